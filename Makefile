@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# hvtrace: `make` builds build/hvtrace; `make help` lists the rest.
+#
+#   V=1       show commands          O=DIR     build somewhere else (default: build)
+#   ASAN=1    AddressSanitizer+UBSan TSAN=1    ThreadSanitizer
+#   WERROR=0  warnings stay warnings CC=clang  another compiler
+
+VERSION := 0.1.0
+O       ?= build
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+PREFIX  ?= /usr/local
+MANDIR  ?= $(PREFIX)/share/man
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-7s %s\n' $(1) $(2)
+endif
+
+PKGS     := libelf libbpf capstone zlib liblzma liblz4 libzstd
+PKG_OK   := $(shell pkg-config --exists $(PKGS) 2>/dev/null && echo yes)
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lbz2
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+	-Wpointer-arith -Wundef -Wvla -Wwrite-strings -Wformat=2 -Wcast-qual -Wredundant-decls \
+	-Wnested-externs -Winit-self -Wimplicit-fallthrough
+ifneq ($(WERROR),0)
+WARN += -Werror
+endif
+
+OPT ?= -O2 -g
+ifeq ($(ASAN),1)
+SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+ifeq ($(TSAN),1)
+SAN := -fsanitize=thread
+endif
+
+CFLAGS   ?=
+CPPFLAGS += -I. -D_GNU_SOURCE -DHVTRACE_VERSION='"$(VERSION)"' $(PKG_CFLAGS)
+ALL_CFLAGS := -std=c11 $(OPT) $(WARN) $(SAN) -pthread -MD -MP $(CFLAGS)
+LDLIBS   := $(PKG_LIBS) -pthread
+
+all: $(O)/hvtrace
+
+# Each folder lists its objects, one per line, in its build.mk.
+include vmm/build.mk
+include guestsym/build.mk
+include tracer/build.mk
+include frontend/build.mk
+
+objs = $(addprefix $(O)/obj/,$(1))
+
+$(O)/libvmm.a: $(call objs,$(vmm-objs))
+$(O)/libguestsym.a: $(call objs,$(guestsym-objs))
+$(O)/libtracer.a: $(call objs,$(tracer-objs))
+$(O)/libfrontend.a: $(call objs,$(frontend-objs))
+
+# In link order: a library stands before those that it uses.
+LIBS := $(O)/libfrontend.a $(O)/libtracer.a $(O)/libvmm.a $(O)/libguestsym.a
+
+include tests/build.mk
+
+$(O)/hvtrace: $(O)/obj/frontend/main.o $(LIBS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(O)/%.a:
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/obj/%.o: %.c | need-libs
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+
+.PHONY: all need-libs setup guest check check-built demo bench fuzz soak lint install clean help
+
+need-libs:
+ifneq ($(PKG_OK),yes)
+	@echo "hvtrace: libraries are missing; run scripts/setup (as root), which installs them" >&2; exit 1
+endif
+
+setup:
+	@scripts/setup
+
+guest: setup
+	@scripts/get-guest
+
+demo: guest
+	@$(MAKE) --no-print-directory all
+	@scripts/demo $(O)/hvtrace
+
+check: guest
+	@$(MAKE) --no-print-directory check-built
+
+bench: guest
+	@$(MAKE) --no-print-directory bench-built
+
+install: all
+	install -D -m 755 $(O)/hvtrace $(DESTDIR)$(PREFIX)/bin/hvtrace
+	install -D -m 644 docs/hvtrace.1 $(DESTDIR)$(MANDIR)/man1/hvtrace.1
+
+clean:
+	rm -rf $(O)
+
+help:
+	@sed -n 's/^#   /  /p' Makefile
+	@echo "  targets: all check demo bench fuzz soak lint install clean"
+
+-include $(shell find $(O)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guestsym.h - the door of guestsym/: what one kernel image says about itself.
+ *
+ * Input is a bzImage or a vmlinux ELF, stripped or not; everything is found by content, nothing
+ * by kernel version. Images are untrusted: lengths are checked, a bad image gives an error.
+ *
+ * All addresses are link addresses (no KASLR offset). Strings and arrays belong to the guestsym
+ * and live until guestsym_close(). A guestsym never changes after guestsym_open(), so it may be
+ * used by several threads.
+ */
+#ifndef HVTRACE_GUESTSYM_H
+#define HVTRACE_GUESTSYM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct guestsym;
+
+enum {
+	GUESTSYM_FL_NOCACHE = 1 << 0, /* neither read nor write the cache */
+};
+
+/*
+ * Parse the image at path, or take it from the cache ($XDG_CACHE_HOME/hvtrace, keyed by build
+ * id). NULL on error, with one line in err that names the file, what is wrong and what to do.
+ */
+struct guestsym *guestsym_open(const char *path, unsigned int flags, char *err, size_t errlen);
+/* The same for an image in memory (never cached); buf may go once it is back. */
+struct guestsym *guestsym_parse(const void *buf, size_t len, char *err, size_t errlen);
+void guestsym_close(struct guestsym *gs); /* NULL is allowed */
+
+/* --- the image --------------------------------------------------------------------------- */
+
+const char *guestsym_release(const struct guestsym *gs);  /* "6.1.0-56-cloud-amd64" */
+const char *guestsym_banner(const struct guestsym *gs);   /* linux_banner, without line end */
+const char *guestsym_build_id(const struct guestsym *gs); /* hex, "" when there is none */
+double guestsym_parse_ms(const struct guestsym *gs);	  /* what guestsym_open() took */
+bool guestsym_cached(const struct guestsym *gs);	  /* it came from the cache */
+/* The ELF image (what a boot loader loads). */
+const void *guestsym_elf(const struct guestsym *gs, size_t *len);
+/* Copy initialised bytes from link address va: 0 or -EFAULT. */
+int guestsym_read(const struct guestsym *gs, uint64_t va, void *buf, size_t len);
+/* Physical address that link address va is loaded at: 0 or -EFAULT. */
+int guestsym_phys(const struct guestsym *gs, uint64_t va, uint64_t *pa);
+
+/* --- symbols ----------------------------------------------------------------------------- */
+
+struct guestsym_symbol {
+	uint64_t addr;
+	const char *name;
+	char type; /* as nm(1) and /proc/kallsyms have it */
+};
+
+/* All symbols in the order of /proc/kallsyms (by address; per-CPU ones, which are offsets, first). */
+size_t guestsym_symbols(const struct guestsym *gs, const struct guestsym_symbol **syms);
+/* Symbol by exact name, or NULL. The first in order when a name stands for several. */
+const struct guestsym_symbol *guestsym_lookup(const struct guestsym *gs, const char *name);
+/* Its address, or 0. */
+uint64_t guestsym_addr(const struct guestsym *gs, const char *name);
+/*
+ * The symbol that the kernel itself would print for addr (kallsyms_lookup: of several at one
+ * address the first), NULL outside kernel text and data. *off gets addr minus its address, *size
+ * (either may be NULL) the distance to the next different address.
+ */
+const struct guestsym_symbol *guestsym_find(const struct guestsym *gs, uint64_t addr,
+					    uint64_t *off, uint64_t *size);
+
+/* --- sites ------------------------------------------------------------------------------- */
+
+enum {
+	GUESTSYM_SITE_INIT = 1 << 0,	/* in init memory, which the booted kernel frees */
+	GUESTSYM_SITE_INVALID = 1 << 1, /* not at its symbol's start: an overridden weak function */
+	GUESTSYM_SITE_NOP = 1 << 2,	/* the image holds a NOP, not call __fentry__ */
+};
+
+struct guestsym_site {
+	uint64_t addr;	  /* of the 5-byte call or NOP */
+	uint64_t func;	  /* address of the function's symbol */
+	const char *name; /* the function's name, or __ftrace_invalid_address___<offset> */
+	uint32_t flags;
+};
+
+/* The fentry sites (__start_mcount_loc..__stop_mcount_loc) sorted by address, without zero ones. */
+size_t guestsym_fentry_sites(const struct guestsym *gs, const struct guestsym_site **sites);
+
+enum guestsym_irq_kind {
+	GUESTSYM_IRQ_DISABLE, /* cli */
+	GUESTSYM_IRQ_ENABLE,  /* sti */
+	GUESTSYM_IRQ_SAVE,    /* pushf; pop %rax */
+};
+
+struct guestsym_irq_site {
+	uint64_t addr;
+	uint8_t kind; /* enum guestsym_irq_kind */
+	uint8_t len;
+};
+
+struct guestsym_jump {
+	uint64_t code, target, key; /* key without its flag bits */
+	bool branch;		    /* bit 0 of the key word */
+	bool init;		    /* bit 1 */
+};
+
+struct guestsym_tracepoint {
+	uint64_t addr;	  /* of struct tracepoint */
+	const char *name; /* without __tracepoint_ */
+};
+
+struct guestsym_range {
+	uint64_t start, end;
+};
+
+size_t guestsym_return_sites(const struct guestsym *gs, const uint64_t **sites);
+size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_site **sites);
+size_t guestsym_jumps(const struct guestsym *gs, const struct guestsym_jump **jumps);
+size_t guestsym_tracepoints(const struct guestsym *gs, const struct guestsym_tracepoint **tps);
+size_t guestsym_event_probes(const struct guestsym *gs); /* trace_event_raw_event_* functions */
+/* Addresses of struct trace_event_call, from __start_ftrace_events. */
+size_t guestsym_events(const struct guestsym *gs, const uint64_t **calls);
+/* ORC tables; empty ranges when the image has none. */
+void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip, struct guestsym_range *unwind,
+		  struct guestsym_range *header);
+
+/* --- types ------------------------------------------------------------------------------- */
+
+struct guestsym_field {
+	uint32_t offset;   /* bytes */
+	uint32_t size;	   /* bytes; of a bitfield, of its storage */
+	uint8_t bit_off;   /* bitfields: first bit within the storage */
+	uint8_t bit_count; /* bitfields: number of bits; otherwise 0 */
+};
+
+/*
+ * Where a member lies, from BTF: path is "task_struct.pid", "task_struct.thread_info.flags".
+ * Members of anonymous structs and unions are found as C finds them. -ENOENT when there is no such
+ * type or member, -ENODATA when the image has no BTF.
+ */
+int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field);
+size_t guestsym_btf_types(const struct guestsym *gs); /* how many, without void */
+const void *guestsym_btf(const struct guestsym *gs, size_t *len); /* raw .BTF, NULL when none */
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine.h - the door of vmm/: a guest that can be stopped, read, written and resumed.
+ *
+ * A machine is hvtrace's own KVM machine (vmm/kvm/) or, later, a QEMU domain (vmm/qemu/).
+ * Nothing in here knows that there is a tracer: it offers memory, registers and traps.
+ *
+ * Errors: functions that return int give 0 (or a count) or a negative errno. The functions that
+ * create or start a machine also fill `err` with one line that names what failed and the way out.
+ *
+ * Threads: a machine_* function may be called from any thread unless its comment says otherwise,
+ * and from within a trap handler. Several machines may live in one process.
+ */
+#ifndef HVTRACE_VMM_MACHINE_H
+#define HVTRACE_VMM_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct machine;
+
+/* General registers of a vCPU that is not running. */
+struct machine_regs {
+	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rsp, rbp;
+	uint64_t r8, r9, r10, r11, r12, r13, r14, r15;
+	uint64_t rip, rflags;
+};
+
+/* What hvtrace needs of the control, segment and descriptor-table registers. */
+struct machine_sregs {
+	uint64_t cr0, cr2, cr3, cr4, efer;
+	uint64_t fs_base, gs_base, kernel_gs_base;
+	uint64_t idt_base, gdt_base;
+	uint16_t idt_limit, gdt_limit;
+	uint16_t cs, ss;
+	uint8_t cpl;
+};
+
+/* --- traps ------------------------------------------------------------------------------- */
+
+/* How the site is made to exit to the host. */
+enum machine_trap_kind {
+	MACHINE_TRAP_OUT,  /* out %al, $port + NOP: two bytes at least, the cheapest exit */
+	MACHINE_TRAP_INT3, /* one byte, any site */
+};
+
+/* What stands for the replaced instruction when the guest goes on. */
+enum machine_trap_action {
+	MACHINE_TRAP_SKIP, /* go on behind the site (its bytes were a NOP or call __fentry__) */
+	MACHINE_TRAP_ONCE, /* put the site's bytes back and run them: this trap fires once */
+};
+
+struct machine_trap {
+	uint64_t va;	/* address of the site as rip has it */
+	uint64_t pa;	/* its guest-physical address (a site does not cross a page) */
+	uint8_t size;	/* bytes that the site takes, 1 to 8; MACHINE_TRAP_OUT needs 2 */
+	uint8_t kind;	/* enum machine_trap_kind */
+	uint8_t action; /* enum machine_trap_action */
+	uint64_t cookie; /* handed back at each hit */
+};
+
+struct machine_hit {
+	unsigned int vcpu;
+	uint64_t tsc;	/* the guest's TSC, read as soon as the vCPU had left the guest */
+	uint64_t cookie;
+	uint64_t va;
+	/* As they were at the site, except rip, which already has the place to go on at. */
+	const struct machine_regs *regs;
+};
+
+/*
+ * Called for each hit on the thread that drives the vCPU, with that vCPU stopped and the others
+ * running: hits of different vCPUs arrive at the same time. May call machine_pause(),
+ * machine_traps_set() and machine_traps_clear().
+ */
+typedef void machine_trap_fn(struct machine *m, const struct machine_hit *hit, void *arg);
+
+/* --- creation ---------------------------------------------------------------------------- */
+
+enum machine_msg_level { MACHINE_MSG_INFO, MACHINE_MSG_WARN };
+
+struct machine_config {
+	uint64_t memory;      /* bytes of guest RAM */
+	unsigned int vcpus;   /* 1 to MACHINE_MAX_VCPUS */
+	const void *kernel;   /* ELF image, held by the caller until machine_start() is back */
+	size_t kernel_size;
+	const void *initrd;   /* or NULL */
+	size_t initrd_size;
+	const char *cmdline;  /* kernel command line; a backend adds what its host needs */
+
+	/* What the guest writes to its first serial port; on a vCPU's thread. May be NULL. */
+	void (*console)(void *arg, const char *text, size_t len);
+	/* One line about what to expect (no line end). May be NULL. */
+	void (*message)(void *arg, enum machine_msg_level level, const char *text);
+	machine_trap_fn *trap; /* may be NULL when no trap is ever set */
+	void *arg;	       /* for the three above */
+};
+
+#define MACHINE_MAX_VCPUS 8
+
+/*
+ * Create a machine with the backend of this name ("kvm"), memory laid out and the kernel loaded,
+ * vCPUs not yet running: traps may be set before the first instruction. NULL on error.
+ */
+struct machine *machine_new(const char *backend, const struct machine_config *cfg, char *err,
+			    size_t errlen);
+/* Stop all vCPUs for good and free everything. NULL is allowed. Not from a trap handler. */
+void machine_free(struct machine *m);
+
+/* Let the vCPUs run. */
+int machine_start(struct machine *m, char *err, size_t errlen);
+
+/* Name of the backend with index i and what it is, or NULL past the last. */
+const char *machine_backend(unsigned int i, const char **desc);
+
+/* --- what kind of machine ---------------------------------------------------------------- */
+
+struct machine_info {
+	const char *backend;
+	unsigned int vcpus;
+	uint64_t memory;
+	/* The host interprets guest kernel mode instead of running it (see docs/emulating-hosts). */
+	bool emulated;
+	double kernel_insns_per_sec; /* as calibrated at start; 0 when not emulated */
+	uint64_t tsc_khz;	     /* frequency of the guest's TSC */
+	const char *cmdline;	     /* the complete command line */
+	uint64_t kernel_pa;	     /* lowest physical address the kernel image is loaded at */
+};
+
+void machine_get_info(struct machine *m, struct machine_info *info);
+
+/* --- memory ------------------------------------------------------------------------------ */
+
+/*
+ * Host address of [pa, pa + len) of guest RAM, or NULL when any of it is not RAM. Valid until
+ * machine_free(). The guest may change the bytes at any time: read each one once.
+ */
+void *machine_host_ptr(struct machine *m, uint64_t pa, size_t len);
+
+/* Copy from and to guest-physical memory: 0, or -EFAULT when any byte is not RAM. */
+int machine_read(struct machine *m, uint64_t pa, void *buf, size_t len);
+int machine_write(struct machine *m, uint64_t pa, const void *buf, size_t len);
+
+/*
+ * Walk x86-64 page tables (levels: 4 or 5) from the table at guest-physical address root: the
+ * physical address behind va, or -EFAULT. *left, when not NULL, gets the bytes up to the end of
+ * the page that maps it. (Intel SDM vol. 3, 4.5.)
+ */
+int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t va,
+		 uint64_t *pa, uint64_t *left);
+
+/*
+ * Memory that the guest's memory map does not mention, seen by both sides: `size` bytes (rounded
+ * up to pages) at guest-physical *pa, host address in *host. -ENOMEM, -ENOSPC.
+ */
+int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host);
+
+/* --- running ----------------------------------------------------------------------------- */
+
+/*
+ * Pause all vCPUs; returns when none is in the guest. Calls nest; machine_resume() ends one.
+ * From a trap handler the calling vCPU counts as paused. A vCPU that waits here for another one's
+ * pause counts as paused as well, so two handlers may pause at the same time: one goes first.
+ * A vCPU is never paused between a trap and the place where it goes on behind it.
+ */
+void machine_pause(struct machine *m);
+void machine_resume(struct machine *m);
+
+/* Registers of a paused vCPU (or of the one whose trap is being handled). */
+int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
+int machine_set_regs(struct machine *m, unsigned int vcpu, const struct machine_regs *regs);
+int machine_get_sregs(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs);
+
+/*
+ * Set or clear n traps; the machine pauses itself around it unless it is paused already. All or
+ * none: on error nothing is changed. -EINVAL size or kind, -EFAULT not RAM, -EEXIST (set) two
+ * traps overlap, -ENOENT (clear) no such trap. Clearing writes the bytes back that were found at
+ * setting. The arrays belong to the caller.
+ */
+int machine_traps_set(struct machine *m, const struct machine_trap *traps, size_t n);
+int machine_traps_clear(struct machine *m, const uint64_t *vas, size_t n);
+
+/* Bytes to the guest's first serial port. Returns how many it took. */
+size_t machine_console_input(struct machine *m, const char *text, size_t len);
+
+enum machine_event_type {
+	MACHINE_EVENT_NONE,	/* the time is over */
+	MACHINE_EVENT_WAKE,	/* machine_wake() was called */
+	MACHINE_EVENT_RESET,	/* guest asked for a reset: keyboard controller, 0xcf9, ACPI */
+	MACHINE_EVENT_POWEROFF, /* guest powered itself off (ACPI S5) */
+	MACHINE_EVENT_HALT,	/* every vCPU halted with interrupts off: nothing will happen */
+	MACHINE_EVENT_CRASH,	/* triple fault */
+	MACHINE_EVENT_ERROR,	/* the host cannot go on with this guest; text says why */
+};
+
+struct machine_event {
+	enum machine_event_type type;
+	unsigned int vcpu;
+	char text[256];
+};
+
+/*
+ * Wait up to timeout_ms (-1: for ever) for what happens to the machine as a whole. Trap hits do
+ * not come this way: they go to the handler. After RESET, POWEROFF, HALT, CRASH and ERROR no vCPU
+ * runs any more and each further call returns the same event. One thread waits at a time.
+ */
+int machine_wait(struct machine *m, struct machine_event *ev, int timeout_ms);
+/* Make machine_wait() return MACHINE_EVENT_WAKE. Safe in signal and trap handlers. */
+void machine_wake(struct machine *m);
+
+#endif
