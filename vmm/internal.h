@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* internal.h - what machine.c shares with the backends: the ops table that each of them fills. */
+#ifndef HVTRACE_VMM_INTERNAL_H
+#define HVTRACE_VMM_INTERNAL_H
+
+#include "vmm/machine.h"
+
+/* A backend embeds this as the first member of its own machine. */
+struct machine {
+	const struct machine_ops *ops;
+};
+
+/* What a backend does for the functions of machine.h of the same names. Every member is needed. */
+struct machine_ops {
+	const char *name;
+	const char *desc; /* one line for lists */
+	struct machine *(*create)(const struct machine_config *cfg, char *err, size_t errlen);
+	void (*destroy)(struct machine *m);
+	int (*start)(struct machine *m, char *err, size_t errlen);
+	void (*get_info)(struct machine *m, struct machine_info *info);
+	void *(*host_ptr)(struct machine *m, uint64_t pa, size_t len);
+	int (*window)(struct machine *m, size_t size, uint64_t *pa, void **host);
+	void (*pause)(struct machine *m);
+	void (*resume)(struct machine *m);
+	int (*get_regs)(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
+	int (*set_regs)(struct machine *m, unsigned int vcpu, const struct machine_regs *regs);
+	int (*get_sregs)(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs);
+	int (*traps_set)(struct machine *m, const struct machine_trap *traps, size_t n);
+	int (*traps_clear)(struct machine *m, const uint64_t *vas, size_t n);
+	size_t (*console_input)(struct machine *m, const char *text, size_t len);
+	int (*wait)(struct machine *m, struct machine_event *ev, int timeout_ms);
+	void (*wake)(struct machine *m);
+};
+
+extern const struct machine_ops kvm_machine_ops; /* vmm/kvm/kvm.c */
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kvm.h - what the files of vmm/kvm/ share: the machine, its vCPUs, and what devices may use.
+ *
+ * Errors: negative errno. What ends the guest is told to kvm_machine_end().
+ */
+#ifndef HVTRACE_VMM_KVM_KVM_H
+#define HVTRACE_VMM_KVM_KVM_H
+
+#include <linux/kvm.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vmm/internal.h"
+
+struct kvm_machine;
+struct kvm_vcpu;
+struct kvm_traps;
+struct serial;
+struct pit;
+struct i8042;
+struct acpi;
+struct syscall_fix;
+
+/* --- guest-physical layout ---------------------------------------------------------------- */
+
+#define KVM_RAM_LOW_END	   0xc0000000ull  /* RAM below the hole for devices ends here at most */
+#define KVM_RAM_HIGH_START 0x100000000ull /* the rest of it starts here */
+#define KVM_RAM_MIN	   (16ull << 20)
+
+#define KVM_BOOT_GDT	  0x500ull
+#define KVM_BOOT_PARAMS	  0x7000ull  /* struct boot_params */
+#define KVM_BOOT_PGTABLE  0x9000ull  /* identity page tables, 6 pages */
+#define KVM_BOOT_CMDLINE  0x20000ull /* command line, at most KVM_CMDLINE_MAX with its NUL */
+#define KVM_CMDLINE_MAX	  2048u	     /* COMMAND_LINE_SIZE of x86 Linux */
+#define KVM_EBDA_START	  0x9fc00ull /* conventional memory ends here */
+#define KVM_ACPI_START	  0xe0000ull /* ACPI tables, RSDP first; ends at KVM_ACPI_END */
+#define KVM_ACPI_END	  0xf0000ull
+#define KVM_MPTABLE_START 0xf0000ull
+#define KVM_BIOS_END	  0x100000ull
+
+#define KVM_IOAPIC_ADDR 0xfec00000u /* as the in-kernel irqchip has them */
+#define KVM_LAPIC_ADDR	0xfee00000u
+
+/* --- structures --------------------------------------------------------------------------- */
+
+#define KVM_MEM_MAX 16 /* two of RAM, the rest are windows */
+
+struct kvm_mem {
+	uint64_t pa;
+	uint64_t size;
+	uint8_t *host;
+};
+
+/*
+ * A device on I/O ports first..last. Called on the vCPUs' threads, several at a time: a device
+ * that has state locks it. size is 1, 2 or 4; a register at an inner port of the access is the
+ * device's to sort out. NULL in: reads as all ones; NULL out: writes are ignored.
+ */
+struct pio_device {
+	const char *name;
+	uint16_t first, last;
+	void (*out)(void *dev, uint16_t port, unsigned int size, uint32_t val);
+	uint32_t (*in)(void *dev, uint16_t port, unsigned int size);
+	void *dev;
+};
+
+#define KVM_PIO_MAX 16
+
+/* What one second of interpreted or real kernel mode told (calibrate.c). */
+struct kvm_calibration {
+	bool emulated;	      /* the host interprets guest kernel mode */
+	double insns_per_sec; /* CPL 0 instructions */
+};
+
+struct kvm_vcpu {
+	struct kvm_machine *m;
+	unsigned int index;
+	int fd;
+	struct kvm_run *run;
+	size_t run_size;
+	pthread_t thread;
+	bool started;		 /* the thread exists; m->lock */
+	bool inside;		 /* neither parked nor waiting in a pause; m->lock */
+	unsigned int held;	 /* pauses that this vCPU's handler holds; own thread only */
+	uint64_t tsc_offset;	 /* guest TSC = host TSC + this */
+	_Atomic bool want_sregs; /* fetch them with each exit */
+	uint64_t cpu_ns;	 /* CPU time of the thread when machine_wait() last looked */
+};
+
+struct kvm_machine {
+	struct machine base;	   /* first: a struct machine * is a struct kvm_machine * */
+	struct machine_config cfg; /* kernel, initrd and cmdline only until the guest is loaded */
+	int kvm_fd, vm_fd;
+	struct kvm_calibration cal;
+	uint64_t tsc_khz;
+	uint64_t kernel_pa;
+	uint64_t entry; /* physical address of the kernel's first instruction */
+	char cmdline[KVM_CMDLINE_MAX];
+
+	struct kvm_mem mem[KVM_MEM_MAX];
+	_Atomic unsigned int nmem; /* entries below it never change */
+	struct pio_device pio[KVM_PIO_MAX];
+	unsigned int npio; /* fixed once vCPUs run */
+
+	struct serial *serial;
+	struct pit *pit; /* NULL: the in-kernel one */
+	struct i8042 *i8042;
+	struct acpi *acpi;
+	struct syscall_fix *syscall_fix; /* NULL when the host needs none */
+	struct kvm_traps *traps;
+
+	unsigned int nvcpus;
+	struct kvm_vcpu vcpu[MACHINE_MAX_VCPUS];
+
+	pthread_mutex_t lock;	  /* what follows, up to end */
+	pthread_cond_t change;	  /* any of it has changed */
+	unsigned int inside;	  /* vCPU threads neither parked nor waiting in a pause */
+	unsigned int requests;	  /* pauses asked for or held */
+	unsigned int outside;	  /* pauses held by threads that are no vCPU's */
+	bool stopping;		  /* machine_free() is at work */
+	struct machine_event end; /* MACHINE_EVENT_NONE while the guest runs */
+
+	int event_fd;	    /* wakes machine_wait() */
+	_Atomic bool woken; /* machine_wake() was called */
+};
+
+/* --- for devices (kvm.c, bus.c, memory.c) -------------------------------------------------- */
+
+/* Put a device on the bus, before the vCPUs run. The struct is copied. -ENOSPC, -EBUSY. */
+int kvm_bus_add(struct kvm_machine *m, const struct pio_device *dev);
+/* Level of an ISA interrupt line (0 to 15). Any thread. */
+int kvm_irq_line(struct kvm_machine *m, unsigned int irq, bool level);
+/*
+ * The guest is at its end: no vCPU runs on; the first caller's reason is what machine_wait()
+ * gives. Any thread, and from device handlers.
+ */
+void kvm_machine_end(struct kvm_machine *m, enum machine_event_type type, unsigned int vcpu,
+		     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Host address of guest memory (RAM and windows), or NULL; as machine_host_ptr(). */
+void *kvm_host_ptr(struct kvm_machine *m, uint64_t pa, size_t len);
+/* Copies: 0 or -EFAULT; physical, and through the vCPU's page tables (own thread or paused). */
+int kvm_mem_read(struct kvm_machine *m, uint64_t pa, void *buf, size_t len);
+int kvm_mem_write(struct kvm_machine *m, uint64_t pa, const void *buf, size_t len);
+int kvm_virt_read(struct kvm_vcpu *v, uint64_t va, void *buf, size_t len);
+int kvm_virt_write(struct kvm_vcpu *v, uint64_t va, const void *buf, size_t len);
+/* Tell the owner of the machine one line (cfg.message). */
+void kvm_message(struct kvm_machine *m, enum machine_msg_level level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* --- registers: the vCPU's own thread, or while it is paused (vcpu.c) ----------------------- */
+
+/* General registers as of the last exit. Call kvm_vcpu_regs_changed() after writing to them. */
+struct kvm_regs *kvm_vcpu_regs(struct kvm_vcpu *v);
+void kvm_vcpu_regs_changed(struct kvm_vcpu *v);
+int kvm_vcpu_get_sregs(struct kvm_vcpu *v, struct kvm_sregs *sregs);
+int kvm_vcpu_set_sregs(struct kvm_vcpu *v, const struct kvm_sregs *sregs);
+int kvm_vcpu_get_msr(struct kvm_vcpu *v, uint32_t msr, uint64_t *val);
+int kvm_vcpu_set_msr(struct kvm_vcpu *v, uint32_t msr, uint64_t val);
+/* Make the guest take exception nr at the present rip (which for #BP is behind the int3). */
+int kvm_vcpu_inject(struct kvm_vcpu *v, uint8_t nr, bool has_error, uint32_t error);
+
+/* --- traps (traps.c) ------------------------------------------------------------------------ */
+
+/*
+ * A trap of the backend's own: hits go to fn instead of the machine's handler, on the vCPU's
+ * thread, with rip still set behind the site; fn may change registers. kind is MACHINE_TRAP_OUT.
+ */
+typedef void kvm_trap_fn(struct kvm_vcpu *v, void *arg);
+int kvm_traps_set_own(struct kvm_machine *m, uint64_t va, uint64_t pa, uint8_t size,
+		      kvm_trap_fn *fn, void *arg);
+
+/* --- devices and helpers in files of their own ---------------------------------------------- */
+
+/* serial.c: 8250 at 0x3f8, irq 4. Output goes to cfg.console. NULL: no memory or port taken. */
+struct serial *serial_new(struct kvm_machine *m);
+void serial_free(struct serial *s); /* NULL is allowed, as for all *_free() here */
+size_t serial_input(struct serial *s, const char *text, size_t len);
+
+/*
+ * pit.c: 8254 at 0x40 to 0x43 and the speaker port 0x61 in user space, irq 0, with a thread of its
+ * own; its periodic interrupts come `stretch` times slower than programmed.
+ */
+struct pit *pit_new(struct kvm_machine *m, unsigned int stretch);
+void pit_free(struct pit *p); /* its thread has ended when this is back */
+
+/* i8042.c: ports 0x60 and 0x64: no keyboard, the reset command (0xfe) ends the machine. */
+struct i8042 *i8042_new(struct kvm_machine *m);
+void i8042_free(struct i8042 *k);
+
+/*
+ * acpi.c: tables at KVM_ACPI_START, the PM ports (S5 is MACHINE_EVENT_POWEROFF, irq 9) and the
+ * reset register at 0xcf9. Writes guest memory, so RAM exists already.
+ */
+struct acpi *acpi_new(struct kvm_machine *m);
+void acpi_free(struct acpi *a);
+
+/* calibrate.c: find out what kind of host this is, in a machine of its own that lives briefly. */
+int kvm_calibrate(int kvm_fd, struct kvm_calibration *cal);
+
+/*
+ * assist.c: finish the instruction at rip that KVM's emulator has refused: registers and memory
+ * as it leaves them, rip behind it, or its exception injected. False: cannot. int3 never comes
+ * here (traps.c). On the vCPU's thread.
+ */
+bool kvm_assist(struct kvm_vcpu *v);
+
+/*
+ * syscall-fix.c: `syscall` on hosts that enter LSTAR at CPL 3. syscall_fix_wrmsr() is called for
+ * KVM_EXIT_X86_WRMSR with run->msr (the filter asks for MSR_LSTAR only), after which the write is
+ * done by kvm_vcpu_set_msr().
+ */
+struct syscall_fix *syscall_fix_new(struct kvm_machine *m); /* after the VM, before vCPUs exist */
+void syscall_fix_free(struct syscall_fix *f);
+void syscall_fix_wrmsr(struct syscall_fix *f, struct kvm_vcpu *v);
+
+#endif
