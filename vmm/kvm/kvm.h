@@ -198,6 +198,12 @@ void i8042_free(struct i8042 *k);
 struct acpi *acpi_new(struct kvm_machine *m);
 void acpi_free(struct acpi *a);
 
+/* cpuid.c: what the vCPU says about itself; before its first run, after kvm_calibrate(). */
+int kvm_cpuid_setup(struct kvm_vcpu *v);
+
+/* mptable.c: processors and interrupt wiring for guests without ACPI, at KVM_MPTABLE_START. */
+int kvm_mptable_write(struct kvm_machine *m);
+
 /* calibrate.c: find out what kind of host this is, in a machine of its own that lives briefly. */
 int kvm_calibrate(int kvm_fd, struct kvm_calibration *cal);
 
