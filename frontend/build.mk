@@ -1,1 +1,2 @@
 frontend-objs :=
+frontend-objs += frontend/options.o

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * command.h - the commands of hvtrace. Each one parses its own arguments (argv[0] is "hvtrace
+ * NAME") and returns the exit status.
+ */
+#ifndef HVTRACE_FRONTEND_COMMAND_H
+#define HVTRACE_FRONTEND_COMMAND_H
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+int cmd_run(int argc, char **argv);
+int cmd_symbols(int argc, char **argv);
+
+#endif
