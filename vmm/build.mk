@@ -1,1 +1,10 @@
 vmm-objs :=
+vmm-objs += vmm/kvm/acpi-tables.o
+vmm-objs += vmm/kvm/acpi.o
+vmm-objs += vmm/kvm/cpuid.o
+vmm-objs += vmm/kvm/i8042.o
+vmm-objs += vmm/kvm/i8254.o
+vmm-objs += vmm/kvm/mptable.o
+vmm-objs += vmm/kvm/pit.o
+vmm-objs += vmm/kvm/serial.o
+vmm-objs += vmm/kvm/uart.o

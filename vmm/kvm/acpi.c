@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * acpi.c - power-off and reset: the ACPI PM1a registers, the reset register at 0xcf9, and the
+ * tables that tell the guest where they are.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "vmm/kvm/acpi-tables.h"
+#include "vmm/kvm/kvm.h"
+
+#define PORT_PM_EVENT	0x600
+#define PORT_PM_CONTROL 0x604
+#define PORT_PM_LAST	0x605
+#define PORT_RESET	0xcf9
+#define SCI_IRQ		9
+#define S5_TYPE		5
+
+/* Offsets from PORT_PM_EVENT. */
+enum { REG_STATUS = 0, REG_ENABLE = 2, REG_CONTROL = 4, REG_END = 6 };
+
+enum {
+	CONTROL_SCI = 1 << 0, /* ACPI mode, which this machine never leaves */
+	CONTROL_TYPE_SHIFT = 10,
+	CONTROL_TYPE_MASK = 7,
+	CONTROL_SLEEP = 1 << 13, /* write-only */
+};
+
+/* The PC's reset control register: what Linux writes is in native_machine_emergency_restart(). */
+enum { RESET_HARD = 1 << 1, RESET_NOW = 1 << 2 };
+
+struct acpi {
+	struct kvm_machine *m;
+	pthread_mutex_t lock;
+	uint8_t pm[REG_END]; /* status, enable, control; nothing ever sets a status bit */
+};
+
+static uint32_t acpi_pm_in(void *dev, uint16_t port, unsigned int size)
+{
+	struct acpi *a = dev;
+	unsigned int reg = port - PORT_PM_EVENT;
+	uint32_t val = 0;
+
+	pthread_mutex_lock(&a->lock);
+	for (unsigned int i = 0; i < size && reg + i < REG_END; i++)
+		val |= (uint32_t)a->pm[reg + i] << 8 * i;
+	pthread_mutex_unlock(&a->lock);
+	return val;
+}
+
+static void acpi_pm_write(struct acpi *a, unsigned int reg, uint8_t val)
+{
+	if (reg < REG_ENABLE) /* write one to clear, and nothing is set */
+		return;
+	if (reg == REG_CONTROL)
+		val |= CONTROL_SCI;
+	if (reg == REG_CONTROL + 1)
+		val &= (uint8_t) ~(CONTROL_SLEEP >> 8);
+	a->pm[reg] = val;
+}
+
+static void acpi_pm_out(void *dev, uint16_t port, unsigned int size, uint32_t val)
+{
+	struct acpi *a = dev;
+	unsigned int reg = port - PORT_PM_EVENT;
+	bool sleep = false;
+	unsigned int type;
+
+	pthread_mutex_lock(&a->lock);
+	for (unsigned int i = 0; i < size && reg + i < REG_END; i++) {
+		uint8_t byte = (uint8_t)(val >> 8 * i);
+
+		acpi_pm_write(a, reg + i, byte);
+		sleep |= reg + i == REG_CONTROL + 1 && (byte & CONTROL_SLEEP >> 8);
+	}
+	type = a->pm[REG_CONTROL + 1] >> (CONTROL_TYPE_SHIFT - 8) & CONTROL_TYPE_MASK;
+	pthread_mutex_unlock(&a->lock);
+	if (sleep && type == S5_TYPE)
+		kvm_machine_end(a->m, MACHINE_EVENT_POWEROFF, 0, "guest powered itself off");
+}
+
+static void acpi_reset_out(void *dev, uint16_t port, unsigned int size, uint32_t val)
+{
+	struct acpi *a = dev;
+
+	(void)port;
+	(void)size;
+	if (val & RESET_NOW)
+		kvm_machine_end(a->m, MACHINE_EVENT_RESET, 0,
+				"guest reset itself through the reset register");
+}
+
+static int acpi_connect(struct acpi *a)
+{
+	const struct pio_device pm = {.name = "acpi-pm",
+				      .first = PORT_PM_EVENT,
+				      .last = PORT_PM_LAST,
+				      .in = acpi_pm_in,
+				      .out = acpi_pm_out,
+				      .dev = a};
+	const struct pio_device reset = {.name = "reset",
+					 .first = PORT_RESET,
+					 .last = PORT_RESET,
+					 .out = acpi_reset_out,
+					 .dev = a};
+	int err = kvm_bus_add(a->m, &pm);
+
+	return err ? err : kvm_bus_add(a->m, &reset);
+}
+
+static int acpi_write_tables(struct acpi *a)
+{
+	const struct acpi_tables_config cfg = {.pa = KVM_ACPI_START,
+					       .cpus = a->m->nvcpus,
+					       .lapic = KVM_LAPIC_ADDR,
+					       .ioapic = KVM_IOAPIC_ADDR,
+					       .ioapic_id = (uint8_t)a->m->nvcpus,
+					       .sci_irq = SCI_IRQ,
+					       .pm_event_port = PORT_PM_EVENT,
+					       .pm_control_port = PORT_PM_CONTROL,
+					       .reset_port = PORT_RESET,
+					       .reset_value = RESET_HARD | RESET_NOW,
+					       .s5_type = S5_TYPE};
+	size_t room = KVM_ACPI_END - KVM_ACPI_START;
+	void *mem = kvm_host_ptr(a->m, cfg.pa, room);
+	int len;
+
+	if (!mem)
+		return -EFAULT;
+	len = acpi_tables_build(mem, room, &cfg);
+	return len < 0 ? len : 0;
+}
+
+struct acpi *acpi_new(struct kvm_machine *m)
+{
+	struct acpi *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->m = m;
+	a->pm[REG_CONTROL] = CONTROL_SCI;
+	pthread_mutex_init(&a->lock, NULL);
+	if (acpi_connect(a) || acpi_write_tables(a)) {
+		acpi_free(a);
+		return NULL;
+	}
+	return a;
+}
+
+void acpi_free(struct acpi *a)
+{
+	if (!a)
+		return;
+	pthread_mutex_destroy(&a->lock);
+	free(a);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cpuid.c - what a vCPU says about itself.
+ *
+ * Bits are named in Intel SDM vol. 2 (CPUID), AMD APM vol. 3 appendix E and, for the hypervisor's
+ * leaves, Documentation/virt/kvm/x86/cpuid.rst of Linux.
+ */
+#include "vmm/kvm/cpuid.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+#include "vmm/kvm/kvm.h"
+
+#define ANY_INDEX UINT32_MAX
+#define NOTHING	  0u
+#define AS_IT_IS  UINT32_MAX
+#define BIT(n)	  (UINT32_C(1) << (n))
+
+/* What an emulating host's guest keeps of a leaf; a leaf that is not listed stays as it is. */
+struct cpuid_mask {
+	uint32_t function, index;
+	uint32_t eax, ebx, ecx, edx;
+};
+
+/*
+ * KVM's instruction emulator is complete for what kernels of the first x86-64 years execute in
+ * kernel mode. Whatever makes them choose newer instructions there costs an exit and the assist
+ * each time at best; what only user space cares about (SSE and SSE2) may stay.
+ */
+static const struct cpuid_mask emulated_masks[] = {
+	{1, ANY_INDEX, AS_IT_IS, AS_IT_IS,
+	 /* sse3, pclmulqdq, ssse3, fma, cx16, sse4.1, sse4.2, movbe, popcnt, TSC deadline, aes,
+	  * xsave, osxsave, avx, f16c, rdrand */
+	 ~(BIT(0) | BIT(1) | BIT(9) | BIT(12) | BIT(13) | BIT(19) | BIT(20) | BIT(22) | BIT(23) |
+	   BIT(24) | BIT(25) | BIT(26) | BIT(27) | BIT(28) | BIT(29) | BIT(30)),
+	 AS_IT_IS},
+	{5, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING},    /* monitor, mwait */
+	{7, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING},    /* smap, bmi, erms, avx512, … */
+	{0xa, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING},  /* performance counters */
+	{0xd, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING},  /* xsave */
+	{0x14, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING}, /* processor trace */
+	/* Of the paravirtual features only the clock: the others take hypercalls. */
+	{0x40000001, ANY_INDEX, BIT(0) | BIT(1) | BIT(3) | BIT(24), NOTHING, NOTHING, NOTHING},
+	{0x80000001, ANY_INDEX, AS_IT_IS, AS_IT_IS,
+	 /* abm, sse4a, misaligned sse, xop, fma4, tbm, performance counters */
+	 ~(BIT(5) | BIT(6) | BIT(7) | BIT(11) | BIT(16) | BIT(21) | BIT(23) | BIT(24) | BIT(28)),
+	 ~BIT(27)}, /* rdtscp */
+	/* clzero, rdpru, wbnoinvd and the mitigations' MSRs */
+	{0x80000008, ANY_INDEX, AS_IT_IS, NOTHING, AS_IT_IS, AS_IT_IS},
+	{0x8000001f, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING}, /* memory encryption */
+	{0x80000021, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING}, /* automatic ibrs, … */
+	{0x80000022, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING}, /* performance counters */
+};
+
+static void cpuid_mask(struct kvm_cpuid_entry2 *e)
+{
+	for (size_t i = 0; i < sizeof(emulated_masks) / sizeof(emulated_masks[0]); i++) {
+		const struct cpuid_mask *mask = &emulated_masks[i];
+
+		if (mask->function != e->function ||
+		    (mask->index != ANY_INDEX && mask->index != e->index))
+			continue;
+		e->eax &= mask->eax;
+		e->ebx &= mask->ebx;
+		e->ecx &= mask->ecx;
+		e->edx &= mask->edx;
+	}
+}
+
+/* --- topology: one package, a core for each vCPU ------------------------------------------- */
+
+static unsigned int id_bits(unsigned int cpus)
+{
+	unsigned int bits = 0;
+
+	while (1u << bits < cpus)
+		bits++;
+	return bits;
+}
+
+static void cpuid_features(struct kvm_cpuid_entry2 *e, const struct cpuid_config *cfg)
+{
+	e->ebx = cfg->index << 24 | cfg->cpus << 16 | (e->ebx & 0xffff);
+	e->ecx |= BIT(31); /* under a hypervisor */
+	if (cfg->tsc_deadline)
+		e->ecx |= BIT(24);
+	if (cfg->cpus > 1)
+		e->edx |= BIT(28); /* the count in ebx is valid */
+	else
+		e->edx &= ~BIT(28);
+}
+
+static void cpuid_extended_topology(struct kvm_cpuid_entry2 *e, const struct cpuid_config *cfg)
+{
+	enum { LEVEL_NONE, LEVEL_THREAD, LEVEL_CORE };
+	static const uint8_t level[] = {LEVEL_THREAD, LEVEL_CORE};
+
+	e->eax = e->ebx = 0;
+	e->ecx = e->index & 0xff;
+	e->edx = cfg->index;
+	if (e->index >= sizeof(level))
+		return;
+	e->eax = level[e->index] == LEVEL_CORE ? id_bits(cfg->cpus) : 0;
+	e->ebx = level[e->index] == LEVEL_CORE ? cfg->cpus : 1;
+	e->ecx |= (uint32_t)level[e->index] << 8;
+}
+
+static void cpuid_topology(struct kvm_cpuid_entry2 *e, const struct cpuid_config *cfg)
+{
+	switch (e->function) {
+	case 1:
+		cpuid_features(e, cfg);
+		break;
+	case 4: /* Intel: cores in the package; the cache is not shared beyond what it says */
+		if (e->eax & 0x1f)
+			e->eax = (e->eax & 0x03ffffff) | ((1u << id_bits(cfg->cpus)) - 1) << 26;
+		break;
+	case 0xb:
+		cpuid_extended_topology(e, cfg);
+		break;
+	case 0x1f: /* says the same as 0xb, in more words: the guest falls back to that one */
+		e->eax = e->ebx = e->ecx = e->edx = 0;
+		break;
+	case 0x80000008: /* AMD: width of the core number, cores in the package */
+		e->ecx = id_bits(cfg->cpus) << 12 | (cfg->cpus - 1);
+		break;
+	case 0x8000001e: /* AMD: APIC id, core id, node 0 */
+		e->eax = cfg->index;
+		e->ebx = cfg->index;
+		e->ecx = 0;
+		break;
+	}
+}
+
+void cpuid_prepare(struct kvm_cpuid2 *cpuid, const struct cpuid_config *cfg)
+{
+	for (uint32_t i = 0; i < cpuid->nent; i++) {
+		struct kvm_cpuid_entry2 *e = &cpuid->entries[i];
+
+		cpuid_topology(e, cfg);
+		if (cfg->emulated)
+			cpuid_mask(e);
+	}
+}
+
+/* --- KVM ----------------------------------------------------------------------------------- */
+
+static int cpuid_supported(int kvm_fd, struct kvm_cpuid2 **out)
+{
+	for (uint32_t n = 128; n <= 4096; n *= 2) {
+		struct kvm_cpuid2 *c = calloc(1, sizeof(*c) + n * sizeof(c->entries[0]));
+		int err;
+
+		if (!c)
+			return -ENOMEM;
+		c->nent = n;
+		if (!ioctl(kvm_fd, KVM_GET_SUPPORTED_CPUID, c)) {
+			*out = c;
+			return 0;
+		}
+		err = -errno;
+		free(c);
+		if (err != -E2BIG)
+			return err;
+	}
+	return -E2BIG;
+}
+
+int kvm_cpuid_setup(struct kvm_vcpu *v)
+{
+	struct cpuid_config cfg = {
+		.index = v->index, .cpus = v->m->nvcpus, .emulated = v->m->cal.emulated};
+	struct kvm_cpuid2 *cpuid = NULL;
+	int err = cpuid_supported(v->m->kvm_fd, &cpuid);
+
+	if (err)
+		return err;
+	cfg.tsc_deadline = ioctl(v->m->kvm_fd, KVM_CHECK_EXTENSION, KVM_CAP_TSC_DEADLINE_TIMER) > 0;
+	cpuid_prepare(cpuid, &cfg);
+	if (ioctl(v->fd, KVM_SET_CPUID2, cpuid))
+		err = -errno;
+	free(cpuid);
+	return err;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* memory.c - guest memory of the kvm backend: RAM, windows, and copies to and from them. */
+#include "vmm/kvm/local.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CR0_PG	 (1ull << 31)
+#define CR4_LA57 (1ull << 12)
+
+#define PAGE_SIZE   4096ull
+#define WINDOW_ALIGN (2ull << 20) /* so that a guest can map a window with large pages */
+
+static uint64_t round_up(uint64_t val, uint64_t align)
+{
+	return (val + align - 1) & ~(align - 1);
+}
+
+/* Back [pa, pa + size) with new zeroed memory that takes no host page until it is touched. */
+static int mem_add(struct kvm_machine *m, uint64_t pa, uint64_t size)
+{
+	unsigned int slot = m->nmem;
+	struct kvm_userspace_memory_region region = {
+		.slot = slot,
+		.guest_phys_addr = pa,
+		.memory_size = size,
+	};
+	void *host;
+
+	if (slot == KVM_MEM_MAX)
+		return -ENOSPC;
+	host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		    -1, 0);
+	if (host == MAP_FAILED)
+		return -errno;
+	region.userspace_addr = (uintptr_t)host;
+	if (ioctl(m->vm_fd, KVM_SET_USER_MEMORY_REGION, &region)) {
+		int rc = -errno;
+
+		munmap(host, size);
+		return rc;
+	}
+	m->mem[slot] = (struct kvm_mem){ .pa = pa, .size = size, .host = host };
+	atomic_store_explicit(&m->nmem, slot + 1, memory_order_release);
+	return 0;
+}
+
+int kvm_mem_init(struct kvm_machine *m, char *err, size_t errlen)
+{
+	uint64_t size = m->cfg.memory & ~(PAGE_SIZE - 1);
+	uint64_t low = size < KVM_RAM_LOW_END ? size : KVM_RAM_LOW_END;
+	uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	int rc;
+
+	if (size < KVM_RAM_MIN) {
+		snprintf(err, errlen, "%llu MiB of guest memory are too few: give it %llu at least",
+			 (unsigned long long)size >> 20, KVM_RAM_MIN >> 20);
+		return -EINVAL;
+	}
+	if (size > host) {
+		snprintf(err, errlen,
+			 "%llu MiB of guest memory are too much: the host itself has %llu MiB",
+			 (unsigned long long)size >> 20, (unsigned long long)host >> 20);
+		return -ENOMEM;
+	}
+	rc = mem_add(m, 0, low);
+	if (!rc && size > low)
+		rc = mem_add(m, KVM_RAM_HIGH_START, size - low);
+	if (rc)
+		snprintf(err, errlen, "cannot get %llu MiB of guest memory: %s",
+			 (unsigned long long)size >> 20, strerror(-rc));
+	return rc;
+}
+
+void kvm_mem_exit(struct kvm_machine *m)
+{
+	for (unsigned int i = 0; i < m->nmem; i++)
+		munmap(m->mem[i].host, m->mem[i].size);
+}
+
+int kvm_window(struct machine *base, size_t size, uint64_t *pa, void **host)
+{
+	struct kvm_machine *m = kvm_machine(base);
+	uint64_t at = KVM_RAM_HIGH_START;
+	int rc;
+
+	if (!size || size > SIZE_MAX - PAGE_SIZE)
+		return -EINVAL;
+	pthread_mutex_lock(&m->lock);
+	for (unsigned int i = 0; i < m->nmem; i++) {
+		uint64_t end = m->mem[i].pa + m->mem[i].size;
+
+		if (end > at)
+			at = end;
+	}
+	*pa = round_up(at, WINDOW_ALIGN);
+	rc = mem_add(m, *pa, round_up(size, PAGE_SIZE));
+	if (!rc)
+		*host = m->mem[m->nmem - 1].host;
+	pthread_mutex_unlock(&m->lock);
+	return rc;
+}
+
+void *kvm_host_ptr(struct kvm_machine *m, uint64_t pa, size_t len)
+{
+	unsigned int n = atomic_load_explicit(&m->nmem, memory_order_acquire);
+
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t off = pa - m->mem[i].pa; /* huge when pa lies below */
+
+		if (off < m->mem[i].size && len <= m->mem[i].size - off)
+			return m->mem[i].host + off;
+	}
+	return NULL;
+}
+
+int kvm_mem_read(struct kvm_machine *m, uint64_t pa, void *buf, size_t len)
+{
+	return machine_read(&m->base, pa, buf, len);
+}
+
+int kvm_mem_write(struct kvm_machine *m, uint64_t pa, const void *buf, size_t len)
+{
+	return machine_write(&m->base, pa, buf, len);
+}
+
+/* Physical address of va as the vCPU would translate it now, and the bytes left in its page. */
+static int vcpu_walk(struct kvm_vcpu *v, const struct kvm_sregs *sregs, uint64_t va, uint64_t *pa,
+		     uint64_t *left)
+{
+	if (!(sregs->cr0 & CR0_PG)) {
+		*pa = va;
+		*left = PAGE_SIZE - (va & (PAGE_SIZE - 1));
+		return 0;
+	}
+	return machine_walk(&v->m->base, sregs->cr3, sregs->cr4 & CR4_LA57 ? 5 : 4, va, pa, left);
+}
+
+static int virt_copy(struct kvm_vcpu *v, uint64_t va, void *buf, size_t len, bool write)
+{
+	struct kvm_sregs sregs;
+	uint8_t *p = buf;
+	int rc = kvm_vcpu_get_sregs(v, &sregs);
+
+	while (!rc && len) {
+		uint64_t pa, left;
+		size_t chunk;
+
+		rc = vcpu_walk(v, &sregs, va, &pa, &left);
+		if (rc)
+			break;
+		chunk = left < len ? left : len;
+		rc = write ? kvm_mem_write(v->m, pa, p, chunk) : kvm_mem_read(v->m, pa, p, chunk);
+		va += chunk;
+		p += chunk;
+		len -= chunk;
+	}
+	return rc;
+}
+
+int kvm_virt_read(struct kvm_vcpu *v, uint64_t va, void *buf, size_t len)
+{
+	return virt_copy(v, va, buf, len, false);
+}
+
+int kvm_virt_write(struct kvm_vcpu *v, uint64_t va, const void *buf, size_t len)
+{
+	return virt_copy(v, va, (void *)(uintptr_t)buf, len, true);
+}
