@@ -83,12 +83,12 @@ struct kvm_vcpu {
 	struct kvm_run *run;
 	size_t run_size;
 	pthread_t thread;
-	bool started;		 /* the thread exists; m->lock */
-	bool inside;		 /* neither parked nor waiting in a pause; m->lock */
-	unsigned int held;	 /* pauses that this vCPU's handler holds; own thread only */
-	uint64_t tsc_offset;	 /* guest TSC = host TSC + this */
-	_Atomic bool want_sregs; /* fetch them with each exit */
-	uint64_t cpu_ns;	 /* CPU time of the thread when machine_wait() last looked */
+	bool started;	     /* the thread exists; m->lock */
+	bool inside;	     /* neither parked nor waiting in a pause; m->lock */
+	unsigned int held;   /* pauses that this vCPU's handler holds; own thread only */
+	uint64_t tsc_offset; /* guest TSC = host TSC + this */
+	bool sregs_synced;   /* run->s.regs.sregs are those of the last exit */
+	uint64_t cpu_ns;     /* CPU time of the thread when machine_wait() last looked */
 };
 
 struct kvm_machine {
