@@ -67,7 +67,7 @@ void kvm_bus_mmio(struct kvm_vcpu *v)
 
 int kvm_irq_line(struct kvm_machine *m, unsigned int irq, bool level)
 {
-	struct kvm_irq_level line = { .irq = irq, .level = level };
+	struct kvm_irq_level line = {.irq = irq, .level = level};
 
 	return ioctl(m->vm_fd, KVM_IRQ_LINE, &line) ? -errno : 0;
 }

@@ -17,9 +17,9 @@
  * With the irqchip in the kernel a halted vCPU sleeps in KVM_RUN and nobody is told. So a wait
  * looks now and then whether all vCPUs use no CPU time, and only then stops them to see why.
  */
-#define HALT_CHECK_MS	 250
-#define HALT_PAUSE_MS	 100
-#define HALT_IDLE_NS	 1000000 /* being looked at costs some CPU time, too */
+#define HALT_CHECK_MS 250
+#define HALT_PAUSE_MS 100
+#define HALT_IDLE_NS  1000000 /* being looked at costs some CPU time, too */
 
 int kvm_event_init(struct kvm_machine *m)
 {
@@ -81,7 +81,7 @@ static bool take_event(struct kvm_machine *m, struct machine_event *ev)
 		return true;
 	if (!atomic_exchange(&m->woken, false))
 		return false;
-	*ev = (struct machine_event){ .type = MACHINE_EVENT_WAKE };
+	*ev = (struct machine_event){.type = MACHINE_EVENT_WAKE};
 	return true;
 }
 
@@ -159,7 +159,7 @@ int kvm_wait(struct machine *base, struct machine_event *ev, int timeout_ms)
 	eventfd_t count;
 
 	for (;;) {
-		struct pollfd fd = { .fd = m->event_fd, .events = POLLIN };
+		struct pollfd fd = {.fd = m->event_fd, .events = POLLIN};
 		uint64_t gone = now_ms() - start;
 		int wait = HALT_CHECK_MS;
 
@@ -174,6 +174,6 @@ int kvm_wait(struct machine *base, struct machine_event *ev, int timeout_ms)
 		else if (wait == HALT_CHECK_MS)
 			check_halt(m);
 	}
-	*ev = (struct machine_event){ .type = MACHINE_EVENT_NONE };
+	*ev = (struct machine_event){.type = MACHINE_EVENT_NONE};
 	return 0;
 }

@@ -12,7 +12,7 @@
 #define CR0_PG	 (1ull << 31)
 #define CR4_LA57 (1ull << 12)
 
-#define PAGE_SIZE   4096ull
+#define PAGE_SIZE    4096ull
 #define WINDOW_ALIGN (2ull << 20) /* so that a guest can map a window with large pages */
 
 static uint64_t round_up(uint64_t val, uint64_t align)
@@ -44,7 +44,7 @@ static int mem_add(struct kvm_machine *m, uint64_t pa, uint64_t size)
 		munmap(host, size);
 		return rc;
 	}
-	m->mem[slot] = (struct kvm_mem){ .pa = pa, .size = size, .host = host };
+	m->mem[slot] = (struct kvm_mem){.pa = pa, .size = size, .host = host};
 	atomic_store_explicit(&m->nmem, slot + 1, memory_order_release);
 	return 0;
 }

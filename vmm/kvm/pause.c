@@ -31,7 +31,7 @@ static void kick_handler(int sig)
 
 int kvm_pause_init(struct kvm_machine *m)
 {
-	struct sigaction action = { .sa_handler = kick_handler, .sa_flags = SA_RESTART };
+	struct sigaction action = {.sa_handler = kick_handler, .sa_flags = SA_RESTART};
 	pthread_condattr_t attr;
 	int rc;
 

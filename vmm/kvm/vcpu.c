@@ -146,7 +146,7 @@ static int tsc_offset_read(struct kvm_vcpu *v)
 		.attr = KVM_VCPU_TSC_OFFSET,
 		.addr = (uintptr_t)&v->tsc_offset,
 	};
-	uint64_t before, guest, after;
+	uint64_t before, guest = 0, after;
 	int rc;
 
 	if (!ioctl(v->fd, KVM_GET_DEVICE_ATTR, &attr))
@@ -186,9 +186,7 @@ int kvm_vcpu_init(struct kvm_machine *m, unsigned int index, char *err, size_t e
 	v->index = index;
 	rc = vcpu_open(v);
 	if (!rc)
-		rc = kvm_cpuid_init(v);
-	if (!rc && index == 0)
-		rc = kvm_boot_vcpu(v);
+		rc = kvm_cpuid_setup(v);
 	if (!rc && ioctl(v->fd, KVM_GET_REGS, &v->run->s.regs.regs))
 		rc = -errno;
 	if (!rc)
@@ -278,7 +276,7 @@ struct one_msr {
 
 int kvm_vcpu_get_msr(struct kvm_vcpu *v, uint32_t msr, uint64_t *val)
 {
-	struct one_msr io = { .head.nmsrs = 1, .entry.index = msr };
+	struct one_msr io = {.head.nmsrs = 1, .entry.index = msr};
 	int n = ioctl(v->fd, KVM_GET_MSRS, &io);
 
 	if (n != 1)
@@ -289,7 +287,7 @@ int kvm_vcpu_get_msr(struct kvm_vcpu *v, uint32_t msr, uint64_t *val)
 
 int kvm_vcpu_set_msr(struct kvm_vcpu *v, uint32_t msr, uint64_t val)
 {
-	struct one_msr io = { .head.nmsrs = 1, .entry = { .index = msr, .data = val } };
+	struct one_msr io = {.head.nmsrs = 1, .entry = {.index = msr, .data = val}};
 	int n = ioctl(v->fd, KVM_SET_MSRS, &io);
 
 	if (n != 1)

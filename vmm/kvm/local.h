@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* local.h - what the core files of vmm/kvm/ share that devices have no use for. */
+#ifndef HVTRACE_VMM_KVM_LOCAL_H
+#define HVTRACE_VMM_KVM_LOCAL_H
+
+#include <signal.h>
+
+#include "vmm/kvm/kvm.h"
+
+static inline struct kvm_machine *kvm_machine(struct machine *base)
+{
+	return (struct kvm_machine *)base; /* base is its first member */
+}
+
+/* memory.c */
+int kvm_mem_init(struct kvm_machine *m, char *err, size_t errlen);
+void kvm_mem_exit(struct kvm_machine *m);
+int kvm_window(struct machine *base, size_t size, uint64_t *pa, void **host);
+
+/* bus.c: the I/O exit that v has just taken */
+void kvm_bus_pio(struct kvm_vcpu *v);
+void kvm_bus_mmio(struct kvm_vcpu *v);
+
+/* load.c: copy the ELF image's segments; m->entry and m->kernel_pa come out of it */
+int kvm_load_elf(struct kvm_machine *m, uint64_t *kernel_end, char *err, size_t errlen);
+
+/* boot.c: everything that the kernel finds at its first instruction */
+int kvm_boot_init(struct kvm_machine *m, char *err, size_t errlen);
+int kvm_boot_vcpu(struct kvm_vcpu *v); /* registers of the first vCPU at m->entry */
+
+/* vcpu.c */
+int kvm_vcpu_init(struct kvm_machine *m, unsigned int index, char *err, size_t errlen);
+void kvm_vcpu_exit(struct kvm_vcpu *v);
+int kvm_vcpus_start(struct kvm_machine *m);
+void kvm_vcpus_join(struct kvm_machine *m);
+int kvm_get_regs(struct machine *base, unsigned int vcpu, struct machine_regs *regs);
+int kvm_set_regs(struct machine *base, unsigned int vcpu, const struct machine_regs *regs);
+int kvm_get_sregs(struct machine *base, unsigned int vcpu, struct machine_sregs *sregs);
+
+/* pause.c */
+void kvm_pause_thread_signals(sigset_t *set); /* what a vCPU thread blocks */
+int kvm_pause_init(struct kvm_machine *m);
+void kvm_pause_exit(struct kvm_machine *m);
+void kvm_pause(struct machine *base);
+void kvm_resume(struct machine *base);
+/* A pause that gives up after this time: true when the machine is paused. Not from a vCPU. */
+bool kvm_pause_try(struct kvm_machine *m, unsigned int timeout_ms);
+/* The vCPU's thread, outside KVM_RUN with nothing half done: wait as long as a pause lasts.
+ * False: the vCPU must not run any more. */
+bool kvm_pause_park(struct kvm_vcpu *v);
+/* A handler of this vCPU is back: a pause that it keeps is from now on anybody's to end. */
+void kvm_pause_handler_done(struct kvm_vcpu *v);
+/* Make all vCPUs leave the guest and end. Called with m->lock held. */
+void kvm_pause_end_all(struct kvm_machine *m);
+
+/* event.c */
+int kvm_event_init(struct kvm_machine *m);
+void kvm_event_exit(struct kvm_machine *m);
+void kvm_event_signal(struct kvm_machine *m);
+int kvm_wait(struct machine *base, struct machine_event *ev, int timeout_ms);
+void kvm_wake(struct machine *base);
+
+/* traps.c */
+struct kvm_traps *kvm_traps_new(void);
+void kvm_traps_free(struct kvm_traps *traps);
+int kvm_traps_set(struct machine *base, const struct machine_trap *traps, size_t n);
+int kvm_traps_clear(struct machine *base, const uint64_t *vas, size_t n);
+/* The exit that v has just taken, if it is a trap's: true when it was. tsc: host TSC of the exit.
+ */
+bool kvm_traps_out(struct kvm_vcpu *v, uint64_t tsc);
+bool kvm_traps_int3(struct kvm_vcpu *v, uint64_t tsc);
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* machine.c - the table of backends, and the way from machine.h into one of them. */
+#include "vmm/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct machine_ops *const machines[] = {
+	&kvm_machine_ops,
+};
+
+#define NR_MACHINES (sizeof(machines) / sizeof(machines[0]))
+
+const char *machine_backend(unsigned int i, const char **desc)
+{
+	if (i >= NR_MACHINES)
+		return NULL;
+	if (desc)
+		*desc = machines[i]->desc;
+	return machines[i]->name;
+}
+
+struct machine *machine_new(const char *backend, const struct machine_config *cfg, char *err,
+			    size_t errlen)
+{
+	for (size_t i = 0; i < NR_MACHINES; i++) {
+		if (!strcmp(machines[i]->name, backend))
+			return machines[i]->create(cfg, err, errlen);
+	}
+	snprintf(err, errlen, "no machine backend is called %s", backend);
+	return NULL;
+}
+
+void machine_free(struct machine *m)
+{
+	if (m)
+		m->ops->destroy(m);
+}
+
+int machine_start(struct machine *m, char *err, size_t errlen)
+{
+	return m->ops->start(m, err, errlen);
+}
+
+void machine_get_info(struct machine *m, struct machine_info *info)
+{
+	m->ops->get_info(m, info);
+}
+
+void *machine_host_ptr(struct machine *m, uint64_t pa, size_t len)
+{
+	return m->ops->host_ptr(m, pa, len);
+}
+
+/* Bytes from pa to the end of its page, at most len. */
+static size_t page_chunk(uint64_t pa, size_t len)
+{
+	size_t chunk = 4096 - (pa & 4095);
+
+	return chunk < len ? chunk : len;
+}
+
+/*
+ * Copying goes page by page, because neighbouring pages may belong to different memory. All of
+ * the range is looked up before the first byte is copied, so that an error changes nothing.
+ */
+static int check_range(struct machine *m, uint64_t pa, size_t len)
+{
+	if (pa + len < pa)
+		return -EFAULT;
+	while (len) {
+		size_t chunk = page_chunk(pa, len);
+
+		if (!machine_host_ptr(m, pa, chunk))
+			return -EFAULT;
+		pa += chunk;
+		len -= chunk;
+	}
+	return 0;
+}
+
+int machine_read(struct machine *m, uint64_t pa, void *buf, size_t len)
+{
+	char *to = buf;
+
+	if (check_range(m, pa, len))
+		return -EFAULT;
+	while (len) {
+		size_t chunk = page_chunk(pa, len);
+
+		memcpy(to, machine_host_ptr(m, pa, chunk), chunk);
+		pa += chunk;
+		to += chunk;
+		len -= chunk;
+	}
+	return 0;
+}
+
+int machine_write(struct machine *m, uint64_t pa, const void *buf, size_t len)
+{
+	const char *from = buf;
+
+	if (check_range(m, pa, len))
+		return -EFAULT;
+	while (len) {
+		size_t chunk = page_chunk(pa, len);
+
+		memcpy(machine_host_ptr(m, pa, chunk), from, chunk);
+		pa += chunk;
+		from += chunk;
+		len -= chunk;
+	}
+	return 0;
+}
+
+int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host)
+{
+	return m->ops->window(m, size, pa, host);
+}
+
+void machine_pause(struct machine *m)
+{
+	m->ops->pause(m);
+}
+
+void machine_resume(struct machine *m)
+{
+	m->ops->resume(m);
+}
+
+int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs)
+{
+	return m->ops->get_regs(m, vcpu, regs);
+}
+
+int machine_set_regs(struct machine *m, unsigned int vcpu, const struct machine_regs *regs)
+{
+	return m->ops->set_regs(m, vcpu, regs);
+}
+
+int machine_get_sregs(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs)
+{
+	return m->ops->get_sregs(m, vcpu, sregs);
+}
+
+int machine_traps_set(struct machine *m, const struct machine_trap *traps, size_t n)
+{
+	return m->ops->traps_set(m, traps, n);
+}
+
+int machine_traps_clear(struct machine *m, const uint64_t *vas, size_t n)
+{
+	return m->ops->traps_clear(m, vas, n);
+}
+
+size_t machine_console_input(struct machine *m, const char *text, size_t len)
+{
+	return m->ops->console_input(m, text, len);
+}
+
+int machine_wait(struct machine *m, struct machine_event *ev, int timeout_ms)
+{
+	return m->ops->wait(m, ev, timeout_ms);
+}
+
+void machine_wake(struct machine *m)
+{
+	m->ops->wake(m);
+}
