@@ -1,0 +1,8 @@
+# Checks of the sources themselves.
+
+check-tests += scripts/check-deps-direction
+check-tests += scripts/check-docs
+
+lint:
+	@scripts/setup --lint
+	@scripts/lint
