@@ -1,1 +1,16 @@
 guestsym-objs :=
+guestsym-objs += guestsym/blob.o
+guestsym-objs += guestsym/cache.o
+guestsym-objs += guestsym/complain.o
+guestsym-objs += guestsym/elf.o
+guestsym-objs += guestsym/fentry.o
+guestsym-objs += guestsym/guestsym.o
+guestsym-objs += guestsym/hash.o
+guestsym-objs += guestsym/image.o
+guestsym-objs += guestsym/irq.o
+guestsym-objs += guestsym/kallsyms.o
+guestsym-objs += guestsym/symbols.o
+guestsym-objs += guestsym/symtab.o
+guestsym-objs += guestsym/tables.o
+guestsym-objs += guestsym/types.o
+guestsym-objs += guestsym/unpack.o

@@ -34,7 +34,7 @@ void guestsym_close(struct guestsym *gs); /* NULL is allowed */
 /* --- the image --------------------------------------------------------------------------- */
 
 const char *guestsym_release(const struct guestsym *gs);  /* "6.1.0-56-cloud-amd64" */
-const char *guestsym_banner(const struct guestsym *gs);   /* linux_banner, without line end */
+const char *guestsym_banner(const struct guestsym *gs);	  /* linux_banner, without line end */
 const char *guestsym_build_id(const struct guestsym *gs); /* hex, "" when there is none */
 double guestsym_parse_ms(const struct guestsym *gs);	  /* what guestsym_open() took */
 bool guestsym_cached(const struct guestsym *gs);	  /* it came from the cache */
@@ -53,7 +53,8 @@ struct guestsym_symbol {
 	char type; /* as nm(1) and /proc/kallsyms have it */
 };
 
-/* All symbols in the order of /proc/kallsyms (by address; per-CPU ones, which are offsets, first). */
+/* All symbols in the order of /proc/kallsyms (by address; per-CPU ones, which are offsets, first).
+ */
 size_t guestsym_symbols(const struct guestsym *gs, const struct guestsym_symbol **syms);
 /* Symbol by exact name, or NULL. The first in order when a name stands for several. */
 const struct guestsym_symbol *guestsym_lookup(const struct guestsym *gs, const char *name);
@@ -64,8 +65,8 @@ uint64_t guestsym_addr(const struct guestsym *gs, const char *name);
  * address the first), NULL outside kernel text and data. *off gets addr minus its address, *size
  * (either may be NULL) the distance to the next different address.
  */
-const struct guestsym_symbol *guestsym_find(const struct guestsym *gs, uint64_t addr,
-					    uint64_t *off, uint64_t *size);
+const struct guestsym_symbol *guestsym_find(const struct guestsym *gs, uint64_t addr, uint64_t *off,
+					    uint64_t *size);
 
 /* --- sites ------------------------------------------------------------------------------- */
 
@@ -89,6 +90,7 @@ enum guestsym_irq_kind {
 	GUESTSYM_IRQ_DISABLE, /* cli */
 	GUESTSYM_IRQ_ENABLE,  /* sti */
 	GUESTSYM_IRQ_SAVE,    /* pushf; pop %rax */
+	GUESTSYM_IRQ_RESTORE, /* popf (before 5.12 also as push %rdi; popf) */
 };
 
 struct guestsym_irq_site {
@@ -100,7 +102,7 @@ struct guestsym_irq_site {
 struct guestsym_jump {
 	uint64_t code, target, key; /* key without its flag bits */
 	bool branch;		    /* bit 0 of the key word */
-	bool init;		    /* bit 1 */
+	bool init;		    /* code is init code, which the booted kernel frees */
 };
 
 struct guestsym_tracepoint {
@@ -113,6 +115,10 @@ struct guestsym_range {
 };
 
 size_t guestsym_return_sites(const struct guestsym *gs, const uint64_t **sites);
+/*
+ * Sorted by address, without those in init code. Found on the first call, which takes a second or
+ * two when the kernel has no list of them and its text is decoded instead.
+ */
 size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_site **sites);
 size_t guestsym_jumps(const struct guestsym *gs, const struct guestsym_jump **jumps);
 size_t guestsym_tracepoints(const struct guestsym *gs, const struct guestsym_tracepoint **tps);
@@ -120,8 +126,8 @@ size_t guestsym_event_probes(const struct guestsym *gs); /* trace_event_raw_even
 /* Addresses of struct trace_event_call, from __start_ftrace_events. */
 size_t guestsym_events(const struct guestsym *gs, const uint64_t **calls);
 /* ORC tables; empty ranges when the image has none. */
-void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip, struct guestsym_range *unwind,
-		  struct guestsym_range *header);
+void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
+		  struct guestsym_range *unwind, struct guestsym_range *header);
 
 /* --- types ------------------------------------------------------------------------------- */
 
@@ -138,7 +144,7 @@ struct guestsym_field {
  * type or member, -ENODATA when the image has no BTF.
  */
 int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field);
-size_t guestsym_btf_types(const struct guestsym *gs); /* how many, without void */
+size_t guestsym_btf_types(const struct guestsym *gs);		  /* how many, without void */
 const void *guestsym_btf(const struct guestsym *gs, size_t *len); /* raw .BTF, NULL when none */
 
 #endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cache.c - unpacked images, kept so that the next start need not unpack them.
+ *
+ * $XDG_CACHE_HOME/hvtrace/images (or ~/.cache/...), private to the user, holds
+ *
+ *   <build id>-<hash64 of the content>.elf        the unpacked image
+ *   <dev>-<inode>-<size>-<mtime>                   a link to it: the file it was unpacked from
+ *
+ * An image whose content does not have the hash of its name is not used. What passes is parsed
+ * like any other image, so a cache that somebody tampered with can do no more than a bad kernel.
+ */
+#include "guestsym/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAME_LEN 160 /* of a file in the cache */
+
+/* A fallback of the XDG base directory specification: relative paths are to be ignored. */
+static int cache_base(char *path, size_t len)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (xdg && xdg[0] == '/')
+		n = snprintf(path, len, "%s", xdg);
+	else if (home && home[0] == '/')
+		n = snprintf(path, len, "%s/.cache", home);
+	else
+		return -ENOENT;
+	return n > 0 && (size_t)n < len ? 0 : -ENAMETOOLONG;
+}
+
+/* Open directory name below dirfd, which is closed; make it when asked to. */
+static int enter(int dirfd, const char *name, bool create)
+{
+	int fd = -1;
+
+	if (dirfd < 0)
+		return -1;
+	if (!create || mkdirat(dirfd, name, 0700) == 0 || errno == EEXIST)
+		fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(dirfd);
+	return fd;
+}
+
+/* The cache's directory, or -1. */
+static int cache_dir(bool create)
+{
+	char base[4096];
+	struct stat st;
+	int fd;
+
+	if (cache_base(base, sizeof(base)))
+		return -1;
+	if (create)
+		mkdir(base, 0700);
+	fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = enter(fd, "hvtrace", create);
+	fd = enter(fd, "images", create);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & 077) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void source_name(char *name, const struct stat *st)
+{
+	snprintf(name, NAME_LEN, "%jx-%jx-%jx-%jx.%09ld", (uintmax_t)st->st_dev,
+		 (uintmax_t)st->st_ino, (uintmax_t)st->st_size, (uintmax_t)st->st_mtim.tv_sec,
+		 st->st_mtim.tv_nsec);
+}
+
+/* The hash that an image's name tells; -EINVAL when it is none of our names. */
+static int name_to_hash(const char *name, uint64_t *hash)
+{
+	size_t id = strspn(name, "0123456789abcdef");
+	char *end;
+
+	if (name[id] != '-')
+		return -EINVAL;
+	name += id + 1;
+	if (strspn(name, "0123456789abcdef") != 16)
+		return -EINVAL;
+	*hash = strtoull(name, &end, 16);
+	return strcmp(end, ".elf") ? -EINVAL : 0;
+}
+
+static int map_image(int dir, const char *name, struct blob *elf)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	void *map;
+
+	if (fd < 0)
+		return -ENOENT;
+	map = MAP_FAILED;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_size > 0 &&
+	    (uint64_t)st.st_size <= IMAGE_MAX_UNPACKED)
+		map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	close(fd);
+	if (map == MAP_FAILED)
+		return -ENOENT;
+	*elf = (struct blob){.data = map, .len = st.st_size, .map = map};
+	return 0;
+}
+
+int cache_load(const struct stat *st, struct blob *elf)
+{
+	char source[NAME_LEN], name[NAME_LEN];
+	int dir = cache_dir(false);
+	int err = -ENOENT;
+	uint64_t hash;
+	ssize_t n;
+
+	if (dir < 0)
+		return err;
+	source_name(source, st);
+	n = readlinkat(dir, source, name, sizeof(name) - 1);
+	if (n > 0) {
+		name[n] = 0;
+		if (!name_to_hash(name, &hash))
+			err = map_image(dir, name, elf);
+	}
+	close(dir);
+	if (!err && hash64(elf->data, elf->len) != hash) {
+		blob_free(elf);
+		err = -ENOENT;
+	}
+	return err;
+}
+
+static int write_all(int fd, const uint8_t *p, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EIO;
+		p += n;
+		len -= n;
+	}
+	return 0;
+}
+
+/* Readers see the whole file or none. */
+static int write_image(int dir, const char *name, const char *tmp, const struct blob *elf)
+{
+	int fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, elf->data, elf->len);
+	if (close(fd) || err || renameat(dir, tmp, dir, name)) {
+		unlinkat(dir, tmp, 0);
+		return -EIO;
+	}
+	return 0;
+}
+
+static void write_link(int dir, const char *name, const char *tmp, const char *target)
+{
+	if (symlinkat(target, dir, tmp))
+		return;
+	if (renameat(dir, tmp, dir, name))
+		unlinkat(dir, tmp, 0);
+}
+
+void cache_store(const struct stat *st, const char *build_id, const struct blob *elf)
+{
+	char source[NAME_LEN], name[NAME_LEN], tmp[NAME_LEN];
+	int dir = cache_dir(true);
+	struct timespec now;
+
+	if (dir < 0)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(tmp, sizeof(tmp), "tmp-%d-%jx.%09ld", getpid(), (uintmax_t)now.tv_sec,
+		 now.tv_nsec);
+	snprintf(name, sizeof(name), "%.64s-%016" PRIx64 ".elf", build_id[0] ? build_id : "0",
+		 hash64(elf->data, elf->len));
+	source_name(source, st);
+	if (!write_image(dir, name, tmp, elf))
+		write_link(dir, source, tmp, name);
+	close(dir);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* fentry.c - the places where compiler-made calls to __fentry__ are, from __mcount_loc. */
+#include "guestsym/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SITE_SIZE   5
+#define ENDBR_SIZE  4
+#define INVALID_FMT "__ftrace_invalid_address___%" PRIu64
+#define INVALID_MAX (sizeof("__ftrace_invalid_address___") + 20)
+
+static int compare_sites(const void *a, const void *b)
+{
+	uint64_t x = ((const struct guestsym_site *)a)->addr;
+	uint64_t y = ((const struct guestsym_site *)b)->addr;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Zero entries are functions that the linker dropped; ftrace_process_locs() skips them too. */
+static int load_sites(struct fentry *f, const uint8_t *p, size_t n)
+{
+	bool sorted = true;
+
+	f->v = calloc(n, sizeof(*f->v));
+	if (!f->v)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t addr = get_u64(p + 8 * i);
+
+		if (!addr)
+			continue;
+		if (f->n && addr < f->v[f->n - 1].addr)
+			sorted = false;
+		f->v[f->n++].addr = addr;
+	}
+	if (!sorted)
+		qsort(f->v, f->n, sizeof(*f->v), compare_sites);
+	return 0;
+}
+
+static bool holds_nop(const struct elf_image *e, uint64_t addr)
+{
+	static const uint8_t nop5[SITE_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+	const uint8_t *p = elf_image_at(e, addr, SITE_SIZE);
+
+	return p && !memcmp(p, nop5, SITE_SIZE);
+}
+
+static bool holds_endbr(const struct elf_image *e, uint64_t addr)
+{
+	static const uint8_t endbr64[ENDBR_SIZE] = {0xf3, 0x0f, 0x1e, 0xfa};
+	const uint8_t *p = elf_image_at(e, addr, ENDBR_SIZE);
+
+	return p && !memcmp(p, endbr64, ENDBR_SIZE);
+}
+
+/* Sets func, name and the flags that need no more than the site; func stays 0 outside symbols. */
+static void resolve_sites(struct fentry *f, const struct elf_image *e, const struct symbols *s)
+{
+	uint64_t init_begin = symbols_addr(s, "__init_begin");
+	uint64_t init_end = symbols_addr(s, "__init_end");
+
+	for (size_t i = 0; i < f->n; i++) {
+		struct guestsym_site *site = &f->v[i];
+		const struct guestsym_symbol *sym = symbols_find(s, site->addr, NULL, NULL);
+
+		if (sym) {
+			site->func = sym->addr;
+			site->name = sym->name;
+		}
+		if (site->addr >= init_begin && site->addr < init_end)
+			site->flags |= GUESTSYM_SITE_INIT;
+		if (holds_nop(e, site->addr))
+			site->flags |= GUESTSYM_SITE_NOP;
+	}
+}
+
+/*
+ * How far behind its symbol's start a site may be (FTRACE_MCOUNT_MAX_OFFSET): 4 in kernels built
+ * with IBT, which have an endbr64 there, otherwise 0.
+ */
+static uint64_t site_max_offset(const struct fentry *f, const struct elf_image *e)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->v[i].func && f->v[i].addr - f->v[i].func == ENDBR_SIZE &&
+		    holds_endbr(e, f->v[i].func))
+			return ENDBR_SIZE;
+	return 0;
+}
+
+static size_t mark_invalid(struct fentry *f, uint64_t max_offset)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n; i++) {
+		struct guestsym_site *site = &f->v[i];
+
+		if (site->func && site->addr - site->func <= max_offset)
+			continue;
+		site->flags |= GUESTSYM_SITE_INVALID;
+		n++;
+	}
+	return n;
+}
+
+/* Kernels before 6.0 have no such rule: they know the functions by their symbol all the same. */
+static bool kernel_names_invalid(const struct elf_image *e)
+{
+	const struct elf_section *rodata = elf_image_section(e, ".rodata");
+	const uint8_t *p = elf_section_data(e, rodata);
+	static const char text[] = "__ftrace_invalid_address__";
+
+	return !p || memmem(p, rodata->size, text, sizeof(text));
+}
+
+static int name_invalid(struct fentry *f, const struct elf_image *e, size_t n)
+{
+	bool rule = kernel_names_invalid(e);
+	char *name;
+
+	f->names = malloc(n * INVALID_MAX);
+	if (!f->names)
+		return -ENOMEM;
+	name = f->names;
+	for (size_t i = 0; i < f->n; i++) {
+		struct guestsym_site *site = &f->v[i];
+
+		if (!(site->flags & GUESTSYM_SITE_INVALID) || (site->name && !rule))
+			continue;
+		if (!site->func)
+			site->func = site->addr;
+		snprintf(name, INVALID_MAX, INVALID_FMT, site->addr - site->func);
+		site->name = name;
+		name += INVALID_MAX;
+	}
+	return 0;
+}
+
+int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbols *s)
+{
+	const uint8_t *p;
+	size_t n, invalid;
+	uint64_t va;
+	int err;
+
+	*f = (struct fentry){0};
+	n = table_entries(e, s, "__start_mcount_loc", "__stop_mcount_loc", 8, &va, &p);
+	if (!n)
+		return -ENOENT;
+	err = load_sites(f, p, n);
+	if (err)
+		return err;
+	resolve_sites(f, e, s);
+	invalid = mark_invalid(f, site_max_offset(f, e));
+	if (invalid)
+		err = name_invalid(f, e, invalid);
+	if (!err && !f->n)
+		err = -ENOENT;
+	if (err)
+		fentry_exit(f);
+	return err;
+}
+
+void fentry_exit(struct fentry *f)
+{
+	free(f->v);
+	free(f->names);
+	*f = (struct fentry){0};
+}

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* guestsym.c - the door: opens an image, puts its parts together and answers questions. */
+#include "guestsym/internal.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define BANNER_MAX   511
+#define RELEASE_MAX  64 /* __NEW_UTS_LEN */
+#define BUILD_ID_MAX 32
+
+static const char banner_start[] = "Linux version ";
+
+struct guestsym {
+	struct blob bytes; /* what elf.data is in, when it is ours */
+	struct elf_image elf;
+	struct symbols symbols;
+	struct fentry fentry;
+	struct tables tables;
+	struct irq_sites *irq;
+	struct types *types;
+	char banner[BANNER_MAX + 1];
+	char release[RELEASE_MAX + 1];
+	char build_id[2 * BUILD_ID_MAX + 1];
+	double parse_ms;
+	bool cached;
+};
+
+/* --- what kernel it is ------------------------------------------------------------------- */
+
+static const char *banner_search(const struct elf_image *e)
+{
+	const struct elf_section *rodata = elf_image_section(e, ".rodata");
+	const uint8_t *p = elf_section_data(e, rodata), *end = p ? p + rodata->size : NULL;
+	size_t len = strlen(banner_start);
+
+	for (; p && (p = memmem(p, end - p, banner_start, len)) != NULL; p += len)
+		if (end - p > (ptrdiff_t)len && isdigit(p[len]))
+			return elf_image_string(e, rodata->addr + (p - elf_section_data(e, rodata)),
+						BANNER_MAX);
+	return NULL;
+}
+
+static void read_banner(struct guestsym *gs)
+{
+	const char *banner =
+		elf_image_string(&gs->elf, symbols_addr(&gs->symbols, "linux_banner"), BANNER_MAX);
+	size_t skip = strlen(banner_start);
+
+	if (!banner || strncmp(banner, banner_start, skip) != 0)
+		banner = banner_search(&gs->elf);
+	if (!banner)
+		return;
+	snprintf(gs->banner, sizeof(gs->banner), "%.*s", (int)strcspn(banner, "\n"), banner);
+	snprintf(gs->release, sizeof(gs->release), "%.*s", (int)strcspn(banner + skip, " \n"),
+		 banner + skip);
+}
+
+/* One note section: entries of name size, description size, type, each part padded to 4 bytes. */
+static void read_notes(struct guestsym *gs, const uint8_t *p, uint64_t len)
+{
+	while (len >= 12) {
+		uint64_t name = (get_u32(p) + UINT64_C(3)) & ~UINT64_C(3);
+		uint64_t size = get_u32(p + 4), padded = (size + 3) & ~UINT64_C(3);
+
+		if (name > len - 12 || padded > len - 12 - name)
+			return;
+		if (get_u32(p + 8) == NT_GNU_BUILD_ID && name == 4 && !memcmp(p + 12, "GNU", 4) &&
+		    size <= BUILD_ID_MAX) {
+			for (uint64_t i = 0; i < size; i++)
+				snprintf(gs->build_id + 2 * i, 3, "%02x", p[12 + name + i]);
+			return;
+		}
+		p += 12 + name + padded;
+		len -= 12 + name + padded;
+	}
+}
+
+static void read_build_id(struct guestsym *gs)
+{
+	for (size_t i = 0; i < gs->elf.nr_secs && !gs->build_id[0]; i++)
+		if (gs->elf.secs[i].type == SHT_NOTE)
+			read_notes(gs, gs->elf.data + gs->elf.secs[i].off, gs->elf.secs[i].size);
+}
+
+/* --- building ---------------------------------------------------------------------------- */
+
+static int read_symbols(struct guestsym *gs, const struct complaint *c)
+{
+	int err = symtab_read(&gs->elf, &gs->symbols);
+
+	if (err == -ENOENT)
+		err = kallsyms_read(&gs->elf, &gs->symbols);
+	if (!err)
+		err = symbols_index(&gs->symbols, &gs->elf);
+	if (err == -ENOENT)
+		return complain(c, err,
+				"has neither kernel symbols (kallsyms) nor a symbol table; if it "
+				"is a Linux kernel, it must be built with CONFIG_KALLSYMS=y");
+	return err ? complain(c, err, "no memory for its symbols") : 0;
+}
+
+static int read_sites(struct guestsym *gs, const struct complaint *c)
+{
+	int err = fentry_read(&gs->fentry, &gs->elf, &gs->symbols);
+
+	if (err == -ENOENT && !gs->banner[0])
+		return complain(c, err,
+				"is an ELF file, but no Linux kernel; "
+				"give a /boot/vmlinuz-* or a vmlinux");
+	if (err == -ENOENT)
+		return complain(c, err,
+				"Linux %s has no fentry sites, so its functions cannot be traced; "
+				"use a kernel built with CONFIG_DYNAMIC_FTRACE=y and "
+				"CONFIG_KALLSYMS_ALL=y",
+				gs->release);
+	if (!err)
+		err = tables_read(&gs->tables, &gs->elf, &gs->symbols);
+	return err ? complain(c, err, "no memory for its tables") : 0;
+}
+
+static int build(struct guestsym *gs, const uint8_t *data, size_t len, const struct complaint *c)
+{
+	int err = elf_image_init(&gs->elf, data, len, c);
+
+	if (!err)
+		err = read_symbols(gs, c);
+	if (err)
+		return err;
+	read_banner(gs);
+	read_build_id(gs);
+	err = read_sites(gs, c);
+	if (err)
+		return err;
+	gs->irq = irq_sites_new(&gs->elf, &gs->symbols);
+	gs->types = types_new(&gs->elf, &gs->symbols);
+	return gs->irq && gs->types ? 0 : complain(c, -ENOMEM, "no memory");
+}
+
+static void dismantle(struct guestsym *gs)
+{
+	types_free(gs->types);
+	irq_sites_free(gs->irq);
+	tables_exit(&gs->tables);
+	fentry_exit(&gs->fentry);
+	symbols_exit(&gs->symbols);
+	elf_image_exit(&gs->elf);
+	blob_free(&gs->bytes);
+	*gs = (struct guestsym){0};
+}
+
+static int build_cached(struct guestsym *gs, const struct stat *st)
+{
+	const struct complaint nobody = {0};
+	int err = cache_load(st, &gs->bytes);
+
+	if (!err)
+		err = build(gs, gs->bytes.data, gs->bytes.len, &nobody);
+	if (err)
+		dismantle(gs);
+	gs->cached = !err;
+	return err;
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+
+/* Only unpacking takes time that is worth a place in the cache. */
+static int open_file(struct guestsym *gs, struct blob *file, const struct stat *st, bool cache,
+		     const struct complaint *c)
+{
+	double start = now_ms();
+	bool unpacked = false;
+	int err;
+
+	err = cache ? build_cached(gs, st) : -ENOENT;
+	if (err) {
+		err = image_unpack(file, &gs->bytes, &unpacked, c);
+		if (!err)
+			err = build(gs, gs->bytes.data, gs->bytes.len, c);
+	}
+	gs->parse_ms = now_ms() - start;
+	if (!err && unpacked && cache)
+		cache_store(st, gs->build_id, &gs->bytes);
+	return err;
+}
+
+struct guestsym *guestsym_open(const char *path, unsigned int flags, char *err, size_t errlen)
+{
+	const struct complaint c = {path, err, errlen};
+	struct guestsym *gs = calloc(1, sizeof(*gs));
+	struct blob file = {0};
+	struct stat st;
+	int ret = -ENOMEM;
+
+	if (errlen)
+		err[0] = 0;
+	if (gs)
+		ret = blob_map(&file, path, &st);
+	if (ret)
+		complain(&c, ret, "%s; give a readable /boot/vmlinuz-* or vmlinux", strerror(-ret));
+	else
+		ret = open_file(gs, &file, &st, !(flags & GUESTSYM_FL_NOCACHE), &c);
+	blob_free(&file);
+	if (!ret)
+		return gs;
+	guestsym_close(gs);
+	return NULL;
+}
+
+struct guestsym *guestsym_parse(const void *buf, size_t len, char *err, size_t errlen)
+{
+	const struct complaint c = {"kernel image", err, errlen};
+	struct guestsym *gs = calloc(1, sizeof(*gs));
+	struct blob file = {.data = buf, .len = len};
+	struct blob copy;
+	double start = now_ms();
+	bool unpacked;
+	int ret;
+
+	if (errlen)
+		err[0] = 0;
+	if (!gs) {
+		complain(&c, -ENOMEM, "no memory");
+		return NULL;
+	}
+	ret = image_unpack(&file, &gs->bytes, &unpacked, &c);
+	if (!ret && !unpacked) {
+		ret = blob_alloc(&copy, len);
+		if (ret)
+			complain(&c, ret, "no memory");
+		else
+			memcpy(copy.map, buf, len);
+		gs->bytes = copy;
+	}
+	if (!ret)
+		ret = build(gs, gs->bytes.data, gs->bytes.len, &c);
+	gs->parse_ms = now_ms() - start;
+	if (!ret)
+		return gs;
+	guestsym_close(gs);
+	return NULL;
+}
+
+void guestsym_close(struct guestsym *gs)
+{
+	if (!gs)
+		return;
+	dismantle(gs);
+	free(gs);
+}
+
+/* --- answers ----------------------------------------------------------------------------- */
+
+const char *guestsym_release(const struct guestsym *gs)
+{
+	return gs->release;
+}
+
+const char *guestsym_banner(const struct guestsym *gs)
+{
+	return gs->banner;
+}
+
+const char *guestsym_build_id(const struct guestsym *gs)
+{
+	return gs->build_id;
+}
+
+double guestsym_parse_ms(const struct guestsym *gs)
+{
+	return gs->parse_ms;
+}
+
+bool guestsym_cached(const struct guestsym *gs)
+{
+	return gs->cached;
+}
+
+const void *guestsym_elf(const struct guestsym *gs, size_t *len)
+{
+	*len = gs->bytes.len;
+	return gs->bytes.data;
+}
+
+int guestsym_read(const struct guestsym *gs, uint64_t va, void *buf, size_t len)
+{
+	const uint8_t *p = elf_image_at(&gs->elf, va, len);
+
+	if (!p)
+		return -EFAULT;
+	memcpy(buf, p, len);
+	return 0;
+}
+
+int guestsym_phys(const struct guestsym *gs, uint64_t va, uint64_t *pa)
+{
+	return elf_image_phys(&gs->elf, va, pa);
+}
+
+size_t guestsym_symbols(const struct guestsym *gs, const struct guestsym_symbol **syms)
+{
+	*syms = gs->symbols.v;
+	return gs->symbols.n;
+}
+
+const struct guestsym_symbol *guestsym_lookup(const struct guestsym *gs, const char *name)
+{
+	return symbols_lookup(&gs->symbols, name);
+}
+
+uint64_t guestsym_addr(const struct guestsym *gs, const char *name)
+{
+	return symbols_addr(&gs->symbols, name);
+}
+
+const struct guestsym_symbol *guestsym_find(const struct guestsym *gs, uint64_t addr, uint64_t *off,
+					    uint64_t *size)
+{
+	return symbols_find(&gs->symbols, addr, off, size);
+}
+
+size_t guestsym_fentry_sites(const struct guestsym *gs, const struct guestsym_site **sites)
+{
+	*sites = gs->fentry.v;
+	return gs->fentry.n;
+}
+
+size_t guestsym_return_sites(const struct guestsym *gs, const uint64_t **sites)
+{
+	*sites = gs->tables.returns;
+	return gs->tables.nr_returns;
+}
+
+size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_site **sites)
+{
+	return irq_sites_get(gs->irq, sites);
+}
+
+size_t guestsym_jumps(const struct guestsym *gs, const struct guestsym_jump **jumps)
+{
+	*jumps = gs->tables.jumps;
+	return gs->tables.nr_jumps;
+}
+
+size_t guestsym_tracepoints(const struct guestsym *gs, const struct guestsym_tracepoint **tps)
+{
+	*tps = gs->tables.tracepoints;
+	return gs->tables.nr_tracepoints;
+}
+
+size_t guestsym_event_probes(const struct guestsym *gs)
+{
+	return gs->tables.nr_event_probes;
+}
+
+size_t guestsym_events(const struct guestsym *gs, const uint64_t **calls)
+{
+	*calls = gs->tables.events;
+	return gs->tables.nr_events;
+}
+
+void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
+		  struct guestsym_range *unwind, struct guestsym_range *header)
+{
+	*ip = gs->tables.orc_ip;
+	*unwind = gs->tables.orc_unwind;
+	*header = gs->tables.orc_header;
+}
+
+int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field)
+{
+	return types_field(gs->types, path, field);
+}
+
+size_t guestsym_btf_types(const struct guestsym *gs)
+{
+	return types_count(gs->types);
+}
+
+const void *guestsym_btf(const struct guestsym *gs, size_t *len)
+{
+	return types_raw(gs->types, len);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * internal.h - what the files of guestsym/ share; included only inside this folder.
+ *
+ * The way of an image: image.c finds the ELF in a bzImage (unpack.c), elf.c checks it, kallsyms.c
+ * or symtab.c gives the symbols that symbols.c looks up, fentry.c and tables.c read the tables
+ * that those symbols delimit. irq.c and types.c work on first use. cache.c keeps unpacked ELFs.
+ */
+#ifndef HVTRACE_GUESTSYM_INTERNAL_H
+#define HVTRACE_GUESTSYM_INTERNAL_H
+
+#include "guestsym/guestsym.h"
+
+#include <string.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Kernel images lie in the top 2 GiB (__START_KERNEL_map, Documentation/x86/x86_64/mm.rst). */
+#define KERNEL_MAP UINT64_C(0xffffffff80000000)
+
+/* Larger images are refused, so that a hostile one cannot make us fill the memory. */
+#define IMAGE_MAX_UNPACKED (UINT64_C(1) << 30)
+
+static inline uint16_t get_u16(const void *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint32_t get_u32(const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint64_t get_u64(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* The address that a 32-bit place-relative reference at address va stands for. */
+static inline uint64_t place_relative(uint64_t va, const void *p)
+{
+	return va + (uint64_t)(int64_t)(int32_t)get_u32(p);
+}
+
+/* --- one line about what went wrong ------------------------------------------------------ */
+
+struct complaint {
+	const char *subject; /* the file's name */
+	char *buf;
+	size_t len;
+};
+
+/* Fill in "subject: text" unless there is a complaint already. Gives err back. */
+int complain(const struct complaint *c, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* --- bytes ------------------------------------------------------------------------------- */
+
+/* Bytes that are ours (a mapping of len bytes), or somebody else's. */
+struct blob {
+	const uint8_t *data;
+	size_t len;
+	void *map; /* what munmap() gets, NULL when the bytes are not ours */
+};
+
+/* Map a whole regular file. *st gets what fstat() says of it. 0 or a negative errno. */
+struct stat;
+int blob_map(struct blob *b, const char *path, struct stat *st);
+/* Zeroed memory, huge pages where the host has them. */
+int blob_alloc(struct blob *b, size_t len);
+void blob_free(struct blob *b);
+
+/* 64-bit checksum; quick, and no match for somebody who wants two inputs with the same one. */
+uint64_t hash64(const void *data, size_t len);
+
+/*
+ * Turn the bytes of a file into those of an ELF image: a bzImage's payload is unpacked to *elf,
+ * an ELF is taken over as it is (file becomes empty). *unpacked says which.
+ */
+int image_unpack(struct blob *file, struct blob *elf, bool *unpacked, const struct complaint *c);
+/* Unpack one compressed payload, recognised by its magic; out has room for its exact size. */
+int payload_unpack(const uint8_t *in, size_t in_len, uint8_t *out, size_t out_len,
+		   const struct complaint *c);
+
+/* --- ELF --------------------------------------------------------------------------------- */
+
+struct elf_segment {
+	uint64_t va, pa, off, filesz, memsz;
+	bool exec;
+};
+
+struct elf_section {
+	const char *name;
+	uint64_t addr, off, size, flags;
+	uint32_t type, link;
+};
+
+struct elf_image {
+	const uint8_t *data;
+	size_t len;
+	struct elf_segment *segs; /* PT_LOAD */
+	size_t nr_segs;
+	struct elf_section *secs; /* by section index */
+	size_t nr_secs;
+};
+
+int elf_image_init(struct elf_image *e, const uint8_t *data, size_t len, const struct complaint *c);
+void elf_image_exit(struct elf_image *e);
+const struct elf_section *elf_image_section(const struct elf_image *e, const char *name);
+/* File bytes of a section, NULL when it has none. */
+const uint8_t *elf_section_data(const struct elf_image *e, const struct elf_section *sec);
+/* len bytes at link address va, or NULL. */
+const uint8_t *elf_image_at(const struct elf_image *e, uint64_t va, uint64_t len);
+/* The string at link address va when it is at most max bytes long, or NULL. */
+const char *elf_image_string(const struct elf_image *e, uint64_t va, size_t max);
+/* The physical address that va is loaded at: 0 or -EFAULT. */
+int elf_image_phys(const struct elf_image *e, uint64_t va, uint64_t *pa);
+/* True when va lies in a segment that is executable. */
+bool elf_image_is_text(const struct elf_image *e, uint64_t va);
+
+/* --- symbols ----------------------------------------------------------------------------- */
+
+struct symbols {
+	struct guestsym_symbol *v; /* sorted by address */
+	size_t n;
+	char *names;	/* what v[].name points to, when it is ours */
+	uint32_t *hash; /* index + 1 of the first symbol of each name; open addressing */
+	size_t mask;
+	uint64_t start, end; /* kernel text and data */
+};
+
+/* Fill v, n and names. 0, -ENOENT when the image has no such table, -ENOMEM. */
+int kallsyms_read(const struct elf_image *e, struct symbols *s);
+int symtab_read(const struct elf_image *e, struct symbols *s);
+/* Prepare lookups once v is there. */
+int symbols_index(struct symbols *s, const struct elf_image *e);
+void symbols_exit(struct symbols *s);
+const struct guestsym_symbol *symbols_lookup(const struct symbols *s, const char *name);
+uint64_t symbols_addr(const struct symbols *s, const char *name);
+const struct guestsym_symbol *symbols_find(const struct symbols *s, uint64_t addr, uint64_t *off,
+					   uint64_t *size);
+
+/* --- sites ------------------------------------------------------------------------------- */
+
+struct fentry {
+	struct guestsym_site *v;
+	size_t n;
+	char *names; /* made-up names of sites that are at no function's start */
+};
+
+int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbols *s);
+void fentry_exit(struct fentry *f);
+
+struct tables {
+	uint64_t *returns;
+	size_t nr_returns;
+	struct guestsym_jump *jumps;
+	size_t nr_jumps;
+	struct guestsym_tracepoint *tracepoints;
+	size_t nr_tracepoints;
+	uint64_t *events;
+	size_t nr_events;
+	size_t nr_event_probes;
+	struct guestsym_range orc_ip, orc_unwind, orc_header;
+};
+
+int tables_read(struct tables *t, const struct elf_image *e, const struct symbols *s);
+void tables_exit(struct tables *t);
+/*
+ * The image's bytes between two symbols, in whole entries: *va is where they start, the result
+ * how many there are. 0 when a symbol is missing or the range is not in the image.
+ */
+size_t table_entries(const struct elf_image *e, const struct symbols *s, const char *start,
+		     const char *stop, size_t entry, uint64_t *va, const uint8_t **p);
+
+/* --- on first use, by any thread --------------------------------------------------------- */
+
+struct irq_sites;
+struct irq_sites *irq_sites_new(const struct elf_image *e, const struct symbols *s);
+void irq_sites_free(struct irq_sites *irq);
+size_t irq_sites_get(struct irq_sites *irq, const struct guestsym_irq_site **sites);
+
+struct types;
+struct types *types_new(const struct elf_image *e, const struct symbols *s);
+void types_free(struct types *t);
+const void *types_raw(const struct types *t, size_t *len);
+size_t types_count(struct types *t);
+int types_field(struct types *t, const char *path, struct guestsym_field *field);
+
+/* --- the cache --------------------------------------------------------------------------- */
+
+/* The ELF that was unpacked from the file that st describes: 0, or -ENOENT. */
+int cache_load(const struct stat *st, struct blob *elf);
+/* Keep it. Best effort: without a place to write to there is no cache. */
+void cache_store(const struct stat *st, const char *build_id, const struct blob *elf);
+
+#endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * irq.c - the places that change or read the interrupt flag.
+ *
+ * Kernels with paravirtualised operations call them through pv_ops and list the calls, which the
+ * booted kernel replaces by cli, sti and so on: in .parainstructions, or since 6.8 in
+ * .altinstructions. Which operation it is follows from the function that the image has in that
+ * slot of pv_ops. In kernels without, the instructions themselves are looked for.
+ */
+#include "guestsym/internal.h"
+
+#include <capstone/capstone.h>
+#include <ctype.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define PV_OPS_MAX 4096 /* struct paravirt_patch_template has some 100 pointers */
+
+struct irq_sites {
+	const struct elf_image *e;
+	const struct symbols *s;
+	pthread_mutex_t lock; /* protects finding; what was found never changes */
+	bool tried;
+	uint64_t pv_ops, init_begin, init_end;
+	struct guestsym_irq_site *v;
+	size_t n, room;
+};
+
+struct irq_sites *irq_sites_new(const struct elf_image *e, const struct symbols *s)
+{
+	struct irq_sites *irq = calloc(1, sizeof(*irq));
+
+	if (!irq)
+		return NULL;
+	irq->e = e;
+	irq->s = s;
+	irq->pv_ops = symbols_addr(s, "pv_ops");
+	irq->init_begin = symbols_addr(s, "__init_begin");
+	irq->init_end = symbols_addr(s, "__init_end");
+	pthread_mutex_init(&irq->lock, NULL);
+	return irq;
+}
+
+void irq_sites_free(struct irq_sites *irq)
+{
+	if (!irq)
+		return;
+	pthread_mutex_destroy(&irq->lock);
+	free(irq->v);
+	free(irq);
+}
+
+/* Init code is left out: it is gone before there is anything to measure. */
+static int add_site(struct irq_sites *irq, uint64_t addr, enum guestsym_irq_kind kind, uint8_t len)
+{
+	if (addr >= irq->init_begin && addr < irq->init_end)
+		return 0;
+	if (irq->n == irq->room) {
+		size_t room = irq->room ? 2 * irq->room : 1024;
+		void *v = reallocarray(irq->v, room, sizeof(*irq->v));
+
+		if (!v)
+			return -ENOMEM;
+		irq->v = v;
+		irq->room = room;
+	}
+	irq->v[irq->n++] = (struct guestsym_irq_site){.addr = addr, .kind = kind, .len = len};
+	return 0;
+}
+
+/* --- calls through pv_ops ---------------------------------------------------------------- */
+
+static bool name_to_kind(const char *name, enum guestsym_irq_kind *kind)
+{
+	/* native_irq_disable, since 6.2 pv_native_irq_disable (arch/x86/kernel/paravirt.c) */
+	static const struct {
+		const char *suffix;
+		enum guestsym_irq_kind kind;
+	} ops[] = {
+		{"native_irq_disable", GUESTSYM_IRQ_DISABLE},
+		{"native_irq_enable", GUESTSYM_IRQ_ENABLE},
+		{"native_save_fl", GUESTSYM_IRQ_SAVE},
+		{"native_restore_fl", GUESTSYM_IRQ_RESTORE},
+	};
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
+		size_t suffix = strlen(ops[i].suffix);
+
+		if (len >= suffix && !strcmp(name + len - suffix, ops[i].suffix)) {
+			*kind = ops[i].kind;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Which operation the function that slot points to is; it may have several names. */
+static bool slot_to_kind(const struct irq_sites *irq, uint64_t slot, enum guestsym_irq_kind *kind)
+{
+	const struct guestsym_symbol *sym, *end = irq->s->v + irq->s->n;
+	const uint8_t *p = elf_image_at(irq->e, slot, 8);
+	uint64_t off;
+
+	if (slot < irq->pv_ops || slot - irq->pv_ops >= PV_OPS_MAX || !p)
+		return false;
+	sym = symbols_find(irq->s, get_u64(p), &off, NULL);
+	if (!sym || off)
+		return false;
+	for (uint64_t addr = sym->addr; sym < end && sym->addr == addr; sym++)
+		if (name_to_kind(sym->name, kind))
+			return true;
+	return false;
+}
+
+/* Add the site at addr if it is an indirect call through an interrupt-flag slot of pv_ops. */
+static int add_pv_call(struct irq_sites *irq, uint64_t addr)
+{
+	const uint8_t *p = elf_image_at(irq->e, addr, 7);
+	enum guestsym_irq_kind kind;
+	uint64_t slot;
+	uint8_t len;
+
+	if (!p || p[0] != 0xff)
+		return 0;
+	if (p[1] == 0x15) { /* call *slot(%rip) */
+		len = 6;
+		slot = place_relative(addr + len, p + 2);
+	} else if (p[1] == 0x14 && p[2] == 0x25) { /* call *slot */
+		len = 7;
+		slot = (uint64_t)(int64_t)(int32_t)get_u32(p + 3);
+	} else {
+		return 0;
+	}
+	return slot_to_kind(irq, slot, &kind) ? add_site(irq, addr, kind, len) : 0;
+}
+
+/* struct paravirt_patch_site: pointer, type, length, padded to 16 bytes. */
+static int find_parainstructions(struct irq_sites *irq)
+{
+	const uint8_t *p;
+	uint64_t va;
+	size_t n = table_entries(irq->e, irq->s, "__parainstructions", "__parainstructions_end", 16,
+				 &va, &p);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_pv_call(irq, get_u64(p + 16 * i));
+	return err;
+}
+
+/*
+ * struct alt_instr starts with two place-relative words, instruction and replacement; with what
+ * follows it has 12 bytes (5.13), 13 (before: padlen) or 14 (6.3: flags).
+ */
+static bool alt_stride_fits(const struct irq_sites *irq, const uint8_t *p, uint64_t va, size_t len,
+			    size_t stride)
+{
+	if (len % stride)
+		return false;
+	for (size_t pos = 0; pos < len; pos += stride)
+		if (!elf_image_is_text(irq->e, place_relative(va + pos, p + pos)) ||
+		    !elf_image_is_text(irq->e, place_relative(va + pos + 4, p + pos + 4)))
+			return false;
+	return true;
+}
+
+static int find_altinstructions(struct irq_sites *irq)
+{
+	const uint8_t *p;
+	uint64_t va;
+	size_t len = table_entries(irq->e, irq->s, "__alt_instructions", "__alt_instructions_end",
+				   1, &va, &p);
+	int err = 0;
+
+	for (size_t stride = 12; stride <= 14; stride++) {
+		if (!len || !alt_stride_fits(irq, p, va, len, stride))
+			continue;
+		for (size_t pos = 0; pos < len && !err; pos += stride)
+			err = add_pv_call(irq, place_relative(va + pos, p + pos));
+		break;
+	}
+	return err;
+}
+
+/* --- plain instructions ------------------------------------------------------------------ */
+
+static bool insn_to_kind(const cs_insn *insn, enum guestsym_irq_kind *kind)
+{
+	switch (insn->id) {
+	case X86_INS_CLI:
+		*kind = GUESTSYM_IRQ_DISABLE;
+		return true;
+	case X86_INS_STI:
+		*kind = GUESTSYM_IRQ_ENABLE;
+		return true;
+	case X86_INS_POPFQ:
+		*kind = GUESTSYM_IRQ_RESTORE;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Bytes up to and including the last one that may be cli, sti or popf; most functions have none. */
+static size_t last_candidate(const uint8_t *p, size_t len)
+{
+	while (len && p[len - 1] != 0xfa && p[len - 1] != 0xfb && p[len - 1] != 0x9d)
+		len--;
+	return len;
+}
+
+static int decode_function(struct irq_sites *irq, csh cs, cs_insn *insn, uint64_t va, uint64_t len)
+{
+	const uint8_t *p = elf_image_at(irq->e, va, len);
+	size_t left = len, todo = p ? last_candidate(p, len) : 0;
+	uint64_t end = va + todo;
+	int err = 0;
+
+	while (va < end && !err && cs_disasm_iter(cs, &p, &left, &va, insn)) {
+		enum guestsym_irq_kind kind;
+
+		if (insn_to_kind(insn, &kind))
+			err = add_site(irq, insn->address, kind, insn->size);
+	}
+	return err;
+}
+
+static int find_instructions(struct irq_sites *irq)
+{
+	const struct symbols *s = irq->s;
+	cs_insn *insn;
+	int err = 0;
+	csh cs;
+
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &cs) != CS_ERR_OK)
+		return -ENOMEM;
+	insn = cs_malloc(cs);
+	for (size_t i = 0, next; insn && i < s->n && !err; i = next) {
+		bool text = false;
+
+		for (next = i; next < s->n && s->v[next].addr == s->v[i].addr; next++)
+			text |= tolower(s->v[next].type) == 't' || s->v[next].type == 'W';
+		if (text && next < s->n && elf_image_is_text(irq->e, s->v[i].addr))
+			err = decode_function(irq, cs, insn, s->v[i].addr,
+					      s->v[next].addr - s->v[i].addr);
+	}
+	if (insn)
+		cs_free(insn, 1);
+	cs_close(&cs);
+	return insn ? err : -ENOMEM;
+}
+
+/* --- putting it together ----------------------------------------------------------------- */
+
+static int compare_sites(const void *a, const void *b)
+{
+	uint64_t x = ((const struct guestsym_irq_site *)a)->addr;
+	uint64_t y = ((const struct guestsym_irq_site *)b)->addr;
+
+	return x < y ? -1 : x > y;
+}
+
+/* An instruction with several alternatives is listed once for each. */
+static void sort_unique(struct irq_sites *irq)
+{
+	size_t n = 0;
+
+	if (!irq->n)
+		return;
+	qsort(irq->v, irq->n, sizeof(*irq->v), compare_sites);
+	for (size_t i = 0; i < irq->n; i++)
+		if (!i || irq->v[i].addr != irq->v[n - 1].addr)
+			irq->v[n++] = irq->v[i];
+	irq->n = n;
+}
+
+static void irq_sites_find(struct irq_sites *irq)
+{
+	int err = 0;
+
+	if (irq->pv_ops) {
+		err = find_parainstructions(irq);
+		if (!err)
+			err = find_altinstructions(irq);
+	}
+	if (!err && !irq->n)
+		err = find_instructions(irq);
+	/* Half of the sites would make windows that never end. */
+	if (err)
+		irq->n = 0;
+	sort_unique(irq);
+}
+
+size_t irq_sites_get(struct irq_sites *irq, const struct guestsym_irq_site **sites)
+{
+	pthread_mutex_lock(&irq->lock);
+	if (!irq->tried)
+		irq_sites_find(irq);
+	irq->tried = true;
+	pthread_mutex_unlock(&irq->lock);
+	*sites = irq->v;
+	return irq->n;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* types.c - the image's BTF: parsed by libbpf on first use, then asked where members lie. */
+#include "guestsym/internal.h"
+
+#include <bpf/btf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Bounds for hostile BTF; C needs far less. */
+#define MAX_NESTING 16
+#define MAX_MEMBERS 100000
+#define MAX_NAME    255
+
+struct types {
+	pthread_mutex_t lock; /* protects loading; what was loaded never changes */
+	const uint8_t *raw;
+	size_t len;
+	bool tried;
+	struct btf *btf;
+	uint32_t *hash; /* type id of struct, union or typedef by name; open addressing */
+	size_t mask;
+};
+
+struct types *types_new(const struct elf_image *e, const struct symbols *s)
+{
+	const struct elf_section *sec = elf_image_section(e, ".BTF");
+	struct types *t = calloc(1, sizeof(*t));
+	uint64_t va;
+
+	if (!t)
+		return NULL;
+	pthread_mutex_init(&t->lock, NULL);
+	t->raw = elf_section_data(e, sec);
+	t->len = t->raw ? sec->size : 0;
+	if (!t->raw)
+		t->len = table_entries(e, s, "__start_BTF", "__stop_BTF", 1, &va, &t->raw);
+	if (t->len > UINT32_MAX)
+		t->len = 0;
+	return t;
+}
+
+void types_free(struct types *t)
+{
+	if (!t)
+		return;
+	btf__free(t->btf);
+	free(t->hash);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+const void *types_raw(const struct types *t, size_t *len)
+{
+	*len = t->len;
+	return t->len ? t->raw : NULL;
+}
+
+/* --- loading ----------------------------------------------------------------------------- */
+
+static const char *type_name(const struct types *t, uint32_t id)
+{
+	const struct btf_type *type = btf__type_by_id(t->btf, id);
+	const char *name = type ? btf__name_by_offset(t->btf, type->name_off) : NULL;
+
+	return name ? name : "";
+}
+
+static size_t slot_of(const struct types *t, const char *name)
+{
+	size_t i = hash64(name, strlen(name)) & t->mask;
+
+	while (t->hash[i] && strcmp(type_name(t, t->hash[i]), name) != 0)
+		i = (i + 1) & t->mask;
+	return i;
+}
+
+static bool is_named(const struct types *t, uint32_t id, bool typedefs)
+{
+	const struct btf_type *type = btf__type_by_id(t->btf, id);
+
+	if (!type || !type_name(t, id)[0])
+		return false;
+	return typedefs ? btf_is_typedef(type) : btf_is_composite(type);
+}
+
+/* Structs and unions go before typedefs of the same name. */
+static int index_types(struct types *t)
+{
+	uint32_t n = btf__type_cnt(t->btf), named = 0;
+	size_t size = 64;
+
+	for (uint32_t id = 1; id < n; id++)
+		named += is_named(t, id, false) || is_named(t, id, true);
+	while (size < 2 * (size_t)named)
+		size *= 2;
+	t->hash = calloc(size, sizeof(*t->hash));
+	if (!t->hash)
+		return -ENOMEM;
+	t->mask = size - 1;
+	for (int typedefs = 0; typedefs < 2; typedefs++) {
+		for (uint32_t id = 1; id < n; id++) {
+			size_t slot;
+
+			if (!is_named(t, id, typedefs))
+				continue;
+			slot = slot_of(t, type_name(t, id));
+			if (!t->hash[slot])
+				t->hash[slot] = id;
+		}
+	}
+	return 0;
+}
+
+static void types_load(struct types *t)
+{
+	if (!t->len)
+		return;
+	t->btf = btf__new(t->raw, t->len);
+	if (t->btf && index_types(t)) {
+		btf__free(t->btf);
+		t->btf = NULL;
+	}
+}
+
+static const struct btf *types_btf(struct types *t)
+{
+	pthread_mutex_lock(&t->lock);
+	if (!t->tried)
+		types_load(t);
+	t->tried = true;
+	pthread_mutex_unlock(&t->lock);
+	return t->btf;
+}
+
+size_t types_count(struct types *t)
+{
+	const struct btf *btf = types_btf(t);
+
+	return btf ? btf__type_cnt(btf) - 1 : 0;
+}
+
+/* --- members ----------------------------------------------------------------------------- */
+
+struct member {
+	uint64_t bit_off; /* from the start of the outermost type */
+	uint32_t type;
+	uint32_t bits; /* of a bitfield, else 0 */
+};
+
+/* The struct or union that id stands for, behind typedefs and qualifiers. */
+static const struct btf_type *composite(const struct btf *btf, uint32_t id)
+{
+	int real = btf__resolve_type(btf, id);
+	const struct btf_type *type = real < 0 ? NULL : btf__type_by_id(btf, real);
+
+	return type && btf_is_composite(type) ? type : NULL;
+}
+
+/* Finds name in type or in its unnamed members; m->bit_off grows by where it is. */
+static int member_find(const struct btf *btf, const struct btf_type *type, const char *name,
+		       struct member *m, int nesting, uint32_t *budget)
+{
+	uint64_t start = m->bit_off;
+
+	for (uint32_t i = 0; i < btf_vlen(type); i++) {
+		const struct btf_member *bm = &btf_members(type)[i];
+		const char *bm_name = btf__name_by_offset(btf, bm->name_off);
+		const struct btf_type *inner;
+
+		if (!bm_name || !*budget)
+			return -EINVAL;
+		--*budget;
+		m->bit_off = start + btf_member_bit_offset(type, i);
+		m->type = bm->type;
+		m->bits = btf_member_bitfield_size(type, i);
+		if (bm_name[0]) {
+			if (!strcmp(bm_name, name))
+				return 0;
+			continue;
+		}
+		inner = composite(btf, bm->type);
+		if (inner && nesting < MAX_NESTING &&
+		    !member_find(btf, inner, name, m, nesting + 1, budget))
+			return 0;
+	}
+	return -ENOENT;
+}
+
+/* The next name of a dotted path, which moves on behind it; -ENOENT when it is empty or too long.
+ */
+static int path_next(const char **path, char *name)
+{
+	size_t len = strcspn(*path, ".");
+
+	if (!len || len > MAX_NAME)
+		return -ENOENT;
+	memcpy(name, *path, len);
+	name[len] = 0;
+	*path += len;
+	if (**path == '.' && !*++*path)
+		return -ENOENT;
+	return 0;
+}
+
+static int member_to_field(const struct btf *btf, const struct member *m,
+			   struct guestsym_field *field)
+{
+	int64_t size = btf__resolve_size(btf, m->type);
+	uint64_t storage;
+
+	if (size < 0 || size > UINT32_MAX || m->bit_off / 8 > UINT32_MAX)
+		return -EINVAL;
+	*field = (struct guestsym_field){.offset = m->bit_off / 8, .size = size};
+	if (!m->bits)
+		return 0;
+	/* A packed bitfield may not fit into one unit of its type: count from its byte then. */
+	storage = size ? 8 * (uint64_t)size : 8;
+	if (m->bit_off % storage + m->bits <= storage && storage <= 128)
+		field->offset = m->bit_off / storage * (storage / 8);
+	field->bit_off = m->bit_off - 8 * (uint64_t)field->offset;
+	field->bit_count = m->bits;
+	return 0;
+}
+
+int types_field(struct types *t, const char *path, struct guestsym_field *field)
+{
+	const struct btf *btf = types_btf(t);
+	uint32_t budget = MAX_MEMBERS;
+	struct member m = {0};
+	char name[MAX_NAME + 1];
+	int err;
+
+	if (!btf)
+		return -ENODATA;
+	err = path_next(&path, name);
+	if (err || !*path)
+		return -ENOENT;
+	m.type = t->hash[slot_of(t, name)];
+	if (!m.type)
+		return -ENOENT;
+	while (*path) {
+		const struct btf_type *type = composite(btf, m.type);
+
+		err = type ? path_next(&path, name) : -ENOENT;
+		if (!err)
+			err = member_find(btf, type, name, &m, 0, &budget);
+		if (err)
+			return err;
+	}
+	return member_to_field(btf, &m, field);
+}
