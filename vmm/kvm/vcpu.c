@@ -268,28 +268,35 @@ int kvm_vcpu_set_sregs(struct kvm_vcpu *v, const struct kvm_sregs *sregs)
 	return ioctl(v->fd, KVM_SET_SREGS, &set) ? -errno : 0;
 }
 
-/* struct kvm_msrs ends in an array of no fixed size. */
-struct one_msr {
-	struct kvm_msrs head;
-	struct kvm_msr_entry entry;
+/* Room for the one entry behind struct kvm_msrs. */
+union one_msr {
+	struct kvm_msrs msrs;
+	uint8_t bytes[sizeof(struct kvm_msrs) + sizeof(struct kvm_msr_entry)];
 };
 
 int kvm_vcpu_get_msr(struct kvm_vcpu *v, uint32_t msr, uint64_t *val)
 {
-	struct one_msr io = {.head.nmsrs = 1, .entry.index = msr};
-	int n = ioctl(v->fd, KVM_GET_MSRS, &io);
+	union one_msr io = {0};
+	int n;
 
+	io.msrs.nmsrs = 1;
+	io.msrs.entries[0].index = msr;
+	n = ioctl(v->fd, KVM_GET_MSRS, &io);
 	if (n != 1)
 		return n < 0 ? -errno : -ENOENT;
-	*val = io.entry.data;
+	*val = io.msrs.entries[0].data;
 	return 0;
 }
 
 int kvm_vcpu_set_msr(struct kvm_vcpu *v, uint32_t msr, uint64_t val)
 {
-	struct one_msr io = {.head.nmsrs = 1, .entry = {.index = msr, .data = val}};
-	int n = ioctl(v->fd, KVM_SET_MSRS, &io);
+	union one_msr io = {0};
+	int n;
 
+	io.msrs.nmsrs = 1;
+	io.msrs.entries[0].index = msr;
+	io.msrs.entries[0].data = val;
+	n = ioctl(v->fd, KVM_SET_MSRS, &io);
 	if (n != 1)
 		return n < 0 ? -errno : -EINVAL;
 	return 0;

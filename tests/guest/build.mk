@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The bare-metal test guest. gcc always: other compilers do not record their fentry sites.
+
+GUEST_CC ?= gcc
+GUEST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -ffreestanding -fno-pic -fno-pie -mcmodel=kernel \
+	-mno-red-zone -mgeneral-regs-only -fno-stack-protector -fcf-protection=none \
+	-fno-asynchronous-unwind-tables -fno-strict-aliasing -Itests/guest
+GUEST_PROFILE := -pg -mfentry -mrecord-mcount
+
+guest-objs :=
+guest-objs += apic.o
+guest-objs += console.o
+guest-objs += interrupt.o
+guest-objs += jobs.o
+guest-objs += main.o
+guest-objs += params.o
+guest-objs += start.o
+guest-objs += work.o
+
+guest-dir := $(O)/obj/tests/guest
+testguest := $(O)/tests/guest/testguest.elf
+
+$(guest-dir)/%.o: tests/guest/%.c tests/guest/guest.h
+	$(call say,GUESTCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(GUEST_CC) $(GUEST_CFLAGS) $(GUEST_PROFILE) -c -o $@ $<
+
+$(guest-dir)/%.o: tests/guest/%.S tests/guest/guest.h
+	$(call say,GUESTAS,$@)
+	@mkdir -p $(@D)
+	$(Q)$(GUEST_CC) $(GUEST_CFLAGS) -c -o $@ $<
+
+$(testguest): $(addprefix $(guest-dir)/,$(guest-objs)) tests/guest/guest.lds
+	$(call say,GUESTLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(GUEST_CC) -nostdlib -static -no-pie -Wl,--build-id=none -Wl,-z,noexecstack \
+		-Wl,-z,max-page-size=4096 -T tests/guest/guest.lds -o $@ $(filter %.o,$^)

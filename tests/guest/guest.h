@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* guest.h - what the files of the test guest share; also read by the assembler. */
+#ifndef HVTRACE_TESTS_GUEST_H
+#define HVTRACE_TESTS_GUEST_H
+
+#define VIRT_BASE   0xffffffff80000000
+#define DIRECT_BASE 0xffff888000000000
+#define DIRECT_GIB  8
+#define SMALL_PMD   8 /* physical 16 MiB: where the guest's text begins */
+
+#define MAX_CPUS   8
+#define STACK_SIZE 16384
+#define AP_START   0x8000
+
+#define CODE32_SEG 0x08
+#define CODE_SEG   0x10
+#define DATA_SEG   0x18
+
+#define NR_VECTORS	48
+#define VECTOR_STUB	16
+#define VECTOR_INT3	3
+#define VECTOR_TIMER	32
+#define VECTOR_IPI	33
+#define VECTOR_SPURIOUS 47
+
+#define NR_WORK 8
+
+#ifndef __ASSEMBLER__
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PER_CPU_SLOT(cpu) ((uint64_t)(cpu) * NR_WORK * 8)
+
+struct frame {
+	uint64_t r15, r14, r13, r12, r11, r10, r9, r8;
+	uint64_t rbp, rdi, rsi, rdx, rcx, rbx, rax;
+	uint64_t vector, error;
+	uint64_t rip, cs, rflags, rsp, ss;
+};
+
+static inline void outb(uint16_t port, uint8_t val)
+{
+	__asm__ volatile("outb %0, %1" : : "a"(val), "Nd"(port));
+}
+
+static inline void outw(uint16_t port, uint16_t val)
+{
+	__asm__ volatile("outw %0, %1" : : "a"(val), "Nd"(port));
+}
+
+static inline uint8_t inb(uint16_t port)
+{
+	uint8_t val;
+
+	__asm__ volatile("inb %1, %0" : "=a"(val) : "Nd"(port));
+	return val;
+}
+
+static inline uint64_t rdtsc(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+static inline void *phys_ptr(uint64_t pa)
+{
+	return (void *)(DIRECT_BASE + pa);
+}
+
+/* start.S, work.S */
+extern const uint8_t vector_stubs[], ap_trampoline[], ap_trampoline_end[];
+extern uint64_t work_count[MAX_CPUS][NR_WORK];
+uint64_t work_0(uint64_t slot, uint64_t x);
+uint64_t work_1(uint64_t slot, uint64_t x);
+uint64_t work_2(uint64_t slot, uint64_t x);
+uint64_t work_3(uint64_t slot, uint64_t x);
+uint64_t work_4(uint64_t slot, uint64_t x);
+uint64_t work_5(uint64_t slot, uint64_t x);
+uint64_t work_6(uint64_t slot, uint64_t x);
+uint64_t work_7(uint64_t slot, uint64_t x);
+void halt(void) __attribute__((noreturn));
+
+/* console.c */
+void print(const char *text);
+void print_number(const char *name, uint64_t val); /* "name=val " */
+int console_read(void);				   /* -1: nothing there */
+
+/* params.c: the words of the command line */
+void params_init(uint64_t boot_params);
+bool param_is(const char *name, const char *val);
+uint64_t param_number(const char *name, uint64_t otherwise);
+
+/* interrupt.c */
+void idt_init(void);
+void idt_load(void);
+void guest_interrupt(struct frame *frame);
+extern volatile uint64_t int3_count, int3_rip, ipi_count[MAX_CPUS], timer_count[MAX_CPUS];
+
+/* apic.c */
+void apic_init(void);
+unsigned int apic_cpus(void); /* as the MP table says */
+void apic_start_cpu(unsigned int cpu);
+void apic_send_ipi(unsigned int cpu);
+void apic_timer(uint32_t period);
+void apic_eoi(void);
+
+/* jobs.c */
+bool job_run(unsigned int cpu);
+void job_end(void);
+
+/* main.c */
+void guest_main(uint64_t boot_params);
+void guest_ap_main(unsigned int cpu);
+extern volatile uint32_t ap_number;
+
+#endif
+#endif
