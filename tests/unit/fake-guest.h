@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fake-guest.h - a made-up guest for tests of tracer/: implements the parts of machine.h and
+ * guestsym.h that tracer/ calls, over plain arrays. Included by one test program, which is then
+ * linked without the real ones.
+ *
+ * The kernel image lies at FAKE_TEXT (physical FAKE_PA); guest RAM is fake.ram.
+ */
+#ifndef HVTRACE_TESTS_FAKE_GUEST_H
+#define HVTRACE_TESTS_FAKE_GUEST_H
+
+#include <errno.h>
+#include <string.h>
+
+#include "guestsym/guestsym.h"
+#include "vmm/machine.h"
+
+#define FAKE_TEXT    UINT64_C(0xffffffff81000000)
+#define FAKE_PA	     UINT64_C(0x100000)
+#define FAKE_RAM     (UINT64_C(8) << 20)
+#define FAKE_DIRECT  UINT64_C(0xffff888000000000)
+#define FAKE_MAX     32
+#define FAKE_VA(off) (FAKE_TEXT + (off))
+
+struct fake_guest {
+	uint8_t *ram;
+	struct guestsym_symbol syms[FAKE_MAX];
+	size_t nsyms;
+	struct guestsym_site sites[FAKE_MAX];
+	size_t nsites;
+	struct {
+		const char *path;
+		struct guestsym_field field;
+	} fields[FAKE_MAX];
+	size_t nfields;
+	struct machine_trap traps[FAKE_MAX];
+	size_t ntraps;
+	int trap_error; /* what setting and clearing traps gives, when not 0 */
+	unsigned int paused, woken;
+};
+
+static struct fake_guest fake;
+
+static uint8_t *fake_at(uint64_t va)
+{
+	return fake.ram + (va - FAKE_TEXT + FAKE_PA);
+}
+
+static void fake_symbol(const char *name, uint64_t addr, char type)
+{
+	fake.syms[fake.nsyms++] = (struct guestsym_symbol){addr, name, type};
+}
+
+static void fake_field(const char *path, uint32_t offset, uint32_t size)
+{
+	fake.fields[fake.nfields].path = path;
+	fake.fields[fake.nfields++].field = (struct guestsym_field){.offset = offset, .size = size};
+}
+
+/* --- machine.h ---------------------------------------------------------------------------- */
+
+void machine_pause(struct machine *m)
+{
+	(void)m;
+	fake.paused++;
+}
+
+void machine_resume(struct machine *m)
+{
+	(void)m;
+	fake.paused--;
+}
+
+void machine_wake(struct machine *m)
+{
+	(void)m;
+	fake.woken++;
+}
+
+void *machine_host_ptr(struct machine *m, uint64_t pa, size_t len)
+{
+	(void)m;
+	return pa <= FAKE_RAM && len <= FAKE_RAM - pa ? fake.ram + pa : NULL;
+}
+
+int machine_read(struct machine *m, uint64_t pa, void *buf, size_t len)
+{
+	const void *p = machine_host_ptr(m, pa, len);
+
+	if (!p)
+		return -EFAULT;
+	memcpy(buf, p, len);
+	return 0;
+}
+
+int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t va, uint64_t *pa,
+		 uint64_t *left)
+{
+	(void)m, (void)root, (void)levels, (void)va, (void)pa, (void)left;
+	return -EFAULT;
+}
+
+static struct machine_trap *fake_trap(uint64_t va)
+{
+	for (size_t i = 0; i < fake.ntraps; i++)
+		if (fake.traps[i].va == va)
+			return &fake.traps[i];
+	return NULL;
+}
+
+int machine_traps_set(struct machine *m, const struct machine_trap *traps, size_t n)
+{
+	(void)m;
+	if (fake.trap_error)
+		return fake.trap_error;
+	for (size_t i = 0; i < n; i++) {
+		if (fake_trap(traps[i].va))
+			return -EEXIST;
+		fake.traps[fake.ntraps++] = traps[i];
+	}
+	return 0;
+}
+
+int machine_traps_clear(struct machine *m, const uint64_t *vas, size_t n)
+{
+	(void)m;
+	if (fake.trap_error)
+		return fake.trap_error;
+	for (size_t i = 0; i < n; i++) {
+		struct machine_trap *t = fake_trap(vas[i]);
+
+		if (!t)
+			return -ENOENT;
+		*t = fake.traps[--fake.ntraps];
+	}
+	return 0;
+}
+
+/* --- guestsym.h --------------------------------------------------------------------------- */
+
+const struct guestsym_symbol *guestsym_lookup(const struct guestsym *gs, const char *name)
+{
+	(void)gs;
+	for (size_t i = 0; i < fake.nsyms; i++)
+		if (!strcmp(fake.syms[i].name, name))
+			return &fake.syms[i];
+	return NULL;
+}
+
+uint64_t guestsym_addr(const struct guestsym *gs, const char *name)
+{
+	const struct guestsym_symbol *sym = guestsym_lookup(gs, name);
+
+	return sym ? sym->addr : 0;
+}
+
+const struct guestsym_symbol *guestsym_find(const struct guestsym *gs, uint64_t addr, uint64_t *off,
+					    uint64_t *size)
+{
+	const struct guestsym_symbol *best = NULL;
+
+	(void)gs;
+	for (size_t i = 0; i < fake.nsyms; i++)
+		if (fake.syms[i].addr <= addr && (!best || fake.syms[i].addr > best->addr))
+			best = &fake.syms[i];
+	if (best && off)
+		*off = addr - best->addr;
+	if (size)
+		*size = 0x100;
+	return best;
+}
+
+size_t guestsym_fentry_sites(const struct guestsym *gs, const struct guestsym_site **sites)
+{
+	(void)gs;
+	*sites = fake.sites;
+	return fake.nsites;
+}
+
+int guestsym_phys(const struct guestsym *gs, uint64_t va, uint64_t *pa)
+{
+	(void)gs;
+	if (va - FAKE_TEXT >= FAKE_RAM - FAKE_PA)
+		return -EFAULT;
+	*pa = va - FAKE_TEXT + FAKE_PA;
+	return 0;
+}
+
+int guestsym_read(const struct guestsym *gs, uint64_t va, void *buf, size_t len)
+{
+	uint64_t pa;
+
+	return guestsym_phys(gs, va, &pa) ? -EFAULT : machine_read(NULL, pa, buf, len);
+}
+
+int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field)
+{
+	(void)gs;
+	for (size_t i = 0; i < fake.nfields; i++)
+		if (!strcmp(fake.fields[i].path, path)) {
+			*field = fake.fields[i].field;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+#endif

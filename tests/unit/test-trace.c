@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-trace.c - probes, guards, guest state and limits of a trace, on a made-up guest. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "tests/unit/fake-guest.h"
+#include "tracer/entry.h"
+#include "tracer/internal.h"
+
+/* Offsets in the made-up image. */
+enum {
+	FN_ALPHA = 0x1000,
+	FN_BETA = 0x1100,
+	FN_START = 0x1200, /* calls ftrace_init() */
+	FN_FTRACE_INIT = 0x1300,
+	FN_FREE_INITMEM = 0x1400,
+	FN_FENTRY = 0x1f00,
+	FN_SETUP = 0x3000, /* init text */
+	PER_CPU_OFFSET = 0x5000,
+	USE_TSC = 0x5100,
+	CLOCK_OFFSET = 0x5108,
+	JIFFIES = 0x5110,
+	TICK_NSEC = 0x5118,
+	PER_CPU_AREA = 0x6000,
+	TASK = 0x7000,
+	STACK = 0x8000,
+	TOP_PGT = 0x9000,
+	IMAGE_END = 0x10000,
+	/* in the per-CPU area */
+	PCPU_CURRENT = 0x100,
+	PCPU_COUNT = 0x108,
+	PCPU_CYC2NS = 0x140,
+	/* in struct task_struct */
+	TASK_FLAGS = 0,
+	TASK_PID = 0x20,
+	TASK_TGID = 0x24,
+	TASK_COMM = 0x30,
+	TASK_MIGRATION = 0x40,
+};
+
+static const uint8_t nop5[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+
+static void put(uint32_t off, uint64_t value, size_t len)
+{
+	memcpy(fake_at(FAKE_VA(off)), &value, len);
+}
+
+static void add_function(const char *name, uint32_t off, uint32_t flags)
+{
+	int32_t rel = FN_FENTRY - ((int32_t)off + 5);
+
+	fake_symbol(name, FAKE_VA(off), 't');
+	fake.sites[fake.nsites++] = (struct guestsym_site){FAKE_VA(off), FAKE_VA(off), name, flags};
+	*fake_at(FAKE_VA(off)) = 0xe8;
+	memcpy(fake_at(FAKE_VA(off) + 1), &rel, sizeof(rel));
+}
+
+static int guest_set_up(void **state)
+{
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.ram = calloc(1, FAKE_RAM);
+	assert_non_null(fake.ram);
+	fake_symbol("_text", FAKE_TEXT, 'T');
+	fake_symbol("_end", FAKE_VA(IMAGE_END), 'B');
+	fake_symbol("__fentry__", FAKE_VA(FN_FENTRY), 'T');
+	fake_symbol("ftrace_init", FAKE_VA(FN_FTRACE_INIT), 'T');
+	fake_symbol("start_kernel", FAKE_VA(FN_START), 'T');
+	fake_symbol("__per_cpu_offset", FAKE_VA(PER_CPU_OFFSET), 'D');
+	fake_symbol("__use_tsc", FAKE_VA(USE_TSC), 'd');
+	fake_symbol("__sched_clock_offset", FAKE_VA(CLOCK_OFFSET), 'd');
+	fake_symbol("jiffies_64", FAKE_VA(JIFFIES), 'D');
+	fake_symbol("tick_nsec", FAKE_VA(TICK_NSEC), 'D');
+	fake_symbol("init_top_pgt", FAKE_VA(TOP_PGT), 'D');
+	fake_symbol("current_task", PCPU_CURRENT, 'A');
+	fake_symbol("__preempt_count", PCPU_COUNT, 'A');
+	fake_symbol("cyc2ns", PCPU_CYC2NS, 'A');
+	add_function("alpha", FN_ALPHA, 0);
+	add_function("beta", FN_BETA, 0);
+	add_function("free_initmem", FN_FREE_INITMEM, 0);
+	add_function("setup_all", FN_SETUP, GUESTSYM_SITE_INIT);
+	fake_field("task_struct.pid", TASK_PID, 4);
+	fake_field("task_struct.tgid", TASK_TGID, 4);
+	fake_field("task_struct.comm", TASK_COMM, 16);
+	fake_field("task_struct.thread_info.flags", TASK_FLAGS, 8);
+	fake_field("task_struct.migration_disabled", TASK_MIGRATION, 2);
+	fake_field("cyc2ns.data", 0, 32);
+	fake_field("cyc2ns.seq", 32, 4);
+	fake_field("cyc2ns_data.cyc2ns_mul", 0, 4);
+	fake_field("cyc2ns_data.cyc2ns_shift", 4, 4);
+	fake_field("cyc2ns_data.cyc2ns_offset", 8, 8);
+
+	put(PER_CPU_OFFSET, FAKE_VA(PER_CPU_AREA), 8);
+	put(PER_CPU_AREA + PCPU_CURRENT, FAKE_VA(TASK), 8);
+	put(PER_CPU_AREA + PCPU_COUNT, 0x80000000, 4);
+	put(TASK + TASK_PID, 42, 4);
+	put(TASK + TASK_TGID, 41, 4);
+	memcpy(fake_at(FAKE_VA(TASK + TASK_COMM)), "tester", 7);
+	put(JIFFIES, 0xffff0000, 8);
+	put(TICK_NSEC, 4000000, 8);
+	return 0;
+}
+
+static int guest_tear_down(void **state)
+{
+	(void)state;
+	free(fake.ram);
+	return 0;
+}
+
+static struct trace *trace_with(struct trace_config cfg, char *err, size_t errlen)
+{
+	cfg.vcpus = cfg.vcpus ? cfg.vcpus : 1;
+	cfg.tracer = cfg.tracer ? cfg.tracer : "function";
+	cfg.buffer_bytes = 65536;
+	return trace_new(&cfg, err, errlen);
+}
+
+static struct trace *trace_started(struct trace_config cfg)
+{
+	char err[256] = "";
+	struct trace *t = trace_with(cfg, err, sizeof(err));
+
+	if (!t || trace_attach(t, NULL, err, sizeof(err)))
+		fail_msg("%s", err);
+	return t;
+}
+
+/* Call the function at off: its trap, if it has one, fires with `parent` as return address. */
+static bool guest_calls(struct trace *t, uint32_t off, uint64_t parent)
+{
+	const struct machine_trap *trap = fake_trap(FAKE_VA(off));
+	struct machine_regs regs = {
+		.rsp = FAKE_VA(STACK), .rip = FAKE_VA(off) + 5, .rflags = 0x202};
+	struct machine_hit hit = {.tsc = 1000, .va = FAKE_VA(off), .regs = &regs};
+
+	if (!trap)
+		return false;
+	put(STACK, parent, 8);
+	hit.cookie = trap->cookie;
+	if (trap->action == MACHINE_TRAP_ONCE)
+		machine_traps_clear(NULL, &hit.va, 1);
+	trace_trap(t, &hit);
+	assert_int_equal(fake.paused, 0);
+	return true;
+}
+
+static bool next_entry(struct trace *t, struct ring_cursor *c, struct trace_function_entry *e)
+{
+	struct ring_event ev;
+
+	(void)t;
+	if (!ring_next(c, &ev))
+		return false;
+	assert_true(ev.len >= sizeof(*e));
+	memcpy(e, ev.data, sizeof(*e));
+	return true;
+}
+
+static uint64_t entries(struct trace *t)
+{
+	struct ring_stats st;
+
+	ring_get_stats(t->ring[0], &st);
+	return st.entries;
+}
+
+static void hits_become_records(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){0});
+	struct ring_cursor *c = ring_look(t->ring[0]);
+	struct trace_function_entry e;
+
+	(void)state;
+	assert_true(guest_calls(t, FN_ALPHA, FAKE_VA(FN_START + 7)));
+	assert_true(guest_calls(t, FN_BETA, FAKE_VA(FN_ALPHA + 9)));
+	assert_true(next_entry(t, c, &e));
+	assert_true(e.ip == FAKE_VA(FN_ALPHA) && e.parent_ip == FAKE_VA(FN_START + 7));
+	assert_int_equal(e.ent.type, TRACE_FN);
+	assert_int_equal(e.ent.pid, 42);
+	assert_int_equal(e.ent.flags, 0);
+	assert_true(next_entry(t, c, &e));
+	assert_true(e.ip == FAKE_VA(FN_BETA) && e.parent_ip == FAKE_VA(FN_ALPHA + 9));
+	assert_false(next_entry(t, c, &e));
+	ring_cursor_free(c);
+	assert_int_equal(trace_detach(t), 0);
+	assert_int_equal(fake.ntraps, 0);
+	trace_free(t);
+}
+
+static void state_flags_are_the_kernels(void **state)
+{
+	static const struct {
+		uint32_t count;
+		uint64_t thread_flags, rflags;
+		uint16_t migration;
+		uint8_t flags, preempt_count;
+	} cases[] = {
+		{0x80000000, 0, 0x202, 0, 0, 0},
+		{0x80000000, 0, 0x002, 0, TRACE_FLAG_IRQS_OFF, 0},
+		{0x80000002, 0, 0x202, 0, 0, 2},
+		{0x80000030, 0, 0x202, 0, 0, 15},
+		{0x80010001, 0, 0x002, 0, TRACE_FLAG_IRQS_OFF | TRACE_FLAG_HARDIRQ, 1},
+		{0x80000100, 0, 0x202, 0, TRACE_FLAG_SOFTIRQ, 0},
+		{0x80000200, 0, 0x202, 0, TRACE_FLAG_BH_OFF, 0},
+		{0x80100000, 0, 0x202, 0, TRACE_FLAG_NMI, 0},
+		{0x00000000, 8, 0x202, 0, TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED, 0},
+		{0x80000001, 0, 0x202, 3, 0, 0x31},
+	};
+	struct trace *t = trace_started((struct trace_config){0});
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct machine_regs regs = {.rflags = cases[i].rflags};
+		struct guest_state st;
+
+		put(PER_CPU_AREA + PCPU_COUNT, cases[i].count, 4);
+		put(TASK + TASK_FLAGS, cases[i].thread_flags, 8);
+		put(TASK + TASK_MIGRATION, cases[i].migration, 2);
+		guest_get_state(&t->guest, 0, &regs, &st);
+		assert_int_equal(st.flags, cases[i].flags);
+		assert_int_equal(st.preempt_count, cases[i].preempt_count);
+		assert_int_equal(st.tgid, 41);
+		assert_string_equal(st.comm, "tester");
+	}
+	trace_detach(t);
+	trace_free(t);
+}
+
+/* A wild task pointer costs the record its task, nothing more. */
+static void hostile_pointers_read_as_zero(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){0});
+	struct machine_regs regs = {.rflags = 0x202};
+	struct guest_state st;
+
+	(void)state;
+	put(PER_CPU_AREA + PCPU_CURRENT, UINT64_MAX - 3, 8);
+	guest_get_state(&t->guest, 0, &regs, &st);
+	assert_int_equal(st.pid, 0);
+	assert_string_equal(st.comm, "");
+	put(PER_CPU_AREA + PCPU_CURRENT, FAKE_DIRECT + FAKE_RAM - TASK_COMM - 8, 8);
+	guest_get_state(&t->guest, 0, &regs, &st);
+	assert_string_equal(st.comm, "");
+	trace_detach(t);
+	trace_free(t);
+}
+
+static void clock_is_the_kernels(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){0});
+	struct guest *g = &t->guest;
+	uint32_t copy = PER_CPU_AREA + PCPU_CYC2NS;
+
+	(void)state;
+	/* Before the TSC is in use: jiffies, from their start in the image. */
+	assert_true(guest_sched_clock(g, 0, 123456, false) == 0);
+	put(JIFFIES, 0xffff0003, 8);
+	assert_true(guest_sched_clock(g, 0, 123456, false) == 12000000);
+	/* Two copies; the sequence count says which one holds. */
+	put(USE_TSC, 1, 4);
+	put(copy, 1 << 10, 4);
+	put(copy + 4, 11, 4);
+	put(copy + 8, 1000, 8);
+	put(copy + 16, 1 << 10, 4);
+	put(copy + 20, 10, 4);
+	put(copy + 24, UINT64_MAX - 99, 8); /* -100 */
+	assert_true(guest_sched_clock(g, 0, 4000, false) == 3000);
+	put(copy + 32, 1, 4);
+	assert_true(guest_sched_clock(g, 0, 4000, false) == 3900);
+	put(CLOCK_OFFSET, 7, 8);
+	assert_true(guest_sched_clock(g, 0, 4000, false) == 3900);
+	assert_true(guest_sched_clock(g, 0, 4000, true) == 3907);
+	trace_detach(t);
+	trace_free(t);
+}
+
+static void sites_are_clean_while_ftrace_init_runs(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){0});
+	uint32_t back = FN_START + 0x20;
+
+	(void)state;
+	assert_true(guest_calls(t, FN_FTRACE_INIT, FAKE_VA(back)));
+	assert_int_equal(fake.ntraps, 1);
+	assert_non_null(fake_trap(FAKE_VA(back)));
+	/* The kernel turns its calls into NOPs and goes back to start_kernel(). */
+	for (size_t i = 0; i < fake.nsites; i++)
+		memcpy(fake_at(fake.sites[i].addr), nop5, sizeof(nop5));
+	assert_true(guest_calls(t, back, 0));
+	assert_int_equal(fake.ntraps, fake.nsites);
+	assert_true(guest_calls(t, FN_ALPHA, 0));
+	assert_int_equal(trace_detach(t), 0);
+	assert_int_equal(fake.ntraps, 0);
+	trace_free(t);
+}
+
+static void detach_inside_ftrace_init_leaves_nothing(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){0});
+
+	(void)state;
+	assert_true(guest_calls(t, FN_FTRACE_INIT, FAKE_VA(FN_START + 0x20)));
+	assert_int_equal(trace_detach(t), 0);
+	assert_int_equal(fake.ntraps, 0);
+	trace_free(t);
+}
+
+static void freed_init_memory_is_left_alone(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){0});
+
+	(void)state;
+	assert_non_null(fake_trap(FAKE_VA(FN_SETUP)));
+	assert_true(guest_calls(t, FN_FREE_INITMEM, 0));
+	assert_null(fake_trap(FAKE_VA(FN_SETUP)));
+	assert_non_null(fake_trap(FAKE_VA(FN_ALPHA)));
+	/* Also when the probes come back for another reason. */
+	assert_int_equal(probes_remove(t, 0, PROBE_FL_ONCE), 0);
+	assert_int_equal(probes_insert(t, 0, PROBE_FL_ONCE), 0);
+	assert_null(fake_trap(FAKE_VA(FN_SETUP)));
+	assert_int_equal(trace_detach(t), 0);
+	trace_free(t);
+}
+
+static void guards_without_filter_record_nothing(void **state)
+{
+	const char *only_alpha = "alpha";
+	struct trace *t =
+		trace_started((struct trace_config){.filter = &only_alpha, .nr_filter = 1});
+	struct trace_status st;
+
+	(void)state;
+	assert_true(guest_calls(t, FN_FREE_INITMEM, 0));
+	trace_get_status(t, &st);
+	assert_int_equal(st.hits, 0);
+	assert_int_equal(st.sites, 1);
+	trace_detach(t);
+	trace_free(t);
+}
+
+static void unknown_bytes_are_left_out(void **state)
+{
+	struct trace *t;
+	struct trace_status st;
+
+	(void)state;
+	memset(fake_at(FAKE_VA(FN_BETA)), 0x90, 5);
+	*fake_at(FAKE_VA(FN_ALPHA) + 2) ^= 1; /* a call, but to somewhere else */
+	t = trace_started((struct trace_config){0});
+	trace_get_status(t, &st);
+	assert_int_equal(st.sites, 4);
+	assert_int_equal(st.skipped, 2);
+	assert_null(fake_trap(FAKE_VA(FN_BETA)));
+	assert_int_equal(trace_detach(t), 0);
+	trace_free(t);
+}
+
+static void until_ends_the_trace_with_its_record(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){.until = "beta"});
+	struct trace_status st;
+
+	(void)state;
+	guest_calls(t, FN_ALPHA, 0);
+	assert_int_equal(fake.woken, 0);
+	guest_calls(t, FN_BETA, 0);
+	guest_calls(t, FN_ALPHA, 0);
+	trace_get_status(t, &st);
+	assert_true(st.done);
+	assert_int_equal(fake.woken, 1);
+	assert_int_equal(entries(t), 2);
+	trace_detach(t);
+	trace_free(t);
+}
+
+static void until_works_without_a_site(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){.until = "start_kernel"});
+	struct trace_status st;
+
+	(void)state;
+	assert_true(guest_calls(t, FN_START, 0));
+	trace_get_status(t, &st);
+	assert_true(st.done);
+	assert_int_equal(trace_detach(t), 0);
+	trace_free(t);
+}
+
+static void max_events_is_exact(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){.max_events = 3});
+	struct trace_status st;
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		guest_calls(t, FN_ALPHA, 0);
+	trace_get_status(t, &st);
+	assert_int_equal(st.hits, 3);
+	assert_true(st.done);
+	assert_int_equal(entries(t), 3);
+	trace_detach(t);
+	trace_free(t);
+}
+
+static void wrong_configurations_are_explained(void **state)
+{
+	const char *nothing = "zz*", *all = "*";
+	const struct {
+		struct trace_config cfg;
+		const char *says;
+	} cases[] = {
+		{{.tracer = "nosuch"}, "unknown tracer 'nosuch'; there are: function, nop"},
+		{{.clock = "sundial"}, "unknown clock 'sundial'"},
+		{{.filter = &nothing, .nr_filter = 1}, "filter 'zz*' matches none"},
+		{{.notrace = &nothing, .nr_notrace = 1}, "notrace 'zz*' matches none"},
+		{{.notrace = &all, .nr_notrace = 1}, "leave no function"},
+		{{.until = "gamma"}, "until 'gamma': the kernel has no such function"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char err[256] = "";
+
+		assert_null(trace_with(cases[i].cfg, err, sizeof(err)));
+		if (!strstr(err, cases[i].says))
+			fail_msg("'%s' does not say '%s'", err, cases[i].says);
+	}
+}
+
+static void failed_patching_is_told(void **state)
+{
+	char err[256] = "";
+	struct trace *t = trace_with((struct trace_config){0}, err, sizeof(err));
+
+	(void)state;
+	fake.trap_error = -EFAULT;
+	assert_int_equal(trace_attach(t, NULL, err, sizeof(err)), -EFAULT);
+	assert_non_null(strstr(err, "cannot place the probes"));
+	fake.trap_error = 0;
+	assert_int_equal(trace_attach(t, NULL, err, sizeof(err)), 0);
+	fake.trap_error = -EFAULT;
+	assert_int_equal(trace_detach(t), -EFAULT);
+	trace_free(t);
+}
+
+static void globs_are_the_kernels(void **state)
+{
+	static const struct {
+		const char *glob, *name;
+		bool matches;
+	} cases[] = {
+		{"alpha", "alpha", true},     {"alpha", "alphabet", false},
+		{"al*", "alpha", true},	      {"*pha", "alpha", true},
+		{"*ph*", "alpha", true},      {"a*a", "alpha", true},
+		{"a*b", "alpha", false},      {"alph?", "alpha", true},
+		{"?lpha", "alpha", true},     {"[a-c]l*", "alpha", true},
+		{"[!a-c]l*", "alpha", false}, {"*", "", true},
+		{"sys_[!a]*", "sys_b", true}, {"", "alpha", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(glob_list_match(&cases[i].glob, 1, cases[i].name),
+				 cases[i].matches);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, guest_set_up, guest_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(hits_become_records),
+		TEST(state_flags_are_the_kernels),
+		TEST(hostile_pointers_read_as_zero),
+		TEST(clock_is_the_kernels),
+		TEST(sites_are_clean_while_ftrace_init_runs),
+		TEST(detach_inside_ftrace_init_leaves_nothing),
+		TEST(freed_init_memory_is_left_alone),
+		TEST(guards_without_filter_record_nothing),
+		TEST(unknown_bytes_are_left_out),
+		TEST(until_ends_the_trace_with_its_record),
+		TEST(until_works_without_a_site),
+		TEST(max_events_is_exact),
+		TEST(wrong_configurations_are_explained),
+		TEST(failed_patching_is_told),
+		TEST(globs_are_the_kernels),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

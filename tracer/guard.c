@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * guard.c - places in the guest kernel where the trace itself must act: around ftrace_init(), which
+ * checks and patches every site; before init memory is freed; at the function of --until.
+ */
+#include "tracer/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static const struct guard_row {
+	const char *function;
+	uint8_t guard;
+} guard_rows[] = {
+	/* start_kernel() calls it once; it compares each site with what the build put there. */
+	{"ftrace_init", GUARD_FTRACE_INIT},
+	/* kernel_init() calls it once; from here on sites in init text are somebody else's memory.
+	 */
+	{"free_initmem", GUARD_FREE_INIT},
+};
+
+/* The site of a function with fentry: that is where its first probe can be. 0: it has none. */
+static uint64_t function_site(const struct guestsym *gs, uint64_t func)
+{
+	const struct guestsym_site *sites;
+	size_t n = guestsym_fentry_sites(gs, &sites);
+
+	for (size_t i = 0; i < n; i++)
+		if (sites[i].func == func && !(sites[i].flags & GUESTSYM_SITE_INVALID))
+			return sites[i].addr;
+	return 0;
+}
+
+static int guard_add(struct trace *t, const struct guestsym_symbol *func, uint8_t guard)
+{
+	uint64_t site = function_site(t->gs, func->addr);
+	struct probe *p = probe_set_at(&t->probes, site ? site : func->addr);
+
+	if (!p)
+		return -ENOMEM;
+	if (!p->name && !site)
+		p->flags |= PROBE_FL_ONCE;
+	p->name = func->name;
+	p->guards |= guard;
+	return guestsym_phys(t->gs, p->va, &p->pa);
+}
+
+int guards_init(struct trace *t, const char *until, char *err, size_t errlen)
+{
+	const struct guestsym_symbol *func;
+	int ret = 0;
+
+	for (size_t i = 0; i < sizeof(guard_rows) / sizeof(guard_rows[0]) && !ret; i++) {
+		func = guestsym_lookup(t->gs, guard_rows[i].function);
+		if (func)
+			ret = guard_add(t, func, guard_rows[i].guard);
+	}
+	if (!ret && until) {
+		func = guestsym_lookup(t->gs, until);
+		if (!func || (func->type != 't' && func->type != 'T' && func->type != 'W' &&
+			      func->type != 'w')) {
+			snprintf(err, errlen, "until '%s': the kernel has no such function", until);
+			return -ENOENT;
+		}
+		ret = guard_add(t, func, GUARD_UNTIL);
+	}
+	if (ret)
+		snprintf(err, errlen, "cannot place the probes that guard the boot");
+	return ret;
+}
+
+/* The sites go back to what the kernel's own build put there, until ftrace_init() returns. */
+static int ftrace_init_entered(struct trace *t, const struct machine_hit *hit)
+{
+	struct machine_trap back = {
+		.size = 1,
+		.kind = MACHINE_TRAP_INT3,
+		.action = MACHINE_TRAP_ONCE,
+		.cookie = UINT64_MAX,
+	};
+	int ret = guest_read(&t->guest, hit->regs->rsp, &back.va, sizeof(back.va));
+
+	if (!ret)
+		ret = guest_translate(&t->guest, back.va, &back.pa);
+	if (!ret)
+		ret = probes_remove(t, 0, PROBE_FL_ONCE);
+	if (!ret)
+		ret = machine_traps_set(t->m, &back, 1);
+	if (!ret)
+		t->ftrace_return = back.va;
+	return ret;
+}
+
+static int ftrace_init_left(struct trace *t)
+{
+	t->ftrace_return = 0;
+	return probes_insert(t, 0, PROBE_FL_ONCE);
+}
+
+static int init_memory_freed(struct trace *t)
+{
+	int ret = probes_remove(t, PROBE_FL_INIT, 0);
+
+	for (size_t i = 0; i < t->probes.nr; i++)
+		if (t->probes.v[i].flags & PROBE_FL_INIT)
+			t->probes.v[i].flags |= PROBE_FL_GONE;
+	return ret;
+}
+
+static void guards_run(struct trace *t, uint8_t guards, const struct machine_hit *hit)
+{
+	int ret = 0;
+
+	machine_pause(t->m);
+	if (guards & GUARD_FTRACE_INIT)
+		ret = ftrace_init_entered(t, hit);
+	if (guards & GUARD_FTRACE_DONE)
+		ret = ftrace_init_left(t);
+	if (guards & GUARD_FREE_INIT)
+		ret = init_memory_freed(t);
+	machine_resume(t->m);
+	if (ret) {
+		atomic_store(&t->error, ret);
+		trace_finish(t);
+	}
+	if (guards & GUARD_UNTIL)
+		trace_finish(t);
+}
+
+void guards_hit(struct trace *t, const struct probe *p, const struct machine_hit *hit)
+{
+	guards_run(t, p ? p->guards : GUARD_FTRACE_DONE, hit);
+}

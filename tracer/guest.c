@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* guest.c - where the guest kernel keeps its state, and how its addresses are reached. */
+#include "tracer/guest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Defaults of kernels without CONFIG_DYNAMIC_MEMORY_LAYOUT (arch/x86/include/asm/page_64_types.h).
+ */
+#define PAGE_OFFSET_L4 UINT64_C(0xffff888000000000)
+#define DIRECT_MAP_MAX (UINT64_C(1) << 46)
+#define PAGE_LEFT(va)  (4096 - ((va)&4095))
+
+static uint64_t addr_or_none(const struct guestsym *gs, const char *name)
+{
+	const struct guestsym_symbol *sym = guestsym_lookup(gs, name);
+
+	return sym ? sym->addr : GUEST_NONE;
+}
+
+static uint64_t field_or_none(const struct guestsym *gs, const char *path)
+{
+	struct guestsym_field f;
+
+	return guestsym_field(gs, path, &f) ? GUEST_NONE : f.offset;
+}
+
+/*
+ * A per-CPU variable that is one of its own (up to 6.1, again from 6.15) or a member of pcpu_hot
+ * (6.2 to 6.14, arch/x86/include/asm/current.h).
+ */
+static uint64_t percpu_or_hot(const struct guestsym *gs, const char *name, const char *hot_path)
+{
+	uint64_t hot = addr_or_none(gs, "pcpu_hot"), off = field_or_none(gs, hot_path);
+
+	if (hot != GUEST_NONE && off != GUEST_NONE)
+		return hot + off;
+	return addr_or_none(gs, name);
+}
+
+static void layout_clock(struct guest_layout *at, const struct guestsym *gs)
+{
+	struct guestsym_field data;
+
+	at->cyc2ns = addr_or_none(gs, "cyc2ns");
+	at->c2n_data = field_or_none(gs, "cyc2ns.data");
+	at->c2n_seq = field_or_none(gs, "cyc2ns.seq");
+	at->c2n_mul = field_or_none(gs, "cyc2ns_data.cyc2ns_mul");
+	at->c2n_shift = field_or_none(gs, "cyc2ns_data.cyc2ns_shift");
+	at->c2n_offset = field_or_none(gs, "cyc2ns_data.cyc2ns_offset");
+	at->c2n_size = guestsym_field(gs, "cyc2ns.data", &data) ? 0 : data.size / 2;
+	if (at->c2n_data == GUEST_NONE || at->c2n_seq == GUEST_NONE || at->c2n_mul == GUEST_NONE ||
+	    at->c2n_shift == GUEST_NONE || at->c2n_offset == GUEST_NONE)
+		at->cyc2ns = GUEST_NONE;
+	at->use_tsc = addr_or_none(gs, "__use_tsc");
+	at->sched_clock_offset = addr_or_none(gs, "__sched_clock_offset");
+	at->jiffies = addr_or_none(gs, "jiffies_64");
+	at->tick_nsec = addr_or_none(gs, "tick_nsec");
+	if (at->jiffies == GUEST_NONE ||
+	    guestsym_read(gs, at->jiffies, &at->jiffies_start, sizeof(at->jiffies_start)))
+		at->jiffies = GUEST_NONE;
+}
+
+int guest_init(struct guest *g, const struct guestsym *gs, char *err, size_t errlen)
+{
+	struct guest_layout *at = &g->at;
+
+	memset(g, 0, sizeof(*g));
+	at->per_cpu_offset = addr_or_none(gs, "__per_cpu_offset");
+	at->current_task = percpu_or_hot(gs, "current_task", "pcpu_hot.current_task");
+	at->preempt_count = percpu_or_hot(gs, "__preempt_count", "pcpu_hot.preempt_count");
+	at->task_pid = field_or_none(gs, "task_struct.pid");
+	at->task_tgid = field_or_none(gs, "task_struct.tgid");
+	at->task_comm = field_or_none(gs, "task_struct.comm");
+	at->task_flags = field_or_none(gs, "task_struct.thread_info.flags");
+	at->task_migration_disabled = field_or_none(gs, "task_struct.migration_disabled");
+	layout_clock(at, gs);
+
+	g->page_offset_base = addr_or_none(gs, "page_offset_base");
+	g->pgtable_root = addr_or_none(gs, "init_top_pgt");
+	g->l5_enabled = addr_or_none(gs, "__pgtable_l5_enabled");
+	g->text_va = guestsym_addr(gs, "_text");
+	g->text_len = guestsym_addr(gs, "_end") - g->text_va;
+	if (!g->text_va || guestsym_phys(gs, g->text_va, &g->text_pa)) {
+		snprintf(err, errlen,
+			 "the kernel image does not say where its text lies (no _text)");
+		return -ENOENT;
+	}
+	return 0;
+}
+
+void guest_bind(struct guest *g, struct machine *m)
+{
+	g->m = m;
+}
+
+static bool in_image(const struct guest *g, uint64_t va)
+{
+	return va - g->text_va < g->text_len;
+}
+
+/* A variable of the kernel image: its host address, or NULL. */
+static const void *image_ptr(struct guest *g, uint64_t va, size_t len)
+{
+	if (va == GUEST_NONE || !in_image(g, va))
+		return NULL;
+	return machine_host_ptr(g->m, va - g->text_va + g->text_pa, len);
+}
+
+uint64_t guest_image_u64(struct guest *g, uint64_t va, uint64_t otherwise)
+{
+	const uint64_t *p = image_ptr(g, va, sizeof(*p));
+
+	return p ? __atomic_load_n(p, __ATOMIC_RELAXED) : otherwise;
+}
+
+uint32_t guest_image_u32(struct guest *g, uint64_t va, uint32_t otherwise)
+{
+	const uint32_t *p = image_ptr(g, va, sizeof(*p));
+
+	return p ? __atomic_load_n(p, __ATOMIC_RELAXED) : otherwise;
+}
+
+int guest_translate(struct guest *g, uint64_t va, uint64_t *pa)
+{
+	uint64_t base;
+
+	if (in_image(g, va)) {
+		*pa = va - g->text_va + g->text_pa;
+		return 0;
+	}
+	base = guest_image_u64(g, g->page_offset_base, PAGE_OFFSET_L4);
+	if (va - base < DIRECT_MAP_MAX) {
+		*pa = va - base;
+		return 0;
+	}
+	/* vmalloc space (task stacks lie there) is in every page table (mm/vmalloc.c, fault.c). */
+	return machine_walk(g->m, g->pgtable_root - g->text_va + g->text_pa,
+			    guest_image_u32(g, g->l5_enabled, 0) ? 5 : 4, va, pa, NULL);
+}
+
+int guest_read(struct guest *g, uint64_t va, void *buf, size_t len)
+{
+	uint8_t *to = buf;
+
+	while (len) {
+		size_t part = PAGE_LEFT(va) < len ? PAGE_LEFT(va) : len;
+		uint64_t pa;
+		int ret = guest_translate(g, va, &pa);
+
+		if (!ret)
+			ret = machine_read(g->m, pa, to, part);
+		if (ret)
+			return ret;
+		va += part;
+		to += part;
+		len -= part;
+	}
+	return 0;
+}
+
+const void *guest_ptr(struct guest *g, uint64_t va, size_t len)
+{
+	uint64_t pa;
+
+	if (PAGE_LEFT(va) < len || guest_translate(g, va, &pa))
+		return NULL;
+	return machine_host_ptr(g->m, pa, len);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guest.h - the guest kernel's own state at a hit: task, preemption count, clock.
+ *
+ * Everything is read from guest memory through symbols and BTF, with no ioctl: the per-CPU base
+ * comes from __per_cpu_offset[], which holds what the kernel's gs base holds
+ * (arch/x86/kernel/setup_percpu.c), also before setup_per_cpu_areas().
+ */
+#ifndef HVTRACE_TRACER_GUEST_H
+#define HVTRACE_TRACER_GUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "guestsym/guestsym.h"
+#include "vmm/machine.h"
+
+#define GUEST_COMM_LEN 16 /* TASK_COMM_LEN */
+
+/* Where the kernel keeps the things we read. GUEST_NONE: this kernel does not have it. */
+#define GUEST_NONE UINT64_MAX
+
+struct guest_layout {
+	uint64_t per_cpu_offset; /* address of __per_cpu_offset[] */
+	uint64_t current_task;	 /* per-CPU offsets */
+	uint64_t preempt_count;
+	uint64_t cyc2ns;
+	uint64_t task_pid, task_comm, task_tgid; /* offsets in task_struct */
+	uint64_t task_flags;			 /* thread_info.flags */
+	uint64_t task_migration_disabled;
+	uint64_t c2n_data, c2n_seq;		 /* offsets in struct cyc2ns */
+	uint64_t c2n_mul, c2n_shift, c2n_offset; /* offsets in struct cyc2ns_data */
+	uint64_t c2n_size;			 /* of struct cyc2ns_data */
+	uint64_t use_tsc, sched_clock_offset, jiffies, tick_nsec; /* addresses */
+	uint64_t jiffies_start; /* value of jiffies_64 in the image */
+};
+
+struct guest_cpu {
+	/* The per-CPU area as found last; a new base looks them up again. */
+	uint64_t base;
+	const uint64_t *current;
+	const uint32_t *preempt_count;
+	const uint8_t *cyc2ns;
+};
+
+struct guest {
+	struct machine *m;
+	struct guest_layout at;
+	uint64_t text_va, text_pa, text_len; /* the kernel image's mapping */
+	uint64_t page_offset_base;	     /* address of the variable, or GUEST_NONE */
+	uint64_t pgtable_root;		     /* address of init_top_pgt */
+	uint64_t l5_enabled;		     /* address of __pgtable_l5_enabled, or GUEST_NONE */
+	struct guest_cpu cpu[MACHINE_MAX_VCPUS];
+};
+
+struct guest_state {
+	int32_t pid, tgid;
+	uint8_t flags;	       /* TRACE_FLAG_*, as struct trace_entry has them */
+	uint8_t preempt_count; /* low nibble depth, high nibble migrate-disable */
+	char comm[GUEST_COMM_LEN];
+};
+
+/* Learn the layout. -ENODATA or -ENOENT with one line in err when the image does not tell. */
+int guest_init(struct guest *g, const struct guestsym *gs, char *err, size_t errlen);
+/* The machine that it runs in; its kernel lies where the image says. */
+void guest_bind(struct guest *g, struct machine *m);
+
+/* Physical address of a kernel virtual address, as the kernel's own page tables have it. */
+int guest_translate(struct guest *g, uint64_t va, uint64_t *pa);
+/* Copy from kernel virtual memory: 0 or -EFAULT. */
+int guest_read(struct guest *g, uint64_t va, void *buf, size_t len);
+/* Host address of kernel virtual memory within one page, or NULL. */
+const void *guest_ptr(struct guest *g, uint64_t va, size_t len);
+/* A variable of the kernel image; `otherwise` when this kernel does not have it. */
+uint64_t guest_image_u64(struct guest *g, uint64_t va, uint64_t otherwise);
+uint32_t guest_image_u32(struct guest *g, uint64_t va, uint32_t otherwise);
+
+/*
+ * State of the CPU that the vCPU is, at a hit with these registers. Called by that vCPU's thread.
+ * What cannot be read (guest memory is not trusted) is left zero.
+ */
+void guest_get_state(struct guest *g, unsigned int vcpu, const struct machine_regs *regs,
+		     struct guest_state *st);
+
+/*
+ * The kernel's sched_clock() for this TSC value, in ns: 0 until the kernel has set its clock up.
+ * With stable: as sched_clock_cpu(), which printk stamps its lines with.
+ */
+uint64_t guest_sched_clock(struct guest *g, unsigned int vcpu, uint64_t tsc, bool stable);
+
+#endif

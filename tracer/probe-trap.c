@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* probe-trap.c - the engine that makes each hit an exit to the host. */
+#include "tracer/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { SITE_SIZE = 5 };
+
+static int trap_insert(struct machine *m, const struct probe_set *set, const uint32_t *which,
+		       size_t n)
+{
+	struct machine_trap *traps = calloc(n ? n : 1, sizeof(*traps));
+	int ret;
+
+	if (!traps)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct probe *p = &set->v[which[i]];
+		bool once = p->flags & PROBE_FL_ONCE;
+
+		traps[i] = (struct machine_trap){
+			.va = p->va,
+			.pa = p->pa,
+			.size = once ? 1 : SITE_SIZE,
+			.kind = once ? MACHINE_TRAP_INT3 : MACHINE_TRAP_OUT,
+			.action = once ? MACHINE_TRAP_ONCE : MACHINE_TRAP_SKIP,
+			.cookie = which[i],
+		};
+	}
+	ret = machine_traps_set(m, traps, n);
+	free(traps);
+	return ret;
+}
+
+static int trap_remove(struct machine *m, const struct probe_set *set, const uint32_t *which,
+		       size_t n)
+{
+	uint64_t *vas = malloc((n ? n : 1) * sizeof(*vas));
+	int ret;
+
+	if (!vas)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		vas[i] = set->v[which[i]].va;
+	ret = machine_traps_clear(m, vas, n);
+	free(vas);
+	return ret;
+}
+
+const struct probe_ops trap_probe_ops = {
+	.name = "trap",
+	.desc = "each hit exits to the host",
+	.insert = trap_insert,
+	.remove = trap_remove,
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tracer.h - the door of tracer/: a trace of one guest kernel.
+ *
+ * A trace joins a machine and what is known about its kernel: it decides which sites become
+ * probes, turns hits into records in per-vCPU ring buffers, and prints them as the kernel's own
+ * tracefs would.
+ */
+#ifndef HVTRACE_TRACER_TRACER_H
+#define HVTRACE_TRACER_TRACER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "guestsym/guestsym.h"
+#include "vmm/machine.h"
+
+struct trace;
+
+struct trace_config {
+	const struct guestsym *gs; /* outlives the trace */
+	unsigned int vcpus;
+	const char *tracer; /* name in the table of tracers: "nop", "function" */
+	const char *clock;  /* name in the table of clocks; NULL: the default, "global" */
+	/* Globs as in set_ftrace_filter and set_ftrace_notrace; no filter means all functions. */
+	const char *const *filter;
+	size_t nr_filter;
+	const char *const *notrace;
+	size_t nr_notrace;
+	uint64_t buffer_bytes; /* page data per vCPU */
+	const char *until;     /* stop recording when this function is called; or NULL */
+	uint64_t max_events;   /* stop after so many; 0: no limit */
+};
+
+/*
+ * Prepare a trace: find its sites, allocate its buffers. NULL on error, with one line in err that
+ * names the thing (unknown tracer, glob that matches nothing, no memory) and the way out.
+ */
+struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen);
+void trace_free(struct trace *t); /* NULL is allowed; trace_detach() first */
+
+/*
+ * Put the probes into a machine whose kernel is loaded and has not run yet. On error nothing is
+ * patched. The machine's trap handler must hand every hit to trace_trap().
+ */
+int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen);
+void trace_trap(struct trace *t, const struct machine_hit *hit);
+/*
+ * Stop recording and write every site back as it was. 0, or the first error of the machine's: the
+ * remaining sites were tried all the same.
+ */
+int trace_detach(struct trace *t);
+
+struct trace_status {
+	uint64_t sites;	  /* functions that the filter selected */
+	uint64_t skipped; /* of these, left out: the site held unknown bytes */
+	uint64_t hits;	  /* records written so far */
+	uint64_t lost;	  /* overwritten or dropped */
+	bool done;	  /* --until was reached or max_events are recorded */
+	const char *at;	  /* function recorded last on vCPU 0, or NULL */
+};
+
+/* May be called while the guest runs. */
+void trace_get_status(struct trace *t, struct trace_status *st);
+
+/*
+ * Print the buffers as the kernel's `trace` file reads. The guest may be running. 0 or -errno of
+ * the stream.
+ */
+int trace_print(struct trace *t, FILE *out);
+
+/* Row i of the tables of tracers and of clocks, NULL past the last. */
+const char *trace_tracer_name(unsigned int i, const char **desc);
+const char *trace_clock_name(unsigned int i, const char **desc);
+
+#endif

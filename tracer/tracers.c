@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* tracers.c - the table of tracers. */
+#include "tracer/internal.h"
+
+#include <string.h>
+
+static const struct tracer_ops *const tracers[] = {
+	&function_tracer_ops,
+	&nop_tracer_ops,
+};
+
+enum { NR_TRACERS = sizeof(tracers) / sizeof(tracers[0]) };
+
+const struct tracer_ops *tracer_find(const char *name)
+{
+	for (unsigned int i = 0; i < NR_TRACERS; i++)
+		if (!strcmp(tracers[i]->name, name))
+			return tracers[i];
+	return NULL;
+}
+
+const char *trace_tracer_name(unsigned int i, const char **desc)
+{
+	if (i >= NR_TRACERS)
+		return NULL;
+	if (desc)
+		*desc = tracers[i]->desc;
+	return tracers[i]->name;
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* nop.c - the tracer that records nothing by itself. */
+#include "tracer/internal.h"
+
+const struct tracer_ops nop_tracer_ops = {
+	.name = "nop",
+	.desc = "records nothing; the guest runs without probes",
+};
