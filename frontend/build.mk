@@ -1,2 +1,9 @@
 frontend-objs :=
+frontend-objs += frontend/cmd-run.o
+frontend-objs += frontend/cmd-symbols.o
+frontend-objs += frontend/console.o
+frontend-objs += frontend/file.o
+frontend-objs += frontend/kernel-find.o
 frontend-objs += frontend/options.o
+frontend-objs += frontend/progress.o
+frontend-objs += frontend/symbols-print.o

@@ -1,9 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* main.c - the hvtrace program: finds the command and runs it. */
-#include <stdio.h>
+#include "frontend/command.h"
 
-int main(void)
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{"run", cmd_run, "boot a kernel in a machine of its own and trace it"},
+	{"symbols", cmd_symbols, "show what a kernel image says about itself"},
+};
+
+static void usage(FILE *out)
 {
-	printf("hvtrace %s\n", HVTRACE_VERSION);
-	return 0;
+	fprintf(out, "usage: hvtrace COMMAND [OPTION]...\n\n"
+		     "Traces the kernel of an unmodified Linux guest from the host.\n\n"
+		     "commands:\n");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+	fprintf(out,
+		"\nhvtrace COMMAND --help shows a command's options; hvtrace --version the version.\n");
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+	char title[64];
+
+	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+		printf("hvtrace %s\n", HVTRACE_VERSION);
+		return EXIT_OK;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+		usage(stdout);
+		return EXIT_OK;
+	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(name, commands[i].name))
+			continue;
+		snprintf(title, sizeof(title), "hvtrace %s", commands[i].name);
+		argv[1] = title;
+		return commands[i].run(argc - 1, argv + 1);
+	}
+	if (argc < 2)
+		usage(stderr);
+	else
+		fprintf(stderr, "hvtrace: no such command: %s (hvtrace --help lists them)\n", name);
+	return EXIT_USAGE;
 }

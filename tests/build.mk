@@ -15,9 +15,10 @@ $(unit-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-.PHONY: unit
+.PHONY: unit unit-programs
+unit-programs: $(unit-programs)
 unit: $(unit-programs)
-	$(Q)tests/run $^
+	$(Q)O=$(O) tests/run $^
 
 check-built: all $(unit-programs)
-	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run $(unit-programs) $(check-tests)
+	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run $(unit-programs) $(check-tests) tests/sanitizers
