@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Checks of the sources themselves.
 
 check-tests += scripts/check-deps-direction

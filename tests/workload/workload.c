@@ -122,7 +122,8 @@ static unsigned long run_call(const struct call *call, unsigned long count)
 int main(int argc, char **argv)
 {
 	char out[4096];
-	int len = snprintf(out, sizeof(out), "workload: pid %ld\n", (long)getpid());
+	/* Of the one thread it is the same as the pid, and getpid is one of the calls. */
+	int len = snprintf(out, sizeof(out), "workload: pid %ld\n", syscall(SYS_gettid));
 
 	for (int i = 1; i + 1 < argc; i += 2) {
 		const struct call *call = find_call(argv[i]);

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests that take minutes, or need more than scripts/setup installs by default: make soak.
+
+soak-tests += tests/soak/small-kernel
+
+.PHONY: soak-built
+soak: guest
+	@scripts/setup --small-kernel
+	@$(MAKE) --no-print-directory soak-built
+
+soak-built: all
+	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run $(soak-tests)
