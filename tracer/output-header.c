@@ -47,7 +47,7 @@ static void irq_legend(struct output *o, bool tgid)
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		text_printf(o->text, "#%*s %s\n", tgid ? 40 : 30, "", lines[i]);
+		text_printf(o->text, "#%*s%s\n", tgid ? 40 : 30, "", lines[i]);
 	text_printf(o->text, "#           TASK-PID  %s CPU#  |||||  TIMESTAMP  FUNCTION\n",
 		    tgid ? "     TGID   " : "  ");
 	text_printf(o->text, "#              | |    %s   |   |||||     |         |\n",
