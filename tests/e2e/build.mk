@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests with whole guests.
+
+check-tests += tests/e2e/guestsym-vs-kernel
+
+# Runs inside guests, so without libraries and without sanitizers.
+$(O)/tests/e2e/debugcon: tests/e2e/debugcon.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -o $@ $<
+
+check-built: $(O)/tests/e2e/debugcon
