@@ -29,30 +29,37 @@ int blob_map(struct blob *b, const char *path, struct stat *st)
 		if (map == MAP_FAILED)
 			err = -errno;
 		else
-			*b = (struct blob){.data = map, .len = st->st_size, .map = map};
+			*b = (struct blob){.data = map,
+					   .len = st->st_size,
+					   .map = map,
+					   .map_len = st->st_size};
 	}
 	close(fd);
 	return err;
 }
 
+/*
+ * Page faults would take a third of the time of unpacking. Linux aligns a mapping for huge pages
+ * only when its length is a multiple of theirs.
+ */
 int blob_alloc(struct blob *b, size_t len)
 {
+	size_t map_len = len >= HUGE_PAGE ? (len + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1) : len;
 	void *map;
 
 	*b = (struct blob){0};
-	map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	map = mmap(NULL, map_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (map == MAP_FAILED)
 		return -errno;
-	/* A third of the time of unpacking goes into page faults otherwise. */
 	if (len >= HUGE_PAGE)
-		madvise(map, len, MADV_HUGEPAGE);
-	*b = (struct blob){.data = map, .len = len, .map = map};
+		madvise(map, map_len, MADV_HUGEPAGE);
+	*b = (struct blob){.data = map, .len = len, .map = map, .map_len = map_len};
 	return 0;
 }
 
 void blob_free(struct blob *b)
 {
 	if (b->map)
-		munmap(b->map, b->len);
+		munmap(b->map, b->map_len);
 	*b = (struct blob){0};
 }

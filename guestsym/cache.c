@@ -108,37 +108,52 @@ static int map_image(int dir, const char *name, struct blob *elf)
 	map = MAP_FAILED;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_size > 0 &&
 	    (uint64_t)st.st_size <= IMAGE_MAX_UNPACKED)
-		map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+		map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (map == MAP_FAILED)
 		return -ENOENT;
-	*elf = (struct blob){.data = map, .len = st.st_size, .map = map};
+	*elf = (struct blob){.data = map, .len = st.st_size, .map = map, .map_len = st.st_size};
 	return 0;
 }
 
-int cache_load(const struct stat *st, struct blob *elf)
+static void *check(void *arg)
+{
+	struct cached *c = arg;
+
+	c->good = hash64(c->elf.data, c->elf.len) == c->hash;
+	return NULL;
+}
+
+/* Another thread checks the content: that takes as long as parsing it does. */
+int cached_open(struct cached *c, const struct stat *st)
 {
 	char source[NAME_LEN], name[NAME_LEN];
 	int dir = cache_dir(false);
 	int err = -ENOENT;
-	uint64_t hash;
 	ssize_t n;
 
+	*c = (struct cached){0};
 	if (dir < 0)
 		return err;
 	source_name(source, st);
 	n = readlinkat(dir, source, name, sizeof(name) - 1);
 	if (n > 0) {
 		name[n] = 0;
-		if (!name_to_hash(name, &hash))
-			err = map_image(dir, name, elf);
+		if (!name_to_hash(name, &c->hash))
+			err = map_image(dir, name, &c->elf);
 	}
 	close(dir);
-	if (!err && hash64(elf->data, elf->len) != hash) {
-		blob_free(elf);
+	if (!err && pthread_create(&c->checker, NULL, check, c)) {
+		blob_free(&c->elf);
 		err = -ENOENT;
 	}
 	return err;
+}
+
+bool cached_check(struct cached *c)
+{
+	pthread_join(c->checker, NULL);
+	return c->good;
 }
 
 static int write_all(int fd, const uint8_t *p, size_t len)

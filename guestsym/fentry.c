@@ -58,15 +58,33 @@ static bool holds_endbr(const struct elf_image *e, uint64_t addr)
 	return p && !memcmp(p, endbr64, ENDBR_SIZE);
 }
 
+/*
+ * The symbol of addr, which the kernel would find. Sites come by rising address, so the search goes
+ * on at symbol *i.
+ */
+static const struct guestsym_symbol *next_symbol(const struct symbols *s, uint64_t addr, size_t *i)
+{
+	size_t first;
+
+	if (addr < s->start || addr >= s->end || s->v[0].addr > addr)
+		return NULL;
+	while (*i + 1 < s->n && s->v[*i + 1].addr <= addr)
+		++*i;
+	for (first = *i; first && s->v[first - 1].addr == s->v[first].addr;)
+		first--;
+	return &s->v[first];
+}
+
 /* Sets func, name and the flags that need no more than the site; func stays 0 outside symbols. */
 static void resolve_sites(struct fentry *f, const struct elf_image *e, const struct symbols *s)
 {
 	uint64_t init_begin = symbols_addr(s, "__init_begin");
 	uint64_t init_end = symbols_addr(s, "__init_end");
+	size_t hint = 0;
 
 	for (size_t i = 0; i < f->n; i++) {
 		struct guestsym_site *site = &f->v[i];
-		const struct guestsym_symbol *sym = symbols_find(s, site->addr, NULL, NULL);
+		const struct guestsym_symbol *sym = next_symbol(s, site->addr, &hint);
 
 		if (sym) {
 			site->func = sym->addr;

@@ -157,10 +157,15 @@ static void dismantle(struct guestsym *gs)
 static int build_cached(struct guestsym *gs, const struct stat *st)
 {
 	const struct complaint nobody = {0};
-	int err = cache_load(st, &gs->bytes);
+	struct cached cached;
+	int err = cached_open(&cached, st);
 
-	if (!err)
-		err = build(gs, gs->bytes.data, gs->bytes.len, &nobody);
+	if (err)
+		return err;
+	gs->bytes = cached.elf;
+	err = build(gs, gs->bytes.data, gs->bytes.len, &nobody);
+	if (!cached_check(&cached))
+		err = -EINVAL;
 	if (err)
 		dismantle(gs);
 	gs->cached = !err;

@@ -11,6 +11,7 @@
 
 #include "guestsym/guestsym.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -65,11 +66,12 @@ int complain(const struct complaint *c, int err, const char *fmt, ...)
 
 /* --- bytes ------------------------------------------------------------------------------- */
 
-/* Bytes that are ours (a mapping of len bytes), or somebody else's. */
+/* Bytes that are ours (in a mapping), or somebody else's. */
 struct blob {
 	const uint8_t *data;
 	size_t len;
 	void *map; /* what munmap() gets, NULL when the bytes are not ours */
+	size_t map_len;
 };
 
 /* Map a whole regular file. *st gets what fstat() says of it. 0 or a negative errno. */
@@ -132,17 +134,19 @@ bool elf_image_is_text(const struct elf_image *e, uint64_t va);
 struct symbols {
 	struct guestsym_symbol *v; /* sorted by address */
 	size_t n;
-	char *names;	/* what v[].name points to, when it is ours */
-	uint32_t *hash; /* index + 1 of the first symbol of each name; open addressing */
+	struct blob memory; /* what v, and names that are not the image's, are in */
+	uint32_t *hash;	    /* the first symbol of each name; see symbols.c */
 	size_t mask;
 	uint64_t start, end; /* kernel text and data */
 };
 
-/* Fill v, n and names. 0, -ENOENT when the image has no such table, -ENOMEM. */
+/* Fill v and n. 0, -ENOENT when the image has no such table, -ENOMEM. */
 int kallsyms_read(const struct elf_image *e, struct symbols *s);
 int symtab_read(const struct elf_image *e, struct symbols *s);
 /* Prepare lookups once v is there. */
 int symbols_index(struct symbols *s, const struct elf_image *e);
+/* Memory for n symbols and name_bytes behind them, all zero: where the names go, or NULL. */
+char *symbols_alloc(struct symbols *s, size_t n, size_t name_bytes);
 void symbols_exit(struct symbols *s);
 const struct guestsym_symbol *symbols_lookup(const struct symbols *s, const char *name);
 uint64_t symbols_addr(const struct symbols *s, const char *name);
@@ -198,8 +202,20 @@ int types_field(struct types *t, const char *path, struct guestsym_field *field)
 
 /* --- the cache --------------------------------------------------------------------------- */
 
-/* The ELF that was unpacked from the file that st describes: 0, or -ENOENT. */
-int cache_load(const struct stat *st, struct blob *elf);
+/* An unpacked ELF from the cache whose checksum is still being calculated. */
+struct cached {
+	struct blob elf;
+	uint64_t hash;
+	bool good;
+	pthread_t checker;
+};
+
+/*
+ * The ELF that was unpacked from the file that st describes: 0, or -ENOENT. What is done with it
+ * counts only once cached_check() has said that it is good; after that elf is the caller's.
+ */
+int cached_open(struct cached *c, const struct stat *st);
+bool cached_check(struct cached *c);
 /* Keep it. Best effort: without a place to write to there is no cache. */
 void cache_store(const struct stat *st, const char *build_id, const struct blob *elf);
 

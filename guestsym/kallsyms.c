@@ -269,7 +269,11 @@ static bool find_addresses(struct kallsyms *k)
 
 /* --- decoding ---------------------------------------------------------------------------- */
 
+/* Most tokens are short: they are copied as a block of this size, whatever their length. */
+#define TOKEN_BLOCK 16
+
 struct token {
+	uint8_t block[TOKEN_BLOCK];
 	const uint8_t *s;
 	unsigned int len;
 };
@@ -279,10 +283,12 @@ static void load_tokens(const struct kallsyms *k, struct token *t)
 	for (int i = 0; i < TOKENS; i++) {
 		t[i].s = k->r.p + k->tokens + get_u16(k->r.p + k->token_index + 2 * i);
 		t[i].len = strlen((const char *)t[i].s);
+		memset(t[i].block, 0, TOKEN_BLOCK);
+		memcpy(t[i].block, t[i].s, t[i].len < TOKEN_BLOCK ? t[i].len : TOKEN_BLOCK);
 	}
 }
 
-/* Bytes that all names take with their NULs (the first character is the type), 0: impossible. */
+/* Bytes that all names take with type and NUL, 0: impossible. */
 static uint64_t names_size(const struct kallsyms *k, const struct token *t)
 {
 	uint64_t pos = k->names, sum = 0;
@@ -294,37 +300,31 @@ static uint64_t names_size(const struct kallsyms *k, const struct token *t)
 			chars += t[k->r.p[pos++]].len;
 		if (chars < 2 || chars > NAME_MAX_LEN + 1)
 			return 0;
-		sum += chars;
+		sum += chars + 1;
 	}
 	return sum <= NAMES_MAX ? sum : 0;
 }
 
-static void decode(const struct kallsyms *k, const struct token *t, struct symbols *s)
+/* out has TOKEN_BLOCK bytes to spare. */
+static void decode(const struct kallsyms *k, const struct token *t, struct guestsym_symbol *v,
+		   char *out)
 {
-	char *out = s->names;
 	uint64_t pos = k->names;
 
 	for (uint32_t i = 0; i < k->n; i++) {
 		unsigned int len = name_length(k, &pos, k->tokens);
-		struct guestsym_symbol *sym = &s->v[i];
 		char *name = out;
-		bool typed = false;
 
 		for (; len; len--) {
 			const struct token *tok = &t[k->r.p[pos++]];
-			/* Empty tokens are allowed, also as a name's first. */
-			unsigned int skip = !typed && tok->len;
 
-			if (skip) {
-				sym->type = tok->s[0];
-				typed = true;
-			}
-			for (unsigned int j = skip; j < tok->len; j++)
-				*out++ = tok->s[j];
+			memcpy(out, tok->block, TOKEN_BLOCK);
+			if (tok->len > TOKEN_BLOCK)
+				memcpy(out, tok->s, tok->len);
+			out += tok->len;
 		}
 		*out++ = 0;
-		sym->name = name;
-		sym->addr = symbol_address(k, i);
+		v[i] = (struct guestsym_symbol){symbol_address(k, i), name + 1, name[0]};
 	}
 }
 
@@ -332,19 +332,16 @@ static int kallsyms_decode(const struct kallsyms *k, struct symbols *s)
 {
 	struct token tokens[TOKENS];
 	uint64_t size;
+	char *names;
 
 	load_tokens(k, tokens);
 	size = names_size(k, tokens);
 	if (!size)
 		return -ENOENT;
-	s->v = calloc(k->n, sizeof(*s->v));
-	s->names = malloc(size);
-	if (!s->v || !s->names) {
-		symbols_exit(s);
+	names = symbols_alloc(s, k->n, size + TOKEN_BLOCK);
+	if (!names)
 		return -ENOMEM;
-	}
-	s->n = k->n;
-	decode(k, tokens, s);
+	decode(k, tokens, s->v, names);
 	return 0;
 }
 

@@ -5,12 +5,28 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static size_t slot_of(const struct symbols *s, const char *name)
-{
-	size_t i = hash64(name, strlen(name)) & s->mask;
+/*
+ * Slots of the hash table: 0 is empty, else the number of a symbol (plus one) in 24 bits and a
+ * part of the name's hash in 8, which saves most looks at other names.
+ */
+#define SLOT_INDEX UINT32_C(0xffffff)
 
-	while (s->hash[i] && strcmp(s->v[s->hash[i] - 1].name, name) != 0)
-		i = (i + 1) & s->mask;
+static uint32_t slot_symbol(uint32_t slot)
+{
+	return (slot & SLOT_INDEX) - 1;
+}
+
+/* Where name is in the table, or the empty slot where it belongs. */
+static size_t slot_of(const struct symbols *s, const char *name, uint32_t *tag)
+{
+	uint64_t hash = hash64(name, strlen(name));
+	size_t i = hash & s->mask;
+
+	*tag = hash >> 32 & ~SLOT_INDEX;
+	for (; s->hash[i]; i = (i + 1) & s->mask)
+		if ((s->hash[i] & ~SLOT_INDEX) == *tag &&
+		    !strcmp(s->v[slot_symbol(s->hash[i])].name, name))
+			break;
 	return i;
 }
 
@@ -18,6 +34,8 @@ static int index_names(struct symbols *s)
 {
 	size_t size = 64;
 
+	if (s->n >= SLOT_INDEX)
+		return -ENOENT;
 	while (size < 2 * s->n)
 		size *= 2;
 	s->hash = calloc(size, sizeof(*s->hash));
@@ -25,10 +43,11 @@ static int index_names(struct symbols *s)
 		return -ENOMEM;
 	s->mask = size - 1;
 	for (size_t i = 0; i < s->n; i++) {
-		size_t slot = slot_of(s, s->v[i].name);
+		uint32_t tag;
+		size_t slot = slot_of(s, s->v[i].name, &tag);
 
 		if (!s->hash[slot])
-			s->hash[slot] = i + 1;
+			s->hash[slot] = (i + 1) | tag;
 	}
 	return 0;
 }
@@ -61,19 +80,28 @@ int symbols_index(struct symbols *s, const struct elf_image *e)
 	return err;
 }
 
+/* One mapping: a symbol table has megabytes, and huge pages save a thousand page faults. */
+char *symbols_alloc(struct symbols *s, size_t n, size_t name_bytes)
+{
+	if (blob_alloc(&s->memory, n * sizeof(*s->v) + name_bytes))
+		return NULL;
+	s->v = s->memory.map;
+	s->n = n;
+	return (char *)(s->v + n);
+}
+
 void symbols_exit(struct symbols *s)
 {
-	free(s->v);
-	free(s->names);
+	blob_free(&s->memory);
 	free(s->hash);
 	*s = (struct symbols){0};
 }
 
 const struct guestsym_symbol *symbols_lookup(const struct symbols *s, const char *name)
 {
-	uint32_t i = s->hash[slot_of(s, name)];
+	uint32_t tag, slot = s->hash[slot_of(s, name, &tag)];
 
-	return i ? &s->v[i - 1] : NULL;
+	return slot ? &s->v[slot_symbol(slot)] : NULL;
 }
 
 uint64_t symbols_addr(const struct symbols *s, const char *name)

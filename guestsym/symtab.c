@@ -151,6 +151,7 @@ int symtab_read(const struct elf_image *e, struct symbols *s)
 	const struct elf_section *str = tab ? &e->secs[tab->link] : NULL;
 	const uint8_t *names = str ? elf_section_data(e, str) : NULL;
 	struct entry *v;
+	int err = 0;
 	size_t n;
 
 	/* Names end with a NUL each, the last one with the section's. */
@@ -161,14 +162,12 @@ int symtab_read(const struct elf_image *e, struct symbols *s)
 		return -ENOMEM;
 	n = load_entries(e, tab, str, v);
 	qsort(v, n, sizeof(*v), compare_entries);
-	s->v = n ? calloc(n, sizeof(*s->v)) : NULL;
-	for (size_t i = 0; s->v && i < n; i++)
+	if (!n)
+		err = -ENOENT;
+	else if (!symbols_alloc(s, n, 0))
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < n; i++)
 		s->v[i] = v[i].sym;
 	free(v);
-	if (!n)
-		return -ENOENT;
-	if (!s->v)
-		return -ENOMEM;
-	s->n = n;
-	return 0;
+	return err;
 }

@@ -16,7 +16,7 @@ struct types {
 	pthread_mutex_t lock; /* protects loading; what was loaded never changes */
 	const uint8_t *raw;
 	size_t len;
-	bool tried;
+	bool parsed, indexed; /* it was tried */
 	struct btf *btf;
 	uint32_t *hash; /* type id of struct, union or typedef by name; open addressing */
 	size_t mask;
@@ -85,7 +85,7 @@ static bool is_named(const struct types *t, uint32_t id, bool typedefs)
 }
 
 /* Structs and unions go before typedefs of the same name. */
-static int index_types(struct types *t)
+static void index_types(struct types *t)
 {
 	uint32_t n = btf__type_cnt(t->btf), named = 0;
 	size_t size = 64;
@@ -96,7 +96,7 @@ static int index_types(struct types *t)
 		size *= 2;
 	t->hash = calloc(size, sizeof(*t->hash));
 	if (!t->hash)
-		return -ENOMEM;
+		return;
 	t->mask = size - 1;
 	for (int typedefs = 0; typedefs < 2; typedefs++) {
 		for (uint32_t id = 1; id < n; id++) {
@@ -109,33 +109,25 @@ static int index_types(struct types *t)
 				t->hash[slot] = id;
 		}
 	}
-	return 0;
 }
 
-static void types_load(struct types *t)
-{
-	if (!t->len)
-		return;
-	t->btf = btf__new(t->raw, t->len);
-	if (t->btf && index_types(t)) {
-		btf__free(t->btf);
-		t->btf = NULL;
-	}
-}
-
-static const struct btf *types_btf(struct types *t)
+/* The parsed BTF, or NULL; with the index of names when asked for. */
+static const struct btf *types_btf(struct types *t, bool index)
 {
 	pthread_mutex_lock(&t->lock);
-	if (!t->tried)
-		types_load(t);
-	t->tried = true;
+	if (!t->parsed && t->len)
+		t->btf = btf__new(t->raw, t->len);
+	t->parsed = true;
+	if (!t->indexed && index && t->btf)
+		index_types(t);
+	t->indexed |= index;
 	pthread_mutex_unlock(&t->lock);
-	return t->btf;
+	return t->btf && (t->hash || !index) ? t->btf : NULL;
 }
 
 size_t types_count(struct types *t)
 {
-	const struct btf *btf = types_btf(t);
+	const struct btf *btf = types_btf(t, false);
 
 	return btf ? btf__type_cnt(btf) - 1 : 0;
 }
@@ -225,7 +217,7 @@ static int member_to_field(const struct btf *btf, const struct member *m,
 
 int types_field(struct types *t, const char *path, struct guestsym_field *field)
 {
-	const struct btf *btf = types_btf(t);
+	const struct btf *btf = types_btf(t, true);
 	uint32_t budget = MAX_MEMBERS;
 	struct member m = {0};
 	char name[MAX_NAME + 1];
