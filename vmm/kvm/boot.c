@@ -33,27 +33,35 @@
 
 /*
  * On every host: no KASLR, so that link addresses hold; the TSC's frequency, which needs no
- * calibration then. The user's words come last and so have the last word.
+ * calibration then, and no watchdog over it, which would compare it with ticks that come late.
+ * The user's words come last and so have the last word.
  *
  * On hosts that interpret kernel mode: without what their emulator cannot do or does too slowly.
  * They report some features whatever CPUID says, and the local APIC's timer ticks faster than its
- * handler runs there.
+ * handler runs there; ticks that come late must not be taken for a broken timer. Without ACPI there is no interpreter of AML to interpret, but also, for
+ * kernels that do not know MP tables (Debian's for clouds), only one CPU.
  */
-#define CMDLINE_ALL "nokaslr tsc_early_khz=%llu"
+#define CMDLINE_ALL "nokaslr tsc=reliable"
 #define CMDLINE_EMULATED                                                                           \
-	" acpi=off nolapic_timer mitigations=off noxsave"                                          \
+	" no_timer_check nolapic_timer mitigations=off noxsave"                                                   \
 	" clearcpuid=smap,smep,fsgsbase,umip,ssse3,sse4_1,sse4_2,aes,pclmulqdq,avx,avx2,avx512f,"  \
 	"sha_ni,movbe,popcnt,rdrand,rdseed,bmi1,bmi2"
+#define CMDLINE_EMULATED_UP CMDLINE_EMULATED " acpi=off"
+
+static const char *cmdline_fixed(const struct kvm_machine *m)
+{
+	if (!m->cal.emulated)
+		return CMDLINE_ALL;
+	return m->nvcpus > 1 ? CMDLINE_ALL CMDLINE_EMULATED : CMDLINE_ALL CMDLINE_EMULATED_UP;
+}
 
 static int cmdline_write(struct kvm_machine *m, char *err, size_t errlen)
 {
 	const char *user = m->cfg.cmdline ? m->cfg.cmdline : "";
-	char ours[512];
-	int len;
+	int len =
+		snprintf(m->cmdline, sizeof(m->cmdline), "%s tsc_early_khz=%llu%s%s",
+			 cmdline_fixed(m), (unsigned long long)m->tsc_khz, *user ? " " : "", user);
 
-	snprintf(ours, sizeof(ours), m->cal.emulated ? CMDLINE_ALL CMDLINE_EMULATED : CMDLINE_ALL,
-		 (unsigned long long)m->tsc_khz);
-	len = snprintf(m->cmdline, sizeof(m->cmdline), "%s%s%s", ours, *user ? " " : "", user);
 	if (len >= (int)sizeof(m->cmdline)) {
 		snprintf(err, errlen, "the kernel command line is too long: %d bytes, %u fit", len,
 			 KVM_CMDLINE_MAX - 1);

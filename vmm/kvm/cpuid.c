@@ -42,8 +42,6 @@ static const struct cpuid_mask emulated_masks[] = {
 	{0xa, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING},  /* performance counters */
 	{0xd, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING},  /* xsave */
 	{0x14, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING}, /* processor trace */
-	/* Of the paravirtual features only the clock: the others take hypercalls. */
-	{0x40000001, ANY_INDEX, BIT(0) | BIT(1) | BIT(3) | BIT(24), NOTHING, NOTHING, NOTHING},
 	{0x80000001, ANY_INDEX, AS_IT_IS, AS_IT_IS,
 	 /* abm, sse4a, misaligned sse, xop, fma4, tbm, performance counters */
 	 ~(BIT(5) | BIT(6) | BIT(7) | BIT(11) | BIT(16) | BIT(21) | BIT(23) | BIT(24) | BIT(28)),
@@ -118,6 +116,10 @@ static void cpuid_topology(struct kvm_cpuid_entry2 *e, const struct cpuid_config
 		if (e->eax & 0x1f)
 			e->eax = (e->eax & 0x03ffffff) | ((1u << id_bits(cfg->cpus)) - 1) << 26;
 		break;
+	case 7: /* no 5-level paging: addresses of the kernel stay where 4 levels have them */
+		if (e->index == 0)
+			e->ecx &= ~BIT(16);
+		break;
 	case 0xb:
 		cpuid_extended_topology(e, cfg);
 		break;
@@ -135,8 +137,29 @@ static void cpuid_topology(struct kvm_cpuid_entry2 *e, const struct cpuid_config
 	}
 }
 
+/*
+ * Without KVM's own leaves the guest takes its clock from the TSC alone, which is the clock that
+ * trap hits are stamped with, and makes no hypercalls.
+ */
+static bool cpuid_is_hypervisor_leaf(const struct kvm_cpuid_entry2 *e)
+{
+	return e->function >= 0x40000000 && e->function <= 0x4fffffff;
+}
+
+static void cpuid_drop_hypervisor(struct kvm_cpuid2 *cpuid)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < cpuid->nent; i++) {
+		if (!cpuid_is_hypervisor_leaf(&cpuid->entries[i]))
+			cpuid->entries[kept++] = cpuid->entries[i];
+	}
+	cpuid->nent = kept;
+}
+
 void cpuid_prepare(struct kvm_cpuid2 *cpuid, const struct cpuid_config *cfg)
 {
+	cpuid_drop_hypervisor(cpuid);
 	for (uint32_t i = 0; i < cpuid->nent; i++) {
 		struct kvm_cpuid_entry2 *e = &cpuid->entries[i];
 
