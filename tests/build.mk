@@ -1,10 +1,13 @@
 # Tests speak TAP. tests/run starts each program, shows what failed and adds the counts up.
 #
 # tests/unit/NAME.mk    adds cmocka programs:  unit-tests += tests/unit/test-NAME  (from its .c)
-# tests/*/build.mk      adds whatever else a kind of test needs: check-tests += PROGRAM
+# tests/*/build.mk      adds whatever else a kind of test needs: check-tests += PROGRAM,
+#                       soak-tests += PROGRAM, and bench-programs += tests/bench/NAME (from its .c)
 
-unit-tests  :=
-check-tests :=
+unit-tests     :=
+check-tests    :=
+bench-programs :=
+soak-tests     :=
 
 include $(wildcard tests/unit/*.mk tests/*/build.mk)
 
@@ -14,6 +17,17 @@ $(unit-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+
+bench-built-programs := $(addprefix $(O)/,$(bench-programs))
+
+$(bench-built-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+.PHONY: bench-built
+bench-built: all $(bench-built-programs)
+	$(Q)for b in $(bench-built-programs); do echo "== $$b"; O=$(O) $$b || exit 1; done
 
 .PHONY: unit unit-programs
 unit-programs: $(unit-programs)
