@@ -1,1 +1,2 @@
 unit-tests += tests/unit/test-kvm-devices
+unit-tests += tests/unit/test-assist

@@ -46,8 +46,9 @@ static const struct cpuid_mask emulated_masks[] = {
 	 /* abm, sse4a, misaligned sse, xop, fma4, tbm, performance counters */
 	 ~(BIT(5) | BIT(6) | BIT(7) | BIT(11) | BIT(16) | BIT(21) | BIT(23) | BIT(24) | BIT(28)),
 	 ~BIT(27)}, /* rdtscp */
-	/* clzero, rdpru, wbnoinvd and the mitigations' MSRs */
-	{0x80000008, ANY_INDEX, AS_IT_IS, NOTHING, AS_IT_IS, AS_IT_IS},
+	/* clzero, rdpru, wbnoinvd, the mitigations' MSRs; without "restores FPU error pointers"
+	 * Linux uses x87 instructions at each restore */
+	{0x80000008, ANY_INDEX, AS_IT_IS, BIT(2), AS_IT_IS, AS_IT_IS},
 	{0x8000001f, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING}, /* memory encryption */
 	{0x80000021, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING}, /* automatic ibrs, … */
 	{0x80000022, ANY_INDEX, NOTHING, NOTHING, NOTHING, NOTHING}, /* performance counters */

@@ -19,11 +19,15 @@
 #define CR4_OSFXSR  (UINT64_C(1) << 9)
 #define CR4_OSXSAVE (UINT64_C(1) << 18)
 
-#define FCW_INIT   0x37f
-#define FSW_ERRORS 0x80ff /* busy, error summary, stack fault, exceptions */
-#define FSW_ES	   0x80
-#define MXCSR_INIT 0x1f80
-#define MXCSR_MASK 0xffff
+#define FCW_INIT      0x37f
+#define FSW_ERRORS    0x80ff /* busy, error summary, stack fault, exceptions */
+#define FSW_ES	      0x80
+#define FSW_C1	      0x200
+#define FSW_TOP_SHIFT 11
+#define EXPONENT_BIAS 0x3fff
+#define SIGN	      0x8000
+#define MXCSR_INIT    0x1f80
+#define MXCSR_MASK    0xffff
 
 #define STATE_X87 (UINT64_C(1) << 0)
 #define STATE_SSE (UINT64_C(1) << 1)
@@ -148,6 +152,67 @@ int insn_fnclex(struct insn_cpu *cpu, const cs_insn *insn)
 	if (err)
 		return err;
 	fpu.fsw &= (uint16_t)~FSW_ERRORS;
+	return cpu->ops->set_fpu(cpu->arg, &fpu);
+}
+
+int insn_emms(struct insn_cpu *cpu, const cs_insn *insn)
+{
+	struct kvm_fpu fpu;
+	int err = cpu->sregs->cr0 & CR0_EM ? insn_raise(cpu, VECTOR_UD) : fpu_usable(cpu);
+
+	(void)insn;
+	if (!err)
+		err = cpu->ops->get_fpu(cpu->arg, &fpu);
+	if (err)
+		return err;
+	if (fpu.fsw & FSW_ES)
+		return insn_raise(cpu, VECTOR_MF);
+	fpu.ftwx = 0;
+	return cpu->ops->set_fpu(cpu->arg, &fpu);
+}
+
+/* val in the 80-bit format: 64 bits of fraction with the leading 1, then exponent and sign. */
+static void fpu_from_integer(int64_t val, uint8_t st[16])
+{
+	uint64_t fraction = val < 0 ? -(uint64_t)val : (uint64_t)val;
+	int zeros = fraction ? __builtin_clzll(fraction) : 0;
+	uint16_t exponent = fraction ? (uint16_t)(EXPONENT_BIAS + 63 - zeros) : 0;
+
+	if (val < 0)
+		exponent |= SIGN;
+	fraction <<= zeros;
+	memset(st, 0, 16);
+	memcpy(st, &fraction, sizeof(fraction));
+	memcpy(st + sizeof(fraction), &exponent, sizeof(exponent));
+}
+
+int insn_fild(struct insn_cpu *cpu, const cs_insn *insn)
+{
+	const unsigned int size = insn->detail->x86.operands[0].size;
+	struct kvm_fpu fpu;
+	uint64_t va, raw = 0;
+	unsigned int top;
+	int err = fpu_usable(cpu);
+
+	if (!err)
+		err = insn_address(cpu, insn, 0, 1, &va);
+	if (!err && size != 2 && size != 4 && size != 8)
+		err = -ENOSYS;
+	if (!err)
+		err = insn_read(cpu, va, &raw, size);
+	if (!err)
+		err = cpu->ops->get_fpu(cpu->arg, &fpu);
+	if (err)
+		return err;
+	if (fpu.fsw & FSW_ES)
+		return insn_raise(cpu, VECTOR_MF);
+	top = ((fpu.fsw >> FSW_TOP_SHIFT) + 7) & 7;
+	if (fpu.ftwx & 1 << top)
+		return -ENOSYS; /* overflow of the register stack */
+	fpu.fsw = (uint16_t)((fpu.fsw & ~(7 << FSW_TOP_SHIFT | FSW_C1)) | top << FSW_TOP_SHIFT);
+	fpu.ftwx |= (uint8_t)(1 << top);
+	memmove(fpu.fpr[1], fpu.fpr[0], 7 * sizeof(fpu.fpr[0]));
+	fpu_from_integer((int64_t)(raw << (64 - size * 8)) >> (64 - size * 8), fpu.fpr[0]);
 	return cpu->ops->set_fpu(cpu->arg, &fpu);
 }
 

@@ -299,6 +299,7 @@ static const struct insn_row {
 	insn_fn *fn;
 } rows[] = {
 	{X86_INS_CLAC, insn_clac_stac},	 {X86_INS_CMPXCHG16B, insn_cmpxchg16b},
+	{X86_INS_EMMS, insn_emms},	 {X86_INS_FILD, insn_fild},
 	{X86_INS_FNCLEX, insn_fnclex},	 {X86_INS_FNINIT, insn_fninit},
 	{X86_INS_FXRSTOR, insn_fxrstor}, {X86_INS_FXRSTOR64, insn_fxrstor},
 	{X86_INS_FXSAVE, insn_fxsave},	 {X86_INS_FXSAVE64, insn_fxsave},

@@ -77,7 +77,7 @@ int insn_write(struct insn_cpu *cpu, uint64_t va, const void *buf, size_t len);
 
 typedef int insn_fn(struct insn_cpu *cpu, const struct cs_insn *insn);
 
-insn_fn insn_fwait, insn_fninit, insn_fnclex, insn_ldmxcsr, insn_stmxcsr;
+insn_fn insn_fwait, insn_fninit, insn_fnclex, insn_emms, insn_fild, insn_ldmxcsr, insn_stmxcsr;
 insn_fn insn_fxsave, insn_fxrstor, insn_xsave, insn_xsavec, insn_xrstor;
 
 #endif
