@@ -2,6 +2,7 @@
 # Tests with whole guests.
 
 check-tests += tests/e2e/guestsym-vs-kernel
+check-tests += tests/e2e/early-boot
 
 # Runs inside guests, so without libraries and without sanitizers.
 $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c
