@@ -74,11 +74,26 @@ static bool place_holds(struct place *p, int32_t tgid, const uint64_t comm[COMM_
 	       atomic_load_explicit(&p->comm[1], memory_order_relaxed) == comm[1];
 }
 
+/* The place that pid's map entry leads to or, when others have it by now, a new one. */
+static struct place *place_take(struct comms *c, int32_t pid)
+{
+	uint32_t i = atomic_load_explicit(map_of(c, pid), memory_order_relaxed);
+
+	if (i != NO_PLACE) {
+		int32_t owner = atomic_load_explicit(&c->place[i].pid, memory_order_relaxed);
+
+		if (map_of(c, owner) == map_of(c, pid))
+			return &c->place[i];
+	}
+	c->last = (c->last + 1) % c->nr;
+	atomic_store_explicit(map_of(c, pid), (uint32_t)c->last, memory_order_relaxed);
+	return &c->place[c->last];
+}
+
 void comms_note(struct comms *c, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
 {
 	uint64_t words[COMM_LEN / 8];
 	struct place *p;
-	uint32_t i;
 
 	if (pid <= 0)
 		return;
@@ -88,13 +103,7 @@ void comms_note(struct comms *c, int32_t pid, int32_t tgid, const char comm[COMM
 		return;
 
 	pthread_mutex_lock(&c->lock);
-	i = atomic_load_explicit(map_of(c, pid), memory_order_relaxed);
-	if (i == NO_PLACE) {
-		c->last = (c->last + 1) % c->nr;
-		i = (uint32_t)c->last;
-		atomic_store_explicit(map_of(c, pid), i, memory_order_relaxed);
-	}
-	p = &c->place[i];
+	p = place_take(c, pid);
 	atomic_store_explicit(&p->pid, pid, memory_order_relaxed);
 	atomic_store_explicit(&p->tgid, tgid, memory_order_relaxed);
 	atomic_store_explicit(&p->comm[0], words[0], memory_order_relaxed);

@@ -89,8 +89,8 @@ struct ring_cursor; /* a consuming or a looking reader; used by one thread at a 
 
 /*
  * Read without consuming: starts at the oldest event. What was overwritten, or consumed by others,
- * before it could be seen is skipped and counted in `lost`. Several may exist. After ring_reset()
- * it starts anew. NULL when there is no memory.
+ * before it could be seen is skipped and counted in `lost`. Several may exist. The first call
+ * after ring_reset() starts it anew. NULL when there is no memory.
  */
 struct ring_cursor *ring_look(struct ring *r);
 /* Read and consume. Consumers of one ring share its position. NULL when there is no memory. */

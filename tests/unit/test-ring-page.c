@@ -148,11 +148,54 @@ static void test_write_kernel_pages(void **state)
 	}
 }
 
+/* Reads that are shorter than what a page holds: of 1000 bytes each, until the capture ends. */
+static void test_short_reads(void **state)
+{
+	struct ring *r = ring_new(0);
+	uint8_t page[RING_PAGE_SIZE];
+	size_t len;
+	char *pages = data_file("partial-reads-1000.bin", &len);
+
+	(void)state;
+	for (size_t at = 0; at < len; at += RING_PAGE_SIZE)
+		write_page(r, pages + at);
+	for (size_t at = 0; at < len; at += RING_PAGE_SIZE) {
+		assert_true(ring_read_page(r, page, 1000, false) > 0);
+		assert_memory_equal(page, pages + at,
+				    len - at < sizeof(page) ? len - at : sizeof(page));
+	}
+	free(pages);
+	ring_free(r);
+}
+
+/* Lost events behind which there is no room for their number: only the top bit tells. */
+static void test_lost_unknown(void **state)
+{
+	struct ring *r = ring_new(0);
+	uint8_t page[RING_PAGE_SIZE];
+	uint64_t commit, lost;
+	struct ring_walk w;
+
+	(void)state;
+	for (uint64_t i = 0; i < 3; i++) {
+		assert_non_null(ring_reserve(r, RING_MAX_DATA - 4, i));
+		ring_commit(r);
+	}
+	assert_int_equal(ring_read_page(r, page, sizeof(page), true), RING_PAGE_DATA - 4);
+	memcpy(&commit, page + 8, sizeof(commit));
+	assert_true(commit == UINT64_C(0xffffffff80000fec));
+	assert_int_equal(ring_walk_page(&w, page, &lost), 0);
+	assert_true(lost == RING_LOST_UNKNOWN);
+	ring_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read_kernel_pages),
 		cmocka_unit_test(test_write_kernel_pages),
+		cmocka_unit_test(test_short_reads),
+		cmocka_unit_test(test_lost_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

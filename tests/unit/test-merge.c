@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-merge.c - several rings as one sequence. */
+#include "tests/unit/ring-check.h"
+
+#include "tracer/merge.h"
+
+enum { CPUS = 4 };
+
+static void put(struct ring *r, uint64_t ts, uint32_t value)
+{
+	void *data = ring_reserve(r, sizeof(value), ts);
+
+	assert_non_null(data);
+	memcpy(data, &value, sizeof(value));
+	ring_commit(r);
+}
+
+static void expect(struct merge *m, uint64_t ts, unsigned int cpu, uint64_t lost)
+{
+	struct ring_event ev;
+	unsigned int got;
+	uint64_t peek;
+
+	assert_true(merge_peek(m, &peek));
+	assert_int_equal(peek, ts);
+	assert_true(merge_next(m, &ev, &got));
+	assert_int_equal(ev.ts, ts);
+	assert_int_equal(got, cpu);
+	assert_int_equal(ev.lost, lost);
+	merge_peek(m, &peek); /* the data must stay */
+	assert_memory_equal(ev.data, &(uint32_t){cpu}, sizeof(uint32_t));
+}
+
+static void check_order(bool consume)
+{
+	struct ring *rings[CPUS] = {ring_new(0), NULL, ring_new(0), ring_new(0)};
+	struct merge *m = merge_new(rings, CPUS, consume);
+	struct ring_event ev;
+	unsigned int cpu;
+
+	assert_false(merge_next(m, &ev, &cpu));
+	put(rings[2], 10, 2);
+	put(rings[0], 20, 0);
+	put(rings[3], 10, 3);
+	put(rings[2], 20, 2);
+	put(rings[0], 20, 0);
+	expect(m, 10, 2, 0);
+	expect(m, 10, 3, 0);
+	expect(m, 20, 0, 0);
+	expect(m, 20, 0, 0);
+	expect(m, 20, 2, 0);
+	assert_false(merge_peek(m, &(uint64_t){0}));
+	put(rings[3], 15, 3); /* late: it was not there when 20 was */
+	put(rings[0], 30, 0);
+	expect(m, 15, 3, 0);
+	expect(m, 30, 0, 0);
+	assert_false(merge_next(m, &ev, &cpu));
+	merge_free(m);
+
+	m = merge_new(rings, CPUS, true);
+	assert_int_equal(merge_next(m, &ev, &cpu), !consume);
+	merge_free(m);
+	for (int i = 0; i < CPUS; i++)
+		ring_free(rings[i]);
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	check_order(false);
+	check_order(true);
+}
+
+/* Lost events are told with the CPU that lost them. */
+static void test_lost(void **state)
+{
+	struct ring *rings[2] = {ring_new(0), ring_new(0)};
+	struct merge *m = merge_new(rings, 2, true);
+	uint64_t ts = 0;
+
+	(void)state;
+	put(rings[0], 5000, 0);
+	for (int i = 0; i < 3 * 510; i++) /* 8 bytes each: three pages, of which two stay */
+		put(rings[1], ++ts, 1);
+	expect(m, 511, 1, 510);
+	for (uint64_t t = 512; t <= ts; t++)
+		expect(m, t, 1, 0);
+	expect(m, 5000, 0, 0);
+	merge_free(m);
+	ring_free(rings[0]);
+	ring_free(rings[1]);
+}
+
+/* Random times on several rings come out sorted, and all of them. */
+static void test_random(void **state)
+{
+	struct ring *rings[CPUS];
+	struct ring_event ev;
+	uint64_t last = 0;
+	unsigned int cpu, last_cpu = 0, nr = 0;
+	struct merge *m;
+
+	(void)state;
+	for (uint32_t i = 0; i < CPUS; i++) {
+		uint64_t ts = 0;
+
+		rings[i] = ring_new(20 * RING_PAGE_DATA);
+		for (uint64_t n = 0; n < 3000; n++)
+			put(rings[i], ts += mix(i << 16 | n) % 4, i);
+	}
+	m = merge_new(rings, CPUS, false);
+	while (merge_next(m, &ev, &cpu)) {
+		assert_true(ev.ts > last || (ev.ts == last && cpu >= last_cpu));
+		assert_memory_equal(ev.data, &(uint32_t){cpu}, sizeof(uint32_t));
+		last = ev.ts;
+		last_cpu = cpu;
+		nr++;
+	}
+	assert_int_equal(nr, CPUS * 3000);
+	merge_free(m);
+	for (int i = 0; i < CPUS; i++)
+		ring_free(rings[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
