@@ -152,6 +152,17 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
+/* Callers may wait in pieces shorter than HALT_CHECK_MS: the time is kept from call to call. */
+static void check_halt_when_due(struct kvm_machine *m)
+{
+	uint64_t now = now_ms();
+
+	if (now - m->halt_checked_ms < HALT_CHECK_MS)
+		return;
+	m->halt_checked_ms = now;
+	check_halt(m);
+}
+
 int kvm_wait(struct machine *base, struct machine_event *ev, int timeout_ms)
 {
 	struct kvm_machine *m = kvm_machine(base);
@@ -171,8 +182,8 @@ int kvm_wait(struct machine *base, struct machine_event *ev, int timeout_ms)
 			wait = (int)((uint64_t)timeout_ms - gone);
 		if (poll(&fd, 1, wait) > 0)
 			eventfd_read(m->event_fd, &count);
-		else if (wait == HALT_CHECK_MS)
-			check_halt(m);
+		else
+			check_halt_when_due(m);
 	}
 	*ev = (struct machine_event){.type = MACHINE_EVENT_NONE};
 	return 0;

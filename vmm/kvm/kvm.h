@@ -124,8 +124,9 @@ struct kvm_machine {
 	bool stopping;		  /* machine_free() is at work */
 	struct machine_event end; /* MACHINE_EVENT_NONE while the guest runs */
 
-	int event_fd;	    /* wakes machine_wait() */
-	_Atomic bool woken; /* machine_wake() was called */
+	int event_fd;		  /* wakes machine_wait() */
+	_Atomic bool woken;	  /* machine_wake() was called */
+	uint64_t halt_checked_ms; /* when machine_wait() last looked for a halt */
 };
 
 /* --- for devices (kvm.c, bus.c, memory.c) -------------------------------------------------- */
