@@ -294,26 +294,43 @@ static int insn_ud(struct insn_cpu *cpu, const cs_insn *insn)
 	return insn_raise(cpu, VECTOR_UD);
 }
 
+/* clang-format off */
 static const struct insn_row {
 	unsigned int id; /* capstone's */
 	insn_fn *fn;
 } rows[] = {
-	{X86_INS_CLAC, insn_clac_stac},	 {X86_INS_CMPXCHG16B, insn_cmpxchg16b},
-	{X86_INS_EMMS, insn_emms},	 {X86_INS_FILD, insn_fild},
-	{X86_INS_FNCLEX, insn_fnclex},	 {X86_INS_FNINIT, insn_fninit},
-	{X86_INS_FXRSTOR, insn_fxrstor}, {X86_INS_FXRSTOR64, insn_fxrstor},
-	{X86_INS_FXSAVE, insn_fxsave},	 {X86_INS_FXSAVE64, insn_fxsave},
-	{X86_INS_LDMXCSR, insn_ldmxcsr}, {X86_INS_POPCNT, insn_popcnt},
-	{X86_INS_STAC, insn_clac_stac},	 {X86_INS_STMXCSR, insn_stmxcsr},
-	{X86_INS_UD0, insn_ud},		 {X86_INS_UD2, insn_ud},
-	{X86_INS_UD2B, insn_ud},	 {X86_INS_WAIT, insn_fwait},
-	{X86_INS_XRSTOR, insn_xrstor},	 {X86_INS_XRSTOR64, insn_xrstor},
-	{X86_INS_XRSTORS, insn_xrstor},	 {X86_INS_XRSTORS64, insn_xrstor},
-	{X86_INS_XSAVE, insn_xsave},	 {X86_INS_XSAVE64, insn_xsave},
-	{X86_INS_XSAVEC, insn_xsavec},	 {X86_INS_XSAVEC64, insn_xsavec},
-	{X86_INS_XSAVEOPT, insn_xsave},	 {X86_INS_XSAVEOPT64, insn_xsave},
-	{X86_INS_XSAVES, insn_xsavec},	 {X86_INS_XSAVES64, insn_xsavec},
+	{X86_INS_CLAC, insn_clac_stac},
+	{X86_INS_CMPXCHG16B, insn_cmpxchg16b},
+	{X86_INS_EMMS, insn_emms},
+	{X86_INS_FILD, insn_fild},
+	{X86_INS_FNCLEX, insn_fnclex},
+	{X86_INS_FNINIT, insn_fninit},
+	{X86_INS_FXRSTOR, insn_fxrstor},
+	{X86_INS_FXRSTOR64, insn_fxrstor},
+	{X86_INS_FXSAVE, insn_fxsave},
+	{X86_INS_FXSAVE64, insn_fxsave},
+	{X86_INS_LDMXCSR, insn_ldmxcsr},
+	{X86_INS_POPCNT, insn_popcnt},
+	{X86_INS_STAC, insn_clac_stac},
+	{X86_INS_STMXCSR, insn_stmxcsr},
+	{X86_INS_UD0, insn_ud},
+	{X86_INS_UD2, insn_ud},
+	{X86_INS_UD2B, insn_ud},
+	{X86_INS_WAIT, insn_fwait},
+	{X86_INS_XRSTOR, insn_xrstor},
+	{X86_INS_XRSTOR64, insn_xrstor},
+	{X86_INS_XRSTORS, insn_xrstor},
+	{X86_INS_XRSTORS64, insn_xrstor},
+	{X86_INS_XSAVE, insn_xsave},
+	{X86_INS_XSAVE64, insn_xsave},
+	{X86_INS_XSAVEC, insn_xsavec},
+	{X86_INS_XSAVEC64, insn_xsavec},
+	{X86_INS_XSAVEOPT, insn_xsave},
+	{X86_INS_XSAVEOPT64, insn_xsave},
+	{X86_INS_XSAVES, insn_xsavec},
+	{X86_INS_XSAVES64, insn_xsavec},
 };
+/* clang-format on */
 
 /* --- decoding ------------------------------------------------------------------------------ */
 
