@@ -55,27 +55,19 @@ static _Atomic uint32_t *map_of(struct comms *c, int32_t pid)
 	return &c->map[(uint32_t)pid % MAP_SIZE];
 }
 
-/* Where pid is noted, or NULL. Without the lock it may come to stand for another one any time. */
-static struct place *place_of(struct comms *c, int32_t pid)
+/* Where pid is noted, or NO_PLACE. Without the lock it may come to stand for another one any time.
+ */
+static uint32_t place_of(struct comms *c, int32_t pid)
 {
 	uint32_t i = atomic_load_explicit(map_of(c, pid), memory_order_relaxed);
 
-	if (i == NO_PLACE)
-		return NULL;
-	if (atomic_load_explicit(&c->place[i].pid, memory_order_relaxed) != pid)
-		return NULL;
-	return &c->place[i];
-}
-
-static bool place_holds(struct place *p, int32_t tgid, const uint64_t comm[COMM_LEN / 8])
-{
-	return atomic_load_explicit(&p->tgid, memory_order_relaxed) == tgid &&
-	       atomic_load_explicit(&p->comm[0], memory_order_relaxed) == comm[0] &&
-	       atomic_load_explicit(&p->comm[1], memory_order_relaxed) == comm[1];
+	if (i == NO_PLACE || atomic_load_explicit(&c->place[i].pid, memory_order_relaxed) != pid)
+		return NO_PLACE;
+	return i;
 }
 
 /* The place that pid's map entry leads to or, when others have it by now, a new one. */
-static struct place *place_take(struct comms *c, int32_t pid)
+static uint32_t place_take(struct comms *c, int32_t pid)
 {
 	uint32_t i = atomic_load_explicit(map_of(c, pid), memory_order_relaxed);
 
@@ -83,27 +75,46 @@ static struct place *place_take(struct comms *c, int32_t pid)
 		int32_t owner = atomic_load_explicit(&c->place[i].pid, memory_order_relaxed);
 
 		if (map_of(c, owner) == map_of(c, pid))
-			return &c->place[i];
+			return i;
 	}
 	c->last = (c->last + 1) % c->nr;
-	atomic_store_explicit(map_of(c, pid), (uint32_t)c->last, memory_order_relaxed);
-	return &c->place[c->last];
+	i = (uint32_t)c->last;
+	atomic_store_explicit(map_of(c, pid), i, memory_order_relaxed);
+	return i;
+}
+
+static bool place_holds(const struct place *p, int32_t tgid, const uint64_t comm[COMM_LEN / 8])
+{
+	return atomic_load_explicit(&p->tgid, memory_order_relaxed) == tgid &&
+	       atomic_load_explicit(&p->comm[0], memory_order_relaxed) == comm[0] &&
+	       atomic_load_explicit(&p->comm[1], memory_order_relaxed) == comm[1];
+}
+
+static void place_read(const struct place *p, char comm[COMM_LEN])
+{
+	uint64_t words[COMM_LEN / 8];
+
+	words[0] = atomic_load_explicit(&p->comm[0], memory_order_relaxed);
+	words[1] = atomic_load_explicit(&p->comm[1], memory_order_relaxed);
+	memcpy(comm, words, sizeof(words));
+	comm[COMM_LEN - 1] = '\0';
 }
 
 void comms_note(struct comms *c, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
 {
 	uint64_t words[COMM_LEN / 8];
 	struct place *p;
+	uint32_t i;
 
 	if (pid <= 0)
 		return;
 	memcpy(words, comm, sizeof(words));
-	p = place_of(c, pid);
-	if (p && place_holds(p, tgid, words))
+	i = place_of(c, pid);
+	if (i != NO_PLACE && place_holds(&c->place[i], tgid, words))
 		return;
 
 	pthread_mutex_lock(&c->lock);
-	p = place_take(c, pid);
+	p = &c->place[place_take(c, pid)];
 	atomic_store_explicit(&p->pid, pid, memory_order_relaxed);
 	atomic_store_explicit(&p->tgid, tgid, memory_order_relaxed);
 	atomic_store_explicit(&p->comm[0], words[0], memory_order_relaxed);
@@ -113,35 +124,30 @@ void comms_note(struct comms *c, int32_t pid, int32_t tgid, const char comm[COMM
 
 void comms_find(struct comms *c, int32_t pid, char comm[COMM_LEN])
 {
-	uint64_t words[COMM_LEN / 8];
-	struct place *p;
+	uint32_t i;
 
 	if (pid <= 0) {
 		strcpy(comm, pid ? "<XXX>" : "<idle>");
 		return;
 	}
 	pthread_mutex_lock(&c->lock);
-	p = place_of(c, pid);
-	if (p) {
-		words[0] = atomic_load_explicit(&p->comm[0], memory_order_relaxed);
-		words[1] = atomic_load_explicit(&p->comm[1], memory_order_relaxed);
-		memcpy(comm, words, sizeof(words));
-		comm[COMM_LEN - 1] = '\0';
-	} else {
+	i = place_of(c, pid);
+	if (i == NO_PLACE)
 		strcpy(comm, "<...>");
-	}
+	else
+		place_read(&c->place[i], comm);
 	pthread_mutex_unlock(&c->lock);
 }
 
 int32_t comms_tgid(struct comms *c, int32_t pid)
 {
 	int32_t tgid = 0;
-	struct place *p;
+	uint32_t i;
 
 	pthread_mutex_lock(&c->lock);
-	p = pid > 0 ? place_of(c, pid) : NULL;
-	if (p)
-		tgid = atomic_load_explicit(&p->tgid, memory_order_relaxed);
+	i = pid > 0 ? place_of(c, pid) : NO_PLACE;
+	if (i != NO_PLACE)
+		tgid = atomic_load_explicit(&c->place[i].tgid, memory_order_relaxed);
 	pthread_mutex_unlock(&c->lock);
 	return tgid;
 }
