@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,27 +40,36 @@ int blob_map(struct blob *b, const char *path, struct stat *st)
 }
 
 /*
- * Page faults would take a third of the time of unpacking. Linux aligns a mapping for huge pages
- * only when its length is a multiple of theirs.
+ * Page faults would take a third of the time of unpacking, so large memory is made for huge pages:
+ * Linux aligns a mapping for them only when its length is a multiple of theirs.
  */
 int blob_alloc(struct blob *b, size_t len)
 {
-	size_t map_len = len >= HUGE_PAGE ? (len + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1) : len;
+	size_t map_len = (len + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
 	void *map;
 
 	*b = (struct blob){0};
-	map = mmap(NULL, map_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	if (len >= HUGE_PAGE)
+	if (len < HUGE_PAGE) {
+		map = calloc(1, len ? len : 1);
+		map_len = 0;
+	} else {
+		map = mmap(NULL, map_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			   0);
+		if (map == MAP_FAILED)
+			return -errno;
 		madvise(map, map_len, MADV_HUGEPAGE);
+	}
+	if (!map)
+		return -ENOMEM;
 	*b = (struct blob){.data = map, .len = len, .map = map, .map_len = map_len};
 	return 0;
 }
 
 void blob_free(struct blob *b)
 {
-	if (b->map)
+	if (b->map_len)
 		munmap(b->map, b->map_len);
+	else
+		free(b->map);
 	*b = (struct blob){0};
 }

@@ -22,7 +22,8 @@ static int truncated(const struct complaint *c, const char *what)
 	return complain(c, -EINVAL, "is truncated or damaged: %s; copy or install it again", what);
 }
 
-static int check_header(Elf *elf, GElf_Ehdr *eh, const struct complaint *c)
+static int check_header(const struct elf_image *e, Elf *elf, GElf_Ehdr *eh,
+			const struct complaint *c)
 {
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, eh))
 		return truncated(c, "no complete ELF header");
@@ -38,6 +39,10 @@ static int check_header(Elf *elf, GElf_Ehdr *eh, const struct complaint *c)
 				"is an ELF file, but no linked kernel image (type %u); "
 				"give a /boot/vmlinuz-* or a vmlinux",
 				eh->e_type);
+	if (!range_ok(eh->e_phoff, eh->e_phnum * sizeof(Elf64_Phdr), e->len))
+		return truncated(c, "program headers are not in the file");
+	if (eh->e_shoff && !range_ok(eh->e_shoff, eh->e_shnum * sizeof(Elf64_Shdr), e->len))
+		return truncated(c, "section headers are not in the file");
 	return 0;
 }
 
@@ -148,7 +153,7 @@ int elf_image_init(struct elf_image *e, const uint8_t *data, size_t len, const s
 	elf = elf_memory((char *)(uintptr_t)data, len);
 	if (!elf)
 		return truncated(c, "no complete ELF header");
-	err = check_header(elf, &eh, c);
+	err = check_header(e, elf, &eh, c);
 	if (!err)
 		err = read_segments(e, elf, c);
 	if (!err)

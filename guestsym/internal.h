@@ -66,12 +66,12 @@ int complain(const struct complaint *c, int err, const char *fmt, ...)
 
 /* --- bytes ------------------------------------------------------------------------------- */
 
-/* Bytes that are ours (in a mapping), or somebody else's. */
+/* Bytes that are ours, or somebody else's. */
 struct blob {
 	const uint8_t *data;
 	size_t len;
-	void *map; /* what munmap() gets, NULL when the bytes are not ours */
-	size_t map_len;
+	void *map;	/* our memory, NULL when the bytes are not ours */
+	size_t map_len; /* of the mapping that it is, 0 when it is from the heap */
 };
 
 /* Map a whole regular file. *st gets what fstat() says of it. 0 or a negative errno. */

@@ -178,8 +178,8 @@ static bool num_syms_fit(struct kallsyms *k)
 		if (!names_fit(k, &end))
 			return false;
 	}
-	return align_up(end, k->align) == k->tokens ||
-	       align_up(end + 3 * (uint64_t)k->n, k->align) == k->tokens;
+	end = align_up(end, k->align);
+	return end == k->tokens || align_up(end + 3 * (uint64_t)k->n, k->align) == k->tokens;
 }
 
 /* num_syms is found going back from the token table: names and markers must fill the gap. */
@@ -247,24 +247,29 @@ static bool based_fit(struct kallsyms *k, uint64_t offsets, uint64_t base)
 	return addresses_fit(k);
 }
 
+/* Symbols begin with the kernel's text in front of the tables and end with data behind them. */
+static bool placed_fit(struct kallsyms *k, uint64_t offsets)
+{
+	uint64_t start = k->r.va + offsets, end = start + 4 * (uint64_t)k->n;
+
+	k->offsets = offsets;
+	k->mode = ADDRESS_PLACE;
+	return symbol_address(k, 0) < start && symbol_address(k, k->n - 1) >= end &&
+	       addresses_fit(k);
+}
+
 static bool find_addresses(struct kallsyms *k)
 {
-	uint64_t size = 4 * (uint64_t)k->n;
+	uint64_t size = 4 * (uint64_t)k->n, base_before = align_up(size, 8) + 8;
 	uint64_t after = align_up(k->token_index + TOKEN_INDEX_SIZE, k->align);
+	bool fits_after = after <= k->r.len && size <= k->r.len - after;
 
-	/* Since 6.4: behind the token index. */
-	if (after <= k->r.len && size <= k->r.len - after) {
-		if (based_fit(k, after, align_up(after + size, 8)))
-			return true;
-		k->offsets = after;
-		k->mode = ADDRESS_PLACE;
-		if (addresses_fit(k))
-			return true;
-	}
-	/* Before: in front of num_syms. */
-	if (k->num_syms < 8 + align_up(size, 8))
-		return false;
-	return based_fit(k, k->num_syms - 8 - align_up(size, 8), k->num_syms - 8);
+	if (fits_after && based_fit(k, after, align_up(after + size, 8))) /* 6.4 */
+		return true;
+	if (k->num_syms >= base_before && /* until 6.3 */
+	    based_fit(k, k->num_syms - base_before, k->num_syms - 8))
+		return true;
+	return fits_after && placed_fit(k, after); /* 7.0 */
 }
 
 /* --- decoding ---------------------------------------------------------------------------- */

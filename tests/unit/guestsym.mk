@@ -1,0 +1,6 @@
+unit-tests += tests/unit/test-guestsym-cache
+unit-tests += tests/unit/test-guestsym-image
+unit-tests += tests/unit/test-guestsym-kallsyms
+unit-tests += tests/unit/test-guestsym-sites
+unit-tests += tests/unit/test-guestsym-symtab
+unit-tests += tests/unit/test-guestsym-types

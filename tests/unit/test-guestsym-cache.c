@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-guestsym-cache.c - the cache of unpacked images: used, damaged, replaced, not to be had. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "guestsym/guestsym.h"
+#include "tests/unit/made-image.h"
+
+static char root[64], image[96], images_dir[128];
+
+/* A bzImage at image[], whose kernel has a function of this name. */
+static void write_image(const char *function)
+{
+	static const uint8_t call[5] = {0xe8};
+	static struct made_image m;
+	static uint8_t packed[1 << 18];
+	size_t elf_len, len, n;
+	uint8_t *elf, *file;
+	FILE *f;
+
+	made_init(&m);
+	made_function(&m, function, 0x300, call, sizeof(call));
+	elf = made_kernel(&m, MADE_DEBIAN, &elf_len);
+	n = ZSTD_compress(packed, sizeof(packed), elf, elf_len, 3);
+	file = made_bzimage(packed, n, elf_len, &len);
+	unlink(image);
+	f = fopen(image, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(file, 1, len, f), len);
+	fclose(f);
+	free(file);
+	free(elf);
+}
+
+/* Open the image, which must have that function, from the cache or not. */
+static void expect_open(const char *function, unsigned int flags, bool cached)
+{
+	char err[256];
+	struct guestsym *gs = guestsym_open(image, flags, err, sizeof(err));
+
+	if (!gs)
+		fail_msg("%s", err);
+	assert_int_equal(guestsym_addr(gs, function), MADE_BASE + 0x300);
+	assert_int_equal(guestsym_cached(gs), cached);
+	guestsym_close(gs);
+}
+
+/* The only *.elf in the cache; counts all entries. */
+static int find_cached(char *path, size_t len)
+{
+	DIR *dir = opendir(images_dir);
+	struct dirent *d;
+	int entries = 0;
+
+	assert_non_null(dir);
+	while ((d = readdir(dir)) != NULL) {
+		if (d->d_name[0] == '.')
+			continue;
+		entries++;
+		if (strstr(d->d_name, ".elf"))
+			snprintf(path, len, "%s/%s", images_dir, d->d_name);
+	}
+	closedir(dir);
+	return entries;
+}
+
+static int set_up(void **state)
+{
+	char cache[96];
+
+	(void)state;
+	snprintf(root, sizeof(root), "/tmp/hvtrace-test-XXXXXX");
+	if (!mkdtemp(root))
+		return -1;
+	snprintf(image, sizeof(image), "%s/vmlinuz", root);
+	snprintf(images_dir, sizeof(images_dir), "%s/cache/hvtrace/images", root);
+	write_image("one");
+	snprintf(cache, sizeof(cache), "%s/cache", root);
+	return setenv("XDG_CACHE_HOME", cache, 1);
+}
+
+static int tear_down(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	return system(command);
+}
+
+static void test_use(void **state)
+{
+	char path[512];
+	struct stat st;
+
+	(void)state;
+	expect_open("one", 0, false);
+	expect_open("one", 0, true);
+	expect_open("one", GUESTSYM_FL_NOCACHE, false);
+	assert_int_equal(find_cached(path, sizeof(path)), 2);
+	assert_int_equal(stat(images_dir, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0700);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static void test_nocache(void **state)
+{
+	(void)state;
+	expect_open("one", GUESTSYM_FL_NOCACHE, false);
+	assert_int_equal(access(images_dir, F_OK), -1);
+}
+
+/* Another kernel in a file of the same name. */
+static void test_replaced(void **state)
+{
+	(void)state;
+	expect_open("one", 0, false);
+	write_image("two");
+	expect_open("two", 0, false);
+	expect_open("two", 0, true);
+}
+
+/* One changed byte, anywhere; the next open makes it good again. */
+static void test_damaged(void **state)
+{
+	char path[512];
+	struct stat st;
+
+	(void)state;
+	expect_open("one", 0, false);
+	find_cached(path, sizeof(path));
+	assert_int_equal(stat(path, &st), 0);
+	for (off_t pos = 0; pos < st.st_size; pos += 1117) {
+		int fd = open(path, O_RDWR);
+		uint8_t byte;
+
+		assert_int_equal(pread(fd, &byte, 1, pos), 1);
+		byte ^= 0x10;
+		assert_int_equal(pwrite(fd, &byte, 1, pos), 1);
+		close(fd);
+		expect_open("one", 0, false);
+		expect_open("one", 0, true);
+	}
+}
+
+static void test_truncated(void **state)
+{
+	static const off_t lengths[] = {0, 1, 63, 4096, 36000};
+	char path[512];
+
+	(void)state;
+	expect_open("one", 0, false);
+	find_cached(path, sizeof(path));
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		assert_int_equal(truncate(path, lengths[i]), 0);
+		expect_open("one", 0, false);
+		expect_open("one", 0, true);
+	}
+}
+
+/* Links that lead out of the cache or nowhere. */
+static void test_bad_links(void **state)
+{
+	static const char *const targets[] = {
+		"../../../vmlinuz",
+		"/etc/passwd",
+		"0-0000000000000000.elf",
+		"-.elf",
+		"0-12345678123456781.elf",
+		"0-00000000000000zz.elf",
+		"x",
+	};
+	char path[512], link[300] = "";
+	struct dirent *d;
+	DIR *dir;
+
+	(void)state;
+	expect_open("one", 0, false);
+	dir = opendir(images_dir);
+	while ((d = readdir(dir)) != NULL)
+		if (d->d_name[0] != '.' && !strstr(d->d_name, ".elf"))
+			snprintf(link, sizeof(link), "%s", d->d_name);
+	closedir(dir);
+	snprintf(path, sizeof(path), "%s/%s", images_dir, link);
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(symlink(targets[i], path), 0);
+		expect_open("one", 0, false);
+		expect_open("one", 0, true);
+	}
+}
+
+/* A directory that others may write to is not used, one that cannot be made is done without. */
+static void test_no_place(void **state)
+{
+	char path[160];
+
+	(void)state;
+	expect_open("one", 0, false);
+	assert_int_equal(chmod(images_dir, 0777), 0);
+	expect_open("one", 0, false);
+	setenv("XDG_CACHE_HOME", "/proc/self/nothing", 1);
+	expect_open("one", 0, false);
+	expect_open("one", 0, false);
+	setenv("XDG_CACHE_HOME", "relative", 1);
+	setenv("HOME", root, 1);
+	expect_open("one", 0, false);
+	expect_open("one", 0, true);
+	snprintf(path, sizeof(path), "%s/.cache/hvtrace/images", root);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+int main(void)
+{
+#define CACHE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		CACHE_TEST(test_use),	   CACHE_TEST(test_nocache),   CACHE_TEST(test_replaced),
+		CACHE_TEST(test_damaged),  CACHE_TEST(test_truncated), CACHE_TEST(test_bad_links),
+		CACHE_TEST(test_no_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
