@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PER_CPU_SLOT(cpu) ((uint64_t)(cpu) * NR_WORK * 8)
+#define PER_CPU_SLOT(cpu) ((uint64_t)(cpu)*NR_WORK * 8)
 
 struct frame {
 	uint64_t r15, r14, r13, r12, r11, r10, r9, r8;
@@ -87,7 +87,8 @@ void halt(void) __attribute__((noreturn));
 /* console.c */
 void print(const char *text);
 void print_number(const char *name, uint64_t val); /* "name=val " */
-int console_read(void);				   /* -1: nothing there */
+void console_listen(void);
+int console_read(void); /* -1: nothing there */
 
 /* params.c: the words of the command line */
 void params_init(uint64_t boot_params);

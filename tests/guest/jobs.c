@@ -173,6 +173,7 @@ static bool job_echo(unsigned int cpu)
 
 	if (cpu)
 		return true;
+	console_listen();
 	do {
 		int c = console_read();
 

@@ -66,9 +66,12 @@ int kvm_load_elf(struct kvm_machine *m, uint64_t *kernel_end, char *err, size_t 
 	Elf64_Ehdr eh;
 	int rc = header_read(&m->cfg, &eh, err, errlen);
 
+	if (rc)
+		return rc;
+	m->entry = eh.e_entry;
 	m->kernel_pa = UINT64_MAX;
 	*kernel_end = 0;
-	for (unsigned int i = 0; i < eh.e_phnum && !rc; i++) {
+	for (unsigned int i = 0; i < eh.e_phnum; i++) {
 		Elf64_Phdr ph;
 
 		memcpy(&ph, (const uint8_t *)m->cfg.kernel + eh.e_phoff + i * sizeof(ph),
@@ -85,12 +88,9 @@ int kvm_load_elf(struct kvm_machine *m, uint64_t *kernel_end, char *err, size_t 
 		if (eh.e_entry - ph.p_paddr < ph.p_filesz)
 			entry_loaded = true;
 	}
-	if (!rc && !entry_loaded) {
-		snprintf(err, errlen,
-			 "the kernel image is damaged: its entry point %#llx is in no segment",
-			 (unsigned long long)eh.e_entry);
-		rc = -ENOEXEC;
-	}
-	m->entry = eh.e_entry;
-	return rc;
+	if (entry_loaded)
+		return 0;
+	snprintf(err, errlen, "the kernel image is damaged: its entry point %#llx is in no segment",
+		 (unsigned long long)eh.e_entry);
+	return -ENOEXEC;
 }

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-vmm.c - machines from creation to every kind of end, their memory and registers. */
+#include "tests/unit/testguest.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+#define MIB (1ull << 20)
+
+/* --- ends ---------------------------------------------------------------------------------- */
+
+static void check_end(const char *cmdline, enum machine_event_type want, const char *text)
+{
+	struct machine_event ev;
+	struct guest g;
+
+	guest_new(&g, 2, cmdline);
+	guest_start(&g);
+	guest_wait_end(&g, want);
+	assert_non_null(strstr(g.console, "test guest: cpus=2"));
+	assert_non_null(strstr(g.console, "\nok\n"));
+	/* It stays at its end. */
+	assert_int_equal(machine_wait(g.m, &ev, 0), 0);
+	assert_int_equal(ev.type, want);
+	if (!strstr(ev.text, text))
+		fail_msg("\"%s\" does not say \"%s\"", ev.text, text);
+	guest_free(&g);
+}
+
+static void test_end_reset(void **state)
+{
+	(void)state;
+	check_end("end=i8042", MACHINE_EVENT_RESET, "keyboard controller");
+	check_end("end=cf9", MACHINE_EVENT_RESET, "reset register");
+}
+
+static void test_end_poweroff(void **state)
+{
+	(void)state;
+	check_end("end=poweroff", MACHINE_EVENT_POWEROFF, "powered");
+}
+
+static void test_end_triple_fault(void **state)
+{
+	(void)state;
+	check_end("end=triple", MACHINE_EVENT_CRASH, "triple fault on vCPU 0");
+}
+
+static void test_end_halt(void **state)
+{
+	(void)state;
+	check_end("end=halt", MACHINE_EVENT_HALT, "interrupts off");
+}
+
+/* Halted, but with a timer that will wake it: that is no end. */
+static void test_halt_with_timer(void **state)
+{
+	struct guest g;
+
+	(void)state;
+	guest_new(&g, 1, "job=timer timer=200000000 count=6 end=poweroff");
+	guest_run(&g);
+	assert_true(*guest_var(&g, "timer_count") >= 6);
+	guest_free(&g);
+}
+
+static void test_free_while_running(void **state)
+{
+	struct guest g;
+
+	(void)state;
+	guest_new(&g, 2, "job=work end=poweroff");
+	guest_free(&g); /* never started */
+	guest_new(&g, 2, "job=work end=poweroff");
+	guest_start(&g);
+	guest_wait_var(guest_var(&g, "work_count"), 1);
+	guest_free(&g);
+	guest_new(&g, 2, "job=work end=poweroff");
+	guest_start(&g);
+	machine_pause(g.m);
+	guest_free(&g);
+}
+
+/* --- interrupts, console, waiting ---------------------------------------------------------- */
+
+static void test_interrupts(void **state)
+{
+	struct guest g;
+
+	(void)state;
+	guest_new(&g, 2, "job=ipi count=50 end=poweroff");
+	guest_run(&g);
+	guest_free(&g);
+}
+
+static void test_console_input(void **state)
+{
+	const char *text = "the quick brown fox, twice: the quick brown fox.";
+	size_t len = strlen(text), sent = 0;
+	struct guest g;
+
+	(void)state;
+	guest_new(&g, 1, "job=echo end=poweroff");
+	guest_start(&g);
+	while (sent < len) {
+		sent += machine_console_input(g.m, text + sent, len - sent);
+		sched_yield();
+	}
+	guest_wait_console(&g, text);
+	guest_wait_end(&g, MACHINE_EVENT_POWEROFF);
+	guest_free(&g);
+}
+
+static void test_wait(void **state)
+{
+	struct machine_event ev;
+	struct guest g;
+
+	(void)state;
+	guest_new(&g, 2, "job=work end=poweroff");
+	assert_int_equal(machine_wait(g.m, &ev, 0), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_NONE);
+	guest_start(&g);
+	assert_int_equal(machine_wait(g.m, &ev, 5), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_NONE);
+	machine_wake(g.m);
+	machine_wake(g.m);
+	assert_int_equal(machine_wait(g.m, &ev, -1), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_WAKE);
+	assert_int_equal(machine_wait(g.m, &ev, 0), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_NONE);
+	guest_stop(&g);
+	guest_free(&g);
+}
+
+static void test_info(void **state)
+{
+	struct machine_info info;
+	const char *desc = NULL;
+	struct guest g;
+
+	(void)state;
+	assert_string_equal(machine_backend(0, &desc), "kvm");
+	assert_non_null(desc);
+	assert_null(machine_backend(1, NULL));
+	guest_new(&g, 2, "end=poweroff");
+	machine_get_info(g.m, &info);
+	assert_string_equal(info.backend, "kvm");
+	assert_int_equal(info.vcpus, 2);
+	assert_int_equal(info.memory, 64 * MIB);
+	assert_int_equal(info.kernel_pa, guest_pa(guest_sym(&g, "_stext")));
+	assert_true(info.tsc_khz > 100000);
+	assert_non_null(strstr(info.cmdline, " end=poweroff"));
+	assert_non_null(strstr(info.cmdline, "nokaslr"));
+	assert_true(info.emulated == (info.kernel_insns_per_sec > 0));
+	guest_free(&g);
+}
+
+static void test_two_machines(void **state)
+{
+	struct guest a, b;
+	_Atomic uint64_t *count_b;
+	uint64_t before;
+
+	(void)state;
+	guest_new(&a, 2, "job=work end=poweroff");
+	guest_new(&b, 2, "job=work end=poweroff");
+	guest_start(&a);
+	guest_start(&b);
+	count_b = guest_var(&b, "work_count");
+	machine_pause(a.m);
+	before = *count_b;
+	guest_wait_var(count_b, before + 10); /* goes on while the other one stands still */
+	machine_resume(a.m);
+	guest_stop(&b);
+	guest_free(&b);
+	guest_stop(&a);
+	guest_free(&a);
+}
+
+/* --- memory -------------------------------------------------------------------------------- */
+
+static void test_memory(void **state)
+{
+	uint64_t word = 0x1122334455667788, back = 0;
+	struct guest g;
+
+	(void)state;
+	guest_new(&g, 1, "end=poweroff");
+	assert_non_null(machine_host_ptr(g.m, 0, 64 * MIB));
+	assert_null(machine_host_ptr(g.m, 0, 64 * MIB + 1));
+	assert_null(machine_host_ptr(g.m, 64 * MIB, 1));
+	assert_null(machine_host_ptr(g.m, UINT64_MAX - 3, 8));
+	assert_int_equal(machine_write(g.m, 32 * MIB - 4, &word, 8), 0);
+	assert_int_equal(machine_read(g.m, 32 * MIB - 4, &back, 8), 0);
+	assert_int_equal(back, word);
+	assert_int_equal(machine_read(g.m, 64 * MIB - 4, &back, 8), -EFAULT);
+	guest_free(&g);
+}
+
+/* More than fits below the hole for devices, and none of it takes host memory until it is used. */
+static void test_memory_above_4g(void **state)
+{
+	struct machine_config cfg;
+	char err[256] = "";
+	struct guest g;
+	void *host;
+	uint64_t pa;
+
+	(void)state;
+	if ((uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) < 5120 * MIB)
+		skip();
+	guest_init(&g);
+	cfg = guest_config(&g, 1, "end=poweroff");
+	cfg.memory = 5120 * MIB;
+	g.m = machine_new("kvm", &cfg, err, sizeof(err));
+	if (!g.m)
+		fail_msg("machine_new: %s", err);
+	assert_non_null(machine_host_ptr(g.m, 0, 3072 * MIB));
+	assert_null(machine_host_ptr(g.m, 3072 * MIB, 1));
+	assert_null(machine_host_ptr(g.m, 4096 * MIB - 1, 1));
+	assert_non_null(machine_host_ptr(g.m, 4096 * MIB, 2048 * MIB));
+	assert_null(machine_host_ptr(g.m, 6144 * MIB, 1));
+	assert_int_equal(machine_window(g.m, 1, &pa, &host), 0);
+	assert_int_equal(pa, 6144 * MIB);
+	guest_run(&g);
+	guest_free(&g);
+}
+
+static void test_window(void **state)
+{
+	_Atomic uint64_t *word;
+	uint64_t pa, other_pa;
+	void *host, *other;
+	struct guest g;
+
+	(void)state;
+	guest_new(&g, 2, "job=window end=poweroff");
+	assert_int_equal(machine_window(g.m, 0, &pa, &host), -EINVAL);
+	assert_int_equal(machine_window(g.m, 5000, &pa, &host), 0);
+	guest_start(&g);
+	assert_int_equal(machine_window(g.m, 1, &other_pa, &other), 0); /* while it runs */
+	assert_true(other_pa >= pa + 8192);
+	assert_ptr_equal(machine_host_ptr(g.m, pa, 8192), host);
+	assert_ptr_equal(machine_host_ptr(g.m, other_pa, 4096), other);
+	word = other;
+	*guest_var(&g, "window_pa") = other_pa;
+	for (uint64_t i = 1; i <= 100; i++) {
+		word[0] = i;
+		word[2] = i;
+		guest_wait_var(&word[1], i);
+		guest_wait_var(&word[3], i);
+	}
+	guest_stop(&g);
+	guest_free(&g);
+}
+
+static void test_windows_run_out(void **state)
+{
+	struct guest g;
+	unsigned int n = 0;
+	uint64_t pa;
+	void *host;
+	int rc;
+
+	(void)state;
+	guest_new(&g, 1, "end=poweroff");
+	while (!(rc = machine_window(g.m, 4096, &pa, &host)))
+		assert_true(++n < 100);
+	assert_int_equal(rc, -ENOSPC);
+	assert_true(n >= 8);
+	guest_run(&g);
+	guest_free(&g);
+}
+
+/* --- registers ----------------------------------------------------------------------------- */
+
+/* Runs in the middle of traced_regs(0x1111, 0x2222, 0x3333, 0x4444). */
+static void regs_handler(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct guest *g = arg;
+	struct machine_regs regs;
+	struct machine_sregs sregs;
+	uint64_t pa, left;
+
+	assert_int_equal(hit->cookie, hit->va ^ 0x5555);
+	assert_int_equal(hit->regs->rip, hit->va + GUEST_SITE_SIZE);
+	assert_int_equal(hit->regs->rdi, 0x1111);
+	assert_int_equal(machine_get_regs(m, hit->vcpu, &regs), 0);
+	assert_memory_equal(&regs, hit->regs, sizeof(regs));
+	assert_int_equal(machine_get_regs(m, 2, &regs), -EINVAL);
+
+	assert_int_equal(machine_get_sregs(m, hit->vcpu, &sregs), 0);
+	assert_int_equal(sregs.cs, 0x10);
+	assert_int_equal(sregs.cpl, 0);
+	assert_int_equal(sregs.cr3, guest_pa(guest_sym(g, "init_pgt")));
+	assert_int_equal(sregs.idt_base, guest_sym(g, "idt"));
+	assert_int_equal(machine_walk(m, sregs.cr3, 4, hit->va, &pa, &left), 0);
+	assert_int_equal(pa, guest_pa(hit->va));
+	assert_true(left <= 4096);
+	assert_int_equal(machine_walk(m, sregs.cr3, 4, 0xffff888000000000 + pa, &pa, &left), 0);
+	assert_int_equal(pa, guest_pa(hit->va));
+	assert_true(left > 4096);
+
+	regs.rsi = 0xcafe;
+	assert_int_equal(machine_set_regs(m, hit->vcpu, &regs), 0);
+}
+
+static void check_regs(enum machine_trap_kind kind)
+{
+	struct machine_trap trap;
+	_Atomic uint64_t *seen;
+	struct guest g;
+
+	guest_new(&g, 2, "job=regs end=poweroff");
+	g.trap = regs_handler;
+	trap = guest_trap_at(&g, "traced_regs", kind, MACHINE_TRAP_SKIP);
+	assert_int_equal(machine_traps_set(g.m, &trap, 1), 0);
+	guest_run(&g);
+	assert_int_equal(guest_hits(&g), 1);
+	seen = guest_var(&g, "regs_seen");
+	assert_int_equal(seen[0], 0x1111);
+	assert_int_equal(seen[1], 0xcafe);
+	assert_int_equal(seen[2], 0x3333);
+	assert_int_equal(seen[3], 0x4444);
+	guest_free(&g);
+}
+
+static void test_regs(void **state)
+{
+	(void)state;
+	check_regs(MACHINE_TRAP_OUT);
+	check_regs(MACHINE_TRAP_INT3);
+}
+
+static void test_regs_while_paused(void **state)
+{
+	struct machine_sregs sregs;
+	struct machine_regs regs;
+	struct guest g;
+
+	(void)state;
+	guest_new(&g, 2, "job=work end=poweroff");
+	guest_start(&g);
+	guest_wait_var(guest_var(&g, "work_count") + GUEST_NR_WORK, 1); /* both are up */
+	for (unsigned int i = 0; i < 50; i++) {
+		machine_pause(g.m);
+		for (unsigned int vcpu = 0; vcpu < 2; vcpu++) {
+			assert_int_equal(machine_get_regs(g.m, vcpu, &regs), 0);
+			assert_true(regs.rip >= guest_sym(&g, "_stext"));
+			assert_true(regs.rip < guest_sym(&g, "_etext"));
+			/* Writing back what is there must not hurt it. */
+			assert_int_equal(machine_set_regs(g.m, vcpu, &regs), 0);
+			assert_int_equal(machine_get_sregs(g.m, vcpu, &sregs), 0);
+			assert_int_equal(sregs.cr3, guest_pa(guest_sym(&g, "init_pgt")));
+		}
+		machine_resume(g.m);
+	}
+	guest_stop(&g);
+	guest_free(&g);
+}
+
+static void tsc_handler(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct guest *g = arg;
+
+	(void)m;
+	*(uint64_t *)g->user = hit->tsc;
+}
+
+static void test_tsc(void **state)
+{
+	struct machine_trap trap;
+	struct guest g;
+	uint64_t tsc = 0;
+
+	(void)state;
+	guest_new(&g, 1, "job=tsc end=poweroff");
+	g.trap = tsc_handler;
+	g.user = &tsc;
+	trap = guest_trap_at(&g, "traced_tsc", MACHINE_TRAP_OUT, MACHINE_TRAP_SKIP);
+	assert_int_equal(machine_traps_set(g.m, &trap, 1), 0);
+	guest_run(&g);
+	assert_true(tsc > *guest_var(&g, "tsc_before"));
+	assert_true(tsc < *guest_var(&g, "tsc_after"));
+	guest_free(&g);
+}
+
+/* --- errors -------------------------------------------------------------------------------- */
+
+static void refused(struct machine_config *cfg, const char *why)
+{
+	char err[256] = "";
+
+	assert_null(machine_new("kvm", cfg, err, sizeof(err)));
+	if (!strstr(err, why))
+		fail_msg("\"%s\" does not say \"%s\"", err, why);
+}
+
+static void test_bad_config(void **state)
+{
+	struct machine_config good, cfg;
+	char err[256] = "", cmdline[3000];
+	struct guest g;
+
+	(void)state;
+	guest_init(&g);
+	cfg = good = guest_config(&g, 1, "end=poweroff");
+	assert_null(machine_new("abacus", &cfg, err, sizeof(err)));
+	assert_non_null(strstr(err, "abacus"));
+	cfg.vcpus = 0;
+	refused(&cfg, "1 to 8 CPUs");
+	cfg.vcpus = 9;
+	refused(&cfg, "1 to 8 CPUs");
+	cfg = good;
+	cfg.memory = 1 * MIB;
+	refused(&cfg, "too few");
+	cfg.memory = 1ull << 60;
+	refused(&cfg, "too much");
+	cfg.memory = UINT64_MAX;
+	refused(&cfg, "too much");
+	cfg.memory = 16 * MIB; /* which is where the guest is linked to */
+	refused(&cfg, "no memory there");
+	cfg = good;
+	cfg.kernel_size = 1000;
+	refused(&cfg, "damaged");
+	cfg.kernel = "#!/bin/sh, which is what a kernel image surely must not begin with at all";
+	refused(&cfg, "not an ELF file");
+	cfg = good;
+	memset(cmdline, 'x', sizeof(cmdline));
+	cmdline[sizeof(cmdline) - 1] = '\0';
+	cfg.cmdline = cmdline;
+	refused(&cfg, "command line is too long");
+	cfg = good;
+	cfg.initrd = g.image;
+	cfg.initrd_size = 63 * MIB; /* refused before any of it is read */
+	refused(&cfg, "initrd");
+	free(g.image);
+}
+
+/* In a child, because it takes /dev/kvm away. 0: the message was as wanted. */
+static int child_without_kvm(struct machine_config *cfg, bool missing, const char *why)
+{
+	char err[256] = "";
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (missing &&
+		    (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		     mount("none", "/dev", "tmpfs", 0, NULL)))
+			_exit(77);
+		if (!missing && setuid(65534))
+			_exit(77);
+		_exit(machine_new("kvm", cfg, err, sizeof(err)) || !strstr(err, why));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_no_kvm(void **state)
+{
+	struct machine_config cfg;
+	struct stat st;
+	struct guest g;
+	int rc;
+
+	(void)state;
+	guest_init(&g);
+	cfg = guest_config(&g, 1, "");
+	rc = child_without_kvm(&cfg, true, "/dev/kvm is missing");
+	if (rc != 77) /* not allowed to take it away: needs root */
+		assert_int_equal(rc, 0);
+	assert_int_equal(stat("/dev/kvm", &st), 0);
+	if (!(st.st_mode & 2)) {
+		rc = child_without_kvm(&cfg, false, "no permission for /dev/kvm");
+		if (rc != 77)
+			assert_int_equal(rc, 0);
+	}
+	free(g.image);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_end_reset),
+		cmocka_unit_test(test_end_poweroff),
+		cmocka_unit_test(test_end_triple_fault),
+		cmocka_unit_test(test_end_halt),
+		cmocka_unit_test(test_halt_with_timer),
+		cmocka_unit_test(test_free_while_running),
+		cmocka_unit_test(test_interrupts),
+		cmocka_unit_test(test_console_input),
+		cmocka_unit_test(test_wait),
+		cmocka_unit_test(test_info),
+		cmocka_unit_test(test_two_machines),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_memory_above_4g),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_windows_run_out),
+		cmocka_unit_test(test_regs),
+		cmocka_unit_test(test_regs_while_paused),
+		cmocka_unit_test(test_tsc),
+		cmocka_unit_test(test_bad_config),
+		cmocka_unit_test(test_no_kvm),
+	};
+
+	return guest_run_tests("vmm", tests);
+}
