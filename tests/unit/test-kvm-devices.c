@@ -14,6 +14,7 @@
 #include "vmm/kvm/acpi-tables.h"
 #include "vmm/kvm/cpuid.h"
 #include "vmm/kvm/i8254.h"
+#include "vmm/kvm/mc146818.h"
 #include "vmm/kvm/mptable.h"
 #include "vmm/kvm/uart.h"
 
@@ -322,6 +323,57 @@ static void test_timer_square_wave(void **state)
 	assert_false(i8254_out(&t, 0, rise - 1000));
 }
 
+/* --- real-time clock ----------------------------------------------------------------------- */
+
+static uint8_t rtc_get(struct mc146818 *c, uint8_t reg, time_t now)
+{
+	mc146818_set_index(c, reg);
+	return mc146818_read(c, now);
+}
+
+static void rtc_put(struct mc146818 *c, uint8_t reg, uint8_t val)
+{
+	mc146818_set_index(c, reg);
+	mc146818_write(c, val);
+}
+
+static void test_rtc_time(void **state)
+{
+	const time_t now = 1798675139; /* 2026-12-30 23:58:59 UTC, a Wednesday */
+	static const struct {
+		uint8_t reg, val;
+	} bcd[] = {{0, 0x59}, {2, 0x58}, {4, 0x23}, {6, 4},
+		   {7, 0x30}, {8, 0x12}, {9, 0x26}, {0x32, 0x20}};
+	struct mc146818 c;
+
+	(void)state;
+	mc146818_init(&c);
+	for (size_t i = 0; i < sizeof(bcd) / sizeof(bcd[0]); i++)
+		assert_int_equal(rtc_get(&c, bcd[i].reg, now), bcd[i].val);
+	assert_int_equal(rtc_get(&c, 0x8a, now) & 0x80, 0); /* no update; the NMI bit is ignored */
+	assert_int_equal(rtc_get(&c, 0x0d, now), 0x80);
+	rtc_put(&c, 0x0b, 4); /* binary, 12 hours */
+	assert_int_equal(rtc_get(&c, 0, now), 59);
+	assert_int_equal(rtc_get(&c, 4, now), 0x80 | 11);
+	assert_int_equal(rtc_get(&c, 4, now + 120), 12); /* midnight */
+}
+
+static void test_rtc_bytes(void **state)
+{
+	struct mc146818 c;
+
+	(void)state;
+	mc146818_init(&c);
+	rtc_put(&c, 0x40, 0x5a);
+	rtc_put(&c, 0x0a, 0xff);
+	rtc_put(&c, 0x00, 0x11); /* it does not let itself be set */
+	assert_int_equal(rtc_get(&c, 0x40, 0), 0x5a);
+	assert_int_equal(rtc_get(&c, 0x0a, 0), 0x7f);
+	assert_int_equal(rtc_get(&c, 0x00, 0), 0);
+	rtc_put(&c, 0xff, 1); /* the last one */
+	assert_int_equal(rtc_get(&c, 0x7f, 0), 1);
+}
+
 /* --- tables -------------------------------------------------------------------------------- */
 
 static uint8_t sum(const uint8_t *p, size_t len)
@@ -577,6 +629,8 @@ int main(void)
 		cmocka_unit_test(test_timer_gate),
 		cmocka_unit_test(test_timer_read_back),
 		cmocka_unit_test(test_timer_square_wave),
+		cmocka_unit_test(test_rtc_time),
+		cmocka_unit_test(test_rtc_bytes),
 		cmocka_unit_test(test_mptable),
 		cmocka_unit_test(test_mptable_no_room),
 		cmocka_unit_test(test_acpi_tables),

@@ -35,6 +35,8 @@ struct acpi_address { /* generic address structure, 5.2.3.2 */
 	uint64_t address;
 } __attribute__((packed));
 
+#define RTC_CENTURY 0x32 /* register of the real-time clock */
+
 enum { SPACE_IO = 1 };
 enum { ACCESS_BYTE = 1, ACCESS_WORD = 2 };
 
@@ -74,7 +76,6 @@ enum {
 enum {
 	BOOT_LEGACY_DEVICES = 1 << 0, /* a serial port */
 	BOOT_NO_VGA = 1 << 2,
-	BOOT_NO_RTC = 1 << 5,
 };
 
 struct acpi_facs {
@@ -235,7 +236,8 @@ static size_t acpi_add_fadt(struct acpi_writer *w, const struct acpi_tables_conf
 		.pm1_control_len = 2,
 		.c2_latency = 0xffff, /* no C2, no C3 */
 		.c3_latency = 0xffff,
-		.boot_flags = BOOT_LEGACY_DEVICES | BOOT_NO_VGA | BOOT_NO_RTC,
+		.century = RTC_CENTURY,
+		.boot_flags = BOOT_LEGACY_DEVICES | BOOT_NO_VGA,
 		.flags = FADT_WBINVD | FADT_C1 | FADT_NO_POWER_BUTTON | FADT_NO_SLEEP_BUTTON |
 			 FADT_NO_RTC_WAKE | FADT_RESET,
 		.reset = acpi_port(cfg->reset_port, 1, ACCESS_BYTE),

@@ -38,14 +38,19 @@
  *
  * On hosts that interpret kernel mode: without what their emulator cannot do or does too slowly.
  * They report some features whatever CPUID says, and the local APIC's timer ticks faster than its
- * handler runs there; ticks that come late must not be taken for a broken timer. Without ACPI there is no interpreter of AML to interpret, but also, for
- * kernels that do not know MP tables (Debian's for clouds), only one CPU.
+ * handler runs there; ticks that come late must not be taken for a broken timer. Without ACPI there
+ * is no interpreter of AML to interpret, but also, for kernels that do not know MP tables (Debian's
+ * for clouds), only one CPU.
+ *
+ * clearcpuid takes names since 5.18, numbers always; Linux has room for 127 characters of them:
+ * smap, smep, fsgsbase, umip, erms, fsrm (whose rep movsb is interpreted byte by byte); pclmulqdq,
+ * ssse3, sse4_1, sse4_2, movbe, popcnt, aes, avx, rdrand, bmi1, avx2, bmi2, avx512f, rdseed,
+ * sha_ni.
  */
 #define CMDLINE_ALL "nokaslr tsc=reliable"
 #define CMDLINE_EMULATED                                                                           \
-	" no_timer_check nolapic_timer mitigations=off noxsave"                                                   \
-	" clearcpuid=smap,smep,fsgsbase,umip,ssse3,sse4_1,sse4_2,aes,pclmulqdq,avx,avx2,avx512f,"  \
-	"sha_ni,movbe,popcnt,rdrand,rdseed,bmi1,bmi2"
+	" no_timer_check nolapic_timer mitigations=off noxsave"                                    \
+	" clearcpuid=308,295,288,514,297,580,129,137,147,148,150,151,153,156,158,291,293,296,304,306,317"
 #define CMDLINE_EMULATED_UP CMDLINE_EMULATED " acpi=off"
 
 static const char *cmdline_fixed(const struct kvm_machine *m)

@@ -161,12 +161,14 @@ static int devices_init(struct kvm_machine *m, char *err, size_t errlen)
 {
 	m->serial = serial_new(m);
 	m->i8042 = i8042_new(m);
+	m->rtc = rtc_new(m);
 	m->acpi = acpi_new(m);
 	if (m->cal.emulated) {
 		m->pit = pit_new(m, PIT_STRETCH);
 		m->syscall_fix = syscall_fix_new(m);
 	}
-	if (m->serial && m->i8042 && m->acpi && (!m->cal.emulated || (m->pit && m->syscall_fix)))
+	if (m->serial && m->i8042 && m->rtc && m->acpi &&
+	    (!m->cal.emulated || (m->pit && m->syscall_fix)))
 		return 0;
 	snprintf(err, errlen, "no memory for the guest's devices");
 	return -ENOMEM;
@@ -225,6 +227,7 @@ static void kvm_destroy(struct machine *base)
 	syscall_fix_free(m->syscall_fix);
 	pit_free(m->pit);
 	acpi_free(m->acpi);
+	rtc_free(m->rtc);
 	i8042_free(m->i8042);
 	serial_free(m->serial);
 	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++)

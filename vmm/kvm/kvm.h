@@ -22,6 +22,7 @@ struct kvm_traps;
 struct serial;
 struct pit;
 struct i8042;
+struct rtc;
 struct acpi;
 struct syscall_fix;
 
@@ -109,6 +110,7 @@ struct kvm_machine {
 	struct serial *serial;
 	struct pit *pit; /* NULL: the in-kernel one */
 	struct i8042 *i8042;
+	struct rtc *rtc;
 	struct acpi *acpi;
 	struct syscall_fix *syscall_fix; /* NULL when the host needs none */
 	struct kvm_traps *traps;
@@ -191,6 +193,10 @@ void pit_free(struct pit *p); /* its thread has ended when this is back */
 /* i8042.c: ports 0x60 and 0x64: no keyboard, the reset command (0xfe) ends the machine. */
 struct i8042 *i8042_new(struct kvm_machine *m);
 void i8042_free(struct i8042 *k);
+
+/* rtc.c: the real-time clock at 0x70 and 0x71, which shows the host's time; no interrupts. */
+struct rtc *rtc_new(struct kvm_machine *m);
+void rtc_free(struct rtc *r);
 
 /*
  * acpi.c: tables at KVM_ACPI_START, the PM ports (S5 is MACHINE_EVENT_POWEROFF, irq 9) and the
