@@ -2,6 +2,7 @@ guestsym-objs :=
 guestsym-objs += guestsym/blob.o
 guestsym-objs += guestsym/cache.o
 guestsym-objs += guestsym/complain.o
+guestsym-objs += guestsym/digest.o
 guestsym-objs += guestsym/elf.o
 guestsym-objs += guestsym/fentry.o
 guestsym-objs += guestsym/guestsym.o

@@ -4,11 +4,13 @@
  *
  * $XDG_CACHE_HOME/hvtrace/images (or ~/.cache/...), private to the user, holds
  *
- *   <build id>-<hash64 of the content>.elf        the unpacked image
- *   <dev>-<inode>-<size>-<mtime>                   a link to it: the file it was unpacked from
+ *   <build id>-<hash64 of the image>.elf      the unpacked image
+ *   <build id>-<hash64 of the image>.digest   what was found in it
+ *   <dev>-<inode>-<size>-<mtime>              a link with the name (without .elf) of what was
+ *                                             unpacked from that file
  *
- * An image whose content does not have the hash of its name is not used. What passes is parsed
- * like any other image, so a cache that somebody tampered with can do no more than a bad kernel.
+ * An image that does not have the hash of its name is not used. What passes is read with the same
+ * checks as any other image: a cache that somebody tampered with can do no more than a bad kernel.
  */
 #include "guestsym/internal.h"
 
@@ -82,27 +84,27 @@ static void source_name(char *name, const struct stat *st)
 		 st->st_mtim.tv_nsec);
 }
 
-/* The hash that an image's name tells; -EINVAL when it is none of our names. */
+/* The hash that a link's target tells; -EINVAL when it is none of our names. */
 static int name_to_hash(const char *name, uint64_t *hash)
 {
-	size_t id = strspn(name, "0123456789abcdef");
-	char *end;
+	static const char hex[] = "0123456789abcdef";
+	size_t id = strspn(name, hex);
 
-	if (name[id] != '-')
+	if (name[id] != '-' || strspn(name + id + 1, hex) != 16 || name[id + 17])
 		return -EINVAL;
-	name += id + 1;
-	if (strspn(name, "0123456789abcdef") != 16)
-		return -EINVAL;
-	*hash = strtoull(name, &end, 16);
-	return strcmp(end, ".elf") ? -EINVAL : 0;
+	*hash = strtoull(name + id + 1, NULL, 16);
+	return 0;
 }
 
-static int map_image(int dir, const char *name, struct blob *elf)
+static int map_file(int dir, const char *name, const char *suffix, struct blob *b)
 {
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char file[NAME_LEN + 8];
 	struct stat st;
 	void *map;
+	int fd;
 
+	snprintf(file, sizeof(file), "%s%s", name, suffix);
+	fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -ENOENT;
 	map = MAP_FAILED;
@@ -112,7 +114,7 @@ static int map_image(int dir, const char *name, struct blob *elf)
 	close(fd);
 	if (map == MAP_FAILED)
 		return -ENOENT;
-	*elf = (struct blob){.data = map, .len = st.st_size, .map = map, .map_len = st.st_size};
+	*b = (struct blob){.data = map, .len = st.st_size, .map = map, .map_len = st.st_size};
 	return 0;
 }
 
@@ -140,12 +142,16 @@ int cached_open(struct cached *c, const struct stat *st)
 	if (n > 0) {
 		name[n] = 0;
 		if (!name_to_hash(name, &c->hash))
-			err = map_image(dir, name, &c->elf);
+			err = map_file(dir, name, ".elf", &c->elf);
+		if (!err)
+			err = map_file(dir, name, ".digest", &c->digest);
 	}
 	close(dir);
-	if (!err && pthread_create(&c->checker, NULL, check, c)) {
-		blob_free(&c->elf);
+	if (!err && pthread_create(&c->checker, NULL, check, c))
 		err = -ENOENT;
+	if (err) {
+		blob_free(&c->elf);
+		blob_free(&c->digest);
 	}
 	return err;
 }
@@ -172,15 +178,18 @@ static int write_all(int fd, const uint8_t *p, size_t len)
 }
 
 /* Readers see the whole file or none. */
-static int write_image(int dir, const char *name, const char *tmp, const struct blob *elf)
+static int write_file(int dir, const char *name, const char *suffix, const char *tmp,
+		      const struct blob *b)
 {
 	int fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	char file[NAME_LEN + 8];
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, elf->data, elf->len);
-	if (close(fd) || err || renameat(dir, tmp, dir, name)) {
+	snprintf(file, sizeof(file), "%s%s", name, suffix);
+	err = write_all(fd, b->data, b->len);
+	if (close(fd) || err || renameat(dir, tmp, dir, file)) {
 		unlinkat(dir, tmp, 0);
 		return -EIO;
 	}
@@ -195,7 +204,8 @@ static void write_link(int dir, const char *name, const char *tmp, const char *t
 		unlinkat(dir, tmp, 0);
 }
 
-void cache_store(const struct stat *st, const char *build_id, const struct blob *elf)
+void cached_store(const struct stat *st, const char *build_id, const struct blob *elf,
+		  const struct blob *digest)
 {
 	char source[NAME_LEN], name[NAME_LEN], tmp[NAME_LEN];
 	int dir = cache_dir(true);
@@ -206,10 +216,11 @@ void cache_store(const struct stat *st, const char *build_id, const struct blob 
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(tmp, sizeof(tmp), "tmp-%d-%jx.%09ld", getpid(), (uintmax_t)now.tv_sec,
 		 now.tv_nsec);
-	snprintf(name, sizeof(name), "%.64s-%016" PRIx64 ".elf", build_id[0] ? build_id : "0",
+	snprintf(name, sizeof(name), "%.64s-%016" PRIx64, build_id[0] ? build_id : "0",
 		 hash64(elf->data, elf->len));
 	source_name(source, st);
-	if (!write_image(dir, name, tmp, elf))
+	if (!write_file(dir, name, ".elf", tmp, elf) &&
+	    !write_file(dir, name, ".digest", tmp, digest))
 		write_link(dir, source, tmp, name);
 	close(dir);
 }

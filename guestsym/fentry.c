@@ -20,13 +20,18 @@ static int compare_sites(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+int fentry_alloc(struct fentry *f, size_t n)
+{
+	*f = (struct fentry){.v = calloc(n, sizeof(*f->v))};
+	return f->v ? 0 : -ENOMEM;
+}
+
 /* Zero entries are functions that the linker dropped; ftrace_process_locs() skips them too. */
 static int load_sites(struct fentry *f, const uint8_t *p, size_t n)
 {
 	bool sorted = true;
 
-	f->v = calloc(n, sizeof(*f->v));
-	if (!f->v)
+	if (fentry_alloc(f, n))
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t addr = get_u64(p + 8 * i);

@@ -17,13 +17,15 @@
 static const char banner_start[] = "Linux version ";
 
 struct guestsym {
-	struct blob bytes; /* what elf.data is in, when it is ours */
+	struct blob bytes;  /* what elf is in */
+	struct blob digest; /* what symbols and fentry refer to, when they are from the cache */
 	struct elf_image elf;
 	struct symbols symbols;
 	struct fentry fentry;
 	struct tables tables;
 	struct irq_sites *irq;
 	struct types *types;
+	struct digest_counts counts; /* btf_types only when it is from the cache */
 	char banner[BANNER_MAX + 1];
 	char release[RELEASE_MAX + 1];
 	char build_id[2 * BUILD_ID_MAX + 1];
@@ -97,15 +99,18 @@ static int read_symbols(struct guestsym *gs, const struct complaint *c)
 	if (err == -ENOENT)
 		err = kallsyms_read(&gs->elf, &gs->symbols);
 	if (!err)
-		err = symbols_index(&gs->symbols, &gs->elf);
+		err = symbols_index(&gs->symbols);
 	if (err == -ENOENT)
 		return complain(c, err,
 				"has neither kernel symbols (kallsyms) nor a symbol table; if it "
 				"is a Linux kernel, it must be built with CONFIG_KALLSYMS=y");
-	return err ? complain(c, err, "no memory for its symbols") : 0;
+	if (err)
+		return complain(c, err, "no memory for its symbols");
+	symbols_limit(&gs->symbols, &gs->elf);
+	return 0;
 }
 
-static int read_sites(struct guestsym *gs, const struct complaint *c)
+static int read_fentry(struct guestsym *gs, const struct complaint *c)
 {
 	int err = fentry_read(&gs->fentry, &gs->elf, &gs->symbols);
 
@@ -119,14 +124,34 @@ static int read_sites(struct guestsym *gs, const struct complaint *c)
 				"use a kernel built with CONFIG_DYNAMIC_FTRACE=y and "
 				"CONFIG_KALLSYMS_ALL=y",
 				gs->release);
-	if (!err)
-		err = tables_read(&gs->tables, &gs->elf, &gs->symbols);
-	return err ? complain(c, err, "no memory for its tables") : 0;
+	return err ? complain(c, err, "no memory for its fentry sites") : 0;
 }
 
-static int build(struct guestsym *gs, const uint8_t *data, size_t len, const struct complaint *c)
+static uint32_t count_event_probes(const struct symbols *s)
 {
-	int err = elf_image_init(&gs->elf, data, len, c);
+	static const char prefix[] = "trace_event_raw_event_";
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += !strncmp(s->v[i].name, prefix, sizeof(prefix) - 1);
+	return n;
+}
+
+/* What is the same for symbols from the image and from a digest. */
+static int build_rest(struct guestsym *gs, const struct complaint *c)
+{
+	int err = tables_read(&gs->tables, &gs->elf, &gs->symbols);
+
+	if (err)
+		return complain(c, err, "no memory for its tables");
+	gs->irq = irq_sites_new(&gs->elf, &gs->symbols);
+	gs->types = types_new(&gs->elf, &gs->symbols, gs->counts.btf_types);
+	return gs->irq && gs->types ? 0 : complain(c, -ENOMEM, "no memory");
+}
+
+static int build(struct guestsym *gs, const struct complaint *c)
+{
+	int err = elf_image_init(&gs->elf, gs->bytes.data, gs->bytes.len, c);
 
 	if (!err)
 		err = read_symbols(gs, c);
@@ -134,12 +159,26 @@ static int build(struct guestsym *gs, const uint8_t *data, size_t len, const str
 		return err;
 	read_banner(gs);
 	read_build_id(gs);
-	err = read_sites(gs, c);
+	err = read_fentry(gs, c);
 	if (err)
 		return err;
-	gs->irq = irq_sites_new(&gs->elf, &gs->symbols);
-	gs->types = types_new(&gs->elf, &gs->symbols);
-	return gs->irq && gs->types ? 0 : complain(c, -ENOMEM, "no memory");
+	gs->counts.event_probes = count_event_probes(&gs->symbols);
+	return build_rest(gs, c);
+}
+
+static int build_from_digest(struct guestsym *gs)
+{
+	const struct complaint nobody = {0};
+	int err = elf_image_init(&gs->elf, gs->bytes.data, gs->bytes.len, &nobody);
+
+	if (!err)
+		err = digest_read(&gs->digest, &gs->symbols, &gs->fentry, &gs->counts);
+	if (err)
+		return err;
+	symbols_limit(&gs->symbols, &gs->elf);
+	read_banner(gs);
+	read_build_id(gs);
+	return build_rest(gs, &nobody);
 }
 
 static void dismantle(struct guestsym *gs)
@@ -150,26 +189,41 @@ static void dismantle(struct guestsym *gs)
 	fentry_exit(&gs->fentry);
 	symbols_exit(&gs->symbols);
 	elf_image_exit(&gs->elf);
+	blob_free(&gs->digest);
 	blob_free(&gs->bytes);
 	*gs = (struct guestsym){0};
 }
 
-static int build_cached(struct guestsym *gs, const struct stat *st)
+static int open_cached(struct guestsym *gs, const struct stat *st)
 {
-	const struct complaint nobody = {0};
 	struct cached cached;
 	int err = cached_open(&cached, st);
 
 	if (err)
 		return err;
 	gs->bytes = cached.elf;
-	err = build(gs, gs->bytes.data, gs->bytes.len, &nobody);
+	gs->digest = cached.digest;
+	err = build_from_digest(gs);
 	if (!cached_check(&cached))
 		err = -EINVAL;
 	if (err)
 		dismantle(gs);
 	gs->cached = !err;
 	return err;
+}
+
+static void store(struct guestsym *gs, const struct stat *st)
+{
+	const struct digest_counts counts = {
+		.event_probes = gs->counts.event_probes,
+		.btf_types = types_count(gs->types),
+	};
+	struct blob digest;
+
+	if (digest_make(&digest, &gs->symbols, &gs->fentry, &counts))
+		return;
+	cached_store(st, gs->build_id, &gs->bytes, &digest);
+	blob_free(&digest);
 }
 
 static double now_ms(void)
@@ -188,15 +242,15 @@ static int open_file(struct guestsym *gs, struct blob *file, const struct stat *
 	bool unpacked = false;
 	int err;
 
-	err = cache ? build_cached(gs, st) : -ENOENT;
+	err = cache ? open_cached(gs, st) : -ENOENT;
 	if (err) {
 		err = image_unpack(file, &gs->bytes, &unpacked, c);
 		if (!err)
-			err = build(gs, gs->bytes.data, gs->bytes.len, c);
+			err = build(gs, c);
 	}
 	gs->parse_ms = now_ms() - start;
 	if (!err && unpacked && cache)
-		cache_store(st, gs->build_id, &gs->bytes);
+		store(gs, st);
 	return err;
 }
 
@@ -249,7 +303,7 @@ struct guestsym *guestsym_parse(const void *buf, size_t len, char *err, size_t e
 		gs->bytes = copy;
 	}
 	if (!ret)
-		ret = build(gs, gs->bytes.data, gs->bytes.len, &c);
+		ret = build(gs, &c);
 	gs->parse_ms = now_ms() - start;
 	if (!ret)
 		return gs;
@@ -366,7 +420,7 @@ size_t guestsym_tracepoints(const struct guestsym *gs, const struct guestsym_tra
 
 size_t guestsym_event_probes(const struct guestsym *gs)
 {
-	return gs->tables.nr_event_probes;
+	return gs->counts.event_probes;
 }
 
 size_t guestsym_events(const struct guestsym *gs, const uint64_t **calls)

@@ -134,8 +134,9 @@ bool elf_image_is_text(const struct elf_image *e, uint64_t va);
 struct symbols {
 	struct guestsym_symbol *v; /* sorted by address */
 	size_t n;
-	struct blob memory; /* what v, and names that are not the image's, are in */
-	uint32_t *hash;	    /* the first symbol of each name; see symbols.c */
+	struct blob memory;	/* what v, and names that are not the image's, are in */
+	uint32_t *slots;	/* hash table: the first symbol of each name; see symbols.c */
+	uint32_t *slots_memory; /* the same when it is ours */
 	size_t mask;
 	uint64_t start, end; /* kernel text and data */
 };
@@ -143,8 +144,12 @@ struct symbols {
 /* Fill v and n. 0, -ENOENT when the image has no such table, -ENOMEM. */
 int kallsyms_read(const struct elf_image *e, struct symbols *s);
 int symtab_read(const struct elf_image *e, struct symbols *s);
-/* Prepare lookups once v is there. */
-int symbols_index(struct symbols *s, const struct elf_image *e);
+/* Make the hash table once v is there: 0, -ENOMEM, -ENOENT (more symbols than it can have). */
+int symbols_index(struct symbols *s);
+/* Set start and end. */
+void symbols_limit(struct symbols *s, const struct elf_image *e);
+/* A slot of the hash table holds the symbol's number plus one, or nothing: 0. */
+uint32_t symbols_slot_index(uint32_t slot);
 /* Memory for n symbols and name_bytes behind them, all zero: where the names go, or NULL. */
 char *symbols_alloc(struct symbols *s, size_t n, size_t name_bytes);
 void symbols_exit(struct symbols *s);
@@ -161,6 +166,7 @@ struct fentry {
 	char *names; /* made-up names of sites that are at no function's start */
 };
 
+int fentry_alloc(struct fentry *f, size_t n);
 int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbols *s);
 void fentry_exit(struct fentry *f);
 
@@ -173,7 +179,6 @@ struct tables {
 	size_t nr_tracepoints;
 	uint64_t *events;
 	size_t nr_events;
-	size_t nr_event_probes;
 	struct guestsym_range orc_ip, orc_unwind, orc_header;
 };
 
@@ -194,7 +199,8 @@ void irq_sites_free(struct irq_sites *irq);
 size_t irq_sites_get(struct irq_sites *irq, const struct guestsym_irq_site **sites);
 
 struct types;
-struct types *types_new(const struct elf_image *e, const struct symbols *s);
+/* count is what types_count() is to say when it is known already, else 0. */
+struct types *types_new(const struct elf_image *e, const struct symbols *s, size_t count);
 void types_free(struct types *t);
 const void *types_raw(const struct types *t, size_t *len);
 size_t types_count(struct types *t);
@@ -202,21 +208,37 @@ int types_field(struct types *t, const char *path, struct guestsym_field *field)
 
 /* --- the cache --------------------------------------------------------------------------- */
 
-/* An unpacked ELF from the cache whose checksum is still being calculated. */
+/* What counting would take too long for. */
+struct digest_counts {
+	uint32_t event_probes, btf_types;
+};
+
+/* A digest of what was found in an image. */
+int digest_make(struct blob *d, const struct symbols *s, const struct fentry *f,
+		const struct digest_counts *counts);
+/*
+ * Fill all but the limits of s, which like f then refers to memory of the digest. On error (it is
+ * damaged, or of another version) both may be partly filled.
+ */
+int digest_read(const struct blob *d, struct symbols *s, struct fentry *f,
+		struct digest_counts *counts);
+
+/* An image from the cache with its digest; the image's checksum is still being calculated. */
 struct cached {
-	struct blob elf;
+	struct blob elf, digest;
 	uint64_t hash;
 	bool good;
 	pthread_t checker;
 };
 
 /*
- * The ELF that was unpacked from the file that st describes: 0, or -ENOENT. What is done with it
- * counts only once cached_check() has said that it is good; after that elf is the caller's.
+ * What was unpacked from the file that st describes: 0, or -ENOENT. What is done with it counts
+ * only once cached_check() has said that it is good. The blobs are the caller's.
  */
 int cached_open(struct cached *c, const struct stat *st);
 bool cached_check(struct cached *c);
 /* Keep it. Best effort: without a place to write to there is no cache. */
-void cache_store(const struct stat *st, const char *build_id, const struct blob *elf);
+void cached_store(const struct stat *st, const char *build_id, const struct blob *elf,
+		  const struct blob *digest);
 
 #endif

@@ -11,9 +11,9 @@
  */
 #define SLOT_INDEX UINT32_C(0xffffff)
 
-static uint32_t slot_symbol(uint32_t slot)
+uint32_t symbols_slot_index(uint32_t slot)
 {
-	return (slot & SLOT_INDEX) - 1;
+	return slot & SLOT_INDEX;
 }
 
 /* Where name is in the table, or the empty slot where it belongs. */
@@ -23,14 +23,14 @@ static size_t slot_of(const struct symbols *s, const char *name, uint32_t *tag)
 	size_t i = hash & s->mask;
 
 	*tag = hash >> 32 & ~SLOT_INDEX;
-	for (; s->hash[i]; i = (i + 1) & s->mask)
-		if ((s->hash[i] & ~SLOT_INDEX) == *tag &&
-		    !strcmp(s->v[slot_symbol(s->hash[i])].name, name))
+	for (; s->slots[i]; i = (i + 1) & s->mask)
+		if ((s->slots[i] & ~SLOT_INDEX) == *tag &&
+		    !strcmp(s->v[symbols_slot_index(s->slots[i]) - 1].name, name))
 			break;
 	return i;
 }
 
-static int index_names(struct symbols *s)
+int symbols_index(struct symbols *s)
 {
 	size_t size = 64;
 
@@ -38,22 +38,23 @@ static int index_names(struct symbols *s)
 		return -ENOENT;
 	while (size < 2 * s->n)
 		size *= 2;
-	s->hash = calloc(size, sizeof(*s->hash));
-	if (!s->hash)
+	s->slots_memory = calloc(size, sizeof(*s->slots));
+	if (!s->slots_memory)
 		return -ENOMEM;
+	s->slots = s->slots_memory;
 	s->mask = size - 1;
 	for (size_t i = 0; i < s->n; i++) {
 		uint32_t tag;
 		size_t slot = slot_of(s, s->v[i].name, &tag);
 
-		if (!s->hash[slot])
-			s->hash[slot] = (i + 1) | tag;
+		if (!s->slots[slot])
+			s->slots[slot] = (i + 1) | tag;
 	}
 	return 0;
 }
 
 /* What the kernel's is_kernel() covers: _stext to _end (include/asm-generic/sections.h). */
-static void find_limits(struct symbols *s, const struct elf_image *e)
+void symbols_limit(struct symbols *s, const struct elf_image *e)
 {
 	s->start = symbols_addr(s, "_stext");
 	if (!s->start)
@@ -71,15 +72,6 @@ static void find_limits(struct symbols *s, const struct elf_image *e)
 	}
 }
 
-int symbols_index(struct symbols *s, const struct elf_image *e)
-{
-	int err = index_names(s);
-
-	if (!err)
-		find_limits(s, e);
-	return err;
-}
-
 /* One mapping: a symbol table has megabytes, and huge pages save a thousand page faults. */
 char *symbols_alloc(struct symbols *s, size_t n, size_t name_bytes)
 {
@@ -93,15 +85,15 @@ char *symbols_alloc(struct symbols *s, size_t n, size_t name_bytes)
 void symbols_exit(struct symbols *s)
 {
 	blob_free(&s->memory);
-	free(s->hash);
+	free(s->slots_memory);
 	*s = (struct symbols){0};
 }
 
 const struct guestsym_symbol *symbols_lookup(const struct symbols *s, const char *name)
 {
-	uint32_t tag, slot = s->hash[slot_of(s, name, &tag)];
+	uint32_t tag, slot = s->slots[slot_of(s, name, &tag)];
 
-	return slot ? &s->v[slot_symbol(slot)] : NULL;
+	return slot ? &s->v[symbols_slot_index(slot) - 1] : NULL;
 }
 
 uint64_t symbols_addr(const struct symbols *s, const char *name)

@@ -113,16 +113,6 @@ static int read_events(struct tables *t, const struct elf_image *e, const struct
 	return 0;
 }
 
-static size_t count_event_probes(const struct symbols *s)
-{
-	static const char prefix[] = "trace_event_raw_event_";
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		n += !strncmp(s->v[i].name, prefix, sizeof(prefix) - 1);
-	return n;
-}
-
 static struct guestsym_range section_range(const struct elf_image *e, const char *name)
 {
 	const struct elf_section *sec = elf_image_section(e, name);
@@ -161,7 +151,6 @@ int tables_read(struct tables *t, const struct elf_image *e, const struct symbol
 		tables_exit(t);
 		return -ENOMEM;
 	}
-	t->nr_event_probes = count_event_probes(s);
 	find_orc(t, e, s);
 	return 0;
 }

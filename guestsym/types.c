@@ -16,13 +16,14 @@ struct types {
 	pthread_mutex_t lock; /* protects loading; what was loaded never changes */
 	const uint8_t *raw;
 	size_t len;
+	size_t count;
 	bool parsed, indexed; /* it was tried */
 	struct btf *btf;
 	uint32_t *hash; /* type id of struct, union or typedef by name; open addressing */
 	size_t mask;
 };
 
-struct types *types_new(const struct elf_image *e, const struct symbols *s)
+struct types *types_new(const struct elf_image *e, const struct symbols *s, size_t count)
 {
 	const struct elf_section *sec = elf_image_section(e, ".BTF");
 	struct types *t = calloc(1, sizeof(*t));
@@ -31,6 +32,7 @@ struct types *types_new(const struct elf_image *e, const struct symbols *s)
 	if (!t)
 		return NULL;
 	pthread_mutex_init(&t->lock, NULL);
+	t->count = count;
 	t->raw = elf_section_data(e, sec);
 	t->len = t->raw ? sec->size : 0;
 	if (!t->raw)
@@ -127,8 +129,10 @@ static const struct btf *types_btf(struct types *t, bool index)
 
 size_t types_count(struct types *t)
 {
-	const struct btf *btf = types_btf(t, false);
+	const struct btf *btf = t->count ? NULL : types_btf(t, false);
 
+	if (t->count)
+		return t->count;
 	return btf ? btf__type_cnt(btf) - 1 : 0;
 }
 

@@ -1,4 +1,5 @@
 unit-tests += tests/unit/test-guestsym-cache
+unit-tests += tests/unit/test-guestsym-digest
 unit-tests += tests/unit/test-guestsym-image
 unit-tests += tests/unit/test-guestsym-kallsyms
 unit-tests += tests/unit/test-guestsym-sites

@@ -53,8 +53,8 @@ static void expect_open(const char *function, unsigned int flags, bool cached)
 	guestsym_close(gs);
 }
 
-/* The only *.elf in the cache; counts all entries. */
-static int find_cached(char *path, size_t len)
+/* The file in the cache that ends in suffix; counts all entries. */
+static int find_cached(const char *suffix, char *path, size_t len)
 {
 	DIR *dir = opendir(images_dir);
 	struct dirent *d;
@@ -65,7 +65,7 @@ static int find_cached(char *path, size_t len)
 		if (d->d_name[0] == '.')
 			continue;
 		entries++;
-		if (strstr(d->d_name, ".elf"))
+		if (strstr(d->d_name, suffix))
 			snprintf(path, len, "%s/%s", images_dir, d->d_name);
 	}
 	closedir(dir);
@@ -105,7 +105,7 @@ static void test_use(void **state)
 	expect_open("one", 0, false);
 	expect_open("one", 0, true);
 	expect_open("one", GUESTSYM_FL_NOCACHE, false);
-	assert_int_equal(find_cached(path, sizeof(path)), 2);
+	assert_int_equal(find_cached(".elf", path, sizeof(path)), 3);
 	assert_int_equal(stat(images_dir, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
 	assert_int_equal(stat(path, &st), 0);
@@ -129,6 +129,8 @@ static void test_replaced(void **state)
 	expect_open("two", 0, true);
 }
 
+static const char *const suffixes[] = {".elf", ".digest"};
+
 /* One changed byte, anywhere; the next open makes it good again. */
 static void test_damaged(void **state)
 {
@@ -137,31 +139,38 @@ static void test_damaged(void **state)
 
 	(void)state;
 	expect_open("one", 0, false);
-	find_cached(path, sizeof(path));
-	assert_int_equal(stat(path, &st), 0);
-	for (off_t pos = 0; pos < st.st_size; pos += 1117) {
-		int fd = open(path, O_RDWR);
-		uint8_t byte;
+	for (int i = 0; i < 2; i++) {
+		find_cached(suffixes[i], path, sizeof(path));
+		assert_int_equal(stat(path, &st), 0);
+		for (off_t pos = 0; pos < st.st_size; pos += 1 + st.st_size / 50) {
+			int fd = open(path, O_RDWR);
+			uint8_t byte;
 
-		assert_int_equal(pread(fd, &byte, 1, pos), 1);
-		byte ^= 0x10;
-		assert_int_equal(pwrite(fd, &byte, 1, pos), 1);
-		close(fd);
-		expect_open("one", 0, false);
-		expect_open("one", 0, true);
+			assert_int_equal(pread(fd, &byte, 1, pos), 1);
+			byte ^= 0x10;
+			assert_int_equal(pwrite(fd, &byte, 1, pos), 1);
+			close(fd);
+			expect_open("one", 0, false);
+			expect_open("one", 0, true);
+		}
 	}
 }
 
 static void test_truncated(void **state)
 {
-	static const off_t lengths[] = {0, 1, 63, 4096, 36000};
+	static const off_t lengths[] = {0, 1, 63, 64, 300, 4096, 36000};
 	char path[512];
 
 	(void)state;
 	expect_open("one", 0, false);
-	find_cached(path, sizeof(path));
-	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		assert_int_equal(truncate(path, lengths[i]), 0);
+	for (int i = 0; i < 2; i++) {
+		find_cached(suffixes[i], path, sizeof(path));
+		for (size_t j = 0; j < sizeof(lengths) / sizeof(lengths[0]); j++) {
+			assert_int_equal(truncate(path, lengths[j]), 0);
+			expect_open("one", 0, false);
+			expect_open("one", 0, true);
+		}
+		unlink(path);
 		expect_open("one", 0, false);
 		expect_open("one", 0, true);
 	}
@@ -187,7 +196,8 @@ static void test_bad_links(void **state)
 	expect_open("one", 0, false);
 	dir = opendir(images_dir);
 	while ((d = readdir(dir)) != NULL)
-		if (d->d_name[0] != '.' && !strstr(d->d_name, ".elf"))
+		if (d->d_name[0] != '.' && !strstr(d->d_name, ".elf") &&
+		    !strstr(d->d_name, ".digest"))
 			snprintf(link, sizeof(link), "%s", d->d_name);
 	closedir(dir);
 	snprintf(path, sizeof(path), "%s/%s", images_dir, link);
