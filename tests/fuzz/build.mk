@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# libFuzzer targets: make fuzz [FUZZ_SECONDS=600]; a few seconds of it are part of the tests.
+# Needs clang; without it check-tests skips them and says so.
+
+FUZZ_CC      ?= clang
+FUZZ_SECONDS ?= 600
+FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=undefined -fno-omit-frame-pointer -pthread -MD -MP
+
+fuzz-targets := $(O)/tests/fuzz/fuzz-image
+fuzz-image-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) tests/fuzz/fuzz-image.o)
+
+check-tests += tests/fuzz/run-short
+
+$(O)/obj/fuzz/%.o: %.c | need-libs
+	$(call say,FUZZCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) $(WARN) -c -o $@ $<
+
+$(O)/tests/fuzz/fuzz-image: $(fuzz-image-objs)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+
+.PHONY: fuzz-targets
+fuzz-targets: $(fuzz-targets)
+
+ifneq ($(shell command -v $(FUZZ_CC) 2>/dev/null),)
+check-built: $(fuzz-targets)
+endif
+
+fuzz: fuzz-targets
+	@tests/fuzz/run-long $(FUZZ_SECONDS) $(fuzz-targets)
