@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 
 /* The setup header of a bzImage: Documentation/x86/boot.rst of the kernel. */
 enum {
@@ -45,9 +46,10 @@ static int bzimage_payload(const struct blob *f, const uint8_t **payload, size_t
 	size = get_u32(f->data + SETUP_PAYLOAD_LENGTH);
 	if (off + size > f->len)
 		return complain(c, -EINVAL,
-				"is truncated: its payload ends at byte %llu, the file at %zu; "
+				"is truncated: its payload ends at byte %" PRIu64
+				", the file at %zu; "
 				"copy or install it again",
-				(unsigned long long)(off + size), f->len);
+				off + size, f->len);
 	*payload = f->data + off;
 	*len = size;
 	return 0;

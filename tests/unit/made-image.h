@@ -419,8 +419,9 @@ static inline uint8_t *made_bzimage(const uint8_t *payload, size_t payload_len, 
 		abort();
 	*len = setup + off + size;
 	file[0x1f1] = 1;
-	memcpy(file + 0x1fe, "\x55\xaa", 2);
-	memcpy(file + 0x202, "HdrS\x0f\x02", 6);
+	memcpy(file + 0x1fe, &(uint16_t){0xaa55}, 2);
+	memcpy(file + 0x202, &(uint32_t){0x53726448}, 4); /* HdrS */
+	memcpy(file + 0x206, &(uint16_t){0x020f}, 2);
 	file[0x236] = 1;
 	memcpy(file + 0x248, &off, 4);
 	memcpy(file + 0x24c, &size, 4);

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -87,13 +88,18 @@ static int set_up(void **state)
 	return setenv("XDG_CACHE_HOME", cache, 1);
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
 static int tear_down(void **state)
 {
-	char command[128];
-
 	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	return system(command);
+	return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static void test_use(void **state)

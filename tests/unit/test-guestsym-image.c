@@ -91,7 +91,7 @@ static size_t pack_lz4(const uint8_t *in, size_t len)
 	const size_t half = len / 2;
 	size_t pos = 4;
 
-	memcpy(packed, "\x02\x21\x4c\x18", 4);
+	memcpy(packed, &(uint32_t){0x184c2102}, 4);
 	for (int i = 0; i < 2; i++) {
 		int n = LZ4_compress_HC((const char *)in + i * half, (char *)packed + pos + 4,
 					i ? len - half : half, sizeof(packed) - pos - 4, 9);
