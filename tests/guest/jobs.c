@@ -122,20 +122,22 @@ static bool job_tsc(unsigned int cpu)
 	return true;
 }
 
-/* Add one to each word of a page until the host says stop. */
+/* Answer each number that the host puts into the window; they must come one after the other. */
 static bool job_window(unsigned int cpu)
 {
 	volatile uint64_t *word;
 
 	while (!window_pa)
 		__builtin_ia32_pause();
-	word = phys_ptr(window_pa);
+	word = (uint64_t *)phys_ptr(window_pa) + 2 * cpu;
 	while (!job_stop) {
-		if (word[2 * cpu] != word[2 * cpu + 1]) {
-			word[2 * cpu + 1]++;
-			if (word[2 * cpu + 1] != word[2 * cpu])
-				return false;
-		}
+		uint64_t next = word[0];
+
+		if (next == word[1])
+			continue;
+		if (next != word[1] + 1)
+			return false;
+		word[1] = next;
 	}
 	return true;
 }
