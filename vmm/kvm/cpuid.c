@@ -92,19 +92,30 @@ static void cpuid_features(struct kvm_cpuid_entry2 *e, const struct cpuid_config
 		e->edx &= ~BIT(28);
 }
 
-static void cpuid_extended_topology(struct kvm_cpuid_entry2 *e, const struct cpuid_config *cfg)
+/* Leaf 0xb, of which KVM_GET_SUPPORTED_CPUID gives no levels. */
+static void cpuid_add_topology(struct kvm_cpuid2 *cpuid, const struct cpuid_config *cfg)
 {
-	enum { LEVEL_NONE, LEVEL_THREAD, LEVEL_CORE };
-	static const uint8_t level[] = {LEVEL_THREAD, LEVEL_CORE};
+	enum { LEVEL_THREAD = 1, LEVEL_CORE = 2 };
+	const struct kvm_cpuid_entry2 thread = {
+		.function = 0xb,
+		.index = 0,
+		.flags = KVM_CPUID_FLAG_SIGNIFCANT_INDEX,
+		.ebx = 1,
+		.ecx = LEVEL_THREAD << 8,
+		.edx = cfg->index,
+	};
+	const struct kvm_cpuid_entry2 core = {
+		.function = 0xb,
+		.index = 1,
+		.flags = KVM_CPUID_FLAG_SIGNIFCANT_INDEX,
+		.eax = id_bits(cfg->cpus),
+		.ebx = cfg->cpus,
+		.ecx = LEVEL_CORE << 8 | 1,
+		.edx = cfg->index,
+	};
 
-	e->eax = e->ebx = 0;
-	e->ecx = e->index & 0xff;
-	e->edx = cfg->index;
-	if (e->index >= sizeof(level))
-		return;
-	e->eax = level[e->index] == LEVEL_CORE ? id_bits(cfg->cpus) : 0;
-	e->ebx = level[e->index] == LEVEL_CORE ? cfg->cpus : 1;
-	e->ecx |= (uint32_t)level[e->index] << 8;
+	cpuid->entries[cpuid->nent++] = thread;
+	cpuid->entries[cpuid->nent++] = core;
 }
 
 static void cpuid_topology(struct kvm_cpuid_entry2 *e, const struct cpuid_config *cfg)
@@ -121,12 +132,6 @@ static void cpuid_topology(struct kvm_cpuid_entry2 *e, const struct cpuid_config
 		if (e->index == 0)
 			e->ecx &= ~BIT(16);
 		break;
-	case 0xb:
-		cpuid_extended_topology(e, cfg);
-		break;
-	case 0x1f: /* says the same as 0xb, in more words: the guest falls back to that one */
-		e->eax = e->ebx = e->ecx = e->edx = 0;
-		break;
 	case 0x80000008: /* AMD: width of the core number, cores in the package */
 		e->ecx = id_bits(cfg->cpus) << 12 | (cfg->cpus - 1);
 		break;
@@ -140,19 +145,21 @@ static void cpuid_topology(struct kvm_cpuid_entry2 *e, const struct cpuid_config
 
 /*
  * Without KVM's own leaves the guest takes its clock from the TSC alone, which is the clock that
- * trap hits are stamped with, and makes no hypercalls.
+ * trap hits are stamped with, and makes no hypercalls. Leaf 0x1f says what 0xb says, which is
+ * written anew.
  */
-static bool cpuid_is_hypervisor_leaf(const struct kvm_cpuid_entry2 *e)
+static bool cpuid_is_dropped(const struct kvm_cpuid_entry2 *e)
 {
-	return e->function >= 0x40000000 && e->function <= 0x4fffffff;
+	return (e->function >= 0x40000000 && e->function <= 0x4fffffff) || e->function == 0xb ||
+	       e->function == 0x1f;
 }
 
-static void cpuid_drop_hypervisor(struct kvm_cpuid2 *cpuid)
+static void cpuid_drop(struct kvm_cpuid2 *cpuid)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < cpuid->nent; i++) {
-		if (!cpuid_is_hypervisor_leaf(&cpuid->entries[i]))
+		if (!cpuid_is_dropped(&cpuid->entries[i]))
 			cpuid->entries[kept++] = cpuid->entries[i];
 	}
 	cpuid->nent = kept;
@@ -160,7 +167,7 @@ static void cpuid_drop_hypervisor(struct kvm_cpuid2 *cpuid)
 
 void cpuid_prepare(struct kvm_cpuid2 *cpuid, const struct cpuid_config *cfg)
 {
-	cpuid_drop_hypervisor(cpuid);
+	cpuid_drop(cpuid);
 	for (uint32_t i = 0; i < cpuid->nent; i++) {
 		struct kvm_cpuid_entry2 *e = &cpuid->entries[i];
 
@@ -168,6 +175,7 @@ void cpuid_prepare(struct kvm_cpuid2 *cpuid, const struct cpuid_config *cfg)
 		if (cfg->emulated)
 			cpuid_mask(e);
 	}
+	cpuid_add_topology(cpuid, cfg);
 }
 
 /* --- KVM ----------------------------------------------------------------------------------- */
@@ -175,7 +183,8 @@ void cpuid_prepare(struct kvm_cpuid2 *cpuid, const struct cpuid_config *cfg)
 static int cpuid_supported(int kvm_fd, struct kvm_cpuid2 **out)
 {
 	for (uint32_t n = 128; n <= 4096; n *= 2) {
-		struct kvm_cpuid2 *c = calloc(1, sizeof(*c) + n * sizeof(c->entries[0]));
+		struct kvm_cpuid2 *c =
+			calloc(1, sizeof(*c) + (n + CPUID_ADDED) * sizeof(c->entries[0]));
 		int err;
 
 		if (!c)

@@ -13,7 +13,12 @@ struct cpuid_config {
 	bool tsc_deadline; /* the in-kernel local APIC has the deadline timer */
 };
 
-/* Change the entries of `cpuid` (as KVM_GET_SUPPORTED_CPUID gave them) in place. */
+/*
+ * Change the entries of `cpuid` (as KVM_GET_SUPPORTED_CPUID gave them) in place. There is room for
+ * CPUID_ADDED more.
+ */
+#define CPUID_ADDED 2
+
 void cpuid_prepare(struct kvm_cpuid2 *cpuid, const struct cpuid_config *cfg);
 
 #endif
