@@ -257,33 +257,42 @@ static const char *guest_end_text(const struct machine_event *ev)
 	}
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void run_end_text(const struct run *r, const struct trace_status *st, char *why, size_t len)
+{
+	bool by_count = r->opt->max_events && st->hits >= r->opt->max_events;
+
+	if (r->end == RUN_GUEST)
+		snprintf(why, len, "%s", guest_end_text(&r->event));
+	else if (r->end == RUN_TIME)
+		snprintf(why, len, "the time is over");
+	else if (r->end == RUN_SIGNAL)
+		snprintf(why, len, "interrupted");
+	else if (r->opt->until && !by_count)
+		snprintf(why, len, "%s was called", r->opt->until);
+	else
+		snprintf(why, len, "%" PRIu64 " events are recorded", st->hits);
+}
+
 static void run_say_end(struct run *r, double seconds)
 {
+	const char *release = guestsym_release(r->gs);
 	struct trace_status st;
+	uint64_t functions;
 	char why[320];
 
 	trace_get_status(r->trace, &st);
-	switch (r->end) {
-	case RUN_DONE:
-		if (r->opt->until && !(r->opt->max_events && st.hits >= r->opt->max_events))
-			snprintf(why, sizeof(why), "%s was called", r->opt->until);
-		else
-			snprintf(why, sizeof(why), "%" PRIu64 " events are recorded", st.hits);
-		break;
-	case RUN_TIME:
-		snprintf(why, sizeof(why), "the time is over");
-		break;
-	case RUN_SIGNAL:
-		snprintf(why, sizeof(why), "interrupted");
-		break;
-	case RUN_GUEST:
-		snprintf(why, sizeof(why), "%s", guest_end_text(&r->event));
-		break;
-	}
+	run_end_text(r, &st, why, sizeof(why));
+	functions = st.sites - st.skipped;
 	fprintf(stderr,
-		"hvtrace: %s: %s after %.1f s: %" PRIu64 " functions, %" PRIu64 " events, %" PRIu64
-		" lost\n",
-		guestsym_release(r->gs), why, seconds, st.sites - st.skipped, st.hits, st.lost);
+		"hvtrace: %s: %s after %.1f s: %" PRIu64 " function%s, %" PRIu64 " event%s, ",
+		*release ? release : "guest", why, seconds, functions, plural(functions), st.hits,
+		plural(st.hits));
+	fprintf(stderr, "%" PRIu64 " lost\n", st.lost);
 	if (st.skipped)
 		fprintf(stderr,
 			"hvtrace: %" PRIu64 " functions left out: their sites held other bytes\n",

@@ -124,7 +124,7 @@ static uint64_t cycles_to_ns(const struct guest_layout *at, const uint8_t *cyc2n
 		memcpy(&mul, data + at->c2n_mul, sizeof(mul));
 		memcpy(&shift, data + at->c2n_shift, sizeof(shift));
 		memcpy(&offset, data + at->c2n_offset, sizeof(offset));
-		atomic_thread_fence(memory_order_acquire);
+		atomic_signal_fence(memory_order_acq_rel); /* x86 itself keeps loads in order */
 		memcpy(&now, cyc2ns + at->c2n_seq, sizeof(now));
 		if (now == seq)
 			break;

@@ -2,6 +2,7 @@
 # Tests with whole guests.
 
 check-tests += tests/e2e/guestsym-vs-kernel
+check-tests += tests/e2e/run-testguest
 check-tests += tests/e2e/early-boot
 
 # Runs inside guests, so without libraries and without sanitizers.
@@ -10,4 +11,4 @@ $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -o $@ $<
 
-check-built: $(O)/tests/e2e/debugcon
+check-built: $(O)/tests/e2e/debugcon $(testguest)
