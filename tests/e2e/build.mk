@@ -11,4 +11,4 @@ $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -o $@ $<
 
-check-built: $(O)/tests/e2e/debugcon $(testguest)
+check-built: $(O)/tests/e2e/debugcon $(O)/tests/guest/testguest.elf
