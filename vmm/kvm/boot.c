@@ -117,6 +117,7 @@ static void e820_fill(const struct kvm_machine *m, struct boot_params *bp)
 static int params_write(struct kvm_machine *m, uint64_t kernel_end, char *err, size_t errlen)
 {
 	struct boot_params bp;
+	uint64_t setup_data = 0;
 	int rc;
 
 	memset(&bp, 0, sizeof(bp));
@@ -129,7 +130,10 @@ static int params_write(struct kvm_machine *m, uint64_t kernel_end, char *err, s
 	bp.hdr.cmdline_size = KVM_CMDLINE_MAX - 1;
 	bp.acpi_rsdp_addr = KVM_ACPI_START;
 	e820_fill(m, &bp);
-	rc = initrd_load(m, kernel_end, &bp.hdr, err, errlen);
+	rc = kvm_rng_seed_write(m, &setup_data);
+	bp.hdr.setup_data = setup_data;
+	if (!rc)
+		rc = initrd_load(m, kernel_end, &bp.hdr, err, errlen);
 	return rc ? rc : kvm_mem_write(m, KVM_BOOT_PARAMS, &bp, sizeof(bp));
 }
 

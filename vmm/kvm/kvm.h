@@ -34,6 +34,7 @@ struct syscall_fix;
 
 #define KVM_BOOT_GDT	  0x500ull
 #define KVM_BOOT_PARAMS	  0x7000ull  /* struct boot_params */
+#define KVM_BOOT_SEED	  0x8000ull  /* for the random number generator */
 #define KVM_BOOT_PGTABLE  0x9000ull  /* identity page tables, 6 pages */
 #define KVM_BOOT_CMDLINE  0x20000ull /* command line, at most KVM_CMDLINE_MAX with its NUL */
 #define KVM_CMDLINE_MAX	  2048u	     /* COMMAND_LINE_SIZE of x86 Linux */
@@ -210,6 +211,9 @@ int kvm_cpuid_setup(struct kvm_vcpu *v);
 
 /* mptable.c: processors and interrupt wiring for guests without ACPI, at KVM_MPTABLE_START. */
 int kvm_mptable_write(struct kvm_machine *m);
+
+/* rng-seed.c: a seed for the guest's random numbers; *pa is for setup_data of the boot protocol. */
+int kvm_rng_seed_write(struct kvm_machine *m, uint64_t *pa);
 
 /* calibrate.c: find out what kind of host this is, in a machine of its own that lives briefly. */
 int kvm_calibrate(int kvm_fd, struct kvm_calibration *cal);
