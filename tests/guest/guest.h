@@ -82,6 +82,7 @@ uint64_t work_4(uint64_t slot, uint64_t x);
 uint64_t work_5(uint64_t slot, uint64_t x);
 uint64_t work_6(uint64_t slot, uint64_t x);
 uint64_t work_7(uint64_t slot, uint64_t x);
+void bench_loop(void);
 void halt(void) __attribute__((noreturn));
 
 /* console.c */

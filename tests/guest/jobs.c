@@ -199,12 +199,10 @@ static bool job_out(unsigned int cpu)
 	return true;
 }
 
-static bool job_leafs(unsigned int cpu)
+static bool job_bench(unsigned int cpu)
 {
-	uint64_t x = 0;
-
-	while (!job_stop)
-		x = traced_leaf(cpu, x);
+	if (!cpu)
+		bench_loop();
 	return true;
 }
 
@@ -217,7 +215,7 @@ static const struct {
 	{"regs", job_regs},	{"tsc", job_tsc},
 	{"window", job_window}, {"ipi", job_ipi},
 	{"timer", job_timer},	{"echo", job_echo},
-	{"out", job_out},	{"leafs", job_leafs},
+	{"out", job_out},	{"bench", job_bench},
 };
 
 bool job_run(unsigned int cpu)

@@ -36,7 +36,29 @@ work_counted_\n:
 	WORK	6
 	WORK	7
 
+	/*
+	 * One site and a counter, round and round: what is at the site makes all the difference
+	 * between two measurements. bench_loop() returns when job_stop is set.
+	 */
+	.balign	16
+	.globl	bench_loop, bench_site
+	.type	bench_loop, @function
+bench_loop:
+bench_site:
+	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
+	incq	bench_count
+	cmpq	$0, job_stop
+	je	bench_site
+	ret
+	.size	bench_loop, . - bench_loop
+
 	.bss
+	.balign	64
+	.globl	bench_count
+	.type	bench_count, @object
+bench_count:
+	.quad	0
+	.size	bench_count, 8
 	.balign	64
 	.globl	work_count
 	.type	work_count, @object
