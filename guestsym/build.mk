@@ -1,5 +1,6 @@
 guestsym-objs :=
 guestsym-objs += guestsym/blob.o
+guestsym-objs += guestsym/cache-prune.o
 guestsym-objs += guestsym/cache.o
 guestsym-objs += guestsym/complain.o
 guestsym-objs += guestsym/digest.o

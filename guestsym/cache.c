@@ -6,7 +6,7 @@
  *
  *   <build id>-<hash64 of the image>.elf      the unpacked image
  *   <build id>-<hash64 of the image>.digest   what was found in it
- *   <dev>-<inode>-<size>-<mtime>              a link with the name (without .elf) of what was
+ *   <dev>-<inode>-<size>-<mtime>-<ctime>      a link with the name (without .elf) of what was
  *                                             unpacked from that file
  *
  * An image that does not have the hash of its name is not used. What passes is read with the same
@@ -23,8 +23,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#define NAME_LEN 160 /* of a file in the cache */
 
 /* A fallback of the XDG base directory specification: relative paths are to be ignored. */
 static int cache_base(char *path, size_t len)
@@ -77,11 +75,12 @@ static int cache_dir(bool create)
 	return fd;
 }
 
+/* With the time of the last change of any kind: cp -p leaves the other one as it was. */
 static void source_name(char *name, const struct stat *st)
 {
-	snprintf(name, NAME_LEN, "%jx-%jx-%jx-%jx.%09ld", (uintmax_t)st->st_dev,
+	snprintf(name, CACHE_NAME_LEN, "%jx-%jx-%jx-%jx.%09ld-%jx.%09ld", (uintmax_t)st->st_dev,
 		 (uintmax_t)st->st_ino, (uintmax_t)st->st_size, (uintmax_t)st->st_mtim.tv_sec,
-		 st->st_mtim.tv_nsec);
+		 st->st_mtim.tv_nsec, (uintmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
 }
 
 /* The hash that a link's target tells; -EINVAL when it is none of our names. */
@@ -98,7 +97,7 @@ static int name_to_hash(const char *name, uint64_t *hash)
 
 static int map_file(int dir, const char *name, const char *suffix, struct blob *b)
 {
-	char file[NAME_LEN + 8];
+	char file[CACHE_NAME_LEN + 8];
 	struct stat st;
 	void *map;
 	int fd;
@@ -111,6 +110,8 @@ static int map_file(int dir, const char *name, const char *suffix, struct blob *
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_size > 0 &&
 	    (uint64_t)st.st_size <= IMAGE_MAX_UNPACKED)
 		map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map != MAP_FAILED)
+		futimens(fd, NULL); /* cache_prune() removes what was not used for long */
 	close(fd);
 	if (map == MAP_FAILED)
 		return -ENOENT;
@@ -129,7 +130,7 @@ static void *check(void *arg)
 /* Another thread checks the content: that takes as long as parsing it does. */
 int cached_open(struct cached *c, const struct stat *st)
 {
-	char source[NAME_LEN], name[NAME_LEN];
+	char source[CACHE_NAME_LEN], name[CACHE_NAME_LEN];
 	int dir = cache_dir(false);
 	int err = -ENOENT;
 	ssize_t n;
@@ -182,7 +183,7 @@ static int write_file(int dir, const char *name, const char *suffix, const char 
 		      const struct blob *b)
 {
 	int fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	char file[NAME_LEN + 8];
+	char file[CACHE_NAME_LEN + 8];
 	int err;
 
 	if (fd < 0)
@@ -207,7 +208,7 @@ static void write_link(int dir, const char *name, const char *tmp, const char *t
 void cached_store(const struct stat *st, const char *build_id, const struct blob *elf,
 		  const struct blob *digest)
 {
-	char source[NAME_LEN], name[NAME_LEN], tmp[NAME_LEN];
+	char source[CACHE_NAME_LEN], name[CACHE_NAME_LEN], tmp[CACHE_NAME_LEN];
 	int dir = cache_dir(true);
 	struct timespec now;
 
@@ -222,5 +223,6 @@ void cached_store(const struct stat *st, const char *build_id, const struct blob
 	if (!write_file(dir, name, ".elf", tmp, elf) &&
 	    !write_file(dir, name, ".digest", tmp, digest))
 		write_link(dir, source, tmp, name);
+	cache_prune(dir);
 	close(dir);
 }

@@ -223,6 +223,11 @@ int digest_make(struct blob *d, const struct symbols *s, const struct fentry *f,
 int digest_read(const struct blob *d, struct symbols *s, struct fentry *f,
 		struct digest_counts *counts);
 
+#define CACHE_NAME_LEN 160 /* of a file in the cache, without its suffix */
+
+/* Remove what has not been used for longest, and what belongs to nothing. */
+void cache_prune(int dir);
+
 /* An image from the cache with its digest; the image's checksum is still being calculated. */
 struct cached {
 	struct blob elf, digest;

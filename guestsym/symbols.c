@@ -56,20 +56,24 @@ int symbols_index(struct symbols *s)
 /* What the kernel's is_kernel() covers: _stext to _end (include/asm-generic/sections.h). */
 void symbols_limit(struct symbols *s, const struct elf_image *e)
 {
-	s->start = symbols_addr(s, "_stext");
-	if (!s->start)
-		s->start = symbols_addr(s, "_text");
-	s->end = symbols_addr(s, "_end");
+	uint64_t low = UINT64_MAX, high = 0;
+
 	for (size_t i = 0; i < e->nr_segs; i++) {
 		const struct elf_segment *seg = &e->segs[i];
 
 		if (seg->va < KERNEL_MAP)
 			continue;
-		if (!s->start)
-			s->start = seg->va;
-		if (!s->end || (s->end < s->start && seg->va + seg->memsz > s->end))
-			s->end = seg->va + (seg->memsz - 1);
+		low = seg->va < low ? seg->va : low;
+		high = seg->va + (seg->memsz - 1) > high ? seg->va + (seg->memsz - 1) : high;
 	}
+	s->start = symbols_addr(s, "_stext");
+	if (!s->start)
+		s->start = symbols_addr(s, "_text");
+	if (!s->start)
+		s->start = low;
+	s->end = symbols_addr(s, "_end");
+	if (!s->end)
+		s->end = high;
 }
 
 /* One mapping: a symbol table has megabytes, and huge pages save a thousand page faults. */

@@ -17,9 +17,10 @@
 
 static char root[64], image[96], images_dir[128];
 
-/* A bzImage at image[], whose kernel has a function of this name. */
+/* A bzImage at image[], whose kernel has a function of this name; each one second younger. */
 static void write_image(const char *function)
 {
+	static struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
 	static const uint8_t call[5] = {0xe8};
 	static struct made_image m;
 	static uint8_t packed[1 << 18];
@@ -37,6 +38,8 @@ static void write_image(const char *function)
 	assert_non_null(f);
 	assert_int_equal(fwrite(file, 1, len, f), len);
 	fclose(f);
+	times[1].tv_sec++;
+	assert_int_equal(utimensat(AT_FDCWD, image, times, 0), 0);
 	free(file);
 	free(elf);
 }
@@ -215,6 +218,24 @@ static void test_bad_links(void **state)
 	}
 }
 
+/* The cache keeps the eight images that were used last, and nothing that belongs to none. */
+static void test_prune(void **state)
+{
+	char path[512], name[32];
+
+	(void)state;
+	expect_open("one", 0, false);
+	snprintf(path, sizeof(path), "%s/0-0123456789abcdef.digest", images_dir);
+	fclose(fopen(path, "w"));
+	for (int i = 0; i < 10; i++) {
+		snprintf(name, sizeof(name), "number_%d", i);
+		write_image(name);
+		expect_open(name, 0, false);
+	}
+	assert_int_equal(find_cached(".elf", path, sizeof(path)), 3 * 8);
+	expect_open("number_9", 0, true);
+}
+
 /* A directory that others may write to is not used, one that cannot be made is done without. */
 static void test_no_place(void **state)
 {
@@ -241,7 +262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CACHE_TEST(test_use),	   CACHE_TEST(test_nocache),   CACHE_TEST(test_replaced),
 		CACHE_TEST(test_damaged),  CACHE_TEST(test_truncated), CACHE_TEST(test_bad_links),
-		CACHE_TEST(test_no_place),
+		CACHE_TEST(test_no_place), CACHE_TEST(test_prune),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
