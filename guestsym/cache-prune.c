@@ -45,7 +45,7 @@ static void remove_image(int dir, const char *stem)
 /* Keep the images that were used last; of those in kept[], the oldest gives way. */
 static void remove_oldest(int dir, DIR *entries)
 {
-	struct image_file kept[KEEP_IMAGES + 1];
+	struct image_file kept[KEEP_IMAGES + 1] = {0};
 	const struct dirent *d;
 	struct stat st;
 	size_t n = 0, stem;
