@@ -18,9 +18,19 @@
 #define RFLAGS_IF	     (1u << 9)
 #define NIBBLE_MAX	     15u
 
-static const void *percpu_ptr(struct guest *g, uint64_t base, uint64_t var, size_t len)
+/* Bytes of struct cyc2ns that are read: both copies and the sequence count behind them. */
+static size_t clock_size(const struct guest_layout *at)
 {
-	return var == GUEST_NONE ? NULL : guest_ptr(g, base + var, len);
+	return at->c2n_seq + sizeof(uint32_t);
+}
+
+static void percpu_find(struct guest *g, uint64_t base, uint64_t var, size_t len,
+			struct guest_word *w)
+{
+	if (var == GUEST_NONE)
+		w->found = false;
+	else
+		guest_find(g, base + var, len, w);
 }
 
 /* The vCPU's per-CPU area; vCPU n is CPU n, since the machine lists them in that order. */
@@ -28,14 +38,13 @@ static const struct guest_cpu *guest_cpu(struct guest *g, unsigned int vcpu)
 {
 	struct guest_cpu *c = &g->cpu[vcpu];
 	uint64_t base = guest_image_u64(g, g->at.per_cpu_offset + 8 * vcpu, 0);
-	size_t clock_len = g->at.c2n_data + 2 * g->at.c2n_size + sizeof(uint32_t);
 
-	if (base == c->base && c->current)
+	if (base == c->base && c->current.found)
 		return c;
 	c->base = base;
-	c->current = percpu_ptr(g, base, g->at.current_task, sizeof(*c->current));
-	c->preempt_count = percpu_ptr(g, base, g->at.preempt_count, sizeof(*c->preempt_count));
-	c->cyc2ns = percpu_ptr(g, base, g->at.cyc2ns, clock_len);
+	percpu_find(g, base, g->at.current_task, sizeof(uint64_t), &c->current);
+	percpu_find(g, base, g->at.preempt_count, sizeof(uint32_t), &c->preempt_count);
+	percpu_find(g, base, g->at.cyc2ns, clock_size(&g->at), &c->cyc2ns);
 	return c;
 }
 
@@ -60,18 +69,11 @@ static void state_from_count(struct guest_state *st, uint32_t count)
 	st->preempt_count = nibble(count & PREEMPT_MASK);
 }
 
-/* A member of the task, which may straddle pages: slow but right for those. */
 static uint64_t task_member(struct guest *g, uint64_t task, uint64_t off, size_t len)
 {
 	uint64_t value = 0;
-	const void *p;
 
-	if (off == GUEST_NONE)
-		return 0;
-	p = guest_ptr(g, task + off, len);
-	if (p)
-		memcpy(&value, p, len);
-	else if (guest_read(g, task + off, &value, len))
+	if (off == GUEST_NONE || guest_read(g, task + off, &value, len))
 		return 0;
 	return value;
 }
@@ -101,35 +103,47 @@ void guest_get_state(struct guest *g, unsigned int vcpu, const struct machine_re
 	memset(st, 0, sizeof(*st));
 	if (!(regs->rflags & RFLAGS_IF))
 		st->flags |= TRACE_FLAG_IRQS_OFF;
-	if (c->preempt_count)
-		state_from_count(st, __atomic_load_n(c->preempt_count, __ATOMIC_RELAXED));
-	if (c->current)
-		state_from_task(g, st, __atomic_load_n(c->current, __ATOMIC_RELAXED));
+	if (c->preempt_count.found)
+		state_from_count(st, (uint32_t)guest_get(g, &c->preempt_count, sizeof(uint32_t)));
+	if (c->current.found)
+		state_from_task(g, st, guest_get(g, &c->current, sizeof(uint64_t)));
+}
+
+struct clock_data {
+	uint32_t mul, shift;
+	uint64_t offset;
+};
+
+static void clock_copy(struct guest *g, const struct guest_word *w, uint32_t seq,
+		       struct clock_data *d)
+{
+	const struct guest_layout *at = &g->at;
+	uint64_t data = at->c2n_data + (seq & 1) * at->c2n_size;
+
+	guest_copy(g, w, data + at->c2n_mul, &d->mul, sizeof(d->mul));
+	guest_copy(g, w, data + at->c2n_shift, &d->shift, sizeof(d->shift));
+	guest_copy(g, w, data + at->c2n_offset, &d->offset, sizeof(d->offset));
 }
 
 /*
  * Parameters of the TSC's conversion: one of two copies, told by the sequence count's low bit. A
  * guest that keeps changing the count is not waited for.
  */
-static uint64_t cycles_to_ns(const struct guest_layout *at, const uint8_t *cyc2ns, uint64_t tsc)
+static uint64_t cycles_to_ns(struct guest *g, const struct guest_word *w, uint64_t tsc)
 {
-	uint32_t seq, now, mul, shift;
-	uint64_t offset;
+	struct clock_data d = {0};
+	uint32_t seq = 0, now = 0;
 
-	memcpy(&now, cyc2ns + at->c2n_seq, sizeof(now));
+	guest_copy(g, w, g->at.c2n_seq, &now, sizeof(now));
 	for (int tries = 0; tries < 4; tries++) {
-		const uint8_t *data = cyc2ns + at->c2n_data + (now & 1) * at->c2n_size;
-
 		seq = now;
-		memcpy(&mul, data + at->c2n_mul, sizeof(mul));
-		memcpy(&shift, data + at->c2n_shift, sizeof(shift));
-		memcpy(&offset, data + at->c2n_offset, sizeof(offset));
+		clock_copy(g, w, seq, &d);
 		atomic_signal_fence(memory_order_acq_rel); /* x86 itself keeps loads in order */
-		memcpy(&now, cyc2ns + at->c2n_seq, sizeof(now));
+		guest_copy(g, w, g->at.c2n_seq, &now, sizeof(now));
 		if (now == seq)
 			break;
 	}
-	return offset + (uint64_t)(((unsigned __int128)tsc * mul) >> (shift & 63));
+	return d.offset + (uint64_t)(((unsigned __int128)tsc * d.mul) >> (d.shift & 63));
 }
 
 uint64_t guest_sched_clock(struct guest *g, unsigned int vcpu, uint64_t tsc, bool stable)
@@ -138,8 +152,8 @@ uint64_t guest_sched_clock(struct guest *g, unsigned int vcpu, uint64_t tsc, boo
 	const struct guest_layout *at = &g->at;
 	uint64_t ns;
 
-	if (c->cyc2ns && (int32_t)guest_image_u32(g, at->use_tsc, 0) > 0)
-		ns = cycles_to_ns(at, c->cyc2ns, tsc);
+	if (c->cyc2ns.found && (int32_t)guest_image_u32(g, at->use_tsc, 0) > 0)
+		ns = cycles_to_ns(g, &c->cyc2ns, tsc);
 	else
 		ns = (guest_image_u64(g, at->jiffies, at->jiffies_start) - at->jiffies_start) *
 		     guest_image_u64(g, at->tick_nsec, 0);

@@ -100,34 +100,37 @@ static bool in_image(const struct guest *g, uint64_t va)
 	return va - g->text_va < g->text_len;
 }
 
-/* A variable of the kernel image: its host address, or NULL. */
-static const void *image_ptr(struct guest *g, uint64_t va, size_t len)
+static uint64_t image_pa(const struct guest *g, uint64_t va)
 {
-	if (va == GUEST_NONE || !in_image(g, va))
-		return NULL;
-	return machine_host_ptr(g->m, va - g->text_va + g->text_pa, len);
+	return va - g->text_va + g->text_pa;
+}
+
+static bool image_get(struct guest *g, uint64_t va, void *buf, size_t len)
+{
+	return va != GUEST_NONE && in_image(g, va) &&
+	       !machine_read(g->m, image_pa(g, va), buf, len);
 }
 
 uint64_t guest_image_u64(struct guest *g, uint64_t va, uint64_t otherwise)
 {
-	const uint64_t *p = image_ptr(g, va, sizeof(*p));
+	uint64_t value;
 
-	return p ? __atomic_load_n(p, __ATOMIC_RELAXED) : otherwise;
+	return image_get(g, va, &value, sizeof(value)) ? value : otherwise;
 }
 
 uint32_t guest_image_u32(struct guest *g, uint64_t va, uint32_t otherwise)
 {
-	const uint32_t *p = image_ptr(g, va, sizeof(*p));
+	uint32_t value;
 
-	return p ? __atomic_load_n(p, __ATOMIC_RELAXED) : otherwise;
+	return image_get(g, va, &value, sizeof(value)) ? value : otherwise;
 }
 
 int guest_translate(struct guest *g, uint64_t va, uint64_t *pa)
 {
 	uint64_t base;
 
-	if (in_image(g, va)) {
-		*pa = va - g->text_va + g->text_pa;
+	if (in_image(g, va - g->slide)) {
+		*pa = image_pa(g, va - g->slide);
 		return 0;
 	}
 	base = guest_image_u64(g, g->page_offset_base, PAGE_OFFSET_L4);
@@ -136,7 +139,7 @@ int guest_translate(struct guest *g, uint64_t va, uint64_t *pa)
 		return 0;
 	}
 	/* vmalloc space (task stacks lie there) is in every page table (mm/vmalloc.c, fault.c). */
-	return machine_walk(g->m, g->pgtable_root - g->text_va + g->text_pa,
+	return machine_walk(g->m, image_pa(g, g->pgtable_root),
 			    guest_image_u32(g, g->l5_enabled, 0) ? 5 : 4, va, pa, NULL);
 }
 
@@ -160,11 +163,26 @@ int guest_read(struct guest *g, uint64_t va, void *buf, size_t len)
 	return 0;
 }
 
-const void *guest_ptr(struct guest *g, uint64_t va, size_t len)
+void guest_find(struct guest *g, uint64_t va, size_t len, struct guest_word *w)
 {
-	uint64_t pa;
+	memset(w, 0, sizeof(*w));
+	if (PAGE_LEFT(va) < len || guest_translate(g, va, &w->pa))
+		return;
+	w->host = machine_host_ptr(g->m, w->pa, len);
+	w->found = true;
+}
 
-	if (PAGE_LEFT(va) < len || guest_translate(g, va, &pa))
-		return NULL;
-	return machine_host_ptr(g->m, pa, len);
+bool guest_copy(struct guest *g, const struct guest_word *w, uint64_t off, void *buf, size_t len)
+{
+	if (!w->host)
+		return w->found && !machine_read(g->m, w->pa + off, buf, len);
+	memcpy(buf, (const uint8_t *)w->host + off, len);
+	return true;
+}
+
+uint64_t guest_get(struct guest *g, const struct guest_word *w, size_t len)
+{
+	uint64_t value = 0;
+
+	return guest_copy(g, w, 0, &value, len) ? value : 0;
 }

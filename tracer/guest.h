@@ -35,18 +35,24 @@ struct guest_layout {
 	uint64_t jiffies_start; /* value of jiffies_64 in the image */
 };
 
+/* Some bytes of guest memory, found once. */
+struct guest_word {
+	bool found;
+	uint64_t pa;
+	const void *host; /* NULL: the machine has to be asked for each reading */
+};
+
 struct guest_cpu {
-	/* The per-CPU area as found last; a new base looks them up again. */
+	/* The per-CPU area as found last; a new base looks the rest up again. */
 	uint64_t base;
-	const uint64_t *current;
-	const uint32_t *preempt_count;
-	const uint8_t *cyc2ns;
+	struct guest_word current, preempt_count, cyc2ns;
 };
 
 struct guest {
 	struct machine *m;
 	struct guest_layout at;
-	uint64_t text_va, text_pa, text_len; /* the kernel image's mapping */
+	uint64_t text_va, text_pa, text_len; /* the kernel image: link address, where it lies */
+	uint64_t slide;			     /* its run-time address minus its link address */
 	uint64_t page_offset_base;	     /* address of the variable, or GUEST_NONE */
 	uint64_t pgtable_root;		     /* address of init_top_pgt */
 	uint64_t l5_enabled;		     /* address of __pgtable_l5_enabled, or GUEST_NONE */
@@ -62,16 +68,23 @@ struct guest_state {
 
 /* Learn the layout. -ENODATA or -ENOENT with one line in err when the image does not tell. */
 int guest_init(struct guest *g, const struct guestsym *gs, char *err, size_t errlen);
-/* The machine that it runs in; its kernel lies where the image says. */
+/* The machine that it runs in, whose kernel lies where the image says. */
 void guest_bind(struct guest *g, struct machine *m);
 
 /* Physical address of a kernel virtual address, as the kernel's own page tables have it. */
 int guest_translate(struct guest *g, uint64_t va, uint64_t *pa);
 /* Copy from kernel virtual memory: 0 or -EFAULT. */
 int guest_read(struct guest *g, uint64_t va, void *buf, size_t len);
-/* Host address of kernel virtual memory within one page, or NULL. */
-const void *guest_ptr(struct guest *g, uint64_t va, size_t len);
-/* A variable of the kernel image; `otherwise` when this kernel does not have it. */
+/* Find bytes that lie within one page, for reading them again and again. */
+void guest_find(struct guest *g, uint64_t va, size_t len, struct guest_word *w);
+/* Copy len of them from off on. False, and buf as it was: they were not found. */
+bool guest_copy(struct guest *g, const struct guest_word *w, uint64_t off, void *buf, size_t len);
+/* Their first len (8 at most) bytes as a number; 0 when they were not found. */
+uint64_t guest_get(struct guest *g, const struct guest_word *w, size_t len);
+/*
+ * A variable of the kernel image by its link address; `otherwise` when this kernel does not have
+ * it.
+ */
 uint64_t guest_image_u64(struct guest *g, uint64_t va, uint64_t otherwise);
 uint32_t guest_image_u32(struct guest *g, uint64_t va, uint32_t otherwise);
 
