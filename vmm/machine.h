@@ -53,7 +53,7 @@ enum machine_trap_action {
 
 struct machine_trap {
 	uint64_t va;	/* address of the site as rip has it */
-	uint64_t pa;	/* its guest-physical address (a site does not cross a page) */
+	uint64_t pa;	/* its guest-physical address; a site's bytes lie side by side there */
 	uint8_t size;	/* bytes that the site takes, 1 to 8; MACHINE_TRAP_OUT needs 2 */
 	uint8_t kind;	/* enum machine_trap_kind */
 	uint8_t action; /* enum machine_trap_action */

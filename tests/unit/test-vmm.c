@@ -2,6 +2,7 @@
 /* test-vmm.c - machines from creation to every kind of end, their memory and registers. */
 #include "tests/unit/testguest.h"
 
+#include <asm/bootparam.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -228,6 +229,71 @@ static void test_memory_above_4g(void **state)
 	guest_free(&g);
 }
 
+static uint64_t resident_bytes(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	unsigned long size, resident;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%lu %lu", &size, &resident), 2);
+	fclose(f);
+	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Guest memory that nobody has touched takes none of the host's. */
+static void test_resident_size(void **state)
+{
+	uint64_t before = resident_bytes();
+	struct machine_config cfg;
+	char err[256] = "";
+	struct guest g;
+
+	(void)state;
+	guest_init(&g);
+	cfg = guest_config(&g, 2, "job=calls end=poweroff");
+	cfg.memory = 1024 * MIB;
+	g.m = machine_new("kvm", &cfg, err, sizeof(err));
+	if (!g.m)
+		fail_msg("machine_new: %s", err);
+	guest_run(&g);
+	assert_true(resident_bytes() - before < 64 * MIB);
+	guest_free(&g);
+}
+
+/* What the kernel is told: the boot protocol's structure, as the host can read it. */
+static void test_boot_params(void **state)
+{
+	static const char initrd[] = "what an initrd holds is its own business";
+	struct machine_config cfg;
+	struct boot_params *bp;
+	uint64_t usable = 0;
+	char err[256] = "";
+	struct guest g;
+
+	(void)state;
+	guest_init(&g);
+	cfg = guest_config(&g, 1, "end=poweroff");
+	cfg.initrd = initrd;
+	cfg.initrd_size = sizeof(initrd);
+	g.m = machine_new("kvm", &cfg, err, sizeof(err));
+	if (!g.m)
+		fail_msg("machine_new: %s", err);
+	bp = machine_host_ptr(g.m, 0x7000, sizeof(*bp));
+	assert_non_null(bp);
+	assert_int_equal(bp->hdr.header, 0x53726448); /* HdrS */
+	assert_int_equal(bp->hdr.ramdisk_size, sizeof(initrd));
+	assert_memory_equal(machine_host_ptr(g.m, bp->hdr.ramdisk_image, sizeof(initrd)), initrd,
+			    sizeof(initrd));
+	assert_true(bp->hdr.ramdisk_image > guest_pa(guest_sym(&g, "_end")));
+	for (unsigned int i = 0; i < bp->e820_entries; i++) {
+		if (bp->e820_table[i].type == 1)
+			usable += bp->e820_table[i].size;
+	}
+	assert_int_equal(usable, 64 * MIB - (0x100000 - 0x9fc00));
+	guest_run(&g);
+	guest_free(&g);
+}
+
 static void test_window(void **state)
 {
 	_Atomic uint64_t *word;
@@ -332,6 +398,35 @@ static void test_regs(void **state)
 	(void)state;
 	check_regs(MACHINE_TRAP_OUT);
 	check_regs(MACHINE_TRAP_INT3);
+}
+
+/* From the second exit on they come another way. */
+static void sregs_handler(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct guest *g = arg;
+	struct machine_sregs sregs;
+
+	assert_int_equal(machine_get_sregs(m, hit->vcpu, &sregs), 0);
+	assert_int_equal(sregs.cs, 0x10);
+	assert_int_equal(sregs.cpl, 0);
+	assert_int_equal(sregs.cr3, guest_pa(guest_sym(g, "init_pgt")));
+	assert_int_equal(sregs.idt_base, guest_sym(g, "idt"));
+	assert_int_equal(sregs.gdt_base, guest_sym(g, "gdt"));
+}
+
+static void test_sregs_at_each_hit(void **state)
+{
+	struct machine_trap trap;
+	struct guest g;
+
+	(void)state;
+	guest_new(&g, 2, "job=calls count=100 end=poweroff");
+	g.trap = sregs_handler;
+	trap = guest_trap_at(&g, "traced_leaf", MACHINE_TRAP_OUT, MACHINE_TRAP_SKIP);
+	assert_int_equal(machine_traps_set(g.m, &trap, 1), 0);
+	guest_run(&g);
+	assert_int_equal(guest_hits(&g), 200);
+	guest_free(&g);
 }
 
 static void test_regs_while_paused(void **state)
@@ -499,9 +594,12 @@ int main(void)
 		cmocka_unit_test(test_two_machines),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_memory_above_4g),
+		cmocka_unit_test(test_resident_size),
+		cmocka_unit_test(test_boot_params),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_windows_run_out),
 		cmocka_unit_test(test_regs),
+		cmocka_unit_test(test_sregs_at_each_hit),
 		cmocka_unit_test(test_regs_while_paused),
 		cmocka_unit_test(test_tsc),
 		cmocka_unit_test(test_bad_config),

@@ -90,6 +90,8 @@ static int host_check(struct kvm_machine *m, char *err, size_t errlen)
 			 host_needs[i].name);
 		return -EPROTONOSUPPORT;
 	}
+	m->sync_sregs =
+		ioctl(m->kvm_fd, KVM_CHECK_EXTENSION, KVM_CAP_SYNC_REGS) & KVM_SYNC_X86_SREGS;
 	return 0;
 }
 

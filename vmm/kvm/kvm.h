@@ -89,6 +89,7 @@ struct kvm_vcpu {
 	bool inside;	     /* neither parked nor waiting in a pause; m->lock */
 	unsigned int held;   /* pauses that this vCPU's handler holds; own thread only */
 	uint64_t tsc_offset; /* guest TSC = host TSC + this */
+	bool handling;	     /* an exit, or waiting for a pause meanwhile; own thread only */
 	bool sregs_synced;   /* run->s.regs.sregs are those of the last exit */
 	uint64_t cpu_ns;     /* CPU time of the thread when machine_wait() last looked */
 };
@@ -98,6 +99,7 @@ struct kvm_machine {
 	struct machine_config cfg; /* kernel, initrd and cmdline only until the guest is loaded */
 	int kvm_fd, vm_fd;
 	struct kvm_calibration cal;
+	bool sync_sregs; /* KVM can deliver segment and control registers with exits */
 	uint64_t tsc_khz;
 	uint64_t kernel_pa;
 	uint64_t entry; /* physical address of the kernel's first instruction */

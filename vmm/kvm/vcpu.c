@@ -127,7 +127,9 @@ static void *vcpu_main(void *arg)
 			v->sregs_synced = v->run->kvm_valid_regs & KVM_SYNC_X86_SREGS;
 			if (rc)
 				break;
+			v->handling = true;
 			handle_exit(v, tsc);
+			v->handling = false;
 		}
 		if (errno != EINTR && errno != EAGAIN) /* EAGAIN: a start-up IPI has arrived */
 			kvm_machine_end(v->m, MACHINE_EVENT_ERROR, v->index,
@@ -251,12 +253,18 @@ void kvm_vcpu_regs_changed(struct kvm_vcpu *v)
 	v->run->kvm_dirty_regs |= KVM_SYNC_X86_REGS;
 }
 
+/*
+ * Whoever needs them for one exit will need them for the next: let KVM deliver them with the
+ * exits then, which takes much less time than the ioctl.
+ */
 int kvm_vcpu_get_sregs(struct kvm_vcpu *v, struct kvm_sregs *sregs)
 {
 	if (v->sregs_synced) {
 		*sregs = v->run->s.regs.sregs;
 		return 0;
 	}
+	if (v->handling && v->m->sync_sregs)
+		v->run->kvm_valid_regs |= KVM_SYNC_X86_SREGS;
 	return ioctl(v->fd, KVM_GET_SREGS, sregs) ? -errno : 0;
 }
 
