@@ -8,6 +8,7 @@ guestsym-objs += guestsym/elf.o
 guestsym-objs += guestsym/fentry.o
 guestsym-objs += guestsym/guestsym.o
 guestsym-objs += guestsym/hash.o
+guestsym-objs += guestsym/identity.o
 guestsym-objs += guestsym/image.o
 guestsym-objs += guestsym/irq.o
 guestsym-objs += guestsym/kallsyms.o

@@ -2,19 +2,11 @@
 /* guestsym.c - the door: opens an image, puts its parts together and answers questions. */
 #include "guestsym/internal.h"
 
-#include <ctype.h>
-#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
-
-#define BANNER_MAX   511
-#define RELEASE_MAX  64 /* __NEW_UTS_LEN */
-#define BUILD_ID_MAX 32
-
-static const char banner_start[] = "Linux version ";
 
 struct guestsym {
 	struct blob bytes;  /* what elf is in */
@@ -26,69 +18,10 @@ struct guestsym {
 	struct irq_sites *irq;
 	struct types *types;
 	struct digest_counts counts; /* btf_types only when it is from the cache */
-	char banner[BANNER_MAX + 1];
-	char release[RELEASE_MAX + 1];
-	char build_id[2 * BUILD_ID_MAX + 1];
+	struct identity identity;
 	double parse_ms;
 	bool cached;
 };
-
-/* --- what kernel it is ------------------------------------------------------------------- */
-
-static const char *banner_search(const struct elf_image *e)
-{
-	const struct elf_section *rodata = elf_image_section(e, ".rodata");
-	const uint8_t *p = elf_section_data(e, rodata), *end = p ? p + rodata->size : NULL;
-	size_t len = strlen(banner_start);
-
-	for (; p && (p = memmem(p, end - p, banner_start, len)) != NULL; p += len)
-		if (end - p > (ptrdiff_t)len && isdigit(p[len]))
-			return elf_image_string(e, rodata->addr + (p - elf_section_data(e, rodata)),
-						BANNER_MAX);
-	return NULL;
-}
-
-static void read_banner(struct guestsym *gs)
-{
-	const char *banner =
-		elf_image_string(&gs->elf, symbols_addr(&gs->symbols, "linux_banner"), BANNER_MAX);
-	size_t skip = strlen(banner_start);
-
-	if (!banner || strncmp(banner, banner_start, skip) != 0)
-		banner = banner_search(&gs->elf);
-	if (!banner)
-		return;
-	snprintf(gs->banner, sizeof(gs->banner), "%.*s", (int)strcspn(banner, "\n"), banner);
-	snprintf(gs->release, sizeof(gs->release), "%.*s", (int)strcspn(banner + skip, " \n"),
-		 banner + skip);
-}
-
-/* One note section: entries of name size, description size, type, each part padded to 4 bytes. */
-static void read_notes(struct guestsym *gs, const uint8_t *p, uint64_t len)
-{
-	while (len >= 12) {
-		uint64_t name = (get_u32(p) + UINT64_C(3)) & ~UINT64_C(3);
-		uint64_t size = get_u32(p + 4), padded = (size + 3) & ~UINT64_C(3);
-
-		if (name > len - 12 || padded > len - 12 - name)
-			return;
-		if (get_u32(p + 8) == NT_GNU_BUILD_ID && name == 4 && !memcmp(p + 12, "GNU", 4) &&
-		    size <= BUILD_ID_MAX) {
-			for (uint64_t i = 0; i < size; i++)
-				snprintf(gs->build_id + 2 * i, 3, "%02x", p[12 + name + i]);
-			return;
-		}
-		p += 12 + name + padded;
-		len -= 12 + name + padded;
-	}
-}
-
-static void read_build_id(struct guestsym *gs)
-{
-	for (size_t i = 0; i < gs->elf.nr_secs && !gs->build_id[0]; i++)
-		if (gs->elf.secs[i].type == SHT_NOTE)
-			read_notes(gs, gs->elf.data + gs->elf.secs[i].off, gs->elf.secs[i].size);
-}
 
 /* --- building ---------------------------------------------------------------------------- */
 
@@ -114,7 +47,7 @@ static int read_fentry(struct guestsym *gs, const struct complaint *c)
 {
 	int err = fentry_read(&gs->fentry, &gs->elf, &gs->symbols);
 
-	if (err == -ENOENT && !gs->banner[0])
+	if (err == -ENOENT && !gs->identity.banner[0])
 		return complain(c, err,
 				"is an ELF file, but no Linux kernel; "
 				"give a /boot/vmlinuz-* or a vmlinux");
@@ -123,7 +56,7 @@ static int read_fentry(struct guestsym *gs, const struct complaint *c)
 				"Linux %s has no fentry sites, so its functions cannot be traced; "
 				"use a kernel built with CONFIG_DYNAMIC_FTRACE=y and "
 				"CONFIG_KALLSYMS_ALL=y",
-				gs->release);
+				gs->identity.release);
 	return err ? complain(c, err, "no memory for its fentry sites") : 0;
 }
 
@@ -157,8 +90,7 @@ static int build(struct guestsym *gs, const struct complaint *c)
 		err = read_symbols(gs, c);
 	if (err)
 		return err;
-	read_banner(gs);
-	read_build_id(gs);
+	identity_read(&gs->identity, &gs->elf, &gs->symbols);
 	err = read_fentry(gs, c);
 	if (err)
 		return err;
@@ -176,8 +108,7 @@ static int build_from_digest(struct guestsym *gs)
 	if (err)
 		return err;
 	symbols_limit(&gs->symbols, &gs->elf);
-	read_banner(gs);
-	read_build_id(gs);
+	identity_read(&gs->identity, &gs->elf, &gs->symbols);
 	return build_rest(gs, &nobody);
 }
 
@@ -222,7 +153,7 @@ static void store(struct guestsym *gs, const struct stat *st)
 
 	if (digest_make(&digest, &gs->symbols, &gs->fentry, &counts))
 		return;
-	cached_store(st, gs->build_id, &gs->bytes, &digest);
+	cached_store(st, gs->identity.build_id, &gs->bytes, &digest);
 	blob_free(&digest);
 }
 
@@ -323,17 +254,17 @@ void guestsym_close(struct guestsym *gs)
 
 const char *guestsym_release(const struct guestsym *gs)
 {
-	return gs->release;
+	return gs->identity.release;
 }
 
 const char *guestsym_banner(const struct guestsym *gs)
 {
-	return gs->banner;
+	return gs->identity.banner;
 }
 
 const char *guestsym_build_id(const struct guestsym *gs)
 {
-	return gs->build_id;
+	return gs->identity.build_id;
 }
 
 double guestsym_parse_ms(const struct guestsym *gs)

@@ -158,6 +158,21 @@ uint64_t symbols_addr(const struct symbols *s, const char *name);
 const struct guestsym_symbol *symbols_find(const struct symbols *s, uint64_t addr, uint64_t *off,
 					   uint64_t *size);
 
+/* --- which kernel it is ------------------------------------------------------------------ */
+
+#define BANNER_MAX   511
+#define RELEASE_MAX  64 /* __NEW_UTS_LEN */
+#define BUILD_ID_MAX 32
+
+/* Strings, empty when the image does not say. */
+struct identity {
+	char banner[BANNER_MAX + 1];
+	char release[RELEASE_MAX + 1];
+	char build_id[2 * BUILD_ID_MAX + 1];
+};
+
+void identity_read(struct identity *id, const struct elf_image *e, const struct symbols *s);
+
 /* --- sites ------------------------------------------------------------------------------- */
 
 struct fentry {

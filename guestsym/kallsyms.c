@@ -103,7 +103,7 @@ static bool tokens_fit(const struct kallsyms *k, uint64_t tokens)
 	return true;
 }
 
-/* Looks for the table that belongs to k->token_index; sets tokens and align. */
+/* Look for the table that belongs to k->token_index. */
 static bool find_tokens(struct kallsyms *k)
 {
 	uint64_t last = get_u16(k->r.p + k->token_index + 2 * (TOKENS - 1));
@@ -142,7 +142,7 @@ static unsigned int name_length(const struct kallsyms *k, uint64_t *pos, uint64_
  */
 static bool names_fit(struct kallsyms *k, uint64_t *end)
 {
-	uint64_t pos = k->names, markers, check = k->names;
+	uint64_t pos = k->names, markers;
 	uint32_t nr_markers = (k->n + MARKER_STEP - 1) / MARKER_STEP;
 
 	for (uint32_t i = 0; i < k->n; i++) {
@@ -156,11 +156,15 @@ static bool names_fit(struct kallsyms *k, uint64_t *end)
 	markers = align_up(pos, k->align);
 	if (markers > k->tokens || (k->tokens - markers) / 4 < nr_markers)
 		return false;
+	pos = k->names;
 	for (uint32_t i = 0; i < k->n; i++) {
+		unsigned int len;
+
 		if (i % MARKER_STEP == 0 &&
-		    get_u32(k->r.p + markers + i / MARKER_STEP * 4) != check - k->names)
+		    get_u32(k->r.p + markers + i / MARKER_STEP * 4) != pos - k->names)
 			return false;
-		check += name_length(k, &check, k->tokens);
+		len = name_length(k, &pos, k->tokens);
+		pos += len;
 	}
 	*end = markers + 4 * (uint64_t)nr_markers;
 	return true;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* identity.c - which kernel an image is: its banner, release and build id. */
+#include "guestsym/internal.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <stdio.h>
+
+static const char banner_start[] = "Linux version ";
+
+static const char *banner_search(const struct elf_image *e)
+{
+	const struct elf_section *rodata = elf_image_section(e, ".rodata");
+	const uint8_t *p = elf_section_data(e, rodata), *end = p ? p + rodata->size : NULL;
+	size_t len = strlen(banner_start);
+
+	for (; p && (p = memmem(p, end - p, banner_start, len)) != NULL; p += len)
+		if (end - p > (ptrdiff_t)len && isdigit(p[len]))
+			return elf_image_string(e, rodata->addr + (p - elf_section_data(e, rodata)),
+						BANNER_MAX);
+	return NULL;
+}
+
+static void read_banner(struct identity *id, const struct elf_image *e, const struct symbols *s)
+{
+	const char *banner = elf_image_string(e, symbols_addr(s, "linux_banner"), BANNER_MAX);
+	size_t skip = strlen(banner_start);
+
+	if (!banner || strncmp(banner, banner_start, skip) != 0)
+		banner = banner_search(e);
+	if (!banner)
+		return;
+	snprintf(id->banner, sizeof(id->banner), "%.*s", (int)strcspn(banner, "\n"), banner);
+	snprintf(id->release, sizeof(id->release), "%.*s", (int)strcspn(banner + skip, " \n"),
+		 banner + skip);
+}
+
+/* One note section: entries of name size, description size, type, each part padded to 4 bytes. */
+static void read_notes(struct identity *id, const uint8_t *p, uint64_t len)
+{
+	while (len >= 12) {
+		uint64_t name = (get_u32(p) + UINT64_C(3)) & ~UINT64_C(3);
+		uint64_t size = get_u32(p + 4), padded = (size + 3) & ~UINT64_C(3);
+
+		if (name > len - 12 || padded > len - 12 - name)
+			return;
+		if (get_u32(p + 8) == NT_GNU_BUILD_ID && name == 4 && !memcmp(p + 12, "GNU", 4) &&
+		    size <= BUILD_ID_MAX) {
+			for (uint64_t i = 0; i < size; i++)
+				snprintf(id->build_id + 2 * i, 3, "%02x", p[12 + name + i]);
+			return;
+		}
+		p += 12 + name + padded;
+		len -= 12 + name + padded;
+	}
+}
+
+static void read_build_id(struct identity *id, const struct elf_image *e)
+{
+	for (size_t i = 0; i < e->nr_secs && !id->build_id[0]; i++)
+		if (e->secs[i].type == SHT_NOTE)
+			read_notes(id, e->data + e->secs[i].off, e->secs[i].size);
+}
+
+void identity_read(struct identity *id, const struct elf_image *e, const struct symbols *s)
+{
+	*id = (struct identity){0};
+	read_banner(id, e, s);
+	read_build_id(id, e);
+}
