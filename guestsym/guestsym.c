@@ -35,8 +35,8 @@ static int read_symbols(struct guestsym *gs, const struct complaint *c)
 		err = symbols_index(&gs->symbols);
 	if (err == -ENOENT)
 		return complain(c, err,
-				"has neither kernel symbols (kallsyms) nor a symbol table; if it "
-				"is a Linux kernel, it must be built with CONFIG_KALLSYMS=y");
+				"has neither kernel symbols (kallsyms) nor a symbol table; give "
+				"an undamaged Linux kernel that was built with CONFIG_KALLSYMS=y");
 	if (err)
 		return complain(c, err, "no memory for its symbols");
 	symbols_limit(&gs->symbols, &gs->elf);
@@ -198,7 +198,8 @@ struct guestsym *guestsym_open(const char *path, unsigned int flags, char *err, 
 	if (gs)
 		ret = blob_map(&file, path, &st);
 	if (ret)
-		complain(&c, ret, "%s; give a readable /boot/vmlinuz-* or vmlinux", strerror(-ret));
+		complain(&c, ret, "%s; give a readable /boot/vmlinuz-* or vmlinux",
+			 ret == -EINVAL ? "is no regular file" : strerror(-ret));
 	else
 		ret = open_file(gs, &file, &st, !(flags & GUESTSYM_FL_NOCACHE), &c);
 	blob_free(&file);
