@@ -6,4 +6,5 @@ frontend-objs += frontend/file.o
 frontend-objs += frontend/kernel-find.o
 frontend-objs += frontend/options.o
 frontend-objs += frontend/progress.o
+frontend-objs += frontend/session.o
 frontend-objs += frontend/symbols-print.o

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* session.c - traces a machine while it runs, says how it ended, prints the trace. */
+#include "frontend/session.h"
+#include "frontend/command.h"
+#include "frontend/progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+/* --- set-up ------------------------------------------------------------------------------- */
+
+static void end_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+}
+
+int session_init(struct session *s, const struct session_options *opt)
+{
+	sigset_t set;
+
+	end_signals(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	s->opt = opt;
+	s->out = strcmp(opt->output, "-") ? fopen(opt->output, "we") : stdout;
+	if (s->out)
+		return 0;
+	snprintf(s->err, sizeof(s->err), "cannot write %s: %s", opt->output, strerror(errno));
+	return -1;
+}
+
+int session_new_trace(struct session *s, unsigned int vcpus)
+{
+	const struct trace_config cfg = {
+		.gs = s->gs,
+		.vcpus = vcpus,
+		.tracer = s->opt->tracer,
+		.clock = s->opt->clock,
+		.filter = s->opt->filter.values,
+		.nr_filter = s->opt->filter.nr,
+		.notrace = s->opt->notrace.values,
+		.nr_notrace = s->opt->notrace.nr,
+		.buffer_bytes = s->opt->buffer_kb << 10,
+		.until = s->opt->until,
+		.max_events = s->opt->max_events,
+	};
+
+	s->trace = trace_new(&cfg, s->err, sizeof(s->err));
+	return s->trace ? 0 : -1;
+}
+
+void session_trap(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct session *s = arg;
+
+	(void)m;
+	trace_trap(s->trace, hit);
+}
+
+void session_message(void *arg, enum machine_msg_level level, const char *text)
+{
+	(void)arg;
+	fprintf(stderr, "hvtrace: %s%s\n", level == MACHINE_MSG_WARN ? "warning: " : "", text);
+}
+
+/* --- running ------------------------------------------------------------------------------ */
+
+static double session_seconds(const struct session *s)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - s->start.tv_sec) +
+	       (double)(now.tv_nsec - s->start.tv_nsec) / 1e9;
+}
+
+/* They are blocked in all threads and looked for here. */
+static bool session_signalled(void)
+{
+	const struct timespec at_once = {0, 0};
+	sigset_t set;
+
+	end_signals(&set);
+	return sigtimedwait(&set, NULL, &at_once) > 0;
+}
+
+static bool session_ended(struct session *s, const struct trace_status *st)
+{
+	if (s->event.type != MACHINE_EVENT_NONE && s->event.type != MACHINE_EVENT_WAKE)
+		s->end = SESSION_GUEST;
+	else if (session_signalled())
+		s->end = SESSION_SIGNAL;
+	else if (s->opt->seconds && session_seconds(s) >= (double)s->opt->seconds)
+		s->end = SESSION_TIME;
+	else if (!st->done)
+		return false;
+	/* The guest may have ended on its way from --until to here. */
+	if (st->done)
+		s->end = SESSION_DONE;
+	return true;
+}
+
+void session_run(struct session *s, bool wanted)
+{
+	struct trace_status st;
+	struct progress progress;
+
+	progress_init(&progress, wanted);
+	clock_gettime(CLOCK_MONOTONIC, &s->start);
+	do {
+		machine_wait(s->m, &s->event, 100);
+		trace_get_status(s->trace, &st);
+		progress_show(&progress, session_seconds(s), &st);
+	} while (!session_ended(s, &st));
+	progress_clear(&progress);
+}
+
+/* --- the end ------------------------------------------------------------------------------ */
+
+static const char *guest_end_text(const struct machine_event *ev)
+{
+	switch (ev->type) {
+	case MACHINE_EVENT_RESET:
+		return "the guest reset itself";
+	case MACHINE_EVENT_POWEROFF:
+		return "the guest powered itself off";
+	case MACHINE_EVENT_HALT:
+		return "the guest halted";
+	case MACHINE_EVENT_CRASH:
+		return "the guest crashed (triple fault)";
+	default:
+		return ev->text;
+	}
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void session_end_text(const struct session *s, const struct trace_status *st, char *why,
+			     size_t len)
+{
+	bool by_count = s->opt->max_events && st->hits >= s->opt->max_events;
+
+	if (s->end == SESSION_GUEST)
+		snprintf(why, len, "%s", guest_end_text(&s->event));
+	else if (s->end == SESSION_TIME)
+		snprintf(why, len, "the time is over");
+	else if (s->end == SESSION_SIGNAL)
+		snprintf(why, len, "interrupted");
+	else if (s->opt->until && !by_count)
+		snprintf(why, len, "%s was called", s->opt->until);
+	else
+		snprintf(why, len, "%" PRIu64 " events are recorded", st->hits);
+}
+
+static void session_say_end(struct session *s, double seconds)
+{
+	const char *release = guestsym_release(s->gs);
+	struct trace_status st;
+	uint64_t functions;
+	char why[320];
+
+	trace_get_status(s->trace, &st);
+	session_end_text(s, &st, why, sizeof(why));
+	functions = st.sites - st.skipped;
+	fprintf(stderr,
+		"hvtrace: %s: %s after %.1f s: %" PRIu64 " function%s, %" PRIu64 " event%s, ",
+		*release ? release : "guest", why, seconds, functions, plural(functions), st.hits,
+		plural(st.hits));
+	fprintf(stderr, "%" PRIu64 " lost\n", st.lost);
+	if (st.skipped)
+		fprintf(stderr,
+			"hvtrace: %" PRIu64 " functions left out: their sites held other bytes\n",
+			st.skipped);
+}
+
+bool session_failed(const struct session *s)
+{
+	bool crashed = s->event.type == MACHINE_EVENT_CRASH || s->event.type == MACHINE_EVENT_ERROR;
+
+	return s->end == SESSION_GUEST && (crashed || s->opt->until);
+}
+
+static int session_print(struct session *s)
+{
+	int ret = trace_print(s->trace, s->out);
+
+	if (!ret && fflush(s->out))
+		ret = -errno;
+	if (s->out != stdout && fclose(s->out) && !ret)
+		ret = -errno;
+	s->out = NULL;
+	if (!ret)
+		return EXIT_OK;
+	fprintf(stderr, "hvtrace: cannot write %s: %s\n", s->opt->output, strerror(-ret));
+	return EXIT_FAILED;
+}
+
+int session_finish(struct session *s)
+{
+	double seconds = session_seconds(s);
+	int ret = trace_detach(s->trace);
+
+	if (ret)
+		fprintf(stderr, "hvtrace: the guest's text could not be restored: %s\n",
+			strerror(-ret));
+	session_say_end(s, seconds);
+	if (session_failed(s) && s->opt->until)
+		fprintf(stderr, "hvtrace: %s was never called\n", s->opt->until);
+	return session_print(s) || session_failed(s) || ret ? EXIT_FAILED : EXIT_OK;
+}
+
+void session_exit(struct session *s)
+{
+	machine_free(s->m);
+	trace_free(s->trace);
+	guestsym_close(s->gs);
+	if (s->out && s->out != stdout)
+		fclose(s->out);
+}
+
+void session_options_free(struct session_options *opt)
+{
+	option_list_free(&opt->filter);
+	option_list_free(&opt->notrace);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session.h - what every tracing command does with a machine: trace it while it runs, say how it
+ * ended, print the trace.
+ */
+#ifndef HVTRACE_FRONTEND_SESSION_H
+#define HVTRACE_FRONTEND_SESSION_H
+
+#include <stdio.h>
+#include <time.h>
+
+#include "frontend/options.h"
+#include "guestsym/guestsym.h"
+#include "tracer/tracer.h"
+#include "vmm/machine.h"
+
+struct session_options {
+	const char *tracer, *clock, *until, *output;
+	struct option_list filter, notrace;
+	uint64_t buffer_kb, seconds, max_events;
+};
+
+#define SESSION_OPTIONS_DEFAULT                                                                    \
+	{                                                                                          \
+		.tracer = "function", .output = "-", .buffer_kb = 32768                            \
+	}
+
+/* Rows for the option table of a command that traces. */
+#define SESSION_OPTION_ROWS(opt)                                                                   \
+	OPT_STRING('t', "tracer", &(opt)->tracer, "NAME", "function (default) or nop"),            \
+		OPT_LIST('f', "filter", &(opt)->filter, "GLOB",                                    \
+			 "trace only functions that match; may be repeated"),                      \
+		OPT_LIST('n', "notrace", &(opt)->notrace, "GLOB",                                  \
+			 "do not trace functions that match; may be repeated"),                    \
+		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",        \
+			   "ring buffer of each vCPU (default: 32768)"),                           \
+		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
+			   "global (default), local, counter, x86-tsc or host"),                   \
+		OPT_STRING(0, "until", &(opt)->until, "FUNCTION",                                  \
+			   "stop when this function is called"),                                   \
+		OPT_NUMBER(0, "max-events", &(opt)->max_events, 1, UINT64_MAX >> 1, "N",           \
+			   "stop after so many events"),                                           \
+		OPT_STRING('o', "output", &(opt)->output, "FILE",                                  \
+			   "where the trace goes (default: -, stdout)")
+
+/* Why the guest is not traced any more. */
+enum session_end { SESSION_DONE, SESSION_TIME, SESSION_SIGNAL, SESSION_GUEST };
+
+struct session {
+	const struct session_options *opt;
+	char err[512]; /* what went wrong, for the user */
+	FILE *out;
+	struct guestsym *gs;
+	struct trace *trace;
+	struct machine *m;
+	struct timespec start;
+	enum session_end end;
+	struct machine_event event; /* of SESSION_GUEST */
+};
+
+/*
+ * Block SIGINT and SIGTERM, which session_run() looks for, before any thread exists; open the
+ * output. -1, with s->err set, on error: so for all that return int here.
+ */
+int session_init(struct session *s, const struct session_options *opt);
+/* s->gs is known: prepare the trace. */
+int session_new_trace(struct session *s, unsigned int vcpus);
+/* The trap handler for the machine; arg is the session. */
+void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
+/* For machine_config.message; prints to stderr. */
+void session_message(void *arg, enum machine_msg_level level, const char *text);
+/* The machine runs and the trace is attached: wait for the end, showing progress if wanted. */
+void session_run(struct session *s, bool progress);
+/* Restore the guest, say on stderr how it ended, print the trace. The exit status. */
+int session_finish(struct session *s);
+/* The guest crashed, or never got to --until. After session_run(). */
+bool session_failed(const struct session *s);
+void session_exit(struct session *s);
+
+void session_options_free(struct session_options *opt);
+
+#endif
