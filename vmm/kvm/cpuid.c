@@ -180,7 +180,8 @@ void cpuid_prepare(struct kvm_cpuid2 *cpuid, const struct cpuid_config *cfg)
 
 /* --- KVM ----------------------------------------------------------------------------------- */
 
-static int cpuid_supported(int kvm_fd, struct kvm_cpuid2 **out)
+/* What the host can give, with room for what is added; NULL with errno set on error. */
+static struct kvm_cpuid2 *cpuid_supported(int kvm_fd)
 {
 	for (uint32_t n = 128; n <= 4096; n *= 2) {
 		struct kvm_cpuid2 *c =
@@ -188,29 +189,28 @@ static int cpuid_supported(int kvm_fd, struct kvm_cpuid2 **out)
 		int err;
 
 		if (!c)
-			return -ENOMEM;
+			return NULL;
 		c->nent = n;
-		if (!ioctl(kvm_fd, KVM_GET_SUPPORTED_CPUID, c)) {
-			*out = c;
-			return 0;
-		}
-		err = -errno;
+		if (!ioctl(kvm_fd, KVM_GET_SUPPORTED_CPUID, c))
+			return c;
+		err = errno;
 		free(c);
-		if (err != -E2BIG)
-			return err;
+		errno = err;
+		if (err != E2BIG)
+			break;
 	}
-	return -E2BIG;
+	return NULL;
 }
 
 int kvm_cpuid_setup(struct kvm_vcpu *v)
 {
 	struct cpuid_config cfg = {
 		.index = v->index, .cpus = v->m->nvcpus, .emulated = v->m->cal.emulated};
-	struct kvm_cpuid2 *cpuid = NULL;
-	int err = cpuid_supported(v->m->kvm_fd, &cpuid);
+	struct kvm_cpuid2 *cpuid = cpuid_supported(v->m->kvm_fd);
+	int err = 0;
 
-	if (err)
-		return err;
+	if (!cpuid)
+		return -errno;
 	cfg.tsc_deadline = ioctl(v->m->kvm_fd, KVM_CHECK_EXTENSION, KVM_CAP_TSC_DEADLINE_TIMER) > 0;
 	cpuid_prepare(cpuid, &cfg);
 	if (ioctl(v->fd, KVM_SET_CPUID2, cpuid))

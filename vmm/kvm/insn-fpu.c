@@ -51,8 +51,14 @@ struct xsave_header {
 	uint64_t reserved[6];
 };
 
+struct xsave_area {
+	struct fxsave image;
+	uint8_t reserved[FXSAVE_SIZE - sizeof(struct fxsave)];
+	struct xsave_header header;
+};
+
 _Static_assert(sizeof(struct fxsave) == 416, "FXSAVE area up to XMM15");
-_Static_assert(sizeof(struct xsave_header) == 64, "XSAVE header");
+_Static_assert(sizeof(struct xsave_area) == 576, "XSAVE area with its header");
 
 /* --- common -------------------------------------------------------------------------------- */
 
@@ -249,7 +255,9 @@ int insn_stmxcsr(struct insn_cpu *cpu, const cs_insn *insn)
 		err = insn_address(cpu, insn, 0, 1, &va);
 	if (!err)
 		err = cpu->ops->get_fpu(cpu->arg, &fpu);
-	return err ? err : insn_write(cpu, va, &fpu.mxcsr, sizeof(fpu.mxcsr));
+	if (err)
+		return err;
+	return insn_write(cpu, va, &fpu.mxcsr, sizeof(fpu.mxcsr));
 }
 
 /* --- fxsave, fxrstor ----------------------------------------------------------------------- */
@@ -323,11 +331,7 @@ static int xsave_begin(struct insn_cpu *cpu, const cs_insn *insn, uint64_t *va, 
 /* Both formats have x87 and SSE state at the same places; they differ in the header. */
 static int xsave_write(struct insn_cpu *cpu, const cs_insn *insn, bool compacted)
 {
-	struct {
-		struct fxsave image;
-		uint8_t reserved[FXSAVE_SIZE - sizeof(struct fxsave)];
-		struct xsave_header header;
-	} __attribute__((packed)) area;
+	struct xsave_area area;
 	struct kvm_fpu fpu;
 	uint64_t va, states;
 	int err = xsave_begin(cpu, insn, &va, &states);
@@ -373,49 +377,55 @@ static bool xsave_header_valid(const struct xsave_header *h)
 				  !(h->compaction & ~(COMPACTED | STATE_ALL)));
 }
 
-/* States that are asked for but not in the area get their initial values. */
-static void xrstor_apply(struct kvm_fpu *fpu, const struct fxsave *image, uint64_t states,
-			 uint64_t present, bool wide)
+static void xrstor_x87(struct kvm_fpu *fpu, const struct xsave_area *area, bool wide)
 {
-	if (states & STATE_X87) {
-		if (present & STATE_X87) {
-			fpu_from_image(fpu, wide, image);
-		} else {
-			fpu_init_x87(fpu);
-			memset(fpu->fpr, 0, sizeof(fpu->fpr));
-		}
+	if (area->header.states & STATE_X87) {
+		fpu_from_image(fpu, wide, &area->image);
+		return;
 	}
-	if (states & STATE_SSE) {
-		if (present & STATE_SSE)
-			memcpy(fpu->xmm, image->xmm, sizeof(fpu->xmm));
-		else
-			memset(fpu->xmm, 0, sizeof(fpu->xmm));
-	}
+	fpu_init_x87(fpu);
+	memset(fpu->fpr, 0, sizeof(fpu->fpr));
+}
+
+static void xrstor_sse(struct kvm_fpu *fpu, const struct xsave_area *area)
+{
+	bool present = area->header.states & STATE_SSE;
+
+	/* The standard format always has mxcsr, the compacted one only with SSE state. */
+	fpu->mxcsr = present || !area->header.compaction ? area->image.mxcsr : MXCSR_INIT;
+	if (present)
+		memcpy(fpu->xmm, area->image.xmm, sizeof(fpu->xmm));
+	else
+		memset(fpu->xmm, 0, sizeof(fpu->xmm));
+}
+
+/* States that are asked for but not in the area get their initial values. */
+static void xrstor_apply(struct kvm_fpu *fpu, const struct xsave_area *area, uint64_t states,
+			 bool wide)
+{
+	if (states & STATE_X87)
+		xrstor_x87(fpu, area, wide);
+	if (states & STATE_SSE)
+		xrstor_sse(fpu, area);
 }
 
 int insn_xrstor(struct insn_cpu *cpu, const cs_insn *insn)
 {
-	struct xsave_header header;
-	struct fxsave image;
+	struct xsave_area area;
 	struct kvm_fpu fpu;
 	uint64_t va, states;
 	int err = xsave_begin(cpu, insn, &va, &states);
 
 	if (!err)
-		err = insn_read(cpu, va, &image, sizeof(image));
-	if (!err)
-		err = insn_read(cpu, va + FXSAVE_SIZE, &header, sizeof(header));
-	if (!err && (!xsave_header_valid(&header) ||
-		     ((states & STATE_SSE) && (image.mxcsr & ~(uint32_t)MXCSR_MASK))))
-		err = insn_raise_error(cpu, VECTOR_GP, 0);
-	if (!err)
-		err = cpu->ops->get_fpu(cpu->arg, &fpu);
+		err = insn_read(cpu, va, &area, sizeof(area));
 	if (err)
 		return err;
-	xrstor_apply(&fpu, &image, states, header.states, insn_is_64(insn));
-	/* The standard format always has mxcsr, the compacted one only with SSE state. */
-	if (states & STATE_SSE)
-		fpu.mxcsr = !header.compaction || (header.states & STATE_SSE) ? image.mxcsr
-									      : MXCSR_INIT;
+	if (!xsave_header_valid(&area.header) ||
+	    ((states & STATE_SSE) && (area.image.mxcsr & ~(uint32_t)MXCSR_MASK)))
+		return insn_raise_error(cpu, VECTOR_GP, 0);
+	err = cpu->ops->get_fpu(cpu->arg, &fpu);
+	if (err)
+		return err;
+	xrstor_apply(&fpu, &area, states, insn_is_64(insn));
 	return cpu->ops->set_fpu(cpu->arg, &fpu);
 }

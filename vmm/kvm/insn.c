@@ -31,18 +31,6 @@ struct insn_decoder {
 
 /* --- exceptions ---------------------------------------------------------------------------- */
 
-int insn_raise(struct insn_cpu *cpu, uint8_t vector)
-{
-	cpu->fault = (struct insn_fault){.vector = vector};
-	return -EFAULT;
-}
-
-int insn_raise_error(struct insn_cpu *cpu, uint8_t vector, uint32_t error)
-{
-	cpu->fault = (struct insn_fault){.vector = vector, .has_error = true, .error = error};
-	return -EFAULT;
-}
-
 static int insn_raise_page_fault(struct insn_cpu *cpu, uint64_t va, uint32_t error)
 {
 	insn_raise_error(cpu, VECTOR_PF, error);

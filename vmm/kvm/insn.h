@@ -3,6 +3,7 @@
 #ifndef HVTRACE_VMM_KVM_INSN_H
 #define HVTRACE_VMM_KVM_INSN_H
 
+#include <errno.h>
 #include <linux/kvm.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,8 +67,17 @@ enum {
 struct cs_insn;
 
 /* Record an exception: -EFAULT. A handler that returns it must not have changed anything. */
-int insn_raise(struct insn_cpu *cpu, uint8_t vector);
-int insn_raise_error(struct insn_cpu *cpu, uint8_t vector, uint32_t error);
+static inline int insn_raise(struct insn_cpu *cpu, uint8_t vector)
+{
+	cpu->fault = (struct insn_fault){.vector = vector};
+	return -EFAULT;
+}
+
+static inline int insn_raise_error(struct insn_cpu *cpu, uint8_t vector, uint32_t error)
+{
+	cpu->fault = (struct insn_fault){.vector = vector, .has_error = true, .error = error};
+	return -EFAULT;
+}
 
 /* Linear address of operand op, which must be len bytes of memory at a multiple of align. */
 int insn_address(struct insn_cpu *cpu, const struct cs_insn *insn, unsigned int op,
