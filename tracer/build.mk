@@ -1,5 +1,6 @@
 tracer-objs :=
 tracer-objs += tracer/comms.o
+tracer-objs += tracer/locate.o
 tracer-objs += tracer/merge.o
 tracer-objs += tracer/output.o
 tracer-objs += tracer/output-context.o

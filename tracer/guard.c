@@ -42,7 +42,7 @@ static int guard_add(struct trace *t, const struct guestsym_symbol *func, uint8_
 		p->flags |= PROBE_FL_ONCE;
 	p->name = func->name;
 	p->guards |= guard;
-	return guestsym_phys(t->gs, p->va, &p->pa);
+	return 0;
 }
 
 int guards_init(struct trace *t, const char *until, char *err, size_t errlen)
@@ -67,6 +67,25 @@ int guards_init(struct trace *t, const char *until, char *err, size_t errlen)
 	if (ret)
 		snprintf(err, errlen, "cannot place the probes that guard the boot");
 	return ret;
+}
+
+static void init_memory_gone(struct trace *t)
+{
+	for (size_t i = 0; i < t->probes.nr; i++)
+		if (t->probes.v[i].flags & PROBE_FL_INIT)
+			t->probes.v[i].flags |= PROBE_FL_GONE;
+}
+
+void guards_booted(struct trace *t)
+{
+	init_memory_gone(t);
+	for (size_t i = 0; i < t->probes.nr; i++) {
+		struct probe *p = &t->probes.v[i];
+
+		p->guards &= GUARD_UNTIL;
+		if (!p->guards && !(p->flags & PROBE_FL_RECORD))
+			p->flags |= PROBE_FL_GONE;
+	}
 }
 
 /* The sites go back to what the kernel's own build put there, until ftrace_init() returns. */
@@ -101,9 +120,7 @@ static int init_memory_freed(struct trace *t)
 {
 	int ret = probes_remove(t, PROBE_FL_INIT, 0);
 
-	for (size_t i = 0; i < t->probes.nr; i++)
-		if (t->probes.v[i].flags & PROBE_FL_INIT)
-			t->probes.v[i].flags |= PROBE_FL_GONE;
+	init_memory_gone(t);
 	return ret;
 }
 

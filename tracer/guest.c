@@ -100,7 +100,7 @@ static bool in_image(const struct guest *g, uint64_t va)
 	return va - g->text_va < g->text_len;
 }
 
-static uint64_t image_pa(const struct guest *g, uint64_t va)
+uint64_t guest_image_pa(const struct guest *g, uint64_t va)
 {
 	return va - g->text_va + g->text_pa;
 }
@@ -108,7 +108,7 @@ static uint64_t image_pa(const struct guest *g, uint64_t va)
 static bool image_get(struct guest *g, uint64_t va, void *buf, size_t len)
 {
 	return va != GUEST_NONE && in_image(g, va) &&
-	       !machine_read(g->m, image_pa(g, va), buf, len);
+	       !machine_read(g->m, guest_image_pa(g, va), buf, len);
 }
 
 uint64_t guest_image_u64(struct guest *g, uint64_t va, uint64_t otherwise)
@@ -130,7 +130,7 @@ int guest_translate(struct guest *g, uint64_t va, uint64_t *pa)
 	uint64_t base;
 
 	if (in_image(g, va - g->slide)) {
-		*pa = image_pa(g, va - g->slide);
+		*pa = guest_image_pa(g, va - g->slide);
 		return 0;
 	}
 	base = guest_image_u64(g, g->page_offset_base, PAGE_OFFSET_L4);
@@ -139,7 +139,7 @@ int guest_translate(struct guest *g, uint64_t va, uint64_t *pa)
 		return 0;
 	}
 	/* vmalloc space (task stacks lie there) is in every page table (mm/vmalloc.c, fault.c). */
-	return machine_walk(g->m, image_pa(g, g->pgtable_root),
+	return machine_walk(g->m, guest_image_pa(g, g->pgtable_root),
 			    guest_image_u32(g, g->l5_enabled, 0) ? 5 : 4, va, pa, NULL);
 }
 

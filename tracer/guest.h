@@ -70,6 +70,14 @@ struct guest_state {
 int guest_init(struct guest *g, const struct guestsym *gs, char *err, size_t errlen);
 /* The machine that it runs in, whose kernel lies where the image says. */
 void guest_bind(struct guest *g, struct machine *m);
+/*
+ * Find where KASLR has put the kernel of a guest that runs already; the machine is paused. -ESRCH
+ * and others, with one line in err: it is another kernel than the image, and which.
+ */
+int guest_locate(struct guest *g, const struct guestsym *gs, char *err, size_t errlen);
+
+/* Physical address of link address va of the kernel image. */
+uint64_t guest_image_pa(const struct guest *g, uint64_t va);
 
 /* Physical address of a kernel virtual address, as the kernel's own page tables have it. */
 int guest_translate(struct guest *g, uint64_t va, uint64_t *pa);

@@ -32,7 +32,7 @@ enum {
 };
 
 struct probe {
-	uint64_t va, pa;
+	uint64_t va; /* link address */
 	const char *name;
 	uint8_t flags;
 	uint8_t guards;
@@ -48,11 +48,9 @@ struct probe_set {
 /* How sites are patched: one row in probe.c's table. */
 struct probe_ops {
 	const char *name, *desc;
-	/* All or none: 0 or -errno. `which` holds n indexes into set. */
-	int (*insert)(struct machine *m, const struct probe_set *set, const uint32_t *which,
-		      size_t n);
-	int (*remove)(struct machine *m, const struct probe_set *set, const uint32_t *which,
-		      size_t n);
+	/* All or none: 0 or -errno. `which` holds n indexes into t->probes. */
+	int (*insert)(struct trace *t, const uint32_t *which, size_t n);
+	int (*remove)(struct trace *t, const uint32_t *which, size_t n);
 };
 
 extern const struct probe_ops trap_probe_ops;
@@ -127,6 +125,8 @@ struct trace {
 
 /* Add the probes of guards and of --until (may be NULL) to t->probes. */
 int guards_init(struct trace *t, const char *until, char *err, size_t errlen);
+/* The guest is past its boot: its init memory is gone, and nothing of it is waited for. */
+void guards_booted(struct trace *t);
 /* Do what the guards of p ask for; on the vCPU's thread. */
 void guards_hit(struct trace *t, const struct probe *p, const struct machine_hit *hit);
 

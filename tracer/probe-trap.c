@@ -7,8 +7,7 @@
 
 enum { SITE_SIZE = 5 };
 
-static int trap_insert(struct machine *m, const struct probe_set *set, const uint32_t *which,
-		       size_t n)
+static int trap_insert(struct trace *t, const uint32_t *which, size_t n)
 {
 	struct machine_trap *traps = calloc(n ? n : 1, sizeof(*traps));
 	int ret;
@@ -16,25 +15,24 @@ static int trap_insert(struct machine *m, const struct probe_set *set, const uin
 	if (!traps)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		const struct probe *p = &set->v[which[i]];
+		const struct probe *p = &t->probes.v[which[i]];
 		bool once = p->flags & PROBE_FL_ONCE;
 
 		traps[i] = (struct machine_trap){
-			.va = p->va,
-			.pa = p->pa,
+			.va = p->va + t->guest.slide,
+			.pa = guest_image_pa(&t->guest, p->va),
 			.size = once ? 1 : SITE_SIZE,
 			.kind = once ? MACHINE_TRAP_INT3 : MACHINE_TRAP_OUT,
 			.action = once ? MACHINE_TRAP_ONCE : MACHINE_TRAP_SKIP,
 			.cookie = which[i],
 		};
 	}
-	ret = machine_traps_set(m, traps, n);
+	ret = machine_traps_set(t->m, traps, n);
 	free(traps);
 	return ret;
 }
 
-static int trap_remove(struct machine *m, const struct probe_set *set, const uint32_t *which,
-		       size_t n)
+static int trap_remove(struct trace *t, const uint32_t *which, size_t n)
 {
 	uint64_t *vas = malloc((n ? n : 1) * sizeof(*vas));
 	int ret;
@@ -42,8 +40,8 @@ static int trap_remove(struct machine *m, const struct probe_set *set, const uin
 	if (!vas)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		vas[i] = set->v[which[i]].va;
-	ret = machine_traps_clear(m, vas, n);
+		vas[i] = t->probes.v[which[i]].va + t->guest.slide;
+	ret = machine_traps_clear(t->m, vas, n);
 	free(vas);
 	return ret;
 }

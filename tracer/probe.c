@@ -52,7 +52,7 @@ static int sites_select(struct probe_set *set, const struct trace_config *cfg)
 		const struct guestsym_site *s = &sites[i];
 		struct probe *p = &set->v[set->nr];
 
-		if (!site_selected(cfg, s) || guestsym_phys(cfg->gs, s->addr, &p->pa))
+		if (!site_selected(cfg, s))
 			continue;
 		p->va = s->addr;
 		p->name = s->name;
@@ -128,7 +128,7 @@ static bool site_known(struct trace *t, const struct probe *p)
 	uint8_t now[SITE_SIZE];
 	int32_t rel;
 
-	if (machine_read(t->m, p->pa, now, sizeof(now)))
+	if (machine_read(t->m, guest_image_pa(&t->guest, p->va), now, sizeof(now)))
 		return false;
 	if (!memcmp(now, nop5, sizeof(nop5)))
 		return true;
@@ -160,7 +160,7 @@ int probes_insert(struct trace *t, uint8_t with, uint8_t without)
 		else
 			skipped++;
 	}
-	ret = t->engine->insert(t->m, &t->probes, which, n);
+	ret = t->engine->insert(t, which, n);
 	for (size_t i = 0; !ret && i < n; i++)
 		t->probes.v[which[i]].flags |= PROBE_FL_SET;
 	if (!ret)
@@ -180,7 +180,7 @@ int probes_remove(struct trace *t, uint8_t with, uint8_t without)
 	for (size_t i = 0; i < t->probes.nr; i++)
 		if (probe_matches(&t->probes.v[i], with | PROBE_FL_SET, without))
 			which[n++] = (uint32_t)i;
-	ret = t->engine->remove(t->m, &t->probes, which, n);
+	ret = t->engine->remove(t, which, n);
 	for (size_t i = 0; !ret && i < n; i++)
 		t->probes.v[which[i]].flags &= (uint8_t)~PROBE_FL_SET;
 	free(which);

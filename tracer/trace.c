@@ -96,15 +96,35 @@ void trace_free(struct trace *t)
 	free(t);
 }
 
+static int trace_insert(struct trace *t, char *err, size_t errlen)
+{
+	int ret = probes_insert(t, 0, 0);
+
+	if (ret)
+		snprintf(err, errlen, "cannot place the probes in the guest: %s", strerror(-ret));
+	return ret;
+}
+
 int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
+{
+	t->m = m;
+	guest_bind(&t->guest, m);
+	return trace_insert(t, err, errlen);
+}
+
+int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
 	int ret;
 
 	t->m = m;
 	guest_bind(&t->guest, m);
-	ret = probes_insert(t, 0, 0);
-	if (ret)
-		snprintf(err, errlen, "cannot place the probes in the guest: %s", strerror(-ret));
+	machine_pause(m);
+	ret = guest_locate(&t->guest, t->gs, err, errlen);
+	if (!ret) {
+		guards_booted(t);
+		ret = trace_insert(t, err, errlen);
+	}
+	machine_resume(m);
 	return ret;
 }
 

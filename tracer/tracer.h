@@ -46,6 +46,11 @@ void trace_free(struct trace *t); /* NULL is allowed; trace_detach() first */
  * patched. The machine's trap handler must hand every hit to trace_trap().
  */
 int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen);
+/*
+ * The same for a guest that has booted. An error also when another kernel runs in it than the one
+ * that the trace was made for.
+ */
+int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen);
 void trace_trap(struct trace *t, const struct machine_hit *hit);
 /*
  * Stop recording and write every site back as it was. 0, or the first error of the machine's: the

@@ -37,6 +37,13 @@ struct fake_guest {
 	size_t ntraps;
 	int trap_error; /* what setting and clearing traps gives, when not 0 */
 	unsigned int paused, woken;
+	struct machine_sregs sregs;
+	/* Page tables: these ranges are mapped when walked from root. */
+	struct {
+		uint64_t root, va, len, pa;
+	} maps[FAKE_MAX];
+	size_t nmaps;
+	const char *banner;
 };
 
 static struct fake_guest fake;
@@ -93,11 +100,36 @@ int machine_read(struct machine *m, uint64_t pa, void *buf, size_t len)
 	return 0;
 }
 
+static void fake_map(uint64_t root, uint64_t va, uint64_t len, uint64_t pa)
+{
+	fake.maps[fake.nmaps].root = root;
+	fake.maps[fake.nmaps].va = va;
+	fake.maps[fake.nmaps].len = len;
+	fake.maps[fake.nmaps++].pa = pa;
+}
+
 int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t va, uint64_t *pa,
 		 uint64_t *left)
 {
-	(void)m, (void)root, (void)levels, (void)va, (void)pa, (void)left;
+	(void)m, (void)levels;
+	for (size_t i = 0; i < fake.nmaps; i++) {
+		uint64_t off = va - fake.maps[i].va;
+
+		if (fake.maps[i].root != root || off >= fake.maps[i].len)
+			continue;
+		*pa = fake.maps[i].pa + off;
+		if (left)
+			*left = fake.maps[i].len - off;
+		return 0;
+	}
 	return -EFAULT;
+}
+
+int machine_get_sregs(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs)
+{
+	(void)m, (void)vcpu;
+	*sregs = fake.sregs;
+	return 0;
 }
 
 static struct machine_trap *fake_trap(uint64_t va)
@@ -202,6 +234,18 @@ int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_
 			return 0;
 		}
 	return -ENOENT;
+}
+
+const char *guestsym_release(const struct guestsym *gs)
+{
+	(void)gs;
+	return "6.1.0-fake";
+}
+
+const char *guestsym_banner(const struct guestsym *gs)
+{
+	(void)gs;
+	return fake.banner ? fake.banner : "";
 }
 
 #endif

@@ -449,6 +449,107 @@ static void failed_patching_is_told(void **state)
 	trace_free(t);
 }
 
+enum {
+	SLIDE = 0x1c00000,
+	SLID_PA = 0x400000, /* where the slid kernel lies */
+	IDT_PA = 0x50000,
+	GATE = 16,
+	TABLES = 0x2000, /* its kernel half; the user half is one page above */
+};
+
+#define IDT_VA UINT64_C(0xfffffe0000000000)
+
+static void put_gate(unsigned int vector, uint64_t handler)
+{
+	uint8_t *gate = fake.ram + IDT_PA + vector * GATE;
+	uint32_t high = (uint32_t)(handler >> 32);
+
+	memset(gate, 0, GATE);
+	memcpy(gate, &handler, 2);
+	memcpy(gate + 6, (const uint8_t *)&handler + 2, 2);
+	memcpy(gate + 8, &high, sizeof(high));
+}
+
+/* Move the made-up kernel to where KASLR might have put it, booted, its vCPU in user mode. */
+static void guest_slides(void)
+{
+	memcpy(fake.ram + SLID_PA, fake_at(FAKE_TEXT), IMAGE_END);
+	memset(fake_at(FAKE_TEXT), 0, IMAGE_END);
+	fake_symbol("asm_exc_divide_error", FAKE_VA(0xa000), 'T');
+	fake_symbol("asm_exc_page_fault", FAKE_VA(0xa100), 'T');
+	put_gate(0, FAKE_VA(0xa000) + SLIDE);
+	put_gate(14, FAKE_VA(0xa100) + SLIDE);
+	fake_map(TABLES, FAKE_TEXT + SLIDE, IMAGE_END, SLID_PA);
+	fake_map(TABLES + 0x1000, IDT_VA, 4096, IDT_PA);
+	fake.sregs = (struct machine_sregs){
+		.cr3 = TABLES + 0x1000,
+		.idt_base = IDT_VA,
+		.idt_limit = 4095,
+	};
+}
+
+static uint8_t *slid_at(uint32_t off)
+{
+	return fake.ram + SLID_PA + off;
+}
+
+static void running_kernels_are_found_where_they_are(void **state)
+{
+	struct machine_regs regs = {.rsp = FAKE_VA(STACK) + SLIDE, .rflags = 0x202};
+	struct machine_hit hit = {.regs = &regs};
+	const struct machine_trap *trap;
+	struct trace_function_entry e;
+	struct ring_cursor *c;
+	char err[256] = "";
+	struct trace *t;
+
+	(void)state;
+	guest_slides();
+	memcpy(slid_at(PER_CPU_OFFSET), &(uint64_t){FAKE_VA(PER_CPU_AREA) + SLIDE}, 8);
+	memcpy(slid_at(PER_CPU_AREA + PCPU_CURRENT), &(uint64_t){FAKE_VA(TASK) + SLIDE}, 8);
+	t = trace_with((struct trace_config){0}, err, sizeof(err));
+	assert_non_null(t);
+	if (trace_attach_running(t, NULL, err, sizeof(err)))
+		fail_msg("%s", err);
+	/* Init text is gone, and so is the need to guard the boot. */
+	assert_int_equal(fake.ntraps, 3);
+	trap = fake_trap(FAKE_VA(FN_ALPHA) + SLIDE);
+	assert_non_null(trap);
+	assert_true(trap->pa == SLID_PA + FN_ALPHA);
+	hit.cookie = trap->cookie;
+	trace_trap(t, &hit);
+	c = ring_look(t->ring[0]);
+	assert_true(next_entry(t, c, &e));
+	assert_true(e.ip == FAKE_VA(FN_ALPHA) + SLIDE);
+	assert_int_equal(e.ent.pid, 42);
+	ring_cursor_free(c);
+	assert_int_equal(trace_detach(t), 0);
+	assert_int_equal(fake.ntraps, 0);
+	trace_free(t);
+}
+
+static void other_kernels_are_refused(void **state)
+{
+	char err[512] = "";
+	struct trace *t;
+
+	(void)state;
+	fake_symbol("linux_banner", FAKE_VA(0xb000), 'D');
+	fake.banner = "Linux version 6.1.0-fake";
+	guest_slides();
+	t = trace_with((struct trace_config){0}, err, sizeof(err));
+	assert_non_null(t);
+	memcpy(slid_at(0xb000), "Linux version 6.1.0-real\n", 26);
+	assert_int_equal(trace_attach_running(t, NULL, err, sizeof(err)), -ESRCH);
+	assert_non_null(strstr(err, "'Linux version 6.1.0-real', not 'Linux version 6.1.0-fake'"));
+	put_gate(14, FAKE_VA(0xa200) + SLIDE); /* the gates disagree */
+	assert_int_equal(trace_attach_running(t, NULL, err, sizeof(err)), -ESRCH);
+	assert_non_null(strstr(err, "6.1.0-fake is not what runs in the guest"));
+	assert_int_equal(fake.ntraps, 0);
+	assert_int_equal(fake.paused, 0);
+	trace_free(t);
+}
+
 static void globs_are_the_kernels(void **state)
 {
 	static const struct {
@@ -489,6 +590,8 @@ int main(void)
 		TEST(max_events_is_exact),
 		TEST(wrong_configurations_are_explained),
 		TEST(failed_patching_is_told),
+		TEST(running_kernels_are_found_where_they_are),
+		TEST(other_kernels_are_refused),
 		TEST(globs_are_the_kernels),
 	};
 

@@ -15,7 +15,7 @@ static void function_hit(struct trace *t, const struct probe *p, const struct ma
 	e = trace_reserve(t, hit, TRACE_FN, sizeof(*e));
 	if (!e)
 		return;
-	e->ip = p->va;
+	e->ip = p->va + t->guest.slide;
 	e->parent_ip = parent;
 	ring_commit(t->ring[hit->vcpu]);
 	atomic_store_explicit(&t->at[hit->vcpu], p->name, memory_order_relaxed);
