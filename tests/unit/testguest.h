@@ -309,10 +309,14 @@ static inline void guest_work_traps(const struct guest *g, struct machine_trap *
 /* A copy of the guest's text as it is in its memory now, for the caller to free. */
 static inline void *guest_text(const struct guest *g, size_t *size)
 {
-	uint64_t start = guest_sym(g, "_stext");
+	uint64_t start = guest_sym(g, "_stext"), end = guest_sym(g, "_etext");
 	void *copy;
 
-	*size = guest_sym(g, "_etext") - start;
+	if (end <= start) {
+		fail_msg("the test guest has no text");
+		return NULL;
+	}
+	*size = end - start;
 	copy = malloc(*size);
 	assert_non_null(copy);
 	assert_int_equal(machine_read(g->m, guest_pa(start), copy, *size), 0);

@@ -141,10 +141,12 @@ static int params_write(struct kvm_machine *m, uint64_t kernel_end, char *err, s
 static int pgtables_write(struct kvm_machine *m)
 {
 	uint64_t *pml4 = kvm_host_ptr(m, KVM_BOOT_PGTABLE, 6 * PAGE_SIZE);
-	uint64_t *pdpt = pml4 + 512, *pd = pdpt + 512;
+	uint64_t *pdpt, *pd;
 
 	if (!pml4)
 		return -EFAULT;
+	pdpt = pml4 + 512;
+	pd = pdpt + 512;
 	pml4[0] = (KVM_BOOT_PGTABLE + PAGE_SIZE) | PTE_TABLE;
 	for (unsigned int i = 0; i < 4; i++)
 		pdpt[i] = (KVM_BOOT_PGTABLE + (2 + i) * PAGE_SIZE) | PTE_TABLE;
