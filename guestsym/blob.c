@@ -65,6 +65,35 @@ int blob_alloc(struct blob *b, size_t len)
 	return 0;
 }
 
+void blob_trim(const struct blob *b)
+{
+	if (b->file)
+		madvise(b->map, b->len, MADV_DONTNEED);
+}
+
+int blob_replace(struct blob *b, int fd)
+{
+	struct stat st;
+	void *map;
+
+	if (!b->map_len || b->file)
+		return -EINVAL;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size != b->len)
+		return -EINVAL;
+	map = mmap(NULL, b->len, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	/* All that can go wrong with the file has gone wrong by now. */
+	if (mremap(map, b->len, b->len, MREMAP_MAYMOVE | MREMAP_FIXED, b->map) == MAP_FAILED) {
+		munmap(map, b->len);
+		return -ENOMEM;
+	}
+	b->file = true;
+	return 0;
+}
+
 void blob_free(struct blob *b)
 {
 	if (b->map_len)

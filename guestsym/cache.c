@@ -115,7 +115,8 @@ static int map_file(int dir, const char *name, const char *suffix, struct blob *
 	close(fd);
 	if (map == MAP_FAILED)
 		return -ENOENT;
-	*b = (struct blob){.data = map, .len = st.st_size, .map = map, .map_len = st.st_size};
+	*b = (struct blob){
+		.data = map, .len = st.st_size, .map = map, .map_len = st.st_size, .file = true};
 	return 0;
 }
 
@@ -205,7 +206,21 @@ static void write_link(int dir, const char *name, const char *tmp, const char *t
 		unlinkat(dir, tmp, 0);
 }
 
-void cached_store(const struct stat *st, const char *build_id, const struct blob *elf,
+/* The page cache has the image now: there is no need to have it twice. */
+static void share_image(int dir, const char *name, struct blob *elf)
+{
+	char file[CACHE_NAME_LEN + 8];
+	int fd;
+
+	snprintf(file, sizeof(file), "%s.elf", name);
+	fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	blob_replace(elf, fd);
+	close(fd);
+}
+
+void cached_store(const struct stat *st, const char *build_id, struct blob *elf,
 		  const struct blob *digest)
 {
 	char source[CACHE_NAME_LEN], name[CACHE_NAME_LEN], tmp[CACHE_NAME_LEN];
@@ -221,8 +236,10 @@ void cached_store(const struct stat *st, const char *build_id, const struct blob
 		 hash64(elf->data, elf->len));
 	source_name(source, st);
 	if (!write_file(dir, name, ".elf", tmp, elf) &&
-	    !write_file(dir, name, ".digest", tmp, digest))
+	    !write_file(dir, name, ".digest", tmp, digest)) {
 		write_link(dir, source, tmp, name);
+		share_image(dir, name, elf);
+	}
 	cache_prune(dir);
 	close(dir);
 }

@@ -40,6 +40,11 @@ double guestsym_parse_ms(const struct guestsym *gs);	  /* what guestsym_open() t
 bool guestsym_cached(const struct guestsym *gs);	  /* it came from the cache */
 /* The ELF image (what a boot loader loads). */
 const void *guestsym_elf(const struct guestsym *gs, size_t *len);
+/*
+ * The image has been loaded: give the memory that its bytes take (some 50 MB) back to the host
+ * where a file has them too. They can still be read, by any thread.
+ */
+void guestsym_trim(const struct guestsym *gs);
 /* Copy initialised bytes from link address va: 0 or -EFAULT. */
 int guestsym_read(const struct guestsym *gs, uint64_t va, void *buf, size_t len);
 /* Physical address that link address va is loaded at: 0 or -EFAULT. */

@@ -72,11 +72,16 @@ struct blob {
 	size_t len;
 	void *map;	/* our memory, NULL when the bytes are not ours */
 	size_t map_len; /* of the mapping that it is, 0 when it is from the heap */
+	bool file;	/* it maps a file */
 };
 
 /* Map a whole regular file. *st gets what fstat() says of it. 0 or a negative errno. */
 struct stat;
 int blob_map(struct blob *b, const char *path, struct stat *st);
+/* Drop the pages of a file's bytes, which are read again when needed. */
+void blob_trim(const struct blob *b);
+/* Have the same bytes from a file from now on, at the same address; err and no change otherwise. */
+int blob_replace(struct blob *b, int fd);
 /* Zeroed memory, huge pages where the host has them. */
 int blob_alloc(struct blob *b, size_t len);
 void blob_free(struct blob *b);
@@ -257,8 +262,11 @@ struct cached {
  */
 int cached_open(struct cached *c, const struct stat *st);
 bool cached_check(struct cached *c);
-/* Keep it. Best effort: without a place to write to there is no cache. */
-void cached_store(const struct stat *st, const char *build_id, const struct blob *elf,
+/*
+ * Keep it. Best effort: without a place to write to there is no cache. The elf's memory is then
+ * that of the cached file.
+ */
+void cached_store(const struct stat *st, const char *build_id, struct blob *elf,
 		  const struct blob *digest);
 
 #endif

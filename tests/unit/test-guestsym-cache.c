@@ -47,13 +47,16 @@ static void write_image(const char *function)
 /* Open the image, which must have that function, from the cache or not. */
 static void expect_open(const char *function, unsigned int flags, bool cached)
 {
-	char err[256];
+	char err[256], banner[14];
 	struct guestsym *gs = guestsym_open(image, flags, err, sizeof(err));
 
 	if (!gs)
 		fail_msg("%s", err);
 	assert_int_equal(guestsym_addr(gs, function), MADE_BASE + 0x300);
 	assert_int_equal(guestsym_cached(gs), cached);
+	guestsym_trim(gs);
+	assert_int_equal(guestsym_read(gs, MADE_BASE + MADE_TEXT, banner, 14), 0);
+	assert_memory_equal(banner, MADE_BANNER, 14);
 	guestsym_close(gs);
 }
 
