@@ -36,8 +36,9 @@ void guestsym_close(struct guestsym *gs); /* NULL is allowed */
 const char *guestsym_release(const struct guestsym *gs);  /* "6.1.0-56-cloud-amd64" */
 const char *guestsym_banner(const struct guestsym *gs);	  /* linux_banner, without line end */
 const char *guestsym_build_id(const struct guestsym *gs); /* hex, "" when there is none */
-double guestsym_parse_ms(const struct guestsym *gs);	  /* what guestsym_open() took */
-bool guestsym_cached(const struct guestsym *gs);	  /* it came from the cache */
+/* What guestsym_open() took, without keeping it in the cache. */
+double guestsym_parse_ms(const struct guestsym *gs);
+bool guestsym_cached(const struct guestsym *gs); /* it came from the cache */
 /* The ELF image (what a boot loader loads). */
 const void *guestsym_elf(const struct guestsym *gs, size_t *len);
 /*
@@ -58,8 +59,7 @@ struct guestsym_symbol {
 	char type; /* as nm(1) and /proc/kallsyms have it */
 };
 
-/* All symbols in the order of /proc/kallsyms (by address; per-CPU ones, which are offsets, first).
- */
+/* All symbols in the order of /proc/kallsyms: by address, so per-CPU offsets come first. */
 size_t guestsym_symbols(const struct guestsym *gs, const struct guestsym_symbol **syms);
 /* Symbol by exact name, or NULL. The first in order when a name stands for several. */
 const struct guestsym_symbol *guestsym_lookup(const struct guestsym *gs, const char *name);
@@ -121,8 +121,8 @@ struct guestsym_range {
 
 size_t guestsym_return_sites(const struct guestsym *gs, const uint64_t **sites);
 /*
- * Sorted by address, without those in init code. Found on the first call, which takes a second or
- * two when the kernel has no list of them and its text is decoded instead.
+ * Sorted by address, without those in init code. Found on the first call, which takes a second
+ * when the kernel has no list of them and its text is decoded instead.
  */
 size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_site **sites);
 size_t guestsym_jumps(const struct guestsym *gs, const struct guestsym_jump **jumps);
