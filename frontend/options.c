@@ -94,6 +94,30 @@ static int number_set(const struct option_row *row, const char *text)
 	return 0;
 }
 
+static int time_set(const struct option_row *row, const char *text)
+{
+	static const struct {
+		const char *suffix;
+		double ms;
+	} units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
+	char *end;
+	double n = strtod(text, &end);
+
+	if (!isdigit((unsigned char)text[0]) || text[1] == 'x')
+		return bad_value(row, text, "not a time (such as 5, 1.5s, 200ms, 2m)");
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		double ms = n * units[i].ms;
+
+		if (strcmp(end, units[i].suffix))
+			continue;
+		if (!(ms >= (double)row->min && ms <= (double)row->max))
+			return bad_value(row, text, "too short or too long a time");
+		*(uint64_t *)row->value = (uint64_t)ms;
+		return 0;
+	}
+	return bad_value(row, text, "not a time (such as 5, 1.5s, 200ms, 2m)");
+}
+
 static int list_add(struct option_list *list, const char *value)
 {
 	const char **more = realloc(list->values, (list->nr + 1) * sizeof(*more));
@@ -121,6 +145,8 @@ static int row_set(const struct option_row *row, const char *text)
 	case OPTION_NUMBER:
 	case OPTION_SIZE_MB:
 		return number_set(row, text);
+	case OPTION_TIME:
+		return time_set(row, text);
 	}
 	return OPTIONS_BAD;
 }

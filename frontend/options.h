@@ -16,7 +16,14 @@ struct option_list {
 	size_t nr;
 };
 
-enum option_kind { OPTION_FLAG, OPTION_STRING, OPTION_LIST, OPTION_NUMBER, OPTION_SIZE_MB };
+enum option_kind {
+	OPTION_FLAG,
+	OPTION_STRING,
+	OPTION_LIST,
+	OPTION_NUMBER,
+	OPTION_SIZE_MB,
+	OPTION_TIME,
+};
 
 /* One option. Make rows with the OPT_* macros, which check the variable's type. */
 struct option_row {
@@ -50,6 +57,11 @@ struct option_row {
 #define OPT_SIZE_MB(l, n, p, lo, hi, a, h)                                                         \
 	{                                                                                          \
 		l, n, a, h, OPTION_SIZE_MB, OPT_VALUE(uint64_t, p), lo, hi                         \
+	}
+/* Seconds, fractions allowed, or with a suffix ms, s, m, h; stored in milliseconds. */
+#define OPT_TIME(l, n, p, a, h)                                                                    \
+	{                                                                                          \
+		l, n, a, h, OPTION_TIME, OPT_VALUE(uint64_t, p), 1, UINT64_C(1) << 40              \
 	}
 #define OPT_END                                                                                    \
 	{                                                                                          \

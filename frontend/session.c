@@ -94,7 +94,7 @@ static bool session_ended(struct session *s, const struct trace_status *st)
 		s->end = SESSION_GUEST;
 	else if (session_signalled())
 		s->end = SESSION_SIGNAL;
-	else if (s->opt->seconds && session_seconds(s) >= (double)s->opt->seconds)
+	else if (s->opt->limit_ms && session_seconds(s) * 1000 >= (double)s->opt->limit_ms)
 		s->end = SESSION_TIME;
 	else if (!st->done)
 		return false;

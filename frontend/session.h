@@ -17,7 +17,8 @@
 struct session_options {
 	const char *tracer, *clock, *until, *output;
 	struct option_list filter, notrace;
-	uint64_t buffer_kb, seconds, max_events;
+	uint64_t buffer_kb, max_events;
+	uint64_t limit_ms; /* stop after this time; 0: no limit */
 };
 
 #define SESSION_OPTIONS_DEFAULT                                                                    \

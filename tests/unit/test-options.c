@@ -17,7 +17,7 @@ struct values {
 	bool flag;
 	const char *string;
 	struct option_list list;
-	uint64_t number, size;
+	uint64_t number, size, time;
 };
 
 static int parse(struct values *v, int argc, const char **words)
@@ -28,6 +28,7 @@ static int parse(struct values *v, int argc, const char **words)
 		OPT_LIST('l', "list", &v->list, "ITEM", "an item"),
 		OPT_NUMBER(0, "number", &v->number, 1, 100, "N", "a number"),
 		OPT_SIZE_MB('m', "memory", &v->size, 1 << 20, UINT64_C(1) << 40, "MB", "a size"),
+		OPT_TIME(0, "time", &v->time, "TIME", "a time"),
 		OPT_END,
 	};
 	char *argv[16];
@@ -86,6 +87,21 @@ static void sizes_have_units(void **state)
 	}
 }
 
+static void times_have_units(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ms;
+	} cases[] = {{"5", 5000}, {"1.5s", 1500}, {"200ms", 200}, {"2m", 120000}, {"1h", 3600000}};
+	struct values v = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(PARSE(&v, "--time", cases[i].text), 3);
+		assert_int_equal(v.time, cases[i].ms);
+	}
+}
+
 static void refuses_bad_words(void **state)
 {
 	static const char *const bad[][2] = {
@@ -93,7 +109,10 @@ static void refuses_bad_words(void **state)
 		{"--number", "5x"},  {"--number", "-1"},
 		{"--number", ""},    {"--memory", "1T"},
 		{"--memory", "10K"}, {"--memory", "99999999999999999999"},
-		{"--nosuch", "1"},   {"-z", "1"},
+		{"--nosuch", "1"},   {"--time", "5d"},
+		{"--time", "0"},     {"--time", "nan"},
+		{"--time", "0x10"},  {"--time", "1e300"},
+		{"-z", "1"},
 	};
 	struct values v = {0};
 
@@ -129,6 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepts_all_kinds),
 		cmocka_unit_test(sizes_have_units),
+		cmocka_unit_test(times_have_units),
 		cmocka_unit_test(refuses_bad_words),
 		cmocka_unit_test(help_has_a_line_for_each_row),
 	};
