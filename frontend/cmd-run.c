@@ -106,6 +106,7 @@ static int run_new_machine(struct run *r)
 	r->s.m = machine_new("kvm", &cfg, r->s.err, sizeof(r->s.err));
 	if (!r->s.m)
 		return -1;
+	guestsym_trim(r->s.gs);
 	return trace_attach(r->s.trace, r->s.m, r->s.err, sizeof(r->s.err));
 }
 
