@@ -14,8 +14,7 @@
 
 struct entry {
 	struct guestsym_symbol sym;
-	uint32_t order; /* in the symbol table */
-	uint8_t rank;	/* among symbols of one address */
+	uint8_t rank; /* among symbols of one address */
 };
 
 /* --- which symbols ----------------------------------------------------------------------- */
@@ -45,9 +44,11 @@ static bool is_ignored(const char *name)
 	return !name[0];
 }
 
-/* nm's letter for what a section holds. */
+/* nm's letter for what a section holds; an empty one may have lost its flags. */
 static char section_letter(const struct elf_section *sec)
 {
+	if (!(sec->flags & SHF_ALLOC))
+		return sec->addr ? '?' : 0;
 	if (sec->flags & SHF_EXECINSTR)
 		return 't';
 	if (sec->type == SHT_NOBITS)
@@ -66,14 +67,12 @@ static char symbol_letter(const struct elf_image *e, const Elf64_Sym *sym)
 	    sym->st_shndx >= SHN_LORESERVE || sym->st_shndx >= e->nr_secs)
 		return 0;
 	sec = &e->secs[sym->st_shndx];
-	if (!(sec->flags & SHF_ALLOC))
-		return 0;
-	if (bind == STB_WEAK)
+	letter = section_letter(sec);
+	if (letter && bind == STB_WEAK)
 		return type == STT_OBJECT ? 'V' : 'W';
 	/* Zero-based per-CPU variables are offsets (kallsyms --absolute-percpu). */
-	if (!sec->addr && !strcmp(sec->name, ".data..percpu"))
+	if (sym->st_value < KERNEL_MAP && !strcmp(sec->name, ".data..percpu"))
 		return 'A';
-	letter = section_letter(sec);
 	return bind == STB_LOCAL ? letter : toupper(letter);
 }
 
@@ -106,7 +105,8 @@ static int compare_entries(const void *a, const void *b)
 		return x->sym.addr < y->sym.addr ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	/* scripts/kallsyms.c leaves them in the order that nm -n gives them */
+	return strcmp(x->sym.name, y->sym.name);
 }
 
 /* --- reading ----------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static size_t load_entries(const struct elf_image *e, const struct elf_section *
 		letter = symbol_letter(e, &sym);
 		if (!letter || is_ignored(name))
 			continue;
-		v[n] = (struct entry){.sym = {sym.st_value, name, letter}, .order = i};
+		v[n] = (struct entry){.sym = {sym.st_value, name, letter}};
 		v[n].rank = symbol_rank(&v[n].sym);
 		n++;
 	}

@@ -285,7 +285,9 @@ static inline void made_symtab(struct made_image *m)
 								  : STB_GLOBAL,
 						 object ? STT_OBJECT : STT_FUNC),
 			.st_value = s->addr,
-			.st_shndx = s->addr < MADE_BASE + MADE_TEXT ? 1 : 2,
+			.st_shndx = s->addr < MADE_BASE		      ? 3
+				    : s->addr < MADE_BASE + MADE_TEXT ? 1
+								      : 2,
 		};
 
 		names_len += snprintf(names + names_len, sizeof(names) - names_len, "%s", s->name);
@@ -301,7 +303,7 @@ static inline void made_symtab(struct made_image *m)
 
 /* --- files ------------------------------------------------------------------------------- */
 
-/* Sections 1 and 2 are .text and .data. */
+/* Sections 1 and 2 are .text and .data; of symbols below them .symtab says section 3. */
 static inline void made_init(struct made_image *m)
 {
 	memset(m, 0, sizeof(*m));

@@ -14,6 +14,10 @@ static void make_symbols(struct made_image *m)
 	uint64_t site;
 
 	made_init(m);
+	made_section(m, ".data..percpu", MADE_BASE + MADE_TEXT, 64, SHT_PROGBITS,
+		     SHF_ALLOC | SHF_WRITE);
+	m->secs[2].addr = 0;
+	made_symbol(m, "current_task", 'D', 0x30);
 	site = made_function(m, "do_one", 0x100, call, sizeof(call));
 	made_mcount(m, &site, 1);
 	/* One address: plain names first, then underscores, linker's marks, weak ones. */
@@ -70,6 +74,8 @@ static void test_symtab(void **state)
 		assert_int_equal(s[i].type, expected[j].type);
 		assert_string_equal(s[i].name, expected[j].name);
 	}
+	assert_string_equal(s[0].name, "current_task");
+	assert_int_equal(s[0].type, 'A');
 	assert_int_equal(guestsym_lookup(gs, "weak_data")->type, 'V');
 	assert_int_equal(guestsym_lookup(gs, "data")->type, 'd');
 	assert_null(guestsym_lookup(gs, "__crc_printk"));
@@ -84,7 +90,7 @@ static void test_bit_flips(void **state)
 
 	(void)state;
 	make_symbols(&m);
-	for (size_t bit = 8 * (m.secs[2].addr - MADE_BASE); bit < 8 * m.used; bit += 3) {
+	for (size_t bit = 8 * (m.secs[3].addr - MADE_BASE); bit < 8 * m.used; bit += 3) {
 		m.mem[bit / 8] ^= 1 << bit % 8;
 		gs = open_made(&m, err);
 		assert_true(gs || err[0]);
@@ -101,12 +107,12 @@ static void test_no_strings(void **state)
 
 	(void)state;
 	make_symbols(&m);
-	m.secs[3].size -= 2;
+	m.secs[4].size -= 2;
 	assert_null(open_made(&m, err));
 	assert_non_null(strstr(err, "CONFIG_KALLSYMS"));
-	m.secs[2].link = 1000;
+	m.secs[3].link = 1000;
 	assert_null(open_made(&m, err));
-	m.secs[2].link = 0;
+	m.secs[3].link = 0;
 	assert_null(open_made(&m, err));
 }
 
