@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* gdb-connect.c - from the address of a gdb stub to a connection. */
+#include "vmm/qemu/gdb.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define CONNECT_MS 5000
+
+/* Connect a new non-blocking socket: the socket, or a negative errno. */
+static int connect_to(int family, const struct sockaddr *addr, socklen_t len)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int error = 0;
+	socklen_t size = sizeof(error);
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, addr, len)) {
+		struct pollfd wait = {.fd = fd, .events = POLLOUT};
+
+		error = errno;
+		if (error == EINPROGRESS && poll(&wait, 1, CONNECT_MS) == 0)
+			error = ETIMEDOUT;
+		else if (error == EINPROGRESS &&
+			 getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size))
+			error = errno;
+	}
+	if (!error)
+		return fd;
+	close(fd);
+	return -error;
+}
+
+static int connect_unix(const char *path)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+
+	if (!*path || strlen(path) >= sizeof(addr.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(addr.sun_path, path);
+	return connect_to(AF_UNIX, (struct sockaddr *)&addr, sizeof(addr));
+}
+
+static int connect_tcp(const char *host, const char *port)
+{
+	struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+	struct addrinfo *found;
+	int fd = -EHOSTUNREACH, one = 1;
+
+	if (getaddrinfo(host, port, &hints, &found))
+		return fd;
+	for (struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
+		fd = connect_to(at->ai_family, at->ai_addr, at->ai_addrlen);
+	freeaddrinfo(found);
+	/* Small packets that each wait for an answer. */
+	if (fd >= 0)
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	return fd;
+}
+
+/* HOST:PORT, with [ and ] around a HOST that has colons of its own. */
+static int connect_host_port(const char *address)
+{
+	const char *colon = strrchr(address, ':');
+	size_t len = colon ? (size_t)(colon - address) : 0;
+	char host[256];
+
+	if (len >= 2 && address[0] == '[' && address[len - 1] == ']') {
+		address++;
+		len -= 2;
+	}
+	if (!len || len >= sizeof(host) || !colon[1])
+		return -EINVAL;
+	memcpy(host, address, len);
+	host[len] = '\0';
+	return connect_tcp(host, colon + 1);
+}
+
+struct gdb *gdb_connect(const char *address, char *err, size_t errlen)
+{
+	bool is_unix = !strncmp(address, "unix:", 5);
+	int fd = is_unix ? connect_unix(address + 5) : connect_host_port(address);
+
+	if (fd >= 0)
+		return gdb_open(fd, err, errlen);
+	if (fd == -EINVAL)
+		snprintf(err, errlen, "%s is no address of a gdb stub: unix:PATH or HOST:PORT",
+			 address);
+	else
+		snprintf(err, errlen, "cannot connect to the gdb stub at %s: %s", address,
+			 strerror(-fd));
+	return NULL;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gdb.h - a gdb remote protocol stub that stands for a whole machine, as QEMU has one: its
+ * threads are the vCPUs, and its monitor answers through qRcmd.
+ *
+ * Every function that asks the stub something needs the guest to be stopped, waits a few seconds
+ * at most and gives 0 or a negative errno: -ETIMEDOUT the stub is silent, -ECONNRESET or -EPIPE it
+ * is gone, -EREMOTEIO it refused, -EPROTO or -EBADMSG it does not keep to the protocol. One thread
+ * at a time, except gdb_interrupt().
+ */
+#ifndef HVTRACE_VMM_QEMU_GDB_H
+#define HVTRACE_VMM_QEMU_GDB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "vmm/qemu/gdb-layout.h"
+
+struct gdb;
+
+/*
+ * Connect to "unix:PATH" or "HOST:PORT" and agree on what both sides can do. QEMU stops the guest
+ * when someone connects. NULL: err says why in one line.
+ */
+struct gdb *gdb_connect(const char *address, char *err, size_t errlen);
+/* The same over a socket that is connected already; it is closed by gdb_close(). */
+struct gdb *gdb_open(int fd, char *err, size_t errlen);
+/* Close the connection; the guest stays as it is. NULL is allowed. */
+void gdb_close(struct gdb *g);
+
+/* The process at the other end of a unix socket, or 0. */
+pid_t gdb_peer_pid(const struct gdb *g);
+/* The stub said that it stopped a running guest for us. */
+bool gdb_was_running(const struct gdb *g);
+
+/* Numbers of the stub's threads, at most max of them. Gives how many there are, -E2BIG: more. */
+int gdb_threads(struct gdb *g, uint32_t *threads, unsigned int max);
+
+/* All registers of a thread: values[GDB_REG_...]. */
+int gdb_read_regs(struct gdb *g, uint32_t thread, uint64_t values[GDB_NR_REGS]);
+int gdb_write_reg(struct gdb *g, uint32_t thread, enum gdb_reg reg, uint64_t value);
+
+/* Guest-physical memory; -EREMOTEIO when the stub cannot reach it by physical address. */
+int gdb_read_phys(struct gdb *g, uint64_t pa, void *buf, size_t len);
+int gdb_write_phys(struct gdb *g, uint64_t pa, const void *buf, size_t len);
+
+/* A software breakpoint at the address that rip has there. */
+int gdb_breakpoint_set(struct gdb *g, uint64_t va);
+int gdb_breakpoint_clear(struct gdb *g, uint64_t va);
+
+/* Let all vCPUs run. From here to the next stop only gdb_wait_stop() and gdb_interrupt(). */
+int gdb_continue(struct gdb *g);
+/* Let one vCPU execute one instruction while the others stand: ends with a stop as well. */
+int gdb_step(struct gdb *g, uint32_t thread);
+int gdb_interrupt(const struct gdb *g);
+
+struct gdb_stop {
+	enum { GDB_STOP_SIGNAL, GDB_STOP_EXITED } kind;
+	int signal;	 /* gdb's numbers: 5 breakpoint, 2 interrupt */
+	uint32_t thread; /* which thread it happened in, 0 when the stub does not say */
+};
+
+#define GDB_SIGNAL_INT	2
+#define GDB_SIGNAL_QUIT 3 /* QEMU: the guest has shut down */
+#define GDB_SIGNAL_TRAP 5
+#define GDB_SIGNAL_ABRT 6 /* QEMU: internal error of the accelerator */
+
+/* Wait for the end of gdb_continue() or gdb_step(); timeout_ms -1: for ever. */
+int gdb_wait_stop(struct gdb *g, struct gdb_stop *stop, int timeout_ms);
+
+/* What QEMU's monitor prints for a command; *text is to be freed. */
+int gdb_monitor(struct gdb *g, const char *command, char **text);
+
+/* All breakpoints go, the guest runs on, and the stub waits for the next to connect. */
+int gdb_detach(struct gdb *g);
+
+#endif

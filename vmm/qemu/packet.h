@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* packet.h - packets of gdb's remote protocol over a connected socket. */
+#ifndef HVTRACE_VMM_QEMU_PACKET_H
+#define HVTRACE_VMM_QEMU_PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* QEMU sends 4096 bytes at most (MAX_PACKET_LENGTH in its gdbstub.c); others get some room. */
+#define PACKET_MAX 16384
+
+/*
+ * One end of a connection. Owned by one thread at a time, except packet_interrupt(). Once a
+ * function has failed with anything but -ETIMEDOUT the connection is of no more use, and each
+ * further call gives the same error.
+ */
+struct packet_conn {
+	int fd;
+	int error;    /* what ended the connection, negative */
+	bool no_ack;  /* both sides have agreed not to acknowledge packets */
+	bool ack_due; /* for the packet received last; goes out with the next one sent */
+	/* What has been received of the next packet. */
+	int state;
+	uint8_t sum, sum_sent;
+	unsigned int bad; /* packets in a row that were wrong */
+	size_t in_pos, in_len;
+	char in[4096];
+	size_t len;
+	char data[PACKET_MAX + 1]; /* the packet received last, ended by a NUL */
+	/* The packet sent last as it went out, for when the peer wants it again. */
+	size_t out_len;
+	char out[PACKET_MAX + 8];
+};
+
+/* Use a connected socket: it is closed by packet_close(), and made non-blocking here. */
+int packet_open(struct packet_conn *c, int fd);
+void packet_close(struct packet_conn *c);
+
+/* Send a packet with this text in it, which has none of the characters $, # and }. */
+int packet_send(struct packet_conn *c, const char *text);
+
+/*
+ * Wait up to timeout_ms (-1: for ever) for a whole packet; it is in c->data then. Gives its
+ * length. -ETIMEDOUT: none came, or not all of it; asking again goes on where it stopped.
+ */
+int packet_recv(struct packet_conn *c, int timeout_ms);
+
+/* Send the byte that stops a running guest. Any thread, while no other one sends a packet. */
+int packet_interrupt(const struct packet_conn *c);
+
+#endif
