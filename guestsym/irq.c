@@ -152,7 +152,8 @@ static int find_parainstructions(struct irq_sites *irq)
 
 /*
  * struct alt_instr starts with two place-relative words, instruction and replacement; with what
- * follows it has 12 bytes (5.13), 13 (before: padlen) or 14 (6.3: flags).
+ * follows it has 12 bytes (5.13), 13 (before: padlen) or 14 (6.3: flags). Read with another size
+ * they lead out of the image soon.
  */
 static bool alt_stride_fits(const struct irq_sites *irq, const uint8_t *p, uint64_t va, size_t len,
 			    size_t stride)
@@ -160,8 +161,8 @@ static bool alt_stride_fits(const struct irq_sites *irq, const uint8_t *p, uint6
 	if (len % stride)
 		return false;
 	for (size_t pos = 0; pos < len; pos += stride)
-		if (!elf_image_is_text(irq->e, place_relative(va + pos, p + pos)) ||
-		    !elf_image_is_text(irq->e, place_relative(va + pos + 4, p + pos + 4)))
+		if (!elf_image_at(irq->e, place_relative(va + pos, p + pos), 1) ||
+		    !elf_image_at(irq->e, place_relative(va + pos + 4, p + pos + 4), 1))
 			return false;
 	return true;
 }

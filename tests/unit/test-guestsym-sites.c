@@ -257,7 +257,7 @@ static void test_altinstructions(void **state)
 		made_label(&m, "__alt_instructions", 'D');
 		for (size_t i = 0; i < sizeof(sites) / sizeof(sites[0]); i++) {
 			made_put_rel(&m, MADE_BASE + sites[i]);
-			made_put_rel(&m, MADE_BASE + 0x900 + i);
+			made_put_rel(&m, MADE_BASE + 0x3000 + i);
 			made_put(&m, "\1\0\6\1\0\0", stride - 8);
 		}
 		made_label(&m, "__alt_instructions_end", 'D');
