@@ -506,8 +506,9 @@ static void test_acpi_tables(void **state)
 	assert_int_equal(get64(fadt + 140), get32(fadt + 40));
 	assert_int_equal(get64(fadt + 152), 0x600);
 	assert_int_equal(get64(fadt + 176), 0x604);
-	assert_memory_equal(buf + (get32(fadt + 36) - acpi_cfg.pa), "FACS", 4);
-	assert_int_equal(get32(fadt + 36) % 64, 0);
+	assert_int_equal(get32(fadt + 36), 0); /* the 64-bit address counts */
+	assert_memory_equal(buf + (get64(fadt + 132) - acpi_cfg.pa), "FACS", 4);
+	assert_int_equal(get64(fadt + 132) % 64, 0);
 	dsdt = acpi_table(buf, get32(fadt + 40), len, "DSDT");
 	assert_memory_equal(dsdt + 36, "\x08_S5_\x12\x07\x04\x0a\x05\0\0\0", 13);
 	assert_int_equal(get32(dsdt + 4), 36 + 13);

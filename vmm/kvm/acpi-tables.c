@@ -227,7 +227,6 @@ static size_t acpi_add_fadt(struct acpi_writer *w, const struct acpi_tables_conf
 			    size_t facs, size_t dsdt)
 {
 	const struct acpi_fadt fadt = {
-		.facs = (uint32_t)(cfg->pa + facs),
 		.dsdt = (uint32_t)(cfg->pa + dsdt),
 		.sci_irq = cfg->sci_irq,
 		.pm1a_event = cfg->pm_event_port,
