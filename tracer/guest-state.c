@@ -24,7 +24,7 @@ static size_t clock_size(const struct guest_layout *at)
 	return at->c2n_seq + sizeof(uint32_t);
 }
 
-static void percpu_find(struct guest *g, uint64_t base, uint64_t var, size_t len,
+static void percpu_find(struct guest_kernel *g, uint64_t base, uint64_t var, size_t len,
 			struct guest_word *w)
 {
 	if (var == GUEST_NONE)
@@ -34,7 +34,7 @@ static void percpu_find(struct guest *g, uint64_t base, uint64_t var, size_t len
 }
 
 /* The vCPU's per-CPU area; vCPU n is CPU n, since the machine lists them in that order. */
-static const struct guest_cpu *guest_cpu(struct guest *g, unsigned int vcpu)
+static const struct guest_cpu *guest_cpu(struct guest_kernel *g, unsigned int vcpu)
 {
 	struct guest_cpu *c = &g->cpu[vcpu];
 	uint64_t base = guest_image_u64(g, g->at.per_cpu_offset + 8 * vcpu, 0);
@@ -69,7 +69,7 @@ static void state_from_count(struct guest_state *st, uint32_t count)
 	st->preempt_count = nibble(count & PREEMPT_MASK);
 }
 
-static uint64_t task_member(struct guest *g, uint64_t task, uint64_t off, size_t len)
+static uint64_t task_member(struct guest_kernel *g, uint64_t task, uint64_t off, size_t len)
 {
 	uint64_t value = 0;
 
@@ -78,7 +78,7 @@ static uint64_t task_member(struct guest *g, uint64_t task, uint64_t off, size_t
 	return value;
 }
 
-static void state_from_task(struct guest *g, struct guest_state *st, uint64_t task)
+static void state_from_task(struct guest_kernel *g, struct guest_state *st, uint64_t task)
 {
 	const struct guest_layout *at = &g->at;
 	uint32_t disabled;
@@ -95,7 +95,7 @@ static void state_from_task(struct guest *g, struct guest_state *st, uint64_t ta
 	st->comm[GUEST_COMM_LEN - 1] = '\0';
 }
 
-void guest_get_state(struct guest *g, unsigned int vcpu, const struct machine_regs *regs,
+void guest_get_state(struct guest_kernel *g, unsigned int vcpu, const struct machine_regs *regs,
 		     struct guest_state *st)
 {
 	const struct guest_cpu *c = guest_cpu(g, vcpu);
@@ -114,7 +114,7 @@ struct clock_data {
 	uint64_t offset;
 };
 
-static void clock_copy(struct guest *g, const struct guest_word *w, uint32_t seq,
+static void clock_copy(struct guest_kernel *g, const struct guest_word *w, uint32_t seq,
 		       struct clock_data *d)
 {
 	const struct guest_layout *at = &g->at;
@@ -129,7 +129,7 @@ static void clock_copy(struct guest *g, const struct guest_word *w, uint32_t seq
  * Parameters of the TSC's conversion: one of two copies, told by the sequence count's low bit. A
  * guest that keeps changing the count is not waited for.
  */
-static uint64_t cycles_to_ns(struct guest *g, const struct guest_word *w, uint64_t tsc)
+static uint64_t cycles_to_ns(struct guest_kernel *g, const struct guest_word *w, uint64_t tsc)
 {
 	struct clock_data d = {0};
 	uint32_t seq = 0, now = 0;
@@ -146,7 +146,7 @@ static uint64_t cycles_to_ns(struct guest *g, const struct guest_word *w, uint64
 	return d.offset + (uint64_t)(((unsigned __int128)tsc * d.mul) >> (d.shift & 63));
 }
 
-uint64_t guest_sched_clock(struct guest *g, unsigned int vcpu, uint64_t tsc, bool stable)
+uint64_t guest_sched_clock(struct guest_kernel *g, unsigned int vcpu, uint64_t tsc, bool stable)
 {
 	const struct guest_cpu *c = guest_cpu(g, vcpu);
 	const struct guest_layout *at = &g->at;

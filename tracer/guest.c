@@ -62,7 +62,7 @@ static void layout_clock(struct guest_layout *at, const struct guestsym *gs)
 		at->jiffies = GUEST_NONE;
 }
 
-int guest_init(struct guest *g, const struct guestsym *gs, char *err, size_t errlen)
+int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen)
 {
 	struct guest_layout *at = &g->at;
 
@@ -90,42 +90,42 @@ int guest_init(struct guest *g, const struct guestsym *gs, char *err, size_t err
 	return 0;
 }
 
-void guest_bind(struct guest *g, struct machine *m)
+void guest_bind(struct guest_kernel *g, struct machine *m)
 {
 	g->m = m;
 }
 
-static bool in_image(const struct guest *g, uint64_t va)
+static bool in_image(const struct guest_kernel *g, uint64_t va)
 {
 	return va - g->text_va < g->text_len;
 }
 
-uint64_t guest_image_pa(const struct guest *g, uint64_t va)
+uint64_t guest_image_pa(const struct guest_kernel *g, uint64_t va)
 {
 	return va - g->text_va + g->text_pa;
 }
 
-static bool image_get(struct guest *g, uint64_t va, void *buf, size_t len)
+static bool image_get(struct guest_kernel *g, uint64_t va, void *buf, size_t len)
 {
 	return va != GUEST_NONE && in_image(g, va) &&
 	       !machine_read(g->m, guest_image_pa(g, va), buf, len);
 }
 
-uint64_t guest_image_u64(struct guest *g, uint64_t va, uint64_t otherwise)
+uint64_t guest_image_u64(struct guest_kernel *g, uint64_t va, uint64_t otherwise)
 {
 	uint64_t value;
 
 	return image_get(g, va, &value, sizeof(value)) ? value : otherwise;
 }
 
-uint32_t guest_image_u32(struct guest *g, uint64_t va, uint32_t otherwise)
+uint32_t guest_image_u32(struct guest_kernel *g, uint64_t va, uint32_t otherwise)
 {
 	uint32_t value;
 
 	return image_get(g, va, &value, sizeof(value)) ? value : otherwise;
 }
 
-int guest_translate(struct guest *g, uint64_t va, uint64_t *pa)
+int guest_translate(struct guest_kernel *g, uint64_t va, uint64_t *pa)
 {
 	uint64_t base;
 
@@ -143,7 +143,7 @@ int guest_translate(struct guest *g, uint64_t va, uint64_t *pa)
 			    guest_image_u32(g, g->l5_enabled, 0) ? 5 : 4, va, pa, NULL);
 }
 
-int guest_read(struct guest *g, uint64_t va, void *buf, size_t len)
+int guest_read(struct guest_kernel *g, uint64_t va, void *buf, size_t len)
 {
 	uint8_t *to = buf;
 
@@ -163,7 +163,7 @@ int guest_read(struct guest *g, uint64_t va, void *buf, size_t len)
 	return 0;
 }
 
-void guest_find(struct guest *g, uint64_t va, size_t len, struct guest_word *w)
+void guest_find(struct guest_kernel *g, uint64_t va, size_t len, struct guest_word *w)
 {
 	memset(w, 0, sizeof(*w));
 	if (PAGE_LEFT(va) < len || guest_translate(g, va, &w->pa))
@@ -172,7 +172,8 @@ void guest_find(struct guest *g, uint64_t va, size_t len, struct guest_word *w)
 	w->found = true;
 }
 
-bool guest_copy(struct guest *g, const struct guest_word *w, uint64_t off, void *buf, size_t len)
+bool guest_copy(struct guest_kernel *g, const struct guest_word *w, uint64_t off, void *buf,
+		size_t len)
 {
 	if (!w->host)
 		return w->found && !machine_read(g->m, w->pa + off, buf, len);
@@ -180,7 +181,7 @@ bool guest_copy(struct guest *g, const struct guest_word *w, uint64_t off, void 
 	return true;
 }
 
-uint64_t guest_get(struct guest *g, const struct guest_word *w, size_t len)
+uint64_t guest_get(struct guest_kernel *g, const struct guest_word *w, size_t len)
 {
 	uint64_t value = 0;
 

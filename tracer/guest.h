@@ -48,7 +48,7 @@ struct guest_cpu {
 	struct guest_word current, preempt_count, cyc2ns;
 };
 
-struct guest {
+struct guest_kernel {
 	struct machine *m;
 	struct guest_layout at;
 	uint64_t text_va, text_pa, text_len; /* the kernel image: link address, where it lies */
@@ -67,46 +67,47 @@ struct guest_state {
 };
 
 /* Learn the layout. -ENODATA or -ENOENT with one line in err when the image does not tell. */
-int guest_init(struct guest *g, const struct guestsym *gs, char *err, size_t errlen);
+int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen);
 /* The machine that it runs in, whose kernel lies where the image says. */
-void guest_bind(struct guest *g, struct machine *m);
+void guest_bind(struct guest_kernel *g, struct machine *m);
 /*
  * Find where KASLR has put the kernel of a guest that runs already; the machine is paused. -ESRCH
  * and others, with one line in err: it is another kernel than the image, and which.
  */
-int guest_locate(struct guest *g, const struct guestsym *gs, char *err, size_t errlen);
+int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen);
 
 /* Physical address of link address va of the kernel image. */
-uint64_t guest_image_pa(const struct guest *g, uint64_t va);
+uint64_t guest_image_pa(const struct guest_kernel *g, uint64_t va);
 
 /* Physical address of a kernel virtual address, as the kernel's own page tables have it. */
-int guest_translate(struct guest *g, uint64_t va, uint64_t *pa);
+int guest_translate(struct guest_kernel *g, uint64_t va, uint64_t *pa);
 /* Copy from kernel virtual memory: 0 or -EFAULT. */
-int guest_read(struct guest *g, uint64_t va, void *buf, size_t len);
+int guest_read(struct guest_kernel *g, uint64_t va, void *buf, size_t len);
 /* Find bytes that lie within one page, for reading them again and again. */
-void guest_find(struct guest *g, uint64_t va, size_t len, struct guest_word *w);
+void guest_find(struct guest_kernel *g, uint64_t va, size_t len, struct guest_word *w);
 /* Copy len of them from off on. False, and buf as it was: they were not found. */
-bool guest_copy(struct guest *g, const struct guest_word *w, uint64_t off, void *buf, size_t len);
+bool guest_copy(struct guest_kernel *g, const struct guest_word *w, uint64_t off, void *buf,
+		size_t len);
 /* Their first len (8 at most) bytes as a number; 0 when they were not found. */
-uint64_t guest_get(struct guest *g, const struct guest_word *w, size_t len);
+uint64_t guest_get(struct guest_kernel *g, const struct guest_word *w, size_t len);
 /*
  * A variable of the kernel image by its link address; `otherwise` when this kernel does not have
  * it.
  */
-uint64_t guest_image_u64(struct guest *g, uint64_t va, uint64_t otherwise);
-uint32_t guest_image_u32(struct guest *g, uint64_t va, uint32_t otherwise);
+uint64_t guest_image_u64(struct guest_kernel *g, uint64_t va, uint64_t otherwise);
+uint32_t guest_image_u32(struct guest_kernel *g, uint64_t va, uint32_t otherwise);
 
 /*
  * State of the CPU that the vCPU is, at a hit with these registers. Called by that vCPU's thread.
  * What cannot be read (guest memory is not trusted) is left zero.
  */
-void guest_get_state(struct guest *g, unsigned int vcpu, const struct machine_regs *regs,
+void guest_get_state(struct guest_kernel *g, unsigned int vcpu, const struct machine_regs *regs,
 		     struct guest_state *st);
 
 /*
  * The kernel's sched_clock() for this TSC value, in ns: 0 until the kernel has set its clock up.
  * With stable: as sched_clock_cpu(), which printk stamps its lines with.
  */
-uint64_t guest_sched_clock(struct guest *g, unsigned int vcpu, uint64_t tsc, bool stable);
+uint64_t guest_sched_clock(struct guest_kernel *g, unsigned int vcpu, uint64_t tsc, bool stable);
 
 #endif

@@ -107,7 +107,7 @@ struct trace {
 	const struct tracer_ops *tracer;
 	const struct clock_ops *clock;
 	const struct probe_ops *engine;
-	struct guest guest;
+	struct guest_kernel guest;
 	struct probe_set probes;
 	uint64_t fentry;	/* address of the kernel's __fentry__ */
 	uint64_t ftrace_return; /* while ftrace_init() runs: where a trap waits for its end */

@@ -100,7 +100,7 @@ static int slide_find(const struct guestsym *gs, const struct tables *t,
 }
 
 /* With page table isolation a vCPU in user mode has tables without the kernel; its pair has it. */
-static int image_find(struct guest *g, struct tables *t, uint64_t slide)
+static int image_find(struct guest_kernel *g, struct tables *t, uint64_t slide)
 {
 	uint64_t va = g->text_va + slide;
 	int ret = machine_walk(t->m, t->root, t->levels, va, &g->text_pa, NULL);
@@ -111,7 +111,7 @@ static int image_find(struct guest *g, struct tables *t, uint64_t slide)
 	return machine_walk(t->m, t->root, t->levels, va, &g->text_pa, NULL);
 }
 
-static int banner_check(struct guest *g, const struct guestsym *gs, char *err, size_t errlen)
+static int banner_check(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen)
 {
 	uint64_t at = guestsym_addr(gs, "linux_banner");
 	const char *want = guestsym_banner(gs);
@@ -134,7 +134,7 @@ static int banner_check(struct guest *g, const struct guestsym *gs, char *err, s
 	return -ESRCH;
 }
 
-int guest_locate(struct guest *g, const struct guestsym *gs, char *err, size_t errlen)
+int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen)
 {
 	struct machine_sregs sregs;
 	struct tables t = {.m = g->m};

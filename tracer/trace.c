@@ -72,7 +72,7 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	t->max_events = cfg->max_events ? cfg->max_events : UINT64_MAX;
 	ret = trace_choose(t, cfg, err, errlen);
 	if (!ret)
-		ret = guest_init(&t->guest, cfg->gs, err, errlen);
+		ret = guest_learn(&t->guest, cfg->gs, err, errlen);
 	if (!ret)
 		ret = probe_set_init(&t->probes, cfg, t->tracer->functions, err, errlen);
 	if (!ret)

@@ -254,7 +254,7 @@ static void hostile_pointers_read_as_zero(void **state)
 static void clock_is_the_kernels(void **state)
 {
 	struct trace *t = trace_started((struct trace_config){0});
-	struct guest *g = &t->guest;
+	struct guest_kernel *g = &t->guest;
 	uint32_t copy = PER_CPU_AREA + PCPU_CYC2NS;
 
 	(void)state;
