@@ -393,10 +393,15 @@ static void check_regs(enum machine_trap_kind kind)
 	guest_free(&g);
 }
 
-static void test_regs(void **state)
+static void test_regs_out(void **state)
 {
 	(void)state;
 	check_regs(MACHINE_TRAP_OUT);
+}
+
+static void test_regs_int3(void **state)
+{
+	(void)state;
 	check_regs(MACHINE_TRAP_INT3);
 }
 
@@ -598,7 +603,8 @@ int main(void)
 		cmocka_unit_test(test_boot_params),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_windows_run_out),
-		cmocka_unit_test(test_regs),
+		cmocka_unit_test(test_regs_out),
+		cmocka_unit_test(test_regs_int3),
 		cmocka_unit_test(test_sregs_at_each_hit),
 		cmocka_unit_test(test_regs_while_paused),
 		cmocka_unit_test(test_tsc),

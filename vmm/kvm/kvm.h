@@ -89,6 +89,7 @@ struct kvm_vcpu {
 	bool inside;	     /* neither parked nor waiting in a pause; m->lock */
 	unsigned int held;   /* pauses that this vCPU's handler holds; own thread only */
 	uint64_t tsc_offset; /* guest TSC = host TSC + this */
+	bool tsc_stops;	     /* whenever the vCPU is not loaded: the offset means nothing */
 	bool handling;	     /* an exit, or waiting for a pause meanwhile; own thread only */
 	bool sregs_synced;   /* run->s.regs.sregs are those of the last exit */
 	uint64_t cpu_ns;     /* CPU time of the thread when machine_wait() last looked */

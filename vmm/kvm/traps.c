@@ -321,7 +321,7 @@ static void trap_hit(struct kvm_vcpu *v, const struct kvm_trap *found, uint64_t 
 	struct machine_regs regs;
 	struct machine_hit hit = {
 		.vcpu = v->index,
-		.tsc = tsc + v->tsc_offset,
+		.tsc = kvm_vcpu_tsc(v, tsc),
 		.cookie = trap.pub.cookie,
 		.va = trap.pub.va,
 		.regs = &regs,
