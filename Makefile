@@ -21,7 +21,7 @@ Q := @
 say = @printf '  %-7s %s\n' $(1) $(2)
 endif
 
-PKGS     := libelf libbpf capstone zlib liblzma liblz4 libzstd
+PKGS     := libelf libbpf capstone libvirt libvirt-qemu zlib liblzma liblz4 libzstd
 PKG_OK   := $(shell pkg-config --exists $(PKGS) 2>/dev/null && echo yes)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lbz2
@@ -92,15 +92,18 @@ setup:
 guest: setup
 	@scripts/get-guest
 
+# Started anew behind the set-up, which installs the libraries that are looked for at the top.
+jobs = --no-print-directory $(if $(findstring j,$(firstword -$(MAKEFLAGS))),,-j$(shell nproc))
+
 demo: guest
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) $(jobs) all
 	@scripts/demo $(O)/hvtrace
 
 check: guest
-	@$(MAKE) --no-print-directory check-built
+	@$(MAKE) $(jobs) check-built
 
 bench: guest
-	@$(MAKE) --no-print-directory bench-built
+	@$(MAKE) $(jobs) bench-built
 
 install: all
 	install -D -m 755 $(O)/hvtrace $(DESTDIR)$(PREFIX)/bin/hvtrace

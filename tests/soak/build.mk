@@ -6,7 +6,7 @@ soak-tests += tests/soak/small-kernel
 .PHONY: soak-built
 soak: guest
 	@scripts/setup --small-kernel
-	@$(MAKE) --no-print-directory soak-built
+	@$(MAKE) $(jobs) soak-built
 
 soak-built: all
 	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run $(soak-tests)
