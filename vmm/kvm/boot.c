@@ -40,7 +40,8 @@
  * They report some features whatever CPUID says, and the local APIC's timer ticks faster than its
  * handler runs there; ticks that come late must not be taken for a broken timer. Without ACPI there
  * is no interpreter of AML to interpret, but also, for kernels that do not know MP tables (Debian's
- * for clouds), only one CPU.
+ * for clouds), only one CPU. The crypto code's self-tests (Debian has them on) exponentiate numbers
+ * of 2,048 bits for ten minutes.
  *
  * clearcpuid takes names since 5.18, numbers always; Linux has room for 127 characters of them:
  * smap, smep, fsgsbase, umip, erms, fsrm (whose rep movsb is interpreted byte by byte); pclmulqdq,
@@ -49,7 +50,7 @@
  */
 #define CMDLINE_ALL "nokaslr tsc=reliable"
 #define CMDLINE_EMULATED                                                                           \
-	" no_timer_check nolapic_timer mitigations=off noxsave"                                    \
+	" no_timer_check nolapic_timer mitigations=off noxsave cryptomgr.notests"                  \
 	" clearcpuid=308,295,288,514,297,580,129,137,147,148,150,151,153,156,158,291,293,296,304,306,317"
 #define CMDLINE_EMULATED_UP CMDLINE_EMULATED " acpi=off"
 
