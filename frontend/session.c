@@ -104,12 +104,12 @@ static bool session_ended(struct session *s, const struct trace_status *st)
 	return true;
 }
 
-void session_run(struct session *s, bool wanted)
+void session_run(struct session *s, bool show)
 {
 	struct trace_status st;
 	struct progress progress;
 
-	progress_init(&progress, wanted);
+	progress_init(&progress, show);
 	clock_gettime(CLOCK_MONOTONIC, &s->start);
 	do {
 		machine_wait(s->m, &s->event, 100);

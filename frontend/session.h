@@ -70,8 +70,9 @@ int session_new_trace(struct session *s, unsigned int vcpus);
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
 /* For machine_config.message; prints to stderr. */
 void session_message(void *arg, enum machine_msg_level level, const char *text);
-/* The machine runs and the trace is attached: wait for the end, showing progress if wanted. */
-void session_run(struct session *s, bool progress);
+/* The machine runs and the trace is attached: wait for the end, with a progress line to show or
+ * not. */
+void session_run(struct session *s, bool show);
 /* Restore the guest, say on stderr how it ended, print the trace. The exit status. */
 int session_finish(struct session *s);
 /* The guest crashed, or never got to --until. After session_run(). */

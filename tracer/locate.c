@@ -75,9 +75,11 @@ static int gate_read(const struct tables *t, const struct machine_sregs *sregs, 
 	if ((vector + 1) * sizeof(gate) > sregs->idt_limit + 1u)
 		return -EFAULT;
 	ret = tables_read(t, at, &gate, sizeof(gate));
+	if (ret)
+		return ret;
 	*handler = (uint64_t)gate.offset_high << 32 | (uint64_t)gate.offset_mid << 16 |
 		   gate.offset_low;
-	return ret;
+	return 0;
 }
 
 /* All gates must agree: one that does not means another kernel, or something that hooks the IDT. */

@@ -174,7 +174,7 @@ static void hits_become_records(void **state)
 {
 	struct trace *t = trace_started((struct trace_config){0});
 	struct ring_cursor *c = ring_look(t->ring[0]);
-	struct trace_function_entry e;
+	struct trace_function_entry e = {0};
 
 	(void)state;
 	assert_true(guest_calls(t, FN_ALPHA, FAKE_VA(FN_START + 7)));
@@ -498,7 +498,7 @@ static void running_kernels_are_found_where_they_are(void **state)
 	struct machine_regs regs = {.rsp = FAKE_VA(STACK) + SLIDE, .rflags = 0x202};
 	struct machine_hit hit = {.regs = &regs};
 	const struct machine_trap *trap;
-	struct trace_function_entry e;
+	struct trace_function_entry e = {0};
 	struct ring_cursor *c;
 	char err[256] = "";
 	struct trace *t;
