@@ -155,7 +155,7 @@ int options_parse(int argc, char **argv, const struct option_row *rows,
 		  const struct option_usage *usage)
 {
 	size_t n = rows_count(rows);
-	struct getopt_forms forms;
+	struct getopt_forms forms = {0};
 	int c;
 
 	forms_fill(&forms, rows, n);

@@ -92,8 +92,8 @@ void guards_booted(struct trace *t)
 static int ftrace_init_entered(struct trace *t, const struct machine_hit *hit)
 {
 	struct machine_trap back = {
-		.size = 1,
-		.kind = MACHINE_TRAP_INT3,
+		.size = 2,
+		.kind = MACHINE_TRAP_OUT,
 		.action = MACHINE_TRAP_ONCE,
 		.cookie = UINT64_MAX,
 	};

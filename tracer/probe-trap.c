@@ -5,7 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SITE_SIZE = 5 };
+/*
+ * What fires once stands at the beginning of a function or behind a call: two bytes that belong
+ * to it alone, and that nothing jumps into the middle of.
+ */
+enum { SITE_SIZE = 5, ONCE_SIZE = 2 };
 
 static int trap_insert(struct trace *t, const uint32_t *which, size_t n)
 {
@@ -21,8 +25,8 @@ static int trap_insert(struct trace *t, const uint32_t *which, size_t n)
 		traps[i] = (struct machine_trap){
 			.va = p->va + t->guest.slide,
 			.pa = guest_image_pa(&t->guest, p->va),
-			.size = once ? 1 : SITE_SIZE,
-			.kind = once ? MACHINE_TRAP_INT3 : MACHINE_TRAP_OUT,
+			.size = once ? ONCE_SIZE : SITE_SIZE,
+			.kind = MACHINE_TRAP_OUT,
 			.action = once ? MACHINE_TRAP_ONCE : MACHINE_TRAP_SKIP,
 			.cookie = which[i],
 		};
