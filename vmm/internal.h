@@ -10,15 +10,24 @@ struct machine {
 	const struct machine_ops *ops;
 };
 
-/* What a backend does for the functions of machine.h of the same names. Every member is needed. */
+/*
+ * What a backend does for the functions of machine.h of the same names. Every member is needed
+ * unless its comment says otherwise.
+ */
 struct machine_ops {
 	const char *name;
 	const char *desc; /* one line for lists */
+	/* NULL in backends that only attach */
 	struct machine *(*create)(const struct machine_config *cfg, char *err, size_t errlen);
 	void (*destroy)(struct machine *m);
 	int (*start)(struct machine *m, char *err, size_t errlen);
 	void (*get_info)(struct machine *m, struct machine_info *info);
+	/* NULL: memory has no host address, and there are the three below */
 	void *(*host_ptr)(struct machine *m, uint64_t pa, size_t len);
+	/* NULL: through host_ptr */
+	int (*read)(struct machine *m, uint64_t pa, void *buf, size_t len);
+	int (*write)(struct machine *m, uint64_t pa, const void *buf, size_t len);
+	int (*write_text)(struct machine *m, uint64_t pa, const void *buf, size_t len);
 	int (*window)(struct machine *m, size_t size, uint64_t *pa, void **host);
 	void (*pause)(struct machine *m);
 	void (*resume)(struct machine *m);
@@ -32,6 +41,10 @@ struct machine_ops {
 	void (*wake)(struct machine *m);
 };
 
-extern const struct machine_ops kvm_machine_ops; /* vmm/kvm/kvm.c */
+extern const struct machine_ops kvm_machine_ops;  /* vmm/kvm/kvm.c */
+extern const struct machine_ops qemu_machine_ops; /* vmm/qemu/attach.c */
+
+/* vmm/qemu/attach.c: machine_attach() */
+struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen);
 
 #endif

@@ -32,6 +32,11 @@ struct machine *machine_new(const char *backend, const struct machine_config *cf
 	return NULL;
 }
 
+struct machine *machine_attach(const struct machine_attach_config *cfg, char *err, size_t errlen)
+{
+	return qemu_attach(cfg, err, errlen);
+}
+
 void machine_free(struct machine *m)
 {
 	if (m)
@@ -50,7 +55,7 @@ void machine_get_info(struct machine *m, struct machine_info *info)
 
 void *machine_host_ptr(struct machine *m, uint64_t pa, size_t len)
 {
-	return m->ops->host_ptr(m, pa, len);
+	return m->ops->host_ptr ? m->ops->host_ptr(m, pa, len) : NULL;
 }
 
 /* Bytes from pa to the end of its page, at most len. */
@@ -84,6 +89,8 @@ int machine_read(struct machine *m, uint64_t pa, void *buf, size_t len)
 {
 	char *to = buf;
 
+	if (m->ops->read)
+		return m->ops->read(m, pa, buf, len);
 	if (check_range(m, pa, len))
 		return -EFAULT;
 	while (len) {
@@ -101,6 +108,8 @@ int machine_write(struct machine *m, uint64_t pa, const void *buf, size_t len)
 {
 	const char *from = buf;
 
+	if (m->ops->write)
+		return m->ops->write(m, pa, buf, len);
 	if (check_range(m, pa, len))
 		return -EFAULT;
 	while (len) {
@@ -112,6 +121,13 @@ int machine_write(struct machine *m, uint64_t pa, const void *buf, size_t len)
 		len -= chunk;
 	}
 	return 0;
+}
+
+int machine_write_text(struct machine *m, uint64_t pa, const void *buf, size_t len)
+{
+	if (m->ops->write_text)
+		return m->ops->write_text(m, pa, buf, len);
+	return machine_write(m, pa, buf, len);
 }
 
 int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host)

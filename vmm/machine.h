@@ -2,8 +2,9 @@
 /*
  * machine.h - the door of vmm/: a guest that can be stopped, read, written and resumed.
  *
- * A machine is hvtrace's own KVM machine (vmm/kvm/) or, later, a QEMU domain (vmm/qemu/).
- * Nothing in here knows that there is a tracer: it offers memory, registers and traps.
+ * A machine is hvtrace's own KVM machine (vmm/kvm/), or a running guest of QEMU that it has
+ * attached to (vmm/qemu/). Nothing in here knows that there is a tracer: it offers memory,
+ * registers and traps.
  *
  * Errors: functions that return int give 0 (or a count) or a negative errno. The functions that
  * create or start a machine also fill `err` with one line that names what failed and the way out.
@@ -52,17 +53,21 @@ enum machine_trap_action {
 };
 
 struct machine_trap {
-	uint64_t va;	/* address of the site as rip has it */
-	uint64_t pa;	/* its guest-physical address; a site's bytes lie side by side there */
-	uint8_t size;	/* bytes that the site takes, 1 to 8; MACHINE_TRAP_OUT needs 2 */
-	uint8_t kind;	/* enum machine_trap_kind */
-	uint8_t action; /* enum machine_trap_action */
+	uint64_t va;	 /* address of the site as rip has it */
+	uint64_t pa;	 /* its guest-physical address; a site's bytes lie side by side there */
+	uint8_t size;	 /* bytes that the site takes, 1 to 8; MACHINE_TRAP_OUT needs 2 */
+	uint8_t kind;	 /* enum machine_trap_kind */
+	uint8_t action;	 /* enum machine_trap_action */
 	uint64_t cookie; /* handed back at each hit */
 };
 
 struct machine_hit {
 	unsigned int vcpu;
-	uint64_t tsc;	/* the guest's TSC, read as soon as the vCPU had left the guest */
+	/*
+	 * The guest's TSC, read as soon as the vCPU had left the guest. Of an attached machine:
+	 * worked out, good to some tens of microseconds (see vmm/qemu/clock.c).
+	 */
+	uint64_t tsc;
 	uint64_t cookie;
 	uint64_t va;
 	/* As they were at the site, except rip, which already has the place to go on at. */
@@ -71,8 +76,9 @@ struct machine_hit {
 
 /*
  * Called for each hit on the thread that drives the vCPU, with that vCPU stopped and the others
- * running: hits of different vCPUs arrive at the same time. May call machine_pause(),
- * machine_traps_set() and machine_traps_clear().
+ * running: hits of different vCPUs arrive at the same time. (An attached machine has one thread:
+ * all vCPUs stand, and one hit arrives at a time.) May call machine_pause(), machine_traps_set()
+ * and machine_traps_clear().
  */
 typedef void machine_trap_fn(struct machine *m, const struct machine_hit *hit, void *arg);
 
@@ -81,13 +87,13 @@ typedef void machine_trap_fn(struct machine *m, const struct machine_hit *hit, v
 enum machine_msg_level { MACHINE_MSG_INFO, MACHINE_MSG_WARN };
 
 struct machine_config {
-	uint64_t memory;      /* bytes of guest RAM */
-	unsigned int vcpus;   /* 1 to MACHINE_MAX_VCPUS */
-	const void *kernel;   /* ELF image, held by the caller until machine_start() is back */
+	uint64_t memory;    /* bytes of guest RAM */
+	unsigned int vcpus; /* 1 to MACHINE_MAX_VCPUS */
+	const void *kernel; /* ELF image, held by the caller until machine_start() is back */
 	size_t kernel_size;
-	const void *initrd;   /* or NULL */
+	const void *initrd; /* or NULL */
 	size_t initrd_size;
-	const char *cmdline;  /* kernel command line; a backend adds what its host needs */
+	const char *cmdline; /* kernel command line; a backend adds what its host needs */
 
 	/* What the guest writes to its first serial port; on a vCPU's thread. May be NULL. */
 	void (*console)(void *arg, const char *text, size_t len);
@@ -105,7 +111,34 @@ struct machine_config {
  */
 struct machine *machine_new(const char *backend, const struct machine_config *cfg, char *err,
 			    size_t errlen);
-/* Stop all vCPUs for good and free everything. NULL is allowed. Not from a trap handler. */
+
+/* A running guest to attach to. */
+struct machine_attach_config {
+	/* A libvirt domain's id, UUID or name; or a gdb stub: gdb:unix:PATH, gdb:HOST:PORT */
+	const char *target;
+	const char *connect; /* libvirt's URI, NULL: qemu:///system */
+	/*
+	 * A tracer that was killed has left its stub in the domain: take that over. The guest may
+	 * stand at a trap; it runs on.
+	 */
+	bool recover;
+	/* As in struct machine_config. */
+	void (*message)(void *arg, enum machine_msg_level level, const char *text);
+	machine_trap_fn *trap;
+	void *arg;
+};
+
+/*
+ * Attach to a guest. It stands for some tens of milliseconds, then runs on if it ran before; one
+ * that was found standing (machine_info.was_running) stands until machine_start(). NULL on error,
+ * with the guest as it was.
+ */
+struct machine *machine_attach(const struct machine_attach_config *cfg, char *err, size_t errlen);
+
+/*
+ * Stop all vCPUs for good and free everything. An attached guest is let go instead: traps are
+ * cleared, and it runs or stands as it was found. NULL is allowed. Not from a trap handler.
+ */
 void machine_free(struct machine *m);
 
 /* Let the vCPUs run. */
@@ -120,12 +153,18 @@ struct machine_info {
 	const char *backend;
 	unsigned int vcpus;
 	uint64_t memory;
-	/* The host interprets guest kernel mode instead of running it (see docs/emulating-hosts). */
+	/* The host interprets guest kernel mode instead of running it (see docs/emulating-hosts).
+	 */
 	bool emulated;
 	double kernel_insns_per_sec; /* as calibrated at start; 0 when not emulated */
 	uint64_t tsc_khz;	     /* frequency of the guest's TSC */
 	const char *cmdline;	     /* the complete command line */
 	uint64_t kernel_pa;	     /* lowest physical address the kernel image is loaded at */
+	/* Of an attached machine, where emulated, cmdline and kernel_pa are not known: */
+	const char *name;	 /* of the domain, or NULL */
+	const char *accel;	 /* "tcg" or "kvm" */
+	const char *kernel_path; /* of the image that the domain is started with, or NULL */
+	bool was_running;
 };
 
 void machine_get_info(struct machine *m, struct machine_info *info);
@@ -134,25 +173,29 @@ void machine_get_info(struct machine *m, struct machine_info *info);
 
 /*
  * Host address of [pa, pa + len) of guest RAM, or NULL when any of it is not RAM. Valid until
- * machine_free(). The guest may change the bytes at any time: read each one once.
+ * machine_free(). The guest may change the bytes at any time: read each one once. NULL always for
+ * an attached machine, whose memory is another process's.
  */
 void *machine_host_ptr(struct machine *m, uint64_t pa, size_t len);
 
 /* Copy from and to guest-physical memory: 0, or -EFAULT when any byte is not RAM. */
 int machine_read(struct machine *m, uint64_t pa, void *buf, size_t len);
 int machine_write(struct machine *m, uint64_t pa, const void *buf, size_t len);
+/* The same for instructions, so that every vCPU executes the new ones once it runs again. */
+int machine_write_text(struct machine *m, uint64_t pa, const void *buf, size_t len);
 
 /*
  * Walk x86-64 page tables (levels: 4 or 5) from the table at guest-physical address root: the
  * physical address behind va, or -EFAULT. *left, when not NULL, gets the bytes up to the end of
  * the page that maps it. (Intel SDM vol. 3, 4.5.)
  */
-int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t va,
-		 uint64_t *pa, uint64_t *left);
+int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t va, uint64_t *pa,
+		 uint64_t *left);
 
 /*
  * Memory that the guest's memory map does not mention, seen by both sides: `size` bytes (rounded
- * up to pages) at guest-physical *pa, host address in *host. -ENOMEM, -ENOSPC.
+ * up to pages) at guest-physical *pa, host address in *host. -ENOMEM, -ENOSPC, -EOPNOTSUPP in an
+ * attached machine.
  */
 int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host);
 
@@ -191,7 +234,11 @@ enum machine_event_type {
 	MACHINE_EVENT_POWEROFF, /* guest powered itself off (ACPI S5) */
 	MACHINE_EVENT_HALT,	/* every vCPU halted with interrupts off: nothing will happen */
 	MACHINE_EVENT_CRASH,	/* triple fault */
-	MACHINE_EVENT_ERROR,	/* the host cannot go on with this guest; text says why */
+	/*
+	 * The host cannot go on with this guest; text says why. Of an attached guest also: its
+	 * QEMU has gone, or someone else has stopped it and may continue it.
+	 */
+	MACHINE_EVENT_ERROR,
 };
 
 struct machine_event {

@@ -8,6 +8,7 @@
  * in which one does is refused.
  */
 #include "vmm/qemu/gdb-layout.h"
+#include "vmm/qemu/xml.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -23,58 +24,6 @@ static const char *const gdb_reg_names[GDB_NR_REGS] = {
 	"fs_base", "gs_base", "k_gs_base", "cr0", "cr2", "cr3", "cr4", "efer",
 };
 
-/* The next element of that name behind at: the text between its name and its >, or NULL. */
-static const char *next_element(const char *at, const char *name, size_t *len)
-{
-	size_t name_len = strlen(name);
-	const char *end;
-
-	while ((at = strchr(at, '<'))) {
-		at++;
-		if (!strncmp(at, "!--", 3)) {
-			at = strstr(at, "-->");
-			if (!at)
-				return NULL;
-			continue;
-		}
-		if (strncmp(at, name, name_len) || !strchr(" \t\r\n/", at[name_len]))
-			continue;
-		at += name_len;
-		end = strchr(at, '>');
-		if (!end)
-			return NULL;
-		*len = (size_t)(end - at);
-		return at;
-	}
-	return NULL;
-}
-
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-/* Copy the value of an attribute: false when it is not there or does not fit. */
-static bool attribute(const char *element, size_t len, const char *name, char *value, size_t room)
-{
-	size_t name_len = strlen(name);
-
-	for (size_t i = 1; i + name_len + 2 <= len; i++) {
-		const char *from = element + i + name_len + 2, *end;
-
-		if (!is_space(element[i - 1]) || strncmp(element + i, name, name_len) ||
-		    from[-2] != '=' || (from[-1] != '"' && from[-1] != '\''))
-			continue;
-		end = memchr(from, from[-1], len - (size_t)(from - element));
-		if (!end || (size_t)(end - from) >= room)
-			return false;
-		memcpy(value, from, (size_t)(end - from));
-		value[end - from] = '\0';
-		return true;
-	}
-	return false;
-}
-
 /* A decimal number up to max: false when it is none. */
 static bool attribute_number(const char *element, size_t len, const char *name, uint32_t max,
 			     uint32_t *number)
@@ -82,7 +31,8 @@ static bool attribute_number(const char *element, size_t len, const char *name, 
 	char text[16], *end;
 	unsigned long n;
 
-	if (!attribute(element, len, name, text, sizeof(text)) || text[0] < '0' || text[0] > '9')
+	if (!xml_attribute(element, len, name, text, sizeof(text)) || text[0] < '0' ||
+	    text[0] > '9')
 		return false;
 	n = strtoul(text, &end, 10);
 	*number = (uint32_t)n;
@@ -104,7 +54,7 @@ int gdb_layout_add(struct gdb_layout *layout, const char *xml)
 {
 	size_t len;
 
-	while ((xml = next_element(xml, "reg", &len))) {
+	while ((xml = xml_element(xml, "reg", &len))) {
 		char name[32];
 		uint32_t bits, number;
 
@@ -115,7 +65,7 @@ int gdb_layout_add(struct gdb_layout *layout, const char *xml)
 		if (attribute_number(xml, len, "regnum", MAX_REGS, &number) &&
 		    number != layout->next)
 			return -EPROTO;
-		if (attribute(xml, len, "name", name, sizeof(name)))
+		if (xml_attribute(xml, len, "name", name, sizeof(name)))
 			note_reg(layout, name, bits);
 		layout->bytes += bits / 8;
 		layout->next++;
@@ -128,9 +78,9 @@ int gdb_layout_include(const char *xml, unsigned int n, char *href, size_t room)
 {
 	size_t len;
 
-	while ((xml = next_element(xml, "xi:include", &len))) {
+	while ((xml = xml_element(xml, "xi:include", &len))) {
 		if (!n--)
-			return attribute(xml, len, "href", href, room) ? 1 : -EPROTO;
+			return xml_attribute(xml, len, "href", href, room) ? 1 : -EPROTO;
 		xml += len;
 	}
 	return 0;

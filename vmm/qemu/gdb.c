@@ -265,7 +265,7 @@ bool gdb_was_running(const struct gdb *g)
 	return g->was_running;
 }
 
-int gdb_detach(struct gdb *g)
+int gdb_detach(struct gdb *g, bool run_on)
 {
 	int rc;
 
@@ -276,6 +276,8 @@ int gdb_detach(struct gdb *g)
 			return rc;
 		g->phys = false;
 	}
+	if (!run_on)
+		return 0;
 	return expect_ok(g, g->multiprocess ? ask(g, "D;%x", g->pid) : ask(g, "D"));
 }
 
@@ -465,6 +467,11 @@ int gdb_step(struct gdb *g, uint32_t thread)
 int gdb_interrupt(const struct gdb *g)
 {
 	return packet_interrupt(&g->conn);
+}
+
+void gdb_abort(const struct gdb *g)
+{
+	shutdown(g->conn.fd, SHUT_RDWR);
 }
 
 /* T05thread:p01.02;swbreak:; - pairs behind the signal, in any order */

@@ -55,6 +55,8 @@ int gdb_continue(struct gdb *g);
 /* Let one vCPU execute one instruction while the others stand: ends with a stop as well. */
 int gdb_step(struct gdb *g, uint32_t thread);
 int gdb_interrupt(const struct gdb *g);
+/* Make whoever waits for the stub fail, and every call from here on. Any thread. */
+void gdb_abort(const struct gdb *g);
 
 struct gdb_stop {
 	enum { GDB_STOP_SIGNAL, GDB_STOP_EXITED } kind;
@@ -73,7 +75,10 @@ int gdb_wait_stop(struct gdb *g, struct gdb_stop *stop, int timeout_ms);
 /* What QEMU's monitor prints for a command; *text is to be freed. */
 int gdb_monitor(struct gdb *g, const char *command, char **text);
 
-/* All breakpoints go, the guest runs on, and the stub waits for the next to connect. */
-int gdb_detach(struct gdb *g);
+/*
+ * Before gdb_close(): leave nothing behind for the next to connect, which includes breakpoints when
+ * the guest is to run on.
+ */
+int gdb_detach(struct gdb *g, bool run_on);
 
 #endif

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * attach.c - the qemu backend: takes over a running guest, and gives it back as it was found.
+ *
+ * A libvirt domain gets a gdb stub for as long as it is traced; a bare stub is one that QEMU was
+ * started with. Connecting to a stub stops the guest. All that is needed of it is asked for in one
+ * go, then it runs on.
+ */
+#include "vmm/qemu/qemu.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ADDRESS_ROOM 512
+
+void qemu_message(struct qemu_machine *m, enum machine_msg_level level, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	if (!m->cfg.message)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	m->cfg.message(m->cfg.arg, level, text);
+}
+
+/* --- what there is ------------------------------------------------------------------------------
+ */
+
+static bool monitor_says(struct qemu_machine *m, const char *command, const char *text)
+{
+	bool says;
+	char *answer;
+
+	if (gdb_monitor(m->gdb, command, &answer))
+		return false;
+	says = strstr(answer, text);
+	free(answer);
+	return says;
+}
+
+/*
+ * Did the guest run before we connected? libvirt knows. A bare stub tells up to QEMU 8.0; a later
+ * one does not, and then only a guest that has never run is known to stand.
+ */
+static bool found_running(struct qemu_machine *m)
+{
+	char *answer;
+	int major = 0, minor = 0;
+
+	if (m->domain)
+		return qemu_domain_was_running(m->domain);
+	if (gdb_was_running(m->gdb) || gdb_monitor(m->gdb, "info version", &answer))
+		return true;
+	sscanf(answer, "%d.%d", &major, &minor);
+	free(answer);
+	if (major < 8 || (major == 8 && !minor))
+		return false;
+	return !monitor_says(m, "info status", "(prelaunch)");
+}
+
+static int look_at_vcpus(struct qemu_machine *m, char *err, size_t errlen)
+{
+	uint32_t threads[MACHINE_MAX_VCPUS];
+	int n = gdb_threads(m->gdb, threads, MACHINE_MAX_VCPUS);
+
+	if (n == -E2BIG)
+		snprintf(err, errlen, "guests with more than %d vCPUs cannot be traced",
+			 MACHINE_MAX_VCPUS);
+	else if (n < 0)
+		snprintf(err, errlen, "the gdb stub does not tell the vCPUs: %s", strerror(-n));
+	if (n < 0)
+		return n;
+	m->nvcpus = (unsigned int)n;
+	for (int i = 0; i < n; i++)
+		m->vcpu[i].thread = threads[i];
+	return 0;
+}
+
+/* With the guest standing. */
+static int look(struct qemu_machine *m, char *err, size_t errlen)
+{
+	int rc = look_at_vcpus(m, err, errlen);
+
+	if (rc)
+		return rc;
+	m->kvm = m->domain ? qemu_domain_is_kvm(m->domain) : monitor_says(m, "info kvm", "enabled");
+	rc = qemu_ram_init(m);
+	if (!rc) {
+		rc = qemu_vcpu_tables(m);
+		/* A stub without QEMU's monitor: the tables stay unknown. */
+		if (rc == -EREMOTEIO || rc == -EPROTO)
+			rc = 0;
+	}
+	if (rc)
+		snprintf(err, errlen, "the gdb stub stopped answering: %s", strerror(-rc));
+	else
+		qemu_clock_khz(m);
+	return rc;
+}
+
+/* --- attaching and letting go -------------------------------------------------------------------
+ */
+
+static void let_go(struct qemu_machine *m)
+{
+	bool run_on = m->was_running && !m->foreign;
+	int rc;
+
+	qemu_run_stop(m);
+	if (m->gdb) {
+		rc = qemu_traps_clear_all(m);
+		if (!rc)
+			rc = gdb_detach(m->gdb, run_on);
+		if (rc && m->end.type == MACHINE_EVENT_NONE)
+			qemu_message(m, MACHINE_MSG_WARN,
+				     "the guest could not be given back as it was found: %s",
+				     strerror(-rc));
+	}
+	gdb_close(m->gdb);
+	qemu_domain_close(m->domain);
+}
+
+static void qemu_destroy(struct machine *base)
+{
+	struct qemu_machine *m = qemu_machine(base);
+
+	let_go(m);
+	qemu_ram_exit(m);
+	qemu_traps_free(m->traps);
+	qemu_run_exit(m);
+	free(m);
+}
+
+/* A machine that qemu_destroy() can take apart, attached to nothing yet. */
+static struct qemu_machine *qemu_alloc(const struct machine_attach_config *cfg)
+{
+	struct qemu_machine *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->base.ops = &qemu_machine_ops;
+	m->cfg = *cfg;
+	m->cfg.target = m->cfg.connect = NULL; /* the caller's again */
+	m->ram.mem_fd = -1;
+	m->traps = qemu_traps_new();
+	if (m->traps && !qemu_run_init(m))
+		return m;
+	qemu_traps_free(m->traps);
+	free(m);
+	return NULL;
+}
+
+static void on_reset(void *arg)
+{
+	qemu_machine_end(arg, MACHINE_EVENT_RESET, 0, "the guest was reset");
+}
+
+static int find_stub(struct qemu_machine *m, const struct machine_attach_config *cfg, char *address,
+		     char *err, size_t errlen)
+{
+	if (!strncmp(cfg->target, "gdb:", 4)) {
+		snprintf(address, ADDRESS_ROOM, "%s", cfg->target + 4);
+		return 0;
+	}
+	m->domain = qemu_domain_open(cfg->connect, cfg->target, err, errlen);
+	if (!m->domain)
+		return -ENOENT;
+	return qemu_domain_stub_start(m->domain, cfg->recover, address, ADDRESS_ROOM, err, errlen);
+}
+
+static int attach(struct qemu_machine *m, const struct machine_attach_config *cfg, char *err,
+		  size_t errlen)
+{
+	char address[ADDRESS_ROOM];
+	int rc = find_stub(m, cfg, address, err, errlen);
+
+	if (rc)
+		return rc;
+	m->gdb = gdb_connect(address, err, errlen);
+	if (!m->gdb)
+		return -ECONNREFUSED;
+	qemu_clock_begin(m);
+	m->was_running = found_running(m);
+	rc = look(m, err, errlen);
+	if (rc)
+		return rc;
+	rc = qemu_run_start(m, m->was_running);
+	if (rc)
+		snprintf(err, errlen, "cannot start a thread: %s", strerror(-rc));
+	else if (m->domain && qemu_domain_watch(m->domain, on_reset, m))
+		qemu_message(m, MACHINE_MSG_WARN, "libvirt does not tell when the guest is reset");
+	return rc;
+}
+
+struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen)
+{
+	struct qemu_machine *m = qemu_alloc(cfg);
+
+	if (!m) {
+		snprintf(err, errlen, "no memory for the machine");
+		return NULL;
+	}
+	if (!attach(m, cfg, err, errlen))
+		return &m->base;
+	qemu_destroy(&m->base);
+	return NULL;
+}
+
+/* --- the rest of the door -----------------------------------------------------------------------
+ */
+
+static int qemu_start(struct machine *base, char *err, size_t errlen)
+{
+	(void)err;
+	(void)errlen;
+	qemu_run_let(qemu_machine(base));
+	return 0;
+}
+
+static void qemu_get_info(struct machine *base, struct machine_info *info)
+{
+	struct qemu_machine *m = qemu_machine(base);
+
+	*info = (struct machine_info){
+		.backend = qemu_machine_ops.name,
+		.vcpus = m->nvcpus,
+		.memory = m->ram.size,
+		.tsc_khz = qemu_clock_khz(m),
+		.name = m->domain ? qemu_domain_name(m->domain) : NULL,
+		.accel = m->kvm ? "kvm" : "tcg",
+		.kernel_path = m->domain ? qemu_domain_kernel(m->domain) : NULL,
+		.was_running = m->was_running,
+	};
+}
+
+static int qemu_window(struct machine *base, size_t size, uint64_t *pa, void **host)
+{
+	(void)base;
+	(void)size;
+	(void)pa;
+	(void)host;
+	return -EOPNOTSUPP; /* a running guest's memory map is its own */
+}
+
+static size_t qemu_console_input(struct machine *base, const char *text, size_t len)
+{
+	(void)base;
+	(void)text;
+	(void)len;
+	return 0; /* its serial port is someone else's */
+}
+
+const struct machine_ops qemu_machine_ops = {
+	.name = "qemu",
+	.desc = "a running guest of QEMU, through libvirt or its gdb stub",
+	.destroy = qemu_destroy,
+	.start = qemu_start,
+	.get_info = qemu_get_info,
+	.read = qemu_read,
+	.write = qemu_write,
+	.write_text = qemu_write_text,
+	.window = qemu_window,
+	.pause = qemu_pause,
+	.resume = qemu_resume,
+	.get_regs = qemu_get_regs,
+	.set_regs = qemu_set_regs,
+	.get_sregs = qemu_get_sregs,
+	.traps_set = qemu_traps_set,
+	.traps_clear = qemu_traps_clear,
+	.console_input = qemu_console_input,
+	.wait = qemu_wait,
+	.wake = qemu_wake,
+};

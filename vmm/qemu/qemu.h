@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * qemu.h - what the files of vmm/qemu/ share: the attached machine and its parts.
+ *
+ * Two locks. m->lock guards the state of running and pausing (run.c) and is held for moments.
+ * m->io is held for one conversation with the stub, which needs the guest to stand: so it is
+ * taken with the machine paused, or on the run thread between a stop and the next continue. m->lock
+ * may be taken within m->io, not the other way round.
+ */
+#ifndef HVTRACE_VMM_QEMU_QEMU_H
+#define HVTRACE_VMM_QEMU_QEMU_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "vmm/internal.h"
+#include "vmm/qemu/domain.h"
+#include "vmm/qemu/gdb.h"
+
+#define QEMU_MAX_REGIONS 64
+
+struct qemu_region {
+	uint64_t pa, size;
+	uint64_t hva; /* in QEMU's address space */
+};
+
+struct qemu_ram {
+	struct qemu_region region[QEMU_MAX_REGIONS]; /* sorted */
+	unsigned int n; /* 0: the layout is unknown, only the stub can tell what is RAM */
+	uint64_t size;
+	pid_t pid;
+	int mem_fd;  /* /proc/PID/mem, or -1: process_vm_readv(2) does it */
+	bool direct; /* QEMU's memory can be reached */
+};
+
+/* How the guest's TSC is told: see clock.c. */
+struct qemu_clock {
+	uint64_t khz;	     /* of the host's TSC, and of the guest's; 0: not measured yet */
+	uint64_t offset;     /* from the clock to the guest's TSC */
+	bool tried;	     /* to find it out */
+	uint16_t port;	     /* of the ACPI timer, 0: there is none */
+	uint64_t ticks;	     /* of the ACPI timer, without its wrapping */
+	uint64_t seen;	     /* when that was read, in host TSC without stops */
+	uint64_t stop_begin; /* the host's TSC at the last stop */
+	uint64_t stopped;    /* sum of all stops before */
+	uint64_t base_host, base_ns; /* a moment in the host's TSC and its CLOCK_MONOTONIC */
+};
+
+struct qemu_vcpu {
+	uint32_t thread; /* the stub's number for it */
+	bool known;	 /* reg is what the vCPU has at this stop */
+	uint64_t reg[GDB_NR_REGS];
+	/* The stub does not tell them; as the monitor had them last. */
+	uint64_t idt_base, gdt_base;
+	uint16_t idt_limit, gdt_limit;
+};
+
+struct qemu_machine {
+	struct machine base;
+	struct machine_attach_config cfg;
+	struct qemu_domain *domain; /* NULL: a bare stub */
+	bool was_running;	    /* when it was found */
+	struct gdb *gdb;
+	pthread_mutex_t io;
+	bool kvm;
+	unsigned int nvcpus;
+	struct qemu_vcpu vcpu[MACHINE_MAX_VCPUS];
+	struct qemu_ram ram;
+	struct qemu_clock clock;
+	struct qemu_traps *traps;
+
+	pthread_mutex_t lock; /* the rest, except woken and event_fd */
+	pthread_cond_t change;
+	pthread_t thread;
+	bool started;	       /* the thread is there */
+	bool want_run;	       /* the guest is to run when nobody pauses it */
+	bool inside;	       /* the thread has the guest running or handles a stop */
+	bool running;	       /* the guest has been told to run and has not stopped yet */
+	bool interrupted;      /* and has been told to stop */
+	bool stopping;	       /* machine_free() */
+	bool foreign;	       /* someone else has stopped it: it is not ours to continue */
+	unsigned int requests; /* pauses asked for and not ended */
+	unsigned int outside;  /* of them those that other threads have got */
+	unsigned int held;     /* by the handler at work */
+	struct machine_event end;
+	int event_fd;
+	atomic_bool woken;
+};
+
+static inline struct qemu_machine *qemu_machine(struct machine *base)
+{
+	return (struct qemu_machine *)base; /* base is its first member */
+}
+
+/* attach.c */
+void qemu_message(struct qemu_machine *m, enum machine_msg_level level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* ram.c. Before the run thread is there, with the guest standing. */
+int qemu_ram_init(struct qemu_machine *m);
+void qemu_ram_exit(struct qemu_machine *m);
+bool qemu_ram_has(const struct qemu_machine *m, uint64_t pa, size_t len);
+int qemu_read(struct machine *base, uint64_t pa, void *buf, size_t len);
+int qemu_write(struct machine *base, uint64_t pa, const void *buf, size_t len);
+int qemu_write_text(struct machine *base, uint64_t pa, const void *buf, size_t len);
+
+/* monitor.c: numbers in what QEMU's monitor prints */
+int qemu_monitor_regions(const char *mtree, struct qemu_region *regions, unsigned int max);
+uint16_t qemu_monitor_port(const char *mtree, const char *device); /* 0: none */
+int qemu_monitor_hva(const char *answer, uint64_t *hva);
+int qemu_monitor_tables(const char *registers, struct qemu_vcpu *vcpus, unsigned int n);
+int qemu_monitor_port_value(const char *answer, uint32_t *value);
+
+/* regs.c */
+int qemu_get_regs(struct machine *base, unsigned int vcpu, struct machine_regs *regs);
+int qemu_set_regs(struct machine *base, unsigned int vcpu, const struct machine_regs *regs);
+int qemu_get_sregs(struct machine *base, unsigned int vcpu, struct machine_sregs *sregs);
+/* Called with m->io held: */
+int qemu_vcpu_fetch(struct qemu_machine *m, struct qemu_vcpu *v);
+int qemu_vcpu_set(struct qemu_machine *m, struct qemu_vcpu *v, enum gdb_reg reg, uint64_t value);
+int qemu_vcpu_tables(struct qemu_machine *m);
+void qemu_vcpu_regs(const struct qemu_vcpu *v, struct machine_regs *regs);
+
+/* run.c */
+int qemu_run_init(struct qemu_machine *m);
+void qemu_run_exit(struct qemu_machine *m);
+int qemu_run_start(struct qemu_machine *m, bool run);
+void qemu_run_let(struct qemu_machine *m); /* the guest run from now on */
+/* End the thread, with the guest standing. */
+void qemu_run_stop(struct qemu_machine *m);
+bool qemu_run_is_thread(struct qemu_machine *m);
+void qemu_machine_end(struct qemu_machine *m, enum machine_event_type type, unsigned int vcpu,
+		      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void qemu_pause(struct machine *base);
+void qemu_resume(struct machine *base);
+int qemu_wait(struct machine *base, struct machine_event *ev, int timeout_ms);
+void qemu_wake(struct machine *base);
+
+/* traps.c */
+struct qemu_traps *qemu_traps_new(void);
+void qemu_traps_free(struct qemu_traps *traps);
+int qemu_traps_set(struct machine *base, const struct machine_trap *traps, size_t n);
+int qemu_traps_clear(struct machine *base, const uint64_t *vas, size_t n);
+/* All of them, when detaching; the run thread has ended. */
+int qemu_traps_clear_all(struct qemu_machine *m);
+/* vcpu has stopped at a breakpoint; on the run thread. */
+void qemu_traps_hit(struct qemu_machine *m, unsigned int vcpu);
+
+/* clock.c */
+void qemu_clock_begin(struct qemu_machine *m); /* the guest stands since now */
+void qemu_clock_init(struct qemu_machine *m, const char *mtree);
+uint64_t qemu_clock_khz(struct qemu_machine *m);
+void qemu_clock_stopped(struct qemu_machine *m); /* the run thread has seen the guest stop */
+void qemu_clock_running(struct qemu_machine *m); /* and is about to continue it */
+/* On the run thread, with m->io held and the guest standing: */
+uint64_t qemu_clock_tsc(struct qemu_machine *m);
+/* v has its registers known and is at va, which is pa, in the kernel. */
+void qemu_clock_calibrate(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa);
+
+#endif

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ram.c - the guest's memory: in QEMU's address space if that can be reached, else through the
+ * stub.
+ *
+ * QEMU's monitor tells where each region of RAM lies in its process. What is written there is
+ * seen by the guest as data at once. As instructions it is seen under KVM, where the CPU itself
+ * takes care; under TCG the vCPUs go on executing what they have translated, unless the bytes come
+ * through QEMU's own memory functions, as those do that the stub writes.
+ */
+#include "vmm/qemu/qemu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PAGE	   4096
+#define PROBE_SIZE 64
+
+/* --- QEMU's address space --------------------------------------------------------------------- */
+
+static ssize_t host_copy(const struct qemu_ram *ram, uint64_t hva, void *buf, size_t len,
+			 bool write)
+{
+	struct iovec local = {.iov_base = buf, .iov_len = len};
+	struct iovec remote = {.iov_base = (void *)(uintptr_t)hva, .iov_len = len};
+
+	if (ram->mem_fd >= 0 && write)
+		return pwrite(ram->mem_fd, buf, len, (off_t)hva);
+	if (ram->mem_fd >= 0)
+		return pread(ram->mem_fd, buf, len, (off_t)hva);
+	if (write)
+		return process_vm_writev(ram->pid, &local, 1, &remote, 1, 0);
+	return process_vm_readv(ram->pid, &local, 1, &remote, 1, 0);
+}
+
+static int host_copy_all(const struct qemu_ram *ram, uint64_t hva, void *buf, size_t len,
+			 bool write)
+{
+	uint8_t *at = buf;
+
+	while (len) {
+		ssize_t n = host_copy(ram, hva, at, len, write);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n && errno != EIO ? -errno : -EFAULT;
+		hva += (uint64_t)n;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* --- regions ------------------------------------------------------------------------------------
+ */
+
+static const struct qemu_region *region_at(const struct qemu_ram *ram, uint64_t pa)
+{
+	unsigned int low = 0, high = ram->n;
+
+	while (low < high) {
+		unsigned int mid = (low + high) / 2;
+		const struct qemu_region *r = &ram->region[mid];
+
+		if (pa - r->pa < r->size)
+			return r;
+		if (pa < r->pa)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return NULL;
+}
+
+bool qemu_ram_has(const struct qemu_machine *m, uint64_t pa, size_t len)
+{
+	if (pa + len < pa)
+		return false;
+	if (!m->ram.n)
+		return true; /* nobody knows */
+	while (len) {
+		const struct qemu_region *r = region_at(&m->ram, pa);
+		uint64_t left;
+
+		if (!r)
+			return false;
+		left = r->pa + r->size - pa;
+		if (len <= left)
+			return true;
+		pa += left;
+		len -= left;
+	}
+	return true;
+}
+
+static int direct_copy(struct qemu_machine *m, uint64_t pa, void *buf, size_t len, bool write)
+{
+	uint8_t *at = buf;
+
+	while (len) {
+		const struct qemu_region *r = region_at(&m->ram, pa);
+		size_t part = len;
+		int rc;
+
+		if (r->pa + r->size - pa < part)
+			part = (size_t)(r->pa + r->size - pa);
+		rc = host_copy_all(&m->ram, r->hva + (pa - r->pa), at, part, write);
+		if (rc)
+			return rc;
+		pa += part;
+		at += part;
+		len -= part;
+	}
+	return 0;
+}
+
+/* --- reading and writing ------------------------------------------------------------------------
+ */
+
+int qemu_read(struct machine *base, uint64_t pa, void *buf, size_t len)
+{
+	struct qemu_machine *m = qemu_machine(base);
+	int rc;
+
+	if (!qemu_ram_has(m, pa, len))
+		return -EFAULT;
+	if (m->ram.direct)
+		return direct_copy(m, pa, buf, len, false);
+	qemu_pause(base);
+	pthread_mutex_lock(&m->io);
+	rc = gdb_read_phys(m->gdb, pa, buf, len);
+	pthread_mutex_unlock(&m->io);
+	qemu_resume(base);
+	return rc == -EREMOTEIO ? -EFAULT : rc;
+}
+
+static int stub_write(struct qemu_machine *m, uint64_t pa, const void *buf, size_t len)
+{
+	int rc;
+
+	qemu_pause(&m->base);
+	pthread_mutex_lock(&m->io);
+	rc = gdb_write_phys(m->gdb, pa, buf, len);
+	pthread_mutex_unlock(&m->io);
+	qemu_resume(&m->base);
+	return rc == -EREMOTEIO ? -EFAULT : rc;
+}
+
+int qemu_write(struct machine *base, uint64_t pa, const void *buf, size_t len)
+{
+	struct qemu_machine *m = qemu_machine(base);
+	union {
+		const void *from;
+		void *buf; /* process_vm_writev(2) only reads it */
+	} bytes = {.from = buf};
+
+	if (!qemu_ram_has(m, pa, len))
+		return -EFAULT;
+	if (m->ram.direct)
+		return direct_copy(m, pa, bytes.buf, len, true);
+	return stub_write(m, pa, buf, len);
+}
+
+int qemu_write_text(struct machine *base, uint64_t pa, const void *buf, size_t len)
+{
+	struct qemu_machine *m = qemu_machine(base);
+
+	if (m->kvm)
+		return qemu_write(base, pa, buf, len);
+	return qemu_ram_has(m, pa, len) ? stub_write(m, pa, buf, len) : -EFAULT;
+}
+
+/* --- finding it ---------------------------------------------------------------------------------
+ */
+
+/* Where each region lies, and whether its end lies where it should: else it is not one piece. */
+static int region_locate(struct qemu_machine *m, struct qemu_region *r)
+{
+	uint64_t last = (r->size - 1) & ~(uint64_t)(PAGE - 1), end_hva;
+	uint64_t *to[] = {&r->hva, &end_hva};
+	int rc = 0;
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		char command[64], *answer;
+
+		snprintf(command, sizeof(command), "gpa2hva 0x%" PRIx64, r->pa + (i ? last : 0));
+		rc = gdb_monitor(m->gdb, command, &answer);
+		if (rc)
+			return rc;
+		rc = qemu_monitor_hva(answer, to[i]);
+		free(answer);
+	}
+	return rc ? rc : end_hva - r->hva == last ? 0 : -EPROTO;
+}
+
+/* Neighbours in the guest that are neighbours in QEMU as well are one. */
+static void regions_join(struct qemu_ram *ram)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < ram->n; i++) {
+		struct qemu_region *last = n ? &ram->region[n - 1] : NULL, *r = &ram->region[i];
+
+		ram->size += r->size;
+		if (last && last->pa + last->size == r->pa && last->hva + last->size == r->hva)
+			last->size += r->size;
+		else
+			ram->region[n++] = *r;
+	}
+	ram->n = n;
+}
+
+static int regions_find(struct qemu_machine *m)
+{
+	struct qemu_ram *ram = &m->ram;
+	char *mtree;
+	int rc = gdb_monitor(m->gdb, "info mtree -f", &mtree), n;
+
+	if (rc)
+		return rc;
+	n = qemu_monitor_regions(mtree, ram->region, QEMU_MAX_REGIONS);
+	qemu_clock_init(m, mtree);
+	free(mtree);
+	for (int i = 0; i < n && !rc; i++)
+		rc = region_locate(m, &ram->region[i]);
+	if (n < 0 || rc)
+		return n < 0 ? n : rc;
+	ram->n = (unsigned int)n;
+	regions_join(ram);
+	return 0;
+}
+
+/*
+ * Is the guest's memory what is found at these addresses of that process? The stub shows the same
+ * bytes, and the guest stands.
+ */
+static int direct_check(struct qemu_machine *m)
+{
+	struct qemu_ram *ram = &m->ram;
+	uint8_t direct[PROBE_SIZE], stub[PROBE_SIZE];
+
+	for (unsigned int i = 0; i < ram->n; i++) {
+		uint64_t pa = ram->region[i].pa + ram->region[i].size / 2;
+		int rc = direct_copy(m, pa, direct, sizeof(direct), false);
+
+		if (!rc)
+			rc = gdb_read_phys(m->gdb, pa, stub, sizeof(stub));
+		if (rc)
+			return rc;
+		if (memcmp(direct, stub, sizeof(stub)))
+			return -EXDEV;
+	}
+	return 0;
+}
+
+/* process_vm_readv(2), or /proc/PID/mem where a filter of system calls refuses that. */
+static int direct_open(struct qemu_machine *m)
+{
+	char path[64];
+	int rc;
+
+	if (!m->ram.n || !m->ram.pid)
+		return -ESRCH;
+	rc = direct_check(m);
+	if (rc != -EPERM && rc != -ENOSYS)
+		return rc;
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)m->ram.pid);
+	m->ram.mem_fd = open(path, O_RDWR | O_CLOEXEC);
+	return m->ram.mem_fd < 0 ? -errno : direct_check(m);
+}
+
+int qemu_ram_init(struct qemu_machine *m)
+{
+	int rc;
+
+	m->ram.mem_fd = -1;
+	m->ram.pid = gdb_peer_pid(m->gdb);
+	rc = regions_find(m);
+	if (rc && rc != -EPROTO && rc != -EREMOTEIO)
+		return rc; /* the connection is gone */
+	if (rc)
+		m->ram.n = 0;
+	rc = direct_open(m);
+	m->ram.direct = !rc;
+	if (rc == -EPERM || rc == -EACCES)
+		qemu_message(
+			m, MACHINE_MSG_WARN,
+			"no permission for the memory of QEMU (process %d), so its slow gdb stub is used: run as root, or as QEMU's user with kernel.yama.ptrace_scope=0",
+			(int)m->ram.pid);
+	else if (rc)
+		qemu_message(
+			m, MACHINE_MSG_WARN,
+			"the memory of QEMU cannot be reached from here, so its slow gdb stub is used");
+	return 0;
+}
+
+void qemu_ram_exit(struct qemu_machine *m)
+{
+	if (m->ram.mem_fd >= 0)
+		close(m->ram.mem_fd);
+}
