@@ -12,7 +12,7 @@
 
 #define DIGEST_MAGIC UINT32_C(0x64767468)
 /* To be counted up whenever this format, or what the parsers make of an image, changes. */
-#define DIGEST_FORMAT 1
+#define DIGEST_FORMAT 2
 
 struct digest_header {
 	uint32_t magic, format;

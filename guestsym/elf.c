@@ -224,6 +224,19 @@ bool elf_image_is_text(const struct elf_image *e, uint64_t va)
 	return seg && seg->exec;
 }
 
+bool elf_image_holds(const struct elf_image *e, const void *bytes, size_t len)
+{
+	const struct elf_section *rodata = elf_image_section(e, ".rodata");
+	const uint8_t *p = elf_section_data(e, rodata);
+
+	if (p)
+		return memmem(p, rodata->size, bytes, len);
+	for (size_t i = 0; i < e->nr_segs; i++)
+		if (memmem(e->data + e->segs[i].off, e->segs[i].filesz, bytes, len))
+			return true;
+	return false;
+}
+
 int elf_image_phys(const struct elf_image *e, uint64_t va, uint64_t *pa)
 {
 	const struct elf_segment *seg = segment_of(e, va);

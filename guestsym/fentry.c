@@ -29,22 +29,32 @@ int fentry_alloc(struct fentry *f, size_t n)
 /* Zero entries are functions that the linker dropped; ftrace_process_locs() skips them too. */
 static int load_sites(struct fentry *f, const uint8_t *p, size_t n)
 {
-	bool sorted = true;
-
 	if (fentry_alloc(f, n))
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t addr = get_u64(p + 8 * i);
 
-		if (!addr)
-			continue;
-		if (f->n && addr < f->v[f->n - 1].addr)
-			sorted = false;
-		f->v[f->n++].addr = addr;
+		if (addr)
+			f->v[f->n++].addr = addr;
 	}
-	if (!sorted)
-		qsort(f->v, f->n, sizeof(*f->v), compare_sites);
 	return 0;
+}
+
+/* Most kernels have them sorted, none has one twice. */
+static void sort_sites(struct fentry *f)
+{
+	bool sorted = true;
+	size_t n = 0;
+
+	for (size_t i = 1; i < f->n && sorted; i++)
+		sorted = f->v[i - 1].addr < f->v[i].addr;
+	if (sorted)
+		return;
+	qsort(f->v, f->n, sizeof(*f->v), compare_sites);
+	for (size_t i = 0; i < f->n; i++)
+		if (!i || f->v[i].addr != f->v[n - 1].addr)
+			f->v[n++] = f->v[i];
+	f->n = n;
 }
 
 static bool holds_nop(const struct elf_image *e, uint64_t addr)
@@ -122,27 +132,18 @@ static size_t mark_invalid(struct fentry *f, uint64_t max_offset)
 	for (size_t i = 0; i < f->n; i++) {
 		struct guestsym_site *site = &f->v[i];
 
-		if (site->func && site->addr - site->func <= max_offset)
-			continue;
-		site->flags |= GUESTSYM_SITE_INVALID;
-		n++;
+		if (!site->func || site->addr - site->func > max_offset)
+			site->flags |= GUESTSYM_SITE_INVALID;
+		n += !!(site->flags & GUESTSYM_SITE_INVALID);
 	}
 	return n;
 }
 
 /* Kernels before 6.0 have no such rule: they know the functions by their symbol all the same. */
-static bool kernel_names_invalid(const struct elf_image *e)
-{
-	const struct elf_section *rodata = elf_image_section(e, ".rodata");
-	const uint8_t *p = elf_section_data(e, rodata);
-	static const char text[] = "__ftrace_invalid_address__";
-
-	return !p || memmem(p, rodata->size, text, sizeof(text));
-}
-
 static int name_invalid(struct fentry *f, const struct elf_image *e, size_t n)
 {
-	bool rule = kernel_names_invalid(e);
+	static const char text[] = "__ftrace_invalid_address__";
+	bool rule = elf_image_holds(e, text, sizeof(text));
 	char *name;
 
 	f->names = malloc(n * INVALID_MAX);
@@ -163,11 +164,21 @@ static int name_invalid(struct fentry *f, const struct elf_image *e, size_t n)
 	return 0;
 }
 
+int fentry_resolve(struct fentry *f, const struct elf_image *e, const struct symbols *s)
+{
+	size_t invalid;
+
+	sort_sites(f);
+	resolve_sites(f, e, s);
+	invalid = mark_invalid(f, site_max_offset(f, e));
+	return invalid ? name_invalid(f, e, invalid) : 0;
+}
+
 int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbols *s)
 {
 	const uint8_t *p;
-	size_t n, invalid;
 	uint64_t va;
+	size_t n;
 	int err;
 
 	*f = (struct fentry){0};
@@ -175,14 +186,8 @@ int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbol
 	if (!n)
 		return -ENOENT;
 	err = load_sites(f, p, n);
-	if (err)
-		return err;
-	resolve_sites(f, e, s);
-	invalid = mark_invalid(f, site_max_offset(f, e));
-	if (invalid)
-		err = name_invalid(f, e, invalid);
-	if (!err && !f->n)
-		err = -ENOENT;
+	if (!err)
+		err = f->n ? fentry_resolve(f, e, s) : -ENOENT;
 	if (err)
 		fentry_exit(f);
 	return err;

@@ -3,6 +3,7 @@
 #include "guestsym/internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -21,6 +22,7 @@ struct guestsym {
 	struct identity identity;
 	double parse_ms;
 	bool cached;
+	bool live; /* bytes are a copy of a guest's memory */
 };
 
 /* --- building ---------------------------------------------------------------------------- */
@@ -243,6 +245,94 @@ struct guestsym *guestsym_parse(const void *buf, size_t len, char *err, size_t e
 	return NULL;
 }
 
+/* --- from memory ------------------------------------------------------------------------- */
+
+/* Symbols must describe where they were found: tables may lie around that are no kernel's. */
+static int read_live_symbols(struct guestsym *gs, uint64_t hint, const struct complaint *c)
+{
+	struct symbols *s = &gs->symbols;
+	int err = kallsyms_read(&gs->elf, s);
+
+	if (!err)
+		err = symbols_index(s);
+	if (!err) {
+		symbols_limit(s, &gs->elf);
+		if (hint < s->start || hint >= s->end)
+			err = -ENOENT;
+	}
+	if (err == -ENOENT)
+		return complain(c, err,
+				"no symbols (kallsyms) of the kernel around %#" PRIx64
+				"; give its image",
+				hint);
+	return err ? complain(c, err, "no memory for its symbols") : 0;
+}
+
+static int read_live_sites(struct guestsym *gs, const struct guestsym_memory *mem,
+			   const struct complaint *c)
+{
+	const char *release = gs->identity.release;
+	int err = live_sites_read(&gs->fentry, mem, &gs->elf, &gs->symbols, gs->types);
+
+	if (!err)
+		err = live_events_read(&gs->tables, mem, &gs->symbols, gs->types);
+	switch (err) {
+	case 0:
+		return 0;
+	case -ENOMEM:
+		return complain(c, err, "no memory for its fentry sites");
+	case -ENODATA:
+		return complain(c, err, "Linux %s has no types (BTF); give its image", release);
+	case -ENOENT:
+		return complain(c, err,
+				"Linux %s has no fentry sites, or has not found them yet; "
+				"wait until it has booted, or give its image",
+				release);
+	default:
+		return complain(c, err, "the list of fentry sites of Linux %s is damaged (%s)",
+				release, strerror(-err));
+	}
+}
+
+static int build_live(struct guestsym *gs, const struct guestsym_memory *mem,
+		      const struct complaint *c)
+{
+	int err = memory_image_read(&gs->elf, &gs->bytes, mem, c);
+
+	if (!err)
+		err = read_live_symbols(gs, mem->hint, c);
+	if (err)
+		return err;
+	memory_image_forget(&gs->elf, symbols_addr(&gs->symbols, "__init_begin"),
+			    symbols_addr(&gs->symbols, "__init_end"));
+	identity_read(&gs->identity, &gs->elf, &gs->symbols);
+	gs->counts.event_probes = count_event_probes(&gs->symbols);
+	err = build_rest(gs, c);
+	return err ? err : read_live_sites(gs, mem, c);
+}
+
+struct guestsym *guestsym_open_memory(const struct guestsym_memory *mem, char *err, size_t errlen)
+{
+	const struct complaint c = {"guest memory", err, errlen};
+	struct guestsym *gs = calloc(1, sizeof(*gs));
+	double start = now_ms();
+	int ret;
+
+	if (errlen)
+		err[0] = 0;
+	if (!gs) {
+		complain(&c, -ENOMEM, "no memory");
+		return NULL;
+	}
+	gs->live = true;
+	ret = build_live(gs, mem, &c);
+	gs->parse_ms = now_ms() - start;
+	if (!ret)
+		return gs;
+	guestsym_close(gs);
+	return NULL;
+}
+
 void guestsym_close(struct guestsym *gs)
 {
 	if (!gs)
@@ -280,8 +370,8 @@ bool guestsym_cached(const struct guestsym *gs)
 
 const void *guestsym_elf(const struct guestsym *gs, size_t *len)
 {
-	*len = gs->bytes.len;
-	return gs->bytes.data;
+	*len = gs->live ? 0 : gs->bytes.len;
+	return gs->live ? NULL : gs->bytes.data;
 }
 
 void guestsym_trim(const struct guestsym *gs)
@@ -301,7 +391,7 @@ int guestsym_read(const struct guestsym *gs, uint64_t va, void *buf, size_t len)
 
 int guestsym_phys(const struct guestsym *gs, uint64_t va, uint64_t *pa)
 {
-	return elf_image_phys(&gs->elf, va, pa);
+	return gs->live ? -EFAULT : elf_image_phys(&gs->elf, va, pa);
 }
 
 size_t guestsym_symbols(const struct guestsym *gs, const struct guestsym_symbol **syms)
@@ -377,6 +467,11 @@ void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
 int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field)
 {
 	return types_field(gs->types, path, field);
+}
+
+int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size)
+{
+	return types_size(gs->types, name, size);
 }
 
 size_t guestsym_btf_types(const struct guestsym *gs)

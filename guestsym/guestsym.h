@@ -5,9 +5,11 @@
  * Input is a bzImage or a vmlinux ELF, stripped or not; everything is found by content, nothing
  * by kernel version. Images are untrusted: lengths are checked, a bad image gives an error.
  *
- * All addresses are link addresses (no KASLR offset). Strings and arrays belong to the guestsym
- * and live until guestsym_close(). A guestsym never changes after guestsym_open(), so it may be
- * used by several threads.
+ * Without a file the kernel of a running guest is read from its memory: guestsym_open_memory().
+ *
+ * All addresses are link addresses (no KASLR offset), from memory run-time ones. Strings and arrays
+ * belong to the guestsym and live until guestsym_close(). A guestsym never changes after
+ * guestsym_open(), so it may be used by several threads.
  */
 #ifndef HVTRACE_GUESTSYM_H
 #define HVTRACE_GUESTSYM_H
@@ -31,6 +33,34 @@ struct guestsym *guestsym_open(const char *path, unsigned int flags, char *err, 
 struct guestsym *guestsym_parse(const void *buf, size_t len, char *err, size_t errlen);
 void guestsym_close(struct guestsym *gs); /* NULL is allowed */
 
+/* The memory of a guest whose kernel runs. */
+struct guestsym_memory {
+	/*
+	 * Copy from a kernel virtual address through the running kernel's page tables (with page
+	 * table isolation: the kernel's, not the user's): 0, -EFAULT when some of it is not
+	 * mapped (buf may then hold anything), other errors end what is being done. Called with
+	 * up to 2 MiB at a time.
+	 */
+	int (*read)(void *arg, uint64_t va, void *buf, size_t len);
+	void *arg;
+	uint64_t hint; /* an address in kernel text, such as that of an IDT gate's handler */
+};
+
+/*
+ * The kernel that runs around mem->hint, from its memory alone. It must have BTF and be past its
+ * ftrace_init(). The guest may run on meanwhile: nothing is read that a booted kernel changes. mem
+ * is not used any more once it is back. What differs from the image's guestsym:
+ *
+ *  - all addresses are run-time ones: the slide is 0;
+ *  - what was in init memory is not there: fentry sites with GUESTSYM_SITE_INIT, return sites,
+ *    irq sites (none, rather than some); there is no ORC header;
+ *  - jumps are in the running kernel's order, and their branch bit is what it has made of it;
+ *    events are those that it has registered, by address;
+ *  - guestsym_read() gives what was in memory then, GUESTSYM_SITE_NOP likewise;
+ *  - guestsym_elf() gives NULL, guestsym_phys() -EFAULT.
+ */
+struct guestsym *guestsym_open_memory(const struct guestsym_memory *mem, char *err, size_t errlen);
+
 /* --- the image --------------------------------------------------------------------------- */
 
 const char *guestsym_release(const struct guestsym *gs);  /* "6.1.0-56-cloud-amd64" */
@@ -39,7 +69,7 @@ const char *guestsym_build_id(const struct guestsym *gs); /* hex, "" when there 
 /* What guestsym_open() took, without keeping it in the cache. */
 double guestsym_parse_ms(const struct guestsym *gs);
 bool guestsym_cached(const struct guestsym *gs); /* it came from the cache */
-/* The ELF image (what a boot loader loads). */
+/* The ELF image (what a boot loader loads), NULL from memory. */
 const void *guestsym_elf(const struct guestsym *gs, size_t *len);
 /*
  * The image has been loaded: give the memory that its bytes take (some 50 MB) back to the host
@@ -149,6 +179,8 @@ struct guestsym_field {
  * type or member, -ENODATA when the image has no BTF.
  */
 int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field);
+/* Size of a struct or union (or what a typedef of that name stands for); errors likewise. */
+int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size);
 size_t guestsym_btf_types(const struct guestsym *gs);		  /* how many, without void */
 const void *guestsym_btf(const struct guestsym *gs, size_t *len); /* raw .BTF, NULL when none */
 

@@ -55,16 +55,23 @@ static void read_notes(struct identity *id, const uint8_t *p, uint64_t len)
 	}
 }
 
-static void read_build_id(struct identity *id, const struct elf_image *e)
+/* Without sections the notes are between symbols. */
+static void read_build_id(struct identity *id, const struct elf_image *e, const struct symbols *s)
 {
+	const uint8_t *notes;
+	uint64_t va;
+	size_t len = table_entries(e, s, "__start_notes", "__stop_notes", 1, &va, &notes);
+
 	for (size_t i = 0; i < e->nr_secs && !id->build_id[0]; i++)
 		if (e->secs[i].type == SHT_NOTE)
 			read_notes(id, e->data + e->secs[i].off, e->secs[i].size);
+	if (!id->build_id[0] && len)
+		read_notes(id, notes, len);
 }
 
 void identity_read(struct identity *id, const struct elf_image *e, const struct symbols *s)
 {
 	*id = (struct identity){0};
 	read_banner(id, e, s);
-	read_build_id(id, e);
+	read_build_id(id, e, s);
 }

@@ -5,6 +5,7 @@
  * The way of an image: image.c finds the ELF in a bzImage (unpack.c), elf.c checks it, kallsyms.c
  * or symtab.c gives the symbols that symbols.c looks up, fentry.c and tables.c read the tables
  * that those symbols delimit. irq.c and types.c work on first use. cache.c keeps unpacked ELFs.
+ * Of a kernel that runs, memory.c copies the image and live.c reads what is in lists by then.
  */
 #ifndef HVTRACE_GUESTSYM_INTERNAL_H
 #define HVTRACE_GUESTSYM_INTERNAL_H
@@ -133,6 +134,16 @@ const char *elf_image_string(const struct elf_image *e, uint64_t va, size_t max)
 int elf_image_phys(const struct elf_image *e, uint64_t va, uint64_t *pa);
 /* True when va lies in a segment that is executable. */
 bool elf_image_is_text(const struct elf_image *e, uint64_t va);
+/* True when these bytes are in .rodata, or anywhere in an image that does not say where that is. */
+bool elf_image_holds(const struct elf_image *e, const void *bytes, size_t len);
+
+/* --- the memory of a kernel that runs ---------------------------------------------------- */
+
+/* Copy the image around mem->hint to bytes. After an error both are still to be given back. */
+int memory_image_read(struct elf_image *e, struct blob *bytes, const struct guestsym_memory *mem,
+		      const struct complaint *c);
+/* What was there is gone and may hold anything by now: no part of the image any more. */
+void memory_image_forget(struct elf_image *e, uint64_t start, uint64_t end);
 
 /* --- symbols ----------------------------------------------------------------------------- */
 
@@ -187,6 +198,8 @@ struct fentry {
 };
 
 int fentry_alloc(struct fentry *f, size_t n);
+/* Sort the sites and fill in all but their addresses; f is the caller's also after an error. */
+int fentry_resolve(struct fentry *f, const struct elf_image *e, const struct symbols *s);
 int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbols *s);
 void fentry_exit(struct fentry *f);
 
@@ -225,6 +238,19 @@ void types_free(struct types *t);
 const void *types_raw(const struct types *t, size_t *len);
 size_t types_count(struct types *t);
 int types_field(struct types *t, const char *path, struct guestsym_field *field);
+int types_size(struct types *t, const char *name, uint32_t *size);
+
+/* --- lists of a kernel that runs --------------------------------------------------------- */
+
+/*
+ * The sites that ftrace knows in the kernel itself. -ENOENT when it has none (yet), -ENODATA
+ * without types, others when the list makes no sense.
+ */
+int live_sites_read(struct fentry *f, const struct guestsym_memory *mem, const struct elf_image *e,
+		    const struct symbols *s, struct types *t);
+/* Fill in the events of tables: as many as can be read. 0 or -ENOMEM. */
+int live_events_read(struct tables *tables, const struct guestsym_memory *mem,
+		     const struct symbols *s, struct types *t);
 
 /* --- the cache --------------------------------------------------------------------------- */
 

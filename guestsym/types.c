@@ -246,3 +246,17 @@ int types_field(struct types *t, const char *path, struct guestsym_field *field)
 	}
 	return member_to_field(btf, &m, field);
 }
+
+int types_size(struct types *t, const char *name, uint32_t *size)
+{
+	const struct btf *btf = types_btf(t, true);
+	const struct btf_type *type;
+
+	if (!btf)
+		return -ENODATA;
+	type = composite(btf, t->hash[slot_of(t, name)]);
+	if (!type)
+		return -ENOENT;
+	*size = type->size;
+	return 0;
+}

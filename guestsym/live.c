@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * live.c - what a booted kernel has in lists because the image's tables of it were init data:
+ * fentry sites (ftrace_pages_start) and trace events (ftrace_events).
+ *
+ * The lists are guest memory, read while the guest may be running: whatever they say, walking
+ * them ends, and what is no part of the kernel image is left out.
+ */
+#include "guestsym/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PAGES_MAX   (1 << 16)
+#define SITES_MAX   (1 << 20)
+#define RECORDS_MAX (8 << 20) /* bytes; the page allocator has no more than 4 MB in a piece */
+#define EVENTS_MAX  (1 << 16)
+#define STRUCT_MAX  64 /* both structs have 24 bytes */
+
+/* include/linux/ftrace.h; since 6.0 the mark of what belongs to an overridden weak function */
+#define FTRACE_FL_DISABLED (UINT64_C(1) << 25)
+
+/* --- fentry sites ------------------------------------------------------------------------ */
+
+/* struct ftrace_page and struct dyn_ftrace of kernel/trace/ftrace.c */
+struct page_layout {
+	struct guestsym_field next, records, index, ip, flags;
+	uint32_t page_size, record_size;
+};
+
+struct page {
+	uint64_t next, records;
+	uint32_t n;
+};
+
+struct site_walk {
+	const struct guestsym_memory *mem;
+	const struct symbols *s;
+	struct page_layout at;
+	struct fentry *f;
+};
+
+/* All fields lie within their structs and have the size that they are read with. */
+static bool layout_fits(const struct page_layout *at)
+{
+	const struct {
+		const struct guestsym_field *f;
+		uint32_t size, within;
+	} fields[] = {
+		{&at->next, 8, at->page_size},	  {&at->records, 8, at->page_size},
+		{&at->index, 4, at->page_size},	  {&at->ip, 8, at->record_size},
+		{&at->flags, 8, at->record_size},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (fields[i].f->size != fields[i].size || fields[i].within > STRUCT_MAX ||
+		    fields[i].f->offset > fields[i].within ||
+		    fields[i].within - fields[i].f->offset < fields[i].size)
+			return false;
+	return true;
+}
+
+static int learn_layout(struct page_layout *at, struct types *t)
+{
+	const struct {
+		const char *path;
+		struct guestsym_field *f;
+	} fields[] = {
+		{"ftrace_page.next", &at->next},   {"ftrace_page.records", &at->records},
+		{"ftrace_page.index", &at->index}, {"dyn_ftrace.ip", &at->ip},
+		{"dyn_ftrace.flags", &at->flags},
+	};
+	int err = types_size(t, "ftrace_page", &at->page_size);
+
+	if (!err)
+		err = types_size(t, "dyn_ftrace", &at->record_size);
+	for (size_t i = 0; i < ARRAY_SIZE(fields) && !err; i++)
+		err = types_field(t, fields[i].path, fields[i].f);
+	if (!err && !layout_fits(at))
+		err = -EINVAL;
+	return err;
+}
+
+static int read_page(const struct site_walk *w, uint64_t va, struct page *page)
+{
+	uint8_t raw[STRUCT_MAX];
+	int err = w->mem->read(w->mem->arg, va, raw, w->at.page_size);
+
+	if (err)
+		return err;
+	*page = (struct page){
+		.next = get_u64(raw + w->at.next.offset),
+		.records = get_u64(raw + w->at.records.offset),
+		.n = get_u32(raw + w->at.index.offset),
+	};
+	return page->n <= RECORDS_MAX / w->at.record_size ? 0 : -EINVAL;
+}
+
+/* Append what belongs to the kernel itself: how many, or a negative errno. */
+static int add_records(const struct site_walk *w, const uint8_t *p, uint32_t n)
+{
+	struct fentry *f = w->f;
+	size_t before = f->n;
+	void *v;
+
+	if (n > SITES_MAX - f->n)
+		return -EINVAL;
+	v = reallocarray(f->v, f->n + n, sizeof(*f->v));
+	if (!v)
+		return -ENOMEM;
+	f->v = v;
+	for (uint32_t i = 0; i < n; i++, p += w->at.record_size) {
+		uint64_t ip = get_u64(p + w->at.ip.offset);
+		bool disabled = get_u64(p + w->at.flags.offset) & FTRACE_FL_DISABLED;
+
+		if (ip >= w->s->start && ip < w->s->end)
+			f->v[f->n++] = (struct guestsym_site){
+				.addr = ip, .flags = disabled ? GUESTSYM_SITE_INVALID : 0};
+	}
+	return f->n - before;
+}
+
+static int read_records(const struct site_walk *w, const struct page *page)
+{
+	size_t size = (size_t)page->n * w->at.record_size;
+	uint8_t *p = malloc(size);
+	int ret;
+
+	if (!p)
+		return -ENOMEM;
+	ret = w->mem->read(w->mem->arg, page->records, p, size);
+	if (!ret)
+		ret = add_records(w, p, page->n);
+	free(p);
+	return ret;
+}
+
+/*
+ * ftrace_process_locs() gives each module pages of its own, behind the kernel's: they, which come
+ * and go while the guest runs, are not even looked at.
+ */
+static int walk_pages(const struct site_walk *w, uint64_t va)
+{
+	struct page page;
+	int ret;
+
+	for (int i = 0; va; i++, va = page.next) {
+		if (i == PAGES_MAX)
+			return -ELOOP;
+		ret = read_page(w, va, &page);
+		if (ret)
+			return ret;
+		if (!page.n)
+			continue;
+		ret = read_records(w, &page);
+		if (ret <= 0)
+			return ret;
+	}
+	return 0;
+}
+
+int live_sites_read(struct fentry *f, const struct guestsym_memory *mem, const struct elf_image *e,
+		    const struct symbols *s, struct types *t)
+{
+	struct site_walk w = {.mem = mem, .s = s, .f = f};
+	uint64_t head = symbols_addr(s, "ftrace_pages_start"), first;
+	int err;
+
+	*f = (struct fentry){0};
+	if (!head)
+		return -ENOENT;
+	err = learn_layout(&w.at, t);
+	if (!err)
+		err = mem->read(mem->arg, head, &first, sizeof(first));
+	if (!err)
+		err = walk_pages(&w, first);
+	if (!err)
+		err = f->n ? fentry_resolve(f, e, s) : -ENOENT;
+	if (err)
+		fentry_exit(f);
+	return err;
+}
+
+/* --- trace events ------------------------------------------------------------------------ */
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Modules, kprobes and synthetic events have theirs elsewhere. */
+static int add_event(struct tables *t, const struct symbols *s, uint64_t call)
+{
+	void *v;
+
+	if (call < s->start || call >= s->end)
+		return 0;
+	if (t->nr_events % 1024 == 0) {
+		v = reallocarray(t->events, t->nr_events + 1024, sizeof(*t->events));
+		if (!v)
+			return -ENOMEM;
+		t->events = v;
+	}
+	t->events[t->nr_events++] = call;
+	return 0;
+}
+
+static void sort_events(struct tables *t)
+{
+	size_t n = 0;
+
+	qsort(t->events, t->nr_events, sizeof(*t->events), compare_addresses);
+	for (size_t i = 0; i < t->nr_events; i++)
+		if (!i || t->events[i] != t->events[n - 1])
+			t->events[n++] = t->events[i];
+	t->nr_events = n;
+}
+
+int live_events_read(struct tables *tables, const struct guestsym_memory *mem,
+		     const struct symbols *s, struct types *t)
+{
+	uint64_t head = symbols_addr(s, "ftrace_events"), va = head;
+	struct guestsym_field list;
+	int err = 0;
+
+	if (!head || types_field(t, "trace_event_call.list", &list))
+		return 0;
+	tables->nr_events = 0;
+	for (int i = 0; i < EVENTS_MAX && !err; i++) {
+		if (mem->read(mem->arg, va, &va, sizeof(va)) || va == head)
+			break;
+		err = add_event(tables, s, va - list.offset);
+	}
+	sort_events(tables);
+	return err;
+}
