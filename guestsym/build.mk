@@ -14,6 +14,7 @@ guestsym-objs += guestsym/irq.o
 guestsym-objs += guestsym/kallsyms.o
 guestsym-objs += guestsym/live.o
 guestsym-objs += guestsym/memory.o
+guestsym-objs += guestsym/modules.o
 guestsym-objs += guestsym/symbols.o
 guestsym-objs += guestsym/symtab.o
 guestsym-objs += guestsym/tables.o

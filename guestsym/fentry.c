@@ -81,7 +81,7 @@ static const struct guestsym_symbol *next_symbol(const struct symbols *s, uint64
 {
 	size_t first;
 
-	if (addr < s->start || addr >= s->end || s->v[0].addr > addr)
+	if (addr < s->start || addr >= s->end || !s->n || s->v[0].addr > addr)
 		return NULL;
 	while (*i + 1 < s->n && s->v[*i + 1].addr <= addr)
 		++*i;
@@ -139,11 +139,16 @@ static size_t mark_invalid(struct fentry *f, uint64_t max_offset)
 	return n;
 }
 
-/* Kernels before 6.0 have no such rule: they know the functions by their symbol all the same. */
-static int name_invalid(struct fentry *f, const struct elf_image *e, size_t n)
+/* Kernels before 6.0 know the functions by their symbol all the same. */
+static bool kernel_names_invalid(const struct elf_image *kernel)
 {
 	static const char text[] = "__ftrace_invalid_address__";
-	bool rule = elf_image_holds(e, text, sizeof(text));
+
+	return elf_image_holds(kernel, text, sizeof(text));
+}
+
+static int name_invalid(struct fentry *f, bool rule, size_t n)
+{
 	char *name;
 
 	f->names = malloc(n * INVALID_MAX);
@@ -164,14 +169,22 @@ static int name_invalid(struct fentry *f, const struct elf_image *e, size_t n)
 	return 0;
 }
 
-int fentry_resolve(struct fentry *f, const struct elf_image *e, const struct symbols *s)
+struct fentry_rule fentry_rule(const struct fentry *f, const struct elf_image *kernel)
 {
+	return (struct fentry_rule){site_max_offset(f, kernel), kernel};
+}
+
+int fentry_resolve(struct fentry *f, const struct elf_image *e, const struct symbols *s,
+		   const struct fentry_rule *rule)
+{
+	struct fentry_rule own;
 	size_t invalid;
 
 	sort_sites(f);
 	resolve_sites(f, e, s);
-	invalid = mark_invalid(f, site_max_offset(f, e));
-	return invalid ? name_invalid(f, e, invalid) : 0;
+	own = rule ? *rule : fentry_rule(f, e);
+	invalid = mark_invalid(f, own.max_offset);
+	return invalid ? name_invalid(f, kernel_names_invalid(own.kernel), invalid) : 0;
 }
 
 int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbols *s)
@@ -187,7 +200,7 @@ int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbol
 		return -ENOENT;
 	err = load_sites(f, p, n);
 	if (!err)
-		err = f->n ? fentry_resolve(f, e, s) : -ENOENT;
+		err = f->n ? fentry_resolve(f, e, s, NULL) : -ENOENT;
 	if (err)
 		fentry_exit(f);
 	return err;

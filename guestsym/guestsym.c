@@ -464,6 +464,19 @@ void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
 	*header = gs->tables.orc_header;
 }
 
+int guestsym_modules_read(const struct guestsym *gs, const struct guestsym_memory *mem,
+			  uint64_t slide, struct guestsym_module **mods, size_t *n)
+{
+	uint64_t list = guestsym_addr(gs, "modules");
+	const struct modules_of kernel = {
+		.list = list ? list + slide : 0,
+		.types = gs->types,
+		.rule = fentry_rule(&gs->fentry, &gs->elf),
+	};
+
+	return modules_read(&kernel, mem, mods, n);
+}
+
 int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field)
 {
 	return types_field(gs->types, path, field);

@@ -164,6 +164,48 @@ size_t guestsym_events(const struct guestsym *gs, const uint64_t **calls);
 void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
 		  struct guestsym_range *unwind, struct guestsym_range *header);
 
+/* --- modules ----------------------------------------------------------------------------- */
+
+enum guestsym_module_state {
+	GUESTSYM_MODULE_LIVE,
+	GUESTSYM_MODULE_COMING, /* its init function is still to be run, or running */
+	GUESTSYM_MODULE_GOING,	/* its exit function is running, or its memory about to be freed */
+};
+
+struct guestsym_module_memory;
+
+/* All addresses are run-time ones. Nothing here is of init code, which goes with the loading. */
+struct guestsym_module {
+	uint64_t addr; /* of its struct module */
+	const char *name;
+	enum guestsym_module_state state;
+	struct guestsym_range text;
+	const struct guestsym_symbol *syms; /* by address, as guestsym_symbols() */
+	size_t nr_syms;
+	const struct guestsym_site *sites; /* as guestsym_fentry_sites() */
+	size_t nr_sites;
+	struct guestsym_module_memory *memory; /* guestsym's own */
+};
+
+/*
+ * The modules of the running kernel, the latest first; gs is from its memory (slide 0) or from its
+ * image. The guest is to be paused. 0, -ENOENT (a kernel without modules), -ENODATA (no BTF), or
+ * other errors when guest memory makes no sense. What of a module cannot be read is left out.
+ *
+ * To notice changes without reading all again, watch two functions of the kernel, whose first
+ * argument (rdi) is guestsym_module.addr:
+ *
+ *  - do_init_module: the module is in the list, COMING, its sites are NOPs and it has not run yet:
+ *    read again, take its sites;
+ *  - free_module: the module has stopped running and its text is about to be freed: give its
+ *    sites back now (it is still in the list, so read again at the next hit or stop).
+ *
+ * Both are hit for one module when its init function fails.
+ */
+int guestsym_modules_read(const struct guestsym *gs, const struct guestsym_memory *mem,
+			  uint64_t slide, struct guestsym_module **mods, size_t *n);
+void guestsym_modules_free(struct guestsym_module *mods, size_t n);
+
 /* --- types ------------------------------------------------------------------------------- */
 
 struct guestsym_field {

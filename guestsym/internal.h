@@ -198,8 +198,19 @@ struct fentry {
 };
 
 int fentry_alloc(struct fentry *f, size_t n);
-/* Sort the sites and fill in all but their addresses; f is the caller's also after an error. */
-int fentry_resolve(struct fentry *f, const struct elf_image *e, const struct symbols *s);
+/* What tells a function's site from one that is left over from an overridden weak function. */
+struct fentry_rule {
+	uint64_t max_offset;		/* of a site from its symbol */
+	const struct elf_image *kernel; /* whose code it is that names the left-over ones */
+};
+/* The rule of the kernel whose resolved sites f has. */
+struct fentry_rule fentry_rule(const struct fentry *f, const struct elf_image *kernel);
+/*
+ * Sort the sites and fill in all but their addresses: e has their bytes and s their symbols. rule
+ * is NULL for the kernel's own ones. f is the caller's also after an error.
+ */
+int fentry_resolve(struct fentry *f, const struct elf_image *e, const struct symbols *s,
+		   const struct fentry_rule *rule);
 int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbols *s);
 void fentry_exit(struct fentry *f);
 
@@ -240,6 +251,12 @@ size_t types_count(struct types *t);
 int types_field(struct types *t, const char *path, struct guestsym_field *field);
 int types_size(struct types *t, const char *name, uint32_t *size);
 
+/* A member that is read with that size (0: any), of a struct of which that much is read. */
+static inline bool field_fits(const struct guestsym_field *f, uint32_t size, uint32_t within)
+{
+	return (!size || f->size == size) && f->size <= within && f->offset <= within - f->size;
+}
+
 /* --- lists of a kernel that runs --------------------------------------------------------- */
 
 /*
@@ -251,6 +268,16 @@ int live_sites_read(struct fentry *f, const struct guestsym_memory *mem, const s
 /* Fill in the events of tables: as many as can be read. 0 or -ENOMEM. */
 int live_events_read(struct tables *tables, const struct guestsym_memory *mem,
 		     const struct symbols *s, struct types *t);
+
+/* What has to be known of a kernel to read its modules. */
+struct modules_of {
+	uint64_t list; /* run-time address of `modules`, 0: it has none */
+	struct types *types;
+	struct fentry_rule rule;
+};
+
+int modules_read(const struct modules_of *k, const struct guestsym_memory *mem,
+		 struct guestsym_module **mods, size_t *n);
 
 /* --- the cache --------------------------------------------------------------------------- */
 

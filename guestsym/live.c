@@ -40,44 +40,31 @@ struct site_walk {
 	struct fentry *f;
 };
 
-/* All fields lie within their structs and have the size that they are read with. */
-static bool layout_fits(const struct page_layout *at)
-{
-	const struct {
-		const struct guestsym_field *f;
-		uint32_t size, within;
-	} fields[] = {
-		{&at->next, 8, at->page_size},	  {&at->records, 8, at->page_size},
-		{&at->index, 4, at->page_size},	  {&at->ip, 8, at->record_size},
-		{&at->flags, 8, at->record_size},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (fields[i].f->size != fields[i].size || fields[i].within > STRUCT_MAX ||
-		    fields[i].f->offset > fields[i].within ||
-		    fields[i].within - fields[i].f->offset < fields[i].size)
-			return false;
-	return true;
-}
-
 static int learn_layout(struct page_layout *at, struct types *t)
 {
 	const struct {
 		const char *path;
 		struct guestsym_field *f;
+		uint32_t size;
+		const uint32_t *within;
 	} fields[] = {
-		{"ftrace_page.next", &at->next},   {"ftrace_page.records", &at->records},
-		{"ftrace_page.index", &at->index}, {"dyn_ftrace.ip", &at->ip},
-		{"dyn_ftrace.flags", &at->flags},
+		{"ftrace_page.next", &at->next, 8, &at->page_size},
+		{"ftrace_page.records", &at->records, 8, &at->page_size},
+		{"ftrace_page.index", &at->index, 4, &at->page_size},
+		{"dyn_ftrace.ip", &at->ip, 8, &at->record_size},
+		{"dyn_ftrace.flags", &at->flags, 8, &at->record_size},
 	};
 	int err = types_size(t, "ftrace_page", &at->page_size);
 
 	if (!err)
 		err = types_size(t, "dyn_ftrace", &at->record_size);
-	for (size_t i = 0; i < ARRAY_SIZE(fields) && !err; i++)
-		err = types_field(t, fields[i].path, fields[i].f);
-	if (!err && !layout_fits(at))
+	if (!err && (at->page_size > STRUCT_MAX || at->record_size > STRUCT_MAX))
 		err = -EINVAL;
+	for (size_t i = 0; i < ARRAY_SIZE(fields) && !err; i++) {
+		err = types_field(t, fields[i].path, fields[i].f);
+		if (!err && !field_fits(fields[i].f, fields[i].size, *fields[i].within))
+			err = -EINVAL;
+	}
 	return err;
 }
 
@@ -175,7 +162,7 @@ int live_sites_read(struct fentry *f, const struct guestsym_memory *mem, const s
 	if (!err)
 		err = walk_pages(&w, first);
 	if (!err)
-		err = f->n ? fentry_resolve(f, e, s) : -ENOENT;
+		err = f->n ? fentry_resolve(f, e, s, NULL) : -ENOENT;
 	if (err)
 		fentry_exit(f);
 	return err;
