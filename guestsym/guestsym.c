@@ -79,7 +79,7 @@ static int build_rest(struct guestsym *gs, const struct complaint *c)
 
 	if (err)
 		return complain(c, err, "no memory for its tables");
-	gs->irq = irq_sites_new(&gs->elf, &gs->symbols);
+	gs->irq = irq_sites_new(&gs->elf, &gs->symbols, gs->live);
 	gs->types = types_new(&gs->elf, &gs->symbols, gs->counts.btf_types);
 	return gs->irq && gs->types ? 0 : complain(c, -ENOMEM, "no memory");
 }

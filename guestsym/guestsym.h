@@ -52,8 +52,10 @@ struct guestsym_memory {
  * is not used any more once it is back. What differs from the image's guestsym:
  *
  *  - all addresses are run-time ones: the slide is 0;
- *  - what was in init memory is not there: fentry sites with GUESTSYM_SITE_INIT, return sites,
- *    irq sites (none, rather than some); there is no ORC header;
+ *  - what was in init memory is not there: fentry sites with GUESTSYM_SITE_INIT, return sites;
+ *    there is no ORC header;
+ *  - irq sites are those that hold what a kernel on plain hardware or KVM makes of them: none when
+ *    it has made something else of them;
  *  - jumps are in the running kernel's order, and their branch bit is what it has made of it;
  *    events are those that it has registered, by address;
  *  - guestsym_read() gives what was in memory then, GUESTSYM_SITE_NOP likewise;

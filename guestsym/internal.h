@@ -238,7 +238,7 @@ size_t table_entries(const struct elf_image *e, const struct symbols *s, const c
 /* --- on first use, by any thread --------------------------------------------------------- */
 
 struct irq_sites;
-struct irq_sites *irq_sites_new(const struct elf_image *e, const struct symbols *s);
+struct irq_sites *irq_sites_new(const struct elf_image *e, const struct symbols *s, bool booted);
 void irq_sites_free(struct irq_sites *irq);
 size_t irq_sites_get(struct irq_sites *irq, const struct guestsym_irq_site **sites);
 

@@ -5,7 +5,8 @@
  * Kernels with paravirtualised operations call them through pv_ops and list the calls, which the
  * booted kernel replaces by cli, sti and so on: in .parainstructions, or since 6.8 in
  * .altinstructions. Which operation it is follows from the function that the image has in that
- * slot of pv_ops. In kernels without, the instructions themselves are looked for.
+ * slot of pv_ops. In kernels without, the instructions themselves are looked for. So are, in the
+ * memory of a booted kernel, what the listed calls have become: the list is gone by then.
  */
 #include "guestsym/internal.h"
 
@@ -20,6 +21,7 @@
 struct irq_sites {
 	const struct elf_image *e;
 	const struct symbols *s;
+	bool booted;
 	pthread_mutex_t lock; /* protects finding; what was found never changes */
 	bool tried;
 	uint64_t pv_ops, init_begin, init_end;
@@ -27,7 +29,7 @@ struct irq_sites {
 	size_t n, room;
 };
 
-struct irq_sites *irq_sites_new(const struct elf_image *e, const struct symbols *s)
+struct irq_sites *irq_sites_new(const struct elf_image *e, const struct symbols *s, bool booted)
 {
 	struct irq_sites *irq = calloc(1, sizeof(*irq));
 
@@ -35,6 +37,7 @@ struct irq_sites *irq_sites_new(const struct elf_image *e, const struct symbols 
 		return NULL;
 	irq->e = e;
 	irq->s = s;
+	irq->booted = booted;
 	irq->pv_ops = symbols_addr(s, "pv_ops");
 	irq->init_begin = symbols_addr(s, "__init_begin");
 	irq->init_end = symbols_addr(s, "__init_end");
@@ -185,7 +188,7 @@ static int find_altinstructions(struct irq_sites *irq)
 	return err;
 }
 
-/* --- plain instructions ------------------------------------------------------------------ */
+/* --- instructions ------------------------------------------------------------------------ */
 
 static bool insn_to_kind(const cs_insn *insn, enum guestsym_irq_kind *kind)
 {
@@ -212,18 +215,97 @@ static size_t last_candidate(const uint8_t *p, size_t len)
 	return len;
 }
 
+#define PATCHED_LEN 6 /* call *slot(%rip) */
+
+/* What apply_paravirt() (since 6.8: apply_alternatives()) makes of the calls on plain hardware. */
+static bool patched_to_kind(const uint8_t *p, size_t len, enum guestsym_irq_kind *kind)
+{
+	static const struct {
+		uint8_t bytes[PATCHED_LEN];
+		enum guestsym_irq_kind kind;
+	} patched[] = {
+		{{0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00}, GUESTSYM_IRQ_DISABLE},
+		{{0xfb, 0x0f, 0x1f, 0x44, 0x00, 0x00}, GUESTSYM_IRQ_ENABLE},
+		{{0x9c, 0x58, 0x0f, 0x1f, 0x40, 0x00}, GUESTSYM_IRQ_SAVE},
+		{{0x57, 0x9d, 0x0f, 0x1f, 0x40, 0x00}, GUESTSYM_IRQ_RESTORE},
+	};
+
+	if (len < PATCHED_LEN)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(patched); i++) {
+		if (memcmp(p, patched[i].bytes, PATCHED_LEN) != 0)
+			continue;
+		*kind = patched[i].kind;
+		return true;
+	}
+	return false;
+}
+
+static size_t last_patched(const uint8_t *p, size_t len)
+{
+	enum guestsym_irq_kind kind;
+
+	for (size_t pos = len; pos > 0; pos--)
+		if (patched_to_kind(p + pos - 1, len - pos + 1, &kind))
+			return pos;
+	return 0;
+}
+
+static bool looks_for_patched(const struct irq_sites *irq)
+{
+	return irq->booted && irq->pv_ops;
+}
+
+/*
+ * Length of a system instruction in the register forms of 0f 00 and 0f 01, where new ones keep
+ * coming (serialize, lkgs, rmpadjust: the decoder knows none of them); 0 for something else.
+ */
+static size_t system_insn(const uint8_t *p, size_t len)
+{
+	size_t prefix = len && (p[0] == 0xf2 || p[0] == 0xf3);
+
+	if (len < prefix + 3 || p[prefix] != 0x0f || p[prefix + 1] > 0x01 || p[prefix + 2] < 0xc0)
+		return 0;
+	return prefix + 3;
+}
+
+/* Go on behind the next instruction; false when there is none. */
+static bool next_insn(csh cs, const uint8_t **p, size_t *left, uint64_t *va, cs_insn *insn)
+{
+	size_t len;
+
+	if (cs_disasm_iter(cs, p, left, va, insn))
+		return true;
+	len = system_insn(*p, *left);
+	insn->id = X86_INS_INVALID;
+	*p += len;
+	*left -= len;
+	*va += len;
+	return len;
+}
+
 static int decode_function(struct irq_sites *irq, csh cs, cs_insn *insn, uint64_t va, uint64_t len)
 {
 	const uint8_t *p = elf_image_at(irq->e, va, len);
-	size_t left = len, todo = p ? last_candidate(p, len) : 0;
-	uint64_t end = va + todo;
+	bool patched = looks_for_patched(irq);
+	size_t left = len, todo = 0;
+	uint64_t end;
 	int err = 0;
 
-	while (va < end && !err && cs_disasm_iter(cs, &p, &left, &va, insn)) {
+	if (p)
+		todo = patched ? last_patched(p, len) : last_candidate(p, len);
+	end = va + todo;
+	while (va < end && !err) {
 		enum guestsym_irq_kind kind;
+		bool found = patched && patched_to_kind(p, left, &kind);
+		uint64_t addr = va;
 
-		if (insn_to_kind(insn, &kind))
-			err = add_site(irq, insn->address, kind, insn->size);
+		if (!next_insn(cs, &p, &left, &va, insn))
+			break;
+		if (found)
+			err = add_site(irq, addr, kind, PATCHED_LEN);
+		else if (!patched && insn_to_kind(insn, &kind))
+			err = add_site(irq, addr, kind, insn->size);
 	}
 	return err;
 }
@@ -281,7 +363,7 @@ static void irq_sites_find(struct irq_sites *irq)
 {
 	int err = 0;
 
-	if (irq->pv_ops) {
+	if (irq->pv_ops && !irq->booted) {
 		err = find_parainstructions(irq);
 		if (!err)
 			err = find_altinstructions(irq);

@@ -80,8 +80,9 @@ static int add_piece(struct elf_image *e, uint64_t va, uint64_t off, uint64_t le
 	}
 	if (e->nr_segs == PIECES_MAX)
 		return -E2BIG;
-	e->segs[e->nr_segs++] =
-		(struct elf_segment){.va = va, .off = off, .filesz = len, .memsz = len};
+	/* What of it is text is for the symbols to say. */
+	e->segs[e->nr_segs++] = (struct elf_segment){
+		.va = va, .off = off, .filesz = len, .memsz = len, .exec = true};
 	return 0;
 }
 
