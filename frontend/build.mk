@@ -1,4 +1,5 @@
 frontend-objs :=
+frontend-objs += frontend/cmd-attach.o
 frontend-objs += frontend/cmd-run.o
 frontend-objs += frontend/cmd-symbols.o
 frontend-objs += frontend/console.o

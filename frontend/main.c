@@ -11,6 +11,7 @@ static const struct command {
 	const char *help;
 } commands[] = {
 	{"run", cmd_run, "boot a kernel in a machine of its own and trace it"},
+	{"attach", cmd_attach, "trace a running guest of libvirt or QEMU for a while"},
 	{"symbols", cmd_symbols, "show what a kernel image says about itself"},
 };
 

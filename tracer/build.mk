@@ -11,6 +11,7 @@ tracer-objs += tracer/ring-look.o
 tracer-objs += tracer/ring-page.o
 tracer-objs += tracer/ring-read.o
 tracer-objs += tracer/ring-write.o
+tracer-objs += tracer/ktables.o
 tracer-objs += tracer/text.o
 tracer-objs += tracer/clock.o
 tracer-objs += tracer/glob.o

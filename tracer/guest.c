@@ -82,11 +82,13 @@ int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, si
 	g->l5_enabled = addr_or_none(gs, "__pgtable_l5_enabled");
 	g->text_va = guestsym_addr(gs, "_text");
 	g->text_len = guestsym_addr(gs, "_end") - g->text_va;
-	if (!g->text_va || guestsym_phys(gs, g->text_va, &g->text_pa)) {
-		snprintf(err, errlen,
-			 "the kernel image does not say where its text lies (no _text)");
+	if (!g->text_va) {
+		snprintf(err, errlen, "the kernel image does not say where its text lies (no _text)");
 		return -ENOENT;
 	}
+	/* A kernel that was read from memory does not say; guest_locate() finds it. */
+	if (guestsym_phys(gs, g->text_va, &g->text_pa))
+		g->text_pa = GUEST_NONE;
 	return 0;
 }
 

@@ -51,6 +51,11 @@ int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen);
  * that the trace was made for.
  */
 int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen);
+/*
+ * What the kernel of a running guest says about itself in the guest's memory, for guests whose image
+ * is not at hand. NULL on error, with one line in err. To be closed by the caller.
+ */
+struct guestsym *trace_read_kernel(struct machine *m, char *err, size_t errlen);
 void trace_trap(struct trace *t, const struct machine_hit *hit);
 /*
  * Stop recording and write every site back as it was. 0, or the first error of the machine's: the

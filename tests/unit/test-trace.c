@@ -481,7 +481,10 @@ static void guest_slides(void)
 	put_gate(14, FAKE_VA(0xa100) + SLIDE);
 	fake_map(TABLES, FAKE_TEXT + SLIDE, IMAGE_END, SLID_PA);
 	fake_map(TABLES + 0x1000, IDT_VA, 4096, IDT_PA);
+	fake_map(TABLES, IDT_VA, 4096, IDT_PA);
+	fake_map(TABLES + 0x1000, FAKE_VA(0xa000) + SLIDE, 4096, SLID_PA + 0xa000);
 	fake.sregs = (struct machine_sregs){
+		.cr0 = UINT64_C(1) << 31,
 		.cr3 = TABLES + 0x1000,
 		.idt_base = IDT_VA,
 		.idt_limit = 4095,

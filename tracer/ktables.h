@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ktables.h - a running kernel's page tables and interrupt table, as its vCPUs have them. */
+#ifndef HVTRACE_TRACER_KTABLES_H
+#define HVTRACE_TRACER_KTABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vmm/machine.h"
+
+struct ktables {
+	struct machine *m;
+	uint64_t root;
+	unsigned int levels;
+	uint64_t idt_base;
+	uint32_t idt_size; /* bytes */
+};
+
+/* The kernel's tables of a paused machine. 0, -ESRCH (nothing that looks like a kernel), others. */
+int ktables_find(struct machine *m, struct ktables *t);
+/* Copy from kernel virtual memory: 0 or -EFAULT. */
+int ktables_read(const struct ktables *t, uint64_t va, void *buf, size_t len);
+/* Address of the handler of an interrupt vector: 0 or -EFAULT. */
+int ktables_handler(const struct ktables *t, unsigned int vector, uint64_t *handler);
+
+#endif
