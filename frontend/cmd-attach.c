@@ -60,7 +60,7 @@ static int attach_trace(struct attach *a)
 	struct machine_info info;
 
 	machine_get_info(a->s.m, &info);
-	if (attach_open_kernel(a, &info) || session_new_trace(&a->s, info.vcpus))
+	if (attach_open_kernel(a, &info) || session_new_trace(&a->s, info.vcpus, true))
 		return -1;
 	return trace_attach_running(a->s.trace, a->s.m, a->s.err, sizeof(a->s.err));
 }

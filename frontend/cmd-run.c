@@ -138,7 +138,7 @@ static int run(const struct run_options *opt)
 
 	console_init(&r.console, opt->console ? stderr : NULL);
 	if (session_init(&r.s, &opt->session) || run_open_kernel(&r) || run_open_initrd(&r) ||
-	    run_make_cmdline(&r) || session_new_trace(&r.s, (unsigned int)opt->cpus) ||
+	    run_make_cmdline(&r) || session_new_trace(&r.s, (unsigned int)opt->cpus, false) ||
 	    run_new_machine(&r) || run_start(&r)) {
 		fprintf(stderr, "hvtrace: %s\n", r.s.err);
 	} else {

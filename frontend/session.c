@@ -33,11 +33,12 @@ int session_init(struct session *s, const struct session_options *opt)
 	return -1;
 }
 
-int session_new_trace(struct session *s, unsigned int vcpus)
+int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 {
 	const struct trace_config cfg = {
 		.gs = s->gs,
 		.vcpus = vcpus,
+		.running = running,
 		.tracer = s->opt->tracer,
 		.clock = s->opt->clock,
 		.filter = s->opt->filter.values,

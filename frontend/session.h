@@ -64,8 +64,8 @@ struct session {
  * output. -1, with s->err set, on error: so for all that return int here.
  */
 int session_init(struct session *s, const struct session_options *opt);
-/* s->gs is known: prepare the trace. */
-int session_new_trace(struct session *s, unsigned int vcpus);
+/* s->gs is known: prepare the trace of a guest that is still to boot, or that runs. */
+int session_new_trace(struct session *s, unsigned int vcpus, bool running);
 /* The trap handler for the machine; arg is the session. */
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
 /* For machine_config.message; prints to stderr. */

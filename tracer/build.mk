@@ -2,6 +2,7 @@ tracer-objs :=
 tracer-objs += tracer/comms.o
 tracer-objs += tracer/locate.o
 tracer-objs += tracer/merge.o
+tracer-objs += tracer/modules.o
 tracer-objs += tracer/output.o
 tracer-objs += tracer/output-context.o
 tracer-objs += tracer/output-function.o

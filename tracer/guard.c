@@ -17,6 +17,9 @@ static const struct guard_row {
 	/* kernel_init() calls it once; from here on sites in init text are somebody else's memory.
 	 */
 	{"free_initmem", GUARD_FREE_INIT},
+	/* A module is complete and about to run, or has stopped and is about to be freed. */
+	{"do_init_module", GUARD_MODULE_LOAD},
+	{"free_module", GUARD_MODULE_FREE},
 };
 
 /* The site of a function with fentry: that is where its first probe can be. 0: it has none. */
@@ -82,7 +85,7 @@ void guards_booted(struct trace *t)
 	for (size_t i = 0; i < t->probes.nr; i++) {
 		struct probe *p = &t->probes.v[i];
 
-		p->guards &= GUARD_UNTIL;
+		p->guards &= (uint8_t) ~(GUARD_FTRACE_INIT | GUARD_FREE_INIT);
 		if (!p->guards && !(p->flags & PROBE_FL_RECORD))
 			p->flags |= PROBE_FL_GONE;
 	}
@@ -124,6 +127,13 @@ static int init_memory_freed(struct trace *t)
 	return ret;
 }
 
+static int module_loaded(struct trace *t)
+{
+	int ret = modules_update(t);
+
+	return ret ? ret : probes_insert(t, PROBE_FL_MODULE, 0);
+}
+
 static void guards_run(struct trace *t, uint8_t guards, const struct machine_hit *hit)
 {
 	int ret = 0;
@@ -135,6 +145,10 @@ static void guards_run(struct trace *t, uint8_t guards, const struct machine_hit
 		ret = ftrace_init_left(t);
 	if (guards & GUARD_FREE_INIT)
 		ret = init_memory_freed(t);
+	if (guards & GUARD_MODULE_LOAD)
+		ret = module_loaded(t);
+	if (guards & GUARD_MODULE_FREE)
+		ret = modules_going(t, hit->regs->rdi);
 	machine_resume(t->m);
 	if (ret) {
 		atomic_store(&t->error, ret);

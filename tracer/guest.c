@@ -83,7 +83,8 @@ int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, si
 	g->text_va = guestsym_addr(gs, "_text");
 	g->text_len = guestsym_addr(gs, "_end") - g->text_va;
 	if (!g->text_va) {
-		snprintf(err, errlen, "the kernel image does not say where its text lies (no _text)");
+		snprintf(err, errlen,
+			 "the kernel image does not say where its text lies (no _text)");
 		return -ENOENT;
 	}
 	/* A kernel that was read from memory does not say; guest_locate() finds it. */

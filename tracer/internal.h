@@ -21,14 +21,18 @@ enum {
 	PROBE_FL_SET = 1 << 2,	  /* in the guest now */
 	PROBE_FL_ONCE = 1 << 3,	  /* not a site: any instruction, fires once */
 	PROBE_FL_GONE = 1 << 4,	  /* its memory is not the kernel's text any more */
+	PROBE_FL_MODULE = 1 << 5, /* in a module: found in the running guest */
+	PROBE_FL_GOING = 1 << 6,  /* the module is being unloaded */
 };
 
 /* What the trace itself has to do when the guest gets there; see guard.c. */
 enum {
 	GUARD_FTRACE_INIT = 1 << 0, /* the kernel is about to check and patch its sites */
 	GUARD_FTRACE_DONE = 1 << 1,
-	GUARD_FREE_INIT = 1 << 2, /* the kernel is about to free its init memory */
-	GUARD_UNTIL = 1 << 3,	  /* the user's --until */
+	GUARD_FREE_INIT = 1 << 2,   /* the kernel is about to free its init memory */
+	GUARD_UNTIL = 1 << 3,	    /* the user's --until */
+	GUARD_MODULE_LOAD = 1 << 4, /* a module is about to run */
+	GUARD_MODULE_FREE = 1 << 5, /* a module is about to be freed */
 };
 
 struct probe {
@@ -38,10 +42,10 @@ struct probe {
 	uint8_t guards;
 };
 
-/* Sorted by va. The cookie of a probe's trap is its index. */
+/* Grows at its end only. The cookie of a probe's trap is its index. */
 struct probe_set {
 	struct probe *v;
-	size_t nr;
+	size_t nr, room;
 	uint64_t selected, skipped;
 };
 
@@ -55,14 +59,17 @@ struct probe_ops {
 
 extern const struct probe_ops trap_probe_ops;
 
+/* The sites of the kernel image that the configuration selects. 0 or -ENOMEM. */
+int probe_set_init(struct probe_set *set, const struct trace_config *cfg);
 /*
- * The sites that the configuration selects, and the functions that guards and --until need.
- * -ENOENT with one line in err: a glob matches nothing, no such function.
+ * Every glob must match something, of the kernel or of a module that is known, and something must
+ * be left to trace. -ENOENT with one line in err.
  */
-int probe_set_init(struct probe_set *set, const struct trace_config *cfg, bool functions, char *err,
-		   size_t errlen);
+int probes_check(const struct trace *t, char *err, size_t errlen);
 void probe_set_free(struct probe_set *set);
-/* The probe at va, added when there is none (indexes of others change). NULL: no memory. */
+/* A new one at the end. NULL: no memory. */
+struct probe *probe_add(struct probe_set *set, uint64_t va);
+/* The probe at va, added when there is none (the others may move). NULL: no memory. */
 struct probe *probe_set_at(struct probe_set *set, uint64_t va);
 /*
  * Insert those probes that have all bits of `with` and none of `without` and are not in the guest;
@@ -73,6 +80,8 @@ int probes_insert(struct trace *t, uint8_t with, uint8_t without);
 /* Remove those that are in the guest. */
 int probes_remove(struct trace *t, uint8_t with, uint8_t without);
 
+/* A function of this name is to be recorded, as far as filter and notrace go. */
+bool probe_selected(const struct trace_config *cfg, const char *name);
 /* Which function names a list of globs selects: true when any matches. */
 bool glob_list_match(const char *const *globs, size_t nr, const char *name);
 
@@ -104,6 +113,8 @@ const struct clock_ops *clock_find(const char *name); /* NULL name: the default 
 struct trace {
 	struct machine *m;
 	const struct guestsym *gs;
+	struct trace_config cfg;
+	struct module_list *modules; /* the latest reading of the guest's, and older ones */
 	const struct tracer_ops *tracer;
 	const struct clock_ops *clock;
 	const struct probe_ops *engine;
@@ -122,6 +133,20 @@ struct trace {
 	atomic_bool done;
 	atomic_int error; /* -errno of a probe change at a guard; 0 */
 };
+
+/*
+ * Read the guest's modules; those that are new get probes, which probes_insert() then sets. The
+ * machine is paused. 0 or -errno.
+ */
+int modules_update(struct trace *t);
+/* The module whose struct module is at addr is about to be freed: give its sites back. */
+int modules_going(struct trace *t, uint64_t addr);
+/* The symbol of a module that addr was in while it was loaded, or NULL; as guestsym_find(). */
+const struct guestsym_symbol *modules_find(const struct trace *t, uint64_t addr, uint64_t *off,
+					   uint64_t *size);
+/* Whether the name of a function of a module matches. */
+bool modules_match(const struct trace *t, const char *glob);
+void modules_free(struct trace *t);
 
 /* Add the probes of guards and of --until (may be NULL) to t->probes. */
 int guards_init(struct trace *t, const char *until, char *err, size_t errlen);

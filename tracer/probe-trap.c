@@ -14,24 +14,25 @@ enum { SITE_SIZE = 5, ONCE_SIZE = 2 };
 static int trap_insert(struct trace *t, const uint32_t *which, size_t n)
 {
 	struct machine_trap *traps = calloc(n ? n : 1, sizeof(*traps));
-	int ret;
+	int ret = 0;
 
 	if (!traps)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !ret; i++) {
 		const struct probe *p = &t->probes.v[which[i]];
 		bool once = p->flags & PROBE_FL_ONCE;
 
 		traps[i] = (struct machine_trap){
 			.va = p->va + t->guest.slide,
-			.pa = guest_image_pa(&t->guest, p->va),
 			.size = once ? ONCE_SIZE : SITE_SIZE,
 			.kind = MACHINE_TRAP_OUT,
 			.action = once ? MACHINE_TRAP_ONCE : MACHINE_TRAP_SKIP,
 			.cookie = which[i],
 		};
+		ret = guest_translate(&t->guest, traps[i].va, &traps[i].pa);
 	}
-	ret = machine_traps_set(t->m, traps, n);
+	if (!ret)
+		ret = machine_traps_set(t->m, traps, n);
 	free(traps);
 	return ret;
 }

@@ -9,81 +9,75 @@
 
 enum { SITE_SIZE = 5 };
 
-static int globs_check(const struct trace_config *cfg, const char *const *globs, size_t nr,
-		       const char *option, char *err, size_t errlen)
+static bool glob_used(const struct trace *t, const char *glob)
 {
 	const struct guestsym_site *sites;
-	size_t n = guestsym_fentry_sites(cfg->gs, &sites);
+	size_t n = guestsym_fentry_sites(t->gs, &sites);
 
-	for (size_t g = 0; g < nr; g++) {
-		bool found = false;
+	for (size_t i = 0; i < n; i++)
+		if (glob_list_match(&glob, 1, sites[i].name))
+			return true;
+	return modules_match(t, glob);
+}
 
-		for (size_t i = 0; i < n && !found; i++)
-			found = glob_list_match(&globs[g], 1, sites[i].name);
-		if (found)
+static int globs_check(const struct trace *t, const char *const *globs, size_t nr,
+		       const char *option, char *err, size_t errlen)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (glob_used(t, globs[i]))
 			continue;
 		snprintf(err, errlen,
-			 "%s '%s' matches none of the %zu traceable functions "
-			 "(hvtrace symbols --functions lists those that stay after boot)",
-			 option, globs[g], n);
+			 "%s '%s' matches none of the traceable functions (hvtrace symbols "
+			 "--functions lists those of an image that stay after boot)",
+			 option, globs[i]);
 		return -ENOENT;
 	}
 	return 0;
 }
 
-static bool site_selected(const struct trace_config *cfg, const struct guestsym_site *site)
+int probes_check(const struct trace *t, char *err, size_t errlen)
 {
-	if (site->flags & GUESTSYM_SITE_INVALID)
-		return false;
-	if (cfg->nr_filter && !glob_list_match(cfg->filter, cfg->nr_filter, site->name))
-		return false;
-	return !glob_list_match(cfg->notrace, cfg->nr_notrace, site->name);
-}
-
-static int sites_select(struct probe_set *set, const struct trace_config *cfg)
-{
-	const struct guestsym_site *sites;
-	size_t n = guestsym_fentry_sites(cfg->gs, &sites);
-
-	set->v = calloc(n ? n : 1, sizeof(*set->v));
-	if (!set->v)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const struct guestsym_site *s = &sites[i];
-		struct probe *p = &set->v[set->nr];
-
-		if (!site_selected(cfg, s))
-			continue;
-		p->va = s->addr;
-		p->name = s->name;
-		p->flags = PROBE_FL_RECORD | (s->flags & GUESTSYM_SITE_INIT ? PROBE_FL_INIT : 0);
-		set->nr++;
-	}
-	set->selected = set->nr;
-	return 0;
-}
-
-int probe_set_init(struct probe_set *set, const struct trace_config *cfg, bool functions, char *err,
-		   size_t errlen)
-{
+	const struct trace_config *cfg = &t->cfg;
 	int ret;
 
-	memset(set, 0, sizeof(*set));
-	if (!functions)
+	if (!t->tracer->functions)
 		return 0;
-	ret = globs_check(cfg, cfg->filter, cfg->nr_filter, "filter", err, errlen);
+	ret = globs_check(t, cfg->filter, cfg->nr_filter, "filter", err, errlen);
 	if (!ret)
-		ret = globs_check(cfg, cfg->notrace, cfg->nr_notrace, "notrace", err, errlen);
-	if (ret)
-		return ret;
-	ret = sites_select(set, cfg);
-	if (ret)
-		snprintf(err, errlen, "no memory for the table of probes");
-	else if (!set->nr) {
+		ret = globs_check(t, cfg->notrace, cfg->nr_notrace, "notrace", err, errlen);
+	if (!ret && !t->probes.selected) {
 		snprintf(err, errlen, "filter and notrace together leave no function to trace");
 		ret = -ENOENT;
 	}
 	return ret;
+}
+
+bool probe_selected(const struct trace_config *cfg, const char *name)
+{
+	if (cfg->nr_filter && !glob_list_match(cfg->filter, cfg->nr_filter, name))
+		return false;
+	return !glob_list_match(cfg->notrace, cfg->nr_notrace, name);
+}
+
+int probe_set_init(struct probe_set *set, const struct trace_config *cfg)
+{
+	const struct guestsym_site *sites;
+	size_t n = guestsym_fentry_sites(cfg->gs, &sites);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct guestsym_site *s = &sites[i];
+		struct probe *p;
+
+		if (s->flags & GUESTSYM_SITE_INVALID || !probe_selected(cfg, s->name))
+			continue;
+		p = probe_add(set, s->addr);
+		if (!p)
+			return -ENOMEM;
+		p->name = s->name;
+		p->flags = PROBE_FL_RECORD | (s->flags & GUESTSYM_SITE_INIT ? PROBE_FL_INIT : 0);
+	}
+	set->selected = set->nr;
+	return 0;
 }
 
 void probe_set_free(struct probe_set *set)
@@ -92,30 +86,30 @@ void probe_set_free(struct probe_set *set)
 	memset(set, 0, sizeof(*set));
 }
 
-struct probe *probe_set_at(struct probe_set *set, uint64_t va)
+struct probe *probe_add(struct probe_set *set, uint64_t va)
 {
-	size_t lo = 0, hi = set->nr;
 	struct probe *v;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
+	if (set->nr == set->room) {
+		size_t room = set->room ? 2 * set->room : 64;
 
-		if (set->v[mid].va < va)
-			lo = mid + 1;
-		else
-			hi = mid;
+		v = realloc(set->v, room * sizeof(*v));
+		if (!v)
+			return NULL;
+		set->v = v;
+		set->room = room;
 	}
-	if (lo < set->nr && set->v[lo].va == va)
-		return &set->v[lo];
-	v = realloc(set->v, (set->nr + 1) * sizeof(*v));
-	if (!v)
-		return NULL;
-	set->v = v;
-	memmove(&v[lo + 1], &v[lo], (set->nr - lo) * sizeof(*v));
-	set->nr++;
-	memset(&v[lo], 0, sizeof(v[lo]));
-	v[lo].va = va;
-	return &v[lo];
+	v = &set->v[set->nr++];
+	*v = (struct probe){.va = va};
+	return v;
+}
+
+struct probe *probe_set_at(struct probe_set *set, uint64_t va)
+{
+	for (size_t i = 0; i < set->nr; i++)
+		if (set->v[i].va == va && !(set->v[i].flags & PROBE_FL_GONE))
+			return &set->v[i];
+	return probe_add(set, va);
 }
 
 /*
@@ -128,7 +122,7 @@ static bool site_known(struct trace *t, const struct probe *p)
 	uint8_t now[SITE_SIZE];
 	int32_t rel;
 
-	if (machine_read(t->m, guest_image_pa(&t->guest, p->va), now, sizeof(now)))
+	if (guest_read(&t->guest, p->va + t->guest.slide, now, sizeof(now)))
 		return false;
 	if (!memcmp(now, nop5, sizeof(nop5)))
 		return true;

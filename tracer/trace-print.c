@@ -12,8 +12,10 @@ enum { FLUSH_AT = 1 << 16 }; /* bytes of text gathered before they are written *
 static const char *symbol_name(void *arg, uint64_t addr, uint64_t *off, uint64_t *size)
 {
 	const struct trace *t = arg;
-	const struct guestsym_symbol *sym = guestsym_find(t->gs, addr - t->guest.slide, off, size);
+	const struct guestsym_symbol *sym = modules_find(t, addr, off, size);
 
+	if (!sym)
+		sym = guestsym_find(t->gs, addr - t->guest.slide, off, size);
 	return sym ? sym->name : NULL;
 }
 

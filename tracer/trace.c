@@ -56,6 +56,16 @@ static int trace_alloc(struct trace *t, uint64_t bytes, char *err, size_t errlen
 	return 0;
 }
 
+static int trace_select(struct trace *t, char *err, size_t errlen)
+{
+	if (t->tracer->functions && probe_set_init(&t->probes, &t->cfg)) {
+		snprintf(err, errlen, "no memory for the table of probes");
+		return -ENOMEM;
+	}
+	/* Which modules a running guest has is not known yet. */
+	return t->cfg.running ? 0 : probes_check(t, err, errlen);
+}
+
 struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen)
 {
 	struct trace *t = calloc(1, sizeof(*t));
@@ -66,6 +76,7 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 		return NULL;
 	}
 	t->gs = cfg->gs;
+	t->cfg = *cfg;
 	t->vcpus = cfg->vcpus;
 	t->engine = &trap_probe_ops;
 	t->fentry = guestsym_addr(cfg->gs, "__fentry__");
@@ -74,7 +85,7 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	if (!ret)
 		ret = guest_learn(&t->guest, cfg->gs, err, errlen);
 	if (!ret)
-		ret = probe_set_init(&t->probes, cfg, t->tracer->functions, err, errlen);
+		ret = trace_select(t, err, errlen);
 	if (!ret)
 		ret = guards_init(t, cfg->until, err, errlen);
 	if (!ret)
@@ -90,6 +101,7 @@ void trace_free(struct trace *t)
 	if (!t)
 		return;
 	probe_set_free(&t->probes);
+	modules_free(t);
 	for (unsigned int i = 0; i < t->vcpus; i++)
 		ring_free(t->ring[i]);
 	comms_free(t->comms);
@@ -122,8 +134,15 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 	ret = guest_locate(&t->guest, t->gs, err, errlen);
 	if (!ret) {
 		guards_booted(t);
-		ret = trace_insert(t, err, errlen);
+		ret = modules_update(t);
+		if (ret)
+			snprintf(err, errlen, "the guest's modules cannot be read: %s",
+				 strerror(-ret));
 	}
+	if (!ret)
+		ret = probes_check(t, err, errlen);
+	if (!ret)
+		ret = trace_insert(t, err, errlen);
 	machine_resume(m);
 	return ret;
 }

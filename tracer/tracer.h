@@ -19,9 +19,11 @@
 
 struct trace;
 
+/* All that it points to outlives the trace. */
 struct trace_config {
-	const struct guestsym *gs; /* outlives the trace */
+	const struct guestsym *gs;
 	unsigned int vcpus;
+	bool running;	    /* for trace_attach_running(): globs may name functions of modules */
 	const char *tracer; /* name in the table of tracers: "nop", "function" */
 	const char *clock;  /* name in the table of clocks; NULL: the default, "global" */
 	/* Globs as in set_ftrace_filter and set_ftrace_notrace; no filter means all functions. */
@@ -52,8 +54,8 @@ int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen);
  */
 int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen);
 /*
- * What the kernel of a running guest says about itself in the guest's memory, for guests whose image
- * is not at hand. NULL on error, with one line in err. To be closed by the caller.
+ * What the kernel of a running guest says about itself in the guest's memory, for guests whose
+ * image is not at hand. NULL on error, with one line in err. To be closed by the caller.
  */
 struct guestsym *trace_read_kernel(struct machine *m, char *err, size_t errlen);
 void trace_trap(struct trace *t, const struct machine_hit *hit);

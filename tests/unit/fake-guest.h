@@ -44,6 +44,8 @@ struct fake_guest {
 	} maps[FAKE_MAX];
 	size_t nmaps;
 	const char *banner;
+	struct guestsym_module mods[2];
+	size_t nmods;
 };
 
 static struct fake_guest fake;
@@ -252,6 +254,22 @@ struct guestsym *guestsym_open_memory(const struct guestsym_memory *mem, char *e
 {
 	(void)mem, (void)err, (void)errlen;
 	return NULL;
+}
+
+int guestsym_modules_read(const struct guestsym *gs, const struct guestsym_memory *mem,
+			  uint64_t slide, struct guestsym_module **mods, size_t *n)
+{
+	(void)gs, (void)mem, (void)slide;
+	if (!fake.nmods)
+		return -ENOENT;
+	*mods = fake.mods;
+	*n = fake.nmods;
+	return 0;
+}
+
+void guestsym_modules_free(struct guestsym_module *mods, size_t n)
+{
+	(void)mods, (void)n;
 }
 
 #endif

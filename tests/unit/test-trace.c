@@ -553,6 +553,85 @@ static void other_kernels_are_refused(void **state)
 	trace_free(t);
 }
 
+#define MOD_TEXT UINT64_C(0xffffffffc0000000)
+
+enum { MOD_PA = 0x200000, FN_INIT_MODULE = 0x1500, FN_FREE_MODULE = 0x1600 };
+
+static const struct guestsym_symbol mod_syms[] = {
+	{MOD_TEXT, "mod_first", 't'},
+	{MOD_TEXT + 0x40, "mod_second", 't'},
+};
+static const struct guestsym_site mod_sites[] = {
+	{MOD_TEXT, MOD_TEXT, "mod_first", 0},
+	{MOD_TEXT + 0x40, MOD_TEXT + 0x40, "mod_second", 0},
+};
+
+static void guest_has_module(enum guestsym_module_state state)
+{
+	fake.nmods = 1;
+	fake.mods[0] = (struct guestsym_module){
+		.addr = 0x1234,
+		.name = "mod",
+		.state = state,
+		.text = {MOD_TEXT, MOD_TEXT + 0x1000},
+		.syms = mod_syms,
+		.nr_syms = 2,
+		.sites = mod_sites,
+		.nr_sites = 2,
+	};
+	memcpy(fake.ram + MOD_PA, nop5, sizeof(nop5));
+	memcpy(fake.ram + MOD_PA + 0x40, nop5, sizeof(nop5));
+	fake_map(FAKE_PA + TOP_PGT, MOD_TEXT, 0x1000, MOD_PA);
+}
+
+static void hit_with(struct trace *t, uint64_t va, uint64_t rdi)
+{
+	struct machine_regs regs = {.rsp = FAKE_VA(STACK), .rdi = rdi, .rflags = 0x202};
+	struct machine_hit hit = {.va = va, .regs = &regs};
+	const struct machine_trap *trap = fake_trap(va);
+
+	assert_non_null(trap);
+	hit.cookie = trap->cookie;
+	trace_trap(t, &hit);
+	assert_int_equal(fake.paused, 0);
+}
+
+static void modules_come_and_go(void **state)
+{
+	const char *glob = "mod_*";
+	struct trace *t;
+	uint64_t off, size;
+
+	(void)state;
+	add_function("do_init_module", FN_INIT_MODULE, 0);
+	add_function("free_module", FN_FREE_MODULE, 0);
+	t = trace_started((struct trace_config){0});
+	assert_null(fake_trap(MOD_TEXT));
+	guest_has_module(GUESTSYM_MODULE_COMING);
+	hit_with(t, FAKE_VA(FN_INIT_MODULE), 0x1234);
+	assert_non_null(fake_trap(MOD_TEXT));
+	assert_true(fake_trap(MOD_TEXT + 0x40)->pa == MOD_PA + 0x40);
+	assert_true(modules_match(t, glob));
+	hit_with(t, MOD_TEXT + 0x40, 0);
+	/* Read once more, as when another one is loaded: nothing twice. */
+	hit_with(t, FAKE_VA(FN_INIT_MODULE), 0x1234);
+	assert_int_equal(entries(t), 3);
+	fake.mods[0].state = GUESTSYM_MODULE_GOING;
+	hit_with(t, FAKE_VA(FN_FREE_MODULE), 0x1234);
+	assert_null(fake_trap(MOD_TEXT));
+	assert_null(fake_trap(MOD_TEXT + 0x40));
+	/* Its records still have names. */
+	assert_string_equal(modules_find(t, MOD_TEXT + 0x44, &off, &size)->name, "mod_second");
+	assert_int_equal(off, 4);
+	/* Loaded again, at the same place. */
+	fake.mods[0].state = GUESTSYM_MODULE_COMING;
+	hit_with(t, FAKE_VA(FN_INIT_MODULE), 0x1234);
+	assert_non_null(fake_trap(MOD_TEXT));
+	assert_int_equal(trace_detach(t), 0);
+	assert_int_equal(fake.ntraps, 0);
+	trace_free(t);
+}
+
 static void globs_are_the_kernels(void **state)
 {
 	static const struct {
@@ -595,6 +674,7 @@ int main(void)
 		TEST(failed_patching_is_told),
 		TEST(running_kernels_are_found_where_they_are),
 		TEST(other_kernels_are_refused),
+		TEST(modules_come_and_go),
 		TEST(globs_are_the_kernels),
 	};
 

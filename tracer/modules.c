@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * modules.c - the modules of the guest's kernel: their functions become probes when they are
+ * loaded, and stop being probes before their text is freed.
+ */
+#include "tracer/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SITE_SIZE = 5, PAGE = 4096 };
+
+/* One reading of the list. Older ones are kept: records may tell of functions that have gone. */
+struct module_list {
+	struct module_list *older;
+	struct guestsym_module *mods;
+	size_t nr;
+};
+
+static int modules_read_memory(void *arg, uint64_t va, void *buf, size_t len)
+{
+	return guest_read(arg, va, buf, len);
+}
+
+static struct module_list *modules_read(struct trace *t, int *ret)
+{
+	const struct guestsym_memory mem = {.read = modules_read_memory, .arg = &t->guest};
+	struct module_list *list = calloc(1, sizeof(*list));
+
+	*ret = list ? guestsym_modules_read(t->gs, &mem, t->guest.slide, &list->mods, &list->nr)
+		    : -ENOMEM;
+	if (!*ret)
+		return list;
+	free(list);
+	/* A kernel without modules, or one that does not say where they are, has none to trace. */
+	if (*ret == -ENOENT || *ret == -ENODATA)
+		*ret = 0;
+	return NULL;
+}
+
+/* Module text is mapped page by page: a site on two pages may lie in two places. */
+static bool site_in_one_piece(struct trace *t, uint64_t va)
+{
+	uint64_t first, last;
+
+	if (va % PAGE <= PAGE - SITE_SIZE)
+		return true;
+	return !guest_translate(&t->guest, va, &first) &&
+	       !guest_translate(&t->guest, va + SITE_SIZE - 1, &last) &&
+	       last == first + SITE_SIZE - 1;
+}
+
+static int module_add(struct trace *t, const struct guestsym_module *mod)
+{
+	for (size_t i = 0; i < mod->nr_sites; i++) {
+		const struct guestsym_site *s = &mod->sites[i];
+		uint64_t va = s->addr - t->guest.slide;
+		struct probe *p;
+
+		if (s->flags & GUESTSYM_SITE_INVALID || !probe_selected(&t->cfg, s->name))
+			continue;
+		if (!site_in_one_piece(t, s->addr)) {
+			t->probes.skipped++;
+			continue;
+		}
+		p = probe_set_at(&t->probes, va);
+		if (!p)
+			return -ENOMEM;
+		if (p->flags & PROBE_FL_RECORD)
+			continue; /* it was here at the last reading */
+		p->name = s->name;
+		p->flags = PROBE_FL_RECORD | PROBE_FL_MODULE;
+		t->probes.selected++;
+	}
+	return 0;
+}
+
+int modules_update(struct trace *t)
+{
+	struct module_list *list;
+	int ret;
+
+	if (!t->tracer->functions)
+		return 0;
+	list = modules_read(t, &ret);
+	if (!list)
+		return ret;
+	list->older = t->modules;
+	t->modules = list;
+	for (size_t i = 0; i < list->nr && !ret; i++)
+		if (list->mods[i].state != GUESTSYM_MODULE_GOING)
+			ret = module_add(t, &list->mods[i]);
+	return ret;
+}
+
+static const struct guestsym_module *module_at(const struct module_list *list, uint64_t addr)
+{
+	for (size_t i = 0; list && i < list->nr; i++)
+		if (list->mods[i].addr == addr)
+			return &list->mods[i];
+	return NULL;
+}
+
+int modules_going(struct trace *t, uint64_t addr)
+{
+	const struct guestsym_module *mod = module_at(t->modules, addr);
+	int ret;
+
+	if (!mod)
+		return 0;
+	for (size_t i = 0; i < t->probes.nr; i++) {
+		struct probe *p = &t->probes.v[i];
+		uint64_t va = p->va + t->guest.slide;
+
+		if (p->flags & PROBE_FL_MODULE && va >= mod->text.start && va < mod->text.end)
+			p->flags |= PROBE_FL_GOING;
+	}
+	ret = probes_remove(t, PROBE_FL_GOING, PROBE_FL_GONE);
+	for (size_t i = 0; i < t->probes.nr; i++)
+		if (t->probes.v[i].flags & PROBE_FL_GOING)
+			t->probes.v[i].flags |= PROBE_FL_GONE;
+	return ret;
+}
+
+static const struct guestsym_symbol *symbol_in(const struct guestsym_module *mod, uint64_t addr,
+					       uint64_t *size)
+{
+	size_t lo = 0, hi = mod->nr_syms;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (mod->syms[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return NULL;
+	*size = (lo < mod->nr_syms ? mod->syms[lo].addr : mod->text.end) - mod->syms[lo - 1].addr;
+	return &mod->syms[lo - 1];
+}
+
+const struct guestsym_symbol *modules_find(const struct trace *t, uint64_t addr, uint64_t *off,
+					   uint64_t *size)
+{
+	for (const struct module_list *list = t->modules; list; list = list->older)
+		for (size_t i = 0; i < list->nr; i++) {
+			const struct guestsym_module *mod = &list->mods[i];
+			const struct guestsym_symbol *sym;
+
+			if (addr < mod->text.start || addr >= mod->text.end)
+				continue;
+			sym = symbol_in(mod, addr, size);
+			if (sym) {
+				*off = addr - sym->addr;
+				return sym;
+			}
+		}
+	return NULL;
+}
+
+bool modules_match(const struct trace *t, const char *glob)
+{
+	const struct module_list *list = t->modules;
+
+	for (size_t i = 0; list && i < list->nr; i++)
+		for (size_t k = 0; k < list->mods[i].nr_sites; k++)
+			if (glob_list_match(&glob, 1, list->mods[i].sites[k].name))
+				return true;
+	return false;
+}
+
+void modules_free(struct trace *t)
+{
+	while (t->modules) {
+		struct module_list *list = t->modules;
+
+		t->modules = list->older;
+		guestsym_modules_free(list->mods, list->nr);
+		free(list);
+	}
+}
