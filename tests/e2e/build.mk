@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests with whole guests.
 
+check-tests += tests/e2e/guestsym-memory
 check-tests += tests/e2e/guestsym-vs-kernel
 check-tests += tests/e2e/run-testguest
 check-tests += tests/e2e/early-boot
@@ -11,4 +12,9 @@ $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -o $@ $<
 
-check-built: $(O)/tests/e2e/debugcon $(O)/tests/guest/testguest.elf
+$(O)/tests/e2e/list-kernel: $(O)/obj/tests/e2e/list-kernel.o $(O)/libguestsym.a
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+check-built: $(O)/tests/e2e/debugcon $(O)/tests/e2e/list-kernel $(O)/tests/guest/testguest.elf
