@@ -9,6 +9,7 @@
 struct attach_options {
 	struct session_options session;
 	const char *target, *connect, *kernel;
+	bool recover;
 };
 
 struct attach {
@@ -35,6 +36,7 @@ static int attach_machine(struct attach *a)
 	const struct machine_attach_config cfg = {
 		.target = a->opt->target,
 		.connect = a->opt->connect,
+		.recover = a->opt->recover,
 		.message = session_message,
 		.trap = attach_trap,
 		.arg = a,
@@ -65,6 +67,20 @@ static int attach_trace(struct attach *a)
 	return trace_attach_running(a->s.trace, a->s.m, a->s.err, sizeof(a->s.err));
 }
 
+/* Being attached and letting go again is all that it takes. */
+static int recover(const struct attach_options *opt)
+{
+	struct attach a = {.opt = opt};
+	int ret = attach_machine(&a);
+
+	if (ret)
+		fprintf(stderr, "hvtrace: %s\n", a.s.err);
+	else
+		fprintf(stderr, "hvtrace: %s runs on without probes\n", opt->target);
+	session_exit(&a.s);
+	return ret ? EXIT_FAILED : EXIT_OK;
+}
+
 static int attach(const struct attach_options *opt)
 {
 	struct attach a = {.opt = opt};
@@ -90,6 +106,8 @@ int cmd_attach(int argc, char **argv)
 			"the kernel that runs (default: as the domain says, else found in memory)"),
 		OPT_TIME(0, "window", &opt.session.limit_ms, "TIME",
 			 "how long to trace (5, 1.5s, 200ms, 2m; default: 5s)"),
+		OPT_FLAG(0, "recover", &opt.recover,
+			 "clean up behind an hvtrace that was killed; do not trace"),
 		SESSION_OPTION_ROWS(&opt.session),
 		OPT_END,
 	};
@@ -103,7 +121,7 @@ int cmd_attach(int argc, char **argv)
 		fprintf(stderr, "hvtrace: attach takes one domain (hvtrace attach --help)\n");
 	} else if (first >= 0) {
 		opt.target = argv[first];
-		status = attach(&opt);
+		status = opt.recover ? recover(&opt) : attach(&opt);
 	}
 	session_options_free(&opt.session);
 	return status;

@@ -55,6 +55,8 @@ static bool found_running(struct qemu_machine *m)
 
 	if (m->domain)
 		return qemu_domain_was_running(m->domain);
+	if (m->cfg.recover)
+		return true;
 	if (gdb_was_running(m->gdb) || gdb_monitor(m->gdb, "info version", &answer))
 		return true;
 	sscanf(answer, "%d.%d", &major, &minor);
@@ -122,6 +124,7 @@ static void let_go(struct qemu_machine *m)
 				     "the guest could not be given back as it was found: %s",
 				     strerror(-rc));
 	}
+	keeper_stop(&m->keeper);
 	gdb_close(m->gdb);
 	qemu_domain_close(m->domain);
 }
@@ -190,6 +193,11 @@ static int attach(struct qemu_machine *m, const struct machine_attach_config *cf
 	rc = look(m, err, errlen);
 	if (rc)
 		return rc;
+	rc = keeper_start(&m->keeper, gdb_socket(m->gdb), m->was_running);
+	if (rc) {
+		snprintf(err, errlen, "cannot start a process: %s", strerror(-rc));
+		return rc;
+	}
 	rc = qemu_run_start(m, m->was_running);
 	if (rc)
 		snprintf(err, errlen, "cannot start a thread: %s", strerror(-rc));

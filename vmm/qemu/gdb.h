@@ -30,6 +30,8 @@ struct gdb *gdb_open(int fd, char *err, size_t errlen);
 /* Close the connection; the guest stays as it is. NULL is allowed. */
 void gdb_close(struct gdb *g);
 
+/* The connection's socket. */
+int gdb_socket(const struct gdb *g);
 /* The process at the other end of a unix socket, or 0. */
 pid_t gdb_peer_pid(const struct gdb *g);
 /* The stub said that it stopped a running guest for us. */

@@ -16,6 +16,7 @@
 #include "vmm/internal.h"
 #include "vmm/qemu/domain.h"
 #include "vmm/qemu/gdb.h"
+#include "vmm/qemu/keeper.h"
 
 #define QEMU_MAX_REGIONS 64
 
@@ -61,6 +62,7 @@ struct qemu_machine {
 	struct qemu_domain *domain; /* NULL: a bare stub */
 	bool was_running;	    /* when it was found */
 	struct gdb *gdb;
+	struct keeper keeper;
 	pthread_mutex_t io;
 	bool kvm;
 	unsigned int nvcpus;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-qemu-keeper.c - the keeper releases the guest when its tracer dies, and only then. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "vmm/qemu/keeper.h"
+
+/* A process that starts a keeper for the socket and then waits to be killed. */
+static pid_t tracer_start(int ends[2], bool run_on, bool goodbye)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct keeper k;
+
+		close(ends[1]);
+		close(ready[0]);
+		if (keeper_start(&k, ends[0], run_on))
+			_exit(1);
+		if (goodbye)
+			keeper_stop(&k);
+		if (write(ready[1], "r", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	close(ends[0]);
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+/* Be the stub: all that comes until the other side closes; each packet gets an answer. */
+static size_t stub_listen(int sock, char *got, size_t size)
+{
+	size_t len = 0;
+	ssize_t n;
+
+	while (len < size - 1 && (n = read(sock, got + len, size - 1 - len)) > 0) {
+		len += (size_t)n;
+		if (send(sock, "$OK#9a", 6, MSG_NOSIGNAL) < 0)
+			break;
+	}
+	got[len] = '\0';
+	return len;
+}
+
+static void kill_tracer(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+}
+
+static void killed_tracer_lets_the_guest_run(void **state)
+{
+	char got[256];
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_start(ends, true, false);
+	kill_tracer(pid);
+	stub_listen(ends[1], got, sizeof(got));
+	assert_string_equal(got, "\x03#00$?#3f$D;1#b0");
+	close(ends[1]);
+}
+
+static void standing_guest_is_left_standing(void **state)
+{
+	char got[256];
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_start(ends, false, false);
+	kill_tracer(pid);
+	stub_listen(ends[1], got, sizeof(got));
+	assert_string_equal(got, "\x03#00$?#3f");
+	close(ends[1]);
+}
+
+static void goodbye_sends_nothing(void **state)
+{
+	char got[256];
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_start(ends, true, true);
+	kill_tracer(pid);
+	assert_int_equal(stub_listen(ends[1], got, sizeof(got)), 0);
+	close(ends[1]);
+}
+
+static void a_stub_that_is_gone_does_no_harm(void **state)
+{
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_start(ends, true, false);
+	close(ends[1]);
+	kill_tracer(pid);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(killed_tracer_lets_the_guest_run),
+		cmocka_unit_test(standing_guest_is_left_standing),
+		cmocka_unit_test(goodbye_sends_nothing),
+		cmocka_unit_test(a_stub_that_is_gone_does_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * keeper.c - a small process that lets the guest run on when the tracer is killed.
+ *
+ * What follows fork() makes system calls only: other threads of the tracer may have held any lock.
+ */
+#include "vmm/qemu/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How long the stub gets for an answer, ms. */
+enum { STUB_MS = 2000, QUIET_MS = 200 };
+
+static void stub_send(int sock, const char *bytes)
+{
+	size_t len = strlen(bytes);
+
+	while (len) {
+		struct pollfd fd = {.fd = sock, .events = POLLOUT};
+		ssize_t n = write(sock, bytes, len);
+
+		if (n > 0) {
+			bytes += n;
+			len -= (size_t)n;
+		} else if (errno != EINTR && (errno != EAGAIN || poll(&fd, 1, STUB_MS) <= 0)) {
+			return;
+		}
+	}
+}
+
+/* Read away what the stub says: until it has said something, and then is quiet. */
+static void stub_hear(int sock)
+{
+	struct pollfd fd = {.fd = sock, .events = POLLIN};
+	char buf[512];
+
+	for (int ms = STUB_MS; poll(&fd, 1, ms) > 0; ms = QUIET_MS)
+		if (read(sock, buf, sizeof(buf)) <= 0 && errno != EAGAIN && errno != EINTR)
+			return;
+}
+
+/*
+ * Stop the guest if it runs; end a packet that the tracer may have died in the middle of; have all
+ * breakpoints removed ("?" does that in QEMU, handle_target_halt() of gdbstub.c), and detach.
+ */
+static void guest_release(int sock, bool run_on)
+{
+	stub_send(sock, "\x03");
+	stub_hear(sock);
+	stub_send(sock, "#00");
+	stub_hear(sock);
+	stub_send(sock, "$?#3f");
+	stub_hear(sock);
+	if (!run_on)
+		return;
+	/* Nothing behind it: the first byte that a stub gets while the guest runs stops the guest.
+	 */
+	stub_send(sock, "$D;1#b0");
+	stub_hear(sock);
+}
+
+static void keeper_close_others(int sock, int alive)
+{
+	int low = sock < alive ? sock : alive, high = sock < alive ? alive : sock;
+
+	/* 0 to 2 too: whoever reads the tracer's output waits for its end. */
+	if (low)
+		close_range(0, (unsigned int)low - 1, 0);
+	if (high > low + 1)
+		close_range((unsigned int)low + 1, (unsigned int)high - 1, 0);
+	close_range((unsigned int)high + 1, ~0U, 0);
+}
+
+_Noreturn static void keeper_main(int sock, int alive, bool run_on)
+{
+	char goodbye;
+	ssize_t n;
+	sigset_t all;
+
+	/* What ends the tracer's process group must not end this one. */
+	setsid();
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	keeper_close_others(sock, alive);
+	do
+		n = read(alive, &goodbye, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		guest_release(sock, run_on);
+	_exit(0);
+}
+
+int keeper_start(struct keeper *k, int sock, bool run_on)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	k->pid = fork();
+	if (k->pid == 0) {
+		close(ends[1]);
+		keeper_main(sock, ends[0], run_on);
+	}
+	close(ends[0]);
+	if (k->pid < 0) {
+		k->pid = 0;
+		close(ends[1]);
+		return -errno;
+	}
+	k->alive = ends[1];
+	return 0;
+}
+
+void keeper_stop(struct keeper *k)
+{
+	if (!k->pid)
+		return;
+	/* Fails only when the keeper is gone already. */
+	if (write(k->alive, "", 1) < 0)
+		kill(k->pid, SIGKILL);
+	close(k->alive);
+	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	k->pid = 0;
+}

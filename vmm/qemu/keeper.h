@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * keeper.h - a small process that lets the guest run on when the tracer is killed.
+ *
+ * A stub keeps its breakpoints when the connection to it ends, and a guest that meets one then
+ * stands for ever. The keeper holds the connection as well; when the tracer is gone without having
+ * said goodbye, it has the breakpoints removed and the guest continued.
+ */
+#ifndef HVTRACE_VMM_QEMU_KEEPER_H
+#define HVTRACE_VMM_QEMU_KEEPER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct keeper {
+	pid_t pid; /* 0: there is none */
+	int alive; /* the keeper's other end closes when we die */
+};
+
+/* Start one for the connected socket; run_on: the guest is to run. 0 or -errno. */
+int keeper_start(struct keeper *k, int sock, bool run_on);
+/* The guest has been given back: the keeper is not needed any more. */
+void keeper_stop(struct keeper *k);
+
+#endif
