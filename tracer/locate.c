@@ -67,11 +67,42 @@ static int banner_check(struct guest_kernel *g, const struct guestsym *gs, char 
 
 static int no_kernel(int ret, char *err, size_t errlen)
 {
-	snprintf(err, errlen,
-		 ret == -ESRCH ? "no 64-bit Linux kernel runs in the guest (yet)"
-			       : "the guest's registers cannot be read: %s",
-		 strerror(-ret));
+	if (ret == -ESRCH)
+		snprintf(err, errlen, "no 64-bit Linux kernel runs in the guest (yet)");
+	else
+		snprintf(err, errlen, "the guest's registers cannot be read: %s", strerror(-ret));
 	return ret;
+}
+
+static int kernel_read(void *arg, uint64_t va, void *buf, size_t len)
+{
+	return ktables_read(arg, va, buf, len);
+}
+
+static struct guestsym *kernel_open(struct ktables *t, char *err, size_t errlen)
+{
+	struct guestsym_memory mem = {.read = kernel_read, .arg = t};
+
+	if (!ktables_handler(t, 0, &mem.hint))
+		return guestsym_open_memory(&mem, err, errlen);
+	no_kernel(-ESRCH, err, errlen);
+	return NULL;
+}
+
+/* The image is not of the kernel that runs: say which one does, if that can be told. */
+static void other_kernel(struct ktables *t, const struct guestsym *image, char *err, size_t errlen)
+{
+	char ignored[256];
+	struct guestsym *runs = kernel_open(t, ignored, sizeof(ignored));
+
+	if (runs)
+		snprintf(err, errlen, "the guest runs Linux %s, the image given is of %s",
+			 guestsym_release(runs), guestsym_release(image));
+	else
+		snprintf(err, errlen,
+			 "the guest does not run Linux %s (its interrupt table says so)",
+			 guestsym_release(image));
+	guestsym_close(runs);
 }
 
 int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen)
@@ -86,36 +117,23 @@ int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, s
 	if (!ret)
 		ret = machine_walk(t.m, t.root, t.levels, g->text_va + slide, &g->text_pa, NULL);
 	if (ret) {
-		snprintf(
-			err, errlen,
-			"the kernel %s is not what runs in the guest (its interrupt table says so)",
-			guestsym_release(gs));
+		other_kernel(&t, gs, err, errlen);
 		return -ESRCH;
 	}
 	g->slide = slide;
 	return banner_check(g, gs, err, errlen);
 }
 
-static int kernel_read(void *arg, uint64_t va, void *buf, size_t len)
-{
-	return ktables_read(arg, va, buf, len);
-}
-
 struct guestsym *trace_read_kernel(struct machine *m, char *err, size_t errlen)
 {
-	struct guestsym *gs = NULL;
 	struct ktables t;
-	struct guestsym_memory mem = {.read = kernel_read, .arg = &t};
 	int ret;
 
 	machine_pause(m);
 	ret = ktables_find(m, &t);
 	machine_resume(m);
 	if (!ret)
-		ret = ktables_handler(&t, 0, &mem.hint);
-	if (ret)
-		no_kernel(ret, err, errlen);
-	else
-		gs = guestsym_open_memory(&mem, err, errlen);
-	return gs;
+		return kernel_open(&t, err, errlen);
+	no_kernel(ret, err, errlen);
+	return NULL;
 }

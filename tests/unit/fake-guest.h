@@ -256,6 +256,11 @@ struct guestsym *guestsym_open_memory(const struct guestsym_memory *mem, char *e
 	return NULL;
 }
 
+void guestsym_close(struct guestsym *gs)
+{
+	(void)gs;
+}
+
 int guestsym_modules_read(const struct guestsym *gs, const struct guestsym_memory *mem,
 			  uint64_t slide, struct guestsym_module **mods, size_t *n)
 {
