@@ -38,6 +38,8 @@ struct site_walk {
 	const struct symbols *s;
 	struct page_layout at;
 	struct fentry *f;
+	size_t room;	 /* in f->v */
+	uint32_t budget; /* records that may still be read */
 };
 
 static int learn_layout(struct page_layout *at, struct types *t)
@@ -68,7 +70,7 @@ static int learn_layout(struct page_layout *at, struct types *t)
 	return err;
 }
 
-static int read_page(const struct site_walk *w, uint64_t va, struct page *page)
+static int read_page(struct site_walk *w, uint64_t va, struct page *page)
 {
 	uint8_t raw[STRUCT_MAX];
 	int err = w->mem->read(w->mem->arg, va, raw, w->at.page_size);
@@ -80,22 +82,40 @@ static int read_page(const struct site_walk *w, uint64_t va, struct page *page)
 		.records = get_u64(raw + w->at.records.offset),
 		.n = get_u32(raw + w->at.index.offset),
 	};
-	return page->n <= RECORDS_MAX / w->at.record_size ? 0 : -EINVAL;
+	if (page->n > RECORDS_MAX / w->at.record_size)
+		return -EINVAL;
+	if (page->n > w->budget)
+		return -E2BIG;
+	w->budget -= page->n;
+	return 0;
+}
+
+static int make_room(struct site_walk *w, size_t n)
+{
+	size_t room = w->room ? w->room : 4096;
+	void *v;
+
+	while (room < n)
+		room *= 2;
+	if (room == w->room)
+		return 0;
+	v = reallocarray(w->f->v, room, sizeof(*w->f->v));
+	if (!v)
+		return -ENOMEM;
+	w->f->v = v;
+	w->room = room;
+	return 0;
 }
 
 /* Append what belongs to the kernel itself: how many, or a negative errno. */
-static int add_records(const struct site_walk *w, const uint8_t *p, uint32_t n)
+static int add_records(struct site_walk *w, const uint8_t *p, uint32_t n)
 {
 	struct fentry *f = w->f;
 	size_t before = f->n;
-	void *v;
+	int err = make_room(w, f->n + n);
 
-	if (n > SITES_MAX - f->n)
-		return -EINVAL;
-	v = reallocarray(f->v, f->n + n, sizeof(*f->v));
-	if (!v)
-		return -ENOMEM;
-	f->v = v;
+	if (err)
+		return err;
 	for (uint32_t i = 0; i < n; i++, p += w->at.record_size) {
 		uint64_t ip = get_u64(p + w->at.ip.offset);
 		bool disabled = get_u64(p + w->at.flags.offset) & FTRACE_FL_DISABLED;
@@ -107,7 +127,7 @@ static int add_records(const struct site_walk *w, const uint8_t *p, uint32_t n)
 	return f->n - before;
 }
 
-static int read_records(const struct site_walk *w, const struct page *page)
+static int read_records(struct site_walk *w, const struct page *page)
 {
 	size_t size = (size_t)page->n * w->at.record_size;
 	uint8_t *p = malloc(size);
@@ -126,7 +146,7 @@ static int read_records(const struct site_walk *w, const struct page *page)
  * ftrace_process_locs() gives each module pages of its own, behind the kernel's: they, which come
  * and go while the guest runs, are not even looked at.
  */
-static int walk_pages(const struct site_walk *w, uint64_t va)
+static int walk_pages(struct site_walk *w, uint64_t va)
 {
 	struct page page;
 	int ret;
@@ -149,7 +169,7 @@ static int walk_pages(const struct site_walk *w, uint64_t va)
 int live_sites_read(struct fentry *f, const struct guestsym_memory *mem, const struct elf_image *e,
 		    const struct symbols *s, struct types *t)
 {
-	struct site_walk w = {.mem = mem, .s = s, .f = f};
+	struct site_walk w = {.mem = mem, .s = s, .f = f, .budget = SITES_MAX};
 	uint64_t head = symbols_addr(s, "ftrace_pages_start"), first;
 	int err;
 

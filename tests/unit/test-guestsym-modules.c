@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-guestsym-modules.c - modules in the made-up memory of a guest. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "guestsym/guestsym.h"
+#include "tests/unit/made-guest.h"
+
+#define TEXT_SIZE 0x400
+
+static const uint8_t nop[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+static const uint8_t endbr_nop[9] = {0xf3, 0x0f, 0x1e, 0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00};
+
+static struct made_guest g;
+static uint64_t net, disk; /* their struct module */
+
+/* Two functions, and init code that is gone. */
+static void make_net(bool core_layout)
+{
+	uint64_t text, sites[4];
+
+	net = made_module(&g, "net", TEXT_SIZE, core_layout);
+	text = made_module_text(&g, net);
+	memcpy(made_page(&g, text + 0x10), nop, sizeof(nop));
+	memcpy(made_page(&g, text + 0x100), nop, sizeof(nop));
+	made_module_symbols(&g, net,
+			    (struct made_module_symbol[]){
+				    {text + 0x100, "net_send", 't', false},
+				    {text + 0x10, "net_open", 't', false},
+				    {text + 0x100, "net_send_alias", 'T', false},
+				    {0, "printk", 'U', true},
+				    {text + 0x100, ".Llocal", 't', false},
+				    {text + TEXT_SIZE + 0x40, "net_data", 'd', false},
+			    },
+			    6);
+	sites[0] = text + 0x100;
+	sites[1] = text + 0x10;
+	sites[2] = text + TEXT_SIZE; /* init_module's */
+	sites[3] = text + 0x50;	     /* an overridden function's */
+	made_module_sites(&g, net, sites, 4);
+}
+
+static void make_guest(bool core_layout)
+{
+	made_guest_init(&g, core_layout);
+	made_page_add(&g, &(uint64_t){made_function(&g.m, "first", 0x100, nop, sizeof(nop))}, 1);
+	made_put(&g.m, "__ftrace_invalid_address__", sizeof("__ftrace_invalid_address__"));
+	made_align(&g.m, 8);
+	made_guest_done(&g);
+	make_net(core_layout);
+	disk = made_module(&g, "disk", 0x100, core_layout);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	make_guest(true);
+	return 0;
+}
+
+static struct guestsym *open_guest(void)
+{
+	struct guestsym_memory mem = made_memory(&g);
+	char err[256];
+	struct guestsym *gs = guestsym_open_memory(&mem, err, sizeof(err));
+
+	if (!gs)
+		fail_msg("%s", err);
+	return gs;
+}
+
+static int read_modules(struct guestsym_module **mods, size_t *n)
+{
+	struct guestsym_memory mem = made_memory(&g);
+	struct guestsym *gs = open_guest();
+	int err = guestsym_modules_read(gs, &mem, 0, mods, n);
+
+	/* They do not depend on it. */
+	guestsym_close(gs);
+	return err;
+}
+
+/* --- what is found ----------------------------------------------------------------------- */
+
+static void expect_net(const struct guestsym_module *m)
+{
+	uint64_t text = made_module_text(&g, net);
+
+	assert_int_equal(m->addr, net);
+	assert_string_equal(m->name, "net");
+	assert_int_equal(m->state, GUESTSYM_MODULE_LIVE);
+	assert_int_equal(m->text.start, text);
+	assert_int_equal(m->text.end, text + TEXT_SIZE);
+	assert_int_equal(m->nr_syms, 4);
+	assert_string_equal(m->syms[0].name, "net_open");
+	assert_string_equal(m->syms[1].name, "net_send");
+	assert_string_equal(m->syms[2].name, "net_send_alias");
+	assert_int_equal(m->syms[2].type, 'T');
+	assert_int_equal(m->syms[3].addr, text + TEXT_SIZE + 0x40);
+	assert_int_equal(m->nr_sites, 3);
+	assert_int_equal(m->sites[0].addr, text + 0x10);
+	assert_string_equal(m->sites[0].name, "net_open");
+	assert_int_equal(m->sites[0].flags, GUESTSYM_SITE_NOP);
+	assert_string_equal(m->sites[1].name, "__ftrace_invalid_address___64");
+	assert_int_equal(m->sites[1].flags, GUESTSYM_SITE_INVALID);
+	assert_int_equal(m->sites[2].func, text + 0x100);
+	assert_string_equal(m->sites[2].name, "net_send");
+}
+
+static void expect_both(void)
+{
+	struct guestsym_module *mods;
+	size_t n;
+
+	assert_int_equal(read_modules(&mods, &n), 0);
+	assert_int_equal(n, 2);
+	expect_net(&mods[0]);
+	assert_string_equal(mods[1].name, "disk");
+	assert_int_equal(mods[1].nr_sites, 0);
+	guestsym_modules_free(mods, n);
+}
+
+/* struct module until 6.3 and since. */
+static void test_layouts(void **state)
+{
+	(void)state;
+	make_guest(true);
+	expect_both();
+	make_guest(false);
+	expect_both();
+}
+
+/* The kernel has been linked elsewhere: the list is where it is now. */
+static void test_slide(void **state)
+{
+	struct guestsym_memory mem = made_memory(&g);
+	struct guestsym *gs = open_guest();
+	struct guestsym_module *mods;
+	uint64_t head = made_addr(&g, "modules"), next;
+	size_t n;
+
+	(void)state;
+	memcpy(&next, made_page(&g, head), 8);
+	made_poke(&g, head + 0x40, next, 8);
+	made_poke(&g, disk + MODULE_LIST, head + 0x40, 8);
+	assert_int_equal(guestsym_modules_read(gs, &mem, 0x40, &mods, &n), 0);
+	assert_int_equal(n, 2);
+	expect_net(&mods[0]);
+	guestsym_modules_free(mods, n);
+	guestsym_close(gs);
+}
+
+/* With IBT in the kernel also a module's sites are behind an endbr64, or where one was. */
+static void test_ibt(void **state)
+{
+	uint64_t text, site;
+	struct guestsym_module *mods;
+	size_t n;
+
+	(void)state;
+	made_guest_init(&g, true);
+	site = made_function(&g.m, "first", 0x100, endbr_nop, sizeof(endbr_nop)) + 4;
+	made_guest_done(&g);
+	made_page_add(&g, &site, 1);
+	net = made_module(&g, "net", TEXT_SIZE, true);
+	text = made_module_text(&g, net);
+	made_module_symbols(&g, net,
+			    &(struct made_module_symbol){text + 0x10, "net_open", 't', false}, 1);
+	made_module_sites(&g, net, &(uint64_t){text + 0x14}, 1);
+	assert_int_equal(read_modules(&mods, &n), 0);
+	assert_int_equal(mods[0].nr_sites, 1);
+	assert_string_equal(mods[0].sites[0].name, "net_open");
+	assert_int_equal(mods[0].sites[0].func, text + 0x10);
+	assert_int_equal(mods[0].sites[0].flags, 0);
+	guestsym_modules_free(mods, n);
+}
+
+static void test_states(void **state)
+{
+	struct guestsym_module *mods;
+	size_t n;
+
+	(void)state;
+	made_poke(&g, net + MODULE_STATE, 1, 4);
+	made_poke(&g, disk + MODULE_STATE, 2, 4);
+	assert_int_equal(read_modules(&mods, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(mods[0].state, GUESTSYM_MODULE_COMING);
+	assert_int_equal(mods[1].state, GUESTSYM_MODULE_GOING);
+	guestsym_modules_free(mods, n);
+	/* Not there yet, or any more. */
+	made_poke(&g, net + MODULE_STATE, 3, 4);
+	assert_int_equal(read_modules(&mods, &n), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(mods[0].name, "disk");
+	guestsym_modules_free(mods, n);
+}
+
+/* --- what makes no sense ----------------------------------------------------------------- */
+
+/* The module is listed, with nothing in it. */
+static void expect_empty_net(void)
+{
+	struct guestsym_module *mods;
+	size_t n;
+
+	assert_int_equal(read_modules(&mods, &n), 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(mods[0].name, "net");
+	assert_int_equal(mods[0].nr_syms, 0);
+	assert_int_equal(mods[0].nr_sites, 0);
+	guestsym_modules_free(mods, n);
+}
+
+static void test_bad_module(void **state)
+{
+	static const struct {
+		unsigned int off, len;
+		uint64_t v;
+	} bad[] = {
+		{MODULE_SYMTAB, 8, 0x1000},	    {MODULE_NUM_SYMTAB, 4, UINT32_MAX},
+		{MODULE_NUM_SYMTAB, 4, 1 << 20},    {MODULE_TYPETAB, 8, 0x1000},
+		{MODULE_SITES, 8, 0x1000},	    {MODULE_NUM_SITES, 4, UINT32_MAX},
+		{MODULE_TEXT_BASE, 8, UINT64_MAX},  {MODULE_TEXT_SIZE + 4, 4, UINT32_MAX},
+		{MODULE_TEXT_SIZE + 4, 4, 1 << 25},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		make_guest(true);
+		made_poke(&g, net + bad[i].off, bad[i].v, bad[i].len);
+		expect_empty_net();
+	}
+}
+
+/* Names that are not mapped, or have no end, or are said to be gigabytes away. */
+static void test_bad_names(void **state)
+{
+	struct guestsym_module *mods;
+	uint64_t symtab, end = MADE_HEAP + MADE_HEAP_SIZE;
+	size_t n;
+
+	(void)state;
+	memcpy(&symtab, made_page(&g, net + MODULE_SYMTAB), 8);
+	made_poke(&g, net + MODULE_STRTAB, 0x1000, 8);
+	assert_int_equal(read_modules(&mods, &n), 0);
+	assert_int_equal(mods[0].nr_syms, 0);
+	assert_int_equal(mods[0].nr_sites, 3);
+	guestsym_modules_free(mods, n);
+	made_poke(&g, net + MODULE_STRTAB, end - 0x100, 8);
+	memset(made_page(&g, end - 0x100), 'x', 0x100);
+	assert_int_equal(read_modules(&mods, &n), 0);
+	assert_int_equal(mods[0].nr_syms, 5);
+	for (size_t i = 0; i < mods[0].nr_syms; i++)
+		assert_true(strlen(mods[0].syms[i].name) < 0x100);
+	guestsym_modules_free(mods, n);
+	make_guest(true);
+	made_poke(&g, symtab + sizeof(Elf64_Sym), UINT32_MAX, 4);
+	expect_empty_net();
+}
+
+static void expect_error(int err)
+{
+	struct guestsym_module *mods;
+	size_t n;
+
+	assert_int_equal(read_modules(&mods, &n), err);
+	assert_null(mods);
+	assert_int_equal(n, 0);
+}
+
+static void test_bad_list(void **state)
+{
+	(void)state;
+	made_poke(&g, disk + MODULE_LIST, net + MODULE_LIST, 8);
+	expect_error(-ELOOP);
+	made_poke(&g, disk + MODULE_LIST, 0x1000, 8);
+	expect_error(-EFAULT);
+	made_poke(&g, made_addr(&g, "modules"), 0, 8);
+	expect_error(-EFAULT);
+}
+
+static void test_no_modules(void **state)
+{
+	static struct made_image m;
+	struct guestsym_memory mem = made_memory(&g);
+	struct guestsym_module *mods;
+	struct guestsym *gs;
+	uint8_t *elf;
+	size_t n, len;
+
+	(void)state;
+	made_init(&m);
+	made_mcount(&m, &(uint64_t){made_function(&m, "first", 0x100, nop, sizeof(nop))}, 1);
+	made_kallsyms(&m, MADE_DEBIAN);
+	elf = made_elf(&m, &len);
+	gs = guestsym_parse(elf, len, NULL, 0);
+	free(elf);
+	assert_non_null(gs);
+	assert_int_equal(guestsym_modules_read(gs, &mem, 0, &mods, &n), -ENOENT);
+	guestsym_modules_free(mods, n);
+	guestsym_close(gs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_layouts),
+		cmocka_unit_test_setup(test_slide, setup),
+		cmocka_unit_test(test_ibt),
+		cmocka_unit_test_setup(test_states, setup),
+		cmocka_unit_test(test_bad_module),
+		cmocka_unit_test_setup(test_bad_names, setup),
+		cmocka_unit_test_setup(test_bad_list, setup),
+		cmocka_unit_test(test_no_modules),
+	};
+
+	return cmocka_run_group_tests_name("guestsym-modules", tests, NULL, NULL);
+}
