@@ -102,6 +102,8 @@ void qemu_message(struct qemu_machine *m, enum machine_msg_level level, const ch
 int qemu_ram_init(struct qemu_machine *m);
 void qemu_ram_exit(struct qemu_machine *m);
 bool qemu_ram_has(const struct qemu_machine *m, uint64_t pa, size_t len);
+/* Called with m->io held and the guest standing; qemu_read() takes care of both. */
+int qemu_read_standing(struct qemu_machine *m, uint64_t pa, void *buf, size_t len);
 int qemu_read(struct machine *base, uint64_t pa, void *buf, size_t len);
 int qemu_write(struct machine *base, uint64_t pa, const void *buf, size_t len);
 int qemu_write_text(struct machine *base, uint64_t pa, const void *buf, size_t len);

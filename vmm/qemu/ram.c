@@ -124,21 +124,31 @@ static int direct_copy(struct qemu_machine *m, uint64_t pa, void *buf, size_t le
 /* --- reading and writing ------------------------------------------------------------------------
  */
 
-int qemu_read(struct machine *base, uint64_t pa, void *buf, size_t len)
+int qemu_read_standing(struct qemu_machine *m, uint64_t pa, void *buf, size_t len)
 {
-	struct qemu_machine *m = qemu_machine(base);
 	int rc;
 
 	if (!qemu_ram_has(m, pa, len))
 		return -EFAULT;
 	if (m->ram.direct)
 		return direct_copy(m, pa, buf, len, false);
+	rc = gdb_read_phys(m->gdb, pa, buf, len);
+	return rc == -EREMOTEIO ? -EFAULT : rc;
+}
+
+int qemu_read(struct machine *base, uint64_t pa, void *buf, size_t len)
+{
+	struct qemu_machine *m = qemu_machine(base);
+	int rc;
+
+	if (m->ram.direct || !qemu_ram_has(m, pa, len))
+		return qemu_read_standing(m, pa, buf, len);
 	qemu_pause(base);
 	pthread_mutex_lock(&m->io);
-	rc = gdb_read_phys(m->gdb, pa, buf, len);
+	rc = qemu_read_standing(m, pa, buf, len);
 	pthread_mutex_unlock(&m->io);
 	qemu_resume(base);
-	return rc == -EREMOTEIO ? -EFAULT : rc;
+	return rc;
 }
 
 static int stub_write(struct qemu_machine *m, uint64_t pa, const void *buf, size_t len)

@@ -7,6 +7,10 @@
  * two vCPUs run into at once is told for one of them: the other has not executed the site and runs
  * into it again when the guest goes on.
  *
+ * A stub does not tell when the guest is reset, and then its breakpoints lie in another kernel. So
+ * the site's bytes are compared at each hit, and the vCPU goes on behind them only if they are
+ * still what they were.
+ *
  * The table changes only with the machine paused, or on the run thread while the guest stands.
  */
 #include "vmm/kvm/trap-index.h"
@@ -18,8 +22,13 @@
 
 #define SITE_MAX 8
 
+struct qemu_trap {
+	struct machine_trap pub;
+	uint8_t bytes[SITE_MAX]; /* of the site, when the trap was set */
+};
+
 struct qemu_traps {
-	struct machine_trap *trap;
+	struct qemu_trap *trap;
 	size_t n, room;
 	struct trap_index by_va;
 };
@@ -41,7 +50,7 @@ void qemu_traps_free(struct qemu_traps *traps)
 /* --- the table ----------------------------------------------------------------------------------
  */
 
-static struct machine_trap *table_find(struct qemu_traps *traps, uint64_t va)
+static struct qemu_trap *table_find(struct qemu_traps *traps, uint64_t va)
 {
 	uint32_t i = trap_index_get(&traps->by_va, va);
 
@@ -51,7 +60,7 @@ static struct machine_trap *table_find(struct qemu_traps *traps, uint64_t va)
 static int table_reserve(struct qemu_traps *traps, size_t n)
 {
 	size_t room = traps->room ? traps->room : 64;
-	struct machine_trap *bigger;
+	struct qemu_trap *bigger;
 
 	if (n >= TRAP_INDEX_NONE)
 		return -ENOMEM;
@@ -70,30 +79,30 @@ static int table_reserve(struct qemu_traps *traps, size_t n)
 static bool table_overlaps(struct qemu_traps *traps, const struct machine_trap *new)
 {
 	for (uint64_t va = new->va - (SITE_MAX - 1); va != new->va + new->size; va++) {
-		const struct machine_trap *trap = table_find(traps, va);
+		const struct qemu_trap *trap = table_find(traps, va);
 
-		if (trap && (va >= new->va || va + trap->size > new->va))
+		if (trap && (va >= new->va || va + trap->pub.size > new->va))
 			return true;
 	}
 	return false;
 }
 
-static void table_add(struct qemu_traps *traps, const struct machine_trap *new)
+static void table_add(struct qemu_traps *traps, const struct qemu_trap *new)
 {
 	traps->trap[traps->n] = *new;
-	trap_index_put(&traps->by_va, new->va, (uint32_t)traps->n);
+	trap_index_put(&traps->by_va, new->pub.va, (uint32_t)traps->n);
 	traps->n++;
 }
 
 static void table_remove(struct qemu_traps *traps, uint64_t va)
 {
-	struct machine_trap *trap = table_find(traps, va), *last = &traps->trap[--traps->n];
+	struct qemu_trap *trap = table_find(traps, va), *last = &traps->trap[--traps->n];
 
 	trap_index_del(&traps->by_va, va);
 	if (trap == last)
 		return;
 	*trap = *last;
-	trap_index_put(&traps->by_va, trap->va, (uint32_t)(trap - traps->trap));
+	trap_index_put(&traps->by_va, trap->pub.va, (uint32_t)(trap - traps->trap));
 }
 
 static int trap_check(const struct qemu_machine *m, const struct machine_trap *trap)
@@ -115,6 +124,20 @@ static int breakpoint_error(int rc)
 	return rc == -EREMOTEIO ? -EFAULT : rc;
 }
 
+static int trap_set(struct qemu_machine *m, const struct machine_trap *new)
+{
+	struct qemu_trap trap = {.pub = *new};
+	int rc = table_overlaps(m->traps, new) ? -EEXIST : 0;
+
+	if (!rc)
+		rc = qemu_read_standing(m, new->pa, trap.bytes, new->size);
+	if (!rc)
+		rc = gdb_breakpoint_set(m->gdb, new->va);
+	if (!rc)
+		table_add(m->traps, &trap);
+	return breakpoint_error(rc);
+}
+
 static int traps_set(struct qemu_machine *m, const struct machine_trap *new, size_t n)
 {
 	struct qemu_traps *traps = m->traps;
@@ -125,16 +148,10 @@ static int traps_set(struct qemu_machine *m, const struct machine_trap *new, siz
 		rc = trap_check(m, &new[i]);
 	if (!rc)
 		rc = n > TRAP_INDEX_NONE ? -ENOMEM : table_reserve(traps, traps->n + n);
-	for (i = 0; i < n && !rc; i++) {
-		if (table_overlaps(traps, &new[i]))
-			rc = -EEXIST;
-		else
-			rc = breakpoint_error(gdb_breakpoint_set(m->gdb, new[i].va));
-		if (!rc)
-			table_add(traps, &new[i]);
-	}
+	for (i = 0; i < n && !rc; i++)
+		rc = trap_set(m, &new[i]);
 	while (rc && traps->n > first) {
-		uint64_t va = traps->trap[traps->n - 1].va;
+		uint64_t va = traps->trap[traps->n - 1].pub.va;
 
 		gdb_breakpoint_clear(m->gdb, va);
 		table_remove(traps, va);
@@ -206,7 +223,7 @@ int qemu_traps_clear_all(struct qemu_machine *m)
 
 	pthread_mutex_lock(&m->io);
 	while (m->traps->n && !rc)
-		rc = trap_clear(m, m->traps->trap[m->traps->n - 1].va);
+		rc = trap_clear(m, m->traps->trap[m->traps->n - 1].pub.va);
 	pthread_mutex_unlock(&m->io);
 	return rc;
 }
@@ -214,17 +231,32 @@ int qemu_traps_clear_all(struct qemu_machine *m)
 /* --- hits ---------------------------------------------------------------------------------------
  */
 
-/* What the vCPU has run into and where it goes on. 1: a trap, 0: nothing of ours, or an error. */
+/* Is the site what it was? Under KVM its first byte is QEMU's int3. */
+static bool site_is_same(struct qemu_machine *m, const struct qemu_trap *trap)
+{
+	size_t from = m->kvm ? 1 : 0;
+	uint8_t now[SITE_MAX];
+
+	return !qemu_read_standing(m, trap->pub.pa, now, trap->pub.size) &&
+	       !memcmp(now + from, trap->bytes + from, trap->pub.size - from);
+}
+
+/*
+ * What the vCPU has run into and where it goes on. 1: a trap, 0: nothing of ours, -ESTALE: not the
+ * kernel that the trap is for, other errors: QEMU's.
+ */
 static int hit_take(struct qemu_machine *m, struct qemu_vcpu *v, struct machine_trap *trap,
 		    uint64_t *tsc)
 {
-	const struct machine_trap *found;
+	const struct qemu_trap *found;
 	int rc = qemu_vcpu_fetch(m, v);
 
 	found = rc ? NULL : table_find(m->traps, v->reg[GDB_RIP]);
 	if (!found)
 		return rc;
-	*trap = *found; /* the table may change from here on */
+	if (!site_is_same(m, found))
+		return -ESTALE;
+	*trap = found->pub; /* the table may change from here on */
 	qemu_clock_calibrate(m, v, trap->va, trap->pa);
 	*tsc = qemu_clock_tsc(m);
 	if (trap->action == MACHINE_TRAP_ONCE)
@@ -246,7 +278,9 @@ void qemu_traps_hit(struct qemu_machine *m, unsigned int vcpu)
 	if (rc > 0)
 		qemu_vcpu_regs(&m->vcpu[vcpu], &regs);
 	pthread_mutex_unlock(&m->io);
-	if (rc < 0)
+	if (rc == -ESTALE)
+		qemu_machine_end(m, MACHINE_EVENT_RESET, vcpu, "the guest runs another kernel now");
+	else if (rc < 0)
 		qemu_machine_end(m, MACHINE_EVENT_ERROR, vcpu,
 				 "QEMU does not let vCPU %u go on behind a trap: %s", vcpu,
 				 strerror(-rc));

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * qemu-attach.c - attaches to a guest of tests/e2e/qemu-lib.sh again and again: what it shows is
+ * right, its traps are exact, and it goes on as if nothing had been.
+ *
+ * usage: qemu-attach TARGET KERNEL SERIAL [URI]
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "guestsym/guestsym.h"
+#include "vmm/machine.h"
+
+#define LIMIT_S	  120 /* for things that must happen; takes nothing when they do */
+#define SITE_SIZE 5
+#define PF_VECTOR 14
+#define CR4_LA57  (1u << 12)
+#define PTI_USER  (1ull << 12) /* PTI_USER_PGTABLE_BIT, arch/x86/include/asm/page_types.h */
+
+struct env {
+	const char *target, *uri;
+	struct guestsym *gs;
+	uint64_t slide; /* KASLR's */
+	uint64_t root;	/* of the kernel's page tables */
+	unsigned int levels;
+
+	struct machine *m;
+	machine_trap_fn *trap;
+	_Atomic unsigned int hits;
+	unsigned int limit;
+	uint64_t last_tsc, last_va;
+
+	int serial;
+	unsigned int commands;
+	char out[65536]; /* of the last command */
+	size_t len;
+};
+
+/* --- the guest's console ------------------------------------------------------------------------
+ */
+
+/* Read until the text is there or the time is over. */
+static bool console_expect(struct env *e, const char *text, int ms)
+{
+	struct pollfd fd = {.fd = e->serial, .events = POLLIN};
+
+	while (!strstr(e->out, text)) {
+		ssize_t n;
+
+		if (e->len == sizeof(e->out) - 1)
+			e->len = 0; /* someone talks a lot */
+		if (poll(&fd, 1, ms) <= 0)
+			return false;
+		n = read(e->serial, e->out + e->len, sizeof(e->out) - 1 - e->len);
+		if (n <= 0)
+			return false;
+		e->len += (size_t)n;
+		e->out[e->len] = '\0';
+	}
+	return true;
+}
+
+static void console_send(struct env *e, const char *command)
+{
+	char line[512], done[32];
+	int len = snprintf(line, sizeof(line), "%s; echo done-%u\n", command, ++e->commands);
+
+	snprintf(done, sizeof(done), "\ndone-%u", e->commands);
+	strcpy(e->out, "\n"); /* its first line has one before it, like the others */
+	e->len = 1;
+	assert_int_equal(write(e->serial, line, (size_t)len), len);
+}
+
+static bool console_done(struct env *e, int ms)
+{
+	char done[32];
+
+	snprintf(done, sizeof(done), "\ndone-%u", e->commands);
+	return console_expect(e, done, ms);
+}
+
+static void console_run(struct env *e, const char *command)
+{
+	console_send(e, command);
+	if (!console_done(e, LIMIT_S * 1000))
+		fail_msg("the guest does not do '%s': %s", command, e->out);
+}
+
+/* A guest that is still booting may lose what it is told. */
+static void console_wait_up(struct env *e)
+{
+	e->len = 0;
+	e->out[0] = '\0';
+	if (!console_expect(e, "init: ready", LIMIT_S * 1000))
+		fail_msg("the guest does not come up: %s", e->out);
+	console_run(e, "true");
+}
+
+static int console_open(const char *path)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&addr, sizeof(addr))) {
+		perror(path);
+		return -1;
+	}
+	return fd;
+}
+
+/* --- attaching
+ * ------------------------------------------------------------------------------------ */
+
+static void count_hit(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct env *e = arg;
+
+	e->hits++;
+	assert_int_equal(hit->cookie, hit->va);
+	assert_int_equal(hit->regs->rip, hit->va + (hit->va == e->last_va ? SITE_SIZE : 0));
+	assert_true(hit->tsc > e->last_tsc);
+	e->last_tsc = hit->tsc;
+	if (e->trap)
+		e->trap(m, hit, arg);
+}
+
+static void print_warning(void *arg, enum machine_msg_level level, const char *text)
+{
+	(void)arg;
+	(void)level;
+	fprintf(stderr, "# %s\n", text);
+}
+
+static void attach(struct env *e)
+{
+	struct machine_attach_config cfg = {
+		.target = e->target,
+		.connect = e->uri,
+		.message = print_warning,
+		.trap = count_hit,
+		.arg = e,
+	};
+	char err[256];
+
+	e->hits = 0;
+	e->last_tsc = e->last_va = 0;
+	e->trap = NULL;
+	e->m = machine_attach(&cfg, err, sizeof(err));
+	if (!e->m)
+		fail_msg("%s", err);
+}
+
+static void detach(struct env *e)
+{
+	machine_free(e->m);
+	e->m = NULL;
+}
+
+static int read_virt(struct env *e, uint64_t va, void *buf, size_t len)
+{
+	uint8_t *to = buf;
+
+	while (len) {
+		uint64_t pa, left;
+		size_t part;
+
+		if (machine_walk(e->m, e->root, e->levels, va, &pa, &left))
+			return -EFAULT;
+		part = left < len ? (size_t)left : len;
+		if (machine_read(e->m, pa, to, part))
+			return -EFAULT;
+		va += part;
+		to += part;
+		len -= part;
+	}
+	return 0;
+}
+
+static uint64_t running(const struct env *e, const char *name)
+{
+	uint64_t va = guestsym_addr(e->gs, name);
+
+	assert_int_not_equal(va, 0);
+	return va + e->slide;
+}
+
+static uint64_t phys(struct env *e, uint64_t va)
+{
+	uint64_t pa = 0;
+
+	assert_int_equal(machine_walk(e->m, e->root, e->levels, va, &pa, NULL), 0);
+	return pa;
+}
+
+/* Where the kernel lies, from the gate of the page fault; its tables, by what they map. */
+static void find_kernel(struct env *e)
+{
+	struct machine_sregs s;
+	uint16_t gate[8];
+	uint64_t entry;
+
+	machine_pause(e->m);
+	assert_int_equal(machine_get_sregs(e->m, 0, &s), 0);
+	machine_resume(e->m);
+	e->root = s.cr3 & ~PTI_USER;
+	e->levels = s.cr4 & CR4_LA57 ? 5 : 4;
+	if (read_virt(e, s.idt_base + PF_VECTOR * sizeof(gate), gate, sizeof(gate)))
+		fail_msg("no IDT at %" PRIx64, s.idt_base);
+	entry = gate[0] | (uint64_t)gate[3] << 16 | (uint64_t)gate[4] << 32 |
+		(uint64_t)gate[5] << 48;
+	e->slide = entry - guestsym_addr(e->gs, "asm_exc_page_fault");
+	assert_int_equal(e->slide & 0xfffff, 0);
+}
+
+/* The fentry site of a function: at its start, or behind an endbr64. */
+static uint64_t site(struct env *e, const char *name)
+{
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	uint8_t start[sizeof(endbr64)];
+	uint64_t va = running(e, name);
+
+	assert_int_equal(read_virt(e, va, start, sizeof(start)), 0);
+	return memcmp(start, endbr64, sizeof(start)) ? va : va + sizeof(start);
+}
+
+static struct machine_trap trap_on(struct env *e, const char *name)
+{
+	uint64_t va = site(e, name);
+
+	e->last_va = va;
+	return (struct machine_trap){
+		.va = va,
+		.pa = phys(e, va),
+		.size = SITE_SIZE,
+		.kind = MACHINE_TRAP_OUT,
+		.action = MACHINE_TRAP_SKIP,
+		.cookie = va,
+	};
+}
+
+static uint8_t *read_text(struct env *e, size_t *len)
+{
+	uint64_t start = running(e, "_stext");
+	uint8_t *text;
+
+	*len = running(e, "_etext") - start;
+	text = malloc(*len);
+	assert_non_null(text);
+	assert_int_equal(read_virt(e, start, text, *len), 0);
+	return text;
+}
+
+/* --- tests
+ * ---------------------------------------------------------------------------------------- */
+
+static void test_info(void **state)
+{
+	struct env *e = *state;
+	struct machine_info info;
+
+	attach(e);
+	machine_get_info(e->m, &info);
+	assert_string_equal(info.backend, "qemu");
+	assert_string_equal(info.accel, "tcg");
+	assert_int_equal(info.vcpus, 2);
+	assert_true(info.memory > 200 << 20 && info.memory < 400 << 20);
+	assert_true(info.tsc_khz > 100000);
+	assert_true(info.was_running);
+	assert_int_equal(!info.name, !e->uri);
+	assert_int_equal(!info.kernel_path, !e->uri);
+	assert_null(machine_host_ptr(e->m, 0x100000, 8));
+	detach(e);
+	console_run(e, "true");
+}
+
+static void test_kernel(void **state)
+{
+	struct env *e = *state;
+	const char *banner = guestsym_banner(e->gs);
+	char found[512] = "";
+	uint8_t nop[SITE_SIZE];
+
+	attach(e);
+	find_kernel(e);
+	assert_true(strlen(banner) < sizeof(found));
+	assert_int_equal(read_virt(e, running(e, "linux_banner"), found, strlen(banner)), 0);
+	assert_string_equal(found, banner);
+	assert_int_equal(read_virt(e, site(e, "schedule"), nop, SITE_SIZE), 0);
+	assert_memory_equal(nop, "\x0f\x1f\x44\x00\x00", SITE_SIZE);
+	assert_int_equal(machine_read(e->m, UINT64_MAX - 4, found, 8), -EFAULT);
+	assert_int_equal(machine_read(e->m, 1ull << 40, found, 8), -EFAULT);
+	detach(e);
+}
+
+static uint64_t jiffies(struct env *e)
+{
+	uint64_t value;
+
+	assert_int_equal(read_virt(e, running(e, "jiffies_64"), &value, sizeof(value)), 0);
+	return value;
+}
+
+static void test_pause(void **state)
+{
+	struct env *e = *state;
+	struct machine_regs regs, again;
+
+	attach(e);
+	for (int i = 0; i < 20; i++) {
+		time_t end = time(NULL) + LIMIT_S;
+		uint64_t before;
+
+		machine_pause(e->m);
+		machine_pause(e->m); /* they nest */
+		before = jiffies(e);
+		assert_int_equal(machine_get_regs(e->m, 1, &regs), 0);
+		machine_resume(e->m);
+		assert_int_equal(machine_get_regs(e->m, 1, &again), 0);
+		assert_memory_equal(&regs, &again, sizeof(regs));
+		assert_int_equal(machine_set_regs(e->m, 1, &regs), 0);
+		assert_int_equal(jiffies(e), before);
+		machine_resume(e->m);
+		while (jiffies(e) == before && time(NULL) < end)
+			sched_yield();
+		assert_int_not_equal(jiffies(e), before);
+	}
+	assert_int_equal(machine_get_regs(e->m, 2, &regs), -EINVAL);
+	detach(e);
+}
+
+static void test_traps(void **state)
+{
+	struct env *e = *state;
+	struct machine_event ev;
+	struct machine_trap trap;
+
+	attach(e);
+	trap = trap_on(e, "__x64_sys_sched_yield");
+	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
+	assert_int_equal(machine_traps_set(e->m, &trap, 1), -EEXIST);
+	console_run(e, "workload sched_yield 100");
+	assert_int_equal(e->hits, 100);
+	assert_int_equal(machine_traps_clear(e->m, &trap.va, 1), 0);
+	assert_int_equal(machine_traps_clear(e->m, &trap.va, 1), -ENOENT);
+	console_run(e, "workload sched_yield 100");
+	assert_int_equal(e->hits, 100);
+	machine_wake(e->m);
+	assert_int_equal(machine_wait(e->m, &ev, -1), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_WAKE);
+	assert_int_equal(machine_wait(e->m, &ev, 0), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_NONE);
+	detach(e);
+}
+
+/* Two processes call it at the same time on two vCPUs: none of the calls gets lost. */
+static void test_traps_both(void **state)
+{
+	struct env *e = *state;
+	struct machine_trap trap;
+
+	attach(e);
+	trap = trap_on(e, "__x64_sys_sched_yield");
+	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
+	console_run(e, "workload sched_yield 60 & workload sched_yield 60; wait");
+	assert_int_equal(e->hits, 120);
+	detach(e);
+}
+
+static void clear_in_handler(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct env *e = arg;
+
+	if (e->hits < e->limit)
+		return;
+	machine_pause(m);
+	assert_int_equal(machine_traps_clear(m, &hit->va, 1), 0);
+	machine_resume(m);
+}
+
+static void test_handler(void **state)
+{
+	struct env *e = *state;
+	struct machine_trap trap;
+
+	attach(e);
+	trap = trap_on(e, "__x64_sys_sched_yield");
+	e->limit = 7;
+	e->trap = clear_in_handler;
+	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
+	console_run(e, "workload sched_yield 30");
+	assert_int_equal(e->hits, 7);
+
+	e->trap = NULL;
+	e->hits = 0;
+	e->last_va = 0; /* goes on at the site, not behind it */
+	trap.action = MACHINE_TRAP_ONCE;
+	trap.kind = MACHINE_TRAP_INT3;
+	trap.size = 1;
+	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
+	console_run(e, "workload sched_yield 30");
+	assert_int_equal(e->hits, 1);
+	assert_int_equal(machine_traps_clear(e->m, &trap.va, 1), -ENOENT);
+	detach(e);
+}
+
+/* The function returns at once, with another result. */
+static void return_4242(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct env *e = arg;
+	struct machine_regs regs = *hit->regs;
+
+	assert_int_equal(read_virt(e, regs.rsp, &regs.rip, sizeof(regs.rip)), 0);
+	regs.rsp += 8;
+	regs.rax = 4242;
+	assert_int_equal(machine_set_regs(m, hit->vcpu, &regs), 0);
+}
+
+static void test_set_regs(void **state)
+{
+	struct env *e = *state;
+	struct machine_trap trap;
+
+	attach(e);
+	trap = trap_on(e, "__x64_sys_getppid");
+	e->trap = return_4242;
+	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
+	console_run(e, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->out, "\nppid=4242"));
+	detach(e);
+	console_run(e, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->out, "\nppid=1\r"));
+}
+
+/* What the guest has executed before, and so what TCG has translated, is executed anew. */
+static void test_write_text(void **state)
+{
+	static const uint8_t insns[] = {0xb8, 0x39, 0x05, 0, 0, 0xc3}; /* mov $1337,%eax; ret */
+	struct env *e = *state;
+	uint8_t saved[sizeof(insns)], now[sizeof(insns)];
+	uint64_t pa;
+
+	console_run(e, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->out, "\nppid=1\r"));
+	attach(e);
+	pa = phys(e, site(e, "__x64_sys_getppid"));
+	assert_int_equal(machine_read(e->m, pa, saved, sizeof(saved)), 0);
+	assert_int_equal(machine_write_text(e->m, pa, insns, sizeof(insns)), 0);
+	assert_int_equal(machine_read(e->m, pa, now, sizeof(now)), 0);
+	assert_memory_equal(now, insns, sizeof(insns));
+	console_run(e, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->out, "\nppid=1337\r"));
+	assert_int_equal(machine_write_text(e->m, pa, saved, sizeof(saved)), 0);
+	detach(e);
+	console_run(e, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->out, "\nppid=1\r"));
+}
+
+/* Let go with traps in place, again and again, while the guest works. */
+static void test_cycles(void **state)
+{
+	struct env *e = *state;
+	size_t len, len_after;
+	uint8_t *before, *after;
+
+	attach(e);
+	before = read_text(e, &len);
+	detach(e);
+	console_send(e, "workload sched_yield 100000 getppid 100000");
+	for (int i = 0; i < 20; i++) {
+		struct machine_trap traps[2];
+		struct machine_event ev;
+
+		attach(e);
+		traps[0] = trap_on(e, "__x64_sys_getppid");
+		traps[1] = trap_on(e, "__x64_sys_sched_yield");
+		e->last_va = traps[i % 2].va;
+		assert_int_equal(machine_traps_set(e->m, &traps[i % 2], 1), 0);
+		assert_int_equal(machine_wait(e->m, &ev, 20), 0);
+		assert_int_equal(ev.type, MACHINE_EVENT_NONE);
+		detach(e);
+	}
+	assert_true(console_done(e, LIMIT_S * 1000));
+	assert_non_null(strstr(e->out, "workload: sched_yield 100000"));
+	assert_non_null(strstr(e->out, "workload: getppid 100000"));
+	attach(e);
+	after = read_text(e, &len_after);
+	assert_int_equal(len_after, len);
+	assert_memory_equal(after, before, len);
+	detach(e);
+	free(before);
+	free(after);
+}
+
+/* After a reset the guest boots anew, whether we have heard of it (from libvirt) or not. */
+static void test_reset(void **state)
+{
+	struct env *e = *state;
+	struct machine_event ev;
+	struct machine_trap trap;
+
+	attach(e);
+	trap = trap_on(e, "__x64_sys_sched_yield");
+	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
+	console_send(e, "reboot -f");
+	if (e->uri) {
+		assert_int_equal(machine_wait(e->m, &ev, LIMIT_S * 1000), 0);
+		assert_int_equal(ev.type, MACHINE_EVENT_RESET);
+		detach(e);
+	}
+	console_wait_up(e);
+	assert_int_equal(e->hits, 0);
+	detach(e);
+	console_run(e, "workload sched_yield 10");
+}
+
+static void test_poweroff(void **state)
+{
+	struct env *e = *state;
+	struct machine_event ev, again;
+
+	attach(e);
+	console_send(e, "poweroff -f");
+	assert_int_equal(machine_wait(e->m, &ev, LIMIT_S * 1000), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_POWEROFF);
+	assert_int_equal(machine_wait(e->m, &again, -1), 0);
+	assert_int_equal(again.type, MACHINE_EVENT_POWEROFF);
+	detach(e);
+}
+
+/* A test that has failed has not let go. */
+static int teardown(void **state)
+{
+	detach(*state);
+	return 0;
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, NULL, teardown)
+
+static char **arguments; /* cmocka has no way to hand them to setup() */
+
+static int setup(void **state)
+{
+	static struct env e;
+	char err[256];
+
+	e.target = arguments[1];
+	e.uri = arguments[4]; /* or the NULL behind */
+	e.gs = guestsym_open(arguments[2], 0, err, sizeof(err));
+	if (!e.gs)
+		fail_msg("%s", err);
+	e.serial = console_open(arguments[3]);
+	assert_true(e.serial >= 0);
+	console_wait_up(&e);
+	*state = &e;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_info),     TEST(test_kernel),	    TEST(test_pause),
+		TEST(test_traps),    TEST(test_traps_both), TEST(test_handler),
+		TEST(test_set_regs), TEST(test_write_text), TEST(test_cycles),
+		TEST(test_reset),    TEST(test_poweroff),
+	};
+
+	if (argc < 4) {
+		fprintf(stderr, "usage: qemu-attach TARGET KERNEL SERIAL [URI]\n");
+		return 2;
+	}
+	arguments = argv;
+	return cmocka_run_group_tests_name("attaching", tests, setup, NULL);
+}

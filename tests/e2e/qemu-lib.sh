@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# qemu-lib.sh - guests of QEMU for tests, with and without a libvirtd of their own. To be sourced.
+#
+# Everything lives in $qemu_dir: sockets, configuration, logs. So several tests run side by side, and
+# no libvirtd of the system is needed or disturbed. qemu_exit, called on exit, ends what was started.
+#
+# libvirtd works for one user (as for qemu:///session) when it is not root; as root it would share
+# directories with the system's, so then it runs as nobody.
+
+qemu_wait=60 # seconds that something may take that must happen
+qemu_dir='' qemu_pid='' libvirtd_pid='' libvirt_uri=''
+readonly qemu_root=${BASH_SOURCE[0]%/*}/../..
+
+# A short path: sockets lie in it whose names end at 107 characters.
+qemu_init()
+{
+	qemu_dir=$(mktemp -d /tmp/hvq.XXXXXX) || return
+	mkdir "$qemu_dir"/{run,config,cache,data} &&
+		"$qemu_root/scripts/build-initramfs" --init "${BASH_SOURCE[0]%/*}/qemu-init" \
+			--output "$qemu_dir/initrd"
+}
+
+qemu_exit()
+{
+	[ -z "$qemu_pid" ] || { kill "$qemu_pid" && wait "$qemu_pid"; } 2>/dev/null
+	[ -z "$libvirtd_pid" ] || libvirtd_stop
+	[ -z "$qemu_dir" ] || rm -rf "$qemu_dir"
+}
+
+# wait_until COMMAND...: until it succeeds
+wait_until()
+{
+	local end=$((SECONDS + qemu_wait))
+	until "$@" 2>/dev/null; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+
+# qemu_start NAME KERNEL CMDLINE [OPTION...]: a guest of two vCPUs without libvirt. Its gdb stub is
+# $qemu_dir/NAME.gdb, its console $qemu_dir/NAME.serial. Sets qemu_pid.
+qemu_start()
+{
+	local name=$1 kernel=$2 cmdline=$3
+	shift 3
+	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel tcg -cpu max -m 256 \
+		-smp 2 -kernel "$kernel" -initrd "$qemu_dir/initrd" -append "console=ttyS0 $cmdline" \
+		-serial "unix:$qemu_dir/$name.serial,server=on,wait=off" \
+		-gdb "unix:$qemu_dir/$name.gdb,server=on,wait=off" "$@" \
+		>"$qemu_dir/$name.log" 2>&1 </dev/null &
+	qemu_pid=$!
+	wait_until test -S "$qemu_dir/$name.gdb"
+}
+
+# exec_as_user COMMAND...: as the user whose libvirtd it is, in place of this shell
+exec_as_user()
+{
+	local user=()
+	[ "$(id -u)" != 0 ] || user=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+	exec env HOME="$qemu_dir" XDG_RUNTIME_DIR="$qemu_dir/run" XDG_CONFIG_HOME="$qemu_dir/config" \
+		XDG_CACHE_HOME="$qemu_dir/cache" XDG_DATA_HOME="$qemu_dir/data" "${user[@]}" "$@"
+}
+
+# Sets libvirt_uri. Without virtlogd: QEMU writes its log itself.
+libvirtd_start()
+{
+	local socket=$qemu_dir/run/libvirt/libvirt-sock
+	mkdir "$qemu_dir/config/libvirt" &&
+		printf 'stdio_handler = "file"\nsecurity_driver = "none"\n' \
+			>"$qemu_dir/config/libvirt/qemu.conf" || return
+	[ "$(id -u)" != 0 ] || chown -R nobody:nogroup "$qemu_dir"
+	# Ends by itself, should nobody else end it.
+	exec_as_user libvirtd --timeout 120 --pid-file "$qemu_dir/run/pid" \
+		>"$qemu_dir/libvirtd.log" 2>&1 </dev/null &
+	libvirtd_pid=$!
+	libvirt_uri="qemu+unix:///session?socket=$socket"
+	wait_until test -S "$socket" && wait_until virsh -q -c "$libvirt_uri" list >/dev/null
+}
+
+libvirtd_stop()
+{
+	local name pid
+	for name in $(virsh -q -c "$libvirt_uri" list --name 2>/dev/null); do
+		virsh -q -c "$libvirt_uri" destroy "$name" >/dev/null 2>&1
+	done
+	{ kill "$libvirtd_pid" && wait "$libvirtd_pid"; } 2>/dev/null
+	libvirtd_pid=
+	# A QEMU that it was asking what it can do would stay.
+	cat "$qemu_dir"/config/libvirt/qemu/lib/qmp-*/qmp.pid 2>/dev/null |
+		while read -r pid; do kill -9 "$pid" 2>/dev/null; done
+}
+
+# domain_xml NAME KERNEL CMDLINE: a domain of two vCPUs under TCG, its console $qemu_dir/NAME.serial
+domain_xml()
+{
+	cat <<END
+<domain type='qemu'>
+  <name>$1</name>
+  <memory unit='MiB'>256</memory>
+  <vcpu>2</vcpu>
+  <os>
+    <type arch='x86_64' machine='pc'>hvm</type>
+    <kernel>$2</kernel>
+    <initrd>$qemu_dir/initrd</initrd>
+    <cmdline>console=ttyS0 $3</cmdline>
+  </os>
+  <features><acpi/></features>
+  <cpu mode='maximum'/>
+  <devices>
+    <controller type='usb' model='none'/>
+    <memballoon model='none'/>
+    <serial type='unix'><source mode='bind' path='$qemu_dir/$1.serial'/></serial>
+  </devices>
+</domain>
+END
+}
+
+# domain_start NAME KERNEL CMDLINE: the kernel is copied to where libvirtd's user can read it
+domain_start()
+{
+	[ -e "$qemu_dir/vmlinuz" ] || install -m 644 "$2" "$qemu_dir/vmlinuz" || return
+	domain_xml "$1" "$qemu_dir/vmlinuz" "$3" >"$qemu_dir/$1.xml" &&
+		virsh -q -c "$libvirt_uri" create "$qemu_dir/$1.xml" >/dev/null &&
+		wait_until test -S "$qemu_dir/$1.serial"
+}
