@@ -71,12 +71,14 @@ static void find_extent(const struct guestsym_memory *mem, uint64_t *start, uint
 
 static int add_piece(struct elf_image *e, uint64_t va, uint64_t off, uint64_t len)
 {
-	struct elf_segment *last = e->nr_segs ? &e->segs[e->nr_segs - 1] : NULL;
+	if (e->nr_segs) {
+		struct elf_segment *last = &e->segs[e->nr_segs - 1];
 
-	if (last && last->va + last->memsz == va) {
-		last->filesz += len;
-		last->memsz += len;
-		return 0;
+		if (last->va + last->memsz == va) {
+			last->filesz += len;
+			last->memsz += len;
+			return 0;
+		}
 	}
 	if (e->nr_segs == PIECES_MAX)
 		return -E2BIG;
@@ -96,10 +98,11 @@ static int copy_piece(const struct copy *c, uint64_t va, uint64_t len)
 		return add_piece(c->e, va, off, len);
 	if (err != -EFAULT)
 		return err;
-	/* Half a read may have been done. */
-	memset(c->to + off, 0, len);
-	if (len == PAGE)
+	if (len == PAGE) {
+		/* Half a read may have been done. */
+		memset(c->to + off, 0, len);
 		return 0;
+	}
 	err = copy_piece(c, va, len / 2);
 	return err ? err : copy_piece(c, va + len / 2, len / 2);
 }

@@ -103,7 +103,7 @@ static int map_guest(struct guest *g, char **argv)
 /* The handler of vector 14, page faults. */
 static int find_hint(struct guestsym_memory *mem, const char *idt)
 {
-	uint16_t gate[8];
+	uint16_t gate[8] = {0};
 	int err = mem->read(mem->arg, strtoull(idt, NULL, 16) + 14 * sizeof(gate), gate,
 			    sizeof(gate));
 
@@ -232,7 +232,7 @@ static int list_guest(const struct guestsym *image, const char *what,
 
 int main(int argc, char **argv)
 {
-	struct guest g;
+	struct guest g = {0};
 	struct guestsym_memory mem = {read_guest, &g, 0};
 	struct guestsym *image;
 	char err[512];

@@ -7,8 +7,8 @@ FUZZ_SECONDS ?= 600
 FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer -pthread -MD -MP
 
-fuzz-targets := $(O)/tests/fuzz/fuzz-image
-fuzz-image-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) tests/fuzz/fuzz-image.o)
+fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest)
+fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs))
 
 check-tests += tests/fuzz/run-short
 
@@ -17,7 +17,7 @@ $(O)/obj/fuzz/%.o: %.c | need-libs
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) $(WARN) -c -o $@ $<
 
-$(O)/tests/fuzz/fuzz-image: $(fuzz-image-objs)
+$(fuzz-targets): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(fuzz-objs)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)

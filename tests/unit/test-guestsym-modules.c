@@ -25,16 +25,18 @@ static void make_net(bool core_layout)
 	text = made_module_text(&g, net);
 	memcpy(made_page(&g, text + 0x10), nop, sizeof(nop));
 	memcpy(made_page(&g, text + 0x100), nop, sizeof(nop));
-	made_module_symbols(&g, net,
-			    (struct made_module_symbol[]){
-				    {text + 0x100, "net_send", 't', false},
-				    {text + 0x10, "net_open", 't', false},
-				    {text + 0x100, "net_send_alias", 'T', false},
-				    {0, "printk", 'U', true},
-				    {text + 0x100, ".Llocal", 't', false},
-				    {text + TEXT_SIZE + 0x40, "net_data", 'd', false},
-			    },
-			    6);
+	{
+		const struct made_module_symbol syms[] = {
+			{text + 0x100, "net_send", 't', false},
+			{text + 0x10, "net_open", 't', false},
+			{text + 0x100, "net_send_alias", 'T', false},
+			{0, "printk", 'U', true},
+			{text + 0x100, ".Llocal", 't', false},
+			{text + TEXT_SIZE + 0x40, "net_data", 'd', false},
+		};
+
+		made_module_symbols(&g, net, syms, 6);
+	}
 	sites[0] = text + 0x100;
 	sites[1] = text + 0x10;
 	sites[2] = text + TEXT_SIZE; /* init_module's */
@@ -44,8 +46,11 @@ static void make_net(bool core_layout)
 
 static void make_guest(bool core_layout)
 {
+	uint64_t site;
+
 	made_guest_init(&g, core_layout);
-	made_page_add(&g, &(uint64_t){made_function(&g.m, "first", 0x100, nop, sizeof(nop))}, 1);
+	site = made_function(&g.m, "first", 0x100, nop, sizeof(nop));
+	made_page_add(&g, &site, 1);
 	made_put(&g.m, "__ftrace_invalid_address__", sizeof("__ftrace_invalid_address__"));
 	made_align(&g.m, 8);
 	made_guest_done(&g);
@@ -288,12 +293,14 @@ static void test_no_modules(void **state)
 	struct guestsym_memory mem = made_memory(&g);
 	struct guestsym_module *mods;
 	struct guestsym *gs;
+	uint64_t site;
 	uint8_t *elf;
 	size_t n, len;
 
 	(void)state;
 	made_init(&m);
-	made_mcount(&m, &(uint64_t){made_function(&m, "first", 0x100, nop, sizeof(nop))}, 1);
+	site = made_function(&m, "first", 0x100, nop, sizeof(nop));
+	made_mcount(&m, &site, 1);
 	made_kallsyms(&m, MADE_DEBIAN);
 	elf = made_elf(&m, &len);
 	gs = guestsym_parse(elf, len, NULL, 0);
