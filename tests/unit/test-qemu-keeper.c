@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -81,7 +82,7 @@ static void killed_tracer_lets_the_guest_run(void **state)
 	pid = tracer_start(ends, true, false);
 	kill_tracer(pid);
 	stub_listen(ends[1], got, sizeof(got));
-	assert_string_equal(got, "\x03#00$?#3f$D;1#b0");
+	assert_string_equal(got, "\x03#00$Qqemu.PhyMemMode:0#76$?#3f$D;1#b0");
 	close(ends[1]);
 }
 
@@ -96,7 +97,7 @@ static void standing_guest_is_left_standing(void **state)
 	pid = tracer_start(ends, false, false);
 	kill_tracer(pid);
 	stub_listen(ends[1], got, sizeof(got));
-	assert_string_equal(got, "\x03#00$?#3f");
+	assert_string_equal(got, "\x03#00$Qqemu.PhyMemMode:0#76$?#3f");
 	close(ends[1]);
 }
 
@@ -111,6 +112,25 @@ static void goodbye_sends_nothing(void **state)
 	pid = tracer_start(ends, true, true);
 	kill_tracer(pid);
 	assert_int_equal(stub_listen(ends[1], got, sizeof(got)), 0);
+	close(ends[1]);
+}
+
+/* It hangs up amid the answers: the keeper ends, rather than wait for more of them. */
+static void a_stub_that_hangs_up_is_left(void **state)
+{
+	char got[256];
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	pid = tracer_start(ends, true, false);
+	kill_tracer(pid);
+	assert_true(read(ends[1], got, sizeof(got)) > 0);
+	assert_int_equal(shutdown(ends[1], SHUT_WR), 0);
+	while (read(ends[1], got, sizeof(got)) > 0)
+		; /* until the keeper has ended, too */
 	close(ends[1]);
 }
 
@@ -132,6 +152,7 @@ int main(void)
 		cmocka_unit_test(killed_tracer_lets_the_guest_run),
 		cmocka_unit_test(standing_guest_is_left_standing),
 		cmocka_unit_test(goodbye_sends_nothing),
+		cmocka_unit_test(a_stub_that_hangs_up_is_left),
 		cmocka_unit_test(a_stub_that_is_gone_does_no_harm),
 	};
 

@@ -40,22 +40,24 @@ static void stub_hear(int sock)
 	struct pollfd fd = {.fd = sock, .events = POLLIN};
 	char buf[512];
 
-	for (int ms = STUB_MS; poll(&fd, 1, ms) > 0; ms = QUIET_MS)
-		if (read(sock, buf, sizeof(buf)) <= 0 && errno != EAGAIN && errno != EINTR)
+	for (int ms = STUB_MS; poll(&fd, 1, ms) > 0; ms = QUIET_MS) {
+		ssize_t n = read(sock, buf, sizeof(buf));
+
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 			return;
+	}
 }
 
 /*
- * Stop the guest if it runs; end a packet that the tracer may have died in the middle of; have all
- * breakpoints removed ("?" does that in QEMU, handle_target_halt() of gdbstub.c), and detach.
+ * Stop the guest if it runs; end a packet that the tracer may have died in the middle of; let the
+ * next client's addresses be virtual ones again; have all breakpoints removed ("?" does that in
+ * QEMU, handle_target_halt() of gdbstub.c), and detach. The guest has stopped once the stub takes
+ * the byte behind the first, so what follows need not wait for an answer that only a guest gives
+ * which was running.
  */
 static void guest_release(int sock, bool run_on)
 {
-	stub_send(sock, "\x03");
-	stub_hear(sock);
-	stub_send(sock, "#00");
-	stub_hear(sock);
-	stub_send(sock, "$?#3f");
+	stub_send(sock, "\x03#00$Qqemu.PhyMemMode:0#76$?#3f");
 	stub_hear(sock);
 	if (!run_on)
 		return;
