@@ -48,7 +48,8 @@ struct guestsym_memory {
 
 /*
  * The kernel that runs around mem->hint, from its memory alone. It must have BTF and be past its
- * ftrace_init(). The guest may run on meanwhile: nothing is read that a booted kernel changes. mem
+ * ftrace_init(). The guest may run on meanwhile: a booted kernel changes nothing of what is read,
+ * but for trace events, of which some are missed when a module comes or goes in that moment. mem
  * is not used any more once it is back. What differs from the image's guestsym:
  *
  *  - all addresses are run-time ones: the slide is 0;
