@@ -7,8 +7,8 @@ FUZZ_SECONDS ?= 600
 FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer -pthread -MD -MP
 
-fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest)
-fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs))
+fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-stub)
+fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))
 
 check-tests += tests/fuzz/run-short
 
