@@ -50,8 +50,8 @@ static bool monitor_says(struct qemu_machine *m, const char *command, const char
  */
 static bool found_running(struct qemu_machine *m)
 {
-	char *answer;
-	int major = 0, minor = 0;
+	char *answer, *end;
+	long major, minor;
 
 	if (m->domain)
 		return qemu_domain_was_running(m->domain);
@@ -59,7 +59,8 @@ static bool found_running(struct qemu_machine *m)
 		return true;
 	if (gdb_was_running(m->gdb) || gdb_monitor(m->gdb, "info version", &answer))
 		return true;
-	sscanf(answer, "%d.%d", &major, &minor);
+	major = strtol(answer, &end, 10);
+	minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	free(answer);
 	if (major < 8 || (major == 8 && !minor))
 		return false;

@@ -193,7 +193,7 @@ int qemu_write_text(struct machine *base, uint64_t pa, const void *buf, size_t l
 /* Where each region lies, and whether its end lies where it should: else it is not one piece. */
 static int region_locate(struct qemu_machine *m, struct qemu_region *r)
 {
-	uint64_t last = (r->size - 1) & ~(uint64_t)(PAGE - 1), end_hva;
+	uint64_t last = (r->size - 1) & ~(uint64_t)(PAGE - 1), end_hva = 0;
 	uint64_t *to[] = {&r->hva, &end_hva};
 	int rc = 0;
 
