@@ -1,5 +1,6 @@
 frontend-objs :=
 frontend-objs += frontend/cmd-attach.o
+frontend-objs += frontend/cmd-list.o
 frontend-objs += frontend/cmd-run.o
 frontend-objs += frontend/cmd-symbols.o
 frontend-objs += frontend/console.o

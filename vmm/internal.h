@@ -44,6 +44,8 @@ struct machine_ops {
 extern const struct machine_ops kvm_machine_ops;  /* vmm/kvm/kvm.c */
 extern const struct machine_ops qemu_machine_ops; /* vmm/qemu/attach.c */
 
+/* vmm/qemu/list.c: machine_list() */
+int qemu_list(const char *uri, struct machine_listing **list, char *err, size_t errlen);
 /* vmm/qemu/attach.c: machine_attach() */
 struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen);
 

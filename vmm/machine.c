@@ -37,6 +37,11 @@ struct machine *machine_attach(const struct machine_attach_config *cfg, char *er
 	return qemu_attach(cfg, err, errlen);
 }
 
+int machine_list(const char *connect, struct machine_listing **list, char *err, size_t errlen)
+{
+	return qemu_list(connect, list, err, errlen);
+}
+
 void machine_free(struct machine *m)
 {
 	if (m)

@@ -135,6 +135,21 @@ struct machine_attach_config {
  */
 struct machine *machine_attach(const struct machine_attach_config *cfg, char *err, size_t errlen);
 
+/* A libvirt domain that runs or is paused. */
+struct machine_listing {
+	unsigned int id, vcpus;
+	char name[128];
+	const char *state; /* "running", "paused" … */
+	char accel[8];	   /* "tcg", "kvm" */
+	char kernel[1024]; /* path of the image that it is started with, "" when it says none */
+};
+
+/*
+ * The domains of the libvirt at this URI (NULL: qemu:///system): their number, with *list to be
+ * freed by free(); or a negative errno, and err says why in one line.
+ */
+int machine_list(const char *connect, struct machine_listing **list, char *err, size_t errlen);
+
 /*
  * Stop all vCPUs for good and free everything. An attached guest is let go instead: traps are
  * cleared, and it runs or stands as it was found. NULL is allowed. Not from a trap handler.

@@ -4,6 +4,7 @@
 check-tests += tests/e2e/qemu-stub
 check-tests += tests/e2e/qemu-libvirt
 check-tests += tests/e2e/attach
+check-tests += tests/e2e/attach-libvirt
 
 $(O)/tests/e2e/qemu-attach: $(O)/obj/tests/e2e/qemu-attach.o $(LIBS)
 	$(call say,LINK,$@)

@@ -8,6 +8,7 @@
  * monitor command of ours; nothing in its configuration changes.
  */
 #include "vmm/qemu/domain.h"
+#include "vmm/qemu/connect.h"
 #include "vmm/qemu/xml.h"
 
 #include <errno.h>
@@ -22,7 +23,6 @@
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
-#define DEFAULT_URI  "qemu:///system"
 #define SOCKET_NAME  "hvtrace.gdb"
 #define STUB_CHARDEV "gdb" /* as QEMU calls it: gdbserver_start() in its gdbstub */
 #define PATH_ROOM    256
@@ -46,28 +46,6 @@ struct qemu_domain {
 
 /* --- what libvirt says ---------------------------------------------------------------------- */
 
-/* libvirt prints errors to stderr on its own unless it is given a function. */
-static void be_quiet(void *arg, virErrorPtr error)
-{
-	(void)arg;
-	(void)error;
-}
-
-struct reason {
-	char text[200];
-};
-
-/* The first line of what libvirt has to say about its last error. */
-static struct reason reason(void)
-{
-	const char *text = virGetLastErrorMessage();
-	struct reason r;
-
-	snprintf(r.text, sizeof(r.text), "%.*s", (int)strcspn(text ? text : "", "\r\n"),
-		 text ? text : "");
-	return r;
-}
-
 /* What the monitor answers, to be freed, or NULL. */
 static char *monitor(struct qemu_domain *d, const char *command)
 {
@@ -81,40 +59,6 @@ static char *monitor(struct qemu_domain *d, const char *command)
 
 /* --- finding and looking ------------------------------------------------------------------------
  */
-
-/* A transport other than a unix socket leads to another host, whose memory is out of reach. */
-static bool is_local(const char *uri)
-{
-	return !strncmp(uri, "qemu:///", 8) || !strncmp(uri, "qemu+unix:///", 13);
-}
-
-/* The URI asked for may be an alias of the user's: then only the connection tells. */
-static bool is_local_connection(virConnectPtr conn)
-{
-	char *uri = virConnectGetURI(conn);
-	bool local = uri && is_local(uri);
-
-	free(uri);
-	return local;
-}
-
-static int connect_libvirt(struct qemu_domain *d, const char *uri, char *err, size_t errlen)
-{
-	bool local = is_local(uri) || !strstr(uri, "://");
-
-	virSetErrorFunc(NULL, be_quiet);
-	virEventRegisterDefaultImpl(); /* only the first call of a process does anything */
-	if (local)
-		d->conn = virConnectOpen(uri);
-	if (local && !d->conn) {
-		snprintf(err, errlen, "cannot connect to libvirt at %s: %s", uri, reason().text);
-		return -ECONNREFUSED;
-	}
-	if (local && is_local_connection(d->conn))
-		return 0;
-	snprintf(err, errlen, "%s is no QEMU of this host: only its guests can be traced", uri);
-	return -EOPNOTSUPP;
-}
 
 /* As virsh takes it: an id, else a UUID, else a name. */
 static virDomainPtr lookup(virConnectPtr conn, const char *which)
@@ -136,7 +80,7 @@ static int check_state(struct qemu_domain *d, const char *which, char *err, size
 
 	if (virDomainGetState(d->dom, &state, &why, 0)) {
 		snprintf(err, errlen, "cannot get the state of domain %s: %s", which,
-			 reason().text);
+			 libvirt_reason().text);
 		return -EIO;
 	}
 	d->was_running = state == VIR_DOMAIN_RUNNING || state == VIR_DOMAIN_BLOCKED;
@@ -181,10 +125,11 @@ static int check_xml(struct qemu_domain *d, const char *which, char *err, size_t
 static int open_domain(struct qemu_domain *d, const char *uri, const char *which, char *err,
 		       size_t errlen)
 {
-	int rc = connect_libvirt(d, uri, err, errlen);
+	int rc;
 
-	if (rc)
-		return rc;
+	d->conn = libvirt_connect(uri, err, errlen);
+	if (!d->conn)
+		return -ECONNREFUSED;
 	d->dom = lookup(d->conn, which);
 	if (!d->dom) {
 		snprintf(err, errlen, "%s has no domain %s: virsh -c %s list --all shows them", uri,
@@ -203,7 +148,7 @@ struct qemu_domain *qemu_domain_open(const char *uri, const char *which, char *e
 		snprintf(err, errlen, "no memory for domain %s", which);
 		return NULL;
 	}
-	if (!open_domain(d, uri ? uri : DEFAULT_URI, which, err, errlen))
+	if (!open_domain(d, uri ? uri : LIBVIRT_DEFAULT_URI, which, err, errlen))
 		return d;
 	qemu_domain_close(d);
 	return NULL;
@@ -283,7 +228,7 @@ static int stub_place(struct qemu_domain *d, char *path, size_t room, bool *stal
 	*stale = false;
 	if (!chardevs) {
 		snprintf(err, errlen, "no answer from the monitor of domain %s: %s",
-			 qemu_domain_name(d), reason().text);
+			 qemu_domain_name(d), libvirt_reason().text);
 		return -EACCES;
 	}
 	found = chardev_value(chardevs, "charmonitor", value, sizeof(value)) &&
@@ -347,7 +292,7 @@ static int stub_listen(struct qemu_domain *d, const char *path, char *err, size_
 	if (answer)
 		answer[strcspn(answer, "\r\n")] = '\0';
 	snprintf(err, errlen, "domain %s cannot start its gdb stub: %s", qemu_domain_name(d),
-		 answer ? answer : reason().text);
+		 answer ? answer : libvirt_reason().text);
 	free(answer);
 	return -EACCES;
 }
