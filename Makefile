@@ -21,8 +21,9 @@ Q := @
 say = @printf '  %-7s %s\n' $(1) $(2)
 endif
 
-PKGS     := libelf libbpf capstone libvirt libvirt-qemu zlib liblzma liblz4 libzstd
-PKG_OK   := $(shell pkg-config --exists $(PKGS) 2>/dev/null && echo yes)
+PKGS     := libelf libbpf capstone zlib liblzma liblz4 libzstd
+# Of libvirt only the headers are needed: it is loaded when a domain is asked for.
+PKG_OK   := $(shell pkg-config --exists $(PKGS) libvirt libvirt-qemu 2>/dev/null && echo yes)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lbz2
 

@@ -36,6 +36,7 @@ vmm-objs += vmm/qemu/gdb.o
 vmm-objs += vmm/qemu/gdb-connect.o
 vmm-objs += vmm/qemu/gdb-layout.o
 vmm-objs += vmm/qemu/keeper.o
+vmm-objs += vmm/qemu/libvirt.o
 vmm-objs += vmm/qemu/list.o
 vmm-objs += vmm/qemu/monitor.o
 vmm-objs += vmm/qemu/packet.o

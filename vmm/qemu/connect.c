@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libvirt/virterror.h>
-
 /* libvirt prints errors to stderr on its own unless it is given a function. */
 static void be_quiet(void *arg, virErrorPtr error)
 {
@@ -18,7 +16,7 @@ static void be_quiet(void *arg, virErrorPtr error)
 
 struct libvirt_reason libvirt_reason(void)
 {
-	const char *text = virGetLastErrorMessage();
+	const char *text = libvirt()->virGetLastErrorMessage();
 	struct libvirt_reason r;
 
 	snprintf(r.text, sizeof(r.text), "%.*s", (int)strcspn(text ? text : "", "\r\n"),
@@ -35,7 +33,7 @@ static bool is_local(const char *uri)
 /* The URI asked for may be an alias of the user's: then only the connection tells. */
 static bool is_local_connection(virConnectPtr conn)
 {
-	char *uri = virConnectGetURI(conn);
+	char *uri = libvirt()->virConnectGetURI(conn);
 	bool local = uri && is_local(uri);
 
 	free(uri);
@@ -46,10 +44,13 @@ virConnectPtr libvirt_connect(const char *uri, char *err, size_t errlen)
 {
 	virConnectPtr conn = NULL;
 
-	virSetErrorFunc(NULL, be_quiet);
-	virEventRegisterDefaultImpl(); /* only the first call of a process does anything */
+	if (libvirt_load(err, errlen))
+		return NULL;
+	libvirt()->virSetErrorFunc(NULL, be_quiet);
+	libvirt()->virEventRegisterDefaultImpl(); /* only the first call of a process does anything
+						   */
 	if (is_local(uri) || !strstr(uri, "://")) {
-		conn = virConnectOpen(uri);
+		conn = libvirt()->virConnectOpen(uri);
 		if (!conn) {
 			snprintf(err, errlen, "cannot connect to libvirt at %s: %s", uri,
 				 libvirt_reason().text);
@@ -57,7 +58,7 @@ virConnectPtr libvirt_connect(const char *uri, char *err, size_t errlen)
 		}
 		if (is_local_connection(conn))
 			return conn;
-		virConnectClose(conn);
+		libvirt()->virConnectClose(conn);
 	}
 	snprintf(err, errlen, "%s is no QEMU of this host: only its guests can be traced", uri);
 	return NULL;

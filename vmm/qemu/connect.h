@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include <libvirt/libvirt.h>
+#include "vmm/qemu/libvirt.h"
 
 #define LIBVIRT_DEFAULT_URI "qemu:///system"
 
@@ -13,7 +13,7 @@ struct libvirt_reason {
 	char text[200];
 };
 
-/* To be closed with virConnectClose(). NULL: err says why in one line. */
+/* Loads libvirt. To be closed with virConnectClose(). NULL: err says why in one line. */
 virConnectPtr libvirt_connect(const char *uri, char *err, size_t errlen);
 /* The first line of what libvirt has to say about this thread's last error. */
 struct libvirt_reason libvirt_reason(void);

@@ -19,10 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libvirt/libvirt-qemu.h>
-#include <libvirt/libvirt.h>
-#include <libvirt/virterror.h>
-
 #define SOCKET_NAME  "hvtrace.gdb"
 #define STUB_CHARDEV "gdb" /* as QEMU calls it: gdbserver_start() in its gdbstub */
 #define PATH_ROOM    256
@@ -51,8 +47,8 @@ static char *monitor(struct qemu_domain *d, const char *command)
 {
 	char *answer = NULL;
 
-	if (virDomainQemuMonitorCommand(d->dom, command, &answer,
-					VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP))
+	if (libvirt()->virDomainQemuMonitorCommand(d->dom, command, &answer,
+						   VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP))
 		return NULL;
 	return answer;
 }
@@ -68,17 +64,17 @@ static virDomainPtr lookup(virConnectPtr conn, const char *which)
 	long id = strtol(which, &end, 10);
 
 	if (*which && !*end && id >= 0 && id <= INT32_MAX)
-		dom = virDomainLookupByID(conn, (int)id);
+		dom = libvirt()->virDomainLookupByID(conn, (int)id);
 	if (!dom)
-		dom = virDomainLookupByUUIDString(conn, which);
-	return dom ? dom : virDomainLookupByName(conn, which);
+		dom = libvirt()->virDomainLookupByUUIDString(conn, which);
+	return dom ? dom : libvirt()->virDomainLookupByName(conn, which);
 }
 
 static int check_state(struct qemu_domain *d, const char *which, char *err, size_t errlen)
 {
 	int state, why;
 
-	if (virDomainGetState(d->dom, &state, &why, 0)) {
+	if (libvirt()->virDomainGetState(d->dom, &state, &why, 0)) {
 		snprintf(err, errlen, "cannot get the state of domain %s: %s", which,
 			 libvirt_reason().text);
 		return -EIO;
@@ -96,7 +92,7 @@ static int check_xml(struct qemu_domain *d, const char *which, char *err, size_t
 	const char *at, *end;
 	size_t len;
 
-	d->xml = virDomainGetXMLDesc(d->dom, 0);
+	d->xml = libvirt()->virDomainGetXMLDesc(d->dom, 0);
 	at = d->xml ? xml_element(d->xml, "domain", &len) : NULL;
 	if (!at || !xml_attribute(at, len, "type", text, sizeof(text)) ||
 	    (strcmp(text, "qemu") && strcmp(text, "kvm"))) {
@@ -156,7 +152,7 @@ struct qemu_domain *qemu_domain_open(const char *uri, const char *which, char *e
 
 const char *qemu_domain_name(const struct qemu_domain *d)
 {
-	return virDomainGetName(d->dom);
+	return libvirt()->virDomainGetName(d->dom);
 }
 
 const char *qemu_domain_kernel(const struct qemu_domain *d)
@@ -325,9 +321,9 @@ static void stub_stop(struct qemu_domain *d)
 	int state, why;
 
 	free(monitor(d, "gdbserver none"));
-	if (d->was_running && !virDomainGetState(d->dom, &state, &why, 0) &&
+	if (d->was_running && !libvirt()->virDomainGetState(d->dom, &state, &why, 0) &&
 	    state == VIR_DOMAIN_PAUSED && why != VIR_DOMAIN_PAUSED_USER)
-		virDomainResume(d->dom);
+		libvirt()->virDomainResume(d->dom);
 }
 
 /* --- the watch ----------------------------------------------------------------------------------
@@ -342,7 +338,8 @@ static void on_reboot(virConnectPtr conn, virDomainPtr dom, void *arg)
 	d->reset(d->arg);
 }
 
-/* virEventRunDefaultImpl() comes back when there was something; this is something now and then. */
+/* virEventRunDefaultImpl() comes back when there was something; this is something now
+ * and then. */
 static void on_timer(int timer, void *arg)
 {
 	(void)timer;
@@ -353,7 +350,7 @@ static void *watch_thread(void *arg)
 {
 	struct qemu_domain *d = arg;
 
-	while (!d->stop && !virEventRunDefaultImpl())
+	while (!d->stop && !libvirt()->virEventRunDefaultImpl())
 		;
 	return NULL;
 }
@@ -362,10 +359,10 @@ int qemu_domain_watch(struct qemu_domain *d, void (*reset)(void *arg), void *arg
 {
 	d->reset = reset;
 	d->arg = arg;
-	d->timer = virEventAddTimeout(WATCH_MS, on_timer, NULL, NULL);
-	d->callback =
-		virConnectDomainEventRegisterAny(d->conn, d->dom, VIR_DOMAIN_EVENT_ID_REBOOT,
-						 VIR_DOMAIN_EVENT_CALLBACK(on_reboot), d, NULL);
+	d->timer = libvirt()->virEventAddTimeout(WATCH_MS, on_timer, NULL, NULL);
+	d->callback = libvirt()->virConnectDomainEventRegisterAny(
+		d->conn, d->dom, VIR_DOMAIN_EVENT_ID_REBOOT, VIR_DOMAIN_EVENT_CALLBACK(on_reboot),
+		d, NULL);
 	if (d->timer >= 0 && d->callback >= 0 &&
 	    !pthread_create(&d->thread, NULL, watch_thread, d)) {
 		d->watched = true;
@@ -377,10 +374,10 @@ int qemu_domain_watch(struct qemu_domain *d, void (*reset)(void *arg), void *arg
 static void watch_end(struct qemu_domain *d)
 {
 	d->stop = true;
-	virEventUpdateTimeout(d->timer, 0); /* wakes it */
+	libvirt()->virEventUpdateTimeout(d->timer, 0); /* wakes it */
 	pthread_join(d->thread, NULL);
-	virConnectDomainEventDeregisterAny(d->conn, d->callback);
-	virEventRemoveTimeout(d->timer);
+	libvirt()->virConnectDomainEventDeregisterAny(d->conn, d->callback);
+	libvirt()->virEventRemoveTimeout(d->timer);
 }
 
 void qemu_domain_close(struct qemu_domain *d)
@@ -392,9 +389,9 @@ void qemu_domain_close(struct qemu_domain *d)
 	if (d->stub)
 		stub_stop(d);
 	if (d->dom)
-		virDomainFree(d->dom);
+		libvirt()->virDomainFree(d->dom);
 	if (d->conn)
-		virConnectClose(d->conn);
+		libvirt()->virConnectClose(d->conn);
 	free(d->xml);
 	free(d);
 }

@@ -26,14 +26,14 @@ static const char *state_name(int state)
 
 static void look_at(virDomainPtr dom, struct machine_listing *l)
 {
-	char *xml = virDomainGetXMLDesc(dom, 0), type[16] = "";
+	char *xml = libvirt()->virDomainGetXMLDesc(dom, 0), type[16] = "";
 	const char *at;
 	virDomainInfo info;
 	size_t len;
 
-	*l = (struct machine_listing){.id = virDomainGetID(dom), .state = "unknown"};
-	snprintf(l->name, sizeof(l->name), "%s", virDomainGetName(dom));
-	if (!virDomainGetInfo(dom, &info)) {
+	*l = (struct machine_listing){.id = libvirt()->virDomainGetID(dom), .state = "unknown"};
+	snprintf(l->name, sizeof(l->name), "%s", libvirt()->virDomainGetName(dom));
+	if (!libvirt()->virDomainGetInfo(dom, &info)) {
 		l->state = state_name(info.state);
 		l->vcpus = info.nrVirtCpu;
 	}
@@ -54,21 +54,21 @@ int qemu_list(const char *uri, struct machine_listing **list, char *err, size_t 
 
 	if (!conn)
 		return -ECONNREFUSED;
-	n = virConnectListAllDomains(conn, &doms, VIR_CONNECT_LIST_DOMAINS_ACTIVE);
+	n = libvirt()->virConnectListAllDomains(conn, &doms, VIR_CONNECT_LIST_DOMAINS_ACTIVE);
 	if (n < 0) {
 		snprintf(err, errlen, "libvirt does not list its domains: %s",
 			 libvirt_reason().text);
-		virConnectClose(conn);
+		libvirt()->virConnectClose(conn);
 		return -EIO;
 	}
 	*list = calloc((size_t)n + 1, sizeof(**list));
 	for (int i = 0; i < n; i++) {
 		if (*list)
 			look_at(doms[i], &(*list)[i]);
-		virDomainFree(doms[i]);
+		libvirt()->virDomainFree(doms[i]);
 	}
 	free(doms);
-	virConnectClose(conn);
+	libvirt()->virConnectClose(conn);
 	if (*list)
 		return n;
 	snprintf(err, errlen, "no memory for a list of %d domains", n);
