@@ -231,6 +231,8 @@ bool elf_image_holds(const struct elf_image *e, const void *bytes, size_t len)
 
 	if (p)
 		return memmem(p, rodata->size, bytes, len);
+	if (!e->data)
+		return false;
 	for (size_t i = 0; i < e->nr_segs; i++)
 		if (memmem(e->data + e->segs[i].off, e->segs[i].filesz, bytes, len))
 			return true;

@@ -66,6 +66,7 @@ static void stub_say(struct stub *s, const char *text)
 /* The next packet or interrupt byte into s->got: false when the client has hung up. */
 static bool stub_receive(struct stub *s)
 {
+	char checksum[2];
 	size_t len = 0;
 	char c = 0;
 
@@ -85,7 +86,7 @@ static bool stub_receive(struct stub *s)
 	s->got[len] = '\0';
 	if (c == 3)
 		return true;
-	return recv(s->fd, &c, 1, 0) == 1 && recv(s->fd, &c, 1, 0) == 1;
+	return recv(s->fd, checksum, sizeof(checksum), MSG_WAITALL) == sizeof(checksum);
 }
 
 static void *stub_thread(void *arg)

@@ -39,6 +39,7 @@
 
 #define LIBVIRT_QEMU_FUNCTIONS(F) F(virDomainQemuMonitorCommand)
 
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration */
 #define LIBVIRT_MEMBER(name) __typeof__(&name) name;
 
 struct libvirt {
