@@ -178,6 +178,31 @@ static int find_stub(struct qemu_machine *m, const struct machine_attach_config 
 	return qemu_domain_stub_start(m->domain, cfg->recover, address, ADDRESS_ROOM, err, errlen);
 }
 
+/*
+ * The stub stops the guest as soon as we are connected: the keeper comes first, and takes the guest
+ * for a running one until it is known that it is not.
+ */
+static int connect_stub(struct qemu_machine *m, const char *address, char *err, size_t errlen)
+{
+	int fd = gdb_dial(address, err, errlen);
+	int rc = fd < 0 ? fd : keeper_start(&m->keeper, fd, true);
+
+	if (fd < 0)
+		return rc;
+	m->gdb = gdb_open(fd, err, errlen);
+	if (!m->gdb)
+		return -ECONNREFUSED;
+	qemu_clock_begin(m);
+	m->was_running = found_running(m);
+	if (!rc && !m->was_running) {
+		keeper_stop(&m->keeper);
+		rc = keeper_start(&m->keeper, fd, false);
+	}
+	if (rc)
+		snprintf(err, errlen, "cannot start a process: %s", strerror(-rc));
+	return rc;
+}
+
 static int attach(struct qemu_machine *m, const struct machine_attach_config *cfg, char *err,
 		  size_t errlen)
 {
@@ -186,19 +211,12 @@ static int attach(struct qemu_machine *m, const struct machine_attach_config *cf
 
 	if (rc)
 		return rc;
-	m->gdb = gdb_connect(address, err, errlen);
-	if (!m->gdb)
-		return -ECONNREFUSED;
-	qemu_clock_begin(m);
-	m->was_running = found_running(m);
+	rc = connect_stub(m, address, err, errlen);
+	if (rc)
+		return rc;
 	rc = look(m, err, errlen);
 	if (rc)
 		return rc;
-	rc = keeper_start(&m->keeper, gdb_socket(m->gdb), m->was_running);
-	if (rc) {
-		snprintf(err, errlen, "cannot start a process: %s", strerror(-rc));
-		return rc;
-	}
 	rc = qemu_run_start(m, m->was_running);
 	if (rc)
 		snprintf(err, errlen, "cannot start a thread: %s", strerror(-rc));

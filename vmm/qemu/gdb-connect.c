@@ -86,18 +86,25 @@ static int connect_host_port(const char *address)
 	return connect_tcp(host, colon + 1);
 }
 
-struct gdb *gdb_connect(const char *address, char *err, size_t errlen)
+int gdb_dial(const char *address, char *err, size_t errlen)
 {
 	bool is_unix = !strncmp(address, "unix:", 5);
 	int fd = is_unix ? connect_unix(address + 5) : connect_host_port(address);
 
 	if (fd >= 0)
-		return gdb_open(fd, err, errlen);
+		return fd;
 	if (fd == -EINVAL)
 		snprintf(err, errlen, "%s is no address of a gdb stub: unix:PATH or HOST:PORT",
 			 address);
 	else
 		snprintf(err, errlen, "cannot connect to the gdb stub at %s: %s", address,
 			 strerror(-fd));
-	return NULL;
+	return fd;
+}
+
+struct gdb *gdb_connect(const char *address, char *err, size_t errlen)
+{
+	int fd = gdb_dial(address, err, errlen);
+
+	return fd < 0 ? NULL : gdb_open(fd, err, errlen);
 }

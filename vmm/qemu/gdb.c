@@ -249,11 +249,6 @@ void gdb_close(struct gdb *g)
 	free(g);
 }
 
-int gdb_socket(const struct gdb *g)
-{
-	return g->conn.fd;
-}
-
 pid_t gdb_peer_pid(const struct gdb *g)
 {
 	struct ucred peer = {0};

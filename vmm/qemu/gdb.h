@@ -25,13 +25,13 @@ struct gdb;
  * when someone connects. NULL: err says why in one line.
  */
 struct gdb *gdb_connect(const char *address, char *err, size_t errlen);
+/* Only connect: a socket for gdb_open(), or a negative errno and err says why in one line. */
+int gdb_dial(const char *address, char *err, size_t errlen);
 /* The same over a socket that is connected already; it is closed by gdb_close(). */
 struct gdb *gdb_open(int fd, char *err, size_t errlen);
 /* Close the connection; the guest stays as it is. NULL is allowed. */
 void gdb_close(struct gdb *g);
 
-/* The connection's socket. */
-int gdb_socket(const struct gdb *g);
 /* The process at the other end of a unix socket, or 0. */
 pid_t gdb_peer_pid(const struct gdb *g);
 /* The stub said that it stopped a running guest for us. */
