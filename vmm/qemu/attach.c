@@ -190,8 +190,10 @@ static int connect_stub(struct qemu_machine *m, const char *address, char *err, 
 	if (fd < 0)
 		return rc;
 	m->gdb = gdb_open(fd, err, errlen);
-	if (!m->gdb)
+	if (!m->gdb) {
+		keeper_release(&m->keeper);
 		return -ECONNREFUSED;
+	}
 	qemu_clock_begin(m);
 	m->was_running = found_running(m);
 	if (!rc && !m->was_running) {

@@ -119,6 +119,16 @@ int keeper_start(struct keeper *k, int sock, bool run_on)
 	return 0;
 }
 
+void keeper_release(struct keeper *k)
+{
+	if (!k->pid)
+		return;
+	close(k->alive);
+	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	k->pid = 0;
+}
+
 void keeper_stop(struct keeper *k)
 {
 	if (!k->pid)
@@ -126,8 +136,5 @@ void keeper_stop(struct keeper *k)
 	/* Fails only when the keeper is gone already. */
 	if (write(k->alive, "", 1) < 0)
 		kill(k->pid, SIGKILL);
-	close(k->alive);
-	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	k->pid = 0;
+	keeper_release(k);
 }

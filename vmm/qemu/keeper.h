@@ -21,5 +21,8 @@ struct keeper {
 int keeper_start(struct keeper *k, int sock, bool run_on);
 /* The guest has been given back: the keeper is not needed any more. */
 void keeper_stop(struct keeper *k);
+/* It cannot be given back: let the keeper do what it does when the tracer dies, and wait for that.
+ */
+void keeper_release(struct keeper *k);
 
 #endif
