@@ -199,6 +199,22 @@ int machine_write(struct machine *m, uint64_t pa, const void *buf, size_t len);
 /* The same for instructions, so that every vCPU executes the new ones once it runs again. */
 int machine_write_text(struct machine *m, uint64_t pa, const void *buf, size_t len);
 
+#define MACHINE_PATCH_MAX 8
+
+/* New bytes of one place in guest text; they lie side by side in guest-physical memory. */
+struct machine_patch {
+	uint64_t pa;
+	uint8_t size; /* 1 to MACHINE_PATCH_MAX */
+	uint8_t bytes[MACHINE_PATCH_MAX];
+};
+
+/*
+ * Write n patches (the fewer gaps between them, the faster) in one sweep; the machine pauses itself
+ * around it unless it is paused already. -EINVAL and -EFAULT (not RAM) before anything is written;
+ * another error: the machine's, and some may have been written.
+ */
+int machine_patch_text(struct machine *m, const struct machine_patch *patches, size_t n);
+
 /*
  * Walk x86-64 page tables (levels: 4 or 5) from the table at guest-physical address root: the
  * physical address behind va, or -EFAULT. *left, when not NULL, gets the bytes up to the end of

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * payload.h - what the code in the guest and the host agree on: the layout of the window, the
+ * control block of each vCPU, the records. C and assembly include it.
+ *
+ * The window is memory of which both sides see every byte. The guest sees it at one stretch of
+ * kernel addresses within rel32 reach of its text:
+ *
+ *   WINDOW_HEADER     who has put it there; what a later tracer needs to take it away again
+ *   WINDOW_CTL        a control block for each vCPU
+ *   WINDOW_PIDS       bitmap of the pids that are traced, when only some are
+ *   WINDOW_TEXT       the payload's code: read and execute; all else is read and write
+ *   WINDOW_RINGS      the staging rings, one for each vCPU, of the same size (a power of two)
+ *
+ * The guest is not trusted: the host checks whatever it reads from here.
+ */
+#ifndef HVTRACE_TRACER_PAYLOAD_PAYLOAD_H
+#define HVTRACE_TRACER_PAYLOAD_PAYLOAD_H
+
+#define WINDOW_HEADER	 0x0
+#define WINDOW_TABLE	 0x1000 /* page table of the first piece: window.c */
+#define WINDOW_CTL	 0x2000
+#define WINDOW_TEXT	 0x4000
+#define WINDOW_TEXT_SIZE 0x4000
+#define WINDOW_PIDS	 0x80000
+#define WINDOW_PIDS_SIZE 0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */
+#define WINDOW_RINGS	 0x200000
+
+/* --- control block of a vCPU: WINDOW_CTL + vcpu * CTL_SIZE ---------------------------------- */
+
+#define CTL_SHIFT 8
+#define CTL_SIZE  (1 << CTL_SHIFT)
+
+#define CTL_HEAD     0	/* u64: next record to be written, counted from the ring's length on */
+#define CTL_DROPPED  8	/* u64: records not written because the ring was full (CTL_FL_LOSSLESS) */
+#define CTL_FLAGS    16 /* u32, written by the host: CTL_FL_ */
+#define CTL_LAST_PID 20 /* u32: of the latest PAYLOAD_COMM record; all ones: none */
+#define CTL_TAIL     64 /* u64, written by the host: records before this one have been taken */
+/* A request to the host, which the vCPU waits for: see PAYLOAD_CALL_ */
+#define CTL_CALL     128 /* u32: PAYLOAD_CALL_NONE, _MADE, _DONE */
+#define CTL_CALL_IP  132 /* u32: low half of the site's address */
+#define CTL_CALL_TSC 136 /* u64 */
+#define CTL_CALL_SP  144 /* u64: stack pointer at the site */
+#define CTL_CALL_DI  152 /* u64: the function's first argument */
+#define CTL_CALL_FL  160 /* u64: rflags at the site */
+
+#define CTL_FL_ON	(1 << 0) /* record */
+#define CTL_FL_PIDS	(1 << 1) /* only tasks whose bit is set in WINDOW_PIDS */
+#define CTL_FL_LOSSLESS (1 << 2) /* wait for CTL_TAIL instead of overwriting */
+
+/*
+ * The guest makes a call to the host by MADE, the host answers by DONE. A host that has gone must
+ * not hold the guest up: after CALL_TIMEOUT of TSC time (config) the vCPU takes its call back
+ * (NONE, by cmpxchg) and goes on.
+ */
+#define PAYLOAD_CALL_NONE 0
+#define PAYLOAD_CALL_MADE 1
+#define PAYLOAD_CALL_DONE 2
+
+/* --- records -------------------------------------------------------------------------------- */
+
+#define PAYLOAD_RECORD_SHIFT 5
+#define PAYLOAD_RECORD_SIZE  (1 << PAYLOAD_RECORD_SHIFT)
+
+/* Offsets in a record; the first four are those of PAYLOAD_FUNCTION (and of exits to come). */
+#define RECORD_TSC    0	 /* u64 */
+#define RECORD_IP     8	 /* u32: low half of the site; the high half of kernel text is all ones */
+#define RECORD_PARENT 12 /* u32: low half of the return address */
+#define RECORD_SP     16 /* u32: low half of the stack pointer at the site */
+#define RECORD_TASK   20 /* u32: pid | migration_disabled << RECORD_MIGRATE_SHIFT */
+#define RECORD_STATE  24 /* u32: type, flags, preempt_count: below. In every record */
+#define RECORD_SEQ    28 /* u32: low half of the record's number, written last. In every record */
+
+/* PAYLOAD_COMM: sent before the first record of another pid than the one before, by each vCPU. */
+#define RECORD_COMM_PID	 0 /* u32 */
+#define RECORD_COMM_TGID 4 /* u32 */
+#define RECORD_COMM_NAME 8 /* char[16] */
+
+#define RECORD_PID_MASK	     0x3fffff
+#define RECORD_MIGRATE_SHIFT 22
+
+/*
+ * State: bits 0 to 23 and 31 are the kernel's preempt_count as it was at the site (31 clear: a
+ * reschedule is wanted; include/linux/preempt.h and arch/x86/include/asm/preempt.h, 6.1).
+ */
+#define STATE_COUNT_MASK   0x80ffffff
+#define STATE_IRQS_OFF	   (1 << 24)
+#define STATE_NEED_RESCHED (1 << 25) /* TIF_NEED_RESCHED */
+#define STATE_TYPE_SHIFT   27
+#define STATE_TYPE_MASK	   0xf
+
+#define PAYLOAD_FUNCTION 1
+#define PAYLOAD_COMM	 2
+
+#ifndef __ASSEMBLER__
+
+#include <stdint.h>
+
+struct payload_record {
+	union {
+		struct {
+			uint64_t tsc;
+			uint32_t ip, parent, sp, task;
+		};
+		struct {
+			uint32_t comm_pid, comm_tgid;
+			char comm[16];
+		};
+	};
+	uint32_t state, seq;
+};
+
+_Static_assert(sizeof(struct payload_record) == PAYLOAD_RECORD_SIZE, "a record is 32 bytes");
+
+#define WINDOW_MAX_PIECES 64
+#define WINDOW_PIECE	  0x200000 /* what one entry of a page directory maps */
+#define PAYLOAD_MAGIC	  "hvtrace window 1"
+
+/* At WINDOW_HEADER. Addresses are the guest's. */
+struct payload_header {
+	char magic[16];
+	uint64_t va, size; /* of the window */
+	uint32_t nr_pieces;
+	uint32_t ring_size; /* bytes, of each vCPU */
+	uint32_t nr_vcpus;
+	uint32_t borrowed;		      /* the guest's page allocator has given the pieces */
+	uint64_t piece_pa[WINDOW_MAX_PIECES]; /* WINDOW_PIECE bytes each, in the window's order */
+	uint64_t piece_va[WINDOW_MAX_PIECES]; /* what the allocator returned */
+};
+
+#endif
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text.h - the payload's code, made ready for one kernel and one window. */
+#ifndef HVTRACE_TRACER_PAYLOAD_TEXT_H
+#define HVTRACE_TRACER_PAYLOAD_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the code needs to know. PAYLOAD_NONE where the kernel does not have it. */
+#define PAYLOAD_NONE UINT64_MAX
+
+struct payload_config {
+	uint64_t
+		window; /* guest address of the window; it and the kernel's text in the top 2 GiB */
+	uint32_t ring_size;
+	/* As %gs:disp32 takes them: run-time offsets of per-CPU variables */
+	uint64_t cpu_number, current_task, preempt_count;
+	/* Offsets in struct task_struct */
+	uint64_t task_pid, task_tgid, task_comm, task_migration_disabled, task_flags;
+	uint8_t need_resched_bit; /* of thread_info.flags */
+	uint64_t call_timeout;	  /* TSC ticks that a call to the host may take */
+	uint64_t full_timeout;	  /* TSC ticks that a record waits for room (CTL_FL_LOSSLESS) */
+};
+
+/* Where sites call: offsets from WINDOW_TEXT. */
+struct payload_text {
+	uint32_t function; /* record the call of a function: the site is at its fentry */
+	uint32_t call;	   /* call the host and wait for it (CTL_CALL); records nothing itself */
+	uint32_t size;	   /* bytes of code */
+	/*
+	 * Before enter_end nothing has been done yet but the call that got here; from leave on all
+	 * is done and only a return is left. A task that is interrupted there can be moved on by
+	 * hand: to its return address, with 8 added to its stack pointer. Offsets in pairs: code
+	 * in [first, second) is like that.
+	 */
+	struct {
+		uint32_t from, to;
+	} edge[8];
+	uint32_t nr_edges;
+};
+
+/*
+ * Write the code into buf (WINDOW_TEXT_SIZE bytes). 0, or -ERANGE with the name of the member of
+ * cfg that does not fit in *what.
+ */
+int payload_text_make(const struct payload_config *cfg, uint8_t *buf, struct payload_text *text,
+		      const char **what);
+
+#endif

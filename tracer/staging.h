@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * staging.h - the host's end of one vCPU's staging ring: takes records out in the order in which
+ * the guest has reserved them, and counts those that are lost.
+ *
+ * Guest memory is not trusted: head may jump, records may hold anything. What comes out has the
+ * sequence number that it must have; all else is counted as lost or corrupt.
+ */
+#ifndef HVTRACE_TRACER_STAGING_H
+#define HVTRACE_TRACER_STAGING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tracer/payload/payload.h"
+
+/* How the window is read and written; offsets are the window's. 0 or -errno. */
+struct staging_io {
+	int (*read)(void *arg, uint64_t off, void *buf, size_t len);
+	int (*write)(void *arg, uint64_t off, const void *buf, size_t len);
+	void *arg;
+};
+
+struct staging {
+	struct staging_io io;
+	uint64_t ctl, ring;   /* offsets in the window */
+	uint64_t length;      /* of the ring, in records; a power of two */
+	uint64_t next;	      /* number of the record that is taken next */
+	bool lossless;	      /* tell the guest (CTL_TAIL) what has been taken */
+	uint64_t taken, lost; /* taken + lost == head - length, once all is taken */
+	uint64_t dropped;     /* the guest's own count (CTL_FL_LOSSLESS), as read last */
+	uint64_t corrupt;     /* of the lost: the ring held what no payload writes */
+	unsigned int stuck;   /* looks in a row that found the next record reserved, not written */
+	struct payload_record *batch; /* STAGING_BATCH of them */
+};
+
+#define STAGING_BATCH 8192
+
+/* For an empty ring: its control block is written by the caller. 0 or -ENOMEM. */
+int staging_init(struct staging *s, const struct staging_io *io, unsigned int vcpu,
+		 uint32_t ring_size);
+void staging_exit(struct staging *s);
+
+/*
+ * Take records: up to STAGING_BATCH of them are at *records until the next call. *lost, when not
+ * NULL, gets how many were lost before the first of them. Gives their number, 0: there are none
+ * now, or a negative errno of the machine's.
+ */
+int staging_take(struct staging *s, const struct payload_record **records, uint64_t *lost);
+
+#endif
