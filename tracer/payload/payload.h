@@ -126,6 +126,11 @@ struct payload_header {
 	uint32_t borrowed;		      /* the guest's page allocator has given the pieces */
 	uint64_t piece_pa[WINDOW_MAX_PIECES]; /* WINDOW_PIECE bytes each, in the window's order */
 	uint64_t piece_va[WINDOW_MAX_PIECES]; /* what the allocator returned */
+	/* Of the code: struct payload_text, for whoever takes it away */
+	uint32_t text_size, nr_edges;
+	struct {
+		uint32_t from, to;
+	} edge[8];
 };
 
 #endif
