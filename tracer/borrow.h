@@ -24,7 +24,14 @@ struct borrow_call {
 	bool done;
 };
 
-/* Traps with this cookie and above belong to borrow_hit(). */
+/* Where functions are called, from the most to the least frequent place. */
+enum borrow_where {
+	BORROW_ANY,   /* in a task or a softirq: functions that do not sleep */
+	BORROW_TASK,  /* in a task, without spinlocks: the same, and they may wait for other CPUs */
+	BORROW_SLEEP, /* in a task that holds no lock at all: functions that may sleep */
+};
+
+/* Traps with this cookie belong to borrow_hit(). */
 #define BORROW_COOKIE (UINT64_MAX - 256)
 
 struct borrow;
@@ -33,13 +40,20 @@ struct borrow;
 struct borrow *borrow_new(const struct guestsym *gs, struct guest_kernel *g);
 void borrow_free(struct borrow *b); /* NULL is allowed */
 
+/* Run-time address of a function of the kernel, 0 when it has none of this name. */
+uint64_t borrow_function(const struct borrow *b, const char *name);
+
+/* A call that has begun may take this much longer than the time that was given for all. */
+#define BORROW_FINISH_MS 30000
+
 /*
  * Make n calls, one after the other, on one vCPU; the machine runs, and this is not its thread.
- * With `task` only in the context of a task that may sleep, without locks: else also in softirqs.
- * 0 and all calls done; -ETIMEDOUT: the guest never got to a safe point; others. One line in err.
+ * One thread at a time. 0 and all calls are done. -ETIMEDOUT: the guest never got to a safe point,
+ * no call was made. -EIO: it did not get back from a call, which is then not done, nor are those
+ * behind it (it goes on by itself, should it ever get back). Others. One line in err.
  */
-int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, bool task, int timeout_ms,
-	       char *err, size_t errlen);
+int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
+	       int timeout_ms, char *err, size_t errlen);
 /* A trap of ours was hit; on the vCPU's thread. */
 void borrow_hit(struct borrow *b, const struct machine_hit *hit);
 

@@ -1,4 +1,5 @@
 tracer-objs :=
+tracer-objs += tracer/borrow.o
 tracer-objs += tracer/comms.o
 tracer-objs += tracer/locate.o
 tracer-objs += tracer/merge.o

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tracer/borrow.h"
 #include "tracer/comms.h"
 #include "tracer/guest.h"
 #include "tracer/ring.h"
@@ -125,6 +126,7 @@ struct trace {
 	struct comms *comms;
 	unsigned int vcpus;
 	struct ring *ring[MACHINE_MAX_VCPUS];
+	struct borrow *borrow;	/* of an attached guest that runs */
 	/* Site recorded last, for progress displays. */
 	_Atomic(const char *) at[MACHINE_MAX_VCPUS];
 	uint64_t max_events; /* UINT64_MAX: no limit */

@@ -101,6 +101,7 @@ void trace_free(struct trace *t)
 	if (!t)
 		return;
 	probe_set_free(&t->probes);
+	borrow_free(t->borrow);
 	modules_free(t);
 	for (unsigned int i = 0; i < t->vcpus; i++)
 		ring_free(t->ring[i]);
@@ -132,6 +133,13 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 	guest_bind(&t->guest, m);
 	machine_pause(m);
 	ret = guest_locate(&t->guest, t->gs, err, errlen);
+	if (!ret) {
+		t->borrow = borrow_new(t->gs, &t->guest);
+		if (!t->borrow) {
+			snprintf(err, errlen, "no memory");
+			ret = -ENOMEM;
+		}
+	}
 	if (!ret) {
 		guards_booted(t);
 		ret = modules_update(t);
@@ -175,6 +183,10 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 {
 	struct probe *p = NULL;
 
+	if (hit->cookie == BORROW_COOKIE) {
+		borrow_hit(t->borrow, hit);
+		return;
+	}
 	if (hit->cookie < t->probes.nr) {
 		p = &t->probes.v[hit->cookie];
 		if (p->flags & PROBE_FL_RECORD && t->tracer->hit)

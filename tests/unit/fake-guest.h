@@ -20,6 +20,7 @@
 #define FAKE_RAM     (UINT64_C(8) << 20)
 #define FAKE_DIRECT  UINT64_C(0xffff888000000000)
 #define FAKE_MAX     32
+#define FAKE_VCPUS   4
 #define FAKE_VA(off) (FAKE_TEXT + (off))
 
 struct fake_guest {
@@ -38,6 +39,7 @@ struct fake_guest {
 	int trap_error; /* what setting and clearing traps gives, when not 0 */
 	unsigned int paused, woken;
 	struct machine_sregs sregs;
+	struct machine_regs regs[FAKE_VCPUS]; /* as set last */
 	/* Page tables: these ranges are mapped when walked from root. */
 	struct {
 		uint64_t root, va, len, pa;
@@ -102,6 +104,16 @@ int machine_read(struct machine *m, uint64_t pa, void *buf, size_t len)
 	return 0;
 }
 
+int machine_write(struct machine *m, uint64_t pa, const void *buf, size_t len)
+{
+	void *p = machine_host_ptr(m, pa, len);
+
+	if (!p)
+		return -EFAULT;
+	memcpy(p, buf, len);
+	return 0;
+}
+
 static void fake_map(uint64_t root, uint64_t va, uint64_t len, uint64_t pa)
 {
 	fake.maps[fake.nmaps].root = root;
@@ -131,6 +143,15 @@ int machine_get_sregs(struct machine *m, unsigned int vcpu, struct machine_sregs
 {
 	(void)m, (void)vcpu;
 	*sregs = fake.sregs;
+	return 0;
+}
+
+int machine_set_regs(struct machine *m, unsigned int vcpu, const struct machine_regs *regs)
+{
+	(void)m;
+	if (vcpu >= FAKE_VCPUS)
+		return -EINVAL;
+	fake.regs[vcpu] = *regs;
 	return 0;
 }
 
