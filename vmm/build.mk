@@ -40,6 +40,7 @@ vmm-objs += vmm/qemu/libvirt.o
 vmm-objs += vmm/qemu/list.o
 vmm-objs += vmm/qemu/monitor.o
 vmm-objs += vmm/qemu/packet.o
+vmm-objs += vmm/qemu/patch.o
 vmm-objs += vmm/qemu/ram.o
 vmm-objs += vmm/qemu/regs.o
 vmm-objs += vmm/qemu/run.o

@@ -28,6 +28,8 @@ struct machine_ops {
 	int (*read)(struct machine *m, uint64_t pa, void *buf, size_t len);
 	int (*write)(struct machine *m, uint64_t pa, const void *buf, size_t len);
 	int (*write_text)(struct machine *m, uint64_t pa, const void *buf, size_t len);
+	/* The sizes are right, the machine is paused. NULL: through host_ptr */
+	int (*patch_text)(struct machine *m, const struct machine_patch *patches, size_t n);
 	int (*window)(struct machine *m, size_t size, uint64_t *pa, void **host);
 	void (*pause)(struct machine *m);
 	void (*resume)(struct machine *m);

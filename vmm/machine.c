@@ -135,6 +135,34 @@ int machine_write_text(struct machine *m, uint64_t pa, const void *buf, size_t l
 	return machine_write(m, pa, buf, len);
 }
 
+/* Each patch by host address: the kvm backend's vCPUs are outside the guest and enter it anew. */
+static int patch_directly(struct machine *m, const struct machine_patch *patches, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (check_range(m, patches[i].pa, patches[i].size))
+			return -EFAULT;
+	}
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = machine_write_text(m, patches[i].pa, patches[i].bytes, patches[i].size);
+	return rc;
+}
+
+int machine_patch_text(struct machine *m, const struct machine_patch *patches, size_t n)
+{
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!patches[i].size || patches[i].size > MACHINE_PATCH_MAX)
+			return -EINVAL;
+	}
+	machine_pause(m);
+	rc = m->ops->patch_text ? m->ops->patch_text(m, patches, n) : patch_directly(m, patches, n);
+	machine_resume(m);
+	return rc;
+}
+
 int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host)
 {
 	return m->ops->window(m, size, pa, host);

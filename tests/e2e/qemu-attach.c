@@ -471,6 +471,83 @@ static void test_write_text(void **state)
 	assert_non_null(strstr(e->out, "\nppid=1\r"));
 }
 
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/*
+ * Every site that is a NOP is to become a jump to what follows it, except one whose function is to
+ * return 1337.
+ */
+static size_t patches_make(struct env *e, struct machine_patch *set, struct machine_patch *restore)
+{
+	static const uint8_t insns[] = {0xb8, 0x39, 0x05, 0, 0, 0xc3}; /* mov $1337,%eax; ret */
+	static const uint8_t nop[SITE_SIZE] = {0x0f, 0x1f, 0x44}, jump[SITE_SIZE] = {0xe9};
+	const struct guestsym_site *sites;
+	size_t n = guestsym_fentry_sites(e->gs, &sites), count = 0;
+	uint64_t end = running(e, "_etext"), special = site(e, "__x64_sys_getppid");
+
+	for (size_t i = 0; i < n && sites[i].addr + e->slide < end; i++) {
+		struct machine_patch *s = &set[count], *r = &restore[count];
+		uint64_t va = sites[i].addr + e->slide;
+
+		r->pa = s->pa = phys(e, va);
+		r->size = s->size = va == special ? sizeof(insns) : SITE_SIZE;
+		assert_int_equal(machine_read(e->m, r->pa, r->bytes, r->size), 0);
+		if (memcmp(r->bytes, nop, SITE_SIZE))
+			continue;
+		memcpy(s->bytes, va == special ? insns : jump, s->size);
+		count++;
+	}
+	return count;
+}
+
+/* All fentry sites at once, set and restored while the guest works. */
+static void test_patch_text(void **state)
+{
+	struct env *e = *state;
+	const struct guestsym_site *sites;
+	size_t room = guestsym_fentry_sites(e->gs, &sites), n, len, len_after;
+	struct machine_patch *set = calloc(room, sizeof(*set)),
+			     *restore = calloc(room, sizeof(*restore));
+	uint8_t *before, *after;
+
+	assert_true(set && restore);
+	attach(e);
+	before = read_text(e, &len);
+	n = patches_make(e, set, restore);
+	assert_true(n > 30000);
+	console_send(e, "workload sched_yield 100000 getpid 100000");
+	for (int i = 0; i < 4; i++) {
+		double start = now(), middle;
+
+		assert_int_equal(machine_patch_text(e->m, set, n), 0);
+		middle = now();
+		assert_int_equal(machine_patch_text(e->m, restore, n), 0);
+		print_message("# %zu sites set in %.0f ms, restored in %.0f ms\n", n,
+			      (middle - start) * 1e3, (now() - middle) * 1e3);
+	}
+	assert_true(console_done(e, LIMIT_S * 1000));
+	assert_int_equal(machine_patch_text(e->m, set, n), 0);
+	console_run(e, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->out, "\nppid=1337\r"));
+	assert_int_equal(machine_patch_text(e->m, restore, n), 0);
+	console_run(e, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->out, "\nppid=1\r"));
+	after = read_text(e, &len_after);
+	assert_int_equal(len_after, len);
+	assert_memory_equal(after, before, len);
+	detach(e);
+	free(before);
+	free(after);
+	free(set);
+	free(restore);
+}
+
 /* Let go with traps in place, again and again, while the guest works. */
 static void test_cycles(void **state)
 {
@@ -576,8 +653,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(test_info),     TEST(test_kernel),	    TEST(test_pause),
 		TEST(test_traps),    TEST(test_traps_both), TEST(test_handler),
-		TEST(test_set_regs), TEST(test_write_text), TEST(test_cycles),
-		TEST(test_reset),    TEST(test_poweroff),
+		TEST(test_set_regs), TEST(test_write_text), TEST(test_patch_text),
+		TEST(test_cycles),   TEST(test_reset),	    TEST(test_poweroff),
 	};
 
 	if (argc < 4) {

@@ -3,3 +3,4 @@ unit-tests += tests/unit/test-qemu-gdb
 unit-tests += tests/unit/test-qemu-keeper
 unit-tests += tests/unit/test-qemu-monitor
 unit-tests += tests/unit/test-qemu-packet
+unit-tests += tests/unit/test-qemu-patch

@@ -12,35 +12,6 @@
 #include "tests/unit/fake-stub.h"
 #include "vmm/qemu/gdb.h"
 
-/* In QEMU's order and sizes, as far as hvtrace looks at them. */
-/* clang-format off */
-#define R64(n) "<reg name=\"" n "\" bitsize=\"64\"/>"
-#define R32(n) "<reg name='" n "' bitsize='32' type=\"int32\"/>"
-#define CORE                                                                                       \
-	"<feature><!-- <reg name=\"no\"/> --><reg name=\"rax\" bitsize=\"64\" regnum=\"0\"/>"      \
-	R64("rbx") R64("rcx") R64("rdx") R64("rsi") R64("rdi") R64("rbp") R64("rsp") R64("r8")     \
-	R64("r9") R64("r10") R64("r11") R64("r12") R64("r13") R64("r14") R64("r15") R64("rip")     \
-	R32("eflags") R32("cs") R32("ss")
-#define REST                                                                                       \
-	R64("fs_base") R64("gs_base") R64("k_gs_base") R64("cr0") R64("cr2") R64("cr3")            \
-	R64("cr4") "<reg name=\"st0\" bitsize=\"80\"/>" R64("efer") "</feature>"
-/* clang-format on */
-#define XML    CORE REST
-#define TARGET "<target><xi:include href=\"64.xml\"/></target>"
-#define BYTES  (17 * 8 + 3 * 4 + 8 * 8 + 10)
-
-#define SUPPORTED "qSupported:multiprocess+;swbreak+;vContSupported+"
-#define READ	  "qXfer:features:read:"
-
-/* How every script begins: what gdb_open() asks. */
-#define HELLO                                                                                      \
-	{.want = SUPPORTED, .say = "PacketSize=1000;qXfer:features:read+;multiprocess+"},          \
-		{.want = "?", .say = "T05thread:p01.01;"},                                         \
-		{.want = READ "target.xml:0,800", .say = "l" TARGET},                              \
-	{                                                                                          \
-		.want = READ "64.xml:0,800", .say = "l" XML                                        \
-	}
-
 static struct gdb *begin(struct stub *s, const struct stub_step *script)
 {
 	char err[256] = "";

@@ -393,6 +393,98 @@ static void check_regs(enum machine_trap_kind kind)
 	guest_free(&g);
 }
 
+/* The site and what counts the call behind it: a jump over that makes calls that do not count. */
+static struct machine_patch jump_over_count(const struct guest *g, unsigned int i)
+{
+	struct machine_patch patch = {.size = GUEST_SITE_SIZE, .bytes = {0xe9}};
+	char name[24];
+	uint32_t rel;
+	uint64_t va;
+
+	snprintf(name, sizeof(name), "work_%u", i);
+	va = guest_sym(g, name);
+	patch.pa = guest_pa(va);
+	snprintf(name, sizeof(name), "work_counted_%u", i);
+	rel = (uint32_t)(guest_sym(g, name) - (va + GUEST_SITE_SIZE));
+	memcpy(patch.bytes + 1, &rel, sizeof(rel));
+	return patch;
+}
+
+/* Patched sites do what the patch says while the guest runs, others what they did. */
+static void test_patch_text(void **state)
+{
+	struct machine_patch set[GUEST_NR_WORK / 2], restore[GUEST_NR_WORK / 2];
+	_Atomic uint64_t *count;
+	size_t n = GUEST_NR_WORK / 2, size;
+	void *before, *after;
+	struct guest g;
+
+	(void)state;
+	guest_new(&g, 2, "job=work nops=1 end=poweroff");
+	count = guest_var(&g, "work_count");
+	guest_start(&g);
+	guest_wait_var(count + GUEST_NR_WORK, 1); /* both are up, and have written their NOPs */
+	before = guest_text(&g, &size);
+	for (unsigned int i = 0; i < n; i++) {
+		restore[i] = set[i] = jump_over_count(&g, i);
+		machine_read(g.m, set[i].pa, restore[i].bytes, set[i].size);
+	}
+	for (int round = 0; round < 100; round++) {
+		uint64_t seen[2 * GUEST_NR_WORK];
+
+		machine_pause(g.m);
+		assert_int_equal(machine_patch_text(g.m, set, n), 0);
+		for (unsigned int i = 0; i < 2 * GUEST_NR_WORK; i++)
+			seen[i] = count[i];
+		machine_resume(g.m);
+		guest_wait_var(&count[n], seen[n] + 20);
+		guest_wait_var(&count[GUEST_NR_WORK + n], seen[GUEST_NR_WORK + n] + 20);
+		/* One that had passed its site already may count. */
+		for (unsigned int i = 0; i < n; i++) {
+			assert_true(count[i] <= seen[i] + 1);
+			assert_true(count[GUEST_NR_WORK + i] <= seen[GUEST_NR_WORK + i] + 1);
+		}
+		assert_int_equal(machine_patch_text(g.m, restore, n), 0); /* on its own */
+		guest_wait_var(&count[0], seen[0] + 3);
+	}
+	after = guest_text(&g, &size);
+	assert_memory_equal(before, after, size);
+	guest_stop(&g);
+	free(before);
+	free(after);
+	guest_free(&g);
+}
+
+static void test_patch_text_refused(void **state)
+{
+	struct machine_patch patch[] = {
+		{.pa = 40 * MIB, .size = 1, .bytes = {0x5a}},
+		{.pa = 41 * MIB, .size = MACHINE_PATCH_MAX},
+	};
+	uint8_t byte;
+	struct guest g;
+
+	(void)state;
+	guest_new(&g, 1, "end=poweroff");
+	patch[1].size = 0;
+	assert_int_equal(machine_patch_text(g.m, patch, 2), -EINVAL);
+	patch[1].size = MACHINE_PATCH_MAX + 1;
+	assert_int_equal(machine_patch_text(g.m, patch, 2), -EINVAL);
+	patch[1].size = MACHINE_PATCH_MAX;
+	patch[1].pa = 64 * MIB - 1;
+	assert_int_equal(machine_patch_text(g.m, patch, 2), -EFAULT);
+	patch[1].pa = UINT64_MAX - 1;
+	assert_int_equal(machine_patch_text(g.m, patch, 2), -EFAULT);
+	assert_int_equal(machine_read(g.m, patch[0].pa, &byte, 1), 0);
+	assert_int_equal(byte, 0); /* nothing was written */
+	patch[1].pa = 64 * MIB - MACHINE_PATCH_MAX;
+	assert_int_equal(machine_patch_text(g.m, patch, 2), 0);
+	assert_int_equal(machine_read(g.m, patch[0].pa, &byte, 1), 0);
+	assert_int_equal(byte, 0x5a);
+	assert_int_equal(machine_patch_text(g.m, NULL, 0), 0);
+	guest_free(&g);
+}
+
 static void test_regs_out(void **state)
 {
 	(void)state;
@@ -603,6 +695,8 @@ int main(void)
 		cmocka_unit_test(test_boot_params),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_windows_run_out),
+		cmocka_unit_test(test_patch_text),
+		cmocka_unit_test(test_patch_text_refused),
 		cmocka_unit_test(test_regs_out),
 		cmocka_unit_test(test_regs_int3),
 		cmocka_unit_test(test_sregs_at_each_hit),

@@ -294,6 +294,7 @@ const struct machine_ops qemu_machine_ops = {
 	.read = qemu_read,
 	.write = qemu_write,
 	.write_text = qemu_write_text,
+	.patch_text = qemu_patch_text,
 	.window = qemu_window,
 	.pause = qemu_pause,
 	.resume = qemu_resume,

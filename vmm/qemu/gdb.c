@@ -19,6 +19,7 @@
 
 #define ANSWER_MS   5000
 #define MEM_CHUNK   1024      /* bytes in a packet; twice that in digits fits QEMU's 4096 */
+#define AHEAD_MAX   16	      /* writes whose answers have not been read */
 #define MONITOR_MAX (8 << 20) /* bytes that a monitor command may print */
 #define XML_MAX	    (256 << 10)
 #define MAX_XML	    16
@@ -30,7 +31,9 @@ struct gdb {
 	bool was_running;
 	bool phys; /* addresses of memory packets are physical */
 	uint32_t pid;
-	uint32_t selected; /* by Hg; 0: none yet */
+	uint32_t selected;  /* by Hg; 0: none yet */
+	unsigned int ahead; /* writes whose answers have not been read yet */
+	int ahead_error;    /* the first of theirs */
 };
 
 /* --- asking ------------------------------------------------------------------------------- */
@@ -54,6 +57,8 @@ static int next_answer(struct gdb *g)
 		if (rc >= 0 && g->conn.data[0] == 'T')
 			g->was_running = true;
 	} while (rc >= 0 && is_stop(g->conn.data));
+	if (rc == -ETIMEDOUT)
+		g->conn.error = rc; /* what comes late would be taken for the next one's answer */
 	return rc;
 }
 
@@ -420,23 +425,66 @@ int gdb_read_phys(struct gdb *g, uint64_t pa, void *buf, size_t len)
 	return rc;
 }
 
+/*
+ * What is on its way must fit the sockets' buffers in both directions: QEMU does not read on while
+ * it cannot get rid of an answer.
+ */
+static void ahead_take(struct gdb *g)
+{
+	int rc = expect_ok(g, next_answer(g));
+
+	if (rc && !g->ahead_error)
+		g->ahead_error = rc;
+	g->ahead--;
+	g->conn.no_resend = g->ahead > 1;
+}
+
+int gdb_write_ahead(struct gdb *g, uint64_t pa, const void *buf, size_t len)
+{
+	char text[2 * GDB_WRITE_MAX + 64];
+	int rc;
+
+	if (len > GDB_WRITE_MAX)
+		return -EMSGSIZE;
+	rc = memory_select(g);
+	if (g->ahead == AHEAD_MAX)
+		ahead_take(g);
+	if (rc || g->ahead_error)
+		return rc ? rc : g->ahead_error;
+	hex_encode(text + sprintf(text, "M%" PRIx64 ",%zx:", pa, len), buf, len);
+	g->conn.no_resend = g->ahead > 0;
+	rc = packet_send(&g->conn, text);
+	if (!rc)
+		g->ahead++;
+	return rc;
+}
+
+int gdb_write_finish(struct gdb *g)
+{
+	int rc;
+
+	while (g->ahead)
+		ahead_take(g);
+	rc = g->ahead_error;
+	g->ahead_error = 0;
+	return rc;
+}
+
 int gdb_write_phys(struct gdb *g, uint64_t pa, const void *buf, size_t len)
 {
-	char text[2 * MEM_CHUNK + 64];
 	const uint8_t *from = buf;
-	int rc = memory_select(g);
+	int rc = 0, end;
 
 	while (!rc && len) {
-		size_t part = len < MEM_CHUNK ? len : MEM_CHUNK;
+		size_t part = len < GDB_WRITE_MAX ? len : GDB_WRITE_MAX;
 
-		hex_encode(text + sprintf(text, "M%" PRIx64 ",%zx:", pa, part), from, part);
-		rc = packet_send(&g->conn, text);
-		rc = expect_ok(g, rc ? rc : next_answer(g));
+		rc = gdb_write_ahead(g, pa, from, part);
 		pa += part;
 		from += part;
 		len -= part;
 	}
-	return rc;
+	end = gdb_write_finish(g);
+	return rc ? rc : end;
 }
 
 /* --- running -------------------------------------------------------------------------------- */

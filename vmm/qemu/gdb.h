@@ -48,6 +48,17 @@ int gdb_write_reg(struct gdb *g, uint32_t thread, enum gdb_reg reg, uint64_t val
 int gdb_read_phys(struct gdb *g, uint64_t pa, void *buf, size_t len);
 int gdb_write_phys(struct gdb *g, uint64_t pa, const void *buf, size_t len);
 
+/* Bytes that one packet carries. */
+#define GDB_WRITE_MAX 1024
+
+/*
+ * Many writes, one packet each: the stub's answers are read while it works on what is on its way.
+ * A run of them ends with gdb_write_finish(), also after an error, which may be that of any write
+ * before. Nothing else may be asked in between.
+ */
+int gdb_write_ahead(struct gdb *g, uint64_t pa, const void *buf, size_t len);
+int gdb_write_finish(struct gdb *g);
+
 /* A software breakpoint at the address that rip has there. */
 int gdb_breakpoint_set(struct gdb *g, uint64_t va);
 int gdb_breakpoint_clear(struct gdb *g, uint64_t va);

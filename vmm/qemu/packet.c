@@ -228,7 +228,7 @@ static int take_idle(struct packet_conn *c, char byte)
 		c->len = 0;
 		c->sum = 0;
 	} else if (byte == '-' && !c->no_ack && c->out_len) {
-		if (++c->bad > MAX_RETRIES)
+		if (c->no_resend || ++c->bad > MAX_RETRIES)
 			return fail(c, -EBADMSG);
 		return send_bytes(c, c->out, c->out_len);
 	}

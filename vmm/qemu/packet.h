@@ -17,9 +17,11 @@
  */
 struct packet_conn {
 	int fd;
-	int error;    /* what ended the connection, negative */
-	bool no_ack;  /* both sides have agreed not to acknowledge packets */
-	bool ack_due; /* for the packet received last; goes out with the next one sent */
+	int error;	/* what ended the connection, negative */
+	bool no_ack;	/* both sides have agreed not to acknowledge packets */
+	bool ack_due;	/* for the packet received last; goes out with the next one sent */
+	bool no_resend; /* set by the owner: more than one packet is unanswered, `out` has the last
+			 */
 	/* What has been received of the next packet. */
 	int state;
 	uint8_t sum, sum_sent;

@@ -102,11 +102,16 @@ void qemu_message(struct qemu_machine *m, enum machine_msg_level level, const ch
 int qemu_ram_init(struct qemu_machine *m);
 void qemu_ram_exit(struct qemu_machine *m);
 bool qemu_ram_has(const struct qemu_machine *m, uint64_t pa, size_t len);
+/* Of [pa, pa + len), which is RAM of known layout: where it lies in QEMU, and how much of it. */
+size_t qemu_ram_piece(const struct qemu_ram *ram, uint64_t pa, size_t len, uint64_t *hva);
 /* Called with m->io held and the guest standing; qemu_read() takes care of both. */
 int qemu_read_standing(struct qemu_machine *m, uint64_t pa, void *buf, size_t len);
 int qemu_read(struct machine *base, uint64_t pa, void *buf, size_t len);
 int qemu_write(struct machine *base, uint64_t pa, const void *buf, size_t len);
 int qemu_write_text(struct machine *base, uint64_t pa, const void *buf, size_t len);
+
+/* patch.c: machine_patch_text() of a paused machine */
+int qemu_patch_text(struct machine *base, const struct machine_patch *patches, size_t n);
 
 /* monitor.c: numbers in what QEMU's monitor prints */
 int qemu_monitor_regions(const char *mtree, struct qemu_region *regions, unsigned int max);

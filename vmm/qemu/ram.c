@@ -100,18 +100,24 @@ bool qemu_ram_has(const struct qemu_machine *m, uint64_t pa, size_t len)
 	return true;
 }
 
+size_t qemu_ram_piece(const struct qemu_ram *ram, uint64_t pa, size_t len, uint64_t *hva)
+{
+	const struct qemu_region *r = region_at(ram, pa);
+	uint64_t off = pa - r->pa;
+
+	*hva = r->hva + off;
+	return r->size - off < len ? (size_t)(r->size - off) : len;
+}
+
 static int direct_copy(struct qemu_machine *m, uint64_t pa, void *buf, size_t len, bool write)
 {
 	uint8_t *at = buf;
 
 	while (len) {
-		const struct qemu_region *r = region_at(&m->ram, pa);
-		size_t part = len;
-		int rc;
+		uint64_t hva;
+		size_t part = qemu_ram_piece(&m->ram, pa, len, &hva);
+		int rc = host_copy_all(&m->ram, hva, at, part, write);
 
-		if (r->pa + r->size - pa < part)
-			part = (size_t)(r->pa + r->size - pa);
-		rc = host_copy_all(&m->ram, r->hva + (pa - r->pa), at, part, write);
 		if (rc)
 			return rc;
 		pa += part;
