@@ -80,6 +80,11 @@ $(O)/obj/%.o: %.c | need-libs
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
+$(O)/obj/%.o: %.S | need-libs
+	$(call say,AS,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+
 .PHONY: all need-libs setup guest check check-built demo bench fuzz soak lint install clean help
 
 need-libs:

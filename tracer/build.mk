@@ -27,3 +27,5 @@ tracer-objs += tracer/trace-print.o
 tracer-objs += tracer/tracers.o
 tracer-objs += tracer/tracers/function.o
 tracer-objs += tracer/tracers/nop.o
+tracer-objs += tracer/payload/patch.o
+tracer-objs += tracer/payload/payload.o

@@ -31,31 +31,40 @@
 #define CTL_SHIFT 8
 #define CTL_SIZE  (1 << CTL_SHIFT)
 
-#define CTL_HEAD     0	/* u64: next record to be written, counted from the ring's length on */
-#define CTL_DROPPED  8	/* u64: records not written because the ring was full (CTL_FL_LOSSLESS) */
-#define CTL_FLAGS    16 /* u32, written by the host: CTL_FL_ */
-#define CTL_LAST_PID 20 /* u32: of the latest PAYLOAD_COMM record; all ones: none */
-#define CTL_TAIL     64 /* u64, written by the host: records before this one have been taken */
+#define CTL_HEAD      0	 /* u64: next record to be written, counted from the ring's length on */
+#define CTL_DROPPED   8	 /* u64: records not written because the ring was full (CTL_FL_LOSSLESS) */
+#define CTL_FLAGS     16 /* u32, written by the host: CTL_FL_ */
+#define CTL_LAST_PID  20 /* u32: of the latest PAYLOAD_COMM record; all ones: none */
+#define CTL_FULL_TAIL 24 /* u64: the CTL_TAIL that a wait has timed out at; 0: none */
+#define CTL_TAIL      64 /* u64, written by the host: records before this one have been taken */
 /* A request to the host, which the vCPU waits for: see PAYLOAD_CALL_ */
-#define CTL_CALL     128 /* u32: PAYLOAD_CALL_NONE, _MADE, _DONE */
+#define CTL_CALL     128 /* u32: PAYLOAD_CALL_ */
 #define CTL_CALL_IP  132 /* u32: low half of the site's address */
 #define CTL_CALL_TSC 136 /* u64 */
 #define CTL_CALL_SP  144 /* u64: stack pointer at the site */
 #define CTL_CALL_DI  152 /* u64: the function's first argument */
-#define CTL_CALL_FL  160 /* u64: rflags at the site */
+#define CTL_CALL_FL  160 /* u64: rflags at the site, but for the arithmetic flags */
 
 #define CTL_FL_ON	(1 << 0) /* record */
 #define CTL_FL_PIDS	(1 << 1) /* only tasks whose bit is set in WINDOW_PIDS */
 #define CTL_FL_LOSSLESS (1 << 2) /* wait for CTL_TAIL instead of overwriting */
 
 /*
- * The guest makes a call to the host by MADE, the host answers by DONE. A host that has gone must
- * not hold the guest up: after CALL_TIMEOUT of TSC time (config) the vCPU takes its call back
- * (NONE, by cmpxchg) and goes on.
+ * The guest makes a call to the host by MADE, the host answers by DONE; the vCPU stands in between,
+ * its preempt_count raised. A host that has gone must not hold the guest up: after call_timeout
+ * (TSC ticks) the vCPU takes its call back (NONE, by cmpxchg) and goes on. A host that works on a
+ * call while the vCPU may run says so by TAKEN, then the vCPU waits for as long again. A host that
+ * has paused the vCPU and then still finds MADE needs no TAKEN: nothing is taken back while the
+ * vCPU is paused, and the answer is looked for before the time.
+ *
+ * While a call is BUSY, those that interrupts of this vCPU want to make are left out.
  */
-#define PAYLOAD_CALL_NONE 0
-#define PAYLOAD_CALL_MADE 1
-#define PAYLOAD_CALL_DONE 2
+#define PAYLOAD_CALL_NONE    0
+#define PAYLOAD_CALL_MADE    1
+#define PAYLOAD_CALL_DONE    2
+#define PAYLOAD_CALL_TAKEN   3 /* by the host */
+#define PAYLOAD_CALL_FILLING 5 /* by the guest: about to be made */
+#define PAYLOAD_CALL_BUSY    1 /* bit of those that are not over */
 
 /* --- records -------------------------------------------------------------------------------- */
 
@@ -83,11 +92,13 @@
  * State: bits 0 to 23 and 31 are the kernel's preempt_count as it was at the site (31 clear: a
  * reschedule is wanted; include/linux/preempt.h and arch/x86/include/asm/preempt.h, 6.1).
  */
-#define STATE_COUNT_MASK   0x80ffffff
-#define STATE_IRQS_OFF	   (1 << 24)
-#define STATE_NEED_RESCHED (1 << 25) /* TIF_NEED_RESCHED */
-#define STATE_TYPE_SHIFT   27
-#define STATE_TYPE_MASK	   0xf
+#define STATE_COUNT_MASK	 0x80ffffff
+#define STATE_IRQS_OFF_SHIFT	 24
+#define STATE_IRQS_OFF		 (1 << STATE_IRQS_OFF_SHIFT)
+#define STATE_NEED_RESCHED_SHIFT 25
+#define STATE_NEED_RESCHED	 (1 << STATE_NEED_RESCHED_SHIFT) /* TIF_NEED_RESCHED */
+#define STATE_TYPE_SHIFT	 27
+#define STATE_TYPE_MASK		 0xf
 
 #define PAYLOAD_FUNCTION 1
 #define PAYLOAD_COMM	 2

@@ -10,14 +10,17 @@
 #define PAYLOAD_NONE UINT64_MAX
 
 struct payload_config {
-	uint64_t
-		window; /* guest address of the window; it and the kernel's text in the top 2 GiB */
+	uint64_t window; /* its guest address; it and the kernel's text in the top 2 GiB */
 	uint32_t ring_size;
-	/* As %gs:disp32 takes them: run-time offsets of per-CPU variables */
+	/*
+	 * As %gs:disp32 takes them: run-time offsets of per-CPU variables. Every CPU number that
+	 * the guest has is one of a control block and a ring in the window.
+	 */
 	uint64_t cpu_number, current_task, preempt_count;
 	/* Offsets in struct task_struct */
 	uint64_t task_pid, task_tgid, task_comm, task_migration_disabled, task_flags;
 	uint8_t need_resched_bit; /* of thread_info.flags */
+	uint64_t text_mutex;	  /* guest address */
 	uint64_t call_timeout;	  /* TSC ticks that a call to the host may take */
 	uint64_t full_timeout;	  /* TSC ticks that a record waits for room (CTL_FL_LOSSLESS) */
 };
@@ -26,12 +29,14 @@ struct payload_config {
 struct payload_text {
 	uint32_t function; /* record the call of a function: the site is at its fentry */
 	uint32_t call;	   /* call the host and wait for it (CTL_CALL); records nothing itself */
-	uint32_t size;	   /* bytes of code */
+	/* The first argument is text_mutex: as call. Otherwise do nothing, or record the call. */
+	uint32_t lock, lock_record;
+	uint32_t size; /* bytes of code */
 	/*
-	 * Before enter_end nothing has been done yet but the call that got here; from leave on all
-	 * is done and only a return is left. A task that is interrupted there can be moved on by
-	 * hand: to its return address, with 8 added to its stack pointer. Offsets in pairs: code
-	 * in [first, second) is like that.
+	 * In code at [from, to) nothing has been done yet but the call that got here, or all is
+	 * done and only a return is left. A task that is interrupted there can be moved on by hand:
+	 * to its return address, with 8 added to its stack pointer. Anywhere else preempt_count is
+	 * raised, so no task is ever preempted there.
 	 */
 	struct {
 		uint32_t from, to;

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+unit-tests += tests/unit/test-payload
+unit-tests += tests/unit/test-payload-code
+unit-tests += tests/unit/test-payload-nest

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * code.h - what payload.S leaves open, and patch.c fills in. C and assembly include it.
+ *
+ * Each operand that depends on the kernel or on the window is a row in payload_patches[]; what
+ * reads a member that not every kernel has is a row in payload_optional[].
+ */
+#ifndef HVTRACE_TRACER_PAYLOAD_CODE_H
+#define HVTRACE_TRACER_PAYLOAD_CODE_H
+
+/* Displacements of 32 bits: the value is added to what the code has there. */
+#define PATCH_WINDOW		 0
+#define PATCH_CPU_NUMBER	 1
+#define PATCH_CURRENT_TASK	 2
+#define PATCH_PREEMPT_COUNT	 3
+#define PATCH_PID		 4
+#define PATCH_TGID		 5
+#define PATCH_COMM		 6
+#define PATCH_MIGRATION_DISABLED 7
+#define PATCH_TASK_FLAGS	 8
+/* Immediates: the value takes the place of what the code has there. */
+#define PATCH_NEED_RESCHED 9  /* u8: rotates the bit to STATE_NEED_RESCHED */
+#define PATCH_RING_SHIFT   10 /* u8: from the offset of a control block to that of its ring */
+#define PATCH_RING_MASK	   11 /* u32: offsets of records in a ring */
+#define PATCH_RING_FULL	   12 /* u32: records in a ring that count as full */
+#define PATCH_FULL_TIMEOUT 13 /* u64 */
+#define PATCH_CALL_TIMEOUT 14 /* u64 */
+#define PATCH_TEXT_MUTEX   15 /* s32 */
+#define NR_PATCHES	   16
+
+#ifndef __ASSEMBLER__
+
+#include <stdint.h>
+
+struct payload_patch {
+	uint32_t off, kind;
+};
+
+/* Code that becomes NOPs where the kernel does not have the member. */
+struct payload_optional {
+	uint32_t from, to, kind;
+};
+
+struct payload_edge {
+	uint32_t from, to;
+};
+
+/* All in read-only data: this code never runs in the host. */
+extern const uint8_t payload_code[], payload_code_end[];
+extern const uint8_t payload_function[], payload_call[], payload_lock[], payload_lock_record[];
+extern const struct payload_patch payload_patches[], payload_patches_end[];
+extern const struct payload_optional payload_optional[], payload_optional_end[];
+extern const struct payload_edge payload_edges[], payload_edges_end[];
+
+#endif
+#endif

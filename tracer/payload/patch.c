@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* patch.c - makes the payload's code ready for one kernel and one window. */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "tracer/payload/code.h"
+#include "tracer/payload/payload.h"
+#include "tracer/payload/text.h"
+
+/* Of records in a full ring: for interrupts that have passed the check when it was not full. */
+#define RING_RESERVE 64
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* What values an operand takes. */
+enum fit {
+	FIT_DISP,     /* displacement as it is: sign-extended 32 bits */
+	FIT_WINDOW,   /* the same for every offset that the code adds to it */
+	FIT_OFFSET,   /* in task_struct */
+	FIT_OPTIONAL, /* the same, or PAYLOAD_NONE */
+	FIT_ADDRESS,  /* sign-extended 32 bits, or PAYLOAD_NONE, which is no address */
+	FIT_RING,     /* bytes: a power of two */
+	FIT_BIT,      /* of 32 */
+	FIT_ANY,
+};
+
+struct operand {
+	const char *name; /* of the member of struct payload_config that it depends on */
+	size_t member, member_size;
+	enum fit fit;
+	uint8_t width; /* bytes in the code */
+};
+
+#define OPERAND(m, f, w)                                                                           \
+	{                                                                                          \
+#m, offsetof(struct payload_config, m),                                            \
+			sizeof(((struct payload_config *)NULL)->m), f, w                           \
+	}
+
+static const struct operand operands[NR_PATCHES] = {
+	[PATCH_WINDOW] = OPERAND(window, FIT_WINDOW, 4),
+	[PATCH_CPU_NUMBER] = OPERAND(cpu_number, FIT_DISP, 4),
+	[PATCH_CURRENT_TASK] = OPERAND(current_task, FIT_DISP, 4),
+	[PATCH_PREEMPT_COUNT] = OPERAND(preempt_count, FIT_DISP, 4),
+	[PATCH_PID] = OPERAND(task_pid, FIT_OFFSET, 4),
+	[PATCH_TGID] = OPERAND(task_tgid, FIT_OPTIONAL, 4),
+	[PATCH_COMM] = OPERAND(task_comm, FIT_OPTIONAL, 4),
+	[PATCH_MIGRATION_DISABLED] = OPERAND(task_migration_disabled, FIT_OPTIONAL, 4),
+	[PATCH_TASK_FLAGS] = OPERAND(task_flags, FIT_OPTIONAL, 4),
+	[PATCH_NEED_RESCHED] = OPERAND(need_resched_bit, FIT_BIT, 1),
+	[PATCH_RING_SHIFT] = OPERAND(ring_size, FIT_RING, 1),
+	[PATCH_RING_MASK] = OPERAND(ring_size, FIT_RING, 4),
+	[PATCH_RING_FULL] = OPERAND(ring_size, FIT_RING, 4),
+	[PATCH_FULL_TIMEOUT] = OPERAND(full_timeout, FIT_ANY, 8),
+	[PATCH_CALL_TIMEOUT] = OPERAND(call_timeout, FIT_ANY, 8),
+	[PATCH_TEXT_MUTEX] = OPERAND(text_mutex, FIT_ADDRESS, 4),
+};
+
+static uint64_t member(const struct payload_config *cfg, const struct operand *op)
+{
+	uint64_t value = 0;
+
+	/* x86 on both sides: little endian. */
+	memcpy(&value, (const uint8_t *)cfg + op->member, op->member_size);
+	return value;
+}
+
+static bool fits_disp(uint64_t value)
+{
+	return (int64_t)value >= INT32_MIN && (int64_t)value <= INT32_MAX;
+}
+
+static bool fits(enum fit fit, uint64_t value)
+{
+	switch (fit) {
+	case FIT_DISP:
+		return value != PAYLOAD_NONE && fits_disp(value);
+	case FIT_ADDRESS:
+		return fits_disp(value);
+	case FIT_WINDOW:
+		return fits_disp(value) && fits_disp(value + WINDOW_RINGS) &&
+		       value + WINDOW_RINGS > value;
+	case FIT_OPTIONAL:
+		if (value == PAYLOAD_NONE)
+			return true;
+		/* fall through */
+	case FIT_OFFSET:
+		return value <= INT32_MAX - sizeof(((struct payload_record *)NULL)->comm);
+	case FIT_RING:
+		return value >= 2 * RING_RESERVE << PAYLOAD_RECORD_SHIFT && !(value & (value - 1));
+	case FIT_BIT:
+		return value < 32;
+	case FIT_ANY:
+		return true;
+	}
+	return false;
+}
+
+/* What the code gets for it. */
+static uint64_t operand_value(unsigned int kind, uint64_t value)
+{
+	switch (kind) {
+	case PATCH_NEED_RESCHED:
+		return (STATE_NEED_RESCHED_SHIFT - value) & 31;
+	case PATCH_RING_SHIFT:
+		return (uint64_t)__builtin_ctzll(value) - CTL_SHIFT;
+	case PATCH_RING_MASK:
+		return value - PAYLOAD_RECORD_SIZE;
+	case PATCH_RING_FULL:
+		return (value >> PAYLOAD_RECORD_SHIFT) - RING_RESERVE;
+	default:
+		return value;
+	}
+}
+
+/* Added to what the code has there; an immediate takes its place. */
+static bool is_displacement(enum fit fit)
+{
+	return fit <= FIT_OPTIONAL;
+}
+
+static void fill_in(uint8_t *buf, const struct payload_config *cfg, const struct payload_patch *p)
+{
+	const struct operand *op = &operands[p->kind];
+	uint64_t value = 0;
+
+	if (is_displacement(op->fit))
+		memcpy(&value, buf + p->off, op->width);
+	value += operand_value(p->kind, member(cfg, op));
+	memcpy(buf + p->off, &value, op->width);
+}
+
+/* The NOPs that the processors' manuals advise. */
+static void fill_nops(uint8_t *buf, size_t len)
+{
+	static const uint8_t nops[][9] = {
+		{0x90},
+		{0x66, 0x90},
+		{0x0f, 0x1f, 0x00},
+		{0x0f, 0x1f, 0x40},
+		{0x0f, 0x1f, 0x44},
+		{0x66, 0x0f, 0x1f, 0x44},
+		{0x0f, 0x1f, 0x80},
+		{0x0f, 0x1f, 0x84},
+		{0x66, 0x0f, 0x1f, 0x84},
+	};
+
+	while (len) {
+		size_t n = len < ARRAY_SIZE(nops) ? len : ARRAY_SIZE(nops);
+
+		memcpy(buf, nops[n - 1], n);
+		buf += n;
+		len -= n;
+	}
+}
+
+static void describe(struct payload_text *text)
+{
+	_Static_assert(ARRAY_SIZE(text->edge) == ARRAY_SIZE(((struct payload_header *)NULL)->edge),
+		       "the header has room for them");
+	text->function = (uint32_t)(payload_function - payload_code);
+	text->call = (uint32_t)(payload_call - payload_code);
+	text->lock = (uint32_t)(payload_lock - payload_code);
+	text->lock_record = (uint32_t)(payload_lock_record - payload_code);
+	text->size = (uint32_t)(payload_code_end - payload_code);
+	text->nr_edges = 0;
+	for (const struct payload_edge *e = payload_edges; e != payload_edges_end; e++) {
+		text->edge[text->nr_edges].from = e->from;
+		text->edge[text->nr_edges++].to = e->to;
+	}
+}
+
+int payload_text_make(const struct payload_config *cfg, uint8_t *buf, struct payload_text *text,
+		      const char **what)
+{
+	for (size_t i = 0; i < NR_PATCHES; i++) {
+		if (!fits(operands[i].fit, member(cfg, &operands[i]))) {
+			*what = operands[i].name;
+			return -ERANGE;
+		}
+	}
+	describe(text);
+	memset(buf, 0xcc, WINDOW_TEXT_SIZE); /* int3 */
+	memcpy(buf, payload_code, text->size);
+	for (const struct payload_patch *p = payload_patches; p != payload_patches_end; p++)
+		fill_in(buf, cfg, p);
+	for (const struct payload_optional *o = payload_optional; o != payload_optional_end; o++) {
+		if (member(cfg, &operands[o->kind]) == PAYLOAD_NONE)
+			fill_nops(buf + o->from, o->to - o->from);
+	}
+	return 0;
+}

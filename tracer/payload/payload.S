@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * payload.S - the code that probes call in the guest. It is data here: patch.c copies it and fills
+ * in what depends on the kernel and the window.
+ *
+ * Both entries are called by the 5-byte site at a function's start: (%rsp) is the site's end,
+ * 8(%rsp) the function's return address. They change %r10, %r11 and the arithmetic flags, nothing
+ * else. What is between the raise of preempt_count and its return cannot be left by a task: so the
+ * vCPU stays the same, and a host that finds no task preempted in here outside payload_edges[] and
+ * no vCPU inside may take the code away. Interrupts and NMIs may come at any instruction, and the
+ * functions that they call come in here too.
+ *
+ * Where kernel code is translated (QEMU's TCG), a memory access costs as much as some ten other
+ * instructions and a branch not much less. Hence: what can be loaded or stored together is, one
+ * compare finds everything unusual, and what is unusual lies behind the common path.
+ */
+#include "tracer/payload/code.h"
+#include "tracer/payload/payload.h"
+
+/* A place for an immediate that the assembler does not make shorter. */
+#define IMM32 0x10000000
+
+#define RFLAGS_IF_SHIFT 9
+#define RFLAGS_IF	(1 << RFLAGS_IF_SHIFT)
+
+	.section .note.GNU-stack, "", @progbits
+	.section .rodata.payload, "a", @progbits
+
+/* The operand that ends `back` bytes before here, and is `width` bytes long, is to be filled in. */
+	.macro	at kind, width=4, back=0
+.Lpatch\@:
+	.pushsection .rodata.payload_patches, "a"
+	.long	.Lpatch\@ - payload_code - \back - \width, \kind
+	.popsection
+	.endm
+
+/* From the label on the code is for kernels with this member. */
+	.macro	only_with kind, from
+.Lonly\@:
+	.pushsection .rodata.payload_optional, "a"
+	.long	\from - payload_code, .Lonly\@ - payload_code, \kind
+	.popsection
+	.endm
+
+/* From the label to here nothing has been done yet, or all is done and a return is left. */
+	.macro	edge from
+.Ledge\@:
+	.pushsection .rodata.payload_edges, "a"
+	.long	\from - payload_code, .Ledge\@ - payload_code
+	.popsection
+	.endm
+
+	.macro	label name, table
+	.pushsection .rodata.\table, "a"
+	.balign	4
+	.globl	\name
+\name:
+	.popsection
+	.endm
+
+	label	payload_patches, payload_patches
+	label	payload_optional, payload_optional
+	label	payload_edges, payload_edges
+
+/* TSC into %rax; changes %rdx. */
+	.macro	read_tsc
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	.endm
+
+/* And return. Not decl, which leaves carry alone: that is work where it is translated. */
+	.macro	lower_preempt_count
+	subl	$1, %gs:0
+	at	PATCH_PREEMPT_COUNT, 4, 1
+.Lreturn\@:
+	ret
+	edge	.Lreturn\@
+	.endm
+
+	.balign	64
+	.globl	payload_code
+payload_code:
+
+/* --- the call of a function ------------------------------------------------------------------ */
+
+	.globl	payload_function
+payload_function:
+	/* Not incl: this gives the count before as well. */
+	mov	$1, %r10d
+	xadd	%r10d, %gs:0
+	at	PATCH_PREEMPT_COUNT
+	edge	payload_function
+	push	%rax
+	push	%rdx
+	mov	%gs:0, %rdx
+	at	PATCH_CURRENT_TASK
+1:	{disp32} mov 0(%rdx), %eax
+	at	PATCH_TASK_FLAGS
+	rol	$0, %eax
+	at	PATCH_NEED_RESCHED, 1
+	and	$STATE_NEED_RESCHED, %eax
+	add	%eax, %r10d
+	only_with PATCH_TASK_FLAGS, 1b
+	{disp32} mov 0(%rdx), %r11d
+	at	PATCH_PID
+	{disp32} movzwl 0(%rdx), %edx
+	at	PATCH_MIGRATION_DISABLED
+	mov	%gs:0, %eax
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %eax
+	/* CTL_FLAGS and CTL_LAST_PID in one: on, nothing else, and the pid is the latest one's. */
+	shl	$32, %r11
+	add	$CTL_FL_ON, %r11
+	cmp	WINDOW_CTL + CTL_FLAGS(%rax), %r11
+	at	PATCH_WINDOW
+	jne	.Lunusual
+.Lrecord:
+	/* %r10d state, %r11 pid << 32 | 1, %edx migration_disabled, %rax offset of control block */
+1:	shl	$32 + RECORD_MIGRATE_SHIFT, %rdx
+	add	%rdx, %r11
+	only_with PATCH_MIGRATION_DISABLED, 1b
+	lea	24 - CTL_FL_ON(%rsp), %edx
+	add	%rdx, %r11
+	pushf
+	pop	%rdx
+	and	$RFLAGS_IF, %edx
+	shl	$STATE_IRQS_OFF_SHIFT - RFLAGS_IF_SHIFT, %edx
+	lea	STATE_IRQS_OFF + (PAYLOAD_FUNCTION << STATE_TYPE_SHIFT)(%r10), %r10d
+	sub	%edx, %r10d
+	/* %r10d state, %r11 RECORD_SP and _TASK */
+	mov	$1, %edx
+	xadd	%rdx, WINDOW_CTL + CTL_HEAD(%rax)
+	at	PATCH_WINDOW
+	shl	$32, %rdx
+	or	%rdx, %r10
+	shr	$32 - PAYLOAD_RECORD_SHIFT, %rdx
+	and	$IMM32, %edx
+	at	PATCH_RING_MASK
+	shl	$0, %rax
+	at	PATCH_RING_SHIFT, 1
+	lea	WINDOW_RINGS(%rax, %rdx), %rdx
+	at	PATCH_WINDOW
+	mov	%r11, RECORD_SP(%rdx)
+	mov	24(%rsp), %r11
+	shl	$32, %r11
+	mov	16(%rsp), %eax
+	lea	-5(%r11, %rax), %r11
+	mov	%r11, RECORD_IP(%rdx)
+	mov	%rdx, %r11
+	read_tsc
+	mov	%rax, RECORD_TSC(%r11)
+	mov	%r10, RECORD_STATE(%r11)
+.Lleave:
+	pop	%rdx
+	pop	%rax
+	/* A reschedule that has become due meanwhile waits for the next occasion. */
+	lower_preempt_count
+
+/*
+ * Tracing is off, or only some tasks are traced, or records may not be lost, or this is another
+ * task than the one before. All that .Lrecord expects is kept.
+ */
+.Lunusual:
+	push	%rcx
+	mov	WINDOW_CTL + CTL_FLAGS(%rax), %ecx
+	at	PATCH_WINDOW
+	test	$CTL_FL_ON, %cl
+	jz	.Lskip
+	push	%rsi
+	mov	%r11, %rsi
+	shr	$32, %rsi
+	test	$CTL_FL_PIDS, %cl
+	jz	.Lwanted
+	and	$RECORD_PID_MASK, %esi
+	bt	%rsi, WINDOW_PIDS
+	at	PATCH_WINDOW
+	jnc	.Lskip_rsi
+.Lwanted:
+	test	$CTL_FL_LOSSLESS, %cl
+	jz	.Lroom
+	mov	WINDOW_CTL + CTL_HEAD(%rax), %rcx
+	at	PATCH_WINDOW
+	sub	WINDOW_CTL + CTL_TAIL(%rax), %rcx
+	at	PATCH_WINDOW
+	cmp	$IMM32, %rcx
+	at	PATCH_RING_FULL
+	jae	.Lfull
+.Lroom:
+	cmp	WINDOW_CTL + CTL_LAST_PID(%rax), %esi
+	at	PATCH_WINDOW
+	jne	.Lother_task
+.Lusual:
+	pop	%rsi
+	pop	%rcx
+	jmp	.Lrecord
+
+.Ldrop:
+	incq	WINDOW_CTL + CTL_DROPPED(%rax)
+	at	PATCH_WINDOW
+.Lskip_rsi:
+	pop	%rsi
+.Lskip:
+	pop	%rcx
+	jmp	.Lleave
+
+/*
+ * Wait for room, but not where that was in vain and the host has taken nothing since: so a host
+ * that has died costs each vCPU one full_timeout.
+ */
+.Lfull:
+	mov	WINDOW_CTL + CTL_TAIL(%rax), %rcx
+	at	PATCH_WINDOW
+	cmp	%rcx, WINDOW_CTL + CTL_FULL_TAIL(%rax)
+	at	PATCH_WINDOW
+	je	.Ldrop
+	push	%rdx
+	push	%rdi
+	push	%rsi
+	mov	%rax, %rcx
+	read_tsc
+	mov	%rax, %rdi
+1:	pause
+	mov	WINDOW_CTL + CTL_HEAD(%rcx), %rax
+	at	PATCH_WINDOW
+	mov	WINDOW_CTL + CTL_TAIL(%rcx), %rsi
+	at	PATCH_WINDOW
+	sub	%rsi, %rax
+	cmp	$IMM32, %rax
+	at	PATCH_RING_FULL
+	jb	2f
+	read_tsc
+	sub	%rdi, %rax
+	movabs	$0, %rdx
+	at	PATCH_FULL_TIMEOUT, 8
+	cmp	%rdx, %rax
+	jb	1b
+	mov	%rsi, WINDOW_CTL + CTL_FULL_TAIL(%rcx)
+	at	PATCH_WINDOW
+2:	mov	%rcx, %rax
+	pop	%rsi
+	pop	%rdi
+	pop	%rdx
+	/* Carry: of the first compare, there is room; of the second it has not got here. */
+	jc	.Lroom
+	jmp	.Ldrop
+
+/* %esi is the pid of a task that the host may not know. */
+.Lother_task:
+	push	%rdi
+	push	%rdx
+	mov	$1, %edx
+	xadd	%rdx, WINDOW_CTL + CTL_HEAD(%rax)
+	at	PATCH_WINDOW
+	mov	%edx, %edi
+	shl	$PAYLOAD_RECORD_SHIFT, %rdi
+	and	$IMM32, %edi
+	at	PATCH_RING_MASK
+	mov	%rax, %rcx
+	shl	$0, %rcx
+	at	PATCH_RING_SHIFT, 1
+	lea	WINDOW_RINGS(%rcx, %rdi), %rdi
+	at	PATCH_WINDOW
+	shl	$32, %rdx
+	or	$PAYLOAD_COMM << STATE_TYPE_SHIFT, %rdx
+	push	%rdx
+	mov	%gs:0, %rdx
+	at	PATCH_CURRENT_TASK
+	mov	%esi, RECORD_COMM_PID(%rdi)
+	xor	%ecx, %ecx
+1:	{disp32} mov 0(%rdx), %ecx
+	at	PATCH_TGID
+	only_with PATCH_TGID, 1b
+	mov	%ecx, RECORD_COMM_TGID(%rdi)
+	xor	%ecx, %ecx
+1:	{disp32} mov 0(%rdx), %rcx
+	at	PATCH_COMM
+	only_with PATCH_COMM, 1b
+	mov	%rcx, RECORD_COMM_NAME(%rdi)
+	xor	%ecx, %ecx
+1:	{disp32} mov 8(%rdx), %rcx
+	at	PATCH_COMM
+	only_with PATCH_COMM, 1b
+	mov	%rcx, RECORD_COMM_NAME + 8(%rdi)
+	pop	%rdx
+	mov	%rdx, RECORD_STATE(%rdi)
+	/* Only now: an interrupt before this sends one of its own, ahead of its records. */
+	mov	%esi, WINDOW_CTL + CTL_LAST_PID(%rax)
+	at	PATCH_WINDOW
+	pop	%rdx
+	pop	%rdi
+	jmp	.Lusual
+
+/* --- a call to the host ---------------------------------------------------------------------- */
+
+/* Jump to `target` while less than call_timeout has passed since %r11; changes %rax, %rdx. */
+	.macro	until_timeout target
+	read_tsc
+	sub	%r11, %rax
+	movabs	$0, %rdx
+	at	PATCH_CALL_TIMEOUT, 8
+	cmp	%rdx, %rax
+	jb	\target
+	.endm
+
+	.globl	payload_call
+payload_call:
+	incl	%gs:0
+	at	PATCH_PREEMPT_COUNT
+	edge	payload_call
+	pushf
+	push	%rax
+	push	%rdx
+	mov	%gs:0, %r10d
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %r10d
+	/* This vCPU waits for the host already, and this is an interrupt: no second call fits. */
+	mov	WINDOW_CTL + CTL_CALL(%r10), %eax
+	at	PATCH_WINDOW
+	test	$PAYLOAD_CALL_BUSY, %al
+	jnz	.Lcall_leave
+	mov	$PAYLOAD_CALL_FILLING, %eax
+	mov	%eax, WINDOW_CTL + CTL_CALL(%r10)
+	at	PATCH_WINDOW
+	mov	24(%rsp), %eax
+	sub	$5, %eax
+	mov	%eax, WINDOW_CTL + CTL_CALL_IP(%r10)
+	at	PATCH_WINDOW
+	lea	32(%rsp), %rax
+	mov	%rax, WINDOW_CTL + CTL_CALL_SP(%r10)
+	at	PATCH_WINDOW
+	mov	%rdi, WINDOW_CTL + CTL_CALL_DI(%r10)
+	at	PATCH_WINDOW
+	mov	16(%rsp), %rax
+	mov	%rax, WINDOW_CTL + CTL_CALL_FL(%r10)
+	at	PATCH_WINDOW
+	read_tsc
+	mov	%rax, WINDOW_CTL + CTL_CALL_TSC(%r10)
+	at	PATCH_WINDOW
+	mov	%rax, %r11
+	mov	$PAYLOAD_CALL_MADE, %eax
+	mov	%eax, WINDOW_CTL + CTL_CALL(%r10)
+	at	PATCH_WINDOW
+1:	pause
+	mov	WINDOW_CTL + CTL_CALL(%r10), %eax
+	at	PATCH_WINDOW
+	test	$PAYLOAD_CALL_BUSY, %al
+	jz	.Lanswered
+	until_timeout 1b
+	mov	$PAYLOAD_CALL_MADE, %eax
+	xor	%edx, %edx /* PAYLOAD_CALL_NONE */
+	lock cmpxchg %edx, WINDOW_CTL + CTL_CALL(%r10)
+	at	PATCH_WINDOW
+	je	.Lcall_leave
+	/* The host is at it: give it as long again. */
+	read_tsc
+	mov	%rax, %r11
+2:	pause
+	mov	WINDOW_CTL + CTL_CALL(%r10), %eax
+	at	PATCH_WINDOW
+	test	$PAYLOAD_CALL_BUSY, %al
+	jz	.Lanswered
+	until_timeout 2b
+.Lanswered:
+	xor	%eax, %eax /* PAYLOAD_CALL_NONE */
+	mov	%eax, WINDOW_CTL + CTL_CALL(%r10)
+	at	PATCH_WINDOW
+.Lcall_leave:
+	pop	%rdx
+	pop	%rax
+	lea	8(%rsp), %rsp
+	lower_preempt_count
+
+/* --- mutex_lock(): a call to the host where text_mutex is locked ------------------------------- */
+
+	.globl	payload_lock
+payload_lock:
+	cmp	$IMM32, %rdi
+	at	PATCH_TEXT_MUTEX
+	je	payload_call
+	ret
+	.globl	payload_lock_record
+payload_lock_record:
+	cmp	$IMM32, %rdi
+	at	PATCH_TEXT_MUTEX
+	jne	payload_function
+	jmp	payload_call
+	edge	payload_lock
+
+	.globl	payload_code_end
+payload_code_end:
+
+	label	payload_patches_end, payload_patches
+	label	payload_optional_end, payload_optional
+	label	payload_edges_end, payload_edges
