@@ -3,16 +3,35 @@
 #ifndef HVTRACE_VMM_INTERNAL_H
 #define HVTRACE_VMM_INTERNAL_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "vmm/machine.h"
 
-/* A backend embeds this as the first member of its own machine. */
+/*
+ * A backend embeds this as the first member of its own machine. It is zeroed, and then set up by
+ * machine_init().
+ */
 struct machine {
 	const struct machine_ops *ops;
+	/* As in struct machine_config; the backend sets them. */
+	void (*message)(void *arg, enum machine_msg_level level, const char *text);
+	void *arg;
+
+	pthread_mutex_t lock;	  /* what follows up to end, and what the backend says */
+	pthread_cond_t change;	  /* any of it has changed */
+	unsigned int inside;	  /* threads that run the guest or handle an exit of it */
+	bool stopping;		  /* machine_free() is at work */
+	struct machine_event end; /* MACHINE_EVENT_NONE while the guest runs */
+
+	int event_fd;	   /* wakes machine_wait() */
+	atomic_bool woken; /* machine_wake() was called */
+	int64_t looked_ms; /* when machine_wait() last called ops->idle */
 };
 
 /*
- * What a backend does for the functions of machine.h of the same names. Every member is needed
- * unless its comment says otherwise.
+ * What a backend does for the functions of machine.h of the same names, those that it has not in
+ * common with the others. Every member is needed unless its comment says otherwise.
  */
 struct machine_ops {
 	const char *name;
@@ -36,11 +55,14 @@ struct machine_ops {
 	int (*get_regs)(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
 	int (*set_regs)(struct machine *m, unsigned int vcpu, const struct machine_regs *regs);
 	int (*get_sregs)(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs);
+	/* All traps are well-formed, the machine is paused. */
 	int (*traps_set)(struct machine *m, const struct machine_trap *traps, size_t n);
 	int (*traps_clear)(struct machine *m, const uint64_t *vas, size_t n);
 	size_t (*console_input)(struct machine *m, const char *text, size_t len);
-	int (*wait)(struct machine *m, struct machine_event *ev, int timeout_ms);
-	void (*wake)(struct machine *m);
+	/* Called with m->lock held: make whoever is inside leave. */
+	void (*kick_locked)(struct machine *m);
+	/* Called now and then while machine_wait() waits. May be NULL. */
+	void (*idle)(struct machine *m);
 };
 
 extern const struct machine_ops kvm_machine_ops;  /* vmm/kvm/kvm.c */
@@ -50,5 +72,22 @@ extern const struct machine_ops qemu_machine_ops; /* vmm/qemu/attach.c */
 int qemu_list(const char *uri, struct machine_listing **list, char *err, size_t errlen);
 /* vmm/qemu/attach.c: machine_attach() */
 struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen);
+
+/* event.c */
+int machine_init(struct machine *m, const struct machine_ops *ops);
+void machine_exit(struct machine *m);
+/* Tell the owner of the machine one line. */
+void machine_message(struct machine *m, enum machine_msg_level level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/*
+ * The guest is at its end: no vCPU runs on; the first caller's reason is what machine_wait()
+ * gives. Any thread.
+ */
+void machine_end(struct machine *m, enum machine_event_type type, unsigned int vcpu,
+		 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Called with m->lock held: */
+bool machine_over_locked(const struct machine *m); /* nobody gets inside any more */
+void machine_enter_locked(struct machine *m);
+void machine_leave_locked(struct machine *m);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* machine.c - the table of backends, and the way from machine.h into one of them. */
 #include "vmm/internal.h"
+#include "vmm/traps.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -195,25 +196,29 @@ int machine_get_sregs(struct machine *m, unsigned int vcpu, struct machine_sregs
 
 int machine_traps_set(struct machine *m, const struct machine_trap *traps, size_t n)
 {
-	return m->ops->traps_set(m, traps, n);
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = trap_check(&traps[i]);
+	if (rc)
+		return rc;
+	machine_pause(m);
+	rc = m->ops->traps_set(m, traps, n);
+	machine_resume(m);
+	return rc;
 }
 
 int machine_traps_clear(struct machine *m, const uint64_t *vas, size_t n)
 {
-	return m->ops->traps_clear(m, vas, n);
+	int rc;
+
+	machine_pause(m);
+	rc = m->ops->traps_clear(m, vas, n);
+	machine_resume(m);
+	return rc;
 }
 
 size_t machine_console_input(struct machine *m, const char *text, size_t len)
 {
 	return m->ops->console_input(m, text, len);
-}
-
-int machine_wait(struct machine *m, struct machine_event *ev, int timeout_ms)
-{
-	return m->ops->wait(m, ev, timeout_ms);
-}
-
-void machine_wake(struct machine *m)
-{
-	m->ops->wake(m);
 }

@@ -44,8 +44,8 @@ int kvm_irq_line(struct kvm_machine *m, unsigned int irq, bool level)
 	return 0;
 }
 
-void kvm_machine_end(struct kvm_machine *m, enum machine_event_type type, unsigned int vcpu,
-		     const char *fmt, ...)
+void machine_end(struct machine *m, enum machine_event_type type, unsigned int vcpu,
+		 const char *fmt, ...)
 {
 	struct fake *f = (struct fake *)m;
 

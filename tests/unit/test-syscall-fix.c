@@ -37,7 +37,7 @@ struct fake {
 	unsigned int warnings;
 	uint64_t trap_va, trap_pa;
 	uint8_t trap_size;
-	kvm_trap_fn *trap;
+	void (*trap)(struct kvm_vcpu *v, void *arg);
 	void *trap_arg;
 };
 
@@ -94,7 +94,7 @@ int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t
 }
 
 int kvm_traps_set_own(struct kvm_machine *m, uint64_t va, uint64_t pa, uint8_t size,
-		      kvm_trap_fn *fn, void *arg)
+		      const struct kvm_own_trap *own)
 {
 	struct fake *f = (struct fake *)m;
 
@@ -102,12 +102,12 @@ int kvm_traps_set_own(struct kvm_machine *m, uint64_t va, uint64_t pa, uint8_t s
 	f->trap_va = va;
 	f->trap_pa = pa;
 	f->trap_size = size;
-	f->trap = fn;
-	f->trap_arg = arg;
+	f->trap = own->fn;
+	f->trap_arg = own->arg;
 	return 0;
 }
 
-void kvm_message(struct kvm_machine *m, enum machine_msg_level level, const char *fmt, ...)
+void machine_message(struct machine *m, enum machine_msg_level level, const char *fmt, ...)
 {
 	(void)fmt;
 	assert_int_equal(level, MACHINE_MSG_WARN);

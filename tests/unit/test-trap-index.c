@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "vmm/kvm/trap-index.h"
+#include "vmm/trap-index.h"
 
 #define KEYS 512
 

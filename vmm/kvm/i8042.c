@@ -40,8 +40,8 @@ static void i8042_out(void *dev, uint16_t port, unsigned int size, uint32_t val)
 	if (port != PORT_STATUS || (val & COMMAND_PULSE) != COMMAND_PULSE)
 		return;
 	if (!(val & COMMAND_PULSE_RESET))
-		kvm_machine_end(k->m, MACHINE_EVENT_RESET, 0,
-				"guest reset itself through the keyboard controller");
+		machine_end(&k->m->base, MACHINE_EVENT_RESET, 0,
+			    "guest reset itself through the keyboard controller");
 }
 
 struct i8042 *i8042_new(struct kvm_machine *m)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,19 +18,6 @@
 #define PIT_STRETCH 40
 
 #define MSR_LSTAR 0xc0000082
-
-void kvm_message(struct kvm_machine *m, enum machine_msg_level level, const char *fmt, ...)
-{
-	char text[256];
-	va_list ap;
-
-	if (!m->cfg.message)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	m->cfg.message(m->cfg.arg, level, text);
-}
 
 /* --- the host ------------------------------------------------------------------------------ */
 
@@ -104,8 +90,8 @@ static int host_calibrate(struct kvm_machine *m, char *err, size_t errlen)
 		return rc;
 	}
 	if (m->cal.emulated)
-		kvm_message(
-			m, MACHINE_MSG_WARN,
+		machine_message(
+			&m->base, MACHINE_MSG_WARN,
 			"this host interprets guest kernel code (%.1f million instructions/s): expect the boot to take minutes",
 			m->cal.insns_per_sec / 1e6);
 	return 0;
@@ -239,9 +225,9 @@ static void kvm_destroy(struct machine *base)
 	if (m->kvm_fd >= 0)
 		close(m->kvm_fd);
 	kvm_mem_exit(m);
-	kvm_traps_free(m->traps);
-	kvm_event_exit(m);
-	kvm_pause_exit(m);
+	trap_table_free(&m->traps);
+	pthread_mutex_destroy(&m->traps_lock);
+	machine_exit(base);
 	free(m);
 }
 
@@ -252,22 +238,24 @@ static struct kvm_machine *kvm_alloc(const struct machine_config *cfg)
 
 	if (!m)
 		return NULL;
-	m->base.ops = &kvm_machine_ops;
+	if (kvm_pause_init() || pthread_mutex_init(&m->traps_lock, NULL))
+		goto err_free;
+	if (machine_init(&m->base, &kvm_machine_ops))
+		goto err_lock;
+	m->base.message = cfg->message;
+	m->base.arg = cfg->arg;
 	m->cfg = *cfg;
 	m->nvcpus = cfg->vcpus;
-	m->kvm_fd = m->vm_fd = m->event_fd = -1;
+	m->kvm_fd = m->vm_fd = -1;
 	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++)
 		m->vcpu[i].fd = -1;
-	if (kvm_pause_init(m)) {
-		free(m);
-		return NULL;
-	}
-	m->traps = kvm_traps_new();
-	if (!m->traps || kvm_event_init(m)) {
-		kvm_destroy(&m->base);
-		return NULL;
-	}
 	return m;
+
+err_lock:
+	pthread_mutex_destroy(&m->traps_lock);
+err_free:
+	free(m);
+	return NULL;
 }
 
 static struct machine *kvm_create(const struct machine_config *cfg, char *err, size_t errlen)
@@ -343,6 +331,6 @@ const struct machine_ops kvm_machine_ops = {
 	.traps_set = kvm_traps_set,
 	.traps_clear = kvm_traps_clear,
 	.console_input = kvm_console_input,
-	.wait = kvm_wait,
-	.wake = kvm_wake,
+	.kick_locked = kvm_kick_locked,
+	.idle = kvm_halt_check,
 };

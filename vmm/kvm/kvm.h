@@ -2,7 +2,7 @@
 /*
  * kvm.h - what the files of vmm/kvm/ share: the machine, its vCPUs, and what devices may use.
  *
- * Errors: negative errno. What ends the guest is told to kvm_machine_end().
+ * Errors: negative errno. What ends the guest is told to machine_end().
  */
 #ifndef HVTRACE_VMM_KVM_KVM_H
 #define HVTRACE_VMM_KVM_KVM_H
@@ -15,10 +15,10 @@
 #include <stdint.h>
 
 #include "vmm/internal.h"
+#include "vmm/traps.h"
 
 struct kvm_machine;
 struct kvm_vcpu;
-struct kvm_traps;
 struct serial;
 struct pit;
 struct i8042;
@@ -85,8 +85,8 @@ struct kvm_vcpu {
 	struct kvm_run *run;
 	size_t run_size;
 	pthread_t thread;
-	bool started;	     /* the thread exists; m->lock */
-	bool inside;	     /* neither parked nor waiting in a pause; m->lock */
+	bool started;	     /* the thread exists; base.lock */
+	bool inside;	     /* neither parked nor waiting in a pause; base.lock */
 	unsigned int held;   /* pauses that this vCPU's handler holds; own thread only */
 	uint64_t tsc_offset; /* guest TSC = host TSC + this */
 	bool tsc_stops;	     /* whenever the vCPU is not loaded: the offset means nothing */
@@ -117,22 +117,15 @@ struct kvm_machine {
 	struct rtc *rtc;
 	struct acpi *acpi;
 	struct syscall_fix *syscall_fix; /* NULL when the host needs none */
-	struct kvm_traps *traps;
+	pthread_mutex_t traps_lock;	 /* taken within a pause, which several threads may have */
+	struct trap_table traps;
 
 	unsigned int nvcpus;
 	struct kvm_vcpu vcpu[MACHINE_MAX_VCPUS];
 
-	pthread_mutex_t lock;	  /* what follows, up to end */
-	pthread_cond_t change;	  /* any of it has changed */
-	unsigned int inside;	  /* vCPU threads neither parked nor waiting in a pause */
-	unsigned int requests;	  /* pauses asked for or held */
-	unsigned int outside;	  /* pauses held by threads that are no vCPU's */
-	bool stopping;		  /* machine_free() is at work */
-	struct machine_event end; /* MACHINE_EVENT_NONE while the guest runs */
-
-	int event_fd;		  /* wakes machine_wait() */
-	_Atomic bool woken;	  /* machine_wake() was called */
-	uint64_t halt_checked_ms; /* when machine_wait() last looked for a halt */
+	/* base.lock */
+	unsigned int requests; /* pauses asked for or held */
+	unsigned int outside;  /* pauses held by threads that are no vCPU's */
 };
 
 /* --- for devices (kvm.c, bus.c, memory.c) -------------------------------------------------- */
@@ -141,12 +134,6 @@ struct kvm_machine {
 int kvm_bus_add(struct kvm_machine *m, const struct pio_device *dev);
 /* Level of an ISA interrupt line (0 to 15). Any thread. */
 int kvm_irq_line(struct kvm_machine *m, unsigned int irq, bool level);
-/*
- * The guest is at its end: no vCPU runs on; the first caller's reason is what machine_wait()
- * gives. Any thread, and from device handlers.
- */
-void kvm_machine_end(struct kvm_machine *m, enum machine_event_type type, unsigned int vcpu,
-		     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Host address of guest memory (RAM and windows), or NULL; as machine_host_ptr(). */
 void *kvm_host_ptr(struct kvm_machine *m, uint64_t pa, size_t len);
 /* Copies: 0 or -EFAULT; physical, and through the vCPU's page tables (own thread or paused). */
@@ -154,9 +141,6 @@ int kvm_mem_read(struct kvm_machine *m, uint64_t pa, void *buf, size_t len);
 int kvm_mem_write(struct kvm_machine *m, uint64_t pa, const void *buf, size_t len);
 int kvm_virt_read(struct kvm_vcpu *v, uint64_t va, void *buf, size_t len);
 int kvm_virt_write(struct kvm_vcpu *v, uint64_t va, const void *buf, size_t len);
-/* Tell the owner of the machine one line (cfg.message). */
-void kvm_message(struct kvm_machine *m, enum machine_msg_level level, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 
 /* --- registers: the vCPU's own thread, or while it is paused (vcpu.c) ----------------------- */
 
@@ -173,12 +157,16 @@ int kvm_vcpu_inject(struct kvm_vcpu *v, uint8_t nr, bool has_error, uint32_t err
 /* --- traps (traps.c) ------------------------------------------------------------------------ */
 
 /*
- * A trap of the backend's own: hits go to fn instead of the machine's handler, on the vCPU's
+ * A trap of the backend's own: hits go to own->fn instead of the machine's handler, on the vCPU's
  * thread, with rip still set behind the site; fn may change registers. kind is MACHINE_TRAP_OUT.
+ * own lives as long as the trap.
  */
-typedef void kvm_trap_fn(struct kvm_vcpu *v, void *arg);
+struct kvm_own_trap {
+	void (*fn)(struct kvm_vcpu *v, void *arg);
+	void *arg;
+};
 int kvm_traps_set_own(struct kvm_machine *m, uint64_t va, uint64_t pa, uint8_t size,
-		      kvm_trap_fn *fn, void *arg);
+		      const struct kvm_own_trap *own);
 
 /* --- devices and helpers in files of their own ---------------------------------------------- */
 

@@ -40,8 +40,7 @@ int kvm_get_sregs(struct machine *base, unsigned int vcpu, struct machine_sregs 
 
 /* pause.c */
 void kvm_pause_thread_signals(sigset_t *set); /* what a vCPU thread blocks */
-int kvm_pause_init(struct kvm_machine *m);
-void kvm_pause_exit(struct kvm_machine *m);
+int kvm_pause_init(void);
 void kvm_pause(struct machine *base);
 void kvm_resume(struct machine *base);
 /* A pause that gives up after this time: true when the machine is paused. Not from a vCPU. */
@@ -51,19 +50,12 @@ bool kvm_pause_try(struct kvm_machine *m, unsigned int timeout_ms);
 bool kvm_pause_park(struct kvm_vcpu *v);
 /* A handler of this vCPU is back: a pause that it keeps is from now on anybody's to end. */
 void kvm_pause_handler_done(struct kvm_vcpu *v);
-/* Make all vCPUs leave the guest and end. Called with m->lock held. */
-void kvm_pause_end_all(struct kvm_machine *m);
+void kvm_kick_locked(struct machine *base); /* machine_ops.kick_locked */
 
-/* event.c */
-int kvm_event_init(struct kvm_machine *m);
-void kvm_event_exit(struct kvm_machine *m);
-void kvm_event_signal(struct kvm_machine *m);
-int kvm_wait(struct machine *base, struct machine_event *ev, int timeout_ms);
-void kvm_wake(struct machine *base);
+/* halt.c: machine_ops.idle */
+void kvm_halt_check(struct machine *base);
 
 /* traps.c */
-struct kvm_traps *kvm_traps_new(void);
-void kvm_traps_free(struct kvm_traps *traps);
 int kvm_traps_set(struct machine *base, const struct machine_trap *traps, size_t n);
 int kvm_traps_clear(struct machine *base, const uint64_t *vas, size_t n);
 /* The exit that v has just taken, if it is a trap's: true when it was. tsc: host TSC of the exit.

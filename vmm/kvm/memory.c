@@ -90,7 +90,7 @@ int kvm_window(struct machine *base, size_t size, uint64_t *pa, void **host)
 
 	if (!size || size > SIZE_MAX - PAGE_SIZE)
 		return -EINVAL;
-	pthread_mutex_lock(&m->lock);
+	pthread_mutex_lock(&m->base.lock);
 	for (unsigned int i = 0; i < m->nmem; i++) {
 		uint64_t end = m->mem[i].pa + m->mem[i].size;
 
@@ -101,7 +101,7 @@ int kvm_window(struct machine *base, size_t size, uint64_t *pa, void **host)
 	rc = mem_add(m, *pa, round_up(size, PAGE_SIZE));
 	if (!rc)
 		*host = m->mem[m->nmem - 1].host;
-	pthread_mutex_unlock(&m->lock);
+	pthread_mutex_unlock(&m->base.lock);
 	return rc;
 }
 

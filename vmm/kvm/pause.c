@@ -29,32 +29,13 @@ static void kick_handler(int sig)
 	(void)sig; /* being interrupted is all that matters */
 }
 
-int kvm_pause_init(struct kvm_machine *m)
+int kvm_pause_init(void)
 {
 	struct sigaction action = {.sa_handler = kick_handler, .sa_flags = SA_RESTART};
-	pthread_condattr_t attr;
-	int rc;
 
 	/* Every machine of the process installs the same handler, so none ever takes it away. */
 	sigemptyset(&action.sa_mask);
-	if (sigaction(kick_signal(), &action, NULL))
-		return -errno;
-	rc = pthread_mutex_init(&m->lock, NULL);
-	if (rc)
-		return -rc;
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	rc = pthread_cond_init(&m->change, &attr);
-	pthread_condattr_destroy(&attr);
-	if (rc)
-		pthread_mutex_destroy(&m->lock);
-	return -rc;
-}
-
-void kvm_pause_exit(struct kvm_machine *m)
-{
-	pthread_cond_destroy(&m->change);
-	pthread_mutex_destroy(&m->lock);
+	return sigaction(kick_signal(), &action, NULL) ? -errno : 0;
 }
 
 void kvm_pause_thread_signals(sigset_t *set)
@@ -68,12 +49,7 @@ void kvm_pause_thread_signals(sigset_t *set)
 	sigdelset(set, SIGPROF);
 }
 
-/* Below, "locked" in a name: called with m->lock held. */
-
-static bool over_locked(const struct kvm_machine *m)
-{
-	return m->stopping || m->end.type != MACHINE_EVENT_NONE;
-}
+/* Below, "locked" in a name: called with m->base.lock held. */
 
 static void kick_locked(struct kvm_vcpu *v)
 {
@@ -81,8 +57,10 @@ static void kick_locked(struct kvm_vcpu *v)
 	pthread_kill(v->thread, kick_signal());
 }
 
-static void kick_inside_locked(struct kvm_machine *m)
+void kvm_kick_locked(struct machine *base)
 {
+	struct kvm_machine *m = kvm_machine(base);
+
 	for (unsigned int i = 0; i < m->nvcpus; i++) {
 		if (m->vcpu[i].inside)
 			kick_locked(&m->vcpu[i]);
@@ -92,15 +70,13 @@ static void kick_inside_locked(struct kvm_machine *m)
 static void leave_locked(struct kvm_vcpu *v)
 {
 	v->inside = false;
-	if (--v->m->inside == 0 && over_locked(v->m))
-		kvm_event_signal(v->m);
-	pthread_cond_broadcast(&v->m->change);
+	machine_leave_locked(&v->m->base);
 }
 
 static void enter_locked(struct kvm_vcpu *v)
 {
 	v->inside = true;
-	v->m->inside++;
+	machine_enter_locked(&v->m->base);
 }
 
 /* The vCPU whose thread this is, or NULL. */
@@ -121,9 +97,9 @@ static void pause_from_vcpu_locked(struct kvm_vcpu *v)
 		return;
 	m->requests++;
 	leave_locked(v);
-	kick_inside_locked(m);
-	while (m->inside || m->outside)
-		pthread_cond_wait(&m->change, &m->lock);
+	kvm_kick_locked(&m->base);
+	while (m->base.inside || m->outside)
+		pthread_cond_wait(&m->base.change, &m->base.lock);
 	enter_locked(v);
 }
 
@@ -132,18 +108,18 @@ void kvm_pause(struct machine *base)
 	struct kvm_machine *m = kvm_machine(base);
 	struct kvm_vcpu *v;
 
-	pthread_mutex_lock(&m->lock);
+	pthread_mutex_lock(&m->base.lock);
 	v = self_locked(m);
 	if (v) {
 		pause_from_vcpu_locked(v);
 	} else {
 		m->requests++;
-		kick_inside_locked(m);
-		while (m->inside)
-			pthread_cond_wait(&m->change, &m->lock);
+		kvm_kick_locked(&m->base);
+		while (m->base.inside)
+			pthread_cond_wait(&m->base.change, &m->base.lock);
 		m->outside++;
 	}
-	pthread_mutex_unlock(&m->lock);
+	pthread_mutex_unlock(&m->base.lock);
 }
 
 static void deadline_after(struct timespec *at, unsigned int ms)
@@ -163,27 +139,27 @@ bool kvm_pause_try(struct kvm_machine *m, unsigned int timeout_ms)
 	int rc = 0;
 
 	deadline_after(&at, timeout_ms);
-	pthread_mutex_lock(&m->lock);
+	pthread_mutex_lock(&m->base.lock);
 	m->requests++;
-	kick_inside_locked(m);
-	while (m->inside && !rc)
-		rc = pthread_cond_timedwait(&m->change, &m->lock, &at);
-	if (m->inside)
+	kvm_kick_locked(&m->base);
+	while (m->base.inside && !rc)
+		rc = pthread_cond_timedwait(&m->base.change, &m->base.lock, &at);
+	if (m->base.inside)
 		m->requests--;
 	else
 		m->outside++;
-	pthread_cond_broadcast(&m->change);
-	rc = m->inside;
-	pthread_mutex_unlock(&m->lock);
+	pthread_cond_broadcast(&m->base.change);
+	rc = m->base.inside;
+	pthread_mutex_unlock(&m->base.lock);
 	return !rc;
 }
 
 /* One vCPU's pause is over. Kicks that came while it was not inside went past it: repeat them. */
 static void release_vcpu_locked(struct kvm_vcpu *v)
 {
-	if (v->m->requests || over_locked(v->m))
+	if (v->m->requests || machine_over_locked(&v->m->base))
 		__atomic_store_n(&v->run->immediate_exit, 1, __ATOMIC_RELAXED);
-	pthread_cond_broadcast(&v->m->change);
+	pthread_cond_broadcast(&v->m->base.change);
 }
 
 void kvm_resume(struct machine *base)
@@ -191,7 +167,7 @@ void kvm_resume(struct machine *base)
 	struct kvm_machine *m = kvm_machine(base);
 	struct kvm_vcpu *v;
 
-	pthread_mutex_lock(&m->lock);
+	pthread_mutex_lock(&m->base.lock);
 	v = self_locked(m);
 	if (v && v->held) {
 		if (--v->held == 0) {
@@ -201,9 +177,9 @@ void kvm_resume(struct machine *base)
 	} else if (m->outside) {
 		m->outside--;
 		m->requests--;
-		pthread_cond_broadcast(&m->change);
+		pthread_cond_broadcast(&m->base.change);
 	}
-	pthread_mutex_unlock(&m->lock);
+	pthread_mutex_unlock(&m->base.lock);
 }
 
 void kvm_pause_handler_done(struct kvm_vcpu *v)
@@ -212,12 +188,12 @@ void kvm_pause_handler_done(struct kvm_vcpu *v)
 
 	if (!v->held)
 		return;
-	pthread_mutex_lock(&m->lock);
+	pthread_mutex_lock(&m->base.lock);
 	m->outside += v->held;
 	m->requests += v->held - 1;
 	v->held = 0;
 	release_vcpu_locked(v);
-	pthread_mutex_unlock(&m->lock);
+	pthread_mutex_unlock(&m->base.lock);
 }
 
 bool kvm_pause_park(struct kvm_vcpu *v)
@@ -225,24 +201,16 @@ bool kvm_pause_park(struct kvm_vcpu *v)
 	struct kvm_machine *m = v->m;
 	bool run;
 
-	pthread_mutex_lock(&m->lock);
+	pthread_mutex_lock(&m->base.lock);
 	if (v->inside)
 		leave_locked(v);
-	while (m->requests && !over_locked(m))
-		pthread_cond_wait(&m->change, &m->lock);
-	run = !over_locked(m);
+	while (m->requests && !machine_over_locked(&m->base))
+		pthread_cond_wait(&m->base.change, &m->base.lock);
+	run = !machine_over_locked(&m->base);
 	if (run) {
 		enter_locked(v);
 		__atomic_store_n(&v->run->immediate_exit, 0, __ATOMIC_RELAXED);
 	}
-	pthread_mutex_unlock(&m->lock);
+	pthread_mutex_unlock(&m->base.lock);
 	return run;
-}
-
-void kvm_pause_end_all(struct kvm_machine *m)
-{
-	kick_inside_locked(m);
-	if (!m->inside)
-		kvm_event_signal(m);
-	pthread_cond_broadcast(&m->change);
 }

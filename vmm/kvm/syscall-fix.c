@@ -33,6 +33,7 @@
 struct syscall_fix {
 	struct kvm_machine *m;
 	_Atomic bool armed;
+	struct kvm_own_trap trap;
 };
 
 /* What the CPU has pushed when a page fault from user mode arrives. */
@@ -178,7 +179,7 @@ static int arm(struct syscall_fix *f, struct kvm_vcpu *v)
 	err = machine_walk(&f->m->base, sregs.cr3, sregs.cr4 & CR4_LA57 ? 5 : 4, va, &pa, NULL);
 	if (err)
 		return err;
-	return kvm_traps_set_own(f->m, va, pa, (uint8_t)size, page_fault_hit, f);
+	return kvm_traps_set_own(f->m, va, pa, (uint8_t)size, &f->trap);
 }
 
 void syscall_fix_wrmsr(struct syscall_fix *f, struct kvm_vcpu *v)
@@ -189,8 +190,8 @@ void syscall_fix_wrmsr(struct syscall_fix *f, struct kvm_vcpu *v)
 		return;
 	err = arm(f, v);
 	if (err)
-		kvm_message(
-			f->m, MACHINE_MSG_WARN,
+		machine_message(
+			&f->m->base, MACHINE_MSG_WARN,
 			"this host's fault with `syscall` cannot be cured in this guest (%s): expect no user space",
 			strerror(-err));
 }
@@ -201,8 +202,10 @@ struct syscall_fix *syscall_fix_new(struct kvm_machine *m)
 {
 	struct syscall_fix *f = calloc(1, sizeof(*f));
 
-	if (f)
+	if (f) {
 		f->m = m;
+		f->trap = (struct kvm_own_trap){.fn = page_fault_hit, .arg = f};
+	}
 	return f;
 }
 

@@ -49,9 +49,9 @@ static void exit_internal_error(struct kvm_vcpu *v, uint64_t tsc)
 	    (kvm_traps_int3(v, tsc) || kvm_assist(v)))
 		return;
 	describe_insn(v, insn, sizeof(insn));
-	kvm_machine_end(v->m, MACHINE_EVENT_ERROR, v->index,
-			"KVM cannot go on with vCPU %u (internal error %u) at %#llx:%s", v->index,
-			v->run->internal.suberror, kvm_vcpu_regs(v)->rip, insn);
+	machine_end(&v->m->base, MACHINE_EVENT_ERROR, v->index,
+		    "KVM cannot go on with vCPU %u (internal error %u) at %#llx:%s", v->index,
+		    v->run->internal.suberror, kvm_vcpu_regs(v)->rip, insn);
 }
 
 static void exit_wrmsr(struct kvm_vcpu *v)
@@ -67,13 +67,14 @@ static void exit_system_event(struct kvm_vcpu *v)
 {
 	switch (v->run->system_event.type) {
 	case KVM_SYSTEM_EVENT_SHUTDOWN:
-		kvm_machine_end(v->m, MACHINE_EVENT_POWEROFF, v->index, "the guest powered off");
+		machine_end(&v->m->base, MACHINE_EVENT_POWEROFF, v->index, "the guest powered off");
 		break;
 	case KVM_SYSTEM_EVENT_RESET:
-		kvm_machine_end(v->m, MACHINE_EVENT_RESET, v->index, "the guest asked for a reset");
+		machine_end(&v->m->base, MACHINE_EVENT_RESET, v->index,
+			    "the guest asked for a reset");
 		break;
 	default:
-		kvm_machine_end(v->m, MACHINE_EVENT_CRASH, v->index, "the guest crashed");
+		machine_end(&v->m->base, MACHINE_EVENT_CRASH, v->index, "the guest crashed");
 	}
 }
 
@@ -99,16 +100,15 @@ static void handle_exit(struct kvm_vcpu *v, uint64_t tsc)
 		exit_system_event(v);
 		break;
 	case KVM_EXIT_SHUTDOWN:
-		kvm_machine_end(v->m, MACHINE_EVENT_CRASH, v->index,
-				"triple fault on vCPU %u at %#llx", v->index,
-				kvm_vcpu_regs(v)->rip);
+		machine_end(&v->m->base, MACHINE_EVENT_CRASH, v->index,
+			    "triple fault on vCPU %u at %#llx", v->index, kvm_vcpu_regs(v)->rip);
 		break;
 	case KVM_EXIT_INTR:
 		break;
 	default:
-		kvm_machine_end(v->m, MACHINE_EVENT_ERROR, v->index,
-				"vCPU %u stopped with exit reason %u of KVM at %#llx", v->index,
-				v->run->exit_reason, kvm_vcpu_regs(v)->rip);
+		machine_end(&v->m->base, MACHINE_EVENT_ERROR, v->index,
+			    "vCPU %u stopped with exit reason %u of KVM at %#llx", v->index,
+			    v->run->exit_reason, kvm_vcpu_regs(v)->rip);
 	}
 }
 
@@ -132,8 +132,8 @@ static void *vcpu_main(void *arg)
 			v->handling = false;
 		}
 		if (errno != EINTR && errno != EAGAIN) /* EAGAIN: a start-up IPI has arrived */
-			kvm_machine_end(v->m, MACHINE_EVENT_ERROR, v->index,
-					"KVM cannot run vCPU %u: %s", v->index, strerror(errno));
+			machine_end(&v->m->base, MACHINE_EVENT_ERROR, v->index,
+				    "KVM cannot run vCPU %u: %s", v->index, strerror(errno));
 	}
 	return NULL;
 }
@@ -247,25 +247,26 @@ int kvm_vcpus_start(struct kvm_machine *m)
 	/* Signals are for the threads of the program; a vCPU's gets only those it needs. */
 	kvm_pause_thread_signals(&mask);
 	pthread_sigmask(SIG_SETMASK, &mask, &old);
-	pthread_mutex_lock(&m->lock);
+	pthread_mutex_lock(&m->base.lock);
 	for (unsigned int i = 0; i < m->nvcpus && !rc; i++) {
 		struct kvm_vcpu *v = &m->vcpu[i];
 
 		rc = pthread_create(&v->thread, NULL, vcpu_main, v);
 		v->started = !rc;
 	}
-	pthread_mutex_unlock(&m->lock);
+	pthread_mutex_unlock(&m->base.lock);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return -rc;
 }
 
 void kvm_vcpus_join(struct kvm_machine *m)
 {
-	pthread_mutex_lock(&m->lock);
-	m->stopping = true;
+	pthread_mutex_lock(&m->base.lock);
+	m->base.stopping = true;
 	m->outside = 0; /* handlers must not wait for a pause that nobody will end */
-	kvm_pause_end_all(m);
-	pthread_mutex_unlock(&m->lock);
+	kvm_kick_locked(&m->base);
+	pthread_cond_broadcast(&m->base.change);
+	pthread_mutex_unlock(&m->base.lock);
 	for (unsigned int i = 0; i < m->nvcpus; i++) {
 		if (m->vcpu[i].started)
 			pthread_join(m->vcpu[i].thread, NULL);

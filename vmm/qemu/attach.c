@@ -9,25 +9,11 @@
 #include "vmm/qemu/qemu.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ADDRESS_ROOM 512
-
-void qemu_message(struct qemu_machine *m, enum machine_msg_level level, const char *fmt, ...)
-{
-	char text[256];
-	va_list ap;
-
-	if (!m->cfg.message)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	m->cfg.message(m->cfg.arg, level, text);
-}
 
 /* --- what there is ------------------------------------------------------------------------------
  */
@@ -120,10 +106,10 @@ static void let_go(struct qemu_machine *m)
 		rc = qemu_traps_clear_all(m);
 		if (!rc)
 			rc = gdb_detach(m->gdb, run_on);
-		if (rc && m->end.type == MACHINE_EVENT_NONE)
-			qemu_message(m, MACHINE_MSG_WARN,
-				     "the guest could not be given back as it was found: %s",
-				     strerror(-rc));
+		if (rc && m->base.end.type == MACHINE_EVENT_NONE)
+			machine_message(&m->base, MACHINE_MSG_WARN,
+					"the guest could not be given back as it was found: %s",
+					strerror(-rc));
 	}
 	keeper_stop(&m->keeper);
 	gdb_close(m->gdb);
@@ -136,8 +122,9 @@ static void qemu_destroy(struct machine *base)
 
 	let_go(m);
 	qemu_ram_exit(m);
-	qemu_traps_free(m->traps);
-	qemu_run_exit(m);
+	trap_table_free(&m->traps);
+	pthread_mutex_destroy(&m->io);
+	machine_exit(base);
 	free(m);
 }
 
@@ -148,21 +135,29 @@ static struct qemu_machine *qemu_alloc(const struct machine_attach_config *cfg)
 
 	if (!m)
 		return NULL;
-	m->base.ops = &qemu_machine_ops;
+	if (pthread_mutex_init(&m->io, NULL))
+		goto err_free;
+	if (machine_init(&m->base, &qemu_machine_ops))
+		goto err_io;
+	m->base.message = cfg->message;
+	m->base.arg = cfg->arg;
 	m->cfg = *cfg;
 	m->cfg.target = m->cfg.connect = NULL; /* the caller's again */
 	m->ram.mem_fd = -1;
-	m->traps = qemu_traps_new();
-	if (m->traps && !qemu_run_init(m))
-		return m;
-	qemu_traps_free(m->traps);
+	return m;
+
+err_io:
+	pthread_mutex_destroy(&m->io);
+err_free:
 	free(m);
 	return NULL;
 }
 
 static void on_reset(void *arg)
 {
-	qemu_machine_end(arg, MACHINE_EVENT_RESET, 0, "the guest was reset");
+	struct qemu_machine *m = arg;
+
+	machine_end(&m->base, MACHINE_EVENT_RESET, 0, "the guest was reset");
 }
 
 static int find_stub(struct qemu_machine *m, const struct machine_attach_config *cfg, char *address,
@@ -223,7 +218,8 @@ static int attach(struct qemu_machine *m, const struct machine_attach_config *cf
 	if (rc)
 		snprintf(err, errlen, "cannot start a thread: %s", strerror(-rc));
 	else if (m->domain && qemu_domain_watch(m->domain, on_reset, m))
-		qemu_message(m, MACHINE_MSG_WARN, "libvirt does not tell when the guest is reset");
+		machine_message(&m->base, MACHINE_MSG_WARN,
+				"libvirt does not tell when the guest is reset");
 	return rc;
 }
 
@@ -304,6 +300,5 @@ const struct machine_ops qemu_machine_ops = {
 	.traps_set = qemu_traps_set,
 	.traps_clear = qemu_traps_clear,
 	.console_input = qemu_console_input,
-	.wait = qemu_wait,
-	.wake = qemu_wake,
+	.kick_locked = qemu_kick_locked,
 };

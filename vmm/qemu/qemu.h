@@ -2,21 +2,19 @@
 /*
  * qemu.h - what the files of vmm/qemu/ share: the attached machine and its parts.
  *
- * Two locks. m->lock guards the state of running and pausing (run.c) and is held for moments.
+ * Two locks. m->base.lock guards the state of running and pausing (run.c) and is held for moments.
  * m->io is held for one conversation with the stub, which needs the guest to stand: so it is
- * taken with the machine paused, or on the run thread between a stop and the next continue. m->lock
- * may be taken within m->io, not the other way round.
+ * taken with the machine paused, or on the run thread between a stop and the next continue.
+ * m->base.lock may be taken within m->io, not the other way round.
  */
 #ifndef HVTRACE_VMM_QEMU_QEMU_H
 #define HVTRACE_VMM_QEMU_QEMU_H
-
-#include <pthread.h>
-#include <stdatomic.h>
 
 #include "vmm/internal.h"
 #include "vmm/qemu/domain.h"
 #include "vmm/qemu/gdb.h"
 #include "vmm/qemu/keeper.h"
+#include "vmm/traps.h"
 
 #define QEMU_MAX_REGIONS 64
 
@@ -69,34 +67,24 @@ struct qemu_machine {
 	struct qemu_vcpu vcpu[MACHINE_MAX_VCPUS];
 	struct qemu_ram ram;
 	struct qemu_clock clock;
-	struct qemu_traps *traps;
+	struct trap_table traps;
 
-	pthread_mutex_t lock; /* the rest, except woken and event_fd */
-	pthread_cond_t change;
+	/* base.lock; base.inside: the thread has the guest running or handles a stop */
 	pthread_t thread;
 	bool started;	       /* the thread is there */
 	bool want_run;	       /* the guest is to run when nobody pauses it */
-	bool inside;	       /* the thread has the guest running or handles a stop */
 	bool running;	       /* the guest has been told to run and has not stopped yet */
 	bool interrupted;      /* and has been told to stop */
-	bool stopping;	       /* machine_free() */
 	bool foreign;	       /* someone else has stopped it: it is not ours to continue */
 	unsigned int requests; /* pauses asked for and not ended */
 	unsigned int outside;  /* of them those that other threads have got */
 	unsigned int held;     /* by the handler at work */
-	struct machine_event end;
-	int event_fd;
-	atomic_bool woken;
 };
 
 static inline struct qemu_machine *qemu_machine(struct machine *base)
 {
 	return (struct qemu_machine *)base; /* base is its first member */
 }
-
-/* attach.c */
-void qemu_message(struct qemu_machine *m, enum machine_msg_level level, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 
 /* ram.c. Before the run thread is there, with the guest standing. */
 int qemu_ram_init(struct qemu_machine *m);
@@ -131,23 +119,16 @@ int qemu_vcpu_tables(struct qemu_machine *m);
 void qemu_vcpu_regs(const struct qemu_vcpu *v, struct machine_regs *regs);
 
 /* run.c */
-int qemu_run_init(struct qemu_machine *m);
-void qemu_run_exit(struct qemu_machine *m);
 int qemu_run_start(struct qemu_machine *m, bool run);
 void qemu_run_let(struct qemu_machine *m); /* the guest run from now on */
 /* End the thread, with the guest standing. */
 void qemu_run_stop(struct qemu_machine *m);
 bool qemu_run_is_thread(struct qemu_machine *m);
-void qemu_machine_end(struct qemu_machine *m, enum machine_event_type type, unsigned int vcpu,
-		      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void qemu_pause(struct machine *base);
 void qemu_resume(struct machine *base);
-int qemu_wait(struct machine *base, struct machine_event *ev, int timeout_ms);
-void qemu_wake(struct machine *base);
+void qemu_kick_locked(struct machine *base); /* machine_ops.kick_locked */
 
 /* traps.c */
-struct qemu_traps *qemu_traps_new(void);
-void qemu_traps_free(struct qemu_traps *traps);
 int qemu_traps_set(struct machine *base, const struct machine_trap *traps, size_t n);
 int qemu_traps_clear(struct machine *base, const uint64_t *vas, size_t n);
 /* All of them, when detaching; the run thread has ended. */

@@ -306,13 +306,13 @@ int qemu_ram_init(struct qemu_machine *m)
 	rc = direct_open(m);
 	m->ram.direct = !rc;
 	if (rc == -EPERM || rc == -EACCES)
-		qemu_message(
-			m, MACHINE_MSG_WARN,
+		machine_message(
+			&m->base, MACHINE_MSG_WARN,
 			"no permission for the memory of QEMU (process %d), so its slow gdb stub is used: run as root, or as QEMU's user with kernel.yama.ptrace_scope=0",
 			(int)m->ram.pid);
 	else if (rc)
-		qemu_message(
-			m, MACHINE_MSG_WARN,
+		machine_message(
+			&m->base, MACHINE_MSG_WARN,
 			"the memory of QEMU cannot be reached from here, so its slow gdb stub is used");
 	return 0;
 }

@@ -5,7 +5,7 @@
  * Deleting moves later entries of the run back instead of leaving marks, so lookups stay short
  * however often traps come and go (Knuth, TAOCP vol. 3, 6.4, algorithm R).
  */
-#include "vmm/kvm/trap-index.h"
+#include "vmm/trap-index.h"
 
 #include <errno.h>
 #include <stdbool.h>

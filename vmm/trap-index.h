@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* trap-index.h - a hash from a non-zero address to a small number. */
-#ifndef HVTRACE_VMM_KVM_TRAP_INDEX_H
-#define HVTRACE_VMM_KVM_TRAP_INDEX_H
+#ifndef HVTRACE_VMM_TRAP_INDEX_H
+#define HVTRACE_VMM_TRAP_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>
