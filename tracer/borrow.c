@@ -228,18 +228,25 @@ static bool stack_is_good(struct borrow *b, unsigned int vcpu, uint64_t sp)
 	return stack_has_room(sp, low, low + STACK_MAX);
 }
 
+/*
+ * A softirq counts the depth of what it has interrupted, too; what is held there does not concern
+ * it. A function that is entered with softirqs off may hold a lock.
+ */
 static bool point_is_safe(struct borrow *b, const struct machine_hit *hit)
 {
-	uint8_t bad = TRACE_FLAG_IRQS_OFF | TRACE_FLAG_HARDIRQ | TRACE_FLAG_NMI | TRACE_FLAG_BH_OFF;
 	struct guest_state st;
 
-	if (b->where != BORROW_ANY)
-		bad |= TRACE_FLAG_SOFTIRQ;
 	guest_get_state(b->g, hit->vcpu, hit->regs, &st);
-	if (st.flags & bad || st.preempt_count & 0xf)
+	if (st.flags & (TRACE_FLAG_IRQS_OFF | TRACE_FLAG_HARDIRQ | TRACE_FLAG_NMI))
 		return false;
+	if (st.flags & TRACE_FLAG_SOFTIRQ) {
+		if (b->where != BORROW_ANY)
+			return false;
+	} else if (st.flags & TRACE_FLAG_BH_OFF || st.preempt_count & 0xf) {
+		return false;
+	}
 	if (b->where != BORROW_ANY && !st.pid)
-		return false; /* the idle task must never sleep, nor wait */
+		return false; /* the idle task must neither sleep nor wait */
 	return stack_is_good(b, hit->vcpu, hit->regs->rsp);
 }
 

@@ -18,6 +18,7 @@
 #define FAKE_TEXT    UINT64_C(0xffffffff81000000)
 #define FAKE_PA	     UINT64_C(0x100000)
 #define FAKE_RAM     (UINT64_C(8) << 20)
+#define FAKE_WINDOW  (UINT64_C(4) << 20) /* what machine_window() gives lies in RAM */
 #define FAKE_DIRECT  UINT64_C(0xffff888000000000)
 #define FAKE_MAX     32
 #define FAKE_VCPUS   4
@@ -38,6 +39,8 @@ struct fake_guest {
 	size_t ntraps;
 	int trap_error; /* what setting and clearing traps gives, when not 0 */
 	unsigned int paused, woken;
+	void (*run)(void); /* what the guest does whenever it is resumed; or NULL */
+	bool running;
 	struct machine_sregs sregs;
 	struct machine_regs regs[FAKE_VCPUS]; /* as set last */
 	/* Page tables: these ranges are mapped when walked from root. */
@@ -79,7 +82,11 @@ void machine_pause(struct machine *m)
 void machine_resume(struct machine *m)
 {
 	(void)m;
-	fake.paused--;
+	if (--fake.paused || !fake.run || fake.running)
+		return;
+	fake.running = true;
+	fake.run();
+	fake.running = false;
 }
 
 void machine_wake(struct machine *m)
@@ -114,7 +121,41 @@ int machine_write(struct machine *m, uint64_t pa, const void *buf, size_t len)
 	return 0;
 }
 
-static void fake_map(uint64_t root, uint64_t va, uint64_t len, uint64_t pa)
+int machine_write_text(struct machine *m, uint64_t pa, const void *buf, size_t len)
+{
+	return machine_write(m, pa, buf, len);
+}
+
+int machine_patch_text(struct machine *m, const struct machine_patch *patches, size_t n)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = machine_write(m, patches[i].pa, patches[i].bytes, patches[i].size);
+	return ret;
+}
+
+int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host)
+{
+	*pa = FAKE_WINDOW;
+	*host = machine_host_ptr(m, *pa, size);
+	return *host ? 0 : -ENOSPC;
+}
+
+void machine_get_info(struct machine *m, struct machine_info *info)
+{
+	(void)m;
+	*info = (struct machine_info){.tsc_khz = 1000000, .was_running = true};
+}
+
+int machine_wait(struct machine *m, struct machine_event *ev, int timeout_ms)
+{
+	(void)m, (void)timeout_ms;
+	*ev = (struct machine_event){.type = MACHINE_EVENT_NONE};
+	return 0;
+}
+
+static __attribute__((unused)) void fake_map(uint64_t root, uint64_t va, uint64_t len, uint64_t pa)
 {
 	fake.maps[fake.nmaps].root = root;
 	fake.maps[fake.nmaps].va = va;
@@ -152,6 +193,13 @@ int machine_set_regs(struct machine *m, unsigned int vcpu, const struct machine_
 	if (vcpu >= FAKE_VCPUS)
 		return -EINVAL;
 	fake.regs[vcpu] = *regs;
+	return 0;
+}
+
+int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs)
+{
+	(void)m, (void)vcpu;
+	memset(regs, 0, sizeof(*regs));
 	return 0;
 }
 
