@@ -23,6 +23,7 @@ tracer-objs += tracer/guest-state.o
 tracer-objs += tracer/probe.o
 tracer-objs += tracer/probe-trap.o
 tracer-objs += tracer/trace.o
+tracer-objs += tracer/window.o
 tracer-objs += tracer/trace-print.o
 tracer-objs += tracer/tracers.o
 tracer-objs += tracer/tracers/function.o

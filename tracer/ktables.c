@@ -11,6 +11,9 @@
 	(UINT64_C(1) << 12) /* arch/x86/mm/pti.c: the user half of a pair of tables                \
 			     */
 #define KERNEL_HALF (UINT64_C(1) << 63)
+#define PTE_PRESENT (UINT64_C(1) << 0)
+#define PTE_PS	    (UINT64_C(1) << 7)
+#define PTE_ADDR    UINT64_C(0x000ffffffffff000)
 
 /* A gate descriptor of 64-bit mode (Intel SDM vol. 3, 6.14.1). */
 struct idt_gate {
@@ -37,6 +40,24 @@ int ktables_read(const struct ktables *t, uint64_t va, void *buf, size_t len)
 		to += part;
 		len -= part;
 	}
+	return 0;
+}
+
+int ktables_directory(const struct ktables *t, uint64_t va, uint64_t *pa)
+{
+	uint64_t table = t->root, entry;
+
+	/* Levels count from the page tables (1) up; a page directory is of level 2. */
+	for (unsigned int level = t->levels; level > 2; level--) {
+		unsigned int index = va >> (12 + 9 * (level - 1)) & 511;
+
+		if (machine_read(t->m, table + index * 8, &entry, sizeof(entry)))
+			return -EFAULT;
+		if (!(entry & PTE_PRESENT) || (level == 3 && entry & PTE_PS))
+			return -EFAULT;
+		table = entry & PTE_ADDR;
+	}
+	*pa = table;
 	return 0;
 }
 

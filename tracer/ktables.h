@@ -20,6 +20,11 @@ struct ktables {
 int ktables_find(struct machine *m, struct ktables *t);
 /* Copy from kernel virtual memory: 0 or -EFAULT. */
 int ktables_read(const struct ktables *t, uint64_t va, void *buf, size_t len);
+/*
+ * Physical address of the page directory (the table whose entries map 2 MiB each) for the GiB that
+ * va is in: 0, or -EFAULT when there is none. Needs m, root and levels only.
+ */
+int ktables_directory(const struct ktables *t, uint64_t va, uint64_t *pa);
 /* Address of the handler of an interrupt vector: 0 or -EFAULT. */
 int ktables_handler(const struct ktables *t, unsigned int vector, uint64_t *handler);
 

@@ -41,6 +41,7 @@ struct fake_guest {
 	unsigned int paused, woken;
 	void (*run)(void); /* what the guest does whenever it is resumed; or NULL */
 	bool running;
+	bool window; /* machine_window() gives memory */
 	struct machine_sregs sregs;
 	struct machine_regs regs[FAKE_VCPUS]; /* as set last */
 	/* Page tables: these ranges are mapped when walked from root. */
@@ -137,6 +138,8 @@ int machine_patch_text(struct machine *m, const struct machine_patch *patches, s
 
 int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host)
 {
+	if (!fake.window)
+		return -EOPNOTSUPP;
 	*pa = FAKE_WINDOW;
 	*host = machine_host_ptr(m, *pa, size);
 	return *host ? 0 : -ENOSPC;

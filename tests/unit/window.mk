@@ -1,1 +1,2 @@
 unit-tests += tests/unit/test-borrow
+unit-tests += tests/unit/test-window
