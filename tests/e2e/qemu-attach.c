@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,14 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "guestsym/guestsym.h"
+#include "tests/e2e/qemu-console.h"
 #include "vmm/machine.h"
 
 #define LIMIT_S	  120 /* for things that must happen; takes nothing when they do */
@@ -45,84 +42,8 @@ struct env {
 	unsigned int limit;
 	uint64_t last_tsc, last_va;
 
-	int serial;
-	unsigned int commands;
-	char out[65536]; /* of the last command */
-	size_t len;
+	struct console console;
 };
-
-/* --- the guest's console ------------------------------------------------------------------------
- */
-
-/* Read until the text is there or the time is over. */
-static bool console_expect(struct env *e, const char *text, int ms)
-{
-	struct pollfd fd = {.fd = e->serial, .events = POLLIN};
-
-	while (!strstr(e->out, text)) {
-		ssize_t n;
-
-		if (e->len == sizeof(e->out) - 1)
-			e->len = 0; /* someone talks a lot */
-		if (poll(&fd, 1, ms) <= 0)
-			return false;
-		n = read(e->serial, e->out + e->len, sizeof(e->out) - 1 - e->len);
-		if (n <= 0)
-			return false;
-		e->len += (size_t)n;
-		e->out[e->len] = '\0';
-	}
-	return true;
-}
-
-static void console_send(struct env *e, const char *command)
-{
-	char line[512], done[32];
-	int len = snprintf(line, sizeof(line), "%s; echo done-%u\n", command, ++e->commands);
-
-	snprintf(done, sizeof(done), "\ndone-%u", e->commands);
-	strcpy(e->out, "\n"); /* its first line has one before it, like the others */
-	e->len = 1;
-	assert_int_equal(write(e->serial, line, (size_t)len), len);
-}
-
-static bool console_done(struct env *e, int ms)
-{
-	char done[32];
-
-	snprintf(done, sizeof(done), "\ndone-%u", e->commands);
-	return console_expect(e, done, ms);
-}
-
-static void console_run(struct env *e, const char *command)
-{
-	console_send(e, command);
-	if (!console_done(e, LIMIT_S * 1000))
-		fail_msg("the guest does not do '%s': %s", command, e->out);
-}
-
-/* A guest that is still booting may lose what it is told. */
-static void console_wait_up(struct env *e)
-{
-	e->len = 0;
-	e->out[0] = '\0';
-	if (!console_expect(e, "init: ready", LIMIT_S * 1000))
-		fail_msg("the guest does not come up: %s", e->out);
-	console_run(e, "true");
-}
-
-static int console_open(const char *path)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&addr, sizeof(addr))) {
-		perror(path);
-		return -1;
-	}
-	return fd;
-}
 
 /* --- attaching
  * ------------------------------------------------------------------------------------ */
@@ -286,7 +207,7 @@ static void test_info(void **state)
 	assert_int_equal(!info.kernel_path, !e->uri);
 	assert_null(machine_host_ptr(e->m, 0x100000, 8));
 	detach(e);
-	console_run(e, "true");
+	console_run(&e->console, "true");
 }
 
 static void test_kernel(void **state)
@@ -354,11 +275,11 @@ static void test_traps(void **state)
 	trap = trap_on(e, "__x64_sys_sched_yield");
 	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
 	assert_int_equal(machine_traps_set(e->m, &trap, 1), -EEXIST);
-	console_run(e, "workload sched_yield 100");
+	console_run(&e->console, "workload sched_yield 100");
 	assert_int_equal(e->hits, 100);
 	assert_int_equal(machine_traps_clear(e->m, &trap.va, 1), 0);
 	assert_int_equal(machine_traps_clear(e->m, &trap.va, 1), -ENOENT);
-	console_run(e, "workload sched_yield 100");
+	console_run(&e->console, "workload sched_yield 100");
 	assert_int_equal(e->hits, 100);
 	machine_wake(e->m);
 	assert_int_equal(machine_wait(e->m, &ev, -1), 0);
@@ -377,7 +298,7 @@ static void test_traps_both(void **state)
 	attach(e);
 	trap = trap_on(e, "__x64_sys_sched_yield");
 	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
-	console_run(e, "workload sched_yield 60 & workload sched_yield 60; wait");
+	console_run(&e->console, "workload sched_yield 60 & workload sched_yield 60; wait");
 	assert_int_equal(e->hits, 120);
 	detach(e);
 }
@@ -403,7 +324,7 @@ static void test_handler(void **state)
 	e->limit = 7;
 	e->trap = clear_in_handler;
 	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
-	console_run(e, "workload sched_yield 30");
+	console_run(&e->console, "workload sched_yield 30");
 	assert_int_equal(e->hits, 7);
 
 	e->trap = NULL;
@@ -413,7 +334,7 @@ static void test_handler(void **state)
 	trap.kind = MACHINE_TRAP_INT3;
 	trap.size = 1;
 	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
-	console_run(e, "workload sched_yield 30");
+	console_run(&e->console, "workload sched_yield 30");
 	assert_int_equal(e->hits, 1);
 	assert_int_equal(machine_traps_clear(e->m, &trap.va, 1), -ENOENT);
 	detach(e);
@@ -440,11 +361,11 @@ static void test_set_regs(void **state)
 	trap = trap_on(e, "__x64_sys_getppid");
 	e->trap = return_4242;
 	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
-	console_run(e, "sh -c 'echo ppid=$PPID'");
-	assert_non_null(strstr(e->out, "\nppid=4242"));
+	console_run(&e->console, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->console.out, "\nppid=4242"));
 	detach(e);
-	console_run(e, "sh -c 'echo ppid=$PPID'");
-	assert_non_null(strstr(e->out, "\nppid=1\r"));
+	console_run(&e->console, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->console.out, "\nppid=1\r"));
 }
 
 /* What the guest has executed before, and so what TCG has translated, is executed anew. */
@@ -455,20 +376,20 @@ static void test_write_text(void **state)
 	uint8_t saved[sizeof(insns)], now[sizeof(insns)];
 	uint64_t pa;
 
-	console_run(e, "sh -c 'echo ppid=$PPID'");
-	assert_non_null(strstr(e->out, "\nppid=1\r"));
+	console_run(&e->console, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->console.out, "\nppid=1\r"));
 	attach(e);
 	pa = phys(e, site(e, "__x64_sys_getppid"));
 	assert_int_equal(machine_read(e->m, pa, saved, sizeof(saved)), 0);
 	assert_int_equal(machine_write_text(e->m, pa, insns, sizeof(insns)), 0);
 	assert_int_equal(machine_read(e->m, pa, now, sizeof(now)), 0);
 	assert_memory_equal(now, insns, sizeof(insns));
-	console_run(e, "sh -c 'echo ppid=$PPID'");
-	assert_non_null(strstr(e->out, "\nppid=1337\r"));
+	console_run(&e->console, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->console.out, "\nppid=1337\r"));
 	assert_int_equal(machine_write_text(e->m, pa, saved, sizeof(saved)), 0);
 	detach(e);
-	console_run(e, "sh -c 'echo ppid=$PPID'");
-	assert_non_null(strstr(e->out, "\nppid=1\r"));
+	console_run(&e->console, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->console.out, "\nppid=1\r"));
 }
 
 static double now(void)
@@ -521,7 +442,7 @@ static void test_patch_text(void **state)
 	before = read_text(e, &len);
 	n = patches_make(e, set, restore);
 	assert_true(n > 30000);
-	console_send(e, "workload sched_yield 100000 getpid 100000");
+	console_send(&e->console, "workload sched_yield 100000 getpid 100000");
 	for (int i = 0; i < 4; i++) {
 		double start = now(), middle;
 
@@ -531,13 +452,13 @@ static void test_patch_text(void **state)
 		print_message("# %zu sites set in %.0f ms, restored in %.0f ms\n", n,
 			      (middle - start) * 1e3, (now() - middle) * 1e3);
 	}
-	assert_true(console_done(e, LIMIT_S * 1000));
+	assert_true(console_done(&e->console, LIMIT_S * 1000));
 	assert_int_equal(machine_patch_text(e->m, set, n), 0);
-	console_run(e, "sh -c 'echo ppid=$PPID'");
-	assert_non_null(strstr(e->out, "\nppid=1337\r"));
+	console_run(&e->console, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->console.out, "\nppid=1337\r"));
 	assert_int_equal(machine_patch_text(e->m, restore, n), 0);
-	console_run(e, "sh -c 'echo ppid=$PPID'");
-	assert_non_null(strstr(e->out, "\nppid=1\r"));
+	console_run(&e->console, "sh -c 'echo ppid=$PPID'");
+	assert_non_null(strstr(e->console.out, "\nppid=1\r"));
 	after = read_text(e, &len_after);
 	assert_int_equal(len_after, len);
 	assert_memory_equal(after, before, len);
@@ -558,7 +479,7 @@ static void test_cycles(void **state)
 	attach(e);
 	before = read_text(e, &len);
 	detach(e);
-	console_send(e, "workload sched_yield 100000 getppid 100000");
+	console_send(&e->console, "workload sched_yield 100000 getppid 100000");
 	for (int i = 0; i < 20; i++) {
 		struct machine_trap traps[2];
 		struct machine_event ev;
@@ -572,9 +493,9 @@ static void test_cycles(void **state)
 		assert_int_equal(ev.type, MACHINE_EVENT_NONE);
 		detach(e);
 	}
-	assert_true(console_done(e, LIMIT_S * 1000));
-	assert_non_null(strstr(e->out, "workload: sched_yield 100000"));
-	assert_non_null(strstr(e->out, "workload: getppid 100000"));
+	assert_true(console_done(&e->console, LIMIT_S * 1000));
+	assert_non_null(strstr(e->console.out, "workload: sched_yield 100000"));
+	assert_non_null(strstr(e->console.out, "workload: getppid 100000"));
 	attach(e);
 	after = read_text(e, &len_after);
 	assert_int_equal(len_after, len);
@@ -594,16 +515,16 @@ static void test_reset(void **state)
 	attach(e);
 	trap = trap_on(e, "__x64_sys_sched_yield");
 	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
-	console_send(e, "reboot -f");
+	console_send(&e->console, "reboot -f");
 	if (e->uri) {
 		assert_int_equal(machine_wait(e->m, &ev, LIMIT_S * 1000), 0);
 		assert_int_equal(ev.type, MACHINE_EVENT_RESET);
 		detach(e);
 	}
-	console_wait_up(e);
+	console_wait_up(&e->console);
 	assert_int_equal(e->hits, 0);
 	detach(e);
-	console_run(e, "workload sched_yield 10");
+	console_run(&e->console, "workload sched_yield 10");
 }
 
 static void test_poweroff(void **state)
@@ -612,7 +533,7 @@ static void test_poweroff(void **state)
 	struct machine_event ev, again;
 
 	attach(e);
-	console_send(e, "poweroff -f");
+	console_send(&e->console, "poweroff -f");
 	assert_int_equal(machine_wait(e->m, &ev, LIMIT_S * 1000), 0);
 	assert_int_equal(ev.type, MACHINE_EVENT_POWEROFF);
 	assert_int_equal(machine_wait(e->m, &again, -1), 0);
@@ -641,9 +562,9 @@ static int setup(void **state)
 	e.gs = guestsym_open(arguments[2], 0, err, sizeof(err));
 	if (!e.gs)
 		fail_msg("%s", err);
-	e.serial = console_open(arguments[3]);
-	assert_true(e.serial >= 0);
-	console_wait_up(&e);
+	e.console.fd = console_open(arguments[3]);
+	assert_true(e.console.fd >= 0);
+	console_wait_up(&e.console);
 	*state = &e;
 	return 0;
 }

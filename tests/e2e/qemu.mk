@@ -5,10 +5,13 @@ check-tests += tests/e2e/qemu-stub
 check-tests += tests/e2e/qemu-libvirt
 check-tests += tests/e2e/attach
 check-tests += tests/e2e/attach-libvirt
+check-tests += tests/e2e/window
 
-$(O)/tests/e2e/qemu-attach: $(O)/obj/tests/e2e/qemu-attach.o $(LIBS)
+qemu-programs := $(O)/tests/e2e/qemu-attach $(O)/tests/e2e/window-attach
+
+$(qemu-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-check-built: $(O)/tests/e2e/qemu-attach
+check-built: $(qemu-programs)
