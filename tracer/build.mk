@@ -30,3 +30,4 @@ tracer-objs += tracer/tracers/function.o
 tracer-objs += tracer/tracers/nop.o
 tracer-objs += tracer/payload/patch.o
 tracer-objs += tracer/payload/payload.o
+tracer-objs += tracer/staging.o

@@ -28,14 +28,19 @@ struct staging {
 	uint64_t length;      /* of the ring, in records; a power of two */
 	uint64_t next;	      /* number of the record that is taken next */
 	bool lossless;	      /* tell the guest (CTL_TAIL) what has been taken */
-	uint64_t taken, lost; /* taken + lost == head - length, once all is taken */
-	uint64_t dropped;     /* the guest's own count (CTL_FL_LOSSLESS), as read last */
-	uint64_t corrupt;     /* of the lost: the ring held what no payload writes */
-	unsigned int stuck;   /* looks in a row that found the next record reserved, not written */
+	uint64_t taken, lost; /* taken + lost == next - base, always */
+	uint64_t base;	  /* the ring's length; another number once the guest's head has jumped */
+	uint64_t dropped; /* the guest's own count (CTL_FL_LOSSLESS), as read last */
+	uint64_t corrupt; /* of the lost: the ring or its head held what no payload writes */
+	uint64_t untold;  /* of the lost: since the latest batch */
+	int64_t stuck_ns; /* since when has the next record been reserved, not written; 0: it is not
+			   */
+	size_t ask;	  /* how many to copy at most */
 	struct payload_record *batch; /* STAGING_BATCH of them */
 };
 
-#define STAGING_BATCH 8192
+#define STAGING_BATCH	 8192
+#define STAGING_STUCK_NS INT64_C(1000000000)
 
 /* For an empty ring: its control block is written by the caller. 0 or -ENOMEM. */
 int staging_init(struct staging *s, const struct staging_io *io, unsigned int vcpu,
@@ -46,6 +51,10 @@ void staging_exit(struct staging *s);
  * Take records: up to STAGING_BATCH of them are at *records until the next call. *lost, when not
  * NULL, gets how many were lost before the first of them. Gives their number, 0: there are none
  * now, or a negative errno of the machine's.
+ *
+ * A record that has been reserved and not written holds up those behind it: its vCPU has been
+ * interrupted, and will write it. It is given up as lost when the vCPU has reserved half a ring
+ * more, or after STAGING_STUCK_NS.
  */
 int staging_take(struct staging *s, const struct payload_record **records, uint64_t *lost);
 

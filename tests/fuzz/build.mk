@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer -pthread -MD -MP
 
-fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-stub)
+fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging fuzz-stub)
 fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))
 
 check-tests += tests/fuzz/run-short
@@ -21,6 +21,8 @@ $(fuzz-targets): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(fuzz-objs)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+
+$(O)/tests/fuzz/fuzz-staging: $(O)/obj/fuzz/tracer/staging.o
 
 .PHONY: fuzz-targets
 fuzz-targets: $(fuzz-targets)

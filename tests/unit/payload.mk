@@ -2,3 +2,4 @@
 unit-tests += tests/unit/test-payload
 unit-tests += tests/unit/test-payload-code
 unit-tests += tests/unit/test-payload-nest
+unit-tests += tests/unit/test-staging

@@ -86,6 +86,7 @@ payload_code:
 
 	.globl	payload_function
 payload_function:
+.Lfunction:
 	/* Not incl: this gives the count before as well. */
 	mov	$1, %r10d
 	xadd	%r10d, %gs:0
@@ -305,6 +306,7 @@ payload_function:
 
 	.globl	payload_call
 payload_call:
+.Lcall:
 	incl	%gs:0
 	at	PATCH_PREEMPT_COUNT
 	edge	payload_call
@@ -377,14 +379,14 @@ payload_call:
 payload_lock:
 	cmp	$IMM32, %rdi
 	at	PATCH_TEXT_MUTEX
-	je	payload_call
+	je	.Lcall
 	ret
 	.globl	payload_lock_record
 payload_lock_record:
 	cmp	$IMM32, %rdi
 	at	PATCH_TEXT_MUTEX
-	jne	payload_function
-	jmp	payload_call
+	jne	.Lfunction
+	jmp	.Lcall
 	edge	payload_lock
 
 	.globl	payload_code_end
