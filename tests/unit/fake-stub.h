@@ -124,7 +124,7 @@ static bool stub_receive(struct stub *s)
 	return recv(s->fd, checksum, sizeof(checksum), MSG_WAITALL) == sizeof(checksum);
 }
 
-static void *stub_thread(void *arg)
+static inline void *stub_thread(void *arg)
 {
 	struct stub *s = arg;
 	const struct stub_step *step = s->script;
@@ -149,7 +149,7 @@ static void *stub_thread(void *arg)
 	return NULL;
 }
 
-static void stub_start(struct stub *s, const struct stub_step *script)
+static inline void stub_start(struct stub *s, const struct stub_step *script)
 {
 	int fds[2];
 
@@ -163,7 +163,7 @@ static void stub_start(struct stub *s, const struct stub_step *script)
 }
 
 /* When the client is done: was all as the script had it? */
-static bool stub_end(struct stub *s)
+static inline bool stub_end(struct stub *s)
 {
 	pthread_join(s->thread, NULL);
 	close(s->fd);

@@ -99,19 +99,24 @@ static int look(struct qemu_machine *m, char *err, size_t errlen)
 static void let_go(struct qemu_machine *m)
 {
 	bool run_on = m->was_running && !m->foreign;
-	int rc;
+	bool attached = m->started; /* else the caller is told another line */
+	int rc = 0;
 
 	qemu_run_stop(m);
 	if (m->gdb) {
 		rc = qemu_traps_clear_all(m);
 		if (!rc)
 			rc = gdb_detach(m->gdb, run_on);
-		if (rc && m->base.end.type == MACHINE_EVENT_NONE)
+		if (rc && attached && m->base.end.type == MACHINE_EVENT_NONE)
 			machine_message(&m->base, MACHINE_MSG_WARN,
 					"the guest could not be given back as it was found: %s",
 					strerror(-rc));
 	}
-	keeper_stop(&m->keeper);
+	/* A stub that does not answer us may still hear that the guest is to run on. */
+	if (rc && run_on)
+		keeper_release(&m->keeper);
+	else
+		keeper_stop(&m->keeper);
 	gdb_close(m->gdb);
 	qemu_domain_close(m->domain);
 }

@@ -265,6 +265,11 @@ pid_t gdb_peer_pid(const struct gdb *g)
 	return peer.pid;
 }
 
+int gdb_error(const struct gdb *g)
+{
+	return g->conn.error;
+}
+
 bool gdb_was_running(const struct gdb *g)
 {
 	return g->was_running;
@@ -517,8 +522,12 @@ int gdb_interrupt(const struct gdb *g)
 	return packet_interrupt(&g->conn);
 }
 
+/* The interrupt is on its way: behind it, what gdb_detach() would say. */
 void gdb_abort(const struct gdb *g)
 {
+	static const char goodbye[] = "$Qqemu.PhyMemMode:0#76$D;1#b0";
+
+	send(g->conn.fd, goodbye, sizeof(goodbye) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	shutdown(g->conn.fd, SHUT_RDWR);
 }
 

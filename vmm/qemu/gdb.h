@@ -34,6 +34,8 @@ void gdb_close(struct gdb *g);
 
 /* The process at the other end of a unix socket, or 0. */
 pid_t gdb_peer_pid(const struct gdb *g);
+/* What has ended the connection, a negative errno, or 0. */
+int gdb_error(const struct gdb *g);
 /* The stub said that it stopped a running guest for us. */
 bool gdb_was_running(const struct gdb *g);
 
@@ -68,7 +70,10 @@ int gdb_continue(struct gdb *g);
 /* Let one vCPU execute one instruction while the others stand: ends with a stop as well. */
 int gdb_step(struct gdb *g, uint32_t thread);
 int gdb_interrupt(const struct gdb *g);
-/* Make whoever waits for the stub fail, and every call from here on. Any thread. */
+/*
+ * Make whoever waits for the stub fail, and every call from here on. Any thread, while the guest is
+ * running or about to stop. Should it stop yet, it runs on.
+ */
 void gdb_abort(const struct gdb *g);
 
 struct gdb_stop {

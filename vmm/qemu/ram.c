@@ -299,11 +299,13 @@ int qemu_ram_init(struct qemu_machine *m)
 	m->ram.mem_fd = -1;
 	m->ram.pid = gdb_peer_pid(m->gdb);
 	rc = regions_find(m);
-	if (rc && rc != -EPROTO && rc != -EREMOTEIO)
-		return rc; /* the connection is gone */
+	if (gdb_error(m->gdb))
+		return gdb_error(m->gdb);
 	if (rc)
 		m->ram.n = 0;
 	rc = direct_open(m);
+	if (gdb_error(m->gdb))
+		return gdb_error(m->gdb);
 	m->ram.direct = !rc;
 	if (rc == -EPERM || rc == -EACCES)
 		machine_message(

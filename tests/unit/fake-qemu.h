@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fake-qemu.h - a QEMU with a gdb stub on a unix socket and one vCPU that does nothing, to attach
+ * to: it answers as QEMU 7.2 does, until it is told to hang up or to fall silent.
+ */
+#ifndef HVTRACE_TESTS_FAKE_QEMU_H
+#define HVTRACE_TESTS_FAKE_QEMU_H
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/un.h>
+
+#include "tests/unit/fake-stub.h"
+
+#define FAKE_RAM 0x10000
+
+enum fake_end { FAKE_HANGS_UP, FAKE_FALLS_SILENT };
+
+struct fake_qemu {
+	struct stub stub;
+	int listener;
+	char dir[64], target[160];
+	unsigned int limit; /* packets that it answers, ~0: all */
+	enum fake_end end;  /* what it does then */
+	bool deaf;	    /* does not stop when interrupted */
+	atomic_uint answered;
+	atomic_bool running;
+	char heard[65536]; /* packets and interrupts, each in [ ]; for when the thread has ended */
+	size_t len;
+	pthread_t thread;
+	uint8_t ram[FAKE_RAM];
+};
+
+static void fake_monitor(struct fake_qemu *q, const char *hex)
+{
+	static const char mtree[] = "FlatView #1\r\n AS \"memory\", root: system\r\n"
+				    "  0000000000000000-000000000000ffff (prio 0, ram): pc.ram\r\n";
+	char command[128] = "", text[512] = "", packet[1200] = "O", *to = packet + 1;
+	unsigned int byte;
+
+	for (size_t i = 0; i < sizeof(command) - 1 && sscanf(hex + 2 * i, "%2x", &byte) == 1; i++)
+		command[i] = (char)byte;
+	if (!strncmp(command, "gpa2hva 0x", 10))
+		snprintf(text, sizeof(text), "Host virtual address for 0x0 (pc.ram) is %p\r\n",
+			 (void *)(q->ram + strtoul(command + 10, NULL, 16)));
+	else if (!strcmp(command, "info mtree -f"))
+		strcpy(text, mtree);
+	else if (!strcmp(command, "info version"))
+		strcpy(text, "7.2.0\r\n");
+	else if (!strcmp(command, "info kvm"))
+		strcpy(text, "kvm support: disabled\r\n");
+	else if (!strcmp(command, "info registers -a"))
+		strcpy(text, "\r\nCPU#0\r\nGDT= 0000000000001000 0000007f\r\n"
+			     "IDT= 0000000000002000 00000fff\r\n");
+	for (const char *c = text; *c; c++)
+		to += sprintf(to, "%02x", (unsigned char)*c);
+	if (*text)
+		stub_say(&q->stub, packet);
+	stub_say(&q->stub, "OK");
+}
+
+static void fake_memory(struct fake_qemu *q, const char *packet)
+{
+	char answer[4096] = "E14", *colon = strchr(packet, ':');
+	unsigned long pa, len;
+
+	if (sscanf(packet + 1, "%lx,%lx", &pa, &len) != 2 || pa > FAKE_RAM || len > FAKE_RAM - pa ||
+	    2 * len >= sizeof(answer)) {
+		stub_say(&q->stub, "E14");
+		return;
+	}
+	for (unsigned long i = 0; i < len; i++) {
+		unsigned int byte = 0;
+
+		if (colon && sscanf(colon + 1 + 2 * i, "%2x", &byte) == 1)
+			q->ram[pa + i] = (uint8_t)byte;
+		else
+			sprintf(answer + 2 * i, "%02x", q->ram[pa + i]);
+	}
+	stub_say(&q->stub, colon ? "OK" : answer);
+}
+
+static void fake_stop(struct fake_qemu *q)
+{
+	q->running = false;
+	stub_say(&q->stub, "T02thread:p01.01;");
+}
+
+static void fake_answer(struct fake_qemu *q, const char *p)
+{
+	static const char *const fixed[][2] = {
+		{"qSupported", "PacketSize=1000;qXfer:features:read+;multiprocess+"},
+		{"?", "T05thread:p01.01;"},
+		{"qXfer:features:read:target.xml", "l" TARGET},
+		{"qXfer:features:read:64.xml", "l" XML},
+		{"qfThreadInfo", "mp01.01"},
+		{"qsThreadInfo", "l"},
+		{"Hg", "OK"},
+		{"Qqemu.PhyMemMode", "OK"},
+		{"Z0", "OK"},
+		{"z0", "OK"},
+		{"D", "OK"},
+		{"P", "OK"},
+	};
+	char regs[2 * BYTES + 1];
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+		if (!strncmp(p, fixed[i][0], strlen(fixed[i][0]))) {
+			stub_say(&q->stub, fixed[i][1]);
+			return;
+		}
+	}
+	memset(regs, '0', sizeof(regs) - 1);
+	regs[sizeof(regs) - 1] = '\0';
+	if (!strncmp(p, "qRcmd,", 6))
+		fake_monitor(q, p + 6);
+	else if (*p == 'm' || *p == 'M')
+		fake_memory(q, p);
+	else if (!strcmp(p, "vCont;c"))
+		q->running = true;
+	else if (*p == 3 && q->running)
+		fake_stop(q);
+	else if (*p != 3)
+		stub_say(&q->stub, *p == 'g' ? regs : "");
+}
+
+/* A packet, or an interrupt as ^C. */
+static void fake_hear(struct fake_qemu *q)
+{
+	const char *text = q->stub.got[0] == 3 ? "^C" : q->stub.got;
+	int n = snprintf(q->heard + q->len, sizeof(q->heard) - q->len, "[%s]", text);
+
+	if ((size_t)n < sizeof(q->heard) - q->len)
+		q->len += (size_t)n;
+}
+
+static void *fake_thread(void *arg)
+{
+	struct fake_qemu *q = arg;
+
+	q->stub.fd = accept(q->listener, NULL, NULL);
+	if (q->limit)
+		stub_send(&q->stub, "$T02thread:01;#04", 17); /* it ran until now */
+	while (stub_receive(&q->stub)) {
+		bool talks = q->answered < q->limit;
+
+		fake_hear(q);
+		if (!talks && q->end == FAKE_HANGS_UP)
+			break;
+		if (!talks || (q->deaf && q->stub.got[0] == 3))
+			continue;
+		if (q->stub.got[0] != 3)
+			stub_send(&q->stub, "+", 1);
+		fake_answer(q, q->stub.got);
+		q->answered++;
+	}
+	close(q->stub.fd);
+	return NULL;
+}
+
+static void fake_listen(struct fake_qemu *q)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+
+	strcpy(q->dir, "/tmp/hvq.XXXXXX");
+	if (!mkdtemp(q->dir))
+		abort();
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/gdb", q->dir);
+	snprintf(q->target, sizeof(q->target), "gdb:unix:%s", addr.sun_path);
+	q->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (q->listener < 0 || bind(q->listener, (struct sockaddr *)&addr, sizeof(addr)) ||
+	    listen(q->listener, 1))
+		abort();
+}
+
+static void fake_serve(struct fake_qemu *q)
+{
+	if (pthread_create(&q->thread, NULL, fake_thread, q))
+		abort();
+}
+
+static void fake_start(struct fake_qemu *q)
+{
+	fake_listen(q);
+	fake_serve(q);
+}
+
+static void fake_wait_running(const struct fake_qemu *q)
+{
+	while (!q->running)
+		sched_yield();
+}
+
+/* When everyone has let go of it. */
+static void fake_end(struct fake_qemu *q)
+{
+	pthread_join(q->thread, NULL);
+	close(q->listener);
+	unlink(q->target + strlen("gdb:unix:"));
+	rmdir(q->dir);
+}
+
+#endif

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test-qemu-attach.c - attaching to stubs that hang up, fall silent or do not let their memory be
+ * read: one clear line each, in bounded time, and the guest runs on if it can be told.
+ */
+#include <errno.h>
+#include <grp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/fake-qemu.h"
+#include "vmm/machine.h"
+
+#define RELEASE "[^C][Qqemu.PhyMemMode:0][?][D;1]" /* what the keeper says */
+
+struct told {
+	unsigned int warnings;
+	char last[256];
+};
+
+static void on_message(void *arg, enum machine_msg_level level, const char *text)
+{
+	struct told *told = arg;
+
+	told->warnings += level == MACHINE_MSG_WARN;
+	snprintf(told->last, sizeof(told->last), "%s", text);
+}
+
+static struct machine *attach(const char *target, struct told *told, char err[256])
+{
+	struct machine_attach_config cfg = {.target = target, .message = on_message, .arg = told};
+
+	err[0] = '\0';
+	return machine_attach(&cfg, err, 256);
+}
+
+static struct fake_qemu *fake_new(unsigned int limit, enum fake_end end)
+{
+	struct fake_qemu *q = calloc(1, sizeof(*q));
+
+	assert_non_null(q);
+	q->limit = limit;
+	q->end = end;
+	return q;
+}
+
+static void fake_free(struct fake_qemu *q)
+{
+	fake_end(q);
+	free(q);
+}
+
+static void one_line(const char *err)
+{
+	assert_true(*err);
+	assert_null(strchr(err, '\n'));
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text);
+
+	return len >= strlen(end) && !strcmp(text + len - strlen(end), end);
+}
+
+/* --- as it should be ----------------------------------------------------------------------------
+ */
+
+/* Gives how many answers it takes until the guest runs on. */
+static unsigned int attach_and_use(struct told *told)
+{
+	struct fake_qemu *q = fake_new(~0u, FAKE_HANGS_UP);
+	struct machine_patch patch = {.pa = 0x3000, .size = 2, .bytes = {1, 2}};
+	struct machine_info info;
+	unsigned int answers;
+	char err[256];
+	struct machine *m;
+	uint8_t two[2];
+
+	fake_start(q);
+	m = attach(q->target, told, err);
+	if (!m)
+		fail_msg("%s", err);
+	fake_wait_running(q);
+	machine_pause(m);
+	answers = q->answered;
+	machine_get_info(m, &info);
+	assert_int_equal(info.memory, FAKE_RAM);
+	assert_int_equal(info.vcpus, 1);
+	assert_true(info.was_running);
+	assert_int_equal(machine_patch_text(m, &patch, 1), 0);
+	assert_int_equal(machine_read(m, 0x3000, two, sizeof(two)), 0);
+	assert_memory_equal(two, patch.bytes, 2);
+	assert_int_equal(machine_read(m, FAKE_RAM - 1, two, sizeof(two)), -EFAULT);
+	machine_resume(m);
+	machine_free(m);
+	fake_end(q);
+	assert_true(ends_with(q->heard, "[D;1]"));
+	free(q);
+	return answers - 2; /* vCont;c and ^C */
+}
+
+static void test_attach(void **state)
+{
+	struct told told = {0};
+
+	(void)state;
+	assert_true(attach_and_use(&told) > 10);
+	assert_int_equal(told.warnings, 0);
+}
+
+/* --- gone ----------------------------------------------------------------------------------------
+ */
+
+/* Whatever is the last that it has answered. */
+static void test_hangs_up(void **state)
+{
+	struct told told = {0};
+	unsigned int answers = attach_and_use(&told);
+	time_t start = time(NULL);
+	char err[256];
+
+	(void)state;
+	for (unsigned int limit = 0; limit < answers; limit++) {
+		struct fake_qemu *q = fake_new(limit, FAKE_HANGS_UP);
+
+		fake_start(q);
+		if (attach(q->target, &told, err))
+			fail_msg("attached with %u of %u answers", limit, answers);
+		one_line(err);
+		assert_non_null(strstr(err, "stub"));
+		fake_free(q);
+	}
+	assert_true(time(NULL) - start < 10); /* nobody waits for one that has gone */
+	if (told.warnings)
+		fail_msg("more than one line: %s", told.last);
+}
+
+static void test_hangs_up_later(void **state)
+{
+	struct told told = {0};
+	unsigned int answers = attach_and_use(&told);
+	struct fake_qemu *q = fake_new(answers + 1, FAKE_HANGS_UP);
+	struct machine_trap trap = {.va = 0x1000, .pa = 0x1000, .size = 2};
+	struct machine_event ev;
+	struct machine *m;
+	char err[256];
+
+	(void)state;
+	fake_start(q);
+	m = attach(q->target, &told, err);
+	assert_non_null(m);
+	fake_wait_running(q);
+	machine_pause(m);
+	assert_true(machine_traps_set(m, &trap, 1) < 0);
+	machine_resume(m);
+	assert_int_equal(machine_wait(m, &ev, -1), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_ERROR);
+	assert_non_null(strstr(ev.text, "connection to QEMU is lost"));
+	one_line(ev.text);
+	assert_true(machine_traps_set(m, &trap, 1) < 0);
+	machine_free(m);
+	fake_free(q);
+}
+
+/* --- silent --------------------------------------------------------------------------------------
+ */
+
+/* Silence takes time to be noticed, so all of these wait at once. */
+struct attempt {
+	struct fake_qemu *q;
+	struct machine *m;
+	struct machine_event ev;
+	struct told told;
+	char err[256];
+	pthread_t thread;
+};
+
+static void *attempt_thread(void *arg)
+{
+	struct attempt *a = arg;
+
+	a->m = attach(a->q->target, &a->told, a->err);
+	while (a->m && a->ev.type == MACHINE_EVENT_NONE) {
+		machine_pause(a->m); /* if it runs already: until it is given up */
+		machine_resume(a->m);
+		machine_wait(a->m, &a->ev, 10);
+	}
+	return NULL;
+}
+
+static void attempt_start(struct attempt *a, struct fake_qemu *q)
+{
+	a->q = q;
+	fake_start(q);
+	assert_int_equal(pthread_create(&a->thread, NULL, attempt_thread, a), 0);
+}
+
+static void attempt_fails(struct attempt *a, const char *why)
+{
+	pthread_join(a->thread, NULL);
+	assert_null(a->m);
+	if (!strstr(a->err, why))
+		fail_msg("'%s' does not say '%s'", a->err, why);
+	one_line(a->err);
+	fake_end(a->q);
+	if (!ends_with(a->q->heard, RELEASE))
+		fail_msg("the guest was not let go: %s", a->q->heard);
+	free(a->q);
+}
+
+/* It never stops: then it is told that it may run on, should it stop yet. */
+static void attempt_is_lost(struct attempt *a)
+{
+	pthread_join(a->thread, NULL);
+	if (!a->m)
+		fail_msg("%s", a->err);
+	assert_int_equal(a->ev.type, MACHINE_EVENT_ERROR);
+	one_line(a->ev.text);
+	machine_free(a->m);
+	fake_end(a->q);
+	if (!ends_with(a->q->heard, "[^C][Qqemu.PhyMemMode:0][D;1]"))
+		fail_msg("the guest was not let go: %s", a->q->heard);
+	free(a->q);
+}
+
+static void test_silent(void **state)
+{
+	struct attempt at_once = {0}, later = {0}, never_stops = {0};
+	struct told told = {0};
+	unsigned int answers = attach_and_use(&told);
+	struct fake_qemu *deaf = fake_new(~0u, FAKE_FALLS_SILENT);
+	time_t start = time(NULL);
+
+	(void)state;
+	deaf->deaf = true;
+	attempt_start(&at_once, fake_new(0, FAKE_FALLS_SILENT)); /* another debugger has it */
+	attempt_start(&later, fake_new(answers - 1, FAKE_FALLS_SILENT));
+	attempt_start(&never_stops, deaf);
+	attempt_fails(&at_once, "is another debugger or tracer attached to it?");
+	attempt_fails(&later, "the gdb stub stopped answering");
+	attempt_is_lost(&never_stops);
+	assert_true(time(NULL) - start < 30);
+}
+
+/* --- no permission -------------------------------------------------------------------------------
+ */
+
+/* As someone who may not look into this process. 0: all was as it should be. */
+static int child_attaches(const char *target)
+{
+	struct told told = {0};
+	struct machine *m;
+	char err[256];
+	uint8_t four[4];
+	int rc;
+
+	if (geteuid() == 0 && (setgroups(0, NULL) || setgid(65534) || setuid(65534)))
+		return 77;
+	m = attach(target, &told, err);
+	if (!m)
+		return 1;
+	rc = machine_read(m, 0x1234, four, sizeof(four));
+	machine_free(m);
+	if (rc || memcmp(four, "abcd", sizeof(four)))
+		return 2; /* the stub has it */
+	fprintf(stderr, "# %s\n", told.last);
+	return told.warnings == 1 && strstr(told.last, "no permission for the memory of QEMU") ? 0
+											       : 3;
+}
+
+static void test_no_permission(void **state)
+{
+	struct fake_qemu *q = fake_new(~0u, FAKE_HANGS_UP);
+	int status;
+	pid_t pid;
+
+	(void)state;
+	memcpy(q->ram + 0x1234, "abcd", 4);
+	assert_int_equal(prctl(PR_SET_DUMPABLE, 0), 0); /* this process is QEMU */
+	fake_listen(q);
+	assert_int_equal(chmod(q->dir, 0755), 0);
+	assert_int_equal(chmod(q->target + strlen("gdb:unix:"), 0777), 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(child_attaches(q->target));
+	fake_serve(q); /* ThreadSanitizer wants no other thread when a child is to have some */
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	fake_free(q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_attach),	       cmocka_unit_test(test_hangs_up),
+		cmocka_unit_test(test_hangs_up_later), cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_no_permission),
+	};
+
+	return cmocka_run_group_tests_name("attaching to odd stubs", tests, NULL, NULL);
+}
