@@ -9,6 +9,7 @@
 #include <asm/prctl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -180,6 +181,16 @@ static inline int payload_guest_teardown(void **state)
 	struct payload_guest *g = *state;
 
 	return munmap(g->window, GUEST_WINDOW + 4096);
+}
+
+/* Nothing has been done yet at this offset of the code, or all is done. */
+static inline bool in_edge(const struct payload_text *text, uint64_t off)
+{
+	for (uint32_t i = 0; i < text->nr_edges; i++) {
+		if (off >= text->edge[i].from && off < text->edge[i].to)
+			return true;
+	}
+	return false;
 }
 
 /* Function n (of some): its site calls this entry of the payload. */

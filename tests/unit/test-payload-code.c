@@ -17,15 +17,6 @@ struct code {
 	unsigned int instructions, locks;
 };
 
-static bool in_edge(const struct payload_text *text, uint64_t off)
-{
-	for (uint32_t i = 0; i < text->nr_edges; i++) {
-		if (off >= text->edge[i].from && off < text->edge[i].to)
-			return true;
-	}
-	return false;
-}
-
 /* It reads, changes and writes preempt_count. */
 static bool changes_preempt_count(const struct code *c)
 {

@@ -29,15 +29,6 @@ static void expect(bool holds)
 	stepping.bad += !holds;
 }
 
-static bool in_edge(const struct payload_text *text, uint32_t off)
-{
-	for (uint32_t i = 0; i < text->nr_edges; i++) {
-		if (off >= text->edge[i].from && off < text->edge[i].to)
-			return true;
-	}
-	return false;
-}
-
 static void step(int sig, siginfo_t *info, void *context)
 {
 	const ucontext_t *c = context;
@@ -51,7 +42,7 @@ static void step(int sig, siginfo_t *info, void *context)
 		return;
 	stepping.steps++;
 	/* Outside the edges, and only there, preempt_count is raised. */
-	expect(count == (in_edge(&g->text, (uint32_t)off) ? GUEST_PREEMPT : GUEST_PREEMPT + 1U));
+	expect(count == (in_edge(&g->text, off) ? GUEST_PREEMPT : GUEST_PREEMPT + 1U));
 	stepping.fn(g, (uint32_t)off);
 }
 

@@ -50,6 +50,17 @@
 #define CTL_FL_LOSSLESS (1 << 2) /* wait for CTL_TAIL instead of overwriting */
 
 /*
+ * CTL_FL_LOSSLESS: a ring with room for no more than 64 records is full (they are for
+ * interrupts that have seen it not full). A record then waits up to full_timeout (TSC ticks), with
+ * preempt_count raised and interrupts as they are. After a wait in vain no record of this vCPU
+ * waits, all are counted in CTL_DROPPED, until the host has moved CTL_TAIL: so a host that has died
+ * costs each vCPU one full_timeout, a slow one full_timeout for each move of CTL_TAIL.
+ *
+ * CTL_LAST_PID may be set to all ones by the host, to be told the current task's name again: it
+ * has lost records, for example.
+ */
+
+/*
  * The guest makes a call to the host by MADE, the host answers by DONE; the vCPU stands in between,
  * its preempt_count raised. A host that has gone must not hold the guest up: after call_timeout
  * (TSC ticks) the vCPU takes its call back (NONE, by cmpxchg) and goes on. A host that works on a
@@ -71,11 +82,16 @@
 #define PAYLOAD_RECORD_SHIFT 5
 #define PAYLOAD_RECORD_SIZE  (1 << PAYLOAD_RECORD_SHIFT)
 
+/*
+ * A record's number is taken before its time: numbers are in the order of the calls. An interrupt
+ * in between makes records with later numbers and earlier times.
+ */
+
 /* Offsets in a record; the first four are those of PAYLOAD_FUNCTION (and of exits to come). */
 #define RECORD_TSC    0	 /* u64 */
 #define RECORD_IP     8	 /* u32: low half of the site; the high half of kernel text is all ones */
 #define RECORD_PARENT 12 /* u32: low half of the return address */
-#define RECORD_SP     16 /* u32: low half of the stack pointer at the site */
+#define RECORD_SP     16 /* u32: low half of the stack pointer at the site: at the return address */
 #define RECORD_TASK   20 /* u32: pid | migration_disabled << RECORD_MIGRATE_SHIFT */
 #define RECORD_STATE  24 /* u32: type, flags, preempt_count: below. In every record */
 #define RECORD_SEQ    28 /* u32: low half of the record's number, written last. In every record */
