@@ -34,7 +34,7 @@ static int table_reserve(struct trap_table *t, size_t more)
 		return -ENOMEM;
 	while (room < n)
 		room *= 2;
-	if (room > t->room) {
+	if (!t->trap || room > t->room) {
 		bigger = realloc(t->trap, room * sizeof(*bigger));
 		if (!bigger)
 			return -ENOMEM;

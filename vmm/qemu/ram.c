@@ -142,6 +142,10 @@ int qemu_read_standing(struct qemu_machine *m, uint64_t pa, void *buf, size_t le
 	return rc == -EREMOTEIO ? -EFAULT : rc;
 }
 
+/*
+ * Where the memory lies does not change once we are attached, so any number of threads read at
+ * once, without a lock and while the guest runs; but only if QEMU's memory can be reached.
+ */
 int qemu_read(struct machine *base, uint64_t pa, void *buf, size_t len)
 {
 	struct qemu_machine *m = qemu_machine(base);
