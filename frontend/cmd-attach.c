@@ -67,12 +67,16 @@ static int attach_trace(struct attach *a)
 	return trace_attach_running(a->s.trace, a->s.m, a->s.err, sizeof(a->s.err));
 }
 
-/* Being attached and letting go again is all that it takes. */
+/* Being attached and letting go again takes away whatever another hvtrace has left. */
 static int recover(const struct attach_options *opt)
 {
+	struct session_options nothing = opt->session;
 	struct attach a = {.opt = opt};
-	int ret = attach_machine(&a);
+	int ret;
 
+	nothing.tracer = "nop";
+	ret = session_init(&a.s, &nothing) || attach_machine(&a) || attach_trace(&a) ||
+	      trace_detach(a.s.trace);
 	if (ret)
 		fprintf(stderr, "hvtrace: %s\n", a.s.err);
 	else
@@ -89,6 +93,7 @@ static int attach(const struct attach_options *opt)
 	if (session_init(&a.s, &opt->session) || attach_machine(&a) || attach_trace(&a)) {
 		fprintf(stderr, "hvtrace: %s\n", a.s.err);
 	} else {
+		session_say_begin(&a.s);
 		session_run(&a.s, true);
 		status = session_finish(&a.s);
 	}

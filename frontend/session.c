@@ -33,9 +33,43 @@ int session_init(struct session *s, const struct session_options *opt)
 	return -1;
 }
 
+static void session_note(void *arg, const char *text)
+{
+	session_message(arg, MACHINE_MSG_INFO, text);
+}
+
+static int session_engine(struct session *s, enum trace_engine *engine)
+{
+	static const char *const names[] = {
+		[TRACE_ENGINE_AUTO] = "auto",
+		[TRACE_ENGINE_TRAP] = "trap",
+		[TRACE_ENGINE_TRAMPOLINE] = "trampoline",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], s->opt->engine)) {
+			*engine = (enum trace_engine)i;
+			return 0;
+		}
+	snprintf(s->err, sizeof(s->err), "unknown engine '%s'; there are: auto, trampoline, trap",
+		 s->opt->engine);
+	return -1;
+}
+
+static int session_window(struct session *s, unsigned int vcpus)
+{
+	uint64_t bytes = s->opt->window_bytes;
+
+	if (!bytes || bytes >= TRACE_WINDOW_MIN(vcpus))
+		return 0;
+	snprintf(s->err, sizeof(s->err), "--window-memory: %u vCPUs need %" PRIu64 "K at least",
+		 vcpus, TRACE_WINDOW_MIN(vcpus) >> 10);
+	return -1;
+}
+
 int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 {
-	const struct trace_config cfg = {
+	struct trace_config cfg = {
 		.gs = s->gs,
 		.vcpus = vcpus,
 		.running = running,
@@ -48,8 +82,15 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.buffer_bytes = s->opt->buffer_kb << 10,
 		.until = s->opt->until,
 		.max_events = s->opt->max_events,
+		.pids = s->opt->pids.values,
+		.nr_pids = s->opt->pids.nr,
+		.window_bytes = s->opt->window_bytes,
+		.lossless = s->opt->lossless,
+		.message = session_note,
 	};
 
+	if (session_engine(s, &cfg.engine) || session_window(s, vcpus))
+		return -1;
 	s->trace = trace_new(&cfg, s->err, sizeof(s->err));
 	return s->trace ? 0 : -1;
 }
@@ -103,6 +144,18 @@ static bool session_ended(struct session *s, const struct trace_status *st)
 	if (st->done)
 		s->end = SESSION_DONE;
 	return true;
+}
+
+void session_say_begin(struct session *s)
+{
+	const char *release = guestsym_release(s->gs);
+	struct trace_status st;
+
+	trace_get_status(s->trace, &st);
+	fprintf(stderr, "hvtrace: tracing %" PRIu64 " functions of %s (%ss)\n", st.traced,
+		*release ? release : "the guest", st.engine);
+	if (s->opt->explain)
+		trace_explain(s->trace, stderr);
 }
 
 void session_run(struct session *s, bool show)
@@ -169,15 +222,24 @@ static void session_say_end(struct session *s, double seconds)
 
 	trace_get_status(s->trace, &st);
 	session_end_text(s, &st, why, sizeof(why));
-	functions = st.sites - st.skipped;
+	functions = st.traced;
 	fprintf(stderr,
 		"hvtrace: %s: %s after %.1f s: %" PRIu64 " function%s, %" PRIu64 " event%s, ",
 		*release ? release : "guest", why, seconds, functions, plural(functions), st.hits,
 		plural(st.hits));
 	fprintf(stderr, "%" PRIu64 " lost\n", st.lost);
+	if (st.staged + st.staging_lost)
+		fprintf(stderr,
+			"hvtrace: the guest made %" PRIu64 " records: %" PRIu64
+			" collected, %" PRIu64 " lost before that\n",
+			st.staged + st.staging_lost, st.staged, st.staging_lost);
+	if (st.corrupt)
+		fprintf(stderr, "hvtrace: %" PRIu64 " of the lost held what no probe writes\n",
+			st.corrupt);
 	if (st.skipped)
 		fprintf(stderr,
-			"hvtrace: %" PRIu64 " functions left out: their sites held other bytes\n",
+			"hvtrace: %" PRIu64
+			" functions left out: their sites held other bytes (--explain lists them)\n",
 			st.skipped);
 }
 
@@ -233,4 +295,5 @@ void session_options_free(struct session_options *opt)
 {
 	option_list_free(&opt->filter);
 	option_list_free(&opt->notrace);
+	option_list_free(&opt->pids);
 }

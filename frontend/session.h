@@ -15,15 +15,16 @@
 #include "vmm/machine.h"
 
 struct session_options {
-	const char *tracer, *clock, *until, *output;
-	struct option_list filter, notrace;
-	uint64_t buffer_kb, max_events;
+	const char *tracer, *clock, *until, *output, *engine;
+	struct option_list filter, notrace, pids;
+	uint64_t buffer_kb, max_events, window_bytes;
+	bool lossless, explain;
 	uint64_t limit_ms; /* stop after this time; 0: no limit */
 };
 
 #define SESSION_OPTIONS_DEFAULT                                                                    \
 	{                                                                                          \
-		.tracer = "function", .output = "-", .buffer_kb = 32768                            \
+		.tracer = "function", .output = "-", .engine = "auto", .buffer_kb = 32768          \
 	}
 
 /* Rows for the option table of a command that traces. */
@@ -33,6 +34,17 @@ struct session_options {
 			 "trace only functions that match; may be repeated"),                      \
 		OPT_LIST('n', "notrace", &(opt)->notrace, "GLOB",                                  \
 			 "do not trace functions that match; may be repeated"),                    \
+		OPT_LIST('P', "pid", &(opt)->pids, "PID",                                          \
+			 "trace only this task of the guest; may be repeated"),                    \
+		OPT_STRING(0, "engine", &(opt)->engine, "NAME",                                    \
+			   "auto (default), trampoline (no exits) or trap"),                       \
+		OPT_FLAG(0, "lossless", &(opt)->lossless,                                          \
+			 "trampolines: let the guest wait rather than lose records"),              \
+		OPT_SIZE_MB(0, "window-memory", &(opt)->window_bytes, TRACE_WINDOW_MIN(1),         \
+			    TRACE_WINDOW_MAX, "MB",                                                \
+			    "guest memory for trampolines (default: 2, and 4 for each vCPU)"),     \
+		OPT_FLAG(0, "explain", &(opt)->explain,                                            \
+			 "say on stderr which functions are not traced, and why"),                 \
 		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",        \
 			   "ring buffer of each vCPU (default: 32768)"),                           \
 		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
@@ -70,6 +82,8 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running);
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
 /* For machine_config.message; prints to stderr. */
 void session_message(void *arg, enum machine_msg_level level, const char *text);
+/* Say on stderr that it has begun, and how. */
+void session_say_begin(struct session *s);
 /* The machine runs and the trace is attached: wait for the end, with a progress line to show or
  * not. */
 void session_run(struct session *s, bool show);

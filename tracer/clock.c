@@ -5,48 +5,74 @@
 #include <string.h>
 #include <time.h>
 
-static uint64_t clock_local(struct trace *t, unsigned int vcpu, uint64_t tsc)
+static void guest_begin(struct trace *t, unsigned int vcpu, uint64_t tsc, struct clock_reading *now)
 {
-	return guest_sched_clock(&t->guest, vcpu, tsc, false);
+	(void)tsc;
+	guest_get_clock(&t->guest, vcpu, false, &now->guest);
 }
 
-static uint64_t clock_global(struct trace *t, unsigned int vcpu, uint64_t tsc)
+static void stable_begin(struct trace *t, unsigned int vcpu, uint64_t tsc,
+			 struct clock_reading *now)
 {
-	return guest_sched_clock(&t->guest, vcpu, tsc, true);
+	(void)tsc;
+	guest_get_clock(&t->guest, vcpu, true, &now->guest);
 }
 
-static uint64_t clock_counter(struct trace *t, unsigned int vcpu, uint64_t tsc)
+static uint64_t guest_read_clock(struct trace *t, const struct clock_reading *now, uint64_t tsc)
 {
-	(void)vcpu;
+	(void)t;
+	return guest_clock_ns(&now->guest, tsc);
+}
+
+static uint64_t counter_read(struct trace *t, const struct clock_reading *now, uint64_t tsc)
+{
+	(void)now;
 	(void)tsc;
 	return atomic_fetch_add(&t->ticks, 1) + 1;
 }
 
-static uint64_t clock_tsc(struct trace *t, unsigned int vcpu, uint64_t tsc)
+static uint64_t tsc_read(struct trace *t, const struct clock_reading *now, uint64_t tsc)
 {
 	(void)t;
-	(void)vcpu;
+	(void)now;
 	return tsc;
 }
 
-static uint64_t clock_host(struct trace *t, unsigned int vcpu, uint64_t tsc)
+static uint64_t tsc_ns(uint64_t tsc, uint64_t khz)
 {
-	struct timespec now;
+	return khz ? (uint64_t)((unsigned __int128)tsc * 1000000 / khz) : 0;
+}
 
-	(void)t;
+/*
+ * The guest's TSC stands while an emulator has it paused, so what lies between the two clocks is
+ * found out anew each time.
+ */
+static void host_begin(struct trace *t, unsigned int vcpu, uint64_t tsc, struct clock_reading *now)
+{
+	struct machine_info info;
+	struct timespec ts;
+
 	(void)vcpu;
-	(void)tsc;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	machine_get_info(t->m, &info);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now->tsc_khz = info.tsc_khz;
+	now->host_offset = (int64_t)((uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec -
+				     tsc_ns(tsc, now->tsc_khz));
+}
+
+static uint64_t host_read(struct trace *t, const struct clock_reading *now, uint64_t tsc)
+{
+	(void)t;
+	return tsc_ns(tsc, now->tsc_khz) + (uint64_t)now->host_offset;
 }
 
 /* The first is the default: the one that lines up with the guest's dmesg. */
 static const struct clock_ops clocks[] = {
-	{"global", "the guest's printk time", true, clock_global},
-	{"local", "the guest's sched_clock()", true, clock_local},
-	{"counter", "one more for each event", false, clock_counter},
-	{"x86-tsc", "the guest's time stamp counter", false, clock_tsc},
-	{"host", "CLOCK_MONOTONIC of the host", true, clock_host},
+	{"global", "the guest's printk time", true, stable_begin, guest_read_clock},
+	{"local", "the guest's sched_clock()", true, guest_begin, guest_read_clock},
+	{"counter", "one more for each event", false, NULL, counter_read},
+	{"x86-tsc", "the guest's time stamp counter", false, NULL, tsc_read},
+	{"host", "CLOCK_MONOTONIC of the host", true, host_begin, host_read},
 };
 
 enum { NR_CLOCKS = sizeof(clocks) / sizeof(clocks[0]) };

@@ -113,10 +113,17 @@ static int ftrace_init_entered(struct trace *t, const struct machine_hit *hit)
 	return ret;
 }
 
+/* From here on the sites are NOPs that the kernel expects to be patched: calls can be had. */
 static int ftrace_init_left(struct trace *t)
 {
+	char err[256];
+	int ret;
+
 	t->ftrace_return = 0;
-	return probes_insert(t, 0, PROBE_FL_ONCE);
+	ret = trace_use_trampolines(t, err, sizeof(err));
+	if (ret)
+		trace_note(t, "%s", err);
+	return ret ? ret : probes_insert(t, 0, PROBE_FL_ONCE);
 }
 
 static int init_memory_freed(struct trace *t)
@@ -134,11 +141,12 @@ static int module_loaded(struct trace *t)
 	return ret ? ret : probes_insert(t, PROBE_FL_MODULE, 0);
 }
 
-static void guards_run(struct trace *t, uint8_t guards, const struct machine_hit *hit)
+static int guards_do(struct trace *t, uint8_t guards, const struct machine_hit *hit)
 {
 	int ret = 0;
 
-	machine_pause(t->m);
+	if (t->detached)
+		return 0;
 	if (guards & GUARD_FTRACE_INIT)
 		ret = ftrace_init_entered(t, hit);
 	if (guards & GUARD_FTRACE_DONE)
@@ -149,11 +157,22 @@ static void guards_run(struct trace *t, uint8_t guards, const struct machine_hit
 		ret = module_loaded(t);
 	if (guards & GUARD_MODULE_FREE)
 		ret = modules_going(t, hit->regs->rdi);
+	if (guards & GUARD_TEXT_LOCK)
+		ret = text_lock_taken(t, hit);
+	return ret;
+}
+
+static void guards_run(struct trace *t, uint8_t guards, const struct machine_hit *hit)
+{
+	int ret;
+
+	machine_pause(t->m);
+	pthread_mutex_lock(&t->change);
+	ret = guards_do(t, guards, hit);
+	pthread_mutex_unlock(&t->change);
 	machine_resume(t->m);
-	if (ret) {
-		atomic_store(&t->error, ret);
-		trace_finish(t);
-	}
+	if (ret)
+		trace_fail(t, ret);
 	if (guards & GUARD_UNTIL)
 		trace_finish(t);
 }

@@ -70,6 +70,7 @@ int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, si
 	at->per_cpu_offset = addr_or_none(gs, "__per_cpu_offset");
 	at->current_task = percpu_or_hot(gs, "current_task", "pcpu_hot.current_task");
 	at->preempt_count = percpu_or_hot(gs, "__preempt_count", "pcpu_hot.preempt_count");
+	at->cpu_number = percpu_or_hot(gs, "cpu_number", "pcpu_hot.cpu_number");
 	at->task_pid = field_or_none(gs, "task_struct.pid");
 	at->task_tgid = field_or_none(gs, "task_struct.tgid");
 	at->task_comm = field_or_none(gs, "task_struct.comm");

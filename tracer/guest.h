@@ -17,6 +17,9 @@
 
 #define GUEST_COMM_LEN 16 /* TASK_COMM_LEN */
 
+/* Bit of thread_info.flags (arch/x86/include/asm/thread_info.h). */
+#define GUEST_TIF_NEED_RESCHED 3
+
 /* Where the kernel keeps the things we read. GUEST_NONE: this kernel does not have it. */
 #define GUEST_NONE UINT64_MAX
 
@@ -24,6 +27,7 @@ struct guest_layout {
 	uint64_t per_cpu_offset; /* address of __per_cpu_offset[] */
 	uint64_t current_task;	 /* per-CPU offsets */
 	uint64_t preempt_count;
+	uint64_t cpu_number;
 	uint64_t cyc2ns;
 	uint64_t task_pid, task_comm, task_tgid; /* offsets in task_struct */
 	uint64_t task_flags;			 /* thread_info.flags */
@@ -57,6 +61,8 @@ struct guest_kernel {
 	uint64_t pgtable_root;		     /* address of init_top_pgt */
 	uint64_t l5_enabled;		     /* address of __pgtable_l5_enabled, or GUEST_NONE */
 	struct guest_cpu cpu[MACHINE_MAX_VCPUS];
+	/* What the payload has added to a vCPU's preempt_count while that waits for us. */
+	uint32_t raised[MACHINE_MAX_VCPUS];
 };
 
 struct guest_state {
@@ -104,10 +110,28 @@ uint32_t guest_image_u32(struct guest_kernel *g, uint64_t va, uint32_t otherwise
 void guest_get_state(struct guest_kernel *g, unsigned int vcpu, const struct machine_regs *regs,
 		     struct guest_state *st);
 
+/* Of this CPU: address of the current task, preempt_count as it is; 0 when they cannot be read. */
+uint64_t guest_current(struct guest_kernel *g, unsigned int vcpu);
+uint32_t guest_preempt_count(struct guest_kernel *g, unsigned int vcpu);
+
 /*
- * The kernel's sched_clock() for this TSC value, in ns: 0 until the kernel has set its clock up.
- * With stable: as sched_clock_cpu(), which printk stamps its lines with.
+ * How a CPU turns its TSC into sched_clock() time, as the kernel has it now. Before the kernel has
+ * set its clock up, whatever the TSC: the time of the last timer tick.
  */
-uint64_t guest_sched_clock(struct guest_kernel *g, unsigned int vcpu, uint64_t tsc, bool stable);
+struct guest_clock {
+	uint64_t offset; /* ns */
+	uint32_t mul, shift;
+};
+
+/* With stable: as sched_clock_cpu(), which printk stamps its lines with. */
+void guest_get_clock(struct guest_kernel *g, unsigned int vcpu, bool stable, struct guest_clock *c);
+
+static inline uint64_t guest_clock_ns(const struct guest_clock *c, uint64_t tsc)
+{
+	return c->offset + (uint64_t)(((unsigned __int128)tsc * c->mul) >> (c->shift & 63));
+}
+
+/* What %gs:disp32 takes for a per-CPU variable of struct guest_layout, at run time. */
+uint64_t guest_percpu_disp(const struct guest_kernel *g, uint64_t var);
 
 #endif

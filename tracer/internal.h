@@ -3,6 +3,7 @@
 #ifndef HVTRACE_TRACER_INTERNAL_H
 #define HVTRACE_TRACER_INTERNAL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +12,9 @@
 #include "tracer/borrow.h"
 #include "tracer/comms.h"
 #include "tracer/guest.h"
+#include "tracer/pids.h"
 #include "tracer/ring.h"
+#include "tracer/site.h"
 #include "tracer/tracer.h"
 
 /* --- probes ------------------------------------------------------------------------------ */
@@ -24,6 +27,7 @@ enum {
 	PROBE_FL_GONE = 1 << 4,	  /* its memory is not the kernel's text any more */
 	PROBE_FL_MODULE = 1 << 5, /* in a module: found in the running guest */
 	PROBE_FL_GOING = 1 << 6,  /* the module is being unloaded */
+	PROBE_FL_CALL = 1 << 7,	  /* in the guest as a call of the payload, not as a trap */
 };
 
 /* What the trace itself has to do when the guest gets there; see guard.c. */
@@ -34,6 +38,7 @@ enum {
 	GUARD_UNTIL = 1 << 3,	    /* the user's --until */
 	GUARD_MODULE_LOAD = 1 << 4, /* a module is about to run */
 	GUARD_MODULE_FREE = 1 << 5, /* a module is about to be freed */
+	GUARD_TEXT_LOCK = 1 << 6,   /* the kernel is about to patch its own text: text-lock.c */
 };
 
 struct probe {
@@ -47,7 +52,8 @@ struct probe {
 struct probe_set {
 	struct probe *v;
 	size_t nr, room;
-	uint64_t selected, skipped;
+	/* Of those that are recorded: all, left out, in the guest now */
+	uint64_t selected, skipped, traced;
 };
 
 /* How sites are patched: one row in probe.c's table. */
@@ -58,7 +64,7 @@ struct probe_ops {
 	int (*remove)(struct trace *t, const uint32_t *which, size_t n);
 };
 
-extern const struct probe_ops trap_probe_ops;
+extern const struct probe_ops trap_probe_ops, trampoline_probe_ops;
 
 /* The sites of the kernel image that the configuration selects. 0 or -ENOMEM. */
 int probe_set_init(struct probe_set *set, const struct trace_config *cfg);
@@ -70,6 +76,8 @@ int probes_check(const struct trace *t, char *err, size_t errlen);
 void probe_set_free(struct probe_set *set);
 /* A new one at the end. NULL: no memory. */
 struct probe *probe_add(struct probe_set *set, uint64_t va);
+/* Index of the probe at link address va: what its trap's cookie would be. UINT32_MAX: none. */
+uint32_t probe_at_site(const struct trace *t, uint64_t va);
 /* The probe at va, added when there is none (the others may move). NULL: no memory. */
 struct probe *probe_set_at(struct probe_set *set, uint64_t va);
 /*
@@ -101,13 +109,36 @@ const struct tracer_ops *tracer_find(const char *name);
 
 /* --- clocks ------------------------------------------------------------------------------- */
 
+/* What a clock knows at a moment: the same for the hits of one vCPU around it. */
+struct clock_reading {
+	struct guest_clock guest;
+	int64_t host_offset; /* host time minus TSC time, ns */
+	uint64_t tsc_khz;
+};
+
 struct clock_ops {
 	const char *name, *desc;
 	bool ns; /* nanoseconds; otherwise a bare count */
-	uint64_t (*read)(struct trace *t, unsigned int vcpu, uint64_t tsc);
+	/* tsc is the guest's of about now. NULL: there is nothing to find out. */
+	void (*begin)(struct trace *t, unsigned int vcpu, uint64_t tsc, struct clock_reading *now);
+	uint64_t (*read)(struct trace *t, const struct clock_reading *now, uint64_t tsc);
 };
 
 const struct clock_ops *clock_find(const char *name); /* NULL name: the default */
+
+struct trampoline;
+
+/* The sites are given back while the guest patches its own text; see text-lock.c */
+struct text_lock {
+	uint64_t mutex, owner;	  /* run-time address of text_mutex, and of its owner word; 0 */
+	bool away;		  /* the sites are the guest's now */
+	int64_t away_ms, free_ms; /* since when; since when has the mutex been free */
+};
+
+/* Records collected from the guest; see trampoline.h */
+struct trampoline_counts {
+	uint64_t taken, lost, corrupt;
+};
 
 /* --- the trace ---------------------------------------------------------------------------- */
 
@@ -124,11 +155,20 @@ struct trace {
 	uint64_t fentry;	/* address of the kernel's __fentry__ */
 	uint64_t ftrace_return; /* while ftrace_init() runs: where a trap waits for its end */
 	struct comms *comms;
+	struct pid_set pids;
 	unsigned int vcpus;
 	struct ring *ring[MACHINE_MAX_VCPUS];
-	struct borrow *borrow;	/* of an attached guest that runs */
+	/* Held by whoever writes a ring: a trap's handler, or the collector. */
+	pthread_mutex_t vcpu_lock[MACHINE_MAX_VCPUS];
+	/* Changes of what is patched; taken with the machine paused. */
+	pthread_mutex_t change;
+	bool detached;			    /* change: nothing is to be patched any more */
+	struct text_lock text_lock;	    /* change */
+	struct borrow *borrow;		    /* of an attached guest that runs */
+	struct trampoline *tramp;	    /* while it is open */
+	struct trampoline_counts collected; /* by one that has been closed */
 	/* Site recorded last, for progress displays. */
-	_Atomic(const char *) at[MACHINE_MAX_VCPUS];
+	_Atomic uint64_t at_ip[MACHINE_MAX_VCPUS];
 	uint64_t max_events; /* UINT64_MAX: no limit */
 	_Atomic uint64_t events;
 	_Atomic uint64_t ticks; /* of the counter clock */
@@ -141,6 +181,13 @@ struct trace {
  * machine is paused. 0 or -errno.
  */
 int modules_update(struct trace *t);
+/*
+ * The same when comings and goings may have been missed, with nothing of modules in the guest:
+ * probes of those that have gone are not to be set again.
+ */
+int modules_catch_up(struct trace *t);
+/* Run-time addresses of the fentry sites of the modules that are known, selected or not. */
+void modules_each_site(const struct trace *t, void (*fn)(void *arg, uint64_t va), void *arg);
 /* The module whose struct module is at addr is about to be freed: give its sites back. */
 int modules_going(struct trace *t, uint64_t addr);
 /* The symbol of a module that addr was in while it was loaded, or NULL; as guestsym_find(). */
@@ -157,12 +204,29 @@ void guards_booted(struct trace *t);
 /* Do what the guards of p ask for; on the vCPU's thread. */
 void guards_hit(struct trace *t, const struct probe *p, const struct machine_hit *hit);
 
+/* Trampolines are going to be used: watch the guest's text_mutex. 0 or -ENOMEM. */
+int text_lock_init(struct trace *t);
+/* The guest is about to take it; the machine is paused and t->change held. */
+int text_lock_taken(struct trace *t, const struct machine_hit *hit);
+/* Take the sites again once the guest is done. Called now and then; takes t->change itself. */
+int text_lock_poll(struct trace *t);
+
 /*
  * Room for a record of type and len bytes, starting with a struct trace_entry that is filled in
  * from the guest's state; NULL when recording is over. Then ring_commit(t->ring[hit->vcpu]).
  */
 void *trace_reserve(struct trace *t, const struct machine_hit *hit, uint16_t type, size_t len);
+/* How many of n records that are about to be written may be; the last one ends the recording. */
+uint64_t trace_admit(struct trace *t, uint64_t n);
 /* Recording is over: tell whoever waits for the machine. */
 void trace_finish(struct trace *t);
+/* It is over because of an error (-errno), which trace_detach() gives. */
+void trace_fail(struct trace *t, int error);
+void trace_note(struct trace *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * The guest's own text can be patched now: put all probes into it that are to be, by trampolines if
+ * they can be had. The machine is paused when it is a boot.
+ */
+int trace_use_trampolines(struct trace *t, char *err, size_t errlen);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SITE_SIZE = 5, PAGE = 4096 };
+enum { PAGE = 4096 };
 
 /* One reading of the list. Older ones are kept: records may tell of functions that have gone. */
 struct module_list {
@@ -91,6 +91,34 @@ int modules_update(struct trace *t)
 	for (size_t i = 0; i < list->nr && !ret; i++)
 		if (list->mods[i].state != GUESTSYM_MODULE_GOING)
 			ret = module_add(t, &list->mods[i]);
+	return ret;
+}
+
+void modules_each_site(const struct trace *t, void (*fn)(void *arg, uint64_t va), void *arg)
+{
+	for (size_t i = 0; t->modules && i < t->modules->nr; i++)
+		for (size_t k = 0; k < t->modules->mods[i].nr_sites; k++)
+			fn(arg, t->modules->mods[i].sites[k].addr);
+}
+
+static bool in_a_module(const struct module_list *list, uint64_t va)
+{
+	for (size_t i = 0; list && i < list->nr; i++)
+		if (va >= list->mods[i].text.start && va < list->mods[i].text.end)
+			return true;
+	return false;
+}
+
+int modules_catch_up(struct trace *t)
+{
+	int ret = modules_update(t);
+
+	for (size_t i = 0; i < t->probes.nr && !ret; i++) {
+		struct probe *p = &t->probes.v[i];
+
+		if (p->flags & PROBE_FL_MODULE && !in_a_module(t->modules, p->va + t->guest.slide))
+			p->flags |= PROBE_FL_GONE;
+	}
 	return ret;
 }
 

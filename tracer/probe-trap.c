@@ -9,7 +9,7 @@
  * What fires once stands at the beginning of a function or behind a call: two bytes that belong
  * to it alone, and that nothing jumps into the middle of.
  */
-enum { SITE_SIZE = 5, ONCE_SIZE = 2 };
+enum { ONCE_SIZE = 2 };
 
 static int trap_insert(struct trace *t, const uint32_t *which, size_t n)
 {

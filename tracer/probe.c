@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SITE_SIZE = 5 };
-
 static bool glob_used(const struct trace *t, const char *glob)
 {
 	const struct guestsym_site *sites;
@@ -112,22 +110,27 @@ struct probe *probe_set_at(struct probe_set *set, uint64_t va)
 	return probe_add(set, va);
 }
 
-/*
- * The two forms a site has before and after the kernel's ftrace_init(): call __fentry__ and the
- * five-byte NOP (arch/x86/kernel/ftrace.c). Anything else is in somebody's use.
- */
-static bool site_known(struct trace *t, const struct probe *p)
+uint32_t probe_at_site(const struct trace *t, uint64_t va)
 {
-	static const uint8_t nop5[SITE_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-	uint8_t now[SITE_SIZE];
-	int32_t rel;
+	for (size_t i = 0; i < t->probes.nr; i++)
+		if (t->probes.v[i].va == va && !(t->probes.v[i].flags & PROBE_FL_GONE))
+			return (uint32_t)i;
+	return UINT32_MAX;
+}
 
-	if (guest_read(&t->guest, p->va + t->guest.slide, now, sizeof(now)))
+/* What holds neither of a site's two forms is in somebody's use; calls take the NOP's place only.
+ */
+static bool site_known(struct trace *t, struct text_view *view, const struct probe *p)
+{
+	uint64_t va = p->va + t->guest.slide;
+	uint8_t now[SITE_SIZE];
+
+	if (text_view_get(view, va, now, sizeof(now)))
 		return false;
-	if (!memcmp(now, nop5, sizeof(nop5)))
+	if (!memcmp(now, site_nop, sizeof(now)))
 		return true;
-	memcpy(&rel, now + 1, sizeof(rel));
-	return now[0] == 0xe8 && p->va + SITE_SIZE + (uint64_t)(int64_t)rel == t->fentry;
+	return t->engine == &trap_probe_ops && t->fentry &&
+	       site_call_target(now, va) == t->fentry + t->guest.slide;
 }
 
 static bool probe_matches(const struct probe *p, uint8_t with, uint8_t without)
@@ -135,30 +138,44 @@ static bool probe_matches(const struct probe *p, uint8_t with, uint8_t without)
 	return (p->flags & with) == with && !(p->flags & without);
 }
 
+static void probes_count(struct probe_set *set)
+{
+	set->skipped = set->traced = 0;
+	for (size_t i = 0; i < set->nr; i++) {
+		uint8_t flags = set->v[i].flags;
+
+		if (!(flags & PROBE_FL_RECORD) || flags & PROBE_FL_GONE)
+			continue;
+		if (flags & PROBE_FL_SET)
+			set->traced++;
+		else
+			set->skipped++;
+	}
+}
+
 int probes_insert(struct trace *t, uint8_t with, uint8_t without)
 {
 	uint32_t *which = calloc(t->probes.nr + 1, sizeof(*which));
-	uint64_t skipped = 0;
+	struct text_view view;
 	size_t n = 0;
 	int ret;
 
 	if (!which)
 		return -ENOMEM;
+	text_view_init(&view, &t->guest);
 	for (size_t i = 0; i < t->probes.nr; i++) {
 		const struct probe *p = &t->probes.v[i];
 
 		if (!probe_matches(p, with, without | PROBE_FL_SET | PROBE_FL_GONE))
 			continue;
-		if (p->flags & PROBE_FL_ONCE || site_known(t, p))
+		if (p->flags & PROBE_FL_ONCE || site_known(t, &view, p))
 			which[n++] = (uint32_t)i;
-		else
-			skipped++;
 	}
 	ret = t->engine->insert(t, which, n);
 	for (size_t i = 0; !ret && i < n; i++)
 		t->probes.v[which[i]].flags |= PROBE_FL_SET;
 	if (!ret)
-		t->probes.skipped = skipped;
+		probes_count(&t->probes);
 	free(which);
 	return ret;
 }

@@ -2,8 +2,10 @@
 /* trace.c - one trace: from its configuration to records in the ring buffers. */
 #include "tracer/internal.h"
 #include "tracer/entry.h"
+#include "tracer/trampoline.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +83,12 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	t->engine = &trap_probe_ops;
 	t->fentry = guestsym_addr(cfg->gs, "__fentry__");
 	t->max_events = cfg->max_events ? cfg->max_events : UINT64_MAX;
+	pthread_mutex_init(&t->change, NULL);
+	for (unsigned int i = 0; i < t->vcpus; i++)
+		pthread_mutex_init(&t->vcpu_lock[i], NULL);
 	ret = trace_choose(t, cfg, err, errlen);
+	if (!ret)
+		ret = pid_set_init(&t->pids, cfg->pids, cfg->nr_pids, err, errlen);
 	if (!ret)
 		ret = guest_learn(&t->guest, cfg->gs, err, errlen);
 	if (!ret)
@@ -103,80 +110,50 @@ void trace_free(struct trace *t)
 	probe_set_free(&t->probes);
 	borrow_free(t->borrow);
 	modules_free(t);
-	for (unsigned int i = 0; i < t->vcpus; i++)
+	for (unsigned int i = 0; i < t->vcpus; i++) {
 		ring_free(t->ring[i]);
+		pthread_mutex_destroy(&t->vcpu_lock[i]);
+	}
+	pthread_mutex_destroy(&t->change);
+	pid_set_free(&t->pids);
 	comms_free(t->comms);
 	free(t);
-}
-
-static int trace_insert(struct trace *t, char *err, size_t errlen)
-{
-	int ret = probes_insert(t, 0, 0);
-
-	if (ret)
-		snprintf(err, errlen, "cannot place the probes in the guest: %s", strerror(-ret));
-	return ret;
-}
-
-int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
-{
-	t->m = m;
-	guest_bind(&t->guest, m);
-	return trace_insert(t, err, errlen);
-}
-
-int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen)
-{
-	int ret;
-
-	t->m = m;
-	guest_bind(&t->guest, m);
-	machine_pause(m);
-	ret = guest_locate(&t->guest, t->gs, err, errlen);
-	if (!ret) {
-		t->borrow = borrow_new(t->gs, &t->guest);
-		if (!t->borrow) {
-			snprintf(err, errlen, "no memory");
-			ret = -ENOMEM;
-		}
-	}
-	if (!ret) {
-		guards_booted(t);
-		ret = modules_update(t);
-		if (ret)
-			snprintf(err, errlen, "the guest's modules cannot be read: %s",
-				 strerror(-ret));
-	}
-	if (!ret)
-		ret = probes_check(t, err, errlen);
-	if (!ret)
-		ret = trace_insert(t, err, errlen);
-	machine_resume(m);
-	return ret;
-}
-
-int trace_detach(struct trace *t)
-{
-	int ret, error;
-
-	machine_pause(t->m);
-	for (unsigned int i = 0; i < t->vcpus; i++)
-		ring_record(t->ring[i], false);
-	ret = probes_remove(t, 0, 0);
-	if (t->ftrace_return) {
-		error = machine_traps_clear(t->m, &t->ftrace_return, 1);
-		t->ftrace_return = 0;
-		ret = ret ? ret : error;
-	}
-	machine_resume(t->m);
-	error = atomic_load(&t->error);
-	return ret ? ret : error;
 }
 
 void trace_finish(struct trace *t)
 {
 	atomic_store(&t->done, true);
 	machine_wake(t->m);
+}
+
+void trace_fail(struct trace *t, int error)
+{
+	int none = 0;
+
+	atomic_compare_exchange_strong(&t->error, &none, error); /* the first one says most */
+	trace_finish(t);
+}
+
+void trace_note(struct trace *t, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (!t->cfg.message)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	t->cfg.message(t->cfg.message_arg, text);
+}
+
+/* What the guest has recorded by itself before this hit comes before it. */
+static void trap_record(struct trace *t, const struct probe *p, const struct machine_hit *hit)
+{
+	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
+	trampoline_drain(t, hit->vcpu);
+	t->tracer->hit(t, p, hit);
+	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
 }
 
 void trace_trap(struct trace *t, const struct machine_hit *hit)
@@ -190,7 +167,7 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 	if (hit->cookie < t->probes.nr) {
 		p = &t->probes.v[hit->cookie];
 		if (p->flags & PROBE_FL_RECORD && t->tracer->hit)
-			t->tracer->hit(t, p, hit);
+			trap_record(t, p, hit);
 		if (p->flags & PROBE_FL_ONCE)
 			p->flags &= (uint8_t)~PROBE_FL_SET; /* the machine has taken it out */
 	}
@@ -198,21 +175,31 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 		guards_hit(t, p, hit);
 }
 
+uint64_t trace_admit(struct trace *t, uint64_t n)
+{
+	uint64_t before, left;
+
+	if (!n || atomic_load_explicit(&t->done, memory_order_relaxed))
+		return 0;
+	before = atomic_fetch_add_explicit(&t->events, n, memory_order_relaxed);
+	left = before < t->max_events ? t->max_events - before : 0;
+	if (left && n >= left)
+		trace_finish(t);
+	return n < left ? n : left;
+}
+
 void *trace_reserve(struct trace *t, const struct machine_hit *hit, uint16_t type, size_t len)
 {
+	struct clock_reading now;
 	struct guest_state st;
 	struct trace_entry *e;
-	uint64_t nr;
 
-	if (atomic_load_explicit(&t->done, memory_order_relaxed))
-		return NULL;
-	nr = atomic_fetch_add_explicit(&t->events, 1, memory_order_relaxed) + 1;
-	if (nr > t->max_events)
-		return NULL;
-	if (nr == t->max_events)
-		trace_finish(t);
 	guest_get_state(&t->guest, hit->vcpu, hit->regs, &st);
-	e = ring_reserve(t->ring[hit->vcpu], len, t->clock->read(t, hit->vcpu, hit->tsc));
+	if (!pid_set_has(&t->pids, st.pid) || !trace_admit(t, 1))
+		return NULL;
+	if (t->clock->begin)
+		t->clock->begin(t, hit->vcpu, hit->tsc, &now);
+	e = ring_reserve(t->ring[hit->vcpu], len, t->clock->read(t, &now, hit->tsc));
 	if (!e)
 		return NULL;
 	e->type = type;
@@ -223,16 +210,32 @@ void *trace_reserve(struct trace *t, const struct machine_hit *hit, uint16_t typ
 	return e;
 }
 
+static const char *name_at(struct trace *t, uint64_t ip)
+{
+	const struct guestsym_symbol *sym =
+		ip ? guestsym_find(t->gs, ip - t->guest.slide, NULL, NULL) : NULL;
+
+	return sym ? sym->name : NULL;
+}
+
 void trace_get_status(struct trace *t, struct trace_status *st)
 {
 	uint64_t events = atomic_load(&t->events);
+	struct trampoline_counts staged;
 
+	trampoline_get_counts(t, &staged);
 	*st = (struct trace_status){
 		.sites = t->probes.selected,
 		.skipped = t->probes.skipped,
+		.traced = t->probes.traced,
 		.hits = events < t->max_events ? events : t->max_events,
 		.done = atomic_load(&t->done),
-		.at = atomic_load(&t->at[0]),
+		.lost = staged.lost,
+		.staged = staged.taken,
+		.staging_lost = staged.lost,
+		.corrupt = staged.corrupt,
+		.engine = t->engine->name,
+		.at = name_at(t, atomic_load(&t->at_ip[0])),
 	};
 	for (unsigned int i = 0; i < t->vcpus; i++) {
 		struct ring_stats ring;

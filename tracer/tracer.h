@@ -19,6 +19,13 @@
 
 struct trace;
 
+/* How a probe gets its record to the host. */
+enum trace_engine {
+	TRACE_ENGINE_AUTO,	 /* trampolines if they can be had, else traps */
+	TRACE_ENGINE_TRAP,	 /* each hit exits */
+	TRACE_ENGINE_TRAMPOLINE, /* it calls code placed in the guest; no exit */
+};
+
 /* All that it points to outlives the trace. */
 struct trace_config {
 	const struct guestsym *gs;
@@ -31,10 +38,23 @@ struct trace_config {
 	size_t nr_filter;
 	const char *const *notrace;
 	size_t nr_notrace;
-	uint64_t buffer_bytes; /* page data per vCPU */
-	const char *until;     /* stop recording when this function is called; or NULL */
-	uint64_t max_events;   /* stop after so many; 0: no limit */
+	uint64_t buffer_bytes;	 /* page data per vCPU */
+	const char *until;	 /* stop recording when this function is called; or NULL */
+	uint64_t max_events;	 /* stop after so many; 0: no limit */
+	const char *const *pids; /* of the tasks that are recorded; none means all */
+	size_t nr_pids;
+	enum trace_engine engine;
+	uint64_t window_bytes; /* guest memory that trampolines may take; 0: the default */
+	bool lossless;	       /* trampolines: the guest waits instead of losing records */
+	/* One line about how the trace is done (no line end); may be NULL. Any thread. */
+	void (*message)(void *arg, const char *text);
+	void *message_arg;
 };
+
+/* What trampolines take by default for so many vCPUs, bytes. */
+#define TRACE_WINDOW_DEFAULT(vcpus) ((UINT64_C(2) << 20) + (UINT64_C(4) << 20) * (vcpus))
+#define TRACE_WINDOW_MIN(vcpus)	    ((UINT64_C(2) << 20) + (UINT64_C(64) << 10) * (vcpus))
+#define TRACE_WINDOW_MAX	    (UINT64_C(128) << 20)
 
 /*
  * Prepare a trace: find its sites, allocate its buffers. NULL on error, with one line in err that
@@ -67,15 +87,23 @@ int trace_detach(struct trace *t);
 
 struct trace_status {
 	uint64_t sites;	  /* functions that the filter selected */
+	uint64_t traced;  /* of these, with a probe in the guest since probes were placed last */
 	uint64_t skipped; /* of these, left out: the site held unknown bytes */
 	uint64_t hits;	  /* records written so far */
-	uint64_t lost;	  /* overwritten or dropped */
-	bool done;	  /* --until was reached or max_events are recorded */
-	const char *at;	  /* function recorded last on vCPU 0, or NULL */
+	uint64_t lost;	  /* overwritten or dropped, in the guest or here */
+	/* Of trampolines: records of the guest that were collected (task names too), lost,
+	 * senseless */
+	uint64_t staged, staging_lost, corrupt;
+	const char *engine; /* "trap", "trampoline" */
+	bool done;	    /* --until was reached or max_events are recorded */
+	const char *at;	    /* function recorded last on vCPU 0, or NULL */
 };
 
 /* May be called while the guest runs. */
 void trace_get_status(struct trace *t, struct trace_status *st);
+
+/* Which functions are not traced, and why: one line each. 0 or -errno of the stream. */
+int trace_explain(struct trace *t, FILE *out);
 
 /*
  * Print the buffers as the kernel's `trace` file reads. The guest may be running. 0 or -errno of

@@ -18,7 +18,7 @@ static void function_hit(struct trace *t, const struct probe *p, const struct ma
 	e->ip = p->va + t->guest.slide;
 	e->parent_ip = parent;
 	ring_commit(t->ring[hit->vcpu]);
-	atomic_store_explicit(&t->at[hit->vcpu], p->name, memory_order_relaxed);
+	atomic_store_explicit(&t->at_ip[hit->vcpu], p->va + t->guest.slide, memory_order_relaxed);
 }
 
 const struct tracer_ops function_tracer_ops = {

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* attach.c - puts the probes of a trace into a machine, and takes them out again. */
+#include "tracer/internal.h"
+#include "tracer/trampoline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int insert_all(struct trace *t, char *err, size_t errlen)
+{
+	int ret;
+
+	machine_pause(t->m);
+	pthread_mutex_lock(&t->change);
+	ret = probes_insert(t, 0, 0);
+	pthread_mutex_unlock(&t->change);
+	machine_resume(t->m);
+	if (ret)
+		snprintf(err, errlen, "cannot place the probes in the guest: %s", strerror(-ret));
+	return ret;
+}
+
+int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
+{
+	t->m = m;
+	guest_bind(&t->guest, m);
+	return insert_all(t, err, errlen);
+}
+
+/* --- a guest that runs ----------------------------------------------------------------------- */
+
+/* The machine is paused. */
+static int look_around(struct trace *t, char *err, size_t errlen)
+{
+	int ret = guest_locate(&t->guest, t->gs, err, errlen);
+
+	if (ret)
+		return ret;
+	t->borrow = borrow_new(t->gs, &t->guest);
+	if (!t->borrow) {
+		snprintf(err, errlen, "no memory");
+		return -ENOMEM;
+	}
+	guards_booted(t);
+	ret = modules_update(t);
+	if (ret)
+		snprintf(err, errlen, "the guest's modules cannot be read: %s", strerror(-ret));
+	return ret ? ret : probes_check(t, err, errlen);
+}
+
+/* What a tracer that was killed has left keeps others from patching the same sites. */
+static int clean_up(struct trace *t, char *err, size_t errlen)
+{
+	int ret = trampoline_recover(t, err, errlen);
+
+	if (ret > 0)
+		trace_note(t, "an hvtrace that was killed had left %d probes, which are gone now",
+			   ret);
+	return ret < 0 ? ret : 0;
+}
+
+int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen)
+{
+	int ret;
+
+	t->m = m;
+	guest_bind(&t->guest, m);
+	machine_pause(m);
+	ret = look_around(t, err, errlen);
+	machine_resume(m);
+	if (!ret)
+		ret = clean_up(t, err, errlen);
+	if (!ret)
+		ret = trace_use_trampolines(t, err, errlen);
+	return ret ? ret : insert_all(t, err, errlen);
+}
+
+/* --- the engine ------------------------------------------------------------------------------ */
+
+/* The guest has to allocate memory, and to call a probe for a try. */
+static int open_attached(struct trace *t, char *err, size_t errlen)
+{
+	struct machine_info info;
+
+	machine_get_info(t->m, &info);
+	if (info.was_running)
+		return trampoline_open(t, err, errlen);
+	snprintf(err, errlen, "the guest is paused, and has to run for that");
+	return -EAGAIN;
+}
+
+int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
+{
+	char why[256];
+	int ret;
+
+	if (t->cfg.engine == TRACE_ENGINE_TRAP || !t->probes.selected)
+		return 0;
+	ret = t->cfg.running ? open_attached(t, why, sizeof(why))
+			     : trampoline_open(t, why, sizeof(why));
+	if (!ret)
+		ret = text_lock_init(t);
+	if (!ret) {
+		t->engine = &trampoline_probe_ops;
+		return 0;
+	}
+	if (t->cfg.engine == TRACE_ENGINE_TRAMPOLINE) {
+		snprintf(err, errlen, "trampolines cannot be used: %s", why);
+		return ret;
+	}
+	trace_note(t, "each hit exits to the host, since trampolines cannot be used: %s", why);
+	return 0;
+}
+
+/* --- letting go ------------------------------------------------------------------------------ */
+
+enum guest_end {
+	GUEST_RUNS,
+	GUEST_STANDS, /* someone else has stopped it, or nobody can be asked any more */
+	GUEST_GONE,   /* its memory is nobody's, or already another kernel's */
+};
+
+static enum guest_end guest_end(struct trace *t)
+{
+	struct machine_event ev;
+
+	machine_wait(t->m, &ev, 0);
+	switch (ev.type) {
+	case MACHINE_EVENT_RESET:
+	case MACHINE_EVENT_POWEROFF:
+	case MACHINE_EVENT_CRASH:
+		return GUEST_GONE;
+	case MACHINE_EVENT_HALT:
+	case MACHINE_EVENT_ERROR:
+		return GUEST_STANDS;
+	default:
+		return GUEST_RUNS;
+	}
+}
+
+static int remove_all(struct trace *t, enum guest_end end)
+{
+	int ret, error;
+
+	machine_pause(t->m);
+	pthread_mutex_lock(&t->change);
+	t->detached = true;
+	ret = end == GUEST_GONE ? probes_remove(t, 0, PROBE_FL_CALL) : probes_remove(t, 0, 0);
+	if (t->ftrace_return) {
+		error = machine_traps_clear(t->m, &t->ftrace_return, 1);
+		t->ftrace_return = 0;
+		ret = ret ? ret : error;
+	}
+	pthread_mutex_unlock(&t->change);
+	machine_resume(t->m);
+	return ret;
+}
+
+static int close_trampoline(struct trace *t, enum guest_end end)
+{
+	char err[256];
+	int ret;
+
+	if (!t->tramp)
+		return 0;
+	if (t->cfg.running && end == GUEST_STANDS)
+		trace_note(t, "the guest stands, so memory of the probes stays in it: attach again "
+			      "when it runs (hvtrace attach --recover)");
+	ret = trampoline_close(t, end != GUEST_RUNS, err, sizeof(err));
+	if (ret)
+		trace_note(t,
+			   "memory of the probes stays in the guest (hvtrace attach --recover "
+			   "tries again): %s",
+			   err);
+	return ret;
+}
+
+int trace_detach(struct trace *t)
+{
+	enum guest_end end = guest_end(t);
+	int ret = remove_all(t, end), error;
+
+	error = close_trampoline(t, end);
+	ret = ret ? ret : error;
+	for (unsigned int i = 0; i < t->vcpus; i++)
+		ring_record(t->ring[i], false);
+	borrow_free(t->borrow);
+	t->borrow = NULL;
+	error = atomic_load(&t->error);
+	return ret ? ret : error;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* collect.c - from staging rings to ring buffers. */
+#include "tracer/collect.h"
+#include "tracer/entry.h"
+#include "tracer/preempt.h"
+#include "tracer/staging.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * How long to wait for more when there was nothing: a staging ring takes some milliseconds to fill
+ * at full speed. An idle guest is looked at less often.
+ */
+#define WAIT_NS	     1000000
+#define WAIT_IDLE_NS 5000000
+#define IDLE_PASSES  200
+
+#define KERNEL_HALF UINT64_C(0xffffffff00000000)
+
+struct collector {
+	struct trace *t;
+	struct window *w;
+	struct staging staging[MACHINE_MAX_VCPUS]; /* of each: t->vcpu_lock */
+	pthread_t thread;
+	bool started;
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	bool stop; /* lock */
+};
+
+/* --- records -------------------------------------------------------------------------------- */
+
+static unsigned int record_type(const struct payload_record *r)
+{
+	return r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK;
+}
+
+static void collect_comm(struct trace *t, const struct payload_record *r)
+{
+	comms_note(t->comms, (int32_t)r->comm_pid, (int32_t)r->comm_tgid, r->comm);
+}
+
+static uint8_t entry_flags(uint32_t state)
+{
+	return preempt_flags(state) | (state & STATE_IRQS_OFF ? TRACE_FLAG_IRQS_OFF : 0) |
+	       (state & STATE_NEED_RESCHED ? TRACE_FLAG_NEED_RESCHED : 0);
+}
+
+static void collect_function(struct ring *ring, const struct payload_record *r, uint64_t ts)
+{
+	struct trace_function_entry *e = ring_reserve(ring, sizeof(*e), ts);
+
+	if (!e)
+		return;
+	e->ent.type = TRACE_FN;
+	e->ent.flags = entry_flags(r->state);
+	e->ent.preempt_count = preempt_nibble(r->state & PREEMPT_MASK) |
+			       (uint8_t)(preempt_nibble(r->task >> RECORD_MIGRATE_SHIFT) << 4);
+	e->ent.pid = (int32_t)(r->task & RECORD_PID_MASK);
+	e->ip = KERNEL_HALF | r->ip;
+	e->parent_ip = KERNEL_HALF | r->parent;
+	ring_commit(ring);
+}
+
+/* Task names first: a record may be printed as soon as it is in the ring. */
+static uint64_t batch_look(struct trace *t, const struct payload_record *r, size_t n, uint64_t *tsc)
+{
+	uint64_t functions = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (record_type(&r[i]) == PAYLOAD_COMM) {
+			collect_comm(t, &r[i]);
+		} else {
+			functions++;
+			*tsc = r[i].tsc;
+		}
+	}
+	return functions;
+}
+
+static void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r,
+			  size_t n)
+{
+	struct ring *ring = t->ring[vcpu];
+	struct clock_reading now;
+	const struct payload_record *last = NULL;
+	uint64_t tsc = 0, left = batch_look(t, r, n, &tsc);
+
+	left = trace_admit(t, left);
+	if (left && t->clock->begin)
+		t->clock->begin(t, vcpu, tsc, &now);
+	for (size_t i = 0; i < n && left; i++) {
+		if (record_type(&r[i]) != PAYLOAD_FUNCTION)
+			continue;
+		collect_function(ring, &r[i], t->clock->read(t, &now, r[i].tsc));
+		last = &r[i];
+		left--;
+	}
+	if (last)
+		atomic_store_explicit(&t->at_ip[vcpu], KERNEL_HALF | last->ip,
+				      memory_order_relaxed);
+}
+
+/* True: there was something. */
+static bool drain(struct collector *c, unsigned int vcpu)
+{
+	const struct payload_record *records;
+	bool any = false;
+	int n;
+
+	while ((n = staging_take(&c->staging[vcpu], &records, NULL)) > 0) {
+		collect_batch(c->t, vcpu, records, (size_t)n);
+		any = true;
+		if (n < STAGING_BATCH)
+			break;
+	}
+	if (n < 0)
+		trace_fail(c->t, n);
+	return any;
+}
+
+void collector_drain(struct collector *c, unsigned int vcpu)
+{
+	drain(c, vcpu);
+}
+
+/* --- calls ---------------------------------------------------------------------------------- */
+
+static uint64_t ctl_at(unsigned int vcpu, unsigned int member)
+{
+	return WINDOW_CTL + vcpu * CTL_SIZE + member;
+}
+
+/* What the guest has put into its control block is a hit, as if it had exited. */
+static void call_serve(struct collector *c, unsigned int vcpu)
+{
+	static const uint32_t done = PAYLOAD_CALL_DONE;
+	struct trace *t = c->t;
+	uint8_t ctl[CTL_SIZE];
+	struct machine_regs regs = {0};
+	struct machine_hit hit = {.vcpu = vcpu, .regs = &regs};
+	uint32_t ip;
+
+	if (window_read(c->w, ctl_at(vcpu, 0), ctl, sizeof(ctl)))
+		return;
+	memcpy(&ip, ctl + CTL_CALL_IP, sizeof(ip));
+	memcpy(&hit.tsc, ctl + CTL_CALL_TSC, sizeof(hit.tsc));
+	memcpy(&regs.rsp, ctl + CTL_CALL_SP, sizeof(regs.rsp));
+	memcpy(&regs.rdi, ctl + CTL_CALL_DI, sizeof(regs.rdi));
+	memcpy(&regs.rflags, ctl + CTL_CALL_FL, sizeof(regs.rflags));
+	hit.va = KERNEL_HALF | ip;
+	hit.cookie = probe_at_site(t, hit.va - t->guest.slide);
+	t->guest.raised[vcpu] = 1;
+	trace_trap(t, &hit);
+	t->guest.raised[vcpu] = 0;
+	if (window_write(c->w, ctl_at(vcpu, CTL_CALL), &done, sizeof(done)))
+		trace_fail(t, -EFAULT);
+}
+
+static bool call_made(struct collector *c, unsigned int vcpu)
+{
+	uint32_t state = PAYLOAD_CALL_NONE;
+
+	return !window_read(c->w, ctl_at(vcpu, CTL_CALL), &state, sizeof(state)) &&
+	       state == PAYLOAD_CALL_MADE;
+}
+
+/* --- the thread ----------------------------------------------------------------------------- */
+
+static bool collector_pass(struct collector *c)
+{
+	bool any = false;
+	int ret;
+
+	for (unsigned int i = 0; i < c->t->vcpus; i++) {
+		bool call = call_made(c, i);
+
+		pthread_mutex_lock(&c->t->vcpu_lock[i]);
+		any |= drain(c, i);
+		pthread_mutex_unlock(&c->t->vcpu_lock[i]);
+		if (call)
+			call_serve(c, i);
+		any |= call;
+	}
+	ret = text_lock_poll(c->t);
+	if (ret)
+		trace_fail(c->t, ret);
+	return any;
+}
+
+/* True: the collector goes on. */
+static bool collector_wait(struct collector *c, long ns)
+{
+	struct timespec at;
+	bool stop;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	at.tv_nsec += ns;
+	at.tv_sec += at.tv_nsec / 1000000000;
+	at.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&c->lock);
+	while (!c->stop && pthread_cond_timedwait(&c->change, &c->lock, &at) != ETIMEDOUT)
+		;
+	stop = c->stop;
+	pthread_mutex_unlock(&c->lock);
+	return !stop;
+}
+
+static void *collector_thread(void *arg)
+{
+	struct collector *c = arg;
+	unsigned int idle = 0;
+
+	do {
+		idle = collector_pass(c) ? 0 : idle + 1;
+	} while (collector_wait(c, idle > IDLE_PASSES ? WAIT_IDLE_NS : idle ? WAIT_NS : 0));
+	return NULL;
+}
+
+/* --- from beginning to end ------------------------------------------------------------------ */
+
+static int io_read(void *arg, uint64_t off, void *buf, size_t len)
+{
+	return window_read(arg, off, buf, len);
+}
+
+static int io_write(void *arg, uint64_t off, const void *buf, size_t len)
+{
+	return window_write(arg, off, buf, len);
+}
+
+static int collector_init(struct collector *c)
+{
+	const struct staging_io io = {.read = io_read, .write = io_write, .arg = c->w};
+	pthread_condattr_t attr;
+	int ret = 0;
+
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->change, &attr);
+	pthread_condattr_destroy(&attr);
+	for (unsigned int i = 0; i < c->t->vcpus && !ret; i++) {
+		ret = staging_init(&c->staging[i], &io, i, c->w->header.ring_size);
+		c->staging[i].lossless = c->t->cfg.lossless;
+	}
+	return ret;
+}
+
+int collector_start(struct collector **to, struct trace *t, struct window *w)
+{
+	struct collector *c = calloc(1, sizeof(*c));
+	int ret;
+
+	*to = c;
+	if (!c)
+		return -ENOMEM;
+	c->t = t;
+	c->w = w;
+	ret = collector_init(c);
+	if (!ret)
+		ret = -pthread_create(&c->thread, NULL, collector_thread, c);
+	c->started = !ret;
+	return ret;
+}
+
+void collector_stop(struct collector *c)
+{
+	if (!c->started)
+		return;
+	pthread_mutex_lock(&c->lock);
+	c->stop = true;
+	pthread_cond_signal(&c->change);
+	pthread_mutex_unlock(&c->lock);
+	pthread_join(c->thread, NULL);
+	c->started = false;
+	collector_pass(c);
+}
+
+void collector_free(struct collector *c)
+{
+	if (!c)
+		return;
+	for (unsigned int i = 0; i < c->t->vcpus; i++)
+		staging_exit(&c->staging[i]);
+	pthread_cond_destroy(&c->change);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+void collector_get_counts(struct collector *c, struct trampoline_counts *counts)
+{
+	memset(counts, 0, sizeof(*counts));
+	for (unsigned int i = 0; i < c->t->vcpus; i++) {
+		counts->taken += c->staging[i].taken;
+		counts->lost += c->staging[i].lost + c->staging[i].dropped;
+		counts->corrupt += c->staging[i].corrupt;
+	}
+}

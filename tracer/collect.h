@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * collect.h - the collector: a thread that moves records from the staging rings into the ring
+ * buffers, and answers the calls that guards make from within the guest.
+ */
+#ifndef HVTRACE_TRACER_COLLECT_H
+#define HVTRACE_TRACER_COLLECT_H
+
+#include "tracer/internal.h"
+#include "tracer/window.h"
+
+struct collector;
+
+/* The window's control blocks are set up. 0 or -errno. */
+int collector_start(struct collector **c, struct trace *t, struct window *w);
+/*
+ * Move what there is of one vCPU now, so that a record made by other means comes behind it.
+ * Called with t->vcpu_lock[vcpu] held.
+ */
+void collector_drain(struct collector *c, unsigned int vcpu);
+/* Move all that is left, end the thread. The counts stay until collector_free(). */
+void collector_stop(struct collector *c);
+void collector_free(struct collector *c); /* NULL is allowed */
+
+/* t->vcpu_lock of all vCPUs is held. */
+void collector_get_counts(struct collector *c, struct trampoline_counts *counts);
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* explain.c - which functions are not traced, and why. */
+#include "tracer/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static void explain_bytes(struct trace *t, const struct probe *p, FILE *out)
+{
+	uint64_t va = p->va + t->guest.slide;
+	uint8_t now[SITE_SIZE];
+
+	fprintf(out, "%s: ", p->name);
+	if (guest_read(&t->guest, va, now, sizeof(now))) {
+		fprintf(out, "its site at %" PRIx64 " cannot be read\n", va);
+		return;
+	}
+	fprintf(out, "its site at %" PRIx64 " holds", va);
+	for (size_t i = 0; i < sizeof(now); i++)
+		fprintf(out, " %02x", now[i]);
+	fprintf(out, ", which is neither a NOP nor the call that the build put there\n");
+}
+
+static void explain_image(struct trace *t, FILE *out)
+{
+	const struct guestsym_site *sites;
+	size_t n = guestsym_fentry_sites(t->gs, &sites), init = 0, invalid = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (sites[i].flags & GUESTSYM_SITE_INVALID)
+			invalid++;
+		else if (sites[i].flags & GUESTSYM_SITE_INIT)
+			init++;
+	}
+	fprintf(out,
+		"the kernel image has %zu sites: %zu are in memory that is freed after boot, %zu "
+		"belong to weak functions that others have replaced\n",
+		n, init, invalid);
+}
+
+static void explain_probes(struct trace *t, FILE *out)
+{
+	uint64_t traced = 0, gone = 0;
+
+	for (size_t i = 0; i < t->probes.nr; i++) {
+		const struct probe *p = &t->probes.v[i];
+
+		if (!(p->flags & PROBE_FL_RECORD))
+			continue;
+		if (p->flags & PROBE_FL_GONE)
+			gone++;
+		else if (p->flags & PROBE_FL_SET)
+			traced++;
+		else
+			explain_bytes(t, p, out);
+	}
+	fprintf(out,
+		"selected: %" PRIu64 " functions; %" PRIu64 " are traced, %" PRIu64
+		" have been freed by the guest\n",
+		t->probes.selected, traced, gone);
+}
+
+int trace_explain(struct trace *t, FILE *out)
+{
+	explain_image(t, out);
+	machine_pause(t->m);
+	pthread_mutex_lock(&t->change);
+	explain_probes(t, out);
+	pthread_mutex_unlock(&t->change);
+	machine_resume(t->m);
+	return ferror(out) ? -EIO : 0;
+}

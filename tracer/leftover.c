@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * leftover.c - takes away what a tracer that was killed has left in a guest: calls of its payload
+ * at the sites, and the window. Its header tells all that has to be known about it.
+ */
+#include "tracer/quiesce.h"
+#include "tracer/trampoline.h"
+#include "tracer/window.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUIET_MS 10000
+
+struct leftover {
+	struct trace *t;
+	struct window window;
+	struct text_view view;
+	struct machine_patch *patches;
+	size_t nr, room;
+	int error;
+};
+
+/* A site (run-time address) that calls into the window gets its NOP back. */
+static void look_at_site(void *arg, uint64_t va)
+{
+	struct leftover *l = arg;
+	uint8_t now[SITE_SIZE];
+	struct machine_patch *p;
+
+	if (l->error || text_view_get(&l->view, va, now, sizeof(now)) ||
+	    site_call_target(now, va) - l->window.header.va >= l->window.header.size)
+		return;
+	if (l->nr == l->room) {
+		l->room = l->room ? 2 * l->room : 1024;
+		p = realloc(l->patches, l->room * sizeof(*p));
+		if (!p) {
+			l->error = -ENOMEM;
+			return;
+		}
+		l->patches = p;
+	}
+	p = &l->patches[l->nr];
+	p->size = SITE_SIZE;
+	memcpy(p->bytes, site_nop, SITE_SIZE);
+	if (!guest_translate(&l->t->guest, va, &p->pa))
+		l->nr++;
+}
+
+static void look_at_all(struct leftover *l)
+{
+	const struct guestsym_site *sites;
+	size_t n = guestsym_fentry_sites(l->t->gs, &sites);
+
+	for (size_t i = 0; i < n; i++)
+		look_at_site(l, sites[i].addr + l->t->guest.slide);
+	modules_each_site(l->t, look_at_site, l);
+}
+
+/* Whoever waits for the tracer that is no more need not wait any longer. */
+static void answer_calls(struct leftover *l)
+{
+	static const uint32_t off = 0, done = PAYLOAD_CALL_DONE;
+
+	for (uint32_t i = 0; i < l->window.header.nr_vcpus && i < MACHINE_MAX_VCPUS; i++) {
+		uint64_t ctl = WINDOW_CTL + i * CTL_SIZE;
+		uint32_t call = PAYLOAD_CALL_NONE;
+
+		window_write(&l->window, ctl + CTL_FLAGS, &off, sizeof(off));
+		if (!window_read(&l->window, ctl + CTL_CALL, &call, sizeof(call)) &&
+		    call == PAYLOAD_CALL_MADE)
+			window_write(&l->window, ctl + CTL_CALL, &done, sizeof(done));
+	}
+}
+
+/* The machine is paused. -ENOENT: there is no window. */
+static int give_sites_back(struct leftover *l)
+{
+	int ret = window_find(&l->window, &l->t->guest);
+
+	if (ret)
+		return ret;
+	text_view_init(&l->view, &l->t->guest);
+	look_at_all(l);
+	ret = l->error ? l->error : machine_patch_text(l->t->m, l->patches, l->nr);
+	if (!ret)
+		answer_calls(l);
+	return ret;
+}
+
+static int take_away(struct leftover *l, char *err, size_t errlen)
+{
+	struct trace *t = l->t;
+	int ret = quiesce(&t->guest, t->gs, &l->window, t->vcpus, QUIET_MS);
+
+	if (!ret)
+		return window_close(&l->window, t->borrow, err, errlen);
+	snprintf(err, errlen, "the guest does not leave the code of an earlier hvtrace: %s",
+		 strerror(-ret));
+	return ret;
+}
+
+int trampoline_recover(struct trace *t, char *err, size_t errlen)
+{
+	struct leftover *l = calloc(1, sizeof(*l));
+	int ret;
+
+	if (!l) {
+		snprintf(err, errlen, "no memory");
+		return -ENOMEM;
+	}
+	l->t = t;
+	machine_pause(t->m);
+	ret = give_sites_back(l);
+	machine_resume(t->m);
+	if (!ret)
+		ret = take_away(l, err, errlen);
+	else if (ret != -ENOENT)
+		snprintf(err, errlen, "the probes of an earlier hvtrace cannot be removed: %s",
+			 strerror(-ret));
+	if (!ret)
+		ret = (int)l->nr;
+	free(l->patches);
+	free(l);
+	return ret == -ENOENT ? 0 : ret;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * quiesce.c - when has everything in the guest left the payload?
+ *
+ * The payload runs with the preempt count raised, but for its very first instruction and its last:
+ * at these edges an interrupt may preempt the task, and then a frame with an address within the
+ * payload stays on that task's stack for as long as it likes to sleep. There nothing has been done
+ * yet, or all is done, so such a frame is changed: to go on behind the call, with the return
+ * address taken off the stack. Everywhere else the payload is left within a microsecond or two of
+ * running, and it only takes another look.
+ *
+ * Interrupt frames are recognised by what the CPU pushes (Intel SDM vol. 3, 6.14.2): five words,
+ * of which ip lies in the payload, cs and ss are the kernel's, and sp points to right above it or
+ * a few words further (the CPU aligns it) in the same stack.
+ */
+#include "tracer/quiesce.h"
+#include "tracer/preempt.h"
+#include "tracer/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define KERNEL_CS    0x10 /* arch/x86/include/asm/segment.h */
+#define KERNEL_DS    0x18
+#define RFLAGS_FIXED 0x2
+#define STACK_MAX    (64u << 10)
+#define LOOK_NS	     1000000
+
+struct frame {
+	uint64_t ip, cs, flags, sp, ss;
+};
+
+struct look {
+	struct guest_kernel *g;
+	const struct window *w;
+	struct task_layout at;
+	uint64_t running[MACHINE_MAX_VCPUS]; /* current task of each vCPU */
+	unsigned int vcpus;
+	uint64_t *words; /* of a stack; stack_size bytes */
+	bool busy;	 /* someone is inside and has to run on */
+	int error;
+};
+
+static uint64_t text_va(const struct look *l)
+{
+	return l->w->header.va + WINDOW_TEXT;
+}
+
+static bool in_text(const struct look *l, uint64_t ip)
+{
+	return ip - text_va(l) < l->w->header.text_size;
+}
+
+static bool at_edge(const struct look *l, uint64_t ip)
+{
+	const struct payload_header *h = &l->w->header;
+
+	for (uint32_t i = 0; i < h->nr_edges; i++)
+		if (ip - text_va(l) >= h->edge[i].from && ip - text_va(l) < h->edge[i].to)
+			return true;
+	return false;
+}
+
+static int guest_write(struct guest_kernel *g, uint64_t va, const void *buf, size_t len)
+{
+	uint64_t pa;
+	int ret = guest_translate(g, va, &pa);
+
+	return ret ? ret : machine_write(g->m, pa, buf, len);
+}
+
+/* The interrupted task goes on behind the call of the payload. */
+static void frame_evict(struct look *l, uint64_t va, const struct frame *f)
+{
+	struct frame out = *f;
+	int ret = guest_read(l->g, f->sp, &out.ip, sizeof(out.ip));
+
+	out.sp = f->sp + 8;
+	if (!ret && !in_text(l, out.ip))
+		ret = guest_write(l->g, va, &out, sizeof(out));
+	if (ret)
+		l->error = ret;
+}
+
+/* A stack's words from `from` (8-byte aligned) on. */
+static void scan_words(struct look *l, uint64_t from, size_t nr)
+{
+	for (size_t i = 0; i + 5 <= nr; i++) {
+		const struct frame *f = (const struct frame *)&l->words[i];
+		uint64_t va = from + 8 * i;
+
+		if (!in_text(l, f->ip) || f->cs != KERNEL_CS || !(f->flags & RFLAGS_FIXED) ||
+		    (f->ss != KERNEL_DS && f->ss) || f->sp - va < sizeof(*f) ||
+		    f->sp - va > sizeof(*f) + 16)
+			continue;
+		if (at_edge(l, f->ip))
+			frame_evict(l, va, f);
+		else
+			l->busy = true;
+	}
+}
+
+static void scan_stack(struct look *l, uint64_t stack, uint64_t sp)
+{
+	uint64_t top = stack + l->at.stack_size;
+
+	sp &= ~UINT64_C(7);
+	if (sp < stack || sp >= top)
+		sp = stack; /* what is there to be believed? all of it is looked at */
+	if (!guest_read(l->g, sp, l->words, (size_t)(top - sp)))
+		scan_words(l, sp, (size_t)(top - sp) / 8);
+}
+
+static bool scan_task(void *arg, const struct task *task)
+{
+	struct look *l = arg;
+
+	for (unsigned int i = 0; i < l->vcpus; i++)
+		if (l->running[i] == task->addr)
+			return true;
+	scan_stack(l, task->stack, task->sp);
+	return !l->error;
+}
+
+/* Interrupts run on stacks of their own: they end before anything is said about a vCPU. */
+static void look_at_vcpu(struct look *l, unsigned int vcpu)
+{
+	struct machine_regs regs;
+	struct machine_sregs sregs;
+	struct task task;
+	int ret = machine_get_regs(l->g->m, vcpu, &regs);
+
+	if (!ret)
+		ret = machine_get_sregs(l->g->m, vcpu, &sregs);
+	if (ret) {
+		l->error = ret;
+		return;
+	}
+	l->running[vcpu] = guest_current(l->g, vcpu);
+	if (sregs.cpl == 3)
+		return; /* its kernel stack is empty */
+	if (in_text(l, regs.rip) || preempt_in_interrupt(guest_preempt_count(l->g, vcpu)) ||
+	    task_read(l->g, &l->at, l->running[vcpu], &task) ||
+	    regs.rsp - task.stack >= l->at.stack_size)
+		l->busy = true;
+	else
+		scan_stack(l, task.stack, regs.rsp);
+}
+
+/* The machine is paused. */
+static void look(struct look *l)
+{
+	int ret;
+
+	l->busy = false;
+	for (unsigned int i = 0; i < l->vcpus && !l->error; i++)
+		look_at_vcpu(l, i);
+	if (l->error || l->busy)
+		return;
+	ret = tasks_each(l->g, &l->at, scan_task, l);
+	if (ret)
+		l->error = ret;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static int look_until_quiet(struct look *l, int timeout_ms)
+{
+	const struct timespec run_on = {.tv_nsec = LOOK_NS};
+	int64_t end = now_ms() + timeout_ms;
+
+	for (;;) {
+		machine_pause(l->g->m);
+		look(l);
+		machine_resume(l->g->m);
+		if (l->error)
+			return l->error;
+		if (!l->busy)
+			return 0;
+		if (now_ms() >= end)
+			return -ETIMEDOUT;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &run_on, NULL);
+	}
+}
+
+int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct window *w,
+	    unsigned int vcpus, int timeout_ms)
+{
+	struct look l = {.g = g, .w = w, .vcpus = vcpus};
+	int ret = task_layout_learn(&l.at, gs, g);
+
+	if (ret)
+		return ret;
+	if (l.at.stack_size > STACK_MAX)
+		return -ENODATA;
+	l.words = malloc(l.at.stack_size);
+	if (!l.words)
+		return -ENOMEM;
+	ret = look_until_quiet(&l, timeout_ms);
+	free(l.words);
+	return ret;
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* trampoline.c - gets the payload into a guest, and out again. */
+#include "tracer/trampoline.h"
+#include "tracer/collect.h"
+#include "tracer/payload/text.h"
+#include "tracer/quiesce.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * How long the guest may wait for its host (payload.h): a call is answered within milliseconds,
+ * but text is patched while it waits; a full ring is emptied within a few.
+ */
+#define CALL_TIMEOUT_MS 2000
+#define FULL_TIMEOUT_MS 100
+#define QUIET_MS	5000
+#define CHECK_MS	2000
+#define RING_MIN	(UINT64_C(64) << 10) /* staging of a vCPU, bytes */
+
+struct trampoline {
+	struct window window;
+	struct payload_text text;
+	struct collector *collector;
+};
+
+static uint64_t none_or(uint64_t offset)
+{
+	return offset == GUEST_NONE ? PAYLOAD_NONE : offset;
+}
+
+static uint64_t percpu(const struct guest_kernel *g, uint64_t var)
+{
+	return var == GUEST_NONE ? PAYLOAD_NONE : guest_percpu_disp(g, var);
+}
+
+static void config_fill(struct trace *t, struct payload_config *cfg)
+{
+	const struct guest_layout *at = &t->guest.at;
+	uint64_t text_mutex = guestsym_addr(t->gs, "text_mutex");
+	struct machine_info info;
+
+	machine_get_info(t->m, &info);
+	*cfg = (struct payload_config){
+		.window = t->tramp->window.header.va,
+		.ring_size = t->tramp->window.header.ring_size,
+		.cpu_number = percpu(&t->guest, at->cpu_number),
+		.current_task = percpu(&t->guest, at->current_task),
+		.preempt_count = percpu(&t->guest, at->preempt_count),
+		.task_pid = none_or(at->task_pid),
+		.task_tgid = none_or(at->task_tgid),
+		.task_comm = none_or(at->task_comm),
+		.task_migration_disabled = none_or(at->task_migration_disabled),
+		.task_flags = none_or(at->task_flags),
+		.need_resched_bit = GUEST_TIF_NEED_RESCHED,
+		.text_mutex = text_mutex ? text_mutex + t->guest.slide : PAYLOAD_NONE,
+		.call_timeout = info.tsc_khz * CALL_TIMEOUT_MS,
+		.full_timeout = info.tsc_khz * FULL_TIMEOUT_MS,
+	};
+}
+
+static int text_load(struct trace *t, char *err, size_t errlen)
+{
+	struct trampoline *tr = t->tramp;
+	struct payload_header *h = &tr->window.header;
+	uint8_t code[WINDOW_TEXT_SIZE];
+	struct payload_config cfg;
+	const char *what;
+	int ret;
+
+	config_fill(t, &cfg);
+	ret = payload_text_make(&cfg, code, &tr->text, &what);
+	if (ret) {
+		snprintf(err, errlen, "the kernel's %s does not fit into the payload", what);
+		return ret;
+	}
+	h->text_size = tr->text.size;
+	h->nr_edges = tr->text.nr_edges;
+	memcpy(h->edge, tr->text.edge, sizeof(h->edge));
+	ret = window_write_text(&tr->window, WINDOW_TEXT, code, sizeof(code));
+	if (!ret)
+		ret = window_write(&tr->window, WINDOW_HEADER, h, sizeof(*h));
+	if (ret)
+		snprintf(err, errlen, "the payload cannot be written into the guest: %s",
+			 strerror(-ret));
+	return ret;
+}
+
+static int control_init(struct trace *t)
+{
+	struct window *w = &t->tramp->window;
+	uint64_t head = w->header.ring_size / PAYLOAD_RECORD_SIZE;
+	uint32_t flags = CTL_FL_ON | (t->cfg.lossless ? CTL_FL_LOSSLESS : 0) |
+			 (t->pids.bits ? CTL_FL_PIDS : 0);
+	int ret = 0;
+
+	for (unsigned int i = 0; i < t->vcpus && !ret; i++) {
+		uint8_t ctl[CTL_SIZE] = {0};
+
+		memcpy(ctl + CTL_HEAD, &head, sizeof(head));
+		memcpy(ctl + CTL_TAIL, &head, sizeof(head));
+		memcpy(ctl + CTL_FLAGS, &flags, sizeof(flags));
+		memset(ctl + CTL_LAST_PID, 0xff, sizeof(uint32_t));
+		ret = window_write(w, WINDOW_CTL + i * CTL_SIZE, ctl, sizeof(ctl));
+	}
+	if (!ret && t->pids.bits)
+		ret = window_write(w, WINDOW_PIDS, t->pids.bits, WINDOW_PIDS_SIZE);
+	return ret;
+}
+
+static uint32_t staging_size(const struct trace *t)
+{
+	uint64_t bytes = t->cfg.window_bytes ? t->cfg.window_bytes : TRACE_WINDOW_DEFAULT(t->vcpus);
+	uint64_t each = (bytes - WINDOW_RINGS) / t->vcpus, size = RING_MIN;
+
+	while (2 * size <= each)
+		size *= 2;
+	return (uint32_t)size;
+}
+
+static int window_get(struct trace *t, char *err, size_t errlen)
+{
+	struct window *w = &t->tramp->window;
+	uint32_t ring = staging_size(t);
+	uint64_t size = WINDOW_RINGS + (uint64_t)ring * t->vcpus;
+	int ret;
+
+	size = (size + WINDOW_PIECE - 1) / WINDOW_PIECE * WINDOW_PIECE;
+	ret = window_open(w, &t->guest, t->borrow, size, err, errlen);
+	if (!ret) {
+		w->header.ring_size = ring;
+		w->header.nr_vcpus = t->vcpus;
+	}
+	return ret;
+}
+
+/* --- a try ----------------------------------------------------------------------------------- */
+
+/* Called with a NULL page it returns at once (mm/page_alloc.c). */
+#define TRY_FUNCTION "free_pages"
+
+static int site_patch(struct trace *t, uint64_t va, const uint8_t bytes[SITE_SIZE])
+{
+	struct machine_patch patch = {.size = SITE_SIZE};
+	int ret = guest_translate(&t->guest, va, &patch.pa);
+
+	memcpy(patch.bytes, bytes, SITE_SIZE);
+	return ret ? ret : machine_patch_text(t->m, &patch, 1);
+}
+
+static bool recorded(struct trace *t, unsigned int vcpu, uint64_t va)
+{
+	struct window *w = &t->tramp->window;
+	uint32_t size = w->header.ring_size, nr = size / PAYLOAD_RECORD_SIZE;
+	struct payload_record r;
+	uint64_t head;
+
+	if (window_read(w, WINDOW_CTL + vcpu * CTL_SIZE + CTL_HEAD, &head, sizeof(head)))
+		return false;
+	for (uint64_t i = nr; i < head && i < 2 * (uint64_t)nr; i++) {
+		uint64_t at = WINDOW_RINGS + (uint64_t)vcpu * size + (i - nr) * sizeof(r);
+
+		if (!window_read(w, at, &r, sizeof(r)) && r.seq == (uint32_t)i &&
+		    r.ip == (uint32_t)va)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t try_site(struct trace *t)
+{
+	const struct guestsym_site *sites;
+	size_t n = guestsym_fentry_sites(t->gs, &sites);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(sites[i].name, TRY_FUNCTION))
+			return sites[i].addr + t->guest.slide;
+	return 0;
+}
+
+static int try_call(struct trace *t, uint64_t site, char *err, size_t errlen)
+{
+	struct borrow_call call = {.fn = borrow_function(t->borrow, TRY_FUNCTION)};
+	uint8_t insn[SITE_SIZE], now[SITE_SIZE];
+	int ret = guest_read(&t->guest, site, now, sizeof(now)), error;
+
+	if (ret || memcmp(now, site_nop, SITE_SIZE)) {
+		snprintf(err, errlen, "the site of " TRY_FUNCTION " is in use");
+		return -EBUSY;
+	}
+	site_call_make(insn, site,
+		       t->tramp->window.header.va + WINDOW_TEXT + t->tramp->text.function);
+	ret = site_patch(t, site, insn);
+	if (ret) {
+		snprintf(err, errlen, "guest text cannot be written: %s", strerror(-ret));
+		return ret;
+	}
+	ret = borrow_run(t->borrow, &call, 1, BORROW_ANY, CHECK_MS, err, errlen);
+	error = site_patch(t, site, site_nop);
+	if (error && !ret)
+		snprintf(err, errlen, "guest text cannot be restored: %s", strerror(-error));
+	return ret ? ret : error;
+}
+
+/*
+ * One probe before there are many: a function is called, whose record must come. Only a guest that
+ * runs can be asked to call it.
+ */
+static int trampoline_try(struct trace *t, char *err, size_t errlen)
+{
+	uint64_t site = try_site(t);
+	int ret = site ? try_call(t, site, err, errlen) : 0;
+
+	if (ret || !site)
+		return ret;
+	for (unsigned int i = 0; i < t->vcpus; i++)
+		if (recorded(t, i, site))
+			return control_init(
+				t); /* what others have called meanwhile is not asked for */
+	snprintf(err, errlen, "a probe of " TRY_FUNCTION " was called and recorded nothing");
+	return -ENODATA;
+}
+
+/* --- opening and closing --------------------------------------------------------------------- */
+
+int trampoline_open(struct trace *t, char *err, size_t errlen)
+{
+	char ignored[256];
+	int ret;
+
+	t->tramp = calloc(1, sizeof(*t->tramp));
+	if (!t->tramp) {
+		snprintf(err, errlen, "no memory");
+		return -ENOMEM;
+	}
+	ret = window_get(t, err, errlen);
+	if (ret) {
+		free(t->tramp);
+		t->tramp = NULL;
+		return ret;
+	}
+	ret = text_load(t, err, errlen);
+	if (!ret)
+		ret = control_init(t);
+	if (!ret && t->borrow)
+		ret = trampoline_try(t, err, errlen);
+	if (!ret) {
+		ret = collector_start(&t->tramp->collector, t, &t->tramp->window);
+		if (ret)
+			snprintf(err, errlen, "the collector cannot be started: %s",
+				 strerror(-ret));
+	}
+	if (ret)
+		trampoline_close(t, false, ignored, sizeof(ignored));
+	return ret;
+}
+
+static int window_quiet(struct trace *t, char *err, size_t errlen)
+{
+	int ret = quiesce(&t->guest, t->gs, &t->tramp->window, t->vcpus, QUIET_MS);
+
+	if (ret)
+		snprintf(err, errlen, "the guest does not leave the probes' code: %s",
+			 strerror(-ret));
+	return ret;
+}
+
+static void collector_end(struct trace *t)
+{
+	struct trampoline *tr = t->tramp;
+
+	if (!tr->collector)
+		return;
+	collector_stop(tr->collector);
+	for (unsigned int i = 0; i < t->vcpus; i++)
+		pthread_mutex_lock(&t->vcpu_lock[i]);
+	collector_get_counts(tr->collector, &t->collected);
+	collector_free(tr->collector);
+	tr->collector = NULL;
+	for (unsigned int i = 0; i < t->vcpus; i++)
+		pthread_mutex_unlock(&t->vcpu_lock[i]);
+}
+
+int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
+{
+	int ret = 0;
+
+	if (!t->tramp)
+		return 0;
+	/* The collector answers whoever waits in there for an answer, and gets the last records. */
+	if (!guest_gone)
+		ret = window_quiet(t, err, errlen);
+	collector_end(t);
+	if (!guest_gone && !ret)
+		ret = window_close(&t->tramp->window, t->borrow, err, errlen);
+	free(t->tramp);
+	t->tramp = NULL;
+	return ret;
+}
+
+void trampoline_drain(struct trace *t, unsigned int vcpu)
+{
+	if (t->tramp && t->tramp->collector)
+		collector_drain(t->tramp->collector, vcpu);
+}
+
+void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts)
+{
+	*counts = t->collected;
+	for (unsigned int i = 0; i < t->vcpus; i++)
+		pthread_mutex_lock(&t->vcpu_lock[i]);
+	if (t->tramp && t->tramp->collector)
+		collector_get_counts(t->tramp->collector, counts);
+	for (unsigned int i = 0; i < t->vcpus; i++)
+		pthread_mutex_unlock(&t->vcpu_lock[i]);
+}
+
+/* --- the engine's row ------------------------------------------------------------------------ */
+
+/* Where the site's call goes, in the guest. */
+static uint64_t probe_target(const struct trace *t, const struct probe *p)
+{
+	const struct trampoline *tr = t->tramp;
+	uint32_t entry = tr->text.function;
+
+	if (p->guards == GUARD_TEXT_LOCK)
+		entry = p->flags & PROBE_FL_RECORD ? tr->text.lock_record : tr->text.lock;
+	else if (p->guards)
+		entry = tr->text.call;
+	return tr->window.header.va + WINDOW_TEXT + entry;
+}
+
+/* A call reaches 2 GiB to either side. What fires once is no call, so it stays a trap. */
+static bool probe_served(const struct trace *t, const struct probe *p)
+{
+	int64_t rel = (int64_t)(probe_target(t, p) - (p->va + t->guest.slide + SITE_SIZE));
+
+	return !(p->flags & PROBE_FL_ONCE) && rel == (int32_t)rel;
+}
+
+static int patch_make(struct trace *t, const struct probe *p, struct machine_patch *patch)
+{
+	uint64_t va = p->va + t->guest.slide;
+
+	patch->size = SITE_SIZE;
+	site_call_make(patch->bytes, va, probe_target(t, p));
+	return guest_translate(&t->guest, va, &patch->pa);
+}
+
+/* The indexes of `which` in two parts: first those that `first` is true of. Gives their number. */
+static size_t probes_split(struct trace *t, const uint32_t *which, size_t n, uint32_t *parts,
+			   bool (*first)(const struct trace *t, const struct probe *p))
+{
+	size_t front = 0, back = n;
+
+	for (size_t i = 0; i < n; i++) {
+		if (first(t, &t->probes.v[which[i]]))
+			parts[front++] = which[i];
+		else
+			parts[--back] = which[i];
+	}
+	return front;
+}
+
+static int patch_in(struct trace *t, const uint32_t *which, size_t n)
+{
+	struct machine_patch *patches = calloc(n ? n : 1, sizeof(*patches));
+	int ret = patches ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = patch_make(t, &t->probes.v[which[i]], &patches[i]);
+	if (!ret)
+		ret = machine_patch_text(t->m, patches, n);
+	for (size_t i = 0; i < n && !ret; i++)
+		t->probes.v[which[i]].flags |= PROBE_FL_CALL;
+	free(patches);
+	return ret;
+}
+
+/* Only a site that still holds our call is given its NOP back: else somebody has taken it. */
+static int patch_out(struct trace *t, const uint32_t *which, size_t n)
+{
+	struct machine_patch *patches = calloc(n ? n : 1, sizeof(*patches));
+	struct text_view view;
+	size_t nr = 0;
+	int ret = patches ? 0 : -ENOMEM;
+
+	text_view_init(&view, &t->guest);
+	for (size_t i = 0; i < n && !ret; i++) {
+		const struct probe *p = &t->probes.v[which[i]];
+		uint8_t now[SITE_SIZE];
+
+		ret = patch_make(t, p, &patches[nr]);
+		if (!ret && !text_view_get(&view, p->va + t->guest.slide, now, SITE_SIZE) &&
+		    !memcmp(now, patches[nr].bytes, SITE_SIZE))
+			memcpy(patches[nr++].bytes, site_nop, SITE_SIZE);
+	}
+	if (!ret)
+		ret = machine_patch_text(t->m, patches, nr);
+	for (size_t i = 0; i < n && !ret; i++)
+		t->probes.v[which[i]].flags &= (uint8_t)~PROBE_FL_CALL;
+	free(patches);
+	return ret;
+}
+
+static int trampoline_insert(struct trace *t, const uint32_t *which, size_t n)
+{
+	uint32_t *parts = malloc((n ? n : 1) * sizeof(*parts));
+	size_t calls;
+	int ret;
+
+	if (!parts)
+		return -ENOMEM;
+	calls = probes_split(t, which, n, parts, probe_served);
+	ret = trap_probe_ops.insert(t, parts + calls, n - calls);
+	if (!ret) {
+		ret = patch_in(t, parts, calls);
+		if (ret)
+			trap_probe_ops.remove(t, parts + calls, n - calls);
+	}
+	free(parts);
+	return ret;
+}
+
+static bool probe_is_call(const struct trace *t, const struct probe *p)
+{
+	(void)t;
+	return p->flags & PROBE_FL_CALL;
+}
+
+static int trampoline_remove(struct trace *t, const uint32_t *which, size_t n)
+{
+	uint32_t *parts = malloc((n ? n : 1) * sizeof(*parts));
+	size_t calls;
+	int ret, error;
+
+	if (!parts)
+		return -ENOMEM;
+	calls = probes_split(t, which, n, parts, probe_is_call);
+	ret = trap_probe_ops.remove(t, parts + calls, n - calls);
+	error = patch_out(t, parts, calls);
+	free(parts);
+	return ret ? ret : error;
+}
+
+const struct probe_ops trampoline_probe_ops = {
+	.name = "trampoline",
+	.desc = "each hit calls code placed in the guest",
+	.insert = trampoline_insert,
+	.remove = trampoline_remove,
+};

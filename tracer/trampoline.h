@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trampoline.h - probes that call code within the guest: no hit leaves it.
+ *
+ * Opening gets the window, the payload and the collector in place; then the engine's row
+ * (trampoline_probe_ops) patches sites. Probes that it cannot serve stay traps.
+ */
+#ifndef HVTRACE_TRACER_TRAMPOLINE_H
+#define HVTRACE_TRACER_TRAMPOLINE_H
+
+#include "tracer/internal.h"
+
+/*
+ * The machine is not paused by the caller; an attached guest runs, and one probe is tried in it. On
+ * error (one line in err) nothing is left in the guest.
+ */
+int trampoline_open(struct trace *t, char *err, size_t errlen);
+/*
+ * Take everything away again; all probes have been removed. Records that were made are in the ring
+ * buffers then. Of a guest that is gone only the host's side is freed. On error (one line in err)
+ * the window stays in the guest, for a later tracer to take away.
+ */
+int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen);
+
+/*
+ * Remove what a tracer that died has left in this guest. 0 when there was nothing, or the number
+ * of sites that were restored, or a negative errno with one line in err. The machine runs.
+ */
+int trampoline_recover(struct trace *t, char *err, size_t errlen);
+
+/* What has been collected so far, or had been when it was closed. */
+void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts);
+/* Collect what one vCPU has recorded so far; t->vcpu_lock[vcpu] is held. */
+void trampoline_drain(struct trace *t, unsigned int vcpu);
+
+#endif
