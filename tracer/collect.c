@@ -135,18 +135,22 @@ static uint64_t ctl_at(unsigned int vcpu, unsigned int member)
 	return WINDOW_CTL + vcpu * CTL_SIZE + member;
 }
 
-/* What the guest has put into its control block is a hit, as if it had exited. */
-static void call_serve(struct collector *c, unsigned int vcpu)
+static bool call_made(struct collector *c, unsigned int vcpu)
 {
-	static const uint32_t done = PAYLOAD_CALL_DONE;
+	uint32_t state = PAYLOAD_CALL_NONE;
+
+	return !window_read(c->w, ctl_at(vcpu, CTL_CALL), &state, sizeof(state)) &&
+	       state == PAYLOAD_CALL_MADE;
+}
+
+/* What the guest has put into its control block is a hit, as if it had exited. */
+static void call_hit(struct collector *c, unsigned int vcpu, const uint8_t *ctl)
+{
 	struct trace *t = c->t;
-	uint8_t ctl[CTL_SIZE];
 	struct machine_regs regs = {0};
 	struct machine_hit hit = {.vcpu = vcpu, .regs = &regs};
 	uint32_t ip;
 
-	if (window_read(c->w, ctl_at(vcpu, 0), ctl, sizeof(ctl)))
-		return;
 	memcpy(&ip, ctl + CTL_CALL_IP, sizeof(ip));
 	memcpy(&hit.tsc, ctl + CTL_CALL_TSC, sizeof(hit.tsc));
 	memcpy(&regs.rsp, ctl + CTL_CALL_SP, sizeof(regs.rsp));
@@ -157,16 +161,24 @@ static void call_serve(struct collector *c, unsigned int vcpu)
 	t->guest.raised[vcpu] = 1;
 	trace_trap(t, &hit);
 	t->guest.raised[vcpu] = 0;
-	if (window_write(c->w, ctl_at(vcpu, CTL_CALL), &done, sizeof(done)))
-		trace_fail(t, -EFAULT);
 }
 
-static bool call_made(struct collector *c, unsigned int vcpu)
+/*
+ * With the vCPUs paused: one that has lost its patience has either taken its call back by now, or
+ * waits for this answer.
+ */
+static void call_serve(struct collector *c, unsigned int vcpu)
 {
-	uint32_t state = PAYLOAD_CALL_NONE;
+	static const uint32_t done = PAYLOAD_CALL_DONE;
+	uint8_t ctl[CTL_SIZE];
 
-	return !window_read(c->w, ctl_at(vcpu, CTL_CALL), &state, sizeof(state)) &&
-	       state == PAYLOAD_CALL_MADE;
+	machine_pause(c->t->m);
+	if (call_made(c, vcpu) && !window_read(c->w, ctl_at(vcpu, 0), ctl, sizeof(ctl))) {
+		call_hit(c, vcpu, ctl);
+		if (window_write(c->w, ctl_at(vcpu, CTL_CALL), &done, sizeof(done)))
+			trace_fail(c->t, -EFAULT);
+	}
+	machine_resume(c->t->m);
 }
 
 /* --- the thread ----------------------------------------------------------------------------- */
