@@ -8,6 +8,7 @@ FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer -pthread -MD -MP
 
 fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging fuzz-stub)
+fuzz-targets += $(O)/tests/fuzz/fuzz-filter
 fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))
 
 check-tests += tests/fuzz/run-short
@@ -23,6 +24,8 @@ $(fuzz-targets): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(fuzz-objs)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 
 $(O)/tests/fuzz/fuzz-staging: $(O)/obj/fuzz/tracer/staging.o
+$(O)/tests/fuzz/fuzz-filter: $(addprefix $(O)/obj/fuzz/tracer/,func-actions.o func-commands.o \
+	func-filter.o func-mod.o func-set.o funcs.o glob.o pid-filter.o pid-list.o text.o word.o)
 
 .PHONY: fuzz-targets
 fuzz-targets: $(fuzz-targets)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* func-internal.h - what func-filter.c, func-mod.c and func-actions.c share. */
+#ifndef HVTRACE_TRACER_FUNC_INTERNAL_H
+#define HVTRACE_TRACER_FUNC_INTERNAL_H
+
+#include <pthread.h>
+
+#include "tracer/func-commands.h"
+#include "tracer/func-filter.h"
+
+/* Functions that were asked for of a module that is not loaded. */
+struct func_wait {
+	struct func_wait *next;
+	char *func, *module;
+};
+
+struct func_actions;
+
+struct func_filter {
+	const struct func_owner *owner;
+	pthread_mutex_t lock; /* of all that follows */
+	struct funcs *funcs;
+	struct func_set *set[FUNC_FILE_KINDS];	   /* NULL: empty */
+	struct func_wait *waits[FUNC_NOTRACE + 1]; /* latest first */
+	struct func_actions *actions;
+};
+
+/* A word that was written: func[:command[:param]]. */
+struct func_word {
+	enum func_file_kind kind;
+	char *func, *command, *param; /* param may be NULL */
+};
+
+/* f->lock is held. */
+int func_filter_apply_locked(struct func_filter *f);
+
+/* The command mod: func-mod.c. set is that of the file; f->lock is held. 0 or -errno. */
+int func_mod_write(struct func_filter *f, struct func_set *set, const struct func_word *w);
+void func_waits_clear(struct func_filter *f, enum func_file_kind kind);
+void func_waits_print(const struct func_filter *f, enum func_file_kind kind, struct text *out);
+/* Do what waits for modules that are loaded now. */
+void func_waits_settle(struct func_filter *f);
+
+/* All others: func-actions.c. f->lock is held. */
+struct func_actions *func_actions_new(void);
+void func_actions_free(struct func_filter *f);
+int func_actions_write(struct func_filter *f, const struct func_word *w);
+void func_actions_print(struct func_filter *f, struct text *out);
+/* f->funcs is another list now: drop functions that are not in it any more. */
+void func_actions_update(struct func_filter *f, const struct funcs *old);
+/* The functions that have any. NULL: no memory. */
+struct func_set *func_actions_set(struct func_filter *f);
+
+#endif
