@@ -84,10 +84,15 @@ static int open_attached(struct trace *t, char *err, size_t errlen)
 	struct machine_info info;
 
 	machine_get_info(t->m, &info);
-	if (info.was_running)
-		return trampoline_open(t, err, errlen);
-	snprintf(err, errlen, "the guest is paused, and has to run for that");
-	return -EAGAIN;
+	if (!info.direct) {
+		snprintf(err, errlen, "the guest's memory cannot be read while it runs");
+		return -EACCES;
+	}
+	if (!info.was_running) {
+		snprintf(err, errlen, "the guest is paused, and has to run for that");
+		return -EAGAIN;
+	}
+	return trampoline_open(t, err, errlen);
 }
 
 int trace_use_trampolines(struct trace *t, char *err, size_t errlen)

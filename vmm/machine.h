@@ -180,6 +180,8 @@ struct machine_info {
 	const char *accel;	 /* "tcg" or "kvm" */
 	const char *kernel_path; /* of the image that the domain is started with, or NULL */
 	bool was_running;
+	/* Memory can be read and written at any time: else each access stops the guest. */
+	bool direct;
 };
 
 void machine_get_info(struct machine *m, struct machine_info *info);
@@ -209,7 +211,7 @@ struct machine_patch {
 };
 
 /*
- * Write n patches (the fewer gaps between them, the faster) in one sweep; the machine pauses itself
+ * Write n patches in one sweep; the machine pauses itself
  * around it unless it is paused already. -EINVAL and -EFAULT (not RAM) before anything is written;
  * another error: the machine's, and some may have been written.
  */

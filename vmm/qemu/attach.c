@@ -266,6 +266,7 @@ static void qemu_get_info(struct machine *base, struct machine_info *info)
 		.accel = m->kvm ? "kvm" : "tcg",
 		.kernel_path = m->domain ? qemu_domain_kernel(m->domain) : NULL,
 		.was_running = m->was_running,
+		.direct = m->ram.direct,
 	};
 }
 
