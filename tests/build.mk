@@ -2,11 +2,13 @@
 #
 # tests/unit/NAME.mk    adds cmocka programs:  unit-tests += tests/unit/test-NAME  (from its .c)
 # tests/*/build.mk      adds whatever else a kind of test needs: check-tests += PROGRAM,
-#                       soak-tests += PROGRAM, and bench-programs += tests/bench/NAME (from its .c)
+#                       soak-tests += PROGRAM, bench-programs += tests/bench/NAME (from its .c),
+#                       bench-scripts += PROGRAM
 
 unit-tests     :=
 check-tests    :=
 bench-programs :=
+bench-scripts  :=
 soak-tests     :=
 
 include $(wildcard tests/unit/*.mk tests/*/build.mk)
@@ -27,7 +29,9 @@ $(bench-built-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 
 .PHONY: bench-built
 bench-built: all $(bench-built-programs)
-	$(Q)for b in $(bench-built-programs); do echo "== $$b"; O=$(O) $$b || exit 1; done
+	$(Q)for b in $(bench-built-programs) $(bench-scripts); do \
+		echo "== $$b"; HVTRACE=$(O)/hvtrace O=$(O) $$b || exit 1; \
+	done
 
 .PHONY: unit unit-programs
 unit-programs: $(unit-programs)

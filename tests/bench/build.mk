@@ -7,3 +7,14 @@ bench-with-guest := $(O)/tests/bench/bench-exits $(O)/tests/bench/bench-hits
 
 $(bench-with-guest): LDLIBS += -lcmocka
 $(bench-with-guest): | $(O)/tests/guest/testguest.elf
+
+# Scripts that do so, with a whole guest.
+bench-scripts += tests/bench/bench-overhead
+
+# Runs inside the guest, so without libraries and without sanitizers.
+$(O)/tests/bench/bench-calls: tests/workload/bench-calls.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $<
+
+bench-built: $(O)/tests/bench/bench-calls

@@ -2,11 +2,12 @@
 # Tests that take minutes, or need more than scripts/setup installs by default: make soak.
 
 soak-tests += tests/soak/small-kernel
+soak-tests += tests/soak/trampoline-hammer
 
 .PHONY: soak-built
 soak: guest
 	@scripts/setup --small-kernel
 	@$(MAKE) $(jobs) soak-built
 
-soak-built: all
+soak-built: all $(O)/tests/bench/bench-calls
 	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run $(soak-tests)

@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bench-guest.sh - a guest of QEMU (TCG) that is told what to do over a serial port of its own, and
+# an hvtrace that traces it. To be sourced; on exit call guest_exit.
+#
+# $O is the build directory, $HVTRACE the program. Everything lives in $qemu_dir. Failures are said on stderr, with what the log in question has.
+
+# shellcheck source=tests/e2e/qemu-lib.sh
+. "${BASH_SOURCE[0]%/*}/../e2e/qemu-lib.sh"
+
+guest_patience=120 # seconds that one line of an answer may take
+guest_kernel='' guest_answer='' guest_in='' guest_out=''
+tracer_pid='' tracer_events='' tracer_lost=''
+
+guest_exit()
+{
+	[ -z "$tracer_pid" ] || tracer_stop
+	qemu_exit
+	[ -z "$guest_in" ] || exec {guest_in}>&- {guest_out}>&-
+	qemu_dir='' qemu_pid='' tracer_pid='' guest_in='' guest_out=''
+}
+
+# complain TEXT [LOG]
+complain()
+{
+	printf '%s: %s\n' "${0##*/}" "$1" >&2
+	[ -z "${2-}" ] || tail -n 20 "$2" | sed 's/^/  /' >&2
+	return 1
+}
+
+# guest_boot SERIES VCPUS: returns when it takes commands. Sets guest_kernel.
+guest_boot()
+{
+	guest_kernel=$("$qemu_root/scripts/get-guest" --path "$1") || return
+	qemu_dir=$(mktemp -d /tmp/hvq.XXXXXX) &&
+		"$qemu_root/scripts/build-initramfs" --init "${BASH_SOURCE[0]%/*}/bench-init" \
+			--add "$O/tests/bench/bench-calls" --output "$qemu_dir/initrd" &&
+		mkfifo "$qemu_dir/command.in" "$qemu_dir/command.out" || return
+	# Both ways without waiting for QEMU to open its end.
+	exec {guest_in}<>"$qemu_dir/command.in" {guest_out}<>"$qemu_dir/command.out"
+	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel tcg -cpu max -m 256 \
+		-smp "$2" -kernel "$guest_kernel" -initrd "$qemu_dir/initrd" \
+		-append "console=ttyS0 quiet" -serial "file:$qemu_dir/console" \
+		-chardev "pipe,id=command,path=$qemu_dir/command" -serial chardev:command \
+		-gdb "unix:$qemu_dir/gdb,server=on,wait=off" >"$qemu_dir/log" 2>&1 </dev/null &
+	qemu_pid=$!
+	guest_listen && return
+	complain "the guest does not boot; its console:" "$qemu_dir/console"
+}
+
+# guest_ask COMMAND: what it prints is in $guest_answer, its exit status is that of this function.
+guest_ask()
+{
+	printf '%s\n' "$1" >&"$guest_in"
+	guest_listen
+}
+
+# Each line of the answer is preceded by the time at which it came, in microseconds.
+guest_listen()
+{
+	local line
+	guest_answer=''
+	while read -r -t $guest_patience line <&"$guest_out"; do
+		line=${line%$'\r'}
+		case $line in
+		'done '*) return "${line#done }" ;;
+		*) guest_answer+="${EPOCHREALTIME/[.,]/} $line"$'\n' ;;
+		esac
+	done
+	complain "no answer from the guest; its console:" "$qemu_dir/console"
+}
+
+# tracer_begin OPTION...: returns when hvtrace traces. Its messages are in $qemu_dir/hvtrace.
+tracer_begin()
+{
+	"$HVTRACE" attach "gdb:unix:$qemu_dir/gdb" -k "$guest_kernel" --window 1440m "$@" \
+		>/dev/null 2>"$qemu_dir/hvtrace" &
+	tracer_pid=$!
+	wait_until tracer_says_something_final
+	grep -q '^hvtrace: tracing ' "$qemu_dir/hvtrace" && return
+	tracer_stop
+	complain "hvtrace attach $* does not get to trace:" "$qemu_dir/hvtrace"
+}
+
+# That it traces, or nothing any more.
+# shellcheck disable=SC2317 # wait_until calls it
+tracer_says_something_final()
+{
+	grep -q '^hvtrace: tracing ' "$qemu_dir/hvtrace" || tracer_gone "$tracer_pid"
+}
+
+# tracer_end: sets tracer_events and tracer_lost to what hvtrace says in the end. What is overwritten
+# in its ring buffer, as it is meant to be, is not lost, if it tells the one from the other: with
+# trampolines it does.
+tracer_end()
+{
+	local status=0
+	tracer_stop || status=$?
+	# shellcheck disable=SC2034 # tracer_lost is for the caller
+	read -r tracer_events tracer_lost < <(sed -nE '
+		s/^hvtrace: .* functions?, ([0-9]+) events?, ([0-9]+) lost$/\1 \2/p
+		s/^hvtrace: the guest made .* collected, ([0-9]+) lost before that$/- \1/p' \
+		"$qemu_dir/hvtrace" |
+		awk '$1 != "-" { events = $1 } { lost = $2 } END { if (NR) print events, lost }')
+	[ $status = 0 ] && [ -n "$tracer_events" ] && return
+	complain "hvtrace ended with status $status:" "$qemu_dir/hvtrace"
+}
+
+# Ask hvtrace to end, make it if it does not. Its exit status.
+tracer_stop()
+{
+	local pid=$tracer_pid
+	tracer_pid=''
+	kill "$pid" 2>/dev/null
+	wait_until tracer_gone "$pid" || kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+}
+
+# shellcheck disable=SC2317 # wait_until calls it
+tracer_gone()
+{
+	! kill -0 "$1"
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# From samples, lines of
+#   KERNEL MODE CALL COUNT GUEST_NS HOST_NS EVENTS LOST
+# make for each kernel, call and mode the line
+#   KERNEL CALL MODE NS_PER_CALL TIMES_UNTRACED OVERHEAD_NS OF_FUNCTION EVENTS_PER_CALL NS_PER_EVENT
+#   EVENTS_PER_SECOND LOST GUEST_NS_PER_CALL HOST_NS_PER_CALL
+# of medians, '-' for what there is not. OVERHEAD_NS is the time beyond untraced, OF_FUNCTION its
+# part of the overhead of the guest's own function tracer.
+#
+# Time is the guest's, which is not disturbed by what the host's end of the serial line has to wait
+# for. Only with traps, where the guest's clock stands still whenever the guest is stopped, is it
+# the host's.
+BEGIN { FS = OFS = "\t" }
+
+{
+	key = $1 SUBSEP $3 SUBSEP $2
+	if ($3 == "nothing") {
+		noise[$1, $2] = $7
+		next
+	}
+	if (!($1 in seen_kernel)) {
+		seen_kernel[$1]
+		kernels[++nr_kernels] = $1
+	}
+	if (!($3 in seen_call)) {
+		seen_call[$3]
+		calls[++nr_calls] = $3
+	}
+	n = ++samples[key]
+	guest[key, n] = $5 / $4
+	host[key, n] = $6 / $4
+	# Those to warm up are traced as well.
+	made[key] += $4 + int($4 / 10) + 1
+	events[key] += $7 - noise[$1, $2]
+	lost[key] += $8
+}
+
+function median(values, key, n, i, j, v, sorted)
+{
+	for (i = 1; i <= n; i++) {
+		v = values[key, i]
+		for (j = i - 1; j > 0 && sorted[j] > v; j--)
+			sorted[j + 1] = sorted[j]
+		sorted[j + 1] = v
+	}
+	return n % 2 ? sorted[(n + 1) / 2] : (sorted[n / 2] + sorted[n / 2 + 1]) / 2
+}
+
+function ns_per_call(key, mode)
+{
+	return mode == "trap" ? median(host, key, samples[key]) : median(guest, key, samples[key])
+}
+
+function summarize(kernel, call, mode, key, ns, base, function_ns, over, per_call, traced)
+{
+	key = kernel SUBSEP call SUBSEP mode
+	if (!(key in samples))
+		return
+	ns = ns_per_call(key, mode)
+	base = ns_per_call(kernel SUBSEP call SUBSEP "untraced", "untraced")
+	function_ns = samples[kernel, call, "function"] ? ns_per_call(kernel SUBSEP call SUBSEP "function", "function") : 0
+	over = ns - base
+	per_call = events[key] / made[key]
+	traced = mode != "untraced"
+	print kernel, call, mode, sprintf("%.1f", ns), sprintf("%.3f", ns / base),
+		traced ? sprintf("%.1f", over) : "-",
+		traced && (function_ns > base) ? sprintf("%.4f", over / (function_ns - base)) : "-",
+		traced ? sprintf("%.2f", per_call) : "-",
+		traced && (per_call > 0) ? sprintf("%.1f", over / per_call) : "-",
+		traced ? sprintf("%.0f", per_call / ns * 1e9) : "-",
+		traced ? lost[key] : "-",
+		sprintf("%.1f", median(guest, key, samples[key])),
+		sprintf("%.1f", median(host, key, samples[key]))
+}
+
+END {
+	nr_modes = split("untraced function trampoline trap", modes, " ")
+	for (k = 1; k <= nr_kernels; k++)
+		for (c = 1; c <= nr_calls; c++)
+			for (m = 1; m <= nr_modes; m++)
+				summarize(kernels[k], calls[c], modes[m])
+}
