@@ -271,7 +271,7 @@ int session_finish(struct session *s)
 	int ret = trace_detach(s->trace);
 
 	/* Of a guest that has gone there is nothing to restore. */
-	if (s->event.type == MACHINE_EVENT_ERROR && (ret == -ECONNRESET || ret == -EPIPE))
+	if (s->end == SESSION_GUEST && (ret == -ECONNRESET || ret == -EPIPE))
 		ret = 0;
 	if (ret)
 		fprintf(stderr, "hvtrace: the guest's text could not be restored: %s\n",
