@@ -1,4 +1,5 @@
 vmm-objs :=
+vmm-objs += vmm/choose.o
 vmm-objs += vmm/event.o
 vmm-objs += vmm/kvm/acpi-tables.o
 vmm-objs += vmm/kvm/acpi.o
@@ -44,6 +45,9 @@ vmm-objs += vmm/qemu/patch.o
 vmm-objs += vmm/qemu/ram.o
 vmm-objs += vmm/qemu/regs.o
 vmm-objs += vmm/qemu/run.o
+vmm-objs += vmm/qemu/start.o
+vmm-objs += vmm/qemu/start-console.o
+vmm-objs += vmm/qemu/start-xml.o
 vmm-objs += vmm/qemu/traps.o
 vmm-objs += vmm/qemu/xml.o
 vmm-objs += vmm/trap-index.o

@@ -36,7 +36,6 @@ struct machine {
 struct machine_ops {
 	const char *name;
 	const char *desc; /* one line for lists */
-	/* NULL in backends that only attach */
 	struct machine *(*create)(const struct machine_config *cfg, char *err, size_t errlen);
 	void (*destroy)(struct machine *m);
 	int (*start)(struct machine *m, char *err, size_t errlen);
@@ -68,6 +67,13 @@ struct machine_ops {
 extern const struct machine_ops kvm_machine_ops;  /* vmm/kvm/kvm.c */
 extern const struct machine_ops qemu_machine_ops; /* vmm/qemu/attach.c */
 
+/*
+ * vmm/kvm/calibrate.c: whether KVM runs guest kernel mode on the processor. 1: it does, 0: it
+ * interprets it, or -errno: /dev/kvm cannot be used.
+ */
+int kvm_host_is_native(void);
+/* vmm/qemu/start.c: 0, or -errno and err says why libvirt cannot be reached. */
+int qemu_reachable(const char *uri, char *err, size_t errlen);
 /* vmm/qemu/list.c: machine_list() */
 int qemu_list(const char *uri, struct machine_listing **list, char *err, size_t errlen);
 /* vmm/qemu/attach.c: machine_attach() */

@@ -9,6 +9,7 @@
 
 static const struct machine_ops *const machines[] = {
 	&kvm_machine_ops,
+	&qemu_machine_ops,
 };
 
 #define NR_MACHINES (sizeof(machines) / sizeof(machines[0]))

@@ -95,22 +95,41 @@ struct machine_config {
 	size_t initrd_size;
 	const char *cmdline; /* kernel command line; a backend adds what its host needs */
 
+	/*
+	 * For "qemu", whose guest is loaded by a boot loader of its own: the same kernel and initrd
+	 * (or NULL) as files that QEMU can open, and the link address of a function that the kernel
+	 * comes by once, as early as possible: its image and page tables are in place there.
+	 */
+	const char *kernel_path, *initrd_path;
+	uint64_t kernel_entry;
+	const char *connect; /* libvirt's URI, NULL: qemu:///system */
+	/* Asked now and then while machine_new() waits for the guest. May be NULL. */
+	bool (*cancelled)(void *arg);
+
 	/* What the guest writes to its first serial port; on a vCPU's thread. May be NULL. */
 	void (*console)(void *arg, const char *text, size_t len);
 	/* One line about what to expect (no line end). May be NULL. */
 	void (*message)(void *arg, enum machine_msg_level level, const char *text);
 	machine_trap_fn *trap; /* may be NULL when no trap is ever set */
-	void *arg;	       /* for the three above */
+	void *arg;	       /* for the functions above */
 };
 
 #define MACHINE_MAX_VCPUS 8
 
 /*
- * Create a machine with the backend of this name ("kvm"), memory laid out and the kernel loaded,
- * vCPUs not yet running: traps may be set before the first instruction. NULL on error.
+ * Create a machine with the backend of this name ("kvm", "qemu"), memory laid out and the kernel
+ * loaded, vCPUs not yet running: traps may be set before the first instruction; with "qemu" before
+ * that at kernel_entry. NULL on error.
  */
 struct machine *machine_new(const char *backend, const struct machine_config *cfg, char *err,
 			    size_t errlen);
+
+/*
+ * The backend for this host: "kvm" where KVM runs guest kernel mode on the processor, else "qemu"
+ * if there is a libvirt at this URI (NULL: qemu:///system), else "kvm" all the same. why gets one
+ * line that says so, for the user. Takes up to half a second.
+ */
+const char *machine_choose(const char *connect, char *why, size_t len);
 
 /* A running guest to attach to. */
 struct machine_attach_config {
@@ -175,7 +194,7 @@ struct machine_info {
 	uint64_t tsc_khz;	     /* frequency of the guest's TSC */
 	const char *cmdline;	     /* the complete command line */
 	uint64_t kernel_pa;	     /* lowest physical address the kernel image is loaded at */
-	/* Of an attached machine, where emulated, cmdline and kernel_pa are not known: */
+	/* Of a guest of QEMU, where emulated, kernel_pa and, if attached, cmdline are not known: */
 	const char *name;	 /* of the domain, or NULL */
 	const char *accel;	 /* "tcg" or "kvm" */
 	const char *kernel_path; /* of the image that the domain is started with, or NULL */

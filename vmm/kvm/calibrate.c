@@ -4,6 +4,7 @@
  * loop in a small machine of its own.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -192,4 +193,16 @@ int kvm_calibrate(int kvm_fd, struct kvm_calibration *cal)
 		cal->emulated = cal->insns_per_sec < EMULATED_BELOW;
 	bench_exit(&b);
 	return err;
+}
+
+int kvm_host_is_native(void)
+{
+	struct kvm_calibration cal;
+	int fd = open("/dev/kvm", O_RDWR | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = kvm_calibrate(fd, &cal);
+	close(fd);
+	return rc ? rc : !cal.emulated;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * attach.c - the qemu backend: takes over a running guest, and gives it back as it was found.
+ * attach.c - the qemu backend: takes over a running guest, and gives it back as it was found. A
+ * guest that hvtrace has started (start.c) is ended instead.
  *
  * A libvirt domain gets a gdb stub for as long as it is traced; a bare stub is one that QEMU was
  * started with. Connecting to a stub stops the guest. All that is needed of it is asked for in one
@@ -71,8 +72,7 @@ static int look_at_vcpus(struct qemu_machine *m, char *err, size_t errlen)
 	return 0;
 }
 
-/* With the guest standing. */
-static int look(struct qemu_machine *m, char *err, size_t errlen)
+int qemu_look(struct qemu_machine *m, char *err, size_t errlen)
 {
 	int rc = look_at_vcpus(m, err, errlen);
 
@@ -103,7 +103,7 @@ static void let_go(struct qemu_machine *m)
 	int rc = 0;
 
 	qemu_run_stop(m);
-	if (m->gdb) {
+	if (m->gdb && !m->created) {
 		rc = qemu_traps_clear_all(m);
 		if (!rc)
 			rc = gdb_detach(m->gdb, run_on);
@@ -119,9 +119,10 @@ static void let_go(struct qemu_machine *m)
 		keeper_stop(&m->keeper);
 	gdb_close(m->gdb);
 	qemu_domain_close(m->domain);
+	qemu_console_close(m->console);
 }
 
-static void qemu_destroy(struct machine *base)
+void qemu_destroy(struct machine *base)
 {
 	struct qemu_machine *m = qemu_machine(base);
 
@@ -130,11 +131,11 @@ static void qemu_destroy(struct machine *base)
 	trap_table_free(&m->traps);
 	pthread_mutex_destroy(&m->io);
 	machine_exit(base);
+	free(m->cmdline);
 	free(m);
 }
 
-/* A machine that qemu_destroy() can take apart, attached to nothing yet. */
-static struct qemu_machine *qemu_alloc(const struct machine_attach_config *cfg)
+struct qemu_machine *qemu_alloc(const struct machine_attach_config *cfg)
 {
 	struct qemu_machine *m = calloc(1, sizeof(*m));
 
@@ -163,6 +164,11 @@ static void on_reset(void *arg)
 	struct qemu_machine *m = arg;
 
 	machine_end(&m->base, MACHINE_EVENT_RESET, 0, "the guest was reset");
+}
+
+int qemu_watch(struct qemu_machine *m)
+{
+	return qemu_domain_watch(m->domain, on_reset, m);
 }
 
 static int find_stub(struct qemu_machine *m, const struct machine_attach_config *cfg, char *address,
@@ -216,13 +222,13 @@ static int attach(struct qemu_machine *m, const struct machine_attach_config *cf
 	rc = connect_stub(m, address, err, errlen);
 	if (rc)
 		return rc;
-	rc = look(m, err, errlen);
+	rc = qemu_look(m, err, errlen);
 	if (rc)
 		return rc;
 	rc = qemu_run_start(m, m->was_running);
 	if (rc)
 		snprintf(err, errlen, "cannot start a thread: %s", strerror(-rc));
-	else if (m->domain && qemu_domain_watch(m->domain, on_reset, m))
+	else if (m->domain && qemu_watch(m))
 		machine_message(&m->base, MACHINE_MSG_WARN,
 				"libvirt does not tell when the guest is reset");
 	return rc;
@@ -262,6 +268,7 @@ static void qemu_get_info(struct machine *base, struct machine_info *info)
 		.vcpus = m->nvcpus,
 		.memory = m->ram.size,
 		.tsc_khz = qemu_clock_khz(m),
+		.cmdline = m->cmdline,
 		.name = m->domain ? qemu_domain_name(m->domain) : NULL,
 		.accel = m->kvm ? "kvm" : "tcg",
 		.kernel_path = m->domain ? qemu_domain_kernel(m->domain) : NULL,
@@ -281,15 +288,16 @@ static int qemu_window(struct machine *base, size_t size, uint64_t *pa, void **h
 
 static size_t qemu_console_input(struct machine *base, const char *text, size_t len)
 {
-	(void)base;
-	(void)text;
-	(void)len;
-	return 0; /* its serial port is someone else's */
+	struct qemu_machine *m = qemu_machine(base);
+
+	/* Of a guest that was found, the serial port is someone else's. */
+	return m->console ? qemu_console_send(m->console, text, len) : 0;
 }
 
 const struct machine_ops qemu_machine_ops = {
 	.name = "qemu",
-	.desc = "a running guest of QEMU, through libvirt or its gdb stub",
+	.desc = "a guest of QEMU, through libvirt or its gdb stub",
+	.create = qemu_create,
 	.destroy = qemu_destroy,
 	.start = qemu_start,
 	.get_info = qemu_get_info,

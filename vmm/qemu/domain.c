@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * domain.c - finds a domain through libvirt, and starts and stops the gdb stub in its QEMU.
+ * domain.c - finds a domain through libvirt, or creates one, and starts and stops the gdb stub in
+ * its QEMU.
  *
  * The stub listens on a socket in the directory that libvirt has made for this domain alone and
  * that its QEMU may write to, whatever user and confinement it runs under: the one of its monitor
- * socket, as the monitor's own `info chardev` tells. libvirt calls a domain tainted after a
- * monitor command of ours; nothing in its configuration changes.
+ * socket, as the monitor's own `info chardev` tells. The serial port of a domain of our own gets
+ * one beside it. libvirt calls a domain tainted after a monitor command of ours; nothing in its
+ * configuration changes.
  */
 #include "vmm/qemu/domain.h"
 #include "vmm/qemu/connect.h"
@@ -19,10 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOCKET_NAME  "hvtrace.gdb"
-#define STUB_CHARDEV "gdb" /* as QEMU calls it: gdbserver_start() in its gdbstub */
-#define PATH_ROOM    256
-#define WATCH_MS     200
+#define STUB_SOCKET    "hvtrace.gdb"
+#define STUB_CHARDEV   "gdb" /* as QEMU calls it: gdbserver_start() in its gdbstub */
+#define SERIAL_SOCKET  "hvtrace.tty"
+#define SERIAL_CHARDEV "charserial0" /* as libvirt calls that of the first serial port */
+#define PATH_ROOM      256
+#define COMMAND_ROOM   (2 * PATH_ROOM + 64)
+#define WATCH_MS       200
 
 struct qemu_domain {
 	virConnectPtr conn;
@@ -30,7 +35,8 @@ struct qemu_domain {
 	char *xml;
 	char kernel[4096];
 	bool kvm, was_running;
-	bool stub; /* started by us, or taken over */
+	bool stub;    /* started by us, or taken over */
+	bool created; /* by us: it goes when we let go of it */
 	/* The watch. */
 	pthread_t thread;
 	bool watched;
@@ -150,6 +156,60 @@ struct qemu_domain *qemu_domain_open(const char *uri, const char *which, char *e
 	return NULL;
 }
 
+/* --- a domain of our own ------------------------------------------------------------------------
+ */
+
+/* libvirt knows no accelerator of its own choosing: a domain is of type kvm, or of type qemu. */
+static bool offers_kvm(virConnectPtr conn)
+{
+	char *caps =
+		libvirt()->virConnectGetDomainCapabilities(conn, NULL, "x86_64", NULL, "kvm", 0);
+	bool offered = caps;
+
+	free(caps);
+	return offered;
+}
+
+static int create_domain(struct qemu_domain *d, const char *uri, bool kvm, qemu_xml_fn *make_xml,
+			 const void *arg, char *err, size_t errlen)
+{
+	const unsigned int flags = VIR_DOMAIN_START_PAUSED | VIR_DOMAIN_START_AUTODESTROY;
+	char *xml;
+
+	d->conn = libvirt_connect(uri, err, errlen);
+	if (!d->conn)
+		return -ECONNREFUSED;
+	xml = make_xml(arg, kvm && offers_kvm(d->conn));
+	if (!xml) {
+		snprintf(err, errlen, "no memory for the description of a domain");
+		return -ENOMEM;
+	}
+	d->dom = libvirt()->virDomainCreateXML(d->conn, xml, flags);
+	free(xml);
+	if (!d->dom) {
+		snprintf(err, errlen, "libvirt at %s does not start the guest: %s", uri,
+			 libvirt_reason().text);
+		return -EIO;
+	}
+	d->created = true;
+	return check_xml(d, qemu_domain_name(d), err, errlen);
+}
+
+struct qemu_domain *qemu_domain_create(const char *uri, bool kvm, qemu_xml_fn *make_xml,
+				       const void *arg, char *err, size_t errlen)
+{
+	struct qemu_domain *d = calloc(1, sizeof(*d));
+
+	if (!d) {
+		snprintf(err, errlen, "no memory for a domain");
+		return NULL;
+	}
+	if (!create_domain(d, uri ? uri : LIBVIRT_DEFAULT_URI, kvm, make_xml, arg, err, errlen))
+		return d;
+	qemu_domain_close(d);
+	return NULL;
+}
+
 const char *qemu_domain_name(const struct qemu_domain *d)
 {
 	return libvirt()->virDomainGetName(d->dom);
@@ -213,35 +273,52 @@ static bool socket_path(const char *value, char *path, size_t room)
 	return true;
 }
 
+/* What QEMU says about its character devices, to be freed, or NULL and err is filled. */
+static char *list_chardevs(struct qemu_domain *d, char *err, size_t errlen)
+{
+	char *chardevs = monitor(d, "info chardev");
+
+	if (!chardevs)
+		snprintf(err, errlen, "no answer from the monitor of domain %s: %s",
+			 qemu_domain_name(d), libvirt_reason().text);
+	return chardevs;
+}
+
+/* The path of a socket of this name beside the monitor's. */
+static int socket_place(struct qemu_domain *d, const char *chardevs, const char *name, char *path,
+			size_t room, char *err, size_t errlen)
+{
+	char value[PATH_ROOM], *slash;
+
+	if (chardev_value(chardevs, "charmonitor", value, sizeof(value)) &&
+	    socket_path(value, path, room) && (slash = strrchr(path, '/')) &&
+	    (size_t)(slash + 1 - path) + strlen(name) < room) {
+		strcpy(slash + 1, name);
+		return 0;
+	}
+	snprintf(err, errlen,
+		 "the monitor of domain %s has no socket beside which another could be",
+		 qemu_domain_name(d));
+	return -EOPNOTSUPP;
+}
+
 /* Where the stub's socket will be, and what is known of one that is there already. */
 static int stub_place(struct qemu_domain *d, char *path, size_t room, bool *stale, char *err,
 		      size_t errlen)
 {
-	char *chardevs = monitor(d, "info chardev");
-	char value[PATH_ROOM], old[PATH_ROOM], *slash;
-	bool used, found;
+	char *chardevs = list_chardevs(d, err, errlen);
+	char value[PATH_ROOM], old[PATH_ROOM];
+	bool used;
+	int rc;
 
 	*stale = false;
-	if (!chardevs) {
-		snprintf(err, errlen, "no answer from the monitor of domain %s: %s",
-			 qemu_domain_name(d), libvirt_reason().text);
+	if (!chardevs)
 		return -EACCES;
-	}
-	found = chardev_value(chardevs, "charmonitor", value, sizeof(value)) &&
-		socket_path(value, path, room) && (slash = strrchr(path, '/')) &&
-		(size_t)(slash + 1 - path) + sizeof(SOCKET_NAME) <= room;
+	rc = socket_place(d, chardevs, STUB_SOCKET, path, room, err, errlen);
 	used = chardev_value(chardevs, STUB_CHARDEV, value, sizeof(value));
 	free(chardevs);
-	if (!found) {
-		snprintf(
-			err, errlen,
-			"the monitor of domain %s has no socket beside which the gdb stub's could be",
-			qemu_domain_name(d));
-		return -EOPNOTSUPP;
-	}
-	strcpy(slash + 1, SOCKET_NAME);
-	if (!used)
-		return 0;
+	if (rc || !used)
+		return rc;
 	*stale = !strncmp(value, "disconnected:", 13) &&
 		 socket_path(value + 13, old, sizeof(old)) && !strcmp(old, path);
 	if (*stale)
@@ -251,30 +328,35 @@ static int stub_place(struct qemu_domain *d, char *path, size_t room, bool *stal
 	return -EBUSY;
 }
 
-/* Quote for the monitor (qmp_... get_str() in QEMU's monitor/hmp.c) and for QEMU's options. */
-static int stub_command(const char *path, char *command, size_t room)
+/*
+ * A monitor command with a path in QEMU's options: before, path, after. Commas are doubled, as
+ * options have them; within the monitor's quotes (get_str() in QEMU's monitor/hmp.c) there is more
+ * to mark.
+ */
+static int socket_command(const char *before, const char *path, const char *after, char *command,
+			  size_t room)
 {
-	static const char before[] = "gdbserver \"unix:", after[] = ",server=on,wait=off\"";
-	size_t n = sizeof(before) - 1;
+	bool quoted = strchr(before, '"');
+	size_t n = (size_t)snprintf(command, room, "%s", before);
 
-	memcpy(command, before, n);
 	for (; *path; path++) {
-		if (n + 2 + sizeof(after) > room)
+		if (n + 2 + strlen(after) >= room)
 			return -ENAMETOOLONG;
-		if (*path == '"' || *path == '\\')
+		if (quoted && (*path == '"' || *path == '\\'))
 			command[n++] = '\\';
 		if (*path == ',')
 			command[n++] = ',';
 		command[n++] = *path;
 	}
-	memcpy(command + n, after, sizeof(after));
+	snprintf(command + n, room - n, "%s", after);
 	return 0;
 }
 
 static int stub_listen(struct qemu_domain *d, const char *path, char *err, size_t errlen)
 {
-	char command[2 * PATH_ROOM + 64], *answer;
-	int rc = stub_command(path, command, sizeof(command));
+	char command[COMMAND_ROOM], *answer;
+	int rc = socket_command("gdbserver \"unix:", path, ",server=on,wait=off\"", command,
+				sizeof(command));
 
 	if (rc) {
 		snprintf(err, errlen, "%s is too long a path for a socket", path);
@@ -324,6 +406,40 @@ static void stub_stop(struct qemu_domain *d)
 	if (d->was_running && !libvirt()->virDomainGetState(d->dom, &state, &why, 0) &&
 	    state == VIR_DOMAIN_PAUSED && why != VIR_DOMAIN_PAUSED_USER)
 		libvirt()->virDomainResume(d->dom);
+}
+
+/* --- the serial port ----------------------------------------------------------------------------
+ */
+
+int qemu_domain_serial_open(struct qemu_domain *d, char *path, size_t room, char *err,
+			    size_t errlen)
+{
+	char *chardevs = list_chardevs(d, err, errlen), command[COMMAND_ROOM], *answer = NULL;
+	int rc;
+
+	if (!chardevs)
+		return -EACCES;
+	rc = socket_place(d, chardevs, SERIAL_SOCKET, path, room, err, errlen);
+	free(chardevs);
+	if (rc)
+		return rc;
+	rc = socket_command("chardev-change " SERIAL_CHARDEV " socket,path=", path,
+			    ",server=on,wait=off", command, sizeof(command));
+	if (!rc)
+		answer = monitor(d, command);
+	if (answer && !*answer) {
+		free(answer);
+		return 0;
+	}
+	if (answer)
+		answer[strcspn(answer, "\r\n")] = '\0';
+	snprintf(err, errlen, "domain %s has no serial port for its console: %s",
+		 qemu_domain_name(d),
+		 rc	  ? strerror(-rc)
+		 : answer ? answer
+			  : libvirt_reason().text);
+	free(answer);
+	return -EIO;
 }
 
 /* --- the watch ----------------------------------------------------------------------------------
@@ -386,7 +502,9 @@ void qemu_domain_close(struct qemu_domain *d)
 		return;
 	if (d->watched)
 		watch_end(d);
-	if (d->stub)
+	if (d->created)
+		libvirt()->virDomainDestroy(d->dom);
+	else if (d->stub)
 		stub_stop(d);
 	if (d->dom)
 		libvirt()->virDomainFree(d->dom);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * domain.h - a running libvirt domain: what it is, and the gdb stub that is started in it for as
- * long as it is traced.
+ * domain.h - a running libvirt domain, found or created: what it is, and the gdb stub that is
+ * started in it for as long as it is traced.
  */
 #ifndef HVTRACE_VMM_QEMU_DOMAIN_H
 #define HVTRACE_VMM_QEMU_DOMAIN_H
@@ -16,6 +16,22 @@ struct qemu_domain;
  * qemu:///system. Nothing is changed. NULL: err says why in one line.
  */
 struct qemu_domain *qemu_domain_open(const char *uri, const char *which, char *err, size_t errlen);
+
+/* The XML of a domain with a first serial port of type null, to be freed, or NULL: no memory. */
+typedef char *qemu_xml_fn(const void *arg, bool kvm);
+
+/*
+ * Create a transient domain, which stands at its reset: under KVM if kvm says so and this libvirt
+ * can do it, else under TCG. It goes with qemu_domain_close(), and when this process ends,
+ * however that may be. NULL: err says why in one line.
+ */
+struct qemu_domain *qemu_domain_create(const char *uri, bool kvm, qemu_xml_fn *make_xml,
+				       const void *arg, char *err, size_t errlen);
+/* Connect the serial port of a domain that was created to a socket, and give its path. 0 or -errno
+ */
+int qemu_domain_serial_open(struct qemu_domain *d, char *path, size_t room, char *err,
+			    size_t errlen);
+
 /* Take the stub out if it was started, and let go of the domain. NULL is allowed. */
 void qemu_domain_close(struct qemu_domain *d);
 

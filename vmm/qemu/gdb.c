@@ -504,6 +504,16 @@ int gdb_breakpoint_clear(struct gdb *g, uint64_t va)
 	return expect_ok(g, ask(g, "z0,%" PRIx64 ",1", va));
 }
 
+int gdb_hw_breakpoint_set(struct gdb *g, uint64_t va)
+{
+	return expect_ok(g, ask(g, "Z1,%" PRIx64 ",1", va));
+}
+
+int gdb_hw_breakpoint_clear(struct gdb *g, uint64_t va)
+{
+	return expect_ok(g, ask(g, "z1,%" PRIx64 ",1", va));
+}
+
 int gdb_continue(struct gdb *g)
 {
 	return packet_send(&g->conn, "vCont;c");

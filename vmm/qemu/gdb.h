@@ -64,6 +64,9 @@ int gdb_write_finish(struct gdb *g);
 /* A software breakpoint at the address that rip has there. */
 int gdb_breakpoint_set(struct gdb *g, uint64_t va);
 int gdb_breakpoint_clear(struct gdb *g, uint64_t va);
+/* A hardware breakpoint, which may be set before there is memory at the address. */
+int gdb_hw_breakpoint_set(struct gdb *g, uint64_t va);
+int gdb_hw_breakpoint_clear(struct gdb *g, uint64_t va);
 
 /* Let all vCPUs run. From here to the next stop only gdb_wait_stop() and gdb_interrupt(). */
 int gdb_continue(struct gdb *g);

@@ -16,9 +16,12 @@
 	F(virConnectClose)                                                                         \
 	F(virConnectDomainEventDeregisterAny)                                                      \
 	F(virConnectDomainEventRegisterAny)                                                        \
+	F(virConnectGetDomainCapabilities)                                                         \
 	F(virConnectGetURI)                                                                        \
 	F(virConnectListAllDomains)                                                                \
 	F(virConnectOpen)                                                                          \
+	F(virDomainCreateXML)                                                                      \
+	F(virDomainDestroy)                                                                        \
 	F(virDomainFree)                                                                           \
 	F(virDomainGetID)                                                                          \
 	F(virDomainGetInfo)                                                                        \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * qemu.h - what the files of vmm/qemu/ share: the attached machine and its parts.
+ * qemu.h - what the files of vmm/qemu/ share: the machine and its parts.
  *
  * Two locks. m->base.lock guards the state of running and pausing (run.c) and is held for moments.
  * m->io is held for one conversation with the stub, which needs the guest to stand: so it is
@@ -14,6 +14,7 @@
 #include "vmm/qemu/domain.h"
 #include "vmm/qemu/gdb.h"
 #include "vmm/qemu/keeper.h"
+#include "vmm/qemu/start.h"
 #include "vmm/traps.h"
 
 #define QEMU_MAX_REGIONS 64
@@ -57,8 +58,11 @@ struct qemu_vcpu {
 struct qemu_machine {
 	struct machine base;
 	struct machine_attach_config cfg;
-	struct qemu_domain *domain; /* NULL: a bare stub */
-	bool was_running;	    /* when it was found */
+	struct qemu_domain *domain;   /* NULL: a bare stub */
+	bool was_running;	      /* when it was found */
+	bool created;		      /* by start.c */
+	char *cmdline;		      /* then: of its kernel, */
+	struct qemu_console *console; /* and its serial port */
 	struct gdb *gdb;
 	struct keeper keeper;
 	pthread_mutex_t io;
@@ -85,6 +89,18 @@ static inline struct qemu_machine *qemu_machine(struct machine *base)
 {
 	return (struct qemu_machine *)base; /* base is its first member */
 }
+
+/* start.c */
+struct machine *qemu_create(const struct machine_config *cfg, char *err, size_t errlen);
+
+/* attach.c */
+/* A machine that qemu_destroy() can take apart, attached to nothing yet, or NULL. */
+struct qemu_machine *qemu_alloc(const struct machine_attach_config *cfg);
+void qemu_destroy(struct machine *base);
+/* m->gdb is connected and the guest stands: learn what there is. */
+int qemu_look(struct qemu_machine *m, char *err, size_t errlen);
+/* The machine ends when libvirt says that the guest was reset. 0 or -errno. */
+int qemu_watch(struct qemu_machine *m);
 
 /* ram.c. Before the run thread is there, with the guest standing. */
 int qemu_ram_init(struct qemu_machine *m);

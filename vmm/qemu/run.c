@@ -133,6 +133,7 @@ static void *run_thread(void *arg)
 		bool interrupted;
 
 		qemu_clock_stopped(m);
+		qemu_console_drain(m->console); /* what it has said comes before its end */
 		pthread_mutex_lock(&m->base.lock);
 		m->running = false;
 		interrupted = m->interrupted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* xml.c - a scanner for elements, their attributes and their text. */
+/* xml.c - a scanner for elements, their attributes and their text, and the way back for text. */
 #include "vmm/qemu/xml.h"
 
 #include <string.h>
@@ -87,4 +87,25 @@ bool xml_text(const char *element, size_t len, char *text, size_t room)
 	}
 	text[n] = '\0';
 	return *at == '<';
+}
+
+static const char *entity_for(char c)
+{
+	for (size_t i = 0; i < sizeof(entities) / sizeof(entities[0]); i++) {
+		if (entities[i].is == c)
+			return entities[i].name;
+	}
+	return NULL;
+}
+
+void xml_print(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		const char *name = entity_for(*text);
+
+		if (name)
+			fputs(name, out);
+		else
+			fputc(*text, out);
+	}
 }

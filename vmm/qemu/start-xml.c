@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* start-xml.c - libvirt's description of the guest that hvtrace starts. */
+#include "vmm/qemu/start.h"
+#include "vmm/qemu/xml.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* <name>text</name> */
+static void print_element(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, "    <%s>", name);
+	xml_print(out, text);
+	fprintf(out, "</%s>\n", name);
+}
+
+static void print_boot(FILE *out, const struct machine_config *cfg)
+{
+	fprintf(out, "  <os>\n    <type arch='x86_64' machine='pc'>hvm</type>\n");
+	print_element(out, "kernel", cfg->kernel_path);
+	if (cfg->initrd_path)
+		print_element(out, "initrd", cfg->initrd_path);
+	print_element(out, "cmdline", cfg->cmdline);
+	fprintf(out, "  </os>\n");
+}
+
+/*
+ * As little as a kernel needs, like the kvm backend's machine. A reboot is left to happen: libvirt
+ * tells of it, which is how it is told from a power-off.
+ */
+char *qemu_start_xml(const void *arg, bool kvm)
+{
+	const struct machine_config *cfg = arg;
+	char *xml = NULL;
+	size_t len;
+	FILE *out = open_memstream(&xml, &len);
+	bool failed;
+
+	if (!out)
+		return NULL;
+	fprintf(out, "<domain type='%s'>\n", kvm ? "kvm" : "qemu");
+	fprintf(out, "  <name>hvtrace-%ld</name>\n", (long)getpid());
+	fprintf(out, "  <memory unit='b'>%" PRIu64 "</memory>\n", cfg->memory);
+	fprintf(out, "  <vcpu>%u</vcpu>\n", cfg->vcpus);
+	print_boot(out, cfg);
+	fprintf(out, "  <features><acpi/><apic/></features>\n"
+		     "  <cpu mode='maximum'/>\n"
+		     "  <devices>\n"
+		     "    <controller type='usb' model='none'/>\n"
+		     "    <memballoon model='none'/>\n"
+		     "    <serial type='null'/>\n"
+		     "  </devices>\n"
+		     "</domain>\n");
+	failed = ferror(out);
+	failed |= fclose(out) != 0;
+	if (!failed)
+		return xml;
+	free(xml);
+	return NULL;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * start.c - the qemu backend's other way to a guest: a transient libvirt domain of hvtrace's own.
+ *
+ * The domain is created standing at its reset and gets its stub there. The kernel is in memory only
+ * after firmware, boot loader and its own decompressor have run, so the guest runs that far: to a
+ * breakpoint at the link address of one of the first functions of the kernel proper. That is where
+ * it comes by because KASLR is off (nokaslr, as in the kvm backend, where nothing moves the kernel
+ * either); no lower address can be mistaken for it, since nothing before maps the upper half. It
+ * is a hardware breakpoint, as there is no memory at the address yet that could hold another one.
+ *
+ * The domain lives no longer than the connection to libvirt, so a tracer that is killed leaves
+ * nothing behind, and there is no need for a keeper.
+ */
+#include "vmm/qemu/connect.h"
+#include "vmm/qemu/qemu.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define KERNEL_S  60 /* firmware and decompressor; about 1.5 under TCG */
+#define SLICE_MS  100
+#define PATH_ROOM 512
+
+int qemu_reachable(const char *uri, char *err, size_t errlen)
+{
+	virConnectPtr conn = libvirt_connect(uri ? uri : LIBVIRT_DEFAULT_URI, err, errlen);
+
+	if (!conn)
+		return -ECONNREFUSED;
+	libvirt()->virConnectClose(conn);
+	return 0;
+}
+
+/* --- the domain ---------------------------------------------------------------------------------
+ */
+
+static int create_domain(struct qemu_machine *m, const struct machine_config *cfg, char *err,
+			 size_t errlen)
+{
+	struct machine_config with = *cfg;
+
+	if (!cfg->kernel_path || !cfg->kernel_entry) {
+		snprintf(err, errlen,
+			 "QEMU cannot be told where this kernel begins (no start_kernel)");
+		return -EINVAL;
+	}
+	/* First, so that it is there whatever the rest has in it, such as quotes or a --. */
+	if (asprintf(&m->cmdline, "nokaslr %s", cfg->cmdline) < 0) {
+		m->cmdline = NULL;
+		snprintf(err, errlen, "no memory for the kernel command line");
+		return -ENOMEM;
+	}
+	with.cmdline = m->cmdline;
+	m->domain = qemu_domain_create(cfg->connect, kvm_host_is_native() != 0, qemu_start_xml,
+				       &with, err, errlen);
+	return m->domain ? 0 : -EIO;
+}
+
+static int connect_domain(struct qemu_machine *m, const struct machine_config *cfg, char *err,
+			  size_t errlen)
+{
+	char path[PATH_ROOM];
+	int rc = qemu_domain_serial_open(m->domain, path, sizeof(path), err, errlen), fd;
+
+	if (rc)
+		return rc;
+	m->console = qemu_console_open(path, cfg->console, cfg->arg, err, errlen);
+	if (!m->console)
+		return -EIO;
+	rc = qemu_domain_stub_start(m->domain, false, path, sizeof(path), err, errlen);
+	fd = rc ? rc : gdb_dial(path, err, errlen);
+	if (fd < 0)
+		return fd;
+	m->gdb = gdb_open(fd, err, errlen);
+	qemu_clock_begin(m);
+	return m->gdb ? 0 : -ECONNREFUSED;
+}
+
+/* --- up to the kernel ---------------------------------------------------------------------------
+ */
+
+static int64_t now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+static bool was_reset(struct qemu_machine *m)
+{
+	bool reset;
+
+	pthread_mutex_lock(&m->base.lock);
+	reset = m->base.end.type != MACHINE_EVENT_NONE;
+	pthread_mutex_unlock(&m->base.lock);
+	return reset;
+}
+
+/* 0: the guest is at its kernel; -ETIMEDOUT, -ECANCELED, -ESHUTDOWN, or the stub's error. */
+static int wait_stop(struct qemu_machine *m, const struct machine_config *cfg, int64_t end)
+{
+	struct gdb_stop stop;
+
+	for (;;) {
+		int rc = gdb_wait_stop(m->gdb, &stop, SLICE_MS);
+
+		if (!rc && (stop.kind == GDB_STOP_EXITED || stop.signal != GDB_SIGNAL_TRAP))
+			return -ESHUTDOWN;
+		if (rc != -ETIMEDOUT)
+			return rc;
+		if (was_reset(m))
+			return -ESHUTDOWN;
+		if (cfg->cancelled && cfg->cancelled(cfg->arg))
+			return -ECANCELED;
+		if (now_s() >= end)
+			return -ETIMEDOUT;
+	}
+}
+
+static int run_to(struct qemu_machine *m, const struct machine_config *cfg)
+{
+	int rc = gdb_hw_breakpoint_set(m->gdb, cfg->kernel_entry);
+
+	qemu_clock_running(m);
+	if (!rc)
+		rc = gdb_continue(m->gdb);
+	if (!rc)
+		rc = wait_stop(m, cfg, now_s() + KERNEL_S);
+	qemu_clock_stopped(m);
+	return rc ? rc : gdb_hw_breakpoint_clear(m->gdb, cfg->kernel_entry);
+}
+
+static int run_to_kernel(struct qemu_machine *m, const struct machine_config *cfg, char *err,
+			 size_t errlen)
+{
+	int rc = run_to(m, cfg);
+
+	if (rc == -ETIMEDOUT)
+		snprintf(err, errlen,
+			 "the kernel has not unpacked itself in %d s: it may need more memory (-m)",
+			 KERNEL_S);
+	else if (rc == -ECANCELED)
+		snprintf(err, errlen, "interrupted before the kernel had unpacked itself");
+	else if (rc == -ESHUTDOWN || rc == -ECONNRESET || rc == -EPIPE)
+		snprintf(err, errlen,
+			 "the guest ended before its kernel had unpacked itself: it may need more "
+			 "memory (-m)");
+	else if (rc)
+		snprintf(err, errlen, "QEMU's gdb stub does not run the guest to its kernel: %s",
+			 strerror(-rc));
+	return rc;
+}
+
+static int start(struct qemu_machine *m, const struct machine_config *cfg, char *err, size_t errlen)
+{
+	int rc = create_domain(m, cfg, err, errlen);
+
+	if (rc)
+		return rc;
+	/* It also answers libvirt, which drops who is silent for half a minute. */
+	rc = qemu_watch(m);
+	if (rc) {
+		snprintf(err, errlen, "cannot listen to libvirt: %s", strerror(-rc));
+		return rc;
+	}
+	machine_message(&m->base, MACHINE_MSG_INFO, "the guest is domain %s of libvirt, under %s",
+			qemu_domain_name(m->domain), qemu_domain_is_kvm(m->domain) ? "KVM" : "TCG");
+	rc = connect_domain(m, cfg, err, errlen);
+	if (!rc)
+		rc = run_to_kernel(m, cfg, err, errlen);
+	if (!rc)
+		rc = qemu_look(m, err, errlen);
+	if (rc)
+		return rc;
+	rc = qemu_run_start(m, false);
+	if (rc)
+		snprintf(err, errlen, "cannot start a thread: %s", strerror(-rc));
+	return rc;
+}
+
+struct machine *qemu_create(const struct machine_config *cfg, char *err, size_t errlen)
+{
+	const struct machine_attach_config how = {
+		.message = cfg->message, .trap = cfg->trap, .arg = cfg->arg};
+	struct qemu_machine *m = qemu_alloc(&how);
+
+	if (!m) {
+		snprintf(err, errlen, "no memory for the machine");
+		return NULL;
+	}
+	m->created = true;
+	if (!start(m, cfg, err, errlen))
+		return &m->base;
+	qemu_destroy(&m->base);
+	return NULL;
+}
