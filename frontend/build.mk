@@ -8,5 +8,6 @@ frontend-objs += frontend/file.o
 frontend-objs += frontend/kernel-find.o
 frontend-objs += frontend/options.o
 frontend-objs += frontend/progress.o
+frontend-objs += frontend/registry.o
 frontend-objs += frontend/session.o
 frontend-objs += frontend/symbols-print.o

@@ -5,16 +5,23 @@
 #include "frontend/file.h"
 #include "frontend/kernel-find.h"
 #include "frontend/options.h"
+#include "frontend/registry.h"
 #include "frontend/session.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define MIB (UINT64_C(1) << 20)
+#define MIB	     (UINT64_C(1) << 20)
+#define MANY_IN_QEMU 1000
 
 struct run_options {
 	struct session_options session;
 	const char *kernel, *initrd, *append;
+	const char *machine, *connect;
 	uint64_t memory, cpus;
 	bool console;
 };
@@ -22,6 +29,8 @@ struct run_options {
 struct run {
 	struct session s;
 	const struct run_options *opt;
+	const char *machine;		 /* name of the backend */
+	char *kernel_path, *initrd_path; /* absolute */
 	char *cmdline;
 	struct file_map initrd;
 	struct console console;
@@ -31,7 +40,7 @@ static const struct option_usage run_usage = {
 	"hvtrace run [OPTION]...",
 	"Boots an unmodified Linux kernel in a machine of its own, traces it from its first\n"
 	"instruction, and prints the trace when the guest has ended, --until or --for is reached,\n"
-	"or at Ctrl-C.",
+	"or at Ctrl-C. The machine is hvtrace's own on /dev/kvm, or a domain of libvirt's QEMU.",
 };
 
 static void run_trap(struct machine *m, const struct machine_hit *hit, void *arg)
@@ -48,9 +57,41 @@ static void run_console(void *arg, const char *text, size_t len)
 	console_write(&r->console, text, len);
 }
 
+/* Ctrl-C while the machine is made: it stays pending for session_run(). */
+static bool run_cancelled(void *arg)
+{
+	sigset_t set;
+
+	(void)arg;
+	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM));
+}
+
+static void run_choose_machine(struct run *r)
+{
+	char why[512];
+
+	r->machine = r->opt->machine;
+	if (strcmp(r->machine, "auto"))
+		return;
+	r->machine = machine_choose(r->opt->connect, why, sizeof(why));
+	fprintf(stderr, "hvtrace: machine: %s\n", why);
+}
+
+/* libvirt wants absolute paths. */
+static int run_path(struct run *r, const char *what, const char *name, char **path)
+{
+	*path = realpath(name, NULL);
+	if (*path)
+		return 0;
+	snprintf(r->s.err, sizeof(r->s.err), "cannot open the %s %s: %s", what, name,
+		 strerror(errno));
+	return -1;
+}
+
 static int run_open_kernel(struct run *r)
 {
 	char *err = r->s.err, *found = NULL;
+	int ret;
 
 	if (!r->opt->kernel) {
 		found = kernel_find();
@@ -62,15 +103,23 @@ static int run_open_kernel(struct run *r)
 			return -1;
 		}
 	}
-	r->s.gs = guestsym_open(found ? found : r->opt->kernel, 0, err, sizeof(r->s.err));
+	ret = run_path(r, "kernel", found ? found : r->opt->kernel, &r->kernel_path);
 	free(found);
+	if (ret)
+		return ret;
+	r->s.gs = guestsym_open(r->kernel_path, 0, err, sizeof(r->s.err));
 	return r->s.gs ? 0 : -1;
 }
 
 static int run_open_initrd(struct run *r)
 {
-	int ret = r->opt->initrd ? file_map(&r->initrd, r->opt->initrd) : 0;
+	int ret;
 
+	if (!r->opt->initrd)
+		return 0;
+	if (run_path(r, "initrd", r->opt->initrd, &r->initrd_path))
+		return -1;
+	ret = file_map(&r->initrd, r->initrd_path);
 	if (!ret)
 		return 0;
 	snprintf(r->s.err, sizeof(r->s.err), "cannot read the initrd %s: %s", r->opt->initrd,
@@ -88,6 +137,29 @@ static int run_make_cmdline(struct run *r)
 	return -1;
 }
 
+/*
+ * Where a kernel that unpacks itself is first taken over: in x86_64_start_kernel(), but behind
+ * its clearing of the bss, since with some hundred breakpoints that takes QEMU a minute.
+ */
+static uint64_t run_kernel_entry(const struct guestsym *gs)
+{
+	uint64_t entry = guestsym_addr(gs, "idt_setup_early_handler");
+
+	return entry ? entry : guestsym_addr(gs, "start_kernel");
+}
+
+static void run_warn_of_many(struct run *r)
+{
+	struct trace_status st;
+
+	trace_get_status(r->s.trace, &st);
+	if (!strcmp(r->machine, "qemu") && st.sites > MANY_IN_QEMU)
+		fprintf(stderr,
+			"hvtrace: warning: each of %" PRIu64 " functions slows a guest of QEMU "
+			"down: name fewer with -f\n",
+			st.sites);
+}
+
 static int run_new_machine(struct run *r)
 {
 	struct machine_config cfg = {
@@ -96,6 +168,11 @@ static int run_new_machine(struct run *r)
 		.initrd = r->initrd.data,
 		.initrd_size = r->initrd.len,
 		.cmdline = r->cmdline,
+		.kernel_path = r->kernel_path,
+		.initrd_path = r->initrd_path,
+		.kernel_entry = run_kernel_entry(r->s.gs),
+		.connect = r->opt->connect,
+		.cancelled = run_cancelled,
 		.console = run_console,
 		.message = session_message,
 		.trap = run_trap,
@@ -103,15 +180,34 @@ static int run_new_machine(struct run *r)
 	};
 
 	cfg.kernel = guestsym_elf(r->s.gs, &cfg.kernel_size);
-	r->s.m = machine_new("kvm", &cfg, r->s.err, sizeof(r->s.err));
+	run_choose_machine(r);
+	r->s.m = machine_new(r->machine, &cfg, r->s.err, sizeof(r->s.err));
 	if (!r->s.m)
 		return -1;
 	guestsym_trim(r->s.gs);
+	run_warn_of_many(r);
 	return trace_attach(r->s.trace, r->s.m, r->s.err, sizeof(r->s.err));
+}
+
+/* For `hvtrace list`; where that cannot be, the guest is not listed, which is no reason to stop. */
+static void run_register(struct run *r)
+{
+	struct registry_guest g = {.vcpus = (unsigned int)r->opt->cpus};
+	struct machine_info info;
+
+	machine_get_info(r->s.m, &info);
+	if (info.name)
+		snprintf(g.name, sizeof(g.name), "%s", info.name);
+	else
+		snprintf(g.name, sizeof(g.name), "hvtrace-%ld", (long)getpid());
+	snprintf(g.accel, sizeof(g.accel), "%s", info.accel ? info.accel : info.backend);
+	snprintf(g.release, sizeof(g.release), "%s", guestsym_release(r->s.gs));
+	registry_add(&g);
 }
 
 static int run_start(struct run *r)
 {
+	run_register(r);
 	if (machine_start(r->s.m, r->s.err, sizeof(r->s.err)))
 		return -1;
 	if (!r->opt->console || !console_feed(&r->console, r->s.m))
@@ -147,9 +243,28 @@ static int run(const struct run_options *opt)
 	}
 	console_exit(&r.console);
 	session_exit(&r.s);
+	registry_remove();
 	file_unmap(&r.initrd);
+	free(r.kernel_path);
+	free(r.initrd_path);
 	free(r.cmdline);
 	return status;
+}
+
+static bool run_knows_machine(const char *name)
+{
+	const char *backend;
+
+	if (!strcmp(name, "auto"))
+		return true;
+	for (unsigned int i = 0; (backend = machine_backend(i, NULL)); i++)
+		if (!strcmp(name, backend))
+			return true;
+	fprintf(stderr, "hvtrace: --machine %s: there are auto", name);
+	for (unsigned int i = 0; (backend = machine_backend(i, NULL)); i++)
+		fprintf(stderr, ", %s", backend);
+	fprintf(stderr, "\n");
+	return false;
 }
 
 int cmd_run(int argc, char **argv)
@@ -157,6 +272,7 @@ int cmd_run(int argc, char **argv)
 	struct run_options opt = {
 		.session = SESSION_OPTIONS_DEFAULT,
 		.append = "",
+		.machine = "auto",
 		.memory = 1024 * MIB,
 		.cpus = 1,
 	};
@@ -169,6 +285,10 @@ int cmd_run(int argc, char **argv)
 		OPT_SIZE_MB('m', "memory", &opt.memory, 64 * MIB, 1048576 * MIB, "MB",
 			    "guest RAM; K, M, G for other units (default: 1024)"),
 		OPT_NUMBER('c', "cpus", &opt.cpus, 1, MACHINE_MAX_VCPUS, "N", "vCPUs (default: 1)"),
+		OPT_STRING(0, "machine", &opt.machine, "NAME",
+			   "kvm, qemu, or what suits this host: auto (default)"),
+		OPT_STRING(0, "connect", &opt.connect, "URI",
+			   "libvirt for qemu (default: qemu:///system)"),
 		SESSION_OPTION_ROWS(&opt.session),
 		OPT_TIME(0, "for", &opt.session.limit_ms, "SECONDS",
 			 "stop after this time (5, 1.5s, 200ms, 2m)"),
@@ -183,7 +303,7 @@ int cmd_run(int argc, char **argv)
 	else if (first >= 0 && first < argc)
 		fprintf(stderr, "hvtrace: run takes no operand: %s (hvtrace run --help)\n",
 			argv[first]);
-	else if (first >= 0)
+	else if (first >= 0 && run_knows_machine(opt.machine))
 		status = run(&opt);
 	session_options_free(&opt.session);
 	return status;

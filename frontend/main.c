@@ -12,7 +12,7 @@ static const struct command {
 } commands[] = {
 	{"run", cmd_run, "boot a kernel in a machine of its own and trace it"},
 	{"attach", cmd_attach, "trace a running guest of libvirt or QEMU for a while"},
-	{"list", cmd_list, "list the running domains of libvirt"},
+	{"list", cmd_list, "list the guests of libvirt and of hvtrace itself"},
 	{"symbols", cmd_symbols, "show what a kernel image says about itself"},
 };
 

@@ -25,6 +25,9 @@ int session_init(struct session *s, const struct session_options *opt)
 
 	end_signals(&set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	/* Who reads the trace, or libvirt, may go at any time: the guest is to be put in order
+	 * then. */
+	signal(SIGPIPE, SIG_IGN);
 	s->opt = opt;
 	s->out = strcmp(opt->output, "-") ? fopen(opt->output, "we") : stdout;
 	if (s->out)

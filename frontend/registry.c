@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * registry.c - the guests that the hvtrace processes of this user run.
+ *
+ * An entry is a file named after the process, with what is known of its guest, one word a line. As
+ * process numbers are used again, the time at which the process started is part of it: an entry
+ * whose process has another one, or none, was left behind by one that was killed.
+ */
+#include "frontend/registry.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ENTRY_MAX  1024
+#define GUESTS_MAX 4096
+
+/* --- the directory ------------------------------------------------------------------------ */
+
+/* A descriptor, -ENOENT when there is none and `create` does not say to make one, or -errno. */
+static int open_directory(bool create)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	struct stat st;
+	char path[512];
+	int fd, rc;
+
+	if ((!runtime || *runtime != '/') && geteuid())
+		return -ENOENT;
+	rc = snprintf(path, sizeof(path), "%s/hvtrace",
+		      runtime && *runtime == '/' ? runtime : "/run");
+	if (rc >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	if (create && mkdir(path, 0700) && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* What others can write to is not believed. */
+	if (!fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & 022))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+/* When a process was started, in ticks since boot: field 22 of its stat (proc(5)). 0: no process.
+ */
+static uint64_t start_time(pid_t pid)
+{
+	char path[32], stat[512], *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, stat, sizeof(stat) - 1);
+	close(fd);
+	stat[n > 0 ? n : 0] = '\0';
+	at = strrchr(stat, ')'); /* the name may have anything in it */
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* --- one entry ---------------------------------------------------------------------------- */
+
+static int write_entry(int dir, const char *name, const struct registry_guest *g)
+{
+	char text[ENTRY_MAX], new[32];
+	int len = snprintf(text, sizeof(text), "%" PRIu64 "\n%u\n%s\n%s\n%s\n",
+			   start_time(getpid()), g->vcpus, g->name, g->accel, g->release);
+	int fd, rc = 0;
+
+	/* Under another name first: nobody sees half of it. */
+	snprintf(new, sizeof(new), "%s.new", name);
+	fd = openat(dir, new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, (size_t)len) != len)
+		rc = -EIO;
+	close(fd);
+	if (!rc && renameat(dir, new, dir, name))
+		rc = -errno;
+	if (rc)
+		unlinkat(dir, new, 0);
+	return rc;
+}
+
+int registry_add(const struct registry_guest *g)
+{
+	char name[16];
+	int dir = open_directory(true), rc;
+
+	if (dir < 0)
+		return dir;
+	snprintf(name, sizeof(name), "%ld", (long)getpid());
+	rc = write_entry(dir, name, g);
+	close(dir);
+	return rc;
+}
+
+void registry_remove(void)
+{
+	int dir = open_directory(false);
+	char name[16];
+
+	if (dir < 0)
+		return;
+	snprintf(name, sizeof(name), "%ld", (long)getpid());
+	unlinkat(dir, name, 0);
+	close(dir);
+}
+
+/* The next line of the text, which it is cut from, into a buffer: false when it does not fit. */
+static bool take_line(char **text, char *to, size_t room)
+{
+	char *line = strsep(text, "\n");
+
+	return line && *text && snprintf(to, room, "%s", line) < (int)room;
+}
+
+static bool parse_entry(char *text, struct registry_guest *g)
+{
+	char start[24], vcpus[8];
+
+	if (!take_line(&text, start, sizeof(start)) || !take_line(&text, vcpus, sizeof(vcpus)) ||
+	    !take_line(&text, g->name, sizeof(g->name)) ||
+	    !take_line(&text, g->accel, sizeof(g->accel)) ||
+	    !take_line(&text, g->release, sizeof(g->release)))
+		return false;
+	g->vcpus = (unsigned int)strtoul(vcpus, NULL, 10);
+	return strtoull(start, NULL, 10) == start_time(g->pid);
+}
+
+static bool read_entry(int dir, const char *name, struct registry_guest *g)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char text[ENTRY_MAX];
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return parse_entry(text, g);
+}
+
+/* --- all of them -------------------------------------------------------------------------- */
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct registry_guest *left = a, *right = b;
+
+	return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+/* Room for one more in an array that grows in powers of two; false: no memory, or too many. */
+static bool grow(struct registry_guest **guests, int n)
+{
+	struct registry_guest *bigger;
+
+	if (n & (n - 1) || n >= GUESTS_MAX)
+		return n < GUESTS_MAX;
+	bigger = realloc(*guests, (n ? 2 * (size_t)n : 1) * sizeof(*bigger));
+	if (bigger)
+		*guests = bigger;
+	return bigger;
+}
+
+static int read_entries(DIR *d, struct registry_guest **guests)
+{
+	const struct dirent *entry;
+	int n = 0;
+
+	while ((entry = readdir(d)) && grow(guests, n)) {
+		struct registry_guest *g = &(*guests)[n];
+		char *end;
+
+		*g = (struct registry_guest){.pid = (pid_t)strtol(entry->d_name, &end, 10)};
+		if (g->pid <= 0 || *end)
+			continue;
+		if (read_entry(dirfd(d), entry->d_name, g))
+			n++;
+		else
+			unlinkat(dirfd(d), entry->d_name, 0);
+	}
+	return n;
+}
+
+int registry_list(struct registry_guest **guests)
+{
+	int dir = open_directory(false), n;
+	DIR *d = dir < 0 ? NULL : fdopendir(dir);
+
+	*guests = NULL;
+	if (dir == -ENOENT)
+		return 0;
+	if (!d)
+		return dir < 0 ? dir : -errno;
+	n = read_entries(d, guests);
+	closedir(d);
+	if (n)
+		qsort(*guests, (size_t)n, sizeof(**guests), by_pid);
+	return n;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * registry.h - the guests that the hvtrace processes of this user run: an entry for each in
+ * $XDG_RUNTIME_DIR/hvtrace, as root without that variable in /run/hvtrace.
+ */
+#ifndef HVTRACE_FRONTEND_REGISTRY_H
+#define HVTRACE_FRONTEND_REGISTRY_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct registry_guest {
+	pid_t pid; /* of its hvtrace */
+	char name[128];
+	char accel[8];
+	char release[128]; /* of its kernel */
+	unsigned int vcpus;
+};
+
+/* Enter the guest of this process; pid is filled in. 0 or -errno: it is not listed then. */
+int registry_add(const struct registry_guest *g);
+/* Take it out, if it is in. */
+void registry_remove(void);
+
+/*
+ * All entries whose process is there, by pid: their number, *guests to be freed by free(). Others
+ * are removed. -errno when the directory cannot be read; 0 without one.
+ */
+int registry_list(struct registry_guest **guests);
+
+#endif
