@@ -34,7 +34,7 @@ static int table_reserve(struct trap_table *t, size_t more)
 		return -ENOMEM;
 	while (room < n)
 		room *= 2;
-	if (!t->trap || room > t->room) {
+	if (room > t->room) {
 		bigger = realloc(t->trap, room * sizeof(*bigger));
 		if (!bigger)
 			return -ENOMEM;
@@ -48,6 +48,8 @@ static int table_reserve(struct trap_table *t, size_t more)
 /* What overlaps in memory would be given back in the wrong order, by whatever address it is run. */
 static bool table_overlaps(const struct trap_table *t, const struct machine_trap *new)
 {
+	if (!t->trap)
+		return false; /* analysers do not see that the hashes are empty then */
 	if (trap_table_find(t, new->va))
 		return true;
 	for (uint64_t pa = new->pa - (TRAP_SITE_MAX - 1); pa != new->pa + new->size; pa++) {
