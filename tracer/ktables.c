@@ -23,17 +23,58 @@ struct idt_gate {
 	uint32_t offset_high, reserved;
 };
 
+static unsigned int table_index(uint64_t va, unsigned int level)
+{
+	return va >> (12 + 9 * (level - 1)) & 511;
+}
+
+/* As machine_walk(), from what the root held. */
+static int kept_walk(const struct ktables *t, uint64_t va, uint64_t *pa, uint64_t *left)
+{
+	uint64_t entry = t->top[table_index(va, t->levels)];
+
+	for (unsigned int level = t->levels - 1; level && entry & PTE_PRESENT; level--) {
+		uint64_t at = (entry & PTE_ADDR) + table_index(va, level) * sizeof(entry);
+		uint64_t span = UINT64_C(1) << (12 + 9 * (level - 1));
+
+		if (machine_read(t->m, at, &entry, sizeof(entry)))
+			return -EFAULT;
+		if (entry & PTE_PRESENT && (level == 1 || (level <= 3 && entry & PTE_PS))) {
+			*pa = (entry & PTE_ADDR & ~(span - 1)) | (va & (span - 1));
+			*left = span - (va & (span - 1));
+			return 0;
+		}
+	}
+	return -EFAULT;
+}
+
+static int walk(const struct ktables *t, uint64_t va, uint64_t *pa, uint64_t *left)
+{
+	return t->kept ? kept_walk(t, va, pa, left)
+		       : machine_walk(t->m, t->root, t->levels, va, pa, left);
+}
+
+int ktables_keep(struct ktables *t)
+{
+	int ret = machine_read(t->m, t->root, t->top, sizeof(t->top));
+
+	t->kept = !ret;
+	return ret;
+}
+
 int ktables_read(const struct ktables *t, uint64_t va, void *buf, size_t len)
 {
 	uint8_t *to = buf;
 
 	while (len) {
 		uint64_t pa, left;
-		int ret = machine_walk(t->m, t->root, t->levels, va, &pa, &left);
-		size_t part = left < len ? left : len;
+		int ret = walk(t, va, &pa, &left);
+		size_t part;
 
-		if (!ret)
-			ret = machine_read(t->m, pa, to, part);
+		if (ret)
+			return ret;
+		part = left < len ? left : len;
+		ret = machine_read(t->m, pa, to, part);
 		if (ret)
 			return ret;
 		va += part;
@@ -49,9 +90,9 @@ int ktables_directory(const struct ktables *t, uint64_t va, uint64_t *pa)
 
 	/* Levels count from the page tables (1) up; a page directory is of level 2. */
 	for (unsigned int level = t->levels; level > 2; level--) {
-		unsigned int index = va >> (12 + 9 * (level - 1)) & 511;
+		uint64_t at = table + table_index(va, level) * sizeof(entry);
 
-		if (machine_read(t->m, table + index * 8, &entry, sizeof(entry)))
+		if (machine_read(t->m, at, &entry, sizeof(entry)))
 			return -EFAULT;
 		if (!(entry & PTE_PRESENT) || (level == 3 && entry & PTE_PS))
 			return -EFAULT;

@@ -3,6 +3,7 @@
 #ifndef HVTRACE_TRACER_KTABLES_H
 #define HVTRACE_TRACER_KTABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,10 +15,17 @@ struct ktables {
 	unsigned int levels;
 	uint64_t idt_base;
 	uint32_t idt_size; /* bytes */
+	bool kept;
+	uint64_t top[512]; /* what the root held when it was kept */
 };
 
 /* The kernel's tables of a paused machine. 0, -ESRCH (nothing that looks like a kernel), others. */
 int ktables_find(struct machine *m, struct ktables *t);
+/*
+ * Before the machine runs on: the root is of the task that the vCPU was in, and goes with it. The
+ * tables that its upper half names are all tasks', and stay. 0 or -EFAULT.
+ */
+int ktables_keep(struct ktables *t);
 /* Copy from kernel virtual memory: 0 or -EFAULT. */
 int ktables_read(const struct ktables *t, uint64_t va, void *buf, size_t len);
 /*

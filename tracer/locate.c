@@ -131,6 +131,8 @@ struct guestsym *trace_read_kernel(struct machine *m, char *err, size_t errlen)
 
 	machine_pause(m);
 	ret = ktables_find(m, &t);
+	if (!ret)
+		ret = ktables_keep(&t);
 	machine_resume(m);
 	if (!ret)
 		return kernel_open(&t, err, errlen);

@@ -2,6 +2,7 @@
 bench-programs += tests/bench/bench-ring
 bench-programs += tests/bench/bench-exits
 bench-programs += tests/bench/bench-hits
+bench-scripts  += tests/bench/bench-attach
 
 bench-with-guest := $(O)/tests/bench/bench-exits $(O)/tests/bench/bench-hits
 

@@ -5,45 +5,15 @@
  *
  * usage: qemu-attach TARGET KERNEL SERIAL [URI]
  */
+#include "tests/e2e/running-guest.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
-#include "guestsym/guestsym.h"
-#include "tests/e2e/qemu-console.h"
-#include "vmm/machine.h"
-
-#define LIMIT_S	  120 /* for things that must happen; takes nothing when they do */
 #define SITE_SIZE 5
-#define PF_VECTOR 14
-#define CR4_LA57  (1u << 12)
-#define PTI_USER  (1ull << 12) /* PTI_USER_PGTABLE_BIT, arch/x86/include/asm/page_types.h */
-
-struct env {
-	const char *target, *uri;
-	struct guestsym *gs;
-	uint64_t slide; /* KASLR's */
-	uint64_t root;	/* of the kernel's page tables */
-	unsigned int levels;
-
-	struct machine *m;
-	machine_trap_fn *trap;
-	_Atomic unsigned int hits;
-	unsigned int limit;
-	uint64_t last_tsc, last_va;
-
-	struct console console;
-};
 
 /* --- attaching
  * ------------------------------------------------------------------------------------ */
@@ -61,92 +31,17 @@ static void count_hit(struct machine *m, const struct machine_hit *hit, void *ar
 		e->trap(m, hit, arg);
 }
 
-static void print_warning(void *arg, enum machine_msg_level level, const char *text)
-{
-	(void)arg;
-	(void)level;
-	fprintf(stderr, "# %s\n", text);
-}
-
 static void attach(struct env *e)
 {
-	struct machine_attach_config cfg = {
-		.target = e->target,
-		.connect = e->uri,
-		.message = print_warning,
-		.trap = count_hit,
-		.arg = e,
-	};
-	char err[256];
-
 	e->hits = 0;
 	e->last_tsc = e->last_va = 0;
 	e->trap = NULL;
-	e->m = machine_attach(&cfg, err, sizeof(err));
-	if (!e->m)
-		fail_msg("%s", err);
+	env_attach(e, count_hit);
 }
 
 static void detach(struct env *e)
 {
-	machine_free(e->m);
-	e->m = NULL;
-}
-
-static int read_virt(struct env *e, uint64_t va, void *buf, size_t len)
-{
-	uint8_t *to = buf;
-
-	while (len) {
-		uint64_t pa, left;
-		size_t part;
-
-		if (machine_walk(e->m, e->root, e->levels, va, &pa, &left))
-			return -EFAULT;
-		part = left < len ? (size_t)left : len;
-		if (machine_read(e->m, pa, to, part))
-			return -EFAULT;
-		va += part;
-		to += part;
-		len -= part;
-	}
-	return 0;
-}
-
-static uint64_t running(const struct env *e, const char *name)
-{
-	uint64_t va = guestsym_addr(e->gs, name);
-
-	assert_int_not_equal(va, 0);
-	return va + e->slide;
-}
-
-static uint64_t phys(struct env *e, uint64_t va)
-{
-	uint64_t pa = 0;
-
-	assert_int_equal(machine_walk(e->m, e->root, e->levels, va, &pa, NULL), 0);
-	return pa;
-}
-
-/* Where the kernel lies, from the gate of the page fault; its tables, by what they map. */
-static void find_kernel(struct env *e)
-{
-	struct machine_sregs s;
-	uint16_t gate[8];
-	uint64_t entry;
-
-	machine_pause(e->m);
-	assert_int_equal(machine_get_sregs(e->m, 0, &s), 0);
-	machine_resume(e->m);
-	e->root = s.cr3 & ~PTI_USER;
-	e->levels = s.cr4 & CR4_LA57 ? 5 : 4;
-	if (read_virt(e, s.idt_base + PF_VECTOR * sizeof(gate), gate, sizeof(gate)))
-		fail_msg("no IDT at %" PRIx64, s.idt_base);
-	entry = gate[0] | (uint64_t)gate[3] << 16 | (uint64_t)gate[4] << 32 |
-		(uint64_t)gate[5] << 48;
-	e->slide = entry - guestsym_addr(e->gs, "asm_exc_page_fault");
-	assert_int_equal(e->slide & 0xfffff, 0);
+	env_detach(e);
 }
 
 /* The fentry site of a function: at its start, or behind an endbr64. */
@@ -173,18 +68,6 @@ static struct machine_trap trap_on(struct env *e, const char *name)
 		.action = MACHINE_TRAP_SKIP,
 		.cookie = va,
 	};
-}
-
-static uint8_t *read_text(struct env *e, size_t *len)
-{
-	uint64_t start = running(e, "_stext");
-	uint8_t *text;
-
-	*len = running(e, "_etext") - start;
-	text = malloc(*len);
-	assert_non_null(text);
-	assert_int_equal(read_virt(e, start, text, *len), 0);
-	return text;
 }
 
 /* --- tests
@@ -469,42 +352,6 @@ static void test_patch_text(void **state)
 	free(restore);
 }
 
-/* Let go with traps in place, again and again, while the guest works. */
-static void test_cycles(void **state)
-{
-	struct env *e = *state;
-	size_t len, len_after;
-	uint8_t *before, *after;
-
-	attach(e);
-	before = read_text(e, &len);
-	detach(e);
-	console_send(&e->console, "workload sched_yield 100000 getppid 100000");
-	for (int i = 0; i < 20; i++) {
-		struct machine_trap traps[2];
-		struct machine_event ev;
-
-		attach(e);
-		traps[0] = trap_on(e, "__x64_sys_getppid");
-		traps[1] = trap_on(e, "__x64_sys_sched_yield");
-		e->last_va = traps[i % 2].va;
-		assert_int_equal(machine_traps_set(e->m, &traps[i % 2], 1), 0);
-		assert_int_equal(machine_wait(e->m, &ev, 20), 0);
-		assert_int_equal(ev.type, MACHINE_EVENT_NONE);
-		detach(e);
-	}
-	assert_true(console_done(&e->console, LIMIT_S * 1000));
-	assert_non_null(strstr(e->console.out, "workload: sched_yield 100000"));
-	assert_non_null(strstr(e->console.out, "workload: getppid 100000"));
-	attach(e);
-	after = read_text(e, &len_after);
-	assert_int_equal(len_after, len);
-	assert_memory_equal(after, before, len);
-	detach(e);
-	free(before);
-	free(after);
-}
-
 /* After a reset the guest boots anew, whether we have heard of it (from libvirt) or not. */
 static void test_reset(void **state)
 {
@@ -555,16 +402,8 @@ static char **arguments; /* cmocka has no way to hand them to setup() */
 static int setup(void **state)
 {
 	static struct env e;
-	char err[256];
 
-	e.target = arguments[1];
-	e.uri = arguments[4]; /* or the NULL behind */
-	e.gs = guestsym_open(arguments[2], 0, err, sizeof(err));
-	if (!e.gs)
-		fail_msg("%s", err);
-	e.console.fd = console_open(arguments[3]);
-	assert_true(e.console.fd >= 0);
-	console_wait_up(&e.console);
+	env_init(&e, arguments + 1);
 	*state = &e;
 	return 0;
 }
@@ -575,7 +414,7 @@ int main(int argc, char **argv)
 		TEST(test_info),     TEST(test_kernel),	    TEST(test_pause),
 		TEST(test_traps),    TEST(test_traps_both), TEST(test_handler),
 		TEST(test_set_regs), TEST(test_write_text), TEST(test_patch_text),
-		TEST(test_cycles),   TEST(test_reset),	    TEST(test_poweroff),
+		TEST(test_reset),    TEST(test_poweroff),
 	};
 
 	if (argc < 4) {

@@ -9,6 +9,7 @@
 # directories with the system's, so then it runs as nobody.
 
 qemu_wait=60 # seconds that something may take that must happen
+qemu_vcpus=2
 qemu_dir='' qemu_pid='' libvirtd_pid='' libvirt_uri=''
 readonly qemu_root=${BASH_SOURCE[0]%/*}/../..
 
@@ -38,14 +39,14 @@ wait_until()
 	done
 }
 
-# qemu_start NAME KERNEL CMDLINE [OPTION...]: a guest of two vCPUs without libvirt. Its gdb stub is
+# qemu_start NAME KERNEL CMDLINE [OPTION...]: a guest of $qemu_vcpus vCPUs without libvirt. Its gdb stub is
 # $qemu_dir/NAME.gdb, its console $qemu_dir/NAME.serial. Sets qemu_pid.
 qemu_start()
 {
 	local name=$1 kernel=$2 cmdline=$3
 	shift 3
 	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel tcg -cpu max -m 256 \
-		-smp 2 -kernel "$kernel" -initrd "$qemu_dir/initrd" -append "console=ttyS0 $cmdline" \
+		-smp "$qemu_vcpus" -kernel "$kernel" -initrd "$qemu_dir/initrd" -append "console=ttyS0 $cmdline" \
 		-serial "unix:$qemu_dir/$name.serial,server=on,wait=off" \
 		-gdb "unix:$qemu_dir/$name.gdb,server=on,wait=off" "$@" \
 		>"$qemu_dir/$name.log" 2>&1 </dev/null &

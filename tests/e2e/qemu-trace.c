@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * qemu-trace.c - traces a guest of tests/e2e/qemu-lib.sh again and again: no call is missing, and
+ * the guest goes on as if nothing had been, its text byte by byte what it was, also when the tracer
+ * is killed.
+ *
+ * usage: qemu-trace TARGET KERNEL SERIAL [URI]      with $HVTRACE, the program to be killed
+ *
+ * $QEMU_TRACE_TESTS, a pattern as of cmocka_set_test_filter(3), chooses tests.
+ */
+#include "tests/e2e/running-guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * Of cycles and kills each number is reached once in a run of all tests: cycles where they take
+ * less time, kills where more may be left behind.
+ */
+#define READS	       3
+#define CYCLES	       200
+#define CYCLES_LIBVIRT 20
+#define KILLS	       5
+#define KILLS_LIBVIRT  20
+#define WINDOW_MS      10 /* of a cycle */
+#define LOADS	       2  /* one for each vCPU of most guests */
+/* Of each process whose calls are counted, and of each of the load. */
+#define COUNTED "workload getppid 60 openat 25"
+#define LOAD	"workload getppid 400 openat 100"
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec ts = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+	while (nanosleep(&ts, &ts) && errno == EINTR)
+		;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* --- tracing ----------------------------------------------------------------------------- */
+
+static void hand_over(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct env *e = arg;
+
+	(void)m;
+	trace_trap(e->trace, hit);
+}
+
+static void trace_begin(struct env *e, uint64_t max_events)
+{
+	static const char *const filter[] = {"__*_sys_getppid", "do_sys_openat2"};
+	struct machine_info info;
+	struct trace_config cfg = {
+		.gs = e->gs,
+		.running = true,
+		.tracer = "function",
+		.filter = filter,
+		.nr_filter = sizeof(filter) / sizeof(filter[0]),
+		.buffer_bytes = 4 << 20,
+		.max_events = max_events,
+	};
+	char err[512];
+
+	env_attach(e, hand_over);
+	machine_get_info(e->m, &info);
+	cfg.vcpus = info.vcpus;
+	e->trace = trace_new(&cfg, err, sizeof(err));
+	if (!e->trace || trace_attach_running(e->trace, e->m, err, sizeof(err)))
+		fail_msg("%s", err);
+}
+
+/* The number of events, none of them lost. */
+static uint64_t trace_end(struct env *e)
+{
+	struct trace_status st;
+
+	assert_int_equal(trace_detach(e->trace), 0);
+	trace_get_status(e->trace, &st);
+	assert_int_equal(st.lost, 0);
+	assert_int_equal(st.skipped, 0);
+	return st.hits;
+}
+
+static void trace_forget(struct env *e)
+{
+	env_detach(e);
+	trace_free(e->trace);
+	e->trace = NULL;
+}
+
+/* --- the guest's text -------------------------------------------------------------------- */
+
+struct text {
+	uint8_t *bytes;
+	size_t len;
+};
+
+static struct text text_look(struct env *e)
+{
+	struct text t;
+
+	env_attach(e, NULL);
+	t.bytes = read_text(e, &t.len);
+	env_detach(e);
+	return t;
+}
+
+static void text_assert_same(struct env *e, struct text *before)
+{
+	struct text now = text_look(e);
+
+	assert_true(before->len > 1 << 20);
+	assert_int_equal(now.len, before->len);
+	assert_memory_equal(now.bytes, before->bytes, now.len);
+	free(now.bytes);
+	free(before->bytes);
+}
+
+/* --- the load ---------------------------------------------------------------------------- */
+
+/*
+ * Processes of known calls, one after the other, until they are told to end. Each writes down what
+ * it has done, and the shell that starts them how many there were.
+ */
+static void load_start(struct env *e)
+{
+	console_run(&e->console, "busybox rm -f /load /rounds /stop");
+	console_run(&e->console, "run() { n=0; until [ -e /stop ]; do " LOAD
+				 " >>/load; n=$((n + 1)); done; echo $n >>/rounds; }");
+	for (int i = 0; i < LOADS; i++)
+		console_run(&e->console, "run & true");
+}
+
+static unsigned long load_number(struct env *e, const char *command)
+{
+	char *end;
+	unsigned long n;
+
+	console_run(&e->console, command);
+	n = strtoul(e->console.out + 1, &end, 10);
+	assert_ptr_not_equal(end, e->console.out + 1);
+	return n;
+}
+
+/* Every process has done all that it was to do. */
+static void load_stop(struct env *e)
+{
+	unsigned long rounds = 0;
+
+	console_run(&e->console, ">/stop; wait");
+	for (int i = 0; i < LOADS; i++)
+		rounds += load_number(e, i ? "busybox tail -n 1 /rounds"
+					   : "busybox head -n 1 /rounds");
+	assert_true(rounds >= LOADS);
+	assert_int_equal(load_number(e, "busybox grep -c '^workload: getppid 400$' /load"), rounds);
+	assert_int_equal(load_number(e, "busybox grep -c '^workload: openat 100$' /load"), rounds);
+}
+
+/* --- what a trace has -------------------------------------------------------------------- */
+
+/* Sites of the image that a booted kernel still has are those that it says it has. */
+static void compare_sites(const struct env *e, const struct guestsym *live)
+{
+	const struct guestsym_site *image, *memory;
+	size_t n_image = guestsym_fentry_sites(e->gs, &image);
+	size_t n_memory = guestsym_fentry_sites(live, &memory), k = 0;
+
+	assert_true(n_memory > 30000);
+	for (size_t i = 0; i < n_image; i++) {
+		if (image[i].flags & GUESTSYM_SITE_INIT)
+			continue;
+		assert_true(k < n_memory);
+		assert_int_equal(memory[k].addr, image[i].addr + e->slide);
+		assert_int_equal(memory[k].func, image[i].func + e->slide);
+		assert_string_equal(memory[k].name, image[i].name);
+		k++;
+	}
+	assert_int_equal(k, n_memory);
+}
+
+/* While processes end, one of them that whose page tables the kernel was found through. */
+static void test_sites(void **state)
+{
+	struct env *e = *state;
+
+	load_start(e);
+	for (int i = 0; i < READS; i++) {
+		struct guestsym *live;
+		char err[512];
+
+		env_attach(e, NULL);
+		live = trace_read_kernel(e->m, err, sizeof(err));
+		env_detach(e);
+		if (!live)
+			fail_msg("%s", err);
+		compare_sites(e, live);
+		guestsym_close(live);
+	}
+	load_stop(e);
+}
+
+/* How many lines of a trace are of this task and function. */
+static unsigned int count_lines(FILE *trace, long pid, const char *function)
+{
+	char line[512], task[64], what[128];
+	unsigned int n = 0;
+
+	snprintf(task, sizeof(task), " workload-%ld ", pid);
+	snprintf(what, sizeof(what), ": %s <-", function);
+	rewind(trace);
+	while (fgets(line, sizeof(line), trace))
+		n += strstr(line, task) && strstr(line, what);
+	return n;
+}
+
+/* The name that the kernel itself prints for the site: __do_sys_getppid has another. */
+static const char *function_name(struct env *e, const char *symbol)
+{
+	return guestsym_find(e->gs, guestsym_addr(e->gs, symbol), NULL, NULL)->name;
+}
+
+/* Two processes at a time, on as many vCPUs as there are: each call is there, and no other. */
+static void test_counts(void **state)
+{
+	struct env *e = *state;
+	FILE *trace = tmpfile();
+	const char *at;
+	int pids = 0;
+
+	assert_non_null(trace);
+	trace_begin(e, 0);
+	console_run(&e->console, COUNTED " & " COUNTED "; wait");
+	assert_true(trace_end(e) >= 2 * (60 + 25));
+	assert_int_equal(trace_print(e->trace, trace), 0);
+	for (at = e->console.out; (at = strstr(at, "workload: pid ")); pids++) {
+		long pid = strtol(at += 14, NULL, 10);
+
+		assert_int_equal(count_lines(trace, pid, function_name(e, "__x64_sys_getppid")),
+				 60);
+		assert_int_equal(count_lines(trace, pid, function_name(e, "do_sys_openat2")), 25);
+	}
+	assert_int_equal(pids, 2);
+	trace_forget(e);
+	fclose(trace);
+}
+
+/* --- letting go -------------------------------------------------------------------------- */
+
+/* Every second cycle ends when it has an event, the others at some moment. */
+static void cycle(struct env *e, int i)
+{
+	bool wait = i % 2;
+	struct machine_event ev;
+	uint64_t events;
+
+	trace_begin(e, wait ? 1 : 0);
+	assert_int_equal(machine_wait(e->m, &ev, wait ? LIMIT_S * 1000 : WINDOW_MS), 0);
+	assert_int_equal(ev.type, wait ? MACHINE_EVENT_WAKE : MACHINE_EVENT_NONE);
+	events = trace_end(e);
+	if (wait)
+		assert_int_equal(events, 1);
+	trace_forget(e);
+}
+
+static void test_cycles(void **state)
+{
+	struct env *e = *state;
+	int cycles = e->uri ? CYCLES_LIBVIRT : CYCLES;
+	struct text before = text_look(e);
+	uint64_t start = now_ns();
+
+	load_start(e);
+	for (int i = 0; i < cycles; i++)
+		cycle(e, i);
+	print_message("# %d cycles in %.1f s\n", cycles, (double)(now_ns() - start) / 1e9);
+	load_stop(e);
+	text_assert_same(e, &before);
+}
+
+/* hvtrace attach with the target and what its option asks for; what it says goes to a file. */
+static void tracer_start(struct env *e, const char *const *options)
+{
+	const char *program = getenv("HVTRACE");
+	const char *argv[16] = {program, "attach", e->target};
+	size_t n = 3;
+
+	if (e->uri) {
+		argv[n++] = "--connect";
+		argv[n++] = e->uri;
+	}
+	while (*options && n < 15)
+		argv[n++] = *options++;
+	e->tracer = fork();
+	if (!e->tracer) {
+		int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		for (int i = 0; i < 3; i++)
+			dup2(fd, i);
+		if (program)
+			execv(program, (char *const *)(uintptr_t)argv);
+		_exit(127);
+	}
+	assert_true(e->tracer > 0);
+}
+
+static int tracer_wait(struct env *e)
+{
+	int status;
+
+	assert_int_equal(waitpid(e->tracer, &status, 0), e->tracer);
+	e->tracer = 0;
+	return status;
+}
+
+/*
+ * What keeps the guest alive behind a killed tracer needs some tenths of a second to let go of the
+ * stub.
+ */
+static void recover(struct env *e)
+{
+	static const char *const options[] = {"--recover", NULL};
+	uint64_t end = now_ns() + LIMIT_S * UINT64_C(1000000000);
+	int status;
+
+	do {
+		tracer_start(e, options);
+		status = tracer_wait(e);
+	} while (status && now_ns() < end);
+	assert_int_equal(status, 0);
+}
+
+/*
+ * Killed at moments that are spread over all that a tracer does, from its start to its end. None of
+ * its traps may be left: with nobody there to answer for it the guest would stand.
+ */
+static void test_killed(void **state)
+{
+	struct env *e = *state;
+	const char *const options[] = {"-k",	   e->kernel, "-f", "vfs_*", "-f", "do_sys_openat2",
+				       "--window", "300ms",   NULL};
+	struct text before = text_look(e);
+	int kills = e->uri ? KILLS_LIBVIRT : KILLS;
+	uint64_t whole, killed = 0;
+
+	load_start(e);
+	whole = now_ns();
+	tracer_start(e, options);
+	assert_int_equal(tracer_wait(e), 0);
+	whole = now_ns() - whole;
+	srandom((unsigned int)whole);
+	for (int i = 0; i < kills; i++) {
+		int status;
+
+		tracer_start(e, options);
+		sleep_ns(whole / (uint64_t)kills * (uint64_t)i +
+			 (uint64_t)random() % (whole / (uint64_t)kills));
+		kill(e->tracer, SIGKILL);
+		status = tracer_wait(e);
+		assert_true(!status || WIFSIGNALED(status));
+		killed += !!status;
+		console_run(&e->console, "true");
+		recover(e);
+	}
+	print_message("# %" PRIu64 " of %d killed, within %.0f ms each\n", killed, kills,
+		      (double)whole / 1e6);
+	assert_true(killed > (uint64_t)kills / 2);
+	load_stop(e);
+	text_assert_same(e, &before);
+}
+
+/* --- putting it together ----------------------------------------------------------------- */
+
+/* A test that has failed has not let go. */
+static int teardown(void **state)
+{
+	struct env *e = *state;
+
+	if (e->tracer) {
+		kill(e->tracer, SIGTERM);
+		tracer_wait(e);
+	}
+	trace_forget(e);
+	return 0;
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, NULL, teardown)
+
+static char **arguments; /* cmocka has no way to hand them to setup() */
+
+static int setup(void **state)
+{
+	static struct env e;
+
+	env_init(&e, arguments + 1);
+	env_attach(&e, NULL);
+	find_kernel(&e);
+	env_detach(&e);
+	*state = &e;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_sites),
+		TEST(test_counts),
+		TEST(test_cycles),
+		TEST(test_killed),
+	};
+
+	if (argc < 4) {
+		fprintf(stderr, "usage: qemu-trace TARGET KERNEL SERIAL [URI]\n");
+		return 2;
+	}
+	arguments = argv;
+	if (getenv("QEMU_TRACE_TESTS"))
+		cmocka_set_test_filter(getenv("QEMU_TRACE_TESTS"));
+	return cmocka_run_group_tests_name("tracing", tests, setup, NULL);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* running-guest.c - attaches to a guest of tests/e2e/qemu-lib.sh and finds its kernel. */
+#include "tests/e2e/running-guest.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define PF_VECTOR 14
+#define CR4_LA57  (1u << 12)
+#define PTI_USER  (1ull << 12) /* PTI_USER_PGTABLE_BIT, arch/x86/include/asm/page_types.h */
+
+void env_init(struct env *e, char **argv)
+{
+	char err[256];
+
+	e->target = argv[0];
+	e->kernel = argv[1];
+	e->uri = argv[3]; /* or the NULL behind */
+	e->gs = guestsym_open(e->kernel, 0, err, sizeof(err));
+	if (!e->gs)
+		fail_msg("%s", err);
+	e->console.fd = console_open(argv[2]);
+	assert_true(e->console.fd >= 0);
+	console_wait_up(&e->console);
+}
+
+static void print_warning(void *arg, enum machine_msg_level level, const char *text)
+{
+	(void)arg;
+	(void)level;
+	fprintf(stderr, "# %s\n", text);
+}
+
+void env_attach(struct env *e, machine_trap_fn *handler)
+{
+	struct machine_attach_config cfg = {
+		.target = e->target,
+		.connect = e->uri,
+		.message = print_warning,
+		.trap = handler,
+		.arg = e,
+	};
+	char err[256];
+
+	e->m = machine_attach(&cfg, err, sizeof(err));
+	if (!e->m)
+		fail_msg("%s", err);
+}
+
+void env_detach(struct env *e)
+{
+	machine_free(e->m);
+	e->m = NULL;
+}
+
+int read_virt(struct env *e, uint64_t va, void *buf, size_t len)
+{
+	uint8_t *to = buf;
+
+	while (len) {
+		uint64_t pa, left;
+		size_t part;
+
+		if (machine_walk(e->m, e->root, e->levels, va, &pa, &left))
+			return -EFAULT;
+		part = left < len ? (size_t)left : len;
+		if (machine_read(e->m, pa, to, part))
+			return -EFAULT;
+		va += part;
+		to += part;
+		len -= part;
+	}
+	return 0;
+}
+
+uint64_t running(const struct env *e, const char *name)
+{
+	uint64_t va = guestsym_addr(e->gs, name);
+
+	assert_int_not_equal(va, 0);
+	return va + e->slide;
+}
+
+uint64_t phys(struct env *e, uint64_t va)
+{
+	uint64_t pa = 0;
+
+	assert_int_equal(machine_walk(e->m, e->root, e->levels, va, &pa, NULL), 0);
+	return pa;
+}
+
+void find_kernel(struct env *e)
+{
+	struct machine_sregs s;
+	uint16_t gate[8];
+	uint64_t entry;
+
+	machine_pause(e->m);
+	assert_int_equal(machine_get_sregs(e->m, 0, &s), 0);
+	machine_resume(e->m);
+	e->root = s.cr3 & ~PTI_USER;
+	e->levels = s.cr4 & CR4_LA57 ? 5 : 4;
+	if (read_virt(e, s.idt_base + PF_VECTOR * sizeof(gate), gate, sizeof(gate)))
+		fail_msg("no IDT at %" PRIx64, s.idt_base);
+	entry = gate[0] | (uint64_t)gate[3] << 16 | (uint64_t)gate[4] << 32 |
+		(uint64_t)gate[5] << 48;
+	e->slide = entry - guestsym_addr(e->gs, "asm_exc_page_fault");
+	assert_int_equal(e->slide & 0xfffff, 0);
+}
+
+uint8_t *read_text(struct env *e, size_t *len)
+{
+	uint64_t start = running(e, "_stext");
+	uint8_t *text;
+
+	*len = running(e, "_etext") - start;
+	text = malloc(*len);
+	assert_non_null(text);
+	assert_int_equal(read_virt(e, start, text, *len), 0);
+	return text;
+}

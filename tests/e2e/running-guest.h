@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * running-guest.h - a guest of tests/e2e/qemu-lib.sh, for tests that attach to it. What goes wrong
+ * fails the test.
+ */
+#ifndef HVTRACE_TESTS_RUNNING_GUEST_H
+#define HVTRACE_TESTS_RUNNING_GUEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <cmocka.h>
+
+#include "guestsym/guestsym.h"
+#include "tests/e2e/qemu-console.h"
+#include "tracer/tracer.h"
+#include "vmm/machine.h"
+
+#define LIMIT_S 120 /* for things that must happen; takes nothing when they do */
+
+struct env {
+	const char *target, *kernel, *uri;
+	struct guestsym *gs;
+	uint64_t slide; /* KASLR's */
+	uint64_t root;	/* of the kernel's page tables */
+	unsigned int levels;
+
+	struct machine *m; /* while attached */
+
+	/* Of tests of traps. */
+	machine_trap_fn *trap;
+	_Atomic unsigned int hits;
+	unsigned int limit;
+	uint64_t last_tsc, last_va;
+
+	/* Of tests of traces. */
+	struct trace *trace;
+	pid_t tracer; /* a process */
+
+	struct console console;
+};
+
+/*
+ * Wait until the guest of these arguments, TARGET KERNEL SERIAL [URI], takes commands. argv ends
+ * with NULL.
+ */
+void env_init(struct env *e, char **argv);
+
+/* The handler gets e as its arg. */
+void env_attach(struct env *e, machine_trap_fn *handler);
+void env_detach(struct env *e);
+
+/* --- the kernel of the attached guest ---------------------------------------------------- */
+
+/* Where it lies, from the gate of the page fault; its tables, by what they map. */
+void find_kernel(struct env *e);
+int read_virt(struct env *e, uint64_t va, void *buf, size_t len);
+uint64_t running(const struct env *e, const char *name); /* address of a symbol */
+uint64_t phys(struct env *e, uint64_t va);
+/* From _stext to _etext, to be freed. */
+uint8_t *read_text(struct env *e, size_t *len);
+
+#endif
