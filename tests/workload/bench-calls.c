@@ -216,7 +216,7 @@ static const struct call *find_call(const char *name)
 	return NULL;
 }
 
-static bool pin_to(int cpu)
+static bool pin_to(unsigned long cpu)
 {
 	cpu_set_t set;
 
@@ -234,12 +234,12 @@ static bool parse(struct bench *b, char **arg)
 		struct pair *p = &b->pairs[b->nr_pairs];
 
 		if (!strcmp(arg[0], "--cpu")) {
-			if (!pin_to(atoi(arg[1])))
+			if (!pin_to(strtoul(arg[1], NULL, 10)))
 				return false;
 			continue;
 		}
 		if (!strcmp(arg[0], "--for")) {
-			b->seconds = atol(arg[1]);
+			b->seconds = strtol(arg[1], NULL, 10);
 			continue;
 		}
 		p->call = find_call(arg[0]);
