@@ -22,6 +22,7 @@ tracer-objs += tracer/func-actions.o
 tracer-objs += tracer/func-commands.o
 tracer-objs += tracer/func-filter.o
 tracer-objs += tracer/func-mod.o
+tracer-objs += tracer/func-request.o
 tracer-objs += tracer/func-set.o
 tracer-objs += tracer/funcs.o
 tracer-objs += tracer/pid-filter.o

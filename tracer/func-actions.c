@@ -13,7 +13,6 @@
 
 #include "tracer/func-internal.h"
 #include "tracer/glob.h"
-#include "tracer/word.h"
 
 /* Of one instance: twice the rows of commands there can ever be. */
 #define MAX_ACTIONS 32
@@ -147,19 +146,6 @@ void func_filter_hit(struct func_filter *f, const struct func_hit *hit)
 }
 
 /* --- changes ------------------------------------------------------------------------------ */
-
-static const struct func_command *command_find(const struct func_owner *owner, const char *name)
-{
-	const struct func_command *c;
-
-	for (unsigned int i = 0; (c = func_command_row(i)); i++)
-		if (!strcmp(c->name, name))
-			return c;
-	for (unsigned int i = 0; owner->commands && (c = owner->commands[i]); i++)
-		if (!strcmp(c->name, name))
-			return c;
-	return NULL;
-}
 
 static struct action *action_find(struct func_actions *as, const struct func_command *c,
 				  bool counted)
@@ -384,15 +370,7 @@ static int action_add(struct func_filter *f, struct action *a, const struct func
 	return err;
 }
 
-/* What a command is about, and how often. */
-struct request {
-	const struct func_command *command;
-	bool counted;
-	void *target;
-	int64_t left;
-};
-
-static int request_add(struct func_filter *f, const struct request *r, const struct func_set *set)
+int func_action_add(struct func_filter *f, const struct func_request *r, const struct func_set *set)
 {
 	const struct func_command *c = r->command;
 	struct action *a = action_find(f->actions, c, r->counted);
@@ -418,18 +396,6 @@ static int request_add(struct func_filter *f, const struct request *r, const str
 	return action_add(f, a, set, s, r->left);
 }
 
-static int request_set(struct func_filter *f, const struct request *r, char *func)
-{
-	struct func_set *set = func_set_new(f->funcs);
-	int err;
-
-	if (!set)
-		return -ENOMEM;
-	err = func_set_match(set, func, NULL) ? request_add(f, r, set) : -EINVAL;
-	func_set_free(set);
-	return err;
-}
-
 static bool entry_match(const struct func_filter *f, const struct entry *e, const struct glob *g)
 {
 	uint32_t i = funcs_at(f->funcs, e->addr);
@@ -437,8 +403,7 @@ static bool entry_match(const struct func_filter *f, const struct entry *e, cons
 	return i != FUNC_NONE && glob_match(g, f->funcs->v[i].name);
 }
 
-/* func is what stands behind the !. */
-static int request_remove(struct func_filter *f, const struct request *r, char *func)
+int func_action_remove(struct func_filter *f, const struct func_request *r, char *func)
 {
 	struct action *a = action_find(f->actions, r->command, r->counted);
 	bool all = !*func || !strcmp(func, "*"), found = false;
@@ -454,45 +419,6 @@ static int request_remove(struct func_filter *f, const struct request *r, char *
 		found |= a->v[i]->drop;
 	}
 	return found ? action_drop(f, a, true) : -EINVAL;
-}
-
-/* The count, from what is left of the parameter. */
-static int request_count(struct request *r, char *param)
-{
-	char *number = strsep(&param, ":");
-	uint64_t value;
-	int err;
-
-	r->left = r->command->counts == FUNC_COUNT_ONCE ? 1 : -1;
-	if (!r->counted || r->command->counts == FUNC_COUNT_ONCE)
-		return 0;
-	if (!*number)
-		return r->command->counts == FUNC_COUNT_SHARED ? -EINVAL : 0;
-	err = word_number(number, &value);
-	if (!err)
-		r->left = (int64_t)value;
-	return err;
-}
-
-int func_actions_write(struct func_filter *f, const struct func_word *w)
-{
-	struct request r = {.command = command_find(f->owner, w->command)};
-	char *param = w->param;
-	int err;
-
-	if (!r.command || w->kind != FUNC_FILTER)
-		return -EINVAL;
-	if (r.command->parse) {
-		err = r.command->parse(f->owner, &param, &r.target);
-		if (err)
-			return err;
-	}
-	r.counted = r.command->counts == FUNC_COUNT_ONCE ||
-		    (r.command->counts != FUNC_COUNT_NONE && param);
-	if (w->func[0] == '!')
-		return request_remove(f, &r, w->func + 1);
-	err = request_count(&r, param);
-	return err ? err : request_set(f, &r, w->func);
 }
 
 void func_actions_update(struct func_filter *f, const struct funcs *old)

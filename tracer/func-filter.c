@@ -184,7 +184,7 @@ static int filter_word(struct func_file *file, char *text)
 	w.param = text;
 	if (!strcmp(w.command, "mod"))
 		return func_mod_write(file->f, file->set, &w);
-	return func_actions_write(file->f, &w);
+	return func_request_write(file->f, &w);
 }
 
 /* f->lock is held. */

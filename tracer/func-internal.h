@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* func-internal.h - what func-filter.c, func-mod.c and func-actions.c share. */
+/* func-internal.h - what the func-*.c share. */
 #ifndef HVTRACE_TRACER_FUNC_INTERNAL_H
 #define HVTRACE_TRACER_FUNC_INTERNAL_H
 
@@ -41,10 +41,28 @@ void func_waits_print(const struct func_filter *f, enum func_file_kind kind, str
 /* Do what waits for modules that are loaded now. */
 void func_waits_settle(struct func_filter *f);
 
-/* All others: func-actions.c. f->lock is held. */
+/* Any other command: func-request.c. f->lock is held. 0 or -errno. */
+int func_request_write(struct func_filter *f, const struct func_word *w);
+
+/* What it asks for: a command with or without count, what it is about, and how often. */
+struct func_request {
+	const struct func_command *command;
+	bool counted;
+	void *target;
+	int64_t left;
+};
+
+/* Commands on functions: func-actions.c. f->lock is held. */
 struct func_actions *func_actions_new(void);
 void func_actions_free(struct func_filter *f);
-int func_actions_write(struct func_filter *f, const struct func_word *w);
+/*
+ * Set it on the functions of set that it is not on yet: 0, -EINVAL when there are none, or what
+ * the command or the owner said. The set may be freed.
+ */
+int func_action_add(struct func_filter *f, const struct func_request *r,
+		    const struct func_set *set);
+/* Remove it from those that a glob matches, the word behind its !. 0, -ENODEV, -EINVAL. */
+int func_action_remove(struct func_filter *f, const struct func_request *r, char *func);
 void func_actions_print(struct func_filter *f, struct text *out);
 /* f->funcs is another list now: drop functions that are not in it any more. */
 void func_actions_update(struct func_filter *f, const struct funcs *old);

@@ -25,7 +25,8 @@ $(fuzz-targets): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(fuzz-objs)
 
 $(O)/tests/fuzz/fuzz-staging: $(O)/obj/fuzz/tracer/staging.o
 $(O)/tests/fuzz/fuzz-filter: $(addprefix $(O)/obj/fuzz/tracer/,func-actions.o func-commands.o \
-	func-filter.o func-mod.o func-set.o funcs.o glob.o pid-filter.o pid-list.o text.o word.o)
+	func-filter.o func-mod.o func-request.o func-set.o funcs.o glob.o pid-filter.o pid-list.o \
+	text.o word.o)
 
 .PHONY: fuzz-targets
 fuzz-targets: $(fuzz-targets)
