@@ -74,6 +74,7 @@ static void trace_begin(struct env *e, uint64_t max_events)
 		.nr_filter = sizeof(filter) / sizeof(filter[0]),
 		.buffer_bytes = 4 << 20,
 		.max_events = max_events,
+		.engine = TRACE_ENGINE_TRAP, /* tests/e2e/trampoline is about the other one */
 	};
 	char err[512];
 
