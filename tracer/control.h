@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * control.h - a trace under way, as the files of tracefs show and change it. Part of the door:
+ * tracer.h includes it.
+ *
+ * A trace has instances: the top level, which is always there, and those made later. Each has its
+ * own ring buffers, tracer, filters and options. Any thread may call; what changes probes pauses
+ * the guest for it. Functions that return int give 0 or the negative errno that the kernel's file
+ * would give.
+ */
+#ifndef HVTRACE_TRACER_CONTROL_H
+#define HVTRACE_TRACER_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct trace;
+struct instance;
+struct output_options;
+struct text;
+
+/* --- instances ------------------------------------------------------------------------------- */
+
+/* The top level. It needs no instance_put(). */
+struct instance *trace_top(struct trace *t);
+/* -EEXIST, -EINVAL (name), -ENOMEM. */
+int instance_new(struct trace *t, const char *name);
+/* -ENOENT; -EBUSY while someone holds it. */
+int instance_remove(struct trace *t, const char *name);
+/* Hold the one of this name until instance_put(). NULL: there is none. */
+struct instance *instance_get(struct trace *t, const char *name);
+void instance_put(struct instance *i);
+/* The name of instance n, from 0 on and without the top level, into name. False: no more. */
+bool instance_name(struct trace *t, unsigned int n, char *name, size_t len);
+
+unsigned int trace_vcpus(const struct trace *t);
+
+/* --- recording ------------------------------------------------------------------------------- */
+
+const char *instance_tracer(struct instance *i);
+int instance_set_tracer(struct instance *i, const char *name);
+const char *instance_clock(struct instance *i);
+int instance_set_clock(struct instance *i, const char *name); /* empties the buffers */
+bool instance_is_on(struct instance *i);
+void instance_set_on(struct instance *i, bool on);
+/* Bit n: vCPU n is recorded. */
+uint64_t instance_cpumask(struct instance *i);
+int instance_set_cpumask(struct instance *i, uint64_t mask);
+
+/* Flags of output-options.h: those of every trace, and those of the present tracer. */
+const struct output_options *trace_option_rows(void);
+const struct output_options *tracer_option_rows(const char *tracer);
+uint32_t instance_options(struct instance *i);
+int instance_set_option(struct instance *i, uint32_t flag, bool on);
+uint32_t instance_tracer_options(struct instance *i, const char *tracer);
+int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t flag, bool on);
+
+/* --- buffers --------------------------------------------------------------------------------- */
+
+#define ALL_VCPUS (-1)
+
+/* KB of one vCPU's buffer, as the kernel shows it. */
+uint64_t instance_buffer_kb(struct instance *i, unsigned int vcpu);
+int instance_resize(struct instance *i, int vcpu, uint64_t kb);
+/* Empty the buffers. */
+void instance_clear(struct instance *i, int vcpu);
+/* The text of per_cpu/cpuN/stats. */
+void instance_print_stats(struct instance *i, unsigned int vcpu, struct text *out);
+
+/* An open trace or trace_pipe; trace: see reader.h. */
+struct instance_reader;
+
+struct instance_reader *instance_read_open(struct instance *i, int vcpu, bool pipe);
+void instance_read_close(struct instance_reader *r);
+/*
+ * trace: up to len bytes at file offset off. Readers mostly go forward; going back reads anew.
+ * pipe: off does not matter; 0: nothing now.
+ */
+ssize_t instance_read(struct instance_reader *r, void *buf, size_t len, off_t off);
+/*
+ * Wait until there may be something for a pipe, at most timeout_ms: true; false: time is over, or
+ * -in *end- recording has been switched off after something was read, which ends a pipe.
+ */
+bool instance_wait(struct instance *i, int vcpu, int timeout_ms);
+/* One page as per_cpu/cpuN/trace_pipe_raw gives it: bytes, -EAGAIN, -EINVAL (len). */
+int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len);
+
+/* snapshot: 0 none allocated, 1 allocated. */
+bool instance_has_snapshot(struct instance *i);
+int instance_snapshot(struct instance *i, int vcpu); /* allocate if need be, and swap */
+void instance_snapshot_clear(struct instance *i, int vcpu);
+int instance_snapshot_free(struct instance *i);
+struct instance_reader *instance_snapshot_open(struct instance *i, int vcpu);
+int instance_snapshot_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len);
+
+/* What is written to trace_marker, and to trace_marker_raw (id first). */
+int instance_mark(struct instance *i, const char *text, size_t len);
+int instance_mark_raw(struct instance *i, const void *data, size_t len);
+
+/* --- functions ------------------------------------------------------------------------------- */
+
+struct func_filter;
+struct pid_filter;
+struct error_log;
+
+/* For func-filter.h, pid-filter.h, error-log.h. They live as long as the instance. */
+struct func_filter *instance_functions(struct instance *i);
+struct pid_filter *instance_pids(struct instance *i);
+struct error_log *instance_errors(struct instance *i);
+
+/* The texts of files that only the top level has. */
+void trace_print_functions(struct trace *t, bool addresses, struct text *out);
+void trace_print_enabled(struct trace *t, struct text *out);
+void trace_print_total_info(struct trace *t, struct text *out);
+void trace_print_cmdlines(struct trace *t, struct text *out);
+void trace_print_tgids(struct trace *t, struct text *out);
+unsigned int trace_cmdlines_size(struct trace *t);
+int trace_set_cmdlines_size(struct trace *t, unsigned int n);
+
+#endif
