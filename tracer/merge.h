@@ -10,16 +10,33 @@ struct merge;
 /*
  * Read rings[0..nr), one per CPU; NULL ones are left out. They outlive the merge. NULL when there
  * is no memory.
+ *
+ * One that consumes takes whatever there is. One that does not reads what is in the rings now, so
+ * that it comes to an end while they are being written: what is written meanwhile comes after
+ * merge_extend().
  */
 struct merge *merge_new(struct ring *const *rings, unsigned int nr, bool consume);
 void merge_free(struct merge *m); /* NULL is allowed */
 
 /*
- * The next event and its CPU; ev->data stays until the next merge_next(). False: none (now). As in
- * the kernel, an event that is committed after a later one of another CPU was returned comes late.
+ * Go on to what is in the rings now. One that consumes does so by itself, but should be told when
+ * other consumers have been at work for a while.
+ */
+void merge_extend(struct merge *m);
+
+/*
+ * The next event and its CPU; ev->data stays until the next merge_next() or merge_take(). False:
+ * none (now). As in the kernel, an event that is committed after a later one of another CPU was
+ * returned comes late; here also one that comes to an empty ring while a few of others are
+ * consumed.
  */
 bool merge_next(struct merge *m, struct ring_event *ev, unsigned int *cpu);
-/* Time of the event that merge_next() would return. False: none (now). */
-bool merge_peek(struct merge *m, uint64_t *ts);
+/*
+ * The event that merge_next() would return, without moving on; its data stays until the next call.
+ * False: none (now).
+ */
+bool merge_peek(struct merge *m, struct ring_event *ev, unsigned int *cpu);
+/* The next event of that CPU. After merge_peek() the same, unless another consumer was faster. */
+bool merge_take(struct merge *m, struct ring_event *ev, unsigned int cpu);
 
 #endif

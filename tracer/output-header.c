@@ -7,21 +7,34 @@
 
 #include <inttypes.h>
 
+static void latency_places(struct output *o, const struct output_latency *l)
+{
+	text_puts(o->text, "#  => started at: ");
+	output_address(o, l->started);
+	text_puts(o->text, "\n#  => ended at:   ");
+	output_address(o, l->ended);
+	text_puts(o->text, "\n#\n");
+}
+
+/* print_trace_header() */
 static void latency_header(struct output *o, uint64_t entries, uint64_t written)
 {
-	/* Tracers that keep a maximum fill in its latency and its task; without one they are zero.
-	 */
+	const struct output_latency *l = &o->cfg.latency;
+
 	text_printf(o->text,
 		    "# %s latency trace v1.1.5 on %s\n"
 		    "# --------------------------------------------------------------------\n"
-		    "# latency: 0 us, #%" PRIu64 "/%" PRIu64
+		    "# latency: %" PRIu64 " us, #%" PRIu64 "/%" PRIu64
 		    ", CPU#%u | (M:%s VP:0, KP:0, SP:0 HP:0 #P:%u)\n"
 		    "#    -----------------\n"
-		    "#    | task: -0 (uid:0 nice:0 policy:0 rt_prio:0)\n"
-		    "#    -----------------\n"
-		    "#\n",
-		    o->cfg.tracer, o->cfg.release, entries, written, o->cfg.cpu,
-		    o->cfg.preempt_model, o->cfg.cpus);
+		    "#    | task: %.16s-%d (uid:%u nice:%d policy:%u rt_prio:%u)\n"
+		    "#    -----------------\n",
+		    o->cfg.tracer, o->cfg.release, l->ns / 1000, entries, written, l->cpu,
+		    o->cfg.preempt_model ? o->cfg.preempt_model : "unknown", o->cfg.cpus, l->comm,
+		    l->pid, l->uid, l->nice, l->policy, l->rt_priority);
+	if (l->started)
+		latency_places(o, l);
+	text_puts(o->text, "#\n");
 }
 
 static void latency_legend(struct output *o)
@@ -76,12 +89,16 @@ static void normal_header(struct output *o, uint64_t entries, uint64_t written)
 		plain_legend(o, tgid);
 }
 
-void output_header(struct output *o, uint64_t entries, uint64_t written)
+void output_header(struct output *o, uint64_t entries, uint64_t written, bool empty)
 {
 	bool verbose = output_option(o, OUTPUT_VERBOSE);
 
 	o->overrun = written > entries;
 	text_printf(o->text, "# tracer: %s\n#\n", o->cfg.tracer);
+	if (empty && o->cfg.help) {
+		text_puts(o->text, o->cfg.help);
+		return;
+	}
 	if (!output_option(o, OUTPUT_CONTEXT_INFO))
 		return;
 	if (!output_option(o, OUTPUT_LATENCY_FORMAT)) {
@@ -89,7 +106,7 @@ void output_header(struct output *o, uint64_t entries, uint64_t written)
 			normal_header(o, entries, written);
 		return;
 	}
-	if (!entries)
+	if (empty)
 		return;
 	latency_header(o, entries, written);
 	if (!verbose)

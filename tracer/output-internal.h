@@ -7,18 +7,25 @@
 #include "tracer/output.h"
 
 /*
- * How entries of one type are printed, behind the context columns, line end included. The entry is
- * at least len bytes long.
+ * How events of one type are printed behind the context columns, line end included (struct
+ * trace_event_functions). The event's data is a struct trace_entry and at least len bytes long.
+ * Where a form is NULL, "type: NUMBER" stands for it.
  */
 struct entry_ops {
-	uint16_t type;
 	size_t len;
-	void (*trace)(struct output *o, const struct trace_entry *ent);
-	void (*raw)(struct output *o, const struct trace_entry *ent);
-	void (*hex)(struct output *o, const struct trace_entry *ent);
+	void (*trace)(struct output *o, const struct ring_event *ev);
+	void (*raw)(struct output *o, const struct ring_event *ev);
+	void (*hex)(struct output *o, const struct ring_event *ev);
+	void (*bin)(struct output *o, const struct ring_event *ev);
+	/* With printk-msg-only, whatever the form; NULL: it makes no difference. */
+	void (*msg_only)(struct output *o, const struct ring_event *ev);
 };
 
-extern const struct entry_ops function_entry_ops;
+extern const struct entry_ops function_entry_ops, repeats_entry_ops;
+extern const struct entry_ops context_switch_entry_ops, wakeup_entry_ops;
+extern const struct entry_ops stack_entry_ops, user_stack_entry_ops;
+extern const struct entry_ops print_entry_ops, bprint_entry_ops, bputs_entry_ops;
+extern const struct entry_ops raw_data_entry_ops;
 
 static inline bool output_option(const struct output *o, enum output_option option)
 {
@@ -26,15 +33,19 @@ static inline bool output_option(const struct output *o, enum output_option opti
 }
 
 /* An address as the sym-* options say. */
-void output_symbol(struct output *o, uint64_t addr);
+void output_address(struct output *o, uint64_t addr);
 /* An integer of size bytes as the hex option has it. */
 void output_hex(struct output *o, uint64_t value, unsigned int size);
-/* Round nanoseconds to microseconds as the kernel does (ns2usecs). */
-uint64_t output_usecs(uint64_t ns);
+/* The time column, with the blank before it. */
+void output_time(struct output *o, uint64_t ts);
+/* printf() of a format whose arguments vbin_printf() has packed into at most len bytes. */
+void output_bprintf(struct output *o, const char *format, const void *args, size_t len);
+/* Symbols are to be asked for anew. */
+void output_forget_symbols(struct output *o);
 
 /* The columns before an event. */
-void output_context(struct output *o, unsigned int cpu, uint64_t ts, const struct trace_entry *ent);
-void output_latency_context(struct output *o, unsigned int cpu, uint64_t ts,
-			    const struct trace_entry *ent, uint64_t next_ts);
+void output_context(struct output *o, unsigned int cpu, const struct ring_event *ev);
+void output_latency_context(struct output *o, unsigned int cpu, const struct ring_event *ev,
+			    uint64_t next_ts);
 
 #endif

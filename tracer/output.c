@@ -8,48 +8,28 @@
 
 /* A tracer with entries of its own adds its row. */
 static const struct entry_ops *const entry_table[] = {
-	&function_entry_ops,
+	[TRACE_FN] = &function_entry_ops,	    [TRACE_CTX] = &context_switch_entry_ops,
+	[TRACE_WAKE] = &wakeup_entry_ops,	    [TRACE_STACK] = &stack_entry_ops,
+	[TRACE_PRINT] = &print_entry_ops,	    [TRACE_BPRINT] = &bprint_entry_ops,
+	[TRACE_USER_STACK] = &user_stack_entry_ops, [TRACE_BPUTS] = &bputs_entry_ops,
+	[TRACE_RAW_DATA] = &raw_data_entry_ops,	    [TRACE_FUNC_REPEATS] = &repeats_entry_ops,
 };
 
-/* Who prints this entry; NULL: its type is unknown, or it is too short for it. */
-static const struct entry_ops *entry_find(const struct trace_entry *ent, size_t len)
+/* Who prints this event; NULL: its type is unknown, or it is too short for it. */
+static const struct entry_ops *entry_find(const struct ring_event *ev)
 {
-	for (size_t i = 0; i < sizeof(entry_table) / sizeof(entry_table[0]); i++) {
-		if (entry_table[i]->type == ent->type)
-			return len >= entry_table[i]->len ? entry_table[i] : NULL;
-	}
-	return NULL;
+	uint16_t type = ((const struct trace_entry *)ev->data)->type;
+	const struct entry_ops *ops;
+
+	if (type >= sizeof(entry_table) / sizeof(entry_table[0]))
+		return NULL;
+	ops = entry_table[type];
+	return ops && ev->len >= ops->len ? ops : NULL;
 }
 
-void output_init(struct output *o, const struct output_config *cfg, struct text *text)
+static void output_type(struct output *o, const struct trace_entry *ent)
 {
-	*o = (struct output){.cfg = *cfg, .text = text};
-}
-
-void output_symbol(struct output *o, uint64_t addr)
-{
-	bool offset = output_option(o, OUTPUT_SYM_OFFSET);
-	uint64_t off = 0, size = 0;
-	const char *name;
-
-	if (!addr) {
-		text_putc(o->text, '0');
-		return;
-	}
-	name = o->cfg.symbol(o->cfg.arg, addr, &off, &size);
-	if (name && offset)
-		text_printf(o->text, "%s+0x%" PRIx64 "/0x%" PRIx64, name, off, size);
-	else if (name)
-		text_puts(o->text, name);
-	else
-		text_printf(o->text, offset ? "0x%" PRIx64 : "0x%08" PRIx64, addr);
-	if (output_option(o, OUTPUT_SYM_ADDR))
-		text_printf(o->text, " <%016" PRIx64 ">", addr);
-}
-
-void output_hex(struct output *o, uint64_t value, unsigned int size)
-{
-	text_printf(o->text, "%0*" PRIx64 " ", (int)size * 2, value);
+	text_printf(o->text, "type: %u\n", ent->type);
 }
 
 static void output_lost(struct output *o, unsigned int cpu, uint64_t lost)
@@ -68,7 +48,7 @@ static void output_started(struct output *o, unsigned int cpu)
 {
 	uint64_t bit = cpu < 64 ? UINT64_C(1) << cpu : 0;
 
-	if (!output_option(o, OUTPUT_ANNOTATE) || !o->overrun || o->started & bit)
+	if (!o->overrun || !output_option(o, OUTPUT_ANNOTATE) || !bit || o->started & bit)
 		return;
 	o->started |= bit;
 	if (o->index > 1)
@@ -79,48 +59,106 @@ static void output_trace_form(struct output *o, unsigned int cpu, const struct r
 			      uint64_t next_ts)
 {
 	const struct trace_entry *ent = ev->data;
-	const struct entry_ops *ops = entry_find(ent, ev->len);
+	const struct entry_ops *ops = entry_find(ev);
 
 	output_started(o, cpu);
 	if (output_option(o, OUTPUT_CONTEXT_INFO)) {
 		if (output_option(o, OUTPUT_LATENCY_FORMAT))
-			output_latency_context(o, cpu, ev->ts, ent, next_ts);
+			output_latency_context(o, cpu, ev, next_ts);
 		else
-			output_context(o, cpu, ev->ts, ent);
+			output_context(o, cpu, ev);
 	}
 	if (ops)
-		ops->trace(o, ent);
+		ops->trace(o, ev);
 	else
-		text_printf(o->text, "Unknown type %d\n", ent->type);
+		text_printf(o->text, "Unknown type %u\n", ent->type);
 }
 
 static void output_raw_form(struct output *o, unsigned int cpu, const struct ring_event *ev)
 {
 	const struct trace_entry *ent = ev->data;
-	const struct entry_ops *ops = entry_find(ent, ev->len);
+	const struct entry_ops *ops = entry_find(ev);
 
 	if (output_option(o, OUTPUT_CONTEXT_INFO))
 		text_printf(o->text, "%d %u %" PRIu64 " ", ent->pid, cpu, ev->ts);
-	if (ops)
-		ops->raw(o, ent);
+	if (!ops)
+		text_printf(o->text, "%u ?\n", ent->type);
+	else if (ops->raw)
+		ops->raw(o, ev);
 	else
-		text_printf(o->text, "%d ?\n", ent->type);
+		output_type(o, ent);
+}
+
+void output_hex(struct output *o, uint64_t value, unsigned int size)
+{
+	char *at = text_begin(o->text, 24);
+
+	if (!at)
+		return;
+	at = text_put_hex(at, value, size * 2);
+	*at++ = ' ';
+	text_end(o->text, at);
 }
 
 static void output_hex_form(struct output *o, unsigned int cpu, const struct ring_event *ev)
 {
 	const struct trace_entry *ent = ev->data;
-	const struct entry_ops *ops = entry_find(ent, ev->len);
+	const struct entry_ops *ops = entry_find(ev);
 
 	if (output_option(o, OUTPUT_CONTEXT_INFO)) {
 		output_hex(o, (uint32_t)ent->pid, sizeof(ent->pid));
 		output_hex(o, cpu, sizeof(cpu));
 		output_hex(o, ev->ts, sizeof(ev->ts));
 	}
-	if (ops)
-		ops->hex(o, ent);
+	if (ops && ops->hex)
+		ops->hex(o, ev);
+	else if (ops)
+		output_type(o, ent);
+	text_putc(o->text, '\n');
+}
+
+static void output_bin_form(struct output *o, unsigned int cpu, const struct ring_event *ev)
+{
+	const struct trace_entry *ent = ev->data;
+	const struct entry_ops *ops = entry_find(ev);
+
+	if (output_option(o, OUTPUT_CONTEXT_INFO)) {
+		text_add(o->text, &ent->pid, sizeof(ent->pid));
+		text_add(o->text, &cpu, sizeof(cpu));
+		text_add(o->text, &ev->ts, sizeof(ev->ts));
+	}
+	if (ops && ops->bin)
+		ops->bin(o, ev);
+	else if (ops)
+		output_type(o, ent);
+}
+
+static bool output_msg_only(struct output *o, const struct ring_event *ev)
+{
+	const struct entry_ops *ops;
+
+	if (!output_option(o, OUTPUT_PRINTK_MSG_ONLY) || !output_option(o, OUTPUT_PRINTK))
+		return false;
+	ops = entry_find(ev);
+	if (!ops || !ops->msg_only)
+		return false;
+	ops->msg_only(o, ev);
+	return true;
+}
+
+static void output_form(struct output *o, unsigned int cpu, const struct ring_event *ev,
+			uint64_t next_ts)
+{
+	if (output_msg_only(o, ev))
+		return;
+	if (output_option(o, OUTPUT_BIN))
+		output_bin_form(o, cpu, ev);
+	else if (output_option(o, OUTPUT_HEX))
+		output_hex_form(o, cpu, ev);
+	else if (output_option(o, OUTPUT_RAW))
+		output_raw_form(o, cpu, ev);
 	else
-		text_putc(o->text, '\n');
+		output_trace_form(o, cpu, ev, next_ts);
 }
 
 void output_event(struct output *o, unsigned int cpu, const struct ring_event *ev, uint64_t next_ts)
@@ -128,11 +166,18 @@ void output_event(struct output *o, unsigned int cpu, const struct ring_event *e
 	output_lost(o, cpu, ev->lost);
 	if (ev->len < sizeof(struct trace_entry))
 		text_puts(o->text, "[ENTRY TOO SHORT]\n");
-	else if (output_option(o, OUTPUT_HEX))
-		output_hex_form(o, cpu, ev);
-	else if (output_option(o, OUTPUT_RAW))
-		output_raw_form(o, cpu, ev);
 	else
-		output_trace_form(o, cpu, ev, next_ts);
+		output_form(o, cpu, ev, next_ts);
 	o->index++;
+}
+
+void output_set_options(struct output *o, uint32_t options)
+{
+	uint32_t keep = OUTPUT_LATENCY_FORMAT, changed;
+
+	options = (options & ~keep) | (o->cfg.options & keep);
+	changed = options ^ o->cfg.options;
+	o->cfg.options = options;
+	if (changed & (OUTPUT_SYM_OFFSET | OUTPUT_SYM_ADDR))
+		output_forget_symbols(o);
 }

@@ -2,72 +2,106 @@
 /*
  * output.h - events as text, byte for byte as the kernel's trace and trace_pipe files (6.1).
  *
- * Nothing here knows a machine: names come from struct output_config.
+ * Nothing here knows a machine: names come from struct output_config. Unlike the kernel's, a line
+ * may be longer than a page: there is no "[LINE TOO BIG]".
  */
 #ifndef HVTRACE_TRACER_OUTPUT_H
 #define HVTRACE_TRACER_OUTPUT_H
 
 #include "tracer/comms.h"
+#include "tracer/output-options.h"
 #include "tracer/ring.h"
 #include "tracer/text.h"
 
-/* The options of the same names in tracefs that change how events are printed. */
-enum output_option {
-	OUTPUT_PRINT_PARENT = 1 << 0,
-	OUTPUT_SYM_OFFSET = 1 << 1,
-	OUTPUT_SYM_ADDR = 1 << 2,
-	OUTPUT_VERBOSE = 1 << 3,
-	OUTPUT_RAW = 1 << 4,
-	OUTPUT_HEX = 1 << 5,
-	OUTPUT_ANNOTATE = 1 << 6,
-	OUTPUT_CONTEXT_INFO = 1 << 7,
-	OUTPUT_IRQ_INFO = 1 << 8,
-	OUTPUT_RECORD_TGID = 1 << 9,
-	OUTPUT_LATENCY_FORMAT = 1 << 10,
+/* The symbol that an address is in. */
+struct output_symbol {
+	const char *name;
+	const char *module; /* NULL: the kernel itself */
+	uint64_t off, size; /* distance from its start; its size */
 };
 
-#define OUTPUT_DEFAULT                                                                             \
-	(OUTPUT_PRINT_PARENT | OUTPUT_ANNOTATE | OUTPUT_CONTEXT_INFO | OUTPUT_IRQ_INFO)
+/* The longest latency of a tracer that looks for it, for the header of latency-format. */
+struct output_latency {
+	uint64_t ns;
+	unsigned int cpu;
+	char comm[COMM_LEN];
+	int32_t pid, nice;
+	uint32_t uid, policy, rt_priority;
+	uint64_t started, ended; /* addresses; 0: it has no such places */
+};
 
+/* All that it points to outlives the output. */
 struct output_config {
-	uint32_t options;
+	uint32_t options;    /* enum output_option */
 	const char *tracer;  /* "function" */
 	const char *release; /* of the kernel */
-	const char
-		*preempt_model; /* as latency-format names it: "server", "desktop", "preempt" … */
+	/* As latency-format names it: "server", "desktop", "preempt", "preempt_rt"; NULL when it is
+	 * not known. */
+	const char *preempt_model;
+	/* What stands below the tracer's name when there is nothing to print (the snapshot file's
+	 * help). NULL: the same as otherwise. */
+	const char *help;
 	unsigned int cpus;
 	bool ns;	     /* times are nanoseconds; otherwise bare counts */
 	uint64_t time_start; /* latency-format: times are printed since this one */
-	unsigned int cpu;    /* latency-format: the CPU that the header names */
+	struct output_latency latency;
+	uint64_t kretprobe; /* address that kretprobes make functions return to; 0: there is none */
 	struct comms *comms;
-	/*
-	 * Name of the symbol that addr is in, with its distance from the symbol's start and the
-	 * symbol's size, as the kernel's kallsyms_lookup(); NULL when it is in none.
-	 */
-	const char *(*symbol)(void *arg, uint64_t addr, uint64_t *off, uint64_t *size);
+
+	/* Whoever prints calls these, with arg. */
 	void *arg;
+	/* As the kernel's kallsyms_lookup(); false when addr is in no symbol. */
+	bool (*symbol)(void *arg, uint64_t addr, struct output_symbol *sym);
+	/*
+	 * A number that changes when symbols do (modules that come and go). NULL: they never do.
+	 */
+	uint64_t (*symbols_version)(void *arg);
+	/*
+	 * A string of the kernel's: trace_puts() and trace_printk() record its address. It lasts
+	 * until the next call; NULL when it cannot be read. May be NULL: none can.
+	 */
+	const char *(*string)(void *arg, uint64_t addr);
+	/*
+	 * The file that process tgid has mapped where ip is, and where that mapping starts; as
+	 * string(). False: nothing is mapped there, or it is not a file, or the process has gone.
+	 */
+	bool (*user_object)(void *arg, uint32_t tgid, uint64_t ip, const char **file,
+			    uint64_t *start);
 };
+
+struct symbol_cache;
 
 /* One reading of a trace from its beginning. */
 struct output {
 	struct output_config cfg;
-	struct text *text; /* where everything goes */
-	uint64_t index;	   /* events printed */
-	uint64_t started;  /* CPUs (below 64) of which an event was printed */
-	bool overrun;	   /* events were lost before the beginning */
+	struct text *text;	      /* where everything goes */
+	uint64_t index;		      /* events printed */
+	uint64_t started;	      /* CPUs (below 64) of which an event was printed */
+	bool overrun;		      /* events were lost before the beginning */
+	struct symbol_cache *symbols; /* NULL: there was no memory for it */
+	uint64_t symbols_version;
 };
 
+/* To be ended by output_exit(). */
 void output_init(struct output *o, const struct output_config *cfg, struct text *text);
+void output_exit(struct output *o);
+/*
+ * Other options from now on. As in the kernel, latency-format stays what it was at the beginning.
+ */
+void output_set_options(struct output *o, uint32_t options);
+/* Look whether symbols have changed; to be called now and then. */
+void output_check_symbols(struct output *o);
 
 /*
- * What a trace file begins with: entries are in the buffers, written is these and the overrun ones.
- * trace_pipe has no header, and no "buffer started" lines.
+ * What a trace file begins with: entries are in the buffers, written is these and the overrun ones;
+ * nothing of them will be printed when it is empty. trace_pipe has no header, and no "buffer
+ * started" lines.
  */
-void output_header(struct output *o, uint64_t entries, uint64_t written);
+void output_header(struct output *o, uint64_t entries, uint64_t written, bool empty);
 
 /*
  * One event, after a line about lost ones. next_ts is the time of the event that will follow, the
- * event's own when there is none.
+ * event's own when there is none; only latency-format prints it.
  */
 void output_event(struct output *o, unsigned int cpu, const struct ring_event *ev,
 		  uint64_t next_ts);

@@ -195,3 +195,18 @@ bool ring_next(struct ring_cursor *c, struct ring_event *ev)
 		return ring_consume_event(c->ring, ev, c->data, true);
 	return look_event(c, ev, true);
 }
+
+uint64_t ring_cursor_left(struct ring_cursor *c)
+{
+	struct ring *r = c->ring;
+	uint64_t written;
+
+	pthread_mutex_lock(&r->read_lock);
+	pthread_mutex_lock(&r->lock);
+	if (cursor_stale(c))
+		start_anew(c);
+	written = r->left.events + atomic_load_explicit(&r->tail->entries, memory_order_relaxed);
+	pthread_mutex_unlock(&r->lock);
+	pthread_mutex_unlock(&r->read_lock);
+	return written - c->next + c->lost;
+}

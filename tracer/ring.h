@@ -99,6 +99,8 @@ struct ring_cursor *ring_consume(struct ring *r);
 bool ring_peek(struct ring_cursor *c, struct ring_event *ev);
 bool ring_next(struct ring_cursor *c, struct ring_event *ev);
 void ring_cursor_free(struct ring_cursor *c); /* NULL is allowed */
+/* Of a looking cursor: how many events, now in the ring or lost by now, it has not returned. */
+uint64_t ring_cursor_left(struct ring_cursor *c);
 
 /*
  * Consume up to one page in raw form into page[RING_PAGE_SIZE], as trace_pipe_raw gives it: lost

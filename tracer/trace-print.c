@@ -4,61 +4,31 @@
 
 #include <errno.h>
 
-#include "tracer/merge.h"
-#include "tracer/output.h"
+#include "tracer/reader.h"
 
-enum { FLUSH_AT = 1 << 16 }; /* bytes of text gathered before they are written */
-
-static const char *symbol_name(void *arg, uint64_t addr, uint64_t *off, uint64_t *size)
+static bool find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
 {
 	const struct trace *t = arg;
-	const struct guestsym_symbol *sym = modules_find(t, addr, off, size);
+	const struct guestsym_symbol *found = modules_find(t, addr, &sym->off, &sym->size);
 
-	if (!sym)
-		sym = guestsym_find(t->gs, addr - t->guest.slide, off, size);
-	return sym ? sym->name : NULL;
+	if (!found)
+		found = guestsym_find(t->gs, addr - t->guest.slide, &sym->off, &sym->size);
+	if (!found)
+		return false;
+	sym->name = found->name;
+	return true;
 }
 
-static void print_header(struct trace *t, struct output *o)
+static int copy_text(struct reader *r, FILE *out)
 {
-	uint64_t entries = 0, overrun = 0;
+	char buf[1 << 14];
+	ssize_t n;
 
-	for (unsigned int i = 0; i < t->vcpus; i++) {
-		struct ring_stats st;
-
-		ring_get_stats(t->ring[i], &st);
-		entries += st.entries;
-		overrun += st.overrun;
+	while ((n = reader_read(r, buf, sizeof(buf))) > 0) {
+		if (fwrite(buf, 1, (size_t)n, out) != (size_t)n)
+			return errno ? -errno : -EIO;
 	}
-	output_header(o, entries, entries + overrun);
-}
-
-static int text_write(struct text *text, FILE *out)
-{
-	size_t n;
-
-	if (text->failed)
-		return -ENOMEM;
-	n = fwrite(text->buf, 1, text->len, out);
-	if (n != text->len)
-		return errno ? -errno : -EIO;
-	text->len = 0;
-	return 0;
-}
-
-static int print_events(struct merge *merge, struct output *o, FILE *out)
-{
-	struct ring_event ev;
-	unsigned int cpu;
-	uint64_t next;
-	int ret = 0;
-
-	while (!ret && merge_next(merge, &ev, &cpu)) {
-		output_event(o, cpu, &ev, merge_peek(merge, &next) ? next : ev.ts);
-		if (o->text->len >= FLUSH_AT)
-			ret = text_write(o->text, out);
-	}
-	return ret;
+	return (int)n;
 }
 
 int trace_print(struct trace *t, FILE *out)
@@ -70,22 +40,15 @@ int trace_print(struct trace *t, FILE *out)
 		.cpus = t->vcpus,
 		.ns = t->clock->ns,
 		.comms = t->comms,
-		.symbol = symbol_name,
+		.symbol = find_symbol,
 		.arg = t,
 	};
-	struct merge *merge = merge_new(t->ring, t->vcpus, false);
-	struct text text = {0};
-	struct output o;
+	struct reader *r = reader_open(t->ring, t->vcpus, READER_ALL_CPUS, false, &cfg);
 	int ret;
 
-	if (!merge)
+	if (!r)
 		return -ENOMEM;
-	output_init(&o, &cfg, &text);
-	print_header(t, &o);
-	ret = print_events(merge, &o, out);
-	if (!ret)
-		ret = text_write(&text, out);
-	merge_free(merge);
-	text_free(&text);
+	ret = copy_text(r, out);
+	reader_close(r);
 	return ret;
 }

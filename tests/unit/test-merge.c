@@ -19,15 +19,18 @@ static void expect(struct merge *m, uint64_t ts, unsigned int cpu, uint64_t lost
 {
 	struct ring_event ev;
 	unsigned int got;
-	uint64_t peek;
+	struct ring_event peek;
 
-	assert_true(merge_peek(m, &peek));
-	assert_int_equal(peek, ts);
+	assert_true(merge_peek(m, &peek, &got));
+	assert_int_equal(peek.ts, ts);
+	assert_int_equal(got, cpu);
+	assert_int_equal(peek.lost, lost);
+	assert_memory_equal(peek.data, &(uint32_t){cpu}, sizeof(uint32_t));
 	assert_true(merge_next(m, &ev, &got));
 	assert_int_equal(ev.ts, ts);
 	assert_int_equal(got, cpu);
 	assert_int_equal(ev.lost, lost);
-	merge_peek(m, &peek); /* the data must stay */
+	merge_peek(m, &peek, &got); /* the data must stay */
 	assert_memory_equal(ev.data, &(uint32_t){cpu}, sizeof(uint32_t));
 }
 
@@ -39,19 +42,23 @@ static void check_order(bool consume)
 	unsigned int cpu;
 
 	assert_false(merge_next(m, &ev, &cpu));
+	assert_false(merge_peek(m, &ev, &cpu));
 	put(rings[2], 10, 2);
 	put(rings[0], 20, 0);
 	put(rings[3], 10, 3);
 	put(rings[2], 20, 2);
 	put(rings[0], 20, 0);
+	assert_int_equal(merge_peek(m, &ev, &cpu), consume); /* written after the merge began */
+	merge_extend(m);
 	expect(m, 10, 2, 0);
 	expect(m, 10, 3, 0);
 	expect(m, 20, 0, 0);
 	expect(m, 20, 0, 0);
 	expect(m, 20, 2, 0);
-	assert_false(merge_peek(m, &(uint64_t){0}));
+	assert_false(merge_peek(m, &ev, &cpu));
 	put(rings[3], 15, 3); /* late: it was not there when 20 was */
 	put(rings[0], 30, 0);
+	merge_extend(m);
 	expect(m, 15, 3, 0);
 	expect(m, 30, 0, 0);
 	assert_false(merge_next(m, &ev, &cpu));
@@ -69,6 +76,76 @@ static void test_order(void **state)
 	(void)state;
 	check_order(false);
 	check_order(true);
+}
+
+/* What comes while the events that were there are read does not keep the reader from its end. */
+static void test_end(void **state)
+{
+	struct ring *ring = ring_new(0);
+	struct merge *m;
+	struct ring_event ev;
+	unsigned int cpu;
+	uint64_t ts = 0;
+
+	(void)state;
+	while (ts < 600)
+		put(ring, ++ts, 0);
+	m = merge_new(&ring, 1, false);
+	for (uint64_t i = 1; i <= 600; i++) {
+		expect(m, i, 0, 0);
+		if (i % 2)
+			put(ring, ++ts, 0);
+	}
+	assert_false(merge_next(m, &ev, &cpu));
+	merge_extend(m);
+	for (uint64_t i = 601; i <= ts; i++)
+		expect(m, i, 0, 0);
+	assert_false(merge_next(m, &ev, &cpu));
+
+	/* All that was there is overwritten before it is read: then there is nothing to read. */
+	for (int i = 0; i < 10; i++)
+		put(ring, ++ts, 0);
+	merge_extend(m);
+	for (int i = 0; i < 3 * 510; i++)
+		put(ring, ++ts, 0);
+	assert_false(merge_next(m, &ev, &cpu));
+	merge_extend(m);
+	assert_true(merge_next(m, &ev, &cpu));
+	assert_true(ev.lost > 10);
+
+	/* And after a reset only what is new. */
+	ring_reset(ring);
+	merge_extend(m);
+	assert_false(merge_next(m, &ev, &cpu));
+	put(ring, 5, 0);
+	merge_extend(m);
+	expect(m, 5, 0, 0);
+	assert_false(merge_next(m, &ev, &cpu));
+	merge_free(m);
+	ring_free(ring);
+}
+
+/* Another consumer takes what this one has seen. */
+static void test_two_consumers(void **state)
+{
+	struct ring *ring = ring_new(0);
+	struct merge *a = merge_new(&ring, 1, true), *b = merge_new(&ring, 1, true);
+	struct ring_event ev;
+	unsigned int cpu;
+
+	(void)state;
+	put(ring, 1, 0);
+	put(ring, 2, 0);
+	assert_true(merge_peek(a, &ev, &cpu));
+	assert_int_equal(ev.ts, 1);
+	assert_true(merge_next(b, &ev, &cpu));
+	assert_int_equal(ev.ts, 1);
+	assert_true(merge_take(a, &ev, cpu));
+	assert_int_equal(ev.ts, 2);
+	assert_false(merge_take(a, &ev, cpu));
+	merge_free(a);
+	merge_free(b);
+	ring_free(ring);
 }
 
 /* Lost events are told with the CPU that lost them. */
@@ -125,8 +202,8 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_order),	      cmocka_unit_test(test_end),
+		cmocka_unit_test(test_two_consumers), cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_random),
 	};
 

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* reader.c - reads the rings of a trace as text; see reader.h. */
+#include "tracer/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tracer/merge.h"
+#include "tracer/ring-page.h"
+
+struct reader {
+	bool consume;
+	unsigned int nr;
+	int cpu;
+	struct merge *merge; /* NULL: a trace file of which nothing has been read */
+	bool ended;	     /* the end of a trace file was told */
+	struct output out;
+	uint8_t data[RING_MAX_DATA]; /* of an event that is not consumed yet */
+	struct text text;	     /* printed, and not returned yet from `taken` on */
+	size_t taken;
+	struct ring *ring[];
+};
+
+/* Start at the oldest events. 0 or -ENOMEM. */
+static int reader_start(struct reader *r)
+{
+	struct ring **chosen = calloc(r->nr, sizeof(struct ring *));
+
+	if (!chosen)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < r->nr; i++) {
+		if (r->cpu == READER_ALL_CPUS || (unsigned int)r->cpu == i)
+			chosen[i] = r->ring[i];
+	}
+	r->merge = merge_new(chosen, r->nr, r->consume);
+	free(chosen);
+	return r->merge ? 0 : -ENOMEM;
+}
+
+struct reader *reader_open(struct ring *const *rings, unsigned int nr, int cpu, bool consume,
+			   const struct output_config *cfg)
+{
+	struct reader *r = calloc(1, sizeof(*r) + nr * sizeof(struct ring *));
+
+	if (!r)
+		return NULL;
+	r->consume = consume;
+	r->nr = nr;
+	r->cpu = cpu;
+	memcpy(r->ring, rings, nr * sizeof(struct ring *));
+	output_init(&r->out, cfg, &r->text);
+	if (consume && reader_start(r)) {
+		reader_close(r);
+		return NULL;
+	}
+	return r;
+}
+
+void reader_close(struct reader *r)
+{
+	if (!r)
+		return;
+	merge_free(r->merge);
+	output_exit(&r->out);
+	text_free(&r->text);
+	free(r);
+}
+
+void reader_set_options(struct reader *r, uint32_t options)
+{
+	output_set_options(&r->out, options);
+}
+
+/* Up to len bytes of what is printed already. */
+static size_t give(struct reader *r, void *buf, size_t len)
+{
+	size_t n = r->text.len - r->taken;
+
+	if (n > len)
+		n = len;
+	if (!n)
+		return 0;
+	memcpy(buf, r->text.buf + r->taken, n);
+	r->taken += n;
+	if (r->taken == r->text.len)
+		r->taken = r->text.len = 0;
+	return n;
+}
+
+/* --- trace -------------------------------------------------------------------------------- */
+
+static void print_header(struct reader *r)
+{
+	uint64_t entries = 0, overrun = 0;
+	struct ring_event ev;
+	unsigned int cpu;
+
+	for (unsigned int i = 0; i < r->nr; i++) {
+		struct ring_stats st;
+
+		if (!r->ring[i])
+			continue;
+		ring_get_stats(r->ring[i], &st);
+		entries += st.entries;
+		overrun += st.overrun;
+	}
+	output_header(&r->out, entries, entries + overrun, !merge_peek(r->merge, &ev, &cpu));
+}
+
+static bool print_next(struct reader *r)
+{
+	struct ring_event ev, next;
+	unsigned int cpu, next_cpu;
+	uint64_t next_ts;
+
+	if (!merge_next(r->merge, &ev, &cpu))
+		return false;
+	next_ts = ev.ts;
+	if (r->out.cfg.options & OUTPUT_LATENCY_FORMAT && merge_peek(r->merge, &next, &next_cpu))
+		next_ts = next.ts;
+	/* Who does not consume is not told how many (ring_buffer_iter_dropped). */
+	if (ev.lost)
+		ev.lost = RING_LOST_UNKNOWN;
+	output_event(&r->out, cpu, &ev, next_ts);
+	return true;
+}
+
+static ssize_t read_trace(struct reader *r, char *buf, size_t len)
+{
+	size_t done = give(r, buf, len);
+
+	if (!r->merge) {
+		if (reader_start(r))
+			return -ENOMEM;
+		print_header(r);
+	} else if (r->ended) {
+		merge_extend(r->merge);
+	}
+	while (done < len) {
+		while (r->text.len < len - done && print_next(r))
+			;
+		if (r->text.failed)
+			return -ENOMEM;
+		if (!r->text.len)
+			break;
+		done += give(r, buf + done, len - done);
+	}
+	r->ended = !done && len;
+	return (ssize_t)done;
+}
+
+void reader_rewind(struct reader *r)
+{
+	struct output_config cfg = r->out.cfg;
+
+	if (r->consume)
+		return;
+	merge_free(r->merge);
+	r->merge = NULL;
+	r->ended = false;
+	r->text.len = r->taken = 0;
+	output_exit(&r->out);
+	output_init(&r->out, &cfg, &r->text);
+}
+
+/* --- trace_pipe --------------------------------------------------------------------------- */
+
+static bool same_event(const struct ring_event *a, const struct ring_event *b)
+{
+	return a->ts == b->ts && a->lost == b->lost && a->len == b->len &&
+	       !memcmp(a->data, b->data, a->len);
+}
+
+/*
+ * Consume the event that was printed from `before` on. Another consumer may have taken it by now,
+ * for unlike the kernel's they do not keep each other away: then it is not ours to print, but the
+ * one behind it, if there is one, is.
+ */
+static void consume_printed(struct reader *r, size_t before, const struct ring_event *ev,
+			    unsigned int cpu)
+{
+	struct ring_event got;
+	bool taken = merge_take(r->merge, &got, cpu);
+
+	if (taken && same_event(ev, &got))
+		return;
+	r->text.len = before;
+	r->out.index--;
+	if (taken)
+		output_event(&r->out, cpu, &got, got.ts);
+}
+
+/* Print and consume the next event, unless the text would then be too long and is not empty. */
+static bool print_and_consume(struct reader *r, size_t len)
+{
+	size_t before = r->text.len;
+	struct ring_event ev;
+	unsigned int cpu;
+
+	if (!merge_peek(r->merge, &ev, &cpu))
+		return false;
+	ev.data = memcpy(r->data, ev.data, ev.len);
+	output_event(&r->out, cpu, &ev, ev.ts);
+	if (before && r->text.len > len) {
+		r->text.len = before;
+		return false;
+	}
+	consume_printed(r, before, &ev, cpu);
+	return true;
+}
+
+static ssize_t read_pipe(struct reader *r, char *buf, size_t len)
+{
+	size_t done = give(r, buf, len);
+
+	if (done)
+		return (ssize_t)done;
+	merge_extend(r->merge);
+	r->out.index = 1; /* counts from here on at each read, and from 1 (tracing_read_pipe) */
+	while (r->text.len < len && print_and_consume(r, len))
+		;
+	if (r->text.failed)
+		return -ENOMEM;
+	return (ssize_t)give(r, buf, len);
+}
+
+ssize_t reader_read(struct reader *r, void *buf, size_t len)
+{
+	output_check_symbols(&r->out);
+	return r->consume ? read_pipe(r, buf, len) : read_trace(r, buf, len);
+}
