@@ -1,5 +1,6 @@
 # Programs that measure and print: `make bench` runs them one after the other.
 bench-programs += tests/bench/bench-ring
+bench-programs += tests/bench/bench-output
 bench-programs += tests/bench/bench-exits
 bench-programs += tests/bench/bench-hits
 bench-scripts  += tests/bench/bench-attach

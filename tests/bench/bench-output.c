@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * bench-output.c - lines of text per second that one thread reads from full ring buffers of
+ * function records, as from a trace file and from trace_pipe. Seconds are of CPU time.
+ *
+ * The functions are as a busy kernel's: 37,000 symbols are known, a few thousand of them occur,
+ * some far more often than others.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tracer/entry.h"
+#include "tracer/reader.h"
+
+enum { ROUNDS = 5, CPUS_MAX = 8, EVENTS = 500 * 1000, SYMBOLS = 37000, USED = 4000 };
+
+#define TEXT_START UINT64_C(0xffffffff81000000)
+
+struct bench {
+	char name[SYMBOLS][32];
+	uint64_t addr[SYMBOLS];
+	struct comms *comms;
+	struct ring *ring[CPUS_MAX];
+};
+
+static double cpu_time(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static bool find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
+{
+	const struct bench *b = arg;
+	size_t lo = 0, hi = SYMBOLS;
+
+	while (hi - lo > 1) {
+		size_t mid = (lo + hi) / 2;
+
+		if (b->addr[mid] <= addr)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	sym->name = b->name[lo];
+	sym->off = addr - b->addr[lo];
+	sym->size = 256;
+	return true;
+}
+
+/* Some thousand functions, the first ones most often. */
+static uint64_t pick(const struct bench *b, uint64_t *seed)
+{
+	uint64_t x, y;
+
+	*seed = *seed * UINT64_C(6364136223846793005) + 1;
+	x = (*seed >> 40) % USED;
+	y = (*seed >> 20) % USED;
+	return b->addr[x * y / USED * (SYMBOLS / USED)];
+}
+
+static void fill(struct bench *b, unsigned int cpus)
+{
+	uint64_t seed = 1;
+
+	for (uint64_t i = 0; i < EVENTS; i++) {
+		struct trace_function_entry *e =
+			ring_reserve(b->ring[i % cpus], sizeof(*e), i * 500);
+
+		if (!e)
+			exit(1);
+		*e = (struct trace_function_entry){
+			.ent = {.type = TRACE_FN, .flags = i & 1, .pid = 100 + (int)(i >> 8) % 20},
+			.ip = pick(b, &seed),
+			.parent_ip = pick(b, &seed) + 40,
+		};
+		ring_commit(b->ring[i % cpus]);
+	}
+}
+
+/* Lines per second of one reading; all lines are there. */
+static double run(struct bench *b, bool consume, uint32_t options, size_t len)
+{
+	const struct output_config cfg = {
+		.options = options,
+		.tracer = "function",
+		.release = "6.1.0",
+		.cpus = CPUS_MAX,
+		.ns = true,
+		.comms = b->comms,
+		.symbol = find_symbol,
+		.arg = b,
+	};
+	struct reader *r = reader_open(b->ring, CPUS_MAX, READER_ALL_CPUS, consume, &cfg);
+	char *buf = malloc(len);
+	size_t bytes = 0;
+	double start, took;
+	ssize_t n;
+
+	if (!r || !buf)
+		exit(1);
+	start = cpu_time();
+	while ((n = reader_read(r, buf, len)) > 0)
+		bytes += (size_t)n;
+	took = cpu_time() - start;
+	reader_close(r);
+	free(buf);
+	if (bytes < (size_t)EVENTS * 60)
+		exit(1);
+	return EVENTS / took;
+}
+
+static void rings_new(struct bench *b, unsigned int cpus)
+{
+	for (unsigned int i = 0; i < CPUS_MAX; i++) {
+		ring_free(b->ring[i]);
+		b->ring[i] = ring_new(i < cpus ? (size_t)EVENTS / cpus * 32 : 0);
+		if (!b->ring[i])
+			exit(1);
+	}
+	fill(b, cpus);
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void measure(struct bench *b, const char *what, unsigned int cpus, bool consume,
+		    uint32_t options, size_t len)
+{
+	double rate[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		rings_new(b, cpus);
+		rate[i] = run(b, consume, options, len);
+	}
+	qsort(rate, ROUNDS, sizeof(rate[0]), compare);
+	printf("%-34s %u of %d CPUs %6.2f M lines/s (median of %d, %.2f to %.2f)\n", what, cpus,
+	       CPUS_MAX, rate[ROUNDS / 2] / 1e6, ROUNDS, rate[0] / 1e6, rate[ROUNDS - 1] / 1e6);
+}
+
+int main(void)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+
+	if (b)
+		b->comms = comms_new(COMMS_DEFAULT_NR);
+	if (!b || !b->comms)
+		exit(1);
+	for (int i = 0; i < SYMBOLS; i++) {
+		b->addr[i] = TEXT_START + (uint64_t)i * 256;
+		snprintf(b->name[i], sizeof(b->name[i]), "some_function_%d", i);
+	}
+	for (int i = 0; i < 20; i++)
+		comms_note(b->comms, 100 + i, 100, "a-task-name\0\0\0\0");
+	measure(b, "trace", 1, false, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, "trace", 4, false, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, "trace, reads of 4 KB", 4, false, OUTPUT_DEFAULT, 4096);
+	measure(b, "trace with offsets and TGID", 4, false,
+		OUTPUT_DEFAULT | OUTPUT_SYM_OFFSET | OUTPUT_RECORD_TGID, 1 << 17);
+	measure(b, "trace_pipe", 1, true, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, "trace_pipe", 4, true, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, "trace_pipe, reads of 4 KB", 4, true, OUTPUT_DEFAULT, 4096);
+	for (int i = 0; i < CPUS_MAX; i++)
+		ring_free(b->ring[i]);
+	comms_free(b->comms);
+	free(b);
+	return 0;
+}
