@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* attach.c - puts the probes of a trace into a machine, and takes them out again. */
-#include "tracer/internal.h"
+#include "tracer/instance.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@ static int insert_all(struct trace *t, char *err, size_t errlen)
 	machine_pause(t->m);
 	pthread_mutex_lock(&t->change);
 	ret = probes_insert(t, 0, 0);
+	t->placed = !ret;
 	pthread_mutex_unlock(&t->change);
 	machine_resume(t->m);
 	if (ret)
@@ -46,7 +47,7 @@ static int look_around(struct trace *t, char *err, size_t errlen)
 	ret = modules_update(t);
 	if (ret)
 		snprintf(err, errlen, "the guest's modules cannot be read: %s", strerror(-ret));
-	return ret ? ret : probes_check(t, err, errlen);
+	return ret ? ret : selection_configure(t, err, errlen);
 }
 
 /* What a tracer that was killed has left keeps others from patching the same sites. */
@@ -95,12 +96,20 @@ static int open_attached(struct trace *t, char *err, size_t errlen)
 	return trampoline_open(t, err, errlen);
 }
 
+static bool trace_records(const struct trace *t)
+{
+	for (size_t i = 0; i < t->probes.nr; i++)
+		if (t->probes.v[i].flags & PROBE_FL_RECORD)
+			return true;
+	return false;
+}
+
 int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 {
 	char why[256];
 	int ret;
 
-	if (t->cfg.engine == TRACE_ENGINE_TRAP || !t->probes.selected)
+	if (t->cfg.engine == TRACE_ENGINE_TRAP || !trace_records(t))
 		return 0;
 	ret = t->cfg.running ? open_attached(t, why, sizeof(why))
 			     : trampoline_open(t, why, sizeof(why));
@@ -108,6 +117,7 @@ int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 		ret = text_lock_init(t);
 	if (!ret) {
 		t->engine = &trampoline_probe_ops;
+		instances_tell_payload(t);
 		return 0;
 	}
 	if (t->cfg.engine == TRACE_ENGINE_TRAMPOLINE) {
@@ -189,7 +199,7 @@ int trace_detach(struct trace *t)
 	error = close_trampoline(t, end);
 	ret = ret ? ret : error;
 	for (unsigned int i = 0; i < t->vcpus; i++)
-		ring_record(t->ring[i], false);
+		ring_record(t->instances->ring[i], false);
 	borrow_free(t->borrow);
 	t->borrow = NULL;
 	error = atomic_load(&t->error);

@@ -2,6 +2,7 @@
 /* collect.c - from staging rings to ring buffers. */
 #include "tracer/collect.h"
 #include "tracer/entry.h"
+#include "tracer/instance.h"
 #include "tracer/preempt.h"
 #include "tracer/staging.h"
 
@@ -82,27 +83,73 @@ static uint64_t batch_look(struct trace *t, const struct payload_record *r, size
 	return functions;
 }
 
+static uint32_t record_probe(const struct trace *t, const struct payload_record *r)
+{
+	uint32_t func = funcs_at(t->funcs, KERNEL_HALF | r->ip);
+
+	return func == FUNC_NONE ? UINT32_MAX : t->func_probe[func];
+}
+
+static bool record_taken(const struct instance *i, const struct payload_record *r)
+{
+	const struct trace *t = i->t;
+
+	if (record_type(r) != PAYLOAD_FUNCTION ||
+	    !pid_filter_traces(&i->pids, (int32_t)(r->task & RECORD_PID_MASK)))
+		return false;
+	return i->all || instance_bit(i->takes, i->room, record_probe(t, r));
+}
+
+/* `left` is how many it may take. */
+static void instance_collect(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+			     size_t n, uint64_t tsc, uint64_t left)
+{
+	struct clock_reading now;
+	struct trace *t = i->t;
+
+	if (!i->on || !i->tracer->functions || !(i->cpumask >> vcpu & 1) || !left)
+		return;
+	if (i->clock->begin)
+		i->clock->begin(t, vcpu, tsc, &now);
+	for (size_t k = 0; k < n && left; k++) {
+		if (!record_taken(i, &r[k]))
+			continue;
+		collect_function(i->ring[vcpu], &r[k], i->clock->read(t, &now, r[k].tsc));
+		left--;
+	}
+}
+
+/* How many of these the top level takes, as far as the number of events is limited. */
+static uint64_t top_admits(struct trace *t, unsigned int vcpu, const struct payload_record *r,
+			   size_t n, uint64_t functions)
+{
+	const struct instance *top = t->instances;
+	uint64_t taken = functions;
+
+	if (!top->on || !top->tracer->functions || !(top->cpumask >> vcpu & 1))
+		return 0;
+	if (!top->all || pid_filter_on(&top->pids)) {
+		taken = 0;
+		for (size_t i = 0; i < n; i++)
+			taken += record_taken(top, &r[i]);
+	}
+	return trace_admit(t, taken);
+}
+
 static void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r,
 			  size_t n)
 {
-	struct ring *ring = t->ring[vcpu];
-	struct clock_reading now;
-	const struct payload_record *last = NULL;
-	uint64_t tsc = 0, left = batch_look(t, r, n, &tsc);
+	uint64_t tsc = 0, functions = batch_look(t, r, n, &tsc), left;
+	bool done = atomic_load(&t->done);
 
-	left = trace_admit(t, left);
-	if (left && t->clock->begin)
-		t->clock->begin(t, vcpu, tsc, &now);
-	for (size_t i = 0; i < n && left; i++) {
-		if (record_type(&r[i]) != PAYLOAD_FUNCTION)
-			continue;
-		collect_function(ring, &r[i], t->clock->read(t, &now, r[i].tsc));
-		last = &r[i];
-		left--;
-	}
-	if (last)
-		atomic_store_explicit(&t->at_ip[vcpu], KERNEL_HALF | last->ip,
-				      memory_order_relaxed);
+	if (!functions)
+		return;
+	trace_seen(t, tsc);
+	left = top_admits(t, vcpu, r, n, functions);
+	for (struct instance *i = t->instances; i; i = i->next)
+		instance_collect(i, vcpu, r, n, tsc, i == t->instances ? left : done ? 0 : n);
+	atomic_store_explicit(&t->at_ip[vcpu], KERNEL_HALF | r[n - 1].ip, memory_order_relaxed);
+	instances_wake(t);
 }
 
 /* True: there was something. */

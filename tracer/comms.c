@@ -151,3 +151,26 @@ int32_t comms_tgid(struct comms *c, int32_t pid)
 	pthread_mutex_unlock(&c->lock);
 	return tgid;
 }
+
+void comms_each(struct comms *c,
+		void (*fn)(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN]),
+		void *arg)
+{
+	pthread_mutex_lock(&c->lock);
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct place *p = &c->place[i];
+		int32_t pid = atomic_load_explicit(&p->pid, memory_order_relaxed);
+		char comm[COMM_LEN];
+
+		if (!pid || place_of(c, pid) != i)
+			continue;
+		place_read(p, comm);
+		fn(arg, pid, atomic_load_explicit(&p->tgid, memory_order_relaxed), comm);
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+size_t comms_size(const struct comms *c)
+{
+	return c->nr;
+}

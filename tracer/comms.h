@@ -32,4 +32,10 @@ void comms_find(struct comms *c, int32_t pid, char comm[COMM_LEN]);
 /* Its thread group, 0 when that is not known. Any thread. */
 int32_t comms_tgid(struct comms *c, int32_t pid);
 
+/* What is noted, in the order of the places; fn must not come back here. Any thread. */
+void comms_each(struct comms *c,
+		void (*fn)(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN]),
+		void *arg);
+size_t comms_size(const struct comms *c); /* places */
+
 #endif

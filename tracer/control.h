@@ -37,6 +37,13 @@ bool instance_name(struct trace *t, unsigned int n, char *name, size_t len);
 
 unsigned int trace_vcpus(const struct trace *t);
 
+/*
+ * Hold the guest, and keep others from changing what is patched: to be called around
+ * func_file_write(), and around func_file_close() of a file that was opened for writing.
+ */
+void trace_change_begin(struct trace *t);
+void trace_change_end(struct trace *t);
+
 /* --- recording ------------------------------------------------------------------------------- */
 
 const char *instance_tracer(struct instance *i);
@@ -79,17 +86,17 @@ void instance_read_close(struct instance_reader *r);
  * pipe: off does not matter; 0: nothing now.
  */
 ssize_t instance_read(struct instance_reader *r, void *buf, size_t len, off_t off);
-/*
- * Wait until there may be something for a pipe, at most timeout_ms: true; false: time is over, or
- * -in *end- recording has been switched off after something was read, which ends a pipe.
- */
+/* There is something for a pipe to read. */
+bool instance_has_events(struct instance *i, int vcpu);
+/* Wait for it, at most timeout_ms. The same as above, afterwards. */
 bool instance_wait(struct instance *i, int vcpu, int timeout_ms);
 /* One page as per_cpu/cpuN/trace_pipe_raw gives it: bytes, -EAGAIN, -EINVAL (len). */
 int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len);
 
-/* snapshot: 0 none allocated, 1 allocated. */
+/* Whether memory for a snapshot is allocated. */
 bool instance_has_snapshot(struct instance *i);
-int instance_snapshot(struct instance *i, int vcpu); /* allocate if need be, and swap */
+int instance_snapshot_reserve(struct instance *i);   /* allocate it if need be */
+int instance_snapshot(struct instance *i, int vcpu); /* and swap it with the buffers */
 void instance_snapshot_clear(struct instance *i, int vcpu);
 int instance_snapshot_free(struct instance *i);
 struct instance_reader *instance_snapshot_open(struct instance *i, int vcpu);

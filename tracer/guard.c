@@ -3,7 +3,7 @@
  * guard.c - places in the guest kernel where the trace itself must act: around ftrace_init(), which
  * checks and patches every site; before init memory is freed; at the function of --until.
  */
-#include "tracer/internal.h"
+#include "tracer/instance.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ void guards_booted(struct trace *t)
 		struct probe *p = &t->probes.v[i];
 
 		p->guards &= (uint8_t) ~(GUARD_FTRACE_INIT | GUARD_FREE_INIT);
-		if (!p->guards && !(p->flags & PROBE_FL_RECORD))
+		if (!p->guards && !(p->flags & PROBE_FL_FUNCTION))
 			p->flags |= PROBE_FL_GONE;
 	}
 }
@@ -131,14 +131,14 @@ static int init_memory_freed(struct trace *t)
 	int ret = probes_remove(t, PROBE_FL_INIT, 0);
 
 	init_memory_gone(t);
-	return ret;
+	return ret ? ret : selection_update(t);
 }
 
 static int module_loaded(struct trace *t)
 {
 	int ret = modules_update(t);
 
-	return ret ? ret : probes_insert(t, PROBE_FL_MODULE, 0);
+	return ret ? ret : selection_update(t);
 }
 
 static int guards_do(struct trace *t, uint8_t guards, const struct machine_hit *hit)

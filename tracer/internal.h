@@ -12,7 +12,6 @@
 #include "tracer/borrow.h"
 #include "tracer/comms.h"
 #include "tracer/guest.h"
-#include "tracer/pids.h"
 #include "tracer/ring.h"
 #include "tracer/site.h"
 #include "tracer/tracer.h"
@@ -20,14 +19,16 @@
 /* --- probes ------------------------------------------------------------------------------ */
 
 enum {
-	PROBE_FL_RECORD = 1 << 0, /* the filter selected it: hits become records */
-	PROBE_FL_INIT = 1 << 1,	  /* in memory that the kernel frees after boot */
-	PROBE_FL_SET = 1 << 2,	  /* in the guest now */
-	PROBE_FL_ONCE = 1 << 3,	  /* not a site: any instruction, fires once */
-	PROBE_FL_GONE = 1 << 4,	  /* its memory is not the kernel's text any more */
-	PROBE_FL_MODULE = 1 << 5, /* in a module: found in the running guest */
-	PROBE_FL_GOING = 1 << 6,  /* the module is being unloaded */
-	PROBE_FL_CALL = 1 << 7,	  /* in the guest as a call of the payload, not as a trap */
+	PROBE_FL_RECORD = 1 << 0,   /* some filter selects it: hits become records */
+	PROBE_FL_INIT = 1 << 1,	    /* in memory that the kernel frees after boot */
+	PROBE_FL_SET = 1 << 2,	    /* in the guest now */
+	PROBE_FL_ONCE = 1 << 3,	    /* not a site: any instruction, fires once */
+	PROBE_FL_GONE = 1 << 4,	    /* its memory is not the kernel's text any more */
+	PROBE_FL_MODULE = 1 << 5,   /* in a module: found in the running guest */
+	PROBE_FL_GOING = 1 << 6,    /* the module is being unloaded */
+	PROBE_FL_CALL = 1 << 7,	    /* in the guest as a call of the payload, not as a trap */
+	PROBE_FL_FUNCTION = 1 << 8, /* the site of a function that can be traced */
+	PROBE_FL_CHANGE = 1 << 9,   /* to be removed, or to be set anew */
 };
 
 /* What the trace itself has to do when the guest gets there; see guard.c. */
@@ -39,12 +40,13 @@ enum {
 	GUARD_MODULE_LOAD = 1 << 4, /* a module is about to run */
 	GUARD_MODULE_FREE = 1 << 5, /* a module is about to be freed */
 	GUARD_TEXT_LOCK = 1 << 6,   /* the kernel is about to patch its own text: text-lock.c */
+	GUARD_COMMAND = 1 << 7,	    /* a filter command stands for it */
 };
 
 struct probe {
 	uint64_t va; /* link address */
 	const char *name;
-	uint8_t flags;
+	uint16_t flags;
 	uint8_t guards;
 };
 
@@ -66,13 +68,8 @@ struct probe_ops {
 
 extern const struct probe_ops trap_probe_ops, trampoline_probe_ops;
 
-/* The sites of the kernel image that the configuration selects. 0 or -ENOMEM. */
-int probe_set_init(struct probe_set *set, const struct trace_config *cfg);
-/*
- * Every glob must match something, of the kernel or of a module that is known, and something must
- * be left to trace. -ENOENT with one line in err.
- */
-int probes_check(const struct trace *t, char *err, size_t errlen);
+/* The functions of the kernel image; none is recorded yet. 0 or -ENOMEM. */
+int probe_set_init(struct probe_set *set, const struct guestsym *gs);
 void probe_set_free(struct probe_set *set);
 /* A new one at the end. NULL: no memory. */
 struct probe *probe_add(struct probe_set *set, uint64_t va);
@@ -85,22 +82,22 @@ struct probe *probe_set_at(struct probe_set *set, uint64_t va);
  * sites that hold neither a NOP nor call __fentry__ are left out and counted. The machine is
  * paused. 0 or -errno, then nothing was changed.
  */
-int probes_insert(struct trace *t, uint8_t with, uint8_t without);
+int probes_insert(struct trace *t, uint16_t with, uint16_t without);
 /* Remove those that are in the guest. */
-int probes_remove(struct trace *t, uint8_t with, uint8_t without);
+int probes_remove(struct trace *t, uint16_t with, uint16_t without);
 
-/* A function of this name is to be recorded, as far as filter and notrace go. */
-bool probe_selected(const struct trace_config *cfg, const char *name);
 /* Which function names a list of globs selects: true when any matches. */
 bool glob_list_match(const char *const *globs, size_t nr, const char *name);
 
 /* --- tracers ------------------------------------------------------------------------------ */
 
+struct instance;
+
 struct tracer_ops {
 	const char *name, *desc;
 	bool functions; /* wants the fentry sites that the filter selects */
-	/* A selected site was hit; on the vCPU's thread. NULL when it wants none. */
-	void (*hit)(struct trace *t, const struct probe *p, const struct machine_hit *hit);
+	/* A function that the instance takes was called; on the vCPU's thread, its lock held. */
+	void (*hit)(struct instance *i, const struct probe *p, const struct machine_hit *hit);
 };
 
 extern const struct tracer_ops nop_tracer_ops, function_tracer_ops;
@@ -127,6 +124,8 @@ struct clock_ops {
 const struct clock_ops *clock_find(const char *name); /* NULL name: the default */
 
 struct trampoline;
+struct instance;
+struct funcs;
 
 /* The sites are given back while the guest patches its own text; see text-lock.c */
 struct text_lock {
@@ -146,27 +145,37 @@ struct trace {
 	struct machine *m;
 	const struct guestsym *gs;
 	struct trace_config cfg;
-	struct module_list *modules; /* the latest reading of the guest's, and older ones */
-	const struct tracer_ops *tracer;
-	const struct clock_ops *clock;
+	struct module_list *modules;	/* the latest reading of the guest's, and older ones */
+	struct instance *instances;	/* the top level first */
+	pthread_mutex_t instances_lock; /* the list, and who holds which; taken within change */
+	struct funcs *funcs;		/* that can be named; and which probe each one's is */
+	uint32_t *func_probe;
 	const struct probe_ops *engine;
 	struct guest_kernel guest;
 	struct probe_set probes;
 	uint64_t fentry;	/* address of the kernel's __fentry__ */
 	uint64_t ftrace_return; /* while ftrace_init() runs: where a trap waits for its end */
 	struct comms *comms;
-	struct pid_set pids;
 	unsigned int vcpus;
-	struct ring *ring[MACHINE_MAX_VCPUS];
 	/* Held by whoever writes a ring: a trap's handler, or the collector. */
 	pthread_mutex_t vcpu_lock[MACHINE_MAX_VCPUS];
-	/* Changes of what is patched; taken with the machine paused. */
+	/* Changes of what is patched; taken with the machine paused, by one thread several times.
+	 */
 	pthread_mutex_t change;
-	bool detached;			    /* change: nothing is to be patched any more */
-	struct text_lock text_lock;	    /* change */
-	struct borrow *borrow;		    /* of an attached guest that runs */
-	struct trampoline *tramp;	    /* while it is open */
+	bool placed;		    /* change: probes are in the guest as soon as they are wanted */
+	bool detached;		    /* change: nothing is to be patched any more */
+	struct text_lock text_lock; /* change */
+	struct borrow *borrow;	    /* of an attached guest that runs */
+	struct trampoline *tramp;   /* while it is open */
 	struct trampoline_counts collected; /* by one that has been closed */
+	/* The guest's TSC when it was seen last, and the host's CLOCK_MONOTONIC then. */
+	_Atomic uint64_t seen_tsc, seen_ns;
+	/* Readers that wait for events. */
+	pthread_mutex_t wait_lock;
+	pthread_cond_t wait_change;
+	atomic_uint waiting;
+	struct comms **retired; /* tables of task names that readers may still look into */
+	size_t nr_retired;
 	/* Site recorded last, for progress displays. */
 	_Atomic uint64_t at_ip[MACHINE_MAX_VCPUS];
 	uint64_t max_events; /* UINT64_MAX: no limit */
@@ -193,8 +202,8 @@ int modules_going(struct trace *t, uint64_t addr);
 /* The symbol of a module that addr was in while it was loaded, or NULL; as guestsym_find(). */
 const struct guestsym_symbol *modules_find(const struct trace *t, uint64_t addr, uint64_t *off,
 					   uint64_t *size);
-/* Whether the name of a function of a module matches. */
-bool modules_match(const struct trace *t, const char *glob);
+/* The name of the module whose text addr is in, or NULL. */
+const char *modules_name_at(const struct trace *t, uint64_t addr);
 void modules_free(struct trace *t);
 
 /* Add the probes of guards and of --until (may be NULL) to t->probes. */
@@ -213,11 +222,14 @@ int text_lock_poll(struct trace *t);
 
 /*
  * Room for a record of type and len bytes, starting with a struct trace_entry that is filled in
- * from the guest's state; NULL when recording is over. Then ring_commit(t->ring[hit->vcpu]).
+ * from the guest's state; NULL when recording is over, or the instance does not want this task.
+ * Then ring_commit(i->ring[hit->vcpu]).
  */
-void *trace_reserve(struct trace *t, const struct machine_hit *hit, uint16_t type, size_t len);
+void *trace_reserve(struct instance *i, const struct machine_hit *hit, uint16_t type, size_t len);
 /* How many of n records that are about to be written may be; the last one ends the recording. */
 uint64_t trace_admit(struct trace *t, uint64_t n);
+/* The guest's TSC was this just now. */
+void trace_seen(struct trace *t, uint64_t tsc);
 /* Recording is over: tell whoever waits for the machine. */
 void trace_finish(struct trace *t);
 /* It is over because of an error (-errno), which trace_detach() gives. */

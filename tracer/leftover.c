@@ -75,13 +75,13 @@ static void answer_calls(struct leftover *l)
 	}
 }
 
-/* The machine is paused. -ENOENT: there is no window. */
+/* The machine is paused. -ENOENT: there is no window, or no place where one could be. */
 static int give_sites_back(struct leftover *l)
 {
 	int ret = window_find(&l->window, &l->t->guest);
 
 	if (ret)
-		return ret;
+		return ret == -EFAULT ? -ENOENT : ret;
 	text_view_init(&l->view, &l->t->guest);
 	look_at_all(l);
 	ret = l->error ? l->error : machine_patch_text(l->t->m, l->patches, l->nr);

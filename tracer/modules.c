@@ -3,7 +3,7 @@
  * modules.c - the modules of the guest's kernel: their functions become probes when they are
  * loaded, and stop being probes before their text is freed.
  */
-#include "tracer/internal.h"
+#include "tracer/instance.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -58,20 +58,15 @@ static int module_add(struct trace *t, const struct guestsym_module *mod)
 		uint64_t va = s->addr - t->guest.slide;
 		struct probe *p;
 
-		if (s->flags & GUESTSYM_SITE_INVALID || !probe_selected(&t->cfg, s->name))
+		if (s->flags & GUESTSYM_SITE_INVALID || !site_in_one_piece(t, s->addr))
 			continue;
-		if (!site_in_one_piece(t, s->addr)) {
-			t->probes.skipped++;
-			continue;
-		}
 		p = probe_set_at(&t->probes, va);
 		if (!p)
 			return -ENOMEM;
-		if (p->flags & PROBE_FL_RECORD)
+		if (p->flags & PROBE_FL_FUNCTION)
 			continue; /* it was here at the last reading */
 		p->name = s->name;
-		p->flags = PROBE_FL_RECORD | PROBE_FL_MODULE;
-		t->probes.selected++;
+		p->flags = PROBE_FL_FUNCTION | PROBE_FL_MODULE;
 	}
 	return 0;
 }
@@ -81,8 +76,6 @@ int modules_update(struct trace *t)
 	struct module_list *list;
 	int ret;
 
-	if (!t->tracer->functions)
-		return 0;
 	list = modules_read(t, &ret);
 	if (!list)
 		return ret;
@@ -148,7 +141,7 @@ int modules_going(struct trace *t, uint64_t addr)
 	for (size_t i = 0; i < t->probes.nr; i++)
 		if (t->probes.v[i].flags & PROBE_FL_GOING)
 			t->probes.v[i].flags |= PROBE_FL_GONE;
-	return ret;
+	return ret ? ret : selection_update(t);
 }
 
 static const struct guestsym_symbol *symbol_in(const struct guestsym_module *mod, uint64_t addr,
@@ -189,15 +182,13 @@ const struct guestsym_symbol *modules_find(const struct trace *t, uint64_t addr,
 	return NULL;
 }
 
-bool modules_match(const struct trace *t, const char *glob)
+const char *modules_name_at(const struct trace *t, uint64_t addr)
 {
-	const struct module_list *list = t->modules;
-
-	for (size_t i = 0; list && i < list->nr; i++)
-		for (size_t k = 0; k < list->mods[i].nr_sites; k++)
-			if (glob_list_match(&glob, 1, list->mods[i].sites[k].name))
-				return true;
-	return false;
+	for (const struct module_list *list = t->modules; list; list = list->older)
+		for (size_t i = 0; i < list->nr; i++)
+			if (addr >= list->mods[i].text.start && addr < list->mods[i].text.end)
+				return list->mods[i].name;
+	return NULL;
 }
 
 void modules_free(struct trace *t)

@@ -7,74 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool glob_used(const struct trace *t, const char *glob)
+int probe_set_init(struct probe_set *set, const struct guestsym *gs)
 {
 	const struct guestsym_site *sites;
-	size_t n = guestsym_fentry_sites(t->gs, &sites);
-
-	for (size_t i = 0; i < n; i++)
-		if (glob_list_match(&glob, 1, sites[i].name))
-			return true;
-	return modules_match(t, glob);
-}
-
-static int globs_check(const struct trace *t, const char *const *globs, size_t nr,
-		       const char *option, char *err, size_t errlen)
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (glob_used(t, globs[i]))
-			continue;
-		snprintf(err, errlen,
-			 "%s '%s' matches none of the traceable functions (hvtrace symbols "
-			 "--functions lists those of an image that stay after boot)",
-			 option, globs[i]);
-		return -ENOENT;
-	}
-	return 0;
-}
-
-int probes_check(const struct trace *t, char *err, size_t errlen)
-{
-	const struct trace_config *cfg = &t->cfg;
-	int ret;
-
-	if (!t->tracer->functions)
-		return 0;
-	ret = globs_check(t, cfg->filter, cfg->nr_filter, "filter", err, errlen);
-	if (!ret)
-		ret = globs_check(t, cfg->notrace, cfg->nr_notrace, "notrace", err, errlen);
-	if (!ret && !t->probes.selected) {
-		snprintf(err, errlen, "filter and notrace together leave no function to trace");
-		ret = -ENOENT;
-	}
-	return ret;
-}
-
-bool probe_selected(const struct trace_config *cfg, const char *name)
-{
-	if (cfg->nr_filter && !glob_list_match(cfg->filter, cfg->nr_filter, name))
-		return false;
-	return !glob_list_match(cfg->notrace, cfg->nr_notrace, name);
-}
-
-int probe_set_init(struct probe_set *set, const struct trace_config *cfg)
-{
-	const struct guestsym_site *sites;
-	size_t n = guestsym_fentry_sites(cfg->gs, &sites);
+	size_t n = guestsym_fentry_sites(gs, &sites);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct guestsym_site *s = &sites[i];
 		struct probe *p;
 
-		if (s->flags & GUESTSYM_SITE_INVALID || !probe_selected(cfg, s->name))
+		if (s->flags & GUESTSYM_SITE_INVALID)
 			continue;
 		p = probe_add(set, s->addr);
 		if (!p)
 			return -ENOMEM;
 		p->name = s->name;
-		p->flags = PROBE_FL_RECORD | (s->flags & GUESTSYM_SITE_INIT ? PROBE_FL_INIT : 0);
+		p->flags = PROBE_FL_FUNCTION | (s->flags & GUESTSYM_SITE_INIT ? PROBE_FL_INIT : 0);
 	}
-	set->selected = set->nr;
 	return 0;
 }
 
@@ -133,18 +82,27 @@ static bool site_known(struct trace *t, struct text_view *view, const struct pro
 	       site_call_target(now, va) == t->fentry + t->guest.slide;
 }
 
-static bool probe_matches(const struct probe *p, uint8_t with, uint8_t without)
+static bool probe_matches(const struct probe *p, uint16_t with, uint16_t without)
 {
 	return (p->flags & with) == with && !(p->flags & without);
 }
 
+/* There is something to be done at a hit. */
+static bool probe_wanted(const struct probe *p)
+{
+	return p->flags & PROBE_FL_RECORD || p->guards;
+}
+
 static void probes_count(struct probe_set *set)
 {
-	set->skipped = set->traced = 0;
+	set->selected = set->skipped = set->traced = 0;
 	for (size_t i = 0; i < set->nr; i++) {
-		uint8_t flags = set->v[i].flags;
+		uint16_t flags = set->v[i].flags;
 
-		if (!(flags & PROBE_FL_RECORD) || flags & PROBE_FL_GONE)
+		if (!(flags & PROBE_FL_RECORD))
+			continue;
+		set->selected++;
+		if (flags & PROBE_FL_GONE)
 			continue;
 		if (flags & PROBE_FL_SET)
 			set->traced++;
@@ -153,7 +111,7 @@ static void probes_count(struct probe_set *set)
 	}
 }
 
-int probes_insert(struct trace *t, uint8_t with, uint8_t without)
+int probes_insert(struct trace *t, uint16_t with, uint16_t without)
 {
 	uint32_t *which = calloc(t->probes.nr + 1, sizeof(*which));
 	struct text_view view;
@@ -166,7 +124,8 @@ int probes_insert(struct trace *t, uint8_t with, uint8_t without)
 	for (size_t i = 0; i < t->probes.nr; i++) {
 		const struct probe *p = &t->probes.v[i];
 
-		if (!probe_matches(p, with, without | PROBE_FL_SET | PROBE_FL_GONE))
+		if (!probe_matches(p, with, without | PROBE_FL_SET | PROBE_FL_GONE) ||
+		    !probe_wanted(p))
 			continue;
 		if (p->flags & PROBE_FL_ONCE || site_known(t, &view, p))
 			which[n++] = (uint32_t)i;
@@ -180,7 +139,7 @@ int probes_insert(struct trace *t, uint8_t with, uint8_t without)
 	return ret;
 }
 
-int probes_remove(struct trace *t, uint8_t with, uint8_t without)
+int probes_remove(struct trace *t, uint16_t with, uint16_t without)
 {
 	uint32_t *which = calloc(t->probes.nr + 1, sizeof(*which));
 	size_t n = 0;
@@ -193,7 +152,7 @@ int probes_remove(struct trace *t, uint8_t with, uint8_t without)
 			which[n++] = (uint32_t)i;
 	ret = t->engine->remove(t, which, n);
 	for (size_t i = 0; !ret && i < n; i++)
-		t->probes.v[which[i]].flags &= (uint8_t)~PROBE_FL_SET;
+		t->probes.v[which[i]].flags &= (uint16_t)~PROBE_FL_SET;
 	free(which);
 	return ret;
 }

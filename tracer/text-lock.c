@@ -12,7 +12,7 @@
  * While the guest traces mutex_lock itself its site is not ours, nothing is watched, and so nothing
  * is taken.
  */
-#include "tracer/internal.h"
+#include "tracer/instance.h"
 
 #include <errno.h>
 #include <string.h>
@@ -126,6 +126,8 @@ static int take_again(struct trace *t)
 	if (!t->detached && mutex_is_free(t) && watch_is_possible(t)) {
 		t->text_lock.away = false;
 		ret = modules_catch_up(t);
+		if (!ret)
+			ret = selection_update(t);
 		if (!ret)
 			ret = probes_insert(t, 0, PROBE_FL_ONCE);
 	}

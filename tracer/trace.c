@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trace.c - one trace: from its configuration to records in the ring buffers. */
-#include "tracer/internal.h"
 #include "tracer/entry.h"
+#include "tracer/instance.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void names_of(char *buf, size_t len, const char *(*name)(unsigned int, const char **))
 {
@@ -19,18 +20,16 @@ static void names_of(char *buf, size_t len, const char *(*name)(unsigned int, co
 		at += (size_t)snprintf(buf + at, len - at, "%s%s", i ? ", " : "", name(i, NULL));
 }
 
-static int trace_choose(struct trace *t, const struct trace_config *cfg, char *err, size_t errlen)
+static int trace_check(const struct trace_config *cfg, char *err, size_t errlen)
 {
 	char known[128];
 
-	t->tracer = tracer_find(cfg->tracer);
-	if (!t->tracer) {
+	if (!tracer_find(cfg->tracer)) {
 		names_of(known, sizeof(known), trace_tracer_name);
 		snprintf(err, errlen, "unknown tracer '%s'; there are: %s", cfg->tracer, known);
 		return -EINVAL;
 	}
-	t->clock = clock_find(cfg->clock);
-	if (!t->clock) {
+	if (!clock_find(cfg->clock)) {
 		names_of(known, sizeof(known), trace_clock_name);
 		snprintf(err, errlen, "unknown clock '%s'; there are: %s", cfg->clock, known);
 		return -EINVAL;
@@ -38,41 +37,43 @@ static int trace_choose(struct trace *t, const struct trace_config *cfg, char *e
 	return 0;
 }
 
-static int trace_alloc(struct trace *t, uint64_t bytes, char *err, size_t errlen)
+static int trace_alloc(struct trace *t, char *err, size_t errlen)
 {
-	for (unsigned int i = 0; i < t->vcpus; i++) {
-		t->ring[i] = ring_new(bytes);
-		if (!t->ring[i]) {
-			snprintf(err, errlen,
-				 "no memory for %u ring buffers of %llu KB each; try a smaller one "
-				 "(-b)",
-				 t->vcpus, (unsigned long long)(bytes >> 10));
-			return -ENOMEM;
-		}
-	}
 	t->comms = comms_new(COMMS_DEFAULT_NR);
-	if (!t->comms) {
-		snprintf(err, errlen, "no memory for the table of task names");
-		return -ENOMEM;
-	}
-	return 0;
+	t->funcs = funcs_new(NULL, 0);
+	if (t->comms && t->funcs && !probe_set_init(&t->probes, t->gs))
+		return instance_init_top(t, err, errlen);
+	snprintf(err, errlen, "no memory for the tables of probes and of task names");
+	return -ENOMEM;
 }
 
-static int trace_select(struct trace *t, char *err, size_t errlen)
+static void locks_init(struct trace *t)
 {
-	if (t->tracer->functions && probe_set_init(&t->probes, &t->cfg)) {
-		snprintf(err, errlen, "no memory for the table of probes");
-		return -ENOMEM;
-	}
-	/* Which modules a running guest has is not known yet. */
-	return t->cfg.running ? 0 : probes_check(t, err, errlen);
+	pthread_mutexattr_t attr;
+	pthread_condattr_t clock;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&t->change, &attr);
+	pthread_mutexattr_destroy(&attr);
+	pthread_mutex_init(&t->instances_lock, NULL);
+	pthread_mutex_init(&t->wait_lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&t->wait_change, &clock);
+	pthread_condattr_destroy(&clock);
+	for (unsigned int i = 0; i < t->vcpus; i++)
+		pthread_mutex_init(&t->vcpu_lock[i], NULL);
 }
 
 struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen)
 {
-	struct trace *t = calloc(1, sizeof(*t));
-	int ret;
+	struct trace *t;
+	int ret = trace_check(cfg, err, errlen);
 
+	if (ret)
+		return NULL;
+	t = calloc(1, sizeof(*t));
 	if (!t) {
 		snprintf(err, errlen, "no memory");
 		return NULL;
@@ -83,40 +84,45 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	t->engine = &trap_probe_ops;
 	t->fentry = guestsym_addr(cfg->gs, "__fentry__");
 	t->max_events = cfg->max_events ? cfg->max_events : UINT64_MAX;
-	pthread_mutex_init(&t->change, NULL);
-	for (unsigned int i = 0; i < t->vcpus; i++)
-		pthread_mutex_init(&t->vcpu_lock[i], NULL);
-	ret = trace_choose(t, cfg, err, errlen);
+	locks_init(t);
+	ret = guest_learn(&t->guest, cfg->gs, err, errlen);
 	if (!ret)
-		ret = pid_set_init(&t->pids, cfg->pids, cfg->nr_pids, err, errlen);
-	if (!ret)
-		ret = guest_learn(&t->guest, cfg->gs, err, errlen);
-	if (!ret)
-		ret = trace_select(t, err, errlen);
+		ret = trace_alloc(t, err, errlen);
 	if (!ret)
 		ret = guards_init(t, cfg->until, err, errlen);
-	if (!ret)
-		ret = trace_alloc(t, cfg->buffer_bytes, err, errlen);
+	/* Which modules a running guest has is not known yet. */
+	if (!ret && !cfg->running)
+		ret = selection_configure(t, err, errlen);
 	if (!ret)
 		return t;
 	trace_free(t);
 	return NULL;
 }
 
+static void locks_free(struct trace *t)
+{
+	for (unsigned int i = 0; i < t->vcpus; i++)
+		pthread_mutex_destroy(&t->vcpu_lock[i]);
+	pthread_cond_destroy(&t->wait_change);
+	pthread_mutex_destroy(&t->wait_lock);
+	pthread_mutex_destroy(&t->instances_lock);
+	pthread_mutex_destroy(&t->change);
+}
+
 void trace_free(struct trace *t)
 {
 	if (!t)
 		return;
+	instances_free(t);
+	selection_free(t);
 	probe_set_free(&t->probes);
 	borrow_free(t->borrow);
 	modules_free(t);
-	for (unsigned int i = 0; i < t->vcpus; i++) {
-		ring_free(t->ring[i]);
-		pthread_mutex_destroy(&t->vcpu_lock[i]);
-	}
-	pthread_mutex_destroy(&t->change);
-	pid_set_free(&t->pids);
 	comms_free(t->comms);
+	for (size_t i = 0; i < t->nr_retired; i++)
+		comms_free(t->retired[i]);
+	free(t->retired);
+	locks_free(t);
 	free(t);
 }
 
@@ -148,12 +154,24 @@ void trace_note(struct trace *t, const char *fmt, ...)
 }
 
 /* What the guest has recorded by itself before this hit comes before it. */
-static void trap_record(struct trace *t, const struct probe *p, const struct machine_hit *hit)
+static void trap_record(struct trace *t, uint32_t probe, const struct machine_hit *hit)
 {
 	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
 	trampoline_drain(t, hit->vcpu);
-	t->tracer->hit(t, p, hit);
+	trace_seen(t, hit->tsc);
+	for (struct instance *i = t->instances; i; i = i->next)
+		if (instance_takes(i, hit->vcpu, probe))
+			i->tracer->hit(i, &t->probes.v[probe], hit);
 	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
+	instances_wake(t);
+}
+
+static void trap_commands(struct trace *t, const struct machine_hit *hit)
+{
+	const struct func_hit at = {.addr = hit->va, .vcpu = hit->vcpu, .machine = hit};
+
+	for (struct instance *i = t->instances; i; i = i->next)
+		func_filter_hit(i->functions, &at);
 }
 
 void trace_trap(struct trace *t, const struct machine_hit *hit)
@@ -166,13 +184,24 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 	}
 	if (hit->cookie < t->probes.nr) {
 		p = &t->probes.v[hit->cookie];
-		if (p->flags & PROBE_FL_RECORD && t->tracer->hit)
-			trap_record(t, p, hit);
+		if (p->flags & PROBE_FL_RECORD)
+			trap_record(t, (uint32_t)hit->cookie, hit);
 		if (p->flags & PROBE_FL_ONCE)
-			p->flags &= (uint8_t)~PROBE_FL_SET; /* the machine has taken it out */
+			p->flags &= (uint16_t)~PROBE_FL_SET; /* the machine has taken it out */
+		if (p->guards & GUARD_COMMAND)
+			trap_commands(t, hit);
 	}
-	if (!p || p->guards)
+	if (!p || p->guards & (uint8_t)~GUARD_COMMAND)
 		guards_hit(t, p, hit);
+}
+
+void trace_seen(struct trace *t, uint64_t tsc)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	atomic_store(&t->seen_ns, (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec);
+	atomic_store(&t->seen_tsc, tsc);
 }
 
 uint64_t trace_admit(struct trace *t, uint64_t n)
@@ -188,25 +217,30 @@ uint64_t trace_admit(struct trace *t, uint64_t n)
 	return n < left ? n : left;
 }
 
-void *trace_reserve(struct trace *t, const struct machine_hit *hit, uint16_t type, size_t len)
+void *trace_reserve(struct instance *i, const struct machine_hit *hit, uint16_t type, size_t len)
 {
 	struct clock_reading now;
+	struct trace *t = i->t;
 	struct guest_state st;
 	struct trace_entry *e;
 
 	guest_get_state(&t->guest, hit->vcpu, hit->regs, &st);
-	if (!pid_set_has(&t->pids, st.pid) || !trace_admit(t, 1))
+	if (!pid_filter_traces(&i->pids, st.pid))
 		return NULL;
-	if (t->clock->begin)
-		t->clock->begin(t, hit->vcpu, hit->tsc, &now);
-	e = ring_reserve(t->ring[hit->vcpu], len, t->clock->read(t, &now, hit->tsc));
+	/* Only the top level counts what --max-events asks for. */
+	if (i == t->instances ? !trace_admit(t, 1) : atomic_load(&t->done))
+		return NULL;
+	if (i->clock->begin)
+		i->clock->begin(t, hit->vcpu, hit->tsc, &now);
+	e = ring_reserve(i->ring[hit->vcpu], len, i->clock->read(t, &now, hit->tsc));
 	if (!e)
 		return NULL;
 	e->type = type;
 	e->flags = st.flags;
 	e->preempt_count = st.preempt_count;
 	e->pid = st.pid;
-	comms_note(t->comms, st.pid, st.tgid, st.comm);
+	if (i->options & OUTPUT_RECORD_CMD)
+		comms_note(t->comms, st.pid, st.tgid, st.comm);
 	return e;
 }
 
@@ -240,7 +274,7 @@ void trace_get_status(struct trace *t, struct trace_status *st)
 	for (unsigned int i = 0; i < t->vcpus; i++) {
 		struct ring_stats ring;
 
-		ring_get_stats(t->ring[i], &ring);
+		ring_get_stats(t->instances->ring[i], &ring);
 		st->lost += ring.overrun + ring.dropped;
 	}
 }

@@ -15,6 +15,12 @@
 #include <stdio.h>
 
 #include "guestsym/guestsym.h"
+#include "tracer/control.h"
+#include "tracer/error-log.h"
+#include "tracer/func-filter.h"
+#include "tracer/output-options.h"
+#include "tracer/pid-filter.h"
+#include "tracer/text.h"
 #include "vmm/machine.h"
 
 struct trace;

@@ -92,8 +92,7 @@ static int control_init(struct trace *t)
 {
 	struct window *w = &t->tramp->window;
 	uint64_t head = w->header.ring_size / PAYLOAD_RECORD_SIZE;
-	uint32_t flags = CTL_FL_ON | (t->cfg.lossless ? CTL_FL_LOSSLESS : 0) |
-			 (t->pids.bits ? CTL_FL_PIDS : 0);
+	uint32_t flags = CTL_FL_ON | (t->cfg.lossless ? CTL_FL_LOSSLESS : 0);
 	int ret = 0;
 
 	for (unsigned int i = 0; i < t->vcpus && !ret; i++) {
@@ -105,8 +104,6 @@ static int control_init(struct trace *t)
 		memset(ctl + CTL_LAST_PID, 0xff, sizeof(uint32_t));
 		ret = window_write(w, WINDOW_CTL + i * CTL_SIZE, ctl, sizeof(ctl));
 	}
-	if (!ret && t->pids.bits)
-		ret = window_write(w, WINDOW_PIDS, t->pids.bits, WINDOW_PIDS_SIZE);
 	return ret;
 }
 
@@ -134,6 +131,56 @@ static int window_get(struct trace *t, char *err, size_t errlen)
 		w->header.nr_vcpus = t->vcpus;
 	}
 	return ret;
+}
+
+struct pids {
+	uint8_t bits[WINDOW_PIDS_SIZE];
+};
+
+/* A line for each; what the payload cannot tell apart is told by the collector. */
+static void pids_parse(struct pids *set, const char *text)
+{
+	char *end;
+
+	memset(set, 0, sizeof(*set));
+	for (unsigned long pid = strtoul(text, &end, 10); end != text;
+	     text = end, pid = strtoul(text, &end, 10))
+		if (pid <= RECORD_PID_MASK)
+			set->bits[pid / 8] |= (uint8_t)(1 << (pid & 7));
+}
+
+static int pids_write(struct trampoline *tr, const char *text)
+{
+	struct pids *set = malloc(sizeof(*set));
+	int ret;
+
+	if (!set)
+		return -ENOMEM;
+	pids_parse(set, text);
+	ret = window_write(&tr->window, WINDOW_PIDS, set, sizeof(*set));
+	free(set);
+	return ret;
+}
+
+void trampoline_control(struct trace *t, uint64_t vcpus, const char *pids)
+{
+	struct trampoline *tr = t->tramp;
+	uint32_t all = t->cfg.lossless ? CTL_FL_LOSSLESS : 0;
+	int ret;
+
+	if (!tr)
+		return;
+	ret = pids ? pids_write(tr, pids) : 0;
+	if (pids && !ret)
+		all |= CTL_FL_PIDS;
+	for (unsigned int v = 0; v < t->vcpus && !ret; v++) {
+		uint32_t flags = all | (vcpus >> v & 1 ? CTL_FL_ON : 0);
+
+		ret = window_write(&tr->window, WINDOW_CTL + v * CTL_SIZE + CTL_FLAGS, &flags,
+				   sizeof(flags));
+	}
+	if (ret)
+		trace_fail(t, ret);
 }
 
 /* --- a try ----------------------------------------------------------------------------------- */
@@ -400,7 +447,7 @@ static int patch_out(struct trace *t, const uint32_t *which, size_t n)
 	if (!ret)
 		ret = machine_patch_text(t->m, patches, nr);
 	for (size_t i = 0; i < n && !ret; i++)
-		t->probes.v[which[i]].flags &= (uint8_t)~PROBE_FL_CALL;
+		t->probes.v[which[i]].flags &= (uint16_t)~PROBE_FL_CALL;
 	free(patches);
 	return ret;
 }

@@ -30,6 +30,11 @@ int trampoline_recover(struct trace *t, char *err, size_t errlen);
 
 /* What has been collected so far, or had been when it was closed. */
 void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts);
+/*
+ * Have the payload record on these vCPUs only (a bit for each), and only the tasks of which pids
+ * has a line (NULL: all). What it leaves out costs the guest less.
+ */
+void trampoline_control(struct trace *t, uint64_t vcpus, const char *pids);
 /* Collect what one vCPU has recorded so far; t->vcpu_lock[vcpu] is held. */
 void trampoline_drain(struct trace *t, unsigned int vcpu);
 

@@ -107,14 +107,14 @@ static void trace_forget(struct env *e)
 
 /* --- the guest's text -------------------------------------------------------------------- */
 
-struct text {
+struct text_bytes {
 	uint8_t *bytes;
 	size_t len;
 };
 
-static struct text text_look(struct env *e)
+static struct text_bytes text_look(struct env *e)
 {
-	struct text t;
+	struct text_bytes t;
 
 	env_attach(e, NULL);
 	t.bytes = read_text(e, &t.len);
@@ -122,9 +122,9 @@ static struct text text_look(struct env *e)
 	return t;
 }
 
-static void text_assert_same(struct env *e, struct text *before)
+static void text_assert_same(struct env *e, struct text_bytes *before)
 {
-	struct text now = text_look(e);
+	struct text_bytes now = text_look(e);
 
 	assert_true(before->len > 1 << 20);
 	assert_int_equal(now.len, before->len);
@@ -283,7 +283,7 @@ static void test_cycles(void **state)
 {
 	struct env *e = *state;
 	int cycles = e->uri ? CYCLES_LIBVIRT : CYCLES;
-	struct text before = text_look(e);
+	struct text_bytes before = text_look(e);
 	uint64_t start = now_ns();
 
 	load_start(e);
@@ -355,7 +355,7 @@ static void test_killed(void **state)
 	struct env *e = *state;
 	const char *const options[] = {"-k",	   e->kernel, "-f", "vfs_*", "-f", "do_sys_openat2",
 				       "--window", "300ms",   NULL};
-	struct text before = text_look(e);
+	struct text_bytes before = text_look(e);
 	int kills = e->uri ? KILLS_LIBVIRT : KILLS;
 	uint64_t whole, killed = 0;
 

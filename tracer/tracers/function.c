@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* function.c - the function tracer: one record for each call of a selected function. */
-#include "tracer/internal.h"
 #include "tracer/entry.h"
+#include "tracer/instance.h"
 
-static void function_hit(struct trace *t, const struct probe *p, const struct machine_hit *hit)
+static void function_hit(struct instance *i, const struct probe *p, const struct machine_hit *hit)
 {
 	struct trace_function_entry *e;
+	struct trace *t = i->t;
 	uint64_t parent;
 
 	/* At the site, the function's first instruction, the return address is on top of the stack.
 	 */
 	if (guest_read(&t->guest, hit->regs->rsp, &parent, sizeof(parent)))
 		parent = 0;
-	e = trace_reserve(t, hit, TRACE_FN, sizeof(*e));
+	e = trace_reserve(i, hit, TRACE_FN, sizeof(*e));
 	if (!e)
 		return;
 	e->ip = p->va + t->guest.slide;
 	e->parent_ip = parent;
-	ring_commit(t->ring[hit->vcpu]);
+	ring_commit(i->ring[hit->vcpu]);
 	atomic_store_explicit(&t->at_ip[hit->vcpu], p->va + t->guest.slide, memory_order_relaxed);
 }
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* instance-mark.c - records that come from the host: markers, and what filter commands leave. */
+#include "tracer/entry.h"
+#include "tracer/instance.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define MARK_MAX RING_PAGE_DATA / 2
+
+static uint64_t host_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* The guest's TSC was seen some time ago, and has gone on like the host's clock since. */
+static uint64_t tsc_now(struct trace *t)
+{
+	uint64_t tsc = atomic_load(&t->seen_tsc), ns = atomic_load(&t->seen_ns), now = host_ns();
+	struct machine_info info;
+
+	if (!t->m || !tsc || now < ns)
+		return tsc;
+	machine_get_info(t->m, &info);
+	return tsc + (uint64_t)((unsigned __int128)(now - ns) * info.tsc_khz / 1000000);
+}
+
+static uint64_t clock_now(struct instance *i, unsigned int vcpu)
+{
+	struct clock_reading now = {0};
+	uint64_t tsc = tsc_now(i->t);
+
+	if (i->t->m && i->clock->begin)
+		i->clock->begin(i->t, vcpu, tsc, &now);
+	return i->clock->read(i->t, &now, tsc);
+}
+
+uint64_t instance_now(struct instance *i, unsigned int vcpu)
+{
+	return clock_now(i, vcpu);
+}
+
+/*
+ * Whoever writes to the file is no task of the guest: the entry is of its vCPU 0, and of nobody.
+ * vcpu_lock[0] is held.
+ */
+static void *mark_reserve(struct instance *i, uint16_t type, size_t len)
+{
+	struct trace_entry *e;
+
+	if (!i->on)
+		return NULL;
+	e = ring_reserve(i->ring[0], len, clock_now(i, 0));
+	if (e)
+		*e = (struct trace_entry){.type = type};
+	return e;
+}
+
+int instance_mark(struct instance *i, const char *text, size_t len)
+{
+	struct trace_print_entry *e;
+	bool line_end = len && text[len - 1] == '\n';
+	int ret = 0;
+
+	if (!(i->options & OUTPUT_MARKERS))
+		return -EINVAL;
+	if (len > MARK_MAX)
+		len = MARK_MAX;
+	pthread_mutex_lock(&i->t->vcpu_lock[0]);
+	e = mark_reserve(i, TRACE_PRINT, sizeof(*e) + len + 2);
+	if (e) {
+		uint64_t ip = guestsym_addr(i->t->gs, "tracing_mark_write");
+
+		e->ip = ip ? ip + i->t->guest.slide : 0;
+		memcpy(e->buf, text, len);
+		memcpy(e->buf + len, line_end ? "\0" : "\n", 2);
+		ring_commit(i->ring[0]);
+	} else {
+		ret = -EBADF; /* tracing_mark_write() (kernel/trace/trace.c, 6.1) */
+	}
+	pthread_mutex_unlock(&i->t->vcpu_lock[0]);
+	instances_wake(i->t);
+	return ret;
+}
+
+int instance_mark_raw(struct instance *i, const void *data, size_t len)
+{
+	struct trace_raw_data_entry *e;
+	int ret = 0;
+
+	if (!(i->options & OUTPUT_MARKERS) || len < sizeof(e->id) || len > MARK_MAX)
+		return -EINVAL;
+	pthread_mutex_lock(&i->t->vcpu_lock[0]);
+	e = mark_reserve(i, TRACE_RAW_DATA, sizeof(e->ent) + len);
+	if (e) {
+		memcpy(&e->id, data, len);
+		ring_commit(i->ring[0]);
+	} else {
+		ret = -EBADF;
+	}
+	pthread_mutex_unlock(&i->t->vcpu_lock[0]);
+	instances_wake(i->t);
+	return ret;
+}
+
+/*
+ * The function and its caller. Deeper frames take the kernel's unwind tables.
+ */
+void instance_stacktrace(void *arg, const struct func_hit *hit)
+{
+	struct instance *i = arg;
+	struct trace_stack_entry *e;
+	uint64_t ips[2] = {hit->addr};
+	size_t len = sizeof(*e) + sizeof(ips);
+
+	if (!hit->machine || guest_read(&i->t->guest, hit->machine->regs->rsp, &ips[1], 8))
+		return;
+	pthread_mutex_lock(&i->t->vcpu_lock[hit->vcpu]);
+	e = i->on ? trace_reserve(i, hit->machine, TRACE_STACK, len) : NULL;
+	if (e) {
+		e->size = 2;
+		memcpy(e->caller, ips, sizeof(ips));
+		ring_commit(i->ring[hit->vcpu]);
+	}
+	pthread_mutex_unlock(&i->t->vcpu_lock[hit->vcpu]);
+}

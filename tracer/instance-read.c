@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* instance-read.c - reading an instance: as trace, trace_pipe, trace_pipe_raw and snapshot do. */
+#include "tracer/instance.h"
+#include "tracer/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct instance_reader {
+	struct instance *i;
+	struct ring **rings; /* the instance's own, or the snapshot's */
+	int vcpu;
+	bool pipe;
+	struct reader *reader;
+	struct ring *open[MACHINE_MAX_VCPUS]; /* what the reader reads */
+	off_t at;
+};
+
+/* --- as text --------------------------------------------------------------------------------- */
+
+static bool find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
+{
+	const struct trace *t = arg;
+	const struct guestsym_symbol *found = modules_find(t, addr, &sym->off, &sym->size);
+
+	if (found)
+		sym->module = modules_name_at(t, addr);
+	else
+		found = guestsym_find(t->gs, addr - t->guest.slide, &sym->off, &sym->size);
+	if (!found)
+		return false;
+	sym->name = found->name;
+	return true;
+}
+
+static struct reader *reader_of(struct instance_reader *r)
+{
+	struct trace *t = r->i->t;
+	const struct output_config cfg = {
+		.options = r->i->options,
+		.tracer = r->i->tracer->name,
+		.release = guestsym_release(t->gs),
+		.cpus = t->vcpus,
+		.ns = r->i->clock->ns,
+		.comms = t->comms,
+		.symbol = find_symbol,
+		.arg = t,
+	};
+
+	memcpy(r->open, r->rings, sizeof(r->open));
+	return reader_open(r->open, t->vcpus, r->vcpu, r->pipe, &cfg);
+}
+
+static struct instance_reader *open_rings(struct instance *i, struct ring **rings, int vcpu,
+					  bool pipe)
+{
+	struct instance_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->i = i;
+	r->rings = rings;
+	r->vcpu = vcpu;
+	r->pipe = pipe;
+	r->reader = reader_of(r);
+	if (r->reader)
+		return r;
+	free(r);
+	return NULL;
+}
+
+struct instance_reader *instance_read_open(struct instance *i, int vcpu, bool pipe)
+{
+	return open_rings(i, i->ring, vcpu, pipe);
+}
+
+struct instance_reader *instance_snapshot_open(struct instance *i, int vcpu)
+{
+	return instance_has_snapshot(i) ? open_rings(i, i->spare, vcpu, false) : NULL;
+}
+
+void instance_read_close(struct instance_reader *r)
+{
+	if (r)
+		reader_close(r->reader);
+	free(r);
+}
+
+/* A snapshot has been taken since: a pipe goes on with the buffers that are written now. */
+static int follow_swap(struct instance_reader *r)
+{
+	struct reader *now;
+
+	if (!r->pipe || !memcmp(r->open, r->rings, sizeof(r->open)))
+		return 0;
+	now = reader_of(r);
+	if (!now)
+		return -ENOMEM;
+	reader_close(r->reader);
+	r->reader = now;
+	return 0;
+}
+
+static ssize_t skip_to(struct instance_reader *r, off_t off)
+{
+	char buf[4096];
+
+	if (off < r->at) {
+		reader_rewind(r->reader);
+		r->at = 0;
+	}
+	while (r->at < off) {
+		off_t left = off - r->at;
+		size_t want = left < (off_t)sizeof(buf) ? (size_t)left : sizeof(buf);
+		ssize_t n = reader_read(r->reader, buf, want);
+
+		if (n <= 0)
+			return n;
+		r->at += n;
+	}
+	return 1;
+}
+
+ssize_t instance_read(struct instance_reader *r, void *buf, size_t len, off_t off)
+{
+	ssize_t n = r->pipe ? follow_swap(r) : skip_to(r, off);
+
+	if (n < 0 || (!n && !r->pipe))
+		return n;
+	reader_set_options(r->reader, r->i->options);
+	n = reader_read(r->reader, buf, len);
+	if (n > 0)
+		r->at += n;
+	return n;
+}
+
+/* --- waiting --------------------------------------------------------------------------------- */
+
+bool instance_has_events(struct instance *i, int vcpu)
+{
+	for (unsigned int v = 0; v < i->t->vcpus; v++) {
+		struct ring_stats st;
+
+		if (vcpu != ALL_VCPUS && (unsigned int)vcpu != v)
+			continue;
+		ring_get_stats(__atomic_load_n(&i->ring[v], __ATOMIC_RELAXED), &st);
+		if (st.entries)
+			return true;
+	}
+	return false;
+}
+
+void instances_wake(struct trace *t)
+{
+	if (!atomic_load(&t->waiting))
+		return;
+	pthread_mutex_lock(&t->wait_lock);
+	pthread_cond_broadcast(&t->wait_change);
+	pthread_mutex_unlock(&t->wait_lock);
+}
+
+bool instance_wait(struct instance *i, int vcpu, int timeout_ms)
+{
+	struct trace *t = i->t;
+	struct timespec at;
+	bool there;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	at.tv_sec += timeout_ms / 1000;
+	at.tv_nsec += timeout_ms % 1000 * 1000000L;
+	at.tv_sec += at.tv_nsec / 1000000000;
+	at.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&t->wait_lock);
+	atomic_fetch_add(&t->waiting, 1);
+	there = instance_has_events(i, vcpu);
+	while (!there && pthread_cond_timedwait(&t->wait_change, &t->wait_lock, &at) != ETIMEDOUT)
+		there = instance_has_events(i, vcpu);
+	atomic_fetch_sub(&t->waiting, 1);
+	pthread_mutex_unlock(&t->wait_lock);
+	return there || instance_has_events(i, vcpu);
+}
+
+/* --- as pages -------------------------------------------------------------------------------- */
+
+int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len)
+{
+	return ring_read_page(__atomic_load_n(&i->ring[vcpu], __ATOMIC_RELAXED), page, len, false);
+}
+
+int instance_snapshot_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len)
+{
+	return instance_has_snapshot(i) ? ring_read_page(i->spare[vcpu], page, len, false)
+					: -EAGAIN;
+}

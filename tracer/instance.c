@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* instance.c - the instances of a trace: made, held, removed, and what each records. */
+#include "tracer/instance.h"
+#include "tracer/trampoline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- locks ----------------------------------------------------------------------------------- */
+
+void instance_writers_stop(struct trace *t)
+{
+	for (unsigned int i = 0; i < t->vcpus; i++)
+		pthread_mutex_lock(&t->vcpu_lock[i]);
+}
+
+void instance_writers_go(struct trace *t)
+{
+	for (unsigned int i = t->vcpus; i--;)
+		pthread_mutex_unlock(&t->vcpu_lock[i]);
+}
+
+void trace_change_begin(struct trace *t)
+{
+	if (t->m)
+		machine_pause(t->m);
+	pthread_mutex_lock(&t->change);
+}
+
+void trace_change_end(struct trace *t)
+{
+	pthread_mutex_unlock(&t->change);
+	if (t->m)
+		machine_resume(t->m);
+}
+
+/* --- making and removing --------------------------------------------------------------------- */
+
+static bool owner_is_on(void *arg)
+{
+	return instance_is_on(arg);
+}
+
+static void owner_set_on(void *arg, bool on)
+{
+	instance_set_on(arg, on);
+}
+
+static int owner_snapshot_ready(void *arg)
+{
+	return instance_snapshot_reserve(arg);
+}
+
+static void owner_snapshot(void *arg, const struct func_hit *hit)
+{
+	(void)hit;
+	instance_snapshot(arg, ALL_VCPUS);
+}
+
+static void owner_pids_changed(void *arg)
+{
+	const struct instance *i = arg;
+
+	instances_tell_payload(i->t);
+}
+
+static void instance_free(struct instance *i)
+{
+	if (!i)
+		return;
+	func_filter_free(i->functions);
+	pid_filter_exit(&i->pids);
+	error_log_free(i->errors);
+	for (unsigned int v = 0; v < i->t->vcpus; v++) {
+		ring_free(i->ring[v]);
+		ring_free(i->spare[v]);
+	}
+	free(i->takes);
+	free(i->commands);
+	free(i);
+}
+
+static int instance_alloc(struct instance *i, uint64_t bytes)
+{
+	for (unsigned int v = 0; v < i->t->vcpus; v++) {
+		i->ring[v] = ring_new(bytes);
+		if (!i->ring[v])
+			return -ENOMEM;
+	}
+	i->owner = (struct func_owner){
+		.apply = selection_apply,
+		.tracing_is_on = owner_is_on,
+		.tracing_set = owner_set_on,
+		.snapshot_ready = owner_snapshot_ready,
+		.snapshot = owner_snapshot,
+		.stacktrace = instance_stacktrace,
+		.dump = instance_dump,
+		.arg = i,
+	};
+	i->functions = func_filter_new(&i->owner, i->t->funcs);
+	i->errors = error_log_new();
+	if (!i->functions || !i->errors)
+		return -ENOMEM;
+	return pid_filter_init(&i->pids, owner_pids_changed, i);
+}
+
+static struct instance *instance_make(struct trace *t, const char *name, uint64_t bytes)
+{
+	struct instance *i = calloc(1, sizeof(*i));
+
+	if (!i)
+		return NULL;
+	i->t = t;
+	i->on = true;
+	i->cpumask = (UINT64_C(1) << t->vcpus) - 1;
+	i->tracer = tracer_find("nop");
+	i->clock = clock_find(NULL);
+	i->options = output_trace_options.defaults;
+	snprintf(i->name, sizeof(i->name), "%s", name);
+	if (!instance_alloc(i, bytes))
+		return i;
+	instance_free(i);
+	return NULL;
+}
+
+static int top_pids(struct instance *i, char *err, size_t errlen)
+{
+	const struct trace_config *cfg = &i->t->cfg;
+
+	for (size_t p = 0; p < cfg->nr_pids; p++) {
+		size_t len = strlen(cfg->pids[p]);
+
+		if (!len || strspn(cfg->pids[p], "0123456789") != len ||
+		    pid_filter_write(&i->pids, PID_FILTER_TRACE, cfg->pids[p], len) < 0) {
+			snprintf(err, errlen, "pid '%s': not the number of a task", cfg->pids[p]);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+int instance_init_top(struct trace *t, char *err, size_t errlen)
+{
+	struct instance *i = instance_make(t, "", t->cfg.buffer_bytes);
+
+	if (!i) {
+		snprintf(err, errlen,
+			 "no memory for %u ring buffers of %llu KB each; try a smaller one (-b)",
+			 t->vcpus, (unsigned long long)(t->cfg.buffer_bytes >> 10));
+		return -ENOMEM;
+	}
+	t->instances = i;
+	i->tracer = tracer_find(t->cfg.tracer);
+	i->clock = clock_find(t->cfg.clock);
+	return top_pids(i, err, errlen);
+}
+
+void instances_free(struct trace *t)
+{
+	struct instance *i = t->instances;
+
+	while (i) {
+		struct instance *next = i->next;
+
+		instance_free(i);
+		i = next;
+	}
+}
+
+struct instance *trace_top(struct trace *t)
+{
+	return t->instances;
+}
+
+/* t->instances_lock is held. */
+static struct instance **place_of(struct trace *t, const char *name)
+{
+	struct instance **at = &t->instances->next;
+
+	while (*at && strcmp((*at)->name, name))
+		at = &(*at)->next;
+	return at;
+}
+
+/* A new instance has what the kernel gives one: small buffers, nop, the options of the top level.
+ */
+#define NEW_BUFFER_BYTES (UINT64_C(1408) << 10)
+
+int instance_new(struct trace *t, const char *name)
+{
+	struct instance *i, **at;
+	int ret = 0;
+
+	if (!*name || strlen(name) >= INSTANCE_NAME_MAX || strchr(name, '/'))
+		return -EINVAL;
+	trace_change_begin(t);
+	i = instance_make(t, name, NEW_BUFFER_BYTES);
+	if (i)
+		i->options = t->instances->options & (uint32_t)~OUTPUT_NOT_INHERITED;
+	pthread_mutex_lock(&t->instances_lock);
+	at = place_of(t, name);
+	if (*at || !i) {
+		ret = *at ? -EEXIST : -ENOMEM;
+	} else {
+		instance_writers_stop(t);
+		*at = i;
+		instance_writers_go(t);
+	}
+	pthread_mutex_unlock(&t->instances_lock);
+	if (ret)
+		instance_free(i);
+	else
+		func_filter_apply(i->functions);
+	trace_change_end(t);
+	return ret;
+}
+
+int instance_remove(struct trace *t, const char *name)
+{
+	struct instance *i, **at;
+	int ret = 0;
+
+	trace_change_begin(t);
+	pthread_mutex_lock(&t->instances_lock);
+	at = place_of(t, name);
+	i = *at;
+	if (!i || i->holders) {
+		ret = i ? -EBUSY : -ENOENT;
+	} else {
+		instance_writers_stop(t);
+		*at = i->next;
+		instance_writers_go(t);
+	}
+	pthread_mutex_unlock(&t->instances_lock);
+	if (!ret) {
+		selection_patch(t);
+		instance_free(i);
+	}
+	trace_change_end(t);
+	return ret;
+}
+
+struct instance *instance_get(struct trace *t, const char *name)
+{
+	struct instance *i;
+
+	pthread_mutex_lock(&t->instances_lock);
+	i = *name ? *place_of(t, name) : t->instances;
+	if (i)
+		i->holders++;
+	pthread_mutex_unlock(&t->instances_lock);
+	return i;
+}
+
+void instance_put(struct instance *i)
+{
+	pthread_mutex_lock(&i->t->instances_lock);
+	i->holders--;
+	pthread_mutex_unlock(&i->t->instances_lock);
+}
+
+bool instance_name(struct trace *t, unsigned int n, char *name, size_t len)
+{
+	const struct instance *i;
+
+	pthread_mutex_lock(&t->instances_lock);
+	i = t->instances->next;
+	while (i && n--)
+		i = i->next;
+	if (i)
+		snprintf(name, len, "%s", i->name);
+	pthread_mutex_unlock(&t->instances_lock);
+	return i;
+}
+
+/* --- what it records ------------------------------------------------------------------------- */
+
+const char *instance_tracer(struct instance *i)
+{
+	return i->tracer->name;
+}
+
+int instance_set_tracer(struct instance *i, const char *name)
+{
+	const struct tracer_ops *tracer = tracer_find(name);
+	int ret;
+
+	if (!tracer)
+		return -EINVAL;
+	trace_change_begin(i->t);
+	instance_writers_stop(i->t);
+	i->tracer = tracer;
+	for (unsigned int v = 0; v < i->t->vcpus; v++)
+		ring_reset(i->ring[v]);
+	instance_writers_go(i->t);
+	ret = selection_patch(i->t);
+	trace_change_end(i->t);
+	return ret;
+}
+
+const char *instance_clock(struct instance *i)
+{
+	return i->clock->name;
+}
+
+int instance_set_clock(struct instance *i, const char *name)
+{
+	const struct clock_ops *clock = clock_find(name);
+
+	if (!clock)
+		return -EINVAL;
+	instance_writers_stop(i->t);
+	i->clock = clock;
+	for (unsigned int v = 0; v < i->t->vcpus; v++)
+		ring_reset(i->ring[v]);
+	instance_writers_go(i->t);
+	return 0;
+}
+
+bool instance_is_on(struct instance *i)
+{
+	return __atomic_load_n(&i->on, __ATOMIC_RELAXED);
+}
+
+void instance_set_on(struct instance *i, bool on)
+{
+	instance_writers_stop(i->t);
+	for (unsigned int v = 0; v < i->t->vcpus; v++)
+		trampoline_drain(i->t, v);
+	__atomic_store_n(&i->on, on, __ATOMIC_RELAXED);
+	instance_writers_go(i->t);
+	instances_tell_payload(i->t);
+}
+
+uint64_t instance_cpumask(struct instance *i)
+{
+	return i->cpumask;
+}
+
+int instance_set_cpumask(struct instance *i, uint64_t mask)
+{
+	instance_writers_stop(i->t);
+	i->cpumask = mask & ((UINT64_C(1) << i->t->vcpus) - 1);
+	instance_writers_go(i->t);
+	instances_tell_payload(i->t);
+	return 0;
+}
+
+/* --- options --------------------------------------------------------------------------------- */
+
+const struct output_options *trace_option_rows(void)
+{
+	return &output_trace_options;
+}
+
+const struct output_options *tracer_option_rows(const char *tracer)
+{
+	return output_tracer_options(tracer);
+}
+
+uint32_t instance_options(struct instance *i)
+{
+	return i->options;
+}
+
+int instance_set_option(struct instance *i, uint32_t flag, bool on)
+{
+	if (on)
+		atomic_fetch_or(&i->options, flag);
+	else
+		atomic_fetch_and(&i->options, ~flag);
+	if (flag & OUTPUT_OVERWRITE)
+		for (unsigned int v = 0; v < i->t->vcpus; v++)
+			ring_set_overwrite(i->ring[v], on);
+	return 0;
+}
+
+uint32_t instance_tracer_options(struct instance *i, const char *tracer)
+{
+	return strcmp(tracer, "function") ? 0 : i->function_options;
+}
+
+int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t flag, bool on)
+{
+	if (strcmp(tracer, "function"))
+		return -EINVAL;
+	if (on)
+		atomic_fetch_or(&i->function_options, flag);
+	else
+		atomic_fetch_and(&i->function_options, ~flag);
+	return 0;
+}
+
+struct func_filter *instance_functions(struct instance *i)
+{
+	return i->functions;
+}
+
+struct pid_filter *instance_pids(struct instance *i)
+{
+	return &i->pids;
+}
+
+struct error_log *instance_errors(struct instance *i)
+{
+	return i->errors;
+}
+
+/* --- what the payload can do by itself ------------------------------------------------------- */
+
+/* Tasks that all instances agree on; NULL: no such set. */
+static void tasks_of(struct trace *t, struct text *pids, bool *only)
+{
+	*only = false;
+	for (const struct instance *i = t->instances; i; i = i->next) {
+		if (!i->on || !i->tracer->functions)
+			continue;
+		*only = pid_list_on(i->pids.list[PID_FILTER_TRACE]);
+		if (!*only)
+			return;
+		pid_list_print(i->pids.list[PID_FILTER_TRACE], pids);
+	}
+}
+
+void instances_tell_payload(struct trace *t)
+{
+	struct text pids = {0};
+	uint64_t vcpus = 0;
+	bool only;
+
+	pthread_mutex_lock(&t->instances_lock);
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (i->on && i->tracer->functions)
+			vcpus |= i->cpumask;
+	tasks_of(t, &pids, &only);
+	text_putc(&pids, '\0');
+	trampoline_control(t, vcpus, only && !pids.failed ? pids.buf : NULL);
+	pthread_mutex_unlock(&t->instances_lock);
+	text_free(&pids);
+}

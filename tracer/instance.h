@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * instance.h - what an instance of a trace is, for the files of tracer/.
+ *
+ * What a record's way depends on (below "writers") changes only with instance_writers_stop(): a
+ * trap's handler and the collector hold the vCPU's lock while they look at it, and need no other.
+ */
+#ifndef HVTRACE_TRACER_INSTANCE_H
+#define HVTRACE_TRACER_INSTANCE_H
+
+#include "tracer/control.h"
+#include "tracer/error-log.h"
+#include "tracer/func-filter.h"
+#include "tracer/internal.h"
+#include "tracer/output-options.h"
+#include "tracer/pid-filter.h"
+
+#define INSTANCE_NAME_MAX 64
+
+struct instance {
+	struct trace *t;
+	struct instance *next;
+	char name[INSTANCE_NAME_MAX]; /* "": the top level */
+	unsigned int holders;	      /* t->instances_lock */
+
+	/* writers */
+	bool on;
+	uint64_t cpumask;
+	const struct tracer_ops *tracer;
+	const struct clock_ops *clock;
+	struct ring *ring[MACHINE_MAX_VCPUS];
+	struct ring *spare[MACHINE_MAX_VCPUS]; /* the snapshot's, once there was one */
+	bool snapshot;
+	bool all;	   /* it takes every function that is recorded at all */
+	uint8_t *takes;	   /* a bit for each probe, by its index: the filters select it */
+	uint8_t *commands; /* likewise: there is a command for it */
+	size_t room;	   /* probes that have bits */
+
+	_Atomic uint32_t options, function_options;
+	struct func_owner owner;
+	struct func_filter *functions;
+	struct pid_filter pids;
+	struct error_log *errors;
+};
+
+/* The top level of a trace, with what its configuration asks for. 0, or one line in err. */
+int instance_init_top(struct trace *t, char *err, size_t errlen);
+void instances_free(struct trace *t);
+
+void instance_writers_stop(struct trace *t);
+void instance_writers_go(struct trace *t);
+
+static inline bool instance_bit(const uint8_t *bits, size_t room, uint32_t probe)
+{
+	return probe < room && bits[probe / 8] >> (probe & 7) & 1;
+}
+
+/* Whether it wants the calls of this probe's function; the vCPU's lock is held. */
+static inline bool instance_takes(const struct instance *i, unsigned int vcpu, uint32_t probe)
+{
+	return i->on && i->tracer->functions && i->cpumask >> vcpu & 1 &&
+	       (i->all || instance_bit(i->takes, i->room, probe));
+}
+
+/*
+ * The functions that can be named have changed, or were not known before (the kernel's, or modules
+ * have come or gone): have all filters settle on those. t->change is held, the machine is paused.
+ */
+int selection_update(struct trace *t);
+/* What some filter asks for has become or ceased to be wanted: patch accordingly. As above. */
+int selection_patch(struct trace *t);
+/* struct func_owner.apply */
+int selection_apply(void *arg, const struct func_selection *sel);
+/*
+ * Have the filter of the top level ask for what the configuration names; before anything is
+ * patched. Every name must match something, and something be left to trace: else one line in err.
+ */
+int selection_configure(struct trace *t, char *err, size_t errlen);
+void selection_free(struct trace *t);
+
+/* What the payload itself may leave out (CTL_FLAGS) follows from all instances. */
+void instances_tell_payload(struct trace *t);
+
+/* func_owner.stacktrace and .dump */
+void instance_stacktrace(void *arg, const struct func_hit *hit);
+void instance_dump(void *arg, const struct func_hit *hit, bool all_cpus);
+
+/* The time of its clock, as far as it can be told. The vCPU's lock is not held. */
+uint64_t instance_now(struct instance *i, unsigned int vcpu);
+/* Whoever waits for events may look again. */
+void instances_wake(struct trace *t);
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* trace-info.c - the texts of files that tell about the whole trace. */
+#include "tracer/instance.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+unsigned int trace_vcpus(const struct trace *t)
+{
+	return t->vcpus;
+}
+
+void trace_print_functions(struct trace *t, bool addresses, struct text *out)
+{
+	struct funcs *funcs;
+
+	pthread_mutex_lock(&t->change);
+	funcs = funcs_get(t->funcs);
+	pthread_mutex_unlock(&t->change);
+	funcs_print(funcs, addresses, out);
+	funcs_put(funcs);
+}
+
+/* As t_show() (kernel/trace/ftrace.c, 6.1): who has how many callbacks. Here it is one probe. */
+void trace_print_enabled(struct trace *t, struct text *out)
+{
+	pthread_mutex_lock(&t->change);
+	for (uint32_t f = 0; f < t->funcs->nr; f++) {
+		uint32_t probe = t->func_probe[f];
+
+		if (probe == UINT32_MAX || !(t->probes.v[probe].flags & PROBE_FL_SET) ||
+		    !(t->probes.v[probe].flags & PROBE_FL_RECORD))
+			continue;
+		func_print(&t->funcs->v[f], out);
+		text_puts(out, " (1)\n");
+	}
+	pthread_mutex_unlock(&t->change);
+}
+
+void trace_print_total_info(struct trace *t, struct text *out)
+{
+	pthread_mutex_lock(&t->change);
+	text_printf(out, "%" PRIu32 " pages:0 groups: 0\n", t->funcs->nr);
+	pthread_mutex_unlock(&t->change);
+}
+
+struct print_comm {
+	struct text *out;
+	bool tgids;
+};
+
+static void print_comm(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
+{
+	const struct print_comm *p = arg;
+
+	if (p->tgids)
+		text_printf(p->out, "%d %d\n", pid, tgid);
+	else
+		text_printf(p->out, "%d %.16s\n", pid, comm);
+}
+
+void trace_print_cmdlines(struct trace *t, struct text *out)
+{
+	struct print_comm p = {.out = out};
+
+	comms_each(t->comms, print_comm, &p);
+}
+
+void trace_print_tgids(struct trace *t, struct text *out)
+{
+	struct print_comm p = {.out = out, .tgids = true};
+
+	comms_each(t->comms, print_comm, &p);
+}
+
+unsigned int trace_cmdlines_size(struct trace *t)
+{
+	return (unsigned int)comms_size(t->comms);
+}
+
+static void comm_copy(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
+{
+	comms_note(arg, pid, tgid, comm);
+}
+
+/* Readers may be looking into the present table: it stays until the trace ends. */
+int trace_set_cmdlines_size(struct trace *t, unsigned int n)
+{
+	struct comms *bigger = n ? comms_new(n) : NULL, **retired;
+	int ret = n ? -ENOMEM : -EINVAL;
+
+	if (!bigger)
+		return ret;
+	instance_writers_stop(t);
+	retired = realloc(t->retired, (t->nr_retired + 1) * sizeof(struct comms *));
+	if (retired) {
+		t->retired = retired;
+		comms_each(t->comms, comm_copy, bigger);
+		t->retired[t->nr_retired++] = t->comms;
+		t->comms = bigger;
+		ret = 0;
+	}
+	instance_writers_go(t);
+	if (ret)
+		comms_free(bigger);
+	return ret;
+}
