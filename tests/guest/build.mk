@@ -12,10 +12,14 @@ guest-objs += apic.o
 guest-objs += console.o
 guest-objs += interrupt.o
 guest-objs += jobs.o
+guest-objs += kernel.o
 guest-objs += main.o
 guest-objs += params.o
 guest-objs += start.o
 guest-objs += work.o
+
+# Types for the image, of this one file: the linker only puts them one behind the other.
+$(O)/obj/tests/guest/kernel.o: GUEST_CFLAGS += -gbtf
 
 guest-dir := $(O)/obj/tests/guest
 testguest := $(O)/tests/guest/testguest.elf

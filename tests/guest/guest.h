@@ -25,11 +25,15 @@
 
 #define NR_WORK 8
 
+#define HARDIRQ_OFFSET 0x10000 /* in preempt_count */
+
 #ifndef __ASSEMBLER__
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define NOT_TRACED __attribute__((no_instrument_function))
 
 #define PER_CPU_SLOT(cpu) ((uint64_t)(cpu)*NR_WORK * 8)
 
@@ -72,6 +76,7 @@ static inline void *phys_ptr(uint64_t pa)
 }
 
 /* start.S, work.S */
+extern uint8_t cpu_stacks[];
 extern const uint8_t vector_stubs[], ap_trampoline[], ap_trampoline_end[];
 extern uint64_t work_count[MAX_CPUS][NR_WORK];
 uint64_t work_0(uint64_t slot, uint64_t x);
@@ -96,11 +101,32 @@ void params_init(uint64_t boot_params);
 bool param_is(const char *name, const char *val);
 uint64_t param_number(const char *name, uint64_t otherwise);
 
+/* start.S: what each CPU has one of; %gs with these addresses gets at its own */
+struct percpu {
+	uint32_t cpu_number, preempt_count;
+	struct task_struct *current_task;
+};
+
+extern const struct percpu percpu_linked;
+
+/* kernel.c */
+struct mutex {
+	uint64_t owner; /* 0: it is free */
+};
+
+extern struct mutex text_mutex;
+void kernel_init(void);
+void ftrace_init(void);
+bool sites_are_nops(void);
+void mutex_lock(struct mutex *lock);
+void mutex_unlock(struct mutex *lock);
+
 /* interrupt.c */
 void idt_init(void);
 void idt_load(void);
 void guest_interrupt(struct frame *frame);
 extern volatile uint64_t int3_count, int3_rip, ipi_count[MAX_CPUS], timer_count[MAX_CPUS];
+extern volatile uint64_t interrupt_count[MAX_CPUS]; /* of all kinds */
 
 /* apic.c */
 void apic_init(void);

@@ -17,6 +17,7 @@ struct __attribute__((packed)) idt_pointer {
 static struct gate idt[NR_VECTORS];
 
 volatile uint64_t int3_count, int3_rip, ipi_count[MAX_CPUS], timer_count[MAX_CPUS];
+volatile uint64_t interrupt_count[MAX_CPUS];
 
 void idt_init(void)
 {
@@ -42,8 +43,6 @@ void idt_load(void)
 
 static unsigned int frame_cpu(const struct frame *frame)
 {
-	extern uint8_t cpu_stacks[];
-
 	return (unsigned int)(((uint64_t)frame - (uint64_t)cpu_stacks) / STACK_SIZE);
 }
 
@@ -51,6 +50,7 @@ void guest_interrupt(struct frame *frame)
 {
 	unsigned int cpu = frame_cpu(frame);
 
+	interrupt_count[cpu]++;
 	switch (frame->vector) {
 	case VECTOR_INT3:
 		int3_count++;

@@ -199,6 +199,28 @@ static bool job_out(unsigned int cpu)
 	return true;
 }
 
+/*
+ * Lock text_mutex, for which a tracer gives all sites back, and wait until it has taken them again,
+ * so often. Needs a tracer that does so.
+ */
+static bool job_text(unsigned int cpu)
+{
+	uint64_t n = param_number("count", 3);
+	bool ours = true;
+
+	if (cpu)
+		return true;
+	for (uint64_t i = 0; i < n && ours; i++) {
+		while (sites_are_nops())
+			__builtin_ia32_pause();
+		traced_leaf(cpu, i);
+		mutex_lock(&text_mutex);
+		ours = sites_are_nops();
+		mutex_unlock(&text_mutex);
+	}
+	return ours;
+}
+
 static bool job_bench(unsigned int cpu)
 {
 	if (!cpu)
@@ -216,6 +238,7 @@ static const struct {
 	{"window", job_window}, {"ipi", job_ipi},
 	{"timer", job_timer},	{"echo", job_echo},
 	{"out", job_out},	{"bench", job_bench},
+	{"text", job_text},
 };
 
 bool job_run(unsigned int cpu)

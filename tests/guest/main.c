@@ -4,7 +4,7 @@
  *
  *   job=NAME     what each vCPU runs (jobs.c)         count=N   how often
  *   end=NAME     how it ends: halt, triple, i8042, cf9, poweroff
- *   nops=1       turn the calls of __fentry__ into NOPs first, as Linux does in ftrace_init()
+ *   nops=1       turn the calls of __fentry__ into NOPs first, by ftrace_init() as Linux does
  *   timer=N      local APIC timer, every N ns, while jobs run
  */
 #include "guest.h"
@@ -36,27 +36,14 @@ void guest_ap_main(unsigned int cpu)
 	cpu_run(cpu);
 }
 
-/* Not itself instrumented, like ftrace_init()'s callees that run while the sites change. */
-__attribute__((no_instrument_function)) static void sites_to_nops(void)
-{
-	extern const uint64_t __start_mcount_loc[], __stop_mcount_loc[];
-	static const uint8_t nop[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-
-	for (const uint64_t *site = __start_mcount_loc; site < __stop_mcount_loc; site++) {
-		volatile uint8_t *text = (uint8_t *)*site;
-
-		for (unsigned int i = 0; i < sizeof(nop); i++)
-			text[i] = nop[i];
-	}
-}
-
 void guest_main(uint64_t boot_params)
 {
+	uint64_t interrupts = 0;
 	unsigned int cpus;
 
 	params_init(boot_params);
 	if (param_number("nops", 0))
-		sites_to_nops();
+		ftrace_init();
 	idt_init();
 	idt_load();
 	apic_init();
@@ -73,6 +60,10 @@ void guest_main(uint64_t boot_params)
 	cpu_run(0);
 	while (cpus_done != cpus)
 		__builtin_ia32_pause();
+	for (unsigned int cpu = 0; cpu < cpus; cpu++)
+		interrupts += interrupt_count[cpu];
+	print_number("interrupts", interrupts);
+	print("\n");
 	print(cpus_failed ? "failed\n" : "ok\n");
 	job_end();
 }

@@ -10,6 +10,20 @@
 
 #define PHYS(symbol) ((symbol) - VIRT_BASE)
 
+#define MSR_EFER    0xc0000080
+#define MSR_GS_BASE 0xc0000101
+#define EFER_LME    0x100
+#define EFER_NXE    0x800
+
+/* This CPU's number is in rdi; changes rax, rcx, rdx. */
+	.macro	set_gs_base
+	movq	__per_cpu_offset(, %rdi, 8), %rax
+	movq	%rax, %rdx
+	shrq	$32, %rdx
+	movl	$MSR_GS_BASE, %ecx
+	wrmsr
+	.endm
+
 	.section .text.start, "ax"
 	.code64
 	.globl	start
@@ -29,7 +43,15 @@ start:
 	movl	%eax, %ds
 	movl	%eax, %es
 	movl	%eax, %ss
-	movq	%rsi, %rdi
+	movl	$MSR_EFER, %ecx
+	rdmsr
+	orl	$EFER_NXE, %eax
+	wrmsr
+	movq	%rsi, %rbx
+	call	kernel_init
+	xorl	%edi, %edi
+	set_gs_base
+	movq	%rbx, %rdi
 	call	guest_main
 	jmp	halt
 
@@ -39,6 +61,7 @@ ap_start64:
 	incq	%rax
 	imulq	$STACK_SIZE, %rax
 	leaq	cpu_stacks(%rax), %rsp
+	set_gs_base
 	call	guest_ap_main
 	.globl	halt
 halt:
@@ -68,9 +91,9 @@ ap_trampoline:
 	movl	%eax, %cr4
 	movl	$PHYS(init_pgt), %eax
 	movl	%eax, %cr3
-	movl	$0xc0000080, %ecx	/* EFER */
+	movl	$MSR_EFER, %ecx
 	rdmsr
-	orl	$0x100, %eax		/* LME */
+	orl	$(EFER_LME | EFER_NXE), %eax
 	wrmsr
 	movl	%cr0, %eax
 	orl	$0x80010000, %eax	/* PG, WP */
@@ -122,8 +145,14 @@ vector_common:				/* the layout of struct frame */
 	pushq	%r14
 	pushq	%r15
 	cld
+	xorl	%ebx, %ebx
+	cmpq	$VECTOR_TIMER, 15 * 8(%rsp)
+	jb	1f
+	movl	$HARDIRQ_OFFSET, %ebx
+1:	addl	%ebx, %gs:__preempt_count
 	movq	%rsp, %rdi
 	call	guest_interrupt
+	subl	%ebx, %gs:__preempt_count
 	popq	%r15
 	popq	%r14
 	popq	%r13
@@ -163,12 +192,24 @@ gdt_pointer:
 	.word	gdt_end - gdt - 1
 	.quad	gdt
 
+	/* struct percpu: each CPU's is elsewhere, by what __per_cpu_offset[] says (Linux 6.15) */
+	.balign	8
+	.globl	percpu_linked, cpu_number, __preempt_count, current_task
+percpu_linked:
+cpu_number:
+	.long	0
+__preempt_count:
+	.long	0
+current_task:
+	.quad	0
+
 /* Identity and direct map share the tables: the first 8 GiB in pages of 2 MiB. */
 #define ENTRY_TABLE 0x3
 #define ENTRY_LARGE 0x83
 
 	.balign	4096
-	.globl	init_pgt
+	.globl	init_pgt, init_top_pgt
+init_top_pgt:
 init_pgt:
 	.quad	PHYS(low_pud) + ENTRY_TABLE
 	.fill	272, 8, 0
@@ -185,7 +226,7 @@ low_pud:
 high_pud:
 	.fill	510, 8, 0
 	.quad	PHYS(high_pmd) + ENTRY_TABLE	/* 510: VIRT_BASE */
-	.quad	0
+	.quad	PHYS(upper_pmd) + ENTRY_TABLE	/* 511: modules and the fixmap, had we any */
 high_pmd:					/* the first 64 MiB; the second 2 MiB of text in small pages */
 	.set	nr, 0
 	.rept	32
@@ -197,6 +238,8 @@ high_pmd:					/* the first 64 MiB; the second 2 MiB of text in small pages */
 	.set	nr, nr + 1
 	.endr
 	.fill	480, 8, 0
+upper_pmd:
+	.fill	512, 8, 0
 small_pte:
 	.set	nr, 0
 	.rept	512

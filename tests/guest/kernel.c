@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kernel.c - what the test guest has in common with Linux, as far as a tracer looks at it: per-CPU
+ * variables behind %gs, tasks on a list, ftrace_init(), text_mutex. This file's types are the
+ * image's BTF.
+ */
+#include "guest.h"
+
+#define FIRST_PID     100
+#define PREEMPT_START 0x80000000u /* no reschedule is wanted */
+#define SITE_SIZE     5
+#define CALL	      0xe8
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct signal_struct {
+	struct list_head thread_head;
+};
+
+/* One for each CPU, that never sleeps. */
+struct task_struct {
+	struct {
+		uint64_t flags;
+	} thread_info;
+	void *stack;
+	int32_t pid, tgid;
+	uint16_t migration_disabled;
+	char comm[16];
+	struct list_head tasks, thread_node;
+	struct signal_struct *signal;
+	struct {
+		uint64_t sp;
+	} thread;
+};
+
+struct task_struct init_task; /* the list's head, nobody's task */
+uint64_t __per_cpu_offset[MAX_CPUS];
+struct mutex text_mutex;
+
+static struct task_struct cpu_task[MAX_CPUS];
+static struct signal_struct cpu_signal[MAX_CPUS];
+static struct percpu percpu[MAX_CPUS];
+
+static const uint8_t nop[SITE_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+
+/* --- tasks and CPUs -------------------------------------------------------------------------- */
+
+NOT_TRACED static void list_add_tail(struct list_head *entry, struct list_head *head)
+{
+	entry->prev = head->prev;
+	entry->next = head;
+	head->prev->next = entry;
+	head->prev = entry;
+}
+
+NOT_TRACED static void list_init(struct list_head *head)
+{
+	head->next = head->prev = head;
+}
+
+NOT_TRACED static void task_init(unsigned int cpu)
+{
+	struct task_struct *task = &cpu_task[cpu];
+
+	task->stack = cpu_stacks + cpu * STACK_SIZE;
+	task->thread.sp = (uint64_t)task->stack + STACK_SIZE;
+	task->pid = task->tgid = FIRST_PID + (int32_t)cpu;
+	task->comm[0] = 'c';
+	task->comm[1] = 'p';
+	task->comm[2] = 'u';
+	task->comm[3] = (char)('0' + cpu);
+	task->signal = &cpu_signal[cpu];
+	list_init(&task->signal->thread_head);
+	list_add_tail(&task->thread_node, &task->signal->thread_head);
+	list_add_tail(&task->tasks, &init_task.tasks);
+}
+
+NOT_TRACED void kernel_init(void)
+{
+	list_init(&init_task.tasks);
+	for (unsigned int cpu = 0; cpu < MAX_CPUS; cpu++) {
+		task_init(cpu);
+		percpu[cpu].cpu_number = cpu;
+		percpu[cpu].preempt_count = PREEMPT_START;
+		percpu[cpu].current_task = &cpu_task[cpu];
+		__per_cpu_offset[cpu] = (uint64_t)&percpu[cpu] - (uint64_t)&percpu_linked;
+	}
+}
+
+/* --- text ------------------------------------------------------------------------------------ */
+
+extern const uint64_t __start_mcount_loc[], __stop_mcount_loc[];
+extern const uint8_t __fentry__[];
+
+NOT_TRACED static bool site_is_call(const volatile uint8_t *site)
+{
+	uint64_t target = (uint64_t)site + SITE_SIZE;
+	uint32_t rel = 0;
+
+	for (unsigned int i = 0; i < sizeof(rel); i++)
+		rel |= (uint32_t)site[1 + i] << 8 * i;
+	target += (uint64_t)(int64_t)(int32_t)rel;
+	return site[0] == CALL && target == (uint64_t)__fentry__;
+}
+
+NOT_TRACED static bool site_is_nop(const volatile uint8_t *site)
+{
+	for (unsigned int i = 0; i < SITE_SIZE; i++)
+		if (site[i] != nop[i])
+			return false;
+	return true;
+}
+
+/* As Linux does: each site must hold what the build has put there, and becomes a NOP. */
+NOT_TRACED __attribute__((noinline)) void ftrace_init(void)
+{
+	for (const uint64_t *site = __start_mcount_loc; site < __stop_mcount_loc; site++) {
+		volatile uint8_t *text = (uint8_t *)*site;
+
+		if (!site_is_call(text)) {
+			print("ftrace failed\n");
+			halt();
+		}
+		for (unsigned int i = 0; i < SITE_SIZE; i++)
+			text[i] = nop[i];
+	}
+}
+
+NOT_TRACED bool sites_are_nops(void)
+{
+	for (const uint64_t *site = __start_mcount_loc; site < __stop_mcount_loc; site++)
+		if (!site_is_nop((const uint8_t *)*site))
+			return false;
+	return true;
+}
+
+/* --- locks ----------------------------------------------------------------------------------- */
+
+__attribute__((noinline)) void mutex_lock(struct mutex *lock)
+{
+	while (__atomic_exchange_n(&lock->owner, 1, __ATOMIC_SEQ_CST))
+		__builtin_ia32_pause();
+}
+
+void mutex_unlock(struct mutex *lock)
+{
+	__atomic_store_n(&lock->owner, 0, __ATOMIC_SEQ_CST);
+}
