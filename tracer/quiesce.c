@@ -24,6 +24,7 @@
 #define KERNEL_CS    0x10 /* arch/x86/include/asm/segment.h */
 #define KERNEL_DS    0x18
 #define RFLAGS_FIXED 0x2
+#define CR0_PG	     (UINT64_C(1) << 31)
 #define STACK_MAX    (64u << 10)
 #define LOOK_NS	     1000000
 
@@ -137,6 +138,9 @@ static void look_at_vcpu(struct look *l, unsigned int vcpu)
 		l->error = ret;
 		return;
 	}
+	l->running[vcpu] = 0;
+	if (!(sregs.cr0 & CR0_PG))
+		return; /* not started yet: it has no kernel addresses, and no task */
 	l->running[vcpu] = guest_current(l->g, vcpu);
 	if (sregs.cpl == 3)
 		return; /* its kernel stack is empty */
