@@ -24,6 +24,7 @@ struct trampoline {
 	struct window window;
 	struct payload_text text;
 	struct collector *collector;
+	bool called; /* a site has called the payload: someone may be in there */
 };
 
 static uint64_t none_or(uint64_t offset)
@@ -239,6 +240,7 @@ static int try_call(struct trace *t, uint64_t site, char *err, size_t errlen)
 	}
 	site_call_make(insn, site,
 		       t->tramp->window.header.va + WINDOW_TEXT + t->tramp->text.function);
+	t->tramp->called = true;
 	ret = site_patch(t, site, insn);
 	if (ret) {
 		snprintf(err, errlen, "guest text cannot be written: %s", strerror(-ret));
@@ -337,7 +339,7 @@ int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
 	if (!t->tramp)
 		return 0;
 	/* The collector answers whoever waits in there for an answer, and gets the last records. */
-	if (!guest_gone)
+	if (!guest_gone && t->tramp->called)
 		ret = window_quiet(t, err, errlen);
 	collector_end(t);
 	if (!guest_gone && !ret)
@@ -418,8 +420,10 @@ static int patch_in(struct trace *t, const uint32_t *which, size_t n)
 
 	for (size_t i = 0; i < n && !ret; i++)
 		ret = patch_make(t, &t->probes.v[which[i]], &patches[i]);
-	if (!ret)
+	if (!ret) {
+		t->tramp->called = true;
 		ret = machine_patch_text(t->m, patches, n);
+	}
 	for (size_t i = 0; i < n && !ret; i++)
 		t->probes.v[which[i]].flags |= PROBE_FL_CALL;
 	free(patches);
