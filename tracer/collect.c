@@ -190,6 +190,15 @@ static bool call_made(struct collector *c, unsigned int vcpu)
 	       state == PAYLOAD_CALL_MADE;
 }
 
+/*
+ * Whatever a guest may claim: no call comes from what is no site, or fires once. (Where the trace
+ * waits for ftrace_init() to return there is no probe either.)
+ */
+static bool call_is_possible(const struct trace *t, uint64_t probe)
+{
+	return probe < t->probes.nr && !(t->probes.v[probe].flags & PROBE_FL_ONCE);
+}
+
 /* What the guest has put into its control block is a hit, as if it had exited. */
 static void call_hit(struct collector *c, unsigned int vcpu, const uint8_t *ctl)
 {
@@ -205,6 +214,8 @@ static void call_hit(struct collector *c, unsigned int vcpu, const uint8_t *ctl)
 	memcpy(&regs.rflags, ctl + CTL_CALL_FL, sizeof(regs.rflags));
 	hit.va = KERNEL_HALF | ip;
 	hit.cookie = probe_at_site(t, hit.va - t->guest.slide);
+	if (!call_is_possible(t, hit.cookie))
+		return;
 	t->guest.raised[vcpu] = 1;
 	trace_trap(t, &hit);
 	t->guest.raised[vcpu] = 0;
@@ -327,6 +338,19 @@ int collector_start(struct collector **to, struct trace *t, struct window *w)
 	return ret;
 }
 
+/* All that is left of one vCPU's; no more than its ring holds, for a hostile guest may go on. */
+static void drain_rest(struct collector *c, unsigned int vcpu)
+{
+	struct staging *s = &c->staging[vcpu];
+	uint64_t start = s->next;
+
+	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
+	while (drain(c, vcpu) && s->next - start < s->length)
+		;
+	staging_end(s); /* the guest may have gone, and its memory with it */
+	pthread_mutex_unlock(&c->t->vcpu_lock[vcpu]);
+}
+
 void collector_stop(struct collector *c)
 {
 	if (!c->started)
@@ -338,6 +362,8 @@ void collector_stop(struct collector *c)
 	pthread_join(c->thread, NULL);
 	c->started = false;
 	collector_pass(c);
+	for (unsigned int i = 0; i < c->t->vcpus; i++)
+		drain_rest(c, i);
 }
 
 void collector_free(struct collector *c)

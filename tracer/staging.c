@@ -222,3 +222,13 @@ int staging_take(struct staging *s, const struct payload_record **records, uint6
 	ret = s->io.write(s->io.arg, s->ctl + CTL_TAIL, &s->next, sizeof(s->next));
 	return ret ? ret : n;
 }
+
+int staging_end(struct staging *s)
+{
+	uint64_t head;
+	int ret = read_head(s, &head);
+
+	if (!ret)
+		lose(s, catch_up(s, head));
+	return ret;
+}

@@ -58,4 +58,7 @@ void staging_exit(struct staging *s);
  */
 int staging_take(struct staging *s, const struct payload_record **records, uint64_t *lost);
 
+/* Nobody writes any more: what has been reserved and not taken is lost. 0 or -errno. */
+int staging_end(struct staging *s);
+
 #endif

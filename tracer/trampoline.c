@@ -279,6 +279,8 @@ int trampoline_open(struct trace *t, char *err, size_t errlen)
 	char ignored[256];
 	int ret;
 
+	if (t->tramp)
+		return 0; /* a guest that runs its ftrace_init() again */
 	t->tramp = calloc(1, sizeof(*t->tramp));
 	if (!t->tramp) {
 		snprintf(err, errlen, "no memory");
