@@ -4,12 +4,15 @@
  * guestsym.h that tracer/ calls, over plain arrays. Included by one test program, which is then
  * linked without the real ones.
  *
- * The kernel image lies at FAKE_TEXT (physical FAKE_PA); guest RAM is fake.ram.
+ * The kernel image lies at FAKE_TEXT (physical FAKE_PA); guest RAM is fake.ram. What goes through
+ * machine_read() and machine_write() may be read and written by several threads.
  */
 #ifndef HVTRACE_TESTS_FAKE_GUEST_H
 #define HVTRACE_TESTS_FAKE_GUEST_H
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "guestsym/guestsym.h"
@@ -38,12 +41,13 @@ struct fake_guest {
 	struct machine_trap traps[FAKE_MAX];
 	size_t ntraps;
 	int trap_error; /* what setting and clearing traps gives, when not 0 */
-	unsigned int paused, woken;
+	atomic_uint paused, woken;
 	void (*run)(void); /* what the guest does whenever it is resumed; or NULL */
 	bool running;
 	bool window; /* machine_window() gives memory */
 	struct machine_sregs sregs;
 	struct machine_regs regs[FAKE_VCPUS]; /* as set last */
+	struct machine_regs now[FAKE_VCPUS];  /* as machine_get_regs() gives them */
 	/* Page tables: these ranges are mapped when walked from root. */
 	struct {
 		uint64_t root, va, len, pa;
@@ -55,6 +59,7 @@ struct fake_guest {
 };
 
 static struct fake_guest fake;
+static pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER; /* of RAM */
 
 static uint8_t *fake_at(uint64_t va)
 {
@@ -108,7 +113,9 @@ int machine_read(struct machine *m, uint64_t pa, void *buf, size_t len)
 
 	if (!p)
 		return -EFAULT;
+	pthread_mutex_lock(&fake_lock);
 	memcpy(buf, p, len);
+	pthread_mutex_unlock(&fake_lock);
 	return 0;
 }
 
@@ -118,7 +125,9 @@ int machine_write(struct machine *m, uint64_t pa, const void *buf, size_t len)
 
 	if (!p)
 		return -EFAULT;
+	pthread_mutex_lock(&fake_lock);
 	memcpy(p, buf, len);
+	pthread_mutex_unlock(&fake_lock);
 	return 0;
 }
 
@@ -201,8 +210,10 @@ int machine_set_regs(struct machine *m, unsigned int vcpu, const struct machine_
 
 int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs)
 {
-	(void)m, (void)vcpu;
-	memset(regs, 0, sizeof(*regs));
+	(void)m;
+	if (vcpu >= FAKE_VCPUS)
+		return -EINVAL;
+	*regs = fake.now[vcpu];
 	return 0;
 }
 

@@ -111,7 +111,8 @@ static void kernel_make(void)
 }
 
 /* A task calls the function at off, with this stack pointer. False: nothing is trapped there. */
-static bool kernel_calls(struct borrow *b, unsigned int vcpu, uint64_t off, uint64_t sp)
+static __attribute__((unused)) bool kernel_calls(struct borrow *b, unsigned int vcpu, uint64_t off,
+						 uint64_t sp)
 {
 	const struct machine_trap *trap = fake_trap(FAKE_VA(off));
 	struct machine_regs regs = {
@@ -127,7 +128,8 @@ static bool kernel_calls(struct borrow *b, unsigned int vcpu, uint64_t off, uint
 }
 
 /* The function that vCPU `from` has been sent to returns, on vCPU `to`. */
-static void kernel_returns(struct borrow *b, unsigned int from, unsigned int to, uint64_t rax)
+static __attribute__((unused)) void kernel_returns(struct borrow *b, unsigned int from,
+						   unsigned int to, uint64_t rax)
 {
 	struct machine_regs regs = fake.regs[from];
 	struct machine_hit hit = {.vcpu = to, .cookie = BORROW_COOKIE, .regs = &regs};

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-collect.c - what becomes of records that the guest has made, and of calls that it claims. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/tramp-guest.h"
+
+static struct trace *t;
+
+static int set_up(void **state)
+{
+	(void)state;
+	tramp_kernel_make();
+	t = tramp_started((struct trace_config){0});
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	trace_free(t);
+	free(fake.ram);
+	return 0;
+}
+
+static void trace_is(const char *want)
+{
+	char *text;
+
+	assert_int_equal(trace_detach(t), 0);
+	text = tramp_print(t);
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void counts_are(uint64_t taken, uint64_t lost, uint64_t corrupt)
+{
+	struct trace_status st;
+
+	trace_get_status(t, &st);
+	assert_int_equal(st.staged, taken);
+	assert_int_equal(st.staging_lost, lost);
+	assert_int_equal(st.corrupt, corrupt);
+}
+
+/* --- records -------------------------------------------------------------------------------- */
+
+static void records_become_entries(void **state)
+{
+	const uint32_t none = PREEMPT_NO_RESCHED;
+
+	(void)state;
+	tramp_comm(0, 7, 7, "seven");
+	tramp_function(0, 100, FN_ALPHA, none, 7);
+	tramp_function(0, 101, FN_BETA, none | STATE_IRQS_OFF | 2, 7);
+	tramp_function(0, 102, FN_ALPHA, STATE_NEED_RESCHED, 7);
+	tramp_function(0, 103, FN_ALPHA, none | 0x10001, 7);	  /* hardirq */
+	tramp_function(0, 104, FN_ALPHA, none | 0x100 | 0xff, 7); /* softirq, as deep as it gets */
+	tramp_function(0, 105, FN_ALPHA, none | 0x100000, 7);	  /* NMI */
+	tramp_function(0, 106, FN_ALPHA, none, 7 | 3u << RECORD_MIGRATE_SHIFT);
+	tramp_function(0, 107, FN_ALPHA, none, RECORD_PID_MASK);
+	trace_is("           seven-7       [000] .....          100: alpha <-start_kernel\n"
+		 "           seven-7       [000] d..2.          101: beta <-start_kernel\n"
+		 "           seven-7       [000] .N...          102: alpha <-start_kernel\n"
+		 "           seven-7       [000] ..h1.          103: alpha <-start_kernel\n"
+		 "           seven-7       [000] ..sf.          104: alpha <-start_kernel\n"
+		 "           seven-7       [000] ..z..          105: alpha <-start_kernel\n"
+		 "           seven-7       [000] ....3          106: alpha <-start_kernel\n"
+		 "           <...>-4194303 [000] .....          107: alpha <-start_kernel\n");
+	counts_are(9, 0, 0);
+}
+
+static void each_vcpu_has_its_own(void **state)
+{
+	(void)state;
+	tramp_comm(0, 7, 7, "seven");
+	tramp_comm(1, 8, 7, "eight");
+	tramp_function(1, 100, FN_BETA, PREEMPT_NO_RESCHED, 8);
+	tramp_function(0, 101, FN_ALPHA, PREEMPT_NO_RESCHED, 7);
+	tramp_function(1, 102, FN_ALPHA, PREEMPT_NO_RESCHED, 8);
+	trace_is("           eight-8       [001] .....          100: beta <-start_kernel\n"
+		 "           seven-7       [000] .....          101: alpha <-start_kernel\n"
+		 "           eight-8       [001] .....          102: alpha <-start_kernel\n");
+	counts_are(5, 0, 0);
+}
+
+/* Collected and lost together are what the guest says it has made, whatever it has made. */
+static void senseless_records_are_counted(void **state)
+{
+	struct payload_record r = {.ip = 1, .state = 9u << STATE_TYPE_SHIFT};
+	uint64_t head;
+
+	(void)state;
+	tramp_record(0, r); /* a type that there is not */
+	tramp_function(0, 100, FN_ALPHA, PREEMPT_NO_RESCHED, 7);
+	window_get_at(ctl_off(1, CTL_HEAD), &head, sizeof(head));
+	head += 1000000; /* more than a ring of records that are none */
+	window_put_at(ctl_off(1, CTL_HEAD), &head, sizeof(head));
+	trace_is("           <...>-7       [000] .....          100: alpha <-start_kernel\n");
+	counts_are(2, 1000000, 0);
+}
+
+/* A pass of the collector's begins and ends while vCPU 1 makes two calls. */
+static void collector_comes_by(void)
+{
+	for (int i = 0; i < 2; i++)
+		tramp_call(1, FAKE_VA(FN_KPROBES + 3), FAKE_VA(STACK), 0);
+}
+
+/* An interrupt's records wait for the one that it came into, however short the time is then. */
+static void late_records_keep_their_place(void **state)
+{
+	struct payload_record r = {.tsc = 100,
+				   .ip = (uint32_t)FAKE_VA(FN_ALPHA),
+				   .state = (uint32_t)PAYLOAD_FUNCTION << STATE_TYPE_SHIFT};
+	unsigned int n = 0;
+	uint64_t late;
+	char *text;
+
+	(void)state;
+	late = tramp_reserve(0);
+	for (int i = 0; i < 900; i++)
+		tramp_function(0, 101 + (uint64_t)i, FN_BETA, PREEMPT_NO_RESCHED, 7);
+	collector_comes_by();
+	counts_are(0, 0, 0);
+	tramp_write(0, late, r);
+	assert_int_equal(trace_detach(t), 0);
+	counts_are(901, 0, 0);
+	text = tramp_print(t);
+	assert_non_null(strstr(text, " 100: alpha"));
+	assert_true(strstr(text, " 100: alpha") < strstr(text, " 101: beta"));
+	for (const char *at = text; (at = strstr(at, ": beta")); at++)
+		n++;
+	assert_int_equal(n, 900);
+	free(text);
+}
+
+/* --- calls ---------------------------------------------------------------------------------- */
+
+static void calls_that_cannot_be_are_answered(void **state)
+{
+	uint64_t sp = FAKE_VA(STACK + 0x3f00), alpha = tramp_target(FN_ALPHA), at = tramp_window();
+	struct trampoline *tramp = t->tramp;
+
+	(void)state;
+	tramp_call(0, FAKE_VA(FN_KPROBES + 3), sp, 0);	       /* no site */
+	tramp_call(0, 0, sp, 0);			       /* nothing at all */
+	tramp_call(0, FAKE_VA(FN_SCHEDULE), sp, 0);	       /* a site without a probe */
+	tramp_call(1, FAKE_VA(FN_FTRACE_INIT), sp, 0);	       /* where the trace acted once */
+	tramp_call(1, FAKE_VA(FN_START_KERNEL + 0x50), sp, 0); /* and where it waited */
+	assert_ptr_equal(t->tramp, tramp);
+	assert_int_equal(tramp_window(), at);
+	assert_int_equal(tramp_target(FN_ALPHA), alpha);
+	trace_is("");
+	counts_are(0, 0, 0);
+}
+
+/* The state of a vCPU that claims a call is read where it says; a stack that is none has no caller.
+ */
+static void calls_with_any_stack_are_answered(void **state)
+{
+	static const uint64_t sps[] = {0,
+				       8,
+				       UINT64_MAX,
+				       UINT64_MAX - 7,
+				       UINT64_C(1) << 63,
+				       FAKE_VA(FAKE_RAM - FAKE_PA) - 1};
+
+	(void)state;
+	put(PER_CPU_AREA + PCPU_COUNT, COUNT_NONE + 1u, 4);
+	for (size_t i = 0; i < sizeof(sps) / sizeof(sps[0]); i++)
+		tramp_call(0, FAKE_VA(FN_MUTEX_LOCK), sps[i], t->text_lock.mutex + 8);
+	assert_true(tramp_target(FN_ALPHA));
+	trace_is("");
+}
+
+/* The vCPU has lost its patience: what it wanted is not done any more. */
+static void calls_taken_back_are_not_served(void **state)
+{
+	static const uint32_t states[] = {PAYLOAD_CALL_NONE, PAYLOAD_CALL_FILLING,
+					  PAYLOAD_CALL_TAKEN, PAYLOAD_CALL_DONE, 0xdeadbeef};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		window_put_at(ctl_off(0, CTL_CALL), &states[i], sizeof(states[i]));
+		collector_comes_by();
+		assert_int_equal(tramp_call_state(0), states[i]);
+	}
+	trace_is("");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(records_become_entries, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_vcpu_has_its_own, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(senseless_records_are_counted, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(late_records_keep_their_place, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(calls_that_cannot_be_are_answered, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(calls_with_any_stack_are_answered, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(calls_taken_back_are_not_served, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("collect", tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-text-lock.c - sites are the guest's while it holds text_mutex. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/tramp-guest.h"
+#include "tracer/site.h"
+
+#define SP	 (STACK + 0x3f00)
+#define QUIET_MS 700 /* longer than the sites stay away */
+
+static struct trace *t;
+
+static int set_up(void **state)
+{
+	(void)state;
+	tramp_kernel_make();
+	t = tramp_started((struct trace_config){0});
+	assert_int_equal(tramp_target(FN_MUTEX_LOCK), tramp_entry(payload_lock));
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	tramp_end(t);
+	assert_int_equal(tramp_target(FN_BETA), 0);
+	free(fake.ram);
+	return 0;
+}
+
+static void owner_is(uint64_t owner)
+{
+	assert_int_equal(machine_write(NULL, FAKE_PA + TEXT_MUTEX, &owner, sizeof(owner)), 0);
+}
+
+/* mutex_lock(mutex) is called from `caller`. */
+static void lock(uint64_t mutex, uint32_t caller)
+{
+	uint64_t parent = FAKE_VA(caller + 0x10);
+
+	assert_int_equal(machine_write(NULL, FAKE_PA + SP, &parent, sizeof(parent)), 0);
+	tramp_call(0, FAKE_VA(FN_MUTEX_LOCK), FAKE_VA(SP), mutex);
+}
+
+static void sites_are_ours(bool ours)
+{
+	assert_int_equal(tramp_target(FN_ALPHA) != 0, ours);
+	assert_int_equal(tramp_target(FN_BETA) != 0, ours);
+	assert_int_equal(tramp_target(FN_MUTEX_LOCK) != 0, ours);
+}
+
+static void stay_away_for(int64_t ms)
+{
+	int64_t end = tramp_ms() + ms;
+
+	while (tramp_ms() < end) {
+		sites_are_ours(false);
+		sched_yield();
+	}
+}
+
+static void sites_are_given_back_while_it_is_held(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		lock(FAKE_VA(TEXT_MUTEX), FN_KPROBES);
+		sites_are_ours(false); /* before mutex_lock() goes on */
+		owner_is(FAKE_VA(TASK));
+		stay_away_for(QUIET_MS);
+		owner_is(0);
+		sites_are_ours(false); /* it may be taken again in a moment */
+		tramp_wait(tramp_target(FN_BETA));
+		sites_are_ours(true);
+		assert_int_equal(tramp_target(FN_ALPHA), tramp_entry(payload_function));
+		assert_int_equal(tramp_target(FN_MUTEX_LOCK), tramp_entry(payload_lock));
+	}
+}
+
+static void sites_that_the_guest_has_used_stay_its_own(void **state)
+{
+	uint8_t call[SITE_SIZE];
+
+	(void)state;
+	lock(FAKE_VA(TEXT_MUTEX), FN_KPROBES);
+	owner_is(FAKE_VA(TASK));
+	site_call_make(call, FAKE_VA(FN_ALPHA), FAKE_VA(FN_START_KERNEL));
+	machine_write(NULL, FAKE_PA + FN_ALPHA, call, sizeof(call));
+	owner_is(0);
+	tramp_wait(tramp_target(FN_BETA));
+	assert_int_equal(tramp_target(FN_ALPHA), FAKE_VA(FN_START_KERNEL));
+}
+
+static void other_mutexes_and_harmless_callers_change_nothing(void **state)
+{
+	(void)state;
+	lock(FAKE_VA(TEXT_MUTEX + 8), FN_KPROBES);
+	sites_are_ours(true);
+	lock(FAKE_VA(TEXT_MUTEX), FN_JUMP_LABEL);
+	sites_are_ours(true);
+}
+
+/* Who does not see the next change coming must not have anything in the text. */
+static void nothing_is_taken_while_the_watch_is_impossible(void **state)
+{
+	uint8_t call[SITE_SIZE];
+	int64_t end;
+
+	(void)state;
+	lock(FAKE_VA(TEXT_MUTEX), FN_KPROBES);
+	site_call_make(call, FAKE_VA(FN_MUTEX_LOCK), FAKE_VA(FN_START_KERNEL));
+	machine_write(NULL, FAKE_PA + FN_MUTEX_LOCK, call, sizeof(call));
+	for (end = tramp_ms() + QUIET_MS; tramp_ms() < end; sched_yield())
+		assert_int_equal(tramp_target(FN_BETA), 0);
+	machine_write(NULL, FAKE_PA + FN_MUTEX_LOCK, site_nop, SITE_SIZE);
+	tramp_wait(tramp_target(FN_BETA));
+	assert_int_equal(tramp_target(FN_MUTEX_LOCK), tramp_entry(payload_lock));
+}
+
+static void detaching_ends_it(void **state)
+{
+	(void)state;
+	lock(FAKE_VA(TEXT_MUTEX), FN_KPROBES);
+	sites_are_ours(false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(sites_are_given_back_while_it_is_held, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(sites_that_the_guest_has_used_stay_its_own, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(other_mutexes_and_harmless_callers_change_nothing,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(nothing_is_taken_while_the_watch_is_impossible,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(detaching_ends_it, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("text-lock", tests, NULL, NULL);
+}
