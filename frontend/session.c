@@ -59,17 +59,6 @@ static int session_engine(struct session *s, enum trace_engine *engine)
 	return -1;
 }
 
-static int session_window(struct session *s, unsigned int vcpus)
-{
-	uint64_t bytes = s->opt->window_bytes;
-
-	if (!bytes || bytes >= TRACE_WINDOW_MIN(vcpus))
-		return 0;
-	snprintf(s->err, sizeof(s->err), "--window-memory: %u vCPUs need %" PRIu64 "K at least",
-		 vcpus, TRACE_WINDOW_MIN(vcpus) >> 10);
-	return -1;
-}
-
 int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 {
 	struct trace_config cfg = {
@@ -92,7 +81,7 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.message = session_note,
 	};
 
-	if (session_engine(s, &cfg.engine) || session_window(s, vcpus))
+	if (session_engine(s, &cfg.engine))
 		return -1;
 	s->trace = trace_new(&cfg, s->err, sizeof(s->err));
 	return s->trace ? 0 : -1;
@@ -231,11 +220,11 @@ static void session_say_end(struct session *s, double seconds)
 		*release ? release : "guest", why, seconds, functions, plural(functions), st.hits,
 		plural(st.hits));
 	fprintf(stderr, "%" PRIu64 " lost\n", st.lost);
-	if (st.staged + st.staging_lost)
+	if (st.made)
 		fprintf(stderr,
 			"hvtrace: the guest made %" PRIu64 " records: %" PRIu64
 			" collected, %" PRIu64 " lost before that\n",
-			st.staged + st.staging_lost, st.staged, st.staging_lost);
+			st.made, st.staged, st.staging_lost);
 	if (st.corrupt)
 		fprintf(stderr, "hvtrace: %" PRIu64 " of the lost held what no probe writes\n",
 			st.corrupt);

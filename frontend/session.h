@@ -40,7 +40,7 @@ struct session_options {
 			   "auto (default), trampoline (no exits) or trap"),                       \
 		OPT_FLAG(0, "lossless", &(opt)->lossless,                                          \
 			 "trampolines: let the guest wait rather than lose records"),              \
-		OPT_SIZE_MB(0, "window-memory", &(opt)->window_bytes, TRACE_WINDOW_MIN(1),         \
+		OPT_SIZE_MB(0, "window-memory", &(opt)->window_bytes, TRACE_WINDOW_MIN,            \
 			    TRACE_WINDOW_MAX, "MB",                                                \
 			    "guest memory for trampolines (default: 2, and 4 for each vCPU)"),     \
 		OPT_FLAG(0, "explain", &(opt)->explain,                                            \

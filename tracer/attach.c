@@ -47,7 +47,7 @@ static int look_around(struct trace *t, char *err, size_t errlen)
 	ret = modules_update(t);
 	if (ret)
 		snprintf(err, errlen, "the guest's modules cannot be read: %s", strerror(-ret));
-	return ret ? ret : selection_configure(t, err, errlen);
+	return ret;
 }
 
 /* What a tracer that was killed has left keeps others from patching the same sites. */
@@ -61,6 +61,18 @@ static int clean_up(struct trace *t, char *err, size_t errlen)
 	return ret < 0 ? ret : 0;
 }
 
+static int insert_running(struct trace *t, char *err, size_t errlen)
+{
+	int ret;
+
+	if (!t->tramp)
+		return insert_all(t, err, errlen);
+	ret = text_lock_begin(t);
+	if (ret)
+		snprintf(err, errlen, "cannot place the probes in the guest: %s", strerror(-ret));
+	return ret;
+}
+
 int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
 	int ret;
@@ -70,11 +82,18 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 	machine_pause(m);
 	ret = look_around(t, err, errlen);
 	machine_resume(m);
+	/* Takes a while with many globs, for which the guest need not stand. */
+	if (!ret)
+		ret = selection_configure(t, err, errlen);
 	if (!ret)
 		ret = clean_up(t, err, errlen);
 	if (!ret)
 		ret = trace_use_trampolines(t, err, errlen);
-	return ret ? ret : insert_all(t, err, errlen);
+	if (!ret)
+		ret = insert_running(t, err, errlen);
+	if (ret)
+		trace_detach(t);
+	return ret;
 }
 
 /* --- the engine ------------------------------------------------------------------------------ */

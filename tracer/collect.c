@@ -381,8 +381,11 @@ void collector_get_counts(struct collector *c, struct trampoline_counts *counts)
 {
 	memset(counts, 0, sizeof(*counts));
 	for (unsigned int i = 0; i < c->t->vcpus; i++) {
-		counts->taken += c->staging[i].taken;
-		counts->lost += c->staging[i].lost + c->staging[i].dropped;
-		counts->corrupt += c->staging[i].corrupt;
+		const struct staging *s = &c->staging[i];
+
+		counts->made += s->head - s->base + s->dropped;
+		counts->taken += s->taken;
+		counts->lost += s->lost + s->dropped;
+		counts->corrupt += s->corrupt;
 	}
 }

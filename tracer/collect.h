@@ -18,7 +18,10 @@ int collector_start(struct collector **c, struct trace *t, struct window *w);
  * Called with t->vcpu_lock[vcpu] held.
  */
 void collector_drain(struct collector *c, unsigned int vcpu);
-/* Move all that is left, end the thread. The counts stay until collector_free(). */
+/*
+ * Nobody in the guest is in the payload any more: end the thread, move all that is left. The counts
+ * stay until collector_free().
+ */
 void collector_stop(struct collector *c);
 void collector_free(struct collector *c); /* NULL is allowed */
 

@@ -129,13 +129,18 @@ struct funcs;
 
 /* The sites are given back while the guest patches its own text; see text-lock.c */
 struct text_lock {
-	uint64_t mutex, owner;	  /* run-time address of text_mutex, and of its owner word; 0 */
-	bool away;		  /* the sites are the guest's now */
-	int64_t away_ms, free_ms; /* since when; since when has the mutex been free */
+	uint64_t mutex, owner; /* run-time address of text_mutex, and of its owner word; 0 */
+	enum {
+		TEXT_LOCK_OURS,	   /* the sites are */
+		TEXT_LOCK_AWAY,	   /* they are the guest's now */
+		TEXT_LOCK_WATCHED, /* so they are, but the call that tells of it is in place */
+	} state;
+	int64_t state_ms, free_ms; /* since when; since when has the mutex been free */
 };
 
 /* Records collected from the guest; see trampoline.h */
 struct trampoline_counts {
+	uint64_t made; /* by the guest's own count */
 	uint64_t taken, lost, corrupt;
 };
 
@@ -215,9 +220,17 @@ void guards_hit(struct trace *t, const struct probe *p, const struct machine_hit
 
 /* Trampolines are going to be used: watch the guest's text_mutex. 0 or -ENOMEM. */
 int text_lock_init(struct trace *t);
+/*
+ * Put all probes into a guest that runs, once it does not patch its own text: it gets some seconds
+ * for that, and the probes come later when it takes longer. The machine runs.
+ */
+int text_lock_begin(struct trace *t);
 /* The guest is about to take it; the machine is paused and t->change held. */
 int text_lock_taken(struct trace *t, const struct machine_hit *hit);
-/* Take the sites again once the guest is done. Called now and then; takes t->change itself. */
+/*
+ * Take the sites again once the guest is done. Called now and then; takes t->change itself. Any
+ * thread but a vCPU's.
+ */
 int text_lock_poll(struct trace *t);
 
 /*

@@ -63,9 +63,9 @@ static int module_add(struct trace *t, const struct guestsym_module *mod)
 		p = probe_set_at(&t->probes, va);
 		if (!p)
 			return -ENOMEM;
+		p->name = s->name;
 		if (p->flags & PROBE_FL_FUNCTION)
 			continue; /* it was here at the last reading */
-		p->name = s->name;
 		p->flags = PROBE_FL_FUNCTION | PROBE_FL_MODULE;
 	}
 	return 0;
@@ -94,11 +94,18 @@ void modules_each_site(const struct trace *t, void (*fn)(void *arg, uint64_t va)
 			fn(arg, t->modules->mods[i].sites[k].addr);
 }
 
-static bool in_a_module(const struct module_list *list, uint64_t va)
+/* Another module may lie where one has gone, with the same bytes at other places. */
+static bool is_a_site(const struct module_list *list, uint64_t va)
 {
-	for (size_t i = 0; list && i < list->nr; i++)
-		if (va >= list->mods[i].text.start && va < list->mods[i].text.end)
-			return true;
+	for (size_t i = 0; list && i < list->nr; i++) {
+		const struct guestsym_module *mod = &list->mods[i];
+
+		if (va < mod->text.start || va >= mod->text.end)
+			continue;
+		for (size_t k = 0; k < mod->nr_sites; k++)
+			if (mod->sites[k].addr == va)
+				return true;
+	}
 	return false;
 }
 
@@ -109,7 +116,7 @@ int modules_catch_up(struct trace *t)
 	for (size_t i = 0; i < t->probes.nr && !ret; i++) {
 		struct probe *p = &t->probes.v[i];
 
-		if (p->flags & PROBE_FL_MODULE && !in_a_module(t->modules, p->va + t->guest.slide))
+		if (p->flags & PROBE_FL_MODULE && !is_a_site(t->modules, p->va + t->guest.slide))
 			p->flags |= PROBE_FL_GONE;
 	}
 	return ret;

@@ -29,6 +29,7 @@ int staging_init(struct staging *s, const struct staging_io *io, unsigned int vc
 		.length = ring_size / PAYLOAD_RECORD_SIZE,
 		.next = ring_size / PAYLOAD_RECORD_SIZE,
 		.base = ring_size / PAYLOAD_RECORD_SIZE,
+		.head = ring_size / PAYLOAD_RECORD_SIZE,
 		.ask = STAGING_BATCH,
 		.batch = calloc(STAGING_BATCH, sizeof(*s->batch)),
 	};
@@ -55,7 +56,7 @@ static int read_head(struct staging *s, uint64_t *head)
 		if (ctl[0] - s->next <= s->length)
 			break;
 	}
-	*head = ctl[0];
+	*head = s->head = ctl[0];
 	s->dropped = ctl[1];
 	return 0;
 }

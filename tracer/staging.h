@@ -30,6 +30,7 @@ struct staging {
 	bool lossless;	      /* tell the guest (CTL_TAIL) what has been taken */
 	uint64_t taken, lost; /* taken + lost == next - base, always */
 	uint64_t base;	  /* the ring's length; another number once the guest's head has jumped */
+	uint64_t head;	  /* the guest's, as read last */
 	uint64_t dropped; /* the guest's own count (CTL_FL_LOSSLESS), as read last */
 	uint64_t corrupt; /* of the lost: the ring or its head held what no payload writes */
 	uint64_t untold;  /* of the lost: since the latest batch */

@@ -9,6 +9,10 @@
  * taken again when the mutex has been free for a while. Those that then hold something else are the
  * guest's, and left alone.
  *
+ * Of one who has passed the site of mutex_lock() before there was a call, and has not got the mutex
+ * yet, nothing is known. So the watch comes first, alone, and the others after those have had the
+ * time to get it.
+ *
  * While the guest traces mutex_lock itself its site is not ours, nothing is watched, and so nothing
  * is taken.
  */
@@ -19,10 +23,15 @@
 #include <time.h>
 
 /* The mutex is taken several times for one change: for preparing a kprobe, and for arming it. */
-#define AWAY_MS 300
-#define FREE_MS 100
+#define AWAY_MS	 300
+#define FREE_MS	 100
+#define WATCH_MS 20   /* from the entry of mutex_lock() to the mutex */
+#define BEGIN_MS 3000 /* at the beginning the guest is waited for that long */
+#define LOOK_NS	 1000000
 
 static const char *const lock_functions[] = {"mutex_lock", "mutex_lock_nested"};
+
+#define NR_LOCK_FUNCTIONS (sizeof(lock_functions) / sizeof(lock_functions[0]))
 
 /* Static keys and calls are patched all the time, and at no site of ours. */
 static const char *const harmless[] = {"jump_label", "static_call"};
@@ -50,6 +59,7 @@ static int watch(struct trace *t, const char *function)
 			return -ENOMEM;
 		p->name = sites[i].name;
 		p->guards |= GUARD_TEXT_LOCK;
+		return 0;
 	}
 	return 0;
 }
@@ -64,7 +74,7 @@ int text_lock_init(struct trace *t)
 		return 0;
 	t->text_lock.mutex = mutex + t->guest.slide;
 	t->text_lock.owner = t->text_lock.mutex + owner.offset;
-	for (size_t i = 0; i < sizeof(lock_functions) / sizeof(lock_functions[0]) && !ret; i++)
+	for (size_t i = 0; i < NR_LOCK_FUNCTIONS && !ret; i++)
 		ret = watch(t, lock_functions[i]);
 	return ret;
 }
@@ -87,10 +97,10 @@ int text_lock_taken(struct trace *t, const struct machine_hit *hit)
 {
 	struct text_lock *l = &t->text_lock;
 
-	if (hit->regs->rdi != l->mutex || l->away || caller_is_harmless(t, hit))
+	if (hit->regs->rdi != l->mutex || l->state == TEXT_LOCK_AWAY || caller_is_harmless(t, hit))
 		return 0;
-	l->away = true;
-	l->away_ms = l->free_ms = now_ms();
+	l->state = TEXT_LOCK_AWAY;
+	l->state_ms = l->free_ms = now_ms();
 	return probes_remove(t, PROBE_FL_CALL, 0);
 }
 
@@ -101,9 +111,17 @@ static bool mutex_is_free(struct trace *t)
 	return !guest_read(&t->guest, t->text_lock.owner, &owner, sizeof(owner)) && !owner;
 }
 
-/* The site that tells of the next change must be there before any other. */
-static bool watch_is_possible(struct trace *t)
+/* --- taking the sites again ------------------------------------------------------------------ */
+
+/* What follows is done with the machine paused and t->change held. */
+
+/* The calls that tell of the next change. -EBUSY: the guest uses such a site itself. */
+static int watch_insert(struct trace *t)
 {
+	uint32_t which[NR_LOCK_FUNCTIONS];
+	size_t n = 0;
+	int ret;
+
 	for (size_t i = 0; i < t->probes.nr; i++) {
 		const struct probe *p = &t->probes.v[i];
 		uint8_t now[SITE_SIZE];
@@ -112,42 +130,124 @@ static bool watch_is_possible(struct trace *t)
 			continue;
 		if (guest_read(&t->guest, p->va + t->guest.slide, now, sizeof(now)) ||
 		    memcmp(now, site_nop, sizeof(now)))
-			return false;
+			return -EBUSY;
+		which[n++] = (uint32_t)i;
 	}
-	return true;
+	ret = t->engine->insert(t, which, n);
+	for (size_t i = 0; i < n && !ret; i++)
+		t->probes.v[which[i]].flags |= PROBE_FL_SET;
+	return ret;
 }
 
-static int take_again(struct trace *t)
+/* Modules may have come and gone meanwhile. */
+static int all_insert(struct trace *t)
 {
+	int ret = modules_catch_up(t);
+
+	if (!ret)
+		ret = selection_update(t);
+	return ret ? ret : probes_insert(t, 0, PROBE_FL_ONCE);
+}
+
+static int step(struct trace *t)
+{
+	struct text_lock *l = &t->text_lock;
+	bool free = mutex_is_free(t);
 	int ret = 0;
+
+	l->state_ms = now_ms(); /* when it is not possible, try again after a while */
+	if (l->state == TEXT_LOCK_WATCHED && !free) {
+		l->state = TEXT_LOCK_AWAY;
+		ret = probes_remove(t, PROBE_FL_CALL, 0);
+	} else if (l->state == TEXT_LOCK_WATCHED) {
+		l->state = TEXT_LOCK_OURS;
+		ret = all_insert(t);
+	} else if (l->state == TEXT_LOCK_AWAY && free) {
+		ret = watch_insert(t);
+		if (!ret)
+			l->state = TEXT_LOCK_WATCHED;
+	}
+	return ret == -EBUSY ? 0 : ret;
+}
+
+static bool step_is_due(struct trace *t)
+{
+	struct text_lock *l = &t->text_lock;
+	int64_t now = now_ms();
+
+	if (l->state == TEXT_LOCK_OURS)
+		return false;
+	if (!mutex_is_free(t)) {
+		l->free_ms = now;
+		return l->state == TEXT_LOCK_WATCHED;
+	}
+	if (l->state == TEXT_LOCK_WATCHED)
+		return now - l->state_ms > WATCH_MS;
+	return now - l->state_ms > AWAY_MS && now - l->free_ms > FREE_MS;
+}
+
+int text_lock_poll(struct trace *t)
+{
+	bool due;
+	int ret = 0;
+
+	pthread_mutex_lock(&t->change);
+	due = step_is_due(t);
+	pthread_mutex_unlock(&t->change);
+	if (!due)
+		return 0;
+	machine_pause(t->m);
+	pthread_mutex_lock(&t->change);
+	if (!t->detached && step_is_due(t)) /* another thread may have been quicker */
+		ret = step(t);
+	pthread_mutex_unlock(&t->change);
+	machine_resume(t->m);
+	return ret;
+}
+
+/* --- at the beginning ------------------------------------------------------------------------ */
+
+static bool all_are_ours(struct trace *t)
+{
+	bool ours;
+
+	pthread_mutex_lock(&t->change);
+	ours = t->text_lock.state == TEXT_LOCK_OURS;
+	pthread_mutex_unlock(&t->change);
+	return ours;
+}
+
+/* What fires once is not set again, so it is not among those that come and go. */
+static int begin(struct trace *t)
+{
+	struct text_lock *l = &t->text_lock;
+	int ret;
 
 	machine_pause(t->m);
 	pthread_mutex_lock(&t->change);
-	if (!t->detached && mutex_is_free(t) && watch_is_possible(t)) {
-		t->text_lock.away = false;
-		ret = modules_catch_up(t);
-		if (!ret)
-			ret = selection_update(t);
-		if (!ret)
-			ret = probes_insert(t, 0, PROBE_FL_ONCE);
+	ret = probes_insert(t, l->mutex ? PROBE_FL_ONCE : 0, 0);
+	t->placed = !ret;
+	if (l->mutex) {
+		l->state = TEXT_LOCK_AWAY;
+		l->state_ms = l->free_ms = now_ms() - AWAY_MS - FREE_MS; /* at once */
 	}
 	pthread_mutex_unlock(&t->change);
 	machine_resume(t->m);
 	return ret;
 }
 
-int text_lock_poll(struct trace *t)
+int text_lock_begin(struct trace *t)
 {
-	struct text_lock *l = &t->text_lock;
-	int64_t now = now_ms();
-	bool due;
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+	int64_t end = now_ms() + BEGIN_MS;
+	int ret = begin(t);
 
-	pthread_mutex_lock(&t->change);
-	if (l->away && !mutex_is_free(t))
-		l->free_ms = now;
-	due = l->away && now - l->away_ms > AWAY_MS && now - l->free_ms > FREE_MS;
-	if (due)
-		l->away_ms = now; /* when it is not possible, try again after a while */
-	pthread_mutex_unlock(&t->change);
-	return due ? take_again(t) : 0;
+	while (!ret && !all_are_ours(t) && now_ms() < end) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
+		ret = text_lock_poll(t);
+	}
+	if (!ret && !all_are_ours(t))
+		trace_note(t, "the guest patches or traces its own kernel, so probes wait until it "
+			      "has done with that");
+	return ret;
 }

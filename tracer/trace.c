@@ -265,6 +265,7 @@ void trace_get_status(struct trace *t, struct trace_status *st)
 		.hits = events < t->max_events ? events : t->max_events,
 		.done = atomic_load(&t->done),
 		.lost = staged.lost,
+		.made = staged.made,
 		.staged = staged.taken,
 		.staging_lost = staged.lost,
 		.corrupt = staged.corrupt,

@@ -59,8 +59,10 @@ struct trace_config {
 
 /* What trampolines take by default for so many vCPUs, bytes. */
 #define TRACE_WINDOW_DEFAULT(vcpus) ((UINT64_C(2) << 20) + (UINT64_C(4) << 20) * (vcpus))
-#define TRACE_WINDOW_MIN(vcpus)	    ((UINT64_C(2) << 20) + (UINT64_C(64) << 10) * (vcpus))
-#define TRACE_WINDOW_MAX	    (UINT64_C(128) << 20)
+/* The same for few functions: 1, and 1 for each vCPU, in blocks of 2 MiB. */
+#define TRACE_WINDOW_FEW(vcpus) ((UINT64_C(2) << 20) * (((vcpus) + 2) / 2))
+#define TRACE_WINDOW_MIN	(UINT64_C(2) << 20)
+#define TRACE_WINDOW_MAX	(UINT64_C(128) << 20)
 
 /*
  * Prepare a trace: find its sites, allocate its buffers. NULL on error, with one line in err that
@@ -97,9 +99,12 @@ struct trace_status {
 	uint64_t skipped; /* of these, left out: the site held unknown bytes */
 	uint64_t hits;	  /* records written so far */
 	uint64_t lost;	  /* overwritten or dropped, in the guest or here */
-	/* Of trampolines: records of the guest that were collected (task names too), lost,
-	 * senseless */
-	uint64_t staged, staging_lost, corrupt;
+	/*
+	 * Of trampolines: records (task names too) that the guest says it has made, those of them
+	 * that were collected, lost, and senseless. After trace_detach() made is staged +
+	 * staging_lost, unless the guest has scribbled over its count.
+	 */
+	uint64_t made, staged, staging_lost, corrupt;
 	const char *engine; /* "trap", "trampoline" */
 	bool done;	    /* --until was reached or max_events are recorded */
 	const char *at;	    /* function recorded last on vCPU 0, or NULL */

@@ -17,8 +17,11 @@
 #define CALL_TIMEOUT_MS 2000
 #define FULL_TIMEOUT_MS 100
 #define QUIET_MS	5000
-#define CHECK_MS	2000
+#define CHECK_MS	10000
 #define RING_MIN	(UINT64_C(64) << 10) /* staging of a vCPU, bytes */
+
+/* Each block that the guest is asked for makes it stand for a moment: these do with less. */
+#define FEW_FUNCTIONS 1000
 
 struct trampoline {
 	struct window window;
@@ -108,11 +111,24 @@ static int control_init(struct trace *t)
 	return ret;
 }
 
+static size_t functions_to_record(const struct trace *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->probes.nr; i++)
+		n += t->probes.v[i].flags & PROBE_FL_RECORD;
+	return n;
+}
+
 static uint32_t staging_size(const struct trace *t)
 {
-	uint64_t bytes = t->cfg.window_bytes ? t->cfg.window_bytes : TRACE_WINDOW_DEFAULT(t->vcpus);
-	uint64_t each = (bytes - WINDOW_RINGS) / t->vcpus, size = RING_MIN;
+	bool few = functions_to_record(t) <= FEW_FUNCTIONS;
+	uint64_t bytes = few ? TRACE_WINDOW_FEW(t->vcpus) : TRACE_WINDOW_DEFAULT(t->vcpus);
+	uint64_t each, size = RING_MIN;
 
+	if (t->cfg.window_bytes)
+		bytes = t->cfg.window_bytes;
+	each = (bytes / WINDOW_PIECE * WINDOW_PIECE - WINDOW_RINGS) / t->vcpus;
 	while (2 * size <= each)
 		size *= 2;
 	return (uint32_t)size;
@@ -266,8 +282,7 @@ static int trampoline_try(struct trace *t, char *err, size_t errlen)
 		return ret;
 	for (unsigned int i = 0; i < t->vcpus; i++)
 		if (recorded(t, i, site))
-			return control_init(
-				t); /* what others have called meanwhile is not asked for */
+			return control_init(t); /* others' calls meanwhile are not asked for */
 	snprintf(err, errlen, "a probe of " TRY_FUNCTION " was called and recorded nothing");
 	return -ENODATA;
 }

@@ -59,7 +59,7 @@
 #define CLOSE_MS 10000
 
 _Static_assert(WINDOW_PIECE == 4096 << PIECE_ORDER, "a piece is one block of the allocator's");
-_Static_assert(WINDOW_RINGS == WINDOW_PIECE, "all that is not rings is in the first piece");
+_Static_assert(WINDOW_RINGS < WINDOW_PIECE, "all that is not rings is in the first piece");
 
 /* --- copying ------------------------------------------------------------------------------------
  */
@@ -445,11 +445,18 @@ int window_open(struct window *w, struct guest_kernel *g, struct borrow *b, size
  */
 int window_close(struct window *w, struct borrow *b, char *err, size_t errlen)
 {
+	static const char no_magic[sizeof(w->header.magic)];
 	uint64_t flush;
 	int ret = w->mapped ? unmap(w) : 0;
 
 	if (ret) {
 		snprintf(err, errlen, "the window cannot be unmapped: %s", strerror(-ret));
+		return ret;
+	}
+	/* What the guest gets back does not look like a window. */
+	ret = window_write(w, WINDOW_HEADER, no_magic, sizeof(no_magic));
+	if (ret) {
+		snprintf(err, errlen, "the window cannot be written: %s", strerror(-ret));
 		return ret;
 	}
 	if (!w->header.borrowed || !b)

@@ -175,6 +175,22 @@ static void take_rest(struct guest *g, uint64_t nr, uint64_t n, uint64_t lost)
 	take(g, 0, 0, 0);
 }
 
+/* What is reserved and never written is lost when nobody can write it any more. */
+static void test_end(void **state)
+{
+	struct guest *g = *state;
+
+	guest_make(g, 3);
+	guest_reserve(g);
+	guest_make(g, 2);
+	take(g, 3, LENGTH, 0);
+	assert_int_equal(staging_end(&g->s), 0);
+	assert_int_equal(g->s.taken, 3);
+	assert_int_equal(g->s.lost, 3);
+	assert_int_equal(g->s.head - g->s.base, g->made);
+	take(g, 0, 0, 0);
+}
+
 static void test_empty(void **state)
 {
 	take(*state, 0, 0, 0);
@@ -462,6 +478,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_empty),
+		TEST(test_end),
 		TEST(test_take),
 		TEST(test_numbers_wrap),
 		TEST(test_overrun),

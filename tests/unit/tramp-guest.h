@@ -129,7 +129,7 @@ static inline struct trace *tramp_trace(struct trace_config cfg)
 	cfg.tracer = "function";
 	cfg.clock = "x86-tsc";
 	cfg.buffer_bytes = 65536;
-	cfg.window_bytes = TRACE_WINDOW_MIN(TRAMP_CPUS);
+	cfg.window_bytes = TRACE_WINDOW_MIN;
 	if (!cfg.filter) {
 		cfg.filter = filter;
 		cfg.nr_filter = 2;

@@ -24,7 +24,7 @@
 #define WINDOW_TEXT_SIZE 0x4000
 #define WINDOW_PIDS	 0x80000
 #define WINDOW_PIDS_SIZE 0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */
-#define WINDOW_RINGS	 0x200000
+#define WINDOW_RINGS	 0x100000
 
 /* --- control block of a vCPU: WINDOW_CTL + vcpu * CTL_SIZE ---------------------------------- */
 
