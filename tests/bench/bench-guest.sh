@@ -9,8 +9,11 @@
 . "${BASH_SOURCE[0]%/*}/../e2e/qemu-lib.sh"
 
 guest_patience=120 # seconds that one line of an answer may take
+guest_cmdline=''    # what the kernel's command line has more
+guest_add=()	    # options for scripts/build-initramfs
+guest_options=()    # options for QEMU
 guest_kernel='' guest_answer='' guest_in='' guest_out=''
-tracer_pid='' tracer_events='' tracer_lost=''
+tracer_pid='' tracer_events='' tracer_lost='' tracer_trace=/dev/null
 
 guest_exit()
 {
@@ -34,15 +37,16 @@ guest_boot()
 	guest_kernel=$("$qemu_root/scripts/get-guest" --path "$1") || return
 	qemu_dir=$(mktemp -d /tmp/hvq.XXXXXX) &&
 		"$qemu_root/scripts/build-initramfs" --init "${BASH_SOURCE[0]%/*}/bench-init" \
-			--add "$O/tests/bench/bench-calls" --output "$qemu_dir/initrd" &&
+			--add "$O/tests/bench/bench-calls" "${guest_add[@]}" --output "$qemu_dir/initrd" &&
 		mkfifo "$qemu_dir/command.in" "$qemu_dir/command.out" || return
 	# Both ways without waiting for QEMU to open its end.
 	exec {guest_in}<>"$qemu_dir/command.in" {guest_out}<>"$qemu_dir/command.out"
 	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel tcg -cpu max -m 256 \
 		-smp "$2" -kernel "$guest_kernel" -initrd "$qemu_dir/initrd" \
-		-append "console=ttyS0 quiet" -serial "file:$qemu_dir/console" \
+		-append "console=ttyS0 quiet $guest_cmdline" -serial "file:$qemu_dir/console" \
 		-chardev "pipe,id=command,path=$qemu_dir/command" -serial chardev:command \
-		-gdb "unix:$qemu_dir/gdb,server=on,wait=off" >"$qemu_dir/log" 2>&1 </dev/null &
+		-gdb "unix:$qemu_dir/gdb,server=on,wait=off" "${guest_options[@]}" \
+		>"$qemu_dir/log" 2>&1 </dev/null &
 	qemu_pid=$!
 	guest_listen && return
 	complain "the guest does not boot; its console:" "$qemu_dir/console"
@@ -73,8 +77,9 @@ guest_listen()
 # tracer_begin OPTION...: returns when hvtrace traces. Its messages are in $qemu_dir/hvtrace.
 tracer_begin()
 {
+	: >"$qemu_dir/hvtrace" # it may say what an earlier one has said
 	"$HVTRACE" attach "gdb:unix:$qemu_dir/gdb" -k "$guest_kernel" --window 1440m "$@" \
-		>/dev/null 2>"$qemu_dir/hvtrace" &
+		>"$tracer_trace" 2>"$qemu_dir/hvtrace" &
 	tracer_pid=$!
 	wait_until tracer_says_something_final
 	grep -q '^hvtrace: tracing ' "$qemu_dir/hvtrace" && return

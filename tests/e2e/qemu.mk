@@ -10,14 +10,16 @@ check-tests += tests/e2e/attach
 check-tests += tests/e2e/attach-libvirt
 check-tests += tests/e2e/run-qemu
 check-tests += tests/e2e/window
+check-tests += tests/e2e/trampoline
 
-qemu-programs := $(addprefix $(O)/tests/e2e/,qemu-attach qemu-trace window-attach)
+qemu-programs := $(addprefix $(O)/tests/e2e/,guest-memory qemu-attach qemu-trace window-attach)
 
 $(qemu-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group $(LDLIBS) -lcmocka
 
-$(O)/tests/e2e/qemu-attach $(O)/tests/e2e/qemu-trace: $(O)/obj/tests/e2e/running-guest.o
+running-guest-programs := $(addprefix $(O)/tests/e2e/,guest-memory qemu-attach qemu-trace)
+$(running-guest-programs): $(O)/obj/tests/e2e/running-guest.o
 
-check-built: $(qemu-programs)
+check-built: $(qemu-programs) $(O)/tests/bench/bench-calls

@@ -3,11 +3,12 @@
 
 soak-tests += tests/soak/small-kernel
 soak-tests += tests/soak/trampoline-hammer
+soak-tests += tests/soak/trampoline-kills
 
 .PHONY: soak-built
 soak: guest
 	@scripts/setup --small-kernel
 	@$(MAKE) $(jobs) soak-built
 
-soak-built: all $(O)/tests/bench/bench-calls
+soak-built: all $(O)/tests/bench/bench-calls $(O)/tests/e2e/guest-memory
 	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run $(soak-tests)
