@@ -57,7 +57,8 @@ static int read_head(struct staging *s, uint64_t *head)
 			break;
 	}
 	*head = s->head = ctl[0];
-	s->dropped = ctl[1];
+	if (ctl[1] - s->dropped <= JUMP_MAX) /* else it is no count of the payload's */
+		s->dropped = ctl[1];
 	return 0;
 }
 
