@@ -76,11 +76,12 @@ static bool windows_find(struct windows *w, const char *pid)
 		return false;
 	}
 	while (fgets(line, sizeof(line), maps)) {
-		uint64_t from, to;
-		char mode[8];
+		char *mode;
+		uint64_t from = strtoull(line, &mode, 16), to = 0;
 
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &from, &to, mode) != 3 ||
-		    strncmp(mode, "rw", 2) || to - from < RAM_MIN)
+		if (*mode == '-')
+			to = strtoull(mode + 1, &mode, 16);
+		if (strncmp(mode, " rw", 3) || to - from < RAM_MIN)
 			continue;
 		for (; from < to; from += PAGE)
 			look_at_page(w, from);
