@@ -28,6 +28,15 @@ $(O)/tests/fuzz/fuzz-filter: $(addprefix $(O)/obj/fuzz/tracer/,func-actions.o fu
 	func-filter.o func-mod.o func-request.o func-set.o funcs.o glob.o pid-filter.o pid-list.o \
 	text.o word.o)
 
+# On a made-up guest, whose machine and symbols take the place of the real ones
+fuzz-window := $(O)/tests/fuzz/fuzz-window
+$(fuzz-window): $(O)/obj/fuzz/tests/fuzz/fuzz-window.o $(O)/obj/tracer/payload/payload.o \
+	$(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)))
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS) -lcmocka
+fuzz-targets += $(fuzz-window)
+
 .PHONY: fuzz-targets
 fuzz-targets: $(fuzz-targets)
 

@@ -84,7 +84,7 @@ static bool fits(enum fit fit, uint64_t value)
 	case FIT_OPTIONAL:
 		if (value == PAYLOAD_NONE)
 			return true;
-		/* fall through */
+		__attribute__((fallthrough));
 	case FIT_OFFSET:
 		return value <= INT32_MAX - sizeof(((struct payload_record *)NULL)->comm);
 	case FIT_RING:
