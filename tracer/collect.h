@@ -12,7 +12,7 @@
 struct collector;
 
 /* The window's control blocks are set up. 0 or -errno. */
-int collector_start(struct collector **c, struct trace *t, struct window *w);
+int collector_start(struct collector **to, struct trace *t, struct window *w);
 /*
  * Move what there is of one vCPU now, so that a record made by other means comes behind it.
  * Called with t->vcpu_lock[vcpu] held.
