@@ -123,14 +123,14 @@ static void any_header_does_no_harm(void **state)
 {
 	static const uint64_t values[] = {
 		0, 1, 8, 0x7fffffff, 0x80000000, UINT64_MAX, UINT64_C(1) << 63, TRAMP_REGION};
+	uint8_t directory[4096];
 	struct payload_header good;
 
 	(void)state;
 	tracer_dies();
 	window_get_at(WINDOW_HEADER, &good, sizeof(good));
+	memcpy(directory, fake_at(FAKE_VA(DIRECTORY)), sizeof(directory));
 	for (uint64_t off = 0; off < sizeof(good); off += 4) {
-		uint64_t va = tramp_window();
-
 		for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 			char err[256];
 
@@ -138,14 +138,8 @@ static void any_header_does_no_harm(void **state)
 			window_put_at(WINDOW_HEADER + off, &values[i],
 				      off + 8 <= sizeof(good) ? 8 : 4);
 			trampoline_recover(t, err, sizeof(err));
-			if (tramp_window())
-				continue;
-			/* It was still a good one: put it back. */
-			window_put_at(WINDOW_HEADER, &good, sizeof(good));
-			put(DIRECTORY + (va - TRAMP_REGION) / WINDOW_PIECE * 8,
-			    (FAKE_WINDOW + WINDOW_TABLE) | 0x23, 8);
-			put(DIRECTORY + (va - TRAMP_REGION) / WINDOW_PIECE * 8 + 8,
-			    (FAKE_WINDOW + WINDOW_PIECE) | 0xe3 | UINT64_C(1) << 63, 8);
+			/* It may have been a good one still. */
+			memcpy(fake_at(FAKE_VA(DIRECTORY)), directory, sizeof(directory));
 		}
 	}
 	window_put_at(WINDOW_HEADER, &good, sizeof(good));
