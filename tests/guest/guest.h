@@ -117,6 +117,7 @@ struct mutex {
 extern struct mutex text_mutex;
 void kernel_init(void);
 void ftrace_init(void);
+bool function_is_traced(const void *function); /* somebody has changed its site */
 bool sites_are_nops(void);
 void mutex_lock(struct mutex *lock);
 void mutex_unlock(struct mutex *lock);

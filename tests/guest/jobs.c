@@ -211,7 +211,7 @@ static bool job_text(unsigned int cpu)
 	if (cpu)
 		return true;
 	for (uint64_t i = 0; i < n && ours; i++) {
-		while (sites_are_nops())
+		while (!function_is_traced(traced_leaf))
 			__builtin_ia32_pause();
 		traced_leaf(cpu, i);
 		mutex_lock(&text_mutex);

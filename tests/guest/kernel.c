@@ -128,6 +128,11 @@ NOT_TRACED __attribute__((noinline)) void ftrace_init(void)
 	}
 }
 
+NOT_TRACED bool function_is_traced(const void *function)
+{
+	return !site_is_nop(function);
+}
+
 NOT_TRACED bool sites_are_nops(void)
 {
 	for (const uint64_t *site = __start_mcount_loc; site < __stop_mcount_loc; site++)
