@@ -65,3 +65,6 @@ tracer-objs += tracer/instance-read.o
 tracer-objs += tracer/selection.o
 tracer-objs += tracer/trace-info.o
 tracer-objs += tracer/instance-commands.o
+tracer-objs += tracer/orc.o
+tracer-objs += tracer/unwind.o
+tracer-objs += tracer/unwind-tables.o

@@ -10,9 +10,10 @@ check-tests += tests/e2e/attach
 check-tests += tests/e2e/attach-libvirt
 check-tests += tests/e2e/run-qemu
 check-tests += tests/e2e/window
+check-tests += tests/e2e/unwind
 check-tests += tests/e2e/trampoline
 
-qemu-programs := $(addprefix $(O)/tests/e2e/,guest-memory qemu-attach qemu-trace window-attach)
+qemu-programs := $(addprefix $(O)/tests/e2e/,guest-memory qemu-attach qemu-trace unwind-attach window-attach)
 
 $(qemu-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
