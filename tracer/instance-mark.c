@@ -106,25 +106,3 @@ int instance_mark_raw(struct instance *i, const void *data, size_t len)
 	instances_wake(i->t);
 	return ret;
 }
-
-/*
- * The function and its caller. Deeper frames take the kernel's unwind tables.
- */
-void instance_stacktrace(void *arg, const struct func_hit *hit)
-{
-	struct instance *i = arg;
-	struct trace_stack_entry *e;
-	uint64_t ips[2] = {hit->addr};
-	size_t len = sizeof(*e) + sizeof(ips);
-
-	if (!hit->machine || guest_read(&i->t->guest, hit->machine->regs->rsp, &ips[1], 8))
-		return;
-	pthread_mutex_lock(&i->t->vcpu_lock[hit->vcpu]);
-	e = i->on ? trace_reserve(i, hit->machine, TRACE_STACK, len) : NULL;
-	if (e) {
-		e->size = 2;
-		memcpy(e->caller, ips, sizeof(ips));
-		ring_commit(i->ring[hit->vcpu]);
-	}
-	pthread_mutex_unlock(&i->t->vcpu_lock[hit->vcpu]);
-}

@@ -35,6 +35,19 @@ static bool find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
 	return true;
 }
 
+/*
+ * Of kernels that can be told at boot how preemptible to be (kernel/sched/core.c, 6.1); the others'
+ * configuration is not in their memory.
+ */
+static const char *preempt_model(struct trace *t)
+{
+	static const char *const models[] = {"server", "desktop", "preempt"};
+	uint64_t mode = guestsym_addr(t->gs, "preempt_dynamic_mode");
+	uint32_t value = mode && t->m ? guest_image_u32(&t->guest, mode, UINT32_MAX) : UINT32_MAX;
+
+	return value < sizeof(models) / sizeof(models[0]) ? models[value] : NULL;
+}
+
 static struct reader *reader_of(struct instance_reader *r)
 {
 	struct trace *t = r->i->t;
@@ -42,6 +55,7 @@ static struct reader *reader_of(struct instance_reader *r)
 		.options = r->i->options,
 		.tracer = r->i->tracer->name,
 		.release = guestsym_release(t->gs),
+		.preempt_model = preempt_model(t),
 		.cpus = t->vcpus,
 		.ns = r->i->clock->ns,
 		.comms = t->comms,

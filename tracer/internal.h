@@ -179,7 +179,9 @@ struct trace {
 	pthread_mutex_t wait_lock;
 	pthread_cond_t wait_change;
 	atomic_uint waiting;
-	struct comms **retired; /* tables of task names that readers may still look into */
+	struct unwind *unwind;	  /* for stack traces, once one was asked for */
+	atomic_bool unwind_ready; /* it is as it will be */
+	struct comms **retired;	  /* tables of task names that readers may still look into */
 	size_t nr_retired;
 	/* Site recorded last, for progress displays. */
 	_Atomic uint64_t at_ip[MACHINE_MAX_VCPUS];
@@ -207,6 +209,8 @@ int modules_going(struct trace *t, uint64_t addr);
 /* The symbol of a module that addr was in while it was loaded, or NULL; as guestsym_find(). */
 const struct guestsym_symbol *modules_find(const struct trace *t, uint64_t addr, uint64_t *off,
 					   uint64_t *size);
+/* Tell t->unwind which modules there are. The machine is paused. */
+void modules_unwind(struct trace *t);
 /* The name of the module whose text addr is in, or NULL. */
 const char *modules_name_at(const struct trace *t, uint64_t addr);
 void modules_free(struct trace *t);

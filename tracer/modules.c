@@ -4,6 +4,7 @@
  * loaded, and stop being probes before their text is freed.
  */
 #include "tracer/instance.h"
+#include "tracer/unwind.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -84,7 +85,19 @@ int modules_update(struct trace *t)
 	for (size_t i = 0; i < list->nr && !ret; i++)
 		if (list->mods[i].state != GUESTSYM_MODULE_GOING)
 			ret = module_add(t, &list->mods[i]);
+	if (atomic_load(&t->unwind_ready) && t->unwind)
+		modules_unwind(t);
 	return ret;
+}
+
+/* Without memory, traces end where a module's code is. */
+void modules_unwind(struct trace *t)
+{
+	if (!t->modules)
+		return;
+	instance_writers_stop(t);
+	unwind_modules(t->unwind, t->gs, &t->guest, t->modules->mods, t->modules->nr);
+	instance_writers_go(t);
 }
 
 void modules_each_site(const struct trace *t, void (*fn)(void *arg, uint64_t va), void *arg)

@@ -3,6 +3,7 @@
 #include "tracer/entry.h"
 #include "tracer/instance.h"
 #include "tracer/trampoline.h"
+#include "tracer/unwind.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -117,6 +118,7 @@ void trace_free(struct trace *t)
 	selection_free(t);
 	probe_set_free(&t->probes);
 	borrow_free(t->borrow);
+	unwind_free(t->unwind);
 	modules_free(t);
 	comms_free(t->comms);
 	for (size_t i = 0; i < t->nr_retired; i++)
