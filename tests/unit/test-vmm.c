@@ -144,7 +144,8 @@ static void test_info(void **state)
 	(void)state;
 	assert_string_equal(machine_backend(0, &desc), "kvm");
 	assert_non_null(desc);
-	assert_null(machine_backend(1, NULL));
+	assert_string_equal(machine_backend(1, &desc), "qemu");
+	assert_null(machine_backend(2, NULL));
 	guest_new(&g, 2, "end=poweroff");
 	machine_get_info(g.m, &info);
 	assert_string_equal(info.backend, "kvm");
