@@ -10,9 +10,15 @@ static bool chosen(int vcpu, unsigned int v)
 	return vcpu == ALL_VCPUS || (unsigned int)vcpu == v;
 }
 
+/* A snapshot may be taken at the same time. */
+static struct ring *ring_now(struct ring **rings, unsigned int v)
+{
+	return __atomic_load_n(&rings[v], __ATOMIC_RELAXED);
+}
+
 uint64_t instance_buffer_kb(struct instance *i, unsigned int vcpu)
 {
-	return ring_size(i->ring[vcpu]) / RING_PAGE_DATA * RING_PAGE_SIZE >> 10;
+	return ring_size(ring_now(i->ring, vcpu)) >> 10;
 }
 
 /* The kernel takes pages for KB of data (ring_buffer_resize(), 6.1), and shows pages. */
@@ -37,8 +43,8 @@ int instance_resize(struct instance *i, int vcpu, uint64_t kb)
 static void rings_clear(struct instance *i, struct ring **rings, int vcpu)
 {
 	for (unsigned int v = 0; v < i->t->vcpus; v++)
-		if (chosen(vcpu, v) && rings[v])
-			ring_reset(rings[v]);
+		if (chosen(vcpu, v) && ring_now(rings, v))
+			ring_reset(ring_now(rings, v));
 }
 
 void instance_clear(struct instance *i, int vcpu)
@@ -60,7 +66,7 @@ void instance_print_stats(struct instance *i, unsigned int vcpu, struct text *ou
 {
 	struct ring_stats st;
 
-	ring_get_stats(i->ring[vcpu], &st);
+	ring_get_stats(ring_now(i->ring, vcpu), &st);
 	text_printf(out, "entries: %" PRIu64 "\n", st.entries);
 	text_printf(out, "overrun: %" PRIu64 "\n", st.overrun);
 	text_printf(out, "commit overrun: %" PRIu64 "\n", st.commit_overrun);
@@ -75,7 +81,7 @@ void instance_print_stats(struct instance *i, unsigned int vcpu, struct text *ou
 
 bool instance_has_snapshot(struct instance *i)
 {
-	return __atomic_load_n(&i->snapshot, __ATOMIC_RELAXED);
+	return atomic_load(&i->snapshot);
 }
 
 int instance_snapshot_reserve(struct instance *i)
@@ -85,14 +91,15 @@ int instance_snapshot_reserve(struct instance *i)
 	instance_writers_stop(i->t);
 	for (unsigned int v = 0; v < i->t->vcpus && !ret; v++) {
 		if (!i->spare[v])
-			i->spare[v] = ring_new(ring_size(i->ring[v]));
+			__atomic_store_n(&i->spare[v], ring_new(ring_size(i->ring[v])),
+					 __ATOMIC_RELAXED);
 		else if (!i->snapshot)
 			ret = ring_resize(i->spare[v], ring_size(i->ring[v]));
 		if (!i->spare[v])
 			ret = -ENOMEM;
 	}
 	if (!ret)
-		__atomic_store_n(&i->snapshot, true, __ATOMIC_RELAXED);
+		atomic_store(&i->snapshot, true);
 	instance_writers_go(i->t);
 	return ret;
 }
@@ -110,8 +117,8 @@ int instance_snapshot(struct instance *i, int vcpu)
 		if (!chosen(vcpu, v))
 			continue;
 		ring_reset(i->spare[v]);
-		i->ring[v] = i->spare[v];
-		i->spare[v] = taken;
+		__atomic_store_n(&i->ring[v], i->spare[v], __ATOMIC_RELAXED);
+		__atomic_store_n(&i->spare[v], taken, __ATOMIC_RELAXED);
 	}
 	instance_writers_go(i->t);
 	return 0;
@@ -127,11 +134,14 @@ int instance_snapshot_free(struct instance *i)
 {
 	int ret = 0;
 
-	__atomic_store_n(&i->snapshot, false, __ATOMIC_RELAXED);
-	for (unsigned int v = 0; v < i->t->vcpus && !ret; v++)
-		if (i->spare[v]) {
-			ring_reset(i->spare[v]);
-			ret = ring_resize(i->spare[v], 1);
-		}
+	atomic_store(&i->snapshot, false);
+	for (unsigned int v = 0; v < i->t->vcpus && !ret; v++) {
+		struct ring *spare = ring_now(i->spare, v);
+
+		if (!spare)
+			continue;
+		ring_reset(spare);
+		ret = ring_resize(spare, 1);
+	}
 	return ret;
 }

@@ -321,7 +321,7 @@ int instance_set_clock(struct instance *i, const char *name)
 
 bool instance_is_on(struct instance *i)
 {
-	return __atomic_load_n(&i->on, __ATOMIC_RELAXED);
+	return atomic_load(&i->on);
 }
 
 void instance_set_on(struct instance *i, bool on)
@@ -329,7 +329,7 @@ void instance_set_on(struct instance *i, bool on)
 	instance_writers_stop(i->t);
 	for (unsigned int v = 0; v < i->t->vcpus; v++)
 		trampoline_drain(i->t, v);
-	__atomic_store_n(&i->on, on, __ATOMIC_RELAXED);
+	atomic_store(&i->on, on);
 	instance_writers_go(i->t);
 	instances_tell_payload(i->t);
 }
@@ -373,7 +373,7 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 		atomic_fetch_and(&i->options, ~flag);
 	if (flag & OUTPUT_OVERWRITE)
 		for (unsigned int v = 0; v < i->t->vcpus; v++)
-			ring_set_overwrite(i->ring[v], on);
+			ring_set_overwrite(__atomic_load_n(&i->ring[v], __ATOMIC_RELAXED), on);
 	return 0;
 }
 

@@ -23,14 +23,14 @@ struct instance {
 	char name[INSTANCE_NAME_MAX]; /* "": the top level */
 	unsigned int holders;	      /* t->instances_lock */
 
-	/* writers */
-	bool on;
-	uint64_t cpumask;
-	const struct tracer_ops *tracer;
-	const struct clock_ops *clock;
+	/* Changed with all writers stopped; who only shows it looks without a lock. */
+	atomic_bool on;
+	_Atomic uint64_t cpumask;
+	const struct tracer_ops *_Atomic tracer;
+	const struct clock_ops *_Atomic clock;
 	struct ring *ring[MACHINE_MAX_VCPUS];
 	struct ring *spare[MACHINE_MAX_VCPUS]; /* the snapshot's, once there was one */
-	bool snapshot;
+	atomic_bool snapshot;
 	bool all;	   /* it takes every function that is recorded at all */
 	uint8_t *takes;	   /* a bit for each probe, by its index: the filters select it */
 	uint8_t *commands; /* likewise: there is a command for it */

@@ -92,8 +92,11 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	if (!ret)
 		ret = guards_init(t, cfg->until, err, errlen);
 	/* Which modules a running guest has is not known yet. */
-	if (!ret && !cfg->running)
+	if (!ret && !cfg->running) {
+		trace_change_begin(t);
 		ret = selection_configure(t, err, errlen);
+		trace_change_end(t);
+	}
 	if (!ret)
 		return t;
 	trace_free(t);
