@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* files-buffer.c - sizes and numbers of ring buffers, and the snapshot that is swapped with them.
+ */
+#include "frontend/tracefs/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- sizes -------------------------------------------------------------------------------- */
+
+/* One size, or X for sizes that differ. */
+static void show_size(struct open_file *f, struct text *out)
+{
+	unsigned int vcpus = trace_vcpus(f->trace);
+	uint64_t kb = instance_buffer_kb(f->instance, f->vcpu == ALL_VCPUS ? 0 : (unsigned)f->vcpu);
+
+	for (unsigned int i = 1; f->vcpu == ALL_VCPUS && i < vcpus; i++) {
+		if (instance_buffer_kb(f->instance, i) != kb) {
+			text_puts(out, "X\n");
+			return;
+		}
+	}
+	text_printf(out, "%" PRIu64 "\n", kb);
+}
+
+/* What can be had without taking it from others. */
+static uint64_t available_kb(void)
+{
+	uint64_t kb = UINT64_MAX;
+	FILE *f = fopen("/proc/meminfo", "re");
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "MemAvailable:", 13))
+			kb = strtoull(line + 13, NULL, 10);
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+/* The kernel looks too, as memory that is asked for page by page is never refused in time. */
+static bool fits(struct open_file *f, uint64_t kb)
+{
+	uint64_t room = available_kb();
+
+	for (unsigned int i = 0; i < trace_vcpus(f->trace); i++) {
+		uint64_t now = instance_buffer_kb(f->instance, i);
+		uint64_t more = kb > now ? kb - now : 0;
+
+		if (f->vcpu != ALL_VCPUS && (unsigned int)f->vcpu != i)
+			continue;
+		if (more > room)
+			return false;
+		room -= more;
+	}
+	return true;
+}
+
+static int set_size(struct open_file *f, uint64_t kb)
+{
+	const uint64_t page_data = 4080;
+	uint64_t bytes = kb << 10;
+
+	if (!kb)
+		return -EINVAL;
+	/* The kernel rounds bytes up to pages in 64 bits: what overflows there is the least. */
+	if (bytes + page_data - 1 < bytes)
+		kb = 1;
+	if (!fits(f, kb))
+		return -ENOMEM;
+	return instance_resize(f->instance, f->vcpu, kb);
+}
+
+static void show_total_size(struct open_file *f, struct text *out)
+{
+	unsigned int vcpus = trace_vcpus(f->trace);
+	uint64_t kb = 0;
+
+	for (unsigned int i = 0; i < vcpus; i++)
+		kb += instance_buffer_kb(f->instance, i);
+	text_printf(out, "%" PRIu64 "\n", kb);
+}
+
+static void show_stats(struct open_file *f, struct text *out)
+{
+	instance_print_stats(f->instance, (unsigned int)f->vcpu, out);
+}
+
+static ssize_t write_free(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)f;
+	(void)text;
+	(void)off;
+	return (ssize_t)len;
+}
+
+/* The buffers go when the file is closed, so also when the task that has it open is killed. */
+static void release_free(struct open_file *f)
+{
+	if (instance_options(f->instance) & OUTPUT_DISABLE_ON_FREE)
+		instance_set_on(f->instance, false);
+	instance_resize(f->instance, ALL_VCPUS, 1);
+}
+
+/* --- snapshot ----------------------------------------------------------------------------- */
+
+static int open_snapshot(struct open_file *f)
+{
+	if (!opened_to_read(f) || !instance_has_snapshot(f->instance))
+		return 0;
+	f->data = instance_snapshot_open(f->instance, f->vcpu);
+	return f->data || !instance_has_snapshot(f->instance) ? 0 : -ENOMEM;
+}
+
+static void release_snapshot(struct open_file *f)
+{
+	if (f->data)
+		instance_read_close(f->data);
+}
+
+/* Nothing but a header: lines that begin with '#'. */
+static bool is_header(const char *text, size_t len)
+{
+	for (const char *line = text, *end; line < text + len; line = end + 1) {
+		end = memchr(line, '\n', (size_t)(text + len - line));
+		if (*line != '#' || !end)
+			return false;
+	}
+	return true;
+}
+
+static void show_help(struct open_file *f, struct text *out)
+{
+	text_printf(out, "# tracer: %s\n#\n#\n# * Snapshot is %s *\n#\n# Snapshot commands:\n",
+		    instance_tracer(f->instance),
+		    instance_has_snapshot(f->instance) ? "allocated" : "freed");
+	if (f->vcpu == ALL_VCPUS)
+		text_puts(out, "# echo 0 > snapshot : Clears and frees snapshot buffer\n"
+			       "# echo 1 > snapshot : Allocates snapshot buffer, if not already "
+			       "allocated.\n"
+			       "#                      Takes a snapshot of the main buffer.\n"
+			       "# echo 2 > snapshot : Clears snapshot buffer (but does not "
+			       "allocate or free)\n");
+	else
+		text_puts(out, "# echo 0 > snapshot : Invalid for per_cpu snapshot file.\n"
+			       "# echo 1 > snapshot : Not supported with this kernel.\n"
+			       "#                     Must use main snapshot file to allocate.\n"
+			       "# echo 2 > snapshot : Clears this cpu's snapshot buffer (but does "
+			       "not allocate)\n");
+	text_puts(out, "#                      (Doesn't have to be '2' works with any number that\n"
+		       "#                       is not a '0' or '1')\n");
+}
+
+/* An empty snapshot reads as what may be done with it. 1: this one does. */
+static int has_no_events(struct open_file *f)
+{
+	char head[4096];
+	ssize_t n = f->data ? instance_read(f->data, head, sizeof(head), 0) : 0;
+
+	return n < 0 ? (int)n : is_header(head, (size_t)n);
+}
+
+static ssize_t read_snapshot(struct open_file *f, char *buf, size_t len, off_t off)
+{
+	if (!off || !f->shown) {
+		int empty = has_no_events(f);
+
+		if (empty < 0)
+			return empty;
+		text_free(&f->text);
+		f->text = (struct text){0};
+		if (empty)
+			show_help(f, &f->text);
+		f->shown = true;
+	}
+	return f->text.len ? text_read(&f->text, buf, len, off)
+			   : instance_read(f->data, buf, len, off);
+}
+
+/* With one vCPU's file it is only emptied, as in kernels that cannot swap one CPU's buffer. */
+static int set_snapshot(struct open_file *f, uint64_t value)
+{
+	if (value <= 1 && f->vcpu != ALL_VCPUS)
+		return -EINVAL;
+	if (value == 1)
+		return instance_snapshot(f->instance, ALL_VCPUS);
+	if (!instance_has_snapshot(f->instance))
+		return 0;
+	if (value == 0)
+		return instance_snapshot_free(f->instance);
+	instance_snapshot_clear(f->instance, f->vcpu);
+	return 0;
+}
+
+static const struct tracefs_file files[] = {
+	{.path = "buffer_size_kb", .mode = 0640, .show = show_size, .set = set_size},
+	{.path = "buffer_total_size_kb", .mode = 0440, .show = show_total_size},
+	{.path = "free_buffer",
+	 .mode = 0200,
+	 .flags = TRACEFS_STREAM,
+	 .write = write_free,
+	 .release = release_free},
+	{.path = "snapshot",
+	 .mode = 0640,
+	 .open = open_snapshot,
+	 .release = release_snapshot,
+	 .read = read_snapshot,
+	 .set = set_snapshot},
+	{.path = "per_cpu/cpu%d/buffer_size_kb", .mode = 0640, .show = show_size, .set = set_size},
+	{.path = "per_cpu/cpu%d/snapshot",
+	 .mode = 0640,
+	 .open = open_snapshot,
+	 .release = release_snapshot,
+	 .read = read_snapshot,
+	 .set = set_snapshot},
+	{.path = "per_cpu/cpu%d/stats", .mode = 0440, .show = show_stats},
+};
+
+const struct tracefs_table tracefs_buffer_files = TRACEFS_TABLE(files);

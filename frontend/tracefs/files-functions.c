@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* files-functions.c - which functions and tasks are traced. */
+#include "frontend/tracefs/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+/* --- set_ftrace_filter and its like ------------------------------------------------------- */
+
+struct filter_file {
+	struct func_file *file;
+	bool written;
+};
+
+static int open_filter(struct open_file *f, enum func_file_kind kind)
+{
+	struct filter_file *ff = calloc(1, sizeof(*ff));
+	int rc;
+
+	if (!ff)
+		return -ENOMEM;
+	rc = func_file_open(instance_functions(f->instance), kind, f->flags, &ff->file);
+	if (rc) {
+		free(ff);
+		return rc;
+	}
+	f->data = ff;
+	return 0;
+}
+
+static int open_ftrace_filter(struct open_file *f)
+{
+	return open_filter(f, FUNC_FILTER);
+}
+
+static int open_ftrace_notrace(struct open_file *f)
+{
+	return open_filter(f, FUNC_NOTRACE);
+}
+
+static void release_filter(struct open_file *f)
+{
+	struct filter_file *ff = f->data;
+	bool changes = (f->flags & O_ACCMODE) != O_RDONLY;
+
+	if (changes)
+		trace_change_begin(f->trace);
+	func_file_close(ff->file);
+	if (changes)
+		trace_change_end(f->trace);
+	free(ff);
+}
+
+static void show_filter(struct open_file *f, struct text *out)
+{
+	func_file_print(((struct filter_file *)f->data)->file, out);
+}
+
+static ssize_t write_filter(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	struct filter_file *ff = f->data;
+	ssize_t n;
+
+	/* The offset of an appending write is where the file ends, which says nothing here. */
+	if (ff->written && !off && !(f->flags & O_APPEND))
+		func_file_rewind(ff->file);
+	ff->written = true;
+	trace_change_begin(f->trace);
+	n = func_file_write(ff->file, text, len);
+	trace_change_end(f->trace);
+	return n;
+}
+
+/* --- set_ftrace_pid ----------------------------------------------------------------------- */
+
+static int open_pids(struct open_file *f, enum pid_filter_file file)
+{
+	if (opened_to_truncate(f))
+		pid_filter_truncate(instance_pids(f->instance), file);
+	return 0;
+}
+
+static int open_pid(struct open_file *f)
+{
+	return open_pids(f, PID_FILTER_TRACE);
+}
+
+static int open_notrace_pid(struct open_file *f)
+{
+	return open_pids(f, PID_FILTER_NOTRACE);
+}
+
+static void show_pid(struct open_file *f, struct text *out)
+{
+	pid_filter_print(instance_pids(f->instance), PID_FILTER_TRACE, out);
+}
+
+static void show_notrace_pid(struct open_file *f, struct text *out)
+{
+	pid_filter_print(instance_pids(f->instance), PID_FILTER_NOTRACE, out);
+}
+
+static ssize_t write_pid(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)off;
+	return pid_filter_write(instance_pids(f->instance), PID_FILTER_TRACE, text, len);
+}
+
+static ssize_t write_notrace_pid(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)off;
+	return pid_filter_write(instance_pids(f->instance), PID_FILTER_NOTRACE, text, len);
+}
+
+/* --- lists -------------------------------------------------------------------------------- */
+
+static void show_functions(struct open_file *f, struct text *out)
+{
+	trace_print_functions(f->trace, false, out);
+}
+
+static void show_addresses(struct open_file *f, struct text *out)
+{
+	trace_print_functions(f->trace, true, out);
+}
+
+static void show_enabled(struct open_file *f, struct text *out)
+{
+	trace_print_enabled(f->trace, out);
+}
+
+static void show_total_info(struct open_file *f, struct text *out)
+{
+	trace_print_total_info(f->trace, out);
+}
+
+static const struct tracefs_file files[] = {
+	{.path = "available_filter_functions",
+	 .mode = 0440,
+	 .flags = TRACEFS_TOP,
+	 .show = show_functions},
+	{.path = "available_filter_functions_addrs",
+	 .mode = 0440,
+	 .flags = TRACEFS_TOP,
+	 .show = show_addresses},
+	{.path = "dyn_ftrace_total_info",
+	 .mode = 0440,
+	 .flags = TRACEFS_TOP,
+	 .show = show_total_info},
+	{.path = "enabled_functions", .mode = 0440, .flags = TRACEFS_TOP, .show = show_enabled},
+	{.path = "set_ftrace_filter",
+	 .mode = 0640,
+	 .open = open_ftrace_filter,
+	 .release = release_filter,
+	 .show = show_filter,
+	 .write = write_filter},
+	{.path = "set_ftrace_notrace",
+	 .mode = 0640,
+	 .open = open_ftrace_notrace,
+	 .release = release_filter,
+	 .show = show_filter,
+	 .write = write_filter},
+	{.path = "set_ftrace_notrace_pid",
+	 .mode = 0640,
+	 .open = open_notrace_pid,
+	 .show = show_notrace_pid,
+	 .write = write_notrace_pid},
+	{.path = "set_ftrace_pid",
+	 .mode = 0640,
+	 .open = open_pid,
+	 .show = show_pid,
+	 .write = write_pid},
+};
+
+const struct tracefs_table tracefs_function_files = TRACEFS_TABLE(files);

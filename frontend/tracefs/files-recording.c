@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* files-recording.c - whether and how is recorded: tracing_on, current_tracer, trace_clock… */
+#include "frontend/tracefs/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TRACER_NAME_MAX 100 /* MAX_TRACER_SIZE */
+#define CLOCK_NAME_MAX	64
+
+bool recording_is_on(struct open_file *f)
+{
+	bool on;
+
+	view_lock(f->view);
+	on = f->dir->pauses ? f->dir->was_on : instance_is_on(f->instance);
+	view_unlock(f->view);
+	return on;
+}
+
+void recording_pause(struct open_file *f)
+{
+	view_lock(f->view);
+	if (!f->dir->pauses++) {
+		f->dir->was_on = instance_is_on(f->instance);
+		instance_set_on(f->instance, false);
+	}
+	view_unlock(f->view);
+}
+
+void recording_resume(struct open_file *f)
+{
+	view_lock(f->view);
+	if (!--f->dir->pauses)
+		instance_set_on(f->instance, f->dir->was_on);
+	view_unlock(f->view);
+}
+
+static void show_on(struct open_file *f, struct text *out)
+{
+	text_puts(out, recording_is_on(f) ? "1\n" : "0\n");
+}
+
+static int set_on(struct open_file *f, uint64_t value)
+{
+	view_lock(f->view);
+	if (f->dir->pauses)
+		f->dir->was_on = value;
+	else
+		instance_set_on(f->instance, value);
+	view_unlock(f->view);
+	return 0;
+}
+
+static void show_tracers(struct open_file *f, struct text *out)
+{
+	const char *name;
+
+	(void)f;
+	for (unsigned int i = 0; (name = trace_tracer_name(i, NULL)); i++)
+		text_printf(out, "%s%s", i ? " " : "", name);
+	text_putc(out, '\n');
+}
+
+static void show_tracer(struct open_file *f, struct text *out)
+{
+	text_printf(out, "%s\n", instance_tracer(f->instance));
+}
+
+static bool is_tracer(const char *name)
+{
+	const char *known;
+
+	for (unsigned int i = 0; (known = trace_tracer_name(i, NULL)); i++)
+		if (!strcmp(name, known))
+			return true;
+	return false;
+}
+
+static ssize_t write_tracer(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	char name[TRACER_NAME_MAX + 1];
+	bool busy;
+	int rc;
+
+	(void)off;
+	copy_stripped(name, sizeof(name), text, len < TRACER_NAME_MAX ? len : TRACER_NAME_MAX);
+	if (!is_tracer(name))
+		return -EINVAL;
+	if (!strcmp(name, instance_tracer(f->instance)))
+		return (ssize_t)len;
+	view_lock(f->view);
+	busy = f->dir->busy;
+	view_unlock(f->view);
+	if (busy)
+		return -EBUSY;
+	rc = instance_set_tracer(f->instance, name);
+	return rc ? rc : (ssize_t)len;
+}
+
+static void show_clock(struct open_file *f, struct text *out)
+{
+	const char *now = instance_clock(f->instance), *name;
+
+	for (unsigned int i = 0; (name = trace_clock_name(i, NULL)); i++)
+		text_printf(out, strcmp(name, now) ? "%s%s" : "%s[%s]", i ? " " : "", name);
+	text_putc(out, '\n');
+}
+
+static ssize_t write_clock(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	char name[CLOCK_NAME_MAX];
+	int rc;
+
+	(void)off;
+	if (len >= sizeof(name))
+		return -EINVAL;
+	copy_stripped(name, sizeof(name), text, len);
+	rc = instance_set_clock(f->instance, name);
+	return rc ? rc : (ssize_t)len;
+}
+
+/* Guests' events carry the time since the event before; absolute ones are for triggers only. */
+static void show_timestamp_mode(struct open_file *f, struct text *out)
+{
+	(void)f;
+	text_puts(out, "[delta] absolute\n");
+}
+
+static void show_cpumask(struct open_file *f, struct text *out)
+{
+	print_mask(instance_cpumask(f->instance), trace_vcpus(f->trace), out);
+	text_putc(out, '\n');
+}
+
+static ssize_t write_cpumask(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	uint64_t mask;
+	int rc = parse_mask(text, len, trace_vcpus(f->trace), &mask);
+
+	(void)off;
+	if (!rc)
+		rc = instance_set_cpumask(f->instance, mask);
+	return rc ? rc : (ssize_t)len;
+}
+
+static void show_errors(struct open_file *f, struct text *out)
+{
+	error_log_print(instance_errors(f->instance), out);
+}
+
+static int open_errors(struct open_file *f)
+{
+	if (opened_to_truncate(f))
+		error_log_clear(instance_errors(f->instance));
+	return 0;
+}
+
+static ssize_t write_nothing(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)f;
+	(void)text;
+	(void)off;
+	return (ssize_t)len;
+}
+
+static const struct tracefs_file files[] = {
+	{.path = "available_tracers", .mode = 0440, .show = show_tracers},
+	{.path = "current_tracer", .mode = 0640, .show = show_tracer, .write = write_tracer},
+	{.path = "error_log",
+	 .mode = 0640,
+	 .open = open_errors,
+	 .show = show_errors,
+	 .write = write_nothing},
+	{.path = "timestamp_mode", .mode = 0440, .show = show_timestamp_mode},
+	{.path = "trace_clock", .mode = 0640, .show = show_clock, .write = write_clock},
+	{.path = "tracing_cpumask", .mode = 0640, .show = show_cpumask, .write = write_cpumask},
+	/* What tracing_on was called in 2.6.28. */
+	{.path = "tracing_enabled",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .show = show_on,
+	 .set = set_on},
+	{.path = "tracing_on", .mode = 0640, .show = show_on, .set = set_on},
+};
+
+const struct tracefs_table tracefs_recording_files = TRACEFS_TABLE(files);

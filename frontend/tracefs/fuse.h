@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fuse.h - libfuse, in the version that is programmed for. */
+#ifndef HVTRACE_FRONTEND_TRACEFS_FUSE_H
+#define HVTRACE_FRONTEND_TRACEFS_FUSE_H
+
+#define FUSE_USE_VERSION 312
+#include <fuse_lowlevel.h>
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* mount.c - a view as a mounted file system. */
+#include "frontend/tracefs/tracefs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frontend/tracefs/fuse.h"
+#include "frontend/tracefs/loop.h"
+#include "frontend/tracefs/mountpoint.h"
+#include "frontend/tracefs/requests.h"
+
+struct tracefs {
+	struct server server;
+	struct mountpoint at;
+	struct fuse_session *se;
+	struct loop *loop;
+};
+
+static struct fuse_session *new_session(struct server *s)
+{
+	char name[] = "hvtrace", o[] = "-o";
+	char mine[] = "default_permissions,nosuid,nodev,noexec,fsname=hvtrace,subtype=hvtrace";
+	char others[] = "allow_other";
+	char *argv[] = {name, o, mine, o, others};
+	struct fuse_args args = FUSE_ARGS_INIT(s->allow_other ? 5 : 3, argv);
+	struct fuse_session *se = fuse_session_new(&args, &server_ops, sizeof(server_ops), s);
+
+	fuse_opt_free_args(&args);
+	return se;
+}
+
+static int serve(struct tracefs *fs, char *err, size_t errlen)
+{
+	int rc;
+
+	fs->se = new_session(&fs->server);
+	if (!fs->se) {
+		snprintf(err, errlen, "cannot set up a FUSE session");
+		return -1;
+	}
+	if (access("/dev/fuse", R_OK | W_OK)) {
+		snprintf(err, errlen,
+			 "cannot open /dev/fuse: %s; --no-mount does without the files",
+			 strerror(errno));
+		goto err_session;
+	}
+	if (fuse_session_mount(fs->se, fs->at.dir)) {
+		snprintf(err, errlen, "cannot mount on %s%s", fs->at.dir,
+			 geteuid() ? ": is fusermount3 installed (package fuse3)?" : "");
+		goto err_session;
+	}
+	rc = loop_start(&fs->loop, fs->se);
+	if (!rc)
+		return 0;
+	snprintf(err, errlen, "cannot start a thread to serve %s: %s", fs->at.dir, strerror(-rc));
+	fuse_session_unmount(fs->se);
+err_session:
+	fuse_session_destroy(fs->se);
+	return -1;
+}
+
+struct tracefs *tracefs_mount(struct trace *t, const struct tracefs_config *cfg, char *err,
+			      size_t errlen)
+{
+	struct tracefs *fs = calloc(1, sizeof(*fs));
+	struct view *view;
+
+	if (!fs)
+		goto err_memory;
+	view = view_new(t, cfg->machine);
+	if (!view)
+		goto err_memory;
+	server_init(&fs->server, view, cfg->allow_other);
+	if (mountpoint_init(&fs->at, cfg->dir, cfg->guest, err, errlen))
+		goto err_view;
+	if (serve(fs, err, errlen))
+		goto err_mountpoint;
+	return fs;
+
+err_memory:
+	snprintf(err, errlen, "no memory for a mount");
+	free(fs);
+	return NULL;
+err_mountpoint:
+	mountpoint_exit(&fs->at);
+err_view:
+	server_exit(&fs->server);
+	view_free(view);
+	free(fs);
+	return NULL;
+}
+
+const char *tracefs_dir(const struct tracefs *fs)
+{
+	return fs->at.dir;
+}
+
+void tracefs_unmount(struct tracefs *fs)
+{
+	if (!fs)
+		return;
+	atomic_store(&fs->server.ending, true);
+	loop_stop(fs->loop);
+	server_exit(&fs->server); /* before the session goes, through which polls are told */
+	/* Detaches it from the directory, and ends the connection: open files get ENOTCONN. */
+	fuse_session_unmount(fs->se);
+	fuse_session_destroy(fs->se);
+	mountpoint_exit(&fs->at);
+	view_free(fs->server.view);
+	free(fs);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tracefs.h - a trace under way as a directory of files, named, read and written as the kernel's
+ * own /sys/kernel/tracing.
+ */
+#ifndef HVTRACE_FRONTEND_TRACEFS_H
+#define HVTRACE_FRONTEND_TRACEFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct trace;
+struct tracefs;
+
+struct tracefs_config {
+	/* Where; it is made if it is not there. NULL: a place named after the guest. */
+	const char *dir;
+	const char *guest;   /* its name */
+	const char *machine; /* what it runs in, for hvtrace/machine; may be NULL */
+	bool allow_other;    /* not only this user may look, as far as the modes of files let him */
+};
+
+/*
+ * Mount it and serve it, on threads of its own. t outlives it, and so does nothing of cfg need to.
+ * NULL on error, with one line in err.
+ */
+struct tracefs *tracefs_mount(struct trace *t, const struct tracefs_config *cfg, char *err,
+			      size_t errlen);
+/* The directory. */
+const char *tracefs_dir(const struct tracefs *fs);
+/*
+ * Who waits in a read gets its end; who has files open gets errors from then on. The directory goes
+ * if it was made. NULL is allowed.
+ */
+void tracefs_unmount(struct tracefs *fs);
+
+#endif

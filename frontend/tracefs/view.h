@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * view.h - the tree of files of a trace, and its open files: what a file system, or anything else
+ * that names files, asks for. Nothing here knows of FUSE. Any thread may call.
+ *
+ * What gives int or ssize_t gives a negative errno on error: the kernel's.
+ */
+#ifndef HVTRACE_FRONTEND_TRACEFS_VIEW_H
+#define HVTRACE_FRONTEND_TRACEFS_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct open_file;
+struct trace;
+struct view;
+
+/* A file or a directory; never used again for another one. */
+typedef uint64_t view_id;
+
+#define VIEW_ROOT ((view_id)1)
+
+/* machine: see tracefs_config. NULL: no memory. */
+struct view *view_new(struct trace *t, const char *machine);
+/* Closes what is open. NULL is allowed. */
+void view_free(struct view *v);
+
+int view_lookup(struct view *v, view_id dir, const char *name, view_id *id);
+/* The same for a whole path, with '/' between names. */
+int view_find(struct view *v, const char *path, view_id *id);
+/* Its type and permissions, as st_mode. */
+int view_mode(struct view *v, view_id id, mode_t *mode);
+
+struct view_entry {
+	view_id id;
+	mode_t mode;
+	char name[256];
+};
+
+/* What is in a directory: *entries to be freed by free(). Their number. */
+ssize_t view_list(struct view *v, view_id dir, struct view_entry **entries);
+
+/* Only instances are made and removed. */
+int view_mkdir(struct view *v, view_id dir, const char *name, view_id *id);
+int view_rmdir(struct view *v, view_id dir, const char *name);
+
+/* flags as for open(2); whether the modes allow it is for the caller to see to. */
+int view_open(struct view *v, view_id id, int flags, struct open_file **file);
+void view_close(struct view *v, struct open_file *file);
+/* Reads have no position: lseek(2) makes no sense. */
+bool view_is_stream(const struct open_file *file);
+/* -EAGAIN: nothing yet; view_wait() tells when to try again. 0 is the end. */
+ssize_t view_read(struct open_file *file, void *buf, size_t len, off_t off);
+ssize_t view_write(struct open_file *file, const char *text, size_t len, off_t off);
+/* What view_read() could say -EAGAIN for. */
+bool view_can_wait(const struct open_file *file);
+/* Whether a read would give something now, or the end; waits for it at most timeout_ms. */
+bool view_wait(struct open_file *file, int timeout_ms);
+
+#endif

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test-tracefs.c - the files of a trace without a mount: how names are found, what files read, and
+ * how numbers are read that are written to them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "frontend/tracefs/internal.h"
+#include "tests/unit/tracefs-trace.h"
+
+struct world {
+	struct trace *trace;
+	struct view *view;
+};
+
+static int set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	char err[256] = "";
+
+	assert_non_null(w);
+	tracefs_guest_new();
+	w->trace = tracefs_trace_new(err, sizeof(err));
+	if (!w->trace)
+		fail_msg("%s", err);
+	w->view = view_new(w->trace, "a made-up one");
+	assert_non_null(w->view);
+	*state = w;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *w = *state;
+
+	view_free(w->view);
+	trace_free(w->trace);
+	tracefs_guest_free();
+	free(w);
+	return 0;
+}
+
+static int open_path(struct world *w, const char *path, int flags, struct open_file **f)
+{
+	view_id id;
+	int rc = view_find(w->view, path, &id);
+
+	return rc ? rc : view_open(w->view, id, flags, f);
+}
+
+static ssize_t put(struct world *w, const char *path, int flags, const char *text)
+{
+	struct open_file *f = NULL;
+	ssize_t n = open_path(w, path, O_WRONLY | flags, &f);
+
+	if (n)
+		return n;
+	n = view_write(f, text, strlen(text), 0);
+	view_close(w->view, f);
+	return n;
+}
+
+/* What a file reads, in buf. */
+static const char *get(struct world *w, const char *path, char *buf, size_t room)
+{
+	struct open_file *f = NULL;
+	size_t len = 0;
+	ssize_t n;
+
+	assert_int_equal(open_path(w, path, O_RDONLY, &f), 0);
+	while ((n = view_read(f, buf + len, room - 1 - len, (off_t)len)) > 0)
+		len += (size_t)n;
+	view_close(w->view, f);
+	assert_true(n == 0 || n == -EAGAIN);
+	buf[len] = '\0';
+	return buf;
+}
+
+static void expect(struct world *w, const char *path, const char *want)
+{
+	char buf[16384];
+
+	assert_string_equal(get(w, path, buf, sizeof(buf)), want);
+}
+
+/* --- numbers ------------------------------------------------------------------------------ */
+
+static void test_number(void **state)
+{
+	static const struct {
+		const char *text;
+		int rc;
+		uint64_t value;
+	} cases[] = {
+		{"0", 0, 0},
+		{"64\n", 0, 64},
+		{"+7", 0, 7},
+		{"18446744073709551615", 0, UINT64_MAX},
+		{"18446744073709551616", -ERANGE, 0},
+		{"99999999999999999999999", -ERANGE, 0},
+		{"", -EINVAL, 0},
+		{"\n", -EINVAL, 0},
+		{"+", -EINVAL, 0},
+		{"-1", -EINVAL, 0},
+		{" 1", -EINVAL, 0},
+		{"1 ", -EINVAL, 0},
+		{"1\n\n", -EINVAL, 0},
+		{"0x10", -EINVAL, 0},
+		{"99999999999999999999999x", -EINVAL, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t value = 0;
+
+		assert_int_equal(parse_number(cases[i].text, strlen(cases[i].text), &value),
+				 cases[i].rc);
+		assert_int_equal(value, cases[i].value);
+	}
+}
+
+static void test_mask(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned int bits;
+		int rc;
+		uint64_t value;
+	} cases[] = {
+		{"3", 2, 0, 3},
+		{"4", 2, -EOVERFLOW, 0},
+		{"\n", 2, 0, 0},
+		{"1\nzz", 2, 0, 1},
+		{" 1 \n", 2, 0, 1},
+		{"0-1", 2, -EINVAL, 0},
+		{"0x3", 2, -EINVAL, 0},
+		{"fffffffff", 2, -EOVERFLOW, 0},
+		{"8000000000", 2, -EOVERFLOW, 0},
+		{"1,00000000", 33, 0, UINT64_C(1) << 32},
+		{"ffffffff,fFffffff", 64, 0, UINT64_MAX},
+		{"1,0,0", 64, -EOVERFLOW, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t value = 0;
+
+		assert_int_equal(
+			parse_mask(cases[i].text, strlen(cases[i].text), cases[i].bits, &value),
+			cases[i].rc);
+		assert_int_equal(value, cases[i].value);
+	}
+}
+
+static void test_print_mask(void **state)
+{
+	static const struct {
+		uint64_t mask;
+		unsigned int bits;
+		const char *text;
+	} cases[] = {
+		{3, 2, "3"},
+		{3, 5, "03"},
+		{0xf, 32, "0000000f"},
+		{1, 33, "0,00000001"},
+		{UINT64_MAX, 64, "ffffffff,ffffffff"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct text out = {0};
+
+		print_mask(cases[i].mask, cases[i].bits, &out);
+		text_putc(&out, '\0');
+		assert_string_equal(out.buf, cases[i].text);
+		text_free(&out);
+	}
+}
+
+static void test_strip(void **state)
+{
+	char to[8];
+
+	(void)state;
+	copy_stripped(to, sizeof(to), " nop\n", 5);
+	assert_string_equal(to, "nop");
+	copy_stripped(to, sizeof(to), "\n \n", 3);
+	assert_string_equal(to, "");
+	copy_stripped(to, sizeof(to), "a much longer one", 17);
+	assert_string_equal(to, "a much");
+}
+
+/* --- names -------------------------------------------------------------------------------- */
+
+static void test_names(void **state)
+{
+	struct world *w = *state;
+	view_id id, same;
+	mode_t mode;
+
+	assert_int_equal(view_find(w->view, "per_cpu/cpu1/trace_pipe_raw", &id), 0);
+	assert_int_equal(view_mode(w->view, id, &mode), 0);
+	assert_int_equal(mode, S_IFREG | 0440);
+	assert_int_equal(view_find(w->view, "per_cpu/cpu1/trace_pipe_raw", &same), 0);
+	assert_true(id == same);
+	assert_int_equal(view_find(w->view, "per_cpu/cpu0/trace_pipe_raw", &same), 0);
+	assert_true(id != same);
+	assert_int_equal(view_find(w->view, "per_cpu/cpu2", &id), -ENOENT);
+	assert_int_equal(view_find(w->view, "per_cpu/cpu%d", &id), -ENOENT);
+	assert_int_equal(view_find(w->view, "options/%s", &id), -ENOENT);
+	assert_int_equal(view_find(w->view, "trace/x", &id), -ENOTDIR);
+	assert_int_equal(view_find(w->view, "instances/x", &id), -ENOENT);
+	assert_int_equal(view_find(w->view, "options/overwrite", &id), 0);
+	assert_int_equal(view_mode(w->view, UINT64_MAX, &mode), -ENOENT);
+	assert_int_equal(view_mode(w->view, 0, &mode), -ENOENT);
+}
+
+/* All that is listed can be found by its name, and the other way round nothing is listed twice. */
+static unsigned int walk(struct world *w, view_id dir)
+{
+	struct view_entry *entries;
+	ssize_t nr = view_list(w->view, dir, &entries);
+	unsigned int files = 0;
+
+	assert_true(nr >= 0);
+	for (ssize_t i = 0; i < nr; i++) {
+		view_id id;
+
+		assert_int_equal(view_lookup(w->view, dir, entries[i].name, &id), 0);
+		assert_true(id == entries[i].id);
+		files += S_ISDIR(entries[i].mode) ? walk(w, id) : 1;
+	}
+	free(entries);
+	return files;
+}
+
+static void test_lists(void **state)
+{
+	struct world *w = *state;
+	unsigned int files = walk(w, VIEW_ROOT), more;
+	view_id dir = 0, id;
+
+	assert_int_equal(view_find(w->view, "instances", &dir), 0);
+	assert_int_equal(view_mkdir(w->view, dir, "foo", &id), 0);
+	more = walk(w, VIEW_ROOT) - files;
+	assert_true(more > 20 && more < files);
+	assert_int_equal(view_rmdir(w->view, dir, "foo"), 0);
+	assert_int_equal(walk(w, VIEW_ROOT), files);
+}
+
+static void test_instances(void **state)
+{
+	struct world *w = *state;
+	struct open_file *f = NULL;
+	view_id dir = 0, first = 0, second = 0, id;
+	mode_t mode;
+
+	assert_int_equal(view_find(w->view, "instances", &dir), 0);
+	assert_int_equal(view_mkdir(w->view, dir, "foo", &first), 0);
+	assert_int_equal(view_mkdir(w->view, dir, "foo", &id), -EEXIST);
+	assert_int_equal(view_mkdir(w->view, first, "bar", &id), -EPERM);
+	assert_int_equal(view_mkdir(w->view, VIEW_ROOT, "bar", &id), -EPERM);
+	assert_int_equal(view_rmdir(w->view, VIEW_ROOT, "instances"), -EPERM);
+	assert_int_equal(view_rmdir(w->view, dir, "bar"), -ENOENT);
+	assert_int_equal(view_find(w->view, "instances/foo/README", &id), -ENOENT);
+	assert_int_equal(view_find(w->view, "instances/foo/instances", &id), -ENOENT);
+	assert_int_equal(view_find(w->view, "instances/foo/options/record-cmd", &id), -ENOENT);
+	assert_int_equal(view_find(w->view, "instances/foo/options/overwrite", &id), 0);
+
+	assert_int_equal(put(w, "instances/foo/tracing_on", O_TRUNC, "0"), 1);
+	expect(w, "instances/foo/tracing_on", "0\n");
+	expect(w, "tracing_on", "1\n");
+
+	assert_int_equal(open_path(w, "instances/foo/trace", O_RDONLY, &f), 0);
+	assert_int_equal(view_rmdir(w->view, dir, "foo"), -EBUSY);
+	view_close(w->view, f);
+	assert_int_equal(view_rmdir(w->view, dir, "foo"), 0);
+	assert_int_equal(view_mode(w->view, first, &mode), -ENOENT);
+	assert_int_equal(view_mkdir(w->view, dir, "foo", &second), 0);
+	assert_true(first != second);
+	expect(w, "instances/foo/tracing_on", "1\n");
+}
+
+/* --- what files do ------------------------------------------------------------------------ */
+
+static void test_text_stays(void **state)
+{
+	struct world *w = *state;
+	struct open_file *f = NULL;
+	char c[2];
+
+	assert_int_equal(open_path(w, "current_tracer", O_RDONLY, &f), 0);
+	assert_int_equal(view_read(f, c, 1, 0), 1);
+	assert_int_equal(put(w, "current_tracer", 0, "function"), 8);
+	assert_int_equal(view_read(f, c, 2, 1), 2);
+	assert_memory_equal(c, "op", 2);
+	assert_int_equal(view_read(f, c, 1, 0), 1);
+	assert_memory_equal(c, "f", 1);
+	view_close(w->view, f);
+}
+
+static void test_buffer_size(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(put(w, "per_cpu/cpu1/buffer_size_kb", 0, "500\n"), 4);
+	expect(w, "per_cpu/cpu1/buffer_size_kb", "502\n");
+	expect(w, "buffer_size_kb", "X\n");
+	assert_int_equal(put(w, "buffer_size_kb", 0, "64"), 2);
+	expect(w, "buffer_size_kb", "67\n");
+	expect(w, "buffer_total_size_kb", "134\n");
+	assert_int_equal(put(w, "buffer_size_kb", 0, "0"), -EINVAL);
+	assert_int_equal(put(w, "per_cpu/cpu0/buffer_size_kb", 0, "1000000000000"), -ENOMEM);
+	expect(w, "buffer_size_kb", "67\n");
+}
+
+static void test_free_buffer(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(put(w, "free_buffer", 0, "x"), 1);
+	expect(w, "buffer_size_kb", "7\n");
+	expect(w, "tracing_on", "1\n");
+	assert_int_equal(put(w, "trace_options", 0, "disable_on_free"), 15);
+	assert_int_equal(put(w, "free_buffer", 0, "x"), 1);
+	expect(w, "tracing_on", "0\n");
+}
+
+static void test_pipe(void **state)
+{
+	struct world *w = *state;
+	struct open_file *all = NULL, *one = NULL, *other = NULL;
+	char buf[4096];
+
+	assert_int_equal(open_path(w, "trace_pipe", O_RDONLY, &all), 0);
+	assert_int_equal(open_path(w, "trace_pipe", O_RDONLY, &one), -EBUSY);
+	assert_int_equal(open_path(w, "per_cpu/cpu0/trace_pipe", O_RDONLY, &one), -EBUSY);
+	assert_int_equal(put(w, "current_tracer", 0, "function"), -EBUSY);
+	assert_int_equal(put(w, "current_tracer", 0, "nop"), 3);
+	assert_int_equal(view_read(all, buf, sizeof(buf), 0), -EAGAIN);
+	assert_false(view_wait(all, 0));
+	/* Nothing was read yet: it goes on waiting although nothing is recorded. */
+	assert_int_equal(put(w, "tracing_on", 0, "0"), 1);
+	assert_int_equal(view_read(all, buf, sizeof(buf), 0), -EAGAIN);
+	assert_int_equal(put(w, "trace_marker", 0, "one"), -EBADF);
+	assert_int_equal(put(w, "tracing_on", 0, "1"), 1);
+	assert_int_equal(put(w, "trace_marker", 0, "one"), 3);
+	assert_true(view_wait(all, 0));
+	assert_true(view_read(all, buf, sizeof(buf), 0) > 0);
+	assert_non_null(strstr(buf, "one\n"));
+	assert_int_equal(view_read(all, buf, sizeof(buf), 0), -EAGAIN);
+	assert_int_equal(put(w, "tracing_on", 0, "0"), 1);
+	assert_true(view_wait(all, 0));
+	assert_int_equal(view_read(all, buf, sizeof(buf), 0), 0);
+	view_close(w->view, all);
+
+	assert_int_equal(open_path(w, "per_cpu/cpu0/trace_pipe", O_RDONLY, &one), 0);
+	assert_int_equal(open_path(w, "per_cpu/cpu1/trace_pipe", O_RDONLY, &other), 0);
+	assert_int_equal(open_path(w, "per_cpu/cpu1/trace_pipe", O_RDONLY, &all), -EBUSY);
+	view_close(w->view, one);
+	view_close(w->view, other);
+	assert_int_equal(put(w, "current_tracer", 0, "function"), 8);
+}
+
+static void test_raw(void **state)
+{
+	struct world *w = *state;
+	struct open_file *f = NULL;
+	char whole[4096], parts[4096];
+
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(put(w, "trace_marker", 0, "same"), 4);
+	assert_int_equal(open_path(w, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY, &f), 0);
+	assert_int_equal(put(w, "current_tracer", 0, "function"), -EBUSY);
+	assert_int_equal(view_read(f, whole, sizeof(whole), 0), 4096);
+	assert_int_equal(view_read(f, whole, sizeof(whole), 0), -EAGAIN);
+	assert_int_equal(put(w, "trace_marker", 0, "again"), 5);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(view_read(f, parts + 1000 * i, 1000, 0), 1000);
+	assert_int_equal(view_read(f, parts + 4000, 1000, 0), 96);
+	assert_int_equal(view_read(f, parts, 1000, 0), -EAGAIN);
+	assert_non_null(memmem(parts, sizeof(parts), "again", 5));
+	view_close(w->view, f);
+}
+
+static void test_snapshot(void **state)
+{
+	struct world *w = *state;
+	char buf[4096];
+
+	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "Snapshot is freed"));
+	assert_int_equal(put(w, "trace_marker", 0, "kept"), 4);
+	assert_int_equal(put(w, "snapshot", 0, "1"), 1);
+	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "kept\n"));
+	assert_null(strstr(get(w, "trace", buf, sizeof(buf)), "kept\n"));
+	assert_int_equal(put(w, "per_cpu/cpu0/snapshot", 0, "0"), -EINVAL);
+	assert_int_equal(put(w, "per_cpu/cpu0/snapshot", 0, "1"), -EINVAL);
+	assert_int_equal(put(w, "per_cpu/cpu1/snapshot", 0, "2"), 1);
+	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "kept\n"));
+	assert_int_equal(put(w, "snapshot", 0, "2"), 1);
+	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "Snapshot is allocated"));
+	assert_int_equal(put(w, "snapshot", 0, "0"), 1);
+	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "Snapshot is freed"));
+}
+
+static void test_pause_on_trace(void **state)
+{
+	struct world *w = *state;
+	struct open_file *first = NULL, *second = NULL;
+	char buf[4096];
+
+	assert_int_equal(put(w, "options/pause-on-trace", 0, "1"), 1);
+	assert_int_equal(open_path(w, "trace", O_RDONLY, &first), 0);
+	assert_int_equal(open_path(w, "per_cpu/cpu0/trace", O_RDONLY, &second), 0);
+	assert_int_equal(put(w, "trace_marker", 0, "no"), -EBADF);
+	expect(w, "tracing_on", "1\n");
+	view_close(w->view, first);
+	assert_int_equal(put(w, "trace_marker", 0, "no"), -EBADF);
+	view_close(w->view, second);
+	assert_int_equal(put(w, "trace_marker", 0, "yes"), 3);
+	assert_non_null(strstr(get(w, "trace", buf, sizeof(buf)), "yes\n"));
+	/* What is written meanwhile counts afterwards. */
+	assert_int_equal(open_path(w, "trace", O_RDONLY, &first), 0);
+	assert_int_equal(put(w, "tracing_on", 0, "0"), 1);
+	view_close(w->view, first);
+	expect(w, "tracing_on", "0\n");
+}
+
+static void test_truncate(void **state)
+{
+	struct world *w = *state;
+	char buf[4096];
+
+	assert_int_equal(put(w, "trace_marker", 0, "some"), 4);
+	assert_int_equal(put(w, "per_cpu/cpu1/trace", O_TRUNC, "x"), 1);
+	assert_int_equal(put(w, "trace", O_APPEND, "x"), 1);
+	assert_non_null(strstr(get(w, "trace", buf, sizeof(buf)), "some\n"));
+	assert_int_equal(put(w, "trace", O_TRUNC, "x"), 1);
+	assert_null(strstr(get(w, "trace", buf, sizeof(buf)), "some\n"));
+}
+
+static void test_options(void **state)
+{
+	struct world *w = *state;
+	char buf[4096];
+
+	assert_int_equal(put(w, "trace_options", 0, " sym-addr\n"), 10);
+	expect(w, "options/sym-addr", "1\n");
+	assert_int_equal(put(w, "options/sym-addr", 0, "0\n"), 2);
+	assert_non_null(strstr(get(w, "trace_options", buf, sizeof(buf)), "\nnosym-addr\n"));
+	assert_int_equal(put(w, "trace_options", 0, "func_stack_trace"), -EINVAL);
+	assert_int_equal(put(w, "current_tracer", 0, "function"), 8);
+	assert_int_equal(put(w, "trace_options", 0, "func_stack_trace"), 16);
+	expect(w, "options/func_stack_trace", "1\n");
+}
+
+static void test_filter(void **state)
+{
+	struct world *w = *state;
+	struct open_file *f = NULL;
+
+	assert_int_equal(put(w, "set_ftrace_filter", O_TRUNC, "vfs_*\n"), 6);
+	expect(w, "set_ftrace_filter", "vfs_read\nvfs_write\nvfs_open\n");
+	assert_int_equal(put(w, "set_ftrace_filter", O_APPEND, "!vfs_read\n"), 10);
+	expect(w, "set_ftrace_filter", "vfs_write\nvfs_open\n");
+	assert_int_equal(open_path(w, "set_ftrace_filter", O_WRONLY | O_TRUNC, &f), 0);
+	expect(w, "set_ftrace_filter", "vfs_write\nvfs_open\n");
+	view_close(w->view, f);
+	expect(w, "set_ftrace_filter", "#### all functions enabled ####\n");
+}
+
+static void test_ours(void **state)
+{
+	struct world *w = *state;
+	char buf[4096];
+
+	expect(w, "hvtrace/machine", "machine: a made-up one\nvcpus: 2\n");
+	assert_non_null(strstr(get(w, "hvtrace/engine", buf, sizeof(buf)), "engine: trap\n"));
+	assert_non_null(strstr(get(w, "hvtrace/losses", buf, sizeof(buf)), "lost: 0\n"));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_number),
+		cmocka_unit_test(test_mask),
+		cmocka_unit_test(test_print_mask),
+		cmocka_unit_test(test_strip),
+		TEST(test_names),
+		TEST(test_lists),
+		TEST(test_instances),
+		TEST(test_text_stays),
+		TEST(test_buffer_size),
+		TEST(test_free_buffer),
+		TEST(test_pipe),
+		TEST(test_raw),
+		TEST(test_snapshot),
+		TEST(test_pause_on_trace),
+		TEST(test_truncate),
+		TEST(test_options),
+		TEST(test_filter),
+		TEST(test_ours),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
