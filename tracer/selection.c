@@ -245,6 +245,7 @@ static int ask(struct instance *i, enum func_file_kind kind, const char *option,
 
 	if (ret || !nr)
 		return ret;
+	pthread_mutex_lock(&i->t->change); /* before the filter's lock, as everywhere */
 	for (size_t g = 0; g < nr && !ret; g++) {
 		size_t len = strlen(globs[g]);
 
@@ -258,6 +259,7 @@ static int ask(struct instance *i, enum func_file_kind kind, const char *option,
 		ret = -ENOENT;
 	}
 	func_file_close(file);
+	pthread_mutex_unlock(&i->t->change);
 	return ret;
 }
 
@@ -265,8 +267,11 @@ int selection_configure(struct trace *t, char *err, size_t errlen)
 {
 	const struct trace_config *cfg = &t->cfg;
 	struct instance *top = trace_top(t);
-	int ret = selection_update(t);
+	int ret;
 
+	pthread_mutex_lock(&t->change);
+	ret = selection_update(t);
+	pthread_mutex_unlock(&t->change);
 	if (ret) {
 		snprintf(err, errlen, "no memory for the list of functions");
 		return ret;

@@ -54,6 +54,7 @@ struct fake_guest {
 	} maps[FAKE_MAX];
 	size_t nmaps;
 	const char *banner;
+	struct guestsym_range orc_ip, orc_unwind;
 	struct guestsym_module mods[2];
 	size_t nmods;
 };
@@ -319,6 +320,15 @@ int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_
 			return 0;
 		}
 	return -ENOENT;
+}
+
+void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
+		  struct guestsym_range *unwind, struct guestsym_range *header)
+{
+	(void)gs;
+	*ip = fake.orc_ip;
+	*unwind = fake.orc_unwind;
+	*header = (struct guestsym_range){0};
 }
 
 const char *guestsym_release(const struct guestsym *gs)

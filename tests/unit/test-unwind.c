@@ -82,16 +82,6 @@ static const struct row rows[] = {
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
 static struct guest_kernel guest;
-static struct guestsym_range orc_ip, orc_entries;
-
-void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
-		  struct guestsym_range *unwind, struct guestsym_range *header)
-{
-	(void)gs;
-	*ip = orc_ip;
-	*unwind = orc_entries;
-	*header = (struct guestsym_range){0};
-}
 
 /* --- the made-up kernel ------------------------------------------------------------------ */
 
@@ -134,8 +124,8 @@ static void put_orc(enum orc_layout layout)
 {
 	put_table(FAKE_VA(ORC_IP), fake_at(FAKE_VA(ORC_IP)), fake_at(FAKE_VA(ORC_ENTRIES)),
 		  FAKE_TEXT, layout);
-	orc_ip = (struct guestsym_range){FAKE_VA(ORC_IP), FAKE_VA(ORC_IP + 4 * NR_ROWS)};
-	orc_entries = (struct guestsym_range){
+	fake.orc_ip = (struct guestsym_range){FAKE_VA(ORC_IP), FAKE_VA(ORC_IP + 4 * NR_ROWS)};
+	fake.orc_unwind = (struct guestsym_range){
 		FAKE_VA(ORC_ENTRIES), FAKE_VA(ORC_ENTRIES + sizeof(struct orc_entry) * NR_ROWS)};
 }
 
@@ -409,13 +399,13 @@ static void test_no_tables(void **state)
 	memcpy(fake_at(FAKE_VA(ORC_IP)), &first, sizeof(first));
 	assert_null(unwind_new(NULL, err, sizeof(err)));
 	put_orc(ORC_LAYOUT_6_4);
-	orc_entries.end -= sizeof(struct orc_entry);
+	fake.orc_unwind.end -= sizeof(struct orc_entry);
 	assert_null(unwind_new(NULL, err, sizeof(err)));
 	put_orc(ORC_LAYOUT_6_4);
-	orc_ip.start += UINT64_C(1) << 32;
-	orc_ip.end += UINT64_C(1) << 32;
+	fake.orc_ip.start += UINT64_C(1) << 32;
+	fake.orc_ip.end += UINT64_C(1) << 32;
 	assert_null(unwind_new(NULL, err, sizeof(err)));
-	orc_ip = orc_entries = (struct guestsym_range){0};
+	fake.orc_ip = fake.orc_unwind = (struct guestsym_range){0};
 	assert_null(unwind_new(NULL, err, sizeof(err)));
 	assert_non_null(strstr(err, "CONFIG_UNWINDER_ORC"));
 	EXPECT(NULL, &regs, va(LEAF + 5));
@@ -438,7 +428,7 @@ static void test_frame_pointers(void **state)
 	struct unwind *u;
 
 	(void)state;
-	orc_ip = orc_entries = (struct guestsym_range){0};
+	fake.orc_ip = fake.orc_unwind = (struct guestsym_range){0};
 	put_function(LEAF);
 	put_function(PUSHED);
 	u = new_unwind();
