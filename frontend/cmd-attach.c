@@ -75,6 +75,7 @@ static int recover(const struct attach_options *opt)
 	int ret;
 
 	nothing.tracer = "nop";
+	nothing.no_mount = true;
 	ret = session_init(&a.s, &nothing) || attach_machine(&a) || attach_trace(&a) ||
 	      trace_detach(a.s.trace);
 	if (ret)
@@ -85,12 +86,23 @@ static int recover(const struct attach_options *opt)
 	return ret ? EXIT_FAILED : EXIT_OK;
 }
 
+/* What the files appear under: the domain, or the last word of a stub's address. */
+static const char *attach_name(const struct attach *a)
+{
+	struct machine_info info;
+	const char *end = strrchr(a->opt->target, '/');
+
+	machine_get_info(a->s.m, &info);
+	return info.name ? info.name : end && end[1] ? end + 1 : "guest";
+}
+
 static int attach(const struct attach_options *opt)
 {
 	struct attach a = {.opt = opt};
 	int status = EXIT_FAILED;
 
-	if (session_init(&a.s, &opt->session) || attach_machine(&a) || attach_trace(&a)) {
+	if (session_init(&a.s, &opt->session) || attach_machine(&a) || attach_trace(&a) ||
+	    session_mount(&a.s, attach_name(&a))) {
 		fprintf(stderr, "hvtrace: %s\n", a.s.err);
 	} else {
 		session_say_begin(&a.s);

@@ -205,6 +205,15 @@ static void run_register(struct run *r)
 	registry_add(&g);
 }
 
+/* Its guest has no name but the process's. */
+static int run_mount(struct run *r)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "run-%ld", (long)getpid());
+	return session_mount(&r->s, name);
+}
+
 static int run_start(struct run *r)
 {
 	run_register(r);
@@ -235,7 +244,7 @@ static int run(const struct run_options *opt)
 	console_init(&r.console, opt->console ? stderr : NULL);
 	if (session_init(&r.s, &opt->session) || run_open_kernel(&r) || run_open_initrd(&r) ||
 	    run_make_cmdline(&r) || session_new_trace(&r.s, (unsigned int)opt->cpus, false) ||
-	    run_new_machine(&r) || run_start(&r)) {
+	    run_new_machine(&r) || run_mount(&r) || run_start(&r)) {
 		fprintf(stderr, "hvtrace: %s\n", r.s.err);
 	} else {
 		session_run(&r.s, !opt->console);

@@ -78,6 +78,7 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.nr_pids = s->opt->pids.nr,
 		.window_bytes = s->opt->window_bytes,
 		.lossless = s->opt->lossless,
+		.control = !s->opt->no_mount,
 		.message = session_note,
 	};
 
@@ -136,6 +137,33 @@ static bool session_ended(struct session *s, const struct trace_status *st)
 	if (st->done)
 		s->end = SESSION_DONE;
 	return true;
+}
+
+int session_mount(struct session *s, const char *guest)
+{
+	struct machine_info info;
+	struct tracefs_config cfg = {
+		.dir = s->opt->mount_dir,
+		.guest = guest,
+		.allow_other = s->opt->allow_other,
+	};
+	char err[256];
+
+	if (s->opt->no_mount)
+		return 0;
+	machine_get_info(s->m, &info);
+	cfg.machine = info.backend;
+	s->fs = tracefs_mount(s->trace, &cfg, err, sizeof(err));
+	if (s->fs) {
+		fprintf(stderr, "hvtrace: files of the trace: %s\n", tracefs_dir(s->fs));
+		return 0;
+	}
+	if (!s->opt->mount_dir) {
+		fprintf(stderr, "hvtrace: no files of the trace: %s\n", err);
+		return 0;
+	}
+	snprintf(s->err, sizeof(s->err), "%s", err);
+	return -1;
 }
 
 void session_say_begin(struct session *s)
@@ -260,7 +288,11 @@ static int session_print(struct session *s)
 int session_finish(struct session *s)
 {
 	double seconds = session_seconds(s);
-	int ret = trace_detach(s->trace);
+	int ret;
+
+	tracefs_unmount(s->fs);
+	s->fs = NULL;
+	ret = trace_detach(s->trace);
 
 	/* Of a guest that has gone there is nothing to restore. */
 	if (s->end == SESSION_GUEST && (ret == -ECONNRESET || ret == -EPIPE))
@@ -276,6 +308,7 @@ int session_finish(struct session *s)
 
 void session_exit(struct session *s)
 {
+	tracefs_unmount(s->fs);
 	machine_free(s->m);
 	trace_free(s->trace);
 	guestsym_close(s->gs);

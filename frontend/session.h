@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "frontend/options.h"
+#include "frontend/tracefs/tracefs.h"
 #include "guestsym/guestsym.h"
 #include "tracer/tracer.h"
 #include "vmm/machine.h"
@@ -18,7 +19,8 @@ struct session_options {
 	const char *tracer, *clock, *until, *output, *engine;
 	struct option_list filter, notrace, pids;
 	uint64_t buffer_kb, max_events, window_bytes;
-	bool lossless, explain;
+	const char *mount_dir;
+	bool lossless, explain, no_mount, allow_other;
 	uint64_t limit_ms; /* stop after this time; 0: no limit */
 };
 
@@ -45,6 +47,12 @@ struct session_options {
 			    "guest memory for trampolines (default: 2, and 4 for each vCPU)"),     \
 		OPT_FLAG(0, "explain", &(opt)->explain,                                            \
 			 "say on stderr which functions are not traced, and why"),                 \
+		OPT_STRING('M', "mount", &(opt)->mount_dir, "DIR",                                 \
+			   "where the files of the trace appear (default: below "                  \
+			   "$XDG_RUNTIME_DIR/hvtrace or /run/hvtrace)"),                           \
+		OPT_FLAG(0, "no-mount", &(opt)->no_mount, "no files of the trace"),                \
+		OPT_FLAG(0, "allow-other", &(opt)->allow_other,                                    \
+			 "other users may open them, too, as far as their modes let them"),        \
 		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",        \
 			   "ring buffer of each vCPU (default: 32768)"),                           \
 		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
@@ -65,6 +73,7 @@ struct session {
 	FILE *out;
 	struct guestsym *gs;
 	struct trace *trace;
+	struct tracefs *fs;
 	struct machine *m;
 	struct timespec start;
 	enum session_end end;
@@ -82,6 +91,11 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running);
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
 /* For machine_config.message; prints to stderr. */
 void session_message(void *arg, enum machine_msg_level level, const char *text);
+/*
+ * The trace is attached: have it served as files, unless that is not wanted. `guest` is the name
+ * that they appear under. Where they were not asked for by name, it does without when it must.
+ */
+int session_mount(struct session *s, const char *guest);
 /* Say on stderr that it has begun, and how. */
 void session_say_begin(struct session *s);
 /* The machine runs and the trace is attached: wait for the end, with a progress line to show or

@@ -128,7 +128,7 @@ int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 	char why[256];
 	int ret;
 
-	if (t->cfg.engine == TRACE_ENGINE_TRAP || !trace_records(t))
+	if (t->cfg.engine == TRACE_ENGINE_TRAP || !(t->cfg.control || trace_records(t)))
 		return 0;
 	ret = t->cfg.running ? open_attached(t, why, sizeof(why))
 			     : trampoline_open(t, why, sizeof(why));

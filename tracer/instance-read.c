@@ -48,6 +48,13 @@ static const char *preempt_model(struct trace *t)
 	return value < sizeof(models) / sizeof(models[0]) ? models[value] : NULL;
 }
 
+/* A snapshot swaps them. */
+static void rings_now(const struct instance_reader *r, struct ring *to[MACHINE_MAX_VCPUS])
+{
+	for (unsigned int v = 0; v < MACHINE_MAX_VCPUS; v++)
+		to[v] = __atomic_load_n(&r->rings[v], __ATOMIC_RELAXED);
+}
+
 static struct reader *reader_of(struct instance_reader *r)
 {
 	struct trace *t = r->i->t;
@@ -63,7 +70,7 @@ static struct reader *reader_of(struct instance_reader *r)
 		.arg = t,
 	};
 
-	memcpy(r->open, r->rings, sizeof(r->open));
+	rings_now(r, r->open);
 	return reader_open(r->open, t->vcpus, r->vcpu, r->pipe, &cfg);
 }
 
@@ -105,9 +112,11 @@ void instance_read_close(struct instance_reader *r)
 /* A snapshot has been taken since: a pipe goes on with the buffers that are written now. */
 static int follow_swap(struct instance_reader *r)
 {
+	struct ring *rings[MACHINE_MAX_VCPUS];
 	struct reader *now;
 
-	if (!r->pipe || !memcmp(r->open, r->rings, sizeof(r->open)))
+	rings_now(r, rings);
+	if (!r->pipe || !memcmp(r->open, rings, sizeof(rings)))
 		return 0;
 	now = reader_of(r);
 	if (!now)
@@ -205,6 +214,7 @@ int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t 
 
 int instance_snapshot_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len)
 {
-	return instance_has_snapshot(i) ? ring_read_page(i->spare[vcpu], page, len, false)
-					: -EAGAIN;
+	struct ring *spare = __atomic_load_n(&i->spare[vcpu], __ATOMIC_RELAXED);
+
+	return instance_has_snapshot(i) ? ring_read_page(spare, page, len, false) : -EAGAIN;
 }

@@ -160,7 +160,7 @@ struct trace {
 	struct probe_set probes;
 	uint64_t fentry;	/* address of the kernel's __fentry__ */
 	uint64_t ftrace_return; /* while ftrace_init() runs: where a trap waits for its end */
-	struct comms *comms;
+	struct comms *_Atomic comms; /* who reads names takes no lock */
 	unsigned int vcpus;
 	/* Held by whoever writes a ring: a trap's handler, or the collector. */
 	pthread_mutex_t vcpu_lock[MACHINE_MAX_VCPUS];

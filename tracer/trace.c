@@ -280,7 +280,7 @@ void trace_get_status(struct trace *t, struct trace_status *st)
 	for (unsigned int i = 0; i < t->vcpus; i++) {
 		struct ring_stats ring;
 
-		ring_get_stats(t->instances->ring[i], &ring);
+		ring_get_stats(__atomic_load_n(&t->instances->ring[i], __ATOMIC_RELAXED), &ring);
 		st->lost += ring.overrun + ring.dropped;
 	}
 }

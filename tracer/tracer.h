@@ -51,6 +51,7 @@ struct trace_config {
 	size_t nr_pids;
 	enum trace_engine engine;
 	uint64_t window_bytes; /* guest memory that trampolines may take; 0: the default */
+	bool control;	       /* it may be told other things to trace while it is under way */
 	bool lossless;	       /* trampolines: the guest waits instead of losing records */
 	/* One line about how the trace is done (no line end); may be NULL. Any thread. */
 	void (*message)(void *arg, const char *text);

@@ -447,10 +447,14 @@ static int patch_in(struct trace *t, const uint32_t *which, size_t n)
 	return ret;
 }
 
-/* Only a site that still holds our call is given its NOP back: else somebody has taken it. */
+/*
+ * Only a site that still calls the payload, wherever in it, is given its NOP back: else somebody has
+ * taken it.
+ */
 static int patch_out(struct trace *t, const uint32_t *which, size_t n)
 {
 	struct machine_patch *patches = calloc(n ? n : 1, sizeof(*patches));
+	const struct window *w = &t->tramp->window;
 	struct text_view view;
 	size_t nr = 0;
 	int ret = patches ? 0 : -ENOMEM;
@@ -458,11 +462,12 @@ static int patch_out(struct trace *t, const uint32_t *which, size_t n)
 	text_view_init(&view, &t->guest);
 	for (size_t i = 0; i < n && !ret; i++) {
 		const struct probe *p = &t->probes.v[which[i]];
+		uint64_t va = p->va + t->guest.slide;
 		uint8_t now[SITE_SIZE];
 
 		ret = patch_make(t, p, &patches[nr]);
-		if (!ret && !text_view_get(&view, p->va + t->guest.slide, now, SITE_SIZE) &&
-		    !memcmp(now, patches[nr].bytes, SITE_SIZE))
+		if (!ret && !text_view_get(&view, va, now, SITE_SIZE) &&
+		    site_call_target(now, va) - w->header.va < w->header.size)
 			memcpy(patches[nr++].bytes, site_nop, SITE_SIZE);
 	}
 	if (!ret)

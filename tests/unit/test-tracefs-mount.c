@@ -677,7 +677,8 @@ static const struct {
 	{"tracing_on", "1"},
 	{"options/sym-addr", "1"},
 	{"options/sym-addr", "0"},
-
+	{"snapshot", "1"},
+	{"saved_cmdlines_size", "1000"},
 	{"snapshot", "2"},
 	{"snapshot", "0"},
 	{"set_ftrace_filter", "vfs_*\n"},
