@@ -448,8 +448,8 @@ static int patch_in(struct trace *t, const uint32_t *which, size_t n)
 }
 
 /*
- * Only a site that still calls the payload, wherever in it, is given its NOP back: else somebody has
- * taken it.
+ * Only a site that still calls the payload, wherever in it, is given its NOP back: else somebody
+ * has taken it.
  */
 static int patch_out(struct trace *t, const uint32_t *which, size_t n)
 {

@@ -396,6 +396,36 @@ int gdb_write_reg(struct gdb *g, uint32_t thread, enum gdb_reg reg, uint64_t val
 	return expect_ok(g, ask(g, "P%" PRIx32 "=%s", g->layout.reg[reg].number, hex));
 }
 
+static int reg_send(struct gdb *g, const struct gdb_reg_value *reg)
+{
+	char hex[17], text[64];
+
+	hex_encode(hex, (const uint8_t *)&reg->value, g->layout.reg[reg->reg].size);
+	snprintf(text, sizeof(text), "P%" PRIx32 "=%s", g->layout.reg[reg->reg].number, hex);
+	return packet_send(&g->conn, text);
+}
+
+int gdb_write_regs(struct gdb *g, uint32_t thread, const struct gdb_reg_value *regs, unsigned int n)
+{
+	int rc = n ? thread_select(g, thread) : 0, sent;
+
+	if (rc || !n)
+		return rc;
+	packet_hold(&g->conn);
+	for (unsigned int i = 0; i < n && !rc; i++)
+		rc = reg_send(g, &regs[i]);
+	g->conn.no_resend = n > 1;
+	sent = packet_flush(&g->conn);
+	rc = rc ? rc : sent;
+	for (unsigned int i = 0; i < n; i++) {
+		int answer = sent ? sent : expect_ok(g, next_answer(g));
+
+		rc = rc ? rc : answer;
+	}
+	g->conn.no_resend = false;
+	return rc;
+}
+
 /* --- memory --------------------------------------------------------------------------------- */
 
 static int memory_select(struct gdb *g)

@@ -46,6 +46,15 @@ int gdb_threads(struct gdb *g, uint32_t *threads, unsigned int max);
 int gdb_read_regs(struct gdb *g, uint32_t thread, uint64_t values[GDB_NR_REGS]);
 int gdb_write_reg(struct gdb *g, uint32_t thread, enum gdb_reg reg, uint64_t value);
 
+struct gdb_reg_value {
+	enum gdb_reg reg;
+	uint64_t value;
+};
+
+/* Several at once: should this process be killed, all of them are written or none. */
+int gdb_write_regs(struct gdb *g, uint32_t thread, const struct gdb_reg_value *regs,
+		   unsigned int n);
+
 /* Guest-physical memory; -EREMOTEIO when the stub cannot reach it by physical address. */
 int gdb_read_phys(struct gdb *g, uint64_t pa, void *buf, size_t len);
 int gdb_write_phys(struct gdb *g, uint64_t pa, const void *buf, size_t len);

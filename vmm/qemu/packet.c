@@ -117,13 +117,13 @@ static int send_bytes(struct packet_conn *c, const char *bytes, size_t len)
 
 int packet_send(struct packet_conn *c, const char *text)
 {
-	size_t len = strlen(text);
+	size_t len = strlen(text), used = c->held ? c->out_len : 0;
 	uint8_t sum = 0;
-	char *out = c->out;
+	char *out = c->out + used;
 
 	if (c->error)
 		return c->error;
-	if (len > PACKET_MAX)
+	if (used + len > PACKET_MAX)
 		return -EMSGSIZE;
 	for (size_t i = 0; i < len; i++)
 		sum += (uint8_t)text[i];
@@ -131,7 +131,19 @@ int packet_send(struct packet_conn *c, const char *text)
 		*out++ = '+';
 	c->ack_due = false;
 	c->out_len = (size_t)(out - c->out) + (size_t)sprintf(out, "$%s#%02x", text, sum);
-	return send_bytes(c, c->out, c->out_len);
+	return c->held ? 0 : send_bytes(c, c->out, c->out_len);
+}
+
+void packet_hold(struct packet_conn *c)
+{
+	c->held = true;
+	c->out_len = 0;
+}
+
+int packet_flush(struct packet_conn *c)
+{
+	c->held = false;
+	return c->error ? c->error : send_bytes(c, c->out, c->out_len);
 }
 
 /* Touches nothing of c that the thread which owns it may be changing. */

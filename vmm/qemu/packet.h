@@ -30,6 +30,7 @@ struct packet_conn {
 	char in[4096];
 	size_t len;
 	char data[PACKET_MAX + 1]; /* the packet received last, ended by a NUL */
+	bool held;		   /* packets stay in `out` until packet_flush() */
 	/* The packet sent last as it went out, for when the peer wants it again. */
 	size_t out_len;
 	char out[PACKET_MAX + 8];
@@ -41,6 +42,13 @@ void packet_close(struct packet_conn *c);
 
 /* Send a packet with this text in it, which has none of the characters $, # and }. */
 int packet_send(struct packet_conn *c, const char *text);
+
+/*
+ * From here to packet_flush() packets are not sent, then all of them at once: the peer gets either
+ * all or none of them, should this process be killed. They must fit into one packet's room.
+ */
+void packet_hold(struct packet_conn *c);
+int packet_flush(struct packet_conn *c);
 
 /*
  * Wait up to timeout_ms (-1: for ever) for a whole packet; it is in c->data then. Gives its

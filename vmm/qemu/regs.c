@@ -96,7 +96,24 @@ int qemu_get_regs(struct machine *base, unsigned int vcpu, struct machine_regs *
 	return 0;
 }
 
-/* Only what differs is sent, each register as a packet of its own. */
+/* Only what differs is sent. A vCPU must never be left with some of them. */
+static int general_set(struct qemu_machine *m, struct qemu_vcpu *v, const union general_regs *all)
+{
+	struct gdb_reg_value changed[NR_GENERAL];
+	unsigned int n = 0;
+	int rc;
+
+	for (size_t i = 0; i < NR_GENERAL; i++)
+		if (v->reg[general[i]] != all->value[i])
+			changed[n++] = (struct gdb_reg_value){general[i], all->value[i]};
+	rc = gdb_write_regs(m->gdb, v->thread, changed, n);
+	if (rc)
+		v->known = false;
+	for (unsigned int i = 0; i < n && !rc; i++)
+		v->reg[changed[i].reg] = changed[i].value;
+	return rc;
+}
+
 int qemu_set_regs(struct machine *base, unsigned int vcpu, const struct machine_regs *regs)
 {
 	struct qemu_machine *m = qemu_machine(base);
@@ -105,8 +122,7 @@ int qemu_set_regs(struct machine *base, unsigned int vcpu, const struct machine_
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < NR_GENERAL && !rc; i++)
-		rc = qemu_vcpu_set(m, &m->vcpu[vcpu], general[i], all.value[i]);
+	rc = general_set(m, &m->vcpu[vcpu], &all);
 	pthread_mutex_unlock(&m->io);
 	return rc;
 }
