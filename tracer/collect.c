@@ -26,6 +26,7 @@ struct collector {
 	struct trace *t;
 	struct window *w;
 	struct staging staging[MACHINE_MAX_VCPUS]; /* of each: t->vcpu_lock */
+	uint64_t lost[MACHINE_MAX_VCPUS];	   /* as seen last */
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock;
@@ -152,6 +153,19 @@ static void collect_batch(struct trace *t, unsigned int vcpu, const struct paylo
 	instances_wake(t);
 }
 
+/* What was lost may have told a task's name: have the payload tell it once more. */
+static void ask_for_comm(struct collector *c, unsigned int vcpu)
+{
+	static const uint32_t none = UINT32_MAX;
+	uint64_t lost = c->staging[vcpu].lost + c->staging[vcpu].dropped;
+
+	if (lost == c->lost[vcpu])
+		return;
+	c->lost[vcpu] = lost;
+	if (window_write(c->w, WINDOW_CTL + vcpu * CTL_SIZE + CTL_LAST_PID, &none, sizeof(none)))
+		trace_fail(c->t, -EFAULT);
+}
+
 /* True: there was something. */
 static bool drain(struct collector *c, unsigned int vcpu)
 {
@@ -167,6 +181,8 @@ static bool drain(struct collector *c, unsigned int vcpu)
 	}
 	if (n < 0)
 		trace_fail(c->t, n);
+	else
+		ask_for_comm(c, vcpu);
 	return any;
 }
 
