@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#define MARK_MAX RING_PAGE_DATA / 2
+#define MARK_MAX (RING_PAGE_DATA / 2)
 
 static uint64_t host_ns(void)
 {

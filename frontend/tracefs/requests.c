@@ -252,14 +252,14 @@ static void do_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info 
 static size_t add_entry(fuse_req_t req, char *buf, size_t room, fuse_ino_t dir,
 			const struct listing *l, size_t n)
 {
-	static const char *const dots[] = {".", ".."};
+	const char *dots = n ? ".." : ".";
 	const struct view_entry *e = n < 2 ? NULL : &l->entries[n - 2];
 	struct stat st = {
 		.st_ino = e ? e->id : dir,
 		.st_mode = e ? e->mode : S_IFDIR,
 	};
 
-	return fuse_add_direntry(req, buf, room, e ? e->name : dots[n], &st, (off_t)n + 1);
+	return fuse_add_direntry(req, buf, room, e ? e->name : dots, &st, (off_t)n + 1);
 }
 
 static void do_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,

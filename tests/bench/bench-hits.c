@@ -9,7 +9,7 @@
  */
 #include "tests/unit/testguest.h"
 #include "tracer/entry.h"
-#include "tracer/internal.h"
+#include "tracer/instance.h"
 
 enum { ROUNDS = 4000, REPEATS = 15, FAKE_PA = 32 << 20 };
 
@@ -175,7 +175,7 @@ static double median(double *v, size_t n)
 
 static void check_records(struct bench *b)
 {
-	struct ring_cursor *c = ring_look(b->t->ring[0]);
+	struct ring_cursor *c = ring_look(b->t->instances->ring[0]);
 	const struct trace_entry *e;
 	struct ring_event ev;
 
