@@ -76,8 +76,12 @@ static int recover(const struct attach_options *opt)
 
 	nothing.tracer = "nop";
 	nothing.no_mount = true;
-	ret = session_init(&a.s, &nothing) || attach_machine(&a) || attach_trace(&a) ||
-	      trace_detach(a.s.trace);
+	ret = session_init(&a.s, &nothing) || attach_machine(&a) || attach_trace(&a);
+	if (!ret) {
+		ret = trace_detach(a.s.trace);
+		snprintf(a.s.err, sizeof(a.s.err), "%s could not be let go: %s", opt->target,
+			 strerror(-ret));
+	}
 	if (ret)
 		fprintf(stderr, "hvtrace: %s\n", a.s.err);
 	else

@@ -298,7 +298,7 @@ int session_finish(struct session *s)
 	if (s->end == SESSION_GUEST && (ret == -ECONNRESET || ret == -EPIPE))
 		ret = 0;
 	if (ret)
-		fprintf(stderr, "hvtrace: the guest's text could not be restored: %s\n",
+		fprintf(stderr, "hvtrace: the guest could not be left as it was found: %s\n",
 			strerror(-ret));
 	session_say_end(s, seconds);
 	if (session_failed(s) && s->opt->until)
@@ -309,6 +309,9 @@ int session_finish(struct session *s)
 void session_exit(struct session *s)
 {
 	tracefs_unmount(s->fs);
+	/* What went wrong after attaching must not leave the guest with probes. */
+	if (s->trace && s->m)
+		trace_detach(s->trace);
 	machine_free(s->m);
 	trace_free(s->trace);
 	guestsym_close(s->gs);

@@ -132,8 +132,10 @@ int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 		return 0;
 	ret = t->cfg.running ? open_attached(t, why, sizeof(why))
 			     : trampoline_open(t, why, sizeof(why));
-	if (!ret)
+	if (!ret) {
 		ret = text_lock_init(t);
+		snprintf(why, sizeof(why), "no memory");
+	}
 	if (!ret) {
 		t->engine = &trampoline_probe_ops;
 		instances_tell_payload(t);
@@ -191,17 +193,20 @@ static int remove_all(struct trace *t, enum guest_end end)
 	return ret;
 }
 
-static int close_trampoline(struct trace *t, enum guest_end end)
+/* With `called`, sites may still call the payload: then it must stay. */
+static int close_trampoline(struct trace *t, enum guest_end end, bool called)
 {
 	char err[256];
 	int ret;
 
 	if (!t->tramp)
 		return 0;
-	if (t->cfg.running && end == GUEST_STANDS)
-		trace_note(t, "the guest stands, so memory of the probes stays in it: attach again "
-			      "when it runs (hvtrace attach --recover)");
-	ret = trampoline_close(t, end != GUEST_RUNS, err, sizeof(err));
+	if (t->cfg.running && (called || end == GUEST_STANDS))
+		trace_note(t,
+			   "%s, so memory of the probes stays in it: attach again when it can "
+			   "be traced (hvtrace attach --recover)",
+			   called ? "the guest still has probes" : "the guest stands");
+	ret = trampoline_close(t, called || end != GUEST_RUNS, err, sizeof(err));
 	if (ret)
 		trace_note(t,
 			   "memory of the probes stays in the guest (hvtrace attach --recover "
@@ -212,10 +217,14 @@ static int close_trampoline(struct trace *t, enum guest_end end)
 
 int trace_detach(struct trace *t)
 {
-	enum guest_end end = guest_end(t);
-	int ret = remove_all(t, end), error;
+	enum guest_end end;
+	int ret, error;
 
-	error = close_trampoline(t, end);
+	if (t->detached)
+		return 0;
+	end = guest_end(t);
+	ret = remove_all(t, end);
+	error = close_trampoline(t, end, ret);
 	ret = ret ? ret : error;
 	for (unsigned int i = 0; i < t->vcpus; i++)
 		ring_record(t->instances->ring[i], false);

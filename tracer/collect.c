@@ -13,9 +13,12 @@
 #include <time.h>
 
 /*
- * How long to wait for more when there was nothing: a staging ring takes some milliseconds to fill
- * at full speed. An idle guest is looked at less often.
+ * How long to wait for more: a staging ring takes some milliseconds to fill at full speed. One that
+ * looks all the time takes from the guest the cache lines that it is just writing to, and of a
+ * small machine one of its CPUs. An idle guest is looked at less often, a ring that was filled by
+ * more than a part of it at once again.
  */
+#define MUCH	     4
 #define WAIT_NS	     1000000
 #define WAIT_IDLE_NS 5000000
 #define IDLE_PASSES  200
@@ -68,20 +71,29 @@ static void collect_function(struct ring *ring, const struct payload_record *r, 
 	ring_commit(ring);
 }
 
-/* Task names first: a record may be printed as soon as it is in the ring. */
-static uint64_t batch_look(struct trace *t, const struct payload_record *r, size_t n, uint64_t *tsc)
+/* Task names first: a record may be printed as soon as it is in the ring. Gives the last call. */
+static const struct payload_record *batch_look(struct trace *t, const struct payload_record *r,
+					       size_t n, uint64_t *functions)
 {
-	uint64_t functions = 0;
+	bool comms = t->instances->options & OUTPUT_RECORD_CMD;
+	const struct payload_record *last = NULL;
 
+	*functions = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (record_type(&r[i]) == PAYLOAD_COMM) {
+		if (record_type(&r[i]) == PAYLOAD_FUNCTION) {
+			(*functions)++;
+			last = &r[i];
+		} else if (comms && record_type(&r[i]) == PAYLOAD_COMM) {
 			collect_comm(t, &r[i]);
-		} else {
-			functions++;
-			*tsc = r[i].tsc;
 		}
 	}
-	return functions;
+	return last;
+}
+
+/* No record need be looked at to know that it is taken. */
+static bool takes_every_call(const struct instance *i)
+{
+	return i->all && !pid_filter_on(&i->pids);
 }
 
 static uint32_t record_probe(const struct trace *t, const struct payload_record *r)
@@ -93,18 +105,15 @@ static uint32_t record_probe(const struct trace *t, const struct payload_record 
 
 static bool record_taken(const struct instance *i, const struct payload_record *r)
 {
-	const struct trace *t = i->t;
-
-	if (record_type(r) != PAYLOAD_FUNCTION ||
-	    !pid_filter_traces(&i->pids, (int32_t)(r->task & RECORD_PID_MASK)))
-		return false;
-	return i->all || instance_bit(i->takes, i->room, record_probe(t, r));
+	return pid_filter_traces(&i->pids, (int32_t)(r->task & RECORD_PID_MASK)) &&
+	       (i->all || instance_bit(i->takes, i->room, record_probe(i->t, r)));
 }
 
 /* `left` is how many it may take. */
 static void instance_collect(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 			     size_t n, uint64_t tsc, uint64_t left)
 {
+	bool every = takes_every_call(i);
 	struct clock_reading now;
 	struct trace *t = i->t;
 
@@ -113,7 +122,7 @@ static void instance_collect(struct instance *i, unsigned int vcpu, const struct
 	if (i->clock->begin)
 		i->clock->begin(t, vcpu, tsc, &now);
 	for (size_t k = 0; k < n && left; k++) {
-		if (!record_taken(i, &r[k]))
+		if (record_type(&r[k]) != PAYLOAD_FUNCTION || (!every && !record_taken(i, &r[k])))
 			continue;
 		collect_function(i->ring[vcpu], &r[k], i->clock->read(t, &now, r[k].tsc));
 		left--;
@@ -129,10 +138,10 @@ static uint64_t top_admits(struct trace *t, unsigned int vcpu, const struct payl
 
 	if (!top->on || !top->tracer->functions || !(top->cpumask >> vcpu & 1))
 		return 0;
-	if (!top->all || pid_filter_on(&top->pids)) {
+	if (!takes_every_call(top)) {
 		taken = 0;
 		for (size_t i = 0; i < n; i++)
-			taken += record_taken(top, &r[i]);
+			taken += record_type(&r[i]) == PAYLOAD_FUNCTION && record_taken(top, &r[i]);
 	}
 	return trace_admit(t, taken);
 }
@@ -140,16 +149,17 @@ static uint64_t top_admits(struct trace *t, unsigned int vcpu, const struct payl
 static void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r,
 			  size_t n)
 {
-	uint64_t tsc = 0, functions = batch_look(t, r, n, &tsc), left;
+	uint64_t functions, left;
+	const struct payload_record *last = batch_look(t, r, n, &functions);
 	bool done = atomic_load(&t->done);
 
-	if (!functions)
+	if (!last)
 		return;
-	trace_seen(t, tsc);
+	trace_seen(t, last->tsc);
 	left = top_admits(t, vcpu, r, n, functions);
 	for (struct instance *i = t->instances; i; i = i->next)
-		instance_collect(i, vcpu, r, n, tsc, i == t->instances ? left : done ? 0 : n);
-	atomic_store_explicit(&t->at_ip[vcpu], KERNEL_HALF | r[n - 1].ip, memory_order_relaxed);
+		instance_collect(i, vcpu, r, n, last->tsc, i == t->instances ? left : done ? 0 : n);
+	atomic_store_explicit(&t->at_ip[vcpu], KERNEL_HALF | last->ip, memory_order_relaxed);
 	instances_wake(t);
 }
 
@@ -166,16 +176,16 @@ static void ask_for_comm(struct collector *c, unsigned int vcpu)
 		trace_fail(c->t, -EFAULT);
 }
 
-/* True: there was something. */
-static bool drain(struct collector *c, unsigned int vcpu)
+/* How many records there were. */
+static uint64_t drain(struct collector *c, unsigned int vcpu)
 {
 	const struct payload_record *records;
-	bool any = false;
+	uint64_t taken = 0;
 	int n;
 
 	while ((n = staging_take(&c->staging[vcpu], &records, NULL)) > 0) {
 		collect_batch(c->t, vcpu, records, (size_t)n);
-		any = true;
+		taken += (uint64_t)n;
 		if (n < STAGING_BATCH)
 			break;
 	}
@@ -183,7 +193,7 @@ static bool drain(struct collector *c, unsigned int vcpu)
 		trace_fail(c->t, n);
 	else
 		ask_for_comm(c, vcpu);
-	return any;
+	return taken;
 }
 
 void collector_drain(struct collector *c, unsigned int vcpu)
@@ -247,35 +257,49 @@ static void call_serve(struct collector *c, unsigned int vcpu)
 	uint8_t ctl[CTL_SIZE];
 
 	machine_pause(c->t->m);
+	pthread_mutex_lock(&c->t->change); /* instances stay as long as a command of theirs runs */
 	if (call_made(c, vcpu) && !window_read(c->w, ctl_at(vcpu, 0), ctl, sizeof(ctl))) {
 		call_hit(c, vcpu, ctl);
 		if (window_write(c->w, ctl_at(vcpu, CTL_CALL), &done, sizeof(done)))
 			trace_fail(c->t, -EFAULT);
 	}
+	pthread_mutex_unlock(&c->t->change);
 	machine_resume(c->t->m);
 }
 
 /* --- the thread ----------------------------------------------------------------------------- */
 
-static bool collector_pass(struct collector *c)
+enum pass { PASS_NOTHING, PASS_SOME, PASS_MUCH };
+
+static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 {
-	bool any = false;
+	bool call = call_made(c, vcpu);
+	uint64_t taken;
+
+	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
+	taken = drain(c, vcpu);
+	pthread_mutex_unlock(&c->t->vcpu_lock[vcpu]);
+	if (call)
+		call_serve(c, vcpu);
+	if (taken > c->staging[vcpu].length / MUCH)
+		return PASS_MUCH;
+	return taken || call ? PASS_SOME : PASS_NOTHING;
+}
+
+static enum pass collector_pass(struct collector *c)
+{
+	enum pass most = PASS_NOTHING;
 	int ret;
 
 	for (unsigned int i = 0; i < c->t->vcpus; i++) {
-		bool call = call_made(c, i);
+		enum pass one = pass_vcpu(c, i);
 
-		pthread_mutex_lock(&c->t->vcpu_lock[i]);
-		any |= drain(c, i);
-		pthread_mutex_unlock(&c->t->vcpu_lock[i]);
-		if (call)
-			call_serve(c, i);
-		any |= call;
+		most = one > most ? one : most;
 	}
 	ret = text_lock_poll(c->t);
 	if (ret)
 		trace_fail(c->t, ret);
-	return any;
+	return most;
 }
 
 /* True: the collector goes on. */
@@ -300,10 +324,14 @@ static void *collector_thread(void *arg)
 {
 	struct collector *c = arg;
 	unsigned int idle = 0;
+	enum pass pass;
 
 	do {
-		idle = collector_pass(c) ? 0 : idle + 1;
-	} while (collector_wait(c, idle > IDLE_PASSES ? WAIT_IDLE_NS : idle ? WAIT_NS : 0));
+		pass = collector_pass(c);
+		idle = pass == PASS_NOTHING ? idle + 1 : 0;
+	} while (collector_wait(c, pass == PASS_MUCH	? 0
+				   : idle > IDLE_PASSES ? WAIT_IDLE_NS
+							: WAIT_NS));
 	return NULL;
 }
 
@@ -361,7 +389,7 @@ static void drain_rest(struct collector *c, unsigned int vcpu)
 	uint64_t start = s->next;
 
 	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
-	while (drain(c, vcpu) && s->next - start < s->length)
+	while (drain(c, vcpu) > 0 && s->next - start < s->length)
 		;
 	staging_end(s); /* the guest may have gone, and its memory with it */
 	pthread_mutex_unlock(&c->t->vcpu_lock[vcpu]);

@@ -2,6 +2,7 @@
 /* trampoline.c - gets the payload into a guest, and out again. */
 #include "tracer/trampoline.h"
 #include "tracer/collect.h"
+#include "tracer/instance.h"
 #include "tracer/payload/text.h"
 #include "tracer/quiesce.h"
 
@@ -340,13 +341,11 @@ static void collector_end(struct trace *t)
 	if (!tr->collector)
 		return;
 	collector_stop(tr->collector);
-	for (unsigned int i = 0; i < t->vcpus; i++)
-		pthread_mutex_lock(&t->vcpu_lock[i]);
+	instance_writers_stop(t);
 	collector_get_counts(tr->collector, &t->collected);
 	collector_free(tr->collector);
 	tr->collector = NULL;
-	for (unsigned int i = 0; i < t->vcpus; i++)
-		pthread_mutex_unlock(&t->vcpu_lock[i]);
+	instance_writers_go(t);
 }
 
 int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
@@ -375,12 +374,10 @@ void trampoline_drain(struct trace *t, unsigned int vcpu)
 void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts)
 {
 	*counts = t->collected;
-	for (unsigned int i = 0; i < t->vcpus; i++)
-		pthread_mutex_lock(&t->vcpu_lock[i]);
+	instance_writers_stop(t);
 	if (t->tramp && t->tramp->collector)
 		collector_get_counts(t->tramp->collector, counts);
-	for (unsigned int i = 0; i < t->vcpus; i++)
-		pthread_mutex_unlock(&t->vcpu_lock[i]);
+	instance_writers_go(t);
 }
 
 /* --- the engine's row ------------------------------------------------------------------------ */
