@@ -18,6 +18,8 @@ enum entry_type {
 	TRACE_STACK = 4,
 	TRACE_PRINT = 5,
 	TRACE_BPRINT = 6,
+	TRACE_GRAPH_RET = 10,
+	TRACE_GRAPH_ENT = 11,
 	TRACE_USER_STACK = 12,
 	TRACE_BPUTS = 14,
 	TRACE_RAW_DATA = 18,
@@ -54,6 +56,22 @@ struct trace_function_entry {
 	struct trace_entry ent;
 	uint64_t ip;
 	uint64_t parent_ip;
+} TRACE_ENTRY_LAYOUT;
+
+/* TRACE_GRAPH_ENT */
+struct trace_graph_entry {
+	struct trace_entry ent;
+	uint64_t func;
+	int32_t depth;
+} TRACE_ENTRY_LAYOUT;
+
+/* TRACE_GRAPH_RET: times are of the trace clock. */
+struct trace_graph_exit {
+	struct trace_entry ent;
+	uint64_t func;
+	int32_t depth;
+	uint32_t overrun;
+	uint64_t calltime, rettime;
 } TRACE_ENTRY_LAYOUT;
 
 /* TRACE_FUNC_REPEATS: the same call again, `count` times, since the entry before it. */

@@ -49,8 +49,11 @@ static int host_copy_all(const struct qemu_ram *ram, uint64_t hva, void *buf, si
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
-			return n && errno != EIO ? -errno : -EFAULT;
+		/* An address space that has gone reads as empty (/proc) or as no process. */
+		if (!n || (n < 0 && errno == ESRCH))
+			return -ECONNRESET;
+		if (n < 0)
+			return errno == EIO ? -EFAULT : -errno;
 		hva += (uint64_t)n;
 		at += n;
 		len -= (size_t)n;
