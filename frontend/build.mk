@@ -11,6 +11,7 @@ frontend-objs += frontend/progress.o
 frontend-objs += frontend/registry.o
 frontend-objs += frontend/session.o
 frontend-objs += frontend/symbols-print.o
+frontend-objs += frontend/tracefs/attrs.o
 frontend-objs += frontend/tracefs/files-buffer.o
 frontend-objs += frontend/tracefs/files-events.o
 frontend-objs += frontend/tracefs/files-functions.o

@@ -52,6 +52,11 @@ const char *instance_clock(struct instance *i);
 int instance_set_clock(struct instance *i, const char *name); /* empties the buffers */
 bool instance_is_on(struct instance *i);
 void instance_set_on(struct instance *i, bool on);
+/* tracing_thresh, and tracing_max_latency: ns. */
+uint64_t trace_thresh(struct trace *t);
+void trace_set_thresh(struct trace *t, uint64_t ns);
+uint64_t instance_max_latency(struct instance *i);
+void instance_set_max_latency(struct instance *i, uint64_t ns);
 /* Bit n: vCPU n is recorded. */
 uint64_t instance_cpumask(struct instance *i);
 int instance_set_cpumask(struct instance *i, uint64_t mask);
@@ -70,7 +75,11 @@ int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t 
 
 /* KB of one vCPU's buffer, as the kernel shows it. */
 uint64_t instance_buffer_kb(struct instance *i, unsigned int vcpu);
+/* All or none. -ENOMEM at once for what the host does not have. */
 int instance_resize(struct instance *i, int vcpu, uint64_t kb);
+/* buffer_percent: 0 to 100, else -EINVAL. */
+unsigned int instance_buffer_percent(struct instance *i);
+int instance_set_buffer_percent(struct instance *i, uint64_t percent);
 /* Empty the buffers. */
 void instance_clear(struct instance *i, int vcpu);
 /* The text of per_cpu/cpuN/stats. */
@@ -90,6 +99,11 @@ ssize_t instance_read(struct instance_reader *r, void *buf, size_t len, off_t of
 bool instance_has_events(struct instance *i, int vcpu);
 /* Wait for it, at most timeout_ms. The same as above, afterwards. */
 bool instance_wait(struct instance *i, int vcpu, int timeout_ms);
+/*
+ * As poll(2) waits: one vCPU's buffer is to be filled to buffer_percent, for all vCPUs any event
+ * will do.
+ */
+bool instance_wait_full(struct instance *i, int vcpu, int timeout_ms);
 /* One page as per_cpu/cpuN/trace_pipe_raw gives it: bytes, -EAGAIN, -EINVAL (len). */
 int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len);
 
@@ -120,6 +134,10 @@ struct error_log *instance_errors(struct instance *i);
 /* The texts of files that only the top level has. */
 void trace_print_functions(struct trace *t, bool addresses, struct text *out);
 void trace_print_enabled(struct trace *t, struct text *out);
+/* Functions that have or had a probe. The guest's kernel may be too old to have such a file. */
+bool trace_has_touched(const struct trace *t);
+void trace_print_touched(struct trace *t, struct text *out);
+void trace_print_formats(struct trace *t, struct text *out);
 void trace_print_total_info(struct trace *t, struct text *out);
 void trace_print_cmdlines(struct trace *t, struct text *out);
 void trace_print_tgids(struct trace *t, struct text *out);

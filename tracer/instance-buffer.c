@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance-buffer.c - the ring buffers of an instance: sizes, statistics, the snapshot. */
 #include "tracer/instance.h"
+#include "tracer/memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,22 +22,73 @@ uint64_t instance_buffer_kb(struct instance *i, unsigned int vcpu)
 	return ring_size(ring_now(i->ring, vcpu)) >> 10;
 }
 
+unsigned int instance_buffer_percent(struct instance *i)
+{
+	return i->percent;
+}
+
+int instance_set_buffer_percent(struct instance *i, uint64_t percent)
+{
+	if (percent > 100)
+		return -EINVAL;
+	i->percent = (unsigned int)percent;
+	instances_wake(i->t);
+	return 0;
+}
+
+/* What those buffers take more than now, in bytes; saturated. */
+static uint64_t growth(struct instance *i, int vcpu, uint64_t bytes)
+{
+	unsigned int copies = i->snapshot ? 2 : 1;
+	uint64_t sum = 0;
+
+	for (unsigned int v = 0; v < i->t->vcpus; v++) {
+		uint64_t now = ring_size(ring_now(i->ring, v));
+		uint64_t more = chosen(vcpu, v) && bytes > now ? bytes - now : 0;
+
+		if (__builtin_mul_overflow(more, copies, &more) ||
+		    __builtin_add_overflow(sum, more, &sum))
+			return UINT64_MAX;
+	}
+	return sum;
+}
+
+static int resize_one(struct instance *i, unsigned int v, uint64_t bytes)
+{
+	uint64_t before;
+	int ret;
+
+	pthread_mutex_lock(&i->t->vcpu_lock[v]);
+	before = ring_size(i->ring[v]);
+	ret = ring_resize(i->ring[v], bytes);
+	if (!ret && i->snapshot)
+		ret = ring_resize(i->spare[v], bytes);
+	if (ret)
+		ring_resize(i->ring[v], before);
+	pthread_mutex_unlock(&i->t->vcpu_lock[v]);
+	return ret;
+}
+
 /* The kernel takes pages for KB of data (ring_buffer_resize(), 6.1), and shows pages. */
 int instance_resize(struct instance *i, int vcpu, uint64_t kb)
 {
+	uint64_t before[MACHINE_MAX_VCPUS];
+	unsigned int v;
 	int ret = 0;
 
 	if (!kb || kb > UINT64_MAX >> 10)
 		return -EINVAL;
-	for (unsigned int v = 0; v < i->t->vcpus && !ret; v++) {
-		if (!chosen(vcpu, v))
-			continue;
-		pthread_mutex_lock(&i->t->vcpu_lock[v]);
-		ret = ring_resize(i->ring[v], kb << 10);
-		if (!ret && i->snapshot)
-			ret = ring_resize(i->spare[v], kb << 10);
-		pthread_mutex_unlock(&i->t->vcpu_lock[v]);
+	if (!memory_holds(growth(i, vcpu, kb << 10)))
+		return -ENOMEM;
+	for (v = 0; v < i->t->vcpus && !ret; v++) {
+		before[v] = ring_size(ring_now(i->ring, v));
+		if (chosen(vcpu, v))
+			ret = resize_one(i, v, kb << 10);
 	}
+	/* The last one is as it was. */
+	for (v = ret ? v - 1 : 0; v--;)
+		if (chosen(vcpu, v))
+			resize_one(i, v, before[v]);
 	return ret;
 }
 
@@ -86,8 +138,13 @@ bool instance_has_snapshot(struct instance *i)
 
 int instance_snapshot_reserve(struct instance *i)
 {
+	uint64_t bytes = 0;
 	int ret = 0;
 
+	for (unsigned int v = 0; v < i->t->vcpus; v++)
+		bytes += ring_size(ring_now(i->ring, v));
+	if (!i->snapshot && !memory_holds(bytes))
+		return -ENOMEM;
 	instance_writers_stop(i->t);
 	for (unsigned int v = 0; v < i->t->vcpus && !ret; v++) {
 		if (!i->spare[v])

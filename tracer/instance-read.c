@@ -184,7 +184,9 @@ void instances_wake(struct trace *t)
 	pthread_mutex_unlock(&t->wait_lock);
 }
 
-bool instance_wait(struct instance *i, int vcpu, int timeout_ms)
+typedef bool (*wait_condition)(struct instance *i, int vcpu);
+
+static bool wait_for(struct instance *i, int vcpu, int timeout_ms, wait_condition is_there)
 {
 	struct trace *t = i->t;
 	struct timespec at;
@@ -197,12 +199,31 @@ bool instance_wait(struct instance *i, int vcpu, int timeout_ms)
 	at.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&t->wait_lock);
 	atomic_fetch_add(&t->waiting, 1);
-	there = instance_has_events(i, vcpu);
+	there = is_there(i, vcpu);
 	while (!there && pthread_cond_timedwait(&t->wait_change, &t->wait_lock, &at) != ETIMEDOUT)
-		there = instance_has_events(i, vcpu);
+		there = is_there(i, vcpu);
 	atomic_fetch_sub(&t->waiting, 1);
 	pthread_mutex_unlock(&t->wait_lock);
-	return there || instance_has_events(i, vcpu);
+	return there || is_there(i, vcpu);
+}
+
+bool instance_wait(struct instance *i, int vcpu, int timeout_ms)
+{
+	return wait_for(i, vcpu, timeout_ms, instance_has_events);
+}
+
+/* ring_buffer_poll_wait() (6.1) says yes for an empty buffer of few pages too. */
+static bool is_filled(struct instance *i, int vcpu)
+{
+	if (!instance_has_events(i, vcpu))
+		return false;
+	return vcpu == ALL_VCPUS ||
+	       ring_filled(__atomic_load_n(&i->ring[vcpu], __ATOMIC_RELAXED), i->percent);
+}
+
+bool instance_wait_full(struct instance *i, int vcpu, int timeout_ms)
+{
+	return wait_for(i, vcpu, timeout_ms, is_filled);
 }
 
 /* --- as pages -------------------------------------------------------------------------------- */

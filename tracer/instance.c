@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance.c - the instances of a trace: made, held, removed, and what each records. */
 #include "tracer/instance.h"
+#include "tracer/memory.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -84,6 +85,8 @@ static void instance_free(struct instance *i)
 
 static int instance_alloc(struct instance *i, uint64_t bytes)
 {
+	if (bytes > UINT64_MAX / i->t->vcpus || !memory_holds(bytes * i->t->vcpus))
+		return -ENOMEM;
 	for (unsigned int v = 0; v < i->t->vcpus; v++) {
 		i->ring[v] = ring_new(bytes);
 		if (!i->ring[v])
@@ -106,6 +109,8 @@ static int instance_alloc(struct instance *i, uint64_t bytes)
 	return pid_filter_init(&i->pids, owner_pids_changed, i);
 }
 
+#define BUFFER_PERCENT_DEFAULT 50
+
 static struct instance *instance_make(struct trace *t, const char *name, uint64_t bytes)
 {
 	struct instance *i = calloc(1, sizeof(*i));
@@ -118,6 +123,7 @@ static struct instance *instance_make(struct trace *t, const char *name, uint64_
 	i->tracer = tracer_find("nop");
 	i->clock = clock_find(NULL);
 	i->options = output_trace_options.defaults;
+	i->percent = BUFFER_PERCENT_DEFAULT;
 	snprintf(i->name, sizeof(i->name), "%s", name);
 	if (!instance_alloc(i, bytes))
 		return i;
@@ -334,6 +340,26 @@ void instance_set_on(struct instance *i, bool on)
 	instances_tell_payload(i->t);
 }
 
+uint64_t trace_thresh(struct trace *t)
+{
+	return t->thresh;
+}
+
+void trace_set_thresh(struct trace *t, uint64_t ns)
+{
+	t->thresh = ns;
+}
+
+uint64_t instance_max_latency(struct instance *i)
+{
+	return i->max_latency;
+}
+
+void instance_set_max_latency(struct instance *i, uint64_t ns)
+{
+	i->max_latency = ns;
+}
+
 uint64_t instance_cpumask(struct instance *i)
 {
 	return i->cpumask;
@@ -377,19 +403,31 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 	return 0;
 }
 
+/* NULL: that tracer has none. */
+static _Atomic uint32_t *tracer_options_of(struct instance *i, const char *tracer)
+{
+	if (!strcmp(tracer, "function"))
+		return &i->function_options;
+	return strcmp(tracer, "nop") ? NULL : &i->nop_options;
+}
+
 uint32_t instance_tracer_options(struct instance *i, const char *tracer)
 {
-	return strcmp(tracer, "function") ? 0 : i->function_options;
+	_Atomic uint32_t *options = tracer_options_of(i, tracer);
+
+	return options ? *options : 0;
 }
 
 int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t flag, bool on)
 {
-	if (strcmp(tracer, "function"))
+	_Atomic uint32_t *options = tracer_options_of(i, tracer);
+
+	if (!options || (options == &i->nop_options && flag & OUTPUT_NOP_REFUSE))
 		return -EINVAL;
 	if (on)
-		atomic_fetch_or(&i->function_options, flag);
+		atomic_fetch_or(options, flag);
 	else
-		atomic_fetch_and(&i->function_options, ~flag);
+		atomic_fetch_and(options, ~flag);
 	return 0;
 }
 

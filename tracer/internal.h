@@ -29,6 +29,7 @@ enum {
 	PROBE_FL_CALL = 1 << 7,	    /* in the guest as a call of the payload, not as a trap */
 	PROBE_FL_FUNCTION = 1 << 8, /* the site of a function that can be traced */
 	PROBE_FL_CHANGE = 1 << 9,   /* to be removed, or to be set anew */
+	PROBE_FL_TOUCHED = 1 << 10, /* was in the guest to be recorded, if only once */
 };
 
 /* What the trace itself has to do when the guest gets there; see guard.c. */
@@ -158,8 +159,8 @@ struct trace {
 	const struct probe_ops *engine;
 	struct guest_kernel guest;
 	struct probe_set probes;
-	uint64_t fentry;	/* address of the kernel's __fentry__ */
-	uint64_t ftrace_return; /* while ftrace_init() runs: where a trap waits for its end */
+	uint64_t fentry;	     /* address of the kernel's __fentry__ */
+	uint64_t ftrace_return;	     /* while ftrace_init() runs: where a trap waits for its end */
 	struct comms *_Atomic comms; /* who reads names takes no lock */
 	unsigned int vcpus;
 	/* Held by whoever writes a ring: a trap's handler, or the collector. */
@@ -181,6 +182,8 @@ struct trace {
 	atomic_uint waiting;
 	struct unwind *unwind;	  /* for stack traces, once one was asked for */
 	atomic_bool unwind_ready; /* it is as it will be */
+	_Atomic uint64_t thresh;  /* tracing_thresh, ns */
+	bool has_touched;	  /* the guest's own tracefs has touched_functions */
 	struct comms **retired;	  /* tables of task names that readers may still look into */
 	size_t nr_retired;
 	/* Site recorded last, for progress displays. */

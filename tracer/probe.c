@@ -93,6 +93,7 @@ static bool probe_wanted(const struct probe *p)
 	return p->flags & PROBE_FL_RECORD || p->guards;
 }
 
+/* And remember which there ever were. */
 static void probes_count(struct probe_set *set)
 {
 	set->selected = set->skipped = set->traced = 0;
@@ -104,10 +105,12 @@ static void probes_count(struct probe_set *set)
 		set->selected++;
 		if (flags & PROBE_FL_GONE)
 			continue;
-		if (flags & PROBE_FL_SET)
+		if (flags & PROBE_FL_SET) {
+			set->v[i].flags |= PROBE_FL_TOUCHED;
 			set->traced++;
-		else
+		} else {
 			set->skipped++;
+		}
 	}
 }
 

@@ -249,3 +249,13 @@ void ring_get_stats(struct ring *r, struct ring_stats *st)
 	pthread_mutex_unlock(&r->lock);
 	pthread_mutex_unlock(&r->read_lock);
 }
+
+bool ring_filled(struct ring *r, unsigned int percent)
+{
+	bool filled;
+
+	pthread_mutex_lock(&r->lock);
+	filled = (r->used ? r->used : 1) * 100 >= percent * r->nr;
+	pthread_mutex_unlock(&r->lock);
+	return filled;
+}

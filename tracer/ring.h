@@ -76,6 +76,12 @@ struct ring_stats {
 
 void ring_get_stats(struct ring *r, struct ring_stats *st);
 
+/*
+ * Whether that much of its pages is in use, counting the one that is written to, as the kernel does
+ * for buffer_percent.
+ */
+bool ring_filled(struct ring *r, unsigned int percent);
+
 /* --- reading ----------------------------------------------------------------------------- */
 
 struct ring_event {

@@ -22,20 +22,43 @@ void trace_print_functions(struct trace *t, bool addresses, struct text *out)
 	funcs_put(funcs);
 }
 
-/* As t_show() (kernel/trace/ftrace.c, 6.1): who has how many callbacks. Here it is one probe. */
-void trace_print_enabled(struct trace *t, struct text *out)
+#define PROBE_FL_ENABLED (PROBE_FL_SET | PROBE_FL_RECORD)
+
+/*
+ * As t_show() (kernel/trace/ftrace.c): how many callbacks a function has, which is one probe here,
+ * and columns of letters that are never said of ours: R, I and D, in newer kernels O and M too.
+ */
+static void print_probes(struct trace *t, uint16_t flags, struct text *out)
 {
+	const char *columns = t->has_touched ? "           \n" : "      \n";
+
 	pthread_mutex_lock(&t->change);
 	for (uint32_t f = 0; f < t->funcs->nr; f++) {
 		uint32_t probe = t->func_probe[f];
+		uint16_t has = probe == UINT32_MAX ? 0 : t->probes.v[probe].flags;
 
-		if (probe == UINT32_MAX || !(t->probes.v[probe].flags & PROBE_FL_SET) ||
-		    !(t->probes.v[probe].flags & PROBE_FL_RECORD))
+		if ((has & flags) != flags)
 			continue;
 		func_print(&t->funcs->v[f], out);
-		text_puts(out, " (1)\n");
+		text_puts(out, (has & PROBE_FL_ENABLED) == PROBE_FL_ENABLED ? " (1)" : " (0)");
+		text_puts(out, columns);
 	}
 	pthread_mutex_unlock(&t->change);
+}
+
+void trace_print_enabled(struct trace *t, struct text *out)
+{
+	print_probes(t, PROBE_FL_ENABLED, out);
+}
+
+bool trace_has_touched(const struct trace *t)
+{
+	return t->has_touched;
+}
+
+void trace_print_touched(struct trace *t, struct text *out)
+{
+	print_probes(t, PROBE_FL_TOUCHED, out);
 }
 
 void trace_print_total_info(struct trace *t, struct text *out)

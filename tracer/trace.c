@@ -84,6 +84,7 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	t->vcpus = cfg->vcpus;
 	t->engine = &trap_probe_ops;
 	t->fentry = guestsym_addr(cfg->gs, "__fentry__");
+	t->has_touched = guestsym_addr(cfg->gs, "ftrace_touched_open");
 	t->max_events = cfg->max_events ? cfg->max_events : UINT64_MAX;
 	locks_init(t);
 	ret = guest_learn(&t->guest, cfg->gs, err, errlen);

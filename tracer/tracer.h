@@ -89,8 +89,8 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 struct guestsym *trace_read_kernel(struct machine *m, char *err, size_t errlen);
 void trace_trap(struct trace *t, const struct machine_hit *hit);
 /*
- * Stop recording and write every site back as it was; nothing when that was done already. 0, or the first error of the machine's: the
- * remaining sites were tried all the same.
+ * Stop recording and write every site back as it was; nothing when that was done already. 0, or the
+ * first error of the machine's: the remaining sites were tried all the same.
  */
 int trace_detach(struct trace *t);
 

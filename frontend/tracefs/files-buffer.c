@@ -5,8 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- sizes -------------------------------------------------------------------------------- */
@@ -26,39 +24,7 @@ static void show_size(struct open_file *f, struct text *out)
 	text_printf(out, "%" PRIu64 "\n", kb);
 }
 
-/* What can be had without taking it from others. */
-static uint64_t available_kb(void)
-{
-	uint64_t kb = UINT64_MAX;
-	FILE *f = fopen("/proc/meminfo", "re");
-	char line[128];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "MemAvailable:", 13))
-			kb = strtoull(line + 13, NULL, 10);
-	if (f)
-		fclose(f);
-	return kb;
-}
-
-/* The kernel looks too, as memory that is asked for page by page is never refused in time. */
-static bool fits(struct open_file *f, uint64_t kb)
-{
-	uint64_t room = available_kb();
-
-	for (unsigned int i = 0; i < trace_vcpus(f->trace); i++) {
-		uint64_t now = instance_buffer_kb(f->instance, i);
-		uint64_t more = kb > now ? kb - now : 0;
-
-		if (f->vcpu != ALL_VCPUS && (unsigned int)f->vcpu != i)
-			continue;
-		if (more > room)
-			return false;
-		room -= more;
-	}
-	return true;
-}
-
+/* The kernel rounds bytes up to pages in 64 bits: what overflows there is the least. */
 static int set_size(struct open_file *f, uint64_t kb)
 {
 	const uint64_t page_data = 4080;
@@ -66,12 +32,18 @@ static int set_size(struct open_file *f, uint64_t kb)
 
 	if (!kb)
 		return -EINVAL;
-	/* The kernel rounds bytes up to pages in 64 bits: what overflows there is the least. */
-	if (bytes + page_data - 1 < bytes)
-		kb = 1;
-	if (!fits(f, kb))
-		return -ENOMEM;
-	return instance_resize(f->instance, f->vcpu, kb);
+	kb = bytes > UINT64_MAX - page_data + 1 ? 0 : bytes >> 10;
+	return instance_resize(f->instance, f->vcpu, kb ? kb : 1);
+}
+
+static void show_percent(struct open_file *f, struct text *out)
+{
+	text_printf(out, "%u\n", instance_buffer_percent(f->instance));
+}
+
+static int set_percent(struct open_file *f, uint64_t percent)
+{
+	return instance_set_buffer_percent(f->instance, percent);
 }
 
 static void show_total_size(struct open_file *f, struct text *out)
@@ -196,6 +168,7 @@ static int set_snapshot(struct open_file *f, uint64_t value)
 }
 
 static const struct tracefs_file files[] = {
+	{.path = "buffer_percent", .mode = 0640, .show = show_percent, .set = set_percent},
 	{.path = "buffer_size_kb", .mode = 0640, .show = show_size, .set = set_size},
 	{.path = "buffer_total_size_kb", .mode = 0440, .show = show_total_size},
 	{.path = "free_buffer",

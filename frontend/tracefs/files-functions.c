@@ -130,6 +130,11 @@ static void show_enabled(struct open_file *f, struct text *out)
 	trace_print_enabled(f->trace, out);
 }
 
+static void show_touched(struct open_file *f, struct text *out)
+{
+	trace_print_touched(f->trace, out);
+}
+
 static void show_total_info(struct open_file *f, struct text *out)
 {
 	trace_print_total_info(f->trace, out);
@@ -171,6 +176,11 @@ static const struct tracefs_file files[] = {
 	 .open = open_pid,
 	 .show = show_pid,
 	 .write = write_pid},
+	{.path = "touched_functions",
+	 .mode = 0440,
+	 .flags = TRACEFS_TOP,
+	 .there = trace_has_touched,
+	 .show = show_touched},
 };
 
 const struct tracefs_table tracefs_function_files = TRACEFS_TABLE(files);

@@ -15,6 +15,7 @@ static const char readme[] =
 	"  available_tracers, current_tracer   function, or nop for no events\n"
 	"  tracing_on                          1 or 0: record or do not (tracing_enabled in 2.6.28)\n"
 	"  tracing_cpumask                     vCPUs that are recorded, in hexadecimal\n"
+	"  tracing_thresh, tracing_max_latency microseconds\n"
 	"  trace_clock                         what time stamps say; the one in brackets is in use\n"
 	"  trace_options, options/             NAME or noNAME; 1 or 0\n"
 	"\n"
@@ -28,6 +29,7 @@ static const char readme[] =
 	"      traceon traceoff snapshot stacktrace dump cpudump\n"
 	"  set_ftrace_pid, set_ftrace_notrace_pid   only these tasks; not these\n"
 	"  enabled_functions, dyn_ftrace_total_info what has a probe now; how many could\n"
+	"  touched_functions                   what has or had one, if the guest's kernel tells that\n"
 	"\n"
 	"What was recorded\n"
 	"  trace                               as text; reading takes nothing away; > empties it\n"
@@ -36,11 +38,13 @@ static const char readme[] =
 	"                                      pages as events/header_page describes them\n"
 	"  snapshot                            1: swap with the buffer, 0: free, 2: empty\n"
 	"  saved_cmdlines, saved_tgids         names and groups of tasks that were seen\n"
+	"  printk_formats                      strings that records name by their address\n"
 	"  error_log                           what was wrong with commands\n"
 	"  trace_marker, trace_marker_raw      write into the trace\n"
 	"\n"
 	"Buffers\n"
 	"  buffer_size_kb, buffer_total_size_kb     of each vCPU; of all\n"
+	"  buffer_percent                      how full one vCPU's is when poll(2) says so\n"
 	"  free_buffer                         closing it frees the buffers\n"
 	"  instances/                          mkdir makes one with buffers, filters, options and\n"
 	"                                      a tracer of its own; rmdir removes it\n"
@@ -76,6 +80,11 @@ static int set_cmdlines_size(struct open_file *f, uint64_t n)
 	return trace_set_cmdlines_size(f->trace, (unsigned int)n);
 }
 
+static void show_formats(struct open_file *f, struct text *out)
+{
+	trace_print_formats(f->trace, out);
+}
+
 static void show_machine(struct open_file *f, struct text *out)
 {
 	if (view_machine(f->view))
@@ -107,6 +116,7 @@ static void show_losses(struct open_file *f, struct text *out)
 
 static const struct tracefs_file files[] = {
 	{.path = "README", .mode = 0440, .flags = TRACEFS_TOP, .show = show_readme},
+	{.path = "printk_formats", .mode = 0440, .flags = TRACEFS_TOP, .show = show_formats},
 	{.path = "saved_cmdlines", .mode = 0440, .flags = TRACEFS_TOP, .show = show_cmdlines},
 	{.path = "saved_cmdlines_size",
 	 .mode = 0640,

@@ -44,16 +44,18 @@ static bool option_name(bool top, unsigned int n, char *name, size_t len)
 	return true;
 }
 
+static uint32_t option_flags(struct open_file *f, const struct option *o)
+{
+	return o->tracer ? instance_tracer_options(f->instance, o->tracer)
+			 : instance_options(f->instance);
+}
+
 static void show_option(struct open_file *f, struct text *out)
 {
 	struct option o;
-	uint32_t flags;
 
-	if (!option_at(f->number, &o))
-		return;
-	flags = o.tracer ? instance_tracer_options(f->instance, o.tracer)
-			 : instance_options(f->instance);
-	text_puts(out, flags & o.row->flag ? "1\n" : "0\n");
+	if (option_at(f->number, &o))
+		text_puts(out, option_flags(f, &o) & o.row->flag ? "1\n" : "0\n");
 }
 
 static int set_option(struct open_file *f, uint64_t value)
@@ -62,6 +64,9 @@ static int set_option(struct open_file *f, uint64_t value)
 
 	if (value > 1 || !option_at(f->number, &o))
 		return -EINVAL;
+	/* What it is already nobody is asked about: a tracer may refuse. */
+	if (!(option_flags(f, &o) & o.row->flag) == !value)
+		return 0;
 	if (o.tracer)
 		return instance_set_tracer_option(f->instance, o.tracer, o.row->flag, value);
 	return instance_set_option(f->instance, o.row->flag, value);

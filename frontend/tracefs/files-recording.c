@@ -3,6 +3,7 @@
 #include "frontend/tracefs/internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define TRACER_NAME_MAX 100 /* MAX_TRACER_SIZE */
@@ -144,6 +145,34 @@ static ssize_t write_cpumask(struct open_file *f, const char *text, size_t len, 
 	return rc ? rc : (ssize_t)len;
 }
 
+/* As tracing_nsecs_read() and tracing_nsecs_write() (kernel/trace/trace.c, 6.1) reckon. */
+static void show_usecs(uint64_t ns, struct text *out)
+{
+	text_printf(out, "%" PRId64 "\n", (int64_t)((ns + 500) / 1000));
+}
+
+static void show_thresh(struct open_file *f, struct text *out)
+{
+	show_usecs(trace_thresh(f->trace), out);
+}
+
+static int set_thresh(struct open_file *f, uint64_t us)
+{
+	trace_set_thresh(f->trace, us * 1000);
+	return 0;
+}
+
+static void show_max_latency(struct open_file *f, struct text *out)
+{
+	show_usecs(instance_max_latency(f->instance), out);
+}
+
+static int set_max_latency(struct open_file *f, uint64_t us)
+{
+	instance_set_max_latency(f->instance, us * 1000);
+	return 0;
+}
+
 static void show_errors(struct open_file *f, struct text *out)
 {
 	error_log_print(instance_errors(f->instance), out);
@@ -181,7 +210,16 @@ static const struct tracefs_file files[] = {
 	 .flags = TRACEFS_TOP,
 	 .show = show_on,
 	 .set = set_on},
+	{.path = "tracing_max_latency",
+	 .mode = 0640,
+	 .show = show_max_latency,
+	 .set = set_max_latency},
 	{.path = "tracing_on", .mode = 0640, .show = show_on, .set = set_on},
+	{.path = "tracing_thresh",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .show = show_thresh,
+	 .set = set_thresh},
 };
 
 const struct tracefs_table tracefs_recording_files = TRACEFS_TABLE(files);

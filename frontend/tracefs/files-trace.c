@@ -149,6 +149,18 @@ static bool wait_pipe(struct open_file *f, int timeout_ms)
 	       pipe_has_ended(f);
 }
 
+/* In the mode called block everything can always be read. */
+static bool always_readable(const struct open_file *f)
+{
+	return instance_options(f->instance) & OUTPUT_BLOCK;
+}
+
+static bool poll_pipe(struct open_file *f, int timeout_ms)
+{
+	return always_readable(f) || pipe_has_ended(f) ||
+	       instance_wait_full(f->instance, f->vcpu, timeout_ms) || pipe_has_ended(f);
+}
+
 /* --- pages -------------------------------------------------------------------------------- */
 
 #define PAGE_BYTES 4096
@@ -222,6 +234,11 @@ static bool wait_raw(struct open_file *f, int timeout_ms)
 	return instance_wait(f->instance, f->vcpu, timeout_ms);
 }
 
+static bool poll_raw(struct open_file *f, int timeout_ms)
+{
+	return always_readable(f) || instance_wait_full(f->instance, f->vcpu, timeout_ms);
+}
+
 static ssize_t read_snapshot_raw(struct open_file *f, char *buf, size_t len, off_t off)
 {
 	(void)off;
@@ -241,7 +258,8 @@ static const struct tracefs_file files[] = {
 	 .open = open_pipe,
 	 .release = release_pipe,
 	 .read = read_pipe,
-	 .wait = wait_pipe},
+	 .wait = wait_pipe,
+	 .poll = poll_pipe},
 	{.path = "per_cpu/cpu%d/trace",
 	 .mode = 0640,
 	 .open = open_trace,
@@ -254,14 +272,16 @@ static const struct tracefs_file files[] = {
 	 .open = open_pipe,
 	 .release = release_pipe,
 	 .read = read_pipe,
-	 .wait = wait_pipe},
+	 .wait = wait_pipe,
+	 .poll = poll_pipe},
 	{.path = "per_cpu/cpu%d/trace_pipe_raw",
 	 .mode = 0440,
 	 .flags = TRACEFS_STREAM,
 	 .open = open_raw,
 	 .release = release_raw,
 	 .read = read_raw,
-	 .wait = wait_raw},
+	 .wait = wait_raw,
+	 .poll = poll_raw},
 	{.path = "per_cpu/cpu%d/snapshot_raw",
 	 .mode = 0440,
 	 .flags = TRACEFS_STREAM,

@@ -58,6 +58,8 @@ struct tracefs_file {
 	const void *arg; /* for the functions below */
 	/* All that follows may be NULL; a file that cannot be read or written says EINVAL then. */
 
+	/* Not NULL: only for guests for which it says so. */
+	bool (*there)(const struct trace *t);
 	/* The name of number n, "" if the instance has no such file. False: past the last. */
 	bool (*name)(bool top, unsigned int n, char *name, size_t len);
 	int (*open)(struct open_file *f);
@@ -67,6 +69,7 @@ struct tracefs_file {
 	/* Else: as view_read(). */
 	ssize_t (*read)(struct open_file *f, char *buf, size_t len, off_t off);
 	bool (*wait)(struct open_file *f, int timeout_ms); /* as view_wait(); not locked */
+	bool (*poll)(struct open_file *f, int timeout_ms); /* as view_poll(); NULL: wait() */
 	/* A decimal number was written. */
 	int (*set)(struct open_file *f, uint64_t value);
 	/* Else, anything: the bytes taken. */

@@ -20,24 +20,24 @@ struct tracefs {
 	struct loop *loop;
 };
 
-static struct fuse_session *new_session(struct server *s)
+static struct fuse_session *new_session(struct server *s, bool allow_other)
 {
 	char name[] = "hvtrace", o[] = "-o";
 	char mine[] = "default_permissions,nosuid,nodev,noexec,fsname=hvtrace,subtype=hvtrace";
 	char others[] = "allow_other";
 	char *argv[] = {name, o, mine, o, others};
-	struct fuse_args args = FUSE_ARGS_INIT(s->allow_other ? 5 : 3, argv);
+	struct fuse_args args = FUSE_ARGS_INIT(allow_other ? 5 : 3, argv);
 	struct fuse_session *se = fuse_session_new(&args, &server_ops, sizeof(server_ops), s);
 
 	fuse_opt_free_args(&args);
 	return se;
 }
 
-static int serve(struct tracefs *fs, char *err, size_t errlen)
+static int serve(struct tracefs *fs, bool allow_other, char *err, size_t errlen)
 {
 	int rc;
 
-	fs->se = new_session(&fs->server);
+	fs->se = new_session(&fs->server, allow_other);
 	if (!fs->se) {
 		snprintf(err, errlen, "cannot set up a FUSE session");
 		return -1;
@@ -74,10 +74,14 @@ struct tracefs *tracefs_mount(struct trace *t, const struct tracefs_config *cfg,
 	view = view_new(t, cfg->machine);
 	if (!view)
 		goto err_memory;
-	server_init(&fs->server, view, cfg->allow_other);
+	server_init(&fs->server, view);
+	if (cfg->allow_other && view_allow_other(view)) {
+		snprintf(err, errlen, "no memory for a mount");
+		goto err_view;
+	}
 	if (mountpoint_init(&fs->at, cfg->dir, cfg->guest, err, errlen))
 		goto err_view;
-	if (serve(fs, err, errlen))
+	if (serve(fs, cfg->allow_other, err, errlen))
 		goto err_mountpoint;
 	return fs;
 

@@ -75,6 +75,8 @@ int parse_mask(const char *text, size_t len, unsigned int bits, uint64_t *mask)
 	unsigned int room = (bits + 31) / 32;
 	uint64_t value = 0;
 
+	if (!len)
+		return -EINVAL;
 	if (end)
 		len = (size_t)(end - text);
 	for (unsigned int shift = 0;; shift += 32) {

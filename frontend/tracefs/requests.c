@@ -38,12 +38,9 @@ struct handle {
 	struct watch *watch;
 };
 
-void server_init(struct server *s, struct view *view, bool allow_other)
+void server_init(struct server *s, struct view *view)
 {
 	s->view = view;
-	s->uid = geteuid();
-	s->gid = getegid();
-	s->allow_other = allow_other;
 	pthread_mutex_init(&s->lock, NULL);
 }
 
@@ -102,20 +99,17 @@ static void init(void *arg, struct fuse_conn_info *conn)
 
 static int fill_stat(struct server *s, view_id id, struct stat *st)
 {
-	mode_t mode;
-	int rc = view_mode(s->view, id, &mode);
+	struct view_attr attr;
+	int rc = view_attr(s->view, id, &attr);
 
 	if (rc)
 		return rc;
-	/* Nobody else gets past the root unless it was asked for. */
-	if (id == VIEW_ROOT && s->allow_other)
-		mode |= 0050;
 	*st = (struct stat){
 		.st_ino = id,
-		.st_mode = mode,
+		.st_mode = attr.mode,
 		.st_nlink = 1, /* of a directory: unknown */
-		.st_uid = s->uid,
-		.st_gid = s->gid,
+		.st_uid = attr.uid,
+		.st_gid = attr.gid,
 		.st_blksize = 4096,
 	};
 	return 0;
@@ -162,9 +156,14 @@ static void do_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 static void do_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int set,
 		       struct fuse_file_info *fi)
 {
-	(void)attr;
-	if (set & (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
-		fuse_reply_err(req, EPERM);
+	const struct view_attr want = {attr->st_mode, attr->st_uid, attr->st_gid};
+	unsigned int fields = (set & FUSE_SET_ATTR_MODE ? VIEW_ATTR_MODE : 0) |
+			      (set & FUSE_SET_ATTR_UID ? VIEW_ATTR_UID : 0) |
+			      (set & FUSE_SET_ATTR_GID ? VIEW_ATTR_GID : 0);
+	int rc = fields ? view_set_attr(server_of(req)->view, ino, &want, fields) : 0;
+
+	if (rc)
+		fuse_reply_err(req, -rc);
 	else
 		do_getattr(req, ino, fi);
 }
@@ -395,7 +394,7 @@ static void do_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
 			watch_file(&h->watch, h->file, ph);
 			pthread_mutex_unlock(&h->lock);
 		}
-		if (!view_wait(h->file, 0))
+		if (!view_poll(h->file, 0))
 			events = 0;
 	}
 	fuse_reply_poll(req, events);

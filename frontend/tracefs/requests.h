@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "frontend/tracefs/view.h"
 
@@ -16,15 +15,12 @@ struct held;
 /* The user data of the session. */
 struct server {
 	struct view *view;
-	uid_t uid;
-	gid_t gid;
-	bool allow_other;
 	atomic_bool ending;   /* who waits is to be sent away */
 	pthread_mutex_t lock; /* of what follows */
 	struct held *held;    /* open files and directories */
 };
 
-void server_init(struct server *s, struct view *view, bool allow_other);
+void server_init(struct server *s, struct view *view);
 /* No requests come any more: close what is open. */
 void server_exit(struct server *s);
 

@@ -5,6 +5,7 @@
  * An id is made of the number of an instance, of the tree's node, and of which of those that the
  * node stands for: nothing has to be remembered of what somebody looked up.
  */
+#include "frontend/tracefs/attrs.h"
 #include "frontend/tracefs/internal.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct view {
 	struct trace *trace;
@@ -21,12 +23,16 @@ struct view {
 	struct view_instance *instances;
 	uint64_t next_number;
 	struct open_file *open;
+	struct attrs attrs;
 };
 
 /* --- ids ---------------------------------------------------------------------------------- */
 
 #define NODE_BITS   16
 #define NUMBER_BITS 24
+
+#define INSTANCE_SHIFT (NODE_BITS + NUMBER_BITS)
+#define INSTANCE_MASK  (UINT64_MAX << INSTANCE_SHIFT)
 
 struct place {
 	uint64_t instance;
@@ -35,13 +41,13 @@ struct place {
 
 static view_id id_of(struct place p)
 {
-	return p.instance << (NODE_BITS + NUMBER_BITS) | (view_id)p.number << NODE_BITS | p.node;
+	return p.instance << INSTANCE_SHIFT | (view_id)p.number << NODE_BITS | p.node;
 }
 
 static struct place place_of(view_id id)
 {
 	return (struct place){
-		.instance = id >> (NODE_BITS + NUMBER_BITS),
+		.instance = id >> INSTANCE_SHIFT,
 		.number = (unsigned int)(id >> NODE_BITS) & ((1u << NUMBER_BITS) - 1),
 		.node = (unsigned int)id & ((1u << NODE_BITS) - 1),
 	};
@@ -100,6 +106,7 @@ static void forget_instance(struct view *v, const char *name)
 	while (*at != gone)
 		at = &(*at)->next;
 	*at = gone->next;
+	attrs_forget(&v->attrs, INSTANCE_MASK, gone->number << INSTANCE_SHIFT);
 	free(gone);
 }
 
@@ -152,6 +159,7 @@ void view_free(struct view *v)
 		next = in->next;
 		free(in);
 	}
+	attrs_forget(&v->attrs, 0, 0);
 	pthread_mutex_destroy(&v->lock);
 	tree_free(v->tree);
 	free(v->machine);
@@ -173,19 +181,54 @@ static mode_t mode_of(const struct tree_node *node, struct place p)
 	return S_IFDIR | (p.node == TREE_ROOT && !p.instance ? 0700 : 0750);
 }
 
-int view_mode(struct view *v, view_id id, mode_t *mode)
+/* Locked. */
+static int get_attr(struct view *v, view_id id, struct view_attr *attr)
 {
 	struct place p = place_of(id);
 	const struct tree_node *node = tree_node(v->tree, p.node);
-	bool there;
+
+	if (!node || !instance_numbered(v, p.instance))
+		return -ENOENT;
+	if (!attrs_get(&v->attrs, id, attr))
+		*attr = (struct view_attr){mode_of(node, p), geteuid(), getegid()};
+	return 0;
+}
+
+int view_attr(struct view *v, view_id id, struct view_attr *attr)
+{
+	int rc;
 
 	view_lock(v);
-	there = instance_numbered(v, p.instance);
+	rc = get_attr(v, id, attr);
 	view_unlock(v);
-	if (!node || !there)
-		return -ENOENT;
-	*mode = mode_of(node, p);
-	return 0;
+	return rc;
+}
+
+int view_set_attr(struct view *v, view_id id, const struct view_attr *attr, unsigned int fields)
+{
+	struct view_attr now;
+	int rc;
+
+	view_lock(v);
+	rc = get_attr(v, id, &now);
+	if (!rc) {
+		if (fields & VIEW_ATTR_MODE)
+			now.mode = (now.mode & S_IFMT) | (attr->mode & 07777);
+		if (fields & VIEW_ATTR_UID)
+			now.uid = attr->uid;
+		if (fields & VIEW_ATTR_GID)
+			now.gid = attr->gid;
+		rc = attrs_set(&v->attrs, id, &now);
+	}
+	view_unlock(v);
+	return rc;
+}
+
+int view_allow_other(struct view *v)
+{
+	const struct view_attr attr = {.mode = 0750};
+
+	return view_set_attr(v, VIEW_ROOT, &attr, VIEW_ATTR_MODE);
 }
 
 /*
@@ -201,6 +244,8 @@ static void for_each_in(struct view *v, struct place dir,
 
 	for (unsigned int n = dir.node + 1; (node = tree_node(v->tree, n)); n++) {
 		if (node->parent != dir.node || (node->top && dir.instance))
+			continue;
+		if (node->file && node->file->there && !node->file->there(v->trace))
 			continue;
 		for (unsigned int i = 0;
 		     tree_name(node, !dir.instance, vcpus, i, name, sizeof(name)); i++) {
@@ -556,4 +601,9 @@ bool view_can_wait(const struct open_file *f)
 bool view_wait(struct open_file *f, int timeout_ms)
 {
 	return !f->file->wait || f->file->wait(f, timeout_ms);
+}
+
+bool view_poll(struct open_file *f, int timeout_ms)
+{
+	return f->file->poll ? f->file->poll(f, timeout_ms) : view_wait(f, timeout_ms);
 }

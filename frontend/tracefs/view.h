@@ -30,8 +30,24 @@ void view_free(struct view *v);
 int view_lookup(struct view *v, view_id dir, const char *name, view_id *id);
 /* The same for a whole path, with '/' between names. */
 int view_find(struct view *v, const char *path, view_id *id);
-/* Its type and permissions, as st_mode. */
-int view_mode(struct view *v, view_id id, mode_t *mode);
+
+struct view_attr {
+	mode_t mode; /* type and permissions, as st_mode */
+	uid_t uid;
+	gid_t gid;
+};
+
+enum view_attr_field {
+	VIEW_ATTR_MODE = 1 << 0,
+	VIEW_ATTR_UID = 1 << 1,
+	VIEW_ATTR_GID = 1 << 2,
+};
+
+int view_attr(struct view *v, view_id id, struct view_attr *attr);
+/* chmod(2) and chown(2); who may is for the caller to see to. */
+int view_set_attr(struct view *v, view_id id, const struct view_attr *attr, unsigned int fields);
+/* Let others into the root, whom the modes of the files may forbid to look at all the same. */
+int view_allow_other(struct view *v);
 
 struct view_entry {
 	view_id id;
@@ -58,5 +74,7 @@ ssize_t view_write(struct open_file *file, const char *text, size_t len, off_t o
 bool view_can_wait(const struct open_file *file);
 /* Whether a read would give something now, or the end; waits for it at most timeout_ms. */
 bool view_wait(struct open_file *file, int timeout_ms);
+/* Whether poll(2) says that it can be read; likewise. Files may want more to be there for it. */
+bool view_poll(struct open_file *file, int timeout_ms);
 
 #endif

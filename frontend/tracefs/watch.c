@@ -60,7 +60,7 @@ static void *watch(void *arg)
 	while (wait_for_poll(w)) {
 		struct fuse_pollhandle *ph;
 
-		if (!view_wait(w->file, TICK_MS))
+		if (!view_poll(w->file, TICK_MS))
 			continue;
 		ph = exchange(w, NULL);
 		if (ph)

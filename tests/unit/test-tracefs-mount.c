@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "frontend/tracefs/tracefs.h"
+#include "tests/unit/tracefs-golden.h"
 #include "tests/unit/tracefs-trace.h"
 
 struct world {
@@ -138,203 +139,71 @@ static void expect(struct world *w, const char *path, const char *want)
 	free(text);
 }
 
-/* --- the golden listing ------------------------------------------------------------------- */
+/* --- what the kernel's has and says ------------------------------------------------------- */
 
-/* What needs events, the graph tracer, dynamic events or the stack tracer. */
-static const char *const not_offered[] = {
-	"available_events",	 "buffer_percent",     "dynamic_events",     "kprobe_events",
-	"kprobe_profile",	 "max_graph_depth",    "options/blk_cgname", "options/blk_cgroup",
-	"options/blk_classic",	 "options/sleep-time", "printk_formats",     "set_event",
-	"set_event_notrace_pid", "set_event_pid",      "set_graph_function", "set_graph_notrace",
-	"stack_max_size",	 "stack_trace",	       "stack_trace_filter", "synthetic_events",
-	"tracing_max_latency",	 "tracing_thresh",     "uprobe_events",	     "uprobe_profile",
+struct listing {
+	struct world *w;
+	const char *prefix;
 };
 
-static bool is_offered(const char *path)
+static void check_listed(void *arg, const char *path, mode_t mode)
 {
-	for (size_t i = 0; i < sizeof(not_offered) / sizeof(not_offered[0]); i++)
-		if (!strcmp(path, not_offered[i]))
-			return false;
-	return strncmp(path, "options/funcgraph-", 18) && strncmp(path, "events/sched/", 13) &&
-	       strncmp(path, "events/ftrace/function/hist", 27);
-}
-
-static void check_listed(struct world *w, const char *prefix, const char *path, unsigned int mode,
-			 bool dir)
-{
+	const struct listing *l = arg;
 	char whole[512];
 	struct stat st;
 	int rc;
 
-	snprintf(whole, sizeof(whole), "%s%s", prefix, path);
-	rc = fstatat(w->at, *whole ? whole : ".", &st, 0);
-
-	if (!is_offered(path)) {
+	snprintf(whole, sizeof(whole), "%s%s", l->prefix, path);
+	rc = fstatat(l->w->at, *whole ? whole : ".", &st, 0);
+	if (!mode) {
 		if (!rc)
 			fail_msg("%s is offered now: take it off the list of what is not", path);
 		return;
 	}
 	if (rc)
 		fail_msg("%s: %s", path, strerror(errno));
-	if ((st.st_mode & 07777) != mode || S_ISDIR(st.st_mode) != dir)
+	if (st.st_mode != mode)
 		fail_msg("%s has mode %o, not %o", path, st.st_mode, mode);
 	assert_int_equal(st.st_size, 0);
 	assert_int_equal(st.st_uid, geteuid());
 }
 
-/* Each line: "drwxr-x--- 750 [0:0 0] directory ./PATH". */
-static void check_listing(struct world *w, const char *name, const char *prefix)
-{
-	FILE *f = fopen(name, "re");
-	unsigned int mode, lines = 0;
-	char line[256], kind[16];
-
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f)) {
-		const char *at = strrchr(line, '.');
-
-		line[strcspn(line, "\n")] = '\0';
-		if (!at || sscanf(line, "%15s %o", kind, &mode) != 2)
-			continue;
-		at += at[1] == '/' ? 2 : 1;
-		check_listed(w, prefix, at, mode, *kind == 'd');
-		lines++;
-	}
-	fclose(f);
-	assert_true(lines > 20);
-}
-
 static void test_listing(void **state)
 {
-	check_listing(*state, TRACEFS_DATA "/tree.txt", "");
+	struct listing l = {*state, ""};
+
+	golden_each_listed("tree.txt", check_listed, &l);
 }
 
 static void test_instance_listing(void **state)
 {
-	struct world *w = *state;
+	struct listing l = {*state, "instances/foo/"};
 
-	assert_int_equal(mkdirat(w->at, "instances/foo", 0755), 0);
-	check_listing(w, TRACEFS_DATA "/tree-instance.txt", "instances/foo/");
-	assert_int_equal(unlinkat(w->at, "instances/foo", AT_REMOVEDIR), 0);
+	assert_int_equal(mkdirat(l.w->at, "instances/foo", 0755), 0);
+	golden_each_listed("tree-instance.txt", check_listed, &l);
+	assert_int_equal(unlinkat(l.w->at, "instances/foo", AT_REMOVEDIR), 0);
 }
 
-/* --- what files read after boot ----------------------------------------------------------- */
-
-static unsigned int check_defaults(struct world *w, int golden, const char *path)
+static void check_text(void *arg, const char *path, const char *text)
 {
-	DIR *d = fdopendir(openat(golden, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-	unsigned int files = 0;
-	struct dirent *e;
-
-	assert_non_null(d);
-	while ((e = readdir(d))) {
-		char name[512], *want;
-		struct stat st;
-
-		if (e->d_name[0] == '.')
-			continue;
-		snprintf(name, sizeof(name), "%s/%s", path, e->d_name);
-		assert_int_equal(fstatat(golden, name, &st, 0), 0);
-		if (S_ISDIR(st.st_mode)) {
-			files += check_defaults(w, golden, name);
-			continue;
-		}
-		want = slurp(golden, name);
-		expect(w, name, want);
-		free(want);
-		files++;
-	}
-	closedir(d);
-	return files;
+	expect(arg, path, text);
 }
 
 static void test_defaults(void **state)
 {
-	int golden = open(TRACEFS_DATA "/defaults", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	assert_true(golden >= 0);
-	assert_true(check_defaults(*state, golden, ".") > 50);
-	close(golden);
+	assert_true(golden_each_text("", check_text, *state) > 60);
 }
 
-/* --- what is said to writes --------------------------------------------------------------- */
-
-struct write_case {
-	char path[64], flags[32], text[256], result[32];
-	size_t len;
-};
-
-static size_t unescape(char *text)
+/* An empty write does not get past the kernel's FUSE. */
+static void check_write(void *arg, const struct golden_write *w)
 {
-	char *to = text;
-
-	for (char *from = text; *from; from++) {
-		bool line_end = from[0] == '\\' && from[1] == 'n';
-
-		*to++ = line_end ? '\n' : *from;
-		from += line_end;
-	}
-	*to = '\0';
-	return (size_t)(to - text);
-}
-
-/* False: a line that was cut when it was taken down. */
-static bool parse_case(char *line, struct write_case *c)
-{
-	char *text = strstr(line, "write(\""), *end = strstr(line, "\", ");
-	int at = 0;
-
-	c->text[0] = '\0';
-	if (!text || !end || sscanf(line, "%63s [%31[^]]]", c->path, c->flags) != 2)
-		return false;
-	*end = '\0';
-	snprintf(c->text, sizeof(c->text), "%s", text + 7);
-	if (sscanf(end + 3, "%zu) = %n", &c->len, &at) != 1 || !at)
-		return false;
-	snprintf(c->result, sizeof(c->result), "%s", end + 3 + at);
-	return unescape(c->text) == c->len;
-}
-
-/* The result is a number of bytes, or "-1 ENAME (...". */
-static void check_result(const struct write_case *c, ssize_t got)
-{
-	const char *name = got < 0 ? strerrorname_np((int)-got) : "";
-	char want[32] = "";
-
-	if (sscanf(c->result, "-1 %31s", want) == 1 ? !strcmp(name, want) : got == atoi(c->result))
-		return;
-	fail_msg("%s [%s] write(\"%s\") gives %zd %s, not %s", c->path, c->flags, c->text, got,
-		 name, c->result);
-}
-
-/*
- * An empty write does not get past the kernel's FUSE, and commands that name events need events.
- */
-static bool can_be_asked(const struct write_case *c)
-{
-	return c->len && is_offered(c->path) && !strstr(c->text, "enable_event:sched") &&
-	       strncmp(c->path, "events/", 7) && strcmp(c->text, "function_graph");
+	if (w->len)
+		golden_check_write(w, put_bytes(arg, w->path, golden_flags(w), w->text, w->len));
 }
 
 static void test_writes(void **state)
 {
-	struct world *w = *state;
-	FILE *f = fopen(TRACEFS_DATA "/writes.txt", "re");
-	unsigned int asked = 0;
-	char line[512];
-
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f)) {
-		struct write_case c = {0};
-
-		if (!parse_case(line, &c) || !can_be_asked(&c))
-			continue;
-		check_result(&c, put_bytes(w, c.path, strstr(c.flags, "TRUNC") ? O_TRUNC : O_APPEND,
-					   c.text, c.len));
-		asked++;
-	}
-	fclose(f);
-	assert_true(asked > 100);
+	assert_true(golden_each_write(check_write, *state) > 120);
 }
 
 static void test_long_writes(void **state)
@@ -386,6 +255,25 @@ static void test_names(void **state)
 	assert_int_equal(errno, EPERM);
 	assert_int_equal(unlinkat(w->at, "instances/foo", AT_REMOVEDIR), 0);
 	assert_int_equal(faccessat(w->at, "instances/foo", F_OK, 0), -1);
+}
+
+/* What was seen of the kernel's: 666 and 1:1, with nothing but that changed, and kept. */
+static void test_chmod(void **state)
+{
+	struct world *w = *state;
+	struct stat st;
+
+	assert_int_equal(fchmodat(w->at, "tracing_on", 0666, 0), 0);
+	assert_int_equal(fchmodat(w->at, "options", 0700, 0), 0);
+	if (!geteuid())
+		assert_int_equal(fchownat(w->at, "tracing_on", 1, 1, 0), 0);
+	assert_int_equal(put(w, "tracing_on", "1"), 1);
+	assert_int_equal(fstatat(w->at, "tracing_on", &st, 0), 0);
+	assert_int_equal(st.st_mode, S_IFREG | 0666);
+	assert_int_equal(st.st_uid, geteuid() ? geteuid() : 1);
+	assert_int_equal(st.st_gid, geteuid() ? getegid() : 1);
+	assert_int_equal(fstatat(w->at, "options", &st, 0), 0);
+	assert_int_equal(st.st_mode, S_IFDIR | 0700);
 }
 
 /* close(2) does what it does before anything that is asked for later. */
@@ -493,6 +381,28 @@ static void test_nonblock(void **state)
 	assert_int_equal(read(fd, buf, sizeof(buf)), -1);
 	assert_int_equal(errno, EAGAIN);
 	close(fd);
+}
+
+static void test_poll_percent(void **state)
+{
+	struct world *w = *state;
+	struct pollfd p = {.events = POLLIN};
+	char page[4096];
+
+	assert_int_equal(put(w, "buffer_size_kb", "8"), 1); /* three pages */
+	assert_int_equal(put(w, "buffer_percent", "60"), 2);
+	p.fd = open_file(w, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
+	assert_int_equal(put(w, "trace_marker", "one"), 3);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	memset(page, 'x', sizeof(page));
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(put_bytes(w, "trace_marker", 0, page, 1000), 1000);
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_int_equal(read(p.fd, page, sizeof(page)), 4096);
+	/* Less than that is read too, but nobody is woken for it. */
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(read(p.fd, page, sizeof(page)), 4096);
+	close(p.fd);
 }
 
 static void *mark_later(void *arg)
@@ -811,11 +721,13 @@ int main(void)
 		TEST(test_writes),
 		TEST(test_long_writes),
 		TEST(test_names),
+		TEST(test_chmod),
 		TEST(test_close),
 		TEST(test_busy),
 		TEST(test_pipe_waits),
 		TEST(test_nonblock),
 		TEST(test_poll),
+		TEST(test_poll_percent),
 		TEST(test_killed),
 		TEST(test_open_at_the_end),
 		TEST(test_unmounted_by_others),

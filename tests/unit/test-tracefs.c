@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test-tracefs.c - the files of a trace without a mount: how names are found, what files read, and
- * how numbers are read that are written to them.
+ * test-tracefs.c - the files of a trace without a mount: that there are those of a real kernel,
+ * with its modes, texts and errors (tests/data/tracefs-6.1); how names are found, what files read,
+ * and how numbers are read that are written to them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,83 +14,77 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "frontend/tracefs/internal.h"
-#include "tests/unit/tracefs-trace.h"
+#include "tests/unit/tracefs-golden.h"
+#include "tests/unit/tracefs-world.h"
 
-struct world {
-	struct trace *trace;
-	struct view *view;
+/* --- what the kernel's has and says ------------------------------------------------------- */
+
+struct listing {
+	struct world *w;
+	const char *prefix;
 };
 
-static int set_up(void **state)
+static void check_listed(void *arg, const char *path, mode_t mode)
 {
-	struct world *w = calloc(1, sizeof(*w));
-	char err[256] = "";
-
-	assert_non_null(w);
-	tracefs_guest_new();
-	w->trace = tracefs_trace_new(err, sizeof(err));
-	if (!w->trace)
-		fail_msg("%s", err);
-	w->view = view_new(w->trace, "a made-up one");
-	assert_non_null(w->view);
-	*state = w;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct world *w = *state;
-
-	view_free(w->view);
-	trace_free(w->trace);
-	tracefs_guest_free();
-	free(w);
-	return 0;
-}
-
-static int open_path(struct world *w, const char *path, int flags, struct open_file **f)
-{
+	const struct listing *l = arg;
+	struct view_attr attr;
+	char whole[512];
 	view_id id;
-	int rc = view_find(w->view, path, &id);
+	int rc;
 
-	return rc ? rc : view_open(w->view, id, flags, f);
+	snprintf(whole, sizeof(whole), "%s%s", l->prefix, path);
+	rc = view_find(l->w->view, whole, &id);
+	if (!mode) {
+		if (rc != -ENOENT)
+			fail_msg("%s is offered now: take it off the list of what is not", path);
+		return;
+	}
+	if (rc)
+		fail_msg("there is no %s", whole);
+	assert_int_equal(view_attr(l->w->view, id, &attr), 0);
+	if (attr.mode != mode)
+		fail_msg("%s has mode %o, not %o", path, attr.mode, mode);
+	assert_int_equal(attr.uid, geteuid());
+	assert_int_equal(attr.gid, getegid());
 }
 
-static ssize_t put(struct world *w, const char *path, int flags, const char *text)
+static void test_listing(void **state)
 {
-	struct open_file *f = NULL;
-	ssize_t n = open_path(w, path, O_WRONLY | flags, &f);
+	struct listing l = {*state, ""};
 
-	if (n)
-		return n;
-	n = view_write(f, text, strlen(text), 0);
-	view_close(w->view, f);
-	return n;
+	golden_each_listed("tree.txt", check_listed, &l);
 }
 
-/* What a file reads, in buf. */
-static const char *get(struct world *w, const char *path, char *buf, size_t room)
+static void test_instance_listing(void **state)
 {
-	struct open_file *f = NULL;
-	size_t len = 0;
-	ssize_t n;
+	struct listing l = {*state, "instances/foo/"};
+	view_id dir = 0, id;
 
-	assert_int_equal(open_path(w, path, O_RDONLY, &f), 0);
-	while ((n = view_read(f, buf + len, room - 1 - len, (off_t)len)) > 0)
-		len += (size_t)n;
-	view_close(w->view, f);
-	assert_true(n == 0 || n == -EAGAIN);
-	buf[len] = '\0';
-	return buf;
+	assert_int_equal(view_find(l.w->view, "instances", &dir), 0);
+	assert_int_equal(view_mkdir(l.w->view, dir, "foo", &id), 0);
+	golden_each_listed("tree-instance.txt", check_listed, &l);
 }
 
-static void expect(struct world *w, const char *path, const char *want)
+static void check_text(void *arg, const char *path, const char *text)
 {
-	char buf[16384];
+	expect(arg, path, text);
+}
 
-	assert_string_equal(get(w, path, buf, sizeof(buf)), want);
+static void test_defaults(void **state)
+{
+	assert_true(golden_each_text("", check_text, *state) > 60);
+}
+
+static void check_write(void *arg, const struct golden_write *w)
+{
+	golden_check_write(w, put_bytes(arg, w->path, golden_flags(w), w->text, w->len));
+}
+
+static void test_writes(void **state)
+{
+	assert_true(golden_each_write(check_write, *state) > 130);
 }
 
 /* --- numbers ------------------------------------------------------------------------------ */
@@ -139,6 +134,7 @@ static void test_mask(void **state)
 		{"3", 2, 0, 3},
 		{"4", 2, -EOVERFLOW, 0},
 		{"\n", 2, 0, 0},
+		{"", 2, -EINVAL, 0},
 		{"1\nzz", 2, 0, 1},
 		{" 1 \n", 2, 0, 1},
 		{"0-1", 2, -EINVAL, 0},
@@ -205,11 +201,11 @@ static void test_names(void **state)
 {
 	struct world *w = *state;
 	view_id id, same;
-	mode_t mode;
+	struct view_attr attr;
 
 	assert_int_equal(view_find(w->view, "per_cpu/cpu1/trace_pipe_raw", &id), 0);
-	assert_int_equal(view_mode(w->view, id, &mode), 0);
-	assert_int_equal(mode, S_IFREG | 0440);
+	assert_int_equal(view_attr(w->view, id, &attr), 0);
+	assert_int_equal(attr.mode, S_IFREG | 0440);
 	assert_int_equal(view_find(w->view, "per_cpu/cpu1/trace_pipe_raw", &same), 0);
 	assert_true(id == same);
 	assert_int_equal(view_find(w->view, "per_cpu/cpu0/trace_pipe_raw", &same), 0);
@@ -220,8 +216,8 @@ static void test_names(void **state)
 	assert_int_equal(view_find(w->view, "trace/x", &id), -ENOTDIR);
 	assert_int_equal(view_find(w->view, "instances/x", &id), -ENOENT);
 	assert_int_equal(view_find(w->view, "options/overwrite", &id), 0);
-	assert_int_equal(view_mode(w->view, UINT64_MAX, &mode), -ENOENT);
-	assert_int_equal(view_mode(w->view, 0, &mode), -ENOENT);
+	assert_int_equal(view_attr(w->view, UINT64_MAX, &attr), -ENOENT);
+	assert_int_equal(view_attr(w->view, 0, &attr), -ENOENT);
 }
 
 /* All that is listed can be found by its name, and the other way round nothing is listed twice. */
@@ -262,7 +258,7 @@ static void test_instances(void **state)
 	struct world *w = *state;
 	struct open_file *f = NULL;
 	view_id dir = 0, first = 0, second = 0, id;
-	mode_t mode;
+	struct view_attr attr;
 
 	assert_int_equal(view_find(w->view, "instances", &dir), 0);
 	assert_int_equal(view_mkdir(w->view, dir, "foo", &first), 0);
@@ -284,7 +280,7 @@ static void test_instances(void **state)
 	assert_int_equal(view_rmdir(w->view, dir, "foo"), -EBUSY);
 	view_close(w->view, f);
 	assert_int_equal(view_rmdir(w->view, dir, "foo"), 0);
-	assert_int_equal(view_mode(w->view, first, &mode), -ENOENT);
+	assert_int_equal(view_attr(w->view, first, &attr), -ENOENT);
 	assert_int_equal(view_mkdir(w->view, dir, "foo", &second), 0);
 	assert_true(first != second);
 	expect(w, "instances/foo/tracing_on", "1\n");
@@ -497,6 +493,10 @@ int main(void)
 		cmocka_unit_test(test_mask),
 		cmocka_unit_test(test_print_mask),
 		cmocka_unit_test(test_strip),
+		TEST(test_listing),
+		TEST(test_instance_listing),
+		TEST(test_defaults),
+		TEST(test_writes),
 		TEST(test_names),
 		TEST(test_lists),
 		TEST(test_instances),

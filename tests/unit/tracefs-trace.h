@@ -8,7 +8,6 @@
 #include "tests/unit/fake-guest.h"
 #include "tracer/tracer.h"
 
-#define TRACEFS_DATA  "tests/data/tracefs-6.1"
 #define TRACEFS_VCPUS 2
 
 static inline void tracefs_guest_new(void)

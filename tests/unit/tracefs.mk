@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 unit-tests += tests/unit/test-tracefs
+unit-tests += tests/unit/test-tracefs-files
 unit-tests += tests/unit/test-tracefs-mount

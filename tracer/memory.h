@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* memory.h - how much memory the host has left for buffers. */
+#ifndef HVTRACE_TRACER_MEMORY_H
+#define HVTRACE_TRACER_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Whether so many bytes can be had without taking them from others. Memory that is asked for page
+ * by page is hardly ever refused: who goes on asking is killed, which ends the trace.
+ */
+bool memory_holds(uint64_t bytes);
+
+#endif
