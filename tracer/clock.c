@@ -5,17 +5,24 @@
 #include <string.h>
 #include <time.h>
 
+static void kernel_begin(struct trace *t, unsigned int vcpu, uint64_t tsc, bool stable,
+			 struct clock_reading *now)
+{
+	if (tsc)
+		guest_get_clock(&t->guest, vcpu, stable, &now->guest);
+	else
+		guest_get_tick(&t->guest, stable, &now->guest);
+}
+
 static void guest_begin(struct trace *t, unsigned int vcpu, uint64_t tsc, struct clock_reading *now)
 {
-	(void)tsc;
-	guest_get_clock(&t->guest, vcpu, false, &now->guest);
+	kernel_begin(t, vcpu, tsc, false, now);
 }
 
 static void stable_begin(struct trace *t, unsigned int vcpu, uint64_t tsc,
 			 struct clock_reading *now)
 {
-	(void)tsc;
-	guest_get_clock(&t->guest, vcpu, true, &now->guest);
+	kernel_begin(t, vcpu, tsc, true, now);
 }
 
 static uint64_t guest_read_clock(struct trace *t, const struct clock_reading *now, uint64_t tsc)

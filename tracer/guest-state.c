@@ -129,18 +129,27 @@ static void cycles_to_ns(struct guest_kernel *g, const struct guest_word *w, str
 	}
 }
 
+void guest_get_tick(struct guest_kernel *g, bool stable, struct guest_clock *c)
+{
+	const struct guest_layout *at = &g->at;
+	uint64_t ticks = guest_image_u64(g, at->jiffies, at->jiffies_start) - at->jiffies_start;
+
+	memset(c, 0, sizeof(*c));
+	c->offset = ticks * guest_image_u64(g, at->tick_nsec, 0);
+	if (stable)
+		c->offset += guest_image_u64(g, at->sched_clock_offset, 0);
+}
+
 void guest_get_clock(struct guest_kernel *g, unsigned int vcpu, bool stable, struct guest_clock *c)
 {
 	const struct guest_cpu *cpu = guest_cpu(g, vcpu);
-	const struct guest_layout *at = &g->at;
 
+	if (!cpu->cyc2ns.found || (int32_t)guest_image_u32(g, g->at.use_tsc, 0) <= 0) {
+		guest_get_tick(g, stable, c);
+		return;
+	}
 	memset(c, 0, sizeof(*c));
-	if (cpu->cyc2ns.found && (int32_t)guest_image_u32(g, at->use_tsc, 0) > 0)
-		cycles_to_ns(g, &cpu->cyc2ns, c);
-	else
-		c->offset =
-			(guest_image_u64(g, at->jiffies, at->jiffies_start) - at->jiffies_start) *
-			guest_image_u64(g, at->tick_nsec, 0);
+	cycles_to_ns(g, &cpu->cyc2ns, c);
 	if (stable)
-		c->offset += guest_image_u64(g, at->sched_clock_offset, 0);
+		c->offset += guest_image_u64(g, g->at.sched_clock_offset, 0);
 }

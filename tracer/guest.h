@@ -125,6 +125,8 @@ struct guest_clock {
 
 /* With stable: as sched_clock_cpu(), which printk stamps its lines with. */
 void guest_get_clock(struct guest_kernel *g, unsigned int vcpu, bool stable, struct guest_clock *c);
+/* The same whatever the TSC, for when that is not known: the time of the last timer tick. */
+void guest_get_tick(struct guest_kernel *g, bool stable, struct guest_clock *c);
 
 static inline uint64_t guest_clock_ns(const struct guest_clock *c, uint64_t tsc)
 {

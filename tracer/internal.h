@@ -117,7 +117,10 @@ struct clock_reading {
 struct clock_ops {
 	const char *name, *desc;
 	bool ns; /* nanoseconds; otherwise a bare count */
-	/* tsc is the guest's of about now. NULL: there is nothing to find out. */
+	/*
+	 * tsc is the guest's of about now, 0 while it is not known. NULL: there is nothing to find
+	 * out.
+	 */
 	void (*begin)(struct trace *t, unsigned int vcpu, uint64_t tsc, struct clock_reading *now);
 	uint64_t (*read)(struct trace *t, const struct clock_reading *now, uint64_t tsc);
 };

@@ -182,6 +182,33 @@ static void test_overflowing_sizes(void **state)
 	expect(w, "buffer_size_kb", "67\n");
 }
 
+/* --- the time before anything was recorded ------------------------------------------------ */
+
+static void test_now(void **state)
+{
+	const uint64_t ticks = 1500;
+	const uint32_t tick_ns = 1000000;
+	struct world *w = *state;
+	char buf[1024], err[256] = "";
+
+	view_free(w->view);
+	trace_free(w->trace);
+	fake_symbol("jiffies_64", FAKE_VA(0x2100), 'D');
+	fake_symbol("tick_nsec", FAKE_VA(0x2108), 'D');
+	w->trace = tracefs_trace_new(err, sizeof(err));
+	assert_non_null(w->trace);
+	w->view = view_new(w->trace, NULL);
+	memcpy(fake_at(FAKE_VA(0x2100)), &ticks, sizeof(ticks));
+	memcpy(fake_at(FAKE_VA(0x2108)), &tick_ns, sizeof(tick_ns));
+	assert_int_equal(trace_attach(w->trace, (struct machine *)&fake, err, sizeof(err)), 0);
+	get(w, "per_cpu/cpu0/stats", buf, sizeof(buf));
+	assert_non_null(strstr(buf, "now ts:     1.500000\n"));
+	assert_int_equal(put(w, "trace_marker", 0, "then"), 4);
+	get(w, "trace", buf, sizeof(buf));
+	assert_non_null(strstr(buf, "     1.500000: tracing_mark_write: then\n"));
+	trace_detach(w->trace);
+}
+
 /* --- what was traced before --------------------------------------------------------------- */
 
 static void test_touched(void **state)
@@ -363,6 +390,7 @@ int main(void)
 		TEST(test_nop_options),
 		TEST(test_too_large),
 		TEST(test_overflowing_sizes),
+		TEST(test_now),
 		TEST(test_touched),
 		TEST(test_formats),
 		TEST(test_attributes),
