@@ -205,7 +205,7 @@ static inline void *payload_guest_function(struct payload_guest *g, unsigned int
 	return site;
 }
 
-/* Call function 0 with these registers: all must be kept. */
+/* Call function 0 with these registers: all but %rax (and those that they leave out) must be kept. */
 static inline void payload_guest_call_with(struct payload_guest *g, uint32_t entry,
 					   struct guest_regs *regs)
 {
@@ -213,6 +213,7 @@ static inline void payload_guest_call_with(struct payload_guest *g, uint32_t ent
 
 	payload_guest_enter(regs, payload_guest_function(g, 0, entry));
 	before.rsp = regs->rsp;
+	before.rax = regs->rax;
 	assert_memory_equal(&before, regs, sizeof(before));
 }
 

@@ -4,8 +4,9 @@
  * in what depends on the kernel and the window.
  *
  * Both entries are called by the 5-byte site at a function's start: (%rsp) is the site's end,
- * 8(%rsp) the function's return address. They change %r10, %r11 and the arithmetic flags, nothing
- * else. What is between the raise of preempt_count and its return cannot be left by a task: so the
+ * 8(%rsp) the function's return address. They change %rax, %r10, %r11 and the arithmetic flags, none
+ * of which means anything at the start of a C function (psABI x86-64, 3.2.3: %al tells the number of
+ * vector registers, which the kernel does not pass arguments in), and nothing else. What is between the raise of preempt_count and its return cannot be left by a task: so the
  * vCPU stays the same, and a host that finds no task preempted in here outside payload_edges[] and
  * no vCPU inside may take the code away. Interrupts and NMIs may come at any instruction, and the
  * functions that they call come in here too.
@@ -92,7 +93,6 @@ payload_function:
 	xadd	%r10d, %gs:0
 	at	PATCH_PREEMPT_COUNT
 	edge	payload_function
-	push	%rax
 	push	%rdx
 	mov	%gs:0, %rdx
 	at	PATCH_CURRENT_TASK
@@ -121,15 +121,12 @@ payload_function:
 1:	shl	$32 + RECORD_MIGRATE_SHIFT, %rdx
 	add	%rdx, %r11
 	only_with PATCH_MIGRATION_DISABLED, 1b
-	lea	24 - CTL_FL_ON(%rsp), %edx
-	add	%rdx, %r11
 	pushf
 	pop	%rdx
 	and	$RFLAGS_IF, %edx
 	shl	$STATE_IRQS_OFF_SHIFT - RFLAGS_IF_SHIFT, %edx
 	lea	STATE_IRQS_OFF + (PAYLOAD_FUNCTION << STATE_TYPE_SHIFT)(%r10), %r10d
 	sub	%edx, %r10d
-	/* %r10d state, %r11 RECORD_SP and _TASK */
 	mov	$1, %edx
 	xadd	%rdx, WINDOW_CTL + CTL_HEAD(%rax)
 	at	PATCH_WINDOW
@@ -140,21 +137,32 @@ payload_function:
 	at	PATCH_RING_MASK
 	shl	$0, %rax
 	at	PATCH_RING_SHIFT, 1
-	lea	WINDOW_RINGS(%rax, %rdx), %rdx
-	at	PATCH_WINDOW
-	mov	%r11, RECORD_SP(%rdx)
-	mov	24(%rsp), %r11
-	shl	$32, %r11
-	mov	16(%rsp), %eax
-	lea	-5(%r11, %rax), %r11
-	mov	%r11, RECORD_IP(%rdx)
-	mov	%rdx, %r11
+	lea	-CTL_FL_ON(%rax, %rdx), %rdx
+	add	%rdx, %r11
+	/*
+	 * %r10 state and number, %r11 task << 32 | the record's place behind WINDOW_RINGS. All
+	 * stores to the record come behind the time: reading it drains the store buffer where it is
+	 * emulated, and the record's cache line is most likely not here yet.
+	 */
 	read_tsc
-	mov	%rax, RECORD_TSC(%r11)
-	mov	%r10, RECORD_STATE(%r11)
+	mov	%r11d, %edx
+	mov	%rax, WINDOW_RINGS + RECORD_TSC(%rdx)
+	at	PATCH_WINDOW
+	sub	%rdx, %r11
+	lea	16(%rsp), %eax
+	add	%rax, %r11
+	mov	%r11, WINDOW_RINGS + RECORD_SP(%rdx)
+	at	PATCH_WINDOW
+	mov	16(%rsp), %r11
+	shl	$32, %r11
+	mov	8(%rsp), %eax
+	lea	-5(%r11, %rax), %r11
+	mov	%r11, WINDOW_RINGS + RECORD_IP(%rdx)
+	at	PATCH_WINDOW
+	mov	%r10, WINDOW_RINGS + RECORD_STATE(%rdx)
+	at	PATCH_WINDOW
 .Lleave:
 	pop	%rdx
-	pop	%rax
 	/* A reschedule that has become due meanwhile waits for the next occasion. */
 	lower_preempt_count
 
