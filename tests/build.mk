@@ -39,4 +39,5 @@ unit: $(unit-programs)
 	$(Q)O=$(O) tests/run $^
 
 check-built: all $(unit-programs)
-	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run $(unit-programs) $(check-tests) tests/sanitizers
+	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run -j$(shell nproc) $(unit-programs) \
+		tests/sanitizers/asan tests/sanitizers/tsan $(check-tests)
