@@ -48,6 +48,14 @@ static const char *preempt_model(struct trace *t)
 	return value < sizeof(models) / sizeof(models[0]) ? models[value] : NULL;
 }
 
+/* 0: there is none of that name. */
+static uint64_t symbol_address(const struct trace *t, const char *name)
+{
+	uint64_t addr = guestsym_addr(t->gs, name);
+
+	return addr ? addr + t->guest.slide : 0;
+}
+
 /* A snapshot swaps them. */
 static void rings_now(const struct instance_reader *r, struct ring *to[MACHINE_MAX_VCPUS])
 {
@@ -60,11 +68,14 @@ static struct reader *reader_of(struct instance_reader *r)
 	struct trace *t = r->i->t;
 	const struct output_config cfg = {
 		.options = r->i->options,
+		.graph_options = r->i->graph_options,
 		.tracer = r->i->tracer->name,
 		.release = guestsym_release(t->gs),
 		.preempt_model = preempt_model(t),
 		.cpus = t->vcpus,
 		.ns = r->i->clock->ns,
+		.irqentry_start = symbol_address(t, "__irqentry_text_start"),
+		.irqentry_end = symbol_address(t, "__irqentry_text_end"),
 		.comms = t->comms,
 		.symbol = find_symbol,
 		.arg = t,
@@ -152,7 +163,7 @@ ssize_t instance_read(struct instance_reader *r, void *buf, size_t len, off_t of
 
 	if (n < 0 || (!n && !r->pipe))
 		return n;
-	reader_set_options(r->reader, r->i->options);
+	reader_set_options(r->reader, r->i->options, r->i->graph_options);
 	n = reader_read(r->reader, buf, len);
 	if (n > 0)
 		r->at += n;

@@ -124,6 +124,7 @@ static struct instance *instance_make(struct trace *t, const char *name, uint64_
 	i->clock = clock_find(NULL);
 	i->options = output_trace_options.defaults;
 	i->percent = BUFFER_PERCENT_DEFAULT;
+	i->graph_options = OUTPUT_GRAPH_DEFAULT;
 	snprintf(i->name, sizeof(i->name), "%s", name);
 	if (!instance_alloc(i, bytes))
 		return i;
@@ -408,6 +409,8 @@ static _Atomic uint32_t *tracer_options_of(struct instance *i, const char *trace
 {
 	if (!strcmp(tracer, "function"))
 		return &i->function_options;
+	if (!strcmp(tracer, "function_graph"))
+		return &i->graph_options;
 	return strcmp(tracer, "nop") ? NULL : &i->nop_options;
 }
 

@@ -36,7 +36,7 @@ struct instance {
 	uint8_t *commands; /* likewise: there is a command for it */
 	size_t room;	   /* probes that have bits */
 
-	_Atomic uint32_t options, function_options, nop_options;
+	_Atomic uint32_t options, function_options, graph_options, nop_options;
 	_Atomic uint64_t max_latency; /* ns */
 	atomic_uint percent;	      /* buffer_percent */
 	struct func_owner owner;

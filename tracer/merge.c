@@ -166,6 +166,17 @@ bool merge_peek(struct merge *m, struct ring_event *ev, unsigned int *cpu)
 	return true;
 }
 
+bool merge_peek_cpu(struct merge *m, struct ring_event *ev, unsigned int cpu)
+{
+	struct source *s = &m->source[cpu];
+
+	if (!s->known && s->left)
+		source_fill(m, s);
+	if (s->known)
+		*ev = s->head;
+	return s->known;
+}
+
 bool merge_take(struct merge *m, struct ring_event *ev, unsigned int cpu)
 {
 	return source_take(m, &m->source[cpu], ev);

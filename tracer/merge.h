@@ -36,6 +36,8 @@ bool merge_next(struct merge *m, struct ring_event *ev, unsigned int *cpu);
  * False: none (now).
  */
 bool merge_peek(struct merge *m, struct ring_event *ev, unsigned int *cpu);
+/* The same among the events of one CPU. */
+bool merge_peek_cpu(struct merge *m, struct ring_event *ev, unsigned int cpu);
 /* The next event of that CPU. After merge_peek() the same, unless another consumer was faster. */
 bool merge_take(struct merge *m, struct ring_event *ev, unsigned int cpu);
 

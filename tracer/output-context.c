@@ -49,9 +49,7 @@ static char depth_char(unsigned int depth)
 	return depth ? "0123456789abcdef"[depth & 15] : '.';
 }
 
-enum { FLAG_COLUMNS = 5 };
-
-static char *put_flags(char *at, const struct trace_entry *ent)
+char *output_put_flags(char *at, const struct trace_entry *ent)
 {
 	*at++ = irqs_off_char(ent->flags);
 	*at++ = need_resched_char(ent->flags);
@@ -141,15 +139,14 @@ void output_context(struct output *o, unsigned int cpu, const struct ring_event 
 	*at++ = ']';
 	*at++ = ' ';
 	if (output_option(o, OUTPUT_IRQ_INFO))
-		at = put_flags(at, ent);
+		at = output_put_flags(at, ent);
 	at = put_time(at, o, ev->ts);
 	*at++ = ':';
 	*at++ = ' ';
 	text_end(o->text, at);
 }
 
-/* How conspicuous a delay is (trace_find_mark). */
-static char delay_mark(uint64_t ns)
+char output_delay_mark(uint64_t ns)
 {
 	static const struct {
 		uint64_t above;
@@ -187,7 +184,7 @@ static void short_time(struct output *o, uint64_t since, uint64_t delay)
 		return;
 	}
 	text_printf(o->text, " %4" PRIu64 "us%c: ", usecs_of(since),
-		    delay_mark(usecs_of(delay) * 1000));
+		    output_delay_mark(usecs_of(delay) * 1000));
 }
 
 void output_latency_context(struct output *o, unsigned int cpu, const struct ring_event *ev,
@@ -195,7 +192,7 @@ void output_latency_context(struct output *o, unsigned int cpu, const struct rin
 {
 	uint64_t since = ev->ts - o->cfg.time_start, delay = next_ts - ev->ts;
 	const struct trace_entry *ent = ev->data;
-	char comm[COMM_LEN], flags[FLAG_COLUMNS];
+	char comm[COMM_LEN], flags[OUTPUT_FLAG_COLUMNS];
 
 	comms_find(o->cfg.comms, ent->pid, comm);
 	if (output_option(o, OUTPUT_VERBOSE)) {
@@ -204,7 +201,7 @@ void output_latency_context(struct output *o, unsigned int cpu, const struct rin
 		verbose_time(o, ev->ts, since, delay);
 		return;
 	}
-	put_flags(flags, ent);
-	text_printf(o->text, "%8.8s-%-7d %3u%.*s", comm, ent->pid, cpu, FLAG_COLUMNS, flags);
+	output_put_flags(flags, ent);
+	text_printf(o->text, "%8.8s-%-7d %3u%.*s", comm, ent->pid, cpu, OUTPUT_FLAG_COLUMNS, flags);
 	short_time(o, since, delay);
 }

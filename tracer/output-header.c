@@ -17,7 +17,7 @@ static void latency_places(struct output *o, const struct output_latency *l)
 }
 
 /* print_trace_header() */
-static void latency_header(struct output *o, uint64_t entries, uint64_t written)
+void output_latency_header(struct output *o, uint64_t entries, uint64_t written)
 {
 	const struct output_latency *l = &o->cfg.latency;
 
@@ -99,6 +99,10 @@ void output_header(struct output *o, uint64_t entries, uint64_t written, bool em
 		text_puts(o->text, o->cfg.help);
 		return;
 	}
+	if (o->is_graph) {
+		output_graph_header(o, entries, written, empty);
+		return;
+	}
 	if (!output_option(o, OUTPUT_CONTEXT_INFO))
 		return;
 	if (!output_option(o, OUTPUT_LATENCY_FORMAT)) {
@@ -108,7 +112,7 @@ void output_header(struct output *o, uint64_t entries, uint64_t written, bool em
 	}
 	if (empty)
 		return;
-	latency_header(o, entries, written);
+	output_latency_header(o, entries, written);
 	if (!verbose)
 		latency_legend(o);
 }

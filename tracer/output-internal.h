@@ -17,11 +17,12 @@ struct entry_ops {
 	void (*raw)(struct output *o, const struct ring_event *ev);
 	void (*hex)(struct output *o, const struct ring_event *ev);
 	void (*bin)(struct output *o, const struct ring_event *ev);
-	/* With printk-msg-only, whatever the form; NULL: it makes no difference. */
+	/* With printk-msg-only, whatever the form, and in graphs; NULL: it makes no difference. */
 	void (*msg_only)(struct output *o, const struct ring_event *ev);
 };
 
 extern const struct entry_ops function_entry_ops, repeats_entry_ops;
+extern const struct entry_ops graph_entry_ops, graph_exit_ops;
 extern const struct entry_ops context_switch_entry_ops, wakeup_entry_ops;
 extern const struct entry_ops stack_entry_ops, user_stack_entry_ops;
 extern const struct entry_ops print_entry_ops, bprint_entry_ops, bputs_entry_ops;
@@ -34,6 +35,8 @@ static inline bool output_option(const struct output *o, enum output_option opti
 
 /* An address as the sym-* options say. */
 void output_address(struct output *o, uint64_t addr);
+/* The name of the function at an address, with its module's in brackets behind it. */
+void output_name(struct output *o, uint64_t addr);
 /* An integer of size bytes as the hex option has it. */
 void output_hex(struct output *o, uint64_t value, unsigned int size);
 /* The time column, with the blank before it. */
@@ -47,5 +50,25 @@ void output_forget_symbols(struct output *o);
 void output_context(struct output *o, unsigned int cpu, const struct ring_event *ev);
 void output_latency_context(struct output *o, unsigned int cpu, const struct ring_event *ev,
 			    uint64_t next_ts);
+enum { OUTPUT_FLAG_COLUMNS = 5 };
+/* The context flags, five columns. */
+char *output_put_flags(char *at, const struct trace_entry *ent);
+/* How conspicuous a delay is (trace_find_mark). */
+char output_delay_mark(uint64_t ns);
+/* What latency-format begins with, in every tracer's form. */
+void output_latency_header(struct output *o, uint64_t entries, uint64_t written);
+
+/* Who prints events of this event's type; NULL: it is unknown, or the event is too short for it. */
+const struct entry_ops *output_entry_find(const struct ring_event *ev);
+
+/* --- output-graph.c: events in the form of the tracer function_graph ------------------------- */
+
+/* Where each of so many CPUs is in its calls. NULL: no memory. */
+struct output_graph *output_graph_new(unsigned int cpus);
+void output_graph_free(struct output_graph *graph); /* NULL is allowed */
+/* What a trace file has below the tracer's name. */
+void output_graph_header(struct output *o, uint64_t entries, uint64_t written, bool empty);
+/* An event of CPU o->cpu. False: it is to be printed in the common form. */
+bool output_graph_event(struct output *o, const struct ring_event *ev);
 
 #endif

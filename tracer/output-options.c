@@ -42,6 +42,14 @@ static const struct output_option_row function_rows[] = {
 	{"func-no-repeats", OUTPUT_FUNC_NO_REPEATS},
 };
 
+static const struct output_option_row graph_rows[] = {
+	{"funcgraph-overrun", OUTPUT_GRAPH_OVERRUN},   {"funcgraph-cpu", OUTPUT_GRAPH_CPU},
+	{"funcgraph-overhead", OUTPUT_GRAPH_OVERHEAD}, {"funcgraph-proc", OUTPUT_GRAPH_PROC},
+	{"funcgraph-duration", OUTPUT_GRAPH_DURATION}, {"funcgraph-abstime", OUTPUT_GRAPH_ABSTIME},
+	{"funcgraph-irqs", OUTPUT_GRAPH_IRQS},	       {"funcgraph-tail", OUTPUT_GRAPH_TAIL},
+	{"sleep-time", OUTPUT_GRAPH_SLEEP_TIME},       {"graph-time", OUTPUT_GRAPH_GRAPH_TIME},
+};
+
 static const struct output_option_row nop_rows[] = {
 	{"test_nop_accept", OUTPUT_NOP_ACCEPT},
 	{"test_nop_refuse", OUTPUT_NOP_REFUSE},
@@ -59,6 +67,7 @@ static const struct {
 	struct output_options options;
 } tracer_options[] = {
 	{"function", {function_rows, NR(function_rows), 0}},
+	{"function_graph", {graph_rows, NR(graph_rows), OUTPUT_GRAPH_DEFAULT}},
 	{"nop", {nop_rows, NR(nop_rows), 0}},
 	{NULL, {NULL, 0, 0}},
 };

@@ -59,6 +59,34 @@ enum output_function_option {
 	OUTPUT_FUNC_NO_REPEATS = 1 << 1,
 };
 
+/* The function_graph tracer's own (TRACE_GRAPH_* of kernel/trace/trace.h). */
+enum output_graph_option {
+	OUTPUT_GRAPH_OVERRUN = 1 << 0,
+	OUTPUT_GRAPH_CPU = 1 << 1,
+	OUTPUT_GRAPH_OVERHEAD = 1 << 2,
+	OUTPUT_GRAPH_PROC = 1 << 3,
+	OUTPUT_GRAPH_DURATION = 1 << 4,
+	OUTPUT_GRAPH_ABSTIME = 1 << 5,
+	/* Off: functions that hard interrupts call are neither recorded nor printed. */
+	OUTPUT_GRAPH_IRQS = 1 << 7,
+	OUTPUT_GRAPH_TAIL = 1 << 8,
+	/*
+	 * Off: the time that a task is scheduled out does not count for what it is in. Whoever
+	 * records a switch to a task adds the time since it was switched from to calltime of all
+	 * its open calls.
+	 */
+	OUTPUT_GRAPH_SLEEP_TIME = 1 << 9,
+	/*
+	 * For the function profiler. Off: what a function calls does not count for it. Durations
+	 * of the graph are the same.
+	 */
+	OUTPUT_GRAPH_GRAPH_TIME = 1 << 10,
+};
+
+#define OUTPUT_GRAPH_DEFAULT                                                                       \
+	(OUTPUT_GRAPH_CPU | OUTPUT_GRAPH_OVERHEAD | OUTPUT_GRAPH_DURATION | OUTPUT_GRAPH_IRQS |    \
+	 OUTPUT_GRAPH_SLEEP_TIME | OUTPUT_GRAPH_GRAPH_TIME)
+
 /* The nop tracer's own: it takes one and refuses the other, for those who try out trace_options. */
 enum output_nop_option {
 	OUTPUT_NOP_ACCEPT = 1 << 0,

@@ -8,12 +8,15 @@
 #include <inttypes.h>
 #include <sys/mman.h>
 
-enum { CACHE_BITS = 14, CACHE_TEXT = 55 };
+enum { CACHE_BITS = 14, CACHE_TEXT = 54 };
+
+/* How an address is printed. */
+enum form { FORM_OPTIONS, FORM_NAME };
 
 /* What was printed for an address. */
 struct cached {
 	uint64_t addr; /* 0: nothing is here */
-	uint8_t len;
+	uint8_t form, len;
 	char text[CACHE_TEXT];
 };
 
@@ -41,7 +44,10 @@ static void cache_free(struct symbol_cache *cache)
 
 void output_init(struct output *o, const struct output_config *cfg, struct text *text)
 {
-	*o = (struct output){.cfg = *cfg, .text = text};
+	*o = (struct output){.cfg = *cfg, .text = text, .options = cfg->options};
+	o->is_graph = !strcmp(cfg->tracer, "function_graph");
+	if (o->is_graph)
+		o->graph = output_graph_new(cfg->cpus);
 	if (cfg->symbols_version)
 		o->symbols_version = cfg->symbols_version(cfg->arg);
 	o->symbols = cache_new();
@@ -51,6 +57,8 @@ void output_exit(struct output *o)
 {
 	cache_free(o->symbols);
 	o->symbols = NULL;
+	output_graph_free(o->graph);
+	o->graph = NULL;
 }
 
 void output_forget_symbols(struct output *o)
@@ -93,28 +101,52 @@ static void print_symbol(struct output *o, uint64_t addr)
 		text_printf(o->text, " [%s]", sym.module);
 }
 
-static void print_address(struct output *o, uint64_t addr)
+/* As %ps: whatever the options say. */
+static void print_name(struct output *o, uint64_t addr)
 {
+	struct output_symbol sym = {0};
+
+	if (!o->cfg.symbol(o->cfg.arg, addr, &sym)) {
+		text_printf(o->text, "0x%" PRIx64, addr);
+		return;
+	}
+	text_puts(o->text, sym.name);
+	if (sym.module)
+		text_printf(o->text, " [%s]", sym.module);
+}
+
+static void print_address(struct output *o, uint64_t addr, enum form form)
+{
+	if (form == FORM_NAME) {
+		print_name(o, addr);
+		return;
+	}
 	print_symbol(o, addr);
 	if (output_option(o, OUTPUT_SYM_ADDR))
 		text_printf(o->text, " <%016" PRIx64 ">", addr);
 }
 
+static bool is_cached(const struct cached *c, uint64_t addr, enum form form)
+{
+	return c->addr == addr && c->form == form;
+}
+
 /* Where addr is, or where it is to be put: one of two places. */
-static struct cached *slot_of(struct symbol_cache *cache, uint64_t addr)
+static struct cached *slot_of(struct symbol_cache *cache, uint64_t addr, enum form form)
 {
 	size_t i = addr * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CACHE_BITS);
 	struct cached *first = &cache->slot[i], *second = &cache->slot[i ^ 1];
 
-	if (first->addr == addr || !first->addr)
+	if (is_cached(first, addr, form) || !first->addr)
 		return first;
-	if (second->addr == addr)
+	if (is_cached(second, addr, form))
 		return second;
 	*second = *first;
 	return first;
 }
 
-static void cache_add(struct output *o, struct cached *c, uint64_t addr, size_t start)
+static void cache_add(struct output *o, struct cached *c, uint64_t addr, enum form form,
+		      size_t start)
 {
 	size_t len = o->text->len - start;
 
@@ -122,28 +154,25 @@ static void cache_add(struct output *o, struct cached *c, uint64_t addr, size_t 
 	if (!len || len > CACHE_TEXT)
 		return;
 	c->addr = addr;
+	c->form = (uint8_t)form;
 	c->len = (uint8_t)len;
 	memcpy(c->text, o->text->buf + start, len);
 }
 
-void output_address(struct output *o, uint64_t addr)
+static void print_cached(struct output *o, uint64_t addr, enum form form)
 {
 	size_t start = o->text->len;
 	struct cached *c;
 	char *at;
 
-	if (!addr) {
-		text_putc(o->text, '0');
-		return;
-	}
 	if (!o->symbols) {
-		print_address(o, addr);
+		print_address(o, addr, form);
 		return;
 	}
-	c = slot_of(o->symbols, addr);
-	if (c->addr != addr) {
-		print_address(o, addr);
-		cache_add(o, c, addr, start);
+	c = slot_of(o->symbols, addr, form);
+	if (!is_cached(c, addr, form)) {
+		print_address(o, addr, form);
+		cache_add(o, c, addr, form, start);
 		return;
 	}
 	at = text_begin(o->text, CACHE_TEXT);
@@ -151,4 +180,20 @@ void output_address(struct output *o, uint64_t addr)
 		return;
 	memcpy(at, c->text, CACHE_TEXT); /* a fixed length is a few moves */
 	text_end(o->text, at + c->len);
+}
+
+void output_address(struct output *o, uint64_t addr)
+{
+	if (addr)
+		print_cached(o, addr, FORM_OPTIONS);
+	else
+		text_putc(o->text, '0');
+}
+
+void output_name(struct output *o, uint64_t addr)
+{
+	if (addr)
+		print_cached(o, addr, FORM_NAME);
+	else
+		print_name(o, addr);
 }

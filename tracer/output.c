@@ -13,10 +13,10 @@ static const struct entry_ops *const entry_table[] = {
 	[TRACE_PRINT] = &print_entry_ops,	    [TRACE_BPRINT] = &bprint_entry_ops,
 	[TRACE_USER_STACK] = &user_stack_entry_ops, [TRACE_BPUTS] = &bputs_entry_ops,
 	[TRACE_RAW_DATA] = &raw_data_entry_ops,	    [TRACE_FUNC_REPEATS] = &repeats_entry_ops,
+	[TRACE_GRAPH_ENT] = &graph_entry_ops,	    [TRACE_GRAPH_RET] = &graph_exit_ops,
 };
 
-/* Who prints this event; NULL: its type is unknown, or it is too short for it. */
-static const struct entry_ops *entry_find(const struct ring_event *ev)
+const struct entry_ops *output_entry_find(const struct ring_event *ev)
 {
 	uint16_t type = ((const struct trace_entry *)ev->data)->type;
 	const struct entry_ops *ops;
@@ -59,7 +59,7 @@ static void output_trace_form(struct output *o, unsigned int cpu, const struct r
 			      uint64_t next_ts)
 {
 	const struct trace_entry *ent = ev->data;
-	const struct entry_ops *ops = entry_find(ev);
+	const struct entry_ops *ops = output_entry_find(ev);
 
 	output_started(o, cpu);
 	if (output_option(o, OUTPUT_CONTEXT_INFO)) {
@@ -77,7 +77,7 @@ static void output_trace_form(struct output *o, unsigned int cpu, const struct r
 static void output_raw_form(struct output *o, unsigned int cpu, const struct ring_event *ev)
 {
 	const struct trace_entry *ent = ev->data;
-	const struct entry_ops *ops = entry_find(ev);
+	const struct entry_ops *ops = output_entry_find(ev);
 
 	if (output_option(o, OUTPUT_CONTEXT_INFO))
 		text_printf(o->text, "%d %u %" PRIu64 " ", ent->pid, cpu, ev->ts);
@@ -103,7 +103,7 @@ void output_hex(struct output *o, uint64_t value, unsigned int size)
 static void output_hex_form(struct output *o, unsigned int cpu, const struct ring_event *ev)
 {
 	const struct trace_entry *ent = ev->data;
-	const struct entry_ops *ops = entry_find(ev);
+	const struct entry_ops *ops = output_entry_find(ev);
 
 	if (output_option(o, OUTPUT_CONTEXT_INFO)) {
 		output_hex(o, (uint32_t)ent->pid, sizeof(ent->pid));
@@ -120,7 +120,7 @@ static void output_hex_form(struct output *o, unsigned int cpu, const struct rin
 static void output_bin_form(struct output *o, unsigned int cpu, const struct ring_event *ev)
 {
 	const struct trace_entry *ent = ev->data;
-	const struct entry_ops *ops = entry_find(ev);
+	const struct entry_ops *ops = output_entry_find(ev);
 
 	if (output_option(o, OUTPUT_CONTEXT_INFO)) {
 		text_add(o->text, &ent->pid, sizeof(ent->pid));
@@ -139,7 +139,7 @@ static bool output_msg_only(struct output *o, const struct ring_event *ev)
 
 	if (!output_option(o, OUTPUT_PRINTK_MSG_ONLY) || !output_option(o, OUTPUT_PRINTK))
 		return false;
-	ops = entry_find(ev);
+	ops = output_entry_find(ev);
 	if (!ops || !ops->msg_only)
 		return false;
 	ops->msg_only(o, ev);
@@ -149,6 +149,8 @@ static bool output_msg_only(struct output *o, const struct ring_event *ev)
 static void output_form(struct output *o, unsigned int cpu, const struct ring_event *ev,
 			uint64_t next_ts)
 {
+	if (o->is_graph && output_graph_event(o, ev))
+		return;
 	if (output_msg_only(o, ev))
 		return;
 	if (output_option(o, OUTPUT_BIN))
@@ -161,8 +163,11 @@ static void output_form(struct output *o, unsigned int cpu, const struct ring_ev
 		output_trace_form(o, cpu, ev, next_ts);
 }
 
-void output_event(struct output *o, unsigned int cpu, const struct ring_event *ev, uint64_t next_ts)
+static void print_event(struct output *o, unsigned int cpu, const struct ring_event *ev,
+			const struct ring_event *ret, uint64_t next_ts)
 {
+	o->cpu = cpu;
+	o->ret = ret;
 	output_lost(o, cpu, ev->lost);
 	if (ev->len < sizeof(struct trace_entry))
 		text_puts(o->text, "[ENTRY TOO SHORT]\n");
@@ -171,10 +176,44 @@ void output_event(struct output *o, unsigned int cpu, const struct ring_event *e
 	o->index++;
 }
 
-void output_set_options(struct output *o, uint32_t options)
+void output_event(struct output *o, unsigned int cpu, const struct ring_event *ev, uint64_t next_ts)
+{
+	print_event(o, cpu, ev, NULL, next_ts);
+}
+
+/* --- leaves ------------------------------------------------------------------------------- */
+
+bool output_may_be_leaf(const struct output *o, const struct ring_event *ev)
+{
+	const uint32_t other = OUTPUT_BIN | OUTPUT_HEX | OUTPUT_RAW;
+
+	return ev->len >= sizeof(struct trace_graph_entry) &&
+	       ((const struct trace_entry *)ev->data)->type == TRACE_GRAPH_ENT &&
+	       (o->is_graph || !(o->cfg.options & other));
+}
+
+bool output_is_leaf(const struct output *o, const struct ring_event *ev,
+		    const struct ring_event *ret)
+{
+	const struct trace_graph_entry *e = ev->data;
+	const struct trace_graph_exit *r = ret->data;
+
+	return output_may_be_leaf(o, ev) && ret->len >= sizeof(*r) && !ret->lost &&
+	       r->ent.type == TRACE_GRAPH_RET && r->ent.pid == e->ent.pid && r->func == e->func;
+}
+
+void output_leaf(struct output *o, unsigned int cpu, const struct ring_event *ev,
+		 const struct ring_event *ret, uint64_t next_ts)
+{
+	print_event(o, cpu, ev, ret, next_ts);
+}
+
+void output_set_options(struct output *o, uint32_t options, uint32_t graph_options)
 {
 	uint32_t keep = OUTPUT_LATENCY_FORMAT, changed;
 
+	o->options = options;
+	o->cfg.graph_options = graph_options;
 	options = (options & ~keep) | (o->cfg.options & keep);
 	changed = options ^ o->cfg.options;
 	o->cfg.options = options;

@@ -32,9 +32,10 @@ struct output_latency {
 
 /* All that it points to outlives the output. */
 struct output_config {
-	uint32_t options;    /* enum output_option */
-	const char *tracer;  /* "function" */
-	const char *release; /* of the kernel */
+	uint32_t options;	/* enum output_option */
+	uint32_t graph_options; /* enum output_graph_option, for entries of graphs of calls */
+	const char *tracer;	/* "function" */
+	const char *release;	/* of the kernel */
 	/* As latency-format names it: "server", "desktop", "preempt", "preempt_rt"; NULL when it is
 	 * not known. */
 	const char *preempt_model;
@@ -45,6 +46,8 @@ struct output_config {
 	bool ns;	     /* times are nanoseconds; otherwise bare counts */
 	uint64_t time_start; /* latency-format: times are printed since this one */
 	struct output_latency latency;
+	/* Where the functions are that interrupts enter; both 0: not known. */
+	uint64_t irqentry_start, irqentry_end;
 	uint64_t kretprobe; /* address that kretprobes make functions return to; 0: there is none */
 	struct comms *comms;
 
@@ -70,6 +73,7 @@ struct output_config {
 };
 
 struct symbol_cache;
+struct output_graph;
 
 /* One reading of a trace from its beginning. */
 struct output {
@@ -80,15 +84,22 @@ struct output {
 	bool overrun;		      /* events were lost before the beginning */
 	struct symbol_cache *symbols; /* NULL: there was no memory for it */
 	uint64_t symbols_version;
+	uint32_t options;	    /* cfg.options, with latency-format as it is now */
+	bool is_graph;		    /* the tracer is function_graph */
+	struct output_graph *graph; /* of that; NULL: there was no memory for it */
+	/* Of the event that is being printed. */
+	unsigned int cpu;
+	const struct ring_event *ret; /* the return of a leaf */
 };
 
 /* To be ended by output_exit(). */
 void output_init(struct output *o, const struct output_config *cfg, struct text *text);
 void output_exit(struct output *o);
 /*
- * Other options from now on. As in the kernel, latency-format stays what it was at the beginning.
+ * Other options from now on. As in the kernel, latency-format stays what it was at the beginning,
+ * but for graphs.
  */
-void output_set_options(struct output *o, uint32_t options);
+void output_set_options(struct output *o, uint32_t options, uint32_t graph_options);
 /* Look whether symbols have changed; to be called now and then. */
 void output_check_symbols(struct output *o);
 
@@ -105,5 +116,17 @@ void output_header(struct output *o, uint64_t entries, uint64_t written, bool em
  */
 void output_event(struct output *o, unsigned int cpu, const struct ring_event *ev,
 		  uint64_t next_ts);
+
+/*
+ * Whether ev is an entry into a function that calls none: then ret, the event behind it in the
+ * same ring, is its return, and both are printed as one, by output_leaf(). Unlike the kernel's, a
+ * leaf has lost nothing in between.
+ */
+bool output_is_leaf(const struct output *o, const struct ring_event *ev,
+		    const struct ring_event *ret);
+void output_leaf(struct output *o, unsigned int cpu, const struct ring_event *ev,
+		 const struct ring_event *ret, uint64_t next_ts);
+/* Whether output_is_leaf() may say so of ev, whatever is behind it. */
+bool output_may_be_leaf(const struct output *o, const struct ring_event *ev);
 
 #endif

@@ -66,9 +66,9 @@ void reader_close(struct reader *r)
 	free(r);
 }
 
-void reader_set_options(struct reader *r, uint32_t options)
+void reader_set_options(struct reader *r, uint32_t options, uint32_t graph_options)
 {
-	output_set_options(&r->out, options);
+	output_set_options(&r->out, options, graph_options);
 }
 
 /* Up to len bytes of what is printed already. */
@@ -85,6 +85,31 @@ static size_t give(struct reader *r, void *buf, size_t len)
 	if (r->taken == r->text.len)
 		r->taken = r->text.len = 0;
 	return n;
+}
+
+/*
+ * Print an event that has been taken out of the merge. It may be the entry into a leaf, whose
+ * return is taken too: another consumer can have that first, and leave us the one behind it.
+ */
+static void print_taken(struct reader *r, unsigned int cpu, struct ring_event *ev, uint64_t next_ts)
+{
+	struct output *o = &r->out;
+	struct ring_event ret;
+
+	if (!output_may_be_leaf(o, ev) || !merge_peek_cpu(r->merge, &ret, cpu) ||
+	    !output_is_leaf(o, ev, &ret)) {
+		output_event(o, cpu, ev, next_ts);
+		return;
+	}
+	ev->data = memcpy(r->data, ev->data, ev->len);
+	if (!merge_take(r->merge, &ret, cpu)) {
+		output_event(o, cpu, ev, next_ts);
+	} else if (output_is_leaf(o, ev, &ret)) {
+		output_leaf(o, cpu, ev, &ret, next_ts);
+	} else {
+		output_event(o, cpu, ev, next_ts);
+		output_event(o, cpu, &ret, ret.ts);
+	}
 }
 
 /* --- trace -------------------------------------------------------------------------------- */
@@ -121,7 +146,7 @@ static bool print_next(struct reader *r)
 	/* Who does not consume is not told how many (ring_buffer_iter_dropped). */
 	if (ev.lost)
 		ev.lost = RING_LOST_UNKNOWN;
-	output_event(&r->out, cpu, &ev, next_ts);
+	print_taken(r, cpu, &ev, next_ts);
 	return true;
 }
 
@@ -209,19 +234,59 @@ static bool print_and_consume(struct reader *r, size_t len)
 	return true;
 }
 
+/* The same for a line that is known only once it is consumed. */
+static bool consume_and_print(struct reader *r)
+{
+	struct ring_event ev;
+	unsigned int cpu;
+
+	if (!merge_next(r->merge, &ev, &cpu))
+		return false;
+	print_taken(r, cpu, &ev, ev.ts);
+	return true;
+}
+
+/* What was printed and did not fit comes first in the next read. */
+static void keep_rest(struct reader *r)
+{
+	r->text.len -= r->taken;
+	memmove(r->text.buf, r->text.buf + r->taken, r->text.len);
+	r->taken = 0;
+}
+
+/*
+ * Print what fits into len bytes: how much that is, more than len when it is one line. What is
+ * behind it in the text has to wait.
+ */
+static size_t fill_pipe(struct reader *r, size_t len)
+{
+	size_t fits = r->text.len;
+
+	while (fits < len) {
+		bool more = r->out.is_graph ? consume_and_print(r) : print_and_consume(r, len);
+
+		if (!more || (fits && r->text.len > len))
+			break;
+		fits = r->text.len;
+	}
+	return fits;
+}
+
 static ssize_t read_pipe(struct reader *r, char *buf, size_t len)
 {
-	size_t done = give(r, buf, len);
+	size_t fits;
 
-	if (done)
-		return (ssize_t)done;
+	if (r->taken) /* from a line that is longer than a read */
+		return (ssize_t)give(r, buf, len);
 	merge_extend(r->merge);
 	r->out.index = 1; /* counts from here on at each read, and from 1 (tracing_read_pipe) */
-	while (r->text.len < len && print_and_consume(r, len))
-		;
+	fits = fill_pipe(r, len);
 	if (r->text.failed)
 		return -ENOMEM;
-	return (ssize_t)give(r, buf, len);
+	len = give(r, buf, fits < len ? fits : len);
+	if (fits && fits == r->taken)
+		keep_rest(r);
+	return (ssize_t)len;
 }
 
 ssize_t reader_read(struct reader *r, void *buf, size_t len)

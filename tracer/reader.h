@@ -37,7 +37,8 @@ void reader_close(struct reader *r); /* NULL is allowed */
  * since.
  * trace_pipe: as many whole lines as fit; of a first one that does not, a part, and the rest in the
  * reads that follow, alone. 0: there is nothing now. Nothing is consumed without being returned,
- * but for the rest of such a line when the reader is closed.
+ * but for the rest of such a line when the reader is closed; of function_graph, which consumes a
+ * line to find out what it is, also a whole one.
  */
 ssize_t reader_read(struct reader *r, void *buf, size_t len);
 
@@ -45,6 +46,6 @@ ssize_t reader_read(struct reader *r, void *buf, size_t len);
 void reader_rewind(struct reader *r);
 
 /* As output_set_options(): for what is printed from now on. */
-void reader_set_options(struct reader *r, uint32_t options);
+void reader_set_options(struct reader *r, uint32_t options, uint32_t graph_options);
 
 #endif

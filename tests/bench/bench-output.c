@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bench-output.c - lines of text per second that one thread reads from full ring buffers of
- * function records, as from a trace file and from trace_pipe. Seconds are of CPU time.
+ * bench-output.c - lines of text per second that one thread reads from full ring buffers, as from
+ * a trace file and from trace_pipe: of function records, and of function_graph's leaves, which are
+ * two records each. Seconds are of CPU time.
  *
  * The functions are as a busy kernel's: 37,000 symbols are known, a few thousand of them occur,
  * some far more often than others.
@@ -62,7 +63,7 @@ static uint64_t pick(const struct bench *b, uint64_t *seed)
 	return b->addr[x * y / USED * (SYMBOLS / USED)];
 }
 
-static void fill(struct bench *b, unsigned int cpus)
+static void fill_calls(struct bench *b, unsigned int cpus)
 {
 	uint64_t seed = 1;
 
@@ -81,12 +82,57 @@ static void fill(struct bench *b, unsigned int cpus)
 	}
 }
 
+static void put(struct bench *b, unsigned int cpu, uint64_t ts, const void *data, size_t len)
+{
+	void *at = ring_reserve(b->ring[cpu], len, ts);
+
+	if (!at)
+		exit(1);
+	memcpy(at, data, len);
+	ring_commit(b->ring[cpu]);
+}
+
+static void fill_leaves(struct bench *b, unsigned int cpus)
+{
+	uint64_t seed = 1;
+
+	for (uint64_t i = 0; i < EVENTS; i++) {
+		struct trace_graph_entry e = {
+			.ent = {.type = TRACE_GRAPH_ENT, .pid = 100 + (int)(i / cpus >> 8) % 20},
+			.func = pick(b, &seed),
+			.depth = (int)(seed >> 33) % 12,
+		};
+		struct trace_graph_exit x = {
+			.ent = {.type = TRACE_GRAPH_RET, .pid = e.ent.pid},
+			.func = e.func,
+			.depth = e.depth,
+			.calltime = i * 500,
+			.rettime = i * 500 + (seed >> 40) % 20000,
+		};
+
+		put(b, i % cpus, i * 500, &e, sizeof(e));
+		put(b, i % cpus, i * 500, &x, sizeof(x));
+	}
+}
+
+/* What is read; room is for a line, shortest is the shortest line. */
+struct kind {
+	const char *tracer;
+	void (*fill)(struct bench *b, unsigned int cpus);
+	size_t room, shortest;
+};
+
+static const struct kind calls = {"function", fill_calls, 32, 60};
+static const struct kind leaves = {"function_graph", fill_leaves, 80, 30};
+
 /* Lines per second of one reading; all lines are there. */
-static double run(struct bench *b, bool consume, uint32_t options, size_t len)
+static double run(struct bench *b, const struct kind *kind, bool consume, uint32_t options,
+		  size_t len)
 {
 	const struct output_config cfg = {
 		.options = options,
-		.tracer = "function",
+		.graph_options = OUTPUT_GRAPH_DEFAULT,
+		.tracer = kind->tracer,
 		.release = "6.1.0",
 		.cpus = CPUS_MAX,
 		.ns = true,
@@ -108,20 +154,20 @@ static double run(struct bench *b, bool consume, uint32_t options, size_t len)
 	took = cpu_time() - start;
 	reader_close(r);
 	free(buf);
-	if (bytes < (size_t)EVENTS * 60)
+	if (bytes < EVENTS * kind->shortest)
 		exit(1);
 	return EVENTS / took;
 }
 
-static void rings_new(struct bench *b, unsigned int cpus)
+static void rings_new(struct bench *b, const struct kind *kind, unsigned int cpus)
 {
 	for (unsigned int i = 0; i < CPUS_MAX; i++) {
 		ring_free(b->ring[i]);
-		b->ring[i] = ring_new(i < cpus ? (size_t)EVENTS / cpus * 32 : 0);
+		b->ring[i] = ring_new(i < cpus ? EVENTS / cpus * kind->room : 0);
 		if (!b->ring[i])
 			exit(1);
 	}
-	fill(b, cpus);
+	kind->fill(b, cpus);
 }
 
 static int compare(const void *a, const void *b)
@@ -131,14 +177,14 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void measure(struct bench *b, const char *what, unsigned int cpus, bool consume,
-		    uint32_t options, size_t len)
+static void measure(struct bench *b, const struct kind *kind, const char *what, unsigned int cpus,
+		    bool consume, uint32_t options, size_t len)
 {
 	double rate[ROUNDS];
 
 	for (int i = 0; i < ROUNDS; i++) {
-		rings_new(b, cpus);
-		rate[i] = run(b, consume, options, len);
+		rings_new(b, kind, cpus);
+		rate[i] = run(b, kind, consume, options, len);
 	}
 	qsort(rate, ROUNDS, sizeof(rate[0]), compare);
 	printf("%-34s %u of %d CPUs %6.2f M lines/s (median of %d, %.2f to %.2f)\n", what, cpus,
@@ -159,14 +205,18 @@ int main(void)
 	}
 	for (int i = 0; i < 20; i++)
 		comms_note(b->comms, 100 + i, 100, "a-task-name\0\0\0\0");
-	measure(b, "trace", 1, false, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, "trace", 4, false, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, "trace, reads of 4 KB", 4, false, OUTPUT_DEFAULT, 4096);
-	measure(b, "trace with offsets and TGID", 4, false,
+	measure(b, &calls, "trace", 1, false, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, &calls, "trace", 4, false, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, &calls, "trace, reads of 4 KB", 4, false, OUTPUT_DEFAULT, 4096);
+	measure(b, &calls, "trace with offsets and TGID", 4, false,
 		OUTPUT_DEFAULT | OUTPUT_SYM_OFFSET | OUTPUT_RECORD_TGID, 1 << 17);
-	measure(b, "trace_pipe", 1, true, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, "trace_pipe", 4, true, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, "trace_pipe, reads of 4 KB", 4, true, OUTPUT_DEFAULT, 4096);
+	measure(b, &calls, "trace_pipe", 1, true, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, &calls, "trace_pipe", 4, true, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, &calls, "trace_pipe, reads of 4 KB", 4, true, OUTPUT_DEFAULT, 4096);
+	measure(b, &leaves, "leaves, trace", 1, false, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, &leaves, "leaves, trace", 4, false, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, &leaves, "leaves, trace_pipe", 4, true, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, &leaves, "leaves, trace_pipe, reads of 4 KB", 4, true, OUTPUT_DEFAULT, 4096);
 	for (int i = 0; i < CPUS_MAX; i++)
 		ring_free(b->ring[i]);
 	comms_free(b->comms);

@@ -87,6 +87,37 @@ static inline struct output_config world_config(struct world *w, uint32_t option
 	};
 }
 
+/* The context flags as they are printed: any character but '.' in its column says so. */
+static inline void world_flags(const char *c, struct trace_entry *ent)
+{
+	static const struct {
+		unsigned int column;
+		char c;
+		uint8_t flags;
+	} flags[] = {
+		{0, 'd', TRACE_FLAG_IRQS_OFF},
+		{0, 'b', TRACE_FLAG_BH_OFF},
+		{0, 'D', TRACE_FLAG_IRQS_OFF | TRACE_FLAG_BH_OFF},
+		{1, 'n', TRACE_FLAG_NEED_RESCHED},
+		{1, 'p', TRACE_FLAG_PREEMPT_RESCHED},
+		{1, 'N', TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED},
+		{2, 's', TRACE_FLAG_SOFTIRQ},
+		{2, 'h', TRACE_FLAG_HARDIRQ},
+		{2, 'H', TRACE_FLAG_SOFTIRQ | TRACE_FLAG_HARDIRQ},
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (c[flags[i].column] == flags[i].c)
+			ent->flags |= flags[i].flags;
+	}
+	for (int i = 0; i < 2; i++) {
+		char depth[] = {c[3 + i], '\0'};
+
+		if (depth[0] != '.')
+			ent->preempt_count |= (uint8_t)(strtoul(depth, NULL, 16) << i * 4);
+	}
+}
+
 /* As assert_string_equal(), but shows the first line that differs. */
 static inline void assert_text_equal(const char *got, const char *want)
 {

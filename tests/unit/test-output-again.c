@@ -116,37 +116,6 @@ static void parse_header(const char *text, struct parsed_header *h)
 		parse_latency_header(text, h);
 }
 
-/* The character at any place but '.' says so. */
-static void parse_flags(const char *c, struct trace_entry *ent)
-{
-	static const struct {
-		unsigned int column;
-		char c;
-		uint8_t flags;
-	} flags[] = {
-		{0, 'd', TRACE_FLAG_IRQS_OFF},
-		{0, 'b', TRACE_FLAG_BH_OFF},
-		{0, 'D', TRACE_FLAG_IRQS_OFF | TRACE_FLAG_BH_OFF},
-		{1, 'n', TRACE_FLAG_NEED_RESCHED},
-		{1, 'p', TRACE_FLAG_PREEMPT_RESCHED},
-		{1, 'N', TRACE_FLAG_NEED_RESCHED | TRACE_FLAG_PREEMPT_RESCHED},
-		{2, 's', TRACE_FLAG_SOFTIRQ},
-		{2, 'h', TRACE_FLAG_HARDIRQ},
-		{2, 'H', TRACE_FLAG_SOFTIRQ | TRACE_FLAG_HARDIRQ},
-	};
-
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		if (c[flags[i].column] == flags[i].c)
-			ent->flags |= flags[i].flags;
-	}
-	for (int i = 0; i < 2; i++) {
-		char depth[] = {c[3 + i], '\0'};
-
-		if (depth[0] != '.')
-			ent->preempt_count |= (uint8_t)(strtoul(depth, NULL, 16) << i * 4);
-	}
-}
-
 static const char *parse_task(struct world *w, const char *line, unsigned int width,
 			      struct trace_entry *ent)
 {
@@ -179,7 +148,7 @@ static const char *parse_context(struct world *w, const char *line, const struct
 	assert_int_equal(sscanf(at, "[%u] %n", &p->cpu, &used), 1);
 	at += used;
 	if (a->options & OUTPUT_IRQ_INFO) {
-		parse_flags(at, &p->ent);
+		world_flags(at, &p->ent);
 		at += 5;
 	}
 	assert_true(sscanf(at, " %lu.%lu", &secs, &usecs) >= 1);
@@ -194,7 +163,7 @@ static const char *parse_latency(struct world *w, const char *line, struct parse
 	int used = 0;
 
 	assert_int_equal(sscanf(at, "%1u%n", &p->cpu, &used), 1);
-	parse_flags(at + used, &p->ent);
+	world_flags(at + used, &p->ent);
 	assert_int_equal(sscanf(at + used + 5, "%" SCNu64 "us", &p->ts), 1);
 	p->ts *= 1000;
 	return strstr(at, ": ") + 2;

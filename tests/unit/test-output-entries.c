@@ -342,6 +342,13 @@ static void test_options(void **state)
 	add_options(&text, output_tracer_options("function"));
 	text_putc(&text, '\0');
 	assert_text_equal(text.buf, "nofunc_stack_trace\nnofunc-no-repeats\n");
+	text.len = 0;
+	add_options(&text, output_tracer_options("function_graph"));
+	text_putc(&text, '\0');
+	/* graph-time: as of kernels with the function profiler */
+	assert_text_equal(text.buf, "nofuncgraph-overrun\nfuncgraph-cpu\nfuncgraph-overhead\n"
+				    "nofuncgraph-proc\nfuncgraph-duration\nnofuncgraph-abstime\n"
+				    "funcgraph-irqs\nnofuncgraph-tail\nsleep-time\ngraph-time\n");
 	assert_int_equal(output_tracer_options("no such tracer")->nr, 0);
 
 	for (size_t i = 0; i < output_trace_options.nr; i++)
