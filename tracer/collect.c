@@ -22,20 +22,55 @@
 #define WAIT_NS	     1000000
 #define WAIT_IDLE_NS 5000000
 #define IDLE_PASSES  200
+#define WAIT_CALL_NS 20000 /* one call is mostly followed by others, and its vCPU waits */
+#define CALL_PASSES  50
+
+/* How often interrupts may wait for a stack trace: a call takes up to some milliseconds. */
+#define INTERRUPT_WAITS	    50
+#define INTERRUPT_PERIOD_MS 1000
 
 #define KERNEL_HALF UINT64_C(0xffffffff00000000)
+
+/* Calls that a vCPU has made in interrupts within a period. */
+struct interrupt_waits {
+	int64_t since_ms;
+	unsigned int nr;
+	bool over; /* it makes no more: CTL_NO_WAIT */
+};
 
 struct collector {
 	struct trace *t;
 	struct window *w;
 	struct staging staging[MACHINE_MAX_VCPUS]; /* of each: t->vcpu_lock */
 	uint64_t lost[MACHINE_MAX_VCPUS];	   /* as seen last */
+	struct interrupt_waits interrupts[MACHINE_MAX_VCPUS];
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	bool stop; /* lock */
 };
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* --- control blocks ------------------------------------------------------------------------- */
+
+static uint64_t ctl_at(unsigned int vcpu, unsigned int member)
+{
+	return WINDOW_CTL + vcpu * CTL_SIZE + member;
+}
+
+static void ctl_put(struct collector *c, unsigned int vcpu, unsigned int member, uint32_t value)
+{
+	if (window_write(c->w, ctl_at(vcpu, member), &value, sizeof(value)))
+		trace_fail(c->t, -EFAULT);
+}
 
 /* --- records -------------------------------------------------------------------------------- */
 
@@ -55,20 +90,39 @@ static uint8_t entry_flags(uint32_t state)
 	       (state & STATE_NEED_RESCHED ? TRACE_FLAG_NEED_RESCHED : 0);
 }
 
+static void entry_init(struct trace_entry *ent, const struct payload_record *r)
+{
+	ent->type = TRACE_FN;
+	ent->flags = entry_flags(r->state);
+	ent->preempt_count = preempt_nibble(r->state & PREEMPT_MASK) |
+			     (uint8_t)(preempt_nibble(r->task >> RECORD_MIGRATE_SHIFT) << 4);
+	ent->pid = (int32_t)(r->task & RECORD_PID_MASK);
+}
+
 static void collect_function(struct ring *ring, const struct payload_record *r, uint64_t ts)
 {
 	struct trace_function_entry *e = ring_reserve(ring, sizeof(*e), ts);
 
 	if (!e)
 		return;
-	e->ent.type = TRACE_FN;
-	e->ent.flags = entry_flags(r->state);
-	e->ent.preempt_count = preempt_nibble(r->state & PREEMPT_MASK) |
-			       (uint8_t)(preempt_nibble(r->task >> RECORD_MIGRATE_SHIFT) << 4);
-	e->ent.pid = (int32_t)(r->task & RECORD_PID_MASK);
+	entry_init(&e->ent, r);
 	e->ip = KERNEL_HALF | r->ip;
 	e->parent_ip = KERNEL_HALF | r->parent;
 	ring_commit(ring);
+}
+
+/* With func-no-repeats: true when that is all there is to say of this call. */
+static bool collect_repeat(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+			   uint64_t ts)
+{
+	uint64_t ip = KERNEL_HALF | r->ip, parent_ip = KERNEL_HALF | r->parent;
+	struct trace_entry ent;
+
+	if (repeats_count(&i->repeats[vcpu], ip, parent_ip, ts))
+		return true;
+	entry_init(&ent, r);
+	repeats_end(&i->repeats[vcpu], i->ring[vcpu], &ent, ip, parent_ip, ts);
+	return false;
 }
 
 /* Task names first: a record may be printed as soon as it is in the ring. Gives the last call. */
@@ -113,9 +167,11 @@ static bool record_taken(const struct instance *i, const struct payload_record *
 static void instance_collect(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 			     size_t n, uint64_t tsc, uint64_t left)
 {
+	bool no_repeats = instance_function_option(i, OUTPUT_FUNC_NO_REPEATS);
 	bool every = takes_every_call(i);
 	struct clock_reading now;
 	struct trace *t = i->t;
+	uint64_t ts;
 
 	if (!i->on || !i->tracer->functions || !(i->cpumask >> vcpu & 1) || !left)
 		return;
@@ -124,7 +180,9 @@ static void instance_collect(struct instance *i, unsigned int vcpu, const struct
 	for (size_t k = 0; k < n && left; k++) {
 		if (record_type(&r[k]) != PAYLOAD_FUNCTION || (!every && !record_taken(i, &r[k])))
 			continue;
-		collect_function(i->ring[vcpu], &r[k], i->clock->read(t, &now, r[k].tsc));
+		ts = i->clock->read(t, &now, r[k].tsc);
+		if (!no_repeats || !collect_repeat(i, vcpu, &r[k], ts))
+			collect_function(i->ring[vcpu], &r[k], ts);
 		left--;
 	}
 }
@@ -166,14 +224,12 @@ static void collect_batch(struct trace *t, unsigned int vcpu, const struct paylo
 /* What was lost may have told a task's name: have the payload tell it once more. */
 static void ask_for_comm(struct collector *c, unsigned int vcpu)
 {
-	static const uint32_t none = UINT32_MAX;
 	uint64_t lost = c->staging[vcpu].lost + c->staging[vcpu].dropped;
 
 	if (lost == c->lost[vcpu])
 		return;
 	c->lost[vcpu] = lost;
-	if (window_write(c->w, WINDOW_CTL + vcpu * CTL_SIZE + CTL_LAST_PID, &none, sizeof(none)))
-		trace_fail(c->t, -EFAULT);
+	ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
 }
 
 /* How many records there were. */
@@ -203,11 +259,6 @@ void collector_drain(struct collector *c, unsigned int vcpu)
 
 /* --- calls ---------------------------------------------------------------------------------- */
 
-static uint64_t ctl_at(unsigned int vcpu, unsigned int member)
-{
-	return WINDOW_CTL + vcpu * CTL_SIZE + member;
-}
-
 static bool call_made(struct collector *c, unsigned int vcpu)
 {
 	uint32_t state = PAYLOAD_CALL_NONE;
@@ -225,26 +276,98 @@ static bool call_is_possible(const struct trace *t, uint64_t probe)
 	return probe < t->probes.nr && !(t->probes.v[probe].flags & PROBE_FL_ONCE);
 }
 
-/* What the guest has put into its control block is a hit, as if it had exited. */
-static void call_hit(struct collector *c, unsigned int vcpu, const uint8_t *ctl)
+struct call {
+	struct machine_hit hit;
+	struct machine_regs regs;
+	uint32_t preempt_count;
+};
+
+/* What the guest has put into its control block is a hit, as if it had exited. False: it is none.
+ */
+static bool call_look(struct collector *c, unsigned int vcpu, struct call *call)
 {
 	struct trace *t = c->t;
-	struct machine_regs regs = {0};
-	struct machine_hit hit = {.vcpu = vcpu, .regs = &regs};
+	uint8_t ctl[CTL_SIZE];
 	uint32_t ip;
 
+	memset(call, 0, sizeof(*call));
+	if (!call_made(c, vcpu) || window_read(c->w, ctl_at(vcpu, 0), ctl, sizeof(ctl)))
+		return false;
 	memcpy(&ip, ctl + CTL_CALL_IP, sizeof(ip));
-	memcpy(&hit.tsc, ctl + CTL_CALL_TSC, sizeof(hit.tsc));
-	memcpy(&regs.rsp, ctl + CTL_CALL_SP, sizeof(regs.rsp));
-	memcpy(&regs.rdi, ctl + CTL_CALL_DI, sizeof(regs.rdi));
-	memcpy(&regs.rflags, ctl + CTL_CALL_FL, sizeof(regs.rflags));
-	hit.va = KERNEL_HALF | ip;
-	hit.cookie = probe_at_site(t, hit.va - t->guest.slide);
-	if (!call_is_possible(t, hit.cookie))
+	memcpy(&call->hit.tsc, ctl + CTL_CALL_TSC, sizeof(call->hit.tsc));
+	memcpy(&call->regs.rsp, ctl + CTL_CALL_SP, sizeof(call->regs.rsp));
+	memcpy(&call->regs.rbp, ctl + CTL_CALL_BP, sizeof(call->regs.rbp));
+	memcpy(&call->regs.rdi, ctl + CTL_CALL_DI, sizeof(call->regs.rdi));
+	memcpy(&call->regs.rflags, ctl + CTL_CALL_FL, sizeof(call->regs.rflags));
+	memcpy(&call->preempt_count, ctl + CTL_CALL_PC, sizeof(call->preempt_count));
+	call->preempt_count--;
+	call->hit.vcpu = vcpu;
+	call->hit.regs = &call->regs;
+	call->hit.va = KERNEL_HALF | ip;
+	call->hit.cookie = probe_at_site(t, call->hit.va - t->guest.slide);
+	return true;
+}
+
+static void call_hit(struct collector *c, const struct call *call)
+{
+	struct guest_call *made = &c->t->guest.call[call->hit.vcpu];
+
+	if (!call_is_possible(c->t, call->hit.cookie))
 		return;
-	t->guest.raised[vcpu] = 1;
-	trace_trap(t, &hit);
-	t->guest.raised[vcpu] = 0;
+	*made = (struct guest_call){.made = true, .preempt_count = call->preempt_count};
+	trace_trap(c->t, &call->hit);
+	made->made = false;
+}
+
+/*
+ * A vCPU that waits in every function of its timer interrupt is back in that by the time that it
+ * has left it, for good.
+ */
+static void interrupt_waits(struct collector *c, unsigned int vcpu, int64_t now)
+{
+	struct interrupt_waits *w = &c->interrupts[vcpu];
+
+	if (now - w->since_ms >= INTERRUPT_PERIOD_MS)
+		*w = (struct interrupt_waits){.since_ms = now};
+	if (++w->nr < INTERRUPT_WAITS)
+		return;
+	w->over = true;
+	ctl_put(c, vcpu, CTL_NO_WAIT, 1);
+}
+
+static void interrupts_may_wait(struct collector *c, unsigned int vcpu)
+{
+	struct interrupt_waits *w = &c->interrupts[vcpu];
+
+	if (!w->over || now_ms() - w->since_ms < INTERRUPT_PERIOD_MS)
+		return;
+	w->over = false;
+	ctl_put(c, vcpu, CTL_NO_WAIT, 0);
+}
+
+/*
+ * For a stack no other vCPU has to stand, and this one does: it waits for us as long again once it
+ * is told that its call is TAKEN. (It may have lost its patience just now: then what it leaves
+ * behind is overwritten by DONE.) False: it is a call of another kind, or none.
+ */
+static bool call_serve_stack(struct collector *c, unsigned int vcpu)
+{
+	struct trace *t = c->t;
+	struct call call;
+	bool stack = false;
+
+	pthread_mutex_lock(&t->change);
+	if (call_look(c, vcpu, &call) && call.hit.cookie < t->probes.nr)
+		stack = t->probes.v[call.hit.cookie].guards == GUARD_STACK;
+	if (stack) {
+		ctl_put(c, vcpu, CTL_CALL, PAYLOAD_CALL_TAKEN);
+		call_hit(c, &call);
+		if (call.preempt_count & INTERRUPT_COUNT_MASK)
+			interrupt_waits(c, vcpu, now_ms());
+		ctl_put(c, vcpu, CTL_CALL, PAYLOAD_CALL_DONE);
+	}
+	pthread_mutex_unlock(&t->change);
+	return stack;
 }
 
 /*
@@ -253,15 +376,15 @@ static void call_hit(struct collector *c, unsigned int vcpu, const uint8_t *ctl)
  */
 static void call_serve(struct collector *c, unsigned int vcpu)
 {
-	static const uint32_t done = PAYLOAD_CALL_DONE;
-	uint8_t ctl[CTL_SIZE];
+	struct call call;
 
+	if (call_serve_stack(c, vcpu))
+		return;
 	machine_pause(c->t->m);
 	pthread_mutex_lock(&c->t->change); /* instances stay as long as a command of theirs runs */
-	if (call_made(c, vcpu) && !window_read(c->w, ctl_at(vcpu, 0), ctl, sizeof(ctl))) {
-		call_hit(c, vcpu, ctl);
-		if (window_write(c->w, ctl_at(vcpu, CTL_CALL), &done, sizeof(done)))
-			trace_fail(c->t, -EFAULT);
+	if (call_look(c, vcpu, &call)) {
+		call_hit(c, &call);
+		ctl_put(c, vcpu, CTL_CALL, PAYLOAD_CALL_DONE);
 	}
 	pthread_mutex_unlock(&c->t->change);
 	machine_resume(c->t->m);
@@ -269,7 +392,7 @@ static void call_serve(struct collector *c, unsigned int vcpu)
 
 /* --- the thread ----------------------------------------------------------------------------- */
 
-enum pass { PASS_NOTHING, PASS_SOME, PASS_MUCH };
+enum pass { PASS_NOTHING, PASS_SOME, PASS_MUCH, PASS_CALL };
 
 static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 {
@@ -279,11 +402,14 @@ static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
 	taken = drain(c, vcpu);
 	pthread_mutex_unlock(&c->t->vcpu_lock[vcpu]);
+	interrupts_may_wait(c, vcpu);
 	if (call)
 		call_serve(c, vcpu);
+	if (call)
+		return PASS_CALL;
 	if (taken > c->staging[vcpu].length / MUCH)
 		return PASS_MUCH;
-	return taken || call ? PASS_SOME : PASS_NOTHING;
+	return taken ? PASS_SOME : PASS_NOTHING;
 }
 
 static enum pass collector_pass(struct collector *c)
@@ -320,18 +446,26 @@ static bool collector_wait(struct collector *c, long ns)
 	return !stop;
 }
 
+static long time_to_wait(enum pass pass, unsigned int idle, unsigned int since_call)
+{
+	if (pass == PASS_MUCH)
+		return 0;
+	if (since_call < CALL_PASSES)
+		return WAIT_CALL_NS;
+	return idle > IDLE_PASSES ? WAIT_IDLE_NS : WAIT_NS;
+}
+
 static void *collector_thread(void *arg)
 {
+	unsigned int idle = 0, since_call = CALL_PASSES;
 	struct collector *c = arg;
-	unsigned int idle = 0;
 	enum pass pass;
 
 	do {
 		pass = collector_pass(c);
 		idle = pass == PASS_NOTHING ? idle + 1 : 0;
-	} while (collector_wait(c, pass == PASS_MUCH	? 0
-				   : idle > IDLE_PASSES ? WAIT_IDLE_NS
-							: WAIT_NS));
+		since_call = pass == PASS_CALL ? 0 : since_call + (since_call < CALL_PASSES);
+	} while (collector_wait(c, time_to_wait(pass, idle, since_call)));
 	return NULL;
 }
 

@@ -10,7 +10,7 @@
 
 static const struct guard_row {
 	const char *function;
-	uint8_t guard;
+	uint16_t guard;
 } guard_rows[] = {
 	/* start_kernel() calls it once; it compares each site with what the build put there. */
 	{"ftrace_init", GUARD_FTRACE_INIT},
@@ -34,7 +34,7 @@ static uint64_t function_site(const struct guestsym *gs, uint64_t func)
 	return 0;
 }
 
-static int guard_add(struct trace *t, const struct guestsym_symbol *func, uint8_t guard)
+static int guard_add(struct trace *t, const struct guestsym_symbol *func, uint16_t guard)
 {
 	uint64_t site = function_site(t->gs, func->addr);
 	struct probe *p = probe_set_at(&t->probes, site ? site : func->addr);
@@ -85,7 +85,7 @@ void guards_booted(struct trace *t)
 	for (size_t i = 0; i < t->probes.nr; i++) {
 		struct probe *p = &t->probes.v[i];
 
-		p->guards &= (uint8_t) ~(GUARD_FTRACE_INIT | GUARD_FREE_INIT);
+		p->guards &= (uint16_t) ~(GUARD_FTRACE_INIT | GUARD_FREE_INIT);
 		if (!p->guards && !(p->flags & PROBE_FL_FUNCTION))
 			p->flags |= PROBE_FL_GONE;
 	}
@@ -141,7 +141,7 @@ static int module_loaded(struct trace *t)
 	return ret ? ret : selection_update(t);
 }
 
-static int guards_do(struct trace *t, uint8_t guards, const struct machine_hit *hit)
+static int guards_do(struct trace *t, uint16_t guards, const struct machine_hit *hit)
 {
 	int ret = 0;
 
@@ -159,10 +159,12 @@ static int guards_do(struct trace *t, uint8_t guards, const struct machine_hit *
 		ret = modules_going(t, hit->regs->rdi);
 	if (guards & GUARD_TEXT_LOCK)
 		ret = text_lock_taken(t, hit);
+	if (guards & GUARD_FOLLOWS)
+		follow_hit(t, guards, hit);
 	return ret;
 }
 
-static void guards_run(struct trace *t, uint8_t guards, const struct machine_hit *hit)
+static void guards_run(struct trace *t, uint16_t guards, const struct machine_hit *hit)
 {
 	int ret;
 

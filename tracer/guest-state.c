@@ -90,7 +90,8 @@ void guest_get_state(struct guest_kernel *g, unsigned int vcpu, const struct mac
 	if (!(regs->rflags & RFLAGS_IF))
 		st->flags |= TRACE_FLAG_IRQS_OFF;
 	if (guest_cpu(g, vcpu)->preempt_count.found) {
-		uint32_t count = guest_preempt_count(g, vcpu) - g->raised[vcpu];
+		uint32_t count = g->call[vcpu].made ? g->call[vcpu].preempt_count
+						    : guest_preempt_count(g, vcpu);
 
 		st->flags |= preempt_flags(count);
 		st->preempt_count = preempt_nibble(count & PREEMPT_MASK);

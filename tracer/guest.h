@@ -61,8 +61,14 @@ struct guest_kernel {
 	uint64_t pgtable_root;		     /* address of init_top_pgt */
 	uint64_t l5_enabled;		     /* address of __pgtable_l5_enabled, or GUEST_NONE */
 	struct guest_cpu cpu[MACHINE_MAX_VCPUS];
-	/* What the payload has added to a vCPU's preempt_count while that waits for us. */
-	uint32_t raised[MACHINE_MAX_VCPUS];
+	/*
+	 * Of a vCPU that waits for us in the payload, which interrupts may come into meanwhile: its
+	 * preempt_count at the site.
+	 */
+	struct guest_call {
+		bool made;
+		uint32_t preempt_count;
+	} call[MACHINE_MAX_VCPUS];
 };
 
 struct guest_state {

@@ -39,6 +39,17 @@ void trace_change_end(struct trace *t)
 
 /* --- making and removing --------------------------------------------------------------------- */
 
+/* What the instance asks for has changed. */
+static int instance_repatch(struct instance *i)
+{
+	int ret;
+
+	trace_change_begin(i->t);
+	ret = selection_patch(i->t);
+	trace_change_end(i->t);
+	return ret;
+}
+
 static bool owner_is_on(void *arg)
 {
 	return instance_is_on(arg);
@@ -60,11 +71,15 @@ static void owner_snapshot(void *arg, const struct func_hit *hit)
 	instance_snapshot(arg, ALL_VCPUS);
 }
 
+/* Tasks are followed while there is a list of some. */
 static void owner_pids_changed(void *arg)
 {
-	const struct instance *i = arg;
+	struct instance *i = arg;
 
-	instances_tell_payload(i->t);
+	if (i->options & OUTPUT_FUNCTION_FORK)
+		instance_repatch(i);
+	else
+		instances_tell_payload(i->t);
 }
 
 static void instance_free(struct instance *i)
@@ -394,6 +409,10 @@ uint32_t instance_options(struct instance *i)
 
 int instance_set_option(struct instance *i, uint32_t flag, bool on)
 {
+	if (on && flag & OUTPUT_FUNCTION_FORK && !i->t->follow.known) {
+		trace_note(i->t, "function-fork: this kernel does not tell when tasks come and go");
+		return -EOPNOTSUPP;
+	}
 	if (on)
 		atomic_fetch_or(&i->options, flag);
 	else
@@ -401,7 +420,7 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 	if (flag & OUTPUT_OVERWRITE)
 		for (unsigned int v = 0; v < i->t->vcpus; v++)
 			ring_set_overwrite(__atomic_load_n(&i->ring[v], __ATOMIC_RELAXED), on);
-	return 0;
+	return flag & OUTPUT_FUNCTION_FORK ? instance_repatch(i) : 0;
 }
 
 /* NULL: that tracer has none. */
@@ -424,14 +443,17 @@ uint32_t instance_tracer_options(struct instance *i, const char *tracer)
 int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t flag, bool on)
 {
 	_Atomic uint32_t *options = tracer_options_of(i, tracer);
+	bool stacks = options == &i->function_options && flag & OUTPUT_FUNC_STACK_TRACE;
 
 	if (!options || (options == &i->nop_options && flag & OUTPUT_NOP_REFUSE))
 		return -EINVAL;
+	if (on && stacks && i->t->m)
+		trace_use_stacks(i->t);
 	if (on)
 		atomic_fetch_or(options, flag);
 	else
 		atomic_fetch_and(options, ~flag);
-	return 0;
+	return stacks ? instance_repatch(i) : 0;
 }
 
 struct func_filter *instance_functions(struct instance *i)

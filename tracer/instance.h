@@ -14,6 +14,7 @@
 #include "tracer/internal.h"
 #include "tracer/output-options.h"
 #include "tracer/pid-filter.h"
+#include "tracer/repeats.h"
 
 #define INSTANCE_NAME_MAX 64
 
@@ -35,6 +36,7 @@ struct instance {
 	uint8_t *takes;	   /* a bit for each probe, by its index: the filters select it */
 	uint8_t *commands; /* likewise: there is a command for it */
 	size_t room;	   /* probes that have bits */
+	struct repeats repeats[MACHINE_MAX_VCPUS];
 
 	_Atomic uint32_t options, function_options, graph_options, nop_options;
 	_Atomic uint64_t max_latency; /* ns */
@@ -44,6 +46,12 @@ struct instance {
 	struct pid_filter pids;
 	struct error_log *errors;
 };
+
+/* An option of the function tracer, while that is the tracer. */
+static inline bool instance_function_option(const struct instance *i, uint32_t flag)
+{
+	return i->tracer == &function_tracer_ops && i->function_options & flag;
+}
 
 /* The top level of a trace, with what its configuration asks for. 0, or one line in err. */
 int instance_init_top(struct trace *t, char *err, size_t errlen);
@@ -82,6 +90,14 @@ void selection_free(struct trace *t);
 
 /* What the payload itself may leave out (CTL_FLAGS) follows from all instances. */
 void instances_tell_payload(struct trace *t);
+
+/*
+ * Have the tables for stack traces ready, which take a while to read and most traces never need.
+ * Whoever calls holds no vCPU's lock.
+ */
+void trace_use_stacks(struct trace *t);
+/* The vCPU stands at the hit, or waits there; its lock is held. */
+void instance_record_stack(struct instance *i, const struct machine_hit *hit);
 
 /* func_owner.stacktrace and .dump */
 void instance_stacktrace(void *arg, const struct func_hit *hit);

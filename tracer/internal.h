@@ -11,6 +11,7 @@
 
 #include "tracer/borrow.h"
 #include "tracer/comms.h"
+#include "tracer/follow.h"
 #include "tracer/guest.h"
 #include "tracer/ring.h"
 #include "tracer/site.h"
@@ -42,13 +43,22 @@ enum {
 	GUARD_MODULE_FREE = 1 << 5, /* a module is about to be freed */
 	GUARD_TEXT_LOCK = 1 << 6,   /* the kernel is about to patch its own text: text-lock.c */
 	GUARD_COMMAND = 1 << 7,	    /* a filter command stands for it */
+	GUARD_STACK = 1 << 8,	    /* the stack of each call is recorded with it */
+	GUARD_TASK_NEW = 1 << 9,    /* a task is about to run for the first time: follow.c */
+	GUARD_TASK_GONE = 1 << 10,  /* one has run for the last time, or its parent knows that */
+};
+
+/* What selection.c sets and takes back; what a hit of these asks for is done by instances. */
+enum {
+	GUARD_RECORDS = GUARD_COMMAND | GUARD_STACK,
+	GUARD_FOLLOWS = GUARD_TASK_NEW | GUARD_TASK_GONE,
 };
 
 struct probe {
 	uint64_t va; /* link address */
 	const char *name;
 	uint16_t flags;
-	uint8_t guards;
+	uint16_t guards;
 };
 
 /* Grows at its end only. The cookie of a probe's trap is its index. */
@@ -93,6 +103,7 @@ bool glob_list_match(const char *const *globs, size_t nr, const char *name);
 /* --- tracers ------------------------------------------------------------------------------ */
 
 struct instance;
+struct trace_entry;
 
 struct tracer_ops {
 	const char *name, *desc;
@@ -174,8 +185,9 @@ struct trace {
 	bool placed;		    /* change: probes are in the guest as soon as they are wanted */
 	bool detached;		    /* change: nothing is to be patched any more */
 	struct text_lock text_lock; /* change */
-	struct borrow *borrow;	    /* of an attached guest that runs */
-	struct trampoline *tramp;   /* while it is open */
+	struct follow follow;
+	struct borrow *borrow;		    /* of an attached guest that runs */
+	struct trampoline *tramp;	    /* while it is open */
 	struct trampoline_counts collected; /* by one that has been closed */
 	/* The guest's TSC when it was seen last, and the host's CLOCK_MONOTONIC then. */
 	_Atomic uint64_t seen_tsc, seen_ns;
@@ -243,6 +255,12 @@ int text_lock_taken(struct trace *t, const struct machine_hit *hit);
  */
 int text_lock_poll(struct trace *t);
 
+/*
+ * What an entry of type says about the task and its state, and the time of the hit by the
+ * instance's clock. False: recording is over, or the instance does not want this task.
+ */
+bool trace_describe(struct instance *i, const struct machine_hit *hit, uint16_t type,
+		    struct trace_entry *ent, uint64_t *ts);
 /*
  * Room for a record of type and len bytes, starting with a struct trace_entry that is filled in
  * from the guest's state; NULL when recording is over, or the instance does not want this task.

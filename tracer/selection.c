@@ -172,18 +172,30 @@ static bool any_commands(const struct trace *t, uint32_t probe)
 	return false;
 }
 
+static bool any_stacks(const struct trace *t, uint32_t probe)
+{
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (instance_function_option(i, OUTPUT_FUNC_STACK_TRACE) &&
+		    instance_bit(i->takes, i->room, probe))
+			return true;
+	return false;
+}
+
 /* True: what is in the guest for it is not what should be. */
 static bool probe_update(struct trace *t, uint32_t probe)
 {
 	struct probe *p = &t->probes.v[probe];
 	uint16_t flags = p->flags & (uint16_t)~PROBE_FL_RECORD;
-	uint8_t guards = p->guards & (uint8_t)~GUARD_COMMAND;
+	uint16_t guards = p->guards & (uint16_t) ~(GUARD_RECORDS | GUARD_FOLLOWS);
 	bool same;
 
 	if (any_takes(t, probe))
 		flags |= PROBE_FL_RECORD;
 	if (any_commands(t, probe))
 		guards |= GUARD_COMMAND;
+	if (any_stacks(t, probe))
+		guards |= GUARD_STACK;
+	guards |= follow_guards(&t->follow, probe);
 	/* A guard's probe records by the way, but for those that the payload itself serves. */
 	same = p->guards == guards && (p->flags == flags || (guards && guards != GUARD_TEXT_LOCK));
 	p->flags = flags;
@@ -204,6 +216,7 @@ static void instances_settle(struct trace *t)
 
 static void probes_update(struct trace *t)
 {
+	follow_update(t);
 	instance_writers_stop(t);
 	for (unsigned int i = 0; i < t->vcpus; i++)
 		trampoline_drain(t, i); /* by the old selection */

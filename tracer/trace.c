@@ -92,6 +92,8 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 		ret = trace_alloc(t, err, errlen);
 	if (!ret)
 		ret = guards_init(t, cfg->until, err, errlen);
+	if (!ret)
+		follow_learn(&t->follow, &t->probes, cfg->gs);
 	/* Which modules a running guest has is not known yet. */
 	if (!ret && !cfg->running) {
 		trace_change_begin(t);
@@ -197,7 +199,7 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 		if (p->guards & GUARD_COMMAND)
 			trap_commands(t, hit);
 	}
-	if (!p || p->guards & (uint8_t)~GUARD_COMMAND)
+	if (!p || p->guards & ~GUARD_RECORDS)
 		guards_hit(t, p, hit);
 }
 
@@ -223,30 +225,43 @@ uint64_t trace_admit(struct trace *t, uint64_t n)
 	return n < left ? n : left;
 }
 
-void *trace_reserve(struct instance *i, const struct machine_hit *hit, uint16_t type, size_t len)
+bool trace_describe(struct instance *i, const struct machine_hit *hit, uint16_t type,
+		    struct trace_entry *ent, uint64_t *ts)
 {
 	struct clock_reading now;
 	struct trace *t = i->t;
 	struct guest_state st;
-	struct trace_entry *e;
 
 	guest_get_state(&t->guest, hit->vcpu, hit->regs, &st);
 	if (!pid_filter_traces(&i->pids, st.pid))
-		return NULL;
+		return false;
 	/* Only the top level counts what --max-events asks for. */
 	if (i == t->instances ? !trace_admit(t, 1) : atomic_load(&t->done))
-		return NULL;
+		return false;
 	if (i->clock->begin)
 		i->clock->begin(t, hit->vcpu, hit->tsc, &now);
-	e = ring_reserve(i->ring[hit->vcpu], len, i->clock->read(t, &now, hit->tsc));
-	if (!e)
-		return NULL;
-	e->type = type;
-	e->flags = st.flags;
-	e->preempt_count = st.preempt_count;
-	e->pid = st.pid;
+	*ts = i->clock->read(t, &now, hit->tsc);
+	*ent = (struct trace_entry){
+		.type = type,
+		.flags = st.flags,
+		.preempt_count = st.preempt_count,
+		.pid = st.pid,
+	};
 	if (i->options & OUTPUT_RECORD_CMD)
 		comms_note(t->comms, st.pid, st.tgid, st.comm);
+	return true;
+}
+
+void *trace_reserve(struct instance *i, const struct machine_hit *hit, uint16_t type, size_t len)
+{
+	struct trace_entry ent, *e;
+	uint64_t ts;
+
+	if (!trace_describe(i, hit, type, &ent, &ts))
+		return NULL;
+	e = ring_reserve(i->ring[hit->vcpu], len, ts);
+	if (e)
+		*e = ent;
 	return e;
 }
 

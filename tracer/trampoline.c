@@ -201,6 +201,23 @@ void trampoline_control(struct trace *t, uint64_t vcpus, const char *pids)
 		trace_fail(t, ret);
 }
 
+void trampoline_set_pid(struct trace *t, int32_t pid, bool listed)
+{
+	struct trampoline *tr = t->tramp;
+	uint64_t at = WINDOW_PIDS + (uint64_t)pid / 8;
+	uint8_t bits, bit = (uint8_t)(1 << (pid & 7));
+	int ret;
+
+	if (!tr || pid < 0 || pid > RECORD_PID_MASK)
+		return;
+	ret = window_read(&tr->window, at, &bits, sizeof(bits));
+	bits = listed ? bits | bit : bits & (uint8_t)~bit;
+	if (!ret)
+		ret = window_write(&tr->window, at, &bits, sizeof(bits));
+	if (ret)
+		trace_fail(t, ret);
+}
+
 /* --- a try ----------------------------------------------------------------------------------- */
 
 /* Called with a NULL page it returns at once (mm/page_alloc.c). */
@@ -390,6 +407,8 @@ static uint64_t probe_target(const struct trace *t, const struct probe *p)
 
 	if (p->guards == GUARD_TEXT_LOCK)
 		entry = p->flags & PROBE_FL_RECORD ? tr->text.lock_record : tr->text.lock;
+	else if (p->guards == GUARD_STACK)
+		entry = tr->text.stack;
 	else if (p->guards)
 		entry = tr->text.call;
 	return tr->window.header.va + WINDOW_TEXT + entry;

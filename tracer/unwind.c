@@ -320,10 +320,12 @@ unsigned int unwind_stack(const struct unwind *u, struct guest_kernel *g,
 }
 
 unsigned int unwind_entry(const struct unwind *u, struct guest_kernel *g, uint64_t ip, uint64_t sp,
-			  uint64_t *ips, uint64_t *sps, unsigned int max)
+			  uint64_t bp, uint64_t *ips, uint64_t *sps, unsigned int max)
 {
 	struct walk w;
 
 	walk_init(&w, u, g, ip, sp);
+	w.base[BP] = bp;
+	w.known = KNOWN(BP);
 	return walk(&w, ips, sps, max);
 }

@@ -54,11 +54,10 @@ unsigned int unwind_stack(const struct unwind *u, struct guest_kernel *g,
 			  unsigned int max);
 
 /*
- * The same at a function's entry, of which only ip and sp are known: sp is where the address lies
- * that it returns to. The task must still stand there. The trace ends early at a frame that is
- * found by an %rbp which no function further in has saved: some in a thousand.
+ * The same at a function's entry, of which only ip, sp and %rbp are known: sp is where the address
+ * lies that it returns to. The task must still stand there.
  */
 unsigned int unwind_entry(const struct unwind *u, struct guest_kernel *g, uint64_t ip, uint64_t sp,
-			  uint64_t *ips, uint64_t *sps, unsigned int max);
+			  uint64_t bp, uint64_t *ips, uint64_t *sps, unsigned int max);
 
 #endif

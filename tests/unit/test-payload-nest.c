@@ -14,6 +14,7 @@
 enum { FLAG_TRAP = 1 << 8, FLAG_IF = 1 << 9, FLAG_DF = 1 << 10 };
 
 #define DI UINT64_C(0x1122334455667788)
+#define BP 7
 
 /* What happens between two instructions of the payload, at this offset in its code. */
 typedef void step_fn(struct payload_guest *g, uint32_t off);
@@ -201,6 +202,8 @@ static void expect_call(struct payload_guest *g)
 	expect(*ctl64(g, CTL_CALL_DI) == DI);
 	expect(__rdtsc() >= *ctl64(g, CTL_CALL_TSC));
 	expect((*ctl64(g, CTL_CALL_FL) & (FLAG_IF | FLAG_DF)) == FLAG_IF);
+	expect(*ctl64(g, CTL_CALL_BP) == BP);
+	expect(*ctl32(g, CTL_CALL_PC) == g->percpu.preempt_count);
 }
 
 static void answer(struct payload_guest *g, uint32_t off)
@@ -352,6 +355,54 @@ static void test_lock(void **state)
 	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH + 1);
 }
 
+static bool calls_for_stack(struct payload_guest *g)
+{
+	struct guest_regs regs = {.rflags = 0};
+
+	*ctl64(g, CTL_CALL_TSC) = 0;
+	payload_guest_call(g, g->text.stack, &regs); /* nobody answers */
+	return *ctl64(g, CTL_CALL_TSC);
+}
+
+static void test_stack(void **state)
+{
+	struct payload_guest *g = *state;
+	uint64_t head = *ctl64(g, CTL_HEAD);
+	uint8_t *pids = g->window + WINDOW_PIDS;
+
+	*ctl32(g, CTL_NO_WAIT) = 1;
+	assert_true(calls_for_stack(g)); /* it is a task */
+	*ctl32(g, CTL_FLAGS) = CTL_FL_ON | CTL_FL_PIDS;
+	assert_false(calls_for_stack(g));
+	pids[g->task.pid / 8] |= (uint8_t)(1 << (g->task.pid & 7));
+	assert_true(calls_for_stack(g));
+	*ctl32(g, CTL_FLAGS) = 0;
+	assert_false(calls_for_stack(g));
+	assert_int_equal(*ctl64(g, CTL_HEAD), head);
+}
+
+/* What waits already, and in interrupts what must not wait, is recorded only. */
+static void test_stack_without_wait(void **state)
+{
+	static const uint32_t interrupts[] = {0x10000, 0x100000, 0x100};
+	struct payload_guest *g = *state;
+	uint64_t head = *ctl64(g, CTL_HEAD);
+
+	*ctl32(g, CTL_CALL) = PAYLOAD_CALL_FILLING;
+	assert_false(calls_for_stack(g));
+	payload_guest_record(g, head++);
+	*ctl32(g, CTL_CALL) = PAYLOAD_CALL_DONE;
+	*ctl32(g, CTL_NO_WAIT) = 1;
+	for (unsigned int i = 0; i < 3; i++) {
+		g->percpu.preempt_count = interrupts[i];
+		assert_false(calls_for_stack(g));
+		payload_guest_record(g, head++);
+	}
+	*ctl32(g, CTL_NO_WAIT) = 0;
+	assert_true(calls_for_stack(g));
+	assert_int_equal(*ctl64(g, CTL_HEAD), head);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, payload_guest_setup, payload_guest_teardown)
 
 int main(void)
@@ -369,6 +420,8 @@ int main(void)
 		TEST(test_call_in_call),
 		TEST(test_call_around_call),
 		TEST(test_lock),
+		TEST(test_stack),
+		TEST(test_stack_without_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

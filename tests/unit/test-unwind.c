@@ -330,7 +330,7 @@ static void test_registers(void **state)
 	unwind_free(u);
 }
 
-/* Without registers the trace goes on as long as it needs no %rbp that nobody has saved. */
+/* No more registers are needed at a function's entry. */
 static void test_entry(void **state)
 {
 	struct machine_regs regs = system_call();
@@ -338,11 +338,17 @@ static void test_entry(void **state)
 	uint64_t ips[DEPTH];
 
 	(void)state;
-	assert_int_equal(unwind_entry(u, &guest, regs.rip, regs.rsp, ips, NULL, DEPTH), 4);
+	assert_int_equal(unwind_entry(u, &guest, regs.rip, regs.rsp, 0, ips, NULL, DEPTH), 4);
 	assert_int_equal(ips[3], va(ENTRY + 9));
 	put(TASK_STACK, va(BASED + 1));
-	assert_int_equal(unwind_entry(u, &guest, va(LEAF), AT(TASK_STACK), ips, NULL, DEPTH), 2);
+	assert_int_equal(unwind_entry(u, &guest, va(LEAF), AT(TASK_STACK), 0, ips, NULL, DEPTH), 2);
 	assert_int_equal(ips[1], va(BASED + 1));
+	put(TASK_STACK + 0x20, 0);
+	put(TASK_STACK + 0x28, va(ENTRY + 9));
+	assert_int_equal(unwind_entry(u, &guest, va(LEAF), AT(TASK_STACK), AT(TASK_STACK + 0x20),
+				      ips, NULL, DEPTH),
+			 3);
+	assert_int_equal(ips[2], va(ENTRY + 9));
 	unwind_free(u);
 }
 
@@ -548,7 +554,8 @@ static void random_round(unsigned int *seed)
 	assert_non_null(u);
 	assert_in_range(unwind_stack(u, &guest, &regs, ips, NULL, DEPTH), 1, DEPTH);
 	assert_int_equal(ips[0], regs.rip);
-	assert_in_range(unwind_entry(u, &guest, regs.rip, regs.rsp, ips, NULL, DEPTH), 1, DEPTH);
+	assert_in_range(unwind_entry(u, &guest, regs.rip, regs.rsp, regs.rbp, ips, NULL, DEPTH), 1,
+			DEPTH);
 	unwind_free(u);
 }
 

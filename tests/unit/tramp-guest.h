@@ -312,10 +312,10 @@ static inline uint32_t tramp_call_state(unsigned int vcpu)
 	return state;
 }
 
-/* The site at `va` calls the host; sp as it is at the site. */
-static inline void tramp_call_make(unsigned int vcpu, uint64_t va, uint64_t sp, uint64_t di)
+/* The site at `va` is about to call the host; sp as it is at the site. */
+static inline void tramp_call_fill(unsigned int vcpu, uint64_t va, uint64_t sp, uint64_t di)
 {
-	uint32_t ip = (uint32_t)va, made = PAYLOAD_CALL_MADE;
+	uint32_t ip = (uint32_t)va, count = PREEMPT_NO_RESCHED + 1;
 	uint64_t tsc = 5000, flags = 0x202;
 
 	window_put_at(ctl_off(vcpu, CTL_CALL_IP), &ip, sizeof(ip));
@@ -323,7 +323,20 @@ static inline void tramp_call_make(unsigned int vcpu, uint64_t va, uint64_t sp, 
 	window_put_at(ctl_off(vcpu, CTL_CALL_SP), &sp, sizeof(sp));
 	window_put_at(ctl_off(vcpu, CTL_CALL_DI), &di, sizeof(di));
 	window_put_at(ctl_off(vcpu, CTL_CALL_FL), &flags, sizeof(flags));
+	window_put_at(ctl_off(vcpu, CTL_CALL_PC), &count, sizeof(count));
+}
+
+static inline void tramp_call_go(unsigned int vcpu)
+{
+	static const uint32_t made = PAYLOAD_CALL_MADE;
+
 	window_put_at(ctl_off(vcpu, CTL_CALL), &made, sizeof(made));
+}
+
+static inline void tramp_call_make(unsigned int vcpu, uint64_t va, uint64_t sp, uint64_t di)
+{
+	tramp_call_fill(vcpu, va, sp, di);
+	tramp_call_go(vcpu);
 }
 
 /* The same, and wait for the answer as the payload does. */

@@ -47,7 +47,8 @@ struct payload_edge {
 
 /* All in read-only data: this code never runs in the host. */
 extern const uint8_t payload_code[], payload_code_end[];
-extern const uint8_t payload_function[], payload_call[], payload_lock[], payload_lock_record[];
+extern const uint8_t payload_function[], payload_call[], payload_lock[], payload_lock_record[],
+	payload_stack[];
 extern const struct payload_patch payload_patches[], payload_patches_end[];
 extern const struct payload_optional payload_optional[], payload_optional_end[];
 extern const struct payload_edge payload_edges[], payload_edges_end[];

@@ -163,6 +163,7 @@ static void describe(struct payload_text *text)
 	text->call = (uint32_t)(payload_call - payload_code);
 	text->lock = (uint32_t)(payload_lock - payload_code);
 	text->lock_record = (uint32_t)(payload_lock_record - payload_code);
+	text->stack = (uint32_t)(payload_stack - payload_code);
 	text->size = (uint32_t)(payload_code_end - payload_code);
 	text->nr_edges = 0;
 	for (const struct payload_edge *e = payload_edges; e != payload_edges_end; e++) {

@@ -344,6 +344,12 @@ payload_call:
 	mov	16(%rsp), %rax
 	mov	%rax, WINDOW_CTL + CTL_CALL_FL(%r10)
 	at	PATCH_WINDOW
+	mov	%rbp, WINDOW_CTL + CTL_CALL_BP(%r10)
+	at	PATCH_WINDOW
+	mov	%gs:0, %r11d
+	at	PATCH_PREEMPT_COUNT
+	mov	%r11d, WINDOW_CTL + CTL_CALL_PC(%r10)
+	at	PATCH_WINDOW
 	read_tsc
 	mov	%rax, WINDOW_CTL + CTL_CALL_TSC(%r10)
 	at	PATCH_WINDOW
@@ -396,6 +402,46 @@ payload_lock_record:
 	jne	.Lfunction
 	jmp	.Lcall
 	edge	payload_lock
+
+/*
+ * --- the call of a function whose stack the host is to look at ----------------------------------
+ *
+ * A call to the host if the call would be recorded. It is only recorded, without a stack, when this
+ * vCPU waits for the host already, and in an interrupt when there have been too many.
+ */
+
+	.globl	payload_stack
+payload_stack:
+	mov	%gs:0, %r10d
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %r10d
+	mov	WINDOW_CTL + CTL_FLAGS(%r10), %r11d
+	at	PATCH_WINDOW
+	test	$CTL_FL_ON, %r11b
+	jz	.Lstack_return
+	testb	$PAYLOAD_CALL_BUSY, WINDOW_CTL + CTL_CALL(%r10)
+	at	PATCH_WINDOW, 4, 1
+	jnz	.Lfunction
+	mov	WINDOW_CTL + CTL_NO_WAIT(%r10), %r10d
+	at	PATCH_WINDOW
+	test	%r10d, %r10d
+	jz	1f
+	testl	$INTERRUPT_COUNT_MASK, %gs:0
+	at	PATCH_PREEMPT_COUNT, 4, 4
+	jnz	.Lfunction
+1:	test	$CTL_FL_PIDS, %r11b
+	jz	.Lcall
+	mov	%gs:0, %r10
+	at	PATCH_CURRENT_TASK
+	{disp32} mov 0(%r10), %r10d
+	at	PATCH_PID
+	and	$RECORD_PID_MASK, %r10d
+	bt	%r10, WINDOW_PIDS
+	at	PATCH_WINDOW
+	jc	.Lcall
+.Lstack_return:
+	ret
+	edge	payload_stack
 
 	.globl	payload_code_end
 payload_code_end:

@@ -44,6 +44,9 @@
 #define CTL_CALL_SP  144 /* u64: stack pointer at the site */
 #define CTL_CALL_DI  152 /* u64: the function's first argument */
 #define CTL_CALL_FL  160 /* u64: rflags at the site, but for the arithmetic flags */
+#define CTL_CALL_PC  168 /* u32: preempt_count at the site, and 1 */
+#define CTL_NO_WAIT  172 /* u32, written by the host: payload_stack only records in interrupts */
+#define CTL_CALL_BP  176 /* u64: %rbp at the site */
 
 #define CTL_FL_ON	(1 << 0) /* record */
 #define CTL_FL_PIDS	(1 << 1) /* only tasks whose bit is set in WINDOW_PIDS */
@@ -76,6 +79,9 @@
 #define PAYLOAD_CALL_TAKEN   3 /* by the host */
 #define PAYLOAD_CALL_FILLING 5 /* by the guest: about to be made */
 #define PAYLOAD_CALL_BUSY    1 /* bit of those that are not over */
+
+/* In an interrupt or NMI, in a softirq that runs (include/linux/preempt.h): CTL_NO_WAIT. */
+#define INTERRUPT_COUNT_MASK 0x00ff0100
 
 /* --- records -------------------------------------------------------------------------------- */
 

@@ -31,6 +31,7 @@ struct payload_text {
 	uint32_t call;	   /* call the host and wait for it (CTL_CALL); records nothing itself */
 	/* The first argument is text_mutex: as call. Otherwise do nothing, or record the call. */
 	uint32_t lock, lock_record;
+	uint32_t stack; /* call the host, which records the call with its stack; see payload.S */
 	uint32_t size; /* bytes of code */
 	/*
 	 * In code at [from, to) nothing has been done yet but the call that got here, or all is

@@ -3,23 +3,42 @@
 #include "tracer/entry.h"
 #include "tracer/instance.h"
 
+static void record(struct ring *ring, const struct trace_entry *ent, uint64_t ip,
+		   uint64_t parent_ip, uint64_t ts)
+{
+	struct trace_function_entry *e = ring_reserve(ring, sizeof(*e), ts);
+
+	if (!e)
+		return;
+	e->ent = *ent;
+	e->ip = ip;
+	e->parent_ip = parent_ip;
+	ring_commit(ring);
+}
+
 static void function_hit(struct instance *i, const struct probe *p, const struct machine_hit *hit)
 {
-	struct trace_function_entry *e;
+	struct repeats *repeats = &i->repeats[hit->vcpu];
+	struct ring *ring = i->ring[hit->vcpu];
 	struct trace *t = i->t;
-	uint64_t parent;
+	uint64_t ip = p->va + t->guest.slide, parent, ts;
+	struct trace_entry ent;
 
 	/* At the site, the function's first instruction, the return address is on top of the stack.
 	 */
 	if (guest_read(&t->guest, hit->regs->rsp, &parent, sizeof(parent)))
 		parent = 0;
-	e = trace_reserve(i, hit, TRACE_FN, sizeof(*e));
-	if (!e)
+	if (!trace_describe(i, hit, TRACE_FN, &ent, &ts))
 		return;
-	e->ip = p->va + t->guest.slide;
-	e->parent_ip = parent;
-	ring_commit(i->ring[hit->vcpu]);
-	atomic_store_explicit(&t->at_ip[hit->vcpu], p->va + t->guest.slide, memory_order_relaxed);
+	atomic_store_explicit(&t->at_ip[hit->vcpu], ip, memory_order_relaxed);
+	if (instance_function_option(i, OUTPUT_FUNC_NO_REPEATS)) {
+		if (repeats_count(repeats, ip, parent, ts))
+			return;
+		repeats_end(repeats, ring, &ent, ip, parent, ts);
+	}
+	record(ring, &ent, ip, parent, ts);
+	if (instance_function_option(i, OUTPUT_FUNC_STACK_TRACE))
+		instance_record_stack(i, hit);
 }
 
 const struct tracer_ops function_tracer_ops = {
