@@ -2,7 +2,6 @@
 /* memory.c - how much memory the host has left: of all, and of what this process may take. */
 #include "tracer/memory.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +14,14 @@ static bool read_number(const char *path, const char *key, uint64_t *value)
 	FILE *f = fopen(path, "re");
 	size_t len = strlen(key);
 	bool found = false;
-	char line[256];
+	char line[256], *end;
 
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = !strncmp(line, key, len) && sscanf(line + len, "%" SCNu64, value) == 1;
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, key, len) != 0)
+			continue;
+		*value = strtoull(line + len, &end, 10);
+		found = end != line + len;
+	}
 	if (f)
 		fclose(f);
 	return found;

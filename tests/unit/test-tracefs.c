@@ -453,8 +453,10 @@ static void test_options(void **state)
 	expect(w, "options/sym-addr", "1\n");
 	assert_int_equal(put(w, "options/sym-addr", 0, "0\n"), 2);
 	assert_non_null(strstr(get(w, "trace_options", buf, sizeof(buf)), "\nnosym-addr\n"));
+	assert_int_equal(put(w, "options/sym-addr", 0, "0"), 1);
 	assert_int_equal(put(w, "trace_options", 0, "func_stack_trace"), -EINVAL);
 	assert_int_equal(put(w, "current_tracer", 0, "function"), 8);
+	golden_one_text(GOLDEN_DATA "/trace_options.function", "trace_options", check_text, w);
 	assert_int_equal(put(w, "trace_options", 0, "func_stack_trace"), 16);
 	expect(w, "options/func_stack_trace", "1\n");
 }
