@@ -55,6 +55,9 @@ void instance_set_on(struct instance *i, bool on);
 /* tracing_thresh, and tracing_max_latency: ns. */
 uint64_t trace_thresh(struct trace *t);
 void trace_set_thresh(struct trace *t, uint64_t ns);
+/* max_graph_depth; 0: no limit. */
+unsigned int trace_graph_depth(struct trace *t);
+void trace_set_graph_depth(struct trace *t, unsigned int depth);
 uint64_t instance_max_latency(struct instance *i);
 void instance_set_max_latency(struct instance *i, uint64_t ns);
 /* Bit n: vCPU n is recorded. */

@@ -87,6 +87,7 @@ static void instance_free(struct instance *i)
 	if (!i)
 		return;
 	func_filter_free(i->functions);
+	graph_filter_exit(&i->graph);
 	pid_filter_exit(&i->pids);
 	error_log_free(i->errors);
 	for (unsigned int v = 0; v < i->t->vcpus; v++) {
@@ -313,8 +314,9 @@ int instance_set_tracer(struct instance *i, const char *name)
 		return -EINVAL;
 	trace_change_begin(i->t);
 	instance_writers_stop(i->t);
-	instance_clear_stopped(i, ALL_VCPUS);
 	i->tracer = tracer;
+	for (unsigned int v = 0; v < i->t->vcpus; v++)
+		ring_reset(i->ring[v]);
 	instance_writers_go(i->t);
 	ret = selection_patch(i->t);
 	trace_change_end(i->t);
@@ -334,8 +336,8 @@ int instance_set_clock(struct instance *i, const char *name)
 		return -EINVAL;
 	instance_writers_stop(i->t);
 	i->clock = clock;
-	instance_clear_stopped(i, ALL_VCPUS);
-	instance_snapshot_clear(i, ALL_VCPUS);
+	for (unsigned int v = 0; v < i->t->vcpus; v++)
+		ring_reset(i->ring[v]);
 	instance_writers_go(i->t);
 	return 0;
 }
@@ -362,7 +364,22 @@ uint64_t trace_thresh(struct trace *t)
 
 void trace_set_thresh(struct trace *t, uint64_t ns)
 {
+	instance_writers_stop(t);
 	t->thresh = ns;
+	t->instances->graph.thresh_ns = ns;
+	instance_writers_go(t);
+}
+
+unsigned int trace_graph_depth(struct trace *t)
+{
+	return __atomic_load_n(&t->instances->graph.max_depth, __ATOMIC_RELAXED);
+}
+
+void trace_set_graph_depth(struct trace *t, unsigned int depth)
+{
+	instance_writers_stop(t);
+	__atomic_store_n(&t->instances->graph.max_depth, depth, __ATOMIC_RELAXED);
+	instance_writers_go(t);
 }
 
 uint64_t instance_max_latency(struct instance *i)
@@ -439,6 +456,14 @@ uint32_t instance_tracer_options(struct instance *i, const char *tracer)
 	return options ? *options : 0;
 }
 
+/* What of the options decides what is recorded. */
+static void graph_options_changed(struct instance *i)
+{
+	instance_writers_stop(i->t);
+	i->graph.no_irqs = !(i->graph_options & OUTPUT_GRAPH_IRQS);
+	instance_writers_go(i->t);
+}
+
 int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t flag, bool on)
 {
 	_Atomic uint32_t *options = tracer_options_of(i, tracer);
@@ -452,6 +477,8 @@ int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t 
 		atomic_fetch_or(options, flag);
 	else
 		atomic_fetch_and(options, ~flag);
+	if (options == &i->graph_options)
+		graph_options_changed(i);
 	return stacks ? instance_repatch(i) : 0;
 }
 

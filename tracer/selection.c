@@ -137,6 +137,9 @@ int selection_apply(void *arg, const struct func_selection *sel)
 	instance_writers_stop(t);
 	ret = sel->funcs == t->funcs ? bits_reserve(i) : -EAGAIN;
 	if (!ret)
+		ret = graph_filter_name(&i->graph, sel->set[FUNC_GRAPH],
+					sel->set[FUNC_GRAPH_NOTRACE]);
+	if (!ret)
 		selection_note(i, sel);
 	instance_writers_go(t);
 	if (!ret)

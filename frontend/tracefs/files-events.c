@@ -84,6 +84,26 @@ static const struct entry_format bprint_format = {
 	{IP_FIELD, {"const char * fmt", 16, 8, false}, {"u32 buf[]", 24, 0, false}},
 };
 
+static const struct entry_format funcgraph_entry_format = {
+	"funcgraph_entry",
+	11,
+	"\"--> %ps (%d)\", (void *)REC->func, REC->depth",
+	{{"unsigned long func", 8, 8, false}, {"int depth", 16, 4, true}},
+};
+
+/* The depth for the count of overruns: so does the kernel. */
+static const struct entry_format funcgraph_exit_format = {
+	"funcgraph_exit",
+	10,
+	"\"<-- %ps (%d) (start: %llx  end: %llx) over: %d\", (void *)REC->func, REC->depth, "
+	"REC->calltime, REC->rettime, REC->depth",
+	{{"unsigned long func", 8, 8, false},
+	 {"int depth", 16, 4, true},
+	 {"unsigned int overrun", 20, 4, false},
+	 {"unsigned long long calltime", 24, 8, false},
+	 {"unsigned long long rettime", 32, 8, false}},
+};
+
 static const struct entry_format user_stack_format = {
 	"user_stack",
 	12,
@@ -182,6 +202,8 @@ static const struct tracefs_file files[] = {
 	FORMAT(bputs),
 	FORMAT(context_switch),
 	FORMAT(func_repeats),
+	FORMAT(funcgraph_entry),
+	FORMAT(funcgraph_exit),
 	FORMAT(function),
 	/* Only those that tools look for by number have one in the kernel too. */
 	ID(function),

@@ -39,6 +39,16 @@ static int open_ftrace_notrace(struct open_file *f)
 	return open_filter(f, FUNC_NOTRACE);
 }
 
+static int open_graph_function(struct open_file *f)
+{
+	return open_filter(f, FUNC_GRAPH);
+}
+
+static int open_graph_notrace(struct open_file *f)
+{
+	return open_filter(f, FUNC_GRAPH_NOTRACE);
+}
+
 static void release_filter(struct open_file *f)
 {
 	struct filter_file *ff = f->data;
@@ -70,6 +80,19 @@ static ssize_t write_filter(struct open_file *f, const char *text, size_t len, o
 	n = func_file_write(ff->file, text, len);
 	trace_change_end(f->trace);
 	return n;
+}
+
+/* --- max_graph_depth ---------------------------------------------------------------------- */
+
+static void show_depth(struct open_file *f, struct text *out)
+{
+	text_printf(out, "%d\n", (int)trace_graph_depth(f->trace));
+}
+
+static int set_depth(struct open_file *f, uint64_t depth)
+{
+	trace_set_graph_depth(f->trace, (unsigned int)depth);
+	return 0;
 }
 
 /* --- set_ftrace_pid ----------------------------------------------------------------------- */
@@ -154,6 +177,11 @@ static const struct tracefs_file files[] = {
 	 .flags = TRACEFS_TOP,
 	 .show = show_total_info},
 	{.path = "enabled_functions", .mode = 0440, .flags = TRACEFS_TOP, .show = show_enabled},
+	{.path = "max_graph_depth",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .show = show_depth,
+	 .set = set_depth},
 	{.path = "set_ftrace_filter",
 	 .mode = 0640,
 	 .open = open_ftrace_filter,
@@ -181,6 +209,20 @@ static const struct tracefs_file files[] = {
 	 .flags = TRACEFS_TOP,
 	 .there = trace_has_touched,
 	 .show = show_touched},
+	{.path = "set_graph_function",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .open = open_graph_function,
+	 .release = release_filter,
+	 .show = show_filter,
+	 .write = write_filter},
+	{.path = "set_graph_notrace",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .open = open_graph_notrace,
+	 .release = release_filter,
+	 .show = show_filter,
+	 .write = write_filter},
 };
 
 const struct tracefs_table tracefs_function_files = TRACEFS_TABLE(files);

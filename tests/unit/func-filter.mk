@@ -4,4 +4,5 @@ unit-tests += tests/unit/test-func-commands
 unit-tests += tests/unit/test-func-filter
 unit-tests += tests/unit/test-funcs
 unit-tests += tests/unit/test-glob
+unit-tests += tests/unit/test-graph-filter
 unit-tests += tests/unit/test-pid-filter

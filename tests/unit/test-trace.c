@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "tests/unit/fake-guest.h"
@@ -640,6 +641,45 @@ static void modules_come_and_go(void **state)
 	trace_free(t);
 }
 
+static void write_functions(struct trace *t, enum func_file_kind kind, const char *text)
+{
+	struct func_file *file;
+
+	trace_change_begin(t);
+	assert_int_equal(func_file_open(instance_functions(trace_top(t)), kind, O_WRONLY, &file),
+			 0);
+	assert_int_equal(func_file_write(file, text, strlen(text)), strlen(text));
+	func_file_close(file);
+	trace_change_end(t);
+}
+
+/* What is written to files arrives where the records are made. */
+static void graphs_are_filtered(void **state)
+{
+	const struct graph_filter *f;
+	struct trace *t;
+
+	(void)state;
+	t = trace_started((struct trace_config){0});
+	f = &trace_top(t)->graph;
+	assert_int_equal(graph_filter_call(f, FAKE_VA(FN_ALPHA), 7, true, 0), GRAPH_CALL_SHOWN);
+	write_functions(t, FUNC_GRAPH, "alpha\n");
+	write_functions(t, FUNC_GRAPH_NOTRACE, "beta\n");
+	assert_int_equal(graph_filter_call(f, FAKE_VA(FN_ALPHA), 0, false, 0),
+			 GRAPH_CALL_SHOWN | GRAPH_CALL_NAMED);
+	assert_int_equal(graph_filter_call(f, FAKE_VA(FN_BETA), 0, false, 0), GRAPH_CALL_HUSHED);
+	trace_set_graph_depth(t, 3);
+	assert_int_equal(graph_filter_call(f, FAKE_VA(FN_ALPHA), 3, false, GRAPH_CALL_NAMED), 0);
+	instance_set_tracer_option(trace_top(t), "function_graph", OUTPUT_GRAPH_IRQS, false);
+	assert_int_equal(graph_filter_call(f, FAKE_VA(FN_ALPHA), 1, true, GRAPH_CALL_NAMED), 0);
+	assert_true(graph_filter_enters(f, GRAPH_CALL_SHOWN));
+	trace_set_thresh(t, 1000);
+	assert_false(graph_filter_enters(f, GRAPH_CALL_SHOWN));
+	assert_false(graph_filter_leaves(f, GRAPH_CALL_SHOWN, 999));
+	assert_int_equal(trace_detach(t), 0);
+	trace_free(t);
+}
+
 static void globs_are_the_kernels(void **state)
 {
 	static const struct {
@@ -683,6 +723,7 @@ int main(void)
 		TEST(running_kernels_are_found_where_they_are),
 		TEST(other_kernels_are_refused),
 		TEST(modules_come_and_go),
+		TEST(graphs_are_filtered),
 		TEST(globs_are_the_kernels),
 	};
 

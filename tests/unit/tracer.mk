@@ -1,4 +1,3 @@
-unit-tests += tests/unit/test-memory
 unit-tests += tests/unit/test-ring
 unit-tests += tests/unit/test-output
 unit-tests += tests/unit/test-output-again
