@@ -1,9 +1,16 @@
 frontend-objs :=
 frontend-objs += frontend/cmd-attach.o
+frontend-objs += frontend/cmd-get.o
 frontend-objs += frontend/cmd-list.o
 frontend-objs += frontend/cmd-run.o
+frontend-objs += frontend/cmd-set.o
 frontend-objs += frontend/cmd-symbols.o
+frontend-objs += frontend/connect.o
 frontend-objs += frontend/console.o
+frontend-objs += frontend/control/client.o
+frontend-objs += frontend/control/peer.o
+frontend-objs += frontend/control/server.o
+frontend-objs += frontend/control/wire.o
 frontend-objs += frontend/file.o
 frontend-objs += frontend/kernel-find.o
 frontend-objs += frontend/options.o

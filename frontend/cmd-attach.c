@@ -75,7 +75,7 @@ static int recover(const struct attach_options *opt)
 	int ret;
 
 	nothing.tracer = "nop";
-	nothing.no_mount = true;
+	nothing.unserved = true;
 	ret = session_init(&a.s, &nothing) || attach_machine(&a) || attach_trace(&a);
 	if (!ret) {
 		ret = trace_detach(a.s.trace);
@@ -90,7 +90,7 @@ static int recover(const struct attach_options *opt)
 	return ret ? EXIT_FAILED : EXIT_OK;
 }
 
-/* What the files appear under: the domain, or the last word of a stub's address. */
+/* What the trace is found by: the domain, or the last word of a stub's address. */
 static const char *attach_name(const struct attach *a)
 {
 	struct machine_info info;
@@ -106,7 +106,7 @@ static int attach(const struct attach_options *opt)
 	int status = EXIT_FAILED;
 
 	if (session_init(&a.s, &opt->session) || attach_machine(&a) || attach_trace(&a) ||
-	    session_mount(&a.s, attach_name(&a))) {
+	    session_serve(&a.s, attach_name(&a), attach_name(&a))) {
 		fprintf(stderr, "hvtrace: %s\n", a.s.err);
 	} else {
 		session_say_begin(&a.s);

@@ -14,7 +14,7 @@
 static const struct option_usage list_usage = {
 	"hvtrace list [OPTION]...",
 	"Lists the running domains of libvirt, which hvtrace attach can trace, and the guests that the\n"
-	"user's own hvtrace run is tracing: id, name, state, vCPUs, accelerator, and the release of\n"
+	"user's own hvtrace is tracing: id, name, state, vCPUs, accelerator, and the release of\n"
 	"the kernel, or the image that the configuration names (-: none; hvtrace attach then finds the\n"
 	"kernel in memory).",
 };
@@ -88,7 +88,7 @@ static int list(const char *uri)
 	g.domains = machine_list(uri, &g.domain, g.err, sizeof(g.err));
 	failed = print_guests(&g) || g.owns < 0 || g.domains < 0;
 	if (g.owns < 0)
-		fprintf(stderr, "hvtrace: the guests of hvtrace run cannot be listed: %s\n",
+		fprintf(stderr, "hvtrace: the guests that are traced cannot be listed: %s\n",
 			strerror(-g.owns));
 	if (g.domains < 0)
 		fprintf(stderr, "hvtrace: %s\n", g.err);

@@ -5,7 +5,6 @@
 #include "frontend/file.h"
 #include "frontend/kernel-find.h"
 #include "frontend/options.h"
-#include "frontend/registry.h"
 #include "frontend/session.h"
 
 #include <errno.h>
@@ -189,34 +188,20 @@ static int run_new_machine(struct run *r)
 	return trace_attach(r->s.trace, r->s.m, r->s.err, sizeof(r->s.err));
 }
 
-/* For `hvtrace list`; where that cannot be, the guest is not listed, which is no reason to stop. */
-static void run_register(struct run *r)
+/* Found by the name that its domain has; its files by that of the process. */
+static int run_serve(struct run *r)
 {
-	struct registry_guest g = {.vcpus = (unsigned int)r->opt->cpus};
 	struct machine_info info;
+	char name[32], dir[32];
 
 	machine_get_info(r->s.m, &info);
-	if (info.name)
-		snprintf(g.name, sizeof(g.name), "%s", info.name);
-	else
-		snprintf(g.name, sizeof(g.name), "hvtrace-%ld", (long)getpid());
-	snprintf(g.accel, sizeof(g.accel), "%s", info.accel ? info.accel : info.backend);
-	snprintf(g.release, sizeof(g.release), "%s", guestsym_release(r->s.gs));
-	registry_add(&g);
-}
-
-/* Its guest has no name but the process's. */
-static int run_mount(struct run *r)
-{
-	char name[32];
-
-	snprintf(name, sizeof(name), "run-%ld", (long)getpid());
-	return session_mount(&r->s, name);
+	snprintf(name, sizeof(name), "hvtrace-%ld", (long)getpid());
+	snprintf(dir, sizeof(dir), "run-%ld", (long)getpid());
+	return session_serve(&r->s, info.name ? info.name : name, dir);
 }
 
 static int run_start(struct run *r)
 {
-	run_register(r);
 	if (machine_start(r->s.m, r->s.err, sizeof(r->s.err)))
 		return -1;
 	if (!r->opt->console || !console_feed(&r->console, r->s.m))
@@ -244,7 +229,7 @@ static int run(const struct run_options *opt)
 	console_init(&r.console, opt->console ? stderr : NULL);
 	if (session_init(&r.s, &opt->session) || run_open_kernel(&r) || run_open_initrd(&r) ||
 	    run_make_cmdline(&r) || session_new_trace(&r.s, (unsigned int)opt->cpus, false) ||
-	    run_new_machine(&r) || run_mount(&r) || run_start(&r)) {
+	    run_new_machine(&r) || run_serve(&r) || run_start(&r)) {
 		fprintf(stderr, "hvtrace: %s\n", r.s.err);
 	} else {
 		session_run(&r.s, !opt->console);
@@ -252,7 +237,6 @@ static int run(const struct run_options *opt)
 	}
 	console_exit(&r.console);
 	session_exit(&r.s);
-	registry_remove();
 	file_unmap(&r.initrd);
 	free(r.kernel_path);
 	free(r.initrd_path);

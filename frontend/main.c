@@ -12,7 +12,9 @@ static const struct command {
 } commands[] = {
 	{"run", cmd_run, "boot a kernel in a machine of its own and trace it"},
 	{"attach", cmd_attach, "trace a running guest of libvirt or QEMU for a while"},
-	{"list", cmd_list, "list the guests of libvirt and of hvtrace itself"},
+	{"get", cmd_get, "read a file of a trace that is under way"},
+	{"set", cmd_set, "write to a file of a trace that is under way"},
+	{"list", cmd_list, "list the guests of libvirt and those that are traced"},
 	{"symbols", cmd_symbols, "show what a kernel image says about itself"},
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * registry.c - the guests that the hvtrace processes of this user run.
+ * registry.c - the guests that the hvtrace processes of this user trace.
  *
  * An entry is a file named after the process, with what is known of its guest, one word a line. As
  * process numbers are used again, the time at which the process started is part of it: an entry
- * whose process has another one, or none, was left behind by one that was killed.
+ * whose process has another one, or none, was left behind by one that was killed. Its socket is
+ * called as the entry, with ".sock" behind.
  */
 #include "frontend/registry.h"
 
@@ -17,11 +18,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define ENTRY_MAX  1024
 #define GUESTS_MAX 4096
+#define BACKLOG	   16
 
 /* --- the directory ------------------------------------------------------------------------ */
 
@@ -49,6 +53,27 @@ static int open_directory(bool create)
 		return fd;
 	close(fd);
 	return -EPERM;
+}
+
+static void socket_name(char name[32], pid_t pid)
+{
+	snprintf(name, 32, "%ld.sock", (long)pid);
+}
+
+static void entry_name(char name[16], pid_t pid)
+{
+	snprintf(name, 16, "%ld", (long)pid);
+}
+
+/* An entry and its socket. */
+static void unlink_both(int dir, pid_t pid)
+{
+	char entry[16], socket[32];
+
+	entry_name(entry, pid);
+	socket_name(socket, pid);
+	unlinkat(dir, entry, 0);
+	unlinkat(dir, socket, 0);
 }
 
 /* When a process was started, in ticks since boot: field 22 of its stat (proc(5)). 0: no process.
@@ -103,7 +128,7 @@ int registry_add(const struct registry_guest *g)
 
 	if (dir < 0)
 		return dir;
-	snprintf(name, sizeof(name), "%ld", (long)getpid());
+	entry_name(name, getpid());
 	rc = write_entry(dir, name, g);
 	close(dir);
 	return rc;
@@ -112,12 +137,10 @@ int registry_add(const struct registry_guest *g)
 void registry_remove(void)
 {
 	int dir = open_directory(false);
-	char name[16];
 
 	if (dir < 0)
 		return;
-	snprintf(name, sizeof(name), "%ld", (long)getpid());
-	unlinkat(dir, name, 0);
+	unlink_both(dir, getpid());
 	close(dir);
 }
 
@@ -156,6 +179,66 @@ static bool read_entry(int dir, const char *name, struct registry_guest *g)
 	return parse_entry(text, g);
 }
 
+/* --- sockets ------------------------------------------------------------------------------ */
+
+/* Through the directory's descriptor: a path may be longer than addresses, or another one by now.
+ */
+static void socket_address(struct sockaddr_un *addr, int dir, pid_t pid)
+{
+	char name[32];
+
+	socket_name(name, pid);
+	addr->sun_family = AF_UNIX;
+	snprintf(addr->sun_path, sizeof(addr->sun_path), "/proc/self/fd/%d/%s", dir, name);
+}
+
+static int listen_in(int dir, int fd)
+{
+	struct sockaddr_un addr;
+	char name[32];
+
+	socket_name(name, getpid());
+	socket_address(&addr, dir, getpid());
+	/* Left by a process that had this number. */
+	if (unlinkat(dir, name, 0) && errno != ENOENT)
+		return -errno;
+	/* The mode that the name in the directory is going to have. */
+	if (fchmod(fd, 0600) || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) ||
+	    listen(fd, BACKLOG))
+		return -errno;
+	return 0;
+}
+
+int registry_listen(void)
+{
+	int dir = open_directory(true), fd, rc;
+
+	if (dir < 0)
+		return dir;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	rc = fd < 0 ? -errno : listen_in(dir, fd);
+	if (rc && fd >= 0)
+		close(fd);
+	close(dir);
+	return rc ? rc : fd;
+}
+
+int registry_connect(pid_t pid)
+{
+	int dir = open_directory(false), fd, rc;
+	struct sockaddr_un addr;
+
+	if (dir < 0)
+		return dir;
+	socket_address(&addr, dir, pid);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	rc = fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof(addr)) ? -errno : fd;
+	if (rc < 0 && fd >= 0)
+		close(fd);
+	close(dir);
+	return rc;
+}
+
 /* --- all of them -------------------------------------------------------------------------- */
 
 static int by_pid(const void *a, const void *b)
@@ -188,12 +271,12 @@ static int read_entries(DIR *d, struct registry_guest **guests)
 		char *end;
 
 		*g = (struct registry_guest){.pid = (pid_t)strtol(entry->d_name, &end, 10)};
-		if (g->pid <= 0 || *end)
+		if (g->pid <= 0)
 			continue;
-		if (read_entry(dirfd(d), entry->d_name, g))
+		if (!*end && read_entry(dirfd(d), entry->d_name, g))
 			n++;
-		else
-			unlinkat(dirfd(d), entry->d_name, 0);
+		else if (!*end || (!strcmp(end, ".sock") && !start_time(g->pid)))
+			unlink_both(dirfd(d), g->pid);
 	}
 	return n;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * registry.h - the guests that the hvtrace processes of this user run: an entry for each in
- * $XDG_RUNTIME_DIR/hvtrace, as root without that variable in /run/hvtrace.
+ * registry.h - the guests that the hvtrace processes of this user trace: for each of them an entry
+ * and a socket in $XDG_RUNTIME_DIR/hvtrace, as root without that variable in /run/hvtrace.
  */
 #ifndef HVTRACE_FRONTEND_REGISTRY_H
 #define HVTRACE_FRONTEND_REGISTRY_H
@@ -19,8 +19,16 @@ struct registry_guest {
 
 /* Enter the guest of this process; pid is filled in. 0 or -errno: it is not listed then. */
 int registry_add(const struct registry_guest *g);
-/* Take it out, if it is in. */
+/*
+ * The socket of this process, listening, for this user only. A descriptor, or -errno: -ENOENT where
+ * there is no directory for it, since XDG_RUNTIME_DIR is not set.
+ */
+int registry_listen(void);
+/* Take out what is in. */
 void registry_remove(void);
+
+/* Connect to the socket of another one. A descriptor, or -errno. */
+int registry_connect(pid_t pid);
 
 /*
  * All entries whose process is there, by pid: their number, *guests to be freed by free(). Others

@@ -2,7 +2,10 @@
 /* session.c - traces a machine while it runs, says how it ended, prints the trace. */
 #include "frontend/session.h"
 #include "frontend/command.h"
+#include "frontend/control/server.h"
 #include "frontend/progress.h"
+#include "frontend/registry.h"
+#include "frontend/tracefs/view.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -78,7 +81,7 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.nr_pids = s->opt->pids.nr,
 		.window_bytes = s->opt->window_bytes,
 		.lossless = s->opt->lossless,
-		.control = !s->opt->no_mount,
+		.control = !s->opt->unserved,
 		.message = session_note,
 	};
 
@@ -100,6 +103,82 @@ void session_message(void *arg, enum machine_msg_level level, const char *text)
 {
 	(void)arg;
 	fprintf(stderr, "hvtrace: %s%s\n", level == MACHINE_MSG_WARN ? "warning: " : "", text);
+}
+
+/* --- files of the trace ------------------------------------------------------------------- */
+
+static int session_mount(struct session *s, const char *dir)
+{
+	const struct tracefs_config cfg = {
+		.dir = s->opt->mount_dir,
+		.guest = dir,
+		.allow_other = s->opt->allow_other,
+	};
+	char err[256];
+
+	if (s->opt->no_mount)
+		return 0;
+	s->fs = tracefs_mount(s->view, &cfg, err, sizeof(err));
+	if (s->fs) {
+		fprintf(stderr, "hvtrace: files of the trace: %s\n", tracefs_dir(s->fs));
+		return 0;
+	}
+	if (!s->opt->mount_dir) {
+		fprintf(stderr, "hvtrace: no mount of the files of the trace: %s\n", err);
+		return 0;
+	}
+	snprintf(s->err, sizeof(s->err), "%s", err);
+	return -1;
+}
+
+static int session_listen(struct session *s)
+{
+	int fd = registry_listen();
+
+	return fd < 0 ? fd : control_start(&s->control, s->view, fd);
+}
+
+/* For hvtrace list, get and set; where that cannot be, tracing is still worth it. */
+static void session_register(struct session *s, const struct machine_info *info, const char *guest)
+{
+	struct registry_guest g = {.vcpus = info->vcpus};
+	int rc = session_listen(s);
+
+	snprintf(g.name, sizeof(g.name), "%s", guest);
+	snprintf(g.accel, sizeof(g.accel), "%s", info->accel ? info->accel : info->backend);
+	snprintf(g.release, sizeof(g.release), "%s", guestsym_release(s->gs));
+	if (!rc)
+		rc = registry_add(&g);
+	if (rc)
+		fprintf(stderr, "hvtrace: hvtrace get and set cannot be used: %s\n",
+			rc == -ENOENT ? "XDG_RUNTIME_DIR is not set, or no directory"
+				      : strerror(-rc));
+}
+
+int session_serve(struct session *s, const char *guest, const char *dir)
+{
+	struct machine_info info;
+
+	machine_get_info(s->m, &info);
+	s->view = view_new(s->trace, info.backend);
+	if (!s->view) {
+		snprintf(s->err, sizeof(s->err), "no memory for the files of the trace");
+		return -1;
+	}
+	if (session_mount(s, dir))
+		return -1;
+	session_register(s, &info, guest);
+	return 0;
+}
+
+static void session_unserve(struct session *s)
+{
+	control_stop(s->control);
+	tracefs_unmount(s->fs);
+	view_free(s->view);
+	s->control = NULL;
+	s->fs = NULL;
+	s->view = NULL;
 }
 
 /* --- running ------------------------------------------------------------------------------ */
@@ -137,33 +216,6 @@ static bool session_ended(struct session *s, const struct trace_status *st)
 	if (st->done)
 		s->end = SESSION_DONE;
 	return true;
-}
-
-int session_mount(struct session *s, const char *guest)
-{
-	struct machine_info info;
-	struct tracefs_config cfg = {
-		.dir = s->opt->mount_dir,
-		.guest = guest,
-		.allow_other = s->opt->allow_other,
-	};
-	char err[256];
-
-	if (s->opt->no_mount)
-		return 0;
-	machine_get_info(s->m, &info);
-	cfg.machine = info.backend;
-	s->fs = tracefs_mount(s->trace, &cfg, err, sizeof(err));
-	if (s->fs) {
-		fprintf(stderr, "hvtrace: files of the trace: %s\n", tracefs_dir(s->fs));
-		return 0;
-	}
-	if (!s->opt->mount_dir) {
-		fprintf(stderr, "hvtrace: no files of the trace: %s\n", err);
-		return 0;
-	}
-	snprintf(s->err, sizeof(s->err), "%s", err);
-	return -1;
 }
 
 void session_say_begin(struct session *s)
@@ -290,8 +342,7 @@ int session_finish(struct session *s)
 	double seconds = session_seconds(s);
 	int ret;
 
-	tracefs_unmount(s->fs);
-	s->fs = NULL;
+	session_unserve(s);
 	ret = trace_detach(s->trace);
 
 	/* Of a guest that has gone there is nothing to restore. */
@@ -308,11 +359,12 @@ int session_finish(struct session *s)
 
 void session_exit(struct session *s)
 {
-	tracefs_unmount(s->fs);
+	session_unserve(s);
 	/* What went wrong after attaching must not leave the guest with probes. */
 	if (s->trace && s->m)
 		trace_detach(s->trace);
 	machine_free(s->m);
+	registry_remove();
 	trace_free(s->trace);
 	guestsym_close(s->gs);
 	if (s->out && s->out != stdout)

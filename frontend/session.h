@@ -21,6 +21,7 @@ struct session_options {
 	uint64_t buffer_kb, max_events, window_bytes;
 	const char *mount_dir;
 	bool lossless, explain, no_mount, allow_other;
+	bool unserved;	   /* nobody may look at the trace, or change it, while it is under way */
 	uint64_t limit_ms; /* stop after this time; 0: no limit */
 };
 
@@ -50,7 +51,7 @@ struct session_options {
 		OPT_STRING('M', "mount", &(opt)->mount_dir, "DIR",                                 \
 			   "where the files of the trace appear (default: below "                  \
 			   "$XDG_RUNTIME_DIR/hvtrace or /run/hvtrace)"),                           \
-		OPT_FLAG(0, "no-mount", &(opt)->no_mount, "no files of the trace"),                \
+		OPT_FLAG(0, "no-mount", &(opt)->no_mount, "no mount of the files of the trace"),   \
 		OPT_FLAG(0, "allow-other", &(opt)->allow_other,                                    \
 			 "other users may open them, too, as far as their modes let them"),        \
 		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",        \
@@ -67,13 +68,18 @@ struct session_options {
 /* Why the guest is not traced any more. */
 enum session_end { SESSION_DONE, SESSION_TIME, SESSION_SIGNAL, SESSION_GUEST };
 
+struct control_server;
+struct view;
+
 struct session {
 	const struct session_options *opt;
 	char err[512]; /* what went wrong, for the user */
 	FILE *out;
 	struct guestsym *gs;
 	struct trace *trace;
+	struct view *view; /* of the trace, while it is served: */
 	struct tracefs *fs;
+	struct control_server *control;
 	struct machine *m;
 	struct timespec start;
 	enum session_end end;
@@ -92,10 +98,11 @@ void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
 /* For machine_config.message; prints to stderr. */
 void session_message(void *arg, enum machine_msg_level level, const char *text);
 /*
- * The trace is attached: have it served as files, unless that is not wanted. `guest` is the name
- * that they appear under. Where they were not asked for by name, it does without when it must.
+ * The trace is attached: have its files served, mounted unless that is not wanted, and to hvtrace
+ * get and set. `guest` is the name that they find it by, `dir` that of the mount. Where it was not
+ * asked for a mount by name, it does without when it must.
  */
-int session_mount(struct session *s, const char *guest);
+int session_serve(struct session *s, const char *guest, const char *dir);
 /* Say on stderr that it has begun, and how. */
 void session_say_begin(struct session *s);
 /* The machine runs and the trace is attached: wait for the end, with a progress line to show or

@@ -63,37 +63,27 @@ err_session:
 	return -1;
 }
 
-struct tracefs *tracefs_mount(struct trace *t, const struct tracefs_config *cfg, char *err,
+struct tracefs *tracefs_mount(struct view *view, const struct tracefs_config *cfg, char *err,
 			      size_t errlen)
 {
 	struct tracefs *fs = calloc(1, sizeof(*fs));
-	struct view *view;
 
-	if (!fs)
-		goto err_memory;
-	view = view_new(t, cfg->machine);
-	if (!view)
-		goto err_memory;
-	server_init(&fs->server, view);
-	if (cfg->allow_other && view_allow_other(view)) {
+	if (!fs || (cfg->allow_other && view_allow_other(view))) {
 		snprintf(err, errlen, "no memory for a mount");
-		goto err_view;
+		free(fs);
+		return NULL;
 	}
+	server_init(&fs->server, view);
 	if (mountpoint_init(&fs->at, cfg->dir, cfg->guest, err, errlen))
-		goto err_view;
+		goto err_server;
 	if (serve(fs, cfg->allow_other, err, errlen))
 		goto err_mountpoint;
 	return fs;
 
-err_memory:
-	snprintf(err, errlen, "no memory for a mount");
-	free(fs);
-	return NULL;
 err_mountpoint:
 	mountpoint_exit(&fs->at);
-err_view:
+err_server:
 	server_exit(&fs->server);
-	view_free(view);
 	free(fs);
 	return NULL;
 }
@@ -114,6 +104,5 @@ void tracefs_unmount(struct tracefs *fs)
 	fuse_session_unmount(fs->se);
 	fuse_session_destroy(fs->se);
 	mountpoint_exit(&fs->at);
-	view_free(fs->server.view);
 	free(fs);
 }

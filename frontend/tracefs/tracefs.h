@@ -9,22 +9,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct trace;
 struct tracefs;
+struct view;
 
 struct tracefs_config {
 	/* Where; it is made if it is not there. NULL: a place named after the guest. */
 	const char *dir;
-	const char *guest;   /* its name */
-	const char *machine; /* what it runs in, for hvtrace/machine; may be NULL */
-	bool allow_other;    /* not only this user may look, as far as the modes of files let him */
+	const char *guest; /* its name */
+	bool allow_other;  /* not only this user may look, as far as the modes of files let him */
 };
 
 /*
- * Mount it and serve it, on threads of its own. t outlives it, and so does nothing of cfg need to.
- * NULL on error, with one line in err.
+ * Mount it and serve it, on threads of its own. The view outlives it, and so does nothing of cfg
+ * need to. NULL on error, with one line in err.
  */
-struct tracefs *tracefs_mount(struct trace *t, const struct tracefs_config *cfg, char *err,
+struct tracefs *tracefs_mount(struct view *view, const struct tracefs_config *cfg, char *err,
 			      size_t errlen);
 /* The directory. */
 const char *tracefs_dir(const struct tracefs *fs);

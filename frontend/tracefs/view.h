@@ -22,7 +22,7 @@ typedef uint64_t view_id;
 
 #define VIEW_ROOT ((view_id)1)
 
-/* machine: see tracefs_config. NULL: no memory. */
+/* machine: what the guest runs in, for hvtrace/machine; may be NULL. NULL: no memory. */
 struct view *view_new(struct trace *t, const char *machine);
 /* Closes what is open. NULL is allowed. */
 void view_free(struct view *v);

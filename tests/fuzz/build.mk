@@ -37,6 +37,17 @@ $(fuzz-window): $(O)/obj/fuzz/tests/fuzz/fuzz-window.o $(O)/obj/tracer/payload/p
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS) -lcmocka
 fuzz-targets += $(fuzz-window)
 
+# The same for a trace that is looked at through its files
+fuzz-control := $(O)/tests/fuzz/fuzz-control
+$(fuzz-control): $(O)/obj/fuzz/tests/fuzz/fuzz-control.o $(O)/obj/tracer/payload/payload.o \
+	$(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)) \
+	frontend/control/peer.o frontend/control/wire.o \
+	$(filter frontend/tracefs/%.o,$(frontend-objs)))
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+fuzz-targets += $(fuzz-control)
+
 .PHONY: fuzz-targets
 fuzz-targets: $(fuzz-targets)
 

@@ -27,12 +27,14 @@
 #include <unistd.h>
 
 #include "frontend/tracefs/tracefs.h"
+#include "frontend/tracefs/view.h"
 #include "tests/unit/tracefs-golden.h"
 #include "tests/unit/tracefs-trace.h"
 
 struct world {
 	char dir[64];
 	struct trace *trace;
+	struct view *view;
 	struct tracefs *fs;
 	int at; /* the directory */
 };
@@ -41,7 +43,7 @@ static struct tracefs *mount_at(struct world *w, const char *dir)
 {
 	const struct tracefs_config cfg = {.dir = dir, .guest = "test"};
 	char err[512] = "";
-	struct tracefs *fs = tracefs_mount(w->trace, &cfg, err, sizeof(err));
+	struct tracefs *fs = tracefs_mount(w->view, &cfg, err, sizeof(err));
 
 	if (!fs)
 		fail_msg("%s", err);
@@ -58,6 +60,8 @@ static int set_up(void **state)
 	w->trace = tracefs_trace_new(err, sizeof(err));
 	if (!w->trace)
 		fail_msg("%s", err);
+	w->view = view_new(w->trace, NULL);
+	assert_non_null(w->view);
 	snprintf(w->dir, sizeof(w->dir), "/tmp/test-tracefs-%d-XXXXXX", getpid());
 	assert_non_null(mkdtemp(w->dir));
 	w->fs = mount_at(w, w->dir);
@@ -74,6 +78,7 @@ static int tear_down(void **state)
 	close(w->at);
 	tracefs_unmount(w->fs);
 	assert_int_equal(rmdir(w->dir), 0);
+	view_free(w->view);
 	trace_free(w->trace);
 	tracefs_guest_free();
 	free(w);
@@ -520,7 +525,7 @@ static void test_mounted_already(void **state)
 	const struct tracefs_config cfg = {.dir = w->dir, .guest = "test"};
 	char err[512] = "";
 
-	assert_null(tracefs_mount(w->trace, &cfg, err, sizeof(err)));
+	assert_null(tracefs_mount(w->view, &cfg, err, sizeof(err)));
 	assert_non_null(strstr(err, "already"));
 }
 
@@ -534,7 +539,7 @@ static void test_default_place(void **state)
 
 	assert_non_null(mkdtemp(runtime));
 	setenv("XDG_RUNTIME_DIR", runtime, 1);
-	fs = tracefs_mount(w->trace, &cfg, err, sizeof(err));
+	fs = tracefs_mount(w->view, &cfg, err, sizeof(err));
 	unsetenv("XDG_RUNTIME_DIR");
 	if (!fs)
 		fail_msg("%s", err);

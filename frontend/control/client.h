@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* client.h - the files of a trace that another process serves. */
+#ifndef HVTRACE_FRONTEND_CONTROL_CLIENT_H
+#define HVTRACE_FRONTEND_CONTROL_CLIENT_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct control_client;
+
+/*
+ * On a connected socket, which is the client's from then on, also on error. Nobody waits for an
+ * answer once what is written to the descriptor `out` reaches nobody any more (-ECANCELED); -1: for
+ * as long as it takes. NULL: no memory.
+ */
+struct control_client *control_client_new(int fd, int out);
+void control_client_free(struct control_client *c);
+
+/*
+ * As the system calls, with one file open at most; a directory reads as its list, one name a line.
+ * A negative errno on error: of the file's, -ECONNRESET when the trace has ended, -EUSERS when too
+ * many are connected, -EPROTONOSUPPORT when it is another version of hvtrace that traces.
+ */
+#define CONTROL_STREAM 1 /* control_open() of a file whose end is that of the trace */
+int control_open(struct control_client *c, const char *path, int flags);
+/* *data until the next call. */
+ssize_t control_read(struct control_client *c, const char **data);
+ssize_t control_write(struct control_client *c, const char *data, size_t len);
+int control_close(struct control_client *c);
+int control_mkdir(struct control_client *c, const char *path);
+int control_rmdir(struct control_client *c, const char *path);
+
+/* What such an error means, for the user. */
+const char *control_strerror(int rc);
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * server.c - serves the files of a trace to programs of the same user that connect to a socket.
+ *
+ * A thread for each, as each may wait for long (a read of trace_pipe). What they wait for ends when
+ * the server's `stop` can be read.
+ */
+#include "frontend/control/server.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "frontend/control/peer.h"
+
+/* How long one may take to say what it wants. */
+#define FIRST_MS 5000
+/* When the host has no descriptors or memory left: how soon the next one is let in. */
+#define SHORTAGE_MS 100
+
+struct control_server {
+	struct view *view;
+	int listener;
+	int stop; /* becomes readable */
+	pthread_t thread;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t gone;
+	unsigned int peers;
+};
+
+struct connection {
+	struct control_server *server;
+	struct wire wire;
+	struct wire_message request, answer;
+};
+
+/* Signals are for the command's own threads. */
+static int start_thread(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = -pthread_create(thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}
+
+/* --- a connection ------------------------------------------------------------------------- */
+
+static bool is_over(void *arg)
+{
+	const struct connection *c = arg;
+
+	return wire_is_over(&c->wire);
+}
+
+static int answer(struct connection *c)
+{
+	c->answer.head.version = WIRE_VERSION;
+	return wire_send(&c->wire, &c->answer);
+}
+
+/* What is said to one who is not served. */
+static void refuse(struct connection *c, int why)
+{
+	c->answer.head = (struct wire_head){.value = why};
+	answer(c);
+}
+
+static void *serve(void *arg)
+{
+	struct connection *c = arg;
+	struct control_server *s = c->server;
+	struct peer peer = {
+		.view = s->view,
+		.may_all = geteuid() == 0,
+		.is_over = is_over,
+		.arg = c,
+	};
+	int rc = wire_receive(&c->wire, &c->request, FIRST_MS);
+
+	while (!rc) {
+		peer_answer(&peer, &c->request, &c->answer);
+		rc = answer(c);
+		if (!rc)
+			rc = wire_receive(&c->wire, &c->request, -1);
+	}
+	if (rc == -EPROTONOSUPPORT || rc == -EPROTO)
+		refuse(c, rc);
+	peer_exit(&peer);
+	close(c->wire.fd);
+	free(c);
+	pthread_mutex_lock(&s->lock);
+	if (!--s->peers)
+		pthread_cond_signal(&s->gone);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* --- who connects ------------------------------------------------------------------------- */
+
+static bool is_same_user(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) && peer.uid == geteuid();
+}
+
+static int enter(struct control_server *s)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->peers == CONTROL_PEERS_MAX)
+		rc = -EUSERS;
+	else
+		s->peers++;
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+static void leave(struct control_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->peers--;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static int serve_connection(struct connection *c)
+{
+	pthread_t thread;
+	int rc = enter(c->server);
+
+	if (rc)
+		return rc;
+	rc = start_thread(&thread, serve, c);
+	if (rc)
+		leave(c->server);
+	else
+		pthread_detach(thread);
+	return rc;
+}
+
+static void connected(struct control_server *s, int fd)
+{
+	struct connection *c = is_same_user(fd) ? malloc(sizeof(*c)) : NULL;
+	int rc;
+
+	if (!c) {
+		close(fd);
+		return;
+	}
+	c->server = s;
+	c->wire = (struct wire){fd, {s->stop, POLLIN, 0}};
+	rc = serve_connection(c);
+	if (!rc)
+		return;
+	refuse(c, rc);
+	close(fd);
+	free(c);
+}
+
+static void *listen_to_all(void *arg)
+{
+	struct control_server *s = arg;
+	struct pollfd fds[] = {{s->stop, POLLIN, 0}, {s->listener, POLLIN, 0}};
+
+	for (;;) {
+		int fd;
+
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		if (fds[0].revents)
+			return NULL;
+		fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0)
+			connected(s, fd);
+		else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			poll(fds, 1, SHORTAGE_MS);
+	}
+}
+
+/* --- the server --------------------------------------------------------------------------- */
+
+static void free_server(struct control_server *s)
+{
+	close(s->listener);
+	if (s->stop >= 0)
+		close(s->stop);
+	pthread_cond_destroy(&s->gone);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+int control_start(struct control_server **server, struct view *view, int listener)
+{
+	struct control_server *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s) {
+		close(listener);
+		return -ENOMEM;
+	}
+	s->view = view;
+	s->listener = listener;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->gone, NULL);
+	s->stop = eventfd(0, EFD_CLOEXEC);
+	rc = s->stop < 0 ? -errno : start_thread(&s->thread, listen_to_all, s);
+	if (rc)
+		free_server(s);
+	else
+		*server = s;
+	return rc;
+}
+
+void control_stop(struct control_server *s)
+{
+	if (!s)
+		return;
+	eventfd_write(s->stop, 1);
+	pthread_join(s->thread, NULL);
+	pthread_mutex_lock(&s->lock);
+	while (s->peers)
+		pthread_cond_wait(&s->gone, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+	free_server(s);
+}
