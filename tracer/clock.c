@@ -73,11 +73,12 @@ static uint64_t host_read(struct trace *t, const struct clock_reading *now, uint
 	return tsc_ns(tsc, now->tsc_khz) + (uint64_t)now->host_offset;
 }
 
-/* The first is the default: the one that lines up with the guest's dmesg. */
+/* In the kernel's order, ours behind. */
 static const struct clock_ops clocks[] = {
-	{"global", "the guest's printk time", true, stable_begin, guest_read_clock},
 	{"local", "the guest's sched_clock()", true, guest_begin, guest_read_clock},
+	{"global", "the guest's printk time", true, stable_begin, guest_read_clock},
 	{"counter", "one more for each event", false, NULL, counter_read},
+	{"perf", "what perf in the guest has", true, stable_begin, guest_read_clock},
 	{"x86-tsc", "the guest's time stamp counter", false, NULL, tsc_read},
 	{"host", "CLOCK_MONOTONIC of the host", true, host_begin, host_read},
 };
@@ -86,8 +87,8 @@ enum { NR_CLOCKS = sizeof(clocks) / sizeof(clocks[0]) };
 
 const struct clock_ops *clock_find(const char *name)
 {
-	if (!name)
-		return &clocks[0];
+	if (!name) /* the one that lines up with the guest's dmesg */
+		name = "global";
 	for (unsigned int i = 0; i < NR_CLOCKS; i++)
 		if (!strcmp(clocks[i].name, name))
 			return &clocks[i];

@@ -2,6 +2,7 @@
 /* instance-buffer.c - the ring buffers of an instance: sizes, statistics, the snapshot. */
 #include "tracer/instance.h"
 #include "tracer/memory.h"
+#include "tracer/trampoline.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -99,9 +100,22 @@ static void rings_clear(struct instance *i, struct ring **rings, int vcpu)
 			ring_reset(ring_now(rings, v));
 }
 
+void instance_clear_stopped(struct instance *i, int vcpu)
+{
+	/* What the guest has recorded by now goes too. */
+	for (unsigned int v = 0; v < i->t->vcpus; v++)
+		if (chosen(vcpu, v))
+			trampoline_drain(i->t, v);
+	rings_clear(i, i->ring, vcpu);
+	if (vcpu == ALL_VCPUS)
+		i->time_start = instance_now(i, 0);
+}
+
 void instance_clear(struct instance *i, int vcpu)
 {
-	rings_clear(i, i->ring, vcpu);
+	instance_writers_stop(i->t);
+	instance_clear_stopped(i, vcpu);
+	instance_writers_go(i->t);
 }
 
 /* As tracing_stats_read() (kernel/trace/trace.c, 6.1) has it. */
@@ -173,7 +187,6 @@ int instance_snapshot(struct instance *i, int vcpu)
 
 		if (!chosen(vcpu, v))
 			continue;
-		ring_reset(i->spare[v]);
 		__atomic_store_n(&i->ring[v], i->spare[v], __ATOMIC_RELAXED);
 		__atomic_store_n(&i->spare[v], taken, __ATOMIC_RELAXED);
 	}

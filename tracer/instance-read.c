@@ -76,6 +76,7 @@ static struct reader *reader_of(struct instance_reader *r)
 		.ns = r->i->clock->ns,
 		.irqentry_start = symbol_address(t, "__irqentry_text_start"),
 		.irqentry_end = symbol_address(t, "__irqentry_text_end"),
+		.time_start = r->i->time_start,
 		.comms = t->comms,
 		.symbol = find_symbol,
 		.arg = t,

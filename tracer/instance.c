@@ -314,9 +314,8 @@ int instance_set_tracer(struct instance *i, const char *name)
 		return -EINVAL;
 	trace_change_begin(i->t);
 	instance_writers_stop(i->t);
+	instance_clear_stopped(i, ALL_VCPUS);
 	i->tracer = tracer;
-	for (unsigned int v = 0; v < i->t->vcpus; v++)
-		ring_reset(i->ring[v]);
 	instance_writers_go(i->t);
 	ret = selection_patch(i->t);
 	trace_change_end(i->t);
@@ -336,8 +335,8 @@ int instance_set_clock(struct instance *i, const char *name)
 		return -EINVAL;
 	instance_writers_stop(i->t);
 	i->clock = clock;
-	for (unsigned int v = 0; v < i->t->vcpus; v++)
-		ring_reset(i->ring[v]);
+	instance_clear_stopped(i, ALL_VCPUS);
+	instance_snapshot_clear(i, ALL_VCPUS);
 	instance_writers_go(i->t);
 	return 0;
 }

@@ -33,11 +33,12 @@ struct instance {
 	struct ring *ring[MACHINE_MAX_VCPUS];
 	struct ring *spare[MACHINE_MAX_VCPUS]; /* the snapshot's, once there was one */
 	atomic_bool snapshot;
-	bool all;		   /* it takes every function that is recorded at all */
-	uint8_t *takes;		   /* a bit for each probe, by its index: the filters select it */
-	uint8_t *commands;	   /* likewise: there is a command for it */
-	size_t room;		   /* probes that have bits */
-	struct graph_filter graph; /* for function_graph */
+	_Atomic uint64_t time_start; /* by its clock: when its buffers were last all cleared */
+	bool all;		     /* it takes every function that is recorded at all */
+	uint8_t *takes;		     /* a bit for each probe, by its index: the filters select it */
+	uint8_t *commands;	     /* likewise: there is a command for it */
+	size_t room;		     /* probes that have bits */
+	struct graph_filter graph;   /* for function_graph */
 	struct repeats repeats[MACHINE_MAX_VCPUS];
 
 	_Atomic uint32_t options, function_options, graph_options, nop_options;
@@ -105,8 +106,12 @@ void instance_record_stack(struct instance *i, const struct machine_hit *hit);
 void instance_stacktrace(void *arg, const struct func_hit *hit);
 void instance_dump(void *arg, const struct func_hit *hit, bool all_cpus);
 
-/* The time of its clock, as far as it can be told. The vCPU's lock is not held. */
+/* The time of its clock, as far as it can be told. */
 uint64_t instance_now(struct instance *i, unsigned int vcpu);
+
+/* instance_clear() with all writers stopped. */
+void instance_clear_stopped(struct instance *i, int vcpu);
+
 /* Whoever waits for events may look again. */
 void instances_wake(struct trace *t);
 

@@ -2,83 +2,94 @@
 /* memory.c - how much memory the host has left: of all, and of what this process may take. */
 #include "tracer/memory.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CGROUPS "/sys/fs/cgroup"
+#define PATH_LEN 512
 
 /* The number behind a key at the start of a line. False: there is none ("max" is none either). */
-static bool read_number(const char *path, const char *key, uint64_t *value)
+static bool read_number(const char *dir, const char *name, const char *key, uint64_t *value)
 {
-	FILE *f = fopen(path, "re");
+	char path[PATH_LEN], line[256], *end;
 	size_t len = strlen(key);
 	bool found = false;
-	char line[256];
+	FILE *f;
 
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = !strncmp(line, key, len) && sscanf(line + len, "%" SCNu64, value) == 1;
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, key, len) != 0)
+			continue;
+		*value = strtoull(line + len, &end, 10);
+		found = end != line + len;
+	}
 	if (f)
 		fclose(f);
 	return found;
 }
 
-/* What a control group (version 2) leaves; what it holds of files can be had back. */
-static uint64_t group_left(const char *group)
+/* What one group leaves; what it holds of files that nobody has used lately can be had back. */
+static uint64_t group_left(const char *dir)
 {
 	uint64_t max, now, files;
-	char path[512];
 
-	snprintf(path, sizeof(path), CGROUPS "%s/memory.max", group);
-	if (!read_number(path, "", &max))
+	if (!read_number(dir, "memory.max", "", &max) ||
+	    !read_number(dir, "memory.current", "", &now))
 		return UINT64_MAX;
-	snprintf(path, sizeof(path), CGROUPS "%s/memory.current", group);
-	if (!read_number(path, "", &now))
-		return UINT64_MAX;
-	snprintf(path, sizeof(path), CGROUPS "%s/memory.stat", group);
-	if (read_number(path, "inactive_file ", &files))
+	if (read_number(dir, "memory.stat", "inactive_file ", &files))
 		now -= files < now ? files : now;
 	return now < max ? max - now : 0;
 }
 
-/* The path of this process' group, "" for the root. */
-static void find_group(char *group, size_t len)
+/* The path of this process' group: "/..." */
+static bool find_group(const char *proc, char *group, size_t len)
 {
-	FILE *f = fopen("/proc/self/cgroup", "re");
-	char line[384];
+	char path[PATH_LEN], line[PATH_LEN];
+	bool found = false;
+	FILE *f;
 
-	*group = '\0';
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "0::/", 4))
-			snprintf(group, len, "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
+	snprintf(path, sizeof(path), "%s/self/cgroup", proc);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		found = !strncmp(line, "0::/", 4);
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(group, len, "%s", line + 3);
+	}
 	if (f)
 		fclose(f);
+	return found;
 }
 
-/* Limits hold for all that is below. */
-static uint64_t groups_left(void)
+/* Limits hold for all groups that are below. */
+static uint64_t groups_left(const char *proc, const char *cgroups)
 {
+	char group[PATH_LEN], dir[2 * PATH_LEN], *end;
 	uint64_t least = UINT64_MAX;
-	char group[384], *end;
 
-	find_group(group, sizeof(group));
-	for (;;) {
-		uint64_t left = group_left(group);
+	if (!find_group(proc, group, sizeof(group)))
+		return least;
+	while ((end = strrchr(group, '/'))) {
+		uint64_t left;
 
+		snprintf(dir, sizeof(dir), "%s%s", cgroups, group);
+		left = group_left(dir);
 		least = left < least ? left : least;
-		end = strrchr(group, '/');
-		if (!end)
-			return least;
 		*end = '\0';
 	}
+	return least;
+}
+
+uint64_t memory_left(const char *proc, const char *cgroups)
+{
+	uint64_t kb, groups = groups_left(proc, cgroups);
+
+	if (!read_number(proc, "meminfo", "MemAvailable:", &kb) || groups >> 10 <= kb)
+		return groups;
+	return kb << 10;
 }
 
 bool memory_holds(uint64_t bytes)
 {
-	uint64_t kb;
-
-	if (read_number("/proc/meminfo", "MemAvailable:", &kb) && bytes >> 10 > kb)
-		return false;
-	return bytes <= groups_left();
+	return bytes <= memory_left("/proc", "/sys/fs/cgroup");
 }

@@ -12,4 +12,11 @@
  */
 bool memory_holds(uint64_t bytes);
 
+/*
+ * What can be had, in bytes: what /proc says that there is (MemAvailable), and what the control
+ * groups (version 2) of this process leave of it. Both are given as directories; what cannot be
+ * read there is no limit.
+ */
+uint64_t memory_left(const char *proc, const char *cgroups);
+
 #endif

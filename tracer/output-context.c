@@ -190,7 +190,9 @@ static void short_time(struct output *o, uint64_t since, uint64_t delay)
 void output_latency_context(struct output *o, unsigned int cpu, const struct ring_event *ev,
 			    uint64_t next_ts)
 {
-	uint64_t since = ev->ts - o->cfg.time_start, delay = next_ts - ev->ts;
+	/* The start may be a little late: it is the host's idea of the guest's clock. */
+	uint64_t since = ev->ts > o->cfg.time_start ? ev->ts - o->cfg.time_start : 0;
+	uint64_t delay = next_ts - ev->ts;
 	const struct trace_entry *ent = ev->data;
 	char comm[COMM_LEN], flags[OUTPUT_FLAG_COLUMNS];
 

@@ -13,6 +13,7 @@ check-tests += tests/e2e/window
 check-tests += tests/e2e/unwind
 check-tests += tests/e2e/trampoline
 check-tests += tests/e2e/tracefs-conformance
+check-tests += tests/e2e/seed-snippets
 
 qemu-programs := $(addprefix $(O)/tests/e2e/,guest-memory qemu-attach qemu-trace unwind-attach window-attach)
 

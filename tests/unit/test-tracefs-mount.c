@@ -211,6 +211,37 @@ static void test_writes(void **state)
 	assert_true(golden_each_write(check_write, *state) > 120);
 }
 
+/* An empty buffer is not readable for poll(2), whatever the kernel says of one with two pages. */
+static bool is_few_pages(const char *path)
+{
+	return !strncmp(path, "per_cpu/cpu0/trace_pipe", 23);
+}
+
+static void check_read(void *arg, const struct golden_read *r)
+{
+	struct pollfd p = {open_file(arg, r->path, O_RDONLY | O_NONBLOCK), POLLIN, 0};
+	char buf[4096];
+	ssize_t n = read(p.fd, buf, r->len);
+
+	n = n < 0 ? -errno : n;
+	if (!golden_same(r->result, n))
+		fail_msg("%s read(%zu) gives %zd, not %s", r->path, r->len, n, r->result);
+	n = lseek(p.fd, 0, SEEK_SET);
+	if (r->seeks ? n != 0 : n != -1 || errno != ESPIPE)
+		fail_msg("%s: lseek gives %zd", r->path, n);
+	if (poll(&p, 1, 0) != (r->ready && !is_few_pages(r->path)))
+		fail_msg("%s: poll says %x", r->path, p.revents);
+	close(p.fd);
+}
+
+/* As the kernel was then: off, with a snapshot that holds nothing. */
+static void test_reads(void **state)
+{
+	assert_int_equal(put(*state, "tracing_on", "0"), 1);
+	assert_int_equal(put(*state, "snapshot", "1"), 1);
+	assert_true(golden_each_read(check_read, *state) > 12);
+}
+
 static void test_long_writes(void **state)
 {
 	static const struct {
@@ -724,6 +755,7 @@ int main(void)
 		TEST(test_instance_listing),
 		TEST(test_defaults),
 		TEST(test_writes),
+		TEST(test_reads),
 		TEST(test_long_writes),
 		TEST(test_names),
 		TEST(test_chmod),

@@ -398,14 +398,49 @@ static void test_snapshot(void **state)
 	assert_int_equal(put(w, "snapshot", 0, "1"), 1);
 	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "kept\n"));
 	assert_null(strstr(get(w, "trace", buf, sizeof(buf)), "kept\n"));
+	/* What was the snapshot's is recorded into again, with what it had. */
+	assert_int_equal(put(w, "trace_marker", 0, "newer"), 5);
+	assert_int_equal(put(w, "snapshot", 0, "1"), 1);
+	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "newer\n"));
+	assert_non_null(strstr(get(w, "trace", buf, sizeof(buf)), "kept\n"));
+	assert_int_equal(put(w, "snapshot", 0, "1"), 1);
 	assert_int_equal(put(w, "per_cpu/cpu0/snapshot", 0, "0"), -EINVAL);
 	assert_int_equal(put(w, "per_cpu/cpu0/snapshot", 0, "1"), -EINVAL);
 	assert_int_equal(put(w, "per_cpu/cpu1/snapshot", 0, "2"), 1);
 	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "kept\n"));
+	/* Times of another clock mean nothing. */
+	assert_int_equal(put(w, "trace_clock", 0, "local"), 5);
+	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "Snapshot is allocated"));
+	assert_int_equal(put(w, "trace_clock", 0, "global"), 6);
+	assert_int_equal(put(w, "trace_marker", 0, "again"), 5);
+	assert_int_equal(put(w, "snapshot", 0, "1"), 1);
+	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "again\n"));
 	assert_int_equal(put(w, "snapshot", 0, "2"), 1);
 	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "Snapshot is allocated"));
 	assert_int_equal(put(w, "snapshot", 0, "0"), 1);
 	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "Snapshot is freed"));
+}
+
+/* latency-format counts from when the buffers were last cleared. */
+static void test_time_start(void **state)
+{
+	struct world *w = *state;
+	char buf[4096];
+
+	assert_int_equal(put(w, "options/latency-format", 0, "1"), 1);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(put(w, "trace_clock", 0, "counter"), 7);
+		assert_int_equal(put(w, "trace_marker", 0, "first"), 5);
+		assert_non_null(strstr(get(w, "trace", buf, sizeof(buf)),
+				       "    1: tracing_mark_write: first"));
+		assert_int_equal(put(w, "trace_marker", 0, "second"), 6);
+		assert_non_null(strstr(get(w, "trace", buf, sizeof(buf)),
+				       "    2: tracing_mark_write: second"));
+		assert_int_equal(put(w, "trace", O_TRUNC, ""), 0);
+		assert_int_equal(put(w, "trace_marker", 0, "third"), 5);
+		assert_non_null(strstr(get(w, "trace", buf, sizeof(buf)),
+				       "    1: tracing_mark_write: third"));
+	}
 }
 
 static void test_pause_on_trace(void **state)
@@ -453,8 +488,10 @@ static void test_options(void **state)
 	expect(w, "options/sym-addr", "1\n");
 	assert_int_equal(put(w, "options/sym-addr", 0, "0\n"), 2);
 	assert_non_null(strstr(get(w, "trace_options", buf, sizeof(buf)), "\nnosym-addr\n"));
+	assert_int_equal(put(w, "options/sym-addr", 0, "0"), 1);
 	assert_int_equal(put(w, "trace_options", 0, "func_stack_trace"), -EINVAL);
 	assert_int_equal(put(w, "current_tracer", 0, "function"), 8);
+	golden_one_text(GOLDEN_DATA "/trace_options.function", "trace_options", check_text, w);
 	assert_int_equal(put(w, "trace_options", 0, "func_stack_trace"), 16);
 	expect(w, "options/func_stack_trace", "1\n");
 }
@@ -542,6 +579,7 @@ int main(void)
 		TEST(test_pipe),
 		TEST(test_raw),
 		TEST(test_snapshot),
+		TEST(test_time_start),
 		TEST(test_pause_on_trace),
 		TEST(test_truncate),
 		TEST(test_options),

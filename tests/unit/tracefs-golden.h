@@ -72,22 +72,32 @@ static inline FILE *golden_open(const char *name)
 /* mode: of a file that is there; 0: there must not be one. */
 typedef void (*golden_listed)(void *arg, const char *path, mode_t mode);
 
-/* Each line: "drwxr-x--- 750 [0:0 0] directory ./PATH"; "" is the directory itself. */
+/* "drwxr-x--- 750 [0:0 0] directory ./PATH"; the path of "." is "". NULL: no such line. */
+static inline const char *golden_parse_listed(char *line, mode_t *mode)
+{
+	char *path = strrchr(line, ' '), *modes = strchr(line, ' ');
+
+	if (!path || path[1] != '.' || modes == path)
+		return NULL;
+	*mode = (mode_t)strtoul(modes, NULL, 8) | (*line == 'd' ? S_IFDIR : S_IFREG);
+	path[strcspn(path, "\n")] = '\0';
+	return path + (path[2] == '/' ? 3 : 2);
+}
+
 static inline void golden_each_listed(const char *name, golden_listed check, void *arg)
 {
-	unsigned int mode, lines = 0;
-	char line[256], kind[16];
 	FILE *f = golden_open(name);
+	unsigned int lines = 0;
+	char line[256];
+	mode_t mode = 0;
 
 	while (fgets(line, sizeof(line), f)) {
-		const char *path = strrchr(line, ' ');
+		const char *path = golden_parse_listed(line, &mode);
 
-		line[strcspn(line, "\n")] = '\0';
-		if (!path || path[1] != '.' || sscanf(line, "%15s %o", kind, &mode) != 2)
+		if (path)
+			check(arg, path, golden_offered(path) ? mode : 0);
+		else
 			fail_msg("%s: no row: %s", name, line);
-		path += path[2] == '/' ? 3 : 2;
-		mode |= *kind == 'd' ? S_IFDIR : S_IFREG;
-		check(arg, path, golden_offered(path) ? mode : 0);
 		lines++;
 	}
 	fclose(f);
@@ -141,6 +151,63 @@ static inline unsigned int golden_each_text(const char *path, golden_text check,
 	return files;
 }
 
+/* --- what is said to read, lseek and poll -------------------------------------------------- */
+
+struct golden_read {
+	char path[64];
+	size_t len;
+	const char *result; /* "-1 ENAME (...", or a number */
+	bool seeks, ready;
+};
+
+/* FILE read(LENGTH) = RESULT ; lseek(0,SEEK_SET) = 0 or -1ESPIPE ; poll(POLLIN,0) = 0 or 1... */
+static inline bool golden_parse_read(const char *line, struct golden_read *r)
+{
+	const char *call = strstr(line, " read("), *result = strstr(line, ") = ");
+	const char *seek = strstr(line, "SEEK_SET) = "), *poll = strstr(line, "POLLIN,0) = ");
+
+	if (!call || !result || !seek || !poll)
+		return false;
+	snprintf(r->path, sizeof(r->path), "%.*s", (int)(call - line), line);
+	r->len = strtoul(call + 6, NULL, 10);
+	r->result = result + 4;
+	r->seeks = seek[12] == '0';
+	r->ready = poll[12] == '1';
+	return true;
+}
+
+static inline unsigned int golden_each_read(void (*check)(void *arg, const struct golden_read *r),
+					    void *arg)
+{
+	FILE *f = golden_open("reads.txt");
+	unsigned int rows = 0;
+	char line[256];
+
+	while (fgets(line, sizeof(line), f)) {
+		struct golden_read r = {0};
+
+		if (!golden_parse_read(line, &r))
+			fail_msg("reads.txt: no row: %s", line);
+		if (!golden_offered(r.path))
+			continue;
+		check(arg, &r);
+		rows++;
+	}
+	fclose(f);
+	return rows;
+}
+
+/* got: bytes, or -errno; as "-1 ENAME (...", or a number. */
+static inline bool golden_same(const char *result, ssize_t got)
+{
+	const char *name = got < 0 ? strerrorname_np((int)-got) : "";
+	size_t len = strlen(name);
+
+	if (strncmp(result, "-1 ", 3) != 0)
+		return got == strtol(result, NULL, 10);
+	return len && !strncmp(result + 3, name, len) && result[3 + len] == ' ';
+}
+
 /* --- what is said to writes ---------------------------------------------------------------- */
 
 struct golden_write {
@@ -178,40 +245,43 @@ static inline size_t golden_unescape(char *text)
 	return (size_t)(to - text);
 }
 
-/* FILE [FLAGS] write("TEXT", LENGTH) = RESULT; a long text was cut and ends with "... */
-static inline void golden_parse_write(char *line, struct golden_write *w)
+/* Make a text that was cut as long as it was. False: it is not. */
+static inline bool golden_fill(struct golden_write *w, bool cut)
 {
-	char *text = strstr(line, "write(\""), *end = strstr(line, "\", "), *cut;
-	int at = 0;
+	size_t len = golden_unescape(w->text);
 
-	cut = strstr(line, "\"..., ");
-	if (cut)
-		end = cut;
-	if (!text || !end || sscanf(line, "%63s [%31[^]]]", w->path, w->flags) != 2)
-		fail_msg("no row: %s", line);
-	*end = '\0';
-	snprintf(w->text, sizeof(w->text), "%s", text + 7);
-	if (sscanf(end + (cut ? 6 : 3), "%zu) = %n", &w->len, &at) != 1 || !at)
-		fail_msg("no row: %s", line);
-	snprintf(w->result, sizeof(w->result), "%s", end + (cut ? 6 : 3) + at);
-	at = (int)golden_unescape(w->text);
-	while (cut && (size_t)at < w->len && (size_t)at < sizeof(w->text) - 1)
-		w->text[at++] = 'x';
-	w->text[at] = '\0';
-	if ((size_t)at != w->len && golden_write_offered(w))
-		fail_msg("a text of %d bytes is not %zu long", at, w->len);
+	if (cut && len < w->len && w->len < sizeof(w->text)) {
+		memset(w->text + len, 'x', w->len - len);
+		len = w->len;
+	}
+	w->text[len] = '\0';
+	return len == w->len;
 }
 
-/* What writing gave: the bytes taken, or -errno. The result is a number, or "-1 ENAME (...". */
+/* FILE [FLAGS] write("TEXT", LENGTH) = RESULT; a long text was cut: "TEXT"..., LENGTH */
+static inline bool golden_parse_write(char *line, struct golden_write *w)
+{
+	char *flags = strstr(line, " ["), *text = strstr(line, "] write(\""), *cut, *end, *result;
+
+	end = text ? strstr(text, "\", ") : NULL;
+	cut = text ? strstr(text, "\"..., ") : NULL;
+	end = cut ? cut : end;
+	result = end ? strstr(end, ") = ") : NULL;
+	if (!flags || !result)
+		return false;
+	w->len = strtoul(end + (cut ? 6 : 3), NULL, 10);
+	snprintf(w->path, sizeof(w->path), "%.*s", (int)(flags - line), line);
+	snprintf(w->flags, sizeof(w->flags), "%.*s", (int)(text - flags - 2), flags + 2);
+	snprintf(w->text, sizeof(w->text), "%.*s", (int)(end - text - 9), text + 9);
+	snprintf(w->result, sizeof(w->result), "%s", result + 4);
+	return golden_fill(w, cut) || !golden_write_offered(w);
+}
+
 static inline void golden_check_write(const struct golden_write *w, ssize_t got)
 {
-	const char *name = got < 0 ? strerrorname_np((int)-got) : "";
-	char want[32] = "";
-
-	if (sscanf(w->result, "-1 %31s", want) == 1 ? !strcmp(name, want) : got == atoi(w->result))
-		return;
-	fail_msg("%s [%s] write(\"%s\") gives %zd %s, not %s", w->path, w->flags, w->text, got,
-		 name, w->result);
+	if (!golden_same(w->result, got))
+		fail_msg("%s [%s] write(\"%s\") gives %zd, not %s", w->path, w->flags, w->text, got,
+			 w->result);
 }
 
 static inline int golden_flags(const struct golden_write *w)
@@ -230,7 +300,8 @@ static inline unsigned int golden_each_write(void (*check)(void *arg, const stru
 	while (fgets(line, sizeof(line), f)) {
 		struct golden_write w = {0};
 
-		golden_parse_write(line, &w);
+		if (!golden_parse_write(line, &w))
+			fail_msg("writes.txt: no row: %s", line);
 		if (!golden_write_offered(&w))
 			continue;
 		check(arg, &w);

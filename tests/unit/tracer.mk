@@ -1,3 +1,4 @@
+unit-tests += tests/unit/test-memory
 unit-tests += tests/unit/test-ring
 unit-tests += tests/unit/test-output
 unit-tests += tests/unit/test-output-again
