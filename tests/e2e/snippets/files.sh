@@ -177,13 +177,39 @@ overwrite()
 	usleep 100000
 	run 'echo 0 > tracing_on; cat per_cpu/cpu0/stats'
 	has '^overrun: [1-9]' '^dropped events: 0$'
+	run 'cat trace'
+	has '^##### CPU [01] buffer started ####$'
+	run 'echo 0 > options/annotate; cat trace'
+	has_no '^#####'
+	run 'echo 1 > options/annotate'
 	run 'echo 1 > options/disable_on_free; echo 1 > tracing_on; echo > free_buffer'
 	run 'cat tracing_on'
 	prints 0
 	run 'cat buffer_size_kb'
 	has '^[0-9]$'
 	run 'echo 0 > options/disable_on_free; echo 1408 > buffer_size_kb; echo > trace'
-	result 'overwrite, disable_on_free'
+	result 'overwrite, annotate, disable_on_free'
+}
+
+# What is of one CPU shows, clears and counts only that.
+per_cpu()
+{
+	run 'echo > trace'
+	record 2000
+	run 'cat per_cpu/cpu1/trace'
+	all_events "$TASK\[001\] "
+	run 'cat per_cpu/cpu0/trace'
+	all_events "$TASK\[000\] "
+	run 'echo > per_cpu/cpu0/trace; cat per_cpu/cpu0/stats'
+	has '^entries: 0$'
+	run 'cat trace'
+	has_header function
+	all_events "$TASK\[001\] "
+	run 'cat per_cpu/cpu1/trace_pipe | head -n 2'
+	all_events "$TASK\[001\] "
+	run 'cat per_cpu/cpu1/stats'
+	has '^read events: [1-9]'
+	result 'per_cpu/cpuN'
 }
 
 only_one_vcpu()
