@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* attach.c - puts the probes of a trace into a machine, and takes them out again. */
 #include "tracer/instance.h"
+#include "tracer/returns.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -45,6 +46,8 @@ static int look_around(struct trace *t, char *err, size_t errlen)
 	}
 	guards_booted(t);
 	ret = modules_update(t);
+	if (!ret)
+		ret = returns_learn(t);
 	if (ret)
 		snprintf(err, errlen, "the guest's modules cannot be read: %s", strerror(-ret));
 	return ret;

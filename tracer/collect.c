@@ -2,6 +2,7 @@
 /* collect.c - from staging rings to ring buffers. */
 #include "tracer/collect.h"
 #include "tracer/entry.h"
+#include "tracer/graph.h"
 #include "tracer/instance.h"
 #include "tracer/preempt.h"
 #include "tracer/staging.h"
@@ -125,7 +126,7 @@ static bool collect_repeat(struct instance *i, unsigned int vcpu, const struct p
 	return false;
 }
 
-/* Task names first: a record may be printed as soon as it is in the ring. Gives the last call. */
+/* Task names first: a record may be printed as soon as it is in the ring. Gives the last one. */
 static const struct payload_record *batch_look(struct trace *t, const struct payload_record *r,
 					       size_t n, uint64_t *functions)
 {
@@ -136,6 +137,8 @@ static const struct payload_record *batch_look(struct trace *t, const struct pay
 	for (size_t i = 0; i < n; i++) {
 		if (record_type(&r[i]) == PAYLOAD_FUNCTION) {
 			(*functions)++;
+			last = &r[i];
+		} else if (record_type(&r[i]) == PAYLOAD_EXIT) {
 			last = &r[i];
 		} else if (comms && record_type(&r[i]) == PAYLOAD_COMM) {
 			collect_comm(t, &r[i]);
@@ -173,7 +176,8 @@ static void instance_collect(struct instance *i, unsigned int vcpu, const struct
 	struct trace *t = i->t;
 	uint64_t ts;
 
-	if (!i->on || !i->tracer->functions || !(i->cpumask >> vcpu & 1) || !left)
+	if (!i->on || !i->tracer->functions || i->tracer->exits || !(i->cpumask >> vcpu & 1) ||
+	    !left)
 		return;
 	if (i->clock->begin)
 		i->clock->begin(t, vcpu, tsc, &now);
@@ -194,7 +198,8 @@ static uint64_t top_admits(struct trace *t, unsigned int vcpu, const struct payl
 	const struct instance *top = t->instances;
 	uint64_t taken = functions;
 
-	if (!top->on || !top->tracer->functions || !(top->cpumask >> vcpu & 1))
+	if (!top->on || !top->tracer->functions || top->tracer->exits ||
+	    !(top->cpumask >> vcpu & 1))
 		return 0;
 	if (!takes_every_call(top)) {
 		taken = 0;
@@ -205,12 +210,14 @@ static uint64_t top_admits(struct trace *t, unsigned int vcpu, const struct payl
 }
 
 static void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r,
-			  size_t n)
+			  size_t n, bool lost)
 {
 	uint64_t functions, left;
 	const struct payload_record *last = batch_look(t, r, n, &functions);
 	bool done = atomic_load(&t->done);
 
+	if (t->instances->tracer->exits)
+		graph_feed(t->graph, vcpu, r, n, lost);
 	if (!last)
 		return;
 	trace_seen(t, last->tsc);
@@ -222,13 +229,15 @@ static void collect_batch(struct trace *t, unsigned int vcpu, const struct paylo
 }
 
 /* What was lost may have told a task's name: have the payload tell it once more. */
-static void ask_for_comm(struct collector *c, unsigned int vcpu)
+static void note_losses(struct collector *c, unsigned int vcpu)
 {
 	uint64_t lost = c->staging[vcpu].lost + c->staging[vcpu].dropped;
 
 	if (lost == c->lost[vcpu])
 		return;
 	c->lost[vcpu] = lost;
+	if (c->t->instances->tracer->exits)
+		graph_feed(c->t->graph, vcpu, NULL, 0, true);
 	ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
 }
 
@@ -236,11 +245,14 @@ static void ask_for_comm(struct collector *c, unsigned int vcpu)
 static uint64_t drain(struct collector *c, unsigned int vcpu)
 {
 	const struct payload_record *records;
-	uint64_t taken = 0;
+	struct staging *s = &c->staging[vcpu];
+	uint64_t taken = 0, lost;
 	int n;
 
-	while ((n = staging_take(&c->staging[vcpu], &records, NULL)) > 0) {
-		collect_batch(c->t, vcpu, records, (size_t)n);
+	while ((n = staging_take(s, &records, &lost)) > 0) {
+		/* Of those that the guest drops it is not known where they are missing. */
+		collect_batch(c->t, vcpu, records, (size_t)n,
+			      lost || s->lost + s->dropped != c->lost[vcpu]);
 		taken += (uint64_t)n;
 		if (n < STAGING_BATCH)
 			break;
@@ -248,7 +260,7 @@ static uint64_t drain(struct collector *c, unsigned int vcpu)
 	if (n < 0)
 		trace_fail(c->t, n);
 	else
-		ask_for_comm(c, vcpu);
+		note_losses(c, vcpu);
 	return taken;
 }
 
@@ -412,6 +424,15 @@ static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 	return taken ? PASS_SOME : PASS_NOTHING;
 }
 
+/* Of function_graph: what the rings have given so far, on all vCPUs. */
+static void merge(struct trace *t, bool all)
+{
+	instance_writers_stop(t);
+	if (t->instances->tracer->exits)
+		graph_merge(t->graph, all);
+	instance_writers_go(t);
+}
+
 static enum pass collector_pass(struct collector *c)
 {
 	enum pass most = PASS_NOTHING;
@@ -422,6 +443,7 @@ static enum pass collector_pass(struct collector *c)
 
 		most = one > most ? one : most;
 	}
+	merge(c->t, false);
 	ret = text_lock_poll(c->t);
 	if (ret)
 		trace_fail(c->t, ret);
@@ -542,6 +564,7 @@ void collector_stop(struct collector *c)
 	collector_pass(c);
 	for (unsigned int i = 0; i < c->t->vcpus; i++)
 		drain_rest(c, i);
+	merge(c->t, true);
 }
 
 void collector_free(struct collector *c)

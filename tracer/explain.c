@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* explain.c - which functions are not traced, and why. */
-#include "tracer/internal.h"
+#include "tracer/returns.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,6 +20,31 @@ static void explain_bytes(struct trace *t, const struct probe *p, FILE *out)
 	for (size_t i = 0; i < sizeof(now); i++)
 		fprintf(out, " %02x", now[i]);
 	fprintf(out, ", which is neither a NOP nor the call that the build put there\n");
+}
+
+static void explain_returns(struct trace *t, FILE *out)
+{
+	size_t listed, unknown, set = 0;
+
+	for (size_t i = 0; i < t->probes.nr; i++)
+		set += (t->probes.v[i].flags & (PROBE_FL_EXIT | PROBE_FL_SET)) ==
+		       (PROBE_FL_EXIT | PROBE_FL_SET);
+	returns_count(t, &listed, &unknown);
+	fprintf(out, "returns: %zu of them are traced", set);
+	if (listed)
+		fprintf(out,
+			"; of %zu that the kernel image lists, %zu hold something else than this "
+			"kernel's returns do",
+			listed, unknown);
+	fprintf(out, "\n");
+}
+
+static bool exits_traced(const struct trace *t)
+{
+	for (size_t i = 0; i < t->probes.nr; i++)
+		if (t->probes.v[i].flags & PROBE_FL_EXIT)
+			return true;
+	return false;
 }
 
 static void explain_image(struct trace *t, FILE *out)
@@ -46,7 +71,7 @@ static void explain_probes(struct trace *t, FILE *out)
 	for (size_t i = 0; i < t->probes.nr; i++) {
 		const struct probe *p = &t->probes.v[i];
 
-		if (!(p->flags & PROBE_FL_RECORD))
+		if (!(p->flags & PROBE_FL_RECORD) || p->flags & PROBE_FL_EXIT)
 			continue;
 		if (p->flags & PROBE_FL_GONE)
 			gone++;
@@ -67,6 +92,8 @@ int trace_explain(struct trace *t, FILE *out)
 	machine_pause(t->m);
 	pthread_mutex_lock(&t->change);
 	explain_probes(t, out);
+	if (exits_traced(t))
+		explain_returns(t, out);
 	pthread_mutex_unlock(&t->change);
 	machine_resume(t->m);
 	return ferror(out) ? -EIO : 0;

@@ -154,3 +154,13 @@ void guest_get_clock(struct guest_kernel *g, unsigned int vcpu, bool stable, str
 	if (stable)
 		c->offset += guest_image_u64(g, g->at.sched_clock_offset, 0);
 }
+
+uint64_t guest_irq_stack(struct guest_kernel *g, unsigned int vcpu)
+{
+	uint64_t base = guest_image_u64(g, g->at.per_cpu_offset + 8 * vcpu, 0), top = 0;
+	uint64_t var = g->at.irq_stack;
+
+	if (var == GUEST_NONE || guest_read(g, base + guest_percpu_disp(g, var), &top, sizeof(top)))
+		return 0;
+	return top;
+}

@@ -44,6 +44,7 @@ static void layout_clock(struct guest_layout *at, const struct guestsym *gs)
 	struct guestsym_field data;
 
 	at->cyc2ns = addr_or_none(gs, "cyc2ns");
+	at->irq_stack = percpu_or_hot(gs, "hardirq_stack_ptr", "pcpu_hot.hardirq_stack_ptr");
 	at->c2n_data = field_or_none(gs, "cyc2ns.data");
 	at->c2n_seq = field_or_none(gs, "cyc2ns.seq");
 	at->c2n_mul = field_or_none(gs, "cyc2ns_data.cyc2ns_mul");

@@ -29,6 +29,7 @@ struct guest_layout {
 	uint64_t preempt_count;
 	uint64_t cpu_number;
 	uint64_t cyc2ns;
+	uint64_t irq_stack; /* pointer to the highest word of the stack of interrupts */
 	uint64_t task_pid, task_comm, task_tgid; /* offsets in task_struct */
 	uint64_t task_flags;			 /* thread_info.flags */
 	uint64_t task_migration_disabled;
@@ -138,6 +139,10 @@ static inline uint64_t guest_clock_ns(const struct guest_clock *c, uint64_t tsc)
 {
 	return c->offset + (uint64_t)(((unsigned __int128)tsc * c->mul) >> (c->shift & 63));
 }
+
+/* Address of the highest word of this CPU's stack of interrupts; 0: it is not known, or has none.
+ */
+uint64_t guest_irq_stack(struct guest_kernel *g, unsigned int vcpu);
 
 /* What %gs:disp32 takes for a per-CPU variable of struct guest_layout, at run time. */
 uint64_t guest_percpu_disp(const struct guest_kernel *g, uint64_t var);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance.c - the instances of a trace: made, held, removed, and what each records. */
+#include "tracer/graph.h"
 #include "tracer/instance.h"
+#include "tracer/returns.h"
 #include "tracer/memory.h"
 #include "tracer/trampoline.h"
 
@@ -310,12 +312,18 @@ int instance_set_tracer(struct instance *i, const char *name)
 	const struct tracer_ops *tracer = tracer_find(name);
 	int ret;
 
-	if (!tracer)
+	/* One task's calls are followed once, so not for several instances, as in the kernel. */
+	if (!tracer || (tracer->exits && i != i->t->instances))
 		return -EINVAL;
 	trace_change_begin(i->t);
+	if (tracer->exits && i->t->placed && !returns_known(i->t)) {
+		trace_change_end(i->t);
+		return -EOPNOTSUPP;
+	}
 	instance_writers_stop(i->t);
 	instance_clear_stopped(i, ALL_VCPUS);
 	i->tracer = tracer;
+	graph_forget(i->t->graph);
 	instance_writers_go(i->t);
 	ret = selection_patch(i->t);
 	trace_change_end(i->t);
@@ -334,7 +342,9 @@ int instance_set_clock(struct instance *i, const char *name)
 	if (!clock)
 		return -EINVAL;
 	instance_writers_stop(i->t);
+	trampoline_drain_all(i->t);
 	i->clock = clock;
+	graph_forget(i->t->graph); /* it has times of the other clock */
 	instance_clear_stopped(i, ALL_VCPUS);
 	instance_snapshot_clear(i, ALL_VCPUS);
 	instance_writers_go(i->t);
@@ -349,8 +359,9 @@ bool instance_is_on(struct instance *i)
 void instance_set_on(struct instance *i, bool on)
 {
 	instance_writers_stop(i->t);
-	for (unsigned int v = 0; v < i->t->vcpus; v++)
-		trampoline_drain(i->t, v);
+	trampoline_drain_all(i->t);
+	if (on != i->on)
+		graph_forget(i->t->graph); /* calls may end while nobody looks */
 	atomic_store(&i->on, on);
 	instance_writers_go(i->t);
 	instances_tell_payload(i->t);
@@ -519,9 +530,10 @@ void instances_tell_payload(struct trace *t)
 	bool only;
 
 	pthread_mutex_lock(&t->instances_lock);
+	/* What a task enters on a vCPU that is recorded it may leave on one that is not. */
 	for (const struct instance *i = t->instances; i; i = i->next)
 		if (i->on && i->tracer->functions)
-			vcpus |= i->cpumask;
+			vcpus |= i->tracer->exits ? UINT64_MAX : i->cpumask;
 	tasks_of(t, &pids, &only);
 	text_putc(&pids, '\0');
 	trampoline_control(t, vcpus, only && !pids.failed ? pids.buf : NULL);

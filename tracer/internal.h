@@ -20,17 +20,19 @@
 /* --- probes ------------------------------------------------------------------------------ */
 
 enum {
-	PROBE_FL_RECORD = 1 << 0,   /* some filter selects it: hits become records */
-	PROBE_FL_INIT = 1 << 1,	    /* in memory that the kernel frees after boot */
-	PROBE_FL_SET = 1 << 2,	    /* in the guest now */
-	PROBE_FL_ONCE = 1 << 3,	    /* not a site: any instruction, fires once */
-	PROBE_FL_GONE = 1 << 4,	    /* its memory is not the kernel's text any more */
-	PROBE_FL_MODULE = 1 << 5,   /* in a module: found in the running guest */
-	PROBE_FL_GOING = 1 << 6,    /* the module is being unloaded */
-	PROBE_FL_CALL = 1 << 7,	    /* in the guest as a call of the payload, not as a trap */
-	PROBE_FL_FUNCTION = 1 << 8, /* the site of a function that can be traced */
-	PROBE_FL_CHANGE = 1 << 9,   /* to be removed, or to be set anew */
-	PROBE_FL_TOUCHED = 1 << 10, /* was in the guest to be recorded, if only once */
+	PROBE_FL_RECORD = 1 << 0,    /* some filter selects it: hits become records */
+	PROBE_FL_INIT = 1 << 1,	     /* in memory that the kernel frees after boot */
+	PROBE_FL_SET = 1 << 2,	     /* in the guest now */
+	PROBE_FL_ONCE = 1 << 3,	     /* not a site: any instruction, fires once */
+	PROBE_FL_GONE = 1 << 4,	     /* its memory is not the kernel's text any more */
+	PROBE_FL_MODULE = 1 << 5,    /* in a module: found in the running guest */
+	PROBE_FL_GOING = 1 << 6,     /* the module is being unloaded */
+	PROBE_FL_CALL = 1 << 7,	     /* in the guest as a call of the payload, not as a trap */
+	PROBE_FL_FUNCTION = 1 << 8,  /* the site of a function that can be traced */
+	PROBE_FL_CHANGE = 1 << 9,    /* to be removed, or to be set anew */
+	PROBE_FL_TOUCHED = 1 << 10,  /* was in the guest to be recorded, if only once */
+	PROBE_FL_EXIT = 1 << 11,     /* a return site: returns.h */
+	PROBE_FL_ALL_REGS = 1 << 12, /* whose function's callers may expect any register kept */
 };
 
 /* What the trace itself has to do when the guest gets there; see guard.c. */
@@ -108,11 +110,14 @@ struct trace_entry;
 struct tracer_ops {
 	const char *name, *desc;
 	bool functions; /* wants the fentry sites that the filter selects */
+	bool exits;	/* and the return sites of these functions; for the top level only */
 	/* A function that the instance takes was called; on the vCPU's thread, its lock held. */
 	void (*hit)(struct instance *i, const struct probe *p, const struct machine_hit *hit);
+	/* A return site was come to; likewise. Optional. */
+	void (*hit_exit)(struct instance *i, const struct machine_hit *hit);
 };
 
-extern const struct tracer_ops nop_tracer_ops, function_tracer_ops;
+extern const struct tracer_ops nop_tracer_ops, function_tracer_ops, function_graph_tracer_ops;
 
 const struct tracer_ops *tracer_find(const char *name);
 
@@ -141,6 +146,8 @@ const struct clock_ops *clock_find(const char *name); /* NULL name: the default 
 struct trampoline;
 struct instance;
 struct funcs;
+struct returns;
+struct graph;
 
 /* The sites are given back while the guest patches its own text; see text-lock.c */
 struct text_lock {
@@ -173,6 +180,8 @@ struct trace {
 	const struct probe_ops *engine;
 	struct guest_kernel guest;
 	struct probe_set probes;
+	struct returns *returns;     /* how functions return, and where */
+	struct graph *graph;	     /* the calls that are under way */
 	uint64_t fentry;	     /* address of the kernel's __fentry__ */
 	uint64_t ftrace_return;	     /* while ftrace_init() runs: where a trap waits for its end */
 	struct comms *_Atomic comms; /* who reads names takes no lock */
@@ -222,6 +231,9 @@ int modules_update(struct trace *t);
 int modules_catch_up(struct trace *t);
 /* Run-time addresses of the fentry sites of the modules that are known, selected or not. */
 void modules_each_site(const struct trace *t, void (*fn)(void *arg, uint64_t va), void *arg);
+/* Each module that is there, until fn gives an error: that one, or 0. */
+int modules_each(const struct trace *t, int (*fn)(void *arg, const struct guestsym_module *mod),
+		 void *arg);
 /* The module whose struct module is at addr is about to be freed: give its sites back. */
 int modules_going(struct trace *t, uint64_t addr);
 /* The symbol of a module that addr was in while it was loaded, or NULL; as guestsym_find(). */

@@ -23,16 +23,10 @@ struct leftover {
 	int error;
 };
 
-/* A site (run-time address) that calls into the window gets its NOP back. */
-static void look_at_site(void *arg, uint64_t va)
+static void give_back(struct leftover *l, uint64_t va, const uint8_t bytes[SITE_SIZE])
 {
-	struct leftover *l = arg;
-	uint8_t now[SITE_SIZE];
 	struct machine_patch *p;
 
-	if (l->error || text_view_get(&l->view, va, now, sizeof(now)) ||
-	    site_call_target(now, va) - l->window.header.va >= l->window.header.size)
-		return;
 	if (l->nr == l->room) {
 		l->room = l->room ? 2 * l->room : 1024;
 		p = realloc(l->patches, l->room * sizeof(*p));
@@ -44,9 +38,56 @@ static void look_at_site(void *arg, uint64_t va)
 	}
 	p = &l->patches[l->nr];
 	p->size = SITE_SIZE;
-	memcpy(p->bytes, site_nop, SITE_SIZE);
+	memcpy(p->bytes, bytes, SITE_SIZE);
 	if (!guest_translate(&l->t->guest, va, &p->pa))
 		l->nr++;
+}
+
+/* A site (run-time address) that calls into the window gets its NOP back. */
+static void look_at_site(void *arg, uint64_t va)
+{
+	struct leftover *l = arg;
+	uint8_t now[SITE_SIZE];
+
+	if (!l->error && !text_view_get(&l->view, va, now, sizeof(now)) &&
+	    site_call_target(now, va) - l->window.header.va < l->window.header.size)
+		give_back(l, va, site_nop);
+}
+
+static bool calls_exit(const struct leftover *l, const uint8_t *insn, uint64_t va)
+{
+	const struct payload_header *h = &l->window.header;
+	uint64_t off = site_call_target(insn, va) - (h->va + WINDOW_TEXT);
+
+	return h->exit && (off == h->exit || off == h->exit_all);
+}
+
+/*
+ * Return sites are found by what they call, wherever they are: nobody else calls there, and five
+ * bytes that look so by chance would have to hold one of two numbers of 32 bits.
+ */
+static void look_at_text(struct leftover *l, uint64_t from, uint64_t to)
+{
+	uint8_t code[4096 + SITE_SIZE - 1], back[SITE_SIZE];
+
+	for (uint64_t va = from; va < to && !l->error; va += 4096) {
+		size_t len = to - va < sizeof(code) ? (size_t)(to - va) : sizeof(code);
+
+		if (text_view_get(&l->view, va, code, len))
+			continue;
+		for (size_t i = 0; i + SITE_SIZE <= len; i++) {
+			if (code[i] != INSN_CALL || !calls_exit(l, code + i, va + i))
+				continue;
+			site_return_make(back, va + i, l->window.header.return_thunk);
+			give_back(l, va + i, back);
+		}
+	}
+}
+
+static int look_at_module(void *arg, const struct guestsym_module *mod)
+{
+	look_at_text(arg, mod->text.start, mod->text.end);
+	return 0;
 }
 
 static void look_at_all(struct leftover *l)
@@ -57,6 +98,9 @@ static void look_at_all(struct leftover *l)
 	for (size_t i = 0; i < n; i++)
 		look_at_site(l, sites[i].addr + l->t->guest.slide);
 	modules_each_site(l->t, look_at_site, l);
+	look_at_text(l, guestsym_addr(l->t->gs, "_stext") + l->t->guest.slide,
+		     guestsym_addr(l->t->gs, "_etext") + l->t->guest.slide);
+	modules_each(l->t, look_at_module, l);
 }
 
 /* Whoever waits for the tracer that is no more need not wait any longer. */

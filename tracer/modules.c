@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096 };
-
 /* One reading of the list. Older ones are kept: records may tell of functions that have gone. */
 struct module_list {
 	struct module_list *older;
@@ -40,18 +38,6 @@ static struct module_list *modules_read(struct trace *t, int *ret)
 	return NULL;
 }
 
-/* Module text is mapped page by page: a site on two pages may lie in two places. */
-static bool site_in_one_piece(struct trace *t, uint64_t va)
-{
-	uint64_t first, last;
-
-	if (va % PAGE <= PAGE - SITE_SIZE)
-		return true;
-	return !guest_translate(&t->guest, va, &first) &&
-	       !guest_translate(&t->guest, va + SITE_SIZE - 1, &last) &&
-	       last == first + SITE_SIZE - 1;
-}
-
 static int module_add(struct trace *t, const struct guestsym_module *mod)
 {
 	for (size_t i = 0; i < mod->nr_sites; i++) {
@@ -59,7 +45,7 @@ static int module_add(struct trace *t, const struct guestsym_module *mod)
 		uint64_t va = s->addr - t->guest.slide;
 		struct probe *p;
 
-		if (s->flags & GUESTSYM_SITE_INVALID || !site_in_one_piece(t, s->addr))
+		if (s->flags & GUESTSYM_SITE_INVALID || !site_in_one_piece(&t->guest, s->addr))
 			continue;
 		p = probe_set_at(&t->probes, va);
 		if (!p)
@@ -107,6 +93,17 @@ void modules_each_site(const struct trace *t, void (*fn)(void *arg, uint64_t va)
 			fn(arg, t->modules->mods[i].sites[k].addr);
 }
 
+int modules_each(const struct trace *t, int (*fn)(void *arg, const struct guestsym_module *mod),
+		 void *arg)
+{
+	int ret = 0;
+
+	for (size_t i = 0; t->modules && i < t->modules->nr && !ret; i++)
+		if (t->modules->mods[i].state != GUESTSYM_MODULE_GOING)
+			ret = fn(arg, &t->modules->mods[i]);
+	return ret;
+}
+
 /* Another module may lie where one has gone, with the same bytes at other places. */
 static bool is_a_site(const struct module_list *list, uint64_t va)
 {
@@ -129,7 +126,9 @@ int modules_catch_up(struct trace *t)
 	for (size_t i = 0; i < t->probes.nr && !ret; i++) {
 		struct probe *p = &t->probes.v[i];
 
-		if (p->flags & PROBE_FL_MODULE && !is_a_site(t->modules, p->va + t->guest.slide))
+		/* Return sites are found anew. */
+		if (p->flags & PROBE_FL_MODULE &&
+		    (p->flags & PROBE_FL_EXIT || !is_a_site(t->modules, p->va + t->guest.slide)))
 			p->flags |= PROBE_FL_GONE;
 	}
 	return ret;

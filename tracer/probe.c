@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* probe.c - the table of probes: which sites are patched, and patching them in batches. */
-#include "tracer/internal.h"
+#include "tracer/returns.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -72,10 +72,14 @@ uint32_t probe_at_site(const struct trace *t, uint64_t va)
 static bool site_known(struct trace *t, struct text_view *view, const struct probe *p)
 {
 	uint64_t va = p->va + t->guest.slide;
-	uint8_t now[SITE_SIZE];
+	uint8_t now[SITE_SIZE], form[SITE_SIZE];
 
 	if (text_view_get(view, va, now, sizeof(now)))
 		return false;
+	if (p->flags & PROBE_FL_EXIT) {
+		site_return_make(form, va, returns_thunk(t));
+		return !memcmp(now, form, sizeof(now));
+	}
 	if (!memcmp(now, site_nop, sizeof(now)))
 		return true;
 	return t->engine == &trap_probe_ops && t->fentry &&
@@ -100,7 +104,7 @@ static void probes_count(struct probe_set *set)
 	for (size_t i = 0; i < set->nr; i++) {
 		uint16_t flags = set->v[i].flags;
 
-		if (!(flags & PROBE_FL_RECORD))
+		if (!(flags & PROBE_FL_RECORD) || flags & PROBE_FL_EXIT)
 			continue;
 		set->selected++;
 		if (flags & PROBE_FL_GONE)

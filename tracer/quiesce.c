@@ -6,8 +6,8 @@
  * at these edges an interrupt may preempt the task, and then a frame with an address within the
  * payload stays on that task's stack for as long as it likes to sleep. There nothing has been done
  * yet, or all is done, so such a frame is changed: to go on behind the call, with the return
- * address taken off the stack. Everywhere else the payload is left within a microsecond or two of
- * running, and it only takes another look.
+ * address taken off the stack, or where the call was (payload.h, EDGE_). Everywhere else the
+ * payload is left within a microsecond or two of running, and it only takes another look.
  *
  * Interrupt frames are recognised by what the CPU pushes (Intel SDM vol. 3, 6.14.2): five words,
  * of which ip lies in the payload, cs and ss are the kernel's, and sp points to right above it or
@@ -15,6 +15,7 @@
  */
 #include "tracer/quiesce.h"
 #include "tracer/preempt.h"
+#include "tracer/site.h"
 #include "tracer/tasks.h"
 
 #include <errno.h>
@@ -53,14 +54,14 @@ static bool in_text(const struct look *l, uint64_t ip)
 	return ip - text_va(l) < l->w->header.text_size;
 }
 
-static bool at_edge(const struct look *l, uint64_t ip)
+static const struct payload_way_out *edge_at(const struct look *l, uint64_t ip)
 {
 	const struct payload_header *h = &l->w->header;
 
 	for (uint32_t i = 0; i < h->nr_edges; i++)
 		if (ip - text_va(l) >= h->edge[i].from && ip - text_va(l) < h->edge[i].to)
-			return true;
-	return false;
+			return &h->edge[i];
+	return NULL;
 }
 
 static int guest_write(struct guest_kernel *g, uint64_t va, const void *buf, size_t len)
@@ -71,13 +72,19 @@ static int guest_write(struct guest_kernel *g, uint64_t va, const void *buf, siz
 	return ret ? ret : machine_write(g->m, pa, buf, len);
 }
 
-/* The interrupted task goes on behind the call of the payload. */
-static void frame_evict(struct look *l, uint64_t va, const struct frame *f)
+/* The interrupted task goes on behind the call of the payload, or at the site once more. */
+static void frame_evict(struct look *l, uint64_t va, const struct frame *f,
+			const struct payload_way_out *edge)
 {
+	uint64_t words[2]; /* rflags where they are there, an address */
+	size_t skip = edge->how & EDGE_FLAGS ? 0 : 1;
 	struct frame out = *f;
-	int ret = guest_read(l->g, f->sp, &out.ip, sizeof(out.ip));
+	int ret = guest_read(l->g, f->sp, words + skip, sizeof(words) - 8 * skip);
 
-	out.sp = f->sp + 8;
+	if (!skip)
+		out.flags = words[0];
+	out.ip = words[1] - (edge->how & EDGE_REDO ? SITE_SIZE : 0);
+	out.sp = f->sp + 8 * (2 - skip);
 	if (!ret && !in_text(l, out.ip))
 		ret = guest_write(l->g, va, &out, sizeof(out));
 	if (ret)
@@ -89,14 +96,16 @@ static void scan_words(struct look *l, uint64_t from, size_t nr)
 {
 	for (size_t i = 0; i + 5 <= nr; i++) {
 		const struct frame *f = (const struct frame *)&l->words[i];
+		const struct payload_way_out *edge;
 		uint64_t va = from + 8 * i;
 
 		if (!in_text(l, f->ip) || f->cs != KERNEL_CS || !(f->flags & RFLAGS_FIXED) ||
 		    (f->ss != KERNEL_DS && f->ss) || f->sp - va < sizeof(*f) ||
 		    f->sp - va > sizeof(*f) + 16)
 			continue;
-		if (at_edge(l, f->ip))
-			frame_evict(l, va, f);
+		edge = edge_at(l, f->ip);
+		if (edge)
+			frame_evict(l, va, f, edge);
 		else
 			l->busy = true;
 	}

@@ -6,6 +6,7 @@
  * instance knows by a bit for each probe which are its own.
  */
 #include "tracer/instance.h"
+#include "tracer/returns.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -217,12 +218,13 @@ static void instances_settle(struct trace *t)
 		i->all = nr == 1 && i->tracer->functions;
 }
 
-static void probes_update(struct trace *t)
+static int probes_update(struct trace *t)
 {
+	int ret;
+
 	follow_update(t);
 	instance_writers_stop(t);
-	for (unsigned int i = 0; i < t->vcpus; i++)
-		trampoline_drain(t, i); /* by the old selection */
+	trampoline_drain_all(t); /* by the old selection */
 	for (size_t i = 0; i < t->probes.nr; i++) {
 		struct probe *p = &t->probes.v[i];
 
@@ -232,15 +234,16 @@ static void probes_update(struct trace *t)
 			p->flags |= PROBE_FL_CHANGE;
 	}
 	instances_settle(t);
+	ret = returns_update(t);
 	instance_writers_go(t);
+	return ret;
 }
 
 int selection_patch(struct trace *t)
 {
-	int ret = 0;
+	int ret = probes_update(t);
 
-	probes_update(t);
-	if (t->placed && !t->detached && t->text_lock.state == TEXT_LOCK_OURS) {
+	if (!ret && t->placed && !t->detached && t->text_lock.state == TEXT_LOCK_OURS) {
 		ret = probes_remove(t, PROBE_FL_CHANGE, PROBE_FL_GONE);
 		if (!ret)
 			ret = probes_insert(t, 0, 0);

@@ -9,6 +9,16 @@
 
 const uint8_t site_nop[SITE_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
+static const uint8_t plain_return[SITE_SIZE] = {0xc3, 0xcc, 0xcc, 0xcc, 0xcc};
+
+static void relative_make(uint8_t insn[SITE_SIZE], uint8_t opcode, uint64_t va, uint64_t target)
+{
+	int32_t rel = (int32_t)(target - (va + SITE_SIZE));
+
+	insn[0] = opcode;
+	memcpy(insn + 1, &rel, sizeof(rel));
+}
+
 uint64_t site_call_target(const uint8_t now[SITE_SIZE], uint64_t va)
 {
 	int32_t rel;
@@ -21,10 +31,25 @@ uint64_t site_call_target(const uint8_t now[SITE_SIZE], uint64_t va)
 
 void site_call_make(uint8_t insn[SITE_SIZE], uint64_t va, uint64_t target)
 {
-	int32_t rel = (int32_t)(target - (va + SITE_SIZE));
+	relative_make(insn, INSN_CALL, va, target);
+}
 
-	insn[0] = INSN_CALL;
-	memcpy(insn + 1, &rel, sizeof(rel));
+void site_return_make(uint8_t insn[SITE_SIZE], uint64_t va, uint64_t thunk)
+{
+	if (thunk)
+		relative_make(insn, INSN_JMP, va, thunk);
+	else
+		memcpy(insn, plain_return, SITE_SIZE);
+}
+
+bool site_in_one_piece(struct guest_kernel *g, uint64_t va)
+{
+	uint64_t first, last;
+
+	if (va % PAGE <= PAGE - SITE_SIZE)
+		return true;
+	return !guest_translate(g, va, &first) && !guest_translate(g, va + SITE_SIZE - 1, &last) &&
+	       last == first + SITE_SIZE - 1;
 }
 
 void text_view_init(struct text_view *v, struct guest_kernel *g)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trace.c - one trace: from its configuration to records in the ring buffers. */
 #include "tracer/entry.h"
+#include "tracer/graph.h"
 #include "tracer/instance.h"
+#include "tracer/returns.h"
 #include "tracer/trampoline.h"
 #include "tracer/unwind.h"
 
@@ -42,7 +44,8 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 {
 	t->comms = comms_new(COMMS_DEFAULT_NR);
 	t->funcs = funcs_new(NULL, 0);
-	if (t->comms && t->funcs && !probe_set_init(&t->probes, t->gs))
+	t->graph = graph_new(t);
+	if (t->comms && t->funcs && t->graph && !probe_set_init(&t->probes, t->gs))
 		return instance_init_top(t, err, errlen);
 	snprintf(err, errlen, "no memory for the tables of probes and of task names");
 	return -ENOMEM;
@@ -122,6 +125,8 @@ void trace_free(struct trace *t)
 		return;
 	instances_free(t);
 	selection_free(t);
+	graph_free(t->graph);
+	returns_free(t);
 	probe_set_free(&t->probes);
 	borrow_free(t->borrow);
 	unwind_free(t->unwind);
@@ -167,9 +172,14 @@ static void trap_record(struct trace *t, uint32_t probe, const struct machine_hi
 	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
 	trampoline_drain(t, hit->vcpu);
 	trace_seen(t, hit->tsc);
-	for (struct instance *i = t->instances; i; i = i->next)
-		if (instance_takes(i, hit->vcpu, probe))
-			i->tracer->hit(i, &t->probes.v[probe], hit);
+	for (struct instance *i = t->instances; i; i = i->next) {
+		if (!(t->probes.v[probe].flags & PROBE_FL_EXIT)) {
+			if (instance_takes(i, hit->vcpu, probe))
+				i->tracer->hit(i, &t->probes.v[probe], hit);
+		} else if (i->tracer->hit_exit && i->on) {
+			i->tracer->hit_exit(i, hit);
+		}
+	}
 	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
 	instances_wake(t);
 }

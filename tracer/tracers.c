@@ -6,6 +6,7 @@
 
 static const struct tracer_ops *const tracers[] = {
 	&function_tracer_ops,
+	&function_graph_tracer_ops,
 	&nop_tracer_ops,
 };
 

@@ -2,9 +2,11 @@
 /* trampoline.c - gets the payload into a guest, and out again. */
 #include "tracer/trampoline.h"
 #include "tracer/collect.h"
+#include "tracer/graph.h"
 #include "tracer/instance.h"
 #include "tracer/payload/text.h"
 #include "tracer/quiesce.h"
+#include "tracer/returns.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -60,6 +62,7 @@ static void config_fill(struct trace *t, struct payload_config *cfg)
 		.task_migration_disabled = none_or(at->task_migration_disabled),
 		.task_flags = none_or(at->task_flags),
 		.need_resched_bit = GUEST_TIF_NEED_RESCHED,
+		.return_thunk = returns_thunk(t) ? returns_thunk(t) : PAYLOAD_NONE,
 		.text_mutex = text_mutex ? text_mutex + t->guest.slide : PAYLOAD_NONE,
 		.call_timeout = info.tsc_khz * CALL_TIMEOUT_MS,
 		.full_timeout = info.tsc_khz * FULL_TIMEOUT_MS,
@@ -84,6 +87,9 @@ static int text_load(struct trace *t, char *err, size_t errlen)
 	h->text_size = tr->text.size;
 	h->nr_edges = tr->text.nr_edges;
 	memcpy(h->edge, tr->text.edge, sizeof(h->edge));
+	h->exit = tr->text.exit;
+	h->exit_all = tr->text.exit_all;
+	h->return_thunk = returns_thunk(t);
 	ret = window_write_text(&tr->window, WINDOW_TEXT, code, sizeof(code));
 	if (!ret)
 		ret = window_write(&tr->window, WINDOW_HEADER, h, sizeof(*h));
@@ -117,7 +123,7 @@ static size_t functions_to_record(const struct trace *t)
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->probes.nr; i++)
-		n += t->probes.v[i].flags & PROBE_FL_RECORD;
+		n += (t->probes.v[i].flags & (PROBE_FL_RECORD | PROBE_FL_EXIT)) == PROBE_FL_RECORD;
 	return n;
 }
 
@@ -388,6 +394,13 @@ void trampoline_drain(struct trace *t, unsigned int vcpu)
 		collector_drain(t->tramp->collector, vcpu);
 }
 
+void trampoline_drain_all(struct trace *t)
+{
+	for (unsigned int v = 0; v < t->vcpus; v++)
+		trampoline_drain(t, v);
+	graph_merge(t->graph, true);
+}
+
 void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts)
 {
 	*counts = t->collected;
@@ -405,7 +418,9 @@ static uint64_t probe_target(const struct trace *t, const struct probe *p)
 	const struct trampoline *tr = t->tramp;
 	uint32_t entry = tr->text.function;
 
-	if (p->guards == GUARD_TEXT_LOCK)
+	if (p->flags & PROBE_FL_EXIT)
+		entry = p->flags & PROBE_FL_ALL_REGS ? tr->text.exit_all : tr->text.exit;
+	else if (p->guards == GUARD_TEXT_LOCK)
 		entry = p->flags & PROBE_FL_RECORD ? tr->text.lock_record : tr->text.lock;
 	else if (p->guards == GUARD_STACK)
 		entry = tr->text.stack;
@@ -463,9 +478,18 @@ static int patch_in(struct trace *t, const uint32_t *which, size_t n)
 	return ret;
 }
 
+/* What the kernel has there itself. */
+static void site_bytes(const struct trace *t, const struct probe *p, uint8_t bytes[SITE_SIZE])
+{
+	if (p->flags & PROBE_FL_EXIT)
+		site_return_make(bytes, p->va + t->guest.slide, returns_thunk(t));
+	else
+		memcpy(bytes, site_nop, SITE_SIZE);
+}
+
 /*
- * Only a site that still calls the payload, wherever in it, is given its NOP back: else somebody
- * has taken it.
+ * Only a site that still calls the payload, wherever in it, is given its NOP or return back: else
+ * somebody has taken it.
  */
 static int patch_out(struct trace *t, const uint32_t *which, size_t n)
 {
@@ -484,7 +508,7 @@ static int patch_out(struct trace *t, const uint32_t *which, size_t n)
 		ret = patch_make(t, p, &patches[nr]);
 		if (!ret && !text_view_get(&view, va, now, SITE_SIZE) &&
 		    site_call_target(now, va) - w->header.va < w->header.size)
-			memcpy(patches[nr++].bytes, site_nop, SITE_SIZE);
+			site_bytes(t, p, patches[nr++].bytes);
 	}
 	if (!ret)
 		ret = machine_patch_text(t->m, patches, nr);

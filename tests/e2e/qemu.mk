@@ -11,18 +11,19 @@ check-tests += tests/e2e/attach-libvirt
 check-tests += tests/e2e/run-qemu
 check-tests += tests/e2e/window
 check-tests += tests/e2e/unwind
+check-tests += tests/e2e/graph
 check-tests += tests/e2e/trampoline
 check-tests += tests/e2e/tracefs-conformance
 check-tests += tests/e2e/seed-snippets
 
-qemu-programs := $(addprefix $(O)/tests/e2e/,guest-memory qemu-attach qemu-trace unwind-attach window-attach)
+qemu-programs := $(addprefix $(O)/tests/e2e/,guest-memory qemu-attach qemu-trace graph-attach unwind-attach window-attach)
 
 $(qemu-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group $(LDLIBS) -lcmocka
 
-running-guest-programs := $(addprefix $(O)/tests/e2e/,guest-memory qemu-attach qemu-trace)
+running-guest-programs := $(addprefix $(O)/tests/e2e/,graph-attach guest-memory qemu-attach qemu-trace)
 $(running-guest-programs): $(O)/obj/tests/e2e/running-guest.o
 
 check-built: $(qemu-programs) $(O)/tests/bench/bench-calls

@@ -39,8 +39,6 @@ static const struct golden_absence {
 	{"kprobe_*", "kprobes"},
 	{"uprobe_*", "uprobes"},
 	{"synthetic_events", "synthetic events"},
-	{"options/funcgraph-*", "the function_graph tracer"},
-	{"options/sleep-time", "the function_graph tracer"},
 	{"options/blk_*", "the blk tracer"},
 	{"stack_*", "the stack tracer"},
 };

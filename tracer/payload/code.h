@@ -26,7 +26,8 @@
 #define PATCH_FULL_TIMEOUT 13 /* u64 */
 #define PATCH_CALL_TIMEOUT 14 /* u64 */
 #define PATCH_TEXT_MUTEX   15 /* s32 */
-#define NR_PATCHES	   16
+#define PATCH_RETURN	   16 /* the five bytes of a return site */
+#define NR_PATCHES	   17
 
 #ifndef __ASSEMBLER__
 
@@ -42,13 +43,13 @@ struct payload_optional {
 };
 
 struct payload_edge {
-	uint32_t from, to;
+	uint32_t from, to, how;
 };
 
 /* All in read-only data: this code never runs in the host. */
 extern const uint8_t payload_code[], payload_code_end[];
 extern const uint8_t payload_function[], payload_call[], payload_lock[], payload_lock_record[],
-	payload_stack[];
+	payload_stack[], payload_exit[], payload_exit_all[];
 extern const struct payload_patch payload_patches[], payload_patches_end[];
 extern const struct payload_optional payload_optional[], payload_optional_end[];
 extern const struct payload_edge payload_edges[], payload_edges_end[];

@@ -7,6 +7,7 @@
 #include "tracer/payload/code.h"
 #include "tracer/payload/payload.h"
 #include "tracer/payload/text.h"
+#include "tracer/site.h"
 
 /* Of records in a full ring: for interrupts that have passed the check when it was not full. */
 #define RING_RESERVE 64
@@ -55,6 +56,7 @@ static const struct operand operands[NR_PATCHES] = {
 	[PATCH_FULL_TIMEOUT] = OPERAND(full_timeout, FIT_ANY, 8),
 	[PATCH_CALL_TIMEOUT] = OPERAND(call_timeout, FIT_ANY, 8),
 	[PATCH_TEXT_MUTEX] = OPERAND(text_mutex, FIT_ADDRESS, 4),
+	[PATCH_RETURN] = OPERAND(return_thunk, FIT_ADDRESS, SITE_SIZE),
 };
 
 static uint64_t member(const struct payload_config *cfg, const struct operand *op)
@@ -120,6 +122,13 @@ static bool is_displacement(enum fit fit)
 	return fit <= FIT_OPTIONAL;
 }
 
+static void fill_return(uint8_t *buf, const struct payload_config *cfg, uint32_t off)
+{
+	uint64_t thunk = cfg->return_thunk == PAYLOAD_NONE ? 0 : cfg->return_thunk;
+
+	site_return_make(buf + off, cfg->window + WINDOW_TEXT + off, thunk);
+}
+
 static void fill_in(uint8_t *buf, const struct payload_config *cfg, const struct payload_patch *p)
 {
 	const struct operand *op = &operands[p->kind];
@@ -164,11 +173,13 @@ static void describe(struct payload_text *text)
 	text->lock = (uint32_t)(payload_lock - payload_code);
 	text->lock_record = (uint32_t)(payload_lock_record - payload_code);
 	text->stack = (uint32_t)(payload_stack - payload_code);
+	text->exit = (uint32_t)(payload_exit - payload_code);
+	text->exit_all = (uint32_t)(payload_exit_all - payload_code);
 	text->size = (uint32_t)(payload_code_end - payload_code);
 	text->nr_edges = 0;
 	for (const struct payload_edge *e = payload_edges; e != payload_edges_end; e++) {
-		text->edge[text->nr_edges].from = e->from;
-		text->edge[text->nr_edges++].to = e->to;
+		text->edge[text->nr_edges++] =
+			(struct payload_way_out){.from = e->from, .to = e->to, .how = e->how};
 	}
 }
 
@@ -184,8 +195,12 @@ int payload_text_make(const struct payload_config *cfg, uint8_t *buf, struct pay
 	describe(text);
 	memset(buf, 0xcc, WINDOW_TEXT_SIZE); /* int3 */
 	memcpy(buf, payload_code, text->size);
-	for (const struct payload_patch *p = payload_patches; p != payload_patches_end; p++)
-		fill_in(buf, cfg, p);
+	for (const struct payload_patch *p = payload_patches; p != payload_patches_end; p++) {
+		if (p->kind == PATCH_RETURN)
+			fill_return(buf, cfg, p->off);
+		else
+			fill_in(buf, cfg, p);
+	}
 	for (const struct payload_optional *o = payload_optional; o != payload_optional_end; o++) {
 		if (member(cfg, &operands[o->kind]) == PAYLOAD_NONE)
 			fill_nops(buf + o->from, o->to - o->from);

@@ -3,10 +3,13 @@
  * payload.S - the code that probes call in the guest. It is data here: patch.c copies it and fills
  * in what depends on the kernel and the window.
  *
- * Both entries are called by the 5-byte site at a function's start: (%rsp) is the site's end,
- * 8(%rsp) the function's return address. They change %rax, %r10, %r11 and the arithmetic flags, none
- * of which means anything at the start of a C function (psABI x86-64, 3.2.3: %al tells the number of
- * vector registers, which the kernel does not pass arguments in), and nothing else. What is between the raise of preempt_count and its return cannot be left by a task: so the
+ * The entries are called by a 5-byte site: (%rsp) is the site's end, 8(%rsp) the function's return
+ * address. Those at a function's start change %rax, %r10, %r11 and the arithmetic flags, none of
+ * which means anything at the start of a C function (psABI x86-64, 3.2.3: %al tells the number of
+ * vector registers, which the kernel does not pass arguments in), and nothing else. Those in a
+ * return's place return from the function as well; what they change is said there.
+ *
+ * What is between the raise of preempt_count and its return cannot be left by a task: so the
  * vCPU stays the same, and a host that finds no task preempted in here outside payload_edges[] and
  * no vCPU inside may take the code away. Interrupts and NMIs may come at any instruction, and the
  * functions that they call come in here too.
@@ -43,11 +46,11 @@
 	.popsection
 	.endm
 
-/* From the label to here nothing has been done yet, or all is done and a return is left. */
-	.macro	edge from
+/* From the label to here nothing has been done yet, or all is done and a return is left: EDGE_. */
+	.macro	edge from, how=EDGE_RETURN
 .Ledge\@:
 	.pushsection .rodata.payload_edges, "a"
-	.long	\from - payload_code, .Ledge\@ - payload_code
+	.long	\from - payload_code, .Ledge\@ - payload_code, \how
 	.popsection
 	.endm
 
@@ -166,11 +169,16 @@ payload_function:
 	/* A reschedule that has become due meanwhile waits for the next occasion. */
 	lower_preempt_count
 
+.Lunusual:
+	call	.Lcheck
+	jc	.Lleave
+	jmp	.Lrecord
+
 /*
  * Tracing is off, or only some tasks are traced, or records may not be lost, or this is another
- * task than the one before. All that .Lrecord expects is kept.
+ * task than the one before. Gives carry when there is to be no record; all else is kept.
  */
-.Lunusual:
+.Lcheck:
 	push	%rcx
 	mov	WINDOW_CTL + CTL_FLAGS(%rax), %ecx
 	at	PATCH_WINDOW
@@ -202,7 +210,8 @@ payload_function:
 .Lusual:
 	pop	%rsi
 	pop	%rcx
-	jmp	.Lrecord
+	clc
+	ret
 
 .Ldrop:
 	incq	WINDOW_CTL + CTL_DROPPED(%rax)
@@ -211,7 +220,8 @@ payload_function:
 	pop	%rsi
 .Lskip:
 	pop	%rcx
-	jmp	.Lleave
+	stc
+	ret
 
 /*
  * Wait for room, but not where that was in vain and the host has taken nothing since: so a host
@@ -299,6 +309,166 @@ payload_function:
 	pop	%rdx
 	pop	%rdi
 	jmp	.Lusual
+
+/* --- the return of a function ---------------------------------------------------------------- */
+
+/*
+ * In the place of a return: what has been called goes on at 8(%rsp), the way that the kernel would
+ * have taken. The record has no parent: its bits are all ones.
+ */
+
+/* The kernel's own return: a plain one, or a jump to where it makes returns safe. */
+	.macro	kernel_return
+	ret
+	.skip	4, 0xcc
+	at	PATCH_RETURN, 5
+	.endm
+
+/*
+ * preempt_count before is in %r10d, all registers may be changed. Goes to `unusual` and waits to be
+ * sent back, or on. `sp`: how far above %rsp the function's return address is.
+ */
+	.macro	exit_look unusual
+	mov	%gs:0, %rcx
+	at	PATCH_CURRENT_TASK
+1:	{disp32} mov 0(%rcx), %esi
+	at	PATCH_TASK_FLAGS
+	rol	$0, %esi
+	at	PATCH_NEED_RESCHED, 1
+	and	$STATE_NEED_RESCHED, %esi
+	add	%esi, %r10d
+	only_with PATCH_TASK_FLAGS, 1b
+	{disp32} mov 0(%rcx), %r11d
+	at	PATCH_PID
+	{disp32} movzwl 0(%rcx), %edi
+	at	PATCH_MIGRATION_DISABLED
+	mov	%gs:0, %eax
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %eax
+	shl	$32, %r11
+	add	$CTL_FL_ON, %r11
+	cmp	WINDOW_CTL + CTL_FLAGS(%rax), %r11
+	at	PATCH_WINDOW
+	jne	\unusual
+	.endm
+
+/*
+ * %rax, %rdi, %r10d, %r11 as exit_look leaves them, %rdx rflags, %rcx the site's end. Changes these
+ * and %rsi.
+ */
+	.macro	exit_record sp
+1:	shl	$32 + RECORD_MIGRATE_SHIFT, %rdi
+	add	%rdi, %r11
+	only_with PATCH_MIGRATION_DISABLED, 1b
+	lea	\sp - CTL_FL_ON(%rsp), %esi
+	add	%rsi, %r11
+	and	$RFLAGS_IF, %edx
+	shl	$STATE_IRQS_OFF_SHIFT - RFLAGS_IF_SHIFT, %edx
+	lea	STATE_IRQS_OFF + (PAYLOAD_EXIT << STATE_TYPE_SHIFT)(%r10), %r10d
+	sub	%edx, %r10d
+	mov	$1, %esi
+	xadd	%rsi, WINDOW_CTL + CTL_HEAD(%rax)
+	at	PATCH_WINDOW
+	shl	$32, %rsi
+	or	%rsi, %r10
+	shr	$32 - PAYLOAD_RECORD_SHIFT, %rsi
+	and	$IMM32, %esi
+	at	PATCH_RING_MASK
+	shl	$0, %rax
+	at	PATCH_RING_SHIFT, 1
+	add	%rax, %rsi
+	read_tsc
+	mov	%rax, WINDOW_RINGS + RECORD_TSC(%rsi)
+	at	PATCH_WINDOW
+	mov	%r11, WINDOW_RINGS + RECORD_SP(%rsi)
+	at	PATCH_WINDOW
+	sub	$5, %rcx
+	mov	%rcx, WINDOW_RINGS + RECORD_IP(%rsi)
+	at	PATCH_WINDOW
+	mov	%r10, WINDOW_RINGS + RECORD_STATE(%rsi)
+	at	PATCH_WINDOW
+	.endm
+
+/*
+ * Of a function that a compiler has made and that can be traced: its caller expects %rax, %rdx and
+ * what a function must keep. (Where functions are made to be traced, compilers do not let callers
+ * know which of the other registers one happens to leave alone.) %rcx, %rsi, %rdi, %r8 to %r11 and
+ * the arithmetic flags are changed.
+ */
+	.globl	payload_exit
+payload_exit:
+	mov	$1, %r10d
+	xadd	%r10d, %gs:0
+	at	PATCH_PREEMPT_COUNT
+	edge	payload_exit, EDGE_REDO
+	mov	%rax, %r8
+	mov	%rdx, %r9
+	exit_look .Lexit_unusual
+.Lexit_record:
+	pushf
+	pop	%rdx
+	pop	%rcx
+	exit_record 0
+	mov	%r8, %rax
+	mov	%r9, %rdx
+.Lexit_leave:
+	subl	$1, %gs:0
+	at	PATCH_PREEMPT_COUNT, 4, 1
+1:	kernel_return
+	edge	1b
+
+.Lexit_unusual:
+	call	.Lcheck
+	jnc	.Lexit_record
+	lea	8(%rsp), %rsp
+	jmp	.Lexit_leave
+
+/* Of one in assembly: whatever its caller may expect. Nothing is changed. */
+	.globl	payload_exit_all
+payload_exit_all:
+	pushf
+	edge	payload_exit_all, EDGE_REDO
+1:	incl	%gs:0
+	at	PATCH_PREEMPT_COUNT
+	edge	1b, EDGE_REDO | EDGE_FLAGS
+	push	%rax
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%r10
+	push	%r11
+	mov	%gs:0, %r10d
+	at	PATCH_PREEMPT_COUNT
+	sub	$1, %r10d
+	exit_look .Lexit_all_unusual
+.Lexit_all_record:
+	mov	56(%rsp), %rdx
+	mov	64(%rsp), %rcx
+	exit_record 72
+.Lexit_all_leave:
+	/* rflags take the place of the site's end. */
+	mov	56(%rsp), %rax
+	mov	%rax, 64(%rsp)
+	pop	%r11
+	pop	%r10
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	lea	8(%rsp), %rsp
+	subl	$1, %gs:0
+	at	PATCH_PREEMPT_COUNT, 4, 1
+1:	popf
+	edge	1b, EDGE_RETURN | EDGE_FLAGS
+1:	kernel_return
+	edge	1b
+
+.Lexit_all_unusual:
+	call	.Lcheck
+	jnc	.Lexit_all_record
+	jmp	.Lexit_all_leave
 
 /* --- a call to the host ---------------------------------------------------------------------- */
 

@@ -93,11 +93,11 @@
  * in between makes records with later numbers and earlier times.
  */
 
-/* Offsets in a record; the first four are those of PAYLOAD_FUNCTION (and of exits to come). */
+/* Offsets in a record; the first four are those of PAYLOAD_FUNCTION and PAYLOAD_EXIT. */
 #define RECORD_TSC    0	 /* u64 */
 #define RECORD_IP     8	 /* u32: low half of the site; the high half of kernel text is all ones */
-#define RECORD_PARENT 12 /* u32: low half of the return address */
-#define RECORD_SP     16 /* u32: low half of the stack pointer at the site: at the return address */
+#define RECORD_PARENT 12 /* u32: low half of the return address; of an exit: nothing */
+#define RECORD_SP     16 /* u32: low half of where the return address is on the stack */
 #define RECORD_TASK   20 /* u32: pid | migration_disabled << RECORD_MIGRATE_SHIFT */
 #define RECORD_STATE  24 /* u32: type, flags, preempt_count: below. In every record */
 #define RECORD_SEQ    28 /* u32: low half of the record's number, written last. In every record */
@@ -124,6 +124,18 @@
 
 #define PAYLOAD_FUNCTION 1
 #define PAYLOAD_COMM	 2
+#define PAYLOAD_EXIT	 3 /* the return of a function: RECORD_IP is that of the return */
+
+/* --- how to leave the code ------------------------------------------------------------------ */
+
+/*
+ * A task that is interrupted where nothing has been done yet, or all is done, can be moved on by
+ * hand, as the next word of its stack tells. Without EDGE_FLAGS that is the first one, else the
+ * second, behind the rflags that it is to go on with.
+ */
+#define EDGE_RETURN 0	     /* go on at that address */
+#define EDGE_REDO   (1 << 0) /* it is the end of the site that got here: go on at the site */
+#define EDGE_FLAGS  (1 << 1)
 
 #ifndef __ASSEMBLER__
 
@@ -147,7 +159,7 @@ _Static_assert(sizeof(struct payload_record) == PAYLOAD_RECORD_SIZE, "a record i
 
 #define WINDOW_MAX_PIECES 64
 #define WINDOW_PIECE	  0x200000 /* what one entry of a page directory maps */
-#define PAYLOAD_MAGIC	  "hvtrace window 1"
+#define PAYLOAD_MAGIC	  "hvtrace window 2"
 
 /* At WINDOW_HEADER. Addresses are the guest's. */
 struct payload_header {
@@ -161,9 +173,11 @@ struct payload_header {
 	uint64_t piece_va[WINDOW_MAX_PIECES]; /* what the allocator returned */
 	/* Of the code: struct payload_text, for whoever takes it away */
 	uint32_t text_size, nr_edges;
-	struct {
-		uint32_t from, to;
-	} edge[8];
+	struct payload_way_out {
+		uint32_t from, to, how; /* EDGE_ */
+	} edge[16];
+	uint32_t exit, exit_all; /* where return sites call */
+	uint64_t return_thunk;	 /* what they hold else is a jump to it; 0: a plain return */
 };
 
 #endif

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tracer/payload/payload.h"
+
 /* What the code needs to know. PAYLOAD_NONE where the kernel does not have it. */
 #define PAYLOAD_NONE UINT64_MAX
 
@@ -21,6 +23,7 @@ struct payload_config {
 	uint64_t task_pid, task_tgid, task_comm, task_migration_disabled, task_flags;
 	uint8_t need_resched_bit; /* of thread_info.flags */
 	uint64_t text_mutex;	  /* guest address */
+	uint64_t return_thunk;	  /* guest address that functions jump to as a return */
 	uint64_t call_timeout;	  /* TSC ticks that a call to the host may take */
 	uint64_t full_timeout;	  /* TSC ticks that a record waits for room (CTL_FL_LOSSLESS) */
 };
@@ -32,16 +35,18 @@ struct payload_text {
 	/* The first argument is text_mutex: as call. Otherwise do nothing, or record the call. */
 	uint32_t lock, lock_record;
 	uint32_t stack; /* call the host, which records the call with its stack; see payload.S */
+	/*
+	 * In a return's place: record the exit of a function, and return from it. One is for
+	 * functions of compilers, the other changes nothing at all.
+	 */
+	uint32_t exit, exit_all;
 	uint32_t size; /* bytes of code */
 	/*
 	 * In code at [from, to) nothing has been done yet but the call that got here, or all is
-	 * done and only a return is left. A task that is interrupted there can be moved on by hand:
-	 * to its return address, with 8 added to its stack pointer. Anywhere else preempt_count is
-	 * raised, so no task is ever preempted there.
+	 * done and only a return is left. Anywhere else preempt_count is raised, so no task is ever
+	 * preempted there.
 	 */
-	struct {
-		uint32_t from, to;
-	} edge[8];
+	struct payload_way_out edge[16];
 	uint32_t nr_edges;
 };
 

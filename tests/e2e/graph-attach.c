@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * graph-attach.c - graphs all functions of a guest of tests/e2e/qemu-lib.sh: each call of a known
+ * number of them is a complete and balanced tree, each return belongs to its call, and the guest is
+ * afterwards what it was.
+ *
+ * usage: graph-attach TARGET KERNEL SERIAL
+ */
+#include "tests/e2e/running-guest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tracer/entry.h"
+#include "tracer/graph.h"
+#include "tracer/instance.h"
+#include "tracer/merge.h"
+
+#define STATS	200
+#define COUNTED "workload stat 200"
+#define DEPTH	64
+#define TASKS	4096
+
+/* What a kernel says when something is wrong with it. */
+static const char *const complaints[] = {"BUG",	   "WARNING", "Oops",	 "lockup",
+					 "stall",  "W+X",     "missing", "general protection",
+					 "unwind", "stack"};
+
+static void hand_over(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct env *e = arg;
+
+	(void)m;
+	trace_trap(e->trace, hit);
+}
+
+static void print_message_line(void *arg, const char *text)
+{
+	(void)arg;
+	print_message("# %s\n", text);
+}
+
+struct graph_test {
+	const char *const *filter;
+	size_t nr_filter;
+	enum trace_engine engine;
+};
+
+static void graph_begin(struct env *e, const struct graph_test *test)
+{
+	struct machine_info info;
+	struct trace_config cfg = {
+		.gs = e->gs,
+		.running = true,
+		.tracer = "function_graph",
+		.filter = test->filter,
+		.nr_filter = test->nr_filter,
+		.buffer_bytes = 64 << 20,
+		.engine = test->engine,
+		.lossless = true,
+		.message = print_message_line,
+	};
+	char err[512];
+
+	env_attach(e, hand_over);
+	machine_get_info(e->m, &info);
+	cfg.vcpus = info.vcpus;
+	e->trace = trace_new(&cfg, err, sizeof(err));
+	if (!e->trace || trace_attach_running(e->trace, e->m, err, sizeof(err)))
+		fail_msg("%s", err);
+}
+
+static void graph_end(struct env *e)
+{
+	struct pairing_counts c;
+	struct trace_status st;
+
+	assert_int_equal(trace_detach(e->trace), 0);
+	trace_get_status(e->trace, &st);
+	graph_get_counts(e->trace->graph, &c);
+	print_message("# %lu functions, %lu events, %lu lost; %lu pairs, %lu unmatched, %lu late, "
+		      "%lu dropped, %lu tasks\n",
+		      st.traced, st.hits, st.lost, c.pairs, c.unmatched, c.late, c.dropped,
+		      c.tasks);
+}
+
+static void graph_close(struct env *e)
+{
+	env_detach(e);
+	trace_free(e->trace);
+	e->trace = NULL;
+}
+
+/* --- what it has recorded -------------------------------------------------------------------- */
+
+struct open_call {
+	uint64_t func;
+	bool root;
+};
+
+struct task {
+	int32_t key; /* pid; of idle tasks -1 - cpu */
+	int nr;	     /* open calls; -1: not known yet */
+	struct open_call call[DEPTH];
+};
+
+struct reading {
+	struct env *e;
+	struct task *tasks;
+	size_t nr_tasks;
+	uint64_t root; /* the function whose trees are counted */
+	uint64_t entries, exits, roots, complete, wrong, skipped;
+	int pid; /* of the trees that are counted */
+};
+
+static struct task *task_of(struct reading *r, int32_t pid, unsigned int cpu)
+{
+	int32_t key = pid ? pid : -1 - (int32_t)cpu;
+
+	for (size_t i = 0; i < r->nr_tasks; i++)
+		if (r->tasks[i].key == key)
+			return &r->tasks[i];
+	assert_true(r->nr_tasks < TASKS);
+	r->tasks[r->nr_tasks] = (struct task){.key = key, .nr = -1};
+	return &r->tasks[r->nr_tasks++];
+}
+
+static const char *name_of(struct reading *r, uint64_t func)
+{
+	const struct guestsym_symbol *sym =
+		guestsym_find(r->e->gs, func - r->e->trace->guest.slide, NULL, NULL);
+
+	return sym ? sym->name : "?";
+}
+
+static void complain(struct reading *r, const struct task *t, uint64_t func, int depth,
+		     const char *what)
+{
+	if (r->wrong++ >= 20)
+		return;
+	print_message("# task %d: %s of %s at depth %d, %d open", t->key, what, name_of(r, func),
+		      depth, t->nr);
+	for (int i = t->nr; i-- > 0 && i > t->nr - 5;)
+		print_message(" %s", name_of(r, t->call[i].func));
+	print_message("\n");
+}
+
+static void read_entry(struct reading *r, struct task *t, const struct trace_graph_entry *ent)
+{
+	bool root = ent->func == r->root && ent->ent.pid == r->pid;
+
+	r->entries++;
+	if (t->nr < 0)
+		t->nr = ent->depth;
+	if (ent->depth != t->nr)
+		complain(r, t, ent->func, ent->depth, "entry");
+	t->nr = ent->depth;
+	assert_in_range(t->nr, 0, DEPTH - 1);
+	t->call[t->nr++] = (struct open_call){ent->func, root};
+	r->roots += root;
+}
+
+static void read_exit(struct reading *r, struct task *t, const struct trace_graph_exit *ret)
+{
+	r->exits++;
+	assert_true(ret->rettime >= ret->calltime);
+	if (t->nr < 0) {
+		r->skipped++;
+		return;
+	}
+	if (!t->nr || ret->depth != t->nr - 1 || t->call[t->nr - 1].func != ret->func) {
+		complain(r, t, ret->func, ret->depth, "return");
+		t->nr = ret->depth;
+		return;
+	}
+	t->nr--;
+	r->complete += t->call[t->nr].root;
+}
+
+static void read_all(struct reading *r)
+{
+	struct instance *top = trace_top(r->e->trace);
+	struct merge *m = merge_new(top->ring, r->e->trace->vcpus, false);
+	struct ring_event ev;
+	unsigned int cpu;
+
+	assert_non_null(m);
+	while (merge_next(m, &ev, &cpu)) {
+		const struct trace_entry *ent = ev.data;
+		struct task *t = task_of(r, ent->pid, cpu);
+
+		assert_int_equal(ev.lost, 0);
+		if (ent->type == TRACE_GRAPH_ENT)
+			read_entry(r, t, ev.data);
+		else if (ent->type == TRACE_GRAPH_RET)
+			read_exit(r, t, ev.data);
+	}
+	merge_free(m);
+}
+
+/* --- tests ----------------------------------------------------------------------------------- */
+
+static int workload_pid(struct env *e)
+{
+	const char *at = strstr(e->console.out, "workload: pid ");
+
+	assert_non_null(at);
+	return atoi(at + strlen("workload: pid "));
+}
+
+static uint64_t function_site(struct env *e, const char *const *names)
+{
+	const struct guestsym_site *sites;
+	size_t n = guestsym_fentry_sites(e->gs, &sites);
+
+	for (; *names; names++)
+		for (size_t i = 0; i < n; i++)
+			if (!strcmp(sites[i].name, *names))
+				return sites[i].addr + e->trace->guest.slide;
+	fail_msg("no such function");
+	return 0;
+}
+
+static void text_is(struct env *e, const uint8_t *before, size_t len)
+{
+	size_t now_len;
+	uint8_t *now;
+
+	env_attach(e, NULL);
+	now = read_text(e, &now_len);
+	env_detach(e);
+	assert_int_equal(now_len, len);
+	assert_memory_equal(now, before, len);
+	free(now);
+}
+
+static void no_complaints(struct env *e)
+{
+	console_run(&e->console, "busybox dmesg -c");
+	for (size_t i = 0; i < sizeof(complaints) / sizeof(complaints[0]); i++)
+		if (strstr(e->console.out, complaints[i]))
+			fail_msg("the guest's kernel says: %s", e->console.out);
+}
+
+static void graph(struct env *e, const struct graph_test *test, const char *const *root)
+{
+	struct reading r = {.e = e, .tasks = calloc(TASKS, sizeof(*r.tasks))};
+	uint8_t *before;
+	size_t len;
+
+	assert_non_null(r.tasks);
+	env_attach(e, NULL);
+	before = read_text(e, &len);
+	env_detach(e);
+	console_run(&e->console, "busybox dmesg -c >/dev/null");
+	graph_begin(e, test);
+	console_run(&e->console, COUNTED);
+	r.pid = workload_pid(e);
+	console_run(&e->console, "busybox sleep 0.1; busybox ls / | busybox cat");
+	graph_end(e);
+	r.root = function_site(e, root);
+	read_all(&r);
+	print_message("# %lu entries, %lu exits, %lu roots, %lu complete, %lu wrong, %lu before\n",
+		      r.entries, r.exits, r.roots, r.complete, r.wrong, r.skipped);
+	assert_int_equal(r.roots, STATS);
+	assert_int_equal(r.complete, STATS);
+	assert_int_equal(r.wrong, 0);
+	graph_close(e);
+	text_is(e, before, len);
+	free(before);
+	free(r.tasks);
+	no_complaints(e);
+}
+
+static void everything(void **state)
+{
+	static const char *const root[] = {"__do_sys_newfstatat", "vfs_statx", NULL};
+	const struct graph_test test = {.engine = TRACE_ENGINE_TRAMPOLINE};
+
+	graph(*state, &test, root);
+}
+
+static char **arguments; /* cmocka has no way to hand them to setup() */
+
+static int setup(void **state)
+{
+	static struct env e;
+
+	env_init(&e, arguments + 1);
+	env_attach(&e, NULL);
+	find_kernel(&e);
+	env_detach(&e);
+	*state = &e;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct env *e = *state;
+
+	guestsym_close(e->gs);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything),
+	};
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: graph-attach TARGET KERNEL SERIAL\n");
+		return 2;
+	}
+	arguments = argv;
+	return cmocka_run_group_tests_name("graph", tests, setup, teardown);
+}

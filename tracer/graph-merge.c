@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* graph-merge.c - see graph-merge.h */
+#include "tracer/graph-merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUE_MIN ((size_t)1 << 13)
+#define QUEUE_MAX ((size_t)1 << 20)
+
+static bool queue_reserve(struct graph_queue *q, size_t n)
+{
+	size_t room = q->room ? q->room : QUEUE_MIN;
+	struct payload_record *v;
+
+	if (q->next) {
+		memmove(q->v, q->v + q->next, (q->nr - q->next) * sizeof(*q->v));
+		q->nr -= q->next;
+		q->next = 0;
+	}
+	if (n > QUEUE_MAX - q->nr)
+		return false;
+	while (room < q->nr + n)
+		room *= 2;
+	if (room == q->room)
+		return true;
+	v = realloc(q->v, room * sizeof(*v));
+	if (!v)
+		return false;
+	q->v = v;
+	q->room = room;
+	return true;
+}
+
+static bool is_of_a_call(const struct payload_record *r)
+{
+	unsigned int type = r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK;
+
+	return type == PAYLOAD_FUNCTION || type == PAYLOAD_EXIT || type == GRAPH_LOST;
+}
+
+bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r,
+		     size_t n)
+{
+	struct graph_queue *q = &m->queue[vcpu];
+
+	if (n > q->room - q->nr && !queue_reserve(q, n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!is_of_a_call(&r[i]))
+			continue;
+		q->v[q->nr++] = r[i];
+		if (r[i].tsc > q->latest)
+			q->latest = r[i].tsc;
+	}
+	return true;
+}
+
+/* What comes first, and up to when nothing of another vCPU's does. NULL: nothing up to `until`. */
+static struct graph_queue *first_queue(struct graph_merge *m, uint64_t until, uint64_t *other)
+{
+	struct graph_queue *first = NULL;
+	uint64_t earliest = 0;
+
+	*other = until;
+	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++) {
+		struct graph_queue *q = &m->queue[i];
+		uint64_t tsc;
+
+		if (q->next == q->nr || q->v[q->next].tsc > until)
+			continue;
+		tsc = q->v[q->next].tsc;
+		if (!first || tsc < earliest) {
+			if (first && earliest < *other)
+				*other = earliest;
+			first = q;
+			earliest = tsc;
+		} else if (tsc < *other) {
+			*other = tsc;
+		}
+	}
+	return first;
+}
+
+void graph_merge_run(struct graph_merge *m, bool all,
+		     void (*fn)(void *arg, unsigned int vcpu, const struct payload_record *r),
+		     void *arg)
+{
+	uint64_t until = all ? UINT64_MAX : m->horizon, other;
+	struct graph_queue *q;
+
+	while ((q = first_queue(m, until, &other))) {
+		do
+			fn(arg, (unsigned int)(q - m->queue), &q->v[q->next++]);
+		while (q->next < q->nr && q->v[q->next].tsc <= other);
+	}
+	m->horizon = 0;
+	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++) {
+		q = &m->queue[i];
+		if (q->next == q->nr)
+			q->next = q->nr = q->latest = 0;
+		else if (q->latest > m->horizon)
+			m->horizon = q->latest;
+	}
+}
+
+void graph_merge_exit(struct graph_merge *m)
+{
+	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++)
+		free(m->queue[i].v);
+}

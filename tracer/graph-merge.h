@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* graph-merge.h - the records of several vCPUs in the order of their times. */
+#ifndef HVTRACE_TRACER_GRAPH_MERGE_H
+#define HVTRACE_TRACER_GRAPH_MERGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tracer/payload/payload.h"
+#include "vmm/machine.h"
+
+/* Records of one vCPU, in the order of its calls. */
+struct graph_queue {
+	struct payload_record *v;
+	size_t next, nr, room;
+	uint64_t latest; /* TSC */
+};
+
+struct graph_merge {
+	struct graph_queue queue[MACHINE_MAX_VCPUS];
+	uint64_t horizon; /* the latest TSC of all that had been queued by the last time */
+};
+
+/* A type of records of our own: some are missing here. */
+#define GRAPH_LOST STATE_TYPE_MASK
+
+/* Those of calls and returns, and GRAPH_LOST. False: there is no room, none is queued. */
+bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r,
+		     size_t n);
+/*
+ * Hand all records over that nothing can come before any more (graph.h), or all that there are:
+ * those of one vCPU in its order, those of different ones by their times.
+ */
+void graph_merge_run(struct graph_merge *m, bool all,
+		     void (*fn)(void *arg, unsigned int vcpu, const struct payload_record *r),
+		     void *arg);
+void graph_merge_exit(struct graph_merge *m);
+
+#endif

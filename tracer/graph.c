@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* graph.c - see graph.h */
+#include "tracer/graph.h"
+#include "tracer/graph-merge.h"
+#include "tracer/entry.h"
+#include "tracer/funcs.h"
+#include "tracer/instance.h"
+#include "tracer/preempt.h"
+#include "tracer/tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KERNEL_HALF UINT64_C(0xffffffff00000000)
+#define IRQ_STACK   (16u << 10) /* IRQ_STACK_SIZE without KASAN */
+
+/* Clocks as they are while records are written that were made about now. */
+struct graph_clock {
+	bool known;
+	struct clock_reading event, call;
+};
+
+struct graph {
+	struct trace *t;
+	pthread_mutex_t lock; /* for traps, which hold one vCPU's lock only */
+	struct graph_merge merge;
+	struct pairing *pairing;
+	bool stacks_known;
+	bool gap[MACHINE_MAX_VCPUS]; /* records did not fit into its queue */
+	struct graph_clock clock[MACHINE_MAX_VCPUS];
+};
+
+/* --- clocks ---------------------------------------------------------------------------------- */
+
+/* The kernel takes the times of calls from its local clock, whatever that of the trace is. */
+static const struct clock_ops *call_clock(const struct instance *i)
+{
+	return i->clock->ns ? i->clock : clock_find("local");
+}
+
+static void clock_begin(struct graph *g, const struct instance *i, unsigned int vcpu, uint64_t tsc)
+{
+	const struct clock_ops *call = call_clock(i), *event = i->clock;
+	struct graph_clock *c = &g->clock[vcpu];
+
+	if (c->known)
+		return;
+	c->known = true;
+	if (event->begin)
+		event->begin(g->t, vcpu, tsc, &c->event);
+	if (call == event)
+		c->call = c->event;
+	else if (call->begin)
+		call->begin(g->t, vcpu, tsc, &c->call);
+}
+
+static uint64_t call_time(struct graph *g, const struct instance *i, unsigned int vcpu,
+			  uint64_t tsc)
+{
+	return call_clock(i)->read(g->t, &g->clock[vcpu].call, tsc);
+}
+
+static void clocks_forget(struct graph *g)
+{
+	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++)
+		g->clock[i].known = false;
+}
+
+/* --- entries --------------------------------------------------------------------------------- */
+
+static void *entry_reserve(struct graph *g, struct instance *i, unsigned int vcpu,
+			   const struct payload_record *r, uint16_t type, size_t len)
+{
+	struct trace_entry *e;
+	uint64_t time;
+
+	if (!trace_admit(g->t, 1))
+		return NULL;
+	time = i->clock->read(g->t, &g->clock[vcpu].event, r->tsc);
+	e = ring_reserve(i->ring[vcpu], len, time);
+	if (!e)
+		return NULL;
+	e->type = type;
+	e->flags = preempt_flags(r->state) | (r->state & STATE_IRQS_OFF ? TRACE_FLAG_IRQS_OFF : 0) |
+		   (r->state & STATE_NEED_RESCHED ? TRACE_FLAG_NEED_RESCHED : 0);
+	e->preempt_count = preempt_nibble(r->state & PREEMPT_MASK) |
+			   (uint8_t)(preempt_nibble(r->task >> RECORD_MIGRATE_SHIFT) << 4);
+	e->pid = (int32_t)(r->task & RECORD_PID_MASK);
+	return e;
+}
+
+static bool is_on(const struct instance *i, unsigned int vcpu)
+{
+	return i->on && i->tracer->exits && i->cpumask >> vcpu & 1;
+}
+
+static bool is_taken(const struct instance *i, const struct payload_record *r)
+{
+	const struct trace *t = i->t;
+	uint32_t func;
+
+	if (!pid_filter_traces(&i->pids, (int32_t)(r->task & RECORD_PID_MASK)))
+		return false;
+	if (i->all)
+		return true;
+	func = funcs_at(t->funcs, KERNEL_HALF | r->ip);
+	return func != FUNC_NONE && instance_bit(i->takes, i->room, t->func_probe[func]);
+}
+
+static enum pairing_verdict graph_entry(void *arg, unsigned int vcpu,
+					const struct payload_record *r, struct pairing_call *call,
+					const struct pairing_call *outer)
+{
+	struct graph *g = arg;
+	struct instance *i = g->t->instances;
+	struct trace_graph_entry *e;
+
+	if (!is_on(i, vcpu) || !is_taken(i, r))
+		return PAIRING_IGNORE;
+	call->flags = graph_filter_call(&i->graph, KERNEL_HALF | r->ip, call->depth,
+					r->state & HARDIRQ_MASK, outer ? outer->flags : 0);
+	if (!call->flags)
+		return PAIRING_IGNORE;
+	clock_begin(g, i, vcpu, r->tsc);
+	call->time = call_time(g, i, vcpu, r->tsc);
+	if (!graph_filter_enters(&i->graph, call->flags))
+		return PAIRING_KEEP;
+	e = entry_reserve(g, i, vcpu, r, TRACE_GRAPH_ENT, sizeof(*e));
+	if (!e)
+		return PAIRING_KEEP;
+	e->func = KERNEL_HALF | r->ip;
+	e->depth = call->depth;
+	ring_commit(i->ring[vcpu]);
+	return PAIRING_KEEP;
+}
+
+static void graph_exit(void *arg, unsigned int vcpu, const struct payload_record *r,
+		       const struct pairing_call *call, uint32_t overrun)
+{
+	struct graph *g = arg;
+	struct instance *i = g->t->instances;
+	struct trace_graph_exit *e;
+	uint64_t time;
+
+	if (!is_on(i, vcpu))
+		return;
+	clock_begin(g, i, vcpu, r->tsc);
+	time = call_time(g, i, vcpu, r->tsc);
+	if (!graph_filter_leaves(&i->graph, call->flags, time - call->time))
+		return;
+	e = entry_reserve(g, i, vcpu, r, TRACE_GRAPH_RET, sizeof(*e));
+	if (!e)
+		return;
+	e->func = KERNEL_HALF | call->ip;
+	e->depth = call->depth;
+	e->overrun = overrun;
+	e->calltime = call->time;
+	e->rettime = time;
+	ring_commit(i->ring[vcpu]);
+}
+
+static const struct pairing_ops graph_pairing_ops = {
+	.entry = graph_entry,
+	.exit = graph_exit,
+};
+
+/* --- the guest's stacks ---------------------------------------------------------------------- */
+
+/* The kernel maps interrupts' stacks as it starts its CPUs. */
+static void stacks_learn(struct graph *g)
+{
+	struct trace *t = g->t;
+	struct pairing_stacks stacks = {.irq_size = IRQ_STACK};
+	struct task_layout at;
+
+	if (g->stacks_known)
+		return;
+	stacks.thread_size =
+		task_layout_learn(&at, t->gs, &t->guest) ? IRQ_STACK : (uint32_t)at.stack_size;
+	for (unsigned int i = 0; i < t->vcpus; i++) {
+		uint64_t top = guest_irq_stack(&t->guest, i);
+
+		if (!top)
+			return;
+		/* Its highest word is not used. */
+		stacks.irq_start[stacks.nr_irq++] = (uint32_t)(top + 8 - IRQ_STACK);
+	}
+	g->stacks_known = true;
+	pairing_set_stacks(g->pairing, &stacks);
+}
+
+/* --- from the records ------------------------------------------------------------------------ */
+
+static void take(void *arg, unsigned int vcpu, const struct payload_record *r)
+{
+	struct graph *g = arg;
+
+	if ((r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK) == GRAPH_LOST)
+		pairing_lost(g->pairing);
+	else
+		pairing_record(g->pairing, vcpu, r);
+}
+
+void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record *r, size_t n,
+		bool lost)
+{
+	/* Without a time it is taken as soon as those before it have been. */
+	const struct payload_record gap = {.state = (uint32_t)GRAPH_LOST << STATE_TYPE_SHIFT};
+
+	/* What is not queued is missing in what comes next. */
+	if (lost && !graph_merge_add(&g->merge, vcpu, &gap, 1))
+		g->gap[vcpu] = true;
+	if (n && !graph_merge_add(&g->merge, vcpu, r, n))
+		g->gap[vcpu] = true;
+}
+
+void graph_merge(struct graph *g, bool all)
+{
+	bool gap = false;
+
+	pthread_mutex_lock(&g->lock);
+	stacks_learn(g);
+	clocks_forget(g);
+	for (unsigned int i = 0; i < g->t->vcpus; i++) {
+		gap = gap || g->gap[i];
+		g->gap[i] = false;
+	}
+	graph_merge_run(&g->merge, all || gap, take, g);
+	if (gap)
+		pairing_lost(g->pairing);
+	pthread_mutex_unlock(&g->lock);
+	instances_wake(g->t);
+}
+
+void graph_now(struct graph *g, unsigned int vcpu, const struct payload_record *r)
+{
+	pthread_mutex_lock(&g->lock);
+	stacks_learn(g);
+	clocks_forget(g);
+	take(g, vcpu, r);
+	pthread_mutex_unlock(&g->lock);
+}
+
+void graph_forget(struct graph *g)
+{
+	pthread_mutex_lock(&g->lock);
+	pairing_lost(g->pairing);
+	pthread_mutex_unlock(&g->lock);
+}
+
+void graph_get_counts(struct graph *g, struct pairing_counts *counts)
+{
+	pthread_mutex_lock(&g->lock);
+	pairing_get_counts(g->pairing, counts);
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* --- from beginning to end ------------------------------------------------------------------- */
+
+struct graph *graph_new(struct trace *t)
+{
+	struct graph *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	g->t = t;
+	g->pairing = pairing_new(&graph_pairing_ops, g);
+	if (!g->pairing) {
+		free(g);
+		return NULL;
+	}
+	pthread_mutex_init(&g->lock, NULL);
+	return g;
+}
+
+void graph_free(struct graph *g)
+{
+	if (!g)
+		return;
+	pairing_free(g->pairing);
+	graph_merge_exit(&g->merge);
+	pthread_mutex_destroy(&g->lock);
+	free(g);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * graph.h - what function_graph makes of the records of calls and returns.
+ *
+ * A task may enter a function on one vCPU and leave it on another, so the records of all vCPUs are
+ * brought into one order before they are paired (pairing.h). All records that may come before a
+ * given one have been collected when every staging ring has been emptied once more after it was:
+ * whatever a task has recorded before it moved was in its ring then.
+ */
+#ifndef HVTRACE_TRACER_GRAPH_H
+#define HVTRACE_TRACER_GRAPH_H
+
+#include "tracer/internal.h"
+#include "tracer/pairing.h"
+
+struct graph;
+
+struct graph *graph_new(struct trace *t); /* NULL: no memory */
+void graph_free(struct graph *g);	  /* NULL is allowed */
+
+/*
+ * Collected records of one vCPU, of whatever kind; `lost`: some are missing before the first. The
+ * vCPU's lock is held.
+ */
+void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record *r, size_t n,
+		bool lost);
+/*
+ * Every staging ring has been emptied since the last time: write what is certain by now; with
+ * `all`, whatever is there. The locks of all vCPUs are held.
+ */
+void graph_merge(struct graph *g, bool all);
+/* A record that comes at once, by a trap; the vCPU's lock is held. */
+void graph_now(struct graph *g, unsigned int vcpu, const struct payload_record *r);
+
+/* Calls that are open now are not to be continued. The locks of all vCPUs are held. */
+void graph_forget(struct graph *g);
+
+void graph_get_counts(struct graph *g, struct pairing_counts *counts);
+
+#endif
