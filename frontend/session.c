@@ -62,6 +62,29 @@ static int session_engine(struct session *s, enum trace_engine *engine)
 	return -1;
 }
 
+/* There is such a form, and the tracer records what it prints. */
+static int session_check_form(struct session *s)
+{
+	const char *form, *tracer, *known = "";
+	size_t len;
+
+	for (unsigned int i = 0; (form = trace_form_name(i, NULL, &tracer)); i++) {
+		if (strcmp(form, s->opt->format))
+			continue;
+		if (!tracer || !strcmp(tracer, s->opt->tracer))
+			return 0;
+		snprintf(s->err, sizeof(s->err), "the format %s is for the tracer %s (-t %s)", form,
+			 tracer, tracer);
+		return -1;
+	}
+	snprintf(s->err, sizeof(s->err), "unknown format '%s'; there are:", s->opt->format);
+	for (unsigned int i = 0; (form = trace_form_name(i, NULL, NULL)); i++, known = ",") {
+		len = strlen(s->err);
+		snprintf(s->err + len, sizeof(s->err) - len, "%s %s", known, form);
+	}
+	return -1;
+}
+
 int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 {
 	struct trace_config cfg = {
@@ -85,7 +108,7 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.message = session_note,
 	};
 
-	if (session_engine(s, &cfg.engine))
+	if (session_engine(s, &cfg.engine) || session_check_form(s))
 		return -1;
 	s->trace = trace_new(&cfg, s->err, sizeof(s->err));
 	return s->trace ? 0 : -1;
@@ -324,7 +347,7 @@ bool session_failed(const struct session *s)
 
 static int session_print(struct session *s)
 {
-	int ret = trace_print(s->trace, s->out);
+	int ret = trace_print_as(s->trace, s->opt->format, s->out);
 
 	if (!ret && fflush(s->out))
 		ret = -errno;

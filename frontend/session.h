@@ -16,7 +16,7 @@
 #include "vmm/machine.h"
 
 struct session_options {
-	const char *tracer, *clock, *until, *output, *engine;
+	const char *tracer, *clock, *until, *output, *engine, *format;
 	struct option_list filter, notrace, pids;
 	uint64_t buffer_kb, max_events, window_bytes;
 	const char *mount_dir;
@@ -27,7 +27,8 @@ struct session_options {
 
 #define SESSION_OPTIONS_DEFAULT                                                                    \
 	{                                                                                          \
-		.tracer = "function", .output = "-", .engine = "auto", .buffer_kb = 32768          \
+		.tracer = "function", .output = "-", .engine = "auto", .format = "trace",          \
+		.buffer_kb = 32768                                                                 \
 	}
 
 /* Rows for the option table of a command that traces. */
@@ -62,6 +63,8 @@ struct session_options {
 			   "stop when this function is called"),                                   \
 		OPT_NUMBER(0, "max-events", &(opt)->max_events, 1, UINT64_MAX >> 1, "N",           \
 			   "stop after so many events"),                                           \
+		OPT_STRING(0, "format", &(opt)->format, "NAME",                                    \
+			   "how the trace is printed: trace (default) or kft"),                    \
 		OPT_STRING('o', "output", &(opt)->output, "FILE",                                  \
 			   "where the trace goes (default: -, stdout)")
 

@@ -12,6 +12,7 @@ tracer-objs += tracer/output-function.o
 tracer-objs += tracer/output-graph.o
 tracer-objs += tracer/output-graph-header.o
 tracer-objs += tracer/output-header.o
+tracer-objs += tracer/output-kft.o
 tracer-objs += tracer/output-options.o
 tracer-objs += tracer/output-print.o
 tracer-objs += tracer/output-stack.o

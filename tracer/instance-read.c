@@ -63,27 +63,34 @@ static void rings_now(const struct instance_reader *r, struct ring *to[MACHINE_M
 		to[v] = __atomic_load_n(&r->rings[v], __ATOMIC_RELAXED);
 }
 
-static struct reader *reader_of(struct instance_reader *r)
+void instance_output_config(struct instance *i, struct output_config *cfg)
 {
-	struct trace *t = r->i->t;
-	const struct output_config cfg = {
-		.options = r->i->options,
-		.graph_options = r->i->graph_options,
-		.tracer = r->i->tracer->name,
+	struct trace *t = i->t;
+
+	*cfg = (struct output_config){
+		.options = i->options,
+		.graph_options = i->graph_options,
+		.tracer = i->tracer->name,
 		.release = guestsym_release(t->gs),
 		.preempt_model = preempt_model(t),
 		.cpus = t->vcpus,
-		.ns = r->i->clock->ns,
+		.ns = i->clock->ns,
 		.irqentry_start = symbol_address(t, "__irqentry_text_start"),
 		.irqentry_end = symbol_address(t, "__irqentry_text_end"),
-		.time_start = r->i->time_start,
+		.time_start = i->time_start,
 		.comms = t->comms,
 		.symbol = find_symbol,
 		.arg = t,
 	};
+}
 
+static struct reader *reader_of(struct instance_reader *r)
+{
+	struct output_config cfg;
+
+	instance_output_config(r->i, &cfg);
 	rings_now(r, r->open);
-	return reader_open(r->open, t->vcpus, r->vcpu, r->pipe, &cfg);
+	return reader_open(r->open, r->i->t->vcpus, r->vcpu, r->pipe, &cfg);
 }
 
 static struct instance_reader *open_rings(struct instance *i, struct ring **rings, int vcpu,

@@ -13,7 +13,7 @@
 #include "tracer/func-filter.h"
 #include "tracer/graph-filter.h"
 #include "tracer/internal.h"
-#include "tracer/output-options.h"
+#include "tracer/output.h"
 #include "tracer/pid-filter.h"
 #include "tracer/repeats.h"
 
@@ -112,6 +112,8 @@ uint64_t instance_now(struct instance *i, unsigned int vcpu);
 /* instance_clear() with all writers stopped. */
 void instance_clear_stopped(struct instance *i, int vcpu);
 
+/* How it is printed now. */
+void instance_output_config(struct instance *i, struct output_config *cfg);
 /* Whoever waits for events may look again. */
 void instances_wake(struct trace *t);
 

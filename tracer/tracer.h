@@ -122,9 +122,13 @@ int trace_explain(struct trace *t, FILE *out);
  * the stream.
  */
 int trace_print(struct trace *t, FILE *out);
+/* The same in another form, by its name; -EINVAL: there is none of that name. */
+int trace_print_as(struct trace *t, const char *form, FILE *out);
 
 /* Row i of the tables of tracers and of clocks, NULL past the last. */
 const char *trace_tracer_name(unsigned int i, const char **desc);
 const char *trace_clock_name(unsigned int i, const char **desc);
+/* The same of forms; tracer: the only one whose records it can print, or NULL. */
+const char *trace_form_name(unsigned int i, const char **desc, const char **tracer);
 
 #endif

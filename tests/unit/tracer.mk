@@ -4,6 +4,7 @@ unit-tests += tests/unit/test-output
 unit-tests += tests/unit/test-output-again
 unit-tests += tests/unit/test-output-entries
 unit-tests += tests/unit/test-output-graph
+unit-tests += tests/unit/test-output-kft
 unit-tests += tests/unit/test-reader
 unit-tests += tests/unit/test-ring-page
 unit-tests += tests/unit/test-comms
