@@ -16,13 +16,15 @@ struct instance_reader {
 	struct reader *reader;
 	struct ring *open[MACHINE_MAX_VCPUS]; /* what the reader reads */
 	off_t at;
+	char path[USER_PATH_MAX]; /* of the file that was asked for last */
 };
 
 /* --- as text --------------------------------------------------------------------------------- */
 
 static bool find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
 {
-	const struct trace *t = arg;
+	const struct instance_reader *r = arg;
+	const struct trace *t = r->i->t;
 	const struct guestsym_symbol *found = modules_find(t, addr, &sym->off, &sym->size);
 
 	if (found)
@@ -33,6 +35,19 @@ static bool find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
 		return false;
 	sym->name = found->name;
 	return true;
+}
+
+/* Whoever reads holds no lock: the guest may be changing what is looked at. */
+static bool find_user_object(void *arg, uint32_t tgid, uint64_t ip, const char **file,
+			     uint64_t *start)
+{
+	struct instance_reader *r = arg;
+	struct trace *t = r->i->t;
+	struct task_layout tasks;
+
+	*file = r->path;
+	return t->m && !task_layout_learn(&tasks, t->gs, &t->guest) &&
+	       user_object(&t->guest, &t->user, &tasks, tgid, ip, r->path, start);
 }
 
 /*
@@ -80,7 +95,8 @@ void instance_output_config(struct instance *i, struct output_config *cfg)
 		.time_start = i->time_start,
 		.comms = t->comms,
 		.symbol = find_symbol,
-		.arg = t,
+		.user_object = find_user_object,
+		.arg = r,
 	};
 }
 

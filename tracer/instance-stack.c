@@ -47,9 +47,34 @@ static void record_kernel(struct instance *i, const struct machine_hit *hit)
 	ring_commit(i->ring[hit->vcpu]);
 }
 
+/* An entry also of what has no user mode, as in the kernel. */
+static void record_user(struct instance *i, const struct machine_hit *hit)
+{
+	struct guest_kernel *g = &i->t->guest;
+	uint64_t ips[TRACE_USER_STACK_NR] = {0}, task = guest_current(g, hit->vcpu);
+	struct trace_user_stack_entry *e;
+	struct task_layout tasks;
+	uint32_t tgid = 0;
+
+	if (g->at.task_tgid != GUEST_NONE &&
+	    guest_read(g, task + g->at.task_tgid, &tgid, sizeof(tgid)))
+		tgid = 0;
+	if (!task_layout_learn(&tasks, i->t->gs, g))
+		user_stack(g, &i->t->user, &tasks, task, ips, TRACE_USER_STACK_NR);
+	e = trace_reserve(i, hit, TRACE_USER_STACK, sizeof(*e));
+	if (!e)
+		return;
+	e->tgid = tgid;
+	e->pad = 0;
+	memcpy(e->caller, ips, sizeof(ips));
+	ring_commit(i->ring[hit->vcpu]);
+}
+
 void instance_record_stack(struct instance *i, const struct machine_hit *hit)
 {
 	record_kernel(i, hit);
+	if (i->options & OUTPUT_USER_STACKTRACE)
+		record_user(i, hit);
 }
 
 void instance_stacktrace(void *arg, const struct func_hit *hit)

@@ -483,10 +483,14 @@ int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t 
 		return -EINVAL;
 	if (on && stacks && i->t->m)
 		trace_use_stacks(i->t);
+	instance_writers_stop(i->t);
+	for (unsigned int v = 0; v < i->t->vcpus; v++)
+		trampoline_drain(i->t, v); /* what was recorded before goes by what was set then */
 	if (on)
 		atomic_fetch_or(options, flag);
 	else
 		atomic_fetch_and(options, ~flag);
+	instance_writers_go(i->t);
 	if (options == &i->graph_options)
 		graph_options_changed(i);
 	return stacks ? instance_repatch(i) : 0;

@@ -16,6 +16,7 @@
 #include "tracer/ring.h"
 #include "tracer/site.h"
 #include "tracer/tracer.h"
+#include "tracer/user.h"
 
 /* --- probes ------------------------------------------------------------------------------ */
 
@@ -195,6 +196,7 @@ struct trace {
 	bool detached;		    /* change: nothing is to be patched any more */
 	struct text_lock text_lock; /* change */
 	struct follow follow;
+	struct user_layout user;
 	struct borrow *borrow;		    /* of an attached guest that runs */
 	struct trampoline *tramp;	    /* while it is open */
 	struct trampoline_counts collected; /* by one that has been closed */

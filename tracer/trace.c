@@ -97,6 +97,8 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 		ret = guards_init(t, cfg->until, err, errlen);
 	if (!ret)
 		follow_learn(&t->follow, &t->probes, cfg->gs);
+	if (!ret)
+		user_learn(&t->user, cfg->gs);
 	/* Which modules a running guest has is not known yet. */
 	if (!ret && !cfg->running) {
 		trace_change_begin(t);

@@ -10,6 +10,7 @@ check-tests += tests/e2e/attach
 check-tests += tests/e2e/attach-libvirt
 check-tests += tests/e2e/run-qemu
 check-tests += tests/e2e/window
+check-tests += tests/e2e/options
 check-tests += tests/e2e/unwind
 check-tests += tests/e2e/graph
 check-tests += tests/e2e/trampoline
