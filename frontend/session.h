@@ -33,7 +33,8 @@ struct session_options {
 
 /* Rows for the option table of a command that traces. */
 #define SESSION_OPTION_ROWS(opt)                                                                   \
-	OPT_STRING('t', "tracer", &(opt)->tracer, "NAME", "function (default) or nop"),            \
+	OPT_STRING('t', "tracer", &(opt)->tracer, "NAME",                                          \
+		   "function (default), function_graph or nop"),                                   \
 		OPT_LIST('f', "filter", &(opt)->filter, "GLOB",                                    \
 			 "trace only functions that match; may be repeated"),                      \
 		OPT_LIST('n', "notrace", &(opt)->notrace, "GLOB",                                  \

@@ -127,6 +127,8 @@ int trace_print_as(struct trace *t, const char *form, FILE *out);
 
 /* Row i of the tables of tracers and of clocks, NULL past the last. */
 const char *trace_tracer_name(unsigned int i, const char **desc);
+/* Only the top level can have it, no instance made later. */
+bool trace_tracer_is_top(const char *name);
 const char *trace_clock_name(unsigned int i, const char **desc);
 /* The same of forms; tracer: the only one whose records it can print, or NULL. */
 const char *trace_form_name(unsigned int i, const char **desc, const char **tracer);

@@ -4,9 +4,10 @@
 
 #include <string.h>
 
+/* In the order of available_tracers. */
 static const struct tracer_ops *const tracers[] = {
-	&function_tracer_ops,
 	&function_graph_tracer_ops,
+	&function_tracer_ops,
 	&nop_tracer_ops,
 };
 
@@ -18,6 +19,13 @@ const struct tracer_ops *tracer_find(const char *name)
 		if (!strcmp(tracers[i]->name, name))
 			return tracers[i];
 	return NULL;
+}
+
+bool trace_tracer_is_top(const char *name)
+{
+	const struct tracer_ops *tracer = tracer_find(name);
+
+	return tracer && tracer->exits;
 }
 
 const char *trace_tracer_name(unsigned int i, const char **desc)

@@ -37,7 +37,7 @@ static bool option_name(bool top, unsigned int n, char *name, size_t len)
 
 	if (!option_at(n, &o))
 		return false;
-	if (!top && !o.tracer && (o.row->flag & OUTPUT_TOP_LEVEL))
+	if (!top && (o.tracer ? trace_tracer_is_top(o.tracer) : o.row->flag & OUTPUT_TOP_LEVEL))
 		*name = '\0';
 	else
 		snprintf(name, len, "%s", o.row->name);

@@ -55,11 +55,15 @@ static int set_on(struct open_file *f, uint64_t value)
 
 static void show_tracers(struct open_file *f, struct text *out)
 {
-	const char *name;
+	bool top = f->instance == trace_top(f->trace);
+	const char *name, *before = "";
 
-	(void)f;
-	for (unsigned int i = 0; (name = trace_tracer_name(i, NULL)); i++)
-		text_printf(out, "%s%s", i ? " " : "", name);
+	for (unsigned int i = 0; (name = trace_tracer_name(i, NULL)); i++) {
+		if (!top && trace_tracer_is_top(name))
+			continue;
+		text_printf(out, "%s%s", before, name);
+		before = " ";
+	}
 	text_putc(out, '\n');
 }
 

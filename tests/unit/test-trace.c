@@ -425,7 +425,8 @@ static void wrong_configurations_are_explained(void **state)
 		struct trace_config cfg;
 		const char *says;
 	} cases[] = {
-		{{.tracer = "nosuch"}, "unknown tracer 'nosuch'; there are: function, function_graph, nop"},
+		{{.tracer = "nosuch"},
+		 "unknown tracer 'nosuch'; there are: function_graph, function, nop"},
 		{{.clock = "sundial"}, "unknown clock 'sundial'"},
 		{{.filter = &nothing, .nr_filter = 1}, "filter 'zz*' matches none"},
 		{{.notrace = &nothing, .nr_notrace = 1}, "notrace 'zz*' matches none"},

@@ -533,6 +533,48 @@ static void test_graph_filter(void **state)
 	expect(w, "set_graph_notrace", "#### no functions disabled ####\n");
 }
 
+/* Everywhere, but named in trace_options only while the tracer is the present one. */
+static void test_graph_options(void **state)
+{
+	static const char own[] = "\nnostacktrace\nnofuncgraph-overrun\nfuncgraph-cpu\n"
+				  "funcgraph-overhead\nnofuncgraph-proc\nfuncgraph-duration\n"
+				  "nofuncgraph-abstime\nfuncgraph-irqs\nfuncgraph-tail\n"
+				  "sleep-time\ngraph-time\n";
+	struct world *w = *state;
+	char buf[4096];
+
+	assert_int_equal(put(w, "trace_options", 0, "nofuncgraph-cpu"), -EINVAL);
+	assert_int_equal(put(w, "options/funcgraph-tail", 0, "1"), 1);
+	assert_int_equal(put(w, "options/funcgraph-tail", 0, "2"), -EINVAL);
+	assert_int_equal(put(w, "current_tracer", 0, "function_graph"), 14);
+	get(w, "trace_options", buf, sizeof(buf));
+	assert_string_equal(strstr(buf, "\nnostacktrace\n"), own);
+	assert_int_equal(put(w, "trace_options", 0, "nofuncgraph-cpu"), 15);
+	expect(w, "options/funcgraph-cpu", "0\n");
+	expect(w, "trace",
+	       "# tracer: function_graph\n#\n"
+	       "#  DURATION                  FUNCTION CALLS\n"
+	       "#   |   |                     |   |   |   |\n");
+}
+
+/* Calls are followed once: instances do not have it. */
+static void test_graph_in_instance(void **state)
+{
+	struct world *w = *state;
+	view_id dir = 0, id;
+
+	assert_int_equal(view_find(w->view, "instances", &dir), 0);
+	assert_int_equal(view_mkdir(w->view, dir, "foo", &id), 0);
+	expect(w, "available_tracers", "function_graph function nop\n");
+	expect(w, "instances/foo/available_tracers", "function nop\n");
+	assert_int_equal(put(w, "instances/foo/current_tracer", 0, "function_graph"), -EINVAL);
+	assert_int_equal(view_find(w->view, "instances/foo/options/funcgraph-cpu", &id), -ENOENT);
+	assert_int_equal(view_find(w->view, "instances/foo/options/sleep-time", &id), -ENOENT);
+	assert_int_equal(view_find(w->view, "instances/foo/options/func_stack_trace", &id), 0);
+	assert_int_equal(view_find(w->view, "instances/foo/max_graph_depth", &id), -ENOENT);
+	assert_int_equal(view_find(w->view, "options/sleep-time", &id), 0);
+}
+
 static void test_graph_depth(void **state)
 {
 	struct world *w = *state;
@@ -586,6 +628,8 @@ int main(void)
 		TEST(test_filter),
 		TEST(test_graph_filter),
 		TEST(test_graph_depth),
+		TEST(test_graph_options),
+		TEST(test_graph_in_instance),
 		TEST(test_ours),
 	};
 
