@@ -23,8 +23,7 @@ struct instance_reader {
 
 static bool find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
 {
-	const struct instance_reader *r = arg;
-	const struct trace *t = r->i->t;
+	const struct trace *t = arg;
 	const struct guestsym_symbol *found = modules_find(t, addr, &sym->off, &sym->size);
 
 	if (found)
@@ -35,6 +34,13 @@ static bool find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
 		return false;
 	sym->name = found->name;
 	return true;
+}
+
+static bool reader_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
+{
+	const struct instance_reader *r = arg;
+
+	return find_symbol(r->i->t, addr, sym);
 }
 
 /* Whoever reads holds no lock: the guest may be changing what is looked at. */
@@ -95,8 +101,7 @@ void instance_output_config(struct instance *i, struct output_config *cfg)
 		.time_start = i->time_start,
 		.comms = t->comms,
 		.symbol = find_symbol,
-		.user_object = find_user_object,
-		.arg = r,
+		.arg = t,
 	};
 }
 
@@ -105,6 +110,9 @@ static struct reader *reader_of(struct instance_reader *r)
 	struct output_config cfg;
 
 	instance_output_config(r->i, &cfg);
+	cfg.symbol = reader_symbol;
+	cfg.user_object = find_user_object;
+	cfg.arg = r;
 	rings_now(r, r->open);
 	return reader_open(r->open, r->i->t->vcpus, r->vcpu, r->pipe, &cfg);
 }
