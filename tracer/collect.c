@@ -44,6 +44,7 @@ struct collector {
 	struct window *w;
 	struct staging staging[MACHINE_MAX_VCPUS]; /* of each: t->vcpu_lock */
 	uint64_t lost[MACHINE_MAX_VCPUS];	   /* as seen last */
+	uint32_t vain[MACHINE_MAX_VCPUS];	   /* likewise */
 	struct interrupt_waits interrupts[MACHINE_MAX_VCPUS];
 	pthread_t thread;
 	bool started;
@@ -280,6 +281,28 @@ static bool call_made(struct collector *c, unsigned int vcpu)
 }
 
 /*
+ * The same, and say so when the guest has lost its patience since the last time: it has gone on
+ * without what it had asked for.
+ */
+static bool call_waits(struct collector *c, unsigned int vcpu)
+{
+	uint8_t words[CTL_CALL_VAIN + 4 - CTL_CALL];
+	uint32_t state, vain;
+
+	if (window_read(c->w, ctl_at(vcpu, CTL_CALL), words, sizeof(words)))
+		return false;
+	memcpy(&state, words, sizeof(state));
+	memcpy(&vain, words + CTL_CALL_VAIN - CTL_CALL, sizeof(vain));
+	if (vain != c->vain[vcpu])
+		trace_note(c->t,
+			   "vCPU %u has waited for hvtrace in vain (is this host overloaded?): "
+			   "if it was about to patch its own text, that may have failed",
+			   vcpu);
+	c->vain[vcpu] = vain;
+	return state == PAYLOAD_CALL_MADE;
+}
+
+/*
  * Whatever a guest may claim: no call comes from what is no site, or fires once. (Where the trace
  * waits for ftrace_init() to return there is no probe either.)
  */
@@ -408,7 +431,7 @@ enum pass { PASS_NOTHING, PASS_SOME, PASS_MUCH, PASS_CALL };
 
 static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 {
-	bool call = call_made(c, vcpu);
+	bool call = call_waits(c, vcpu);
 	uint64_t taken;
 
 	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);

@@ -15,9 +15,11 @@
 
 /*
  * How long the guest may wait for its host (payload.h): a call is answered within milliseconds,
- * but text is patched while it waits; a full ring is emptied within a few.
+ * but text is patched while it waits, a busy host takes its time, and going on without an answer
+ * means that the guest patches text which is not as it expects. It is less than any of the kernel's
+ * watchdogs allows (20 s). A full ring is emptied within a few milliseconds.
  */
-#define CALL_TIMEOUT_MS 2000
+#define CALL_TIMEOUT_MS 10000
 #define FULL_TIMEOUT_MS 100
 #define QUIET_MS	5000
 #define CHECK_MS	10000

@@ -27,4 +27,10 @@ $(qemu-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 running-guest-programs := $(addprefix $(O)/tests/e2e/,graph-attach guest-memory qemu-attach qemu-trace)
 $(running-guest-programs): $(O)/obj/tests/e2e/running-guest.o
 
-check-built: $(qemu-programs) $(O)/tests/bench/bench-calls
+check-built: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls
+
+# Runs inside guests.
+$(O)/tests/workload/bpf-calls: tests/workload/bpf-calls.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $< -lbpf -lelf -lz -lzstd

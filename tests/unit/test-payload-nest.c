@@ -241,6 +241,7 @@ static void test_call_unanswered(void **state)
 	payload_guest_call(g, g->text.call, &regs);
 	assert_true(__rdtsc() - start >= g->cfg.call_timeout);
 	assert_int_equal(*ctl32(g, CTL_CALL), PAYLOAD_CALL_NONE);
+	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 1);
 	assert_int_equal(*ctl32(g, CTL_CALL_IP), (uint32_t)(uintptr_t)g->code);
 }
 

@@ -537,7 +537,7 @@ payload_call:
 	xor	%edx, %edx /* PAYLOAD_CALL_NONE */
 	lock cmpxchg %edx, WINDOW_CTL + CTL_CALL(%r10)
 	at	PATCH_WINDOW
-	je	.Lcall_leave
+	je	.Lcall_vain
 	/* The host is at it: give it as long again. */
 	read_tsc
 	mov	%rax, %r11
@@ -556,6 +556,10 @@ payload_call:
 	pop	%rax
 	lea	8(%rsp), %rsp
 	lower_preempt_count
+.Lcall_vain:
+	incl	WINDOW_CTL + CTL_CALL_VAIN(%r10)
+	at	PATCH_WINDOW
+	jmp	.Lcall_leave
 
 /* --- mutex_lock(): a call to the host where text_mutex is locked ------------------------------- */
 

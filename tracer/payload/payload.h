@@ -38,15 +38,16 @@
 #define CTL_FULL_TAIL 24 /* u64: the CTL_TAIL that a wait has timed out at; 0: none */
 #define CTL_TAIL      64 /* u64, written by the host: records before this one have been taken */
 /* A request to the host, which the vCPU waits for: see PAYLOAD_CALL_ */
-#define CTL_CALL     128 /* u32: PAYLOAD_CALL_ */
-#define CTL_CALL_IP  132 /* u32: low half of the site's address */
-#define CTL_CALL_TSC 136 /* u64 */
-#define CTL_CALL_SP  144 /* u64: stack pointer at the site */
-#define CTL_CALL_DI  152 /* u64: the function's first argument */
-#define CTL_CALL_FL  160 /* u64: rflags at the site, but for the arithmetic flags */
-#define CTL_CALL_PC  168 /* u32: preempt_count at the site, and 1 */
-#define CTL_NO_WAIT  172 /* u32, written by the host: payload_stack only records in interrupts */
-#define CTL_CALL_BP  176 /* u64: %rbp at the site */
+#define CTL_CALL      128 /* u32: PAYLOAD_CALL_ */
+#define CTL_CALL_IP   132 /* u32: low half of the site's address */
+#define CTL_CALL_TSC  136 /* u64 */
+#define CTL_CALL_SP   144 /* u64: stack pointer at the site */
+#define CTL_CALL_DI   152 /* u64: the function's first argument */
+#define CTL_CALL_FL   160 /* u64: rflags at the site, but for the arithmetic flags */
+#define CTL_CALL_PC   168 /* u32: preempt_count at the site, and 1 */
+#define CTL_NO_WAIT   172 /* u32, written by the host: payload_stack only records in interrupts */
+#define CTL_CALL_BP   176 /* u64: %rbp at the site */
+#define CTL_CALL_VAIN 184 /* u32: how many calls have been taken back */
 
 #define CTL_FL_ON	(1 << 0) /* record */
 #define CTL_FL_PIDS	(1 << 1) /* only tasks whose bit is set in WINDOW_PIDS */
@@ -66,10 +67,10 @@
 /*
  * The guest makes a call to the host by MADE, the host answers by DONE; the vCPU stands in between,
  * its preempt_count raised. A host that has gone must not hold the guest up: after call_timeout
- * (TSC ticks) the vCPU takes its call back (NONE, by cmpxchg) and goes on. A host that works on a
- * call while the vCPU may run says so by TAKEN, then the vCPU waits for as long again. A host that
- * has paused the vCPU and then still finds MADE needs no TAKEN: nothing is taken back while the
- * vCPU is paused, and the answer is looked for before the time.
+ * (TSC ticks) the vCPU takes its call back (NONE, by cmpxchg), counts that (VAIN) and goes on. A
+ * host that works on a call while the vCPU may run says so by TAKEN, then the vCPU waits for as
+ * long again. A host that has paused the vCPU and then still finds MADE needs no TAKEN: nothing is
+ * taken back while the vCPU is paused, and the answer is looked for before the time.
  *
  * While a call is BUSY, those that interrupts of this vCPU want to make are left out.
  */
