@@ -16,7 +16,6 @@ struct instance_reader {
 	struct reader *reader;
 	struct ring *open[MACHINE_MAX_VCPUS]; /* what the reader reads */
 	off_t at;
-	char path[USER_PATH_MAX]; /* of the file that was asked for last */
 };
 
 /* --- as text --------------------------------------------------------------------------------- */
@@ -36,24 +35,15 @@ static bool find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
 	return true;
 }
 
-static bool reader_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
-{
-	const struct instance_reader *r = arg;
-
-	return find_symbol(r->i->t, addr, sym);
-}
-
 /* Whoever reads holds no lock: the guest may be changing what is looked at. */
-static bool find_user_object(void *arg, uint32_t tgid, uint64_t ip, const char **file,
+static bool find_user_object(void *arg, uint32_t tgid, uint64_t ip, char file[OUTPUT_FILE_MAX],
 			     uint64_t *start)
 {
-	struct instance_reader *r = arg;
-	struct trace *t = r->i->t;
+	struct trace *t = arg;
 	struct task_layout tasks;
 
-	*file = r->path;
 	return t->m && !task_layout_learn(&tasks, t->gs, &t->guest) &&
-	       user_object(&t->guest, &t->user, &tasks, tgid, ip, r->path, start);
+	       user_object(&t->guest, &t->user, &tasks, tgid, ip, file, start);
 }
 
 /*
@@ -101,6 +91,7 @@ void instance_output_config(struct instance *i, struct output_config *cfg)
 		.time_start = i->time_start,
 		.comms = t->comms,
 		.symbol = find_symbol,
+		.user_object = find_user_object,
 		.arg = t,
 	};
 }
@@ -110,9 +101,6 @@ static struct reader *reader_of(struct instance_reader *r)
 	struct output_config cfg;
 
 	instance_output_config(r->i, &cfg);
-	cfg.symbol = reader_symbol;
-	cfg.user_object = find_user_object;
-	cfg.arg = r;
 	rings_now(r, r->open);
 	return reader_open(r->open, r->i->t->vcpus, r->vcpu, r->pipe, &cfg);
 }

@@ -25,10 +25,10 @@ const struct entry_ops stack_entry_ops = {
 /* seq_print_user_ip() */
 static void user_address(struct output *o, uint32_t tgid, uint64_t ip)
 {
-	const char *file = NULL;
+	char file[OUTPUT_FILE_MAX];
 	uint64_t start = 0;
 	bool found = output_option(o, OUTPUT_SYM_USEROBJ) && o->cfg.user_object &&
-		     o->cfg.user_object(o->cfg.arg, tgid, ip, &file, &start);
+		     o->cfg.user_object(o->cfg.arg, tgid, ip, file, &start);
 
 	if (found)
 		text_printf(o->text, "%s[+0x%" PRIx64 "]", file, ip - start);

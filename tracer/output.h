@@ -13,6 +13,8 @@
 #include "tracer/ring.h"
 #include "tracer/text.h"
 
+#define OUTPUT_FILE_MAX 4096 /* of a path, and its end */
+
 /* The symbol that an address is in. */
 struct output_symbol {
 	const char *name;
@@ -65,10 +67,10 @@ struct output_config {
 	 */
 	const char *(*string)(void *arg, uint64_t addr);
 	/*
-	 * The file that process tgid has mapped where ip is, and where that mapping starts; as
-	 * string(). False: nothing is mapped there, or it is not a file, or the process has gone.
+	 * The file that process tgid has mapped where ip is, and where that mapping starts. False:
+	 * nothing is mapped there, or it is not a file, or the process has gone. May be NULL.
 	 */
-	bool (*user_object)(void *arg, uint32_t tgid, uint64_t ip, const char **file,
+	bool (*user_object)(void *arg, uint32_t tgid, uint64_t ip, char file[OUTPUT_FILE_MAX],
 			    uint64_t *start);
 };
 

@@ -450,11 +450,12 @@ static uint64_t verbose_times(const struct again *a, struct parsed *p, size_t nr
 	return start;
 }
 
-static bool user_object(void *arg, uint32_t tgid, uint64_t ip, const char **file, uint64_t *start)
+static bool user_object(void *arg, uint32_t tgid, uint64_t ip, char file[OUTPUT_FILE_MAX],
+			uint64_t *start)
 {
 	(void)arg;
 	(void)ip;
-	*file = "/bin/busybox";
+	strcpy(file, "/bin/busybox");
 	*start = 0;
 	return tgid;
 }
