@@ -3,7 +3,8 @@
  * server.c - serves the files of a trace to programs of the same user that connect to a socket.
  *
  * A thread for each, as each may wait for long (a read of trace_pipe). What they wait for ends when
- * the server's `stop` can be read.
+ * the server's `stop` can be read. Who has gone is done with before the next one is let in: a
+ * command that was interrupted is not in the way of the one behind it.
  */
 #include "frontend/control/server.h"
 
@@ -30,10 +31,12 @@ struct control_server {
 	pthread_t thread;
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t gone;
+	struct connection *first;
 	unsigned int peers;
 };
 
 struct connection {
+	struct connection *prev, *next;
 	struct control_server *server;
 	struct wire wire;
 	struct wire_message request, answer;
@@ -50,6 +53,68 @@ static int start_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 	rc = -pthread_create(thread, NULL, run, arg);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
+}
+
+/* --- all connections ---------------------------------------------------------------------- */
+
+static int enter(struct connection *c)
+{
+	struct control_server *s = c->server;
+	int rc = -EUSERS;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->peers < CONTROL_PEERS_MAX) {
+		s->peers++;
+		c->prev = NULL;
+		c->next = s->first;
+		if (c->next)
+			c->next->prev = c;
+		s->first = c;
+		rc = 0;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+static void leave(struct connection *c)
+{
+	struct control_server *s = c->server;
+
+	pthread_mutex_lock(&s->lock);
+	s->peers--;
+	if (c->next)
+		c->next->prev = c->prev;
+	if (c->prev)
+		c->prev->next = c->next;
+	else
+		s->first = c->next;
+	close(c->wire.fd);
+	free(c);
+	pthread_cond_broadcast(&s->gone);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static bool has_gone(const struct connection *c)
+{
+	struct pollfd p = {c->wire.fd, POLLRDHUP, 0};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static void wait_for_the_gone(struct control_server *s)
+{
+	struct connection *c;
+
+	pthread_mutex_lock(&s->lock);
+	c = s->first;
+	while (c) {
+		bool gone = has_gone(c);
+
+		if (gone)
+			pthread_cond_wait(&s->gone, &s->lock);
+		c = gone ? s->first : c->next;
+	}
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* --- a connection ------------------------------------------------------------------------- */
@@ -77,9 +142,8 @@ static void refuse(struct connection *c, int why)
 static void *serve(void *arg)
 {
 	struct connection *c = arg;
-	struct control_server *s = c->server;
 	struct peer peer = {
-		.view = s->view,
+		.view = c->server->view,
 		.may_all = geteuid() == 0,
 		.is_over = is_over,
 		.arg = c,
@@ -95,12 +159,7 @@ static void *serve(void *arg)
 	if (rc == -EPROTONOSUPPORT || rc == -EPROTO)
 		refuse(c, rc);
 	peer_exit(&peer);
-	close(c->wire.fd);
-	free(c);
-	pthread_mutex_lock(&s->lock);
-	if (!--s->peers)
-		pthread_cond_signal(&s->gone);
-	pthread_mutex_unlock(&s->lock);
+	leave(c);
 	return NULL;
 }
 
@@ -114,45 +173,30 @@ static bool is_same_user(int fd)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) && peer.uid == geteuid();
 }
 
-static int enter(struct control_server *s)
-{
-	int rc = 0;
-
-	pthread_mutex_lock(&s->lock);
-	if (s->peers == CONTROL_PEERS_MAX)
-		rc = -EUSERS;
-	else
-		s->peers++;
-	pthread_mutex_unlock(&s->lock);
-	return rc;
-}
-
-static void leave(struct control_server *s)
-{
-	pthread_mutex_lock(&s->lock);
-	s->peers--;
-	pthread_mutex_unlock(&s->lock);
-}
-
-static int serve_connection(struct connection *c)
+/* It is the thread's, or refused. */
+static void serve_or_refuse(struct connection *c)
 {
 	pthread_t thread;
-	int rc = enter(c->server);
+	int rc = enter(c);
 
-	if (rc)
-		return rc;
+	if (rc) {
+		refuse(c, rc);
+		close(c->wire.fd);
+		free(c);
+		return;
+	}
 	rc = start_thread(&thread, serve, c);
-	if (rc)
-		leave(c->server);
-	else
+	if (!rc) {
 		pthread_detach(thread);
-	return rc;
+		return;
+	}
+	refuse(c, rc);
+	leave(c);
 }
 
 static void connected(struct control_server *s, int fd)
 {
 	struct connection *c = is_same_user(fd) ? malloc(sizeof(*c)) : NULL;
-	int rc;
 
 	if (!c) {
 		close(fd);
@@ -160,12 +204,8 @@ static void connected(struct control_server *s, int fd)
 	}
 	c->server = s;
 	c->wire = (struct wire){fd, {s->stop, POLLIN, 0}};
-	rc = serve_connection(c);
-	if (!rc)
-		return;
-	refuse(c, rc);
-	close(fd);
-	free(c);
+	wait_for_the_gone(s);
+	serve_or_refuse(c);
 }
 
 static void *listen_to_all(void *arg)

@@ -50,7 +50,9 @@ int wire_send(const struct wire *w, const struct wire_message *m)
 			left -= (size_t)n;
 		}
 		if (rc == -EAGAIN)
-			rc = wait_for(w, POLLOUT, -1);
+			rc = wait_for(w, POLLOUT | POLLRDHUP, -1);
+		if (!rc && n < 0 && wire_is_over(w))
+			rc = -ECONNRESET;
 		if (rc && rc != -EINTR)
 			return rc == -EPIPE ? -ECONNRESET : rc;
 	}
