@@ -173,7 +173,8 @@ static void stacks_learn(struct graph *g)
 	struct pairing_stacks stacks = {.irq_size = IRQ_STACK};
 	struct task_layout at;
 
-	if (g->stacks_known)
+	/* The first filter is set before there is a guest to ask. */
+	if (g->stacks_known || !t->m)
 		return;
 	stacks.thread_size =
 		task_layout_learn(&at, t->gs, &t->guest) ? IRQ_STACK : (uint32_t)at.stack_size;
