@@ -112,7 +112,7 @@ latency_format()
 	relative=$(events | sed -n '1s/^.* \([0-9]*\)us.*/\1/p')
 	[ "${relative:-$first}" -lt $((first - 1000000)) ] || miss "begins at $relative us, clock $first us"
 	run 'echo 1 > options/verbose; cat trace'
-	all_events '^ +[^ ]+ +[0-9]+ +[01] [0-9] [0-9a-f]{8} [0-9a-f]{8} \[[0-9a-f]{8}\] [0-9.]+ms \(\+[0-9.]+ms\): [^ ]+ <-'
+	all_events '^ +[^ ]+ +[0-9]+ +[01] [0-9]+ [0-9a-f]{8} [0-9a-f]{8} \[[0-9a-f]{8}\] [0-9.]+ms \(\+[0-9.]+ms\): [^ ]+ <-'
 	run 'echo 0 > options/verbose; echo 0 > options/latency-format; cat trace'
 	has_header function
 	result 'latency-format, verbose'
@@ -163,6 +163,26 @@ recording_options()
 	run 'echo 0 > options/pause-on-trace; echo 0 > tracing_on'
 	run 'echo > trace'
 	result 'markers, pause-on-trace'
+}
+
+# With few functions, as the document warns.
+stacks()
+{
+	run 'echo do_sys_openat2 > set_ftrace_filter; echo > trace; echo 1 > options/func_stack_trace'
+	record 4
+	run 'echo 0 > options/func_stack_trace; cat trace'
+	has ': do_sys_openat2 <-__x64_sys_openat$' ': <stack trace>$' '^ => do_sys_openat2$' \
+		'^ => __x64_sys_openat$' '^ => do_syscall_64$' '^ => entry_SYSCALL_64_after_hwframe$'
+	# Of a task that is still there when its files are looked for.
+	run "echo $busy > set_ftrace_pid"
+	run 'echo 1 > options/userstacktrace; echo 1 > options/func_stack_trace; echo > trace'
+	record 4
+	run 'echo 0 > options/func_stack_trace; echo 0 > options/userstacktrace; cat trace'
+	has ': <user stack trace>$' '^ => ( <[0-9a-f]{16}>)$'
+	run 'echo 1 > options/sym-userobj; cat trace'
+	has '^ => /[^[]*\[\+0x[0-9a-f]+\]'
+	run 'echo 0 > options/sym-userobj; echo > set_ftrace_pid; echo > trace'
+	result 'func_stack_trace, userstacktrace, sym-userobj'
 }
 
 # The newest are dropped, and what is recorded first stays.

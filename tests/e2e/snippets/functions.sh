@@ -87,6 +87,28 @@ script_that_traces_itself()
 	result 'a script that traces a command, and only that'
 }
 
+# The program is the same, followed by its child, which does the calls: function-fork.
+children()
+{
+	local pid
+	guest_ask 'rm /go; sh -c "until [ -e /go ]; do usleep 10000; done; exec workload getppid 7" >/dev/null & echo $!'
+	pid=$(answer)
+	run 'echo 1 > options/function-fork'
+	run 'echo __do_sys_getppid kernel_clone > set_ftrace_filter'
+	run "echo $pid > set_ftrace_pid"
+	run 'echo function > current_tracer; echo 1 > tracing_on'
+	in_guest 'echo > /go; until ! [ -e /proc/'"$pid"' ]; do usleep 10000; done'
+	run 'echo 0 > tracing_on; cat trace'
+	[ "$(events | grep -c '^ *workload-.*: __do_sys_getppid <-')" = 7 ] || miss "has $(events | grep getppid)"
+	has "-$pid .*: kernel_clone <-"
+	run 'cat set_ftrace_pid' # those that have exited are taken out: a list, with nobody on it
+	prints ''
+	run 'echo > set_ftrace_pid; cat set_ftrace_pid'
+	prints 'no pid'
+	run 'echo 0 > options/function-fork; echo > set_ftrace_filter; echo nop > current_tracer'
+	result 'function-fork'
+}
+
 # --- dynamic ftrace (3.5) -----------------------------------------------------------------------
 
 dynamic_ftrace()
