@@ -92,10 +92,13 @@ other_commands()
 	wait_until grep -q '^do_sys_openat2:stacktrace:count=0$' set_ftrace_filter || miss 'is not called'
 	run 'cat trace'
 	has '<stack trace>$' '^ => do_sys_openat2$' '^ => do_syscall_64$'
-	run "echo 'do_sys_openat2:dump:1' > set_ftrace_filter; echo 'do_sys_openat2:cpudump:1' > set_ftrace_filter"
+	run "echo 'do_sys_openat2:dump:1' > set_ftrace_filter"
+	run "echo 'do_sys_openat2:cpudump:1' > set_ftrace_filter"
 	wait_until grep -q ' tracing_mark_write: to be dumped$' "$qemu_dir/hvtrace" || miss 'does not dump'
-	run "echo '!do_sys_openat2:stacktrace:0' > set_ftrace_filter; echo '!do_sys_openat2:dump:0' > set_ftrace_filter"
-	run "echo '!do_sys_openat2:cpudump' > set_ftrace_filter; echo 0 > tracing_on; cat set_ftrace_filter"
+	run "echo '!do_sys_openat2:stacktrace:0' > set_ftrace_filter"
+	run "echo '!do_sys_openat2:dump:0' > set_ftrace_filter"
+	run "echo '!do_sys_openat2:cpudump' > set_ftrace_filter"
+	run 'echo 0 > tracing_on; cat set_ftrace_filter'
 	prints '#### all functions enabled ####'
 	result 'filter commands stacktrace, dump, cpudump'
 }

@@ -91,7 +91,8 @@ script_that_traces_itself()
 children()
 {
 	local pid
-	guest_ask 'rm /go; sh -c "until [ -e /go ]; do usleep 10000; done; exec workload getppid 7" >/dev/null & echo $!'
+	guest_ask 'rm /go'
+	guest_ask 'sh -c "until [ -e /go ]; do usleep 10000; done; exec workload getppid 7" >/dev/null & echo $!'
 	pid=$(answer)
 	run 'echo 1 > options/function-fork'
 	run 'echo __do_sys_getppid kernel_clone > set_ftrace_filter'
