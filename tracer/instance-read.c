@@ -144,17 +144,15 @@ void instance_read_close(struct instance_reader *r)
 static int follow_swap(struct instance_reader *r)
 {
 	struct ring *rings[MACHINE_MAX_VCPUS];
-	struct reader *now;
+	int ret;
 
 	rings_now(r, rings);
 	if (!r->pipe || !memcmp(r->open, rings, sizeof(rings)))
 		return 0;
-	now = reader_of(r);
-	if (!now)
-		return -ENOMEM;
-	reader_close(r->reader);
-	r->reader = now;
-	return 0;
+	ret = reader_switch(r->reader, rings);
+	if (!ret)
+		memcpy(r->open, rings, sizeof(rings));
+	return ret;
 }
 
 static ssize_t skip_to(struct instance_reader *r, off_t off)

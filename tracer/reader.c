@@ -21,19 +21,27 @@ struct reader {
 	struct ring *ring[];
 };
 
-/* Start at the oldest events. 0 or -ENOMEM. */
-static int reader_start(struct reader *r)
+/* From the oldest events on. NULL: no memory. */
+static struct merge *merge_rings(const struct reader *r, struct ring *const *rings)
 {
 	struct ring **chosen = calloc(r->nr, sizeof(struct ring *));
+	struct merge *m;
 
 	if (!chosen)
-		return -ENOMEM;
+		return NULL;
 	for (unsigned int i = 0; i < r->nr; i++) {
 		if (r->cpu == READER_ALL_CPUS || (unsigned int)r->cpu == i)
-			chosen[i] = r->ring[i];
+			chosen[i] = rings[i];
 	}
-	r->merge = merge_new(chosen, r->nr, r->consume);
+	m = merge_new(chosen, r->nr, r->consume);
 	free(chosen);
+	return m;
+}
+
+/* 0 or -ENOMEM. */
+static int reader_start(struct reader *r)
+{
+	r->merge = merge_rings(r, r->ring);
 	return r->merge ? 0 : -ENOMEM;
 }
 
@@ -189,6 +197,18 @@ void reader_rewind(struct reader *r)
 }
 
 /* --- trace_pipe --------------------------------------------------------------------------- */
+
+int reader_switch(struct reader *r, struct ring *const *rings)
+{
+	struct merge *m = merge_rings(r, rings);
+
+	if (!m)
+		return -ENOMEM;
+	merge_free(r->merge);
+	r->merge = m;
+	memcpy(r->ring, rings, r->nr * sizeof(struct ring *));
+	return 0;
+}
 
 static bool same_event(const struct ring_event *a, const struct ring_event *b)
 {

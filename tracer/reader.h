@@ -42,6 +42,12 @@ void reader_close(struct reader *r); /* NULL is allowed */
  */
 ssize_t reader_read(struct reader *r, void *buf, size_t len);
 
+/*
+ * A trace_pipe goes on with other rings of the same CPUs, for those that it had are not written any
+ * more. 0, or -ENOMEM: it has the old ones.
+ */
+int reader_switch(struct reader *r, struct ring *const *rings);
+
 /* Start anew at the beginning of a trace file. */
 void reader_rewind(struct reader *r);
 
