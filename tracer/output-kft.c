@@ -22,10 +22,11 @@ struct call {
 	unsigned int cpu;
 };
 
-/* One task, or the idle task of one CPU. */
+/* One task, or the idle task of one CPU. Who makes up the trace may make up many. */
 struct task {
 	int64_t key;
-	uint32_t at[DEPTH_MAX]; /* the call at each depth, or NONE */
+	uint32_t *at; /* the call at each depth, or NONE */
+	int32_t depths;
 };
 
 struct kft {
@@ -46,6 +47,8 @@ void kft_free(struct kft *k)
 {
 	if (!k)
 		return;
+	for (uint32_t i = 0; i < k->nr_tasks; i++)
+		free(k->task[i].at);
 	free(k->call);
 	free(k->task);
 	free(k->place);
@@ -97,18 +100,35 @@ static uint32_t task_find(struct kft *k, int32_t pid, unsigned int cpu)
 	place = task_place(k, key);
 	if (*place == NONE) {
 		*place = k->nr_tasks++;
-		k->task[*place].key = key;
-		memset(k->task[*place].at, 0xff, sizeof(k->task[*place].at));
+		k->task[*place] = (struct task){.key = key};
 	}
 	return *place;
 }
 
-/* --- calls -------------------------------------------------------------------------------- */
-
-static bool is_tracked(int32_t depth)
+/* Where its call at that depth is kept; NULL: calls so deep are not, or there is no memory. */
+static uint32_t *task_call(struct kft *k, uint32_t task, int32_t depth)
 {
-	return depth >= 0 && depth < DEPTH_MAX;
+	struct task *t = &k->task[task];
+	int32_t depths;
+	uint32_t *at;
+
+	if (depth < 0 || depth >= DEPTH_MAX)
+		return NULL;
+	if (depth >= t->depths) {
+		depths = (depth | 7) + 1;
+		at = realloc(t->at, (size_t)depths * sizeof(*at));
+		if (!at) {
+			k->failed = true;
+			return NULL;
+		}
+		memset(at + t->depths, 0xff, (size_t)(depths - t->depths) * sizeof(*at));
+		t->at = at;
+		t->depths = depths;
+	}
+	return &t->at[depth];
 }
+
+/* --- calls -------------------------------------------------------------------------------- */
 
 static struct call *call_add(struct kft *k, const struct trace_entry *ent, unsigned int cpu)
 {
@@ -137,6 +157,7 @@ static void call_begins(struct kft *k, unsigned int cpu, uint64_t ts,
 			const struct trace_graph_entry *e)
 {
 	struct call *c = call_add(k, &e->ent, cpu);
+	uint32_t *at;
 
 	if (!c)
 		return;
@@ -144,22 +165,23 @@ static void call_begins(struct kft *k, unsigned int cpu, uint64_t ts,
 	c->ns = OPEN;
 	c->func = e->func;
 	c->depth = e->depth;
-	if (is_tracked(e->depth))
-		k->task[c->task].at[e->depth] = c->number;
+	at = task_call(k, c->task, e->depth);
+	if (at)
+		*at = c->number;
 }
 
 /* The open call that this is the return of, or NULL: its entry was lost, or not recorded. */
 static struct call *call_open(struct kft *k, unsigned int cpu, const struct trace_graph_exit *e)
 {
-	uint32_t task = task_find(k, e->ent.pid, cpu), number;
+	uint32_t task = task_find(k, e->ent.pid, cpu);
+	uint32_t *at = task == NONE ? NULL : task_call(k, task, e->depth);
 	struct call *c;
 
-	if (task == NONE || !is_tracked(e->depth))
+	if (!at || *at == NONE)
 		return NULL;
-	number = k->task[task].at[e->depth];
-	k->task[task].at[e->depth] = NONE;
-	c = number == NONE ? NULL : &k->call[number];
-	return c && c->func == e->func ? c : NULL;
+	c = &k->call[*at];
+	*at = NONE;
+	return c->func == e->func ? c : NULL;
 }
 
 static void call_ends(struct kft *k, unsigned int cpu, const struct trace_graph_exit *e)
@@ -214,13 +236,13 @@ static bool lasts_until(const struct call *c, uint64_t ts)
 static const struct call *call_caller(struct kft *k, const struct call *c)
 {
 	const struct call *outer = NULL;
-	uint32_t *at = k->task[c->task].at;
+	uint32_t *at = task_call(k, c->task, c->depth);
 
-	if (!is_tracked(c->depth))
+	if (!at)
 		return NULL;
-	if (c->depth && at[c->depth - 1] != NONE)
-		outer = &k->call[at[c->depth - 1]];
-	at[c->depth] = (uint32_t)(c - k->call);
+	if (c->depth && at[-1] != NONE)
+		outer = &k->call[at[-1]];
+	*at = (uint32_t)(c - k->call);
 	return outer && lasts_until(outer, c->start) ? outer : NULL;
 }
 
@@ -270,7 +292,8 @@ bool kft_begin(struct kft *k, const struct output_config *cfg, struct text *out)
 	if (k->nr)
 		qsort(k->call, k->nr, sizeof(k->call[0]), compare_calls);
 	for (uint32_t i = 0; i < k->nr_tasks; i++)
-		memset(k->task[i].at, 0xff, sizeof(k->task[i].at));
+		for (int32_t depth = 0; depth < k->task[i].depths; depth++)
+			k->task[i].at[depth] = NONE;
 	return !k->failed;
 }
 

@@ -179,6 +179,28 @@ static void test_odd(void **state)
 	expect(s, HEADER "       0        1      7.0 foo              -\n");
 }
 
+/* Callers are known up to some depth; the rest is there all the same. */
+static void test_deep(void **state)
+{
+	enum { DEEP = 300 };
+	struct scene *s = *state;
+	struct text got = {0};
+	int lines = 0, callers = 0;
+
+	for (int i = 0; i < DEEP; i++)
+		enter(s, 0, (uint64_t)i, FOO, i);
+	for (int i = DEEP; i--;)
+		leave(s, 0, (uint64_t)i, 1000, FOO, i);
+	assert_true(kft_begin(s->k, &s->cfg, &got));
+	for (got.len = 0; kft_next(s->k, &s->cfg, &got); got.len = 0, lines++) {
+		text_putc(&got, '\0');
+		callers += !!strstr(got.buf, " foo\n");
+	}
+	assert_int_equal(callers, 255);
+	assert_true(lines >= DEEP);
+	text_free(&got);
+}
+
 static void test_many(void **state)
 {
 	enum { TASKS = 1000, CALLS = 5 };
@@ -210,7 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_empty),    TEST(test_nested), TEST(test_tasks), TEST(test_returns),
-		TEST(test_mismatch), TEST(test_odd),	TEST(test_many),
+		TEST(test_mismatch), TEST(test_odd),	TEST(test_deep),  TEST(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
