@@ -67,6 +67,7 @@ tracer-objs += tracer/leftover.o
 tracer-objs += tracer/quiesce.o
 tracer-objs += tracer/site.o
 tracer-objs += tracer/tasks.o
+tracer-objs += tracer/within.o
 tracer-objs += tracer/text-lock.o
 tracer-objs += tracer/trampoline.o
 tracer-objs += tracer/instance.o

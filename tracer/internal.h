@@ -158,7 +158,8 @@ struct text_lock {
 		TEXT_LOCK_AWAY,	   /* they are the guest's now */
 		TEXT_LOCK_WATCHED, /* so they are, but the call that tells of it is in place */
 	} state;
-	int64_t state_ms, free_ms; /* since when; since when has the mutex been free */
+	/* Since when; since when has the mutex been free, and has it been watched */
+	int64_t state_ms, free_ms, watch_ms;
 };
 
 /* Records collected from the guest; see trampoline.h */

@@ -10,13 +10,15 @@
  * guest's, and left alone.
  *
  * Of one who has passed the site of mutex_lock() before there was a call, and has not got the mutex
- * yet, nothing is known. So the watch comes first, alone, and the others after those have had the
- * time to get it.
+ * yet, nothing is known. So the watch comes first, alone, and the others once nobody is in the
+ * middle of mutex_lock(), be it a vCPU that its host has put aside, be it a task that was preempted
+ * there.
  *
  * While the guest traces mutex_lock itself its site is not ours, nothing is watched, and so nothing
  * is taken.
  */
 #include "tracer/instance.h"
+#include "tracer/within.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,7 +27,8 @@
 /* The mutex is taken several times for one change: for preparing a kprobe, and for arming it. */
 #define AWAY_MS	 300
 #define FREE_MS	 100
-#define WATCH_MS 20   /* from the entry of mutex_lock() to the mutex */
+#define WATCH_MS 1    /* between two looks for those who have passed it unseen */
+#define PASS_MS	 1000 /* an address that stays on a stack for so long is a leftover */
 #define BEGIN_MS 3000 /* at the beginning the guest is waited for that long */
 #define LOOK_NS	 1000000
 
@@ -149,6 +152,41 @@ static int all_insert(struct trace *t)
 	return ret ? ret : probes_insert(t, 0, PROBE_FL_ONCE);
 }
 
+/*
+ * Some may have passed the site of mutex_lock() before it was watched, and be about to get it.
+ * Where that cannot be seen, it is so until they have had their time.
+ */
+static bool some_passed(struct trace *t)
+{
+	struct text_range range[NR_LOCK_FUNCTIONS];
+	bool within = true;
+	size_t n = 0;
+
+	if (now_ms() - t->text_lock.watch_ms >= PASS_MS)
+		return false;
+	for (size_t i = 0; i < NR_LOCK_FUNCTIONS; i++) {
+		uint64_t link = guestsym_addr(t->gs, lock_functions[i]), size;
+
+		if (link && guestsym_find(t->gs, link, NULL, &size))
+			range[n++] = (struct text_range){link + t->guest.slide, size};
+	}
+	return tasks_within(&t->guest, t->gs, t->vcpus, range, n, &within) || within;
+}
+
+static int watched_step(struct trace *t, bool free)
+{
+	struct text_lock *l = &t->text_lock;
+
+	if (!free) {
+		l->state = TEXT_LOCK_AWAY;
+		return probes_remove(t, PROBE_FL_CALL, 0);
+	}
+	if (some_passed(t))
+		return 0;
+	l->state = TEXT_LOCK_OURS;
+	return all_insert(t);
+}
+
 static int step(struct trace *t)
 {
 	struct text_lock *l = &t->text_lock;
@@ -156,16 +194,13 @@ static int step(struct trace *t)
 	int ret = 0;
 
 	l->state_ms = now_ms(); /* when it is not possible, try again after a while */
-	if (l->state == TEXT_LOCK_WATCHED && !free) {
-		l->state = TEXT_LOCK_AWAY;
-		ret = probes_remove(t, PROBE_FL_CALL, 0);
-	} else if (l->state == TEXT_LOCK_WATCHED) {
-		l->state = TEXT_LOCK_OURS;
-		ret = all_insert(t);
+	if (l->state == TEXT_LOCK_WATCHED) {
+		ret = watched_step(t, free);
 	} else if (l->state == TEXT_LOCK_AWAY && free) {
 		ret = watch_insert(t);
 		if (!ret)
 			l->state = TEXT_LOCK_WATCHED;
+		l->watch_ms = l->state_ms;
 	}
 	return ret == -EBUSY ? 0 : ret;
 }
