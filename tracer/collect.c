@@ -23,8 +23,10 @@
 #define WAIT_NS	     1000000
 #define WAIT_IDLE_NS 5000000
 #define IDLE_PASSES  200
-#define WAIT_CALL_NS 20000 /* one call is mostly followed by others, and its vCPU waits */
-#define CALL_PASSES  50
+
+#define UNMERGED_PASSES 8
+#define WAIT_CALL_NS	20000 /* one call is mostly followed by others, and its vCPU waits */
+#define CALL_PASSES	50
 
 /* How often interrupts may wait for a stack trace: a call takes up to some milliseconds. */
 #define INTERRUPT_WAITS	    50
@@ -45,6 +47,8 @@ struct collector {
 	struct staging staging[MACHINE_MAX_VCPUS]; /* of each: t->vcpu_lock */
 	uint64_t lost[MACHINE_MAX_VCPUS];	   /* as seen last */
 	uint32_t vain[MACHINE_MAX_VCPUS];	   /* likewise */
+	atomic_bool emptied;			   /* every ring has been, since this was set */
+	unsigned int unmerged;			   /* passes */
 	struct interrupt_waits interrupts[MACHINE_MAX_VCPUS];
 	pthread_t thread;
 	bool started;
@@ -242,7 +246,10 @@ static void note_losses(struct collector *c, unsigned int vcpu)
 	ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
 }
 
-/* How many records there were. */
+/*
+ * How many records there were. What function_graph needs is everything that there is (graph.h); the
+ * guest may be faster, though.
+ */
 static uint64_t drain(struct collector *c, unsigned int vcpu)
 {
 	const struct payload_record *records;
@@ -255,9 +262,10 @@ static uint64_t drain(struct collector *c, unsigned int vcpu)
 		collect_batch(c->t, vcpu, records, (size_t)n,
 			      lost || s->lost + s->dropped != c->lost[vcpu]);
 		taken += (uint64_t)n;
-		if (n < STAGING_BATCH)
+		if (c->t->instances->tracer->exits ? taken > 2 * s->length : n < STAGING_BATCH)
 			break;
 	}
+	c->emptied = c->emptied && n <= 0;
 	if (n < 0)
 		trace_fail(c->t, n);
 	else
@@ -451,8 +459,7 @@ static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 static void merge(struct trace *t, bool all)
 {
 	instance_writers_stop(t);
-	if (t->instances->tracer->exits)
-		graph_merge(t->graph, all);
+	graph_merge(t->graph, all);
 	instance_writers_go(t);
 }
 
@@ -461,12 +468,17 @@ static enum pass collector_pass(struct collector *c)
 	enum pass most = PASS_NOTHING;
 	int ret;
 
+	c->emptied = true;
 	for (unsigned int i = 0; i < c->t->vcpus; i++) {
 		enum pass one = pass_vcpu(c, i);
 
 		most = one > most ? one : most;
 	}
-	merge(c->t, false);
+	/* One that is faster all the time is not waited for: its records are lost anyway. */
+	if (c->t->instances->tracer->exits && (c->emptied || ++c->unmerged == UNMERGED_PASSES)) {
+		c->unmerged = 0;
+		merge(c->t, false);
+	}
 	ret = text_lock_poll(c->t);
 	if (ret)
 		trace_fail(c->t, ret);

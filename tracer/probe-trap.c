@@ -26,7 +26,9 @@ static int trap_insert(struct trace *t, const uint32_t *which, size_t n)
 			.va = p->va + t->guest.slide,
 			.size = once ? ONCE_SIZE : SITE_SIZE,
 			.kind = MACHINE_TRAP_OUT,
-			.action = once ? MACHINE_TRAP_ONCE : MACHINE_TRAP_SKIP,
+			.action = once			     ? MACHINE_TRAP_ONCE
+				  : p->flags & PROBE_FL_EXIT ? MACHINE_TRAP_RETURN
+							     : MACHINE_TRAP_SKIP,
 			.cookie = which[i],
 		};
 		ret = guest_translate(&t->guest, traps[i].va, &traps[i].pa);

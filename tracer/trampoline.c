@@ -398,9 +398,11 @@ void trampoline_drain(struct trace *t, unsigned int vcpu)
 
 void trampoline_drain_all(struct trace *t)
 {
-	for (unsigned int v = 0; v < t->vcpus; v++)
-		trampoline_drain(t, v);
-	graph_merge(t->graph, true);
+	for (int round = 0; round < 2; round++) {
+		for (unsigned int v = 0; v < t->vcpus; v++)
+			trampoline_drain(t, v);
+		graph_merge(t->graph, false);
+	}
 }
 
 void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts)

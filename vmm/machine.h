@@ -50,6 +50,8 @@ enum machine_trap_kind {
 enum machine_trap_action {
 	MACHINE_TRAP_SKIP, /* go on behind the site (its bytes were a NOP or call __fentry__) */
 	MACHINE_TRAP_ONCE, /* put the site's bytes back and run them: this trap fires once */
+	/* Take the word at rsp off the stack and go on there (its bytes were a return). */
+	MACHINE_TRAP_RETURN,
 };
 
 struct machine_trap {
@@ -70,7 +72,7 @@ struct machine_hit {
 	uint64_t tsc;
 	uint64_t cookie;
 	uint64_t va;
-	/* As they were at the site, except rip, which already has the place to go on at. */
+	/* As they were at the site, but for rip, which already has the place to go on at. */
 	const struct machine_regs *regs;
 };
 

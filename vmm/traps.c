@@ -17,7 +17,7 @@ void trap_table_free(struct trap_table *t)
 
 int trap_check(const struct machine_trap *trap)
 {
-	if (trap->kind > MACHINE_TRAP_INT3 || trap->action > MACHINE_TRAP_ONCE)
+	if (trap->kind > MACHINE_TRAP_INT3 || trap->action > MACHINE_TRAP_RETURN)
 		return -EINVAL;
 	if (!trap->size || trap->size > TRAP_SITE_MAX || trap->va > UINT64_MAX - TRAP_SITE_MAX)
 		return -EINVAL;

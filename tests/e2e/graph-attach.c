@@ -100,7 +100,7 @@ struct open_call {
 	bool root;
 };
 
-struct task {
+struct read_task {
 	int32_t key; /* pid; of idle tasks -1 - cpu */
 	int nr;	     /* open calls; -1: not known yet */
 	struct open_call call[DEPTH];
@@ -108,14 +108,14 @@ struct task {
 
 struct reading {
 	struct env *e;
-	struct task *tasks;
+	struct read_task *tasks;
 	size_t nr_tasks;
 	uint64_t root; /* the function whose trees are counted */
 	uint64_t entries, exits, roots, complete, wrong, skipped;
 	int pid; /* of the trees that are counted */
 };
 
-static struct task *task_of(struct reading *r, int32_t pid, unsigned int cpu)
+static struct read_task *task_of(struct reading *r, int32_t pid, unsigned int cpu)
 {
 	int32_t key = pid ? pid : -1 - (int32_t)cpu;
 
@@ -123,7 +123,7 @@ static struct task *task_of(struct reading *r, int32_t pid, unsigned int cpu)
 		if (r->tasks[i].key == key)
 			return &r->tasks[i];
 	assert_true(r->nr_tasks < TASKS);
-	r->tasks[r->nr_tasks] = (struct task){.key = key, .nr = -1};
+	r->tasks[r->nr_tasks] = (struct read_task){.key = key, .nr = -1};
 	return &r->tasks[r->nr_tasks++];
 }
 
@@ -135,7 +135,7 @@ static const char *name_of(struct reading *r, uint64_t func)
 	return sym ? sym->name : "?";
 }
 
-static void complain(struct reading *r, const struct task *t, uint64_t func, int depth,
+static void complain(struct reading *r, const struct read_task *t, uint64_t func, int depth,
 		     const char *what)
 {
 	if (r->wrong++ >= 20)
@@ -147,7 +147,7 @@ static void complain(struct reading *r, const struct task *t, uint64_t func, int
 	print_message("\n");
 }
 
-static void read_entry(struct reading *r, struct task *t, const struct trace_graph_entry *ent)
+static void read_entry(struct reading *r, struct read_task *t, const struct trace_graph_entry *ent)
 {
 	bool root = ent->func == r->root && ent->ent.pid == r->pid;
 
@@ -162,7 +162,7 @@ static void read_entry(struct reading *r, struct task *t, const struct trace_gra
 	r->roots += root;
 }
 
-static void read_exit(struct reading *r, struct task *t, const struct trace_graph_exit *ret)
+static void read_exit(struct reading *r, struct read_task *t, const struct trace_graph_exit *ret)
 {
 	r->exits++;
 	assert_true(ret->rettime >= ret->calltime);
@@ -189,7 +189,7 @@ static void read_all(struct reading *r)
 	assert_non_null(m);
 	while (merge_next(m, &ev, &cpu)) {
 		const struct trace_entry *ent = ev.data;
-		struct task *t = task_of(r, ent->pid, cpu);
+		struct read_task *t = task_of(r, ent->pid, cpu);
 
 		assert_int_equal(ev.lost, 0);
 		if (ent->type == TRACE_GRAPH_ENT)
@@ -276,8 +276,32 @@ static void graph(struct env *e, const struct graph_test *test, const char *cons
 
 static void everything(void **state)
 {
-	static const char *const root[] = {"__do_sys_newfstatat", "vfs_statx", NULL};
+	static const char *const root[] = {"__do_sys_newfstatat", "__x64_sys_newfstatat", NULL};
 	const struct graph_test test = {.engine = TRACE_ENGINE_TRAMPOLINE};
+
+	graph(*state, &test, root);
+}
+
+/* What vfs_getattr() ends by jumping to is found at run time, and not traced. */
+static const char *const some[] = {"vfs_statx", "filename_lookup", "vfs_getattr*", "dput"};
+
+static void some_functions(void **state)
+{
+	static const char *const root[] = {"vfs_statx", NULL};
+	const struct graph_test test = {
+		.filter = some,
+		.nr_filter = sizeof(some) / sizeof(some[0]),
+		.engine = TRACE_ENGINE_TRAMPOLINE,
+	};
+
+	graph(*state, &test, root);
+}
+
+static void traps(void **state)
+{
+	static const char *const root[] = {"vfs_statx", NULL};
+	const struct graph_test test = {
+		.filter = some, .nr_filter = 2, .engine = TRACE_ENGINE_TRAP};
 
 	graph(*state, &test, root);
 }
@@ -308,6 +332,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything),
+		cmocka_unit_test(some_functions),
+		cmocka_unit_test(traps),
 	};
 
 	if (argc != 4) {

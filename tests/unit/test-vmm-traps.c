@@ -366,7 +366,7 @@ static void test_errors(void **state)
 	both[1].kind = 2;
 	assert_int_equal(machine_traps_set(g.m, both, 2), -EINVAL);
 	both[1] = bad;
-	both[1].action = 2;
+	both[1].action = 3;
 	assert_int_equal(machine_traps_set(g.m, both, 2), -EINVAL);
 	both[1] = bad;
 	both[1].pa = (64 << 20) - 4;

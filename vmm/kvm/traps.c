@@ -171,11 +171,27 @@ static bool trap_spend(struct kvm_machine *m, uint64_t va)
 	return !machine_traps_clear(&m->base, &va, 1);
 }
 
+/* What stands for the site's instruction, or the address of that itself. */
+static bool trap_step(struct kvm_vcpu *v, const struct machine_trap *trap, struct kvm_regs *now)
+{
+	uint64_t to;
+
+	now->rip = trap->va + (trap->action == MACHINE_TRAP_SKIP ? trap->size : 0);
+	if (trap->action != MACHINE_TRAP_RETURN)
+		return true;
+	if (kvm_virt_read(v, now->rsp, &to, sizeof(to)))
+		return false;
+	now->rip = to;
+	now->rsp += sizeof(to);
+	return true;
+}
+
 static void trap_hit(struct kvm_vcpu *v, const struct trap *found, uint64_t tsc)
 {
 	struct kvm_machine *m = v->m;
 	struct trap trap = *found; /* the table may change from here on */
 	struct kvm_regs *now = kvm_vcpu_regs(v);
+	uint64_t rsp = now->rsp;
 	struct machine_regs regs;
 	struct machine_hit hit = {
 		.vcpu = v->index,
@@ -185,7 +201,11 @@ static void trap_hit(struct kvm_vcpu *v, const struct trap *found, uint64_t tsc)
 		.regs = &regs,
 	};
 
-	now->rip = trap.pub.va + (trap.pub.action == MACHINE_TRAP_SKIP ? trap.pub.size : 0);
+	if (!trap_step(v, &trap.pub, now)) {
+		machine_end(&m->base, MACHINE_EVENT_ERROR, v->index,
+			    "vCPU %u returns, and its stack is not there", v->index);
+		return;
+	}
 	kvm_vcpu_regs_changed(v);
 	if (trap.pub.action == MACHINE_TRAP_ONCE && !trap_spend(m, trap.pub.va))
 		return;
@@ -198,6 +218,7 @@ static void trap_hit(struct kvm_vcpu *v, const struct trap *found, uint64_t tsc)
 	if (!m->cfg.trap)
 		return;
 	memcpy(&regs, now, sizeof(regs));
+	regs.rsp = rsp;
 	m->cfg.trap(&m->base, &hit, m->cfg.arg);
 	kvm_pause_handler_done(v);
 }

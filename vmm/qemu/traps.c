@@ -18,6 +18,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define CR4_LA57 (1u << 12)
+
 /* --- setting and clearing -----------------------------------------------------------------------
  */
 
@@ -125,6 +127,22 @@ static bool site_is_same(struct qemu_machine *m, const struct trap *trap)
 	       !memcmp(now + from, trap->bytes + from, trap->pub.size - from);
 }
 
+/* The trap stands for a return. */
+static int hit_return(struct qemu_machine *m, struct qemu_vcpu *v)
+{
+	unsigned int levels = v->reg[GDB_CR4] & CR4_LA57 ? 5 : 4;
+	uint64_t sp = v->reg[GDB_RSP], pa, to;
+	int rc = sp % sizeof(to) ? -EFAULT : 0;
+
+	if (!rc)
+		rc = machine_walk(&m->base, v->reg[GDB_CR3], levels, sp, &pa, NULL);
+	if (!rc)
+		rc = qemu_read_standing(m, pa, &to, sizeof(to));
+	if (!rc)
+		rc = qemu_vcpu_set(m, v, GDB_RSP, sp + sizeof(to));
+	return rc ? rc : qemu_vcpu_set(m, v, GDB_RIP, to);
+}
+
 /*
  * What the vCPU has run into and where it goes on. 1: a trap, 0: nothing of ours, -ESTALE: not the
  * kernel that the trap is for, other errors: QEMU's.
@@ -145,6 +163,8 @@ static int hit_take(struct qemu_machine *m, struct qemu_vcpu *v, struct machine_
 	*tsc = qemu_clock_tsc(m);
 	if (trap->action == MACHINE_TRAP_ONCE)
 		rc = trap_clear(m, found);
+	else if (trap->action == MACHINE_TRAP_RETURN)
+		rc = hit_return(m, v);
 	else
 		rc = qemu_vcpu_set(m, v, GDB_RIP, trap->va + trap->size);
 	return rc ? rc : 1;
@@ -159,8 +179,11 @@ void qemu_traps_hit(struct qemu_machine *m, unsigned int vcpu)
 
 	pthread_mutex_lock(&m->io);
 	rc = hit_take(m, &m->vcpu[vcpu], &trap, &hit.tsc);
-	if (rc > 0)
+	if (rc > 0) {
 		qemu_vcpu_regs(&m->vcpu[vcpu], &regs);
+		if (trap.action == MACHINE_TRAP_RETURN)
+			regs.rsp -= sizeof(uint64_t);
+	}
 	pthread_mutex_unlock(&m->io);
 	if (rc == -ESTALE)
 		machine_end(&m->base, MACHINE_EVENT_RESET, vcpu,
