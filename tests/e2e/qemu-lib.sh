@@ -26,7 +26,15 @@ qemu_exit()
 {
 	[ -z "$qemu_pid" ] || { kill "$qemu_pid" && wait "$qemu_pid"; } 2>/dev/null
 	[ -z "$libvirtd_pid" ] || libvirtd_stop
-	[ -z "$qemu_dir" ] || rm -rf "$qemu_dir"
+	[ -z "$qemu_dir" ] || { mounts_exit && rm -rf "$qemu_dir"; }
+}
+
+# The files of an hvtrace that was killed stay mounted.
+mounts_exit()
+{
+	local dir
+	awk -v below="$qemu_dir/" 'index($5, below) == 1 { print $5 }' /proc/self/mountinfo |
+		while read -r dir; do fusermount3 -uz "$dir"; done
 }
 
 # wait_until COMMAND...: until it succeeds
