@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 unit-tests += tests/unit/test-payload
 unit-tests += tests/unit/test-payload-code
+unit-tests += tests/unit/test-payload-exit
 unit-tests += tests/unit/test-payload-nest
 unit-tests += tests/unit/test-staging

@@ -409,9 +409,9 @@ payload_exit:
 	pop	%rdx
 	pop	%rcx
 	exit_record 0
+.Lexit_leave:
 	mov	%r8, %rax
 	mov	%r9, %rdx
-.Lexit_leave:
 	subl	$1, %gs:0
 	at	PATCH_PREEMPT_COUNT, 4, 1
 1:	kernel_return
