@@ -134,8 +134,11 @@ static bool pipe_has_ended(struct open_file *f)
 static ssize_t read_pipe(struct open_file *f, char *buf, size_t len, off_t off)
 {
 	struct pipe_file *p = f->data;
-	/* Asked before: what was recorded until then is read. */
-	bool ended = pipe_has_ended(f);
+	/*
+	 * Asked before: what was recorded until then is read. Who does not wait never gets to the
+	 * end (tracing_wait_pipe): programs that ask again until there is an error rely on it.
+	 */
+	bool ended = !f->nonblock && pipe_has_ended(f);
 	ssize_t n = instance_read(p->reader, buf, len, off);
 
 	if (n > 0)

@@ -36,6 +36,7 @@ struct open_file {
 	int vcpu;		   /* of per_cpu/cpuN, else ALL_VCPUS */
 	unsigned int number;	   /* of a row for several files: which one */
 	int flags;		   /* as it was opened */
+	_Atomic bool nonblock;	   /* O_NONBLOCK now */
 	pthread_mutex_t lock;	   /* held by read() and write() below, for what follows */
 	struct text text;	   /* what show() gave */
 	bool shown;

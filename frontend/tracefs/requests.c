@@ -355,6 +355,7 @@ static void do_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	 */
 	if (view_can_wait(file) && size > 65536)
 		size = 65536 - 1;
+	view_set_nonblock(file, fi->flags & O_NONBLOCK);
 	if (buf)
 		n = read_or_wait(req, file, buf, size, off, !(fi->flags & O_NONBLOCK));
 	if (n < 0)

@@ -492,6 +492,7 @@ int view_open(struct view *v, view_id id, int flags, struct open_file **file)
 	f->view = v;
 	f->trace = v->trace;
 	f->flags = flags;
+	f->nonblock = flags & O_NONBLOCK;
 	f->number = p.number;
 	f->vcpu = vcpu_of(v, p);
 	view_lock(v);
@@ -531,6 +532,11 @@ void view_close(struct view *v, struct open_file *f)
 bool view_is_stream(const struct open_file *f)
 {
 	return f->file->flags & TRACEFS_STREAM;
+}
+
+void view_set_nonblock(struct open_file *f, bool nonblock)
+{
+	f->nonblock = nonblock;
 }
 
 ssize_t text_read(const struct text *text, char *buf, size_t len, off_t off)

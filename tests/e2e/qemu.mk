@@ -15,6 +15,7 @@ check-tests += tests/e2e/unwind
 check-tests += tests/e2e/graph
 check-tests += tests/e2e/trampoline
 check-tests += tests/e2e/tracefs-conformance
+check-tests += tests/e2e/tracefs-clients
 check-tests += tests/e2e/seed-snippets
 
 qemu-programs := $(addprefix $(O)/tests/e2e/,guest-memory qemu-attach qemu-trace graph-attach unwind-attach window-attach)
@@ -34,3 +35,15 @@ $(O)/tests/workload/bpf-calls: tests/workload/bpf-calls.c
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $< -lbpf -lelf -lz -lzstd
+
+# A client of other people's libraries, of none of ours. Without them its test is skipped.
+TRACEFS_PKGS := libtracefs libtraceevent
+$(O)/tests/e2e/tracefs-client: tests/e2e/tracefs-client.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -g -D_GNU_SOURCE $(WARN) $(shell pkg-config --cflags $(TRACEFS_PKGS)) \
+		-pthread -o $@ $< $(shell pkg-config --libs $(TRACEFS_PKGS))
+
+ifeq ($(shell pkg-config --exists $(TRACEFS_PKGS) 2>/dev/null && echo yes),yes)
+check-built: $(O)/tests/e2e/tracefs-client
+endif

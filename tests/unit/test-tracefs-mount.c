@@ -416,6 +416,13 @@ static void test_nonblock(void **state)
 	assert_true(read(fd, buf, sizeof(buf)) > 3);
 	assert_int_equal(read(fd, buf, sizeof(buf)), -1);
 	assert_int_equal(errno, EAGAIN);
+	/* The end, when recording is off, is for those who would wait. */
+	assert_int_equal(put(w, "tracing_on", "0"), 1);
+	assert_int_equal(read(fd, buf, sizeof(buf)), -1);
+	assert_int_equal(errno, EAGAIN);
+	assert_int_equal(fcntl(fd, F_SETFL, 0), 0);
+	assert_int_equal(read(fd, buf, sizeof(buf)), 0);
+	assert_int_equal(put(w, "tracing_on", "1"), 1);
 	close(fd);
 }
 
