@@ -199,15 +199,25 @@ static void test_kept(void **state)
 
 /* --- the kernel's own return ----------------------------------------------------------------- */
 
-/* incq count(%rip); ret */
+/* Counts itself, with no flag changed. */
 static void thunk_make(struct payload_guest *g, uint64_t *count)
 {
+	static const uint8_t insns[] = {
+		0x50,			      /* push %rax */
+		0x48, 0x8b, 0x05, 0, 0, 0, 0, /* mov count(%rip), %rax */
+		0x48, 0x8d, 0x40, 1,	      /* lea 1(%rax), %rax */
+		0x48, 0x89, 0x05, 0, 0, 0, 0, /* mov %rax, count(%rip) */
+		0x58,			      /* pop %rax */
+		0xc3,
+	};
 	uint8_t *at = g->code + RETURN_AT;
-	const uint8_t insn[] = {0x48, 0xff, 0x05, 0, 0, 0, 0, 0xc3};
-	int32_t rel = (int32_t)((uint8_t *)count - (at + 7));
 
-	memcpy(at, insn, sizeof(insn));
-	memcpy(at + 3, &rel, sizeof(rel));
+	memcpy(at, insns, sizeof(insns));
+	for (size_t end = 8; end <= 19; end += 11) {
+		int32_t rel = (int32_t)((uint8_t *)count - (at + end));
+
+		memcpy(at + end - 4, &rel, sizeof(rel));
+	}
 	g->cfg.return_thunk = (uintptr_t)at;
 	payload_guest_load(g);
 }

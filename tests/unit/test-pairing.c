@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test-pairing.c - calls and returns of made-up guests: what comes of their records, in the order
+ * in which a collector gets hold of them, is what the guest has really done.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tracer/graph-merge.h"
+#include "tracer/pairing.h"
+
+enum {
+	VCPUS = 3,
+	TASKS = 8,
+	FRAMES = 40,
+	RECORDS = 60000,
+	STACK = 16384,
+	STACKS_AT = 0x10000000, /* low halves */
+	IRQ_AT = 0x20001000,	/* not aligned to their size, as in the kernel */
+	IRQS_OFF = STATE_IRQS_OFF,
+	HARDIRQ = 1 << 16,
+	NMI = 1 << 20,
+};
+
+/* What really was. The time of its entry tells a call: record n is made at time n + 1. */
+struct truth {
+	uint64_t left; /* when it returned; 0: it has not */
+	uint16_t depth;
+	bool entered, told_entry, told_exit;
+};
+
+struct frame {
+	uint64_t entered;
+	uint32_t sp, parent;
+};
+
+struct context {
+	struct frame frame[FRAMES];
+	unsigned int nr;
+	uint32_t sp, top, state;
+};
+
+struct sim_task {
+	struct context own;
+	int vcpu; /* where it runs; -1: nowhere */
+};
+
+struct sim {
+	unsigned int seed;
+	struct payload_record *record;
+	uint8_t *vcpu; /* of each record */
+	size_t nr;
+	struct truth *truth;
+	struct sim_task task[TASKS];
+	struct context irq[VCPUS];
+	struct context nmi[VCPUS];
+	unsigned int runs[VCPUS]; /* which task */
+	unsigned int wrong;
+};
+
+static unsigned int roll(struct sim *s, unsigned int n)
+{
+	s->seed = s->seed * 1103515245 + 12345;
+	return (s->seed >> 16) % n;
+}
+
+static struct context *top_context(struct sim *s, unsigned int vcpu)
+{
+	if (s->nmi[vcpu].nr)
+		return &s->nmi[vcpu];
+	return s->irq[vcpu].nr ? &s->irq[vcpu] : &s->task[s->runs[vcpu]].own;
+}
+
+static unsigned int open_calls(const struct sim *s, unsigned int vcpu)
+{
+	return s->task[s->runs[vcpu]].own.nr + s->irq[vcpu].nr + s->nmi[vcpu].nr;
+}
+
+static struct payload_record *record(struct sim *s, unsigned int vcpu, unsigned int type,
+				     const struct context *c, uint32_t sp)
+{
+	struct payload_record *r = &s->record[s->nr];
+
+	s->vcpu[s->nr++] = (uint8_t)vcpu;
+	*r = (struct payload_record){
+		.tsc = s->nr,
+		.ip = 0x1000 + roll(s, 20) * 16,
+		.sp = sp,
+		.task = 100 + s->runs[vcpu],
+		.state = c->state | type << STATE_TYPE_SHIFT,
+	};
+	return r;
+}
+
+static void sim_call(struct sim *s, unsigned int vcpu, struct context *c, bool tail)
+{
+	struct frame *f = &c->frame[c->nr];
+	struct payload_record *r;
+
+	if (tail && c->nr) {
+		f->sp = f[-1].sp;
+		f->parent = f[-1].parent;
+	} else {
+		c->sp -= 16 + 8 * roll(s, 8);
+		f->sp = c->sp;
+		f->parent = 0x100000 + (uint32_t)s->nr;
+	}
+	r = record(s, vcpu, PAYLOAD_FUNCTION, c, f->sp);
+	r->parent = f->parent;
+	/* That a function ends by jumping to itself is a loop. */
+	while (tail && c->nr && r->ip == s->record[f[-1].entered - 1].ip)
+		r->ip += 16;
+	f->entered = r->tsc;
+	s->truth[r->tsc].entered = true;
+	s->truth[r->tsc].depth = (uint16_t)open_calls(s, vcpu);
+	c->nr++;
+}
+
+/* All that share the place of their return address end. */
+static void sim_return(struct sim *s, unsigned int vcpu, struct context *c)
+{
+	uint32_t sp = c->frame[c->nr - 1].sp;
+	const struct payload_record *r = record(s, vcpu, PAYLOAD_EXIT, c, sp);
+
+	while (c->nr && c->frame[c->nr - 1].sp == sp)
+		s->truth[c->frame[--c->nr].entered].left = r->tsc;
+	c->sp = c->nr ? c->frame[c->nr - 1].sp : c->top - 8 * roll(s, 16);
+}
+
+static void sim_interrupt(struct sim *s, unsigned int vcpu)
+{
+	struct context *irq = &s->irq[vcpu], *nmi = &s->nmi[vcpu];
+
+	if (roll(s, 3) && !irq->nr && !nmi->nr) {
+		irq->sp = irq->top = IRQ_AT + (vcpu + 1) * STACK - 64;
+		irq->state = HARDIRQ | IRQS_OFF;
+		sim_call(s, vcpu, irq, false);
+	} else if (!nmi->nr) {
+		nmi->sp = nmi->top = 0x30000000 + vcpu * 0x10000 + 0x2000;
+		nmi->state = NMI | IRQS_OFF;
+		sim_call(s, vcpu, nmi, false);
+	}
+}
+
+/* Another task that does not run anywhere: maybe one that ran on another vCPU. */
+static void sim_switch(struct sim *s, unsigned int vcpu)
+{
+	unsigned int next = roll(s, TASKS);
+
+	if (s->irq[vcpu].nr || s->nmi[vcpu].nr || s->task[next].vcpu >= 0)
+		return;
+	s->task[s->runs[vcpu]].vcpu = -1;
+	s->task[next].vcpu = (int)vcpu;
+	s->runs[vcpu] = next;
+}
+
+static void sim_step(struct sim *s)
+{
+	unsigned int vcpu = roll(s, VCPUS), what = roll(s, 100);
+	struct context *c = top_context(s, vcpu);
+
+	if (what < 3)
+		sim_interrupt(s, vcpu);
+	else if (what < 8)
+		sim_switch(s, vcpu);
+	else if (what < 55 && open_calls(s, vcpu) < FRAMES && c->nr < FRAMES - 10)
+		sim_call(s, vcpu, c, what < 14);
+	else if (c->nr)
+		sim_return(s, vcpu, c);
+}
+
+static void sim_run(struct sim *s, unsigned int seed)
+{
+	memset(s, 0, sizeof(*s));
+	s->seed = seed;
+	s->record = calloc(RECORDS, sizeof(*s->record));
+	s->vcpu = calloc(RECORDS, 1);
+	s->truth = calloc(RECORDS + 2, sizeof(*s->truth));
+	assert_true(s->record && s->vcpu && s->truth);
+	for (unsigned int i = 0; i < TASKS; i++) {
+		s->task[i].vcpu = i < VCPUS ? (int)i : -1;
+		s->task[i].own.sp = s->task[i].own.top = STACKS_AT + (i + 1) * STACK - 512;
+	}
+	for (unsigned int i = 0; i < VCPUS; i++)
+		s->runs[i] = i;
+	while (s->nr < RECORDS - 2)
+		sim_step(s);
+}
+
+static void sim_free(struct sim *s)
+{
+	free(s->record);
+	free(s->vcpu);
+	free(s->truth);
+}
+
+/* --- what is made of it ---------------------------------------------------------------------- */
+
+static enum pairing_verdict told_entry(void *arg, unsigned int vcpu, const struct payload_record *r,
+				       struct pairing_call *call, const struct pairing_call *outer)
+{
+	struct sim *s = arg;
+	struct truth *t = &s->truth[r->tsc];
+
+	s->wrong += t->told_entry || vcpu != s->vcpu[r->tsc - 1] ||
+		    (outer ? outer->depth + 1 != call->depth : call->depth != 0);
+	t->told_entry = true;
+	return PAIRING_KEEP;
+}
+
+static void told_exit(void *arg, unsigned int vcpu, const struct payload_record *r,
+		      const struct pairing_call *call, uint32_t overrun)
+{
+	struct sim *s = arg;
+	struct truth *t = &s->truth[call->tsc];
+
+	(void)vcpu;
+	(void)overrun;
+	s->wrong += t->told_exit || t->left != r->tsc;
+	t->told_exit = true;
+}
+
+static const struct pairing_ops ops = {.entry = told_entry, .exit = told_exit};
+
+static struct pairing *pairing_of(struct sim *s)
+{
+	struct pairing_stacks stacks = {
+		.thread_size = STACK,
+		.irq_size = STACK,
+		.nr_irq = VCPUS,
+	};
+	struct pairing *p = pairing_new(&ops, s);
+
+	assert_non_null(p);
+	for (unsigned int i = 0; i < VCPUS; i++)
+		stacks.irq_start[i] = IRQ_AT + i * STACK;
+	pairing_set_stacks(p, &stacks);
+	return p;
+}
+
+static void take(void *arg, unsigned int vcpu, const struct payload_record *r)
+{
+	pairing_record(arg, vcpu, r);
+}
+
+static void all_told(const struct sim *s)
+{
+	for (size_t i = 1; i <= s->nr; i++) {
+		assert_int_equal(s->truth[i].told_entry, s->truth[i].entered);
+		assert_int_equal(s->truth[i].told_exit, s->truth[i].left != 0);
+	}
+	assert_int_equal(s->wrong, 0);
+}
+
+static void in_order(void **state)
+{
+	struct pairing_counts counts;
+	struct sim s;
+
+	(void)state;
+	for (unsigned int seed = 1; seed <= 8; seed++) {
+		struct pairing *p;
+
+		sim_run(&s, seed);
+		p = pairing_of(&s);
+		for (size_t i = 0; i < s.nr; i++)
+			pairing_record(p, s.vcpu[i], &s.record[i]);
+		all_told(&s);
+		pairing_get_counts(p, &counts);
+		assert_int_equal(counts.late, 0);
+		assert_int_equal(counts.dropped, 0);
+		assert_int_equal(counts.unmatched, 0);
+		assert_int_equal(counts.tasks, TASKS);
+		pairing_free(p);
+		sim_free(&s);
+	}
+}
+
+/* One pass of a collector: from each vCPU in turn what it has by then; time goes on meanwhile. */
+static void collect(struct sim *s, struct graph_merge *m, size_t next[VCPUS], size_t *now)
+{
+	for (unsigned int v = 0; v < VCPUS; v++) {
+		for (; next[v] < *now; next[v]++)
+			if (s->vcpu[next[v]] == v)
+				assert_true(graph_merge_add(m, v, &s->record[next[v]], 1));
+		*now += roll(s, 60);
+		if (*now > s->nr)
+			*now = s->nr;
+	}
+}
+
+static void as_collected(void **state)
+{
+	struct sim s;
+
+	(void)state;
+	for (unsigned int seed = 1; seed <= 8; seed++) {
+		struct graph_merge m = {0};
+		size_t next[VCPUS] = {0}, now = 0;
+		struct pairing *p;
+
+		sim_run(&s, seed * 77);
+		p = pairing_of(&s);
+		while (now < s.nr) {
+			collect(&s, &m, next, &now);
+			graph_merge_run(&m, false, take, p);
+		}
+		collect(&s, &m, next, &now);
+		graph_merge_run(&m, true, take, p);
+		all_told(&s);
+		pairing_free(p);
+		graph_merge_exit(&m);
+		sim_free(&s);
+	}
+}
+
+/* What is lost is told, so what is paired after all is paired rightly. */
+static void with_losses(void **state)
+{
+	struct sim s;
+
+	(void)state;
+	for (unsigned int seed = 1; seed <= 8; seed++) {
+		struct pairing *p;
+		size_t told = 0;
+
+		sim_run(&s, seed * 1001);
+		p = pairing_of(&s);
+		for (size_t i = 0; i < s.nr; i++) {
+			if (!roll(&s, 400)) {
+				i += roll(&s, 30);
+				pairing_lost(p);
+			}
+			if (i < s.nr)
+				pairing_record(p, s.vcpu[i], &s.record[i]);
+		}
+		for (size_t i = 1; i <= s.nr; i++)
+			told += s.truth[i].told_exit;
+		assert_true(told > RECORDS / 8);
+		/* Depths are counted from what is known. */
+		assert_int_equal(s.wrong, 0);
+		pairing_free(p);
+		sim_free(&s);
+	}
+}
+
+/* --- single cases ---------------------------------------------------------------------------- */
+
+static void say(struct pairing *p, unsigned int type, uint32_t pid, uint32_t sp, uint32_t parent,
+		uint32_t state)
+{
+	static uint64_t tsc;
+	const struct payload_record r = {
+		.tsc = ++tsc,
+		.ip = 0x1000 + sp % 4096,
+		.parent = parent,
+		.sp = sp,
+		.task = pid,
+		.state = state | type << STATE_TYPE_SHIFT,
+	};
+
+	pairing_record(p, 0, &r);
+}
+
+static struct {
+	unsigned int entries, exits, depth;
+	uint32_t overrun;
+} seen;
+
+static enum pairing_verdict count_entry(void *arg, unsigned int vcpu,
+					const struct payload_record *r, struct pairing_call *call,
+					const struct pairing_call *outer)
+{
+	(void)arg;
+	(void)vcpu;
+	(void)r;
+	(void)outer;
+	seen.entries++;
+	seen.depth = call->depth;
+	return PAIRING_KEEP;
+}
+
+static void count_exit(void *arg, unsigned int vcpu, const struct payload_record *r,
+		       const struct pairing_call *call, uint32_t overrun)
+{
+	(void)arg;
+	(void)vcpu;
+	(void)r;
+	(void)call;
+	seen.exits++;
+	seen.overrun = overrun;
+}
+
+static const struct pairing_ops counting = {.entry = count_entry, .exit = count_exit};
+
+static struct pairing *counting_new(void)
+{
+	const struct pairing_stacks stacks = {
+		.thread_size = STACK,
+		.irq_size = STACK,
+		.nr_irq = 1,
+		.irq_start = {IRQ_AT},
+	};
+	struct pairing *p = pairing_new(&counting, NULL);
+
+	assert_non_null(p);
+	pairing_set_stacks(p, &stacks);
+	memset(&seen, 0, sizeof(seen));
+	return p;
+}
+
+static void too_deep_is_counted(void **state)
+{
+	struct pairing *p = counting_new();
+
+	(void)state;
+	for (uint32_t i = 0; i < PAIRING_DEPTH + 7; i++)
+		say(p, PAYLOAD_FUNCTION, 1, STACKS_AT + 8192 - 16 * i, i, 0);
+	assert_int_equal(seen.entries, PAIRING_DEPTH);
+	for (uint32_t i = PAIRING_DEPTH + 7; i--;)
+		say(p, PAYLOAD_EXIT, 1, STACKS_AT + 8192 - 16 * i, 0, 0);
+	assert_int_equal(seen.exits, PAIRING_DEPTH);
+	assert_int_equal(seen.overrun, 7);
+	pairing_free(p);
+}
+
+/* A task that has died never returns; another gets its pid, and another stack or the same one. */
+static void pids_are_used_again(void **state)
+{
+	struct pairing *p = counting_new();
+
+	(void)state;
+	say(p, PAYLOAD_FUNCTION, 7, STACKS_AT + 8000, 1, 0);
+	say(p, PAYLOAD_FUNCTION, 7, STACKS_AT + 7000, 2, 0);
+	say(p, PAYLOAD_FUNCTION, 7, STACKS_AT + STACK + 8000, 3, 0);
+	assert_int_equal(seen.depth, 0);
+	say(p, PAYLOAD_FUNCTION, 7, STACKS_AT + STACK + 16000, 4, 0);
+	assert_int_equal(seen.depth, 0);
+	say(p, PAYLOAD_EXIT, 7, STACKS_AT + STACK + 16000, 0, 0);
+	assert_int_equal(seen.exits, 2); /* it, and the one that must have been over */
+	pairing_free(p);
+}
+
+/* While it is switched to, a task's stack is used in the name of the one before. */
+static void switches_are_no_new_tasks(void **state)
+{
+	struct pairing *p = counting_new();
+
+	(void)state;
+	say(p, PAYLOAD_FUNCTION, 7, STACKS_AT + 8000, 1, 0);
+	say(p, PAYLOAD_FUNCTION, 7, STACKS_AT + STACK + 8000, 2, IRQS_OFF);
+	assert_int_equal(seen.depth, 1);
+	say(p, PAYLOAD_EXIT, 7, STACKS_AT + STACK + 8000, 0, IRQS_OFF);
+	say(p, PAYLOAD_EXIT, 7, STACKS_AT + 8000, 0, 0);
+	assert_int_equal(seen.exits, 2);
+	pairing_free(p);
+}
+
+/* A function ends by jumping to one whose returns are not known. */
+static void missing_exits_are_made_up(void **state)
+{
+	struct pairing_counts counts;
+	struct pairing *p = counting_new();
+
+	(void)state;
+	say(p, PAYLOAD_FUNCTION, 7, STACKS_AT + 8000, 1, 0);
+	for (uint32_t i = 0; i < 10; i++)
+		say(p, PAYLOAD_FUNCTION, 7, STACKS_AT + 7000, 2, 0);
+	assert_int_equal(seen.depth, 1);
+	say(p, PAYLOAD_EXIT, 7, STACKS_AT + 8000, 0, 0);
+	assert_int_equal(seen.exits, 11);
+	pairing_get_counts(p, &counts);
+	assert_int_equal(counts.late, 10);
+	pairing_free(p);
+}
+
+static void memory_is_bounded(void **state)
+{
+	struct pairing_counts counts;
+	struct pairing *p = counting_new();
+
+	(void)state;
+	for (uint32_t pid = 1; pid < 3 * PAIRING_TASKS; pid++)
+		say(p, PAYLOAD_FUNCTION, pid, STACKS_AT + 8000, 1, 0);
+	pairing_get_counts(p, &counts);
+	assert_int_equal(counts.tasks, PAIRING_TASKS);
+	assert_int_equal(counts.dropped, 2 * PAIRING_TASKS - 1);
+	for (uint32_t pid = 3 * PAIRING_TASKS; --pid;)
+		say(p, PAYLOAD_EXIT, pid, STACKS_AT + 8000, 1, 0);
+	assert_int_equal(seen.exits, PAIRING_TASKS);
+	pairing_free(p);
+}
+
+/* Whatever a guest may write. */
+static void hostile_records(void **state)
+{
+	struct sim s = {.seed = 3};
+	struct pairing_counts counts;
+	struct graph_merge m = {0};
+	struct pairing *p = counting_new();
+
+	(void)state;
+	for (unsigned int round = 0; round < 300; round++) {
+		struct payload_record r[200];
+
+		for (size_t i = 0; i < sizeof(r); i++)
+			((uint8_t *)r)[i] = (uint8_t)roll(&s, round % 2 ? 256 : 3);
+		graph_merge_add(&m, roll(&s, VCPUS), r, 200);
+		graph_merge_run(&m, !roll(&s, 50), take, p);
+	}
+	graph_merge_run(&m, true, take, p);
+	pairing_get_counts(p, &counts);
+	assert_in_range(counts.tasks, 1, PAIRING_TASKS);
+	assert_true(seen.exits <= seen.entries);
+	assert_true(seen.depth < PAIRING_DEPTH);
+	pairing_free(p);
+	graph_merge_exit(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_order),
+		cmocka_unit_test(as_collected),
+		cmocka_unit_test(with_losses),
+		cmocka_unit_test(too_deep_is_counted),
+		cmocka_unit_test(pids_are_used_again),
+		cmocka_unit_test(switches_are_no_new_tasks),
+		cmocka_unit_test(missing_exits_are_made_up),
+		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(hostile_records),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
