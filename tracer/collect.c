@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 /*
@@ -19,10 +20,11 @@
  * small machine one of its CPUs. An idle guest is looked at less often, a ring that was filled by
  * more than a part of it at once again.
  */
-#define MUCH	     4
-#define WAIT_NS	     1000000
-#define WAIT_IDLE_NS 5000000
-#define IDLE_PASSES  200
+#define MUCH	       4
+#define WAIT_NS	       1000000
+#define WAIT_IDLE_NS   5000000
+#define IDLE_PASSES    200
+#define COLLECTOR_NICE (-15)
 
 #define UNMERGED_PASSES 8
 #define WAIT_CALL_NS	20000 /* one call is mostly followed by others, and its vCPU waits */
@@ -518,6 +520,8 @@ static void *collector_thread(void *arg)
 	struct collector *c = arg;
 	enum pass pass;
 
+	/* It has little to do, but has to do it in time. Who may not ask for that does without. */
+	setpriority(PRIO_PROCESS, 0, COLLECTOR_NICE);
 	do {
 		pass = collector_pass(c);
 		idle = pass == PASS_NOTHING ? idle + 1 : 0;
