@@ -306,6 +306,49 @@ static void traps(void **state)
 	graph(*state, &test, root);
 }
 
+/* --- backtraces ------------------------------------------------------------------------------ */
+
+/* What the kernel says of the stack of the CPU that asks: without what it does not rely on. */
+static void backtrace(struct env *e, char *to, size_t len)
+{
+	char *line, *save;
+	size_t at = 0;
+
+	console_run(&e->console, "busybox dmesg -c >/dev/null; echo l >/proc/sysrq-trigger");
+	console_run(&e->console, "busybox dmesg");
+	line = strstr(e->console.out, "Call Trace:");
+	assert_non_null(line);
+	for (line = strtok_r(line, "\r\n", &save); line; line = strtok_r(NULL, "\r\n", &save)) {
+		const char *word = strrchr(line, ' ');
+
+		if (strstr(line, "entry_SYSCALL_64"))
+			break;
+		if (!word || strchr(line, '?'))
+			continue;
+		at += (size_t)snprintf(to + at, len - at, "%s\n", word + 1);
+		assert_true(at < len);
+	}
+	assert_non_null(line);
+	console_run(&e->console, "busybox dmesg -c >/dev/null");
+}
+
+static void backtraces_are_the_same(void **state)
+{
+	const struct graph_test test = {.engine = TRACE_ENGINE_TRAMPOLINE};
+	struct env *e = *state;
+	char before[4096], during[4096];
+
+	console_run(&e->console, "echo 1 >/proc/sys/kernel/sysrq");
+	backtrace(e, before, sizeof(before));
+	assert_non_null(strstr(before, "write_sysrq_trigger+"));
+	assert_non_null(strstr(before, "vfs_write+"));
+	graph_begin(e, &test);
+	backtrace(e, during, sizeof(during));
+	graph_end(e);
+	graph_close(e);
+	assert_string_equal(before, during);
+}
+
 static char **arguments; /* cmocka has no way to hand them to setup() */
 
 static int setup(void **state)
@@ -334,6 +377,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(everything),
 		cmocka_unit_test(some_functions),
 		cmocka_unit_test(traps),
+		cmocka_unit_test(backtraces_are_the_same),
 	};
 
 	if (argc != 4) {
