@@ -10,5 +10,5 @@ soak: guest
 	@scripts/setup --small-kernel
 	@$(MAKE) $(jobs) soak-built
 
-soak-built: all $(O)/tests/bench/bench-calls $(O)/tests/e2e/guest-memory
+soak-built: all $(O)/tests/bench/bench-calls $(O)/tests/e2e/guest-memory $(O)/tests/workload/bpf-calls
 	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run $(soak-tests)
