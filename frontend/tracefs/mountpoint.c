@@ -74,22 +74,26 @@ static bool is_mounted(const char *dir)
 	return !stat(dir, &st) && !stat(parent, &above) && st.st_dev != above.st_dev;
 }
 
-int mountpoint_init(struct mountpoint *m, const char *dir, const char *guest, char *err,
-		    size_t errlen)
+/* The default, or with `again` one that no other guest of this name can have. */
+static int default_dir(struct mountpoint *m, const char *guest, bool again, char *err,
+		       size_t errlen)
+{
+	size_t at;
+
+	if (default_base(m->dir, sizeof(m->dir) - NAME_MAX, err, errlen))
+		return -1;
+	append_name(m->dir, sizeof(m->dir), guest);
+	at = strlen(m->dir);
+	if (again)
+		snprintf(m->dir + at, sizeof(m->dir) - at, "-%ld", (long)getpid());
+	return 0;
+}
+
+/* 0; -EBUSY: something is mounted there; -1. One line in err. */
+static int take_dir(struct mountpoint *m, char *err, size_t errlen)
 {
 	struct stat st;
 
-	*m = (struct mountpoint){0};
-	if (dir) {
-		if (snprintf(m->dir, sizeof(m->dir), "%s", dir) >= (int)sizeof(m->dir)) {
-			snprintf(err, errlen, "the name of the directory to mount on is too long");
-			return -1;
-		}
-	} else {
-		if (default_base(m->dir, sizeof(m->dir) - NAME_MAX, err, errlen))
-			return -1;
-		append_name(m->dir, sizeof(m->dir), guest);
-	}
 	/* Its server was killed: "Transport endpoint is not connected". */
 	if (stat(m->dir, &st) && errno == ENOTCONN)
 		unmount(m->dir);
@@ -102,14 +106,34 @@ int mountpoint_init(struct mountpoint *m, const char *dir, const char *guest, ch
 			 errno == EEXIST ? "it is not a directory" : strerror(errno));
 		return -1;
 	}
-	if (is_mounted(m->dir)) {
-		snprintf(err, errlen,
-			 "something is mounted on %s already: choose another directory with -M DIR",
-			 m->dir);
+	if (!is_mounted(m->dir))
+		return 0;
+	snprintf(err, errlen,
+		 "something is mounted on %s already: choose another directory with -M DIR",
+		 m->dir);
+	return -EBUSY;
+}
+
+int mountpoint_init(struct mountpoint *m, const char *dir, const char *guest, char *err,
+		    size_t errlen)
+{
+	int ret;
+
+	*m = (struct mountpoint){0};
+	if (dir) {
+		if (snprintf(m->dir, sizeof(m->dir), "%s", dir) < (int)sizeof(m->dir))
+			return take_dir(m, err, errlen) ? -1 : 0;
+		snprintf(err, errlen, "the name of the directory to mount on is too long");
 		return -1;
 	}
-	/* Left behind at the place that is ours. */
-	m->made = !dir;
+	if (default_dir(m, guest, false, err, errlen))
+		return -1;
+	ret = take_dir(m, err, errlen);
+	if (ret == -EBUSY)
+		ret = default_dir(m, guest, true, err, errlen) ? -1 : take_dir(m, err, errlen);
+	if (ret)
+		return -1;
+	m->made = true; /* also what was left behind at a place that is ours */
 	return 0;
 }
 

@@ -572,15 +572,20 @@ static void test_default_place(void **state)
 	struct world *w = *state;
 	const struct tracefs_config cfg = {.guest = ".a/b"};
 	char runtime[] = "/tmp/test-tracefs-run-XXXXXX", want[128], err[512] = "";
-	struct tracefs *fs;
+	struct tracefs *fs, *other;
 	struct stat st;
 
 	assert_non_null(mkdtemp(runtime));
 	setenv("XDG_RUNTIME_DIR", runtime, 1);
 	fs = tracefs_mount(w->view, &cfg, err, sizeof(err));
+	other = tracefs_mount(w->view, &cfg, err, sizeof(err));
 	unsetenv("XDG_RUNTIME_DIR");
-	if (!fs)
+	if (!fs || !other)
 		fail_msg("%s", err);
+	snprintf(want, sizeof(want), "%s/hvtrace/_a_b-%ld", runtime, (long)getpid());
+	assert_string_equal(tracefs_dir(other), want);
+	tracefs_unmount(other);
+	assert_int_equal(stat(want, &st), -1);
 	snprintf(want, sizeof(want), "%s/hvtrace/_a_b", runtime);
 	assert_string_equal(tracefs_dir(fs), want);
 	assert_int_equal(stat(want, &st), 0);
