@@ -76,15 +76,12 @@ static int guest_write(struct guest_kernel *g, uint64_t va, const void *buf, siz
 static void frame_evict(struct look *l, uint64_t va, const struct frame *f,
 			const struct payload_way_out *edge)
 {
-	uint64_t words[2]; /* rflags where they are there, an address */
-	size_t skip = edge->how & EDGE_FLAGS ? 0 : 1;
 	struct frame out = *f;
-	int ret = guest_read(l->g, f->sp, words + skip, sizeof(words) - 8 * skip);
+	int ret = guest_read(l->g, f->sp, &out.ip, sizeof(out.ip));
 
-	if (!skip)
-		out.flags = words[0];
-	out.ip = words[1] - (edge->how & EDGE_REDO ? SITE_SIZE : 0);
-	out.sp = f->sp + 8 * (2 - skip);
+	if (edge->how == EDGE_REDO)
+		out.ip -= SITE_SIZE;
+	out.sp = f->sp + 8;
 	if (!ret && !in_text(l, out.ip))
 		ret = guest_write(l->g, va, &out, sizeof(out));
 	if (ret)
