@@ -12,10 +12,10 @@ static bool chosen(int vcpu, unsigned int v)
 	return vcpu == ALL_VCPUS || (unsigned int)vcpu == v;
 }
 
-/* A snapshot may be taken at the same time. */
-static struct ring *ring_now(struct ring **rings, unsigned int v)
+/* For ring_now(). */
+static void set_ring(struct ring **rings, unsigned int v, struct ring *ring)
 {
-	return __atomic_load_n(&rings[v], __ATOMIC_RELAXED);
+	__atomic_store_n(&rings[v], ring, __ATOMIC_RELEASE);
 }
 
 uint64_t instance_buffer_kb(struct instance *i, unsigned int vcpu)
@@ -162,8 +162,7 @@ int instance_snapshot_reserve(struct instance *i)
 	instance_writers_stop(i->t);
 	for (unsigned int v = 0; v < i->t->vcpus && !ret; v++) {
 		if (!i->spare[v])
-			__atomic_store_n(&i->spare[v], ring_new(ring_size(i->ring[v])),
-					 __ATOMIC_RELAXED);
+			set_ring(i->spare, v, ring_new(ring_size(i->ring[v])));
 		else if (!i->snapshot)
 			ret = ring_resize(i->spare[v], ring_size(i->ring[v]));
 		if (!i->spare[v])
@@ -187,8 +186,8 @@ int instance_snapshot(struct instance *i, int vcpu)
 
 		if (!chosen(vcpu, v))
 			continue;
-		__atomic_store_n(&i->ring[v], i->spare[v], __ATOMIC_RELAXED);
-		__atomic_store_n(&i->spare[v], taken, __ATOMIC_RELAXED);
+		set_ring(i->ring, v, i->spare[v]);
+		set_ring(i->spare, v, taken);
 	}
 	instance_writers_go(i->t);
 	return 0;

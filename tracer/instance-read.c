@@ -71,7 +71,7 @@ static uint64_t symbol_address(const struct trace *t, const char *name)
 static void rings_now(const struct instance_reader *r, struct ring *to[MACHINE_MAX_VCPUS])
 {
 	for (unsigned int v = 0; v < MACHINE_MAX_VCPUS; v++)
-		to[v] = __atomic_load_n(&r->rings[v], __ATOMIC_RELAXED);
+		to[v] = ring_now(r->rings, v);
 }
 
 void instance_output_config(struct instance *i, struct output_config *cfg)
@@ -197,7 +197,7 @@ bool instance_has_events(struct instance *i, int vcpu)
 
 		if (vcpu != ALL_VCPUS && (unsigned int)vcpu != v)
 			continue;
-		ring_get_stats(__atomic_load_n(&i->ring[v], __ATOMIC_RELAXED), &st);
+		ring_get_stats(ring_now(i->ring, v), &st);
 		if (st.entries)
 			return true;
 	}
@@ -246,8 +246,7 @@ static bool is_filled(struct instance *i, int vcpu)
 {
 	if (!instance_has_events(i, vcpu))
 		return false;
-	return vcpu == ALL_VCPUS ||
-	       ring_filled(__atomic_load_n(&i->ring[vcpu], __ATOMIC_RELAXED), i->percent);
+	return vcpu == ALL_VCPUS || ring_filled(ring_now(i->ring, vcpu), i->percent);
 }
 
 bool instance_wait_full(struct instance *i, int vcpu, int timeout_ms)
@@ -259,12 +258,12 @@ bool instance_wait_full(struct instance *i, int vcpu, int timeout_ms)
 
 int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len)
 {
-	return ring_read_page(__atomic_load_n(&i->ring[vcpu], __ATOMIC_RELAXED), page, len, false);
+	return ring_read_page(ring_now(i->ring, vcpu), page, len, false);
 }
 
 int instance_snapshot_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len)
 {
-	struct ring *spare = __atomic_load_n(&i->spare[vcpu], __ATOMIC_RELAXED);
+	struct ring *spare = ring_now(i->spare, vcpu);
 
 	return instance_has_snapshot(i) ? ring_read_page(spare, page, len, false) : -EAGAIN;
 }

@@ -445,7 +445,7 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 		atomic_fetch_and(&i->options, ~flag);
 	if (flag & OUTPUT_OVERWRITE)
 		for (unsigned int v = 0; v < i->t->vcpus; v++)
-			ring_set_overwrite(__atomic_load_n(&i->ring[v], __ATOMIC_RELAXED), on);
+			ring_set_overwrite(ring_now(i->ring, v), on);
 	return flag & OUTPUT_FUNCTION_FORK ? instance_repatch(i) : 0;
 }
 

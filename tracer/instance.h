@@ -50,6 +50,15 @@ struct instance {
 	struct error_log *errors;
 };
 
+/*
+ * Of i->ring or i->spare. A snapshot swaps them, and may have made the spare one just now, while
+ * others look without a lock; both live as long as the instance.
+ */
+static inline struct ring *ring_now(struct ring *const *rings, unsigned int v)
+{
+	return __atomic_load_n(&rings[v], __ATOMIC_ACQUIRE);
+}
+
 /* An option of the function tracer, while that is the tracer. */
 static inline bool instance_function_option(const struct instance *i, uint32_t flag)
 {

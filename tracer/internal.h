@@ -68,8 +68,8 @@ struct probe {
 struct probe_set {
 	struct probe *v;
 	size_t nr, room;
-	/* Of those that are recorded: all, left out, in the guest now */
-	uint64_t selected, skipped, traced;
+	/* Of those that are recorded: all, left out, in the guest now. Told without a lock. */
+	_Atomic uint64_t selected, skipped, traced;
 };
 
 /* How sites are patched: one row in probe.c's table. */

@@ -100,22 +100,26 @@ static bool probe_wanted(const struct probe *p)
 /* And remember which there ever were. */
 static void probes_count(struct probe_set *set)
 {
-	set->selected = set->skipped = set->traced = 0;
+	uint64_t selected = 0, skipped = 0, traced = 0;
+
 	for (size_t i = 0; i < set->nr; i++) {
 		uint16_t flags = set->v[i].flags;
 
 		if (!(flags & PROBE_FL_RECORD) || flags & PROBE_FL_EXIT)
 			continue;
-		set->selected++;
+		selected++;
 		if (flags & PROBE_FL_GONE)
 			continue;
 		if (flags & PROBE_FL_SET) {
 			set->v[i].flags |= PROBE_FL_TOUCHED;
-			set->traced++;
+			traced++;
 		} else {
-			set->skipped++;
+			skipped++;
 		}
 	}
+	set->selected = selected;
+	set->skipped = skipped;
+	set->traced = traced;
 }
 
 int probes_insert(struct trace *t, uint16_t with, uint16_t without)
