@@ -16,6 +16,8 @@ check-tests += tests/e2e/graph
 check-tests += tests/e2e/trampoline
 check-tests += tests/e2e/tracefs-conformance
 check-tests += tests/e2e/tracefs-clients
+check-tests += tests/e2e/tracefs-crowd
+check-tests += tests/e2e/tracefs-large
 check-tests += tests/e2e/seed-snippets
 
 qemu-programs := $(addprefix $(O)/tests/e2e/,guest-memory qemu-attach qemu-trace graph-attach unwind-attach window-attach)
@@ -47,3 +49,11 @@ $(O)/tests/e2e/tracefs-client: tests/e2e/tracefs-client.c
 ifeq ($(shell pkg-config --exists $(TRACEFS_PKGS) 2>/dev/null && echo yes),yes)
 check-built: $(O)/tests/e2e/tracefs-client
 endif
+
+# So many who open, read and write everything, from outside.
+$(O)/tests/soak/crowd: tests/soak/crowd.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -g -D_GNU_SOURCE $(WARN) -pthread -o $@ $<
+
+check-built soak-built: $(O)/tests/soak/crowd

@@ -4,6 +4,7 @@
 soak-tests += tests/soak/small-kernel
 soak-tests += tests/soak/trampoline-hammer
 soak-tests += tests/soak/trampoline-kills
+soak-tests += tests/soak/tracefs-crowd
 
 .PHONY: soak-built
 soak: guest
