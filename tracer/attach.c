@@ -32,6 +32,22 @@ int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 
 /* --- a guest that runs ----------------------------------------------------------------------- */
 
+static int learn_returns(struct trace *t, char *err, size_t errlen)
+{
+	int ret = returns_learn(t);
+
+	if (ret)
+		snprintf(err, errlen, "no memory");
+	else if (trace_top(t)->tracer->exits && !returns_known(t))
+		snprintf(err, errlen,
+			 "%s needs a kernel with return sites (CONFIG_RETHUNK, from 6.9 on "
+			 "CONFIG_MITIGATION_RETHUNK)",
+			 trace_top(t)->tracer->name);
+	else
+		return 0;
+	return ret ? ret : -EOPNOTSUPP;
+}
+
 /* The machine is paused. */
 static int look_around(struct trace *t, char *err, size_t errlen)
 {
@@ -47,9 +63,8 @@ static int look_around(struct trace *t, char *err, size_t errlen)
 	guards_booted(t);
 	ret = modules_update(t);
 	if (!ret)
-		ret = returns_learn(t);
-	if (ret)
-		snprintf(err, errlen, "the guest's modules cannot be read: %s", strerror(-ret));
+		return learn_returns(t, err, errlen);
+	snprintf(err, errlen, "the guest's modules cannot be read: %s", strerror(-ret));
 	return ret;
 }
 

@@ -16,13 +16,13 @@
  */
 #include "tracer/borrow.h"
 #include "tracer/entry.h"
+#include "tracer/host-time.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define SITE_SIZE   5
 #define MAX_SITES   24
@@ -498,23 +498,9 @@ static int borrow_begin(struct borrow *b, struct borrow_call *calls, size_t n,
 	return ret;
 }
 
-static struct timespec deadline(int ms)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	ts.tv_sec += ms / 1000;
-	ts.tv_nsec += ms % 1000 * 1000000L;
-	if (ts.tv_nsec >= 1000000000) {
-		ts.tv_sec++;
-		ts.tv_nsec -= 1000000000;
-	}
-	return ts;
-}
-
 static void borrow_wait(struct borrow *b, int ms)
 {
-	struct timespec end = deadline(ms);
+	struct timespec end = host_deadline(ms * NS_PER_MS);
 
 	pthread_mutex_lock(&b->lock);
 	while (b->state != BORROW_DONE && !pthread_cond_timedwait(&b->change, &b->lock, &end))

@@ -28,6 +28,7 @@ struct graph {
 	bool stacks_known;
 	bool gap[MACHINE_MAX_VCPUS]; /* records did not fit into its queue */
 	struct graph_clock clock[MACHINE_MAX_VCPUS];
+	uint64_t events; /* written, and not counted by the trace yet */
 };
 
 /* --- clocks ---------------------------------------------------------------------------------- */
@@ -57,6 +58,7 @@ static void clock_begin(struct graph *g, const struct instance *i, unsigned int 
 static uint64_t call_time(struct graph *g, const struct instance *i, unsigned int vcpu,
 			  uint64_t tsc)
 {
+	clock_begin(g, i, vcpu, tsc);
 	return call_clock(i)->read(g->t, &g->clock[vcpu].call, tsc);
 }
 
@@ -68,15 +70,32 @@ static void clocks_forget(struct graph *g)
 
 /* --- entries --------------------------------------------------------------------------------- */
 
+/* Counting each event by itself is only needed where their number is limited. */
+static bool admit(struct graph *g)
+{
+	if (g->t->max_events != UINT64_MAX)
+		return trace_admit(g->t, 1);
+	g->events++;
+	return !atomic_load_explicit(&g->t->done, memory_order_relaxed);
+}
+
+static void admitted(struct graph *g)
+{
+	if (g->events)
+		trace_admit(g->t, g->events);
+	g->events = 0;
+}
+
+/* Room for an event; `time` is what the call's clock says. */
 static void *entry_reserve(struct graph *g, struct instance *i, unsigned int vcpu,
-			   const struct payload_record *r, uint16_t type, size_t len)
+			   const struct payload_record *r, uint64_t time, uint16_t type, size_t len)
 {
 	struct trace_entry *e;
-	uint64_t time;
 
-	if (!trace_admit(g->t, 1))
+	if (!admit(g))
 		return NULL;
-	time = i->clock->read(g->t, &g->clock[vcpu].event, r->tsc);
+	if (!i->clock->ns)
+		time = i->clock->read(g->t, &g->clock[vcpu].event, r->tsc);
 	e = ring_reserve(i->ring[vcpu], len, time);
 	if (!e)
 		return NULL;
@@ -121,11 +140,10 @@ static enum pairing_verdict graph_entry(void *arg, unsigned int vcpu,
 					r->state & HARDIRQ_MASK, outer ? outer->flags : 0);
 	if (!call->flags)
 		return PAIRING_IGNORE;
-	clock_begin(g, i, vcpu, r->tsc);
 	call->time = call_time(g, i, vcpu, r->tsc);
 	if (!graph_filter_enters(&i->graph, call->flags))
 		return PAIRING_KEEP;
-	e = entry_reserve(g, i, vcpu, r, TRACE_GRAPH_ENT, sizeof(*e));
+	e = entry_reserve(g, i, vcpu, r, call->time, TRACE_GRAPH_ENT, sizeof(*e));
 	if (!e)
 		return PAIRING_KEEP;
 	e->func = KERNEL_HALF | r->ip;
@@ -144,11 +162,10 @@ static void graph_exit(void *arg, unsigned int vcpu, const struct payload_record
 
 	if (!is_on(i, vcpu))
 		return;
-	clock_begin(g, i, vcpu, r->tsc);
 	time = call_time(g, i, vcpu, r->tsc);
 	if (!graph_filter_leaves(&i->graph, call->flags, time - call->time))
 		return;
-	e = entry_reserve(g, i, vcpu, r, TRACE_GRAPH_RET, sizeof(*e));
+	e = entry_reserve(g, i, vcpu, r, time, TRACE_GRAPH_RET, sizeof(*e));
 	if (!e)
 		return;
 	e->func = KERNEL_HALF | call->ip;
@@ -229,6 +246,7 @@ void graph_merge(struct graph *g, bool all)
 	graph_merge_run(&g->merge, all || gap, take, g);
 	if (gap)
 		pairing_lost(g->pairing);
+	admitted(g);
 	pthread_mutex_unlock(&g->lock);
 	instances_wake(g->t);
 }
@@ -239,6 +257,7 @@ void graph_now(struct graph *g, unsigned int vcpu, const struct payload_record *
 	stacks_learn(g);
 	clocks_forget(g);
 	take(g, vcpu, r);
+	admitted(g);
 	pthread_mutex_unlock(&g->lock);
 }
 

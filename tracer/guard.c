@@ -4,6 +4,8 @@
  * checks and patches every site; before init memory is freed; at the function of --until.
  */
 #include "tracer/instance.h"
+#include "tracer/returns.h"
+#include "tracer/trampoline.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -126,11 +128,18 @@ static int ftrace_init_left(struct trace *t)
 	return ret ? ret : probes_insert(t, 0, PROBE_FL_ONCE);
 }
 
+/* By now the kernel has made its returns what they stay. */
 static int init_memory_freed(struct trace *t)
 {
 	int ret = probes_remove(t, PROBE_FL_INIT, 0);
 
 	init_memory_gone(t);
+	if (!ret)
+		ret = returns_learn(t);
+	if (!ret && t->tramp)
+		ret = trampoline_returns(t);
+	if (!ret && !returns_known(t) && trace_top(t)->tracer->exits)
+		trace_note(t, "this kernel has no return sites, so returns are not traced");
 	return ret ? ret : selection_update(t);
 }
 

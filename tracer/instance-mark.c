@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance-mark.c - records that come from the host: markers, and what filter commands leave. */
+#include "tracer/host-time.h"
 #include "tracer/entry.h"
 #include "tracer/instance.h"
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #define MARK_MAX (RING_PAGE_DATA / 2)
-
-static uint64_t host_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* The guest's TSC was seen some time ago, and has gone on like the host's clock since. */
 static uint64_t tsc_now(struct trace *t)
 {
-	uint64_t tsc = atomic_load(&t->seen_tsc), ns = atomic_load(&t->seen_ns), now = host_ns();
+	uint64_t tsc = atomic_load(&t->seen_tsc), ns = atomic_load(&t->seen_ns),
+		 now = (uint64_t)host_ns();
 	struct machine_info info;
 
 	if (!t->m || !tsc || now < ns)

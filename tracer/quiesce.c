@@ -14,13 +14,13 @@
  * a few words further (the CPU aligns it) in the same stack.
  */
 #include "tracer/quiesce.h"
+#include "tracer/host-time.h"
 #include "tracer/preempt.h"
 #include "tracer/site.h"
 #include "tracer/tasks.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define KERNEL_CS    0x10 /* arch/x86/include/asm/segment.h */
 #define KERNEL_DS    0x18
@@ -76,15 +76,12 @@ static int guest_write(struct guest_kernel *g, uint64_t va, const void *buf, siz
 static void frame_evict(struct look *l, uint64_t va, const struct frame *f,
 			const struct payload_way_out *edge)
 {
-	uint64_t words[2]; /* rflags where they are there, an address */
-	size_t skip = edge->how & EDGE_FLAGS ? 0 : 1;
 	struct frame out = *f;
-	int ret = guest_read(l->g, f->sp, words + skip, sizeof(words) - 8 * skip);
+	int ret = guest_read(l->g, f->sp, &out.ip, sizeof(out.ip));
 
-	if (!skip)
-		out.flags = words[0];
-	out.ip = words[1] - (edge->how & EDGE_REDO ? SITE_SIZE : 0);
-	out.sp = f->sp + 8 * (2 - skip);
+	if (edge->how == EDGE_REDO)
+		out.ip -= SITE_SIZE;
+	out.sp = f->sp + 8;
 	if (!ret && !in_text(l, out.ip))
 		ret = guest_write(l->g, va, &out, sizeof(out));
 	if (ret)
@@ -176,18 +173,10 @@ static void look(struct look *l)
 		l->error = ret;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 static int look_until_quiet(struct look *l, int timeout_ms)
 {
 	const struct timespec run_on = {.tv_nsec = LOOK_NS};
-	int64_t end = now_ms() + timeout_ms;
+	int64_t end = host_ms() + timeout_ms;
 
 	for (;;) {
 		machine_pause(l->g->m);
@@ -197,7 +186,7 @@ static int look_until_quiet(struct look *l, int timeout_ms)
 			return l->error;
 		if (!l->busy)
 			return 0;
-		if (now_ms() >= end)
+		if (host_ms() >= end)
 			return -ETIMEDOUT;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &run_on, NULL);
 	}

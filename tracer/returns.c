@@ -20,10 +20,10 @@ struct piece {
 	uint64_t start, end;
 	const char *name;
 	uint32_t probe; /* of its fentry site; UINT32_MAX: it has none */
-	bool visited, module, init;
+	bool visited, module;
 };
 
-/* All text, by address. */
+/* All text but that of init, which has gone when it is known how functions return. By address. */
 struct text_map {
 	struct piece *v;
 	size_t nr, room;
@@ -123,22 +123,16 @@ static int map_kernel(struct search *s)
 	const struct guestsym_symbol *syms;
 	size_t n = guestsym_symbols(t->gs, &syms);
 	uint64_t text = guestsym_addr(t->gs, "_stext"), etext = guestsym_addr(t->gs, "_etext");
-	uint64_t init = guestsym_addr(t->gs, "_sinittext");
-	uint64_t init_end = guestsym_addr(t->gs, "_einittext");
 
 	for (size_t i = 0; i < n; i++) {
-		bool in_init = syms[i].addr >= init && syms[i].addr < init_end;
 		struct piece p = {
 			.start = syms[i].addr + t->guest.slide,
-			.end = (in_init ? init_end : etext) + t->guest.slide,
+			.end = etext + t->guest.slide,
 			.name = syms[i].name,
 			.probe = UINT32_MAX,
-			.init = in_init,
 		};
 
-		if (!in_init && (syms[i].addr < text || syms[i].addr >= etext))
-			continue;
-		if (map_add(&s->map, &p))
+		if (syms[i].addr >= text && syms[i].addr < etext && map_add(&s->map, &p))
 			return -ENOMEM;
 	}
 	return 0;
@@ -299,7 +293,7 @@ static void learn(struct returns *r, struct search *s)
 	for (size_t i = 0; nr && i < s->map.nr && looked < LEARN_FUNCTIONS; i++) {
 		const struct piece *p = &s->map.v[i];
 
-		if (p->probe == UINT32_MAX || p->init)
+		if (p->probe == UINT32_MAX)
 			continue;
 		vote(s, p, piece_read(s, p), thunks, nr, votes);
 		looked++;
@@ -467,7 +461,7 @@ static int site_add(struct search *s, const struct piece *p, uint64_t va)
 	l->v[l->nr++] = (struct wanted){
 		.va = va,
 		.flags = PROBE_FL_EXIT | PROBE_FL_RECORD | (compiled ? 0 : PROBE_FL_ALL_REGS) |
-			 (p->module ? PROBE_FL_MODULE : 0) | (p->init ? PROBE_FL_INIT : 0),
+			 (p->module ? PROBE_FL_MODULE : 0),
 	};
 	return 0;
 }

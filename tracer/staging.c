@@ -9,10 +9,10 @@
  * is read afterwards tells which ones.
  */
 #include "tracer/staging.h"
+#include "tracer/host-time.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* No guest makes so many records between two looks: this is no head. */
 #define JUMP_MAX (UINT64_C(1) << 40)
@@ -125,11 +125,8 @@ static bool is_other_lap(const struct staging *s, const struct payload_record *r
 
 static bool stuck_for_long(struct staging *s)
 {
-	struct timespec ts;
-	int64_t now;
+	int64_t now = host_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	now = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 	if (!s->stuck_ns)
 		s->stuck_ns = now;
 	return now - s->stuck_ns >= STAGING_STUCK_NS;

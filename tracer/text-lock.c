@@ -17,12 +17,12 @@
  * While the guest traces mutex_lock itself its site is not ours, nothing is watched, and so nothing
  * is taken.
  */
+#include "tracer/host-time.h"
 #include "tracer/instance.h"
 #include "tracer/within.h"
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 /* The mutex is taken several times for one change: for preparing a kprobe, and for arming it. */
 #define AWAY_MS	 300
@@ -38,14 +38,6 @@ static const char *const lock_functions[] = {"mutex_lock", "mutex_lock_nested"};
 
 /* Static keys and calls are patched all the time, and at no site of ours. */
 static const char *const harmless[] = {"jump_label", "static_call"};
-
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 static int watch(struct trace *t, const char *function)
 {
@@ -103,7 +95,7 @@ int text_lock_taken(struct trace *t, const struct machine_hit *hit)
 	if (hit->regs->rdi != l->mutex || l->state == TEXT_LOCK_AWAY || caller_is_harmless(t, hit))
 		return 0;
 	l->state = TEXT_LOCK_AWAY;
-	l->state_ms = l->free_ms = now_ms();
+	l->state_ms = l->free_ms = host_ms();
 	return probes_remove(t, PROBE_FL_CALL, 0);
 }
 
@@ -162,7 +154,7 @@ static bool some_passed(struct trace *t)
 	bool within = true;
 	size_t n = 0;
 
-	if (now_ms() - t->text_lock.watch_ms >= PASS_MS)
+	if (host_ms() - t->text_lock.watch_ms >= PASS_MS)
 		return false;
 	for (size_t i = 0; i < NR_LOCK_FUNCTIONS; i++) {
 		uint64_t link = guestsym_addr(t->gs, lock_functions[i]), size;
@@ -193,7 +185,7 @@ static int step(struct trace *t)
 	bool free = mutex_is_free(t);
 	int ret = 0;
 
-	l->state_ms = now_ms(); /* when it is not possible, try again after a while */
+	l->state_ms = host_ms(); /* when it is not possible, try again after a while */
 	if (l->state == TEXT_LOCK_WATCHED) {
 		ret = watched_step(t, free);
 	} else if (l->state == TEXT_LOCK_AWAY && free) {
@@ -208,7 +200,7 @@ static int step(struct trace *t)
 static bool step_is_due(struct trace *t)
 {
 	struct text_lock *l = &t->text_lock;
-	int64_t now = now_ms();
+	int64_t now = host_ms();
 
 	if (l->state == TEXT_LOCK_OURS)
 		return false;
@@ -264,7 +256,7 @@ static int begin(struct trace *t)
 	t->placed = !ret;
 	if (l->mutex) {
 		l->state = TEXT_LOCK_AWAY;
-		l->state_ms = l->free_ms = now_ms() - AWAY_MS - FREE_MS; /* at once */
+		l->state_ms = l->free_ms = host_ms() - AWAY_MS - FREE_MS; /* at once */
 	}
 	pthread_mutex_unlock(&t->change);
 	machine_resume(t->m);
@@ -274,10 +266,10 @@ static int begin(struct trace *t)
 int text_lock_begin(struct trace *t)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
-	int64_t end = now_ms() + BEGIN_MS;
+	int64_t end = host_ms() + BEGIN_MS;
 	int ret = begin(t);
 
-	while (!ret && !all_are_ours(t) && now_ms() < end) {
+	while (!ret && !all_are_ours(t) && host_ms() < end) {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
 		ret = text_lock_poll(t);
 	}

@@ -2,6 +2,7 @@
 /* trace.c - one trace: from its configuration to records in the ring buffers. */
 #include "tracer/entry.h"
 #include "tracer/graph.h"
+#include "tracer/host-time.h"
 #include "tracer/instance.h"
 #include "tracer/returns.h"
 #include "tracer/trampoline.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static void names_of(char *buf, size_t len, const char *(*name)(unsigned int, const char **))
 {
@@ -217,10 +217,7 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 
 void trace_seen(struct trace *t, uint64_t tsc)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	atomic_store(&t->seen_ns, (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec);
+	atomic_store(&t->seen_ns, (uint64_t)host_ns());
 	atomic_store(&t->seen_tsc, tsc);
 }
 

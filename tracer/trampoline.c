@@ -102,6 +102,13 @@ static int text_load(struct trace *t, char *err, size_t errlen)
 	return ret;
 }
 
+int trampoline_returns(struct trace *t)
+{
+	char err[256];
+
+	return text_load(t, err, sizeof(err));
+}
+
 static int control_init(struct trace *t)
 {
 	struct window *w = &t->tramp->window;

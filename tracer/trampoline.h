@@ -15,6 +15,8 @@
  * error (one line in err) nothing is left in the guest.
  */
 int trampoline_open(struct trace *t, char *err, size_t errlen);
+/* How the kernel returns is known now: have the payload return so. The machine is paused. */
+int trampoline_returns(struct trace *t);
 /*
  * Take everything away again; all probes have been removed. Records that were made are in the ring
  * buffers then. Of a guest that is gone only the host's side is freed. On error (one line in err)

@@ -148,31 +148,19 @@ static void frames_at_edges_are_moved_on(void **state)
 	}
 }
 
-/* What is in a return's place: the site has its return back. With rflags on the stack or without.
- */
+/* What is in a return's place: the site has its return back. */
 static void frames_at_returns_begin_again(void **state)
 {
-	static const uint32_t how[] = {EDGE_REDO, EDGE_REDO | EDGE_FLAGS, EDGE_RETURN | EDGE_FLAGS};
+	struct frame f = frame_in(FRAME, TEXT_VA + EDGE_FROM);
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
-		struct frame f = frame_in(FRAME, TEXT_VA + EDGE_FROM);
-		uint64_t at = FRAME + sizeof(f);
-
-		w.header.edge[0].how = how[i];
-		if (how[i] & EDGE_FLAGS) {
-			put(at, 0x246, 8);
-			at += 8;
-		}
-		put(at, FAKE_VA(FN_ALPHA + 5), 8);
-		frame_put(FRAME, f);
-		assert_int_equal(wait_ms(0), 0);
-		f.ip = FAKE_VA(FN_ALPHA) + (how[i] & EDGE_REDO ? 0 : 5);
-		f.sp = FAKE_VA(at + 8);
-		if (how[i] & EDGE_FLAGS)
-			f.flags = 0x246;
-		frame_is(FRAME, f);
-	}
+	w.header.edge[0].how = EDGE_REDO;
+	put(FRAME + sizeof(f), FAKE_VA(FN_ALPHA + 5), 8);
+	frame_put(FRAME, f);
+	assert_int_equal(wait_ms(0), 0);
+	f.ip = FAKE_VA(FN_ALPHA);
+	f.sp += 8;
+	frame_is(FRAME, f);
 }
 
 static void frames_inside_hold_it_up(void **state)

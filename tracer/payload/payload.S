@@ -423,14 +423,16 @@ payload_exit:
 	lea	8(%rsp), %rsp
 	jmp	.Lexit_leave
 
-/* Of one in assembly: whatever its caller may expect. Nothing is changed. */
+/*
+ * Of one that may be in assembly, and that a compiler's function ends by jumping to: so it is a
+ * function like others, whose flags mean nothing when it returns. But inline assembly may call it
+ * too and count on any register that it leaves alone. The arithmetic flags are changed.
+ */
 	.globl	payload_exit_all
 payload_exit_all:
-	pushf
-	edge	payload_exit_all, EDGE_REDO
-1:	incl	%gs:0
+	incl	%gs:0
 	at	PATCH_PREEMPT_COUNT
-	edge	1b, EDGE_REDO | EDGE_FLAGS
+	edge	payload_exit_all, EDGE_REDO
 	push	%rax
 	push	%rcx
 	push	%rdx
@@ -443,13 +445,11 @@ payload_exit_all:
 	sub	$1, %r10d
 	exit_look .Lexit_all_unusual
 .Lexit_all_record:
-	mov	56(%rsp), %rdx
-	mov	64(%rsp), %rcx
-	exit_record 72
+	pushf
+	pop	%rdx
+	mov	56(%rsp), %rcx
+	exit_record 64
 .Lexit_all_leave:
-	/* rflags take the place of the site's end. */
-	mov	56(%rsp), %rax
-	mov	%rax, 64(%rsp)
 	pop	%r11
 	pop	%r10
 	pop	%rdi
@@ -460,8 +460,6 @@ payload_exit_all:
 	lea	8(%rsp), %rsp
 	subl	$1, %gs:0
 	at	PATCH_PREEMPT_COUNT, 4, 1
-1:	popf
-	edge	1b, EDGE_RETURN | EDGE_FLAGS
 1:	kernel_return
 	edge	1b
 

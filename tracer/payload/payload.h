@@ -131,12 +131,10 @@
 
 /*
  * A task that is interrupted where nothing has been done yet, or all is done, can be moved on by
- * hand, as the next word of its stack tells. Without EDGE_FLAGS that is the first one, else the
- * second, behind the rflags that it is to go on with.
+ * hand, as the next word of its stack tells.
  */
-#define EDGE_RETURN 0	     /* go on at that address */
-#define EDGE_REDO   (1 << 0) /* it is the end of the site that got here: go on at the site */
-#define EDGE_FLAGS  (1 << 1)
+#define EDGE_RETURN 0 /* go on at that address */
+#define EDGE_REDO   1 /* it is the end of the site that got here: go on at the site */
 
 #ifndef __ASSEMBLER__
 
