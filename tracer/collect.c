@@ -223,7 +223,7 @@ static void collect_batch(struct trace *t, unsigned int vcpu, const struct paylo
 	const struct payload_record *last = batch_look(t, r, n, &functions);
 	bool done = atomic_load(&t->done);
 
-	if (t->instances->tracer->exits)
+	if (instance_wants_exits(t->instances))
 		graph_feed(t->graph, vcpu, r, n, lost);
 	if (!last)
 		return;
@@ -243,7 +243,7 @@ static void note_losses(struct collector *c, unsigned int vcpu)
 	if (lost == c->lost[vcpu])
 		return;
 	c->lost[vcpu] = lost;
-	if (c->t->instances->tracer->exits)
+	if (instance_wants_exits(c->t->instances))
 		graph_feed(c->t->graph, vcpu, NULL, 0, true);
 	ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
 }
@@ -264,7 +264,8 @@ static uint64_t drain(struct collector *c, unsigned int vcpu)
 		collect_batch(c->t, vcpu, records, (size_t)n,
 			      lost || s->lost + s->dropped != c->lost[vcpu]);
 		taken += (uint64_t)n;
-		if (c->t->instances->tracer->exits ? taken > 2 * s->length : n < STAGING_BATCH)
+		if (instance_wants_exits(c->t->instances) ? taken > 2 * s->length
+							  : n < STAGING_BATCH)
 			break;
 	}
 	c->emptied = c->emptied && n <= 0;
@@ -477,7 +478,8 @@ static enum pass collector_pass(struct collector *c)
 		most = one > most ? one : most;
 	}
 	/* One that is faster all the time is not waited for: its records are lost anyway. */
-	if (c->t->instances->tracer->exits && (c->emptied || ++c->unmerged == UNMERGED_PASSES)) {
+	if (instance_wants_exits(c->t->instances) &&
+	    (c->emptied || ++c->unmerged == UNMERGED_PASSES)) {
 		c->unmerged = 0;
 		merge(c->t, false);
 	}

@@ -55,6 +55,14 @@ void instance_set_on(struct instance *i, bool on);
 /* tracing_thresh, and tracing_max_latency: ns. */
 uint64_t trace_thresh(struct trace *t);
 void trace_set_thresh(struct trace *t, uint64_t ns);
+/*
+ * function_profile_enabled. -EBUSY while function_graph is the tracer, -EOPNOTSUPP as for that. On:
+ * counting starts anew.
+ */
+bool trace_profiles(struct trace *t);
+int trace_set_profile(struct trace *t, bool on);
+/* trace_stat/functionN */
+void trace_print_profile(struct trace *t, unsigned int vcpu, struct text *out);
 /* max_graph_depth; 0: no limit. */
 unsigned int trace_graph_depth(struct trace *t);
 void trace_set_graph_depth(struct trace *t, unsigned int depth);

@@ -6,6 +6,7 @@
 #include "tracer/funcs.h"
 #include "tracer/instance.h"
 #include "tracer/preempt.h"
+#include "tracer/profile.h"
 #include "tracer/tasks.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #define KERNEL_HALF UINT64_C(0xffffffff00000000)
 #define IRQ_STACK   (16u << 10) /* IRQ_STACK_SIZE without KASAN */
+#define RFLAGS_IF   (1u << 9)
 
 /* Clocks as they are while records are written that were made about now. */
 struct graph_clock {
@@ -29,6 +31,7 @@ struct graph {
 	bool gap[MACHINE_MAX_VCPUS]; /* records did not fit into its queue */
 	struct graph_clock clock[MACHINE_MAX_VCPUS];
 	uint64_t events; /* written, and not counted by the trace yet */
+	uint32_t switches; /* finish_task_switch()'s probe, or UINT32_MAX */
 };
 
 /* --- clocks ---------------------------------------------------------------------------------- */
@@ -36,7 +39,7 @@ struct graph {
 /* The kernel takes the times of calls from its local clock, whatever that of the trace is. */
 static const struct clock_ops *call_clock(const struct instance *i)
 {
-	return i->clock->ns ? i->clock : clock_find("local");
+	return i->clock->ns && !instance_profiles(i) ? i->clock : clock_find("local");
 }
 
 static void clock_begin(struct graph *g, const struct instance *i, unsigned int vcpu, uint64_t tsc)
@@ -126,6 +129,41 @@ static bool is_taken(const struct instance *i, const struct payload_record *r)
 	return func != FUNC_NONE && instance_bit(i->takes, i->room, t->func_probe[func]);
 }
 
+static uint64_t time_from(uint64_t from, uint64_t to)
+{
+	return to > from ? to - from : 0; /* vCPUs' clocks may differ a little */
+}
+
+/* --- the profiler ---------------------------------------------------------------------------- */
+
+static enum pairing_verdict profile_entry(struct graph *g, unsigned int vcpu,
+					  const struct payload_record *r, struct pairing_call *call)
+{
+	struct instance *i = g->t->instances;
+
+	if (!is_taken(i, r))
+		return PAIRING_IGNORE;
+	call->time = call_time(g, i, vcpu, r->tsc);
+	profile_call(g->t->profile[vcpu], KERNEL_HALF | r->ip);
+	return PAIRING_KEEP;
+}
+
+static void profile_exit(struct graph *g, unsigned int vcpu, const struct payload_record *r,
+			 const struct pairing_call *call, struct pairing_call *outer)
+{
+	struct instance *i = g->t->instances;
+	uint64_t ns;
+
+	ns = time_from(call->time, call_time(g, i, vcpu, r->tsc));
+	if (outer)
+		outer->inner += ns;
+	if (!(i->graph_options & OUTPUT_GRAPH_GRAPH_TIME))
+		ns = time_from(call->inner, ns);
+	profile_return(g->t->profile[vcpu], KERNEL_HALF | call->ip, ns);
+}
+
+/* --- pairs ----------------------------------------------------------------------------------- */
+
 static enum pairing_verdict graph_entry(void *arg, unsigned int vcpu,
 					const struct payload_record *r, struct pairing_call *call,
 					const struct pairing_call *outer)
@@ -134,6 +172,8 @@ static enum pairing_verdict graph_entry(void *arg, unsigned int vcpu,
 	struct instance *i = g->t->instances;
 	struct trace_graph_entry *e;
 
+	if (g->t->profiling)
+		return profile_entry(g, vcpu, r, call);
 	if (!is_on(i, vcpu) || !is_taken(i, r))
 		return PAIRING_IGNORE;
 	call->flags = graph_filter_call(&i->graph, KERNEL_HALF | r->ip, call->depth,
@@ -153,13 +193,18 @@ static enum pairing_verdict graph_entry(void *arg, unsigned int vcpu,
 }
 
 static void graph_exit(void *arg, unsigned int vcpu, const struct payload_record *r,
-		       const struct pairing_call *call, uint32_t overrun)
+		       const struct pairing_call *call, struct pairing_call *outer,
+		       uint32_t overrun)
 {
 	struct graph *g = arg;
 	struct instance *i = g->t->instances;
 	struct trace_graph_exit *e;
 	uint64_t time;
 
+	if (g->t->profiling) {
+		profile_exit(g, vcpu, r, call, outer);
+		return;
+	}
 	if (!is_on(i, vcpu))
 		return;
 	time = call_time(g, i, vcpu, r->tsc);
@@ -176,9 +221,25 @@ static void graph_exit(void *arg, unsigned int vcpu, const struct payload_record
 	ring_commit(i->ring[vcpu]);
 }
 
+/* With sleep-time off its open calls began that much later. */
+static void graph_slept(void *arg, unsigned int vcpu, const struct payload_record *r, uint64_t left,
+			struct pairing_call *calls, unsigned int nr)
+{
+	struct graph *g = arg;
+	struct instance *i = g->t->instances;
+	uint64_t slept;
+
+	if (i->graph_options & OUTPUT_GRAPH_SLEEP_TIME)
+		return;
+	slept = time_from(call_time(g, i, vcpu, left), call_time(g, i, vcpu, r->tsc));
+	for (unsigned int c = 0; c < nr; c++)
+		calls[c].time += slept;
+}
+
 static const struct pairing_ops graph_pairing_ops = {
 	.entry = graph_entry,
 	.exit = graph_exit,
+	.slept = graph_slept,
 };
 
 /* --- the guest's stacks ---------------------------------------------------------------------- */
@@ -251,7 +312,32 @@ void graph_merge(struct graph *g, bool all)
 	instances_wake(g->t);
 }
 
-void graph_now(struct graph *g, unsigned int vcpu, const struct payload_record *r)
+/* --- from hits ------------------------------------------------------------------------------- */
+
+/* The record that a payload would have made. */
+static void record_make(struct trace *t, const struct machine_hit *hit, unsigned int type,
+			struct payload_record *r, struct guest_state *st)
+{
+	uint32_t count = guest_preempt_count(&t->guest, hit->vcpu);
+	uint32_t parent = 0;
+
+	guest_get_state(&t->guest, hit->vcpu, hit->regs, st);
+	if (guest_read(&t->guest, hit->regs->rsp, &parent, sizeof(parent)))
+		parent = 0;
+	*r = (struct payload_record){
+		.tsc = hit->tsc,
+		.ip = (uint32_t)hit->va,
+		.parent = parent,
+		.sp = (uint32_t)hit->regs->rsp,
+		.task = ((uint32_t)st->pid & RECORD_PID_MASK) | (uint32_t)(st->preempt_count >> 4)
+									<< RECORD_MIGRATE_SHIFT,
+		.state = (count & STATE_COUNT_MASK) | type << STATE_TYPE_SHIFT |
+			 (hit->regs->rflags & RFLAGS_IF ? 0 : STATE_IRQS_OFF) |
+			 (st->flags & TRACE_FLAG_NEED_RESCHED ? STATE_NEED_RESCHED : 0),
+	};
+}
+
+static void take_now(struct graph *g, unsigned int vcpu, const struct payload_record *r)
 {
 	pthread_mutex_lock(&g->lock);
 	stacks_learn(g);
@@ -259,6 +345,23 @@ void graph_now(struct graph *g, unsigned int vcpu, const struct payload_record *
 	take(g, vcpu, r);
 	admitted(g);
 	pthread_mutex_unlock(&g->lock);
+}
+
+/* Where vCPUs record by themselves too, it takes its place among theirs. */
+void graph_hit(struct graph *g, const struct machine_hit *hit, bool is_exit)
+{
+	struct trace *t = g->t;
+	struct payload_record r;
+	struct guest_state st;
+
+	record_make(t, hit, is_exit ? PAYLOAD_EXIT : PAYLOAD_FUNCTION, &r, &st);
+	if (t->instances->options & OUTPUT_RECORD_CMD)
+		comms_note(t->comms, st.pid, st.tgid, st.comm);
+	if (t->tramp)
+		graph_feed(g, hit->vcpu, &r, 1, false);
+	else
+		take_now(g, hit->vcpu, &r);
+	atomic_store_explicit(&t->at_ip[hit->vcpu], hit->va, memory_order_relaxed);
 }
 
 void graph_forget(struct graph *g)
@@ -275,6 +378,37 @@ void graph_get_counts(struct graph *g, struct pairing_counts *counts)
 	pthread_mutex_unlock(&g->lock);
 }
 
+/* --- switches of tasks ----------------------------------------------------------------------- */
+
+/*
+ * Called by each task that has been switched to, new ones too, before the task that it was switched
+ * from may run elsewhere. Compilers give it a suffix.
+ */
+#define SWITCHED "finish_task_switch"
+
+void graph_learn(struct graph *g)
+{
+	const struct probe_set *probes = &g->t->probes;
+	size_t len = strlen(SWITCHED);
+
+	for (size_t i = 0; i < probes->nr && g->switches == UINT32_MAX; i++) {
+		const struct probe *p = &probes->v[i];
+
+		if (p->flags & PROBE_FL_FUNCTION && !strncmp(p->name, SWITCHED, len) &&
+		    (!p->name[len] || p->name[len] == '.'))
+			g->switches = (uint32_t)i;
+	}
+}
+
+uint32_t graph_switch_probe(const struct trace *t)
+{
+	const struct instance *top = t->instances;
+
+	return instance_wants_exits(top) && !(top->graph_options & OUTPUT_GRAPH_SLEEP_TIME)
+		       ? t->graph->switches
+		       : UINT32_MAX;
+}
+
 /* --- from beginning to end ------------------------------------------------------------------- */
 
 struct graph *graph_new(struct trace *t)
@@ -284,6 +418,7 @@ struct graph *graph_new(struct trace *t)
 	if (!g)
 		return NULL;
 	g->t = t;
+	g->switches = UINT32_MAX;
 	g->pairing = pairing_new(&graph_pairing_ops, g);
 	if (!g->pairing) {
 		free(g);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * graph.h - what function_graph makes of the records of calls and returns.
+ * graph.h - what function_graph, or the function profiler, makes of the records of calls and
+ * returns.
  *
  * A task may enter a function on one vCPU and leave it on another, so the records of all vCPUs are
  * brought into one order before they are paired (pairing.h). All records that may come before a
@@ -14,6 +15,14 @@
 #include "tracer/pairing.h"
 
 struct graph;
+
+/* The probes are known. */
+void graph_learn(struct graph *g);
+/*
+ * While it matters when tasks are switched (sleep-time is off): the probe whose record tells of
+ * each switch. UINT32_MAX: it does not matter, or the kernel has no such function.
+ */
+uint32_t graph_switch_probe(const struct trace *t);
 
 struct graph *graph_new(struct trace *t); /* NULL: no memory */
 void graph_free(struct graph *g);	  /* NULL is allowed */
@@ -29,8 +38,8 @@ void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record 
  * `all`, whatever is there. The locks of all vCPUs are held.
  */
 void graph_merge(struct graph *g, bool all);
-/* A record that comes at once, by a trap; the vCPU's lock is held. */
-void graph_now(struct graph *g, unsigned int vcpu, const struct payload_record *r);
+/* A function was called by a hit, or its return come to; the vCPU's lock is held. */
+void graph_hit(struct graph *g, const struct machine_hit *hit, bool is_exit);
 
 /* Calls that are open now are not to be continued. The locks of all vCPUs are held. */
 void graph_forget(struct graph *g);

@@ -302,6 +302,13 @@ bool instance_name(struct trace *t, unsigned int n, char *name, size_t len)
 
 /* --- what it records ------------------------------------------------------------------------- */
 
+/* The profiler's calls go on, whatever is recorded. */
+static void calls_forget(struct trace *t)
+{
+	if (!t->profiling)
+		graph_forget(t->graph);
+}
+
 const char *instance_tracer(struct instance *i)
 {
 	return i->tracer->name;
@@ -316,6 +323,12 @@ int instance_set_tracer(struct instance *i, const char *name)
 	if (!tracer || (tracer->exits && i != i->t->instances))
 		return -EINVAL;
 	trace_change_begin(i->t);
+	if (tracer->exits && i->t->profiling) {
+		/* As there: the tracer before has gone by the time that the next one is refused. */
+		instance_set_tracer(i, "nop");
+		trace_change_end(i->t);
+		return -EBUSY;
+	}
 	if (tracer->exits && i->t->placed && !returns_known(i->t)) {
 		trace_change_end(i->t);
 		return -EOPNOTSUPP;
@@ -323,7 +336,7 @@ int instance_set_tracer(struct instance *i, const char *name)
 	instance_writers_stop(i->t);
 	instance_clear_stopped(i, ALL_VCPUS);
 	i->tracer = tracer;
-	graph_forget(i->t->graph);
+	calls_forget(i->t);
 	instance_writers_go(i->t);
 	ret = selection_patch(i->t);
 	trace_change_end(i->t);
@@ -344,7 +357,7 @@ int instance_set_clock(struct instance *i, const char *name)
 	instance_writers_stop(i->t);
 	trampoline_drain_all(i->t);
 	i->clock = clock;
-	graph_forget(i->t->graph); /* it has times of the other clock */
+	calls_forget(i->t); /* it has times of the other clock */
 	instance_clear_stopped(i, ALL_VCPUS);
 	instance_snapshot_clear(i, ALL_VCPUS);
 	instance_writers_go(i->t);
@@ -361,7 +374,7 @@ void instance_set_on(struct instance *i, bool on)
 	instance_writers_stop(i->t);
 	trampoline_drain_all(i->t);
 	if (on != i->on)
-		graph_forget(i->t->graph); /* calls may end while nobody looks */
+		calls_forget(i->t); /* calls may end while nobody looks */
 	atomic_store(&i->on, on);
 	instance_writers_go(i->t);
 	instances_tell_payload(i->t);
@@ -478,6 +491,7 @@ int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t 
 {
 	_Atomic uint32_t *options = tracer_options_of(i, tracer);
 	bool stacks = options == &i->function_options && flag & OUTPUT_FUNC_STACK_TRACE;
+	bool switches = options == &i->graph_options && flag & OUTPUT_GRAPH_SLEEP_TIME;
 
 	if (!options || (options == &i->nop_options && flag & OUTPUT_NOP_REFUSE))
 		return -EINVAL;
@@ -493,7 +507,7 @@ int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t 
 	instance_writers_go(i->t);
 	if (options == &i->graph_options)
 		graph_options_changed(i);
-	return stacks ? instance_repatch(i) : 0;
+	return stacks || switches ? instance_repatch(i) : 0;
 }
 
 struct func_filter *instance_functions(struct instance *i)
@@ -517,8 +531,11 @@ struct error_log *instance_errors(struct instance *i)
 static void tasks_of(struct trace *t, struct text *pids, bool *only)
 {
 	*only = false;
+	/* The task that a switch is from may be one of them, though that to which it is is not. */
+	if (graph_switch_probe(t) != UINT32_MAX)
+		return;
 	for (const struct instance *i = t->instances; i; i = i->next) {
-		if (!i->on || !i->tracer->functions)
+		if (!instance_profiles(i) && (!i->on || !i->tracer->functions))
 			continue;
 		*only = pid_list_on(i->pids.list[PID_FILTER_TRACE]);
 		if (!*only)
@@ -536,8 +553,8 @@ void instances_tell_payload(struct trace *t)
 	pthread_mutex_lock(&t->instances_lock);
 	/* What a task enters on a vCPU that is recorded it may leave on one that is not. */
 	for (const struct instance *i = t->instances; i; i = i->next)
-		if (i->on && i->tracer->functions)
-			vcpus |= i->tracer->exits ? UINT64_MAX : i->cpumask;
+		if (instance_profiles(i) || (i->on && i->tracer->functions))
+			vcpus |= instance_wants_exits(i) ? UINT64_MAX : i->cpumask;
 	tasks_of(t, &pids, &only);
 	text_putc(&pids, '\0');
 	trampoline_control(t, vcpus, only && !pids.failed ? pids.buf : NULL);

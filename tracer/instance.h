@@ -65,6 +65,26 @@ static inline bool instance_function_option(const struct instance *i, uint32_t f
 	return i->tracer == &function_tracer_ops && i->function_options & flag;
 }
 
+/* The function profiler is the top level's. */
+static inline bool instance_profiles(const struct instance *i)
+{
+	return i->t->profiling && i == i->t->instances;
+}
+
+/* It, or its profiler, wants the calls of the functions that its filters select, or their returns.
+ */
+static inline bool instance_wants_calls(const struct instance *i)
+{
+	return i->tracer->functions || instance_profiles(i);
+}
+
+static inline bool instance_wants_exits(const struct instance *i)
+{
+	return i->tracer->exits || instance_profiles(i);
+}
+
+void profiler_free(struct trace *t);
+
 /* The top level of a trace, with what its configuration asks for. 0, or one line in err. */
 int instance_init_top(struct trace *t, char *err, size_t errlen);
 void instances_free(struct trace *t);

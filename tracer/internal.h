@@ -112,10 +112,11 @@ struct tracer_ops {
 	const char *name, *desc;
 	bool functions; /* wants the fentry sites that the filter selects */
 	bool exits;	/* and the return sites of these functions; for the top level only */
-	/* A function that the instance takes was called; on the vCPU's thread, its lock held. */
+	/*
+	 * A function that the instance takes was called; on the vCPU's thread, its lock held.
+	 * Optional: what wants exits too gets both by graph.h.
+	 */
 	void (*hit)(struct instance *i, const struct probe *p, const struct machine_hit *hit);
-	/* A return site was come to; likewise. Optional. */
-	void (*hit_exit)(struct instance *i, const struct machine_hit *hit);
 };
 
 extern const struct tracer_ops nop_tracer_ops, function_tracer_ops, function_graph_tracer_ops;
@@ -149,6 +150,7 @@ struct instance;
 struct funcs;
 struct returns;
 struct graph;
+struct profile;
 
 /* The sites are given back while the guest patches its own text; see text-lock.c */
 struct text_lock {
@@ -182,8 +184,11 @@ struct trace {
 	const struct probe_ops *engine;
 	struct guest_kernel guest;
 	struct probe_set probes;
-	struct returns *returns;     /* how functions return, and where */
-	struct graph *graph;	     /* the calls that are under way */
+	struct returns *returns; /* how functions return, and where */
+	struct graph *graph;	 /* the calls that are under way */
+	/* The function profiler's, once it was on; with all writers stopped */
+	struct profile *profile[MACHINE_MAX_VCPUS];
+	atomic_bool profiling;
 	uint64_t fentry;	     /* address of the kernel's __fentry__ */
 	uint64_t ftrace_return;	     /* while ftrace_init() runs: where a trap waits for its end */
 	struct comms *_Atomic comms; /* who reads names takes no lock */

@@ -138,8 +138,7 @@ static char *put_context(char *at, const struct output *o, const struct ring_eve
 	return at;
 }
 
-/* "7.326 us    ", "28002.27 us ": seven digits, of which at most three are nanoseconds */
-static char *put_usecs(char *at, uint64_t ns)
+char *output_put_usecs(char *at, uint64_t ns)
 {
 	char *start = at, digits[8];
 	int len, fraction;
@@ -170,7 +169,7 @@ static char *put_duration(char *at, const struct output *o, uint64_t ns)
 		return at;
 	*at++ = graph_option(o, OUTPUT_GRAPH_OVERHEAD) ? output_delay_mark(ns) : ' ';
 	*at++ = ' ';
-	at = put_usecs(at, ns);
+	at = output_put_usecs(at, ns);
 	return put_bytes(at, "|  ", 3);
 }
 

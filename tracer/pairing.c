@@ -17,7 +17,9 @@ struct lane {
 	int32_t task; /* its pid; each vCPU's idle task, which all have pid 0, is -1 - vCPU */
 	uint32_t overrun;
 	uint64_t epoch;
-	struct lane *next;	    /* in the bucket */
+	uint64_t left;	   /* TSC of when it stopped running; 0: it runs, or nobody saw it stop */
+	unsigned int vcpu; /* of its latest record */
+	struct lane *next; /* in the bucket */
 	struct lane *newer, *older; /* by when they were used last */
 	unsigned int nr;
 	struct pairing_call call[PAIRING_DEPTH];
@@ -127,6 +129,7 @@ static struct lane *lane_new(struct pairing *p, int32_t task)
 	l->task = task;
 	l->overrun = 0;
 	l->epoch = p->epoch;
+	l->left = 0;
 	l->nr = 0;
 	l->next = *bucket_of(p, task);
 	*bucket_of(p, task) = l;
@@ -143,10 +146,24 @@ static struct lane *lane_find(struct pairing *p, int32_t task)
 	return l;
 }
 
+/*
+ * A record of another task than the one before tells of the switch between them. Where each switch
+ * makes a record before the task that it leaves can run elsewhere, none goes unnoticed.
+ */
+static void lane_switch(struct pairing *p, unsigned int vcpu, const struct payload_record *r,
+			struct lane *from, struct lane *to)
+{
+	if (from && from->vcpu == vcpu)
+		from->left = r->tsc;
+	if (to->left && to->nr && p->ops->slept)
+		p->ops->slept(p->arg, vcpu, r, to->left, to->call, to->nr);
+	to->left = 0;
+}
+
 static struct lane *lane_get(struct pairing *p, unsigned int vcpu, const struct payload_record *r)
 {
 	int32_t task = (int32_t)(r->task & RECORD_PID_MASK);
-	struct lane *l = p->recent[vcpu];
+	struct lane *l = p->recent[vcpu], *before = l;
 
 	if (!task)
 		task = -1 - (int32_t)vcpu;
@@ -165,6 +182,9 @@ static struct lane *lane_get(struct pairing *p, unsigned int vcpu, const struct 
 		l->nr = 0;
 		l->epoch = p->epoch;
 	}
+	if (l != before)
+		lane_switch(p, vcpu, r, before, l);
+	l->vcpu = vcpu;
 	return l;
 }
 
@@ -200,6 +220,11 @@ static bool same_stack(const struct pairing_call *a, const struct pairing_call *
 }
 
 /* --- pairing --------------------------------------------------------------------------------- */
+
+static struct pairing_call *outer_of(struct lane *l, unsigned int i)
+{
+	return i ? &l->call[i - 1] : NULL;
+}
 
 static void drop_last(struct pairing *p, struct lane *l)
 {
@@ -240,7 +265,7 @@ static void clean_up(struct pairing *p, struct lane *l, unsigned int vcpu,
 				return;
 			l->nr--;
 			p->counts.late++;
-			p->ops->exit(p->arg, vcpu, r, last, l->overrun);
+			p->ops->exit(p->arg, vcpu, r, last, outer_of(l, l->nr), l->overrun);
 		} else if (last->level > new->level || is_of_another(p, last, new, r) ||
 			   (last->level == LEVEL_INTERRUPT && new->level == LEVEL_INTERRUPT)) {
 			drop_last(p, l);
@@ -265,7 +290,7 @@ static void take_entry(struct pairing *p, struct lane *l, unsigned int vcpu,
 	call = &l->call[l->nr];
 	new.depth = (uint16_t)l->nr;
 	*call = new;
-	if (p->ops->entry(p->arg, vcpu, r, call, l->nr ? call - 1 : NULL) == PAIRING_KEEP)
+	if (p->ops->entry(p->arg, vcpu, r, call, outer_of(l, l->nr)) == PAIRING_KEEP)
 		l->nr++;
 }
 
@@ -310,7 +335,7 @@ static void take_exit(struct pairing *p, struct lane *l, unsigned int vcpu,
 		}
 		p->counts.late += call->sp != at.sp;
 		l->nr--;
-		p->ops->exit(p->arg, vcpu, r, call, l->overrun);
+		p->ops->exit(p->arg, vcpu, r, call, outer_of(l, l->nr), l->overrun);
 	}
 }
 

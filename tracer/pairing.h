@@ -28,7 +28,7 @@ struct pairing;
 /* An open call. */
 struct pairing_call {
 	uint64_t tsc;
-	uint64_t time; /* the consumer's */
+	uint64_t time, inner; /* the consumer's */
 	uint32_t ip, parent, sp;
 	uint32_t stack; /* which one sp is in */
 	uint8_t level;	/* 0: on the task's stack, 1: on an interrupt's, above: in an NMI */
@@ -47,10 +47,17 @@ struct pairing_ops {
 				      struct pairing_call *call, const struct pairing_call *outer);
 	/*
 	 * The end of a call that was kept, told by r: its exit or, for one without, what shows that
-	 * it is over. `overrun`: calls of this task that were too deep.
+	 * it is over. `outer` is the open one around it, or NULL; `overrun`: calls of this task
+	 * that were too deep.
 	 */
 	void (*exit)(void *arg, unsigned int vcpu, const struct payload_record *r,
-		     const struct pairing_call *call, uint32_t overrun);
+		     const struct pairing_call *call, struct pairing_call *outer, uint32_t overrun);
+	/*
+	 * r shows that the task runs again, and that it did not since the TSC `left`; these are all
+	 * its open calls. Optional.
+	 */
+	void (*slept)(void *arg, unsigned int vcpu, const struct payload_record *r, uint64_t left,
+		      struct pairing_call *calls, unsigned int nr);
 };
 
 /* Where the kernel has its stacks, as far as that is known. */

@@ -357,7 +357,7 @@ uint64_t returns_thunk(const struct trace *t)
 static bool is_wanted(const struct trace *t, uint32_t probe)
 {
 	for (const struct instance *i = t->instances; i; i = i->next)
-		if (i->tracer->exits && instance_bit(i->takes, i->room, probe))
+		if (instance_wants_exits(i) && instance_bit(i->takes, i->room, probe))
 			return true;
 	return false;
 }
@@ -576,7 +576,7 @@ static int probes_settle(struct trace *t, const struct wanted_list *l)
 static bool exits_wanted(const struct trace *t)
 {
 	for (const struct instance *i = t->instances; i; i = i->next)
-		if (i->tracer->exits)
+		if (instance_wants_exits(i))
 			return true;
 	return false;
 }

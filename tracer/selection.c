@@ -6,6 +6,7 @@
  * instance knows by a bit for each probe which are its own.
  */
 #include "tracer/instance.h"
+#include "tracer/graph.h"
 #include "tracer/returns.h"
 #include "tracer/trampoline.h"
 
@@ -163,9 +164,9 @@ int selection_update(struct trace *t)
 static bool any_takes(const struct trace *t, uint32_t probe)
 {
 	for (const struct instance *i = t->instances; i; i = i->next)
-		if (i->tracer->functions && instance_bit(i->takes, i->room, probe))
+		if (instance_wants_calls(i) && instance_bit(i->takes, i->room, probe))
 			return true;
-	return false;
+	return probe == graph_switch_probe(t);
 }
 
 static bool any_commands(const struct trace *t, uint32_t probe)
@@ -210,12 +211,14 @@ static bool probe_update(struct trace *t, uint32_t probe)
 /* One instance that takes all that is recorded need not look at each record. */
 static void instances_settle(struct trace *t)
 {
+	uint32_t switches = graph_switch_probe(t);
 	unsigned int nr = 0;
 
 	for (struct instance *i = t->instances; i; i = i->next)
-		nr += i->tracer->functions;
+		nr += instance_wants_calls(i);
 	for (struct instance *i = t->instances; i; i = i->next)
-		i->all = nr == 1 && i->tracer->functions;
+		i->all = nr == 1 && instance_wants_calls(i) &&
+			 (switches == UINT32_MAX || instance_bit(i->takes, i->room, switches));
 }
 
 static int probes_update(struct trace *t)

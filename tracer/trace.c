@@ -98,6 +98,8 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	if (!ret)
 		follow_learn(&t->follow, &t->probes, cfg->gs);
 	if (!ret)
+		graph_learn(t->graph);
+	if (!ret)
 		user_learn(&t->user, cfg->gs);
 	/* Which modules a running guest has is not known yet. */
 	if (!ret && !cfg->running) {
@@ -128,6 +130,7 @@ void trace_free(struct trace *t)
 	instances_free(t);
 	selection_free(t);
 	graph_free(t->graph);
+	profiler_free(t);
 	returns_free(t);
 	probe_set_free(&t->probes);
 	borrow_free(t->borrow);
@@ -174,14 +177,11 @@ static void trap_record(struct trace *t, uint32_t probe, const struct machine_hi
 	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
 	trampoline_drain(t, hit->vcpu);
 	trace_seen(t, hit->tsc);
-	for (struct instance *i = t->instances; i; i = i->next) {
-		if (!(t->probes.v[probe].flags & PROBE_FL_EXIT)) {
-			if (instance_takes(i, hit->vcpu, probe))
-				i->tracer->hit(i, &t->probes.v[probe], hit);
-		} else if (i->tracer->hit_exit && i->on) {
-			i->tracer->hit_exit(i, hit);
-		}
-	}
+	if (instance_wants_exits(t->instances))
+		graph_hit(t->graph, hit, t->probes.v[probe].flags & PROBE_FL_EXIT);
+	for (struct instance *i = t->instances; i; i = i->next)
+		if (i->tracer->hit && instance_takes(i, hit->vcpu, probe))
+			i->tracer->hit(i, &t->probes.v[probe], hit);
 	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
 	instances_wake(t);
 }

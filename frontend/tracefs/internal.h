@@ -33,7 +33,7 @@ struct open_file {
 	struct trace *trace;
 	struct instance *instance;
 	struct view_instance *dir; /* of the instance */
-	int vcpu;		   /* of per_cpu/cpuN, else ALL_VCPUS */
+	int vcpu;		   /* of per_cpu/cpuN and the like, else ALL_VCPUS */
 	unsigned int number;	   /* of a row for several files: which one */
 	int flags;		   /* as it was opened */
 	_Atomic bool nonblock;	   /* O_NONBLOCK now */
@@ -50,7 +50,7 @@ enum tracefs_file_flags {
 
 struct tracefs_file {
 	/*
-	 * From the root of an instance. "cpu%d" stands for all vCPUs, a component "%s" for the
+	 * From the root of an instance. A component "NAME%d" stands for all vCPUs, one "%s" for the
 	 * names that name() gives.
 	 */
 	const char *path;
@@ -88,8 +88,8 @@ struct tracefs_table {
 	}
 
 extern const struct tracefs_table tracefs_buffer_files, tracefs_event_files, tracefs_function_files,
-	tracefs_info_files, tracefs_marker_files, tracefs_option_files, tracefs_recording_files,
-	tracefs_trace_files;
+	tracefs_info_files, tracefs_marker_files, tracefs_option_files, tracefs_profile_files,
+	tracefs_recording_files, tracefs_trace_files;
 
 /* Opened so as to start anew: what `>` of a shell does. */
 bool opened_to_truncate(const struct open_file *f);

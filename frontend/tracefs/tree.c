@@ -14,7 +14,7 @@
 static const struct tracefs_table *const tables[] = {
 	&tracefs_info_files,   &tracefs_recording_files, &tracefs_trace_files,
 	&tracefs_buffer_files, &tracefs_function_files,	 &tracefs_option_files,
-	&tracefs_marker_files, &tracefs_event_files,
+	&tracefs_marker_files, &tracefs_event_files,	 &tracefs_profile_files,
 };
 
 struct tree {
@@ -72,7 +72,7 @@ static bool add_file(struct tree *tree, const struct tracefs_file *file)
 			.file = name[len] ? NULL : file,
 		};
 
-		if (len == 5 && !memcmp(name, "cpu%d", len))
+		if (len > 2 && !memcmp(name + len - 2, "%d", 2))
 			node.kind = TREE_VCPU;
 		if (len == 2 && !memcmp(name, "%s", len)) {
 			node.kind = TREE_NAMED;
@@ -126,7 +126,7 @@ bool tree_name(const struct tree_node *node, bool top, unsigned int vcpus, unsig
 {
 	switch (node->kind) {
 	case TREE_VCPU:
-		snprintf(name, len, "cpu%u", n);
+		snprintf(name, len, "%.*s%u", (int)node->len - 2, node->name, n);
 		return n < vcpus;
 	case TREE_NAMED:
 		return node->names(top, n, name, len);

@@ -13,6 +13,7 @@ check-tests += tests/e2e/window
 check-tests += tests/e2e/options
 check-tests += tests/e2e/unwind
 check-tests += tests/e2e/graph
+check-tests += tests/e2e/profile
 check-tests += tests/e2e/trampoline
 check-tests += tests/e2e/tracefs-conformance
 check-tests += tests/e2e/tracefs-clients
@@ -20,14 +21,14 @@ check-tests += tests/e2e/tracefs-crowd
 check-tests += tests/e2e/tracefs-large
 check-tests += tests/e2e/seed-snippets
 
-qemu-programs := $(addprefix $(O)/tests/e2e/,guest-memory qemu-attach qemu-trace graph-attach unwind-attach window-attach)
+qemu-programs := $(addprefix $(O)/tests/e2e/,guest-memory qemu-attach qemu-trace graph-attach profile-attach unwind-attach window-attach)
 
 $(qemu-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group $(LDLIBS) -lcmocka
 
-running-guest-programs := $(addprefix $(O)/tests/e2e/,graph-attach guest-memory qemu-attach qemu-trace)
+running-guest-programs := $(addprefix $(O)/tests/e2e/,graph-attach guest-memory profile-attach qemu-attach qemu-trace)
 $(running-guest-programs): $(O)/obj/tests/e2e/running-guest.o
 
 check-built: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls

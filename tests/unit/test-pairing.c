@@ -216,12 +216,13 @@ static enum pairing_verdict told_entry(void *arg, unsigned int vcpu, const struc
 }
 
 static void told_exit(void *arg, unsigned int vcpu, const struct payload_record *r,
-		      const struct pairing_call *call, uint32_t overrun)
+		      const struct pairing_call *call, struct pairing_call *outer, uint32_t overrun)
 {
 	struct sim *s = arg;
 	struct truth *t = &s->truth[call->tsc];
 
 	(void)vcpu;
+	(void)outer;
 	(void)overrun;
 	s->wrong += t->told_exit || t->left != r->tsc;
 	t->told_exit = true;
@@ -388,12 +389,14 @@ static enum pairing_verdict count_entry(void *arg, unsigned int vcpu,
 }
 
 static void count_exit(void *arg, unsigned int vcpu, const struct payload_record *r,
-		       const struct pairing_call *call, uint32_t overrun)
+		       const struct pairing_call *call, struct pairing_call *outer,
+		       uint32_t overrun)
 {
 	(void)arg;
 	(void)vcpu;
 	(void)r;
 	(void)call;
+	(void)outer;
 	seen.exits++;
 	seen.overrun = overrun;
 }
