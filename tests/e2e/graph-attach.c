@@ -20,8 +20,12 @@
 
 #define STATS	200
 #define COUNTED "workload stat 200"
-#define DEPTH	64
-#define TASKS	4096
+/* Tasks that come and go, sleep, wait for each other, and move between vCPUs. */
+#define OTHERS                                                                                     \
+	"for i in 1 2 3 4 5 6 7 8; do busybox ls / | busybox cat >/dev/null & done; wait; "        \
+	"busybox sleep 0.1"
+#define DEPTH 64
+#define TASKS 4096
 
 /* What a kernel says when something is wrong with it. */
 static const char *const complaints[] = {"BUG",	   "WARNING", "Oops",	 "lockup",
@@ -207,7 +211,7 @@ static int workload_pid(struct env *e)
 	const char *at = strstr(e->console.out, "workload: pid ");
 
 	assert_non_null(at);
-	return atoi(at + strlen("workload: pid "));
+	return (int)strtol(at + strlen("workload: pid "), NULL, 10);
 }
 
 static uint64_t function_site(struct env *e, const char *const *names)
@@ -246,11 +250,11 @@ static void no_complaints(struct env *e)
 
 static void graph(struct env *e, const struct graph_test *test, const char *const *root)
 {
-	struct reading r = {.e = e, .tasks = calloc(TASKS, sizeof(*r.tasks))};
+	static struct read_task tasks[TASKS];
+	struct reading r = {.e = e, .tasks = tasks};
 	uint8_t *before;
 	size_t len;
 
-	assert_non_null(r.tasks);
 	env_attach(e, NULL);
 	before = read_text(e, &len);
 	env_detach(e);
@@ -258,7 +262,7 @@ static void graph(struct env *e, const struct graph_test *test, const char *cons
 	graph_begin(e, test);
 	console_run(&e->console, COUNTED);
 	r.pid = workload_pid(e);
-	console_run(&e->console, "busybox sleep 0.1; busybox ls / | busybox cat");
+	console_run(&e->console, OTHERS);
 	graph_end(e);
 	r.root = function_site(e, root);
 	read_all(&r);
@@ -270,7 +274,6 @@ static void graph(struct env *e, const struct graph_test *test, const char *cons
 	graph_close(e);
 	text_is(e, before, len);
 	free(before);
-	free(r.tasks);
 	no_complaints(e);
 }
 

@@ -359,7 +359,7 @@ static void say(struct pairing *p, unsigned int type, uint32_t pid, uint32_t sp,
 {
 	static uint64_t tsc;
 	const struct payload_record r = {
-		.tsc = ++tsc,
+		.tsc = tsc,
 		.ip = 0x1000 + sp % 4096,
 		.parent = parent,
 		.sp = sp,
@@ -367,6 +367,7 @@ static void say(struct pairing *p, unsigned int type, uint32_t pid, uint32_t sp,
 		.state = state | type << STATE_TYPE_SHIFT,
 	};
 
+	tsc++;
 	pairing_record(p, 0, &r);
 }
 

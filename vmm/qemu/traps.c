@@ -131,7 +131,7 @@ static bool site_is_same(struct qemu_machine *m, const struct trap *trap)
 static int hit_return(struct qemu_machine *m, struct qemu_vcpu *v)
 {
 	unsigned int levels = v->reg[GDB_CR4] & CR4_LA57 ? 5 : 4;
-	uint64_t sp = v->reg[GDB_RSP], pa, to;
+	uint64_t sp = v->reg[GDB_RSP], pa, to = 0;
 	int rc = sp % sizeof(to) ? -EFAULT : 0;
 
 	if (!rc)
