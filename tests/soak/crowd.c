@@ -172,10 +172,27 @@ static const char *behind_head(const char *line)
 	return at && number < 64 && strlen(flags) == 5 ? cpu + at : NULL;
 }
 
+/* As function_graph has it: " CPU) DURATION | CALL", a comment, or another task from here on. */
+static bool is_graph(struct member *m, const char *path, const char *line)
+{
+	const char *bar = strchr(line, '|'), *comment = strstr(line, "/* crowd "), *end;
+
+	if (!strncmp(line, " ------", 7))
+		return true;
+	if (line[strspn(line, " 0123456789")] != ')')
+		return false;
+	end = comment ? strstr(comment, " */") : NULL;
+	if (end)
+		check_mark(m, path, comment + 3, (size_t)(end - comment - 3));
+	return bar ? !comment || end : strstr(line, " => ") != NULL;
+}
+
 static bool is_event(struct member *m, const char *path, const char *line)
 {
 	const char *what;
 
+	if (is_graph(m, path, line))
+		return true;
 	if (*line == '#' || !strncmp(line, "CPU:", 4) || !strncmp(line, " => ", 4))
 		return true;
 	what = behind_head(line);
@@ -527,6 +544,7 @@ static const struct written at_the_top[] = {
 	{"set_ftrace_notrace_pid", "1\n"},
 	{"set_ftrace_notrace_pid", ""},
 	{"current_tracer", "function"},
+	{"current_tracer", "function_graph"},
 	{"current_tracer", "nop"},
 	{"current_tracer", "nonsense"},
 	{"trace_clock", "local"},
@@ -539,6 +557,7 @@ static const struct written at_the_top[] = {
 
 /* Where anything may be printed in any way. */
 static const struct written in_instances[] = {
+	{"current_tracer", "function_graph"},
 	{"current_tracer", "function"},
 	{"current_tracer", "nop"},
 	{"options/raw", "1"},
