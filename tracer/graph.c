@@ -6,6 +6,7 @@
 #include "tracer/funcs.h"
 #include "tracer/instance.h"
 #include "tracer/preempt.h"
+#include "tracer/returns.h"
 #include "tracer/profile.h"
 #include "tracer/tasks.h"
 
@@ -30,7 +31,7 @@ struct graph {
 	bool stacks_known;
 	bool gap[MACHINE_MAX_VCPUS]; /* records did not fit into its queue */
 	struct graph_clock clock[MACHINE_MAX_VCPUS];
-	uint64_t events; /* written, and not counted by the trace yet */
+	uint64_t events;   /* written, and not counted by the trace yet */
 	uint32_t switches; /* finish_task_switch()'s probe, or UINT32_MAX */
 };
 
@@ -111,9 +112,10 @@ static void *entry_reserve(struct graph *g, struct instance *i, unsigned int vcp
 	return e;
 }
 
+/* While a guest boots it has no return sites yet: calls would never end. */
 static bool is_on(const struct instance *i, unsigned int vcpu)
 {
-	return i->on && i->tracer->exits && i->cpumask >> vcpu & 1;
+	return i->on && i->tracer->exits && i->cpumask >> vcpu & 1 && returns_known(i->t);
 }
 
 static bool is_taken(const struct instance *i, const struct payload_record *r)
