@@ -353,6 +353,11 @@ static int add_decoded(struct tep_event *event, struct tep_record *rec, int cpu,
 		r->parent = field(event, rec, "parent_ip");
 		name = tep_find_function(tep, r->ip);
 		snprintf(r->text, sizeof(r->text), "%s", name ? name : "?");
+	} else if (!strcmp(event->name, "funcgraph_entry")) {
+		name = tep_find_function(tep, field(event, rec, "func"));
+		snprintf(r->text, sizeof(r->text), "%s", name ? name : "?");
+	} else if (!strcmp(event->name, "funcgraph_exit")) {
+		all->nr--; /* the text of a leaf does not tell where it was */
 	} else if (!strcmp(event->name, "print")) {
 		snprintf(r->text, sizeof(r->text), "%s",
 			 (char *)tep_get_field_raw(NULL, event, "buf", rec, NULL, 1));
@@ -545,15 +550,14 @@ static bool wait_for_records(struct client *c, uint64_t enough)
 	return false;
 }
 
-static bool record_some(struct client *c)
+static bool record_with(struct client *c, enum tracefs_tracers tracer, const char *name)
 {
 	bool ok = check(!tracefs_trace_off(c->instance)) &&
 		  check(tracefs_trace_is_on(c->instance) == 0) &&
 		  check(!tracefs_tracer_clear(c->instance)) &&
 		  is_read(c, "current_tracer", "nop\n") &&
-		  check(!tracefs_tracer_set(c->instance, TRACEFS_TRACER_FUNCTION)) &&
-		  is_read(c, "current_tracer", "function\n") &&
-		  check(!tracefs_trace_on(c->instance)) &&
+		  check(!tracefs_tracer_set(c->instance, tracer)) &&
+		  is_read(c, "current_tracer", name) && check(!tracefs_trace_on(c->instance)) &&
 		  check(tracefs_trace_is_on(c->instance) == 1) &&
 		  wait_for_records(c, ENOUGH_RECORDS) &&
 		  check(!tracefs_printf(c->instance, "written %d by %s", 42, "tracefs_printf")) &&
@@ -561,6 +565,11 @@ static bool record_some(struct client *c)
 
 	tracefs_print_close(c->instance);
 	return ok;
+}
+
+static bool record_some(struct client *c)
+{
+	return record_with(c, TRACEFS_TRACER_FUNCTION, "function\n");
 }
 
 /*
@@ -620,6 +629,75 @@ static bool compare(struct client *c, bool (*fetch)(struct client *, struct reco
 		ok = same_records(&text, &pages) && check(text.nr >= ENOUGH_RECORDS);
 		printf("# %zu records\n", text.nr);
 	}
+	free(text.at);
+	free(pages.at);
+	return ok;
+}
+
+/* " CPU) DURATION | FUNCTION();", or with " {" for what calls others: those, as records. */
+static void calls_of_text(char *text, struct records *all)
+{
+	char *save = NULL, name[64];
+	int cpu;
+
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		const char *bar = strchr(line, '|');
+		struct record *r;
+
+		if (*line == '#' || !bar || sscanf(line, "%d)", &cpu) != 1 ||
+		    sscanf(bar + 1, " %63[a-zA-Z0-9_.]()", name) != 1)
+			continue;
+		r = records_add(all);
+		r->cpu = cpu;
+		snprintf(r->text, sizeof(r->text), "%s", name);
+	}
+}
+
+static bool same_calls(const struct records *text, const struct records *pages)
+{
+	size_t nr = text->nr < pages->nr ? text->nr : pages->nr;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct record *t = &text->at[i], *p = &pages->at[i];
+
+		if (t->cpu == p->cpu && !strcmp(t->text, p->text))
+			continue;
+		printf("# call %zu: %s [%d], not %s [%d]\n", i, p->text, p->cpu, t->text, t->cpu);
+		return false;
+	}
+	return check(text->nr == pages->nr) && check(nr > ENOUGH_RECORDS / 4);
+}
+
+static void drop_marks(struct records *r)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->nr; i++)
+		if (strncmp(r->at[i].text, "written ", 8) != 0)
+			r->at[kept++] = r->at[i];
+	r->nr = kept;
+}
+
+/* The calls of a graph, in the order in which each vCPU has made them. */
+static bool test_graph(struct client *c)
+{
+	struct records text = {.c = c}, pages = {.c = c};
+	bool ok = check(!tracefs_option_disable(c->instance, TRACEFS_OPTION_SYM_ADDR)) &&
+		  record_with(c, TRACEFS_TRACER_FUNCTION_GRAPH, "function_graph\n") &&
+		  load_names(c);
+	char *all = ok ? tracefs_instance_file_read(c->instance, "trace", NULL) : NULL;
+
+	if (all && records_iterated(c, &pages)) {
+		calls_of_text(all, &text);
+		drop_marks(&pages);
+		sort_records(&text);
+		sort_records(&pages);
+		ok = same_calls(&text, &pages);
+		printf("# %zu calls\n", text.nr);
+	} else {
+		ok = false;
+	}
+	free(all);
 	free(text.at);
 	free(pages.at);
 	return ok;
@@ -841,6 +919,8 @@ int main(int argc, char **argv)
 		{"errors are errors", test_errors},
 	};
 	static const struct test after[] = {{"the instance is removed", test_instance_goes}};
+	static const struct test top[] = {
+		{"the calls of a graph are those of its text", test_graph}};
 	struct client c = {.dir = argc == 2 ? argv[1] : NULL};
 
 	if (!c.dir || tracefs_set_tracing_dir(argv[1])) {
@@ -854,8 +934,10 @@ int main(int argc, char **argv)
 	if (c.instance)
 		run(&c, "libtracefs", after, COUNT(after));
 	c.instance = tracefs_instance_alloc(c.dir, NULL);
-	if (c.instance)
+	if (c.instance) {
 		run(&c, "libtracefs, top level", both, COUNT(both));
+		run(&c, "libtracefs, top level", top, COUNT(top));
+	}
 	tracefs_instance_free(c.instance);
 	tep_free(c.tep);
 	return c.failed;
