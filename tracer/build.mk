@@ -41,6 +41,7 @@ tracer-objs += tracer/pid-filter.o
 tracer-objs += tracer/pid-list.o
 tracer-objs += tracer/word.o
 tracer-objs += tracer/graph-filter.o
+tracer-objs += tracer/horizon.o
 tracer-objs += tracer/guard.o
 tracer-objs += tracer/guest.o
 tracer-objs += tracer/guest-state.o

@@ -34,6 +34,9 @@
 #define INTERRUPT_WAITS	    50
 #define INTERRUPT_PERIOD_MS 1000
 
+/* How long others' events wait for what a vCPU is about to record. */
+#define BEHIND_MS 1000
+
 #define KERNEL_HALF UINT64_C(0xffffffff00000000)
 
 /* Calls that a vCPU has made in interrupts within a period. */
@@ -49,8 +52,10 @@ struct collector {
 	struct staging staging[MACHINE_MAX_VCPUS]; /* of each: t->vcpu_lock */
 	uint64_t lost[MACHINE_MAX_VCPUS];	   /* as seen last */
 	uint32_t vain[MACHINE_MAX_VCPUS];	   /* likewise */
-	atomic_bool emptied;			   /* every ring has been, since this was set */
-	unsigned int unmerged;			   /* passes */
+	uint64_t due;			      /* a bit for each vCPU: this pass has not had it */
+	uint64_t behind;		      /* likewise: horizon.h */
+	int64_t behind_ms[MACHINE_MAX_VCPUS]; /* since when; 0: it is not */
+	unsigned int unmerged;		      /* passes */
 	struct interrupt_waits interrupts[MACHINE_MAX_VCPUS];
 	pthread_t thread;
 	bool started;
@@ -191,7 +196,7 @@ static void instance_collect(struct instance *i, unsigned int vcpu, const struct
 	for (size_t k = 0; k < n && left; k++) {
 		if (record_type(&r[k]) != PAYLOAD_FUNCTION || (!every && !record_taken(i, &r[k])))
 			continue;
-		ts = i->clock->read(t, &now, r[k].tsc);
+		ts = horizon_time(&i->horizon, i->clock->read(t, &now, r[k].tsc));
 		if (!no_repeats || !collect_repeat(i, vcpu, &r[k], ts))
 			collect_function(i->ring[vcpu], &r[k], ts);
 		left--;
@@ -248,37 +253,126 @@ static void note_losses(struct collector *c, unsigned int vcpu)
 	ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
 }
 
-/*
- * How many records there were. What function_graph needs is everything that there is (graph.h); the
- * guest may be faster, though.
- */
-static uint64_t drain(struct collector *c, unsigned int vcpu)
+/* How many records there were, 0: none now; or -errno. */
+static int drain_batch(struct collector *c, unsigned int vcpu)
 {
 	const struct payload_record *records;
 	struct staging *s = &c->staging[vcpu];
-	uint64_t taken = 0, lost;
-	int n;
+	uint64_t lost;
+	int n = staging_take(s, &records, &lost);
 
-	while ((n = staging_take(s, &records, &lost)) > 0) {
-		/* Of those that the guest drops it is not known where they are missing. */
+	/* Of those that the guest drops it is not known where they are missing. */
+	if (n > 0)
 		collect_batch(c->t, vcpu, records, (size_t)n,
 			      lost || s->lost + s->dropped != c->lost[vcpu]);
-		taken += (uint64_t)n;
-		if (instance_wants_exits(c->t->instances) ? taken > 2 * s->length
-							  : n < STAGING_BATCH)
-			break;
+	return n;
+}
+
+/*
+ * All that the vCPU has recorded by now; the guest goes on meanwhile. How many records there were.
+ * *behind: it is in the middle of one, and what follows that has to wait.
+ */
+static uint64_t drain(struct collector *c, unsigned int vcpu, bool *behind)
+{
+	struct staging *s = &c->staging[vcpu];
+	uint64_t start = s->taken, head = s->next;
+	int n = staging_head(s, &head);
+
+	if (!n) {
+		do
+			n = drain_batch(c, vcpu);
+		while (n > 0 && (int64_t)(s->next - head) < 0);
 	}
-	c->emptied = c->emptied && n <= 0;
+	*behind = (int64_t)(s->next - head) < 0;
 	if (n < 0)
 		trace_fail(c->t, n);
 	else
 		note_losses(c, vcpu);
-	return taken;
+	return s->taken - start;
 }
 
 void collector_drain(struct collector *c, unsigned int vcpu)
 {
-	drain(c, vcpu);
+	bool behind;
+
+	drain(c, vcpu, &behind);
+}
+
+/* --- the horizon ---------------------------------------------------------------------------- */
+
+/* It has told us the time of a hit, which is not recorded yet. */
+static bool is_calling(struct collector *c, unsigned int vcpu)
+{
+	uint32_t state = PAYLOAD_CALL_NONE;
+
+	return !window_read(c->w, ctl_at(vcpu, CTL_CALL), &state, sizeof(state)) &&
+	       state & PAYLOAD_CALL_BUSY;
+}
+
+static void note_behind(struct collector *c, unsigned int vcpu, bool behind)
+{
+	int64_t now = behind ? now_ms() : 0, *since = &c->behind_ms[vcpu];
+
+	if (!behind || !*since)
+		*since = now;
+	if (now - *since >= BEHIND_MS)
+		behind = false;
+	c->due &= ~(UINT64_C(1) << vcpu);
+	c->behind &= ~(UINT64_C(1) << vcpu);
+	c->behind |= (uint64_t)behind << vcpu;
+}
+
+/* The vCPU's turn in a pass. `served`: what it waits for will be recorded before the pass ends. */
+static uint64_t drain_pass(struct collector *c, unsigned int vcpu, bool served)
+{
+	bool calling = !served && is_calling(c, vcpu), behind;
+	uint64_t taken = drain(c, vcpu, &behind);
+
+	note_behind(c, vcpu, behind || calling);
+	return taken;
+}
+
+/* function_graph: a vCPU that is behind all the time is not waited for. True: it has gone on. */
+static bool pass_merge(struct collector *c, uint64_t behind)
+{
+	if (behind && ++c->unmerged < UNMERGED_PASSES)
+		return false;
+	c->unmerged = 0;
+	graph_merge(c->t->graph, false);
+	return true;
+}
+
+/*
+ * The collector and whoever catches up have passes of their own, which may fall into each other:
+ * only what was drained since the latest of them ended counts. The locks of all vCPUs are held.
+ */
+static void pass_end(struct collector *c)
+{
+	struct trace *t = c->t;
+	uint64_t behind = c->behind | c->due;
+	bool merged = !instance_wants_exits(t->instances) || pass_merge(c, behind);
+	bool moved = false;
+
+	c->due = UINT64_MAX >> (64 - t->vcpus);
+
+	for (struct instance *i = t->instances; i; i = i->next) {
+		bool exits = i->tracer->exits;
+
+		if (!exits || merged)
+			moved |= horizon_pass(&i->horizon, i->ring, t->vcpus, behind, exits);
+	}
+	if (moved)
+		instances_wake(t);
+}
+
+void collector_catch_up(struct collector *c)
+{
+	/* One pass to see the latest time, one to get there, one for function_graph. */
+	for (int pass = 0; pass < 3; pass++) {
+		for (unsigned int v = 0; v < c->t->vcpus; v++)
+			drain_pass(c, v, false);
+		pass_end(c);
+	}
 }
 
 /* --- calls ---------------------------------------------------------------------------------- */
@@ -446,7 +540,7 @@ static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 	uint64_t taken;
 
 	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
-	taken = drain(c, vcpu);
+	taken = drain_pass(c, vcpu, call);
 	pthread_mutex_unlock(&c->t->vcpu_lock[vcpu]);
 	interrupts_may_wait(c, vcpu);
 	if (call)
@@ -458,31 +552,19 @@ static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 	return taken ? PASS_SOME : PASS_NOTHING;
 }
 
-/* Of function_graph: what the rings have given so far, on all vCPUs. */
-static void merge(struct trace *t, bool all)
-{
-	instance_writers_stop(t);
-	graph_merge(t->graph, all);
-	instance_writers_go(t);
-}
-
 static enum pass collector_pass(struct collector *c)
 {
 	enum pass most = PASS_NOTHING;
 	int ret;
 
-	c->emptied = true;
 	for (unsigned int i = 0; i < c->t->vcpus; i++) {
 		enum pass one = pass_vcpu(c, i);
 
 		most = one > most ? one : most;
 	}
-	/* One that is faster all the time is not waited for: its records are lost anyway. */
-	if (instance_wants_exits(c->t->instances) &&
-	    (c->emptied || ++c->unmerged == UNMERGED_PASSES)) {
-		c->unmerged = 0;
-		merge(c->t, false);
-	}
+	instance_writers_stop(c->t);
+	pass_end(c);
+	instance_writers_go(c->t);
 	ret = text_lock_poll(c->t);
 	if (ret)
 		trace_fail(c->t, ret);
@@ -584,9 +666,10 @@ static void drain_rest(struct collector *c, unsigned int vcpu)
 {
 	struct staging *s = &c->staging[vcpu];
 	uint64_t start = s->next;
+	bool behind;
 
 	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
-	while (drain(c, vcpu) > 0 && s->next - start < s->length)
+	while (drain(c, vcpu, &behind) > 0 && s->next - start < s->length)
 		;
 	staging_end(s); /* the guest may have gone, and its memory with it */
 	pthread_mutex_unlock(&c->t->vcpu_lock[vcpu]);
@@ -605,7 +688,9 @@ void collector_stop(struct collector *c)
 	collector_pass(c);
 	for (unsigned int i = 0; i < c->t->vcpus; i++)
 		drain_rest(c, i);
-	merge(c->t, true);
+	instance_writers_stop(c->t);
+	graph_merge(c->t->graph, true);
+	instance_writers_go(c->t);
 }
 
 void collector_free(struct collector *c)

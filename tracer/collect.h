@@ -18,6 +18,8 @@ int collector_start(struct collector **to, struct trace *t, struct window *w);
  * Called with t->vcpu_lock[vcpu] held.
  */
 void collector_drain(struct collector *c, unsigned int vcpu);
+/* Have the horizon (horizon.h) come up to what there is now. The locks of all vCPUs are held. */
+void collector_catch_up(struct collector *c);
 /*
  * Nobody in the guest is in the payload any more: end the thread, move all that is left. The counts
  * stay until collector_free().

@@ -100,7 +100,7 @@ static void *entry_reserve(struct graph *g, struct instance *i, unsigned int vcp
 		return NULL;
 	if (!i->clock->ns)
 		time = i->clock->read(g->t, &g->clock[vcpu].event, r->tsc);
-	e = ring_reserve(i->ring[vcpu], len, time);
+	e = ring_reserve(i->ring[vcpu], len, horizon_time(&i->horizon, time));
 	if (!e)
 		return NULL;
 	e->type = type;

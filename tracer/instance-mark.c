@@ -3,6 +3,7 @@
 #include "tracer/host-time.h"
 #include "tracer/entry.h"
 #include "tracer/instance.h"
+#include "tracer/trampoline.h"
 
 #include <errno.h>
 #include <string.h>
@@ -47,10 +48,20 @@ static void *mark_reserve(struct instance *i, uint16_t type, size_t len)
 
 	if (!i->on)
 		return NULL;
-	e = ring_reserve(i->ring[0], len, clock_now(i, 0));
+	trampoline_drain(i->t, 0); /* it comes behind what the vCPU has recorded */
+	e = ring_reserve(i->ring[0], len, horizon_time(&i->horizon, clock_now(i, 0)));
 	if (e)
 		*e = (struct trace_entry){.type = type};
 	return e;
+}
+
+/* Who writes one expects to read it at once. */
+static void mark_tell(struct trace *t)
+{
+	instance_writers_stop(t);
+	trampoline_catch_up(t);
+	instance_writers_go(t);
+	instances_wake(t);
 }
 
 int instance_mark(struct instance *i, const char *text, size_t len)
@@ -76,7 +87,7 @@ int instance_mark(struct instance *i, const char *text, size_t len)
 		ret = -EBADF; /* tracing_mark_write() (kernel/trace/trace.c, 6.1) */
 	}
 	pthread_mutex_unlock(&i->t->vcpu_lock[0]);
-	instances_wake(i->t);
+	mark_tell(i->t);
 	return ret;
 }
 
@@ -96,6 +107,6 @@ int instance_mark_raw(struct instance *i, const void *data, size_t len)
 		ret = -EBADF;
 	}
 	pthread_mutex_unlock(&i->t->vcpu_lock[0]);
-	instances_wake(i->t);
+	mark_tell(i->t);
 	return ret;
 }

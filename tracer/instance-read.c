@@ -175,12 +175,24 @@ static ssize_t skip_to(struct instance_reader *r, off_t off)
 	return 1;
 }
 
+/* How far the events of all vCPUs can be merged. */
+static uint64_t instance_horizon(const struct instance *i)
+{
+	return atomic_load(&i->t->collecting) ? atomic_load(&i->horizon.at) : MERGE_ALL;
+}
+
+static uint64_t horizon_of(const struct instance_reader *r)
+{
+	return r->vcpu == ALL_VCPUS ? instance_horizon(r->i) : MERGE_ALL;
+}
+
 ssize_t instance_read(struct instance_reader *r, void *buf, size_t len, off_t off)
 {
 	ssize_t n = r->pipe ? follow_swap(r) : skip_to(r, off);
 
 	if (n < 0 || (!n && !r->pipe))
 		return n;
+	reader_set_horizon(r->reader, horizon_of(r));
 	reader_set_options(r->reader, r->i->options, r->i->graph_options);
 	n = reader_read(r->reader, buf, len);
 	if (n > 0)
@@ -190,15 +202,26 @@ ssize_t instance_read(struct instance_reader *r, void *buf, size_t len, off_t of
 
 /* --- waiting --------------------------------------------------------------------------------- */
 
+/* An event of this ring can be consumed now. */
+static bool ring_is_ready(struct ring *ring, uint64_t horizon)
+{
+	struct ring_stats st;
+	uint64_t ts;
+
+	if (horizon != MERGE_ALL)
+		return ring_next_time(ring, &ts) && ts <= horizon;
+	ring_get_stats(ring, &st);
+	return st.entries;
+}
+
 bool instance_has_events(struct instance *i, int vcpu)
 {
-	for (unsigned int v = 0; v < i->t->vcpus; v++) {
-		struct ring_stats st;
+	uint64_t horizon = vcpu == ALL_VCPUS ? instance_horizon(i) : MERGE_ALL;
 
+	for (unsigned int v = 0; v < i->t->vcpus; v++) {
 		if (vcpu != ALL_VCPUS && (unsigned int)vcpu != v)
 			continue;
-		ring_get_stats(ring_now(i->ring, v), &st);
-		if (st.entries)
+		if (ring_is_ready(ring_now(i->ring, v), horizon))
 			return true;
 	}
 	return false;

@@ -357,6 +357,7 @@ int instance_set_clock(struct instance *i, const char *name)
 	instance_writers_stop(i->t);
 	trampoline_drain_all(i->t);
 	i->clock = clock;
+	horizon_reset(&i->horizon);
 	calls_forget(i->t); /* it has times of the other clock */
 	instance_clear_stopped(i, ALL_VCPUS);
 	instance_snapshot_clear(i, ALL_VCPUS);
@@ -375,6 +376,8 @@ void instance_set_on(struct instance *i, bool on)
 	trampoline_drain_all(i->t);
 	if (on != i->on)
 		calls_forget(i->t); /* calls may end while nobody looks */
+	if (!on)
+		horizon_end(&i->horizon, i->ring, i->t->vcpus);
 	atomic_store(&i->on, on);
 	instance_writers_go(i->t);
 	instances_tell_payload(i->t);

@@ -12,6 +12,7 @@
 #include "tracer/error-log.h"
 #include "tracer/func-filter.h"
 #include "tracer/graph-filter.h"
+#include "tracer/horizon.h"
 #include "tracer/internal.h"
 #include "tracer/output.h"
 #include "tracer/pid-filter.h"
@@ -39,6 +40,7 @@ struct instance {
 	uint8_t *commands;	     /* likewise: there is a command for it */
 	size_t room;		     /* probes that have bits */
 	struct graph_filter graph;   /* for function_graph */
+	struct horizon horizon;
 	struct repeats repeats[MACHINE_MAX_VCPUS];
 
 	_Atomic uint32_t options, function_options, graph_options, nop_options;

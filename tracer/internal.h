@@ -206,6 +206,7 @@ struct trace {
 	struct borrow *borrow;		    /* of an attached guest that runs */
 	struct trampoline *tramp;	    /* while it is open */
 	struct trampoline_counts collected; /* by one that has been closed */
+	atomic_bool collecting;		    /* events come from staging rings: horizon.h */
 	/* The guest's TSC when it was seen last, and the host's CLOCK_MONOTONIC then. */
 	_Atomic uint64_t seen_tsc, seen_ns;
 	/* Readers that wait for events. */

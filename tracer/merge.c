@@ -23,6 +23,7 @@ struct source {
 
 struct merge {
 	bool consume;
+	uint64_t until;
 	unsigned int nr;
 	unsigned int asked; /* when consuming, events since rings were last asked that had none */
 	uint8_t data[RING_MAX_DATA]; /* of the event returned last */
@@ -48,7 +49,7 @@ struct merge *merge_new(struct ring *const *rings, unsigned int nr, bool consume
 			return NULL;
 		}
 	}
-	merge_extend(m);
+	merge_extend(m, MERGE_ALL);
 	return m;
 }
 
@@ -79,8 +80,9 @@ static void forget_heads(struct merge *m)
 		m->source[i].known = false;
 }
 
-void merge_extend(struct merge *m)
+void merge_extend(struct merge *m, uint64_t until)
 {
+	m->until = until;
 	forget_heads(m);
 	ask_again(m);
 }
@@ -106,7 +108,7 @@ static struct source *merge_find(struct merge *m)
 
 		if (!s->known && s->left)
 			source_fill(m, s);
-		if (s->known && (!first || s->head.ts < first->head.ts))
+		if (s->known && s->head.ts <= m->until && (!first || s->head.ts < first->head.ts))
 			first = s;
 	}
 	return first;

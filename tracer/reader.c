@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "tracer/merge.h"
 #include "tracer/ring-page.h"
 
 struct reader {
 	bool consume;
 	unsigned int nr;
 	int cpu;
+	uint64_t horizon;
 	struct merge *merge; /* NULL: a trace file of which nothing has been read */
 	bool ended;	     /* the end of a trace file was told */
 	struct output out;
@@ -55,6 +55,7 @@ struct reader *reader_open(struct ring *const *rings, unsigned int nr, int cpu, 
 	r->consume = consume;
 	r->nr = nr;
 	r->cpu = cpu;
+	r->horizon = MERGE_ALL;
 	memcpy(r->ring, rings, nr * sizeof(struct ring *));
 	output_init(&r->out, cfg, &r->text);
 	if (consume && reader_start(r)) {
@@ -167,7 +168,7 @@ static ssize_t read_trace(struct reader *r, char *buf, size_t len)
 			return -ENOMEM;
 		print_header(r);
 	} else if (r->ended) {
-		merge_extend(r->merge);
+		merge_extend(r->merge, MERGE_ALL);
 	}
 	while (done < len) {
 		while (r->text.len < len - done && print_next(r))
@@ -197,6 +198,11 @@ void reader_rewind(struct reader *r)
 }
 
 /* --- trace_pipe --------------------------------------------------------------------------- */
+
+void reader_set_horizon(struct reader *r, uint64_t horizon)
+{
+	r->horizon = horizon;
+}
 
 int reader_switch(struct reader *r, struct ring *const *rings)
 {
@@ -298,7 +304,7 @@ static ssize_t read_pipe(struct reader *r, char *buf, size_t len)
 
 	if (r->taken) /* from a line that is longer than a read */
 		return (ssize_t)give(r, buf, len);
-	merge_extend(r->merge);
+	merge_extend(r->merge, r->horizon);
 	r->out.index = 1; /* counts from here on at each read, and from 1 (tracing_read_pipe) */
 	fits = fill_pipe(r, len);
 	if (r->text.failed)

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "tracer/merge.h"
 #include "tracer/output.h"
 
 #define READER_ALL_CPUS (-1)
@@ -41,6 +42,12 @@ void reader_close(struct reader *r); /* NULL is allowed */
  * line to find out what it is, also a whole one.
  */
 ssize_t reader_read(struct reader *r, void *buf, size_t len);
+
+/*
+ * A trace_pipe leaves events that are later than this in the rings, from the next read on: of those
+ * up to it, none is written any more. MERGE_ALL: none is left.
+ */
+void reader_set_horizon(struct reader *r, uint64_t horizon);
 
 /*
  * A trace_pipe goes on with other rings of the same CPUs, for those that it had are not written any

@@ -88,6 +88,25 @@ bool ring_consume_event(struct ring *r, struct ring_event *ev, void *buf, bool m
 	return found;
 }
 
+bool ring_next_time(struct ring *r, uint64_t *ts)
+{
+	struct ring_event ev;
+	bool found = false;
+
+	pthread_mutex_lock(&r->read_lock);
+	while (!found && ring_reader_fill(r)) {
+		struct ring_walk w = reader_walk(&r->reader);
+
+		found = ring_walk_next(&w, &ev) > 0;
+		if (!found)
+			reader_advance(&r->reader, &w, 0);
+	}
+	pthread_mutex_unlock(&r->read_lock);
+	if (found)
+		*ts = ev.ts;
+	return found;
+}
+
 /* A page that is complete, its padding cut off to leave room for the count of lost events. */
 static uint32_t take_page(struct ring_reader *rd, uint8_t *data, struct ring_walk *w)
 {

@@ -160,3 +160,8 @@ void ring_discard(struct ring *r)
 {
 	r->writer.end = r->writer.pos;
 }
+
+uint64_t ring_last_time(const struct ring *r)
+{
+	return atomic_load(&r->control) & RING_CTL_RESET ? 0 : r->writer.ts;
+}

@@ -48,6 +48,8 @@ void *ring_reserve(struct ring *r, size_t len, uint64_t ts);
 void ring_commit(struct ring *r);
 /* Take back what was reserved last, as if it had never been. */
 void ring_discard(struct ring *r);
+/* Time of the event written last, 0 after ring_reset(): what comes next is not earlier. */
+uint64_t ring_last_time(const struct ring *r);
 
 /* --- control ----------------------------------------------------------------------------- */
 
@@ -108,6 +110,8 @@ void ring_cursor_free(struct ring_cursor *c); /* NULL is allowed */
 /* Of a looking cursor: how many events, now in the ring or lost by now, it has not returned. */
 uint64_t ring_cursor_left(struct ring_cursor *c);
 
+/* Time of the event that would be consumed next. False: there is none. */
+bool ring_next_time(struct ring *r, uint64_t *ts);
 /*
  * Consume up to one page in raw form into page[RING_PAGE_SIZE], as trace_pipe_raw gives it: lost
  * events are told in the commit word and, when 8 bytes fit, counted behind the data. At most len

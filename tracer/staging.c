@@ -62,6 +62,11 @@ static int read_head(struct staging *s, uint64_t *head)
 	return 0;
 }
 
+int staging_head(struct staging *s, uint64_t *head)
+{
+	return read_head(s, head);
+}
+
 static void lose(struct staging *s, uint64_t n)
 {
 	s->next += n;

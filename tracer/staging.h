@@ -59,6 +59,9 @@ void staging_exit(struct staging *s);
  */
 int staging_take(struct staging *s, const struct payload_record **records, uint64_t *lost);
 
+/* The number behind that of the record that the guest has reserved last. 0 or -errno. */
+int staging_head(struct staging *s, uint64_t *head);
+
 /* Nobody writes any more: what has been reserved and not taken is lost. 0 or -errno. */
 int staging_end(struct staging *s);
 

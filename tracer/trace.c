@@ -249,7 +249,7 @@ bool trace_describe(struct instance *i, const struct machine_hit *hit, uint16_t 
 		return false;
 	if (i->clock->begin)
 		i->clock->begin(t, hit->vcpu, hit->tsc, &now);
-	*ts = i->clock->read(t, &now, hit->tsc);
+	*ts = horizon_time(&i->horizon, i->clock->read(t, &now, hit->tsc));
 	*ent = (struct trace_entry){
 		.type = type,
 		.flags = st.flags,

@@ -348,6 +348,7 @@ int trampoline_open(struct trace *t, char *err, size_t errlen)
 		ret = trampoline_try(t, err, errlen);
 	if (!ret) {
 		ret = collector_start(&t->tramp->collector, t, &t->tramp->window);
+		atomic_store(&t->collecting, !ret);
 		if (ret)
 			snprintf(err, errlen, "the collector cannot be started: %s",
 				 strerror(-ret));
@@ -375,10 +376,12 @@ static void collector_end(struct trace *t)
 		return;
 	collector_stop(tr->collector);
 	instance_writers_stop(t);
+	atomic_store(&t->collecting, false);
 	collector_get_counts(tr->collector, &t->collected);
 	collector_free(tr->collector);
 	tr->collector = NULL;
 	instance_writers_go(t);
+	instances_wake(t);
 }
 
 int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
@@ -400,8 +403,14 @@ int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
 
 void trampoline_drain(struct trace *t, unsigned int vcpu)
 {
-	if (t->tramp && t->tramp->collector)
+	if (atomic_load(&t->collecting))
 		collector_drain(t->tramp->collector, vcpu);
+}
+
+void trampoline_catch_up(struct trace *t)
+{
+	if (atomic_load(&t->collecting))
+		collector_catch_up(t->tramp->collector);
 }
 
 void trampoline_drain_all(struct trace *t)

@@ -41,6 +41,8 @@ void trampoline_control(struct trace *t, uint64_t vcpus, const char *pids);
 void trampoline_set_pid(struct trace *t, int32_t pid, bool listed);
 /* Collect what one vCPU has recorded so far; t->vcpu_lock[vcpu] is held. */
 void trampoline_drain(struct trace *t, unsigned int vcpu);
+/* Have readers get what there is now; the locks of all are held. */
+void trampoline_catch_up(struct trace *t);
 /* What all have recorded up to now, to the ring buffers; the locks of all are held. */
 void trampoline_drain_all(struct trace *t);
 

@@ -138,6 +138,170 @@ static void late_records_keep_their_place(void **state)
 	free(text);
 }
 
+/* --- in order ------------------------------------------------------------------------------- */
+
+static struct instance_reader *pipe_open(void)
+{
+	struct instance_reader *r = instance_read_open(trace_top(t), ALL_VCPUS, true);
+
+	assert_non_null(r);
+	return r;
+}
+
+/* The times of the lines that a trace_pipe gives, now. */
+static void pipe_gives(struct instance_reader *r, const char *want)
+{
+	char text[4096], times[256] = "";
+	ssize_t n = instance_read(r, text, sizeof(text) - 1, 0);
+
+	assert_in_range(n, 0, sizeof(text) - 1);
+	text[n] = '\0';
+	for (const char *at = text; (at = strstr(at, ": ")); at++) {
+		const char *from = at;
+
+		while (from > text && from[-1] >= '0' && from[-1] <= '9')
+			from--;
+		if (from < at && from[-1] == ' ')
+			snprintf(times + strlen(times), sizeof(times) - strlen(times), "%.*s ",
+				 (int)(at - from), from);
+	}
+	assert_string_equal(times, want);
+}
+
+static void events_come(void)
+{
+	assert_true(instance_wait(trace_top(t), ALL_VCPUS, TRAMP_LIMIT_MS));
+}
+
+static void function_at(unsigned int vcpu, uint64_t tsc)
+{
+	tramp_function(vcpu, tsc, FN_ALPHA, PREEMPT_NO_RESCHED, 7);
+}
+
+static void late_function_at(uint64_t n, uint64_t tsc)
+{
+	tramp_write(
+		0, n,
+		(struct payload_record){.tsc = tsc,
+					.ip = (uint32_t)FAKE_VA(FN_ALPHA),
+					.state = (uint32_t)PAYLOAD_FUNCTION << STATE_TYPE_SHIFT});
+}
+
+static bool was_taken(uint64_t records)
+{
+	struct trace_status st;
+
+	trace_get_status(t, &st);
+	return st.staged == records;
+}
+
+/* What is collected late was not overtaken by what another vCPU had recorded after it. */
+static void pipes_do_not_go_back(void **state)
+{
+	struct instance_reader *pipe = pipe_open(), *one;
+	uint64_t late;
+
+	(void)state;
+	function_at(1, 100);
+	events_come();
+	pipe_gives(pipe, "100 ");
+	late = tramp_reserve(0);
+	function_at(1, 300);
+	tramp_wait(was_taken(2));
+	collector_comes_by();
+	collector_comes_by();
+	assert_false(instance_has_events(trace_top(t), ALL_VCPUS));
+	pipe_gives(pipe, "");
+	late_function_at(late, 200);
+	events_come();
+	tramp_wait(was_taken(3) && instance_has_events(trace_top(t), ALL_VCPUS));
+	collector_comes_by();
+	collector_comes_by();
+	pipe_gives(pipe, "200 300 ");
+
+	/* One vCPU's own are always in order. */
+	late = tramp_reserve(0);
+	function_at(1, 500);
+	one = instance_read_open(trace_top(t), 1, true);
+	assert_non_null(one);
+	assert_true(instance_wait(trace_top(t), 1, TRAMP_LIMIT_MS));
+	pipe_gives(pipe, "");
+	pipe_gives(one, "500 ");
+	late_function_at(late, 400);
+	events_come();
+	pipe_gives(pipe, "400 ");
+	instance_read_close(one);
+	instance_read_close(pipe);
+	assert_int_equal(trace_detach(t), 0);
+}
+
+/* There is nothing to wait for once it is off, or the trace is over. */
+static void ends_show_everything(void **state)
+{
+	struct instance_reader *pipe = pipe_open();
+
+	(void)state;
+	tramp_reserve(0);
+	function_at(1, 100);
+	tramp_wait(was_taken(1));
+	pipe_gives(pipe, "");
+	instance_set_on(trace_top(t), false);
+	pipe_gives(pipe, "100 ");
+	instance_set_on(trace_top(t), true);
+	function_at(1, 200);
+	tramp_wait(was_taken(2));
+	pipe_gives(pipe, "");
+	assert_int_equal(trace_detach(t), 0);
+	pipe_gives(pipe, "200 ");
+	instance_read_close(pipe);
+}
+
+/* A clock whose numbers are smaller starts anew. */
+static void any_clock_has_a_horizon(void **state)
+{
+	struct instance_reader *pipe = pipe_open();
+	uint64_t late;
+
+	(void)state;
+	function_at(0, 1000000);
+	function_at(1, 1000001);
+	tramp_wait(was_taken(2));
+	collector_comes_by();
+	collector_comes_by();
+	pipe_gives(pipe, "1000000 1000001 ");
+	assert_int_equal(instance_set_clock(trace_top(t), "counter"), 0);
+	late = tramp_reserve(0);
+	function_at(1, 1000003);
+	tramp_wait(was_taken(3));
+	pipe_gives(pipe, "");
+	late_function_at(late, 1000002);
+	tramp_wait(was_taken(4));
+	collector_comes_by();
+	collector_comes_by();
+	pipe_gives(pipe, "2 3 "); /* the buffers were cleared at 1 */
+	instance_read_close(pipe);
+	assert_int_equal(trace_detach(t), 0);
+}
+
+/* Who writes to trace_marker reads it at once, behind what the guest has recorded before. */
+static void marks_are_there_at_once(void **state)
+{
+	struct instance_reader *pipe = pipe_open();
+	char text[256];
+	ssize_t n;
+
+	(void)state;
+	function_at(1, 100);
+	assert_int_equal(instance_mark(trace_top(t), "mark", 4), 0);
+	n = instance_read(pipe, text, sizeof(text) - 1, 0);
+	assert_in_range(n, 1, sizeof(text) - 1);
+	text[n] = '\0';
+	assert_non_null(strstr(text, " 100: alpha"));
+	assert_non_null(strstr(text, ": mark\n"));
+	instance_read_close(pipe);
+	assert_int_equal(trace_detach(t), 0);
+}
+
 /* --- calls ---------------------------------------------------------------------------------- */
 
 static void calls_that_cannot_be_are_answered(void **state)
@@ -199,6 +363,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_vcpu_has_its_own, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(senseless_records_are_counted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(late_records_keep_their_place, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(pipes_do_not_go_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_show_everything, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(any_clock_has_a_horizon, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(marks_are_there_at_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(calls_that_cannot_be_are_answered, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(calls_with_any_stack_are_answered, set_up,

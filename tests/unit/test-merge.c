@@ -49,7 +49,7 @@ static void check_order(bool consume)
 	put(rings[2], 20, 2);
 	put(rings[0], 20, 0);
 	assert_int_equal(merge_peek(m, &ev, &cpu), consume); /* written after the merge began */
-	merge_extend(m);
+	merge_extend(m, MERGE_ALL);
 	expect(m, 10, 2, 0);
 	expect(m, 10, 3, 0);
 	expect(m, 20, 0, 0);
@@ -58,7 +58,7 @@ static void check_order(bool consume)
 	assert_false(merge_peek(m, &ev, &cpu));
 	put(rings[3], 15, 3); /* late: it was not there when 20 was */
 	put(rings[0], 30, 0);
-	merge_extend(m);
+	merge_extend(m, MERGE_ALL);
 	expect(m, 15, 3, 0);
 	expect(m, 30, 0, 0);
 	assert_false(merge_next(m, &ev, &cpu));
@@ -97,7 +97,7 @@ static void test_end(void **state)
 			put(ring, ++ts, 0);
 	}
 	assert_false(merge_next(m, &ev, &cpu));
-	merge_extend(m);
+	merge_extend(m, MERGE_ALL);
 	for (uint64_t i = 601; i <= ts; i++)
 		expect(m, i, 0, 0);
 	assert_false(merge_next(m, &ev, &cpu));
@@ -105,20 +105,20 @@ static void test_end(void **state)
 	/* All that was there is overwritten before it is read: then there is nothing to read. */
 	for (int i = 0; i < 10; i++)
 		put(ring, ++ts, 0);
-	merge_extend(m);
+	merge_extend(m, MERGE_ALL);
 	for (int i = 0; i < 3 * 510; i++)
 		put(ring, ++ts, 0);
 	assert_false(merge_next(m, &ev, &cpu));
-	merge_extend(m);
+	merge_extend(m, MERGE_ALL);
 	assert_true(merge_next(m, &ev, &cpu));
 	assert_true(ev.lost > 10);
 
 	/* And after a reset only what is new. */
 	ring_reset(ring);
-	merge_extend(m);
+	merge_extend(m, MERGE_ALL);
 	assert_false(merge_next(m, &ev, &cpu));
 	put(ring, 5, 0);
-	merge_extend(m);
+	merge_extend(m, MERGE_ALL);
 	expect(m, 5, 0, 0);
 	assert_false(merge_next(m, &ev, &cpu));
 	merge_free(m);
@@ -199,12 +199,48 @@ static void test_random(void **state)
 		ring_free(rings[i]);
 }
 
+/* What is later than it may be is not there; what comes meanwhile goes before it. */
+static void test_until(void **state)
+{
+	struct ring *rings[2] = {ring_new(0), ring_new(0)};
+	struct merge *m = merge_new(rings, 2, true);
+	struct ring_event ev;
+	unsigned int cpu;
+	uint64_t ts;
+
+	(void)state;
+	put(rings[0], 10, 0);
+	put(rings[0], 30, 0);
+	merge_extend(m, 20);
+	assert_true(merge_next(m, &ev, &cpu));
+	assert_int_equal(ev.ts, 10);
+	assert_false(merge_peek(m, &ev, &cpu));
+	assert_false(merge_next(m, &ev, &cpu));
+	assert_true(merge_peek_cpu(m, &ev, 0));
+	assert_int_equal(ev.ts, 30);
+	assert_true(ring_next_time(rings[0], &ts));
+	assert_int_equal(ts, 30);
+	assert_false(ring_next_time(rings[1], &ts));
+	put(rings[1], 25, 1);
+	merge_extend(m, 30);
+	expect(m, 25, 1, 0);
+	expect(m, 30, 0, 0);
+	assert_false(merge_next(m, &ev, &cpu));
+	assert_false(ring_next_time(rings[0], &ts));
+	assert_int_equal(ring_last_time(rings[0]), 30);
+	ring_reset(rings[0]);
+	assert_int_equal(ring_last_time(rings[0]), 0);
+	merge_free(m);
+	ring_free(rings[0]);
+	ring_free(rings[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),	      cmocka_unit_test(test_end),
 		cmocka_unit_test(test_two_consumers), cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_random),	      cmocka_unit_test(test_until),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
