@@ -15,12 +15,14 @@
 
 #define NR_THUNKS 16
 
+#define INSN_OUT 0xe6 /* what a trap of hvtrace's own machine is made of */
+
 /* A function, or another piece of text with a name. All addresses are run-time ones. */
 struct piece {
 	uint64_t start, end;
 	const char *name;
 	uint32_t probe; /* of its fentry site; UINT32_MAX: it has none */
-	bool visited, module;
+	bool wanted, done, module;
 };
 
 /* All text but that of init, which has gone when it is known how functions return. By address. */
@@ -59,9 +61,7 @@ struct search {
 	struct text_map map;
 	uint64_t entry_text, entry_text_end;
 	struct text_view view;
-	uint8_t *code;	 /* FUNCTION_MAX bytes: the piece that is looked at */
-	uint32_t *stack; /* pieces that are still to be looked at */
-	size_t depth;
+	uint8_t *code; /* FUNCTION_MAX bytes: the piece that is looked at */
 	struct wanted_list list;
 };
 
@@ -193,7 +193,6 @@ static void search_free(struct search *s)
 {
 	free(s->map.v);
 	free(s->code);
-	free(s->stack);
 	free(s->list.v);
 	free(s);
 }
@@ -213,8 +212,7 @@ static struct search *search_new(struct trace *t)
 	if (!ret)
 		ret = modules_each(t, map_module, s);
 	s->code = malloc(FUNCTION_MAX);
-	s->stack = malloc((s->map.nr + 1) * sizeof(*s->stack));
-	if (ret || !s->code || !s->stack) {
+	if (ret || !s->code) {
 		search_free(s);
 		return NULL;
 	}
@@ -378,12 +376,10 @@ static bool is_untouchable(const struct search *s, const struct piece *p)
 	       !strncmp(p->name, "srso_", 5) || !strncmp(p->name, "retbleed_", 9);
 }
 
-static void visit(struct search *s, struct piece *p)
+/* Of the kernel or of modules, as far as that is quickly told. */
+static bool in_text(const struct search *s, uint64_t va)
 {
-	if (p->visited || is_untouchable(s, p))
-		return;
-	p->visited = true;
-	s->stack[s->depth++] = (uint32_t)(p - s->map.v);
+	return va >= s->map.v[0].start && va < s->map.v[s->map.nr - 1].end;
 }
 
 /*
@@ -395,12 +391,13 @@ static void jump_look(struct search *s, const struct piece *p, uint64_t target)
 {
 	struct piece *to;
 
-	if (target >= p->start && target < p->end)
+	/* Most of what looks like one is none, or goes nowhere. */
+	if (target - p->start < p->end - p->start || !in_text(s, target))
 		return;
 	to = map_at(&s->map, target);
 	/* With IBT functions begin with endbr64, which a jump may leave out. */
 	if (to && (target == to->start || target == to->start + 4 || is_cold(to)))
-		visit(s, to);
+		to->wanted = to->wanted || !is_untouchable(s, to);
 }
 
 static void jumps_look(struct search *s, const struct piece *p, size_t len)
@@ -442,12 +439,21 @@ static bool is_return(const struct search *s, size_t i, uint64_t va)
 	return !memcmp(s->code + i, form, SITE_SIZE);
 }
 
-/* A site that is in the guest as a probe holds that. */
 static bool is_probe(const struct trace *t, uint64_t va)
 {
 	const struct place *at = place_of(t->returns, va);
 
 	return at && t->probes.v[at->probe].flags & PROBE_FL_SET;
+}
+
+/* It may be a site that is in the guest as a probe: an exit to the host, or a call out of the text.
+ */
+static bool is_like_probe(const struct search *s, size_t i, uint64_t va)
+{
+	const uint8_t *insn = s->code + i;
+
+	return insn[0] == INSN_OUT ||
+	       (insn[0] == INSN_CALL && !in_text(s, site_call_target(insn, va)));
 }
 
 static int site_add(struct search *s, const struct piece *p, uint64_t va)
@@ -473,7 +479,7 @@ static int sites_look(struct search *s, const struct piece *p, size_t len)
 	for (size_t i = 0; i + SITE_SIZE <= len; i++) {
 		uint64_t at = p->start + i, va = at - s->t->guest.slide;
 
-		if (s->code[i] != first && s->code[i] != INSN_CALL && s->code[i] != 0xe6)
+		if (s->code[i] != first && !is_like_probe(s, i, at))
 			continue;
 		if ((is_return(s, i, at) && is_listed(s, p, va)) || is_probe(s->t, va)) {
 			if (!site_in_one_piece(&s->t->guest, at))
@@ -486,22 +492,35 @@ static int sites_look(struct search *s, const struct piece *p, size_t len)
 	return 0;
 }
 
-/* Under QEMU's stub a trap leaves the bytes as they are; a site that is no return is left out. */
+static int piece_look(struct search *s, struct piece *p)
+{
+	size_t len = piece_read(s, p);
+
+	p->done = true;
+	jumps_look(s, p, len);
+	return sites_look(s, p, len);
+}
+
+/* By address, so that text is read in large pieces; jumps go back as well as forth. */
 static int search_run(struct search *s)
 {
+	bool more = true;
+
 	for (size_t i = 0; i < s->map.nr; i++) {
 		struct piece *p = &s->map.v[i];
 
-		if (p->probe == UINT32_MAX || !is_wanted(s->t, p->probe))
-			continue;
-		visit(s, p);
-		while (s->depth) {
-			const struct piece *next = &s->map.v[s->stack[--s->depth]];
-			size_t len = piece_read(s, next);
+		p->wanted = p->probe != UINT32_MAX && is_wanted(s->t, p->probe);
+	}
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < s->map.nr; i++) {
+			struct piece *p = &s->map.v[i];
 
-			jumps_look(s, next, len);
-			if (sites_look(s, next, len))
+			if (!p->wanted || p->done)
+				continue;
+			if (piece_look(s, p))
 				return -ENOMEM;
+			more = true;
 		}
 	}
 	qsort(s->list.v, s->list.nr, sizeof(*s->list.v), by_va);
