@@ -2,6 +2,8 @@
 /* test-vmm-traps.c - traps: every hit counted, none lost, and the guest never any the worse. */
 #include "tests/unit/testguest.h"
 
+#include <capstone/capstone.h>
+
 #define SET_CLEAR_ROUNDS 1000
 
 static void set(struct guest *g, const struct machine_trap *traps, size_t n)
@@ -59,6 +61,61 @@ static void test_counts_int3(void **state)
 	(void)state;
 	check_counts(1, MACHINE_TRAP_INT3, "job=calls count=2000 end=poweroff");
 	check_counts(2, MACHINE_TRAP_INT3, "job=calls count=2000 end=poweroff");
+}
+
+/* Where traced_leaf() returns: its one ret, with padding behind. */
+static uint64_t leaf_return(struct guest *g)
+{
+	uint64_t va = guest_sym(g, "traced_leaf");
+	uint8_t code[128];
+	const uint8_t *at = code;
+	size_t left = sizeof(code);
+	cs_insn *insn;
+	csh cs;
+
+	assert_int_equal(machine_read(g->m, guest_pa(va), code, sizeof(code)), 0);
+	assert_int_equal(cs_open(CS_ARCH_X86, CS_MODE_64, &cs), CS_ERR_OK);
+	insn = cs_malloc(cs);
+	while (cs_disasm_iter(cs, &at, &left, &va, insn) && insn->id != X86_INS_RET)
+		;
+	assert_int_equal(insn->id, X86_INS_RET);
+	va = insn->address;
+	cs_free(insn, 1);
+	cs_close(&cs);
+	return va;
+}
+
+/* A trap stands for the return itself: the guest counts as ever, each call's two traps hit. */
+static void check_returns(unsigned int cpus, enum machine_trap_kind kind, uint8_t size)
+{
+	struct machine_trap traps[2];
+	_Atomic uint64_t *count;
+	struct guest g;
+
+	guest_new(&g, cpus, "job=calls count=2000 end=poweroff");
+	traps[0] = guest_trap_at(&g, "traced_leaf", kind, MACHINE_TRAP_SKIP);
+	traps[1] = traps[0];
+	traps[1].va = leaf_return(&g);
+	traps[1].pa = guest_pa(traps[1].va);
+	traps[1].size = size;
+	traps[1].action = MACHINE_TRAP_RETURN;
+	traps[1].cookie = traps[1].va ^ 0x5555;
+	set(&g, traps, 2);
+	guest_run(&g);
+	count = guest_var(&g, "leaf_count");
+	for (unsigned int i = 0; i < cpus; i++) {
+		assert_int_equal(count[i], 2000);
+		assert_int_equal(g.hits[i], 2 * count[i]);
+	}
+	guest_free(&g);
+}
+
+static void test_returns(void **state)
+{
+	(void)state;
+	check_returns(1, MACHINE_TRAP_OUT, 5);
+	check_returns(2, MACHINE_TRAP_OUT, 2);
+	check_returns(2, MACHINE_TRAP_INT3, 1);
 }
 
 /* Interrupts between any two instructions, and a trap in their handler as well. */
@@ -408,6 +465,7 @@ int main(void)
 		cmocka_unit_test(test_counts_int3),
 		cmocka_unit_test(test_interrupts_out),
 		cmocka_unit_test(test_interrupts_int3),
+		cmocka_unit_test(test_returns),
 		cmocka_unit_test(test_set_clear_out),
 		cmocka_unit_test(test_set_clear_int3),
 		cmocka_unit_test(test_set_clear_in_handlers),
