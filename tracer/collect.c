@@ -498,7 +498,7 @@ static bool call_serve_stack(struct collector *c, unsigned int vcpu)
 
 	pthread_mutex_lock(&t->change);
 	if (call_look(c, vcpu, &call) && call.hit.cookie < t->probes.nr)
-		stack = t->probes.v[call.hit.cookie].guards == GUARD_STACK;
+		stack = guards_are_stacks(t->probes.v[call.hit.cookie].guards);
 	if (stack) {
 		ctl_put(c, vcpu, CTL_CALL, PAYLOAD_CALL_TAKEN);
 		call_hit(c, &call);

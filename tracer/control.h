@@ -18,6 +18,7 @@
 
 struct trace;
 struct instance;
+struct func_filter;
 struct output_options;
 struct text;
 
@@ -63,6 +64,17 @@ bool trace_profiles(struct trace *t);
 int trace_set_profile(struct trace *t, bool on);
 /* trace_stat/functionN */
 void trace_print_profile(struct trace *t, unsigned int vcpu, struct text *out);
+/*
+ * The stack tracer: stack_tracer_enabled (as it was written; -EOPNOTSUPP: the kernel does not tell
+ * where its stacks are), stack_max_size, stack_trace, and stack_trace_filter, whose FUNC_FILTER it
+ * is.
+ */
+int trace_stack_tracer(struct trace *t);
+int trace_set_stack_tracer(struct trace *t, int value);
+uint64_t trace_stack_max_size(struct trace *t);
+void trace_set_stack_max_size(struct trace *t, uint64_t size);
+void trace_print_stack(struct trace *t, struct text *out);
+struct func_filter *trace_stack_functions(struct trace *t);
 /* max_graph_depth; 0: no limit. */
 unsigned int trace_graph_depth(struct trace *t);
 void trace_set_graph_depth(struct trace *t, unsigned int depth);
@@ -133,7 +145,6 @@ int instance_mark_raw(struct instance *i, const void *data, size_t len);
 
 /* --- functions ------------------------------------------------------------------------------- */
 
-struct func_filter;
 struct pid_filter;
 struct error_log;
 

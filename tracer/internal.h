@@ -49,13 +49,20 @@ enum {
 	GUARD_STACK = 1 << 8,	    /* the stack of each call is recorded with it */
 	GUARD_TASK_NEW = 1 << 9,    /* a task is about to run for the first time: follow.c */
 	GUARD_TASK_GONE = 1 << 10,  /* one has run for the last time, or its parent knows that */
+	GUARD_DEPTH = 1 << 11,	    /* the stack tracer looks at it: stack-max.c */
 };
 
 /* What selection.c sets and takes back; what a hit of these asks for is done by instances. */
 enum {
-	GUARD_RECORDS = GUARD_COMMAND | GUARD_STACK,
+	GUARD_RECORDS = GUARD_COMMAND | GUARD_STACK | GUARD_DEPTH,
 	GUARD_FOLLOWS = GUARD_TASK_NEW | GUARD_TASK_GONE,
 };
+
+/* All that is wanted of the hit is the vCPU's own stack. */
+static inline bool guards_are_stacks(uint16_t guards)
+{
+	return guards && !(guards & ~(GUARD_STACK | GUARD_DEPTH));
+}
 
 struct probe {
 	uint64_t va; /* link address */
@@ -151,6 +158,7 @@ struct funcs;
 struct returns;
 struct graph;
 struct profile;
+struct stack_max;
 
 /* The sites are given back while the guest patches its own text; see text-lock.c */
 struct text_lock {
@@ -189,6 +197,7 @@ struct trace {
 	/* The function profiler's, once it was on; with all writers stopped */
 	struct profile *profile[MACHINE_MAX_VCPUS];
 	atomic_bool profiling;
+	struct stack_max *stack_max; /* the stack tracer */
 	uint64_t fentry;	     /* address of the kernel's __fentry__ */
 	uint64_t ftrace_return;	     /* while ftrace_init() runs: where a trap waits for its end */
 	struct comms *_Atomic comms; /* who reads names takes no lock */

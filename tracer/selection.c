@@ -8,6 +8,7 @@
 #include "tracer/instance.h"
 #include "tracer/graph.h"
 #include "tracer/returns.h"
+#include "tracer/stack-max.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -154,6 +155,8 @@ int selection_update(struct trace *t)
 {
 	int ret = functions_list(t);
 
+	if (!ret)
+		ret = stack_max_update(t);
 	for (struct instance *i = t->instances; i && !ret; i = i->next)
 		ret = func_filter_update(i->functions, t->funcs);
 	return ret;
@@ -201,8 +204,12 @@ static bool probe_update(struct trace *t, uint32_t probe)
 	if (any_stacks(t, probe))
 		guards |= GUARD_STACK;
 	guards |= follow_guards(&t->follow, probe);
+	/* The payload tells text_mutex from all others: not every mutex is to be waited for. */
+	if (stack_max_wants(t, probe) && !(guards & GUARD_TEXT_LOCK))
+		guards |= GUARD_DEPTH;
 	/* A guard's probe records by the way, but for those that the payload itself serves. */
-	same = p->guards == guards && (p->flags == flags || (guards && guards != GUARD_TEXT_LOCK));
+	same = p->guards == guards && (p->flags == flags || (guards && guards != GUARD_TEXT_LOCK &&
+							     guards != GUARD_DEPTH));
 	p->flags = flags;
 	p->guards = guards;
 	return !same;

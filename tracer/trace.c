@@ -5,6 +5,7 @@
 #include "tracer/host-time.h"
 #include "tracer/instance.h"
 #include "tracer/returns.h"
+#include "tracer/stack-max.h"
 #include "tracer/trampoline.h"
 #include "tracer/unwind.h"
 
@@ -45,7 +46,9 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->comms = comms_new(COMMS_DEFAULT_NR);
 	t->funcs = funcs_new(NULL, 0);
 	t->graph = graph_new(t);
-	if (t->comms && t->funcs && t->graph && !probe_set_init(&t->probes, t->gs))
+	if (t->funcs)
+		t->stack_max = stack_max_new(t);
+	if (t->comms && t->funcs && t->graph && t->stack_max && !probe_set_init(&t->probes, t->gs))
 		return instance_init_top(t, err, errlen);
 	snprintf(err, errlen, "no memory for the tables of probes and of task names");
 	return -ENOMEM;
@@ -131,6 +134,7 @@ void trace_free(struct trace *t)
 	selection_free(t);
 	graph_free(t->graph);
 	profiler_free(t);
+	stack_max_free(t->stack_max);
 	returns_free(t);
 	probe_set_free(&t->probes);
 	borrow_free(t->borrow);
@@ -210,6 +214,8 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 			p->flags &= (uint16_t)~PROBE_FL_SET; /* the machine has taken it out */
 		if (p->guards & GUARD_COMMAND)
 			trap_commands(t, hit);
+		if (p->guards & GUARD_DEPTH)
+			stack_max_hit(t, hit);
 	}
 	if (!p || p->guards & ~GUARD_RECORDS)
 		guards_hit(t, p, hit);

@@ -7,6 +7,8 @@
 #include "tracer/payload/text.h"
 #include "tracer/quiesce.h"
 #include "tracer/returns.h"
+#include "tracer/stack-max.h"
+#include "tracer/tasks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -50,6 +52,8 @@ static void config_fill(struct trace *t, struct payload_config *cfg)
 {
 	const struct guest_layout *at = &t->guest.at;
 	uint64_t text_mutex = guestsym_addr(t->gs, "text_mutex");
+	struct task_layout tasks;
+	bool stacks = !task_layout_learn(&tasks, t->gs, &t->guest);
 	struct machine_info info;
 
 	machine_get_info(t->m, &info);
@@ -64,6 +68,8 @@ static void config_fill(struct trace *t, struct payload_config *cfg)
 		.task_comm = none_or(at->task_comm),
 		.task_migration_disabled = none_or(at->task_migration_disabled),
 		.task_flags = none_or(at->task_flags),
+		.task_stack = stacks ? tasks.stack : PAYLOAD_NONE,
+		.stack_size = stacks ? (uint32_t)tasks.stack_size : 1,
 		.need_resched_bit = GUEST_TIF_NEED_RESCHED,
 		.return_thunk = returns_thunk(t) ? returns_thunk(t) : PAYLOAD_NONE,
 		.text_mutex = text_mutex ? text_mutex + t->guest.slide : PAYLOAD_NONE,
@@ -114,7 +120,8 @@ static int control_init(struct trace *t)
 	struct window *w = &t->tramp->window;
 	uint64_t head = w->header.ring_size / PAYLOAD_RECORD_SIZE;
 	uint32_t flags = CTL_FL_ON | (t->cfg.lossless ? CTL_FL_LOSSLESS : 0);
-	int ret = 0;
+	uint32_t depth = stack_max_limit(t);
+	int ret = window_write(w, WINDOW_DEPTH, &depth, sizeof(depth));
 
 	for (unsigned int i = 0; i < t->vcpus && !ret; i++) {
 		uint8_t ctl[CTL_SIZE] = {0};
@@ -213,6 +220,15 @@ void trampoline_control(struct trace *t, uint64_t vcpus, const char *pids)
 		ret = window_write(&tr->window, WINDOW_CTL + v * CTL_SIZE + CTL_FLAGS, &flags,
 				   sizeof(flags));
 	}
+	if (ret)
+		trace_fail(t, ret);
+}
+
+void trampoline_set_depth(struct trace *t, uint32_t depth)
+{
+	int ret =
+		t->tramp ? window_write(&t->tramp->window, WINDOW_DEPTH, &depth, sizeof(depth)) : 0;
+
 	if (ret)
 		trace_fail(t, ret);
 }
@@ -443,7 +459,9 @@ static uint64_t probe_target(const struct trace *t, const struct probe *p)
 		entry = p->flags & PROBE_FL_ALL_REGS ? tr->text.exit_all : tr->text.exit;
 	else if (p->guards == GUARD_TEXT_LOCK)
 		entry = p->flags & PROBE_FL_RECORD ? tr->text.lock_record : tr->text.lock;
-	else if (p->guards == GUARD_STACK)
+	else if (p->guards == GUARD_DEPTH)
+		entry = p->flags & PROBE_FL_RECORD ? tr->text.depth_record : tr->text.depth;
+	else if (guards_are_stacks(p->guards))
 		entry = tr->text.stack;
 	else if (p->guards)
 		entry = tr->text.call;

@@ -37,6 +37,8 @@ void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts);
  * has a line (NULL: all). What it leaves out costs the guest less.
  */
 void trampoline_control(struct trace *t, uint64_t vcpus, const char *pids);
+/* Have payload_depth call for stacks deeper than this. */
+void trampoline_set_depth(struct trace *t, uint32_t depth);
 /* One task is one of those now, or is not any more. The machine is paused. */
 void trampoline_set_pid(struct trace *t, int32_t pid, bool listed);
 /* Collect what one vCPU has recorded so far; t->vcpu_lock[vcpu] is held. */

@@ -13,14 +13,14 @@ struct filter_file {
 	bool written;
 };
 
-static int open_filter(struct open_file *f, enum func_file_kind kind)
+static int open_filter(struct open_file *f, struct func_filter *filter, enum func_file_kind kind)
 {
 	struct filter_file *ff = calloc(1, sizeof(*ff));
 	int rc;
 
 	if (!ff)
 		return -ENOMEM;
-	rc = func_file_open(instance_functions(f->instance), kind, f->flags, &ff->file);
+	rc = func_file_open(filter, kind, f->flags, &ff->file);
 	if (rc) {
 		free(ff);
 		return rc;
@@ -31,22 +31,27 @@ static int open_filter(struct open_file *f, enum func_file_kind kind)
 
 static int open_ftrace_filter(struct open_file *f)
 {
-	return open_filter(f, FUNC_FILTER);
+	return open_filter(f, instance_functions(f->instance), FUNC_FILTER);
 }
 
 static int open_ftrace_notrace(struct open_file *f)
 {
-	return open_filter(f, FUNC_NOTRACE);
+	return open_filter(f, instance_functions(f->instance), FUNC_NOTRACE);
 }
 
 static int open_graph_function(struct open_file *f)
 {
-	return open_filter(f, FUNC_GRAPH);
+	return open_filter(f, instance_functions(f->instance), FUNC_GRAPH);
 }
 
 static int open_graph_notrace(struct open_file *f)
 {
-	return open_filter(f, FUNC_GRAPH_NOTRACE);
+	return open_filter(f, instance_functions(f->instance), FUNC_GRAPH_NOTRACE);
+}
+
+static int open_stack_filter(struct open_file *f)
+{
+	return open_filter(f, trace_stack_functions(f->trace), FUNC_FILTER);
 }
 
 static void release_filter(struct open_file *f)
@@ -220,6 +225,13 @@ static const struct tracefs_file files[] = {
 	 .mode = 0640,
 	 .flags = TRACEFS_TOP,
 	 .open = open_graph_notrace,
+	 .release = release_filter,
+	 .show = show_filter,
+	 .write = write_filter},
+	{.path = "stack_trace_filter",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .open = open_stack_filter,
 	 .release = release_filter,
 	 .show = show_filter,
 	 .write = write_filter},

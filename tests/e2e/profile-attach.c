@@ -16,10 +16,13 @@
 #include <string.h>
 #include <time.h>
 
-#define STATS	    "workload stat 200"
-#define STATS_N	    200
-#define FEW_STATS   "workload stat 20"
-#define FEW_STATS_N 20
+#define STATS	     "workload stat 200"
+#define STATS_N	     200
+#define FEW_STATS    "workload stat 20"
+#define FEW_STATS_N  20
+#define STACK_FRAMES 100
+#define STACK_LEAST  600
+#define STACK_MOST   16000
 
 static void hand_over(struct machine *m, const struct machine_hit *hit, void *arg)
 {
@@ -155,12 +158,12 @@ static uint64_t events(struct env *e)
 
 static const char *const stat_path[] = {"vfs_statx", "filename_lookup", NULL};
 
-static struct row profile_stats(struct env *e, const char *command, uint64_t n)
+static void profile_stats(struct env *e, const char *command, uint64_t n)
 {
 	double wall = now_us();
 	struct row outer, inner;
 
-	assert_int_equal(trace_set_profile(e->trace, true), 0);
+	assert_int_equal(trace_set_profile(e->trace, true), 0); /* counting starts anew */
 	console_run(&e->console, command);
 	outer = row_of(e, "vfs_statx");
 	inner = row_of(e, "filename_lookup");
@@ -169,25 +172,15 @@ static struct row profile_stats(struct env *e, const char *command, uint64_t n)
 	assert_in_range(outer.hits, n, n + 20);
 	assert_true(inner.hits >= outer.hits);
 	assert_true(outer.us > 0 && outer.us <= now_us() - wall);
-	return outer;
 }
 
 static void counts_are_exact(struct env *e, const char *tracer)
 {
-	struct instance *top;
-	struct row with, without;
-
 	begin(e, tracer, TRACE_ENGINE_TRAMPOLINE);
-	top = trace_top(e->trace);
-	filter(e, instance_functions(top), stat_path);
-	with = profile_stats(e, STATS, STATS_N);
+	filter(e, instance_functions(trace_top(e->trace)), stat_path);
+	profile_stats(e, STATS, STATS_N);
+	profile_stats(e, FEW_STATS, FEW_STATS_N);
 	assert_int_equal(events(e) > 0, !strcmp(tracer, "function"));
-	/* Without what they call. Counting starts anew. */
-	assert_int_equal(
-		instance_set_tracer_option(top, "function_graph", OUTPUT_GRAPH_GRAPH_TIME, false),
-		0);
-	without = profile_stats(e, STATS, STATS_N);
-	assert_true(without.us / (double)without.hits < with.us / (double)with.hits);
 	end(e);
 }
 
@@ -230,37 +223,45 @@ static void profile_or_graph(void **state)
 	end(e);
 }
 
-/* --- sleep-time ------------------------------------------------------------------------------ */
+/* --- what counts for whom -------------------------------------------------------------------- */
 
-static const char *const sleep_path[] = {"hrtimer_nanosleep", NULL};
+static const char *const sleep_path[] = {"hrtimer_nanosleep", "do_nanosleep", NULL};
 #define SLEEP	 "busybox sleep 0.3"
 #define SLEEP_US 300000
 
-static double slept_us(struct env *e)
+static void sleeps(struct env *e, double *outer, double *inner)
 {
-	struct row row;
-
 	assert_int_equal(trace_set_profile(e->trace, true), 0);
 	console_run(&e->console, SLEEP);
-	row = row_of(e, sleep_path[0]);
+	*outer = row_of(e, sleep_path[0]).us;
+	*inner = row_of(e, sleep_path[1]).us;
 	assert_int_equal(trace_set_profile(e->trace, false), 0);
-	assert_true(row.hits >= 1);
-	return row.us;
+	assert_true(*outer > 0 && *inner > 0);
 }
 
-static void sleep_time(void **state)
+static void option(struct env *e, uint32_t flag, bool on)
+{
+	assert_int_equal(
+		instance_set_tracer_option(trace_top(e->trace), "function_graph", flag, on), 0);
+}
+
+/* Nearly all the time of one function is that of another, and nearly all of this no time at all. */
+static void graph_and_sleep_time(void **state)
 {
 	struct env *e = *state;
-	struct instance *top;
+	double outer, inner;
 
 	begin(e, "nop", TRACE_ENGINE_TRAMPOLINE);
-	top = trace_top(e->trace);
-	filter(e, instance_functions(top), sleep_path);
-	assert_true(slept_us(e) >= SLEEP_US);
-	assert_int_equal(
-		instance_set_tracer_option(top, "function_graph", OUTPUT_GRAPH_SLEEP_TIME, false),
-		0);
-	assert_true(slept_us(e) < SLEEP_US / 4);
+	filter(e, instance_functions(trace_top(e->trace)), sleep_path);
+	sleeps(e, &outer, &inner);
+	assert_true(inner >= SLEEP_US && outer >= inner);
+	option(e, OUTPUT_GRAPH_GRAPH_TIME, false);
+	sleeps(e, &outer, &inner);
+	assert_true(inner >= SLEEP_US && outer < SLEEP_US / 4);
+	option(e, OUTPUT_GRAPH_GRAPH_TIME, true);
+	option(e, OUTPUT_GRAPH_SLEEP_TIME, false);
+	sleeps(e, &outer, &inner);
+	assert_true(outer >= inner && outer < SLEEP_US / 4);
 	end(e);
 }
 
@@ -278,6 +279,119 @@ static void everything(void **state)
 	inner = row_of(e, "filename_lookup");
 	assert_in_range(outer.hits, STATS_N, STATS_N + 20);
 	assert_true(inner.us > 0 && outer.us > 0);
+	end(e);
+}
+
+/* --- the deepest stack ----------------------------------------------------------------------- */
+
+struct frames {
+	unsigned int nr;
+	struct {
+		unsigned int depth, size;
+		char at[128];
+	} frame[STACK_FRAMES];
+};
+
+static unsigned int frames_parse(char *at, struct frames *f)
+{
+	unsigned int said, number;
+	char *line = strsep(&at, "\n");
+
+	assert_int_equal(sscanf(line, " Depth Size Location (%u entries)", &said), 1);
+	strsep(&at, "\n");
+	for (f->nr = 0; (line = strsep(&at, "\n")) && *line; f->nr++) {
+		assert_true(f->nr < STACK_FRAMES);
+		assert_int_equal(sscanf(line, "%u) %u %u %127s", &number, &f->frame[f->nr].depth,
+					&f->frame[f->nr].size, f->frame[f->nr].at),
+				 4);
+		assert_int_equal(number, f->nr);
+	}
+	return said;
+}
+
+/* The table, which must make sense by itself. */
+static struct frames stack_of(struct env *e)
+{
+	struct text text = {0};
+	struct frames f = {0};
+	unsigned int said, sum = 0;
+
+	trace_print_stack(e->trace, &text);
+	text_putc(&text, '\0');
+	assert_false(text.failed);
+	print_message("%s", text.buf);
+	said = frames_parse(text.buf, &f);
+	assert_int_equal(f.nr, said);
+	text_free(&text);
+	for (unsigned int n = f.nr; n--;) {
+		sum += f.frame[n].size;
+		assert_int_equal(f.frame[n].depth, sum);
+	}
+	assert_int_equal(sum, trace_stack_max_size(e->trace));
+	return f;
+}
+
+static bool is_at(const struct frames *f, unsigned int n, const char *function)
+{
+	size_t len = strlen(function);
+
+	return n < f->nr && !strncmp(f->frame[n].at, function, len) && f->frame[n].at[len] == '+';
+}
+
+static void stack_of_path(struct env *e, enum trace_engine engine)
+{
+	static const char *const one[] = {"vfs_statx", NULL};
+	struct frames f;
+
+	begin(e, "nop", engine);
+	filter(e, trace_stack_functions(e->trace), one);
+	assert_int_equal(trace_set_stack_tracer(e->trace, 1), 0);
+	console_run(&e->console, FEW_STATS);
+	f = stack_of(e);
+	assert_true(f.nr >= 4 && f.nr < 8);
+	assert_true(is_at(&f, 0, "vfs_statx"));
+	assert_int_equal(f.frame[0].size, 8);
+	assert_true(is_at(&f, f.nr - 2, "do_syscall_64"));
+	assert_true(is_at(&f, f.nr - 1, "entry_SYSCALL_64_after_hwframe"));
+	/* struct pt_regs, and where the call of do_syscall_64() returns to. */
+	assert_int_equal(f.frame[f.nr - 1].size, 176);
+	assert_int_equal(trace_set_stack_tracer(e->trace, 0), 0);
+	end(e);
+}
+
+static void stack_by_trampolines(void **state)
+{
+	stack_of_path(*state, TRACE_ENGINE_TRAMPOLINE);
+}
+
+static void stack_by_traps(void **state)
+{
+	stack_of_path(*state, TRACE_ENGINE_TRAP);
+}
+
+/* Of all functions, also beside a tracer of all. */
+static void deepest_stack(void **state)
+{
+	struct env *e = *state;
+	uint64_t deepest;
+
+	begin(e, "nop", TRACE_ENGINE_TRAMPOLINE);
+	assert_int_equal(trace_set_stack_tracer(e->trace, 1), 0);
+	console_run(&e->console, STATS);
+	assert_true(stack_of(e).nr > 5);
+	deepest = trace_stack_max_size(e->trace);
+	assert_in_range(deepest, STACK_LEAST, STACK_MOST);
+	assert_int_equal(events(e), 0);
+	/* What is not that deep is not seen, but a lower limit is soon passed again. */
+	trace_set_stack_max_size(e->trace, STACK_MOST);
+	console_run(&e->console, FEW_STATS);
+	assert_int_equal(trace_stack_max_size(e->trace), STACK_MOST);
+	assert_int_equal(instance_set_tracer(trace_top(e->trace), "function"), 0);
+	trace_set_stack_max_size(e->trace, 0);
+	console_run(&e->console, STATS);
+	stack_of(e);
+	assert_in_range(trace_stack_max_size(e->trace), STACK_LEAST, STACK_MOST);
+	assert_true(events(e) > 10000);
 	end(e);
 }
 
@@ -306,9 +420,12 @@ static int teardown(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(profile_alone),    cmocka_unit_test(profile_beside_function),
-		cmocka_unit_test(profile_or_graph), cmocka_unit_test(profile_by_traps),
-		cmocka_unit_test(sleep_time),	    cmocka_unit_test(everything),
+		cmocka_unit_test(profile_alone),	cmocka_unit_test(profile_beside_function),
+		cmocka_unit_test(profile_or_graph),	cmocka_unit_test(profile_by_traps),
+		cmocka_unit_test(graph_and_sleep_time), cmocka_unit_test(everything),
+		cmocka_unit_test(stack_by_trampolines), cmocka_unit_test(stack_by_traps),
+		cmocka_unit_test(deepest_stack),
+
 	};
 
 	if (argc != 4) {

@@ -28,6 +28,7 @@ enum {
 	GUEST_VCPU = 1,
 	GUEST_PREEMPT = 3, /* its preempt_count outside the payload */
 	GUEST_WINDOW = WINDOW_RINGS + 2 * GUEST_RING,
+	GUEST_STACK = 16384, /* bytes of its task's */
 };
 
 struct guest_percpu {
@@ -40,6 +41,7 @@ struct guest_task {
 	uint32_t pid, tgid;
 	char comm[16];
 	uint16_t migration_disabled, other;
+	uint64_t stack;
 };
 
 /* Registers that the payload must keep, in the order in which payload_guest_enter() has them. */
@@ -140,6 +142,8 @@ static inline void payload_guest_config(struct payload_guest *g)
 		.task_comm = offsetof(struct guest_task, comm),
 		.task_migration_disabled = offsetof(struct guest_task, migration_disabled),
 		.task_flags = offsetof(struct guest_task, flags),
+		.task_stack = offsetof(struct guest_task, stack),
+		.stack_size = GUEST_STACK,
 		.need_resched_bit = 3,
 		.text_mutex = PAYLOAD_NONE,
 		.call_timeout = 1000000,

@@ -372,7 +372,8 @@ static void say(struct pairing *p, unsigned int type, uint32_t pid, uint32_t sp,
 }
 
 static struct {
-	unsigned int entries, exits, depth;
+	unsigned int entries, exits, depth, sleepers;
+	uint64_t slept;
 	uint32_t overrun;
 } seen;
 
@@ -402,7 +403,21 @@ static void count_exit(void *arg, unsigned int vcpu, const struct payload_record
 	seen.overrun = overrun;
 }
 
-static const struct pairing_ops counting = {.entry = count_entry, .exit = count_exit};
+static void count_sleep(void *arg, unsigned int vcpu, const struct payload_record *r, uint64_t left,
+			struct pairing_call *calls, unsigned int nr)
+{
+	(void)arg;
+	(void)vcpu;
+	(void)calls;
+	seen.slept += r->tsc - left;
+	seen.sleepers += nr;
+}
+
+static const struct pairing_ops counting = {
+	.entry = count_entry,
+	.exit = count_exit,
+	.slept = count_sleep,
+};
 
 static struct pairing *counting_new(void)
 {
@@ -528,6 +543,38 @@ static void hostile_records(void **state)
 	graph_merge_exit(&m);
 }
 
+static void note_at(struct pairing *p, unsigned int vcpu, uint64_t tsc, uint32_t pid,
+		    unsigned int type, uint32_t sp)
+{
+	struct payload_record r = {
+		.tsc = tsc, .ip = 1, .sp = sp, .task = pid, .state = type << STATE_TYPE_SHIFT};
+
+	pairing_record(p, vcpu, &r);
+}
+
+/* Task 7 is left for 8 on one vCPU, and goes on on the other. */
+static void sleeps_are_told(void **state)
+{
+	struct pairing *p = counting_new();
+	const uint32_t sp = STACKS_AT + STACK - 64;
+
+	(void)state;
+	note_at(p, 0, 10, 7, PAYLOAD_FUNCTION, sp);
+	note_at(p, 0, 20, 7, PAYLOAD_FUNCTION, sp - 64);
+	note_at(p, 0, 30, 8, PAYLOAD_FUNCTION, sp + STACK);
+	assert_int_equal(seen.sleepers, 0);
+	note_at(p, 0, 40, 8, PAYLOAD_EXIT, sp + STACK);
+	note_at(p, 1, 130, 7, PAYLOAD_EXIT, sp - 64);
+	assert_int_equal(seen.sleepers, 2);
+	assert_int_equal(seen.slept, 100);
+	/* That vCPU goes to a third task, which was never left: it was not 7 that ran there. */
+	note_at(p, 0, 140, 9, PAYLOAD_FUNCTION, sp + 2 * STACK);
+	note_at(p, 1, 150, 7, PAYLOAD_EXIT, sp);
+	assert_int_equal(seen.slept, 100);
+	assert_int_equal(seen.exits, 3);
+	pairing_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -538,6 +585,7 @@ int main(void)
 		cmocka_unit_test(pids_are_used_again),
 		cmocka_unit_test(switches_are_no_new_tasks),
 		cmocka_unit_test(missing_exits_are_made_up),
+		cmocka_unit_test(sleeps_are_told),
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(hostile_records),
 	};

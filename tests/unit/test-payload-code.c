@@ -123,6 +123,8 @@ static void check_code(struct payload_guest *g)
 	walk(c, g->text.lock, false);
 	walk(c, g->text.lock_record, false);
 	walk(c, g->text.stack, false);
+	walk(c, g->text.depth, false);
+	walk(c, g->text.depth_record, false);
 	assert_int_equal(c->locks, 1);
 	assert_true(c->instructions > 100);
 	/* Behind the code is nothing that runs. */
@@ -143,7 +145,7 @@ static void test_code_without_members(void **state)
 	struct payload_guest *g = *state;
 
 	g->cfg.task_flags = g->cfg.task_migration_disabled = PAYLOAD_NONE;
-	g->cfg.task_tgid = g->cfg.task_comm = PAYLOAD_NONE;
+	g->cfg.task_tgid = g->cfg.task_comm = g->cfg.task_stack = PAYLOAD_NONE;
 	payload_guest_load(g);
 	check_code(g);
 }

@@ -40,7 +40,6 @@ static const struct golden_absence {
 	{"uprobe_*", "uprobes"},
 	{"synthetic_events", "synthetic events"},
 	{"options/blk_*", "the blk tracer"},
-	{"stack_*", "the stack tracer"},
 };
 
 #define GOLDEN_NR(array) (sizeof(array) / sizeof((array)[0]))

@@ -2,3 +2,4 @@
 unit-tests += tests/unit/test-tracefs
 unit-tests += tests/unit/test-tracefs-files
 unit-tests += tests/unit/test-tracefs-mount
+unit-tests += tests/unit/test-tracefs-profile

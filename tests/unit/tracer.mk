@@ -10,5 +10,6 @@ unit-tests += tests/unit/test-ring-page
 unit-tests += tests/unit/test-comms
 unit-tests += tests/unit/test-merge
 unit-tests += tests/unit/test-profile
+unit-tests += tests/unit/test-stack-table
 unit-tests += tests/unit/test-ring-random
 unit-tests += tests/unit/test-ring-threads

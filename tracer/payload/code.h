@@ -27,7 +27,9 @@
 #define PATCH_CALL_TIMEOUT 14 /* u64 */
 #define PATCH_TEXT_MUTEX   15 /* s32 */
 #define PATCH_RETURN	   16 /* the five bytes of a return site */
-#define NR_PATCHES	   17
+#define PATCH_TASK_STACK   17
+#define PATCH_STACK_MASK   18 /* u32: offsets in a task's stack */
+#define NR_PATCHES	   19
 
 #ifndef __ASSEMBLER__
 
@@ -49,7 +51,8 @@ struct payload_edge {
 /* All in read-only data: this code never runs in the host. */
 extern const uint8_t payload_code[], payload_code_end[];
 extern const uint8_t payload_function[], payload_call[], payload_lock[], payload_lock_record[],
-	payload_stack[], payload_exit[], payload_exit_all[];
+	payload_stack[], payload_depth[], payload_depth_record[], payload_exit[],
+	payload_exit_all[];
 extern const struct payload_patch payload_patches[], payload_patches_end[];
 extern const struct payload_optional payload_optional[], payload_optional_end[];
 extern const struct payload_edge payload_edges[], payload_edges_end[];

@@ -22,6 +22,7 @@ enum fit {
 	FIT_OPTIONAL, /* the same, or PAYLOAD_NONE */
 	FIT_ADDRESS,  /* sign-extended 32 bits, or PAYLOAD_NONE, which is no address */
 	FIT_RING,     /* bytes: a power of two */
+	FIT_POWER,    /* of two */
 	FIT_BIT,      /* of 32 */
 	FIT_ANY,
 };
@@ -56,6 +57,8 @@ static const struct operand operands[NR_PATCHES] = {
 	[PATCH_FULL_TIMEOUT] = OPERAND(full_timeout, FIT_ANY, 8),
 	[PATCH_CALL_TIMEOUT] = OPERAND(call_timeout, FIT_ANY, 8),
 	[PATCH_TEXT_MUTEX] = OPERAND(text_mutex, FIT_ADDRESS, 4),
+	[PATCH_TASK_STACK] = OPERAND(task_stack, FIT_OPTIONAL, 4),
+	[PATCH_STACK_MASK] = OPERAND(stack_size, FIT_POWER, 4),
 	[PATCH_RETURN] = OPERAND(return_thunk, FIT_ADDRESS, SITE_SIZE),
 };
 
@@ -91,6 +94,8 @@ static bool fits(enum fit fit, uint64_t value)
 		return value <= INT32_MAX - sizeof(((struct payload_record *)NULL)->comm);
 	case FIT_RING:
 		return value >= 2 * RING_RESERVE << PAYLOAD_RECORD_SHIFT && !(value & (value - 1));
+	case FIT_POWER:
+		return value && value <= INT32_MAX && !(value & (value - 1));
 	case FIT_BIT:
 		return value < 32;
 	case FIT_ANY:
@@ -109,6 +114,8 @@ static uint64_t operand_value(unsigned int kind, uint64_t value)
 		return (uint64_t)__builtin_ctzll(value) - CTL_SHIFT;
 	case PATCH_RING_MASK:
 		return value - PAYLOAD_RECORD_SIZE;
+	case PATCH_STACK_MASK:
+		return value - 1;
 	case PATCH_RING_FULL:
 		return (value >> PAYLOAD_RECORD_SHIFT) - RING_RESERVE;
 	default:
@@ -173,6 +180,8 @@ static void describe(struct payload_text *text)
 	text->lock = (uint32_t)(payload_lock - payload_code);
 	text->lock_record = (uint32_t)(payload_lock_record - payload_code);
 	text->stack = (uint32_t)(payload_stack - payload_code);
+	text->depth = (uint32_t)(payload_depth - payload_code);
+	text->depth_record = (uint32_t)(payload_depth_record - payload_code);
 	text->exit = (uint32_t)(payload_exit - payload_code);
 	text->exit_all = (uint32_t)(payload_exit_all - payload_code);
 	text->size = (uint32_t)(payload_code_end - payload_code);

@@ -18,6 +18,7 @@
 #define HVTRACE_TRACER_PAYLOAD_PAYLOAD_H
 
 #define WINDOW_HEADER	 0x0
+#define WINDOW_DEPTH	 0xfc0	/* u32, written by the host: payload_depth calls it beyond */
 #define WINDOW_TABLE	 0x1000 /* page table of the first piece: window.c */
 #define WINDOW_CTL	 0x2000
 #define WINDOW_TEXT	 0x4000
@@ -83,6 +84,7 @@
 
 /* In an interrupt or NMI, in a softirq that runs (include/linux/preempt.h): CTL_NO_WAIT. */
 #define INTERRUPT_COUNT_MASK 0x00ff0100
+#define NMI_COUNT_MASK	     0x00f00000
 
 /* --- records -------------------------------------------------------------------------------- */
 
@@ -178,6 +180,8 @@ struct payload_header {
 	uint32_t exit, exit_all; /* where return sites call */
 	uint64_t return_thunk;	 /* what they hold else is a jump to it; 0: a plain return */
 };
+
+_Static_assert(WINDOW_HEADER + sizeof(struct payload_header) <= WINDOW_DEPTH, "there is room");
 
 #endif
 #endif

@@ -20,7 +20,8 @@ struct payload_config {
 	 */
 	uint64_t cpu_number, current_task, preempt_count;
 	/* Offsets in struct task_struct */
-	uint64_t task_pid, task_tgid, task_comm, task_migration_disabled, task_flags;
+	uint64_t task_pid, task_tgid, task_comm, task_migration_disabled, task_flags, task_stack;
+	uint32_t stack_size;	  /* bytes of a task's stack, which is aligned to that */
 	uint8_t need_resched_bit; /* of thread_info.flags */
 	uint64_t text_mutex;	  /* guest address */
 	uint64_t return_thunk;	  /* guest address that functions jump to as a return */
@@ -35,6 +36,8 @@ struct payload_text {
 	/* The first argument is text_mutex: as call. Otherwise do nothing, or record the call. */
 	uint32_t lock, lock_record;
 	uint32_t stack; /* call the host, which records the call with its stack; see payload.S */
+	/* Call the host where the stack is deeper than WINDOW_DEPTH; else nothing, or record. */
+	uint32_t depth, depth_record;
 	/*
 	 * In a return's place: record the exit of a function, and return from it. One is for
 	 * functions of compilers, the other changes nothing at all.
