@@ -3,7 +3,7 @@
 BEGIN {
 	FS = "\t"
 	nr = split("kernel call mode ns_per_call times_untraced overhead_ns_per_call " \
-		"overhead_of_function_tracer events_per_call overhead_ns_per_event events_per_second " \
+		"overhead_of_own_tracer events_per_call overhead_ns_per_event events_per_second " \
 		"lost guest_ns_per_call host_ns_per_call", name, " ")
 	printf "{\n  \"accelerator\": \"tcg\",\n  \"vcpus\": %d,\n  \"rounds\": %d,\n  \"results\": [",
 		vcpus, rounds

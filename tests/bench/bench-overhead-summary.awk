@@ -2,10 +2,10 @@
 # From samples, lines of
 #   KERNEL MODE CALL COUNT GUEST_NS HOST_NS EVENTS LOST
 # make for each kernel, call and mode the line
-#   KERNEL CALL MODE NS_PER_CALL TIMES_UNTRACED OVERHEAD_NS OF_FUNCTION EVENTS_PER_CALL NS_PER_EVENT
+#   KERNEL CALL MODE NS_PER_CALL TIMES_UNTRACED OVERHEAD_NS OF_OWN EVENTS_PER_CALL NS_PER_EVENT
 #   EVENTS_PER_SECOND LOST GUEST_NS_PER_CALL HOST_NS_PER_CALL
-# of medians, '-' for what there is not. OVERHEAD_NS is the time beyond untraced, OF_FUNCTION its
-# part of the overhead of the guest's own function tracer.
+# of medians, '-' for what there is not. OVERHEAD_NS is the time beyond untraced, OF_OWN its part of
+# the overhead of the guest's own tracer: function, or function_graph for graphs.
 #
 # Time is the guest's, which is not disturbed by what the host's end of the serial line has to wait
 # for. Only with traps, where the guest's clock stands still whenever the guest is stopped, is it
@@ -51,20 +51,20 @@ function ns_per_call(key, mode)
 	return mode == "trap" ? median(host, key, samples[key]) : median(guest, key, samples[key])
 }
 
-function summarize(kernel, call, mode, key, ns, base, function_ns, over, per_call, traced)
+function summarize(kernel, call, mode, own, key, ns, base, own_ns, over, per_call, traced)
 {
 	key = kernel SUBSEP call SUBSEP mode
 	if (!(key in samples))
 		return
 	ns = ns_per_call(key, mode)
 	base = ns_per_call(kernel SUBSEP call SUBSEP "untraced", "untraced")
-	function_ns = samples[kernel, call, "function"] ? ns_per_call(kernel SUBSEP call SUBSEP "function", "function") : 0
+	own_ns = samples[kernel, call, own] ? ns_per_call(kernel SUBSEP call SUBSEP own, own) : 0
 	over = ns - base
 	per_call = events[key] / made[key]
 	traced = mode != "untraced"
 	print kernel, call, mode, sprintf("%.1f", ns), sprintf("%.3f", ns / base),
 		traced ? sprintf("%.1f", over) : "-",
-		traced && (function_ns > base) ? sprintf("%.4f", over / (function_ns - base)) : "-",
+		traced && (own_ns > base) ? sprintf("%.4f", over / (own_ns - base)) : "-",
 		traced ? sprintf("%.2f", per_call) : "-",
 		traced && (per_call > 0) ? sprintf("%.1f", over / per_call) : "-",
 		traced ? sprintf("%.0f", per_call / ns * 1e9) : "-",
@@ -74,9 +74,10 @@ function summarize(kernel, call, mode, key, ns, base, function_ns, over, per_cal
 }
 
 END {
-	nr_modes = split("untraced function trampoline trap", modes, " ")
+	nr_modes = split("untraced function trampoline trap function_graph graph", modes, " ")
 	for (k = 1; k <= nr_kernels; k++)
 		for (c = 1; c <= nr_calls; c++)
 			for (m = 1; m <= nr_modes; m++)
-				summarize(kernels[k], calls[c], modes[m])
+				summarize(kernels[k], calls[c], modes[m],
+					modes[m] ~ /graph/ ? "function_graph" : "function")
 }

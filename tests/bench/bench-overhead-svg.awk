@@ -3,17 +3,21 @@
 # panel for each kernel. The axis is logarithmic: 100 ns to what is needed. Set vcpus and rounds.
 BEGIN {
 	FS = "\t"
-	nr_modes = split("untraced function trampoline trap", modes, " ")
+	nr_modes = split("untraced function trampoline trap function_graph graph", modes, " ")
 	label["untraced"] = "untraced"
 	label["function"] = "guest's function tracer"
 	label["trampoline"] = "hvtrace, trampolines, all functions"
 	label["trap"] = "hvtrace, traps on 10 functions"
+	label["function_graph"] = "guest's function_graph"
+	label["graph"] = "hvtrace, function_graph, all functions"
 	color["untraced"] = "#9a9a9a"
 	color["function"] = "#d1495b"
 	color["trampoline"] = "#00798c"
 	color["trap"] = "#edae49"
+	color["function_graph"] = "#8f2d3f"
+	color["graph"] = "#30a4b8"
 	LEFT = 110; PLOT = 640; RIGHT = 170
-	BAR = 15; GAP = 14; HEAD = 96; TITLE = 30; FOOT = 46
+	BAR = 15; GAP = 14; HEAD = 114; TITLE = 30; FOOT = 46
 	first = 2 # 10^2 ns
 	last = 4
 }
@@ -63,13 +67,14 @@ function duration(value, digits)
 	return sprintf("%.0f ns", value)
 }
 
-function legend(x, m)
+# In columns of two.
+function legend(x, y, m)
 {
-	x = LEFT
 	for (m = 1; m <= nr_modes; m++) {
-		rect(x, 62, 12, 12, color[modes[m]])
-		text(x + 17, 72, "start", 12, label[modes[m]])
-		x += 50 + 6.2 * length(label[modes[m]])
+		x = LEFT + int((m - 1) / 2) * 270
+		y = 62 + (m - 1) % 2 * 18
+		rect(x, y, 12, 12, color[modes[m]])
+		text(x + 17, y + 10, "start", 12, label[modes[m]])
 	}
 }
 
@@ -115,8 +120,8 @@ END {
 		"viewBox=\"0 0 %d %d\" font-family=\"sans-serif\">\n", width, height, width, height
 	rect(0, 0, width, height, "#ffffff")
 	text(10, 26, "start", 18, "What tracing costs a guest")
-	text(10, 46, "start", 12, sprintf("%d vCPU%s of QEMU TCG, medians of %d rounds; × is the time " \
-		"relative to untraced", vcpus, (vcpus > 1) ? "s" : "", rounds))
+	text(10, 46, "start", 12, sprintf("%d vCPU%s of QEMU TCG, medians of %d round%s; × is the time " \
+		"relative to untraced", vcpus, (vcpus > 1) ? "s" : "", rounds, (rounds > 1) ? "s" : ""))
 	legend()
 	for (p = 1; p <= nr_panels; p++)
 		panel(panels[p], HEAD + (p - 1) * panel_height)
