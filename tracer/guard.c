@@ -138,7 +138,7 @@ static int init_memory_freed(struct trace *t)
 		ret = returns_learn(t);
 	if (!ret && t->tramp)
 		ret = trampoline_returns(t);
-	if (!ret && !returns_known(t) && trace_top(t)->tracer->exits)
+	if (!ret && !returns_known(t) && instance_wants_exits(trace_top(t)))
 		trace_note(t, "this kernel has no return sites, so returns are not traced");
 	return ret ? ret : selection_update(t);
 }

@@ -22,33 +22,38 @@ void trace_print_functions(struct trace *t, bool addresses, struct text *out)
 	funcs_put(funcs);
 }
 
-#define PROBE_FL_ENABLED (PROBE_FL_SET | PROBE_FL_RECORD)
+/* Who is called: those that record or count it, together, and the stack tracer. */
+static unsigned int callbacks(const struct probe *p)
+{
+	if (!(p->flags & PROBE_FL_SET))
+		return 0;
+	return !!(p->flags & PROBE_FL_RECORD) + !!(p->guards & GUARD_DEPTH);
+}
 
 /*
- * As t_show() (kernel/trace/ftrace.c): how many callbacks a function has, which is one probe here,
- * and columns of letters that are never said of ours: R, I and D, in newer kernels O and M too.
+ * As t_show() (kernel/trace/ftrace.c): how many callbacks a function has, and columns of letters
+ * that are never said of ours: R, I and D, in newer kernels O and M too.
  */
-static void print_probes(struct trace *t, uint16_t flags, struct text *out)
+static void print_probes(struct trace *t, bool touched, struct text *out)
 {
 	const char *columns = t->has_touched ? "           \n" : "      \n";
 
 	pthread_mutex_lock(&t->change);
 	for (uint32_t f = 0; f < t->funcs->nr; f++) {
 		uint32_t probe = t->func_probe[f];
-		uint16_t has = probe == UINT32_MAX ? 0 : t->probes.v[probe].flags;
+		const struct probe *p = probe == UINT32_MAX ? NULL : &t->probes.v[probe];
 
-		if ((has & flags) != flags)
+		if (!p || !(touched ? p->flags & PROBE_FL_TOUCHED : callbacks(p)))
 			continue;
 		func_print(&t->funcs->v[f], out);
-		text_puts(out, (has & PROBE_FL_ENABLED) == PROBE_FL_ENABLED ? " (1)" : " (0)");
-		text_puts(out, columns);
+		text_printf(out, " (%u)%s", callbacks(p), columns);
 	}
 	pthread_mutex_unlock(&t->change);
 }
 
 void trace_print_enabled(struct trace *t, struct text *out)
 {
-	print_probes(t, PROBE_FL_ENABLED, out);
+	print_probes(t, false, out);
 }
 
 bool trace_has_touched(const struct trace *t)
@@ -58,7 +63,7 @@ bool trace_has_touched(const struct trace *t)
 
 void trace_print_touched(struct trace *t, struct text *out)
 {
-	print_probes(t, PROBE_FL_TOUCHED, out);
+	print_probes(t, true, out);
 }
 
 void trace_print_total_info(struct trace *t, struct text *out)

@@ -300,6 +300,7 @@ static unsigned int frames_parse(char *at, struct frames *f)
 	assert_int_equal(sscanf(line, " Depth Size Location (%u entries)", &said), 1);
 	strsep(&at, "\n");
 	for (f->nr = 0; (line = strsep(&at, "\n")) && *line; f->nr++) {
+		print_message("# %s\n", line);
 		assert_true(f->nr < STACK_FRAMES);
 		assert_int_equal(sscanf(line, "%u) %u %u %127s", &number, &f->frame[f->nr].depth,
 					&f->frame[f->nr].size, f->frame[f->nr].at),
@@ -319,7 +320,6 @@ static struct frames stack_of(struct env *e)
 	trace_print_stack(e->trace, &text);
 	text_putc(&text, '\0');
 	assert_false(text.failed);
-	print_message("%s", text.buf);
 	said = frames_parse(text.buf, &f);
 	assert_int_equal(f.nr, said);
 	text_free(&text);
@@ -369,6 +369,19 @@ static void stack_by_traps(void **state)
 	stack_of_path(*state, TRACE_ENGINE_TRAP);
 }
 
+static bool is_enabled(struct env *e, const char *line)
+{
+	struct text text = {0};
+	bool is;
+
+	trace_print_enabled(e->trace, &text);
+	text_putc(&text, '\0');
+	assert_false(text.failed);
+	is = strstr(text.buf, line);
+	text_free(&text);
+	return is;
+}
+
 /* Of all functions, also beside a tracer of all. */
 static void deepest_stack(void **state)
 {
@@ -386,7 +399,9 @@ static void deepest_stack(void **state)
 	trace_set_stack_max_size(e->trace, STACK_MOST);
 	console_run(&e->console, FEW_STATS);
 	assert_int_equal(trace_stack_max_size(e->trace), STACK_MOST);
+	assert_true(is_enabled(e, "\nvfs_statx (1)"));
 	assert_int_equal(instance_set_tracer(trace_top(e->trace), "function"), 0);
+	assert_true(is_enabled(e, "\nvfs_statx (2)"));
 	trace_set_stack_max_size(e->trace, 0);
 	console_run(&e->console, STATS);
 	stack_of(e);
