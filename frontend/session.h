@@ -59,7 +59,8 @@ struct session_options {
 		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",        \
 			   "ring buffer of each vCPU (default: 32768)"),                           \
 		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
-			   "global (default), local, counter, perf, x86-tsc or host"),             \
+			   "global (default), local, counter, uptime, perf, mono, mono_raw, "      \
+			   "boot, tai, x86-tsc or host"),                                          \
 		OPT_STRING(0, "until", &(opt)->until, "FUNCTION",                                  \
 			   "stop when this function is called"),                                   \
 		OPT_NUMBER(0, "max-events", &(opt)->max_events, 1, UINT64_MAX >> 1, "N",           \

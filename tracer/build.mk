@@ -45,6 +45,7 @@ tracer-objs += tracer/horizon.o
 tracer-objs += tracer/guard.o
 tracer-objs += tracer/guest.o
 tracer-objs += tracer/guest-state.o
+tracer-objs += tracer/guest-time.o
 tracer-objs += tracer/probe.o
 tracer-objs += tracer/probe-trap.o
 tracer-objs += tracer/trace.o

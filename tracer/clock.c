@@ -31,6 +31,26 @@ static uint64_t guest_read_clock(struct trace *t, const struct clock_reading *no
 	return guest_clock_ns(&now->guest, tsc);
 }
 
+static void mono_begin(struct trace *t, unsigned int vcpu, uint64_t tsc, struct clock_reading *now)
+{
+	guest_get_time(&t->guest, vcpu, GUEST_TIME_MONO, tsc, &now->guest);
+}
+
+static void raw_begin(struct trace *t, unsigned int vcpu, uint64_t tsc, struct clock_reading *now)
+{
+	guest_get_time(&t->guest, vcpu, GUEST_TIME_RAW, tsc, &now->guest);
+}
+
+static void boot_begin(struct trace *t, unsigned int vcpu, uint64_t tsc, struct clock_reading *now)
+{
+	guest_get_time(&t->guest, vcpu, GUEST_TIME_BOOT, tsc, &now->guest);
+}
+
+static void tai_begin(struct trace *t, unsigned int vcpu, uint64_t tsc, struct clock_reading *now)
+{
+	guest_get_time(&t->guest, vcpu, GUEST_TIME_TAI, tsc, &now->guest);
+}
+
 static uint64_t counter_read(struct trace *t, const struct clock_reading *now, uint64_t tsc)
 {
 	(void)now;
@@ -63,14 +83,37 @@ static void host_begin(struct trace *t, unsigned int vcpu, uint64_t tsc, struct 
 	machine_get_info(t->m, &info);
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	now->tsc_khz = info.tsc_khz;
-	now->host_offset = (int64_t)((uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec -
-				     tsc_ns(tsc, now->tsc_khz));
+	now->offset = (int64_t)((uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec -
+				tsc_ns(tsc, now->tsc_khz));
+}
+
+/* The kernel's unit of time for programs, USER_HZ (jiffies_64_to_clock_t()). */
+#define CLOCK_T_NS 10000000
+
+/* The count of ticks is that of now; records made before it was came that much earlier. */
+static void uptime_begin(struct trace *t, unsigned int vcpu, uint64_t tsc,
+			 struct clock_reading *now)
+{
+	struct machine_info info;
+
+	(void)vcpu;
+	machine_get_info(t->m, &info);
+	now->tsc_khz = info.tsc_khz;
+	now->offset = (int64_t)(guest_jiffies_ns(&t->guest) - tsc_ns(tsc, now->tsc_khz));
+}
+
+static uint64_t uptime_read(struct trace *t, const struct clock_reading *now, uint64_t tsc)
+{
+	int64_t ns = (int64_t)(tsc_ns(tsc, now->tsc_khz) + (uint64_t)now->offset);
+
+	(void)t;
+	return ns > 0 ? (uint64_t)ns / CLOCK_T_NS : 0;
 }
 
 static uint64_t host_read(struct trace *t, const struct clock_reading *now, uint64_t tsc)
 {
 	(void)t;
-	return tsc_ns(tsc, now->tsc_khz) + (uint64_t)now->host_offset;
+	return tsc_ns(tsc, now->tsc_khz) + (uint64_t)now->offset;
 }
 
 /* In the kernel's order, ours behind. */
@@ -78,7 +121,13 @@ static const struct clock_ops clocks[] = {
 	{"local", "the guest's sched_clock()", true, guest_begin, guest_read_clock},
 	{"global", "the guest's printk time", true, stable_begin, guest_read_clock},
 	{"counter", "one more for each event", false, NULL, counter_read},
+	{"uptime", "the guest's timer ticks, in hundredths of a second", false, uptime_begin,
+	 uptime_read},
 	{"perf", "what perf in the guest has", true, stable_begin, guest_read_clock},
+	{"mono", "CLOCK_MONOTONIC of the guest", true, mono_begin, guest_read_clock},
+	{"mono_raw", "CLOCK_MONOTONIC_RAW of the guest", true, raw_begin, guest_read_clock},
+	{"boot", "CLOCK_BOOTTIME of the guest", true, boot_begin, guest_read_clock},
+	{"tai", "CLOCK_TAI of the guest", true, tai_begin, guest_read_clock},
 	{"x86-tsc", "the guest's time stamp counter", false, NULL, tsc_read},
 	{"host", "CLOCK_MONOTONIC of the host", true, host_begin, host_read},
 };

@@ -130,13 +130,20 @@ static void cycles_to_ns(struct guest_kernel *g, const struct guest_word *w, str
 	}
 }
 
-void guest_get_tick(struct guest_kernel *g, bool stable, struct guest_clock *c)
+uint64_t guest_jiffies_ns(struct guest_kernel *g)
 {
 	const struct guest_layout *at = &g->at;
 	uint64_t ticks = guest_image_u64(g, at->jiffies, at->jiffies_start) - at->jiffies_start;
 
+	return ticks * guest_image_u64(g, at->tick_nsec, 0);
+}
+
+void guest_get_tick(struct guest_kernel *g, bool stable, struct guest_clock *c)
+{
+	const struct guest_layout *at = &g->at;
+
 	memset(c, 0, sizeof(*c));
-	c->offset = ticks * guest_image_u64(g, at->tick_nsec, 0);
+	c->offset = guest_jiffies_ns(g);
 	if (stable)
 		c->offset += guest_image_u64(g, at->sched_clock_offset, 0);
 }

@@ -63,6 +63,54 @@ static void layout_clock(struct guest_layout *at, const struct guestsym *gs)
 		at->jiffies = GUEST_NONE;
 }
 
+static void layout_timekeeper(struct guest_time_layout *at, const struct guestsym *gs)
+{
+	uint64_t core = addr_or_none(gs, "tk_core"), off = field_or_none(gs, "tk_data.timekeeper");
+
+	/* Until 6.12 it is in a struct without a name, behind a sequence count. */
+	at->timekeeper = core == GUEST_NONE ? core : core + (off == GUEST_NONE ? 8 : off);
+	at->tk_clock = field_or_none(gs, "timekeeper.tkr_mono.clock");
+	at->offs_boot = field_or_none(gs, "timekeeper.offs_boot");
+	at->offs_tai = field_or_none(gs, "timekeeper.offs_tai");
+	if (at->tk_clock == GUEST_NONE)
+		at->timekeeper = GUEST_NONE;
+	at->pvclock = addr_or_none(gs, "hv_clock_per_cpu");
+	at->scd = addr_or_none(gs, "sched_clock_data");
+	at->tick_raw = field_or_none(gs, "sched_clock_data.tick_raw");
+	at->tick_gtod = field_or_none(gs, "sched_clock_data.tick_gtod");
+	if (at->tick_raw == GUEST_NONE || at->tick_gtod == GUEST_NONE)
+		at->scd = GUEST_NONE;
+}
+
+static void layout_time(struct guest_time_layout *at, const struct guestsym *gs)
+{
+	struct guestsym_field base;
+	uint64_t *const all[] = {&at->fast_seq, &at->clock, &at->cycle_last, &at->mult,
+				 &at->shift,	&at->base,  &at->xtime_nsec, &at->clocksource_name,
+				 &at->fast_base};
+	static const char *const paths[] = {"tk_fast.seq",
+					    "tk_read_base.clock",
+					    "tk_read_base.cycle_last",
+					    "tk_read_base.mult",
+					    "tk_read_base.shift",
+					    "tk_read_base.base",
+					    "tk_read_base.xtime_nsec",
+					    "clocksource.name",
+					    "tk_fast.base"};
+
+	at->fast_mono = addr_or_none(gs, "tk_fast_mono");
+	at->fast_raw = addr_or_none(gs, "tk_fast_raw");
+	at->base_size = guestsym_field(gs, "tk_fast.base", &base) ? 0 : base.size / 2;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		*all[i] = field_or_none(gs, paths[i]);
+		if (*all[i] == GUEST_NONE)
+			at->fast_mono = GUEST_NONE;
+	}
+	if (at->fast_raw == GUEST_NONE)
+		at->fast_mono = GUEST_NONE;
+	layout_timekeeper(at, gs);
+}
+
 int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen)
 {
 	struct guest_layout *at = &g->at;
@@ -78,6 +126,7 @@ int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, si
 	at->task_flags = field_or_none(gs, "task_struct.thread_info.flags");
 	at->task_migration_disabled = field_or_none(gs, "task_struct.migration_disabled");
 	layout_clock(at, gs);
+	layout_time(&at->time, gs);
 
 	g->page_offset_base = addr_or_none(gs, "page_offset_base");
 	g->pgtable_root = addr_or_none(gs, "init_top_pgt");

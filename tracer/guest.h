@@ -23,6 +23,20 @@
 /* Where the kernel keeps the things we read. GUEST_NONE: this kernel does not have it. */
 #define GUEST_NONE UINT64_MAX
 
+/* Of the timekeeper: guest-time.c */
+struct guest_time_layout {
+	uint64_t fast_mono, fast_raw; /* addresses of struct tk_fast; GUEST_NONE: none */
+	uint64_t fast_seq, fast_base; /* offsets in it */
+	uint64_t base_size;	      /* of struct tk_read_base, and offsets in it */
+	uint64_t clock, cycle_last, mult, shift, xtime_nsec, base;
+	uint64_t clocksource_name;		/* offset in struct clocksource */
+	uint64_t timekeeper;			/* address of struct timekeeper */
+	uint64_t tk_clock, offs_boot, offs_tai; /* offsets in it */
+	uint64_t scd;				/* per-CPU offset of struct sched_clock_data */
+	uint64_t pvclock;			/* of a pointer to struct pvclock_vcpu_time_info */
+	uint64_t tick_raw, tick_gtod;		/* offsets in it */
+};
+
 struct guest_layout {
 	uint64_t per_cpu_offset; /* address of __per_cpu_offset[] */
 	uint64_t current_task;	 /* per-CPU offsets */
@@ -38,6 +52,7 @@ struct guest_layout {
 	uint64_t c2n_size;			 /* of struct cyc2ns_data */
 	uint64_t use_tsc, sched_clock_offset, jiffies, tick_nsec; /* addresses */
 	uint64_t jiffies_start; /* value of jiffies_64 in the image */
+	struct guest_time_layout time;
 };
 
 /* Some bytes of guest memory, found once. */
@@ -134,6 +149,19 @@ struct guest_clock {
 void guest_get_clock(struct guest_kernel *g, unsigned int vcpu, bool stable, struct guest_clock *c);
 /* The same whatever the TSC, for when that is not known: the time of the last timer tick. */
 void guest_get_tick(struct guest_kernel *g, bool stable, struct guest_clock *c);
+
+/* Of the kernel's timekeeping: CLOCK_MONOTONIC, _RAW, CLOCK_BOOTTIME, CLOCK_TAI. */
+enum guest_time { GUEST_TIME_MONO, GUEST_TIME_RAW, GUEST_TIME_BOOT, GUEST_TIME_TAI };
+
+/*
+ * How such a time follows from the TSC of this CPU about now, by what the kernel has now. tsc is 0
+ * when that is not known: then it is the time of the timekeeper's last update.
+ */
+void guest_get_time(struct guest_kernel *g, unsigned int vcpu, enum guest_time time, uint64_t tsc,
+		    struct guest_clock *c);
+
+/* The kernel's count of timer ticks since it began, as time; ns. */
+uint64_t guest_jiffies_ns(struct guest_kernel *g);
 
 static inline uint64_t guest_clock_ns(const struct guest_clock *c, uint64_t tsc)
 {

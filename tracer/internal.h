@@ -135,7 +135,7 @@ const struct tracer_ops *tracer_find(const char *name);
 /* What a clock knows at a moment: the same for the hits of one vCPU around it. */
 struct clock_reading {
 	struct guest_clock guest;
-	int64_t host_offset; /* host time minus TSC time, ns */
+	int64_t offset; /* of another time minus the TSC's, ns */
 	uint64_t tsc_khz;
 };
 

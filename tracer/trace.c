@@ -26,7 +26,7 @@ static void names_of(char *buf, size_t len, const char *(*name)(unsigned int, co
 
 static int trace_check(const struct trace_config *cfg, char *err, size_t errlen)
 {
-	char known[128];
+	char known[256];
 
 	if (!tracer_find(cfg->tracer)) {
 		names_of(known, sizeof(known), trace_tracer_name);

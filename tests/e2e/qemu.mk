@@ -11,6 +11,7 @@ check-tests += tests/e2e/attach-libvirt
 check-tests += tests/e2e/run-qemu
 check-tests += tests/e2e/window
 check-tests += tests/e2e/options
+check-tests += tests/e2e/clocks
 check-tests += tests/e2e/unwind
 check-tests += tests/e2e/graph
 check-tests += tests/e2e/profile

@@ -1,1 +1,2 @@
 unit-tests += tests/unit/test-trace
+unit-tests += tests/unit/test-guest-time

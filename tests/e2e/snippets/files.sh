@@ -8,7 +8,7 @@
 clocks()
 {
 	run 'cat trace_clock'
-	has '(^| )\[global\]( |$)' '^\[?local\]? \[?global\]? counter .*perf.*x86-tsc'
+	prints 'local [global] counter uptime perf mono mono_raw boot tai x86-tsc host'
 	run 'echo 1 > tracing_on; echo mark > trace_marker; cat trace'
 	has ': tracing_mark_write: mark$'
 	run 'echo global > trace_clock'

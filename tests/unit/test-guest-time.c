@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-guest-time.c - the guest's clocks, from a made-up timekeeper. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/fake-kernel.h"
+#include "tracer/guest.h"
+
+/* Offsets in the made-up image, and in its structures. */
+enum {
+	FAST_MONO = 0x28000,
+	FAST_RAW = 0x28100,
+	CORE = 0x28200,
+	CLOCKSOURCE = 0x28400,
+	NAME = 0x28500,
+	USE_TSC = 0x28600,
+	JIFFIES = 0x28608,
+	TICK_NSEC = 0x28610,
+	PCPU_CYC2NS = 0x140,
+	PCPU_SCD = 0x200,
+	PCPU_PVCLOCK = 0x240,
+	FAST_BASE = 8,
+	BASE_SIZE = 56,
+	CLOCK = 0,
+	CYCLE_LAST = 16,
+	MULT = 24,
+	SHIFT = 28,
+	XTIME = 32,
+	BASE = 40,
+	CS_NAME = 0x30,
+	TIMEKEEPER = CORE + 8,
+	OFFS_BOOT = 0x80,
+	OFFS_TAI = 0x88,
+};
+
+#define SECOND UINT64_C(1000000000)
+
+static struct guest_kernel guest;
+
+static void put_base(uint64_t fast, unsigned int copy, uint64_t base, uint64_t xtime)
+{
+	uint64_t at = fast + FAST_BASE + (uint64_t)copy * BASE_SIZE;
+
+	put(at + CLOCK, FAKE_VA(CLOCKSOURCE), 8);
+	put(at + CYCLE_LAST, 4000000, 8);
+	put(at + MULT, 1 << 9, 4); /* half a ns each */
+	put(at + SHIFT, 10, 4);
+	put(at + XTIME, xtime << 10, 8);
+	put(at + BASE, base, 8);
+}
+
+static void add_types(void)
+{
+	fake_field("tk_fast.seq", 0, 4);
+	fake_field("tk_fast.base", FAST_BASE, 2 * BASE_SIZE);
+	fake_field("tk_read_base.clock", CLOCK, 8);
+	fake_field("tk_read_base.cycle_last", CYCLE_LAST, 8);
+	fake_field("tk_read_base.mult", MULT, 4);
+	fake_field("tk_read_base.shift", SHIFT, 4);
+	fake_field("tk_read_base.xtime_nsec", XTIME, 8);
+	fake_field("tk_read_base.base", BASE, 8);
+	fake_field("clocksource.name", CS_NAME, 8);
+	fake_field("timekeeper.tkr_mono.clock", 0, 8);
+	fake_field("timekeeper.offs_boot", OFFS_BOOT, 8);
+	fake_field("timekeeper.offs_tai", OFFS_TAI, 8);
+	fake_field("sched_clock_data.tick_raw", 0, 8);
+	fake_field("sched_clock_data.tick_gtod", 8, 8);
+	fake_field("cyc2ns.data", 0, 32);
+	fake_field("cyc2ns.seq", 32, 4);
+	fake_field("cyc2ns_data.cyc2ns_mul", 0, 4);
+	fake_field("cyc2ns_data.cyc2ns_shift", 4, 4);
+	fake_field("cyc2ns_data.cyc2ns_offset", 8, 8);
+}
+
+static void learn(void)
+{
+	char err[256] = "";
+
+	if (guest_learn(&guest, NULL, err, sizeof(err)))
+		fail_msg("%s", err);
+}
+
+static int set_up(void **state)
+{
+	uint64_t c2n = PER_CPU_AREA + PER_CPU_SIZE + PCPU_CYC2NS;
+
+	(void)state;
+	kernel_make();
+	fake_symbol("tk_fast_mono", FAKE_VA(FAST_MONO), 'd');
+	fake_symbol("tk_fast_raw", FAKE_VA(FAST_RAW), 'd');
+	fake_symbol("tk_core", FAKE_VA(CORE), 'b');
+	fake_symbol("__use_tsc", FAKE_VA(USE_TSC), 'd');
+	fake_symbol("jiffies_64", FAKE_VA(JIFFIES), 'D');
+	fake_symbol("tick_nsec", FAKE_VA(TICK_NSEC), 'D');
+	fake_symbol("cyc2ns", PCPU_CYC2NS, 'A');
+	fake_symbol("sched_clock_data", PCPU_SCD, 'A');
+	fake_symbol("hv_clock_per_cpu", PCPU_PVCLOCK, 'A');
+	add_types();
+	put(JIFFIES, 0, 8);
+	put(TICK_NSEC, 4000000, 8);
+	put(USE_TSC, 1, 4);
+	put(c2n, 1 << 9, 4); /* of CPU 1: the same rate */
+	put(c2n + 4, 10, 4);
+	put(c2n + 8, 1000, 8);
+	put_base(FAST_MONO, 0, 5 * SECOND, 300);
+	put_base(FAST_MONO, 1, 6 * SECOND, 400);
+	put_base(FAST_RAW, 0, 7 * SECOND, 500);
+	put_base(FAST_RAW, 1, 8 * SECOND, 600);
+	put(TIMEKEEPER, FAKE_VA(CLOCKSOURCE), 8);
+	put(TIMEKEEPER + OFFS_BOOT, 30 * SECOND, 8);
+	put(TIMEKEEPER + OFFS_TAI, 1000 * SECOND, 8);
+	put(CLOCKSOURCE + CS_NAME, FAKE_VA(NAME), 8);
+	memcpy(fake_at(FAKE_VA(NAME)), "tsc", 4);
+	learn();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	free(fake.ram);
+	return 0;
+}
+
+static uint64_t time_at(enum guest_time time, uint64_t tsc)
+{
+	struct guest_clock c;
+
+	guest_get_time(&guest, 1, time, tsc, &c);
+	return guest_clock_ns(&c, tsc);
+}
+
+static void tsc_converts_as_in_the_kernel(void **state)
+{
+	(void)state;
+	assert_true(time_at(GUEST_TIME_MONO, 4000000) == 5 * SECOND + 300);
+	assert_true(time_at(GUEST_TIME_MONO, 4002000) == 5 * SECOND + 1300);
+	assert_true(time_at(GUEST_TIME_MONO, 3998000) == 5 * SECOND - 700); /* before the update */
+	assert_true(time_at(GUEST_TIME_RAW, 4002000) == 7 * SECOND + 1500);
+	assert_true(time_at(GUEST_TIME_BOOT, 4002000) == 35 * SECOND + 1300);
+	assert_true(time_at(GUEST_TIME_TAI, 4002000) == 1005 * SECOND + 1300);
+	put(FAST_MONO, 1, 4);
+	put(FAST_RAW, 3, 4);
+	assert_true(time_at(GUEST_TIME_MONO, 4002000) == 6 * SECOND + 1400);
+	assert_true(time_at(GUEST_TIME_RAW, 4002000) == 8 * SECOND + 1600);
+	memcpy(fake_at(FAKE_VA(NAME)), "tsc-early", 10);
+	assert_true(time_at(GUEST_TIME_MONO, 4002000) == 6 * SECOND + 1400);
+	/* When the TSC is not known: as of the update. */
+	assert_true(time_at(GUEST_TIME_MONO, 0) == 6 * SECOND + 400);
+	assert_true(time_at(GUEST_TIME_BOOT, 0) == 36 * SECOND + 400);
+}
+
+static void other_sources_go_on_from_the_tick(void **state)
+{
+	uint64_t scd = PER_CPU_AREA + PER_CPU_SIZE + PCPU_SCD;
+
+	(void)state;
+	memcpy(fake_at(FAKE_VA(NAME)), "hpet", 5);
+	/* No tick yet. */
+	assert_true(time_at(GUEST_TIME_MONO, 4002000) == 5 * SECOND + 300);
+	put(scd, 2001000, 8);		  /* sched_clock() at TSC 4000000 */
+	put(scd + 8, 9 * SECOND + 10, 8); /* and the time then */
+	assert_true(time_at(GUEST_TIME_MONO, 4002000) == 9 * SECOND + 1010);
+	assert_true(time_at(GUEST_TIME_RAW, 4002000) == 11 * SECOND + 1210);
+	assert_true(time_at(GUEST_TIME_BOOT, 4002000) == 39 * SECOND + 1010);
+}
+
+static void kvm_clock_converts_as_the_hypervisor_says(void **state)
+{
+	uint64_t pv = 0x28700;
+
+	(void)state;
+	memcpy(fake_at(FAKE_VA(NAME)), "kvm-clock", 10);
+	put(PER_CPU_AREA + PER_CPU_SIZE + PCPU_PVCLOCK, FAKE_VA(pv), 8);
+	put(pv, 6, 4);
+	put(pv + 8, 8000000, 8);      /* at this TSC */
+	put(pv + 16, 4000100, 8);     /* it was that: 100 ns behind the timekeeper's last update */
+	put(pv + 24, 0x80000000u, 4); /* half a ns each, if it was not for a shift */
+	put(pv + 28, 1, 1);
+	assert_true(time_at(GUEST_TIME_MONO, 8000000) == 5 * SECOND + 400);
+	assert_true(time_at(GUEST_TIME_MONO, 8002000) == 5 * SECOND + 2400);
+	assert_true(time_at(GUEST_TIME_RAW, 8002000) == 7 * SECOND + 2600);
+	put(pv + 28, 0, 1);
+	assert_true(time_at(GUEST_TIME_MONO, 8002000) == 5 * SECOND + 1400);
+	/* Never finished, or no shift: as with a clocksource of which nothing is known. */
+	put(pv, 7, 4);
+	assert_true(time_at(GUEST_TIME_MONO, 8002000) == 5 * SECOND + 300);
+	put(pv, 8, 4);
+	put(pv + 28, 0x80, 1);
+	assert_true(time_at(GUEST_TIME_MONO, 8002000) == 5 * SECOND + 300);
+}
+
+/* A guest that lies has times without sense, and nothing worse. */
+static void nonsense_is_bounded(void **state)
+{
+	(void)state;
+	put(FAST_MONO + FAST_BASE + SHIFT, 32, 4);
+	assert_true(time_at(GUEST_TIME_MONO, 4002000) == 0); /* the last tick */
+	put(FAST_MONO + FAST_BASE + SHIFT, 31, 4);
+	put(FAST_MONO + FAST_BASE + MULT, 0, 4);
+	assert_true(time_at(GUEST_TIME_MONO, 4002000) == 0);
+	put(JIFFIES, 3, 8);
+	assert_true(time_at(GUEST_TIME_MONO, 4002000) == 12000000);
+	put(FAST_MONO + FAST_BASE + MULT, UINT32_MAX, 4);
+	put(FAST_MONO + FAST_BASE + CYCLE_LAST, UINT64_MAX, 8);
+	put(FAST_MONO + FAST_BASE + BASE, UINT64_MAX, 8);
+	put(FAST_MONO + FAST_BASE + XTIME, UINT64_MAX, 8);
+	time_at(GUEST_TIME_MONO, UINT64_MAX);
+	put(FAST_MONO + FAST_BASE + CLOCK, UINT64_MAX - 3, 8);
+	time_at(GUEST_TIME_BOOT, UINT64_MAX);
+	put(CLOCKSOURCE + CS_NAME, 1, 8);
+	time_at(GUEST_TIME_TAI, 1);
+}
+
+/* Where the timekeeper is not where we look, there are no offsets. */
+static void another_layout_is_noticed(void **state)
+{
+	(void)state;
+	put(TIMEKEEPER, 0xdead, 8);
+	assert_true(time_at(GUEST_TIME_BOOT, 4002000) == 5 * SECOND + 1300);
+	fake_field("tk_data.timekeeper", 0x40, 256);
+	learn();
+	put(CORE + 0x40, FAKE_VA(CLOCKSOURCE), 8);
+	put(CORE + 0x40 + OFFS_BOOT, SECOND, 8);
+	assert_true(time_at(GUEST_TIME_BOOT, 4002000) == 6 * SECOND + 1300);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(tsc_converts_as_in_the_kernel, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(other_sources_go_on_from_the_tick, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(kvm_clock_converts_as_the_hypervisor_says, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(nonsense_is_bounded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(another_layout_is_noticed, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("guest-time", tests, NULL, NULL);
+}
