@@ -9,10 +9,13 @@
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 int cmd_attach(int argc, char **argv);
+int cmd_flame(int argc, char **argv);
 int cmd_get(int argc, char **argv);
+int cmd_graph(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_set(int argc, char **argv);
 int cmd_symbols(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 
 #endif

@@ -14,6 +14,9 @@ static const struct command {
 	{"attach", cmd_attach, "trace a running guest of libvirt or QEMU for a while"},
 	{"get", cmd_get, "read a file of a trace that is under way"},
 	{"set", cmd_set, "write to a file of a trace that is under way"},
+	{"graph", cmd_graph, "show the calls of a trace as one tree, with times and counts"},
+	{"top", cmd_top, "show what a guest's kernel is busy with, again and again"},
+	{"flame", cmd_flame, "draw the calls of a trace as a flame graph (SVG)"},
 	{"list", cmd_list, "list the guests of libvirt and those that are traced"},
 	{"symbols", cmd_symbols, "show what a kernel image says about itself"},
 };

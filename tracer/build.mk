@@ -78,6 +78,7 @@ tracer-objs += tracer/text-lock.o
 tracer-objs += tracer/trampoline.o
 tracer-objs += tracer/instance.o
 tracer-objs += tracer/instance-buffer.o
+tracer-objs += tracer/instance-calls.o
 tracer-objs += tracer/instance-mark.o
 tracer-objs += tracer/instance-read.o
 tracer-objs += tracer/selection.o

@@ -130,6 +130,32 @@ bool instance_wait_full(struct instance *i, int vcpu, int timeout_ms);
 /* One page as per_cpu/cpuN/trace_pipe_raw gives it: bytes, -EAGAIN, -EINVAL (len). */
 int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len);
 
+/* An entry into a function or a return from it, as function_graph records them. */
+struct instance_call {
+	uint64_t func;
+	uint64_t ts; /* 0: its clock does not count nanoseconds */
+	uint64_t ns; /* of a return: how long the call took */
+	unsigned int cpu;
+	int32_t pid;
+	int depth;
+	bool returns;
+};
+
+/*
+ * Hand over what is in the buffers now, by time; it stays there, and the guest may be running.
+ * -ENOMEM.
+ */
+int instance_each_call(struct instance *i, void (*fn)(void *arg, const struct instance_call *call),
+		       void *arg);
+/* Events that were overwritten before they were read, or found no room. */
+uint64_t instance_lost(struct instance *i);
+/* The time by its clock from which on none has been, of any vCPU. */
+uint64_t instance_complete_since(struct instance *i);
+/* The name of the function, or its address in hexadecimal: how long it is, cut to what fits. */
+size_t trace_function_name(struct trace *t, uint64_t func, char *name, size_t len);
+/* What the task is called: 16 bytes, terminated if there is room. */
+void trace_task_name(struct trace *t, int32_t pid, char comm[16]);
+
 /* Whether memory for a snapshot is allocated. */
 bool instance_has_snapshot(struct instance *i);
 int instance_snapshot_reserve(struct instance *i);   /* allocate it if need be */

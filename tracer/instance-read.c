@@ -20,7 +20,7 @@ struct instance_reader {
 
 /* --- as text --------------------------------------------------------------------------------- */
 
-static bool find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
+bool trace_find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
 {
 	const struct trace *t = arg;
 	const struct guestsym_symbol *found = modules_find(t, addr, &sym->off, &sym->size);
@@ -90,7 +90,7 @@ void instance_output_config(struct instance *i, struct output_config *cfg)
 		.irqentry_end = symbol_address(t, "__irqentry_text_end"),
 		.time_start = i->time_start,
 		.comms = t->comms,
-		.symbol = find_symbol,
+		.symbol = trace_find_symbol,
 		.user_object = find_user_object,
 		.arg = t,
 	};

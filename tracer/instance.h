@@ -143,6 +143,8 @@ uint64_t instance_now(struct instance *i, unsigned int vcpu);
 /* instance_clear() with all writers stopped. */
 void instance_clear_stopped(struct instance *i, int vcpu);
 
+/* struct output_config.symbol; arg is the trace. */
+bool trace_find_symbol(void *arg, uint64_t addr, struct output_symbol *sym);
 /* How it is printed now. */
 void instance_output_config(struct instance *i, struct output_config *cfg);
 /* Whoever waits for events may look again. */

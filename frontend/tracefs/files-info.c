@@ -53,6 +53,7 @@ static const char readme[] =
 	"                                      a tracer of its own; rmdir removes it\n"
 	"\n"
 	"Only here\n"
+	"  hvtrace/graph                       function_graph's calls, merged: hvtrace graph shows it\n"
 	"  hvtrace/machine, engine, losses     what runs the guest, how it is traced, what was lost\n";
 
 static void show_readme(struct open_file *f, struct text *out)

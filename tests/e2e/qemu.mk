@@ -15,6 +15,7 @@ check-tests += tests/e2e/clocks
 check-tests += tests/e2e/unwind
 check-tests += tests/e2e/graph
 check-tests += tests/e2e/profile
+check-tests += tests/e2e/reports
 check-tests += tests/e2e/trampoline
 check-tests += tests/e2e/tracefs-conformance
 check-tests += tests/e2e/tracefs-clients

@@ -9,6 +9,7 @@ FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 
 fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging fuzz-stub)
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
+fuzz-targets += $(O)/tests/fuzz/fuzz-report
 fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))
 
 check-tests += tests/fuzz/run-short
@@ -28,6 +29,11 @@ $(O)/tests/fuzz/fuzz-filter: $(addprefix $(O)/obj/fuzz/tracer/,func-actions.o fu
 	func-filter.o func-mod.o func-request.o func-set.o funcs.o glob.o pid-filter.o pid-list.o \
 	text.o word.o)
 
+fuzz-report-objs := calls calltree duration graph-text order render render-flame render-folded \
+	render-graph render-top saved select subsystem weight
+$(O)/tests/fuzz/fuzz-report: $(fuzz-report-objs:%=$(O)/obj/fuzz/frontend/report/%.o) \
+	$(O)/obj/fuzz/tracer/text.o
+
 # On a made-up guest, whose machine and symbols take the place of the real ones
 fuzz-window := $(O)/tests/fuzz/fuzz-window
 $(fuzz-window): $(O)/obj/fuzz/tests/fuzz/fuzz-window.o $(O)/obj/tracer/payload/payload.o \
@@ -42,6 +48,7 @@ fuzz-control := $(O)/tests/fuzz/fuzz-control
 $(fuzz-control): $(O)/obj/fuzz/tests/fuzz/fuzz-control.o $(O)/obj/tracer/payload/payload.o \
 	$(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)) \
 	frontend/control/peer.o frontend/control/wire.o \
+	frontend/report/calls.o frontend/report/calltree.o frontend/report/saved.o \
 	$(filter frontend/tracefs/%.o,$(frontend-objs)))
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
