@@ -18,7 +18,7 @@ struct function {
 
 struct profile {
 	struct function *v; /* in the order in which they were first called */
-	uint32_t *place;    /* a hash table twice as large: 0: nothing, else index + 1 */
+	uint32_t *place;    /* a hash table twice as large: 0: nothing, else its number from 1 */
 	uint32_t nr, room;
 };
 
@@ -90,40 +90,34 @@ static bool profile_grow(struct profile *p)
 	return true;
 }
 
-static struct function *function_add(struct profile *p, uint64_t addr)
+/* Its number, from 1 on; 0: there is no room. */
+static uint32_t function_add(struct profile *p, uint64_t addr)
 {
 	if (p->nr == p->room && !profile_grow(p))
-		return NULL;
-	p->v[p->nr] = (struct function){.addr = addr};
-	*place_of(p, addr) = p->nr + 1;
-	return &p->v[p->nr++];
-}
-
-static struct function *function_find(const struct profile *p, uint64_t addr)
-{
-	uint32_t at = *place_of(p, addr);
-
-	return at ? &p->v[at - 1] : NULL;
+		return 0;
+	p->v[p->nr++] = (struct function){.addr = addr};
+	*place_of(p, addr) = p->nr;
+	return p->nr;
 }
 
 void profile_call(struct profile *p, uint64_t addr)
 {
-	struct function *f = function_find(p, addr);
+	uint32_t n = *place_of(p, addr);
 
-	if (!f)
-		f = function_add(p, addr);
-	if (f)
-		f->hits++;
+	if (!n)
+		n = function_add(p, addr);
+	if (n)
+		p->v[n - 1].hits++;
 }
 
 void profile_return(struct profile *p, uint64_t addr, uint64_t ns)
 {
-	struct function *f = function_find(p, addr);
+	uint32_t n = *place_of(p, addr);
 
-	if (!f)
+	if (!n)
 		return;
-	f->ns += ns;
-	f->ns_squared += ns * ns;
+	p->v[n - 1].ns += ns;
+	p->v[n - 1].ns_squared += ns * ns;
 }
 
 /* --- its text -------------------------------------------------------------------------------- */

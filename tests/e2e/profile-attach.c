@@ -101,10 +101,15 @@ struct row {
 
 static bool row_parse(const char *line, const char *name, struct row *row)
 {
-	char found[64];
+	size_t len = strlen(name);
+	char *at;
 
-	return sscanf(line, "  %63s %" SCNu64 " %lf us", found, &row->hits, &row->us) == 3 &&
-	       !strcmp(found, name);
+	line += strspn(line, " ");
+	if (strncmp(line, name, len) != 0 || line[len] != ' ')
+		return false;
+	row->hits = strtoull(line + len, &at, 10);
+	row->us = strtod(at, &at);
+	return !strncmp(at, " us ", 4);
 }
 
 static struct row row_on(struct env *e, unsigned int vcpu, const char *name)
@@ -227,7 +232,7 @@ static void profile_or_graph(void **state)
 
 static const char *const sleep_path[] = {"hrtimer_nanosleep", "do_nanosleep", NULL};
 #define SLEEP	 "busybox sleep 0.3"
-#define SLEEP_US 300000
+#define SLEEP_US 300000.0
 
 static void sleeps(struct env *e, double *outer, double *inner)
 {
@@ -274,10 +279,10 @@ static void everything(void **state)
 
 	begin(e, "nop", TRACE_ENGINE_TRAMPOLINE);
 	assert_int_equal(trace_set_profile(e->trace, true), 0);
-	console_run(&e->console, STATS);
+	console_run(&e->console, FEW_STATS);
 	outer = row_of(e, "vfs_statx");
 	inner = row_of(e, "filename_lookup");
-	assert_in_range(outer.hits, STATS_N, STATS_N + 20);
+	assert_in_range(outer.hits, FEW_STATS_N, FEW_STATS_N + 20);
 	assert_true(inner.us > 0 && outer.us > 0);
 	end(e);
 }
@@ -292,20 +297,35 @@ struct frames {
 	} frame[STACK_FRAMES];
 };
 
+static unsigned int number_after(char **at, const char *before)
+{
+	char *end;
+	unsigned long n;
+
+	*at += strspn(*at, " ");
+	assert_int_equal(strncmp(*at, before, strlen(before)), 0);
+	n = strtoul(*at + strlen(before), &end, 10);
+	assert_true(end > *at + strlen(before));
+	*at = end;
+	return (unsigned int)n;
+}
+
+/* How many there are to be. */
 static unsigned int frames_parse(char *at, struct frames *f)
 {
-	unsigned int said, number;
-	char *line = strsep(&at, "\n");
+	unsigned int said = number_after(&at, "Depth    Size   Location    (");
+	char *line;
 
-	assert_int_equal(sscanf(line, " Depth Size Location (%u entries)", &said), 1);
+	strsep(&at, "\n");
 	strsep(&at, "\n");
 	for (f->nr = 0; (line = strsep(&at, "\n")) && *line; f->nr++) {
 		print_message("# %s\n", line);
 		assert_true(f->nr < STACK_FRAMES);
-		assert_int_equal(sscanf(line, "%u) %u %u %127s", &number, &f->frame[f->nr].depth,
-					&f->frame[f->nr].size, f->frame[f->nr].at),
-				 4);
-		assert_int_equal(number, f->nr);
+		assert_int_equal(number_after(&line, ""), f->nr);
+		f->frame[f->nr].depth = number_after(&line, ") ");
+		f->frame[f->nr].size = number_after(&line, "");
+		line += strspn(line, " ");
+		snprintf(f->frame[f->nr].at, sizeof(f->frame[f->nr].at), "%s", line);
 	}
 	return said;
 }
@@ -390,7 +410,7 @@ static void deepest_stack(void **state)
 
 	begin(e, "nop", TRACE_ENGINE_TRAMPOLINE);
 	assert_int_equal(trace_set_stack_tracer(e->trace, 1), 0);
-	console_run(&e->console, STATS);
+	console_run(&e->console, FEW_STATS);
 	assert_true(stack_of(e).nr > 5);
 	deepest = trace_stack_max_size(e->trace);
 	assert_in_range(deepest, STACK_LEAST, STACK_MOST);
@@ -403,10 +423,10 @@ static void deepest_stack(void **state)
 	assert_int_equal(instance_set_tracer(trace_top(e->trace), "function"), 0);
 	assert_true(is_enabled(e, "\nvfs_statx (2)"));
 	trace_set_stack_max_size(e->trace, 0);
-	console_run(&e->console, STATS);
+	console_run(&e->console, FEW_STATS);
 	stack_of(e);
 	assert_in_range(trace_stack_max_size(e->trace), STACK_LEAST, STACK_MOST);
-	assert_true(events(e) > 10000);
+	assert_true(events(e) > 1000);
 	end(e);
 }
 
