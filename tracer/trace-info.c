@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 unsigned int trace_vcpus(const struct trace *t)
 {
@@ -133,4 +134,45 @@ int trace_set_cmdlines_size(struct trace *t, unsigned int n)
 	if (ret)
 		comms_free(bigger);
 	return ret;
+}
+
+static const char *guest_state_name(struct machine *m)
+{
+	static const char *const ends[] = {
+		[MACHINE_EVENT_RESET] = "reset",	[MACHINE_EVENT_POWEROFF] = "powered off",
+		[MACHINE_EVENT_HALT] = "halted",	[MACHINE_EVENT_CRASH] = "crashed",
+		[MACHINE_EVENT_ERROR] = "out of reach",
+	};
+	struct machine_event ev;
+
+	return machine_has_ended(m, &ev) ? ends[ev.type] : "running";
+}
+
+void trace_print_guest(struct trace *t, struct text *out)
+{
+	const char *release = guestsym_release(t->gs);
+
+	text_printf(out, "kernel: %s\n", *release ? release : "unknown");
+	text_printf(out, "state: %s\n", t->m ? guest_state_name(t->m) : "not started");
+	text_printf(out, "kaslr offset: 0x%" PRIx64 "\n", t->guest.slide);
+}
+
+static double timeval_s(const struct timeval *tv)
+{
+	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
+}
+
+void trace_print_overhead(struct trace *t, struct text *out)
+{
+	struct machine_pauses pauses = {0};
+	struct rusage used;
+
+	if (t->m)
+		machine_get_pauses(t->m, &pauses);
+	getrusage(RUSAGE_SELF, &used);
+	text_printf(out, "pauses of the guest: %" PRIu64 "\n", pauses.count);
+	text_printf(out, "paused: %.3f ms\n", (double)pauses.total_ns / 1e6);
+	text_printf(out, "longest pause: %.3f ms\n", (double)pauses.longest_ns / 1e6);
+	text_printf(out, "CPU time of hvtrace: %.3f s\n",
+		    timeval_s(&used.ru_utime) + timeval_s(&used.ru_stime));
 }

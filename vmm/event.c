@@ -107,6 +107,18 @@ void machine_end(struct machine *m, enum machine_event_type type, unsigned int v
 	pthread_mutex_unlock(&m->lock);
 }
 
+bool machine_has_ended(struct machine *m, struct machine_event *ev)
+{
+	bool ended;
+
+	pthread_mutex_lock(&m->lock);
+	ended = m->end.type != MACHINE_EVENT_NONE;
+	if (ended && ev)
+		*ev = m->end;
+	pthread_mutex_unlock(&m->lock);
+	return ended;
+}
+
 void machine_wake(struct machine *m)
 {
 	m->woken = true;

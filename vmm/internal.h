@@ -24,6 +24,10 @@ struct machine {
 	bool stopping;		  /* machine_free() is at work */
 	struct machine_event end; /* MACHINE_EVENT_NONE while the guest runs */
 
+	atomic_uint pause_depth;   /* calls of machine_pause() that have not ended */
+	_Atomic int64_t paused_ns; /* since when; by CLOCK_MONOTONIC */
+	_Atomic uint64_t pauses, pauses_ns, longest_pause_ns; /* that are over */
+
 	int event_fd;	   /* wakes machine_wait() */
 	atomic_bool woken; /* machine_wake() was called */
 	int64_t looked_ms; /* when machine_wait() last called ops->idle */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static const struct machine_ops *const machines[] = {
 	&kvm_machine_ops,
@@ -170,14 +171,51 @@ int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host)
 	return m->ops->window(m, size, pa, host);
 }
 
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
 void machine_pause(struct machine *m)
 {
+	int64_t now = now_ns();
+
 	m->ops->pause(m);
+	if (!atomic_fetch_add(&m->pause_depth, 1))
+		m->paused_ns = now;
+}
+
+static void pause_count(struct machine *m, int64_t since)
+{
+	int64_t now = now_ns();
+	uint64_t ns = now > since ? (uint64_t)(now - since) : 0, longest = m->longest_pause_ns;
+
+	m->pauses++;
+	m->pauses_ns += ns;
+	while (ns > longest && !atomic_compare_exchange_weak(&m->longest_pause_ns, &longest, ns))
+		;
 }
 
 void machine_resume(struct machine *m)
 {
+	int64_t since = m->paused_ns;
+	bool last = atomic_fetch_sub(&m->pause_depth, 1) == 1;
+
 	m->ops->resume(m);
+	if (last)
+		pause_count(m, since);
+}
+
+void machine_get_pauses(struct machine *m, struct machine_pauses *pauses)
+{
+	*pauses = (struct machine_pauses){
+		.count = m->pauses,
+		.total_ns = m->pauses_ns,
+		.longest_ns = m->longest_pause_ns,
+	};
 }
 
 int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs)

@@ -264,6 +264,13 @@ int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host);
 void machine_pause(struct machine *m);
 void machine_resume(struct machine *m);
 
+/* How often the vCPUs have stood because of machine_pause(), and for how long. */
+struct machine_pauses {
+	uint64_t count, total_ns, longest_ns;
+};
+
+void machine_get_pauses(struct machine *m, struct machine_pauses *pauses);
+
 /* Registers of a paused vCPU (or of the one whose trap is being handled). */
 int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
 int machine_set_regs(struct machine *m, unsigned int vcpu, const struct machine_regs *regs);
@@ -307,6 +314,8 @@ struct machine_event {
  * runs any more and each further call returns the same event. One thread waits at a time.
  */
 int machine_wait(struct machine *m, struct machine_event *ev, int timeout_ms);
+/* Has it ended? Then *ev, when not NULL, is how. Any thread, at any time. */
+bool machine_has_ended(struct machine *m, struct machine_event *ev);
 /* Make machine_wait() return MACHINE_EVENT_WAKE. Safe in signal and trap handlers. */
 void machine_wake(struct machine *m);
 

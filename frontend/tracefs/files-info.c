@@ -54,7 +54,8 @@ static const char readme[] =
 	"\n"
 	"Only here\n"
 	"  hvtrace/graph                       function_graph's calls, merged: hvtrace graph shows it\n"
-	"  hvtrace/machine, engine, losses     what runs the guest, how it is traced, what was lost\n";
+	"  hvtrace/machine, guest              what runs the guest; its kernel, and how it is\n"
+	"  hvtrace/engine, losses, overhead    how it is traced, what was lost, what it costs\n";
 
 static void show_readme(struct open_file *f, struct text *out)
 {
@@ -118,6 +119,16 @@ static void show_losses(struct open_file *f, struct text *out)
 		    st.hits, st.lost, st.staged, st.staging_lost, st.corrupt);
 }
 
+static void show_guest(struct open_file *f, struct text *out)
+{
+	trace_print_guest(f->trace, out);
+}
+
+static void show_overhead(struct open_file *f, struct text *out)
+{
+	trace_print_overhead(f->trace, out);
+}
+
 static const struct tracefs_file files[] = {
 	{.path = "README", .mode = 0440, .flags = TRACEFS_TOP, .show = show_readme},
 	{.path = "printk_formats", .mode = 0440, .flags = TRACEFS_TOP, .show = show_formats},
@@ -129,8 +140,10 @@ static const struct tracefs_file files[] = {
 	 .set = set_cmdlines_size},
 	{.path = "saved_tgids", .mode = 0440, .flags = TRACEFS_TOP, .show = show_tgids},
 	{.path = "hvtrace/engine", .mode = 0440, .flags = TRACEFS_TOP, .show = show_engine},
+	{.path = "hvtrace/guest", .mode = 0440, .flags = TRACEFS_TOP, .show = show_guest},
 	{.path = "hvtrace/losses", .mode = 0440, .flags = TRACEFS_TOP, .show = show_losses},
 	{.path = "hvtrace/machine", .mode = 0440, .flags = TRACEFS_TOP, .show = show_machine},
+	{.path = "hvtrace/overhead", .mode = 0440, .flags = TRACEFS_TOP, .show = show_overhead},
 };
 
 const struct tracefs_table tracefs_info_files = TRACEFS_TABLE(files);

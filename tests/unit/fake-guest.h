@@ -161,6 +161,18 @@ void machine_get_info(struct machine *m, struct machine_info *info)
 	*info = (struct machine_info){.tsc_khz = 1000000, .was_running = true};
 }
 
+void machine_get_pauses(struct machine *m, struct machine_pauses *pauses)
+{
+	(void)m;
+	*pauses = (struct machine_pauses){.count = 3, .total_ns = 2500000, .longest_ns = 1250000};
+}
+
+bool machine_has_ended(struct machine *m, struct machine_event *ev)
+{
+	(void)m, (void)ev;
+	return false;
+}
+
 int machine_wait(struct machine *m, struct machine_event *ev, int timeout_ms)
 {
 	(void)m, (void)timeout_ms;

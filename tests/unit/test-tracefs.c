@@ -596,6 +596,9 @@ static void test_ours(void **state)
 
 	expect(w, "hvtrace/machine", "machine: a made-up one\nvcpus: 2\n");
 	assert_non_null(strstr(get(w, "hvtrace/engine", buf, sizeof(buf)), "engine: trap\n"));
+	assert_non_null(strstr(get(w, "hvtrace/guest", buf, sizeof(buf)), "\nstate: "));
+	assert_non_null(
+		strstr(get(w, "hvtrace/overhead", buf, sizeof(buf)), "\nCPU time of hvtrace: "));
 	assert_non_null(strstr(get(w, "hvtrace/losses", buf, sizeof(buf)), "lost: 0\n"));
 }
 
