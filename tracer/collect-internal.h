@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* collect-internal.h - what the files of the collector share. */
+#ifndef HVTRACE_TRACER_COLLECT_INTERNAL_H
+#define HVTRACE_TRACER_COLLECT_INTERNAL_H
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "tracer/collect.h"
+#include "tracer/internal.h"
+#include "tracer/staging.h"
+
+#define KERNEL_HALF UINT64_C(0xffffffff00000000)
+
+/* Calls that a vCPU has made in interrupts within a period. */
+struct interrupt_waits {
+	int64_t since_ms;
+	unsigned int nr;
+	bool over; /* it makes no more: CTL_NO_WAIT */
+};
+
+struct collector {
+	struct trace *t;
+	struct window *w;
+	struct staging staging[MACHINE_MAX_VCPUS]; /* of each: t->vcpu_lock */
+	uint64_t lost[MACHINE_MAX_VCPUS];	   /* as seen last */
+	uint32_t vain[MACHINE_MAX_VCPUS];	   /* likewise */
+	uint64_t due;			      /* a bit for each vCPU: this pass has not had it */
+	uint64_t behind;		      /* likewise: horizon.h */
+	int64_t behind_ms[MACHINE_MAX_VCPUS]; /* since when; 0: it is not */
+	unsigned int unmerged;		      /* passes */
+	struct interrupt_waits interrupts[MACHINE_MAX_VCPUS];
+	pthread_t thread;
+	bool started;
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	bool stop; /* lock */
+};
+
+static inline uint64_t ctl_at(unsigned int vcpu, unsigned int member)
+{
+	return WINDOW_CTL + vcpu * CTL_SIZE + member;
+}
+
+static inline void ctl_put(struct collector *c, unsigned int vcpu, unsigned int member,
+			   uint32_t value)
+{
+	if (window_write(c->w, ctl_at(vcpu, member), &value, sizeof(value)))
+		trace_fail(c->t, -EFAULT);
+}
+
+/*
+ * n records of a vCPU, whose lock is held, go into the buffers of the instances that want them;
+ * `lost`: some are missing before the first.
+ */
+void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r, size_t n,
+		   bool lost);
+
+/*
+ * Whether the vCPU waits for an answer. Says so, too, when it has lost its patience since the last
+ * time: it has gone on without what it had asked for.
+ */
+bool call_waits(struct collector *c, unsigned int vcpu);
+/* Answer it; no lock is held. */
+void call_serve(struct collector *c, unsigned int vcpu);
+/* Interrupts of this vCPU may make calls again, if their time has come. */
+void interrupts_may_wait(struct collector *c, unsigned int vcpu);
+
+#endif
