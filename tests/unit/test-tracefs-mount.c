@@ -622,6 +622,7 @@ static const char *const read_by_many[] = {
 	"hvtrace/guest",
 	"hvtrace/losses",
 	"hvtrace/overhead",
+	"hvtrace/graph",
 	"enabled_functions",
 	"error_log",
 	"trace_pipe",
