@@ -199,23 +199,20 @@ static void charge(struct calls *c, const struct task *t, uint64_t ns)
  * What a detached node has used up is its own once it gets a name. Whoever has the first event of a
  * CPU ran before it.
  */
-static void account(struct calls *c, const struct call_event *ev, uint32_t task)
+static void account(struct calls *c, const struct call_event *ev, const struct task *now)
 {
 	struct cpu *cpu = &c->cpu[ev->cpu];
-	const struct task *before = cpu->task == CALLTREE_NONE ? NULL : &c->task[cpu->task];
+	const struct task *before = cpu->task == CALLTREE_NONE ? now : &c->task[cpu->task];
 
 	if (!ev->ts)
 		return;
-	if (cpu->last && ev->ts > cpu->last) {
-		if (!before)
-			charge(c, &c->task[task], ev->ts - cpu->last);
-		else if (before->cpu == ev->cpu)
-			charge(c, before, ev->ts - cpu->last);
-	}
+	/* Who has been somewhere else since is not who ran here. */
+	if (cpu->last && ev->ts > cpu->last && before->cpu == ev->cpu)
+		charge(c, before, ev->ts - cpu->last);
 	if (!cpu->first)
 		cpu->first = ev->ts;
 	cpu->last = ev->ts;
-	cpu->task = task;
+	cpu->task = (uint32_t)(now - c->task);
 }
 
 /* --- events ------------------------------------------------------------------------------- */
@@ -322,7 +319,7 @@ void calls_event(struct calls *c, const struct call_event *ev)
 		return;
 	t->cpu = ev->cpu;
 	t->last = ev->ts;
-	account(c, ev, number);
+	account(c, ev, t);
 	if (ev->returns)
 		leave(c, t, ev);
 	else

@@ -2,9 +2,11 @@
 /* saved.c - see saved.h */
 #include "frontend/report/saved.h"
 
+#include "frontend/report/calls.h"
+
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,18 +55,40 @@ bool saved_is(const char *text, size_t len)
 	return len >= sizeof(magic) - 1 && !memcmp(text, magic, sizeof(magic) - 1);
 }
 
+/* Takes a number and the blank behind it away. */
+static bool take_number(const char **at, uint64_t *n)
+{
+	char *end;
+
+	errno = 0;
+	*n = strtoull(*at, &end, 10);
+	if (!isdigit((unsigned char)**at) || errno || *end != ' ')
+		return false;
+	*at = end + 1;
+	return true;
+}
+
+/* The number behind a word, 0 when there is none. */
+static uint64_t number_behind(const char *line, const char *word)
+{
+	const char *at = strstr(line, word);
+
+	return at && isdigit((unsigned char)at[strlen(word)])
+		       ? strtoull(at + strlen(word), NULL, 10)
+		       : 0;
+}
+
+/* "# from N until N lost N cpus N ..." */
 static void read_comment(struct calltree *t, const char *line)
 {
-	uint64_t from, until, lost;
-	unsigned int cpus;
+	uint64_t cpus = number_behind(line, " cpus ");
 
-	if (sscanf(line, "# from %" SCNu64 " until %" SCNu64 " lost %" SCNu64 " cpus %u", &from,
-		   &until, &lost, &cpus) != 4)
+	if (strncmp(line, "# from ", 7) != 0)
 		return;
-	t->from = from;
-	t->until = until;
-	t->lost = lost;
-	t->cpus = cpus;
+	t->from = number_behind(line, " from ");
+	t->until = number_behind(line, " until ");
+	t->lost = number_behind(line, " lost ");
+	t->cpus = cpus < CALLS_CPUS ? (unsigned int)cpus : 0;
 	t->has_time = strstr(line, " time");
 	t->has_cpu = strstr(line, " cpu-time");
 	t->full |= strstr(line, " full") != NULL;
@@ -84,30 +108,27 @@ struct path {
 	unsigned int depth;	     /* of the deepest that there is */
 };
 
+static bool read_stats(const char **line, struct call_stats *st)
+{
+	return take_number(line, &st->calls) && take_number(line, &st->begun) &&
+	       take_number(line, &st->total) && take_number(line, &st->self) &&
+	       take_number(line, &st->max) && take_number(line, &st->cpu) && is_sane(st);
+}
+
 static bool read_node(struct calltree *t, const char *line, struct path *p)
 {
 	struct call_stats st = {0};
-	unsigned int depth;
+	uint64_t depth;
 	uint32_t node;
-	int n = 0;
 
-	if (sscanf(line, "%u %n", &depth, &n) != 1 || !n || depth > p->depth ||
-	    depth >= CALLTREE_DEPTH - 1)
+	if (!take_number(&line, &depth) || depth > p->depth || depth >= CALLTREE_DEPTH - 1 ||
+	    (depth && !read_stats(&line, &st)))
 		return false;
-	line += n;
-	n = 0;
-	if (depth &&
-	    (sscanf(line,
-		    "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %n",
-		    &st.calls, &st.begun, &st.total, &st.self, &st.max, &st.cpu, &n) != 6 ||
-	     !n || !is_sane(&st)))
-		return false;
-	line += n;
 	node = calltree_child(t, p->at[depth], calltree_name(t, line, strlen(line)));
 	if (node != CALLTREE_NONE)
 		calltree_add(&t->node[node].st, &st);
 	p->at[depth + 1] = node;
-	p->depth = depth + 1;
+	p->depth = (unsigned int)depth + 1;
 	return *line;
 }
 

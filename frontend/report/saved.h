@@ -3,7 +3,7 @@
  * saved.h - a call tree as text: the file hvtrace/graph of a trace under way.
  *
  *	# hvtrace graph 1
- *	# from 4577981000 until 4689364000 lost 0 cpus 2 cpu-time
+ *	# from 4577981000 until 4689364000 lost 0 cpus 2 time cpu-time
  *	# depth calls begun total self max cpu function
  *	0 cat-111
  *	1 3 0 81234 8123 40210 81234 do_syscall_64

@@ -2,6 +2,7 @@
 /* subsystem.c - see subsystem.h */
 #include "frontend/report/subsystem.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -149,13 +150,21 @@ static const struct {
 	{"write", SUBSYSTEM_FS},
 };
 
+static bool begins(const char *text, const char *with)
+{
+	while (*with && *text == *with) {
+		text++;
+		with++;
+	}
+	return !*with;
+}
+
 enum subsystem subsystem_of(const char *function)
 {
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		const char *word = words[i].word;
 
-		if (*word == '^' ? !strncmp(function, word + 1, strlen(word + 1))
-				 : strstr(function, word) != NULL)
+		if (*word == '^' ? begins(function, word + 1) : strstr(function, word) != NULL)
 			return words[i].subsystem;
 	}
 	return SUBSYSTEM_OTHER;
