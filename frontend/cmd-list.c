@@ -48,11 +48,17 @@ static void print_domain(const struct machine_listing *d)
 	guestsym_close(gs);
 }
 
+/* Domains of several libvirts may have the same name. */
+static bool is_same(const struct registry_guest *own, const struct machine_listing *d)
+{
+	return *d->uuid && !strcmp(own->uuid, d->uuid);
+}
+
 /* A guest of ours may be a domain: it is listed once. */
 static bool is_own(const struct guests *g, const struct machine_listing *d)
 {
 	for (int i = 0; i < g->owns; i++)
-		if (!strcmp(g->own[i].name, d->name))
+		if (is_same(&g->own[i], d))
 			return true;
 	return false;
 }
@@ -62,7 +68,7 @@ static void print_own(const struct guests *g, const struct registry_guest *own)
 	char id[16] = "-";
 
 	for (int i = 0; i < g->domains; i++)
-		if (!strcmp(g->domain[i].name, own->name))
+		if (is_same(own, &g->domain[i]))
 			snprintf(id, sizeof(id), "%u", g->domain[i].id);
 	print_guest(id, own->name, "traced", own->vcpus, own->accel, own->release);
 }

@@ -102,8 +102,8 @@ static uint64_t start_time(pid_t pid)
 static int write_entry(int dir, const char *name, const struct registry_guest *g)
 {
 	char text[ENTRY_MAX], new[32];
-	int len = snprintf(text, sizeof(text), "%" PRIu64 "\n%u\n%s\n%s\n%s\n",
-			   start_time(getpid()), g->vcpus, g->name, g->accel, g->release);
+	int len = snprintf(text, sizeof(text), "%" PRIu64 "\n%u\n%s\n%s\n%s\n%s\n",
+			   start_time(getpid()), g->vcpus, g->name, g->uuid, g->accel, g->release);
 	int fd, rc = 0;
 
 	/* Under another name first: nobody sees half of it. */
@@ -158,6 +158,7 @@ static bool parse_entry(char *text, struct registry_guest *g)
 
 	if (!take_line(&text, start, sizeof(start)) || !take_line(&text, vcpus, sizeof(vcpus)) ||
 	    !take_line(&text, g->name, sizeof(g->name)) ||
+	    !take_line(&text, g->uuid, sizeof(g->uuid)) ||
 	    !take_line(&text, g->accel, sizeof(g->accel)) ||
 	    !take_line(&text, g->release, sizeof(g->release)))
 		return false;

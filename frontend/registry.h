@@ -9,9 +9,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "vmm/machine.h"
+
 struct registry_guest {
 	pid_t pid; /* of its hvtrace */
 	char name[128];
+	char uuid[MACHINE_UUID_SIZE]; /* of a domain of libvirt, else "" */
 	char accel[8];
 	char release[128]; /* of its kernel */
 	unsigned int vcpus;

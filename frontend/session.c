@@ -168,6 +168,7 @@ static void session_register(struct session *s, const struct machine_info *info,
 	int rc = session_listen(s);
 
 	snprintf(g.name, sizeof(g.name), "%s", guest);
+	snprintf(g.uuid, sizeof(g.uuid), "%s", info->uuid ? info->uuid : "");
 	snprintf(g.accel, sizeof(g.accel), "%s", info->accel ? info->accel : info->backend);
 	snprintf(g.release, sizeof(g.release), "%s", guestsym_release(s->gs));
 	if (!rc)

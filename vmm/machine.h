@@ -157,9 +157,11 @@ struct machine_attach_config {
 struct machine *machine_attach(const struct machine_attach_config *cfg, char *err, size_t errlen);
 
 /* A libvirt domain that runs or is paused. */
+#define MACHINE_UUID_SIZE 37 /* of its text, with the end */
+
 struct machine_listing {
 	unsigned int id, vcpus;
-	char name[128];
+	char name[128], uuid[MACHINE_UUID_SIZE];
 	const char *state; /* "running", "paused" … */
 	char accel[8];	   /* "tcg", "kvm" */
 	char kernel[1024]; /* path of the image that it is started with, "" when it says none */
@@ -197,7 +199,7 @@ struct machine_info {
 	const char *cmdline;	     /* the complete command line */
 	uint64_t kernel_pa;	     /* lowest physical address the kernel image is loaded at */
 	/* Of a guest of QEMU, where emulated, kernel_pa and, if attached, cmdline are not known: */
-	const char *name;	 /* of the domain, or NULL */
+	const char *name, *uuid; /* of the domain, or NULL */
 	const char *accel;	 /* "tcg" or "kvm" */
 	const char *kernel_path; /* of the image that the domain is started with, or NULL */
 	bool was_running;

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Attaching to guests of QEMU.
 
+# The longest first: when the others are done they should not be waited for.
+check-tests += tests/e2e/trampoline
 check-tests += tests/e2e/qemu-stub
 check-tests += tests/e2e/qemu-libvirt
 check-tests += tests/e2e/trace-stub
@@ -16,7 +18,6 @@ check-tests += tests/e2e/unwind
 check-tests += tests/e2e/graph
 check-tests += tests/e2e/profile
 check-tests += tests/e2e/reports
-check-tests += tests/e2e/trampoline
 check-tests += tests/e2e/tracefs-conformance
 check-tests += tests/e2e/tracefs-clients
 check-tests += tests/e2e/tracefs-crowd

@@ -270,6 +270,7 @@ static void qemu_get_info(struct machine *base, struct machine_info *info)
 		.tsc_khz = qemu_clock_khz(m),
 		.cmdline = m->cmdline,
 		.name = m->domain ? qemu_domain_name(m->domain) : NULL,
+		.uuid = m->domain ? qemu_domain_uuid(m->domain) : NULL,
 		.accel = m->kvm ? "kvm" : "tcg",
 		.kernel_path = m->domain ? qemu_domain_kernel(m->domain) : NULL,
 		.was_running = m->was_running,

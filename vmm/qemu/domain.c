@@ -37,6 +37,7 @@ struct qemu_domain {
 	bool kvm, was_running;
 	bool stub;    /* started by us, or taken over */
 	bool created; /* by us: it goes when we let go of it */
+	char uuid[VIR_UUID_STRING_BUFLEN];
 	/* The watch. */
 	pthread_t thread;
 	bool watched;
@@ -98,6 +99,8 @@ static int check_xml(struct qemu_domain *d, const char *which, char *err, size_t
 	const char *at, *end;
 	size_t len;
 
+	if (libvirt()->virDomainGetUUIDString(d->dom, d->uuid))
+		d->uuid[0] = '\0';
 	d->xml = libvirt()->virDomainGetXMLDesc(d->dom, 0);
 	at = d->xml ? xml_element(d->xml, "domain", &len) : NULL;
 	if (!at || !xml_attribute(at, len, "type", text, sizeof(text)) ||
@@ -213,6 +216,11 @@ struct qemu_domain *qemu_domain_create(const char *uri, bool kvm, qemu_xml_fn *m
 const char *qemu_domain_name(const struct qemu_domain *d)
 {
 	return libvirt()->virDomainGetName(d->dom);
+}
+
+const char *qemu_domain_uuid(const struct qemu_domain *d)
+{
+	return d->uuid;
 }
 
 const char *qemu_domain_kernel(const struct qemu_domain *d)

@@ -36,6 +36,7 @@ int qemu_domain_serial_open(struct qemu_domain *d, char *path, size_t room, char
 void qemu_domain_close(struct qemu_domain *d);
 
 const char *qemu_domain_name(const struct qemu_domain *d);
+const char *qemu_domain_uuid(const struct qemu_domain *d);   /* as text */
 const char *qemu_domain_kernel(const struct qemu_domain *d); /* or NULL */
 bool qemu_domain_is_kvm(const struct qemu_domain *d);
 bool qemu_domain_was_running(const struct qemu_domain *d);

@@ -26,6 +26,7 @@
 	F(virDomainGetID)                                                                          \
 	F(virDomainGetInfo)                                                                        \
 	F(virDomainGetName)                                                                        \
+	F(virDomainGetUUIDString)                                                                  \
 	F(virDomainGetState)                                                                       \
 	F(virDomainGetXMLDesc)                                                                     \
 	F(virDomainLookupByID)                                                                     \

@@ -33,6 +33,8 @@ static void look_at(virDomainPtr dom, struct machine_listing *l)
 
 	*l = (struct machine_listing){.id = libvirt()->virDomainGetID(dom), .state = "unknown"};
 	snprintf(l->name, sizeof(l->name), "%s", libvirt()->virDomainGetName(dom));
+	if (libvirt()->virDomainGetUUIDString(dom, l->uuid))
+		l->uuid[0] = '\0';
 	if (!libvirt()->virDomainGetInfo(dom, &info)) {
 		l->state = state_name(info.state);
 		l->vcpus = info.nrVirtCpu;
