@@ -3,7 +3,7 @@
 #ifndef HVTRACE_FRONTEND_REPORT_OUTPUT_H
 #define HVTRACE_FRONTEND_REPORT_OUTPUT_H
 
-#include "tracer/text.h"
+#include "tracer/tracer.h"
 
 /*
  * Write the text to a file, NULL: to standard output, and free it. The exit status; what goes

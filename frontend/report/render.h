@@ -4,7 +4,7 @@
 #define HVTRACE_FRONTEND_REPORT_RENDER_H
 
 #include "frontend/report/order.h"
-#include "tracer/text.h"
+#include "tracer/tracer.h"
 
 /* --- render-graph.c: a table with the tree at its right -------------------------------------- */
 

@@ -14,7 +14,7 @@
 #define HVTRACE_FRONTEND_REPORT_SAVED_H
 
 #include "frontend/report/calltree.h"
-#include "tracer/text.h"
+#include "tracer/tracer.h"
 
 void saved_print(const struct calltree *t, struct text *out);
 bool saved_is(const char *text, size_t len);

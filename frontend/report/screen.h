@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tracer/text.h"
+#include "tracer/tracer.h"
 
 struct screen;
 

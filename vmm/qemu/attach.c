@@ -184,17 +184,26 @@ static int find_stub(struct qemu_machine *m, const struct machine_attach_config 
 	return qemu_domain_stub_start(m->domain, cfg->recover, address, ADDRESS_ROOM, err, errlen);
 }
 
+static int start_keeper(void *arg, int fd)
+{
+	struct qemu_machine *m = arg;
+
+	keeper_stop(&m->keeper); /* of an address that could not be connected to */
+	return keeper_start(&m->keeper, fd, true);
+}
+
 /*
- * The stub stops the guest as soon as we are connected: the keeper comes first, and takes the guest
- * for a running one until it is known that it is not.
+ * The stub stops the guest as soon as we are connected: the keeper is there before, and takes the
+ * guest for a running one until it is known that it is not.
  */
 static int connect_stub(struct qemu_machine *m, const char *address, char *err, size_t errlen)
 {
-	int fd = gdb_dial(address, err, errlen);
-	int rc = fd < 0 ? fd : keeper_start(&m->keeper, fd, true);
+	int fd = gdb_dial(address, start_keeper, m, err, errlen), rc = 0;
 
-	if (fd < 0)
-		return rc;
+	if (fd < 0) {
+		keeper_stop(&m->keeper);
+		return fd;
+	}
 	m->gdb = gdb_open(fd, err, errlen);
 	if (!m->gdb) {
 		keeper_release(&m->keeper);
@@ -202,7 +211,7 @@ static int connect_stub(struct qemu_machine *m, const char *address, char *err, 
 	}
 	qemu_clock_begin(m);
 	m->was_running = found_running(m);
-	if (!rc && !m->was_running) {
+	if (!m->was_running) {
 		keeper_stop(&m->keeper);
 		rc = keeper_start(&m->keeper, fd, false);
 	}

@@ -16,16 +16,23 @@
 
 #define CONNECT_MS 5000
 
+struct dialer {
+	gdb_socket_fn *ready;
+	void *arg;
+};
+
 /* Connect a new non-blocking socket: the socket, or a negative errno. */
-static int connect_to(int family, const struct sockaddr *addr, socklen_t len)
+static int connect_to(const struct dialer *d, int family, const struct sockaddr *addr,
+		      socklen_t len)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int error = 0;
-	socklen_t size = sizeof(error);
+	socklen_t size = sizeof(int);
+	int error;
 
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, addr, len)) {
+	error = d->ready ? -d->ready(d->arg, fd) : 0;
+	if (!error && connect(fd, addr, len)) {
 		struct pollfd wait = {.fd = fd, .events = POLLOUT};
 
 		error = errno;
@@ -41,17 +48,17 @@ static int connect_to(int family, const struct sockaddr *addr, socklen_t len)
 	return -error;
 }
 
-static int connect_unix(const char *path)
+static int connect_unix(const struct dialer *d, const char *path)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 
 	if (!*path || strlen(path) >= sizeof(addr.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(addr.sun_path, path);
-	return connect_to(AF_UNIX, (struct sockaddr *)&addr, sizeof(addr));
+	return connect_to(d, AF_UNIX, (struct sockaddr *)&addr, sizeof(addr));
 }
 
-static int connect_tcp(const char *host, const char *port)
+static int connect_tcp(const struct dialer *d, const char *host, const char *port)
 {
 	struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
 	struct addrinfo *found;
@@ -60,7 +67,7 @@ static int connect_tcp(const char *host, const char *port)
 	if (getaddrinfo(host, port, &hints, &found))
 		return fd;
 	for (struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
-		fd = connect_to(at->ai_family, at->ai_addr, at->ai_addrlen);
+		fd = connect_to(d, at->ai_family, at->ai_addr, at->ai_addrlen);
 	freeaddrinfo(found);
 	/* Small packets that each wait for an answer. */
 	if (fd >= 0)
@@ -69,7 +76,7 @@ static int connect_tcp(const char *host, const char *port)
 }
 
 /* HOST:PORT, with [ and ] around a HOST that has colons of its own. */
-static int connect_host_port(const char *address)
+static int connect_host_port(const struct dialer *d, const char *address)
 {
 	const char *colon = strrchr(address, ':');
 	size_t len = colon ? (size_t)(colon - address) : 0;
@@ -83,13 +90,14 @@ static int connect_host_port(const char *address)
 		return -EINVAL;
 	memcpy(host, address, len);
 	host[len] = '\0';
-	return connect_tcp(host, colon + 1);
+	return connect_tcp(d, host, colon + 1);
 }
 
-int gdb_dial(const char *address, char *err, size_t errlen)
+int gdb_dial(const char *address, gdb_socket_fn *ready, void *arg, char *err, size_t errlen)
 {
+	const struct dialer d = {.ready = ready, .arg = arg};
 	bool is_unix = !strncmp(address, "unix:", 5);
-	int fd = is_unix ? connect_unix(address + 5) : connect_host_port(address);
+	int fd = is_unix ? connect_unix(&d, address + 5) : connect_host_port(&d, address);
 
 	if (fd >= 0)
 		return fd;
@@ -104,7 +112,7 @@ int gdb_dial(const char *address, char *err, size_t errlen)
 
 struct gdb *gdb_connect(const char *address, char *err, size_t errlen)
 {
-	int fd = gdb_dial(address, err, errlen);
+	int fd = gdb_dial(address, NULL, NULL, err, errlen);
 
 	return fd < 0 ? NULL : gdb_open(fd, err, errlen);
 }

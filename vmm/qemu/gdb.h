@@ -25,8 +25,13 @@ struct gdb;
  * when someone connects. NULL: err says why in one line.
  */
 struct gdb *gdb_connect(const char *address, char *err, size_t errlen);
-/* Only connect: a socket for gdb_open(), or a negative errno and err says why in one line. */
-int gdb_dial(const char *address, char *err, size_t errlen);
+/* Gets a socket before it is connected: 0 or a negative errno. */
+typedef int gdb_socket_fn(void *arg, int fd);
+/*
+ * Only connect: a socket for gdb_open(), or a negative errno and err says why in one line. `ready`
+ * (or NULL) is called for each address that is tried.
+ */
+int gdb_dial(const char *address, gdb_socket_fn *ready, void *arg, char *err, size_t errlen);
 /* The same over a socket that is connected already; it is closed by gdb_close(). */
 struct gdb *gdb_open(int fd, char *err, size_t errlen);
 /* Close the connection; the guest stays as it is. NULL is allowed. */

@@ -72,7 +72,7 @@ static int connect_domain(struct qemu_machine *m, const struct machine_config *c
 	if (!m->console)
 		return -EIO;
 	rc = qemu_domain_stub_start(m->domain, false, path, sizeof(path), err, errlen);
-	fd = rc ? rc : gdb_dial(path, err, errlen);
+	fd = rc ? rc : gdb_dial(path, NULL, NULL, err, errlen);
 	if (fd < 0)
 		return fd;
 	m->gdb = gdb_open(fd, err, errlen);
