@@ -209,6 +209,73 @@ int guestsym_modules_read(const struct guestsym *gs, const struct guestsym_memor
 			  uint64_t slide, struct guestsym_module **mods, size_t *n);
 void guestsym_modules_free(struct guestsym_module *mods, size_t n);
 
+/* --- trace events ------------------------------------------------------------------------ */
+
+/* What a field holds, as event filters and histograms look at it. */
+enum guestsym_event_field_kind {
+	GUESTSYM_EVENT_NUMBER,	    /* or anything else that is compared as bytes of its size */
+	GUESTSYM_EVENT_STRING,	    /* char[size], in the record */
+	GUESTSYM_EVENT_DYN_STRING,  /* __data_loc: offset in the record | bytes << 16 */
+	GUESTSYM_EVENT_RDYN_STRING, /* __rel_loc: the same, counted from behind the field */
+	GUESTSYM_EVENT_PTR_STRING,  /* address of a string in the guest */
+	GUESTSYM_EVENT_FUNCTION,    /* address of a function */
+	GUESTSYM_EVENT_CPUMASK,	    /* __data_loc of a cpumask_t */
+};
+
+struct guestsym_event_field {
+	const char *type, *name; /* "char[16]", "prev_comm": an array's size is the type's */
+	uint32_t offset, size;	 /* bytes, from the record's start */
+	bool is_signed;
+	uint8_t kind; /* enum guestsym_event_field_kind */
+};
+
+/* Who writes an event's records. */
+enum guestsym_event_source {
+	GUESTSYM_EVENT_PROBE,	/* its own probe function, called with a trace_event_file */
+	GUESTSYM_EVENT_SYSCALL, /* the tracer of system calls, called with a trace_array */
+	GUESTSYM_EVENT_FTRACE,	/* the tracers (system "ftrace"): there is nothing to enable */
+	GUESTSYM_EVENT_OTHER,	/* the guest's own kprobes, uprobes, synthetic events */
+};
+
+struct guestsym_event {
+	const char *system, *name;
+	const char *module; /* NULL: the kernel's own */
+	uint16_t id;	    /* common_type of its records */
+	uint8_t source;	    /* enum guestsym_event_source */
+	bool syscall_exit;
+	int syscall_nr;	     /* -1: it is of no system call, or of one that this kernel lacks */
+	uint32_t flags;	     /* TRACE_EVENT_FL_ of include/linux/trace_events.h */
+	uint64_t call;	     /* run-time address of struct trace_event_call */
+	uint64_t tracepoint; /* likewise of struct tracepoint, 0: none */
+	uint64_t probe;	     /* and of the function that is registered there, 0: none */
+	/* Without the common ones, in the order of the format file. */
+	const struct guestsym_event_field *fields;
+	size_t nr_fields;
+	const char *print_fmt; /* enums replaced by their values, as the running kernel has it */
+};
+
+struct guestsym_event_list {
+	const struct guestsym_event_field *common; /* those that each record starts with */
+	size_t nr_common;
+	const struct guestsym_event *v; /* in the order of available_events */
+	size_t n;
+	struct guestsym_event_memory *memory; /* guestsym's own */
+};
+
+/*
+ * The events of the running kernel, its modules' included, from its memory; gs is from its memory
+ * (slide 0) or from its image. The guest may run. 0, -ENODATA (no BTF), -ENOENT (no events), or
+ * other errors when guest memory makes no sense. What of an event cannot be read leaves it out.
+ */
+int guestsym_events_read(const struct guestsym *gs, const struct guestsym_memory *mem,
+			 uint64_t slide, struct guestsym_event_list *list);
+/*
+ * The same from the image alone: ids are those that this kernel gives at boot, addresses are link
+ * addresses, strings are as the booted kernel will have them.
+ */
+int guestsym_events_image(const struct guestsym *gs, struct guestsym_event_list *list);
+void guestsym_events_free(struct guestsym_event_list *list);
+
 /* --- types ------------------------------------------------------------------------------- */
 
 struct guestsym_field {
