@@ -6,6 +6,8 @@ GUEST_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -ffreestanding -fno-pic -fno-pie
 	-mno-red-zone -mgeneral-regs-only -fno-stack-protector -fcf-protection=none \
 	-fno-asynchronous-unwind-tables -fno-strict-aliasing -Itests/guest
 GUEST_PROFILE := -pg -mfentry -mrecord-mcount
+# Functions return by jumping to __x86_return_thunk(), as those of kernels do.
+GUEST_RETURNS := -mfunction-return=thunk-extern
 
 guest-objs :=
 guest-objs += apic.o
@@ -16,6 +18,7 @@ guest-objs += kernel.o
 guest-objs += main.o
 guest-objs += params.o
 guest-objs += start.o
+guest-objs += tree.o
 guest-objs += work.o
 
 # Types for the image, of this one file: the linker only puts them one behind the other.
@@ -27,7 +30,7 @@ testguest := $(O)/tests/guest/testguest.elf
 $(guest-dir)/%.o: tests/guest/%.c tests/guest/guest.h
 	$(call say,GUESTCC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(GUEST_CC) $(GUEST_CFLAGS) $(GUEST_PROFILE) -c -o $@ $<
+	$(Q)$(GUEST_CC) $(GUEST_CFLAGS) $(GUEST_PROFILE) $(GUEST_RETURNS) -c -o $@ $<
 
 $(guest-dir)/%.o: tests/guest/%.S tests/guest/guest.h
 	$(call say,GUESTAS,$@)

@@ -25,6 +25,8 @@
 
 #define NR_WORK 8
 
+#define CYC2NS_SIZE 40 /* of struct cyc2ns */
+
 #define HARDIRQ_OFFSET 0x10000 /* in preempt_count */
 
 #ifndef __ASSEMBLER__
@@ -33,6 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define NOINLINE   __attribute__((noinline))
 #define NOT_TRACED __attribute__((no_instrument_function))
 
 #define PER_CPU_SLOT(cpu) ((uint64_t)(cpu)*NR_WORK * 8)
@@ -76,7 +79,7 @@ static inline void *phys_ptr(uint64_t pa)
 }
 
 /* start.S, work.S */
-extern uint8_t cpu_stacks[];
+extern uint8_t cpu_stacks[], irq_stacks[];
 extern const uint8_t vector_stubs[], ap_trampoline[], ap_trampoline_end[];
 extern uint64_t work_count[MAX_CPUS][NR_WORK];
 uint64_t work_0(uint64_t slot, uint64_t x);
@@ -88,6 +91,7 @@ uint64_t work_5(uint64_t slot, uint64_t x);
 uint64_t work_6(uint64_t slot, uint64_t x);
 uint64_t work_7(uint64_t slot, uint64_t x);
 void bench_loop(void);
+void call_on_irq_stack(void (*function)(struct frame *), struct frame *arg);
 void halt(void) __attribute__((noreturn));
 
 /* console.c */
@@ -102,9 +106,21 @@ bool param_is(const char *name, const char *val);
 uint64_t param_number(const char *name, uint64_t otherwise);
 
 /* start.S: what each CPU has one of; %gs with these addresses gets at its own */
+struct cyc2ns_data {
+	uint32_t cyc2ns_mul, cyc2ns_shift;
+	uint64_t cyc2ns_offset;
+};
+
+struct cyc2ns {
+	struct cyc2ns_data data[2];
+	uint32_t seq;
+};
+
 struct percpu {
 	uint32_t cpu_number, preempt_count;
 	struct task_struct *current_task;
+	void *hardirq_stack_ptr;
+	struct cyc2ns cyc2ns;
 };
 
 extern const struct percpu percpu_linked;
@@ -117,6 +133,8 @@ struct mutex {
 extern struct mutex text_mutex;
 void kernel_init(void);
 void ftrace_init(void);
+void returns_init(void);
+void free_initmem(void);
 bool function_is_traced(const void *function); /* somebody has changed its site */
 bool sites_are_nops(void);
 void mutex_lock(struct mutex *lock);
@@ -140,6 +158,11 @@ void apic_eoi(void);
 /* jobs.c */
 bool job_run(unsigned int cpu);
 void job_end(void);
+
+/* tree.c */
+bool job_tree(unsigned int cpu);
+bool job_deep(unsigned int cpu);
+bool job_spin(unsigned int cpu);
 
 /* main.c */
 void guest_main(uint64_t boot_params);

@@ -46,16 +46,12 @@ static unsigned int frame_cpu(const struct frame *frame)
 	return (unsigned int)(((uint64_t)frame - (uint64_t)cpu_stacks) / STACK_SIZE);
 }
 
-void guest_interrupt(struct frame *frame)
+/* As Linux does it: the way in on the stack that was interrupted, the rest on one of its own. */
+NOINLINE static void handle_interrupt(struct frame *frame)
 {
 	unsigned int cpu = frame_cpu(frame);
 
-	interrupt_count[cpu]++;
 	switch (frame->vector) {
-	case VECTOR_INT3:
-		int3_count++;
-		int3_rip = frame->rip;
-		return;
 	case VECTOR_TIMER:
 		timer_count[cpu]++;
 		break;
@@ -73,4 +69,15 @@ void guest_interrupt(struct frame *frame)
 		halt();
 	}
 	apic_eoi();
+}
+
+__attribute__((section(".irqentry.text"))) void guest_interrupt(struct frame *frame)
+{
+	interrupt_count[frame_cpu(frame)]++;
+	if (frame->vector != VECTOR_INT3) {
+		call_on_irq_stack(handle_interrupt, frame);
+		return;
+	}
+	int3_count++;
+	int3_rip = frame->rip;
 }

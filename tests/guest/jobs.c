@@ -238,7 +238,8 @@ static const struct {
 	{"window", job_window}, {"ipi", job_ipi},
 	{"timer", job_timer},	{"echo", job_echo},
 	{"out", job_out},	{"bench", job_bench},
-	{"text", job_text},
+	{"text", job_text},	{"tree", job_tree},
+	{"deep", job_deep},	{"spin", job_spin},
 };
 
 bool job_run(unsigned int cpu)

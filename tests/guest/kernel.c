@@ -10,6 +10,8 @@
 #define PREEMPT_START 0x80000000u /* no reschedule is wanted */
 #define SITE_SIZE     5
 #define CALL	      0xe8
+#define JMP	      0xe9
+#define CYC2NS_SHIFT  10
 
 struct list_head {
 	struct list_head *next, *prev;
@@ -37,6 +39,7 @@ struct task_struct {
 
 struct task_struct init_task; /* the list's head, nobody's task */
 uint64_t __per_cpu_offset[MAX_CPUS];
+int32_t __use_tsc = 1; /* a static key */
 struct mutex text_mutex;
 
 static struct task_struct cpu_task[MAX_CPUS];
@@ -77,6 +80,15 @@ NOT_TRACED static void task_init(unsigned int cpu)
 	list_add_tail(&task->tasks, &init_task.tasks);
 }
 
+/* One of the TSC's ticks is a nanosecond: what a trace says can be compared with rdtsc(). */
+NOT_TRACED static void clock_init(struct cyc2ns *c)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		c->data[i].cyc2ns_mul = 1 << CYC2NS_SHIFT;
+		c->data[i].cyc2ns_shift = CYC2NS_SHIFT;
+	}
+}
+
 NOT_TRACED void kernel_init(void)
 {
 	list_init(&init_task.tasks);
@@ -85,6 +97,8 @@ NOT_TRACED void kernel_init(void)
 		percpu[cpu].cpu_number = cpu;
 		percpu[cpu].preempt_count = PREEMPT_START;
 		percpu[cpu].current_task = &cpu_task[cpu];
+		percpu[cpu].hardirq_stack_ptr = irq_stacks + (cpu + 1) * STACK_SIZE - 8;
+		clock_init(&percpu[cpu].cyc2ns);
 		__per_cpu_offset[cpu] = (uint64_t)&percpu[cpu] - (uint64_t)&percpu_linked;
 	}
 }
@@ -92,17 +106,21 @@ NOT_TRACED void kernel_init(void)
 /* --- text ------------------------------------------------------------------------------------ */
 
 extern const uint64_t __start_mcount_loc[], __stop_mcount_loc[];
-extern const uint8_t __fentry__[];
+extern const uint8_t __fentry__[], __x86_return_thunk[];
+extern uint8_t _stext[], _etext[];
 
-NOT_TRACED static bool site_is_call(const volatile uint8_t *site)
+/* Is it this instruction, with this target? */
+NOT_TRACED static bool site_is(const volatile uint8_t *site, uint8_t insn, const uint8_t *target)
 {
-	uint64_t target = (uint64_t)site + SITE_SIZE;
+	uint64_t to = (uint64_t)site + SITE_SIZE;
 	uint32_t rel = 0;
 
+	if (site[0] != insn)
+		return false;
 	for (unsigned int i = 0; i < sizeof(rel); i++)
 		rel |= (uint32_t)site[1 + i] << 8 * i;
-	target += (uint64_t)(int64_t)(int32_t)rel;
-	return site[0] == CALL && target == (uint64_t)__fentry__;
+	to += (uint64_t)(int64_t)(int32_t)rel;
+	return to == (uint64_t)target;
 }
 
 NOT_TRACED static bool site_is_nop(const volatile uint8_t *site)
@@ -114,18 +132,37 @@ NOT_TRACED static bool site_is_nop(const volatile uint8_t *site)
 }
 
 /* As Linux does: each site must hold what the build has put there, and becomes a NOP. */
-NOT_TRACED __attribute__((noinline)) void ftrace_init(void)
+NOT_TRACED NOINLINE void ftrace_init(void)
 {
 	for (const uint64_t *site = __start_mcount_loc; site < __stop_mcount_loc; site++) {
 		volatile uint8_t *text = (uint8_t *)*site;
 
-		if (!site_is_call(text)) {
+		if (!site_is(text, CALL, __fentry__)) {
 			print("ftrace failed\n");
 			halt();
 		}
 		for (unsigned int i = 0; i < SITE_SIZE; i++)
 			text[i] = nop[i];
 	}
+}
+
+/* As Linux does where the processor needs no thunk: each jump to it becomes a return. */
+NOT_TRACED NOINLINE void returns_init(void)
+{
+	static const uint8_t plain[SITE_SIZE] = {0xc3, 0xcc, 0xcc, 0xcc, 0xcc};
+
+	for (volatile uint8_t *text = _stext; text + SITE_SIZE <= _etext; text++) {
+		if (!site_is(text, JMP, __x86_return_thunk))
+			continue;
+		for (unsigned int i = 0; i < SITE_SIZE; i++)
+			text[i] = plain[i];
+	}
+}
+
+/* The end of the boot: from here on the text stays as it is. */
+NOINLINE void free_initmem(void)
+{
+	__asm__ volatile("");
 }
 
 NOT_TRACED bool function_is_traced(const void *function)
@@ -143,7 +180,7 @@ NOT_TRACED bool sites_are_nops(void)
 
 /* --- locks ----------------------------------------------------------------------------------- */
 
-__attribute__((noinline)) void mutex_lock(struct mutex *lock)
+NOINLINE void mutex_lock(struct mutex *lock)
 {
 	while (__atomic_exchange_n(&lock->owner, 1, __ATOMIC_SEQ_CST))
 		__builtin_ia32_pause();

@@ -5,6 +5,7 @@
  *   job=NAME     what each vCPU runs (jobs.c)         count=N   how often
  *   end=NAME     how it ends: halt, triple, i8042, cf9, poweroff
  *   nops=1       turn the calls of __fentry__ into NOPs first, by ftrace_init() as Linux does
+ *   returns=plain  turn the jumps to __x86_return_thunk() into returns, as Linux may
  *   timer=N      local APIC timer, every N ns, while jobs run
  */
 #include "guest.h"
@@ -44,6 +45,8 @@ void guest_main(uint64_t boot_params)
 	params_init(boot_params);
 	if (param_number("nops", 0))
 		ftrace_init();
+	if (param_is("returns", "plain"))
+		returns_init();
 	idt_init();
 	idt_load();
 	apic_init();
@@ -57,6 +60,7 @@ void guest_main(uint64_t boot_params)
 		while (cpus_up != cpu)
 			__builtin_ia32_pause();
 	}
+	free_initmem();
 	cpu_run(0);
 	while (cpus_done != cpus)
 		__builtin_ia32_pause();

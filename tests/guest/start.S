@@ -171,6 +171,28 @@ vector_common:				/* the layout of struct frame */
 	addq	$16, %rsp
 	iretq
 
+	/* call_on_irq_stack(function, arg) */
+	.globl	call_on_irq_stack
+	.type	call_on_irq_stack, @function
+call_on_irq_stack:
+	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	movq	%gs:hardirq_stack_ptr, %rdx
+	movq	%rsp, (%rdx)
+	movq	%rdx, %rsp
+	call	*%rax
+	popq	%rsp
+	ret
+	.size	call_on_irq_stack, . - call_on_irq_stack
+
+	/* What functions jump to as their return. */
+	.globl	__x86_return_thunk
+	.type	__x86_return_thunk, @function
+__x86_return_thunk:
+	ret
+	int3
+	.size	__x86_return_thunk, . - __x86_return_thunk
+
 	/* What every instrumented function calls first; registers are not its to touch. */
 	.globl	__fentry__
 	.type	__fentry__, @function
@@ -195,6 +217,7 @@ gdt_pointer:
 	/* struct percpu: each CPU's is elsewhere, by what __per_cpu_offset[] says (Linux 6.15) */
 	.balign	8
 	.globl	percpu_linked, cpu_number, __preempt_count, current_task
+	.globl	hardirq_stack_ptr, cyc2ns
 percpu_linked:
 cpu_number:
 	.long	0
@@ -202,6 +225,10 @@ __preempt_count:
 	.long	0
 current_task:
 	.quad	0
+hardirq_stack_ptr:
+	.quad	0
+cyc2ns:
+	.skip	CYC2NS_SIZE
 
 /* Identity and direct map share the tables: the first 8 GiB in pages of 2 MiB. */
 #define ENTRY_TABLE 0x3
@@ -254,7 +281,9 @@ low_pmd:
 	.endr
 
 	.bss
-	.balign	16
-	.globl	cpu_stacks
+	.balign	STACK_SIZE		/* THREAD_ALIGN */
+	.globl	cpu_stacks, irq_stacks
 cpu_stacks:
+	.skip	STACK_SIZE * MAX_CPUS
+irq_stacks:
 	.skip	STACK_SIZE * MAX_CPUS
