@@ -4,6 +4,7 @@
 check-tests += tests/e2e/guestsym-memory
 check-tests += tests/e2e/guestsym-vs-kernel
 check-tests += tests/e2e/run-testguest
+check-tests += tests/e2e/graph-testguest
 check-tests += tests/e2e/early-boot
 
 # Runs inside guests, so without libraries and without sanitizers.
