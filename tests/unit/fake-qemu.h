@@ -25,7 +25,7 @@ struct fake_qemu {
 	enum fake_end end;  /* what it does then */
 	bool deaf;	    /* does not stop when interrupted */
 	atomic_uint answered;
-	atomic_bool running;
+	atomic_bool running, ended;
 	char heard[65536]; /* packets and interrupts, each in [ ]; for when the thread has ended */
 	size_t len;
 	pthread_t thread;
@@ -152,10 +152,11 @@ static void *fake_thread(void *arg)
 			continue;
 		if (q->stub.got[0] != 3)
 			stub_send(&q->stub, "+", 1);
+		q->answered++; /* before whoever gets the answer may look */
 		fake_answer(q, q->stub.got);
-		q->answered++;
 	}
 	close(q->stub.fd);
+	q->ended = true;
 	return NULL;
 }
 
@@ -188,8 +189,11 @@ static void fake_start(struct fake_qemu *q)
 
 static void fake_wait_running(const struct fake_qemu *q)
 {
-	while (!q->running)
+	while (!q->running) {
+		if (q->ended)
+			fail_msg("it ended before it ran: %s", q->heard);
 		sched_yield();
+	}
 }
 
 /* When everyone has let go of it. */
