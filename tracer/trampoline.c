@@ -26,7 +26,8 @@
 #define FULL_TIMEOUT_MS 1000
 #define QUIET_MS	5000
 #define CHECK_MS	10000
-#define RING_MIN	(UINT64_C(64) << 10) /* staging of a vCPU, bytes */
+#define RING_MIN	(UINT64_C(64) << 10) /* of a vCPU, bytes */
+#define EVENT_RINGS	(UINT64_C(1) << 20)  /* of event data, of all vCPUs */
 
 /* Each block that the guest is asked for makes it stand for a moment: these do with less. */
 #define FEW_FUNCTIONS 1000
@@ -48,8 +49,24 @@ static uint64_t percpu(const struct guest_kernel *g, uint64_t var)
 	return var == GUEST_NONE ? PAYLOAD_NONE : guest_percpu_disp(g, var);
 }
 
+static uint64_t field_or_none(const struct trace *t, const char *path)
+{
+	struct guestsym_field f;
+
+	return guestsym_field(t->gs, path, &f) ? PAYLOAD_NONE : f.offset;
+}
+
+/* Behind the staging rings. */
+static uint64_t event_rings(const struct trace *t)
+{
+	const struct payload_header *h = &t->tramp->window.header;
+
+	return WINDOW_RINGS + (uint64_t)h->ring_size * h->nr_vcpus;
+}
+
 static void config_fill(struct trace *t, struct payload_config *cfg)
 {
+	const struct payload_header *h = &t->tramp->window.header;
 	const struct guest_layout *at = &t->guest.at;
 	uint64_t text_mutex = guestsym_addr(t->gs, "text_mutex");
 	struct task_layout tasks;
@@ -58,8 +75,8 @@ static void config_fill(struct trace *t, struct payload_config *cfg)
 
 	machine_get_info(t->m, &info);
 	*cfg = (struct payload_config){
-		.window = t->tramp->window.header.va,
-		.ring_size = t->tramp->window.header.ring_size,
+		.window = h->va,
+		.ring_size = h->ring_size,
 		.cpu_number = percpu(&t->guest, at->cpu_number),
 		.current_task = percpu(&t->guest, at->current_task),
 		.preempt_count = percpu(&t->guest, at->preempt_count),
@@ -75,6 +92,11 @@ static void config_fill(struct trace *t, struct payload_config *cfg)
 		.text_mutex = text_mutex ? text_mutex + t->guest.slide : PAYLOAD_NONE,
 		.call_timeout = info.tsc_khz * CALL_TIMEOUT_MS,
 		.full_timeout = info.tsc_khz * FULL_TIMEOUT_MS,
+		.event_rings = h->va + event_rings(t),
+		.event_ring_size = h->event_ring_size,
+		.fbuffer_event = field_or_none(t, "trace_event_buffer.event"),
+		.fbuffer_file = field_or_none(t, "trace_event_buffer.trace_file"),
+		.fbuffer_entry = field_or_none(t, "trace_event_buffer.entry"),
 	};
 }
 
@@ -144,31 +166,44 @@ static size_t functions_to_record(const struct trace *t)
 	return n;
 }
 
-static uint32_t staging_size(const struct trace *t)
+/* What both rings of a vCPU may take. */
+static uint64_t rings_size(const struct trace *t)
 {
 	bool few = functions_to_record(t) <= FEW_FUNCTIONS;
 	uint64_t bytes = few ? TRACE_WINDOW_FEW(t->vcpus) : TRACE_WINDOW_DEFAULT(t->vcpus);
-	uint64_t each, size = RING_MIN;
 
 	if (t->cfg.window_bytes)
 		bytes = t->cfg.window_bytes;
-	each = (bytes / WINDOW_PIECE * WINDOW_PIECE - WINDOW_RINGS) / t->vcpus;
-	while (2 * size <= each)
+	return (bytes / WINDOW_PIECE * WINDOW_PIECE - WINDOW_RINGS) / t->vcpus;
+}
+
+/* Of records: as large as it can be. Of event data: what fits beside it, but not all the rest. */
+static void rings_divide(const struct trace *t, uint32_t *records, uint32_t *events)
+{
+	uint64_t each = rings_size(t), size = RING_MIN, data = RING_MIN;
+
+	while (2 * data * t->vcpus <= EVENT_RINGS && 2 * data <= each / 4)
+		data *= 2;
+	while (2 * size + data <= each)
 		size *= 2;
-	return (uint32_t)size;
+	*records = (uint32_t)size;
+	*events = (uint32_t)data;
 }
 
 static int window_get(struct trace *t, char *err, size_t errlen)
 {
 	struct window *w = &t->tramp->window;
-	uint32_t ring = staging_size(t);
-	uint64_t size = WINDOW_RINGS + (uint64_t)ring * t->vcpus;
+	uint32_t records, events;
+	uint64_t size;
 	int ret;
 
+	rings_divide(t, &records, &events);
+	size = WINDOW_RINGS + (uint64_t)(records + events) * t->vcpus;
 	size = (size + WINDOW_PIECE - 1) / WINDOW_PIECE * WINDOW_PIECE;
 	ret = window_open(w, &t->guest, t->borrow, size, err, errlen);
 	if (!ret) {
-		w->header.ring_size = ring;
+		w->header.ring_size = records;
+		w->header.event_ring_size = events;
 		w->header.nr_vcpus = t->vcpus;
 	}
 	return ret;

@@ -26,8 +26,9 @@ enum {
 	GUEST_RING = 8192, /* bytes */
 	GUEST_LENGTH = GUEST_RING / PAYLOAD_RECORD_SIZE,
 	GUEST_VCPU = 1,
-	GUEST_PREEMPT = 3, /* its preempt_count outside the payload */
-	GUEST_WINDOW = WINDOW_RINGS + 2 * GUEST_RING,
+	GUEST_PREEMPT = 3,   /* its preempt_count outside the payload */
+	GUEST_EVENTS = 8192, /* bytes */
+	GUEST_WINDOW = WINDOW_RINGS + 2 * (GUEST_RING + GUEST_EVENTS),
 	GUEST_STACK = 16384, /* bytes of its task's */
 };
 
@@ -42,6 +43,11 @@ struct guest_task {
 	char comm[16];
 	uint16_t migration_disabled, other;
 	uint64_t stack;
+};
+
+/* struct trace_event_buffer */
+struct guest_fbuffer {
+	void *buffer, *event, *file, *entry;
 };
 
 /* Registers that the payload must keep, in the order in which payload_guest_enter() has them. */
@@ -148,6 +154,11 @@ static inline void payload_guest_config(struct payload_guest *g)
 		.text_mutex = PAYLOAD_NONE,
 		.call_timeout = 1000000,
 		.full_timeout = 1000000,
+		.event_rings = (uintptr_t)g->window + WINDOW_RINGS + 2 * GUEST_RING,
+		.event_ring_size = GUEST_EVENTS,
+		.fbuffer_event = offsetof(struct guest_fbuffer, event),
+		.fbuffer_file = offsetof(struct guest_fbuffer, file),
+		.fbuffer_entry = offsetof(struct guest_fbuffer, entry),
 	};
 }
 
@@ -209,7 +220,8 @@ static inline void *payload_guest_function(struct payload_guest *g, unsigned int
 	return site;
 }
 
-/* Call function 0 with these registers: all but %rax (and those that they leave out) must be kept. */
+/* Call function 0 with these registers: all but %rax (and those that they leave out) must be kept.
+ */
 static inline void payload_guest_call_with(struct payload_guest *g, uint32_t entry,
 					   struct guest_regs *regs)
 {

@@ -60,6 +60,12 @@ static const struct operand operands[NR_PATCHES] = {
 	[PATCH_TASK_STACK] = OPERAND(task_stack, FIT_OPTIONAL, 4),
 	[PATCH_STACK_MASK] = OPERAND(stack_size, FIT_POWER, 4),
 	[PATCH_RETURN] = OPERAND(return_thunk, FIT_ADDRESS, SITE_SIZE),
+	[PATCH_EVENT_SHIFT] = OPERAND(event_ring_size, FIT_RING, 1),
+	[PATCH_EVENT_MASK] = OPERAND(event_ring_size, FIT_RING, 4),
+	[PATCH_EVENT_RINGS] = OPERAND(event_rings, FIT_ADDRESS, 4),
+	[PATCH_FBUFFER_EVENT] = OPERAND(fbuffer_event, FIT_OPTIONAL, 4),
+	[PATCH_FBUFFER_FILE] = OPERAND(fbuffer_file, FIT_OPTIONAL, 4),
+	[PATCH_FBUFFER_ENTRY] = OPERAND(fbuffer_entry, FIT_OPTIONAL, 4),
 };
 
 static uint64_t member(const struct payload_config *cfg, const struct operand *op)
@@ -111,10 +117,12 @@ static uint64_t operand_value(unsigned int kind, uint64_t value)
 	case PATCH_NEED_RESCHED:
 		return (STATE_NEED_RESCHED_SHIFT - value) & 31;
 	case PATCH_RING_SHIFT:
+	case PATCH_EVENT_SHIFT:
 		return (uint64_t)__builtin_ctzll(value) - CTL_SHIFT;
 	case PATCH_RING_MASK:
 		return value - PAYLOAD_RECORD_SIZE;
 	case PATCH_STACK_MASK:
+	case PATCH_EVENT_MASK:
 		return value - 1;
 	case PATCH_RING_FULL:
 		return (value >> PAYLOAD_RECORD_SHIFT) - RING_RESERVE;
@@ -184,6 +192,10 @@ static void describe(struct payload_text *text)
 	text->depth_record = (uint32_t)(payload_depth_record - payload_code);
 	text->exit = (uint32_t)(payload_exit - payload_code);
 	text->exit_all = (uint32_t)(payload_exit_all - payload_code);
+	text->reserve = (uint32_t)(payload_reserve - payload_code);
+	text->reserve_rest = (uint32_t)(payload_reserve_rest - payload_code);
+	text->commit = (uint32_t)(payload_commit - payload_code);
+	text->commit_rest = (uint32_t)(payload_commit_rest - payload_code);
 	text->size = (uint32_t)(payload_code_end - payload_code);
 	text->nr_edges = 0;
 	for (const struct payload_edge *e = payload_edges; e != payload_edges_end; e++) {

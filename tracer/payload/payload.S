@@ -174,6 +174,16 @@ payload_function:
 	jc	.Lleave
 	jmp	.Lrecord
 
+/* The same for an event, which may be of any task. */
+.Lcheck_event:
+	push	%rcx
+	mov	WINDOW_CTL + CTL_FLAGS(%rax), %ecx
+	at	PATCH_WINDOW
+	push	%rsi
+	mov	%r11, %rsi
+	shr	$32, %rsi
+	jmp	.Lwanted
+
 /*
  * Tracing is off, or only some tasks are traced, or records may not be lost, or this is another
  * task than the one before. Gives carry when there is to be no record; all else is kept.
@@ -664,6 +674,10 @@ payload_depth_record:
 	depth_look .Lfunction
 	jmp	.Lcall
 	edge	payload_depth
+
+/* --- trace events ---------------------------------------------------------------------------- */
+
+#include "tracer/payload/event.S"
 
 	.globl	payload_code_end
 payload_code_end:

@@ -10,22 +10,27 @@
  *   WINDOW_CTL        a control block for each vCPU
  *   WINDOW_PIDS       bitmap of the pids that are traced, when only some are
  *   WINDOW_TEXT       the payload's code: read and execute; all else is read and write
- *   WINDOW_RINGS      the staging rings, one for each vCPU, of the same size (a power of two)
+ *   WINDOW_EVENT_*    what the guest's own event probes are called with
+ *   WINDOW_RINGS      the staging rings, one for each vCPU, of the same size (a power of two);
+ *                     behind them the rings of event data, likewise
  *
  * The guest is not trusted: the host checks whatever it reads from here.
  */
 #ifndef HVTRACE_TRACER_PAYLOAD_PAYLOAD_H
 #define HVTRACE_TRACER_PAYLOAD_PAYLOAD_H
 
-#define WINDOW_HEADER	 0x0
-#define WINDOW_DEPTH	 0xfc0	/* u32, written by the host: payload_depth calls it beyond */
-#define WINDOW_TABLE	 0x1000 /* page table of the first piece: window.c */
-#define WINDOW_CTL	 0x2000
-#define WINDOW_TEXT	 0x4000
-#define WINDOW_TEXT_SIZE 0x4000
-#define WINDOW_PIDS	 0x80000
-#define WINDOW_PIDS_SIZE 0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */
-#define WINDOW_RINGS	 0x100000
+#define WINDOW_HEADER	   0x0
+#define WINDOW_DEPTH	   0xfc0  /* u32, written by the host: payload_depth calls it beyond */
+#define WINDOW_TABLE	   0x1000 /* page table of the first piece: window.c */
+#define WINDOW_CTL	   0x2000
+#define WINDOW_TEXT	   0x4000
+#define WINDOW_TEXT_SIZE   0x4000
+#define WINDOW_EVENT_FILES 0x10000 /* a struct trace_event_file for each event: EVENT_FILE_ */
+#define WINDOW_EVENT_ARRAY 0x50000 /* the struct trace_array that system calls look into */
+#define WINDOW_EVENT_TABLE 0x60000 /* struct payload_event for each file, and two of the array */
+#define WINDOW_PIDS	   0x80000
+#define WINDOW_PIDS_SIZE   0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */
+#define WINDOW_RINGS	   0x100000
 
 /* --- control block of a vCPU: WINDOW_CTL + vcpu * CTL_SIZE ---------------------------------- */
 
@@ -39,16 +44,18 @@
 #define CTL_FULL_TAIL 24 /* u64: the CTL_TAIL that a wait has timed out at; 0: none */
 #define CTL_TAIL      64 /* u64, written by the host: records before this one have been taken */
 /* A request to the host, which the vCPU waits for: see PAYLOAD_CALL_ */
-#define CTL_CALL      128 /* u32: PAYLOAD_CALL_ */
-#define CTL_CALL_IP   132 /* u32: low half of the site's address */
-#define CTL_CALL_TSC  136 /* u64 */
-#define CTL_CALL_SP   144 /* u64: stack pointer at the site */
-#define CTL_CALL_DI   152 /* u64: the function's first argument */
-#define CTL_CALL_FL   160 /* u64: rflags at the site, but for the arithmetic flags */
-#define CTL_CALL_PC   168 /* u32: preempt_count at the site, and 1 */
-#define CTL_NO_WAIT   172 /* u32, written by the host: payload_stack only records in interrupts */
-#define CTL_CALL_BP   176 /* u64: %rbp at the site */
-#define CTL_CALL_VAIN 184 /* u32: how many calls have been taken back */
+#define CTL_CALL       128 /* u32: PAYLOAD_CALL_ */
+#define CTL_CALL_IP    132 /* u32: low half of the site's address */
+#define CTL_CALL_TSC   136 /* u64 */
+#define CTL_CALL_SP    144 /* u64: stack pointer at the site */
+#define CTL_CALL_DI    152 /* u64: the function's first argument */
+#define CTL_CALL_FL    160 /* u64: rflags at the site, but for the arithmetic flags */
+#define CTL_CALL_PC    168 /* u32: preempt_count at the site, and 1 */
+#define CTL_NO_WAIT    172 /* u32, written by the host: payload_stack only records in interrupts */
+#define CTL_CALL_BP    176 /* u64: %rbp at the site */
+#define CTL_CALL_VAIN  184 /* u32: how many calls have been taken back */
+#define CTL_EVENT_HEAD 192 /* u64: bytes of event data that have been reserved */
+#define CTL_EVENTS     200 /* u32, written by the host: record events */
 
 #define CTL_FL_ON	(1 << 0) /* record */
 #define CTL_FL_PIDS	(1 << 1) /* only tasks whose bit is set in WINDOW_PIDS */
@@ -96,7 +103,7 @@
  * in between makes records with later numbers and earlier times.
  */
 
-/* Offsets in a record; the first four are those of PAYLOAD_FUNCTION and PAYLOAD_EXIT. */
+/* Offsets in a record; those up to RECORD_TASK are of PAYLOAD_FUNCTION and PAYLOAD_EXIT. */
 #define RECORD_TSC    0	 /* u64 */
 #define RECORD_IP     8	 /* u32: low half of the site; the high half of kernel text is all ones */
 #define RECORD_PARENT 12 /* u32: low half of the return address; of an exit: nothing */
@@ -109,6 +116,11 @@
 #define RECORD_COMM_PID	 0 /* u32 */
 #define RECORD_COMM_TGID 4 /* u32 */
 #define RECORD_COMM_NAME 8 /* char[16] */
+
+/* PAYLOAD_EVENT: the other members are as those of a function. */
+#define RECORD_EVENT_AT	  8  /* u32: low half of its data's place, counted as CTL_EVENT_HEAD is */
+#define RECORD_EVENT_FILE 12 /* u32: offset of its file from WINDOW_EVENT_FILES */
+#define RECORD_EVENT_LEN  16 /* u32: bytes, without EVENT_HEADER before them */
 
 #define RECORD_PID_MASK	     0x3fffff
 #define RECORD_MIGRATE_SHIFT 22
@@ -128,6 +140,23 @@
 #define PAYLOAD_FUNCTION 1
 #define PAYLOAD_COMM	 2
 #define PAYLOAD_EXIT	 3 /* the return of a function: RECORD_IP is that of the return */
+#define PAYLOAD_EVENT	 4 /* one of the guest's trace events: event.S */
+
+/* --- trace events --------------------------------------------------------------------------- */
+
+#define EVENT_FILE_SHIFT 7
+#define EVENT_FILE_SIZE	 (1 << EVENT_FILE_SHIFT) /* room for a struct trace_event_file */
+#define EVENT_FILES	 2048
+#define EVENT_FILES_SIZE (EVENT_FILES << EVENT_FILE_SHIFT)
+#define EVENT_ARRAY_SIZE 0x10000
+#define EVENT_HEADER	 8 /* bytes before an event's data */
+#define EVENT_TYPE_LEN	 1 /* in the low half of them: an event whose data follows at once */
+/* Of an event: more than the kernel itself takes (BUF_MAX_DATA_SIZE, kernel/trace/ring_buffer.c) */
+#define EVENT_MAX 4096
+
+/* Instructions of up to 19 bytes, of which a jump has taken the place, and one back. */
+#define DETOUR_INSNS 24
+#define DETOUR_REST  32
 
 /* --- how to leave the code ------------------------------------------------------------------ */
 
@@ -137,6 +166,7 @@
  */
 #define EDGE_RETURN 0 /* go on at that address */
 #define EDGE_REDO   1 /* it is the end of the site that got here: go on at the site */
+#define EDGE_DETOUR 2 /* go on where the jump is that got here: struct payload_detour */
 
 #ifndef __ASSEMBLER__
 
@@ -147,6 +177,10 @@ struct payload_record {
 		struct {
 			uint64_t tsc;
 			uint32_t ip, parent, sp, task;
+		};
+		struct {
+			uint64_t event_tsc;
+			uint32_t event_at, event_file, event_len, event_task;
 		};
 		struct {
 			uint32_t comm_pid, comm_tgid;
@@ -160,7 +194,24 @@ _Static_assert(sizeof(struct payload_record) == PAYLOAD_RECORD_SIZE, "a record i
 
 #define WINDOW_MAX_PIECES 64
 #define WINDOW_PIECE	  0x200000 /* what one entry of a page directory maps */
-#define PAYLOAD_MAGIC	  "hvtrace window 2"
+#define PAYLOAD_MAGIC	  "hvtrace window 3"
+
+/* A function of the guest's that begins with a jump to the code: event.S. */
+struct payload_detour {
+	uint64_t va;		     /* of the jump; 0: there is none */
+	uint32_t entry, rest;	     /* offsets in the code: of where it goes, of the copies */
+	uint32_t size, pad;	     /* bytes of whole instructions there */
+	uint8_t insns[DETOUR_INSNS]; /* as they were */
+};
+
+#define PAYLOAD_DETOURS 2
+
+/* At WINDOW_EVENT_TABLE: what has been registered with a tracepoint; all zero: nothing. */
+struct payload_event {
+	uint64_t tracepoint, probe, data;
+};
+
+#define EVENT_TABLE_ROWS (EVENT_FILES + 2)
 
 /* At WINDOW_HEADER. Addresses are the guest's. */
 struct payload_header {
@@ -177,11 +228,16 @@ struct payload_header {
 	struct payload_way_out {
 		uint32_t from, to, how; /* EDGE_ */
 	} edge[16];
-	uint32_t exit, exit_all; /* where return sites call */
-	uint64_t return_thunk;	 /* what they hold else is a jump to it; 0: a plain return */
+	uint32_t exit, exit_all;  /* where return sites call */
+	uint64_t return_thunk;	  /* what they hold else is a jump to it; 0: a plain return */
+	uint32_t event_ring_size; /* bytes, of each vCPU */
+	uint32_t pad;
+	struct payload_detour detour[PAYLOAD_DETOURS];
 };
 
 _Static_assert(WINDOW_HEADER + sizeof(struct payload_header) <= WINDOW_DEPTH, "there is room");
+_Static_assert(WINDOW_EVENT_TABLE + EVENT_TABLE_ROWS * sizeof(struct payload_event) <= WINDOW_PIDS,
+	       "there is room");
 
 #endif
 #endif

@@ -27,6 +27,10 @@ struct payload_config {
 	uint64_t return_thunk;	  /* guest address that functions jump to as a return */
 	uint64_t call_timeout;	  /* TSC ticks that a call to the host may take */
 	uint64_t full_timeout;	  /* TSC ticks that a record waits for room (CTL_FL_LOSSLESS) */
+	uint64_t event_rings;	  /* guest address of the first ring of event data */
+	uint32_t event_ring_size;
+	/* Offsets in struct trace_event_buffer */
+	uint64_t fbuffer_event, fbuffer_file, fbuffer_entry;
 };
 
 /* Where sites call: offsets from WINDOW_TEXT. */
@@ -43,6 +47,11 @@ struct payload_text {
 	 * functions of compilers, the other changes nothing at all.
 	 */
 	uint32_t exit, exit_all;
+	/*
+	 * trace_event_buffer_reserve() and _commit() jump there; what of them has made place for
+	 * the jump goes to _rest (DETOUR_REST bytes).
+	 */
+	uint32_t reserve, reserve_rest, commit, commit_rest;
 	uint32_t size; /* bytes of code */
 	/*
 	 * In code at [from, to) nothing has been done yet but the call that got here, or all is

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test-payload-event.c - the payload in the place of trace_event_buffer_reserve() and _commit():
+ * rooms of every size up to the ring's end, the records of them, files that are not ours.
+ */
+#include "tests/unit/payload-guest.h"
+
+#include <x86intrin.h>
+
+typedef void *(*reserve_fn)(struct guest_fbuffer *fbuffer, const void *file, unsigned long len);
+typedef void *(*commit_fn)(struct guest_fbuffer *fbuffer);
+
+static reserve_fn reserve_of(struct payload_guest *g)
+{
+	return (reserve_fn)(uintptr_t)(g->window + WINDOW_TEXT + g->text.reserve);
+}
+
+static commit_fn commit_of(struct payload_guest *g)
+{
+	return (commit_fn)(uintptr_t)(g->window + WINDOW_TEXT + g->text.commit);
+}
+
+static uint8_t *file_of(struct payload_guest *g, unsigned int nr)
+{
+	return g->window + WINDOW_EVENT_FILES + nr * EVENT_FILE_SIZE;
+}
+
+static uint8_t *events_of(struct payload_guest *g)
+{
+	return g->window + WINDOW_RINGS + 2 * GUEST_RING + GUEST_VCPU * GUEST_EVENTS;
+}
+
+static int setup(void **state)
+{
+	int ret = payload_guest_setup(state);
+	struct payload_guest *g = *state;
+
+	*ctl32(g, CTL_EVENTS) = 1;
+	return ret;
+}
+
+static void test_event(void **state)
+{
+	struct payload_guest *g = *state;
+	struct payload_record *r = &g->ring[0];
+	struct guest_fbuffer fbuffer = {0};
+	uint64_t before = __rdtsc();
+	uint8_t *entry;
+
+	g->task.migration_disabled = 1;
+	g->task.flags = 1 << 3;
+	entry = reserve_of(g)(&fbuffer, file_of(g, 5), 61);
+	assert_ptr_equal(entry, events_of(g) + EVENT_HEADER);
+	assert_ptr_equal(fbuffer.entry, entry);
+	assert_ptr_equal(fbuffer.event, entry - 4);
+	assert_ptr_equal(fbuffer.file, file_of(g, 5));
+	assert_int_equal(*(uint32_t *)fbuffer.event & 31, EVENT_TYPE_LEN);
+	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH + 1);
+	assert_int_equal(*ctl64(g, CTL_EVENT_HEAD), 72);
+	assert_int_equal(r->seq, 0); /* not complete */
+	memset(entry, 0xff, 61);
+	commit_of(g)(&fbuffer);
+	assert_int_equal(r->seq, GUEST_LENGTH);
+	assert_true(r->tsc > before && r->tsc < __rdtsc());
+	assert_int_equal(r->event_at, 0);
+	assert_int_equal(r->event_file, 5 * EVENT_FILE_SIZE);
+	assert_int_equal(r->event_len, 61);
+	assert_int_equal(r->task, 1234 | 1 << RECORD_MIGRATE_SHIFT);
+	assert_int_equal(r->state,
+			 GUEST_PREEMPT | STATE_NEED_RESCHED | PAYLOAD_EVENT << STATE_TYPE_SHIFT);
+	assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT);
+}
+
+/* Each room is whole, and none overlaps those that are as near as the ring is long. */
+static void test_rooms(void **state)
+{
+	struct payload_guest *g = *state;
+	uint64_t end = 0;
+
+	for (unsigned int i = 0; i < 3000; i++) {
+		unsigned int len = i * 37 % (EVENT_MAX + 1);
+		struct guest_fbuffer fbuffer = {0};
+		const struct payload_record *r;
+		uint64_t at;
+		uint8_t *entry = reserve_of(g)(&fbuffer, file_of(g, i % EVENT_FILES), len);
+
+		assert_non_null(entry);
+		assert_in_range(entry - events_of(g), EVENT_HEADER, GUEST_EVENTS - len);
+		memset(entry, 0xff, len);
+		commit_of(g)(&fbuffer);
+		r = payload_guest_record(g, GUEST_LENGTH + i);
+		at = r->event_at;
+		assert_int_equal(entry - events_of(g), at % GUEST_EVENTS + EVENT_HEADER);
+		assert_true(at >= end && at - end < 2 * EVENT_MAX);
+		end = at + EVENT_HEADER + len;
+		assert_in_range(*ctl64(g, CTL_EVENT_HEAD), end, end + 7);
+		assert_int_equal(r->event_len, len);
+	}
+}
+
+static void test_refused(void **state)
+{
+	struct payload_guest *g = *state;
+	struct guest_fbuffer fbuffer = {0};
+
+	assert_null(reserve_of(g)(&fbuffer, file_of(g, 0), EVENT_MAX + 1));
+	assert_null(reserve_of(g)(&fbuffer, file_of(g, 0), ~0UL));
+	*ctl32(g, CTL_EVENTS) = 0;
+	assert_null(reserve_of(g)(&fbuffer, file_of(g, 0), 8));
+	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH);
+	assert_int_equal(*ctl64(g, CTL_EVENT_HEAD), 0);
+}
+
+/* A task that the host has not heard of is told of first. */
+static void test_comm(void **state)
+{
+	struct payload_guest *g = *state;
+	struct guest_fbuffer fbuffer = {0};
+
+	g->task.pid = 99;
+	assert_non_null(reserve_of(g)(&fbuffer, file_of(g, 0), 8));
+	commit_of(g)(&fbuffer);
+	assert_int_equal(g->ring[0].comm_pid, 99);
+	assert_int_equal(payload_guest_record(g, GUEST_LENGTH + 1)->event_len, 8);
+	/* Whether functions are recorded does not matter. */
+	*ctl32(g, CTL_FLAGS) = CTL_FL_PIDS;
+	assert_non_null(reserve_of(g)(&fbuffer, file_of(g, 0), 8));
+	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH + 3);
+}
+
+/* mov $value, %eax; ret */
+static void rest_returns(struct payload_guest *g, uint32_t rest, uint8_t value)
+{
+	const uint8_t code[] = {0xb8, value, 0, 0, 0, 0xc3};
+
+	memcpy(g->window + WINDOW_TEXT + rest, code, sizeof(code));
+}
+
+static void test_others(void **state)
+{
+	struct payload_guest *g = *state;
+	const void *files[] = {NULL, g, file_of(g, 0) - 1, file_of(g, EVENT_FILES)};
+	struct guest_fbuffer fbuffer = {0};
+
+	rest_returns(g, g->text.reserve_rest, 0x11);
+	rest_returns(g, g->text.commit_rest, 0x22);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		fbuffer.file = (void *)(uintptr_t)files[i];
+		assert_int_equal((uintptr_t)reserve_of(g)(&fbuffer, files[i], 8), 0x11);
+		assert_int_equal((uintptr_t)commit_of(g)(&fbuffer), 0x22);
+	}
+	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, payload_guest_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_event), TEST(test_rooms),  TEST(test_refused),
+		TEST(test_comm),  TEST(test_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

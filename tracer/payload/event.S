@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event.S - the part of the payload that the guest's own event probes come to; payload.S includes
+ * it.
+ *
+ * An event's probe asks trace_event_buffer_reserve(fbuffer, file, len) for room, fills it and calls
+ * trace_event_buffer_commit(fbuffer) (kernel/trace/trace_events.c and trace.c). Both begin with a
+ * jump to here, with the arguments where the kernel has put them. A file that lies in the window is
+ * ours; for all others the function goes on: its first instructions have been copied behind the
+ * test, and are followed by a jump back.
+ *
+ * Who calls with a file of ours is the probe of a tracepoint, which cannot be preempted: so the
+ * vCPU is the same from reserve to commit. Nothing but %rax is changed before the test, and the
+ * copies run as the kernel's own code would, by whomever: quiesce.c knows where to.
+ *
+ * The room is in the vCPU's ring of event data, with eight bytes before it: the low half of the
+ * record's number, and what is the header of an event of the guest's ring buffer for those who look
+ * (ring_buffer_event_data()). The record is complete but for its number, which commit writes.
+ */
+
+	/* Go to `otherwise` unless the file at %rax lies in the window; %rax is changed. */
+	.macro	file_look otherwise
+	sub	$WINDOW_EVENT_FILES, %rax
+	at	PATCH_WINDOW
+	cmp	$EVENT_FILES_SIZE, %rax
+	jae	\otherwise
+	.endm
+
+	/* Room for what has been overwritten by the jump: event-detour.c fills it. */
+	.macro	detour_rest name
+	.globl	\name
+\name:
+	.skip	DETOUR_REST, 0xcc
+	.endm
+
+	.globl	payload_reserve
+payload_reserve:
+	mov	%rsi, %rax
+	file_look payload_reserve_rest
+	edge	payload_reserve, EDGE_DETOUR
+	mov	%eax, %r9d
+	mov	%gs:0, %r10d
+	at	PATCH_PREEMPT_COUNT
+	mov	%gs:0, %rcx
+	at	PATCH_CURRENT_TASK
+1:	{disp32} mov 0(%rcx), %eax
+	at	PATCH_TASK_FLAGS
+	rol	$0, %eax
+	at	PATCH_NEED_RESCHED, 1
+	and	$STATE_NEED_RESCHED, %eax
+	add	%eax, %r10d
+	only_with PATCH_TASK_FLAGS, 1b
+	{disp32} mov 0(%rcx), %r11d
+	at	PATCH_PID
+	{disp32} movzwl 0(%rcx), %r8d
+	at	PATCH_MIGRATION_DISABLED
+	mov	%gs:0, %eax
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %eax
+	cmpl	$0, WINDOW_CTL + CTL_EVENTS(%rax)
+	at	PATCH_WINDOW, 4, 1
+	je	.Lno_room
+	shl	$32, %r11
+	call	.Lcheck_event
+	jc	.Lno_room
+1:	shl	$32 + RECORD_MIGRATE_SHIFT, %r8
+	add	%r8, %r11
+	only_with PATCH_MIGRATION_DISABLED, 1b
+	/* %rax offset of control block, %rdx bytes, %r9 offset of file, %r10d state, %r11 task << 32 */
+	cmp	$EVENT_MAX, %rdx
+	ja	.Lno_room
+	add	%rdx, %r11
+	lea	EVENT_HEADER + 7(%rdx), %ecx
+	and	$-8, %ecx
+.Lroom_again:
+	mov	%ecx, %r8d
+	xadd	%r8, WINDOW_CTL + CTL_EVENT_HEAD(%rax)
+	at	PATCH_WINDOW
+	mov	%r8d, %edx
+	and	$IMM32, %edx
+	at	PATCH_EVENT_MASK
+	lea	-1(%rdx, %rcx), %edx
+	cmp	$IMM32, %edx
+	at	PATCH_EVENT_MASK
+	ja	.Lroom_again /* it does not end before the ring does */
+	sub	%ecx, %edx
+	inc	%edx
+	pushf
+	pop	%rcx
+	and	$RFLAGS_IF, %ecx
+	shl	$STATE_IRQS_OFF_SHIFT - RFLAGS_IF_SHIFT, %ecx
+	lea	STATE_IRQS_OFF + (PAYLOAD_EVENT << STATE_TYPE_SHIFT)(%r10), %r10d
+	sub	%ecx, %r10d
+	mov	%rax, %rcx
+	shl	$0, %rcx
+	at	PATCH_EVENT_SHIFT, 1
+	add	%rcx, %rdx
+	lea	EVENT_HEADER(%rdx), %rcx
+	add	$IMM32, %rcx
+	at	PATCH_EVENT_RINGS
+	{disp32} mov %rsi, 0(%rdi)
+	at	PATCH_FBUFFER_FILE
+	{disp32} mov %rcx, 0(%rdi)
+	at	PATCH_FBUFFER_ENTRY
+	sub	$4, %rcx
+	{disp32} mov %rcx, 0(%rdi)
+	at	PATCH_FBUFFER_EVENT
+	mov	$1, %esi
+	xadd	%rsi, WINDOW_CTL + CTL_HEAD(%rax)
+	at	PATCH_WINDOW
+	mov	%esi, -4(%rcx)
+	movl	$EVENT_TYPE_LEN, (%rcx)
+	shl	$PAYLOAD_RECORD_SHIFT, %rsi
+	and	$IMM32, %esi
+	at	PATCH_RING_MASK
+	shl	$0, %rax
+	at	PATCH_RING_SHIFT, 1
+	add	%rax, %rsi
+	shl	$32, %r9
+	mov	%r8d, %r8d
+	or	%r8, %r9
+	read_tsc
+	mov	%rax, WINDOW_RINGS + RECORD_TSC(%rsi)
+	at	PATCH_WINDOW
+	mov	%r9, WINDOW_RINGS + RECORD_IP(%rsi)
+	at	PATCH_WINDOW
+	mov	%r11, WINDOW_RINGS + RECORD_SP(%rsi)
+	at	PATCH_WINDOW
+	mov	%r10d, WINDOW_RINGS + RECORD_STATE(%rsi)
+	at	PATCH_WINDOW
+	lea	4(%rcx), %rax
+	ret
+.Lno_room:
+	xor	%eax, %eax
+	ret
+
+	detour_rest payload_reserve_rest
+
+	.globl	payload_commit
+payload_commit:
+	{disp32} mov 0(%rdi), %rax
+	at	PATCH_FBUFFER_FILE
+	file_look payload_commit_rest
+	edge	payload_commit, EDGE_DETOUR
+	{disp32} mov 0(%rdi), %rcx
+	at	PATCH_FBUFFER_EVENT
+	mov	-4(%rcx), %edx
+	mov	%gs:0, %eax
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %eax
+	shl	$0, %rax
+	at	PATCH_RING_SHIFT, 1
+	mov	%edx, %ecx
+	shl	$PAYLOAD_RECORD_SHIFT, %rcx
+	and	$IMM32, %ecx
+	at	PATCH_RING_MASK
+	add	%rcx, %rax
+	mov	%edx, WINDOW_RINGS + RECORD_SEQ(%rax)
+	at	PATCH_WINDOW
+	ret
+
+	detour_rest payload_commit_rest
