@@ -34,9 +34,9 @@ static inline void text_end(struct text *t, const char *end)
 
 static inline void text_add(struct text *t, const void *bytes, size_t len)
 {
-	char *at = text_begin(t, len);
+	char *at = len ? text_begin(t, len) : NULL;
 
-	if (at && len) {
+	if (at) {
 		memcpy(at, bytes, len);
 		t->len += len;
 	}

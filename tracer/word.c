@@ -57,6 +57,14 @@ ssize_t word_take(struct word *w, bool start, const char *text, size_t len)
 	return (ssize_t)(w->open ? at : at + 1);
 }
 
+/* Not strtoull()'s, which takes 0b1 for a number where it is of C23. */
+static int number_base(const char *digits)
+{
+	if (digits[0] != '0')
+		return 10;
+	return (digits[1] | 0x20) == 'x' && isxdigit((unsigned char)digits[2]) ? 16 : 8;
+}
+
 int word_number(const char *text, uint64_t *value)
 {
 	const char *digits = text + (*text == '+');
@@ -65,7 +73,7 @@ int word_number(const char *text, uint64_t *value)
 	if (!isdigit((unsigned char)*digits))
 		return -EINVAL;
 	errno = 0;
-	*value = strtoull(digits, &end, 0);
+	*value = strtoull(digits, &end, number_base(digits));
 	if (errno)
 		return -errno;
 	if (*end == '\n')

@@ -9,6 +9,7 @@ FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 
 fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging fuzz-stub)
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
+fuzz-targets += $(O)/tests/fuzz/fuzz-event-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-report
 fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))
 
@@ -28,6 +29,10 @@ $(O)/tests/fuzz/fuzz-staging: $(O)/obj/fuzz/tracer/staging.o
 $(O)/tests/fuzz/fuzz-filter: $(addprefix $(O)/obj/fuzz/tracer/,func-actions.o func-commands.o \
 	func-filter.o func-mod.o func-request.o func-set.o funcs.o glob.o pid-filter.o pid-list.o \
 	text.o word.o)
+
+fuzz-event-objs := $(addprefix $(O)/obj/fuzz/tracer/,event-data.o event-filter.o event-filter-cpus.o \
+	event-filter-parse.o event-filter-term.o glob.o text.o word.o)
+$(O)/tests/fuzz/fuzz-event-filter: $(fuzz-event-objs)
 
 fuzz-report-objs := calls calltree duration graph-text order render render-flame render-folded \
 	render-graph render-top saved select subsystem weight
