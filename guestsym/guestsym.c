@@ -477,6 +477,19 @@ int guestsym_modules_read(const struct guestsym *gs, const struct guestsym_memor
 	return modules_read(&kernel, mem, mods, n);
 }
 
+static struct events_of events_of(const struct guestsym *gs, uint64_t slide)
+{
+	return (struct events_of){&gs->elf, &gs->symbols, gs->types, slide};
+}
+
+int guestsym_events_read(const struct guestsym *gs, const struct guestsym_memory *mem,
+			 uint64_t slide, struct guestsym_event_list *list)
+{
+	const struct events_of kernel = events_of(gs, slide);
+
+	return events_read(&kernel, mem, list);
+}
+
 int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field)
 {
 	return types_field(gs->types, path, field);

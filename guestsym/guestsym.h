@@ -237,14 +237,20 @@ enum guestsym_event_source {
 	GUESTSYM_EVENT_OTHER,	/* the guest's own kprobes, uprobes, synthetic events */
 };
 
+enum {
+	GUESTSYM_EVENT_FL_REG = 1 << 0, /* its class can be registered: it has an id file */
+	GUESTSYM_EVENT_FL_IGNORE_ENABLE = 1 << 1, /* it has no enable, filter and trigger files */
+	GUESTSYM_EVENT_FL_DYNAMIC = 1 << 2,	  /* made at run time, as the guest's own kprobes */
+};
+
 struct guestsym_event {
-	const char *system, *name;
-	const char *module; /* NULL: the kernel's own */
-	uint16_t id;	    /* common_type of its records */
-	uint8_t source;	    /* enum guestsym_event_source */
+	const char *system, *name; /* words that may be names of files */
+	const char *module;	   /* NULL: the kernel's own */
+	uint16_t id;		   /* common_type of its records */
+	uint8_t source;		   /* enum guestsym_event_source */
 	bool syscall_exit;
 	int syscall_nr;	     /* -1: it is of no system call, or of one that this kernel lacks */
-	uint32_t flags;	     /* TRACE_EVENT_FL_ of include/linux/trace_events.h */
+	uint32_t flags;	     /* GUESTSYM_EVENT_FL_ */
 	uint64_t call;	     /* run-time address of struct trace_event_call */
 	uint64_t tracepoint; /* likewise of struct tracepoint, 0: none */
 	uint64_t probe;	     /* and of the function that is registered there, 0: none */

@@ -251,6 +251,14 @@ size_t types_count(struct types *t);
 int types_field(struct types *t, const char *path, struct guestsym_field *field);
 int types_size(struct types *t, const char *name, uint32_t *size);
 
+struct types_enumerator {
+	const char *name;
+	int64_t *value;
+};
+
+/* Set the values of those of the n enumerators that there are. 0 or -ENODATA (no BTF). */
+int types_enumerators(struct types *t, const struct types_enumerator *v, size_t n);
+
 /* A member that is read with that size (0: any), of a struct of which that much is read. */
 static inline bool field_fits(const struct guestsym_field *f, uint32_t size, uint32_t within)
 {
@@ -278,6 +286,49 @@ struct modules_of {
 
 int modules_read(const struct modules_of *k, const struct guestsym_memory *mem,
 		 struct guestsym_module **mods, size_t *n);
+
+/* --- memory that is read by following pointers ------------------------------------------- */
+
+struct va_slot {
+	uint64_t va;
+	void *p;
+};
+
+/* Pointers by address; zeroed it is empty. */
+struct va_map {
+	struct va_slot *slots;
+	size_t n, room; /* room is a power of two */
+};
+
+void *va_map_find(const struct va_map *m, uint64_t va); /* NULL: none */
+int va_map_add(struct va_map *m, uint64_t va, void *p); /* one that is not there: 0 or -ENOMEM */
+void va_map_exit(struct va_map *m);
+
+/* Each page of mem is read once. */
+struct pages {
+	const struct guestsym_memory *mem;
+	struct va_map map;
+};
+
+/* 0, -EFAULT (not mapped), -ENOMEM, -E2BIG (too many pages), or what mem->read() says. */
+int pages_read(struct pages *p, uint64_t va, void *buf, size_t len);
+/* Of the string at va; also -EINVAL when it is longer than max. */
+int pages_string_length(struct pages *p, uint64_t va, size_t max, size_t *len);
+void pages_exit(struct pages *p);
+
+/* --- trace events ------------------------------------------------------------------------ */
+
+/* What has to be known of a kernel to read its events. */
+struct events_of {
+	const struct elf_image *elf;
+	const struct symbols *symbols;
+	struct types *types;
+	uint64_t slide;
+};
+
+int events_read(const struct events_of *k, const struct guestsym_memory *mem,
+		struct guestsym_event_list *list);
+int events_image(const struct events_of *k, struct guestsym_event_list *list);
 
 /* --- the cache --------------------------------------------------------------------------- */
 

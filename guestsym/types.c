@@ -260,3 +260,34 @@ int types_size(struct types *t, const char *name, uint32_t *size)
 	*size = type->size;
 	return 0;
 }
+
+/* --- enumerators ------------------------------------------------------------------------- */
+
+static void match_enumerator(const struct types_enumerator *v, size_t n, const char *name,
+			     int64_t value)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(v[i].name, name))
+			*v[i].value = value;
+}
+
+int types_enumerators(struct types *t, const struct types_enumerator *v, size_t n)
+{
+	const struct btf *btf = types_btf(t, false);
+	uint32_t types = btf ? btf__type_cnt(btf) : 0;
+
+	for (uint32_t id = 1; id < types; id++) {
+		const struct btf_type *type = btf__type_by_id(btf, id);
+
+		if (!btf_is_enum(type))
+			continue;
+		for (uint32_t i = 0; i < btf_vlen(type); i++) {
+			const struct btf_enum *e = &btf_enum(type)[i];
+			const char *name = btf__name_by_offset(btf, e->name_off);
+
+			if (name)
+				match_enumerator(v, n, name, e->val);
+		}
+	}
+	return btf ? 0 : -ENODATA;
+}

@@ -1,5 +1,6 @@
 unit-tests += tests/unit/test-guestsym-cache
 unit-tests += tests/unit/test-guestsym-digest
+unit-tests += tests/unit/test-guestsym-events
 unit-tests += tests/unit/test-guestsym-image
 unit-tests += tests/unit/test-guestsym-kallsyms
 unit-tests += tests/unit/test-guestsym-memory

@@ -95,6 +95,51 @@ enum {
 	RECORD_SIZE_OF = 24,
 
 	EVENT_LIST = 8,
+	EVENT_CLASS = 24,
+	EVENT_NAME = 32, /* or tp */
+	EVENT_TYPE = 44,
+	EVENT_PRINT_FMT = 56,
+	EVENT_MODULE = 64,
+	EVENT_DATA = 72,
+	EVENT_FLAGS = 80,
+	EVENT_SIZE_OF = 88,
+
+	CLASS_SYSTEM = 0,
+	CLASS_PROBE = 8,
+	CLASS_REG = 16,
+	CLASS_FIELDS_ARRAY = 24,
+	CLASS_GET_FIELDS = 32,
+	CLASS_FIELDS = 40,
+	CLASS_RAW_INIT = 56,
+	CLASS_SIZE_OF = 64,
+
+	FIELD_LINK = 0,
+	FIELD_NAME = 16,
+	FIELD_TYPE = 24,
+	FIELD_FILTER_TYPE = 32,
+	FIELD_OFFSET = 36,
+	FIELD_SIZE = 40,
+	FIELD_SIGNED = 44, /* its second bit */
+	FIELD_LEN = 48,
+	FIELD_SIZE_OF = 56,
+
+	/* struct trace_event_fields, of which the classes in the image have arrays */
+	CLASS_FIELD_SIZE_OF = 40,
+
+	META_NAME = 0,
+	META_NR = 8,
+	META_NB_ARGS = 12,
+	META_TYPES = 16,
+	META_ARGS = 24,
+	META_ENTER_FIELDS = 32,
+	META_ENTER_EVENT = 48,
+	META_SIZE_OF = 64,
+
+	EVENT_IGNORE_ENABLE = 1 << 2,
+	EVENT_TRACEPOINT = 1 << 3,
+	EVENT_DYNAMIC = 1 << 5,
+
+	FILTER_TRACE_FN = 5,
 
 	MODULE_STATE = 0,
 	MODULE_LIST = 8,
@@ -149,6 +194,101 @@ static inline void made_module_types(struct btf *b, bool core_layout, int u32, i
 	made_field(b, "ftrace_callsites", ptr, MODULE_SITES);
 }
 
+static inline void made_event_enums(struct btf *b)
+{
+	static const struct {
+		const char *name;
+		int value;
+	} values[] = {
+		{"TRACE_EVENT_FL_IGNORE_ENABLE", EVENT_IGNORE_ENABLE},
+		{"TRACE_EVENT_FL_TRACEPOINT", EVENT_TRACEPOINT},
+		{"TRACE_EVENT_FL_DYNAMIC", EVENT_DYNAMIC},
+		{"FILTER_OTHER", 0},
+		{"FILTER_STATIC_STRING", 1},
+		{"FILTER_DYN_STRING", 2},
+		{"FILTER_RDYN_STRING", 3},
+		{"FILTER_PTR_STRING", 4},
+		{"FILTER_TRACE_FN", FILTER_TRACE_FN},
+		{"FILTER_CPUMASK", 6},
+		{"__TRACE_LAST_TYPE", 20},
+	};
+
+	btf__add_enum(b, NULL, 4);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (btf__add_enum_value(b, values[i].name, values[i].value))
+			abort();
+}
+
+/* A member at an offset, behind those that there are in the last struct. */
+static inline void made_fields(struct btf *b, int type, const char *const *names, unsigned int off,
+			       unsigned int step)
+{
+	for (; *names; names++, off += step)
+		made_field(b, *names, type, off);
+}
+
+static inline void made_event_types(struct btf *b, int u32, int ptr, int list)
+{
+	int u16 = btf__add_int(b, "short unsigned int", 2, 0);
+	int u8 = btf__add_int(b, "unsigned char", 1, 0);
+	int s32 = btf__add_int(b, "int", 4, BTF_INT_SIGNED), either, values, event;
+
+	btf__add_struct(b, "trace_entry", 8);
+	made_field(b, "type", u16, 0);
+	made_field(b, "flags", u8, 2);
+	made_field(b, "preempt_count", u8, 3);
+	made_field(b, "pid", s32, 4);
+	btf__add_struct(b, "tracepoint", 16);
+	made_field(b, "name", ptr, 8);
+	event = btf__add_struct(b, "trace_event", 16);
+	made_field(b, "type", u32, 4);
+	either = btf__add_union(b, NULL, 8);
+	made_field(b, "name", ptr, 0);
+	made_field(b, "tp", ptr, 0);
+	btf__add_struct(b, "trace_event_call", EVENT_SIZE_OF);
+	made_field(b, "list", list, EVENT_LIST);
+	made_field(b, "class", ptr, EVENT_CLASS);
+	made_field(b, NULL, either, EVENT_NAME);
+	made_field(b, "event", event, EVENT_TYPE - 4);
+	made_fields(b, ptr, (const char *const[]){"print_fmt", "module", "data", NULL},
+		    EVENT_PRINT_FMT, 8);
+	made_field(b, "flags", u32, EVENT_FLAGS);
+	btf__add_struct(b, "trace_event_class", CLASS_SIZE_OF);
+	made_fields(
+		b, ptr,
+		(const char *const[]){"system", "probe", "reg", "fields_array", "get_fields", NULL},
+		CLASS_SYSTEM, 8);
+	made_field(b, "fields", list, CLASS_FIELDS);
+	made_field(b, "raw_init", ptr, CLASS_RAW_INIT);
+	btf__add_struct(b, "ftrace_event_field", FIELD_SIZE_OF);
+	made_field(b, "link", list, FIELD_LINK);
+	made_fields(b, ptr, (const char *const[]){"name", "type", NULL}, FIELD_NAME, 8);
+	made_fields(b, u32, (const char *const[]){"filter_type", "offset", "size", NULL},
+		    FIELD_FILTER_TYPE, 4);
+	if (btf__add_field(b, "is_signed", u32, 8 * FIELD_SIGNED + 1, 1))
+		abort();
+	made_field(b, "len", s32, FIELD_LEN);
+	values = btf__add_struct(b, NULL, 32);
+	made_field(b, "name", ptr, 0);
+	made_fields(b, s32,
+		    (const char *const[]){"size", "align", "is_signed", "filter_type", "len", NULL},
+		    8, 4);
+	btf__add_struct(b, "trace_event_fields", CLASS_FIELD_SIZE_OF);
+	made_field(b, "type", ptr, 0);
+	made_field(b, NULL, values, 8);
+	btf__add_struct(b, "syscall_metadata", META_SIZE_OF);
+	made_field(b, "name", ptr, META_NAME);
+	made_fields(b, s32, (const char *const[]){"syscall_nr", "nb_args", NULL}, META_NR, 4);
+	made_fields(b, ptr, (const char *const[]){"types", "args", NULL}, META_TYPES, 8);
+	made_field(b, "enter_fields", list, META_ENTER_FIELDS);
+	made_fields(b, ptr, (const char *const[]){"enter_event", "exit_event", NULL},
+		    META_ENTER_EVENT, 8);
+	btf__add_struct(b, "trace_eval_map", 24);
+	made_fields(b, ptr, (const char *const[]){"system", "eval_string", "eval_value", NULL}, 0,
+		    8);
+	made_event_enums(b);
+}
+
 /* The kernel's BTF; modules as until 6.3 (core_layout) or as since 6.4. */
 static inline void made_types(struct made_image *m, bool core_layout)
 {
@@ -168,8 +308,7 @@ static inline void made_types(struct made_image *m, bool core_layout)
 	btf__add_struct(b, "dyn_ftrace", RECORD_SIZE_OF);
 	made_field(b, "ip", u64, RECORD_IP);
 	made_field(b, "flags", u64, RECORD_FLAGS);
-	btf__add_struct(b, "trace_event_call", 64);
-	made_field(b, "list", list, EVENT_LIST);
+	made_event_types(b, u32, ptr, list);
 	made_module_types(b, core_layout, u32, ptr, list);
 	raw = btf__raw_data(b, &len);
 	made_align(m, 8);
@@ -185,7 +324,7 @@ static inline void made_types(struct made_image *m, bool core_layout)
 /* A kernel with lists that are empty; symbols may be added until made_guest_done(). */
 static inline void made_guest_init(struct made_guest *g, bool core_layout)
 {
-	static const char *const lists[] = {"modules", "ftrace_events"};
+	static const char *const lists[] = {"modules", "ftrace_events", "ftrace_common_fields"};
 
 	memset(g, 0, sizeof(*g));
 	made_init(&g->m);
