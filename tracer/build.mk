@@ -1,6 +1,7 @@
 tracer-objs :=
 tracer-objs += tracer/borrow.o
 tracer-objs += tracer/comms.o
+tracer-objs += tracer/event-format.o
 tracer-objs += tracer/locate.o
 tracer-objs += tracer/memory.o
 tracer-objs += tracer/merge.o

@@ -7,11 +7,15 @@
  *        list-kernel memory IMAGE RAM CR3 CR4 IDT           at the image's addresses
  *        list-kernel modules IMAGE RAM CR3 CR4 IDT          its modules, found with its memory
  *        list-kernel modules-by-image IMAGE RAM CR3 CR4 IDT the same, found with the image
+ *        list-kernel events IMAGE RAM CR3 CR4 IDT           its trace events, found with its memory
+ *        list-kernel events-by-image IMAGE RAM CR3 CR4 IDT  the same, found with the image
  *
  * Modules are listed as the guest does: lines of /proc/kallsyms and of available_filter_functions.
+ * So are trace events: available_events, then what tail(1) prints of all format files.
  * RAM is the guest's memory as a file: byte n is at guest-physical address n.
  */
 #include "guestsym/guestsym.h"
+#include "tracer/event-format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- the guest's memory ------------------------------------------------------------------ */
@@ -203,6 +208,68 @@ static int list_modules(const struct guestsym *gs, const struct guestsym_memory 
 	return 0;
 }
 
+/* --- trace events ------------------------------------------------------------------------ */
+
+static int compare_paths(const void *a, const void *b)
+{
+	const struct guestsym_event *const *x = a, *const *y = b;
+	int systems = strcmp((*x)->system, (*y)->system);
+
+	return systems ? systems : strcmp((*x)->name, (*y)->name);
+}
+
+static void print_formats(const struct guestsym_event_list *list)
+{
+	const struct guestsym_event **sorted = calloc(list->n, sizeof(*sorted));
+	struct text t = {0};
+
+	for (size_t i = 0; i < list->n && sorted; i++)
+		sorted[i] = &list->v[i];
+	if (sorted)
+		qsort(sorted, list->n, sizeof(*sorted), compare_paths);
+	for (size_t i = 0; i < list->n && sorted; i++) {
+		text_printf(&t, "%s==> events/%s/%s/format <==\n", i ? "\n" : "", sorted[i]->system,
+			    sorted[i]->name);
+		event_format_print(
+			&t, &(struct event_format){sorted[i], list->common, list->nr_common});
+	}
+	fwrite(t.buf, 1, t.len, stdout);
+	text_free(&t);
+	free(sorted);
+}
+
+static void print_events(const struct guestsym_event_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->v[i].source != GUESTSYM_EVENT_FTRACE)
+			printf("%s:%s\n", list->v[i].system, list->v[i].name);
+	print_formats(list);
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+
+static int list_events(const struct guestsym *gs, const struct guestsym_memory *mem, uint64_t slide)
+{
+	struct guestsym_event_list list;
+	double start = now_ms();
+	int err = guestsym_events_read(gs, mem, slide, &list);
+
+	if (err) {
+		fprintf(stderr, "list-kernel: events: %s\n", strerror(-err));
+		return 1;
+	}
+	fprintf(stderr, "%zu events, read in %.1f ms\n", list.n, now_ms() - start);
+	print_events(&list);
+	guestsym_events_free(&list);
+	return 0;
+}
+
 /* --- putting it together ----------------------------------------------------------------- */
 
 static int list_guest(const struct guestsym *image, const char *what,
@@ -224,6 +291,10 @@ static int list_guest(const struct guestsym *image, const char *what,
 		ret = list_modules(gs, mem, 0);
 	else if (!strcmp(what, "modules-by-image"))
 		ret = list_modules(image, mem, slide);
+	else if (!strcmp(what, "events"))
+		ret = list_events(gs, mem, 0);
+	else if (!strcmp(what, "events-by-image"))
+		ret = list_events(image, mem, slide);
 	else
 		list_kernel(gs, slide);
 	guestsym_close(gs);
