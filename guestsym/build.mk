@@ -3,6 +3,7 @@ guestsym-objs += guestsym/blob.o
 guestsym-objs += guestsym/cache-prune.o
 guestsym-objs += guestsym/cache.o
 guestsym-objs += guestsym/complain.o
+guestsym-objs += guestsym/decode.o
 guestsym-objs += guestsym/digest.o
 guestsym-objs += guestsym/elf.o
 guestsym-objs += guestsym/events-live.o

@@ -302,4 +302,33 @@ int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *si
 size_t guestsym_btf_types(const struct guestsym *gs);		  /* how many, without void */
 const void *guestsym_btf(const struct guestsym *gs, size_t *len); /* raw .BTF, NULL when none */
 
+/* --- instructions ------------------------------------------------------------------------ */
+
+enum guestsym_insn_kind {
+	GUESTSYM_INSN_OTHER,
+	GUESTSYM_INSN_NOP, /* of any length */
+	GUESTSYM_INSN_INT3,
+	GUESTSYM_INSN_RETURN, /* one that takes nothing but the address off the stack */
+	GUESTSYM_INSN_JUMP,   /* nothing behind it is run */
+	GUESTSYM_INSN_BRANCH, /* a conditional jump */
+};
+
+struct guestsym_insn {
+	uint64_t addr;
+	uint64_t target; /* of a jump or branch; 0: it is not in the instruction */
+	uint8_t size;
+	uint8_t kind; /* enum guestsym_insn_kind */
+};
+
+struct guestsym_decoder;
+
+struct guestsym_decoder *guestsym_decoder_new(void);	/* NULL: no memory */
+void guestsym_decoder_free(struct guestsym_decoder *d); /* NULL is allowed */
+/*
+ * fn gets each instruction of len bytes at addr, until one is none or fn gives false. One thread at
+ * a time.
+ */
+void guestsym_decode(struct guestsym_decoder *d, const uint8_t *code, size_t len, uint64_t addr,
+		     bool (*fn)(void *arg, const struct guestsym_insn *insn), void *arg);
+
 #endif

@@ -8,9 +8,8 @@
  * slot of pv_ops. In kernels without, the instructions themselves are looked for. So are, in the
  * memory of a booted kernel, what the listed calls have become: the list is gone by then.
  */
-#include "guestsym/internal.h"
+#include "guestsym/decode.h"
 
-#include <capstone/capstone.h>
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
@@ -256,34 +255,6 @@ static bool looks_for_patched(const struct irq_sites *irq)
 	return irq->booted && irq->pv_ops;
 }
 
-/*
- * Length of a system instruction in the register forms of 0f 00 and 0f 01, where new ones keep
- * coming (serialize, lkgs, rmpadjust: the decoder knows none of them); 0 for something else.
- */
-static size_t system_insn(const uint8_t *p, size_t len)
-{
-	size_t prefix = len && (p[0] == 0xf2 || p[0] == 0xf3);
-
-	if (len < prefix + 3 || p[prefix] != 0x0f || p[prefix + 1] > 0x01 || p[prefix + 2] < 0xc0)
-		return 0;
-	return prefix + 3;
-}
-
-/* Go on behind the next instruction; false when there is none. */
-static bool next_insn(csh cs, const uint8_t **p, size_t *left, uint64_t *va, cs_insn *insn)
-{
-	size_t len;
-
-	if (cs_disasm_iter(cs, p, left, va, insn))
-		return true;
-	len = system_insn(*p, *left);
-	insn->id = X86_INS_INVALID;
-	*p += len;
-	*left -= len;
-	*va += len;
-	return len;
-}
-
 static int decode_function(struct irq_sites *irq, csh cs, cs_insn *insn, uint64_t va, uint64_t len)
 {
 	const uint8_t *p = elf_image_at(irq->e, va, len);
@@ -300,7 +271,7 @@ static int decode_function(struct irq_sites *irq, csh cs, cs_insn *insn, uint64_
 		bool found = patched && patched_to_kind(p, left, &kind);
 		uint64_t addr = va;
 
-		if (!next_insn(cs, &p, &left, &va, insn))
+		if (!decode_next(cs, &p, &left, &va, insn))
 			break;
 		if (found)
 			err = add_site(irq, addr, kind, PATCHED_LEN);

@@ -40,8 +40,7 @@ static int learn_returns(struct trace *t, char *err, size_t errlen)
 		snprintf(err, errlen, "no memory");
 	else if (trace_top(t)->tracer->exits && !returns_known(t))
 		snprintf(err, errlen,
-			 "%s needs a kernel with return sites (CONFIG_RETHUNK, from 6.9 on "
-			 "CONFIG_MITIGATION_RETHUNK)",
+			 "%s cannot be used: where this kernel makes static calls cannot be read",
 			 trace_top(t)->tracer->name);
 	else
 		return 0;
@@ -109,9 +108,14 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 		ret = trace_use_trampolines(t, err, errlen);
 	if (!ret)
 		ret = insert_running(t, err, errlen);
-	if (ret)
+	if (ret) {
 		trace_detach(t);
-	return ret;
+		return ret;
+	}
+	pthread_mutex_lock(&t->change);
+	returns_tell_cost(t);
+	pthread_mutex_unlock(&t->change);
+	return 0;
 }
 
 /* --- the engine ------------------------------------------------------------------------------ */

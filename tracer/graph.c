@@ -210,6 +210,9 @@ static void graph_exit(void *arg, unsigned int vcpu, const struct payload_record
 	if (!is_on(i, vcpu))
 		return;
 	time = call_time(g, i, vcpu, r->tsc);
+	/* Clocks of vCPUs may differ a little, and so may a payload's from that of a trap. */
+	if (time < call->time)
+		time = call->time;
 	if (!graph_filter_leaves(&i->graph, call->flags, time - call->time))
 		return;
 	e = entry_reserve(g, i, vcpu, r, time, TRACE_GRAPH_RET, sizeof(*e));

@@ -139,7 +139,9 @@ static int init_memory_freed(struct trace *t)
 	if (!ret && t->tramp)
 		ret = trampoline_returns(t);
 	if (!ret && !returns_known(t) && instance_wants_exits(trace_top(t)))
-		trace_note(t, "this kernel has no return sites, so returns are not traced");
+		trace_note(
+			t,
+			"returns are not traced: where this kernel makes static calls cannot be read");
 	return ret ? ret : selection_update(t);
 }
 

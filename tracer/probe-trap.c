@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* probe-trap.c - the engine that makes each hit an exit to the host. */
-#include "tracer/internal.h"
+#include "tracer/returns.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +11,27 @@
  */
 enum { ONCE_SIZE = 2 };
 
+static int trap_make(struct trace *t, uint32_t which, struct machine_trap *trap)
+{
+	const struct probe *p = &t->probes.v[which];
+
+	*trap = (struct machine_trap){
+		.va = p->va + t->guest.slide,
+		.size = SITE_SIZE,
+		.action = MACHINE_TRAP_SKIP,
+		.cookie = which,
+	};
+	if (p->flags & PROBE_FL_ONCE) {
+		trap->size = ONCE_SIZE;
+		trap->action = MACHINE_TRAP_ONCE;
+	} else if (p->flags & PROBE_FL_EXIT) {
+		trap->size = returns_size(t, p->va);
+		trap->action = MACHINE_TRAP_RETURN;
+	}
+	trap->kind = trap->size == 1 ? MACHINE_TRAP_INT3 : MACHINE_TRAP_OUT;
+	return guest_translate(&t->guest, trap->va, &trap->pa);
+}
+
 static int trap_insert(struct trace *t, const uint32_t *which, size_t n)
 {
 	struct machine_trap *traps = calloc(n ? n : 1, sizeof(*traps));
@@ -18,21 +39,8 @@ static int trap_insert(struct trace *t, const uint32_t *which, size_t n)
 
 	if (!traps)
 		return -ENOMEM;
-	for (size_t i = 0; i < n && !ret; i++) {
-		const struct probe *p = &t->probes.v[which[i]];
-		bool once = p->flags & PROBE_FL_ONCE;
-
-		traps[i] = (struct machine_trap){
-			.va = p->va + t->guest.slide,
-			.size = once ? ONCE_SIZE : SITE_SIZE,
-			.kind = MACHINE_TRAP_OUT,
-			.action = once			     ? MACHINE_TRAP_ONCE
-				  : p->flags & PROBE_FL_EXIT ? MACHINE_TRAP_RETURN
-							     : MACHINE_TRAP_SKIP,
-			.cookie = which[i],
-		};
-		ret = guest_translate(&t->guest, traps[i].va, &traps[i].pa);
-	}
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = trap_make(t, which[i], &traps[i]);
 	if (!ret)
 		ret = machine_traps_set(t->m, traps, n);
 	free(traps);

@@ -74,12 +74,13 @@ static bool site_known(struct trace *t, struct text_view *view, const struct pro
 	uint64_t va = p->va + t->guest.slide;
 	uint8_t now[SITE_SIZE], form[SITE_SIZE];
 
+	if (p->flags & PROBE_FL_EXIT) {
+		size_t size = returns_form(t, p->va, form);
+
+		return size && !text_view_get(view, va, now, size) && !memcmp(now, form, size);
+	}
 	if (text_view_get(view, va, now, sizeof(now)))
 		return false;
-	if (p->flags & PROBE_FL_EXIT) {
-		site_return_make(form, va, returns_thunk(t));
-		return !memcmp(now, form, sizeof(now));
-	}
 	if (!memcmp(now, site_nop, sizeof(now)))
 		return true;
 	return t->engine == &trap_probe_ops && t->fentry &&

@@ -2,6 +2,8 @@
 /* returns.c - finds the return sites of functions. */
 #include "tracer/returns.h"
 #include "tracer/instance.h"
+#include "tracer/ret-insns.h"
+#include "tracer/static-calls.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +16,6 @@
 #define LEARN_FUNCTIONS 4000
 
 #define NR_THUNKS 16
-
-#define INSN_OUT 0xe6 /* what a trap of hvtrace's own machine is made of */
 
 /* A function, or another piece of text with a name. All addresses are run-time ones. */
 struct piece {
@@ -31,8 +31,15 @@ struct text_map {
 	size_t nr, room;
 };
 
+/* The site of a return: as the kernel has it, at its link address. */
+struct form {
+	uint64_t va;
+	uint8_t size;
+	uint8_t bytes[SITE_SIZE];
+};
+
 struct wanted {
-	uint64_t va; /* link address */
+	struct form form;
 	uint16_t flags;
 };
 
@@ -42,12 +49,15 @@ struct wanted_list {
 };
 
 struct place {
-	uint64_t va;
+	struct form form;
 	uint32_t probe;
 };
 
 struct returns {
 	bool known;
+	bool decoded; /* there are no sites: the instructions themselves are looked for */
+	bool told;    /* what that costs */
+	struct static_calls static_calls;
 	uint64_t thunk;
 	uint64_t *listed; /* the image's return sites, by link address */
 	size_t nr_listed;
@@ -62,6 +72,7 @@ struct search {
 	uint64_t entry_text, entry_text_end;
 	struct text_view view;
 	uint8_t *code; /* FUNCTION_MAX bytes: the piece that is looked at */
+	struct ret_insns *insns;
 	struct wanted_list list;
 };
 
@@ -189,8 +200,16 @@ static void map_probes(struct search *s)
 	}
 }
 
+static bool is_text(void *arg, uint64_t va)
+{
+	const struct search *s = arg;
+
+	return map_at(&s->map, va);
+}
+
 static void search_free(struct search *s)
 {
+	ret_insns_free(s->insns);
 	free(s->map.v);
 	free(s->code);
 	free(s->list.v);
@@ -212,13 +231,44 @@ static struct search *search_new(struct trace *t)
 	if (!ret)
 		ret = modules_each(t, map_module, s);
 	s->code = malloc(FUNCTION_MAX);
-	if (ret || !s->code) {
+	s->insns = ret_insns_new(is_text, s);
+	if (ret || !s->code || !s->insns) {
 		search_free(s);
 		return NULL;
 	}
 	map_finish(&s->map);
 	map_probes(s);
 	return s;
+}
+
+static size_t first_place(const struct returns *r, uint64_t va)
+{
+	size_t lo = 0, hi = r->nr;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (r->at[mid].form.va < va)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* As it is without our probes. */
+static void piece_restore(struct search *s, const struct piece *p, size_t len)
+{
+	const struct returns *r = s->t->returns;
+	uint64_t va = p->start - s->t->guest.slide;
+
+	for (size_t i = first_place(r, va); i < r->nr && r->at[i].form.va - va < len; i++) {
+		const struct form *form = &r->at[i].form;
+		size_t off = (size_t)(form->va - va);
+
+		if (s->t->probes.v[r->at[i].probe].flags & PROBE_FL_SET && form->size <= len - off)
+			memcpy(s->code + off, form->bytes, form->size);
+	}
 }
 
 /* Its bytes; 0: they cannot be read. */
@@ -231,6 +281,7 @@ static size_t piece_read(struct search *s, const struct piece *p)
 	if (len <= sizeof(s->view.bytes) / 2 ? text_view_get(&s->view, p->start, s->code, len)
 					     : guest_read(&s->t->guest, p->start, s->code, len))
 		return 0;
+	piece_restore(s, p, len);
 	return len;
 }
 
@@ -281,13 +332,16 @@ static void vote(const struct search *s, const struct piece *p, size_t len, cons
 	}
 }
 
-static void learn(struct returns *r, struct search *s)
+/*
+ * Which of them it is, by majority; false: these kernels have a return in each function, so this is
+ * none that has room at its returns.
+ */
+static bool learn_sites(struct returns *r, struct search *s)
 {
 	uint64_t thunks[NR_THUNKS];
 	unsigned int nr = thunks_find(s->t, thunks), best = 0;
 	size_t votes[NR_THUNKS + 1] = {0}, looked = 0;
 
-	/* A kernel that has no thunks has no room at its returns either. */
 	for (size_t i = 0; nr && i < s->map.nr && looked < LEARN_FUNCTIONS; i++) {
 		const struct piece *p = &s->map.v[i];
 
@@ -300,7 +354,21 @@ static void learn(struct returns *r, struct search *s)
 		if (votes[k] > votes[best])
 			best = k;
 	r->thunk = best ? thunks[best - 1] : 0;
-	r->known = votes[best];
+	return votes[best] && votes[best] >= looked / 2;
+}
+
+static int learn(struct returns *r, struct search *s)
+{
+	int ret = 0;
+
+	r->decoded = !learn_sites(r, s);
+	if (r->decoded) {
+		r->thunk = 0;
+		static_calls_free(&r->static_calls);
+		ret = static_calls_read(s->t, &r->static_calls);
+	}
+	r->known = !ret;
+	return ret == -EFAULT ? 0 : ret;
 }
 
 static struct returns *returns_new(const struct guestsym *gs)
@@ -327,6 +395,7 @@ static struct returns *returns_new(const struct guestsym *gs)
 int returns_learn(struct trace *t)
 {
 	struct search *s;
+	int ret;
 
 	if (!t->returns)
 		t->returns = returns_new(t->gs);
@@ -335,9 +404,9 @@ int returns_learn(struct trace *t)
 	s = search_new(t);
 	if (!s)
 		return -ENOMEM;
-	learn(t->returns, s);
+	ret = learn(t->returns, s);
 	search_free(s);
-	return 0;
+	return ret;
 }
 
 bool returns_known(const struct trace *t)
@@ -366,14 +435,16 @@ static bool is_cold(const struct piece *p)
 }
 
 /*
- * Not what runs while a CPU is still, or again, half the user's, and not the thunks: what is on the
- * stack at their returns is where to go, not whence the call came.
+ * Not what runs while a CPU is still, or again, half the user's; not the thunks: what is on the
+ * stack at their returns is where to go, not whence the call came; and not where static calls are
+ * directed, which the kernel patches.
  */
 static bool is_untouchable(const struct search *s, const struct piece *p)
 {
 	return (p->start >= s->entry_text && p->start < s->entry_text_end) ||
 	       strstr(p->name, "_thunk") || !strncmp(p->name, "__x86_", 6) ||
-	       !strncmp(p->name, "srso_", 5) || !strncmp(p->name, "retbleed_", 9);
+	       !strncmp(p->name, "srso_", 5) || !strncmp(p->name, "retbleed_", 9) ||
+	       !strncmp(p->name, "__SCT__", 7);
 }
 
 /* Of the kernel or of modules, as far as that is quickly told. */
@@ -431,6 +502,29 @@ static bool is_listed(const struct search *s, const struct piece *p, uint64_t va
 	       bsearch(&va, r->listed, r->nr_listed, sizeof(*r->listed), by_va);
 }
 
+static void form_make(const struct trace *t, uint64_t va, struct form *form)
+{
+	*form = (struct form){.va = va, .size = SITE_SIZE};
+	site_return_make(form->bytes, va + t->guest.slide, t->returns->thunk);
+}
+
+uint8_t returns_form(const struct trace *t, uint64_t va, uint8_t bytes[SITE_SIZE])
+{
+	const struct place *at = place_of(t->returns, va);
+
+	if (!at)
+		return 0;
+	memcpy(bytes, at->form.bytes, SITE_SIZE);
+	return at->form.size;
+}
+
+uint8_t returns_size(const struct trace *t, uint64_t va)
+{
+	const struct place *at = place_of(t->returns, va);
+
+	return at ? at->form.size : 0;
+}
+
 static bool is_return(const struct search *s, size_t i, uint64_t va)
 {
 	uint8_t form[SITE_SIZE];
@@ -446,27 +540,22 @@ static bool is_probe(const struct trace *t, uint64_t va)
 	return at && t->probes.v[at->probe].flags & PROBE_FL_SET;
 }
 
-/* It may be a site that is in the guest as a probe: an exit to the host, or a call out of the text.
- */
-static bool is_like_probe(const struct search *s, size_t i, uint64_t va)
+/* What a compiler made: it has an fentry site, or is part of what has one. */
+static bool is_compiled(const struct piece *p)
 {
-	const uint8_t *insn = s->code + i;
-
-	return insn[0] == INSN_OUT ||
-	       (insn[0] == INSN_CALL && !in_text(s, site_call_target(insn, va)));
+	return p->probe != UINT32_MAX || is_cold(p);
 }
 
-static int site_add(struct search *s, const struct piece *p, uint64_t va)
+static int site_add(struct search *s, const struct piece *p, const struct form *form)
 {
 	struct wanted_list *l = &s->list;
-	/* What a compiler made: it has an fentry site, or is part of what has one. */
-	bool compiled = p->probe != UINT32_MAX || is_cold(p);
 
 	if (grow((void **)&l->v, &l->room, l->nr, sizeof(*l->v)))
 		return -ENOMEM;
 	l->v[l->nr++] = (struct wanted){
-		.va = va,
-		.flags = PROBE_FL_EXIT | PROBE_FL_RECORD | (compiled ? 0 : PROBE_FL_ALL_REGS) |
+		.form = *form,
+		.flags = PROBE_FL_EXIT | PROBE_FL_RECORD |
+			 (is_compiled(p) ? 0 : PROBE_FL_ALL_REGS) |
 			 (p->module ? PROBE_FL_MODULE : 0),
 	};
 	return 0;
@@ -478,18 +567,52 @@ static int sites_look(struct search *s, const struct piece *p, size_t len)
 
 	for (size_t i = 0; i + SITE_SIZE <= len; i++) {
 		uint64_t at = p->start + i, va = at - s->t->guest.slide;
+		struct form form;
 
-		if (s->code[i] != first && !is_like_probe(s, i, at))
+		if (s->code[i] != first || !is_return(s, i, at) || !is_listed(s, p, va) ||
+		    !site_in_one_piece(&s->t->guest, at))
 			continue;
-		if ((is_return(s, i, at) && is_listed(s, p, va)) || is_probe(s->t, va)) {
-			if (!site_in_one_piece(&s->t->guest, at))
-				continue;
-			if (site_add(s, p, va))
-				return -ENOMEM;
-			i += SITE_SIZE - 1;
-		}
+		form_make(s->t, va, &form);
+		if (site_add(s, p, &form))
+			return -ENOMEM;
+		i += SITE_SIZE - 1;
 	}
 	return 0;
+}
+
+/*
+ * A static call to nothing is a return, for now: `ret` and four int3. Modules have a list of theirs
+ * that is not read; what looks like it is left alone there.
+ */
+static bool is_static_call(const struct search *s, const struct piece *p, size_t i, size_t len)
+{
+	uint8_t empty[SITE_SIZE];
+
+	if (!p->module)
+		return static_calls_has(&s->t->returns->static_calls, p->start + i);
+	site_return_make(empty, 0, 0);
+	return i + SITE_SIZE <= len && !memcmp(s->code + i, empty, SITE_SIZE);
+}
+
+static int insns_look(struct search *s, const struct piece *p, size_t len)
+{
+	const struct ret_insn *found;
+	int n = ret_insns_find(s->insns, s->code, len, p->start, is_compiled(p), &found);
+	int ret = n < 0 ? n : 0;
+
+	for (int i = 0; i < n && !ret; i++) {
+		size_t off = (size_t)(found[i].va - p->start);
+		struct form form = {.va = found[i].va - s->t->guest.slide, .size = found[i].size};
+
+		if (is_static_call(s, p, off, len))
+			continue;
+		/* The first byte is enough for a trap. */
+		if (!site_in_one_piece(&s->t->guest, found[i].va))
+			form.size = 1;
+		memcpy(form.bytes, s->code + off, form.size);
+		ret = site_add(s, p, &form);
+	}
+	return ret;
 }
 
 static int piece_look(struct search *s, struct piece *p)
@@ -498,7 +621,7 @@ static int piece_look(struct search *s, struct piece *p)
 
 	p->done = true;
 	jumps_look(s, p, len);
-	return sites_look(s, p, len);
+	return s->t->returns->decoded ? insns_look(s, p, len) : sites_look(s, p, len);
 }
 
 /* By address, so that text is read in large pieces; jumps go back as well as forth. */
@@ -549,19 +672,19 @@ static int places_add(struct trace *t, const struct wanted_list *l)
 	if (!at)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->nr; i++) {
-		uint64_t va = l->v[i].va;
+		uint64_t va = l->v[i].form.va;
 		struct probe *p;
 
-		while (old < r->nr && r->at[old].va < va)
+		while (old < r->nr && r->at[old].form.va < va)
 			at[n++] = r->at[old++];
-		if ((old < r->nr && r->at[old].va == va) || (n && at[n - 1].va == va))
+		if ((old < r->nr && r->at[old].form.va == va) || (n && at[n - 1].form.va == va))
 			continue;
 		p = probe_add(&t->probes, va);
 		if (!p) {
 			free(at);
 			return -ENOMEM;
 		}
-		at[n++] = (struct place){.va = va, .probe = (uint32_t)(t->probes.nr - 1)};
+		at[n++] = (struct place){l->v[i].form, (uint32_t)(t->probes.nr - 1)};
 	}
 	while (old < r->nr)
 		at[n++] = r->at[old++];
@@ -580,16 +703,44 @@ static int probes_settle(struct trace *t, const struct wanted_list *l)
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < r->nr; i++) {
-		struct probe *p = &t->probes.v[r->at[i].probe];
+		struct place *at = &r->at[i];
+		struct probe *p = &t->probes.v[at->probe];
 
-		while (k < l->nr && l->v[k].va < r->at[i].va)
+		while (k < l->nr && l->v[k].form.va < at->form.va)
 			k++;
-		if (k < l->nr && l->v[k].va == r->at[i].va)
-			probe_settle(p, l->v[k].flags);
-		else
+		if (k == l->nr || l->v[k].form.va != at->form.va) {
 			probe_settle(p, p->flags & (uint16_t)~PROBE_FL_RECORD);
+			continue;
+		}
+		/* Another module may lie there now. */
+		if (!(p->flags & PROBE_FL_SET))
+			at->form = l->v[k].form;
+		probe_settle(p, l->v[k].flags);
 	}
 	return 0;
+}
+
+void returns_tell_cost(struct trace *t)
+{
+	struct returns *r = t->returns;
+	size_t wanted = 0, exits = 0;
+
+	if (!returns_known(t) || !r->decoded || r->told)
+		return;
+	for (size_t i = 0; i < r->nr; i++) {
+		if (!(t->probes.v[r->at[i].probe].flags & PROBE_FL_RECORD))
+			continue;
+		wanted++;
+		exits += r->at[i].form.size < SITE_SIZE;
+	}
+	if (!exits)
+		return;
+	r->told = true;
+	trace_note(t,
+		   "this kernel keeps no room at its returns (CONFIG_RETHUNK, from 6.9 on "
+		   "CONFIG_MITIGATION_RETHUNK): %zu of the %zu to be traced exit to the host each "
+		   "time, so trace few functions",
+		   exits, wanted);
 }
 
 static bool exits_wanted(const struct trace *t)
@@ -615,6 +766,8 @@ int returns_update(struct trace *t)
 	ret = search_run(s);
 	if (!ret)
 		ret = probes_settle(t, &s->list);
+	if (!ret && t->placed)
+		returns_tell_cost(t);
 	search_free(s);
 	return ret;
 }
@@ -627,7 +780,7 @@ void returns_count(struct trace *t, size_t *listed, size_t *unknown)
 
 	*listed = *unknown = 0;
 	text_view_init(&view, &t->guest);
-	for (size_t i = 0; returns_known(t) && i < r->nr_listed; i++) {
+	for (size_t i = 0; returns_known(t) && !r->decoded && i < r->nr_listed; i++) {
 		uint64_t va = r->listed[i] + t->guest.slide;
 		uint8_t form[SITE_SIZE], now[SITE_SIZE];
 
@@ -644,6 +797,7 @@ void returns_count(struct trace *t, size_t *listed, size_t *unknown)
 void returns_free(struct trace *t)
 {
 	if (t->returns) {
+		static_calls_free(&t->returns->static_calls);
 		free(t->returns->listed);
 		free(t->returns->at);
 	}

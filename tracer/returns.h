@@ -6,7 +6,8 @@
  * of the functions that it ends by jumping to, for they return in its place. Which sites these are
  * is read from the text that the guest runs: it has five bytes for each return where the kernel was
  * built for return thunks (CONFIG_RETHUNK), and only sites that hold what such a kernel puts there
- * are used.
+ * are used. In other kernels the returns are found by decoding (ret-insns.h): most have no room for
+ * a call, and are traps whatever the engine.
  */
 #ifndef HVTRACE_TRACER_RETURNS_H
 #define HVTRACE_TRACER_RETURNS_H
@@ -17,7 +18,8 @@ struct returns;
 
 /*
  * Learn how functions return in this guest, which has patched its returns (early in its boot); the
- * machine is paused. Until then no return site is used. 0 or -ENOMEM.
+ * machine is paused. Until then no return site is used, nor when the guest's memory makes no sense.
+ * 0 or -ENOMEM.
  */
 int returns_learn(struct trace *t);
 /* It has been learnt. */
@@ -31,6 +33,19 @@ uint64_t returns_thunk(const struct trace *t);
  * PROBE_FL_CHANGE. The machine is paused, all writers are stopped. 0 or -ENOMEM.
  */
 int returns_update(struct trace *t);
+
+/*
+ * The bytes that a return's probe (link address) takes, and how many; it is a return with what can
+ * be had of the padding behind it. 0: there is no probe.
+ */
+uint8_t returns_form(const struct trace *t, uint64_t va, uint8_t bytes[SITE_SIZE]);
+uint8_t returns_size(const struct trace *t, uint64_t va);
+
+/*
+ * Tell the user, once, when returns exit to the host because there is no room for anything else.
+ * returns_update() does, too, when probes are in the guest.
+ */
+void returns_tell_cost(struct trace *t);
 
 /* Of the kernel image's list of return sites: how many there are after boot, and how many of them
  * hold something else.

@@ -503,11 +503,16 @@ static uint64_t probe_target(const struct trace *t, const struct probe *p)
 	return tr->window.header.va + WINDOW_TEXT + entry;
 }
 
-/* A call reaches 2 GiB to either side. What fires once is no call, so it stays a trap. */
+/*
+ * A call reaches 2 GiB to either side. What fires once is no call, and some returns have no room
+ * for one, so these stay traps.
+ */
 static bool probe_served(const struct trace *t, const struct probe *p)
 {
 	int64_t rel = (int64_t)(probe_target(t, p) - (p->va + t->guest.slide + SITE_SIZE));
 
+	if (p->flags & PROBE_FL_EXIT && returns_size(t, p->va) < SITE_SIZE)
+		return false;
 	return !(p->flags & PROBE_FL_ONCE) && rel == (int32_t)rel;
 }
 
@@ -556,7 +561,7 @@ static int patch_in(struct trace *t, const uint32_t *which, size_t n)
 static void site_bytes(const struct trace *t, const struct probe *p, uint8_t bytes[SITE_SIZE])
 {
 	if (p->flags & PROBE_FL_EXIT)
-		site_return_make(bytes, p->va + t->guest.slide, returns_thunk(t));
+		returns_form(t, p->va, bytes);
 	else
 		memcpy(bytes, site_nop, SITE_SIZE);
 }

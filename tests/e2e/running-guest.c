@@ -99,7 +99,8 @@ void find_kernel(struct env *e)
 	machine_pause(e->m);
 	assert_int_equal(machine_get_sregs(e->m, 0, &s), 0);
 	machine_resume(e->m);
-	e->root = s.cr3 & ~PTI_USER;
+	/* Where tables come in pairs: the kernel's. */
+	e->root = guestsym_lookup(e->gs, "pti_init") ? s.cr3 & ~PTI_USER : s.cr3;
 	e->levels = s.cr4 & CR4_LA57 ? 5 : 4;
 	if (read_virt(e, s.idt_base + PF_VECTOR * sizeof(gate), gate, sizeof(gate)))
 		fail_msg("no IDT at %" PRIx64, s.idt_base);

@@ -2,6 +2,7 @@
 # Tests that take minutes, or need more than scripts/setup installs by default: make soak.
 
 soak-tests += tests/soak/small-kernel
+soak-tests += tests/soak/plain-returns
 soak-tests += tests/soak/trampoline-hammer
 soak-tests += tests/soak/trampoline-kills
 soak-tests += tests/soak/tracefs-crowd
@@ -11,5 +12,5 @@ soak: guest
 	@scripts/setup --small-kernel
 	@$(MAKE) $(jobs) soak-built
 
-soak-built: all $(O)/tests/bench/bench-calls $(O)/tests/e2e/guest-memory $(O)/tests/workload/bpf-calls
+soak-built: all $(O)/tests/bench/bench-calls $(O)/tests/e2e/guest-memory $(O)/tests/e2e/graph-attach $(O)/tests/workload/bpf-calls
 	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run $(soak-tests)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* decode.h - for those in guestsym/ who look at instructions. */
+#ifndef HVTRACE_GUESTSYM_DECODE_H
+#define HVTRACE_GUESTSYM_DECODE_H
+
+#include "guestsym/internal.h"
+
+#include <capstone/capstone.h>
+
+/* Go on behind the next instruction; false when there is none. Of some only size is known. */
+bool decode_next(csh cs, const uint8_t **p, size_t *left, uint64_t *va, cs_insn *insn);
+
+#endif

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+unit-tests += tests/unit/test-ret-insns
+unit-tests += tests/unit/test-returns
