@@ -410,7 +410,7 @@ static int comment_depth(const struct graph_cpu *c)
 static bool print_comment(struct output *o, const struct ring_event *ev)
 {
 	const struct trace_entry *ent = ev->data;
-	const struct entry_ops *ops = output_entry_find(ev);
+	const struct entry_ops *ops = output_entry_find(o, ev);
 	const struct graph_cpu *c = graph_cpu(o);
 
 	print_switch(o, ent->pid);
@@ -429,7 +429,7 @@ static bool print_comment(struct output *o, const struct ring_event *ev)
 
 bool output_graph_event(struct output *o, const struct ring_event *ev)
 {
-	const struct entry_ops *ops = output_entry_find(ev);
+	const struct entry_ops *ops = output_entry_find(o, ev);
 
 	switch (((const struct trace_entry *)ev->data)->type) {
 	case TRACE_GRAPH_ENT:

@@ -4,6 +4,7 @@
 #define HVTRACE_TRACER_OUTPUT_INTERNAL_H
 
 #include "tracer/entry.h"
+#include "tracer/kprintf.h"
 #include "tracer/output.h"
 
 /*
@@ -27,6 +28,7 @@ extern const struct entry_ops context_switch_entry_ops, wakeup_entry_ops;
 extern const struct entry_ops stack_entry_ops, user_stack_entry_ops;
 extern const struct entry_ops print_entry_ops, bprint_entry_ops, bputs_entry_ops;
 extern const struct entry_ops raw_data_entry_ops;
+extern const struct entry_ops trace_event_ops; /* of all events of output_config.events */
 
 static inline bool output_option(const struct output *o, enum output_option option)
 {
@@ -37,12 +39,24 @@ static inline bool output_option(const struct output *o, enum output_option opti
 void output_address(struct output *o, uint64_t addr);
 /* The name of the function at an address, with its module's in brackets behind it. */
 void output_name(struct output *o, uint64_t addr);
+/* The same with the distance from its start and its size: as %pS. */
+void output_place(struct output *o, uint64_t addr);
 /* An integer of size bytes as the hex option has it. */
 void output_hex(struct output *o, uint64_t value, unsigned int size);
 /* The time column, with the blank before it. */
 void output_time(struct output *o, uint64_t ts);
 /* printf() of a format whose arguments vbin_printf() has packed into at most len bytes. */
 void output_bprintf(struct output *o, const char *format, const void *args, size_t len);
+/* Where a pointer leads: to a place in the guest, or to `room` bytes that are here. */
+struct output_pointer {
+	uint64_t addr;
+	const uint8_t *bytes; /* NULL: they are not here */
+	size_t room;
+};
+
+/* %p and what stands behind it, `kind`. */
+void output_pointer(struct output *o, const struct kprintf_spec *spec, const char *kind,
+		    const struct output_pointer *p);
 /* Symbols are to be asked for anew. */
 void output_forget_symbols(struct output *o);
 
@@ -64,7 +78,7 @@ char *output_put_usecs(char *at, uint64_t ns);
 void output_latency_header(struct output *o, uint64_t entries, uint64_t written);
 
 /* Who prints events of this event's type; NULL: it is unknown, or the event is too short for it. */
-const struct entry_ops *output_entry_find(const struct ring_event *ev);
+const struct entry_ops *output_entry_find(const struct output *o, const struct ring_event *ev);
 
 /* --- output-graph.c: events in the form of the tracer function_graph ------------------------- */
 

@@ -11,7 +11,7 @@
 enum { CACHE_BITS = 14, CACHE_TEXT = 54 };
 
 /* How an address is printed. */
-enum form { FORM_OPTIONS, FORM_NAME };
+enum form { FORM_OPTIONS, FORM_NAME, FORM_PLACE };
 
 /* What was printed for an address. */
 struct cached {
@@ -101,8 +101,8 @@ static void print_symbol(struct output *o, uint64_t addr)
 		text_printf(o->text, " [%s]", sym.module);
 }
 
-/* As %ps: whatever the options say. */
-static void print_name(struct output *o, uint64_t addr)
+/* As %ps and %pS: whatever the options say. */
+static void print_name(struct output *o, uint64_t addr, enum form form)
 {
 	struct output_symbol sym = {0};
 
@@ -111,14 +111,16 @@ static void print_name(struct output *o, uint64_t addr)
 		return;
 	}
 	text_puts(o->text, sym.name);
+	if (form == FORM_PLACE)
+		text_printf(o->text, "+0x%" PRIx64 "/0x%" PRIx64, sym.off, sym.size);
 	if (sym.module)
 		text_printf(o->text, " [%s]", sym.module);
 }
 
 static void print_address(struct output *o, uint64_t addr, enum form form)
 {
-	if (form == FORM_NAME) {
-		print_name(o, addr);
+	if (form != FORM_OPTIONS) {
+		print_name(o, addr, form);
 		return;
 	}
 	print_symbol(o, addr);
@@ -195,5 +197,13 @@ void output_name(struct output *o, uint64_t addr)
 	if (addr)
 		print_cached(o, addr, FORM_NAME);
 	else
-		print_name(o, addr);
+		print_name(o, addr, FORM_NAME);
+}
+
+void output_place(struct output *o, uint64_t addr)
+{
+	if (addr)
+		print_cached(o, addr, FORM_PLACE);
+	else
+		print_name(o, addr, FORM_PLACE);
 }

@@ -16,14 +16,15 @@ static const struct entry_ops *const entry_table[] = {
 	[TRACE_GRAPH_ENT] = &graph_entry_ops,	    [TRACE_GRAPH_RET] = &graph_exit_ops,
 };
 
-const struct entry_ops *output_entry_find(const struct ring_event *ev)
+const struct entry_ops *output_entry_find(const struct output *o, const struct ring_event *ev)
 {
 	uint16_t type = ((const struct trace_entry *)ev->data)->type;
-	const struct entry_ops *ops;
+	const struct entry_ops *ops = NULL;
 
-	if (type >= sizeof(entry_table) / sizeof(entry_table[0]))
-		return NULL;
-	ops = entry_table[type];
+	if (type < sizeof(entry_table) / sizeof(entry_table[0]))
+		ops = entry_table[type];
+	if (!ops && event_printer_knows(o->cfg.events, type, ev->len))
+		return &trace_event_ops;
 	return ops && ev->len >= ops->len ? ops : NULL;
 }
 
@@ -59,7 +60,7 @@ static void output_trace_form(struct output *o, unsigned int cpu, const struct r
 			      uint64_t next_ts)
 {
 	const struct trace_entry *ent = ev->data;
-	const struct entry_ops *ops = output_entry_find(ev);
+	const struct entry_ops *ops = output_entry_find(o, ev);
 
 	output_started(o, cpu);
 	if (output_option(o, OUTPUT_CONTEXT_INFO)) {
@@ -77,7 +78,7 @@ static void output_trace_form(struct output *o, unsigned int cpu, const struct r
 static void output_raw_form(struct output *o, unsigned int cpu, const struct ring_event *ev)
 {
 	const struct trace_entry *ent = ev->data;
-	const struct entry_ops *ops = output_entry_find(ev);
+	const struct entry_ops *ops = output_entry_find(o, ev);
 
 	if (output_option(o, OUTPUT_CONTEXT_INFO))
 		text_printf(o->text, "%d %u %" PRIu64 " ", ent->pid, cpu, ev->ts);
@@ -103,7 +104,7 @@ void output_hex(struct output *o, uint64_t value, unsigned int size)
 static void output_hex_form(struct output *o, unsigned int cpu, const struct ring_event *ev)
 {
 	const struct trace_entry *ent = ev->data;
-	const struct entry_ops *ops = output_entry_find(ev);
+	const struct entry_ops *ops = output_entry_find(o, ev);
 
 	if (output_option(o, OUTPUT_CONTEXT_INFO)) {
 		output_hex(o, (uint32_t)ent->pid, sizeof(ent->pid));
@@ -120,7 +121,7 @@ static void output_hex_form(struct output *o, unsigned int cpu, const struct rin
 static void output_bin_form(struct output *o, unsigned int cpu, const struct ring_event *ev)
 {
 	const struct trace_entry *ent = ev->data;
-	const struct entry_ops *ops = output_entry_find(ev);
+	const struct entry_ops *ops = output_entry_find(o, ev);
 
 	if (output_option(o, OUTPUT_CONTEXT_INFO)) {
 		text_add(o->text, &ent->pid, sizeof(ent->pid));
@@ -139,7 +140,7 @@ static bool output_msg_only(struct output *o, const struct ring_event *ev)
 
 	if (!output_option(o, OUTPUT_PRINTK_MSG_ONLY) || !output_option(o, OUTPUT_PRINTK))
 		return false;
-	ops = output_entry_find(ev);
+	ops = output_entry_find(o, ev);
 	if (!ops || !ops->msg_only)
 		return false;
 	ops->msg_only(o, ev);

@@ -9,6 +9,7 @@
 #define HVTRACE_TRACER_OUTPUT_H
 
 #include "tracer/comms.h"
+#include "tracer/event-print.h"
 #include "tracer/output-options.h"
 #include "tracer/ring.h"
 #include "tracer/text.h"
@@ -32,6 +33,13 @@ struct output_latency {
 	uint64_t started, ended; /* addresses; 0: it has no such places */
 };
 
+/* What the guest makes of pointers that it prints as %p. */
+enum output_hash {
+	OUTPUT_HASH_NONE,  /* it prints them as they are, or its key is not known */
+	OUTPUT_HASH_EARLY, /* nothing: it has no key yet */
+	OUTPUT_HASH_KEY,
+};
+
 /* All that it points to outlives the output. */
 struct output_config {
 	uint32_t options;	/* enum output_option */
@@ -52,6 +60,8 @@ struct output_config {
 	uint64_t irqentry_start, irqentry_end;
 	uint64_t kretprobe; /* address that kretprobes make functions return to; 0: there is none */
 	struct comms *comms;
+	/* The trace events that are known. NULL: none. */
+	struct event_printer *events;
 
 	/* Whoever prints calls these, with arg. */
 	void *arg;
@@ -62,10 +72,12 @@ struct output_config {
 	 */
 	uint64_t (*symbols_version)(void *arg);
 	/*
-	 * A string of the kernel's: trace_puts() and trace_printk() record its address. It lasts
-	 * until the next call; NULL when it cannot be read. May be NULL: none can.
+	 * A string of the kernel's: trace_puts(), trace_printk() and events record its address. It
+	 * lasts until the next call; NULL when it cannot be read. May be NULL: none can.
 	 */
 	const char *(*string)(void *arg, uint64_t addr);
+	/* May be NULL: OUTPUT_HASH_NONE. The key is that of the guest's lib/vsprintf.c. */
+	enum output_hash (*pointer_key)(void *arg, uint64_t key[2]);
 	/*
 	 * The file that process tgid has mapped where ip is, and where that mapping starts. False:
 	 * nothing is mapped there, or it is not a file, or the process has gone. May be NULL.
@@ -86,6 +98,8 @@ struct output {
 	bool overrun;		      /* events were lost before the beginning */
 	struct symbol_cache *symbols; /* NULL: there was no memory for it */
 	uint64_t symbols_version;
+	enum output_hash hash; /* with a key: what pointer_key() said */
+	uint64_t hash_key[2];
 	uint32_t options;	    /* cfg.options, with latency-format as it is now */
 	bool is_graph;		    /* the tracer is function_graph */
 	struct output_graph *graph; /* of that; NULL: there was no memory for it */
