@@ -2,7 +2,7 @@
 /*
  * quiesce.c - when has everything in the guest left the payload?
  *
- * The payload runs with the preempt count raised, but for its very first instruction and its last:
+ * The payload runs with the preempt count raised, but for its first few instructions and its last:
  * at these edges an interrupt may preempt the task, and then a frame with an address within the
  * payload stays on that task's stack for as long as it likes to sleep. There nothing has been done
  * yet, or all is done, so such a frame is changed: to go on behind the call, with the return

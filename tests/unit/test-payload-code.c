@@ -22,7 +22,7 @@ static bool changes_preempt_count(const struct code *c)
 {
 	const cs_x86 *x86 = &c->insn->detail->x86;
 
-	if (c->insn->id == X86_INS_MOV || c->insn->id == X86_INS_TEST)
+	if (c->insn->id == X86_INS_TEST)
 		return false;
 	for (int i = 0; i < x86->op_count; i++) {
 		const cs_x86_op *op = &x86->operands[i];

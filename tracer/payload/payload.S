@@ -16,7 +16,10 @@
  *
  * Where kernel code is translated (QEMU's TCG), a memory access costs as much as some ten other
  * instructions and a branch not much less. Hence: what can be loaded or stored together is, one
- * compare finds everything unusual, and what is unusual lies behind the common path.
+ * compare finds everything unusual, and what is unusual lies behind the common path. Before each
+ * memory access all registers that have changed are written back, and so is what the flags follow
+ * from: two words, one after `and` or `or`. So arithmetic stands together, ends with one of these,
+ * and lea, mov and not are preferred, which change no flags.
  */
 #include "tracer/payload/code.h"
 #include "tracer/payload/payload.h"
@@ -73,15 +76,6 @@
 	or	%rdx, %rax
 	.endm
 
-/* And return. Not decl, which leaves carry alone: that is work where it is translated. */
-	.macro	lower_preempt_count
-	subl	$1, %gs:0
-	at	PATCH_PREEMPT_COUNT, 4, 1
-.Lreturn\@:
-	ret
-	edge	.Lreturn\@
-	.endm
-
 	.balign	64
 	.globl	payload_code
 payload_code:
@@ -91,83 +85,98 @@ payload_code:
 	.globl	payload_function
 payload_function:
 .Lfunction:
-	/* Not incl: this gives the count before as well. */
-	mov	$1, %r10d
-	xadd	%r10d, %gs:0
+	/*
+	 * Raised by storing its lowest byte, which an interrupt leaves as it has found it; so it
+	 * need not be read again to be lowered. A task that is preempted and moved before the store
+	 * has the same in that byte on its next vCPU.
+	 */
+	mov	%gs:0, %r10d
+	at	PATCH_PREEMPT_COUNT
+	lea	1(%r10), %eax
+	mov	%al, %gs:0
 	at	PATCH_PREEMPT_COUNT
 	edge	payload_function
-	push	%rdx
+	/* Both in one place of the stack, which need not be moved twice. */
+	pushf
+	mov	(%rsp), %eax
+	mov	%rdx, (%rsp)
 	mov	%gs:0, %rdx
 	at	PATCH_CURRENT_TASK
-1:	{disp32} mov 0(%rdx), %eax
+1:	{disp32} mov 0(%rdx), %r11d
 	at	PATCH_TASK_FLAGS
-	rol	$0, %eax
+	rol	$0, %r11d
 	at	PATCH_NEED_RESCHED, 1
-	and	$STATE_NEED_RESCHED, %eax
-	add	%eax, %r10d
+	and	$STATE_NEED_RESCHED, %r11d
+	lea	(%r10, %r11), %r10d
 	only_with PATCH_TASK_FLAGS, 1b
-	{disp32} mov 0(%rdx), %r11d
-	at	PATCH_PID
-	{disp32} movzwl 0(%rdx), %edx
-	at	PATCH_MIGRATION_DISABLED
+	shl	$STATE_IRQS_OFF_SHIFT - RFLAGS_IF_SHIFT, %eax
+	not	%eax
+	and	$STATE_IRQS_OFF, %eax
+	lea	PAYLOAD_FUNCTION << STATE_TYPE_SHIFT(%r10, %rax), %r10d
 	mov	%gs:0, %eax
 	at	PATCH_CPU_NUMBER
+	{disp32} mov 0(%rdx), %r11d
+	at	PATCH_PID
+1:	{disp32} movzwl 0(%rdx), %edx
+	at	PATCH_MIGRATION_DISABLED
+	only_with PATCH_MIGRATION_DISABLED, 1b
 	shl	$CTL_SHIFT, %eax
-	/* CTL_FLAGS and CTL_LAST_PID in one: on, nothing else, and the pid is the latest one's. */
 	shl	$32, %r11
-	add	$CTL_FL_ON, %r11
+1:	shl	$32 + RECORD_MIGRATE_SHIFT, %rdx
+	or	%rdx, %r11
+	only_with PATCH_MIGRATION_DISABLED, 1b
+	/*
+	 * CTL_FLAGS and CTL_LAST_PID in one: on, nothing else, the pid is the latest one's, and its
+	 * task may be moved to other vCPUs.
+	 */
+	lea	CTL_FL_ON(%r11), %r11
 	cmp	WINDOW_CTL + CTL_FLAGS(%rax), %r11
 	at	PATCH_WINDOW
 	jne	.Lunusual
 .Lrecord:
-	/* %r10d state, %r11 pid << 32 | 1, %edx migration_disabled, %rax offset of control block */
-1:	shl	$32 + RECORD_MIGRATE_SHIFT, %rdx
-	add	%rdx, %r11
-	only_with PATCH_MIGRATION_DISABLED, 1b
-	pushf
-	pop	%rdx
-	and	$RFLAGS_IF, %edx
-	shl	$STATE_IRQS_OFF_SHIFT - RFLAGS_IF_SHIFT, %edx
-	lea	STATE_IRQS_OFF + (PAYLOAD_FUNCTION << STATE_TYPE_SHIFT)(%r10), %r10d
-	sub	%edx, %r10d
+	/* %r10d state, %r11 RECORD_TASK << 32 | CTL_FL_ON, %rax offset of control block */
 	mov	$1, %edx
 	xadd	%rdx, WINDOW_CTL + CTL_HEAD(%rax)
 	at	PATCH_WINDOW
+	shl	$0, %rax
+	at	PATCH_RING_SHIFT, 1
 	shl	$32, %rdx
 	or	%rdx, %r10
 	shr	$32 - PAYLOAD_RECORD_SHIFT, %rdx
 	and	$IMM32, %edx
 	at	PATCH_RING_MASK
-	shl	$0, %rax
-	at	PATCH_RING_SHIFT, 1
-	lea	-CTL_FL_ON(%rax, %rdx), %rdx
-	add	%rdx, %r11
+	lea	(%rax, %rdx), %rdx
+	lea	(%r11, %rdx), %r11
 	/*
-	 * %r10 state and number, %r11 task << 32 | the record's place behind WINDOW_RINGS. All
-	 * stores to the record come behind the time: reading it drains the store buffer where it is
-	 * emulated, and the record's cache line is most likely not here yet.
+	 * %r10 state and number, %r11 task << 32 | the record's place behind WINDOW_RINGS and
+	 * CTL_FL_ON. All stores to the record come behind the time: reading it drains the store
+	 * buffer where it is emulated, and the record's cache line is most likely not here yet.
 	 */
 	read_tsc
 	mov	%r11d, %edx
-	mov	%rax, WINDOW_RINGS + RECORD_TSC(%rdx)
-	at	PATCH_WINDOW
 	sub	%rdx, %r11
+	mov	%rax, WINDOW_RINGS - CTL_FL_ON + RECORD_TSC(%rdx)
+	at	PATCH_WINDOW
 	lea	16(%rsp), %eax
-	add	%rax, %r11
-	mov	%r11, WINDOW_RINGS + RECORD_SP(%rdx)
+	lea	(%r11, %rax), %r11
+	mov	%r11, WINDOW_RINGS - CTL_FL_ON + RECORD_SP(%rdx)
 	at	PATCH_WINDOW
 	mov	16(%rsp), %r11
-	shl	$32, %r11
 	mov	8(%rsp), %eax
-	lea	-5(%r11, %rax), %r11
-	mov	%r11, WINDOW_RINGS + RECORD_IP(%rdx)
+	shl	$32, %r11
+	or	%rax, %r11
+	lea	-5(%r11), %r11
+	mov	%r11, WINDOW_RINGS - CTL_FL_ON + RECORD_IP(%rdx)
 	at	PATCH_WINDOW
-	mov	%r10, WINDOW_RINGS + RECORD_STATE(%rdx)
+	mov	%r10, WINDOW_RINGS - CTL_FL_ON + RECORD_STATE(%rdx)
 	at	PATCH_WINDOW
 .Lleave:
 	pop	%rdx
 	/* A reschedule that has become due meanwhile waits for the next occasion. */
-	lower_preempt_count
+	mov	%r10b, %gs:0
+	at	PATCH_PREEMPT_COUNT
+1:	ret
+	edge	1b
 
 .Lunusual:
 	call	.Lcheck
@@ -197,9 +206,9 @@ payload_function:
 	push	%rsi
 	mov	%r11, %rsi
 	shr	$32, %rsi
+	and	$RECORD_PID_MASK, %esi
 	test	$CTL_FL_PIDS, %cl
 	jz	.Lwanted
-	and	$RECORD_PID_MASK, %esi
 	bt	%rsi, WINDOW_PIDS
 	at	PATCH_WINDOW
 	jnc	.Lskip_rsi
@@ -563,7 +572,11 @@ payload_call:
 	pop	%rdx
 	pop	%rax
 	lea	8(%rsp), %rsp
-	lower_preempt_count
+	/* Not decl, which leaves carry alone: that is work where it is translated. */
+	subl	$1, %gs:0
+	at	PATCH_PREEMPT_COUNT, 4, 1
+1:	ret
+	edge	1b
 .Lcall_vain:
 	incl	WINDOW_CTL + CTL_CALL_VAIN(%r10)
 	at	PATCH_WINDOW
