@@ -57,7 +57,7 @@ static int learn_fields(struct live *l, struct types *t)
 
 static int read_field(struct live *l, size_t n, uint64_t va)
 {
-	uint8_t raw[1024];
+	uint8_t raw[EVENT_STRUCT_MAX];
 	struct event_raw_field f;
 	int err = pages_read(&l->r.pages, va, raw, l->r.at.field_size);
 
@@ -219,10 +219,8 @@ static int try_to_read(const struct events_of *k, const struct guestsym_memory *
 
 	if (!err)
 		err = read_list(&l, list);
-	if (!err) {
-		list->memory = l.r.memory;
-		l.r.memory = NULL;
-	}
+	if (!err)
+		event_reader_give(&l.r, list);
 	event_reader_exit(&l.r);
 	free(l.late);
 	free(l.v);

@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STRUCT_MAX 1024 /* none of the structs has more than 200 bytes */
-#define MODULE_MAX 56	/* MODULE_NAME_LEN */
+#define MODULE_MAX 56 /* MODULE_NAME_LEN */
 
 #define CHUNK	   (UINT32_C(256) << 10)
 #define MEMORY_MAX (UINT64_C(64) << 20)
@@ -108,7 +107,7 @@ static int learn_sizes(struct event_layout *at, struct types *t)
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes) && !err; i++) {
 		err = types_size(t, sizes[i].name, sizes[i].size);
-		if (!err && *sizes[i].size > STRUCT_MAX)
+		if (!err && *sizes[i].size > EVENT_STRUCT_MAX)
 			err = -EINVAL;
 	}
 	return err == -ENOENT ? -ENODATA : err;
@@ -120,12 +119,16 @@ static int learn_syscalls(struct event_layout *at, struct types *t)
 	const struct wanted fields[] = {
 		{"syscall_metadata.syscall_nr", &at->nr, 4, &at->meta_size},
 		{"syscall_metadata.enter_fields", &at->enter_fields, 16, &at->meta_size},
+		{"syscall_metadata.name", &at->meta_name, 8, &at->meta_size},
+		{"syscall_metadata.nb_args", &at->nb_args, 4, &at->meta_size},
+		{"syscall_metadata.types", &at->types, 8, &at->meta_size},
+		{"syscall_metadata.args", &at->args, 8, &at->meta_size},
 	};
 	int err = types_size(t, "syscall_metadata", &at->meta_size);
 
 	if (err == -ENOENT)
 		return 0;
-	if (!err && at->meta_size > STRUCT_MAX)
+	if (!err && at->meta_size > EVENT_STRUCT_MAX)
 		err = -EINVAL;
 	return err ? err : learn_fields(t, fields, ARRAY_SIZE(fields));
 }
@@ -167,6 +170,7 @@ static int learn_layout(struct event_layout *at, struct types *t)
 		{"trace_event_class.fields_array", &at->fields_array, 8, &at->class_size},
 		{"trace_event_class.get_fields", &at->get_fields, 8, &at->class_size},
 		{"trace_event_class.fields", &at->fields, 16, &at->class_size},
+		{"trace_event_class.raw_init", &at->raw_init, 8, &at->class_size},
 		{"tracepoint.name", &at->tp_name, 8, NULL},
 		{"module.name", &at->module_name, 0, NULL},
 	};
@@ -211,6 +215,12 @@ void event_reader_exit(struct event_reader *r)
 	guestsym_events_free(&(struct guestsym_event_list){.memory = r->memory});
 	free(r->fields);
 	*r = (struct event_reader){0};
+}
+
+void event_reader_give(struct event_reader *r, struct guestsym_event_list *list)
+{
+	list->memory = r->memory;
+	r->memory = NULL;
 }
 
 uint64_t event_reader_addr(const struct event_reader *r, const char *name)
@@ -271,7 +281,7 @@ static enum event_class_kind class_kind(const struct event_reader *r, uint64_t v
 static int read_class(struct event_reader *r, struct event_class *class)
 {
 	const struct event_layout *at = &r->at;
-	uint8_t raw[STRUCT_MAX];
+	uint8_t raw[EVENT_STRUCT_MAX];
 	int err = pages_read(&r->pages, class->va, raw, at->class_size);
 
 	if (err)
@@ -280,7 +290,9 @@ static int read_class(struct event_reader *r, struct event_class *class)
 	class->reg = event_member(raw, &at->reg);
 	class->fields_array = event_member(raw, &at->fields_array);
 	class->kind = class_kind(r, class->va, event_member(raw, &at->get_fields));
-	return read_word(r, event_member(raw, &at->system), WORD_MAX, &class->system);
+	class->raw_init = event_member(raw, &at->raw_init);
+	class->system_va = event_member(raw, &at->system);
+	return read_word(r, class->system_va, WORD_MAX, &class->system);
 }
 
 static int find_class(struct event_reader *r, uint64_t va, struct event_class **class)
@@ -335,7 +347,7 @@ static int read_module(struct event_reader *r, const uint8_t *raw, struct guests
 static int read_syscall_nr(struct event_reader *r, const struct event_call *call,
 			   struct guestsym_event *ev)
 {
-	uint8_t raw[STRUCT_MAX];
+	uint8_t raw[EVENT_STRUCT_MAX];
 	int err;
 
 	ev->syscall_nr = -1;
@@ -372,7 +384,7 @@ int event_read_call(struct event_reader *r, uint64_t va, struct guestsym_event *
 		    struct event_call *call)
 {
 	const struct event_layout *at = &r->at;
-	uint8_t raw[STRUCT_MAX];
+	uint8_t raw[EVENT_STRUCT_MAX];
 	int err = pages_read(&r->pages, va, raw, at->call_size);
 
 	*ev = (struct guestsym_event){.call = va};

@@ -12,18 +12,21 @@
 
 #define EVENTS_MAX (1 << 16)
 #define FIELDS_MAX 4096
-#define WORD_MAX   255	     /* names of systems, events and fields */
-#define TYPE_MAX   1023	     /* the text of a field's type */
-#define PRINT_MAX  (1 << 18) /* print fmt; distribution kernels have up to 10,000 */
+/* None of the structs below has more than 200 bytes. */
+#define EVENT_STRUCT_MAX 1024
+#define WORD_MAX	 255	   /* names of systems, events and fields */
+#define TYPE_MAX	 1023	   /* the text of a field's type */
+#define PRINT_MAX	 (1 << 18) /* print fmt; distribution kernels have up to 10,000 */
 
 /* Where the members are (include/linux/trace_events.h, include/trace/syscall.h). */
 struct event_layout {
 	uint32_t call_size, class_size, field_size, meta_size;
 	struct guestsym_field list, class, name, tp, type, print_fmt, module, data, flags;
-	struct guestsym_field system, probe, reg, get_fields, fields_array, fields;
+	struct guestsym_field system, probe, reg, get_fields, fields_array, fields, raw_init;
 	struct guestsym_field tp_name, module_name;
 	/* struct syscall_metadata */
-	struct guestsym_field nr, enter_fields;
+	struct guestsym_field nr, nb_args, types, args, enter_fields;
+	struct guestsym_field meta_name;
 	/* TRACE_EVENT_FL_ */
 	int64_t is_tracepoint, is_dynamic, is_custom, is_ignored;
 	/* FILTER_; -1: this kernel has no such thing */
@@ -38,7 +41,7 @@ enum event_class_kind {
 };
 
 struct event_class {
-	uint64_t va, probe, reg, fields_array;
+	uint64_t va, system_va, probe, reg, fields_array, raw_init;
 	const char *system;
 	enum event_class_kind kind;
 	/* Of a plain one, which its events share. */
@@ -95,10 +98,43 @@ int event_make_field(struct event_reader *r, size_t n, const struct event_raw_fi
 /* Keep the first n of r->fields; NULL: no memory, errno-like in *err. */
 const struct guestsym_event_field *event_keep_fields(struct event_reader *r, size_t n, int *err);
 
+/* Give the list what has been read, and its memory. */
+void event_reader_give(struct event_reader *r, struct guestsym_event_list *list);
+
 /* Memory of the list: zeroed and aligned, NULL when there is none or it has grown too large. */
 void *event_alloc(struct event_reader *r, size_t len);
 
 /* The number at a member of what was read to raw. */
 uint64_t event_member(const uint8_t *raw, const struct guestsym_field *f);
+
+/* --- what the kernel does at boot, from its image ---------------------------------------- */
+
+/* Names of constants in formats (TRACE_DEFINE_ENUM, TRACE_DEFINE_SIZEOF). */
+struct event_evals {
+	struct event_eval *v;
+	size_t n;
+};
+
+int event_evals_read(struct event_evals *evals, struct event_reader *r);
+void event_evals_exit(struct event_evals *evals);
+/* Have another text with the names replaced that events of this system may use. */
+int event_evals_replace(const struct event_evals *evals, struct event_reader *r, uint64_t system_va,
+			const char **text);
+
+/* The numbers of system calls. */
+struct event_syscalls {
+	struct event_syscall *v;
+	size_t n;
+	struct va_map by_va; /* of their struct syscall_metadata */
+};
+
+int event_syscalls_read(struct event_syscalls *sys, struct event_reader *r);
+void event_syscalls_exit(struct event_syscalls *sys);
+/* -1: this kernel has no such system call. */
+int event_syscalls_nr(const struct event_syscalls *sys, uint64_t meta);
+/* Append the fields of its arguments to r->fields, which has *n, the last one ending at `end`. */
+int event_syscall_fields(struct event_reader *r, uint64_t meta, uint32_t end, size_t *n);
+int event_syscall_print_fmt(struct event_reader *r, const struct guestsym_event *ev,
+			    const char **print_fmt);
 
 #endif

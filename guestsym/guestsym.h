@@ -277,7 +277,8 @@ int guestsym_events_read(const struct guestsym *gs, const struct guestsym_memory
 			 uint64_t slide, struct guestsym_event_list *list);
 /*
  * The same from the image alone: ids are those that this kernel gives at boot, addresses are link
- * addresses, strings are as the booted kernel will have them.
+ * addresses, strings are as the booted kernel will have them. -ENOENT also when gs is from memory,
+ * where the tables of events are gone.
  */
 int guestsym_events_image(const struct guestsym *gs, struct guestsym_event_list *list);
 void guestsym_events_free(struct guestsym_event_list *list);

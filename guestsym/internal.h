@@ -251,6 +251,15 @@ size_t types_count(struct types *t);
 int types_field(struct types *t, const char *path, struct guestsym_field *field);
 int types_size(struct types *t, const char *name, uint32_t *size);
 
+struct types_member {
+	const char *name, *type; /* the name of its type, "" when it has none */
+	bool is_signed;		 /* of an integer */
+	struct guestsym_field field;
+};
+
+/* The nth member of a struct: 0, -ENOENT (no such type, or no more members), -ENODATA, -EINVAL. */
+int types_member(struct types *t, const char *name, uint32_t n, struct types_member *member);
+
 struct types_enumerator {
 	const char *name;
 	int64_t *value;

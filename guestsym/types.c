@@ -261,6 +261,36 @@ int types_size(struct types *t, const char *name, uint32_t *size)
 	return 0;
 }
 
+static bool is_signed_int(const struct btf *btf, uint32_t id)
+{
+	int real = btf__resolve_type(btf, id);
+	const struct btf_type *type = real < 0 ? NULL : btf__type_by_id(btf, real);
+
+	return type && btf_is_int(type) && btf_int_encoding(type) & BTF_INT_SIGNED;
+}
+
+int types_member(struct types *t, const char *name, uint32_t n, struct types_member *member)
+{
+	const struct btf *btf = types_btf(t, true);
+	const struct btf_type *type = btf ? composite(btf, t->hash[slot_of(t, name)]) : NULL;
+	const struct btf_member *bm;
+	struct member m;
+
+	if (!btf)
+		return -ENODATA;
+	if (!type || n >= btf_vlen(type))
+		return -ENOENT;
+	bm = &btf_members(type)[n];
+	member->name = btf__name_by_offset(btf, bm->name_off);
+	if (!member->name)
+		return -EINVAL;
+	member->type = type_name(t, bm->type);
+	member->is_signed = is_signed_int(btf, bm->type);
+	m = (struct member){btf_member_bit_offset(type, n), bm->type,
+			    btf_member_bitfield_size(type, n)};
+	return member_to_field(btf, &m, &member->field);
+}
+
 /* --- enumerators ------------------------------------------------------------------------- */
 
 static void match_enumerator(const struct types_enumerator *v, size_t n, const char *name,

@@ -4,11 +4,14 @@
  * compared: of the kernel in an image, or in the memory of a guest, in which KASLR has moved it.
  *
  * usage: list-kernel image IMAGE
+ *        list-kernel events IMAGE                           its own trace events
+ *        list-kernel event-details IMAGE                    what else is known of them
  *        list-kernel memory IMAGE RAM CR3 CR4 IDT           at the image's addresses
  *        list-kernel modules IMAGE RAM CR3 CR4 IDT          its modules, found with its memory
  *        list-kernel modules-by-image IMAGE RAM CR3 CR4 IDT the same, found with the image
  *        list-kernel events IMAGE RAM CR3 CR4 IDT           its trace events, found with its memory
  *        list-kernel events-by-image IMAGE RAM CR3 CR4 IDT  the same, found with the image
+ *        list-kernel event-details IMAGE RAM CR3 CR4 IDT    of those that the image has as well
  *
  * Modules are listed as the guest does: lines of /proc/kallsyms and of available_filter_functions.
  * So are trace events: available_events, then what tail(1) prints of all format files.
@@ -246,6 +249,29 @@ static void print_events(const struct guestsym_event_list *list)
 	print_formats(list);
 }
 
+static uint64_t link_address(uint64_t va, uint64_t slide)
+{
+	return va ? va - slide : 0;
+}
+
+static void print_details(const struct guestsym_event_list *list, uint64_t slide)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const struct guestsym_event *ev = &list->v[i];
+
+		if (ev->flags & GUESTSYM_EVENT_FL_DYNAMIC)
+			continue;
+		printf("%s:%s %u source %u syscall %d %d flags %u call %" PRIx64 " tp %" PRIx64
+		       " probe %" PRIx64 " kinds",
+		       ev->system, ev->name, ev->id, ev->source, ev->syscall_nr, ev->syscall_exit,
+		       ev->flags, ev->call - slide, link_address(ev->tracepoint, slide),
+		       link_address(ev->probe, slide));
+		for (size_t k = 0; k < ev->nr_fields; k++)
+			printf(" %u", ev->fields[k].kind);
+		putchar('\n');
+	}
+}
+
 static double now_ms(void)
 {
 	struct timespec t;
@@ -254,18 +280,25 @@ static double now_ms(void)
 	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
-static int list_events(const struct guestsym *gs, const struct guestsym_memory *mem, uint64_t slide)
+/* Without mem: those of the image. slide is from gs's addresses, moved from the image's. */
+static int list_events(const struct guestsym *gs, const struct guestsym_memory *mem, uint64_t slide,
+		       uint64_t moved, bool details)
 {
 	struct guestsym_event_list list;
 	double start = now_ms();
-	int err = guestsym_events_read(gs, mem, slide, &list);
+	int err = mem ? guestsym_events_read(gs, mem, slide, &list)
+		      : guestsym_events_image(gs, &list);
 
 	if (err) {
 		fprintf(stderr, "list-kernel: events: %s\n", strerror(-err));
 		return 1;
 	}
-	fprintf(stderr, "%zu events, read in %.1f ms\n", list.n, now_ms() - start);
-	print_events(&list);
+	if (mem)
+		fprintf(stderr, "%zu events, read in %.1f ms\n", list.n, now_ms() - start);
+	if (details)
+		print_details(&list, moved);
+	else
+		print_events(&list);
 	guestsym_events_free(&list);
 	return 0;
 }
@@ -291,10 +324,10 @@ static int list_guest(const struct guestsym *image, const char *what,
 		ret = list_modules(gs, mem, 0);
 	else if (!strcmp(what, "modules-by-image"))
 		ret = list_modules(image, mem, slide);
-	else if (!strcmp(what, "events"))
-		ret = list_events(gs, mem, 0);
 	else if (!strcmp(what, "events-by-image"))
-		ret = list_events(image, mem, slide);
+		ret = list_events(image, mem, slide, slide, false);
+	else if (!strncmp(what, "event", 5))
+		ret = list_events(gs, mem, 0, slide, !strcmp(what, "event-details"));
 	else
 		list_kernel(gs, slide);
 	guestsym_close(gs);
@@ -316,7 +349,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "list-kernel: %s\n", err);
 		return 1;
 	}
-	if (argc == 3) {
+	if (argc == 3 && !strncmp(argv[1], "event", 5)) {
+		ret = list_events(image, NULL, 0, 0, !strcmp(argv[1], "event-details"));
+	} else if (argc == 3) {
 		list_kernel(image, 0);
 	} else if (map_guest(&g, argv + 3) || find_hint(&mem, argv[6])) {
 		fprintf(stderr, "list-kernel: %s: no guest's memory\n", argv[3]);
