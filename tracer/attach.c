@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* attach.c - puts the probes of a trace into a machine, and takes them out again. */
+#include "tracer/events.h"
 #include "tracer/instance.h"
 #include "tracer/returns.h"
 #include "tracer/trampoline.h"
@@ -240,12 +241,15 @@ static int close_trampoline(struct trace *t, enum guest_end end, bool called)
 int trace_detach(struct trace *t)
 {
 	enum guest_end end;
-	int ret, error;
+	int ret, error, events;
 
 	if (t->detached)
 		return 0;
 	end = guest_end(t);
+	/* What cannot be taken back may still call the payload. */
+	events = end == GUEST_RUNS ? events_close(t->trace_events) : 0;
 	ret = remove_all(t, end);
+	ret = ret ? ret : events;
 	error = close_trampoline(t, end, ret);
 	ret = ret ? ret : error;
 	for (unsigned int i = 0; i < t->vcpus; i++)

@@ -4,31 +4,11 @@
 #include "tracer/entry.h"
 #include "tracer/graph.h"
 #include "tracer/instance.h"
-#include "tracer/preempt.h"
-
-static unsigned int record_type(const struct payload_record *r)
-{
-	return r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK;
-}
+#include "tracer/record.h"
 
 static void collect_comm(struct trace *t, const struct payload_record *r)
 {
 	comms_note(t->comms, (int32_t)r->comm_pid, (int32_t)r->comm_tgid, r->comm);
-}
-
-static uint8_t entry_flags(uint32_t state)
-{
-	return preempt_flags(state) | (state & STATE_IRQS_OFF ? TRACE_FLAG_IRQS_OFF : 0) |
-	       (state & STATE_NEED_RESCHED ? TRACE_FLAG_NEED_RESCHED : 0);
-}
-
-static void entry_init(struct trace_entry *ent, const struct payload_record *r)
-{
-	ent->type = TRACE_FN;
-	ent->flags = entry_flags(r->state);
-	ent->preempt_count = preempt_nibble(r->state & PREEMPT_MASK) |
-			     (uint8_t)(preempt_nibble(r->task >> RECORD_MIGRATE_SHIFT) << 4);
-	ent->pid = (int32_t)(r->task & RECORD_PID_MASK);
 }
 
 static void collect_function(struct ring *ring, const struct payload_record *r, uint64_t ts)
@@ -37,7 +17,7 @@ static void collect_function(struct ring *ring, const struct payload_record *r, 
 
 	if (!e)
 		return;
-	entry_init(&e->ent, r);
+	record_entry(r, TRACE_FN, &e->ent);
 	e->ip = KERNEL_HALF | r->ip;
 	e->parent_ip = KERNEL_HALF | r->parent;
 	ring_commit(ring);
@@ -52,30 +32,58 @@ static bool collect_repeat(struct instance *i, unsigned int vcpu, const struct p
 
 	if (repeats_count(&i->repeats[vcpu], ip, parent_ip, ts))
 		return true;
-	entry_init(&ent, r);
+	record_entry(r, TRACE_FN, &ent);
 	repeats_end(&i->repeats[vcpu], i->ring[vcpu], &ent, ip, parent_ip, ts);
 	return false;
 }
 
-/* Task names first: a record may be printed as soon as it is in the ring. Gives the last one. */
-static const struct payload_record *batch_look(struct trace *t, const struct payload_record *r,
-					       size_t n, uint64_t *functions)
+/* What there is in a batch. */
+struct batch {
+	unsigned int vcpu;
+	const struct payload_record *r;
+	size_t n;
+	struct event_ring *er;
+	uint64_t functions, events;
+	const struct payload_record *last;
+};
+
+/* Task names first: a record may be printed as soon as it is in the ring. */
+static void batch_look(struct trace *t, struct batch *b)
 {
 	bool comms = t->instances->options & OUTPUT_RECORD_CMD;
-	const struct payload_record *last = NULL;
 
-	*functions = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (record_type(&r[i]) == PAYLOAD_FUNCTION) {
-			(*functions)++;
-			last = &r[i];
-		} else if (record_type(&r[i]) == PAYLOAD_EXIT) {
-			last = &r[i];
-		} else if (comms && record_type(&r[i]) == PAYLOAD_COMM) {
-			collect_comm(t, &r[i]);
+	for (size_t i = 0; i < b->n; i++) {
+		const struct payload_record *r = &b->r[i];
+
+		switch (record_type(r)) {
+		case PAYLOAD_FUNCTION:
+			b->functions++;
+			b->last = r;
+			break;
+		case PAYLOAD_EVENT:
+			b->events++;
+			b->last = r;
+			break;
+		case PAYLOAD_EXIT:
+			b->last = r;
+			break;
+		case PAYLOAD_COMM:
+			if (comms)
+				collect_comm(t, r);
 		}
 	}
-	return last;
+}
+
+/* Those whose data cannot be had are lost. */
+static void batch_load(struct trace *t, struct batch *b)
+{
+	int ret = event_ring_load(b->er, b->r, b->n);
+
+	if (ret)
+		trace_fail(t, ret);
+	for (size_t i = 0; i < b->n; i++)
+		if (record_is_event(&b->r[i]) && !event_ring_data(b->er, &b->r[i]))
+			b->er->lost++;
 }
 
 /* No record need be looked at to know that it is taken. */
@@ -93,33 +101,70 @@ static uint32_t record_probe(const struct trace *t, const struct payload_record 
 
 static bool record_taken(const struct instance *i, const struct payload_record *r)
 {
-	return pid_filter_traces(&i->pids, (int32_t)(r->task & RECORD_PID_MASK)) &&
+	return pid_filter_traces(&i->pids, record_pid(r)) &&
 	       (i->all || instance_bit(i->takes, i->room, record_probe(i->t, r)));
 }
 
-/* `left` is how many it may take. */
-static void instance_collect(struct instance *i, unsigned int vcpu, const struct payload_record *r,
-			     size_t n, uint64_t tsc, uint64_t left)
+static void collect_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+			 uint64_t ts)
 {
-	bool no_repeats = instance_function_option(i, OUTPUT_FUNC_NO_REPEATS);
-	bool every = takes_every_call(i);
-	struct clock_reading now;
-	struct trace *t = i->t;
-	uint64_t ts;
+	if (!instance_function_option(i, OUTPUT_FUNC_NO_REPEATS) || !collect_repeat(i, vcpu, r, ts))
+		collect_function(i->ring[vcpu], r, ts);
+}
 
-	if (!i->on || !i->tracer->functions || i->tracer->exits || !(i->cpumask >> vcpu & 1) ||
-	    !left)
+/* Its index, when the instance takes it. */
+static uint32_t event_taken(const struct instance *i, unsigned int vcpu,
+			    const struct payload_record *r)
+{
+	uint32_t event = events_at_file(i->t->trace_events, r->event_file);
+
+	return event != EVENT_NONE && instance_takes_event(i, vcpu, event, r) ? event : EVENT_NONE;
+}
+
+static uint64_t record_time(struct instance *i, const struct clock_reading *now,
+			    const struct payload_record *r)
+{
+	return horizon_time(&i->horizon, i->clock->read(i->t, now, r->tsc));
+}
+
+/* The records of vCPU b->vcpu in their order; `left` is how many calls it may take. */
+static void records_collect(struct instance *i, const struct batch *b,
+			    const struct clock_reading *now, uint64_t left)
+{
+	bool every = takes_every_call(i);
+
+	for (size_t k = 0; k < b->n; k++) {
+		const struct payload_record *r = &b->r[k];
+		unsigned int type = record_type(r);
+
+		if (type == PAYLOAD_FUNCTION && left && (every || record_taken(i, r))) {
+			collect_call(i, b->vcpu, r, record_time(i, now, r));
+			left--;
+		} else if (type == PAYLOAD_EVENT) {
+			uint32_t event = event_taken(i, b->vcpu, r);
+			const void *data = event == EVENT_NONE ? NULL : event_ring_data(b->er, r);
+
+			if (data)
+				instance_collect_event(i, b->vcpu, r, event, data,
+						       record_time(i, now, r));
+		}
+	}
+}
+
+static void instance_collect(struct instance *i, const struct batch *b, uint64_t left)
+{
+	struct clock_reading now;
+
+	/* With function_graph, events take their place among calls and returns: graph_feed(). */
+	if (!i->on || i->tracer->exits || !(i->cpumask >> b->vcpu & 1))
+		return;
+	if (!i->tracer->functions)
+		left = 0;
+	if (!left && !(b->events && instance_wants_events(i)))
 		return;
 	if (i->clock->begin)
-		i->clock->begin(t, vcpu, tsc, &now);
-	for (size_t k = 0; k < n && left; k++) {
-		if (record_type(&r[k]) != PAYLOAD_FUNCTION || (!every && !record_taken(i, &r[k])))
-			continue;
-		ts = horizon_time(&i->horizon, i->clock->read(t, &now, r[k].tsc));
-		if (!no_repeats || !collect_repeat(i, vcpu, &r[k], ts))
-			collect_function(i->ring[vcpu], &r[k], ts);
-		left--;
-	}
+		i->clock->begin(i->t, b->vcpu, b->last->tsc, &now);
+	records_collect(i, b, &now, left);
 }
 
 /* How many of these the top level takes, as far as the number of events is limited. */
@@ -140,21 +185,50 @@ static uint64_t top_admits(struct trace *t, unsigned int vcpu, const struct payl
 	return trace_admit(t, taken);
 }
 
-void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r, size_t n,
-		   bool lost)
+/* Records of calls and returns as they are, those of events with their data. */
+static void batch_feed(struct trace *t, const struct batch *b, bool lost)
 {
-	uint64_t functions, left;
-	const struct payload_record *last = batch_look(t, r, n, &functions);
-	bool done = atomic_load(&t->done);
+	const struct instance *top = t->instances;
+	size_t from = 0;
 
+	for (size_t k = 0; b->events && top->tracer->exits && k < b->n; k++) {
+		const struct payload_record *r = &b->r[k];
+		uint32_t event = EVENT_NONE;
+		const void *data;
+
+		if (!record_is_event(r))
+			continue;
+		graph_feed(t->graph, b->vcpu, b->r + from, k - from, lost);
+		lost = false;
+		from = k + 1;
+		event = event_taken(top, b->vcpu, r);
+		data = event == EVENT_NONE ? NULL : event_ring_data(b->er, r);
+		if (data)
+			graph_feed_event(t->graph, b->vcpu, r, event, data);
+	}
+	graph_feed(t->graph, b->vcpu, b->r + from, b->n - from, lost);
+}
+
+void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r, size_t n,
+		   struct event_ring *er, bool lost)
+{
+	struct batch b = {.vcpu = vcpu, .r = r, .n = n, .er = er};
+	bool done = atomic_load(&t->done);
+	uint64_t left;
+
+	batch_look(t, &b);
+	if (b.events)
+		batch_load(t, &b);
 	if (instance_wants_exits(t->instances))
-		graph_feed(t->graph, vcpu, r, n, lost);
-	if (!last)
+		batch_feed(t, &b, lost);
+	if (!b.last)
 		return;
-	trace_seen(t, last->tsc);
-	left = top_admits(t, vcpu, r, n, functions);
+	trace_seen(t, b.last->tsc);
+	left = top_admits(t, vcpu, r, n, b.functions);
 	for (struct instance *i = t->instances; i; i = i->next)
-		instance_collect(i, vcpu, r, n, last->tsc, i == t->instances ? left : done ? 0 : n);
-	atomic_store_explicit(&t->at_ip[vcpu], KERNEL_HALF | last->ip, memory_order_relaxed);
+		instance_collect(i, &b, i == t->instances ? left : done ? 0 : n);
+	if (record_type(b.last) != PAYLOAD_EVENT)
+		atomic_store_explicit(&t->at_ip[vcpu], KERNEL_HALF | b.last->ip,
+				      memory_order_relaxed);
 	instances_wake(t);
 }

@@ -7,10 +7,10 @@
 #include <pthread.h>
 
 #include "tracer/collect.h"
+#include "tracer/event-ring.h"
 #include "tracer/internal.h"
+#include "tracer/record.h"
 #include "tracer/staging.h"
-
-#define KERNEL_HALF UINT64_C(0xffffffff00000000)
 
 /* Calls that a vCPU has made in interrupts within a period. */
 struct interrupt_waits {
@@ -22,9 +22,10 @@ struct interrupt_waits {
 struct collector {
 	struct trace *t;
 	struct window *w;
-	struct staging staging[MACHINE_MAX_VCPUS]; /* of each: t->vcpu_lock */
-	uint64_t lost[MACHINE_MAX_VCPUS];	   /* as seen last */
-	uint32_t vain[MACHINE_MAX_VCPUS];	   /* likewise */
+	struct staging staging[MACHINE_MAX_VCPUS];   /* of each: t->vcpu_lock */
+	struct event_ring events[MACHINE_MAX_VCPUS]; /* likewise */
+	uint64_t lost[MACHINE_MAX_VCPUS];	     /* as seen last */
+	uint32_t vain[MACHINE_MAX_VCPUS];	     /* likewise */
 	uint64_t due;			      /* a bit for each vCPU: this pass has not had it */
 	uint64_t behind;		      /* likewise: horizon.h */
 	int64_t behind_ms[MACHINE_MAX_VCPUS]; /* since when; 0: it is not */
@@ -51,10 +52,10 @@ static inline void ctl_put(struct collector *c, unsigned int vcpu, unsigned int 
 
 /*
  * n records of a vCPU, whose lock is held, go into the buffers of the instances that want them;
- * `lost`: some are missing before the first.
+ * `lost`: some are missing before the first. The data of events is in er.
  */
 void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r, size_t n,
-		   bool lost);
+		   struct event_ring *er, bool lost);
 
 /*
  * Whether the vCPU waits for an answer. Says so, too, when it has lost its patience since the last

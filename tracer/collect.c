@@ -4,6 +4,7 @@
 #include "tracer/graph.h"
 #include "tracer/host-time.h"
 #include "tracer/instance.h"
+#include "tracer/trampoline.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -53,7 +54,7 @@ static int drain_batch(struct collector *c, unsigned int vcpu)
 
 	/* Of those that the guest drops it is not known where they are missing. */
 	if (n > 0)
-		collect_batch(c->t, vcpu, records, (size_t)n,
+		collect_batch(c->t, vcpu, records, (size_t)n, &c->events[vcpu],
 			      lost || s->lost + s->dropped != c->lost[vcpu]);
 	return n;
 }
@@ -271,6 +272,10 @@ static int collector_init(struct collector *c)
 	for (unsigned int i = 0; i < c->t->vcpus && !ret; i++) {
 		ret = staging_init(&c->staging[i], &io, i, c->w->header.ring_size);
 		c->staging[i].lossless = c->t->cfg.lossless;
+		if (!ret)
+			ret = event_ring_init(&c->events[i], &io, i,
+					      trampoline_event_ring(&c->w->header, i),
+					      c->w->header.event_ring_size);
 	}
 	return ret;
 }
@@ -328,8 +333,10 @@ void collector_free(struct collector *c)
 {
 	if (!c)
 		return;
-	for (unsigned int i = 0; i < c->t->vcpus; i++)
+	for (unsigned int i = 0; i < c->t->vcpus; i++) {
 		staging_exit(&c->staging[i]);
+		event_ring_exit(&c->events[i]);
+	}
 	pthread_cond_destroy(&c->change);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
@@ -340,10 +347,11 @@ void collector_get_counts(struct collector *c, struct trampoline_counts *counts)
 	memset(counts, 0, sizeof(*counts));
 	for (unsigned int i = 0; i < c->t->vcpus; i++) {
 		const struct staging *s = &c->staging[i];
+		uint64_t events_lost = c->events[i].lost; /* their records have been taken */
 
 		counts->made += s->head - s->base + s->dropped;
-		counts->taken += s->taken;
-		counts->lost += s->lost + s->dropped;
+		counts->taken += s->taken - events_lost;
+		counts->lost += s->lost + s->dropped + events_lost;
 		counts->corrupt += s->corrupt;
 	}
 }

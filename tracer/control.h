@@ -92,6 +92,22 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on);
 uint32_t instance_tracer_options(struct instance *i, const char *tracer);
 int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t flag, bool on);
 
+/* --- trace events ---------------------------------------------------------------------------- */
+
+struct guestsym_event_list;
+
+/*
+ * Those of the guest's kernel, read at the first call; the list stays as it is. -ENODATA: the
+ * kernel does not tell, -ENODEV: there is no guest yet, or no more.
+ */
+int trace_events(struct trace *t, const struct guestsym_event_list **list);
+/* Its file `enable`; by the index in the list. */
+bool instance_event_is_on(struct instance *i, uint32_t event);
+/* All or none; asks the guest, which may take a while. -EOPNOTSUPP: not in this guest. */
+int instance_set_events(struct instance *i, const uint32_t *which, size_t n, bool on);
+/* set_event_pid, set_event_notrace_pid */
+struct pid_filter *instance_event_pids(struct instance *i);
+
 /* --- buffers --------------------------------------------------------------------------------- */
 
 #define ALL_VCPUS (-1)

@@ -36,7 +36,14 @@ static bool is_of_a_call(const struct payload_record *r)
 {
 	unsigned int type = r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK;
 
-	return type == PAYLOAD_FUNCTION || type == PAYLOAD_EXIT || type == GRAPH_LOST;
+	return type == PAYLOAD_FUNCTION || type == PAYLOAD_EXIT;
+}
+
+static void queue_put(struct graph_queue *q, const struct payload_record *r)
+{
+	q->v[q->nr++] = *r;
+	if (r->tsc > q->latest)
+		q->latest = r->tsc;
 }
 
 bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r,
@@ -47,12 +54,19 @@ bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payl
 	if (n > q->room - q->nr && !queue_reserve(q, n))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		if (!is_of_a_call(&r[i]))
-			continue;
-		q->v[q->nr++] = r[i];
-		if (r[i].tsc > q->latest)
-			q->latest = r[i].tsc;
+		if (is_of_a_call(&r[i]))
+			queue_put(q, &r[i]);
 	}
+	return true;
+}
+
+bool graph_merge_add_own(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r)
+{
+	struct graph_queue *q = &m->queue[vcpu];
+
+	if (q->nr == q->room && !queue_reserve(q, 1))
+		return false;
+	queue_put(q, r);
 	return true;
 }
 

@@ -22,12 +22,15 @@ struct graph_merge {
 	uint64_t horizon; /* the latest TSC of all that had been queued by the last time */
 };
 
-/* A type of records of our own: some are missing here. */
-#define GRAPH_LOST STATE_TYPE_MASK
+/* Types of records of our own: some are missing here; graph.c's, which the guest cannot make. */
+#define GRAPH_LOST  STATE_TYPE_MASK
+#define GRAPH_EVENT (STATE_TYPE_MASK - 1)
 
-/* Those of calls and returns, and GRAPH_LOST. False: there is no room, none is queued. */
+/* Those of calls and returns, no others. False: there is no room, none is queued. */
 bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r,
 		     size_t n);
+/* One of our own. */
+bool graph_merge_add_own(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r);
 /*
  * Hand all records over that nothing can come before any more (graph.h), or all that there are:
  * those of one vCPU in its order, those of different ones by their times.

@@ -2,20 +2,19 @@
 /* graph.c - see graph.h */
 #include "tracer/graph.h"
 #include "tracer/graph-merge.h"
-#include "tracer/entry.h"
+#include "tracer/events.h"
 #include "tracer/funcs.h"
 #include "tracer/instance.h"
-#include "tracer/preempt.h"
-#include "tracer/returns.h"
 #include "tracer/profile.h"
+#include "tracer/record.h"
+#include "tracer/returns.h"
 #include "tracer/tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define KERNEL_HALF UINT64_C(0xffffffff00000000)
-#define IRQ_STACK   (16u << 10) /* IRQ_STACK_SIZE without KASAN */
-#define RFLAGS_IF   (1u << 9)
+#define IRQ_STACK (16u << 10) /* IRQ_STACK_SIZE without KASAN */
+#define RFLAGS_IF (1u << 9)
 
 /* Clocks as they are while records are written that were made about now. */
 struct graph_clock {
@@ -31,8 +30,9 @@ struct graph {
 	bool stacks_known;
 	bool gap[MACHINE_MAX_VCPUS]; /* records did not fit into its queue */
 	struct graph_clock clock[MACHINE_MAX_VCPUS];
-	uint64_t events;   /* written, and not counted by the trace yet */
-	uint32_t switches; /* finish_task_switch()'s probe, or UINT32_MAX */
+	uint64_t events;       /* written, and not counted by the trace yet */
+	atomic_size_t waiting; /* bytes of struct graph_event */
+	uint32_t switches;     /* finish_task_switch()'s probe, or UINT32_MAX */
 };
 
 /* --- clocks ---------------------------------------------------------------------------------- */
@@ -103,12 +103,7 @@ static void *entry_reserve(struct graph *g, struct instance *i, unsigned int vcp
 	e = ring_reserve(i->ring[vcpu], len, horizon_time(&i->horizon, time));
 	if (!e)
 		return NULL;
-	e->type = type;
-	e->flags = preempt_flags(r->state) | (r->state & STATE_IRQS_OFF ? TRACE_FLAG_IRQS_OFF : 0) |
-		   (r->state & STATE_NEED_RESCHED ? TRACE_FLAG_NEED_RESCHED : 0);
-	e->preempt_count = preempt_nibble(r->state & PREEMPT_MASK) |
-			   (uint8_t)(preempt_nibble(r->task >> RECORD_MIGRATE_SHIFT) << 4);
-	e->pid = (int32_t)(r->task & RECORD_PID_MASK);
+	record_entry(r, type, e);
 	return e;
 }
 
@@ -123,7 +118,7 @@ static bool is_taken(const struct instance *i, const struct payload_record *r)
 	const struct trace *t = i->t;
 	uint32_t func;
 
-	if (!pid_filter_traces(&i->pids, (int32_t)(r->task & RECORD_PID_MASK)))
+	if (!pid_filter_traces(&i->pids, record_pid(r)))
 		return false;
 	if (i->all)
 		return true;
@@ -273,16 +268,86 @@ static void stacks_learn(struct graph *g)
 	pairing_set_stacks(g->pairing, &stacks);
 }
 
+/* --- events ---------------------------------------------------------------------------------- */
+
+/* Events wait among the calls, their data here; the record has its address instead of its place. */
+struct graph_event {
+	uint32_t event;
+	uint8_t data[];
+};
+
+#define EVENTS_MAX ((size_t)64 << 20) /* bytes that wait at one time */
+
+void graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_record *r,
+		      uint32_t event, const void *data)
+{
+	size_t size = sizeof(struct graph_event) + r->event_len;
+	struct payload_record own = *r;
+	struct graph_event *e;
+
+	if (atomic_load(&g->waiting) + size > EVENTS_MAX)
+		return;
+	e = malloc(size);
+	if (!e)
+		return;
+	e->event = event;
+	memcpy(e->data, data, r->event_len);
+	memcpy(&own.event_at, &e, sizeof(e));
+	own.state = (r->state & ~((uint32_t)STATE_TYPE_MASK << STATE_TYPE_SHIFT)) |
+		    (uint32_t)GRAPH_EVENT << STATE_TYPE_SHIFT;
+	if (graph_merge_add_own(&g->merge, vcpu, &own))
+		atomic_fetch_add(&g->waiting, size);
+	else
+		free(e);
+}
+
+static struct graph_event *event_of(struct graph *g, const struct payload_record *r)
+{
+	struct graph_event *e;
+
+	memcpy(&e, &r->event_at, sizeof(e));
+	atomic_fetch_sub(&g->waiting, sizeof(*e) + r->event_len);
+	return e;
+}
+
+static void take_event(struct graph *g, unsigned int vcpu, const struct payload_record *r)
+{
+	struct graph_event *e = event_of(g, r);
+	struct instance *i = g->t->instances;
+	uint64_t time;
+
+	if (i->on && i->tracer->exits) {
+		clock_begin(g, i, vcpu, r->tsc);
+		time = i->clock->read(g->t, &g->clock[vcpu].event, r->tsc);
+		instance_collect_event(i, vcpu, r, e->event, e->data,
+				       horizon_time(&i->horizon, time));
+	}
+	free(e);
+}
+
+static void drop_event(void *arg, unsigned int vcpu, const struct payload_record *r)
+{
+	(void)vcpu;
+	if (record_type(r) == GRAPH_EVENT)
+		free(event_of(arg, r));
+}
+
 /* --- from the records ------------------------------------------------------------------------ */
 
 static void take(void *arg, unsigned int vcpu, const struct payload_record *r)
 {
 	struct graph *g = arg;
 
-	if ((r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK) == GRAPH_LOST)
+	switch (record_type(r)) {
+	case GRAPH_LOST:
 		pairing_lost(g->pairing);
-	else
+		break;
+	case GRAPH_EVENT:
+		take_event(g, vcpu, r);
+		break;
+	default:
 		pairing_record(g->pairing, vcpu, r);
+	}
 }
 
 void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record *r, size_t n,
@@ -292,7 +357,7 @@ void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record 
 	const struct payload_record gap = {.state = (uint32_t)GRAPH_LOST << STATE_TYPE_SHIFT};
 
 	/* What is not queued is missing in what comes next. */
-	if (lost && !graph_merge_add(&g->merge, vcpu, &gap, 1))
+	if (lost && !graph_merge_add_own(&g->merge, vcpu, &gap))
 		g->gap[vcpu] = true;
 	if (n && !graph_merge_add(&g->merge, vcpu, r, n))
 		g->gap[vcpu] = true;
@@ -438,6 +503,7 @@ void graph_free(struct graph *g)
 	if (!g)
 		return;
 	pairing_free(g->pairing);
+	graph_merge_run(&g->merge, true, drop_event, g);
 	graph_merge_exit(&g->merge);
 	pthread_mutex_destroy(&g->lock);
 	free(g);

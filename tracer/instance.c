@@ -91,6 +91,7 @@ static void instance_free(struct instance *i)
 	func_filter_free(i->functions);
 	graph_filter_exit(&i->graph);
 	pid_filter_exit(&i->pids);
+	pid_filter_exit(&i->event_pids);
 	error_log_free(i->errors);
 	for (unsigned int v = 0; v < i->t->vcpus; v++) {
 		ring_free(i->ring[v]);
@@ -98,6 +99,7 @@ static void instance_free(struct instance *i)
 	}
 	free(i->takes);
 	free(i->commands);
+	free(i->events);
 	free(i);
 }
 
@@ -123,6 +125,8 @@ static int instance_alloc(struct instance *i, uint64_t bytes)
 	i->functions = func_filter_new(&i->owner, i->t->funcs);
 	i->errors = error_log_new();
 	if (!i->functions || !i->errors)
+		return -ENOMEM;
+	if (pid_filter_init(&i->event_pids, NULL, NULL))
 		return -ENOMEM;
 	return pid_filter_init(&i->pids, owner_pids_changed, i);
 }
@@ -523,6 +527,11 @@ struct pid_filter *instance_pids(struct instance *i)
 	return &i->pids;
 }
 
+struct pid_filter *instance_event_pids(struct instance *i)
+{
+	return &i->event_pids;
+}
+
 struct error_log *instance_errors(struct instance *i)
 {
 	return i->errors;
@@ -550,7 +559,7 @@ static void tasks_of(struct trace *t, struct text *pids, bool *only)
 void instances_tell_payload(struct trace *t)
 {
 	struct text pids = {0};
-	uint64_t vcpus = 0;
+	uint64_t vcpus = 0, events = 0;
 	bool only;
 
 	pthread_mutex_lock(&t->instances_lock);
@@ -558,9 +567,12 @@ void instances_tell_payload(struct trace *t)
 	for (const struct instance *i = t->instances; i; i = i->next)
 		if (instance_profiles(i) || (i->on && i->tracer->functions))
 			vcpus |= instance_wants_exits(i) ? UINT64_MAX : i->cpumask;
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (i->on && instance_wants_events(i))
+			events |= i->cpumask;
 	tasks_of(t, &pids, &only);
 	text_putc(&pids, '\0');
-	trampoline_control(t, vcpus, only && !pids.failed ? pids.buf : NULL);
+	trampoline_control(t, vcpus, events, only && !pids.failed ? pids.buf : NULL);
 	pthread_mutex_unlock(&t->instances_lock);
 	text_free(&pids);
 }

@@ -10,6 +10,7 @@
 
 #include "tracer/control.h"
 #include "tracer/error-log.h"
+#include "tracer/events.h"
 #include "tracer/func-filter.h"
 #include "tracer/graph-filter.h"
 #include "tracer/horizon.h"
@@ -39,7 +40,9 @@ struct instance {
 	uint8_t *takes;		     /* a bit for each probe, by its index: the filters select it */
 	uint8_t *commands;	     /* likewise: there is a command for it */
 	size_t room;		     /* probes that have bits */
-	struct graph_filter graph;   /* for function_graph */
+	struct event_state *events;  /* of each event that there is, or NULL: none is on */
+	unsigned int nr_events_on;
+	struct graph_filter graph; /* for function_graph */
 	struct horizon horizon;
 	struct repeats repeats[MACHINE_MAX_VCPUS];
 
@@ -49,6 +52,7 @@ struct instance {
 	struct func_owner owner;
 	struct func_filter *functions;
 	struct pid_filter pids;
+	struct pid_filter event_pids;
 	struct error_log *errors;
 };
 

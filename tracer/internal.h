@@ -159,6 +159,7 @@ struct returns;
 struct graph;
 struct profile;
 struct stack_max;
+struct events;
 
 /* The sites are given back while the guest patches its own text; see text-lock.c */
 struct text_lock {
@@ -198,6 +199,7 @@ struct trace {
 	struct profile *profile[MACHINE_MAX_VCPUS];
 	atomic_bool profiling;
 	struct stack_max *stack_max; /* the stack tracer */
+	struct events *trace_events; /* of the guest's kernel */
 	uint64_t fentry;	     /* address of the kernel's __fentry__ */
 	uint64_t ftrace_return;	     /* while ftrace_init() runs: where a trap waits for its end */
 	struct comms *_Atomic comms; /* who reads names takes no lock */

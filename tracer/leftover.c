@@ -3,6 +3,7 @@
  * leftover.c - takes away what a tracer that was killed has left in a guest: calls of its payload
  * at the sites, and the window. Its header tells all that has to be known about it.
  */
+#include "tracer/events.h"
 #include "tracer/quiesce.h"
 #include "tracer/trampoline.h"
 #include "tracer/window.h"
@@ -137,7 +138,11 @@ static int give_sites_back(struct leftover *l)
 static int take_away(struct leftover *l, char *err, size_t errlen)
 {
 	struct trace *t = l->t;
-	int ret = quiesce(&t->guest, t->gs, &l->window, t->vcpus, QUIET_MS);
+	int ret = events_recover(t, &l->window, err, errlen);
+
+	if (ret)
+		return ret;
+	ret = quiesce(&t->guest, t->gs, &l->window, t->vcpus, QUIET_MS);
 
 	if (!ret)
 		return window_close(&l->window, t->borrow, err, errlen);

@@ -7,7 +7,8 @@
  * payload stays on that task's stack for as long as it likes to sleep. There nothing has been done
  * yet, or all is done, so such a frame is changed: to go on behind the call, with the return
  * address taken off the stack, or where the call was (payload.h, EDGE_). Everywhere else the
- * payload is left within a microsecond or two of running, and it only takes another look.
+ * payload is left within a microsecond or two of running, and it only takes another look. A frame
+ * where nothing but a detour has been done is sent back to the function that it came from.
  *
  * Interrupt frames are recognised by what the CPU pushes (Intel SDM vol. 3, 6.14.2): five words,
  * of which ip lies in the payload, cs and ss are the kernel's, and sp points to right above it or
@@ -35,7 +36,9 @@ struct frame {
 
 struct look {
 	struct guest_kernel *g;
-	const struct window *w;
+	const struct window *w; /* NULL: the kernel's own text is looked at, and only looked at */
+	const struct text_range *range;
+	size_t nr_ranges;
 	struct task_layout at;
 	uint64_t running[MACHINE_MAX_VCPUS]; /* current task of each vCPU */
 	unsigned int vcpus;
@@ -51,13 +54,19 @@ static uint64_t text_va(const struct look *l)
 
 static bool in_text(const struct look *l, uint64_t ip)
 {
-	return ip - text_va(l) < l->w->header.text_size;
+	for (size_t i = 0; i < l->nr_ranges; i++)
+		if (ip - l->range[i].va < l->range[i].size)
+			return true;
+	return false;
 }
 
 static const struct payload_way_out *edge_at(const struct look *l, uint64_t ip)
 {
-	const struct payload_header *h = &l->w->header;
+	const struct payload_header *h;
 
+	if (!l->w)
+		return NULL;
+	h = &l->w->header;
 	for (uint32_t i = 0; i < h->nr_edges; i++)
 		if (ip - text_va(l) >= h->edge[i].from && ip - text_va(l) < h->edge[i].to)
 			return &h->edge[i];
@@ -70,6 +79,38 @@ static int guest_write(struct guest_kernel *g, uint64_t va, const void *buf, siz
 	int ret = guest_translate(g, va, &pa);
 
 	return ret ? ret : machine_write(g->m, pa, buf, len);
+}
+
+/*
+ * Where the function goes on that has come here by a detour and has done nothing yet but some of
+ * its own first instructions; 0: it is not there.
+ */
+static uint64_t detour_home(const struct look *l, uint64_t ip, const struct payload_way_out *edge)
+{
+	uint64_t off;
+
+	if (!l->w)
+		return 0;
+	off = ip - text_va(l);
+	for (size_t i = 0; i < PAYLOAD_DETOURS; i++) {
+		const struct payload_detour *d = &l->w->header.detour[i];
+
+		if (!d->va)
+			continue;
+		if (edge && edge->how == EDGE_DETOUR && edge->from == d->entry)
+			return d->va;
+		if (off - d->rest <= d->size && d->size <= DETOUR_INSNS)
+			return d->va + (off - d->rest);
+	}
+	return 0;
+}
+
+static void frame_move(struct look *l, uint64_t va, uint64_t ip)
+{
+	int ret = guest_write(l->g, va, &ip, sizeof(ip));
+
+	if (ret)
+		l->error = ret;
 }
 
 /* The interrupted task goes on behind the call of the payload, or at the site once more. */
@@ -94,14 +135,17 @@ static void scan_words(struct look *l, uint64_t from, size_t nr)
 	for (size_t i = 0; i + 5 <= nr; i++) {
 		const struct frame *f = (const struct frame *)&l->words[i];
 		const struct payload_way_out *edge;
-		uint64_t va = from + 8 * i;
+		uint64_t va = from + 8 * i, home;
 
 		if (!in_text(l, f->ip) || f->cs != KERNEL_CS || !(f->flags & RFLAGS_FIXED) ||
 		    (f->ss != KERNEL_DS && f->ss) || f->sp - va < sizeof(*f) ||
 		    f->sp - va > sizeof(*f) + 16)
 			continue;
 		edge = edge_at(l, f->ip);
-		if (edge)
+		home = detour_home(l, f->ip, edge);
+		if (home)
+			frame_move(l, va, home);
+		else if (edge)
 			frame_evict(l, va, f, edge);
 		else
 			l->busy = true;
@@ -173,39 +217,59 @@ static void look(struct look *l)
 		l->error = ret;
 }
 
-static int look_until_quiet(struct look *l, int timeout_ms)
+static int look_until_quiet(struct look *l, int timeout_ms, int (*then)(void *arg), void *arg)
 {
 	const struct timespec run_on = {.tv_nsec = LOOK_NS};
 	int64_t end = host_ms() + timeout_ms;
 
 	for (;;) {
+		int ret = 0;
+
 		machine_pause(l->g->m);
 		look(l);
+		if (!l->error && !l->busy && then)
+			ret = then(arg);
 		machine_resume(l->g->m);
 		if (l->error)
 			return l->error;
 		if (!l->busy)
-			return 0;
+			return ret;
 		if (host_ms() >= end)
 			return -ETIMEDOUT;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &run_on, NULL);
 	}
 }
 
-int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct window *w,
-	    unsigned int vcpus, int timeout_ms)
+static int quiesce_look(struct look *l, const struct guestsym *gs, int timeout_ms,
+			int (*then)(void *arg), void *arg)
 {
-	struct look l = {.g = g, .w = w, .vcpus = vcpus};
-	int ret = task_layout_learn(&l.at, gs, g);
+	int ret = task_layout_learn(&l->at, gs, l->g);
 
 	if (ret)
 		return ret;
-	if (l.at.stack_size > STACK_MAX)
+	if (l->at.stack_size > STACK_MAX)
 		return -ENODATA;
-	l.words = malloc(l.at.stack_size);
-	if (!l.words)
+	l->words = malloc(l->at.stack_size);
+	if (!l->words)
 		return -ENOMEM;
-	ret = look_until_quiet(&l, timeout_ms);
-	free(l.words);
+	ret = look_until_quiet(l, timeout_ms, then, arg);
+	free(l->words);
 	return ret;
+}
+
+int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct window *w,
+	    unsigned int vcpus, int timeout_ms)
+{
+	struct text_range text = {.va = w->header.va + WINDOW_TEXT, .size = w->header.text_size};
+	struct look l = {.g = g, .w = w, .range = &text, .nr_ranges = 1, .vcpus = vcpus};
+
+	return quiesce_look(&l, gs, timeout_ms, NULL, NULL);
+}
+
+int quiesce_then(struct guest_kernel *g, const struct guestsym *gs, const struct text_range *range,
+		 size_t n, unsigned int vcpus, int timeout_ms, int (*then)(void *arg), void *arg)
+{
+	struct look l = {.g = g, .range = range, .nr_ranges = n, .vcpus = vcpus};
+
+	return quiesce_look(&l, gs, timeout_ms, then, arg);
 }

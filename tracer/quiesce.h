@@ -5,6 +5,7 @@
 
 #include "tracer/guest.h"
 #include "tracer/window.h"
+#include "tracer/within.h"
 
 /*
  * No site calls the window's code any more: wait until no vCPU runs in it and no interrupted task
@@ -13,5 +14,12 @@
  */
 int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct window *w,
 	    unsigned int vcpus, int timeout_ms);
+
+/*
+ * Wait until nobody is in the middle of n ranges of the kernel's own text, likewise, and then call
+ * `then` with the machine paused: what it returns, or an error as above.
+ */
+int quiesce_then(struct guest_kernel *g, const struct guestsym *gs, const struct text_range *range,
+		 size_t n, unsigned int vcpus, int timeout_ms, int (*then)(void *arg), void *arg);
 
 #endif

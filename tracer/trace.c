@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trace.c - one trace: from its configuration to records in the ring buffers. */
 #include "tracer/entry.h"
+#include "tracer/events.h"
 #include "tracer/graph.h"
 #include "tracer/host-time.h"
 #include "tracer/instance.h"
@@ -46,9 +47,11 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->comms = comms_new(COMMS_DEFAULT_NR);
 	t->funcs = funcs_new(NULL, 0);
 	t->graph = graph_new(t);
+	t->trace_events = events_new(t);
 	if (t->funcs)
 		t->stack_max = stack_max_new(t);
-	if (t->comms && t->funcs && t->graph && t->stack_max && !probe_set_init(&t->probes, t->gs))
+	if (t->comms && t->funcs && t->graph && t->stack_max && t->trace_events &&
+	    !probe_set_init(&t->probes, t->gs))
 		return instance_init_top(t, err, errlen);
 	snprintf(err, errlen, "no memory for the tables of probes and of task names");
 	return -ENOMEM;
@@ -135,6 +138,7 @@ void trace_free(struct trace *t)
 	graph_free(t->graph);
 	profiler_free(t);
 	stack_max_free(t->stack_max);
+	events_free(t->trace_events);
 	returns_free(t);
 	probe_set_free(&t->probes);
 	borrow_free(t->borrow);

@@ -57,11 +57,20 @@ static uint64_t field_or_none(const struct trace *t, const char *path)
 }
 
 /* Behind the staging rings. */
-static uint64_t event_rings(const struct trace *t)
+uint64_t trampoline_event_ring(const struct payload_header *h, unsigned int vcpu)
 {
-	const struct payload_header *h = &t->tramp->window.header;
+	return WINDOW_RINGS + (uint64_t)h->ring_size * h->nr_vcpus +
+	       (uint64_t)h->event_ring_size * vcpu;
+}
 
-	return WINDOW_RINGS + (uint64_t)h->ring_size * h->nr_vcpus;
+struct window *trampoline_window(struct trace *t)
+{
+	return &t->tramp->window;
+}
+
+const struct payload_text *trampoline_text(struct trace *t)
+{
+	return &t->tramp->text;
 }
 
 static void config_fill(struct trace *t, struct payload_config *cfg)
@@ -92,7 +101,7 @@ static void config_fill(struct trace *t, struct payload_config *cfg)
 		.text_mutex = text_mutex ? text_mutex + t->guest.slide : PAYLOAD_NONE,
 		.call_timeout = info.tsc_khz * CALL_TIMEOUT_MS,
 		.full_timeout = info.tsc_khz * FULL_TIMEOUT_MS,
-		.event_rings = h->va + event_rings(t),
+		.event_rings = h->va + trampoline_event_ring(h, 0),
 		.event_ring_size = h->event_ring_size,
 		.fbuffer_event = field_or_none(t, "trace_event_buffer.event"),
 		.fbuffer_file = field_or_none(t, "trace_event_buffer.trace_file"),
@@ -120,6 +129,7 @@ static int text_load(struct trace *t, char *err, size_t errlen)
 	memcpy(h->edge, tr->text.edge, sizeof(h->edge));
 	h->exit = tr->text.exit;
 	h->exit_all = tr->text.exit_all;
+	h->work = tr->text.work;
 	h->return_thunk = returns_thunk(t);
 	ret = window_write_text(&tr->window, WINDOW_TEXT, code, sizeof(code));
 	if (!ret)
@@ -238,7 +248,7 @@ static int pids_write(struct trampoline *tr, const char *text)
 	return ret;
 }
 
-void trampoline_control(struct trace *t, uint64_t vcpus, const char *pids)
+void trampoline_control(struct trace *t, uint64_t vcpus, uint64_t events, const char *pids)
 {
 	struct trampoline *tr = t->tramp;
 	uint32_t all = t->cfg.lossless ? CTL_FL_LOSSLESS : 0;
@@ -250,10 +260,12 @@ void trampoline_control(struct trace *t, uint64_t vcpus, const char *pids)
 	if (pids && !ret)
 		all |= CTL_FL_PIDS;
 	for (unsigned int v = 0; v < t->vcpus && !ret; v++) {
-		uint32_t flags = all | (vcpus >> v & 1 ? CTL_FL_ON : 0);
+		uint32_t flags = all | (vcpus >> v & 1 ? CTL_FL_ON : 0), on = events >> v & 1;
+		uint64_t ctl = WINDOW_CTL + v * CTL_SIZE;
 
-		ret = window_write(&tr->window, WINDOW_CTL + v * CTL_SIZE + CTL_FLAGS, &flags,
-				   sizeof(flags));
+		ret = window_write(&tr->window, ctl + CTL_FLAGS, &flags, sizeof(flags));
+		if (!ret)
+			ret = window_write(&tr->window, ctl + CTL_EVENTS, &on, sizeof(on));
 	}
 	if (ret)
 		trace_fail(t, ret);

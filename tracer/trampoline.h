@@ -9,6 +9,7 @@
 #define HVTRACE_TRACER_TRAMPOLINE_H
 
 #include "tracer/internal.h"
+#include "tracer/payload/text.h"
 
 /*
  * The machine is not paused by the caller; an attached guest runs, and one probe is tried in it. On
@@ -33,10 +34,15 @@ int trampoline_recover(struct trace *t, char *err, size_t errlen);
 /* What has been collected so far, or had been when it was closed. */
 void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts);
 /*
- * Have the payload record on these vCPUs only (a bit for each), and only the tasks of which pids
- * has a line (NULL: all). What it leaves out costs the guest less.
+ * Have the payload record functions on these vCPUs only (a bit for each), and only of the tasks of
+ * which pids has a line (NULL: all), and events on those. What it leaves out costs the guest less.
  */
-void trampoline_control(struct trace *t, uint64_t vcpus, const char *pids);
+void trampoline_control(struct trace *t, uint64_t vcpus, uint64_t events, const char *pids);
+/* While it is open: the window, and where in it the payload's entries are. */
+struct window *trampoline_window(struct trace *t);
+const struct payload_text *trampoline_text(struct trace *t);
+/* Offset of a vCPU's ring of event data in a window with this header. */
+uint64_t trampoline_event_ring(const struct payload_header *h, unsigned int vcpu);
 /* Have payload_depth call for stacks deeper than this. */
 void trampoline_set_depth(struct trace *t, uint32_t depth);
 /* One task is one of those now, or is not any more. The machine is paused. */

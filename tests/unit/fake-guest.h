@@ -396,4 +396,23 @@ void guestsym_modules_free(struct guestsym_module *mods, size_t n)
 	(void)mods, (void)n;
 }
 
+int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size)
+{
+	(void)gs, (void)name, (void)size;
+	return -ENOENT;
+}
+
+/* It has no trace events. */
+int guestsym_events_read(const struct guestsym *gs, const struct guestsym_memory *mem,
+			 uint64_t slide, struct guestsym_event_list *list)
+{
+	(void)gs, (void)mem, (void)slide, (void)list;
+	return -ENODATA;
+}
+
+void guestsym_events_free(struct guestsym_event_list *list)
+{
+	(void)list;
+}
+
 #endif

@@ -29,10 +29,11 @@
 #define PATCH_RETURN	   16 /* the five bytes of a return site */
 #define PATCH_TASK_STACK   17
 #define PATCH_STACK_MASK   18 /* u32: offsets in a task's stack */
-#define PATCH_EVENT_SHIFT  19 /* u8: from the offset of a control block to that of its event ring  \
-			       */
-#define PATCH_EVENT_MASK  20  /* u32: offsets in an event ring */
-#define PATCH_EVENT_RINGS 21  /* s32 */
+#define PATCH_EVENT_SHIFT                                                                          \
+	19		     /* u8: from the offset of a control block to that of its event ring   \
+			      */
+#define PATCH_EVENT_MASK  20 /* u32: offsets in an event ring */
+#define PATCH_EVENT_RINGS 21 /* s32 */
 /* Displacements */
 #define PATCH_FBUFFER_EVENT 22
 #define PATCH_FBUFFER_FILE  23
@@ -61,7 +62,7 @@ extern const uint8_t payload_code[], payload_code_end[];
 extern const uint8_t payload_function[], payload_call[], payload_lock[], payload_lock_record[],
 	payload_stack[], payload_depth[], payload_depth_record[], payload_exit[],
 	payload_exit_all[], payload_reserve[], payload_reserve_rest[], payload_commit[],
-	payload_commit_rest[];
+	payload_commit_rest[], payload_work[];
 extern const struct payload_patch payload_patches[], payload_patches_end[];
 extern const struct payload_optional payload_optional[], payload_optional_end[];
 extern const struct payload_edge payload_edges[], payload_edges_end[];

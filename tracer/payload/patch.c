@@ -196,6 +196,7 @@ static void describe(struct payload_text *text)
 	text->reserve_rest = (uint32_t)(payload_reserve_rest - payload_code);
 	text->commit = (uint32_t)(payload_commit - payload_code);
 	text->commit_rest = (uint32_t)(payload_commit_rest - payload_code);
+	text->work = (uint32_t)(payload_work - payload_code);
 	text->size = (uint32_t)(payload_code_end - payload_code);
 	text->nr_edges = 0;
 	for (const struct payload_edge *e = payload_edges; e != payload_edges_end; e++) {

@@ -692,6 +692,10 @@ payload_depth_record:
 
 #include "tracer/payload/event.S"
 
+/* --- work ------------------------------------------------------------------------------------ */
+
+#include "tracer/payload/work.S"
+
 	.globl	payload_code_end
 payload_code_end:
 

@@ -28,6 +28,7 @@
 #define WINDOW_EVENT_FILES 0x10000 /* a struct trace_event_file for each event: EVENT_FILE_ */
 #define WINDOW_EVENT_ARRAY 0x50000 /* the struct trace_array that system calls look into */
 #define WINDOW_EVENT_TABLE 0x60000 /* struct payload_event for each file, and two of the array */
+#define WINDOW_WORK	   0x70000 /* a struct work_struct, and what it is to call: WORK_ */
 #define WINDOW_PIDS	   0x80000
 #define WINDOW_PIDS_SIZE   0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */
 #define WINDOW_RINGS	   0x100000
@@ -158,6 +159,20 @@
 #define DETOUR_INSNS 24
 #define DETOUR_REST  32
 
+/* --- work ----------------------------------------------------------------------------------- */
+
+/* At WINDOW_WORK, behind the struct work_struct. */
+#define WORK_STRUCT_MAX 64
+#define WORK_NR		64 /* u32: how many calls there are */
+#define WORK_DONE	68 /* u32: how many have been made */
+#define WORK_OVER	72 /* u32: all have, and the function is about to return */
+#define WORK_CALLS	128
+#define WORK_CALL_FN	0  /* u64 */
+#define WORK_CALL_ARG	8  /* u64[3] */
+#define WORK_CALL_RET	32 /* u64 */
+#define WORK_CALL_SIZE	40
+#define WORK_CALLS_MAX	1024
+
 /* --- how to leave the code ------------------------------------------------------------------ */
 
 /*
@@ -191,6 +206,14 @@ struct payload_record {
 };
 
 _Static_assert(sizeof(struct payload_record) == PAYLOAD_RECORD_SIZE, "a record is 32 bytes");
+
+struct payload_work_call {
+	uint64_t fn, arg[3], ret;
+};
+
+_Static_assert(sizeof(struct payload_work_call) == WORK_CALL_SIZE, "as the code has it");
+_Static_assert(WINDOW_WORK + WORK_CALLS + WORK_CALLS_MAX * WORK_CALL_SIZE <= WINDOW_PIDS,
+	       "there is room");
 
 #define WINDOW_MAX_PIECES 64
 #define WINDOW_PIECE	  0x200000 /* what one entry of a page directory maps */
@@ -231,12 +254,12 @@ struct payload_header {
 	uint32_t exit, exit_all;  /* where return sites call */
 	uint64_t return_thunk;	  /* what they hold else is a jump to it; 0: a plain return */
 	uint32_t event_ring_size; /* bytes, of each vCPU */
-	uint32_t pad;
+	uint32_t work;		  /* the code for WINDOW_WORK */
 	struct payload_detour detour[PAYLOAD_DETOURS];
 };
 
 _Static_assert(WINDOW_HEADER + sizeof(struct payload_header) <= WINDOW_DEPTH, "there is room");
-_Static_assert(WINDOW_EVENT_TABLE + EVENT_TABLE_ROWS * sizeof(struct payload_event) <= WINDOW_PIDS,
+_Static_assert(WINDOW_EVENT_TABLE + EVENT_TABLE_ROWS * sizeof(struct payload_event) <= WINDOW_WORK,
 	       "there is room");
 
 #endif

@@ -52,6 +52,7 @@ struct payload_text {
 	 * the jump goes to _rest (DETOUR_REST bytes).
 	 */
 	uint32_t reserve, reserve_rest, commit, commit_rest;
+	uint32_t work; /* the function of a struct work_struct at WINDOW_WORK */
 	uint32_t size; /* bytes of code */
 	/*
 	 * In code at [from, to) nothing has been done yet but the call that got here, or all is

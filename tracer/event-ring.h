@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event-ring.h - the host's end of one vCPU's ring of event data: what the records of a batch stand
+ * for is copied at once, as far as the guest has not overwritten it yet.
+ */
+#ifndef HVTRACE_TRACER_EVENT_RING_H
+#define HVTRACE_TRACER_EVENT_RING_H
+
+#include "tracer/staging.h"
+
+struct event_ring {
+	struct staging_io io;
+	uint64_t ctl, ring; /* offsets in the window */
+	uint64_t size;	    /* bytes, a power of two */
+	uint64_t from, to;  /* places (as CTL_EVENT_HEAD counts them) that have been copied */
+	uint64_t lost;	    /* events whose data could not be had */
+	uint8_t *copy;	    /* of the ring */
+};
+
+/* ring: where it is in the window. 0 or -ENOMEM. */
+int event_ring_init(struct event_ring *er, const struct staging_io *io, unsigned int vcpu,
+		    uint64_t ring, uint32_t size);
+void event_ring_exit(struct event_ring *er);
+
+/* Copy what n records stand for. 0 or an error of the machine's; then nothing has been copied. */
+int event_ring_load(struct event_ring *er, const struct payload_record *r, size_t n);
+/*
+ * The bytes of one of these records, r->event_len of them, until the next load; the guest may have
+ * put anything there. NULL: they are lost, or have never been.
+ */
+const void *event_ring_data(const struct event_ring *er, const struct payload_record *r);
+
+static inline bool record_is_event(const struct payload_record *r)
+{
+	return (r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK) == PAYLOAD_EVENT;
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * events.h - the trace events of the guest's kernel: which there are, which are wanted, and their
+ * registration with the guest's tracepoints.
+ *
+ * An event that any instance wants gets a trace_event_file in the window, and its own probe is
+ * registered with its tracepoint by the guest's own functions (tracepoint_probe_register()), so the
+ * guest's use of the same tracepoint goes on. The files of system calls' events are found through a
+ * trace_array of ours. What the probes record then comes to the payload: payload/event.S.
+ */
+#ifndef HVTRACE_TRACER_EVENTS_H
+#define HVTRACE_TRACER_EVENTS_H
+
+#include "tracer/internal.h"
+#include "tracer/payload/payload.h"
+
+struct events;
+
+#define EVENT_NONE UINT32_MAX
+
+struct events *events_new(struct trace *t); /* NULL: no memory */
+void events_free(struct events *e);	    /* NULL is allowed */
+
+/*
+ * Read which there are, if that has not been done. 0, -ENODATA (the kernel does not tell), or
+ * another error. Any thread but a vCPU's; the machine runs.
+ */
+int events_load(struct events *e);
+/* What has been read: it stays as it is. NULL: nothing has. */
+const struct guestsym_event_list *events_list(const struct events *e);
+
+/*
+ * Keep others from changing what is wanted; held around changes of struct event_state and the
+ * events_apply() that follows. Not to be taken with a vCPU's lock or with t->change.
+ */
+void events_lock(struct events *e);
+void events_unlock(struct events *e);
+/*
+ * Register what some instance wants, and take back what none does any more; the machine runs.
+ * 0; -EOPNOTSUPP where it cannot be done in this guest, -ENODEV once the trace has ended, -ENOSPC,
+ * or what the guest or the machine says: then some may have been done, and one line has been noted.
+ */
+int events_apply(struct events *e);
+/* The trace ends: nothing is registered any more, nor will be. 0 or as above. */
+int events_close(struct events *e);
+
+/* The index of the event whose file is so far behind WINDOW_EVENT_FILES; EVENT_NONE. Any thread. */
+uint32_t events_at_file(const struct events *e, uint32_t offset);
+/* What the probes' own tracepoint adds to preempt_count, and the kernel takes off again. */
+bool events_dec_preempt(const struct events *e);
+
+struct window;
+
+/*
+ * Of a tracer that was killed: unregister what the window's table tells of. The machine runs. 0 or
+ * an error, with one line in err.
+ */
+int events_recover(struct trace *t, struct window *w, char *err, size_t errlen);
+
+/* --- of an instance -------------------------------------------------------------------------- */
+
+/* One of the list's events in one instance. Changed with all writers stopped. */
+struct event_state {
+	bool on; /* as its file `enable` says */
+};
+
+/* Its states, one for each event of the list, once any was asked for. */
+static inline bool event_wanted(const struct event_state *s)
+{
+	return s->on;
+}
+
+/*
+ * A record of an event that vCPU `vcpu` has made, with len bytes of data: into the instance's ring
+ * if it wants it; ts is what its clock says. The vCPU's lock is held.
+ */
+void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+			    uint32_t event, const void *data, uint64_t ts);
+/* Whether it wants it at all. */
+bool instance_takes_event(const struct instance *i, unsigned int vcpu, uint32_t event,
+			  const struct payload_record *r);
+/* Whether it has any on. */
+bool instance_wants_events(const struct instance *i);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* record.h - what a record of the payload says, as entries of the ring buffer have it. */
+#ifndef HVTRACE_TRACER_RECORD_H
+#define HVTRACE_TRACER_RECORD_H
+
+#include "tracer/entry.h"
+#include "tracer/payload/payload.h"
+#include "tracer/preempt.h"
+
+/* What the low halves of kernel text addresses lack. */
+#define KERNEL_HALF UINT64_C(0xffffffff00000000)
+
+static inline unsigned int record_type(const struct payload_record *r)
+{
+	return r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK;
+}
+
+static inline int32_t record_pid(const struct payload_record *r)
+{
+	return (int32_t)(r->task & RECORD_PID_MASK);
+}
+
+static inline uint8_t record_flags(const struct payload_record *r)
+{
+	return preempt_flags(r->state) | (r->state & STATE_IRQS_OFF ? TRACE_FLAG_IRQS_OFF : 0) |
+	       (r->state & STATE_NEED_RESCHED ? TRACE_FLAG_NEED_RESCHED : 0);
+}
+
+static inline void record_entry(const struct payload_record *r, uint16_t type,
+				struct trace_entry *ent)
+{
+	ent->type = type;
+	ent->flags = record_flags(r);
+	ent->preempt_count = preempt_nibble(r->state & PREEMPT_MASK) |
+			     (uint8_t)(preempt_nibble(r->task >> RECORD_MIGRATE_SHIFT) << 4);
+	ent->pid = record_pid(r);
+}
+
+#endif
