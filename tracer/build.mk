@@ -90,6 +90,7 @@ tracer-objs += tracer/leftover.o
 tracer-objs += tracer/detour.o
 tracer-objs += tracer/event-ring.o
 tracer-objs += tracer/events.o
+tracer-objs += tracer/event-text.o
 tracer-objs += tracer/guest-work.o
 tracer-objs += tracer/instance-events.o
 tracer-objs += tracer/quiesce.o

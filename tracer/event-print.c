@@ -25,7 +25,7 @@ struct known_event {
 };
 
 struct event_printer {
-	struct expr_names names;
+	const struct expr_names *names;
 	pthread_mutex_t lock; /* adding, and making forms */
 	struct known_event *all;
 	_Atomic(struct known_event *) id[IDS];
@@ -299,7 +299,7 @@ static void make_form(struct event_printer *p, struct known_event *k)
 		m->parser = (struct expr_parser){
 			.fields = k->event.fields,
 			.nr_fields = k->nr_all,
-			.names = &p->names,
+			.names = p->names,
 			.mem = &k->mem,
 		};
 		if (make_format(m))
@@ -317,7 +317,7 @@ struct event_printer *event_printer_new(const struct expr_names *names)
 
 	if (!p)
 		return NULL;
-	p->names = *names;
+	p->names = names;
 	pthread_mutex_init(&p->lock, NULL);
 	return p;
 }

@@ -41,7 +41,7 @@ struct event_form {
 
 struct event_printer;
 
-/* What names points to outlives the printer. NULL: no memory. */
+/* names outlives the printer, and may change until an event is added. NULL: no memory. */
 struct event_printer *event_printer_new(const struct expr_names *names);
 void event_printer_free(struct event_printer *p); /* NULL is allowed */
 

@@ -2,6 +2,8 @@
 /* events.c - see events.h */
 #include "tracer/events.h"
 #include "tracer/detour.h"
+#include "tracer/event-print.h"
+#include "tracer/event-text.h"
 #include "tracer/guest-work.h"
 #include "tracer/instance.h"
 #include "tracer/trampoline.h"
@@ -31,6 +33,9 @@ struct events {
 	pthread_mutex_t lock;
 	bool loaded, placed, closed;
 	struct guestsym_event_list list;
+	struct event_text *text;
+	struct expr_names names;
+	struct event_printer *printer;
 	struct event_layout at;
 	struct event_syscalls enter, exit;
 	bool dec_preempt;
@@ -58,13 +63,20 @@ struct events *events_new(struct trace *t)
 	e->t = t;
 	memset(e->event_of, 0xff, sizeof(e->event_of));
 	pthread_mutex_init(&e->lock, NULL);
-	return e;
+	e->text = event_text_new(t);
+	e->printer = event_printer_new(&e->names);
+	if (e->text && e->printer)
+		return e;
+	events_free(e);
+	return NULL;
 }
 
 void events_free(struct events *e)
 {
 	if (!e)
 		return;
+	event_printer_free(e->printer);
+	event_text_free(e->text);
 	guestsym_events_free(&e->list);
 	free(e->slot);
 	free(e->registered);
@@ -99,7 +111,8 @@ static int list_read(struct events *e)
 		return ret;
 	e->slot = calloc(e->list.n ? e->list.n : 1, sizeof(*e->slot));
 	e->registered = calloc(e->list.n ? e->list.n : 1, sizeof(*e->registered));
-	if (e->slot && e->registered)
+	event_text_names(e->text, &e->names);
+	if (e->slot && e->registered && !event_printer_add(e->printer, &e->list))
 		return 0;
 	guestsym_events_free(&e->list);
 	return -ENOMEM;
@@ -125,6 +138,16 @@ int events_load(struct events *e)
 const struct guestsym_event_list *events_list(const struct events *e)
 {
 	return __atomic_load_n(&e->loaded, __ATOMIC_ACQUIRE) ? &e->list : NULL;
+}
+
+struct event_printer *events_printer(struct events *e)
+{
+	return e->printer;
+}
+
+struct event_text *events_text(struct events *e)
+{
+	return e->text;
 }
 
 uint32_t events_at_file(const struct events *e, uint32_t offset)

@@ -15,6 +15,8 @@
 #include "tracer/payload/payload.h"
 
 struct events;
+struct event_printer;
+struct event_text;
 
 #define EVENT_NONE UINT32_MAX
 
@@ -46,6 +48,9 @@ int events_close(struct events *e);
 
 /* The index of the event whose file is so far behind WINDOW_EVENT_FILES; EVENT_NONE. Any thread. */
 uint32_t events_at_file(const struct events *e, uint32_t offset);
+/* How they are printed, and what that needs; those that have been read are known to it. */
+struct event_printer *events_printer(struct events *e);
+struct event_text *events_text(struct events *e);
 /* What the probes' own tracepoint adds to preempt_count, and the kernel takes off again. */
 bool events_dec_preempt(const struct events *e);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance-read.c - reading an instance: as trace, trace_pipe, trace_pipe_raw and snapshot do. */
+#include "tracer/event-text.h"
 #include "tracer/instance.h"
 #include "tracer/reader.h"
 
@@ -44,6 +45,16 @@ static bool find_user_object(void *arg, uint32_t tgid, uint64_t ip, char file[OU
 
 	return t->m && !task_layout_learn(&tasks, t->gs, &t->guest) &&
 	       user_object(&t->guest, &t->user, &tasks, tgid, ip, file, start);
+}
+
+static const char *find_string(void *arg, uint64_t addr)
+{
+	return event_text_string(events_text(((struct trace *)arg)->trace_events), addr);
+}
+
+static enum output_hash find_key(void *arg, uint64_t key[2])
+{
+	return event_text_key(events_text(((struct trace *)arg)->trace_events), key);
 }
 
 /*
@@ -92,6 +103,9 @@ void instance_output_config(struct instance *i, struct output_config *cfg)
 		.comms = t->comms,
 		.symbol = trace_find_symbol,
 		.user_object = find_user_object,
+		.events = events_printer(t->trace_events),
+		.string = find_string,
+		.pointer_key = find_key,
 		.arg = t,
 	};
 }

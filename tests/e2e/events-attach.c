@@ -307,6 +307,12 @@ static void all_events(void **state)
 		unknown += i == list->n;
 	}
 	merge_free(m);
+	if (getenv("EVENTS_TEXT")) {
+		FILE *f = fopen(getenv("EVENTS_TEXT"), "w");
+
+		trace_print(e->trace, f);
+		fclose(f);
+	}
 	events_close_all(e);
 	print_message("# %zu events on, %lu records\n", n, records);
 	assert_true(n > 1000);
