@@ -19,7 +19,8 @@
  * compare finds everything unusual, and what is unusual lies behind the common path. Before each
  * memory access all registers that have changed are written back, and so is what the flags follow
  * from: two words, one after `and` or `or`. So arithmetic stands together, ends with one of these,
- * and lea, mov and not are preferred, which change no flags.
+ * and lea, mov and not are preferred, which change no flags; it has 64 bits, for 32 have to be cut
+ * off once more.
  */
 #include "tracer/payload/code.h"
 #include "tracer/payload/payload.h"
@@ -92,11 +93,15 @@ payload_function:
 	 */
 	mov	%gs:0, %r10d
 	at	PATCH_PREEMPT_COUNT
-	lea	1(%r10), %eax
+	lea	1(%r10), %rax
 	mov	%al, %gs:0
 	at	PATCH_PREEMPT_COUNT
 	edge	payload_function
-	/* Both in one place of the stack, which need not be moved twice. */
+	/*
+	 * Flags that are known need not be worked out. Both in one place of the stack, which need
+	 * not be moved twice.
+	 */
+	xor	%r11d, %r11d
 	pushf
 	mov	(%rsp), %eax
 	mov	%rdx, (%rsp)
@@ -107,12 +112,12 @@ payload_function:
 	rol	$0, %r11d
 	at	PATCH_NEED_RESCHED, 1
 	and	$STATE_NEED_RESCHED, %r11d
-	lea	(%r10, %r11), %r10d
+	lea	(%r10, %r11), %r10
 	only_with PATCH_TASK_FLAGS, 1b
-	shl	$STATE_IRQS_OFF_SHIFT - RFLAGS_IF_SHIFT, %eax
-	not	%eax
+	shl	$STATE_IRQS_OFF_SHIFT - RFLAGS_IF_SHIFT, %rax
+	not	%rax
 	and	$STATE_IRQS_OFF, %eax
-	lea	PAYLOAD_FUNCTION << STATE_TYPE_SHIFT(%r10, %rax), %r10d
+	lea	PAYLOAD_FUNCTION << STATE_TYPE_SHIFT(%r10, %rax), %r10
 	mov	%gs:0, %eax
 	at	PATCH_CPU_NUMBER
 	{disp32} mov 0(%rdx), %r11d
@@ -120,7 +125,7 @@ payload_function:
 1:	{disp32} movzwl 0(%rdx), %edx
 	at	PATCH_MIGRATION_DISABLED
 	only_with PATCH_MIGRATION_DISABLED, 1b
-	shl	$CTL_SHIFT, %eax
+	shl	$CTL_SHIFT, %rax
 	shl	$32, %r11
 1:	shl	$32 + RECORD_MIGRATE_SHIFT, %rdx
 	or	%rdx, %r11
@@ -134,7 +139,7 @@ payload_function:
 	at	PATCH_WINDOW
 	jne	.Lunusual
 .Lrecord:
-	/* %r10d state, %r11 RECORD_TASK << 32 | CTL_FL_ON, %rax offset of control block */
+	/* %r10 state, %r11 RECORD_TASK << 32 | CTL_FL_ON, %rax offset of control block */
 	mov	$1, %edx
 	xadd	%rdx, WINDOW_CTL + CTL_HEAD(%rax)
 	at	PATCH_WINDOW
