@@ -143,7 +143,7 @@ static const char *make_conversion(struct maker *m, const char *at, struct event
 	if (piece->spec.conversion != 'p')
 		return at;
 	piece->kind = at;
-	piece->is_bare = !isalnum((unsigned char)*at);
+	piece->is_bare = at[-2] == '%' && !isalnum((unsigned char)*at);
 	while (isalnum((unsigned char)*at))
 		at++;
 	return at;

@@ -24,7 +24,7 @@ struct event_piece {
 	size_t len;
 	struct kprintf_spec spec; /* conversion 0: there is none */
 	const char *kind;	  /* behind %p, as long as it goes on */
-	bool is_bare;		  /* %p alone */
+	bool is_bare;		  /* %p alone: the option hash-ptr is about it */
 	bool quoted;		  /* a probe's string, in quotes unless it could not be read */
 	const struct expr *width, *precision, *arg;
 };

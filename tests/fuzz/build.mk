@@ -10,6 +10,7 @@ FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging fuzz-stub)
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-filter
+fuzz-targets += $(O)/tests/fuzz/fuzz-event-print
 fuzz-targets += $(O)/tests/fuzz/fuzz-report
 fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))
 
@@ -33,6 +34,10 @@ $(O)/tests/fuzz/fuzz-filter: $(addprefix $(O)/obj/fuzz/tracer/,func-actions.o fu
 fuzz-event-objs := $(addprefix $(O)/obj/fuzz/tracer/,event-data.o event-filter.o event-filter-cpus.o \
 	event-filter-parse.o event-filter-term.o glob.o text.o word.o)
 $(O)/tests/fuzz/fuzz-event-filter: $(fuzz-event-objs)
+
+$(O)/tests/fuzz/fuzz-event-print: $(addprefix $(O)/obj/fuzz/,$(filter tracer/output%.o tracer/kprintf%.o \
+	tracer/event-eval.o tracer/event-expr.o tracer/event-print.o tracer/comms.o tracer/text.o, \
+	$(tracer-objs)))
 
 fuzz-report-objs := calls calltree duration graph-text order render render-flame render-folded \
 	render-graph render-top saved select subsystem weight

@@ -245,10 +245,10 @@ static const char own_fields[] = "\tfield:u8 b[16];\toffset:8;\tsize:16;\tsigned
 
 static struct formats *made_formats(const char *fields, const char *print_fmt)
 {
-	char *text = malloc(1 << 16);
+	char *text = malloc(1 << 20);
 
 	assert_non_null(text);
-	snprintf(text, 1 << 16, "name: t\nID: 2000\nformat:\n%s%s\nprint fmt: %s\n", common_fields,
+	snprintf(text, 1 << 20, "name: t\nID: 2000\nformat:\n%s%s\nprint fmt: %s\n", common_fields,
 		 fields, print_fmt);
 	return formats_new(text);
 }
@@ -397,12 +397,325 @@ static void test_constructs(void **state)
 	}
 }
 
+/* --- pointers that are hashed --------------------------------------------------------------- */
+
+/* The key and the hash of SipHash's own test vectors. */
+#define HASHED_ADDR "0x0706050403020100"
+
+static enum output_hash guest_key(void *arg, uint64_t key[2])
+{
+	(void)arg;
+	key[0] = UINT64_C(0x0706050403020100);
+	key[1] = UINT64_C(0x0f0e0d0c0b0a0908);
+	return OUTPUT_HASH_KEY;
+}
+
+static enum output_hash guest_key_later(void *arg, uint64_t key[2])
+{
+	(void)arg;
+	(void)key;
+	return OUTPUT_HASH_EARLY;
+}
+
+static void test_hash(void **state)
+{
+	struct formats *formats = made_formats(
+		own_fields, "\"%p %px %ps %p %p %20p\", (void *)REC->q, (void *)REC->q, "
+			    "(void *)REC->q, (void *)0, (void *)(long)-2, (void *)REC->q");
+	struct event_printer *events = formats_printer(formats, &names);
+	struct printer p = printer_of(events);
+	struct record r = record_of(&formats->event[0], "q=" HASHED_ADDR);
+
+	(void)state;
+	p.cfg.pointer_key = guest_key;
+	check_record(&p, r.bytes, r.len,
+		     "t: 000000009a932462 0706050403020100 0x706050403020100 0000000000000000 "
+		     "fffffffffffffffe             9a932462\n");
+	p.cfg.options &= ~(uint32_t)OUTPUT_HASH_PTR;
+	check_record(&p, r.bytes, r.len,
+		     "t: 0706050403020100 0706050403020100 0x706050403020100 0000000000000000 "
+		     "fffffffffffffffe             9a932462\n");
+	p.cfg.options |= OUTPUT_HASH_PTR;
+	p.cfg.pointer_key = guest_key_later;
+	check_record(&p, r.bytes, r.len,
+		     "t: (____ptrval____) 0706050403020100 0x706050403020100 0000000000000000 "
+		     "fffffffffffffffe     (____ptrval____)\n");
+	world_free(p.w);
+	event_printer_free(events);
+	formats_free(formats);
+}
+
+/* --- what is not printed by a print fmt ------------------------------------------------------- */
+
+static void test_syscalls(void **state)
+{
+	struct formats *formats = formats_load("formats-used.txt");
+	struct event_printer *events = formats_printer(formats, &names);
+	struct printer p = printer_of(events);
+	struct record r =
+		record_of(formats_find(formats, "sys_enter_openat"),
+			  "__syscall_nr=257 dfd=0xffffff9c filename=0x7ffd0 flags=0x8000");
+
+	(void)state;
+	check_record(&p, r.bytes, r.len,
+		     "sys_openat(dfd: ffffff9c, filename: 7ffd0, flags: 8000, mode: 0)\n");
+	p.cfg.options |= OUTPUT_VERBOSE;
+	check_record(&p, r.bytes, r.len,
+		     "sys_openat(int dfd: ffffff9c, const char * filename: 7ffd0, int flags: 8000, "
+		     "umode_t mode: 0)\n");
+	r = record_of(formats_find(formats, "sys_exit_openat"), "ret=-2");
+	check_record(&p, r.bytes, r.len, "sys_openat -> 0xfffffffffffffffe\n");
+	world_free(p.w);
+	event_printer_free(events);
+	formats_free(formats);
+}
+
+enum { FL_KPROBE = 1 << 6, FL_UPROBE = 1 << 7 };
+
+#define DYN_STRING "\tfield:__data_loc char[] s;\toffset:24;\tsize:4;\tsigned:1;\n"
+#define PROBE	   "\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n" DYN_STRING
+#define RETURN                                                                                     \
+	"\tfield:unsigned long __probe_func;\toffset:8;\tsize:8;\tsigned:0;\n"                     \
+	"\tfield:unsigned long __probe_ret_ip;\toffset:16;\tsize:8;\tsigned:0;\n" DYN_STRING
+
+/* Lines of control/kprobe-uprobe-eprobe.txt, and a string that could not be read. */
+static const struct {
+	const char *fields, *print_fmt;
+	uint32_t flags;
+	const char *values, *want;
+} probes[] = {
+	{PROBE, "\"(%lx) filename=\\\"%s\\\" flags=0x%x\", REC->__probe_ip, __get_str(s), 0x8000",
+	 FL_KPROBE, "__probe_ip=0xffffffff81004000 s='/proc/self/stat'",
+	 "(do_sys_openat2+0x0/0x170) filename=\"/proc/self/stat\" flags=0x8000"},
+	{PROBE, "\"(%lx) filename=\\\"%s\\\"\", REC->__probe_ip, __get_str(s)", FL_KPROBE,
+	 "__probe_ip=0xffffffff81004000", "(do_sys_openat2+0x0/0x170) filename=(fault)"},
+	{RETURN, "\"(%lx <- %lx) ret=%d\", REC->__probe_func, REC->__probe_ret_ip, 3", FL_KPROBE,
+	 "__probe_func=0xffffffff81004000 __probe_ret_ip=0xffffffff8100506a",
+	 "(__x64_sys_openat+0x6a/0xa0 <- do_sys_openat2) ret=3"},
+	{PROBE, "\"(%lx) a=%d s=\\\"%s\\\"\", REC->__probe_ip, 0, __get_str(s)", FL_UPROBE,
+	 "__probe_ip=0x40183e s='hello'", "(0x40183e) a=0 s=\"hello\""},
+	{RETURN, "\"(%lx <- %lx) ret=%d\", REC->__probe_func, REC->__probe_ret_ip, 0", FL_UPROBE,
+	 "__probe_func=0x40183e __probe_ret_ip=0x4018a1", "(0x4018a1 <- 0x40183e) ret=0"},
+};
+
+static void test_probes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
+		struct formats *formats = made_formats(probes[i].fields, probes[i].print_fmt);
+		struct event_printer *events;
+		struct printer p;
+		struct record r;
+		char want[256];
+
+		formats->event[0].flags = probes[i].flags;
+		events = formats_printer(formats, &names);
+		p = printer_of(events);
+		r = record_of(&formats->event[0], probes[i].values);
+		snprintf(want, sizeof(want), "t: %s\n", probes[i].want);
+		check_record(&p, r.bytes, r.len, want);
+		world_free(p.w);
+		event_printer_free(events);
+		formats_free(formats);
+	}
+}
+
+/* --- print fmts that make no sense ------------------------------------------------------------ */
+
+static const char values_of_all[] = "w=5 n=-2 q=16 s='dyn' p=" STRING_ADDR " c='abc' t=65 h=7";
+static const char fields_of_all[] =
+	"t: b=<INVALID-SIZE> w=0x5 (5) n=0xfffffffe (-2) q=0x10 (16) s=dyn r= p=core string c=abc "
+	"t='A'(65) h=0x7 (7) a=\n";
+
+static const char *const bad_fmts[] = {
+	"",
+	"REC->n",
+	"\"%d\"",
+	"\"%d\", ",
+	"\"%d\", REC->unheard",
+	"\"%d\", unheard_of",
+	"\"%d\", unheard(REC->n)",
+	"\"%s\", __get_str(unheard)",
+	"\"%s\", __get_str(n",
+	"\"%s\", __print_flags(REC->n)",
+	"\"%s\", __print_flags(REC->n, \"|\", { REC->n, \"A\" })",
+	"\"%s\", __print_symbolic(REC->n, { 1 })",
+	"\"%s\", __print_hex(REC->b)",
+	"\"%d\", (REC->n",
+	"\"%d\", ({ REC->n; })",
+	"\"%d\", REC->n +",
+	"\"%d\", REC",
+	"\"%d\", REC + 1",
+	"\"%n\", REC->n",
+	"\"%d",
+	"\"%d\", *REC->q",
+	"\"%p\", (struct unheard *)REC->q + 1",
+	"\"%d\", 12ab",
+	"\"%d\", 'ab'",
+};
+
+static void check_fmt(const char *print_fmt, const char *want)
+{
+	struct formats *formats = made_formats(own_fields, print_fmt);
+	struct event_printer *events = formats_printer(formats, &names);
+	struct printer p = printer_of(events);
+	struct record r = record_of(&formats->event[0], values_of_all);
+
+	check_record(&p, r.bytes, r.len, want);
+	world_free(p.w);
+	event_printer_free(events);
+	formats_free(formats);
+}
+
+/* n of them around or behind a number */
+static void check_many(const char *before, const char *after, size_t n, const char *want)
+{
+	struct text fmt = {0};
+
+	text_puts(&fmt, "\"%d\", ");
+	for (size_t i = 0; i < n; i++)
+		text_puts(&fmt, before);
+	text_puts(&fmt, "REC->w");
+	for (size_t i = 0; i < n; i++)
+		text_puts(&fmt, after);
+	text_putc(&fmt, '\0');
+	check_fmt(fmt.buf, want);
+	text_free(&fmt);
+}
+
+static void test_bad_fmts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad_fmts) / sizeof(bad_fmts[0]); i++)
+		check_fmt(bad_fmts[i], fields_of_all);
+	check_many("(", ")", 40, "t: 5\n");
+	check_many("(", ")", 10000, fields_of_all);
+	check_many("!!", "", 20, "t: 1\n");
+	check_many("!", "", 20000, fields_of_all);
+	check_many("", " + 1", 200, "t: 205\n");
+	check_many("", " + 1", 10000, fields_of_all);
+}
+
+/* --- records that lie ------------------------------------------------------------------------- */
+
+static void test_lies(void **state)
+{
+	struct formats *formats = made_formats(
+		own_fields,
+		"\"%s|%s|%s|%s|%d|%s|%*ph|%pISpc|%s|%d\", __get_str(s), __get_rel_str(r), "
+		"__print_hex(__get_dynamic_array(a), 4), __print_dynamic_array(a, 2), "
+		"__get_dynamic_array_len(a), __get_bitmask(s), REC->n, REC->c, __get_sockaddr(s), REC->c, "
+		"REC->b[REC->n * 9]");
+	struct event_printer *events = formats_printer(formats, &names);
+	struct printer p = printer_of(events);
+	struct record r = record_of(&formats->event[0], "n=20 c=:4141414141414141 t=65 h=0x4141");
+	uint8_t *exact;
+
+	(void)state;
+	/* Out of it by far, and just so far that one byte is left. */
+	memcpy(r.bytes + 40, &(uint32_t){0x0010fff0}, 4);
+	memcpy(r.bytes + 44, &(uint32_t){0xffffffff}, 4);
+	memcpy(r.bytes + 68, &(uint32_t){0xffff0000 | 71}, 4);
+	exact = malloc(r.len); /* so that a sanitizer sees what is read behind it */
+	assert_non_null(exact);
+	memcpy(exact, r.bytes, r.len);
+	check_record(
+		&p, exact, r.len,
+		"t: (efault)|(efault)|ff|{}|65535||            (efault)|(efault)|AAAAAAAAA|0\n");
+	/* Too short for its fields. */
+	check_record(&p, exact, r.len - 1, "Unknown type 2000\n");
+	free(exact);
+	world_free(p.w);
+	event_printer_free(events);
+	formats_free(formats);
+}
+
+/* --- several readers, and events that come ---------------------------------------------------- */
+
+struct reading {
+	struct printer p;
+	const struct formats *formats;
+};
+
+static void *read_events(void *arg)
+{
+	const struct reading *r = arg;
+
+	for (int i = 0; i < 200; i++) {
+		const struct guestsym_event *ev = &r->formats->event[i % r->formats->list.n];
+		struct record rec = record_of(ev, "");
+		struct ring_event e = {.data = rec.bytes, .len = (unsigned int)rec.len};
+		struct text text = {0};
+		struct output o;
+
+		output_init(&o, &r->p.cfg, &text);
+		output_event(&o, 0, &e, 0);
+		assert_true(text.len > 0);
+		output_exit(&o);
+		text_free(&text);
+	}
+	return NULL;
+}
+
+/* Each reading prints all of them, while they are added again in other forms. */
+static void test_threads(void **state)
+{
+	struct formats *formats = formats_load("formats-used.txt");
+	struct event_printer *events = formats_printer(formats, &names);
+	struct reading r = {.p = printer_of(events), .formats = formats};
+	pthread_t threads[3];
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, read_events, &r), 0);
+	for (size_t i = 0; i < formats->list.n; i++) {
+		struct guestsym_event changed = formats->event[i];
+		struct guestsym_event_list list = formats->list;
+
+		changed.print_fmt = "\"changed\"";
+		list.v = &changed;
+		list.n = 1;
+		assert_int_equal(event_printer_add(events, &list), 0);
+	}
+	for (size_t i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	world_free(r.p.w);
+	event_printer_free(events);
+	formats_free(formats);
+}
+
+/* An event that goes stays known: there may be records of it; its id may come to be another's. */
+static void test_reuse(void **state)
+{
+	struct formats *first = made_formats(own_fields, "\"first %d\", REC->n");
+	struct formats *second = made_formats(own_fields, "\"second %d\", REC->n");
+	struct event_printer *events = formats_printer(first, &names);
+	struct printer p = printer_of(events);
+	struct record r = record_of(&first->event[0], "n=3");
+	const struct event_form *form = event_printer_form(events, 2000);
+
+	(void)state;
+	check_record(&p, r.bytes, r.len, "t: first 3\n");
+	assert_int_equal(event_printer_add(events, &first->list), 0);
+	assert_ptr_equal(event_printer_form(events, 2000), form);
+	assert_int_equal(event_printer_add(events, &second->list), 0);
+	check_record(&p, r.bytes, r.len, "t: second 3\n");
+	assert_false(event_printer_knows(events, 2001, 1024));
+	assert_false(event_printer_knows(NULL, 2000, 1024));
+	world_free(p.w);
+	event_printer_free(events);
+	formats_free(first);
+	formats_free(second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_formats),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_constructs),
+		cmocka_unit_test(test_all_formats), cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_constructs),  cmocka_unit_test(test_hash),
+		cmocka_unit_test(test_syscalls),    cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_bad_fmts),    cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_reuse),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
