@@ -1,5 +1,6 @@
 frontend-objs :=
 frontend-objs += frontend/cmd-attach.o
+frontend-objs += frontend/cmd-events.o
 frontend-objs += frontend/cmd-flame.o
 frontend-objs += frontend/cmd-get.o
 frontend-objs += frontend/cmd-graph.o

@@ -18,6 +18,7 @@ static const struct command {
 	{"top", cmd_top, "show what a guest's kernel is busy with, again and again"},
 	{"flame", cmd_flame, "draw the calls of a trace as a flame graph (SVG)"},
 	{"list", cmd_list, "list the guests of libvirt and those that are traced"},
+	{"events", cmd_events, "list the trace events of a kernel image or a running guest"},
 	{"symbols", cmd_symbols, "show what a kernel image says about itself"},
 };
 

@@ -124,18 +124,46 @@ int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, s
 	return banner_check(g, gs, err, errlen);
 }
 
-struct guestsym *trace_read_kernel(struct machine *m, char *err, size_t errlen)
+/* Its page tables, for while it runs on. */
+static int tables_keep(struct machine *m, struct ktables *t, char *err, size_t errlen)
 {
-	struct ktables t;
 	int ret;
 
 	machine_pause(m);
-	ret = ktables_find(m, &t);
+	ret = ktables_find(m, t);
 	if (!ret)
-		ret = ktables_keep(&t);
+		ret = ktables_keep(t);
 	machine_resume(m);
-	if (!ret)
-		return kernel_open(&t, err, errlen);
-	no_kernel(ret, err, errlen);
-	return NULL;
+	return ret ? no_kernel(ret, err, errlen) : 0;
+}
+
+struct guestsym *trace_read_kernel(struct machine *m, char *err, size_t errlen)
+{
+	struct ktables t;
+
+	return tables_keep(m, &t, err, errlen) ? NULL : kernel_open(&t, err, errlen);
+}
+
+int trace_read_events(struct machine *m, const struct guestsym *gs,
+		      struct guestsym_event_list *list, char *err, size_t errlen)
+{
+	struct ktables t;
+	const struct guestsym_memory mem = {.read = kernel_read, .arg = &t};
+	int ret = tables_keep(m, &t, err, errlen);
+
+	if (ret)
+		return ret;
+	ret = guestsym_events_read(gs, &mem, 0, list);
+	if (ret == -ENOENT || ret == -ENODATA)
+		snprintf(err, errlen,
+			 "Linux %s has no trace events (CONFIG_EVENT_TRACING), or no types that "
+			 "describe them",
+			 guestsym_release(gs));
+	else if (ret)
+		snprintf(
+			err, errlen,
+			"the trace events of Linux %s cannot be read (%s); try again, a module may "
+			"have come or gone",
+			guestsym_release(gs), strerror(-ret));
+	return ret;
 }

@@ -87,6 +87,12 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
  * image is not at hand. NULL on error, with one line in err. To be closed by the caller.
  */
 struct guestsym *trace_read_kernel(struct machine *m, char *err, size_t errlen);
+/*
+ * The trace events that this kernel has now; gs is what trace_read_kernel() gave. 0 or a negative
+ * errno, with one line in err. To be freed with guestsym_events_free().
+ */
+int trace_read_events(struct machine *m, const struct guestsym *gs,
+		      struct guestsym_event_list *list, char *err, size_t errlen);
 void trace_trap(struct trace *t, const struct machine_hit *hit);
 /*
  * Stop recording and write every site back as it was; nothing when that was done already. 0, or the

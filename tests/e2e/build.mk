@@ -2,6 +2,7 @@
 # Tests with whole guests.
 
 check-tests += tests/e2e/guestsym-memory
+check-tests += tests/e2e/list-events
 check-tests += tests/e2e/guestsym-vs-kernel
 check-tests += tests/e2e/run-testguest
 check-tests += tests/e2e/graph-testguest
