@@ -507,6 +507,18 @@ int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *si
 	return types_size(gs->types, name, size);
 }
 
+int guestsym_enumerator(const struct guestsym *gs, const char *name, int64_t *value)
+{
+	int64_t found = INT64_MIN; /* no enumerator is: they have 32 bits */
+	const struct types_enumerator wanted = {name, &found};
+	int err = types_enumerators(gs->types, &wanted, 1);
+
+	if (err || found == INT64_MIN)
+		return err ? err : -ENOENT;
+	*value = found;
+	return 0;
+}
+
 size_t guestsym_btf_types(const struct guestsym *gs)
 {
 	return types_count(gs->types);

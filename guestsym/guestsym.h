@@ -300,6 +300,8 @@ struct guestsym_field {
 int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field);
 /* Size of a struct or union (or what a typedef of that name stands for); errors likewise. */
 int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size);
+/* The value of a constant of an enum, of several of that name the last; errors likewise. */
+int guestsym_enumerator(const struct guestsym *gs, const char *name, int64_t *value);
 size_t guestsym_btf_types(const struct guestsym *gs);		  /* how many, without void */
 const void *guestsym_btf(const struct guestsym *gs, size_t *len); /* raw .BTF, NULL when none */
 

@@ -116,12 +116,18 @@ const char *event_text_string(struct event_text *et, uint64_t addr)
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-/* Enums have been replaced by their values; what is left are variables. */
+/* The kernel replaces the enums that it is told of. What is left are other enums, and variables. */
 static bool name_value(void *arg, const char *name, uint64_t *value)
 {
 	struct event_text *et = arg;
-	uint64_t link = guestsym_addr(et->t->gs, name);
+	uint64_t link;
+	int64_t constant;
 
+	if (!guestsym_enumerator(et->t->gs, name, &constant)) {
+		*value = (uint64_t)constant;
+		return true;
+	}
+	link = guestsym_addr(et->t->gs, name);
 	return link && !read_any(et->t, link + et->t->guest.slide, value, sizeof(*value));
 }
 

@@ -402,6 +402,12 @@ int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *si
 	return -ENOENT;
 }
 
+int guestsym_enumerator(const struct guestsym *gs, const char *name, int64_t *value)
+{
+	(void)gs, (void)name, (void)value;
+	return -ENOENT;
+}
+
 /* It has no trace events. */
 int guestsym_events_read(const struct guestsym *gs, const struct guestsym_memory *mem,
 			 uint64_t slide, struct guestsym_event_list *list)

@@ -20,6 +20,7 @@
  *	struct { int a; union { int b; short c; }; };
  *	unsigned int low:3, high:9; struct task *next;
  * };
+ * enum mode { ABS, REL = 1, NONE = -1 };
  */
 static struct btf *make_btf(void)
 {
@@ -50,6 +51,10 @@ static struct btf *make_btf(void)
 	btf__add_field(btf, "low", u32, 256, 3);
 	btf__add_field(btf, "high", u32, 259, 9);
 	btf__add_field(btf, "next", pointer, 320, 0);
+	btf__add_enum(btf, "mode", 4);
+	btf__add_enum_value(btf, "ABS", 0);
+	btf__add_enum_value(btf, "REL", 1);
+	btf__add_enum_value(btf, "NONE", -1);
 	return btf;
 }
 
@@ -107,7 +112,7 @@ static void test_fields(void **state)
 	size_t len;
 
 	(void)state;
-	assert_int_equal(guestsym_btf_types(gs), 11);
+	assert_int_equal(guestsym_btf_types(gs), 12);
 	assert_non_null(guestsym_btf(gs, &len));
 	assert_true(len > 100);
 	expect(gs, "task.pid", 0, 4, 0, 0);
@@ -129,7 +134,7 @@ static void test_fields(void **state)
 static void *ask(void *arg)
 {
 	expect(arg, "task.info.flags", 4, 4, 0, 0);
-	assert_int_equal(guestsym_btf_types(arg), 11);
+	assert_int_equal(guestsym_btf_types(arg), 12);
 	return NULL;
 }
 
@@ -146,6 +151,21 @@ static void test_threads(void **state)
 	guestsym_close(gs);
 }
 
+static void test_enumerators(void **state)
+{
+	struct guestsym *gs = open_made();
+	int64_t value;
+
+	(void)state;
+	assert_int_equal(guestsym_enumerator(gs, "ABS", &value), 0);
+	assert_int_equal(value, 0);
+	assert_int_equal(guestsym_enumerator(gs, "NONE", &value), 0);
+	assert_int_equal(value, -1);
+	assert_int_equal(guestsym_enumerator(gs, "mode", &value), -ENOENT);
+	assert_int_equal(value, -1);
+	guestsym_close(gs);
+}
+
 static void test_no_btf(void **state)
 {
 	struct guestsym *gs = open_with("no BTF at all", 14);
@@ -153,6 +173,7 @@ static void test_no_btf(void **state)
 
 	(void)state;
 	assert_int_equal(guestsym_field(gs, "task.pid", &f), -ENODATA);
+	assert_int_equal(guestsym_enumerator(gs, "ABS", &(int64_t){0}), -ENODATA);
 	assert_int_equal(guestsym_btf_types(gs), 0);
 	guestsym_close(gs);
 }
@@ -207,7 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fields),	  cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_no_btf),	  cmocka_unit_test(test_endless),
-		cmocka_unit_test(test_bit_flips),
+		cmocka_unit_test(test_bit_flips), cmocka_unit_test(test_enumerators),
 	};
 
 	libbpf_set_print(NULL); /* it would tell about each damaged BTF */
