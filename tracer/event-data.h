@@ -42,6 +42,7 @@ struct event_data {
 	unsigned int cpu;
 	const char *comm; /* of the task: up to 16 bytes, need not be terminated; NULL: not known */
 	uint64_t time;	  /* of the trace clock */
+	bool time_is_ns;  /* which is one of nanoseconds */
 	/*
 	 * The string at addr in the guest's memory (of the task, when user) into size bytes,
 	 * terminated: 0, or an error when it cannot be read. NULL: none can.

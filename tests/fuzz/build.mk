@@ -11,6 +11,7 @@ fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging 
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-print
+fuzz-targets += $(O)/tests/fuzz/fuzz-event-trigger
 fuzz-targets += $(O)/tests/fuzz/fuzz-report
 fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))
 
@@ -34,6 +35,9 @@ $(O)/tests/fuzz/fuzz-filter: $(addprefix $(O)/obj/fuzz/tracer/,func-actions.o fu
 fuzz-event-objs := $(addprefix $(O)/obj/fuzz/tracer/,event-data.o event-filter.o event-filter-cpus.o \
 	event-filter-parse.o event-filter-term.o glob.o text.o word.o)
 $(O)/tests/fuzz/fuzz-event-filter: $(fuzz-event-objs)
+$(O)/tests/fuzz/fuzz-event-trigger: $(fuzz-event-objs) $(addprefix $(O)/obj/fuzz/tracer/,error-log.o \
+	event-hist.o event-hist-field.o event-hist-map.o event-hist-parse.o event-hist-print.o \
+	event-hist-sort.o event-trigger.o event-trigger-actions.o event-trigger-enable.o)
 
 $(O)/tests/fuzz/fuzz-event-print: $(addprefix $(O)/obj/fuzz/,$(filter tracer/output%.o tracer/kprintf%.o \
 	tracer/event-eval.o tracer/event-expr.o tracer/event-print.o tracer/comms.o tracer/text.o, \

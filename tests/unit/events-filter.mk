@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 unit-tests += tests/unit/test-event-filter
+unit-tests += tests/unit/test-event-trigger
+unit-tests += tests/unit/test-event-hist

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* event-hist.c - histograms as triggers: new ones, the same once more, names that are shared. */
+#include "tracer/event-hist.h"
+
+#include <errno.h>
+
+struct event_hist_names *event_hist_names_new(void)
+{
+	return calloc(1, sizeof(struct event_hist_names));
+}
+
+void event_hist_names_free(struct event_hist_names *names)
+{
+	free(names);
+}
+
+/* --- what is counted ------------------------------------------------------------------------- */
+
+static struct event_hist *find_name(const struct event_hist_names *names, const char *name)
+{
+	struct event_hist *hist = name ? names->first : NULL;
+
+	while (hist && strcmp(hist->spec->name, name) != 0)
+		hist = hist->next;
+	return hist;
+}
+
+/* Takes the spec when it succeeds. */
+static struct event_hist *hist_new(struct event_hist_names *names, struct hist_spec *spec)
+{
+	struct event_hist *hist = calloc(1, sizeof(*hist));
+
+	if (!hist)
+		return NULL;
+	hist->map = hist_map_new(spec->bits, spec->key_size);
+	if (!hist->map) {
+		free(hist);
+		return NULL;
+	}
+	hist->refs = 1;
+	hist->spec = spec;
+	if (spec->name) {
+		hist->next = names->first;
+		names->first = hist;
+	}
+	return hist;
+}
+
+static void hist_put(struct event_hist_names *names, struct event_hist *hist)
+{
+	if (--hist->refs)
+		return;
+	if (hist->spec->name) {
+		struct event_hist **place = &names->first;
+
+		while (*place != hist)
+			place = &(*place)->next;
+		*place = hist->next;
+	}
+	hist_map_free(hist->map);
+	hist_spec_free(hist->spec);
+	free(hist);
+}
+
+/* --- the same or another? --------------------------------------------------------------------- */
+
+static bool same_field(const struct hist_field *a, const struct hist_field *b)
+{
+	if (a->flags != b->flags || a->offset != b->offset || a->size != b->size)
+		return false;
+	if (a->flags & HIST_HITCOUNT)
+		return true;
+	return !strcmp(a->in.name, b->in.name) && !strcmp(a->in.type, b->in.type) &&
+	       a->in.size == b->in.size && a->in.is_signed == b->in.is_signed;
+}
+
+static bool same_spec(const struct hist_spec *a, const struct hist_spec *b)
+{
+	if (a->nr_vals != b->nr_vals || a->nr_fields != b->nr_fields || a->nr_sort != b->nr_sort)
+		return false;
+	for (unsigned int i = 0; i < a->nr_fields; i++)
+		if (!same_field(&a->fields[i], &b->fields[i]))
+			return false;
+	for (unsigned int i = 0; i < a->nr_sort; i++)
+		if (a->sort[i].field != b->sort[i].field ||
+		    a->sort[i].descending != b->sort[i].descending)
+			return false;
+	return true;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* The trigger of this event that is the same as one which is not on the list yet. */
+static struct event_trigger *find_same(const struct event_trigger *trigger,
+				       const struct event_hist *named)
+{
+	for (struct event_trigger *i = trigger->at->first; i; i = i->next) {
+		if (i->command->kind != TRIGGER_HIST)
+			continue;
+		if (named ? i->hist != named : i->hist->spec->name != NULL)
+			continue;
+		if (same_text(i->filter_text, trigger->filter_text) &&
+		    same_spec(i->hist->spec, trigger->spec))
+			return i;
+	}
+	return NULL;
+}
+
+/* --- what is written ---------------------------------------------------------------------------
+ */
+
+/* pause, cont and clear of one that is there. */
+static bool update(struct event_trigger *trigger, const struct event_hist *named)
+{
+	const struct hist_spec *spec = trigger->spec;
+	struct event_trigger *same;
+
+	if (!spec->pause && !spec->cont && !spec->clear)
+		return false;
+	if (spec->name && (!named || !same_spec(spec, named->spec)))
+		return false;
+	same = find_same(trigger, named);
+	if (!same)
+		return false;
+	if (spec->pause)
+		same->paused = true;
+	else if (spec->cont)
+		same->paused = false;
+	else
+		hist_map_clear(same->hist->map);
+	return true;
+}
+
+static int check_new(const struct hist_source *src, const struct event_trigger *trigger,
+		     const struct event_hist *named)
+{
+	const struct hist_spec *spec = trigger->spec;
+
+	if (named && !same_spec(spec, named->spec))
+		return hist_error(src,
+				  "Named hist trigger doesn't match existing named trigger "
+				  "(includes variables)",
+				  spec->name, -EINVAL);
+	if ((!spec->name || named) && find_same(trigger, named))
+		return hist_error(src, "Hist trigger already exists", NULL, -EEXIST);
+	if (spec->cont || spec->clear)
+		return hist_error(src, "Can't clear or continue a nonexistent hist trigger", NULL,
+				  -ENOENT);
+	return 0;
+}
+
+static int use_clock(const struct hist_source *src, const struct hist_spec *spec)
+{
+	const struct event_trigger_owner *owner = src->at->owner;
+	int err;
+
+	if (!spec->timestamps)
+		return 0;
+	err = owner->set_clock(owner->arg, spec->clock);
+	if (err)
+		return hist_error(src, "Couldn't set trace_clock", spec->clock, err);
+	return 0;
+}
+
+static int attach(const struct hist_source *src, struct event_trigger *trigger,
+		  struct event_hist *named)
+{
+	struct event_triggers *t = trigger->at;
+	const struct event_trigger_owner *owner = t->owner;
+	int err = use_clock(src, trigger->spec);
+
+	if (err)
+		return err;
+	if (named) {
+		named->refs++;
+		trigger->hist = named;
+	} else {
+		trigger->hist = hist_new(t->names, trigger->spec);
+	}
+	if (!trigger->hist)
+		return -ENOMEM;
+	trigger->paused = trigger->spec->pause;
+	err = trigger_add(trigger, true);
+	if (!err && trigger->spec->timestamps)
+		owner->timestamps(owner->arg, true);
+	return err;
+}
+
+/* The trigger's own, but for what is shared with others. */
+static void let_go(struct event_trigger *trigger)
+{
+	bool own = !trigger->hist || trigger->spec != trigger->hist->spec;
+
+	if (own)
+		hist_spec_free(trigger->spec);
+	if (trigger->hist)
+		hist_put(trigger->at->names, trigger->hist);
+	trigger->spec = NULL;
+	trigger->hist = NULL;
+}
+
+/* 0: the trigger is in use now; 1: it was only about another. */
+static int apply(const struct hist_source *src, struct event_trigger *trigger, bool remove)
+{
+	struct event_hist *named = find_name(trigger->at->names, trigger->spec->name);
+	struct event_trigger *same;
+	int err;
+
+	if (remove) {
+		same = find_same(trigger, named);
+		if (same)
+			trigger_remove(same);
+		return 1;
+	}
+	if (update(trigger, named))
+		return 1;
+	err = check_new(src, trigger, named);
+	return err ? err : attach(src, trigger, named);
+}
+
+/* Cut " if FILTER" off the attributes. */
+static int split_filter(char *attributes, char **filter)
+{
+	const char *end = attributes + strlen(attributes);
+	char *at = attributes;
+
+	*filter = NULL;
+	while ((at = strstr(at, "if"))) {
+		if (at == attributes)
+			return -EINVAL;
+		if (at[-1] == ' ' || at[-1] == '\t') {
+			if (end - at <= 3)
+				return -EINVAL;
+			if (at[2] == ' ' || at[2] == '\t')
+				break;
+		}
+		at++;
+	}
+	if (at) {
+		at[-1] = '\0';
+		*filter = trigger_trim(at);
+	}
+	return 0;
+}
+
+static int write_trigger(const struct hist_source *src, struct event_triggers *t,
+			 struct trigger_line *line)
+{
+	struct event_trigger *trigger;
+	char *filter;
+	int err;
+
+	err = split_filter(line->param, &filter);
+	if (err)
+		return err;
+	trigger = trigger_new(t, line->command);
+	if (!trigger)
+		return -ENOMEM;
+	err = hist_spec_parse(src, trigger_trim(line->param), &trigger->spec);
+	if (!err)
+		err = trigger_set_filter(trigger, filter);
+	if (!err)
+		err = apply(src, trigger, line->remove);
+	if (!err)
+		return 0;
+	let_go(trigger);
+	trigger_free(trigger);
+	return err < 0 ? err : 0;
+}
+
+static int write_hist(struct event_triggers *t, struct trigger_line *line)
+{
+	struct text command = {0};
+	int err;
+
+	if (!line->param)
+		return -EINVAL;
+	text_printf(&command, "hist:%s", line->param);
+	text_putc(&command, '\0');
+	if (command.failed)
+		err = -ENOMEM;
+	else
+		err = write_trigger(&(struct hist_source){t, command.buf}, t, line);
+	text_free(&command);
+	return err;
+}
+
+static void release_hist(struct event_trigger *trigger)
+{
+	const struct event_trigger_owner *owner = trigger->at->owner;
+
+	if (trigger->spec->timestamps)
+		owner->timestamps(owner->arg, false);
+	let_go(trigger);
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+/* What execname shows: the task's name when its key was first met. */
+static void task_name(const struct event_trigger *trigger, const struct event_data *data,
+		      char comm[COMM_LEN])
+{
+	struct event_field pid = event_field_find(&trigger->at->format, "common_pid", 10);
+	uint64_t value;
+
+	if (event_field_number(&pid, data, &value) && !value)
+		strncpy(comm, "<idle>", COMM_LEN);
+	else
+		strncpy(comm, data->comm ? data->comm : "<...>", COMM_LEN);
+}
+
+static bool has_execname(const struct hist_spec *spec)
+{
+	for (unsigned int i = spec->nr_vals; i < spec->nr_fields; i++)
+		if (spec->fields[i].flags & HIST_EXECNAME)
+			return true;
+	return false;
+}
+
+static void hit_hist(struct event_trigger *trigger, const struct event_data *data)
+{
+	const struct hist_spec *spec = trigger->spec;
+	uint8_t key[HIST_KEY_SIZE_MAX];
+	uint64_t vals[HIST_VALS_MAX];
+	char comm[COMM_LEN] = "";
+
+	for (unsigned int i = 0; i < spec->nr_vals; i++)
+		vals[i] = hist_field_value(&spec->fields[i], data, spec->usecs);
+	hist_key(spec, data, key);
+	if (has_execname(spec))
+		task_name(trigger, data, comm);
+	hist_map_add(trigger->hist->map, key, vals, spec->nr_vals, comm);
+}
+
+void event_triggers_print_hist(struct event_triggers *t, struct text *out)
+{
+	bool first = true;
+
+	for (struct event_trigger *i = t->first; i; i = i->next) {
+		if (i->command->kind != TRIGGER_HIST)
+			continue;
+		if (!first)
+			text_puts(out, "\n\n");
+		first = false;
+		hist_print(i, out);
+	}
+}
+
+const struct event_command event_command_hist = {
+	.name = "hist",
+	.kind = TRIGGER_HIST,
+	.write = write_hist,
+	.hit = hit_hist,
+	.print = hist_trigger_print,
+	.release = release_hist,
+};
