@@ -330,6 +330,27 @@ static bool recorded(struct trace *t, unsigned int vcpu, uint64_t va)
 	return false;
 }
 
+/*
+ * Numbers start anew, so what has been recorded must not be there any more: it would pass for the
+ * records that are about to get these numbers.
+ */
+static int records_forget(struct trace *t)
+{
+	static const struct payload_record none;
+	struct window *w = &t->tramp->window;
+	uint32_t size = w->header.ring_size, nr = size / PAYLOAD_RECORD_SIZE;
+	int ret = 0;
+
+	for (unsigned int v = 0; v < t->vcpus && !ret; v++) {
+		uint64_t head = nr, ring = WINDOW_RINGS + (uint64_t)v * size;
+
+		ret = window_read(w, WINDOW_CTL + v * CTL_SIZE + CTL_HEAD, &head, sizeof(head));
+		for (uint64_t i = nr; i < head && i < 2 * (uint64_t)nr && !ret; i++)
+			ret = window_write(w, ring + (i - nr) * sizeof(none), &none, sizeof(none));
+	}
+	return ret ? ret : control_init(t);
+}
+
 static uint64_t try_site(struct trace *t)
 {
 	const struct guestsym_site *sites;
@@ -379,7 +400,7 @@ static int trampoline_try(struct trace *t, char *err, size_t errlen)
 		return ret;
 	for (unsigned int i = 0; i < t->vcpus; i++)
 		if (recorded(t, i, site))
-			return control_init(t); /* others' calls meanwhile are not asked for */
+			return records_forget(t); /* nor are others' calls meanwhile asked for */
 	snprintf(err, errlen, "a probe of " TRY_FUNCTION " was called and recorded nothing");
 	return -ENODATA;
 }
