@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define QUIET_MS 10000
+#define TEXT_MAX (UINT64_C(1) << 30) /* of a kernel or a module; its ends are the guest's word */
 
 struct leftover {
 	struct trace *t;
@@ -71,6 +72,8 @@ static void look_at_text(struct leftover *l, uint64_t from, uint64_t to)
 {
 	uint8_t code[4096 + SITE_SIZE - 1], back[SITE_SIZE];
 
+	if (to < from || to - from > TEXT_MAX)
+		return;
 	for (uint64_t va = from; va < to && !l->error; va += 4096) {
 		size_t len = to - va < sizeof(code) ? (size_t)(to - va) : sizeof(code);
 

@@ -27,7 +27,7 @@
 /* The mutex is taken several times for one change: for preparing a kprobe, and for arming it. */
 #define AWAY_MS	 300
 #define FREE_MS	 100
-#define WATCH_MS 1    /* between two looks for those who have passed it unseen */
+#define WATCH_MS 1    /* between two looks for those who have passed it unseen, at first */
 #define PASS_MS	 1000 /* an address that stays on a stack for so long is a leftover */
 #define BEGIN_MS 3000 /* at the beginning the guest is waited for that long */
 #define LOOK_NS	 1000000
@@ -208,8 +208,9 @@ static bool step_is_due(struct trace *t)
 		l->free_ms = now;
 		return l->state == TEXT_LOCK_WATCHED;
 	}
+	/* Each look holds the guest up: after one in vain it is left alone for as long as it took. */
 	if (l->state == TEXT_LOCK_WATCHED)
-		return now - l->state_ms > WATCH_MS;
+		return now - l->state_ms > WATCH_MS + (l->state_ms - l->watch_ms);
 	return now - l->state_ms > AWAY_MS && now - l->free_ms > FREE_MS;
 }
 

@@ -470,6 +470,7 @@ static void collector_end(struct trace *t)
 
 int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
 {
+	struct trampoline *gone;
 	int ret = 0;
 
 	if (!t->tramp)
@@ -480,8 +481,14 @@ int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
 	collector_end(t);
 	if (!guest_gone && !ret)
 		ret = window_close(&t->tramp->window, t->borrow, err, errlen);
-	free(t->tramp);
+	gone = t->tramp;
+	/* Others may be about to tell the payload something. */
+	pthread_mutex_lock(&t->change);
+	pthread_mutex_lock(&t->instances_lock);
 	t->tramp = NULL;
+	pthread_mutex_unlock(&t->instances_lock);
+	pthread_mutex_unlock(&t->change);
+	free(gone);
 	return ret;
 }
 

@@ -19,6 +19,7 @@
 
 #include "tests/unit/fake-qemu.h"
 #include "vmm/machine.h"
+#include "vmm/qemu/gdb.h"
 
 #define RELEASE "[^C][Qqemu.PhyMemMode:0][?][D;1]" /* what the keeper says */
 
@@ -172,6 +173,49 @@ static void test_hangs_up_later(void **state)
 	fake_free(q);
 }
 
+/* --- dialling ------------------------------------------------------------------------------------
+ */
+
+struct dialled {
+	unsigned int calls;
+	bool connected;
+	int say;
+};
+
+static int on_socket(void *arg, int fd)
+{
+	struct sockaddr_un peer;
+	socklen_t len = sizeof(peer);
+	struct dialled *d = arg;
+
+	d->calls++;
+	d->connected = !getpeername(fd, (struct sockaddr *)&peer, &len);
+	return d->say;
+}
+
+/* Whoever is to let the guest go is there before the stub can have stopped it. */
+static void test_ready_comes_first(void **state)
+{
+	struct fake_qemu *q = fake_new(0, FAKE_HANGS_UP);
+	const char *address = q->target + strlen("gdb:");
+	struct dialled d = {.say = -ENOMEM};
+	char err[256] = "";
+	int fd;
+
+	(void)state;
+	fake_start(q);
+	assert_int_equal(gdb_dial(address, on_socket, &d, err, sizeof(err)), -ENOMEM);
+	assert_int_equal(d.calls, 1);
+	one_line(err);
+	d = (struct dialled){0};
+	fd = gdb_dial(address, on_socket, &d, err, sizeof(err));
+	assert_true(fd >= 0);
+	assert_int_equal(d.calls, 1);
+	assert_false(d.connected);
+	close(fd);
+	fake_free(q);
+}
+
 /* --- silent --------------------------------------------------------------------------------------
  */
 
@@ -306,7 +350,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_attach),	       cmocka_unit_test(test_hangs_up),
 		cmocka_unit_test(test_hangs_up_later), cmocka_unit_test(test_silent),
-		cmocka_unit_test(test_no_permission),
+		cmocka_unit_test(test_no_permission),  cmocka_unit_test(test_ready_comes_first),
 	};
 
 	return cmocka_run_group_tests_name("attaching to odd stubs", tests, NULL, NULL);
