@@ -3,6 +3,7 @@
 
 # The longest first: when the others are done they should not be waited for.
 check-tests += tests/e2e/trampoline
+check-tests += tests/e2e/graph-own
 check-tests += tests/e2e/qemu-stub
 check-tests += tests/e2e/qemu-libvirt
 check-tests += tests/e2e/trace-stub
@@ -35,13 +36,19 @@ $(qemu-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 running-guest-programs := $(addprefix $(O)/tests/e2e/,events-attach graph-attach guest-memory profile-attach qemu-attach qemu-trace)
 $(running-guest-programs): $(O)/obj/tests/e2e/running-guest.o
 
-check-built: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls
+check-built: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls \
+	$(O)/tests/workload/graph-calls
 
 # Runs inside guests.
 $(O)/tests/workload/bpf-calls: tests/workload/bpf-calls.c
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $< -lbpf -lelf -lz -lzstd
+
+$(O)/tests/workload/graph-calls: tests/workload/graph-calls.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $<
 
 # A client of other people's libraries, of none of ours. Without them its test is skipped.
 TRACEFS_PKGS := libtracefs libtraceevent
