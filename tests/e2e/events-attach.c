@@ -27,40 +27,16 @@
 static const char *const complaints[] = {"BUG",	  "WARNING", "Oops",	"lockup",
 					 "stall", "W+X",     "missing", "general protection"};
 
-static void hand_over(struct machine *m, const struct machine_hit *hit, void *arg)
-{
-	struct env *e = arg;
-
-	(void)m;
-	trace_trap(e->trace, hit);
-}
-
-static void print_message_line(void *arg, const char *text)
-{
-	(void)arg;
-	print_message("# %s\n", text);
-}
-
 static void events_begin(struct env *e, const char *tracer, bool control)
 {
-	struct machine_info info;
 	struct trace_config cfg = {
-		.gs = e->gs,
-		.running = true,
 		.tracer = tracer,
 		.control = control,
 		.buffer_bytes = 64 << 20,
 		.engine = TRACE_ENGINE_TRAMPOLINE,
-		.message = print_message_line,
 	};
-	char err[512];
 
-	env_attach(e, hand_over);
-	machine_get_info(e->m, &info);
-	cfg.vcpus = info.vcpus;
-	e->trace = trace_new(&cfg, err, sizeof(err));
-	if (!e->trace || trace_attach_running(e->trace, e->m, err, sizeof(err)))
-		fail_msg("%s", err);
+	env_trace(e, cfg);
 }
 
 static void events_end(struct env *e)
@@ -71,13 +47,6 @@ static void events_end(struct env *e)
 	trace_get_status(e->trace, &st);
 	print_message("# %lu events, %lu lost, %lu made, %lu corrupt\n", st.hits, st.lost, st.made,
 		      st.corrupt);
-}
-
-static void events_close_all(struct env *e)
-{
-	env_detach(e);
-	trace_free(e->trace);
-	e->trace = NULL;
 }
 
 static const struct guestsym_event_list *list_of(struct env *e)
@@ -231,7 +200,7 @@ static void system_calls(void **state)
 	console_run(&e->console, COUNTED);
 	events_end(e);
 	count_stats(e, pid, &c);
-	events_close_all(e);
+	env_trace_forget(e);
 	assert_int_equal(c.enters, STATS);
 	assert_int_equal(c.exits, STATS);
 	assert_int_equal(c.wrong, 0);
@@ -270,7 +239,7 @@ static void task_switches(void **state)
 		running[cpu] = value_of(sw, &ev, "next_pid");
 	}
 	merge_free(m);
-	events_close_all(e);
+	env_trace_forget(e);
 	print_message("# %u switches\n", n);
 	assert_true(n > 50);
 	assert_int_equal(gaps, 0);
@@ -313,34 +282,12 @@ static void all_events(void **state)
 		trace_print(e->trace, f);
 		fclose(f);
 	}
-	events_close_all(e);
+	env_trace_forget(e);
 	print_message("# %zu events on, %lu records\n", n, records);
 	assert_true(n > 1000);
 	assert_true(records > 1000);
 	assert_int_equal(unknown, 0);
 	nothing_is_left(e, before, len);
-}
-
-static char **arguments; /* cmocka has no way to hand them to setup() */
-
-static int setup(void **state)
-{
-	static struct env e;
-
-	env_init(&e, arguments + 1);
-	env_attach(&e, NULL);
-	find_kernel(&e);
-	env_detach(&e);
-	*state = &e;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct env *e = *state;
-
-	guestsym_close(e->gs);
-	return 0;
 }
 
 int main(int argc, char **argv)
@@ -355,6 +302,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: events-attach TARGET KERNEL SERIAL\n");
 		return 2;
 	}
-	arguments = argv;
-	return cmocka_run_group_tests_name("events", tests, setup, teardown);
+	env_arguments = argv + 1;
+	return cmocka_run_group_tests_name("events", tests, env_setup, env_teardown);
 }

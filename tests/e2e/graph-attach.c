@@ -32,20 +32,6 @@ static const char *const complaints[] = {"BUG",	   "WARNING", "Oops",	 "lockup",
 					 "stall",  "W+X",     "missing", "general protection",
 					 "unwind", "stack"};
 
-static void hand_over(struct machine *m, const struct machine_hit *hit, void *arg)
-{
-	struct env *e = arg;
-
-	(void)m;
-	trace_trap(e->trace, hit);
-}
-
-static void print_message_line(void *arg, const char *text)
-{
-	(void)arg;
-	print_message("# %s\n", text);
-}
-
 struct graph_test {
 	const char *const *filter;
 	size_t nr_filter;
@@ -54,26 +40,16 @@ struct graph_test {
 
 static void graph_begin(struct env *e, const struct graph_test *test)
 {
-	struct machine_info info;
 	struct trace_config cfg = {
-		.gs = e->gs,
-		.running = true,
 		.tracer = "function_graph",
 		.filter = test->filter,
 		.nr_filter = test->nr_filter,
 		.buffer_bytes = 64 << 20,
 		.engine = test->engine,
 		.lossless = true,
-		.message = print_message_line,
 	};
-	char err[512];
 
-	env_attach(e, hand_over);
-	machine_get_info(e->m, &info);
-	cfg.vcpus = info.vcpus;
-	e->trace = trace_new(&cfg, err, sizeof(err));
-	if (!e->trace || trace_attach_running(e->trace, e->m, err, sizeof(err)))
-		fail_msg("%s", err);
+	env_trace(e, cfg);
 }
 
 static void graph_end(struct env *e)
@@ -88,13 +64,6 @@ static void graph_end(struct env *e)
 		      "%lu dropped, %lu tasks\n",
 		      st.traced, st.hits, st.lost, c.pairs, c.unmatched, c.late, c.dropped,
 		      c.tasks);
-}
-
-static void graph_close(struct env *e)
-{
-	env_detach(e);
-	trace_free(e->trace);
-	e->trace = NULL;
 }
 
 /* --- what it has recorded -------------------------------------------------------------------- */
@@ -271,7 +240,7 @@ static void graph(struct env *e, const struct graph_test *test, const char *cons
 	assert_int_equal(r.roots, STATS);
 	assert_int_equal(r.complete, STATS);
 	assert_int_equal(r.wrong, 0);
-	graph_close(e);
+	env_trace_forget(e);
 	text_is(e, before, len);
 	free(before);
 	no_complaints(e);
@@ -357,30 +326,8 @@ static void backtraces_are_the_same(void **state)
 	graph_begin(e, &test);
 	backtrace(e, during, sizeof(during));
 	graph_end(e);
-	graph_close(e);
+	env_trace_forget(e);
 	assert_string_equal(before, during);
-}
-
-static char **arguments; /* cmocka has no way to hand them to setup() */
-
-static int setup(void **state)
-{
-	static struct env e;
-
-	env_init(&e, arguments + 1);
-	env_attach(&e, NULL);
-	find_kernel(&e);
-	env_detach(&e);
-	*state = &e;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct env *e = *state;
-
-	guestsym_close(e->gs);
-	return 0;
 }
 
 int main(int argc, char **argv)
@@ -403,8 +350,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	argv[4] = NULL;
-	arguments = argv;
+	env_arguments = argv + 1;
 	if (only_few)
-		return cmocka_run_group_tests_name("graph", few, setup, teardown);
-	return cmocka_run_group_tests_name("graph", tests, setup, teardown);
+		return cmocka_run_group_tests_name("graph", few, env_setup, env_teardown);
+	return cmocka_run_group_tests_name("graph", tests, env_setup, env_teardown);
 }

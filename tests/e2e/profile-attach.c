@@ -24,41 +24,17 @@
 #define STACK_LEAST  600
 #define STACK_MOST   16000
 
-static void hand_over(struct machine *m, const struct machine_hit *hit, void *arg)
-{
-	struct env *e = arg;
-
-	(void)m;
-	trace_trap(e->trace, hit);
-}
-
-static void print_message_line(void *arg, const char *text)
-{
-	(void)arg;
-	print_message("# %s\n", text);
-}
-
 static void begin(struct env *e, const char *tracer, enum trace_engine engine)
 {
-	struct machine_info info;
 	struct trace_config cfg = {
-		.gs = e->gs,
-		.running = true,
 		.tracer = tracer,
 		.buffer_bytes = 1 << 20,
 		.engine = engine,
 		.control = true,
 		.lossless = true,
-		.message = print_message_line,
 	};
-	char err[512];
 
-	env_attach(e, hand_over);
-	machine_get_info(e->m, &info);
-	cfg.vcpus = info.vcpus;
-	e->trace = trace_new(&cfg, err, sizeof(err));
-	if (!e->trace || trace_attach_running(e->trace, e->m, err, sizeof(err)))
-		fail_msg("%s", err);
+	env_trace(e, cfg);
 }
 
 static void end(struct env *e)
@@ -69,9 +45,7 @@ static void end(struct env *e)
 	trace_get_status(e->trace, &st);
 	assert_int_equal(st.staging_lost, 0);
 	assert_int_equal(st.corrupt, 0);
-	env_detach(e);
-	trace_free(e->trace);
-	e->trace = NULL;
+	env_trace_forget(e);
 	console_run(&e->console, "busybox dmesg -c");
 	assert_null(strstr(e->console.out, "BUG"));
 	assert_null(strstr(e->console.out, "WARNING"));
@@ -430,28 +404,6 @@ static void deepest_stack(void **state)
 	end(e);
 }
 
-static char **arguments; /* cmocka has no way to hand them to setup() */
-
-static int setup(void **state)
-{
-	static struct env e;
-
-	env_init(&e, arguments + 1);
-	env_attach(&e, NULL);
-	find_kernel(&e);
-	env_detach(&e);
-	*state = &e;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct env *e = *state;
-
-	guestsym_close(e->gs);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -467,6 +419,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: profile-attach TARGET KERNEL SERIAL\n");
 		return 2;
 	}
-	arguments = argv;
-	return cmocka_run_group_tests_name("profile", tests, setup, teardown);
+	env_arguments = argv + 1;
+	return cmocka_run_group_tests_name("profile", tests, env_setup, env_teardown);
 }

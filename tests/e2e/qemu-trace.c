@@ -54,21 +54,10 @@ static uint64_t now_ns(void)
 
 /* --- tracing ----------------------------------------------------------------------------- */
 
-static void hand_over(struct machine *m, const struct machine_hit *hit, void *arg)
-{
-	struct env *e = arg;
-
-	(void)m;
-	trace_trap(e->trace, hit);
-}
-
 static void trace_begin(struct env *e, uint64_t max_events)
 {
 	static const char *const filter[] = {"__*_sys_getppid", "do_sys_openat2"};
-	struct machine_info info;
 	struct trace_config cfg = {
-		.gs = e->gs,
-		.running = true,
 		.tracer = "function",
 		.filter = filter,
 		.nr_filter = sizeof(filter) / sizeof(filter[0]),
@@ -76,14 +65,8 @@ static void trace_begin(struct env *e, uint64_t max_events)
 		.max_events = max_events,
 		.engine = TRACE_ENGINE_TRAP, /* tests/e2e/trampoline is about the other one */
 	};
-	char err[512];
 
-	env_attach(e, hand_over);
-	machine_get_info(e->m, &info);
-	cfg.vcpus = info.vcpus;
-	e->trace = trace_new(&cfg, err, sizeof(err));
-	if (!e->trace || trace_attach_running(e->trace, e->m, err, sizeof(err)))
-		fail_msg("%s", err);
+	env_trace(e, cfg);
 }
 
 /* The number of events, none of them lost. */
@@ -96,13 +79,6 @@ static uint64_t trace_end(struct env *e)
 	assert_int_equal(st.lost, 0);
 	assert_int_equal(st.skipped, 0);
 	return st.hits;
-}
-
-static void trace_forget(struct env *e)
-{
-	env_detach(e);
-	trace_free(e->trace);
-	e->trace = NULL;
 }
 
 /* --- the guest's text -------------------------------------------------------------------- */
@@ -257,7 +233,7 @@ static void test_counts(void **state)
 		assert_int_equal(count_lines(trace, pid, function_name(e, "do_sys_openat2")), 25);
 	}
 	assert_int_equal(pids, 2);
-	trace_forget(e);
+	env_trace_forget(e);
 	fclose(trace);
 }
 
@@ -276,7 +252,7 @@ static void cycle(struct env *e, int i)
 	events = trace_end(e);
 	if (wait)
 		assert_int_equal(events, 1);
-	trace_forget(e);
+	env_trace_forget(e);
 }
 
 static void test_cycles(void **state)
@@ -396,25 +372,11 @@ static int teardown(void **state)
 		kill(e->tracer, SIGTERM);
 		tracer_wait(e);
 	}
-	trace_forget(e);
+	env_trace_forget(e);
 	return 0;
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, NULL, teardown)
-
-static char **arguments; /* cmocka has no way to hand them to setup() */
-
-static int setup(void **state)
-{
-	static struct env e;
-
-	env_init(&e, arguments + 1);
-	env_attach(&e, NULL);
-	find_kernel(&e);
-	env_detach(&e);
-	*state = &e;
-	return 0;
-}
 
 int main(int argc, char **argv)
 {
@@ -429,8 +391,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: qemu-trace TARGET KERNEL SERIAL [URI]\n");
 		return 2;
 	}
-	arguments = argv;
+	env_arguments = argv + 1;
 	if (getenv("QEMU_TRACE_TESTS"))
 		cmocka_set_test_filter(getenv("QEMU_TRACE_TESTS"));
-	return cmocka_run_group_tests_name("tracing", tests, setup, NULL);
+	return cmocka_run_group_tests_name("tracing", tests, env_setup, env_teardown);
 }

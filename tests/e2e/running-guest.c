@@ -121,3 +121,62 @@ uint8_t *read_text(struct env *e, size_t *len)
 	assert_int_equal(read_virt(e, start, text, *len), 0);
 	return text;
 }
+
+static void hand_over(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct env *e = arg;
+
+	(void)m;
+	trace_trap(e->trace, hit);
+}
+
+static void print_message_line(void *arg, const char *text)
+{
+	(void)arg;
+	print_message("# %s\n", text);
+}
+
+void env_trace(struct env *e, struct trace_config cfg)
+{
+	struct machine_info info;
+	char err[512];
+
+	env_attach(e, hand_over);
+	machine_get_info(e->m, &info);
+	cfg.gs = e->gs;
+	cfg.running = true;
+	cfg.vcpus = info.vcpus;
+	cfg.message = print_message_line;
+	e->trace = trace_new(&cfg, err, sizeof(err));
+	if (!e->trace || trace_attach_running(e->trace, e->m, err, sizeof(err)))
+		fail_msg("%s", err);
+}
+
+void env_trace_forget(struct env *e)
+{
+	env_detach(e);
+	trace_free(e->trace);
+	e->trace = NULL;
+}
+
+char **env_arguments;
+
+int env_setup(void **state)
+{
+	static struct env e;
+
+	env_init(&e, env_arguments);
+	env_attach(&e, NULL);
+	find_kernel(&e);
+	env_detach(&e);
+	*state = &e;
+	return 0;
+}
+
+int env_teardown(void **state)
+{
+	struct env *e = *state;
+
+	guestsym_close(e->gs);
+	return 0;
+}

@@ -65,4 +65,22 @@ uint64_t phys(struct env *e, uint64_t va);
 /* From _stext to _etext, to be freed. */
 uint8_t *read_text(struct env *e, size_t *len);
 
+/* --- traces of it -------------------------------------------------------------------------- */
+
+/*
+ * Attach, with hits handed to the trace, and have a trace of this configuration: the kernel, the
+ * vCPUs and what messages go to are added to it.
+ */
+void env_trace(struct env *e, struct trace_config cfg);
+/* The trace is over, and the guest let go. */
+void env_trace_forget(struct env *e);
+
+/* --- cmocka -------------------------------------------------------------------------------- */
+
+/* The arguments as of env_init(), for env_setup(): cmocka has no way to hand them to it. */
+extern char **env_arguments;
+/* A guest whose kernel has been found is the tests' state. */
+int env_setup(void **state);
+int env_teardown(void **state);
+
 #endif
