@@ -217,6 +217,28 @@ static void no_complaints(struct env *e)
 			fail_msg("the guest's kernel says: %s", e->console.out);
 }
 
+/*
+ * Of a task that has exited nothing is open but what leads to its end, from the system call on, and
+ * does not return.
+ */
+static void nothing_is_open(struct reading *r)
+{
+	static const char *const ways[] = {"x64_sys_call",  "__x64_sys_exit_group",
+					   "do_group_exit", "do_exit",
+					   "do_task_dead",  "__do_sys_exit_group"};
+	const struct read_task *t = task_of(r, r->pid, 0);
+
+	for (int i = 0; i < t->nr; i++) {
+		const char *name = name_of(r, t->call[i].func);
+		size_t k = 0;
+
+		while (k < sizeof(ways) / sizeof(ways[0]) && strcmp(name, ways[k]) != 0)
+			k++;
+		if (k == sizeof(ways) / sizeof(ways[0]))
+			fail_msg("%s is open when its task has exited", name);
+	}
+}
+
 static void graph(struct env *e, const struct graph_test *test, const char *const *root)
 {
 	static struct read_task tasks[TASKS];
@@ -240,6 +262,7 @@ static void graph(struct env *e, const struct graph_test *test, const char *cons
 	assert_int_equal(r.roots, STATS);
 	assert_int_equal(r.complete, STATS);
 	assert_int_equal(r.wrong, 0);
+	nothing_is_open(&r);
 	env_trace_forget(e);
 	text_is(e, before, len);
 	free(before);
@@ -313,21 +336,36 @@ static void backtrace(struct env *e, char *to, size_t len)
 	console_run(&e->console, "busybox dmesg -c >/dev/null");
 }
 
+/* Where the init waits for the one that asks. */
+static void sleeping_stack(struct env *e, char *to, size_t len)
+{
+	const char *stack;
+
+	console_run(&e->console, "busybox cat /proc/1/stack");
+	stack = strstr(e->console.out, "[<0>]");
+	assert_non_null(stack);
+	snprintf(to, len, "%.*s", (int)(strstr(stack, "\ndone-") - stack), stack);
+}
+
 static void backtraces_are_the_same(void **state)
 {
 	const struct graph_test test = {.engine = TRACE_ENGINE_TRAMPOLINE};
 	struct env *e = *state;
-	char before[4096], during[4096];
+	char before[4096], during[4096], asleep_before[4096], asleep_during[4096];
 
 	console_run(&e->console, "echo 1 >/proc/sys/kernel/sysrq");
 	backtrace(e, before, sizeof(before));
 	assert_non_null(strstr(before, "write_sysrq_trigger+"));
 	assert_non_null(strstr(before, "vfs_write+"));
+	sleeping_stack(e, asleep_before, sizeof(asleep_before));
+	assert_non_null(strstr(asleep_before, "do_wait+"));
 	graph_begin(e, &test);
 	backtrace(e, during, sizeof(during));
+	sleeping_stack(e, asleep_during, sizeof(asleep_during));
 	graph_end(e);
 	env_trace_forget(e);
 	assert_string_equal(before, during);
+	assert_string_equal(asleep_before, asleep_during);
 }
 
 int main(int argc, char **argv)
