@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * bench-output.c - lines of text per second that one thread reads from full ring buffers, as from
- * a trace file and from trace_pipe: of function records, and of function_graph's leaves, which are
- * two records each. Seconds are of CPU time.
+ * a trace file and from trace_pipe: of function records, of function_graph's leaves, which are two
+ * records each, and of the event sched_switch. Seconds are of CPU time.
  *
  * The functions are as a busy kernel's: 37,000 symbols are known, a few thousand of them occur,
  * some far more often than others.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -22,7 +23,58 @@ struct bench {
 	char name[SYMBOLS][32];
 	uint64_t addr[SYMBOLS];
 	struct comms *comms;
+	struct event_printer *events;
 	struct ring *ring[CPUS_MAX];
+};
+
+enum { SWITCH_ID = 316 };
+
+#define SWITCH_FMT                                                                                 \
+	"\"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s%s ==> next_comm=%s next_pid=%d "    \
+	"next_prio=%d\", REC->prev_comm, REC->prev_pid, REC->prev_prio, (REC->prev_state & "       \
+	"((((0x00000000 | 0x00000001 | 0x00000002 | 0x00000004 | 0x00000008 | 0x00000010 | "       \
+	"0x00000020 | 0x00000040) + 1) << 1) - 1)) ? __print_flags(REC->prev_state & "             \
+	"((((0x00000000 | 0x00000001 | 0x00000002 | 0x00000004 | 0x00000008 | 0x00000010 | "       \
+	"0x00000020 | 0x00000040) + 1) << 1) - 1), \"|\", { 0x00000001, \"S\" }, { "               \
+	"0x00000002, \"D\" }, { 0x00000004, \"T\" }, { 0x00000008, \"t\" }, { 0x00000010, "        \
+	"\"X\" }, { 0x00000020, \"Z\" }, { 0x00000040, \"P\" }, { 0x00000080, \"I\" }) : "         \
+	"\"R\", REC->prev_state & (((0x00000000 | 0x00000001 | 0x00000002 | 0x00000004 | "         \
+	"0x00000008 | 0x00000010 | 0x00000020 | 0x00000040) + 1) << 1) ? \"+\" : \"\", "           \
+	"REC->next_comm, REC->next_pid, REC->next_prio"
+
+/* A record of sched_switch of Linux 6.1, and what its format file says of it. */
+struct switch_record {
+	struct trace_entry ent;
+	char prev_comm[COMM_LEN];
+	int prev_pid, prev_prio;
+	long prev_state;
+	char next_comm[COMM_LEN];
+	int next_pid, next_prio;
+};
+
+#define SWITCH_FIELD(t, n, s)                                                                      \
+	{                                                                                          \
+		.type = t, .name = #n, .offset = offsetof(struct switch_record, n),                \
+		.size = sizeof(((struct switch_record *)0)->n), .is_signed = true, .kind = s       \
+	}
+
+static const struct guestsym_event_field switch_fields[] = {
+	SWITCH_FIELD("char[16]", prev_comm, GUESTSYM_EVENT_STRING),
+	SWITCH_FIELD("pid_t", prev_pid, GUESTSYM_EVENT_NUMBER),
+	SWITCH_FIELD("int", prev_prio, GUESTSYM_EVENT_NUMBER),
+	SWITCH_FIELD("long", prev_state, GUESTSYM_EVENT_NUMBER),
+	SWITCH_FIELD("char[16]", next_comm, GUESTSYM_EVENT_STRING),
+	SWITCH_FIELD("pid_t", next_pid, GUESTSYM_EVENT_NUMBER),
+	SWITCH_FIELD("int", next_prio, GUESTSYM_EVENT_NUMBER),
+};
+
+static const struct guestsym_event switch_event = {
+	.system = "sched",
+	.name = "sched_switch",
+	.id = SWITCH_ID,
+	.fields = switch_fields,
+	.nr_fields = sizeof(switch_fields) / sizeof(switch_fields[0]),
+	.print_fmt = SWITCH_FMT,
 };
 
 static double cpu_time(void)
@@ -115,6 +167,23 @@ static void fill_leaves(struct bench *b, unsigned int cpus)
 	}
 }
 
+static void fill_switches(struct bench *b, unsigned int cpus)
+{
+	for (uint64_t i = 0; i < EVENTS; i++) {
+		const struct switch_record r = {
+			.ent = {.type = SWITCH_ID, .pid = 100 + (int)(i >> 8) % 20},
+			.prev_comm = "a-task-name",
+			.prev_pid = 100 + (int)(i >> 8) % 20,
+			.prev_prio = 120,
+			.prev_state = i & 1,
+			.next_comm = "swapper/0",
+			.next_prio = 120,
+		};
+
+		put(b, i % cpus, i * 500, &r, sizeof(r));
+	}
+}
+
 /* What is read; room is for a line, shortest is the shortest line. */
 struct kind {
 	const char *tracer;
@@ -123,6 +192,7 @@ struct kind {
 };
 
 static const struct kind calls = {"function", fill_calls, 32, 60};
+static const struct kind switches = {"nop", fill_switches, 80, 150};
 static const struct kind leaves = {"function_graph", fill_leaves, 80, 30};
 
 /* Lines per second of one reading; all lines are there. */
@@ -137,6 +207,7 @@ static double run(struct bench *b, const struct kind *kind, bool consume, uint32
 		.cpus = CPUS_MAX,
 		.ns = true,
 		.comms = b->comms,
+		.events = b->events,
 		.symbol = find_symbol,
 		.arg = b,
 	};
@@ -193,11 +264,15 @@ static void measure(struct bench *b, const struct kind *kind, const char *what, 
 
 int main(void)
 {
+	static const struct expr_names no_names;
+	const struct guestsym_event_list switch_list = {.v = &switch_event, .n = 1};
 	struct bench *b = calloc(1, sizeof(*b));
 
 	if (b)
 		b->comms = comms_new(COMMS_DEFAULT_NR);
-	if (!b || !b->comms)
+	if (b)
+		b->events = event_printer_new(&no_names);
+	if (!b || !b->comms || !b->events || event_printer_add(b->events, &switch_list))
 		exit(1);
 	for (int i = 0; i < SYMBOLS; i++) {
 		b->addr[i] = TEXT_START + (uint64_t)i * 256;
@@ -217,8 +292,12 @@ int main(void)
 	measure(b, &leaves, "leaves, trace", 4, false, OUTPUT_DEFAULT, 1 << 17);
 	measure(b, &leaves, "leaves, trace_pipe", 4, true, OUTPUT_DEFAULT, 1 << 17);
 	measure(b, &leaves, "leaves, trace_pipe, reads of 4 KB", 4, true, OUTPUT_DEFAULT, 4096);
+	measure(b, &switches, "sched_switch, trace", 4, false, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, &switches, "sched_switch, trace_pipe", 4, true, OUTPUT_DEFAULT, 1 << 17);
+	measure(b, &switches, "sched_switch, trace_pipe, of 4 KB", 4, true, OUTPUT_DEFAULT, 4096);
 	for (int i = 0; i < CPUS_MAX; i++)
 		ring_free(b->ring[i]);
+	event_printer_free(b->events);
 	comms_free(b->comms);
 	free(b);
 	return 0;
