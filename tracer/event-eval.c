@@ -47,6 +47,13 @@ static struct expr_value eval_field(const struct expr *e, const struct expr_reco
 	return number(read_number(rec->data + e->number, e->size, e->type));
 }
 
+static struct expr_value eval_variable(const struct expr *e)
+{
+	uint64_t value;
+
+	return number(e->names->read(e->names->arg, e->number, &value) ? value : 0);
+}
+
 static struct expr_value eval_deref(const struct expr *e, const struct expr_record *rec)
 {
 	struct expr_value v = expr_eval(e->a, rec);
@@ -275,6 +282,8 @@ struct expr_value expr_eval(const struct expr *e, const struct expr_record *rec)
 	case EXPR_STRING:
 		return (struct expr_value){.bytes = (const uint8_t *)e->text,
 					   .room = strlen(e->text) + 1};
+	case EXPR_VARIABLE:
+		return eval_variable(e);
 	case EXPR_FIELD:
 		return eval_field(e, rec);
 	case EXPR_PLACE:
@@ -299,7 +308,7 @@ struct expr_value expr_eval(const struct expr *e, const struct expr_record *rec)
 static bool is_constant(const struct expr *e)
 {
 	if (e->kind == EXPR_FIELD || e->kind == EXPR_PLACE || e->kind == EXPR_CALL ||
-	    e->kind == EXPR_REC || e->kind == EXPR_STRING)
+	    e->kind == EXPR_REC || e->kind == EXPR_STRING || e->kind == EXPR_VARIABLE)
 		return false;
 	return (!e->a || is_constant(e->a)) && (!e->b || is_constant(e->b)) &&
 	       (!e->c || is_constant(e->c));

@@ -674,6 +674,19 @@ static struct expr *parse_sizeof(struct expr_parser *p)
 	return number_expr(p, e->size ? e->size : e->type.is_pointer ? 8 : e->type.size, 8, false);
 }
 
+static struct expr *variable_expr(struct expr_parser *p, const char *name)
+{
+	uint64_t addr = p->names->variable ? p->names->variable(p->names->arg, name) : 0;
+	struct expr *e = addr ? expr_new(p, EXPR_VARIABLE, NULL) : NULL;
+
+	if (!e)
+		return NULL;
+	e->number = addr;
+	e->names = p->names;
+	e->type = (struct expr_type){.size = 8};
+	return e;
+}
+
 static struct expr *parse_name(struct expr_parser *p)
 {
 	static const struct {
@@ -695,9 +708,9 @@ static struct expr *parse_name(struct expr_parser *p)
 		if (!strcmp(constants[i].name, name))
 			return number_expr(p, constants[i].value, 4, true);
 	}
-	if (!p->names->value || !p->names->value(p->names->arg, name, &value))
-		return NULL;
-	return number_expr(p, value, 8, true);
+	if (p->names->constant && p->names->constant(p->names->arg, name, &value))
+		return number_expr(p, value, 8, true);
+	return variable_expr(p, name);
 }
 
 static struct expr *parse_unary(struct expr_parser *p);

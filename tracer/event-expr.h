@@ -23,15 +23,16 @@ struct expr_type {
 enum expr_kind {
 	EXPR_NUMBER,
 	EXPR_STRING,
-	EXPR_FIELD,  /* an integer or a pointer; arrays and structs are EXPR_PLACE */
-	EXPR_PLACE,  /* the address of a field */
-	EXPR_REC,    /* the record's: only for the field behind it */
-	EXPR_UNARY,  /* op a */
-	EXPR_DEREF,  /* *a */
-	EXPR_BINARY, /* a op b */
-	EXPR_CHOICE, /* a ? b : c */
-	EXPR_CAST,   /* (type)a */
-	EXPR_CALL,   /* function(a, b, c) */
+	EXPR_VARIABLE, /* of the guest, read each time */
+	EXPR_FIELD,    /* an integer or a pointer; arrays and structs are EXPR_PLACE */
+	EXPR_PLACE,    /* the address of a field */
+	EXPR_REC,      /* the record's: only for the field behind it */
+	EXPR_UNARY,    /* op a */
+	EXPR_DEREF,    /* *a */
+	EXPR_BINARY,   /* a op b */
+	EXPR_CHOICE,   /* a ? b : c */
+	EXPR_CAST,     /* (type)a */
+	EXPR_CALL,     /* function(a, b, c) */
 };
 
 enum expr_op {
@@ -84,28 +85,32 @@ struct expr_row {
 	const char *name;
 };
 
+/* What the guest knows of the names in its print fmts. All may be NULL. */
+struct expr_names {
+	void *arg;
+	/* A constant of an enum. */
+	bool (*constant)(void *arg, const char *name, uint64_t *value);
+	/* Where a variable of eight bytes is, 0: there is none; and what it holds now. */
+	uint64_t (*variable)(void *arg, const char *name);
+	bool (*read)(void *arg, uint64_t addr, uint64_t *value);
+	/* Of a type, bytes: "struct page", "gfp_t"; 0: not known. */
+	uint32_t (*type_size)(void *arg, const char *name);
+	unsigned int hz; /* 0: not known */
+};
+
 struct expr {
 	uint8_t kind; /* enum expr_kind */
 	uint8_t op;   /* enum expr_op; of calls enum expr_function */
 	bool rel;     /* FN_DYNAMIC…: a __rel_loc field */
 	struct expr_type type;
-	uint64_t number;  /* EXPR_NUMBER; of fields the offset */
+	uint64_t number;  /* EXPR_NUMBER; of fields the offset, of variables the address */
 	uint32_t size;	  /* of fields */
 	uint32_t depth;	  /* of what is below */
 	const char *text; /* EXPR_STRING */
+	const struct expr_names *names; /* EXPR_VARIABLE */
 	struct expr *a, *b, *c;
 	const struct expr_row *row; /* FN_FLAGS, FN_SYMBOLIC */
 	size_t nr_rows;
-};
-
-/* What the guest knows of the names in its print fmts. All may be NULL. */
-struct expr_names {
-	void *arg;
-	/* A constant of an enum, or a variable of eight bytes as it is now. */
-	bool (*value)(void *arg, const char *name, uint64_t *value);
-	/* Of a type, bytes: "struct page", "gfp_t"; 0: not known. */
-	uint32_t (*type_size)(void *arg, const char *name);
-	unsigned int hz; /* 0: not known */
 };
 
 /* Memory of trees: given back at once. Starts out as all zero. */

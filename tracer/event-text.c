@@ -116,19 +116,32 @@ const char *event_text_string(struct event_text *et, uint64_t addr)
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-/* The kernel replaces the enums that it is told of. What is left are other enums, and variables. */
-static bool name_value(void *arg, const char *name, uint64_t *value)
+/* The kernel replaces the enums that it is told of; others are left. */
+static bool find_constant(void *arg, const char *name, uint64_t *value)
 {
 	struct event_text *et = arg;
-	uint64_t link;
 	int64_t constant;
 
-	if (!guestsym_enumerator(et->t->gs, name, &constant)) {
-		*value = (uint64_t)constant;
-		return true;
-	}
-	link = guestsym_addr(et->t->gs, name);
-	return link && !read_any(et->t, link + et->t->guest.slide, value, sizeof(*value));
+	if (guestsym_enumerator(et->t->gs, name, &constant))
+		return false;
+	*value = (uint64_t)constant;
+	return true;
+}
+
+static uint64_t find_variable(void *arg, const char *name)
+{
+	struct event_text *et = arg;
+	uint64_t link = guestsym_addr(et->t->gs, name);
+
+	return link ? link + et->t->guest.slide : 0;
+}
+
+/* Not what the image has: the guest has set it since. */
+static bool read_variable(void *arg, uint64_t addr, uint64_t *value)
+{
+	struct trace *t = ((struct event_text *)arg)->t;
+
+	return t->m && !t->detached && !guest_read(&t->guest, addr, value, sizeof(*value));
 }
 
 static uint32_t type_size(void *arg, const char *name)
@@ -152,7 +165,9 @@ void event_text_names(struct event_text *et, struct expr_names *names)
 
 	*names = (struct expr_names){
 		.arg = et,
-		.value = name_value,
+		.constant = find_constant,
+		.variable = find_variable,
+		.read = read_variable,
 		.type_size = type_size,
 		.hz = tick && tick <= NS_PER_S ? (unsigned int)((NS_PER_S + tick / 2) / tick) : 0,
 	};

@@ -63,11 +63,24 @@ static const char *read_string(void *arg, uint64_t addr)
 	return addr & 2 ? "a string" : NULL;
 }
 
-static bool find_value(void *arg, const char *name, uint64_t *value)
+static uint64_t find_variable(void *arg, const char *name)
+{
+	(void)arg;
+	return name[0] == 'y' ? 8 : 0;
+}
+
+static bool read_variable(void *arg, uint64_t addr, uint64_t *value)
+{
+	(void)arg;
+	*value = addr;
+	return true;
+}
+
+static bool find_constant(void *arg, const char *name, uint64_t *value)
 {
 	(void)arg;
 	*value = (uint64_t)name[0];
-	return name[0] != 'x';
+	return name[0] != 'x' && name[0] != 'y';
 }
 
 static void take_fields(struct input *in, struct guestsym_event *ev,
@@ -208,7 +221,10 @@ static void print(const struct input *in, struct event_printer *events, uint32_t
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct expr_names names = {.value = find_value, .hz = 250};
+	static const struct expr_names names = {.constant = find_constant,
+						.variable = find_variable,
+						.read = read_variable,
+						.hz = 250};
 	struct input in = {data, size};
 	struct guestsym_event_field fields[FIELDS];
 	char fmt[FMT_MAX];

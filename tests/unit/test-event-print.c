@@ -14,7 +14,7 @@
 #define STRING_ADDR "0xffffffff82000010"
 
 /* The constants of an enum are found in its order, all others are 7. */
-static bool guest_value(void *arg, const char *name, uint64_t *value)
+static bool guest_constant(void *arg, const char *name, uint64_t *value)
 {
 	static const char *const modes[] = {
 		"ABS",	    "REL",	"ABS_PINNED",	   "REL_PINNED",
@@ -23,12 +23,26 @@ static bool guest_value(void *arg, const char *name, uint64_t *value)
 	};
 
 	(void)arg;
-	*value = strcmp(name, "vmemmap_base") ? 7 : 0x819017ef;
+	*value = 7;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		if (!strncmp(name, "HRTIMER_MODE_", 13) && !strcmp(name + 13, modes[i]))
 			*value = i;
 	}
-	return strcmp(name, "unheard_of");
+	return strcmp(name, "unheard_of") && strcmp(name, "vmemmap_base") &&
+	       strcmp(name, "jiffies");
+}
+
+static uint64_t guest_variable(void *arg, const char *name)
+{
+	(void)arg;
+	return strcmp(name, "unheard_of") ? 16 : 0;
+}
+
+static bool guest_read_variable(void *arg, uint64_t addr, uint64_t *value)
+{
+	(void)arg;
+	*value = 0x819017ef;
+	return addr == 16;
 }
 
 static uint32_t guest_type_size(void *arg, const char *name)
@@ -37,8 +51,11 @@ static uint32_t guest_type_size(void *arg, const char *name)
 	return !strcmp(name, "struct page") ? 64 : 0;
 }
 
-static const struct expr_names names = {
-	.value = guest_value, .type_size = guest_type_size, .hz = 250};
+static const struct expr_names names = {.constant = guest_constant,
+					.variable = guest_variable,
+					.read = guest_read_variable,
+					.type_size = guest_type_size,
+					.hz = 250};
 
 static const char *guest_string(void *arg, uint64_t addr)
 {
