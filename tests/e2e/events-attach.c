@@ -10,8 +10,12 @@
 
 #include <fnmatch.h>
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tracer/entry.h"
 #include "tracer/instance.h"
@@ -276,17 +280,76 @@ static void all_events(void **state)
 		unknown += i == list->n;
 	}
 	merge_free(m);
-	if (getenv("EVENTS_TEXT")) {
-		FILE *f = fopen(getenv("EVENTS_TEXT"), "w");
-
-		trace_print(e->trace, f);
-		fclose(f);
-	}
 	env_trace_forget(e);
 	print_message("# %zu events on, %lu records\n", n, records);
 	assert_true(n > 1000);
 	assert_true(records > 1000);
 	assert_int_equal(unknown, 0);
+	nothing_is_left(e, before, len);
+}
+
+/* --- killed ---------------------------------------------------------------------------------- */
+
+#define KILLS	 4
+#define KILL_MS	 2500 /* all that a tracer does takes about so long */
+#define RETRY_MS 100
+
+static void sleep_ms(unsigned int ms)
+{
+	const struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+
+	nanosleep(&ts, NULL);
+}
+
+/* Another process: attaches, has all events on, and stays until it is killed. */
+static pid_t tracer_fork(struct env *e)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	events_begin(e, "nop", true);
+	events_set(e, "*", true);
+	for (;;)
+		pause();
+}
+
+/* What lets the guest go on when a tracer has died takes a moment to let go of the stub, too. */
+static bool stub_is_free(struct env *e)
+{
+	struct machine_attach_config cfg = {.target = e->target, .connect = e->uri};
+	char err[256];
+	struct machine *m = machine_attach(&cfg, err, sizeof(err));
+
+	machine_free(m);
+	return m;
+}
+
+static void killed(void **state)
+{
+	struct env *e = *state;
+	unsigned int seed = (unsigned int)getpid();
+	uint8_t *before;
+	size_t len;
+
+	before = text_before(e, &len);
+	for (int i = 0; i < KILLS; i++) {
+		pid_t pid = tracer_fork(e);
+		int status;
+
+		sleep_ms(KILL_MS / KILLS * (unsigned int)i +
+			 (unsigned int)rand_r(&seed) % (KILL_MS / KILLS));
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status));
+		console_run(&e->console, COUNTED);
+		while (!stub_is_free(e))
+			sleep_ms(RETRY_MS);
+		events_begin(e, "nop", true); /* takes away what has been left */
+		events_end(e);
+		env_trace_forget(e);
+	}
 	nothing_is_left(e, before, len);
 }
 
@@ -296,6 +359,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(system_calls),
 		cmocka_unit_test(task_switches),
 		cmocka_unit_test(all_events),
+		cmocka_unit_test(killed),
 	};
 
 	if (argc != 4) {
