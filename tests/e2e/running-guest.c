@@ -93,7 +93,7 @@ uint64_t phys(struct env *e, uint64_t va)
 void find_kernel(struct env *e)
 {
 	struct machine_sregs s;
-	uint16_t gate[8];
+	uint16_t gate[8] = {0}; /* analysers think that a failed test goes on */
 	uint64_t entry;
 
 	machine_pause(e->m);
