@@ -137,24 +137,28 @@ static inline struct formats *formats_new(char *text)
 	return fs;
 }
 
-/* tests/data/kernel-6.1/NAME, whose text may be compressed. */
-static inline char *formats_text(const char *name)
+/* tests/data/kernel-6.1/NAME, which may be compressed; terminated, to be freed. */
+static inline char *formats_text(const char *name, size_t *len)
 {
 	char path[256], *text = calloc(1, 1 << 20);
 	gzFile f;
+	int n;
 
 	snprintf(path, sizeof(path), "tests/data/kernel-6.1/%s", name);
 	f = gzopen(path, "rb");
 	assert_non_null(f);
 	assert_non_null(text);
-	assert_in_range(gzread(f, text, (1 << 20) - 1), 1, (1 << 20) - 2);
+	n = gzread(f, text, (1 << 20) - 1);
+	assert_in_range(n, 1, (1 << 20) - 2);
 	gzclose(f);
+	if (len)
+		*len = (size_t)n;
 	return text;
 }
 
 static inline struct formats *formats_load(const char *name)
 {
-	return formats_new(formats_text(name));
+	return formats_new(formats_text(name, NULL));
 }
 
 static inline void formats_free(struct formats *fs)

@@ -3,6 +3,7 @@ unit-tests += tests/unit/test-ring
 unit-tests += tests/unit/test-output
 unit-tests += tests/unit/test-output-again
 unit-tests += tests/unit/test-output-entries
+unit-tests += tests/unit/test-output-events
 unit-tests += tests/unit/test-output-graph
 unit-tests += tests/unit/test-output-kft
 unit-tests += tests/unit/test-reader
