@@ -8,6 +8,8 @@
 #define QUEUE_MIN ((size_t)1 << 13)
 #define QUEUE_MAX ((size_t)1 << 20)
 
+#define LOSING_RUNS 3
+
 static bool queue_reserve(struct graph_queue *q, size_t n)
 {
 	size_t room = q->room ? q->room : QUEUE_MIN;
@@ -39,6 +41,7 @@ static bool is_of_a_call(const struct payload_record *r)
 	return type == PAYLOAD_FUNCTION || type == PAYLOAD_EXIT;
 }
 
+/* There is room. */
 static void queue_put(struct graph_queue *q, const struct payload_record *r)
 {
 	q->v[q->nr++] = *r;
@@ -46,28 +49,73 @@ static void queue_put(struct graph_queue *q, const struct payload_record *r)
 		q->latest = r->tsc;
 }
 
-bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r,
-		     size_t n)
+static bool queue_add(struct graph_queue *q, const struct payload_record *r)
+{
+	if (q->nr == q->room && !queue_reserve(q, 1))
+		return false;
+	queue_put(q, r);
+	return true;
+}
+
+static bool queue_mark(struct graph_queue *q, uint32_t type, uint64_t tsc)
+{
+	const struct payload_record r = {.tsc = tsc, .state = type << STATE_TYPE_SHIFT};
+
+	return queue_add(q, &r);
+}
+
+bool graph_merge_lost(struct graph_merge *m, unsigned int vcpu)
 {
 	struct graph_queue *q = &m->queue[vcpu];
 
-	if (n > q->room - q->nr && !queue_reserve(q, n))
+	if (!q->losing && !queue_mark(q, GRAPH_LOST, q->last))
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (is_of_a_call(&r[i]))
-			queue_put(q, &r[i]);
-	}
+	q->losing = LOSING_RUNS;
 	return true;
 }
 
 bool graph_merge_add_own(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r)
 {
+	return queue_add(&m->queue[vcpu], r);
+}
+
+bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r,
+		     size_t n)
+{
 	struct graph_queue *q = &m->queue[vcpu];
 
-	if (q->nr == q->room && !queue_reserve(q, 1))
+	if (n + 1 > q->room - q->nr && !queue_reserve(q, n + 1))
 		return false;
-	queue_put(q, r);
+	for (size_t i = 0; i < n; i++) {
+		if (!is_of_a_call(&r[i]))
+			continue;
+		if (q->losing) {
+			queue_mark(q, GRAPH_FOUND, r[i].tsc);
+			q->losing = 0;
+		}
+		queue_put(q, &r[i]);
+		q->last = r[i].tsc;
+	}
 	return true;
+}
+
+/*
+ * A vCPU that has nothing to record must not hold the others up. What it has lost was made before
+ * that was noticed. All that others had made by then was queued by the next run: so it is not later
+ * than the horizon of the one after, and whatever comes from this vCPU now is.
+ */
+static void close_losses(struct graph_merge *m, bool all)
+{
+	uint64_t end = all ? UINT64_MAX : m->horizon + 1;
+
+	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++) {
+		struct graph_queue *q = &m->queue[i];
+
+		if (q->losing > 1 && !all)
+			q->losing--;
+		else if (q->losing && queue_mark(q, GRAPH_FOUND, end))
+			q->losing = 0;
+	}
 }
 
 /* What comes first, and up to when nothing of another vCPU's does. NULL: nothing up to `until`. */
@@ -103,6 +151,7 @@ void graph_merge_run(struct graph_merge *m, bool all,
 	uint64_t until = all ? UINT64_MAX : m->horizon, other;
 	struct graph_queue *q;
 
+	close_losses(m, all);
 	while ((q = first_queue(m, until, &other))) {
 		do
 			fn(arg, (unsigned int)(q - m->queue), &q->v[q->next++]);

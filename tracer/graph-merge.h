@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* graph-merge.h - the records of several vCPUs in the order of their times. */
+/*
+ * graph-merge.h - the records of several vCPUs in the order of their times.
+ *
+ * Where some of a vCPU's are missing, it may have run any task, up to its next record: two records
+ * of our own tell from when to when that is.
+ */
 #ifndef HVTRACE_TRACER_GRAPH_MERGE_H
 #define HVTRACE_TRACER_GRAPH_MERGE_H
 
@@ -14,7 +19,10 @@
 struct graph_queue {
 	struct payload_record *v;
 	size_t next, nr, room;
-	uint64_t latest; /* TSC */
+	uint64_t latest; /* TSC of those that are queued */
+	uint64_t last;	 /* of the one that was queued last */
+	/* Some are missing and none has come since: for so many more runs that is to be so. */
+	unsigned int losing;
 };
 
 struct graph_merge {
@@ -22,10 +30,16 @@ struct graph_merge {
 	uint64_t horizon; /* the latest TSC of all that had been queued by the last time */
 };
 
-/* Types of records of our own: some are missing here; graph.c's, which the guest cannot make. */
+/*
+ * Types of records of our own, which the guest cannot make: from here on some of this vCPU's are
+ * missing; up to here; graph.c's.
+ */
 #define GRAPH_LOST  STATE_TYPE_MASK
+#define GRAPH_FOUND (STATE_TYPE_MASK - 2)
 #define GRAPH_EVENT (STATE_TYPE_MASK - 1)
 
+/* Some of this vCPU's are missing before what comes next. False: there is no room. */
+bool graph_merge_lost(struct graph_merge *m, unsigned int vcpu);
 /* Those of calls and returns, no others. False: there is no room, none is queued. */
 bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r,
 		     size_t n);

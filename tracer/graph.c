@@ -30,6 +30,7 @@ struct graph {
 	bool stacks_known;
 	bool gap[MACHINE_MAX_VCPUS]; /* records did not fit into its queue */
 	struct graph_clock clock[MACHINE_MAX_VCPUS];
+	const struct clock_ops *local;
 	uint64_t events;       /* written, and not counted by the trace yet */
 	atomic_size_t waiting; /* bytes of struct graph_event */
 	uint32_t switches;     /* finish_task_switch()'s probe, or UINT32_MAX */
@@ -38,14 +39,14 @@ struct graph {
 /* --- clocks ---------------------------------------------------------------------------------- */
 
 /* The kernel takes the times of calls from its local clock, whatever that of the trace is. */
-static const struct clock_ops *call_clock(const struct instance *i)
+static const struct clock_ops *call_clock(const struct graph *g, const struct instance *i)
 {
-	return i->clock->ns && !instance_profiles(i) ? i->clock : clock_find("local");
+	return i->clock->ns && !instance_profiles(i) ? i->clock : g->local;
 }
 
 static void clock_begin(struct graph *g, const struct instance *i, unsigned int vcpu, uint64_t tsc)
 {
-	const struct clock_ops *call = call_clock(i), *event = i->clock;
+	const struct clock_ops *call = call_clock(g, i), *event = i->clock;
 	struct graph_clock *c = &g->clock[vcpu];
 
 	if (c->known)
@@ -63,7 +64,7 @@ static uint64_t call_time(struct graph *g, const struct instance *i, unsigned in
 			  uint64_t tsc)
 {
 	clock_begin(g, i, vcpu, tsc);
-	return call_clock(i)->read(g->t, &g->clock[vcpu].call, tsc);
+	return call_clock(g, i)->read(g->t, &g->clock[vcpu].call, tsc);
 }
 
 static void clocks_forget(struct graph *g)
@@ -340,7 +341,8 @@ static void take(void *arg, unsigned int vcpu, const struct payload_record *r)
 
 	switch (record_type(r)) {
 	case GRAPH_LOST:
-		pairing_lost(g->pairing);
+	case GRAPH_FOUND:
+		pairing_gap(g->pairing, vcpu, record_type(r) == GRAPH_LOST);
 		break;
 	case GRAPH_EVENT:
 		take_event(g, vcpu, r);
@@ -353,11 +355,8 @@ static void take(void *arg, unsigned int vcpu, const struct payload_record *r)
 void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record *r, size_t n,
 		bool lost)
 {
-	/* Without a time it is taken as soon as those before it have been. */
-	const struct payload_record gap = {.state = (uint32_t)GRAPH_LOST << STATE_TYPE_SHIFT};
-
 	/* What is not queued is missing in what comes next. */
-	if (lost && !graph_merge_add_own(&g->merge, vcpu, &gap))
+	if (lost && !graph_merge_lost(&g->merge, vcpu))
 		g->gap[vcpu] = true;
 	if (n && !graph_merge_add(&g->merge, vcpu, r, n))
 		g->gap[vcpu] = true;
@@ -489,6 +488,7 @@ struct graph *graph_new(struct trace *t)
 		return NULL;
 	g->t = t;
 	g->switches = UINT32_MAX;
+	g->local = clock_find("local");
 	g->pairing = pairing_new(&graph_pairing_ops, g);
 	if (!g->pairing) {
 		free(g);

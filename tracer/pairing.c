@@ -30,6 +30,7 @@ struct pairing {
 	void *arg;
 	struct pairing_stacks stacks;
 	uint64_t epoch; /* goes up at each loss */
+	uint64_t gaps;	/* vCPUs of which records are missing now */
 	struct pairing_counts counts;
 	struct lane *bucket[BUCKETS];
 	struct lane *newest, *oldest;
@@ -72,9 +73,19 @@ void pairing_lost(struct pairing *p)
 	p->epoch++;
 }
 
+void pairing_gap(struct pairing *p, unsigned int vcpu, bool begins)
+{
+	uint64_t bit = UINT64_C(1) << vcpu;
+
+	p->gaps = begins ? p->gaps | bit : p->gaps & ~bit;
+	pairing_lost(p);
+}
+
 void pairing_get_counts(const struct pairing *p, struct pairing_counts *counts)
 {
 	*counts = p->counts;
+	for (const struct lane *l = p->newest; l; l = l->older)
+		counts->open += l->nr;
 }
 
 /* --- tasks ----------------------------------------------------------------------------------- */
@@ -232,6 +243,15 @@ static void drop_last(struct pairing *p, struct lane *l)
 	p->counts.dropped++;
 }
 
+static void end_last(struct pairing *p, struct lane *l, unsigned int vcpu,
+		     const struct payload_record *r)
+{
+	const struct pairing_call *call = &l->call[--l->nr];
+
+	p->counts.ended++;
+	p->ops->exit(p->arg, vcpu, r, call, outer_of(l, l->nr), l->overrun);
+}
+
 /* There is something else at its place by now: it is over, since at least r's time. */
 static bool is_over(const struct pairing_call *call, const struct pairing_call *new)
 {
@@ -263,9 +283,8 @@ static void clean_up(struct pairing *p, struct lane *l, unsigned int vcpu,
 		if (same_stack(last, new)) {
 			if (!is_over(last, new))
 				return;
-			l->nr--;
 			p->counts.late++;
-			p->ops->exit(p->arg, vcpu, r, last, outer_of(l, l->nr), l->overrun);
+			end_last(p, l, vcpu, r);
 		} else if (last->level > new->level || is_of_another(p, last, new, r) ||
 			   (last->level == LEVEL_INTERRUPT && new->level == LEVEL_INTERRUPT)) {
 			drop_last(p, l);
@@ -290,8 +309,10 @@ static void take_entry(struct pairing *p, struct lane *l, unsigned int vcpu,
 	call = &l->call[l->nr];
 	new.depth = (uint16_t)l->nr;
 	*call = new;
-	if (p->ops->entry(p->arg, vcpu, r, call, outer_of(l, l->nr)) == PAIRING_KEEP)
+	if (p->ops->entry(p->arg, vcpu, r, call, outer_of(l, l->nr)) == PAIRING_KEEP) {
 		l->nr++;
+		p->counts.calls++;
+	}
 }
 
 /* The outermost call that this exit ends; l->nr: none. */
@@ -334,8 +355,7 @@ static void take_exit(struct pairing *p, struct lane *l, unsigned int vcpu,
 			continue;
 		}
 		p->counts.late += call->sp != at.sp;
-		l->nr--;
-		p->ops->exit(p->arg, vcpu, r, call, outer_of(l, l->nr), l->overrun);
+		end_last(p, l, vcpu, r);
 	}
 }
 
@@ -344,7 +364,7 @@ void pairing_record(struct pairing *p, unsigned int vcpu, const struct payload_r
 	unsigned int type = r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK;
 	struct lane *l;
 
-	if (type != PAYLOAD_FUNCTION && type != PAYLOAD_EXIT)
+	if ((type != PAYLOAD_FUNCTION && type != PAYLOAD_EXIT) || p->gaps)
 		return;
 	l = lane_get(p, vcpu, r);
 	if (!l)

@@ -69,10 +69,13 @@ struct pairing_stacks {
 };
 
 struct pairing_counts {
+	uint64_t calls;	    /* that were kept: all of them are one of these three: */
+	uint64_t ended;	    /* and were told */
+	uint64_t open;	    /* now */
 	uint64_t pairs;	    /* exits that have ended a call */
 	uint64_t unmatched; /* exits of calls that were not kept, or not seen */
 	uint64_t late;	    /* calls that ended without an exit of their own */
-	uint64_t dropped;   /* open calls that were given up: losses, tasks that are no more */
+	uint64_t dropped;   /* given up: losses, tasks that are no more */
 	uint64_t tasks;	    /* remembered now */
 };
 
@@ -85,6 +88,11 @@ void pairing_set_stacks(struct pairing *p, const struct pairing_stacks *stacks);
 void pairing_record(struct pairing *p, unsigned int vcpu, const struct payload_record *r);
 /* Records are missing here: of no open call it is known whether it still is. */
 void pairing_lost(struct pairing *p);
+/*
+ * Some of this vCPU's are missing, from here up to where it is told again with `begins` false.
+ * Any task may run there meanwhile, so other vCPUs' records cannot be trusted either: none counts.
+ */
+void pairing_gap(struct pairing *p, unsigned int vcpu, bool begins);
 void pairing_get_counts(const struct pairing *p, struct pairing_counts *counts);
 
 #endif

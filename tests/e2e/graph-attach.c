@@ -3,8 +3,9 @@
  * graph-attach.c - graphs all functions of a guest of tests/e2e/qemu-lib.sh: each call of a known
  * number of them is a complete and balanced tree, each return belongs to its call, and the guest is
  * afterwards what it was. With "few", two functions only, for a kernel whose returns are traps.
+ * With "soak", all of them for so many seconds of programs that start each other and pass bytes.
  *
- * usage: graph-attach TARGET KERNEL SERIAL [few]
+ * usage: graph-attach TARGET KERNEL SERIAL [few | soak SECONDS]
  */
 #include "tests/e2e/running-guest.h"
 
@@ -24,6 +25,9 @@
 #define OTHERS                                                                                     \
 	"for i in 1 2 3 4 5 6 7 8; do busybox ls / | busybox cat >/dev/null & done; wait; "        \
 	"busybox sleep 0.1"
+#define LOAD                                                                                       \
+	"for i in 1 2 3 4 5 6 7 8; do (for k in 1 2 3 4; do busybox ls / | busybox cat | "         \
+	"busybox wc >/dev/null; workload stat 10 getppid 10 >/dev/null; done) & done; wait"
 #define DEPTH 64
 #define TASKS 4096
 
@@ -60,10 +64,28 @@ static void graph_end(struct env *e)
 	assert_int_equal(trace_detach(e->trace), 0);
 	trace_get_status(e->trace, &st);
 	graph_get_counts(e->trace->graph, &c);
+	assert_int_equal(c.calls, c.ended + c.dropped + c.open);
 	print_message("# %lu functions, %lu events, %lu lost; %lu pairs, %lu unmatched, %lu late, "
 		      "%lu dropped, %lu tasks\n",
 		      st.traced, st.hits, st.lost, c.pairs, c.unmatched, c.late, c.dropped,
 		      c.tasks);
+}
+
+/* Before the ring buffers; in them, too. */
+static uint64_t lost_records(struct env *e)
+{
+	struct trace_status st;
+
+	trace_get_status(e->trace, &st);
+	return st.staging_lost;
+}
+
+static uint64_t lost_events(struct env *e)
+{
+	struct trace_status st;
+
+	trace_get_status(e->trace, &st);
+	return st.lost;
 }
 
 /* --- what it has recorded -------------------------------------------------------------------- */
@@ -76,6 +98,7 @@ struct open_call {
 struct read_task {
 	int32_t key; /* pid; of idle tasks -1 - cpu */
 	int nr;	     /* open calls; -1: not known yet */
+	int known;   /* those below were there before the first event */
 	struct open_call call[DEPTH];
 };
 
@@ -83,7 +106,8 @@ struct reading {
 	struct env *e;
 	struct read_task *tasks;
 	size_t nr_tasks;
-	uint64_t root; /* the function whose trees are counted */
+	uint64_t root;	/* the function whose trees are counted */
+	uint64_t since; /* what is older is left out */
 	uint64_t entries, exits, roots, complete, wrong, skipped;
 	int pid; /* of the trees that are counted */
 };
@@ -126,7 +150,7 @@ static void read_entry(struct reading *r, struct read_task *t, const struct trac
 
 	r->entries++;
 	if (t->nr < 0)
-		t->nr = ent->depth;
+		t->nr = t->known = ent->depth;
 	if (ent->depth != t->nr)
 		complain(r, t, ent->func, ent->depth, "entry");
 	t->nr = ent->depth;
@@ -139,7 +163,8 @@ static void read_exit(struct reading *r, struct read_task *t, const struct trace
 {
 	r->exits++;
 	assert_true(ret->rettime >= ret->calltime);
-	if (t->nr < 0) {
+	if (t->nr < 0 || (ret->depth == t->nr - 1 && ret->depth < t->known)) {
+		t->nr = t->known = ret->depth;
 		r->skipped++;
 		return;
 	}
@@ -164,7 +189,8 @@ static void read_all(struct reading *r)
 		const struct trace_entry *ent = ev.data;
 		struct read_task *t = task_of(r, ent->pid, cpu);
 
-		assert_int_equal(ev.lost, 0);
+		if (ev.ts < r->since)
+			continue;
 		if (ent->type == TRACE_GRAPH_ENT)
 			read_entry(r, t, ev.data);
 		else if (ent->type == TRACE_GRAPH_RET)
@@ -259,6 +285,7 @@ static void graph(struct env *e, const struct graph_test *test, const char *cons
 	read_all(&r);
 	print_message("# %lu entries, %lu exits, %lu roots, %lu complete, %lu wrong, %lu before\n",
 		      r.entries, r.exits, r.roots, r.complete, r.wrong, r.skipped);
+	assert_int_equal(lost_events(e), 0);
 	assert_int_equal(r.roots, STATS);
 	assert_int_equal(r.complete, STATS);
 	assert_int_equal(r.wrong, 0);
@@ -308,6 +335,92 @@ static void traps(void **state)
 		.filter = some, .nr_filter = 2, .engine = TRACE_ENGINE_TRAP};
 
 	graph(*state, &test, root);
+}
+
+/* --- for long -------------------------------------------------------------------------------- */
+
+/* Each vCPU's buffer begins somewhere else: the time since when all of them are there. */
+static uint64_t all_since(struct env *e)
+{
+	struct merge *m = merge_new(trace_top(e->trace)->ring, e->trace->vcpus, false);
+	uint64_t since = 0, known = 0;
+	struct ring_event ev;
+	unsigned int cpu;
+
+	assert_non_null(m);
+	while (merge_next(m, &ev, &cpu)) {
+		if (!(known >> cpu & 1))
+			since = ev.ts;
+		known |= UINT64_C(1) << cpu;
+	}
+	merge_free(m);
+	return since;
+}
+
+static bool has_call(struct reading *r, const struct read_task *t, const char *name)
+{
+	for (int i = 0; i < t->nr; i++)
+		if (!strcmp(name_of(r, t->call[i].func), name))
+			return true;
+	return false;
+}
+
+/* Those that are no more have left every function but those that do not return. */
+static void none_is_open(struct reading *r)
+{
+	struct env *e = r->e;
+	unsigned int open = 0, ended = 0;
+	char path[32];
+
+	console_run(&e->console, "echo /proc/[0-9]* .");
+	for (size_t i = 0; i < r->nr_tasks; i++) {
+		const struct read_task *t = &r->tasks[i];
+
+		snprintf(path, sizeof(path), "/proc/%d ", t->key);
+		if (t->key <= 0 || strstr(e->console.out, path))
+			continue;
+		ended++;
+		/* What do_exit() ends in: where that was called may be too long ago. */
+		if (t->nr <= 0 || has_call(r, t, "do_exit") || has_call(r, t, "do_task_dead"))
+			continue;
+		complain(r, t, t->call[t->nr - 1].func, t->nr - 1, "still open");
+		open++;
+	}
+	print_message("# %u tasks have ended\n", ended);
+	assert_true(ended);
+	assert_int_equal(open, 0);
+}
+
+static unsigned int soak_seconds;
+
+static void soak(void **state)
+{
+	const struct graph_test test = {.engine = TRACE_ENGINE_TRAMPOLINE};
+	static struct read_task tasks[TASKS];
+	struct env *e = *state;
+	struct reading r = {.e = e, .tasks = tasks, .pid = -1};
+	time_t end = time(NULL) + soak_seconds;
+	unsigned int rounds = 0;
+
+	console_run(&e->console, "busybox dmesg -c >/dev/null");
+	graph_begin(e, &test);
+	for (; time(NULL) < end; rounds++)
+		console_run(&e->console, LOAD);
+	console_run(&e->console, COUNTED);
+	graph_end(e);
+	r.since = all_since(e);
+	read_all(&r);
+	print_message("# %u rounds, %lu records lost; at the end %lu entries, %lu exits, %lu "
+		      "wrong, %lu before\n",
+		      rounds, lost_records(e), r.entries, r.exits, r.wrong, r.skipped);
+	assert_true(r.entries && r.exits);
+	/* What was lost is told, and may be on either side of it. */
+	if (!lost_records(e)) {
+		assert_int_equal(r.wrong, 0);
+		none_is_open(&r);
+	}
+	env_trace_forget(e);
+	no_complaints(e);
 }
 
 /* --- backtraces ------------------------------------------------------------------------------ */
@@ -381,15 +494,23 @@ int main(int argc, char **argv)
 		cmocka_unit_test(two_functions),
 		cmocka_unit_test(traps),
 	};
+	const struct CMUnitTest soaking[] = {
+		cmocka_unit_test(soak),
+	};
 	bool only_few = argc == 5 && !strcmp(argv[4], "few");
+	bool only_soak = argc == 6 && !strcmp(argv[4], "soak");
 
-	if (argc != 4 && !only_few) {
-		fprintf(stderr, "usage: graph-attach TARGET KERNEL SERIAL [few]\n");
+	if (argc != 4 && !only_few && !only_soak) {
+		fprintf(stderr, "usage: graph-attach TARGET KERNEL SERIAL [few | soak SECONDS]\n");
 		return 2;
 	}
+	if (only_soak)
+		soak_seconds = (unsigned int)strtoul(argv[5], NULL, 10);
 	argv[4] = NULL;
 	env_arguments = argv + 1;
 	if (only_few)
 		return cmocka_run_group_tests_name("graph", few, env_setup, env_teardown);
+	if (only_soak)
+		return cmocka_run_group_tests_name("graph", soaking, env_setup, env_teardown);
 	return cmocka_run_group_tests_name("graph", tests, env_setup, env_teardown);
 }

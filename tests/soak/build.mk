@@ -2,6 +2,7 @@
 # Tests that take minutes, or need more than scripts/setup installs by default: make soak.
 
 soak-tests += tests/soak/small-kernel
+soak-tests += tests/soak/graph-soak
 soak-tests += tests/soak/plain-returns
 soak-tests += tests/soak/trampoline-hammer
 soak-tests += tests/soak/trampoline-kills

@@ -352,6 +352,90 @@ static void with_losses(void **state)
 	}
 }
 
+static void take_marked(void *arg, unsigned int vcpu, const struct payload_record *r)
+{
+	unsigned int type = r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK;
+
+	if (type == GRAPH_LOST || type == GRAPH_FOUND)
+		pairing_gap(arg, vcpu, type == GRAPH_LOST);
+	else
+		pairing_record(arg, vcpu, r);
+}
+
+/* One pass of a collector that is late now and then, for one vCPU. */
+static void collect_late(struct sim *s, struct graph_merge *m, size_t next[VCPUS], size_t *now)
+{
+	for (unsigned int v = 0; v < VCPUS; v++) {
+		unsigned int missing = roll(s, 40) ? 0 : roll(s, 30);
+
+		for (; next[v] < *now; next[v]++) {
+			if (s->vcpu[next[v]] != v)
+				continue;
+			if (missing && missing--)
+				assert_true(graph_merge_lost(m, v));
+			else
+				assert_true(graph_merge_add(m, v, &s->record[next[v]], 1));
+		}
+		*now += roll(s, 60);
+		if (*now > s->nr)
+			*now = s->nr;
+	}
+}
+
+/* Where a vCPU's are missing, its tasks may have come from others and go there. */
+static void losses_as_collected(void **state)
+{
+	struct sim s;
+
+	(void)state;
+	for (unsigned int seed = 1; seed <= 8; seed++) {
+		struct graph_merge m = {0};
+		size_t next[VCPUS] = {0}, now = 0, told = 0;
+		struct pairing *p;
+
+		sim_run(&s, seed * 333);
+		p = pairing_of(&s);
+		while (now < s.nr) {
+			collect_late(&s, &m, next, &now);
+			graph_merge_run(&m, false, take_marked, p);
+		}
+		graph_merge_run(&m, true, take_marked, p);
+		for (size_t i = 1; i <= s.nr; i++)
+			told += s.truth[i].told_exit;
+		assert_true(told > RECORDS / 8);
+		assert_int_equal(s.wrong, 0);
+		pairing_free(p);
+		graph_merge_exit(&m);
+		sim_free(&s);
+	}
+}
+
+/* A vCPU that has nothing more to say does not hold the others up for long. */
+static void a_quiet_vcpu_ends_its_gap(void **state)
+{
+	struct graph_merge m = {0};
+	struct pairing_counts counts;
+	struct sim s;
+	struct pairing *p;
+
+	(void)state;
+	sim_run(&s, 5);
+	p = pairing_of(&s);
+	assert_true(graph_merge_lost(&m, VCPUS));
+	for (size_t i = 0; i < s.nr; i++) {
+		assert_true(graph_merge_add(&m, s.vcpu[i], &s.record[i], 1));
+		if (i % 100 == 99)
+			graph_merge_run(&m, false, take_marked, p);
+	}
+	graph_merge_run(&m, true, take_marked, p);
+	pairing_get_counts(p, &counts);
+	assert_true(counts.pairs > RECORDS / 8);
+	assert_int_equal(s.wrong, 0);
+	pairing_free(p);
+	graph_merge_exit(&m);
+	sim_free(&s);
+}
+
 /* --- single cases ---------------------------------------------------------------------------- */
 
 static void say(struct pairing *p, unsigned int type, uint32_t pid, uint32_t sp, uint32_t parent,
@@ -581,6 +665,8 @@ int main(void)
 		cmocka_unit_test(in_order),
 		cmocka_unit_test(as_collected),
 		cmocka_unit_test(with_losses),
+		cmocka_unit_test(losses_as_collected),
+		cmocka_unit_test(a_quiet_vcpu_ends_its_gap),
 		cmocka_unit_test(too_deep_is_counted),
 		cmocka_unit_test(pids_are_used_again),
 		cmocka_unit_test(switches_are_no_new_tasks),
