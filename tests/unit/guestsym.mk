@@ -1,6 +1,7 @@
 unit-tests += tests/unit/test-guestsym-cache
 unit-tests += tests/unit/test-guestsym-digest
 unit-tests += tests/unit/test-guestsym-events
+unit-tests += tests/unit/test-guestsym-events-image
 unit-tests += tests/unit/test-guestsym-image
 unit-tests += tests/unit/test-guestsym-kallsyms
 unit-tests += tests/unit/test-guestsym-memory

@@ -14,4 +14,5 @@ unit-tests += tests/unit/test-profile
 unit-tests += tests/unit/test-stack-table
 unit-tests += tests/unit/test-ring-random
 unit-tests += tests/unit/test-ring-threads
+unit-tests += tests/unit/test-event-format
 unit-tests += tests/unit/test-event-print
