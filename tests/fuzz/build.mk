@@ -11,6 +11,7 @@ fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging 
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-pairing
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-filter
+fuzz-targets += $(O)/tests/fuzz/fuzz-events
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-print
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-trigger
 fuzz-targets += $(O)/tests/fuzz/fuzz-report
