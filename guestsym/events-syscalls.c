@@ -13,26 +13,28 @@
 #define LONG	  8
 
 struct event_syscall {
-	const char *name; /* "sys_read" */
+	const char *name; /* "sys_read", or NULL */
 	int nr;
 };
 
 /* --- numbers ----------------------------------------------------------------------------- */
 
+/* What it is called may make no sense: then it has no number. */
 static int add_meta(struct event_syscalls *sys, struct event_reader *r, uint64_t va)
 {
 	struct event_syscall *s = &sys->v[sys->n];
 	uint64_t name;
-	int err = event_read_u64(r, va + r->at.meta_name.offset, &name);
+	int err;
 
-	if (!err)
-		err = event_read_string(r, name, WORD_MAX, &s->name);
-	if (err)
-		return event_error_is_its_own(err) ? 0 : err;
 	if (va_map_find(&sys->by_va, va))
 		return 0;
-	s->nr = -1;
+	*s = (struct event_syscall){.nr = -1};
 	sys->n++;
+	err = event_read_u64(r, va + r->at.meta_name.offset, &name);
+	if (!err)
+		err = event_read_string(r, name, WORD_MAX, &s->name);
+	if (err && !event_error_is_its_own(err))
+		return err;
 	return va_map_add(&sys->by_va, va, s);
 }
 
@@ -73,8 +75,10 @@ static void set_number(struct event_syscalls *sys, const char *symbol, int nr)
 	if (!strcmp(name, "_ni_syscall"))
 		return;
 	for (size_t i = 0; i < sys->n; i++) {
-		if (strlen(sys->v[i].name) > 3 && !strcmp(sys->v[i].name + 3, name)) {
-			sys->v[i].nr = nr;
+		struct event_syscall *s = &sys->v[i];
+
+		if (s->name && strlen(s->name) > 3 && !strcmp(s->name + 3, name)) {
+			s->nr = nr;
 			return;
 		}
 	}

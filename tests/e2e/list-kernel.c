@@ -223,7 +223,7 @@ static int compare_paths(const void *a, const void *b)
 
 static void print_formats(const struct guestsym_event_list *list)
 {
-	const struct guestsym_event **sorted = calloc(list->n, sizeof(*sorted));
+	const struct guestsym_event **sorted = calloc(list->n + 1, sizeof(*sorted));
 	struct text t = {0};
 
 	for (size_t i = 0; i < list->n && sorted; i++)
