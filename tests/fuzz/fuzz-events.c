@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz-events.c - libFuzzer target for reading trace events from the memory of a running guest.
+ * fuzz-events.c - libFuzzer target for reading trace events from the memory of a running guest,
+ * and from an image.
  *
- * The kernel is sound; an input is a list of changes to what it has of its events: in its data (the
- * heads of the lists, a class) and in its heap (everything else).
+ * The kernel is sound; an input is a list of changes to what it has of its events. In a guest that
+ * is in its data (the heads of the lists, a class) and in its heap (everything else).
  */
 #include "guestsym/guestsym.h"
 #include "tests/unit/made-guest-events.h"
+#include "tests/unit/made-image-events.h"
 
 #include <bpf/libbpf.h>
 
@@ -18,6 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static struct made_guest sound, g;
 static struct guestsym *kernel;
 static uint64_t data_start; /* in the kernel's data: from here on are its events */
+
+/* An image as a file, and where its events are in it. */
+static uint8_t *elf;
+static size_t elf_len, events_pos, events_len;
 
 /* --- the sound guest --------------------------------------------------------------------- */
 
@@ -71,15 +77,12 @@ static void make_events(uint64_t sched, uint64_t enter, uint64_t leave)
 	make_event("open", sched, 0, EVENT_DYNAMIC, 3);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+static void make_guest(void)
 {
 	static const uint8_t nop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 	struct guestsym_memory mem = made_memory(&sound);
 	uint64_t sched, enter, leave, site;
 
-	(void)argc;
-	(void)argv;
-	libbpf_set_print(NULL);
 	made_guest_init(&sound, true);
 	site = made_function(&sound.m, "first", 0x100, nop, sizeof(nop));
 	data_start = made_addr(&sound, "modules");
@@ -90,6 +93,26 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	made_page_add(&sound, &site, 1);
 	make_events(sched, enter, leave);
 	kernel = guestsym_open_memory(&mem, NULL, 0);
+}
+
+static void make_image(void)
+{
+	static struct image_events im;
+
+	image_events_init(&im);
+	events_pos = MADE_OFFSET + (im.start - MADE_BASE);
+	events_len = MADE_BASE + im.m.used - im.start;
+	made_kallsyms(&im.m, MADE_DEBIAN);
+	elf = made_elf(&im.m, &elf_len);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	libbpf_set_print(NULL);
+	make_guest();
+	make_image();
 	return kernel ? 0 : -1;
 }
 
@@ -128,25 +151,38 @@ static void use_events(const struct guestsym_event_list *list)
 
 /* --- inputs ------------------------------------------------------------------------------ */
 
-/*
- * 16-bit position and 8-bit count (1 to 8), that many bytes, and so on. Positions with the top
- * bit are in the heap, others in the kernel's data.
- */
-static void change(const uint8_t *data, size_t len)
+/* What a position in the input stands for, and how much there is from there on. */
+typedef uint8_t *place_fn(size_t pos, size_t *len);
+
+/* With the top bit it is in the heap, otherwise in the kernel's data. */
+static uint8_t *place_in_guest(size_t pos, size_t *len)
+{
+	uint8_t *to;
+
+	if (pos & 0x8000) {
+		to = g.heap + (pos & 0x7fff) % g.used;
+		*len = g.heap + MADE_HEAP_SIZE - to;
+	} else {
+		to = made_at(&g.m, data_start) + pos % 512;
+		*len = g.m.mem + MADE_SIZE - to;
+	}
+	return to;
+}
+
+static uint8_t *place_in_image(size_t pos, size_t *len)
+{
+	pos %= events_len;
+	*len = events_len - pos;
+	return elf + events_pos + pos;
+}
+
+/* 16-bit position and 8-bit count (1 to 8), that many bytes, and so on. */
+static void change(const uint8_t *data, size_t len, place_fn *place)
 {
 	while (len > 3) {
-		size_t pos = data[0] | data[1] << 8, n = data[2] % 8 + 1, room_left;
-		uint8_t *to;
+		size_t n = data[2] % 8 + 1, room_left;
+		uint8_t *to = place(data[0] | data[1] << 8, &room_left);
 
-		if (pos & 0x8000) {
-			to = g.heap + (pos & 0x7fff) % g.used;
-			room_left = g.heap + MADE_HEAP_SIZE - to;
-		} else {
-			to = made_page(&g, data_start);
-			room_left = g.m.mem + MADE_SIZE - to;
-			to += pos % 512;
-			room_left -= pos % 512;
-		}
 		data += 3;
 		len -= 3;
 		n = n < len ? n : len;
@@ -156,19 +192,48 @@ static void change(const uint8_t *data, size_t len)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+static void check(int err, struct guestsym_event_list *list)
+{
+	if (err && (list->memory || list->n))
+		abort();
+	if (err)
+		return;
+	use_events(list);
+	guestsym_events_free(list);
+}
+
+static void fuzz_guest(const uint8_t *data, size_t len)
 {
 	struct guestsym_memory mem = made_memory(&g);
 	struct guestsym_event_list list;
 
 	g = sound;
-	change(data, len);
-	if (guestsym_events_read(kernel, &mem, 0, &list)) {
-		if (list.memory || list.n)
-			abort();
-		return 0;
-	}
-	use_events(&list);
-	guestsym_events_free(&list);
+	change(data, len, place_in_guest);
+	check(guestsym_events_read(kernel, &mem, 0, &list), &list);
+}
+
+static void fuzz_image(const uint8_t *data, size_t len)
+{
+	struct guestsym_event_list list;
+	struct guestsym *gs;
+	uint8_t *saved = malloc(events_len);
+
+	memcpy(saved, elf + events_pos, events_len);
+	change(data, len, place_in_image);
+	gs = guestsym_parse(elf, elf_len, NULL, 0);
+	memcpy(elf + events_pos, saved, events_len);
+	free(saved);
+	if (gs)
+		check(guestsym_events_image(gs, &list), &list);
+	guestsym_close(gs);
+}
+
+/* Its first byte says which. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	if (len && data[0] & 1)
+		fuzz_image(data + 1, len - 1);
+	else if (len)
+		fuzz_guest(data + 1, len - 1);
 	return 0;
 }

@@ -11,7 +11,7 @@
 static void expect_same(const char *name)
 {
 	struct formats *formats = formats_load(name);
-	char *want = formats_text(name);
+	char *want = formats_text(name, NULL);
 	struct text t = {0};
 
 	for (size_t i = 0; i < formats->list.n; i++)
