@@ -118,7 +118,7 @@ static uint32_t event_taken(const struct instance *i, unsigned int vcpu,
 {
 	uint32_t event = events_at_file(i->t->trace_events, r->event_file);
 
-	return event != EVENT_NONE && instance_takes_event(i, vcpu, event, r) ? event : EVENT_NONE;
+	return event != EVENT_NONE && instance_takes_event(i, vcpu, event) ? event : EVENT_NONE;
 }
 
 static uint64_t record_time(struct instance *i, const struct clock_reading *now,

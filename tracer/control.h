@@ -105,6 +105,30 @@ int trace_events(struct trace *t, const struct guestsym_event_list **list);
 bool instance_event_is_on(struct instance *i, uint32_t event);
 /* All or none; asks the guest, which may take a while. -EOPNOTSUPP: not in this guest. */
 int instance_set_events(struct instance *i, const uint32_t *which, size_t n, bool on);
+/*
+ * The same as the files `enable` do it, of those that can be recorded at all: `which` has only
+ * these afterwards. -EOPNOTSUPP also when there are none, with one line noted.
+ */
+int instance_turn_events(struct instance *i, uint32_t *which, size_t n, bool on);
+/* What `enable` of an event reads, and of several: '0', '1', 'X' (some), '?' (there are none). */
+void instance_print_event_enable(struct instance *i, uint32_t event, struct text *out);
+char instance_events_enabled(struct instance *i, const uint32_t *which, size_t n);
+/* One write(2) to set_event takes one word: bytes taken or -errno. */
+ssize_t instance_write_set_event(struct instance *i, const char *text, size_t len);
+/* It was opened for writing with O_TRUNC. */
+int instance_clear_events(struct instance *i);
+void instance_print_set_event(struct instance *i, struct text *out);
+void trace_print_events(struct trace *t, struct text *out); /* available_events */
+void trace_print_event_format(struct trace *t, uint32_t event, struct text *out);
+/*
+ * What was written (terminated) to `filter` of an event, or of a subsystem with these events; it
+ * goes to error_log when it is wrong.
+ */
+int instance_set_event_filter(struct instance *i, uint32_t event, const char *text);
+int instance_set_system_filter(struct instance *i, const uint32_t *which, size_t n,
+			       const char *text);
+void instance_print_event_filter(struct instance *i, uint32_t event, struct text *out);
+void instance_print_system_filter(struct text *out);
 /* set_event_pid, set_event_notrace_pid */
 struct pid_filter *instance_event_pids(struct instance *i);
 

@@ -41,6 +41,7 @@ struct events {
 	bool dec_preempt;
 	uint16_t *slot;	  /* of each event: 1 + its file's number; 0: it has none */
 	bool *registered; /* of each event */
+	uint32_t *other_pid;
 	unsigned int nr_slots;
 	uint32_t event_of[EVENT_FILES]; /* of each file; the collector looks without a lock */
 };
@@ -80,6 +81,7 @@ void events_free(struct events *e)
 	guestsym_events_free(&e->list);
 	free(e->slot);
 	free(e->registered);
+	free(e->other_pid);
 	pthread_mutex_destroy(&e->lock);
 	free(e);
 }
@@ -101,6 +103,30 @@ static int read_memory(void *arg, uint64_t va, void *buf, size_t len)
 	return guest_read(arg, va, buf, len);
 }
 
+/*
+ * Of a switch and a wakeup set_event_pid takes both tasks: kernel/trace/trace_events.c,
+ * __register_pid_events(), 6.1.
+ */
+static uint32_t other_pid_of(const struct guestsym_event *ev)
+{
+	static const struct {
+		const char *event, *field;
+	} others[] = {
+		{"sched_switch", "next_pid"},
+		{"sched_wakeup", "pid"},
+		{"sched_wakeup_new", "pid"},
+		{"sched_waking", "pid"},
+	};
+
+	if (strcmp(ev->system, "sched") != 0)
+		return 0;
+	for (size_t o = 0; o < sizeof(others) / sizeof(others[0]); o++)
+		for (size_t f = 0; !strcmp(others[o].event, ev->name) && f < ev->nr_fields; f++)
+			if (!strcmp(others[o].field, ev->fields[f].name) && ev->fields[f].size == 4)
+				return ev->fields[f].offset;
+	return 0;
+}
+
 static int list_read(struct events *e)
 {
 	struct trace *t = e->t;
@@ -111,9 +137,13 @@ static int list_read(struct events *e)
 		return ret;
 	e->slot = calloc(e->list.n ? e->list.n : 1, sizeof(*e->slot));
 	e->registered = calloc(e->list.n ? e->list.n : 1, sizeof(*e->registered));
+	e->other_pid = calloc(e->list.n ? e->list.n : 1, sizeof(*e->other_pid));
 	event_text_names(e->text, &e->names);
-	if (e->slot && e->registered && !event_printer_add(e->printer, &e->list))
+	if (e->slot && e->registered && e->other_pid && !event_printer_add(e->printer, &e->list)) {
+		for (size_t i = 0; i < e->list.n; i++)
+			e->other_pid[i] = other_pid_of(&e->list.v[i]);
 		return 0;
+	}
 	guestsym_events_free(&e->list);
 	return -ENOMEM;
 }
@@ -155,6 +185,18 @@ uint32_t events_at_file(const struct events *e, uint32_t offset)
 	if (offset >= EVENT_FILES_SIZE || offset & (EVENT_FILE_SIZE - 1))
 		return EVENT_NONE;
 	return __atomic_load_n(&e->event_of[offset >> EVENT_FILE_SHIFT], __ATOMIC_ACQUIRE);
+}
+
+uint32_t events_other_pid(const struct events *e, uint32_t event)
+{
+	return e->other_pid[event];
+}
+
+bool event_is_recordable(const struct guestsym_event *ev)
+{
+	if (ev->source == GUESTSYM_EVENT_SYSCALL)
+		return ev->syscall_nr >= 0;
+	return ev->source == GUESTSYM_EVENT_PROBE && ev->tracepoint && ev->probe;
 }
 
 bool events_dec_preempt(const struct events *e)
@@ -230,22 +272,41 @@ static int detours_place(struct events *e)
 	return ret;
 }
 
+static bool kernel_tells(struct events *e)
+{
+	const struct trace *t = e->t;
+	struct guestsym_field f;
+
+	return !guestsym_field(t->gs, "trace_event_buffer.event", &f) &&
+	       !guestsym_field(t->gs, "trace_event_buffer.trace_file", &f) &&
+	       runtime(t, "tracepoint_probe_register") &&
+	       runtime(t, "tracepoint_probe_unregister") && !layout_learn(e);
+}
+
+/* NULL: nothing is in the way. */
+static const char *why_not(struct events *e)
+{
+	if (!e->t->tramp)
+		return "they need trampolines, and this guest has none";
+	if (!e->t->borrow)
+		return "nothing calls functions of this guest's kernel for us";
+	return kernel_tells(e) ? NULL : "this kernel does not tell how it records them";
+}
+
 /* e->lock is held. */
 static int place(struct events *e)
 {
 	struct trace *t = e->t;
-	struct guestsym_field f;
+	const char *why;
 	int ret;
 
 	if (e->placed)
 		return 0;
-	if (!t->tramp || !t->borrow || guestsym_field(t->gs, "trace_event_buffer.event", &f) ||
-	    guestsym_field(t->gs, "trace_event_buffer.trace_file", &f) ||
-	    !runtime(t, "tracepoint_probe_register") || !runtime(t, "tracepoint_probe_unregister"))
+	why = why_not(e);
+	if (why) {
+		trace_note(t, "trace events cannot be enabled: %s", why);
 		return -EOPNOTSUPP;
-	ret = layout_learn(e);
-	if (ret)
-		return ret;
+	}
 	syscalls_learn(e);
 	/* trace_event_buffer_reserve(), where the kernel is preemptible */
 	e->dec_preempt = runtime(t, "preempt_schedule");

@@ -48,6 +48,10 @@ int events_close(struct events *e);
 
 /* The index of the event whose file is so far behind WINDOW_EVENT_FILES; EVENT_NONE. Any thread. */
 uint32_t events_at_file(const struct events *e, uint32_t offset);
+/* Where records of the event have the pid of a task that it is about; 0: they do not. */
+uint32_t events_other_pid(const struct events *e, uint32_t event);
+/* Whether there is a way at all to have its records; it can then be tried. */
+bool event_is_recordable(const struct guestsym_event *ev);
 /* How they are printed, and what that needs; those that have been read are known to it. */
 struct event_printer *events_printer(struct events *e);
 struct event_text *events_text(struct events *e);
@@ -64,9 +68,15 @@ int events_recover(struct trace *t, struct window *w, char *err, size_t errlen);
 
 /* --- of an instance -------------------------------------------------------------------------- */
 
-/* One of the list's events in one instance. Changed with all writers stopped. */
+struct event_filter;
+
+/*
+ * One of the list's events in one instance. Changed with all writers stopped and the events' lock
+ * held.
+ */
 struct event_state {
-	bool on; /* as its file `enable` says */
+	bool on;		     /* as its file `enable` says */
+	struct event_filter *filter; /* NULL: none was written */
 };
 
 /* Its states, one for each event of the list, once any was asked for. */
@@ -81,10 +91,15 @@ static inline bool event_wanted(const struct event_state *s)
  */
 void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 			    uint32_t event, const void *data, uint64_t ts);
-/* Whether it wants it at all. */
-bool instance_takes_event(const struct instance *i, unsigned int vcpu, uint32_t event,
-			  const struct payload_record *r);
+/* Whether it wants any records of the event from that vCPU. */
+bool instance_takes_event(const struct instance *i, unsigned int vcpu, uint32_t event);
 /* Whether it has any on. */
 bool instance_wants_events(const struct instance *i);
+/* Its states are there from now on; the events' lock is held, and they have been read. */
+int instance_events_get(struct instance *i);
+void instance_events_free(struct instance *i);
+/* Whether the filter, which is one of the instance's, keeps a record as its ring would have it. */
+bool instance_filter_keeps(struct instance *i, unsigned int vcpu, const struct event_filter *filter,
+			   const void *record, size_t len, uint64_t ts);
 
 #endif

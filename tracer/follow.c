@@ -43,16 +43,21 @@ void follow_learn(struct follow *f, const struct probe_set *probes, const struct
 	f->on_cpu = on_cpu.offset;
 }
 
-static bool instance_follows(const struct instance *i)
+static bool follows_functions(const struct instance *i)
 {
 	return i->options & OUTPUT_FUNCTION_FORK && pid_filter_on(&i->pids);
+}
+
+static bool follows_events(const struct instance *i)
+{
+	return i->options & OUTPUT_EVENT_FORK && pid_filter_on(&i->event_pids);
 }
 
 void follow_update(struct trace *t)
 {
 	t->follow.on = false;
 	for (const struct instance *i = t->instances; i; i = i->next)
-		t->follow.on |= t->follow.known && instance_follows(i);
+		t->follow.on |= t->follow.known && (follows_functions(i) || follows_events(i));
 }
 
 uint16_t follow_guards(const struct follow *f, uint32_t probe)
@@ -92,9 +97,12 @@ static void task_new(struct trace *t, uint64_t task, uint64_t parent)
 
 	if (pid <= 0)
 		return; /* it cannot be read */
-	for (struct instance *i = t->instances; i; i = i->next)
-		if (instance_follows(i))
+	for (struct instance *i = t->instances; i; i = i->next) {
+		if (follows_functions(i))
 			pid_filter_fork(&i->pids, parent_pid, pid);
+		if (follows_events(i))
+			pid_filter_fork(&i->event_pids, parent_pid, pid);
+	}
 	tell_payload(t, pid);
 }
 
@@ -109,9 +117,12 @@ static void task_gone(struct trace *t, uint64_t task)
 	instance_writers_stop(t);
 	for (unsigned int v = 0; v < t->vcpus; v++)
 		trampoline_drain(t, v);
-	for (struct instance *i = t->instances; i; i = i->next)
-		if (instance_follows(i))
+	for (struct instance *i = t->instances; i; i = i->next) {
+		if (follows_functions(i))
 			pid_filter_task_exit(&i->pids, pid);
+		if (follows_events(i))
+			pid_filter_task_exit(&i->event_pids, pid);
+	}
 	instance_writers_go(t);
 	tell_payload(t, pid);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * follow.h - the option function-fork: the child of a task that set_ftrace_pid or
- * set_ftrace_notrace_pid lists is listed before it runs, and is no more once it has run.
+ * follow.h - the options function-fork and event-fork: the child of a task that set_ftrace_pid or
+ * set_ftrace_notrace_pid lists (set_event_pid, set_event_notrace_pid) is listed before it runs, and
+ * is no more once it has run.
  */
 #ifndef HVTRACE_TRACER_FOLLOW_H
 #define HVTRACE_TRACER_FOLLOW_H

@@ -23,14 +23,24 @@ static uint64_t tsc_now(struct trace *t)
 	return tsc + (uint64_t)((unsigned __int128)(now - ns) * info.tsc_khz / 1000000);
 }
 
-static uint64_t clock_now(struct instance *i, unsigned int vcpu)
+static uint64_t time_now(struct trace *t, const struct clock_ops *clock, unsigned int vcpu)
 {
 	struct clock_reading now = {0};
-	uint64_t tsc = tsc_now(i->t);
+	uint64_t tsc = tsc_now(t);
 
-	if (i->t->m && i->clock->begin)
-		i->clock->begin(i->t, vcpu, tsc, &now);
-	return i->clock->read(i->t, &now, tsc);
+	if (t->m && clock->begin)
+		clock->begin(t, vcpu, tsc, &now);
+	return clock->read(t, &now, tsc);
+}
+
+static uint64_t clock_now(struct instance *i, unsigned int vcpu)
+{
+	return time_now(i->t, i->clock, vcpu);
+}
+
+uint64_t trace_local_ns(struct trace *t)
+{
+	return time_now(t, clock_find("local"), 0);
 }
 
 uint64_t instance_now(struct instance *i, unsigned int vcpu)

@@ -84,6 +84,14 @@ static void owner_pids_changed(void *arg)
 		instances_tell_payload(i->t);
 }
 
+static void owner_event_pids_changed(void *arg)
+{
+	struct instance *i = arg;
+
+	if (i->options & OUTPUT_EVENT_FORK)
+		instance_repatch(i);
+}
+
 static void instance_free(struct instance *i)
 {
 	if (!i)
@@ -99,7 +107,7 @@ static void instance_free(struct instance *i)
 	}
 	free(i->takes);
 	free(i->commands);
-	free(i->events);
+	instance_events_free(i);
 	free(i);
 }
 
@@ -126,8 +134,9 @@ static int instance_alloc(struct instance *i, uint64_t bytes)
 	i->errors = error_log_new();
 	if (!i->functions || !i->errors)
 		return -ENOMEM;
-	if (pid_filter_init(&i->event_pids, NULL, NULL))
+	if (pid_filter_init(&i->event_pids, owner_event_pids_changed, i))
 		return -ENOMEM;
+	i->event_pids.none = "";
 	return pid_filter_init(&i->pids, owner_pids_changed, i);
 }
 
@@ -249,6 +258,7 @@ int instance_new(struct trace *t, const char *name)
 int instance_remove(struct trace *t, const char *name)
 {
 	struct instance *i, **at;
+	bool events = false;
 	int ret = 0;
 
 	trace_change_begin(t);
@@ -264,10 +274,16 @@ int instance_remove(struct trace *t, const char *name)
 	}
 	pthread_mutex_unlock(&t->instances_lock);
 	if (!ret) {
+		events = instance_wants_events(i);
 		selection_patch(t);
 		instance_free(i);
 	}
 	trace_change_end(t);
+	if (events) {
+		events_lock(t->trace_events);
+		events_apply(t->trace_events);
+		events_unlock(t->trace_events);
+	}
 	return ret;
 }
 
@@ -455,8 +471,11 @@ uint32_t instance_options(struct instance *i)
 
 int instance_set_option(struct instance *i, uint32_t flag, bool on)
 {
-	if (on && flag & OUTPUT_FUNCTION_FORK && !i->t->follow.known) {
-		trace_note(i->t, "function-fork: this kernel does not tell when tasks come and go");
+	bool forks = flag & (OUTPUT_FUNCTION_FORK | OUTPUT_EVENT_FORK);
+
+	if (on && forks && !i->t->follow.known) {
+		trace_note(i->t, "%s-fork: this kernel does not tell when tasks come and go",
+			   flag & OUTPUT_EVENT_FORK ? "event" : "function");
 		return -EOPNOTSUPP;
 	}
 	if (on)
@@ -466,7 +485,7 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 	if (flag & OUTPUT_OVERWRITE)
 		for (unsigned int v = 0; v < i->t->vcpus; v++)
 			ring_set_overwrite(ring_now(i->ring, v), on);
-	return flag & OUTPUT_FUNCTION_FORK ? instance_repatch(i) : 0;
+	return forks ? instance_repatch(i) : 0;
 }
 
 /* NULL: that tracer has none. */

@@ -301,6 +301,8 @@ bool trace_describe(struct instance *i, const struct machine_hit *hit, uint16_t 
 void *trace_reserve(struct instance *i, const struct machine_hit *hit, uint16_t type, size_t len);
 /* How many of n records that are about to be written may be; the last one ends the recording. */
 uint64_t trace_admit(struct trace *t, uint64_t n);
+/* The time of the clock local, as far as it can be told. */
+uint64_t trace_local_ns(struct trace *t);
 /* The guest's TSC was this just now. */
 void trace_seen(struct trace *t, uint64_t tsc);
 /* Recording is over: tell whoever waits for the machine. */

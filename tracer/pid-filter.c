@@ -6,7 +6,7 @@
 
 int pid_filter_init(struct pid_filter *f, void (*changed)(void *arg), void *arg)
 {
-	*f = (struct pid_filter){.changed = changed, .arg = arg};
+	*f = (struct pid_filter){.none = "no pid\n", .changed = changed, .arg = arg};
 	for (int i = 0; i < PID_FILTER_FILES; i++) {
 		f->list[i] = pid_list_new();
 		if (!f->list[i]) {
@@ -57,7 +57,7 @@ void pid_filter_print(struct pid_filter *f, enum pid_filter_file file, struct te
 	if (pid_list_on(f->list[file]))
 		pid_list_print(f->list[file], out);
 	else
-		text_puts(out, "no pid\n");
+		text_puts(out, f->none);
 }
 
 void pid_filter_fork(struct pid_filter *f, int32_t parent, int32_t child)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pid-filter.h - which tasks are traced: set_ftrace_pid and set_ftrace_notrace_pid. Nothing here
- * knows of files or of a guest.
+ * pid-filter.h - which tasks are traced: set_ftrace_pid and set_ftrace_notrace_pid, set_event_pid
+ * and set_event_notrace_pid. Nothing here knows of files or of a guest.
  */
 #ifndef HVTRACE_TRACER_PID_FILTER_H
 #define HVTRACE_TRACER_PID_FILTER_H
@@ -9,13 +9,14 @@
 #include "tracer/pid-list.h"
 
 enum pid_filter_file {
-	PID_FILTER_TRACE,   /* set_ftrace_pid */
-	PID_FILTER_NOTRACE, /* set_ftrace_notrace_pid */
+	PID_FILTER_TRACE,   /* set_ftrace_pid, set_event_pid */
+	PID_FILTER_NOTRACE, /* set_ftrace_notrace_pid, set_event_notrace_pid */
 	PID_FILTER_FILES
 };
 
 struct pid_filter {
 	struct pid_list *list[PID_FILTER_FILES];
+	const char *none; /* what a file reads when there is no list */
 	/* A file has changed which tasks are traced; on its thread. May be NULL. */
 	void (*changed)(void *arg);
 	void *arg;
@@ -44,7 +45,8 @@ ssize_t pid_filter_write(struct pid_filter *f, enum pid_filter_file file, const 
 			 size_t len);
 void pid_filter_print(struct pid_filter *f, enum pid_filter_file file, struct text *out);
 
-/* What the option function-fork does when a task forks, and when one is gone. Any thread. */
+/* What the options function-fork and event-fork do when a task forks, and when one is gone. Any
+ * thread. */
 void pid_filter_fork(struct pid_filter *f, int32_t parent, int32_t child);
 void pid_filter_task_exit(struct pid_filter *f, int32_t pid);
 

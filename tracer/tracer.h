@@ -17,6 +17,7 @@
 #include "guestsym/guestsym.h"
 #include "tracer/control.h"
 #include "tracer/error-log.h"
+#include "tracer/event-select.h"
 #include "tracer/func-filter.h"
 #include "tracer/output-options.h"
 #include "tracer/pid-filter.h"

@@ -2,3 +2,4 @@
 unit-tests += tests/unit/test-event-filter
 unit-tests += tests/unit/test-event-trigger
 unit-tests += tests/unit/test-event-hist
+unit-tests += tests/unit/test-event-select

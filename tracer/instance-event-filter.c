@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* instance-event-filter.c - the filters of an instance's trace events: set, shown, asked. */
+#include "tracer/comms.h"
+#include "tracer/event-filter.h"
+#include "tracer/events.h"
+#include "tracer/instance.h"
+#include "tracer/trampoline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUEST_PAGE 4096
+
+/* --- what a filter asks for ------------------------------------------------------------------ */
+
+static bool find_function(void *arg, const char *name, struct guestsym_range *range)
+{
+	const struct trace *t = arg;
+	struct output_symbol sym = {0};
+	uint64_t addr = range->start;
+
+	if (name) {
+		addr = guestsym_addr(t->gs, name);
+		if (!addr)
+			return false;
+		addr += t->guest.slide;
+	}
+	if (!trace_find_symbol(arg, addr, &sym))
+		return false;
+	range->start = addr - sym.off;
+	range->end = range->start + sym.size;
+	return true;
+}
+
+/* Strings of tasks are not looked for: which one's memory it is would have to be found out. */
+static int read_string(void *arg, uint64_t addr, bool user, char *buf, size_t size)
+{
+	struct trace *t = arg;
+	size_t len = 0;
+
+	if (user)
+		return -EFAULT;
+	while (len < size - 1) {
+		size_t piece = GUEST_PAGE - (addr + len) % GUEST_PAGE;
+
+		if (piece > size - 1 - len)
+			piece = size - 1 - len;
+		if (guest_read(&t->guest, addr + len, buf + len, piece))
+			return -EFAULT;
+		if (memchr(buf + len, '\0', piece))
+			return 0;
+		len += piece;
+	}
+	buf[len] = '\0';
+	return 0;
+}
+
+bool instance_filter_keeps(struct instance *i, unsigned int vcpu, const struct event_filter *filter,
+			   const void *record, size_t len, uint64_t ts)
+{
+	const struct trace_entry *e = record;
+	char comm[COMM_LEN] = "";
+	const struct event_data data = {
+		.record = record,
+		.len = len,
+		.cpu = vcpu,
+		.comm = comm,
+		.time = ts,
+		.string = read_string,
+		.arg = i->t,
+	};
+
+	if (e->pid)
+		comms_find(i->t->comms, e->pid, comm);
+	else
+		snprintf(comm, sizeof(comm), "swapper/%u", vcpu);
+	return event_filter_match(filter, &data);
+}
+
+/* --- control.h ------------------------------------------------------------------------------- */
+
+static void log_error(struct instance *i, const struct event_filter_error *err, const char *text)
+{
+	if (err->what)
+		error_log_add(i->errors, trace_local_ns(i->t), EVENT_FILTER_WHERE, err->what, text,
+			      err->pos);
+}
+
+/* Filters as they are to be, one for each of `which`, and then as they were. */
+static void filters_swap(struct instance *i, const uint32_t *which, size_t n,
+			 struct event_filter **filter)
+{
+	instance_writers_stop(i->t);
+	trampoline_drain_all(i->t); /* by what it was up to now */
+	for (size_t k = 0; k < n; k++) {
+		struct event_filter *old = i->events[which[k]].filter;
+
+		i->events[which[k]].filter = filter[k];
+		filter[k] = old;
+	}
+	instance_writers_go(i->t);
+}
+
+struct filter_request {
+	const struct guestsym_event_list *list;
+	struct event_kernel kernel;
+	const char *text;
+	bool subsystem;
+	struct event_filter_error err; /* the latest */
+	int ret;
+};
+
+static int filter_make(struct filter_request *req, uint32_t event, struct event_filter **filter)
+{
+	const struct event_format format = {&req->list->v[event], req->list->common,
+					    req->list->nr_common};
+	struct event_filter_error err;
+	int ret = (req->subsystem ? event_filter_new_subsystem : event_filter_new)(
+		&format, &req->kernel, req->text, filter, &err);
+
+	if (err.what)
+		req->err = err;
+	return ret;
+}
+
+/* The events' lock is held. Even a filter with an error takes the place of the one before. */
+static int filters_set(struct instance *i, struct filter_request *req, const uint32_t *which,
+		       size_t n)
+{
+	struct event_filter **filter = calloc(n, sizeof(struct event_filter *));
+	int ret = filter ? instance_events_get(i) : -ENOMEM;
+	size_t made = 0;
+
+	for (; made < n && !ret; made++) {
+		req->ret = filter_make(req, which[made], &filter[made]);
+		if (req->ret == -ENOMEM)
+			ret = -ENOMEM;
+	}
+	if (!ret)
+		filters_swap(i, which, n, filter);
+	for (size_t k = 0; filter && k < made; k++)
+		event_filter_free(filter[k]);
+	free(filter);
+	return ret;
+}
+
+static int filter_request(struct instance *i, const uint32_t *which, size_t n, const char *text,
+			  bool subsystem)
+{
+	struct events *events = i->t->trace_events;
+	struct filter_request req = {
+		.kernel = {find_function, i->t->vcpus, i->t},
+		.text = text,
+		.subsystem = subsystem,
+	};
+	int ret = events_load(events);
+
+	if (ret)
+		return ret;
+	req.list = events_list(events);
+	events_lock(events);
+	ret = filters_set(i, &req, which, n);
+	events_unlock(events);
+	if (ret)
+		return ret;
+	log_error(i, &req.err, text);
+	return subsystem ? 0 : req.ret;
+}
+
+int instance_set_event_filter(struct instance *i, uint32_t event, const char *text)
+{
+	return filter_request(i, &event, 1, text, false);
+}
+
+int instance_set_system_filter(struct instance *i, const uint32_t *which, size_t n,
+			       const char *text)
+{
+	return n ? filter_request(i, which, n, text, true) : -ENODEV;
+}
+
+void instance_print_event_filter(struct instance *i, uint32_t event, struct text *out)
+{
+	struct events *events = i->t->trace_events;
+
+	events_lock(events);
+	event_filter_print(i->events ? i->events[event].filter : NULL, out);
+	events_unlock(events);
+}
+
+void instance_print_system_filter(struct text *out)
+{
+	event_filter_print_subsystem(out);
+}
