@@ -1,218 +1,282 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * files-events.c - events/: what is in the pages of trace_pipe_raw, for those who decode them. The
- * layouts are those of tracer/entry.h, written as libtraceevent reads them.
+ * files-events.c - the trace events of the guest's kernel: events/SYSTEM/EVENT, set_event and what
+ * else says which are recorded.
  */
 #include "frontend/tracefs/internal.h"
 
-struct field {
-	const char *type;
-	unsigned int offset, size;
-	bool is_signed;
-};
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define FIELDS_MAX 8
-
-struct entry_format {
-	const char *name;
-	unsigned int id;
-	const char *print;
-	struct field field[FIELDS_MAX]; /* up to one without a type */
-};
-
-#define REC_CALLERS                                                                                \
-	"(void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2], "                 \
-	"(void *)REC->caller[3], (void *)REC->caller[4], (void *)REC->caller[5], "                 \
-	"(void *)REC->caller[6], (void *)REC->caller[7]"
-#define STACK_PRINT                                                                                \
-	"\"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" \"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" "       \
-	"\"\\t=> %ps\\n\\t=> %ps\\n\", " REC_CALLERS
-#define SWITCH_PRINT(arrow)                                                                        \
-	"\"%u:%u:%u  " arrow " %u:%u:%u [%03u]\", REC->prev_pid, REC->prev_prio, "                 \
-	"REC->prev_state, REC->next_pid, REC->next_prio, REC->next_state, REC->next_cpu"
-#define SWITCH_FIELDS                                                                              \
-	{"unsigned int prev_pid", 8, 4, false}, {"unsigned int next_pid", 12, 4, false},           \
-		{"unsigned int next_cpu", 16, 4, false},                                           \
-		{"unsigned char prev_prio", 20, 1, false},                                         \
-		{"unsigned char prev_state", 21, 1, false},                                        \
-		{"unsigned char next_prio", 22, 1, false},                                         \
-		{"unsigned char next_state", 23, 1, false},
-#define IP_FIELD                                                                                   \
-	{                                                                                          \
-		"unsigned long ip", 8, 8, false                                                    \
-	}
-
-static const struct field common[] = {
-	{"unsigned short common_type", 0, 2, false},
-	{"unsigned char common_flags", 2, 1, false},
-	{"unsigned char common_preempt_count", 3, 1, false},
-	{"int common_pid", 4, 4, true},
-	{NULL, 0, 0, false},
-};
-
-static const struct entry_format function_format = {
-	"function",
-	1,
-	"\" %ps <-- %ps\", (void *)REC->ip, (void *)REC->parent_ip",
-	{IP_FIELD, {"unsigned long parent_ip", 16, 8, false}},
-};
-
-static const struct entry_format context_switch_format = {
-	"context_switch", 2, SWITCH_PRINT("==>"), {SWITCH_FIELDS}};
-
-static const struct entry_format wakeup_format = {
-	"wakeup", 3, SWITCH_PRINT("==+"), {SWITCH_FIELDS}};
-
-static const struct entry_format kernel_stack_format = {
-	"kernel_stack",
-	4,
-	STACK_PRINT,
-	{{"int size", 8, 4, true}, {"unsigned long caller[8]", 16, 64, false}},
-};
-
-static const struct entry_format print_format = {
-	"print",
-	5,
-	"\"%ps: %s\", (void *)REC->ip, REC->buf",
-	{IP_FIELD, {"char buf[]", 16, 0, true}},
-};
-
-static const struct entry_format bprint_format = {
-	"bprint",
-	6,
-	"\"%ps: %s\", (void *)REC->ip, REC->fmt",
-	{IP_FIELD, {"const char * fmt", 16, 8, false}, {"u32 buf[]", 24, 0, false}},
-};
-
-static const struct entry_format funcgraph_entry_format = {
-	"funcgraph_entry",
-	11,
-	"\"--> %ps (%d)\", (void *)REC->func, REC->depth",
-	{{"unsigned long func", 8, 8, false}, {"int depth", 16, 4, true}},
-};
-
-/* The depth for the count of overruns: so does the kernel. */
-static const struct entry_format funcgraph_exit_format = {
-	"funcgraph_exit",
-	10,
-	"\"<-- %ps (%d) (start: %llx  end: %llx) over: %d\", (void *)REC->func, REC->depth, "
-	"REC->calltime, REC->rettime, REC->depth",
-	{{"unsigned long func", 8, 8, false},
-	 {"int depth", 16, 4, true},
-	 {"unsigned int overrun", 20, 4, false},
-	 {"unsigned long long calltime", 24, 8, false},
-	 {"unsigned long long rettime", 32, 8, false}},
-};
-
-static const struct entry_format user_stack_format = {
-	"user_stack",
-	12,
-	STACK_PRINT,
-	{{"unsigned int tgid", 8, 4, false}, {"unsigned long caller[8]", 16, 64, false}},
-};
-
-static const struct entry_format bputs_format = {
-	"bputs",
-	14,
-	"\"%ps: %s\", (void *)REC->ip, REC->str",
-	{IP_FIELD, {"const char * str", 16, 8, false}},
-};
-
-static const struct entry_format raw_data_format = {
-	"raw_data",
-	18,
-	"\"id:%04x %08x\", REC->id, (int)REC->buf[0]",
-	{{"unsigned int id", 8, 4, false}, {"char buf[]", 12, 0, true}},
-};
-
-static const struct entry_format func_repeats_format = {
-	"func_repeats",
-	19,
-	"\" %ps <-%ps\\t(repeats:%u  delta: -%llu)\", (void *)REC->ip, (void *)REC->parent_ip, "
-	"REC->count, (((u64)(REC)->top_delta_ts << 32) | (REC)->bottom_delta_ts)",
-	{IP_FIELD,
-	 {"unsigned long parent_ip", 16, 8, false},
-	 {"u16 count", 24, 2, false},
-	 {"u16 top_delta_ts", 26, 2, false},
-	 {"u32 bottom_delta_ts", 28, 4, false}},
-};
-
-static void print_fields(const struct field *field, struct text *out)
+static const struct event_index *index_of(const struct open_file *f)
 {
-	for (unsigned int i = 0; i < FIELDS_MAX && field[i].type; i++)
-		text_printf(out, "\tfield:%s;\toffset:%u;\tsize:%u;\tsigned:%u;\n", field[i].type,
-			    field[i].offset, field[i].size, field[i].is_signed);
+	return view_events(f->view);
+}
+
+/* Where the file's event is in the list. */
+static uint32_t event_of(const struct open_file *f)
+{
+	return index_of(f)->order[f->number];
+}
+
+/* --- enable ------------------------------------------------------------------------------- */
+
+/* The events that a file is about, by where they are in the list. */
+struct events_of {
+	const uint32_t *which;
+	size_t n;
+};
+
+static struct events_of of_all(const struct open_file *f)
+{
+	return (struct events_of){index_of(f)->order, index_of(f)->nr};
+}
+
+static struct events_of of_system(const struct open_file *f)
+{
+	const struct event_index *index = index_of(f);
+	const struct event_range *range = &index->system[f->number];
+
+	return (struct events_of){index->order + range->first, range->nr};
+}
+
+static int enable(struct open_file *f, struct events_of of, uint64_t value)
+{
+	uint32_t *which;
+	int rc;
+
+	if (value > 1)
+		return -EINVAL;
+	which = malloc(of.n * sizeof(*which));
+	if (!which)
+		return -ENOMEM;
+	memcpy(which, of.which, of.n * sizeof(*which));
+	rc = instance_turn_events(f->instance, which, of.n, value);
+	free(which);
+	return rc;
+}
+
+static void show_enable(struct open_file *f, struct text *out)
+{
+	instance_print_event_enable(f->instance, event_of(f), out);
+}
+
+static int set_enable(struct open_file *f, uint64_t value)
+{
+	const uint32_t event = event_of(f);
+
+	return enable(f, (struct events_of){&event, 1}, value);
+}
+
+static void show_enabled(struct open_file *f, struct events_of of, struct text *out)
+{
+	text_putc(out, instance_events_enabled(f->instance, of.which, of.n));
 	text_putc(out, '\n');
 }
 
+static void show_system_enable(struct open_file *f, struct text *out)
+{
+	show_enabled(f, of_system(f), out);
+}
+
+static int set_system_enable(struct open_file *f, uint64_t value)
+{
+	return enable(f, of_system(f), value);
+}
+
+static void show_all_enable(struct open_file *f, struct text *out)
+{
+	show_enabled(f, of_all(f), out);
+}
+
+static int set_all_enable(struct open_file *f, uint64_t value)
+{
+	return enable(f, of_all(f), value);
+}
+
+/* --- set_event ---------------------------------------------------------------------------- */
+
+static void show_available(struct open_file *f, struct text *out)
+{
+	trace_print_events(f->trace, out);
+}
+
+static int open_set_event(struct open_file *f)
+{
+	return opened_to_truncate(f) ? instance_clear_events(f->instance) : 0;
+}
+
+static void show_set_event(struct open_file *f, struct text *out)
+{
+	instance_print_set_event(f->instance, out);
+}
+
+static ssize_t write_set_event(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)off;
+	return instance_write_set_event(f->instance, text, len);
+}
+
+/* --- set_event_pid ------------------------------------------------------------------------ */
+
+static int open_pids(struct open_file *f, enum pid_filter_file file)
+{
+	if (opened_to_truncate(f))
+		pid_filter_truncate(instance_event_pids(f->instance), file);
+	return 0;
+}
+
+static int open_pid(struct open_file *f)
+{
+	return open_pids(f, PID_FILTER_TRACE);
+}
+
+static int open_notrace_pid(struct open_file *f)
+{
+	return open_pids(f, PID_FILTER_NOTRACE);
+}
+
+static void show_pid(struct open_file *f, struct text *out)
+{
+	pid_filter_print(instance_event_pids(f->instance), PID_FILTER_TRACE, out);
+}
+
+static void show_notrace_pid(struct open_file *f, struct text *out)
+{
+	pid_filter_print(instance_event_pids(f->instance), PID_FILTER_NOTRACE, out);
+}
+
+static ssize_t write_pid(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)off;
+	return pid_filter_write(instance_event_pids(f->instance), PID_FILTER_TRACE, text, len);
+}
+
+static ssize_t write_notrace_pid(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)off;
+	return pid_filter_write(instance_event_pids(f->instance), PID_FILTER_NOTRACE, text, len);
+}
+
+/* --- an event's other files --------------------------------------------------------------- */
+
 static void show_format(struct open_file *f, struct text *out)
 {
-	const struct entry_format *format = f->file->arg;
+	trace_print_event_format(f->trace, event_of(f), out);
+}
 
-	text_printf(out, "name: %s\nID: %u\nformat:\n", format->name, format->id);
-	print_fields(common, out);
-	print_fields(format->field, out);
-	text_printf(out, "print fmt: %s\n", format->print);
+static bool has_id(const struct guestsym_event *ev)
+{
+	return ev->flags & GUESTSYM_EVENT_FL_REG;
 }
 
 static void show_id(struct open_file *f, struct text *out)
 {
-	text_printf(out, "%u\n", ((const struct entry_format *)f->file->arg)->id);
+	text_printf(out, "%u\n", event_index_at(index_of(f), f->number)->id);
 }
 
-/* tracer/ring-page.h */
-static void show_header_page(struct open_file *f, struct text *out)
+/* --- filter ------------------------------------------------------------------------------- */
+
+#define FILTER_MAX 4096 /* a page of the kernel's, with the end of the text */
+
+/* Without white space at its end. -EINVAL: too long. */
+static int copy_filter(char copy[FILTER_MAX], const char *text, size_t len)
+{
+	if (len >= FILTER_MAX)
+		return -EINVAL;
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	for (len = strlen(copy); len && is_space(copy[len - 1]); len--)
+		copy[len - 1] = '\0';
+	return 0;
+}
+
+static void show_filter(struct open_file *f, struct text *out)
+{
+	instance_print_event_filter(f->instance, event_of(f), out);
+}
+
+static ssize_t write_filter(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	char copy[FILTER_MAX];
+	int rc = copy_filter(copy, text, len);
+
+	(void)off;
+	if (!rc)
+		rc = instance_set_event_filter(f->instance, event_of(f), copy);
+	return rc ? rc : (ssize_t)len;
+}
+
+static void show_system_filter(struct open_file *f, struct text *out)
 {
 	(void)f;
-	text_puts(out, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-		       "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-		       "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-		       "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n");
+	instance_print_system_filter(out);
 }
 
-static void show_header_event(struct open_file *f, struct text *out)
+static ssize_t write_system_filter(struct open_file *f, const char *text, size_t len, off_t off)
 {
-	(void)f;
-	text_puts(out, "# compressed entry header\n"
-		       "\ttype_len    :    5 bits\n"
-		       "\ttime_delta  :   27 bits\n"
-		       "\tarray       :   32 bits\n"
-		       "\n"
-		       "\tpadding     : type == 29\n"
-		       "\ttime_extend : type == 30\n"
-		       "\ttime_stamp : type == 31\n"
-		       "\tdata max type_len  == 28\n");
+	struct events_of of = of_system(f);
+	char copy[FILTER_MAX];
+	int rc = copy_filter(copy, text, len);
+
+	(void)off;
+	if (!rc)
+		rc = instance_set_system_filter(f->instance, of.which, of.n, copy);
+	return rc ? rc : (ssize_t)len;
 }
 
-#define FORMAT(of)                                                                                 \
-	{                                                                                          \
-		.path = "events/ftrace/" #of "/format", .mode = 0440, .arg = &of##_format,         \
-		.show = show_format                                                                \
-	}
-#define ID(of)                                                                                     \
-	{                                                                                          \
-		.path = "events/ftrace/" #of "/id", .mode = 0440, .arg = &of##_format,             \
-		.show = show_id                                                                    \
-	}
+#define EVENT "events/%system/%event/"
 
 static const struct tracefs_file files[] = {
-	{.path = "events/header_event", .mode = 0440, .show = show_header_event},
-	{.path = "events/header_page", .mode = 0440, .show = show_header_page},
-	FORMAT(bprint),
-	FORMAT(bputs),
-	FORMAT(context_switch),
-	FORMAT(func_repeats),
-	FORMAT(funcgraph_entry),
-	FORMAT(funcgraph_exit),
-	FORMAT(function),
-	/* Only those that tools look for by number have one in the kernel too. */
-	ID(function),
-	FORMAT(kernel_stack),
-	FORMAT(print),
-	ID(print),
-	FORMAT(raw_data),
-	FORMAT(user_stack),
-	FORMAT(wakeup),
+	{.path = "available_events",
+	 .mode = 0440,
+	 .flags = TRACEFS_TOP | TRACEFS_EVENTS,
+	 .show = show_available},
+	{.path = "set_event",
+	 .mode = 0640,
+	 .flags = TRACEFS_EVENTS,
+	 .open = open_set_event,
+	 .show = show_set_event,
+	 .write = write_set_event},
+	{.path = "set_event_notrace_pid",
+	 .mode = 0640,
+	 .flags = TRACEFS_EVENTS,
+	 .open = open_notrace_pid,
+	 .show = show_notrace_pid,
+	 .write = write_notrace_pid},
+	{.path = "set_event_pid",
+	 .mode = 0640,
+	 .flags = TRACEFS_EVENTS,
+	 .open = open_pid,
+	 .show = show_pid,
+	 .write = write_pid},
+	{.path = "events/enable",
+	 .mode = 0640,
+	 .flags = TRACEFS_EVENTS,
+	 .show = show_all_enable,
+	 .set = set_all_enable},
+	{.path = "events/%system/enable",
+	 .mode = 0640,
+	 .show = show_system_enable,
+	 .set = set_system_enable},
+	{.path = "events/%system/filter",
+	 .mode = 0640,
+	 .show = show_system_filter,
+	 .write = write_system_filter},
+	{.path = EVENT "enable",
+	 .mode = 0640,
+	 .event = event_has_enable,
+	 .show = show_enable,
+	 .set = set_enable},
+	{.path = EVENT "filter",
+	 .mode = 0640,
+	 .event = event_has_enable,
+	 .show = show_filter,
+	 .write = write_filter},
+	{.path = EVENT "format", .mode = 0440, .show = show_format},
+	{.path = EVENT "id", .mode = 0440, .event = has_id, .show = show_id},
+	{.path = "events/ftrace/%event/format", .mode = 0440, .show = show_format},
 };
 
 const struct tracefs_table tracefs_event_files = TRACEFS_TABLE(files);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "frontend/tracefs/event-index.h"
 #include "frontend/tracefs/view.h"
 #include "tracer/tracer.h"
 
@@ -34,7 +35,7 @@ struct open_file {
 	struct instance *instance;
 	struct view_instance *dir; /* of the instance */
 	int vcpu;		   /* of per_cpu/cpuN and the like, else ALL_VCPUS */
-	unsigned int number;	   /* of a row for several files: which one */
+	unsigned int number;	   /* of a row for several files: which one; event-index.h */
 	int flags;		   /* as it was opened */
 	_Atomic bool nonblock;	   /* O_NONBLOCK now */
 	pthread_mutex_t lock;	   /* held by read() and write() below, for what follows */
@@ -46,12 +47,14 @@ struct open_file {
 enum tracefs_file_flags {
 	TRACEFS_TOP = 1 << 0,	 /* only at the top level */
 	TRACEFS_STREAM = 1 << 1, /* without a position */
+	TRACEFS_EVENTS = 1 << 2, /* only if the guest's kernel tells its trace events */
 };
 
 struct tracefs_file {
 	/*
 	 * From the root of an instance. A component "NAME%d" stands for all vCPUs, one "%s" for the
-	 * names that name() gives.
+	 * names that name() gives, "%system" for the systems of the guest's trace events, and
+	 * "%event" for the events of the system that it is in.
 	 */
 	const char *path;
 	mode_t mode;
@@ -61,6 +64,8 @@ struct tracefs_file {
 
 	/* Not NULL: only for guests for which it says so. */
 	bool (*there)(const struct trace *t);
+	/* Within "%event", not NULL: only for events for which it says so. */
+	bool (*event)(const struct guestsym_event *ev);
 	/* The name of number n, "" if the instance has no such file. False: past the last. */
 	bool (*name)(bool top, unsigned int n, char *name, size_t len);
 	int (*open)(struct open_file *f);
@@ -87,9 +92,9 @@ struct tracefs_table {
 		(rows), sizeof(rows) / sizeof((rows)[0])                                           \
 	}
 
-extern const struct tracefs_table tracefs_buffer_files, tracefs_event_files, tracefs_function_files,
-	tracefs_info_files, tracefs_marker_files, tracefs_option_files, tracefs_profile_files,
-	tracefs_recording_files, tracefs_report_files, tracefs_trace_files;
+extern const struct tracefs_table tracefs_buffer_files, tracefs_event_files, tracefs_format_files,
+	tracefs_function_files, tracefs_info_files, tracefs_marker_files, tracefs_option_files,
+	tracefs_profile_files, tracefs_recording_files, tracefs_report_files, tracefs_trace_files;
 
 /* Opened so as to start anew: what `>` of a shell does. */
 bool opened_to_truncate(const struct open_file *f);
@@ -103,6 +108,11 @@ bool recording_is_on(struct open_file *f);
 void recording_pause(struct open_file *f);
 void recording_resume(struct open_file *f);
 
+/* An event of the system ftrace that is described here, as our own records have it. */
+bool format_is_ours(const char *name);
+
+/* The trace events of the guest; they stay. NULL: it does not tell (yet). */
+const struct event_index *view_events(struct view *v);
 /* What the guest's machine is; may be NULL. */
 const char *view_machine(const struct view *v);
 /* Held for what is in struct view_instance. */
@@ -124,7 +134,7 @@ struct tree_node {
 	const struct tracefs_file *file; /* NULL: a directory */
 	bool top;			 /* all that is in it is for the top level only */
 	bool instances;			 /* the directory of those */
-	enum { TREE_PLAIN, TREE_VCPU, TREE_NAMED } kind;
+	enum { TREE_PLAIN, TREE_VCPU, TREE_NAMED, TREE_SYSTEM, TREE_EVENT } kind;
 	bool (*names)(bool top, unsigned int n, char *name, size_t len);
 };
 
@@ -132,7 +142,10 @@ struct tree *tree_new(void); /* NULL: no memory */
 void tree_free(struct tree *tree);
 /* NULL: no such node. They are numbered from TREE_ROOT on, parents before what is in them. */
 const struct tree_node *tree_node(const struct tree *tree, unsigned int n);
-/* The name of number n of what a node stands for, "" if there is none. False: past the last. */
+/*
+ * The name of number n of what a node stands for, "" if there is none. False: past the last. Not of
+ * systems and events, which the tree does not know.
+ */
 bool tree_name(const struct tree_node *node, bool top, unsigned int vcpus, unsigned int n,
 	       char *name, size_t len);
 
@@ -141,6 +154,12 @@ bool tree_name(const struct tree_node *node, bool top, unsigned int vcpus, unsig
 
 /* kstrtoul_from_user() with base 10: 0, -EINVAL or -ERANGE. */
 int parse_number(const char *text, size_t len, uint64_t *value);
+/* As isspace() of the kernel, which is of Latin-1. */
+static inline bool is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r') || c == '\xa0';
+}
+
 /* cpumask_parse_user(): 0, -EINVAL or -EOVERFLOW. */
 int parse_mask(const char *text, size_t len, unsigned int bits, uint64_t *mask);
 /* As %*pb, without a line end. */

@@ -5,11 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-static bool is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r') || c == '\xa0'; /* as isspace() of the kernel */
-}
-
 int parse_number(const char *text, size_t len, uint64_t *value)
 {
 	const char *nul = memchr(text, '\0', len);

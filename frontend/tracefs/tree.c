@@ -12,10 +12,10 @@
 #include <string.h>
 
 static const struct tracefs_table *const tables[] = {
-	&tracefs_info_files,   &tracefs_recording_files, &tracefs_trace_files,
-	&tracefs_buffer_files, &tracefs_function_files,	 &tracefs_option_files,
-	&tracefs_marker_files, &tracefs_event_files,	 &tracefs_profile_files,
-	&tracefs_report_files,
+	&tracefs_info_files,	&tracefs_recording_files, &tracefs_trace_files,
+	&tracefs_buffer_files,	&tracefs_function_files,  &tracefs_option_files,
+	&tracefs_marker_files,	&tracefs_event_files,	  &tracefs_format_files,
+	&tracefs_profile_files, &tracefs_report_files,
 };
 
 struct tree {
@@ -58,6 +58,11 @@ static unsigned int find_or_add(struct tree *tree, const struct tree_node *node)
 	return add_node(tree, node);
 }
 
+static bool is_component(const char *name, size_t len, const char *what)
+{
+	return len == strlen(what) && !memcmp(name, what, len);
+}
+
 static bool add_file(struct tree *tree, const struct tracefs_file *file)
 {
 	unsigned int at = TREE_ROOT;
@@ -75,7 +80,11 @@ static bool add_file(struct tree *tree, const struct tracefs_file *file)
 
 		if (len > 2 && !memcmp(name + len - 2, "%d", 2))
 			node.kind = TREE_VCPU;
-		if (len == 2 && !memcmp(name, "%s", len)) {
+		if (is_component(name, len, "%system"))
+			node.kind = TREE_SYSTEM;
+		if (is_component(name, len, "%event"))
+			node.kind = TREE_EVENT;
+		if (is_component(name, len, "%s")) {
 			node.kind = TREE_NAMED;
 			node.names = file->name;
 		}

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +20,8 @@ struct view {
 	struct trace *trace;
 	struct tree *tree;
 	char *machine;
-	pthread_mutex_t lock; /* of what follows */
+	struct event_index *events; /* once the guest has told them; then it stays */
+	pthread_mutex_t lock;	    /* of what follows */
 	struct view_instance *instances;
 	uint64_t next_number;
 	struct open_file *open;
@@ -161,6 +163,7 @@ void view_free(struct view *v)
 	}
 	attrs_forget(&v->attrs, 0, 0);
 	pthread_mutex_destroy(&v->lock);
+	event_index_free(v->events);
 	tree_free(v->tree);
 	free(v->machine);
 	free(v);
@@ -169,6 +172,24 @@ void view_free(struct view *v)
 const char *view_machine(const struct view *v)
 {
 	return v->machine;
+}
+
+const struct event_index *view_events(struct view *v)
+{
+	struct event_index *index = __atomic_load_n(&v->events, __ATOMIC_ACQUIRE);
+	const struct guestsym_event_list *list;
+
+	/* The guest is asked before anything is locked: it may take a while. */
+	if (index || trace_events(v->trace, &list))
+		return index;
+	view_lock(v);
+	index = v->events;
+	if (!index) {
+		index = event_index_new(list, format_is_ours);
+		__atomic_store_n(&v->events, index, __ATOMIC_RELEASE);
+	}
+	view_unlock(v);
+	return index;
 }
 
 /* --- names -------------------------------------------------------------------------------- */
@@ -231,46 +252,120 @@ int view_allow_other(struct view *v)
 	return view_set_attr(v, VIEW_ROOT, &attr, VIEW_ATTR_MODE);
 }
 
-/*
- * Call back for all that is in a directory, until that says so. A number that was given to one of
- * several above it stays.
- */
-static void for_each_in(struct view *v, struct place dir,
-			bool (*each)(void *arg, const char *name, struct place at), void *arg)
+/* Those that a node of kind TREE_EVENT stands for. */
+static const struct event_range *range_in(struct view *v, const struct event_index *events,
+					  struct place dir)
 {
-	unsigned int vcpus = trace_vcpus(v->trace);
-	const struct tree_node *node;
+	return tree_node(v->tree, dir.node)->kind == TREE_SYSTEM ? &events->system[dir.number]
+								 : &events->ftrace;
+}
+
+/* The name of number n of what a node in a directory stands for; as tree_name(). */
+static bool name_in(struct view *v, struct place dir, const struct tree_node *node, unsigned int n,
+		    char *name, size_t len)
+{
+	bool dynamic = node->kind == TREE_SYSTEM || node->kind == TREE_EVENT;
+	const struct event_index *events = dynamic ? view_events(v) : NULL;
+	const struct event_range *range;
+
+	if (!dynamic)
+		return tree_name(node, !dir.instance, trace_vcpus(v->trace), n, name, len);
+	if (!events)
+		return false;
+	if (node->kind == TREE_SYSTEM) {
+		snprintf(name, len, "%s", n < events->nr_systems ? events->system[n].system : "");
+		return n < events->nr_systems;
+	}
+	range = range_in(v, events, dir);
+	n += range->first;
+	snprintf(name, len, "%s",
+		 n < range->first + range->nr ? event_index_at(events, n)->name : "");
+	return n < range->first + range->nr;
+}
+
+/* What number it has there: one that was given to one of several above it stays. */
+static unsigned int number_in(struct view *v, struct place dir, const struct tree_node *node,
+			      unsigned int n)
+{
+	if (node->kind == TREE_PLAIN)
+		return dir.number;
+	return node->kind == TREE_EVENT ? range_in(v, view_events(v), dir)->first + n : n;
+}
+
+static bool is_there(struct view *v, const struct tree_node *node, struct place at)
+{
+	const struct tracefs_file *file = node->file;
+
+	if (!file)
+		return true;
+	return (!file->there || file->there(v->trace)) &&
+	       (!(file->flags & TRACEFS_EVENTS) || view_events(v)) &&
+	       (!file->event || file->event(event_index_at(view_events(v), at.number)));
+}
+
+typedef bool each_fn(void *arg, const char *name, struct place at);
+
+static bool each_of_node(struct view *v, struct place dir, unsigned int n, each_fn *each, void *arg)
+{
+	const struct tree_node *node = tree_node(v->tree, n);
 	char name[256];
 
-	for (unsigned int n = dir.node + 1; (node = tree_node(v->tree, n)); n++) {
-		if (node->parent != dir.node || (node->top && dir.instance))
-			continue;
-		if (node->file && node->file->there && !node->file->there(v->trace))
-			continue;
-		for (unsigned int i = 0;
-		     tree_name(node, !dir.instance, vcpus, i, name, sizeof(name)); i++) {
-			struct place at = {dir.instance, node->kind == TREE_PLAIN ? dir.number : i,
-					   n};
+	for (unsigned int i = 0; name_in(v, dir, node, i, name, sizeof(name)); i++) {
+		struct place at = {dir.instance, number_in(v, dir, node, i), n};
 
-			if (name[0] && each(arg, name, at))
-				return;
-		}
+		if (name[0] && each(arg, name, at))
+			return true;
 	}
+	return false;
+}
+
+/* The next node in a directory after n, 0: there is none. */
+static unsigned int next_in(struct view *v, struct place dir, unsigned int n)
+{
+	const struct tree_node *node;
+
+	while ((node = tree_node(v->tree, ++n)))
+		if (node->parent == dir.node && !(node->top && dir.instance))
+			return n;
+	return 0;
 }
 
 struct lookup {
 	const char *name;
 	struct place at;
-	bool found;
 };
 
 static bool is_named(void *arg, const char *name, struct place at)
 {
 	struct lookup *l = arg;
 
-	l->found = !strcmp(name, l->name);
 	l->at = at;
-	return l->found;
+	return !strcmp(name, l->name);
+}
+
+/* There are many systems and events, which need not be walked through. */
+static bool find_event(struct view *v, struct place dir, unsigned int n, struct lookup *l)
+{
+	const struct event_index *events = view_events(v);
+
+	l->at = (struct place){dir.instance, 0, n};
+	if (!events)
+		return false;
+	if (tree_node(v->tree, n)->kind == TREE_SYSTEM)
+		return event_index_system(events, l->name, &l->at.number);
+	return event_index_event(events, range_in(v, events, dir), l->name, &l->at.number);
+}
+
+static bool find_in(struct view *v, struct place dir, struct lookup *l)
+{
+	for (unsigned int n = next_in(v, dir, dir.node); n; n = next_in(v, dir, n)) {
+		const struct tree_node *node = tree_node(v->tree, n);
+		bool dynamic = node->kind == TREE_SYSTEM || node->kind == TREE_EVENT;
+
+		if (dynamic ? find_event(v, dir, n, l) : each_of_node(v, dir, n, is_named, l))
+			return is_there(v, node, l->at);
+	}
+	return false;
 }
 
 int view_lookup(struct view *v, view_id dir, const char *name, view_id *id)
@@ -288,8 +383,7 @@ int view_lookup(struct view *v, view_id dir, const char *name, view_id *id)
 		view_unlock(v);
 		return rc;
 	}
-	for_each_in(v, p, is_named, &l);
-	if (!l.found)
+	if (!find_in(v, p, &l))
 		return -ENOENT;
 	*id = id_of(l.at);
 	return 0;
@@ -347,8 +441,10 @@ static void list_one(struct listing *l, const char *name, view_id id, mode_t mod
 static bool list_named(void *arg, const char *name, struct place at)
 {
 	struct listing *l = arg;
+	const struct tree_node *node = tree_node(l->v->tree, at.node);
 
-	list_one(l, name, id_of(at), mode_of(tree_node(l->v->tree, at.node), at));
+	if (is_there(l->v, node, at))
+		list_one(l, name, id_of(at), mode_of(node, at));
 	return l->failed;
 }
 
@@ -375,7 +471,8 @@ ssize_t view_list(struct view *v, view_id dir, struct view_entry **entries)
 	if (node->instances)
 		list_instances(&l);
 	else
-		for_each_in(v, p, list_named, &l);
+		for (unsigned int n = next_in(v, p, p.node); n; n = next_in(v, p, n))
+			each_of_node(v, p, n, list_named, &l);
 	if (l.failed) {
 		free(l.entries);
 		return -ENOMEM;

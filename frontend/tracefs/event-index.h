@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event-index.h - the events of the guest's kernel by system and name, as the directories in
+ * events/ have them. Made once; then any thread may look without a lock.
+ */
+#ifndef HVTRACE_FRONTEND_TRACEFS_EVENT_INDEX_H
+#define HVTRACE_FRONTEND_TRACEFS_EVENT_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "guestsym/guestsym.h"
+
+/* Some that are next to each other in order[]. */
+struct event_range {
+	const char *system;
+	uint32_t first, nr;
+};
+
+struct event_index {
+	const struct guestsym_event_list *list; /* not the index's own */
+	uint32_t *order;			/* where each is in the list */
+	struct event_range *system;
+	size_t nr, nr_systems;
+	/*
+	 * Of the system ftrace, which is not among the others: those whose records nobody here
+	 * writes.
+	 */
+	struct event_range ftrace;
+};
+
+/* left_out: those of the system ftrace that are found elsewhere. NULL: no memory. */
+struct event_index *event_index_new(const struct guestsym_event_list *list,
+				    bool (*left_out)(const char *name));
+void event_index_free(struct event_index *index); /* NULL is allowed */
+
+static inline const struct guestsym_event *event_index_at(const struct event_index *index,
+							  uint32_t n)
+{
+	return &index->list->v[index->order[n]];
+}
+
+/* False: there is no such system; no such event in the range. */
+bool event_index_system(const struct event_index *index, const char *name, uint32_t *n);
+bool event_index_event(const struct event_index *index, const struct event_range *range,
+		       const char *name, uint32_t *n);
+
+#endif
