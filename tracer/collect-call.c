@@ -4,6 +4,7 @@
 #include "tracer/host-time.h"
 #include "tracer/instance.h"
 #include "tracer/preempt.h"
+#include "tracer/unwind.h"
 
 #include <string.h>
 
@@ -115,6 +116,39 @@ void interrupts_may_wait(struct collector *c, unsigned int vcpu)
 	ctl_put(c, vcpu, CTL_NO_WAIT, 0);
 }
 
+/* It comes from the payload's own code, in the place of trace_event_buffer_commit(). */
+static bool call_is_event(const struct collector *c, const struct call *call)
+{
+	const struct payload_header *h = &c->w->header;
+
+	return call->hit.va - (h->va + WINDOW_TEXT) < h->text_size;
+}
+
+/* What called that is the innermost frame, as in the kernel's own. */
+static void event_stack(struct collector *c, const struct call *call)
+{
+	struct trace *t = c->t;
+	const struct unwind *u = atomic_load(&t->unwind_ready) ? t->unwind : NULL;
+	uint64_t sp = call->regs.rsp, ip;
+	struct event_stack *s;
+
+	if (guest_read(&t->guest, sp, &ip, sizeof(ip)))
+		return;
+	pthread_mutex_lock(&t->vcpu_lock[call->hit.vcpu]);
+	s = event_ring_add_stack(&c->events[call->hit.vcpu], (uint32_t)call->regs.rdi);
+	s->n = unwind_entry(u, &t->guest, ip, sp + sizeof(ip), call->regs.rbp, s->ip, NULL,
+			    EVENT_STACK_DEPTH);
+	pthread_mutex_unlock(&t->vcpu_lock[call->hit.vcpu]);
+}
+
+static bool call_wants_stack(struct collector *c, const struct call *call)
+{
+	uint64_t probe = call->hit.cookie;
+
+	return call_is_event(c, call) ||
+	       (probe < c->t->probes.nr && guards_are_stacks(c->t->probes.v[probe].guards));
+}
+
 /*
  * For a stack no other vCPU has to stand, and this one does: it waits for us as long again once it
  * is told that its call is TAKEN. (It may have lost its patience just now: then what it leaves
@@ -127,11 +161,14 @@ static bool call_serve_stack(struct collector *c, unsigned int vcpu)
 	bool stack = false;
 
 	pthread_mutex_lock(&t->change);
-	if (call_look(c, vcpu, &call) && call.hit.cookie < t->probes.nr)
-		stack = guards_are_stacks(t->probes.v[call.hit.cookie].guards);
+	if (call_look(c, vcpu, &call))
+		stack = call_wants_stack(c, &call);
 	if (stack) {
 		ctl_put(c, vcpu, CTL_CALL, PAYLOAD_CALL_TAKEN);
-		call_hit(c, &call);
+		if (call_is_event(c, &call))
+			event_stack(c, &call);
+		else
+			call_hit(c, &call);
 		if (call.preempt_count & INTERRUPT_COUNT_MASK)
 			interrupt_waits(c, vcpu, host_ms());
 		ctl_put(c, vcpu, CTL_CALL, PAYLOAD_CALL_DONE);

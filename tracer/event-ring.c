@@ -89,6 +89,23 @@ int event_ring_load(struct event_ring *er, const struct payload_record *r, size_
 	return ret;
 }
 
+struct event_stack *event_ring_add_stack(struct event_ring *er, uint32_t seq)
+{
+	struct event_stack *s = &er->stack[er->next_stack++ % EVENT_STACKS];
+
+	*s = (struct event_stack){.seq = seq};
+	return s;
+}
+
+const struct event_stack *event_ring_stack(const struct event_ring *er,
+					   const struct payload_record *r)
+{
+	for (unsigned int i = 0; i < EVENT_STACKS; i++)
+		if (er->stack[i].n && er->stack[i].seq == r->seq)
+			return &er->stack[i];
+	return NULL;
+}
+
 const void *event_ring_data(const struct event_ring *er, const struct payload_record *r)
 {
 	uint64_t at = place_of(er->to, r), pos = at & (er->size - 1);

@@ -8,6 +8,16 @@
 
 #include "tracer/staging.h"
 
+#define EVENT_STACK_DEPTH 64
+#define EVENT_STACKS	  16 /* more than can wait: a task's, softirq's, interrupt's and NMI's */
+
+/* What the stack was when a record was about to be complete. */
+struct event_stack {
+	uint32_t seq; /* the record's number */
+	unsigned int n;
+	uint64_t ip[EVENT_STACK_DEPTH]; /* innermost first */
+};
+
 struct event_ring {
 	struct staging_io io;
 	uint64_t ctl, ring; /* offsets in the window */
@@ -15,6 +25,8 @@ struct event_ring {
 	uint64_t from, to;  /* places (as CTL_EVENT_HEAD counts them) that have been copied */
 	uint64_t lost;	    /* events whose data could not be had */
 	uint8_t *copy;	    /* of the ring */
+	struct event_stack stack[EVENT_STACKS];
+	unsigned int next_stack;
 };
 
 /* ring: where it is in the window. 0 or -ENOMEM. */
@@ -29,6 +41,12 @@ int event_ring_load(struct event_ring *er, const struct payload_record *r, size_
  * put anything there. NULL: they are lost, or have never been.
  */
 const void *event_ring_data(const struct event_ring *er, const struct payload_record *r);
+
+/* Of the record with this number, to be filled in; forgets the one that is the oldest. */
+struct event_stack *event_ring_add_stack(struct event_ring *er, uint32_t seq);
+/* NULL: it has none. */
+const struct event_stack *event_ring_stack(const struct event_ring *er,
+					   const struct payload_record *r);
 
 static inline bool record_is_event(const struct payload_record *r)
 {

@@ -128,6 +128,31 @@ static void test_comm(void **state)
 	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH + 3);
 }
 
+/* Nobody answers: the call is taken back, and the record is complete all the same. */
+static void test_stack(void **state)
+{
+	struct payload_guest *g = *state;
+	struct guest_fbuffer fbuffer = {0};
+	uint64_t text = (uintptr_t)g->window + WINDOW_TEXT;
+
+	file_of(g, 3)[EVENT_FILE_STACK] = 1;
+	assert_non_null(reserve_of(g)(&fbuffer, file_of(g, 3), 8));
+	commit_of(g)(&fbuffer);
+	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 1);
+	assert_int_equal(*ctl64(g, CTL_CALL_DI), GUEST_LENGTH);
+	assert_true(*ctl32(g, CTL_CALL_IP) - (uint32_t)text < g->text.size);
+	assert_int_equal(*ctl32(g, CTL_CALL_PC), GUEST_PREEMPT + 1);
+	payload_guest_record(g, GUEST_LENGTH);
+	assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT);
+	/* Interrupts that have waited too often do not. */
+	*ctl32(g, CTL_NO_WAIT) = 1;
+	g->percpu.preempt_count |= 0x10000;
+	assert_non_null(reserve_of(g)(&fbuffer, file_of(g, 3), 8));
+	commit_of(g)(&fbuffer);
+	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 1);
+	payload_guest_record(g, GUEST_LENGTH + 1);
+}
+
 /* mov $value, %eax; ret */
 static void rest_returns(struct payload_guest *g, uint32_t rest, uint8_t value)
 {
@@ -158,7 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_event), TEST(test_rooms),  TEST(test_refused),
-		TEST(test_comm),  TEST(test_others),
+		TEST(test_comm),  TEST(test_others), TEST(test_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

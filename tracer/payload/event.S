@@ -145,6 +145,10 @@ payload_commit:
 	{disp32} mov 0(%rdi), %rcx
 	at	PATCH_FBUFFER_EVENT
 	mov	-4(%rcx), %edx
+	testb	$1, WINDOW_EVENT_FILES + EVENT_FILE_STACK(%rax)
+	at	PATCH_WINDOW, 4, 1
+	jnz	.Lcommit_stack
+.Lcommit:
 	mov	%gs:0, %eax
 	at	PATCH_CPU_NUMBER
 	shl	$CTL_SHIFT, %eax
@@ -158,5 +162,25 @@ payload_commit:
 	mov	%edx, WINDOW_RINGS + RECORD_SEQ(%rax)
 	at	PATCH_WINDOW
 	ret
+
+	/*
+	 * The host looks at the stack before it gets the record: a call, whose first argument is the
+	 * record's number. In an interrupt that has made too many there is none.
+	 */
+.Lcommit_stack:
+	mov	%gs:0, %r10d
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %r10d
+	mov	WINDOW_CTL + CTL_NO_WAIT(%r10), %eax
+	at	PATCH_WINDOW
+	test	%eax, %eax
+	jz	1f
+	testl	$INTERRUPT_COUNT_MASK, %gs:0
+	at	PATCH_PREEMPT_COUNT, 4, 4
+	jnz	.Lcommit
+1:	mov	%edx, %edi
+	call	.Lcall
+	mov	%edi, %edx
+	jmp	.Lcommit
 
 	detour_rest payload_commit_rest

@@ -81,6 +81,9 @@
  * long again. A host that has paused the vCPU and then still finds MADE needs no TAKEN: nothing is
  * taken back while the vCPU is paused, and the answer is looked for before the time.
  *
+ * A call that comes from the code itself is that of an event: CTL_CALL_DI is the number of its
+ * record, which is not complete yet.
+ *
  * While a call is BUSY, those that interrupts of this vCPU want to make are left out.
  */
 #define PAYLOAD_CALL_NONE    0
@@ -147,6 +150,7 @@
 
 #define EVENT_FILE_SHIFT 7
 #define EVENT_FILE_SIZE	 (1 << EVENT_FILE_SHIFT) /* room for a struct trace_event_file */
+#define EVENT_FILE_STACK 120 /* u8, written by the host: have it look at the stack */
 #define EVENT_FILES	 2048
 #define EVENT_FILES_SIZE (EVENT_FILES << EVENT_FILE_SHIFT)
 #define EVENT_ARRAY_SIZE 0x10000
