@@ -106,7 +106,7 @@ static void print_hex(struct printing *p, const struct expr *call)
 	size_t nr = limited((int32_t)expr_eval(call->b, &p->rec).number, v.bytes ? v.room : 0);
 	char *at = text_begin(p->o->text, nr * 3);
 
-	if (!at)
+	if (!at || !v.bytes)
 		return;
 	for (size_t i = 0; i < nr; i++) {
 		if (i % HEX_LINE && call->op == FN_HEX)

@@ -97,7 +97,11 @@ static inline void formats_line(struct formats *fs, char *line)
 		if (!strncmp(ev->name, "sys_enter_", 10) || !strncmp(ev->name, "sys_exit_", 9))
 			ev->source = GUESTSYM_EVENT_SYSCALL;
 		ev->syscall_exit = !strncmp(ev->name, "sys_exit_", 9);
-	} else if (!strncmp(line, "ID: ", 4)) {
+		return;
+	}
+	if (!ev)
+		return;
+	if (!strncmp(line, "ID: ", 4)) {
 		ev->id = (uint16_t)atoi(line + 4);
 		if (ev->id < 20)
 			ev->source = GUESTSYM_EVENT_FTRACE;

@@ -239,6 +239,38 @@ static void test_lines(void **state)
 	formats_free(formats);
 }
 
+/* In a graph of calls an event is a comment; other forms tell its type only. */
+static void test_forms(void **state)
+{
+	struct formats *formats = formats_load("formats-used.txt");
+	struct event_printer *events = formats_printer(formats, &names);
+	struct printer p = printer_of(events);
+	const struct guestsym_event *ev = formats_find(formats, "sched_wakeup_new");
+	struct record r = record_of(ev, "comm='init' pid=303 prio=120 target_cpu=1");
+	char want[64];
+
+	(void)state;
+	p.cfg.options |= OUTPUT_CONTEXT_INFO;
+	p.cfg.tracer = "function_graph";
+	p.cfg.graph_options = OUTPUT_GRAPH_DEFAULT;
+	check_record(&p, r.bytes, r.len,
+		     " 0)               |  /* sched_wakeup_new: comm=init pid=303 prio=120 "
+		     "target_cpu=001 */\n");
+	p.cfg.tracer = "nop";
+	p.cfg.options ^= OUTPUT_CONTEXT_INFO | OUTPUT_RAW;
+	snprintf(want, sizeof(want), "type: %u\n", ev->id);
+	check_record(&p, r.bytes, r.len, want);
+	p.cfg.options ^= OUTPUT_RAW | OUTPUT_HEX;
+	snprintf(want, sizeof(want), "type: %u\n\n", ev->id);
+	check_record(&p, r.bytes, r.len, want);
+	p.cfg.options ^= OUTPUT_HEX | OUTPUT_BIN;
+	snprintf(want, sizeof(want), "type: %u\n", ev->id);
+	check_record(&p, r.bytes, r.len, want);
+	world_free(p.w);
+	event_printer_free(events);
+	formats_free(formats);
+}
+
 /* --- constructs ----------------------------------------------------------------------------- */
 
 /* One of each kind of field; what is to be printed of it is put behind. */
@@ -729,10 +761,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_formats), cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_constructs),  cmocka_unit_test(test_hash),
-		cmocka_unit_test(test_syscalls),    cmocka_unit_test(test_probes),
-		cmocka_unit_test(test_bad_fmts),    cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_forms),	    cmocka_unit_test(test_constructs),
+		cmocka_unit_test(test_hash),	    cmocka_unit_test(test_syscalls),
+		cmocka_unit_test(test_probes),	    cmocka_unit_test(test_bad_fmts),
+		cmocka_unit_test(test_lies),	    cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_reuse),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
