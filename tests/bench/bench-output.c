@@ -52,20 +52,21 @@ struct switch_record {
 	int next_pid, next_prio;
 };
 
-#define SWITCH_FIELD(t, n, s)                                                                      \
-	{                                                                                          \
-		.type = t, .name = #n, .offset = offsetof(struct switch_record, n),                \
-		.size = sizeof(((struct switch_record *)0)->n), .is_signed = true, .kind = s       \
-	}
-
 static const struct guestsym_event_field switch_fields[] = {
-	SWITCH_FIELD("char[16]", prev_comm, GUESTSYM_EVENT_STRING),
-	SWITCH_FIELD("pid_t", prev_pid, GUESTSYM_EVENT_NUMBER),
-	SWITCH_FIELD("int", prev_prio, GUESTSYM_EVENT_NUMBER),
-	SWITCH_FIELD("long", prev_state, GUESTSYM_EVENT_NUMBER),
-	SWITCH_FIELD("char[16]", next_comm, GUESTSYM_EVENT_STRING),
-	SWITCH_FIELD("pid_t", next_pid, GUESTSYM_EVENT_NUMBER),
-	SWITCH_FIELD("int", next_prio, GUESTSYM_EVENT_NUMBER),
+	{"char[16]", "prev_comm", offsetof(struct switch_record, prev_comm), 16, true,
+	 GUESTSYM_EVENT_STRING},
+	{"pid_t", "prev_pid", offsetof(struct switch_record, prev_pid), 4, true,
+	 GUESTSYM_EVENT_NUMBER},
+	{"int", "prev_prio", offsetof(struct switch_record, prev_prio), 4, true,
+	 GUESTSYM_EVENT_NUMBER},
+	{"long", "prev_state", offsetof(struct switch_record, prev_state), 8, true,
+	 GUESTSYM_EVENT_NUMBER},
+	{"char[16]", "next_comm", offsetof(struct switch_record, next_comm), 16, true,
+	 GUESTSYM_EVENT_STRING},
+	{"pid_t", "next_pid", offsetof(struct switch_record, next_pid), 4, true,
+	 GUESTSYM_EVENT_NUMBER},
+	{"int", "next_prio", offsetof(struct switch_record, next_prio), 4, true,
+	 GUESTSYM_EVENT_NUMBER},
 };
 
 static const struct guestsym_event switch_event = {
