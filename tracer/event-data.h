@@ -32,8 +32,11 @@ struct event_kernel {
 	 */
 	bool (*function)(void *arg, const char *name, struct guestsym_range *range);
 	unsigned int nr_cpus;
+	unsigned int version; /* EVENT_KERNEL(6, 12); 0: as 6.1. What triggers know depends on it */
 	void *arg;
 };
+
+#define EVENT_KERNEL(major, minor) ((major) << 8 | (minor))
 
 /* One record, as long as it is looked at. */
 struct event_data {

@@ -65,14 +65,31 @@ static int parse_modifier(const struct hist_source *src, const char *text, const
 	return bad_modifier(src, text);
 }
 
+/* What is no field of an event. False: name is another. */
+static bool find_special(const struct hist_source *src, const char *name, struct hist_field *field)
+{
+	if (!strcmp(name, "common_timestamp")) {
+		field->flags |= HIST_TIMESTAMP;
+		return true;
+	}
+	if (field->flags & HIST_KEY || !hist_since_6_3(src))
+		return false;
+	if (!strcmp(name, "hitcount")) {
+		field->flags |= HIST_HITCOUNT;
+		return true;
+	}
+	if (strcmp(name, "stacktrace") != 0 && strcmp(name, "common_stacktrace") != 0)
+		return false;
+	field->flags |= HIST_STACKTRACE; /* which no value can be */
+	return true;
+}
+
 static int find_field(const struct hist_source *src, const char *name, struct hist_field *field)
 {
 	struct event_field found;
 
-	if (!strcmp(name, "common_timestamp")) {
-		field->flags |= HIST_TIMESTAMP;
+	if (find_special(src, name, field))
 		return 0;
-	}
 	found = event_field_find(&src->at->format, name, strlen(name));
 	if (found.source == EVENT_FIELD_NONE || found.source == EVENT_FIELD_COMM ||
 	    (found.in && !found.in->size))
@@ -91,7 +108,7 @@ static int field_size(struct hist_field *field)
 	struct event_field event_field = {field->source, &field->in};
 
 	field->size = sizeof(uint64_t);
-	if (field->flags & (HIST_TIMESTAMP | HIST_CPU))
+	if (field->flags & (HIST_TIMESTAMP | HIST_CPU | HIST_HITCOUNT | HIST_STACKTRACE))
 		return 0;
 	if (!event_field_is_string(&event_field) || field->in.kind == GUESTSYM_EVENT_PTR_STRING)
 		return event_number_size(field->in.size) ? 0 : -ENOMEM;
@@ -129,11 +146,15 @@ static bool is_expression(const char *text)
 /* What the kernel understands and this does not: to be told apart from mistakes. */
 static int check_supported(const struct hist_source *src, const char *text)
 {
-	if (is_expression(text) || (*text >= '0' && *text <= '9'))
+	uint64_t number;
+
+	if (is_expression(text))
 		return hist_error(src, "Expressions are not supported", text, -EINVAL);
-	if (*text == '$')
-		return hist_error(src, "Variables are not supported", text, -EINVAL);
-	return 0;
+	if (*text < '0' || *text > '9')
+		return 0;
+	if (word_number(text, &number))
+		return hist_error(src, "Expecting numeric literal", text, -EINVAL);
+	return hist_error(src, "Expressions are not supported", text, -EINVAL);
 }
 
 /* SYSTEM.EVENT. may stand before a field's name, and means nothing. */
@@ -154,7 +175,21 @@ static int parse_stacktrace(const struct hist_source *src, const char *text,
 		return hist_error(src, "Stack traces cannot be taken", text, -EINVAL);
 	field->flags |= HIST_STACKTRACE;
 	field->size = HIST_STACK_DEPTH * sizeof(uint64_t);
-	return own_strings(field, "");
+	/* The one of old has no name to sort by. */
+	return own_strings(field, hist_since_6_3(src) ? "common_stacktrace" : "");
+}
+
+static bool is_stacktrace(const struct hist_source *src, const char *text)
+{
+	return !strcmp(text, "stacktrace") ||
+	       (hist_since_6_3(src) && !strcmp(text, "common_stacktrace"));
+}
+
+/* There are none: whatever is referred to is not found. */
+static void note_variable(const struct hist_source *src, const char *text)
+{
+	if (*text == '$' && text[1])
+		hist_error(src, "Couldn't find variable", text + 1, 0);
 }
 
 int hist_field_parse(const struct hist_source *src, char *text, unsigned int flags,
@@ -164,12 +199,13 @@ int hist_field_parse(const struct hist_source *src, char *text, unsigned int fla
 	int err;
 
 	*field = (struct hist_field){.flags = flags};
-	if (flags & HIST_KEY && !strcmp(text, "stacktrace"))
+	if (flags & HIST_KEY && is_stacktrace(src, text))
 		return parse_stacktrace(src, text, field);
 	err = check_supported(src, text);
 	if (err)
 		return err;
 	modifier = behind_event(text);
+	note_variable(src, modifier);
 	name = strsep(&modifier, ".");
 	err = modifier ? parse_modifier(src, modifier, name, field) : 0;
 	if (!err)
@@ -189,13 +225,14 @@ void hist_field_exit(struct hist_field *field)
 	free((void *)(uintptr_t)field->in.type);
 }
 
+const char *hist_field_name(const struct hist_field *field)
+{
+	return *field->in.name ? field->in.name : "stacktrace";
+}
+
 void hist_field_print(const struct hist_field *field, struct text *out)
 {
-	if (field->flags & HIST_STACKTRACE) {
-		text_puts(out, "stacktrace");
-		return;
-	}
-	text_puts(out, field->flags & HIST_CPU ? "common_cpu" : field->in.name);
+	text_puts(out, field->flags & HIST_CPU ? "common_cpu" : hist_field_name(field));
 	for (size_t i = 0; i < NR_MODIFIERS; i++)
 		if (field->flags & modifiers[i].flag) {
 			text_printf(out, ".%s", modifiers[i].name);

@@ -109,6 +109,8 @@ static int parse_attribute(struct parser *p, char *text)
 		p->spec->cont = true;
 	else if (!strcmp(text, "clear"))
 		p->spec->clear = true;
+	else if (hist_since_6_3(p->src) && (!strcmp(text, "nohitcount") || !strcmp(text, "NOHC")))
+		p->spec->no_hitcount = true;
 	else if (is_action(text))
 		p->attr.actions = true;
 	else
@@ -150,10 +152,11 @@ static int add_field(struct parser *p, char *text, unsigned int flags)
 	return 0;
 }
 
+/* The kernel looks for .sym-offset in another form, and points to the beginning. */
 static int add_val(struct parser *p, char *text)
 {
-	const unsigned int of_keys =
-		HIST_BUCKETS | HIST_LOG2 | HIST_SYM | HIST_SYM_OFFSET | HIST_SYSCALL;
+	const unsigned int of_keys = HIST_BUCKETS | HIST_LOG2 | HIST_SYM | HIST_SYM_OFFSET |
+				     HIST_SYSCALL | HIST_STACKTRACE;
 	struct hist_spec *spec = p->spec;
 	char *whole = strdup(text);
 	int err;
@@ -162,7 +165,8 @@ static int add_val(struct parser *p, char *text)
 		return -ENOMEM;
 	err = add_field(p, text, 0);
 	if (!err && spec->fields[spec->nr_vals].flags & of_keys)
-		err = hist_error(p->src, "Invalid field modifier", whole, -EINVAL);
+		err = hist_error(p->src, "Invalid field modifier",
+				 strstr(whole, ".sym-offset") ? NULL : whole, -EINVAL);
 	spec->nr_vals++;
 	free(whole);
 	return err;
@@ -187,6 +191,9 @@ static int parse_vals(struct parser *p)
 		if (err)
 			return err;
 	}
+	if (spec->no_hitcount && spec->nr_vals == 1)
+		return hist_error(p->src, "Non-hitcount value is required for 'nohitcount'", NULL,
+				  -ENOENT);
 	return rest && strcmp(rest, "hitcount") != 0 ? -EINVAL : 0;
 }
 

@@ -53,7 +53,7 @@ static void print_stack(struct printer *p, const struct hist_field *field,
 	uint64_t ips[HIST_STACK_DEPTH];
 
 	memcpy(ips, entry->key + field->offset, sizeof(ips));
-	text_puts(p->out, "stacktrace:\n");
+	text_printf(p->out, "%s:\n", hist_field_name(field));
 	for (size_t i = 0; i < HIST_STACK_DEPTH && ips[i]; i++) {
 		text_puts(p->out, "         ");
 		print_symbol(p, ips[i], true, 0);
@@ -171,7 +171,7 @@ static void print_entry(struct printer *p, const struct hist_entry *entry)
 		lines |= (spec->fields[i].flags & HIST_STACKTRACE) != 0;
 	}
 	text_puts(p->out, lines ? "}" : " }");
-	for (unsigned int i = 0; i < spec->nr_vals; i++) {
+	for (unsigned int i = spec->no_hitcount; i < spec->nr_vals; i++) {
 		if (i)
 			text_putc(p->out, ' ');
 		print_val(p, i, entry);
@@ -201,7 +201,7 @@ void hist_print(struct event_trigger *trigger, struct text *out)
 	text_puts(out, "#\n\n");
 	if (hist_map_view(trigger->hist->map, &view))
 		out->failed = true;
-	hist_view_sort(&view, p.spec);
+	hist_view_sort(&view, p.spec, p.owner->kernel.version);
 	add_up(&p, &view);
 	for (size_t i = 0; i < view.nr; i++)
 		print_entry(&p, view.entry[i]);
@@ -238,15 +238,18 @@ void hist_trigger_print(struct event_trigger *trigger, struct text *out)
 		text_puts(out, i == spec->nr_vals ? "keys=" : ",");
 		hist_field_print(&spec->fields[i], out);
 	}
-	text_puts(out, ":vals=hitcount");
+	text_puts(out, spec->no_hitcount ? ":vals=" : ":vals=hitcount");
 	for (unsigned int i = 1; i < spec->nr_vals; i++) {
-		text_putc(out, ',');
+		if (i > spec->no_hitcount)
+			text_putc(out, ',');
 		hist_field_print(&spec->fields[i], out);
 	}
 	print_sort(spec, out);
 	text_printf(out, ":size=%u", 1U << spec->bits);
 	if (spec->timestamps)
 		text_printf(out, ":clock=%s", spec->clock);
+	if (spec->no_hitcount)
+		text_puts(out, ":nohitcount");
 	if (trigger->filter_text)
 		text_printf(out, " if %s", trigger->filter_text);
 	text_puts(out, trigger->paused ? " [paused]\n" : " [active]\n");

@@ -5,13 +5,15 @@
  * The kernel sorts by the bytes of the keys first, which no two entries share, and then with a
  * heapsort by what was asked for. That is not stable, so entries that are equal there come out in
  * an order that only the same heapsort gives: one that walks down to a leaf along the larger
- * children and climbs up again from there (lib/sort.c since Linux 5.2).
+ * children and climbs up again from there (lib/sort.c since Linux 5.2). Since 6.11 it takes two
+ * elements off the heap at a time, and of two equal children the second.
  */
 #include "tracer/event-hist.h"
 
 struct order {
 	const struct hist_spec *spec;
 	const struct hist_sort *by; /* NULL: the bytes of the keys */
+	bool in_pairs;		    /* as since Linux 6.11 */
 };
 
 static int compare_numbers(const struct hist_field *field, const void *a, const void *b)
@@ -81,7 +83,7 @@ static void sift_down(struct hist_entry **v, size_t root, size_t n, const struct
 	while (2 * leaf + 2 < n) {
 		size_t left = 2 * leaf + 1;
 
-		leaf = compare(o, v[left], v[left + 1]) >= 0 ? left : left + 1;
+		leaf = compare(o, v[left], v[left + 1]) >= o->in_pairs ? left : left + 1;
 	}
 	if (2 * leaf + 2 == n)
 		leaf = 2 * leaf + 1; /* it has no sibling */
@@ -93,14 +95,42 @@ static void sift_down(struct hist_entry **v, size_t root, size_t n, const struct
 	}
 }
 
-static void heapsort_entries(struct hist_entry **v, size_t n, const struct order *o)
+/* Take the largest off the heap, again and again. */
+static void take_each(struct hist_entry **v, size_t n, const struct order *o)
 {
-	for (size_t root = n / 2; root-- > 0;)
-		sift_down(v, root, n, o);
 	while (n-- > 1) {
 		swap(v, 0, n);
 		sift_down(v, 0, n, o);
 	}
+}
+
+/* The largest, and the larger of its children, which comes next. */
+static void take_pairs(struct hist_entry **v, size_t n, const struct order *o)
+{
+	while (n > 3) {
+		size_t child;
+
+		swap(v, 0, --n);
+		child = compare(o, v[1], v[2]) <= 0 ? 2 : 1;
+		swap(v, child, --n);
+		sift_down(v, child, n, o);
+		sift_down(v, 0, n, o);
+	}
+	swap(v, 0, --n);
+	if (n == 2 && compare(o, v[0], v[1]) > 0)
+		swap(v, 0, 1);
+}
+
+static void heapsort_entries(struct hist_entry **v, size_t n, const struct order *o)
+{
+	if (n < 2)
+		return;
+	for (size_t root = n / 2; root-- > 0;)
+		sift_down(v, root, n, o);
+	if (o->in_pairs)
+		take_pairs(v, n, o);
+	else
+		take_each(v, n, o);
 }
 
 /* Entries that are equal in the first order, by the second. */
@@ -117,11 +147,12 @@ static void sort_runs(struct hist_entry **v, size_t n, const struct order *first
 	}
 }
 
-void hist_view_sort(struct hist_view *view, const struct hist_spec *spec)
+void hist_view_sort(struct hist_view *view, const struct hist_spec *spec, unsigned int version)
 {
-	const struct order bytes = {.spec = spec};
-	const struct order first = {.spec = spec, .by = &spec->sort[0]};
-	const struct order second = {.spec = spec, .by = &spec->sort[1]};
+	bool in_pairs = version >= EVENT_KERNEL(6, 11);
+	const struct order bytes = {spec, NULL, in_pairs};
+	const struct order first = {spec, &spec->sort[0], in_pairs};
+	const struct order second = {spec, &spec->sort[1], in_pairs};
 
 	heapsort_entries(view->entry, view->nr, &bytes);
 	heapsort_entries(view->entry, view->nr, &first);

@@ -68,8 +68,8 @@ static bool same_field(const struct hist_field *a, const struct hist_field *b)
 {
 	if (a->flags != b->flags || a->offset != b->offset || a->size != b->size)
 		return false;
-	if (a->flags & HIST_HITCOUNT)
-		return true;
+	if (!a->in.name || !b->in.name) /* the first value */
+		return a->in.name == b->in.name;
 	return !strcmp(a->in.name, b->in.name) && !strcmp(a->in.type, b->in.type) &&
 	       a->in.size == b->in.size && a->in.is_signed == b->in.is_signed;
 }

@@ -69,6 +69,7 @@ struct hist_spec {
 	char *clock; /* of the time stamps, if there are any */
 	bool timestamps, usecs;
 	bool pause, cont, clear;
+	bool no_hitcount; /* the raw count is not shown */
 };
 
 static inline bool hist_is_key(const struct hist_spec *spec, unsigned int field)
@@ -96,6 +97,12 @@ struct hist_source {
 	const char *command; /* the whole of it */
 };
 
+/* The kernel is Linux 6.3 or later, which can do more. */
+static inline bool hist_since_6_3(const struct hist_source *src)
+{
+	return src->at->owner->kernel.version >= EVENT_KERNEL(6, 3);
+}
+
 /* To error_log, about the first `part` of the command (NULL: about all of it). Returns error. */
 int hist_error(const struct hist_source *src, const char *what, const char *part, int error);
 /* attributes is changed. 0 or -errno. */
@@ -108,6 +115,7 @@ void hist_spec_free(struct hist_spec *spec); /* NULL is allowed */
 int hist_field_parse(const struct hist_source *src, char *text, unsigned int flags,
 		     struct hist_field *field);
 void hist_field_exit(struct hist_field *field);
+const char *hist_field_name(const struct hist_field *field); /* not of the first value */
 void hist_field_print(const struct hist_field *field, struct text *out);
 uint64_t hist_field_value(const struct hist_field *field, const struct event_data *data,
 			  bool usecs);
@@ -141,8 +149,8 @@ void hist_view_free(struct hist_view *view);
 
 /* --- event-hist-sort.c, event-hist-print.c ------------------------------------------------- */
 
-/* In the very order that the kernel shows, also of entries that do not differ in what is asked. */
-void hist_view_sort(struct hist_view *view, const struct hist_spec *spec);
+/* In the very order that this kernel shows, also of entries that do not differ in what is asked. */
+void hist_view_sort(struct hist_view *view, const struct hist_spec *spec, unsigned int version);
 /* What the trigger file reads. */
 void hist_trigger_print(struct event_trigger *trigger, struct text *out);
 /* One of those in the hist file. */

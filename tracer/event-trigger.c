@@ -133,6 +133,18 @@ int trigger_set_count(struct event_trigger *trigger, char *param)
 	return 0;
 }
 
+/* Before 6.3 nothing was said of it. */
+static int filter_error(const struct event_triggers *t, const char *text,
+			const struct event_filter_error *err, int ret)
+{
+	const struct event_trigger_owner *owner = t->owner;
+
+	if (owner->kernel.version >= EVENT_KERNEL(6, 3))
+		owner->error(owner->arg, EVENT_FILTER_WHERE, err->what ? err->what : "Error", text,
+			     err->pos);
+	return ret;
+}
+
 int trigger_set_filter(struct event_trigger *trigger, char *text)
 {
 	const struct event_triggers *t = trigger->at;
@@ -145,7 +157,7 @@ int trigger_set_filter(struct event_trigger *trigger, char *text)
 		return -EINVAL;
 	ret = event_filter_compile(&t->format, &t->owner->kernel, text, &trigger->filter, &err);
 	if (ret)
-		return ret;
+		return filter_error(t, text, &err, ret);
 	trigger->filter_text = strdup(text);
 	return trigger->filter_text ? 0 : -ENOMEM;
 }

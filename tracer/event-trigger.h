@@ -3,7 +3,8 @@
  * event-trigger.h - what an event sets off: the `trigger` file of an event, and its `hist` file.
  *
  * The language, errors and texts are those of kernel/trace/trace_events_trigger.c and
- * trace_events_hist.c of Linux 6.1, without variables, expressions and actions of histograms.
+ * trace_events_hist.c of Linux 6.1, and of 6.12 where kernel.version says so; without variables,
+ * expressions and actions of histograms.
  *
  * An event of an instance has its struct event_triggers. Records are shown to it by any number of
  * threads at the same time, before the event's own filter sees them and whether or not the event is

@@ -47,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct trigger_owner o;
 
 	owner_init(&o);
+	o.ops.kernel.version = size & 1 ? EVENT_KERNEL(6, 12) : 0;
 	while (size) {
 		const uint8_t *end = memchr(data, '\n', size);
 		size_t len = end ? (size_t)(end - data) : size;

@@ -43,7 +43,7 @@ struct trigger_owner {
 	char clock[16];
 	uint64_t ns; /* of the next error */
 	struct error_log *log;
-	struct owner_symbol symbol[256];
+	struct owner_symbol symbol[1024];
 	size_t nr_symbols;
 	const char *syscall[512];
 };
