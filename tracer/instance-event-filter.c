@@ -151,7 +151,7 @@ static int filter_request(struct instance *i, const uint32_t *which, size_t n, c
 {
 	struct events *events = i->t->trace_events;
 	struct filter_request req = {
-		.kernel = {find_function, i->t->vcpus, i->t},
+		.kernel = {.function = find_function, .nr_cpus = i->t->vcpus, .arg = i->t},
 		.text = text,
 		.subsystem = subsystem,
 	};
