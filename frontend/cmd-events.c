@@ -4,8 +4,6 @@
 #include "frontend/kernel-find.h"
 #include "frontend/options.h"
 #include "guestsym/guestsym.h"
-#include "tracer/event-format.h"
-#include "tracer/glob.h"
 #include "tracer/tracer.h"
 #include "vmm/machine.h"
 
