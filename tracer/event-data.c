@@ -72,6 +72,28 @@ static const uint8_t *own_bytes(const struct guestsym_event_field *in,
 	return (const uint8_t *)data->record + in->offset;
 }
 
+/* One load each, rather than a call for any size. */
+static uint64_t load(const uint8_t *at, uint32_t size)
+{
+	uint16_t half;
+	uint32_t word;
+	uint64_t value;
+
+	switch (size) {
+	case 1:
+		return *at;
+	case 2:
+		memcpy(&half, at, sizeof(half));
+		return half;
+	case 4:
+		memcpy(&word, at, sizeof(word));
+		return word;
+	default:
+		memcpy(&value, at, sizeof(value));
+		return value;
+	}
+}
+
 bool event_field_number(const struct event_field *field, const struct event_data *data,
 			uint64_t *value)
 {
@@ -85,9 +107,7 @@ bool event_field_number(const struct event_field *field, const struct event_data
 	at = own_bytes(field->in, data);
 	if (!at || !event_number_size(size))
 		return false;
-	*value = 0;
-	memcpy(value, at, size);
-	*value = event_number_cut(*value, size, field->in->is_signed);
+	*value = event_number_cut(load(at, size), size, field->in->is_signed);
 	return true;
 }
 

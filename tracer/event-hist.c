@@ -299,25 +299,21 @@ static void release_hist(struct event_trigger *trigger)
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-/* What execname shows: the task's name when its key was first met. */
-static void task_name(const struct event_trigger *trigger, const struct event_data *data,
+/* What execname, which is only one of common_pid, shows: the task's name when it was first met. */
+static void task_name(const struct hist_spec *spec, const struct event_data *data,
 		      char comm[COMM_LEN])
 {
-	struct event_field pid = event_field_find(&trigger->at->format, "common_pid", 10);
-	uint64_t value;
+	const struct hist_field *key = &spec->fields[spec->nr_vals];
+	const struct hist_field *end = &spec->fields[spec->nr_fields];
 
-	if (event_field_number(&pid, data, &value) && !value)
+	while (key < end && !(key->flags & HIST_EXECNAME))
+		key++;
+	if (key == end)
+		return;
+	if (!hist_field_value(key, data, false))
 		strncpy(comm, "<idle>", COMM_LEN);
 	else
 		strncpy(comm, data->comm ? data->comm : "<...>", COMM_LEN);
-}
-
-static bool has_execname(const struct hist_spec *spec)
-{
-	for (unsigned int i = spec->nr_vals; i < spec->nr_fields; i++)
-		if (spec->fields[i].flags & HIST_EXECNAME)
-			return true;
-	return false;
 }
 
 static void hit_hist(struct event_trigger *trigger, const struct event_data *data)
@@ -330,8 +326,7 @@ static void hit_hist(struct event_trigger *trigger, const struct event_data *dat
 	for (unsigned int i = 0; i < spec->nr_vals; i++)
 		vals[i] = hist_field_value(&spec->fields[i], data, spec->usecs);
 	hist_key(spec, data, key);
-	if (has_execname(spec))
-		task_name(trigger, data, comm);
+	task_name(spec, data, comm);
 	hist_map_add(trigger->hist->map, key, vals, spec->nr_vals, comm);
 }
 
