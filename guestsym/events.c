@@ -140,6 +140,8 @@ static int learn_numbers(struct event_layout *at, struct types *t)
 		{"TRACE_EVENT_FL_DYNAMIC", &at->is_dynamic},
 		{"TRACE_EVENT_FL_CUSTOM", &at->is_custom},
 		{"TRACE_EVENT_FL_IGNORE_ENABLE", &at->is_ignored},
+		{"TRACE_EVENT_FL_KPROBE", &at->is_kprobe},
+		{"TRACE_EVENT_FL_UPROBE", &at->is_uprobe},
 		{"FILTER_STATIC_STRING", &at->string},
 		{"FILTER_DYN_STRING", &at->dyn_string},
 		{"FILTER_RDYN_STRING", &at->rdyn_string},
@@ -365,7 +367,9 @@ static uint32_t flags_of(const struct event_reader *r, const struct event_class 
 {
 	return (class->reg ? GUESTSYM_EVENT_FL_REG : 0) |
 	       (flags & r->at.is_ignored ? GUESTSYM_EVENT_FL_IGNORE_ENABLE : 0) |
-	       (flags & r->at.is_dynamic ? GUESTSYM_EVENT_FL_DYNAMIC : 0);
+	       (flags & r->at.is_dynamic ? GUESTSYM_EVENT_FL_DYNAMIC : 0) |
+	       (flags & r->at.is_kprobe ? GUESTSYM_EVENT_FL_KPROBE : 0) |
+	       (flags & r->at.is_uprobe ? GUESTSYM_EVENT_FL_UPROBE : 0);
 }
 
 static enum guestsym_event_source source_of(const struct event_class *class,

@@ -28,7 +28,7 @@ struct event_layout {
 	struct guestsym_field nr, nb_args, types, args, enter_fields;
 	struct guestsym_field meta_name;
 	/* TRACE_EVENT_FL_ */
-	int64_t is_tracepoint, is_dynamic, is_custom, is_ignored;
+	int64_t is_tracepoint, is_dynamic, is_custom, is_ignored, is_kprobe, is_uprobe;
 	/* FILTER_; -1: this kernel has no such thing */
 	int64_t string, dyn_string, rdyn_string, ptr_string, function, cpumask;
 };

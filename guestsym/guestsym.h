@@ -241,6 +241,8 @@ enum {
 	GUESTSYM_EVENT_FL_REG = 1 << 0, /* its class can be registered: it has an id file */
 	GUESTSYM_EVENT_FL_IGNORE_ENABLE = 1 << 1, /* it has no enable, filter and trigger files */
 	GUESTSYM_EVENT_FL_DYNAMIC = 1 << 2,	  /* made at run time, as the guest's own kprobes */
+	GUESTSYM_EVENT_FL_KPROBE = 1 << 3, /* the kernel prints it by the probe's own code */
+	GUESTSYM_EVENT_FL_UPROBE = 1 << 4,
 };
 
 struct guestsym_event {

@@ -11,9 +11,6 @@
 
 enum { IDS = 1 << 16, PIECES_MAX = 256 };
 
-/* enum of include/linux/trace_events.h: records are printed by the probe's own code. */
-enum { EVENT_FL_KPROBE = 1 << 6, EVENT_FL_UPROBE = 1 << 7 };
-
 struct known_event {
 	struct expr_memory mem; /* of all that it points to */
 	struct guestsym_event event;
@@ -200,7 +197,7 @@ static void make_address(struct event_piece *piece)
 /* "(%lx)" is where the probe is, "(%lx <- %lx)" what returns and where to: printed last first. */
 static void make_probe_place(struct maker *m)
 {
-	bool user = m->k->event.flags & EVENT_FL_UPROBE;
+	bool user = m->k->event.flags & GUESTSYM_EVENT_FL_UPROBE;
 	struct event_piece *to = &m->piece[0], *from = &m->piece[1];
 
 	if (is_field(m, to, "__probe_ip")) {
@@ -252,7 +249,7 @@ static bool make_format(struct maker *m)
 	format = expr_parse_string(&m->parser);
 	if (!format || !make_pieces(m, format))
 		return false;
-	if (m->nr && ev->flags & (EVENT_FL_KPROBE | EVENT_FL_UPROBE)) {
+	if (m->nr && ev->flags & (GUESTSYM_EVENT_FL_KPROBE | GUESTSYM_EVENT_FL_UPROBE)) {
 		make_probe_place(m);
 		make_probe_strings(m);
 	}

@@ -14,6 +14,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-event-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-events
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-print
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-trigger
+fuzz-targets += $(O)/tests/fuzz/fuzz-probe-event
 fuzz-targets += $(O)/tests/fuzz/fuzz-report
 fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))
 
@@ -41,6 +42,9 @@ $(O)/tests/fuzz/fuzz-event-filter: $(fuzz-event-objs)
 $(O)/tests/fuzz/fuzz-event-trigger: $(fuzz-event-objs) $(addprefix $(O)/obj/fuzz/tracer/,error-log.o \
 	event-hist.o event-hist-field.o event-hist-map.o event-hist-parse.o event-hist-print.o \
 	event-hist-sort.o event-trigger.o event-trigger-actions.o event-trigger-enable.o)
+
+$(O)/tests/fuzz/fuzz-probe-event: $(addprefix $(O)/obj/fuzz/tracer/,fetch-arg.o probe-event-format.o \
+	probe-event-parse.o probe-words.o text.o word.o)
 
 $(O)/tests/fuzz/fuzz-event-print: $(addprefix $(O)/obj/fuzz/,$(filter tracer/output%.o tracer/kprintf%.o \
 	tracer/event-eval.o tracer/event-expr.o tracer/event-print.o tracer/comms.o tracer/text.o, \

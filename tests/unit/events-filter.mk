@@ -3,3 +3,4 @@ unit-tests += tests/unit/test-event-filter
 unit-tests += tests/unit/test-event-trigger
 unit-tests += tests/unit/test-event-hist
 unit-tests += tests/unit/test-event-select
+unit-tests += tests/unit/test-probe-event-parse

@@ -519,7 +519,7 @@ static void test_syscalls(void **state)
 	formats_free(formats);
 }
 
-enum { FL_KPROBE = 1 << 6, FL_UPROBE = 1 << 7 };
+enum { FL_KPROBE = GUESTSYM_EVENT_FL_KPROBE, FL_UPROBE = GUESTSYM_EVENT_FL_UPROBE };
 
 #define DYN_STRING "\tfield:__data_loc char[] s;\toffset:24;\tsize:4;\tsigned:1;\n"
 #define PROBE	   "\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n" DYN_STRING

@@ -132,7 +132,7 @@ static void know_probes(struct formats *formats)
 		struct guestsym_event *ev = &formats->event[i];
 
 		if (!strcmp(ev->name, "myopen") || !strcmp(ev->name, "myret"))
-			ev->flags = 1 << 6; /* TRACE_EVENT_FL_KPROBE */
+			ev->flags = GUESTSYM_EVENT_FL_KPROBE;
 	}
 }
 
