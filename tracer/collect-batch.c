@@ -146,6 +146,7 @@ static void records_collect(struct instance *i, const struct batch *b,
 
 			if (data)
 				instance_collect_event(i, b->vcpu, r, event, data,
+						       event_ring_stack(b->er, r),
 						       record_time(i, now, r));
 		}
 	}
@@ -156,9 +157,9 @@ static void instance_collect(struct instance *i, const struct batch *b, uint64_t
 	struct clock_reading now;
 
 	/* With function_graph, events take their place among calls and returns: graph_feed(). */
-	if (!i->on || i->tracer->exits || !(i->cpumask >> b->vcpu & 1))
+	if (i->tracer->exits || !(i->cpumask >> b->vcpu & 1))
 		return;
-	if (!i->tracer->functions)
+	if (!i->on || !i->tracer->functions)
 		left = 0;
 	if (!left && !(b->events && instance_wants_events(i)))
 		return;
@@ -204,7 +205,8 @@ static void batch_feed(struct trace *t, const struct batch *b, bool lost)
 		event = event_taken(top, b->vcpu, r);
 		data = event == EVENT_NONE ? NULL : event_ring_data(b->er, r);
 		if (data)
-			graph_feed_event(t->graph, b->vcpu, r, event, data);
+			graph_feed_event(t->graph, b->vcpu, r, event, data,
+					 event_ring_stack(b->er, r));
 	}
 	graph_feed(t->graph, b->vcpu, b->r + from, b->n - from, lost);
 }

@@ -201,6 +201,7 @@ static enum pass collector_pass(struct collector *c)
 	instance_writers_stop(c->t);
 	pass_end(c);
 	instance_writers_go(c->t);
+	instances_do_deferred(c->t);
 	ret = text_lock_poll(c->t);
 	if (ret)
 		trace_fail(c->t, ret);

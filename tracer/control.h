@@ -103,6 +103,14 @@ struct guestsym_event_list;
 int trace_events(struct trace *t, const struct guestsym_event_list **list);
 /* Its file `enable`; by the index in the list. */
 bool instance_event_is_on(struct instance *i, uint32_t event);
+/* Triggers or commands may turn it on and off: the `*` behind that. */
+bool instance_event_is_soft(struct instance *i, uint32_t event);
+/* trigger and hist: one write, or -errno; an opening with O_TRUNC; what they read. */
+ssize_t instance_write_event_trigger(struct instance *i, uint32_t event, const char *text,
+				     size_t len);
+void instance_truncate_event_triggers(struct instance *i, uint32_t event);
+void instance_print_event_triggers(struct instance *i, uint32_t event, struct text *out);
+void instance_print_event_hist(struct instance *i, uint32_t event, struct text *out);
 /* All or none; asks the guest, which may take a while. -EOPNOTSUPP: not in this guest. */
 int instance_set_events(struct instance *i, const uint32_t *which, size_t n, bool on);
 /*

@@ -344,8 +344,17 @@ void event_triggers_print_hist(struct event_triggers *t, struct text *out)
 	}
 }
 
+static bool hist_stacks(const struct event_trigger *trigger)
+{
+	for (unsigned int i = 0; i < trigger->spec->nr_fields; i++)
+		if (trigger->spec->fields[i].flags & HIST_STACKTRACE)
+			return true;
+	return false;
+}
+
 const struct event_command event_command_hist = {
 	.name = "hist",
+	.stacks = hist_stacks,
 	.kind = TRIGGER_HIST,
 	.write = write_hist,
 	.hit = hit_hist,

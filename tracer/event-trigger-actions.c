@@ -119,8 +119,15 @@ const struct event_command event_command_snapshot = {
 	.print = print_action,
 };
 
+static bool stacks_always(const struct event_trigger *trigger)
+{
+	(void)trigger;
+	return true;
+}
+
 const struct event_command event_command_stacktrace = {
 	.name = "stacktrace",
+	.stacks = stacks_always,
 	.kind = TRIGGER_STACKTRACE,
 	.post = true,
 	.write = write_action,

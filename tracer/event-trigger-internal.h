@@ -61,7 +61,8 @@ struct event_command {
 	int (*write)(struct event_triggers *t, struct trigger_line *line);
 	void (*hit)(struct event_trigger *trigger, const struct event_data *data);
 	void (*print)(struct event_trigger *trigger, struct text *out);
-	void (*release)(struct event_trigger *trigger); /* it is off the list. May be NULL */
+	void (*release)(struct event_trigger *trigger);	     /* it is off the list. May be NULL */
+	bool (*stacks)(const struct event_trigger *trigger); /* it looks at them. NULL: not */
 };
 
 /* --- event-trigger.c ------------------------------------------------------------------------ */

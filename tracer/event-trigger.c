@@ -262,6 +262,14 @@ bool event_triggers_any(const struct event_triggers *t)
 	return t->first;
 }
 
+bool event_triggers_want_stacks(const struct event_triggers *t)
+{
+	for (const struct event_trigger *i = t->first; i; i = i->next)
+		if (i->command->stacks && i->command->stacks(i))
+			return true;
+	return false;
+}
+
 unsigned int event_triggers_hit(struct event_triggers *t, const struct event_data *data)
 {
 	unsigned int pending = 0;

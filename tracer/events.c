@@ -4,6 +4,7 @@
 #include "tracer/detour.h"
 #include "tracer/event-print.h"
 #include "tracer/event-text.h"
+#include "tracer/event-trigger.h"
 #include "tracer/guest-work.h"
 #include "tracer/instance.h"
 #include "tracer/trampoline.h"
@@ -13,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALLS_MAX    256 /* at a time: each may take the guest some milliseconds */
-#define FILE_ENABLED 1	 /* EVENT_FILE_FL_ENABLED (include/linux/trace_events.h, 6.1) */
+#define CALLS_MAX	 256 /* at a time: each may take the guest some milliseconds */
+#define SYSCALLS_MAX	 4096
+#define SYSCALL_NAME_MAX 64
+#define FILE_ENABLED	 1 /* EVENT_FILE_FL_ENABLED (include/linux/trace_events.h, 6.1) */
 
 /* Of struct trace_event_file and struct trace_array. */
 struct event_layout {
@@ -41,6 +44,9 @@ struct events {
 	bool dec_preempt;
 	uint16_t *slot;	  /* of each event: 1 + its file's number; 0: it has none */
 	bool *registered; /* of each event */
+	struct event_hist_names *hist_names;
+	char (*syscalls)[SYSCALL_NAME_MAX]; /* by their numbers; "": none */
+	size_t nr_syscalls;
 	uint32_t *other_pid;
 	unsigned int nr_slots;
 	uint32_t event_of[EVENT_FILES]; /* of each file; the collector looks without a lock */
@@ -66,7 +72,8 @@ struct events *events_new(struct trace *t)
 	pthread_mutex_init(&e->lock, NULL);
 	e->text = event_text_new(t);
 	e->printer = event_printer_new(&e->names);
-	if (e->text && e->printer)
+	e->hist_names = event_hist_names_new();
+	if (e->text && e->printer && e->hist_names)
 		return e;
 	events_free(e);
 	return NULL;
@@ -76,6 +83,8 @@ void events_free(struct events *e)
 {
 	if (!e)
 		return;
+	event_hist_names_free(e->hist_names);
+	free(e->syscalls);
 	event_printer_free(e->printer);
 	event_text_free(e->text);
 	guestsym_events_free(&e->list);
@@ -127,6 +136,46 @@ static uint32_t other_pid_of(const struct guestsym_event *ev)
 	return 0;
 }
 
+/* An enter event is called sys_enter_NAME. */
+static void syscall_name(struct events *e, const struct guestsym_event *ev)
+{
+	static const char enter[] = "sys_enter_";
+
+	if (ev->syscall_nr >= 0 && (size_t)ev->syscall_nr < e->nr_syscalls && !ev->syscall_exit &&
+	    !strncmp(ev->name, enter, strlen(enter)))
+		snprintf(e->syscalls[ev->syscall_nr], SYSCALL_NAME_MAX, "sys_%s",
+			 ev->name + strlen(enter));
+}
+
+static int syscalls_name(struct events *e)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->list.n; i++) {
+		int nr = e->list.v[i].syscall_nr;
+
+		if (nr >= 0 && nr < SYSCALLS_MAX && (size_t)nr >= n)
+			n = (size_t)nr + 1;
+	}
+	e->syscalls = calloc(n ? n : 1, sizeof(*e->syscalls));
+	if (!e->syscalls)
+		return -ENOMEM;
+	e->nr_syscalls = n;
+	for (size_t i = 0; i < e->list.n; i++)
+		syscall_name(e, &e->list.v[i]);
+	return 0;
+}
+
+const char *events_syscall_name(const struct events *e, uint64_t nr)
+{
+	return nr < e->nr_syscalls && *e->syscalls[nr] ? e->syscalls[nr] : NULL;
+}
+
+struct event_hist_names *events_hist_names(struct events *e)
+{
+	return e->hist_names;
+}
+
 static int list_read(struct events *e)
 {
 	struct trace *t = e->t;
@@ -139,7 +188,8 @@ static int list_read(struct events *e)
 	e->registered = calloc(e->list.n ? e->list.n : 1, sizeof(*e->registered));
 	e->other_pid = calloc(e->list.n ? e->list.n : 1, sizeof(*e->other_pid));
 	event_text_names(e->text, &e->names);
-	if (e->slot && e->registered && e->other_pid && !event_printer_add(e->printer, &e->list)) {
+	if (e->slot && e->registered && e->other_pid && !syscalls_name(e) &&
+	    !event_printer_add(e->printer, &e->list)) {
 		for (size_t i = 0; i < e->list.n; i++)
 			e->other_pid[i] = other_pid_of(&e->list.v[i]);
 		return 0;
@@ -219,7 +269,7 @@ static int layout_learn(struct events *e)
 	if (guestsym_type_size(gs, "trace_event_file", &at->file_size) ||
 	    guestsym_field(gs, "trace_event_file.event_call", &at->call) ||
 	    guestsym_field(gs, "trace_event_file.flags", &at->flags) ||
-	    at->file_size > EVENT_FILE_SIZE || !member_fits(&at->call, 8, at->file_size) ||
+	    at->file_size > EVENT_FILE_STACK || !member_fits(&at->call, 8, at->file_size) ||
 	    !member_fits(&at->flags, 8, at->file_size))
 		return -EOPNOTSUPP;
 	/* Without these, system calls have no events, but all others do. */
@@ -361,6 +411,45 @@ static int row_write(struct events *e, uint32_t row, const struct payload_event 
 {
 	return window_write(trampoline_window(e->t), WINDOW_EVENT_TABLE + row * sizeof(*ev), ev,
 			    sizeof(*ev));
+}
+
+/* --- stacks ---------------------------------------------------------------------------------- */
+
+static bool any_wants_stacks(struct trace *t, uint32_t event)
+{
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (instance_wants_event_stacks(i, event))
+			return true;
+	return false;
+}
+
+static bool some_want_stacks(struct events *e)
+{
+	bool some = false;
+
+	pthread_mutex_lock(&e->t->instances_lock);
+	for (unsigned int slot = 0; slot < e->nr_slots && !some; slot++)
+		some = any_wants_stacks(e->t, e->event_of[slot]);
+	pthread_mutex_unlock(&e->t->instances_lock);
+	return some;
+}
+
+/* Those that have a file: whether the payload is to call for their stacks. */
+static int stacks_apply(struct events *e)
+{
+	int ret = 0;
+
+	if (some_want_stacks(e))
+		trace_use_stacks(e->t);
+	pthread_mutex_lock(&e->t->instances_lock);
+	for (unsigned int slot = 0; slot < e->nr_slots && !ret; slot++) {
+		uint8_t on = any_wants_stacks(e->t, e->event_of[slot]);
+
+		ret = window_write(trampoline_window(e->t), file_offset(slot) + EVENT_FILE_STACK,
+				   &on, sizeof(on));
+	}
+	pthread_mutex_unlock(&e->t->instances_lock);
+	return ret;
 }
 
 /* --- asking the guest ------------------------------------------------------------------------ */
@@ -531,6 +620,8 @@ static int apply_all(struct events *e)
 	if (!ret && e->placed) {
 		ret = apply(e, want, false);
 		error = apply(e, want, true);
+		ret = ret ? ret : error;
+		error = stacks_apply(e);
 		ret = ret ? ret : error;
 	}
 	free(want);

@@ -55,6 +55,10 @@ bool event_is_recordable(const struct guestsym_event *ev);
 /* How they are printed, and what that needs; those that have been read are known to it. */
 struct event_printer *events_printer(struct events *e);
 struct event_text *events_text(struct events *e);
+/* The names of histograms, which all instances share. */
+struct event_hist_names *events_hist_names(struct events *e);
+/* "sys_read"; NULL: no system call of that number has an event. */
+const char *events_syscall_name(const struct events *e, uint64_t nr);
 /* What the probes' own tracepoint adds to preempt_count, and the kernel takes off again. */
 bool events_dec_preempt(const struct events *e);
 
@@ -69,28 +73,40 @@ int events_recover(struct trace *t, struct window *w, char *err, size_t errlen);
 /* --- of an instance -------------------------------------------------------------------------- */
 
 struct event_filter;
+struct event_triggers;
+struct event_stack;
 
 /*
  * One of the list's events in one instance. Changed with all writers stopped and the events' lock
  * held.
  */
 struct event_state {
-	bool on;		     /* as its file `enable` says */
-	struct event_filter *filter; /* NULL: none was written */
+	bool on;	   /* 1 was written to its file `enable` */
+	unsigned int soft; /* how many triggers need its records, or may turn it on and off */
+	bool soft_off;	   /* its records are made, but not kept */
+	struct event_filter *filter;	 /* NULL: none was written */
+	struct event_triggers *triggers; /* likewise */
 };
 
 /* Its states, one for each event of the list, once any was asked for. */
 static inline bool event_wanted(const struct event_state *s)
 {
-	return s->on;
+	return s->on || s->soft;
+}
+
+/* Its records are kept. */
+static inline bool event_kept(const struct event_state *s)
+{
+	return event_wanted(s) && !__atomic_load_n(&s->soft_off, __ATOMIC_RELAXED);
 }
 
 /*
- * A record of an event that vCPU `vcpu` has made, with len bytes of data: into the instance's ring
- * if it wants it; ts is what its clock says. The vCPU's lock is held.
+ * A record of an event that vCPU `vcpu` has made, with its data: into the instance's ring if it
+ * wants it; ts is what its clock says, stack may be NULL. The vCPU's lock is held.
  */
 void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
-			    uint32_t event, const void *data, uint64_t ts);
+			    uint32_t event, const void *data, const struct event_stack *stack,
+			    uint64_t ts);
 /* Whether it wants any records of the event from that vCPU. */
 bool instance_takes_event(const struct instance *i, unsigned int vcpu, uint32_t event);
 /* Whether it has any on. */
@@ -98,8 +114,12 @@ bool instance_wants_events(const struct instance *i);
 /* Its states are there from now on; the events' lock is held, and they have been read. */
 int instance_events_get(struct instance *i);
 void instance_events_free(struct instance *i);
-/* Whether the filter, which is one of the instance's, keeps a record as its ring would have it. */
-bool instance_filter_keeps(struct instance *i, unsigned int vcpu, const struct event_filter *filter,
-			   const void *record, size_t len, uint64_t ts);
+/* Some of them have come to be wanted, or are not any more: with all writers stopped. */
+void instance_count_events(struct instance *i);
+/* Whether it looks at the stacks of this event. */
+bool instance_wants_event_stacks(const struct instance *i, uint32_t event);
+void instance_triggers_free(struct instance *i);
+/* What triggers have set off that takes more than a vCPU's lock; the caller holds no lock. */
+void instances_do_deferred(struct trace *t);
 
 #endif

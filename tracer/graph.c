@@ -2,6 +2,7 @@
 /* graph.c - see graph.h */
 #include "tracer/graph.h"
 #include "tracer/graph-merge.h"
+#include "tracer/event-ring.h"
 #include "tracer/events.h"
 #include "tracer/funcs.h"
 #include "tracer/instance.h"
@@ -274,32 +275,57 @@ static void stacks_learn(struct graph *g)
 /* Events wait among the calls, their data here; the record has its address instead of its place. */
 struct graph_event {
 	uint32_t event;
+	struct event_stack *stack; /* NULL: not looked at */
 	uint8_t data[];
 };
 
 #define EVENTS_MAX ((size_t)64 << 20) /* bytes that wait at one time */
 
-void graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_record *r,
-		      uint32_t event, const void *data)
+static size_t event_size(const struct payload_record *r)
 {
-	size_t size = sizeof(struct graph_event) + r->event_len;
+	return sizeof(struct graph_event) + sizeof(struct event_stack) + r->event_len;
+}
+
+static void event_free(struct graph_event *e)
+{
+	free(e->stack);
+	free(e);
+}
+
+static struct graph_event *event_new(const struct payload_record *r, uint32_t event,
+				     const void *data, const struct event_stack *stack)
+{
+	struct graph_event *e = malloc(sizeof(*e) + r->event_len);
+
+	if (!e)
+		return NULL;
+	e->event = event;
+	memcpy(e->data, data, r->event_len);
+	e->stack = stack ? malloc(sizeof(*stack)) : NULL;
+	if (e->stack)
+		*e->stack = *stack;
+	return e;
+}
+
+void graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_record *r,
+		      uint32_t event, const void *data, const struct event_stack *stack)
+{
+	size_t size = event_size(r);
 	struct payload_record own = *r;
 	struct graph_event *e;
 
 	if (atomic_load(&g->waiting) + size > EVENTS_MAX)
 		return;
-	e = malloc(size);
+	e = event_new(r, event, data, stack);
 	if (!e)
 		return;
-	e->event = event;
-	memcpy(e->data, data, r->event_len);
 	memcpy(&own.event_at, &e, sizeof(e));
 	own.state = (r->state & ~((uint32_t)STATE_TYPE_MASK << STATE_TYPE_SHIFT)) |
 		    (uint32_t)GRAPH_EVENT << STATE_TYPE_SHIFT;
 	if (graph_merge_add_own(&g->merge, vcpu, &own))
 		atomic_fetch_add(&g->waiting, size);
 	else
-		free(e);
+		event_free(e);
 }
 
 static struct graph_event *event_of(struct graph *g, const struct payload_record *r)
@@ -307,7 +333,7 @@ static struct graph_event *event_of(struct graph *g, const struct payload_record
 	struct graph_event *e;
 
 	memcpy(&e, &r->event_at, sizeof(e));
-	atomic_fetch_sub(&g->waiting, sizeof(*e) + r->event_len);
+	atomic_fetch_sub(&g->waiting, event_size(r));
 	return e;
 }
 
@@ -317,20 +343,20 @@ static void take_event(struct graph *g, unsigned int vcpu, const struct payload_
 	struct instance *i = g->t->instances;
 	uint64_t time;
 
-	if (i->on && i->tracer->exits) {
+	if (i->tracer->exits) {
 		clock_begin(g, i, vcpu, r->tsc);
 		time = i->clock->read(g->t, &g->clock[vcpu].event, r->tsc);
-		instance_collect_event(i, vcpu, r, e->event, e->data,
+		instance_collect_event(i, vcpu, r, e->event, e->data, e->stack,
 				       horizon_time(&i->horizon, time));
 	}
-	free(e);
+	event_free(e);
 }
 
 static void drop_event(void *arg, unsigned int vcpu, const struct payload_record *r)
 {
 	(void)vcpu;
 	if (record_type(r) == GRAPH_EVENT)
-		free(event_of(arg, r));
+		event_free(event_of(arg, r));
 }
 
 /* --- from the records ------------------------------------------------------------------------ */

@@ -15,6 +15,7 @@
 #include "tracer/pairing.h"
 
 struct graph;
+struct event_stack;
 
 /* The probes are known. */
 void graph_learn(struct graph *g);
@@ -34,11 +35,11 @@ void graph_free(struct graph *g);	  /* NULL is allowed */
 void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record *r, size_t n,
 		bool lost);
 /*
- * One record of an event of the top level's, with its data (r->event_len bytes), behind those that
- * have been fed. The vCPU's lock is held.
+ * One record of an event of the top level's, with its data (r->event_len bytes) and perhaps the
+ * stack, behind those that have been fed. The vCPU's lock is held.
  */
 void graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_record *r,
-		      uint32_t event, const void *data);
+		      uint32_t event, const void *data, const struct event_stack *stack);
 /*
  * Every staging ring has been emptied since the last time: write what is certain by now; with
  * `all`, whatever is there. The locks of all vCPUs are held.

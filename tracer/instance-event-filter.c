@@ -1,83 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance-event-filter.c - the filters of an instance's trace events: set, shown, asked. */
-#include "tracer/comms.h"
 #include "tracer/event-filter.h"
+#include "tracer/event-view.h"
 #include "tracer/events.h"
 #include "tracer/instance.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define GUEST_PAGE 4096
-
-/* --- what a filter asks for ------------------------------------------------------------------ */
-
-static bool find_function(void *arg, const char *name, struct guestsym_range *range)
-{
-	const struct trace *t = arg;
-	struct output_symbol sym = {0};
-	uint64_t addr = range->start;
-
-	if (name) {
-		addr = guestsym_addr(t->gs, name);
-		if (!addr)
-			return false;
-		addr += t->guest.slide;
-	}
-	if (!trace_find_symbol(arg, addr, &sym))
-		return false;
-	range->start = addr - sym.off;
-	range->end = range->start + sym.size;
-	return true;
-}
-
-/* Strings of tasks are not looked for: which one's memory it is would have to be found out. */
-static int read_string(void *arg, uint64_t addr, bool user, char *buf, size_t size)
-{
-	struct trace *t = arg;
-	size_t len = 0;
-
-	if (user)
-		return -EFAULT;
-	while (len < size - 1) {
-		size_t piece = GUEST_PAGE - (addr + len) % GUEST_PAGE;
-
-		if (piece > size - 1 - len)
-			piece = size - 1 - len;
-		if (guest_read(&t->guest, addr + len, buf + len, piece))
-			return -EFAULT;
-		if (memchr(buf + len, '\0', piece))
-			return 0;
-		len += piece;
-	}
-	buf[len] = '\0';
-	return 0;
-}
-
-bool instance_filter_keeps(struct instance *i, unsigned int vcpu, const struct event_filter *filter,
-			   const void *record, size_t len, uint64_t ts)
-{
-	const struct trace_entry *e = record;
-	char comm[COMM_LEN] = "";
-	const struct event_data data = {
-		.record = record,
-		.len = len,
-		.cpu = vcpu,
-		.comm = comm,
-		.time = ts,
-		.string = read_string,
-		.arg = i->t,
-	};
-
-	if (e->pid)
-		comms_find(i->t->comms, e->pid, comm);
-	else
-		snprintf(comm, sizeof(comm), "swapper/%u", vcpu);
-	return event_filter_match(filter, &data);
-}
 
 /* --- control.h ------------------------------------------------------------------------------- */
 
@@ -151,7 +82,6 @@ static int filter_request(struct instance *i, const uint32_t *which, size_t n, c
 {
 	struct events *events = i->t->trace_events;
 	struct filter_request req = {
-		.kernel = {.function = find_function, .nr_cpus = i->t->vcpus, .arg = i->t},
 		.text = text,
 		.subsystem = subsystem,
 	};
@@ -159,6 +89,7 @@ static int filter_request(struct instance *i, const uint32_t *which, size_t n, c
 
 	if (ret)
 		return ret;
+	instance_event_kernel(i, &req.kernel);
 	req.list = events_list(events);
 	events_lock(events);
 	ret = filters_set(i, &req, which, n);

@@ -151,7 +151,8 @@ void trace_print_event_format(struct trace *t, uint32_t event, struct text *out)
 
 void instance_print_event_enable(struct instance *i, uint32_t event, struct text *out)
 {
-	text_puts(out, instance_event_is_on(i, event) ? "1\n" : "0\n");
+	text_puts(out, instance_event_is_on(i, event) ? "1" : "0");
+	text_puts(out, instance_event_is_soft(i, event) ? "*\n" : "\n");
 }
 
 char instance_events_enabled(struct instance *i, const uint32_t *which, size_t n)

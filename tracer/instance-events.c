@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance-events.c - which trace events an instance wants, and what it makes of their records. */
 #include "tracer/event-filter.h"
+#include "tracer/event-trigger.h"
+#include "tracer/event-view.h"
 #include "tracer/events.h"
 #include "tracer/instance.h"
 #include "tracer/record.h"
@@ -17,7 +19,28 @@ bool instance_wants_events(const struct instance *i)
 
 bool instance_takes_event(const struct instance *i, unsigned int vcpu, uint32_t event)
 {
-	return i->on && i->events && i->cpumask >> vcpu & 1 && i->events[event].on;
+	/* Triggers are asked also while nothing is recorded. */
+	return i->events && i->cpumask >> vcpu & 1 && event_wanted(&i->events[event]) &&
+	       (i->on || i->events[event].triggers);
+}
+
+void instance_count_events(struct instance *i)
+{
+	const struct guestsym_event_list *list = events_list(i->t->trace_events);
+	unsigned int n = 0;
+
+	for (size_t k = 0; k < list->n; k++)
+		n += event_wanted(&i->events[k]);
+	__atomic_store_n(&i->nr_events_on, n, __ATOMIC_RELAXED);
+}
+
+bool instance_wants_event_stacks(const struct instance *i, uint32_t event)
+{
+	const struct event_state *s = i->events ? &i->events[event] : NULL;
+
+	return s && event_wanted(s) &&
+	       (i->options & OUTPUT_STACKTRACE ||
+		(s->triggers && event_triggers_want_stacks(s->triggers)));
 }
 
 static bool takes_tasks(const struct instance *i, const struct payload_record *r, uint32_t event,
@@ -43,41 +66,48 @@ static void entry_complete(const struct events *events, const struct payload_rec
 		e->preempt_count--;
 }
 
-static bool filter_keeps(struct instance *i, unsigned int vcpu, const struct payload_record *r,
-			 uint32_t event, const void *data, uint64_t ts)
+static void event_write(struct instance *i, const struct event_view *v)
 {
-	const struct event_filter *filter = i->events[event].filter;
+	struct ring *ring = i->ring[v->data.cpu];
+	void *e;
+
+	if (i == i->t->instances ? !trace_admit(i->t, 1) : atomic_load(&i->t->done))
+		return;
+	e = ring_reserve(ring, v->data.len, v->data.time);
+	if (!e)
+		return;
+	memcpy(e, v->data.record, v->data.len);
+	ring_commit(ring);
+	if (i->options & OUTPUT_STACKTRACE)
+		event_view_record_stack(v);
+}
+
+void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+			    uint32_t event, const void *data, const struct event_stack *stack,
+			    uint64_t ts)
+{
+	struct event_state *s = &i->events[event];
+	unsigned int pending = 0;
+	struct event_view view;
 	union {
 		struct trace_entry e;
 		uint8_t bytes[EVENT_MAX];
 	} record;
 
-	if (!event_filter_is_set(filter))
-		return true;
-	if (r->event_len > sizeof(record))
-		return false; /* no kernel makes such a one */
+	/* No kernel makes others. */
+	if (r->event_len < sizeof(record.e) || r->event_len > sizeof(record))
+		return;
+	if (!takes_tasks(i, r, event, data))
+		return;
 	memcpy(&record, data, r->event_len);
 	entry_complete(i->t->trace_events, r, event, &record.e);
-	return instance_filter_keeps(i, vcpu, filter, &record, r->event_len, ts);
-}
-
-void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
-			    uint32_t event, const void *data, uint64_t ts)
-{
-	struct trace_entry *e;
-
-	if (r->event_len < sizeof(*e))
-		return; /* no probe makes such a one */
-	if (!takes_tasks(i, r, event, data) || !filter_keeps(i, vcpu, r, event, data, ts))
-		return;
-	if (i == i->t->instances ? !trace_admit(i->t, 1) : atomic_load(&i->t->done))
-		return;
-	e = ring_reserve(i->ring[vcpu], r->event_len, ts);
-	if (!e)
-		return;
-	memcpy(e, data, r->event_len);
-	entry_complete(i->t->trace_events, r, event, e);
-	ring_commit(i->ring[vcpu]);
+	event_view_init(&view, i, vcpu, &record, r->event_len, ts, stack);
+	if (s->triggers)
+		pending = event_triggers_hit(s->triggers, &view.data);
+	if (i->on && event_kept(s) && event_filter_match(s->filter, &view.data))
+		event_write(i, &view);
+	if (pending)
+		event_triggers_post(s->triggers, pending, &view.data);
 }
 
 /* --- control.h ------------------------------------------------------------------------------- */
@@ -94,7 +124,14 @@ bool instance_event_is_on(struct instance *i, uint32_t event)
 {
 	const struct event_state *states = __atomic_load_n(&i->events, __ATOMIC_ACQUIRE);
 
-	return states && __atomic_load_n(&states[event].on, __ATOMIC_RELAXED);
+	return states && event_kept(&states[event]);
+}
+
+bool instance_event_is_soft(struct instance *i, uint32_t event)
+{
+	const struct event_state *states = __atomic_load_n(&i->events, __ATOMIC_ACQUIRE);
+
+	return states && __atomic_load_n(&states[event].soft, __ATOMIC_RELAXED);
 }
 
 int instance_events_get(struct instance *i)
@@ -115,6 +152,7 @@ void instance_events_free(struct instance *i)
 {
 	const struct guestsym_event_list *list = events_list(i->t->trace_events);
 
+	instance_triggers_free(i);
 	for (size_t k = 0; i->events && k < list->n; k++)
 		event_filter_free(i->events[k].filter);
 	free(i->events);
@@ -127,10 +165,12 @@ static void states_set(struct instance *i, const uint32_t *which, size_t n, bool
 	for (size_t k = 0; k < n; k++) {
 		struct event_state *s = &i->events[which[k]];
 
-		if (s->on != on)
-			i->nr_events_on += on ? 1 : -1u;
 		__atomic_store_n(&s->on, on, __ATOMIC_RELAXED);
+		/* As __ftrace_event_enable_disable(): what triggers still need goes on being made.
+		 */
+		s->soft_off = !on && s->soft;
 	}
+	instance_count_events(i);
 	instance_writers_go(i->t);
 }
 
@@ -151,7 +191,7 @@ int instance_set_events(struct instance *i, const uint32_t *which, size_t n, boo
 	for (size_t k = 0; k < n && !ret; k++) {
 		if (which[k] >= events_list(events)->n)
 			ret = -EINVAL;
-		else if (i->events[which[k]].on != on)
+		else if (i->events[which[k]].on != on || i->events[which[k]].soft)
 			changed[nr++] = which[k];
 	}
 	if (!ret) {

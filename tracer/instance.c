@@ -469,6 +469,20 @@ uint32_t instance_options(struct instance *i)
 	return i->options;
 }
 
+/* Whether records of events are to come with their stacks. */
+static int instance_stacks_changed(struct instance *i)
+{
+	struct events *events = i->t->trace_events;
+	int ret;
+
+	if (!instance_wants_events(i))
+		return 0;
+	events_lock(events);
+	ret = events_apply(events);
+	events_unlock(events);
+	return ret;
+}
+
 int instance_set_option(struct instance *i, uint32_t flag, bool on)
 {
 	bool forks = flag & (OUTPUT_FUNCTION_FORK | OUTPUT_EVENT_FORK);
@@ -485,6 +499,8 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 	if (flag & OUTPUT_OVERWRITE)
 		for (unsigned int v = 0; v < i->t->vcpus; v++)
 			ring_set_overwrite(ring_now(i->ring, v), on);
+	if (flag & OUTPUT_STACKTRACE)
+		return instance_stacks_changed(i);
 	return forks ? instance_repatch(i) : 0;
 }
 
@@ -587,7 +603,7 @@ void instances_tell_payload(struct trace *t)
 		if (instance_profiles(i) || (i->on && i->tracer->functions))
 			vcpus |= instance_wants_exits(i) ? UINT64_MAX : i->cpumask;
 	for (const struct instance *i = t->instances; i; i = i->next)
-		if (i->on && instance_wants_events(i))
+		if (instance_wants_events(i) && (i->on || i->triggers))
 			events |= i->cpumask;
 	tasks_of(t, &pids, &only);
 	text_putc(&pids, '\0');

@@ -41,8 +41,9 @@ struct instance {
 	uint8_t *commands;	     /* likewise: there is a command for it */
 	size_t room;		     /* probes that have bits */
 	struct event_state *events;  /* of each event that there is, or NULL: none is on */
-	unsigned int nr_events_on;
-	struct graph_filter graph; /* for function_graph */
+	unsigned int nr_events_on;   /* or wanted for what they set off */
+	struct instance_triggers *triggers; /* NULL: there has been none */
+	struct graph_filter graph;	    /* for function_graph */
 	struct horizon horizon;
 	struct repeats repeats[MACHINE_MAX_VCPUS];
 

@@ -226,6 +226,35 @@ static ssize_t write_system_filter(struct open_file *f, const char *text, size_t
 	return rc ? rc : (ssize_t)len;
 }
 
+/* --- trigger, hist ------------------------------------------------------------------------ */
+
+#define TRIGGER_MAX 4096 /* a page of the kernel's, with the end of the text */
+
+static int open_trigger(struct open_file *f)
+{
+	if (opened_to_truncate(f))
+		instance_truncate_event_triggers(f->instance, event_of(f));
+	return 0;
+}
+
+static void show_trigger(struct open_file *f, struct text *out)
+{
+	instance_print_event_triggers(f->instance, event_of(f), out);
+}
+
+static ssize_t write_trigger(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)off;
+	if (len >= TRIGGER_MAX)
+		return -EINVAL;
+	return instance_write_event_trigger(f->instance, event_of(f), text, len);
+}
+
+static void show_hist(struct open_file *f, struct text *out)
+{
+	instance_print_event_hist(f->instance, event_of(f), out);
+}
+
 #define EVENT "events/%system/%event/"
 
 static const struct tracefs_file files[] = {
@@ -275,7 +304,14 @@ static const struct tracefs_file files[] = {
 	 .show = show_filter,
 	 .write = write_filter},
 	{.path = EVENT "format", .mode = 0440, .show = show_format},
+	{.path = EVENT "hist", .mode = 0440, .event = event_has_enable, .show = show_hist},
 	{.path = EVENT "id", .mode = 0440, .event = has_id, .show = show_id},
+	{.path = EVENT "trigger",
+	 .mode = 0640,
+	 .event = event_has_enable,
+	 .open = open_trigger,
+	 .show = show_trigger,
+	 .write = write_trigger},
 	{.path = "events/ftrace/%event/format", .mode = 0440, .show = show_format},
 };
 

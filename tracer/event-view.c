@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* event-view.c - see event-view.h */
+#include "tracer/event-view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GUEST_PAGE 4096
+
+/* --- what only the guest can tell ------------------------------------------------------------ */
+
+static bool find_function(void *arg, const char *name, struct guestsym_range *range)
+{
+	const struct trace *t = arg;
+	struct output_symbol sym = {0};
+	uint64_t addr = range->start;
+
+	if (name) {
+		addr = guestsym_addr(t->gs, name);
+		if (!addr)
+			return false;
+		addr += t->guest.slide;
+	}
+	if (!trace_find_symbol(arg, addr, &sym))
+		return false;
+	range->start = addr - sym.off;
+	range->end = range->start + sym.size;
+	return true;
+}
+
+void instance_event_kernel(struct instance *i, struct event_kernel *kernel)
+{
+	unsigned int major = 0, minor = 0;
+
+	if (sscanf(guestsym_release(i->t->gs), "%u.%u", &major, &minor) != 2)
+		major = minor = 0;
+	*kernel = (struct event_kernel){
+		.function = find_function,
+		.nr_cpus = i->t->vcpus,
+		.version = EVENT_KERNEL(major, minor),
+		.arg = i->t,
+	};
+}
+
+/* Strings of tasks are not looked for: which one's memory it is would have to be found out. */
+static int read_string(void *arg, uint64_t addr, bool user, char *buf, size_t size)
+{
+	struct trace *t = ((struct event_view *)arg)->i->t;
+	size_t len = 0;
+
+	if (user)
+		return -EFAULT;
+	while (len < size - 1) {
+		size_t piece = GUEST_PAGE - (addr + len) % GUEST_PAGE;
+
+		if (piece > size - 1 - len)
+			piece = size - 1 - len;
+		if (guest_read(&t->guest, addr + len, buf + len, piece))
+			return -EFAULT;
+		if (memchr(buf + len, '\0', piece))
+			return 0;
+		len += piece;
+	}
+	buf[len] = '\0';
+	return 0;
+}
+
+static size_t read_stack(void *arg, uint64_t *ips, size_t max)
+{
+	const struct event_stack *s = ((struct event_view *)arg)->stack;
+	size_t n = s && s->n < max ? s->n : max;
+
+	if (!s)
+		return 0;
+	memcpy(ips, s->ip, n * sizeof(*ips));
+	return n;
+}
+
+void event_view_init(struct event_view *v, struct instance *i, unsigned int cpu, const void *record,
+		     size_t len, uint64_t ts, const struct event_stack *stack)
+{
+	const struct trace_entry *e = record;
+
+	v->i = i;
+	v->stack = stack;
+	v->data = (struct event_data){
+		.record = record,
+		.len = len,
+		.cpu = cpu,
+		.comm = v->comm,
+		.time = ts,
+		.time_is_ns = i->clock->ns,
+		.string = read_string,
+		.stack = read_stack,
+		.arg = v,
+	};
+	memset(v->comm, 0, sizeof(v->comm));
+	if (e->pid)
+		comms_find(i->t->comms, e->pid, v->comm);
+	else
+		snprintf(v->comm, sizeof(v->comm), "swapper/%u", cpu);
+}
+
+/* --- its stack ------------------------------------------------------------------------------- */
+
+void event_view_record_stack(const struct event_view *v)
+{
+	struct ring *ring = v->i->ring[v->data.cpu];
+	const struct event_stack *s = v->stack;
+	struct trace_stack_entry *e;
+
+	if (!s || !v->i->on)
+		return;
+	e = ring_reserve(ring, sizeof(*e) + s->n * sizeof(s->ip[0]), v->data.time);
+	if (!e)
+		return;
+	memcpy(&e->ent, v->data.record, sizeof(e->ent));
+	e->ent.type = TRACE_STACK;
+	e->size = (int32_t)s->n;
+	e->pad = 0;
+	memcpy(e->caller, s->ip, s->n * sizeof(s->ip[0]));
+	ring_commit(ring);
+}

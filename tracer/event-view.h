@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event-view.h - a record of an event as an instance's filters and triggers look at it: complete,
+ * as its ring buffer would have it.
+ */
+#ifndef HVTRACE_TRACER_EVENT_VIEW_H
+#define HVTRACE_TRACER_EVENT_VIEW_H
+
+#include "tracer/comms.h"
+#include "tracer/entry.h"
+#include "tracer/event-data.h"
+#include "tracer/event-ring.h"
+#include "tracer/instance.h"
+
+struct event_view {
+	struct instance *i;
+	const struct event_stack *stack; /* NULL: it was not looked at */
+	struct event_data data;		 /* its arg is this view */
+	char comm[COMM_LEN];
+};
+
+/* Of vCPU cpu, by the instance's clock; what is pointed to outlives the view. */
+void event_view_init(struct event_view *v, struct instance *i, unsigned int cpu, const void *record,
+		     size_t len, uint64_t ts, const struct event_stack *stack);
+/* The stack of it goes into the ring, behind what is there; the vCPU's lock is held. */
+void event_view_record_stack(const struct event_view *v);
+
+/* For event_filter_new() and the like. */
+void instance_event_kernel(struct instance *i, struct event_kernel *kernel);
+
+#endif
