@@ -56,6 +56,8 @@ static int drain_batch(struct collector *c, unsigned int vcpu)
 	if (n > 0)
 		collect_batch(c->t, vcpu, records, (size_t)n, &c->events[vcpu],
 			      lost || s->lost + s->dropped != c->lost[vcpu]);
+	if (n > 0 && s->lossless && event_ring_taken(&c->events[vcpu], records, (size_t)n))
+		return -EFAULT;
 	return n;
 }
 

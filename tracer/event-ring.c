@@ -89,6 +89,18 @@ int event_ring_load(struct event_ring *er, const struct payload_record *r, size_
 	return ret;
 }
 
+int event_ring_taken(struct event_ring *er, const struct payload_record *r, size_t n)
+{
+	uint64_t tail;
+
+	while (n && !record_is_event(&r[n - 1]))
+		n--;
+	if (!n)
+		return 0;
+	tail = place_of(er->to, &r[n - 1]);
+	return er->io.write(er->io.arg, er->ctl + CTL_EVENT_TAIL, &tail, sizeof(tail));
+}
+
 struct event_stack *event_ring_add_stack(struct event_ring *er, uint32_t seq)
 {
 	struct event_stack *s = &er->stack[er->next_stack++ % EVENT_STACKS];

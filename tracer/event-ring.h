@@ -42,6 +42,12 @@ int event_ring_load(struct event_ring *er, const struct payload_record *r, size_
  */
 const void *event_ring_data(const struct event_ring *er, const struct payload_record *r);
 
+/*
+ * What these records stand for has been taken: tell the guest, which waits for that when it may not
+ * lose any (CTL_FL_LOSSLESS). 0 or an error of the machine's.
+ */
+int event_ring_taken(struct event_ring *er, const struct payload_record *r, size_t n);
+
 /* Of the record with this number, to be filled in; forgets the one that is the oldest. */
 struct event_stack *event_ring_add_stack(struct event_ring *er, uint32_t seq);
 /* NULL: it has none. */

@@ -162,6 +162,7 @@ static int control_init(struct trace *t)
 		memcpy(ctl + CTL_TAIL, &head, sizeof(head));
 		memcpy(ctl + CTL_FLAGS, &flags, sizeof(flags));
 		memset(ctl + CTL_LAST_PID, 0xff, sizeof(uint32_t));
+		memset(ctl + CTL_EVENT_FULL, 0xff, sizeof(uint64_t));
 		ret = window_write(w, WINDOW_CTL + i * CTL_SIZE, ctl, sizeof(ctl));
 	}
 	return ret;

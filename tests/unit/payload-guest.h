@@ -26,8 +26,8 @@ enum {
 	GUEST_RING = 8192, /* bytes */
 	GUEST_LENGTH = GUEST_RING / PAYLOAD_RECORD_SIZE,
 	GUEST_VCPU = 1,
-	GUEST_PREEMPT = 3,   /* its preempt_count outside the payload */
-	GUEST_EVENTS = 8192, /* bytes */
+	GUEST_PREEMPT = 3,    /* its preempt_count outside the payload */
+	GUEST_EVENTS = 32768, /* bytes */
 	GUEST_WINDOW = WINDOW_RINGS + 2 * (GUEST_RING + GUEST_EVENTS),
 	GUEST_STACK = 16384, /* bytes of its task's */
 };
@@ -187,6 +187,7 @@ static inline int payload_guest_setup(void **state)
 	*ctl64(g, CTL_TAIL) = GUEST_LENGTH;
 	*ctl32(g, CTL_FLAGS) = CTL_FL_ON;
 	*ctl32(g, CTL_LAST_PID) = g->task.pid;
+	*ctl64(g, CTL_EVENT_FULL) = UINT64_MAX;
 	*state = g;
 	return (int)syscall(SYS_arch_prctl, ARCH_SET_GS, &g->percpu);
 }

@@ -128,6 +128,34 @@ static void test_comm(void **state)
 	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH + 3);
 }
 
+/* A full ring makes a record wait, once; when the host has taken something it is waited for again.
+ */
+static void test_lossless(void **state)
+{
+	struct payload_guest *g = *state;
+	struct guest_fbuffer fbuffer = {0};
+	unsigned int n = 0, more = 0;
+
+	*ctl32(g, CTL_FLAGS) = CTL_FL_ON | CTL_FL_LOSSLESS;
+	*ctl64(g, CTL_TAIL) = GUEST_LENGTH;
+	while (reserve_of(g)(&fbuffer, file_of(g, 0), 992)) {
+		commit_of(g)(&fbuffer);
+		assert_true(++n < GUEST_EVENTS / 1000);
+	}
+	assert_true(n * 1000 > GUEST_EVENTS / 2);
+	assert_int_equal(*ctl64(g, CTL_DROPPED), 1);
+	assert_int_equal(*ctl64(g, CTL_EVENT_FULL), *ctl64(g, CTL_EVENT_TAIL));
+	assert_null(reserve_of(g)(&fbuffer, file_of(g, 0), 992));
+	assert_int_equal(*ctl64(g, CTL_DROPPED), 2);
+	*ctl64(g, CTL_EVENT_TAIL) = g->ring[n / 2].event_at;
+	*ctl64(g, CTL_TAIL) = GUEST_LENGTH + n;
+	while (reserve_of(g)(&fbuffer, file_of(g, 0), 992)) {
+		commit_of(g)(&fbuffer);
+		assert_true(++more < n);
+	}
+	assert_in_range(more, n / 2 - 1, n / 2 + 1);
+}
+
 /* Nobody answers: the call is taken back, and the record is complete all the same. */
 static void test_stack(void **state)
 {
@@ -182,8 +210,8 @@ static void test_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_event), TEST(test_rooms),  TEST(test_refused),
-		TEST(test_comm),  TEST(test_others), TEST(test_stack),
+		TEST(test_event),  TEST(test_rooms),	TEST(test_refused), TEST(test_comm),
+		TEST(test_others), TEST(test_lossless), TEST(test_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

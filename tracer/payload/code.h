@@ -38,7 +38,8 @@
 #define PATCH_FBUFFER_EVENT 22
 #define PATCH_FBUFFER_FILE  23
 #define PATCH_FBUFFER_ENTRY 24
-#define NR_PATCHES	    25
+#define PATCH_EVENT_FULL    25 /* u32: bytes in an event ring that count as full */
+#define NR_PATCHES	    26
 
 #ifndef __ASSEMBLER__
 

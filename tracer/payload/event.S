@@ -72,6 +72,9 @@ payload_reserve:
 	add	%rdx, %r11
 	lea	EVENT_HEADER + 7(%rdx), %ecx
 	and	$-8, %ecx
+	testb	$CTL_FL_LOSSLESS, WINDOW_CTL + CTL_FLAGS(%rax)
+	at	PATCH_WINDOW, 4, 1
+	jnz	.Levent_lossless
 .Lroom_again:
 	mov	%ecx, %r8d
 	xadd	%r8, WINDOW_CTL + CTL_EVENT_HEAD(%rax)
@@ -133,6 +136,50 @@ payload_reserve:
 .Lno_room:
 	xor	%eax, %eax
 	ret
+
+	/*
+	 * Wait for room, as a record does (payload.h, CTL_FL_LOSSLESS): up to full_timeout, and not
+	 * where that was in vain and the host has taken nothing since. Changes %rdx and %r8.
+	 */
+.Levent_lossless:
+	push	%rcx
+	push	%rsi
+	push	%rdi
+	mov	%rax, %rcx
+	xor	%edi, %edi
+1:	mov	WINDOW_CTL + CTL_EVENT_TAIL(%rcx), %rsi
+	at	PATCH_WINDOW
+	mov	WINDOW_CTL + CTL_EVENT_HEAD(%rcx), %r8
+	at	PATCH_WINDOW
+	sub	%rsi, %r8
+	cmp	$IMM32, %r8
+	at	PATCH_EVENT_FULL
+	jb	3f
+	cmp	%rsi, WINDOW_CTL + CTL_EVENT_FULL(%rcx)
+	at	PATCH_WINDOW
+	je	2f
+	pause
+	read_tsc
+	test	%rdi, %rdi
+	cmovz	%rax, %rdi
+	sub	%rdi, %rax
+	movabs	$0, %rdx
+	at	PATCH_FULL_TIMEOUT, 8
+	cmp	%rdx, %rax
+	jb	1b
+	mov	%rsi, WINDOW_CTL + CTL_EVENT_FULL(%rcx)
+	at	PATCH_WINDOW
+2:	incq	WINDOW_CTL + CTL_DROPPED(%rcx)
+	at	PATCH_WINDOW
+	pop	%rdi
+	pop	%rsi
+	pop	%rcx
+	jmp	.Lno_room
+3:	mov	%rcx, %rax
+	pop	%rdi
+	pop	%rsi
+	pop	%rcx
+	jmp	.Lroom_again
 
 	detour_rest payload_reserve_rest
 

@@ -11,6 +11,8 @@
 
 /* Of records in a full ring: for interrupts that have passed the check when it was not full. */
 #define RING_RESERVE 64
+/* Bytes of event data, likewise; what a ring's end makes unused counts, too. */
+#define EVENT_RESERVE (2 * EVENT_MAX)
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -22,6 +24,7 @@ enum fit {
 	FIT_OPTIONAL, /* the same, or PAYLOAD_NONE */
 	FIT_ADDRESS,  /* sign-extended 32 bits, or PAYLOAD_NONE, which is no address */
 	FIT_RING,     /* bytes: a power of two */
+	FIT_EVENTS,   /* likewise */
 	FIT_POWER,    /* of two */
 	FIT_BIT,      /* of 32 */
 	FIT_ANY,
@@ -60,8 +63,9 @@ static const struct operand operands[NR_PATCHES] = {
 	[PATCH_TASK_STACK] = OPERAND(task_stack, FIT_OPTIONAL, 4),
 	[PATCH_STACK_MASK] = OPERAND(stack_size, FIT_POWER, 4),
 	[PATCH_RETURN] = OPERAND(return_thunk, FIT_ADDRESS, SITE_SIZE),
-	[PATCH_EVENT_SHIFT] = OPERAND(event_ring_size, FIT_RING, 1),
-	[PATCH_EVENT_MASK] = OPERAND(event_ring_size, FIT_RING, 4),
+	[PATCH_EVENT_SHIFT] = OPERAND(event_ring_size, FIT_EVENTS, 1),
+	[PATCH_EVENT_MASK] = OPERAND(event_ring_size, FIT_EVENTS, 4),
+	[PATCH_EVENT_FULL] = OPERAND(event_ring_size, FIT_EVENTS, 4),
 	[PATCH_EVENT_RINGS] = OPERAND(event_rings, FIT_ADDRESS, 4),
 	[PATCH_FBUFFER_EVENT] = OPERAND(fbuffer_event, FIT_OPTIONAL, 4),
 	[PATCH_FBUFFER_FILE] = OPERAND(fbuffer_file, FIT_OPTIONAL, 4),
@@ -98,6 +102,8 @@ static bool fits(enum fit fit, uint64_t value)
 		__attribute__((fallthrough));
 	case FIT_OFFSET:
 		return value <= INT32_MAX - sizeof(((struct payload_record *)NULL)->comm);
+	case FIT_EVENTS:
+		return value > 2 * EVENT_RESERVE && !(value & (value - 1));
 	case FIT_RING:
 		return value >= 2 * RING_RESERVE << PAYLOAD_RECORD_SHIFT && !(value & (value - 1));
 	case FIT_POWER:
@@ -126,6 +132,8 @@ static uint64_t operand_value(unsigned int kind, uint64_t value)
 		return value - 1;
 	case PATCH_RING_FULL:
 		return (value >> PAYLOAD_RECORD_SHIFT) - RING_RESERVE;
+	case PATCH_EVENT_FULL:
+		return value - EVENT_RESERVE;
 	default:
 		return value;
 	}

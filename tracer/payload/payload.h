@@ -57,6 +57,9 @@
 #define CTL_CALL_VAIN  184 /* u32: how many calls have been taken back */
 #define CTL_EVENT_HEAD 192 /* u64: bytes of event data that have been reserved */
 #define CTL_EVENTS     200 /* u32, written by the host: record events */
+#define CTL_EVENT_TAIL 208 /* u64, written by the host: data before this place has been taken */
+#define CTL_EVENT_FULL                                                                             \
+	216 /* u64: the CTL_EVENT_TAIL that a wait has timed out at; all ones: none */
 
 #define CTL_FL_ON	(1 << 0) /* record */
 #define CTL_FL_PIDS	(1 << 1) /* only tasks whose bit is set in WINDOW_PIDS */
