@@ -106,7 +106,7 @@ static int attach(const struct attach_options *opt)
 	int status = EXIT_FAILED;
 
 	if (session_init(&a.s, &opt->session) || attach_machine(&a) || attach_trace(&a) ||
-	    session_serve(&a.s, attach_name(&a), attach_name(&a))) {
+	    session_enable_events(&a.s) || session_serve(&a.s, attach_name(&a), attach_name(&a))) {
 		fprintf(stderr, "hvtrace: %s\n", a.s.err);
 	} else {
 		session_say_begin(&a.s);
@@ -129,6 +129,9 @@ int cmd_attach(int argc, char **argv)
 			 "how long to trace (5, 1.5s, 200ms, 2m; default: 5s)"),
 		OPT_FLAG(0, "recover", &opt.recover,
 			 "clean up behind an hvtrace that was killed; do not trace"),
+		SESSION_EVENT_ROW(
+			&opt.session,
+			"SYS:EVENT[:FILTER]: record this trace event (no functions without -f or -t); may be repeated"),
 		SESSION_OPTION_ROWS(&opt.session),
 		OPT_END,
 	};

@@ -282,6 +282,7 @@ int cmd_run(int argc, char **argv)
 			   "kvm, qemu, or what suits this host: auto (default)"),
 		OPT_STRING(0, "connect", &opt.connect, "URI",
 			   "libvirt for qemu (default: qemu:///system)"),
+		SESSION_EVENT_ROW(&opt.session, "not of a guest that boots: hvtrace attach has it"),
 		SESSION_OPTION_ROWS(&opt.session),
 		OPT_TIME(0, "for", &opt.session.limit_ms, "SECONDS",
 			 "stop after this time (5, 1.5s, 200ms, 2m)"),
@@ -296,6 +297,11 @@ int cmd_run(int argc, char **argv)
 	else if (first >= 0 && first < argc)
 		fprintf(stderr, "hvtrace: run takes no operand: %s (hvtrace run --help)\n",
 			argv[first]);
+	else if (first >= 0 && opt.session.events.nr)
+		fprintf(stderr,
+			"hvtrace: run: -e %s: events need a guest that runs and can be "
+			"asked: boot it, then hvtrace attach\n",
+			opt.session.events.values[0]);
 	else if (first >= 0 && run_knows_machine(opt.machine))
 		status = run(&opt);
 	session_options_free(&opt.session);

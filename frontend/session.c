@@ -62,6 +62,13 @@ static int session_engine(struct session *s, enum trace_engine *engine)
 	return -1;
 }
 
+static const char *session_tracer(const struct session_options *opt)
+{
+	bool functions = !opt->events.nr || opt->filter.nr || opt->notrace.nr;
+
+	return opt->tracer ? opt->tracer : functions ? "function" : "nop";
+}
+
 /* There is such a form, and the tracer records what it prints. */
 static int session_check_form(struct session *s)
 {
@@ -71,7 +78,7 @@ static int session_check_form(struct session *s)
 	for (unsigned int i = 0; (form = trace_form_name(i, NULL, &tracer)); i++) {
 		if (strcmp(form, s->opt->format))
 			continue;
-		if (!tracer || !strcmp(tracer, s->opt->tracer))
+		if (!tracer || !strcmp(tracer, session_tracer(s->opt)))
 			return 0;
 		snprintf(s->err, sizeof(s->err), "the format %s is for the tracer %s (-t %s)", form,
 			 tracer, tracer);
@@ -91,7 +98,7 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.gs = s->gs,
 		.vcpus = vcpus,
 		.running = running,
-		.tracer = s->opt->tracer,
+		.tracer = session_tracer(s->opt),
 		.clock = s->opt->clock,
 		.filter = s->opt->filter.values,
 		.nr_filter = s->opt->filter.nr,
@@ -242,14 +249,21 @@ static bool session_ended(struct session *s, const struct trace_status *st)
 	return true;
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 void session_say_begin(struct session *s)
 {
 	const char *release = guestsym_release(s->gs);
 	struct trace_status st;
 
 	trace_get_status(s->trace, &st);
-	fprintf(stderr, "hvtrace: tracing %" PRIu64 " functions of %s (%ss)\n", st.traced,
-		*release ? release : "the guest", st.engine);
+	fprintf(stderr, "hvtrace: tracing %" PRIu64 " functions", st.traced);
+	if (s->events)
+		fprintf(stderr, " and %zu event%s", s->events, plural(s->events));
+	fprintf(stderr, " of %s (%ss)\n", *release ? release : "the guest", st.engine);
 	if (s->opt->explain)
 		trace_explain(s->trace, stderr);
 }
@@ -285,11 +299,6 @@ static const char *guest_end_text(const struct machine_event *ev)
 	default:
 		return ev->text;
 	}
-}
-
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
 }
 
 static void session_end_text(const struct session *s, const struct trace_status *st, char *why,
@@ -400,4 +409,5 @@ void session_options_free(struct session_options *opt)
 	option_list_free(&opt->filter);
 	option_list_free(&opt->notrace);
 	option_list_free(&opt->pids);
+	option_list_free(&opt->events);
 }

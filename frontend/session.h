@@ -16,8 +16,9 @@
 #include "vmm/machine.h"
 
 struct session_options {
-	const char *tracer, *clock, *until, *output, *engine, *format;
-	struct option_list filter, notrace, pids;
+	const char *tracer; /* NULL: function, or with nothing but events nop */
+	const char *clock, *until, *output, *engine, *format;
+	struct option_list filter, notrace, pids, events;
 	uint64_t buffer_kb, max_events, window_bytes;
 	const char *mount_dir;
 	bool lossless, explain, no_mount, allow_other;
@@ -27,9 +28,11 @@ struct session_options {
 
 #define SESSION_OPTIONS_DEFAULT                                                                    \
 	{                                                                                          \
-		.tracer = "function", .output = "-", .engine = "auto", .format = "trace",          \
-		.buffer_kb = 32768                                                                 \
+		.output = "-", .engine = "auto", .format = "trace", .buffer_kb = 32768             \
 	}
+
+/* Of the events; run has them only to say what to do instead. */
+#define SESSION_EVENT_ROW(opt, help) OPT_LIST('e', "event", &(opt)->events, "EVENT", help)
 
 /* Rows for the option table of a command that traces. */
 #define SESSION_OPTION_ROWS(opt)                                                                   \
@@ -82,6 +85,7 @@ struct session {
 	FILE *out;
 	struct guestsym *gs;
 	struct trace *trace;
+	size_t events;	   /* that -e has enabled */
 	struct view *view; /* of the trace, while it is served: */
 	struct tracefs *fs;
 	struct control_server *control;
@@ -98,6 +102,10 @@ struct session {
 int session_init(struct session *s, const struct session_options *opt);
 /* s->gs is known: prepare the trace of a guest that is still to boot, or that runs. */
 int session_new_trace(struct session *s, unsigned int vcpus, bool running);
+/*
+ * The trace is attached to a guest that runs: enable the events that -e names, with their filters.
+ */
+int session_enable_events(struct session *s);
 /* The trap handler for the machine; arg is the session. */
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
 /* For machine_config.message; prints to stderr. */
