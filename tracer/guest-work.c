@@ -82,17 +82,21 @@ static int calls_write(const struct guest_work *work, const struct borrow_call *
 	return ret;
 }
 
+/* As long as it takes, if only something is done every ms. */
 static int wait_over(const struct guest_work *work, int ms)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
 	int64_t end = host_ms() + ms;
+	uint32_t at[2], done = 0; /* WORK_DONE, WORK_OVER */
 
 	for (;;) {
-		uint32_t over;
-		int ret = window_read(work->w, WINDOW_WORK + WORK_OVER, &over, sizeof(over));
+		int ret = window_read(work->w, WINDOW_WORK + WORK_DONE, at, sizeof(at));
 
-		if (ret || over)
+		if (ret || at[1])
 			return ret;
+		if (at[0] != done)
+			end = host_ms() + ms;
+		done = at[0];
 		if (host_ms() >= end)
 			return -ETIMEDOUT;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
@@ -114,6 +118,14 @@ static int results_read(const struct guest_work *work, struct borrow_call *calls
 	return ret;
 }
 
+int guest_work_settle(const struct guest_work *work)
+{
+	uint32_t nr = 0;
+	int ret = window_read(work->w, WINDOW_WORK + WORK_NR, &nr, sizeof(nr));
+
+	return ret || !nr ? ret : wait_over(work, WORK_MS);
+}
+
 static int run_some(const struct guest_work *work, struct borrow_call *calls, uint32_t n, char *err,
 		    size_t errlen)
 {
@@ -121,8 +133,10 @@ static int run_some(const struct guest_work *work, struct borrow_call *calls, ui
 		.fn = runtime(work, "queue_work_on"),
 		.arg = {0, queue_find(work), work->w->header.va + WINDOW_WORK},
 	};
-	int ret = queue.fn && queue.arg[1] ? calls_write(work, calls, n) : -EOPNOTSUPP, error;
+	int ret = queue.fn && queue.arg[1] ? guest_work_settle(work) : -EOPNOTSUPP, error;
 
+	if (!ret)
+		ret = calls_write(work, calls, n);
 	if (ret) {
 		snprintf(err, errlen, "the guest's kworkers cannot be given work: %s",
 			 ret == -EOPNOTSUPP ? "its kernel does not tell how" : strerror(-ret));
@@ -153,12 +167,4 @@ int guest_work_run(const struct guest_work *work, struct borrow_call *calls, siz
 		ret = run_some(work, calls + i, (uint32_t)some, err, errlen);
 	}
 	return ret;
-}
-
-int guest_work_settle(const struct guest_work *work)
-{
-	uint32_t nr = 0;
-	int ret = window_read(work->w, WINDOW_WORK + WORK_NR, &nr, sizeof(nr));
-
-	return ret || !nr ? ret : wait_over(work, WORK_MS);
 }
