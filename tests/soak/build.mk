@@ -6,6 +6,7 @@ soak-tests += tests/soak/graph-soak
 soak-tests += tests/soak/plain-returns
 soak-tests += tests/soak/trampoline-hammer
 soak-tests += tests/soak/trampoline-kills
+soak-tests += tests/soak/events-all
 soak-tests += tests/soak/tracefs-crowd
 
 .PHONY: soak-built
