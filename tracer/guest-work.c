@@ -11,6 +11,8 @@
 #define ASK_MS	10000
 #define WORK_MS 30000
 #define LOOK_NS 200000
+/* A call of queue_work_on() that was under way when its tracer died has come back by then. */
+#define QUEUE_MS 500
 
 /* What DECLARE_WORK() makes: one that nobody queues but to switch the machine off. */
 #define MODEL	   "poweroff_work"
@@ -118,12 +120,26 @@ static int results_read(const struct guest_work *work, struct borrow_call *calls
 	return ret;
 }
 
+/* Whether it has ever been given to a queue: then its first word is not what it starts as. */
+static bool was_queued(const struct guest_work *work)
+{
+	uint64_t model = runtime(work, MODEL), fresh, now;
+
+	return !model || guest_read(work->g, model, &fresh, sizeof(fresh)) ||
+	       window_read(work->w, WINDOW_WORK, &now, sizeof(now)) || now != fresh;
+}
+
 int guest_work_settle(const struct guest_work *work)
 {
 	uint32_t nr = 0;
 	int ret = window_read(work->w, WINDOW_WORK + WORK_NR, &nr, sizeof(nr));
 
-	return ret || !nr ? ret : wait_over(work, WORK_MS);
+	if (ret || !nr)
+		return ret;
+	ret = wait_over(work, QUEUE_MS);
+	if (ret != -ETIMEDOUT)
+		return ret;
+	return was_queued(work) ? wait_over(work, WORK_MS) : 0;
 }
 
 static int run_some(const struct guest_work *work, struct borrow_call *calls, uint32_t n, char *err,

@@ -70,7 +70,7 @@ $(fuzz-control): $(O)/obj/fuzz/tests/fuzz/fuzz-control.o $(O)/obj/tracer/payload
 	$(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)) \
 	frontend/control/peer.o frontend/control/wire.o \
 	frontend/report/calls.o frontend/report/calltree.o frontend/report/saved.o \
-	$(filter frontend/tracefs/%.o,$(frontend-objs)))
+	$(filter frontend/tracefs/%.o,$(frontend-objs)) guestsym/decode.o)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
