@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # events.sh - trace events: set_event, the files `enable`, formats, filters, set_event_pid (4 of the
 # document), and those of snapshots and instances (3.10, 3.11). To be sourced by seed-snippets.
-# shellcheck disable=SC2016,SC2154 # $$ is the document's; busy and others are seed-snippets'
+# shellcheck shell=bash disable=SC2016,SC2034,SC2143,SC2154 # $$ is the document's; busy and others are seed-snippets'
 
 # An event of the guest, but for its name and what it prints.
 readonly EVENT="$TASK$CPU$DOTS$TIME"
@@ -59,7 +59,7 @@ enable()
 	prints $'1\n1'
 	record 100
 	run 'cat trace'
-	all_events "$EVENT[a-z0-9_]+(: |\(| -> )"
+	all_events "${EVENT}[a-z0-9_]+(: |\(| -> )"
 	run 'echo > set_event; cat events/enable'
 	prints 0
 	run 'echo *:* > set_event; cat events/enable'
@@ -175,7 +175,7 @@ events_in_instances()
 	run 'cat instances/foo/trace_pipe | head -n 20'
 	all_events "${EVENT}sched_(switch|wakeup|wakeup_new): "
 	run 'cat instances/bar/trace_pipe | head -n 20'
-	all_events "$EVENT(irq|softirq|tasklet)_[a-z_]+: "
+	all_events "${EVENT}(irq|softirq|tasklet)_[a-z_]+: "
 	run 'cat instances/zoot/trace_pipe | head -n 20'
 	all_events "${EVENT}sys_[a-z0-9_]+(\(.*\)| -> 0x[0-9a-f]+)\$"
 	run 'cat instances/foo/set_event set_event'
