@@ -18,6 +18,7 @@ check-tests += tests/e2e/clocks
 check-tests += tests/e2e/unwind
 check-tests += tests/e2e/graph
 check-tests += tests/e2e/events
+check-tests += tests/e2e/events-own
 check-tests += tests/e2e/profile
 check-tests += tests/e2e/reports
 check-tests += tests/e2e/tracefs-conformance
