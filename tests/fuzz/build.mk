@@ -47,7 +47,7 @@ $(O)/tests/fuzz/fuzz-probe-event: $(addprefix $(O)/obj/fuzz/tracer/,fetch-arg.o 
 	probe-event-parse.o probe-words.o text.o word.o)
 
 $(O)/tests/fuzz/fuzz-event-print: $(addprefix $(O)/obj/fuzz/,$(filter tracer/output%.o tracer/kprintf%.o \
-	tracer/event-eval.o tracer/event-expr.o tracer/event-print.o tracer/comms.o tracer/text.o, \
+	tracer/event-eval.o tracer/event-expr%.o tracer/event-print.o tracer/comms.o tracer/text.o, \
 	$(tracer-objs)))
 
 fuzz-report-objs := calls calltree duration graph-text order render render-flame render-folded \
