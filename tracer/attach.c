@@ -24,8 +24,19 @@ static int insert_all(struct trace *t, char *err, size_t errlen)
 	return ret;
 }
 
+static bool tracer_has_events(const struct trace *t)
+{
+	return tracer_find(t->cfg.tracer)->events;
+}
+
 int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
+	if (tracer_has_events(t)) {
+		snprintf(err, errlen,
+			 "%s needs trace events, which only a guest that runs has: attach to it",
+			 t->cfg.tracer);
+		return -EOPNOTSUPP;
+	}
 	t->m = m;
 	guest_bind(&t->guest, m);
 	return insert_all(t, err, errlen);
@@ -91,6 +102,17 @@ static int insert_running(struct trace *t, char *err, size_t errlen)
 	return ret;
 }
 
+/* The probes are in place. */
+static int use_tracer(struct trace *t, char *err, size_t errlen)
+{
+	int ret = tracer_has_events(t) ? instance_set_tracer(trace_top(t), t->cfg.tracer) : 0;
+
+	if (ret)
+		snprintf(err, errlen, "%s cannot be had of this guest's trace events: %s",
+			 t->cfg.tracer, strerror(-ret));
+	return ret;
+}
+
 int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
 	int ret;
@@ -109,6 +131,8 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 		ret = trace_use_trampolines(t, err, errlen);
 	if (!ret)
 		ret = insert_running(t, err, errlen);
+	if (!ret)
+		ret = use_tracer(t, err, errlen);
 	if (ret) {
 		trace_detach(t);
 		return ret;
@@ -151,7 +175,8 @@ int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 	char why[256];
 	int ret;
 
-	if (t->cfg.engine == TRACE_ENGINE_TRAP || !(t->cfg.control || trace_records(t)))
+	if (t->cfg.engine == TRACE_ENGINE_TRAP ||
+	    !(t->cfg.control || trace_records(t) || tracer_has_events(t)))
 		return 0;
 	ret = t->cfg.running ? open_attached(t, why, sizeof(why))
 			     : trampoline_open(t, why, sizeof(why));

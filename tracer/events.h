@@ -81,9 +81,10 @@ struct event_stack;
  * held.
  */
 struct event_state {
-	bool on;	   /* 1 was written to its file `enable` */
-	unsigned int soft; /* how many triggers need its records, or may turn it on and off */
-	bool soft_off;	   /* its records are made, but not kept */
+	bool on;	      /* 1 was written to its file `enable` */
+	unsigned int soft;    /* how many triggers need its records, or may turn it on and off */
+	bool soft_off;	      /* its records are made, but not kept */
+	unsigned int tracers; /* that work on its records: the instance's, and one on its way */
 	struct event_filter *filter;	 /* NULL: none was written */
 	struct event_triggers *triggers; /* likewise */
 };
@@ -91,13 +92,13 @@ struct event_state {
 /* Its states, one for each event of the list, once any was asked for. */
 static inline bool event_wanted(const struct event_state *s)
 {
-	return s->on || s->soft;
+	return s->on || s->soft || s->tracers;
 }
 
 /* Its records are kept. */
 static inline bool event_kept(const struct event_state *s)
 {
-	return event_wanted(s) && !__atomic_load_n(&s->soft_off, __ATOMIC_RELAXED);
+	return (s->on || s->soft) && !__atomic_load_n(&s->soft_off, __ATOMIC_RELAXED);
 }
 
 /*

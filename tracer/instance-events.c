@@ -6,6 +6,7 @@
 #include "tracer/events.h"
 #include "tracer/instance.h"
 #include "tracer/record.h"
+#include "tracer/tracer-events.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -89,6 +90,7 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 	struct event_state *s = &i->events[event];
 	unsigned int pending = 0;
 	struct event_view view;
+	bool takes;
 	union {
 		struct trace_entry e;
 		uint8_t bytes[EVENT_MAX];
@@ -97,11 +99,16 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 	/* No kernel makes others. */
 	if (r->event_len < sizeof(record.e) || r->event_len > sizeof(record))
 		return;
-	if (!takes_tasks(i, r, event, data))
+	takes = takes_tasks(i, r, event, data);
+	if (!takes && !s->tracers)
 		return;
 	memcpy(&record, data, r->event_len);
 	entry_complete(i->t->trace_events, r, event, &record.e);
 	event_view_init(&view, i, vcpu, &record, r->event_len, ts, stack);
+	if (s->tracers)
+		tracer_events_hit(i, event, &view);
+	if (!takes)
+		return;
 	if (s->triggers)
 		pending = event_triggers_hit(s->triggers, &view.data);
 	if (i->on && event_kept(s) && event_filter_match(s->filter, &view.data))

@@ -4,6 +4,7 @@
 #include "tracer/instance.h"
 #include "tracer/returns.h"
 #include "tracer/memory.h"
+#include "tracer/tracer-events.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -107,6 +108,8 @@ static void instance_free(struct instance *i)
 	}
 	free(i->takes);
 	free(i->commands);
+	if (i->tracer->exit)
+		i->tracer->exit(i->tracer_data);
 	instance_events_free(i);
 	free(i);
 }
@@ -190,7 +193,9 @@ int instance_init_top(struct trace *t, char *err, size_t errlen)
 		return -ENOMEM;
 	}
 	t->instances = i;
-	i->tracer = tracer_find(t->cfg.tracer);
+	/* One that works on events comes once there are some: attach.c */
+	if (!tracer_find(t->cfg.tracer)->events)
+		i->tracer = tracer_find(t->cfg.tracer);
 	i->clock = clock_find(t->cfg.clock);
 	return top_pids(i, err, errlen);
 }
@@ -334,32 +339,70 @@ const char *instance_tracer(struct instance *i)
 	return i->tracer->name;
 }
 
-int instance_set_tracer(struct instance *i, const char *name)
+/* What it works on is there; t->change is held. */
+static int tracer_switch(struct instance *i, const struct tracer_ops *tracer,
+			 const struct tracer_work *work)
 {
-	const struct tracer_ops *tracer = tracer_find(name);
-	int ret;
-
-	/* One task's calls are followed once, so not for several instances, as in the kernel. */
-	if (!tracer || (tracer->exits && i != i->t->instances))
-		return -EINVAL;
-	trace_change_begin(i->t);
-	if (tracer->exits && i->t->profiling) {
-		/* As there: the tracer before has gone by the time that the next one is refused. */
-		instance_set_tracer(i, "nop");
-		trace_change_end(i->t);
-		return -EBUSY;
-	}
-	if (tracer->exits && i->t->placed && !returns_known(i->t)) {
-		trace_change_end(i->t);
-		return -EOPNOTSUPP;
-	}
 	instance_writers_stop(i->t);
 	instance_clear_stopped(i, ALL_VCPUS);
 	i->tracer = tracer;
+	i->tracer_data = work->data;
+	memcpy(i->tracer_events, work->event, sizeof(i->tracer_events));
+	if (tracer->start)
+		tracer->start(i);
 	calls_forget(i->t);
 	instance_writers_go(i->t);
-	ret = selection_patch(i->t);
+	return selection_patch(i->t);
+}
+
+static int tracer_try(struct instance *i, const struct tracer_ops *tracer,
+		      const struct tracer_work *work)
+{
+	static const struct tracer_work none;
+	int ret;
+
+	trace_change_begin(i->t);
+	if (tracer->exits && i->t->profiling) {
+		/* As in the kernel: the tracer before has gone by the time that the next one is
+		 * refused. */
+		tracer_switch(i, &nop_tracer_ops, &none);
+		ret = -EBUSY;
+	} else if (tracer->exits && i->t->placed && !returns_known(i->t)) {
+		ret = -EOPNOTSUPP;
+	} else {
+		ret = tracer_switch(i, tracer, work);
+	}
 	trace_change_end(i->t);
+	return ret;
+}
+
+int instance_set_tracer(struct instance *i, const char *name)
+{
+	const struct tracer_ops *tracer = tracer_find(name), *before;
+	struct events *events = i->t->trace_events;
+	struct tracer_work work, old;
+	int ret;
+
+	/* One task's calls are followed once, so not for several instances, as in the kernel. */
+	if (!tracer || (trace_tracer_is_top(name) && i != i->t->instances))
+		return -EINVAL;
+	ret = tracer->events ? events_load(events) : 0;
+	if (ret)
+		return ret == -ENODATA ? -EOPNOTSUPP : ret;
+	/* Taken for all tracers, so that they change one after the other. */
+	events_lock(events);
+	ret = tracer_events_get(i, tracer, &work);
+	if (!ret) {
+		before = i->tracer;
+		old.data = i->tracer_data;
+		memcpy(old.event, i->tracer_events, sizeof(old.event));
+		ret = tracer_try(i, tracer, &work);
+		if (i->tracer != before)
+			tracer_events_put(i, before, &old);
+		if (i->tracer != tracer)
+			tracer_events_put(i, tracer, &work);
+	}
+	events_unlock(events);
 	return ret;
 }
 
@@ -398,6 +441,8 @@ void instance_set_on(struct instance *i, bool on)
 		calls_forget(i->t); /* calls may end while nobody looks */
 	if (!on)
 		horizon_end(&i->horizon, i->ring, i->t->vcpus);
+	else if (!i->on && i->tracer->start)
+		i->tracer->start(i);
 	atomic_store(&i->on, on);
 	instance_writers_go(i->t);
 	instances_tell_payload(i->t);

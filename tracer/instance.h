@@ -31,6 +31,8 @@ struct instance {
 	atomic_bool on;
 	_Atomic uint64_t cpumask;
 	const struct tracer_ops *_Atomic tracer;
+	void *tracer_data; /* of one that works on events */
+	uint32_t tracer_events[TRACER_EVENTS_MAX];
 	const struct clock_ops *_Atomic clock;
 	struct ring *ring[MACHINE_MAX_VCPUS];
 	struct ring *spare[MACHINE_MAX_VCPUS]; /* the snapshot's, once there was one */

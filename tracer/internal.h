@@ -114,6 +114,9 @@ bool glob_list_match(const char *const *globs, size_t nr, const char *name);
 
 struct instance;
 struct trace_entry;
+struct event_view;
+
+#define TRACER_EVENTS_MAX 4
 
 struct tracer_ops {
 	const char *name, *desc;
@@ -124,9 +127,26 @@ struct tracer_ops {
 	 * Optional: what wants exits too gets both by graph.h.
 	 */
 	void (*hit)(struct instance *i, const struct probe *p, const struct machine_hit *hit);
+	/*
+	 * Trace events that it works on, "system:name", at most TRACER_EVENTS_MAX and a NULL; NULL:
+	 * none. They are recorded for it as long as it is the tracer, whether or not anyone has
+	 * them on. See tracer-events.h.
+	 */
+	const char *const *events;
+	/*
+	 * Of such a tracer: make i->tracer_data for the events of i->tracer_events, 0 or -errno;
+	 * and free it. Before it is the tracer, and when it is no more.
+	 */
+	int (*init)(struct instance *i, void **data, const uint32_t *events);
+	void (*exit)(void *data);
+	/* Forget what is under way. The locks of all vCPUs are held. */
+	void (*start)(struct instance *i);
+	/* A record of events[which]; the vCPU's lock is held. One vCPU's come in their order. */
+	void (*event)(struct instance *i, unsigned int which, const struct event_view *v);
 };
 
-extern const struct tracer_ops nop_tracer_ops, function_tracer_ops, function_graph_tracer_ops;
+extern const struct tracer_ops nop_tracer_ops, function_tracer_ops, function_graph_tracer_ops,
+	sched_switch_tracer_ops;
 
 const struct tracer_ops *tracer_find(const char *name);
 

@@ -8,6 +8,7 @@
 static const struct tracer_ops *const tracers[] = {
 	&function_graph_tracer_ops,
 	&function_tracer_ops,
+	&sched_switch_tracer_ops,
 	&nop_tracer_ops,
 };
 

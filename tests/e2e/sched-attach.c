@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * sched-attach.c - the tracers that work on events of the scheduler, on a guest of
+ * tests/e2e/qemu-lib.sh: what they record is what the events say that a second instance has
+ * recorded at the same time.
+ *
+ * usage: sched-attach TARGET KERNEL SERIAL
+ */
+#include "tests/e2e/running-guest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tracer/entry.h"
+#include "tracer/event-data.h"
+#include "tracer/instance.h"
+#include "tracer/merge.h"
+
+#define OTHERS                                                                                     \
+	"for i in 1 2 3 4; do busybox ls / | busybox cat >/dev/null & done; wait; "                \
+	"busybox sleep 0.1"
+
+enum { SWITCH, WAKEUP, WAKEUP_NEW, NR_EVENTS };
+
+static const char *const names[NR_EVENTS] = {"sched_switch", "sched_wakeup", "sched_wakeup_new"};
+
+/* The tracer under test at the top level, and its events in an instance. */
+struct watch {
+	struct env *e;
+	struct instance *events;
+	const struct guestsym_event_list *list;
+	uint32_t event[NR_EVENTS];
+};
+
+static void watch_begin(struct watch *w, struct env *e, const char *tracer)
+{
+	struct trace_config cfg = {
+		.tracer = "nop",
+		.control = true,
+		.buffer_bytes = 16 << 20,
+		.engine = TRACE_ENGINE_TRAMPOLINE,
+	};
+
+	w->e = e;
+	env_trace(e, cfg);
+	assert_int_equal(trace_events(e->trace, &w->list), 0);
+	for (unsigned int k = 0; k < NR_EVENTS; k++)
+		for (w->event[k] = 0; strcmp(w->list->v[w->event[k]].name, names[k]) != 0;)
+			assert_true(++w->event[k] < w->list->n);
+	assert_int_equal(instance_new(e->trace, "events"), 0);
+	w->events = instance_get(e->trace, "events");
+	assert_non_null(w->events);
+	assert_int_equal(instance_resize(w->events, ALL_VCPUS, 16 << 10), 0);
+	assert_int_equal(instance_set_tracer(trace_top(e->trace), tracer), 0);
+	assert_string_equal(instance_tracer(trace_top(e->trace)), tracer);
+	assert_int_equal(instance_set_events(w->events, w->event, NR_EVENTS, true), 0);
+	for (unsigned int k = 0; k < NR_EVENTS; k++)
+		assert_false(instance_event_is_on(trace_top(e->trace), w->event[k]));
+}
+
+/* Nothing is recorded any more. */
+static void watch_stop(struct watch *w)
+{
+	instance_set_on(trace_top(w->e->trace), false);
+	assert_int_equal(instance_set_events(w->events, w->event, NR_EVENTS, false), 0);
+}
+
+static void watch_end(struct watch *w)
+{
+	assert_int_equal(instance_set_tracer(trace_top(w->e->trace), "nop"), 0);
+	for (unsigned int k = 0; k < NR_EVENTS; k++)
+		assert_int_equal(trace_top(w->e->trace)->events[w->event[k]].tracers, 0);
+	assert_int_equal(trace_detach(w->e->trace), 0);
+	instance_put(w->events);
+	env_trace_forget(w->e);
+}
+
+static int64_t value_of(const struct watch *w, unsigned int event, const struct ring_event *rec,
+			const char *name)
+{
+	const struct event_format format = {&w->list->v[w->event[event]], w->list->common,
+					    w->list->nr_common};
+	const struct event_field f = event_field_find(&format, name, strlen(name));
+	const struct event_data data = {.record = rec->data, .len = rec->len};
+	uint64_t value;
+
+	assert_true(event_field_number(&f, &data, &value));
+	return (int64_t)value;
+}
+
+/* The next record of this event of a vCPU. */
+static bool next_event(const struct watch *w, struct ring_cursor *c, unsigned int event,
+		       struct ring_event *ev)
+{
+	while (ring_next(c, ev)) {
+		const struct trace_entry *ent = ev->data;
+
+		assert_int_equal(ev->lost, 0);
+		if (ent->type == w->list->v[w->event[event]].id)
+			return true;
+	}
+	return false;
+}
+
+static bool next_entry(struct ring_cursor *c, uint16_t type, struct ring_event *ev)
+{
+	while (ring_next(c, ev)) {
+		const struct trace_entry *ent = ev->data;
+
+		assert_int_equal(ev->lost, 0);
+		if (ent->type == type)
+			return true;
+	}
+	return false;
+}
+
+static void same_switch(const struct watch *w, unsigned int vcpu, const struct ring_event *ev,
+			const struct ring_event *ctx)
+{
+	const struct trace_switch_entry *e = ctx->data;
+
+	assert_int_equal(ctx->ts, ev->ts);
+	assert_int_equal(e->prev_pid, value_of(w, SWITCH, ev, "prev_pid"));
+	assert_int_equal(e->next_pid, value_of(w, SWITCH, ev, "next_pid"));
+	assert_int_equal(e->prev_prio, (uint8_t)value_of(w, SWITCH, ev, "prev_prio"));
+	assert_int_equal(e->next_prio, (uint8_t)value_of(w, SWITCH, ev, "next_prio"));
+	assert_int_equal(e->prev_state, ffs((int)value_of(w, SWITCH, ev, "prev_state") & 0xff));
+	assert_int_equal(e->next_cpu, vcpu);
+}
+
+/* Of one vCPU, from the first event in the instance on; how many. */
+static unsigned int compare_switches(const struct watch *w, unsigned int vcpu)
+{
+	struct ring_cursor *events = ring_look(w->events->ring[vcpu]);
+	struct ring_cursor *entries = ring_look(trace_top(w->e->trace)->ring[vcpu]);
+	struct ring_event ev, ctx = {0};
+	unsigned int n = 0;
+
+	assert_non_null(events);
+	assert_non_null(entries);
+	for (; next_event(w, events, SWITCH, &ev); n++) {
+		do
+			if (!next_entry(entries, TRACE_CTX, &ctx))
+				fail_msg("switch %u of vCPU %u has no entry", n, vcpu);
+		while (!n && ctx.ts < ev.ts);
+		same_switch(w, vcpu, &ev, &ctx);
+	}
+	ring_cursor_free(events);
+	ring_cursor_free(entries);
+	return n;
+}
+
+static unsigned int compare_wakeups(const struct watch *w, unsigned int vcpu)
+{
+	struct ring_cursor *events = ring_look(w->events->ring[vcpu]);
+	struct ring_cursor *entries = ring_look(trace_top(w->e->trace)->ring[vcpu]);
+	struct ring_event ev, wake;
+	unsigned int n = 0;
+
+	assert_non_null(events);
+	assert_non_null(entries);
+	while (next_entry(entries, TRACE_WAKE, &wake)) {
+		const struct trace_switch_entry *e = wake.data;
+		bool found = false;
+
+		while (!found && ring_next(events, &ev))
+			found = ev.ts == wake.ts;
+		if (!found)
+			break;
+		assert_int_equal(e->prev_pid, ((const struct trace_entry *)ev.data)->pid);
+		assert_int_equal(e->next_pid, value_of(w, WAKEUP, &ev, "pid"));
+		assert_int_equal(e->next_prio, (uint8_t)value_of(w, WAKEUP, &ev, "prio"));
+		assert_int_equal(e->next_cpu, value_of(w, WAKEUP, &ev, "target_cpu"));
+		n++;
+	}
+	ring_cursor_free(events);
+	ring_cursor_free(entries);
+	return n;
+}
+
+static void switches(void **state)
+{
+	unsigned int n = 0, wakeups = 0;
+	struct watch w;
+
+	watch_begin(&w, *state, "sched_switch");
+	console_run(&w.e->console, OTHERS);
+	watch_stop(&w);
+	for (unsigned int v = 0; v < w.e->trace->vcpus; v++) {
+		n += compare_switches(&w, v);
+		wakeups += compare_wakeups(&w, v);
+	}
+	watch_end(&w);
+	print_message("# %u switches, %u wakeups\n", n, wakeups);
+	assert_true(n > 50);
+	assert_true(wakeups > 10);
+}
+
+/* Chosen before anything is recorded, as with attach -t; what cannot be had is refused. */
+static void from_the_beginning(void **state)
+{
+	struct env *e = *state;
+	struct trace_config cfg = {
+		.tracer = "sched_switch",
+		.buffer_bytes = 1 << 20,
+		.engine = TRACE_ENGINE_TRAMPOLINE,
+	};
+	struct ring_stats st;
+
+	env_trace(e, cfg);
+	console_run(&e->console, OTHERS);
+	assert_int_equal(trace_detach(e->trace), 0);
+	ring_get_stats(trace_top(e->trace)->ring[0], &st);
+	env_trace_forget(e);
+	assert_true(st.entries > 0);
+
+	cfg = (struct trace_config){
+		.tracer = "nop",
+		.control = true,
+		.buffer_bytes = 1 << 20,
+		.engine = TRACE_ENGINE_TRAP,
+	};
+	env_trace(e, cfg);
+	assert_int_equal(instance_set_tracer(trace_top(e->trace), "sched_switch"), -EOPNOTSUPP);
+	assert_string_equal(instance_tracer(trace_top(e->trace)), "nop");
+	assert_int_equal(trace_detach(e->trace), 0);
+	env_trace_forget(e);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(switches),
+		cmocka_unit_test(from_the_beginning),
+	};
+
+	if (argc != 4)
+		return 2;
+	env_arguments = argv + 1;
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, env_setup, env_teardown);
+}
