@@ -18,8 +18,8 @@
 #define MODEL	   "poweroff_work"
 #define MODEL_FUNC "poweroff_work_func"
 
-/* The first of these that the kernel has. */
-static const char *const queues[] = {"system_wq", "system_percpu_wq"};
+/* The first of these that the kernel has: best one whose work waits for no single CPU. */
+static const char *const queues[] = {"system_unbound_wq", "system_dfl_wq", "system_wq"};
 
 static uint64_t runtime(const struct guest_work *work, const char *symbol)
 {
