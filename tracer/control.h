@@ -18,6 +18,7 @@
 
 struct trace;
 struct instance;
+struct func_file;
 struct func_filter;
 struct output_options;
 struct text;
@@ -38,10 +39,7 @@ bool instance_name(struct trace *t, unsigned int n, char *name, size_t len);
 
 unsigned int trace_vcpus(const struct trace *t);
 
-/*
- * Hold the guest, and keep others from changing what is patched: to be called around
- * func_file_write(), and around func_file_close() of a file that was opened for writing.
- */
+/* Hold the guest, and keep others from changing what is patched. */
 void trace_change_begin(struct trace *t);
 void trace_change_end(struct trace *t);
 
@@ -224,6 +222,13 @@ struct error_log;
 
 /* For func-filter.h, pid-filter.h, error-log.h. They live as long as the instance. */
 struct func_filter *instance_functions(struct instance *i);
+/*
+ * func_file_write(), and func_file_close() of a file that was opened for writing, with the guest
+ * held meanwhile; afterwards it is told of the events that commands are about.
+ */
+ssize_t instance_write_functions(struct instance *i, struct func_file *file, const char *text,
+				 size_t len);
+void instance_close_functions(struct instance *i, struct func_file *file);
 struct pid_filter *instance_pids(struct instance *i);
 struct error_log *instance_errors(struct instance *i);
 

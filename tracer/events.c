@@ -343,20 +343,27 @@ static const char *why_not(struct events *e)
 	return kernel_tells(e) ? NULL : "this kernel does not tell how it records them";
 }
 
+int events_check(struct events *e)
+{
+	const char *why = e->placed ? NULL : why_not(e);
+
+	if (!why)
+		return 0;
+	trace_note(e->t, "trace events cannot be enabled: %s", why);
+	return -EOPNOTSUPP;
+}
+
 /* e->lock is held. */
 static int place(struct events *e)
 {
 	struct trace *t = e->t;
-	const char *why;
 	int ret;
 
 	if (e->placed)
 		return 0;
-	why = why_not(e);
-	if (why) {
-		trace_note(t, "trace events cannot be enabled: %s", why);
-		return -EOPNOTSUPP;
-	}
+	ret = events_check(e);
+	if (ret)
+		return ret;
 	syscalls_learn(e);
 	/* trace_event_buffer_reserve(), where the kernel is preemptible */
 	e->dec_preempt = runtime(t, "preempt_schedule");

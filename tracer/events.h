@@ -43,6 +43,8 @@ void events_unlock(struct events *e);
  * or what the guest or the machine says: then some may have been done, and one line has been noted.
  */
 int events_apply(struct events *e);
+/* Whether that can be done in this guest: 0, or -EOPNOTSUPP with one line noted. */
+int events_check(struct events *e);
 /* The trace ends: nothing is registered any more, nor will be. 0 or as above. */
 int events_close(struct events *e);
 
@@ -77,12 +79,12 @@ struct event_triggers;
 struct event_stack;
 
 /*
- * One of the list's events in one instance. Changed with all writers stopped and the events' lock
- * held.
+ * One of the list's events in one instance. Changed with all writers stopped, and all but
+ * `soft` with the events' lock held as well.
  */
 struct event_state {
 	bool on;	      /* 1 was written to its file `enable` */
-	unsigned int soft;    /* how many triggers need its records, or may turn it on and off */
+	unsigned int soft;    /* triggers and commands that need its records, or may switch it */
 	bool soft_off;	      /* its records are made, but not kept */
 	unsigned int tracers; /* that work on its records: the instance's, and one on its way */
 	struct event_filter *filter;	 /* NULL: none was written */
@@ -92,13 +94,14 @@ struct event_state {
 /* Its states, one for each event of the list, once any was asked for. */
 static inline bool event_wanted(const struct event_state *s)
 {
-	return s->on || s->soft || s->tracers;
+	return s->on || __atomic_load_n(&s->soft, __ATOMIC_RELAXED) || s->tracers;
 }
 
 /* Its records are kept. */
 static inline bool event_kept(const struct event_state *s)
 {
-	return (s->on || s->soft) && !__atomic_load_n(&s->soft_off, __ATOMIC_RELAXED);
+	return (s->on || __atomic_load_n(&s->soft, __ATOMIC_RELAXED)) &&
+	       !__atomic_load_n(&s->soft_off, __ATOMIC_RELAXED);
 }
 
 /*
@@ -117,6 +120,11 @@ int instance_events_get(struct instance *i);
 void instance_events_free(struct instance *i);
 /* Some of them have come to be wanted, or are not any more: with all writers stopped. */
 void instance_count_events(struct instance *i);
+/*
+ * A trigger or a command may turn it on and off from now on, or one does no more; with all writers
+ * stopped, then events_apply().
+ */
+void event_soft_mode(struct instance *i, struct event_state *s, bool on);
 /* Whether it looks at the stacks of this event. */
 bool instance_wants_event_stacks(const struct instance *i, uint32_t event);
 void instance_triggers_free(struct instance *i);

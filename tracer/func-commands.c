@@ -117,8 +117,14 @@ static const struct func_command cpudump_command = {
 const struct func_command *func_command_row(unsigned int i)
 {
 	static const struct func_command *const rows[] = {
-		&traceon_command,    &traceoff_command, &snapshot_command,
-		&stacktrace_command, &dump_command,	&cpudump_command,
+		&traceon_command,
+		&traceoff_command,
+		&snapshot_command,
+		&stacktrace_command,
+		&dump_command,
+		&cpudump_command,
+		&func_command_enable_event,
+		&func_command_disable_event,
 	};
 
 	return i < sizeof(rows) / sizeof(rows[0]) ? rows[i] : NULL;

@@ -51,6 +51,9 @@ struct func_command {
 /* Take one of what is left, unless there is none: exact, on any number of vCPUs. */
 bool func_count_take(_Atomic int64_t *left);
 
+/* Of func-event.c */
+extern const struct func_command func_command_enable_event, func_command_disable_event;
+
 /* Row i of the table of commands that are always there, NULL past the last. */
 const struct func_command *func_command_row(unsigned int i);
 

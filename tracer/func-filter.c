@@ -221,6 +221,20 @@ ssize_t func_file_write(struct func_file *file, const char *text, size_t len)
 	return done;
 }
 
+bool func_file_mentions(const struct func_file *file, const char *text, size_t len,
+			const char *what)
+{
+	struct text all = {0};
+	bool mentions;
+
+	if (word_loaded(&file->word))
+		text_add(&all, file->word.text, file->word.len);
+	text_add(&all, text, len);
+	mentions = all.len && memmem(all.buf, all.len, what, strlen(what));
+	text_free(&all);
+	return mentions;
+}
+
 void func_file_rewind(struct func_file *file)
 {
 	file->started = false;

@@ -57,6 +57,17 @@ struct func_hit {
 	const struct machine_hit *machine; /* the caller's own */
 };
 
+/* Trace events that commands turn on and off, by what find() gave for them. */
+struct func_event_ops {
+	/* NULL: there is none of that name that can be enabled. */
+	void *(*find)(void *arg, const char *system, const char *name);
+	void (*print)(void *arg, void *event, struct text *out); /* "system:name" */
+	/* A command may switch it from now on, or one does no more. 0 or -errno. */
+	int (*soft_mode)(void *arg, void *event, bool on);
+	bool (*soft_disabled)(void *arg, void *event);
+	void (*soft_disable)(void *arg, void *event, bool disable); /* as tracing_set() */
+};
+
 /* What filters and commands act on. */
 struct func_owner {
 	/*
@@ -73,8 +84,7 @@ struct func_owner {
 	void (*snapshot)(void *arg, const struct func_hit *hit);
 	void (*stacktrace)(void *arg, const struct func_hit *hit);
 	void (*dump)(void *arg, const struct func_hit *hit, bool all_cpus);
-	/* Commands besides those that are always there; ended by NULL. NULL: none. */
-	const struct func_command *const *commands;
+	const struct func_event_ops *events; /* NULL: there are none */
 	void *arg;
 };
 
@@ -105,6 +115,9 @@ int func_file_open(struct func_filter *f, enum func_file_kind kind, int flags,
 ssize_t func_file_write(struct func_file *file, const char *text, size_t len);
 /* The file's position was set back to its beginning: a word that waits is forgotten. */
 void func_file_rewind(struct func_file *file);
+/* Whether what waits of a word, with text behind it, has those characters in it. */
+bool func_file_mentions(const struct func_file *file, const char *text, size_t len,
+			const char *what);
 /* What it reads: the set as it was when it was opened, or as written since; commands of now. */
 void func_file_print(struct func_file *file, struct text *out);
 /* Takes a last word that waits, and makes the file's set that of the filter. */

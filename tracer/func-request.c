@@ -6,14 +6,11 @@
 #include "tracer/func-internal.h"
 #include "tracer/word.h"
 
-static const struct func_command *command_find(const struct func_owner *owner, const char *name)
+static const struct func_command *command_find(const char *name)
 {
 	const struct func_command *c;
 
 	for (unsigned int i = 0; (c = func_command_row(i)); i++)
-		if (!strcmp(c->name, name))
-			return c;
-	for (unsigned int i = 0; owner->commands && (c = owner->commands[i]); i++)
 		if (!strcmp(c->name, name))
 			return c;
 	return NULL;
@@ -51,7 +48,7 @@ static int request_set(struct func_filter *f, const struct func_request *r, char
 
 int func_request_write(struct func_filter *f, const struct func_word *w)
 {
-	struct func_request r = {.command = command_find(f->owner, w->command)};
+	struct func_request r = {.command = command_find(w->command)};
 	char *param = w->param;
 	int err;
 

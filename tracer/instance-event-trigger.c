@@ -73,14 +73,8 @@ static struct event_state *state_of(const struct instance_triggers *it, void *ev
 static int owner_soft_mode(void *arg, void *event, bool on)
 {
 	struct instance_triggers *it = arg;
-	struct event_state *s = state_of(it, event);
 
-	if (on && !s->soft && !s->on)
-		s->soft_off = true;
-	s->soft += on ? 1 : -1u;
-	if (!s->soft)
-		s->soft_off = false;
-	instance_count_events(it->i);
+	event_soft_mode(it->i, state_of(it, event), on);
 	return 0;
 }
 

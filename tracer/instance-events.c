@@ -35,6 +35,16 @@ void instance_count_events(struct instance *i)
 	__atomic_store_n(&i->nr_events_on, n, __ATOMIC_RELAXED);
 }
 
+void event_soft_mode(struct instance *i, struct event_state *s, bool on)
+{
+	if (on && !s->soft && !s->on)
+		__atomic_store_n(&s->soft_off, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->soft, s->soft + (on ? 1 : -1u), __ATOMIC_RELAXED);
+	if (!s->soft)
+		__atomic_store_n(&s->soft_off, false, __ATOMIC_RELAXED);
+	instance_count_events(i);
+}
+
 bool instance_wants_event_stacks(const struct instance *i, uint32_t event)
 {
 	const struct event_state *s = i->events ? &i->events[event] : NULL;

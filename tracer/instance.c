@@ -131,6 +131,7 @@ static int instance_alloc(struct instance *i, uint64_t bytes)
 		.snapshot = owner_snapshot,
 		.stacktrace = instance_stacktrace,
 		.dump = instance_dump,
+		.events = &instance_event_commands,
 		.arg = i,
 	};
 	i->functions = func_filter_new(&i->owner, i->t->funcs);

@@ -143,6 +143,7 @@ void instance_record_stack(struct instance *i, const struct machine_hit *hit);
 /* func_owner.stacktrace and .dump */
 void instance_stacktrace(void *arg, const struct func_hit *hit);
 void instance_dump(void *arg, const struct func_hit *hit, bool all_cpus);
+extern const struct func_event_ops instance_event_commands; /* func_owner.events */
 
 /* The time of its clock, as far as it can be told. */
 uint64_t instance_now(struct instance *i, unsigned int vcpu);

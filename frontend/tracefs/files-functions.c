@@ -57,13 +57,11 @@ static int open_stack_filter(struct open_file *f)
 static void release_filter(struct open_file *f)
 {
 	struct filter_file *ff = f->data;
-	bool changes = (f->flags & O_ACCMODE) != O_RDONLY;
 
-	if (changes)
-		trace_change_begin(f->trace);
-	func_file_close(ff->file);
-	if (changes)
-		trace_change_end(f->trace);
+	if ((f->flags & O_ACCMODE) != O_RDONLY)
+		instance_close_functions(f->instance, ff->file);
+	else
+		func_file_close(ff->file);
 	free(ff);
 }
 
@@ -75,16 +73,12 @@ static void show_filter(struct open_file *f, struct text *out)
 static ssize_t write_filter(struct open_file *f, const char *text, size_t len, off_t off)
 {
 	struct filter_file *ff = f->data;
-	ssize_t n;
 
 	/* The offset of an appending write is where the file ends, which says nothing here. */
 	if (ff->written && !off && !(f->flags & O_APPEND))
 		func_file_rewind(ff->file);
 	ff->written = true;
-	trace_change_begin(f->trace);
-	n = func_file_write(ff->file, text, len);
-	trace_change_end(f->trace);
-	return n;
+	return instance_write_functions(f->instance, ff->file, text, len);
 }
 
 /* --- max_graph_depth ---------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ $(fuzz-targets): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(fuzz-objs)
 
 $(O)/tests/fuzz/fuzz-staging: $(O)/obj/fuzz/tracer/staging.o
 $(O)/tests/fuzz/fuzz-pairing: $(addprefix $(O)/obj/fuzz/tracer/,graph-merge.o pairing.o)
-$(O)/tests/fuzz/fuzz-filter: $(addprefix $(O)/obj/fuzz/tracer/,func-actions.o func-commands.o \
+$(O)/tests/fuzz/fuzz-filter: $(addprefix $(O)/obj/fuzz/tracer/,func-actions.o func-commands.o func-event.o \
 	func-filter.o func-mod.o func-request.o func-set.o funcs.o glob.o pid-filter.o pid-list.o \
 	text.o word.o)
 

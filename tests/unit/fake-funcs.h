@@ -3,8 +3,10 @@
 #ifndef HVTRACE_TESTS_FAKE_FUNCS_H
 #define HVTRACE_TESTS_FAKE_FUNCS_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +49,13 @@ struct fake_owner {
 	char traced[16], commands[16], graph[16];
 	atomic_bool on;
 	atomic_int switched, snapshots, stacks, dumps, cpu_dumps;
+	struct fake_event {
+		const char *name;
+		int error; /* of the guest, when it is asked for */
+		int soft;  /* commands that are about it */
+		atomic_bool disabled;
+		atomic_int switched;
+	} event[2];
 };
 
 /* One letter for each function: x chosen, . not. */
@@ -108,7 +117,61 @@ static void fake_dump(void *arg, const struct func_hit *hit, bool all)
 	atomic_fetch_add(all ? &o->dumps : &o->cpu_dumps, 1);
 }
 
-static inline struct fake_owner *fake_owner_new(const struct func_command *const *commands)
+static void *fake_event_find(void *arg, const char *system, const char *name)
+{
+	struct fake_owner *o = arg;
+	char both[64];
+
+	snprintf(both, sizeof(both), "%s:%s", system, name);
+	for (size_t i = 0; i < sizeof(o->event) / sizeof(o->event[0]); i++)
+		if (!strcmp(o->event[i].name, both))
+			return &o->event[i];
+	return NULL;
+}
+
+static void fake_event_print(void *arg, void *event, struct text *out)
+{
+	(void)arg;
+	text_puts(out, ((struct fake_event *)event)->name);
+}
+
+static int fake_event_soft_mode(void *arg, void *event, bool on)
+{
+	struct fake_event *e = event;
+
+	(void)arg;
+	if (on && e->error)
+		return e->error;
+	if (on && !e->soft)
+		e->disabled = true;
+	e->soft += on ? 1 : -1;
+	return 0;
+}
+
+static bool fake_event_disabled(void *arg, void *event)
+{
+	(void)arg;
+	return atomic_load(&((struct fake_event *)event)->disabled);
+}
+
+static void fake_event_disable(void *arg, void *event, bool disable)
+{
+	struct fake_event *e = event;
+
+	(void)arg;
+	atomic_store(&e->disabled, disable);
+	atomic_fetch_add(&e->switched, 1);
+}
+
+static const struct func_event_ops fake_event_ops = {
+	.find = fake_event_find,
+	.print = fake_event_print,
+	.soft_mode = fake_event_soft_mode,
+	.soft_disabled = fake_event_disabled,
+	.soft_disable = fake_event_disable,
+};
+
+static inline struct fake_owner *fake_owner_new(void)
 {
 	struct funcs *fs = funcs_new(fake_funcs, FAKE_NR);
 	struct fake_owner *o = calloc(1, sizeof(*o));
@@ -116,6 +179,9 @@ static inline struct fake_owner *fake_owner_new(const struct func_command *const
 	if (!fs || !o)
 		abort();
 	o->on = true;
+	o->event[0].name = "sched:sched_switch";
+	o->event[1].name = "irq:broken";
+	o->event[1].error = -EBUSY;
 	o->owner = (struct func_owner){
 		.apply = fake_apply,
 		.tracing_is_on = fake_is_on,
@@ -124,7 +190,7 @@ static inline struct fake_owner *fake_owner_new(const struct func_command *const
 		.snapshot = fake_snapshot,
 		.stacktrace = fake_stack,
 		.dump = fake_dump,
-		.commands = commands,
+		.events = &fake_event_ops,
 		.arg = o,
 	};
 	o->filter = func_filter_new(&o->owner, fs);

@@ -17,88 +17,22 @@
 
 #define ALL "#### all functions enabled ####\n"
 
-/* --- a command of somebody else's, about an event ----------------------------------------- */
-
-struct event {
-	const char *name;
-	int begun;
-	atomic_int hits;
-};
-
-static struct event events[] = {{.name = "sched:sched_switch"}, {.name = "irq:broken"}};
-
-static int event_parse(const struct func_owner *owner, char **param, void **target)
-{
-	const char *system = strsep(param, ":"), *event = strsep(param, ":");
-	char name[64];
-
-	(void)owner;
-	if (!system || !event)
-		return -EINVAL;
-	snprintf(name, sizeof(name), "%s:%s", system, event);
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-		*target = &events[i];
-		if (!strcmp(events[i].name, name))
-			return 0;
-	}
-	return -EINVAL;
-}
-
-static int event_begin(const struct func_owner *owner, void *target)
-{
-	struct event *e = target;
-
-	(void)owner;
-	if (e == &events[1])
-		return -EBUSY;
-	e->begun++;
-	return 0;
-}
-
-static void event_end(const struct func_owner *owner, void *target)
-{
-	(void)owner;
-	((struct event *)target)->begun--;
-}
-
-static void event_print(const struct func_owner *owner, void *target, struct text *out)
-{
-	(void)owner;
-	text_printf(out, ":%s", ((struct event *)target)->name);
-}
-
-static void event_hit(const struct func_command_hit *h)
-{
-	if (!h->left || func_count_take(h->left))
-		((struct event *)h->target)->hits++;
-}
-
-static const struct func_command enable_event = {
-	.name = "enable_event",
-	.desc = "enable an event",
-	.counts = FUNC_COUNT_SHARED,
-	.parse = event_parse,
-	.begin = event_begin,
-	.end = event_end,
-	.print = event_print,
-	.hit = event_hit,
-};
-
-static const struct func_command *const more[] = {&enable_event, NULL};
-
 static int set_up(void **state)
 {
-	*state = fake_owner_new(more);
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		events[i].begun = 0, events[i].hits = 0;
+	*state = fake_owner_new();
 	return 0;
 }
 
+/* Whatever was set has been taken back. */
 static int tear_down(void **state)
 {
-	fake_owner_free(*state);
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		assert_int_equal(events[i].begun, 0);
+	struct fake_owner *o = *state;
+	struct fake_event *e = o->event;
+
+	func_filter_free(o->filter);
+	assert_int_equal(e[0].soft, 0);
+	assert_int_equal(e[1].soft, 0);
+	free(o);
 	return 0;
 }
 
@@ -144,7 +78,7 @@ static void test_errno(void **state)
 	assert_int_equal(put(o, "vfs_read:enable_event:sched:sched_switch"), 41);
 	assert_int_equal(put(o, "vfs_read:enable_event:sched:sched_switch"), -EINVAL);
 	expect(o, ALL "vfs_read:enable_event:sched:sched_switch:unlimited\n");
-	assert_int_equal(events[0].begun, 1);
+	assert_int_equal(o->event[0].soft, 1);
 	assert_int_equal(put(o, "!vfs_read:enable_event:sched:sched_switch"), 42);
 	expect(o, ALL);
 }
@@ -214,7 +148,7 @@ static void test_apply_fails(void **state)
 	assert_int_equal(put(o, "vfs_*:traceoff"), -EIO);
 	assert_int_equal(put(o, "vfs_*:enable_event:sched:sched_switch"), -EIO);
 	assert_string_equal(o->commands, "..x.....");
-	assert_int_equal(events[0].begun, 0);
+	assert_int_equal(o->event[0].soft, 0);
 	o->apply_error = 0;
 	o->snapshot_error = -ENOMEM;
 	assert_int_equal(put(o, "vfs_read:snapshot"), -ENOMEM);
@@ -282,14 +216,20 @@ static void test_shared_count(void **state)
 
 	put(o, "vfs_*:enable_event:sched:sched_switch:3");
 	put(o, "schedule:enable_event:sched:sched_switch:1");
-	assert_int_equal(events[0].begun, 2);
+	assert_int_equal(o->event[0].soft, 2);
 	for (int i = 0; i < 2; i++) {
+		o->event[0].disabled = true;
 		fake_hit(o, FAKE_VFS_READ, 0);
-		fake_hit(o, FAKE_VFS_OPEN, 0);
+		fake_hit(o, FAKE_VFS_OPEN, 0); /* on already: does not count */
 	}
-	assert_int_equal(events[0].hits, 3);
+	o->event[0].disabled = true;
+	fake_hit(o, FAKE_VFS_OPEN, 0);
+	assert_int_equal(o->event[0].switched, 3);
+	o->event[0].disabled = true;
+	fake_hit(o, FAKE_VFS_READ, 0);
+	assert_true(o->event[0].disabled);
 	assert_int_equal(put(o, "!vfs_*:enable_event:sched:sched_switch:0"), 41);
-	assert_int_equal(events[0].begun, 1);
+	assert_int_equal(o->event[0].soft, 1);
 	expect(o, ALL "schedule:enable_event:sched:sched_switch:count=1\n");
 }
 
@@ -303,20 +243,101 @@ static void test_module_goes(void **state)
 	put(o, "ext4_write:enable_event:sched:sched_switch");
 	assert_int_equal(func_filter_update(o->filter, fs), 0);
 	funcs_put(fs);
-	assert_int_equal(events[0].begun, 0);
+	assert_int_equal(o->event[0].soft, 0);
 	fake_hit(o, FAKE_EXT4_READ, 0);
 	fake_hit(o, FAKE_VFS_READ, 0);
 	assert_int_equal(o->stacks, 1);
 	expect(o, "vfs_read:stacktrace:unlimited\n");
 }
 
+/* Without a count, and against each other. */
+static void test_events(void **state)
+{
+	struct fake_owner *o = *state;
+	struct fake_event *e = &o->event[0];
+
+	put(o, "vfs_open:enable_event:sched:sched_switch");
+	put(o, "vfs_*:disable_event:sched:sched_switch");
+	assert_true(e->disabled);
+	for (int i = 0; i < 3; i++) {
+		fake_hit(o, FAKE_VFS_READ, 0);
+		assert_true(e->disabled);
+		fake_hit(o, FAKE_VFS_OPEN, 0); /* the latest command is met first */
+		assert_false(e->disabled);
+	}
+	assert_int_equal(e->switched, 5); /* it was off before the first vfs_read */
+	assert_int_equal(e->soft, 2);
+	/* Which event it is about does not matter for a removal, but there has to be one. */
+	assert_int_equal(put(o, "!vfs_open:enable_event:no:no"), -EINVAL);
+	assert_int_equal(put(o, "!vfs_open:enable_event:irq:broken"), 34);
+	assert_int_equal(put(o, "!vfs_open:enable_event:irq:broken"), -ENODEV);
+	assert_int_equal(e->soft, 1);
+}
+
+/* control/set_ftrace_filter-commands.txt of the real kernel. */
+static void test_reference(void **state)
+{
+	static const char *const written[] = {
+		"schedule:traceoff:5",
+		"vfs_read:traceon",
+		"vfs_write:stacktrace:3",
+		"vfs_read:snapshot:1",
+		"vfs_read:enable_event:sched:sched_switch",
+		"vfs_open:disable_event:sched:sched_switch:2",
+	};
+	struct fake_owner *o = *state;
+
+	for (size_t i = 0; i < sizeof(written) / sizeof(written[0]); i++)
+		assert_int_equal(fake_write(o, FUNC_FILTER, O_APPEND, written[i]),
+				 strlen(written[i]));
+	fake_hit(o, FAKE_VFS_READ, 0);
+	for (int i = 0; i < 2; i++) {
+		o->event[0].disabled = false;
+		fake_hit(o, FAKE_VFS_OPEN, 0);
+	}
+	fake_hit(o, FAKE_VFS_WRITE, 0);
+	fake_hit(o, FAKE_SCHEDULE, 0);
+	expect(o, ALL "vfs_open:disable_event:sched:sched_switch:count=0\n"
+		      "vfs_read:enable_event:sched:sched_switch:unlimited\n"
+		      "vfs_read:snapshot:count=0\n"
+		      "vfs_write:stacktrace:count=2\n"
+		      "vfs_read:traceon:unlimited\n"
+		      "schedule:traceoff:count=4\n");
+	/* Without a line's end the word is taken when the file is closed, and nobody hears. */
+	assert_int_equal(fake_write(o, FUNC_FILTER, O_APPEND, "vfs_read:enable_event:sched"), 27);
+	assert_int_equal(fake_write(o, FUNC_FILTER, O_APPEND, "vfs_read:enable_event:no:no"), 27);
+	assert_int_equal(o->event[0].soft, 2);
+	assert_int_equal(put(o, "vfs_read:enable_event:sched"), -EINVAL);
+	assert_int_equal(put(o, "!vfs_open:disable_event:sched:sched_switch"), -ENODEV);
+	assert_int_equal(put(o, "!vfs_open:disable_event:sched:sched_switch:0"), 45);
+	assert_int_equal(o->event[0].soft, 1);
+}
+
+/* A word that comes in pieces is known by all of them. */
+static void test_mentions(void **state)
+{
+	struct fake_owner *o = *state;
+	struct func_file *file;
+
+	assert_int_equal(func_file_open(o->filter, FUNC_FILTER, O_WRONLY, &file), 0);
+	assert_int_equal(func_file_write(file, "schedule:enab", 13), 13);
+	assert_true(func_file_mentions(file, "le_event:x", 10, "able_event:"));
+	assert_false(func_file_mentions(file, "le_even", 7, "able_event:"));
+	assert_false(func_file_mentions(file, "", 0, "able_event:"));
+	assert_int_equal(func_file_write(file, "le_event:sched:sched_switch", 27), 27);
+	assert_true(func_file_mentions(file, "", 0, "able_event:"));
+	func_file_close(file);
+	assert_int_equal(o->event[0].soft, 1);
+}
+
 /* Two filters, as of two instances, know nothing of each other. */
 static void test_two(void **state)
 {
-	struct fake_owner *a = *state, *b = fake_owner_new(NULL);
+	struct fake_owner *a = *state, *b = fake_owner_new();
 
 	put(a, "schedule:stacktrace");
 	put(b, "vfs_read:stacktrace");
+	b->owner.events = NULL;
 	assert_int_equal(put(b, "vfs_read:enable_event:sched:sched_switch"), -EINVAL);
 	fake_hit(b, FAKE_SCHEDULE, 0);
 	fake_hit(b, FAKE_VFS_READ, 0);
@@ -405,7 +426,7 @@ static void test_change_while_hit(void **state)
 		assert_true(put(o, "vfs_*:enable_event:sched:sched_switch:9") > 0);
 		assert_true(put(o, "!vfs_read:stacktrace") > 0);
 		assert_true(put(o, "!*:enable_event:sched:sched_switch:") > 0);
-		assert_int_equal(events[0].begun, 0);
+		assert_int_equal(o->event[0].soft, 0);
 		assert_true(put(o, "!*:stacktrace") > 0);
 	}
 	stop(&v, thread);
@@ -417,17 +438,13 @@ static void test_change_while_hit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_errno),
-		CASE(test_read),
-		CASE(test_remove),
-		CASE(test_apply_fails),
-		CASE(test_hits),
-		CASE(test_empty_count),
-		CASE(test_shared_count),
-		CASE(test_module_goes),
-		CASE(test_two),
-		CASE(test_exact_counts),
-		CASE(test_change_while_hit),
+		CASE(test_errno),	 CASE(test_read),
+		CASE(test_remove),	 CASE(test_apply_fails),
+		CASE(test_hits),	 CASE(test_empty_count),
+		CASE(test_shared_count), CASE(test_events),
+		CASE(test_reference),	 CASE(test_mentions),
+		CASE(test_module_goes),	 CASE(test_two),
+		CASE(test_exact_counts), CASE(test_change_while_hit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@
 
 static int set_up(void **state)
 {
-	*state = fake_owner_new(NULL);
+	*state = fake_owner_new();
 	return 0;
 }
 
