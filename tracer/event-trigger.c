@@ -270,6 +270,14 @@ bool event_triggers_want_stacks(const struct event_triggers *t)
 	return false;
 }
 
+bool event_triggers_look(const struct event_triggers *t)
+{
+	for (const struct event_trigger *i = t->first; i; i = i->next)
+		if (i->filter || i->command->post || i->command->kind == TRIGGER_HIST)
+			return true;
+	return false;
+}
+
 unsigned int event_triggers_hit(struct event_triggers *t, const struct event_data *data)
 {
 	unsigned int pending = 0;

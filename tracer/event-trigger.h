@@ -82,6 +82,8 @@ void event_triggers_print_hist(struct event_triggers *t, struct text *out);
 bool event_triggers_any(const struct event_triggers *t);
 /* Whether one of them looks at stack(). */
 bool event_triggers_want_stacks(const struct event_triggers *t);
+/* Whether one of them looks at the record: then it is made before they are asked, on or off. */
+bool event_triggers_look(const struct event_triggers *t);
 /*
  * A record of the event: do what is to be done before it is kept or not. What is returned is for
  * event_triggers_post(), to be called when it is not 0 and the record, if kept, is written.

@@ -100,7 +100,7 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 	struct event_state *s = &i->events[event];
 	unsigned int pending = 0;
 	struct event_view view;
-	bool takes;
+	bool takes, on = i->on;
 	union {
 		struct trace_entry e;
 		uint8_t bytes[EVENT_MAX];
@@ -119,9 +119,13 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 		tracer_events_hit(i, event, &view);
 	if (!takes)
 		return;
-	if (s->triggers)
+	if (s->triggers) {
 		pending = event_triggers_hit(s->triggers, &view.data);
-	if (i->on && event_kept(s) && event_filter_match(s->filter, &view.data))
+		/* What is turned on by a look at the record is too late for the record itself. */
+		if (!event_triggers_look(s->triggers))
+			on = i->on;
+	}
+	if (on && event_kept(s) && event_filter_match(s->filter, &view.data))
 		event_write(i, &view);
 	if (pending)
 		event_triggers_post(s->triggers, pending, &view.data);

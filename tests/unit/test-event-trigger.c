@@ -262,6 +262,27 @@ static void test_phases(void **state)
 	owner_exit(&o);
 }
 
+/* Those of one event are all asked once the record is made, if any of them looks at it. */
+static void test_looks(void **state)
+{
+	static const char *const looking[] = {"traceon if next_pid == 7", "traceoff", "stacktrace",
+					      "hist:keys=next_pid"};
+	static const char *const blind[] = {"snapshot", "enable_event:kmem:kmalloc"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(looking) / sizeof(looking[0]); i++) {
+		struct trigger_owner o;
+
+		owner_init(&o);
+		for (size_t k = 0; k < sizeof(blind) / sizeof(blind[0]); k++)
+			owner_write(&o, OWNER_SWITCH, blind[k]);
+		assert_false(event_triggers_look(o.event[OWNER_SWITCH].triggers));
+		assert_int_equal(owner_write(&o, OWNER_SWITCH, looking[i]), strlen(looking[i]));
+		assert_true(event_triggers_look(o.event[OWNER_SWITCH].triggers));
+		owner_exit(&o);
+	}
+}
+
 static void test_hist_switches(void **state)
 {
 	struct trigger_owner o;
@@ -285,10 +306,10 @@ static void test_hist_switches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_capture),	      cmocka_unit_test(test_writes),
-		cmocka_unit_test(test_too_long),      cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_filters),	      cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_hist_switches),
+		cmocka_unit_test(test_capture),	 cmocka_unit_test(test_writes),
+		cmocka_unit_test(test_too_long), cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_filters),	 cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_looks),	 cmocka_unit_test(test_hist_switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
