@@ -24,6 +24,7 @@ check-tests += tests/e2e/profile
 check-tests += tests/e2e/reports
 check-tests += tests/e2e/tracefs-conformance
 check-tests += tests/e2e/tracefs-events
+check-tests += tests/e2e/tracefs-triggers
 check-tests += tests/e2e/tracefs-clients
 check-tests += tests/e2e/tracefs-crowd
 check-tests += tests/e2e/tracefs-large
