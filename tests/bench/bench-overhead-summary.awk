@@ -5,7 +5,8 @@
 #   KERNEL CALL MODE NS_PER_CALL TIMES_UNTRACED OVERHEAD_NS OF_OWN EVENTS_PER_CALL NS_PER_EVENT
 #   EVENTS_PER_SECOND LOST GUEST_NS_PER_CALL HOST_NS_PER_CALL
 # of medians, '-' for what there is not. OVERHEAD_NS is the time beyond untraced, OF_OWN its part of
-# the overhead of the guest's own tracer: function, or function_graph for graphs.
+# the overhead of the guest's own tracer: function, function_graph for graphs, its events of system calls
+# for ours.
 #
 # Time is the guest's, which is not disturbed by what the host's end of the serial line has to wait
 # for. Only with traps, where the guest's clock stands still whenever the guest is stopped, is it
@@ -74,10 +75,12 @@ function summarize(kernel, call, mode, own, key, ns, base, own_ns, over, per_cal
 }
 
 END {
-	nr_modes = split("untraced function trampoline trap function_graph graph", modes, " ")
+	nr_modes = split("untraced function trampoline trap function_graph graph syscalls events", modes, " ")
+	own["graph"] = own["function_graph"] = "function_graph"
+	own["events"] = own["syscalls"] = "syscalls"
 	for (k = 1; k <= nr_kernels; k++)
 		for (c = 1; c <= nr_calls; c++)
 			for (m = 1; m <= nr_modes; m++)
 				summarize(kernels[k], calls[c], modes[m],
-					modes[m] ~ /graph/ ? "function_graph" : "function")
+					(modes[m] in own) ? own[modes[m]] : "function")
 }

@@ -3,19 +3,23 @@
 # panel for each kernel. The axis is logarithmic: 100 ns to what is needed. Set vcpus and rounds.
 BEGIN {
 	FS = "\t"
-	nr_modes = split("untraced function trampoline trap function_graph graph", modes, " ")
+	nr_modes = split("untraced function trampoline trap function_graph graph syscalls events", modes, " ")
 	label["untraced"] = "untraced"
 	label["function"] = "guest's function tracer"
 	label["trampoline"] = "hvtrace, trampolines, all functions"
 	label["trap"] = "hvtrace, traps on 10 functions"
 	label["function_graph"] = "guest's function_graph"
 	label["graph"] = "hvtrace, function_graph, all functions"
+	label["syscalls"] = "guest's events of system calls"
+	label["events"] = "hvtrace, events of system calls"
 	color["untraced"] = "#9a9a9a"
 	color["function"] = "#d1495b"
 	color["trampoline"] = "#00798c"
 	color["trap"] = "#edae49"
 	color["function_graph"] = "#8f2d3f"
 	color["graph"] = "#30a4b8"
+	color["syscalls"] = "#b56576"
+	color["events"] = "#55c1a8"
 	LEFT = 110; PLOT = 640; RIGHT = 170
 	BAR = 15; GAP = 14; HEAD = 114; TITLE = 30; FOOT = 46
 	first = 2 # 10^2 ns
@@ -71,7 +75,7 @@ function duration(value, digits)
 function legend(x, y, m)
 {
 	for (m = 1; m <= nr_modes; m++) {
-		x = LEFT + int((m - 1) / 2) * 270
+		x = 10 + int((m - 1) / 2) * 230
 		y = 62 + (m - 1) % 2 * 18
 		rect(x, y, 12, 12, color[modes[m]])
 		text(x + 17, y + 10, "start", 12, label[modes[m]])

@@ -8,6 +8,8 @@ BEGIN {
 	label["trap"] = "hvtrace, 10 traps"
 	label["function_graph"] = "guest's function_graph"
 	label["graph"] = "hvtrace, function_graph"
+	label["syscalls"] = "guest's syscalls events"
+	label["events"] = "hvtrace, syscalls:*"
 	what["stat"] = "stat(\"/proc/uptime\")"
 	what["getppid"] = "getppid()"
 	what["openread"] = "open, read, close"
@@ -52,6 +54,6 @@ $1 != kernel {
 END {
 	print ""
 	print "\"of guest's\": the overhead as a part of that of the guest's own tracer of that kind (aims: at"
-	print "most 0.125 for function with trampolines, 0.083 for function_graph). Time is by the guest's"
-	print "clock; with traps, which stop the guest and its clock, by the host's."
+	print "most 0.125 for function with trampolines, 0.083 for function_graph, 0.5 for events). Time is by"
+	print "the guest's clock; with traps, which stop the guest and its clock, by the host's."
 }
