@@ -162,6 +162,26 @@ static void test_enable(void **state)
 	expect(w, "set_event", "");
 }
 
+/* Of set_ftrace_filter: what cannot be registered is not set. */
+static void test_commands(void **state)
+{
+	static const char all[] = "#### all functions enabled ####\n";
+	struct world *w = *state;
+
+	assert_int_equal(put(w, "set_ftrace_filter", O_APPEND, "vfs_read:enable_event:no:no\n"),
+			 -EINVAL);
+	assert_int_equal(put(w, "set_ftrace_filter", O_APPEND, "vfs_read:enable_event:sched\n"),
+			 -EINVAL);
+	assert_int_equal(
+		put(w, "set_ftrace_filter", O_APPEND, "vfs_read:enable_event:sched:sched_switch\n"),
+		-EOPNOTSUPP);
+	assert_int_equal(put(w, "set_ftrace_filter", O_APPEND,
+			     "!vfs_read:disable_event:sched:sched_switch\n"),
+			 -ENODEV);
+	expect(w, "set_ftrace_filter", all);
+	expect(w, "events/sched/sched_switch/enable", "0\n");
+}
+
 static void test_filters(void **state)
 {
 	static const char file[] = "events/sched/sched_switch/filter";
@@ -216,6 +236,7 @@ int main(void)
 		TEST(test_files),
 		cmocka_unit_test_setup_teardown(test_told_later, set_up, tear_down_events),
 		TEST(test_enable),
+		TEST(test_commands),
 		TEST(test_filters),
 		TEST(test_pids),
 	};
