@@ -73,6 +73,7 @@ tracer-objs += tracer/guest.o
 tracer-objs += tracer/guest-state.o
 tracer-objs += tracer/guest-time.o
 tracer-objs += tracer/probe.o
+tracer-objs += tracer/fetch.o
 tracer-objs += tracer/fetch-arg.o
 tracer-objs += tracer/probe-event-format.o
 tracer-objs += tracer/probe-event-parse.o
