@@ -235,6 +235,7 @@ enum guestsym_event_source {
 	GUESTSYM_EVENT_SYSCALL, /* the tracer of system calls, called with a trace_array */
 	GUESTSYM_EVENT_FTRACE,	/* the tracers (system "ftrace"): there is nothing to enable */
 	GUESTSYM_EVENT_OTHER,	/* the guest's own kprobes, uprobes, synthetic events */
+	GUESTSYM_EVENT_HOST,	/* the host: none of those that are read from a guest */
 };
 
 enum {
@@ -243,6 +244,7 @@ enum {
 	GUESTSYM_EVENT_FL_DYNAMIC = 1 << 2,	  /* made at run time, as the guest's own kprobes */
 	GUESTSYM_EVENT_FL_KPROBE = 1 << 3, /* the kernel prints it by the probe's own code */
 	GUESTSYM_EVENT_FL_UPROBE = 1 << 4,
+	GUESTSYM_EVENT_FL_GONE = 1 << 5, /* it is no more: only of those of the host */
 };
 
 struct guestsym_event {
@@ -261,6 +263,12 @@ struct guestsym_event {
 	size_t nr_fields;
 	const char *print_fmt; /* enums replaced by their values, as the running kernel has it */
 };
+
+/* Events of the host come and go while others look at the list. */
+static inline bool guestsym_event_is_gone(const struct guestsym_event *ev)
+{
+	return __atomic_load_n(&ev->flags, __ATOMIC_RELAXED) & GUESTSYM_EVENT_FL_GONE;
+}
 
 struct guestsym_event_list {
 	const struct guestsym_event_field *common; /* those that each record starts with */

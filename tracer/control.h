@@ -138,6 +138,15 @@ void instance_print_system_filter(struct text *out);
 /* set_event_pid, set_event_notrace_pid */
 struct pid_filter *instance_event_pids(struct instance *i);
 
+/*
+ * kprobe_events: what is written may be several lines, of which those before one that is wrong are
+ * done. And kprobe_profile. -EBUSY: an event is on.
+ */
+ssize_t trace_write_kprobe_events(struct trace *t, const char *text, size_t len);
+int trace_clear_kprobe_events(struct trace *t);
+void trace_print_kprobe_events(struct trace *t, struct text *out);
+void trace_print_kprobe_profile(struct trace *t, struct text *out);
+
 /* --- buffers --------------------------------------------------------------------------------- */
 
 #define ALL_VCPUS (-1)

@@ -24,7 +24,8 @@ struct event_selection {
 /* It can be enabled: the file `enable` is there, and available_events lists it. */
 static inline bool event_has_enable(const struct guestsym_event *ev)
 {
-	return ev->flags & GUESTSYM_EVENT_FL_REG && !(ev->flags & GUESTSYM_EVENT_FL_IGNORE_ENABLE);
+	return ev->flags & GUESTSYM_EVENT_FL_REG &&
+	       !(ev->flags & GUESTSYM_EVENT_FL_IGNORE_ENABLE) && !guestsym_event_is_gone(ev);
 }
 
 /*

@@ -2,11 +2,13 @@
 /* events.c - see events.h */
 #include "tracer/events.h"
 #include "tracer/detour.h"
+#include "tracer/event-list.h"
 #include "tracer/event-print.h"
 #include "tracer/event-text.h"
 #include "tracer/event-trigger.h"
 #include "tracer/guest-work.h"
 #include "tracer/instance.h"
+#include "tracer/probe-event.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -35,7 +37,8 @@ struct events {
 	struct trace *t;
 	pthread_mutex_t lock;
 	bool loaded, placed, closed;
-	struct guestsym_event_list list;
+	struct guestsym_event_list list; /* of the guest's kernel */
+	struct event_list *all;		 /* and ours */
 	struct event_text *text;
 	struct expr_names names;
 	struct event_printer *printer;
@@ -87,6 +90,7 @@ void events_free(struct events *e)
 	free(e->syscalls);
 	event_printer_free(e->printer);
 	event_text_free(e->text);
+	event_list_free(e->all);
 	guestsym_events_free(&e->list);
 	free(e->slot);
 	free(e->registered);
@@ -187,13 +191,16 @@ static int list_read(struct events *e)
 	e->slot = calloc(e->list.n ? e->list.n : 1, sizeof(*e->slot));
 	e->registered = calloc(e->list.n ? e->list.n : 1, sizeof(*e->registered));
 	e->other_pid = calloc(e->list.n ? e->list.n : 1, sizeof(*e->other_pid));
+	e->all = event_list_new(&e->list);
 	event_text_names(e->text, &e->names);
-	if (e->slot && e->registered && e->other_pid && !syscalls_name(e) &&
+	if (e->all && e->slot && e->registered && e->other_pid && !syscalls_name(e) &&
 	    !event_printer_add(e->printer, &e->list)) {
 		for (size_t i = 0; i < e->list.n; i++)
 			e->other_pid[i] = other_pid_of(&e->list.v[i]);
 		return 0;
 	}
+	event_list_free(e->all);
+	e->all = NULL;
 	guestsym_events_free(&e->list);
 	return -ENOMEM;
 }
@@ -217,7 +224,37 @@ int events_load(struct events *e)
 
 const struct guestsym_event_list *events_list(const struct events *e)
 {
-	return __atomic_load_n(&e->loaded, __ATOMIC_ACQUIRE) ? &e->list : NULL;
+	return __atomic_load_n(&e->loaded, __ATOMIC_ACQUIRE) ? event_list_now(e->all) : NULL;
+}
+
+size_t events_room(const struct events *e)
+{
+	return event_list_room(e->all);
+}
+
+uint32_t events_find(const struct events *e, const char *system, const char *name)
+{
+	return event_list_find(e->all, system, name);
+}
+
+int events_add(struct events *e, struct probe_event_made *made, uint32_t *event)
+{
+	struct guestsym_event_list added = e->list;
+	int ret = event_list_add(e->all, made, event);
+
+	if (ret)
+		return ret;
+	added.v = &events_list(e)->v[*event];
+	added.n = 1;
+	ret = event_printer_add(e->printer, &added);
+	if (ret)
+		event_list_remove(e->all, *event);
+	return ret;
+}
+
+void events_remove(struct events *e, uint32_t event)
+{
+	event_list_remove(e->all, event);
 }
 
 struct event_printer *events_printer(struct events *e)
@@ -239,13 +276,15 @@ uint32_t events_at_file(const struct events *e, uint32_t offset)
 
 uint32_t events_other_pid(const struct events *e, uint32_t event)
 {
-	return e->other_pid[event];
+	return event < e->list.n ? e->other_pid[event] : 0;
 }
 
 bool event_is_recordable(const struct guestsym_event *ev)
 {
 	if (ev->source == GUESTSYM_EVENT_SYSCALL)
 		return ev->syscall_nr >= 0;
+	if (ev->source == GUESTSYM_EVENT_HOST)
+		return true;
 	return ev->source == GUESTSYM_EVENT_PROBE && ev->tracepoint && ev->probe;
 }
 
@@ -642,6 +681,8 @@ int events_apply(struct events *e)
 	if (e->closed)
 		return -ENODEV;
 	ret = e->loaded ? apply_all(e) : 0;
+	if (!ret)
+		ret = probe_events_apply(e->t->probe_events);
 	instances_tell_payload(e->t);
 	return ret;
 }

@@ -17,6 +17,7 @@
 struct events;
 struct event_printer;
 struct event_text;
+struct probe_event_made;
 
 #define EVENT_NONE UINT32_MAX
 
@@ -28,7 +29,10 @@ void events_free(struct events *e);	    /* NULL is allowed */
  * another error. Any thread but a vCPU's; the machine runs.
  */
 int events_load(struct events *e);
-/* What has been read: it stays as it is. NULL: nothing has. */
+/*
+ * What has been read: it stays as it is, but for events of the host that join it at its end and are
+ * marked once they are gone: event-list.h. NULL: nothing has been read.
+ */
 const struct guestsym_event_list *events_list(const struct events *e);
 
 /*
@@ -47,6 +51,16 @@ int events_apply(struct events *e);
 int events_check(struct events *e);
 /* The trace ends: nothing is registered any more, nor will be. 0 or as above. */
 int events_close(struct events *e);
+
+/*
+ * Those of the host; the events' lock is held, and the list has been read. So many there may be; the
+ * one of that name, EVENT_NONE; a new one, which takes what was made (0, -ENOSPC, -ENOMEM); and one
+ * that nobody wants is no more.
+ */
+size_t events_room(const struct events *e);
+uint32_t events_find(const struct events *e, const char *system, const char *name);
+int events_add(struct events *e, struct probe_event_made *made, uint32_t *event);
+void events_remove(struct events *e, uint32_t event);
 
 /* The index of the event whose file is so far behind WINDOW_EVENT_FILES; EVENT_NONE. Any thread. */
 uint32_t events_at_file(const struct events *e, uint32_t offset);
@@ -77,6 +91,7 @@ int events_recover(struct trace *t, struct window *w, char *err, size_t errlen);
 struct event_filter;
 struct event_triggers;
 struct event_stack;
+struct event_view;
 
 /*
  * One of the list's events in one instance. Changed with all writers stopped, and all but
@@ -111,6 +126,8 @@ static inline bool event_kept(const struct event_state *s)
 void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 			    uint32_t event, const void *data, const struct event_stack *stack,
 			    uint64_t ts);
+/* The same for a record that is complete, and which the pid filter takes. */
+void instance_take_event(struct instance *i, uint32_t event, const struct event_view *view);
 /* Whether it wants any records of the event from that vCPU. */
 bool instance_takes_event(const struct instance *i, unsigned int vcpu, uint32_t event);
 /* Whether it has any on. */

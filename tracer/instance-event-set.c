@@ -41,6 +41,8 @@ int instance_turn_events(struct instance *i, uint32_t *which, size_t n, bool on)
 
 	if (ret)
 		return ret;
+	if (n == 1 && guestsym_event_is_gone(&list->v[which[0]]))
+		return -ENODEV;
 	kept = keep_recordable(list, which, n);
 	if (n && !kept && on) {
 		trace_note(i->t, "%s:%s is an event that only the guest itself can record",

@@ -149,7 +149,8 @@ static struct event_triggers *owner_find(void *arg, const char *system, const ch
 	const struct guestsym_event_list *list = events_list(it->i->t->trace_events);
 
 	for (uint32_t e = 0; e < list->n; e++)
-		if (!strcmp(list->v[e].name, name) && !strcmp(list->v[e].system, system))
+		if (!guestsym_event_is_gone(&list->v[e]) && !strcmp(list->v[e].name, name) &&
+		    !strcmp(list->v[e].system, system))
 			return triggers_get(it, e);
 	return NULL;
 }

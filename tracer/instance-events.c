@@ -93,14 +93,31 @@ static void event_write(struct instance *i, const struct event_view *v)
 		event_view_record_stack(v);
 }
 
+void instance_take_event(struct instance *i, uint32_t event, const struct event_view *view)
+{
+	struct event_state *s = &i->events[event];
+	unsigned int pending = 0;
+	bool on = i->on;
+
+	if (s->triggers) {
+		pending = event_triggers_hit(s->triggers, &view->data);
+		/* What is turned on by a look at the record is too late for the record itself. */
+		if (!event_triggers_look(s->triggers))
+			on = i->on;
+	}
+	if (on && event_kept(s) && event_filter_match(s->filter, &view->data))
+		event_write(i, view);
+	if (pending)
+		event_triggers_post(s->triggers, pending, &view->data);
+}
+
 void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 			    uint32_t event, const void *data, const struct event_stack *stack,
 			    uint64_t ts)
 {
 	struct event_state *s = &i->events[event];
-	unsigned int pending = 0;
 	struct event_view view;
-	bool takes, on = i->on;
+	bool takes;
 	union {
 		struct trace_entry e;
 		uint8_t bytes[EVENT_MAX];
@@ -117,18 +134,8 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 	event_view_init(&view, i, vcpu, &record, r->event_len, ts, stack);
 	if (s->tracers)
 		tracer_events_hit(i, event, &view);
-	if (!takes)
-		return;
-	if (s->triggers) {
-		pending = event_triggers_hit(s->triggers, &view.data);
-		/* What is turned on by a look at the record is too late for the record itself. */
-		if (!event_triggers_look(s->triggers))
-			on = i->on;
-	}
-	if (on && event_kept(s) && event_filter_match(s->filter, &view.data))
-		event_write(i, &view);
-	if (pending)
-		event_triggers_post(s->triggers, pending, &view.data);
+	if (takes)
+		instance_take_event(i, event, &view);
 }
 
 /* --- control.h ------------------------------------------------------------------------------- */
@@ -157,12 +164,12 @@ bool instance_event_is_soft(struct instance *i, uint32_t event)
 
 int instance_events_get(struct instance *i)
 {
-	size_t n = events_list(i->t->trace_events)->n;
+	size_t n = events_room(i->t->trace_events);
 	struct event_state *states;
 
 	if (i->events)
 		return 0;
-	states = calloc(n ? n : 1, sizeof(*states));
+	states = calloc(n, sizeof(*states));
 	if (!states)
 		return -ENOMEM;
 	__atomic_store_n(&i->events, states, __ATOMIC_RELEASE);

@@ -50,11 +50,12 @@ enum {
 	GUARD_TASK_NEW = 1 << 9,    /* a task is about to run for the first time: follow.c */
 	GUARD_TASK_GONE = 1 << 10,  /* one has run for the last time, or its parent knows that */
 	GUARD_DEPTH = 1 << 11,	    /* the stack tracer looks at it: stack-max.c */
+	GUARD_PROBE = 1 << 12,	    /* a probe event is there: probe-event.h */
 };
 
 /* What selection.c sets and takes back; what a hit of these asks for is done by instances. */
 enum {
-	GUARD_RECORDS = GUARD_COMMAND | GUARD_STACK | GUARD_DEPTH,
+	GUARD_RECORDS = GUARD_COMMAND | GUARD_STACK | GUARD_DEPTH | GUARD_PROBE,
 	GUARD_FOLLOWS = GUARD_TASK_NEW | GUARD_TASK_GONE,
 };
 
@@ -180,6 +181,7 @@ struct graph;
 struct profile;
 struct stack_max;
 struct events;
+struct probe_events;
 
 /* The sites are given back while the guest patches its own text; see text-lock.c */
 struct text_lock {
@@ -220,6 +222,7 @@ struct trace {
 	atomic_bool profiling;
 	struct stack_max *stack_max; /* the stack tracer */
 	struct events *trace_events; /* of the guest's kernel */
+	struct probe_events *probe_events; /* and those that are made here */
 	uint64_t fentry;	     /* address of the kernel's __fentry__ */
 	uint64_t ftrace_return;	     /* while ftrace_init() runs: where a trap waits for its end */
 	struct comms *_Atomic comms; /* who reads names takes no lock */

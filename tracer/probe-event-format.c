@@ -122,7 +122,7 @@ int probe_event_make(struct probe_event_made *made, const struct probe_def *def,
 		.text = calloc(2 * (size_t)def->nr_args + 2, sizeof(*made->text)),
 		.print_fmt = make_print_fmt(def),
 		.event = {.id = id,
-			  .source = GUESTSYM_EVENT_OTHER,
+			  .source = GUESTSYM_EVENT_HOST,
 			  .syscall_nr = -1,
 			  .flags = GUESTSYM_EVENT_FL_REG | GUESTSYM_EVENT_FL_DYNAMIC |
 				   GUESTSYM_EVENT_FL_KPROBE},

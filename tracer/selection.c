@@ -7,6 +7,7 @@
  */
 #include "tracer/instance.h"
 #include "tracer/graph.h"
+#include "tracer/probe-event.h"
 #include "tracer/returns.h"
 #include "tracer/stack-max.h"
 #include "tracer/trampoline.h"
@@ -203,6 +204,8 @@ static bool probe_update(struct trace *t, uint32_t probe)
 		guards |= GUARD_COMMAND;
 	if (any_stacks(t, probe))
 		guards |= GUARD_STACK;
+	if (probe_events_want(t->probe_events, probe))
+		guards |= GUARD_PROBE;
 	guards |= follow_guards(&t->follow, probe);
 	/* The payload tells text_mutex from all others: not every mutex is to be waited for. */
 	if (stack_max_wants(t, probe) && !(guards & GUARD_TEXT_LOCK))

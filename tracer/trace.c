@@ -5,6 +5,7 @@
 #include "tracer/graph.h"
 #include "tracer/host-time.h"
 #include "tracer/instance.h"
+#include "tracer/probe-event.h"
 #include "tracer/returns.h"
 #include "tracer/stack-max.h"
 #include "tracer/trampoline.h"
@@ -48,10 +49,11 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->funcs = funcs_new(NULL, 0);
 	t->graph = graph_new(t);
 	t->trace_events = events_new(t);
+	t->probe_events = probe_events_new(t);
 	if (t->funcs)
 		t->stack_max = stack_max_new(t);
 	if (t->comms && t->funcs && t->graph && t->stack_max && t->trace_events &&
-	    !probe_set_init(&t->probes, t->gs))
+	    t->probe_events && !probe_set_init(&t->probes, t->gs))
 		return instance_init_top(t, err, errlen);
 	snprintf(err, errlen, "no memory for the tables of probes and of task names");
 	return -ENOMEM;
@@ -138,6 +140,7 @@ void trace_free(struct trace *t)
 	graph_free(t->graph);
 	profiler_free(t);
 	stack_max_free(t->stack_max);
+	probe_events_free(t->probe_events);
 	events_free(t->trace_events);
 	returns_free(t);
 	probe_set_free(&t->probes);
@@ -216,6 +219,8 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 			trap_record(t, (uint32_t)hit->cookie, hit);
 		if (p->flags & PROBE_FL_ONCE)
 			p->flags &= (uint16_t)~PROBE_FL_SET; /* the machine has taken it out */
+		if (p->guards & GUARD_PROBE)
+			probe_events_hit(t->probe_events, (uint32_t)hit->cookie, hit);
 		if (p->guards & GUARD_COMMAND)
 			trap_commands(t, hit);
 		if (p->guards & GUARD_DEPTH)

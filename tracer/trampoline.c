@@ -554,6 +554,8 @@ static bool probe_served(const struct trace *t, const struct probe *p)
 
 	if (p->flags & PROBE_FL_EXIT && returns_size(t, p->va) < SITE_SIZE)
 		return false;
+	if (p->guards & GUARD_PROBE)
+		return false; /* which asks for any register */
 	return !(p->flags & PROBE_FL_ONCE) && rel == (int32_t)rel;
 }
 

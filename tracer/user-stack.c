@@ -52,6 +52,18 @@ static int space_read(const struct space *s, uint64_t va, void *buf, size_t len)
 	return 0;
 }
 
+int user_read(struct guest_kernel *g, const struct user_layout *at, uint64_t task, uint64_t va,
+	      void *buf, size_t len)
+{
+	struct space s;
+	uint64_t mm;
+
+	if (at->task_mm == USER_NO_FIELD || at->mm_pgd == USER_NO_FIELD ||
+	    guest_read(g, task + at->task_mm, &mm, sizeof(mm)) || !mm || space_init(&s, g, at, mm))
+		return -EFAULT;
+	return space_read(&s, va, buf, len);
+}
+
 struct registers {
 	uint64_t ip, sp, bp;
 };

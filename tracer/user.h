@@ -37,6 +37,10 @@ struct user_layout {
 
 void user_learn(struct user_layout *at, const struct guestsym *gs);
 
+/* Copy from the user mode's memory of a task: 0 or -EFAULT. */
+int user_read(struct guest_kernel *g, const struct user_layout *at, uint64_t task, uint64_t va,
+	      void *buf, size_t len);
+
 /*
  * The stack of the user mode that task (the address of its struct task_struct) came from into the
  * kernel: where it was, then return addresses along its frame pointers, as the kernel's

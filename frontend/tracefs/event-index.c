@@ -28,9 +28,12 @@ static void find_systems(struct event_index *index)
 		if (!last || strcmp(last->system, system) != 0) {
 			last = strcmp(system, FTRACE) ? &index->system[index->nr_systems++]
 						      : &index->ftrace;
-			*last = (struct event_range){.system = system, .first = n};
+			*last = (struct event_range){
+				.system = system, .first = n, .id = index->order[n]};
 		}
 		last->nr++;
+		if (index->order[n] < last->id)
+			last->id = index->order[n];
 	}
 }
 
@@ -49,7 +52,8 @@ struct event_index *event_index_new(const struct guestsym_event_list *list,
 		return NULL;
 	}
 	for (uint32_t i = 0; i < list->n; i++)
-		if (strcmp(list->v[i].system, FTRACE) != 0 || !left_out(list->v[i].name))
+		if (!guestsym_event_is_gone(&list->v[i]) &&
+		    (strcmp(list->v[i].system, FTRACE) != 0 || !left_out(list->v[i].name)))
 			index->order[index->nr++] = i;
 	qsort_r(index->order, index->nr, sizeof(*index->order), compare, index);
 	find_systems(index);
@@ -83,6 +87,16 @@ bool event_index_system(const struct event_index *index, const char *name, uint3
 			low = mid + 1;
 	}
 	return false;
+}
+
+const struct event_range *event_index_range(const struct event_index *index, uint32_t event)
+{
+	uint32_t n;
+
+	if (event >= index->list->n)
+		return NULL;
+	return event_index_system(index, index->list->v[event].system, &n) ? &index->system[n]
+									   : NULL;
 }
 
 bool event_index_event(const struct event_index *index, const struct event_range *range,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * event-index.h - the events of the guest's kernel by system and name, as the directories in
- * events/ have them. Made once; then any thread may look without a lock.
+ * events/ have them: of a list as it was. Any thread may look without a lock.
  */
 #ifndef HVTRACE_FRONTEND_TRACEFS_EVENT_INDEX_H
 #define HVTRACE_FRONTEND_TRACEFS_EVENT_INDEX_H
@@ -16,9 +16,11 @@
 struct event_range {
 	const char *system;
 	uint32_t first, nr;
+	uint32_t id; /* where in the list the first of the system is: that stays */
 };
 
 struct event_index {
+	struct event_index *older;		/* for whoever keeps them */
 	const struct guestsym_event_list *list; /* not the index's own */
 	uint32_t *order;			/* where each is in the list */
 	struct event_range *system;
@@ -34,6 +36,9 @@ struct event_index {
 struct event_index *event_index_new(const struct guestsym_event_list *list,
 				    bool (*left_out)(const char *name));
 void event_index_free(struct event_index *index); /* NULL is allowed */
+
+/* The system that the event at this place of the list is of; NULL: it has no events now. */
+const struct event_range *event_index_range(const struct event_index *index, uint32_t event);
 
 static inline const struct guestsym_event *event_index_at(const struct event_index *index,
 							  uint32_t n)

@@ -17,7 +17,7 @@ static const struct event_index *index_of(const struct open_file *f)
 /* Where the file's event is in the list. */
 static uint32_t event_of(const struct open_file *f)
 {
-	return index_of(f)->order[f->number];
+	return f->number;
 }
 
 /* --- enable ------------------------------------------------------------------------------- */
@@ -36,9 +36,10 @@ static struct events_of of_all(const struct open_file *f)
 static struct events_of of_system(const struct open_file *f)
 {
 	const struct event_index *index = index_of(f);
-	const struct event_range *range = &index->system[f->number];
+	const struct event_range *range = event_index_range(index, f->number);
 
-	return (struct events_of){index->order + range->first, range->nr};
+	return range ? (struct events_of){index->order + range->first, range->nr}
+		     : (struct events_of){NULL, 0};
 }
 
 static int enable(struct open_file *f, struct events_of of, uint64_t value)
@@ -48,6 +49,8 @@ static int enable(struct open_file *f, struct events_of of, uint64_t value)
 
 	if (value > 1)
 		return -EINVAL;
+	if (!of.n)
+		return -ENODEV;
 	which = malloc(of.n * sizeof(*which));
 	if (!which)
 		return -ENOMEM;
@@ -173,7 +176,30 @@ static bool has_id(const struct guestsym_event *ev)
 
 static void show_id(struct open_file *f, struct text *out)
 {
-	text_printf(out, "%u\n", event_index_at(index_of(f), f->number)->id);
+	text_printf(out, "%u\n", index_of(f)->list->v[event_of(f)].id);
+}
+
+/* --- kprobe_events ------------------------------------------------------------------------ */
+
+static int open_kprobes(struct open_file *f)
+{
+	return opened_to_truncate(f) ? trace_clear_kprobe_events(f->trace) : 0;
+}
+
+static void show_kprobes(struct open_file *f, struct text *out)
+{
+	trace_print_kprobe_events(f->trace, out);
+}
+
+static ssize_t write_kprobes(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)off;
+	return trace_write_kprobe_events(f->trace, text, len);
+}
+
+static void show_kprobe_profile(struct open_file *f, struct text *out)
+{
+	trace_print_kprobe_profile(f->trace, out);
 }
 
 /* --- filter ------------------------------------------------------------------------------- */
@@ -262,6 +288,16 @@ static const struct tracefs_file files[] = {
 	 .mode = 0440,
 	 .flags = TRACEFS_TOP | TRACEFS_EVENTS,
 	 .show = show_available},
+	{.path = "kprobe_events",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP | TRACEFS_EVENTS,
+	 .open = open_kprobes,
+	 .show = show_kprobes,
+	 .write = write_kprobes},
+	{.path = "kprobe_profile",
+	 .mode = 0440,
+	 .flags = TRACEFS_TOP | TRACEFS_EVENTS,
+	 .show = show_kprobe_profile},
 	{.path = "set_event",
 	 .mode = 0640,
 	 .flags = TRACEFS_EVENTS,

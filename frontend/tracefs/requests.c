@@ -120,8 +120,7 @@ static void reply_entry(fuse_req_t req, view_id id)
 	struct fuse_entry_param e = {.ino = id};
 	int rc = fill_stat(server_of(req), id, &e.attr);
 
-	/* Instances come and go, and so does all that is named in them. */
-	if (id >> 40 == 0)
+	if (view_stays(server_of(req)->view, id))
 		e.entry_timeout = NAME_SECONDS;
 	if (rc)
 		fuse_reply_err(req, -rc);

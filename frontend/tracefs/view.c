@@ -20,7 +20,7 @@ struct view {
 	struct trace *trace;
 	struct tree *tree;
 	char *machine;
-	struct event_index *events; /* once the guest has told them; then it stays */
+	struct event_index *events; /* once the guest has told them; older ones stay */
 	pthread_mutex_t lock;	    /* of what follows */
 	struct view_instance *instances;
 	uint64_t next_number;
@@ -163,7 +163,10 @@ void view_free(struct view *v)
 	}
 	attrs_forget(&v->attrs, 0, 0);
 	pthread_mutex_destroy(&v->lock);
-	event_index_free(v->events);
+	for (struct event_index *index = v->events, *older; index; index = older) {
+		older = index->older;
+		event_index_free(index);
+	}
 	tree_free(v->tree);
 	free(v->machine);
 	free(v);
@@ -174,19 +177,29 @@ const char *view_machine(const struct view *v)
 	return v->machine;
 }
 
+/* Lists that are made anew are those with events of the host. */
+static bool is_current(const struct event_index *index, const struct guestsym_event_list *list)
+{
+	return index && index->list == list;
+}
+
 const struct event_index *view_events(struct view *v)
 {
-	struct event_index *index = __atomic_load_n(&v->events, __ATOMIC_ACQUIRE);
+	struct event_index *index = __atomic_load_n(&v->events, __ATOMIC_ACQUIRE), *made;
 	const struct guestsym_event_list *list;
 
 	/* The guest is asked before anything is locked: it may take a while. */
-	if (index || trace_events(v->trace, &list))
+	if (trace_events(v->trace, &list) || is_current(index, list))
 		return index;
 	view_lock(v);
 	index = v->events;
-	if (!index) {
-		index = event_index_new(list, format_is_ours);
-		__atomic_store_n(&v->events, index, __ATOMIC_RELEASE);
+	if (!is_current(index, list)) {
+		made = event_index_new(list, format_is_ours);
+		if (made) {
+			made->older = index;
+			index = made;
+			__atomic_store_n(&v->events, index, __ATOMIC_RELEASE);
+		}
 	}
 	view_unlock(v);
 	return index;
@@ -252,44 +265,50 @@ int view_allow_other(struct view *v)
 	return view_set_attr(v, VIEW_ROOT, &attr, VIEW_ATTR_MODE);
 }
 
-/* Those that a node of kind TREE_EVENT stands for. */
+/* Those that a node of kind TREE_EVENT stands for; NULL: there are none any more. */
 static const struct event_range *range_in(struct view *v, const struct event_index *events,
 					  struct place dir)
 {
-	return tree_node(v->tree, dir.node)->kind == TREE_SYSTEM ? &events->system[dir.number]
-								 : &events->ftrace;
+	return tree_node(v->tree, dir.node)->kind == TREE_SYSTEM
+		       ? event_index_range(events, dir.number)
+		       : &events->ftrace;
 }
 
-/* The name of number n of what a node in a directory stands for; as tree_name(). */
-static bool name_in(struct view *v, struct place dir, const struct tree_node *node, unsigned int n,
-		    char *name, size_t len)
+/* Systems and events have the numbers of their places in the list. */
+static bool event_in(struct view *v, struct place dir, const struct tree_node *node, unsigned int n,
+		     struct place *at, char *name, size_t len)
 {
-	bool dynamic = node->kind == TREE_SYSTEM || node->kind == TREE_EVENT;
-	const struct event_index *events = dynamic ? view_events(v) : NULL;
+	const struct event_index *events = view_events(v);
 	const struct event_range *range;
 
-	if (!dynamic)
-		return tree_name(node, !dir.instance, trace_vcpus(v->trace), n, name, len);
 	if (!events)
 		return false;
 	if (node->kind == TREE_SYSTEM) {
-		snprintf(name, len, "%s", n < events->nr_systems ? events->system[n].system : "");
-		return n < events->nr_systems;
+		if (n >= events->nr_systems)
+			return false;
+		at->number = events->system[n].id;
+		snprintf(name, len, "%s", events->system[n].system);
+		return true;
 	}
 	range = range_in(v, events, dir);
-	n += range->first;
-	snprintf(name, len, "%s",
-		 n < range->first + range->nr ? event_index_at(events, n)->name : "");
-	return n < range->first + range->nr;
+	if (!range || n >= range->nr)
+		return false;
+	at->number = events->order[range->first + n];
+	snprintf(name, len, "%s", event_index_at(events, range->first + n)->name);
+	return true;
 }
 
-/* What number it has there: one that was given to one of several above it stays. */
-static unsigned int number_in(struct view *v, struct place dir, const struct tree_node *node,
-			      unsigned int n)
+/*
+ * The name of number n of what a node in a directory stands for, as tree_name(), and its place: a
+ * number that was given to one of several above it stays.
+ */
+static bool name_in(struct view *v, struct place dir, const struct tree_node *node, unsigned int n,
+		    struct place *at, char *name, size_t len)
 {
-	if (node->kind == TREE_PLAIN)
-		return dir.number;
-	return node->kind == TREE_EVENT ? range_in(v, view_events(v), dir)->first + n : n;
+	if (node->kind == TREE_SYSTEM || node->kind == TREE_EVENT)
+		return event_in(v, dir, node, n, at, name, len);
+	at->number = node->kind == TREE_PLAIN ? dir.number : n;
+	return tree_name(node, !dir.instance, trace_vcpus(v->trace), n, name, len);
 }
 
 static bool is_there(struct view *v, const struct tree_node *node, struct place at)
@@ -300,7 +319,7 @@ static bool is_there(struct view *v, const struct tree_node *node, struct place 
 		return true;
 	return (!file->there || file->there(v->trace)) &&
 	       (!(file->flags & TRACEFS_EVENTS) || view_events(v)) &&
-	       (!file->event || file->event(event_index_at(view_events(v), at.number)));
+	       (!file->event || file->event(&view_events(v)->list->v[at.number]));
 }
 
 typedef bool each_fn(void *arg, const char *name, struct place at);
@@ -308,11 +327,10 @@ typedef bool each_fn(void *arg, const char *name, struct place at);
 static bool each_of_node(struct view *v, struct place dir, unsigned int n, each_fn *each, void *arg)
 {
 	const struct tree_node *node = tree_node(v->tree, n);
+	struct place at = {.instance = dir.instance, .node = n};
 	char name[256];
 
-	for (unsigned int i = 0; name_in(v, dir, node, i, name, sizeof(name)); i++) {
-		struct place at = {dir.instance, number_in(v, dir, node, i), n};
-
+	for (unsigned int i = 0; name_in(v, dir, node, i, &at, name, sizeof(name)); i++) {
 		if (name[0] && each(arg, name, at))
 			return true;
 	}
@@ -348,12 +366,23 @@ static bool find_event(struct view *v, struct place dir, unsigned int n, struct 
 {
 	const struct event_index *events = view_events(v);
 
+	const struct event_range *range;
+	uint32_t found;
+
 	l->at = (struct place){dir.instance, 0, n};
 	if (!events)
 		return false;
-	if (tree_node(v->tree, n)->kind == TREE_SYSTEM)
-		return event_index_system(events, l->name, &l->at.number);
-	return event_index_event(events, range_in(v, events, dir), l->name, &l->at.number);
+	if (tree_node(v->tree, n)->kind == TREE_SYSTEM) {
+		if (!event_index_system(events, l->name, &found))
+			return false;
+		l->at.number = events->system[found].id;
+		return true;
+	}
+	range = range_in(v, events, dir);
+	if (!range || !event_index_event(events, range, l->name, &found))
+		return false;
+	l->at.number = events->order[found];
+	return true;
 }
 
 static bool find_in(struct view *v, struct place dir, struct lookup *l)
@@ -407,6 +436,21 @@ int view_find(struct view *v, const char *path, view_id *id)
 		path += len + (path[len] == '/');
 	}
 	return 0;
+}
+
+bool view_stays(struct view *v, view_id id)
+{
+	const struct event_index *events;
+	struct place p = place_of(id);
+	const struct tree_node *node = tree_node(v->tree, p.node);
+
+	while (node && node->kind != TREE_SYSTEM && node->kind != TREE_EVENT)
+		node = tree_node(v->tree, node->parent);
+	if (p.instance || !node)
+		return !p.instance;
+	events = view_events(v);
+	return events && p.number < events->list->n &&
+	       events->list->v[p.number].source != GUESTSYM_EVENT_HOST;
 }
 
 struct listing {

@@ -31,6 +31,12 @@ int view_lookup(struct view *v, view_id dir, const char *name, view_id *id);
 /* The same for a whole path, with '/' between names. */
 int view_find(struct view *v, const char *path, view_id *id);
 
+/*
+ * Whether its name is that of the same file for good: instances and events of the host come and go,
+ * and so does all that is in them.
+ */
+bool view_stays(struct view *v, view_id id);
+
 struct view_attr {
 	mode_t mode; /* type and permissions, as st_mode */
 	uid_t uid;

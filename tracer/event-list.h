@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event-list.h - the trace events that there are: those of the guest's kernel, which stay, and
+ * behind them those that the host itself records, which come and go.
+ *
+ * An event keeps its place and its id for good. One that has gone is marked so and has its place
+ * again when the same is made anew: records of it may still be in the buffers. Any thread may look
+ * at the list; changes are for one at a time.
+ */
+#ifndef HVTRACE_TRACER_EVENT_LIST_H
+#define HVTRACE_TRACER_EVENT_LIST_H
+
+#include "tracer/probe-event-parse.h"
+
+#define EVENTS_OWN 1024 /* that ever were */
+
+struct event_list;
+
+/* read outlives it. NULL: no memory. */
+struct event_list *event_list_new(const struct guestsym_event_list *read);
+void event_list_free(struct event_list *l); /* NULL is allowed */
+
+/* As it is now; what was given stays valid, and as it was but for marks. */
+const struct guestsym_event_list *event_list_now(const struct event_list *l);
+/* So many it may become. */
+size_t event_list_room(const struct event_list *l);
+/* The event of that name, EVENT_LIST_NONE. */
+uint32_t event_list_find(const struct event_list *l, const char *system, const char *name);
+#define EVENT_LIST_NONE UINT32_MAX
+
+/* Takes what was made and gives it an id. 0, -ENOSPC, -ENOMEM: then it is the caller's still. */
+int event_list_add(struct event_list *l, struct probe_event_made *made, uint32_t *event);
+void event_list_remove(struct event_list *l, uint32_t event);
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* probe-event-place.c - the symbols that definitions name, and the sites that are there. */
+#include "tracer/instance.h"
+#include "tracer/probe-event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FUNCTION_MAX = 65536, INSN_MAX = 16 };
+
+/* --- symbols --------------------------------------------------------------------------------- */
+
+/* What is looked for: a name in all, or in one module only. */
+struct symbol_search {
+	const char *name, *module;
+	size_t module_len;
+	unsigned int count;
+	uint64_t addr; /* of the first */
+};
+
+static struct symbol_search search_for(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	if (!colon)
+		return (struct symbol_search){.name = name};
+	return (struct symbol_search){
+		.name = colon + 1, .module = name, .module_len = (size_t)(colon - name)};
+}
+
+static void search_in(struct symbol_search *s, const struct guestsym_symbol *syms, size_t n,
+		      uint64_t slide)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(syms[i].name, s->name) && !s->count++)
+			s->addr = syms[i].addr + slide;
+}
+
+static int search_module(void *arg, const struct guestsym_module *mod)
+{
+	struct symbol_search *s = arg;
+
+	if (!s->module ||
+	    (!strncmp(mod->name, s->module, s->module_len) && !mod->name[s->module_len]))
+		search_in(s, mod->syms, mod->nr_syms, 0);
+	return 0;
+}
+
+static void search_all(struct trace *t, struct symbol_search *s)
+{
+	const struct guestsym_symbol *syms;
+	size_t n = guestsym_symbols(t->gs, &syms);
+
+	if (!s->module)
+		search_in(s, syms, n, t->guest.slide);
+	pthread_mutex_lock(&t->change);
+	modules_each(t, search_module, s);
+	pthread_mutex_unlock(&t->change);
+}
+
+unsigned int probe_symbol_count(void *arg, const char *name)
+{
+	struct symbol_search s = search_for(name);
+
+	search_all(arg, &s);
+	return s.count;
+}
+
+uint64_t probe_symbol_address(struct trace *t, const char *name)
+{
+	struct symbol_search s = search_for(name);
+
+	search_all(t, &s);
+	return s.addr;
+}
+
+/* A function's site is at its beginning, or behind the endbr64 that is there. */
+static uint32_t site_at(struct trace *t, uint64_t addr)
+{
+	const uint64_t endbr = 4;
+	uint32_t probe = UINT32_MAX;
+
+	pthread_mutex_lock(&t->change);
+	for (uint64_t off = 0; off <= endbr && probe == UINT32_MAX; off += endbr) {
+		probe = probe_at_site(t, addr + off - t->guest.slide);
+		if (probe != UINT32_MAX && !(t->probes.v[probe].flags & PROBE_FL_FUNCTION))
+			probe = UINT32_MAX;
+	}
+	pthread_mutex_unlock(&t->change);
+	return probe;
+}
+
+int probe_symbol_entry(void *arg, const char *name, uint64_t offset)
+{
+	struct trace *t = arg;
+	uint64_t addr = probe_symbol_address(t, name);
+	struct output_symbol sym = {0};
+
+	if (!addr)
+		return -ENOENT;
+	if (!trace_find_symbol(t, addr + offset, &sym))
+		return -EINVAL;
+	if (!sym.off)
+		return 0;
+	/* Behind its endbr64 a function begins, too. */
+	return sym.off == 4 && site_at(t, addr + offset) != UINT32_MAX ? 0 : -EINVAL;
+}
+
+/* --- places ---------------------------------------------------------------------------------- */
+
+struct boundary {
+	uint64_t addr;
+	bool found;
+};
+
+static bool look(void *arg, const struct guestsym_insn *insn)
+{
+	struct boundary *b = arg;
+
+	b->found = b->found || insn->addr == b->addr;
+	return insn->addr < b->addr;
+}
+
+/* Whether an instruction begins so far behind the beginning of a function. */
+static bool is_boundary(struct trace *t, uint64_t start, uint64_t off)
+{
+	struct guestsym_decoder *d = guestsym_decoder_new();
+	size_t len = off + INSN_MAX;
+	uint8_t *code = off < FUNCTION_MAX ? malloc(len) : NULL;
+	struct boundary b = {.addr = start + off};
+
+	if (d && code && !guest_read(&t->guest, start, code, len))
+		guestsym_decode(d, code, len, start, look, &b);
+	free(code);
+	guestsym_decoder_free(d);
+	return b.found;
+}
+
+static int place_elsewhere(struct trace *t, const struct probe_def *def, uint64_t addr)
+{
+	struct output_symbol sym = {0};
+
+	if (!trace_find_symbol(t, addr, &sym))
+		return -EINVAL;
+	if (sym.off && !is_boundary(t, addr - sym.off, sym.off))
+		return -EILSEQ;
+	/* The kernel itself has no probes in functions that it cannot trace. */
+	if (!sym.off)
+		return -EINVAL;
+	trace_note(t, "%s:%s: probes are at the beginnings of functions only, not at %s+0x%llx",
+		   def->group, def->event, sym.name, (unsigned long long)sym.off);
+	return -EOPNOTSUPP;
+}
+
+/* "symbol+offset" of an argument. */
+static int resolve(struct trace *t, struct fetch_arg *a)
+{
+	char *name;
+	int64_t offset;
+	int ret;
+
+	if (a->source != FETCH_SYMBOL)
+		return 0;
+	name = strdup(a->text);
+	if (!name)
+		return -ENOMEM;
+	ret = fetch_split_symbol(name, &offset);
+	a->number = ret ? 0 : probe_symbol_address(t, name);
+	free(name);
+	if (!ret && !a->number)
+		ret = -ENOENT;
+	a->number += (uint64_t)offset;
+	return ret;
+}
+
+int probe_event_place(struct trace *t, struct probe_event *pe)
+{
+	struct probe_def *def = pe->def;
+	uint64_t base = def->symbol ? probe_symbol_address(t, def->symbol) : 0;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < def->nr_args && !ret; i++)
+		ret = resolve(t, &def->arg[i]);
+	if (!ret && def->symbol && !base)
+		ret = -ENOENT;
+	if (ret)
+		return ret;
+	pe->probe = site_at(t, base + def->offset);
+	if (pe->probe == UINT32_MAX)
+		return place_elsewhere(t, def, base + def->offset);
+	if (def->is_return) {
+		trace_note(t, "%s:%s: probes at returns of functions are not supported yet",
+			   def->group, def->event);
+		return -EOPNOTSUPP;
+	}
+	pthread_mutex_lock(&t->change);
+	pe->ip = t->probes.v[pe->probe].va + t->guest.slide;
+	pthread_mutex_unlock(&t->change);
+	return 0;
+}

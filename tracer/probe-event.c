@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* probe-event.c - see probe-event.h: which there are, and what kprobe_events says and is told. */
+#include "tracer/probe-event.h"
+#include "tracer/event-filter.h"
+#include "tracer/event-trigger.h"
+#include "tracer/instance.h"
+#include "tracer/trampoline.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WHERE	 "trace_kprobe"
+#define LINE_MAX 4096
+
+struct probe_events *probe_events_new(struct trace *t)
+{
+	struct probe_events *p = calloc(1, sizeof(*p));
+
+	if (p)
+		p->t = t;
+	return p;
+}
+
+static void probe_event_free(struct probe_event *pe)
+{
+	if (!pe)
+		return;
+	probe_def_free(pe->def);
+	free(pe);
+}
+
+void probe_events_free(struct probe_events *p)
+{
+	if (!p)
+		return;
+	for (struct probe_event *pe = p->first, *next; pe; pe = next) {
+		next = pe->next;
+		probe_event_free(pe);
+	}
+	free(p);
+}
+
+/* --- what is wanted -------------------------------------------------------------------------- */
+
+/* t->change is held. */
+static bool any_instance_wants(const struct trace *t, uint32_t event)
+{
+	for (struct instance *i = t->instances; i; i = i->next)
+		if (i->events && event_wanted(&i->events[event]))
+			return true;
+	return false;
+}
+
+bool probe_events_want(const struct probe_events *p, uint32_t probe)
+{
+	for (const struct probe_event *pe = p->first; pe; pe = pe->next)
+		if (pe->probe == probe && pe->wanted)
+			return true;
+	return false;
+}
+
+int probe_events_apply(struct probe_events *p)
+{
+	struct trace *t = p->t;
+	bool changed = false;
+	int ret = 0;
+
+	if (!p->first)
+		return 0;
+	trace_change_begin(t);
+	instance_writers_stop(t);
+	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
+		bool wanted = any_instance_wants(t, pe->event);
+
+		changed = changed || wanted != pe->wanted;
+		pe->wanted = wanted;
+	}
+	instance_writers_go(t);
+	if (changed)
+		ret = selection_patch(t);
+	trace_change_end(t);
+	return ret;
+}
+
+/* --- adding ---------------------------------------------------------------------------------- */
+
+static struct probe_event *find(const struct probe_events *p, uint32_t event)
+{
+	struct probe_event *pe = p->first;
+
+	while (pe && pe->event != event)
+		pe = pe->next;
+	return pe;
+}
+
+static void link_in(struct probe_events *p, struct probe_event *pe)
+{
+	struct probe_event **at = &p->first;
+
+	while (*at)
+		at = &(*at)->next;
+	trace_change_begin(p->t);
+	instance_writers_stop(p->t);
+	*at = pe;
+	instance_writers_go(p->t);
+	trace_change_end(p->t);
+}
+
+static int place(struct probe_events *p, struct probe_event *pe, struct probe_error *err)
+{
+	int ret = probe_event_place(p->t, pe);
+
+	if (ret == -EILSEQ)
+		return probe_error_set(err, ret, 1, 0,
+				       "Probe point is not an instruction boundary");
+	if (ret == -ENOENT)
+		return probe_error_set(err, ret, 1, 0, "Invalid probed address or symbol");
+	if (ret && ret != -ENOMEM)
+		return probe_error_set(err, ret, 1, 0, "Failed to register probe event");
+	return ret;
+}
+
+/* Another probe of an event that is there. */
+static int append(struct probe_events *p, struct probe_event *pe, const struct probe_event *first,
+		  struct probe_error *err)
+{
+	unsigned int differs = probe_def_differs(pe->def, first->def);
+
+	if (pe->def->is_return != first->def->is_return)
+		return probe_error_set(err, -EEXIST, 0, 0,
+				       "Probe type is different from existing probe");
+	if (differs)
+		return probe_error_set(err, -EEXIST, differs + 1, 0,
+				       "Argument type or name is different from existing probe");
+	for (const struct probe_event *other = first; other; other = other->next)
+		if (other->event == first->event && probe_def_same(pe->def, other->def))
+			return probe_error_set(err, -EEXIST, 0, 0,
+					       "There is already the exact same probe event");
+	pe->event = first->event;
+	return place(p, pe, err);
+}
+
+static int add_event(struct probe_events *p, struct probe_event *pe, struct probe_error *err)
+{
+	struct probe_event_made made;
+	int ret = place(p, pe, err);
+
+	if (!ret)
+		ret = probe_event_make(&made, pe->def, 0);
+	if (ret)
+		return ret;
+	ret = events_add(p->t->trace_events, &made, &pe->event);
+	probe_event_unmake(&made); /* what has not been taken */
+	return ret;
+}
+
+static int add(struct probe_events *p, struct probe_event *pe, struct probe_error *err)
+{
+	struct events *events = p->t->trace_events;
+	uint32_t event = events_find(events, pe->def->group, pe->def->event);
+	const struct probe_event *first = event == EVENT_NONE ? NULL : find(p, event);
+	int ret;
+
+	if (first)
+		ret = append(p, pe, first, err);
+	else if (event != EVENT_NONE)
+		ret = probe_error_set(err, -EEXIST, 0, 0,
+				      "Given group/event name is already used by another event");
+	else
+		ret = add_event(p, pe, err);
+	if (ret)
+		return ret;
+	link_in(p, pe);
+	return probe_events_apply(p);
+}
+
+static int define(struct probe_events *p, const struct probe_words *words, struct probe_error *err)
+{
+	const struct probe_symbols symbols = {probe_symbol_count, probe_symbol_entry, p->t};
+	struct probe_event *pe = calloc(1, sizeof(*pe));
+	int ret = pe ? probe_def_parse(words, &symbols, &pe->def, err) : -ENOMEM;
+
+	if (!ret)
+		ret = add(p, pe, err);
+	if (ret)
+		probe_event_free(pe);
+	return ret;
+}
+
+/* --- removing -------------------------------------------------------------------------------- */
+
+static bool has_sibling(const struct probe_events *p, const struct probe_event *pe)
+{
+	for (const struct probe_event *other = p->first; other; other = other->next)
+		if (other != pe && other->event == pe->event)
+			return true;
+	return false;
+}
+
+/* What instances have said about the event is not for the next one of that name. */
+static void forget_state(struct trace *t, uint32_t event)
+{
+	for (struct instance *i = t->instances; i; i = i->next) {
+		if (!i->events)
+			continue;
+		event_filter_free(i->events[event].filter);
+		i->events[event].filter = NULL;
+		event_triggers_free(i->events[event].triggers);
+		i->events[event].triggers = NULL;
+	}
+}
+
+/* t->change is held. */
+static int take_out_held(struct probe_events *p, struct probe_event **at)
+{
+	struct probe_event *pe = *at;
+	struct trace *t = p->t;
+	bool last = !has_sibling(p, pe);
+
+	if (last && any_instance_wants(t, pe->event))
+		return -EBUSY;
+	instance_writers_stop(t);
+	*at = pe->next;
+	if (last)
+		forget_state(t, pe->event);
+	instance_writers_go(t);
+	if (last)
+		events_remove(t->trace_events, pe->event);
+	return pe->wanted ? selection_patch(t) : 0;
+}
+
+static int take_out(struct probe_events *p, struct probe_event **at)
+{
+	struct probe_event *pe = *at;
+	int ret;
+
+	trace_change_begin(p->t);
+	ret = take_out_held(p, at);
+	trace_change_end(p->t);
+	if (*at != pe)
+		probe_event_free(pe);
+	return ret;
+}
+
+static int release(struct probe_events *p, const struct probe_words *words)
+{
+	struct probe_removal removal;
+	int ret = probe_removal_parse(words, &removal), found = -ENOENT;
+
+	for (struct probe_event **at = &p->first; !ret && *at;) {
+		if (!probe_removal_takes(&removal, (*at)->def)) {
+			at = &(*at)->next;
+			continue;
+		}
+		found = 0;
+		ret = take_out(p, at);
+	}
+	return ret ? ret : found;
+}
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+static void log_error(struct trace *t, const struct probe_words *words,
+		      const struct probe_error *err)
+{
+	uint16_t pos;
+	char *command = err->what ? probe_error_command(words, err, &pos) : NULL;
+
+	if (command)
+		error_log_add(trace_top(t)->errors, trace_local_ns(t), WHERE, err->what, command,
+			      pos);
+	free(command);
+}
+
+/* Without its line end, and what is behind a #. */
+static int run_line(struct probe_events *p, char *line)
+{
+	struct probe_error err = {0};
+	struct probe_words words;
+	int ret;
+
+	line[strcspn(line, "#")] = '\0';
+	ret = probe_words_split(&words, line);
+	if (ret)
+		return ret;
+	if (*line == '-')
+		ret = release(p, &words);
+	else if (words.n)
+		ret = define(p, &words, &err);
+	log_error(p->t, &words, &err);
+	probe_words_free(&words);
+	return ret;
+}
+
+/* As trace_parse_run_command() (kernel/trace/trace.c, 6.1): those before one that fails are done.
+ */
+static ssize_t run_lines(struct probe_events *p, const char *text, size_t len)
+{
+	char line[LINE_MAX];
+
+	for (size_t done = 0; done < len;) {
+		const char *end = memchr(text + done, '\n', len - done);
+		size_t n = end ? (size_t)(end - text) - done : len - done;
+		int ret;
+
+		if (n >= LINE_MAX - 1)
+			return -EINVAL;
+		memcpy(line, text + done, n);
+		line[n] = '\0';
+		ret = run_line(p, line);
+		if (ret)
+			return ret;
+		done += n + (end != NULL);
+	}
+	return (ssize_t)len;
+}
+
+/* --- control.h ------------------------------------------------------------------------------- */
+
+ssize_t trace_write_kprobe_events(struct trace *t, const char *text, size_t len)
+{
+	ssize_t ret = events_load(t->trace_events);
+
+	if (ret)
+		return ret;
+	events_lock(t->trace_events);
+	ret = run_lines(t->probe_events, text, len);
+	events_unlock(t->trace_events);
+	return ret;
+}
+
+int trace_clear_kprobe_events(struct trace *t)
+{
+	struct probe_events *p = t->probe_events;
+	int ret = 0;
+
+	events_lock(t->trace_events);
+	pthread_mutex_lock(&t->change);
+	for (const struct probe_event *pe = p->first; pe && !ret; pe = pe->next)
+		if (any_instance_wants(t, pe->event))
+			ret = -EBUSY;
+	pthread_mutex_unlock(&t->change);
+	while (p->first && !ret)
+		ret = take_out(p, &p->first);
+	events_unlock(t->trace_events);
+	return ret;
+}
+
+void trace_print_kprobe_events(struct trace *t, struct text *out)
+{
+	/* register_kretprobe() (kernel/kprobes.c, 6.1), as a preemptible kernel has it */
+	unsigned int maxactive = 2 * t->vcpus > 10 ? 2 * t->vcpus : 10;
+
+	events_lock(t->trace_events);
+	for (const struct probe_event *pe = t->probe_events->first; pe; pe = pe->next)
+		probe_def_print(pe->def, maxactive, out);
+	events_unlock(t->trace_events);
+}
+
+void trace_print_kprobe_profile(struct trace *t, struct text *out)
+{
+	events_lock(t->trace_events);
+	for (struct probe_event *pe = t->probe_events->first; pe; pe = pe->next)
+		text_printf(out, "  %-44s %15" PRIu64 " %15" PRIu64 "\n", pe->def->event,
+			    atomic_load(&pe->hits), atomic_load(&pe->missed));
+	events_unlock(t->trace_events);
+}
