@@ -151,6 +151,8 @@ static void pass_end(struct collector *c)
 	for (struct instance *i = t->instances; i; i = i->next) {
 		bool exits = i->tracer->exits;
 
+		if (i->tracer->pass)
+			i->tracer->pass(i, behind);
 		if (!exits || merged)
 			moved |= horizon_pass(&i->horizon, i->ring, t->vcpus, behind, exits);
 	}

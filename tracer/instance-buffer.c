@@ -113,6 +113,10 @@ void instance_clear_stopped(struct instance *i, int vcpu)
 
 void instance_clear(struct instance *i, int vcpu)
 {
+	if (i->tracer->max) {
+		instance_snapshot_clear(i, vcpu);
+		return;
+	}
 	instance_writers_stop(i->t);
 	instance_clear_stopped(i, vcpu);
 	instance_writers_go(i->t);
@@ -176,7 +180,7 @@ int instance_snapshot_reserve(struct instance *i)
 
 int instance_snapshot(struct instance *i, int vcpu)
 {
-	int ret = instance_snapshot_reserve(i);
+	int ret = i->tracer->max ? -EBUSY : instance_snapshot_reserve(i);
 
 	if (ret)
 		return ret;
@@ -203,6 +207,8 @@ int instance_snapshot_free(struct instance *i)
 {
 	int ret = 0;
 
+	if (i->tracer->max)
+		return -EBUSY;
 	atomic_store(&i->snapshot, false);
 	for (unsigned int v = 0; v < i->t->vcpus && !ret; v++) {
 		struct ring *spare = ring_now(i->spare, v);

@@ -9,7 +9,7 @@
 #include "tracer/event-trigger.h"
 #include "tracer/event-view.h"
 #include "tracer/events.h"
-#include "tracer/instance.h"
+#include "tracer/instance-max.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -212,8 +212,11 @@ static void do_deferred(struct instance *i)
 void instances_do_deferred(struct trace *t)
 {
 	pthread_mutex_lock(&t->change); /* none goes meanwhile */
-	for (struct instance *i = t->instances; i; i = i->next)
+	for (struct instance *i = t->instances; i; i = i->next) {
 		do_deferred(i);
+		if (i->tracer->max)
+			instance_complete_max(i);
+	}
 	pthread_mutex_unlock(&t->change);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance-read.c - reading an instance: as trace, trace_pipe, trace_pipe_raw and snapshot do. */
 #include "tracer/event-text.h"
-#include "tracer/instance.h"
+#include "tracer/instance-max.h"
 #include "tracer/reader.h"
 
 #include <errno.h>
@@ -115,6 +115,8 @@ static struct reader *reader_of(struct instance_reader *r)
 	struct output_config cfg;
 
 	instance_output_config(r->i, &cfg);
+	if (r->rings == r->i->spare && r->i->tracer->max)
+		instance_max_config(r->i, &cfg);
 	rings_now(r, r->open);
 	return reader_open(r->open, r->i->t->vcpus, r->vcpu, r->pipe, &cfg);
 }
@@ -139,7 +141,7 @@ static struct instance_reader *open_rings(struct instance *i, struct ring **ring
 
 struct instance_reader *instance_read_open(struct instance *i, int vcpu, bool pipe)
 {
-	return open_rings(i, i->ring, vcpu, pipe);
+	return open_rings(i, i->tracer->max && !pipe ? i->spare : i->ring, vcpu, pipe);
 }
 
 struct instance_reader *instance_snapshot_open(struct instance *i, int vcpu)
@@ -197,6 +199,8 @@ static uint64_t instance_horizon(const struct instance *i)
 
 static uint64_t horizon_of(const struct instance_reader *r)
 {
+	if (r->rings == r->i->spare)
+		return MERGE_ALL;
 	return r->vcpu == ALL_VCPUS ? instance_horizon(r->i) : MERGE_ALL;
 }
 

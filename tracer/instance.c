@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance.c - the instances of a trace: made, held, removed, and what each records. */
 #include "tracer/graph.h"
+#include "tracer/instance-max.h"
 #include "tracer/instance.h"
 #include "tracer/returns.h"
 #include "tracer/memory.h"
@@ -351,6 +352,10 @@ static int tracer_switch(struct instance *i, const struct tracer_ops *tracer,
 	memcpy(i->tracer_events, work->event, sizeof(i->tracer_events));
 	if (tracer->start)
 		tracer->start(i);
+	if (tracer->max) {
+		instance_snapshot_clear(i, ALL_VCPUS);
+		i->max_latency = 0;
+	}
 	calls_forget(i->t);
 	instance_writers_go(i->t);
 	return selection_patch(i->t);
@@ -379,7 +384,7 @@ static int tracer_try(struct instance *i, const struct tracer_ops *tracer,
 
 int instance_set_tracer(struct instance *i, const char *name)
 {
-	const struct tracer_ops *tracer = tracer_find(name), *before;
+	const struct tracer_ops *tracer = tracer_find(name), *before = NULL;
 	struct events *events = i->t->trace_events;
 	struct tracer_work work, old;
 	int ret;
@@ -403,6 +408,10 @@ int instance_set_tracer(struct instance *i, const char *name)
 		if (i->tracer != tracer)
 			tracer_events_put(i, tracer, &work);
 	}
+	if (!ret && tracer->max && !before->max)
+		instance_max_begin(i);
+	else if (!ret && !tracer->max && before->max)
+		instance_max_end(i);
 	events_unlock(events);
 	return ret;
 }
@@ -422,6 +431,8 @@ int instance_set_clock(struct instance *i, const char *name)
 	trampoline_drain_all(i->t);
 	i->clock = clock;
 	horizon_reset(&i->horizon);
+	if (i->tracer->start)
+		i->tracer->start(i);
 	calls_forget(i->t); /* it has times of the other clock */
 	instance_clear_stopped(i, ALL_VCPUS);
 	instance_snapshot_clear(i, ALL_VCPUS);
@@ -440,6 +451,9 @@ void instance_set_on(struct instance *i, bool on)
 	trampoline_drain_all(i->t);
 	if (on != i->on)
 		calls_forget(i->t); /* calls may end while nobody looks */
+	/* All that there was has come, so the second pass is certain of it. */
+	for (int pass = 0; !on && i->on && i->tracer->pass && pass < 2; pass++)
+		i->tracer->pass(i, 0);
 	if (!on)
 		horizon_end(&i->horizon, i->ring, i->t->vcpus);
 	else if (!i->on && i->tracer->start)

@@ -51,7 +51,12 @@ struct instance {
 
 	_Atomic uint32_t options, function_options, graph_options, nop_options;
 	_Atomic uint64_t max_latency; /* ns */
-	atomic_uint percent;	      /* buffer_percent */
+	/* Of a tracer that looks for it: instance-max.h; the lock of vCPU 0 */
+	struct output_latency max;
+	uint64_t max_start;
+	bool max_incomplete; /* the guest has not been asked about the task */
+	uint32_t max_saved;  /* options, before there was such a tracer */
+	atomic_uint percent; /* buffer_percent */
 	struct func_owner owner;
 	struct func_filter *functions;
 	struct pid_filter pids;

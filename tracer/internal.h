@@ -144,10 +144,16 @@ struct tracer_ops {
 	void (*start)(struct instance *i);
 	/* A record of events[which]; the vCPU's lock is held. One vCPU's come in their order. */
 	void (*event)(struct instance *i, unsigned int which, const struct event_view *v);
+	/*
+	 * Optional: all that was recorded before the pass of the collector's that ends now has
+	 * come, but of the vCPUs whose bit is set in behind. The locks of all vCPUs are held.
+	 */
+	void (*pass)(struct instance *i, uint64_t behind);
+	bool max; /* looks for the longest latency: instance-max.h; for the top level only */
 };
 
 extern const struct tracer_ops nop_tracer_ops, function_tracer_ops, function_graph_tracer_ops,
-	sched_switch_tracer_ops;
+	sched_switch_tracer_ops, wakeup_tracer_ops, wakeup_rt_tracer_ops, wakeup_dl_tracer_ops;
 
 const struct tracer_ops *tracer_find(const char *name);
 

@@ -7,6 +7,9 @@
 /* In the order of available_tracers. */
 static const struct tracer_ops *const tracers[] = {
 	&function_graph_tracer_ops,
+	&wakeup_dl_tracer_ops,
+	&wakeup_rt_tracer_ops,
+	&wakeup_tracer_ops,
 	&function_tracer_ops,
 	&sched_switch_tracer_ops,
 	&nop_tracer_ops,
@@ -26,7 +29,7 @@ bool trace_tracer_is_top(const char *name)
 {
 	const struct tracer_ops *tracer = tracer_find(name);
 
-	return tracer && tracer->exits;
+	return tracer && (tracer->exits || tracer->max);
 }
 
 const char *trace_tracer_name(unsigned int i, const char **desc)

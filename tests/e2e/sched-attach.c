@@ -9,6 +9,7 @@
 #include "tests/e2e/running-guest.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -198,6 +199,138 @@ static void switches(void **state)
 	assert_true(wakeups > 10);
 }
 
+/* --- wakeups --------------------------------------------------------------------------------- */
+
+#define WAKEUPS	    200
+#define MAX_RT_PRIO 100
+#define RT_LOOP	    "workload sched_setscheduler 1 nanosleep 200"
+
+/* What the events say, by the kernel's rule. */
+struct offline {
+	int64_t running[MACHINE_MAX_VCPUS]; /* priority; -1: not known */
+	int64_t pid, prio;		    /* of the one that is waited for; pid 0: none */
+	uint64_t since, max;
+	int64_t max_pid;
+	unsigned int windows;
+};
+
+static void offline_wakeup(const struct watch *w, struct offline *o, unsigned int cpu,
+			   const struct ring_event *ev)
+{
+	const struct trace_entry *ent = ev->data;
+	int64_t pid = value_of(w, WAKEUP, ev, "pid"), prio = value_of(w, WAKEUP, ev, "prio");
+	int64_t waker = ent->pid ? o->running[cpu] : 120;
+
+	if (prio >= MAX_RT_PRIO || waker < 0 || prio >= waker || (o->pid && prio >= o->prio))
+		return;
+	o->pid = pid;
+	o->prio = prio;
+	o->since = ev->ts;
+}
+
+static void offline_switch(const struct watch *w, struct offline *o, unsigned int cpu,
+			   const struct ring_event *ev)
+{
+	int64_t pid = value_of(w, SWITCH, ev, "next_pid");
+
+	o->running[cpu] = value_of(w, SWITCH, ev, "next_prio");
+	if (!o->pid || pid != o->pid)
+		return;
+	o->windows++;
+	o->pid = 0;
+	if (ev->ts - o->since <= o->max)
+		return;
+	o->max = ev->ts - o->since;
+	o->max_pid = pid;
+}
+
+static void offline_compute(const struct watch *w, struct offline *o)
+{
+	struct merge *m = merge_new(w->events->ring, w->e->trace->vcpus, false);
+	struct ring_event ev;
+	unsigned int cpu;
+
+	assert_non_null(m);
+	*o = (struct offline){.pid = 0};
+	memset(o->running, 0xff, sizeof(o->running));
+	while (merge_next(m, &ev, &cpu)) {
+		const struct trace_entry *ent = ev.data;
+
+		assert_int_equal(ev.lost, 0);
+		if (ent->type == w->list->v[w->event[SWITCH]].id)
+			offline_switch(w, o, cpu, &ev);
+		else
+			offline_wakeup(w, o, cpu, &ev);
+	}
+	merge_free(m);
+}
+
+static char *read_trace(struct instance *i)
+{
+	struct instance_reader *r = instance_read_open(i, ALL_VCPUS, false);
+	char *text = calloc(1, 1 << 16);
+	off_t at = 0;
+	ssize_t n;
+
+	assert_non_null(r);
+	assert_non_null(text);
+	while ((n = instance_read(r, text + at, (1 << 16) - 1 - (size_t)at, at)) > 0)
+		at += n;
+	instance_read_close(r);
+	return text;
+}
+
+static void max_is_shown(const struct watch *w, const struct offline *o)
+{
+	char *text = read_trace(trace_top(w->e->trace)), line[64], *wake, *sw;
+
+	print_message("# %s", text);
+	assert_int_equal(strncmp(text,
+				 "# tracer: wakeup_rt\n#\n# wakeup_rt latency trace v1.1.5 on ",
+				 strlen("# tracer: wakeup_rt\n#\n# wakeup_rt latency trace ")),
+			 0);
+	snprintf(line, sizeof(line), "# latency: %lu us, #2/2, CPU#", o->max / 1000);
+	assert_non_null(strstr(text, line));
+	snprintf(line, sizeof(line), "-%ld (uid:0 nice:0 policy:1 rt_prio:", o->max_pid);
+	assert_non_null(strstr(text, line));
+	wake = strstr(text, ":R   + [00");
+	assert_non_null(wake);
+	sw = strstr(wake, " ==> [00");
+	assert_non_null(sw);
+	snprintf(line, sizeof(line), " %7ld:", o->max_pid);
+	assert_non_null(strstr(sw, line));
+	free(text);
+}
+
+static void wakeups(void **state)
+{
+	struct instance *top;
+	struct offline o;
+	struct watch w;
+	char *empty;
+
+	watch_begin(&w, *state, "wakeup_rt");
+	top = trace_top(w.e->trace);
+	assert_int_equal(instance_set_tracer(w.events, "wakeup_rt"), -EINVAL);
+	instance_set_on(top, false);
+	instance_clear(top, ALL_VCPUS);
+	empty = read_trace(top);
+	assert_string_equal(empty, "# tracer: wakeup_rt\n#\n");
+	free(empty);
+	instance_clear(w.events, ALL_VCPUS);
+	instance_set_max_latency(top, 0);
+	instance_set_on(top, true);
+	console_run(&w.e->console, RT_LOOP);
+	watch_stop(&w);
+	offline_compute(&w, &o);
+	print_message("# %u wakeups, at most %lu ns\n", o.windows, o.max);
+	assert_true(o.windows >= WAKEUPS);
+	assert_int_equal(instance_max_latency(top), o.max);
+	assert_int_equal(instance_snapshot(top, ALL_VCPUS), -EBUSY);
+	max_is_shown(&w, &o);
+	watch_end(&w);
+}
+
 /* Chosen before anything is recorded, as with attach -t; what cannot be had is refused. */
 static void from_the_beginning(void **state)
 {
@@ -233,6 +366,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(switches),
+		cmocka_unit_test(wakeups),
 		cmocka_unit_test(from_the_beginning),
 	};
 

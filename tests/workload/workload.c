@@ -9,6 +9,7 @@
  * one write(2). One CALL makes each system call that its table row names once.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_ARGS 65 /* 32 lines of at most 64 characters */
@@ -92,15 +94,40 @@ static long call_yield(void)
 	return syscall(SYS_sched_yield);
 }
 
+/* One that sleeps then is among those that wakeup_rt waits for. */
+static long call_setscheduler(void)
+{
+	const struct sched_param fifo = {.sched_priority = 50};
+
+	return syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &fifo);
+}
+
+static long call_nanosleep(void)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+
+	return syscall(SYS_nanosleep, &ms, NULL);
+}
+
 /* "openat" is __x64_sys_openat and __x64_sys_close, "stat" newfstatat, "uname" newuname. */
 static const struct call {
 	const char *name;
 	long (*fn)(void);
 } calls[] = {
-	{"getppid", call_getppid}, {"getpid", call_getpid},   {"getuid", call_getuid},
-	{"openat", call_openat},   {"stat", call_stat},	      {"access", call_access},
-	{"uname", call_uname},	   {"getcwd", call_getcwd},   {"umask", call_umask},
-	{"lseek", call_lseek},	   {"getpgid", call_getpgid}, {"sched_yield", call_yield},
+	{"getppid", call_getppid},
+	{"getpid", call_getpid},
+	{"getuid", call_getuid},
+	{"openat", call_openat},
+	{"stat", call_stat},
+	{"access", call_access},
+	{"uname", call_uname},
+	{"getcwd", call_getcwd},
+	{"umask", call_umask},
+	{"lseek", call_lseek},
+	{"getpgid", call_getpgid},
+	{"sched_yield", call_yield},
+	{"sched_setscheduler", call_setscheduler},
+	{"nanosleep", call_nanosleep},
 };
 
 static const struct call *find_call(const char *name)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * instance-max.h - the longest latency that a tracer has found (tracer_ops.max), and its trace:
+ * kept in the buffers of the snapshot, which `trace` shows instead of those that are written.
+ */
+#ifndef HVTRACE_TRACER_INSTANCE_MAX_H
+#define HVTRACE_TRACER_INSTANCE_MAX_H
+
+#include "tracer/instance.h"
+
+/* An entry of the tracer's own. */
+struct max_entry {
+	unsigned int vcpu;
+	uint64_t ts;
+	const void *data;
+	size_t len;
+};
+
+/* How much it is, and whose; whether that is to be kept is known: instance_is_max(). */
+bool instance_is_max(struct instance *i, uint64_t ns);
+/*
+ * Keep what the instance has recorded from `first` on until `last`, these two included. The locks
+ * of all vCPUs are held.
+ */
+void instance_keep_max(struct instance *i, const struct max_entry *first,
+		       const struct max_entry *last, const struct output_latency *latency);
+/* What only the guest can tell of its task, while it is there; holding t->change at most. */
+void instance_complete_max(struct instance *i);
+/* How it is printed. */
+void instance_max_config(struct instance *i, struct output_config *cfg);
+/* Such a tracer has become the instance's, or was: its options, and the buffers. */
+void instance_max_begin(struct instance *i);
+void instance_max_end(struct instance *i);
+
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * wakeup.c - the tracers wakeup, wakeup_rt and wakeup_dl: how long it takes at most until the most
+ * urgent task that was woken up runs.
+ */
+#include "tracer/event-view.h"
+#include "tracer/instance-max.h"
+#include "tracer/sched-queue.h"
+#include "tracer/wakeup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct wakeup_tracer {
+	struct sched_records records;
+	struct sched_queue queue;
+	struct wakeup wakeup;
+	bool lost; /* some record was too many */
+};
+
+static int wakeup_init(struct instance *i, void **data, const uint32_t *events,
+		       enum wakeup_kind kind)
+{
+	struct wakeup_tracer *w = calloc(1, sizeof(*w));
+	int ret = w ? sched_records_init(&w->records, events_list(i->t->trace_events), events)
+		    : -ENOMEM;
+
+	if (!ret)
+		ret = instance_snapshot_reserve(i);
+	if (ret) {
+		free(w);
+		return ret;
+	}
+	w->wakeup.kind = kind;
+	*data = w;
+	return 0;
+}
+
+static int wakeup_any_init(struct instance *i, void **data, const uint32_t *events)
+{
+	return wakeup_init(i, data, events, WAKEUP_ANY);
+}
+
+static int wakeup_rt_init(struct instance *i, void **data, const uint32_t *events)
+{
+	return wakeup_init(i, data, events, WAKEUP_REALTIME);
+}
+
+static int wakeup_dl_init(struct instance *i, void **data, const uint32_t *events)
+{
+	return wakeup_init(i, data, events, WAKEUP_DEADLINE);
+}
+
+static void wakeup_exit(void *data)
+{
+	struct wakeup_tracer *w = data;
+
+	sched_queue_exit(&w->queue);
+	free(w);
+}
+
+static void wakeup_start(struct instance *i)
+{
+	struct wakeup_tracer *w = i->tracer_data;
+
+	sched_records_forget(&w->records);
+	sched_queue_clear(&w->queue);
+	wakeup_forget(&w->wakeup);
+}
+
+static void wakeup_event(struct instance *i, unsigned int which, const struct event_view *v)
+{
+	struct wakeup_tracer *w = i->tracer_data;
+	struct sched_record r;
+
+	if (!sched_records_read(&w->records, which, &v->data, &r))
+		return;
+	sched_record_note_comm(&r, i->t->comms);
+	if (sched_queue_add(&w->queue, &r))
+		w->lost = true;
+}
+
+/* What the task's priority says of it; more is known once it has been looked at. */
+static void describe_task(const struct sched_record *r, struct output_latency *l)
+{
+	l->pid = r->next_pid;
+	memcpy(l->comm, r->next_comm, sizeof(l->comm));
+	if (r->next_prio < 0)
+		l->policy = 6; /* SCHED_DEADLINE */
+	else if (r->next_prio < 100)
+		l->policy = 1; /* SCHED_FIFO */
+	else
+		l->nice = r->next_prio - 120;
+	if (l->policy == 1)
+		l->rt_priority = (uint32_t)(99 - r->next_prio);
+}
+
+static void wakeup_found(struct instance *i, const struct sched_record *woken,
+			 const struct sched_record *runs)
+{
+	struct output_latency l = {.ns = runs->ts - woken->ts, .cpu = woken->next_cpu};
+	struct trace_switch_entry wake, ctx;
+	const struct max_entry first = {woken->vcpu, woken->ts, &wake, sizeof(wake)};
+	const struct max_entry last = {runs->vcpu, runs->ts, &ctx, sizeof(ctx)};
+
+	if (!instance_is_max(i, l.ns))
+		return;
+	sched_record_entry(woken, &wake);
+	sched_record_entry(runs, &ctx);
+	describe_task(runs, &l);
+	instance_keep_max(i, &first, &last, &l);
+}
+
+static void wakeup_pass(struct instance *i, uint64_t behind)
+{
+	struct wakeup_tracer *w = i->tracer_data;
+	struct sched_record r;
+
+	sched_queue_pass(&w->queue, behind);
+	while (sched_queue_next(&w->queue, &r))
+		if (wakeup_step(&w->wakeup, &r))
+			wakeup_found(i, &w->wakeup.woken, &r);
+	if (w->lost)
+		wakeup_forget(&w->wakeup);
+	w->lost = false;
+}
+
+const struct tracer_ops wakeup_tracer_ops = {
+	.name = "wakeup",
+	.desc = "the longest time from a wakeup until the most urgent task runs",
+	.events = sched_record_events,
+	.max = true,
+	.init = wakeup_any_init,
+	.exit = wakeup_exit,
+	.start = wakeup_start,
+	.event = wakeup_event,
+	.pass = wakeup_pass,
+};
+
+const struct tracer_ops wakeup_rt_tracer_ops = {
+	.name = "wakeup_rt",
+	.desc = "the same of real-time and deadline tasks",
+	.events = sched_record_events,
+	.max = true,
+	.init = wakeup_rt_init,
+	.exit = wakeup_exit,
+	.start = wakeup_start,
+	.event = wakeup_event,
+	.pass = wakeup_pass,
+};
+
+const struct tracer_ops wakeup_dl_tracer_ops = {
+	.name = "wakeup_dl",
+	.desc = "the same of deadline tasks",
+	.events = sched_record_events,
+	.max = true,
+	.init = wakeup_dl_init,
+	.exit = wakeup_exit,
+	.start = wakeup_start,
+	.event = wakeup_event,
+	.pass = wakeup_pass,
+};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wakeup.h - which wakeup is waited for: that of the most urgent task, until it runs
+ * (kernel/trace/trace_sched_wakeup.c, 6.1).
+ */
+#ifndef HVTRACE_TRACER_WAKEUP_H
+#define HVTRACE_TRACER_WAKEUP_H
+
+#include "tracer/sched-records.h"
+
+enum wakeup_kind {
+	WAKEUP_ANY,
+	WAKEUP_REALTIME, /* those of deadline and real-time tasks */
+	WAKEUP_DEADLINE,
+};
+
+struct wakeup {
+	enum wakeup_kind kind;
+	bool waiting;
+	struct sched_record woken; /* what is waited for */
+};
+
+/* Nothing is waited for. */
+void wakeup_forget(struct wakeup *w);
+/*
+ * What happened next in the guest, on whichever vCPU. True: r is the switch to the task that was
+ * waited for; w->woken tells of its wakeup until the next call.
+ */
+bool wakeup_step(struct wakeup *w, const struct sched_record *r);
+
+#endif
