@@ -16,7 +16,7 @@ struct max_entry {
 	size_t len;
 };
 
-/* How much it is, and whose; whether that is to be kept is known: instance_is_max(). */
+/* Whether a latency of so much is to be kept: tracing_max_latency, or tracing_thresh. */
 bool instance_is_max(struct instance *i, uint64_t ns);
 /*
  * Keep what the instance has recorded from `first` on until `last`, these two included. The locks
