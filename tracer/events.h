@@ -53,9 +53,9 @@ int events_check(struct events *e);
 int events_close(struct events *e);
 
 /*
- * Those of the host; the events' lock is held, and the list has been read. So many there may be; the
- * one of that name, EVENT_NONE; a new one, which takes what was made (0, -ENOSPC, -ENOMEM); and one
- * that nobody wants is no more.
+ * Those of the host; the events' lock is held, and the list has been read. So many there may be;
+ * the one of that name, EVENT_NONE; a new one, which takes what was made (0, -ENOSPC, -ENOMEM); and
+ * one that nobody wants is no more.
  */
 size_t events_room(const struct events *e);
 uint32_t events_find(const struct events *e, const char *system, const char *name);
