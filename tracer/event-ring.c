@@ -123,7 +123,8 @@ const void *event_ring_data(const struct event_ring *er, const struct payload_re
 	uint64_t at = place_of(er->to, r), pos = at & (er->size - 1);
 	uint64_t end = EVENT_HEADER + (uint64_t)r->event_len;
 
-	if (r->event_len > EVENT_MAX || at < er->from || end > er->to - at || end > er->size - pos)
+	if (r->event_len > EVENT_MAX || at < er->from || at > er->to || end > er->to - at ||
+	    end > er->size - pos)
 		return NULL;
 	return er->copy + pos + EVENT_HEADER;
 }
