@@ -37,7 +37,7 @@ struct session_options {
 /* Rows for the option table of a command that traces. */
 #define SESSION_OPTION_ROWS(opt)                                                                   \
 	OPT_STRING('t', "tracer", &(opt)->tracer, "NAME",                                          \
-		   "function (default), function_graph or nop"),                                   \
+		   "function (default), function_graph, wakeup_rt, nop: see the man page"),        \
 		OPT_LIST('f', "filter", &(opt)->filter, "GLOB",                                    \
 			 "trace only functions that match; may be repeated"),                      \
 		OPT_LIST('n', "notrace", &(opt)->notrace, "GLOB",                                  \
