@@ -257,11 +257,6 @@ bool trigger_count(struct event_trigger *trigger)
 	return left == TRIGGER_UNLIMITED;
 }
 
-bool event_triggers_any(const struct event_triggers *t)
-{
-	return t->first;
-}
-
 bool event_triggers_want_stacks(const struct event_triggers *t)
 {
 	for (const struct event_trigger *i = t->first; i; i = i->next)

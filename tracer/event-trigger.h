@@ -79,7 +79,6 @@ void event_triggers_print(struct event_triggers *t, struct text *out);
 /* What the hist file reads. */
 void event_triggers_print_hist(struct event_triggers *t, struct text *out);
 
-bool event_triggers_any(const struct event_triggers *t);
 /* Whether one of them looks at stack(). */
 bool event_triggers_want_stacks(const struct event_triggers *t);
 /* Whether one of them looks at the record: then it is made before they are asked, on or off. */

@@ -140,7 +140,6 @@ void *kvm_host_ptr(struct kvm_machine *m, uint64_t pa, size_t len);
 int kvm_mem_read(struct kvm_machine *m, uint64_t pa, void *buf, size_t len);
 int kvm_mem_write(struct kvm_machine *m, uint64_t pa, const void *buf, size_t len);
 int kvm_virt_read(struct kvm_vcpu *v, uint64_t va, void *buf, size_t len);
-int kvm_virt_write(struct kvm_vcpu *v, uint64_t va, const void *buf, size_t len);
 
 /* --- registers: the vCPU's own thread, or while it is paused (vcpu.c) ----------------------- */
 

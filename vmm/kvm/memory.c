@@ -140,7 +140,7 @@ static int vcpu_walk(struct kvm_vcpu *v, const struct kvm_sregs *sregs, uint64_t
 	return machine_walk(&v->m->base, sregs->cr3, sregs->cr4 & CR4_LA57 ? 5 : 4, va, pa, left);
 }
 
-static int virt_copy(struct kvm_vcpu *v, uint64_t va, void *buf, size_t len, bool write)
+int kvm_virt_read(struct kvm_vcpu *v, uint64_t va, void *buf, size_t len)
 {
 	struct kvm_sregs sregs;
 	uint8_t *p = buf;
@@ -154,20 +154,10 @@ static int virt_copy(struct kvm_vcpu *v, uint64_t va, void *buf, size_t len, boo
 		if (rc)
 			break;
 		chunk = left < len ? left : len;
-		rc = write ? kvm_mem_write(v->m, pa, p, chunk) : kvm_mem_read(v->m, pa, p, chunk);
+		rc = kvm_mem_read(v->m, pa, p, chunk);
 		va += chunk;
 		p += chunk;
 		len -= chunk;
 	}
 	return rc;
-}
-
-int kvm_virt_read(struct kvm_vcpu *v, uint64_t va, void *buf, size_t len)
-{
-	return virt_copy(v, va, buf, len, false);
-}
-
-int kvm_virt_write(struct kvm_vcpu *v, uint64_t va, const void *buf, size_t len)
-{
-	return virt_copy(v, va, (void *)(uintptr_t)buf, len, true);
 }
