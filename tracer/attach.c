@@ -272,7 +272,7 @@ int trace_detach(struct trace *t)
 		return 0;
 	end = guest_end(t);
 	/* What cannot be taken back may still call the payload. */
-	events = end == GUEST_RUNS ? events_close(t->trace_events) : 0;
+	events = events_close(t->trace_events, end == GUEST_RUNS);
 	ret = remove_all(t, end);
 	ret = ret ? ret : events;
 	error = close_trampoline(t, end, ret);

@@ -47,8 +47,11 @@ static int calls_make(struct events *e, struct event_calls *c)
 	for (size_t i = 0; i < c->n; i++) {
 		int said = (int)c->call[i].ret;
 
-		if (!c->call[i].done)
+		if (!c->call[i].done) {
+			/* The guest may get to it yet: it has to be taken back like the others. */
+			*c->done[i] |= ret == -EINPROGRESS;
 			continue;
+		}
 		if (!c->on) {
 			/* -ENOENT: it had gone, with its module for example */
 			*c->done[i] = false;
@@ -62,7 +65,7 @@ static int calls_make(struct events *e, struct event_calls *c)
 		}
 	}
 	c->n = 0;
-	return ret;
+	return ret == -EINPROGRESS ? -ETIMEDOUT : ret;
 }
 
 static int calls_add(struct events *e, struct event_calls *c, uint32_t row,
@@ -255,12 +258,12 @@ static int unregister_all(struct events *e)
 	return ret ? ret : events_jumps_remove(e->t, trampoline_window(e->t));
 }
 
-int events_close(struct events *e)
+int events_close(struct events *e, bool runs)
 {
 	int ret = 0;
 
 	pthread_mutex_lock(&e->lock);
-	if (e->placed && !e->closed)
+	if (runs && e->placed && !e->closed)
 		ret = unregister_all(e);
 	e->closed = true;
 	pthread_mutex_unlock(&e->lock);

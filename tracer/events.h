@@ -49,8 +49,11 @@ void events_unlock(struct events *e);
 int events_apply(struct events *e);
 /* Whether that can be done in this guest: 0, or -EOPNOTSUPP with one line noted. */
 int events_check(struct events *e);
-/* The trace ends: nothing is registered any more, nor will be. 0 or as above. */
-int events_close(struct events *e);
+/*
+ * The trace ends: nothing will be registered any more, and in a guest that runs nothing is. 0 or as
+ * above.
+ */
+int events_close(struct events *e, bool runs);
 
 /*
  * Those of the host; the events' lock is held, and the list has been read. So many there may be;

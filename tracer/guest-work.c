@@ -160,14 +160,14 @@ static int run_some(const struct guest_work *work, struct borrow_call *calls, ui
 	}
 	ret = borrow_run(work->borrow, &queue, 1, BORROW_ANY, ASK_MS, err, errlen);
 	if (ret)
-		return ret;
+		return ret == -EIO ? -EINPROGRESS : ret;
 	ret = wait_over(work, WORK_MS);
 	error = results_read(work, calls, n);
 	ret = ret ? ret : error;
 	if (ret)
 		snprintf(err, errlen, "the guest's kworkers do not do what they are asked for: %s",
 			 strerror(-ret));
-	return ret;
+	return ret == -ETIMEDOUT ? -EINPROGRESS : ret;
 }
 
 int guest_work_run(const struct guest_work *work, struct borrow_call *calls, size_t n, char *err,

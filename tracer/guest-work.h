@@ -20,9 +20,9 @@ struct guest_work {
 
 /*
  * Make n calls, one after the other, with up to three arguments each; the machine runs, and this is
- * not its thread. One thread at a time. 0 and all calls are done; -EOPNOTSUPP: this kernel does not
- * tell how; -ETIMEDOUT and others, with one line in err: those that are not done may still be, and
- * then the window must stay.
+ * not its thread. One thread at a time. 0 and all calls are done; else one line is in err.
+ * -EINPROGRESS: those that are not done may still be, and then the window must stay. -EOPNOTSUPP
+ * (this kernel does not tell how) and others: those that are not done never will be.
  */
 int guest_work_run(const struct guest_work *work, struct borrow_call *calls, size_t n, char *err,
 		   size_t errlen);
