@@ -80,8 +80,6 @@ static size_t read_stack(void *arg, uint64_t *ips, size_t max)
 void event_view_init(struct event_view *v, struct instance *i, unsigned int cpu, const void *record,
 		     size_t len, uint64_t ts, const struct event_stack *stack)
 {
-	const struct trace_entry *e = record;
-
 	v->i = i;
 	v->stack = stack;
 	v->data = (struct event_data){
@@ -95,11 +93,18 @@ void event_view_init(struct event_view *v, struct instance *i, unsigned int cpu,
 		.stack = read_stack,
 		.arg = v,
 	};
+	v->comm[0] = '\0';
+}
+
+void event_view_name(struct event_view *v)
+{
+	const struct trace_entry *e = v->data.record;
+
 	memset(v->comm, 0, sizeof(v->comm));
 	if (e->pid)
-		comms_find(i->t->comms, e->pid, v->comm);
+		comms_find(v->i->t->comms, e->pid, v->comm);
 	else
-		snprintf(v->comm, sizeof(v->comm), "swapper/%u", cpu);
+		snprintf(v->comm, sizeof(v->comm), "swapper/%u", v->data.cpu);
 }
 
 /* --- its stack ------------------------------------------------------------------------------- */

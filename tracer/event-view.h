@@ -22,6 +22,8 @@ struct event_view {
 /* Of vCPU cpu, by the instance's clock; what is pointed to outlives the view. */
 void event_view_init(struct event_view *v, struct instance *i, unsigned int cpu, const void *record,
 		     size_t len, uint64_t ts, const struct event_stack *stack);
+/* Find out its task's name, which only filters and triggers look at. */
+void event_view_name(struct event_view *v);
 /* The stack of it goes into the ring, behind what is there; the vCPU's lock is held. */
 void event_view_record_stack(const struct event_view *v);
 

@@ -130,7 +130,7 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 			    uint32_t event, const void *data, const struct event_stack *stack,
 			    uint64_t ts);
 /* The same for a record that is complete, and which the pid filter takes. */
-void instance_take_event(struct instance *i, uint32_t event, const struct event_view *view);
+void instance_take_event(struct instance *i, uint32_t event, struct event_view *view);
 /* Whether it wants any records of the event from that vCPU. */
 bool instance_takes_event(const struct instance *i, unsigned int vcpu, uint32_t event);
 /* Whether it has any on. */

@@ -29,6 +29,12 @@ struct instance_triggers {
 	char clock[32]; /* that a histogram being added asks for; "": none */
 };
 
+static void defer(struct instance_triggers *it, unsigned int what)
+{
+	atomic_fetch_or(&it->deferred, what);
+	atomic_store(&it->i->t->deferred, true);
+}
+
 /* --- what triggers ask of their instance ----------------------------------------------------- */
 
 static bool owner_is_on(void *arg)
@@ -41,7 +47,7 @@ static void owner_set_on(void *arg, bool on)
 	struct instance_triggers *it = arg;
 
 	atomic_store(&it->i->on, on);
-	atomic_fetch_or(&it->deferred, DEFERRED_ON_OFF);
+	defer(it, DEFERRED_ON_OFF);
 }
 
 /* It has been allocated before the writers were stopped. */
@@ -55,7 +61,7 @@ static void owner_snapshot(void *arg, const struct event_data *data)
 	struct instance_triggers *it = arg;
 
 	(void)data;
-	atomic_fetch_or(&it->deferred, DEFERRED_SNAPSHOT);
+	defer(it, DEFERRED_SNAPSHOT);
 }
 
 static void owner_stacktrace(void *arg, const struct event_data *data)
@@ -211,6 +217,10 @@ static void do_deferred(struct instance *i)
 
 void instances_do_deferred(struct trace *t)
 {
+	/* The collector asks after each pass; mostly there is nothing. */
+	if (!atomic_load_explicit(&t->deferred, memory_order_relaxed) ||
+	    !atomic_exchange(&t->deferred, false))
+		return;
 	pthread_mutex_lock(&t->change); /* none goes meanwhile */
 	for (struct instance *i = t->instances; i; i = i->next) {
 		do_deferred(i);

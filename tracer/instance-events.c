@@ -93,12 +93,14 @@ static void event_write(struct instance *i, const struct event_view *v)
 		event_view_record_stack(v);
 }
 
-void instance_take_event(struct instance *i, uint32_t event, const struct event_view *view)
+void instance_take_event(struct instance *i, uint32_t event, struct event_view *view)
 {
 	struct event_state *s = &i->events[event];
 	unsigned int pending = 0;
 	bool on = i->on;
 
+	if (s->triggers || event_filter_is_set(s->filter))
+		event_view_name(view);
 	if (s->triggers) {
 		pending = event_triggers_hit(s->triggers, &view->data);
 		/* What is turned on by a look at the record is too late for the record itself. */

@@ -226,10 +226,10 @@ struct trace {
 	/* The function profiler's, once it was on; with all writers stopped */
 	struct profile *profile[MACHINE_MAX_VCPUS];
 	atomic_bool profiling;
-	struct stack_max *stack_max; /* the stack tracer */
-	struct events *trace_events; /* of the guest's kernel */
+	struct stack_max *stack_max;	   /* the stack tracer */
+	struct events *trace_events;	   /* of the guest's kernel */
 	struct probe_events *probe_events; /* and those that are made here */
-	uint64_t fentry;	     /* address of the kernel's __fentry__ */
+	uint64_t fentry;		   /* address of the kernel's __fentry__ */
 	uint64_t ftrace_return;	     /* while ftrace_init() runs: where a trap waits for its end */
 	struct comms *_Atomic comms; /* who reads names takes no lock */
 	unsigned int vcpus;
@@ -247,6 +247,7 @@ struct trace {
 	struct trampoline *tramp;	    /* while it is open */
 	struct trampoline_counts collected; /* by one that has been closed */
 	atomic_bool collecting;		    /* events come from staging rings: horizon.h */
+	atomic_bool deferred;		    /* some instance's triggers have left something to do */
 	/* The guest's TSC when it was seen last, and the host's CLOCK_MONOTONIC then. */
 	_Atomic uint64_t seen_tsc, seen_ns;
 	/* Readers that wait for events. */
