@@ -159,7 +159,7 @@ static void instance_collect(struct instance *i, const struct batch *b, uint64_t
 	/* With function_graph, events take their place among calls and returns: graph_feed(). */
 	if (i->tracer->exits || !(i->cpumask >> b->vcpu & 1))
 		return;
-	if (!i->on || !i->tracer->functions)
+	if (!i->on || !instance_traces_functions(i))
 		left = 0;
 	if (!left && !(b->events && instance_wants_events(i)))
 		return;
@@ -175,7 +175,7 @@ static uint64_t top_admits(struct trace *t, unsigned int vcpu, const struct payl
 	const struct instance *top = t->instances;
 	uint64_t taken = functions;
 
-	if (!top->on || !top->tracer->functions || top->tracer->exits ||
+	if (!top->on || !instance_traces_functions(top) || top->tracer->exits ||
 	    !(top->cpumask >> vcpu & 1))
 		return 0;
 	if (!takes_every_call(top)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance-max.c - see instance-max.h */
 #include "tracer/instance-max.h"
+#include "tracer/entry.h"
 #include "tracer/tasks.h"
 
 #include <string.h>
@@ -22,34 +23,49 @@ static void put(struct ring *ring, uint64_t ts, const void *data, size_t len)
 	ring_commit(ring);
 }
 
-/* What one vCPU has recorded in between. */
-static void copy_between(struct instance *i, unsigned int vcpu, uint64_t from, uint64_t to)
+static void put_own(struct instance *i, unsigned int vcpu, const struct max_entry *e,
+		    unsigned int n)
 {
+	for (unsigned int k = 0; k < n; k++)
+		if (e[k].vcpu == vcpu)
+			put(i->spare[vcpu], e[k].ts, e[k].data, e[k].len);
+}
+
+static bool is_part(const struct max_window *w, unsigned int vcpu, const struct ring_event *ev)
+{
+	const struct trace_entry *e = ev->data;
+
+	return !w->takes_call || ev->len < sizeof(*e) || e->type != TRACE_FN ||
+	       w->takes_call(w->arg, vcpu, ev->ts);
+}
+
+/* What one vCPU has recorded in between. */
+static void copy_between(struct instance *i, unsigned int vcpu, const struct max_window *w)
+{
+	uint64_t from = w->first[0].ts, to = w->last[0].ts;
 	struct ring_cursor *c = ring_look(i->ring[vcpu]);
 	struct ring_event ev;
 
 	while (c && ring_next(c, &ev) && ev.ts < to)
-		if (ev.ts >= from)
+		if (ev.ts >= from && is_part(w, vcpu, &ev))
 			put(i->spare[vcpu], ev.ts, ev.data, ev.len);
 	ring_cursor_free(c);
 }
 
-void instance_keep_max(struct instance *i, const struct max_entry *first,
-		       const struct max_entry *last, const struct output_latency *latency)
+void instance_keep_max(struct instance *i, const struct max_window *w,
+		       const struct output_latency *latency)
 {
 	if (!instance_has_snapshot(i))
 		return;
 	i->max_latency = latency->ns;
 	i->max = *latency;
-	i->max_start = first->ts;
+	i->max_start = w->first[0].ts;
 	i->max_incomplete = true;
 	instance_snapshot_clear(i, ALL_VCPUS);
 	for (unsigned int v = 0; v < i->t->vcpus; v++) {
-		if (v == first->vcpu)
-			put(i->spare[v], first->ts, first->data, first->len);
-		copy_between(i, v, first->ts, last->ts);
-		if (v == last->vcpu)
-			put(i->spare[v], last->ts, last->data, last->len);
+		put_own(i, v, w->first, w->nr_first);
+		copy_between(i, v, w);
+		put_own(i, v, w->last, w->nr_last);
 	}
 }
 

@@ -16,14 +16,23 @@ struct max_entry {
 	size_t len;
 };
 
+/*
+ * What is kept of a latency: what the instance has recorded between the tracer's own entries at its
+ * beginning and those at its end. Each of the two has at least one, in the order of time.
+ */
+struct max_window {
+	const struct max_entry *first, *last;
+	unsigned int nr_first, nr_last;
+	/* Whether a function that was called on vCPU at ts is part of it; NULL: all are. */
+	bool (*takes_call)(const void *arg, unsigned int vcpu, uint64_t ts);
+	const void *arg;
+};
+
 /* Whether a latency of so much is to be kept: tracing_max_latency, or tracing_thresh. */
 bool instance_is_max(struct instance *i, uint64_t ns);
-/*
- * Keep what the instance has recorded from `first` on until `last`, these two included. The locks
- * of all vCPUs are held.
- */
-void instance_keep_max(struct instance *i, const struct max_entry *first,
-		       const struct max_entry *last, const struct output_latency *latency);
+/* Keep what the instance has recorded in that time. The locks of all vCPUs are held. */
+void instance_keep_max(struct instance *i, const struct max_window *w,
+		       const struct output_latency *latency);
 /* What only the guest can tell of its task, while it is there; holding t->change at most. */
 void instance_complete_max(struct instance *i);
 /* How it is printed. */

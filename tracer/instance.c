@@ -561,6 +561,8 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 			ring_set_overwrite(ring_now(i->ring, v), on);
 	if (flag & OUTPUT_STACKTRACE)
 		return instance_stacks_changed(i);
+	if (flag & OUTPUT_FUNCTION_TRACE && i->tracer->max)
+		return instance_repatch(i);
 	return forks ? instance_repatch(i) : 0;
 }
 
@@ -642,7 +644,7 @@ static void tasks_of(struct trace *t, struct text *pids, bool *only)
 	if (graph_switch_probe(t) != UINT32_MAX)
 		return;
 	for (const struct instance *i = t->instances; i; i = i->next) {
-		if (!instance_profiles(i) && (!i->on || !i->tracer->functions))
+		if (!instance_profiles(i) && (!i->on || !instance_traces_functions(i)))
 			continue;
 		*only = pid_list_on(i->pids.list[PID_FILTER_TRACE]);
 		if (!*only)
@@ -660,7 +662,7 @@ void instances_tell_payload(struct trace *t)
 	pthread_mutex_lock(&t->instances_lock);
 	/* What a task enters on a vCPU that is recorded it may leave on one that is not. */
 	for (const struct instance *i = t->instances; i; i = i->next)
-		if (instance_profiles(i) || (i->on && i->tracer->functions))
+		if (instance_profiles(i) || (i->on && instance_traces_functions(i)))
 			vcpus |= instance_wants_exits(i) ? UINT64_MAX : i->cpumask;
 	for (const struct instance *i = t->instances; i; i = i->next)
 		if (instance_wants_events(i) && (i->on || i->triggers))

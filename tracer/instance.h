@@ -85,11 +85,17 @@ static inline bool instance_profiles(const struct instance *i)
 	return i->t->profiling && i == i->t->instances;
 }
 
+/* The tracer of a latency wants the functions within it as long as options/function-trace is on. */
+static inline bool instance_traces_functions(const struct instance *i)
+{
+	return i->tracer->functions || (i->tracer->max && i->options & OUTPUT_FUNCTION_TRACE);
+}
+
 /* It, or its profiler, wants the calls of the functions that its filters select, or their returns.
  */
 static inline bool instance_wants_calls(const struct instance *i)
 {
-	return i->tracer->functions || instance_profiles(i);
+	return instance_traces_functions(i) || instance_profiles(i);
 }
 
 static inline bool instance_wants_exits(const struct instance *i)
@@ -114,7 +120,7 @@ static inline bool instance_bit(const uint8_t *bits, size_t room, uint32_t probe
 /* Whether it wants the calls of this probe's function; the vCPU's lock is held. */
 static inline bool instance_takes(const struct instance *i, unsigned int vcpu, uint32_t probe)
 {
-	return i->on && i->tracer->functions && i->cpumask >> vcpu & 1 &&
+	return i->on && instance_traces_functions(i) && i->cpumask >> vcpu & 1 &&
 	       (i->all || instance_bit(i->takes, i->room, probe));
 }
 

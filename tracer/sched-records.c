@@ -13,6 +13,14 @@ const char *const sched_record_events[] = {
 	NULL,
 };
 
+const char *const sched_record_migrate_events[] = {
+	[SCHED_RECORD_SWITCH] = "sched:sched_switch",
+	[SCHED_RECORD_WAKEUP] = "sched:sched_wakeup",
+	[SCHED_RECORD_WAKEUP_NEW] = "sched:sched_wakeup_new",
+	[SCHED_RECORD_MIGRATE] = "sched:sched_migrate_task",
+	NULL,
+};
+
 #define IDLE_PRIO 120 /* of swapper */
 
 /* TASK_REPORT (include/linux/sched.h) and TASK_REPORT_IDLE; what is above says: preempted. */
@@ -37,15 +45,28 @@ static bool find_wakeup(const struct event_format *format, struct sched_fields *
 	       find(format, "comm", &f->comm) && find(format, "target_cpu", &f->cpu);
 }
 
+static bool find_migrate(const struct event_format *format, struct sched_fields *f)
+{
+	return find(format, "pid", &f->pid) && find(format, "prio", &f->prio) &&
+	       find(format, "comm", &f->comm) && find(format, "dest_cpu", &f->cpu);
+}
+
+static bool (*const finders[])(const struct event_format *, struct sched_fields *) = {
+	[SCHED_RECORD_SWITCH] = find_switch,
+	[SCHED_RECORD_WAKEUP] = find_wakeup,
+	[SCHED_RECORD_WAKEUP_NEW] = find_wakeup,
+	[SCHED_RECORD_MIGRATE] = find_migrate,
+};
+
 int sched_records_init(struct sched_records *s, const struct guestsym_event_list *list,
-		       const uint32_t *events)
+		       const uint32_t *events, unsigned int n)
 {
 	memset(s, 0, sizeof(*s));
-	for (unsigned int k = 0; k < NR_SCHED_RECORDS; k++) {
+	for (unsigned int k = 0; k < n; k++) {
 		const struct event_format format = {&list->v[events[k]], list->common,
 						    list->nr_common};
 
-		if (!(k == SCHED_RECORD_SWITCH ? find_switch : find_wakeup)(&format, &s->fields[k]))
+		if (!finders[k](&format, &s->fields[k]))
 			return -EOPNOTSUPP;
 	}
 	return 0;
@@ -100,6 +121,24 @@ static bool read_wakeup(const struct sched_records *s, const struct sched_fields
 	return s->running[data->cpu].known && s->running[data->cpu].pid == to->prev_pid;
 }
 
+static bool read_migrate(const struct sched_fields *f, const struct event_data *data,
+			 struct sched_record *to)
+{
+	uint64_t cpu;
+
+	if (!event_field_number(&f->cpu, data, &cpu))
+		return false;
+	to->next_cpu = (uint32_t)cpu;
+	return true;
+}
+
+static enum sched_record_kind kind_of(unsigned int which)
+{
+	if (which == SCHED_RECORD_SWITCH)
+		return SCHED_SWITCHED;
+	return which == SCHED_RECORD_MIGRATE ? SCHED_MOVED : SCHED_WOKEN;
+}
+
 bool sched_records_read(struct sched_records *s, unsigned int which, const struct event_data *data,
 			struct sched_record *to)
 {
@@ -110,12 +149,19 @@ bool sched_records_read(struct sched_records *s, unsigned int which, const struc
 		return false;
 	to->ts = data->time;
 	to->vcpu = data->cpu;
-	to->wakeup = which != SCHED_RECORD_SWITCH;
+	to->kind = kind_of(which);
 	memcpy(&to->ent, data->record, sizeof(to->ent));
 	if (!read_int(&f->pid, data, &to->next_pid) || !read_int(&f->prio, data, &to->next_prio) ||
 	    !event_field_string(&f->comm, data, false, to->next_comm, sizeof(to->next_comm)))
 		return false;
-	return to->wakeup ? read_wakeup(s, f, data, to) : read_switch(s, f, data, to);
+	switch (to->kind) {
+	case SCHED_SWITCHED:
+		return read_switch(s, f, data, to);
+	case SCHED_MOVED:
+		return read_migrate(f, data, to);
+	default:
+		return read_wakeup(s, f, data, to);
+	}
 }
 
 void sched_record_note_comm(const struct sched_record *r, struct comms *comms)
@@ -138,5 +184,5 @@ void sched_record_entry(const struct sched_record *r, struct trace_switch_entry 
 		.prev_state = r->prev_state,
 		.next_prio = (uint8_t)r->next_prio,
 	};
-	e->ent.type = r->wakeup ? TRACE_WAKE : TRACE_CTX;
+	e->ent.type = r->kind == SCHED_WOKEN ? TRACE_WAKE : TRACE_CTX;
 }

@@ -13,14 +13,25 @@
 
 /* For tracer_ops.events. */
 extern const char *const sched_record_events[];
+/* The same, and when tasks are moved to other vCPUs. */
+extern const char *const sched_record_migrate_events[];
 
-enum { SCHED_RECORD_SWITCH, SCHED_RECORD_WAKEUP, SCHED_RECORD_WAKEUP_NEW, NR_SCHED_RECORDS };
+enum {
+	SCHED_RECORD_SWITCH,
+	SCHED_RECORD_WAKEUP,
+	SCHED_RECORD_WAKEUP_NEW,
+	SCHED_RECORD_MIGRATE,
+	NR_SCHED_RECORDS,
+};
 
-/* Of a wakeup: prev is who wakes up next. */
+enum sched_record_kind { SCHED_SWITCHED, SCHED_WOKEN, SCHED_MOVED };
+
+/* Of a wakeup: prev is who wakes up next. Of a move: next is moved to next_cpu, no more is known.
+ */
 struct sched_record {
 	uint64_t ts;
 	unsigned int vcpu; /* where it happened */
-	bool wakeup;
+	enum sched_record_kind kind;
 	struct trace_entry ent;
 	int32_t prev_pid, next_pid;
 	int32_t prev_prio, next_prio; /* the kernel's: 120 for nice 0, 99 and less for real time */
@@ -42,9 +53,9 @@ struct sched_records {
 	} running[MACHINE_MAX_VCPUS];
 };
 
-/* events: where the list has the events above. 0, or -EOPNOTSUPP: they lack a field. */
+/* events: where the list has the first n of the events above. -EOPNOTSUPP: they lack a field. */
 int sched_records_init(struct sched_records *s, const struct guestsym_event_list *list,
-		       const uint32_t *events);
+		       const uint32_t *events, unsigned int n);
 /* Nothing is known of what the vCPUs run. */
 void sched_records_forget(struct sched_records *s);
 /*

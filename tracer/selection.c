@@ -308,7 +308,7 @@ int selection_configure(struct trace *t, char *err, size_t errlen)
 		snprintf(err, errlen, "no memory for the list of functions");
 		return ret;
 	}
-	if (!top->tracer->functions)
+	if (!instance_traces_functions(top))
 		return 0;
 	ret = ask(top, FUNC_FILTER, "filter", cfg->filter, cfg->nr_filter, err, errlen);
 	if (!ret)

@@ -36,21 +36,62 @@ static bool is_more_urgent(const struct wakeup *w, const struct sched_record *r)
 	return r->next_prio < r->prev_prio && (!w->waiting || r->next_prio < w->woken.next_prio);
 }
 
+static bool is_waited_for(const struct wakeup *w, int32_t pid)
+{
+	return w->waiting && pid == w->woken.next_pid;
+}
+
+static bool is_over(struct wakeup *w, const struct sched_record *r)
+{
+	bool runs;
+
+	/* Its switch was lost: it has run meanwhile. */
+	if (is_waited_for(w, r->prev_pid))
+		wakeup_forget(w);
+	runs = is_waited_for(w, r->next_pid);
+	if (runs)
+		wakeup_forget(w);
+	return runs;
+}
+
+static void begins(struct wakeup *w, const struct sched_record *r)
+{
+	if (is_waited_for(w, r->next_pid)) /* as above */
+		wakeup_forget(w);
+	if (!is_wanted(w, r) || !is_more_urgent(w, r))
+		return;
+	w->waiting = true;
+	w->woken = *r;
+	w->cpu = r->next_cpu;
+	w->left = UINT64_MAX;
+	w->arrived = r->ts;
+}
+
+static void moves(struct wakeup *w, const struct sched_record *r)
+{
+	if (!is_waited_for(w, r->next_pid))
+		return;
+	if (w->left == UINT64_MAX)
+		w->left = r->ts;
+	w->cpu = r->next_cpu;
+	w->arrived = r->ts;
+}
+
 bool wakeup_step(struct wakeup *w, const struct sched_record *r)
 {
-	/* Its switch was lost: it has run meanwhile. */
-	if (w->waiting && (r->wakeup ? r->next_pid : r->prev_pid) == w->woken.next_pid)
-		wakeup_forget(w);
-	if (!r->wakeup) {
-		bool runs = w->waiting && r->next_pid == w->woken.next_pid;
+	switch (r->kind) {
+	case SCHED_SWITCHED:
+		return is_over(w, r);
+	case SCHED_WOKEN:
+		begins(w, r);
+		return false;
+	default:
+		moves(w, r);
+		return false;
+	}
+}
 
-		if (runs)
-			wakeup_forget(w);
-		return runs;
-	}
-	if (is_wanted(w, r) && is_more_urgent(w, r)) {
-		w->waiting = true;
-		w->woken = *r;
-	}
-	return false;
+bool wakeup_waited_on(const struct wakeup *w, unsigned int vcpu, uint64_t ts)
+{
+	return (vcpu == w->woken.next_cpu && ts < w->left) || (vcpu == w->cpu && ts >= w->arrived);
 }

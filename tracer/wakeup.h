@@ -18,6 +18,9 @@ struct wakeup {
 	enum wakeup_kind kind;
 	bool waiting;
 	struct sched_record woken; /* what is waited for */
+	/* Where it waits: on woken.next_cpu until it left, on `cpu` since it arrived there. */
+	uint64_t left, arrived;
+	uint32_t cpu;
 };
 
 /* Nothing is waited for. */
@@ -27,5 +30,7 @@ void wakeup_forget(struct wakeup *w);
  * waited for; w->woken tells of its wakeup until the next call.
  */
 bool wakeup_step(struct wakeup *w, const struct sched_record *r);
+/* Whether the task that is or was waited for last waited on this vCPU then. */
+bool wakeup_waited_on(const struct wakeup *w, unsigned int vcpu, uint64_t ts);
 
 #endif

@@ -206,18 +206,25 @@ static void switches(void **state)
 
 /* --- wakeups --------------------------------------------------------------------------------- */
 
-#define WAKEUPS	    200
+#define WAKEUPS	    1000
 #define MAX_RT_PRIO 100
-#define RT_LOOP	    "workload sched_setscheduler 1 nanosleep 200"
+#define RT_LOOP	    "workload sched_setscheduler 1 nanosleep 1000"
+#define DL_LOOP	    "workload sched_setattr 1 nanosleep 200"
 
 /* What the events say, by the kernel's rule. */
 struct offline {
-	int64_t running[MACHINE_MAX_VCPUS]; /* priority; -1: not known */
+	int64_t below;			    /* only those of a lower priority number count */
+	int64_t running[MACHINE_MAX_VCPUS]; /* priority; INT64_MIN: not known */
 	int64_t pid, prio;		    /* of the one that is waited for; pid 0: none */
 	uint64_t since, max;
 	int64_t max_pid;
 	unsigned int windows;
 };
+
+static bool is_deadline(int64_t prio)
+{
+	return prio < 0;
+}
 
 static void offline_wakeup(const struct watch *w, struct offline *o, unsigned int cpu,
 			   const struct ring_event *ev)
@@ -226,7 +233,10 @@ static void offline_wakeup(const struct watch *w, struct offline *o, unsigned in
 	int64_t pid = value_of(w, WAKEUP, ev, "pid"), prio = value_of(w, WAKEUP, ev, "prio");
 	int64_t waker = ent->pid ? o->running[cpu] : 120;
 
-	if (prio >= MAX_RT_PRIO || waker < 0 || prio >= waker || (o->pid && prio >= o->prio))
+	prio = (int32_t)prio;
+	if (prio >= o->below || waker == INT64_MIN || (o->pid && is_deadline(o->prio)))
+		return;
+	if (!is_deadline(prio) && (prio >= waker || (o->pid && prio >= o->prio)))
 		return;
 	o->pid = pid;
 	o->prio = prio;
@@ -238,7 +248,7 @@ static void offline_switch(const struct watch *w, struct offline *o, unsigned in
 {
 	int64_t pid = value_of(w, SWITCH, ev, "next_pid");
 
-	o->running[cpu] = value_of(w, SWITCH, ev, "next_prio");
+	o->running[cpu] = (int32_t)value_of(w, SWITCH, ev, "next_prio");
 	if (!o->pid || pid != o->pid)
 		return;
 	o->windows++;
@@ -256,8 +266,8 @@ static void offline_compute(const struct watch *w, struct offline *o)
 	unsigned int cpu;
 
 	assert_non_null(m);
-	*o = (struct offline){.pid = 0};
-	memset(o->running, 0xff, sizeof(o->running));
+	for (unsigned int v = 0; v < MACHINE_MAX_VCPUS; v++)
+		o->running[v] = INT64_MIN;
 	while (merge_next(m, &ev, &cpu)) {
 		const struct trace_entry *ent = ev.data;
 
@@ -270,70 +280,192 @@ static void offline_compute(const struct watch *w, struct offline *o)
 	merge_free(m);
 }
 
+#define TEXT_MAX (16 << 20)
+
 static char *read_trace(struct instance *i)
 {
 	struct instance_reader *r = instance_read_open(i, ALL_VCPUS, false);
-	char *text = calloc(1, 1 << 16);
+	char *text = calloc(1, TEXT_MAX);
 	off_t at = 0;
 	ssize_t n;
 
 	assert_non_null(r);
 	assert_non_null(text);
-	while ((n = instance_read(r, text + at, (1 << 16) - 1 - (size_t)at, at)) > 0)
+	while ((n = instance_read(r, text + at, TEXT_MAX - 1 - (size_t)at, at)) > 0)
 		at += n;
 	instance_read_close(r);
 	return text;
 }
 
-static void max_is_shown(const struct watch *w, const struct offline *o)
-{
-	char *text = read_trace(trace_top(w->e->trace)), line[64], *wake, *sw;
+/* What a test of a wakeup tracer does. */
+struct wakeup_case {
+	const char *tracer;
+	int64_t below;
+	const char *loop;
+	unsigned int wakeups;
+	bool functions;
+	const char *task; /* what the header says of its class */
+};
 
-	print_message("# %s", text);
-	assert_int_equal(strncmp(text,
-				 "# tracer: wakeup_rt\n#\n# wakeup_rt latency trace v1.1.5 on ",
-				 strlen("# tracer: wakeup_rt\n#\n# wakeup_rt latency trace ")),
-			 0);
-	snprintf(line, sizeof(line), "# latency: %lu us, #2/2, CPU#", o->max / 1000);
+static void header_is_shown(const struct wakeup_case *c, const char *text, const struct offline *o)
+{
+	unsigned long entries, written;
+	char line[128];
+
+	snprintf(line, sizeof(line), "# tracer: %s\n#\n# %s latency trace v1.1.5 on ", c->tracer,
+		 c->tracer);
+	assert_int_equal(strncmp(text, line, strlen(line)), 0);
+	snprintf(line, sizeof(line), "# latency: %lu us, #", o->max / 1000);
 	assert_non_null(strstr(text, line));
-	snprintf(line, sizeof(line), "-%ld (uid:0 nice:0 policy:1 rt_prio:", o->max_pid);
+	assert_int_equal(
+		sscanf(strstr(text, line) + strlen(line), "%lu/%lu, CPU#", &entries, &written), 2);
+	assert_int_equal(entries, written);
+	if (c->functions)
+		assert_true(entries > 4);
+	else
+		assert_int_equal(entries, 4);
+	snprintf(line, sizeof(line), "-%ld %s", o->max_pid, c->task);
 	assert_non_null(strstr(text, line));
+}
+
+/* The lines between the wakeup and the switch are calls, and that is what there is of them. */
+static unsigned int calls_between(const char *wake, const char *end)
+{
+	unsigned int n = 0;
+
+	for (const char *at = strchr(wake, '\n'); at && at < end; at = strchr(at + 1, '\n'))
+		n += at + 1 < end && memmem(at, (size_t)(end - at), " <-", 3) != NULL;
+	return n;
+}
+
+static void max_is_shown(const struct watch *w, const struct wakeup_case *c,
+			 const struct offline *o)
+{
+	char *text = read_trace(trace_top(w->e->trace)), line[64], *wake, *nobody, *schedule, *sw;
+
+	print_message("# %.*s", 3000, text);
+	header_is_shown(c, text, o);
 	wake = strstr(text, ":R   + [00");
 	assert_non_null(wake);
-	sw = strstr(wake, " ==> [00");
+	nobody = strstr(wake, ": 0\n");
+	assert_non_null(nobody);
+	schedule = strstr(nobody, ": __schedule\n");
+	assert_non_null(schedule);
+	sw = strstr(schedule, " ==> [00");
 	assert_non_null(sw);
 	snprintf(line, sizeof(line), " %7ld:", o->max_pid);
 	assert_non_null(strstr(sw, line));
+	assert_true((calls_between(nobody, schedule) > 0) == c->functions);
 	free(text);
 }
 
-static void wakeups(void **state)
+static void is_empty(struct instance *top, const struct wakeup_case *c)
+{
+	char *text = read_trace(top), want[64];
+
+	snprintf(want, sizeof(want), "# tracer: %s\n#\n", c->tracer);
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void wakeup_begin(struct watch *w, struct env *e, const struct wakeup_case *c)
 {
 	struct instance *top;
-	struct offline o;
-	struct watch w;
-	char *empty;
 
-	watch_begin(&w, *state, "wakeup_rt");
-	top = trace_top(w.e->trace);
-	assert_int_equal(instance_set_tracer(w.events, "wakeup_rt"), -EINVAL);
+	watch_begin(w, e, "nop");
+	top = trace_top(e->trace);
+	assert_int_equal(instance_set_option(top, OUTPUT_FUNCTION_TRACE, c->functions), 0);
+	assert_int_equal(instance_set_tracer(top, c->tracer), 0);
+	assert_int_equal(instance_set_tracer(w->events, c->tracer), -EINVAL);
 	instance_set_on(top, false);
 	instance_clear(top, ALL_VCPUS);
-	empty = read_trace(top);
-	assert_string_equal(empty, "# tracer: wakeup_rt\n#\n");
-	free(empty);
-	instance_clear(w.events, ALL_VCPUS);
+	is_empty(top, c);
+	instance_clear(w->events, ALL_VCPUS);
 	instance_set_max_latency(top, 0);
 	instance_set_on(top, true);
-	console_run(&w.e->console, RT_LOOP);
+}
+
+static void wakeup_is_found(struct env *e, const struct wakeup_case *c)
+{
+	struct offline o = {.below = c->below};
+	struct instance *top;
+	struct watch w;
+
+	wakeup_begin(&w, e, c);
+	top = trace_top(e->trace);
+	console_run(&e->console, c->loop);
 	watch_stop(&w);
 	offline_compute(&w, &o);
-	print_message("# %u wakeups, at most %lu ns\n", o.windows, o.max);
-	assert_true(o.windows >= WAKEUPS);
+	print_message("# %s: %u wakeups, at most %lu ns\n", c->tracer, o.windows, o.max);
+	assert_true(o.windows >= c->wakeups);
 	assert_in_range(instance_max_latency(top), o.max - o.max / 100, o.max + o.max / 100);
 	o.max = instance_max_latency(top);
 	assert_int_equal(instance_snapshot(top, ALL_VCPUS), -EBUSY);
-	max_is_shown(&w, &o);
+	max_is_shown(&w, c, &o);
+	watch_end(&w);
+}
+
+static const struct wakeup_case rt_case = {
+	.tracer = "wakeup_rt",
+	.below = MAX_RT_PRIO,
+	.loop = RT_LOOP,
+	.wakeups = WAKEUPS,
+	.task = "(uid:0 nice:0 policy:1 rt_prio:",
+};
+
+static void wakeups(void **state)
+{
+	wakeup_is_found(*state, &rt_case);
+}
+
+static void wakeups_with_functions(void **state)
+{
+	struct wakeup_case c = rt_case;
+
+	c.functions = true;
+	wakeup_is_found(*state, &c);
+}
+
+/* A task that has used up its time is put back without a wakeup. */
+static void wakeups_of_deadline_tasks(void **state)
+{
+	const struct wakeup_case c = {
+		.tracer = "wakeup_dl",
+		.loop = DL_LOOP,
+		.wakeups = 50,
+		.task = "(uid:0 nice:0 policy:6 rt_prio:0)",
+	};
+
+	wakeup_is_found(*state, &c);
+}
+
+/* tracing_max_latency is what a latency has to exceed; tracing_thresh what it has to come up to. */
+static void thresholds(void **state)
+{
+	struct env *e = *state;
+	struct instance *top;
+	struct watch w;
+	uint64_t max;
+
+	wakeup_begin(&w, e, &rt_case);
+	top = trace_top(e->trace);
+	instance_set_max_latency(top, UINT64_MAX);
+	console_run(&e->console, RT_LOOP);
+	is_empty(top, &rt_case);
+	trace_set_thresh(e->trace, 1);
+	console_run(&e->console, RT_LOOP);
+	instance_set_on(top, false);
+	max = instance_max_latency(top);
+	assert_true(max > 0 && max < UINT64_MAX);
+	instance_set_max_latency(top, 0);
+	trace_set_thresh(e->trace, UINT64_C(3600) * 1000000000);
+	instance_clear(top, ALL_VCPUS);
+	instance_set_on(top, true);
+	console_run(&e->console, RT_LOOP);
+	is_empty(top, &rt_case);
+	assert_int_equal(instance_max_latency(top), 0);
+	trace_set_thresh(e->trace, 0);
+	watch_stop(&w);
 	watch_end(&w);
 }
 
@@ -373,6 +505,9 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(switches),
 		cmocka_unit_test(wakeups),
+		cmocka_unit_test(wakeups_with_functions),
+		cmocka_unit_test(wakeups_of_deadline_tasks),
+		cmocka_unit_test(thresholds),
 		cmocka_unit_test(from_the_beginning),
 	};
 

@@ -52,6 +52,12 @@ static const struct again agains[] = {
 	{.file = "irqsoff-function-trace-0", .options = LATENCY, .model = "preempt"},
 	{.file = "irqsoff-verbose", .options = LATENCY | OUTPUT_VERBOSE, .model = "preempt"},
 	{.file = "wakeup", .options = LATENCY, .model = "preempt"},
+	{.file = "wakeup-function-trace-1", .options = LATENCY, .model = "preempt"},
+	{.file = "wakeup_rt-function-trace-0", .options = LATENCY, .model = "preempt"},
+	{.file = "wakeup_rt-function-trace-1", .options = LATENCY, .model = "preempt"},
+	{.file = "wakeup_rt-with-sched-events", .options = LATENCY, .model = "preempt"},
+	{.file = "wakeup_dl-function-trace-0", .options = LATENCY, .model = "preempt"},
+	{.file = "wakeup_dl-function-trace-1", .options = LATENCY, .model = "preempt"},
 	{.file = "wakeup-empty", .options = LATENCY, .model = "preempt"},
 	{.file = "trace_pipe-lost-events", .options = OUTPUT_DEFAULT},
 };

@@ -18,7 +18,7 @@ static struct sched_record woken(uint64_t ts, unsigned int vcpu, int32_t pid, in
 {
 	return (struct sched_record){.ts = ts,
 				     .vcpu = vcpu,
-				     .wakeup = true,
+				     .kind = SCHED_WOKEN,
 				     .prev_prio = IDLE,
 				     .next_pid = pid,
 				     .next_prio = prio,
@@ -94,6 +94,27 @@ static void who_has_moved_is_found(void **state)
 	step(&w, woken(100, 0, 7, RT));
 	assert_int_equal(step(&w, switched(160, 3, 0, 7)), 60);
 	assert_int_equal(w.woken.next_cpu, 0);
+}
+
+static void functions_are_those_of_where_it_waits(void **state)
+{
+	struct wakeup w = {.kind = WAKEUP_REALTIME};
+	struct sched_record move = {
+		.ts = 130, .kind = SCHED_MOVED, .next_pid = 7, .next_prio = RT, .next_cpu = 2};
+	struct sched_record other = {.ts = 110, .kind = SCHED_MOVED, .next_pid = 8, .next_cpu = 3};
+
+	(void)state;
+	step(&w, woken(100, 1, 7, RT));
+	step(&w, other);
+	assert_true(wakeup_waited_on(&w, 1, 120));
+	assert_false(wakeup_waited_on(&w, 0, 120));
+	assert_int_equal(step(&w, move), 0);
+	assert_int_equal(step(&w, switched(160, 2, 0, 7)), 60);
+	assert_true(wakeup_waited_on(&w, 1, 129));
+	assert_false(wakeup_waited_on(&w, 1, 131));
+	assert_false(wakeup_waited_on(&w, 2, 129));
+	assert_true(wakeup_waited_on(&w, 2, 131));
+	assert_false(wakeup_waited_on(&w, 3, 131));
 }
 
 /* A lost switch would make the next one look late. */
@@ -182,6 +203,7 @@ int main(void)
 		cmocka_unit_test(only_who_is_more_urgent_takes_the_place),
 		cmocka_unit_test(deadline_tasks_give_way_to_none),
 		cmocka_unit_test(who_has_moved_is_found),
+		cmocka_unit_test(functions_are_those_of_where_it_waits),
 		cmocka_unit_test(who_has_run_unseen_is_not_waited_for),
 		cmocka_unit_test(records_come_by_time),
 		cmocka_unit_test(there_is_an_end_to_what_is_kept),

@@ -10,6 +10,7 @@
  */
 #include <fcntl.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,27 @@ static long call_setscheduler(void)
 	return syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &fifo);
 }
 
+/* One that sleeps then is among those that wakeup_dl waits for: 1 ms of each 4. */
+static long call_setattr(void)
+{
+	/* struct sched_attr, which the C library did not have for long */
+	const struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attr = {
+		.size = sizeof(attr),
+		.policy = 6, /* SCHED_DEADLINE */
+		.runtime = 1000000,
+		.deadline = 4000000,
+		.period = 4000000,
+	};
+
+	return syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
 static long call_nanosleep(void)
 {
 	const struct timespec ms = {.tv_nsec = 1000000};
@@ -127,6 +149,7 @@ static const struct call {
 	{"getpgid", call_getpgid},
 	{"sched_yield", call_yield},
 	{"sched_setscheduler", call_setscheduler},
+	{"sched_setattr", call_setattr},
 	{"nanosleep", call_nanosleep},
 };
 

@@ -13,7 +13,9 @@
 static int sched_switch_init(struct instance *i, void **data, const uint32_t *events)
 {
 	struct sched_records *s = malloc(sizeof(*s));
-	int ret = s ? sched_records_init(s, events_list(i->t->trace_events), events) : -ENOMEM;
+	int ret = s ? sched_records_init(s, events_list(i->t->trace_events), events,
+					 SCHED_RECORD_MIGRATE)
+		    : -ENOMEM;
 
 	if (ret)
 		free(s);

@@ -12,18 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
+
 struct wakeup_tracer {
 	struct sched_records records;
 	struct sched_queue queue;
 	struct wakeup wakeup;
-	bool lost; /* some record was too many */
+	uint64_t schedule; /* address of __schedule(); 0: not known */
+	bool lost;	   /* some record was too many */
 };
 
 static int wakeup_init(struct instance *i, void **data, const uint32_t *events,
 		       enum wakeup_kind kind)
 {
 	struct wakeup_tracer *w = calloc(1, sizeof(*w));
-	int ret = w ? sched_records_init(&w->records, events_list(i->t->trace_events), events)
+	int ret = w ? sched_records_init(&w->records, events_list(i->t->trace_events), events,
+					 NR_SCHED_RECORDS)
 		    : -ENOMEM;
 
 	if (!ret)
@@ -33,6 +37,9 @@ static int wakeup_init(struct instance *i, void **data, const uint32_t *events,
 		return ret;
 	}
 	w->wakeup.kind = kind;
+	w->schedule = guestsym_addr(i->t->gs, "__schedule");
+	if (w->schedule)
+		w->schedule += i->t->guest.slide;
 	*data = w;
 	return 0;
 }
@@ -96,20 +103,54 @@ static void describe_task(const struct sched_record *r, struct output_latency *l
 		l->rt_priority = (uint32_t)(99 - r->next_prio);
 }
 
-static void wakeup_found(struct instance *i, const struct sched_record *woken,
+/*
+ * Who has called the tracer, as the kernel prints it: of a wakeup it says 0, for want of frame
+ * pointers.
+ */
+static struct trace_function_entry caller(const struct sched_record *r, uint64_t ip)
+{
+	struct trace_function_entry e = {.ent = r->ent, .ip = ip};
+
+	e.ent.type = TRACE_FN;
+	return e;
+}
+
+static bool waited_on(const void *arg, unsigned int vcpu, uint64_t ts)
+{
+	return wakeup_waited_on(arg, vcpu, ts);
+}
+
+static void wakeup_found(struct instance *i, const struct wakeup_tracer *w,
 			 const struct sched_record *runs)
 {
+	const struct sched_record *woken = &w->wakeup.woken;
 	struct output_latency l = {.ns = runs->ts - woken->ts, .cpu = woken->next_cpu};
+	const struct trace_function_entry nobody = caller(woken, 0);
+	const struct trace_function_entry schedule = caller(runs, w->schedule);
 	struct trace_switch_entry wake, ctx;
-	const struct max_entry first = {woken->vcpu, woken->ts, &wake, sizeof(wake)};
-	const struct max_entry last = {runs->vcpu, runs->ts, &ctx, sizeof(ctx)};
+	const struct max_entry first[] = {
+		{woken->vcpu, woken->ts, &wake, sizeof(wake)},
+		{woken->vcpu, woken->ts, &nobody, sizeof(nobody)},
+	};
+	const struct max_entry last[] = {
+		{runs->vcpu, runs->ts, &schedule, sizeof(schedule)},
+		{runs->vcpu, runs->ts, &ctx, sizeof(ctx)},
+	};
+	const struct max_window window = {
+		.first = first,
+		.last = last,
+		.nr_first = NR(first),
+		.nr_last = NR(last),
+		.takes_call = waited_on,
+		.arg = &w->wakeup,
+	};
 
 	if (!instance_is_max(i, l.ns))
 		return;
 	sched_record_entry(woken, &wake);
 	sched_record_entry(runs, &ctx);
 	describe_task(runs, &l);
-	instance_keep_max(i, &first, &last, &l);
+	instance_keep_max(i, &window, &l);
 }
 
 static void wakeup_pass(struct instance *i, uint64_t behind)
@@ -120,7 +161,7 @@ static void wakeup_pass(struct instance *i, uint64_t behind)
 	sched_queue_pass(&w->queue, behind);
 	while (sched_queue_next(&w->queue, &r))
 		if (wakeup_step(&w->wakeup, &r))
-			wakeup_found(i, &w->wakeup.woken, &r);
+			wakeup_found(i, w, &r);
 	if (w->lost)
 		wakeup_forget(&w->wakeup);
 	w->lost = false;
@@ -129,7 +170,7 @@ static void wakeup_pass(struct instance *i, uint64_t behind)
 const struct tracer_ops wakeup_tracer_ops = {
 	.name = "wakeup",
 	.desc = "the longest time from a wakeup until the most urgent task runs",
-	.events = sched_record_events,
+	.events = sched_record_migrate_events,
 	.max = true,
 	.init = wakeup_any_init,
 	.exit = wakeup_exit,
@@ -141,7 +182,7 @@ const struct tracer_ops wakeup_tracer_ops = {
 const struct tracer_ops wakeup_rt_tracer_ops = {
 	.name = "wakeup_rt",
 	.desc = "the same of real-time and deadline tasks",
-	.events = sched_record_events,
+	.events = sched_record_migrate_events,
 	.max = true,
 	.init = wakeup_rt_init,
 	.exit = wakeup_exit,
@@ -153,7 +194,7 @@ const struct tracer_ops wakeup_rt_tracer_ops = {
 const struct tracer_ops wakeup_dl_tracer_ops = {
 	.name = "wakeup_dl",
 	.desc = "the same of deadline tasks",
-	.events = sched_record_events,
+	.events = sched_record_migrate_events,
 	.max = true,
 	.init = wakeup_dl_init,
 	.exit = wakeup_exit,
