@@ -24,6 +24,7 @@ static size_t count_functions(const struct guestsym *gs)
 
 int symbols_print_summary(const struct guestsym *gs, FILE *out)
 {
+	const struct guestsym_preempt_site *preempts;
 	const struct guestsym_irq_site *irqs;
 	const struct guestsym_tracepoint *tps;
 	const struct guestsym_symbol *syms;
@@ -37,6 +38,7 @@ int symbols_print_summary(const struct guestsym *gs, FILE *out)
 	fprintf(out, "functions: %zu\n", count_functions(gs));
 	fprintf(out, "return-sites: %zu\n", guestsym_return_sites(gs, &returns));
 	fprintf(out, "irq-sites: %zu\n", guestsym_irq_sites(gs, &irqs));
+	fprintf(out, "preempt-sites: %zu\n", guestsym_preempt_sites(gs, &preempts));
 	fprintf(out, "tracepoints: %zu\n", guestsym_tracepoints(gs, &tps));
 	fprintf(out, "event-probes: %zu\n", guestsym_event_probes(gs));
 	fprintf(out, "btf-types: %zu\n", guestsym_btf_types(gs));

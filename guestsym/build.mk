@@ -22,6 +22,7 @@ guestsym-objs += guestsym/live.o
 guestsym-objs += guestsym/memory.o
 guestsym-objs += guestsym/modules.o
 guestsym-objs += guestsym/pages.o
+guestsym-objs += guestsym/preempt.o
 guestsym-objs += guestsym/symbols.o
 guestsym-objs += guestsym/symtab.o
 guestsym-objs += guestsym/tables.o

@@ -2,6 +2,7 @@
 /* decode.c - instructions of guest text, as far as somebody wants to know of them. */
 #include "guestsym/decode.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,41 @@ bool decode_next(csh cs, const uint8_t **p, size_t *left, uint64_t *va, cs_insn 
 	*left -= len;
 	*va += len;
 	return len;
+}
+
+static int each_function(const struct elf_image *e, const struct symbols *s, csh cs, cs_insn *insn,
+			 int (*fn)(void *arg, csh cs, cs_insn *insn, uint64_t va, uint64_t len),
+			 void *arg)
+{
+	int err = 0;
+
+	for (size_t i = 0, next; i < s->n && !err; i = next) {
+		bool text = false;
+
+		for (next = i; next < s->n && s->v[next].addr == s->v[i].addr; next++)
+			text |= tolower(s->v[next].type) == 't' || s->v[next].type == 'W';
+		if (text && next < s->n && elf_image_is_text(e, s->v[i].addr))
+			err = fn(arg, cs, insn, s->v[i].addr, s->v[next].addr - s->v[i].addr);
+	}
+	return err;
+}
+
+int decode_functions(const struct elf_image *e, const struct symbols *s,
+		     int (*fn)(void *arg, csh cs, cs_insn *insn, uint64_t va, uint64_t len),
+		     void *arg)
+{
+	cs_insn *insn;
+	int err;
+	csh cs;
+
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &cs) != CS_ERR_OK)
+		return -ENOMEM;
+	insn = cs_malloc(cs);
+	err = insn ? each_function(e, s, cs, insn, fn, arg) : -ENOMEM;
+	if (insn)
+		cs_free(insn, 1);
+	cs_close(&cs);
+	return err;
 }
 
 struct guestsym_decoder *guestsym_decoder_new(void)

@@ -17,6 +17,7 @@ struct guestsym {
 	struct fentry fentry;
 	struct tables tables;
 	struct irq_sites *irq;
+	struct preempt_sites *preempt;
 	struct types *types;
 	struct digest_counts counts; /* btf_types only when it is from the cache */
 	struct identity identity;
@@ -81,7 +82,8 @@ static int build_rest(struct guestsym *gs, const struct complaint *c)
 		return complain(c, err, "no memory for its tables");
 	gs->irq = irq_sites_new(&gs->elf, &gs->symbols, gs->live);
 	gs->types = types_new(&gs->elf, &gs->symbols, gs->counts.btf_types);
-	return gs->irq && gs->types ? 0 : complain(c, -ENOMEM, "no memory");
+	gs->preempt = preempt_sites_new(&gs->elf, &gs->symbols, gs->types);
+	return gs->irq && gs->types && gs->preempt ? 0 : complain(c, -ENOMEM, "no memory");
 }
 
 static int build(struct guestsym *gs, const struct complaint *c)
@@ -116,6 +118,7 @@ static int build_from_digest(struct guestsym *gs)
 
 static void dismantle(struct guestsym *gs)
 {
+	preempt_sites_free(gs->preempt);
 	types_free(gs->types);
 	irq_sites_free(gs->irq);
 	tables_exit(&gs->tables);
@@ -431,6 +434,11 @@ size_t guestsym_return_sites(const struct guestsym *gs, const uint64_t **sites)
 size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_site **sites)
 {
 	return irq_sites_get(gs->irq, sites);
+}
+
+size_t guestsym_preempt_sites(const struct guestsym *gs, const struct guestsym_preempt_site **sites)
+{
+	return preempt_sites_get(gs->preempt, sites);
 }
 
 size_t guestsym_jumps(const struct guestsym *gs, const struct guestsym_jump **jumps)

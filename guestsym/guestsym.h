@@ -137,6 +137,20 @@ struct guestsym_irq_site {
 	uint8_t len;
 };
 
+/* What an instruction does to the 32 bits of the preempt count. */
+enum guestsym_preempt_kind {
+	GUESTSYM_PREEMPT_ADD,	  /* inc, dec, add or sub of a number that it has in it */
+	GUESTSYM_PREEMPT_ADD_REG, /* add of a register */
+};
+
+struct guestsym_preempt_site {
+	uint64_t addr;
+	int32_t value; /* GUESTSYM_PREEMPT_ADD: what is added; that of decl is -1 */
+	uint8_t kind;  /* enum guestsym_preempt_kind */
+	uint8_t reg;   /* GUESTSYM_PREEMPT_ADD_REG: its number, as instructions have it */
+	uint8_t len;
+};
+
 struct guestsym_jump {
 	uint64_t code, target, key; /* key without its flag bits */
 	bool branch;		    /* bit 0 of the key word */
@@ -158,6 +172,13 @@ size_t guestsym_return_sites(const struct guestsym *gs, const uint64_t **sites);
  * when the kernel has no list of them and its text is decoded instead.
  */
 size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_site **sites);
+/*
+ * The instructions that change the preempt count, sorted by address, without those of NMIs and in
+ * init code. None: the kernel has no preempt count (CONFIG_PREEMPT_COUNT). Found on the first call,
+ * which takes some 100 ms.
+ */
+size_t guestsym_preempt_sites(const struct guestsym *gs,
+			      const struct guestsym_preempt_site **sites);
 size_t guestsym_jumps(const struct guestsym *gs, const struct guestsym_jump **jumps);
 size_t guestsym_tracepoints(const struct guestsym *gs, const struct guestsym_tracepoint **tps);
 size_t guestsym_event_probes(const struct guestsym *gs); /* trace_event_raw_event_* functions */
@@ -242,7 +263,7 @@ enum {
 	GUESTSYM_EVENT_FL_REG = 1 << 0, /* its class can be registered: it has an id file */
 	GUESTSYM_EVENT_FL_IGNORE_ENABLE = 1 << 1, /* it has no enable, filter and trigger files */
 	GUESTSYM_EVENT_FL_DYNAMIC = 1 << 2,	  /* made at run time, as the guest's own kprobes */
-	GUESTSYM_EVENT_FL_KPROBE = 1 << 3, /* the kernel prints it by the probe's own code */
+	GUESTSYM_EVENT_FL_KPROBE = 1 << 3,	  /* the kernel prints it by the probe's own code */
 	GUESTSYM_EVENT_FL_UPROBE = 1 << 4,
 	GUESTSYM_EVENT_FL_GONE = 1 << 5, /* it is no more: only of those of the host */
 };

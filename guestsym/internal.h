@@ -275,6 +275,12 @@ static inline bool field_fits(const struct guestsym_field *f, uint32_t size, uin
 	return (!size || f->size == size) && f->size <= within && f->offset <= within - f->size;
 }
 
+struct preempt_sites;
+struct preempt_sites *preempt_sites_new(const struct elf_image *e, const struct symbols *s,
+					struct types *t);
+void preempt_sites_free(struct preempt_sites *ps);
+size_t preempt_sites_get(struct preempt_sites *ps, const struct guestsym_preempt_site **sites);
+
 /* --- lists of a kernel that runs --------------------------------------------------------- */
 
 /*

@@ -10,7 +10,6 @@
  */
 #include "guestsym/decode.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -255,8 +254,9 @@ static bool looks_for_patched(const struct irq_sites *irq)
 	return irq->booted && irq->pv_ops;
 }
 
-static int decode_function(struct irq_sites *irq, csh cs, cs_insn *insn, uint64_t va, uint64_t len)
+static int look_in_function(void *arg, csh cs, cs_insn *insn, uint64_t va, uint64_t len)
 {
+	struct irq_sites *irq = arg;
 	const uint8_t *p = elf_image_at(irq->e, va, len);
 	bool patched = looks_for_patched(irq);
 	size_t left = len, todo = 0;
@@ -279,31 +279,6 @@ static int decode_function(struct irq_sites *irq, csh cs, cs_insn *insn, uint64_
 			err = add_site(irq, addr, kind, insn->size);
 	}
 	return err;
-}
-
-static int find_instructions(struct irq_sites *irq)
-{
-	const struct symbols *s = irq->s;
-	cs_insn *insn;
-	int err = 0;
-	csh cs;
-
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &cs) != CS_ERR_OK)
-		return -ENOMEM;
-	insn = cs_malloc(cs);
-	for (size_t i = 0, next; insn && i < s->n && !err; i = next) {
-		bool text = false;
-
-		for (next = i; next < s->n && s->v[next].addr == s->v[i].addr; next++)
-			text |= tolower(s->v[next].type) == 't' || s->v[next].type == 'W';
-		if (text && next < s->n && elf_image_is_text(irq->e, s->v[i].addr))
-			err = decode_function(irq, cs, insn, s->v[i].addr,
-					      s->v[next].addr - s->v[i].addr);
-	}
-	if (insn)
-		cs_free(insn, 1);
-	cs_close(&cs);
-	return insn ? err : -ENOMEM;
 }
 
 /* --- putting it together ----------------------------------------------------------------- */
@@ -340,7 +315,7 @@ static void irq_sites_find(struct irq_sites *irq)
 			err = find_altinstructions(irq);
 	}
 	if (!err && !irq->n)
-		err = find_instructions(irq);
+		err = decode_functions(irq->e, irq->s, look_in_function, irq);
 	/* Half of the sites would make windows that never end. */
 	if (err)
 		irq->n = 0;

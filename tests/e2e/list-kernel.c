@@ -167,12 +167,17 @@ static void list_tables(const struct guestsym *gs, uint64_t slide)
 static void list_rest(const struct guestsym *gs, uint64_t slide)
 {
 	const struct guestsym_irq_site *irqs;
+	const struct guestsym_preempt_site *preempts;
 	struct guestsym_range ip, unwind, header;
 	size_t n = guestsym_irq_sites(gs, &irqs);
 
 	for (size_t i = 0; i < n; i++)
 		printf("irq %016" PRIx64 " %u %u\n", irqs[i].addr - slide, irqs[i].kind,
 		       irqs[i].len);
+	n = guestsym_preempt_sites(gs, &preempts);
+	for (size_t i = 0; i < n; i++)
+		printf("preempt %016" PRIx64 " %d %u\n", preempts[i].addr - slide,
+		       preempts[i].value, preempts[i].len);
 	guestsym_orc(gs, &ip, &unwind, &header);
 	printf("orc %016" PRIx64 " %016" PRIx64 "\n", ip.start - slide, unwind.end - slide);
 	printf("kernel %s %s\n", guestsym_build_id(gs), guestsym_banner(gs));

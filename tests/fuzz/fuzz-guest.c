@@ -77,6 +77,7 @@ static void use_modules(const struct guestsym *gs, const struct guestsym_memory 
 static void use_kernel(const struct guestsym *gs)
 {
 	const struct guestsym_irq_site *irqs;
+	const struct guestsym_preempt_site *preempts;
 	const struct guestsym_site *sites;
 	const uint64_t *events;
 	size_t n = guestsym_fentry_sites(gs, &sites);
@@ -89,6 +90,7 @@ static void use_kernel(const struct guestsym *gs)
 		if (events[i - 1] >= events[i])
 			abort();
 	guestsym_irq_sites(gs, &irqs);
+	guestsym_preempt_sites(gs, &preempts);
 }
 
 /* --- inputs ------------------------------------------------------------------------------ */

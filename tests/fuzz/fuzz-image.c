@@ -32,6 +32,7 @@ static void use_sites(const struct guestsym *gs)
 {
 	const struct guestsym_tracepoint *tps;
 	const struct guestsym_irq_site *irqs;
+	const struct guestsym_preempt_site *preempts;
 	const struct guestsym_site *sites;
 	size_t n = guestsym_fentry_sites(gs, &sites);
 	uint8_t bytes[8];
@@ -48,6 +49,7 @@ static void use_sites(const struct guestsym *gs)
 		if (strlen(tps[i].name) > 255)
 			abort();
 	guestsym_irq_sites(gs, &irqs);
+	guestsym_preempt_sites(gs, &preempts);
 }
 
 static void use_types(const struct guestsym *gs)

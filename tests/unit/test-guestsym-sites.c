@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test-guestsym-sites.c - fentry, return, irq, jump and tracepoint tables of made-up kernels. */
+/* test-guestsym-sites.c - fentry, return, irq, preempt, jump and tracepoint tables of made-up
+ * kernels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -296,6 +297,117 @@ static void test_plain_instructions(void **state)
 	guestsym_close(gs);
 }
 
+/* --- the preempt count --------------------------------------------------------------------- */
+
+#define COUNT 0x1fb40 /* per CPU, as 6.1 has it */
+
+/* An instruction of these bytes with %gs:COUNT(%rip) behind them, and then the immediate. */
+static void put_relative(struct made_image *m, uint64_t off, const char *op, size_t op_len,
+			 const char *imm, size_t imm_len)
+{
+	uint32_t disp = (uint32_t)(COUNT - (MADE_BASE + off + op_len + 4 + imm_len));
+
+	memcpy(m->mem + off, op, op_len);
+	memcpy(m->mem + off + op_len, &disp, 4);
+	memcpy(m->mem + off + op_len + 4, imm, imm_len);
+}
+
+static void make_preempt(struct made_image *m)
+{
+	uint64_t site;
+
+	made_init(m);
+	site = made_function(m, "f", 0x100, call, sizeof(call));
+	memset(m->mem + 0x105, 0x90, 0x200 - 0x105);
+	put_relative(m, 0x110, "\x65\xff\x05", 3, "", 0); /* incl */
+	put_relative(m, 0x117, "\x65\xff\x0d", 3, "", 0); /* decl */
+	memcpy(m->mem + 0x120, "\x65\xff\x04\x25\x40\xfb\x01", 8);
+	memcpy(m->mem + 0x128, "\x65\xff\x0c\x25\x40\xfb\x01", 8);
+	put_relative(m, 0x130, "\x65\x83\x05", 3, "\x02", 1);		  /* addl $2 */
+	put_relative(m, 0x138, "\x65\x83\x2d", 3, "\x03", 1);		  /* subl $3 */
+	put_relative(m, 0x140, "\x65\x81\x05", 3, "\x00\xfe\xff\xff", 4); /* addl $-0x200 */
+	put_relative(m, 0x150, "\x65\x01\x35", 3, "", 0);		  /* addl %esi */
+	put_relative(m, 0x158, "\x65\x44\x01\x0d", 4, "", 0);		  /* addl %r9d */
+	/* And these are none: movl, andl, incq, of NMIs, of another variable, within another one.
+	 */
+	put_relative(m, 0x160, "\x65\x8b\x05", 3, "", 0);
+	put_relative(m, 0x168, "\x65\x81\x25", 3, "\xff\xff\xff\x7f", 4);
+	put_relative(m, 0x174, "\x65\x48\xff\x05", 4, "", 0);
+	put_relative(m, 0x180, "\x65\x81\x05", 3, "\0\0\x11\0", 4);
+	put_relative(m, 0x190, "\x65\x81\x05", 3, "\0\0\xef\xff", 4);
+	put_relative(m, 0x1a0, "\x65\xff\x05", 3, "", 0);
+	m->mem[0x1a3]++;
+	put_relative(m, 0x1b2, "\x65\xff\x05", 3, "", 0);
+	memcpy(m->mem + 0x1b0, "\x48\xb8", 2); /* movabs, %rax: 8 bytes of it */
+	/* Cut off by the end of the function. */
+	made_symbol(m, "g", 't', MADE_BASE + 0x200);
+	put_relative(m, 0x1fb, "\x65\xff\x05", 3, "", 0);
+	made_function(m, "at_boot", 0x1000, call, sizeof(call));
+	put_relative(m, 0x1010, "\x65\xff\x05", 3, "", 0);
+	made_symbol(m, "__init_begin", 'D', MADE_BASE + 0x1000);
+	made_symbol(m, "__init_end", 'D', MADE_BASE + 0x1800);
+	made_mcount(m, &site, 1);
+}
+
+static void expect_preempt(const struct guestsym_preempt_site *s, uint64_t addr, int value, int len)
+{
+	assert_int_equal(s->addr, MADE_BASE + addr);
+	assert_int_equal(s->kind, GUESTSYM_PREEMPT_ADD);
+	assert_int_equal(s->value, value);
+	assert_int_equal(s->len, len);
+}
+
+static void expect_preempt_reg(const struct guestsym_preempt_site *s, uint64_t addr, int reg,
+			       int len)
+{
+	assert_int_equal(s->addr, MADE_BASE + addr);
+	assert_int_equal(s->kind, GUESTSYM_PREEMPT_ADD_REG);
+	assert_int_equal(s->reg, reg);
+	assert_int_equal(s->len, len);
+}
+
+static void test_preempt(void **state)
+{
+	static struct made_image m;
+	const struct guestsym_preempt_site *s;
+	struct guestsym *gs;
+
+	(void)state;
+	make_preempt(&m);
+	made_symbol(&m, "__preempt_count", 'A', COUNT);
+	gs = open_made(&m);
+	assert_int_equal(guestsym_preempt_sites(gs, &s), 9);
+	expect_preempt(&s[0], 0x110, 1, 7);
+	expect_preempt(&s[1], 0x117, -1, 7);
+	expect_preempt(&s[2], 0x120, 1, 8);
+	expect_preempt(&s[3], 0x128, -1, 8);
+	expect_preempt(&s[4], 0x130, 2, 8);
+	expect_preempt(&s[5], 0x138, -3, 8);
+	expect_preempt(&s[6], 0x140, -0x200, 11);
+	expect_preempt_reg(&s[7], 0x150, 6, 7);
+	expect_preempt_reg(&s[8], 0x158, 9, 8);
+	guestsym_close(gs);
+}
+
+/* No such variable; and one in pcpu_hot, whose members nothing tells. */
+static void test_no_preempt_count(void **state)
+{
+	static struct made_image m;
+	const struct guestsym_preempt_site *s;
+	struct guestsym *gs;
+
+	(void)state;
+	make_preempt(&m);
+	gs = open_made(&m);
+	assert_int_equal(guestsym_preempt_sites(gs, &s), 0);
+	guestsym_close(gs);
+	make_preempt(&m);
+	made_symbol(&m, "pcpu_hot", 'A', COUNT);
+	gs = open_made(&m);
+	assert_int_equal(guestsym_preempt_sites(gs, &s), 0);
+	guestsym_close(gs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +418,8 @@ int main(void)
 		cmocka_unit_test(test_parainstructions),
 		cmocka_unit_test(test_altinstructions),
 		cmocka_unit_test(test_plain_instructions),
+		cmocka_unit_test(test_preempt),
+		cmocka_unit_test(test_no_preempt_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

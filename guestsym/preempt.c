@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * preempt.c - the places that change the preempt count.
+ *
+ * A kernel with CONFIG_PREEMPT_COUNT has it per CPU, and changes it by single instructions all over
+ * its text: incl, decl and addl of what lies at %gs:__preempt_count (since 6.2: a member of
+ * pcpu_hot). Nobody lists them. What has a displacement that leads there is looked for byte by
+ * byte, which is quick; what has been found is believed where an instruction starts, so only the
+ * functions with some are decoded.
+ */
+#include "guestsym/decode.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define NMI_MASK 0x00f00000 /* include/linux/preempt.h */
+
+struct preempt_sites {
+	const struct elf_image *e;
+	const struct symbols *s;
+	struct types *types;
+	pthread_mutex_t lock; /* protects finding; what was found never changes */
+	bool tried;
+	uint64_t count; /* address of the per-CPU variable, as its symbol has it */
+	uint64_t init_begin, init_end;
+	struct guestsym_preempt_site *v;
+	size_t n, room;
+};
+
+struct preempt_sites *preempt_sites_new(const struct elf_image *e, const struct symbols *s,
+					struct types *t)
+{
+	struct preempt_sites *ps = calloc(1, sizeof(*ps));
+
+	if (!ps)
+		return NULL;
+	ps->e = e;
+	ps->s = s;
+	ps->types = t;
+	ps->init_begin = symbols_addr(s, "__init_begin");
+	ps->init_end = symbols_addr(s, "__init_end");
+	pthread_mutex_init(&ps->lock, NULL);
+	return ps;
+}
+
+void preempt_sites_free(struct preempt_sites *ps)
+{
+	if (!ps)
+		return;
+	pthread_mutex_destroy(&ps->lock);
+	free(ps->v);
+	free(ps);
+}
+
+static bool find_count(struct preempt_sites *ps)
+{
+	const struct guestsym_symbol *sym = symbols_lookup(ps->s, "__preempt_count");
+	struct guestsym_field f = {0};
+
+	if (!sym) {
+		sym = symbols_lookup(ps->s, "pcpu_hot");
+		if (!sym || types_field(ps->types, "pcpu_hot.preempt_count", &f))
+			return false;
+	}
+	ps->count = sym->addr + f.offset;
+	return true;
+}
+
+/* Init code is left out: it is gone before there is anything to measure. */
+static int add_site(struct preempt_sites *ps, const struct guestsym_preempt_site *site)
+{
+	if (site->addr >= ps->init_begin && site->addr < ps->init_end)
+		return 0;
+	if (ps->n == ps->room) {
+		size_t room = ps->room ? 2 * ps->room : 4096;
+		void *v = reallocarray(ps->v, room, sizeof(*ps->v));
+
+		if (!v)
+			return -ENOMEM;
+		ps->v = v;
+		ps->room = room;
+	}
+	ps->v[ps->n++] = *site;
+	return 0;
+}
+
+/* --- one instruction ----------------------------------------------------------------------- */
+
+#define INSN_MAX  16
+#define GS_PREFIX 0x65
+#define REX	  0x40 /* high half of the prefix */
+#define REX_R	  0x04
+#define REX_W	  0x08
+
+/* What an opcode and the middle bits of the byte behind it do to 32 bits of memory. */
+static const struct form {
+	uint8_t opcode, reg, imm; /* imm: bytes of an immediate */
+	uint8_t kind;
+	int8_t sign;
+} forms[] = {
+	{0xff, 0, 0, GUESTSYM_PREEMPT_ADD, 1},	/* inc */
+	{0xff, 1, 0, GUESTSYM_PREEMPT_ADD, -1}, /* dec */
+	{0x83, 0, 1, GUESTSYM_PREEMPT_ADD, 1},	/* add */
+	{0x83, 5, 1, GUESTSYM_PREEMPT_ADD, -1}, /* sub */
+	{0x81, 0, 4, GUESTSYM_PREEMPT_ADD, 1},	{0x81, 5, 4, GUESTSYM_PREEMPT_ADD, -1},
+};
+
+static const struct form *form_find(uint8_t opcode, uint8_t reg)
+{
+	static const struct form add_reg = {0x01, 0, 0, GUESTSYM_PREEMPT_ADD_REG, 1};
+
+	if (opcode == add_reg.opcode)
+		return &add_reg;
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+		if (forms[i].opcode == opcode && forms[i].reg == reg)
+			return &forms[i];
+	return NULL;
+}
+
+static int32_t immediate(const struct form *f, const uint8_t *p)
+{
+	if (!f->imm)
+		return f->sign;
+	return f->sign * (f->imm == 1 ? (int8_t)*p : (int32_t)get_u32(p));
+}
+
+/* The displacement's place, when what is there is %gs:disp(%rip) or %gs:disp; 0: something else. */
+static size_t displacement(const uint8_t *insn, size_t modrm)
+{
+	switch (insn[modrm] & 0xc7) {
+	case 0x05:
+		return modrm + 1;
+	case 0x04:
+		return insn[modrm + 1] == 0x25 ? modrm + 2 : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool is_relative(uint8_t modrm)
+{
+	return modrm & 1;
+}
+
+/* The site at p, if these bytes are an instruction that changes the count. */
+static bool site_match(const struct preempt_sites *ps, const uint8_t *p, size_t len, uint64_t va,
+		       struct guestsym_preempt_site *site)
+{
+	uint8_t insn[INSN_MAX] = {0}, rex;
+	const struct form *f;
+	size_t op, disp;
+	uint64_t to;
+
+	memcpy(insn, p, len < INSN_MAX ? len : INSN_MAX);
+	op = (insn[1] & 0xf0) == REX ? 2 : 1;
+	rex = op == 2 ? insn[1] : 0;
+	f = form_find(insn[op], insn[op + 1] >> 3 & 7);
+	disp = displacement(insn, op + 1);
+	if (!f || !disp || rex & REX_W || disp + 4 + f->imm > len)
+		return false;
+	*site = (struct guestsym_preempt_site){
+		.addr = va,
+		.kind = f->kind,
+		.len = (uint8_t)(disp + 4 + f->imm),
+	};
+	if (f->kind == GUESTSYM_PREEMPT_ADD)
+		site->value = immediate(f, insn + disp + 4);
+	else
+		site->reg = (uint8_t)((insn[op + 1] >> 3 & 7) + (rex & REX_R ? 8 : 0));
+	to = (uint64_t)(int64_t)(int32_t)get_u32(insn + disp);
+	if (is_relative(insn[op + 1]))
+		to += va + site->len;
+	return to == ps->count;
+}
+
+/* --- all of them --------------------------------------------------------------------------- */
+
+/* Behind the last byte that a site may start with; most functions have none. */
+static size_t last_candidate(const struct preempt_sites *ps, const uint8_t *p, size_t len,
+			     uint64_t va)
+{
+	struct guestsym_preempt_site site;
+
+	for (size_t pos = len; pos > 0; pos--)
+		if (p[pos - 1] == GS_PREFIX &&
+		    site_match(ps, p + pos - 1, len - pos + 1, va + pos - 1, &site))
+			return pos;
+	return 0;
+}
+
+/* These are not for the tracers: __nmi_enter() tells the kernel's own ones nothing either. */
+static bool is_nmi(const struct guestsym_preempt_site *site)
+{
+	return (site->value < 0 ? 0 - (uint32_t)site->value : (uint32_t)site->value) & NMI_MASK;
+}
+
+static int look_in_function(void *arg, csh cs, cs_insn *insn, uint64_t va, uint64_t len)
+{
+	struct preempt_sites *ps = arg;
+	const uint8_t *p = elf_image_at(ps->e, va, len);
+	struct guestsym_preempt_site site;
+	size_t left = len;
+	uint64_t end;
+	int err = 0;
+
+	end = p ? va + last_candidate(ps, p, len, va) : va;
+	while (va < end && !err) {
+		bool found = *p == GS_PREFIX && site_match(ps, p, left, va, &site);
+
+		if (!decode_next(cs, &p, &left, &va, insn))
+			break;
+		if (found && !is_nmi(&site))
+			err = add_site(ps, &site);
+	}
+	return err;
+}
+
+static void preempt_sites_find(struct preempt_sites *ps)
+{
+	if (!find_count(ps))
+		return;
+	/* Half of the sites would make windows that never end. */
+	if (decode_functions(ps->e, ps->s, look_in_function, ps))
+		ps->n = 0;
+}
+
+size_t preempt_sites_get(struct preempt_sites *ps, const struct guestsym_preempt_site **sites)
+{
+	pthread_mutex_lock(&ps->lock);
+	if (!ps->tried)
+		preempt_sites_find(ps);
+	ps->tried = true;
+	pthread_mutex_unlock(&ps->lock);
+	*sites = ps->v;
+	return ps->n;
+}
