@@ -1,6 +1,7 @@
 tracer-objs :=
 tracer-objs += tracer/borrow.o
 tracer-objs += tracer/comms.o
+tracer-objs += tracer/critical.o
 tracer-objs += tracer/event-eval.o
 tracer-objs += tracer/event-expr.o
 tracer-objs += tracer/event-expr-calls.o

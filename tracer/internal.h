@@ -116,6 +116,7 @@ bool glob_list_match(const char *const *globs, size_t nr, const char *name);
 struct instance;
 struct trace_entry;
 struct event_view;
+struct critical_window;
 
 #define TRACER_EVENTS_MAX 4
 
@@ -149,6 +150,13 @@ struct tracer_ops {
 	 * come, but of the vCPUs whose bit is set in behind. The locks of all vCPUs are held.
 	 */
 	void (*pass)(struct instance *i, uint64_t behind);
+	/*
+	 * The windows that it works on: CRITICAL_ of payload.h. They are measured in the guest as
+	 * long as it is the tracer: flag-sites.h; for the top level only.
+	 */
+	uint32_t critical;
+	/* One that was long enough to be kept: critical.h; the vCPU's lock is held. */
+	void (*window)(struct instance *i, const struct critical_window *w);
 	bool max; /* looks for the longest latency: instance-max.h; for the top level only */
 };
 

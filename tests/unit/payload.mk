@@ -4,6 +4,7 @@ unit-tests += tests/unit/test-payload-code
 unit-tests += tests/unit/test-payload-depth
 unit-tests += tests/unit/test-event-ring
 unit-tests += tests/unit/test-payload-event
+unit-tests += tests/unit/test-critical
 unit-tests += tests/unit/test-payload-exit
 unit-tests += tests/unit/test-pairing
 unit-tests += tests/unit/test-payload-nest

@@ -38,12 +38,16 @@
 #define CTL_SHIFT 8
 #define CTL_SIZE  (1 << CTL_SHIFT)
 
-#define CTL_HEAD      0	 /* u64: next record to be written, counted from the ring's length on */
-#define CTL_DROPPED   8	 /* u64: records not written because the ring was full (CTL_FL_LOSSLESS) */
-#define CTL_FLAGS     16 /* u32, written by the host: CTL_FL_ */
-#define CTL_LAST_PID  20 /* u32: of the latest PAYLOAD_COMM record; all ones: none */
-#define CTL_FULL_TAIL 24 /* u64: the CTL_TAIL that a wait has timed out at; 0: none */
-#define CTL_TAIL      64 /* u64, written by the host: records before this one have been taken */
+#define CTL_HEAD	 0 /* u64: next record to be written, counted from the ring's length on */
+#define CTL_DROPPED	 8 /* u64: records not written because the ring was full (CTL_FL_LOSSLESS) */
+#define CTL_FLAGS	 16 /* u32, written by the host: CTL_FL_ */
+#define CTL_LAST_PID	 20 /* u32: of the latest PAYLOAD_COMM record; all ones: none */
+#define CTL_FULL_TAIL	 24 /* u64: the CTL_TAIL that a wait has timed out at; 0: none */
+#define CTL_OPEN	 32 /* a record: how the window has begun that is open; time 0: none is */
+#define CTL_TAIL	 64 /* u64, written by the host: records before this one have been taken */
+#define CTL_CRITICAL_MIN 72 /* u64, written by the host: ticks that a window takes to be recorded  \
+			     */
+#define CTL_CRITICAL 80	    /* u32, written by the host: CRITICAL_ */
 /* A request to the host, which the vCPU waits for: see PAYLOAD_CALL_ */
 #define CTL_CALL       128 /* u32: PAYLOAD_CALL_ */
 #define CTL_CALL_IP    132 /* u32: low half of the site's address */
@@ -66,6 +70,16 @@
 #define CTL_FL_LOSSLESS (1 << 2) /* wait for CTL_TAIL instead of overwriting */
 
 /*
+ * What is measured: the time in which interrupts are off, or the task cannot be preempted, or
+ * either. Where such a window begins, CTL_OPEN gets what is known of the place; where it ends, two
+ * records are made, one behind the other: that one, and one of the end. A window that is shorter
+ * than CTL_CRITICAL_MIN leaves nothing behind.
+ */
+#define CRITICAL_IRQS	 (1 << 0)
+#define CRITICAL_PREEMPT (1 << 1)
+#define CRITICAL_STACK	 (1 << 2) /* and have the host look at the stack where it ends */
+
+/*
  * CTL_FL_LOSSLESS: a ring with room for no more than 64 records is full (they are for
  * interrupts that have seen it not full). A record then waits up to full_timeout (TSC ticks), with
  * preempt_count raised and interrupts as they are. After a wait in vain no record of this vCPU
@@ -85,7 +99,8 @@
  * taken back while the vCPU is paused, and the answer is looked for before the time.
  *
  * A call that comes from the code itself is that of an event: CTL_CALL_DI is the number of its
- * record, which is not complete yet.
+ * record, which is not complete yet. Or that of a window's end: then the upper half of CTL_CALL_DI
+ * is the record's RECORD_SP, which is not 0.
  *
  * While a call is BUSY, those that interrupts of this vCPU want to make are left out.
  */
@@ -148,6 +163,15 @@
 #define PAYLOAD_COMM	 2
 #define PAYLOAD_EXIT	 3 /* the return of a function: RECORD_IP is that of the return */
 #define PAYLOAD_EVENT	 4 /* one of the guest's trace events: event.S */
+/*
+ * The beginning (_OFF) and the end (_ON) of a window (CTL_CRITICAL): flags.S. RECORD_IP is the site
+ * that has begun or ended it, RECORD_SP the stack pointer there. RECORD_PARENT of an end: 3 where
+ * user mode follows, else 0.
+ */
+#define PAYLOAD_IRQS_OFF    5
+#define PAYLOAD_IRQS_ON	    6
+#define PAYLOAD_PREEMPT_OFF 7
+#define PAYLOAD_PREEMPT_ON  8
 
 /* --- trace events --------------------------------------------------------------------------- */
 
