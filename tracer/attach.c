@@ -29,8 +29,22 @@ static bool tracer_has_events(const struct trace *t)
 	return tracer_find(t->cfg.tracer)->events;
 }
 
+/* The probes are in place. */
+static int use_tracer(struct trace *t, char *err, size_t errlen)
+{
+	const struct tracer_ops *tracer = tracer_find(t->cfg.tracer);
+	int ret = tracer->init ? instance_set_tracer(trace_top(t), tracer->name) : 0;
+
+	if (ret)
+		snprintf(err, errlen, "%s cannot be had of this %s: %s", tracer->name,
+			 tracer->events ? "guest's trace events" : "machine", strerror(-ret));
+	return ret;
+}
+
 int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
+	int ret;
+
 	if (tracer_has_events(t)) {
 		snprintf(err, errlen,
 			 "%s needs trace events, which only a guest that runs has: attach to it",
@@ -39,7 +53,8 @@ int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 	}
 	t->m = m;
 	guest_bind(&t->guest, m);
-	return insert_all(t, err, errlen);
+	ret = insert_all(t, err, errlen);
+	return ret ? ret : use_tracer(t, err, errlen);
 }
 
 /* --- a guest that runs ----------------------------------------------------------------------- */
@@ -99,17 +114,6 @@ static int insert_running(struct trace *t, char *err, size_t errlen)
 	ret = text_lock_begin(t);
 	if (ret)
 		snprintf(err, errlen, "cannot place the probes in the guest: %s", strerror(-ret));
-	return ret;
-}
-
-/* The probes are in place. */
-static int use_tracer(struct trace *t, char *err, size_t errlen)
-{
-	int ret = tracer_has_events(t) ? instance_set_tracer(trace_top(t), t->cfg.tracer) : 0;
-
-	if (ret)
-		snprintf(err, errlen, "%s cannot be had of this guest's trace events: %s",
-			 t->cfg.tracer, strerror(-ret));
 	return ret;
 }
 
@@ -270,6 +274,7 @@ int trace_detach(struct trace *t)
 
 	if (t->detached)
 		return 0;
+	hwlat_detach(&t->hwlat);
 	end = guest_end(t);
 	/* What cannot be taken back may still call the payload. */
 	events = events_close(t->trace_events, end == GUEST_RUNS);

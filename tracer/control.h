@@ -76,6 +76,14 @@ struct func_filter *trace_stack_functions(struct trace *t);
 /* max_graph_depth; 0: no limit. */
 unsigned int trace_graph_depth(struct trace *t);
 void trace_set_graph_depth(struct trace *t, unsigned int depth);
+/* hwlat_detector/: width and window, -EINVAL when a width would be more than its window; mode. */
+enum hwlat_time { HWLAT_WIDTH, HWLAT_WINDOW };
+enum hwlat_mode { HWLAT_NONE, HWLAT_ROUND_ROBIN, HWLAT_PER_CPU, NR_HWLAT_MODES };
+
+uint64_t trace_hwlat_us(struct trace *t, enum hwlat_time which);
+int trace_set_hwlat_us(struct trace *t, enum hwlat_time which, uint64_t us);
+enum hwlat_mode trace_hwlat_mode(struct trace *t);
+void trace_set_hwlat_mode(struct trace *t, enum hwlat_mode mode);
 uint64_t instance_max_latency(struct instance *i);
 void instance_set_max_latency(struct instance *i, uint64_t ns);
 /* Bit n: vCPU n is recorded. */

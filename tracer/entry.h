@@ -22,6 +22,7 @@ enum entry_type {
 	TRACE_GRAPH_ENT = 11,
 	TRACE_USER_STACK = 12,
 	TRACE_BPUTS = 14,
+	TRACE_HWLAT = 15,
 	TRACE_RAW_DATA = 18,
 	TRACE_FUNC_REPEATS = 19,
 };
@@ -136,6 +137,15 @@ struct trace_raw_data_entry {
 	struct trace_entry ent;
 	uint32_t id;
 	uint8_t buf[];
+} TRACE_ENTRY_LAYOUT;
+
+/* TRACE_HWLAT: microseconds; and what the time was. */
+struct trace_hwlat_entry {
+	struct trace_entry ent;
+	uint64_t duration, outer_duration;
+	uint64_t nmi_total_ts;
+	int64_t tv_sec, tv_nsec;
+	uint32_t nmi_count, seqnum, count;
 } TRACE_ENTRY_LAYOUT;
 
 #endif

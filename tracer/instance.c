@@ -195,8 +195,8 @@ int instance_init_top(struct trace *t, char *err, size_t errlen)
 		return -ENOMEM;
 	}
 	t->instances = i;
-	/* One that works on events comes once there are some: attach.c */
-	if (!tracer_find(t->cfg.tracer)->events)
+	/* One that needs more than the image comes when there is a guest: attach.c */
+	if (!tracer_find(t->cfg.tracer)->init)
 		i->tracer = tracer_find(t->cfg.tracer);
 	i->clock = clock_find(t->cfg.clock);
 	return top_pids(i, err, errlen);

@@ -31,7 +31,7 @@ struct instance {
 	atomic_bool on;
 	_Atomic uint64_t cpumask;
 	const struct tracer_ops *_Atomic tracer;
-	void *tracer_data; /* of one that works on events */
+	void *tracer_data; /* tracer_ops.init() */
 	uint32_t tracer_events[TRACER_EVENTS_MAX];
 	const struct clock_ops *_Atomic clock;
 	struct ring *ring[MACHINE_MAX_VCPUS];

@@ -13,6 +13,7 @@
 #include "tracer/comms.h"
 #include "tracer/follow.h"
 #include "tracer/guest.h"
+#include "tracer/hwlat.h"
 #include "tracer/ring.h"
 #include "tracer/site.h"
 #include "tracer/tracer.h"
@@ -136,8 +137,9 @@ struct tracer_ops {
 	 */
 	const char *const *events;
 	/*
-	 * Of such a tracer: make i->tracer_data for the events of i->tracer_events, 0 or -errno;
-	 * and free it. Before it is the tracer, and when it is no more.
+	 * Make i->tracer_data, for the events of i->tracer_events if there are some, 0 or -errno;
+	 * and free it. Before it is the tracer, and when it is no more. Of one that works on events
+	 * both are there, otherwise they are optional.
 	 */
 	int (*init)(struct instance *i, void **data, const uint32_t *events);
 	void (*exit)(void *data);
@@ -161,7 +163,8 @@ struct tracer_ops {
 };
 
 extern const struct tracer_ops nop_tracer_ops, function_tracer_ops, function_graph_tracer_ops,
-	sched_switch_tracer_ops, wakeup_tracer_ops, wakeup_rt_tracer_ops, wakeup_dl_tracer_ops;
+	sched_switch_tracer_ops, hwlat_tracer_ops, wakeup_tracer_ops, wakeup_rt_tracer_ops,
+	wakeup_dl_tracer_ops;
 
 const struct tracer_ops *tracer_find(const char *name);
 
@@ -265,8 +268,9 @@ struct trace {
 	struct unwind *unwind;	  /* for stack traces, once one was asked for */
 	atomic_bool unwind_ready; /* it is as it will be */
 	_Atomic uint64_t thresh;  /* tracing_thresh, ns */
-	bool has_touched;	  /* the guest's own tracefs has touched_functions */
-	struct comms **retired;	  /* tables of task names that readers may still look into */
+	struct hwlat_settings hwlat;
+	bool has_touched;	/* the guest's own tracefs has touched_functions */
+	struct comms **retired; /* tables of task names that readers may still look into */
 	size_t nr_retired;
 	/* Site recorded last, for progress displays. */
 	_Atomic uint64_t at_ip[MACHINE_MAX_VCPUS];

@@ -27,7 +27,7 @@ extern const struct entry_ops graph_entry_ops, graph_exit_ops;
 extern const struct entry_ops context_switch_entry_ops, wakeup_entry_ops;
 extern const struct entry_ops stack_entry_ops, user_stack_entry_ops;
 extern const struct entry_ops print_entry_ops, bprint_entry_ops, bputs_entry_ops;
-extern const struct entry_ops raw_data_entry_ops;
+extern const struct entry_ops raw_data_entry_ops, hwlat_entry_ops;
 extern const struct entry_ops trace_event_ops; /* of all events of output_config.events */
 
 static inline bool output_option(const struct output *o, enum output_option option)

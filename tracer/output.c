@@ -13,7 +13,8 @@ static const struct entry_ops *const entry_table[] = {
 	[TRACE_PRINT] = &print_entry_ops,	    [TRACE_BPRINT] = &bprint_entry_ops,
 	[TRACE_USER_STACK] = &user_stack_entry_ops, [TRACE_BPUTS] = &bputs_entry_ops,
 	[TRACE_RAW_DATA] = &raw_data_entry_ops,	    [TRACE_FUNC_REPEATS] = &repeats_entry_ops,
-	[TRACE_GRAPH_ENT] = &graph_entry_ops,	    [TRACE_GRAPH_RET] = &graph_exit_ops,
+	[TRACE_HWLAT] = &hwlat_entry_ops,	    [TRACE_GRAPH_ENT] = &graph_entry_ops,
+	[TRACE_GRAPH_RET] = &graph_exit_ops,
 };
 
 const struct entry_ops *output_entry_find(const struct output *o, const struct ring_event *ev)

@@ -68,6 +68,7 @@ static void locks_init(struct trace *t)
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&t->change, &attr);
 	pthread_mutexattr_destroy(&attr);
+	hwlat_settings_init(&t->hwlat);
 	pthread_mutex_init(&t->instances_lock, NULL);
 	pthread_mutex_init(&t->wait_lock, NULL);
 	pthread_condattr_init(&clock);
@@ -125,6 +126,7 @@ static void locks_free(struct trace *t)
 {
 	for (unsigned int i = 0; i < t->vcpus; i++)
 		pthread_mutex_destroy(&t->vcpu_lock[i]);
+	hwlat_settings_exit(&t->hwlat);
 	pthread_cond_destroy(&t->wait_change);
 	pthread_mutex_destroy(&t->wait_lock);
 	pthread_mutex_destroy(&t->instances_lock);

@@ -56,7 +56,7 @@ int tracer_events_get(struct instance *i, const struct tracer_ops *tracer, struc
 
 	memset(work, 0, sizeof(*work));
 	if (!tracer->events)
-		return 0;
+		return tracer->init ? tracer->init(i, &work->data, work->event) : 0;
 	ret = find_events(i, tracer, work);
 	if (!ret)
 		ret = instance_events_get(i);
@@ -73,11 +73,11 @@ int tracer_events_get(struct instance *i, const struct tracer_ops *tracer, struc
 void tracer_events_put(struct instance *i, const struct tracer_ops *tracer,
 		       struct tracer_work *work)
 {
-	if (!tracer->events)
-		return;
 	/* What fails has been noted; records that still come have nobody who takes them. */
-	want(i, tracer, work, false);
-	tracer->exit(work->data);
+	if (tracer->events)
+		want(i, tracer, work, false);
+	if (tracer->exit)
+		tracer->exit(work->data);
 }
 
 void tracer_events_hit(struct instance *i, uint32_t event, const struct event_view *v)

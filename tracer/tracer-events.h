@@ -9,16 +9,16 @@
 #include "tracer/event-view.h"
 #include "tracer/instance.h"
 
-/* What a tracer has while it is one. */
+/* What a tracer with tracer_ops.init has while it is one. */
 struct tracer_work {
 	void *data;
 	uint32_t event[TRACER_EVENTS_MAX]; /* of the list's, in the order of its ops */
 };
 
 /*
- * Register what it works on. 0; -EOPNOTSUPP where events cannot be had, or the guest's kernel has
- * none of that name, or another error: then all is as it was. Events have been read, their lock is
- * held, and neither t->change nor a vCPU's lock.
+ * Make its data, and register what it works on. 0; -EOPNOTSUPP where events cannot be had, or the
+ * guest's kernel has none of that name, or another error: then all is as it was. Events have been
+ * read, their lock is held, and neither t->change nor a vCPU's lock.
  */
 int tracer_events_get(struct instance *i, const struct tracer_ops *tracer,
 		      struct tracer_work *work);

@@ -1,5 +1,6 @@
 vmm-objs :=
 vmm-objs += vmm/choose.o
+vmm-objs += vmm/delay.o
 vmm-objs += vmm/event.o
 vmm-objs += vmm/kvm/acpi-tables.o
 vmm-objs += vmm/kvm/acpi.o

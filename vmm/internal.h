@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "vmm/machine.h"
 
@@ -58,6 +59,8 @@ struct machine_ops {
 	int (*get_regs)(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
 	int (*set_regs)(struct machine *m, unsigned int vcpu, const struct machine_regs *regs);
 	int (*get_sregs)(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs);
+	/* The thread of the host's that runs a vCPU; errors as of machine_get_delay(). */
+	int (*vcpu_thread)(struct machine *m, unsigned int vcpu, pid_t *pid, pid_t *tid);
 	/* All traps are well-formed, the machine is paused. */
 	int (*traps_set)(struct machine *m, const struct machine_trap *traps, size_t n);
 	int (*traps_clear)(struct machine *m, const uint64_t *vas, size_t n);

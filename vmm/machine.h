@@ -273,6 +273,19 @@ struct machine_pauses {
 
 void machine_get_pauses(struct machine *m, struct machine_pauses *pauses);
 
+/* How long a vCPU had to wait for a processor of the host while it had something to do. */
+struct machine_delay {
+	uint64_t ns;   /* all that is over by now, since its thread began */
+	uint64_t runs; /* how often it has got one */
+};
+
+/*
+ * By the figures of the host's scheduler, at any time. -EOPNOTSUPP: the host's kernel does not
+ * count it (CONFIG_SCHED_INFO), or which thread runs the vCPU cannot be told; -EAGAIN: none does
+ * yet; -EINVAL: no such vCPU.
+ */
+int machine_get_delay(struct machine *m, unsigned int vcpu, struct machine_delay *delay);
+
 /* Registers of a paused vCPU (or of the one whose trap is being handled). */
 int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
 int machine_set_regs(struct machine *m, unsigned int vcpu, const struct machine_regs *regs);

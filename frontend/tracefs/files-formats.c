@@ -121,6 +121,22 @@ static const struct entry_format bputs_format = {
 	{IP_FIELD, {"const char * str", 16, 8, false}},
 };
 
+static const struct entry_format hwlat_format = {
+	"hwlat",
+	15,
+	"\"cnt:%u\\tts:%010llu.%010lu\\tinner:%llu\\touter:%llu\\tcount:%d\\tnmi-ts:%llu\\tnmi-count:%u\\n\", "
+	"REC->seqnum, REC->tv_sec, REC->tv_nsec, REC->duration, REC->outer_duration, REC->count, "
+	"REC->nmi_total_ts, REC->nmi_count",
+	{{"u64 duration", 8, 8, false},
+	 {"u64 outer_duration", 16, 8, false},
+	 {"u64 nmi_total_ts", 24, 8, false},
+	 {"s64 tv_sec", 32, 8, true},
+	 {"long tv_nsec", 40, 8, true},
+	 {"unsigned int nmi_count", 48, 4, false},
+	 {"unsigned int seqnum", 52, 4, false},
+	 {"unsigned int count", 56, 4, false}},
+};
+
 static const struct entry_format raw_data_format = {
 	"raw_data",
 	18,
@@ -143,8 +159,9 @@ static const struct entry_format func_repeats_format = {
 static const struct entry_format *const formats[] = {
 	&bprint_format,	      &bputs_format,	       &context_switch_format,
 	&func_repeats_format, &funcgraph_entry_format, &funcgraph_exit_format,
-	&function_format,     &kernel_stack_format,    &print_format,
-	&raw_data_format,     &user_stack_format,      &wakeup_format,
+	&function_format,     &hwlat_format,	       &kernel_stack_format,
+	&print_format,	      &raw_data_format,	       &user_stack_format,
+	&wakeup_format,
 };
 
 bool format_is_ours(const char *name)
@@ -225,6 +242,7 @@ static const struct tracefs_file files[] = {
 	FORMAT(function),
 	/* Only those that tools look for by number have one in the kernel too. */
 	ID(function),
+	FORMAT(hwlat),
 	FORMAT(kernel_stack),
 	FORMAT(print),
 	ID(print),

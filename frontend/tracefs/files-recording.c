@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define TRACER_NAME_MAX 100 /* MAX_TRACER_SIZE */
-#define CLOCK_NAME_MAX	64
+#define CLOCK_NAME_MAX	64  /* and of hwlat_detector/mode */
 
 bool recording_is_on(struct open_file *f)
 {
@@ -177,6 +177,60 @@ static int set_max_latency(struct open_file *f, uint64_t us)
 	return 0;
 }
 
+/* --- hwlat_detector/ ---------------------------------------------------------------------- */
+
+static void show_width(struct open_file *f, struct text *out)
+{
+	text_printf(out, "%" PRIu64 "\n", trace_hwlat_us(f->trace, HWLAT_WIDTH));
+}
+
+static int set_width(struct open_file *f, uint64_t us)
+{
+	return trace_set_hwlat_us(f->trace, HWLAT_WIDTH, us);
+}
+
+static void show_window(struct open_file *f, struct text *out)
+{
+	text_printf(out, "%" PRIu64 "\n", trace_hwlat_us(f->trace, HWLAT_WINDOW));
+}
+
+static int set_window(struct open_file *f, uint64_t us)
+{
+	return trace_set_hwlat_us(f->trace, HWLAT_WINDOW, us);
+}
+
+static const char *const hwlat_modes[] = {
+	[HWLAT_NONE] = "none",
+	[HWLAT_ROUND_ROBIN] = "round-robin",
+	[HWLAT_PER_CPU] = "per-cpu",
+};
+
+static void show_mode(struct open_file *f, struct text *out)
+{
+	unsigned int now = trace_hwlat_mode(f->trace);
+
+	for (unsigned int i = 0; i < NR_HWLAT_MODES; i++)
+		text_printf(out, i == now ? "%s[%s]" : "%s%s", i ? " " : "", hwlat_modes[i]);
+	text_putc(out, '\n');
+}
+
+static ssize_t write_mode(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	char name[CLOCK_NAME_MAX];
+
+	(void)off;
+	if (len >= sizeof(name))
+		return -EINVAL;
+	copy_stripped(name, sizeof(name), text, len);
+	for (unsigned int i = 0; i < NR_HWLAT_MODES; i++) {
+		if (strcmp(name, hwlat_modes[i]) != 0)
+			continue;
+		trace_set_hwlat_mode(f->trace, i);
+		return (ssize_t)len;
+	}
+	return -EINVAL;
+}
+
 static void show_errors(struct open_file *f, struct text *out)
 {
 	error_log_print(instance_errors(f->instance), out);
@@ -205,6 +259,21 @@ static const struct tracefs_file files[] = {
 	 .open = open_errors,
 	 .show = show_errors,
 	 .write = write_nothing},
+	{.path = "hwlat_detector/mode",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .show = show_mode,
+	 .write = write_mode},
+	{.path = "hwlat_detector/width",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .show = show_width,
+	 .set = set_width},
+	{.path = "hwlat_detector/window",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .show = show_window,
+	 .set = set_window},
 	{.path = "timestamp_mode", .mode = 0440, .show = show_timestamp_mode},
 	{.path = "trace_clock", .mode = 0640, .show = show_clock, .write = write_clock},
 	{.path = "tracing_cpumask", .mode = 0640, .show = show_cpumask, .write = write_cpumask},

@@ -46,8 +46,10 @@ struct fake_guest {
 	bool running;
 	bool window; /* machine_window() gives memory */
 	struct machine_sregs sregs;
-	struct machine_regs regs[FAKE_VCPUS]; /* as set last */
-	struct machine_regs now[FAKE_VCPUS];  /* as machine_get_regs() gives them */
+	struct machine_regs regs[FAKE_VCPUS];	/* as set last */
+	struct machine_regs now[FAKE_VCPUS];	/* as machine_get_regs() gives them */
+	struct machine_delay delay[FAKE_VCPUS]; /* as machine_get_delay(); fake_lock */
+	int delay_error;			/* what that gives, when not 0 */
 	/* Page tables: these ranges are mapped when walked from root. */
 	struct {
 		uint64_t root, va, len, pa;
@@ -229,6 +231,17 @@ int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *
 		return -EINVAL;
 	*regs = fake.now[vcpu];
 	return 0;
+}
+
+int machine_get_delay(struct machine *m, unsigned int vcpu, struct machine_delay *delay)
+{
+	(void)m;
+	if (vcpu >= FAKE_VCPUS)
+		return -EINVAL;
+	pthread_mutex_lock(&fake_lock);
+	*delay = fake.delay[vcpu];
+	pthread_mutex_unlock(&fake_lock);
+	return fake.delay_error;
 }
 
 static struct machine_trap *fake_trap(uint64_t va)

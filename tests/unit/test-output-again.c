@@ -58,6 +58,7 @@ static const struct again agains[] = {
 	{.file = "wakeup_rt-with-sched-events", .options = LATENCY, .model = "preempt"},
 	{.file = "wakeup_dl-function-trace-0", .options = LATENCY, .model = "preempt"},
 	{.file = "wakeup_dl-function-trace-1", .options = LATENCY, .model = "preempt"},
+	{.file = "hwlat", .options = OUTPUT_DEFAULT},
 	{.file = "wakeup-empty", .options = LATENCY, .model = "preempt"},
 	{.file = "trace_pipe-lost-events", .options = OUTPUT_DEFAULT},
 };
@@ -73,6 +74,7 @@ struct parsed {
 		struct trace_user_stack_entry user;
 		struct trace_print_entry print;
 		struct trace_raw_data_entry raw;
+		struct trace_hwlat_entry hwlat;
 		uint8_t bytes[512];
 	};
 	size_t len;
@@ -353,11 +355,35 @@ static bool parse_raw_data(const char *at, struct parsed *p)
 	return true;
 }
 
+/* "#1     inner/outer(us): 40722/26023 ts:1795208527.970985790 count:44" */
+static bool parse_hwlat(const char *at, struct parsed *p)
+{
+	struct trace_hwlat_entry *e = &p->hwlat;
+	uint64_t inner, outer;
+	int64_t secs, nsecs;
+	unsigned int seqnum, count;
+
+	if (sscanf(at,
+		   "#%u inner/outer(us): %" SCNu64 "/%" SCNu64 " ts:%" SCNd64 ".%" SCNd64
+		   " count:%u",
+		   &seqnum, &inner, &outer, &secs, &nsecs, &count) != 6)
+		return false;
+	e->ent.type = TRACE_HWLAT;
+	e->duration = inner;
+	e->outer_duration = outer;
+	e->tv_sec = secs;
+	e->tv_nsec = nsecs;
+	e->seqnum = seqnum;
+	e->count = count;
+	p->len = sizeof(*e);
+	return true;
+}
+
 static bool parse_body(struct world *w, const char **next, const char *at, uint32_t options,
 		       struct parsed *p)
 {
 	return parse_stack(w, next, at, p) || parse_user_stack(next, at, p) ||
-	       parse_switch(w, at, p) || parse_raw_data(at, p) ||
+	       parse_switch(w, at, p) || parse_raw_data(at, p) || parse_hwlat(at, p) ||
 	       parse_marker(w, next, at, options & OUTPUT_PRINTK_MSG_ONLY, p) ||
 	       parse_function(w, at, options, p);
 }

@@ -111,6 +111,27 @@ static void test_tables(void **state)
 	assert_int_equal(qemu_monitor_tables("CPU#4294967295\nIDT= 1 2\n", v, 1), -EPROTO);
 }
 
+static void test_threads(void **state)
+{
+	struct qemu_vcpu v[3] = {0};
+
+	(void)state;
+	assert_int_equal(qemu_monitor_threads("* CPU #0: thread_id=4711\r\n"
+					      "  CPU #1: (halted) thread_id=4712\r\n",
+					      v, 2),
+			 0);
+	assert_int_equal(v[0].tid, 4711);
+	assert_int_equal(v[1].tid, 4712);
+	memset(v, 0, sizeof(v));
+	assert_int_equal(qemu_monitor_threads("* CPU #0: thread_id=1\n", v, 2), -EPROTO);
+	assert_int_equal(qemu_monitor_threads("CPU #9: thread_id=1\nCPU #1: thread_id=-1\n"
+					      "CPU #1: thread_id=\n",
+					      v, 2),
+			 -EPROTO);
+	assert_int_equal(v[1].tid, 0);
+	assert_int_equal(qemu_monitor_threads("unknown command: 'info cpus'\r\n", v, 2), -EPROTO);
+}
+
 static void test_xml(void **state)
 {
 	static const char xml[] = "<!-- <a b='0'/> --><aa/><a  b='1' c=\"x>y\"/>"
@@ -147,7 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_regions), cmocka_unit_test(test_regions_refused),
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_xml),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_xml),
 	};
 
 	return cmocka_run_group_tests_name("qemu monitor", tests, NULL, NULL);

@@ -426,7 +426,7 @@ static void wrong_configurations_are_explained(void **state)
 		const char *says;
 	} cases[] = {
 		{{.tracer = "nosuch"},
-		 "unknown tracer 'nosuch'; there are: function_graph, wakeup_dl, wakeup_rt, wakeup, "
+		 "unknown tracer 'nosuch'; there are: hwlat, function_graph, wakeup_dl, wakeup_rt, wakeup, "
 		 "function, sched_switch, nop"},
 		{{.clock = "sundial"}, "unknown clock 'sundial'"},
 		{{.filter = &nothing, .nr_filter = 1}, "filter 'zz*' matches none"},

@@ -347,6 +347,7 @@ static void test_windows_run_out(void **state)
 static void regs_handler(struct machine *m, const struct machine_hit *hit, void *arg)
 {
 	struct guest *g = arg;
+	struct machine_delay delay;
 	struct machine_regs regs;
 	struct machine_sregs sregs;
 	uint64_t pa, left;
@@ -357,6 +358,9 @@ static void regs_handler(struct machine *m, const struct machine_hit *hit, void 
 	assert_int_equal(machine_get_regs(m, hit->vcpu, &regs), 0);
 	assert_memory_equal(&regs, hit->regs, sizeof(regs));
 	assert_int_equal(machine_get_regs(m, 2, &regs), -EINVAL);
+	assert_int_equal(machine_get_delay(m, hit->vcpu, &delay), 0);
+	assert_true(delay.runs > 0);
+	assert_int_equal(machine_get_delay(m, 2, &delay), -EINVAL);
 
 	assert_int_equal(machine_get_sregs(m, hit->vcpu, &sregs), 0);
 	assert_int_equal(sregs.cs, 0x10);

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+unit-tests += tests/unit/test-hwlat
 unit-tests += tests/unit/test-tracefs
 unit-tests += tests/unit/test-tracefs-events
 unit-tests += tests/unit/test-tracefs-files

@@ -329,6 +329,7 @@ const struct machine_ops kvm_machine_ops = {
 	.get_regs = kvm_get_regs,
 	.set_regs = kvm_set_regs,
 	.get_sregs = kvm_get_sregs,
+	.vcpu_thread = kvm_vcpu_thread,
 	.traps_set = kvm_traps_set,
 	.traps_clear = kvm_traps_clear,
 	.console_input = kvm_console_input,

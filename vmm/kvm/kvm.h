@@ -85,6 +85,7 @@ struct kvm_vcpu {
 	struct kvm_run *run;
 	size_t run_size;
 	pthread_t thread;
+	_Atomic pid_t tid;   /* of it; 0: it has not begun */
 	bool started;	     /* the thread exists; base.lock */
 	bool inside;	     /* neither parked nor waiting in a pause; base.lock */
 	unsigned int held;   /* pauses that this vCPU's handler holds; own thread only */

@@ -34,6 +34,7 @@ void kvm_vcpu_exit(struct kvm_vcpu *v);
 uint64_t kvm_vcpu_tsc(struct kvm_vcpu *v, uint64_t host_tsc); /* the guest's at an exit */
 int kvm_vcpus_start(struct kvm_machine *m);
 void kvm_vcpus_join(struct kvm_machine *m);
+int kvm_vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_t *tid);
 int kvm_get_regs(struct machine *base, unsigned int vcpu, struct machine_regs *regs);
 int kvm_set_regs(struct machine *base, unsigned int vcpu, const struct machine_regs *regs);
 int kvm_get_sregs(struct machine *base, unsigned int vcpu, struct machine_sregs *sregs);

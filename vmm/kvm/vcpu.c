@@ -116,6 +116,7 @@ static void *vcpu_main(void *arg)
 {
 	struct kvm_vcpu *v = arg;
 
+	v->tid = gettid();
 	while (kvm_pause_park(v)) {
 		int rc;
 
@@ -271,6 +272,17 @@ void kvm_vcpus_join(struct kvm_machine *m)
 		if (m->vcpu[i].started)
 			pthread_join(m->vcpu[i].thread, NULL);
 	}
+}
+
+int kvm_vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_t *tid)
+{
+	struct kvm_machine *m = kvm_machine(base);
+
+	if (vcpu >= m->nvcpus)
+		return -EINVAL;
+	*pid = getpid();
+	*tid = m->vcpu[vcpu].tid;
+	return *tid ? 0 : -EAGAIN;
 }
 
 /* --- registers ---------------------------------------------------------------------------- */

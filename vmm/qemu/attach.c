@@ -72,6 +72,17 @@ static int look_at_vcpus(struct qemu_machine *m, char *err, size_t errlen)
 	return 0;
 }
 
+/* Which threads of QEMU's run the vCPUs; without the monitor that is not known. */
+static void look_at_threads(struct qemu_machine *m)
+{
+	char *cpus;
+
+	if (gdb_monitor(m->gdb, "info cpus", &cpus))
+		return;
+	qemu_monitor_threads(cpus, m->vcpu, m->nvcpus);
+	free(cpus);
+}
+
 int qemu_look(struct qemu_machine *m, char *err, size_t errlen)
 {
 	int rc = look_at_vcpus(m, err, errlen);
@@ -79,6 +90,7 @@ int qemu_look(struct qemu_machine *m, char *err, size_t errlen)
 	if (rc)
 		return rc;
 	m->kvm = m->domain ? qemu_domain_is_kvm(m->domain) : monitor_says(m, "info kvm", "enabled");
+	look_at_threads(m);
 	rc = qemu_ram_init(m);
 	if (!rc) {
 		rc = qemu_vcpu_tables(m);
@@ -296,6 +308,17 @@ static int qemu_window(struct machine *base, size_t size, uint64_t *pa, void **h
 	return -EOPNOTSUPP; /* a running guest's memory map is its own */
 }
 
+static int qemu_vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_t *tid)
+{
+	struct qemu_machine *m = qemu_machine(base);
+
+	if (vcpu >= m->nvcpus)
+		return -EINVAL;
+	*pid = m->ram.pid;
+	*tid = m->vcpu[vcpu].tid;
+	return *pid && *tid ? 0 : -EOPNOTSUPP; /* on another host, or without the monitor */
+}
+
 static size_t qemu_console_input(struct machine *base, const char *text, size_t len)
 {
 	struct qemu_machine *m = qemu_machine(base);
@@ -321,6 +344,7 @@ const struct machine_ops qemu_machine_ops = {
 	.get_regs = qemu_get_regs,
 	.set_regs = qemu_set_regs,
 	.get_sregs = qemu_get_sregs,
+	.vcpu_thread = qemu_vcpu_thread,
 	.traps_set = qemu_traps_set,
 	.traps_clear = qemu_traps_clear,
 	.console_input = qemu_console_input,

@@ -4,7 +4,8 @@
  *
  * The forms are those of QEMU 2.11 to 10.0: `info mtree -f` (mtree_print_flatview() in
  * softmmu/memory.c), gpa2hva (monitor/misc.c), `info registers` (x86_cpu_dump_state() in
- * target/i386/cpu-dump.c) and `i` (hmp_ioport_read() in monitor/misc.c). Each number has a width
+ * target/i386/cpu-dump.c), `info cpus` (hmp_info_cpus() in hw/core/machine-hmp-cmds.c) and `i`
+ * (hmp_ioport_read() in monitor/misc.c). Each number has a width
  * that its type can hold, so sscanf(3) has nothing to report that it cannot.
  */
 #include "vmm/qemu/qemu.h"
@@ -130,6 +131,26 @@ int qemu_monitor_tables(const char *registers, struct qemu_vcpu *vcpus, unsigned
 			vcpus[cpu].idt_limit = (uint16_t)limit;
 			found++;
 		}
+	}
+	return found == n ? 0 : -EPROTO;
+}
+
+/* "* CPU #0: thread_id=4711" */
+int qemu_monitor_threads(const char *cpus, struct qemu_vcpu *vcpus, unsigned int n)
+{
+	unsigned int found = 0;
+	char line[LINE];
+
+	while (next_line(&cpus, line)) {
+		const char *at = strstr(line, "CPU #"), *tid = strstr(line, "thread_id=");
+		unsigned int cpu;
+		int id;
+
+		if (!at || !tid || sscanf(at, "CPU #%9u", &cpu) != 1 || cpu >= n ||
+		    sscanf(tid, "thread_id=%9d", &id) != 1 || id <= 0)
+			continue;
+		found += !vcpus[cpu].tid;
+		vcpus[cpu].tid = id;
 	}
 	return found == n ? 0 : -EPROTO;
 }

@@ -48,6 +48,7 @@ struct qemu_clock {
 
 struct qemu_vcpu {
 	uint32_t thread; /* the stub's number for it */
+	pid_t tid;	 /* of the host's; 0: not known */
 	bool known;	 /* reg is what the vCPU has at this stop */
 	uint64_t reg[GDB_NR_REGS];
 	/* The stub does not tell them; as the monitor had them last. */
@@ -122,6 +123,7 @@ int qemu_monitor_regions(const char *mtree, struct qemu_region *regions, unsigne
 uint16_t qemu_monitor_port(const char *mtree, const char *device); /* 0: none */
 int qemu_monitor_hva(const char *answer, uint64_t *hva);
 int qemu_monitor_tables(const char *registers, struct qemu_vcpu *vcpus, unsigned int n);
+int qemu_monitor_threads(const char *cpus, struct qemu_vcpu *vcpus, unsigned int n);
 int qemu_monitor_port_value(const char *answer, uint32_t *value);
 
 /* regs.c */
