@@ -126,6 +126,7 @@ tracer-objs += tracer/event-view.o
 tracer-objs += tracer/instance-event-trigger.o
 tracer-objs += tracer/event-view.o
 tracer-objs += tracer/instance-event-trigger.o
+tracer-objs += tracer/guest-probe.o
 tracer-objs += tracer/guest-work.o
 tracer-objs += tracer/instance-event-command.o
 tracer-objs += tracer/instance-event-filter.o

@@ -4,6 +4,8 @@
 #include "tracer/host-time.h"
 #include "tracer/instance.h"
 #include "tracer/preempt.h"
+#include "tracer/probe-event.h"
+#include "tracer/trampoline.h"
 #include "tracer/unwind.h"
 
 #include <string.h>
@@ -34,6 +36,8 @@ bool call_waits(struct collector *c, unsigned int vcpu)
 			   "vCPU %u has waited for hvtrace in vain (is this host overloaded?): "
 			   "if it was about to patch its own text, that may have failed",
 			   vcpu);
+	if (vain != c->vain[vcpu])
+		ctl_put(c, vcpu, CTL_CALL_HEARD, vain);
 	c->vain[vcpu] = vain;
 	return state == PAYLOAD_CALL_MADE;
 }
@@ -52,6 +56,14 @@ struct call {
 	struct machine_regs regs;
 	uint32_t preempt_count;
 };
+
+/* It comes from the payload's own code: of an event, or of a probe. */
+static bool call_is_payload(const struct collector *c, uint64_t va)
+{
+	const struct payload_header *h = &c->w->header;
+
+	return va - (h->va + WINDOW_TEXT) < h->text_size;
+}
 
 /* What the guest has put into its control block is a hit, as if it had exited. False: it is none.
  */
@@ -75,7 +87,9 @@ static bool call_look(struct collector *c, unsigned int vcpu, struct call *call)
 	call->hit.vcpu = vcpu;
 	call->hit.regs = &call->regs;
 	call->hit.va = KERNEL_HALF | ip;
-	call->hit.cookie = probe_at_site(t, call->hit.va - t->guest.slide);
+	call->hit.cookie = call_is_payload(c, call->hit.va)
+				   ? UINT32_MAX
+				   : probe_at_site(t, call->hit.va - t->guest.slide);
 	return true;
 }
 
@@ -116,12 +130,9 @@ void interrupts_may_wait(struct collector *c, unsigned int vcpu)
 	ctl_put(c, vcpu, CTL_NO_WAIT, 0);
 }
 
-/* It comes from the payload's own code, in the place of trace_event_buffer_commit(). */
-static bool call_is_event(const struct collector *c, const struct call *call)
+static bool call_is_probe(const struct collector *c, const struct call *call)
 {
-	const struct payload_header *h = &c->w->header;
-
-	return call->hit.va - (h->va + WINDOW_TEXT) < h->text_size;
+	return call->hit.va == c->w->header.va + WINDOW_TEXT + trampoline_text(c->t)->kprobe_call;
 }
 
 /* What called that is the innermost frame, as in the kernel's own. */
@@ -141,40 +152,58 @@ static void event_stack(struct collector *c, const struct call *call)
 	pthread_mutex_unlock(&t->vcpu_lock[call->hit.vcpu]);
 }
 
-static bool call_wants_stack(struct collector *c, const struct call *call)
+static void probe_hit(struct collector *c, const struct call *call)
+{
+	struct guest_call *made = &c->t->guest.call[call->hit.vcpu];
+
+	*made = (struct guest_call){.made = true, .preempt_count = call->preempt_count};
+	probe_events_call(c->t->probe_events, &call->hit);
+	made->made = false;
+}
+
+static bool call_is_of_vcpu(struct collector *c, const struct call *call)
 {
 	uint64_t probe = call->hit.cookie;
 
-	return call_is_event(c, call) ||
+	return call_is_payload(c, call->hit.va) ||
 	       (probe < c->t->probes.nr && guards_are_stacks(c->t->probes.v[probe].guards));
 }
 
+static void call_answer(struct collector *c, const struct call *call)
+{
+	bool probe = call_is_probe(c, call);
+
+	if (probe)
+		probe_hit(c, call);
+	else if (call_is_payload(c, call->hit.va))
+		event_stack(c, call);
+	else
+		call_hit(c, call);
+	if (!probe && call->preempt_count & INTERRUPT_COUNT_MASK)
+		interrupt_waits(c, call->hit.vcpu, host_ms());
+}
+
 /*
- * For a stack no other vCPU has to stand, and this one does: it waits for us as long again once it
- * is told that its call is TAKEN. (It may have lost its patience just now: then what it leaves
- * behind is overwritten by DONE.) False: it is a call of another kind, or none.
+ * For a stack or registers no other vCPU has to stand, and this one does: it waits for us as long
+ * again once it is told that its call is TAKEN. (It may have lost its patience just now: then what
+ * it leaves behind is overwritten by DONE.) False: it is a call of another kind, or none.
  */
-static bool call_serve_stack(struct collector *c, unsigned int vcpu)
+static bool call_serve_vcpu(struct collector *c, unsigned int vcpu)
 {
 	struct trace *t = c->t;
 	struct call call;
-	bool stack = false;
+	bool mine = false;
 
 	pthread_mutex_lock(&t->change);
 	if (call_look(c, vcpu, &call))
-		stack = call_wants_stack(c, &call);
-	if (stack) {
+		mine = call_is_of_vcpu(c, &call);
+	if (mine) {
 		ctl_put(c, vcpu, CTL_CALL, PAYLOAD_CALL_TAKEN);
-		if (call_is_event(c, &call))
-			event_stack(c, &call);
-		else
-			call_hit(c, &call);
-		if (call.preempt_count & INTERRUPT_COUNT_MASK)
-			interrupt_waits(c, vcpu, host_ms());
+		call_answer(c, &call);
 		ctl_put(c, vcpu, CTL_CALL, PAYLOAD_CALL_DONE);
 	}
 	pthread_mutex_unlock(&t->change);
-	return stack;
+	return mine;
 }
 
 /*
@@ -185,7 +214,7 @@ void call_serve(struct collector *c, unsigned int vcpu)
 {
 	struct call call;
 
-	if (call_serve_stack(c, vcpu))
+	if (call_serve_vcpu(c, vcpu))
 		return;
 	machine_pause(c->t->m);
 	pthread_mutex_lock(&c->t->change); /* instances stay as long as a command of theirs runs */

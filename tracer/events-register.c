@@ -263,7 +263,9 @@ int events_close(struct events *e, bool runs)
 	int ret = 0;
 
 	pthread_mutex_lock(&e->lock);
-	if (runs && e->placed && !e->closed)
+	if (!e->closed)
+		ret = probe_events_close(e->t->probe_events, runs);
+	if (!ret && runs && e->placed && !e->closed)
 		ret = unregister_all(e);
 	e->closed = true;
 	pthread_mutex_unlock(&e->lock);

@@ -4,6 +4,7 @@
  * at the sites, and the window. Its header tells all that has to be known about it.
  */
 #include "tracer/events.h"
+#include "tracer/guest-probe.h"
 #include "tracer/quiesce.h"
 #include "tracer/trampoline.h"
 #include "tracer/window.h"
@@ -141,8 +142,10 @@ static int give_sites_back(struct leftover *l)
 static int take_away(struct leftover *l, char *err, size_t errlen)
 {
 	struct trace *t = l->t;
-	int ret = events_recover(t, &l->window, err, errlen);
+	int ret = guest_probes_recover(t, &l->window, err, errlen);
 
+	if (!ret)
+		ret = events_recover(t, &l->window, err, errlen);
 	if (ret)
 		return ret;
 	ret = quiesce(&t->guest, t->gs, &l->window, t->vcpus, QUIET_MS);

@@ -19,6 +19,7 @@ enum { RECORD_MAX = 4000 };
 struct event_hit {
 	struct trace *t;
 	const struct machine_hit *hit;
+	const struct guest_probe_hit *guest; /* NULL: it is a trap's */
 	const struct probe_event *pe;
 	struct guest_state state;
 	uint64_t task;
@@ -27,7 +28,7 @@ struct event_hit {
 		struct trace_entry e;
 		struct {
 			struct trace_entry e;
-			uint64_t ip;
+			uint64_t ip, ret_ip; /* the latter of returns only */
 		} TRACE_ENTRY_LAYOUT probe;
 		uint8_t bytes[RECORD_MAX];
 	} record;
@@ -56,14 +57,25 @@ static size_t print_symbol(void *arg, uint64_t addr, char *buf, size_t size)
 	return (size_t)len < size ? (size_t)len : size - 1;
 }
 
+/*
+ * The kernel's own records have the state of the handler, too, less what its ring buffer is thought
+ * to have added (trace_event_buffer_reserve(), kernel/trace/trace_events.c, 6.1).
+ */
+static void state_of_handler(struct event_hit *h)
+{
+	if (h->state.preempt_count & 0xf && guestsym_addr(h->t->gs, "preempt_schedule"))
+		h->state.preempt_count--;
+}
+
 /* False: it has more strings than a record may have. */
 static bool record_make(struct event_hit *h)
 {
 	const struct probe_def *def = h->pe->def;
 	char comm[GUEST_COMM_LEN + 1] = "";
 	const struct fetch_hit at = {
-		.regs = h->hit->regs,
-		.ip = h->pe->ip + 1, /* behind the kernel's own int3, as its probes have it */
+		.regs = h->guest ? &h->guest->regs : h->hit->regs,
+		/* behind the kernel's own int3, as its probes have it */
+		.ip = h->guest ? h->guest->regs.rip : h->pe->ip + 1,
 		.comm = comm,
 		.read = read_memory,
 		.symbol = print_symbol,
@@ -71,6 +83,8 @@ static bool record_make(struct event_hit *h)
 	};
 
 	guest_get_state(&h->t->guest, h->hit->vcpu, h->hit->regs, &h->state);
+	if (h->guest)
+		state_of_handler(h);
 	h->task = guest_current(&h->t->guest, h->hit->vcpu);
 	memcpy(comm, h->state.comm, sizeof(h->state.comm));
 	h->record.e = (struct trace_entry){
@@ -80,7 +94,10 @@ static bool record_make(struct event_hit *h)
 		.pid = h->state.pid,
 	};
 	h->record.probe.ip = h->pe->ip;
-	h->len = fetch_args(def->arg, def->nr_args, &at, h->record.bytes, PROBE_HEAD, RECORD_MAX);
+	if (def->is_return)
+		h->record.probe.ret_ip = h->guest->ret_ip;
+	h->len = fetch_args(def->arg, def->nr_args, &at, h->record.bytes,
+			    def->is_return ? PROBE_RETURN_HEAD : PROBE_HEAD, RECORD_MAX);
 	return h->len;
 }
 
@@ -90,6 +107,11 @@ static void stack_make(const struct event_hit *h, struct event_stack *stack)
 	struct trace *t = h->t;
 	const struct unwind *u = atomic_load(&t->unwind_ready) ? t->unwind : NULL;
 
+	if (h->guest) {
+		stack->n = unwind_stack(u, &t->guest, &h->guest->regs, stack->ip, NULL,
+					EVENT_STACK_DEPTH);
+		return;
+	}
 	stack->n = unwind_entry(u, &t->guest, h->hit->va + SITE_SIZE, h->hit->regs->rsp,
 				h->hit->regs->rbp, stack->ip, NULL, EVENT_STACK_DEPTH);
 }
@@ -139,6 +161,32 @@ static void do_deferred(struct trace *t)
 	machine_pause(t->m);
 	instances_do_deferred(t);
 	machine_resume(t->m);
+}
+
+static bool of_guest_probe(const struct probe_event *pe, const struct guest_probe_hit *at)
+{
+	return pe->in_guest && pe->wanted && pe->guest.row == at->row;
+}
+
+void probe_events_call(struct probe_events *p, const struct machine_hit *call)
+{
+	struct trace *t = p->t;
+	struct guest_probe_hit at;
+	struct event_hit h = {.t = t, .hit = call, .guest = &at};
+
+	if (!guest_probe_look(p->guest, call, &at))
+		return;
+	pthread_mutex_lock(&t->vcpu_lock[call->vcpu]);
+	trampoline_drain(t, call->vcpu);
+	trace_seen(t, call->tsc);
+	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
+		if (!of_guest_probe(pe, &at))
+			continue;
+		h.pe = pe;
+		hit_record(&h);
+	}
+	pthread_mutex_unlock(&t->vcpu_lock[call->vcpu]);
+	instances_wake(t);
 }
 
 void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machine_hit *hit)

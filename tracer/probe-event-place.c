@@ -137,20 +137,58 @@ static bool is_boundary(struct trace *t, uint64_t start, uint64_t off)
 	return b.found;
 }
 
-static int place_elsewhere(struct trace *t, const struct probe_def *def, uint64_t addr)
+/* A trap does for the entry of a function; `why` there is nothing better. */
+static int place_trap(struct trace *t, struct probe_event *pe, uint64_t addr, const char *why)
 {
+	const struct probe_def *def = pe->def;
 	struct output_symbol sym = {0};
 
+	pe->probe = site_at(t, addr);
+	if (pe->probe != UINT32_MAX && !def->is_return) {
+		pthread_mutex_lock(&t->change);
+		pe->ip = t->probes.v[pe->probe].va + t->guest.slide;
+		pthread_mutex_unlock(&t->change);
+		return 0;
+	}
 	if (!trace_find_symbol(t, addr, &sym))
 		return -EINVAL;
 	if (sym.off && !is_boundary(t, addr - sym.off, sym.off))
 		return -EILSEQ;
-	/* The kernel itself has no probes in functions that it cannot trace. */
-	if (!sym.off)
-		return -EINVAL;
-	trace_note(t, "%s:%s: probes are at the beginnings of functions only, not at %s+0x%llx",
-		   def->group, def->event, sym.name, (unsigned long long)sym.off);
+	trace_note(t, "%s:%s: probes are at the entries of functions only: %s", def->group,
+		   def->event, why);
 	return -EOPNOTSUPP;
+}
+
+static int place_in_guest(struct trace *t, struct probe_event *pe, uint64_t addr)
+{
+	const struct probe_def *def = pe->def;
+	int ret = guest_probe_register(t->probe_events->guest, def->is_return, addr, def->maxactive,
+				       &pe->guest);
+
+	if (ret)
+		return ret;
+	pe->probe = UINT32_MAX;
+	pe->in_guest = true;
+	pe->ip = pe->guest.ip;
+	return 0;
+}
+
+/* within_notrace_func() (kernel/trace/trace_kprobe.c, 6.1); of a part of a function the whole
+ * counts.
+ */
+static bool is_notrace(struct trace *t, uint64_t addr)
+{
+	struct output_symbol sym = {0};
+	const char *dot;
+	char *name;
+
+	if (!trace_find_symbol(t, addr, &sym) || site_at(t, addr - sym.off) != UINT32_MAX)
+		return false;
+	dot = strchr(sym.name, '.');
+	name = dot ? strndup(sym.name, (size_t)(dot - sym.name)) : NULL;
+	addr = name ? probe_symbol_address(t, name) : 0;
+	free(name);
+	return !addr || site_at(t, addr) == UINT32_MAX;
 }
 
 /* "symbol+offset" of an argument. */
@@ -177,7 +215,9 @@ static int resolve(struct trace *t, struct fetch_arg *a)
 int probe_event_place(struct trace *t, struct probe_event *pe)
 {
 	struct probe_def *def = pe->def;
-	uint64_t base = def->symbol ? probe_symbol_address(t, def->symbol) : 0;
+	uint64_t base = def->symbol ? probe_symbol_address(t, def->symbol) : 0,
+		 addr = base + def->offset;
+	const char *why;
 	int ret = 0;
 
 	for (unsigned int i = 0; i < def->nr_args && !ret; i++)
@@ -186,16 +226,8 @@ int probe_event_place(struct trace *t, struct probe_event *pe)
 		ret = -ENOENT;
 	if (ret)
 		return ret;
-	pe->probe = site_at(t, base + def->offset);
-	if (pe->probe == UINT32_MAX)
-		return place_elsewhere(t, def, base + def->offset);
-	if (def->is_return) {
-		trace_note(t, "%s:%s: probes at returns of functions are not supported yet",
-			   def->group, def->event);
-		return -EOPNOTSUPP;
-	}
-	pthread_mutex_lock(&t->change);
-	pe->ip = t->probes.v[pe->probe].va + t->guest.slide;
-	pthread_mutex_unlock(&t->change);
-	return 0;
+	if (is_notrace(t, addr))
+		return -EINVAL;
+	why = guest_probes_why_not(t->probe_events->guest, def->is_return);
+	return why ? place_trap(t, pe, addr, why) : place_in_guest(t, pe, addr);
 }

@@ -18,9 +18,14 @@ struct probe_events *probe_events_new(struct trace *t)
 {
 	struct probe_events *p = calloc(1, sizeof(*p));
 
-	if (p)
-		p->t = t;
-	return p;
+	if (!p)
+		return NULL;
+	p->t = t;
+	p->guest = guest_probes_new(t);
+	if (p->guest)
+		return p;
+	free(p);
+	return NULL;
 }
 
 static void probe_event_free(struct probe_event *pe)
@@ -39,6 +44,7 @@ void probe_events_free(struct probe_events *p)
 		next = pe->next;
 		probe_event_free(pe);
 	}
+	guest_probes_free(p->guest);
 	free(p);
 }
 
@@ -61,20 +67,35 @@ bool probe_events_want(const struct probe_events *p, uint32_t probe)
 	return false;
 }
 
-int probe_events_apply(struct probe_events *p)
+/* Have the kernel's probes on or off as they are wanted, now that hits find out about that. */
+static int switch_in_guest(struct probe_events *p, bool on)
+{
+	unsigned int rows[PROBE_ROWS];
+	size_t n = 0;
+	int ret;
+
+	for (const struct probe_event *pe = p->first; pe && n < PROBE_ROWS; pe = pe->next)
+		if (pe->in_guest && pe->on != on && pe->wanted == on)
+			rows[n++] = pe->guest.row;
+	ret = n ? guest_probes_switch(p->guest, rows, n, on) : 0;
+	for (struct probe_event *pe = p->first; pe && !ret; pe = pe->next)
+		if (pe->in_guest && pe->wanted == on)
+			pe->on = on;
+	return ret;
+}
+
+static int patch_wanted(struct probe_events *p)
 {
 	struct trace *t = p->t;
 	bool changed = false;
 	int ret = 0;
 
-	if (!p->first)
-		return 0;
 	trace_change_begin(t);
 	instance_writers_stop(t);
 	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
 		bool wanted = any_instance_wants(t, pe->event);
 
-		changed = changed || wanted != pe->wanted;
+		changed = changed || (wanted != pe->wanted && !pe->in_guest);
 		pe->wanted = wanted;
 	}
 	instance_writers_go(t);
@@ -82,6 +103,33 @@ int probe_events_apply(struct probe_events *p)
 		ret = selection_patch(t);
 	trace_change_end(t);
 	return ret;
+}
+
+static bool some_want_stacks(struct probe_events *p)
+{
+	bool some = false;
+
+	pthread_mutex_lock(&p->t->instances_lock);
+	for (struct instance *i = p->t->instances; i; i = i->next)
+		for (const struct probe_event *pe = p->first; pe && !some; pe = pe->next)
+			some = instance_wants_event_stacks(i, pe->event);
+	pthread_mutex_unlock(&p->t->instances_lock);
+	return some;
+}
+
+int probe_events_apply(struct probe_events *p)
+{
+	int ret, error;
+
+	if (!p->first)
+		return 0;
+	if (some_want_stacks(p))
+		trace_use_stacks(p->t);
+	ret = patch_wanted(p);
+	error = switch_in_guest(p, false);
+	ret = ret ? ret : error;
+	error = switch_in_guest(p, true);
+	return ret ? ret : error;
 }
 
 /* --- adding ---------------------------------------------------------------------------------- */
@@ -117,7 +165,7 @@ static int place(struct probe_events *p, struct probe_event *pe, struct probe_er
 				       "Probe point is not an instruction boundary");
 	if (ret == -ENOENT)
 		return probe_error_set(err, ret, 1, 0, "Invalid probed address or symbol");
-	if (ret && ret != -ENOMEM)
+	if (ret && ret != -ENOMEM && ret != -EEXIST)
 		return probe_error_set(err, ret, 1, 0, "Failed to register probe event");
 	return ret;
 }
@@ -173,7 +221,19 @@ static int add(struct probe_events *p, struct probe_event *pe, struct probe_erro
 	if (ret)
 		return ret;
 	link_in(p, pe);
-	return probe_events_apply(p);
+	ret = probe_events_apply(p);
+	if (ret)
+		trace_note(p->t, "%s:%s: it is there, but not on", pe->def->group, pe->def->event);
+	return 0;
+}
+
+/* It is in no list. */
+static int probe_event_discard(struct probe_events *p, struct probe_event *pe)
+{
+	int ret = pe->in_guest ? guest_probe_unregister(p->guest, pe->guest.row) : 0;
+
+	probe_event_free(pe);
+	return ret;
 }
 
 static int define(struct probe_events *p, const struct probe_words *words, struct probe_error *err)
@@ -184,8 +244,8 @@ static int define(struct probe_events *p, const struct probe_words *words, struc
 
 	if (!ret)
 		ret = add(p, pe, err);
-	if (ret)
-		probe_event_free(pe);
+	if (ret && pe)
+		probe_event_discard(p, pe);
 	return ret;
 }
 
@@ -228,20 +288,20 @@ static int take_out_held(struct probe_events *p, struct probe_event **at)
 	instance_writers_go(t);
 	if (last)
 		events_remove(t->trace_events, pe->event);
-	return pe->wanted ? selection_patch(t) : 0;
+	return pe->wanted && !pe->in_guest ? selection_patch(t) : 0;
 }
 
 static int take_out(struct probe_events *p, struct probe_event **at)
 {
 	struct probe_event *pe = *at;
-	int ret;
+	int ret, error = 0;
 
 	trace_change_begin(p->t);
 	ret = take_out_held(p, at);
 	trace_change_end(p->t);
 	if (*at != pe)
-		probe_event_free(pe);
-	return ret;
+		error = probe_event_discard(p, pe);
+	return ret ? ret : error;
 }
 
 static int release(struct probe_events *p, const struct probe_words *words)
@@ -350,20 +410,29 @@ int trace_clear_kprobe_events(struct trace *t)
 
 void trace_print_kprobe_events(struct trace *t, struct text *out)
 {
-	/* register_kretprobe() (kernel/kprobes.c, 6.1), as a preemptible kernel has it */
-	unsigned int maxactive = 2 * t->vcpus > 10 ? 2 * t->vcpus : 10;
-
 	events_lock(t->trace_events);
 	for (const struct probe_event *pe = t->probe_events->first; pe; pe = pe->next)
-		probe_def_print(pe->def, maxactive, out);
+		probe_def_print(pe->def, pe->guest.maxactive, out);
 	events_unlock(t->trace_events);
 }
 
 void trace_print_kprobe_profile(struct trace *t, struct text *out)
 {
+	struct probe_events *p = t->probe_events;
+
 	events_lock(t->trace_events);
-	for (struct probe_event *pe = t->probe_events->first; pe; pe = pe->next)
-		text_printf(out, "  %-44s %15" PRIu64 " %15" PRIu64 "\n", pe->def->event,
-			    atomic_load(&pe->hits), atomic_load(&pe->missed));
+	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
+		uint64_t hits = atomic_load(&pe->hits), missed = 0;
+
+		if (pe->in_guest)
+			guest_probe_count(p->guest, pe->guest.row, &hits, &missed);
+		text_printf(out, "  %-44s %15" PRIu64 " %15" PRIu64 "\n", pe->def->event, hits,
+			    missed);
+	}
 	events_unlock(t->trace_events);
+}
+
+int probe_events_close(struct probe_events *p, bool runs)
+{
+	return guest_probes_close(p->guest, runs);
 }

@@ -2,13 +2,15 @@
 /*
  * probe-event.h - probe events of the host's own: kprobe_events and kprobe_profile.
  *
- * The guest's kprobes have no part in them. A probe is a trap at a function's fentry site, where
- * the host has all registers: it reads what the definition asks for and writes the record itself,
- * into the ring of each instance that has the event on.
+ * The guest's kernel makes the probe (guest-probe.h), the host reads what the definition asks for
+ * and writes the record itself, into the ring of each instance that has the event on. It is the
+ * kernel's own because its ftrace and a trap of ours would not get on with each other at one site.
+ * Where the kernel cannot be asked, a probe at a function's entry is a trap at its fentry site.
  */
 #ifndef HVTRACE_TRACER_PROBE_EVENT_H
 #define HVTRACE_TRACER_PROBE_EVENT_H
 
+#include "tracer/guest-probe.h"
 #include "tracer/internal.h"
 #include "tracer/probe-event-parse.h"
 
@@ -26,6 +28,13 @@ int probe_events_apply(struct probe_events *p);
 bool probe_events_want(const struct probe_events *p, uint32_t probe);
 /* The guest is there; on the vCPU's thread. */
 void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machine_hit *hit);
+/*
+ * A vCPU waits for us in the handler of a probe of its kernel's (payload_text.kprobe_call).
+ * t->change is held; what triggers ask for is left for instances_do_deferred().
+ */
+void probe_events_call(struct probe_events *p, const struct machine_hit *call);
+/* As events_close(), which calls it. */
+int probe_events_close(struct probe_events *p, bool runs);
 
 /* --- for the files of it alone ---------------------------------------------------------------- */
 
@@ -34,16 +43,20 @@ struct probe_event {
 	struct probe_event *next;
 	struct probe_def *def;
 	uint32_t event; /* in the list of events */
-	uint32_t probe; /* where it is: index into t->probes */
-	uint64_t ip;	/* run-time address */
-	bool wanted;	/* some instance has the event on */
-	_Atomic uint64_t hits, missed;
+	bool in_guest;	/* the guest's kernel has it, as `guest` says */
+	struct guest_probe guest;
+	bool on;	       /* and it is enabled there */
+	uint32_t probe;	       /* else where its trap is: index into t->probes */
+	uint64_t ip;	       /* run-time address */
+	bool wanted;	       /* some instance has the event on */
+	_Atomic uint64_t hits; /* of the trap */
 };
 
 struct probe_events {
 	struct trace *t;
 	/* In their order; changed with the events' lock held and all writers stopped. */
 	struct probe_event *first;
+	struct guest_probes *guest;
 };
 
 /* The run-time address of a symbol ("name", "module:name"), 0: there is none. */

@@ -77,7 +77,8 @@ static void config_fill(struct trace *t, struct payload_config *cfg)
 {
 	const struct payload_header *h = &t->tramp->window.header;
 	const struct guest_layout *at = &t->guest.at;
-	uint64_t text_mutex = guestsym_addr(t->gs, "text_mutex");
+	uint64_t text_mutex = guestsym_addr(t->gs, "text_mutex"),
+		 kprobe = guestsym_addr(t->gs, "current_kprobe");
 	struct task_layout tasks;
 	bool stacks = !task_layout_learn(&tasks, t->gs, &t->guest);
 	struct machine_info info;
@@ -89,6 +90,7 @@ static void config_fill(struct trace *t, struct payload_config *cfg)
 		.cpu_number = percpu(&t->guest, at->cpu_number),
 		.current_task = percpu(&t->guest, at->current_task),
 		.preempt_count = percpu(&t->guest, at->preempt_count),
+		.current_kprobe = kprobe ? guest_percpu_disp(&t->guest, kprobe) : PAYLOAD_NONE,
 		.task_pid = none_or(at->task_pid),
 		.task_tgid = none_or(at->task_tgid),
 		.task_comm = none_or(at->task_comm),

@@ -35,11 +35,12 @@
 #define PATCH_EVENT_MASK  20 /* u32: offsets in an event ring */
 #define PATCH_EVENT_RINGS 21 /* s32 */
 /* Displacements */
-#define PATCH_FBUFFER_EVENT 22
-#define PATCH_FBUFFER_FILE  23
-#define PATCH_FBUFFER_ENTRY 24
-#define PATCH_EVENT_FULL    25 /* u32: bytes in an event ring that count as full */
-#define NR_PATCHES	    26
+#define PATCH_FBUFFER_EVENT  22
+#define PATCH_FBUFFER_FILE   23
+#define PATCH_FBUFFER_ENTRY  24
+#define PATCH_EVENT_FULL     25 /* u32: bytes in an event ring that count as full */
+#define PATCH_CURRENT_KPROBE 26
+#define NR_PATCHES	     27
 
 #ifndef __ASSEMBLER__
 
@@ -63,7 +64,8 @@ extern const uint8_t payload_code[], payload_code_end[];
 extern const uint8_t payload_function[], payload_call[], payload_lock[], payload_lock_record[],
 	payload_stack[], payload_depth[], payload_depth_record[], payload_exit[],
 	payload_exit_all[], payload_reserve[], payload_reserve_rest[], payload_commit[],
-	payload_commit_rest[], payload_work[];
+	payload_commit_rest[], payload_work[], payload_kprobe[], payload_kretprobe[],
+	payload_kprobe_call[];
 extern const struct payload_patch payload_patches[], payload_patches_end[];
 extern const struct payload_optional payload_optional[], payload_optional_end[];
 extern const struct payload_edge payload_edges[], payload_edges_end[];

@@ -69,6 +69,7 @@ static const struct operand operands[NR_PATCHES] = {
 	[PATCH_EVENT_RINGS] = OPERAND(event_rings, FIT_ADDRESS, 4),
 	[PATCH_FBUFFER_EVENT] = OPERAND(fbuffer_event, FIT_OPTIONAL, 4),
 	[PATCH_FBUFFER_FILE] = OPERAND(fbuffer_file, FIT_OPTIONAL, 4),
+	[PATCH_CURRENT_KPROBE] = OPERAND(current_kprobe, FIT_ADDRESS, 4),
 	[PATCH_FBUFFER_ENTRY] = OPERAND(fbuffer_entry, FIT_OPTIONAL, 4),
 };
 
@@ -205,6 +206,9 @@ static void describe(struct payload_text *text)
 	text->commit = (uint32_t)(payload_commit - payload_code);
 	text->commit_rest = (uint32_t)(payload_commit_rest - payload_code);
 	text->work = (uint32_t)(payload_work - payload_code);
+	text->kprobe = (uint32_t)(payload_kprobe - payload_code);
+	text->kretprobe = (uint32_t)(payload_kretprobe - payload_code);
+	text->kprobe_call = (uint32_t)(payload_kprobe_call - payload_code);
 	text->size = (uint32_t)(payload_code_end - payload_code);
 	text->nr_edges = 0;
 	for (const struct payload_edge *e = payload_edges; e != payload_edges_end; e++) {

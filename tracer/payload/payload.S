@@ -504,6 +504,7 @@ payload_exit_all:
 	jb	\target
 	.endm
 
+/* Leaves in %r11d whether there was no answer, for who calls it from here. */
 	.globl	payload_call
 payload_call:
 .Lcall:
@@ -517,6 +518,7 @@ payload_call:
 	at	PATCH_CPU_NUMBER
 	shl	$CTL_SHIFT, %r10d
 	/* This vCPU waits for the host already, and this is an interrupt: no second call fits. */
+	mov	$1, %r11d
 	mov	WINDOW_CTL + CTL_CALL(%r10), %eax
 	at	PATCH_WINDOW
 	test	$PAYLOAD_CALL_BUSY, %al
@@ -573,6 +575,7 @@ payload_call:
 	xor	%eax, %eax /* PAYLOAD_CALL_NONE */
 	mov	%eax, WINDOW_CTL + CTL_CALL(%r10)
 	at	PATCH_WINDOW
+	xor	%r11d, %r11d
 .Lcall_leave:
 	pop	%rdx
 	pop	%rax
@@ -585,6 +588,7 @@ payload_call:
 .Lcall_vain:
 	incl	WINDOW_CTL + CTL_CALL_VAIN(%r10)
 	at	PATCH_WINDOW
+	mov	$1, %r11d
 	jmp	.Lcall_leave
 
 /* --- mutex_lock(): a call to the host where text_mutex is locked ------------------------------- */
@@ -700,6 +704,10 @@ payload_depth_record:
 /* --- work ------------------------------------------------------------------------------------ */
 
 #include "tracer/payload/work.S"
+
+/* --- probes of the guest's kernel ------------------------------------------------------------ */
+
+#include "tracer/payload/kprobe.S"
 
 	.globl	payload_code_end
 payload_code_end:

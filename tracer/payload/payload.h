@@ -10,6 +10,7 @@
  *   WINDOW_CTL        a control block for each vCPU
  *   WINDOW_PIDS       bitmap of the pids that are traced, when only some are
  *   WINDOW_TEXT       the payload's code: read and execute; all else is read and write
+ *   WINDOW_PROBES     probes that the guest's kernel has been asked for
  *   WINDOW_EVENT_*    what the guest's own event probes are called with
  *   WINDOW_RINGS      the staging rings, one for each vCPU, of the same size (a power of two);
  *                     behind them the rings of event data, likewise
@@ -25,6 +26,7 @@
 #define WINDOW_CTL	   0x2000
 #define WINDOW_TEXT	   0x4000
 #define WINDOW_TEXT_SIZE   0x4000
+#define WINDOW_PROBES	   0x8000  /* a struct kprobe or kretprobe in each row: PROBE_ROW_ */
 #define WINDOW_EVENT_FILES 0x10000 /* a struct trace_event_file for each event: EVENT_FILE_ */
 #define WINDOW_EVENT_ARRAY 0x50000 /* the struct trace_array that system calls look into */
 #define WINDOW_EVENT_TABLE 0x60000 /* struct payload_event for each file, and two of the array */
@@ -38,16 +40,17 @@
 #define CTL_SHIFT 8
 #define CTL_SIZE  (1 << CTL_SHIFT)
 
-#define CTL_HEAD	 0 /* u64: next record to be written, counted from the ring's length on */
-#define CTL_DROPPED	 8 /* u64: records not written because the ring was full (CTL_FL_LOSSLESS) */
-#define CTL_FLAGS	 16 /* u32, written by the host: CTL_FL_ */
-#define CTL_LAST_PID	 20 /* u32: of the latest PAYLOAD_COMM record; all ones: none */
-#define CTL_FULL_TAIL	 24 /* u64: the CTL_TAIL that a wait has timed out at; 0: none */
-#define CTL_OPEN	 32 /* a record: how the window has begun that is open; time 0: none is */
-#define CTL_TAIL	 64 /* u64, written by the host: records before this one have been taken */
-#define CTL_CRITICAL_MIN 72 /* u64, written by the host: ticks that a window takes to be recorded  \
-			     */
-#define CTL_CRITICAL 80	    /* u32, written by the host: CRITICAL_ */
+#define CTL_HEAD      0	 /* u64: next record to be written, counted from the ring's length on */
+#define CTL_DROPPED   8	 /* u64: records not written because the ring was full (CTL_FL_LOSSLESS) */
+#define CTL_FLAGS     16 /* u32, written by the host: CTL_FL_ */
+#define CTL_LAST_PID  20 /* u32: of the latest PAYLOAD_COMM record; all ones: none */
+#define CTL_FULL_TAIL 24 /* u64: the CTL_TAIL that a wait has timed out at; 0: none */
+#define CTL_OPEN      32 /* a record: how the window has begun that is open; time 0: none is */
+#define CTL_TAIL      64 /* u64, written by the host: records before this one have been taken */
+#define CTL_CRITICAL_MIN                                                                           \
+	72		/* u64, written by the host: ticks that a window takes to be recorded      \
+			 */
+#define CTL_CRITICAL 80 /* u32, written by the host: CRITICAL_ */
 /* A request to the host, which the vCPU waits for: see PAYLOAD_CALL_ */
 #define CTL_CALL       128 /* u32: PAYLOAD_CALL_ */
 #define CTL_CALL_IP    132 /* u32: low half of the site's address */
@@ -59,6 +62,7 @@
 #define CTL_NO_WAIT    172 /* u32, written by the host: payload_stack only records in interrupts */
 #define CTL_CALL_BP    176 /* u64: %rbp at the site */
 #define CTL_CALL_VAIN  184 /* u32: how many calls have been taken back */
+#define CTL_CALL_HEARD 188 /* u32, written by the host: the CTL_CALL_VAIN that it has seen */
 #define CTL_EVENT_HEAD 192 /* u64: bytes of event data that have been reserved */
 #define CTL_EVENTS     200 /* u32, written by the host: record events */
 #define CTL_EVENT_TAIL 208 /* u64, written by the host: data before this place has been taken */
@@ -100,7 +104,7 @@
  *
  * A call that comes from the code itself is that of an event: CTL_CALL_DI is the number of its
  * record, which is not complete yet. Or that of a window's end: then the upper half of CTL_CALL_DI
- * is the record's RECORD_SP, which is not 0.
+ * is the record's RECORD_SP, which is not 0. Or that of a probe: kprobe.S.
  *
  * While a call is BUSY, those that interrupts of this vCPU want to make are left out.
  */
@@ -190,6 +194,19 @@
 #define DETOUR_INSNS 24
 #define DETOUR_REST  32
 
+/* --- probes of the guest's kernel ----------------------------------------------------------- */
+
+#define PROBE_ROWS	 128
+#define PROBE_ROW_SIZE	 256
+#define PROBE_ROW_STRUCT 224 /* room for the kernel's struct, which comes first */
+#define PROBE_ROW_KIND	 224 /* u32, written by the host: PROBE_ROW_FREE, _ENTRY, _RETURN */
+#define PROBE_ROW_HITS	 232 /* u64 */
+#define PROBE_ROW_MISSED 240 /* u64: of those that the kernel has not missed: not told the host */
+
+#define PROBE_ROW_FREE	 0
+#define PROBE_ROW_ENTRY	 1 /* the kernel may know of it, as a kprobe */
+#define PROBE_ROW_RETURN 2 /* as a kretprobe */
+
 /* --- work ----------------------------------------------------------------------------------- */
 
 /* At WINDOW_WORK, behind the struct work_struct. */
@@ -248,7 +265,7 @@ _Static_assert(WINDOW_WORK + WORK_CALLS + WORK_CALLS_MAX * WORK_CALL_SIZE <= WIN
 
 #define WINDOW_MAX_PIECES 64
 #define WINDOW_PIECE	  0x200000 /* what one entry of a page directory maps */
-#define PAYLOAD_MAGIC	  "hvtrace window 3"
+#define PAYLOAD_MAGIC	  "hvtrace window 4"
 
 /* A function of the guest's that begins with a jump to the code: event.S. */
 struct payload_detour {
@@ -290,6 +307,9 @@ struct payload_header {
 };
 
 _Static_assert(WINDOW_HEADER + sizeof(struct payload_header) <= WINDOW_DEPTH, "there is room");
+_Static_assert(WINDOW_TEXT + WINDOW_TEXT_SIZE <= WINDOW_PROBES &&
+		       WINDOW_PROBES + PROBE_ROWS * PROBE_ROW_SIZE <= WINDOW_EVENT_FILES,
+	       "there is room");
 _Static_assert(WINDOW_EVENT_TABLE + EVENT_TABLE_ROWS * sizeof(struct payload_event) <= WINDOW_WORK,
 	       "there is room");
 

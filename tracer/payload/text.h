@@ -19,6 +19,7 @@ struct payload_config {
 	 * the guest has is one of a control block and a ring in the window.
 	 */
 	uint64_t cpu_number, current_task, preempt_count;
+	uint64_t current_kprobe;
 	/* Offsets in struct task_struct */
 	uint64_t task_pid, task_tgid, task_comm, task_migration_disabled, task_flags, task_stack;
 	uint32_t stack_size;	  /* bytes of a task's stack, which is aligned to that */
@@ -53,6 +54,8 @@ struct payload_text {
 	 */
 	uint32_t reserve, reserve_rest, commit, commit_rest;
 	uint32_t work; /* the function of a struct work_struct at WINDOW_WORK */
+	/* Handlers of a kprobe and of a kretprobe; and where they call the host. */
+	uint32_t kprobe, kretprobe, kprobe_call;
 	uint32_t size; /* bytes of code */
 	/*
 	 * In code at [from, to) nothing has been done yet but the call that got here, or all is

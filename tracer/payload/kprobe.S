@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kprobe.S - the handlers of kprobes and kretprobes that the guest's kernel has been asked for; they
+ * lie in the window. payload.S includes it.
+ *
+ * The kernel calls them with preemption off, perhaps in the middle of a breakpoint's exception. Each
+ * hit is a call to the host: CTL_CALL_DI is where the registers are (struct pt_regs), and on the
+ * stack lie the first argument and the row of WINDOW_PROBES.
+ *
+ * While a host has not taken notice of a wait in vain none of this vCPU's hits waits: so one that
+ * has died costs each vCPU one call_timeout. What the host has not been told of is counted.
+ */
+
+	/* (struct kprobe *, struct pt_regs *): the row itself. */
+	.globl	payload_kprobe
+payload_kprobe:
+	endbr64
+	mov	%rdi, %rax
+	jmp	1f
+	/* (struct kretprobe_instance *, struct pt_regs *): of the one that runs on this CPU. */
+	.globl	payload_kretprobe
+payload_kretprobe:
+	endbr64
+	mov	%gs:0, %rax
+	at	PATCH_CURRENT_KPROBE
+1:	push	%rax
+	push	%rdi
+	mov	%gs:0, %r10d
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %r10d
+	mov	WINDOW_CTL + CTL_CALL_VAIN(%r10), %r11d
+	at	PATCH_WINDOW
+	cmp	WINDOW_CTL + CTL_CALL_HEARD(%r10), %r11d
+	at	PATCH_WINDOW
+	jne	.Lkprobe_missed
+	mov	%rsi, %rdi
+	.globl	payload_kprobe_call
+payload_kprobe_call:
+	call	.Lcall
+	test	%r11d, %r11d
+	jnz	.Lkprobe_missed
+	pop	%rdi
+	pop	%rax
+	lock incq PROBE_ROW_HITS(%rax)
+	xor	%eax, %eax
+	ret
+.Lkprobe_missed:
+	pop	%rdi
+	pop	%rax
+	lock incq PROBE_ROW_MISSED(%rax)
+	xor	%eax, %eax
+	ret
