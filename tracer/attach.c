@@ -24,9 +24,12 @@ static int insert_all(struct trace *t, char *err, size_t errlen)
 	return ret;
 }
 
-static bool tracer_has_events(const struct trace *t)
+/* It works on what only a guest that runs has, or shows. */
+static bool tracer_comes_late(const struct trace *t)
 {
-	return tracer_find(t->cfg.tracer)->events;
+	const struct tracer_ops *tracer = tracer_find(t->cfg.tracer);
+
+	return tracer->events || tracer->critical;
 }
 
 /* The probes are in place. */
@@ -45,9 +48,8 @@ int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
 	int ret;
 
-	if (tracer_has_events(t)) {
-		snprintf(err, errlen,
-			 "%s needs trace events, which only a guest that runs has: attach to it",
+	if (tracer_comes_late(t)) {
+		snprintf(err, errlen, "%s works on what only a guest that runs has: attach to it",
 			 t->cfg.tracer);
 		return -EOPNOTSUPP;
 	}
@@ -180,7 +182,7 @@ int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 	int ret;
 
 	if (t->cfg.engine == TRACE_ENGINE_TRAP ||
-	    !(t->cfg.control || trace_records(t) || tracer_has_events(t)))
+	    !(t->cfg.control || trace_records(t) || tracer_comes_late(t)))
 		return 0;
 	ret = t->cfg.running ? open_attached(t, why, sizeof(why))
 			     : trampoline_open(t, why, sizeof(why));

@@ -4,7 +4,9 @@
 #include "tracer/entry.h"
 #include "tracer/graph.h"
 #include "tracer/instance.h"
+#include "tracer/instance-max.h"
 #include "tracer/record.h"
+#include "tracer/trampoline.h"
 
 static void collect_comm(struct trace *t, const struct payload_record *r)
 {
@@ -43,7 +45,7 @@ struct batch {
 	const struct payload_record *r;
 	size_t n;
 	struct event_ring *er;
-	uint64_t functions, events;
+	uint64_t functions, events, windows;
 	const struct payload_record *last;
 };
 
@@ -66,6 +68,12 @@ static void batch_look(struct trace *t, struct batch *b)
 			break;
 		case PAYLOAD_EXIT:
 			b->last = r;
+			break;
+		case PAYLOAD_IRQS_OFF:
+		case PAYLOAD_IRQS_ON:
+		case PAYLOAD_PREEMPT_OFF:
+		case PAYLOAD_PREEMPT_ON:
+			b->windows++;
 			break;
 		case PAYLOAD_COMM:
 			if (comms)
@@ -186,6 +194,27 @@ static uint64_t top_admits(struct trace *t, unsigned int vcpu, const struct payl
 	return trace_admit(t, taken);
 }
 
+static void batch_windows(struct trace *t, const struct batch *b, bool lost)
+{
+	struct instance *top = t->instances;
+	struct critical *c = &t->critical[b->vcpu];
+
+	if (lost && top->tracer->critical) {
+		critical_lost(c);
+		/* It may have been the longest one. */
+		trampoline_set_critical_min(t, instance_max_ticks(top));
+	}
+	for (size_t k = 0; b->windows && k < b->n; k++) {
+		struct critical_window w = {.vcpu = b->vcpu};
+
+		if (!critical_step(c, &b->r[k], &w) || !top->tracer->window || !top->on)
+			continue;
+		w.stack = event_ring_stack(b->er, &b->r[k]);
+		trace_seen(t, w.on.tsc);
+		top->tracer->window(top, &w);
+	}
+}
+
 /* Records of calls and returns as they are, those of events with their data. */
 static void batch_feed(struct trace *t, const struct batch *b, bool lost)
 {
@@ -223,6 +252,7 @@ void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_reco
 		batch_load(t, &b);
 	if (instance_wants_exits(t->instances))
 		batch_feed(t, &b, lost);
+	batch_windows(t, &b, lost);
 	if (!b.last)
 		return;
 	trace_seen(t, b.last->tsc);

@@ -135,16 +135,32 @@ static bool call_is_probe(const struct collector *c, const struct call *call)
 	return call->hit.va == c->w->header.va + WINDOW_TEXT + trampoline_text(c->t)->kprobe_call;
 }
 
-/* What called that is the innermost frame, as in the kernel's own. */
+/* The stack pointer at the site that has ended a window, of which the lower half is told; 0: none.
+ */
+static uint64_t window_end(const struct call *call)
+{
+	uint64_t sp = (call->regs.rsp & KERNEL_HALF) | call->regs.rdi >> 32;
+
+	if (!(call->regs.rdi >> 32))
+		return 0;
+	return sp < call->regs.rsp ? sp + (UINT64_C(1) << 32) : sp;
+}
+
+/*
+ * What called that is the innermost frame, as in the kernel's own. Of a window it is where the site
+ * is that has ended it.
+ */
 static void event_stack(struct collector *c, const struct call *call)
 {
 	struct trace *t = c->t;
 	const struct unwind *u = atomic_load(&t->unwind_ready) ? t->unwind : NULL;
-	uint64_t sp = call->regs.rsp, ip;
+	uint64_t sp = window_end(call) ? window_end(call) - sizeof(sp) : call->regs.rsp, ip;
 	struct event_stack *s;
 
 	if (guest_read(&t->guest, sp, &ip, sizeof(ip)))
 		return;
+	if (window_end(call))
+		ip -= SITE_SIZE;
 	pthread_mutex_lock(&t->vcpu_lock[call->hit.vcpu]);
 	s = event_ring_add_stack(&c->events[call->hit.vcpu], (uint32_t)call->regs.rdi);
 	s->n = unwind_entry(u, &t->guest, ip, sp + sizeof(ip), call->regs.rbp, s->ip, NULL,

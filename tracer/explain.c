@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* explain.c - which functions are not traced, and why. */
+#include "tracer/flag-sites.h"
 #include "tracer/returns.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static void explain_probes(struct trace *t, FILE *out)
 	for (size_t i = 0; i < t->probes.nr; i++) {
 		const struct probe *p = &t->probes.v[i];
 
-		if (!(p->flags & PROBE_FL_RECORD) || p->flags & PROBE_FL_EXIT)
+		if (!(p->flags & PROBE_FL_RECORD) || p->flags & (PROBE_FL_EXIT | PROBE_FL_FLAG))
 			continue;
 		if (p->flags & PROBE_FL_GONE)
 			gone++;
@@ -94,6 +95,7 @@ int trace_explain(struct trace *t, FILE *out)
 	explain_probes(t, out);
 	if (exits_traced(t))
 		explain_returns(t, out);
+	flag_sites_explain(t, out);
 	pthread_mutex_unlock(&t->change);
 	machine_resume(t->m);
 	return ferror(out) ? -EIO : 0;

@@ -13,6 +13,19 @@ bool instance_is_max(struct instance *i, uint64_t ns)
 	return thresh ? ns >= thresh : ns > i->max_latency;
 }
 
+uint64_t instance_max_ticks(struct instance *i)
+{
+	uint64_t thresh = i->t->thresh, ns = thresh ? thresh : i->max_latency;
+	struct machine_info info;
+	uint64_t whole, rest;
+
+	machine_get_info(i->t->m, &info);
+	whole = ns / 1000000 * info.tsc_khz;
+	rest = ns % 1000000 * info.tsc_khz;
+	/* A threshold is long enough itself, a maximum is not. */
+	return whole + (thresh ? (rest + 999999) / 1000000 : rest / 1000000 + 1);
+}
+
 static void put(struct ring *ring, uint64_t ts, const void *data, size_t len)
 {
 	void *to = ring_reserve(ring, len, ts);
@@ -35,6 +48,8 @@ static bool is_part(const struct max_window *w, unsigned int vcpu, const struct 
 {
 	const struct trace_entry *e = ev->data;
 
+	if (w->takes && !w->takes(w->arg, vcpu, ev->ts))
+		return false;
 	return !w->takes_call || ev->len < sizeof(*e) || e->type != TRACE_FN ||
 	       w->takes_call(w->arg, vcpu, ev->ts);
 }

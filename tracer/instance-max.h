@@ -25,11 +25,15 @@ struct max_window {
 	unsigned int nr_first, nr_last;
 	/* Whether a function that was called on vCPU at ts is part of it; NULL: all are. */
 	bool (*takes_call)(const void *arg, unsigned int vcpu, uint64_t ts);
+	/* The same of whatever was recorded there. */
+	bool (*takes)(const void *arg, unsigned int vcpu, uint64_t ts);
 	const void *arg;
 };
 
 /* Whether a latency of so much is to be kept: tracing_max_latency, or tracing_thresh. */
 bool instance_is_max(struct instance *i, uint64_t ns);
+/* Of how many ticks of the guest's TSC such a latency is at least. */
+uint64_t instance_max_ticks(struct instance *i);
 /* Keep what the instance has recorded in that time. The locks of all vCPUs are held. */
 void instance_keep_max(struct instance *i, const struct max_window *w,
 		       const struct output_latency *latency);

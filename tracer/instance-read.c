@@ -24,7 +24,14 @@ struct instance_reader {
 bool trace_find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
 {
 	const struct trace *t = arg;
-	const struct guestsym_symbol *found = modules_find(t, addr, &sym->off, &sym->size);
+	const char *tracer = critical_tracer_name(addr);
+	const struct guestsym_symbol *found;
+
+	if (tracer) {
+		*sym = (struct output_symbol){.name = tracer, .size = 1};
+		return true;
+	}
+	found = modules_find(t, addr, &sym->off, &sym->size);
 
 	if (found)
 		sym->module = modules_name_at(t, addr);

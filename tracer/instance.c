@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance.c - the instances of a trace: made, held, removed, and what each records. */
+#include "tracer/flag-sites.h"
 #include "tracer/graph.h"
 #include "tracer/instance-max.h"
 #include "tracer/instance.h"
@@ -382,6 +383,19 @@ static int tracer_try(struct instance *i, const struct tracer_ops *tracer,
 	return ret;
 }
 
+/* Where windows of these kinds end, stacks are looked at. */
+static int critical_check(struct trace *t, uint32_t critical)
+{
+	int ret;
+
+	trace_change_begin(t);
+	ret = flag_sites_check(t, critical);
+	trace_change_end(t);
+	if (!ret)
+		trace_use_stacks(t);
+	return ret;
+}
+
 int instance_set_tracer(struct instance *i, const char *name)
 {
 	const struct tracer_ops *tracer = tracer_find(name), *before = NULL;
@@ -395,6 +409,9 @@ int instance_set_tracer(struct instance *i, const char *name)
 	ret = tracer->events ? events_load(events) : 0;
 	if (ret)
 		return ret == -ENODATA ? -EOPNOTSUPP : ret;
+	ret = tracer->critical ? critical_check(i->t, tracer->critical) : 0;
+	if (ret)
+		return ret;
 	/* Taken for all tracers, so that they change one after the other. */
 	events_lock(events);
 	ret = tracer_events_get(i, tracer, &work);
@@ -474,6 +491,7 @@ void trace_set_thresh(struct trace *t, uint64_t ns)
 	t->thresh = ns;
 	t->instances->graph.thresh_ns = ns;
 	instance_writers_go(t);
+	instances_tell_payload(t);
 }
 
 unsigned int trace_graph_depth(struct trace *t)
@@ -496,6 +514,7 @@ uint64_t instance_max_latency(struct instance *i)
 void instance_set_max_latency(struct instance *i, uint64_t ns)
 {
 	i->max_latency = ns;
+	instances_tell_payload(i->t);
 }
 
 uint64_t instance_cpumask(struct instance *i)
@@ -643,6 +662,8 @@ static void tasks_of(struct trace *t, struct text *pids, bool *only)
 	/* The task that a switch is from may be one of them, though that to which it is is not. */
 	if (graph_switch_probe(t) != UINT32_MAX)
 		return;
+	if (t->instances->tracer->critical)
+		return;
 	for (const struct instance *i = t->instances; i; i = i->next) {
 		if (!instance_profiles(i) && (!i->on || !instance_traces_functions(i)))
 			continue;
@@ -651,6 +672,19 @@ static void tasks_of(struct trace *t, struct text *pids, bool *only)
 			return;
 		pid_list_print(i->pids.list[PID_FILTER_TRACE], pids);
 	}
+}
+
+/* Only the top level has such a tracer. */
+static uint64_t tell_critical(struct trace *t)
+{
+	struct instance *top = t->instances;
+	uint32_t critical = top->tracer->critical;
+	uint64_t vcpus = critical && top->on ? top->cpumask : 0;
+
+	if (critical)
+		critical |= CRITICAL_STACK | (t->thresh ? 0 : CRITICAL_RISES);
+	trampoline_set_critical(t, vcpus, critical, critical ? instance_max_ticks(top) : 0);
+	return vcpus;
 }
 
 void instances_tell_payload(struct trace *t)
@@ -667,6 +701,7 @@ void instances_tell_payload(struct trace *t)
 	for (const struct instance *i = t->instances; i; i = i->next)
 		if (instance_wants_events(i) && (i->on || i->triggers))
 			events |= i->cpumask;
+	vcpus |= tell_critical(t);
 	tasks_of(t, &pids, &only);
 	text_putc(&pids, '\0');
 	trampoline_control(t, vcpus, events, only && !pids.failed ? pids.buf : NULL);

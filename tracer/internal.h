@@ -11,6 +11,7 @@
 
 #include "tracer/borrow.h"
 #include "tracer/comms.h"
+#include "tracer/critical.h"
 #include "tracer/follow.h"
 #include "tracer/guest.h"
 #include "tracer/hwlat.h"
@@ -34,6 +35,7 @@ enum {
 	PROBE_FL_CHANGE = 1 << 9,    /* to be removed, or to be set anew */
 	PROBE_FL_TOUCHED = 1 << 10,  /* was in the guest to be recorded, if only once */
 	PROBE_FL_EXIT = 1 << 11,     /* a return site: returns.h */
+	PROBE_FL_FLAG = 1 << 13,     /* where interrupts go off or on: flag-sites.h */
 	PROBE_FL_ALL_REGS = 1 << 12, /* whose function's callers may expect any register kept */
 };
 
@@ -117,7 +119,6 @@ bool glob_list_match(const char *const *globs, size_t nr, const char *name);
 struct instance;
 struct trace_entry;
 struct event_view;
-struct critical_window;
 
 #define TRACER_EVENTS_MAX 4
 
@@ -163,8 +164,8 @@ struct tracer_ops {
 };
 
 extern const struct tracer_ops nop_tracer_ops, function_tracer_ops, function_graph_tracer_ops,
-	sched_switch_tracer_ops, hwlat_tracer_ops, wakeup_tracer_ops, wakeup_rt_tracer_ops,
-	wakeup_dl_tracer_ops;
+	irqsoff_tracer_ops, sched_switch_tracer_ops, hwlat_tracer_ops, wakeup_tracer_ops,
+	wakeup_rt_tracer_ops, wakeup_dl_tracer_ops;
 
 const struct tracer_ops *tracer_find(const char *name);
 
@@ -199,6 +200,7 @@ struct profile;
 struct stack_max;
 struct events;
 struct probe_events;
+struct flag_sites;
 
 /* The sites are given back while the guest patches its own text; see text-lock.c */
 struct text_lock {
@@ -232,8 +234,10 @@ struct trace {
 	const struct probe_ops *engine;
 	struct guest_kernel guest;
 	struct probe_set probes;
-	struct returns *returns; /* how functions return, and where */
-	struct graph *graph;	 /* the calls that are under way */
+	struct returns *returns;		     /* how functions return, and where */
+	struct flag_sites *flag_sites;		     /* once a tracer has wanted some */
+	struct critical critical[MACHINE_MAX_VCPUS]; /* of each: its lock */
+	struct graph *graph;			     /* the calls that are under way */
 	/* The function profiler's, once it was on; with all writers stopped */
 	struct profile *profile[MACHINE_MAX_VCPUS];
 	atomic_bool profiling;

@@ -4,6 +4,7 @@
  * at the sites, and the window. Its header tells all that has to be known about it.
  */
 #include "tracer/events.h"
+#include "tracer/flag-find.h"
 #include "tracer/guest-probe.h"
 #include "tracer/quiesce.h"
 #include "tracer/trampoline.h"
@@ -26,7 +27,7 @@ struct leftover {
 	int error;
 };
 
-static void give_back(struct leftover *l, uint64_t va, const uint8_t bytes[SITE_SIZE])
+static void give_back(struct leftover *l, uint64_t va, const uint8_t *bytes, uint8_t size)
 {
 	struct machine_patch *p;
 
@@ -40,8 +41,8 @@ static void give_back(struct leftover *l, uint64_t va, const uint8_t bytes[SITE_
 		l->patches = p;
 	}
 	p = &l->patches[l->nr];
-	p->size = SITE_SIZE;
-	memcpy(p->bytes, bytes, SITE_SIZE);
+	p->size = size;
+	memcpy(p->bytes, bytes, size);
 	if (!guest_translate(&l->t->guest, va, &p->pa))
 		l->nr++;
 }
@@ -54,7 +55,7 @@ static void look_at_site(void *arg, uint64_t va)
 
 	if (!l->error && !text_view_get(&l->view, va, now, sizeof(now)) &&
 	    site_call_target(now, va) - l->window.header.va < l->window.header.size)
-		give_back(l, va, site_nop);
+		give_back(l, va, site_nop, SITE_SIZE);
 }
 
 static bool calls_exit(const struct leftover *l, const uint8_t *insn, uint64_t va)
@@ -65,13 +66,30 @@ static bool calls_exit(const struct leftover *l, const uint8_t *insn, uint64_t v
 	return h->exit && (off == h->exit || off == h->exit_all);
 }
 
+/* The form whose place such a call has taken; NULL: it is none of those. */
+static const struct payload_form *form_called(const struct leftover *l, const uint8_t *insn,
+					      uint64_t va)
+{
+	const struct payload_header *h = &l->window.header;
+	uint64_t off = site_call_target(insn, va) - (h->va + WINDOW_TEXT);
+
+	for (size_t i = 0; i < PAYLOAD_FORMS; i++) {
+		const struct payload_form *f = &h->form[i];
+
+		if (f->entry && off == f->entry && f->size >= SITE_SIZE &&
+		    f->size <= PAYLOAD_FORM_MAX)
+			return f;
+	}
+	return NULL;
+}
+
 /*
  * Return sites are found by what they call, wherever they are: nobody else calls there, and five
  * bytes that look so by chance would have to hold one of two numbers of 32 bits.
  */
 static void look_at_text(struct leftover *l, uint64_t from, uint64_t to)
 {
-	uint8_t code[4096 + SITE_SIZE - 1], back[SITE_SIZE];
+	uint8_t code[4096 + SITE_SIZE - 1], back[PAYLOAD_FORM_MAX];
 
 	if (to < from || to - from > TEXT_MAX)
 		return;
@@ -81,10 +99,20 @@ static void look_at_text(struct leftover *l, uint64_t from, uint64_t to)
 		if (text_view_get(&l->view, va, code, len))
 			continue;
 		for (size_t i = 0; i + SITE_SIZE <= len; i++) {
-			if (code[i] != INSN_CALL || !calls_exit(l, code + i, va + i))
+			const struct payload_form *form;
+
+			if (code[i] != INSN_CALL)
 				continue;
-			site_return_make(back, va + i, l->window.header.return_thunk);
-			give_back(l, va + i, back);
+			form = form_called(l, code + i, va + i);
+			if (form) {
+				uint64_t site = va + i - (form->size - SITE_SIZE);
+
+				flag_form_make(form, site, back);
+				give_back(l, site, back, form->size);
+			} else if (calls_exit(l, code + i, va + i)) {
+				site_return_make(back, va + i, l->window.header.return_thunk);
+				give_back(l, va + i, back, SITE_SIZE);
+			}
 		}
 	}
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* probe.c - the table of probes: which sites are patched, and patching them in batches. */
+#include "tracer/flag-sites.h"
 #include "tracer/returns.h"
 
 #include <errno.h>
@@ -72,16 +73,21 @@ uint32_t probe_at_site(const struct trace *t, uint64_t va)
 static bool site_known(struct trace *t, struct text_view *view, const struct probe *p)
 {
 	uint64_t va = p->va + t->guest.slide;
-	uint8_t now[SITE_SIZE], form[SITE_SIZE];
+	uint8_t now[PAYLOAD_FORM_MAX], form[PAYLOAD_FORM_MAX];
 
+	if (p->flags & PROBE_FL_FLAG) {
+		size_t size = flag_sites_form(t, p->va, form);
+
+		return size && !text_view_get(view, va, now, size) && !memcmp(now, form, size);
+	}
 	if (p->flags & PROBE_FL_EXIT) {
 		size_t size = returns_form(t, p->va, form);
 
 		return size && !text_view_get(view, va, now, size) && !memcmp(now, form, size);
 	}
-	if (text_view_get(view, va, now, sizeof(now)))
+	if (text_view_get(view, va, now, SITE_SIZE))
 		return false;
-	if (!memcmp(now, site_nop, sizeof(now)))
+	if (!memcmp(now, site_nop, SITE_SIZE))
 		return true;
 	return t->engine == &trap_probe_ops && t->fentry &&
 	       site_call_target(now, va) == t->fentry + t->guest.slide;
@@ -106,7 +112,7 @@ static void probes_count(struct probe_set *set)
 	for (size_t i = 0; i < set->nr; i++) {
 		uint16_t flags = set->v[i].flags;
 
-		if (!(flags & PROBE_FL_RECORD) || flags & PROBE_FL_EXIT)
+		if (!(flags & PROBE_FL_RECORD) || flags & (PROBE_FL_EXIT | PROBE_FL_FLAG))
 			continue;
 		selected++;
 		if (flags & PROBE_FL_GONE)

@@ -117,12 +117,14 @@ static void frame_move(struct look *l, uint64_t va, uint64_t ip)
 static void frame_evict(struct look *l, uint64_t va, const struct frame *f,
 			const struct payload_way_out *edge)
 {
+	uint32_t site = EDGE_SITE_OF(edge->how) ? EDGE_SITE_OF(edge->how) : SITE_SIZE;
+	uint64_t sp = f->sp + 8 * EDGE_PUSHED_OF(edge->how);
 	struct frame out = *f;
-	int ret = guest_read(l->g, f->sp, &out.ip, sizeof(out.ip));
+	int ret = guest_read(l->g, sp, &out.ip, sizeof(out.ip));
 
-	if (edge->how == EDGE_REDO)
-		out.ip -= SITE_SIZE;
-	out.sp = f->sp + 8;
+	if (EDGE_KIND(edge->how) == EDGE_REDO)
+		out.ip -= site;
+	out.sp = sp + 8;
 	if (!ret && !in_text(l, out.ip))
 		ret = guest_write(l->g, va, &out, sizeof(out));
 	if (ret)

@@ -6,6 +6,7 @@
  * instance knows by a bit for each probe which are its own.
  */
 #include "tracer/instance.h"
+#include "tracer/flag-sites.h"
 #include "tracer/graph.h"
 #include "tracer/probe-event.h"
 #include "tracer/returns.h"
@@ -248,6 +249,8 @@ static int probes_update(struct trace *t)
 	}
 	instances_settle(t);
 	ret = returns_update(t);
+	if (!ret)
+		ret = flag_sites_update(t);
 	instance_writers_go(t);
 	return ret;
 }

@@ -19,6 +19,7 @@
 #define SITE_SIZE 5
 #define INSN_CALL 0xe8
 #define INSN_JMP  0xe9
+#define PREFIX_CS 0x2e /* means nothing before a call in 64-bit mode */
 
 extern const uint8_t site_nop[SITE_SIZE];
 

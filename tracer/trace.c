@@ -2,6 +2,7 @@
 /* trace.c - one trace: from its configuration to records in the ring buffers. */
 #include "tracer/entry.h"
 #include "tracer/events.h"
+#include "tracer/flag-sites.h"
 #include "tracer/graph.h"
 #include "tracer/host-time.h"
 #include "tracer/instance.h"
@@ -145,6 +146,7 @@ void trace_free(struct trace *t)
 	probe_events_free(t->probe_events);
 	events_free(t->trace_events);
 	returns_free(t);
+	flag_sites_free(t);
 	probe_set_free(&t->probes);
 	borrow_free(t->borrow);
 	unwind_free(t->unwind);

@@ -2,6 +2,7 @@
 /* trampoline.c - gets the payload into a guest, and out again. */
 #include "tracer/trampoline.h"
 #include "tracer/collect.h"
+#include "tracer/flag-sites.h"
 #include "tracer/graph.h"
 #include "tracer/instance.h"
 #include "tracer/payload/text.h"
@@ -56,6 +57,21 @@ static uint64_t field_or_none(const struct trace *t, const char *path)
 	return guestsym_field(t->gs, path, &f) ? PAYLOAD_NONE : f.offset;
 }
 
+static uint64_t address_or_none(const struct trace *t, const char *name)
+{
+	uint64_t addr = guestsym_addr(t->gs, name);
+
+	return addr ? addr + t->guest.slide : PAYLOAD_NONE;
+}
+
+/* rcu_idle_enter() until 6.0 */
+static uint64_t idle_enter(const struct trace *t)
+{
+	uint64_t addr = address_or_none(t, "ct_idle_enter");
+
+	return addr == PAYLOAD_NONE ? address_or_none(t, "rcu_idle_enter") : addr;
+}
+
 /* Behind the staging rings. */
 uint64_t trampoline_event_ring(const struct payload_header *h, unsigned int vcpu)
 {
@@ -103,6 +119,8 @@ static void config_fill(struct trace *t, struct payload_config *cfg)
 		.text_mutex = text_mutex ? text_mutex + t->guest.slide : PAYLOAD_NONE,
 		.call_timeout = info.tsc_khz * CALL_TIMEOUT_MS,
 		.full_timeout = info.tsc_khz * FULL_TIMEOUT_MS,
+		.irqentry_enter = address_or_none(t, "irqentry_enter"),
+		.idle_enter = idle_enter(t),
 		.event_rings = h->va + trampoline_event_ring(h, 0),
 		.event_ring_size = h->event_ring_size,
 		.fbuffer_event = field_or_none(t, "trace_event_buffer.event"),
@@ -133,6 +151,7 @@ static int text_load(struct trace *t, char *err, size_t errlen)
 	h->exit_all = tr->text.exit_all;
 	h->work = tr->text.work;
 	h->return_thunk = returns_thunk(t);
+	flag_sites_describe(t, &tr->text, h->form);
 	ret = window_write_text(&tr->window, WINDOW_TEXT, code, sizeof(code));
 	if (!ret)
 		ret = window_write(&tr->window, WINDOW_HEADER, h, sizeof(*h));
@@ -175,7 +194,8 @@ static size_t functions_to_record(const struct trace *t)
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->probes.nr; i++)
-		n += (t->probes.v[i].flags & (PROBE_FL_RECORD | PROBE_FL_EXIT)) == PROBE_FL_RECORD;
+		n += (t->probes.v[i].flags & (PROBE_FL_RECORD | PROBE_FL_EXIT | PROBE_FL_FLAG)) ==
+		     PROBE_FL_RECORD;
 	return n;
 }
 
@@ -270,6 +290,40 @@ void trampoline_control(struct trace *t, uint64_t vcpus, uint64_t events, const 
 		if (!ret)
 			ret = window_write(&tr->window, ctl + CTL_EVENTS, &on, sizeof(on));
 	}
+	if (ret)
+		trace_fail(t, ret);
+}
+
+static int critical_put(struct window *w, uint64_t ctl, uint32_t critical)
+{
+	uint64_t none = 0;
+	uint32_t before;
+	int ret = window_read(w, ctl + CTL_CRITICAL, &before, sizeof(before));
+
+	if (!ret && before != critical)
+		ret = window_write(w, ctl + CTL_OPEN + RECORD_TSC, &none, sizeof(none));
+	return ret ? ret : window_write(w, ctl + CTL_CRITICAL, &critical, sizeof(critical));
+}
+
+void trampoline_set_critical(struct trace *t, uint64_t vcpus, uint32_t critical, uint64_t min)
+{
+	int ret = 0;
+
+	trampoline_set_critical_min(t, min);
+	for (unsigned int v = 0; t->tramp && v < t->vcpus && !ret; v++)
+		ret = critical_put(&t->tramp->window, WINDOW_CTL + v * CTL_SIZE,
+				   vcpus >> v & 1 ? critical : 0);
+	if (ret)
+		trace_fail(t, ret);
+}
+
+void trampoline_set_critical_min(struct trace *t, uint64_t min)
+{
+	int ret = 0;
+
+	for (unsigned int v = 0; t->tramp && v < t->vcpus && !ret; v++)
+		ret = window_write(&t->tramp->window, WINDOW_CTL + v * CTL_SIZE + CTL_CRITICAL_MIN,
+				   &min, sizeof(min));
 	if (ret)
 		trace_fail(t, ret);
 }
@@ -533,7 +587,9 @@ static uint64_t probe_target(const struct trace *t, const struct probe *p)
 	const struct trampoline *tr = t->tramp;
 	uint32_t entry = tr->text.function;
 
-	if (p->flags & PROBE_FL_EXIT)
+	if (p->flags & PROBE_FL_FLAG)
+		entry = flag_sites_entry(t, p->va, &tr->text);
+	else if (p->flags & PROBE_FL_EXIT)
 		entry = p->flags & PROBE_FL_ALL_REGS ? tr->text.exit_all : tr->text.exit;
 	else if (p->guards == GUARD_TEXT_LOCK)
 		entry = p->flags & PROBE_FL_RECORD ? tr->text.lock_record : tr->text.lock;
@@ -564,9 +620,12 @@ static bool probe_served(const struct trace *t, const struct probe *p)
 static int patch_make(struct trace *t, const struct probe *p, struct machine_patch *patch)
 {
 	uint64_t va = p->va + t->guest.slide;
+	uint8_t form[PAYLOAD_FORM_MAX], before;
 
-	patch->size = SITE_SIZE;
-	site_call_make(patch->bytes, va, probe_target(t, p));
+	patch->size = p->flags & PROBE_FL_FLAG ? flag_sites_form(t, p->va, form) : SITE_SIZE;
+	before = patch->size - SITE_SIZE;
+	memset(patch->bytes, PREFIX_CS, before);
+	site_call_make(patch->bytes + before, va + before, probe_target(t, p));
 	return guest_translate(&t->guest, va, &patch->pa);
 }
 
@@ -603,9 +662,13 @@ static int patch_in(struct trace *t, const uint32_t *which, size_t n)
 }
 
 /* What the kernel has there itself. */
-static void site_bytes(const struct trace *t, const struct probe *p, uint8_t bytes[SITE_SIZE])
+static void site_bytes(const struct trace *t, const struct probe *p,
+		       uint8_t bytes[MACHINE_PATCH_MAX])
 {
-	if (p->flags & PROBE_FL_EXIT)
+	_Static_assert(PAYLOAD_FORM_MAX <= MACHINE_PATCH_MAX, "a machine can patch them");
+	if (p->flags & PROBE_FL_FLAG)
+		flag_sites_form(t, p->va, bytes);
+	else if (p->flags & PROBE_FL_EXIT)
 		returns_form(t, p->va, bytes);
 	else
 		memcpy(bytes, site_nop, SITE_SIZE);
@@ -630,6 +693,7 @@ static int patch_out(struct trace *t, const uint32_t *which, size_t n)
 		uint8_t now[SITE_SIZE];
 
 		ret = patch_make(t, p, &patches[nr]);
+		va += patches[nr].size - SITE_SIZE;
 		if (!ret && !text_view_get(&view, va, now, SITE_SIZE) &&
 		    site_call_target(now, va) - w->header.va < w->header.size)
 			site_bytes(t, p, patches[nr++].bytes);

@@ -38,6 +38,12 @@ void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts);
  * which pids has a line (NULL: all), and events on those. What it leaves out costs the guest less.
  */
 void trampoline_control(struct trace *t, uint64_t vcpus, uint64_t events, const char *pids);
+/*
+ * Have windows of these kinds (CRITICAL_) measured on these vCPUs, and recorded from so many ticks
+ * on. What is open on one where something else was measured is forgotten.
+ */
+void trampoline_set_critical(struct trace *t, uint64_t vcpus, uint32_t critical, uint64_t min);
+void trampoline_set_critical_min(struct trace *t, uint64_t min);
 /* While it is open: the window, and where in it the payload's entries are. */
 struct window *trampoline_window(struct trace *t);
 const struct payload_text *trampoline_text(struct trace *t);

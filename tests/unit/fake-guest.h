@@ -33,6 +33,8 @@ struct fake_guest {
 	size_t nsyms;
 	struct guestsym_site sites[FAKE_MAX];
 	size_t nsites;
+	struct guestsym_irq_site irq_sites[FAKE_MAX];
+	size_t nirq_sites;
 	struct {
 		const char *path;
 		struct guestsym_field field;
@@ -333,6 +335,13 @@ size_t guestsym_fentry_sites(const struct guestsym *gs, const struct guestsym_si
 	(void)gs;
 	*sites = fake.sites;
 	return fake.nsites;
+}
+
+size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_site **sites)
+{
+	(void)gs;
+	*sites = fake.irq_sites;
+	return fake.nirq_sites;
 }
 
 int guestsym_phys(const struct guestsym *gs, uint64_t va, uint64_t *pa)

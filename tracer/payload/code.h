@@ -40,7 +40,9 @@
 #define PATCH_FBUFFER_ENTRY  24
 #define PATCH_EVENT_FULL     25 /* u32: bytes in an event ring that count as full */
 #define PATCH_CURRENT_KPROBE 26
-#define NR_PATCHES	     27
+#define PATCH_IRQENTRY_ENTER 27 /* five bytes: a jump there */
+#define PATCH_IDLE_ENTER     28
+#define NR_PATCHES	     29
 
 #ifndef __ASSEMBLER__
 
@@ -65,7 +67,8 @@ extern const uint8_t payload_function[], payload_call[], payload_lock[], payload
 	payload_stack[], payload_depth[], payload_depth_record[], payload_exit[],
 	payload_exit_all[], payload_reserve[], payload_reserve_rest[], payload_commit[],
 	payload_commit_rest[], payload_work[], payload_kprobe[], payload_kretprobe[],
-	payload_kprobe_call[];
+	payload_kprobe_call[], payload_cli[], payload_sti[], payload_irq_entry[],
+	payload_irq_exit[], payload_user_exit[], payload_idle[];
 extern const struct payload_patch payload_patches[], payload_patches_end[];
 extern const struct payload_optional payload_optional[], payload_optional_end[];
 extern const struct payload_edge payload_edges[], payload_edges_end[];

@@ -70,6 +70,8 @@ static const struct operand operands[NR_PATCHES] = {
 	[PATCH_FBUFFER_EVENT] = OPERAND(fbuffer_event, FIT_OPTIONAL, 4),
 	[PATCH_FBUFFER_FILE] = OPERAND(fbuffer_file, FIT_OPTIONAL, 4),
 	[PATCH_CURRENT_KPROBE] = OPERAND(current_kprobe, FIT_ADDRESS, 4),
+	[PATCH_IRQENTRY_ENTER] = OPERAND(irqentry_enter, FIT_ADDRESS, SITE_SIZE),
+	[PATCH_IDLE_ENTER] = OPERAND(idle_enter, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_FBUFFER_ENTRY] = OPERAND(fbuffer_entry, FIT_OPTIONAL, 4),
 };
 
@@ -153,6 +155,15 @@ static void fill_return(uint8_t *buf, const struct payload_config *cfg, uint32_t
 	site_return_make(buf + off, cfg->window + WINDOW_TEXT + off, thunk);
 }
 
+/* Where there is no such function nothing calls this code either. */
+static void fill_jump(uint8_t *buf, const struct payload_config *cfg, const struct payload_patch *p)
+{
+	uint64_t target = member(cfg, &operands[p->kind]);
+
+	if (target != PAYLOAD_NONE)
+		site_return_make(buf + p->off, cfg->window + WINDOW_TEXT + p->off, target);
+}
+
 static void fill_in(uint8_t *buf, const struct payload_config *cfg, const struct payload_patch *p)
 {
 	const struct operand *op = &operands[p->kind];
@@ -205,6 +216,12 @@ static void describe(struct payload_text *text)
 	text->reserve_rest = (uint32_t)(payload_reserve_rest - payload_code);
 	text->commit = (uint32_t)(payload_commit - payload_code);
 	text->commit_rest = (uint32_t)(payload_commit_rest - payload_code);
+	text->cli = (uint32_t)(payload_cli - payload_code);
+	text->sti = (uint32_t)(payload_sti - payload_code);
+	text->irq_entry = (uint32_t)(payload_irq_entry - payload_code);
+	text->irq_exit = (uint32_t)(payload_irq_exit - payload_code);
+	text->user_exit = (uint32_t)(payload_user_exit - payload_code);
+	text->idle = (uint32_t)(payload_idle - payload_code);
 	text->work = (uint32_t)(payload_work - payload_code);
 	text->kprobe = (uint32_t)(payload_kprobe - payload_code);
 	text->kretprobe = (uint32_t)(payload_kretprobe - payload_code);
@@ -232,6 +249,8 @@ int payload_text_make(const struct payload_config *cfg, uint8_t *buf, struct pay
 	for (const struct payload_patch *p = payload_patches; p != payload_patches_end; p++) {
 		if (p->kind == PATCH_RETURN)
 			fill_return(buf, cfg, p->off);
+		else if (p->kind == PATCH_IRQENTRY_ENTER || p->kind == PATCH_IDLE_ENTER)
+			fill_jump(buf, cfg, p);
 		else
 			fill_in(buf, cfg, p);
 	}

@@ -697,6 +697,10 @@ payload_depth_record:
 	jmp	.Lcall
 	edge	payload_depth
 
+/* --- interrupts off -------------------------------------------------------------------------- */
+
+#include "tracer/payload/flags.S"
+
 /* --- trace events ---------------------------------------------------------------------------- */
 
 #include "tracer/payload/event.S"

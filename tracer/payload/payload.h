@@ -82,6 +82,7 @@
 #define CRITICAL_IRQS	 (1 << 0)
 #define CRITICAL_PREEMPT (1 << 1)
 #define CRITICAL_STACK	 (1 << 2) /* and have the host look at the stack where it ends */
+#define CRITICAL_RISES	 (1 << 3) /* only longer ones from then on */
 
 /*
  * CTL_FL_LOSSLESS: a ring with room for no more than 64 records is full (they are for
@@ -190,6 +191,8 @@
 /* Of an event: more than the kernel itself takes (BUF_MAX_DATA_SIZE, kernel/trace/ring_buffer.c) */
 #define EVENT_MAX 4096
 
+#define PAYLOAD_FORM_MAX 8
+
 /* Instructions of up to 19 bytes, of which a jump has taken the place, and one back. */
 #define DETOUR_INSNS 24
 #define DETOUR_REST  32
@@ -230,6 +233,12 @@
 #define EDGE_RETURN 0 /* go on at that address */
 #define EDGE_REDO   1 /* it is the end of the site that got here: go on at the site */
 #define EDGE_DETOUR 2 /* go on where the jump is that got here: struct payload_detour */
+/* With one of these: more about a site that EDGE_REDO goes back to. */
+#define EDGE_KIND(how)	    ((how)&0xff)
+#define EDGE_SITE(size)	    ((size) << 8) /* it has so many bytes, not five */
+#define EDGE_SITE_OF(how)   ((how) >> 8 & 0xff)
+#define EDGE_PUSHED(words)  ((words) << 16) /* its end is so many words further up the stack */
+#define EDGE_PUSHED_OF(how) ((how) >> 16)
 
 #ifndef __ASSEMBLER__
 
@@ -277,6 +286,20 @@ struct payload_detour {
 
 #define PAYLOAD_DETOURS 2
 
+/*
+ * What the kernel has where an entry is called by a site of another kind than a function's start or
+ * return: the same bytes at each, but for the distance to a target (s32). The call that takes their
+ * place is one instruction of the same size, so whoever is in the code returns behind the site.
+ */
+struct payload_form {
+	uint32_t entry;		/* offset in the code; 0: there is no such entry */
+	uint8_t size, relative; /* relative: the last four bytes lead to the target */
+	uint8_t bytes[PAYLOAD_FORM_MAX];
+	uint64_t target;
+};
+
+#define PAYLOAD_FORMS 16
+
 /* At WINDOW_EVENT_TABLE: what has been registered with a tracepoint; all zero: nothing. */
 struct payload_event {
 	uint64_t tracepoint, probe, data;
@@ -298,11 +321,12 @@ struct payload_header {
 	uint32_t text_size, nr_edges;
 	struct payload_way_out {
 		uint32_t from, to, how; /* EDGE_ */
-	} edge[16];
+	} edge[24];
 	uint32_t exit, exit_all;  /* where return sites call */
 	uint64_t return_thunk;	  /* what they hold else is a jump to it; 0: a plain return */
 	uint32_t event_ring_size; /* bytes, of each vCPU */
 	uint32_t work;		  /* the code for WINDOW_WORK */
+	struct payload_form form[PAYLOAD_FORMS];
 	struct payload_detour detour[PAYLOAD_DETOURS];
 };
 

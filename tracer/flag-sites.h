@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * flag-sites.h - the places in the guest's kernel where a window begins or ends that is measured
+ * (critical.h): where interrupts are switched off or on.
+ *
+ * They are probes (PROBE_FL_FLAG) of trampolines only, in the guest as long as some tracer works on
+ * such windows, and come and go like all others. A table has a row for each kind of site: how sites
+ * are found, what they hold, what they call instead.
+ */
+#ifndef HVTRACE_TRACER_FLAG_SITES_H
+#define HVTRACE_TRACER_FLAG_SITES_H
+
+#include "tracer/critical.h"
+#include "tracer/internal.h"
+
+#include <stdio.h>
+
+struct flag_sites;
+struct payload_text;
+
+/*
+ * Whether windows of these kinds (CRITICAL_) can be measured. -EOPNOTSUPP: this kernel has no sites
+ * of some kind that is needed, or there are no trampolines; the user has been told. The machine is
+ * paused.
+ */
+int flag_sites_check(struct trace *t, uint32_t critical);
+/* What tracers want has changed: returns_update() of these sites. 0 or -ENOMEM. */
+int flag_sites_update(struct trace *t);
+void flag_sites_free(struct trace *t);
+
+/* The bytes that a flag site's probe (link address) takes, and how many; 0: it is none. */
+uint8_t flag_sites_form(const struct trace *t, uint64_t va, uint8_t bytes[PAYLOAD_FORM_MAX]);
+/* The entry of the payload that it calls. */
+uint32_t flag_sites_entry(const struct trace *t, uint64_t va, const struct payload_text *text);
+/* For whoever takes the probes of a tracer away that is no more: the window's header. */
+void flag_sites_describe(const struct trace *t, const struct payload_text *text,
+			 struct payload_form form[PAYLOAD_FORMS]);
+
+/* Where the kernel's own tracers of latencies say that this record was made. */
+uint64_t flag_sites_shown(const struct trace *t, const struct payload_record *r);
+
+/* Which there are, and which have been left out. */
+void flag_sites_explain(const struct trace *t, FILE *out);
+
+#endif

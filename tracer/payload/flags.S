@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * flags.S - the part of the payload that is called where interrupts are switched off or on; it
+ * measures for how long they are off (payload.h, CTL_CRITICAL). payload.S includes it.
+ *
+ * Which sites call which entry: flag-sites.c. All of this but a few instructions at the ends runs
+ * with interrupts off, so no task is preempted in it and the vCPU stays the same. The time is taken
+ * last at a beginning and first at an end, so this code is not measured.
+ *
+ * Most windows are too short to be of interest: they are told from the others here, and only those
+ * become records.
+ */
+
+/* Offsets in struct pt_regs (arch/x86/include/uapi/asm/ptrace-abi.h) */
+#define REGS_CS	   0x88
+#define REGS_FLAGS 0x90
+
+#define CRITICAL_COUNT_MASK 0x7fffffff /* of preempt_count, without the bit of rescheduling */
+
+/* The site is cli or sti and a NOP, of six bytes together. */
+#define EDGE_REDO_FLAG	 (EDGE_REDO|EDGE_SITE(6))
+#define EDGE_REDO_PUSHED (EDGE_REDO_FLAG|EDGE_PUSHED(1))
+
+#define OPEN (WINDOW_CTL + CTL_OPEN)
+
+/*
+ * Interrupts have been switched off: a window begins, unless it is one of both kinds and the task
+ * could not be preempted before. The end of the site is at (%rsp). Changes %rax and the arithmetic
+ * flags.
+ */
+	.macro	irqs_go_off
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	mov	%gs:0, %eax
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %eax
+	mov	WINDOW_CTL + CTL_CRITICAL(%rax), %esi
+	at	PATCH_WINDOW
+	mov	%gs:0, %edx
+	at	PATCH_PREEMPT_COUNT
+	test	$CRITICAL_IRQS, %sil
+	jz	.Lbegun\@
+	test	$CRITICAL_PREEMPT, %sil
+	jz	.Lbegins\@
+	test	$CRITICAL_COUNT_MASK, %edx
+	jnz	.Lbegun\@
+.Lbegins\@:
+	window_begins PAYLOAD_IRQS_OFF
+.Lbegun\@:
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	.endm
+
+/* %rax offset of control block, %edx preempt_count; above the site's end: %rcx, %rdx, %rsi. */
+	.macro	window_begins type
+	mov	%gs:0, %rcx
+	at	PATCH_CURRENT_TASK
+1:	{disp32} mov 0(%rcx), %esi
+	at	PATCH_TASK_FLAGS
+	rol	$0, %esi
+	at	PATCH_NEED_RESCHED, 1
+	and	$STATE_NEED_RESCHED, %esi
+	add	%esi, %edx
+	only_with PATCH_TASK_FLAGS, 1b
+	add	$STATE_IRQS_OFF | (\type << STATE_TYPE_SHIFT), %edx
+	mov	%edx, OPEN + RECORD_STATE(%rax)
+	at	PATCH_WINDOW
+	{disp32} mov 0(%rcx), %esi
+	at	PATCH_PID
+1:	{disp32} movzwl 0(%rcx), %edx
+	at	PATCH_MIGRATION_DISABLED
+	only_with PATCH_MIGRATION_DISABLED, 1b
+	cmp	WINDOW_CTL + CTL_LAST_PID(%rax), %esi
+	at	PATCH_WINDOW
+	je	.Lknown\@
+	call	.Lcritical_task
+.Lknown\@:
+1:	shl	$RECORD_MIGRATE_SHIFT, %edx
+	or	%edx, %esi
+	only_with PATCH_MIGRATION_DISABLED, 1b
+	mov	%esi, OPEN + RECORD_TASK(%rax)
+	at	PATCH_WINDOW
+	lea	32(%rsp), %edx
+	mov	%edx, OPEN + RECORD_SP(%rax)
+	at	PATCH_WINDOW
+	mov	24(%rsp), %edx
+	lea	-5(%rdx), %edx
+	mov	%rdx, OPEN + RECORD_IP(%rax)
+	at	PATCH_WINDOW
+	mov	%rax, %rcx
+	read_tsc
+	mov	%rax, OPEN + RECORD_TSC(%rcx)
+	at	PATCH_WINDOW
+	.endm
+
+/*
+ * Interrupts are about to be switched on: the window ends, if one is open, unless it is one of both
+ * kinds and the task still cannot be preempted. As above; with `regs`, struct pt_regs lies above
+ * the site's end, and only their registers matter.
+ */
+	.macro	irqs_go_on regs=0
+	push	%rcx
+	push	%rdx
+	read_tsc
+	mov	%gs:0, %ecx
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %ecx
+	mov	OPEN + RECORD_TSC(%rcx), %rdx
+	at	PATCH_WINDOW
+	test	%rdx, %rdx
+	jz	.Lended\@
+	testb	$CRITICAL_PREEMPT, WINDOW_CTL + CTL_CRITICAL(%rcx)
+	at	PATCH_WINDOW, 4, 1
+	jz	.Lends\@
+	testl	$CRITICAL_COUNT_MASK, %gs:0
+	at	PATCH_PREEMPT_COUNT, 4, 4
+	jnz	.Lended\@
+.Lends\@:
+	window_ends PAYLOAD_IRQS_ON, .Lended\@, \regs
+.Lended\@:
+	pop	%rdx
+	pop	%rcx
+	.endm
+
+/*
+ * %rcx offset of control block, %rax the time, %rdx that of the beginning; above the site's end:
+ * %rcx, %rdx.
+ */
+	.macro	window_ends type, short, regs=0
+	movq	$0, OPEN + RECORD_TSC(%rcx)
+	at	PATCH_WINDOW, 4, 4
+	sub	%rax, %rdx
+	neg	%rdx
+	cmp	WINDOW_CTL + CTL_CRITICAL_MIN(%rcx), %rdx
+	at	PATCH_WINDOW
+	jb	\short
+	push	%rdi
+	push	%rsi
+	lea	32(%rsp), %rdi
+	mov	$STATE_IRQS_OFF | (\type << STATE_TYPE_SHIFT), %esi
+	.if	\regs
+	mov	8 + REGS_CS(%rdi), %r8d
+	and	$3, %r8d
+	or	%r8d, %esi
+	.endif
+	call	.Lcritical_window
+	pop	%rsi
+	pop	%rdi
+	.endm
+
+	/* A jump to a function of the kernel's. */
+	.macro	kernel_jump kind
+	.skip	5, 0xcc
+	at	\kind, 5
+	.endm
+
+/* cli, with what is left of the site: callers keep nothing in %rax (PVOP_VCALLEE_CLOBBERS). */
+	.globl	payload_cli
+payload_cli:
+	pushf
+	edge	payload_cli, EDGE_REDO_FLAG
+1:	pop	%rax
+	edge	1b, EDGE_REDO_PUSHED
+1:	cli
+	edge	1b, EDGE_REDO_FLAG
+	test	$RFLAGS_IF, %eax
+	jz	.Lcli_over
+	irqs_go_off
+.Lcli_over:
+	ret
+
+/* sti, likewise. No interrupt comes before its return is over. */
+	.globl	payload_sti
+payload_sti:
+	pushf
+	edge	payload_sti, EDGE_REDO_FLAG
+1:	pop	%rax
+	edge	1b, EDGE_REDO_PUSHED
+1:	test	$RFLAGS_IF, %eax
+	jz	.Lsti
+	ret
+	edge	1b, EDGE_REDO_FLAG
+.Lsti:
+	irqs_go_on
+	sti
+	ret
+
+/* The call of irqentry_enter(regs), by an interrupt or an exception. */
+	.globl	payload_irq_entry
+payload_irq_entry:
+	testl	$RFLAGS_IF, REGS_FLAGS(%rdi)
+	jz	.Lirqentry_enter
+	irqs_go_off
+.Lirqentry_enter:
+	kernel_jump PATCH_IRQENTRY_ENTER
+
+/*
+ * Their way out, in the place of `testb $3, CS(%rsp)`: struct pt_regs is on the stack, to be loaded
+ * from there. Interrupts are off until the iret.
+ */
+	.globl	payload_irq_exit
+payload_irq_exit:
+	testl	$RFLAGS_IF, 8 + REGS_FLAGS(%rsp)
+	jz	.Lirq_exit_test
+	irqs_go_on 1
+.Lirq_exit_test:
+	testb	$3, 8 + REGS_CS(%rsp)
+	ret
+
+/* The return of syscall_exit_to_user_mode(): user mode is near. */
+	.globl	payload_user_exit
+payload_user_exit:
+	irqs_go_on
+	lea	8(%rsp), %rsp
+	kernel_return
+
+/* The call of ct_idle_enter(): from here on a vCPU waits for interrupts, however it does that. */
+	.globl	payload_idle
+payload_idle:
+	irqs_go_on
+	kernel_jump PATCH_IDLE_ENTER
+
+/* %esi is a pid that the host may not know, %rax the offset of the control block. */
+.Lcritical_task:
+	push	%r11
+	mov	%esi, %r11d
+	shl	$32, %r11
+	call	.Lcheck
+	pop	%r11
+	ret
+
+/*
+ * A window is to be recorded: %rcx offset of the control block, %rax when it ended, %rdx for how
+ * long it was, %esi state without preempt_count, plus what the record's RECORD_PARENT is to be;
+ * (%rdi) the site's end. Changes %rax, %rcx, %rdx and %rsi.
+ */
+.Lcritical_window:
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	mov	%rax, %r8
+	mov	%rax, %r9
+	sub	%rdx, %r9
+	testb	$CRITICAL_RISES, WINDOW_CTL + CTL_CRITICAL(%rcx)
+	at	PATCH_WINDOW, 4, 1
+	jz	.Lcritical_task_look
+	add	$1, %rdx
+	mov	%rdx, WINDOW_CTL + CTL_CRITICAL_MIN(%rcx)
+	at	PATCH_WINDOW
+.Lcritical_task_look:
+	mov	%gs:0, %rdx
+	at	PATCH_CURRENT_TASK
+	mov	%gs:0, %r10d
+	at	PATCH_PREEMPT_COUNT
+1:	{disp32} mov 0(%rdx), %eax
+	at	PATCH_TASK_FLAGS
+	rol	$0, %eax
+	at	PATCH_NEED_RESCHED, 1
+	and	$STATE_NEED_RESCHED, %eax
+	add	%eax, %r10d
+	only_with PATCH_TASK_FLAGS, 1b
+	{disp32} mov 0(%rdx), %r11d
+	at	PATCH_PID
+	mov	%rcx, %rax
+	shl	$32, %r11
+	add	$CTL_FL_ON, %r11
+	cmp	WINDOW_CTL + CTL_FLAGS(%rax), %r11
+	at	PATCH_WINDOW
+	je	2f
+	call	.Lcheck
+	jc	.Lcritical_done
+2:
+1:	{disp32} movzwl 0(%rdx), %edx
+	at	PATCH_MIGRATION_DISABLED
+	shl	$32 + RECORD_MIGRATE_SHIFT, %rdx
+	or	%rdx, %r11
+	only_with PATCH_MIGRATION_DISABLED, 1b
+	/* Both numbers at once, so that nothing comes in between. */
+	mov	$2, %edx
+	xadd	%rdx, WINDOW_CTL + CTL_HEAD(%rcx)
+	at	PATCH_WINDOW
+	shl	$0, %rax
+	at	PATCH_RING_SHIFT, 1
+	push	%rsi
+	mov	%edx, %esi
+	shl	$PAYLOAD_RECORD_SHIFT, %rsi
+	and	$IMM32, %esi
+	at	PATCH_RING_MASK
+	add	%rax, %rsi
+	mov	%r9, WINDOW_RINGS + RECORD_TSC(%rsi)
+	at	PATCH_WINDOW
+	mov	OPEN + RECORD_IP(%rcx), %r9
+	at	PATCH_WINDOW
+	mov	%r9, WINDOW_RINGS + RECORD_IP(%rsi)
+	at	PATCH_WINDOW
+	mov	OPEN + RECORD_SP(%rcx), %r9
+	at	PATCH_WINDOW
+	mov	%r9, WINDOW_RINGS + RECORD_SP(%rsi)
+	at	PATCH_WINDOW
+	mov	OPEN + RECORD_STATE(%rcx), %r9d
+	at	PATCH_WINDOW
+	mov	%r9d, WINDOW_RINGS + RECORD_STATE(%rsi)
+	at	PATCH_WINDOW
+	mov	%edx, WINDOW_RINGS + RECORD_SEQ(%rsi)
+	at	PATCH_WINDOW
+	add	$1, %edx
+	mov	%edx, %esi
+	shl	$PAYLOAD_RECORD_SHIFT, %rsi
+	and	$IMM32, %esi
+	at	PATCH_RING_MASK
+	add	%rax, %rsi
+	mov	%r8, WINDOW_RINGS + RECORD_TSC(%rsi)
+	at	PATCH_WINDOW
+	pop	%r8
+	mov	%r8d, %r9d
+	and	$3, %r8d
+	sub	%r8d, %r9d
+	add	%r9d, %r10d
+	shl	$32, %r8
+	mov	(%rdi), %eax
+	lea	-5(%rax), %eax
+	or	%rax, %r8
+	mov	%r8, WINDOW_RINGS + RECORD_IP(%rsi)
+	at	PATCH_WINDOW
+	lea	8(%rdi), %eax
+	mov	%eax, WINDOW_RINGS + RECORD_SP(%rsi)
+	at	PATCH_WINDOW
+	shr	$32, %r11
+	mov	%r11d, WINDOW_RINGS + RECORD_TASK(%rsi)
+	at	PATCH_WINDOW
+	testb	$CRITICAL_STACK, WINDOW_CTL + CTL_CRITICAL(%rcx)
+	at	PATCH_WINDOW, 4, 1
+	jz	.Lcritical_complete
+	/* One that has waited for a host in vain waits no more: with interrupts off it is too long. */
+	cmpl	$0, WINDOW_CTL + CTL_CALL_VAIN(%rcx)
+	at	PATCH_WINDOW, 4, 1
+	jne	.Lcritical_complete
+	push	%rdi
+	push	%r10
+	shl	$32, %rax
+	lea	(%rax, %rdx), %rdi
+	call	.Lcall
+	pop	%r10
+	pop	%rdi
+.Lcritical_complete:
+	mov	%r10d, WINDOW_RINGS + RECORD_STATE(%rsi)
+	at	PATCH_WINDOW
+	mov	%edx, WINDOW_RINGS + RECORD_SEQ(%rsi)
+	at	PATCH_WINDOW
+.Lcritical_done:
+	pop	%r11
+	pop	%r10
+	pop	%r9
+	pop	%r8
+	ret
