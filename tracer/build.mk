@@ -99,6 +99,7 @@ tracer-objs += tracer/profiler.o
 tracer-objs += tracer/ret-insns.o
 tracer-objs += tracer/returns.o
 tracer-objs += tracer/static-calls.o
+tracer-objs += tracer/tracers/critical.o
 tracer-objs += tracer/tracers/function.o
 tracer-objs += tracer/tracers/function-graph.o
 tracer-objs += tracer/tracers/hwlat.o

@@ -6,10 +6,9 @@
 
 /* In the order of available_tracers. */
 static const struct tracer_ops *const tracers[] = {
-	&hwlat_tracer_ops,	  &function_graph_tracer_ops,
-	&wakeup_dl_tracer_ops,	  &wakeup_rt_tracer_ops,
-	&wakeup_tracer_ops,	  &function_tracer_ops,
-	&sched_switch_tracer_ops, &nop_tracer_ops,
+	&hwlat_tracer_ops,     &function_graph_tracer_ops, &wakeup_dl_tracer_ops,
+	&wakeup_rt_tracer_ops, &wakeup_tracer_ops,	   &irqsoff_tracer_ops,
+	&function_tracer_ops,  &sched_switch_tracer_ops,   &nop_tracer_ops,
 };
 
 enum { NR_TRACERS = sizeof(tracers) / sizeof(tracers[0]) };

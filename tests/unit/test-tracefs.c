@@ -566,7 +566,7 @@ static void test_graph_in_instance(void **state)
 	assert_int_equal(view_find(w->view, "instances", &dir), 0);
 	assert_int_equal(view_mkdir(w->view, dir, "foo", &id), 0);
 	expect(w, "available_tracers",
-	       "hwlat function_graph wakeup_dl wakeup_rt wakeup function sched_switch nop\n");
+	       "hwlat function_graph wakeup_dl wakeup_rt wakeup irqsoff function sched_switch nop\n");
 	expect(w, "instances/foo/available_tracers", "hwlat function sched_switch nop\n");
 	assert_int_equal(put(w, "instances/foo/current_tracer", 0, "function_graph"), -EINVAL);
 	assert_int_equal(view_find(w->view, "instances/foo/options/funcgraph-cpu", &id), -ENOENT);
