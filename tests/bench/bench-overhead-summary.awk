@@ -4,7 +4,9 @@
 # make for each kernel, call and mode the line
 #   KERNEL CALL MODE NS_PER_CALL TIMES_UNTRACED OVERHEAD_NS OF_OWN EVENTS_PER_CALL NS_PER_EVENT
 #   EVENTS_PER_SECOND LOST GUEST_NS_PER_CALL HOST_NS_PER_CALL
-# of medians, '-' for what there is not. OVERHEAD_NS is the time beyond untraced, OF_OWN its part of
+# of medians, '-' for what there is not. How fast a host is may change from one second to the next, so
+# TIMES_UNTRACED is the median of what each sample took compared with the last untraced one of the
+# same call before it, and NS_PER_CALL that much of what the call takes untraced. OVERHEAD_NS is the time beyond untraced, OF_OWN its part of
 # the overhead of the guest's own tracer: function, function_graph for graphs, its events of system calls
 # for ours.
 #
@@ -30,6 +32,10 @@ BEGIN { FS = OFS = "\t" }
 	n = ++samples[key]
 	guest[key, n] = $5 / $4
 	host[key, n] = $6 / $4
+	if ($2 == "untraced")
+		untraced[$1, $3] = n
+	base = base_of($1, $3) SUBSEP untraced[$1, $3]
+	times[key, n] = $2 == "trap" ? host[key, n] / host[base] : guest[key, n] / guest[base]
 	# Those to warm up are traced as well.
 	made[key] += $4 + int($4 / 10) + 1
 	events[key] += $7 - noise[$1, $2]
@@ -47,9 +53,14 @@ function median(values, key, n, i, j, v, sorted)
 	return n % 2 ? sorted[(n + 1) / 2] : (sorted[n / 2] + sorted[n / 2 + 1]) / 2
 }
 
-function ns_per_call(key, mode)
+function base_of(kernel, call)
 {
-	return mode == "trap" ? median(host, key, samples[key]) : median(guest, key, samples[key])
+	return kernel SUBSEP call SUBSEP "untraced"
+}
+
+function times_untraced(key)
+{
+	return samples[key] ? median(times, key, samples[key]) : 0
 }
 
 function summarize(kernel, call, mode, own, key, ns, base, own_ns, over, per_call, traced)
@@ -57,9 +68,10 @@ function summarize(kernel, call, mode, own, key, ns, base, own_ns, over, per_cal
 	key = kernel SUBSEP call SUBSEP mode
 	if (!(key in samples))
 		return
-	ns = ns_per_call(key, mode)
-	base = ns_per_call(kernel SUBSEP call SUBSEP "untraced", "untraced")
-	own_ns = samples[kernel, call, own] ? ns_per_call(kernel SUBSEP call SUBSEP own, own) : 0
+	base = base_of(kernel, call)
+	base = mode == "trap" ? median(host, base, samples[base]) : median(guest, base, samples[base])
+	ns = base * times_untraced(key)
+	own_ns = base * times_untraced(kernel SUBSEP call SUBSEP own)
 	over = ns - base
 	per_call = events[key] / made[key]
 	traced = mode != "untraced"
