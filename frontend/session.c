@@ -235,6 +235,8 @@ static bool session_signalled(void)
 
 static bool session_ended(struct session *s, const struct trace_status *st)
 {
+	if (trace_guest_is_gone(s->trace))
+		s->event = (struct machine_event){.type = MACHINE_EVENT_RESET};
 	if (s->event.type != MACHINE_EVENT_NONE && s->event.type != MACHINE_EVENT_WAKE)
 		s->end = SESSION_GUEST;
 	else if (session_signalled())

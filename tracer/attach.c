@@ -215,6 +215,8 @@ static enum guest_end guest_end(struct trace *t)
 {
 	struct machine_event ev;
 
+	if (t->pulse.gone)
+		return GUEST_GONE;
 	machine_wait(t->m, &ev, 0);
 	switch (ev.type) {
 	case MACHINE_EVENT_RESET:
@@ -225,7 +227,7 @@ static enum guest_end guest_end(struct trace *t)
 	case MACHINE_EVENT_ERROR:
 		return GUEST_STANDS;
 	default:
-		return GUEST_RUNS;
+		return t->cfg.running && guest_was_reset(t) ? GUEST_GONE : GUEST_RUNS;
 	}
 }
 

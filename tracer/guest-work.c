@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ASK_MS	10000
+#define ASK_MS	20000
 #define WORK_MS 30000
 #define LOOK_NS 200000
 /* A call of queue_work_on() that was under way when its tracer died has come back by then. */
-#define QUEUE_MS 500
+#define QUEUE_MS 3000
 
 /* What DECLARE_WORK() makes: one that nobody queues but to switch the machine off. */
 #define MODEL	   "poweroff_work"

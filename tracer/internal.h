@@ -220,6 +220,14 @@ struct trampoline_counts {
 	uint64_t taken, lost, corrupt;
 };
 
+/* An attached guest's clock as it was seen to go: reset.c. The session's thread only */
+struct guest_pulse {
+	uint64_t jiffies;
+	int64_t seen_ms;    /* when that was looked at */
+	unsigned int looks; /* in a row that found no guest */
+	bool gone;
+};
+
 /* --- the trace ---------------------------------------------------------------------------- */
 
 struct trace {
@@ -233,6 +241,7 @@ struct trace {
 	uint32_t *func_probe;
 	const struct probe_ops *engine;
 	struct guest_kernel guest;
+	struct guest_pulse pulse;
 	struct probe_set probes;
 	struct returns *returns;		     /* how functions return, and where */
 	struct flag_sites *flag_sites;		     /* once a tracer has wanted some */
@@ -313,6 +322,8 @@ void modules_free(struct trace *t);
 
 /* Add the probes of guards and of --until (may be NULL) to t->probes. */
 int guards_init(struct trace *t, const char *until, char *err, size_t errlen);
+/* Whether an attached guest, which runs, has another kernel than the one attached to: reset.c */
+bool guest_was_reset(struct trace *t);
 /* The guest is past its boot: its init memory is gone, and nothing of it is waited for. */
 void guards_booted(struct trace *t);
 /* Do what the guards of p ask for; on the vCPU's thread. */

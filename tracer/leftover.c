@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUIET_MS 10000
+#define QUIET_MS 20000
 #define TEXT_MAX (UINT64_C(1) << 30) /* of a kernel or a module; its ends are the guest's word */
 
 struct leftover {

@@ -124,6 +124,17 @@ int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, s
 	return banner_check(g, gs, err, errlen);
 }
 
+int guest_check(const struct guest_kernel *g, const struct guestsym *gs)
+{
+	uint64_t slide;
+	struct ktables t;
+	int ret = ktables_find(g->m, &t);
+
+	if (!ret)
+		ret = slide_find(gs, &t, &slide);
+	return ret ? ret : slide == g->slide ? 0 : -ESRCH;
+}
+
 /* Its page tables, for while it runs on. */
 static int tables_keep(struct machine *m, struct ktables *t, char *err, size_t errlen)
 {

@@ -103,6 +103,12 @@ void trace_trap(struct trace *t, const struct machine_hit *hit);
  */
 int trace_detach(struct trace *t);
 
+/*
+ * Whether an attached guest has been reset without the machine's telling: to be asked several times
+ * a second, by the thread that will detach. Then there is nothing left to restore.
+ */
+bool trace_guest_is_gone(struct trace *t);
+
 struct trace_status {
 	uint64_t sites;	  /* functions that the filter selected */
 	uint64_t traced;  /* of these, with a probe in the guest since probes were placed last */

@@ -25,8 +25,8 @@
  */
 #define CALL_TIMEOUT_MS 10000
 #define FULL_TIMEOUT_MS 1000
-#define QUIET_MS	5000
-#define CHECK_MS	10000
+#define QUIET_MS	20000
+#define CHECK_MS	20000
 #define RING_MIN	(UINT64_C(64) << 10) /* of a vCPU, bytes */
 #define EVENT_RINGS	(UINT64_C(1) << 20)  /* of event data, of all vCPUs */
 

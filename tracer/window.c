@@ -53,10 +53,10 @@
 #define PIECE_ORDER 9 /* 2 to the power of it pages */
 
 /* How long the guest has for getting to a safe point. */
-#define OPEN_MS	 10000
+#define OPEN_MS	 20000
 #define RETRY_MS 3000
 #define TASK_MS	 2000
-#define CLOSE_MS 10000
+#define CLOSE_MS 20000
 
 _Static_assert(WINDOW_PIECE == 4096 << PIECE_ORDER, "a piece is one block of the allocator's");
 _Static_assert(WINDOW_RINGS < WINDOW_PIECE, "all that is not rings is in the first piece");

@@ -290,9 +290,8 @@ static void all_events(void **state)
 
 /* --- killed ---------------------------------------------------------------------------------- */
 
-#define KILLS	 4
-#define KILL_MS	 2500 /* all that a tracer does takes about so long */
-#define RETRY_MS 100
+#define KILLS	4
+#define KILL_MS 2500 /* all that a tracer does takes about so long, or longer */
 
 static void sleep_ms(unsigned int ms)
 {
@@ -301,54 +300,24 @@ static void sleep_ms(unsigned int ms)
 	nanosleep(&ts, NULL);
 }
 
-/* Another process: attaches, has all events on, and stays until it is killed. */
-static pid_t tracer_fork(struct env *e)
-{
-	pid_t pid = fork();
-
-	assert_true(pid >= 0);
-	if (pid)
-		return pid;
-	events_begin(e, "nop", true);
-	events_set(e, "*", true);
-	for (;;)
-		pause();
-}
-
-/* What lets the guest go on when a tracer has died takes a moment to let go of the stub, too. */
-static bool stub_is_free(struct env *e)
-{
-	struct machine_attach_config cfg = {.target = e->target, .connect = e->uri};
-	char err[256];
-	struct machine *m = machine_attach(&cfg, err, sizeof(err));
-
-	machine_free(m);
-	return m;
-}
-
 static void killed(void **state)
 {
 	struct env *e = *state;
+	const char *const options[] = {"-k", e->kernel, "-t",	      "nop",
+				       "-e", "*:*",	"--no-mount", NULL};
 	unsigned int seed = (unsigned int)getpid();
 	uint8_t *before;
 	size_t len;
 
 	before = text_before(e, &len);
 	for (int i = 0; i < KILLS; i++) {
-		pid_t pid = tracer_fork(e);
-		int status;
-
+		env_tracer_start(e, options);
 		sleep_ms(KILL_MS / KILLS * (unsigned int)i +
 			 (unsigned int)rand_r(&seed) % (KILL_MS / KILLS));
-		kill(pid, SIGKILL);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		assert_true(WIFSIGNALED(status));
+		kill(e->tracer, SIGKILL);
+		assert_true(WIFSIGNALED(env_tracer_wait(e)));
 		console_run(&e->console, COUNTED);
-		while (!stub_is_free(e))
-			sleep_ms(RETRY_MS);
-		events_begin(e, "nop", true); /* takes away what has been left */
-		events_end(e);
-		env_trace_forget(e);
+		env_recover(e);
 	}
 	nothing_is_left(e, before, len);
 }

@@ -270,58 +270,6 @@ static void test_cycles(void **state)
 	text_assert_same(e, &before);
 }
 
-/* hvtrace attach with the target and what its option asks for; what it says goes to a file. */
-static void tracer_start(struct env *e, const char *const *options)
-{
-	const char *program = getenv("HVTRACE");
-	const char *argv[16] = {program, "attach", e->target};
-	size_t n = 3;
-
-	if (e->uri) {
-		argv[n++] = "--connect";
-		argv[n++] = e->uri;
-	}
-	while (*options && n < 15)
-		argv[n++] = *options++;
-	e->tracer = fork();
-	if (!e->tracer) {
-		int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-		for (int i = 0; i < 3; i++)
-			dup2(fd, i);
-		if (program)
-			execv(program, (char *const *)(uintptr_t)argv);
-		_exit(127);
-	}
-	assert_true(e->tracer > 0);
-}
-
-static int tracer_wait(struct env *e)
-{
-	int status;
-
-	assert_int_equal(waitpid(e->tracer, &status, 0), e->tracer);
-	e->tracer = 0;
-	return status;
-}
-
-/*
- * What keeps the guest alive behind a killed tracer needs some tenths of a second to let go of the
- * stub.
- */
-static void recover(struct env *e)
-{
-	static const char *const options[] = {"--recover", NULL};
-	uint64_t end = now_ns() + LIMIT_S * UINT64_C(1000000000);
-	int status;
-
-	do {
-		tracer_start(e, options);
-		status = tracer_wait(e);
-	} while (status && now_ns() < end);
-	assert_int_equal(status, 0);
-}
-
 /*
  * Killed at moments that are spread over all that a tracer does, from its start to its end. None of
  * its traps may be left: with nobody there to answer for it the guest would stand.
@@ -337,28 +285,51 @@ static void test_killed(void **state)
 
 	load_start(e);
 	whole = now_ns();
-	tracer_start(e, options);
-	assert_int_equal(tracer_wait(e), 0);
+	env_tracer_start(e, options);
+	assert_int_equal(env_tracer_wait(e), 0);
 	whole = now_ns() - whole;
 	srandom((unsigned int)whole);
 	for (int i = 0; i < kills; i++) {
 		int status;
 
-		tracer_start(e, options);
+		env_tracer_start(e, options);
 		sleep_ns(whole / (uint64_t)kills * (uint64_t)i +
 			 (uint64_t)random() % (whole / (uint64_t)kills));
 		kill(e->tracer, SIGKILL);
-		status = tracer_wait(e);
+		status = env_tracer_wait(e);
 		assert_true(!status || WIFSIGNALED(status));
 		killed += !!status;
 		console_run(&e->console, "true");
-		recover(e);
+		env_recover(e);
 	}
 	print_message("# %" PRIu64 " of %d killed, within %.0f ms each\n", killed, kills,
 		      (double)whole / 1e6);
 	assert_true(killed > (uint64_t)kills / 2);
 	load_stop(e);
 	text_assert_same(e, &before);
+}
+
+/* A stub does not tell of it, libvirt may: whoever notices it first. */
+static void test_reset(void **state)
+{
+	const uint64_t end = now_ns() + LIMIT_S * UINT64_C(1000000000);
+	struct env *e = *state;
+	struct machine_event ev;
+	bool gone;
+
+	trace_begin(e, 0);
+	console_send(&e->console, "busybox reboot -f");
+	do {
+		assert_int_equal(machine_wait(e->m, &ev, 100), 0);
+		gone = ev.type == MACHINE_EVENT_RESET || trace_guest_is_gone(e->trace);
+	} while (!gone && now_ns() < end);
+	assert_true(gone);
+	trace_end(e);
+	env_trace_forget(e);
+	console_wait_up(&e->console);
+	load_start(e);
+	cycle(e, 9);
+	load_stop(e);
 }
 
 /* --- putting it together ----------------------------------------------------------------- */
@@ -370,7 +341,7 @@ static int teardown(void **state)
 
 	if (e->tracer) {
 		kill(e->tracer, SIGTERM);
-		tracer_wait(e);
+		env_tracer_wait(e);
 	}
 	env_trace_forget(e);
 	return 0;
@@ -381,10 +352,8 @@ static int teardown(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_sites),
-		TEST(test_counts),
-		TEST(test_cycles),
-		TEST(test_killed),
+		TEST(test_sites),  TEST(test_counts), TEST(test_cycles),
+		TEST(test_killed), TEST(test_reset),
 	};
 
 	if (argc < 4) {

@@ -3,8 +3,12 @@
 #include "tests/e2e/running-guest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #define PF_VECTOR 14
 #define CR4_LA57  (1u << 12)
@@ -179,4 +183,57 @@ int env_teardown(void **state)
 
 	guestsym_close(e->gs);
 	return 0;
+}
+
+/* --- hvtrace as a process of its own -------------------------------------------------------- */
+
+void env_tracer_start(struct env *e, const char *const *options)
+{
+	const char *program = getenv("HVTRACE");
+	const char *argv[16] = {program, "attach", e->target};
+	size_t n = 3;
+
+	if (e->uri) {
+		argv[n++] = "--connect";
+		argv[n++] = e->uri;
+	}
+	while (*options && n < 15)
+		argv[n++] = *options++;
+	e->tracer = fork();
+	if (!e->tracer) {
+		int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		dup2(fd, STDIN_FILENO);
+		dup2(fd, STDOUT_FILENO);
+		if (program)
+			execv(program, (char *const *)(uintptr_t)argv);
+		_exit(127);
+	}
+	assert_true(e->tracer > 0);
+}
+
+int env_tracer_wait(struct env *e)
+{
+	int status;
+
+	assert_int_equal(waitpid(e->tracer, &status, 0), e->tracer);
+	e->tracer = 0;
+	return status;
+}
+
+/*
+ * What keeps the guest alive behind a killed tracer needs some tenths of a second to let go of the
+ * stub.
+ */
+void env_recover(struct env *e)
+{
+	static const char *const options[] = {"--recover", NULL};
+	const time_t end = time(NULL) + LIMIT_S;
+	int status;
+
+	do {
+		env_tracer_start(e, options);
+		status = env_tracer_wait(e);
+	} while (status && time(NULL) < end);
+	assert_int_equal(status, 0);
 }

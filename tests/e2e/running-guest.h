@@ -75,6 +75,15 @@ void env_trace(struct env *e, struct trace_config cfg);
 /* The trace is over, and the guest let go. */
 void env_trace_forget(struct env *e);
 
+/* --- hvtrace as a process of its own -------------------------------------------------------- */
+
+/* hvtrace attach with the target and these options, NULL at their end; what it records is not kept.
+ */
+void env_tracer_start(struct env *e, const char *const *options);
+int env_tracer_wait(struct env *e); /* its status, as of waitpid() */
+/* What one that was killed has left is taken away. */
+void env_recover(struct env *e);
+
 /* --- cmocka -------------------------------------------------------------------------------- */
 
 /* The arguments as of env_init(), for env_setup(): cmocka has no way to hand them to it. */

@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ANSWER_MS   5000
+#define ANSWER_MS   20000
 #define MEM_CHUNK   1024      /* bytes in a packet; twice that in digits fits QEMU's 4096 */
 #define AHEAD_MAX   16	      /* writes whose answers have not been read */
 #define MONITOR_MAX (8 << 20) /* bytes that a monitor command may print */

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#define STOP_S 10 /* QEMU has this long to stop a guest */
+#define STOP_S 20 /* QEMU has this long to stop a guest */
 
 /* Make the guest stop, once. */
 void qemu_kick_locked(struct machine *base)
