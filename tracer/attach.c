@@ -88,6 +88,7 @@ static int look_around(struct trace *t, char *err, size_t errlen)
 		snprintf(err, errlen, "no memory");
 		return -ENOMEM;
 	}
+	borrow_lender(t->borrow, probes_lend, t);
 	guards_booted(t);
 	ret = modules_update(t);
 	if (!ret)

@@ -105,8 +105,10 @@ enum borrow_state {
 struct borrow {
 	const struct guestsym *gs;
 	struct guest_kernel *g;
-	uint64_t task_stack; /* offset in task_struct */
-	uint64_t irq_stack;  /* per-CPU offset of the pointer to the top word, or GUEST_NONE */
+	uint64_t task_stack;  /* offset in task_struct */
+	uint64_t irq_stack;   /* per-CPU offset of the pointer to the top word, or GUEST_NONE */
+	borrow_lend_fn *lend; /* NULL: nobody has any sites */
+	void *lend_arg;
 	pthread_cond_t change;
 	/*
 	 * For the rest. Taken with the machine paused: a vCPU whose hit waits for it must not hold
@@ -358,13 +360,17 @@ static void safe_point_hit(struct borrow *b, const struct machine_hit *hit)
 	borrow_over(b, ret);
 }
 
+static bool has_landed(const struct borrow *b, const struct machine_hit *hit)
+{
+	/* The return has taken one word off. */
+	return b->state == BORROW_CALLING && hit->va == b->landing &&
+	       hit->regs->rsp == b->sp + sizeof(b->landing);
+}
+
 static void landing_hit(struct borrow *b, const struct machine_hit *hit)
 {
 	int ret = 0;
 
-	/* The return has taken one word off. */
-	if (hit->va != b->landing || hit->regs->rsp != b->sp + sizeof(b->landing))
-		return;
 	b->calls[b->next].ret = hit->regs->rax;
 	b->calls[b->next++].done = true;
 	if (b->next < b->n) {
@@ -377,14 +383,18 @@ static void landing_hit(struct borrow *b, const struct machine_hit *hit)
 	borrow_over(b, ret);
 }
 
-void borrow_hit(struct borrow *b, const struct machine_hit *hit)
+bool borrow_hit(struct borrow *b, const struct machine_hit *hit)
 {
+	bool landed;
+
 	borrow_lock(b);
-	if (b->state == BORROW_WAITING)
-		safe_point_hit(b, hit);
-	else if (b->state == BORROW_CALLING)
+	landed = has_landed(b, hit);
+	if (landed)
 		landing_hit(b, hit);
+	else if (b->state == BORROW_WAITING)
+		safe_point_hit(b, hit);
 	borrow_unlock(b);
+	return !landed;
 }
 
 /* --- setting out --------------------------------------------------------------------------------
@@ -550,18 +560,40 @@ static void complain(int ret, int timeout_ms, const char *what, char *err, size_
 			 strerror(-ret));
 }
 
-int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
-	       int timeout_ms, char *err, size_t errlen)
+void borrow_lender(struct borrow *b, borrow_lend_fn *lend, void *arg)
 {
-	const char *what;
+	b->lend = lend;
+	b->lend_arg = arg;
+}
+
+/* All that traps will be set at. */
+static int sites_ask_for(struct borrow *b)
+{
+	uint64_t vas[MAX_SITES];
+	size_t n = 0;
+
+	for (size_t i = 0; i <= NR_PLACES; i++) {
+		uint64_t link = site_of(b->gs, i < NR_PLACES ? places[i].name : landing_name);
+
+		if (link)
+			vas[n++] = link + b->g->slide;
+	}
+	return b->lend && n ? b->lend(b->lend_arg, vas, n) : 0;
+}
+
+static void sites_give_back(struct borrow *b)
+{
+	if (b->lend)
+		b->lend(b->lend_arg, NULL, 0);
+}
+
+static int run_calls(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
+		     int timeout_ms, const char **what)
+{
 	int ret;
 
-	for (size_t i = 0; i < n; i++)
-		calls[i].done = false;
-	if (!n)
-		return 0;
 	borrow_lock(b);
-	ret = borrow_begin(b, calls, n, where, &what);
+	ret = borrow_begin(b, calls, n, where, what);
 	borrow_unlock(b);
 	if (!ret) {
 		borrow_wait(b, timeout_ms);
@@ -570,6 +602,24 @@ int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borro
 	if (ret == -EAGAIN) {
 		borrow_wait(b, BORROW_FINISH_MS);
 		ret = borrow_end(b, true);
+	}
+	return ret;
+}
+
+int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
+	       int timeout_ms, char *err, size_t errlen)
+{
+	const char *what = "sites";
+	int ret;
+
+	for (size_t i = 0; i < n; i++)
+		calls[i].done = false;
+	if (!n)
+		return 0;
+	ret = sites_ask_for(b);
+	if (!ret) {
+		ret = run_calls(b, calls, n, where, timeout_ms, &what);
+		sites_give_back(b);
 	}
 	if (ret)
 		complain(ret, timeout_ms, what, err, errlen);

@@ -40,6 +40,13 @@ struct borrow;
 struct borrow *borrow_new(const struct guestsym *gs, struct guest_kernel *g);
 void borrow_free(struct borrow *b); /* NULL is allowed */
 
+/*
+ * Sites that calls are made at are asked for before (run-time addresses), and given back by asking
+ * for none. The lender gives 0 or -errno; the machine runs.
+ */
+typedef int borrow_lend_fn(void *arg, const uint64_t *vas, size_t n);
+void borrow_lender(struct borrow *b, borrow_lend_fn *lend, void *arg);
+
 /* Run-time address of a function of the kernel, 0 when it has none of this name. */
 uint64_t borrow_function(const struct borrow *b, const char *name);
 
@@ -54,7 +61,10 @@ uint64_t borrow_function(const struct borrow *b, const char *name);
  */
 int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
 	       int timeout_ms, char *err, size_t errlen);
-/* A trap of ours was hit; on the vCPU's thread. */
-void borrow_hit(struct borrow *b, const struct machine_hit *hit);
+/*
+ * A trap of ours was hit; on the vCPU's thread. True: by a call of the function that is there;
+ * false: by the return of one that was borrowed.
+ */
+bool borrow_hit(struct borrow *b, const struct machine_hit *hit);
 
 #endif

@@ -118,6 +118,7 @@ tracer-objs += tracer/collect-batch.o
 tracer-objs += tracer/collect-call.o
 tracer-objs += tracer/explain.o
 tracer-objs += tracer/leftover.o
+tracer-objs += tracer/lend.o
 tracer-objs += tracer/detour.o
 tracer-objs += tracer/event-ring.o
 tracer-objs += tracer/events.o

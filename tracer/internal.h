@@ -37,6 +37,7 @@ enum {
 	PROBE_FL_EXIT = 1 << 11,     /* a return site: returns.h */
 	PROBE_FL_FLAG = 1 << 13,     /* where interrupts go off or on: flag-sites.h */
 	PROBE_FL_ALL_REGS = 1 << 12, /* whose function's callers may expect any register kept */
+	PROBE_FL_LENT = 1 << 13,     /* its site is borrow.c's for now: lend.c */
 };
 
 /* What the trace itself has to do when the guest gets there; see guard.c. */
@@ -108,6 +109,13 @@ struct probe *probe_set_at(struct probe_set *set, uint64_t va);
  * paused. 0 or -errno, then nothing was changed.
  */
 int probes_insert(struct trace *t, uint16_t with, uint16_t without);
+/*
+ * Have n sites (run-time addresses) free of probes, which are not inserted meanwhile; or, with
+ * none, as they were. 0 or -errno: then they are as they were. For borrow_lender().
+ */
+int probes_lend(void *arg, const uint64_t *vas, size_t n);
+/* A site that is lent was called; on the vCPU's thread. */
+void probes_lent_hit(struct trace *t, const struct machine_hit *hit);
 /* Remove those that are in the guest. */
 int probes_remove(struct trace *t, uint16_t with, uint16_t without);
 

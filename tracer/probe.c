@@ -142,7 +142,8 @@ int probes_insert(struct trace *t, uint16_t with, uint16_t without)
 	for (size_t i = 0; i < t->probes.nr; i++) {
 		const struct probe *p = &t->probes.v[i];
 
-		if (!probe_matches(p, with, without | PROBE_FL_SET | PROBE_FL_GONE) ||
+		if (!probe_matches(p, with,
+				   without | PROBE_FL_SET | PROBE_FL_GONE | PROBE_FL_LENT) ||
 		    !probe_wanted(p))
 			continue;
 		if (p->flags & PROBE_FL_ONCE || site_known(t, &view, p))

@@ -214,7 +214,8 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 	struct probe *p = NULL;
 
 	if (hit->cookie == BORROW_COOKIE) {
-		borrow_hit(t->borrow, hit);
+		if (borrow_hit(t->borrow, hit))
+			probes_lent_hit(t, hit);
 		return;
 	}
 	if (hit->cookie < t->probes.nr) {
