@@ -102,7 +102,9 @@ children()
 	run 'echo 0 > tracing_on; cat trace'
 	[ "$(events | grep -c '^ *workload-.*: __do_sys_getppid <-')" = 7 ] || miss "has $(events | grep getppid)"
 	has "-$pid .*: kernel_clone <-"
-	run 'cat set_ftrace_pid' # those that have exited are taken out: a list, with nobody on it
+	# Those that have exited are taken out: a list, with nobody on it.
+	wait_until eval '[ -z "$(cat set_ftrace_pid)" ]'
+	run 'cat set_ftrace_pid'
 	prints ''
 	run 'echo > set_ftrace_pid; cat set_ftrace_pid'
 	prints 'no pid'
