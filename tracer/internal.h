@@ -35,9 +35,9 @@ enum {
 	PROBE_FL_CHANGE = 1 << 9,    /* to be removed, or to be set anew */
 	PROBE_FL_TOUCHED = 1 << 10,  /* was in the guest to be recorded, if only once */
 	PROBE_FL_EXIT = 1 << 11,     /* a return site: returns.h */
-	PROBE_FL_FLAG = 1 << 13,     /* where interrupts go off or on: flag-sites.h */
 	PROBE_FL_ALL_REGS = 1 << 12, /* whose function's callers may expect any register kept */
-	PROBE_FL_LENT = 1 << 13,     /* its site is borrow.c's for now: lend.c */
+	PROBE_FL_FLAG = 1 << 13,     /* where interrupts go off or on: flag-sites.h */
+	PROBE_FL_LENT = 1 << 14,     /* its site is borrow.c's for now: lend.c */
 };
 
 /* What the trace itself has to do when the guest gets there; see guard.c. */
