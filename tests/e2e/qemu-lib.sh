@@ -8,7 +8,7 @@
 # libvirtd works for one user (as for qemu:///session) when it is not root; as root it would share
 # directories with the system's, so then it runs as nobody.
 
-qemu_wait=60 # seconds that something may take that must happen
+qemu_wait=180 # seconds that something may take that must happen
 qemu_vcpus=2
 qemu_dir='' qemu_pid='' libvirtd_pid='' libvirt_uri=''
 readonly qemu_root=${BASH_SOURCE[0]%/*}/../..

@@ -22,6 +22,7 @@ check-tests += tests/e2e/events-own
 check-tests += tests/e2e/sched-tracers
 check-tests += tests/e2e/hwlat
 check-tests += tests/e2e/irqsoff
+check-tests += tests/e2e/tracer-switches
 check-tests += tests/e2e/profile
 check-tests += tests/e2e/reports
 check-tests += tests/e2e/tracefs-conformance
