@@ -137,17 +137,10 @@ struct guestsym_irq_site {
 	uint8_t len;
 };
 
-/* What an instruction does to the 32 bits of the preempt count. */
-enum guestsym_preempt_kind {
-	GUESTSYM_PREEMPT_ADD,	  /* inc, dec, add or sub of a number that it has in it */
-	GUESTSYM_PREEMPT_ADD_REG, /* add of a register */
-};
-
+/* inc, dec, add or sub of a number that the instruction has in it. */
 struct guestsym_preempt_site {
 	uint64_t addr;
-	int32_t value; /* GUESTSYM_PREEMPT_ADD: what is added; that of decl is -1 */
-	uint8_t kind;  /* enum guestsym_preempt_kind */
-	uint8_t reg;   /* GUESTSYM_PREEMPT_ADD_REG: its number, as instructions have it */
+	int32_t value; /* what is added; that of dec is -1 */
 	uint8_t len;
 };
 
@@ -173,9 +166,9 @@ size_t guestsym_return_sites(const struct guestsym *gs, const uint64_t **sites);
  */
 size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_site **sites);
 /*
- * The instructions that change the preempt count, sorted by address, without those of NMIs and in
- * init code. None: the kernel has no preempt count (CONFIG_PREEMPT_COUNT). Found on the first call,
- * which takes some 100 ms.
+ * The instructions that change the preempt count by a known number, sorted by address, without
+ * those of NMIs and in init code. None: the kernel has no preempt count (CONFIG_PREEMPT_COUNT).
+ * Found on the first call, which takes some 100 ms.
  */
 size_t guestsym_preempt_sites(const struct guestsym *gs,
 			      const struct guestsym_preempt_site **sites);

@@ -89,40 +89,36 @@ static int add_site(struct preempt_sites *ps, const struct guestsym_preempt_site
 
 #define INSN_MAX  16
 #define GS_PREFIX 0x65
-#define REX	  0x40 /* high half of the prefix */
-#define REX_R	  0x04
-#define REX_W	  0x08
 
 /* What an opcode and the middle bits of the byte behind it do to 32 bits of memory. */
 static const struct form {
 	uint8_t opcode, reg, imm; /* imm: bytes of an immediate */
-	uint8_t kind;
 	int8_t sign;
 } forms[] = {
-	{0xff, 0, 0, GUESTSYM_PREEMPT_ADD, 1},	/* inc */
-	{0xff, 1, 0, GUESTSYM_PREEMPT_ADD, -1}, /* dec */
-	{0x83, 0, 1, GUESTSYM_PREEMPT_ADD, 1},	/* add */
-	{0x83, 5, 1, GUESTSYM_PREEMPT_ADD, -1}, /* sub */
-	{0x81, 0, 4, GUESTSYM_PREEMPT_ADD, 1},	{0x81, 5, 4, GUESTSYM_PREEMPT_ADD, -1},
+	{0xff, 0, 0, 1},  /* inc */
+	{0xff, 1, 0, -1}, /* dec */
+	{0x83, 0, 1, 1},  /* add */
+	{0x83, 5, 1, -1}, /* sub */
+	{0x81, 0, 4, 1},  /* add */
+	{0x81, 5, 4, -1}, /* sub */
 };
 
 static const struct form *form_find(uint8_t opcode, uint8_t reg)
 {
-	static const struct form add_reg = {0x01, 0, 0, GUESTSYM_PREEMPT_ADD_REG, 1};
-
-	if (opcode == add_reg.opcode)
-		return &add_reg;
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
 		if (forms[i].opcode == opcode && forms[i].reg == reg)
 			return &forms[i];
 	return NULL;
 }
 
+/* Hostile images may have any number there. */
 static int32_t immediate(const struct form *f, const uint8_t *p)
 {
-	if (!f->imm)
-		return f->sign;
-	return f->sign * (f->imm == 1 ? (int8_t)*p : (int32_t)get_u32(p));
+	uint32_t value = 1;
+
+	if (f->imm)
+		value = f->imm == 1 ? (uint32_t)(int8_t)*p : get_u32(p);
+	return (int32_t)(f->sign < 0 ? 0 - value : value);
 }
 
 /* The displacement's place, when what is there is %gs:disp(%rip) or %gs:disp; 0: something else. */
@@ -147,29 +143,23 @@ static bool is_relative(uint8_t modrm)
 static bool site_match(const struct preempt_sites *ps, const uint8_t *p, size_t len, uint64_t va,
 		       struct guestsym_preempt_site *site)
 {
-	uint8_t insn[INSN_MAX] = {0}, rex;
+	uint8_t insn[INSN_MAX] = {0};
 	const struct form *f;
-	size_t op, disp;
+	size_t disp;
 	uint64_t to;
 
 	memcpy(insn, p, len < INSN_MAX ? len : INSN_MAX);
-	op = (insn[1] & 0xf0) == REX ? 2 : 1;
-	rex = op == 2 ? insn[1] : 0;
-	f = form_find(insn[op], insn[op + 1] >> 3 & 7);
-	disp = displacement(insn, op + 1);
-	if (!f || !disp || rex & REX_W || disp + 4 + f->imm > len)
+	f = form_find(insn[1], insn[2] >> 3 & 7);
+	disp = displacement(insn, 2);
+	if (!f || !disp || disp + 4 + f->imm > len)
 		return false;
 	*site = (struct guestsym_preempt_site){
 		.addr = va,
-		.kind = f->kind,
+		.value = immediate(f, insn + disp + 4),
 		.len = (uint8_t)(disp + 4 + f->imm),
 	};
-	if (f->kind == GUESTSYM_PREEMPT_ADD)
-		site->value = immediate(f, insn + disp + 4);
-	else
-		site->reg = (uint8_t)((insn[op + 1] >> 3 & 7) + (rex & REX_R ? 8 : 0));
 	to = (uint64_t)(int64_t)(int32_t)get_u32(insn + disp);
-	if (is_relative(insn[op + 1]))
+	if (is_relative(insn[2]))
 		to += va + site->len;
 	return to == ps->count;
 }
