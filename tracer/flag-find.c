@@ -29,7 +29,7 @@ void flag_form_make(const struct payload_form *form, uint64_t va, uint8_t bytes[
 
 	memcpy(bytes, form->bytes, PAYLOAD_FORM_MAX);
 	if (form->relative)
-		memcpy(bytes + form->size - sizeof(rel), &rel, sizeof(rel));
+		memcpy(bytes + form->size - form->relative, &rel, sizeof(rel));
 }
 
 static bool has_form(const struct payload_form *form, uint64_t va, const uint8_t *code)

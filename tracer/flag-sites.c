@@ -10,6 +10,10 @@
  * they have been off for the length of its entry code, which nobody counts. A CPU that waits for
  * interrupts has not got them off: that is from the call of ct_idle_enter() on.
  *
+ * What changes the preempt count is found in the image, instruction by instruction: all over the
+ * kernel's text, and what is added tells them apart. That of modules is left as it is: they call
+ * the kernel to take a lock, but a preempt_disable() of their own is not seen.
+ *
  * An instruction that the guest has not executed yet may be replaced at any time, but a site of two
  * may have a CPU or an interrupted task between them. The call has prefixes without a meaning, so
  * that it is one instruction of the same size; behind the first byte it is the same call, which
@@ -41,6 +45,8 @@ struct flag_kind {
 		    struct flag_list *l);
 	const char *in;		     /* for find_in() */
 	enum guestsym_irq_kind irqs; /* for find_irqs() */
+	int32_t change;		     /* for find_changes() */
+	bool optional;		     /* a kernel may do without */
 };
 
 static int find_irqs(struct trace *t, const struct flag_kind *kind, const struct payload_form *form,
@@ -52,6 +58,19 @@ static int find_irqs(struct trace *t, const struct flag_kind *kind, const struct
 
 	for (size_t i = 0; i < n && !ret; i++)
 		if (sites[i].kind == kind->irqs && sites[i].len == form->size)
+			ret = flag_list_add(l, sites[i].addr);
+	return ret;
+}
+
+static int find_changes(struct trace *t, const struct flag_kind *kind,
+			const struct payload_form *form, struct flag_list *l)
+{
+	const struct guestsym_preempt_site *sites;
+	size_t n = guestsym_preempt_sites(t->gs, &sites);
+	int ret = 0;
+
+	for (size_t i = 0; i < n && !ret; i++)
+		if (sites[i].value == kind->change && sites[i].len == form->size)
 			ret = flag_list_add(l, sites[i].addr);
 	return ret;
 }
@@ -72,8 +91,32 @@ static int find_calls(struct trace *t, const struct flag_kind *kind,
 #define ENTRY(member) offsetof(struct payload_text, member)
 #define CALL                                                                                       \
 	{                                                                                          \
-		.size = SITE_SIZE, .relative = 1, .bytes = { INSN_CALL }                           \
+		.size = SITE_SIZE, .relative = 4, .bytes = { INSN_CALL }                           \
 	}
+
+/* incl and decl of %gs:disp(%rip), by the byte that tells them apart; addl of so much. */
+#define LE32(v) (uint8_t)(v), (uint8_t)((v) >> 8), (uint8_t)((v) >> 16), (uint8_t)((v) >> 24)
+#define BY_ONE(modrm)                                                                              \
+	{                                                                                          \
+		.size = 7, .relative = 4, .bytes = { 0x65, 0xff, modrm }                           \
+	}
+#define ADDL(v)                                                                                    \
+	{                                                                                          \
+		.size = 11, .relative = 8, .bytes = { 0x65, 0x81, 0x05, 0, 0, 0, 0, LE32(v) }      \
+	}
+
+/* clang-format off */
+#define CHANGE(title, member, by)                                                                  \
+	{                                                                                          \
+		.name = (title),                                                                   \
+		.critical = CRITICAL_PREEMPT,                                                      \
+		.entry = ENTRY(member),                                                            \
+		.form = ADDL(by),                                                                  \
+		.find = find_changes,                                                              \
+		.change = (by),                                                                    \
+		.optional = true,                                                                  \
+	}
+/* clang-format on */
 
 static const struct flag_kind kinds[] = {
 	{
@@ -122,12 +165,43 @@ static const struct flag_kind kinds[] = {
 	},
 	{
 		.name = "idle",
-		.critical = CRITICAL_IRQS,
+		.critical = CRITICAL_IRQS | CRITICAL_PREEMPT,
 		.entry = ENTRY(idle),
 		.form = CALL,
 		.target = {"ct_idle_enter", "rcu_idle_enter"},
 		.find = find_calls,
 	},
+	{
+		.name = "the end of idle",
+		.critical = CRITICAL_PREEMPT,
+		.entry = ENTRY(idle_exit),
+		.form = CALL,
+		.target = {"ct_idle_exit", "rcu_idle_exit"},
+		.find = find_calls,
+	},
+	{
+		.name = "preempt_disable()",
+		.critical = CRITICAL_PREEMPT,
+		.entry = ENTRY(preempt_inc),
+		.form = BY_ONE(0x05),
+		.find = find_changes,
+		.change = 1,
+	},
+	{
+		.name = "preempt_enable()",
+		.critical = CRITICAL_PREEMPT,
+		.entry = ENTRY(preempt_dec),
+		.form = BY_ONE(0x0d),
+		.find = find_changes,
+		.change = -1,
+	},
+	CHANGE("local_bh_disable()", bh_disable, SOFTIRQ_DISABLE_OFFSET),
+	CHANGE("spin_lock_bh()", bh_lock, SOFTIRQ_DISABLE_OFFSET + 1),
+	CHANGE("_local_bh_enable()", bh_enable, -SOFTIRQ_DISABLE_OFFSET),
+	CHANGE("softirqs' entry", softirq_enter, SOFTIRQ_OFFSET),
+	CHANGE("softirqs' exit", softirq_exit, -SOFTIRQ_OFFSET),
+	CHANGE("irq_enter()", hardirq_enter, HARDIRQ_OFFSET),
+	CHANGE("irq_exit()", hardirq_exit, -HARDIRQ_OFFSET),
 };
 
 enum { NR_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -165,11 +239,12 @@ static struct payload_form form_of(const struct trace *t, const struct flag_kind
 {
 	struct payload_form form = kind->form;
 
-	form.target = target_of(t, kind);
+	form.target = kind->change ? guest_percpu_disp(&t->guest, t->guest.at.preempt_count)
+				   : target_of(t, kind);
 	if (kind->is_return) {
 		form.size = SITE_SIZE;
 		form.target = returns_thunk(t);
-		form.relative = form.target != 0;
+		form.relative = form.target ? 4 : 0;
 		site_return_make(form.bytes, 0, form.target);
 	}
 	return form;
@@ -306,18 +381,38 @@ static int search(struct trace *t, uint32_t critical)
 	return ret;
 }
 
+/*
+ * Without CONFIG_PREEMPT_COUNT preempt_disable() is nothing, and the count is only that of
+ * interrupts.
+ */
+bool flag_sites_known(const struct trace *t, uint32_t critical)
+{
+	const struct guestsym_preempt_site *sites;
+	size_t n = critical & CRITICAL_PREEMPT ? guestsym_preempt_sites(t->gs, &sites) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (sites[i].value == 1)
+			return true;
+	return !(critical & CRITICAL_PREEMPT);
+}
+
 int flag_sites_check(struct trace *t, uint32_t critical)
 {
 	int ret = t->tramp ? search(t, critical) : 0;
 
 	if (ret)
 		return ret;
+	if (!flag_sites_known(t, critical)) {
+		trace_note(t, "this kernel has no preempt count (CONFIG_PREEMPT_COUNT): it does "
+			      "not tell when tasks cannot be preempted");
+		return -EOPNOTSUPP;
+	}
 	if (!t->tramp) {
 		trace_note(t, "latencies of this kind are measured by trampolines only");
 		return -EOPNOTSUPP;
 	}
 	for (unsigned int k = 0; k < NR_KINDS; k++) {
-		if (!(kinds[k].critical & critical) || t->flag_sites->count[k])
+		if (!(kinds[k].critical & critical) || t->flag_sites->count[k] || kinds[k].optional)
 			continue;
 		trace_note(t, "this kernel has no place where a call fits for: %s", kinds[k].name);
 		return -EOPNOTSUPP;

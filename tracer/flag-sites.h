@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * flag-sites.h - the places in the guest's kernel where a window begins or ends that is measured
- * (critical.h): where interrupts are switched off or on.
+ * (critical.h): where interrupts are switched off or on, or the preempt count is changed.
  *
  * They are probes (PROBE_FL_FLAG) of trampolines only, in the guest as long as some tracer works on
  * such windows, and come and go like all others. A table has a row for each kind of site: how sites
@@ -18,6 +18,8 @@
 struct flag_sites;
 struct payload_text;
 
+/* Whether this kernel knows such windows (CRITICAL_). */
+bool flag_sites_known(const struct trace *t, uint32_t critical);
 /*
  * Whether windows of these kinds (CRITICAL_) can be measured. -EOPNOTSUPP: this kernel has no sites
  * of some kind that is needed, or there are no trampolines; the user has been told. The machine is

@@ -72,6 +72,13 @@ static uint64_t idle_enter(const struct trace *t)
 	return addr == PAYLOAD_NONE ? address_or_none(t, "rcu_idle_enter") : addr;
 }
 
+static uint64_t idle_exit(const struct trace *t)
+{
+	uint64_t addr = address_or_none(t, "ct_idle_exit");
+
+	return addr == PAYLOAD_NONE ? address_or_none(t, "rcu_idle_exit") : addr;
+}
+
 /* Behind the staging rings. */
 uint64_t trampoline_event_ring(const struct payload_header *h, unsigned int vcpu)
 {
@@ -121,6 +128,7 @@ static void config_fill(struct trace *t, struct payload_config *cfg)
 		.full_timeout = info.tsc_khz * FULL_TIMEOUT_MS,
 		.irqentry_enter = address_or_none(t, "irqentry_enter"),
 		.idle_enter = idle_enter(t),
+		.idle_exit = idle_exit(t),
 		.event_rings = h->va + trampoline_event_ring(h, 0),
 		.event_ring_size = h->event_ring_size,
 		.fbuffer_event = field_or_none(t, "trace_event_buffer.event"),

@@ -224,7 +224,7 @@ int machine_write(struct machine *m, uint64_t pa, const void *buf, size_t len);
 /* The same for instructions, so that every vCPU executes the new ones once it runs again. */
 int machine_write_text(struct machine *m, uint64_t pa, const void *buf, size_t len);
 
-#define MACHINE_PATCH_MAX 8
+#define MACHINE_PATCH_MAX 11
 
 /* New bytes of one place in guest text; they lie side by side in guest-physical memory. */
 struct machine_patch {

@@ -344,6 +344,13 @@ size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_s
 	return fake.nirq_sites;
 }
 
+size_t guestsym_preempt_sites(const struct guestsym *gs, const struct guestsym_preempt_site **sites)
+{
+	(void)gs;
+	*sites = NULL;
+	return 0;
+}
+
 int guestsym_phys(const struct guestsym *gs, uint64_t va, uint64_t *pa)
 {
 	(void)gs;

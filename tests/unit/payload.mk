@@ -7,5 +7,6 @@ unit-tests += tests/unit/test-payload-event
 unit-tests += tests/unit/test-critical
 unit-tests += tests/unit/test-payload-exit
 unit-tests += tests/unit/test-pairing
+unit-tests += tests/unit/test-payload-preempt
 unit-tests += tests/unit/test-payload-nest
 unit-tests += tests/unit/test-staging

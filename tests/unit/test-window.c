@@ -227,7 +227,7 @@ static const struct {
 	HOSTILE(piece_pa[1], UINT64_C(1) << 40),
 	HOSTILE(piece_pa[1], FAKE_WINDOW + WINDOW_PIECE + 4096),
 	HOSTILE(text_size, WINDOW_TEXT_SIZE + 1),
-	HOSTILE(nr_edges, 25),
+	HOSTILE(nr_edges, PAYLOAD_EDGES + 1),
 	HOSTILE(edge[0].from, 9),
 	HOSTILE(edge[0].to, 65),
 };

@@ -42,7 +42,8 @@
 #define PATCH_CURRENT_KPROBE 26
 #define PATCH_IRQENTRY_ENTER 27 /* five bytes: a jump there */
 #define PATCH_IDLE_ENTER     28
-#define NR_PATCHES	     29
+#define PATCH_IDLE_EXIT	     29
+#define NR_PATCHES	     30
 
 #ifndef __ASSEMBLER__
 
@@ -68,7 +69,10 @@ extern const uint8_t payload_function[], payload_call[], payload_lock[], payload
 	payload_exit_all[], payload_reserve[], payload_reserve_rest[], payload_commit[],
 	payload_commit_rest[], payload_work[], payload_kprobe[], payload_kretprobe[],
 	payload_kprobe_call[], payload_cli[], payload_sti[], payload_irq_entry[],
-	payload_irq_exit[], payload_user_exit[], payload_idle[];
+	payload_irq_exit[], payload_user_exit[], payload_idle[], payload_idle_exit[],
+	payload_preempt_inc[], payload_preempt_dec[], payload_bh_disable[], payload_bh_lock[],
+	payload_bh_enable[], payload_softirq_enter[], payload_softirq_exit[],
+	payload_hardirq_enter[], payload_hardirq_exit[];
 extern const struct payload_patch payload_patches[], payload_patches_end[];
 extern const struct payload_optional payload_optional[], payload_optional_end[];
 extern const struct payload_edge payload_edges[], payload_edges_end[];

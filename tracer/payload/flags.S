@@ -53,8 +53,12 @@
 	pop	%rcx
 	.endm
 
-/* %rax offset of control block, %edx preempt_count; above the site's end: %rcx, %rdx, %rsi. */
-	.macro	window_begins type
+/*
+ * %rax offset of control block, %edx preempt_count; `above` bytes and %rcx, %rdx, %rsi, which are
+ * changed, lie above the site's end. Where interrupts are on, the caller has taken STATE_IRQS_OFF,
+ * which is added here, off %edx.
+ */
+	.macro	window_begins type, above=0
 	mov	%gs:0, %rcx
 	at	PATCH_CURRENT_TASK
 1:	{disp32} mov 0(%rcx), %esi
@@ -82,10 +86,10 @@
 	only_with PATCH_MIGRATION_DISABLED, 1b
 	mov	%esi, OPEN + RECORD_TASK(%rax)
 	at	PATCH_WINDOW
-	lea	32(%rsp), %edx
+	lea	32 + \above(%rsp), %edx
 	mov	%edx, OPEN + RECORD_SP(%rax)
 	at	PATCH_WINDOW
-	mov	24(%rsp), %edx
+	mov	24 + \above(%rsp), %edx
 	lea	-5(%rdx), %edx
 	mov	%rdx, OPEN + RECORD_IP(%rax)
 	at	PATCH_WINDOW
@@ -98,9 +102,9 @@
 /*
  * Interrupts are about to be switched on: the window ends, if one is open, unless it is one of both
  * kinds and the task still cannot be preempted. As above; with `regs`, struct pt_regs lies above
- * the site's end, and only their registers matter.
+ * the site's end, and only their registers matter; with `always` it ends all the same.
  */
-	.macro	irqs_go_on regs=0
+	.macro	irqs_go_on regs=0, always=0
 	push	%rcx
 	push	%rdx
 	read_tsc
@@ -111,12 +115,14 @@
 	at	PATCH_WINDOW
 	test	%rdx, %rdx
 	jz	.Lended\@
+	.if	!\always
 	testb	$CRITICAL_PREEMPT, WINDOW_CTL + CTL_CRITICAL(%rcx)
 	at	PATCH_WINDOW, 4, 1
 	jz	.Lends\@
 	testl	$CRITICAL_COUNT_MASK, %gs:0
 	at	PATCH_PREEMPT_COUNT, 4, 4
 	jnz	.Lended\@
+	.endif
 .Lends\@:
 	window_ends PAYLOAD_IRQS_ON, .Lended\@, \regs
 .Lended\@:
@@ -125,10 +131,10 @@
 	.endm
 
 /*
- * %rcx offset of control block, %rax the time, %rdx that of the beginning; above the site's end:
- * %rcx, %rdx.
+ * %rcx offset of control block, %rax the time, %rdx that of the beginning; `above` bytes and %rcx,
+ * %rdx lie above the site's end. Interrupts are off, or rflags is `flags` bytes up the stack.
  */
-	.macro	window_ends type, short, regs=0
+	.macro	window_ends type, short, regs=0, above=0, flags
 	movq	$0, OPEN + RECORD_TSC(%rcx)
 	at	PATCH_WINDOW, 4, 4
 	sub	%rax, %rdx
@@ -138,8 +144,16 @@
 	jb	\short
 	push	%rdi
 	push	%rsi
-	lea	32(%rsp), %rdi
+	lea	32 + \above(%rsp), %rdi
+	.ifb	\flags
 	mov	$STATE_IRQS_OFF | (\type << STATE_TYPE_SHIFT), %esi
+	.else
+	mov	16 + \flags(%rsp), %esi
+	and	$RFLAGS_IF, %esi
+	shl	$STATE_IRQS_OFF_SHIFT - RFLAGS_IF_SHIFT, %esi
+	neg	%esi
+	add	$STATE_IRQS_OFF | (\type << STATE_TYPE_SHIFT), %esi
+	.endif
 	.if	\regs
 	mov	8 + REGS_CS(%rdi), %r8d
 	and	$3, %r8d
@@ -216,10 +230,13 @@ payload_user_exit:
 	lea	8(%rsp), %rsp
 	kernel_return
 
-/* The call of ct_idle_enter(): from here on a vCPU waits for interrupts, however it does that. */
+/*
+ * The call of ct_idle_enter(): from here on a vCPU waits for interrupts, however it does that. Any
+ * window ends, as in stop_critical_timings().
+ */
 	.globl	payload_idle
 payload_idle:
-	irqs_go_on
+	irqs_go_on always=1
 	kernel_jump PATCH_IDLE_ENTER
 
 /* %esi is a pid that the host may not know, %rax the offset of the control block. */

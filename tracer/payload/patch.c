@@ -72,6 +72,7 @@ static const struct operand operands[NR_PATCHES] = {
 	[PATCH_CURRENT_KPROBE] = OPERAND(current_kprobe, FIT_ADDRESS, 4),
 	[PATCH_IRQENTRY_ENTER] = OPERAND(irqentry_enter, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_IDLE_ENTER] = OPERAND(idle_enter, FIT_ADDRESS, SITE_SIZE),
+	[PATCH_IDLE_EXIT] = OPERAND(idle_exit, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_FBUFFER_ENTRY] = OPERAND(fbuffer_entry, FIT_OPTIONAL, 4),
 };
 
@@ -199,6 +200,19 @@ static void fill_nops(uint8_t *buf, size_t len)
 	}
 }
 
+static void describe_changes(struct payload_text *text)
+{
+	text->preempt_inc = (uint32_t)(payload_preempt_inc - payload_code);
+	text->preempt_dec = (uint32_t)(payload_preempt_dec - payload_code);
+	text->bh_disable = (uint32_t)(payload_bh_disable - payload_code);
+	text->bh_lock = (uint32_t)(payload_bh_lock - payload_code);
+	text->bh_enable = (uint32_t)(payload_bh_enable - payload_code);
+	text->softirq_enter = (uint32_t)(payload_softirq_enter - payload_code);
+	text->softirq_exit = (uint32_t)(payload_softirq_exit - payload_code);
+	text->hardirq_enter = (uint32_t)(payload_hardirq_enter - payload_code);
+	text->hardirq_exit = (uint32_t)(payload_hardirq_exit - payload_code);
+}
+
 static void describe(struct payload_text *text)
 {
 	_Static_assert(ARRAY_SIZE(text->edge) == ARRAY_SIZE(((struct payload_header *)NULL)->edge),
@@ -222,6 +236,8 @@ static void describe(struct payload_text *text)
 	text->irq_exit = (uint32_t)(payload_irq_exit - payload_code);
 	text->user_exit = (uint32_t)(payload_user_exit - payload_code);
 	text->idle = (uint32_t)(payload_idle - payload_code);
+	text->idle_exit = (uint32_t)(payload_idle_exit - payload_code);
+	describe_changes(text);
 	text->work = (uint32_t)(payload_work - payload_code);
 	text->kprobe = (uint32_t)(payload_kprobe - payload_code);
 	text->kretprobe = (uint32_t)(payload_kretprobe - payload_code);
@@ -249,7 +265,8 @@ int payload_text_make(const struct payload_config *cfg, uint8_t *buf, struct pay
 	for (const struct payload_patch *p = payload_patches; p != payload_patches_end; p++) {
 		if (p->kind == PATCH_RETURN)
 			fill_return(buf, cfg, p->off);
-		else if (p->kind == PATCH_IRQENTRY_ENTER || p->kind == PATCH_IDLE_ENTER)
+		else if (p->kind == PATCH_IRQENTRY_ENTER || p->kind == PATCH_IDLE_ENTER ||
+			 p->kind == PATCH_IDLE_EXIT)
 			fill_jump(buf, cfg, p);
 		else
 			fill_in(buf, cfg, p);

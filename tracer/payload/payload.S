@@ -701,6 +701,10 @@ payload_depth_record:
 
 #include "tracer/payload/flags.S"
 
+/* --- preemption off -------------------------------------------------------------------------- */
+
+#include "tracer/payload/preempt.S"
+
 /* --- trace events ---------------------------------------------------------------------------- */
 
 #include "tracer/payload/event.S"

@@ -119,6 +119,10 @@
 /* In an interrupt or NMI, in a softirq that runs (include/linux/preempt.h): CTL_NO_WAIT. */
 #define INTERRUPT_COUNT_MASK 0x00ff0100
 #define NMI_COUNT_MASK	     0x00f00000
+/* What is added to the count for other things than preempt_disable(), likewise. */
+#define SOFTIRQ_OFFSET	       0x00000100
+#define SOFTIRQ_DISABLE_OFFSET 0x00000200
+#define HARDIRQ_OFFSET	       0x00010000
 
 /* --- records -------------------------------------------------------------------------------- */
 
@@ -191,7 +195,7 @@
 /* Of an event: more than the kernel itself takes (BUF_MAX_DATA_SIZE, kernel/trace/ring_buffer.c) */
 #define EVENT_MAX 4096
 
-#define PAYLOAD_FORM_MAX 8
+#define PAYLOAD_FORM_MAX 11
 
 /* Instructions of up to 19 bytes, of which a jump has taken the place, and one back. */
 #define DETOUR_INSNS 24
@@ -288,17 +292,19 @@ struct payload_detour {
 
 /*
  * What the kernel has where an entry is called by a site of another kind than a function's start or
- * return: the same bytes at each, but for the distance to a target (s32). The call that takes their
- * place is one instruction of the same size, so whoever is in the code returns behind the site.
+ * return: the same bytes at each, but for the distance of its end from a target (s32). The call
+ * that takes their place is one instruction of the same size, so whoever is in the code returns
+ * behind the site.
  */
 struct payload_form {
 	uint32_t entry;		/* offset in the code; 0: there is no such entry */
-	uint8_t size, relative; /* relative: the last four bytes lead to the target */
+	uint8_t size, relative; /* relative: so many bytes before the end; 0: there is none */
 	uint8_t bytes[PAYLOAD_FORM_MAX];
 	uint64_t target;
 };
 
 #define PAYLOAD_FORMS 16
+#define PAYLOAD_EDGES 32
 
 /* At WINDOW_EVENT_TABLE: what has been registered with a tracepoint; all zero: nothing. */
 struct payload_event {
@@ -321,7 +327,7 @@ struct payload_header {
 	uint32_t text_size, nr_edges;
 	struct payload_way_out {
 		uint32_t from, to, how; /* EDGE_ */
-	} edge[24];
+	} edge[PAYLOAD_EDGES];
 	uint32_t exit, exit_all;  /* where return sites call */
 	uint64_t return_thunk;	  /* what they hold else is a jump to it; 0: a plain return */
 	uint32_t event_ring_size; /* bytes, of each vCPU */

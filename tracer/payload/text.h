@@ -28,8 +28,8 @@ struct payload_config {
 	uint64_t return_thunk;	  /* guest address that functions jump to as a return */
 	uint64_t call_timeout;	  /* TSC ticks that a call to the host may take */
 	uint64_t full_timeout;	  /* TSC ticks that a record waits for room (CTL_FL_LOSSLESS) */
-	uint64_t irqentry_enter, idle_enter; /* guest addresses */
-	uint64_t event_rings;		     /* guest address of the first ring of event data */
+	uint64_t irqentry_enter, idle_enter, idle_exit; /* guest addresses */
+	uint64_t event_rings; /* guest address of the first ring of event data */
 	uint32_t event_ring_size;
 	/* Offsets in struct trace_event_buffer */
 	uint64_t fbuffer_event, fbuffer_file, fbuffer_entry;
@@ -59,6 +59,13 @@ struct payload_text {
 	 * return of syscall_exit_to_user_mode(); of the call of ct_idle_enter(). See flags.S
 	 */
 	uint32_t cli, sti, irq_entry, irq_exit, user_exit, idle;
+	/*
+	 * In the place of what changes the preempt count, by 1, SOFTIRQ_DISABLE_OFFSET and so on;
+	 * of the call of ct_idle_exit(). See preempt.S
+	 */
+	uint32_t preempt_inc, preempt_dec, bh_disable, bh_lock, bh_enable;
+	uint32_t softirq_enter, softirq_exit, hardirq_enter, hardirq_exit;
+	uint32_t idle_exit;
 	uint32_t work; /* the function of a struct work_struct at WINDOW_WORK */
 	/* Handlers of a kprobe and of a kretprobe; and where they call the host. */
 	uint32_t kprobe, kretprobe, kprobe_call;
@@ -68,7 +75,7 @@ struct payload_text {
 	 * done and only a return is left. Anywhere else preempt_count is raised, so no task is ever
 	 * preempted there.
 	 */
-	struct payload_way_out edge[24];
+	struct payload_way_out edge[PAYLOAD_EDGES];
 	uint32_t nr_edges;
 };
 
