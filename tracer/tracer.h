@@ -144,6 +144,8 @@ int trace_print_as(struct trace *t, const char *form, FILE *out);
 const char *trace_tracer_name(unsigned int i, const char **desc);
 /* Only the top level can have it, no instance made later. */
 bool trace_tracer_is_top(const char *name);
+/* The kernel of this guest has what it works on; one that has not cannot be chosen. */
+bool trace_has_tracer(struct trace *t, const char *name);
 const char *trace_clock_name(unsigned int i, const char **desc);
 /* The same of forms; tracer: the only one whose records it can print, or NULL. */
 const char *trace_form_name(unsigned int i, const char **desc, const char **tracer);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tracers.c - the table of tracers. */
+#include "tracer/flag-sites.h"
 #include "tracer/internal.h"
 
 #include <string.h>
 
 /* In the order of available_tracers. */
 static const struct tracer_ops *const tracers[] = {
-	&hwlat_tracer_ops,     &function_graph_tracer_ops, &wakeup_dl_tracer_ops,
-	&wakeup_rt_tracer_ops, &wakeup_tracer_ops,	   &irqsoff_tracer_ops,
-	&function_tracer_ops,  &sched_switch_tracer_ops,   &nop_tracer_ops,
+	&hwlat_tracer_ops,	&function_graph_tracer_ops,
+	&wakeup_dl_tracer_ops,	&wakeup_rt_tracer_ops,
+	&wakeup_tracer_ops,	&preemptirqsoff_tracer_ops,
+	&preemptoff_tracer_ops, &irqsoff_tracer_ops,
+	&function_tracer_ops,	&sched_switch_tracer_ops,
+	&nop_tracer_ops,
 };
 
 enum { NR_TRACERS = sizeof(tracers) / sizeof(tracers[0]) };
@@ -26,6 +30,13 @@ bool trace_tracer_is_top(const char *name)
 	const struct tracer_ops *tracer = tracer_find(name);
 
 	return tracer && (tracer->exits || tracer->max);
+}
+
+bool trace_has_tracer(struct trace *t, const char *name)
+{
+	const struct tracer_ops *tracer = tracer_find(name);
+
+	return tracer && flag_sites_known(t, tracer->critical);
 }
 
 const char *trace_tracer_name(unsigned int i, const char **desc)

@@ -59,7 +59,7 @@ static void show_tracers(struct open_file *f, struct text *out)
 	const char *name, *before = "";
 
 	for (unsigned int i = 0; (name = trace_tracer_name(i, NULL)); i++) {
-		if (!top && trace_tracer_is_top(name))
+		if ((!top && trace_tracer_is_top(name)) || !trace_has_tracer(f->trace, name))
 			continue;
 		text_printf(out, "%s%s", before, name);
 		before = " ";

@@ -20,6 +20,7 @@ check-tests += tests/e2e/graph
 check-tests += tests/e2e/events
 check-tests += tests/e2e/events-own
 check-tests += tests/e2e/sched-tracers
+check-tests += tests/e2e/preemptoff
 check-tests += tests/e2e/hwlat
 check-tests += tests/e2e/irqsoff
 check-tests += tests/e2e/tracer-switches

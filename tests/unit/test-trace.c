@@ -427,7 +427,7 @@ static void wrong_configurations_are_explained(void **state)
 	} cases[] = {
 		{{.tracer = "nosuch"},
 		 "unknown tracer 'nosuch'; there are: hwlat, function_graph, wakeup_dl, wakeup_rt, wakeup, "
-		 "irqsoff, function, sched_switch, nop"},
+		 "preemptirqsoff, preemptoff, irqsoff, function, sched_switch, nop"},
 		{{.clock = "sundial"}, "unknown clock 'sundial'"},
 		{{.filter = &nothing, .nr_filter = 1}, "filter 'zz*' matches none"},
 		{{.notrace = &nothing, .nr_notrace = 1}, "notrace 'zz*' matches none"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * critical.c - the tracers of windows in which nothing else can run: irqsoff (interrupts are off).
+ * critical.c - the tracers of windows in which nothing else can run: irqsoff (interrupts
+ * are off), preemptoff (tasks cannot be preempted), preemptirqsoff (either).
  *
  * What their trace looks like: check_critical_timing() (kernel/trace/trace_irqsoff.c, 6.1).
  */
@@ -205,6 +206,30 @@ const struct tracer_ops irqsoff_tracer_ops = {
 	.name = "irqsoff",
 	.desc = "the longest time that interrupts are off",
 	.critical = CRITICAL_IRQS,
+	.max = true,
+	.init = critical_init,
+	.exit = critical_exit,
+	.start = critical_start,
+	.window = critical_found,
+	.pass = critical_pass,
+};
+
+const struct tracer_ops preemptoff_tracer_ops = {
+	.name = "preemptoff",
+	.desc = "the longest time that no other task can run",
+	.critical = CRITICAL_PREEMPT,
+	.max = true,
+	.init = critical_init,
+	.exit = critical_exit,
+	.start = critical_start,
+	.window = critical_found,
+	.pass = critical_pass,
+};
+
+const struct tracer_ops preemptirqsoff_tracer_ops = {
+	.name = "preemptirqsoff",
+	.desc = "the longest time with either of them off",
+	.critical = CRITICAL_IRQS | CRITICAL_PREEMPT,
 	.max = true,
 	.init = critical_init,
 	.exit = critical_exit,
