@@ -246,7 +246,6 @@ static void functions_within(void **state)
 		catch_up(e->trace);
 		text = read_trace(top);
 	} while (!is_ours(text));
-	print_message("# %s", text);
 	wait = strstr(text, "delay");
 	over = strstr(text, ": tracer_hardirqs_on <-_raw_spin_unlock_irq\n");
 	assert_non_null(over);
