@@ -381,19 +381,34 @@ static int search(struct trace *t, uint32_t critical)
 	return ret;
 }
 
-/*
- * Without CONFIG_PREEMPT_COUNT preempt_disable() is nothing, and the count is only that of
- * interrupts.
- */
-bool flag_sites_known(const struct trace *t, uint32_t critical)
+static bool has_preempt_disable(const struct trace *t)
 {
 	const struct guestsym_preempt_site *sites;
-	size_t n = critical & CRITICAL_PREEMPT ? guestsym_preempt_sites(t->gs, &sites) : 0;
+	size_t n = guestsym_preempt_sites(t->gs, &sites);
 
 	for (size_t i = 0; i < n; i++)
 		if (sites[i].value == 1)
 			return true;
-	return !(critical & CRITICAL_PREEMPT);
+	return false;
+}
+
+/* Why windows of these kinds are not known; NULL: they are. */
+static const char *unknown(const struct trace *t, uint32_t critical)
+{
+	if (!(critical & CRITICAL_PREEMPT))
+		return NULL;
+	if (guestsym_addr(t->gs, "preempt_count_add"))
+		return "this kernel counts preempt_disable() in a function, for its own preemptoff "
+		       "or CONFIG_DEBUG_PREEMPT: only counting in place is supported";
+	if (!has_preempt_disable(t))
+		return "this kernel has no preempt count (CONFIG_PREEMPT_COUNT), so it does not "
+		       "tell when tasks cannot be preempted";
+	return NULL;
+}
+
+bool flag_sites_known(const struct trace *t, uint32_t critical)
+{
+	return !unknown(t, critical);
 }
 
 int flag_sites_check(struct trace *t, uint32_t critical)
@@ -403,8 +418,7 @@ int flag_sites_check(struct trace *t, uint32_t critical)
 	if (ret)
 		return ret;
 	if (!flag_sites_known(t, critical)) {
-		trace_note(t, "this kernel has no preempt count (CONFIG_PREEMPT_COUNT): it does "
-			      "not tell when tasks cannot be preempted");
+		trace_note(t, "%s", unknown(t, critical));
 		return -EOPNOTSUPP;
 	}
 	if (!t->tramp) {

@@ -35,6 +35,8 @@ struct fake_guest {
 	size_t nsites;
 	struct guestsym_irq_site irq_sites[FAKE_MAX];
 	size_t nirq_sites;
+	const struct guestsym_preempt_site *preempt_sites;
+	size_t npreempt_sites;
 	struct {
 		const char *path;
 		struct guestsym_field field;
@@ -347,8 +349,8 @@ size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_s
 size_t guestsym_preempt_sites(const struct guestsym *gs, const struct guestsym_preempt_site **sites)
 {
 	(void)gs;
-	*sites = NULL;
-	return 0;
+	*sites = fake.preempt_sites;
+	return fake.npreempt_sites;
 }
 
 int guestsym_phys(const struct guestsym *gs, uint64_t va, uint64_t *pa)

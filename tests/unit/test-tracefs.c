@@ -576,6 +576,36 @@ static void test_graph_in_instance(void **state)
 	assert_int_equal(view_find(w->view, "options/sleep-time", &id), 0);
 }
 
+static void expect_tracer(struct world *w, const char *name, bool there)
+{
+	char buf[256];
+
+	assert_true(!strstr(get(w, "available_tracers", buf, sizeof(buf)), name) == !there);
+	if (!there)
+		assert_int_equal(put(w, "current_tracer", 0, name), -EOPNOTSUPP);
+}
+
+/* What a kernel that was built without it cannot tell is not offered. */
+static void test_preempt_count(void **state)
+{
+	static const struct guestsym_preempt_site irq[] = {{0x1000, 0x10000, 11},
+							   {0x2000, -0x10000, 11}},
+						  both[] = {{0x3000, 1, 7}, {0x4000, -1, 7}};
+	struct world *w = *state;
+
+	expect_tracer(w, "preemptoff", false);
+	fake.preempt_sites = irq;
+	fake.npreempt_sites = 2;
+	expect_tracer(w, "preemptirqsoff", false);
+	fake.preempt_sites = both;
+	expect_tracer(w, "preemptirqsoff", true);
+	expect_tracer(w, "preemptoff", true);
+	/* It calls a function for that. */
+	fake_symbol("preempt_count_add", FAKE_TEXT, 'T');
+	expect_tracer(w, "preemptoff", false);
+	expect_tracer(w, "irqsoff", true);
+}
+
 static void test_graph_depth(void **state)
 {
 	struct world *w = *state;
@@ -634,6 +664,7 @@ int main(void)
 		TEST(test_graph_depth),
 		TEST(test_graph_options),
 		TEST(test_graph_in_instance),
+		TEST(test_preempt_count),
 		TEST(test_ours),
 	};
 
