@@ -25,7 +25,7 @@ static int lend_paused(struct trace *t, const uint64_t *vas, size_t n)
 		if (t->probes.v[probe].flags & PROBE_FL_SET)
 			which[nr++] = probe;
 	}
-	ret = t->engine->remove(t, which, nr);
+	ret = nr ? t->engine->remove(t, which, nr) : 0;
 	for (size_t i = 0; i < nr && !ret; i++)
 		t->probes.v[which[i]].flags &= (uint16_t)~PROBE_FL_SET;
 	free(which);

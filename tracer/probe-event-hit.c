@@ -94,7 +94,7 @@ static bool record_make(struct event_hit *h)
 		.pid = h->state.pid,
 	};
 	h->record.probe.ip = h->pe->ip;
-	if (def->is_return)
+	if (h->guest && def->is_return)
 		h->record.probe.ret_ip = h->guest->ret_ip;
 	h->len = fetch_args(def->arg, def->nr_args, &at, h->record.bytes,
 			    def->is_return ? PROBE_RETURN_HEAD : PROBE_HEAD, RECORD_MAX);

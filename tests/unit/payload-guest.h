@@ -35,6 +35,7 @@ enum {
 struct guest_percpu {
 	uint32_t cpu_number, preempt_count;
 	struct guest_task *current_task;
+	void *current_kprobe;
 };
 
 struct guest_task {
@@ -143,6 +144,7 @@ static inline void payload_guest_config(struct payload_guest *g)
 		.cpu_number = offsetof(struct guest_percpu, cpu_number),
 		.current_task = offsetof(struct guest_percpu, current_task),
 		.preempt_count = offsetof(struct guest_percpu, preempt_count),
+		.current_kprobe = offsetof(struct guest_percpu, current_kprobe),
 		.task_pid = offsetof(struct guest_task, pid),
 		.task_tgid = offsetof(struct guest_task, tgid),
 		.task_comm = offsetof(struct guest_task, comm),

@@ -6,6 +6,7 @@ unit-tests += tests/unit/test-event-ring
 unit-tests += tests/unit/test-payload-event
 unit-tests += tests/unit/test-critical
 unit-tests += tests/unit/test-payload-exit
+unit-tests += tests/unit/test-payload-kprobe
 unit-tests += tests/unit/test-pairing
 unit-tests += tests/unit/test-payload-preempt
 unit-tests += tests/unit/test-payload-nest

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-payload-kprobe.c - the handlers of the guest's kprobes, run by this process. */
+#include "tests/unit/payload-guest.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+enum { ROW = 2 };
+
+static uint8_t *row_of(struct payload_guest *g)
+{
+	return g->window + WINDOW_PROBES + ROW * PROBE_ROW_SIZE;
+}
+
+static uint64_t row_count(struct payload_guest *g, unsigned int member)
+{
+	uint64_t count;
+
+	memcpy(&count, row_of(g) + member, sizeof(count));
+	return count;
+}
+
+/* As the kernel calls a handler: with these two arguments. */
+static void hit(struct payload_guest *g, uint32_t entry, const void *first, const void *second)
+{
+	struct guest_regs regs = {
+		.rdi = (uintptr_t)first, .rsi = (uintptr_t)second, .rbx = 1, .r12 = 2, .rax = 3};
+
+	payload_guest_enter(&regs, g->window + WINDOW_TEXT + entry);
+	assert_int_equal(regs.rax, 0);
+	assert_int_equal(regs.rbx, 1);
+	assert_int_equal(regs.r12, 2);
+	assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT);
+}
+
+static void test_unanswered(void **state)
+{
+	struct payload_guest *g = *state;
+	uint64_t text = (uintptr_t)g->window + WINDOW_TEXT;
+
+	hit(g, g->text.kprobe, row_of(g), g);
+	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 1);
+	assert_int_equal(*ctl32(g, CTL_CALL_IP), (uint32_t)(text + g->text.kprobe_call));
+	assert_int_equal(*ctl64(g, CTL_CALL_DI), (uintptr_t)g);
+	assert_int_equal(row_count(g, PROBE_ROW_HITS), 0);
+	assert_int_equal(row_count(g, PROBE_ROW_MISSED), 1);
+	/* This would never end, should it wait again. */
+	g->cfg.call_timeout = UINT64_MAX;
+	payload_guest_load(g);
+	hit(g, g->text.kprobe, row_of(g), g);
+	assert_int_equal(row_count(g, PROBE_ROW_MISSED), 2);
+	/* The host has seen that. */
+	g->cfg.call_timeout = 1000000;
+	payload_guest_load(g);
+	*ctl32(g, CTL_CALL_HEARD) = 1;
+	hit(g, g->text.kprobe, row_of(g), g);
+	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 2);
+	assert_int_equal(row_count(g, PROBE_ROW_MISSED), 3);
+}
+
+/* Within another call of this vCPU's. */
+static void test_busy(void **state)
+{
+	struct payload_guest *g = *state;
+
+	*ctl32(g, CTL_CALL) = PAYLOAD_CALL_MADE;
+	*ctl64(g, CTL_CALL_DI) = 1;
+	hit(g, g->text.kprobe, row_of(g), g);
+	assert_int_equal(*ctl64(g, CTL_CALL_DI), 1);
+	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 0);
+	assert_int_equal(row_count(g, PROBE_ROW_MISSED), 1);
+}
+
+struct host {
+	struct payload_guest *g;
+	uint64_t on_stack[2]; /* first argument, row */
+};
+
+static void *answer(void *arg)
+{
+	struct host *h = arg;
+	const uint64_t *sp;
+
+	while (ctl32_look(h->g, CTL_CALL) != PAYLOAD_CALL_MADE)
+		sched_yield();
+	sp = (const uint64_t *)ctl64_look(h->g, CTL_CALL_SP);
+	memcpy(h->on_stack, sp, sizeof(h->on_stack));
+	ctl32_set(h->g, CTL_CALL, PAYLOAD_CALL_DONE);
+	return NULL;
+}
+
+static struct host hit_answered(struct payload_guest *g, uint32_t entry, const void *first)
+{
+	struct host h = {.g = g};
+	pthread_t thread;
+
+	g->cfg.call_timeout = UINT64_MAX;
+	payload_guest_load(g);
+	assert_int_equal(pthread_create(&thread, NULL, answer, &h), 0);
+	hit(g, entry, first, g);
+	pthread_join(thread, NULL);
+	assert_int_equal(*ctl32(g, CTL_CALL), PAYLOAD_CALL_NONE);
+	return h;
+}
+
+static void test_entry(void **state)
+{
+	struct payload_guest *g = *state;
+	struct host h = hit_answered(g, g->text.kprobe, row_of(g));
+
+	assert_int_equal(h.on_stack[1], (uintptr_t)row_of(g));
+	assert_int_equal(row_count(g, PROBE_ROW_HITS), 1);
+	assert_int_equal(row_count(g, PROBE_ROW_MISSED), 0);
+}
+
+/* Its first argument is not the row, which the kernel says elsewhere. */
+static void test_return(void **state)
+{
+	struct payload_guest *g = *state;
+	struct host h;
+
+	g->percpu.current_kprobe = row_of(g);
+	h = hit_answered(g, g->text.kretprobe, &h);
+	assert_int_equal(h.on_stack[0], (uintptr_t)&h);
+	assert_int_equal(h.on_stack[1], (uintptr_t)row_of(g));
+	assert_int_equal(row_count(g, PROBE_ROW_HITS), 1);
+}
+
+#define TEST(name)                                                                                 \
+	cmocka_unit_test_setup_teardown(name, payload_guest_setup, payload_guest_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_unanswered),
+		TEST(test_busy),
+		TEST(test_entry),
+		TEST(test_return),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
