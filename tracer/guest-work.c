@@ -65,6 +65,15 @@ static uint64_t queue_find(const struct guest_work *work)
 	return queue;
 }
 
+/*
+ * With Clang's CFI (kernel/cfi.c) a function that is called by address has its type before it, and
+ * a kworker would not call ours.
+ */
+static bool kernel_checks_calls(const struct guest_work *work)
+{
+	return runtime(work, "report_cfi_failure") || runtime(work, "__cfi_slowpath_diag");
+}
+
 static int calls_write(const struct guest_work *work, const struct borrow_call *calls, uint32_t n)
 {
 	struct payload_work_call *rows = calloc(n, sizeof(*rows));
@@ -151,6 +160,12 @@ static int run_some(const struct guest_work *work, struct borrow_call *calls, ui
 	};
 	int ret = queue.fn && queue.arg[1] ? guest_work_settle(work) : -EOPNOTSUPP, error;
 
+	if (kernel_checks_calls(work)) {
+		snprintf(err, errlen,
+			 "the guest's kernel checks what it calls (CONFIG_CFI_CLANG), "
+			 "so its kworkers cannot be given work");
+		return -EOPNOTSUPP;
+	}
 	if (!ret)
 		ret = calls_write(work, calls, n);
 	if (ret) {
