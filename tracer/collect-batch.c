@@ -124,7 +124,7 @@ static void collect_call(struct instance *i, unsigned int vcpu, const struct pay
 static uint32_t event_taken(const struct instance *i, unsigned int vcpu,
 			    const struct payload_record *r)
 {
-	uint32_t event = events_at_file(i->t->trace_events, r->event_file);
+	uint32_t event = events_at_file(i->t->trace_events, record_event_file(r));
 
 	return event != EVENT_NONE && instance_takes_event(i, vcpu, event) ? event : EVENT_NONE;
 }
@@ -154,7 +154,7 @@ static void records_collect(struct instance *i, const struct batch *b,
 
 			if (data)
 				instance_collect_event(i, b->vcpu, r, event, data,
-						       event_ring_stack(b->er, r),
+						       event_ring_stack(b->er, r), b->er,
 						       record_time(i, now, r));
 		}
 	}

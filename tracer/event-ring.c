@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int event_ring_init(struct event_ring *er, const struct staging_io *io, unsigned int vcpu,
 		    uint64_t ring, uint32_t size)
@@ -127,4 +128,26 @@ const void *event_ring_data(const struct event_ring *er, const struct payload_re
 	    end > er->size - pos)
 		return NULL;
 	return er->copy + pos + EVENT_HEADER;
+}
+
+bool event_ring_copy(const struct event_ring *er, const struct payload_record *r,
+		     struct payload_stack *stack)
+{
+	const size_t head = offsetof(struct payload_stack, word);
+	uint64_t at = place_of(er->to, r), pos = at & (er->size - 1), left;
+	uint64_t off = (EVENT_HEADER + (uint64_t)r->event_len + 7) & ~UINT64_C(7);
+	size_t words;
+
+	if (!(r->event_file & 1) || r->event_len > EVENT_COPY_LEN || at < er->from || at > er->to)
+		return false;
+	left = er->to - at < er->size - pos ? er->to - at : er->size - pos;
+	if (off + head > left)
+		return false;
+	memcpy(stack, er->copy + pos + off, head);
+	words = (size_t)stack->n + stack->task_n;
+	if (stack->n > EVENT_COPY_WORDS || stack->task_n > EVENT_COPY_TASK_WORDS ||
+	    off + head + words * sizeof(stack->word[0]) > left)
+		return false;
+	memcpy(stack->word, er->copy + pos + off + head, words * sizeof(stack->word[0]));
+	return true;
 }

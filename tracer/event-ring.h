@@ -54,6 +54,19 @@ struct event_stack *event_ring_add_stack(struct event_ring *er, uint32_t seq);
 const struct event_stack *event_ring_stack(const struct event_ring *er,
 					   const struct payload_record *r);
 
+/* Offset from WINDOW_EVENT_FILES of the file of an event. */
+static inline uint32_t record_event_file(const struct payload_record *r)
+{
+	return r->event_file & ~1u;
+}
+
+/*
+ * The copy of the stack behind the data of one of these records, in *stack; as event_ring_data().
+ * False: there is none.
+ */
+bool event_ring_copy(const struct event_ring *er, const struct payload_record *r,
+		     struct payload_stack *stack);
+
 static inline bool record_is_event(const struct payload_record *r)
 {
 	return (r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK) == PAYLOAD_EVENT;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* event-view.c - see event-view.h */
 #include "tracer/event-view.h"
+#include "tracer/unwind.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -82,6 +83,8 @@ void event_view_init(struct event_view *v, struct instance *i, unsigned int cpu,
 {
 	v->i = i;
 	v->stack = stack;
+	v->er = NULL;
+	v->r = NULL;
 	v->data = (struct event_data){
 		.record = record,
 		.len = len,
@@ -126,4 +129,27 @@ void event_view_record_stack(const struct event_view *v)
 	e->pad = 0;
 	memcpy(e->caller, s->ip, s->n * sizeof(s->ip[0]));
 	ring_commit(ring);
+}
+
+unsigned int event_view_unwind(const struct event_view *v, uint64_t *ips, unsigned int max)
+{
+	struct trace *t = v->i->t;
+	const struct unwind *u = atomic_load(&t->unwind_ready) ? t->unwind : NULL;
+	uint64_t found[EVENT_STACK_DEPTH];
+	struct payload_stack copy;
+	struct unwind_words at[2];
+	unsigned int n;
+
+	if (!v->er || !event_ring_copy(v->er, v->r, &copy) || !copy.n)
+		return 0;
+	at[0] = (struct unwind_words){copy.sp, copy.word, copy.n};
+	at[1] = (struct unwind_words){copy.task_sp, copy.word + copy.n, copy.task_n};
+	/* The first word is where the guest's function returns to that reserves room for it. */
+	n = unwind_copies(u, &t->guest, copy.word[0], copy.sp + sizeof(copy.word[0]), copy.bp, at,
+			  2, found, EVENT_STACK_DEPTH);
+	if (n < 2)
+		return 0;
+	n = n - 1 < max ? n - 1 : max;
+	memcpy(ips, found + 1, n * sizeof(*ips));
+	return n;
 }

@@ -15,7 +15,10 @@
 struct event_view {
 	struct instance *i;
 	const struct event_stack *stack; /* NULL: it was not looked at */
-	struct event_data data;		 /* its arg is this view */
+	/* What may have a copy of the stack: event_ring_copy(); NULL: it has none. */
+	const struct event_ring *er;
+	const struct payload_record *r;
+	struct event_data data; /* its arg is this view */
 	char comm[COMM_LEN];
 };
 
@@ -26,6 +29,12 @@ void event_view_init(struct event_view *v, struct instance *i, unsigned int cpu,
 void event_view_name(struct event_view *v);
 /* The stack of it goes into the ring, behind what is there; the vCPU's lock is held. */
 void event_view_record_stack(const struct event_view *v);
+
+/*
+ * The stack of an event that was recorded with a copy of it (tracer_ops.stacks): from what called
+ * the event's own probe on, innermost first. How many addresses, 0: there is no copy.
+ */
+unsigned int event_view_unwind(const struct event_view *v, uint64_t *ips, unsigned int max);
 
 /* For event_filter_new() and the like. */
 void instance_event_kernel(struct instance *i, struct event_kernel *kernel);

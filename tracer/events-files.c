@@ -186,13 +186,30 @@ static bool any_wants_stacks(struct trace *t, uint32_t event)
 	return false;
 }
 
+/* With trampolines that may wait for room a ring would have to be larger. */
+static bool any_wants_copies(struct trace *t, uint32_t event)
+{
+	if (t->guest.at.irq_stack == GUEST_NONE || t->cfg.lossless)
+		return false;
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (i->events && i->events[event].copies)
+			return true;
+	return false;
+}
+
+static uint8_t stack_wanted(struct trace *t, uint32_t event)
+{
+	return (any_wants_stacks(t, event) ? EVENT_STACK_CALL : 0) |
+	       (any_wants_copies(t, event) ? EVENT_STACK_COPY : 0);
+}
+
 static bool some_want_stacks(struct events *e)
 {
 	bool some = false;
 
 	pthread_mutex_lock(&e->t->instances_lock);
 	for (unsigned int slot = 0; slot < e->nr_slots && !some; slot++)
-		some = any_wants_stacks(e->t, e->event_of[slot]);
+		some = stack_wanted(e->t, e->event_of[slot]);
 	pthread_mutex_unlock(&e->t->instances_lock);
 	return some;
 }
@@ -205,7 +222,7 @@ int events_stacks_apply(struct events *e)
 		trace_use_stacks(e->t);
 	pthread_mutex_lock(&e->t->instances_lock);
 	for (unsigned int slot = 0; slot < e->nr_slots && !ret; slot++) {
-		uint8_t on = any_wants_stacks(e->t, e->event_of[slot]);
+		uint8_t on = stack_wanted(e->t, e->event_of[slot]);
 
 		ret = window_write(trampoline_window(e->t),
 				   events_file_offset(slot) + EVENT_FILE_STACK, &on, sizeof(on));

@@ -93,6 +93,7 @@ int events_recover(struct trace *t, struct window *w, char *err, size_t errlen);
 
 struct event_filter;
 struct event_triggers;
+struct event_ring;
 struct event_stack;
 struct event_view;
 
@@ -105,6 +106,7 @@ struct event_state {
 	unsigned int soft;    /* triggers and commands that need its records, or may switch it */
 	bool soft_off;	      /* its records are made, but not kept */
 	unsigned int tracers; /* that work on its records: the instance's, and one on its way */
+	unsigned int copies;  /* of these, how many want its stack */
 	struct event_filter *filter;	 /* NULL: none was written */
 	struct event_triggers *triggers; /* likewise */
 };
@@ -124,11 +126,12 @@ static inline bool event_kept(const struct event_state *s)
 
 /*
  * A record of an event that vCPU `vcpu` has made, with its data: into the instance's ring if it
- * wants it; ts is what its clock says, stack may be NULL. The vCPU's lock is held.
+ * wants it; ts is what its clock says, stack may be NULL, and so may er, where the record may have
+ * a copy of the stack. The vCPU's lock is held.
  */
 void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 			    uint32_t event, const void *data, const struct event_stack *stack,
-			    uint64_t ts);
+			    const struct event_ring *er, uint64_t ts);
 /* The same for a record that is complete, and which the pid filter takes. */
 void instance_take_event(struct instance *i, uint32_t event, struct event_view *view);
 /* Whether it wants any records of the event from that vCPU. */

@@ -346,7 +346,7 @@ static void take_event(struct graph *g, unsigned int vcpu, const struct payload_
 	if (i->tracer->exits) {
 		clock_begin(g, i, vcpu, r->tsc);
 		time = i->clock->read(g->t, &g->clock[vcpu].event, r->tsc);
-		instance_collect_event(i, vcpu, r, e->event, e->data, e->stack,
+		instance_collect_event(i, vcpu, r, e->event, e->data, e->stack, NULL,
 				       horizon_time(&i->horizon, time));
 	}
 	event_free(e);

@@ -115,7 +115,7 @@ void instance_take_event(struct instance *i, uint32_t event, struct event_view *
 
 void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 			    uint32_t event, const void *data, const struct event_stack *stack,
-			    uint64_t ts)
+			    const struct event_ring *er, uint64_t ts)
 {
 	struct event_state *s = &i->events[event];
 	struct event_view view;
@@ -134,6 +134,8 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 	memcpy(&record, data, r->event_len);
 	entry_complete(i->t->trace_events, r, event, &record.e);
 	event_view_init(&view, i, vcpu, &record, r->event_len, ts, stack);
+	view.er = er;
+	view.r = r;
 	if (s->tracers)
 		tracer_events_hit(i, event, &view);
 	if (takes)

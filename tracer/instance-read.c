@@ -3,6 +3,7 @@
 #include "tracer/event-text.h"
 #include "tracer/instance-max.h"
 #include "tracer/reader.h"
+#include "tracer/wakeup.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,12 +28,13 @@ bool trace_find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
 	const char *tracer = critical_tracer_name(addr);
 	const struct guestsym_symbol *found;
 
+	if (!tracer)
+		tracer = wakeup_tracer_name(addr);
 	if (tracer) {
 		*sym = (struct output_symbol){.name = tracer, .size = 1};
 		return true;
 	}
 	found = modules_find(t, addr, &sym->off, &sym->size);
-
 	if (found)
 		sym->module = modules_name_at(t, addr);
 	else

@@ -145,6 +145,7 @@ struct tracer_ops {
 	 * them on. See tracer-events.h.
 	 */
 	const char *const *events;
+	uint32_t stacks; /* a bit for each of them whose stack it wants: event_view_unwind() */
 	/*
 	 * Make i->tracer_data, for the events of i->tracer_events if there are some, 0 or -errno;
 	 * and free it. Before it is the tracer, and when it is no more. Of one that works on events

@@ -24,6 +24,8 @@ enum {
 	NR_SCHED_RECORDS,
 };
 
+#define SCHED_STACK_MAX 40
+
 enum sched_record_kind { SCHED_SWITCHED, SCHED_WOKEN, SCHED_MOVED };
 
 /* Of a wakeup: prev is who wakes up next. Of a move: next is moved to next_cpu, no more is known.
@@ -38,6 +40,9 @@ struct sched_record {
 	uint8_t prev_state;	      /* an index into "RSDTtXZPI" */
 	uint32_t next_cpu;
 	char next_comm[COMM_LEN];
+	/* Low halves of the addresses on its stack, innermost first; of those that want it. */
+	uint32_t stack[SCHED_STACK_MAX];
+	uint32_t nr_stack;
 };
 
 struct sched_fields {

@@ -45,6 +45,9 @@ static int want(struct instance *i, const struct tracer_ops *tracer, const struc
 	trampoline_drain_all(i->t); /* by what was wanted up to now */
 	for (unsigned int k = 0; tracer->events[k]; k++)
 		i->events[work->event[k]].tracers += on ? 1 : -1u;
+	for (unsigned int k = 0; tracer->events[k]; k++)
+		if (tracer->stacks >> k & 1)
+			i->events[work->event[k]].copies += on ? 1 : -1u;
 	instance_count_events(i);
 	instance_writers_go(i->t);
 	return events_apply(i->t->trace_events);

@@ -119,6 +119,8 @@ static void config_fill(struct trace *t, struct payload_config *cfg)
 		.task_comm = none_or(at->task_comm),
 		.task_migration_disabled = none_or(at->task_migration_disabled),
 		.task_flags = none_or(at->task_flags),
+		.irq_stack = at->irq_stack == GUEST_NONE ? PAYLOAD_NONE
+							 : percpu(&t->guest, at->irq_stack),
 		.task_stack = stacks ? tasks.stack : PAYLOAD_NONE,
 		.stack_size = stacks ? (uint32_t)tasks.stack_size : 1,
 		.need_resched_bit = GUEST_TIF_NEED_RESCHED,

@@ -42,17 +42,34 @@ struct walk {
 	unsigned int known; /* of these: KNOWN(BP)… */
 	bool exact;	    /* ip is where it was interrupted, not behind a call */
 	unsigned int switches;
+	const struct unwind_words *copies; /* NULL: the guest's memory is asked */
+	unsigned int nr_copies;
 	uint64_t page; /* address of what is in bytes; 0: nothing */
 	uint8_t bytes[PAGE];
 };
 
 /* --- the guest's memory ------------------------------------------------------------------ */
 
+static bool load_copied(const struct walk *w, uint64_t va, uint64_t *word)
+{
+	for (unsigned int i = 0; i < w->nr_copies; i++) {
+		const struct unwind_words *c = &w->copies[i];
+
+		if (va >= c->sp && (va - c->sp) / sizeof(*word) < c->n && !(va % sizeof(*word))) {
+			*word = c->word[(va - c->sp) / sizeof(*word)];
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A word of a stack. They lie side by side, so a page is read at a time. */
 static bool load(struct walk *w, uint64_t va, uint64_t *word)
 {
 	uint64_t page = va & ~(uint64_t)(PAGE - 1);
 
+	if (w->copies)
+		return load_copied(w, va, word);
 	if (va % sizeof(*word) || (int64_t)va >= 0)
 		return false;
 	if (page != w->page) {
@@ -301,6 +318,8 @@ static void walk_init(struct walk *w, const struct unwind *u, struct guest_kerne
 	w->exact = true;
 	w->switches = 0;
 	w->page = 0;
+	w->copies = NULL;
+	w->nr_copies = 0;
 }
 
 unsigned int unwind_stack(const struct unwind *u, struct guest_kernel *g,
@@ -328,4 +347,18 @@ unsigned int unwind_entry(const struct unwind *u, struct guest_kernel *g, uint64
 	w.base[BP] = bp;
 	w.known = KNOWN(BP);
 	return walk(&w, ips, sps, max);
+}
+
+unsigned int unwind_copies(const struct unwind *u, struct guest_kernel *g, uint64_t ip, uint64_t sp,
+			   uint64_t bp, const struct unwind_words *copies, unsigned int nr,
+			   uint64_t *ips, unsigned int max)
+{
+	struct walk w;
+
+	walk_init(&w, u, g, ip, sp);
+	w.base[BP] = bp;
+	w.known = KNOWN(BP);
+	w.copies = copies;
+	w.nr_copies = nr;
+	return walk(&w, ips, NULL, max);
 }

@@ -60,4 +60,19 @@ unsigned int unwind_stack(const struct unwind *u, struct guest_kernel *g,
 unsigned int unwind_entry(const struct unwind *u, struct guest_kernel *g, uint64_t ip, uint64_t sp,
 			  uint64_t bp, uint64_t *ips, uint64_t *sps, unsigned int max);
 
+/* Words that were on a stack at some moment. */
+struct unwind_words {
+	uint64_t sp; /* address of the first */
+	const uint64_t *word;
+	unsigned int n;
+};
+
+/*
+ * The same of what has been copied, all that it goes by: the stack that the task was on, and others
+ * that it leads to. The trace ends where the copies do.
+ */
+unsigned int unwind_copies(const struct unwind *u, struct guest_kernel *g, uint64_t ip, uint64_t sp,
+			   uint64_t bp, const struct unwind_words *copies, unsigned int nr,
+			   uint64_t *ips, unsigned int max);
+
 #endif

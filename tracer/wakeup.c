@@ -2,7 +2,23 @@
 /* wakeup.c - see wakeup.h */
 #include "tracer/wakeup.h"
 
+#include <stddef.h>
+
 #define MAX_RT_PRIO 100
+
+const char *wakeup_tracer_name(uint64_t addr)
+{
+	switch (addr) {
+	case WAKEUP_TRACE_STACK:
+		return "__ftrace_trace_stack";
+	case WAKEUP_PROBE:
+		return "probe_wakeup";
+	case WAKEUP_PROBE_SWITCH:
+		return "probe_wakeup_sched_switch";
+	default:
+		return NULL;
+	}
+}
 
 void wakeup_forget(struct wakeup *w)
 {
@@ -24,6 +40,13 @@ static bool is_wanted(const struct wakeup *w, const struct sched_record *r)
 	default:
 		return true;
 	}
+}
+
+bool wakeup_may_count(const struct wakeup *w, const struct sched_record *r)
+{
+	if (r->kind == SCHED_MOVED || !is_wanted(w, r))
+		return false;
+	return r->kind == SCHED_SWITCHED || is_deadline(r) || r->next_prio < r->prev_prio;
 }
 
 /* A deadline task that is waited for gives way to none. */

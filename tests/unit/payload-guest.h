@@ -36,6 +36,7 @@ struct guest_percpu {
 	uint32_t cpu_number, preempt_count;
 	struct guest_task *current_task;
 	void *current_kprobe;
+	uint64_t *irq_stack;
 };
 
 struct guest_task {
@@ -145,6 +146,7 @@ static inline void payload_guest_config(struct payload_guest *g)
 		.current_task = offsetof(struct guest_percpu, current_task),
 		.preempt_count = offsetof(struct guest_percpu, preempt_count),
 		.current_kprobe = offsetof(struct guest_percpu, current_kprobe),
+		.irq_stack = offsetof(struct guest_percpu, irq_stack),
 		.task_pid = offsetof(struct guest_task, pid),
 		.task_tgid = offsetof(struct guest_task, tgid),
 		.task_comm = offsetof(struct guest_task, comm),

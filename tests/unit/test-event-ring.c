@@ -188,13 +188,78 @@ static void test_stacks(void **state)
 	assert_null(event_ring_stack(&w->er, &r));
 }
 
+/* An event and a copy of a stack of so many words, or what a guest says there are. */
+static struct payload_record copy_make(struct made_window *w, uint32_t n, uint32_t task_n,
+				       uint32_t words)
+{
+	const uint32_t len = 64; /* its data ends where the copy begins */
+	struct payload_stack stack = {.sp = 0x1000, .task_sp = 0x2000, .n = n, .task_n = task_n};
+	uint32_t size = (uint32_t)(COPY_WORD + words * sizeof(stack.word[0]));
+	struct payload_record r = event_make(w, len + size, 0xff);
+
+	for (uint32_t i = 0; i < words; i++)
+		stack.word[i] = i;
+	memcpy(w->ring + r.event_at % SIZE + EVENT_HEADER + len, &stack, size);
+	r.event_len = len;
+	r.event_file = 128 | 1;
+	return r;
+}
+
+static void test_copies(void **state)
+{
+	struct made_window *w = *state;
+	struct payload_stack stack;
+	struct payload_record r;
+
+	for (uint32_t n = 0; n <= EVENT_COPY_WORDS; n += 16) {
+		r = copy_make(w, n, n / 2, n + n / 2);
+		assert_int_equal(event_ring_load(&w->er, &r, 1), 0);
+		assert_int_equal(record_event_file(&r), 128);
+		assert_true(event_ring_copy(&w->er, &r, &stack));
+		assert_int_equal(stack.n, n);
+		assert_int_equal(stack.task_n, n / 2);
+		for (uint32_t i = 0; i < n + n / 2; i++)
+			assert_int_equal(stack.word[i], i);
+	}
+	r.event_file = 128;
+	assert_false(event_ring_copy(&w->er, &r, &stack));
+}
+
+/* The copy is said to be longer than there may be words, or than there are. */
+static void test_hostile_copies(void **state)
+{
+	static const struct {
+		uint32_t n, task_n;
+	} said[] = {{EVENT_COPY_WORDS + 1, 0},
+		    {0, EVENT_COPY_TASK_WORDS + 1},
+		    {UINT32_MAX, UINT32_MAX},
+		    {10, 0}};
+	struct made_window *w = *state;
+	struct payload_stack stack;
+	struct payload_record r;
+
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		r = copy_make(w, said[i].n, said[i].task_n, 2);
+		assert_int_equal(event_ring_load(&w->er, &r, 1), 0);
+		assert_false(event_ring_copy(&w->er, &r, &stack));
+	}
+	r = copy_make(w, 1, 0, 2);
+	assert_int_equal(event_ring_load(&w->er, &r, 1), 0);
+	r.event_at += 64; /* its head is not all there */
+	assert_false(event_ring_copy(&w->er, &r, &stack));
+	r.event_at -= 64;
+	r.event_len = EVENT_COPY_LEN + 1;
+	assert_false(event_ring_copy(&w->er, &r, &stack));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_found),   TEST(test_overwritten), TEST(test_overtaken),
-		TEST(test_hostile), TEST(test_stacks),
+		TEST(test_found),	   TEST(test_overwritten), TEST(test_overtaken),
+		TEST(test_hostile),	   TEST(test_stacks),	   TEST(test_copies),
+		TEST(test_hostile_copies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,117 @@ static void test_event(void **state)
 	assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT);
 }
 
+/* --- copies of the stack --------------------------------------------------------------------- */
+
+static const struct payload_stack *copy_of(uint8_t *entry, unsigned int len)
+{
+	return (const void *)(((uintptr_t)entry + len + 7) & ~(uintptr_t)7);
+}
+
+static void *reserve_with_copy(struct payload_guest *g, struct guest_fbuffer *fbuffer,
+			       unsigned int len)
+{
+	file_of(g, 5)[EVENT_FILE_STACK] = EVENT_STACK_COPY;
+	return reserve_of(g)(fbuffer, file_of(g, 5), len);
+}
+
+/* This thread's stack, as if that were the task's: a piece of it that is as long and aligned. */
+static void test_copy_of_task_stack(void **state)
+{
+	struct payload_guest *g = *state;
+	struct guest_fbuffer fbuffer = {0};
+	uint64_t here = (uintptr_t)__builtin_frame_address(0), end;
+	const struct payload_stack *copy;
+	uint8_t *entry;
+
+	g->task.stack = here & ~(uint64_t)(GUEST_STACK - 1);
+	end = g->task.stack + GUEST_STACK;
+	entry = reserve_with_copy(g, &fbuffer, 61);
+	memset(entry, 0xff, 61);
+	commit_of(g)(&fbuffer);
+	copy = copy_of(entry, 61);
+	assert_int_equal(g->ring[0].event_file, 5 * EVENT_FILE_SIZE | 1);
+	assert_int_equal(g->ring[0].event_len, 61);
+	assert_int_equal(*ctl64(g, CTL_EVENT_HEAD), 72 + COPY_WORD + copy->n * 8);
+	assert_true(copy->sp < here && here - copy->sp < 1024);
+	assert_int_equal(copy->n, (end - copy->sp) / 8 < EVENT_COPY_WORDS ? (end - copy->sp) / 8
+									  : EVENT_COPY_WORDS);
+	/* The first word is where reserve() has returned to: in this test or what it calls. */
+	assert_true(copy->word[0] - ((uintptr_t)test_copy_of_task_stack - 4096) < 8192);
+	assert_int_equal(copy->task_n, 0);
+	assert_int_equal(copy->task_sp, 0);
+	/* What is farther up has not changed since. */
+	for (uint64_t at = here; at < copy->sp + copy->n * 8ULL && at < here + 64; at += 8)
+		if (at > (uintptr_t)&entry + 64)
+			assert_int_equal(copy->word[(at - copy->sp) / 8], *(uint64_t *)at);
+}
+
+/* This thread's stack as the interrupts', with a task's somewhere else. */
+static void test_copy_of_irq_stack(void **state)
+{
+	static _Alignas(GUEST_STACK) uint64_t task[GUEST_STACK / 8];
+	struct payload_guest *g = *state;
+	struct guest_fbuffer fbuffer = {0};
+	volatile uint64_t top[2] = {0};
+	const struct payload_stack *copy;
+	uint8_t *entry;
+
+	for (unsigned int i = 0; i < GUEST_STACK / 8; i++)
+		task[i] = i;
+	g->task.stack = (uintptr_t)task;
+	top[0] = (uintptr_t)&task[GUEST_STACK / 8 - 50];
+	g->percpu.irq_stack = (uint64_t *)(uintptr_t)&top[0];
+	entry = reserve_with_copy(g, &fbuffer, 64);
+	copy = copy_of(entry, 64);
+	assert_true(copy->n > 0);
+	if (copy->n < EVENT_COPY_WORDS)
+		assert_int_equal(copy->word[copy->n - 1], top[0]);
+	assert_int_equal(copy->task_sp, top[0]);
+	assert_int_equal(copy->task_n, 50);
+	for (unsigned int i = 0; i < 50; i++)
+		assert_int_equal(copy->word[copy->n + i], GUEST_STACK / 8 - 50 + i);
+	top[0] = (uintptr_t)task - 8; /* nonsense */
+	copy = copy_of(reserve_with_copy(g, &fbuffer, 64), 64);
+	assert_true(copy->n > 0);
+	assert_int_equal(copy->task_n, 0);
+	/* Another one, of which nothing is known. */
+	g->percpu.irq_stack = &task[10];
+	copy = copy_of(reserve_with_copy(g, &fbuffer, 64), 64);
+	assert_int_equal(copy->n, 0);
+	assert_int_equal(copy->task_n, 0);
+}
+
+/* Too long an event has no copy; rooms with a copy are as whole as others. */
+static void test_copies_have_room(void **state)
+{
+	struct payload_guest *g = *state;
+	struct guest_fbuffer fbuffer = {0};
+	uint64_t end = 0;
+
+	g->task.stack = (uintptr_t)__builtin_frame_address(0) & ~(uint64_t)(GUEST_STACK - 1);
+	g->percpu.irq_stack = NULL;
+	for (unsigned int i = 0; i < 500; i++) {
+		unsigned int len = i * 37 % (EVENT_COPY_LEN + 100);
+		bool has = len <= EVENT_COPY_LEN;
+		uint8_t *entry = reserve_with_copy(g, &fbuffer, len);
+		const struct payload_record *r;
+		uint64_t at;
+
+		assert_non_null(entry);
+		commit_of(g)(&fbuffer);
+		r = payload_guest_record(g, GUEST_LENGTH + i);
+		at = r->event_at;
+		assert_int_equal(r->event_file & 1, has);
+		assert_true(at >= end);
+		end = at + ((EVENT_HEADER + len + 7u) & ~7u);
+		if (has)
+			end += COPY_WORD +
+			       (copy_of(entry, len)->n + copy_of(entry, len)->task_n) * 8;
+		assert_int_equal(*ctl64(g, CTL_EVENT_HEAD), end);
+		assert_true(at % GUEST_EVENTS + (end - at) <= GUEST_EVENTS);
+	}
+}
+
 /* Each room is whole, and none overlaps those that are as near as the ring is long. */
 static void test_rooms(void **state)
 {
@@ -210,8 +321,16 @@ static void test_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_event),  TEST(test_rooms),	TEST(test_refused), TEST(test_comm),
-		TEST(test_others), TEST(test_lossless), TEST(test_stack),
+		TEST(test_event),
+		TEST(test_rooms),
+		TEST(test_refused),
+		TEST(test_comm),
+		TEST(test_others),
+		TEST(test_lossless),
+		TEST(test_stack),
+		TEST(test_copy_of_task_stack),
+		TEST(test_copy_of_irq_stack),
+		TEST(test_copies_have_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

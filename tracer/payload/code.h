@@ -43,7 +43,8 @@
 #define PATCH_IRQENTRY_ENTER 27 /* five bytes: a jump there */
 #define PATCH_IDLE_ENTER     28
 #define PATCH_IDLE_EXIT	     29
-#define NR_PATCHES	     30
+#define PATCH_IRQ_STACK	     30 /* s32 */
+#define NR_PATCHES	     31
 
 #ifndef __ASSEMBLER__
 

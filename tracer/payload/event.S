@@ -72,7 +72,13 @@ payload_reserve:
 	add	%rdx, %r11
 	lea	EVENT_HEADER + 7(%rdx), %ecx
 	and	$-8, %ecx
-	testb	$CTL_FL_LOSSLESS, WINDOW_CTL + CTL_FLAGS(%rax)
+	testb	$EVENT_STACK_COPY, EVENT_FILE_STACK(%rsi)
+	jz	1f
+	cmp	$EVENT_COPY_LEN, %rdx
+	ja	1f
+	call	.Lcopy_size
+	inc	%r9d
+1:	testb	$CTL_FL_LOSSLESS, WINDOW_CTL + CTL_FLAGS(%rax)
 	at	PATCH_WINDOW, 4, 1
 	jnz	.Levent_lossless
 .Lroom_again:
@@ -108,6 +114,9 @@ payload_reserve:
 	sub	$4, %rcx
 	{disp32} mov %rcx, 0(%rdi)
 	at	PATCH_FBUFFER_EVENT
+	testb	$1, %r9b
+	jnz	.Lcopy_stack
+.Lcopied:
 	mov	$1, %esi
 	xadd	%rsi, WINDOW_CTL + CTL_HEAD(%rax)
 	at	PATCH_WINDOW
@@ -136,6 +145,111 @@ payload_reserve:
 .Lno_room:
 	xor	%eax, %eax
 	ret
+
+	/* %rax: how many bytes there are from %rsi to the end of the task's stack, at %rdx. */
+	.macro	stack_left otherwise
+	mov	%rsi, %rax
+	xor	%rdx, %rax
+	cmp	$IMM32, %rax
+	at	PATCH_STACK_MASK
+	ja	\otherwise
+	mov	%rsi, %rax
+	not	%rax
+	and	$IMM32, %eax
+	at	PATCH_STACK_MASK
+	inc	%eax
+	.endm
+
+	/* As many words as there are in %rax bytes, but at most max. Changes %r9. */
+	.macro	words_of max
+	shr	$3, %eax
+	mov	$\max, %r9d
+	cmp	%r9d, %eax
+	cmova	%r9d, %eax
+	.endm
+
+	/*
+	 * Which words of the stacks are copied: %eax of them from %rsi on. Those of the task's come
+	 * second where interrupts have a stack of their own, whose highest word, at %r8, leads
+	 * there; else %r8 is 0. For %rsp as at the payload's entry in %rsi; changes %rdx and %r9.
+	 */
+	.macro	first_words none
+	mov	%gs:0, %rdx
+	at	PATCH_CURRENT_TASK
+5:	{disp32} mov 0(%rdx), %rdx
+	at	PATCH_TASK_STACK
+	only_with PATCH_TASK_STACK, 5b
+	xor	%r8d, %r8d
+	stack_left 6f
+	jmp	7f
+6:	mov	%gs:IMM32, %r8
+	at	PATCH_IRQ_STACK
+	mov	%r8, %rax
+	sub	%rsi, %rax
+	cmp	$IRQ_STACK_SIZE, %rax
+	jae	\none
+	add	$8, %rax
+7:	words_of EVENT_COPY_WORDS
+	.endm
+
+	.macro	second_words none
+	test	%r8, %r8
+	jz	\none
+	mov	(%r8), %rsi
+	stack_left \none
+	words_of EVENT_COPY_TASK_WORDS
+	.endm
+
+	/* Add to %rcx what a copy takes. All other registers but %r8 are as before. */
+.Lcopy_size:
+	push	%rax
+	push	%rdx
+	push	%rsi
+	push	%r9
+	lea	40(%rsp), %rsi
+	first_words 4f
+	lea	(%rcx, %rax, 8), %rcx
+	second_words 4f
+	lea	(%rcx, %rax, 8), %rcx
+4:	add	$COPY_WORD, %rcx
+	pop	%r9
+	pop	%rsi
+	pop	%rdx
+	pop	%rax
+	ret
+
+	/* All registers but %rdx, %rsi and %rdi are as before. */
+.Lcopy_stack:
+	push	%rax
+	push	%rcx
+	push	%r8
+	push	%r9
+	mov	%r11d, %edx
+	lea	4 + 7(%rcx, %rdx), %rdi
+	and	$-8, %rdi
+	lea	32(%rsp), %rsi
+	mov	%rsi, COPY_SP(%rdi)
+	mov	%rbp, COPY_BP(%rdi)
+	movq	$0, COPY_TASK_SP(%rdi)
+	movq	$0, COPY_N(%rdi)
+	push	%rdi
+	first_words 4f
+	mov	%eax, COPY_N(%rdi)
+	mov	%eax, %ecx
+	add	$COPY_WORD, %rdi
+	rep	movsq
+	second_words 4f
+	mov	(%rsp), %rcx
+	mov	%rsi, COPY_TASK_SP(%rcx)
+	mov	%eax, COPY_TASK_N(%rcx)
+	mov	%eax, %ecx
+	rep	movsq
+4:	pop	%rdi
+	pop	%r9
+	pop	%r8
+	pop	%rcx
+	pop	%rax
+	jmp	.Lcopied
 
 	/*
 	 * Wait for room, as a record does (payload.h, CTL_FL_LOSSLESS): up to full_timeout, and not
@@ -192,7 +306,7 @@ payload_commit:
 	{disp32} mov 0(%rdi), %rcx
 	at	PATCH_FBUFFER_EVENT
 	mov	-4(%rcx), %edx
-	testb	$1, WINDOW_EVENT_FILES + EVENT_FILE_STACK(%rax)
+	testb	$EVENT_STACK_CALL, WINDOW_EVENT_FILES + EVENT_FILE_STACK(%rax)
 	at	PATCH_WINDOW, 4, 1
 	jnz	.Lcommit_stack
 .Lcommit:

@@ -62,6 +62,7 @@ static const struct operand operands[NR_PATCHES] = {
 	[PATCH_TEXT_MUTEX] = OPERAND(text_mutex, FIT_ADDRESS, 4),
 	[PATCH_TASK_STACK] = OPERAND(task_stack, FIT_OPTIONAL, 4),
 	[PATCH_STACK_MASK] = OPERAND(stack_size, FIT_POWER, 4),
+	[PATCH_IRQ_STACK] = OPERAND(irq_stack, FIT_ADDRESS, 4),
 	[PATCH_RETURN] = OPERAND(return_thunk, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_EVENT_SHIFT] = OPERAND(event_ring_size, FIT_EVENTS, 1),
 	[PATCH_EVENT_MASK] = OPERAND(event_ring_size, FIT_EVENTS, 4),

@@ -150,7 +150,7 @@
 
 /* PAYLOAD_EVENT: the other members are as those of a function. */
 #define RECORD_EVENT_AT	  8  /* u32: low half of its data's place, counted as CTL_EVENT_HEAD is */
-#define RECORD_EVENT_FILE 12 /* u32: offset of its file from WINDOW_EVENT_FILES */
+#define RECORD_EVENT_FILE 12 /* u32: offset of its file from WINDOW_EVENT_FILES; EVENT_COPY_ */
 #define RECORD_EVENT_LEN  16 /* u32: bytes, without EVENT_HEADER before them */
 
 #define RECORD_PID_MASK	     0x3fffff
@@ -186,7 +186,7 @@
 
 #define EVENT_FILE_SHIFT 7
 #define EVENT_FILE_SIZE	 (1 << EVENT_FILE_SHIFT) /* room for a struct trace_event_file */
-#define EVENT_FILE_STACK 120 /* u8, written by the host: have it look at the stack */
+#define EVENT_FILE_STACK 120			 /* u8, written by the host: EVENT_STACK_ */
 #define EVENT_FILES	 2048
 #define EVENT_FILES_SIZE (EVENT_FILES << EVENT_FILE_SHIFT)
 #define EVENT_ARRAY_SIZE 0x10000
@@ -196,6 +196,28 @@
 #define EVENT_MAX 4096
 
 #define PAYLOAD_FORM_MAX 11
+
+#define EVENT_STACK_CALL (1 << 0) /* have it look at the stack, which the vCPU waits for */
+#define EVENT_STACK_COPY (1 << 1) /* copy some of the stack behind the event's data */
+
+/*
+ * Such a copy (struct payload_stack): behind the next multiple of eight bytes, for events of no
+ * more than EVENT_COPY_LEN bytes; bit 0 of RECORD_EVENT_FILE says that there is one. It is of the
+ * stack that the event is on, from where trace_event_buffer_reserve() returns to on, and if that is
+ * the interrupts', of the task's from where that was left. On any other stack there are no words.
+ */
+#define EVENT_COPY_LEN	      1024
+#define EVENT_COPY_WORDS      192
+#define EVENT_COPY_TASK_WORDS 128
+
+#define COPY_SP	     0	/* u64: address of the first word */
+#define COPY_BP	     8	/* u64: %rbp */
+#define COPY_TASK_SP 16 /* u64: address of the first of the task's words */
+#define COPY_N	     24 /* u32: how many there are of each */
+#define COPY_TASK_N  28
+#define COPY_WORD    32 /* the words, the task's behind the others */
+
+#define IRQ_STACK_SIZE 16384 /* arch/x86/include/asm/page_64_types.h, 6.1 */
 
 /* Instructions of up to 19 bytes, of which a jump has taken the place, and one back. */
 #define DETOUR_INSNS 24
@@ -246,6 +268,7 @@
 
 #ifndef __ASSEMBLER__
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct payload_record {
@@ -275,6 +298,15 @@ struct payload_work_call {
 _Static_assert(sizeof(struct payload_work_call) == WORK_CALL_SIZE, "as the code has it");
 _Static_assert(WINDOW_WORK + WORK_CALLS + WORK_CALLS_MAX * WORK_CALL_SIZE <= WINDOW_PIDS,
 	       "there is room");
+
+/* A copy of a stack; of words there are only as many as it says. */
+struct payload_stack {
+	uint64_t sp, bp, task_sp;
+	uint32_t n, task_n;
+	uint64_t word[EVENT_COPY_WORDS + EVENT_COPY_TASK_WORDS];
+};
+
+_Static_assert(offsetof(struct payload_stack, word) == COPY_WORD, "as the code has it");
 
 #define WINDOW_MAX_PIECES 64
 #define WINDOW_PIECE	  0x200000 /* what one entry of a page directory maps */

@@ -20,6 +20,7 @@ struct payload_config {
 	 */
 	uint64_t cpu_number, current_task, preempt_count;
 	uint64_t current_kprobe;
+	uint64_t irq_stack; /* a pointer to the highest word of the interrupts' stack */
 	/* Offsets in struct task_struct */
 	uint64_t task_pid, task_tgid, task_comm, task_migration_disabled, task_flags, task_stack;
 	uint32_t stack_size;	  /* bytes of a task's stack, which is aligned to that */

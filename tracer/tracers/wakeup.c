@@ -5,6 +5,7 @@
  */
 #include "tracer/event-view.h"
 #include "tracer/instance-max.h"
+#include "tracer/record.h"
 #include "tracer/sched-queue.h"
 #include "tracer/wakeup.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NR(array) (sizeof(array) / sizeof((array)[0]))
+#define STACKS (1 << SCHED_RECORD_SWITCH | 1 << SCHED_RECORD_WAKEUP | 1 << SCHED_RECORD_WAKEUP_NEW)
 
 struct wakeup_tracer {
 	struct sched_records records;
@@ -76,6 +77,15 @@ static void wakeup_start(struct instance *i)
 	wakeup_forget(&w->wakeup);
 }
 
+static void take_stack(const struct event_view *v, struct sched_record *r)
+{
+	uint64_t ips[SCHED_STACK_MAX];
+
+	r->nr_stack = event_view_unwind(v, ips, SCHED_STACK_MAX);
+	for (unsigned int n = 0; n < r->nr_stack; n++)
+		r->stack[n] = (uint32_t)ips[n];
+}
+
 static void wakeup_event(struct instance *i, unsigned int which, const struct event_view *v)
 {
 	struct wakeup_tracer *w = i->tracer_data;
@@ -84,6 +94,8 @@ static void wakeup_event(struct instance *i, unsigned int which, const struct ev
 	if (!sched_records_read(&w->records, which, &v->data, &r))
 		return;
 	sched_record_note_comm(&r, i->t->comms);
+	if (wakeup_may_count(&w->wakeup, &r))
+		take_stack(v, &r);
 	if (sched_queue_add(&w->queue, &r))
 		w->lost = true;
 }
@@ -115,6 +127,32 @@ static struct trace_function_entry caller(const struct sched_record *r, uint64_t
 	return e;
 }
 
+static uint64_t stack_ip(const struct sched_record *r, unsigned int n)
+{
+	return KERNEL_HALF | r->stack[n];
+}
+
+/* The stack as the kernel's own tracer has it, with its two functions. */
+struct stack_entry {
+	struct trace_stack_entry e;
+	uint64_t ip[2 + SCHED_STACK_MAX];
+};
+
+static struct max_entry stack_entry(const struct sched_record *r, uint64_t tracer,
+				    struct stack_entry *s)
+{
+	s->e.ent = r->ent;
+	s->e.ent.type = TRACE_STACK;
+	s->e.size = (int32_t)r->nr_stack + 2;
+	s->e.pad = 0;
+	s->ip[0] = WAKEUP_TRACE_STACK;
+	s->ip[1] = tracer;
+	for (unsigned int n = 0; n < r->nr_stack; n++)
+		s->ip[2 + n] = stack_ip(r, n);
+	return (struct max_entry){r->vcpu, r->ts, s,
+				  sizeof(s->e) + (2 + r->nr_stack) * sizeof(s->ip[0])};
+}
+
 static bool waited_on(const void *arg, unsigned int vcpu, uint64_t ts)
 {
 	return wakeup_waited_on(arg, vcpu, ts);
@@ -126,21 +164,20 @@ static void wakeup_found(struct instance *i, const struct wakeup_tracer *w,
 	const struct sched_record *woken = &w->wakeup.woken;
 	struct output_latency l = {.ns = runs->ts - woken->ts, .cpu = woken->next_cpu};
 	const struct trace_function_entry nobody = caller(woken, 0);
-	const struct trace_function_entry schedule = caller(runs, w->schedule);
+	const struct trace_function_entry schedule =
+		caller(runs, runs->nr_stack ? stack_ip(runs, 0) : w->schedule);
 	struct trace_switch_entry wake, ctx;
-	const struct max_entry first[] = {
-		{woken->vcpu, woken->ts, &wake, sizeof(wake)},
-		{woken->vcpu, woken->ts, &nobody, sizeof(nobody)},
-	};
-	const struct max_entry last[] = {
+	struct stack_entry woken_stack, runs_stack;
+	struct max_entry first[3] = {{woken->vcpu, woken->ts, &wake, sizeof(wake)}};
+	struct max_entry last[3] = {
 		{runs->vcpu, runs->ts, &schedule, sizeof(schedule)},
 		{runs->vcpu, runs->ts, &ctx, sizeof(ctx)},
 	};
-	const struct max_window window = {
+	struct max_window window = {
 		.first = first,
 		.last = last,
-		.nr_first = NR(first),
-		.nr_last = NR(last),
+		.nr_first = 1,
+		.nr_last = 2,
 		.takes_call = waited_on,
 		.arg = &w->wakeup,
 	};
@@ -149,6 +186,12 @@ static void wakeup_found(struct instance *i, const struct wakeup_tracer *w,
 		return;
 	sched_record_entry(woken, &wake);
 	sched_record_entry(runs, &ctx);
+	if (woken->nr_stack)
+		first[window.nr_first++] = stack_entry(woken, WAKEUP_PROBE, &woken_stack);
+	first[window.nr_first++] =
+		(struct max_entry){woken->vcpu, woken->ts, &nobody, sizeof(nobody)};
+	if (runs->nr_stack)
+		last[window.nr_last++] = stack_entry(runs, WAKEUP_PROBE_SWITCH, &runs_stack);
 	describe_task(runs, &l);
 	instance_keep_max(i, &window, &l);
 }
@@ -171,6 +214,7 @@ const struct tracer_ops wakeup_tracer_ops = {
 	.name = "wakeup",
 	.desc = "the longest time from a wakeup until the most urgent task runs",
 	.events = sched_record_migrate_events,
+	.stacks = STACKS,
 	.max = true,
 	.init = wakeup_any_init,
 	.exit = wakeup_exit,
@@ -183,6 +227,7 @@ const struct tracer_ops wakeup_rt_tracer_ops = {
 	.name = "wakeup_rt",
 	.desc = "the same of real-time and deadline tasks",
 	.events = sched_record_migrate_events,
+	.stacks = STACKS,
 	.max = true,
 	.init = wakeup_rt_init,
 	.exit = wakeup_exit,
@@ -195,6 +240,7 @@ const struct tracer_ops wakeup_dl_tracer_ops = {
 	.name = "wakeup_dl",
 	.desc = "the same of deadline tasks",
 	.events = sched_record_migrate_events,
+	.stacks = STACKS,
 	.max = true,
 	.init = wakeup_dl_init,
 	.exit = wakeup_exit,
