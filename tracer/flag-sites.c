@@ -49,6 +49,24 @@ struct flag_kind {
 	bool optional;		     /* a kernel may do without */
 };
 
+/*
+ * Where a system call begins: from user mode, where interrupts were on, so that no window is open
+ * that could end there, and that happens more often than anything else.
+ */
+static bool begins_syscall(const struct trace *t, const struct guestsym_irq_site *site)
+{
+	static const char *const names[] = {
+		"syscall_enter_from_user_mode", "syscall_enter_from_user_mode_prepare",
+		"do_syscall_64", /* where the first is part of it */
+	};
+	const struct guestsym_symbol *in = guestsym_find(t->gs, site->addr, NULL, NULL);
+
+	for (size_t i = 0; in && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(in->name, names[i]))
+			return true;
+	return false;
+}
+
 static int find_irqs(struct trace *t, const struct flag_kind *kind, const struct payload_form *form,
 		     struct flag_list *l)
 {
@@ -57,7 +75,8 @@ static int find_irqs(struct trace *t, const struct flag_kind *kind, const struct
 	int ret = 0;
 
 	for (size_t i = 0; i < n && !ret; i++)
-		if (sites[i].kind == kind->irqs && sites[i].len == form->size)
+		if (sites[i].kind == kind->irqs && sites[i].len == form->size &&
+		    (kind->irqs != GUESTSYM_IRQ_ENABLE || !begins_syscall(t, &sites[i])))
 			ret = flag_list_add(l, sites[i].addr);
 	return ret;
 }
