@@ -165,4 +165,5 @@ tracer-objs += tracer/user-object.o
 tracer-objs += tracer/user-stack.o
 tracer-objs += tracer/orc.o
 tracer-objs += tracer/unwind.o
+tracer-objs += tracer/unwind-hooks.o
 tracer-objs += tracer/unwind-tables.o

@@ -72,6 +72,7 @@ struct unwind *unwind_new(const struct guestsym *gs, char *err, size_t errlen)
 		u->text[0].end = guestsym_addr(gs, "_etext");
 		u->text[1].start = guestsym_addr(gs, "_sinittext");
 		u->text[1].end = guestsym_addr(gs, "_einittext");
+		unwind_hooks_learn(&u->hooks, gs);
 		return u;
 	}
 	free(u);

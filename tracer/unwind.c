@@ -210,7 +210,11 @@ static bool load_return(struct walk *w, uint64_t sp)
 {
 	w->known &= KNOWN(BP); /* what a caller has in the others is not known */
 	w->sp = sp;
-	return load(w, sp - sizeof(w->ip), &w->ip);
+	sp -= sizeof(w->ip);
+	if (!load(w, sp, &w->ip))
+		return false;
+	unwind_hooks_return(&w->u->hooks, w->g, sp, &w->ip);
+	return true;
 }
 
 static bool orc_step(struct walk *w)
