@@ -129,9 +129,6 @@ int cmd_attach(int argc, char **argv)
 			 "how long to trace (5, 1.5s, 200ms, 2m; default: 5s)"),
 		OPT_FLAG(0, "recover", &opt.recover,
 			 "clean up behind an hvtrace that was killed; do not trace"),
-		SESSION_EVENT_ROW(
-			&opt.session,
-			"SYS:EVENT[:FILTER]: record this trace event (no functions without -f or -t); may be repeated"),
 		SESSION_OPTION_ROWS(&opt.session),
 		OPT_END,
 	};

@@ -152,7 +152,8 @@ static void run_warn_of_many(struct run *r)
 	struct trace_status st;
 
 	trace_get_status(r->s.trace, &st);
-	if (!strcmp(r->machine, "qemu") && st.sites > MANY_IN_QEMU)
+	if (!strcmp(r->machine, "qemu") && !strcmp(r->opt->session.engine, "trap") &&
+	    st.sites > MANY_IN_QEMU)
 		fprintf(stderr,
 			"hvtrace: warning: each of %" PRIu64 " functions slows a guest of QEMU "
 			"down: name fewer with -f\n",
@@ -185,7 +186,9 @@ static int run_new_machine(struct run *r)
 		return -1;
 	guestsym_trim(r->s.gs);
 	run_warn_of_many(r);
-	return trace_attach(r->s.trace, r->s.m, r->s.err, sizeof(r->s.err));
+	if (trace_attach(r->s.trace, r->s.m, r->s.err, sizeof(r->s.err)))
+		return -1;
+	return session_enable_events(&r->s);
 }
 
 /* Found by the name that its domain has; its files by that of the process. */
@@ -212,8 +215,11 @@ static int run_start(struct run *r)
 
 static int run_finish(struct run *r)
 {
-	int status = session_finish(&r->s);
+	int status;
 
+	if (r->opt->session.explain)
+		trace_explain(r->s.trace, stderr);
+	status = session_finish(&r->s);
 	if (session_failed(&r->s) && !r->opt->console) {
 		fprintf(stderr, "hvtrace: the guest's last words:\n");
 		console_tail(&r->console, stderr, 10);
@@ -282,7 +288,6 @@ int cmd_run(int argc, char **argv)
 			   "kvm, qemu, or what suits this host: auto (default)"),
 		OPT_STRING(0, "connect", &opt.connect, "URI",
 			   "libvirt for qemu (default: qemu:///system)"),
-		SESSION_EVENT_ROW(&opt.session, "not of a guest that boots: hvtrace attach has it"),
 		SESSION_OPTION_ROWS(&opt.session),
 		OPT_TIME(0, "for", &opt.session.limit_ms, "SECONDS",
 			 "stop after this time (5, 1.5s, 200ms, 2m)"),
@@ -297,11 +302,6 @@ int cmd_run(int argc, char **argv)
 	else if (first >= 0 && first < argc)
 		fprintf(stderr, "hvtrace: run takes no operand: %s (hvtrace run --help)\n",
 			argv[first]);
-	else if (first >= 0 && opt.session.events.nr)
-		fprintf(stderr,
-			"hvtrace: run: -e %s: events need a guest that runs and can be "
-			"asked: boot it, then hvtrace attach\n",
-			opt.session.events.values[0]);
 	else if (first >= 0 && run_knows_machine(opt.machine))
 		status = run(&opt);
 	session_options_free(&opt.session);

@@ -31,9 +31,6 @@ struct session_options {
 		.output = "-", .engine = "auto", .format = "trace", .buffer_kb = 32768             \
 	}
 
-/* Of the events; run has them only to say what to do instead. */
-#define SESSION_EVENT_ROW(opt, help) OPT_LIST('e', "event", &(opt)->events, "EVENT", help)
-
 /* Rows for the option table of a command that traces. */
 #define SESSION_OPTION_ROWS(opt)                                                                   \
 	OPT_STRING('t', "tracer", &(opt)->tracer, "NAME",                                          \
@@ -42,6 +39,9 @@ struct session_options {
 			 "trace only functions that match; may be repeated"),                      \
 		OPT_LIST('n', "notrace", &(opt)->notrace, "GLOB",                                  \
 			 "do not trace functions that match; may be repeated"),                    \
+		OPT_LIST('e', "event", &(opt)->events, "EVENT",                                    \
+			 "SYS:EVENT[:FILTER]: record this trace event (no functions without "      \
+			 "-f or -t); may be repeated"),                                            \
 		OPT_LIST('P', "pid", &(opt)->pids, "PID",                                          \
 			 "trace only this task of the guest; may be repeated"),                    \
 		OPT_STRING(0, "engine", &(opt)->engine, "NAME",                                    \
@@ -102,9 +102,7 @@ struct session {
 int session_init(struct session *s, const struct session_options *opt);
 /* s->gs is known: prepare the trace of a guest that is still to boot, or that runs. */
 int session_new_trace(struct session *s, unsigned int vcpus, bool running);
-/*
- * The trace is attached to a guest that runs: enable the events that -e names, with their filters.
- */
+/* The trace is attached to a guest: enable the events that -e names, with their filters. */
 int session_enable_events(struct session *s);
 /* The trap handler for the machine; arg is the session. */
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* attach.c - puts the probes of a trace into a machine, and takes them out again. */
+#include "tracer/boot.h"
 #include "tracer/events.h"
 #include "tracer/instance.h"
 #include "tracer/returns.h"
@@ -48,13 +49,15 @@ int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
 	int ret;
 
-	if (tracer_comes_late(t)) {
+	/* What its sites hold is known once the kernel has booted. */
+	if (tracer_find(t->cfg.tracer)->critical) {
 		snprintf(err, errlen, "%s works on what only a guest that runs has: attach to it",
 			 t->cfg.tracer);
 		return -EOPNOTSUPP;
 	}
 	t->m = m;
 	guest_bind(&t->guest, m);
+	boot_prepare(t);
 	ret = insert_all(t, err, errlen);
 	return ret ? ret : use_tracer(t, err, errlen);
 }
@@ -177,6 +180,26 @@ static bool trace_records(const struct trace *t)
 	return false;
 }
 
+static int use_now(struct trace *t, char *err, size_t errlen)
+{
+	int ret = t->cfg.running ? open_attached(t, err, errlen) : trampoline_open(t, err, errlen);
+
+	if (ret)
+		return ret;
+	ret = text_lock_init(t);
+	if (!ret) {
+		t->engine = &trampoline_probe_ops;
+		instances_tell_payload(t);
+		if (!t->cfg.running)
+			t->calls_since = trace_local_ns(t);
+	}
+	if (!ret && !t->cfg.running)
+		ret = boot_follow(t);
+	if (ret)
+		snprintf(err, errlen, "no memory");
+	return ret;
+}
+
 int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 {
 	char why[256];
@@ -185,17 +208,14 @@ int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 	if (t->cfg.engine == TRACE_ENGINE_TRAP ||
 	    !(t->cfg.control || trace_records(t) || tracer_comes_late(t)))
 		return 0;
-	ret = t->cfg.running ? open_attached(t, why, sizeof(why))
-			     : trampoline_open(t, why, sizeof(why));
-	if (!ret) {
-		ret = text_lock_init(t);
+	if (!t->cfg.running && !boot_has_window(t)) {
+		ret = boot_follow(t);
 		snprintf(why, sizeof(why), "no memory");
+	} else {
+		ret = use_now(t, why, sizeof(why));
 	}
-	if (!ret) {
-		t->engine = &trampoline_probe_ops;
-		instances_tell_payload(t);
+	if (!ret)
 		return 0;
-	}
 	if (t->cfg.engine == TRACE_ENGINE_TRAMPOLINE) {
 		snprintf(err, errlen, "trampolines cannot be used: %s", why);
 		return ret;
@@ -280,9 +300,15 @@ int trace_detach(struct trace *t)
 	if (t->detached)
 		return 0;
 	hwlat_detach(&t->hwlat);
+	boot_end(t);
 	end = guest_end(t);
 	/* What cannot be taken back may still call the payload. */
 	events = events_close(t->trace_events, end == GUEST_RUNS);
+	/* A guest that hvtrace has booted ends with it, as it is. */
+	if (events && !t->cfg.running) {
+		end = GUEST_STANDS;
+		events = 0;
+	}
 	ret = remove_all(t, end);
 	ret = ret ? ret : events;
 	error = close_trampoline(t, end, ret);

@@ -116,6 +116,7 @@ struct borrow {
 	 */
 	pthread_mutex_t lock;
 	enum borrow_state state;
+	bool cancelled;
 	int error; /* of the machine; the state is BORROW_DONE then */
 	enum borrow_where where;
 	uint64_t landing, restore;
@@ -513,7 +514,8 @@ static void borrow_wait(struct borrow *b, int ms)
 	struct timespec end = host_deadline(ms * NS_PER_MS);
 
 	pthread_mutex_lock(&b->lock);
-	while (b->state != BORROW_DONE && !pthread_cond_timedwait(&b->change, &b->lock, &end))
+	while (b->state != BORROW_DONE && !(b->state == BORROW_WAITING && b->cancelled) &&
+	       !pthread_cond_timedwait(&b->change, &b->lock, &end))
 		;
 	pthread_mutex_unlock(&b->lock);
 }
@@ -527,7 +529,7 @@ static int borrow_end(struct borrow *b, bool finish)
 	if (b->state == BORROW_DONE)
 		ret = b->error;
 	else if (b->state == BORROW_WAITING)
-		ret = -ETIMEDOUT;
+		ret = b->cancelled ? -ECANCELED : -ETIMEDOUT;
 	else
 		ret = finish ? -EIO : -EAGAIN;
 	if (ret != -EAGAIN) {
@@ -604,6 +606,14 @@ static int run_calls(struct borrow *b, struct borrow_call *calls, size_t n, enum
 		ret = borrow_end(b, true);
 	}
 	return ret;
+}
+
+void borrow_cancel(struct borrow *b, bool cancel)
+{
+	pthread_mutex_lock(&b->lock);
+	b->cancelled = cancel;
+	pthread_cond_signal(&b->change);
+	pthread_mutex_unlock(&b->lock);
 }
 
 int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,

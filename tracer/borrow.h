@@ -66,5 +66,10 @@ int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borro
  * false: by the return of one that was borrowed.
  */
 bool borrow_hit(struct borrow *b, const struct machine_hit *hit);
+/*
+ * Whoever waits for a safe point in borrow_run(), now or later, gets -ECANCELED until that is taken
+ * back. Any thread.
+ */
+void borrow_cancel(struct borrow *b, bool cancel);
 
 #endif

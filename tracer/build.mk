@@ -112,6 +112,7 @@ tracer-objs += tracer/stack-max.o
 tracer-objs += tracer/stack-table.o
 tracer-objs += tracer/staging.o
 tracer-objs += tracer/attach.o
+tracer-objs += tracer/boot.o
 tracer-objs += tracer/reset.o
 tracer-objs += tracer/collect.o
 tracer-objs += tracer/collect-batch.o

@@ -90,14 +90,30 @@ static bool kernel_tells(struct events *e)
 	       events_runtime(t, "tracepoint_probe_unregister") && !layout_learn(e);
 }
 
+bool events_ready(const struct events *e)
+{
+	return e->t->cfg.running || e->ready;
+}
+
+/* A kernel that boots, and cannot be asked yet. */
+static bool is_pending(const struct events *e)
+{
+	const struct trace *t = e->t;
+
+	return !events_ready(e) && !e->hopeless && t->cfg.engine != TRACE_ENGINE_TRAP;
+}
+
 /* NULL: nothing is in the way. */
 static const char *why_not(struct events *e)
 {
-	if (!e->t->tramp)
+	if (!is_pending(e) && !e->t->tramp)
 		return "they need trampolines, and this guest has none";
-	if (!e->t->borrow)
-		return "nothing calls functions of this guest's kernel for us";
 	return kernel_tells(e) ? NULL : "this kernel does not tell how it records them";
+}
+
+bool events_possible(const struct events *e)
+{
+	return e->t->tramp || is_pending(e);
 }
 
 int events_check(struct events *e)
@@ -119,7 +135,7 @@ int events_place(struct events *e)
 	if (e->placed)
 		return 0;
 	ret = events_check(e);
-	if (ret)
+	if (ret || is_pending(e))
 		return ret;
 	syscalls_learn(e);
 	/* trace_event_buffer_reserve(), where the kernel is preemptible */

@@ -25,6 +25,7 @@ struct events {
 	struct trace *t;
 	pthread_mutex_t lock;
 	bool loaded, placed, closed;
+	bool ready, hopeless; /* of a kernel that boots: it can be asked now; it never can */
 	struct guestsym_event_list list; /* of the guest's kernel */
 	struct event_list *all;		 /* and ours */
 	struct event_text *text;
@@ -49,7 +50,9 @@ uint64_t events_runtime(const struct trace *t, const char *symbol);
 /* --- events-files.c: what the guest's probes are called with ------------------------------------
  */
 
-/* Records can get into the payload; e->lock is held. 0, -EOPNOTSUPP, or an error of the machine's.
+/*
+ * Records can get into the payload: then e->placed is set, and otherwise not yet. e->lock is held.
+ * 0, -EOPNOTSUPP, or an error of the machine's.
  */
 int events_place(struct events *e);
 /* In the window. */

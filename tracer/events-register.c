@@ -215,6 +215,32 @@ int events_apply(struct events *e)
 	return ret;
 }
 
+int events_booted(struct events *e)
+{
+	int ret;
+
+	pthread_mutex_lock(&e->lock);
+	e->ready = true;
+	ret = events_apply(e);
+	pthread_mutex_unlock(&e->lock);
+	return ret;
+}
+
+void events_give_up(struct events *e)
+{
+	bool some = false;
+
+	pthread_mutex_lock(&e->lock);
+	e->hopeless = true;
+	pthread_mutex_lock(&e->t->instances_lock);
+	for (const struct instance *i = e->t->instances; i; i = i->next)
+		some = some || instance_wants_events(i);
+	pthread_mutex_unlock(&e->t->instances_lock);
+	if (some)
+		events_check(e);
+	pthread_mutex_unlock(&e->lock);
+}
+
 /* --- letting go ------------------------------------------------------------------------------ */
 
 int events_synchronize(struct trace *t, struct window *w, uint32_t entry, char *err, size_t errlen)

@@ -130,11 +130,19 @@ struct event_hist_names *events_hist_names(struct events *e)
 	return e->hist_names;
 }
 
-static int list_read(struct events *e)
+/* A kernel that boots has registered some at most; nothing moves it, and the image tells all. */
+static int list_find(struct events *e)
 {
 	struct trace *t = e->t;
 	const struct guestsym_memory mem = {.read = read_memory, .arg = &t->guest};
-	int ret = guestsym_events_read(t->gs, &mem, t->guest.slide, &e->list);
+
+	return t->cfg.running ? guestsym_events_read(t->gs, &mem, t->guest.slide, &e->list)
+			      : guestsym_events_image(t->gs, &e->list);
+}
+
+static int list_read(struct events *e)
+{
+	int ret = list_find(e);
 
 	if (ret)
 		return ret;

@@ -47,8 +47,22 @@ void events_unlock(struct events *e);
  * or what the guest or the machine says: then some may have been done, and one line has been noted.
  */
 int events_apply(struct events *e);
-/* Whether that can be done in this guest: 0, or -EOPNOTSUPP with one line noted. */
+/*
+ * Whether that can be done in this guest, now or, if it boots, later: 0, or -EOPNOTSUPP with one
+ * line noted.
+ */
 int events_check(struct events *e);
+/*
+ * A kernel that boots has come so far that it can be asked: what is wanted is registered from now
+ * on, and before that nothing is. As events_apply(), which may be called again after -ETIMEDOUT. Or
+ * it never will: one line is noted if that matters.
+ */
+int events_booted(struct events *e);
+void events_give_up(struct events *e);
+/* The kernel can be asked now; the events' lock is held. */
+bool events_ready(const struct events *e);
+/* They are there once they are wanted, or may be later. */
+bool events_possible(const struct events *e);
 /*
  * The trace ends: nothing will be registered any more, and in a guest that runs nothing is. 0 or as
  * above.

@@ -87,8 +87,22 @@ static void explain_probes(struct trace *t, FILE *out)
 		t->probes.selected, traced, gone);
 }
 
+/* Which engine records, and since when, if it was another one at first. */
+static void explain_engine(struct trace *t, FILE *out)
+{
+	uint64_t us = t->calls_since / 1000;
+
+	fprintf(out, "engine: %s", t->engine->name);
+	if (t->calls_since)
+		fprintf(out,
+			", since %" PRIu64 ".%06" PRIu64 " s of the guest's clock; %s until then",
+			us / 1000000, us % 1000000, trap_probe_ops.name);
+	fprintf(out, "\n");
+}
+
 int trace_explain(struct trace *t, FILE *out)
 {
+	explain_engine(t, out);
 	explain_image(t, out);
 	machine_pause(t->m);
 	pthread_mutex_lock(&t->change);

@@ -134,6 +134,7 @@ static int init_memory_freed(struct trace *t)
 	int ret = probes_remove(t, PROBE_FL_INIT, 0);
 
 	init_memory_gone(t);
+	atomic_store(&t->booted, true);
 	if (!ret)
 		ret = returns_learn(t);
 	if (!ret && t->tramp)

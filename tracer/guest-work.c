@@ -74,6 +74,15 @@ static bool kernel_checks_calls(const struct guest_work *work)
 	return runtime(work, "report_cfi_failure") || runtime(work, "__cfi_slowpath_diag");
 }
 
+bool guest_work_is_done(const struct guest_work *work)
+{
+	/* Set at the end of workqueue_init() (kernel/workqueue.c) */
+	uint64_t online = runtime(work, "wq_online");
+	uint8_t now = 0;
+
+	return online && !guest_read(work->g, online, &now, sizeof(now)) && now && queue_find(work);
+}
+
 static int calls_write(const struct guest_work *work, const struct borrow_call *calls, uint32_t n)
 {
 	struct payload_work_call *rows = calloc(n, sizeof(*rows));

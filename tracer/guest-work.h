@@ -26,6 +26,8 @@ struct guest_work {
  */
 int guest_work_run(const struct guest_work *work, struct borrow_call *calls, size_t n, char *err,
 		   size_t errlen);
+/* The kernel has come so far in its boot that kworkers do their work. */
+bool guest_work_is_done(const struct guest_work *work);
 /* Wait until nothing is under way that an earlier tracer has begun. 0 or -ETIMEDOUT. */
 int guest_work_settle(const struct guest_work *work);
 

@@ -96,7 +96,7 @@ static void owner_soft_disable(void *arg, void *event, bool disable)
 
 static bool owner_has_stacks(void *arg)
 {
-	return ((struct instance_triggers *)arg)->i->t->tramp;
+	return events_possible(((struct instance_triggers *)arg)->i->t->trace_events);
 }
 
 static int owner_set_clock(void *arg, const char *clock)

@@ -201,6 +201,7 @@ struct clock_ops {
 
 const struct clock_ops *clock_find(const char *name); /* NULL name: the default */
 
+struct boot;
 struct trampoline;
 struct instance;
 struct funcs;
@@ -274,10 +275,14 @@ struct trace {
 	pthread_mutex_t change;
 	bool placed;		    /* change: probes are in the guest as soon as they are wanted */
 	bool detached;		    /* change: nothing is to be patched any more */
+	bool held;		    /* change: functions are not in the guest yet: boot.h */
 	struct text_lock text_lock; /* change */
 	struct follow follow;
 	struct user_layout user;
-	struct borrow *borrow;		    /* of an attached guest that runs */
+	struct borrow *borrow;		    /* once the guest can be asked for something */
+	struct boot *boot;		    /* while more is expected of a kernel that boots */
+	uint64_t calls_since;		    /* local time at which a boot went over to them; 0 */
+	atomic_bool booted;		    /* the kernel has freed its init memory */
 	struct trampoline *tramp;	    /* while it is open */
 	struct trampoline_counts collected; /* by one that has been closed */
 	atomic_bool collecting;		    /* events come from staging rings: horizon.h */
@@ -342,6 +347,12 @@ void guards_hit(struct trace *t, const struct probe *p, const struct machine_hit
 /* Trampolines are going to be used: watch the guest's text_mutex. 0 or -ENOMEM. */
 int text_lock_init(struct trace *t);
 /*
+ * All probes that are traps become calls of the payload in one moment, so that none is missed in
+ * between; trampolines are open. -EAGAIN: the guest patches its own text, or may be about to: to be
+ * tried again. The machine is paused and t->change held.
+ */
+int text_lock_switch(struct trace *t);
+/*
  * Put all probes into a guest that runs, once it does not patch its own text: it gets some seconds
  * for that, and the probes come later when it takes longer. The machine runs.
  */
@@ -378,8 +389,9 @@ void trace_finish(struct trace *t);
 void trace_fail(struct trace *t, int error);
 void trace_note(struct trace *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
- * The guest's own text can be patched now: put all probes into it that are to be, by trampolines if
- * they can be had. The machine is paused when it is a boot.
+ * The guest's own text can be patched now: have that done by trampolines if they can be had. In a
+ * boot the machine is paused and t->change held; and where its memory has to come from the kernel,
+ * probes are traps until that is far enough (boot.h).
  */
 int trace_use_trampolines(struct trace *t, char *err, size_t errlen);
 

@@ -99,9 +99,9 @@ static bool probe_matches(const struct probe *p, uint16_t with, uint16_t without
 }
 
 /* There is something to be done at a hit. */
-static bool probe_wanted(const struct probe *p)
+static bool probe_wanted(const struct trace *t, const struct probe *p)
 {
-	return p->flags & PROBE_FL_RECORD || p->guards;
+	return (p->flags & PROBE_FL_RECORD && !t->held) || p->guards;
 }
 
 /* And remember which there ever were. */
@@ -144,7 +144,7 @@ int probes_insert(struct trace *t, uint16_t with, uint16_t without)
 
 		if (!probe_matches(p, with,
 				   without | PROBE_FL_SET | PROBE_FL_GONE | PROBE_FL_LENT) ||
-		    !probe_wanted(p))
+		    !probe_wanted(t, p))
 			continue;
 		if (p->flags & PROBE_FL_ONCE || site_known(t, &view, p))
 			which[n++] = (uint32_t)i;

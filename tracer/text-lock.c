@@ -19,6 +19,7 @@
  */
 #include "tracer/host-time.h"
 #include "tracer/instance.h"
+#include "tracer/trampoline.h"
 #include "tracer/within.h"
 
 #include <errno.h>
@@ -36,8 +37,12 @@ static const char *const lock_functions[] = {"mutex_lock", "mutex_lock_nested"};
 
 #define NR_LOCK_FUNCTIONS (sizeof(lock_functions) / sizeof(lock_functions[0]))
 
-/* Static keys and calls are patched all the time, and at no site of ours. */
-static const char *const harmless[] = {"jump_label", "static_call"};
+/*
+ * Static keys and calls are patched all the time, and at no site of ours; nor is what BPF programs
+ * are written to, or the lock prefixes that one CPU can do without.
+ */
+static const char *const harmless[] = {"jump_label", "static_call", "text_poke_copy",
+				       "text_poke_set", "alternatives_smp"};
 
 static int watch(struct trace *t, const char *function)
 {
@@ -231,6 +236,28 @@ int text_lock_poll(struct trace *t)
 	pthread_mutex_unlock(&t->change);
 	machine_resume(t->m);
 	return ret;
+}
+
+/* --- from traps to calls --------------------------------------------------------------------- */
+
+int text_lock_switch(struct trace *t)
+{
+	struct text_lock *l = &t->text_lock;
+	int ret = text_lock_init(t);
+
+	if (!l->watch_ms)
+		l->watch_ms = host_ms(); /* since when it is tried */
+	if (!ret && l->mutex && (!mutex_is_free(t) || some_passed(t)))
+		return -EAGAIN;
+	if (!ret)
+		ret = probes_remove(t, 0, PROBE_FL_ONCE);
+	if (ret)
+		return ret;
+	t->engine = &trampoline_probe_ops;
+	t->held = false;
+	/* How the kernel returns may have become known since the payload was loaded. */
+	ret = trampoline_returns(t);
+	return ret ? ret : probes_insert(t, 0, PROBE_FL_ONCE);
 }
 
 /* --- at the beginning ------------------------------------------------------------------------ */

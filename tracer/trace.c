@@ -222,8 +222,9 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 		p = &t->probes.v[hit->cookie];
 		if (p->flags & PROBE_FL_RECORD)
 			trap_record(t, (uint32_t)hit->cookie, hit);
+		/* The machine has taken it out, and it may be in init memory. */
 		if (p->flags & PROBE_FL_ONCE)
-			p->flags &= (uint16_t)~PROBE_FL_SET; /* the machine has taken it out */
+			p->flags = (uint16_t)((p->flags & ~PROBE_FL_SET) | PROBE_FL_GONE);
 		if (p->guards & GUARD_PROBE)
 			probe_events_hit(t->probe_events, (uint32_t)hit->cookie, hit);
 		if (p->guards & GUARD_COMMAND)

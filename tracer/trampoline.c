@@ -96,9 +96,9 @@ const struct payload_text *trampoline_text(struct trace *t)
 	return &t->tramp->text;
 }
 
-static void config_fill(struct trace *t, struct payload_config *cfg)
+static void config_fill(struct trace *t, const struct trampoline *tr, struct payload_config *cfg)
 {
-	const struct payload_header *h = &t->tramp->window.header;
+	const struct payload_header *h = &tr->window.header;
 	const struct guest_layout *at = &t->guest.at;
 	uint64_t text_mutex = guestsym_addr(t->gs, "text_mutex"),
 		 kprobe = guestsym_addr(t->gs, "current_kprobe");
@@ -139,16 +139,15 @@ static void config_fill(struct trace *t, struct payload_config *cfg)
 	};
 }
 
-static int text_load(struct trace *t, char *err, size_t errlen)
+static int text_load(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
-	struct trampoline *tr = t->tramp;
 	struct payload_header *h = &tr->window.header;
 	uint8_t code[WINDOW_TEXT_SIZE];
 	struct payload_config cfg;
 	const char *what;
 	int ret;
 
-	config_fill(t, &cfg);
+	config_fill(t, tr, &cfg);
 	ret = payload_text_make(&cfg, code, &tr->text, &what);
 	if (ret) {
 		snprintf(err, errlen, "the kernel's %s does not fit into the payload", what);
@@ -175,12 +174,12 @@ int trampoline_returns(struct trace *t)
 {
 	char err[256];
 
-	return text_load(t, err, sizeof(err));
+	return text_load(t, t->tramp, err, sizeof(err));
 }
 
-static int control_init(struct trace *t)
+static int control_init(struct trace *t, struct trampoline *tr)
 {
-	struct window *w = &t->tramp->window;
+	struct window *w = &tr->window;
 	uint64_t head = w->header.ring_size / PAYLOAD_RECORD_SIZE;
 	uint32_t flags = CTL_FL_ON | (t->cfg.lossless ? CTL_FL_LOSSLESS : 0);
 	uint32_t depth = stack_max_limit(t);
@@ -233,9 +232,9 @@ static void rings_divide(const struct trace *t, uint32_t *records, uint32_t *eve
 	*events = (uint32_t)data;
 }
 
-static int window_get(struct trace *t, char *err, size_t errlen)
+static int window_get(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
-	struct window *w = &t->tramp->window;
+	struct window *w = &tr->window;
 	uint32_t records, events;
 	uint64_t size;
 	int ret;
@@ -378,9 +377,9 @@ static int site_patch(struct trace *t, uint64_t va, const uint8_t bytes[SITE_SIZ
 	return ret ? ret : machine_patch_text(t->m, &patch, 1);
 }
 
-static bool recorded(struct trace *t, unsigned int vcpu, uint64_t va)
+static bool recorded(struct trampoline *tr, unsigned int vcpu, uint64_t va)
 {
-	struct window *w = &t->tramp->window;
+	struct window *w = &tr->window;
 	uint32_t size = w->header.ring_size, nr = size / PAYLOAD_RECORD_SIZE;
 	struct payload_record r;
 	uint64_t head;
@@ -401,10 +400,10 @@ static bool recorded(struct trace *t, unsigned int vcpu, uint64_t va)
  * Numbers start anew, so what has been recorded must not be there any more: it would pass for the
  * records that are about to get these numbers.
  */
-static int records_forget(struct trace *t)
+static int records_forget(struct trace *t, struct trampoline *tr)
 {
 	static const struct payload_record none;
-	struct window *w = &t->tramp->window;
+	struct window *w = &tr->window;
 	uint32_t size = w->header.ring_size, nr = size / PAYLOAD_RECORD_SIZE;
 	int ret = 0;
 
@@ -415,7 +414,7 @@ static int records_forget(struct trace *t)
 		for (uint64_t i = nr; i < head && i < 2 * (uint64_t)nr && !ret; i++)
 			ret = window_write(w, ring + (i - nr) * sizeof(none), &none, sizeof(none));
 	}
-	return ret ? ret : control_init(t);
+	return ret ? ret : control_init(t, tr);
 }
 
 static uint64_t try_site(struct trace *t)
@@ -429,7 +428,7 @@ static uint64_t try_site(struct trace *t)
 	return 0;
 }
 
-static int try_call(struct trace *t, uint64_t site, char *err, size_t errlen)
+static int try_call(struct trace *t, struct trampoline *tr, uint64_t site, char *err, size_t errlen)
 {
 	struct borrow_call call = {.fn = borrow_function(t->borrow, TRY_FUNCTION)};
 	uint8_t insn[SITE_SIZE], now[SITE_SIZE];
@@ -439,9 +438,8 @@ static int try_call(struct trace *t, uint64_t site, char *err, size_t errlen)
 		snprintf(err, errlen, "the site of " TRY_FUNCTION " is in use");
 		return -EBUSY;
 	}
-	site_call_make(insn, site,
-		       t->tramp->window.header.va + WINDOW_TEXT + t->tramp->text.function);
-	t->tramp->called = true;
+	site_call_make(insn, site, tr->window.header.va + WINDOW_TEXT + tr->text.function);
+	tr->called = true;
 	ret = site_patch(t, site, insn);
 	if (ret) {
 		snprintf(err, errlen, "guest text cannot be written: %s", strerror(-ret));
@@ -458,60 +456,58 @@ static int try_call(struct trace *t, uint64_t site, char *err, size_t errlen)
  * One probe before there are many: a function is called, whose record must come. Only a guest that
  * runs can be asked to call it.
  */
-static int trampoline_try(struct trace *t, char *err, size_t errlen)
+static int trampoline_try(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
 	uint64_t site = try_site(t);
-	int ret = site ? try_call(t, site, err, errlen) : 0;
+	int ret = site ? try_call(t, tr, site, err, errlen) : 0;
 
 	if (ret || !site)
 		return ret;
 	for (unsigned int i = 0; i < t->vcpus; i++)
-		if (recorded(t, i, site))
-			return records_forget(t); /* nor are others' calls meanwhile asked for */
+		if (recorded(tr, i, site))
+			return records_forget(t,
+					      tr); /* nor are others' calls meanwhile asked for */
 	snprintf(err, errlen, "a probe of " TRY_FUNCTION " was called and recorded nothing");
 	return -ENODATA;
 }
 
 /* --- opening and closing --------------------------------------------------------------------- */
 
-int trampoline_open(struct trace *t, char *err, size_t errlen)
+/* Others may be about to tell the payload something. */
+static void publish(struct trace *t, struct trampoline *tr)
 {
-	char ignored[256];
-	int ret;
+	pthread_mutex_lock(&t->change);
+	pthread_mutex_lock(&t->instances_lock);
+	t->tramp = tr;
+	pthread_mutex_unlock(&t->instances_lock);
+	pthread_mutex_unlock(&t->change);
+}
 
-	if (t->tramp)
-		return 0; /* a guest that runs its ftrace_init() again */
-	t->tramp = calloc(1, sizeof(*t->tramp));
-	if (!t->tramp) {
-		snprintf(err, errlen, "no memory");
-		return -ENOMEM;
-	}
-	ret = window_get(t, err, errlen);
-	if (ret) {
-		free(t->tramp);
-		t->tramp = NULL;
-		return ret;
-	}
-	ret = text_load(t, err, errlen);
-	if (!ret)
-		ret = control_init(t);
-	if (!ret && t->borrow)
-		ret = trampoline_try(t, err, errlen);
+/* The payload is there, and works; nobody else knows of it. */
+static int payload_open(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
+{
+	int ret = text_load(t, tr, err, errlen);
+
 	if (!ret) {
-		ret = collector_start(&t->tramp->collector, t, &t->tramp->window);
-		atomic_store(&t->collecting, !ret);
+		ret = control_init(t, tr);
 		if (ret)
-			snprintf(err, errlen, "the collector cannot be started: %s",
-				 strerror(-ret));
+			snprintf(err, errlen, "the window cannot be written: %s", strerror(-ret));
 	}
+	return !ret && t->borrow ? trampoline_try(t, tr, err, errlen) : ret;
+}
+
+static int collector_begin(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
+{
+	int ret = collector_start(&tr->collector, t, &tr->window);
+
 	if (ret)
-		trampoline_close(t, false, ignored, sizeof(ignored));
+		snprintf(err, errlen, "the collector cannot be started: %s", strerror(-ret));
 	return ret;
 }
 
-static int window_quiet(struct trace *t, char *err, size_t errlen)
+static int window_quiet(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
-	int ret = quiesce(&t->guest, t->gs, &t->tramp->window, t->vcpus, QUIET_MS);
+	int ret = quiesce(&t->guest, t->gs, &tr->window, t->vcpus, QUIET_MS);
 
 	if (ret)
 		snprintf(err, errlen, "the guest does not leave the probes' code: %s",
@@ -519,10 +515,8 @@ static int window_quiet(struct trace *t, char *err, size_t errlen)
 	return ret;
 }
 
-static void collector_end(struct trace *t)
+static void collector_end(struct trace *t, struct trampoline *tr)
 {
-	struct trampoline *tr = t->tramp;
-
 	if (!tr->collector)
 		return;
 	collector_stop(tr->collector);
@@ -535,27 +529,61 @@ static void collector_end(struct trace *t)
 	instances_wake(t);
 }
 
-int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
+static int trampoline_end(struct trace *t, struct trampoline *tr, bool guest_gone, char *err,
+			  size_t errlen)
 {
-	struct trampoline *gone;
 	int ret = 0;
 
-	if (!t->tramp)
-		return 0;
 	/* The collector answers whoever waits in there for an answer, and gets the last records. */
-	if (!guest_gone && t->tramp->called)
-		ret = window_quiet(t, err, errlen);
-	collector_end(t);
+	if (!guest_gone && tr->called)
+		ret = window_quiet(t, tr, err, errlen);
+	collector_end(t, tr);
 	if (!guest_gone && !ret)
-		ret = window_close(&t->tramp->window, t->borrow, err, errlen);
-	gone = t->tramp;
-	/* Others may be about to tell the payload something. */
-	pthread_mutex_lock(&t->change);
-	pthread_mutex_lock(&t->instances_lock);
-	t->tramp = NULL;
-	pthread_mutex_unlock(&t->instances_lock);
-	pthread_mutex_unlock(&t->change);
-	free(gone);
+		ret = window_close(&tr->window, t->borrow, err, errlen);
+	return ret;
+}
+
+int trampoline_open(struct trace *t, char *err, size_t errlen)
+{
+	struct trampoline *tr;
+	char ignored[256];
+	int ret;
+
+	if (t->tramp)
+		return 0; /* a guest that runs its ftrace_init() again */
+	tr = calloc(1, sizeof(*tr));
+	if (!tr) {
+		snprintf(err, errlen, "no memory");
+		return -ENOMEM;
+	}
+	ret = window_get(t, tr, err, errlen);
+	if (ret) {
+		free(tr);
+		return ret;
+	}
+	ret = payload_open(t, tr, err, errlen);
+	if (!ret)
+		ret = collector_begin(t, tr, err, errlen);
+	if (ret) {
+		trampoline_end(t, tr, false, ignored, sizeof(ignored));
+		free(tr);
+		return ret;
+	}
+	publish(t, tr);
+	atomic_store(&t->collecting, true);
+	return 0;
+}
+
+int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
+{
+	struct trampoline *tr = t->tramp;
+	int ret;
+
+	if (!tr)
+		return 0;
+	ret = trampoline_end(t, tr, guest_gone, err, errlen);
+	publish(t, NULL);
+	free(tr);
 	return ret;
 }
 

@@ -205,6 +205,7 @@ struct machine_info {
 	bool was_running;
 	/* Memory can be read and written at any time: else each access stops the guest. */
 	bool direct;
+	bool window; /* machine_window() can be had */
 };
 
 void machine_get_info(struct machine *m, struct machine_info *info);

@@ -165,7 +165,7 @@ int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host)
 void machine_get_info(struct machine *m, struct machine_info *info)
 {
 	(void)m;
-	*info = (struct machine_info){.tsc_khz = 1000000, .was_running = true};
+	*info = (struct machine_info){.tsc_khz = 1000000, .was_running = true, .window = true};
 }
 
 void machine_get_pauses(struct machine *m, struct machine_pauses *pauses)
@@ -448,6 +448,11 @@ int guestsym_events_read(const struct guestsym *gs, const struct guestsym_memory
 		return -ENODATA;
 	*list = *fake.events;
 	return 0;
+}
+
+int guestsym_events_image(const struct guestsym *gs, struct guestsym_event_list *list)
+{
+	return guestsym_events_read(gs, NULL, 0, list);
 }
 
 void guestsym_events_free(struct guestsym_event_list *list)

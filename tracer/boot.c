@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* boot.c - see boot.h */
+#include "tracer/boot.h"
+#include "tracer/events.h"
+#include "tracer/guest-work.h"
+#include "tracer/host-time.h"
+#include "tracer/instance.h"
+#include "tracer/trampoline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAFE_MS	  10000 /* for one try; then it is tried again */
+#define LOOK_MS	  2
+#define TRAPS_MAX 100 /* that a guest of QEMU gets ahead with */
+
+/* Called with a NULL page it returns at once (mm/page_alloc.c). */
+#define TRY_FUNCTION "free_pages"
+
+struct boot {
+	struct trace *t;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	bool end;
+};
+
+/* Waits for a moment, or less when it is the end: then true. */
+static bool boot_nap(struct boot *b)
+{
+	struct timespec end = host_deadline(LOOK_MS * NS_PER_MS);
+	bool over;
+
+	pthread_mutex_lock(&b->lock);
+	while (!b->end && !pthread_cond_timedwait(&b->change, &b->lock, &end))
+		;
+	over = b->end;
+	pthread_mutex_unlock(&b->lock);
+	return over || machine_has_ended(b->t->m, NULL);
+}
+
+/* --- from traps to trampolines --------------------------------------------------------------- */
+
+/*
+ * Interrupts are on, or tasks are switched: there has been a page allocator for long, since before
+ * ftrace_init().
+ */
+static int wait_for_safe_point(struct boot *b, char *err, size_t errlen)
+{
+	struct borrow *borrow = b->t->borrow;
+	struct borrow_call one = {.fn = borrow_function(borrow, TRY_FUNCTION)};
+	int ret;
+
+	do
+		ret = one.fn ? borrow_run(borrow, &one, 1, BORROW_ANY, SAFE_MS, err, errlen) : 0;
+	while (ret == -ETIMEDOUT && !boot_nap(b));
+	return ret;
+}
+
+static int sites_switch(struct boot *b, char *err, size_t errlen)
+{
+	struct trace *t = b->t;
+	int ret;
+
+	do {
+		machine_pause(t->m);
+		pthread_mutex_lock(&t->change);
+		ret = text_lock_switch(t);
+		if (!ret)
+			t->calls_since = trace_local_ns(t);
+		pthread_mutex_unlock(&t->change);
+		machine_resume(t->m);
+	} while (ret == -EAGAIN && !boot_nap(b));
+	if (ret)
+		snprintf(err, errlen, "its functions cannot be patched: %s", strerror(-ret));
+	return ret;
+}
+
+static int window_get(struct boot *b, char *err, size_t errlen)
+{
+	struct machine_info info;
+	int ret;
+
+	machine_get_info(b->t->m, &info);
+	if (!info.direct) {
+		snprintf(err, errlen, "the guest's memory cannot be read while it runs");
+		return -EACCES;
+	}
+	ret = wait_for_safe_point(b, err, errlen);
+	return ret ? ret : trampoline_open(b->t, err, errlen);
+}
+
+/* They will not be anything else than traps. */
+static void held_insert(struct trace *t)
+{
+	int ret;
+
+	machine_pause(t->m);
+	pthread_mutex_lock(&t->change);
+	t->held = false;
+	ret = probes_insert(t, 0, PROBE_FL_ONCE);
+	pthread_mutex_unlock(&t->change);
+	machine_resume(t->m);
+	if (ret)
+		trace_fail(t, ret);
+}
+
+static int go_over(struct boot *b)
+{
+	struct trace *t = b->t;
+	char why[256];
+	int ret = window_get(b, why, sizeof(why));
+
+	if (!ret)
+		ret = sites_switch(b, why, sizeof(why));
+	if (!ret) {
+		instances_tell_payload(t);
+		return 0;
+	}
+	if (boot_nap(b))
+		return ret; /* it is over anyway */
+	trace_note(t, "each hit exits to the host, since trampolines cannot be used: %s", why);
+	if (t->cfg.engine == TRACE_ENGINE_TRAMPOLINE)
+		trace_fail(t, ret);
+	else
+		held_insert(t);
+	return ret;
+}
+
+/* --- trace events ---------------------------------------------------------------------------- */
+
+static bool kworkers_run(struct trace *t)
+{
+	const struct guest_work work = {
+		.gs = t->gs, .g = &t->guest, .borrow = t->borrow, .w = trampoline_window(t)};
+
+	return guest_work_is_done(&work) || atomic_load(&t->booted);
+}
+
+static void events_come(struct boot *b)
+{
+	while (!kworkers_run(b->t))
+		if (boot_nap(b))
+			return;
+	while (events_booted(b->t->trace_events) == -ETIMEDOUT)
+		if (boot_nap(b))
+			return;
+}
+
+static void *boot_thread(void *arg)
+{
+	struct boot *b = arg;
+
+	if (b->t->tramp || !go_over(b))
+		events_come(b);
+	else if (!boot_nap(b))
+		events_give_up(b->t->trace_events);
+	return NULL;
+}
+
+/* --- beginning and end ----------------------------------------------------------------------- */
+
+static struct boot *boot_new(struct trace *t)
+{
+	struct boot *b = calloc(1, sizeof(*b));
+	pthread_condattr_t attr;
+
+	if (!b)
+		return NULL;
+	b->t = t;
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&b->change, &attr);
+	pthread_condattr_destroy(&attr);
+	return b;
+}
+
+static void boot_free(struct boot *b)
+{
+	pthread_cond_destroy(&b->change);
+	pthread_mutex_destroy(&b->lock);
+	free(b);
+}
+
+static int boot_start(struct trace *t)
+{
+	struct boot *b = boot_new(t);
+	int ret = b ? -pthread_create(&b->thread, NULL, boot_thread, b) : -ENOMEM;
+
+	if (!ret)
+		t->boot = b;
+	else if (b)
+		boot_free(b);
+	return ret;
+}
+
+bool boot_has_window(const struct trace *t)
+{
+	struct machine_info info;
+
+	machine_get_info(t->m, &info);
+	return info.window;
+}
+
+void boot_prepare(struct trace *t)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t->probes.nr; i++)
+		n += (t->probes.v[i].flags & PROBE_FL_RECORD) != 0;
+	if (n <= TRAPS_MAX || t->cfg.engine == TRACE_ENGINE_TRAP || boot_has_window(t))
+		return;
+	t->held = true;
+	trace_note(t,
+		   "functions are recorded once the kernel can give memory for trampolines; from "
+		   "the start on if there are no more than %d of them (-f)",
+		   TRAPS_MAX);
+}
+
+int boot_follow(struct trace *t)
+{
+	if (t->boot)
+		return 0; /* a guest that runs its ftrace_init() again */
+	t->borrow = borrow_new(t->gs, &t->guest);
+	if (!t->borrow)
+		return -ENOMEM;
+	borrow_lender(t->borrow, probes_lend, t);
+	return boot_start(t);
+}
+
+void boot_end(struct trace *t)
+{
+	struct boot *b = t->boot;
+
+	if (!b)
+		return;
+	borrow_cancel(t->borrow, true);
+	pthread_mutex_lock(&b->lock);
+	b->end = true;
+	pthread_cond_signal(&b->change);
+	pthread_mutex_unlock(&b->lock);
+	pthread_join(b->thread, NULL);
+	borrow_cancel(t->borrow, false);
+	t->boot = NULL;
+	boot_free(b);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * boot.h - a kernel that boots while it is traced: what it can be asked for only once it is far
+ * enough. That is memory for the window, where the machine has none of its own: probes are traps
+ * until then. And it is work for its kworkers, which register trace events.
+ */
+#ifndef HVTRACE_TRACER_BOOT_H
+#define HVTRACE_TRACER_BOOT_H
+
+#include "tracer/internal.h"
+
+struct boot;
+
+/*
+ * Before the machine starts. Under TCG each trap slows the guest down, so when many functions are
+ * to be recorded they wait for trampolines (t->held).
+ */
+void boot_prepare(struct trace *t);
+/* Whether the machine has a window of its own, as soon as ftrace_init() is over. */
+bool boot_has_window(const struct trace *t);
+/*
+ * The kernel is past its ftrace_init(): from now on the rest is waited for, on a thread of its own.
+ * The machine is paused, t->change is held. 0, also the second time, or -errno.
+ */
+int boot_follow(struct trace *t);
+/* Nothing is waited for any more. No lock is held, and the machine is not paused by the caller. */
+void boot_end(struct trace *t);
+
+#endif
