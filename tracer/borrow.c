@@ -568,6 +568,13 @@ void borrow_lender(struct borrow *b, borrow_lend_fn *lend, void *arg)
 	b->lend_arg = arg;
 }
 
+bool borrow_needs(const struct borrow *b, uint64_t va)
+{
+	uint64_t link = site_of(b->gs, landing_name), from = borrow_function(b, landing_name);
+
+	return link && va >= from && va < link + b->g->slide + SITE_SIZE;
+}
+
 /* All that traps will be set at. */
 static int sites_ask_for(struct borrow *b)
 {

@@ -53,6 +53,9 @@ uint64_t borrow_function(const struct borrow *b, const char *name);
 /* A call that has begun may take this much longer than the time that was given for all. */
 #define BORROW_FINISH_MS 30000
 
+/* Nothing could be asked for any more, were this run-time address the guest's own to patch. */
+bool borrow_needs(const struct borrow *b, uint64_t va);
+
 /*
  * Make n calls, one after the other, on one vCPU; the machine runs, and this is not its thread.
  * One thread at a time. 0 and all calls are done. -ETIMEDOUT: the guest never got to a safe point,

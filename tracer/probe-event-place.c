@@ -162,9 +162,15 @@ static int place_trap(struct trace *t, struct probe_event *pe, uint64_t addr, co
 static int place_in_guest(struct trace *t, struct probe_event *pe, uint64_t addr)
 {
 	const struct probe_def *def = pe->def;
-	int ret = guest_probe_register(t->probe_events->guest, def->is_return, addr, def->maxactive,
-				       &pe->guest);
+	int ret;
 
+	if (borrow_needs(t->borrow, addr)) {
+		trace_note(t, "%s:%s: the guest could not be asked to remove a probe that is there",
+			   def->group, def->event);
+		return -EINVAL;
+	}
+	ret = guest_probe_register(t->probe_events->guest, def->is_return, addr, def->maxactive,
+				   &pe->guest);
 	if (ret)
 		return ret;
 	pe->probe = UINT32_MAX;
