@@ -68,7 +68,10 @@ static bool is_over(struct wakeup *w, const struct sched_record *r)
 {
 	bool runs;
 
-	/* Its switch was lost: it has run meanwhile. */
+	/*
+	 * It ran when it was woken up (it was about to sleep), or its switch was lost. The kernel
+	 * goes on waiting, and takes what it sleeps then for a latency.
+	 */
 	if (is_waited_for(w, r->prev_pid))
 		wakeup_forget(w);
 	runs = is_waited_for(w, r->next_pid);

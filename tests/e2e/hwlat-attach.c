@@ -79,7 +79,7 @@ static unsigned int check_entries(struct env *e, uint64_t thresh_us)
 /* Each vCPU's figures go on, whether or not there is something to tell. */
 static void the_host_tells(void **state)
 {
-	struct machine_delay before[MACHINE_MAX_VCPUS], after;
+	struct machine_delay before[MACHINE_MAX_VCPUS] = {{0}}, after;
 	struct env *e = *state;
 	uint64_t runs = 0;
 	unsigned int n;
@@ -136,7 +136,7 @@ static void confine_guest(int cpu)
 	assert_non_null(dir);
 	while ((d = readdir(dir)))
 		if (d->d_name[0] != '.')
-			confine((pid_t)atoi(d->d_name), cpu);
+			confine((pid_t)strtol(d->d_name, NULL, 10), cpu);
 	closedir(dir);
 }
 
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 
 	if (argc != 5)
 		return 2;
-	qemu = (pid_t)atoi(argv[4]);
+	qemu = (pid_t)strtol(argv[4], NULL, 10);
 	argv[4] = NULL;
 	env_arguments = argv + 1;
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -228,6 +228,13 @@ static bool is_deadline(int64_t prio)
 	return prio < 0;
 }
 
+/* It ran when it was woken up, or has run since: the kernel's tracer would go on waiting. */
+static void has_run(struct offline *o, int64_t pid)
+{
+	if (o->pid == pid)
+		o->pid = 0;
+}
+
 static void offline_wakeup(const struct watch *w, struct offline *o, unsigned int cpu,
 			   const struct ring_event *ev)
 {
@@ -236,6 +243,7 @@ static void offline_wakeup(const struct watch *w, struct offline *o, unsigned in
 	int64_t waker = ent->pid ? o->running[cpu] : 120;
 
 	prio = (int32_t)prio;
+	has_run(o, pid);
 	if (prio >= o->below || waker == INT64_MIN || (o->pid && is_deadline(o->prio)))
 		return;
 	if (!is_deadline(prio) && (prio >= waker || (o->pid && prio >= o->prio)))
@@ -250,6 +258,7 @@ static void offline_switch(const struct watch *w, struct offline *o, unsigned in
 {
 	int64_t pid = value_of(w, SWITCH, ev, "next_pid");
 
+	has_run(o, value_of(w, SWITCH, ev, "prev_pid"));
 	o->running[cpu] = (int32_t)value_of(w, SWITCH, ev, "next_prio");
 	if (!o->pid || pid != o->pid)
 		return;
@@ -369,7 +378,6 @@ static void max_is_shown(const struct watch *w, const struct wakeup_case *c,
 {
 	char *text = read_trace(trace_top(w->e->trace)), line[64], *wake, *nobody, *schedule, *sw;
 
-	print_message("# %.*s", 3000, text);
 	header_is_shown(c, text, o);
 	wake = strstr(text, ":R   + [00");
 	assert_non_null(wake);

@@ -104,7 +104,7 @@ static void a_wait_is_recorded(void **state)
 				&inner, &outer, &secs, &nsecs, &count),
 			 6);
 	assert_int_equal(inner, 2000);
-	assert_true(count >= 1 && outer == count * 2000);
+	assert_true(count >= 1 && outer >= count * 2000 && outer % 2000 == 0);
 	while (*--at != '[')
 		assert_true(at > text);
 	assert_int_equal(sscanf(at, "[%lu]", &cpu), 1);

@@ -93,7 +93,7 @@ static void hwlat_look(struct hwlat *h, uint64_t which, bool first, uint64_t thr
 		if (!looks_at(which, v))
 			continue;
 		if (machine_get_delay(t->m, v, &now))
-			now = first ? (struct machine_delay){0} : h->sample[v].last;
+			now = h->sample[v].last;
 		if (first)
 			hwlat_sample_begin(&h->sample[v], &now);
 		else
@@ -223,6 +223,10 @@ static void put_thresh(struct hwlat *h)
 {
 	struct trace *t = h->i->t;
 
+	/* Where nothing is recorded any more the other instances may have gone. */
+	if (!hold_machine(t))
+		return;
+	release_machine(t);
 	t->hwlat.thresh = t->thresh;
 	trace_set_thresh(t, h->save_thresh);
 }
