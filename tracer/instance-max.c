@@ -13,6 +13,9 @@ bool instance_is_max(struct instance *i, uint64_t ns)
 	return thresh ? ns >= thresh : ns > i->max_latency;
 }
 
+/* How well the frequency of the guest's TSC is known: to one part of so many. */
+#define MAX_UNSURE 1024
+
 uint64_t instance_max_ticks(struct instance *i)
 {
 	uint64_t thresh = i->t->thresh, ns = thresh ? thresh : i->max_latency;
@@ -22,8 +25,8 @@ uint64_t instance_max_ticks(struct instance *i)
 	machine_get_info(i->t->m, &info);
 	whole = ns / 1000000 * info.tsc_khz;
 	rest = ns % 1000000 * info.tsc_khz;
-	/* A threshold is long enough itself, a maximum is not. */
-	return whole + (thresh ? (rest + 999999) / 1000000 : rest / 1000000 + 1);
+	whole += rest / 1000000;
+	return whole - whole / MAX_UNSURE;
 }
 
 static void put(struct ring *ring, uint64_t ts, const void *data, size_t len)

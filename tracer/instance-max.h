@@ -32,7 +32,7 @@ struct max_window {
 
 /* Whether a latency of so much is to be kept: tracing_max_latency, or tracing_thresh. */
 bool instance_is_max(struct instance *i, uint64_t ns);
-/* Of how many ticks of the guest's TSC such a latency is at least. */
+/* Of how many ticks of the guest's TSC such a latency is at least; some that are not may be. */
 uint64_t instance_max_ticks(struct instance *i);
 /* Keep what the instance has recorded in that time. The locks of all vCPUs are held. */
 void instance_keep_max(struct instance *i, const struct max_window *w,

@@ -65,7 +65,8 @@ static uint64_t ticks_to_ns(uint64_t ticks, uint64_t khz)
 	return ticks / khz * 1000000 + ticks % khz * 1000000 / khz;
 }
 
-static void read_times(struct instance *i, struct found *f)
+/* By the clock, which differs from what the guest's TSC is thought to be by some millionths. */
+static void read_times(struct instance *i, const struct critical_tracer *c, struct found *f)
 {
 	struct clock_reading now;
 
@@ -73,24 +74,25 @@ static void read_times(struct instance *i, struct found *f)
 		i->clock->begin(i->t, f->w.vcpu, f->w.on.tsc, &now);
 	f->from = i->clock->read(i->t, &now, f->w.off.tsc);
 	f->to = i->clock->read(i->t, &now, f->w.on.tsc);
+	if (i->clock->ns && f->to >= f->from)
+		f->ns = f->to - f->from;
+	else
+		f->ns = ticks_to_ns(critical_ticks(&f->w), c->tsc_khz);
 }
 
 /* With a threshold each is kept, so the last one stays; without, the longest does. */
 static void critical_found(struct instance *i, const struct critical_window *w)
 {
 	struct critical_tracer *c = i->tracer_data;
-	struct found *f = &c->found[w->vcpu];
-	uint64_t ns = ticks_to_ns(critical_ticks(w), c->tsc_khz);
+	struct found *f = &c->found[w->vcpu], now = {.is = true, .w = *w};
 
-	if (!instance_is_max(i, ns) || (f->is && !i->t->thresh && ns <= f->ns))
+	read_times(i, c, &now);
+	if (!instance_is_max(i, now.ns) || (f->is && !i->t->thresh && now.ns <= f->ns))
 		return;
-	f->is = true;
-	f->ns = ns;
-	f->w = *w;
-	f->stack.n = 0;
+	*f = now;
 	if (w->stack)
 		f->stack = *w->stack;
-	read_times(i, f);
+	f->w.stack = NULL;
 }
 
 static struct trace_function_entry function_entry(const struct payload_record *r, uint64_t ip,
