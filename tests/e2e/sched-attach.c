@@ -209,9 +209,10 @@ static void switches(void **state)
 #define WAKEUPS	    1000
 #define MAX_RT_PRIO 100
 /* More than that: one that is waited for gives way to one that is more urgent. */
-#define RT_LOOP "workload sched_setscheduler 1 nanosleep 1200"
-#define TRIES	10 /* of a run in which nothing is lost; a busy host may take its time */
-#define DL_LOOP "workload sched_setattr 1 nanosleep 200"
+#define RT_LOOP	  "workload sched_setscheduler 1 nanosleep 1200"
+#define TRIES	  10 /* of a run in which nothing is lost; a busy host may take its time */
+#define NICE_LOOP "workload setpriority 1 nanosleep 200"
+#define DL_LOOP	  "workload sched_setattr 1 nanosleep 200"
 
 /* What the events say, by the kernel's rule. */
 struct offline {
@@ -315,7 +316,7 @@ struct wakeup_case {
 	const char *loop;
 	unsigned int wakeups;
 	bool functions;
-	const char *task; /* what the header says of its class */
+	const char *task; /* what the header says of its class; NULL: there are some */
 };
 
 static void header_is_shown(const struct wakeup_case *c, const char *text, const struct offline *o)
@@ -335,7 +336,7 @@ static void header_is_shown(const struct wakeup_case *c, const char *text, const
 		assert_true(entries > 6);
 	else
 		assert_int_equal(entries, 6);
-	snprintf(line, sizeof(line), "-%ld %s", o->max_pid, c->task);
+	snprintf(line, sizeof(line), "-%ld %s", o->max_pid, c->task ? c->task : "(uid:0 nice:");
 	assert_non_null(strstr(text, line));
 }
 
@@ -500,6 +501,18 @@ static void wakeups_of_deadline_tasks(void **state)
 	wakeup_is_found(*state, &c);
 }
 
+static void wakeups_of_nice_tasks(void **state)
+{
+	const struct wakeup_case c = {
+		.tracer = "wakeup",
+		.below = INT64_MAX,
+		.loop = NICE_LOOP,
+		.wakeups = 150,
+	};
+
+	wakeup_is_found(*state, &c);
+}
+
 /* tracing_max_latency is what a latency has to exceed; tracing_thresh what it has to come up to. */
 static void thresholds(void **state)
 {
@@ -569,6 +582,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(wakeups),
 		cmocka_unit_test(wakeups_with_functions),
 		cmocka_unit_test(wakeups_of_deadline_tasks),
+		cmocka_unit_test(wakeups_of_nice_tasks),
 		cmocka_unit_test(thresholds),
 		cmocka_unit_test(from_the_beginning),
 	};

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -103,6 +104,12 @@ static long call_setscheduler(void)
 	return syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &fifo);
 }
 
+/* One that sleeps then is more urgent than most that wake it up: wakeup waits for it. */
+static long call_setpriority(void)
+{
+	return syscall(SYS_setpriority, PRIO_PROCESS, 0, -10);
+}
+
 /* One that sleeps then is among those that wakeup_dl waits for: 1 ms of each 4. */
 static long call_setattr(void)
 {
@@ -149,6 +156,7 @@ static const struct call {
 	{"getpgid", call_getpgid},
 	{"sched_yield", call_yield},
 	{"sched_setscheduler", call_setscheduler},
+	{"setpriority", call_setpriority},
 	{"sched_setattr", call_setattr},
 	{"nanosleep", call_nanosleep},
 };
