@@ -13,6 +13,7 @@ int cmd_events(int argc, char **argv);
 int cmd_flame(int argc, char **argv);
 int cmd_get(int argc, char **argv);
 int cmd_graph(int argc, char **argv);
+int cmd_latency(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_set(int argc, char **argv);

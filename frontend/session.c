@@ -372,7 +372,7 @@ static int session_print(struct session *s)
 	return EXIT_FAILED;
 }
 
-int session_finish(struct session *s)
+int session_stop(struct session *s)
 {
 	double seconds = session_seconds(s);
 	int ret;
@@ -389,7 +389,14 @@ int session_finish(struct session *s)
 	session_say_end(s, seconds);
 	if (session_failed(s) && s->opt->until)
 		fprintf(stderr, "hvtrace: %s was never called\n", s->opt->until);
-	return session_print(s) || session_failed(s) || ret ? EXIT_FAILED : EXIT_OK;
+	return session_failed(s) || ret ? EXIT_FAILED : EXIT_OK;
+}
+
+int session_finish(struct session *s)
+{
+	int status = session_stop(s);
+
+	return session_print(s) || status ? EXIT_FAILED : EXIT_OK;
 }
 
 void session_exit(struct session *s)

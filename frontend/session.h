@@ -119,7 +119,9 @@ void session_say_begin(struct session *s);
 /* The machine runs and the trace is attached: wait for the end, with a progress line to show or
  * not. */
 void session_run(struct session *s, bool show);
-/* Restore the guest, say on stderr how it ended, print the trace. The exit status. */
+/* Restore the guest, say on stderr how it ended. The exit status. */
+int session_stop(struct session *s);
+/* The same, and print the trace. */
 int session_finish(struct session *s);
 /* The guest crashed, or never got to --until. After session_run(). */
 bool session_failed(const struct session *s);

@@ -5,6 +5,7 @@
 #include "tracer/graph.h"
 #include "tracer/instance.h"
 #include "tracer/instance-max.h"
+#include "tracer/latencies.h"
 #include "tracer/record.h"
 #include "tracer/trampoline.h"
 
@@ -201,6 +202,7 @@ static void batch_windows(struct trace *t, const struct batch *b, bool lost)
 
 	if (lost && top->tracer->critical) {
 		critical_lost(c);
+		latencies_lost(t);
 		/* It may have been the longest one. */
 		trampoline_set_critical_min(t, instance_max_ticks(top));
 	}

@@ -63,6 +63,13 @@ int trace_set_profile(struct trace *t, bool on);
 /* trace_stat/functionN */
 void trace_print_profile(struct trace *t, unsigned int vcpu, struct text *out);
 /*
+ * hvtrace/latency_enabled, and hvtrace/latency: all windows that the tracer of latencies finds are
+ * counted, by where they began and ended. On: counting starts anew, as with another such tracer.
+ */
+bool trace_keeps_latencies(struct trace *t);
+int trace_keep_latencies(struct trace *t, bool on);
+void trace_print_latencies(struct trace *t, struct text *out);
+/*
  * The stack tracer: stack_tracer_enabled (as it was written; -EOPNOTSUPP: the kernel does not tell
  * where its stacks are), stack_max_size, stack_trace, and stack_trace_filter, whose FUNC_FILTER it
  * is.

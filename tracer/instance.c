@@ -4,6 +4,7 @@
 #include "tracer/graph.h"
 #include "tracer/instance-max.h"
 #include "tracer/instance.h"
+#include "tracer/latencies.h"
 #include "tracer/returns.h"
 #include "tracer/memory.h"
 #include "tracer/tracer-events.h"
@@ -357,6 +358,7 @@ static int tracer_switch(struct instance *i, const struct tracer_ops *tracer,
 		instance_snapshot_clear(i, ALL_VCPUS);
 		i->max_latency = 0;
 	}
+	latencies_begin(i);
 	calls_forget(i->t);
 	instance_writers_go(i->t);
 	return selection_patch(i->t);
@@ -681,7 +683,8 @@ static uint64_t tell_critical(struct trace *t)
 	uint32_t critical = top->tracer->critical;
 	uint64_t vcpus = critical && top->on ? top->cpumask : 0;
 
-	if (critical)
+	/* To be asked for a stack at the end of each, however short, is too much for a guest. */
+	if (critical && !t->latency_on)
 		critical |= CRITICAL_STACK | (t->thresh ? 0 : CRITICAL_RISES);
 	trampoline_set_critical(t, vcpus, critical, critical ? instance_max_ticks(top) : 0);
 	return vcpus;

@@ -208,6 +208,7 @@ struct funcs;
 struct returns;
 struct graph;
 struct profile;
+struct latency_table;
 struct stack_max;
 struct events;
 struct probe_events;
@@ -261,6 +262,10 @@ struct trace {
 	/* The function profiler's, once it was on; with all writers stopped */
 	struct profile *profile[MACHINE_MAX_VCPUS];
 	atomic_bool profiling;
+	/* The windows of tracers of latencies, once they were kept: likewise; and whose they are */
+	struct latency_table *latencies;
+	const struct tracer_ops *latency_tracer;
+	atomic_bool latency_on;
 	struct stack_max *stack_max;	   /* the stack tracer */
 	struct events *trace_events;	   /* of the guest's kernel */
 	struct probe_events *probe_events; /* and those that are made here */

@@ -6,6 +6,7 @@
 #include "tracer/graph.h"
 #include "tracer/host-time.h"
 #include "tracer/instance.h"
+#include "tracer/latencies.h"
 #include "tracer/probe-event.h"
 #include "tracer/returns.h"
 #include "tracer/stack-max.h"
@@ -142,6 +143,7 @@ void trace_free(struct trace *t)
 	selection_free(t);
 	graph_free(t->graph);
 	profiler_free(t);
+	latencies_free(t);
 	stack_max_free(t->stack_max);
 	probe_events_free(t->probe_events);
 	events_free(t->trace_events);

@@ -146,6 +146,8 @@ const char *trace_tracer_name(unsigned int i, const char **desc);
 bool trace_tracer_is_top(const char *name);
 /* The kernel of this guest has what it works on; one that has not cannot be chosen. */
 bool trace_has_tracer(struct trace *t, const char *name);
+/* It looks for the longest latency, and all that it finds can be counted. */
+bool trace_tracer_is_latency(const char *name);
 const char *trace_clock_name(unsigned int i, const char **desc);
 /* The same of forms; tracer: the only one whose records it can print, or NULL. */
 const char *trace_form_name(unsigned int i, const char **desc, const char **tracer);

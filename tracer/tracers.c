@@ -39,6 +39,13 @@ bool trace_has_tracer(struct trace *t, const char *name)
 	return tracer && flag_sites_known(t, tracer->critical);
 }
 
+bool trace_tracer_is_latency(const char *name)
+{
+	const struct tracer_ops *tracer = tracer_find(name);
+
+	return tracer && tracer->max;
+}
+
 const char *trace_tracer_name(unsigned int i, const char **desc)
 {
 	if (i >= NR_TRACERS)

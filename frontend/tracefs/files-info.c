@@ -57,6 +57,9 @@ static const char readme[] =
 	"\n"
 	"Only here\n"
 	"  hvtrace/graph                       function_graph's calls, merged: hvtrace graph shows it\n"
+	"  hvtrace/latency_enabled             1: count all that wakeup, irqsoff and their like find,\n"
+	"                                      not only the longest; hvtrace/latency: the counts,\n"
+	"                                      which hvtrace latency shows\n"
 	"  hvtrace/machine, guest              what runs the guest; its kernel, and how it is\n"
 	"  hvtrace/engine, losses, overhead    how it is traced, what was lost, what it costs\n";
 

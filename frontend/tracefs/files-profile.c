@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* files-profile.c - the function profiler, and the stack tracer. */
+/* files-profile.c - the function profiler, the stack tracer, and the histogram of latencies. */
 #include "frontend/tracefs/internal.h"
 
 #include <errno.h>
@@ -47,12 +47,33 @@ static void show_stack(struct open_file *f, struct text *out)
 	trace_print_stack(f->trace, out);
 }
 
+static void show_latencies(struct open_file *f, struct text *out)
+{
+	trace_print_latencies(f->trace, out);
+}
+
+static void show_latencies_on(struct open_file *f, struct text *out)
+{
+	text_puts(out, trace_keeps_latencies(f->trace) ? "1\n" : "0\n");
+}
+
+static int set_latencies_on(struct open_file *f, uint64_t value)
+{
+	return trace_keep_latencies(f->trace, value);
+}
+
 static const struct tracefs_file files[] = {
 	{.path = "function_profile_enabled",
 	 .mode = 0640,
 	 .flags = TRACEFS_TOP,
 	 .show = show_profiles,
 	 .set = set_profiles},
+	{.path = "hvtrace/latency", .mode = 0440, .flags = TRACEFS_TOP, .show = show_latencies},
+	{.path = "hvtrace/latency_enabled",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .show = show_latencies_on,
+	 .set = set_latencies_on},
 	{.path = "stack_max_size",
 	 .mode = 0640,
 	 .flags = TRACEFS_TOP,

@@ -23,6 +23,7 @@ check-tests += tests/e2e/sched-tracers
 check-tests += tests/e2e/preemptoff
 check-tests += tests/e2e/hwlat
 check-tests += tests/e2e/irqsoff
+check-tests += tests/e2e/latency
 check-tests += tests/e2e/irqsoff-trace
 check-tests += tests/e2e/tracer-switches
 check-tests += tests/e2e/profile

@@ -11,6 +11,7 @@ unit-tests += tests/unit/test-ring-page
 unit-tests += tests/unit/test-comms
 unit-tests += tests/unit/test-merge
 unit-tests += tests/unit/test-profile
+unit-tests += tests/unit/test-latency-table
 unit-tests += tests/unit/test-stack-table
 unit-tests += tests/unit/test-ring-random
 unit-tests += tests/unit/test-ring-threads

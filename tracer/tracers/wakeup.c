@@ -5,6 +5,7 @@
  */
 #include "tracer/event-view.h"
 #include "tracer/instance-max.h"
+#include "tracer/latencies.h"
 #include "tracer/record.h"
 #include "tracer/sched-queue.h"
 #include "tracer/wakeup.h"
@@ -182,6 +183,7 @@ static void wakeup_found(struct instance *i, const struct wakeup_tracer *w,
 		.arg = &w->wakeup,
 	};
 
+	latencies_wakeup(i, woken->prev_pid, runs->next_pid, l.ns);
 	if (!instance_is_max(i, l.ns))
 		return;
 	sched_record_entry(woken, &wake);

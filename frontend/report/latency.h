@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * latency.h - the histogram of latencies that a trace has kept (hvtrace/latency): how long windows
+ * took, by where they began and where they ended.
+ */
+#ifndef HVTRACE_FRONTEND_REPORT_LATENCY_H
+#define HVTRACE_FRONTEND_REPORT_LATENCY_H
+
+#include "tracer/tracer.h"
+
+/* As tracer/latency-table.h has them: 0 ns; then of 2^(n-1) ns to less than 2^n. */
+enum { LATENCY_REPORT_BUCKETS = 48, LATENCY_NAME_LEN = 128 };
+
+struct latency_row {
+	char from[LATENCY_NAME_LEN], to[LATENCY_NAME_LEN];
+	uint64_t count, total, max; /* ns */
+	uint64_t bucket[LATENCY_REPORT_BUCKETS];
+};
+
+struct latency_report {
+	char tracer[32];	 /* "none": nothing was kept */
+	uint64_t left_out, gaps; /* windows without a row; times that records were lost */
+	struct latency_row *row;
+	size_t nr;
+};
+
+/*
+ * The text of hvtrace/latency, whoever has written it. 0, -ENOMEM, or -EINVAL: *line makes no
+ * sense. latency_report_free() in any case.
+ */
+int latency_report_read(struct latency_report *r, const char *text, size_t len, unsigned int *line);
+void latency_report_free(struct latency_report *r);
+
+#define LATENCY_SORT_NAMES "max, p99, mean, total and count"
+enum latency_sort { LATENCY_MAX, LATENCY_P99, LATENCY_MEAN, LATENCY_TOTAL, LATENCY_COUNT };
+
+bool latency_sort_parse(const char *name, enum latency_sort *by);
+/* Who has most comes first. */
+void latency_report_sort(struct latency_report *r, enum latency_sort by);
+
+/* All rows in one; without names. */
+void latency_report_sum(const struct latency_report *r, struct latency_row *sum);
+
+uint64_t latency_mean(const struct latency_row *row);
+/*
+ * What `percent` of all windows took at most: the end of the bucket in which the last of them is,
+ * so up to twice as much, though never more than the longest.
+ */
+uint64_t latency_percentile(const struct latency_row *row, unsigned int percent);
+/* What a window of this bucket took at least. */
+uint64_t latency_bucket_begin(unsigned int bucket);
+
+/* The buckets that any of the first nr rows has something in. False: none has. */
+bool latency_report_range(const struct latency_report *r, size_t nr, unsigned int *first,
+			  unsigned int *last);
+
+/* --- render-latency.c: a table ---------------------------------------------------------------- */
+
+/* rows: so many at most; blocks: the terminal shows Unicode. */
+void render_latency(const struct latency_report *r, size_t rows, bool blocks, struct text *out);
+
+/* --- render-latency-svg.c: a picture, a panel for each row ------------------------------------ */
+
+void render_latency_svg(const struct latency_report *r, size_t rows, const char *title,
+			struct text *out);
+
+#endif
