@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trace.c - one trace: from its configuration to records in the ring buffers. */
+#include "tracer/boot.h"
 #include "tracer/entry.h"
 #include "tracer/events.h"
 #include "tracer/flag-sites.h"
@@ -139,6 +140,7 @@ void trace_free(struct trace *t)
 {
 	if (!t)
 		return;
+	boot_end(t); /* of one that was never detached */
 	instances_free(t);
 	selection_free(t);
 	graph_free(t->graph);
