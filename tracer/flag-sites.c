@@ -32,6 +32,9 @@
 
 #define NAMES_MAX 2
 
+/* How preempt_disable() and preempt_enable() change the count. */
+enum count { COUNT_ANYHOW, COUNT_IN_PLACE, COUNT_BY_CALLS };
+
 struct flag_kind {
 	const char *name;
 	uint32_t critical; /* CRITICAL_ that need it */
@@ -47,6 +50,7 @@ struct flag_kind {
 	enum guestsym_irq_kind irqs; /* for find_irqs() */
 	int32_t change;		     /* for find_changes() */
 	bool optional;		     /* a kernel may do without */
+	enum count counts;	     /* only of kernels that do so */
 };
 
 /*
@@ -114,7 +118,8 @@ static int find_calls(struct trace *t, const struct flag_kind *kind,
 	}
 
 /* incl and decl of %gs:disp(%rip), by the byte that tells them apart; addl of so much. */
-#define LE32(v) (uint8_t)(v), (uint8_t)((v) >> 8), (uint8_t)((v) >> 16), (uint8_t)((v) >> 24)
+#define BYTE(v, n) (uint8_t)((uint32_t)(v) >> 8 * (n))
+#define LE32(v)	   BYTE(v, 0), BYTE(v, 1), BYTE(v, 2), BYTE(v, 3)
 #define BY_ONE(modrm)                                                                              \
 	{                                                                                          \
 		.size = 7, .relative = 4, .bytes = { 0x65, 0xff, modrm }                           \
@@ -134,6 +139,16 @@ static int find_calls(struct trace *t, const struct flag_kind *kind,
 		.find = find_changes,                                                              \
 		.change = (by),                                                                    \
 		.optional = true,                                                                  \
+	}
+#define COUNT_CALLS(title, member, function)                                                       \
+	{                                                                                          \
+		.name = (title),                                                                   \
+		.critical = CRITICAL_PREEMPT,                                                      \
+		.entry = ENTRY(member),                                                            \
+		.form = CALL,                                                                      \
+		.target = {function},                                                              \
+		.find = find_calls,                                                                \
+		.counts = COUNT_BY_CALLS,                                                          \
 	}
 /* clang-format on */
 
@@ -205,6 +220,7 @@ static const struct flag_kind kinds[] = {
 		.form = BY_ONE(0x05),
 		.find = find_changes,
 		.change = 1,
+		.counts = COUNT_IN_PLACE,
 	},
 	{
 		.name = "preempt_enable()",
@@ -213,6 +229,19 @@ static const struct flag_kind kinds[] = {
 		.form = BY_ONE(0x0d),
 		.find = find_changes,
 		.change = -1,
+		.counts = COUNT_IN_PLACE,
+	},
+	COUNT_CALLS("preempt_count_add()", count_add, "preempt_count_add"),
+	COUNT_CALLS("preempt_count_sub()", count_sub, "preempt_count_sub"),
+	{
+		.name = "__local_bh_disable_ip()",
+		.critical = CRITICAL_PREEMPT,
+		.entry = ENTRY(bh_disable_call),
+		.form = CALL,
+		.target = {"__local_bh_disable_ip"},
+		.find = find_calls,
+		.optional = true,
+		.counts = COUNT_BY_CALLS,
 	},
 	CHANGE("local_bh_disable()", bh_disable, SOFTIRQ_DISABLE_OFFSET),
 	CHANGE("spin_lock_bh()", bh_lock, SOFTIRQ_DISABLE_OFFSET + 1),
@@ -222,6 +251,17 @@ static const struct flag_kind kinds[] = {
 	CHANGE("irq_enter()", hardirq_enter, HARDIRQ_OFFSET),
 	CHANGE("irq_exit()", hardirq_exit, -HARDIRQ_OFFSET),
 };
+
+/*
+ * With CONFIG_DEBUG_PREEMPT, or the kernel's own preemptoff, all that counts for these is done by
+ * calls; what is in place is done behind their backs.
+ */
+static bool applies(const struct trace *t, const struct flag_kind *kind)
+{
+	bool calls = guestsym_addr(t->gs, "preempt_count_add");
+
+	return kind->counts == COUNT_ANYHOW || (kind->counts == COUNT_BY_CALLS) == calls;
+}
 
 enum { NR_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -346,6 +386,24 @@ uint64_t flag_sites_shown(const struct trace *t, const struct payload_record *r)
 	return addr ? addr + t->guest.slide : ip;
 }
 
+/*
+ * preempt_count_add() and _sub() look for somebody outside of the functions of locks: a kernel
+ * without frame pointers does not find whoever has called one of these, and takes other functions
+ * twice.
+ */
+uint64_t flag_sites_parent(const struct trace *t, const struct payload_record *r)
+{
+	uint64_t ip = KERNEL_HALF | r->ip, at = ip - t->guest.slide;
+	const struct flag_site *s = site_around(t, ip);
+
+	if (!s || (!kinds[s->kind].change && kinds[s->kind].counts != COUNT_BY_CALLS))
+		return 0;
+	if (at >= guestsym_addr(t->gs, "__lock_text_start") &&
+	    at < guestsym_addr(t->gs, "__lock_text_end"))
+		return 0;
+	return ip;
+}
+
 static int sites_add(struct trace *t, struct flag_sites *f, unsigned int kind,
 		     const struct flag_list *l)
 {
@@ -395,11 +453,13 @@ static int search(struct trace *t, uint32_t critical)
 	if (!t->flag_sites)
 		return -ENOMEM;
 	for (unsigned int k = 0; k < NR_KINDS && !ret; k++)
-		if (kinds[k].critical & critical && !t->flag_sites->searched[k])
+		if (kinds[k].critical & critical && !t->flag_sites->searched[k] &&
+		    applies(t, &kinds[k]))
 			ret = search_kind(t, t->flag_sites, k);
 	return ret;
 }
 
+/* Without it the count is only that of interrupts. */
 static bool has_preempt_disable(const struct trace *t)
 {
 	const struct guestsym_preempt_site *sites;
@@ -411,23 +471,10 @@ static bool has_preempt_disable(const struct trace *t)
 	return false;
 }
 
-/* Why windows of these kinds are not known; NULL: they are. */
-static const char *unknown(const struct trace *t, uint32_t critical)
-{
-	if (!(critical & CRITICAL_PREEMPT))
-		return NULL;
-	if (guestsym_addr(t->gs, "preempt_count_add"))
-		return "this kernel counts preempt_disable() in a function, for its own preemptoff "
-		       "or CONFIG_DEBUG_PREEMPT: only counting in place is supported";
-	if (!has_preempt_disable(t))
-		return "this kernel has no preempt count (CONFIG_PREEMPT_COUNT), so it does not "
-		       "tell when tasks cannot be preempted";
-	return NULL;
-}
-
 bool flag_sites_known(const struct trace *t, uint32_t critical)
 {
-	return !unknown(t, critical);
+	return !(critical & CRITICAL_PREEMPT) || guestsym_addr(t->gs, "preempt_count_add") ||
+	       has_preempt_disable(t);
 }
 
 int flag_sites_check(struct trace *t, uint32_t critical)
@@ -437,7 +484,8 @@ int flag_sites_check(struct trace *t, uint32_t critical)
 	if (ret)
 		return ret;
 	if (!flag_sites_known(t, critical)) {
-		trace_note(t, "%s", unknown(t, critical));
+		trace_note(t, "this kernel has no preempt count (CONFIG_PREEMPT_COUNT), so it does "
+			      "not tell when tasks cannot be preempted");
 		return -EOPNOTSUPP;
 	}
 	if (!t->tramp) {
@@ -445,7 +493,8 @@ int flag_sites_check(struct trace *t, uint32_t critical)
 		return -EOPNOTSUPP;
 	}
 	for (unsigned int k = 0; k < NR_KINDS; k++) {
-		if (!(kinds[k].critical & critical) || t->flag_sites->count[k] || kinds[k].optional)
+		if (!(kinds[k].critical & critical) || t->flag_sites->count[k] ||
+		    kinds[k].optional || !applies(t, &kinds[k]))
 			continue;
 		trace_note(t, "this kernel has no place where a call fits for: %s", kinds[k].name);
 		return -EOPNOTSUPP;

@@ -40,6 +40,8 @@ void flag_sites_describe(const struct trace *t, const struct payload_text *text,
 
 /* Where the kernel's own tracers of latencies say that this record was made. */
 uint64_t flag_sites_shown(const struct trace *t, const struct payload_record *r);
+/* And by whom that was called, as far as they tell; 0: they do not. */
+uint64_t flag_sites_parent(const struct trace *t, const struct payload_record *r);
 
 /* Which there are, and which have been left out. */
 void flag_sites_explain(const struct trace *t, FILE *out);

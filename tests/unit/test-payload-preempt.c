@@ -231,6 +231,62 @@ static void test_no_windows(void **state)
 	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH);
 }
 
+/* --- in the place of calls ------------------------------------------------------------------- */
+
+static void call_entry(struct payload_guest *g, uint32_t entry, uint32_t value)
+{
+	uint32_t count = g->percpu.preempt_count;
+	struct all_regs regs = all, before;
+
+	regs.rdi = entry == g->text.bh_disable_call ? 0x1234 : value;
+	regs.rsi = entry == g->text.bh_disable_call ? value : 0x1234;
+	before = regs;
+	exit_enter(&regs, payload_guest_function(g, 0, entry));
+	/* The function would change it: that is not there. */
+	assert_int_equal(g->percpu.preempt_count, count);
+	before.rax = regs.rax;
+	before.rcx = regs.rcx;
+	assert_memory_equal(&regs, &before, offsetof(struct all_regs, flags));
+}
+
+static void check_calls(struct payload_guest *g, uint32_t raise, uint32_t value)
+{
+	uint64_t head = *ctl64(g, CTL_HEAD);
+	const struct payload_record *off, *on;
+
+	g->percpu.preempt_count = (uint32_t)NO_RESCHED;
+	call_entry(g, raise, value);
+	g->percpu.preempt_count += value;
+	call_entry(g, raise, 1);
+	g->percpu.preempt_count++;
+	call_entry(g, g->text.count_sub, 1);
+	g->percpu.preempt_count--;
+	assert_int_equal(*ctl64(g, CTL_HEAD), head);
+	call_entry(g, g->text.count_sub, value);
+	assert_int_equal(*ctl64(g, CTL_HEAD), head + 2);
+	off = payload_guest_record(g, head);
+	on = payload_guest_record(g, head + 1);
+	assert_int_equal(off->ip, low((uintptr_t)g->code));
+	assert_int_equal(on->ip, low((uintptr_t)g->code));
+	assert_int_equal(off->state,
+			 ((uint32_t)NO_RESCHED + value) | PAYLOAD_PREEMPT_OFF << STATE_TYPE_SHIFT);
+	assert_int_equal(on->state, ((uint32_t)NO_RESCHED + value) | (uint32_t)PAYLOAD_PREEMPT_ON
+									     << STATE_TYPE_SHIFT);
+}
+
+static void test_calls(void **state)
+{
+	struct payload_guest *g = *state;
+
+	g->code[ORIGINAL] = 0xc3;
+	g->cfg.count_add = g->cfg.count_sub = g->cfg.bh_disable = (uintptr_t)g->code + ORIGINAL;
+	payload_guest_load(g);
+	measure(g, CRITICAL_PREEMPT, 0);
+	check_calls(g, g->text.count_add, 1);
+	check_calls(g, g->text.count_add, HARDIRQ_OFFSET);
+	check_calls(g, g->text.bh_disable_call, SOFTIRQ_DISABLE_OFFSET);
+}
+
 /* --- idle ------------------------------------------------------------------------------------ */
 
 static void test_idle(void **state)
@@ -396,7 +452,7 @@ static void test_evictions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_effects), TEST(test_windows), TEST(test_no_windows),
+		TEST(test_effects), TEST(test_windows), TEST(test_no_windows), TEST(test_calls),
 		TEST(test_idle),    TEST(test_steps),	TEST(test_evictions),
 	};
 

@@ -601,9 +601,9 @@ static void test_preempt_count(void **state)
 	expect_tracer(w, "preemptirqsoff", true);
 	expect_tracer(w, "preemptoff", true);
 	/* It calls a function for that. */
+	fake.npreempt_sites = 0;
 	fake_symbol("preempt_count_add", FAKE_TEXT, 'T');
-	expect_tracer(w, "preemptoff", false);
-	expect_tracer(w, "irqsoff", true);
+	expect_tracer(w, "preemptoff", true);
 }
 
 static void test_graph_depth(void **state)

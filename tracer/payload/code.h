@@ -44,7 +44,10 @@
 #define PATCH_IDLE_ENTER     28
 #define PATCH_IDLE_EXIT	     29
 #define PATCH_IRQ_STACK	     30 /* s32 */
-#define NR_PATCHES	     31
+#define PATCH_COUNT_ADD	     31
+#define PATCH_COUNT_SUB	     32
+#define PATCH_BH_DISABLE     33
+#define NR_PATCHES	     34
 
 #ifndef __ASSEMBLER__
 
@@ -73,7 +76,8 @@ extern const uint8_t payload_function[], payload_call[], payload_lock[], payload
 	payload_irq_exit[], payload_user_exit[], payload_idle[], payload_idle_exit[],
 	payload_preempt_inc[], payload_preempt_dec[], payload_bh_disable[], payload_bh_lock[],
 	payload_bh_enable[], payload_softirq_enter[], payload_softirq_exit[],
-	payload_hardirq_enter[], payload_hardirq_exit[];
+	payload_hardirq_enter[], payload_hardirq_exit[], payload_count_add[], payload_count_sub[],
+	payload_bh_disable_call[];
 extern const struct payload_patch payload_patches[], payload_patches_end[];
 extern const struct payload_optional payload_optional[], payload_optional_end[];
 extern const struct payload_edge payload_edges[], payload_edges_end[];

@@ -74,6 +74,9 @@ static const struct operand operands[NR_PATCHES] = {
 	[PATCH_IRQENTRY_ENTER] = OPERAND(irqentry_enter, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_IDLE_ENTER] = OPERAND(idle_enter, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_IDLE_EXIT] = OPERAND(idle_exit, FIT_ADDRESS, SITE_SIZE),
+	[PATCH_COUNT_ADD] = OPERAND(count_add, FIT_ADDRESS, SITE_SIZE),
+	[PATCH_COUNT_SUB] = OPERAND(count_sub, FIT_ADDRESS, SITE_SIZE),
+	[PATCH_BH_DISABLE] = OPERAND(bh_disable, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_FBUFFER_ENTRY] = OPERAND(fbuffer_entry, FIT_OPTIONAL, 4),
 };
 
@@ -157,6 +160,11 @@ static void fill_return(uint8_t *buf, const struct payload_config *cfg, uint32_t
 	site_return_make(buf + off, cfg->window + WINDOW_TEXT + off, thunk);
 }
 
+static bool is_jump(unsigned int kind)
+{
+	return kind != PATCH_RETURN && operands[kind].width == SITE_SIZE;
+}
+
 /* Where there is no such function nothing calls this code either. */
 static void fill_jump(uint8_t *buf, const struct payload_config *cfg, const struct payload_patch *p)
 {
@@ -212,6 +220,9 @@ static void describe_changes(struct payload_text *text)
 	text->softirq_exit = (uint32_t)(payload_softirq_exit - payload_code);
 	text->hardirq_enter = (uint32_t)(payload_hardirq_enter - payload_code);
 	text->hardirq_exit = (uint32_t)(payload_hardirq_exit - payload_code);
+	text->count_add = (uint32_t)(payload_count_add - payload_code);
+	text->count_sub = (uint32_t)(payload_count_sub - payload_code);
+	text->bh_disable_call = (uint32_t)(payload_bh_disable_call - payload_code);
 }
 
 static void describe(struct payload_text *text)
@@ -266,8 +277,7 @@ int payload_text_make(const struct payload_config *cfg, uint8_t *buf, struct pay
 	for (const struct payload_patch *p = payload_patches; p != payload_patches_end; p++) {
 		if (p->kind == PATCH_RETURN)
 			fill_return(buf, cfg, p->off);
-		else if (p->kind == PATCH_IRQENTRY_ENTER || p->kind == PATCH_IDLE_ENTER ||
-			 p->kind == PATCH_IDLE_EXIT)
+		else if (is_jump(p->kind))
 			fill_jump(buf, cfg, p);
 		else
 			fill_in(buf, cfg, p);

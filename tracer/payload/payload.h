@@ -335,8 +335,8 @@ struct payload_form {
 	uint64_t target;
 };
 
-#define PAYLOAD_FORMS 16
-#define PAYLOAD_EDGES 32
+#define PAYLOAD_FORMS 20
+#define PAYLOAD_EDGES 40
 
 /* At WINDOW_EVENT_TABLE: what has been registered with a tracepoint; all zero: nothing. */
 struct payload_event {

@@ -156,6 +156,47 @@
 	ret
 
 /*
+ * The call of a function that raises the count by \by: some kernels have preempt_count_add(val),
+ * and __local_bh_disable_ip(ip, cnt). It is raised here for as long as this takes, as the function
+ * is about to.
+ */
+	.macro	function_raises name, by, function
+	.globl	\name
+\name:
+	addl	\by, %gs:0
+	at	PATCH_PREEMPT_COUNT
+	edge	\name, EDGE_REDO
+	mov	%gs:0, %eax
+	at	PATCH_PREEMPT_COUNT
+	sub	\by, %eax
+	add	%eax, %eax
+	jnz	1f
+	push	%rcx
+	call	.Lpreempt_off
+	pop	%rcx
+1:	subl	\by, %gs:0
+	at	PATCH_PREEMPT_COUNT
+2:	kernel_jump \function
+	edge	2b, EDGE_REDO
+	.endm
+
+	function_raises payload_count_add, %edi, PATCH_COUNT_ADD
+	function_raises payload_bh_disable_call, %esi, PATCH_BH_DISABLE
+
+/* The call of preempt_count_sub(val). */
+	.globl	payload_count_sub
+payload_count_sub:
+	mov	%gs:0, %eax
+	at	PATCH_PREEMPT_COUNT
+	sub	%edi, %eax
+	add	%eax, %eax
+	jnz	1f
+	push	%rcx
+	call	.Lpreempt_on
+	pop	%rcx
+1:	kernel_jump PATCH_COUNT_SUB
+
+/*
  * The call of ct_idle_exit(): a vCPU has waited long enough. A task that cannot be preempted does,
  * so a window begins.
  */

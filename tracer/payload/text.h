@@ -30,6 +30,7 @@ struct payload_config {
 	uint64_t call_timeout;	  /* TSC ticks that a call to the host may take */
 	uint64_t full_timeout;	  /* TSC ticks that a record waits for room (CTL_FL_LOSSLESS) */
 	uint64_t irqentry_enter, idle_enter, idle_exit; /* guest addresses */
+	uint64_t count_add, count_sub, bh_disable;	/* likewise: of functions of these names */
 	uint64_t event_rings; /* guest address of the first ring of event data */
 	uint32_t event_ring_size;
 	/* Offsets in struct trace_event_buffer */
@@ -67,6 +68,8 @@ struct payload_text {
 	uint32_t preempt_inc, preempt_dec, bh_disable, bh_lock, bh_enable;
 	uint32_t softirq_enter, softirq_exit, hardirq_enter, hardirq_exit;
 	uint32_t idle_exit;
+	/* Of the calls of preempt_count_add() and _sub(), and of __local_bh_disable_ip(). */
+	uint32_t count_add, count_sub, bh_disable_call;
 	uint32_t work; /* the function of a struct work_struct at WINDOW_WORK */
 	/* Handlers of a kprobe and of a kretprobe; and where they call the host. */
 	uint32_t kprobe, kretprobe, kprobe_call;

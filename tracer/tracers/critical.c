@@ -146,8 +146,10 @@ static void keep(struct instance *i, const struct found *f)
 	uint64_t off = flag_sites_shown(i->t, &f->w.off), on = flag_sites_shown(i->t, &f->w.on);
 	uint64_t tracer = record_type(&f->w.on) == PAYLOAD_IRQS_ON ? CRITICAL_TRACER_IRQS
 								   : CRITICAL_TRACER_PREEMPT;
-	const struct trace_function_entry begins = function_entry(&f->w.off, off, 0);
-	const struct trace_function_entry ends = function_entry(&f->w.on, on, 0);
+	const struct trace_function_entry begins =
+		function_entry(&f->w.off, off, flag_sites_parent(i->t, &f->w.off));
+	const struct trace_function_entry ends =
+		function_entry(&f->w.on, on, flag_sites_parent(i->t, &f->w.on));
 	const struct trace_function_entry told = function_entry(&f->w.on, tracer, on);
 	struct stack_bytes stack;
 	const struct max_entry first[] = {
