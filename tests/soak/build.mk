@@ -4,6 +4,7 @@
 soak-tests += tests/soak/small-kernel
 soak-tests += tests/soak/graph-soak
 soak-tests += tests/soak/plain-returns
+soak-tests += tests/soak/latency-own
 soak-tests += tests/soak/trampoline-hammer
 soak-tests += tests/soak/trampoline-kills
 soak-tests += tests/soak/events-all
