@@ -215,8 +215,9 @@ int cmd_latency(int argc, char **argv)
 		OPT_NUMBER('l', "limit", &opt.rows, 1, 1000, "N", "so many rows (default: 20)"),
 		OPT_STRING(0, "svg", &opt.svg, "FILE", "draw these rows as a picture, too"),
 		CONNECT_OPTION_ROW(&opt.guest),
-		OPT_STRING('t', "tracer", &opt.tracer, "NAME",
-			   "of DOMAIN: irqsoff (default), preemptoff, wakeup: those of docs/latency.md"),
+		OPT_STRING(
+			't', "tracer", &opt.tracer, "NAME",
+			"of DOMAIN: irqsoff (default), preemptoff, wakeup: those of docs/latency.md"),
 		OPT_TIME(0, "window", &opt.window_ms, "TIME",
 			 "how long to trace DOMAIN (5, 1.5s, 200ms, 2m; default: 5s)"),
 		ATTACH_OPTION_ROWS(&opt.target),

@@ -50,24 +50,6 @@ static unsigned int measure(const struct flame *f, uint32_t node)
 	return rows;
 }
 
-static void put_escaped(const char *text, size_t len, struct text *out)
-{
-	for (size_t i = 0; i < len && text[i]; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c == '<')
-			text_puts(out, "&lt;");
-		else if (c == '>')
-			text_puts(out, "&gt;");
-		else if (c == '&')
-			text_puts(out, "&amp;");
-		else if (c == '"')
-			text_puts(out, "&quot;");
-		else
-			text_putc(out, c < ' ' || c > '~' ? '?' : (char)c);
-	}
-}
-
 /* --- frames ------------------------------------------------------------------------------- */
 
 /* Shades of one colour tell neighbours apart. */
@@ -103,7 +85,7 @@ static void put_tooltip(const struct flame *f, uint32_t node, uint64_t weight)
 	char count[RENDER_COUNT_LEN];
 
 	text_puts(f->out, "<title>");
-	put_escaped(name, strlen(name), f->out);
+	render_xml(name, strlen(name), f->out);
 	text_puts(f->out, "\n");
 	put_amount(f, weight);
 	text_printf(f->out, ", %.2f %%", 100 * (double)weight / (double)f->sum);
@@ -125,9 +107,9 @@ static void put_label(const struct flame *f, const char *name, double x, double 
 		return;
 	text_printf(f->out, "<text x=\"%.1f\" y=\"%.1f\">", x + 3, y + ROW - 5);
 	if (len <= room) {
-		put_escaped(name, len, f->out);
+		render_xml(name, len, f->out);
 	} else {
-		put_escaped(name, room - 2, f->out);
+		render_xml(name, room - 2, f->out);
 		text_puts(f->out, "..");
 	}
 	text_puts(f->out, "</text>");
@@ -184,7 +166,7 @@ static void put_head(struct flame *f, unsigned int height)
 		    "<text x=\"%d\" y=\"26\" font-family=\"DejaVu Sans, Helvetica, Arial, "
 		    "sans-serif\" font-size=\"17\" font-weight=\"bold\">",
 		    f->opt->width, height, f->opt->width, height, MARGIN);
-	put_escaped(f->opt->title, strlen(f->opt->title), f->out);
+	render_xml(f->opt->title, strlen(f->opt->title), f->out);
 	text_printf(f->out,
 		    "</text>\n<text x=\"%d\" y=\"45\" font-family=\"DejaVu Sans, Helvetica, Arial, "
 		    "sans-serif\" font-size=\"12\" fill=\"#666\">width: %s",

@@ -30,30 +30,12 @@ struct picture {
 	double step;		  /* pixels of one */
 };
 
-static void put_escaped(const char *text, size_t len, struct text *out)
-{
-	for (size_t i = 0; i < len && text[i]; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c == '<')
-			text_puts(out, "&lt;");
-		else if (c == '>')
-			text_puts(out, "&gt;");
-		else if (c == '&')
-			text_puts(out, "&amp;");
-		else if (c == '"')
-			text_puts(out, "&quot;");
-		else
-			text_putc(out, c < ' ' || c > '~' ? '?' : (char)c);
-	}
-}
-
 /* As much of a name as there is room for, with what tells that more was there. */
 static void put_short(const char *name, size_t room, struct text *out)
 {
 	size_t len = strlen(name);
 
-	put_escaped(name, len > room ? room - 2 : len, out);
+	render_xml(name, len > room ? room - 2 : len, out);
 	if (len > room)
 		text_puts(out, "..");
 }
@@ -172,7 +154,7 @@ static void put_head(const struct picture *p, size_t shown, const char *title)
 		    "<rect width=\"100%%\" height=\"100%%\" fill=\"#fcfbf8\"/>\n"
 		    "<text x=\"%d\" y=\"28\" %s font-size=\"17\" font-weight=\"bold\">",
 		    width, height, width, height, MARGIN, sans);
-	put_escaped(title, strlen(title), p->out);
+	render_xml(title, strlen(title), p->out);
 	text_printf(p->out,
 		    "</text>\n<text x=\"%d\" y=\"48\" %s font-size=\"12\" fill=\"#666\">"
 		    "%s windows in %s, at most %s \xc2\xb7 %zu of %zu pairs of a beginning and an "
@@ -190,8 +172,11 @@ void render_latency_svg(const struct latency_report *r, size_t rows, const char 
 	if (latency_report_range(r, shown, &p.first, &p.last))
 		p.step = (PANEL_WIDTH - 2.0 * PLOT_LEFT) / (p.last - p.first + 1);
 	put_head(&p, shown, title);
-	for (size_t i = 0; i < shown; i++)
-		put_panel(&p, &r->row[i], MARGIN + (double)(i % COLUMNS) * (PANEL_WIDTH + GAP),
-			  HEAD + (double)(i / COLUMNS) * (PANEL_HEIGHT + GAP));
+	for (size_t i = 0; i < shown; i++) {
+		size_t line = i / COLUMNS, column = i % COLUMNS;
+
+		put_panel(&p, &r->row[i], MARGIN + (double)column * (PANEL_WIDTH + GAP),
+			  HEAD + (double)line * (PANEL_HEIGHT + GAP));
+	}
 	text_puts(out, "</svg>\n");
 }

@@ -35,3 +35,21 @@ void render_name(const char *name, struct text *out)
 	for (; *name; name++)
 		text_putc(out, (unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name);
 }
+
+void render_xml(const char *name, size_t len, struct text *out)
+{
+	for (size_t i = 0; i < len && name[i]; i++) {
+		unsigned char c = (unsigned char)name[i];
+
+		if (c == '<')
+			text_puts(out, "&lt;");
+		else if (c == '>')
+			text_puts(out, "&gt;");
+		else if (c == '&')
+			text_puts(out, "&amp;");
+		else if (c == '"')
+			text_puts(out, "&quot;");
+		else
+			text_putc(out, c < ' ' || c > '~' ? '?' : (char)c);
+	}
+}

@@ -60,5 +60,7 @@ const char *render_count(uint64_t n, char buf[RENDER_COUNT_LEN]);
 uint64_t render_calls(const struct calltree *t, uint32_t node);
 /* A name of a guest's that nothing in a terminal takes for a command. */
 void render_name(const char *name, struct text *out);
+/* The same in XML, of at most len bytes. */
+void render_xml(const char *name, size_t len, struct text *out);
 
 #endif

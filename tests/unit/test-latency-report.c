@@ -31,7 +31,8 @@ static int read_text(struct latency_report *r, const char *text, unsigned int *l
 	char *copy = malloc(len + !len);
 	int rc;
 
-	memcpy(copy, text, len);
+	for (size_t i = 0; i < len; i++)
+		copy[i] = text[i];
 	rc = latency_report_read(r, copy, len, line);
 	free(copy);
 	return rc;
