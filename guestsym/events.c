@@ -174,7 +174,6 @@ static int learn_layout(struct event_layout *at, struct types *t)
 		{"trace_event_class.fields", &at->fields, 16, &at->class_size},
 		{"trace_event_class.raw_init", &at->raw_init, 8, &at->class_size},
 		{"tracepoint.name", &at->tp_name, 8, NULL},
-		{"module.name", &at->module_name, 0, NULL},
 	};
 	int err = learn_sizes(at, t);
 
@@ -185,6 +184,9 @@ static int learn_layout(struct event_layout *at, struct types *t)
 		err = types_field(t, "trace_event_call.mod", &at->module);
 	if (!err && !field_fits(&at->module, 8, at->call_size))
 		err = -EINVAL;
+	/* A kernel without modules has no events of any. */
+	if (!err && types_field(t, "module.name", &at->module_name))
+		at->module_name.size = 0;
 	if (!err)
 		err = learn_syscalls(at, t);
 	return err ? err : learn_numbers(at, t);
@@ -341,8 +343,9 @@ static int read_module(struct event_reader *r, const uint8_t *raw, struct guests
 {
 	uint64_t module = event_member(raw, &r->at.module);
 
-	if (!module || ev->flags & GUESTSYM_EVENT_FL_DYNAMIC)
+	if (!module || !r->at.module_name.size || ev->flags & GUESTSYM_EVENT_FL_DYNAMIC)
 		return 0;
+	ev->module_at = module;
 	return read_word(r, module + r->at.module_name.offset, MODULE_MAX, &ev->module);
 }
 

@@ -264,6 +264,7 @@ enum {
 struct guestsym_event {
 	const char *system, *name; /* words that may be names of files */
 	const char *module;	   /* NULL: the kernel's own */
+	uint64_t module_at;	   /* run-time address of its struct module; 0 */
 	uint16_t id;		   /* common_type of its records */
 	uint8_t source;		   /* enum guestsym_event_source */
 	bool syscall_exit;

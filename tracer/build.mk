@@ -125,6 +125,7 @@ tracer-objs += tracer/lend.o
 tracer-objs += tracer/detour.o
 tracer-objs += tracer/event-ring.o
 tracer-objs += tracer/events.o
+tracer-objs += tracer/events-modules.o
 tracer-objs += tracer/events-files.o
 tracer-objs += tracer/events-recover.o
 tracer-objs += tracer/events-register.o

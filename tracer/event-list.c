@@ -16,7 +16,6 @@ struct view {
 struct event_list {
 	struct guestsym_event *v;
 	size_t nr_read, room;
-	uint16_t first_id;
 	struct view *_Atomic now;
 	struct probe_event_made own[EVENTS_OWN];
 };
@@ -30,15 +29,13 @@ static struct view *view_new(const struct guestsym_event_list *list, struct view
 	return view;
 }
 
-/* The kernel gives ids in order; those of modules' events may be anywhere. */
-static uint16_t last_id(const struct guestsym_event_list *read)
+/*
+ * The kernel gives ids in order, to modules that are still to be loaded as well: ours are the last
+ * ones.
+ */
+static uint16_t own_id(size_t own)
 {
-	uint16_t last = 0;
-
-	for (size_t i = 0; i < read->n; i++)
-		if (read->v[i].id > last)
-			last = read->v[i].id;
-	return last;
+	return (uint16_t)(UINT16_MAX - EVENTS_OWN + 1 + own);
 }
 
 struct event_list *event_list_new(const struct guestsym_event_list *read)
@@ -50,7 +47,6 @@ struct event_list *event_list_new(const struct guestsym_event_list *read)
 	if (!l)
 		return NULL;
 	l->nr_read = read->n;
-	l->first_id = (uint16_t)(last_id(read) + 1);
 	l->room = read->n + EVENTS_OWN;
 	l->v = calloc(l->room, sizeof(*l->v));
 	if (l->v && read->n)
@@ -141,7 +137,7 @@ int event_list_add(struct event_list *l, struct probe_event_made *made, uint32_t
 	size_t at = place_for(l, &made->event), own = at - l->nr_read;
 	struct view *view;
 
-	if (at == l->room || own > (size_t)(UINT16_MAX - l->first_id) || !l->first_id)
+	if (at == l->room)
 		return -ENOSPC;
 	if (at == list.n)
 		list.n++;
@@ -156,9 +152,32 @@ int event_list_add(struct event_list *l, struct probe_event_made *made, uint32_t
 	} else {
 		l->own[own] = *made;
 		l->v[at] = made->event;
-		l->v[at].id = (uint16_t)(l->first_id + own);
+		l->v[at].id = own_id(own);
 		*made = (struct probe_event_made){0};
 	}
+	*event = (uint32_t)at;
+	atomic_store(&l->now, view);
+	return 0;
+}
+
+int event_list_join(struct event_list *l, const struct guestsym_event *ev, uint32_t *event)
+{
+	struct guestsym_event_list list = l->now->list;
+	size_t at = l->nr_read;
+	struct view *view;
+
+	/* Its old place, if it has its old id: records of it are still known by that. */
+	while (at < list.n && !(guestsym_event_is_gone(&l->v[at]) && l->v[at].id == ev->id &&
+				same_event(&l->v[at], ev)))
+		at++;
+	if (at == l->room || ev->id >= own_id(0))
+		return -ENOSPC;
+	if (at == list.n)
+		list.n++;
+	view = view_new(&list, l->now);
+	if (!view)
+		return -ENOMEM;
+	l->v[at] = *ev;
 	*event = (uint32_t)at;
 	atomic_store(&l->now, view);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event-list.h - the trace events that there are: those of the guest's kernel, which stay, and
- * behind them those that the host itself records, which come and go.
+ * event-list.h - the trace events that there are: those that the guest's kernel has had when it was
+ * read, and behind them those that come and go: of modules, and of the host itself.
  *
  * An event keeps its place and its id for good. One that has gone is marked so and has its place
  * again when the same is made anew: records of it may still be in the buffers. Any thread may look
@@ -12,7 +12,7 @@
 
 #include "tracer/probe-event-parse.h"
 
-#define EVENTS_OWN 1024 /* that ever were */
+#define EVENTS_OWN 4096 /* that ever were: of the host, and of modules that were loaded later */
 
 struct event_list;
 
@@ -30,6 +30,12 @@ uint32_t event_list_find(const struct event_list *l, const char *system, const c
 
 /* Takes what was made and gives it an id. 0, -ENOSPC, -ENOMEM: then it is the caller's still. */
 int event_list_add(struct event_list *l, struct probe_event_made *made, uint32_t *event);
+/*
+ * One of a module of the guest's, with the id that it has there; what it points to outlives the
+ * list. 0, -ENOSPC, -ENOMEM.
+ */
+int event_list_join(struct event_list *l, const struct guestsym_event *ev, uint32_t *event);
+/* One of either kind. */
 void event_list_remove(struct event_list *l, uint32_t event);
 
 #endif

@@ -167,12 +167,15 @@ int events_file_get(struct events *e, uint32_t event)
 	unsigned int slot = e->slot[event];
 	int ret;
 
-	if (slot)
-		return (int)slot - 1;
+	if (slot) {
+		/* A module's event may be another one's place. */
+		ret = file_write(e, slot - 1, &events_list(e)->v[event]);
+		return ret ? ret : (int)slot - 1;
+	}
 	slot = e->nr_slots;
 	if (slot == EVENT_FILES)
 		return -ENOSPC;
-	ret = file_write(e, slot, &e->list.v[event]);
+	ret = file_write(e, slot, &events_list(e)->v[event]);
 	if (ret)
 		return ret;
 	e->nr_slots++;

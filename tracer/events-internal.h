@@ -25,6 +25,9 @@ struct events {
 	struct trace *t;
 	pthread_mutex_t lock;
 	bool loaded, placed, closed;
+	atomic_bool stale; /* modules may have come and gone since the list was read */
+	struct guestsym_event_list *read; /* what was read later, and is pointed into */
+	size_t nr_read;
 	bool ready, hopeless; /* of a kernel that boots: it can be asked now; it never can */
 	struct guestsym_event_list list; /* of the guest's kernel */
 	struct event_list *all;		 /* and ours */
@@ -36,6 +39,7 @@ struct events {
 	bool dec_preempt;
 	uint16_t *slot;	  /* of each event: 1 + its file's number; 0: it has none */
 	bool *registered; /* of each event */
+	bool *pinned;	  /* of each: its module is held for it */
 	struct event_hist_names *hist_names;
 	char (*syscalls)[SYSCALL_NAME_MAX]; /* by their numbers; "": none */
 	size_t nr_syscalls;
@@ -64,6 +68,17 @@ int events_file_get(struct events *e, uint32_t event);
 int events_row_write(struct events *e, uint32_t row, const struct payload_event *ev);
 /* Those that have a file: whether the payload is to call for their stacks. */
 int events_stacks_apply(struct events *e);
+
+/* --- events-modules.c ------------------------------------------------------------------------ */
+
+/* The list as it is now, of modules; e->lock is held. 0, or -ENOMEM with some missing. */
+int events_refresh(struct events *e);
+/*
+ * Hold the modules whose events are to be registered, so that they stay; of those that are about to
+ * go `want` is cleared. And let those go that have none any more. 0 or as events_ask().
+ */
+int events_pin(struct events *e, bool *want);
+int events_unpin(struct events *e);
 
 /* --- events-register.c ----------------------------------------------------------------------- */
 

@@ -101,7 +101,7 @@ static int syscall_place(struct events *e, const struct guestsym_event *ev, uint
 static int syscall_set(struct events *e, uint32_t event, bool on)
 {
 	uint64_t place, file = 0;
-	int ret = syscall_place(e, &e->list.v[event], &place);
+	int ret = syscall_place(e, &events_list(e)->v[event], &place);
 
 	if (!ret && on) {
 		int slot = events_file_get(e, event);
@@ -142,7 +142,7 @@ static bool any_wants(struct trace *t, uint32_t event)
 
 static int probe_set(struct events *e, struct event_calls *c, uint32_t event)
 {
-	const struct guestsym_event *ev = &e->list.v[event];
+	const struct guestsym_event *ev = &events_list(e)->v[event];
 	int slot = events_file_get(e, event);
 	const struct payload_event row = {
 		ev->tracepoint, ev->probe,
@@ -158,14 +158,17 @@ static int probe_set(struct events *e, struct event_calls *c, uint32_t event)
 /* One direction: those that are to come, or those that are to go. */
 static int apply(struct events *e, const bool *want, bool on)
 {
+	const struct guestsym_event_list *list = events_list(e);
 	struct event_calls c = {.on = on};
 	bool any[2] = {false, false};
 	int ret = 0, error;
 
-	for (uint32_t i = 0; i < e->list.n && !ret; i++) {
-		const struct guestsym_event *ev = &e->list.v[i];
+	for (uint32_t i = 0; i < list->n && !ret; i++) {
+		const struct guestsym_event *ev = &list->v[i];
 		bool syscall = ev->source == GUESTSYM_EVENT_SYSCALL;
 
+		if (ev->source == GUESTSYM_EVENT_HOST)
+			continue;
 		if (want[i] == on && e->registered[i] != on)
 			ret = syscall ? syscall_set(e, i, on) : probe_set(e, &c, i);
 		if (syscall && e->registered[i])
@@ -179,20 +182,25 @@ static int apply(struct events *e, const bool *want, bool on)
 
 static int apply_all(struct events *e)
 {
-	bool *want = calloc(e->list.n ? e->list.n : 1, sizeof(*want)), some = false;
+	const struct guestsym_event_list *list = events_list(e);
+	bool *want = calloc(events_room(e), sizeof(*want)), some = false;
 	int ret, error;
 
 	if (!want)
 		return -ENOMEM;
 	pthread_mutex_lock(&e->t->instances_lock);
-	for (uint32_t i = 0; i < e->list.n; i++) {
+	for (uint32_t i = 0; i < list->n; i++) {
 		want[i] = any_wants(e->t, i);
-		some = some || want[i];
+		some = some || (want[i] && list->v[i].source != GUESTSYM_EVENT_HOST);
 	}
 	pthread_mutex_unlock(&e->t->instances_lock);
 	ret = some ? events_place(e) : 0;
 	if (!ret && e->placed) {
 		ret = apply(e, want, false);
+		error = events_unpin(e);
+		ret = ret ? ret : error;
+		error = events_pin(e, want);
+		ret = ret ? ret : error;
 		error = apply(e, want, true);
 		ret = ret ? ret : error;
 		error = events_stacks_apply(e);
@@ -271,11 +279,13 @@ int events_jumps_remove(struct trace *t, const struct window *w)
 
 static int unregister_all(struct events *e)
 {
-	bool *none = calloc(e->list.n ? e->list.n : 1, sizeof(*none));
+	bool *none = calloc(events_room(e), sizeof(*none));
 	char err[256] = "";
 	int ret = none ? apply(e, none, false) : -ENOMEM;
 
 	free(none);
+	if (!ret)
+		ret = events_unpin(e);
 	if (!ret)
 		ret = events_synchronize(e->t, trampoline_window(e->t), trampoline_text(e->t)->work,
 					 err, sizeof(err));

@@ -44,6 +44,10 @@ void events_free(struct events *e)
 	guestsym_events_free(&e->list);
 	free(e->slot);
 	free(e->registered);
+	free(e->pinned);
+	for (size_t i = 0; i < e->nr_read; i++)
+		guestsym_events_free(&e->read[i]);
+	free(e->read);
 	free(e->other_pid);
 	pthread_mutex_destroy(&e->lock);
 	free(e);
@@ -143,15 +147,18 @@ static int list_find(struct events *e)
 static int list_read(struct events *e)
 {
 	int ret = list_find(e);
+	size_t room;
 
 	if (ret)
 		return ret;
-	e->slot = calloc(e->list.n ? e->list.n : 1, sizeof(*e->slot));
-	e->registered = calloc(e->list.n ? e->list.n : 1, sizeof(*e->registered));
-	e->other_pid = calloc(e->list.n ? e->list.n : 1, sizeof(*e->other_pid));
 	e->all = event_list_new(&e->list);
+	room = e->all ? event_list_room(e->all) : 1;
+	e->slot = calloc(room, sizeof(*e->slot));
+	e->registered = calloc(room, sizeof(*e->registered));
+	e->pinned = calloc(room, sizeof(*e->pinned));
+	e->other_pid = calloc(room, sizeof(*e->other_pid));
 	event_text_names(e->text, &e->names);
-	if (e->all && e->slot && e->registered && e->other_pid && !syscalls_name(e) &&
+	if (e->all && e->slot && e->registered && e->pinned && e->other_pid && !syscalls_name(e) &&
 	    !event_printer_add(e->printer, &e->list)) {
 		for (size_t i = 0; i < e->list.n; i++)
 			e->other_pid[i] = other_pid_of(&e->list.v[i]);
@@ -167,8 +174,14 @@ int events_load(struct events *e)
 {
 	int ret = 0;
 
-	if (__atomic_load_n(&e->loaded, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(&e->loaded, __ATOMIC_ACQUIRE)) {
+		/* Who holds the lock is at work with the list as it is. */
+		if (!atomic_load(&e->stale) || pthread_mutex_trylock(&e->lock))
+			return 0;
+		events_refresh(e);
+		pthread_mutex_unlock(&e->lock);
 		return 0;
+	}
 	pthread_mutex_lock(&e->lock);
 	if (!e->t->m || e->closed)
 		ret = -ENODEV;
@@ -178,6 +191,11 @@ int events_load(struct events *e)
 		__atomic_store_n(&e->loaded, true, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&e->lock);
 	return ret;
+}
+
+void events_changed(struct events *e)
+{
+	atomic_store(&e->stale, true);
 }
 
 const struct guestsym_event_list *events_list(const struct events *e)
@@ -234,7 +252,7 @@ uint32_t events_at_file(const struct events *e, uint32_t offset)
 
 uint32_t events_other_pid(const struct events *e, uint32_t event)
 {
-	return event < e->list.n ? e->other_pid[event] : 0;
+	return e->other_pid ? e->other_pid[event] : 0;
 }
 
 bool event_is_recordable(const struct guestsym_event *ev)

@@ -29,6 +29,8 @@ void events_free(struct events *e);	    /* NULL is allowed */
  * another error. Any thread but a vCPU's; the machine runs.
  */
 int events_load(struct events *e);
+/* Modules have come or gone: the list is to be looked at anew. Any thread. */
+void events_changed(struct events *e);
 /*
  * What has been read: it stays as it is, but for events of the host that join it at its end and are
  * marked once they are gone: event-list.h. NULL: nothing has been read.
@@ -161,6 +163,9 @@ void instance_count_events(struct instance *i);
  * A trigger or a command may turn it on and off from now on, or one does no more; with all writers
  * stopped, then events_apply().
  */
+/* The event is no more: what was said about it is not for the next one. With all writers stopped.
+ */
+void instances_forget_event(struct trace *t, uint32_t event);
 void event_soft_mode(struct instance *i, struct event_state *s, bool on);
 /* Whether it looks at the stacks of this event. */
 bool instance_wants_event_stacks(const struct instance *i, uint32_t event);

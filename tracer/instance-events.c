@@ -35,6 +35,18 @@ void instance_count_events(struct instance *i)
 	__atomic_store_n(&i->nr_events_on, n, __ATOMIC_RELAXED);
 }
 
+void instances_forget_event(struct trace *t, uint32_t event)
+{
+	for (struct instance *i = t->instances; i; i = i->next) {
+		if (!i->events)
+			continue;
+		event_filter_free(i->events[event].filter);
+		i->events[event].filter = NULL;
+		event_triggers_free(i->events[event].triggers);
+		i->events[event].triggers = NULL;
+	}
+}
+
 void event_soft_mode(struct instance *i, struct event_state *s, bool on)
 {
 	if (on && !s->soft && !s->on)

@@ -3,6 +3,7 @@
  * modules.c - the modules of the guest's kernel: their functions become probes when they are
  * loaded, and stop being probes before their text is freed.
  */
+#include "tracer/events.h"
 #include "tracer/instance.h"
 #include "tracer/unwind.h"
 
@@ -68,6 +69,7 @@ int modules_update(struct trace *t)
 		return ret;
 	list->older = t->modules;
 	t->modules = list;
+	events_changed(t->trace_events);
 	for (size_t i = 0; i < list->nr && !ret; i++)
 		if (list->mods[i].state != GUESTSYM_MODULE_GOING)
 			ret = module_add(t, &list->mods[i]);
@@ -147,6 +149,7 @@ int modules_going(struct trace *t, uint64_t addr)
 	const struct guestsym_module *mod = module_at(t->modules, addr);
 	int ret;
 
+	events_changed(t->trace_events);
 	if (!mod)
 		return 0;
 	for (size_t i = 0; i < t->probes.nr; i++) {

@@ -259,19 +259,6 @@ static bool has_sibling(const struct probe_events *p, const struct probe_event *
 	return false;
 }
 
-/* What instances have said about the event is not for the next one of that name. */
-static void forget_state(struct trace *t, uint32_t event)
-{
-	for (struct instance *i = t->instances; i; i = i->next) {
-		if (!i->events)
-			continue;
-		event_filter_free(i->events[event].filter);
-		i->events[event].filter = NULL;
-		event_triggers_free(i->events[event].triggers);
-		i->events[event].triggers = NULL;
-	}
-}
-
 /* t->change is held. */
 static int take_out_held(struct probe_events *p, struct probe_event **at)
 {
@@ -284,7 +271,7 @@ static int take_out_held(struct probe_events *p, struct probe_event **at)
 	instance_writers_stop(t);
 	*at = pe->next;
 	if (last)
-		forget_state(t, pe->event);
+		instances_forget_event(t, pe->event);
 	instance_writers_go(t);
 	if (last)
 		events_remove(t->trace_events, pe->event);
