@@ -87,9 +87,10 @@ function summarize(kernel, call, mode, own, key, ns, base, own_ns, over, per_cal
 }
 
 END {
-	nr_modes = split("untraced function trampoline trap function_graph graph syscalls events", modes, " ")
+	nr_modes = split("untraced function trampoline trap function_graph graph syscalls events irqsoff", modes, " ")
 	own["graph"] = own["function_graph"] = "function_graph"
 	own["events"] = own["syscalls"] = "syscalls"
+	own["irqsoff"] = "" # there is none
 	for (k = 1; k <= nr_kernels; k++)
 		for (c = 1; c <= nr_calls; c++)
 			for (m = 1; m <= nr_modes; m++)

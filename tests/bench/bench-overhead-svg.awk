@@ -3,7 +3,7 @@
 # panel for each kernel. The axis is logarithmic: 100 ns to what is needed. Set vcpus and rounds.
 BEGIN {
 	FS = "\t"
-	nr_modes = split("untraced function trampoline trap function_graph graph syscalls events", modes, " ")
+	nr_modes = split("untraced function trampoline trap function_graph graph syscalls events irqsoff", modes, " ")
 	label["untraced"] = "untraced"
 	label["function"] = "guest's function tracer"
 	label["trampoline"] = "hvtrace, trampolines, all functions"
@@ -12,6 +12,7 @@ BEGIN {
 	label["graph"] = "hvtrace, function_graph, all functions"
 	label["syscalls"] = "guest's events of system calls"
 	label["events"] = "hvtrace, events of system calls"
+	label["irqsoff"] = "hvtrace, irqsoff"
 	color["untraced"] = "#9a9a9a"
 	color["function"] = "#d1495b"
 	color["trampoline"] = "#00798c"
@@ -20,6 +21,7 @@ BEGIN {
 	color["graph"] = "#30a4b8"
 	color["syscalls"] = "#b56576"
 	color["events"] = "#55c1a8"
+	color["irqsoff"] = "#6a4c93"
 	LEFT = 110; PLOT = 640; RIGHT = 170
 	BAR = 15; GAP = 14; HEAD = 114; TITLE = 30; FOOT = 46
 	first = 2 # 10^2 ns
