@@ -67,16 +67,22 @@ static enum output_hash find_key(void *arg, uint64_t key[2])
 }
 
 /*
- * Of kernels that can be told at boot how preemptible to be (kernel/sched/core.c, 6.1); the others'
- * configuration is not in their memory.
+ * A kernel that can be told at boot how preemptible to be has it in a variable
+ * (kernel/sched/core.c, 6.1), others have it in their version if they are preemptible
+ * (init/Makefile). Of those that are not it cannot be told which of the two others they are: NULL.
  */
 static const char *preempt_model(struct trace *t)
 {
 	static const char *const models[] = {"server", "desktop", "preempt"};
 	uint64_t mode = guestsym_addr(t->gs, "preempt_dynamic_mode");
 	uint32_t value = mode && t->m ? guest_image_u32(&t->guest, mode, UINT32_MAX) : UINT32_MAX;
+	const char *banner = guestsym_banner(t->gs);
 
-	return value < sizeof(models) / sizeof(models[0]) ? models[value] : NULL;
+	if (value < sizeof(models) / sizeof(models[0]))
+		return models[value];
+	if (strstr(banner, " PREEMPT_RT "))
+		return "preempt_rt";
+	return strstr(banner, " PREEMPT ") ? "preempt" : NULL;
 }
 
 /* 0: there is none of that name. */

@@ -59,7 +59,7 @@ $(O)/tests/fuzz/fuzz-report: $(fuzz-report-objs:%=$(O)/obj/fuzz/frontend/report/
 fuzz-window := $(O)/tests/fuzz/fuzz-window
 $(fuzz-window): $(O)/obj/fuzz/tests/fuzz/fuzz-window.o $(O)/obj/tracer/payload/payload.o \
 	$(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)) \
-	guestsym/decode.o)
+	$(addprefix guestsym/,complain.o decode.o elf.o))
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS) -lcmocka
@@ -71,7 +71,7 @@ $(fuzz-control): $(O)/obj/fuzz/tests/fuzz/fuzz-control.o $(O)/obj/tracer/payload
 	$(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)) \
 	frontend/control/peer.o frontend/control/wire.o \
 	frontend/report/calls.o frontend/report/calltree.o frontend/report/saved.o \
-	$(filter frontend/tracefs/%.o,$(frontend-objs)) guestsym/decode.o)
+	$(filter frontend/tracefs/%.o,$(frontend-objs)) $(addprefix guestsym/,complain.o decode.o elf.o))
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)

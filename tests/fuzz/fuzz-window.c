@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/tramp-guest.h"
+#include "tracer/boot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -93,6 +94,7 @@ static void after_a_tracer_has_died(const uint8_t *data, size_t size)
 	struct trace *t = tramp_started((struct trace_config){0});
 	char err[256];
 
+	boot_end(t); /* its threads have died as well */
 	trampoline_close(t, true, err, sizeof(err));
 	trace_free(t);
 	t = tramp_trace((struct trace_config){.running = true});

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/tramp-guest.h"
+#include "tracer/boot.h"
 #include "tracer/site.h"
 
 static uint8_t before[IMAGE_END];
@@ -18,6 +19,7 @@ static void tracer_dies(void)
 	struct trace *dying = tramp_started((struct trace_config){0});
 	char err[256];
 
+	boot_end(dying);
 	assert_int_equal(trampoline_close(dying, true, err, sizeof(err)), 0);
 	trace_free(dying);
 	assert_true(tramp_target(FN_ALPHA));

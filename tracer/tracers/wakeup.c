@@ -133,25 +133,27 @@ static uint64_t stack_ip(const struct sched_record *r, unsigned int n)
 	return KERNEL_HALF | r->stack[n];
 }
 
-/* The stack as the kernel's own tracer has it, with its two functions. */
+/* Room for a struct trace_stack_entry and its addresses. */
 struct stack_entry {
-	struct trace_stack_entry e;
-	uint64_t ip[2 + SCHED_STACK_MAX];
+	uint64_t words[3 + 2 + SCHED_STACK_MAX];
 };
 
+/* The stack as the kernel's own tracer has it, with its two functions. */
 static struct max_entry stack_entry(const struct sched_record *r, uint64_t tracer,
 				    struct stack_entry *s)
 {
-	s->e.ent = r->ent;
-	s->e.ent.type = TRACE_STACK;
-	s->e.size = (int32_t)r->nr_stack + 2;
-	s->e.pad = 0;
-	s->ip[0] = WAKEUP_TRACE_STACK;
-	s->ip[1] = tracer;
+	struct trace_stack_entry *e = (void *)s->words;
+
+	e->ent = r->ent;
+	e->ent.type = TRACE_STACK;
+	e->size = (int32_t)r->nr_stack + 2;
+	e->pad = 0;
+	e->caller[0] = WAKEUP_TRACE_STACK;
+	e->caller[1] = tracer;
 	for (unsigned int n = 0; n < r->nr_stack; n++)
-		s->ip[2 + n] = stack_ip(r, n);
-	return (struct max_entry){r->vcpu, r->ts, s,
-				  sizeof(s->e) + (2 + r->nr_stack) * sizeof(s->ip[0])};
+		e->caller[2 + n] = stack_ip(r, n);
+	return (struct max_entry){r->vcpu, r->ts, e,
+				  sizeof(*e) + (2 + r->nr_stack) * sizeof(e->caller[0])};
 }
 
 static bool waited_on(const void *arg, unsigned int vcpu, uint64_t ts)
