@@ -32,13 +32,17 @@ static int lend_paused(struct trace *t, const uint64_t *vas, size_t n)
 	return ret;
 }
 
+/* Probes would be there now; that changes with the machine paused. */
+static bool probes_are_due(const struct trace *t)
+{
+	return t->placed && !t->detached && t->text_lock.state == TEXT_LOCK_OURS;
+}
+
 static int take_back_paused(struct trace *t)
 {
 	for (size_t i = 0; i < t->probes.nr; i++)
 		t->probes.v[i].flags &= (uint16_t)~PROBE_FL_LENT;
-	if (!t->placed || t->detached || t->text_lock.state != TEXT_LOCK_OURS)
-		return 0;
-	return probes_insert(t, 0, 0);
+	return probes_are_due(t) ? probes_insert(t, 0, 0) : 0;
 }
 
 int probes_lend(void *arg, const uint64_t *vas, size_t n)
@@ -63,7 +67,8 @@ void probes_lent_hit(struct trace *t, const struct machine_hit *hit)
 	uint32_t probe = probe_at_site(t, hit->va - t->guest.slide);
 	struct machine_hit as = *hit;
 
-	if (probe == UINT32_MAX || !(t->probes.v[probe].flags & PROBE_FL_LENT))
+	if (probe == UINT32_MAX || !(t->probes.v[probe].flags & PROBE_FL_LENT) ||
+	    !probes_are_due(t))
 		return;
 	as.cookie = probe;
 	trace_trap(t, &as);
