@@ -12,6 +12,7 @@ guest_patience=120 # seconds that one line of an answer may take
 guest_cmdline=''    # what the kernel's command line has more
 guest_add=()	    # options for scripts/build-initramfs
 guest_options=()    # options for QEMU
+guest_accel=tcg	    # or $qemu_one_thread
 guest_kernel='' guest_answer='' guest_in='' guest_out=''
 tracer_pid='' tracer_events='' tracer_lost='' tracer_trace=/dev/null
 
@@ -52,7 +53,7 @@ guest_boot_once()
 		mkfifo "$qemu_dir/command.in" "$qemu_dir/command.out" || return
 	# Both ways without waiting for QEMU to open its end.
 	exec {guest_in}<>"$qemu_dir/command.in" {guest_out}<>"$qemu_dir/command.out"
-	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel tcg -cpu max -m 256 \
+	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel "$guest_accel" -cpu max -m 256 \
 		-smp "$2" -kernel "$guest_kernel" -initrd "$qemu_dir/initrd" \
 		-append "console=ttyS0 quiet $guest_cmdline" -serial "file:$qemu_dir/console" \
 		-chardev "pipe,id=command,path=$qemu_dir/command" -serial chardev:command \

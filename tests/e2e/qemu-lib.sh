@@ -10,6 +10,11 @@
 
 qemu_wait=180 # seconds that something may take that must happen
 qemu_vcpus=2
+qemu_accel=tcg
+# All vCPUs on one thread. With one for each, TCG now and then keeps the int3 of a kernel that patches its
+# text, translated while another vCPU was about to take it away: a guest that meets it stands for ever.
+# So this is for guests whose static branches are switched a lot: those of trace events are.
+readonly qemu_one_thread=tcg,thread=single
 qemu_dir='' qemu_pid='' libvirtd_pid='' libvirt_uri=''
 readonly qemu_root=${BASH_SOURCE[0]%/*}/../..
 
@@ -53,7 +58,7 @@ qemu_start()
 {
 	local name=$1 kernel=$2 cmdline=$3
 	shift 3
-	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel tcg -cpu max -m 256 \
+	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel "$qemu_accel" -cpu max -m 256 \
 		-smp "$qemu_vcpus" -kernel "$kernel" -initrd "$qemu_dir/initrd" -append "console=ttyS0 $cmdline" \
 		-serial "unix:$qemu_dir/$name.serial,server=on,wait=off" \
 		-gdb "unix:$qemu_dir/$name.gdb,server=on,wait=off" "$@" \
