@@ -13,8 +13,6 @@
 #include <locale.h>
 #include <string.h>
 
-#include "tracer/control.h"
-
 #define LATENCY_FILE "hvtrace/latency"
 
 struct latency_options {
