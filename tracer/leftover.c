@@ -66,6 +66,13 @@ static bool calls_exit(const struct leftover *l, const uint8_t *insn, uint64_t v
 	return h->exit && (off == h->exit || off == h->exit_all);
 }
 
+/* It was read from the guest's memory. */
+static bool form_makes_sense(const struct payload_form *f)
+{
+	return f->entry && f->size >= SITE_SIZE && f->size <= PAYLOAD_FORM_MAX &&
+	       (!f->relative || (f->relative >= sizeof(int32_t) && f->relative <= f->size));
+}
+
 /* The form whose place such a call has taken; NULL: it is none of those. */
 static const struct payload_form *form_called(const struct leftover *l, const uint8_t *insn,
 					      uint64_t va)
@@ -76,8 +83,7 @@ static const struct payload_form *form_called(const struct leftover *l, const ui
 	for (size_t i = 0; i < PAYLOAD_FORMS; i++) {
 		const struct payload_form *f = &h->form[i];
 
-		if (f->entry && off == f->entry && f->size >= SITE_SIZE &&
-		    f->size <= PAYLOAD_FORM_MAX)
+		if (form_makes_sense(f) && off == f->entry)
 			return f;
 	}
 	return NULL;

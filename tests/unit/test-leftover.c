@@ -150,6 +150,26 @@ static void any_header_does_no_harm(void **state)
 	assert_memory_equal(before, fake_at(FAKE_TEXT), PER_CPU_OFFSET);
 }
 
+/* A form of our own calls whose distance would lie before its bytes, or behind them. */
+static void forms_are_not_believed(void **state)
+{
+	static const uint8_t relative[] = {1, 3, SITE_SIZE + 1, SITE_SIZE + 8, 255};
+	struct payload_form form = {.size = SITE_SIZE};
+
+	(void)state;
+	fake_symbol("_stext", FAKE_TEXT, 'T');
+	fake_symbol("_etext", FAKE_VA(0x3000), 'T');
+	for (size_t i = 0; i < sizeof(relative); i++) {
+		tracer_dies();
+		form.entry = (uint32_t)(tramp_target(FN_MUTEX_LOCK) - tramp_window() - WINDOW_TEXT);
+		form.relative = relative[i];
+		window_put_at(WINDOW_HEADER + offsetof(struct payload_header, form), &form,
+			      sizeof(form));
+		recovered(3);
+		assert_memory_equal(before, fake_at(FAKE_TEXT), PER_CPU_OFFSET);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +178,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(calls_are_answered, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(somebody_inside_is_waited_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_header_does_no_harm, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(forms_are_not_believed, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("leftover", tests, NULL, NULL);
