@@ -235,7 +235,7 @@ struct trampoline_counts {
 /* An attached guest's clock as it was seen to go: reset.c. The session's thread only */
 struct guest_pulse {
 	uint64_t jiffies;
-	int64_t seen_ms;    /* when that was looked at */
+	int64_t looked_ms;  /* when that was */
 	unsigned int looks; /* in a row that found no guest */
 	bool gone;
 };

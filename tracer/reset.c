@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-#define STANDS_MS 2000
+#define STANDS_MS 2000 /* between two looks: one may stop the guest */
 #define APART_NS  50000000
 /* A vCPU may happen to be in its firmware (SMM), but not each time. */
 #define LOOKS 2
@@ -45,12 +45,11 @@ bool trace_guest_is_gone(struct trace *t)
 	struct guest_pulse *p = &t->pulse;
 	uint64_t now;
 
-	if (!t->cfg.running || t->detached || p->gone || t->guest.at.jiffies == GUEST_NONE)
+	if (!t->cfg.running || t->detached || p->gone || t->guest.at.jiffies == GUEST_NONE ||
+	    host_ms() - p->looked_ms < STANDS_MS)
 		return p->gone;
+	p->looked_ms = host_ms();
 	now = guest_image_u64(&t->guest, t->guest.at.jiffies, p->jiffies);
-	if (now == p->jiffies && host_ms() - p->seen_ms < STANDS_MS)
-		return false;
-	p->seen_ms = host_ms();
 	if (now > p->jiffies) {
 		p->jiffies = now;
 		p->looks = 0;
