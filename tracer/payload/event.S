@@ -43,13 +43,7 @@ payload_reserve:
 	at	PATCH_PREEMPT_COUNT
 	mov	%gs:0, %rcx
 	at	PATCH_CURRENT_TASK
-1:	{disp32} mov 0(%rcx), %eax
-	at	PATCH_TASK_FLAGS
-	rol	$0, %eax
-	at	PATCH_NEED_RESCHED, 1
-	and	$STATE_NEED_RESCHED, %eax
-	add	%eax, %r10d
-	only_with PATCH_TASK_FLAGS, 1b
+	add_need_resched %rcx, %eax, %r10d
 	{disp32} mov 0(%rcx), %r11d
 	at	PATCH_PID
 	{disp32} movzwl 0(%rcx), %r8d

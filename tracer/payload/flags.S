@@ -61,13 +61,7 @@
 	.macro	window_begins type, above=0
 	mov	%gs:0, %rcx
 	at	PATCH_CURRENT_TASK
-1:	{disp32} mov 0(%rcx), %esi
-	at	PATCH_TASK_FLAGS
-	rol	$0, %esi
-	at	PATCH_NEED_RESCHED, 1
-	and	$STATE_NEED_RESCHED, %esi
-	add	%esi, %edx
-	only_with PATCH_TASK_FLAGS, 1b
+	add_need_resched %rcx, %esi, %edx
 	add	$STATE_IRQS_OFF | (\type << STATE_TYPE_SHIFT), %edx
 	mov	%edx, OPEN + RECORD_STATE(%rax)
 	at	PATCH_WINDOW
@@ -272,13 +266,7 @@ payload_idle:
 	at	PATCH_CURRENT_TASK
 	mov	%gs:0, %r10d
 	at	PATCH_PREEMPT_COUNT
-1:	{disp32} mov 0(%rdx), %eax
-	at	PATCH_TASK_FLAGS
-	rol	$0, %eax
-	at	PATCH_NEED_RESCHED, 1
-	and	$STATE_NEED_RESCHED, %eax
-	add	%eax, %r10d
-	only_with PATCH_TASK_FLAGS, 1b
+	add_need_resched %rdx, %eax, %r10d
 	{disp32} mov 0(%rdx), %r11d
 	at	PATCH_PID
 	mov	%rcx, %rax

@@ -348,6 +348,18 @@ payload_function:
 	at	PATCH_RETURN, 5
 	.endm
 
+/* Whether the task is to be rescheduled, added to a record's state; changes \tmp. */
+	.macro	add_need_resched task, tmp, state
+.Lflags\@:
+	{disp32} mov 0(\task), \tmp
+	at	PATCH_TASK_FLAGS
+	rol	$0, \tmp
+	at	PATCH_NEED_RESCHED, 1
+	and	$STATE_NEED_RESCHED, \tmp
+	add	\tmp, \state
+	only_with PATCH_TASK_FLAGS, .Lflags\@
+	.endm
+
 /*
  * preempt_count before is in %r10d, all registers may be changed. Goes to `unusual` and waits to be
  * sent back, or on. `sp`: how far above %rsp the function's return address is.
@@ -355,13 +367,7 @@ payload_function:
 	.macro	exit_look unusual
 	mov	%gs:0, %rcx
 	at	PATCH_CURRENT_TASK
-1:	{disp32} mov 0(%rcx), %esi
-	at	PATCH_TASK_FLAGS
-	rol	$0, %esi
-	at	PATCH_NEED_RESCHED, 1
-	and	$STATE_NEED_RESCHED, %esi
-	add	%esi, %r10d
-	only_with PATCH_TASK_FLAGS, 1b
+	add_need_resched %rcx, %esi, %r10d
 	{disp32} mov 0(%rcx), %r11d
 	at	PATCH_PID
 	{disp32} movzwl 0(%rcx), %edi
