@@ -296,13 +296,14 @@ static int unregister_all(struct events *e)
 
 int events_close(struct events *e, bool runs)
 {
-	int ret = 0;
+	int ret = 0, error = 0;
 
 	pthread_mutex_lock(&e->lock);
 	if (!e->closed)
 		ret = probe_events_close(e->t->probe_events, runs);
-	if (!ret && runs && e->placed && !e->closed)
-		ret = unregister_all(e);
+	if (runs && e->placed && !e->closed)
+		error = unregister_all(e);
+	ret = ret ? ret : error;
 	e->closed = true;
 	pthread_mutex_unlock(&e->lock);
 	return ret;

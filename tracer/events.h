@@ -159,13 +159,13 @@ int instance_events_get(struct instance *i);
 void instance_events_free(struct instance *i);
 /* Some of them have come to be wanted, or are not any more: with all writers stopped. */
 void instance_count_events(struct instance *i);
+/* The event is no more: what was said about it is not for the next one. With all writers stopped.
+ */
+void instances_forget_event(struct trace *t, uint32_t event);
 /*
  * A trigger or a command may turn it on and off from now on, or one does no more; with all writers
  * stopped, then events_apply().
  */
-/* The event is no more: what was said about it is not for the next one. With all writers stopped.
- */
-void instances_forget_event(struct trace *t, uint32_t event);
 void event_soft_mode(struct instance *i, struct event_state *s, bool on);
 /* Whether it looks at the stacks of this event. */
 bool instance_wants_event_stacks(const struct instance *i, uint32_t event);

@@ -100,8 +100,6 @@ const char *guest_probes_why_not(struct guest_probes *g, bool is_return)
 	if (!t->borrow)
 		return "nothing calls functions of this guest's kernel for us";
 	if (!events_ready(t->trace_events))
-		return "its kernel still boots, and cannot be asked yet";
-	if (!events_ready(t->trace_events))
 		return "its kernel boots, and cannot be asked yet";
 	if (!events_runtime(t, "register_kprobe"))
 		return "the guest's kernel has no kprobes (CONFIG_KPROBES)";

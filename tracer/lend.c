@@ -55,6 +55,8 @@ int probes_lend(void *arg, const uint64_t *vas, size_t n)
 	ret = lend_paused(t, vas, n);
 	if (ret || !n) {
 		error = take_back_paused(t);
+		if (error)
+			trace_fail(t, error); /* functions are missing from now on */
 		ret = ret ? ret : error;
 	}
 	pthread_mutex_unlock(&t->change);

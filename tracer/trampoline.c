@@ -64,19 +64,11 @@ static uint64_t address_or_none(const struct trace *t, const char *name)
 	return addr ? addr + t->guest.slide : PAYLOAD_NONE;
 }
 
-/* rcu_idle_enter() until 6.0 */
-static uint64_t idle_enter(const struct trace *t)
+static uint64_t address_of_either(const struct trace *t, const char *name, const char *older)
 {
-	uint64_t addr = address_or_none(t, "ct_idle_enter");
+	uint64_t addr = address_or_none(t, name);
 
-	return addr == PAYLOAD_NONE ? address_or_none(t, "rcu_idle_enter") : addr;
-}
-
-static uint64_t idle_exit(const struct trace *t)
-{
-	uint64_t addr = address_or_none(t, "ct_idle_exit");
-
-	return addr == PAYLOAD_NONE ? address_or_none(t, "rcu_idle_exit") : addr;
+	return addr == PAYLOAD_NONE ? address_or_none(t, older) : addr;
 }
 
 /* Behind the staging rings. */
@@ -129,8 +121,8 @@ static void config_fill(struct trace *t, const struct trampoline *tr, struct pay
 		.call_timeout = info.tsc_khz * CALL_TIMEOUT_MS,
 		.full_timeout = info.tsc_khz * FULL_TIMEOUT_MS,
 		.irqentry_enter = address_or_none(t, "irqentry_enter"),
-		.idle_enter = idle_enter(t),
-		.idle_exit = idle_exit(t),
+		.idle_enter = address_of_either(t, "ct_idle_enter", "rcu_idle_enter"),
+		.idle_exit = address_of_either(t, "ct_idle_exit", "rcu_idle_exit"), /* until 6.0 */
 		.count_add = address_or_none(t, "preempt_count_add"),
 		.count_sub = address_or_none(t, "preempt_count_sub"),
 		.bh_disable = address_or_none(t, "__local_bh_disable_ip"),
