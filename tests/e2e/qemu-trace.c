@@ -309,6 +309,29 @@ static void test_killed(void **state)
 	text_assert_same(e, &before);
 }
 
+/*
+ * Killed while a vCPU executes an instruction that is none of its own, for the sake of the clock:
+ * it gets back to where it was.
+ */
+static void test_killed_at_the_clock(void **state)
+{
+	const char *const options[] = {"-k",	   ((struct env *)*state)->kernel,
+				       "-f",	   "flush_tlb_mm_range",
+				       "--engine", "trap",
+				       "--window", "60s",
+				       NULL};
+	struct env *e = *state;
+
+	load_start(e);
+	for (int i = 0; i < 3; i++) {
+		env_tracer_start(e, options);
+		assert_true(WIFSIGNALED(env_tracer_kill_at(e, "$vCont;s")));
+		console_run(&e->console, "true");
+		env_recover(e);
+	}
+	load_stop(e);
+}
+
 /* A stub does not tell of it, libvirt may: whoever notices it first. */
 static void test_reset(void **state)
 {
@@ -352,8 +375,12 @@ static int teardown(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_sites),  TEST(test_counts), TEST(test_cycles),
-		TEST(test_killed), TEST(test_reset),
+		TEST(test_sites),
+		TEST(test_counts),
+		TEST(test_cycles),
+		TEST(test_killed),
+		TEST(test_killed_at_the_clock),
+		TEST(test_reset),
 	};
 
 	if (argc < 4) {

@@ -6,6 +6,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -217,6 +221,49 @@ int env_tracer_wait(struct env *e)
 	int status;
 
 	assert_int_equal(waitpid(e->tracer, &status, 0), e->tracer);
+	e->tracer = 0;
+	return status;
+}
+
+/* The thread has come out of a system call that has sent this, within a short text. */
+static bool has_sent(pid_t thread, const char *text)
+{
+	struct user_regs_struct regs;
+	char sent[64];
+	struct iovec here = {sent, sizeof(sent)}, there;
+	ssize_t len;
+
+	if (ptrace(PTRACE_GETREGS, thread, NULL, &regs) || regs.orig_rax != SYS_sendto)
+		return false;
+	there = (struct iovec){(void *)(uintptr_t)regs.rsi, regs.rdx};
+	len = process_vm_readv(thread, &here, 1, &there, 1, 0);
+	return len > 0 && memmem(sent, (size_t)len, text, strlen(text));
+}
+
+int env_tracer_kill_at(struct env *e, const char *text)
+{
+	void *const options = (void *)(PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD);
+	int status;
+
+	assert_int_equal(ptrace(PTRACE_SEIZE, e->tracer, NULL, options), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, e->tracer, NULL, NULL), 0);
+	/* Its end is told last, when all of its threads have been heard of. */
+	for (;;) {
+		pid_t thread = waitpid(-1, &status, __WALL);
+		bool call, event;
+
+		assert_true(thread > 0);
+		if (!WIFSTOPPED(status) && thread == e->tracer)
+			break;
+		if (!WIFSTOPPED(status))
+			continue;
+		call = WSTOPSIG(status) == (SIGTRAP | 0x80);
+		event = status >> 16;
+		if (call && has_sent(thread, text))
+			kill(e->tracer, SIGKILL);
+		ptrace(PTRACE_SYSCALL, thread, NULL,
+		       (void *)(long)(call || event ? 0 : WSTOPSIG(status)));
+	}
 	e->tracer = 0;
 	return status;
 }

@@ -298,6 +298,32 @@ static void test_monitor(void **state)
 	end(&s, g);
 }
 
+/* What the stub gets, had we sent it. */
+static void test_packets_of_registers(void **state)
+{
+	static const struct stub_step script[] = {
+		HELLO,
+		{.want = "qfThreadInfo", .say = "mp01.02"},
+		{.want = "qsThreadInfo", .say = "l"},
+		END_OF_SCRIPT,
+	};
+	static const struct gdb_reg_value regs[] = {{GDB_RAX, 0x1234}, {GDB_EFLAGS, 0x202}};
+	static const char whole[] = "$Hgp1.2#b0$P0=3412000000000000#c7$P11=02020000#73";
+	struct stub s = {0};
+	struct gdb *g = begin(&s, script);
+	char packets[128];
+	uint32_t thread;
+
+	(void)state;
+	assert_int_equal(gdb_threads(g, &thread, 1), 1);
+	assert_int_equal(gdb_regs_packets(g, thread, regs, 2, packets, sizeof(packets)), 0);
+	assert_string_equal(packets, whole);
+	for (size_t size = 1; size < sizeof(whole); size++)
+		assert_int_equal(gdb_regs_packets(g, thread, regs, 2, packets, size), -EMSGSIZE);
+	assert_int_equal(gdb_regs_packets(g, thread, regs, 2, packets, sizeof(whole)), 0);
+	end(&s, g);
+}
+
 /* --- running -------------------------------------------------------------------------------- */
 
 static void test_run(void **state)
@@ -392,10 +418,15 @@ static void test_layout(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open),	       cmocka_unit_test(test_open_refused),
-		cmocka_unit_test(test_connect_errors), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_regs),	       cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_monitor),	       cmocka_unit_test(test_run),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_open_refused),
+		cmocka_unit_test(test_connect_errors),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_regs),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_monitor),
+		cmocka_unit_test(test_packets_of_registers),
+		cmocka_unit_test(test_run),
 		cmocka_unit_test(test_layout),
 	};
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,8 +17,11 @@
 
 #include "vmm/qemu/keeper.h"
 
-/* A process that starts a keeper for the socket and then waits to be killed. */
-static pid_t tracer_start(int ends[2], bool run_on, bool goodbye)
+/*
+ * A process that starts a keeper for the socket, says what comes first, each text in the place of
+ * the one before ("": nothing), and then waits to be killed.
+ */
+static pid_t tracer_start_with(int ends[2], bool run_on, bool goodbye, const char *const *first)
 {
 	int ready[2];
 	pid_t pid;
@@ -32,6 +36,9 @@ static pid_t tracer_start(int ends[2], bool run_on, bool goodbye)
 		close(ready[0]);
 		if (keeper_start(&k, ends[0], run_on))
 			_exit(1);
+		for (; first && *first; first++)
+			if (keeper_first(&k, **first ? *first : NULL))
+				_exit(1);
 		if (goodbye)
 			keeper_stop(&k);
 		if (write(ready[1], "r", 1) != 1)
@@ -45,6 +52,11 @@ static pid_t tracer_start(int ends[2], bool run_on, bool goodbye)
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	close(ready[0]);
 	return pid;
+}
+
+static pid_t tracer_start(int ends[2], bool run_on, bool goodbye)
+{
+	return tracer_start_with(ends, run_on, goodbye, NULL);
 }
 
 /* Be the stub: all that comes until the other side closes; each packet gets an answer. */
@@ -83,6 +95,49 @@ static void killed_tracer_lets_the_guest_run(void **state)
 	kill_tracer(pid);
 	stub_listen(ends[1], got, sizeof(got));
 	assert_string_equal(got, "\x03#00$Qqemu.PhyMemMode:0#76$?#3f$D;1#b0");
+	close(ends[1]);
+}
+
+static void first_things_come_first(void **state)
+{
+	static const char *const twice[] = {"$a much longer text#00", "$P0=1#a2", NULL};
+	static const char *const taken_back[] = {"$P0=1#a2", "", NULL};
+	char got[256];
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_start_with(ends, true, false, twice);
+	kill_tracer(pid);
+	stub_listen(ends[1], got, sizeof(got));
+	assert_string_equal(got, "\x03#00$Qqemu.PhyMemMode:0#76$P0=1#a2$?#3f$D;1#b0");
+	close(ends[1]);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_start_with(ends, true, false, taken_back);
+	kill_tracer(pid);
+	stub_listen(ends[1], got, sizeof(got));
+	assert_string_equal(got, "\x03#00$Qqemu.PhyMemMode:0#76$?#3f$D;1#b0");
+	close(ends[1]);
+}
+
+static void too_much_is_refused(void **state)
+{
+	char text[KEEPER_FIRST_MAX + 1] = "", got[256];
+	struct keeper k;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(keeper_start(&k, ends[0], true), 0);
+	memset(text, '$', sizeof(text) - 1);
+	assert_int_equal(keeper_first(&k, text), -EMSGSIZE);
+	text[KEEPER_FIRST_MAX - 1] = '\0';
+	assert_int_equal(keeper_first(&k, text), 0);
+	keeper_stop(&k);
+	assert_int_equal(keeper_first(&k, text), 0); /* there is nobody to tell it */
+	close(ends[0]);
+	assert_int_equal(read(ends[1], got, sizeof(got)), 0);
 	close(ends[1]);
 }
 
@@ -150,6 +205,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(killed_tracer_lets_the_guest_run),
+		cmocka_unit_test(first_things_come_first),
+		cmocka_unit_test(too_much_is_refused),
 		cmocka_unit_test(standing_guest_is_left_standing),
 		cmocka_unit_test(goodbye_sends_nothing),
 		cmocka_unit_test(a_stub_that_hangs_up_is_left),

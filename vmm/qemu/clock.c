@@ -179,21 +179,28 @@ static bool step_at(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va)
 
 void qemu_clock_calibrate(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa)
 {
-	static const enum gdb_reg changed[] = {GDB_RAX, GDB_RDX, GDB_RIP};
-	uint64_t saved[GDB_NR_REGS], at;
+	const struct gdb_reg_value before[] = {
+		{GDB_RAX, v->reg[GDB_RAX]},
+		{GDB_RDX, v->reg[GDB_RDX]},
+		{GDB_RIP, v->reg[GDB_RIP]},
+	};
+	const unsigned int n = sizeof(before) / sizeof(before[0]);
+	char packets[KEEPER_FIRST_MAX];
+	uint64_t at;
 
 	if (m->clock.tried || !m->ram.direct)
 		return;
 	m->clock.tried = true;
 	at = find_rdtsc(m, v, va, pa);
-	if (!at)
+	/* A tracer that is killed must not leave the vCPU there. */
+	if (!at || gdb_regs_packets(m->gdb, v->thread, before, n, packets, sizeof(packets)) ||
+	    keeper_first(&m->keeper, packets))
 		return;
-	memcpy(saved, v->reg, sizeof(saved));
 	if (step_at(m, v, at)) {
 		uint64_t tsc = v->reg[GDB_RDX] << 32 | (uint32_t)v->reg[GDB_RAX];
 
 		m->clock.offset = tsc - clock_read(m);
 	}
-	for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
-		qemu_vcpu_set(m, v, changed[i], saved[changed[i]]);
+	if (!qemu_vcpu_set_all(m, v, before, n))
+		keeper_first(&m->keeper, NULL);
 }

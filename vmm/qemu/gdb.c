@@ -385,35 +385,34 @@ int gdb_read_regs(struct gdb *g, uint32_t thread, uint64_t values[GDB_NR_REGS])
 	return 0;
 }
 
-int gdb_write_reg(struct gdb *g, uint32_t thread, enum gdb_reg reg, uint64_t value)
+static const char *reg_text(const struct gdb *g, const struct gdb_reg_value *reg, char text[64])
 {
 	char hex[17];
-	int rc = thread_select(g, thread);
-
-	if (rc)
-		return rc;
-	hex_encode(hex, (const uint8_t *)&value, g->layout.reg[reg].size);
-	return expect_ok(g, ask(g, "P%" PRIx32 "=%s", g->layout.reg[reg].number, hex));
-}
-
-static int reg_send(struct gdb *g, const struct gdb_reg_value *reg)
-{
-	char hex[17], text[64];
 
 	hex_encode(hex, (const uint8_t *)&reg->value, g->layout.reg[reg->reg].size);
-	snprintf(text, sizeof(text), "P%" PRIx32 "=%s", g->layout.reg[reg->reg].number, hex);
-	return packet_send(&g->conn, text);
+	snprintf(text, 64, "P%" PRIx32 "=%s", g->layout.reg[reg->reg].number, hex);
+	return text;
+}
+
+int gdb_write_reg(struct gdb *g, uint32_t thread, enum gdb_reg reg, uint64_t value)
+{
+	const struct gdb_reg_value one = {reg, value};
+	int rc = thread_select(g, thread);
+	char text[64];
+
+	return rc ? rc : expect_ok(g, ask(g, "%s", reg_text(g, &one, text)));
 }
 
 int gdb_write_regs(struct gdb *g, uint32_t thread, const struct gdb_reg_value *regs, unsigned int n)
 {
 	int rc = n ? thread_select(g, thread) : 0, sent;
+	char text[64];
 
 	if (rc || !n)
 		return rc;
 	packet_hold(&g->conn);
 	for (unsigned int i = 0; i < n && !rc; i++)
-		rc = reg_send(g, &regs[i]);
+		rc = packet_send(&g->conn, reg_text(g, &regs[i], text));
 	g->conn.no_resend = n > 1;
 	sent = packet_flush(&g->conn);
 	rc = rc ? rc : sent;
@@ -424,6 +423,22 @@ int gdb_write_regs(struct gdb *g, uint32_t thread, const struct gdb_reg_value *r
 	}
 	g->conn.no_resend = false;
 	return rc;
+}
+
+int gdb_regs_packets(const struct gdb *g, uint32_t thread, const struct gdb_reg_value *regs,
+		     unsigned int n, char *packets, size_t size)
+{
+	char name[32], text[64];
+	int len;
+
+	snprintf(text, sizeof(text), "Hg%s", thread_name(g, thread, name));
+	len = packet_format(packets, size, text);
+	for (unsigned int i = 0; i < n && len >= 0; i++) {
+		packets += len;
+		size -= (size_t)len;
+		len = packet_format(packets, size, reg_text(g, &regs[i], text));
+	}
+	return len < 0 ? len : 0;
 }
 
 /* --- memory --------------------------------------------------------------------------------- */

@@ -60,6 +60,10 @@ struct gdb_reg_value {
 int gdb_write_regs(struct gdb *g, uint32_t thread, const struct gdb_reg_value *regs,
 		   unsigned int n);
 
+/* The packets that do so, for someone else to send: 0 or -EMSGSIZE. */
+int gdb_regs_packets(const struct gdb *g, uint32_t thread, const struct gdb_reg_value *regs,
+		     unsigned int n, char *packets, size_t size);
+
 /* Guest-physical memory; -EREMOTEIO when the stub cannot reach it by physical address. */
 int gdb_read_phys(struct gdb *g, uint64_t pa, void *buf, size_t len);
 int gdb_write_phys(struct gdb *g, uint64_t pa, const void *buf, size_t len);

@@ -10,7 +10,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,14 +52,16 @@ static void stub_hear(int sock)
 
 /*
  * Stop the guest if it runs; end a packet that the tracer may have died in the middle of; let the
- * next client's addresses be virtual ones again; have all breakpoints removed ("?" does that in
- * QEMU, handle_target_halt() of gdbstub.c), and detach. The guest has stopped once the stub takes
- * the byte behind the first, so what follows need not wait for an answer that only a guest gives
- * which was running.
+ * next client's addresses be virtual ones again; undo what is to be undone; have all breakpoints
+ * removed ("?" does that in QEMU, handle_target_halt() of gdbstub.c), and detach. The guest has
+ * stopped once the stub takes the byte behind the first, so what follows need not wait for an
+ * answer that only a guest gives which was running.
  */
-static void guest_release(int sock, bool run_on)
+static void guest_release(int sock, bool run_on, const char *first)
 {
-	stub_send(sock, "\x03#00$Qqemu.PhyMemMode:0#76$?#3f");
+	stub_send(sock, "\x03#00$Qqemu.PhyMemMode:0#76");
+	stub_send(sock, first);
+	stub_send(sock, "$?#3f");
 	stub_hear(sock);
 	if (!run_on)
 		return;
@@ -79,7 +83,7 @@ static void keeper_close_others(int sock, int alive)
 	close_range((unsigned int)high + 1, ~0U, 0);
 }
 
-_Noreturn static void keeper_main(int sock, int alive, bool run_on)
+_Noreturn static void keeper_main(int sock, int alive, bool run_on, const char *first)
 {
 	char goodbye;
 	ssize_t n;
@@ -94,28 +98,62 @@ _Noreturn static void keeper_main(int sock, int alive, bool run_on)
 		n = read(alive, &goodbye, 1);
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
-		guest_release(sock, run_on);
+		guest_release(sock, run_on, first);
 	_exit(0);
 }
 
-int keeper_start(struct keeper *k, int sock, bool run_on)
+static int keeper_fork(struct keeper *k, int sock, bool run_on)
 {
-	int ends[2];
+	int ends[2], error;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	k->pid = fork();
+	error = errno;
 	if (k->pid == 0) {
 		close(ends[1]);
-		keeper_main(sock, ends[0], run_on);
+		keeper_main(sock, ends[0], run_on, k->first);
 	}
 	close(ends[0]);
 	if (k->pid < 0) {
 		k->pid = 0;
 		close(ends[1]);
-		return -errno;
+		return -error;
 	}
 	k->alive = ends[1];
+	return 0;
+}
+
+int keeper_start(struct keeper *k, int sock, bool run_on)
+{
+	int rc;
+
+	k->first = mmap(NULL, KEEPER_FIRST_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (k->first == MAP_FAILED)
+		return -errno;
+	rc = keeper_fork(k, sock, run_on);
+	if (rc)
+		munmap(k->first, KEEPER_FIRST_MAX);
+	return rc;
+}
+
+/* The first character comes last and goes first: so there is all of a text, or none. */
+int keeper_first(const struct keeper *k, const char *packets)
+{
+	size_t len = packets ? strlen(packets) : 0;
+
+	if (!k->pid)
+		return 0;
+	if (len >= KEEPER_FIRST_MAX)
+		return -EMSGSIZE;
+	k->first[0] = '\0';
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!len)
+		return 0;
+	memcpy(k->first + 1, packets + 1, len);
+	atomic_signal_fence(memory_order_seq_cst);
+	k->first[0] = packets[0];
 	return 0;
 }
 
@@ -126,6 +164,7 @@ void keeper_release(struct keeper *k)
 	close(k->alive);
 	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
 		;
+	munmap(k->first, KEEPER_FIRST_MAX);
 	k->pid = 0;
 }
 

@@ -12,13 +12,21 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#define KEEPER_FIRST_MAX 512
+
 struct keeper {
-	pid_t pid; /* 0: there is none */
-	int alive; /* the keeper's other end closes when we die */
+	pid_t pid;   /* 0: there is none */
+	int alive;   /* the keeper's other end closes when we die */
+	char *first; /* memory that both have: what keeper_first() said */
 };
 
 /* Start one for the connected socket; run_on: the guest is to run. 0 or -errno. */
 int keeper_start(struct keeper *k, int sock, bool run_on);
+/*
+ * Should the tracer die from here on, the stub gets these packets before the guest runs on: they
+ * undo what only the tracer knows of. NULL: none, as at the start. 0 or -EMSGSIZE.
+ */
+int keeper_first(const struct keeper *k, const char *packets);
 /* The guest has been given back: the keeper is not needed any more. */
 void keeper_stop(struct keeper *k);
 /* It cannot be given back: let the keeper do what it does when the tracer dies, and wait for that.

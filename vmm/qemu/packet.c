@@ -115,22 +115,33 @@ static int send_bytes(struct packet_conn *c, const char *bytes, size_t len)
 	return 0;
 }
 
+int packet_format(char *to, size_t size, const char *text)
+{
+	uint8_t sum = 0;
+	int len;
+
+	for (const char *c = text; *c; c++)
+		sum += (uint8_t)*c;
+	len = snprintf(to, size, "$%s#%02x", text, sum);
+	return (size_t)len < size ? len : -EMSGSIZE;
+}
+
 int packet_send(struct packet_conn *c, const char *text)
 {
-	size_t len = strlen(text), used = c->held ? c->out_len : 0;
-	uint8_t sum = 0;
-	char *out = c->out + used;
+	size_t used = c->held ? c->out_len : 0;
+	int len;
 
 	if (c->error)
 		return c->error;
-	if (used + len > PACKET_MAX)
+	if (used + strlen(text) > PACKET_MAX)
 		return -EMSGSIZE;
-	for (size_t i = 0; i < len; i++)
-		sum += (uint8_t)text[i];
 	if (c->ack_due)
-		*out++ = '+';
+		c->out[used++] = '+';
 	c->ack_due = false;
-	c->out_len = (size_t)(out - c->out) + (size_t)sprintf(out, "$%s#%02x", text, sum);
+	len = packet_format(c->out + used, sizeof(c->out) - used, text);
+	if (len < 0)
+		return len;
+	c->out_len = used + (size_t)len;
 	return c->held ? 0 : send_bytes(c, c->out, c->out_len);
 }
 

@@ -40,6 +40,9 @@ struct packet_conn {
 int packet_open(struct packet_conn *c, int fd);
 void packet_close(struct packet_conn *c);
 
+/* A packet with this text as it goes out: its length, or -EMSGSIZE. */
+int packet_format(char *to, size_t size, const char *text);
+
 /* Send a packet with this text in it, which has none of the characters $, # and }. */
 int packet_send(struct packet_conn *c, const char *text);
 

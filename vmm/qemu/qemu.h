@@ -134,6 +134,9 @@ int qemu_get_sregs(struct machine *base, unsigned int vcpu, struct machine_sregs
 int qemu_vcpu_fetch(struct qemu_machine *m, struct qemu_vcpu *v);
 int qemu_vcpu_set(struct qemu_machine *m, struct qemu_vcpu *v, enum gdb_reg reg, uint64_t value);
 int qemu_vcpu_tables(struct qemu_machine *m);
+/* All of them or none, should this process be killed. */
+int qemu_vcpu_set_all(struct qemu_machine *m, struct qemu_vcpu *v, const struct gdb_reg_value *regs,
+		      unsigned int n);
 void qemu_vcpu_regs(const struct qemu_vcpu *v, struct machine_regs *regs);
 
 /* run.c */

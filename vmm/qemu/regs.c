@@ -49,6 +49,20 @@ int qemu_vcpu_set(struct qemu_machine *m, struct qemu_vcpu *v, enum gdb_reg reg,
 	return rc;
 }
 
+int qemu_vcpu_set_all(struct qemu_machine *m, struct qemu_vcpu *v, const struct gdb_reg_value *regs,
+		      unsigned int n)
+{
+	int rc = qemu_vcpu_fetch(m, v);
+
+	if (!rc)
+		rc = gdb_write_regs(m->gdb, v->thread, regs, n);
+	if (rc)
+		v->known = false;
+	for (unsigned int i = 0; i < n && !rc; i++)
+		v->reg[regs[i].reg] = regs[i].value;
+	return rc;
+}
+
 int qemu_vcpu_tables(struct qemu_machine *m)
 {
 	char *text;
@@ -96,22 +110,16 @@ int qemu_get_regs(struct machine *base, unsigned int vcpu, struct machine_regs *
 	return 0;
 }
 
-/* Only what differs is sent. A vCPU must never be left with some of them. */
+/* Only what differs is sent. */
 static int general_set(struct qemu_machine *m, struct qemu_vcpu *v, const union general_regs *all)
 {
 	struct gdb_reg_value changed[NR_GENERAL];
 	unsigned int n = 0;
-	int rc;
 
 	for (size_t i = 0; i < NR_GENERAL; i++)
 		if (v->reg[general[i]] != all->value[i])
 			changed[n++] = (struct gdb_reg_value){general[i], all->value[i]};
-	rc = gdb_write_regs(m->gdb, v->thread, changed, n);
-	if (rc)
-		v->known = false;
-	for (unsigned int i = 0; i < n && !rc; i++)
-		v->reg[changed[i].reg] = changed[i].value;
-	return rc;
+	return qemu_vcpu_set_all(m, v, changed, n);
 }
 
 int qemu_set_regs(struct machine *base, unsigned int vcpu, const struct machine_regs *regs)

@@ -138,9 +138,10 @@ static int hit_return(struct qemu_machine *m, struct qemu_vcpu *v)
 		rc = machine_walk(&m->base, v->reg[GDB_CR3], levels, sp, &pa, NULL);
 	if (!rc)
 		rc = qemu_read_standing(m, pa, &to, sizeof(to));
-	if (!rc)
-		rc = qemu_vcpu_set(m, v, GDB_RSP, sp + sizeof(to));
-	return rc ? rc : qemu_vcpu_set(m, v, GDB_RIP, to);
+	if (rc)
+		return rc;
+	return qemu_vcpu_set_all(
+		m, v, (const struct gdb_reg_value[]){{GDB_RSP, sp + sizeof(to)}, {GDB_RIP, to}}, 2);
 }
 
 /*
