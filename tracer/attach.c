@@ -49,17 +49,11 @@ int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
 	int ret;
 
-	/* What its sites hold is known once the kernel has booted. */
-	if (tracer_find(t->cfg.tracer)->critical) {
-		snprintf(err, errlen, "%s works on what only a guest that runs has: attach to it",
-			 t->cfg.tracer);
-		return -EOPNOTSUPP;
-	}
 	t->m = m;
 	guest_bind(&t->guest, m);
 	boot_prepare(t);
 	ret = insert_all(t, err, errlen);
-	return ret ? ret : use_tracer(t, err, errlen);
+	return ret || boot_has_late_tracer(t) ? ret : use_tracer(t, err, errlen);
 }
 
 /* --- a guest that runs ----------------------------------------------------------------------- */
@@ -205,6 +199,8 @@ int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 	char why[256];
 	int ret;
 
+	if (t->cfg.engine == TRACE_ENGINE_TRAP && !t->cfg.running && boot_has_late_tracer(t))
+		return boot_follow(t);
 	if (t->cfg.engine == TRACE_ENGINE_TRAP ||
 	    !(t->cfg.control || trace_records(t) || tracer_comes_late(t)))
 		return 0;

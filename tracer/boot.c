@@ -149,14 +149,38 @@ static void events_come(struct boot *b)
 			return;
 }
 
+/* --- tracers of what only a kernel that has booted holds ------------------------------------- */
+
+static void tracer_comes(struct boot *b)
+{
+	struct trace *t = b->t;
+	int ret;
+
+	while (!atomic_load(&t->booted))
+		if (boot_nap(b))
+			return;
+	if (trace_top(t)->tracer != &nop_tracer_ops)
+		return; /* somebody has chosen another one meanwhile */
+	ret = instance_set_tracer(trace_top(t), t->cfg.tracer);
+	if (!ret)
+		return;
+	trace_note(t, "%s cannot be had of this guest: %s", t->cfg.tracer, strerror(-ret));
+	trace_fail(t, ret);
+}
+
 static void *boot_thread(void *arg)
 {
 	struct boot *b = arg;
+	struct trace *t = b->t;
 
-	if (b->t->tramp || !go_over(b))
-		events_come(b);
-	else if (!boot_nap(b))
-		events_give_up(b->t->trace_events);
+	if (t->cfg.engine != TRACE_ENGINE_TRAP) {
+		if (t->tramp || !go_over(b))
+			events_come(b);
+		else if (!boot_nap(b))
+			events_give_up(t->trace_events);
+	}
+	if (boot_has_late_tracer(t))
+		tracer_comes(b);
 	return NULL;
 }
 
@@ -195,6 +219,11 @@ static int boot_start(struct trace *t)
 	else if (b)
 		boot_free(b);
 	return ret;
+}
+
+bool boot_has_late_tracer(const struct trace *t)
+{
+	return tracer_find(t->cfg.tracer)->critical;
 }
 
 bool boot_has_window(const struct trace *t)

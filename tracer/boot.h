@@ -2,7 +2,8 @@
 /*
  * boot.h - a kernel that boots while it is traced: what it can be asked for only once it is far
  * enough. That is memory for the window, where the machine has none of its own: probes are traps
- * until then. And it is work for its kworkers, which register trace events.
+ * until then. It is work for its kworkers, which register trace events. And it is sites that only
+ * a kernel that has booted holds, for tracers of windows.
  */
 #ifndef HVTRACE_TRACER_BOOT_H
 #define HVTRACE_TRACER_BOOT_H
@@ -16,6 +17,8 @@ struct boot;
  * to be recorded they wait for trampolines (t->held).
  */
 void boot_prepare(struct trace *t);
+/* Whether the tracer of the configuration is one that has to wait for the end of the boot. */
+bool boot_has_late_tracer(const struct trace *t);
 /* Whether the machine has a window of its own, as soon as ftrace_init() is over. */
 bool boot_has_window(const struct trace *t);
 /*

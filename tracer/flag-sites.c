@@ -479,7 +479,8 @@ bool flag_sites_known(const struct trace *t, uint32_t critical)
 
 int flag_sites_check(struct trace *t, uint32_t critical)
 {
-	int ret = t->tramp ? search(t, critical) : 0;
+	bool boots = !t->cfg.running && !atomic_load(&t->booted);
+	int ret = t->tramp && !boots ? search(t, critical) : 0;
 
 	if (ret)
 		return ret;
@@ -491,6 +492,11 @@ int flag_sites_check(struct trace *t, uint32_t critical)
 	if (!t->tramp) {
 		trace_note(t, "latencies of this kind are measured by trampolines only");
 		return -EOPNOTSUPP;
+	}
+	if (boots) {
+		trace_note(t, "the kernel boots, and what its sites hold is known once that is "
+			      "over");
+		return -EAGAIN;
 	}
 	for (unsigned int k = 0; k < NR_KINDS; k++) {
 		if (!(kinds[k].critical & critical) || t->flag_sites->count[k] ||

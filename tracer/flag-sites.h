@@ -22,8 +22,8 @@ struct payload_text;
 bool flag_sites_known(const struct trace *t, uint32_t critical);
 /*
  * Whether windows of these kinds (CRITICAL_) can be measured. -EOPNOTSUPP: this kernel has no sites
- * of some kind that is needed, or there are no trampolines; the user has been told. The machine is
- * paused.
+ * of some kind that is needed, or there are no trampolines; -EAGAIN: the kernel has not booted yet;
+ * the user has been told. The machine is paused.
  */
 int flag_sites_check(struct trace *t, uint32_t critical);
 /* What tracers want has changed: returns_update() of these sites. 0 or -ENOMEM. */

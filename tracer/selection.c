@@ -311,11 +311,12 @@ int selection_configure(struct trace *t, char *err, size_t errlen)
 		snprintf(err, errlen, "no memory for the list of functions");
 		return ret;
 	}
-	if (!instance_traces_functions(top))
-		return 0;
 	ret = ask(top, FUNC_FILTER, "filter", cfg->filter, cfg->nr_filter, err, errlen);
 	if (!ret)
 		ret = ask(top, FUNC_NOTRACE, "notrace", cfg->notrace, cfg->nr_notrace, err, errlen);
+	/* A tracer that comes later has them then. */
+	if (!ret && !instance_traces_functions(top))
+		return 0;
 	for (size_t i = 0; i < t->probes.nr && !ret; i++)
 		if (t->probes.v[i].flags & PROBE_FL_RECORD)
 			return 0;

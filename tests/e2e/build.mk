@@ -6,6 +6,7 @@ check-tests += tests/e2e/list-events
 check-tests += tests/e2e/guestsym-vs-kernel
 check-tests += tests/e2e/run-testguest
 check-tests += tests/e2e/graph-testguest
+check-tests += tests/e2e/irqsoff-testguest
 check-tests += tests/e2e/early-boot
 
 # Runs inside guests, so without libraries and without sanitizers.

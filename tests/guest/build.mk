@@ -13,6 +13,7 @@ guest-objs :=
 guest-objs += apic.o
 guest-objs += console.o
 guest-objs += interrupt.o
+guest-objs += irqs.o
 guest-objs += jobs.o
 guest-objs += kernel.o
 guest-objs += main.o

@@ -41,10 +41,14 @@
 #define PER_CPU_SLOT(cpu) ((uint64_t)(cpu)*NR_WORK * 8)
 
 struct frame {
-	uint64_t r15, r14, r13, r12, r11, r10, r9, r8;
-	uint64_t rbp, rdi, rsi, rdx, rcx, rbx, rax;
-	uint64_t vector, error;
-	uint64_t rip, cs, rflags, rsp, ss;
+	uint64_t vector;
+	/* As Linux has it (struct pt_regs), but for the order of what is pushed by hand. */
+	struct regs {
+		uint64_t r15, r14, r13, r12, r11, r10, r9, r8;
+		uint64_t rbp, rdi, rsi, rdx, rcx, rbx, rax;
+		uint64_t error;
+		uint64_t rip, cs, rflags, rsp, ss;
+	} regs;
 };
 
 static inline void outb(uint16_t port, uint8_t val)
@@ -132,6 +136,8 @@ struct mutex {
 
 extern struct mutex text_mutex;
 void kernel_init(void);
+void clock_init(uint64_t mhz); /* of the TSC, whose ticks become nanoseconds so */
+uint64_t clock_ns(uint64_t ticks);
 void ftrace_init(void);
 void returns_init(void);
 void free_initmem(void);
@@ -158,6 +164,14 @@ void apic_eoi(void);
 /* jobs.c */
 bool job_run(unsigned int cpu);
 void job_end(void);
+
+/* irqs.c */
+void paravirt_init(void);
+bool paravirt_is_traced(void);
+void irqentry_enter(const struct regs *regs);
+void irqentry_exit(const struct regs *regs);
+void idle_wait(void); /* until there is an interrupt */
+bool job_irqs(unsigned int cpu);
 
 /* tree.c */
 bool job_tree(unsigned int cpu);

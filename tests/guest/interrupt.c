@@ -63,8 +63,8 @@ NOINLINE static void handle_interrupt(struct frame *frame)
 	default:
 		print("unexpected ");
 		print_number("vector", frame->vector);
-		print_number("error", frame->error);
-		print_number("rip", frame->rip);
+		print_number("error", frame->regs.error);
+		print_number("rip", frame->regs.rip);
 		print("\n");
 		halt();
 	}
@@ -73,11 +73,13 @@ NOINLINE static void handle_interrupt(struct frame *frame)
 
 __attribute__((section(".irqentry.text"))) void guest_interrupt(struct frame *frame)
 {
+	irqentry_enter(&frame->regs);
 	interrupt_count[frame_cpu(frame)]++;
-	if (frame->vector != VECTOR_INT3) {
+	if (frame->vector == VECTOR_INT3) {
+		int3_count++;
+		int3_rip = frame->regs.rip;
+	} else {
 		call_on_irq_stack(handle_interrupt, frame);
-		return;
 	}
-	int3_count++;
-	int3_rip = frame->rip;
+	irqentry_exit(&frame->regs);
 }

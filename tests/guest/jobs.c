@@ -165,7 +165,7 @@ static bool job_timer(unsigned int cpu)
 	uint64_t n = param_number("count", 20);
 
 	while (timer_count[cpu] < n)
-		__asm__ volatile("hlt");
+		idle_wait();
 	return true;
 }
 
@@ -240,6 +240,7 @@ static const struct {
 	{"out", job_out},	{"bench", job_bench},
 	{"text", job_text},	{"tree", job_tree},
 	{"deep", job_deep},	{"spin", job_spin},
+	{"irqs", job_irqs},
 };
 
 bool job_run(unsigned int cpu)

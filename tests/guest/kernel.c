@@ -80,13 +80,24 @@ NOT_TRACED static void task_init(unsigned int cpu)
 	list_add_tail(&task->tasks, &init_task.tasks);
 }
 
-/* One of the TSC's ticks is a nanosecond: what a trace says can be compared with rdtsc(). */
-NOT_TRACED static void clock_init(struct cyc2ns *c)
+static uint64_t clock_mhz;
+
+NOT_TRACED void clock_init(uint64_t mhz)
 {
-	for (unsigned int i = 0; i < 2; i++) {
-		c->data[i].cyc2ns_mul = 1 << CYC2NS_SHIFT;
-		c->data[i].cyc2ns_shift = CYC2NS_SHIFT;
+	clock_mhz = mhz;
+	for (unsigned int cpu = 0; cpu < MAX_CPUS; cpu++) {
+		for (unsigned int i = 0; i < 2; i++) {
+			struct cyc2ns_data *data = &percpu[cpu].cyc2ns.data[i];
+
+			data->cyc2ns_mul = (uint32_t)((1000 << CYC2NS_SHIFT) / mhz);
+			data->cyc2ns_shift = CYC2NS_SHIFT;
+		}
 	}
+}
+
+NOT_TRACED uint64_t clock_ns(uint64_t ticks)
+{
+	return ticks * ((1000 << CYC2NS_SHIFT) / clock_mhz) >> CYC2NS_SHIFT;
 }
 
 NOT_TRACED void kernel_init(void)
@@ -98,7 +109,6 @@ NOT_TRACED void kernel_init(void)
 		percpu[cpu].preempt_count = PREEMPT_START;
 		percpu[cpu].current_task = &cpu_task[cpu];
 		percpu[cpu].hardirq_stack_ptr = irq_stacks + (cpu + 1) * STACK_SIZE - 8;
-		clock_init(&percpu[cpu].cyc2ns);
 		__per_cpu_offset[cpu] = (uint64_t)&percpu[cpu] - (uint64_t)&percpu_linked;
 	}
 }

@@ -4,8 +4,11 @@
  *
  *   job=NAME     what each vCPU runs (jobs.c)         count=N   how often
  *   end=NAME     how it ends: halt, triple, i8042, cf9, poweroff
- *   nops=1       turn the calls of __fentry__ into NOPs first, by ftrace_init() as Linux does
+ *   nops=1       turn the calls of __fentry__ into NOPs first, by ftrace_init() as Linux does, and
+ *                those through pv_ops into cli and sti
  *   returns=plain  turn the jumps to __x86_return_thunk() into returns, as Linux may
+ *   mhz=N        of the TSC: without it, each tick passes for a nanosecond
+ *   traced=1     jobs begin once a tracer has changed the places where interrupts go off and on
  *   timer=N      local APIC timer, every N ns, while jobs run
  */
 #include "guest.h"
@@ -18,6 +21,8 @@ static void cpu_run(unsigned int cpu)
 {
 	uint64_t timer = param_number("timer", 0);
 
+	while (param_number("traced", 0) && !paravirt_is_traced())
+		__builtin_ia32_pause();
 	if (timer) {
 		apic_timer((uint32_t)timer);
 		__asm__ volatile("sti");
@@ -43,8 +48,11 @@ void guest_main(uint64_t boot_params)
 	unsigned int cpus;
 
 	params_init(boot_params);
-	if (param_number("nops", 0))
+	clock_init(param_number("mhz", 1000));
+	if (param_number("nops", 0)) {
 		ftrace_init();
+		paravirt_init();
+	}
 	if (param_is("returns", "plain"))
 		returns_init();
 	idt_init();

@@ -10,6 +10,8 @@
 
 #define PHYS(symbol) ((symbol) - VIRT_BASE)
 
+#define REGS_CS 0x88 /* in struct pt_regs */
+
 #define MSR_EFER    0xc0000080
 #define MSR_GS_BASE 0xc0000101
 #define EFER_LME    0x100
@@ -129,7 +131,7 @@ vector_stubs:				/* VECTOR_STUB bytes each */
 	.endr
 
 vector_common:				/* the layout of struct frame */
-	pushq	%rax
+	xchgq	%rax, (%rsp)
 	pushq	%rbx
 	pushq	%rcx
 	pushq	%rdx
@@ -144,15 +146,24 @@ vector_common:				/* the layout of struct frame */
 	pushq	%r13
 	pushq	%r14
 	pushq	%r15
+	pushq	%rax
 	cld
 	xorl	%ebx, %ebx
-	cmpq	$VECTOR_TIMER, 15 * 8(%rsp)
+	cmpq	$VECTOR_TIMER, %rax
 	jb	1f
 	movl	$HARDIRQ_OFFSET, %ebx
 1:	addl	%ebx, %gs:__preempt_count
 	movq	%rsp, %rdi
 	call	guest_interrupt
 	subl	%ebx, %gs:__preempt_count
+	addq	$8, %rsp
+
+	/* As in Linux the way out of all but NMIs: %rsp leads to struct pt_regs. */
+	.globl	error_return
+	.type	error_return, @function
+error_return:
+	testb	$3, REGS_CS(%rsp)
+	jnz	halt			/* nobody is in user mode here */
 	popq	%r15
 	popq	%r14
 	popq	%r13
@@ -168,8 +179,9 @@ vector_common:				/* the layout of struct frame */
 	popq	%rcx
 	popq	%rbx
 	popq	%rax
-	addq	$16, %rsp
+	addq	$8, %rsp
 	iretq
+	.size	error_return, . - error_return
 
 	/* call_on_irq_stack(function, arg) */
 	.globl	call_on_irq_stack

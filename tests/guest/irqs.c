@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * irqs.c - interrupts off and on again, as a tracer of latencies finds that in Linux: calls through
+ * pv_ops that become cli and sti at boot, the entry and the end of interrupts, idle. And windows
+ * whose lengths the guest knows itself.
+ */
+#include "guest.h"
+
+#define PATCHED_SIZE 6
+
+/* --- paravirtualised operations -------------------------------------------------------------- */
+
+struct paravirt_site {
+	uint8_t *insn;
+	uint8_t type, len;
+};
+
+_Static_assert(sizeof(struct paravirt_site) == 16, "as Linux has it");
+
+extern const struct paravirt_site __parainstructions[], __parainstructions_end[];
+
+enum { PV_IRQ_DISABLE, PV_IRQ_ENABLE };
+
+NOT_TRACED static void native_irq_disable(void)
+{
+	__asm__ volatile("cli" : : : "memory");
+}
+
+NOT_TRACED static void native_irq_enable(void)
+{
+	__asm__ volatile("sti" : : : "memory");
+}
+
+/* Not const: the calls are indirect. */
+void (*volatile pv_ops[])(void) = {
+	[PV_IRQ_DISABLE] = native_irq_disable,
+	[PV_IRQ_ENABLE] = native_irq_enable,
+};
+
+#define PV_CALL(op)                                                                                \
+	__asm__ volatile("771:	call *pv_ops + 8 * %c0(%%rip)\n"                                    \
+			 "772:\n"                                                                  \
+			 "	.pushsection .parainstructions, \"a\"\n"                                \
+			 "	.balign 8\n"                                                            \
+			 "	.quad 771b\n"                                                           \
+			 "	.byte %c0, 772b - 771b\n"                                               \
+			 "	.balign 8\n"                                                            \
+			 "	.popsection"                                                            \
+			 :                                                                         \
+			 : "i"(op)                                                                 \
+			 : "rax", "memory", "cc")
+
+static const uint8_t patched[][PATCHED_SIZE] = {
+	[PV_IRQ_DISABLE] = {0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+	[PV_IRQ_ENABLE] = {0xfb, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+};
+
+/* As Linux does on hardware, where nothing has to be called for it. */
+NOT_TRACED void paravirt_init(void)
+{
+	for (const struct paravirt_site *s = __parainstructions; s < __parainstructions_end; s++)
+		for (unsigned int i = 0; i < PATCHED_SIZE; i++)
+			((volatile uint8_t *)s->insn)[i] = patched[s->type][i];
+}
+
+/* All sites are changed at once. */
+bool paravirt_is_traced(void)
+{
+	return *(volatile uint8_t *)__parainstructions[0].insn !=
+	       patched[__parainstructions[0].type][0];
+}
+
+/* --- where else the flag changes ------------------------------------------------------------- */
+
+NOT_TRACED NOINLINE void irqentry_enter(const struct regs *regs)
+{
+	__asm__ volatile("" : : "r"(regs));
+}
+
+NOT_TRACED NOINLINE void irqentry_exit(const struct regs *regs)
+{
+	__asm__ volatile("" : : "r"(regs));
+}
+
+/* Nobody calls it: there is no user mode. */
+NOT_TRACED __attribute__((used)) void syscall_exit_to_user_mode(struct regs *regs)
+{
+	__asm__ volatile("" : : "r"(regs));
+}
+
+NOT_TRACED NOINLINE static void ct_idle_enter(void)
+{
+	__asm__ volatile("");
+}
+
+void idle_wait(void)
+{
+	PV_CALL(PV_IRQ_DISABLE);
+	ct_idle_enter();
+	__asm__ volatile("sti; hlt" : : : "memory");
+}
+
+/* --- windows --------------------------------------------------------------------------------- */
+
+/* The TSC before and behind the moments at which interrupts go off and on. */
+struct window {
+	uint64_t before, begin, end, behind;
+};
+
+/* Not as fentry functions, for their records would make the windows longer. */
+#define WINDOW(us)                                                                                 \
+	NOT_TRACED NOINLINE static void irqs_off_##us(struct window *w)                            \
+	{                                                                                          \
+		w->before = rdtsc();                                                               \
+		PV_CALL(PV_IRQ_DISABLE);                                                           \
+		w->begin = rdtsc();                                                                \
+	}                                                                                          \
+	NOT_TRACED NOINLINE static void irqs_on_##us(struct window *w)                             \
+	{                                                                                          \
+		w->end = rdtsc();                                                                  \
+		PV_CALL(PV_IRQ_ENABLE);                                                            \
+		w->behind = rdtsc();                                                               \
+	}
+
+WINDOW(50)
+WINDOW(100)
+WINDOW(500)
+WINDOW(5000)
+
+static const struct {
+	unsigned int us;
+	void (*off)(struct window *w), (*on)(struct window *w);
+} windows[] = {
+	{50, irqs_off_50, irqs_on_50},
+	{100, irqs_off_100, irqs_on_100},
+	{500, irqs_off_500, irqs_on_500},
+	{5000, irqs_off_5000, irqs_on_5000},
+};
+
+NOT_TRACED static void wait_ns(uint64_t start, uint64_t ns)
+{
+	while (clock_ns(rdtsc() - start) < ns)
+		;
+}
+
+/* What a tracer may add to a window: some instructions, and the way to a host and back. */
+static void print_costs(void)
+{
+	uint64_t insns, exit = rdtsc();
+
+	outb(0x80, 0);
+	insns = rdtsc();
+	exit = insns - exit;
+	__asm__ volatile(".rept 20; mov %%rax, %%rax; .endr" : : : "memory");
+	insns = rdtsc() - insns;
+	print("costs: ");
+	print_number("insns", clock_ns(insns));
+	print_number("exit", clock_ns(exit));
+	print("\n");
+}
+
+/* Windows of `us` microseconds each, count of them, and their lengths by this guest's own TSC. */
+bool job_irqs(unsigned int cpu)
+{
+	uint64_t us = param_number("us", 0), n = param_number("count", 5);
+
+	if (cpu)
+		return true;
+	__asm__ volatile("sti" : : : "memory");
+	for (uint64_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < sizeof(windows) / sizeof(windows[0]); k++) {
+			struct window w;
+
+			if (windows[k].us != us)
+				continue;
+			print_costs();
+			windows[k].off(&w);
+			wait_ns(w.begin, us * 1000);
+			windows[k].on(&w);
+			print("irqs: ");
+			print_number("inside", clock_ns(w.end - w.begin));
+			print_number("around", clock_ns(w.behind - w.before));
+			print("\n");
+		}
+	}
+	__asm__ volatile("cli" : : : "memory");
+	return true;
+}
