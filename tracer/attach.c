@@ -2,6 +2,7 @@
 /* attach.c - puts the probes of a trace into a machine, and takes them out again. */
 #include "tracer/boot.h"
 #include "tracer/events.h"
+#include "tracer/flag-sites.h"
 #include "tracer/instance.h"
 #include "tracer/returns.h"
 #include "tracer/trampoline.h"
@@ -45,12 +46,29 @@ static int use_tracer(struct trace *t, char *err, size_t errlen)
 	return ret;
 }
 
+/* Better than at the end of the boot, if it is known before. */
+static int check_late_tracer(const struct trace *t, char *err, size_t errlen)
+{
+	const struct tracer_ops *tracer = tracer_find(t->cfg.tracer);
+	const char *why = NULL;
+
+	if (tracer->critical && t->cfg.engine == TRACE_ENGINE_TRAP)
+		why = flag_sites_no_traps(t, tracer->critical);
+	if (!why)
+		return 0;
+	snprintf(err, errlen, "%s: %s", tracer->name, why);
+	return -EOPNOTSUPP;
+}
+
 int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
 	int ret;
 
 	t->m = m;
 	guest_bind(&t->guest, m);
+	ret = check_late_tracer(t, err, errlen);
+	if (ret)
+		return ret;
 	boot_prepare(t);
 	ret = insert_all(t, err, errlen);
 	return ret || boot_has_late_tracer(t) ? ret : use_tracer(t, err, errlen);

@@ -71,6 +71,7 @@ tracer-objs += tracer/word.o
 tracer-objs += tracer/graph-filter.o
 tracer-objs += tracer/flag-find.o
 tracer-objs += tracer/flag-sites.o
+tracer-objs += tracer/flag-traps.o
 tracer-objs += tracer/horizon.o
 tracer-objs += tracer/guard.o
 tracer-objs += tracer/guest.o

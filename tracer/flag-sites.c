@@ -51,6 +51,7 @@ struct flag_kind {
 	int32_t change;		     /* for find_changes() */
 	bool optional;		     /* a kernel may do without */
 	enum count counts;	     /* only of kernels that do so */
+	enum flag_insn insn;
 };
 
 /*
@@ -160,6 +161,7 @@ static const struct flag_kind kinds[] = {
 		.form = {.size = 6, .bytes = {0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00}},
 		.find = find_irqs,
 		.irqs = GUESTSYM_IRQ_DISABLE,
+		.insn = FLAG_INSN_CLI,
 	},
 	{
 		.name = "sti",
@@ -168,6 +170,7 @@ static const struct flag_kind kinds[] = {
 		.form = {.size = 6, .bytes = {0xfb, 0x0f, 0x1f, 0x44, 0x00, 0x00}},
 		.find = find_irqs,
 		.irqs = GUESTSYM_IRQ_ENABLE,
+		.insn = FLAG_INSN_STI,
 	},
 	{
 		.name = "interrupts' entry",
@@ -177,6 +180,7 @@ static const struct flag_kind kinds[] = {
 		.form = CALL,
 		.target = {"irqentry_enter"},
 		.find = find_calls,
+		.insn = FLAG_INSN_ENTER,
 	},
 	{
 		.name = "interrupts' exit",
@@ -188,6 +192,7 @@ static const struct flag_kind kinds[] = {
 		.form = {.size = 8, .bytes = {0xf6, 0x84, 0x24, 0x88, 0x00, 0x00, 0x00, 0x03}},
 		.find = find_in,
 		.in = "error_return",
+		.insn = FLAG_INSN_LEAVE,
 	},
 	{
 		.name = "system calls' exit",
@@ -196,6 +201,7 @@ static const struct flag_kind kinds[] = {
 		.is_return = true,
 		.find = find_in,
 		.in = "syscall_exit_to_user_mode",
+		.insn = FLAG_INSN_RETURN,
 	},
 	{
 		.name = "idle",
@@ -204,6 +210,7 @@ static const struct flag_kind kinds[] = {
 		.form = CALL,
 		.target = {"ct_idle_enter", "rcu_idle_enter"},
 		.find = find_calls,
+		.insn = FLAG_INSN_IDLE,
 	},
 	{
 		.name = "the end of idle",
@@ -373,6 +380,16 @@ uint32_t flag_sites_entry(const struct trace *t, uint64_t va, const struct paylo
 	return entry_of(&kinds[site_at(t, va)->kind], text);
 }
 
+enum flag_insn flag_sites_insn(const struct trace *t, uint64_t va, uint8_t *size, uint64_t *target)
+{
+	const struct flag_site *s = site_at(t, va);
+	const struct payload_form *form = s ? &t->flag_sites->form[s->kind] : NULL;
+
+	*size = form ? form->size : 0;
+	*target = form ? form->target : 0;
+	return form ? kinds[s->kind].insn : FLAG_INSN_OTHER;
+}
+
 uint64_t flag_sites_shown(const struct trace *t, const struct payload_record *r)
 {
 	uint64_t ip = KERNEL_HALF | r->ip, addr;
@@ -477,10 +494,26 @@ bool flag_sites_known(const struct trace *t, uint32_t critical)
 	       has_preempt_disable(t);
 }
 
+const char *flag_sites_no_traps(const struct trace *t, uint32_t critical)
+{
+	struct machine_info info;
+
+	if (critical & CRITICAL_PREEMPT)
+		return "when tasks cannot be preempted is measured by trampolines only: the count "
+		       "changes at too many places for traps";
+	machine_get_info(t->m, &info);
+	if (info.accel)
+		return "when interrupts are off is measured by trampolines only in a guest of "
+		       "QEMU: it does not get on with that many breakpoints";
+	return NULL;
+}
+
 int flag_sites_check(struct trace *t, uint32_t critical)
 {
 	bool boots = !t->cfg.running && !atomic_load(&t->booted);
-	int ret = t->tramp && !boots ? search(t, critical) : 0;
+	bool traps = t->engine == &trap_probe_ops;
+	const char *why = traps ? flag_sites_no_traps(t, critical) : NULL;
+	int ret = boots || why ? 0 : search(t, critical);
 
 	if (ret)
 		return ret;
@@ -489,8 +522,8 @@ int flag_sites_check(struct trace *t, uint32_t critical)
 			      "not tell when tasks cannot be preempted");
 		return -EOPNOTSUPP;
 	}
-	if (!t->tramp) {
-		trace_note(t, "latencies of this kind are measured by trampolines only");
+	if (why) {
+		trace_note(t, "%s", why);
 		return -EOPNOTSUPP;
 	}
 	if (boots) {

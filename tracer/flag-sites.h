@@ -3,9 +3,9 @@
  * flag-sites.h - the places in the guest's kernel where a window begins or ends that is measured
  * (critical.h): where interrupts are switched off or on, or the preempt count is changed.
  *
- * They are probes (PROBE_FL_FLAG) of trampolines only, in the guest as long as some tracer works on
- * such windows, and come and go like all others. A table has a row for each kind of site: how sites
- * are found, what they hold, what they call instead.
+ * They are probes (PROBE_FL_FLAG) in the guest as long as some tracer works on such windows, and
+ * come and go like all others. Traps are only those where interrupts change: flag-traps.h. A table
+ * has a row for each kind of site: how sites are found, what they hold, what they call instead.
  */
 #ifndef HVTRACE_TRACER_FLAG_SITES_H
 #define HVTRACE_TRACER_FLAG_SITES_H
@@ -18,6 +18,20 @@
 struct flag_sites;
 struct payload_text;
 
+/* What stands for a site's instruction when it is a trap: flag-traps.h. */
+enum flag_insn {
+	FLAG_INSN_OTHER, /* nothing can: there are only calls of the payload */
+	FLAG_INSN_CLI,	 /* and a NOP */
+	FLAG_INSN_STI,	 /* likewise */
+	FLAG_INSN_ENTER, /* call, with a struct pt_regs of an interrupt or exception in %rdi */
+	FLAG_INSN_LEAVE, /* testb $3, CS(%rsp), of struct pt_regs */
+	FLAG_INSN_RETURN,
+	FLAG_INSN_IDLE, /* call */
+};
+
+/* Of a flag site's probe (link address), its size and where it leads. */
+enum flag_insn flag_sites_insn(const struct trace *t, uint64_t va, uint8_t *size, uint64_t *target);
+
 /* Whether this kernel knows such windows (CRITICAL_). */
 bool flag_sites_known(const struct trace *t, uint32_t critical);
 /*
@@ -26,6 +40,8 @@ bool flag_sites_known(const struct trace *t, uint32_t critical);
  * the user has been told. The machine is paused.
  */
 int flag_sites_check(struct trace *t, uint32_t critical);
+/* Why traps cannot measure these windows in this machine, in one line; NULL: they can. */
+const char *flag_sites_no_traps(const struct trace *t, uint32_t critical);
 /* What tracers want has changed: returns_update() of these sites. 0 or -ENOMEM. */
 int flag_sites_update(struct trace *t);
 void flag_sites_free(struct trace *t);

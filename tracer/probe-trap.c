@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* probe-trap.c - the engine that makes each hit an exit to the host. */
+#include "tracer/flag-traps.h"
 #include "tracer/returns.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ static int trap_make(struct trace *t, uint32_t which, struct machine_trap *trap)
 	*trap = (struct machine_trap){
 		.va = p->va + t->guest.slide,
 		.size = SITE_SIZE,
+		.kind = MACHINE_TRAP_OUT,
 		.action = MACHINE_TRAP_SKIP,
 		.cookie = which,
 	};
@@ -27,8 +29,11 @@ static int trap_make(struct trace *t, uint32_t which, struct machine_trap *trap)
 	} else if (p->flags & PROBE_FL_EXIT) {
 		trap->size = returns_size(t, p->va);
 		trap->action = MACHINE_TRAP_RETURN;
+	} else if (p->flags & PROBE_FL_FLAG) {
+		flag_traps_make(t, p->va, trap);
 	}
-	trap->kind = trap->size == 1 ? MACHINE_TRAP_INT3 : MACHINE_TRAP_OUT;
+	if (trap->size == 1)
+		trap->kind = MACHINE_TRAP_INT3;
 	return guest_translate(&t->guest, trap->va, &trap->pa);
 }
 

@@ -4,6 +4,7 @@
 #include "tracer/entry.h"
 #include "tracer/events.h"
 #include "tracer/flag-sites.h"
+#include "tracer/flag-traps.h"
 #include "tracer/graph.h"
 #include "tracer/host-time.h"
 #include "tracer/instance.h"
@@ -224,6 +225,10 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 	}
 	if (hit->cookie < t->probes.nr) {
 		p = &t->probes.v[hit->cookie];
+		if (p->flags & PROBE_FL_FLAG) {
+			flag_traps_hit(t, hit);
+			return;
+		}
 		if (p->flags & PROBE_FL_RECORD)
 			trap_record(t, (uint32_t)hit->cookie, hit);
 		/* The machine has taken it out, and it may be in init memory. */

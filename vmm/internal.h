@@ -59,6 +59,7 @@ struct machine_ops {
 	int (*get_regs)(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
 	int (*set_regs)(struct machine *m, unsigned int vcpu, const struct machine_regs *regs);
 	int (*get_sregs)(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs);
+	uint64_t (*get_tsc)(struct machine *m, unsigned int vcpu);
 	/* The thread of the host's that runs a vCPU; errors as of machine_get_delay(). */
 	int (*vcpu_thread)(struct machine *m, unsigned int vcpu, pid_t *pid, pid_t *tid);
 	/* All traps are well-formed, the machine is paused. */

@@ -228,6 +228,11 @@ int machine_set_regs(struct machine *m, unsigned int vcpu, const struct machine_
 	return m->ops->set_regs(m, vcpu, regs);
 }
 
+uint64_t machine_get_tsc(struct machine *m, unsigned int vcpu)
+{
+	return m->ops->get_tsc(m, vcpu);
+}
+
 int machine_get_sregs(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs)
 {
 	return m->ops->get_sregs(m, vcpu, sregs);

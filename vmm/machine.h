@@ -293,6 +293,12 @@ int machine_set_regs(struct machine *m, unsigned int vcpu, const struct machine_
 int machine_get_sregs(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs);
 
 /*
+ * The TSC of a vCPU whose trap is being handled: machine_hit.tsc and what has passed since, where
+ * it goes on while the vCPU stands.
+ */
+uint64_t machine_get_tsc(struct machine *m, unsigned int vcpu);
+
+/*
  * Set or clear n traps; the machine pauses itself around it unless it is paused already. All or
  * none: on error nothing is changed. -EINVAL size or kind, -EFAULT not RAM, -EEXIST (set) two
  * traps overlap, -ENOENT (clear) no such trap. Clearing writes the bytes back that were found at

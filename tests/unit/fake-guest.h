@@ -237,6 +237,12 @@ int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *
 	return 0;
 }
 
+uint64_t machine_get_tsc(struct machine *m, unsigned int vcpu)
+{
+	(void)m, (void)vcpu;
+	return 0;
+}
+
 int machine_get_delay(struct machine *m, unsigned int vcpu, struct machine_delay *delay)
 {
 	(void)m;

@@ -53,12 +53,17 @@ static void critical_exit(void *data)
 	free(data);
 }
 
-static void critical_start(struct instance *i)
+static void found_forget(struct critical_tracer *c)
 {
-	struct critical_tracer *c = i->tracer_data;
-
 	for (unsigned int v = 0; v < MACHINE_MAX_VCPUS; v++)
 		c->found[v].is = false;
+}
+
+static void critical_start(struct instance *i)
+{
+	for (unsigned int v = 0; v < i->t->vcpus; v++)
+		critical_lost(&i->t->critical[v]);
+	found_forget(i->tracer_data);
 }
 
 static uint64_t ticks_to_ns(uint64_t ticks, uint64_t khz)
@@ -205,7 +210,7 @@ static void critical_pass(struct instance *i, uint64_t behind)
 		keep(i, f);
 		trampoline_set_critical_min(i->t, instance_max_ticks(i));
 	}
-	critical_start(i);
+	found_forget(c);
 }
 
 const struct tracer_ops irqsoff_tracer_ops = {

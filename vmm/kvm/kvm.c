@@ -328,6 +328,7 @@ const struct machine_ops kvm_machine_ops = {
 	.pause = kvm_pause,
 	.resume = kvm_resume,
 	.get_regs = kvm_get_regs,
+	.get_tsc = kvm_get_tsc,
 	.set_regs = kvm_set_regs,
 	.get_sregs = kvm_get_sregs,
 	.vcpu_thread = kvm_vcpu_thread,

@@ -35,6 +35,7 @@ uint64_t kvm_vcpu_tsc(struct kvm_vcpu *v, uint64_t host_tsc); /* the guest's at 
 int kvm_vcpus_start(struct kvm_machine *m);
 void kvm_vcpus_join(struct kvm_machine *m);
 int kvm_vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_t *tid);
+uint64_t kvm_get_tsc(struct machine *base, unsigned int vcpu);
 int kvm_get_regs(struct machine *base, unsigned int vcpu, struct machine_regs *regs);
 int kvm_set_regs(struct machine *base, unsigned int vcpu, const struct machine_regs *regs);
 int kvm_get_sregs(struct machine *base, unsigned int vcpu, struct machine_sregs *sregs);

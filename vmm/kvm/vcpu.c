@@ -193,6 +193,11 @@ uint64_t kvm_vcpu_tsc(struct kvm_vcpu *v, uint64_t host_tsc)
 	return host_tsc + v->tsc_offset;
 }
 
+uint64_t kvm_get_tsc(struct machine *base, unsigned int vcpu)
+{
+	return kvm_vcpu_tsc(&kvm_machine(base)->vcpu[vcpu], __rdtsc());
+}
+
 static int vcpu_open(struct kvm_vcpu *v)
 {
 	int size = ioctl(v->m->kvm_fd, KVM_GET_VCPU_MMAP_SIZE, 0);
