@@ -162,10 +162,22 @@ void apic_timer(uint32_t period);
 void apic_eoi(void);
 
 /* jobs.c */
+extern volatile uint64_t job_go; /* set by the host */
 bool job_run(unsigned int cpu);
 void job_end(void);
 
-/* irqs.c */
+/* irqs.c: what the guest knows of the windows that it has made, in ticks */
+#define IRQS_SEEN_MAX 256
+
+struct irqs_seen {
+	uint64_t nr, insns,
+		exit; /* what twenty instructions take, and a way to the host and back */
+	struct irqs_window {
+		uint64_t us, inside, around;
+	} window[IRQS_SEEN_MAX];
+};
+
+extern volatile struct irqs_seen irqs_seen;
 void paravirt_init(void);
 bool paravirt_is_traced(void);
 void irqentry_enter(const struct regs *regs);

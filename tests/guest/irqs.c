@@ -103,6 +103,9 @@ void idle_wait(void)
 	__asm__ volatile("sti; hlt" : : : "memory");
 }
 
+/* Written here, read by the host. */
+volatile struct irqs_seen irqs_seen;
+
 /* --- windows --------------------------------------------------------------------------------- */
 
 /* The TSC before and behind the moments at which interrupts go off and on. */
@@ -169,49 +172,68 @@ NOT_TRACED static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* What a tracer may add to a window: some instructions, and the way to a host and back. */
-static void print_costs(void)
+NOT_TRACED static void costs_measure(void)
 {
-	uint64_t insns = UINT64_MAX, exit = UINT64_MAX;
-
+	irqs_seen.insns = irqs_seen.exit = UINT64_MAX;
 	for (unsigned int i = 0; i < COST_TRIES; i++) {
 		uint64_t start = rdtsc(), between;
 
 		outb(0x80, 0);
 		between = rdtsc();
-		__asm__ volatile(".rept 20; mov %%rax, %%rax; .endr" : : : "memory");
-		insns = least(insns, rdtsc() - between);
-		exit = least(exit, between - start);
+		__asm__ volatile(".rept 20; movq (%%rsp), %%rax; .endr" : : : "rax", "memory");
+		irqs_seen.insns = least(irqs_seen.insns, rdtsc() - between);
+		irqs_seen.exit = least(irqs_seen.exit, between - start);
 	}
-	print("costs: ");
-	print_number("insns", clock_ns(insns));
-	print_number("exit", clock_ns(exit));
-	print("\n");
 }
 
-/* Windows of `us` microseconds each, count of them, and their lengths by this guest's own TSC. */
+NOT_TRACED static void window_make(size_t k)
+{
+	uint64_t n = irqs_seen.nr;
+	struct window w;
+
+	windows[k].off(&w);
+	wait_ns(w.begin, windows[k].us * UINT64_C(1000));
+	windows[k].on(&w);
+	if (n == IRQS_SEEN_MAX)
+		return;
+	irqs_seen.window[n] = (struct irqs_window){
+		.us = windows[k].us,
+		.inside = w.end - w.begin,
+		.around = w.behind - w.before,
+	};
+	irqs_seen.nr = n + 1;
+}
+
+static void print_windows(void)
+{
+	for (uint64_t i = 0; i < irqs_seen.nr; i++) {
+		print("irqs: ");
+		print_number("inside", clock_ns(irqs_seen.window[i].inside));
+		print_number("around", clock_ns(irqs_seen.window[i].around));
+		print("\n");
+	}
+}
+
+/*
+ * Windows of `us` microseconds each, or of all lengths, count of them, with their lengths by this
+ * guest's own TSC.
+ */
 bool job_irqs(unsigned int cpu)
 {
-	uint64_t us = param_number("us", 0), n = param_number("count", 5);
+	uint64_t us = param_number("us", 0), n = param_number("count", 1);
 
 	if (cpu)
 		return true;
-	print_costs();
+	while (param_number("go", 0) && !job_go)
+		__builtin_ia32_pause();
+	costs_measure();
 	__asm__ volatile("sti" : : : "memory");
-	for (uint64_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < sizeof(windows) / sizeof(windows[0]); k++) {
-			struct window w;
-
-			if (windows[k].us != us)
-				continue;
-			windows[k].off(&w);
-			wait_ns(w.begin, us * 1000);
-			windows[k].on(&w);
-			print("irqs: ");
-			print_number("inside", clock_ns(w.end - w.begin));
-			print_number("around", clock_ns(w.behind - w.before));
-			print("\n");
-		}
-	}
+	for (uint64_t i = 0; i < n; i++)
+		for (size_t k = 0; k < sizeof(windows) / sizeof(windows[0]); k++)
+			if (!us || windows[k].us == us)
+				window_make(k);
 	__asm__ volatile("cli" : : : "memory");
+	if (us)
+		print_windows();
 	return true;
 }

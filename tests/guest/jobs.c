@@ -6,7 +6,7 @@
 #define SLEEP_S5	(1 << 13 | 5 << 10) /* SLP_EN, SLP_TYP of the DSDT */
 
 /* Set by the host. */
-volatile uint64_t job_stop;
+volatile uint64_t job_stop, job_go;
 volatile uint64_t window_pa;
 
 /* Counted by the guest, read by the host. */

@@ -9,6 +9,7 @@
  *   returns=plain  turn the jumps to __x86_return_thunk() into returns, as Linux may
  *   mhz=N        of the TSC: without it, each tick passes for a nanosecond
  *   traced=1     jobs begin once a tracer has changed the places where interrupts go off and on
+ *   go=1         job=irqs begins when the host sets job_go
  *   timer=N      local APIC timer, every N ns, while jobs run
  */
 #include "guest.h"
