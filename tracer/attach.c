@@ -155,6 +155,8 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 		ret = insert_running(t, err, errlen);
 	if (!ret)
 		ret = use_tracer(t, err, errlen);
+	if (!ret)
+		guest_prints_place(t);
 	if (ret) {
 		trace_detach(t);
 		return ret;

@@ -147,6 +147,7 @@ static void events_come(struct boot *b)
 	while (events_booted(b->t->trace_events) == -ETIMEDOUT)
 		if (boot_nap(b))
 			return;
+	guest_prints_place(b->t);
 }
 
 /* --- tracers of what only a kernel that has booted holds ------------------------------------- */

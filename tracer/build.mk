@@ -136,6 +136,7 @@ tracer-objs += tracer/event-view.o
 tracer-objs += tracer/instance-event-trigger.o
 tracer-objs += tracer/event-view.o
 tracer-objs += tracer/instance-event-trigger.o
+tracer-objs += tracer/guest-prints.o
 tracer-objs += tracer/guest-probe.o
 tracer-objs += tracer/guest-work.o
 tracer-objs += tracer/instance-event-command.o

@@ -125,8 +125,11 @@ static void collect_call(struct instance *i, unsigned int vcpu, const struct pay
 static uint32_t event_taken(const struct instance *i, unsigned int vcpu,
 			    const struct payload_record *r)
 {
-	uint32_t event = events_at_file(i->t->trace_events, record_event_file(r));
+	uint32_t file = record_event_file(r), event;
 
+	if (file == EVENT_FILE_PRINTS)
+		return guest_prints_taken(i) ? EVENT_OF_GUEST_PRINT : EVENT_NONE;
+	event = events_at_file(i->t->trace_events, file);
 	return event != EVENT_NONE && instance_takes_event(i, vcpu, event) ? event : EVENT_NONE;
 }
 
@@ -170,7 +173,7 @@ static void instance_collect(struct instance *i, const struct batch *b, uint64_t
 		return;
 	if (!i->on || !instance_traces_functions(i))
 		left = 0;
-	if (!left && !(b->events && instance_wants_events(i)))
+	if (!left && !(b->events && (instance_wants_events(i) || guest_prints_taken(i))))
 		return;
 	if (i->clock->begin)
 		i->clock->begin(i->t, b->vcpu, b->last->tsc, &now);

@@ -127,17 +127,16 @@ static int jumps_write(void *arg)
 }
 
 int detours_insert(struct guest_kernel *g, const struct guestsym *gs, struct window *w,
-		   const struct payload_detour *d, size_t n, unsigned int vcpus)
+		   unsigned int first, const struct payload_detour *d, size_t n, unsigned int vcpus)
 {
 	struct insertion in = {.g = g, .w = w, .d = d, .n = n};
 	struct text_range range[PAYLOAD_DETOURS];
-	int ret = n > PAYLOAD_DETOURS ? -E2BIG : 0;
+	int ret = first + n > PAYLOAD_DETOURS ? -E2BIG : 0;
 
-	memset(w->header.detour, 0, sizeof(w->header.detour));
 	for (size_t i = 0; i < n && !ret; i++) {
 		/* Who is at the first of them goes through the jump. */
 		range[i] = (struct text_range){d[i].va + 1, d[i].size - 1};
-		w->header.detour[i] = d[i];
+		w->header.detour[first + i] = d[i];
 		ret = rest_write(w, &d[i]);
 	}
 	if (!ret)

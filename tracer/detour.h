@@ -14,12 +14,17 @@
  * -EOPNOTSUPP: with instructions that cannot be executed elsewhere; or an error of reading.
  */
 int detour_learn(struct guest_kernel *g, uint64_t va, struct payload_detour *d);
+/* Where in the header those of events are, and those of prints. */
+enum { DETOUR_EVENTS = 0, DETOUR_PRINTS = 2, DETOURS_EACH = 2 };
+
 /*
  * Have n functions begin with their jumps, once nobody is in the middle of what they begin with;
- * the header in the guest tells of them first. The machine runs. -ETIMEDOUT and others: none has.
+ * the header in the guest tells of them first,
+ * from entry `first` on. The machine runs. -ETIMEDOUT and others: none has.
  */
 int detours_insert(struct guest_kernel *g, const struct guestsym *gs, struct window *w,
-		   const struct payload_detour *d, size_t n, unsigned int vcpus);
+		   unsigned int first, const struct payload_detour *d, size_t n,
+		   unsigned int vcpus);
 /*
  * Take out those that the window's header tells of and that are there; the machine is paused. The
  * copies may be executed for a while yet: quiesce.h.

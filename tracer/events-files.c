@@ -63,7 +63,7 @@ static int detours_place(struct events *e)
 	const struct payload_text *text = trampoline_text(t);
 	uint64_t reserve = events_runtime(t, "trace_event_buffer_reserve"),
 		 commit = events_runtime(t, "trace_event_buffer_commit");
-	struct payload_detour d[PAYLOAD_DETOURS] = {
+	struct payload_detour d[DETOURS_EACH] = {
 		{.entry = text->reserve, .rest = text->reserve_rest},
 		{.entry = text->commit, .rest = text->commit_rest},
 	};
@@ -74,8 +74,8 @@ static int detours_place(struct events *e)
 	if (!ret)
 		ret = detour_learn(&t->guest, commit, &d[1]);
 	if (!ret)
-		ret = detours_insert(&t->guest, t->gs, trampoline_window(t), d, PAYLOAD_DETOURS,
-				     t->vcpus);
+		ret = detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_EVENTS, d,
+				     DETOURS_EACH, t->vcpus);
 	return ret;
 }
 
@@ -173,7 +173,7 @@ int events_file_get(struct events *e, uint32_t event)
 		return ret ? ret : (int)slot - 1;
 	}
 	slot = e->nr_slots;
-	if (slot == EVENT_FILES)
+	if (slot == EVENT_FILE_PRINTS >> EVENT_FILE_SHIFT)
 		return -ENOSPC;
 	ret = file_write(e, slot, &events_list(e)->v[event]);
 	if (ret)

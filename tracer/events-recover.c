@@ -93,11 +93,9 @@ int events_recover(struct trace *t, struct window *w, char *err, size_t errlen)
 		return -ENOMEM;
 	}
 	ret = events_load(t->trace_events);
-	if (ret == -ENODATA || ret == -ENODEV) {
-		free(held);
-		return 0; /* nobody has traced events of such a guest */
-	}
-	if (ret)
+	if (ret == -ENODATA || ret == -ENODEV)
+		ret = 0; /* nobody has traced events of such a guest */
+	else if (ret)
 		snprintf(err, errlen, "the kernel's events cannot be read: %s", strerror(-ret));
 	else if ((ret = settle(t, w)))
 		snprintf(err, errlen, "the guest still does what an earlier hvtrace has begun");

@@ -303,6 +303,8 @@ int events_close(struct events *e, bool runs)
 		ret = probe_events_close(e->t->probe_events, runs);
 	if (runs && e->placed && !e->closed)
 		error = unregister_all(e);
+	else if (runs && e->t->prints.placed && !e->closed)
+		error = events_jumps_remove(e->t, trampoline_window(e->t));
 	ret = ret ? ret : error;
 	e->closed = true;
 	pthread_mutex_unlock(&e->lock);

@@ -129,7 +129,7 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 			    uint32_t event, const void *data, const struct event_stack *stack,
 			    const struct event_ring *er, uint64_t ts)
 {
-	struct event_state *s = &i->events[event];
+	struct event_state *s;
 	struct event_view view;
 	bool takes;
 	union {
@@ -137,6 +137,11 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 		uint8_t bytes[EVENT_MAX];
 	} record;
 
+	if (event == EVENT_OF_GUEST_PRINT) {
+		guest_prints_collect(i, vcpu, r, data, ts);
+		return;
+	}
+	s = &i->events[event];
 	/* No kernel makes others. */
 	if (r->event_len < sizeof(record.e) || r->event_len > sizeof(record))
 		return;

@@ -580,6 +580,8 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 	if (flag & OUTPUT_OVERWRITE)
 		for (unsigned int v = 0; v < i->t->vcpus; v++)
 			ring_set_overwrite(ring_now(i->ring, v), on);
+	if (flag & (OUTPUT_PRINTK | OUTPUT_MARKERS))
+		instances_tell_payload(i->t);
 	if (flag & OUTPUT_STACKTRACE)
 		return instance_stacks_changed(i);
 	if (flag & OUTPUT_FUNCTION_TRACE && i->tracer->max)
@@ -694,6 +696,7 @@ void instances_tell_payload(struct trace *t)
 {
 	struct text pids = {0};
 	uint64_t vcpus = 0, events = 0;
+	uint32_t prints;
 	bool only;
 
 	pthread_mutex_lock(&t->instances_lock);
@@ -704,6 +707,10 @@ void instances_tell_payload(struct trace *t)
 	for (const struct instance *i = t->instances; i; i = i->next)
 		if (instance_wants_events(i) && (i->on || i->triggers))
 			events |= i->cpumask;
+	prints = guest_prints_taken(t->instances);
+	if (prints)
+		events |= t->instances->cpumask;
+	trampoline_set_prints(t, t->instances->cpumask, prints);
 	vcpus |= tell_critical(t);
 	tasks_of(t, &pids, &only);
 	text_putc(&pids, '\0');

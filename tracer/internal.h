@@ -14,6 +14,7 @@
 #include "tracer/critical.h"
 #include "tracer/follow.h"
 #include "tracer/guest.h"
+#include "tracer/guest-prints.h"
 #include "tracer/hwlat.h"
 #include "tracer/ring.h"
 #include "tracer/site.h"
@@ -269,6 +270,7 @@ struct trace {
 	struct stack_max *stack_max;	   /* the stack tracer */
 	struct events *trace_events;	   /* of the guest's kernel */
 	struct probe_events *probe_events; /* and those that are made here */
+	struct guest_prints prints;	   /* and what the guest writes into its own trace */
 	uint64_t fentry;		   /* address of the kernel's __fentry__ */
 	uint64_t ftrace_return;	     /* while ftrace_init() runs: where a trap waits for its end */
 	struct comms *_Atomic comms; /* who reads names takes no lock */

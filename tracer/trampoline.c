@@ -131,6 +131,7 @@ static void config_fill(struct trace *t, const struct trampoline *tr, struct pay
 		.fbuffer_event = field_or_none(t, "trace_event_buffer.event"),
 		.fbuffer_file = field_or_none(t, "trace_event_buffer.trace_file"),
 		.fbuffer_entry = field_or_none(t, "trace_event_buffer.entry"),
+		.trace_buffer = guest_prints_buffer(t),
 	};
 }
 
@@ -328,6 +329,20 @@ void trampoline_set_critical_min(struct trace *t, uint64_t min)
 	for (unsigned int v = 0; t->tramp && v < t->vcpus && !ret; v++)
 		ret = window_write(&t->tramp->window, WINDOW_CTL + v * CTL_SIZE + CTL_CRITICAL_MIN,
 				   &min, sizeof(min));
+	if (ret)
+		trace_fail(t, ret);
+}
+
+void trampoline_set_prints(struct trace *t, uint64_t vcpus, uint32_t types)
+{
+	int ret = 0;
+
+	for (unsigned int v = 0; t->tramp && v < t->vcpus && !ret; v++) {
+		uint32_t now = vcpus >> v & 1 ? types : 0;
+
+		ret = window_write(&t->tramp->window, WINDOW_CTL + v * CTL_SIZE + CTL_PRINTS, &now,
+				   sizeof(now));
+	}
 	if (ret)
 		trace_fail(t, ret);
 }

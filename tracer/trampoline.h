@@ -49,6 +49,8 @@ struct window *trampoline_window(struct trace *t);
 const struct payload_text *trampoline_text(struct trace *t);
 /* Offset of a vCPU's ring of event data in a window with this header. */
 uint64_t trampoline_event_ring(const struct payload_header *h, unsigned int vcpu);
+/* Which types of the guest's own records are recorded (guest-prints.h), a bit for each. */
+void trampoline_set_prints(struct trace *t, uint64_t vcpus, uint32_t types);
 /* Have payload_depth call for stacks deeper than this. */
 void trampoline_set_depth(struct trace *t, uint32_t depth);
 /* One task is one of those now, or is not any more. The machine is paused. */

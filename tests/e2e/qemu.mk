@@ -19,6 +19,7 @@ check-tests += tests/e2e/unwind
 check-tests += tests/e2e/graph
 check-tests += tests/e2e/events
 check-tests += tests/e2e/events-own
+check-tests += tests/e2e/guest-prints
 check-tests += tests/e2e/sched-tracers
 check-tests += tests/e2e/preemptoff
 check-tests += tests/e2e/hwlat
@@ -37,14 +38,14 @@ check-tests += tests/e2e/tracefs-crowd
 check-tests += tests/e2e/tracefs-large
 check-tests += tests/e2e/seed-snippets
 
-qemu-programs := $(addprefix $(O)/tests/e2e/,events-attach guest-memory hwlat-attach irqsoff-attach qemu-attach qemu-trace graph-attach profile-attach sched-attach unwind-attach window-attach)
+qemu-programs := $(addprefix $(O)/tests/e2e/,events-attach guest-memory guest-prints-attach hwlat-attach irqsoff-attach qemu-attach qemu-trace graph-attach profile-attach sched-attach unwind-attach window-attach)
 
 $(qemu-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group $(LDLIBS) -lcmocka
 
-running-guest-programs := $(addprefix $(O)/tests/e2e/,events-attach graph-attach guest-memory hwlat-attach irqsoff-attach profile-attach qemu-attach qemu-trace sched-attach)
+running-guest-programs := $(addprefix $(O)/tests/e2e/,events-attach graph-attach guest-memory guest-prints-attach hwlat-attach irqsoff-attach profile-attach qemu-attach qemu-trace sched-attach)
 $(running-guest-programs): $(O)/obj/tests/e2e/running-guest.o
 
 check-built: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls \

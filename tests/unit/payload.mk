@@ -10,5 +10,6 @@ unit-tests += tests/unit/test-payload-exit
 unit-tests += tests/unit/test-payload-kprobe
 unit-tests += tests/unit/test-pairing
 unit-tests += tests/unit/test-payload-preempt
+unit-tests += tests/unit/test-payload-print
 unit-tests += tests/unit/test-payload-nest
 unit-tests += tests/unit/test-staging

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/tramp-guest.h"
+#include "tracer/entry.h"
+#include "tracer/instance.h"
 
 static struct trace *t;
 
@@ -302,6 +304,113 @@ static void marks_are_there_at_once(void **state)
 	assert_int_equal(trace_detach(t), 0);
 }
 
+/* --- what the guest writes into its own trace ------------------------------------------------ */
+
+/* Its data, of its own numbers of types, and the record of it. */
+static void guest_wrote(uint64_t tsc, const void *data, uint32_t len)
+{
+	struct payload_header h;
+	uint64_t at, next;
+
+	window_get_at(WINDOW_HEADER, &h, sizeof(h));
+	window_get_at(ctl_off(0, CTL_EVENT_HEAD), &at, sizeof(at));
+	next = at + ((EVENT_HEADER + (uint64_t)len + 7) & ~UINT64_C(7));
+	window_put_at(trampoline_event_ring(&h, 0) + at + EVENT_HEADER, data, len);
+	window_put_at(ctl_off(0, CTL_EVENT_HEAD), &next, sizeof(next));
+	tramp_record(0, (struct payload_record){.event_tsc = tsc,
+						.event_at = (uint32_t)at,
+						.event_file = EVENT_FILE_PRINTS,
+						.event_len = len,
+						.event_task = 7,
+						.state = PAYLOAD_EVENT << STATE_TYPE_SHIFT});
+}
+
+static void guest_printed(uint64_t tsc, uint16_t type, const char *text)
+{
+	struct {
+		struct trace_print_entry e;
+		char text[64];
+	} p = {.e = {.ent = {.type = type, .flags = 1, .preempt_count = 0x12, .pid = 7},
+		     .ip = FAKE_VA(FN_ALPHA + 4)}};
+
+	strncpy(p.text, text, sizeof(p.text) - 1);
+	guest_wrote(tsc, &p, (uint32_t)(sizeof(p.e) + strlen(text) + 1));
+}
+
+/* As the payload is told what is wanted of vCPU 0. */
+static uint32_t wanted_prints(void)
+{
+	uint32_t types;
+
+	window_get_at(ctl_off(0, CTL_PRINTS), &types, sizeof(types));
+	return types;
+}
+
+enum { GUEST_PRINT = 5, GUEST_BPRINT = 6, GUEST_BPUTS = 15, GUEST_RAW = 19 };
+
+static void prints_begin(void)
+{
+	t->prints = (struct guest_prints){
+		.type = {GUEST_PRINT, GUEST_BPRINT, GUEST_BPUTS, GUEST_RAW}, .placed = true};
+	tramp_comm(0, 7, 7, "seven");
+}
+
+static void guest_prints_become_entries(void **state)
+{
+	const struct trace_raw_data_entry raw = {.ent = {.type = GUEST_RAW, .pid = 7}, .id = 0xab};
+	uint8_t with_data[sizeof(raw) + 4] = {0};
+
+	(void)state;
+	prints_begin();
+	memcpy(with_data, &raw, sizeof(raw));
+	for (uint8_t i = 0; i < 4; i++)
+		with_data[sizeof(raw) + i] = i + 1;
+	guest_printed(100, GUEST_PRINT, "one\n");
+	tramp_function(0, 101, FN_BETA, PREEMPT_NO_RESCHED, 7);
+	guest_wrote(102, with_data, sizeof(with_data));
+	trace_is("           seven-7       [000] d..21          100: alpha: one\n"
+		 "           seven-7       [000] .....          101: beta <-start_kernel\n"
+		 "           seven-7       [000] .....          102: # ab buf: 01 02 03 04\n");
+}
+
+/* A guest can say what it likes. */
+static void senseless_prints_are_left_out(void **state)
+{
+	const struct trace_entry ent = {.type = GUEST_PRINT, .pid = 7};
+
+	(void)state;
+	prints_begin();
+	guest_printed(100, TRACE_FN, "of no such type\n");
+	guest_printed(101, 0xffff, "nor of this one\n");
+	guest_wrote(102, &ent, sizeof(ent)); /* too short */
+	guest_wrote(103, &ent, 2);
+	guest_wrote(104, &ent, 0);
+	guest_printed(105, GUEST_PRINT, "\n");
+	trace_is("           seven-7       [000] d..21          105: alpha: \n");
+}
+
+static void options_say_which_prints_are_wanted(void **state)
+{
+	struct instance *top = trace_top(t);
+	const uint32_t trace_printk = 1u << GUEST_BPRINT | 1u << GUEST_BPUTS;
+
+	(void)state;
+	prints_begin();
+	assert_int_equal(wanted_prints(), 0); /* they were not placed */
+	instances_tell_payload(t);
+	assert_int_equal(wanted_prints(), trace_printk | 1u << GUEST_PRINT | 1u << GUEST_RAW);
+	assert_int_equal(instance_set_option(top, OUTPUT_MARKERS, false), 0);
+	assert_int_equal(wanted_prints(), trace_printk | 1u << GUEST_PRINT);
+	assert_int_equal(instance_set_option(top, OUTPUT_PRINTK, false), 0);
+	assert_int_equal(wanted_prints(), 0);
+	guest_printed(100, GUEST_PRINT, "unwanted\n");
+	assert_int_equal(instance_set_option(top, OUTPUT_MARKERS, true), 0);
+	assert_int_equal(wanted_prints(), 1u << GUEST_PRINT | 1u << GUEST_RAW);
+	instance_set_on(top, false);
+	assert_int_equal(wanted_prints(), 0);
+	assert_int_equal(trace_detach(t), 0);
+}
+
 /* --- calls ---------------------------------------------------------------------------------- */
 
 static void calls_that_cannot_be_are_answered(void **state)
@@ -367,6 +476,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends_show_everything, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_clock_has_a_horizon, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(marks_are_there_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(guest_prints_become_entries, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(senseless_prints_are_left_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(options_say_which_prints_are_wanted, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(calls_that_cannot_be_are_answered, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(calls_with_any_stack_are_answered, set_up,

@@ -47,7 +47,8 @@
 #define PATCH_COUNT_ADD	     31
 #define PATCH_COUNT_SUB	     32
 #define PATCH_BH_DISABLE     33
-#define NR_PATCHES	     34
+#define PATCH_TRACE_BUFFER   34 /* s32 */
+#define NR_PATCHES	     35
 
 #ifndef __ASSEMBLER__
 
@@ -71,11 +72,12 @@ extern const uint8_t payload_code[], payload_code_end[];
 extern const uint8_t payload_function[], payload_call[], payload_lock[], payload_lock_record[],
 	payload_stack[], payload_depth[], payload_depth_record[], payload_exit[],
 	payload_exit_all[], payload_reserve[], payload_reserve_rest[], payload_commit[],
-	payload_commit_rest[], payload_work[], payload_kprobe[], payload_kretprobe[],
-	payload_kprobe_call[], payload_cli[], payload_sti[], payload_irq_entry[],
-	payload_irq_exit[], payload_user_exit[], payload_idle[], payload_idle_exit[],
-	payload_preempt_inc[], payload_preempt_dec[], payload_bh_disable[], payload_bh_lock[],
-	payload_bh_enable[], payload_softirq_enter[], payload_softirq_exit[],
+	payload_commit_rest[], payload_event_data[], payload_event_data_rest[],
+	payload_ring_commit[], payload_ring_commit_rest[], payload_work[], payload_kprobe[],
+	payload_kretprobe[], payload_kprobe_call[], payload_cli[], payload_sti[],
+	payload_irq_entry[], payload_irq_exit[], payload_user_exit[], payload_idle[],
+	payload_idle_exit[], payload_preempt_inc[], payload_preempt_dec[], payload_bh_disable[],
+	payload_bh_lock[], payload_bh_enable[], payload_softirq_enter[], payload_softirq_exit[],
 	payload_hardirq_enter[], payload_hardirq_exit[], payload_count_add[], payload_count_sub[],
 	payload_bh_disable_call[];
 extern const struct payload_patch payload_patches[], payload_patches_end[];

@@ -38,6 +38,7 @@ payload_reserve:
 	mov	%rsi, %rax
 	file_look payload_reserve_rest
 	edge	payload_reserve, EDGE_DETOUR
+.Lreserve_file:
 	mov	%eax, %r9d
 	mov	%gs:0, %r10d
 	at	PATCH_PREEMPT_COUNT
@@ -297,6 +298,7 @@ payload_commit:
 	at	PATCH_FBUFFER_FILE
 	file_look payload_commit_rest
 	edge	payload_commit, EDGE_DETOUR
+.Lcommit_file:
 	{disp32} mov 0(%rdi), %rcx
 	at	PATCH_FBUFFER_EVENT
 	mov	-4(%rcx), %edx

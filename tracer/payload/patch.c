@@ -77,6 +77,7 @@ static const struct operand operands[NR_PATCHES] = {
 	[PATCH_COUNT_ADD] = OPERAND(count_add, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_COUNT_SUB] = OPERAND(count_sub, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_BH_DISABLE] = OPERAND(bh_disable, FIT_ADDRESS, SITE_SIZE),
+	[PATCH_TRACE_BUFFER] = OPERAND(trace_buffer, FIT_ADDRESS, 4),
 	[PATCH_FBUFFER_ENTRY] = OPERAND(fbuffer_entry, FIT_OPTIONAL, 4),
 };
 
@@ -242,6 +243,10 @@ static void describe(struct payload_text *text)
 	text->reserve_rest = (uint32_t)(payload_reserve_rest - payload_code);
 	text->commit = (uint32_t)(payload_commit - payload_code);
 	text->commit_rest = (uint32_t)(payload_commit_rest - payload_code);
+	text->event_data = (uint32_t)(payload_event_data - payload_code);
+	text->event_data_rest = (uint32_t)(payload_event_data_rest - payload_code);
+	text->ring_commit = (uint32_t)(payload_ring_commit - payload_code);
+	text->ring_commit_rest = (uint32_t)(payload_ring_commit_rest - payload_code);
 	text->cli = (uint32_t)(payload_cli - payload_code);
 	text->sti = (uint32_t)(payload_sti - payload_code);
 	text->irq_entry = (uint32_t)(payload_irq_entry - payload_code);

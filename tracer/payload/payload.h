@@ -51,6 +51,8 @@
 	72		/* u64, written by the host: ticks that a window takes to be recorded      \
 			 */
 #define CTL_CRITICAL 80 /* u32, written by the host: CRITICAL_ */
+#define CTL_PRINTS   84 /* u32, written by the host: types of the guest's own records, print.S */
+#define CTL_WRITING  96 /* u64[4]: of each context, the event that it is writing; print.S */
 /* A request to the host, which the vCPU waits for: see PAYLOAD_CALL_ */
 #define CTL_CALL       128 /* u32: PAYLOAD_CALL_ */
 #define CTL_CALL_IP    132 /* u32: low half of the site's address */
@@ -190,8 +192,10 @@
 #define EVENT_FILES	 2048
 #define EVENT_FILES_SIZE (EVENT_FILES << EVENT_FILE_SHIFT)
 #define EVENT_ARRAY_SIZE 0x10000
-#define EVENT_HEADER	 8 /* bytes before an event's data */
-#define EVENT_TYPE_LEN	 1 /* in the low half of them: an event whose data follows at once */
+/* The last of them is of records that the guest has written into its own trace: print.S */
+#define EVENT_FILE_PRINTS (EVENT_FILES_SIZE - EVENT_FILE_SIZE)
+#define EVENT_HEADER	  8 /* bytes before an event's data */
+#define EVENT_TYPE_LEN	  1 /* in the low half of them: an event whose data follows at once */
 /* Of an event: more than the kernel itself takes (BUF_MAX_DATA_SIZE, kernel/trace/ring_buffer.c) */
 #define EVENT_MAX 4096
 
@@ -218,6 +222,13 @@
 #define COPY_WORD    32 /* the words, the task's behind the others */
 
 #define IRQ_STACK_SIZE 16384 /* arch/x86/include/asm/page_64_types.h, 6.1 */
+
+/* What an event of the guest's ring buffer begins with (include/linux/ring_buffer.h, 6.1). */
+#define RING_EVENT_TYPE	      31 /* bits: 0: the length follows; else so many words of data do */
+#define RING_EVENT_EXTEND     30 /* and above: a time, which the event itself comes behind */
+#define RING_EVENT_EXTEND_LEN 8
+
+#define FBUFFER_SIZE 64 /* room for the members of a struct trace_event_buffer that are used */
 
 /* Instructions of up to 19 bytes, of which a jump has taken the place, and one back. */
 #define DETOUR_INSNS 24
@@ -310,7 +321,7 @@ _Static_assert(offsetof(struct payload_stack, word) == COPY_WORD, "as the code h
 
 #define WINDOW_MAX_PIECES 64
 #define WINDOW_PIECE	  0x200000 /* what one entry of a page directory maps */
-#define PAYLOAD_MAGIC	  "hvtrace window 4"
+#define PAYLOAD_MAGIC	  "hvtrace window 5"
 
 /* A function of the guest's that begins with a jump to the code: event.S. */
 struct payload_detour {
@@ -320,7 +331,7 @@ struct payload_detour {
 	uint8_t insns[DETOUR_INSNS]; /* as they were */
 };
 
-#define PAYLOAD_DETOURS 2
+#define PAYLOAD_DETOURS 4
 
 /*
  * What the kernel has where an entry is called by a site of another kind than a function's start or
@@ -336,7 +347,7 @@ struct payload_form {
 };
 
 #define PAYLOAD_FORMS 20
-#define PAYLOAD_EDGES 40
+#define PAYLOAD_EDGES 44
 
 /* At WINDOW_EVENT_TABLE: what has been registered with a tracepoint; all zero: nothing. */
 struct payload_event {

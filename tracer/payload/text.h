@@ -35,6 +35,7 @@ struct payload_config {
 	uint32_t event_ring_size;
 	/* Offsets in struct trace_event_buffer */
 	uint64_t fbuffer_event, fbuffer_file, fbuffer_entry;
+	uint64_t trace_buffer; /* guest address of the pointer to the top level's ring buffer */
 };
 
 /* Where sites call: offsets from WINDOW_TEXT. */
@@ -56,6 +57,8 @@ struct payload_text {
 	 * the jump goes to _rest (DETOUR_REST bytes).
 	 */
 	uint32_t reserve, reserve_rest, commit, commit_rest;
+	/* The same for ring_buffer_event_data() and ring_buffer_unlock_commit(): print.S */
+	uint32_t event_data, event_data_rest, ring_commit, ring_commit_rest;
 	/*
 	 * In the place of cli and sti; of the call of irqentry_enter() and the way out; of the
 	 * return of syscall_exit_to_user_mode(); of the call of ct_idle_enter(). See flags.S

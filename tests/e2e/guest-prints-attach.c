@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * guest-prints-attach.c - what a guest of tests/e2e/qemu-lib.sh writes into its own trace is in
+ * ours as well, with the same text: trace_marker, trace_marker_raw, and calls of the functions that
+ * trace_printk() and trace_puts() become. Its own trace has it as ever.
+ *
+ * usage: guest-prints-attach TARGET KERNEL SERIAL
+ */
+#include "tests/e2e/running-guest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracer/guest-work.h"
+#include "tracer/instance.h"
+#include "tracer/trampoline.h"
+
+#define OWN   "/tracing/"
+#define MARKS 300
+
+/* Strings for the guest's kernel to point at: a row of the window that no probe has. */
+#define STRINGS (WINDOW_PROBES + (PROBE_ROWS - 1) * PROBE_ROW_SIZE)
+
+static void prints_begin(struct env *e, const char *tracer)
+{
+	static const char *const filter[] = {"vfs_*"};
+	struct trace_config cfg = {
+		.tracer = tracer,
+		.filter = filter,
+		.nr_filter = 1,
+		.control = true,
+		.buffer_bytes = 16 << 20,
+		.engine = TRACE_ENGINE_TRAMPOLINE,
+	};
+
+	env_trace(e, cfg);
+	assert_true(e->trace->prints.placed);
+	console_run(&e->console, "echo >" OWN "trace");
+}
+
+/* Of these texts: from where the task's name and the time are over. Lines without are left out. */
+static char *texts_of(char *trace)
+{
+	char *to = trace, *line, *next;
+
+	for (line = trace; *line; line = next) {
+		size_t len = strcspn(line, "\r\n");
+		char *at = NULL;
+
+		next = line + len + strspn(line + len, "\r\n");
+		line[len] = '\0';
+		if (*line != '#')
+			at = strstr(line, "[0");
+		/* Of a time that ends with a colon. */
+		at = at ? strstr(at, ": ") : NULL;
+		if (!at)
+			continue;
+		len = strlen(at + 2);
+		memmove(to, at + 2, len);
+		to += len;
+		*to++ = '\n';
+	}
+	*to = '\0';
+	return trace;
+}
+
+static char *own_texts(struct env *e)
+{
+	char *text;
+
+	console_run(&e->console, "busybox cat " OWN "trace");
+	text = strdup(e->console.out);
+	assert_non_null(text);
+	return texts_of(text);
+}
+
+static char *our_texts(struct env *e)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(trace_print(e->trace, f), 0);
+	assert_int_equal(fclose(f), 0);
+	return texts_of(text);
+}
+
+/* --- tests ----------------------------------------------------------------------------------- */
+
+static void markers(void **state)
+{
+	struct env *e = *state;
+	char *own, *ours;
+
+	prints_begin(e, "nop");
+	console_run(&e->console,
+		    "cd " OWN "; echo one >trace_marker; busybox printf two >trace_marker; "
+		    "busybox mkdir instances/other; "
+		    "echo elsewhere >instances/other/trace_marker; "
+		    "busybox rmdir instances/other; echo three >trace_marker; "
+		    "busybox printf '\\021\\0\\0\\0abcdefghijkl' >trace_marker_raw; cd /");
+	own = own_texts(e);
+	assert_int_equal(trace_detach(e->trace), 0);
+	ours = our_texts(e);
+	env_trace_forget(e);
+	/* Behind what was written, the kernel has four bytes of whatever was there. */
+	assert_non_null(strstr(ours, "tracing_mark_write: one\ntracing_mark_write: two\n"
+				     "tracing_mark_write: three\n"
+				     "# 11 buf: 61 62 63 64 65 66 67 68 69 6a 6b 6c "));
+	assert_string_equal(own, ours);
+	free(own);
+	free(ours);
+}
+
+/* A kernel whose modules call trace_printk() has done the first. */
+enum { INIT, PUTS, NUMBER, SYMBOL, TEXT, NR_CALLS };
+
+static void calls_make(struct env *e)
+{
+	static const char strings[][64] = {"constant\n", "answer %d\n", "from %ps\n"};
+	static const char *const fn[NR_CALLS] = {"trace_printk_init_buffers", "__trace_bputs",
+						 "__trace_bprintk", "__trace_bprintk",
+						 "__trace_printk"};
+	struct borrow_call call[NR_CALLS] = {0};
+	struct trace *t = e->trace;
+	const struct guest_work work = {.gs = e->gs,
+					.g = &t->guest,
+					.borrow = t->borrow,
+					.w = trampoline_window(t),
+					.entry = trampoline_text(t)->work};
+	uint64_t va = work.w->header.va + STRINGS;
+	char err[256] = "";
+
+	assert_int_equal(window_write(work.w, STRINGS, strings, sizeof(strings)), 0);
+	for (unsigned int i = 0; i < NR_CALLS; i++) {
+		call[i].fn = running(e, fn[i]);
+		call[i].arg[0] = running(e, "vfs_read") + 16;
+	}
+	call[PUTS].arg[1] = va;
+	call[NUMBER].arg[1] = call[TEXT].arg[1] = va + sizeof(strings[0]);
+	call[NUMBER].arg[2] = 42;
+	call[SYMBOL].arg[1] = va + 2 * sizeof(strings[0]);
+	call[SYMBOL].arg[2] = running(e, "schedule");
+	call[TEXT].arg[2] = (uint64_t)-43;
+	if (guest_work_run(&work, call, NR_CALLS, err, sizeof(err)))
+		fail_msg("%s", err);
+}
+
+/* What trace_printk() and trace_puts() become, called by a kworker of the guest. */
+static void calls(void **state)
+{
+	struct env *e = *state;
+	char *ours, *own;
+
+	prints_begin(e, "nop");
+	calls_make(e);
+	instance_writers_stop(e->trace);
+	trampoline_drain_all(e->trace);
+	instance_writers_go(e->trace);
+	/* The formats are there as long as the window is. */
+	ours = our_texts(e);
+	own = own_texts(e);
+	assert_string_equal(ours, "vfs_read: constant\nvfs_read: answer 42\n"
+				  "vfs_read: from schedule\nvfs_read: answer -43\n");
+	assert_string_equal(own, ours);
+	free(ours);
+	free(own);
+	console_run(&e->console, "echo >" OWN "trace");
+	assert_int_equal(trace_detach(e->trace), 0);
+	env_trace_forget(e);
+}
+
+static unsigned int times_in(const char *text, const char *what)
+{
+	unsigned int n = 0;
+
+	for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
+		n++;
+	return n;
+}
+
+/* None is lost where everything else is traced, too; and all tasks write at once. */
+static void many(void **state)
+{
+	static const char *const tracers[] = {"function", "function_graph"};
+	/* Among calls, text is a comment. */
+	static const char *const marks[] = {"tracing_mark_write: mark", "/* mark"};
+	struct env *e = *state;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct trace_status st;
+		char *ours = NULL;
+		size_t len;
+		FILE *f;
+
+		prints_begin(e, tracers[i]);
+		console_run(&e->console,
+			    "cd " OWN "; for t in 1 2 3; do (i=0; while [ $i -lt 100 ]; do "
+			    "echo mark$t >trace_marker; i=$((i + 1)); done) & done; wait; cd /");
+		assert_int_equal(trace_detach(e->trace), 0);
+		trace_get_status(e->trace, &st);
+		assert_int_equal(st.lost, 0);
+		f = open_memstream(&ours, &len);
+		assert_non_null(f);
+		assert_int_equal(trace_print(e->trace, f), 0);
+		assert_int_equal(fclose(f), 0);
+		assert_int_equal(times_in(ours, marks[i]), MARKS);
+		free(ours);
+		env_trace_forget(e);
+	}
+}
+
+static int setup(void **state)
+{
+	int ret = env_setup(state);
+	struct env *e = *state;
+
+	console_run(&e->console, "busybox mkdir -p " OWN "; busybox mount -t tracefs tracefs " OWN);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(markers),
+		cmocka_unit_test(calls),
+		cmocka_unit_test(many),
+	};
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: guest-prints-attach TARGET KERNEL SERIAL\n");
+		return 2;
+	}
+	env_arguments = argv + 1;
+	return cmocka_run_group_tests_name("guest-prints", tests, setup, env_teardown);
+}
