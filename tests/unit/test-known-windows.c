@@ -95,17 +95,18 @@ static void trace_begin(struct env *e, enum trace_engine engine)
 		fail_msg("%s", err);
 }
 
-/* It comes when the kernel has booted. */
+/* It comes when the kernel has booted; the last thing that it does is to set this option. */
 static void tracer_wait(struct env *e)
 {
 	struct instance *top = trace_top(e->t);
 	time_t end = time(NULL) + GUEST_LIMIT_MS / 1000;
 
-	while (strcmp(instance_tracer(top), "irqsoff") != 0) {
+	while (!(instance_options(top) & OUTPUT_LATENCY_FORMAT)) {
 		if (time(NULL) > end)
 			fail_msg("the tracer does not come");
 		sched_yield();
 	}
+	assert_string_equal(instance_tracer(top), "irqsoff");
 	trace_set_thresh(e->t, 1); /* all are kept */
 	instance_writers_stop(e->t);
 	e->tracer = top->tracer;
