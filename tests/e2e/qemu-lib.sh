@@ -29,7 +29,7 @@ qemu_init()
 
 qemu_exit()
 {
-	[ -z "$qemu_pid" ] || { kill "$qemu_pid" && wait "$qemu_pid"; } 2>/dev/null
+	[ -z "$qemu_pid" ] || qemu_kill
 	[ -z "$libvirtd_pid" ] || libvirtd_stop
 	[ -z "$qemu_dir" ] || { mounts_exit && rm -rf "$qemu_dir"; }
 }
@@ -47,24 +47,55 @@ wait_until()
 {
 	local end=$((SECONDS + qemu_wait))
 	until "$@" 2>/dev/null; do
-		[ $SECONDS -lt $end ] || return 1
+		if [ $SECONDS -ge $end ]; then
+			echo "# given up after $qemu_wait s: $*" >&2
+			return 1
+		fi
 		sleep 0.05
 	done
 }
 
-# qemu_start NAME KERNEL CMDLINE [OPTION...]: a guest of $qemu_vcpus vCPUs without libvirt. Its gdb stub is
-# $qemu_dir/NAME.gdb, its console $qemu_dir/NAME.serial. Sets qemu_pid.
+# qemu_start NAME KERNEL CMDLINE [OPTION...]: a guest of $qemu_vcpus vCPUs without libvirt, whose init is
+# qemu-init. Its gdb stub is $qemu_dir/NAME.gdb, its console $qemu_dir/NAME.serial, and what it has said
+# is in $qemu_dir/NAME.console. Returns when it takes commands. Sets qemu_pid.
+# Now and then TCG lets a kernel that boots meet the int3 of its own patching of text, untraced: so there
+# is a second try.
 qemu_start()
+{
+	local qemu_wait=90
+	qemu_start_once "$@" && return
+	qemu_kill
+	echo "# the guest is booted once more" >&2
+	qemu_wait=180
+	qemu_start_once "$@"
+}
+
+qemu_start_once()
 {
 	local name=$1 kernel=$2 cmdline=$3
 	shift 3
 	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel "$qemu_accel" -cpu max -m 256 \
 		-smp "$qemu_vcpus" -kernel "$kernel" -initrd "$qemu_dir/initrd" -append "console=ttyS0 $cmdline" \
-		-serial "unix:$qemu_dir/$name.serial,server=on,wait=off" \
-		-gdb "unix:$qemu_dir/$name.gdb,server=on,wait=off" "$@" \
+		-chardev "socket,id=console,path=$qemu_dir/$name.serial,server=on,wait=off,logfile=$qemu_dir/$name.console" \
+		-serial chardev:console -gdb "unix:$qemu_dir/$name.gdb,server=on,wait=off" "$@" \
 		>"$qemu_dir/$name.log" 2>&1 </dev/null &
 	qemu_pid=$!
-	wait_until test -S "$qemu_dir/$name.gdb"
+	wait_until is_up "$name" && return
+	echo "# the guest does not come up; QEMU and the guest have said:" >&2
+	tail -n 20 "$qemu_dir/$name.log" "$qemu_dir/$name.console" | sed 's/^/#   /' >&2
+	return 1
+}
+
+# shellcheck disable=SC2317 # wait_until calls it
+is_up() # NAME
+{
+	grep -q 'init: ready' "$qemu_dir/$1.console"
+}
+
+qemu_kill()
+{
+	{ kill "$qemu_pid" && wait "$qemu_pid"; } 2>/dev/null
+	qemu_pid=''
 }
 
 # exec_as_user COMMAND...: as the user whose libvirtd it is, in place of this shell
@@ -105,7 +136,8 @@ libvirtd_stop()
 		while read -r pid; do kill -9 "$pid" 2>/dev/null; done
 }
 
-# domain_xml NAME KERNEL CMDLINE: a domain of two vCPUs under TCG, its console $qemu_dir/NAME.serial
+# domain_xml NAME KERNEL CMDLINE: a domain of two vCPUs under TCG, its console $qemu_dir/NAME.serial, and
+# what it has said in $qemu_dir/NAME.console
 domain_xml()
 {
 	cat <<END
@@ -124,7 +156,8 @@ domain_xml()
   <devices>
     <controller type='usb' model='none'/>
     <memballoon model='none'/>
-    <serial type='unix'><source mode='bind' path='$qemu_dir/$1.serial'/></serial>
+    <serial type='unix'><source mode='bind' path='$qemu_dir/$1.serial'/>
+      <log file='$qemu_dir/$1.console'/></serial>
   </devices>
 </domain>
 END
@@ -137,4 +170,17 @@ domain_start()
 	domain_xml "$1" "$qemu_dir/vmlinuz" "$3" >"$qemu_dir/$1.xml" &&
 		virsh -q -c "$libvirt_uri" create "$qemu_dir/$1.xml" >/dev/null &&
 		wait_until test -S "$qemu_dir/$1.serial"
+}
+
+# domain_up NAME: returns when the domain, whose init is qemu-init, takes commands. It is reset once where
+# it does not: see qemu_start.
+domain_up()
+{
+	local qemu_wait=90
+	wait_until is_up "$1" && return
+	echo "# domain $1 does not come up and is reset; it has said:" >&2
+	tail -n 20 "$qemu_dir/$1.console" | sed 's/^/#   /' >&2
+	virsh -q -c "$libvirt_uri" reset "$1" >/dev/null
+	qemu_wait=180
+	wait_until is_up "$1"
 }

@@ -27,7 +27,7 @@ void env_init(struct env *e, char **argv)
 	e->uri = argv[3]; /* or the NULL behind */
 	e->gs = guestsym_open(e->kernel, 0, err, sizeof(err));
 	if (!e->gs)
-		fail_msg("%s", err);
+		fail_aloud("%s", err);
 	e->console.fd = console_open(argv[2]);
 	assert_true(e->console.fd >= 0);
 	console_wait_up(&e->console);
@@ -53,7 +53,7 @@ void env_attach(struct env *e, machine_trap_fn *handler)
 
 	e->m = machine_attach(&cfg, err, sizeof(err));
 	if (!e->m)
-		fail_msg("%s", err);
+		fail_aloud("%s", err);
 }
 
 void env_detach(struct env *e)
@@ -111,7 +111,7 @@ void find_kernel(struct env *e)
 	e->root = guestsym_lookup(e->gs, "pti_init") ? s.cr3 & ~PTI_USER : s.cr3;
 	e->levels = s.cr4 & CR4_LA57 ? 5 : 4;
 	if (read_virt(e, s.idt_base + PF_VECTOR * sizeof(gate), gate, sizeof(gate)))
-		fail_msg("no IDT at %" PRIx64, s.idt_base);
+		fail_aloud("no IDT at %" PRIx64, s.idt_base);
 	entry = gate[0] | (uint64_t)gate[3] << 16 | (uint64_t)gate[4] << 32 |
 		(uint64_t)gate[5] << 48;
 	e->slide = entry - guestsym_addr(e->gs, "asm_exc_page_fault");
@@ -157,7 +157,7 @@ void env_trace(struct env *e, struct trace_config cfg)
 	cfg.message = print_message_line;
 	e->trace = trace_new(&cfg, err, sizeof(err));
 	if (!e->trace || trace_attach_running(e->trace, e->m, err, sizeof(err)))
-		fail_msg("%s", err);
+		fail_aloud("%s", err);
 }
 
 void env_trace_forget(struct env *e)

@@ -417,7 +417,7 @@ static int setup(void **state)
 	e.target = arguments[1];
 	e.image.gs = guestsym_open(arguments[2], 0, err, sizeof(err));
 	if (!e.image.gs)
-		fail_msg("%s", err);
+		fail_aloud("%s", err);
 	e.hits = calloc(HITS, sizeof(*e.hits));
 	assert_non_null(e.hits);
 	e.console.fd = console_open(arguments[3]);
