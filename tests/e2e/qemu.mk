@@ -20,6 +20,7 @@ check-tests += tests/e2e/graph
 check-tests += tests/e2e/events
 check-tests += tests/e2e/events-own
 check-tests += tests/e2e/guest-prints
+check-tests += tests/e2e/module-events
 check-tests += tests/e2e/sched-tracers
 check-tests += tests/e2e/preemptoff
 check-tests += tests/e2e/hwlat
@@ -49,7 +50,7 @@ running-guest-programs := $(addprefix $(O)/tests/e2e/,events-attach graph-attach
 $(running-guest-programs): $(O)/obj/tests/e2e/running-guest.o
 
 check-built: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls \
-	$(O)/tests/workload/graph-calls
+	$(O)/tests/workload/graph-calls $(O)/tests/workload/nbd-calls
 
 # Runs inside guests.
 $(O)/tests/workload/bpf-calls: tests/workload/bpf-calls.c
@@ -58,6 +59,11 @@ $(O)/tests/workload/bpf-calls: tests/workload/bpf-calls.c
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $< -lbpf -lelf -lz -lzstd
 
 $(O)/tests/workload/graph-calls: tests/workload/graph-calls.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $<
+
+$(O)/tests/workload/nbd-calls: tests/workload/nbd-calls.c
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $<
