@@ -17,7 +17,7 @@
 
 struct latency_options {
 	const char *guest, *tracer, *sort, *svg;
-	uint64_t window_ms, rows;
+	uint64_t window_ms, window_bytes, rows;
 	enum latency_sort by;
 	struct attach_target target; /* name NULL: the trace under way */
 };
@@ -155,6 +155,7 @@ static int latency_attach(const struct latency_options *opt)
 
 	session.tracer = opt->tracer ? opt->tracer : "irqsoff";
 	session.limit_ms = opt->window_ms ? opt->window_ms : 5000;
+	session.window_bytes = opt->window_bytes;
 	session.unserved = true;
 	if (session_init(&a.s, &session) || attach_machine(&a) || attach_new_trace(&a) ||
 	    prepare(&a) || attach_begin(&a)) {
@@ -196,9 +197,10 @@ static int latency(struct latency_options *opt)
 			opt->sort);
 	else if (own && opt->guest)
 		fprintf(stderr, "hvtrace: --guest is for a trace under way, not for a DOMAIN\n");
-	else if (!own && (opt->tracer || opt->window_ms || opt->target.kernel))
-		fprintf(stderr, "hvtrace: --tracer, --window and --kernel are for a DOMAIN that is "
-				"not traced yet (hvtrace latency --help)\n");
+	else if (!own && (opt->tracer || opt->window_ms || opt->window_bytes || opt->target.kernel))
+		fprintf(stderr,
+			"hvtrace: --tracer, --window, --window-memory and --kernel are for a "
+			"DOMAIN that is not traced yet (hvtrace latency --help)\n");
 	else if (!opt->tracer || is_latency_tracer(opt->tracer))
 		return own ? latency_attach(opt) : latency_live(opt);
 	return EXIT_USAGE;
@@ -218,6 +220,9 @@ int cmd_latency(int argc, char **argv)
 			"of DOMAIN: irqsoff (default), preemptoff, wakeup: those of docs/latency.md"),
 		OPT_TIME(0, "window", &opt.window_ms, "TIME",
 			 "how long to trace DOMAIN (5, 1.5s, 200ms, 2m; default: 5s)"),
+		OPT_SIZE_MB(0, "window-memory", &opt.window_bytes, TRACE_WINDOW_MIN,
+			    TRACE_WINDOW_MAX, "MB",
+			    "of DOMAIN: guest memory for records, as of hvtrace attach"),
 		ATTACH_OPTION_ROWS(&opt.target),
 		OPT_END,
 	};
