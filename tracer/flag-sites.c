@@ -260,14 +260,22 @@ static const struct flag_kind kinds[] = {
 };
 
 /*
- * With CONFIG_DEBUG_PREEMPT, or the kernel's own preemptoff, all that counts for these is done by
- * calls; what is in place is done behind their backs.
+ * With CONFIG_DEBUG_PREEMPT, or the kernel's own preemptoff, nearly all is done by calls. In place
+ * is preempt_disable_notrace(), of preempt_schedule() for one.
  */
+static bool counts_by_calls(const struct trace *t)
+{
+	return guestsym_addr(t->gs, "preempt_count_add");
+}
+
 static bool applies(const struct trace *t, const struct flag_kind *kind)
 {
-	bool calls = guestsym_addr(t->gs, "preempt_count_add");
+	return kind->counts != COUNT_BY_CALLS || counts_by_calls(t);
+}
 
-	return kind->counts == COUNT_ANYHOW || (kind->counts == COUNT_BY_CALLS) == calls;
+static bool is_optional(const struct trace *t, const struct flag_kind *kind)
+{
+	return kind->optional || (kind->counts == COUNT_IN_PLACE && counts_by_calls(t));
 }
 
 enum { NR_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -533,7 +541,7 @@ int flag_sites_check(struct trace *t, uint32_t critical)
 	}
 	for (unsigned int k = 0; k < NR_KINDS; k++) {
 		if (!(kinds[k].critical & critical) || t->flag_sites->count[k] ||
-		    kinds[k].optional || !applies(t, &kinds[k]))
+		    is_optional(t, &kinds[k]) || !applies(t, &kinds[k]))
 			continue;
 		trace_note(t, "this kernel has no place where a call fits for: %s", kinds[k].name);
 		return -EOPNOTSUPP;
