@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # From samples, lines of
-#   KERNEL MODE CALL COUNT GUEST_NS HOST_NS EVENTS LOST
+#   KERNEL MODE CALL COUNT GUEST_NS HOST_NS EVENTS LOST WORK
 # make for each kernel, call and mode the line
 #   KERNEL CALL MODE NS_PER_CALL TIMES_UNTRACED OVERHEAD_NS OF_OWN EVENTS_PER_CALL NS_PER_EVENT
 #   EVENTS_PER_SECOND LOST GUEST_NS_PER_CALL HOST_NS_PER_CALL
 # of medians, '-' for what there is not. How fast a host is may change from one second to the next, so
 # TIMES_UNTRACED is the median of what each sample took compared with the last untraced one of the
-# same call before it, and NS_PER_CALL that much of what the call takes untraced. OVERHEAD_NS is the time beyond untraced, OF_OWN its part of
+# same call before it, both in terms of work that the guest's program did at the same time (WORK, see
+# bench-calls.c), and NS_PER_CALL that much of what the call takes untraced. OVERHEAD_NS is the time beyond untraced, OF_OWN its part of
 # the overhead of the guest's own tracer: function, function_graph for graphs, its events of system calls
 # for ours.
 #
@@ -32,10 +33,11 @@ BEGIN { FS = OFS = "\t" }
 	n = ++samples[key]
 	guest[key, n] = $5 / $4
 	host[key, n] = $6 / $4
+	work[key, n] = $9
 	if ($2 == "untraced")
 		untraced[$1, $3] = n
 	base = base_of($1, $3) SUBSEP untraced[$1, $3]
-	times[key, n] = $2 == "trap" ? host[key, n] / host[base] : guest[key, n] / guest[base]
+	times[key, n] = $2 == "trap" ? host[key, n] / host[base] : work[key, n] / work[base]
 	# Those to warm up are traced as well.
 	made[key] += $4 + int($4 / 10) + 1
 	events[key] += $7 - noise[$1, $2]

@@ -9,11 +9,14 @@
  * every change of the guest's text), then COUNT times, and
  *
  *   begin CALL
- *   end CALL COUNT NANOSECONDS
+ *   end CALL COUNT NANOSECONDS WORK
  *
- * stand around that, for a host that wants to use its own clock. With --for it goes through all
- * pairs again until the time is over and prints only "made CALL COUNT" for each in the end. Without
- * arguments it does nothing: that is what forkexec executes.
+ * stand around that, for a host that wants to use its own clock. WORK is what a call takes in terms
+ * of a piece of work that this program does by itself, which nothing traces: the calls are made in
+ * parts, each of them is compared with a piece of work right behind it, and the median counts. So a
+ * host that is faster at one time than at another, or busy for a while, does not change it. With
+ * --for it goes through all pairs again until the time is over and prints only "made CALL COUNT"
+ * for each in the end. Without arguments it does nothing: that is what forkexec executes.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -28,6 +31,7 @@
 #include <unistd.h>
 
 #define MAX_PAIRS 16
+#define PARTS	  25 /* at most, of the calls of a pair */
 
 /* The two ends of a conversation with a child: what is written to the one comes back on the other.
  */
@@ -169,18 +173,62 @@ static bool make_calls(struct bench *b, struct pair *p, unsigned long count)
 	return true;
 }
 
+/* Some 50 us under QEMU's TCG, of loads, stores and arithmetic. */
+static void work(void)
+{
+	static volatile unsigned int words[512];
+	unsigned int x = 1;
+
+	for (unsigned int i = 0; i < 8192; i++) {
+		x = x * 1664525 + 1013904223;
+		words[x >> 23] += x;
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The time of all parts in *ns, and the median of what a call takes in each, in pieces of work. */
+static bool measure_parts(struct bench *b, struct pair *p, long long *ns, double *in_work)
+{
+	unsigned long left = p->count, most = (left + PARTS - 1) / PARTS, nr = 0;
+	double part[PARTS];
+
+	for (*ns = 0; left; nr++) {
+		unsigned long count = left < most ? left : most;
+		long long start = now_ns(), called, worked;
+
+		if (!make_calls(b, p, count))
+			return false;
+		called = now_ns();
+		work();
+		worked = now_ns();
+		*ns += called - start;
+		part[nr] = (double)(called - start) / (double)count / (double)(worked - called);
+		left -= count;
+	}
+	qsort(part, nr, sizeof(part[0]), compare);
+	*in_work = part[nr / 2];
+	return true;
+}
+
 static bool measure(struct bench *b, struct pair *p)
 {
-	long long start;
+	long long ns;
+	double in_work;
 
 	if (!make_calls(b, p, p->count / 10 + 1))
 		return false;
+	work();
 	printf("begin %s\n", p->call->name);
 	fflush(stdout);
-	start = now_ns();
-	if (!make_calls(b, p, p->count))
+	if (!measure_parts(b, p, &ns, &in_work))
 		return false;
-	printf("end %s %lu %lld\n", p->call->name, p->count, now_ns() - start);
+	printf("end %s %lu %lld %.8f\n", p->call->name, p->count, ns, in_work);
 	fflush(stdout);
 	return true;
 }
