@@ -56,8 +56,16 @@ payload_reserve:
 	at	PATCH_WINDOW, 4, 1
 	je	.Lno_room
 	shl	$32, %r11
-	call	.Lcheck_event
-	jc	.Lno_room
+	/*
+	 * CTL_FLAGS and CTL_LAST_PID in one: nothing unusual, and the pid is the latest one's.
+	 * Whether functions are recorded does not matter.
+	 */
+	mov	WINDOW_CTL + CTL_FLAGS(%rax), %rcx
+	at	PATCH_WINDOW
+	and	$~CTL_FL_ON, %rcx
+	cmp	%r11, %rcx
+	jne	.Levent_unusual
+.Levent_record:
 1:	shl	$32 + RECORD_MIGRATE_SHIFT, %r8
 	add	%r8, %r11
 	only_with PATCH_MIGRATION_DISABLED, 1b
@@ -68,14 +76,11 @@ payload_reserve:
 	lea	EVENT_HEADER + 7(%rdx), %ecx
 	and	$-8, %ecx
 	testb	$EVENT_STACK_COPY, EVENT_FILE_STACK(%rsi)
-	jz	1f
+	jz	.Lroom_again
 	cmp	$EVENT_COPY_LEN, %rdx
-	ja	1f
+	ja	.Lroom_again
 	call	.Lcopy_size
 	inc	%r9d
-1:	testb	$CTL_FL_LOSSLESS, WINDOW_CTL + CTL_FLAGS(%rax)
-	at	PATCH_WINDOW, 4, 1
-	jnz	.Levent_lossless
 .Lroom_again:
 	mov	%ecx, %r8d
 	xadd	%r8, WINDOW_CTL + CTL_EVENT_HEAD(%rax)
@@ -246,14 +251,20 @@ payload_reserve:
 	pop	%rax
 	jmp	.Lcopied
 
+.Levent_unusual:
+	call	.Lcheck_event
+	jc	.Lno_room
+	testb	$CTL_FL_LOSSLESS, WINDOW_CTL + CTL_FLAGS(%rax)
+	at	PATCH_WINDOW, 4, 1
+	jz	.Levent_record
 	/*
 	 * Wait for room, as a record does (payload.h, CTL_FL_LOSSLESS): up to full_timeout, and not
-	 * where that was in vain and the host has taken nothing since. Changes %rdx and %r8.
+	 * where that was in vain and the host has taken nothing since.
 	 */
-.Levent_lossless:
-	push	%rcx
+	push	%rdx
 	push	%rsi
 	push	%rdi
+	push	%r8
 	mov	%rax, %rcx
 	xor	%edi, %edi
 1:	mov	WINDOW_CTL + CTL_EVENT_TAIL(%rcx), %rsi
@@ -263,10 +274,10 @@ payload_reserve:
 	sub	%rsi, %r8
 	cmp	$IMM32, %r8
 	at	PATCH_EVENT_FULL
-	jb	3f
+	jb	2f
 	cmp	%rsi, WINDOW_CTL + CTL_EVENT_FULL(%rcx)
 	at	PATCH_WINDOW
-	je	2f
+	je	.Levent_in_vain
 	pause
 	read_tsc
 	test	%rdi, %rdi
@@ -278,17 +289,17 @@ payload_reserve:
 	jb	1b
 	mov	%rsi, WINDOW_CTL + CTL_EVENT_FULL(%rcx)
 	at	PATCH_WINDOW
-2:	incq	WINDOW_CTL + CTL_DROPPED(%rcx)
+.Levent_in_vain:
+	incq	WINDOW_CTL + CTL_DROPPED(%rcx)
 	at	PATCH_WINDOW
+2:	mov	%rcx, %rax
+	pop	%r8
 	pop	%rdi
 	pop	%rsi
-	pop	%rcx
+	pop	%rdx
+	/* Carry: of the first compare, there is room; of the others it has not got here. */
+	jc	.Levent_record
 	jmp	.Lno_room
-3:	mov	%rcx, %rax
-	pop	%rdi
-	pop	%rsi
-	pop	%rcx
-	jmp	.Lroom_again
 
 	detour_rest payload_reserve_rest
 
