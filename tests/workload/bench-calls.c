@@ -198,7 +198,8 @@ static bool measure_parts(struct bench *b, struct pair *p, long long *ns, double
 	unsigned long left = p->count, most = (left + PARTS - 1) / PARTS, nr = 0;
 	double part[PARTS];
 
-	for (*ns = 0; left; nr++) {
+	*ns = 0;
+	do {
 		unsigned long count = left < most ? left : most;
 		long long start = now_ns(), called, worked;
 
@@ -208,9 +209,9 @@ static bool measure_parts(struct bench *b, struct pair *p, long long *ns, double
 		work();
 		worked = now_ns();
 		*ns += called - start;
-		part[nr] = (double)(called - start) / (double)count / (double)(worked - called);
+		part[nr++] = (double)(called - start) / (double)count / (double)(worked - called);
 		left -= count;
-	}
+	} while (left);
 	qsort(part, nr, sizeof(part[0]), compare);
 	*in_work = part[nr / 2];
 	return true;
