@@ -7,6 +7,7 @@ soak-tests += tests/soak/plain-returns
 soak-tests += tests/soak/latency-own
 soak-tests += tests/soak/trampoline-hammer
 soak-tests += tests/soak/trampoline-kills
+soak-tests += tests/soak/early-boot
 soak-tests += tests/soak/events-all
 soak-tests += tests/soak/tracefs-crowd
 
