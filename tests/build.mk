@@ -33,8 +33,10 @@ bench-built: all $(bench-built-programs)
 		echo "== $$b"; HVTRACE=$(O)/hvtrace O=$(O) $$b || exit 1; \
 	done
 
-.PHONY: unit unit-programs
+.PHONY: unit unit-programs unit-names
 unit-programs: $(unit-programs)
+unit-names:
+	@echo $(notdir $(unit-tests))
 unit: $(unit-programs)
 	$(Q)O=$(O) tests/run $^
 
