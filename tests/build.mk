@@ -40,6 +40,9 @@ unit-names:
 unit: $(unit-programs)
 	$(Q)O=$(O) tests/run $^
 
+# One more at a time than there are CPUs: guests often wait, and tests for them.
+check-jobs := $(shell expr $$(nproc) + 1)
+
 check-built: all $(unit-programs)
-	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run -j$(shell nproc) $(unit-programs) \
+	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run -j$(check-jobs) $(unit-programs) \
 		tests/sanitizers/asan tests/sanitizers/tsan $(check-tests)
