@@ -28,7 +28,7 @@
 #define DEPTH  64
 #define TRACES 4096
 #define HITS   20000
-#define REPEAT 20 /* of each trace, for what it takes */
+#define REPEAT 5 /* of each trace, for what it takes */
 
 /*
  * In system calls and in a module's function, where the same work gives the same traces; then in
