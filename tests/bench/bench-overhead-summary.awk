@@ -13,7 +13,7 @@
 #
 # Time is the guest's, which is not disturbed by what the host's end of the serial line has to wait
 # for. Only with traps, where the guest's clock stands still whenever the guest is stopped, is it
-# the host's.
+# the host's, in which the work is, too.
 BEGIN { FS = OFS = "\t" }
 
 {
@@ -37,7 +37,7 @@ BEGIN { FS = OFS = "\t" }
 	if ($2 == "untraced")
 		untraced[$1, $3] = n
 	base = base_of($1, $3) SUBSEP untraced[$1, $3]
-	times[key, n] = $2 == "trap" ? host[key, n] / host[base] : work[key, n] / work[base]
+	times[key, n] = $2 == "trap" ? host[key, n] / guest[base] : work[key, n] / work[base]
 	# Those to warm up are traced as well.
 	made[key] += $4 + int($4 / 10) + 1
 	events[key] += $7 - noise[$1, $2]
@@ -71,7 +71,7 @@ function summarize(kernel, call, mode, own, key, ns, base, own_ns, over, per_cal
 	if (!(key in samples))
 		return
 	base = base_of(kernel, call)
-	base = mode == "trap" ? median(host, base, samples[base]) : median(guest, base, samples[base])
+	base = median(guest, base, samples[base])
 	ns = base * times_untraced(key)
 	own_ns = base * times_untraced(kernel SUBSEP call SUBSEP own)
 	over = ns - base
