@@ -510,6 +510,12 @@ int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_
 	return types_field(gs->types, path, field);
 }
 
+int guestsym_function(const struct guestsym *gs, const char *name, struct guestsym_value *param,
+		      unsigned int n, struct guestsym_value *result)
+{
+	return types_function(gs->types, name, param, n, result);
+}
+
 int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size)
 {
 	return types_size(gs->types, name, size);

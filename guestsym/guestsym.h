@@ -323,6 +323,27 @@ struct guestsym_field {
  * type or member, -ENODATA when the image has no BTF.
  */
 int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field);
+
+/* What a function takes or returns. */
+struct guestsym_value {
+	const char *name; /* of a parameter; "" when it has none. As long as gs is there */
+	uint32_t size;	  /* bytes */
+	enum {
+		GUESTSYM_VALUE_NONE, /* void */
+		GUESTSYM_VALUE_SIGNED,
+		GUESTSYM_VALUE_UNSIGNED,
+		GUESTSYM_VALUE_POINTER,
+		GUESTSYM_VALUE_OTHER,
+	} kind;
+};
+
+/*
+ * How many parameters the kernel's function of that name has, of which the first n (no more are
+ * counted) are told, and what it returns. -ENOENT: BTF has no such function, -ENODATA: no BTF.
+ */
+int guestsym_function(const struct guestsym *gs, const char *name, struct guestsym_value *param,
+		      unsigned int n, struct guestsym_value *result);
+
 /* Size of a struct or union (or what a typedef of that name stands for); errors likewise. */
 int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size);
 /* The value of a constant of an enum, of several of that name the last; errors likewise. */

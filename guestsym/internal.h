@@ -266,6 +266,9 @@ struct types_enumerator {
 	int64_t *value;
 };
 
+/* As guestsym_function(). */
+int types_function(struct types *t, const char *name, struct guestsym_value *param, unsigned int n,
+		   struct guestsym_value *result);
 /* Set the values of those of the n enumerators that there are. 0 or -ENODATA (no BTF). */
 int types_enumerators(struct types *t, const struct types_enumerator *v, size_t n);
 

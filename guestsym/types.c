@@ -291,6 +291,51 @@ int types_member(struct types *t, const char *name, uint32_t n, struct types_mem
 	return member_to_field(btf, &m, &member->field);
 }
 
+/* --- functions --------------------------------------------------------------------------- */
+
+static void value_describe(const struct btf *btf, uint32_t id, struct guestsym_value *v)
+{
+	int real = btf__resolve_type(btf, id);
+	const struct btf_type *type = real > 0 ? btf__type_by_id(btf, (uint32_t)real) : NULL;
+
+	*v = (struct guestsym_value){.kind = id ? GUESTSYM_VALUE_OTHER : GUESTSYM_VALUE_NONE};
+	if (!type)
+		return;
+	v->size = type->size;
+	if (btf_is_ptr(type)) {
+		v->kind = GUESTSYM_VALUE_POINTER;
+		v->size = 8;
+	} else if (btf_is_int(type)) {
+		v->kind = btf_int_encoding(type) & BTF_INT_SIGNED ? GUESTSYM_VALUE_SIGNED
+								  : GUESTSYM_VALUE_UNSIGNED;
+	} else if (btf_is_enum(type) || btf_is_enum64(type)) {
+		v->kind = btf_kflag(type) ? GUESTSYM_VALUE_SIGNED : GUESTSYM_VALUE_UNSIGNED;
+	}
+}
+
+int types_function(struct types *t, const char *name, struct guestsym_value *param, unsigned int n,
+		   struct guestsym_value *result)
+{
+	const struct btf *btf = types_btf(t, false);
+	int32_t id = btf ? btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) : -ENODATA;
+	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+	unsigned int nr;
+
+	type = type ? btf__type_by_id(btf, type->type) : NULL;
+	if (!type || !btf_is_func_proto(type))
+		return btf ? -ENOENT : -ENODATA;
+	nr = btf_vlen(type) < n ? btf_vlen(type) : n;
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct btf_param *p = &btf_params(type)[i];
+		const char *text = btf__name_by_offset(btf, p->name_off);
+
+		value_describe(btf, p->type, &param[i]);
+		param[i].name = text ? text : "";
+	}
+	value_describe(btf, type->type, result);
+	return (int)nr;
+}
+
 /* --- enumerators ------------------------------------------------------------------------- */
 
 static void match_enumerator(const struct types_enumerator *v, size_t n, const char *name,

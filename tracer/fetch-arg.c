@@ -47,6 +47,7 @@ static const char *const reserved_names[] = {
 struct parser {
 	struct fetch_arg *a;
 	unsigned int word, at;
+	const struct fetch_function *function; /* NULL: nothing is known of it */
 	struct probe_error *err;
 };
 
@@ -120,6 +121,9 @@ static int parse_variable(struct parser *p, const char *name, size_t offs)
 	if (!strcmp(name, "retval")) {
 		if (!(p->at & FETCH_AT_RETURN))
 			return fail(p, offs, "$retval is not available on probe");
+		if (p->function && p->function->result.kind == GUESTSYM_VALUE_NONE)
+			return probe_error_set(p->err, -ENOENT, p->word, offs,
+					       "This function returns 'void' type");
 		return source_set(p, FETCH_RETVAL, 0);
 	}
 	if (!strcmp(name, "stack"))
@@ -205,6 +209,47 @@ static int parse_immediate(struct parser *p, const char *arg, size_t offs)
 	return source_set(p, FETCH_IMM, (uint64_t)number);
 }
 
+/* --- arguments of the function, by their names ----------------------------------------------- */
+
+static bool begins_name(const char *text)
+{
+	return isalpha((unsigned char)*text) || *text == '_';
+}
+
+/* NULL: it has no such parameter. Members of what it points to are not known. */
+static const struct guestsym_value *param_named(const struct parser *p, const char *name)
+{
+	for (unsigned int i = 0; p->at == FETCH_AT_ENTRY && p->function && i < p->function->nr; i++)
+		if (*name && !strcmp(p->function->param[i].name, name))
+			return &p->function->param[i];
+	return NULL;
+}
+
+static int parse_param(struct parser *p, const char *name, size_t offs)
+{
+	const struct guestsym_value *v = param_named(p, name);
+
+	if (v)
+		return source_set(p, FETCH_ARG, (uint64_t)(v - p->function->param));
+	if (p->at != FETCH_AT_ENTRY || !p->function || !begins_name(name) || strpbrk(name, "-."))
+		return fail(p, offs, "Invalid fetch argument");
+	return probe_error_set(p->err, -ENOENT, p->word, offs,
+			       "This variable is not found at this probe point");
+}
+
+/* What a value is shown as when that is not said; to is a buffer for it. */
+static const char *default_type(const struct parser *p, const char *arg, char to[8])
+{
+	const struct guestsym_value *v = param_named(p, arg);
+
+	if (!strcmp(arg, "$retval") && p->function)
+		v = &p->function->result;
+	if (!v || (v->kind != GUESTSYM_VALUE_SIGNED && v->kind != GUESTSYM_VALUE_UNSIGNED))
+		return "x64";
+	snprintf(to, 8, "%c%u", v->kind == GUESTSYM_VALUE_SIGNED ? 's' : 'u', v->size % 16 * 8);
+	return to;
+}
+
 static int parse_source(struct parser *p, char *arg, size_t offs);
 
 /* +OFFS(ARG), +uOFFS(ARG): the place of what is wrong in ARG is counted as the kernel counts it. */
@@ -259,7 +304,7 @@ static int parse_source(struct parser *p, char *arg, size_t offs)
 	case '\\':
 		return parse_immediate(p, arg + 1, offs + 1);
 	default:
-		return fail(p, offs, "Invalid fetch argument");
+		return parse_param(p, arg, offs);
 	}
 }
 
@@ -279,8 +324,6 @@ static const struct fetch_type *type_find(const char *name)
 	uint64_t bits;
 	char number[8];
 
-	if (!name)
-		return type_named("x64");
 	if (*name != 'b')
 		return type_named(name);
 	name = strchr(name, '/');
@@ -321,6 +364,7 @@ static bool is_text(const char *arg)
 static int parse_type(struct parser *p, const char *arg, char *type, size_t offset, uint32_t *size)
 {
 	char *bracket = type ? strchr(type, '[') : NULL;
+	char by_value[8];
 	struct fetch_arg *a = p->a;
 	int ret = bracket ? parse_count(p, arg, bracket, offset) : 0;
 
@@ -328,7 +372,7 @@ static int parse_type(struct parser *p, const char *arg, char *type, size_t offs
 		return ret;
 	if (is_text(arg) && (a->count || (type && strcmp(type, "string") != 0)))
 		return -EINVAL;
-	a->type = type_find(is_text(arg) ? "string" : type);
+	a->type = type_find(is_text(arg) ? "string" : type ? type : default_type(p, arg, by_value));
 	if (!a->type)
 		return fail(p, offset + (type ? (size_t)(type - arg) : 0),
 			    "Unknown type is specified");
@@ -459,9 +503,14 @@ static bool name_is_taken(const struct fetch_arg *arg, unsigned int n)
 static int parse_name(struct parser *p, unsigned int n, const char *text, const char **body)
 {
 	const char *equals = strchr(text, '=');
-	char made[16];
+	char made[NAME_LEN_MAX + 1];
 
-	snprintf(made, sizeof(made), "arg%u", n + 1);
+	/* One that is named by its function is called so. */
+	if (p->at == FETCH_AT_ENTRY && p->function && begins_name(text) &&
+	    strcspn(text, ":") < sizeof(made))
+		snprintf(made, sizeof(made), "%.*s", (int)strcspn(text, ":"), text);
+	else
+		snprintf(made, sizeof(made), "arg%u", n + 1);
 	*body = equals ? equals + 1 : text;
 	if (equals && equals - text > NAME_LEN_MAX)
 		return fail(p, 0, "Argument name is too long");
@@ -494,9 +543,9 @@ static int arg_parse(struct parser *p, struct fetch_arg *arg, unsigned int n, co
 }
 
 int fetch_arg_parse(struct fetch_arg *arg, unsigned int n, const char *text, unsigned int at,
-		    uint32_t *size, struct probe_error *err)
+		    const struct fetch_function *function, uint32_t *size, struct probe_error *err)
 {
-	struct parser p = {.a = &arg[n], .word = n + 2, .at = at, .err = err};
+	struct parser p = {.a = &arg[n], .word = n + 2, .at = at, .function = function, .err = err};
 	int ret;
 
 	*err = (struct probe_error){0};

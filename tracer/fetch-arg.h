@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "guestsym/guestsym.h"
 #include "tracer/probe-words.h"
 
 #define FETCH_DEREF_MAX 14   /* what the kernel has room for */
@@ -99,6 +100,17 @@ enum {
 	FETCH_AT_ENTRY = 1 << 1, /* of a function */
 };
 
+#define FETCH_PARAMS_MAX 12
+
+/*
+ * The function that a probe is at, where the kernel knows its arguments by their names (from 6.5
+ * on, CONFIG_PROBE_EVENTS_BTF_ARGS).
+ */
+struct fetch_function {
+	struct guestsym_value param[FETCH_PARAMS_MAX], result;
+	unsigned int nr; /* of parameters */
+};
+
 /* Bytes in a record. */
 static inline uint32_t fetch_arg_size(const struct fetch_arg *a)
 {
@@ -107,10 +119,11 @@ static inline uint32_t fetch_arg_size(const struct fetch_arg *a)
 
 /*
  * Make arg[n] of `text`, word n + 2 of the command; those before it are there. *size is that of all
- * arguments so far. 0 or -errno: then err says why, and the argument holds nothing.
+ * arguments so far. function may be NULL. 0 or -errno: then err says why, and the argument holds
+ * nothing.
  */
 int fetch_arg_parse(struct fetch_arg *arg, unsigned int n, const char *text, unsigned int at,
-		    uint32_t *size, struct probe_error *err);
+		    const struct fetch_function *function, uint32_t *size, struct probe_error *err);
 void fetch_arg_free(struct fetch_arg *a);
 
 /* Split "symbol+offset" at its sign, which becomes the end of the symbol. 0, -EINVAL, -ERANGE. */

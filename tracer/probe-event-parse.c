@@ -159,26 +159,107 @@ static int parse_name(struct parser *p, const char *text, size_t offset)
 	return 0;
 }
 
+/* --- its arguments -------------------------------------------------------------------------- */
+
+/* The words behind the place, as they are to be parsed. */
+struct args {
+	char *v[PROBE_ARGS_MAX];
+	unsigned int n;
+};
+
+static int args_add(struct args *args, const char *name, const char *type)
+{
+	size_t size = strlen(name) + strlen(type) + 1;
+	char *text = args->n < PROBE_ARGS_MAX ? malloc(size) : NULL;
+
+	if (args->n == PROBE_ARGS_MAX)
+		return 0;
+	if (!text)
+		return -ENOMEM;
+	snprintf(text, size, "%s%s", name, type);
+	args->v[args->n++] = text;
+	return 0;
+}
+
+static int args_add_all(struct args *args, const struct fetch_function *function)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < function->nr && !ret; i++)
+		ret = args_add(args, function->param[i].name, "");
+	return ret;
+}
+
+/* $arg* and, without a name of its own, $argN stand for names; traceprobe_expand_meta_args(). */
+static int args_expand(struct parser *p, struct args *args, unsigned int word,
+		       const struct fetch_function *function)
+{
+	const char *text = p->words->v[word];
+	char *end;
+	unsigned long n;
+
+	if (p->at != FETCH_AT_ENTRY || strncmp(text, "$arg", 4) != 0)
+		return args_add(args, text, "");
+	if (!strcmp(text, "$arg*"))
+		return args_add_all(args, function);
+	n = isdigit((unsigned char)text[4]) ? strtoul(text + 4, &end, 10) : 0;
+	if (!n || (*end && *end != ':'))
+		return args_add(args, text, "");
+	if (n > function->nr)
+		return probe_error_set(p->err, -ENOENT, word, 0,
+				       "This variable is not found at this probe point");
+	return args_add(args, function->param[n - 1].name, end);
+}
+
+static int args_make(struct parser *p, struct args *args, const struct fetch_function *function)
+{
+	int ret = 0;
+
+	for (unsigned int i = 2; i < p->words->n && !ret; i++)
+		ret = function && function->nr ? args_expand(p, args, i, function)
+					       : args_add(args, p->words->v[i], "");
+	return ret;
+}
+
+static void args_free(struct args *args)
+{
+	while (args->n)
+		free(args->v[--args->n]);
+}
+
 /* --- a line ---------------------------------------------------------------------------------- */
 
-static int parse_args(struct parser *p)
+static int parse_each(struct parser *p, const struct args *args,
+		      const struct fetch_function *function)
 {
 	struct probe_def *def = p->def;
-	unsigned int n = p->words->n - 2;
 
-	if (n > PROBE_ARGS_MAX)
-		n = PROBE_ARGS_MAX;
-	def->arg = calloc(n + 1, sizeof(*def->arg));
+	def->arg = calloc(args->n + 1, sizeof(*def->arg));
 	if (!def->arg)
 		return -ENOMEM;
-	for (; def->nr_args < n; def->nr_args++) {
-		int ret = fetch_arg_parse(def->arg, def->nr_args, p->words->v[def->nr_args + 2],
-					  p->at, &def->size, p->err);
+	for (; def->nr_args < args->n; def->nr_args++) {
+		int ret = fetch_arg_parse(def->arg, def->nr_args, args->v[def->nr_args], p->at,
+					  function, &def->size, p->err);
 
 		if (ret)
 			return ret;
 	}
 	return 0;
+}
+
+static int parse_args(struct parser *p)
+{
+	const struct probe_symbols *symbols = p->symbols;
+	struct fetch_function function = {0};
+	bool known = p->def->symbol && symbols->function &&
+		     symbols->function(symbols->arg, p->def->symbol, &function);
+	struct args args = {0};
+	int ret = args_make(p, &args, known ? &function : NULL);
+
+	if (!ret)
+		ret = parse_each(p, &args, known ? &function : NULL);
+	args_free(&args);
+	return ret;
 }
 
 static int parse(struct parser *p)

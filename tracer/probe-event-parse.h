@@ -27,6 +27,11 @@ struct probe_symbols {
 	 * not, -ENOENT: there is no such symbol.
 	 */
 	int (*entry)(void *arg, const char *name, uint64_t offset);
+	/*
+	 * Optional: of the function of that name, where the kernel itself goes by it. False: it is
+	 * not known.
+	 */
+	bool (*function)(void *arg, const char *name, struct fetch_function *function);
 	void *arg;
 };
 

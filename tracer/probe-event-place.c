@@ -67,6 +67,19 @@ unsigned int probe_symbol_count(void *arg, const char *name)
 	return s.count;
 }
 
+/* Of the kernel image's own functions; modules have BTF of their own, which is not read. */
+bool probe_symbol_function(void *arg, const char *name, struct fetch_function *function)
+{
+	const struct trace *t = arg;
+	int nr;
+
+	if (strchr(name, ':') || !guestsym_addr(t->gs, "traceprobe_expand_meta_args"))
+		return false;
+	nr = guestsym_function(t->gs, name, function->param, FETCH_PARAMS_MAX, &function->result);
+	function->nr = nr < 0 ? 0 : (unsigned int)nr;
+	return nr >= 0;
+}
+
 uint64_t probe_symbol_address(struct trace *t, const char *name)
 {
 	struct symbol_search s = search_for(name);

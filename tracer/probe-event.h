@@ -63,6 +63,7 @@ struct probe_events {
 uint64_t probe_symbol_address(struct trace *t, const char *name);
 unsigned int probe_symbol_count(void *arg, const char *name);
 int probe_symbol_entry(void *arg, const char *name, uint64_t offset);
+bool probe_symbol_function(void *arg, const char *name, struct fetch_function *function);
 /*
  * Where a definition's probe is to be, and the addresses of its symbols. -ENOENT, -EILSEQ (in the
  * midst of an instruction), -EINVAL as the kernel; -EOPNOTSUPP and a note: not with us.

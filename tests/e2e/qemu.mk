@@ -34,6 +34,7 @@ check-tests += tests/e2e/tracefs-conformance
 check-tests += tests/e2e/tracefs-events
 check-tests += tests/e2e/tracefs-triggers
 check-tests += tests/e2e/kprobe-events
+check-tests += tests/e2e/kprobe-names
 check-tests += tests/e2e/tracefs-clients
 check-tests += tests/e2e/tracefs-crowd
 check-tests += tests/e2e/tracefs-large

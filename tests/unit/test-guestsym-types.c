@@ -22,6 +22,21 @@
  * };
  * enum mode { ABS, REL = 1, NONE = -1 };
  */
+/* long_name open(struct *next, int fd, inner_t by_value, unsigned), void close(); five types. */
+static void add_functions(struct btf *btf, int pointer, int i32, int u32, int by_value)
+{
+	int result = btf__add_typedef(btf, "long_name", i32), proto;
+
+	proto = btf__add_func_proto(btf, result);
+	btf__add_func_param(btf, "next", pointer);
+	btf__add_func_param(btf, "fd", i32);
+	btf__add_func_param(btf, "by_value", by_value);
+	btf__add_func_param(btf, NULL, u32);
+	btf__add_func(btf, "open", BTF_FUNC_STATIC, proto);
+	proto = btf__add_func_proto(btf, 0);
+	btf__add_func(btf, "close", BTF_FUNC_STATIC, proto);
+}
+
 static struct btf *make_btf(void)
 {
 	struct btf *btf = btf__new_empty();
@@ -55,6 +70,7 @@ static struct btf *make_btf(void)
 	btf__add_enum_value(btf, "ABS", 0);
 	btf__add_enum_value(btf, "REL", 1);
 	btf__add_enum_value(btf, "NONE", -1);
+	add_functions(btf, pointer, i32, u32, constant);
 	return btf;
 }
 
@@ -112,7 +128,7 @@ static void test_fields(void **state)
 	size_t len;
 
 	(void)state;
-	assert_int_equal(guestsym_btf_types(gs), 12);
+	assert_int_equal(guestsym_btf_types(gs), 17);
 	assert_non_null(guestsym_btf(gs, &len));
 	assert_true(len > 100);
 	expect(gs, "task.pid", 0, 4, 0, 0);
@@ -134,7 +150,7 @@ static void test_fields(void **state)
 static void *ask(void *arg)
 {
 	expect(arg, "task.info.flags", 4, 4, 0, 0);
-	assert_int_equal(guestsym_btf_types(arg), 12);
+	assert_int_equal(guestsym_btf_types(arg), 17);
 	return NULL;
 }
 
@@ -166,6 +182,33 @@ static void test_enumerators(void **state)
 	guestsym_close(gs);
 }
 
+static void value_is(const struct guestsym_value *v, const char *name, uint32_t size, int kind)
+{
+	assert_string_equal(v->name, name);
+	assert_int_equal(v->size, size);
+	assert_int_equal(v->kind, kind);
+}
+
+static void test_functions(void **state)
+{
+	struct guestsym *gs = open_made();
+	struct guestsym_value v[6], result;
+
+	(void)state;
+	assert_int_equal(guestsym_function(gs, "open", v, 6, &result), 4);
+	value_is(&v[0], "next", 8, GUESTSYM_VALUE_POINTER);
+	value_is(&v[1], "fd", 4, GUESTSYM_VALUE_SIGNED);
+	value_is(&v[2], "by_value", 4, GUESTSYM_VALUE_OTHER);
+	value_is(&v[3], "", 4, GUESTSYM_VALUE_UNSIGNED);
+	assert_int_equal(result.kind, GUESTSYM_VALUE_SIGNED);
+	assert_int_equal(guestsym_function(gs, "open", v, 2, &result), 2);
+	assert_int_equal(guestsym_function(gs, "close", v, 6, &result), 0);
+	assert_int_equal(result.kind, GUESTSYM_VALUE_NONE);
+	assert_int_equal(guestsym_function(gs, "task", v, 6, &result), -ENOENT);
+	assert_int_equal(guestsym_function(gs, "nosuch", v, 6, &result), -ENOENT);
+	guestsym_close(gs);
+}
+
 static void test_no_btf(void **state)
 {
 	struct guestsym *gs = open_with("no BTF at all", 14);
@@ -174,6 +217,7 @@ static void test_no_btf(void **state)
 	(void)state;
 	assert_int_equal(guestsym_field(gs, "task.pid", &f), -ENODATA);
 	assert_int_equal(guestsym_enumerator(gs, "ABS", &(int64_t){0}), -ENODATA);
+	assert_int_equal(guestsym_function(gs, "open", NULL, 0, NULL), -ENODATA);
 	assert_int_equal(guestsym_btf_types(gs), 0);
 	guestsym_close(gs);
 }
@@ -229,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_fields),	  cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_no_btf),	  cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_bit_flips), cmocka_unit_test(test_enumerators),
+		cmocka_unit_test(test_functions),
 	};
 
 	libbpf_set_print(NULL); /* it would tell about each damaged BTF */

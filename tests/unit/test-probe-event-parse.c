@@ -355,13 +355,109 @@ static void test_differs(void **state)
 	probe_def_free(d);
 }
 
+/* --- arguments by their names (6.12) --------------------------------------------------------- */
+
+static bool named_function(void *arg, const char *name, struct fetch_function *function)
+{
+	(void)arg;
+	(void)name;
+	*function = (struct fetch_function){
+		.nr = 4,
+		.param = {{.name = "file", .size = 8, .kind = GUESTSYM_VALUE_POINTER},
+			  {.name = "fd", .size = 4, .kind = GUESTSYM_VALUE_SIGNED},
+			  {.name = "mode", .size = 2, .kind = GUESTSYM_VALUE_UNSIGNED},
+			  {.name = "by_value", .size = 24, .kind = GUESTSYM_VALUE_OTHER}},
+		.result = {.kind = GUESTSYM_VALUE_NONE},
+	};
+	return true;
+}
+
+static int named(const char *line, struct probe_def **def, struct probe_error *err)
+{
+	struct probe_symbols symbols = made_symbols;
+	struct probe_words words;
+	int ret;
+
+	symbols.function = named_function;
+	assert_int_equal(probe_words_split(&words, line), 0);
+	ret = probe_def_parse(&words, &symbols, def, err);
+	probe_words_free(&words);
+	return ret;
+}
+
+static void test_named(void **state)
+{
+	static const struct {
+		const char *line, *args, *types;
+	} lines[] = {
+		{"p vfs_read $arg*", " file=file fd=fd mode=mode by_value=by_value",
+		 " x64 s32 u16 x64"},
+		{"p vfs_read fd m=mode:x8 $arg1 $arg2:u8", NULL, NULL},
+		{"p vfs_read m=mode:x8 $arg1 x=$arg2 +8(file) $comm",
+		 " m=mode:x8 file=file x=$arg2 arg4=+8(file) arg5=$comm", " x8 x64 x64 x64 string"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct text args = {0}, types = {0};
+		struct probe_error err;
+		struct probe_def *def;
+		int ret = named(lines[i].line, &def, &err);
+
+		/* The same argument twice has the same name. */
+		assert_int_equal(ret, lines[i].types ? 0 : -EINVAL);
+		if (ret) {
+			assert_string_equal(err.what, "This argument name is already used");
+			continue;
+		}
+		for (unsigned int k = 0; k < def->nr_args; k++) {
+			text_printf(&args, " %s=%s", def->arg[k].name, def->arg[k].body);
+			text_printf(&types, " %s", def->arg[k].type->name);
+		}
+		text_putc(&args, '\0');
+		text_putc(&types, '\0');
+		assert_string_equal(args.buf, lines[i].args);
+		assert_string_equal(types.buf, lines[i].types);
+		text_free(&args);
+		text_free(&types);
+		probe_def_free(def);
+	}
+}
+
+static void test_named_refused(void **state)
+{
+	static const struct {
+		const char *line;
+		int error;
+		const char *what;
+	} lines[] = {
+		{"p vfs_read nosuch", -ENOENT, "This variable is not found at this probe point"},
+		{"p vfs_read $arg5", -ENOENT, "This variable is not found at this probe point"},
+		{"p vfs_read $argx", -EINVAL, "Invalid $-variable specified"},
+		{"p vfs_read $arg", -EINVAL, "Invalid $-variable specified"},
+		{"r vfs_read $retval", -ENOENT, "This function returns 'void' type"},
+		{"p vfs_read f=file->member", -EINVAL, "Invalid fetch argument"},
+		{"p vfs_read f=1file", -EINVAL, "Invalid fetch argument"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct probe_error err;
+		struct probe_def *def;
+
+		assert_int_equal(named(lines[i].line, &def, &err), lines[i].error);
+		assert_string_equal(err.what, lines[i].what);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),	cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_names),	cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_args),	cmocka_unit_test(test_removal),
-		cmocka_unit_test(test_differs),
+		cmocka_unit_test(test_lines),	      cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_names),	      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_args),	      cmocka_unit_test(test_removal),
+		cmocka_unit_test(test_differs),	      cmocka_unit_test(test_named),
+		cmocka_unit_test(test_named_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
