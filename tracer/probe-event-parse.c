@@ -363,7 +363,8 @@ static bool place_is(const struct probe_def *def, const char *word)
 	bool is;
 
 	probe_def_print_place(def, &place);
-	is = !place.failed && place.len == strlen(word) && !memcmp(place.buf, word, place.len);
+	is = place.buf && !place.failed && place.len == strlen(word) &&
+	     !memcmp(place.buf, word, place.len);
 	text_free(&place);
 	return is;
 }
