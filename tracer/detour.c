@@ -86,15 +86,27 @@ static uint64_t text_va(const struct window *w)
 	return w->header.va + WINDOW_TEXT;
 }
 
-/* The copies, and the way back. */
+/* The copies, and the way back: how many bytes. */
+static size_t rest_make(const struct window *w, const struct payload_detour *d, uint8_t *code)
+{
+	memcpy(code, d->insns, d->size);
+	jump_make(code + d->size, text_va(w) + d->rest + d->size, d->va + d->size);
+	return d->size + SITE_SIZE;
+}
+
 static int rest_write(struct window *w, const struct payload_detour *d)
 {
-	uint64_t rest = text_va(w) + d->rest;
 	uint8_t code[DETOUR_REST];
+	size_t len = rest_make(w, d, code);
 
-	memcpy(code, d->insns, d->size);
-	jump_make(code + d->size, rest + d->size, d->va + d->size);
-	return window_write_text(w, WINDOW_TEXT + d->rest, code, d->size + SITE_SIZE);
+	return window_write_text(w, WINDOW_TEXT + d->rest, code, len);
+}
+
+void detours_keep(const struct window *w, uint8_t text[WINDOW_TEXT_SIZE])
+{
+	for (size_t i = 0; i < PAYLOAD_DETOURS; i++)
+		if (w->header.detour[i].va)
+			rest_make(w, &w->header.detour[i], text + w->header.detour[i].rest);
 }
 
 struct insertion {

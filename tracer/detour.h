@@ -19,12 +19,14 @@ enum { DETOUR_EVENTS = 0, DETOUR_PRINTS = 2, DETOURS_EACH = 2 };
 
 /*
  * Have n functions begin with their jumps, once nobody is in the middle of what they begin with;
- * the header in the guest tells of them first,
- * from entry `first` on. The machine runs. -ETIMEDOUT and others: none has.
+ * the header in the guest tells of them first, from entry `first` on. The machine runs. -ETIMEDOUT
+ * and others: none has.
  */
 int detours_insert(struct guest_kernel *g, const struct guestsym *gs, struct window *w,
 		   unsigned int first, const struct payload_detour *d, size_t n,
 		   unsigned int vcpus);
+/* The payload's text is to be written anew: add what detours have put into it. */
+void detours_keep(const struct window *w, uint8_t text[WINDOW_TEXT_SIZE]);
 /*
  * Take out those that the window's header tells of and that are there; the machine is paused. The
  * copies may be executed for a while yet: quiesce.h.

@@ -2,6 +2,7 @@
 /* trampoline.c - gets the payload into a guest, and out again. */
 #include "tracer/trampoline.h"
 #include "tracer/collect.h"
+#include "tracer/detour.h"
 #include "tracer/flag-sites.h"
 #include "tracer/graph.h"
 #include "tracer/instance.h"
@@ -149,6 +150,7 @@ static int text_load(struct trace *t, struct trampoline *tr, char *err, size_t e
 		snprintf(err, errlen, "the kernel's %s does not fit into the payload", what);
 		return ret;
 	}
+	detours_keep(&tr->window, code);
 	h->text_size = tr->text.size;
 	h->nr_edges = tr->text.nr_edges;
 	memcpy(h->edge, tr->text.edge, sizeof(h->edge));

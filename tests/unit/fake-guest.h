@@ -386,6 +386,13 @@ int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_
 	return -ENOENT;
 }
 
+int guestsym_function(const struct guestsym *gs, const char *name, struct guestsym_value *param,
+		      unsigned int n, struct guestsym_value *result)
+{
+	(void)gs, (void)name, (void)param, (void)n, (void)result;
+	return -ENODATA;
+}
+
 void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
 		  struct guestsym_range *unwind, struct guestsym_range *header)
 {

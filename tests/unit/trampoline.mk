@@ -5,3 +5,4 @@ unit-tests += tests/unit/test-record-options
 unit-tests += tests/unit/test-text-lock
 unit-tests += tests/unit/test-quiesce
 unit-tests += tests/unit/test-leftover
+unit-tests += tests/unit/test-detour
