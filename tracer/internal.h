@@ -218,11 +218,11 @@ struct flag_sites;
 /* The sites are given back while the guest patches its own text; see text-lock.c */
 struct text_lock {
 	uint64_t mutex, owner; /* run-time address of text_mutex, and of its owner word; 0 */
-	enum {
+	_Atomic enum text_lock_state {
 		TEXT_LOCK_OURS,	   /* the sites are */
 		TEXT_LOCK_AWAY,	   /* they are the guest's now */
 		TEXT_LOCK_WATCHED, /* so they are, but the call that tells of it is in place */
-	} state;
+	} state;		   /* t->change, but for a glance */
 	/* Since when; since when has the mutex been free, and has it been watched */
 	int64_t state_ms, free_ms, watch_ms;
 };

@@ -330,6 +330,7 @@ void trace_get_status(struct trace *t, struct trace_status *st)
 		.staging_lost = staged.lost,
 		.corrupt = staged.corrupt,
 		.engine = t->engine->name,
+		.away = atomic_load(&t->text_lock.state) != TEXT_LOCK_OURS,
 		.at = name_at(t, atomic_load(&t->at_ip[0])),
 	};
 	for (unsigned int i = 0; i < t->vcpus; i++) {

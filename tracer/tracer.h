@@ -122,6 +122,7 @@ struct trace_status {
 	 */
 	uint64_t made, staged, staging_lost, corrupt;
 	const char *engine; /* "trap", "trampoline" */
+	bool away;	    /* all sites are the guest's for now, since it patches its own text */
 	bool done;	    /* --until was reached or max_events are recorded */
 	const char *at;	    /* function recorded last on vCPU 0, or NULL */
 };

@@ -110,8 +110,8 @@ static void show_engine(struct open_file *f, struct text *out)
 	trace_get_status(f->trace, &st);
 	text_printf(out,
 		    "engine: %s\nselected: %" PRIu64 "\ntraced: %" PRIu64 "\nskipped: %" PRIu64
-		    "\n",
-		    st.engine, st.sites, st.traced, st.skipped);
+		    "\naway: %d\n",
+		    st.engine, st.sites, st.traced, st.skipped, st.away);
 }
 
 static void show_losses(struct open_file *f, struct text *out)

@@ -48,6 +48,10 @@ static void lock(uint64_t mutex, uint32_t caller)
 
 static void sites_are_ours(bool ours)
 {
+	struct trace_status st;
+
+	trace_get_status(t, &st);
+	assert_int_equal(st.away, !ours);
 	assert_int_equal(tramp_target(FN_ALPHA) != 0, ours);
 	assert_int_equal(tramp_target(FN_BETA) != 0, ours);
 	assert_int_equal(tramp_target(FN_MUTEX_LOCK) != 0, ours);
