@@ -139,11 +139,12 @@ static int watch_insert(struct trace *t)
 	return ret;
 }
 
-/* Modules may have come and gone meanwhile. */
+/* Modules may have come and gone meanwhile, and windows have ended. */
 static int all_insert(struct trace *t)
 {
 	int ret = modules_catch_up(t);
 
+	trampoline_forget_critical(t);
 	if (!ret)
 		ret = selection_update(t);
 	return ret ? ret : probes_insert(t, 0, PROBE_FL_ONCE);

@@ -301,14 +301,20 @@ void trampoline_control(struct trace *t, uint64_t vcpus, uint64_t events, const 
 		trace_fail(t, ret);
 }
 
+static int critical_forget(struct window *w, uint64_t ctl)
+{
+	static const uint64_t none;
+
+	return window_write(w, ctl + CTL_OPEN + RECORD_TSC, &none, sizeof(none));
+}
+
 static int critical_put(struct window *w, uint64_t ctl, uint32_t critical)
 {
-	uint64_t none = 0;
 	uint32_t before;
 	int ret = window_read(w, ctl + CTL_CRITICAL, &before, sizeof(before));
 
 	if (!ret && before != critical)
-		ret = window_write(w, ctl + CTL_OPEN + RECORD_TSC, &none, sizeof(none));
+		ret = critical_forget(w, ctl);
 	return ret ? ret : window_write(w, ctl + CTL_CRITICAL, &critical, sizeof(critical));
 }
 
@@ -320,6 +326,16 @@ void trampoline_set_critical(struct trace *t, uint64_t vcpus, uint32_t critical,
 	for (unsigned int v = 0; t->tramp && v < t->vcpus && !ret; v++)
 		ret = critical_put(&t->tramp->window, WINDOW_CTL + v * CTL_SIZE,
 				   vcpus >> v & 1 ? critical : 0);
+	if (ret)
+		trace_fail(t, ret);
+}
+
+void trampoline_forget_critical(struct trace *t)
+{
+	int ret = 0;
+
+	for (unsigned int v = 0; t->tramp && v < t->vcpus && !ret; v++)
+		ret = critical_forget(&t->tramp->window, WINDOW_CTL + v * CTL_SIZE);
 	if (ret)
 		trace_fail(t, ret);
 }

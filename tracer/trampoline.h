@@ -44,6 +44,9 @@ void trampoline_control(struct trace *t, uint64_t vcpus, uint64_t events, const 
  */
 void trampoline_set_critical(struct trace *t, uint64_t vcpus, uint32_t critical, uint64_t min);
 void trampoline_set_critical_min(struct trace *t, uint64_t min);
+/* The sites have been out of use: what was open then may have ended since. The machine is paused.
+ */
+void trampoline_forget_critical(struct trace *t);
 /* While it is open: the window, and where in it the payload's entries are. */
 struct window *trampoline_window(struct trace *t);
 const struct payload_text *trampoline_text(struct trace *t);

@@ -69,6 +69,9 @@ static void stay_away_for(int64_t ms)
 
 static void sites_are_given_back_while_it_is_held(void **state)
 {
+	const uint64_t open = ctl_off(1, CTL_OPEN + RECORD_TSC), begun = 12345;
+	uint64_t now;
+
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		lock(FAKE_VA(TEXT_MUTEX), FN_KPROBES);
@@ -77,8 +80,11 @@ static void sites_are_given_back_while_it_is_held(void **state)
 		stay_away_for(QUIET_MS);
 		owner_is(0);
 		sites_are_ours(false); /* it may be taken again in a moment */
+		window_put_at(open, &begun, sizeof(begun));
 		tramp_wait(tramp_target(FN_BETA));
 		sites_are_ours(true);
+		window_get_at(open, &now, sizeof(now));
+		assert_int_equal(now, 0); /* its end was not seen */
 		assert_int_equal(tramp_target(FN_ALPHA), tramp_entry(payload_function));
 		assert_int_equal(tramp_target(FN_MUTEX_LOCK), tramp_entry(payload_lock));
 	}
