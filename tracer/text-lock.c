@@ -214,7 +214,7 @@ static bool step_is_due(struct trace *t)
 		l->free_ms = now;
 		return l->state == TEXT_LOCK_WATCHED;
 	}
-	/* Each look holds the guest up: after one in vain it is left alone for as long as it took. */
+	/* A look holds the guest up: after one in vain it is left alone for as long. */
 	if (l->state == TEXT_LOCK_WATCHED)
 		return now - l->state_ms > WATCH_MS + (l->state_ms - l->watch_ms);
 	return now - l->state_ms > AWAY_MS && now - l->free_ms > FREE_MS;

@@ -402,7 +402,8 @@ static void same_from_entry(void **state)
 	struct env *e = *state;
 
 	assert_int_equal(e->by_entry, e->nr_hits);
-	print_message("# %zu of %zu traces end early with no more than rbp\n", e->by_entry_short, e->nr_hits);
+	print_message("# %zu of %zu traces end early with no more than rbp\n", e->by_entry_short,
+		      e->nr_hits);
 }
 
 /* --- the program ------------------------------------------------------------------------- */
