@@ -294,7 +294,7 @@ int machine_get_sregs(struct machine *m, unsigned int vcpu, struct machine_sregs
 
 /*
  * The TSC of a vCPU whose trap is being handled: machine_hit.tsc and what has passed since, where
- * it goes on while the vCPU stands.
+ * it goes on while the vCPU stands. Only of vCPUs that stop by themselves: not in QEMU.
  */
 uint64_t machine_get_tsc(struct machine *m, unsigned int vcpu);
 

@@ -342,7 +342,6 @@ const struct machine_ops qemu_machine_ops = {
 	.pause = qemu_pause,
 	.resume = qemu_resume,
 	.get_regs = qemu_get_regs,
-	.get_tsc = qemu_get_tsc,
 	.set_regs = qemu_set_regs,
 	.get_sregs = qemu_get_sregs,
 	.vcpu_thread = qemu_vcpu_thread,

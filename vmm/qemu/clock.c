@@ -84,7 +84,7 @@ static uint64_t seen_running(const struct qemu_clock *c)
 }
 
 /* Its wrapping, every 4.7 s, is undone with the help of what we have seen of the time. */
-static void read_acpi(struct qemu_machine *m)
+static bool read_acpi(struct qemu_machine *m, uint64_t *ticks)
 {
 	struct qemu_clock *c = &m->clock;
 	const uint64_t wrap = UINT64_C(1) << ACPI_BITS;
@@ -94,48 +94,38 @@ static void read_acpi(struct qemu_machine *m)
 	int rc;
 
 	snprintf(command, sizeof(command), "i /w 0x%x", c->port);
-	if (gdb_monitor(m->gdb, command, &answer))
-		return;
+	if (!c->port || gdb_monitor(m->gdb, command, &answer))
+		return false;
 	rc = qemu_monitor_port_value(answer, &value);
 	free(answer);
 	if (rc)
-		return;
+		return false;
 	expected = c->ticks + (uint64_t)((unsigned __int128)(seen - c->seen) * ACPI_HZ /
 					 (qemu_clock_khz(m) * 1000));
 	/* Of all that end in this value, the one nearest to what is expected. */
-	c->ticks = expected + ((value - expected + wrap / 2) & (wrap - 1)) - wrap / 2;
+	*ticks = expected + ((value - expected + wrap / 2) & (wrap - 1)) - wrap / 2;
+	c->ticks = *ticks;
 	c->seen = seen;
-}
-
-/* Of a guest of TCG that stands, its clock as it was read last. */
-static uint64_t clock_standing(struct qemu_machine *m)
-{
-	if (!m->clock.port)
-		return seen_running(&m->clock);
-	return (uint64_t)((unsigned __int128)m->clock.ticks * qemu_clock_khz(m) * 1000 / ACPI_HZ);
+	return true;
 }
 
 /* The clock that the guest's TSC differs from by an offset. */
 static uint64_t clock_read(struct qemu_machine *m)
 {
+	uint64_t ticks;
+
 	if (m->kvm)
 		return m->clock.stop_begin;
-	if (m->clock.port)
-		read_acpi(m); /* if it cannot be read, it was then */
-	return clock_standing(m);
+	if (!m->clock.port)
+		return seen_running(&m->clock);
+	if (!read_acpi(m, &ticks))
+		ticks = m->clock.ticks;
+	return (uint64_t)((unsigned __int128)ticks * qemu_clock_khz(m) * 1000 / ACPI_HZ);
 }
 
 uint64_t qemu_clock_tsc(struct qemu_machine *m)
 {
 	return clock_read(m) + m->clock.offset;
-}
-
-uint64_t qemu_get_tsc(struct machine *base, unsigned int vcpu)
-{
-	struct qemu_machine *m = qemu_machine(base);
-
-	(void)vcpu;
-	return (m->kvm ? __rdtsc() : clock_standing(m)) + m->clock.offset;
 }
 
 /* --- the offset ---------------------------------------------------------------------------------

@@ -165,7 +165,6 @@ void qemu_clock_stopped(struct qemu_machine *m); /* the run thread has seen the 
 void qemu_clock_running(struct qemu_machine *m); /* and is about to continue it */
 /* On the run thread, with m->io held and the guest standing: */
 uint64_t qemu_clock_tsc(struct qemu_machine *m);
-uint64_t qemu_get_tsc(struct machine *base, unsigned int vcpu);
 /* v has its registers known and is at va, which is pa, in the kernel. */
 void qemu_clock_calibrate(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa);
 
