@@ -66,13 +66,21 @@ single_thread()
 	result 'set_ftrace_pid: -1, which once meant all, is refused'
 }
 
+# wait_to_exec COMMAND: a shell of the guest that will become COMMAND once there is a /go. Sets pid. It
+# has begun by then: a shell calls getppid() for its $PPID, and would be seen at it on a slow host.
+wait_to_exec()
+{
+	local shell="echo >/begun; until [ -e /go ]; do usleep 10000; done; exec $1"
+	guest_ask "rm -f /go /begun; sh -c '$shell' >/dev/null & echo \$!; until [ -e /begun ]; do usleep 10000; done"
+	pid=$(answer)
+}
+
 # The script that has a command traced from its first call on. Its $$ is a task of the guest.
 script_that_traces_itself()
 {
 	local tracefs=$qemu_dir/tracefs pid
 	mkdir "$tracefs" && ln -s "$PWD" "$tracefs/tracing"
-	guest_ask 'sh -c "until [ -e /go ]; do usleep 10000; done; exec sleep 0.01" >/dev/null & echo $!'
-	pid=$(answer)
+	wait_to_exec 'sleep 0.01'
 	run 'echo nop > $tracefs/tracing/current_tracer'
 	run 'echo 0 > $tracefs/tracing/tracing_on'
 	run "echo $pid > \$tracefs/tracing/set_ftrace_pid"
@@ -91,9 +99,7 @@ script_that_traces_itself()
 children()
 {
 	local pid
-	guest_ask 'rm /go'
-	guest_ask 'sh -c "until [ -e /go ]; do usleep 10000; done; exec workload getppid 7" >/dev/null & echo $!'
-	pid=$(answer)
+	wait_to_exec 'workload getppid 7'
 	run 'echo 1 > options/function-fork'
 	run 'echo __do_sys_getppid kernel_clone > set_ftrace_filter'
 	run "echo $pid > set_ftrace_pid"
