@@ -54,6 +54,7 @@ frontend-objs += frontend/tracefs/files-functions.o
 frontend-objs += frontend/tracefs/files-info.o
 frontend-objs += frontend/tracefs/files-marker.o
 frontend-objs += frontend/tracefs/files-options.o
+frontend-objs += frontend/tracefs/files-pids.o
 frontend-objs += frontend/tracefs/files-profile.o
 frontend-objs += frontend/tracefs/files-recording.o
 frontend-objs += frontend/tracefs/files-report.o

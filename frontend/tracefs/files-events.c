@@ -121,47 +121,6 @@ static ssize_t write_set_event(struct open_file *f, const char *text, size_t len
 	return instance_write_set_event(f->instance, text, len);
 }
 
-/* --- set_event_pid ------------------------------------------------------------------------ */
-
-static int open_pids(struct open_file *f, enum pid_filter_file file)
-{
-	if (opened_to_truncate(f))
-		pid_filter_truncate(instance_event_pids(f->instance), file);
-	return 0;
-}
-
-static int open_pid(struct open_file *f)
-{
-	return open_pids(f, PID_FILTER_TRACE);
-}
-
-static int open_notrace_pid(struct open_file *f)
-{
-	return open_pids(f, PID_FILTER_NOTRACE);
-}
-
-static void show_pid(struct open_file *f, struct text *out)
-{
-	pid_filter_print(instance_event_pids(f->instance), PID_FILTER_TRACE, out);
-}
-
-static void show_notrace_pid(struct open_file *f, struct text *out)
-{
-	pid_filter_print(instance_event_pids(f->instance), PID_FILTER_NOTRACE, out);
-}
-
-static ssize_t write_pid(struct open_file *f, const char *text, size_t len, off_t off)
-{
-	(void)off;
-	return pid_filter_write(instance_event_pids(f->instance), PID_FILTER_TRACE, text, len);
-}
-
-static ssize_t write_notrace_pid(struct open_file *f, const char *text, size_t len, off_t off)
-{
-	(void)off;
-	return pid_filter_write(instance_event_pids(f->instance), PID_FILTER_NOTRACE, text, len);
-}
-
 /* --- an event's other files --------------------------------------------------------------- */
 
 static void show_format(struct open_file *f, struct text *out)
@@ -304,18 +263,6 @@ static const struct tracefs_file files[] = {
 	 .open = open_set_event,
 	 .show = show_set_event,
 	 .write = write_set_event},
-	{.path = "set_event_notrace_pid",
-	 .mode = 0640,
-	 .flags = TRACEFS_EVENTS,
-	 .open = open_notrace_pid,
-	 .show = show_notrace_pid,
-	 .write = write_notrace_pid},
-	{.path = "set_event_pid",
-	 .mode = 0640,
-	 .flags = TRACEFS_EVENTS,
-	 .open = open_pid,
-	 .show = show_pid,
-	 .write = write_pid},
 	{.path = "events/enable",
 	 .mode = 0640,
 	 .flags = TRACEFS_EVENTS,

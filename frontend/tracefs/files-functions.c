@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* files-functions.c - which functions and tasks are traced. */
+/* files-functions.c - which functions are traced. */
 #include "frontend/tracefs/internal.h"
 
 #include <errno.h>
@@ -94,47 +94,6 @@ static int set_depth(struct open_file *f, uint64_t depth)
 	return 0;
 }
 
-/* --- set_ftrace_pid ----------------------------------------------------------------------- */
-
-static int open_pids(struct open_file *f, enum pid_filter_file file)
-{
-	if (opened_to_truncate(f))
-		pid_filter_truncate(instance_pids(f->instance), file);
-	return 0;
-}
-
-static int open_pid(struct open_file *f)
-{
-	return open_pids(f, PID_FILTER_TRACE);
-}
-
-static int open_notrace_pid(struct open_file *f)
-{
-	return open_pids(f, PID_FILTER_NOTRACE);
-}
-
-static void show_pid(struct open_file *f, struct text *out)
-{
-	pid_filter_print(instance_pids(f->instance), PID_FILTER_TRACE, out);
-}
-
-static void show_notrace_pid(struct open_file *f, struct text *out)
-{
-	pid_filter_print(instance_pids(f->instance), PID_FILTER_NOTRACE, out);
-}
-
-static ssize_t write_pid(struct open_file *f, const char *text, size_t len, off_t off)
-{
-	(void)off;
-	return pid_filter_write(instance_pids(f->instance), PID_FILTER_TRACE, text, len);
-}
-
-static ssize_t write_notrace_pid(struct open_file *f, const char *text, size_t len, off_t off)
-{
-	(void)off;
-	return pid_filter_write(instance_pids(f->instance), PID_FILTER_NOTRACE, text, len);
-}
-
 /* --- lists -------------------------------------------------------------------------------- */
 
 static void show_functions(struct open_file *f, struct text *out)
@@ -193,16 +152,6 @@ static const struct tracefs_file files[] = {
 	 .release = release_filter,
 	 .show = show_filter,
 	 .write = write_filter},
-	{.path = "set_ftrace_notrace_pid",
-	 .mode = 0640,
-	 .open = open_notrace_pid,
-	 .show = show_notrace_pid,
-	 .write = write_notrace_pid},
-	{.path = "set_ftrace_pid",
-	 .mode = 0640,
-	 .open = open_pid,
-	 .show = show_pid,
-	 .write = write_pid},
 	{.path = "touched_functions",
 	 .mode = 0440,
 	 .flags = TRACEFS_TOP,

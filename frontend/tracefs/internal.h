@@ -94,7 +94,8 @@ struct tracefs_table {
 
 extern const struct tracefs_table tracefs_buffer_files, tracefs_event_files, tracefs_format_files,
 	tracefs_function_files, tracefs_info_files, tracefs_marker_files, tracefs_option_files,
-	tracefs_profile_files, tracefs_recording_files, tracefs_report_files, tracefs_trace_files;
+	tracefs_pid_files, tracefs_profile_files, tracefs_recording_files, tracefs_report_files,
+	tracefs_trace_files;
 
 /* Opened so as to start anew: what `>` of a shell does. */
 bool opened_to_truncate(const struct open_file *f);

@@ -12,10 +12,10 @@
 #include <string.h>
 
 static const struct tracefs_table *const tables[] = {
-	&tracefs_info_files,	&tracefs_recording_files, &tracefs_trace_files,
-	&tracefs_buffer_files,	&tracefs_function_files,  &tracefs_option_files,
-	&tracefs_marker_files,	&tracefs_event_files,	  &tracefs_format_files,
-	&tracefs_profile_files, &tracefs_report_files,
+	&tracefs_info_files,   &tracefs_recording_files, &tracefs_trace_files,
+	&tracefs_buffer_files, &tracefs_function_files,	 &tracefs_option_files,
+	&tracefs_marker_files, &tracefs_event_files,	 &tracefs_format_files,
+	&tracefs_pid_files,    &tracefs_profile_files,	 &tracefs_report_files,
 };
 
 struct tree {
