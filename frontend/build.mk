@@ -65,5 +65,7 @@ frontend-objs += frontend/tracefs/mountpoint.o
 frontend-objs += frontend/tracefs/numbers.o
 frontend-objs += frontend/tracefs/requests.o
 frontend-objs += frontend/tracefs/tree.o
+frontend-objs += frontend/tracefs/view-files.o
+frontend-objs += frontend/tracefs/view-names.o
 frontend-objs += frontend/tracefs/view.o
 frontend-objs += frontend/tracefs/watch.o
