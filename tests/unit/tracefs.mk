@@ -3,5 +3,7 @@ unit-tests += tests/unit/test-hwlat
 unit-tests += tests/unit/test-tracefs
 unit-tests += tests/unit/test-tracefs-events
 unit-tests += tests/unit/test-tracefs-files
+unit-tests += tests/unit/test-tracefs-kernel
 unit-tests += tests/unit/test-tracefs-mount
 unit-tests += tests/unit/test-tracefs-profile
+unit-tests += tests/unit/test-tracefs-wait
