@@ -63,30 +63,34 @@ static bool look(void *arg, const struct guestsym_insn *insn)
 	return !s->ret;
 }
 
-/* The function at this link address, or what of it is readable. */
-static int find(struct trace *t, const struct guestsym_symbol *func, uint64_t size,
-		const struct payload_form *form, uint64_t only, struct flag_list *l)
+/* A function, or what of it is readable: run-time addresses. */
+struct extent {
+	uint64_t va, size;
+};
+
+static int find(struct trace *t, const struct extent *func, const struct payload_form *form,
+		uint64_t only, struct flag_list *l)
 {
 	struct guestsym_decoder *d;
 	uint8_t *code;
 	int ret = 0;
 
-	if (size > FUNCTION_MAX)
+	if (func->size > FUNCTION_MAX)
 		return 0;
 	d = guestsym_decoder_new();
-	code = malloc(size);
+	code = malloc(func->size);
 	if (!d || !code) {
 		ret = -ENOMEM;
-	} else if (!guest_read(&t->guest, func->addr + t->guest.slide, code, size)) {
+	} else if (!guest_read(&t->guest, func->va, code, func->size)) {
 		struct search s = {.form = form,
 				   .code = code,
-				   .va = func->addr + t->guest.slide,
-				   .len = size,
+				   .va = func->va,
+				   .len = func->size,
 				   .only = only,
 				   .slide = t->guest.slide,
 				   .list = l};
 
-		guestsym_decode(d, code, size, s.va, look, &s);
+		guestsym_decode(d, code, func->size, s.va, look, &s);
 		ret = s.ret;
 	}
 	free(code);
@@ -97,40 +101,76 @@ static int find(struct trace *t, const struct guestsym_symbol *func, uint64_t si
 int flag_find_in(struct trace *t, const char *function, const struct payload_form *form,
 		 struct flag_list *l)
 {
-	const struct guestsym_symbol *func = guestsym_lookup(t->gs, function);
-	uint64_t size;
+	const struct guestsym_symbol *sym = guestsym_lookup(t->gs, function);
+	struct extent func = {0};
 
-	if (!func || !guestsym_find(t->gs, func->addr, NULL, &size))
+	if (!sym || !guestsym_find(t->gs, sym->addr, NULL, &func.size))
 		return 0;
-	return find(t, func, size, form, 0, l);
+	func.va = sym->addr + t->guest.slide;
+	return find(t, &func, form, 0, l);
 }
 
-static int check(struct trace *t, uint64_t va, const struct payload_form *form, struct flag_list *l)
-{
-	const struct guestsym_symbol *func;
-	uint64_t size;
+/* A piece of text that some functions lie in: the kernel's, or a module's. */
+struct area {
+	uint64_t start, end;
+	const struct guestsym_module *mod;
+};
 
-	func = guestsym_find(t->gs, va - t->guest.slide, NULL, &size);
-	return func ? find(t, func, size, form, va, l) : 0;
+/* The function of that text that this address is in. */
+static bool function_at(const struct trace *t, const struct area *area, uint64_t va,
+			struct extent *func)
+{
+	const struct guestsym_symbol *sym;
+	uint64_t off;
+
+	if (area->mod)
+		sym = modules_find(t, va, &off, &func->size);
+	else
+		sym = guestsym_find(t->gs, va - t->guest.slide, &off, &func->size);
+	if (sym)
+		func->va = va - off;
+	return sym;
 }
 
-int flag_find_all(struct trace *t, const struct payload_form *form, struct flag_list *l)
+static int find_between(struct trace *t, const struct area *area, const struct payload_form *form,
+			struct flag_list *l)
 {
-	uint64_t va = guestsym_addr(t->gs, "_stext") + t->guest.slide;
-	uint64_t end = guestsym_addr(t->gs, "_etext") + t->guest.slide;
 	uint8_t code[4096 + PAYLOAD_FORM_MAX - 1];
 	struct text_view view;
 	int ret = 0;
 
 	text_view_init(&view, &t->guest);
-	for (; va < end && !ret; va += 4096) {
-		size_t len = end - va < sizeof(code) ? (size_t)(end - va) : sizeof(code);
+	for (uint64_t va = area->start; va < area->end && !ret; va += 4096) {
+		size_t len =
+			area->end - va < sizeof(code) ? (size_t)(area->end - va) : sizeof(code);
 
 		if (text_view_get(&view, va, code, len))
 			continue;
-		for (size_t i = 0; i < 4096 && i + form->size <= len && !ret; i++)
-			if (code[i] == form->bytes[0] && has_form(form, va + i, code + i))
-				ret = check(t, va + i, form, l);
+		for (size_t i = 0; i < 4096 && i + form->size <= len && !ret; i++) {
+			struct extent func = {0};
+
+			if (code[i] == form->bytes[0] && has_form(form, va + i, code + i) &&
+			    function_at(t, area, va + i, &func))
+				ret = find(t, &func, form, va + i, l);
+		}
 	}
 	return ret;
+}
+
+int flag_find_all(struct trace *t, const struct payload_form *form, struct flag_list *l)
+{
+	const struct area area = {
+		.start = guestsym_addr(t->gs, "_stext") + t->guest.slide,
+		.end = guestsym_addr(t->gs, "_etext") + t->guest.slide,
+	};
+
+	return find_between(t, &area, form, l);
+}
+
+int flag_find_module(struct trace *t, const struct guestsym_module *mod,
+		     const struct payload_form *form, struct flag_list *l)
+{
+	const struct area area = {.start = mod->text.start, .end = mod->text.end, .mod = mod};
+
+	return find_between(t, &area, form, l);
 }

@@ -23,7 +23,12 @@ void flag_form_make(const struct payload_form *form, uint64_t va, uint8_t bytes[
  */
 int flag_find_in(struct trace *t, const char *function, const struct payload_form *form,
 		 struct flag_list *l);
-/* The same of all functions of the kernel, for a form that leads to a target. */
+/*
+ * The same of all functions of the kernel (modules: of this module), for a form that few other
+ * bytes look like.
+ */
 int flag_find_all(struct trace *t, const struct payload_form *form, struct flag_list *l);
+int flag_find_module(struct trace *t, const struct guestsym_module *mod,
+		     const struct payload_form *form, struct flag_list *l);
 
 #endif

@@ -29,6 +29,9 @@ enum flag_insn {
 	FLAG_INSN_IDLE, /* call */
 };
 
+int flag_sites_init(struct trace *t); /* 0 or -ENOMEM */
+void flag_sites_free(struct trace *t);
+
 /* Of a flag site's probe (link address), its size and where it leads. */
 enum flag_insn flag_sites_insn(const struct trace *t, uint64_t va, uint8_t *size, uint64_t *target);
 
@@ -44,7 +47,6 @@ int flag_sites_check(struct trace *t, uint32_t critical);
 const char *flag_sites_no_traps(const struct trace *t, uint32_t critical);
 /* What tracers want has changed: returns_update() of these sites. 0 or -ENOMEM. */
 int flag_sites_update(struct trace *t);
-void flag_sites_free(struct trace *t);
 
 /* The bytes that a flag site's probe (link address) takes, and how many; 0: it is none. */
 uint8_t flag_sites_form(const struct trace *t, uint64_t va, uint8_t bytes[PAYLOAD_FORM_MAX]);

@@ -256,8 +256,8 @@ struct trace {
 	struct guest_kernel guest;
 	struct guest_pulse pulse;
 	struct probe_set probes;
-	struct returns *returns;		     /* how functions return, and where */
-	struct flag_sites *flag_sites;		     /* once a tracer has wanted some */
+	struct returns *returns; /* how functions return, and where */
+	struct flag_sites *flag_sites;
 	struct critical critical[MACHINE_MAX_VCPUS]; /* of each: its lock */
 	struct graph *graph;			     /* the calls that are under way */
 	/* The function profiler's, once it was on; with all writers stopped */

@@ -42,14 +42,19 @@ void site_return_make(uint8_t insn[SITE_SIZE], uint64_t va, uint64_t thunk)
 		memcpy(insn, plain_return, SITE_SIZE);
 }
 
-bool site_in_one_piece(struct guest_kernel *g, uint64_t va)
+bool text_in_one_piece(struct guest_kernel *g, uint64_t va, uint8_t size)
 {
 	uint64_t first, last;
 
-	if (va % PAGE <= PAGE - SITE_SIZE)
+	if (va % PAGE + size <= PAGE)
 		return true;
-	return !guest_translate(g, va, &first) && !guest_translate(g, va + SITE_SIZE - 1, &last) &&
-	       last == first + SITE_SIZE - 1;
+	return !guest_translate(g, va, &first) && !guest_translate(g, va + size - 1, &last) &&
+	       last == first + size - 1;
+}
+
+bool site_in_one_piece(struct guest_kernel *g, uint64_t va)
+{
+	return text_in_one_piece(g, va, SITE_SIZE);
 }
 
 void text_view_init(struct text_view *v, struct guest_kernel *g)

@@ -33,6 +33,7 @@ void site_return_make(uint8_t insn[SITE_SIZE], uint64_t va, uint64_t thunk);
 
 /* Module text is mapped page by page: a site on two pages may lie in two places. False: it does. */
 bool site_in_one_piece(struct guest_kernel *g, uint64_t va);
+bool text_in_one_piece(struct guest_kernel *g, uint64_t va, uint8_t size); /* the same of so much */
 
 /* Guest text read in large pieces: for sites in the order of their addresses. */
 struct text_view {

@@ -57,7 +57,7 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	if (t->funcs)
 		t->stack_max = stack_max_new(t);
 	if (t->comms && t->funcs && t->graph && t->stack_max && t->trace_events &&
-	    t->probe_events && !probe_set_init(&t->probes, t->gs))
+	    t->probe_events && !flag_sites_init(t) && !probe_set_init(&t->probes, t->gs))
 		return instance_init_top(t, err, errlen);
 	snprintf(err, errlen, "no memory for the tables of probes and of task names");
 	return -ENOMEM;
