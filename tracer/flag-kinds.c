@@ -104,7 +104,7 @@ static int find_calls(struct trace *t, const struct flag_kind *kind,
 		.find = find_changes,                                                              \
 		.change = (by),                                                                    \
 		.optional = true,                                                                  \
-		.modules = true,                                                                  \
+		.modules = true,                                                                   \
 	}
 #define COUNT_CALLS(title, member, function)                                                       \
 	{                                                                                          \
