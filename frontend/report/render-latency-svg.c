@@ -83,10 +83,15 @@ static void put_scale(const struct picture *p)
 		    "<path d=\"M%d %d H%d\" stroke=\"#bbb\"/>\n<g font-size=\"10.5\" "
 		    "fill=\"#777\">\n",
 		    PLOT_LEFT, PLOT_TOP + PLOT_HEIGHT, PANEL_WIDTH - PLOT_LEFT);
-	for (unsigned int b = p->first; b <= p->last; b += every)
-		text_printf(p->out, "<text x=\"%.1f\" y=\"%d\">%s</text>\n",
-			    PLOT_LEFT + p->step * (b - p->first), PLOT_TOP + PLOT_HEIGHT + 16,
+	for (unsigned int b = p->first; b <= p->last; b += every) {
+		double x = PLOT_LEFT + p->step * (b - p->first);
+
+		if (x + LABEL_WIDTH > PANEL_WIDTH)
+			break;
+		text_printf(p->out, "<text x=\"%.1f\" y=\"%d\">%s</text>\n", x,
+			    PLOT_TOP + PLOT_HEIGHT + 16,
 			    duration_text(latency_bucket_begin(b), buf));
+	}
 	text_puts(p->out, "</g>\n");
 }
 
