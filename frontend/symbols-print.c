@@ -7,11 +7,6 @@
 
 #include "guestsym/guestsym.h"
 
-static int finish(FILE *out)
-{
-	return fflush(out) || ferror(out) ? -EIO : 0;
-}
-
 static size_t count_functions(const struct guestsym *gs)
 {
 	const struct guestsym_site *sites;
@@ -44,7 +39,7 @@ int symbols_print_summary(const struct guestsym *gs, FILE *out)
 	fprintf(out, "btf-types: %zu\n", guestsym_btf_types(gs));
 	fprintf(out, "cached: %s\n", guestsym_cached(gs) ? "yes" : "no");
 	fprintf(out, "parse-ms: %.1f\n", guestsym_parse_ms(gs));
-	return finish(out);
+	return 0;
 }
 
 int symbols_print_functions(const struct guestsym *gs, FILE *out)
@@ -53,9 +48,10 @@ int symbols_print_functions(const struct guestsym *gs, FILE *out)
 	size_t n = guestsym_fentry_sites(gs, &sites);
 
 	for (size_t i = 0; i < n; i++)
-		if (!(sites[i].flags & GUESTSYM_SITE_INIT))
-			fprintf(out, "%s\n", sites[i].name);
-	return finish(out);
+		if (!(sites[i].flags & GUESTSYM_SITE_INIT) &&
+		    fprintf(out, "%s\n", sites[i].name) < 0)
+			return -errno;
+	return 0;
 }
 
 int symbols_print_symbols(const struct guestsym *gs, FILE *out)
@@ -64,6 +60,8 @@ int symbols_print_symbols(const struct guestsym *gs, FILE *out)
 	size_t n = guestsym_symbols(gs, &syms);
 
 	for (size_t i = 0; i < n; i++)
-		fprintf(out, "%016" PRIx64 " %c %s\n", syms[i].addr, syms[i].type, syms[i].name);
-	return finish(out);
+		if (fprintf(out, "%016" PRIx64 " %c %s\n", syms[i].addr, syms[i].type,
+			    syms[i].name) < 0)
+			return -errno;
+	return 0;
 }

@@ -7,7 +7,10 @@
 
 struct guestsym;
 
-/* Each returns 0, or -EIO when the output could not be written. */
+/*
+ * Each returns 0, or a negative errno when the output could not be written; its end may still be in
+ * the stream, which is for the caller to flush.
+ */
 
 /* "key: value" lines. */
 int symbols_print_summary(const struct guestsym *gs, FILE *out);
