@@ -17,6 +17,7 @@ int attach_machine(struct attach *a)
 		.target = a->target->name,
 		.connect = a->target->connect,
 		.recover = a->target->recover,
+		.cancelled = session_cancelled,
 		.message = session_message,
 		.trap = attach_trap,
 		.arg = a,

@@ -43,6 +43,7 @@ frontend-objs += frontend/report/source.o
 frontend-objs += frontend/report/subsystem.o
 frontend-objs += frontend/report/weight.o
 frontend-objs += frontend/session-events.o
+frontend-objs += frontend/session-options.o
 frontend-objs += frontend/session.o
 frontend-objs += frontend/symbols-print.o
 frontend-objs += frontend/tracefs/attrs.o

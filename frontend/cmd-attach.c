@@ -83,7 +83,7 @@ int cmd_attach(int argc, char **argv)
 		status = EXIT_OK;
 	} else if (first >= 0 && argc - first != 1) {
 		fprintf(stderr, "hvtrace: attach takes one domain (hvtrace attach --help)\n");
-	} else if (first >= 0) {
+	} else if (first >= 0 && session_options_check(&opt.session)) {
 		opt.target.name = argv[first];
 		status = opt.target.recover ? recover(&opt) : attach(&opt);
 	}

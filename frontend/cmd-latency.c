@@ -174,18 +174,15 @@ static int latency_attach(const struct latency_options *opt)
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-static bool is_latency_tracer(const char *name)
+/* The tracers whose windows can be counted. */
+static const char *latency_tracer(unsigned int n)
 {
 	const char *known;
 
-	if (trace_tracer_is_latency(name))
-		return true;
-	fprintf(stderr, "hvtrace: --tracer %s: there are", name);
 	for (unsigned int i = 0; (known = trace_tracer_name(i, NULL)); i++)
-		if (trace_tracer_is_latency(known))
-			fprintf(stderr, " %s", known);
-	fprintf(stderr, "\n");
-	return false;
+		if (trace_tracer_is_latency(known) && !n--)
+			break;
+	return known;
 }
 
 static int latency(struct latency_options *opt)
@@ -201,7 +198,7 @@ static int latency(struct latency_options *opt)
 		fprintf(stderr,
 			"hvtrace: --tracer, --window, --window-memory and --kernel are for a "
 			"DOMAIN that is not traced yet (hvtrace latency --help)\n");
-	else if (!opt->tracer || is_latency_tracer(opt->tracer))
+	else if (!opt->tracer || option_is_one_of("tracer", opt->tracer, latency_tracer))
 		return own ? latency_attach(opt) : latency_live(opt);
 	return EXIT_USAGE;
 }

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,15 +53,6 @@ static void run_console(void *arg, const char *text, size_t len)
 	struct run *r = arg;
 
 	console_write(&r->console, text, len);
-}
-
-/* Ctrl-C while the machine is made: it stays pending for session_run(). */
-static bool run_cancelled(void *arg)
-{
-	sigset_t set;
-
-	(void)arg;
-	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM));
 }
 
 static void run_choose_machine(struct run *r)
@@ -172,7 +162,7 @@ static int run_new_machine(struct run *r)
 		.initrd_path = r->initrd_path,
 		.kernel_entry = run_kernel_entry(r->s.gs),
 		.connect = r->opt->connect,
-		.cancelled = run_cancelled,
+		.cancelled = session_cancelled,
 		.console = run_console,
 		.message = session_message,
 		.trap = run_trap,
@@ -250,20 +240,10 @@ static int run(const struct run_options *opt)
 	return status;
 }
 
-static bool run_knows_machine(const char *name)
+/* What --machine may be. */
+static const char *run_machine_name(unsigned int i)
 {
-	const char *backend;
-
-	if (!strcmp(name, "auto"))
-		return true;
-	for (unsigned int i = 0; (backend = machine_backend(i, NULL)); i++)
-		if (!strcmp(name, backend))
-			return true;
-	fprintf(stderr, "hvtrace: --machine %s: there are auto", name);
-	for (unsigned int i = 0; (backend = machine_backend(i, NULL)); i++)
-		fprintf(stderr, ", %s", backend);
-	fprintf(stderr, "\n");
-	return false;
+	return i ? machine_backend(i - 1, NULL) : "auto";
 }
 
 int cmd_run(int argc, char **argv)
@@ -302,7 +282,8 @@ int cmd_run(int argc, char **argv)
 	else if (first >= 0 && first < argc)
 		fprintf(stderr, "hvtrace: run takes no operand: %s (hvtrace run --help)\n",
 			argv[first]);
-	else if (first >= 0 && run_knows_machine(opt.machine))
+	else if (first >= 0 && option_is_one_of("machine", opt.machine, run_machine_name) &&
+		 session_options_check(&opt.session))
 		status = run(&opt);
 	session_options_free(&opt.session);
 	return status;

@@ -4,6 +4,7 @@
 #include "frontend/connect.h"
 #include "frontend/control/client.h"
 #include "frontend/options.h"
+#include "tracer/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,6 +91,68 @@ static int write_file(struct control_client *c, const struct set_options *o, con
 	return rc ? rc : closed;
 }
 
+/* --- what was wrong ----------------------------------------------------------------------- */
+
+/* The error_log of the instance that a file is of. */
+static void log_path(const char *file, char *path, size_t size)
+{
+	size_t top = strspn(file, "./"), len = 0;
+
+	if (!strncmp(file + top, "instances/", 10))
+		len = top + 10 + strcspn(file + top + 10, "/");
+	snprintf(path, size, "%.*s%serror_log", (int)len, file, len ? "/" : "");
+}
+
+static int read_log(struct control_client *c, const char *path, struct text *log)
+{
+	const char *data;
+	ssize_t n = control_open(c, path, O_RDONLY);
+
+	while (n >= 0 && (n = control_read(c, &data)) > 0)
+		text_add(log, data, (size_t)n);
+	control_close(c);
+	text_putc(log, '\0');
+	return log->failed ? -ENOMEM : (int)n;
+}
+
+/* "[    1.234567] WHERE: error: WHAT", then "  Command: COMMAND": the last one, without its time.
+ */
+static const char *last_error(const char *log, char *command, size_t size)
+{
+	const char *last = NULL, *at;
+
+	for (const char *line = log; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (*line == '[')
+			last = line;
+	}
+	last = last ? strstr(last, "] ") : NULL;
+	at = last ? strstr(last, "\n  Command: ") : NULL;
+	if (!at)
+		return NULL;
+	at += strlen("\n  Command: ");
+	snprintf(command, size, "%.*s", (int)strcspn(at, "\n"), at);
+	return last + 2;
+}
+
+/* What the trace has noted, if it is about what was written just now. */
+static void explain(struct control_client *c, const struct set_options *o)
+{
+	char path[512], command[256];
+	struct text log = {0};
+	const char *error = NULL;
+
+	log_path(o->file, path, sizeof(path));
+	if (!read_log(c, path, &log))
+		error = last_error(log.buf, command, sizeof(command));
+	for (int i = 0; error && i < o->nr_words; i++)
+		if (strstr(o->words[i], command) || strstr(command, o->words[i])) {
+			fprintf(stderr, "%s", error);
+			break;
+		}
+	text_free(&log);
+}
+
 /* --- the command -------------------------------------------------------------------------- */
 
 static int set(const struct set_options *o)
@@ -106,11 +169,13 @@ static int set(const struct set_options *o)
 		rc = control_rmdir(c, o->file);
 	else
 		rc = write_file(c, o, &doing);
+	if (rc)
+		fprintf(stderr, "hvtrace: cannot %s %s: %s\n", doing, o->file,
+			control_strerror(rc));
+	if (rc == -EINVAL)
+		explain(c, o);
 	control_client_free(c);
-	if (!rc)
-		return EXIT_OK;
-	fprintf(stderr, "hvtrace: cannot %s %s: %s\n", doing, o->file, control_strerror(rc));
-	return EXIT_FAILED;
+	return rc ? EXIT_FAILED : EXIT_OK;
 }
 
 static bool makes_sense(const struct set_options *o)

@@ -57,6 +57,7 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		usage(stderr);
 	else
-		fprintf(stderr, "hvtrace: no such command: %s (hvtrace --help lists them)\n", name);
+		fprintf(stderr, "hvtrace: no such %s: %s (hvtrace --help lists the commands)\n",
+			*name == '-' ? "option" : "command", name);
 	return EXIT_USAGE;
 }

@@ -86,8 +86,9 @@ static int number_set(const struct option_row *row, const char *text)
 	if (n > UINT64_MAX / unit || n * unit < row->min || n * unit > row->max) {
 		uint64_t shown = row->kind == OPTION_SIZE_MB ? UINT64_C(1) << 20 : 1;
 
-		snprintf(why, sizeof(why), "not between %" PRIu64 " and %" PRIu64, row->min / shown,
-			 row->max / shown);
+		snprintf(why, sizeof(why), "not between %" PRIu64 " and %" PRIu64 "%s",
+			 row->min / shown, row->max / shown,
+			 row->kind == OPTION_SIZE_MB ? " MB" : "");
 		return bad_value(row, text, why);
 	}
 	*(uint64_t *)row->value = n * unit;
@@ -182,6 +183,20 @@ int options_parse(int argc, char **argv, const struct option_row *rows,
 			return OPTIONS_BAD;
 	}
 	return optind;
+}
+
+bool option_is_one_of(const char *option, const char *value, const char *(*name)(unsigned int i))
+{
+	const char *known;
+
+	for (unsigned int i = 0; (known = name(i)); i++)
+		if (!strcmp(value, known))
+			return true;
+	fprintf(stderr, "hvtrace: --%s %s: there are ", option, value);
+	for (unsigned int i = 0; (known = name(i)); i++)
+		fprintf(stderr, "%s%s", i ? ", " : "", known);
+	fprintf(stderr, "\n");
+	return false;
 }
 
 void options_print(FILE *out, const struct option_row *rows, const struct option_usage *usage)

@@ -83,6 +83,11 @@ enum { OPTIONS_HELP = -2, OPTIONS_BAD = -1 };
  */
 int options_parse(int argc, char **argv, const struct option_row *rows,
 		  const struct option_usage *usage);
+/*
+ * Whether the value of an option is one of the names that name(i) gives, i from 0 on, up to NULL.
+ * If not, one line about it was printed on stderr.
+ */
+bool option_is_one_of(const char *option, const char *value, const char *(*name)(unsigned int i));
 void options_print(FILE *out, const struct option_row *rows, const struct option_usage *usage);
 void option_list_free(struct option_list *list);
 

@@ -44,61 +44,13 @@ static void session_note(void *arg, const char *text)
 	session_message(arg, MACHINE_MSG_INFO, text);
 }
 
-static int session_engine(struct session *s, enum trace_engine *engine)
-{
-	static const char *const names[] = {
-		[TRACE_ENGINE_AUTO] = "auto",
-		[TRACE_ENGINE_TRAP] = "trap",
-		[TRACE_ENGINE_TRAMPOLINE] = "trampoline",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(names[i], s->opt->engine)) {
-			*engine = (enum trace_engine)i;
-			return 0;
-		}
-	snprintf(s->err, sizeof(s->err), "unknown engine '%s'; there are: auto, trampoline, trap",
-		 s->opt->engine);
-	return -1;
-}
-
-static const char *session_tracer(const struct session_options *opt)
-{
-	bool functions = !opt->events.nr || opt->filter.nr || opt->notrace.nr;
-
-	return opt->tracer ? opt->tracer : functions ? "function" : "nop";
-}
-
-/* There is such a form, and the tracer records what it prints. */
-static int session_check_form(struct session *s)
-{
-	const char *form, *tracer, *known = "";
-	size_t len;
-
-	for (unsigned int i = 0; (form = trace_form_name(i, NULL, &tracer)); i++) {
-		if (strcmp(form, s->opt->format))
-			continue;
-		if (!tracer || !strcmp(tracer, session_tracer(s->opt)))
-			return 0;
-		snprintf(s->err, sizeof(s->err), "the format %s is for the tracer %s (-t %s)", form,
-			 tracer, tracer);
-		return -1;
-	}
-	snprintf(s->err, sizeof(s->err), "unknown format '%s'; there are:", s->opt->format);
-	for (unsigned int i = 0; (form = trace_form_name(i, NULL, NULL)); i++, known = ",") {
-		len = strlen(s->err);
-		snprintf(s->err + len, sizeof(s->err) - len, "%s %s", known, form);
-	}
-	return -1;
-}
-
 int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 {
-	struct trace_config cfg = {
+	const struct trace_config cfg = {
 		.gs = s->gs,
 		.vcpus = vcpus,
 		.running = running,
-		.tracer = session_tracer(s->opt),
+		.tracer = session_options_tracer(s->opt),
 		.clock = s->opt->clock,
 		.filter = s->opt->filter.values,
 		.nr_filter = s->opt->filter.nr,
@@ -109,16 +61,23 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.max_events = s->opt->max_events,
 		.pids = s->opt->pids.values,
 		.nr_pids = s->opt->pids.nr,
+		.engine = session_options_engine(s->opt),
 		.window_bytes = s->opt->window_bytes,
 		.lossless = s->opt->lossless,
 		.control = !s->opt->unserved,
 		.message = session_note,
 	};
 
-	if (session_engine(s, &cfg.engine) || session_check_form(s))
-		return -1;
 	s->trace = trace_new(&cfg, s->err, sizeof(s->err));
 	return s->trace ? 0 : -1;
+}
+
+bool session_cancelled(void *arg)
+{
+	sigset_t set;
+
+	(void)arg;
+	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM));
 }
 
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg)
@@ -368,7 +327,8 @@ static int session_print(struct session *s)
 	s->out = NULL;
 	if (!ret)
 		return EXIT_OK;
-	fprintf(stderr, "hvtrace: cannot write %s: %s\n", s->opt->output, strerror(-ret));
+	fprintf(stderr, "hvtrace: cannot write %s: %s\n",
+		strcmp(s->opt->output, "-") ? s->opt->output : "the trace", strerror(-ret));
 	return EXIT_FAILED;
 }
 
@@ -411,12 +371,4 @@ void session_exit(struct session *s)
 	guestsym_close(s->gs);
 	if (s->out && s->out != stdout)
 		fclose(s->out);
-}
-
-void session_options_free(struct session_options *opt)
-{
-	option_list_free(&opt->filter);
-	option_list_free(&opt->notrace);
-	option_list_free(&opt->pids);
-	option_list_free(&opt->events);
 }

@@ -73,6 +73,13 @@ struct session_options {
 		OPT_STRING('o', "output", &(opt)->output, "FILE",                                  \
 			   "where the trace goes (default: -, stdout)")
 
+/* Whether there is what it names; else one line on stderr says what there is. */
+bool session_options_check(const struct session_options *opt);
+/* The tracer and the engine that it asks for. */
+const char *session_options_tracer(const struct session_options *opt);
+enum trace_engine session_options_engine(const struct session_options *opt);
+void session_options_free(struct session_options *opt);
+
 /* Why the guest is not traced any more. */
 enum session_end { SESSION_DONE, SESSION_TIME, SESSION_SIGNAL, SESSION_GUEST };
 
@@ -104,6 +111,11 @@ int session_init(struct session *s, const struct session_options *opt);
 int session_new_trace(struct session *s, unsigned int vcpus, bool running);
 /* The trace is attached to a guest: enable the events that -e names, with their filters. */
 int session_enable_events(struct session *s);
+/*
+ * Ctrl-C, or SIGTERM, since session_init(): for .cancelled while a machine is made or attached to.
+ * It stays pending for session_run().
+ */
+bool session_cancelled(void *arg);
 /* The trap handler for the machine; arg is the session. */
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
 /* For machine_config.message; prints to stderr. */
@@ -126,7 +138,5 @@ int session_finish(struct session *s);
 /* The guest crashed, or never got to --until. After session_run(). */
 bool session_failed(const struct session *s);
 void session_exit(struct session *s);
-
-void session_options_free(struct session_options *opt);
 
 #endif

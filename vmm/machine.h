@@ -143,6 +143,8 @@ struct machine_attach_config {
 	 * stand at a trap; it runs on.
 	 */
 	bool recover;
+	/* As in struct machine_config; while machine_attach() waits for a stub that is silent. */
+	bool (*cancelled)(void *arg);
 	/* As in struct machine_config. */
 	void (*message)(void *arg, enum machine_msg_level level, const char *text);
 	machine_trap_fn *trap;

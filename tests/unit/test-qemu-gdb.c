@@ -116,6 +116,28 @@ static void test_open_refused(void **state)
 	open_fails(endless, "rotocol");
 }
 
+static bool gives_up(void *arg)
+{
+	unsigned int *asked = arg;
+
+	return ++*asked == 3;
+}
+
+/* A stub with another client takes the connection, and nothing that is sent on it. */
+static void test_silent(void **state)
+{
+	char err[256] = "";
+	unsigned int asked = 0;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	assert_null(gdb_open_idle(fds[0], gives_up, &asked, err, sizeof(err)));
+	assert_int_equal(asked, 3);
+	assert_non_null(strstr(err, "given up"));
+	close(fds[1]);
+}
+
 static void test_connect_errors(void **state)
 {
 	static const struct {
@@ -127,7 +149,8 @@ static void test_connect_errors(void **state)
 		{":1", "no address"},
 		{"[::1]:", "no address"},
 		{"127.0.0.1:1", "refused"},
-		{"unix:", "too long"},
+		{"unix:", "no address"},
+		{"127.0.0.1:nosuchservice", "no address"},
 	};
 	char err[256];
 
@@ -421,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_open_refused),
 		cmocka_unit_test(test_connect_errors),
+		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_regs),
 		cmocka_unit_test(test_memory),

@@ -13,8 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define ADDRESS_ROOM 512
+#define PATIENCE_S   3 /* of a silent stub, before something is said */
 
 /* --- what there is ------------------------------------------------------------------------------
  */
@@ -204,19 +206,48 @@ static int start_keeper(void *arg, int fd)
 	return keeper_start(&m->keeper, fd, true);
 }
 
+/* Who waits for a stub that has another client is told so, and may give up. */
+struct patience {
+	struct qemu_machine *m;
+	time_t told; /* when that is done; 0: it was */
+};
+
+static time_t now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+static bool stub_is_silent(void *arg)
+{
+	struct patience *p = arg;
+	const struct machine_attach_config *cfg = &p->m->cfg;
+
+	if (p->told && now_s() >= p->told) {
+		machine_message(&p->m->base, MACHINE_MSG_INFO,
+				"the gdb stub does not answer yet: another debugger or tracer may "
+				"be attached to it");
+		p->told = 0;
+	}
+	return cfg->cancelled && cfg->cancelled(cfg->arg);
+}
+
 /*
  * The stub stops the guest as soon as we are connected: the keeper is there before, and takes the
  * guest for a running one until it is known that it is not.
  */
 static int connect_stub(struct qemu_machine *m, const char *address, char *err, size_t errlen)
 {
+	struct patience patience = {m, now_s() + PATIENCE_S};
 	int fd = gdb_dial(address, start_keeper, m, err, errlen), rc = 0;
 
 	if (fd < 0) {
 		keeper_stop(&m->keeper);
 		return fd;
 	}
-	m->gdb = gdb_open(fd, err, errlen);
+	m->gdb = gdb_open_idle(fd, stub_is_silent, &patience, err, errlen);
 	if (!m->gdb) {
 		keeper_release(&m->keeper);
 		return -ECONNREFUSED;

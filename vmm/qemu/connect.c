@@ -2,6 +2,7 @@
 /* connect.c - the connection to a libvirt on this host, and what it says when something fails. */
 #include "vmm/qemu/connect.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,12 @@ static bool is_local_connection(virConnectPtr conn)
 	return local;
 }
 
+/* There is no socket, or no process behind it: libvirt tells only in words, the system's. */
+static bool nobody_listens(const char *reason)
+{
+	return strstr(reason, strerror(ENOENT)) || strstr(reason, strerror(ECONNREFUSED));
+}
+
 virConnectPtr libvirt_connect(const char *uri, char *err, size_t errlen)
 {
 	virConnectPtr conn = NULL;
@@ -52,8 +59,11 @@ virConnectPtr libvirt_connect(const char *uri, char *err, size_t errlen)
 	if (is_local(uri) || !strstr(uri, "://")) {
 		conn = libvirt()->virConnectOpen(uri);
 		if (!conn) {
-			snprintf(err, errlen, "cannot connect to libvirt at %s: %s", uri,
-				 libvirt_reason().text);
+			struct libvirt_reason why = libvirt_reason();
+
+			snprintf(err, errlen, "cannot connect to libvirt at %s: %s%s", uri,
+				 why.text,
+				 nobody_listens(why.text) ? "; is libvirtd running?" : "");
 			return NULL;
 		}
 		if (is_local_connection(conn))

@@ -331,8 +331,10 @@ static int stub_place(struct qemu_domain *d, char *path, size_t room, bool *stal
 		 socket_path(value + 13, old, sizeof(old)) && !strcmp(old, path);
 	if (*stale)
 		return 0;
-	snprintf(err, errlen, "domain %s has a gdb stub in use already (%s)", qemu_domain_name(d),
-		 value);
+	snprintf(err, errlen,
+		 "domain %s has a gdb stub in use already (%s): another tracer or debugger is "
+		 "attached (one that was killed lets go within seconds)",
+		 qemu_domain_name(d), value);
 	return -EBUSY;
 }
 

@@ -19,6 +19,7 @@
 struct dialer {
 	gdb_socket_fn *ready;
 	void *arg;
+	int resolve; /* what getaddrinfo() said: EAI_, 0 nothing */
 };
 
 /* Connect a new non-blocking socket: the socket, or a negative errno. */
@@ -52,20 +53,23 @@ static int connect_unix(const struct dialer *d, const char *path)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 
-	if (!*path || strlen(path) >= sizeof(addr.sun_path))
+	if (!*path)
+		return -EINVAL;
+	if (strlen(path) >= sizeof(addr.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(addr.sun_path, path);
 	return connect_to(d, AF_UNIX, (struct sockaddr *)&addr, sizeof(addr));
 }
 
-static int connect_tcp(const struct dialer *d, const char *host, const char *port)
+static int connect_tcp(struct dialer *d, const char *host, const char *port)
 {
 	struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
 	struct addrinfo *found;
 	int fd = -EHOSTUNREACH, one = 1;
 
-	if (getaddrinfo(host, port, &hints, &found))
-		return fd;
+	d->resolve = getaddrinfo(host, port, &hints, &found);
+	if (d->resolve)
+		return d->resolve == EAI_SERVICE ? -EINVAL : fd;
 	for (struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
 		fd = connect_to(d, at->ai_family, at->ai_addr, at->ai_addrlen);
 	freeaddrinfo(found);
@@ -76,7 +80,7 @@ static int connect_tcp(const struct dialer *d, const char *host, const char *por
 }
 
 /* HOST:PORT, with [ and ] around a HOST that has colons of its own. */
-static int connect_host_port(const struct dialer *d, const char *address)
+static int connect_host_port(struct dialer *d, const char *address)
 {
 	const char *colon = strrchr(address, ':');
 	size_t len = colon ? (size_t)(colon - address) : 0;
@@ -95,18 +99,18 @@ static int connect_host_port(const struct dialer *d, const char *address)
 
 int gdb_dial(const char *address, gdb_socket_fn *ready, void *arg, char *err, size_t errlen)
 {
-	const struct dialer d = {.ready = ready, .arg = arg};
+	struct dialer d = {.ready = ready, .arg = arg};
 	bool is_unix = !strncmp(address, "unix:", 5);
 	int fd = is_unix ? connect_unix(&d, address + 5) : connect_host_port(&d, address);
 
 	if (fd >= 0)
 		return fd;
 	if (fd == -EINVAL)
-		snprintf(err, errlen, "%s is no address of a gdb stub: unix:PATH or HOST:PORT",
+		snprintf(err, errlen, "'%s' is no address of a gdb stub: unix:PATH or HOST:PORT",
 			 address);
 	else
 		snprintf(err, errlen, "cannot connect to the gdb stub at %s: %s", address,
-			 strerror(-fd));
+			 d.resolve ? gai_strerror(d.resolve) : strerror(-fd));
 	return fd;
 }
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define ANSWER_MS   20000
+#define IDLE_MS	    100	      /* how often somebody who waits for the first answer is asked */
 #define MEM_CHUNK   1024      /* bytes in a packet; twice that in digits fits QEMU's 4096 */
 #define AHEAD_MAX   16	      /* writes whose answers have not been read */
 #define MONITOR_MAX (8 << 20) /* bytes that a monitor command may print */
@@ -189,15 +190,33 @@ static bool offers(const char *features, const char *one)
 	return false;
 }
 
+/* The stub has said something: 0, or an error. What it was is still to be received. */
+static int hear_first(struct gdb *g, gdb_idle_fn *idle, void *arg)
+{
+	for (int ms = 0; ms < ANSWER_MS; ms += IDLE_MS) {
+		int rc = packet_wait(&g->conn, IDLE_MS);
+
+		if (rc != -ETIMEDOUT)
+			return rc;
+		if (idle && idle(arg))
+			return -ECANCELED;
+	}
+	return -ETIMEDOUT;
+}
+
 /*
  * QEMU keeps the form of its thread names from one client to the next unless it is told, so the
  * long form is always asked for. `?` makes it drop breakpoints that another client has left.
  */
-static int agree(struct gdb *g)
+static int agree(struct gdb *g, gdb_idle_fn *idle, void *arg)
 {
 	bool no_ack, features;
-	int rc = ask(g, "qSupported:multiprocess+;swbreak+;vContSupported+");
+	int rc = packet_send(&g->conn, "qSupported:multiprocess+;swbreak+;vContSupported+");
 
+	if (!rc)
+		rc = hear_first(g, idle, arg);
+	if (!rc)
+		rc = next_answer(g);
 	if (rc < 0)
 		return rc;
 	g->multiprocess = offers(g->conn.data, "multiprocess+");
@@ -220,12 +239,17 @@ static int agree(struct gdb *g)
 
 struct gdb *gdb_open(int fd, char *err, size_t errlen)
 {
+	return gdb_open_idle(fd, NULL, NULL, err, errlen);
+}
+
+struct gdb *gdb_open_idle(int fd, gdb_idle_fn *idle, void *arg, char *err, size_t errlen)
+{
 	struct gdb *g = calloc(1, sizeof(*g));
 	const char *reg;
 	int rc = g ? packet_open(&g->conn, fd) : -ENOMEM;
 
 	if (!rc)
-		rc = agree(g);
+		rc = agree(g, idle, arg);
 	if (!rc && gdb_layout_check(&g->layout, &reg)) {
 		snprintf(err, errlen, "the gdb stub has no 64-bit register %s: no x86-64 guest",
 			 reg);
@@ -234,7 +258,9 @@ struct gdb *gdb_open(int fd, char *err, size_t errlen)
 	}
 	if (!rc)
 		return g;
-	if (rc == -ETIMEDOUT)
+	if (rc == -ECANCELED)
+		snprintf(err, errlen, "given up before the gdb stub has answered");
+	else if (rc == -ETIMEDOUT)
 		snprintf(err, errlen,
 			 "the gdb stub is silent: is another debugger or tracer attached to it?");
 	else

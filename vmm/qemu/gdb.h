@@ -34,6 +34,12 @@ typedef int gdb_socket_fn(void *arg, int fd);
 int gdb_dial(const char *address, gdb_socket_fn *ready, void *arg, char *err, size_t errlen);
 /* The same over a socket that is connected already; it is closed by gdb_close(). */
 struct gdb *gdb_open(int fd, char *err, size_t errlen);
+/*
+ * The same of a stub that may have another client, and is silent until that has gone: asked now and
+ * then until the stub has said something, idle() gives up by true.
+ */
+typedef bool gdb_idle_fn(void *arg);
+struct gdb *gdb_open_idle(int fd, gdb_idle_fn *idle, void *arg, char *err, size_t errlen);
 /* Close the connection; the guest stays as it is. NULL is allowed. */
 void gdb_close(struct gdb *g);
 

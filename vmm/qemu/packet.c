@@ -295,6 +295,11 @@ static int take_byte(struct packet_conn *c, char byte)
 	}
 }
 
+int packet_wait(struct packet_conn *c, int timeout_ms)
+{
+	return c->error ? c->error : fill(c, deadline_after(timeout_ms));
+}
+
 int packet_recv(struct packet_conn *c, int timeout_ms)
 {
 	int64_t deadline = deadline_after(timeout_ms);

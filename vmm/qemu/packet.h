@@ -58,6 +58,8 @@ int packet_flush(struct packet_conn *c);
  * length. -ETIMEDOUT: none came, or not all of it; asking again goes on where it stopped.
  */
 int packet_recv(struct packet_conn *c, int timeout_ms);
+/* Wait up to timeout_ms until the peer has sent anything that was not received: 0 or -ETIMEDOUT. */
+int packet_wait(struct packet_conn *c, int timeout_ms);
 
 /* Send the byte that stops a running guest. Any thread, while no other one sends a packet. */
 int packet_interrupt(const struct packet_conn *c);
