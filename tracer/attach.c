@@ -186,14 +186,6 @@ static int open_attached(struct trace *t, char *err, size_t errlen)
 	return trampoline_open(t, err, errlen);
 }
 
-static bool trace_records(const struct trace *t)
-{
-	for (size_t i = 0; i < t->probes.nr; i++)
-		if (t->probes.v[i].flags & PROBE_FL_RECORD)
-			return true;
-	return false;
-}
-
 static int use_now(struct trace *t, char *err, size_t errlen)
 {
 	int ret = t->cfg.running ? open_attached(t, err, errlen) : trampoline_open(t, err, errlen);
@@ -214,6 +206,23 @@ static int use_now(struct trace *t, char *err, size_t errlen)
 	return ret;
 }
 
+/* Where the guest would stand for minutes, better nothing than that. */
+static int trap_instead(struct trace *t, const char *why, char *err, size_t errlen)
+{
+	size_t n = probes_recorded(t);
+
+	if (t->cfg.running && n > QEMU_TRAPS_MAX) {
+		snprintf(err, errlen,
+			 "trampolines cannot be used (%s), and %zu traps would stop the guest for "
+			 "minutes: name at most %d functions with -f, or ask for all with --engine "
+			 "trap",
+			 why, n, QEMU_TRAPS_MAX);
+		return -E2BIG;
+	}
+	trace_note(t, "each hit exits to the host, since trampolines cannot be used: %s", why);
+	return 0;
+}
+
 int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 {
 	char why[256];
@@ -222,7 +231,7 @@ int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 	if (t->cfg.engine == TRACE_ENGINE_TRAP && !t->cfg.running && boot_has_late_tracer(t))
 		return boot_follow(t);
 	if (t->cfg.engine == TRACE_ENGINE_TRAP ||
-	    !(t->cfg.control || trace_records(t) || tracer_comes_late(t)))
+	    !(t->cfg.control || probes_recorded(t) || tracer_comes_late(t)))
 		return 0;
 	if (!t->cfg.running && !boot_has_window(t)) {
 		ret = boot_follow(t);
@@ -236,8 +245,7 @@ int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 		snprintf(err, errlen, "trampolines cannot be used: %s", why);
 		return ret;
 	}
-	trace_note(t, "each hit exits to the host, since trampolines cannot be used: %s", why);
-	return 0;
+	return trap_instead(t, why, err, errlen);
 }
 
 /* --- letting go ------------------------------------------------------------------------------ */

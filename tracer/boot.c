@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAFE_MS	  10000 /* for one try; then it is tried again */
-#define LOOK_MS	  2
-#define TRAPS_MAX 100 /* that a guest of QEMU gets ahead with */
+#define SAFE_MS 10000 /* for one try; then it is tried again */
+#define LOOK_MS 2
 
 /* Called with a NULL page it returns at once (mm/page_alloc.c). */
 #define TRY_FUNCTION "free_pages"
@@ -237,17 +236,14 @@ bool boot_has_window(const struct trace *t)
 
 void boot_prepare(struct trace *t)
 {
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < t->probes.nr; i++)
-		n += (t->probes.v[i].flags & PROBE_FL_RECORD) != 0;
-	if (n <= TRAPS_MAX || t->cfg.engine == TRACE_ENGINE_TRAP || boot_has_window(t))
+	if (probes_recorded(t) <= QEMU_TRAPS_MAX || t->cfg.engine == TRACE_ENGINE_TRAP ||
+	    boot_has_window(t))
 		return;
 	t->held = true;
 	trace_note(t,
 		   "functions are recorded once the kernel can give memory for trampolines; from "
 		   "the start on if there are no more than %d of them (-f)",
-		   TRAPS_MAX);
+		   QEMU_TRAPS_MAX);
 }
 
 int boot_follow(struct trace *t)

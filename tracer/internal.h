@@ -95,6 +95,9 @@ struct probe_ops {
 
 extern const struct probe_ops trap_probe_ops, trampoline_probe_ops;
 
+/* A guest of QEMU stands for each hit of a trap: it gets more of them only when asked for. */
+#define QEMU_TRAPS_MAX 100
+
 /* The functions of the kernel image; none is recorded yet. 0 or -ENOMEM. */
 int probe_set_init(struct probe_set *set, const struct guestsym *gs);
 void probe_set_free(struct probe_set *set);
@@ -117,6 +120,8 @@ int probes_insert(struct trace *t, uint16_t with, uint16_t without);
 int probes_lend(void *arg, const uint64_t *vas, size_t n);
 /* A site that is lent was called; on the vCPU's thread. */
 void probes_lent_hit(struct trace *t, const struct machine_hit *hit);
+/* How many are to be recorded, in the guest or not. */
+size_t probes_recorded(const struct trace *t);
 /* Remove those that are in the guest. */
 int probes_remove(struct trace *t, uint16_t with, uint16_t without);
 

@@ -129,6 +129,15 @@ static void probes_count(struct probe_set *set)
 	set->traced = traced;
 }
 
+size_t probes_recorded(const struct trace *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->probes.nr; i++)
+		n += (t->probes.v[i].flags & PROBE_FL_RECORD) != 0;
+	return n;
+}
+
 int probes_insert(struct trace *t, uint16_t with, uint16_t without)
 {
 	uint32_t *which = calloc(t->probes.nr + 1, sizeof(*which));
