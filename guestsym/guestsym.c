@@ -277,8 +277,6 @@ static int read_live_sites(struct guestsym *gs, const struct guestsym_memory *me
 	const char *release = gs->identity.release;
 	int err = live_sites_read(&gs->fentry, mem, &gs->elf, &gs->symbols, gs->types);
 
-	if (!err)
-		err = live_events_read(&gs->tables, mem, &gs->symbols, gs->types);
 	switch (err) {
 	case 0:
 		return 0;
@@ -441,12 +439,6 @@ size_t guestsym_preempt_sites(const struct guestsym *gs, const struct guestsym_p
 	return preempt_sites_get(gs->preempt, sites);
 }
 
-size_t guestsym_jumps(const struct guestsym *gs, const struct guestsym_jump **jumps)
-{
-	*jumps = gs->tables.jumps;
-	return gs->tables.nr_jumps;
-}
-
 size_t guestsym_tracepoints(const struct guestsym *gs, const struct guestsym_tracepoint **tps)
 {
 	*tps = gs->tables.tracepoints;
@@ -456,12 +448,6 @@ size_t guestsym_tracepoints(const struct guestsym *gs, const struct guestsym_tra
 size_t guestsym_event_probes(const struct guestsym *gs)
 {
 	return gs->counts.event_probes;
-}
-
-size_t guestsym_events(const struct guestsym *gs, const uint64_t **calls)
-{
-	*calls = gs->tables.events;
-	return gs->tables.nr_events;
 }
 
 void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
@@ -536,9 +522,4 @@ int guestsym_enumerator(const struct guestsym *gs, const char *name, int64_t *va
 size_t guestsym_btf_types(const struct guestsym *gs)
 {
 	return types_count(gs->types);
-}
-
-const void *guestsym_btf(const struct guestsym *gs, size_t *len)
-{
-	return types_raw(gs->types, len);
 }

@@ -57,8 +57,6 @@ struct guestsym_memory {
  *    there is no ORC header;
  *  - irq sites are those that hold what a kernel on plain hardware or KVM makes of them: none when
  *    it has made something else of them;
- *  - jumps are in the running kernel's order, and their branch bit is what it has made of it;
- *    events are those that it has registered, by address;
  *  - guestsym_read() gives what was in memory then, GUESTSYM_SITE_NOP likewise;
  *  - guestsym_elf() gives NULL, guestsym_phys() -EFAULT.
  */
@@ -144,12 +142,6 @@ struct guestsym_preempt_site {
 	uint8_t len;
 };
 
-struct guestsym_jump {
-	uint64_t code, target, key; /* key without its flag bits */
-	bool branch;		    /* bit 0 of the key word */
-	bool init;		    /* code is init code, which the booted kernel frees */
-};
-
 struct guestsym_tracepoint {
 	uint64_t addr;	  /* of struct tracepoint */
 	const char *name; /* without __tracepoint_ */
@@ -172,11 +164,8 @@ size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_s
  */
 size_t guestsym_preempt_sites(const struct guestsym *gs,
 			      const struct guestsym_preempt_site **sites);
-size_t guestsym_jumps(const struct guestsym *gs, const struct guestsym_jump **jumps);
 size_t guestsym_tracepoints(const struct guestsym *gs, const struct guestsym_tracepoint **tps);
 size_t guestsym_event_probes(const struct guestsym *gs); /* trace_event_raw_event_* functions */
-/* Addresses of struct trace_event_call, from __start_ftrace_events. */
-size_t guestsym_events(const struct guestsym *gs, const uint64_t **calls);
 /* ORC tables; empty ranges when the image has none. */
 void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
 		  struct guestsym_range *unwind, struct guestsym_range *header);
@@ -348,8 +337,7 @@ int guestsym_function(const struct guestsym *gs, const char *name, struct guests
 int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size);
 /* The value of a constant of an enum, of several of that name the last; errors likewise. */
 int guestsym_enumerator(const struct guestsym *gs, const char *name, int64_t *value);
-size_t guestsym_btf_types(const struct guestsym *gs);		  /* how many, without void */
-const void *guestsym_btf(const struct guestsym *gs, size_t *len); /* raw .BTF, NULL when none */
+size_t guestsym_btf_types(const struct guestsym *gs); /* how many, without void */
 
 /* --- instructions ------------------------------------------------------------------------ */
 

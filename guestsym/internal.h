@@ -218,12 +218,8 @@ void fentry_exit(struct fentry *f);
 struct tables {
 	uint64_t *returns;
 	size_t nr_returns;
-	struct guestsym_jump *jumps;
-	size_t nr_jumps;
 	struct guestsym_tracepoint *tracepoints;
 	size_t nr_tracepoints;
-	uint64_t *events;
-	size_t nr_events;
 	struct guestsym_range orc_ip, orc_unwind, orc_header;
 };
 
@@ -247,7 +243,6 @@ struct types;
 /* count is what types_count() is to say when it is known already, else 0. */
 struct types *types_new(const struct elf_image *e, const struct symbols *s, size_t count);
 void types_free(struct types *t);
-const void *types_raw(const struct types *t, size_t *len);
 size_t types_count(struct types *t);
 int types_field(struct types *t, const char *path, struct guestsym_field *field);
 int types_size(struct types *t, const char *name, uint32_t *size);
@@ -292,9 +287,6 @@ size_t preempt_sites_get(struct preempt_sites *ps, const struct guestsym_preempt
  */
 int live_sites_read(struct fentry *f, const struct guestsym_memory *mem, const struct elf_image *e,
 		    const struct symbols *s, struct types *t);
-/* Fill in the events of tables: as many as can be read. 0 or -ENOMEM. */
-int live_events_read(struct tables *tables, const struct guestsym_memory *mem,
-		     const struct symbols *s, struct types *t);
 
 /* What has to be known of a kernel to read its modules. */
 struct modules_of {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * live.c - what a booted kernel has in lists because the image's tables of it were init data:
- * fentry sites (ftrace_pages_start) and trace events (ftrace_events).
+ * live.c - the fentry sites of a booted kernel, which has them in a list (ftrace_pages_start)
+ * because the image's table of them was init data.
  *
- * The lists are guest memory, read while the guest may be running: whatever they say, walking
- * them ends, and what is no part of the kernel image is left out.
+ * The list is guest memory, read while the guest may be running: whatever it says, walking it ends,
+ * and what is no part of the kernel image is left out.
  */
 #include "guestsym/internal.h"
 
@@ -14,8 +14,7 @@
 #define PAGES_MAX   (1 << 16)
 #define SITES_MAX   (1 << 20)
 #define RECORDS_MAX (8 << 20) /* bytes; the page allocator has no more than 4 MB in a piece */
-#define EVENTS_MAX  (1 << 16)
-#define STRUCT_MAX  64 /* both structs have 24 bytes */
+#define STRUCT_MAX  64	      /* both structs have 24 bytes */
 
 /* include/linux/ftrace.h; since 6.0 the mark of what belongs to an overridden weak function */
 #define FTRACE_FL_DISABLED (UINT64_C(1) << 25)
@@ -185,61 +184,5 @@ int live_sites_read(struct fentry *f, const struct guestsym_memory *mem, const s
 		err = f->n ? fentry_resolve(f, e, s, NULL) : -ENOENT;
 	if (err)
 		fentry_exit(f);
-	return err;
-}
-
-/* --- trace events ------------------------------------------------------------------------ */
-
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Modules, kprobes and synthetic events have theirs elsewhere. */
-static int add_event(struct tables *t, const struct symbols *s, uint64_t call)
-{
-	void *v;
-
-	if (call < s->start || call >= s->end)
-		return 0;
-	if (t->nr_events % 1024 == 0) {
-		v = reallocarray(t->events, t->nr_events + 1024, sizeof(*t->events));
-		if (!v)
-			return -ENOMEM;
-		t->events = v;
-	}
-	t->events[t->nr_events++] = call;
-	return 0;
-}
-
-static void sort_events(struct tables *t)
-{
-	size_t n = 0;
-
-	qsort(t->events, t->nr_events, sizeof(*t->events), compare_addresses);
-	for (size_t i = 0; i < t->nr_events; i++)
-		if (!i || t->events[i] != t->events[n - 1])
-			t->events[n++] = t->events[i];
-	t->nr_events = n;
-}
-
-int live_events_read(struct tables *tables, const struct guestsym_memory *mem,
-		     const struct symbols *s, struct types *t)
-{
-	uint64_t head = symbols_addr(s, "ftrace_events"), va = head;
-	struct guestsym_field list;
-	int err = 0;
-
-	if (!head || types_field(t, "trace_event_call.list", &list))
-		return 0;
-	tables->nr_events = 0;
-	for (int i = 0; i < EVENTS_MAX && !err; i++) {
-		if (mem->read(mem->arg, va, &va, sizeof(va)) || va == head)
-			break;
-		err = add_event(tables, s, va - list.offset);
-	}
-	sort_events(tables);
 	return err;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #define TRACEPOINT_NAME_MAX 255
-#define JUMP_ENTRY_SIZE	    16
 
 size_t table_entries(const struct elf_image *e, const struct symbols *s, const char *start,
 		     const char *stop, size_t entry, uint64_t *va, const uint8_t **p)
@@ -42,38 +41,6 @@ static int read_returns(struct tables *t, const struct elf_image *e, const struc
 	return 0;
 }
 
-/*
- * struct jump_entry: s32 code, s32 target, s64 key, each relative to itself, with two flags in the
- * key (include/linux/jump_label.h). In the image bit 1 is a build-time mark of objtool's; that it
- * says "init code" is the work of jump_label_init().
- */
-static int read_jumps(struct tables *t, const struct elf_image *e, const struct symbols *s)
-{
-	uint64_t init_begin = symbols_addr(s, "__init_begin");
-	uint64_t init_end = symbols_addr(s, "__init_end");
-	const uint8_t *p = NULL;
-	uint64_t va;
-	size_t n = table_entries(e, s, "__start___jump_table", "__stop___jump_table",
-				 JUMP_ENTRY_SIZE, &va, &p);
-
-	t->jumps = table_new(n, sizeof(*t->jumps));
-	if (!t->jumps)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++, va += JUMP_ENTRY_SIZE, p += JUMP_ENTRY_SIZE) {
-		uint64_t code = place_relative(va, p), key = get_u64(p + 8);
-
-		t->jumps[i] = (struct guestsym_jump){
-			.code = code,
-			.target = place_relative(va + 4, p + 4),
-			.key = va + 8 + (key & ~UINT64_C(3)),
-			.branch = key & 1,
-			.init = code >= init_begin && code < init_end,
-		};
-	}
-	t->nr_jumps = n;
-	return 0;
-}
-
 /* __tracepoints_ptrs: place-relative; a struct tracepoint starts with the pointer to its name. */
 static int read_tracepoints(struct tables *t, const struct elf_image *e, const struct symbols *s)
 {
@@ -95,21 +62,6 @@ static int read_tracepoints(struct tables *t, const struct elf_image *e, const s
 			t->tracepoints[t->nr_tracepoints++] =
 				(struct guestsym_tracepoint){.addr = addr, .name = name};
 	}
-	return 0;
-}
-
-static int read_events(struct tables *t, const struct elf_image *e, const struct symbols *s)
-{
-	const uint8_t *p = NULL;
-	uint64_t va;
-	size_t n = table_entries(e, s, "__start_ftrace_events", "__stop_ftrace_events", 8, &va, &p);
-
-	t->events = table_new(n, sizeof(*t->events));
-	if (!t->events)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		if (get_u64(p + 8 * i))
-			t->events[t->nr_events++] = get_u64(p + 8 * i);
 	return 0;
 }
 
@@ -146,8 +98,7 @@ static void find_orc(struct tables *t, const struct elf_image *e, const struct s
 int tables_read(struct tables *t, const struct elf_image *e, const struct symbols *s)
 {
 	*t = (struct tables){0};
-	if (read_returns(t, e, s) || read_jumps(t, e, s) || read_tracepoints(t, e, s) ||
-	    read_events(t, e, s)) {
+	if (read_returns(t, e, s) || read_tracepoints(t, e, s)) {
 		tables_exit(t);
 		return -ENOMEM;
 	}
@@ -158,8 +109,6 @@ int tables_read(struct tables *t, const struct elf_image *e, const struct symbol
 void tables_exit(struct tables *t)
 {
 	free(t->returns);
-	free(t->jumps);
 	free(t->tracepoints);
-	free(t->events);
 	*t = (struct tables){0};
 }

@@ -52,12 +52,6 @@ void types_free(struct types *t)
 	free(t);
 }
 
-const void *types_raw(const struct types *t, size_t *len)
-{
-	*len = t->len;
-	return t->len ? t->raw : NULL;
-}
-
 /* --- loading ----------------------------------------------------------------------------- */
 
 static const char *type_name(const struct types *t, uint32_t id)

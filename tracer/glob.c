@@ -138,11 +138,3 @@ bool glob_pattern_match(const char *pattern, const char *name)
 		name = ++rest;
 	}
 }
-
-bool glob_list_match(const char *const *globs, size_t nr, const char *name)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (glob_pattern_match(globs[i], name))
-			return true;
-	return false;
-}

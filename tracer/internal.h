@@ -125,9 +125,6 @@ size_t probes_recorded(const struct trace *t);
 /* Remove those that are in the guest. */
 int probes_remove(struct trace *t, uint16_t with, uint16_t without);
 
-/* Which function names a list of globs selects: true when any matches. */
-bool glob_list_match(const char *const *globs, size_t nr, const char *name);
-
 /* --- tracers ------------------------------------------------------------------------------ */
 
 struct instance;

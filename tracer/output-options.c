@@ -80,12 +80,3 @@ const struct output_options *output_tracer_options(const char *tracer)
 		i++;
 	return &tracer_options[i].options;
 }
-
-uint32_t output_option_flag(const struct output_options *options, const char *name)
-{
-	for (size_t i = 0; i < options->nr; i++) {
-		if (!strcmp(options->row[i].name, name))
-			return options->row[i].flag;
-	}
-	return 0;
-}

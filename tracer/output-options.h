@@ -110,7 +110,4 @@ extern const struct output_options output_trace_options;
 /* Those that a tracer adds; of a tracer without any, none. */
 const struct output_options *output_tracer_options(const char *tracer);
 
-/* The flag of that name, 0 when there is none. */
-uint32_t output_option_flag(const struct output_options *options, const char *name);
-
 #endif

@@ -148,20 +148,11 @@ static void list_sites(const struct guestsym *gs, uint64_t slide)
 static void list_tables(const struct guestsym *gs, uint64_t slide)
 {
 	const struct guestsym_tracepoint *tps;
-	const struct guestsym_jump *jumps;
-	const uint64_t *events;
 	size_t n;
 
 	n = guestsym_tracepoints(gs, &tps);
 	for (size_t i = 0; i < n; i++)
 		printf("tracepoint %016" PRIx64 " %s\n", tps[i].addr - slide, tps[i].name);
-	n = guestsym_jumps(gs, &jumps);
-	for (size_t i = 0; i < n; i++)
-		printf("jump %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", jumps[i].code - slide,
-		       jumps[i].target - slide, jumps[i].key - slide);
-	n = guestsym_events(gs, &events);
-	for (size_t i = 0; i < n; i++)
-		printf("event %016" PRIx64 "\n", events[i] - slide);
 }
 
 static void list_rest(const struct guestsym *gs, uint64_t slide)

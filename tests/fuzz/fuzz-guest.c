@@ -79,15 +79,10 @@ static void use_kernel(const struct guestsym *gs)
 	const struct guestsym_irq_site *irqs;
 	const struct guestsym_preempt_site *preempts;
 	const struct guestsym_site *sites;
-	const uint64_t *events;
 	size_t n = guestsym_fentry_sites(gs, &sites);
 
 	for (size_t i = 1; i < n; i++)
 		if (sites[i - 1].addr >= sites[i].addr)
-			abort();
-	n = guestsym_events(gs, &events);
-	for (size_t i = 1; i < n; i++)
-		if (events[i - 1] >= events[i])
 			abort();
 	guestsym_irq_sites(gs, &irqs);
 	guestsym_preempt_sites(gs, &preempts);

@@ -154,27 +154,6 @@ static void test_listed_twice(void **state)
 	guestsym_close(gs);
 }
 
-/* One of the kernel's, one of a module, one of the kernel's once more. */
-static void test_events(void **state)
-{
-	uint64_t own = MADE_BASE + 0x7f00, heap = heap_put(&g, NULL, 64);
-	const uint64_t *events;
-	struct guestsym *gs;
-
-	(void)state;
-	made_list_add(&g, "ftrace_events", own + EVENT_LIST);
-	made_list_add(&g, "ftrace_events", heap + EVENT_LIST);
-	gs = open_guest();
-	assert_int_equal(guestsym_events(gs, &events), 1);
-	assert_int_equal(events[0], own);
-	guestsym_close(gs);
-	/* A list without an end has what it has. */
-	made_poke(&g, heap + EVENT_LIST, own + EVENT_LIST, 8);
-	gs = open_guest();
-	assert_int_equal(guestsym_events(gs, &events), 1);
-	guestsym_close(gs);
-}
-
 /*
  * What mov %rdi,%rdx and a NOP of a static branch look like in their middle is no cli; serialize,
  * which decoders do not know, is no end.
@@ -329,7 +308,6 @@ int main(void)
 		cmocka_unit_test_setup(test_module_pages, setup),
 		cmocka_unit_test_setup(test_disabled, setup),
 		cmocka_unit_test_setup(test_listed_twice, setup),
-		cmocka_unit_test_setup(test_events, setup),
 		cmocka_unit_test(test_irq_sites),
 		cmocka_unit_test_setup(test_hole, setup),
 		cmocka_unit_test_setup(test_lists_without_end, setup),

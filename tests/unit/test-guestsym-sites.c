@@ -123,8 +123,7 @@ static void test_tables(void **state)
 {
 	static struct made_image m;
 	const struct guestsym_tracepoint *tps;
-	const struct guestsym_jump *jumps;
-	const uint64_t *returns, *events;
+	const uint64_t *returns;
 	uint64_t name, tp, site;
 	struct guestsym *gs;
 
@@ -140,13 +139,6 @@ static void test_tables(void **state)
 	made_put_rel(&m, MADE_BASE + 0x150);
 	made_label(&m, "__return_sites_end", 'D');
 
-	made_align(&m, 8);
-	made_label(&m, "__start___jump_table", 'D');
-	made_put_rel(&m, MADE_BASE + 0x110);
-	made_put_rel(&m, MADE_BASE + 0x120);
-	made_put64(&m, (MADE_BASE + 0x3000) - (MADE_BASE + m.used) + 3);
-	made_label(&m, "__stop___jump_table", 'D');
-
 	name = made_put(&m, "sched_switch", 13);
 	made_align(&m, 8);
 	tp = made_put64(&m, name);
@@ -155,27 +147,13 @@ static void test_tables(void **state)
 	made_put_rel(&m, MADE_BASE + MADE_SIZE); /* not in the image */
 	made_label(&m, "__stop___tracepoints_ptrs", 'D');
 
-	made_align(&m, 8);
-	made_label(&m, "__start_ftrace_events", 'D');
-	made_put64(&m, MADE_BASE + 0x3100);
-	made_put64(&m, 0);
-	made_label(&m, "__stop_ftrace_events", 'D');
-
 	gs = open_made(&m);
 	assert_int_equal(guestsym_return_sites(gs, &returns), 2);
 	assert_int_equal(returns[0], MADE_BASE + 0x123);
 	assert_int_equal(returns[1], MADE_BASE + 0x150);
-	assert_int_equal(guestsym_jumps(gs, &jumps), 1);
-	assert_int_equal(jumps[0].code, MADE_BASE + 0x110);
-	assert_int_equal(jumps[0].target, MADE_BASE + 0x120);
-	assert_int_equal(jumps[0].key, MADE_BASE + 0x3000);
-	assert_true(jumps[0].branch);
-	assert_false(jumps[0].init);
 	assert_int_equal(guestsym_tracepoints(gs, &tps), 1);
 	assert_int_equal(tps[0].addr, tp);
 	assert_string_equal(tps[0].name, "sched_switch");
-	assert_int_equal(guestsym_events(gs, &events), 1);
-	assert_int_equal(events[0], MADE_BASE + 0x3100);
 	assert_int_equal(guestsym_event_probes(gs), 2);
 	guestsym_close(gs);
 }

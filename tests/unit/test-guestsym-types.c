@@ -125,12 +125,9 @@ static void test_fields(void **state)
 	};
 	struct guestsym *gs = open_made();
 	struct guestsym_field f;
-	size_t len;
 
 	(void)state;
 	assert_int_equal(guestsym_btf_types(gs), 17);
-	assert_non_null(guestsym_btf(gs, &len));
-	assert_true(len > 100);
 	expect(gs, "task.pid", 0, 4, 0, 0);
 	expect(gs, "task.info", 4, 4, 0, 0);
 	expect(gs, "task.info.flags", 4, 4, 0, 0);

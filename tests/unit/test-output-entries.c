@@ -353,9 +353,6 @@ static void test_options(void **state)
 
 	for (size_t i = 0; i < output_trace_options.nr; i++)
 		assert_int_equal(output_trace_options.row[i].flag, 1u << i);
-	assert_int_equal(output_option_flag(&output_trace_options, "latency-format"),
-			 OUTPUT_LATENCY_FORMAT);
-	assert_int_equal(output_option_flag(&output_trace_options, "latency"), 0);
 	text_free(&text);
 	free(want);
 }

@@ -682,27 +682,6 @@ static void graphs_are_filtered(void **state)
 	trace_free(t);
 }
 
-static void globs_are_the_kernels(void **state)
-{
-	static const struct {
-		const char *glob, *name;
-		bool matches;
-	} cases[] = {
-		{"alpha", "alpha", true},     {"alpha", "alphabet", false},
-		{"al*", "alpha", true},	      {"*pha", "alpha", true},
-		{"*ph*", "alpha", true},      {"a*a", "alpha", true},
-		{"a*b", "alpha", false},      {"alph?", "alpha", true},
-		{"?lpha", "alpha", true},     {"[a-c]l*", "alpha", true},
-		{"[!a-c]l*", "alpha", false}, {"*", "", true},
-		{"sys_[!a]*", "sys_b", true}, {"", "alpha", false},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(glob_list_match(&cases[i].glob, 1, cases[i].name),
-				 cases[i].matches);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, guest_set_up, guest_tear_down)
 
 int main(void)
@@ -726,7 +705,6 @@ int main(void)
 		TEST(other_kernels_are_refused),
 		TEST(modules_come_and_go),
 		TEST(graphs_are_filtered),
-		TEST(globs_are_the_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

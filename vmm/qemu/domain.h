@@ -42,7 +42,7 @@ bool qemu_domain_is_kvm(const struct qemu_domain *d);
 bool qemu_domain_was_running(const struct qemu_domain *d);
 
 /*
- * Start the stub and give its address, for gdb_connect(). takeover: one that a tracer has left
+ * Start the stub and give its address, for gdb_dial(). takeover: one that a tracer has left
  * behind which was killed is used. -EBUSY: there is a stub already.
  */
 int qemu_domain_stub_start(struct qemu_domain *d, bool takeover, char *address, size_t room,

@@ -113,10 +113,3 @@ int gdb_dial(const char *address, gdb_socket_fn *ready, void *arg, char *err, si
 			 d.resolve ? gai_strerror(d.resolve) : strerror(-fd));
 	return fd;
 }
-
-struct gdb *gdb_connect(const char *address, char *err, size_t errlen)
-{
-	int fd = gdb_dial(address, NULL, NULL, err, errlen);
-
-	return fd < 0 ? NULL : gdb_open(fd, err, errlen);
-}

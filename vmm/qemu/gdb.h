@@ -20,19 +20,18 @@
 
 struct gdb;
 
-/*
- * Connect to "unix:PATH" or "HOST:PORT" and agree on what both sides can do. QEMU stops the guest
- * when someone connects. NULL: err says why in one line.
- */
-struct gdb *gdb_connect(const char *address, char *err, size_t errlen);
 /* Gets a socket before it is connected: 0 or a negative errno. */
 typedef int gdb_socket_fn(void *arg, int fd);
 /*
- * Only connect: a socket for gdb_open(), or a negative errno and err says why in one line. `ready`
- * (or NULL) is called for each address that is tried.
+ * Connect to "unix:PATH" or "HOST:PORT": a socket for gdb_open(), or a negative errno and err says
+ * why in one line. QEMU stops the guest when someone connects. `ready` (or NULL) is called for each
+ * address that is tried.
  */
 int gdb_dial(const char *address, gdb_socket_fn *ready, void *arg, char *err, size_t errlen);
-/* The same over a socket that is connected already; it is closed by gdb_close(). */
+/*
+ * Agree over a connected socket, which gdb_close() closes, on what both sides can do. NULL: err
+ * says why in one line.
+ */
 struct gdb *gdb_open(int fd, char *err, size_t errlen);
 /*
  * The same of a stub that may have another client, and is silent until that has gone: asked now and
