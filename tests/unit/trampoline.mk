@@ -6,3 +6,4 @@ unit-tests += tests/unit/test-text-lock
 unit-tests += tests/unit/test-quiesce
 unit-tests += tests/unit/test-leftover
 unit-tests += tests/unit/test-detour
+unit-tests += tests/unit/test-guest-work
