@@ -394,7 +394,10 @@ uint64_t trace_local_ns(struct trace *t);
 void trace_seen(struct trace *t, uint64_t tsc);
 /* Recording is over: tell whoever waits for the machine. */
 void trace_finish(struct trace *t);
-/* It is over because of an error (-errno), which trace_detach() gives. */
+/*
+ * It is over because of an error (-errno), which trace_detach() gives. When the guest has gone the
+ * machine's end is waited for.
+ */
 void trace_fail(struct trace *t, int error);
 void trace_note(struct trace *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*

@@ -175,7 +175,9 @@ void trace_fail(struct trace *t, int error)
 	int none = 0;
 
 	atomic_compare_exchange_strong(&t->error, &none, error); /* the first one says most */
-	trace_finish(t);
+	/* A guest that has gone: its machine is about to tell how, which says more. */
+	if (error != -ECONNRESET && error != -EPIPE)
+		trace_finish(t);
 }
 
 void trace_note(struct trace *t, const char *fmt, ...)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -402,6 +403,35 @@ static void until_works_without_a_site(void **state)
 	trace_free(t);
 }
 
+static void errors_end_the_trace(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){0});
+	struct trace_status st;
+
+	(void)state;
+	trace_fail(t, -EFAULT);
+	trace_get_status(t, &st);
+	assert_true(st.done);
+	assert_int_equal(fake.woken, 1);
+	assert_int_equal(trace_detach(t), -EFAULT);
+	trace_free(t);
+}
+
+/* How it has ended is what the machine tells, a little later. */
+static void a_guest_that_has_gone_is_waited_for(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){0});
+	struct trace_status st;
+
+	(void)state;
+	trace_fail(t, -ECONNRESET);
+	trace_get_status(t, &st);
+	assert_false(st.done);
+	assert_int_equal(fake.woken, 0);
+	assert_int_equal(trace_detach(t), -ECONNRESET);
+	trace_free(t);
+}
+
 static void max_events_is_exact(void **state)
 {
 	struct trace *t = trace_started((struct trace_config){.max_events = 3});
@@ -698,6 +728,8 @@ int main(void)
 		TEST(unknown_bytes_are_left_out),
 		TEST(until_ends_the_trace_with_its_record),
 		TEST(until_works_without_a_site),
+		TEST(errors_end_the_trace),
+		TEST(a_guest_that_has_gone_is_waited_for),
 		TEST(max_events_is_exact),
 		TEST(wrong_configurations_are_explained),
 		TEST(failed_patching_is_told),
