@@ -51,6 +51,11 @@ const char *instance_clock(struct instance *i);
 int instance_set_clock(struct instance *i, const char *name); /* empties the buffers */
 bool instance_is_on(struct instance *i);
 void instance_set_on(struct instance *i, bool on);
+/*
+ * Whoever reads a file expects what the guest has done before: all of it is in the ring buffers,
+ * and has set off what it was to set off. The caller holds no lock.
+ */
+void trace_catch_up(struct trace *t);
 /* tracing_thresh, and tracing_max_latency: ns. */
 uint64_t trace_thresh(struct trace *t);
 void trace_set_thresh(struct trace *t, uint64_t ns);

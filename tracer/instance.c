@@ -482,6 +482,14 @@ void instance_set_on(struct instance *i, bool on)
 	instances_tell_payload(i->t);
 }
 
+void trace_catch_up(struct trace *t)
+{
+	instance_writers_stop(t);
+	trampoline_catch_up(t);
+	instance_writers_go(t);
+	instances_do_deferred(t);
+}
+
 uint64_t trace_thresh(struct trace *t)
 {
 	return t->thresh;

@@ -21,6 +21,7 @@ static int open_trace(struct open_file *f)
 		instance_clear(f->instance, f->vcpu);
 	if (!opened_to_read(f))
 		return 0;
+	trace_catch_up(f->trace);
 	tf = calloc(1, sizeof(*tf));
 	if (tf)
 		tf->reader = instance_read_open(f->instance, f->vcpu, false);

@@ -142,6 +142,7 @@ static ssize_t read_text(struct open_file *f, char *buf, size_t len, off_t off)
 	if (off == 0 || !f->shown) {
 		text_free(&f->text);
 		f->text = (struct text){0};
+		trace_catch_up(f->trace);
 		f->file->show(f, &f->text);
 		f->shown = true;
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-collect.c - what becomes of records that the guest has made, and of calls that it claims. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -304,6 +305,24 @@ static void marks_are_there_at_once(void **state)
 	assert_int_equal(trace_detach(t), 0);
 }
 
+/* Whoever opens a file finds what the guest has recorded before. */
+static void readers_catch_up(void **state)
+{
+	struct instance_reader *pipe = pipe_open();
+
+	(void)state;
+	for (uint64_t tsc = 100; tsc < 110; tsc++) {
+		char want[16];
+
+		function_at((unsigned int)(tsc % 2), tsc);
+		trace_catch_up(t);
+		snprintf(want, sizeof(want), "%" PRIu64 " ", tsc);
+		pipe_gives(pipe, want);
+	}
+	instance_read_close(pipe);
+	assert_int_equal(trace_detach(t), 0);
+}
+
 /* --- what the guest writes into its own trace ------------------------------------------------ */
 
 /* Its data, of its own numbers of types, and the record of it. */
@@ -476,6 +495,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends_show_everything, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_clock_has_a_horizon, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(marks_are_there_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(readers_catch_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(guest_prints_become_entries, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(senseless_prints_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(options_say_which_prints_are_wanted, set_up,
