@@ -61,10 +61,27 @@ static void watch_begin(struct watch *w, struct env *e, const char *tracer)
 		assert_false(instance_event_is_on(trace_top(e->trace), w->event[k]));
 }
 
+/* With the guest standing: what the one records the other records. */
+static void watch_set_on(const struct watch *w, bool on)
+{
+	machine_pause(w->e->m);
+	instance_set_on(trace_top(w->e->trace), on);
+	instance_set_on(w->events, on);
+	machine_resume(w->e->m);
+}
+
+/* Both begin anew once they are switched on. */
+static void watch_clear(const struct watch *w)
+{
+	watch_set_on(w, false);
+	instance_clear(trace_top(w->e->trace), ALL_VCPUS);
+	instance_clear(w->events, ALL_VCPUS);
+}
+
 /* Nothing is recorded any more. */
 static void watch_stop(struct watch *w)
 {
-	instance_set_on(trace_top(w->e->trace), false);
+	watch_set_on(w, false);
 	assert_int_equal(instance_set_events(w->events, w->event, NR_EVENTS, false), 0);
 }
 
@@ -131,31 +148,43 @@ static void same_switch(const struct watch *w, unsigned int vcpu, const struct r
 }
 
 /*
- * Of one vCPU, from the first event in the instance on; how many. What is collected late gets the
- * time up to which an instance has been read (tracer/horizon.h), which is each instance's own: but
- * for such, the times are the same.
+ * Of one vCPU; how many. What is collected late gets the time up to which an instance has been read
+ * (tracer/horizon.h), which is each instance's own: but for such, the times are the same.
  */
 static unsigned int compare_switches(const struct watch *w, unsigned int vcpu)
 {
 	struct ring_cursor *events = ring_look(w->events->ring[vcpu]);
 	struct ring_cursor *entries = ring_look(trace_top(w->e->trace)->ring[vcpu]);
-	struct ring_event ev, ctx = {0};
+	struct ring_event ev, ctx;
 	unsigned int n = 0, late = 0;
 
 	assert_non_null(events);
 	assert_non_null(entries);
 	for (; next_event(w, events, SWITCH, &ev); n++) {
-		do
-			if (!next_entry(entries, TRACE_CTX, &ctx))
-				fail_msg("switch %u of vCPU %u has no entry", n, vcpu);
-		while (!n && ctx.ts < ev.ts);
+		if (!next_entry(entries, TRACE_CTX, &ctx))
+			fail_msg("switch %u of vCPU %u has no entry", n, vcpu);
 		same_switch(w, vcpu, &ev, &ctx);
 		late += ctx.ts != ev.ts;
 	}
+	assert_false(next_entry(entries, TRACE_CTX, &ctx));
+	print_message("# vCPU %u: %u switches, %u of them late\n", vcpu, n, late);
 	assert_true(late <= n / 10);
 	ring_cursor_free(events);
 	ring_cursor_free(entries);
 	return n;
+}
+
+static bool next_wakeup(const struct watch *w, struct ring_cursor *c, struct ring_event *ev)
+{
+	while (ring_next(c, ev)) {
+		const struct trace_entry *ent = ev->data;
+
+		assert_int_equal(ev->lost, 0);
+		if (ent->type == w->list->v[w->event[WAKEUP]].id ||
+		    ent->type == w->list->v[w->event[WAKEUP_NEW]].id)
+			return true;
+	}
+	return false;
 }
 
 static unsigned int compare_wakeups(const struct watch *w, unsigned int vcpu)
@@ -167,20 +196,18 @@ static unsigned int compare_wakeups(const struct watch *w, unsigned int vcpu)
 
 	assert_non_null(events);
 	assert_non_null(entries);
-	while (next_entry(entries, TRACE_WAKE, &wake)) {
-		const struct trace_switch_entry *e = wake.data;
-		bool found = false;
+	for (; next_wakeup(w, events, &ev); n++) {
+		const struct trace_switch_entry *e;
 
-		while (!found && ring_next(events, &ev))
-			found = ev.ts == wake.ts;
-		if (!found)
-			break;
+		if (!next_entry(entries, TRACE_WAKE, &wake))
+			fail_msg("wakeup %u of vCPU %u has no entry", n, vcpu);
+		e = wake.data;
 		assert_int_equal(e->prev_pid, ((const struct trace_entry *)ev.data)->pid);
 		assert_int_equal(e->next_pid, value_of(w, WAKEUP, &ev, "pid"));
 		assert_int_equal(e->next_prio, (uint8_t)value_of(w, WAKEUP, &ev, "prio"));
 		assert_int_equal(e->next_cpu, value_of(w, WAKEUP, &ev, "target_cpu"));
-		n++;
 	}
+	assert_false(next_entry(entries, TRACE_WAKE, &wake));
 	ring_cursor_free(events);
 	ring_cursor_free(entries);
 	return n;
@@ -192,6 +219,8 @@ static void switches(void **state)
 	struct watch w;
 
 	watch_begin(&w, *state, "sched_switch");
+	watch_clear(&w);
+	watch_set_on(&w, true);
 	console_run(&w.e->console, OTHERS);
 	watch_stop(&w);
 	for (unsigned int v = 0; v < w.e->trace->vcpus; v++) {
@@ -430,18 +459,13 @@ static bool wakeup_run(struct watch *w, const struct wakeup_case *c)
 	struct instance *top = trace_top(w->e->trace);
 	uint64_t before;
 
-	instance_set_on(top, false);
-	instance_clear(top, ALL_VCPUS);
+	watch_clear(w);
 	is_empty(top, c);
 	instance_set_max_latency(top, 0);
-	instance_set_on(w->events, false);
-	instance_clear(w->events, ALL_VCPUS);
 	before = lost(w);
-	instance_set_on(top, true);
-	instance_set_on(w->events, true);
+	watch_set_on(w, true);
 	console_run(&w->e->console, c->loop);
-	instance_set_on(top, false);
-	instance_set_on(w->events, false);
+	watch_set_on(w, false);
 	return lost(w) == before;
 }
 
