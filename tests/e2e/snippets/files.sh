@@ -190,11 +190,12 @@ overwrite()
 {
 	run 'echo > set_ftrace_filter; echo 0 > options/overwrite; echo 8 > buffer_size_kb'
 	run 'echo 1 > tracing_on'
-	usleep 100000
+	wait_until grep -q '^dropped events: [1-9]' per_cpu/cpu0/stats || miss 'drops no events'
 	run 'echo 0 > tracing_on; cat per_cpu/cpu0/stats'
 	has '^overrun: 0$' '^dropped events: [1-9]' '^entries: [1-9]' '^commit overrun: 0$'
 	run 'echo > trace; echo 1 > options/overwrite; echo 1 > tracing_on'
-	usleep 100000
+	wait_until grep -q '^overrun: [1-9]' per_cpu/cpu0/stats || miss 'overwrites no events'
+	wait_until grep -q '^entries: [1-9]' per_cpu/cpu1/stats || miss 'has no events of vCPU 1'
 	run 'echo 0 > tracing_on; cat per_cpu/cpu0/stats'
 	has '^overrun: [1-9]' '^dropped events: 0$'
 	run 'cat trace'
@@ -211,11 +212,20 @@ overwrite()
 	result 'overwrite, annotate, disable_on_free'
 }
 
+# Until each vCPU has some events: one of them may have nothing to do for long.
+record_on_both()
+{
+	run 'echo 1 > tracing_on'
+	wait_until grep -q '^entries: [1-9]' per_cpu/cpu0/stats || miss 'has no events of vCPU 0'
+	wait_until grep -qE '^entries: [0-9]{3}' per_cpu/cpu1/stats || miss 'has few events of vCPU 1'
+	run 'echo 0 > tracing_on'
+}
+
 # What is of one CPU shows, clears and counts only that.
 per_cpu()
 {
 	run 'echo > trace'
-	record 2000
+	record_on_both
 	run 'cat per_cpu/cpu1/trace'
 	all_events "$TASK\[001\] "
 	run 'cat per_cpu/cpu0/trace'
