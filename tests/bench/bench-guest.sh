@@ -41,6 +41,7 @@ guest_boot()
 	guest_boot_once "$@" && return
 	guest_exit
 	echo "${0##*/}: the guest is booted once more" >&2
+	guest_patience=180
 	guest_boot_once "$@"
 }
 
