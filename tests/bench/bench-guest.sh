@@ -8,7 +8,7 @@
 # shellcheck source=tests/e2e/qemu-lib.sh
 . "${BASH_SOURCE[0]%/*}/../e2e/qemu-lib.sh"
 
-guest_patience=180 # seconds that one line of an answer may take
+guest_patience=400 # seconds that one line of an answer may take
 guest_cmdline=''    # what the kernel's command line has more
 guest_add=()	    # options for scripts/build-initramfs
 guest_options=()    # options for QEMU
@@ -37,11 +37,11 @@ complain()
 # patching of text while it boots, which panics then, untraced: so there is a second try.
 guest_boot()
 {
-	local guest_patience=90
+	local guest_patience=120
 	guest_boot_once "$@" && return
 	guest_exit
 	echo "${0##*/}: the guest is booted once more" >&2
-	guest_patience=180
+	guest_patience=400
 	guest_boot_once "$@"
 }
 

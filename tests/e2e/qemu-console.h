@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define CONSOLE_LIMIT_MS 120000 /* for things that must happen; takes nothing when they do */
+#define CONSOLE_LIMIT_MS 400000 /* for things that must happen; takes nothing when they do */
 
 struct console {
 	int fd;

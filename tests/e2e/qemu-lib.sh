@@ -8,7 +8,7 @@
 # libvirtd works for one user (as for qemu:///session) when it is not root; as root it would share
 # directories with the system's, so then it runs as nobody.
 
-qemu_wait=180 # seconds that something may take that must happen
+qemu_wait=400 # seconds that something may take that must happen
 qemu_vcpus=2
 qemu_accel=tcg
 # All vCPUs on one thread. With one for each, TCG now and then keeps the int3 of a kernel that patches its
@@ -62,11 +62,11 @@ wait_until()
 # is a second try.
 qemu_start()
 {
-	local qemu_wait=90
+	local qemu_wait=120
 	qemu_start_once "$@" && return
 	qemu_kill
 	echo "# the guest is booted once more" >&2
-	qemu_wait=180
+	qemu_wait=400
 	qemu_start_once "$@"
 }
 
@@ -116,7 +116,7 @@ libvirtd_start()
 			>"$qemu_dir/config/libvirt/qemu.conf" || return
 	[ "$(id -u)" != 0 ] || chown -R nobody:nogroup "$qemu_dir"
 	# Ends by itself, should nobody else end it.
-	exec_as_user libvirtd --timeout 120 --pid-file "$qemu_dir/run/pid" \
+	exec_as_user libvirtd --timeout 900 --pid-file "$qemu_dir/run/pid" \
 		>"$qemu_dir/libvirtd.log" 2>&1 </dev/null &
 	libvirtd_pid=$!
 	libvirt_uri="qemu+unix:///session?socket=$socket"
@@ -176,11 +176,11 @@ domain_start()
 # it does not: see qemu_start.
 domain_up()
 {
-	local qemu_wait=90
+	local qemu_wait=120
 	wait_until is_up "$1" && return
 	echo "# domain $1 does not come up and is reset; it has said:" >&2
 	tail -n 20 "$qemu_dir/$1.console" | sed 's/^/#   /' >&2
 	virsh -q -c "$libvirt_uri" reset "$1" >/dev/null
-	qemu_wait=180
+	qemu_wait=400
 	wait_until is_up "$1"
 }

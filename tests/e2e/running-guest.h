@@ -21,7 +21,7 @@
 #include "tracer/tracer.h"
 #include "vmm/machine.h"
 
-#define LIMIT_S 120 /* for things that must happen; takes nothing when they do */
+#define LIMIT_S 400 /* for things that must happen; takes nothing when they do */
 
 struct env {
 	const char *target, *kernel, *uri;

@@ -24,7 +24,7 @@ result() # STATUS NAME
 # run ARGS...: with the test guest; what it prints is in $dir/out and $dir/err
 run()
 {
-	timeout 300 "$HVTRACE" run --machine kvm --no-mount -k "$guest" -m 64 "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	timeout 900 "$HVTRACE" run --machine kvm --no-mount -k "$guest" -m 64 "$@" >"$dir/out" 2>"$dir/err" </dev/null
 }
 
 # engine_run ARGS...: with trampolines, all records collected, none lost, nothing else said

@@ -28,7 +28,7 @@
 /* A flag of newer kernels' than libtraceevent 1.7 knows of. */
 enum { PREEMPT_RESCHED = 1 << 5 };
 
-enum { PATIENCE_SECONDS = 60, ENOUGH_RECORDS = 20000, PAGE_BYTES = 4096 };
+enum { PATIENCE_SECONDS = 300, ENOUGH_RECORDS = 20000, PAGE_BYTES = 4096 };
 
 struct client {
 	const char *dir;

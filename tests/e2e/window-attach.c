@@ -28,7 +28,7 @@
 
 #define MIB	 (1024 * 1024)
 #define SIZE	 ((size_t)16 * MIB)
-#define RUN_MS	 120000 /* for what must happen */
+#define RUN_MS	 400000 /* for what must happen */
 #define CYCLES	 20
 #define REGION	 UINT64_C(0xffffffffc0000000)
 #define PRESENT	 UINT64_C(1)

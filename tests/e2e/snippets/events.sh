@@ -38,7 +38,7 @@ set_event()
 # time, so that this happens once.
 all_events_of_guest() # begin or end
 {
-	local snippet_patience=180
+	local snippet_patience=600
 	if [ "$1" = begin ]; then
 		run 'mkdir instances/all; echo 1 > instances/all/events/enable; cat instances/all/events/enable'
 		prints 1

@@ -8,7 +8,7 @@
 
 # shellcheck disable=SC2034 # who sources this reads them
 printed=''
-snippet_patience=120 # seconds that a line may take, on whatever host
+snippet_patience=400 # seconds that a line may take, on whatever host
 n=0 failed=0 missed='' typed='' status=0 slowest=0 slowest_line=''
 
 miss() # TEXT
