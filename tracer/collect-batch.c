@@ -3,8 +3,8 @@
 #include "tracer/collect-internal.h"
 #include "tracer/entry.h"
 #include "tracer/graph.h"
-#include "tracer/instance.h"
 #include "tracer/instance-max.h"
+#include "tracer/instance-order.h"
 #include "tracer/latencies.h"
 #include "tracer/record.h"
 #include "tracer/trampoline.h"
@@ -114,11 +114,18 @@ static bool record_taken(const struct instance *i, const struct payload_record *
 	       (i->all || instance_bit(i->takes, i->room, record_probe(i->t, r)));
 }
 
-static void collect_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
-			 uint64_t ts)
+void instance_put_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+		       uint64_t ts)
 {
 	if (!instance_function_option(i, OUTPUT_FUNC_NO_REPEATS) || !collect_repeat(i, vcpu, r, ts))
 		collect_function(i->ring[vcpu], r, ts);
+}
+
+static void collect_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+			 uint64_t ts)
+{
+	if (!instance_order_call(i, vcpu, r, ts))
+		instance_put_call(i, vcpu, r, ts);
 }
 
 /* Its index, when the instance takes it. */

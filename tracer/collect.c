@@ -3,7 +3,7 @@
 #include "tracer/collect-internal.h"
 #include "tracer/graph.h"
 #include "tracer/host-time.h"
-#include "tracer/instance.h"
+#include "tracer/instance-order.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -151,10 +151,12 @@ static void pass_end(struct collector *c)
 	for (struct instance *i = t->instances; i; i = i->next) {
 		bool exits = i->tracer->exits;
 
+		instance_order_pass(i, behind);
 		if (i->tracer->pass)
 			i->tracer->pass(i, behind);
 		if (!exits || merged)
-			moved |= horizon_pass(&i->horizon, i->ring, t->vcpus, behind, exits);
+			moved |= horizon_pass(&i->horizon, i->ring, t->vcpus, behind,
+					      exits || i->order);
 	}
 	if (moved)
 		instances_wake(t);
@@ -331,6 +333,8 @@ void collector_stop(struct collector *c)
 		drain_rest(c, i);
 	instance_writers_stop(c->t);
 	graph_merge(c->t->graph, true);
+	for (struct instance *i = c->t->instances; i; i = i->next)
+		instance_order_flush(i);
 	instance_writers_go(c->t);
 }
 

@@ -121,7 +121,7 @@ const void *event_field_bytes(const struct guestsym_event_field *in, const struc
 	*len = in->size;
 	if (!at || in->kind == GUESTSYM_EVENT_STRING)
 		return at;
-	if (in->size != sizeof(loc))
+	if (in->size < sizeof(loc))
 		return NULL;
 	memcpy(&loc, at, sizeof(loc));
 	offset = loc & 0xffff;

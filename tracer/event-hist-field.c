@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* event-hist-field.c - FIELD[.MODIFIER] of a histogram: parsed, printed, and taken from records. */
+/* event-hist-field.c - FIELD[.MODIFIER] of a histogram: parsed, and printed. */
 #include <errno.h>
 #include <inttypes.h>
 
 #include "tracer/event-hist.h"
 #include "tracer/word.h"
 
-/* In the order in which the kernel looks for what to print; a field has one, but for usecs. */
+/*
+ * In the order in which the kernel looks for what to print; a field has one, but for usecs. What is
+ * parsed has no sign in it that could be an operator.
+ */
 static const struct {
-	const char *name;
+	const char *name, *parsed;
 	unsigned int flag;
 } modifiers[] = {
-	{"hex", HIST_HEX},	     {"sym", HIST_SYM},		{"sym-offset", HIST_SYM_OFFSET},
-	{"execname", HIST_EXECNAME}, {"syscall", HIST_SYSCALL}, {"log2", HIST_LOG2},
-	{"buckets", HIST_BUCKETS},   {"usecs", HIST_USECS},	{"percent", HIST_PERCENT},
-	{"graph", HIST_GRAPH},
+	{"hex", "hex", HIST_HEX},
+	{"sym", "sym", HIST_SYM},
+	{"sym-offset", HIST_SYM_OFFSET_PARSED, HIST_SYM_OFFSET},
+	{"execname", "execname", HIST_EXECNAME},
+	{"syscall", "syscall", HIST_SYSCALL},
+	{"log2", "log2", HIST_LOG2},
+	{"buckets", "buckets", HIST_BUCKETS},
+	{"usecs", "usecs", HIST_USECS},
+	{"percent", "percent", HIST_PERCENT},
+	{"graph", "graph", HIST_GRAPH},
 };
 
 #define NR_MODIFIERS (sizeof(modifiers) / sizeof(modifiers[0]))
@@ -53,9 +62,9 @@ static int parse_modifier(const struct hist_source *src, const char *text, const
 		bool of_value = flag & (HIST_PERCENT | HIST_GRAPH);
 
 		if (of_value ? !has_prefix(text, modifiers[i].name)
-			     : strcmp(text, modifiers[i].name) != 0)
+			     : strcmp(text, modifiers[i].parsed) != 0)
 			continue;
-		if (of_value && field->flags & HIST_KEY)
+		if (of_value && field->flags & (HIST_KEY | HIST_VAR))
 			break;
 		if (flag == HIST_EXECNAME && strcmp(name, "common_pid") != 0)
 			break;
@@ -78,7 +87,8 @@ static bool find_special(const struct hist_source *src, const char *name, struct
 		field->flags |= HIST_HITCOUNT;
 		return true;
 	}
-	if (strcmp(name, "stacktrace") != 0 && strcmp(name, "common_stacktrace") != 0)
+	if (field->flags & HIST_VAR ||
+	    (strcmp(name, "stacktrace") != 0 && strcmp(name, "common_stacktrace") != 0))
 		return false;
 	field->flags |= HIST_STACKTRACE; /* which no value can be */
 	return true;
@@ -124,184 +134,124 @@ static int field_size(struct hist_field *field)
 }
 
 /* Events may go while a histogram that others share stays. */
-static int own_strings(struct hist_field *field, const char *name)
+int hist_field_set(struct hist_field *field, const char *name, const char *type, uint32_t size,
+		   bool is_signed)
 {
 	field->in.name = strdup(name);
-	field->in.type = strdup(field->in.type ? field->in.type : "");
+	field->in.type = strdup(type);
+	field->in.size = size;
+	field->in.is_signed = is_signed;
 	return field->in.name && field->in.type ? 0 : -ENOMEM;
 }
 
-/* An operator, but not the one in .sym-offset. */
-static bool is_expression(const char *text)
+/* As the kernel has types and sizes, which are those of its variables. */
+static int own_strings(struct hist_field *field, const char *name)
 {
-	for (; *text; text++) {
-		if (has_prefix(text, ".sym-offset"))
-			text += strlen(".sym-offset") - 1;
-		else if (strchr("+-*/", *text))
-			return true;
-	}
-	return false;
+	const struct guestsym_event_field in = field->in;
+
+	if (field->flags & HIST_CPU)
+		return hist_field_set(field, name, "unsigned int", sizeof(uint32_t), false);
+	if (!in.type)
+		return hist_field_set(field, name, "u64", sizeof(uint64_t), false);
+	return hist_field_set(field, name, in.type, in.size, in.is_signed);
 }
 
-/* What the kernel understands and this does not: to be told apart from mistakes. */
-static int check_supported(const struct hist_source *src, const char *text)
-{
-	uint64_t number;
-
-	if (is_expression(text))
-		return hist_error(src, "Expressions are not supported", text, -EINVAL);
-	if (*text < '0' || *text > '9')
-		return 0;
-	if (word_number(text, &number))
-		return hist_error(src, "Expecting numeric literal", text, -EINVAL);
-	return hist_error(src, "Expressions are not supported", text, -EINVAL);
-}
-
-/* SYSTEM.EVENT. may stand before a field's name, and means nothing. */
-static char *behind_event(char *text)
-{
-	char *dot = strchr(text, '.');
-
-	dot = dot ? strchr(dot + 1, '.') : NULL;
-	return dot ? dot + 1 : text;
-}
-
-static int parse_stacktrace(const struct hist_source *src, const char *text,
-			    struct hist_field *field)
-{
-	const struct event_trigger_owner *owner = src->at->owner;
-
-	if (!owner->has_stacks(owner->arg))
-		return hist_error(src, "Stack traces cannot be taken", text, -EINVAL);
-	field->flags |= HIST_STACKTRACE;
-	field->size = HIST_STACK_DEPTH * sizeof(uint64_t);
-	/* The one of old has no name to sort by. */
-	return own_strings(field, hist_since_6_3(src) ? "common_stacktrace" : "");
-}
-
-static bool is_stacktrace(const struct hist_source *src, const char *text)
+bool hist_is_stacktrace(const struct hist_source *src, const char *text)
 {
 	return !strcmp(text, "stacktrace") ||
 	       (hist_since_6_3(src) && !strcmp(text, "common_stacktrace"));
 }
 
-/* There are none: whatever is referred to is not found. */
-static void note_variable(const struct hist_source *src, const char *text)
+int hist_stacktrace_parse(const struct hist_source *src, const char *text, struct hist_field *field)
 {
-	if (*text == '$' && text[1])
-		hist_error(src, "Couldn't find variable", text + 1, 0);
+	const struct event_trigger_owner *owner = src->at->owner;
+
+	*field = (struct hist_field){.flags = HIST_KEY | HIST_STACKTRACE, .string = HIST_NO_STRING};
+	if (!owner->has_stacks(owner->arg))
+		return hist_error(src, "Stack traces cannot be taken", text, -EINVAL);
+	field->size = HIST_STACK_DEPTH * sizeof(uint64_t);
+	/* The one of old has no name to sort by. */
+	return hist_field_set(field, hist_since_6_3(src) ? "common_stacktrace" : "", "", 0, false);
 }
 
-int hist_field_parse(const struct hist_source *src, char *text, unsigned int flags,
-		     struct hist_field *field)
+/* text without its modifier; has become the field's, or nothing of it has. */
+static int parse(const struct hist_source *src, char *text, struct hist_field *field)
 {
-	char *modifier, *name;
-	int err;
+	char *modifier = text, *name = strsep(&modifier, ".");
+	int err = modifier ? parse_modifier(src, modifier, name, field) : 0;
 
-	*field = (struct hist_field){.flags = flags};
-	if (flags & HIST_KEY && is_stacktrace(src, text))
-		return parse_stacktrace(src, text, field);
-	err = check_supported(src, text);
-	if (err)
-		return err;
-	modifier = behind_event(text);
-	note_variable(src, modifier);
-	name = strsep(&modifier, ".");
-	err = modifier ? parse_modifier(src, modifier, name, field) : 0;
 	if (!err)
 		err = find_field(src, name, field);
 	if (!err)
 		err = field_size(field);
-	if (err) { /* nothing in it is its own yet */
+	if (err) /* nothing in it is its own yet */
 		field->in = (struct guestsym_event_field){0};
-		return err;
-	}
-	return own_strings(field, name);
+	return err ? err : own_strings(field, name);
+}
+
+int hist_field_parse(const struct hist_source *src, const char *text, unsigned int flags,
+		     struct hist_field *field)
+{
+	char *copy = strdup(text);
+	int err;
+
+	*field = (struct hist_field){.flags = flags, .string = HIST_NO_STRING};
+	err = copy ? parse(src, copy, field) : -ENOMEM;
+	free(copy);
+	return err;
+}
+
+uint32_t hist_field_type_size(const struct hist_field *field)
+{
+	bool any = field->flags & HIST_STRING && field->in.kind != GUESTSYM_EVENT_STRING;
+
+	return any ? EVENT_STRING_MAX : field->in.size;
 }
 
 void hist_field_exit(struct hist_field *field)
 {
 	free((void *)(uintptr_t)field->in.name);
 	free((void *)(uintptr_t)field->in.type);
+	free(field->var);
+	hist_field_free(field->operand[0]);
+	hist_field_free(field->operand[1]);
+}
+
+void hist_field_free(struct hist_field *field)
+{
+	if (field)
+		hist_field_exit(field);
+	free(field);
 }
 
 const char *hist_field_name(const struct hist_field *field)
 {
-	return *field->in.name ? field->in.name : "stacktrace";
+	if (field->flags & HIST_STACKTRACE && !*field->in.name)
+		return "stacktrace";
+	return field->in.name;
+}
+
+const char *hist_field_modifier(const struct hist_field *field)
+{
+	for (size_t i = 0; i < NR_MODIFIERS; i++)
+		if (field->flags & modifiers[i].flag)
+			return modifiers[i].name;
+	return NULL;
 }
 
 void hist_field_print(const struct hist_field *field, struct text *out)
 {
+	const char *modifier = hist_field_modifier(field);
+
+	if (field->var)
+		text_printf(out, "%s=", field->var);
+	if (field->flags & HIST_CONST)
+		text_printf(out, "%" PRIu64, field->constant);
+	else if (field->flags & (HIST_VAR_REF | HIST_ALIAS))
+		text_putc(out, '$');
 	text_puts(out, field->flags & HIST_CPU ? "common_cpu" : hist_field_name(field));
-	for (size_t i = 0; i < NR_MODIFIERS; i++)
-		if (field->flags & modifiers[i].flag) {
-			text_printf(out, ".%s", modifiers[i].name);
-			break;
-		}
+	if (modifier && !(field->flags & (HIST_VAR_REF | HIST_EXPR)))
+		text_printf(out, ".%s", modifier);
 	if (field->buckets)
 		text_printf(out, "=%" PRId64, (int64_t)field->buckets);
-}
-
-/* --- what a record has ----------------------------------------------------------------------- */
-
-/* The power of two that is not below value. */
-static uint64_t order_of(uint64_t value)
-{
-	return value > 1 ? 64 - (uint64_t)__builtin_clzll(value - 1) : 0;
-}
-
-static uint64_t plain_value(const struct hist_field *field, const struct event_data *data,
-			    bool usecs)
-{
-	struct event_field event_field = {field->source, &field->in};
-	uint64_t value;
-
-	if (field->flags & HIST_TIMESTAMP)
-		return usecs && data->time_is_ns ? (data->time + 500) / 1000 : data->time;
-	if (event_field_is_string(&event_field) && field->in.kind != GUESTSYM_EVENT_PTR_STRING)
-		return 0; /* the kernel has the address of the string in its buffer */
-	return event_field_number(&event_field, data, &value) ? value : 0;
-}
-
-uint64_t hist_field_value(const struct hist_field *field, const struct event_data *data, bool usecs)
-{
-	uint64_t value;
-
-	if (field->flags & HIST_HITCOUNT)
-		return 1;
-	value = plain_value(field, data, usecs);
-	if (field->flags & HIST_LOG2)
-		return order_of(value);
-	if (field->flags & HIST_BUCKETS)
-		return value / field->buckets * field->buckets;
-	return value;
-}
-
-static void key_stack(const struct event_data *data, uint8_t *key)
-{
-	uint64_t ips[HIST_STACK_DEPTH] = {0};
-
-	if (data->stack)
-		data->stack(data->arg, ips, HIST_STACK_DEPTH);
-	memcpy(key, ips, sizeof(ips));
-}
-
-void hist_key(const struct hist_spec *spec, const struct event_data *data, void *key)
-{
-	memset(key, 0, spec->key_size);
-	for (unsigned int i = spec->nr_vals; i < spec->nr_fields; i++) {
-		const struct hist_field *field = &spec->fields[i];
-		struct event_field event_field = {field->source, &field->in};
-		uint8_t *at = (uint8_t *)key + field->offset;
-
-		if (field->flags & HIST_STACKTRACE) {
-			key_stack(data, at);
-		} else if (field->flags & HIST_STRING) {
-			event_field_string(&event_field, data, false, (char *)at, field->size);
-		} else {
-			uint64_t value = hist_field_value(field, data, spec->usecs);
-
-			memcpy(at, &value, sizeof(value));
-		}
-	}
 }

@@ -31,15 +31,25 @@ static void forget(struct hist_map *map)
 	map->hits = map->drops = 0;
 }
 
-struct hist_map *hist_map_new(unsigned int bits, uint32_t key_size)
+static size_t vars_size(const struct hist_spec *spec)
+{
+	return spec->nr_slots ? sizeof(struct hist_vars) + spec->nr_strings * EVENT_STRING_MAX : 0;
+}
+
+struct hist_vars *hist_entry_vars(const struct hist_spec *spec, struct hist_entry *entry)
+{
+	return spec->nr_slots ? (struct hist_vars *)(entry->key + spec->key_size) : NULL;
+}
+
+struct hist_map *hist_map_new(const struct hist_spec *spec)
 {
 	struct hist_map *map = calloc(1, sizeof(*map));
 
 	if (!map)
 		return NULL;
-	map->key_size = key_size;
-	map->entry_size = sizeof(struct hist_entry) + key_size;
-	map->max = (size_t)1 << bits;
+	map->key_size = spec->key_size;
+	map->entry_size = sizeof(struct hist_entry) + spec->key_size + vars_size(spec);
+	map->max = (size_t)1 << spec->bits;
 	map->slot = calloc(2 * map->max, sizeof(*map->slot));
 	map->memory = calloc(map->max, map->entry_size); /* touched only as far as it is used */
 	pthread_mutex_init(&map->lock, NULL);
@@ -80,42 +90,67 @@ static size_t hash(const uint8_t *key, uint32_t size)
 	return h;
 }
 
-/* The key's entry, a new one when it has none. NULL: there is no room. */
-static struct hist_entry *find_or_add(struct hist_map *map, const void *key,
-				      const char comm[COMM_LEN])
+/* The key's entry, or NULL and the slot that it would have. */
+static struct hist_entry *find(struct hist_map *map, const void *key, size_t *slot)
 {
-	size_t mask = 2 * map->max - 1;
-	struct hist_entry *entry;
-	size_t i;
+	size_t mask = 2 * map->max - 1, i;
 
 	for (i = hash(key, map->key_size) & mask; map->slot[i] != NO_ENTRY; i = (i + 1) & mask) {
-		entry = entry_at(map->memory, map->entry_size, map->slot[i]);
+		struct hist_entry *entry = entry_at(map->memory, map->entry_size, map->slot[i]);
+
 		if (!memcmp(entry->key, key, map->key_size))
 			return entry;
 	}
+	*slot = i;
+	return NULL;
+}
+
+static struct hist_entry *add(struct hist_map *map, const void *key, const char comm[COMM_LEN],
+			      size_t slot)
+{
+	struct hist_entry *entry;
+
 	if (map->nr == map->max)
 		return NULL;
-	map->slot[i] = (uint32_t)map->nr;
+	map->slot[slot] = (uint32_t)map->nr;
 	entry = entry_at(map->memory, map->entry_size, map->nr++);
 	memcpy(entry->comm, comm, sizeof(entry->comm));
 	memcpy(entry->key, key, map->key_size);
 	return entry;
 }
 
-void hist_map_add(struct hist_map *map, const void *key, const uint64_t *vals, unsigned int nr,
-		  const char comm[COMM_LEN])
+struct hist_entry *hist_map_begin(struct hist_map *map, const void *key, const char comm[COMM_LEN])
 {
 	struct hist_entry *entry;
+	size_t slot;
 
 	pthread_mutex_lock(&map->lock);
-	entry = find_or_add(map, key, comm);
+	entry = find(map, key, &slot);
+	if (!entry)
+		entry = add(map, key, comm, slot);
 	if (entry) {
 		map->hits++;
-		for (unsigned int i = 0; i < nr; i++)
-			entry->sum[i] += vals[i];
-	} else {
-		map->drops++;
+		return entry;
 	}
+	map->drops++;
+	pthread_mutex_unlock(&map->lock);
+	return NULL;
+}
+
+struct hist_entry *hist_map_find(struct hist_map *map, const void *key)
+{
+	struct hist_entry *entry;
+	size_t slot;
+
+	pthread_mutex_lock(&map->lock);
+	entry = find(map, key, &slot);
+	if (!entry)
+		pthread_mutex_unlock(&map->lock);
+	return entry;
+}
+
+void hist_map_end(struct hist_map *map)
+{
 	pthread_mutex_unlock(&map->lock);
 }
 

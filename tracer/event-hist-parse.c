@@ -2,15 +2,14 @@
 /* event-hist-parse.c - keys=, vals=, sort=, size= and so on of a histogram. */
 #include <errno.h>
 
-#include "tracer/error-log.h"
 #include "tracer/event-hist.h"
 #include "tracer/word.h"
 
 /* The attributes as they are written, to be looked at in the order of their meaning. */
 struct attributes {
 	char *keys, *vals, *sort;
-	bool variables, actions;
-	char *variable; /* the first of them */
+	char *assignment[HIST_VARS_MAX], *action[HIST_ACTIONS_MAX];
+	unsigned int nr_assignments, nr_actions;
 };
 
 struct parser {
@@ -18,21 +17,6 @@ struct parser {
 	struct hist_spec *spec;
 	struct attributes attr;
 };
-
-int hist_error(const struct hist_source *src, const char *what, const char *part, int error)
-{
-	const struct event_trigger_owner *owner = src->at->owner;
-	const struct guestsym_event *event = src->at->format.event;
-	struct text where = {0};
-
-	text_printf(&where, "hist:%s:%s", event->system, event->name);
-	text_putc(&where, '\0');
-	if (!where.failed)
-		owner->error(owner->arg, where.buf, what, src->command,
-			     part ? error_log_pos(src->command, part) : 0);
-	text_free(&where);
-	return error;
-}
 
 static bool take_prefix(char **text, const char *prefix)
 {
@@ -88,8 +72,10 @@ static int parse_assignment(struct parser *p, char *text)
 		return keep(&p->spec->clock, trigger_trim(text));
 	else if (take_prefix(&text, "size="))
 		return parse_size(p, text);
-	else if (!p->attr.variable)
-		p->attr.variable = text;
+	else if (p->attr.nr_assignments == HIST_VARS_MAX)
+		return hist_error(p->src, "Too many variables defined", text, -EINVAL);
+	else
+		p->attr.assignment[p->attr.nr_assignments++] = text;
 	return 0;
 }
 
@@ -111,8 +97,8 @@ static int parse_attribute(struct parser *p, char *text)
 		p->spec->clear = true;
 	else if (hist_since_6_3(p->src) && (!strcmp(text, "nohitcount") || !strcmp(text, "NOHC")))
 		p->spec->no_hitcount = true;
-	else if (is_action(text))
-		p->attr.actions = true;
+	else if (is_action(text) && p->attr.nr_actions < HIST_ACTIONS_MAX)
+		p->attr.action[p->attr.nr_actions++] = text;
 	else
 		return -EINVAL;
 	return 0;
@@ -130,25 +116,123 @@ static int parse_attributes(struct parser *p, char *text)
 		return -EINVAL;
 	if (!p->spec->clock)
 		err = keep(&p->spec->clock, "global");
+	return err;
+}
+
+/* --- variables ------------------------------------------------------------------------------ */
+
+static int add_definition(struct parser *p, char *name, const char *expr)
+{
+	struct hist_spec *spec = p->spec;
+	struct hist_def *def = &spec->def[spec->nr_defs];
+
+	if (!expr)
+		return hist_error(p->src, "Malformed assignment", name, -EINVAL);
+	if (spec->nr_defs == HIST_VARS_MAX)
+		return hist_error(p->src, "Too many variables defined", name, -EINVAL);
+	spec->nr_defs++;
+	def->name = strdup(name);
+	def->expr = strdup(expr);
+	return def->name && def->expr ? 0 : -ENOMEM;
+}
+
+/* NAME=EXPRESSION, separated by commas. */
+static int parse_definitions(struct parser *p)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < p->attr.nr_assignments; i++) {
+		char *rest = p->attr.assignment[i], *expr, *name;
+
+		for (int k = 0; rest && k < HIST_VARS_MAX && !err; k++) {
+			expr = strsep(&rest, ",");
+			name = strsep(&expr, "=");
+			err = add_definition(p, name, expr);
+		}
+	}
+	return err;
+}
+
+static void forget_definitions(struct hist_spec *spec)
+{
+	for (unsigned int i = 0; i < spec->nr_defs; i++) {
+		free(spec->def[i].name);
+		free(spec->def[i].expr);
+	}
+	spec->nr_defs = 0;
+}
+
+/* common_pid.execname as a variable is the name. */
+static int become_name(struct hist_field *var)
+{
+	char *name = strdup(hist_field_name(var));
+	int err;
+
+	free((void *)(uintptr_t)var->in.name);
+	free((void *)(uintptr_t)var->in.type);
+	var->flags = HIST_STRING | HIST_VAR | HIST_EXECNAME;
+	var->in.kind = GUESTSYM_EVENT_DYN_STRING; /* of any length */
+	err = hist_field_set(var, name ? name : "", "char[]", EVENT_STRING_MAX, false);
+	free(name);
+	return err;
+}
+
+static int add_variable(struct parser *p, const struct hist_def *def)
+{
+	const unsigned int of_others = HIST_GRAPH | HIST_PERCENT | HIST_BUCKETS | HIST_LOG2;
+	struct hist_spec *spec = p->spec;
+	struct hist_field *var;
+	char *text;
+	int err;
+
+	if (!p->src->remove && hist_has_var(p->src, spec, def->name))
+		return hist_error(p->src, "Variable already defined", def->name, -EINVAL);
+	text = strdup(def->expr);
+	if (!text)
+		return -ENOMEM;
+	err = hist_expr_parse(p->src, spec, text, HIST_VAR, def->name, &var);
+	free(text);
 	if (err)
 		return err;
-	if (p->attr.actions)
-		return hist_error(p->src, "Actions are not supported", NULL, -EINVAL);
-	if (p->attr.variable)
-		return hist_error(p->src, "Variables are not supported", p->attr.variable, -EINVAL);
-	return 0;
+	spec->named_tasks |= (var->flags & HIST_EXECNAME) != 0;
+	if (var->flags & of_others)
+		err = hist_error(p->src, "Invalid field modifier", def->expr, -EINVAL);
+	else if (var->flags & HIST_EXECNAME)
+		err = become_name(var);
+	if (!err)
+		err = hist_var_place(spec, var);
+	if (err)
+		hist_field_free(var);
+	else
+		spec->var[spec->nr_vars++] = var;
+	return err;
 }
+
+static int parse_variables(struct parser *p)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < p->spec->nr_defs && !err; i++)
+		err = add_variable(p, &p->spec->def[i]);
+	return err;
+}
+
+/* --- values and keys ------------------------------------------------------------------------ */
 
 static int add_field(struct parser *p, char *text, unsigned int flags)
 {
 	struct hist_spec *spec = p->spec;
-	struct hist_field *field = &spec->fields[spec->nr_fields++];
-	int err = hist_field_parse(p->src, text, flags, field);
+	struct hist_field *field;
+	int err;
 
+	if (flags & HIST_KEY && hist_is_stacktrace(p->src, text))
+		return hist_stacktrace_parse(p->src, text, &spec->fields[spec->nr_fields++]);
+	err = hist_expr_parse(p->src, spec, text, flags, NULL, &field);
 	if (err)
 		return err;
-	spec->timestamps |= (field->flags & HIST_TIMESTAMP) != 0;
-	spec->usecs |= (field->flags & HIST_TIMESTAMP) && (field->flags & HIST_USECS);
+	spec->named_tasks |= (field->flags & HIST_EXECNAME) != 0;
+	spec->fields[spec->nr_fields++] = *field;
+	free(field); /* what it pointed to is the spec's */
 	return 0;
 }
 
@@ -165,9 +249,9 @@ static int add_val(struct parser *p, char *text)
 		return -ENOMEM;
 	err = add_field(p, text, 0);
 	if (!err && spec->fields[spec->nr_vals].flags & of_keys)
-		err = hist_error(p->src, "Invalid field modifier",
-				 strstr(whole, ".sym-offset") ? NULL : whole, -EINVAL);
-	spec->nr_vals++;
+		err = hist_error(p->src, "Invalid field modifier", whole, -EINVAL);
+	if (!err)
+		spec->nr_vals++;
 	free(whole);
 	return err;
 }
@@ -197,6 +281,26 @@ static int parse_vals(struct parser *p)
 	return rest && strcmp(rest, "hitcount") != 0 ? -EINVAL : 0;
 }
 
+static bool has_vars(const struct hist_field *field)
+{
+	if (!field)
+		return false;
+	return field->flags & HIST_VAR_REF || has_vars(field->operand[0]) ||
+	       has_vars(field->operand[1]);
+}
+
+static int add_key(struct parser *p, char *text)
+{
+	char *whole = strdup(text);
+	int err = whole ? add_field(p, text, HIST_KEY) : -ENOMEM;
+
+	if (!err && has_vars(&p->spec->fields[p->spec->nr_fields - 1]))
+		err = hist_error(p->src, "Using variable references in keys not supported", whole,
+				 -EINVAL);
+	free(whole);
+	return err;
+}
+
 static int parse_keys(struct parser *p)
 {
 	char *rest = p->attr.keys;
@@ -206,7 +310,7 @@ static int parse_keys(struct parser *p)
 
 	for (int i = 0; rest && i < HIST_KEYS_MAX; i++) {
 		key = &spec->fields[spec->nr_fields];
-		err = add_field(p, strsep(&rest, ","), HIST_KEY);
+		err = add_key(p, strsep(&rest, ","));
 		if (err)
 			return err;
 		key->offset = spec->key_size;
@@ -225,6 +329,12 @@ static int parse_direction(struct parser *p, const char *text, struct hist_sort 
 	return 0;
 }
 
+/* The one of a stack is told apart only by later kernels. */
+static const char *sort_name(const struct hist_field *field)
+{
+	return field->flags & HIST_STACKTRACE ? field->in.name : hist_field_name(field);
+}
+
 static int parse_sort_field(struct parser *p, char *text, struct hist_sort *sort)
 {
 	struct hist_spec *spec = p->spec;
@@ -235,7 +345,7 @@ static int parse_sort_field(struct parser *p, char *text, struct hist_sort *sort
 	if (!strcmp(name, "hitcount"))
 		return parse_direction(p, text, sort);
 	for (unsigned int i = 1; i < spec->nr_fields; i++)
-		if (!strcmp(name, spec->fields[i].in.name)) {
+		if (!strcmp(name, sort_name(&spec->fields[i]))) {
 			sort->field = i;
 			return parse_direction(p, text, sort);
 		}
@@ -265,8 +375,22 @@ static int parse_sort(struct parser *p)
 	return 0;
 }
 
+static int parse_actions(struct parser *p)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < p->attr.nr_actions && !err; i++)
+		err = hist_action_parse(p->src, p->spec, p->attr.action[i]);
+	return err;
+}
+
+/* In the order in which the kernel finds what is wrong. */
 int hist_spec_parse(const struct hist_source *src, char *attributes, struct hist_spec **spec)
 {
+	static int (*const steps[])(struct parser * p) = {
+		parse_actions,	 parse_definitions, parse_vals,
+		parse_variables, parse_keys,	    parse_sort,
+	};
 	struct parser p = {.src = src};
 	int err;
 
@@ -275,16 +399,30 @@ int hist_spec_parse(const struct hist_source *src, char *attributes, struct hist
 		return -ENOMEM;
 	p.spec->bits = HIST_BITS_DEFAULT;
 	err = parse_attributes(&p, attributes);
-	if (!err)
-		err = parse_vals(&p);
-	if (!err)
-		err = parse_keys(&p);
-	if (!err)
-		err = parse_sort(&p);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !err; i++)
+		err = steps[i](&p);
+	forget_definitions(p.spec);
 	if (err)
 		hist_spec_free(p.spec);
 	*spec = err ? NULL : p.spec;
 	return err;
+}
+
+static void free_field_vars(const struct hist_field_var *v, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		hist_field_free(v[i].var);
+		hist_field_free(v[i].val);
+	}
+}
+
+static void free_refs(struct hist_spec *spec)
+{
+	for (unsigned int i = 0; i < spec->nr_refs; i++) {
+		if (spec->ref[i].hist)
+			event_hist_put(spec->ref[i].hist);
+		free(spec->ref[i].name);
+	}
 }
 
 void hist_spec_free(struct hist_spec *spec)
@@ -293,6 +431,13 @@ void hist_spec_free(struct hist_spec *spec)
 		return;
 	for (unsigned int i = 0; i < spec->nr_fields; i++)
 		hist_field_exit(&spec->fields[i]);
+	for (unsigned int i = 0; i < spec->nr_vars; i++)
+		hist_field_free(spec->var[i]);
+	free_refs(spec);
+	for (unsigned int i = 0; i < spec->nr_actions; i++)
+		hist_action_exit(&spec->action[i]);
+	free_field_vars(spec->field_var, spec->nr_field_vars);
+	free_field_vars(spec->save_var, spec->nr_save_vars);
 	free(spec->name);
 	free(spec->clock);
 	free(spec);

@@ -78,7 +78,7 @@ static void print_key(struct printer *p, const struct hist_field *field,
 		print_stack(p, field, entry);
 		return;
 	}
-	text_printf(p->out, "%s: ", field->in.name);
+	text_printf(p->out, "%s: ", hist_field_name(field));
 	if (flags & HIST_HEX) {
 		text_printf(p->out, "%" PRIx64, value);
 	} else if (flags & (HIST_SYM | HIST_SYM_OFFSET)) {
@@ -143,7 +143,7 @@ static void print_val(struct printer *p, unsigned int i, const struct hist_entry
 	const struct hist_field *field = &p->spec->fields[i];
 	uint64_t value = entry->sum[i];
 
-	text_printf(p->out, " %s", i ? field->in.name : "hitcount");
+	text_printf(p->out, " %s", i ? hist_field_name(field) : "hitcount");
 	if (field->flags & HIST_PERCENT) {
 		text_puts(p->out, " (%):");
 		print_percent(p->out, value, p->total[i].sum);
@@ -158,7 +158,35 @@ static void print_val(struct printer *p, unsigned int i, const struct hist_entry
 		text_printf(p->out, "%10" PRIu64, value);
 }
 
-static void print_entry(struct printer *p, const struct hist_entry *entry)
+static void print_saved(struct printer *p, const struct hist_vars *vars)
+{
+	for (unsigned int i = 0; i < p->spec->nr_save_vars; i++) {
+		const struct hist_field *var = p->spec->save_var[i].var;
+
+		if (var->string != HIST_NO_STRING)
+			text_printf(p->out, "  %s: %-32.256s", var->var, vars->str[var->string]);
+		else
+			text_printf(p->out, "  %s: %10" PRIu64, var->var, vars->val[var->slot]);
+	}
+}
+
+/* What onmax and onchange have found. */
+static void print_tracks(struct printer *p, struct hist_entry *entry)
+{
+	const struct hist_vars *vars = hist_entry_vars(p->spec, entry);
+
+	for (unsigned int i = 0; i < p->spec->nr_actions; i++) {
+		const struct hist_action *a = &p->spec->action[i];
+
+		if (a->act == HIST_SNAPSHOT || a->handler == HIST_ONMATCH)
+			continue;
+		text_puts(p->out, a->handler == HIST_ONMAX ? "\n\tmax: " : "\n\tchanged: ");
+		text_printf(p->out, "%10" PRIu64, vars->val[a->track_slot]);
+		print_saved(p, vars);
+	}
+}
+
+static void print_keys(struct printer *p, const struct hist_entry *entry)
 {
 	const struct hist_spec *spec = p->spec;
 	bool lines = false;
@@ -171,11 +199,42 @@ static void print_entry(struct printer *p, const struct hist_entry *entry)
 		lines |= (spec->fields[i].flags & HIST_STACKTRACE) != 0;
 	}
 	text_puts(p->out, lines ? "}" : " }");
+}
+
+/* The kernel does not show what was computed. */
+static void print_entry(struct printer *p, struct hist_entry *entry)
+{
+	const struct hist_spec *spec = p->spec;
+
+	print_keys(p, entry);
 	for (unsigned int i = spec->no_hitcount; i < spec->nr_vals; i++) {
+		if (spec->fields[i].flags & HIST_EXPR)
+			continue;
 		if (i)
 			text_putc(p->out, ' ');
 		print_val(p, i, entry);
 	}
+	print_tracks(p, entry);
+	text_putc(p->out, '\n');
+}
+
+/* The one that it has taken of the buffer, and what for. */
+static void print_snapshot(struct printer *p)
+{
+	const struct hist_snapshot *s = p->owner->vars->snapshot;
+	_Alignas(struct hist_entry) uint8_t memory[sizeof(struct hist_entry) + HIST_KEY_SIZE_MAX];
+	struct hist_entry *entry = (struct hist_entry *)memory;
+
+	if (!s || s->spec != p->spec || !s->taken)
+		return;
+	text_printf(p->out,
+		    "\nSnapshot taken (see tracing/snapshot).  Details:\n"
+		    "\ttriggering value { %s(%s) }: %10" PRIu64 "\ttriggered by event with key: ",
+		    s->action->handler == HIST_ONMAX ? "onmax" : "onchange", s->action->var,
+		    s->val);
+	memcpy(entry->comm, s->comm, sizeof(s->comm));
+	memcpy(entry->key, s->key, sizeof(s->key));
+	print_keys(p, entry);
 	text_putc(p->out, '\n');
 }
 
@@ -205,6 +264,7 @@ void hist_print(struct event_trigger *trigger, struct text *out)
 	add_up(&p, &view);
 	for (size_t i = 0; i < view.nr; i++)
 		print_entry(&p, view.entry[i]);
+	print_snapshot(&p);
 	text_printf(out,
 		    "\nTotals:\n    Hits: %" PRIu64 "\n    Entries: %zu\n    Dropped: %" PRIu64
 		    "\n",
@@ -244,12 +304,17 @@ void hist_trigger_print(struct event_trigger *trigger, struct text *out)
 			text_putc(out, ',');
 		hist_field_print(&spec->fields[i], out);
 	}
+	for (unsigned int i = 0; i < spec->nr_vars; i++) {
+		text_putc(out, i ? ',' : ':');
+		hist_field_print(spec->var[i], out);
+	}
 	print_sort(spec, out);
 	text_printf(out, ":size=%u", 1U << spec->bits);
 	if (spec->timestamps)
 		text_printf(out, ":clock=%s", spec->clock);
 	if (spec->no_hitcount)
 		text_puts(out, ":nohitcount");
+	hist_actions_print(spec, out);
 	if (trigger->filter_text)
 		text_printf(out, " if %s", trigger->filter_text);
 	text_puts(out, trigger->paused ? " [paused]\n" : " [active]\n");

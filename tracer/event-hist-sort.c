@@ -18,9 +18,9 @@ struct order {
 
 static int compare_numbers(const struct hist_field *field, const void *a, const void *b)
 {
-	bool plain = field->flags & (HIST_CPU | HIST_TIMESTAMP);
-	uint32_t size = plain ? sizeof(uint64_t) : field->in.size;
-	bool is_signed = !plain && field->in.is_signed;
+	bool whole = field->flags & (HIST_CPU | HIST_TIMESTAMP | HIST_EXPR | HIST_CONST);
+	uint32_t size = whole ? sizeof(uint64_t) : field->in.size;
+	bool is_signed = field->in.is_signed;
 	uint64_t x, y;
 
 	if (!event_number_size(size))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* event-hist.c - histograms as triggers: new ones, the same once more, names that are shared. */
+#include "tracer/error-log.h"
 #include "tracer/event-hist.h"
 
 #include <errno.h>
@@ -12,6 +13,36 @@ struct event_hist_names *event_hist_names_new(void)
 void event_hist_names_free(struct event_hist_names *names)
 {
 	free(names);
+}
+
+struct event_hist_vars *event_hist_vars_new(void)
+{
+	return calloc(1, sizeof(struct event_hist_vars));
+}
+
+void event_hist_vars_free(struct event_hist_vars *vars)
+{
+	free(vars);
+}
+
+bool event_hist_vars_any(const struct event_hist_vars *vars)
+{
+	return vars->first;
+}
+
+int hist_error(const struct hist_source *src, const char *what, const char *part, int error)
+{
+	const struct event_trigger_owner *owner = src->at->owner;
+	const struct guestsym_event *event = src->where->format.event;
+	struct text where = {0};
+
+	text_printf(&where, "hist:%s:%s", event->system, event->name);
+	text_putc(&where, '\0');
+	if (!where.failed)
+		owner->error(owner->arg, where.buf, what, src->command,
+			     part ? error_log_pos(src->command, part) : 0);
+	text_free(&where);
+	return error;
 }
 
 /* --- what is counted ------------------------------------------------------------------------- */
@@ -32,12 +63,12 @@ static struct event_hist *hist_new(struct event_hist_names *names, struct hist_s
 
 	if (!hist)
 		return NULL;
-	hist->map = hist_map_new(spec->bits, spec->key_size);
+	hist->map = hist_map_new(spec);
 	if (!hist->map) {
 		free(hist);
 		return NULL;
 	}
-	hist->refs = 1;
+	hist->users = hist->refs = 1;
 	hist->spec = spec;
 	if (spec->name) {
 		hist->next = names->first;
@@ -46,20 +77,31 @@ static struct event_hist *hist_new(struct event_hist_names *names, struct hist_s
 	return hist;
 }
 
-static void hist_put(struct event_hist_names *names, struct event_hist *hist)
+void event_hist_get(struct event_hist *hist)
+{
+	hist->refs++;
+}
+
+void event_hist_put(struct event_hist *hist)
 {
 	if (--hist->refs)
 		return;
-	if (hist->spec->name) {
+	hist_map_free(hist->map);
+	hist_spec_free(hist->spec);
+	free(hist);
+}
+
+/* A trigger of it has gone. Who refers to its variables may stay, and finds no more in them. */
+static void hist_leave(struct event_hist_names *names, struct event_hist *hist)
+{
+	if (!--hist->users && hist->spec->name) {
 		struct event_hist **place = &names->first;
 
 		while (*place != hist)
 			place = &(*place)->next;
 		*place = hist->next;
 	}
-	hist_map_free(hist->map);
-	hist_spec_free(hist->spec);
-	free(hist);
+	event_hist_put(hist);
 }
 
 /* --- the same or another? --------------------------------------------------------------------- */
@@ -74,6 +116,14 @@ static bool same_field(const struct hist_field *a, const struct hist_field *b)
 	       a->in.size == b->in.size && a->in.is_signed == b->in.is_signed;
 }
 
+/* The kernel does not look into expressions. */
+static bool same_var(const struct hist_field *a, const struct hist_field *b)
+{
+	if (strcmp(a->var, b->var) != 0)
+		return false;
+	return a->flags & HIST_EXPR ? a->flags == b->flags : same_field(a, b);
+}
+
 static bool same_spec(const struct hist_spec *a, const struct hist_spec *b)
 {
 	if (a->nr_vals != b->nr_vals || a->nr_fields != b->nr_fields || a->nr_sort != b->nr_sort)
@@ -81,11 +131,16 @@ static bool same_spec(const struct hist_spec *a, const struct hist_spec *b)
 	for (unsigned int i = 0; i < a->nr_fields; i++)
 		if (!same_field(&a->fields[i], &b->fields[i]))
 			return false;
+	if (a->nr_vars != b->nr_vars)
+		return false;
+	for (unsigned int i = 0; i < a->nr_vars; i++)
+		if (!same_var(a->var[i], b->var[i]))
+			return false;
 	for (unsigned int i = 0; i < a->nr_sort; i++)
 		if (a->sort[i].field != b->sort[i].field ||
 		    a->sort[i].descending != b->sort[i].descending)
 			return false;
-	return true;
+	return hist_actions_same(a, b);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -165,6 +220,28 @@ static int use_clock(const struct hist_source *src, const struct hist_spec *spec
 	return 0;
 }
 
+/* Those that have variables, or refer to some, of any event of the instance. */
+static void vars_link(struct event_trigger *trigger)
+{
+	struct event_hist_vars *vars = trigger->at->owner->vars;
+
+	trigger->next_with_vars = vars->first;
+	trigger->has_vars = true;
+	vars->first = trigger;
+}
+
+static void vars_unlink(struct event_trigger *trigger)
+{
+	struct event_trigger **place = &trigger->at->owner->vars->first;
+
+	if (!trigger->has_vars)
+		return;
+	while (*place != trigger)
+		place = &(*place)->next_with_vars;
+	*place = trigger->next_with_vars;
+	trigger->has_vars = false;
+}
+
 static int attach(const struct hist_source *src, struct event_trigger *trigger,
 		  struct event_hist *named)
 {
@@ -175,7 +252,8 @@ static int attach(const struct hist_source *src, struct event_trigger *trigger,
 	if (err)
 		return err;
 	if (named) {
-		named->refs++;
+		named->users++;
+		event_hist_get(named);
 		trigger->hist = named;
 	} else {
 		trigger->hist = hist_new(t->names, trigger->spec);
@@ -184,40 +262,58 @@ static int attach(const struct hist_source *src, struct event_trigger *trigger,
 		return -ENOMEM;
 	trigger->paused = trigger->spec->pause;
 	err = trigger_add(trigger, true);
-	if (!err && trigger->spec->timestamps)
+	if (err)
+		return err;
+	if (trigger->spec->timestamps)
 		owner->timestamps(owner->arg, true);
-	return err;
+	if (hist_is_ordered(trigger->hist->spec))
+		vars_link(trigger);
+	return 0;
 }
 
 /* The trigger's own, but for what is shared with others. */
 static void let_go(struct event_trigger *trigger)
 {
 	bool own = !trigger->hist || trigger->spec != trigger->hist->spec;
+	struct hist_spec *spec = trigger->spec;
 
-	if (own)
-		hist_spec_free(trigger->spec);
+	vars_unlink(trigger);
+	if (trigger->hist && trigger->hist->users == 1)
+		hist_actions_unmake(trigger->at, trigger->hist->spec);
+	if (own && spec) {
+		hist_actions_unmake(trigger->at, spec);
+		hist_spec_free(spec);
+	}
 	if (trigger->hist)
-		hist_put(trigger->at->names, trigger->hist);
+		hist_leave(trigger->at->names, trigger->hist);
 	trigger->spec = NULL;
 	trigger->hist = NULL;
 }
 
+static int remove_same(struct event_trigger *trigger, const struct event_hist *named)
+{
+	struct event_trigger *same = find_same(trigger, named);
+
+	if (same && hist_is_referred_to(same))
+		return -EBUSY;
+	if (same)
+		trigger_remove(same);
+	return 1;
+}
+
 /* 0: the trigger is in use now; 1: it was only about another. */
-static int apply(const struct hist_source *src, struct event_trigger *trigger, bool remove)
+static int apply(const struct hist_source *src, struct event_trigger *trigger)
 {
 	struct event_hist *named = find_name(trigger->at->names, trigger->spec->name);
-	struct event_trigger *same;
 	int err;
 
-	if (remove) {
-		same = find_same(trigger, named);
-		if (same)
-			trigger_remove(same);
-		return 1;
-	}
+	if (src->remove)
+		return remove_same(trigger, named);
 	if (update(trigger, named))
 		return 1;
-	err = check_new(src, trigger, named);
+	err = hist_actions_make(src, trigger->spec);
+	if (!err)
+		err = check_new(src, trigger, named);
 	return err ? err : attach(src, trigger, named);
 }
 
@@ -246,24 +342,34 @@ static int split_filter(char *attributes, char **filter)
 	return 0;
 }
 
-static int write_trigger(const struct hist_source *src, struct event_triggers *t,
-			 struct trigger_line *line)
+/* An operator is looked for in what is parsed. */
+static void hide_sym_offset(char *attributes)
+{
+	const size_t sign = strlen(".sym");
+
+	while ((attributes = strstr(attributes, ".sym-offset")))
+		attributes[sign] = HIST_SYM_OFFSET_PARSED[sign - 1];
+}
+
+int hist_write(const struct hist_source *src, char *text)
 {
 	struct event_trigger *trigger;
 	char *filter;
 	int err;
 
-	err = split_filter(line->param, &filter);
+	err = split_filter(text, &filter);
 	if (err)
 		return err;
-	trigger = trigger_new(t, line->command);
+	trigger = trigger_new(src->at, &event_command_hist);
 	if (!trigger)
 		return -ENOMEM;
-	err = hist_spec_parse(src, trigger_trim(line->param), &trigger->spec);
+	text = trigger_trim(text);
+	hide_sym_offset(text);
+	err = hist_spec_parse(src, text, &trigger->spec);
 	if (!err)
 		err = trigger_set_filter(trigger, filter);
 	if (!err)
-		err = apply(src, trigger, line->remove);
+		err = apply(src, trigger);
 	if (!err)
 		return 0;
 	let_go(trigger);
@@ -283,9 +389,18 @@ static int write_hist(struct event_triggers *t, struct trigger_line *line)
 	if (command.failed)
 		err = -ENOMEM;
 	else
-		err = write_trigger(&(struct hist_source){t, command.buf}, t, line);
+		err = hist_write(&(struct hist_source){t, t, command.buf, line->remove},
+				 line->param);
 	text_free(&command);
 	return err;
+}
+
+bool event_triggers_hists_stay(const struct event_triggers *t)
+{
+	for (const struct event_trigger *i = t->first; i; i = i->next)
+		if (i->command->kind == TRIGGER_HIST && hist_is_referred_to(i))
+			return true;
+	return false;
 }
 
 static void release_hist(struct event_trigger *trigger)
@@ -297,38 +412,7 @@ static void release_hist(struct event_trigger *trigger)
 	let_go(trigger);
 }
 
-/* --- records ---------------------------------------------------------------------------------- */
-
-/* What execname, which is only one of common_pid, shows: the task's name when it was first met. */
-static void task_name(const struct hist_spec *spec, const struct event_data *data,
-		      char comm[COMM_LEN])
-{
-	const struct hist_field *key = &spec->fields[spec->nr_vals];
-	const struct hist_field *end = &spec->fields[spec->nr_fields];
-
-	while (key < end && !(key->flags & HIST_EXECNAME))
-		key++;
-	if (key == end)
-		return;
-	if (!hist_field_value(key, data, false))
-		strncpy(comm, "<idle>", COMM_LEN);
-	else
-		strncpy(comm, data->comm ? data->comm : "<...>", COMM_LEN);
-}
-
-static void hit_hist(struct event_trigger *trigger, const struct event_data *data)
-{
-	const struct hist_spec *spec = trigger->spec;
-	uint8_t key[HIST_KEY_SIZE_MAX];
-	uint64_t vals[HIST_VALS_MAX];
-	char comm[COMM_LEN] = "";
-
-	for (unsigned int i = 0; i < spec->nr_vals; i++)
-		vals[i] = hist_field_value(&spec->fields[i], data, spec->usecs);
-	hist_key(spec, data, key);
-	task_name(spec, data, comm);
-	hist_map_add(trigger->hist->map, key, vals, spec->nr_vals, comm);
-}
+/* --- what it reads ---------------------------------------------------------------------------- */
 
 void event_triggers_print_hist(struct event_triggers *t, struct text *out)
 {
@@ -357,7 +441,7 @@ const struct event_command event_command_hist = {
 	.stacks = hist_stacks,
 	.kind = TRIGGER_HIST,
 	.write = write_hist,
-	.hit = hit_hist,
+	.hit = hist_hit,
 	.print = hist_trigger_print,
 	.release = release_hist,
 };

@@ -237,6 +237,40 @@ static void make_probe_strings(struct maker *m)
 	}
 }
 
+/* --- synthetic events ----------------------------------------------------------------------- */
+
+static const struct guestsym_event_field *field_of(const struct maker *m,
+						   const struct event_piece *piece)
+{
+	for (size_t i = 0; i < m->parser.nr_fields; i++)
+		if (piece->arg->kind == EXPR_FIELD &&
+		    m->parser.fields[i].offset == piece->arg->number)
+			return &m->parser.fields[i];
+	return NULL;
+}
+
+/* Without the commas of the print fmt, and without the sign of numbers that are smaller than int.
+ */
+static void make_synthetic(struct maker *m)
+{
+	for (size_t i = 0; i < m->nr; i++) {
+		struct event_piece *piece = &m->piece[i];
+		const struct guestsym_event_field *f;
+
+		if (!piece->spec.conversion)
+			continue;
+		if (i && piece->len && *piece->text == ',') {
+			piece->text++;
+			piece->len--;
+		}
+		f = field_of(m, piece);
+		if (f && f->size < sizeof(uint32_t) && piece->spec.conversion == 'd') {
+			piece->spec.conversion = 'u';
+			piece->spec.size = (uint8_t)f->size;
+		}
+	}
+}
+
 /* --- forms ---------------------------------------------------------------------------------- */
 
 static bool make_format(struct maker *m)
@@ -256,6 +290,8 @@ static bool make_format(struct maker *m)
 	pieces = expr_alloc(&m->k->mem, m->nr * sizeof(*pieces) + 1);
 	if (!pieces)
 		return false;
+	if (ev->flags & GUESTSYM_EVENT_FL_SYNTH)
+		make_synthetic(m);
 	memcpy(pieces, m->piece, m->nr * sizeof(*pieces));
 	m->k->form.piece = pieces;
 	m->k->form.nr_pieces = m->nr;

@@ -28,12 +28,20 @@ struct event_trigger {
 	struct event_triggers *at;
 	char *filter_text;
 	struct event_filter *filter;
-	_Atomic int64_t left;	       /* TRIGGER_UNLIMITED, or how often it acts */
-	bool counted;		       /* a count was written */
-	_Atomic bool paused;	       /* of TRIGGER_HIST */
-	struct event_triggers *target; /* of TRIGGER_ENABLE_* */
-	struct event_hist *hist;       /* of TRIGGER_HIST: what is counted */
-	struct hist_spec *spec;	       /* and where this event has it */
+	_Atomic int64_t left;		      /* TRIGGER_UNLIMITED, or how often it acts */
+	bool counted;			      /* a count was written */
+	_Atomic bool paused;		      /* of TRIGGER_HIST */
+	struct event_triggers *target;	      /* of TRIGGER_ENABLE_* */
+	struct event_hist *hist;	      /* of TRIGGER_HIST: what is counted */
+	struct hist_spec *spec;		      /* and where this event has it */
+	struct event_trigger *next_with_vars; /* of event_hist_vars; has them, or refers to some */
+	bool has_vars;
+};
+
+/* Of an instance: the latest first. */
+struct event_hist_vars {
+	struct event_trigger *first;
+	struct hist_snapshot *snapshot; /* NULL: there has been none */
 };
 
 struct event_triggers {
@@ -82,6 +90,11 @@ int trigger_set_filter(struct event_trigger *trigger, char *text);
 /* Take one of what is left: false when there is none. */
 bool trigger_count(struct event_trigger *trigger);
 void trigger_print_count(struct event_trigger *trigger, struct text *out);
+
+/* --- event-hist.c --------------------------------------------------------------------------- */
+
+/* Histograms of other events refer to variables of some of these. */
+bool event_triggers_hists_stay(const struct event_triggers *t);
 
 /* --- the table ------------------------------------------------------------------------------ */
 

@@ -207,9 +207,13 @@ ssize_t event_triggers_write(struct event_triggers *t, const char *text, size_t 
 
 void event_triggers_truncate(struct event_triggers *t)
 {
+	unsigned int kinds = TRIGGER_HIST | TRIGGER_ENABLE_HIST;
+
+	if (event_triggers_hists_stay(t))
+		kinds = TRIGGER_ENABLE_HIST;
 	for (struct event_trigger *i = t->first, *next; i; i = next) {
 		next = i->next;
-		if (i->command->kind & (TRIGGER_HIST | TRIGGER_ENABLE_HIST))
+		if (i->command->kind & kinds)
 			trigger_remove(i);
 	}
 }

@@ -3,8 +3,8 @@
  * event-trigger.h - what an event sets off: the `trigger` file of an event, and its `hist` file.
  *
  * The language, errors and texts are those of kernel/trace/trace_events_trigger.c and
- * trace_events_hist.c of Linux 6.1, and of 6.12 where kernel.version says so; without variables,
- * expressions and actions of histograms.
+ * trace_events_hist.c of Linux 6.1, and of 6.12 where kernel.version says so; without variables
+ * that are stack traces.
  *
  * An event of an instance has its struct event_triggers. Records are shown to it by any number of
  * threads at the same time, before the event's own filter sees them and whether or not the event is
@@ -20,7 +20,9 @@
 
 struct event_triggers;
 struct event_hist_names;
+struct event_hist_vars;
 struct output_symbol;
+struct synth_event;
 
 /* The instance whose events they are. */
 struct event_trigger_owner {
@@ -48,6 +50,15 @@ struct event_trigger_owner {
 	void (*timestamps)(void *arg, bool on); /* one that needs them came or went: "absolute" */
 	bool (*symbol)(void *arg, uint64_t addr, struct output_symbol *sym); /* as output.h's */
 	const char *(*syscall_name)(void *arg, uint64_t nr); /* "sys_read", NULL: none */
+	/* The synthetic event of that name. NULL: there is none. */
+	struct synth_event *(*synth_find)(void *arg, const char *name);
+	/*
+	 * A record of one, but for its first bytes, which are to say what the record does that it
+	 * was made for.
+	 */
+	void (*synth)(void *arg, const struct synth_event *se, void *record, size_t len,
+		      const struct event_data *data);
+	struct event_hist_vars *vars; /* of all its events */
 
 	/* For error_log_add(). */
 	void (*error)(void *arg, const char *where, const char *what, const char *command,
@@ -55,6 +66,13 @@ struct event_trigger_owner {
 	struct event_kernel kernel;
 	void *arg;
 };
+
+/* The variables of an instance's histograms. NULL: no memory. */
+struct event_hist_vars *event_hist_vars_new(void);
+void event_hist_vars_free(
+	struct event_hist_vars *vars); /* with no triggers left; NULL is allowed */
+/* There are some: then the records of all vCPUs have to be shown in the order of their time. */
+bool event_hist_vars_any(const struct event_hist_vars *vars);
 
 /* The names of histograms, which all instances share. */
 struct event_hist_names *event_hist_names_new(void);	    /* NULL: no memory */

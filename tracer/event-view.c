@@ -85,6 +85,7 @@ void event_view_init(struct event_view *v, struct instance *i, unsigned int cpu,
 	v->stack = stack;
 	v->er = NULL;
 	v->r = NULL;
+	v->depth = 0;
 	v->data = (struct event_data){
 		.record = record,
 		.len = len,

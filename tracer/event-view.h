@@ -19,6 +19,7 @@ struct event_view {
 	const struct event_ring *er;
 	const struct payload_record *r;
 	struct event_data data; /* its arg is this view */
+	unsigned int depth;	/* so many records led to it, each written because of the other */
 	char comm[COMM_LEN];
 };
 

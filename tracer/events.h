@@ -170,6 +170,8 @@ void event_soft_mode(struct instance *i, struct event_state *s, bool on);
 /* Whether it looks at the stacks of this event. */
 bool instance_wants_event_stacks(const struct instance *i, uint32_t event);
 void instance_triggers_free(struct instance *i);
+/* Some of its histograms have variables, or refer to some. */
+bool instance_has_vars(const struct instance *i);
 /* What triggers have set off that takes more than a vCPU's lock; the caller holds no lock. */
 void instances_do_deferred(struct trace *t);
 

@@ -4,7 +4,7 @@
 #include "tracer/detour.h"
 #include "tracer/entry.h"
 #include "tracer/events-internal.h"
-#include "tracer/instance.h"
+#include "tracer/instance-order.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -146,18 +146,25 @@ void guest_prints_collect(struct instance *i, unsigned int vcpu, const struct pa
 			  const void *data, uint64_t ts)
 {
 	const struct print_kind *kind;
-	struct trace_entry e, *to;
+	union {
+		struct trace_entry e;
+		uint8_t bytes[EVENT_MAX];
+	} copy;
+	void *to;
 
-	if (r->event_len < sizeof(e))
+	if (r->event_len < sizeof(copy.e) || r->event_len > sizeof(copy))
 		return;
-	memcpy(&e, data, sizeof(e));
-	kind = kind_of(i->t, r, &e);
+	memcpy(&copy.e, data, sizeof(copy.e));
+	kind = kind_of(i->t, r, &copy.e);
 	if (!kind || !(i->options & kind->option) || !trace_admit(i->t, 1))
+		return;
+	memcpy(&copy, data, r->event_len);
+	copy.e.type = kind->type;
+	if (instance_order_entry(i, vcpu, &copy, r->event_len, ts))
 		return;
 	to = ring_reserve(i->ring[vcpu], r->event_len, ts);
 	if (!to)
 		return;
-	memcpy(to, data, r->event_len);
-	to->type = kind->type;
+	memcpy(to, &copy, r->event_len);
 	ring_commit(i->ring[vcpu]);
 }

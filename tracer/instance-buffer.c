@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance-buffer.c - the ring buffers of an instance: sizes, statistics, the snapshot. */
-#include "tracer/instance.h"
+#include "tracer/instance-order.h"
 #include "tracer/memory.h"
 #include "tracer/trampoline.h"
 
@@ -106,6 +106,7 @@ void instance_clear_stopped(struct instance *i, int vcpu)
 	for (unsigned int v = 0; v < i->t->vcpus; v++)
 		if (chosen(vcpu, v))
 			trampoline_drain(i->t, v);
+	instance_order_flush(i);
 	rings_clear(i, i->ring, vcpu);
 	if (vcpu == ALL_VCPUS)
 		i->time_start = instance_now(i, 0);

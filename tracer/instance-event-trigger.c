@@ -10,6 +10,8 @@
 #include "tracer/event-view.h"
 #include "tracer/events.h"
 #include "tracer/instance-max.h"
+#include "tracer/instance-order.h"
+#include "tracer/synth-events.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -125,6 +127,51 @@ static const char *owner_syscall_name(void *arg, uint64_t nr)
 	return events_syscall_name(((struct instance_triggers *)arg)->i->t->trace_events, nr);
 }
 
+static struct synth_event *owner_synth_find(void *arg, const char *name)
+{
+	return synth_events_find(((struct instance_triggers *)arg)->i->t->synth_events, name);
+}
+
+#define SYNTH_DEPTH 4 /* records that lead to records are no endless chain */
+
+/* As the kernel would write it: with its ring buffer in use already, which counts as two. */
+static void synth_entry(const struct trace *t, uint32_t event, const struct event_view *from,
+			struct trace_entry *e)
+{
+	memcpy(e, from->data.record, sizeof(*e));
+	e->type = events_list(t->trace_events)->v[event].id;
+	if (events_dec_preempt(t->trace_events) && (e->preempt_count & 0xf) <= 0xd)
+		e->preempt_count += 2;
+}
+
+/* Into each instance that has the event on. */
+static void owner_synth(void *arg, const struct synth_event *se, void *record, size_t len,
+			const struct event_data *data)
+{
+	struct instance *own = ((struct instance_triggers *)arg)->i;
+	const struct event_view *from = data->arg;
+	struct trace_entry *e = record;
+
+	if (from->depth == SYNTH_DEPTH || data->len < sizeof(*e))
+		return;
+	synth_entry(own->t, se->event, from, e);
+	for (struct instance *i = own->t->instances; i; i = i->next) {
+		struct event_view view;
+		bool same = i->clock == own->clock;
+
+		if (!instance_takes_event(i, data->cpu, se->event) ||
+		    (i != own && !pid_filter_traces(&i->event_pids, e->pid)))
+			continue;
+		event_view_init(&view, i, data->cpu, record, len,
+				same ? data->time : instance_now(i, data->cpu), from->stack);
+		view.depth = from->depth + 1;
+		if (i == own)
+			instance_put_event(i, se->event, &view);
+		else
+			instance_take_event(i, se->event, &view);
+	}
+}
+
 static void owner_error(void *arg, const char *where, const char *what, const char *command,
 			uint16_t pos)
 {
@@ -183,9 +230,16 @@ static struct instance_triggers *instance_triggers_get(struct instance *i)
 		.timestamps = owner_timestamps,
 		.symbol = owner_symbol,
 		.syscall_name = owner_syscall_name,
+		.synth_find = owner_synth_find,
+		.synth = owner_synth,
+		.vars = event_hist_vars_new(),
 		.error = owner_error,
 		.arg = it,
 	};
+	if (!it->owner.vars) {
+		free(it);
+		return NULL;
+	}
 	instance_event_kernel(i, &it->owner.kernel);
 	i->triggers = it;
 	return it;
@@ -200,7 +254,14 @@ void instance_triggers_free(struct instance *i)
 			event_triggers_clear(i->events[k].triggers);
 	for (size_t k = 0; i->events && k < list->n; k++)
 		event_triggers_free(i->events[k].triggers);
+	if (i->triggers)
+		event_hist_vars_free(i->triggers->owner.vars);
 	free(i->triggers);
+}
+
+bool instance_has_vars(const struct instance *i)
+{
+	return i->triggers && event_hist_vars_any(i->triggers->owner.vars);
 }
 
 /* --- deferred -------------------------------------------------------------------------------- */
@@ -244,6 +305,7 @@ static ssize_t write_stopped(struct instance *i, uint32_t event, const char *tex
 	instance_writers_stop(i->t);
 	trampoline_drain_all(i->t); /* by what there was up to now */
 	ret = event_triggers_write(triggers, text, len);
+	instance_order_update(i);
 	instance_writers_go(i->t);
 	if (ret >= 0 && *it->clock)
 		instance_set_clock(i, it->clock);
@@ -281,7 +343,9 @@ void instance_truncate_event_triggers(struct instance *i, uint32_t event)
 	events_lock(events);
 	if (i->events && i->events[event].triggers) {
 		instance_writers_stop(i->t);
+		trampoline_drain_all(i->t); /* by what there was up to now */
 		event_triggers_truncate(i->events[event].triggers);
+		instance_order_update(i);
 		instance_writers_go(i->t);
 		events_apply(events);
 	}

@@ -4,7 +4,7 @@
 #include "tracer/event-trigger.h"
 #include "tracer/event-view.h"
 #include "tracer/events.h"
-#include "tracer/instance.h"
+#include "tracer/instance-order.h"
 #include "tracer/record.h"
 #include "tracer/tracer-events.h"
 #include "tracer/trampoline.h"
@@ -107,6 +107,12 @@ static void event_write(struct instance *i, const struct event_view *v)
 
 void instance_take_event(struct instance *i, uint32_t event, struct event_view *view)
 {
+	if (!instance_order_event(i, event, view))
+		instance_put_event(i, event, view);
+}
+
+void instance_put_event(struct instance *i, uint32_t event, struct event_view *view)
+{
 	struct event_state *s = &i->events[event];
 	unsigned int pending = 0;
 	bool on = i->on;
@@ -202,6 +208,7 @@ void instance_events_free(struct instance *i)
 	const struct guestsym_event_list *list = events_list(i->t->trace_events);
 
 	instance_triggers_free(i);
+	instance_order_free(i);
 	for (size_t k = 0; i->events && k < list->n; k++)
 		event_filter_free(i->events[k].filter);
 	free(i->events);

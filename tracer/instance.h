@@ -45,6 +45,7 @@ struct instance {
 	struct event_state *events;  /* of each event that there is, or NULL: none is on */
 	unsigned int nr_events_on;   /* or wanted for what they set off */
 	struct instance_triggers *triggers; /* NULL: there has been none */
+	struct instance_order *order;	    /* what waits for its turn; NULL: nothing has to */
 	struct graph_filter graph;	    /* for function_graph */
 	struct horizon horizon;
 	struct repeats repeats[MACHINE_MAX_VCPUS];

@@ -215,6 +215,7 @@ struct latency_table;
 struct stack_max;
 struct events;
 struct probe_events;
+struct synth_events;
 struct flag_sites;
 
 /* The sites are given back while the guest patches its own text; see text-lock.c */
@@ -272,6 +273,7 @@ struct trace {
 	struct stack_max *stack_max;	   /* the stack tracer */
 	struct events *trace_events;	   /* of the guest's kernel */
 	struct probe_events *probe_events; /* and those that are made here */
+	struct synth_events *synth_events;
 	struct guest_prints prints;	   /* and what the guest writes into its own trace */
 	uint64_t fentry;		   /* address of the kernel's __fentry__ */
 	uint64_t ftrace_return;	     /* while ftrace_init() runs: where a trap waits for its end */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* probe-event.c - see probe-event.h: which there are, and what kprobe_events says and is told. */
 #include "tracer/probe-event.h"
+#include "tracer/command-lines.h"
 #include "tracer/event-filter.h"
 #include "tracer/event-trigger.h"
 #include "tracer/instance.h"
@@ -11,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHERE	 "trace_kprobe"
-#define LINE_MAX 4096
+#define WHERE "trace_kprobe"
 
 struct probe_events *probe_events_new(struct trace *t)
 {
@@ -324,14 +324,13 @@ static void log_error(struct trace *t, const struct probe_words *words,
 	free(command);
 }
 
-/* Without its line end, and what is behind a #. */
-static int run_line(struct probe_events *p, char *line)
+static int run_line(void *arg, char *line)
 {
+	struct probe_events *p = arg;
 	struct probe_error err = {0};
 	struct probe_words words;
 	int ret;
 
-	line[strcspn(line, "#")] = '\0';
 	ret = probe_words_split(&words, line);
 	if (ret)
 		return ret;
@@ -344,29 +343,6 @@ static int run_line(struct probe_events *p, char *line)
 	return ret;
 }
 
-/* As trace_parse_run_command() (kernel/trace/trace.c, 6.1): those before one that fails are done.
- */
-static ssize_t run_lines(struct probe_events *p, const char *text, size_t len)
-{
-	char line[LINE_MAX];
-
-	for (size_t done = 0; done < len;) {
-		const char *end = memchr(text + done, '\n', len - done);
-		size_t n = end ? (size_t)(end - text) - done : len - done;
-		int ret;
-
-		if (n >= LINE_MAX - 1)
-			return -EINVAL;
-		memcpy(line, text + done, n);
-		line[n] = '\0';
-		ret = run_line(p, line);
-		if (ret)
-			return ret;
-		done += n + (end != NULL);
-	}
-	return (ssize_t)len;
-}
-
 /* --- control.h ------------------------------------------------------------------------------- */
 
 ssize_t trace_write_kprobe_events(struct trace *t, const char *text, size_t len)
@@ -376,7 +352,7 @@ ssize_t trace_write_kprobe_events(struct trace *t, const char *text, size_t len)
 	if (ret)
 		return ret;
 	events_lock(t->trace_events);
-	ret = run_lines(t->probe_events, text, len);
+	ret = command_lines_run(text, len, run_line, t->probe_events);
 	events_unlock(t->trace_events);
 	return ret;
 }

@@ -10,6 +10,7 @@
 #include "tracer/instance.h"
 #include "tracer/latencies.h"
 #include "tracer/probe-event.h"
+#include "tracer/synth-events.h"
 #include "tracer/returns.h"
 #include "tracer/stack-max.h"
 #include "tracer/trampoline.h"
@@ -54,10 +55,12 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->graph = graph_new(t);
 	t->trace_events = events_new(t);
 	t->probe_events = probe_events_new(t);
+	t->synth_events = synth_events_new(t);
 	if (t->funcs)
 		t->stack_max = stack_max_new(t);
 	if (t->comms && t->funcs && t->graph && t->stack_max && t->trace_events &&
-	    t->probe_events && !flag_sites_init(t) && !probe_set_init(&t->probes, t->gs))
+	    t->probe_events && t->synth_events && !flag_sites_init(t) &&
+	    !probe_set_init(&t->probes, t->gs))
 		return instance_init_top(t, err, errlen);
 	snprintf(err, errlen, "no memory for the tables of probes and of task names");
 	return -ENOMEM;
@@ -149,6 +152,7 @@ void trace_free(struct trace *t)
 	latencies_free(t);
 	stack_max_free(t->stack_max);
 	probe_events_free(t->probe_events);
+	synth_events_free(t->synth_events);
 	events_free(t->trace_events);
 	returns_free(t);
 	flag_sites_free(t);

@@ -3,7 +3,7 @@
 #include "tracer/trampoline-internal.h"
 #include "tracer/collect.h"
 #include "tracer/graph.h"
-#include "tracer/instance.h"
+#include "tracer/instance-order.h"
 #include "tracer/quiesce.h"
 
 #include <errno.h>
@@ -225,6 +225,8 @@ void trampoline_drain_all(struct trace *t)
 			trampoline_drain(t, v);
 		graph_merge(t->graph, false);
 	}
+	for (struct instance *i = t->instances; i; i = i->next)
+		instance_order_flush(i);
 }
 
 void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts)

@@ -161,6 +161,24 @@ static void show_kprobe_profile(struct open_file *f, struct text *out)
 	trace_print_kprobe_profile(f->trace, out);
 }
 
+/* --- synthetic_events --------------------------------------------------------------------- */
+
+static int open_synthetic(struct open_file *f)
+{
+	return opened_to_truncate(f) ? trace_clear_synthetic_events(f->trace) : 0;
+}
+
+static void show_synthetic(struct open_file *f, struct text *out)
+{
+	trace_print_synthetic_events(f->trace, out);
+}
+
+static ssize_t write_synthetic(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)off;
+	return trace_write_synthetic_events(f->trace, text, len);
+}
+
 /* --- filter ------------------------------------------------------------------------------- */
 
 #define FILTER_MAX 4096 /* a page of the kernel's, with the end of the text */
@@ -263,6 +281,12 @@ static const struct tracefs_file files[] = {
 	 .open = open_set_event,
 	 .show = show_set_event,
 	 .write = write_set_event},
+	{.path = "synthetic_events",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP | TRACEFS_EVENTS,
+	 .open = open_synthetic,
+	 .show = show_synthetic,
+	 .write = write_synthetic},
 	{.path = "events/enable",
 	 .mode = 0640,
 	 .flags = TRACEFS_EVENTS,

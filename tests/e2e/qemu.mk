@@ -33,6 +33,7 @@ check-tests += tests/e2e/reports
 check-tests += tests/e2e/tracefs-conformance
 check-tests += tests/e2e/tracefs-events
 check-tests += tests/e2e/tracefs-triggers
+check-tests += tests/e2e/tracefs-synthetic
 check-tests += tests/e2e/kprobe-events
 check-tests += tests/e2e/kprobe-names
 check-tests += tests/e2e/tracefs-clients

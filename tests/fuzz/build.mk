@@ -40,8 +40,11 @@ fuzz-event-objs := $(addprefix $(O)/obj/fuzz/tracer/,event-data.o event-filter.o
 	event-filter-parse.o event-filter-term.o glob.o text.o word.o)
 $(O)/tests/fuzz/fuzz-event-filter: $(fuzz-event-objs)
 $(O)/tests/fuzz/fuzz-event-trigger: $(fuzz-event-objs) $(addprefix $(O)/obj/fuzz/tracer/,error-log.o \
-	event-hist.o event-hist-field.o event-hist-map.o event-hist-parse.o event-hist-print.o \
-	event-hist-sort.o event-trigger.o event-trigger-actions.o event-trigger-enable.o)
+	event-hist.o event-hist-action.o event-hist-action-make.o event-hist-expr.o event-hist-field.o \
+	event-hist-hit.o event-hist-map.o event-hist-parse.o event-hist-print.o event-hist-sort.o \
+	event-hist-value.o event-hist-vars.o event-trigger.o event-trigger-actions.o \
+	event-trigger-enable.o fetch-arg.o probe-event-format.o probe-words.o synth-event-format.o \
+	synth-event-parse.o)
 
 $(O)/tests/fuzz/fuzz-probe-event: $(addprefix $(O)/obj/fuzz/tracer/,fetch-arg.o probe-event-format.o \
 	probe-event-parse.o probe-words.o text.o word.o)

@@ -3,7 +3,7 @@
  * fuzz-event-trigger.c - whatever is written to trigger files, with records between the writes.
  *
  * Each line is a write; its first byte says to which event, and how long the record is, made of the
- * line itself.
+ * line itself. One that begins with a tilde defines a synthetic event.
  */
 #include <stdlib.h>
 
@@ -29,7 +29,13 @@ static void one_line(struct trigger_owner *o, const uint8_t *line, size_t len)
 {
 	struct event_data rec = {.record = line, .stack = take_stack, .comm = "comm"};
 	int event = line[0] % OWNER_EVENTS;
+	char text[512];
 
+	if (line[0] == '~') {
+		snprintf(text, sizeof(text), "%.*s", (int)len - 1, (const char *)line + 1);
+		owner_define(o, text);
+		return;
+	}
 	if (event_triggers_write(o->event[event].triggers, (const char *)line + 1, len - 1) >
 	    (ssize_t)len)
 		abort();

@@ -6,3 +6,5 @@ unit-tests += tests/unit/test-wakeup
 unit-tests += tests/unit/test-event-select
 unit-tests += tests/unit/test-fetch
 unit-tests += tests/unit/test-probe-event-parse
+unit-tests += tests/unit/test-hist-vars
+unit-tests += tests/unit/test-synth-event

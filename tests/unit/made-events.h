@@ -57,6 +57,13 @@ static const struct guestsym_event_field made_any_fields[] = {
 	MADE_FIELD("unsigned int", "target_cpu", 44, 4, false, NUMBER),
 };
 
+static const struct guestsym_event_field made_waking_fields[] = {
+	MADE_FIELD("char[16]", "comm", 8, 16, false, STRING),
+	MADE_FIELD("pid_t", "pid", 24, 4, true, NUMBER),
+	MADE_FIELD("int", "prio", 28, 4, true, NUMBER),
+	MADE_FIELD("int", "target_cpu", 32, 4, true, NUMBER),
+};
+
 #define MADE_EVENT(s, n, f)                                                                        \
 	{                                                                                          \
 		.system = (s), .name = (n), .fields = (f),                                         \
@@ -69,6 +76,8 @@ static const struct guestsym_event made_kmalloc =
 	MADE_EVENT("kmem", "kmalloc", made_kmalloc_fields);
 static const struct guestsym_event made_enter =
 	MADE_EVENT("raw_syscalls", "sys_enter", made_enter_fields);
+static const struct guestsym_event made_waking =
+	MADE_EVENT("sched", "sched_waking", made_waking_fields);
 static const struct guestsym_event made_any = MADE_EVENT("made", "any", made_any_fields);
 
 static inline struct event_format made_format(const struct guestsym_event *event)
@@ -89,6 +98,14 @@ struct made_switch_record {
 	int64_t prev_state;
 	char next_comm[16];
 	int32_t next_pid, next_prio;
+};
+
+struct made_waking_record {
+	uint16_t type;
+	uint8_t flags, preempt_count;
+	int32_t pid;
+	char comm[16];
+	int32_t woken, prio, target_cpu;
 };
 
 struct made_kmalloc_record {

@@ -18,8 +18,9 @@
 #include "tracer/error-log.h"
 #include "tracer/event-trigger.h"
 #include "tracer/output.h"
+#include "tracer/synth-event.h"
 
-enum { OWNER_SWITCH, OWNER_KMALLOC, OWNER_ENTER, OWNER_ANY, OWNER_EVENTS };
+enum { OWNER_SWITCH, OWNER_KMALLOC, OWNER_ENTER, OWNER_ANY, OWNER_WAKING, OWNER_EVENTS };
 
 struct owner_event {
 	struct event_triggers *triggers;
@@ -46,6 +47,10 @@ struct trigger_owner {
 	struct owner_symbol symbol[1024];
 	size_t nr_symbols;
 	const char *syscall[512];
+	struct synth_event *synth; /* those that there are */
+	uint8_t made[SYNTH_RECORD_MAX];
+	size_t made_len;
+	unsigned int nr_made;
 };
 
 static bool owner_is_on(void *arg)
@@ -83,6 +88,7 @@ static const struct guestsym_event *const owner_events[OWNER_EVENTS] = {
 	&made_kmalloc,
 	&made_enter,
 	&made_any,
+	&made_waking,
 };
 
 static struct event_triggers *owner_find(void *arg, const char *system, const char *name)
@@ -159,6 +165,27 @@ static const char *owner_syscall_name(void *arg, uint64_t nr)
 	return nr < 512 ? ((struct trigger_owner *)arg)->syscall[nr] : NULL;
 }
 
+static struct synth_event *owner_synth_find(void *arg, const char *name)
+{
+	struct synth_event *se = ((struct trigger_owner *)arg)->synth;
+
+	while (se && strcmp(se->name, name) != 0)
+		se = se->next;
+	return se;
+}
+
+/* The last one is kept. */
+static void owner_synth(void *arg, const struct synth_event *se, void *record, size_t len,
+			const struct event_data *data)
+{
+	struct trigger_owner *o = arg;
+
+	(void)se, (void)data;
+	memcpy(o->made, record, len);
+	o->made_len = len;
+	o->nr_made++;
+}
+
 static void owner_error(void *arg, const char *where, const char *what, const char *command,
 			uint16_t pos)
 {
@@ -185,6 +212,9 @@ static inline void owner_init(struct trigger_owner *o)
 			.symbol = owner_find_symbol,
 			.syscall_name = owner_syscall_name,
 			.error = owner_error,
+			.synth_find = owner_synth_find,
+			.synth = owner_synth,
+			.vars = event_hist_vars_new(),
 			.kernel = {.function = made_function, .nr_cpus = 8},
 			.arg = o},
 		.names = event_hist_names_new(),
@@ -209,7 +239,31 @@ static inline void owner_exit(struct trigger_owner *o)
 	if (o->timestamps)
 		abort();
 	event_hist_names_free(o->names);
+	event_hist_vars_free(o->ops.vars);
+	for (struct synth_event *se = o->synth, *next; se; se = next) {
+		next = se->next;
+		if (se->refs)
+			abort();
+		synth_event_free(se);
+	}
 	error_log_free(o->log);
+}
+
+/* A line of synthetic_events. */
+static inline int owner_define(struct trigger_owner *o, const char *line)
+{
+	struct synth_command command;
+	struct synth_error err;
+	int ret = synth_command_parse(o->synth, line, &command, &err);
+
+	if (err.what)
+		error_log_add(o->log, o->ns, "synthetic_events", err.what, line, err.pos);
+	free(command.gone);
+	if (ret || !command.event)
+		return ret;
+	command.event->next = o->synth;
+	o->synth = command.event;
+	return 0;
 }
 
 static inline ssize_t owner_write(struct trigger_owner *o, int event, const char *text)
