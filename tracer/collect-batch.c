@@ -146,6 +146,27 @@ static uint64_t record_time(struct instance *i, const struct clock_reading *now,
 	return horizon_time(&i->horizon, i->clock->read(i->t, now, r->tsc));
 }
 
+/*
+ * The calls and returns of vCPU b->vcpu, from which the trace of a latency is made when there is
+ * one; a return whose call is not taken has no match there.
+ */
+static void calls_log(struct instance *i, const struct batch *b, const struct clock_reading *now,
+		      uint64_t left)
+{
+	bool every = takes_every_call(i);
+
+	for (size_t k = 0; k < b->n; k++) {
+		const struct payload_record *r = &b->r[k];
+		unsigned int type = record_type(r);
+
+		if (type == PAYLOAD_FUNCTION && left && (every || record_taken(i, r)))
+			left--;
+		else if (type != PAYLOAD_EXIT)
+			continue;
+		call_log_add(i->calls, b->vcpu, r, record_time(i, now, r));
+	}
+}
+
 /* The records of vCPU b->vcpu in their order; `left` is how many calls it may take. */
 static void records_collect(struct instance *i, const struct batch *b,
 			    const struct clock_reading *now, uint64_t left)
@@ -180,11 +201,14 @@ static void instance_collect(struct instance *i, const struct batch *b, uint64_t
 		return;
 	if (!i->on || !instance_traces_functions(i))
 		left = 0;
-	if (!left && !(b->events && (instance_wants_events(i) || guest_prints_taken(i))))
+	if (!left && !i->calls &&
+	    !(b->events && (instance_wants_events(i) || guest_prints_taken(i))))
 		return;
 	if (i->clock->begin)
 		i->clock->begin(i->t, b->vcpu, b->last->tsc, &now);
-	records_collect(i, b, &now, left);
+	if (i->calls && i->on)
+		calls_log(i, b, &now, left);
+	records_collect(i, b, &now, i->calls ? 0 : left);
 }
 
 /* How many of these the top level takes, as far as the number of events is limited. */
@@ -262,8 +286,10 @@ void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_reco
 	batch_look(t, &b);
 	if (b.events)
 		batch_load(t, &b);
-	if (instance_wants_exits(t->instances))
+	if (instance_pairs_calls(t->instances))
 		batch_feed(t, &b, lost);
+	if (t->instances->calls && lost)
+		call_log_clear(t->instances->calls, vcpu);
 	batch_windows(t, &b, lost);
 	if (!b.last)
 		return;

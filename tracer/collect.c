@@ -39,7 +39,7 @@ static void note_losses(struct collector *c, unsigned int vcpu)
 	if (lost == c->lost[vcpu])
 		return;
 	c->lost[vcpu] = lost;
-	if (instance_wants_exits(c->t->instances))
+	if (instance_pairs_calls(c->t->instances))
 		graph_feed(c->t->graph, vcpu, NULL, 0, true);
 	ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
 }
@@ -143,7 +143,7 @@ static void pass_end(struct collector *c)
 {
 	struct trace *t = c->t;
 	uint64_t behind = c->behind | c->due;
-	bool merged = !instance_wants_exits(t->instances) || pass_merge(c, behind);
+	bool merged = !instance_pairs_calls(t->instances) || pass_merge(c, behind);
 	bool moved = false;
 
 	c->due = UINT64_MAX >> (64 - t->vcpus);

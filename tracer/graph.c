@@ -6,15 +6,14 @@
 #include "tracer/events.h"
 #include "tracer/funcs.h"
 #include "tracer/instance.h"
+#include "tracer/pairing-stacks.h"
 #include "tracer/profile.h"
 #include "tracer/record.h"
 #include "tracer/returns.h"
-#include "tracer/tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define IRQ_STACK (16u << 10) /* IRQ_STACK_SIZE without KASAN */
 #define RFLAGS_IF (1u << 9)
 
 /* Clocks as they are while records are written that were made about now. */
@@ -246,26 +245,13 @@ static const struct pairing_ops graph_pairing_ops = {
 
 /* --- the guest's stacks ---------------------------------------------------------------------- */
 
-/* The kernel maps interrupts' stacks as it starts its CPUs. */
 static void stacks_learn(struct graph *g)
 {
-	struct trace *t = g->t;
-	struct pairing_stacks stacks = {.irq_size = IRQ_STACK};
-	struct task_layout at;
+	struct pairing_stacks stacks;
 
 	/* The first filter is set before there is a guest to ask. */
-	if (g->stacks_known || !t->m)
+	if (g->stacks_known || !g->t->m || !pairing_stacks_read(g->t, &stacks))
 		return;
-	stacks.thread_size =
-		task_layout_learn(&at, t->gs, &t->guest) ? IRQ_STACK : (uint32_t)at.stack_size;
-	for (unsigned int i = 0; i < t->vcpus; i++) {
-		uint64_t top = guest_irq_stack(&t->guest, i);
-
-		if (!top)
-			return;
-		/* Its highest word is not used. */
-		stacks.irq_start[stacks.nr_irq++] = (uint32_t)(top + 8 - IRQ_STACK);
-	}
 	g->stacks_known = true;
 	pairing_set_stacks(g->pairing, &stacks);
 }
@@ -409,14 +395,15 @@ void graph_merge(struct graph *g, bool all)
 
 /* --- from hits ------------------------------------------------------------------------------- */
 
-/* The record that a payload would have made. */
-static void record_make(struct trace *t, const struct machine_hit *hit, unsigned int type,
-			struct payload_record *r, struct guest_state *st)
+void graph_hit_record(struct trace *t, const struct machine_hit *hit, bool is_exit,
+		      struct payload_record *r)
 {
+	uint32_t type = is_exit ? PAYLOAD_EXIT : PAYLOAD_FUNCTION;
 	uint32_t count = guest_preempt_count(&t->guest, hit->vcpu);
 	uint32_t parent = 0;
+	struct guest_state st;
 
-	guest_get_state(&t->guest, hit->vcpu, hit->regs, st);
+	guest_get_state(&t->guest, hit->vcpu, hit->regs, &st);
 	if (guest_read(&t->guest, hit->regs->rsp, &parent, sizeof(parent)))
 		parent = 0;
 	*r = (struct payload_record){
@@ -424,12 +411,15 @@ static void record_make(struct trace *t, const struct machine_hit *hit, unsigned
 		.ip = (uint32_t)hit->va,
 		.parent = parent,
 		.sp = (uint32_t)hit->regs->rsp,
-		.task = ((uint32_t)st->pid & RECORD_PID_MASK) | (uint32_t)(st->preempt_count >> 4)
-									<< RECORD_MIGRATE_SHIFT,
+		.task = ((uint32_t)st.pid & RECORD_PID_MASK) | (uint32_t)(st.preempt_count >> 4)
+								       << RECORD_MIGRATE_SHIFT,
 		.state = (count & STATE_COUNT_MASK) | type << STATE_TYPE_SHIFT |
 			 (hit->regs->rflags & RFLAGS_IF ? 0 : STATE_IRQS_OFF) |
-			 (st->flags & TRACE_FLAG_NEED_RESCHED ? STATE_NEED_RESCHED : 0),
+			 (st.flags & TRACE_FLAG_NEED_RESCHED ? STATE_NEED_RESCHED : 0),
 	};
+	if (t->instances->options & OUTPUT_RECORD_CMD)
+		comms_note(t->comms, st.pid, st.tgid, st.comm);
+	atomic_store_explicit(&t->at_ip[hit->vcpu], hit->va, memory_order_relaxed);
 }
 
 static void take_now(struct graph *g, unsigned int vcpu, const struct payload_record *r)
@@ -447,16 +437,12 @@ void graph_hit(struct graph *g, const struct machine_hit *hit, bool is_exit)
 {
 	struct trace *t = g->t;
 	struct payload_record r;
-	struct guest_state st;
 
-	record_make(t, hit, is_exit ? PAYLOAD_EXIT : PAYLOAD_FUNCTION, &r, &st);
-	if (t->instances->options & OUTPUT_RECORD_CMD)
-		comms_note(t->comms, st.pid, st.tgid, st.comm);
+	graph_hit_record(t, hit, is_exit, &r);
 	if (t->tramp)
 		graph_feed(g, hit->vcpu, &r, 1, false);
 	else
 		take_now(g, hit->vcpu, &r);
-	atomic_store_explicit(&t->at_ip[hit->vcpu], hit->va, memory_order_relaxed);
 }
 
 void graph_forget(struct graph *g)
@@ -499,7 +485,7 @@ uint32_t graph_switch_probe(const struct trace *t)
 {
 	const struct instance *top = t->instances;
 
-	return instance_wants_exits(top) && !(top->graph_options & OUTPUT_GRAPH_SLEEP_TIME)
+	return instance_pairs_calls(top) && !(top->graph_options & OUTPUT_GRAPH_SLEEP_TIME)
 		       ? t->graph->switches
 		       : UINT32_MAX;
 }

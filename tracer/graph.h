@@ -47,6 +47,9 @@ void graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_r
 void graph_merge(struct graph *g, bool all);
 /* A function was called by a hit, or its return come to; the vCPU's lock is held. */
 void graph_hit(struct graph *g, const struct machine_hit *hit, bool is_exit);
+/* The record that the payload would have made of the hit. */
+void graph_hit_record(struct trace *t, const struct machine_hit *hit, bool is_exit,
+		      struct payload_record *r);
 
 /* Calls that are open now are not to be continued. The locks of all vCPUs are held. */
 void graph_forget(struct graph *g);

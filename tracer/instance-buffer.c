@@ -108,6 +108,9 @@ void instance_clear_stopped(struct instance *i, int vcpu)
 			trampoline_drain(i->t, v);
 	instance_order_flush(i);
 	rings_clear(i, i->ring, vcpu);
+	for (unsigned int v = 0; i->calls && v < i->t->vcpus; v++)
+		if (chosen(vcpu, v))
+			call_log_clear(i->calls, v);
 	if (vcpu == ALL_VCPUS)
 		i->time_start = instance_now(i, 0);
 }

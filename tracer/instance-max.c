@@ -2,8 +2,14 @@
 /* instance-max.c - see instance-max.h */
 #include "tracer/instance-max.h"
 #include "tracer/entry.h"
+#include "tracer/graph.h"
+#include "tracer/max-graph.h"
+#include "tracer/memory.h"
+#include "tracer/pairing-stacks.h"
+#include "tracer/record.h"
 #include "tracer/tasks.h"
 
+#include <errno.h>
 #include <string.h>
 
 bool instance_is_max(struct instance *i, uint64_t ns)
@@ -31,6 +37,8 @@ uint64_t instance_max_ticks(struct instance *i)
 	return whole - whole / MAX_UNSURE;
 }
 
+/* --- its trace ------------------------------------------------------------------------------- */
+
 static void put(struct ring *ring, uint64_t ts, const void *data, size_t len)
 {
 	void *to = ring_reserve(ring, len, ts);
@@ -41,12 +49,32 @@ static void put(struct ring *ring, uint64_t ts, const void *data, size_t len)
 	ring_commit(ring);
 }
 
+/* In a graph a call of the tracer's own takes no time (trace_graph_function()). */
+static void put_leaf(struct ring *ring, uint64_t ts, const struct trace_function_entry *fn)
+{
+	struct trace_graph_entry call = {.ent = fn->ent, .func = fn->ip};
+	struct trace_graph_exit ret = {
+		.ent = fn->ent, .func = fn->ip, .calltime = ts, .rettime = ts};
+
+	call.ent.type = TRACE_GRAPH_ENT;
+	ret.ent.type = TRACE_GRAPH_RET;
+	put(ring, ts, &call, sizeof(call));
+	put(ring, ts, &ret, sizeof(ret));
+}
+
 static void put_own(struct instance *i, unsigned int vcpu, const struct max_entry *e,
 		    unsigned int n)
 {
-	for (unsigned int k = 0; k < n; k++)
-		if (e[k].vcpu == vcpu)
+	for (unsigned int k = 0; k < n; k++) {
+		const struct trace_entry *ent = e[k].data;
+
+		if (e[k].vcpu != vcpu)
+			continue;
+		if (instance_shows_graph(i) && ent->type == TRACE_FN)
+			put_leaf(i->spare[vcpu], e[k].ts, e[k].data);
+		else
 			put(i->spare[vcpu], e[k].ts, e[k].data, e[k].len);
+	}
 }
 
 static bool is_part(const struct max_window *w, unsigned int vcpu, const struct ring_event *ev)
@@ -59,17 +87,116 @@ static bool is_part(const struct max_window *w, unsigned int vcpu, const struct 
 	       w->takes_call(w->arg, vcpu, ev->ts);
 }
 
+static bool takes_call(const void *arg, unsigned int vcpu, uint64_t ts)
+{
+	const struct max_window *w = arg;
+
+	return (!w->takes || w->takes(w->arg, vcpu, ts)) &&
+	       (!w->takes_call || w->takes_call(w->arg, vcpu, ts));
+}
+
+/* What one vCPU called in between. */
+static void graph_between(struct instance *i, unsigned int vcpu, const struct max_window *w,
+			  struct max_graph *g)
+{
+	struct pairing_stacks stacks;
+	struct max_graph_part part = {
+		.log = i->calls,
+		.vcpu = vcpu,
+		.from = w->first[0].ts,
+		.to = w->last[0].ts,
+		.takes = takes_call,
+		.arg = w,
+		.filter = &i->graph,
+	};
+	struct machine_info info;
+
+	if (!i->calls)
+		return;
+	if (pairing_stacks_read(i->t, &stacks))
+		part.stacks = &stacks;
+	machine_get_info(i->t->m, &info);
+	if (!i->clock->ns)
+		part.tsc_khz = info.tsc_khz;
+	max_graph_make(g, &part); /* what there is of it is better than nothing */
+}
+
+/* Those before a time, `at` being the first of them; where the others begin. */
+static size_t put_graph(struct instance *i, unsigned int vcpu, const struct max_graph *g, size_t at,
+			uint64_t before)
+{
+	for (; at < g->nr && g->v[at].ts < before; at++)
+		put(i->spare[vcpu], g->v[at].ts, &g->v[at].ent, g->v[at].len);
+	return at;
+}
+
 /* What one vCPU has recorded in between. */
 static void copy_between(struct instance *i, unsigned int vcpu, const struct max_window *w)
 {
 	uint64_t from = w->first[0].ts, to = w->last[0].ts;
 	struct ring_cursor *c = ring_look(i->ring[vcpu]);
+	struct max_graph g = {0};
 	struct ring_event ev;
+	size_t at = 0;
 
-	while (c && ring_next(c, &ev) && ev.ts < to)
-		if (ev.ts >= from && is_part(w, vcpu, &ev))
-			put(i->spare[vcpu], ev.ts, ev.data, ev.len);
+	graph_between(i, vcpu, w, &g);
+	while (c && ring_next(c, &ev) && ev.ts < to) {
+		if (ev.ts < from || !is_part(w, vcpu, &ev))
+			continue;
+		at = put_graph(i, vcpu, &g, at, ev.ts);
+		put(i->spare[vcpu], ev.ts, ev.data, ev.len);
+	}
+	put_graph(i, vcpu, &g, at, to);
 	ring_cursor_free(c);
+	max_graph_free(&g);
+}
+
+/* --- calls and returns ----------------------------------------------------------------------- */
+
+/* As many as a buffer holds of them, and more than one pass of the collector's brings at once. */
+#define CALLS_MIN 65536
+
+static size_t calls_room(const struct instance *i)
+{
+	size_t pair = sizeof(struct trace_graph_entry) + sizeof(struct trace_graph_exit);
+	size_t nr = ring_size(i->ring[0]) / (pair / 2);
+
+	return nr < CALLS_MIN ? CALLS_MIN : nr;
+}
+
+int instance_max_calls(struct instance *i)
+{
+	bool wanted = instance_shows_graph(i) && instance_traces_functions(i);
+	size_t nr = calls_room(i);
+
+	if (!wanted) {
+		call_log_free(i->calls);
+		i->calls = NULL;
+	} else if (!i->calls) {
+		if (memory_holds(nr * i->t->vcpus * sizeof(struct logged_call)))
+			i->calls = call_log_new(i->t->vcpus, nr);
+		if (!i->calls)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void instance_max_hit(struct instance *i, uint32_t probe, const struct machine_hit *hit)
+{
+	bool is_exit = i->t->probes.v[probe].flags & PROBE_FL_EXIT;
+	struct clock_reading now;
+	struct payload_record r;
+
+	if (!i->on || !(i->cpumask >> hit->vcpu & 1) ||
+	    !(is_exit || instance_takes(i, hit->vcpu, probe)))
+		return;
+	graph_hit_record(i->t, hit, is_exit, &r);
+	if (!pid_filter_traces(&i->pids, record_pid(&r)) || !(is_exit || trace_admit(i->t, 1)))
+		return;
+	if (i->clock->begin)
+		i->clock->begin(i->t, hit->vcpu, hit->tsc, &now);
+	call_log_add(i->calls, hit->vcpu, &r,
+		     horizon_time(&i->horizon, i->clock->read(i->t, &now, hit->tsc)));
 }
 
 void instance_keep_max(struct instance *i, const struct max_window *w,

@@ -37,6 +37,14 @@ uint64_t instance_max_ticks(struct instance *i);
 /* Keep what the instance has recorded in that time. The locks of all vCPUs are held. */
 void instance_keep_max(struct instance *i, const struct max_window *w,
 		       const struct output_latency *latency);
+/*
+ * What is to be recorded has changed: have room for the calls and returns of a graph (i->calls), if
+ * there is to be one. With all writers stopped. 0 or -ENOMEM.
+ */
+int instance_max_calls(struct instance *i);
+/* A function of such a graph was called, or its return come to, by a trap; the vCPU's lock is held.
+ */
+void instance_max_hit(struct instance *i, uint32_t probe, const struct machine_hit *hit);
 /* What only the guest can tell of its task, while it is there; holding t->change at most. */
 void instance_complete_max(struct instance *i);
 /* How it is printed. */

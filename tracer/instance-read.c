@@ -100,13 +100,20 @@ static void rings_now(const struct instance_reader *r, struct ring *to[MACHINE_M
 		to[v] = ring_now(r->rings, v);
 }
 
+/* Those of function_graph are the instance's, those of latencies their tracer's. */
+static uint32_t graph_options(const struct instance *i)
+{
+	return instance_shows_graph(i) ? i->tracer->graph : i->graph_options;
+}
+
 void instance_output_config(struct instance *i, struct output_config *cfg)
 {
 	struct trace *t = i->t;
 
 	*cfg = (struct output_config){
 		.options = i->options,
-		.graph_options = i->graph_options,
+		.graph = instance_shows_graph(i),
+		.graph_options = graph_options(i),
 		.tracer = i->tracer->name,
 		.release = guestsym_release(t->gs),
 		.preempt_model = preempt_model(t),
@@ -226,7 +233,7 @@ ssize_t instance_read(struct instance_reader *r, void *buf, size_t len, off_t of
 	if (n < 0 || (!n && !r->pipe))
 		return n;
 	reader_set_horizon(r->reader, horizon_of(r));
-	reader_set_options(r->reader, r->i->options, r->i->graph_options);
+	reader_set_options(r->reader, r->i->options, graph_options(r->i));
 	n = reader_read(r->reader, buf, len);
 	if (n > 0)
 		r->at += n;

@@ -111,6 +111,7 @@ static void instance_free(struct instance *i)
 	}
 	free(i->takes);
 	free(i->commands);
+	call_log_free(i->calls);
 	if (i->tracer->exit)
 		i->tracer->exit(i->tracer_data);
 	instance_events_free(i);
@@ -364,6 +365,19 @@ static int tracer_switch(struct instance *i, const struct tracer_ops *tracer,
 	return selection_patch(i->t);
 }
 
+/* Functions within the window of a latency, as a graph. */
+static bool wants_graph(uint32_t options)
+{
+	const uint32_t both = OUTPUT_FUNCTION_TRACE | OUTPUT_DISPLAY_GRAPH;
+
+	return (options & both) == both;
+}
+
+static bool exits_refused(const struct instance *i, bool wanted)
+{
+	return wanted && i->t->placed && !returns_known(i->t);
+}
+
 static int tracer_try(struct instance *i, const struct tracer_ops *tracer,
 		      const struct tracer_work *work)
 {
@@ -376,7 +390,7 @@ static int tracer_try(struct instance *i, const struct tracer_ops *tracer,
 		 * refused. */
 		tracer_switch(i, &nop_tracer_ops, &none);
 		ret = -EBUSY;
-	} else if (tracer->exits && i->t->placed && !returns_known(i->t)) {
+	} else if (exits_refused(i, tracer->exits || (tracer->max && wants_graph(i->options)))) {
 		ret = -EOPNOTSUPP;
 	} else {
 		ret = tracer_switch(i, tracer, work);
@@ -572,6 +586,49 @@ static int instance_stacks_changed(struct instance *i)
 	return ret;
 }
 
+static void option_set(struct instance *i, uint32_t flag, bool on)
+{
+	if (on)
+		atomic_fetch_or(&i->options, flag);
+	else
+		atomic_fetch_and(&i->options, ~flag);
+}
+
+/* The window that is looked for begins anew: wakeup_display_graph() and its like. */
+static void max_restart(struct instance *i)
+{
+	instance_writers_stop(i->t);
+	instance_clear_stopped(i, ALL_VCPUS);
+	instance_snapshot_clear(i, ALL_VCPUS);
+	i->max_latency = 0;
+	i->tracer->start(i);
+	instance_writers_go(i->t);
+}
+
+/* What the trace of a latency consists of. */
+static int max_set_option(struct instance *i, uint32_t flag, bool on)
+{
+	uint32_t options;
+	int ret;
+
+	trace_change_begin(i->t);
+	options = on ? i->options | flag : i->options & ~flag;
+	if (exits_refused(i, wants_graph(options))) {
+		trace_note(i->t, "display-graph: how functions return is not known (yet) of this "
+				 "guest's kernel; function-trace 0 does without them");
+		ret = -EOPNOTSUPP;
+	} else {
+		bool restarts = (options ^ i->options) & OUTPUT_DISPLAY_GRAPH;
+
+		option_set(i, flag, on);
+		if (restarts)
+			max_restart(i);
+		ret = selection_patch(i->t);
+	}
+	trace_change_end(i->t);
+	return ret;
+}
+
 int instance_set_option(struct instance *i, uint32_t flag, bool on)
 {
 	bool forks = flag & (OUTPUT_FUNCTION_FORK | OUTPUT_EVENT_FORK);
@@ -581,10 +638,9 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 			   flag & OUTPUT_EVENT_FORK ? "event" : "function");
 		return -EOPNOTSUPP;
 	}
-	if (on)
-		atomic_fetch_or(&i->options, flag);
-	else
-		atomic_fetch_and(&i->options, ~flag);
+	if (i->tracer->max && flag & (OUTPUT_FUNCTION_TRACE | OUTPUT_DISPLAY_GRAPH))
+		return max_set_option(i, flag, on);
+	option_set(i, flag, on);
 	if (flag & OUTPUT_OVERWRITE)
 		for (unsigned int v = 0; v < i->t->vcpus; v++)
 			ring_set_overwrite(ring_now(i->ring, v), on);
@@ -592,8 +648,6 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 		instances_tell_payload(i->t);
 	if (flag & OUTPUT_STACKTRACE)
 		return instance_stacks_changed(i);
-	if (flag & OUTPUT_FUNCTION_TRACE && i->tracer->max)
-		return instance_repatch(i);
 	return forks ? instance_repatch(i) : 0;
 }
 
@@ -711,7 +765,7 @@ void instances_tell_payload(struct trace *t)
 	/* What a task enters on a vCPU that is recorded it may leave on one that is not. */
 	for (const struct instance *i = t->instances; i; i = i->next)
 		if (instance_profiles(i) || (i->on && instance_traces_functions(i)))
-			vcpus |= instance_wants_exits(i) ? UINT64_MAX : i->cpumask;
+			vcpus |= instance_pairs_calls(i) ? UINT64_MAX : i->cpumask;
 	for (const struct instance *i = t->instances; i; i = i->next)
 		if (instance_wants_events(i) && (i->on || i->triggers))
 			events |= i->cpumask;

@@ -8,6 +8,7 @@
 #ifndef HVTRACE_TRACER_INSTANCE_H
 #define HVTRACE_TRACER_INSTANCE_H
 
+#include "tracer/call-log.h"
 #include "tracer/control.h"
 #include "tracer/error-log.h"
 #include "tracer/events.h"
@@ -55,9 +56,10 @@ struct instance {
 	/* Of a tracer that looks for it: instance-max.h; the lock of vCPU 0 */
 	struct output_latency max;
 	uint64_t max_start;
-	bool max_incomplete; /* the guest has not been asked about the task */
-	uint32_t max_saved;  /* options, before there was such a tracer */
-	atomic_uint percent; /* buffer_percent */
+	bool max_incomplete;	/* the guest has not been asked about the task */
+	struct call_log *calls; /* while its trace is a graph with functions: for the next one */
+	uint32_t max_saved;	/* options, before there was such a tracer */
+	atomic_uint percent;	/* buffer_percent */
 	struct func_owner owner;
 	struct func_filter *functions;
 	struct pid_filter pids;
@@ -99,9 +101,21 @@ static inline bool instance_wants_calls(const struct instance *i)
 	return instance_traces_functions(i) || instance_profiles(i);
 }
 
-static inline bool instance_wants_exits(const struct instance *i)
+/* Calls and returns of all vCPUs are paired as they come: graph.h */
+static inline bool instance_pairs_calls(const struct instance *i)
 {
 	return i->tracer->exits || instance_profiles(i);
+}
+
+/* The trace of a latency is a graph of calls. */
+static inline bool instance_shows_graph(const struct instance *i)
+{
+	return i->tracer->max && i->options & OUTPUT_DISPLAY_GRAPH;
+}
+
+static inline bool instance_wants_exits(const struct instance *i)
+{
+	return instance_pairs_calls(i) || (instance_shows_graph(i) && instance_traces_functions(i));
 }
 
 void profiler_free(struct trace *t);

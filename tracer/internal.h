@@ -172,7 +172,8 @@ struct tracer_ops {
 	uint32_t critical;
 	/* One that was long enough to be kept: critical.h; the vCPU's lock is held. */
 	void (*window)(struct instance *i, const struct critical_window *w);
-	bool max; /* looks for the longest latency: instance-max.h; for the top level only */
+	bool max;	/* looks for the longest latency: instance-max.h; for the top level only */
+	uint32_t graph; /* how its trace as a graph is printed: enum output_graph_option */
 };
 
 extern const struct tracer_ops nop_tracer_ops, function_tracer_ops, function_graph_tracer_ops,

@@ -14,6 +14,7 @@ struct column {
 
 static const struct column columns[] = {
 	{OUTPUT_GRAPH_ABSTIME, 16, "     TIME       ", "      |         "},
+	{OUTPUT_GRAPH_RELTIME, 16, "   REL TIME     ", "      |         "},
 	{OUTPUT_GRAPH_CPU, 4, " CPU", " |  "},
 	{OUTPUT_GRAPH_PROC, 17, "  TASK/PID       ", "   |    |        "},
 };

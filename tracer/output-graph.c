@@ -111,6 +111,12 @@ static char *put_abstime(char *at, uint64_t ts)
 	return put_bytes(at, " |  ", 4);
 }
 
+static char *put_reltime(char *at, const struct output *o, uint64_t ts)
+{
+	at = text_put_dec(at, (ts - o->cfg.time_start) / 1000, 9, ' ');
+	return put_bytes(at, " us |  ", 7);
+}
+
 static char *put_flags(char *at, const struct trace_entry *ent)
 {
 	*at++ = ' ';
@@ -127,6 +133,8 @@ static char *put_context(char *at, const struct output *o, const struct ring_eve
 		return at;
 	if (graph_option(o, OUTPUT_GRAPH_ABSTIME))
 		at = put_abstime(at, ev->ts);
+	if (graph_option(o, OUTPUT_GRAPH_RELTIME))
+		at = put_reltime(at, o, ev->ts);
 	if (graph_option(o, OUTPUT_GRAPH_CPU))
 		at = put_cpu(at, o);
 	if (graph_option(o, OUTPUT_GRAPH_PROC)) {

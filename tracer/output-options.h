@@ -67,6 +67,7 @@ enum output_graph_option {
 	OUTPUT_GRAPH_PROC = 1 << 3,
 	OUTPUT_GRAPH_DURATION = 1 << 4,
 	OUTPUT_GRAPH_ABSTIME = 1 << 5,
+	OUTPUT_GRAPH_RELTIME = 1 << 6, /* no option: of the tracers of latencies */
 	/* Off: functions that hard interrupts call are neither recorded nor printed. */
 	OUTPUT_GRAPH_IRQS = 1 << 7,
 	OUTPUT_GRAPH_TAIL = 1 << 8,

@@ -45,7 +45,7 @@ static void cache_free(struct symbol_cache *cache)
 void output_init(struct output *o, const struct output_config *cfg, struct text *text)
 {
 	*o = (struct output){.cfg = *cfg, .text = text, .options = cfg->options};
-	o->is_graph = !strcmp(cfg->tracer, "function_graph");
+	o->is_graph = cfg->graph || !strcmp(cfg->tracer, "function_graph");
 	if (o->is_graph)
 		o->graph = output_graph_new(cfg->cpus);
 	if (cfg->symbols_version)

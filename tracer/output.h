@@ -45,7 +45,8 @@ struct output_config {
 	uint32_t options;	/* enum output_option */
 	uint32_t graph_options; /* enum output_graph_option, for entries of graphs of calls */
 	const char *tracer;	/* "function" */
-	const char *release;	/* of the kernel */
+	bool graph; /* entries are printed as a graph of calls; of function_graph they always are */
+	const char *release; /* of the kernel */
 	/* As latency-format names it: "server", "desktop", "preempt", "preempt_rt"; NULL when it is
 	 * not known. */
 	const char *preempt_model;
@@ -101,7 +102,7 @@ struct output {
 	enum output_hash hash; /* with a key: what pointer_key() said */
 	uint64_t hash_key[2];
 	uint32_t options;	    /* cfg.options, with latency-format as it is now */
-	bool is_graph;		    /* the tracer is function_graph */
+	bool is_graph;		    /* a graph of calls */
 	struct output_graph *graph; /* of that; NULL: there was no memory for it */
 	/* Of the event that is being printed. */
 	unsigned int cpu;

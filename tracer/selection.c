@@ -8,6 +8,7 @@
 #include "tracer/instance.h"
 #include "tracer/flag-sites.h"
 #include "tracer/graph.h"
+#include "tracer/instance-max.h"
 #include "tracer/probe-event.h"
 #include "tracer/returns.h"
 #include "tracer/stack-max.h"
@@ -248,7 +249,9 @@ static int probes_update(struct trace *t)
 			p->flags |= PROBE_FL_CHANGE;
 	}
 	instances_settle(t);
-	ret = returns_update(t);
+	ret = instance_max_calls(t->instances);
+	if (!ret)
+		ret = returns_update(t);
 	if (!ret)
 		ret = flag_sites_update(t);
 	instance_writers_go(t);

@@ -7,6 +7,7 @@
 #include "tracer/flag-traps.h"
 #include "tracer/graph.h"
 #include "tracer/host-time.h"
+#include "tracer/instance-max.h"
 #include "tracer/instance.h"
 #include "tracer/latencies.h"
 #include "tracer/probe-event.h"
@@ -203,8 +204,10 @@ static void trap_record(struct trace *t, uint32_t probe, const struct machine_hi
 	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
 	trampoline_drain(t, hit->vcpu);
 	trace_seen(t, hit->tsc);
-	if (instance_wants_exits(t->instances))
+	if (instance_pairs_calls(t->instances))
 		graph_hit(t->graph, hit, t->probes.v[probe].flags & PROBE_FL_EXIT);
+	if (t->instances->calls)
+		instance_max_hit(t->instances, probe, hit);
 	for (struct instance *i = t->instances; i; i = i->next)
 		if (i->tracer->hit && instance_takes(i, hit->vcpu, probe))
 			i->tracer->hit(i, &t->probes.v[probe], hit);

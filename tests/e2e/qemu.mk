@@ -27,6 +27,7 @@ check-tests += tests/e2e/hwlat
 check-tests += tests/e2e/irqsoff
 check-tests += tests/e2e/latency
 check-tests += tests/e2e/irqsoff-trace
+check-tests += tests/e2e/latency-graph
 check-tests += tests/e2e/tracer-switches
 check-tests += tests/e2e/profile
 check-tests += tests/e2e/reports

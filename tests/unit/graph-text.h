@@ -15,6 +15,9 @@
 
 enum { GRAPH_CPUS = 2, GRAPH_DEPTH = 50 };
 
+/* What REL TIME counts from. */
+#define GRAPH_TIME_START UINT64_C(1000000000)
+
 struct graph_line {
 	unsigned int cpu;
 	uint64_t ts;
@@ -23,6 +26,7 @@ struct graph_line {
 		struct trace_graph_entry entry;
 		struct trace_graph_exit exit;
 		struct trace_print_entry print;
+		struct trace_stack_entry stack;
 		uint8_t bytes[512];
 	};
 	size_t len;
@@ -52,7 +56,7 @@ static inline uint64_t graph_symbol(struct world *w, const char *name, size_t le
 static inline int32_t graph_task(struct world *w, const char *at)
 {
 	const char *name = at + strspn(at, " "), *dash = name;
-	char comm[COMM_LEN] = "";
+	char comm[COMM_LEN] = "", known[COMM_LEN];
 	int32_t pid;
 
 	for (size_t i = 0; name[i] && name[i] != ' '; i++)
@@ -60,7 +64,9 @@ static inline int32_t graph_task(struct world *w, const char *at)
 			dash = name + i;
 	memcpy(comm, name, (size_t)(dash - name));
 	pid = atoi(dash + 1);
-	if (pid)
+	comms_find(w->comms, pid, known);
+	/* Another line may have room for more of it. */
+	if (pid && strncmp(known, comm, strlen(comm)))
 		world_note(w, pid, pid, comm);
 	return pid;
 }
@@ -88,7 +94,8 @@ static inline void graph_first_tasks(struct graph_text *g, const char *text)
 	int32_t from, to;
 
 	for (; *text; text = next_line(text))
-		if (graph_switch(g->w, text, &cpu, &from, &to) && !known[cpu]) {
+		if (strncmp(text, " => ", 4) && graph_switch(g->w, text, &cpu, &from, &to) &&
+		    !known[cpu]) {
 			g->pid[cpu] = from;
 			known[cpu] = true;
 		}
@@ -124,6 +131,11 @@ static inline const char *graph_columns(struct graph_text *g, struct graph_line 
 	if (g->graph_options & OUTPUT_GRAPH_ABSTIME) {
 		assert_int_equal(sscanf(at, "%lu.%lu", &secs, &usecs), 2);
 		l->ts = (secs * 1000000 + usecs) * 1000;
+		at = strchr(at, '|') + 1;
+	}
+	if (g->graph_options & OUTPUT_GRAPH_RELTIME) {
+		assert_int_equal(sscanf(at, "%lu us |", &usecs), 1);
+		l->ts = GRAPH_TIME_START + usecs * 1000;
 		at = strchr(at, '|') + 1;
 	}
 	l->cpu = (unsigned int)atoi(at);
@@ -224,6 +236,37 @@ static inline void graph_parse_line(struct graph_text *g, const char *line)
 	}
 }
 
+/*
+ * "rcu_pree-13        0d..1. 29763us : <stack trace>", of latency-format, and the places below it.
+ * False: there is none here. Otherwise *text is its last line.
+ */
+static inline bool graph_stack(struct graph_text *g, const char **text)
+{
+	const char *line = *text, *next = next_line(line);
+	struct graph_line like = {0}, *l;
+	unsigned long usecs;
+	char flags[8];
+
+	if (!memmem(line, (size_t)(next - line), "<stack trace>", 13))
+		return false;
+	assert_int_equal(sscanf(line, "%*s %u%5[^ ] %luus", &like.cpu, flags, &usecs), 3);
+	assert_true(like.cpu < GRAPH_CPUS);
+	like.ent.pid = graph_task(g->w, line);
+	world_flags(flags, &like.ent);
+	like.ts = GRAPH_TIME_START + usecs * 1000;
+	l = graph_add(g, &like, TRACE_STACK, sizeof(l->stack));
+	for (; !strncmp(next, " => ", 4); next = next_line(next)) {
+		uint64_t caller = graph_symbol(g->w, next + 4, strcspn(next + 4, "\n"));
+
+		assert_true(l->len + sizeof(caller) <= sizeof(l->bytes));
+		memcpy(l->bytes + l->len, &caller, sizeof(caller));
+		l->len += sizeof(caller);
+		l->stack.size++;
+		*text = next;
+	}
+	return true;
+}
+
 /* All of a text, behind its header. */
 static inline void graph_parse(struct graph_text *g, const char *text)
 {
@@ -232,7 +275,7 @@ static inline void graph_parse(struct graph_text *g, const char *text)
 
 	graph_first_tasks(g, text);
 	for (; *text; text = next_line(text)) {
-		if (*text == '\n' || !strncmp(text, " ---", 4))
+		if (*text == '\n' || !strncmp(text, " ---", 4) || graph_stack(g, &text))
 			continue;
 		if (graph_switch(g->w, text, &cpu, &from, &to)) {
 			assert_int_equal(g->pid[cpu], from);

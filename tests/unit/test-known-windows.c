@@ -2,7 +2,7 @@
 /*
  * test-known-windows.c - irqsoff of the test guest, which knows how long it keeps interrupts off
  * (tests/guest/irqs.c): every window is found, with the functions that began and ended it, and as
- * long as the guest says.
+ * long as the guest says. And what was called in one, as a graph.
  */
 #include "tests/unit/testguest.h"
 
@@ -34,6 +34,7 @@ struct env {
 	struct guest g;
 	struct guestsym *gs;
 	struct trace *t;
+	bool graph;
 	const struct tracer_ops *tracer; /* the real one */
 	struct tracer_ops ops;
 	uint64_t khz;
@@ -76,14 +77,13 @@ static void look(struct instance *i, const struct critical_window *w)
 	e->tracer->window(i, w);
 }
 
-static void trace_begin(struct env *e, enum trace_engine engine)
+static void trace_begin(struct env *e, enum trace_engine engine, const char *filter)
 {
-	static const char *const none[] = {"traced_leaf"};
 	struct trace_config cfg = {
 		.gs = e->gs,
 		.vcpus = 1,
 		.tracer = "irqsoff",
-		.filter = none,
+		.filter = &filter,
 		.nr_filter = 1,
 		.buffer_bytes = 1 << 20,
 		.engine = engine,
@@ -91,6 +91,9 @@ static void trace_begin(struct env *e, enum trace_engine engine)
 	char err[256] = "";
 
 	e->t = trace_new(&cfg, err, sizeof(err));
+	if (e->t)
+		assert_int_equal(
+			instance_set_option(trace_top(e->t), OUTPUT_DISPLAY_GRAPH, e->graph), 0);
 	if (!e->t || trace_attach(e->t, e->g.m, err, sizeof(err)))
 		fail_msg("%s", err);
 }
@@ -107,6 +110,13 @@ static void tracer_wait(struct env *e)
 		sched_yield();
 	}
 	assert_string_equal(instance_tracer(top), "irqsoff");
+}
+
+/* Each window comes by. */
+static void windows_watch(struct env *e)
+{
+	struct instance *top = trace_top(e->t);
+
 	trace_set_thresh(e->t, 1); /* all are kept */
 	instance_writers_stop(e->t);
 	e->tracer = top->tracer;
@@ -121,7 +131,8 @@ static void trace_end(struct env *e)
 {
 	instance_writers_stop(e->t);
 	trampoline_catch_up(e->t);
-	trace_top(e->t)->tracer = e->tracer;
+	if (e->tracer)
+		trace_top(e->t)->tracer = e->tracer;
 	instance_writers_go(e->t);
 	assert_int_equal(trace_detach(e->t), 0);
 }
@@ -139,22 +150,30 @@ static uint64_t guest_khz(void)
 	return info.tsc_khz;
 }
 
-static void guest_begin(struct env *e, enum trace_engine engine)
+static void guest_begin(struct env *e, enum trace_engine engine, const char *filter,
+			const char *job)
 {
 	char words[128], err[256];
 
 	e->khz = guest_khz();
-	snprintf(words, sizeof(words), "nops=1 end=poweroff job=irqs go=1 count=%d mhz=%" PRIu64,
-		 ROUNDS, e->khz / 1000);
+	snprintf(words, sizeof(words), "nops=1 end=poweroff mhz=%" PRIu64 " %s", e->khz / 1000,
+		 job);
 	guest_new(&e->g, 1, words);
 	e->g.trap = hand_over;
 	e->g.user = e;
 	e->gs = guestsym_parse(e->g.image, e->g.image_size, err, sizeof(err));
 	if (!e->gs)
 		fail_msg("%s", err);
-	trace_begin(e, engine);
+	trace_begin(e, engine, filter);
 	guest_start(&e->g);
-	tracer_wait(e);
+}
+
+static void guest_end(struct env *e)
+{
+	guest_free(&e->g);
+	trace_free(e->t);
+	guestsym_close(e->gs);
+	free(e);
 }
 
 static void guest_see(struct env *e)
@@ -205,9 +224,13 @@ static void windows_are_found(enum trace_engine engine)
 	static const uint64_t lengths[LENGTHS] = {50, 100, 200, 500, 5000};
 	struct env *e = calloc(1, sizeof(*e));
 	uint64_t cost;
+	char job[64];
 
 	assert_non_null(e);
-	guest_begin(e, engine);
+	snprintf(job, sizeof(job), "job=irqs go=1 count=%d", ROUNDS);
+	guest_begin(e, engine, "traced_leaf", job);
+	tracer_wait(e);
+	windows_watch(e);
 	*guest_var(&e->g, "job_go") = 1;
 	guest_wait_end(&e->g, MACHINE_EVENT_POWEROFF);
 	trace_end(e);
@@ -222,10 +245,68 @@ static void windows_are_found(enum trace_engine engine)
 	}
 	for (unsigned int i = 0; i < LENGTHS; i++)
 		closest_check(e, lengths[i], cost);
-	guest_free(&e->g);
-	trace_free(e->t);
-	guestsym_close(e->gs);
-	free(e);
+	guest_end(e);
+}
+
+/* --- what is called in one ------------------------------------------------------------------- */
+
+static char *read_trace(struct instance *i)
+{
+	struct instance_reader *r = instance_read_open(i, ALL_VCPUS, false);
+	struct text text = {0};
+	char buf[4096];
+	ssize_t n;
+
+	assert_non_null(r);
+	while ((n = instance_read(r, buf, sizeof(buf), (off_t)text.len)) > 0)
+		text_add(&text, buf, (size_t)n);
+	instance_read_close(r);
+	text_putc(&text, '\0');
+	return text.buf;
+}
+
+/* The next line that has this behind its columns; *at is behind it. Its duration in ns. */
+static uint64_t expect_line(const char **at, const char *call)
+{
+	char want[64];
+	const char *found, *line;
+	double us = 0;
+
+	snprintf(want, sizeof(want), "|  %s\n", call);
+	found = strstr(*at, want);
+	if (!found)
+		fail_msg("no \"%s\" in\n%s", call, *at);
+	for (line = found - 1; *line != '|' && *line != '\n';)
+		line--;
+	sscanf(line + 1, "%lf us", &us);
+	*at = found + strlen(want);
+	return (uint64_t)(us * 1000);
+}
+
+/* An interrupt's window, and the two traced functions in it. */
+static void calls_are_shown(enum trace_engine engine)
+{
+	struct env *e = calloc(1, sizeof(*e));
+	uint64_t handler, eoi;
+	const char *at;
+	char *text;
+
+	assert_non_null(e);
+	e->graph = true;
+	guest_begin(e, engine, "*", "traced=1 job=timer count=5 timer=5000000");
+	guest_wait_end(&e->g, MACHINE_EVENT_POWEROFF);
+	trace_end(e);
+	text = read_trace(trace_top(e->t));
+	at = text;
+	expect_line(&at, "irqentry_enter();");
+	expect_line(&at, "handle_interrupt() {");
+	eoi = expect_line(&at, "  apic_eoi();");
+	handler = expect_line(&at, "}");
+	assert_true(eoi > 0 && eoi < handler);
+	expect_line(&at, "irqentry_exit();");
+	expect_line(&at, "tracer_hardirqs_on();");
+	free(text);
+	guest_end(e);
 }
 
 static void with_trampolines(void **state)
@@ -240,11 +321,25 @@ static void with_traps(void **state)
 	windows_are_found(TRACE_ENGINE_TRAP);
 }
 
+static void calls_with_trampolines(void **state)
+{
+	(void)state;
+	calls_are_shown(TRACE_ENGINE_TRAMPOLINE);
+}
+
+static void calls_with_traps(void **state)
+{
+	(void)state;
+	calls_are_shown(TRACE_ENGINE_TRAP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(with_trampolines),
 		cmocka_unit_test(with_traps),
+		cmocka_unit_test(calls_with_trampolines),
+		cmocka_unit_test(calls_with_traps),
 	};
 
 	return guest_run_tests("known-windows", tests);

@@ -213,11 +213,15 @@ static void critical_pass(struct instance *i, uint64_t behind)
 	found_forget(c);
 }
 
+#define WINDOW_GRAPH                                                                               \
+	(OUTPUT_GRAPH_CPU | OUTPUT_GRAPH_PROC | OUTPUT_GRAPH_RELTIME | OUTPUT_GRAPH_DURATION)
+
 const struct tracer_ops irqsoff_tracer_ops = {
 	.name = "irqsoff",
 	.desc = "the longest time that interrupts are off",
 	.critical = CRITICAL_IRQS,
 	.max = true,
+	.graph = WINDOW_GRAPH,
 	.init = critical_init,
 	.exit = critical_exit,
 	.start = critical_start,
@@ -230,6 +234,7 @@ const struct tracer_ops preemptoff_tracer_ops = {
 	.desc = "the longest time that no other task can run",
 	.critical = CRITICAL_PREEMPT,
 	.max = true,
+	.graph = WINDOW_GRAPH,
 	.init = critical_init,
 	.exit = critical_exit,
 	.start = critical_start,
@@ -242,6 +247,7 @@ const struct tracer_ops preemptirqsoff_tracer_ops = {
 	.desc = "the longest time with either of them off",
 	.critical = CRITICAL_IRQS | CRITICAL_PREEMPT,
 	.max = true,
+	.graph = WINDOW_GRAPH,
 	.init = critical_init,
 	.exit = critical_exit,
 	.start = critical_start,

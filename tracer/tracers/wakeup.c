@@ -214,12 +214,17 @@ static void wakeup_pass(struct instance *i, uint64_t behind)
 	w->lost = false;
 }
 
+#define WAKEUP_GRAPH                                                                               \
+	(OUTPUT_GRAPH_CPU | OUTPUT_GRAPH_PROC | OUTPUT_GRAPH_RELTIME | OUTPUT_GRAPH_DURATION |     \
+	 OUTPUT_GRAPH_OVERHEAD | OUTPUT_GRAPH_IRQS)
+
 const struct tracer_ops wakeup_tracer_ops = {
 	.name = "wakeup",
 	.desc = "the longest time from a wakeup until the most urgent task runs",
 	.events = sched_record_migrate_events,
 	.stacks = STACKS,
 	.max = true,
+	.graph = WAKEUP_GRAPH,
 	.init = wakeup_any_init,
 	.exit = wakeup_exit,
 	.start = wakeup_start,
@@ -233,6 +238,7 @@ const struct tracer_ops wakeup_rt_tracer_ops = {
 	.events = sched_record_migrate_events,
 	.stacks = STACKS,
 	.max = true,
+	.graph = WAKEUP_GRAPH,
 	.init = wakeup_rt_init,
 	.exit = wakeup_exit,
 	.start = wakeup_start,
@@ -246,6 +252,7 @@ const struct tracer_ops wakeup_dl_tracer_ops = {
 	.events = sched_record_migrate_events,
 	.stacks = STACKS,
 	.max = true,
+	.graph = WAKEUP_GRAPH,
 	.init = wakeup_dl_init,
 	.exit = wakeup_exit,
 	.start = wakeup_start,
