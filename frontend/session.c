@@ -273,6 +273,8 @@ static void session_end_text(const struct session *s, const struct trace_status 
 		snprintf(why, len, "the time is over");
 	else if (s->end == SESSION_SIGNAL)
 		snprintf(why, len, "interrupted");
+	else if (st->error)
+		snprintf(why, len, "the trace has failed: %s", strerror(-st->error));
 	else if (s->opt->until && !by_count)
 		snprintf(why, len, "%s was called", s->opt->until);
 	else

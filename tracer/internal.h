@@ -318,7 +318,7 @@ struct trace {
 	_Atomic uint64_t events;
 	_Atomic uint64_t ticks; /* of the counter clock */
 	atomic_bool done;
-	atomic_int error; /* -errno of a probe change at a guard; 0 */
+	atomic_int error; /* what has gone wrong first: trace_fail(); 0 */
 };
 
 /*

@@ -333,6 +333,7 @@ void trace_get_status(struct trace *t, struct trace_status *st)
 		.traced = t->probes.traced,
 		.hits = events < t->max_events ? events : t->max_events,
 		.done = atomic_load(&t->done),
+		.error = atomic_load(&t->error),
 		.lost = staged.lost,
 		.made = staged.made,
 		.staged = staged.taken,
