@@ -73,11 +73,12 @@ $(O)/tests/workload/nbd-calls: tests/workload/nbd-calls.c
 
 # A client of other people's libraries, of none of ours. Without them its test is skipped.
 TRACEFS_PKGS := libtracefs libtraceevent
-$(O)/tests/e2e/tracefs-client: tests/e2e/tracefs-client.c
+TRACEFS_CLIENT := $(addprefix tests/e2e/tracefs-client,.c -decode.c -pipe.c -records.c)
+$(O)/tests/e2e/tracefs-client: $(TRACEFS_CLIENT) tests/e2e/tracefs-client.h
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=c11 -O2 -g -D_GNU_SOURCE $(WARN) $(shell pkg-config --cflags $(TRACEFS_PKGS)) \
-		-pthread -o $@ $< $(shell pkg-config --libs $(TRACEFS_PKGS))
+	$(Q)$(CC) -std=c11 -O2 -g -D_GNU_SOURCE -I. $(WARN) $(shell pkg-config --cflags $(TRACEFS_PKGS)) \
+		-pthread -o $@ $(TRACEFS_CLIENT) $(shell pkg-config --libs $(TRACEFS_PKGS))
 
 ifeq ($(shell pkg-config --exists $(TRACEFS_PKGS) 2>/dev/null && echo yes),yes)
 check-built: $(O)/tests/e2e/tracefs-client
