@@ -85,9 +85,10 @@ check-built: $(O)/tests/e2e/tracefs-client
 endif
 
 # So many who open, read and write everything, from outside.
-$(O)/tests/soak/crowd: tests/soak/crowd.c
+CROWD := $(addprefix tests/soak/crowd,.c -check.c -do.c)
+$(O)/tests/soak/crowd: $(CROWD) tests/soak/crowd.h
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=c11 -O2 -g -D_GNU_SOURCE $(WARN) -pthread -o $@ $<
+	$(Q)$(CC) -std=c11 -O2 -g -D_GNU_SOURCE -I. $(WARN) -pthread -o $@ $(CROWD)
 
 check-built soak-built: $(O)/tests/soak/crowd
