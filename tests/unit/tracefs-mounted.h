@@ -112,8 +112,10 @@ static inline char *slurp(int dir, const char *path)
 	if (fd < 0)
 		fail_msg("open %s: %s", path, strerror(errno));
 	do {
-		text = realloc(text, len + 65536 + 1);
-		assert_non_null(text);
+		char *more = realloc(text, len + 65536 + 1);
+
+		assert_non_null(more);
+		text = more;
 		n = read(fd, text + len, 65536);
 		if (n < 0)
 			fail_msg("read %s: %s", path, strerror(errno));
@@ -153,8 +155,8 @@ static inline void start_undertaker(void)
 		return;
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGUSR1);
-	freopen("/dev/null", "w", stdout);
-	freopen("/dev/null", "w", stderr);
+	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+		_exit(1); /* whoever waits for the end of the output would wait for this one */
 	sigwait(&set, &sig);
 	f = fopen("/proc/self/mounts", "re");
 	while (f && fgets(line, sizeof(line), f))
