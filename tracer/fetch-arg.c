@@ -31,6 +31,7 @@ static const struct fetch_type types[] = {
 	NUMBER("s64", 8, true, "%Ld", "s64"),	 NUMBER("x8", 1, false, "0x%x", "u8"),
 	NUMBER("x16", 2, false, "0x%x", "u16"),	 NUMBER("x32", 4, false, "0x%x", "u32"),
 	NUMBER("x64", 8, false, "0x%Lx", "u64"), NUMBER("symbol", 8, false, "%pS", "u64"),
+	NUMBER("char", 1, false, "'%c'", "u8"),
 };
 
 static const char *const reg_names[FETCH_REGS] = {
@@ -47,6 +48,7 @@ static const char *const reserved_names[] = {
 struct parser {
 	struct fetch_arg *a;
 	unsigned int word, at;
+	bool has_char;
 	const struct fetch_function *function; /* NULL: nothing is known of it */
 	struct probe_error *err;
 };
@@ -373,7 +375,7 @@ static int parse_type(struct parser *p, const char *arg, char *type, size_t offs
 	if (is_text(arg) && (a->count || (type && strcmp(type, "string") != 0)))
 		return -EINVAL;
 	a->type = type_find(is_text(arg) ? "string" : type ? type : default_type(p, arg, by_value));
-	if (!a->type)
+	if (!a->type || (*a->type->name == 'c' && !p->has_char))
 		return fail(p, offset + (type ? (size_t)(type - arg) : 0),
 			    "Unknown type is specified");
 	a->offset = *size;
@@ -545,7 +547,12 @@ static int arg_parse(struct parser *p, struct fetch_arg *arg, unsigned int n, co
 int fetch_arg_parse(struct fetch_arg *arg, unsigned int n, const char *text, unsigned int at,
 		    const struct fetch_function *function, uint32_t *size, struct probe_error *err)
 {
-	struct parser p = {.a = &arg[n], .word = n + 2, .at = at, .function = function, .err = err};
+	struct parser p = {.a = &arg[n],
+			   .word = n + 2,
+			   .at = at & (FETCH_AT_ENTRY | FETCH_AT_RETURN),
+			   .has_char = at & FETCH_HAS_CHAR,
+			   .function = function,
+			   .err = err};
 	int ret;
 
 	*err = (struct probe_error){0};

@@ -98,6 +98,7 @@ struct fetch_arg {
 enum {
 	FETCH_AT_RETURN = 1 << 0,
 	FETCH_AT_ENTRY = 1 << 1, /* of a function */
+	FETCH_HAS_CHAR = 1 << 2, /* and of the kernel: it knows that type */
 };
 
 #define FETCH_PARAMS_MAX 12

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* probe-event-parse.c - see probe-event-parse.h */
 #include "tracer/probe-event-parse.h"
+#include "tracer/probe-args.h"
 #include "tracer/word.h"
 
 #include <ctype.h>
@@ -159,77 +160,9 @@ static int parse_name(struct parser *p, const char *text, size_t offset)
 	return 0;
 }
 
-/* --- its arguments -------------------------------------------------------------------------- */
-
-/* The words behind the place, as they are to be parsed. */
-struct args {
-	char *v[PROBE_ARGS_MAX];
-	unsigned int n;
-};
-
-static int args_add(struct args *args, const char *name, const char *type)
-{
-	size_t size = strlen(name) + strlen(type) + 1;
-	char *text = args->n < PROBE_ARGS_MAX ? malloc(size) : NULL;
-
-	if (args->n == PROBE_ARGS_MAX)
-		return 0;
-	if (!text)
-		return -ENOMEM;
-	snprintf(text, size, "%s%s", name, type);
-	args->v[args->n++] = text;
-	return 0;
-}
-
-static int args_add_all(struct args *args, const struct fetch_function *function)
-{
-	int ret = 0;
-
-	for (unsigned int i = 0; i < function->nr && !ret; i++)
-		ret = args_add(args, function->param[i].name, "");
-	return ret;
-}
-
-/* $arg* and, without a name of its own, $argN stand for names; traceprobe_expand_meta_args(). */
-static int args_expand(struct parser *p, struct args *args, unsigned int word,
-		       const struct fetch_function *function)
-{
-	const char *text = p->words->v[word];
-	char *end;
-	unsigned long n;
-
-	if (p->at != FETCH_AT_ENTRY || strncmp(text, "$arg", 4) != 0)
-		return args_add(args, text, "");
-	if (!strcmp(text, "$arg*"))
-		return args_add_all(args, function);
-	n = isdigit((unsigned char)text[4]) ? strtoul(text + 4, &end, 10) : 0;
-	if (!n || (*end && *end != ':'))
-		return args_add(args, text, "");
-	if (n > function->nr)
-		return probe_error_set(p->err, -ENOENT, word, 0,
-				       "This variable is not found at this probe point");
-	return args_add(args, function->param[n - 1].name, end);
-}
-
-static int args_make(struct parser *p, struct args *args, const struct fetch_function *function)
-{
-	int ret = 0;
-
-	for (unsigned int i = 2; i < p->words->n && !ret; i++)
-		ret = function && function->nr ? args_expand(p, args, i, function)
-					       : args_add(args, p->words->v[i], "");
-	return ret;
-}
-
-static void args_free(struct args *args)
-{
-	while (args->n)
-		free(args->v[--args->n]);
-}
-
 /* --- a line ---------------------------------------------------------------------------------- */
 
-static int parse_each(struct parser *p, const struct args *args,
+static int parse_each(struct parser *p, const struct probe_args *args,
 		      const struct fetch_function *function)
 {
 	struct probe_def *def = p->def;
@@ -238,7 +171,8 @@ static int parse_each(struct parser *p, const struct args *args,
 	if (!def->arg)
 		return -ENOMEM;
 	for (; def->nr_args < args->n; def->nr_args++) {
-		int ret = fetch_arg_parse(def->arg, def->nr_args, args->v[def->nr_args], p->at,
+		int ret = fetch_arg_parse(def->arg, def->nr_args, args->v[def->nr_args],
+					  p->at | (p->symbols->has_char ? FETCH_HAS_CHAR : 0),
 					  function, &def->size, p->err);
 
 		if (ret)
@@ -253,12 +187,16 @@ static int parse_args(struct parser *p)
 	struct fetch_function function = {0};
 	bool known = p->def->symbol && symbols->function &&
 		     symbols->function(symbols->arg, p->def->symbol, &function);
-	struct args args = {0};
-	int ret = args_make(p, &args, known ? &function : NULL);
+	const struct probe_expansion how = {
+		.function = known && p->at == FETCH_AT_ENTRY ? &function : NULL,
+		.dentries = symbols->dentries,
+	};
+	struct probe_args args = {0};
+	int ret = probe_args_make(&args, p->words, &how, p->err);
 
 	if (!ret)
 		ret = parse_each(p, &args, known ? &function : NULL);
-	args_free(&args);
+	probe_args_free(&args);
 	return ret;
 }
 

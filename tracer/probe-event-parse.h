@@ -18,6 +18,11 @@
 #define PROBE_HEAD	  16 /* where arguments begin: behind __probe_ip */
 #define PROBE_RETURN_HEAD 24 /* behind __probe_func, __probe_ret_ip */
 
+/* Offsets of dentry.d_name.name and file.f_path.dentry. */
+struct probe_dentries {
+	uint32_t name, dentry;
+};
+
 /* What has to be known of the kernel. */
 struct probe_symbols {
 	/* How many symbols have that name, those of modules among them. */
@@ -32,6 +37,8 @@ struct probe_symbols {
 	 * not known.
 	 */
 	bool (*function)(void *arg, const char *name, struct fetch_function *function);
+	const struct probe_dentries *dentries; /* NULL: this kernel does not know %pd and %pD */
+	bool has_char;			       /* it knows that type */
 	void *arg;
 };
 

@@ -80,6 +80,23 @@ bool probe_symbol_function(void *arg, const char *name, struct fetch_function *f
 	return nr >= 0;
 }
 
+bool probe_symbol_dentries(struct trace *t, struct probe_dentries *dentries)
+{
+	struct guestsym_field name, dentry;
+
+	if (!guestsym_addr(t->gs, "traceprobe_expand_dentry_args") ||
+	    guestsym_field(t->gs, "dentry.d_name.name", &name) ||
+	    guestsym_field(t->gs, "file.f_path.dentry", &dentry))
+		return false;
+	*dentries = (struct probe_dentries){name.offset, dentry.offset};
+	return true;
+}
+
+bool probe_kernel_has_char(struct trace *t)
+{
+	return guestsym_addr(t->gs, "print_type_char");
+}
+
 uint64_t probe_symbol_address(struct trace *t, const char *name)
 {
 	struct symbol_search s = search_for(name);

@@ -238,10 +238,15 @@ static int probe_event_discard(struct probe_events *p, struct probe_event *pe)
 
 static int define(struct probe_events *p, const struct probe_words *words, struct probe_error *err)
 {
-	const struct probe_symbols symbols = {.count = probe_symbol_count,
-					      .entry = probe_symbol_entry,
-					      .function = probe_symbol_function,
-					      .arg = p->t};
+	struct probe_dentries dentries;
+	const struct probe_symbols symbols = {
+		.count = probe_symbol_count,
+		.entry = probe_symbol_entry,
+		.function = probe_symbol_function,
+		.dentries = probe_symbol_dentries(p->t, &dentries) ? &dentries : NULL,
+		.has_char = probe_kernel_has_char(p->t),
+		.arg = p->t,
+	};
 	struct probe_event *pe = calloc(1, sizeof(*pe));
 	int ret = pe ? probe_def_parse(words, &symbols, &pe->def, err) : -ENOMEM;
 

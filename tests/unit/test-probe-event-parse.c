@@ -374,11 +374,14 @@ static bool named_function(void *arg, const char *name, struct fetch_function *f
 
 static int named(const char *line, struct probe_def **def, struct probe_error *err)
 {
+	static const struct probe_dentries dentries = {.name = 0x28, .dentry = 0x98};
 	struct probe_symbols symbols = made_symbols;
 	struct probe_words words;
 	int ret;
 
 	symbols.function = named_function;
+	symbols.dentries = &dentries;
+	symbols.has_char = true;
 	assert_int_equal(probe_words_split(&words, line), 0);
 	ret = probe_def_parse(&words, &symbols, def, err);
 	probe_words_free(&words);
@@ -395,6 +398,10 @@ static void test_named(void **state)
 		{"p vfs_read fd m=mode:x8 $arg1 $arg2:u8", NULL, NULL},
 		{"p vfs_read m=mode:x8 $arg1 x=$arg2 +8(file) $comm",
 		 " m=mode:x8 file=file x=$arg2 arg4=+8(file) arg5=$comm", " x8 x64 x64 x64 string"},
+		{"p vfs_read f=file:%pD file:%pd $arg1:%pD c=fd:char",
+		 " f=+0x0(+0x28(+0x98(file))):string arg2=+0x0(+0x28(file)):string"
+		 " arg3=+0x0(+0x28(+0x98(file))):string c=fd:char",
+		 " string string string char"},
 	};
 
 	(void)state;
