@@ -35,6 +35,7 @@ tracer-objs += tracer/output-switch.o
 tracer-objs += tracer/output-symbol.o
 tracer-objs += tracer/printk-formats.o
 tracer-objs += tracer/reader.o
+tracer-objs += tracer/record.o
 tracer-objs += tracer/ring.o
 tracer-objs += tracer/ring-look.o
 tracer-objs += tracer/ring-page.o

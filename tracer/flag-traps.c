@@ -131,18 +131,8 @@ static void record_make(struct trace *t, const struct machine_hit *hit, unsigned
 {
 	struct guest_state st;
 
-	guest_get_state(&t->guest, hit->vcpu, hit->regs, &st);
-	*r = (struct payload_record){
-		.tsc = hit->tsc,
-		.ip = (uint32_t)hit->va,
-		.sp = (uint32_t)hit->regs->rsp,
-		.task = ((uint32_t)st.pid & RECORD_PID_MASK) | (uint32_t)(st.preempt_count >> 4)
-								       << RECORD_MIGRATE_SHIFT,
-		.state = (guest_preempt_count(&t->guest, hit->vcpu) & STATE_COUNT_MASK) |
-			 STATE_IRQS_OFF | type << STATE_TYPE_SHIFT,
-	};
-	if (st.flags & TRACE_FLAG_NEED_RESCHED)
-		r->state |= STATE_NEED_RESCHED;
+	record_of_hit(t, hit, type, r, &st);
+	r->state |= STATE_IRQS_OFF;
 	if (t->instances->options & OUTPUT_RECORD_CMD)
 		comms_note(t->comms, st.pid, st.tgid, st.comm);
 }

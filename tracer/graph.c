@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RFLAGS_IF (1u << 9)
-
 /* Clocks as they are while records are written that were made about now. */
 struct graph_clock {
 	bool known;
@@ -398,25 +396,11 @@ void graph_merge(struct graph *g, bool all)
 void graph_hit_record(struct trace *t, const struct machine_hit *hit, bool is_exit,
 		      struct payload_record *r)
 {
-	uint32_t type = is_exit ? PAYLOAD_EXIT : PAYLOAD_FUNCTION;
-	uint32_t count = guest_preempt_count(&t->guest, hit->vcpu);
-	uint32_t parent = 0;
 	struct guest_state st;
 
-	guest_get_state(&t->guest, hit->vcpu, hit->regs, &st);
-	if (guest_read(&t->guest, hit->regs->rsp, &parent, sizeof(parent)))
-		parent = 0;
-	*r = (struct payload_record){
-		.tsc = hit->tsc,
-		.ip = (uint32_t)hit->va,
-		.parent = parent,
-		.sp = (uint32_t)hit->regs->rsp,
-		.task = ((uint32_t)st.pid & RECORD_PID_MASK) | (uint32_t)(st.preempt_count >> 4)
-								       << RECORD_MIGRATE_SHIFT,
-		.state = (count & STATE_COUNT_MASK) | type << STATE_TYPE_SHIFT |
-			 (hit->regs->rflags & RFLAGS_IF ? 0 : STATE_IRQS_OFF) |
-			 (st.flags & TRACE_FLAG_NEED_RESCHED ? STATE_NEED_RESCHED : 0),
-	};
+	record_of_hit(t, hit, is_exit ? PAYLOAD_EXIT : PAYLOAD_FUNCTION, r, &st);
+	if (guest_read(&t->guest, hit->regs->rsp, &r->parent, sizeof(r->parent)))
+		r->parent = 0;
 	if (t->instances->options & OUTPUT_RECORD_CMD)
 		comms_note(t->comms, st.pid, st.tgid, st.comm);
 	atomic_store_explicit(&t->at_ip[hit->vcpu], hit->va, memory_order_relaxed);

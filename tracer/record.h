@@ -36,4 +36,12 @@ static inline void record_entry(const struct payload_record *r, uint16_t type,
 	ent->pid = record_pid(r);
 }
 
+struct guest_state;
+struct machine_hit;
+struct trace;
+
+/* What the payload would have recorded of a hit, and the state that it says so by. */
+void record_of_hit(struct trace *t, const struct machine_hit *hit, unsigned int type,
+		   struct payload_record *r, struct guest_state *st);
+
 #endif
