@@ -169,8 +169,8 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 
 /* --- the engine ------------------------------------------------------------------------------ */
 
-/* The guest has to allocate memory, and to call a probe for a try. */
-static int open_attached(struct trace *t, char *err, size_t errlen)
+/* The guest has to allocate memory, and to call functions. */
+static int check_runs(struct trace *t, char *err, size_t errlen)
 {
 	struct machine_info info;
 
@@ -179,17 +179,26 @@ static int open_attached(struct trace *t, char *err, size_t errlen)
 		snprintf(err, errlen, "the guest's memory cannot be read while it runs");
 		return -EACCES;
 	}
-	if (!info.was_running) {
+	if (t->cfg.running && !info.was_running) {
 		snprintf(err, errlen, "the guest is paused, and has to run for that");
 		return -EAGAIN;
 	}
-	return trampoline_open(t, err, errlen);
+	return 0;
+}
+
+int trace_open_events(struct trace *t, char *err, size_t errlen)
+{
+	int ret = check_runs(t, err, errlen);
+
+	return ret ? ret : trampoline_open_events(t, err, errlen);
 }
 
 static int use_now(struct trace *t, char *err, size_t errlen)
 {
-	int ret = t->cfg.running ? open_attached(t, err, errlen) : trampoline_open(t, err, errlen);
+	int ret = t->cfg.running ? check_runs(t, err, errlen) : 0;
 
+	if (!ret)
+		ret = trampoline_open(t, err, errlen);
 	if (ret)
 		return ret;
 	ret = text_lock_init(t);
@@ -228,7 +237,9 @@ int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 	char why[256];
 	int ret;
 
-	if (t->cfg.engine == TRACE_ENGINE_TRAP && !t->cfg.running && boot_has_late_tracer(t))
+	/* What has to wait for a kernel that boots is not for trampolines alone. */
+	if (t->cfg.engine == TRACE_ENGINE_TRAP && !t->cfg.running &&
+	    (t->cfg.control || tracer_comes_late(t)))
 		return boot_follow(t);
 	if (t->cfg.engine == TRACE_ENGINE_TRAP ||
 	    !(t->cfg.control || probes_recorded(t) || tracer_comes_late(t)))

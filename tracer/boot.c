@@ -106,7 +106,8 @@ static void held_insert(struct trace *t)
 		trace_fail(t, ret);
 }
 
-static int go_over(struct boot *b)
+/* False: the trace is over, or as good as that. */
+static bool go_over(struct boot *b)
 {
 	struct trace *t = b->t;
 	char why[256];
@@ -116,24 +117,24 @@ static int go_over(struct boot *b)
 		ret = sites_switch(b, why, sizeof(why));
 	if (!ret) {
 		instances_tell_payload(t);
-		return 0;
+		return true;
 	}
 	if (boot_nap(b))
-		return ret; /* it is over anyway */
+		return false;
 	trace_note(t, "each hit exits to the host, since trampolines cannot be used: %s", why);
-	if (t->cfg.engine == TRACE_ENGINE_TRAMPOLINE)
+	if (t->cfg.engine == TRACE_ENGINE_TRAMPOLINE) {
 		trace_fail(t, ret);
-	else
-		held_insert(t);
-	return ret;
+		return false;
+	}
+	held_insert(t);
+	return true;
 }
 
 /* --- trace events ---------------------------------------------------------------------------- */
 
 static bool kworkers_run(struct trace *t)
 {
-	const struct guest_work work = {
-		.gs = t->gs, .g = &t->guest, .borrow = t->borrow, .w = trampoline_window(t)};
+	const struct guest_work work = {.gs = t->gs, .g = &t->guest, .borrow = t->borrow};
 
 	return guest_work_is_done(&work) || atomic_load(&t->booted);
 }
@@ -173,12 +174,9 @@ static void *boot_thread(void *arg)
 	struct boot *b = arg;
 	struct trace *t = b->t;
 
-	if (t->cfg.engine != TRACE_ENGINE_TRAP) {
-		if (t->tramp || !go_over(b))
-			events_come(b);
-		else if (!boot_nap(b))
-			events_give_up(t->trace_events);
-	}
+	if (t->cfg.engine != TRACE_ENGINE_TRAP && !t->tramp && !go_over(b))
+		return NULL;
+	events_come(b);
 	if (boot_has_late_tracer(t))
 		tracer_comes(b);
 	return NULL;

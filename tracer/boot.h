@@ -2,8 +2,8 @@
 /*
  * boot.h - a kernel that boots while it is traced: what it can be asked for only once it is far
  * enough. That is memory for the window, where the machine has none of its own: probes are traps
- * until then. It is work for its kworkers, which register trace events. And it is sites that only
- * a kernel that has booted holds, for tracers of windows.
+ * until then. It is work for its kworkers, which register trace events, whatever the engine. And it
+ * is sites that only a kernel that has booted holds, for tracers of windows.
  */
 #ifndef HVTRACE_TRACER_BOOT_H
 #define HVTRACE_TRACER_BOOT_H

@@ -146,26 +146,45 @@ static uint64_t window_end(const struct call *call)
 	return sp < call->regs.rsp ? sp + (UINT64_C(1) << 32) : sp;
 }
 
-/*
- * What called that is the innermost frame, as in the kernel's own. Of a window it is where the site
- * is that has ended it.
- */
-static void event_stack(struct collector *c, const struct call *call)
+static void stack_add(struct collector *c, unsigned int vcpu, uint32_t seq, uint64_t ip,
+		      uint64_t sp, uint64_t bp)
 {
 	struct trace *t = c->t;
 	const struct unwind *u = atomic_load(&t->unwind_ready) ? t->unwind : NULL;
-	uint64_t sp = window_end(call) ? window_end(call) - sizeof(sp) : call->regs.rsp, ip;
-	struct event_stack *s;
+	struct event_stack *s = event_ring_add_stack(&c->events[vcpu], seq);
 
-	if (guest_read(&t->guest, sp, &ip, sizeof(ip)))
-		return;
+	s->n = unwind_entry(u, &t->guest, ip, sp, bp, s->ip, NULL, EVENT_STACK_DEPTH);
+}
+
+/* What called is the innermost frame, as in the kernel's own. */
+void collector_event_stack(struct collector *c, unsigned int vcpu, uint32_t seq, uint64_t sp,
+			   uint64_t bp)
+{
+	uint64_t ip;
+
+	if (!guest_read(&c->t->guest, sp, &ip, sizeof(ip)))
+		stack_add(c, vcpu, seq, ip, sp + sizeof(ip), bp);
+}
+
+/* Of a window it is where the site is that has ended it. */
+static void window_stack(struct collector *c, const struct call *call)
+{
+	uint64_t sp = window_end(call), ip;
+
+	if (!guest_read(&c->t->guest, sp - sizeof(ip), &ip, sizeof(ip)))
+		stack_add(c, call->hit.vcpu, (uint32_t)call->regs.rdi, ip - SITE_SIZE, sp,
+			  call->regs.rbp);
+}
+
+static void record_stack(struct collector *c, const struct call *call)
+{
+	pthread_mutex_lock(&c->t->vcpu_lock[call->hit.vcpu]);
 	if (window_end(call))
-		ip -= SITE_SIZE;
-	pthread_mutex_lock(&t->vcpu_lock[call->hit.vcpu]);
-	s = event_ring_add_stack(&c->events[call->hit.vcpu], (uint32_t)call->regs.rdi);
-	s->n = unwind_entry(u, &t->guest, ip, sp + sizeof(ip), call->regs.rbp, s->ip, NULL,
-			    EVENT_STACK_DEPTH);
-	pthread_mutex_unlock(&t->vcpu_lock[call->hit.vcpu]);
+		window_stack(c, call);
+	else
+		collector_event_stack(c, call->hit.vcpu, (uint32_t)call->regs.rdi, call->regs.rsp,
+				      call->regs.rbp);
+	pthread_mutex_unlock(&c->t->vcpu_lock[call->hit.vcpu]);
 }
 
 static void probe_hit(struct collector *c, const struct call *call)
@@ -192,7 +211,7 @@ static void call_answer(struct collector *c, const struct call *call)
 	if (probe)
 		probe_hit(c, call);
 	else if (call_is_payload(c, call->hit.va))
-		event_stack(c, call);
+		record_stack(c, call);
 	else
 		call_hit(c, call);
 	if (!probe && call->preempt_count & INTERRUPT_COUNT_MASK)

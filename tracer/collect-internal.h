@@ -29,6 +29,7 @@ struct collector {
 	uint64_t due;			      /* a bit for each vCPU: this pass has not had it */
 	uint64_t behind;		      /* likewise: horizon.h */
 	int64_t behind_ms[MACHINE_MAX_VCPUS]; /* since when; 0: it is not */
+	int64_t behind_max_ms;		      /* how long it is waited for */
 	unsigned int unmerged;		      /* passes */
 	struct interrupt_waits interrupts[MACHINE_MAX_VCPUS];
 	pthread_t thread;

@@ -28,8 +28,12 @@
 #define WAIT_CALL_NS	20000 /* one call is mostly followed by others, and its vCPU waits */
 #define CALL_PASSES	50
 
-/* How long others' events wait for what a vCPU is about to record. */
-#define BEHIND_MS 1000
+/*
+ * How long others' events wait for what a vCPU is about to record. Where each record takes two
+ * hits, which all vCPUs stand for, a busy host can take its time in between.
+ */
+#define BEHIND_MS	1000
+#define BEHIND_TRAPS_MS 30000
 
 /* What was lost may have told a task's name: have the payload tell it once more. */
 static void note_losses(struct collector *c, unsigned int vcpu)
@@ -108,7 +112,7 @@ static void note_behind(struct collector *c, unsigned int vcpu, bool behind)
 
 	if (!behind || !*since)
 		*since = now;
-	if (now - *since >= BEHIND_MS)
+	if (now - *since >= c->behind_max_ms)
 		behind = false;
 	c->due &= ~(UINT64_C(1) << vcpu);
 	c->behind &= ~(UINT64_C(1) << vcpu);
@@ -297,11 +301,21 @@ int collector_start(struct collector **to, struct trace *t, struct window *w)
 		return -ENOMEM;
 	c->t = t;
 	c->w = w;
+	c->behind_max_ms = BEHIND_MS;
 	ret = collector_init(c);
 	if (!ret)
 		ret = -pthread_create(&c->thread, NULL, collector_thread, c);
 	c->started = !ret;
 	return ret;
+}
+
+void collector_be_patient(struct collector *c)
+{
+	instance_writers_stop(c->t);
+	c->behind_max_ms = BEHIND_TRAPS_MS;
+	for (unsigned int i = 0; i < c->t->vcpus; i++)
+		c->staging[i].patience_ns = BEHIND_TRAPS_MS * NS_PER_MS;
+	instance_writers_go(c->t);
 }
 
 /* All that is left of one vCPU's; no more than its ring holds, for a hostile guest may go on. */

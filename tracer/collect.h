@@ -13,6 +13,8 @@ struct collector;
 
 /* The window's control blocks are set up. 0 or -errno. */
 int collector_start(struct collector **to, struct trace *t, struct window *w);
+/* Records are made by hits: it may be long before one that has been begun is complete. */
+void collector_be_patient(struct collector *c);
 /*
  * Move what there is of one vCPU now, so that a record made by other means comes behind it.
  * Called with t->vcpu_lock[vcpu] held.
@@ -20,6 +22,13 @@ int collector_start(struct collector **to, struct trace *t, struct window *w);
 void collector_drain(struct collector *c, unsigned int vcpu);
 /* Have the horizon (horizon.h) come up to what there is now. The locks of all vCPUs are held. */
 void collector_catch_up(struct collector *c);
+/*
+ * The stack of the event with this number, which is not complete yet and whose vCPU stands: sp is
+ * where the address is that the function returns to by which it is committed. The vCPU's lock is
+ * held.
+ */
+void collector_event_stack(struct collector *c, unsigned int vcpu, uint32_t seq, uint64_t sp,
+			   uint64_t bp);
 /*
  * Nobody in the guest is in the payload any more: end the thread, move all that is left. The counts
  * stay until collector_free().

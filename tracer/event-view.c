@@ -132,6 +132,19 @@ void event_view_record_stack(const struct event_view *v)
 	ring_commit(ring);
 }
 
+/* What was looked at while the vCPU stood: without the probe, which is the innermost frame. */
+static unsigned int stack_seen(const struct event_view *v, uint64_t *ips, unsigned int max)
+{
+	const struct event_stack *s = v->stack;
+	unsigned int n = s && s->n > 1 ? s->n - 1 : 0;
+
+	if (n > max)
+		n = max;
+	if (n)
+		memcpy(ips, s->ip + 1, n * sizeof(*ips));
+	return n;
+}
+
 unsigned int event_view_unwind(const struct event_view *v, uint64_t *ips, unsigned int max)
 {
 	struct trace *t = v->i->t;
@@ -142,7 +155,7 @@ unsigned int event_view_unwind(const struct event_view *v, uint64_t *ips, unsign
 	unsigned int n;
 
 	if (!v->er || !event_ring_copy(v->er, v->r, &copy) || !copy.n)
-		return 0;
+		return stack_seen(v, ips, max);
 	at[0] = (struct unwind_words){copy.sp, copy.word, copy.n};
 	at[1] = (struct unwind_words){copy.task_sp, copy.word + copy.n, copy.task_n};
 	/* The first word is where the guest's function returns to that reserves room for it. */

@@ -57,15 +57,22 @@ static void syscalls_learn(struct events *e)
 	e->exit.probe = events_runtime(t, "ftrace_syscall_exit");
 }
 
+/* No code that was placed in the guest is to record: event-traps.h */
+static bool are_traps(const struct events *e)
+{
+	return e->t->engine != &trampoline_probe_ops;
+}
+
 static int detours_place(struct events *e)
 {
 	struct trace *t = e->t;
 	const struct payload_text *text = trampoline_text(t);
+	bool traps = are_traps(e);
 	uint64_t reserve = events_runtime(t, "trace_event_buffer_reserve"),
 		 commit = events_runtime(t, "trace_event_buffer_commit");
 	struct payload_detour d[DETOURS_EACH] = {
-		{.entry = text->reserve, .rest = text->reserve_rest},
-		{.entry = text->commit, .rest = text->commit_rest},
+		{.entry = traps ? text->reserve_look : text->reserve, .rest = text->reserve_rest},
+		{.entry = traps ? text->commit_look : text->commit, .rest = text->commit_rest},
 	};
 	int ret = reserve && commit ? 0 : -EOPNOTSUPP;
 
@@ -98,22 +105,20 @@ bool events_ready(const struct events *e)
 /* A kernel that boots, and cannot be asked yet. */
 static bool is_pending(const struct events *e)
 {
-	const struct trace *t = e->t;
-
-	return !events_ready(e) && !e->hopeless && t->cfg.engine != TRACE_ENGINE_TRAP;
+	return !events_ready(e);
 }
 
 /* NULL: nothing is in the way. */
 static const char *why_not(struct events *e)
 {
-	if (!is_pending(e) && !e->t->tramp)
-		return "they need trampolines, and this guest has none";
+	if (!events_possible(e))
+		return "nothing calls functions of this guest's kernel for us";
 	return kernel_tells(e) ? NULL : "this kernel does not tell how it records them";
 }
 
 bool events_possible(const struct events *e)
 {
-	return e->t->tramp || is_pending(e);
+	return e->t->tramp || e->t->borrow || is_pending(e);
 }
 
 int events_check(struct events *e)
@@ -124,6 +129,29 @@ int events_check(struct events *e)
 		return 0;
 	trace_note(e->t, "trace events cannot be enabled: %s", why);
 	return -EOPNOTSUPP;
+}
+
+/* The memory that they are in; with trampolines it is there already. */
+static int window_get(struct events *e)
+{
+	char why[256];
+	int ret = e->t->tramp ? 0 : trace_open_events(e->t, why, sizeof(why));
+
+	if (ret)
+		trace_note(e->t, "trace events cannot be enabled: %s", why);
+	return ret;
+}
+
+/* The ways to the host come first: without them there is no room for an event. */
+static int ways_place(struct events *e)
+{
+	int ret = are_traps(e) ? event_traps_insert(e->t) : 0;
+
+	if (!ret)
+		ret = detours_place(e);
+	if (ret)
+		event_traps_remove(e->t);
+	return ret;
 }
 
 /* e->lock is held. */
@@ -137,10 +165,13 @@ int events_place(struct events *e)
 	ret = events_check(e);
 	if (ret || is_pending(e))
 		return ret;
+	ret = window_get(e);
+	if (ret)
+		return ret;
 	syscalls_learn(e);
 	/* trace_event_buffer_reserve(), where the kernel is preemptible */
 	e->dec_preempt = events_runtime(t, "preempt_schedule");
-	ret = detours_place(e);
+	ret = ways_place(e);
 	e->placed = !ret;
 	return ret;
 }
@@ -216,10 +247,14 @@ static bool any_wants_copies(struct trace *t, uint32_t event)
 	return false;
 }
 
-static uint8_t stack_wanted(struct trace *t, uint32_t event)
+static uint8_t stack_wanted(const struct events *e, uint32_t event)
 {
-	return (any_wants_stacks(t, event) ? EVENT_STACK_CALL : 0) |
-	       (any_wants_copies(t, event) ? EVENT_STACK_COPY : 0);
+	bool look = any_wants_stacks(e->t, event), copy = any_wants_copies(e->t, event);
+
+	/* Who stands anyway is looked at. */
+	if (are_traps(e))
+		return look || copy ? EVENT_STACK_CALL : 0;
+	return (look ? EVENT_STACK_CALL : 0) | (copy ? EVENT_STACK_COPY : 0);
 }
 
 static bool some_want_stacks(struct events *e)
@@ -228,7 +263,7 @@ static bool some_want_stacks(struct events *e)
 
 	pthread_mutex_lock(&e->t->instances_lock);
 	for (unsigned int slot = 0; slot < e->nr_slots && !some; slot++)
-		some = stack_wanted(e->t, e->event_of[slot]);
+		some = stack_wanted(e, e->event_of[slot]);
 	pthread_mutex_unlock(&e->t->instances_lock);
 	return some;
 }
@@ -241,7 +276,7 @@ int events_stacks_apply(struct events *e)
 		trace_use_stacks(e->t);
 	pthread_mutex_lock(&e->t->instances_lock);
 	for (unsigned int slot = 0; slot < e->nr_slots && !ret; slot++) {
-		uint8_t on = stack_wanted(e->t, e->event_of[slot]);
+		uint8_t on = stack_wanted(e, e->event_of[slot]);
 
 		ret = window_write(trampoline_window(e->t),
 				   events_file_offset(slot) + EVENT_FILE_STACK, &on, sizeof(on));

@@ -28,7 +28,7 @@ struct events {
 	atomic_bool stale; /* modules may have come and gone since the list was read */
 	struct guestsym_event_list *read; /* what was read later, and is pointed into */
 	size_t nr_read;
-	bool ready, hopeless; /* of a kernel that boots: it can be asked now; it never can */
+	bool ready;			 /* of a kernel that boots: it can be asked now */
 	struct guestsym_event_list list; /* of the guest's kernel */
 	struct event_list *all;		 /* and ours */
 	struct event_text *text;

@@ -234,21 +234,6 @@ int events_booted(struct events *e)
 	return ret;
 }
 
-void events_give_up(struct events *e)
-{
-	bool some = false;
-
-	pthread_mutex_lock(&e->lock);
-	e->hopeless = true;
-	pthread_mutex_lock(&e->t->instances_lock);
-	for (const struct instance *i = e->t->instances; i; i = i->next)
-		some = some || instance_wants_events(i);
-	pthread_mutex_unlock(&e->t->instances_lock);
-	if (some)
-		events_check(e);
-	pthread_mutex_unlock(&e->lock);
-}
-
 /* --- letting go ------------------------------------------------------------------------------ */
 
 int events_synchronize(struct trace *t, struct window *w, uint32_t entry, char *err, size_t errlen)
@@ -306,6 +291,8 @@ int events_close(struct events *e, bool runs)
 	else if (runs && e->t->prints.placed && !e->closed)
 		error = events_jumps_remove(e->t, trampoline_window(e->t));
 	ret = ret ? ret : error;
+	error = event_traps_remove(e->t);
+	ret = ret || !runs ? ret : error;
 	e->closed = true;
 	pthread_mutex_unlock(&e->lock);
 	return ret;

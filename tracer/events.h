@@ -56,11 +56,9 @@ int events_apply(struct events *e);
 int events_check(struct events *e);
 /*
  * A kernel that boots has come so far that it can be asked: what is wanted is registered from now
- * on, and before that nothing is. As events_apply(), which may be called again after -ETIMEDOUT. Or
- * it never will: one line is noted if that matters.
+ * on, and before that nothing is. As events_apply(), which may be called again after -ETIMEDOUT.
  */
 int events_booted(struct events *e);
-void events_give_up(struct events *e);
 /* The kernel can be asked now; the events' lock is held. */
 bool events_ready(const struct events *e);
 /* They are there once they are wanted, or may be later. */

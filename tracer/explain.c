@@ -93,7 +93,7 @@ static void explain_engine(struct trace *t, FILE *out)
 	uint64_t us = t->calls_since / 1000;
 
 	fprintf(out, "engine: %s", t->engine->name);
-	if (!t->cfg.running && t->tramp)
+	if (!t->cfg.running && t->engine == &trampoline_probe_ops)
 		fprintf(out,
 			", since %" PRIu64 ".%06" PRIu64 " s of the guest's clock; %s until then",
 			us / 1000000, us % 1000000, trap_probe_ops.name);

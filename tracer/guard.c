@@ -137,7 +137,7 @@ static int init_memory_freed(struct trace *t)
 	atomic_store(&t->booted, true);
 	if (!ret)
 		ret = returns_learn(t);
-	if (!ret && t->tramp)
+	if (!ret && t->engine == &trampoline_probe_ops)
 		ret = trampoline_returns(t);
 	if (!ret && !returns_known(t) && instance_wants_exits(trace_top(t)))
 		trace_note(

@@ -99,7 +99,7 @@ void guest_prints_place(struct trace *t)
 	struct events *e = t->trace_events;
 	int ret = 0;
 
-	if (!t->tramp || guest_prints_buffer(t) == PAYLOAD_NONE)
+	if (t->engine != &trampoline_probe_ops || guest_prints_buffer(t) == PAYLOAD_NONE)
 		return;
 	events_lock(e);
 	if (!e->closed && !t->prints.placed) {

@@ -95,7 +95,7 @@ const char *guest_probes_why_not(struct guest_probes *g, bool is_return)
 {
 	struct trace *t = g->t;
 
-	if (!t->tramp)
+	if (t->engine != &trampoline_probe_ops)
 		return "they need trampolines, and this guest has none";
 	if (!t->borrow)
 		return "nothing calls functions of this guest's kernel for us";

@@ -12,6 +12,7 @@
 #include "tracer/borrow.h"
 #include "tracer/comms.h"
 #include "tracer/critical.h"
+#include "tracer/event-traps.h"
 #include "tracer/follow.h"
 #include "tracer/guest.h"
 #include "tracer/guest-prints.h"
@@ -275,8 +276,9 @@ struct trace {
 	struct events *trace_events;	   /* of the guest's kernel */
 	struct probe_events *probe_events; /* and those that are made here */
 	struct synth_events *synth_events;
-	struct guest_prints prints;	   /* and what the guest writes into its own trace */
-	uint64_t fentry;		   /* address of the kernel's __fentry__ */
+	struct event_traps event_traps; /* where its probes exit to the host */
+	struct guest_prints prints;	/* and what the guest writes into its own trace */
+	uint64_t fentry;		/* address of the kernel's __fentry__ */
 	uint64_t ftrace_return;	     /* while ftrace_init() runs: where a trap waits for its end */
 	struct comms *_Atomic comms; /* who reads names takes no lock */
 	unsigned int vcpus;
@@ -409,5 +411,10 @@ void trace_note(struct trace *t, const char *fmt, ...) __attribute__((format(pri
  * probes are traps until that is far enough (boot.h).
  */
 int trace_use_trampolines(struct trace *t, char *err, size_t errlen);
+/*
+ * Probes are traps, and trace events are wanted, whose memory has to be in a guest that runs:
+ * trampoline_open_events(). The machine runs.
+ */
+int trace_open_events(struct trace *t, char *err, size_t errlen);
 
 #endif

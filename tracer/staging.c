@@ -30,6 +30,7 @@ int staging_init(struct staging *s, const struct staging_io *io, unsigned int vc
 		.next = ring_size / PAYLOAD_RECORD_SIZE,
 		.base = ring_size / PAYLOAD_RECORD_SIZE,
 		.head = ring_size / PAYLOAD_RECORD_SIZE,
+		.patience_ns = STAGING_STUCK_NS,
 		.ask = STAGING_BATCH,
 		.batch = calloc(STAGING_BATCH, sizeof(*s->batch)),
 	};
@@ -134,7 +135,7 @@ static bool stuck_for_long(struct staging *s)
 
 	if (!s->stuck_ns)
 		s->stuck_ns = now;
-	return now - s->stuck_ns >= STAGING_STUCK_NS;
+	return now - s->stuck_ns >= s->patience_ns;
 }
 
 /* The next record is not there. Give up those of the n in the batch that have had their time. */

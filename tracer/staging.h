@@ -36,7 +36,8 @@ struct staging {
 	uint64_t untold;  /* of the lost: since the latest batch */
 	int64_t stuck_ns; /* since when has the next record been reserved, not written; 0: it is not
 			   */
-	size_t ask;	  /* how many to copy at most */
+	int64_t patience_ns;	      /* STAGING_STUCK_NS, or what the owner takes for that */
+	size_t ask;		      /* how many to copy at most */
 	struct payload_record *batch; /* STAGING_BATCH of them */
 };
 
@@ -55,7 +56,7 @@ void staging_exit(struct staging *s);
  *
  * A record that has been reserved and not written holds up those behind it: its vCPU has been
  * interrupted, and will write it. It is given up as lost when the vCPU has reserved half a ring
- * more, or after STAGING_STUCK_NS.
+ * more, or after patience_ns.
  */
 int staging_take(struct staging *s, const struct payload_record **records, uint64_t *lost);
 

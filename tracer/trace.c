@@ -232,6 +232,8 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 			probes_lent_hit(t, hit);
 		return;
 	}
+	if (event_traps_hit(t, hit))
+		return;
 	if (hit->cookie < t->probes.nr) {
 		p = &t->probes.v[hit->cookie];
 		if (p->flags & PROBE_FL_FLAG) {

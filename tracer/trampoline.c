@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trampoline.c - gets the payload into a guest, and out again. */
 #include "tracer/trampoline-internal.h"
+#include "tracer/boot.h"
 #include "tracer/collect.h"
 #include "tracer/graph.h"
 #include "tracer/instance-order.h"
@@ -81,7 +82,8 @@ static int window_get(struct trace *t, struct trampoline *tr, char *err, size_t 
 	rings_divide(t, &records, &events);
 	size = WINDOW_RINGS + (uint64_t)(records + events) * t->vcpus;
 	size = (size + WINDOW_PIECE - 1) / WINDOW_PIECE * WINDOW_PIECE;
-	ret = window_open(w, &t->guest, t->borrow, size, err, errlen);
+	/* Of a machine that has one itself it takes nothing from the guest. */
+	ret = window_open(w, &t->guest, boot_has_window(t) ? NULL : t->borrow, size, err, errlen);
 	if (!ret) {
 		w->header.ring_size = records;
 		w->header.event_ring_size = events;
@@ -102,7 +104,7 @@ static void publish(struct trace *t, struct trampoline *tr)
 	pthread_mutex_unlock(&t->change);
 }
 
-/* The payload is there, and works; nobody else knows of it. */
+/* The payload is there; nobody else knows of it. */
 static int payload_open(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
 	int ret = trampoline_load(t, tr, err, errlen);
@@ -112,7 +114,7 @@ static int payload_open(struct trace *t, struct trampoline *tr, char *err, size_
 		if (ret)
 			snprintf(err, errlen, "the window cannot be written: %s", strerror(-ret));
 	}
-	return !ret && t->borrow ? trampoline_try(t, tr, err, errlen) : ret;
+	return ret;
 }
 
 static int collector_begin(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
@@ -162,7 +164,7 @@ static int trampoline_end(struct trace *t, struct trampoline *tr, bool guest_gon
 	return ret;
 }
 
-int trampoline_open(struct trace *t, char *err, size_t errlen)
+static int open_to(struct trace *t, bool sites_call, char *err, size_t errlen)
 {
 	struct trampoline *tr;
 	char ignored[256];
@@ -181,6 +183,8 @@ int trampoline_open(struct trace *t, char *err, size_t errlen)
 		return ret;
 	}
 	ret = payload_open(t, tr, err, errlen);
+	if (!ret && sites_call && t->borrow)
+		ret = trampoline_try(t, tr, err, errlen);
 	if (!ret)
 		ret = collector_begin(t, tr, err, errlen);
 	if (ret) {
@@ -188,9 +192,23 @@ int trampoline_open(struct trace *t, char *err, size_t errlen)
 		free(tr);
 		return ret;
 	}
+	if (!sites_call)
+		collector_be_patient(tr->collector);
+	/* Events do so as soon as there are any. */
+	tr->called |= !sites_call;
 	publish(t, tr);
 	atomic_store(&t->collecting, true);
 	return 0;
+}
+
+int trampoline_open(struct trace *t, char *err, size_t errlen)
+{
+	return open_to(t, true, err, errlen);
+}
+
+int trampoline_open_events(struct trace *t, char *err, size_t errlen)
+{
+	return open_to(t, false, err, errlen);
 }
 
 int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
@@ -210,6 +228,12 @@ void trampoline_drain(struct trace *t, unsigned int vcpu)
 {
 	if (atomic_load(&t->collecting))
 		collector_drain(t->tramp->collector, vcpu);
+}
+
+void trampoline_event_stack(struct trace *t, unsigned int vcpu, uint32_t seq, uint64_t sp,
+			    uint64_t bp)
+{
+	collector_event_stack(t->tramp->collector, vcpu, seq, sp, bp);
 }
 
 void trampoline_catch_up(struct trace *t)

@@ -31,6 +31,15 @@ int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
  */
 int trampoline_recover(struct trace *t, char *err, size_t errlen);
 
+/*
+ * The same for events alone, where probes are traps (event-traps.h): no site calls the payload, so
+ * nothing is tried.
+ */
+int trampoline_open_events(struct trace *t, char *err, size_t errlen);
+/* collector_event_stack() */
+void trampoline_event_stack(struct trace *t, unsigned int vcpu, uint32_t seq, uint64_t sp,
+			    uint64_t bp);
+
 /* What has been collected so far, or had been when it was closed. */
 void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts);
 /*

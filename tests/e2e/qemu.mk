@@ -19,6 +19,7 @@ check-tests += tests/e2e/unwind
 check-tests += tests/e2e/graph
 check-tests += tests/e2e/events
 check-tests += tests/e2e/events-own
+check-tests += tests/e2e/events-traps
 check-tests += tests/e2e/guest-prints
 check-tests += tests/e2e/module-events
 check-tests += tests/e2e/sched-tracers

@@ -316,6 +316,31 @@ static void test_others(void **state)
 	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH);
 }
 
+/* With traps, and nobody behind them: our files are told from others, and nothing is recorded. */
+static void test_look(void **state)
+{
+	struct payload_guest *g = *state;
+	uint8_t *text = g->window + WINDOW_TEXT;
+	reserve_fn reserve = (reserve_fn)(uintptr_t)(text + g->text.reserve_look);
+	commit_fn commit = (commit_fn)(uintptr_t)(text + g->text.commit_look);
+	struct guest_fbuffer fbuffer = {.entry = g};
+
+	rest_returns(g, g->text.reserve_rest, 0x11);
+	rest_returns(g, g->text.commit_rest, 0x22);
+	assert_int_equal((uintptr_t)reserve(&fbuffer, file_of(g, 0) - 1, 8), 0x11);
+	assert_int_equal((uintptr_t)commit(&fbuffer), 0x22);
+	assert_ptr_equal(fbuffer.entry, g);
+	assert_null(reserve(&fbuffer, file_of(g, 0), 8));
+	assert_null(fbuffer.entry);
+	fbuffer.file = file_of(g, 0);
+	assert_int_not_equal((uintptr_t)commit(&fbuffer), 0x22);
+	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH);
+	assert_int_equal(*ctl64(g, CTL_EVENT_HEAD), 0);
+	/* What the host takes the place of: two bytes that are one instruction. */
+	assert_memory_equal(text + g->text.reserve_trap, "\x66\x90", 2);
+	assert_memory_equal(text + g->text.commit_trap, "\x66\x90", 2);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, payload_guest_teardown)
 
 int main(void)
@@ -326,6 +351,7 @@ int main(void)
 		TEST(test_refused),
 		TEST(test_comm),
 		TEST(test_others),
+		TEST(test_look),
 		TEST(test_lossless),
 		TEST(test_stack),
 		TEST(test_copy_of_task_stack),

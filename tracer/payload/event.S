@@ -352,3 +352,33 @@ payload_commit:
 	jmp	.Lcommit
 
 	detour_rest payload_commit_rest
+
+	/*
+	 * Where events are traps (event-traps.h) the functions begin with a jump to these instead,
+	 * which only tell our files from others: the host takes the place of the NOPs. Should it be
+	 * gone, there is no room, and nothing to commit.
+	 */
+	.globl	payload_reserve_look
+payload_reserve_look:
+	mov	%rsi, %rax
+	file_look payload_reserve_rest
+	edge	payload_reserve_look, EDGE_DETOUR
+	{disp32} movq $0, 0(%rdi)
+	at	PATCH_FBUFFER_ENTRY, 4, 4
+	.globl	payload_reserve_trap
+payload_reserve_trap:
+	xchg	%ax, %ax
+	{disp32} mov 0(%rdi), %rax
+	at	PATCH_FBUFFER_ENTRY
+	ret
+
+	.globl	payload_commit_look
+payload_commit_look:
+	{disp32} mov 0(%rdi), %rax
+	at	PATCH_FBUFFER_FILE
+	file_look payload_commit_rest
+	edge	payload_commit_look, EDGE_DETOUR
+	.globl	payload_commit_trap
+payload_commit_trap:
+	xchg	%ax, %ax
+	ret

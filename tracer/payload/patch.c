@@ -243,6 +243,10 @@ static void describe(struct payload_text *text)
 	text->reserve_rest = (uint32_t)(payload_reserve_rest - payload_code);
 	text->commit = (uint32_t)(payload_commit - payload_code);
 	text->commit_rest = (uint32_t)(payload_commit_rest - payload_code);
+	text->reserve_look = (uint32_t)(payload_reserve_look - payload_code);
+	text->reserve_trap = (uint32_t)(payload_reserve_trap - payload_code);
+	text->commit_look = (uint32_t)(payload_commit_look - payload_code);
+	text->commit_trap = (uint32_t)(payload_commit_trap - payload_code);
 	text->event_data = (uint32_t)(payload_event_data - payload_code);
 	text->event_data_rest = (uint32_t)(payload_event_data_rest - payload_code);
 	text->ring_commit = (uint32_t)(payload_ring_commit - payload_code);

@@ -57,6 +57,8 @@ struct payload_text {
 	 * the jump goes to _rest (DETOUR_REST bytes).
 	 */
 	uint32_t reserve, reserve_rest, commit, commit_rest;
+	/* They jump to _look where the host takes what is of our files, at _trap: two bytes. */
+	uint32_t reserve_look, reserve_trap, commit_look, commit_trap;
 	/* The same for ring_buffer_event_data() and ring_buffer_unlock_commit(): print.S */
 	uint32_t event_data, event_data_rest, ring_commit, ring_commit_rest;
 	/*
