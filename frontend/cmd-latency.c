@@ -19,6 +19,7 @@ struct latency_options {
 	const char *guest, *tracer, *sort, *svg;
 	uint64_t window_ms, window_bytes, rows;
 	enum latency_sort by;
+	bool stacks;
 	struct attach_target target; /* name NULL: the trace under way */
 };
 
@@ -56,8 +57,17 @@ static int write_picture(const struct latency_report *r, const struct latency_op
 	return status;
 }
 
+static bool has_stack(const struct latency_report *r)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		if (r->row[i].stack)
+			return true;
+	return false;
+}
+
 static int show(struct latency_report *r, const struct latency_options *opt, const char *guest)
 {
+	struct latency_view view = {.rows = opt->rows, .stacks = opt->stacks};
 	struct text text = {0};
 	int status = EXIT_OK;
 
@@ -73,7 +83,12 @@ static int show(struct latency_report *r, const struct latency_options *opt, con
 	latency_report_sort(r, opt->by);
 	if (opt->svg)
 		status = write_picture(r, opt, guest);
-	render_latency(r, opt->rows, speaks_unicode(), &text);
+	view.blocks = speaks_unicode();
+	render_latency(r, &view, &text);
+	if (opt->stacks && !has_stack(r))
+		fprintf(stderr,
+			"hvtrace: %s has no stacks: with trampolines those of wakeups are there only\n",
+			r->tracer);
 	return output_write(&text, NULL) == EXIT_OK ? status : EXIT_FAILED;
 }
 
@@ -210,6 +225,8 @@ int cmd_latency(int argc, char **argv)
 		OPT_STRING('s', "sort", &opt.sort, "KEY",
 			   "by " LATENCY_SORT_NAMES " (default: max)"),
 		OPT_NUMBER('l', "limit", &opt.rows, 1, 1000, "N", "so many rows (default: 20)"),
+		OPT_FLAG(0, "stack", &opt.stacks,
+			 "below each row the stack of its longest window, where there is one"),
 		OPT_STRING(0, "svg", &opt.svg, "FILE", "draw these rows as a picture, too"),
 		CONNECT_OPTION_ROW(&opt.guest),
 		OPT_STRING(

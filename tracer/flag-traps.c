@@ -12,6 +12,7 @@
 #include "tracer/flag-sites.h"
 #include "tracer/instance.h"
 #include "tracer/instance-max.h"
+#include "tracer/latencies.h"
 #include "tracer/record.h"
 #include "tracer/unwind.h"
 
@@ -151,7 +152,7 @@ static void window_found(struct instance *top, const struct machine_hit *hit,
 {
 	struct event_stack stack;
 
-	if (!top->t->latency_on) {
+	if (!top->t->latency_on || latencies_want_stack(top, w)) {
 		stack_look(top->t, hit, &stack);
 		w->stack = &stack;
 	}

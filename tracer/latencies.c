@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* latencies.c - see latencies.h; and hvtrace/latency_enabled. */
 #include "tracer/latencies.h"
+#include "tracer/critical.h"
+#include "tracer/event-ring.h"
 #include "tracer/flag-sites.h"
 #include "tracer/latency-table.h"
+#include "tracer/record.h"
+#include "tracer/sched-records.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -16,17 +20,44 @@ static uint64_t record_key(const struct payload_record *r)
 	return (uint64_t)r->parent << 32 | r->ip;
 }
 
-void latencies_window(struct instance *i, const struct payload_record *off,
-		      const struct payload_record *on, uint64_t ns)
+/* The stack is that of whoever called the function that ended the window, as in its trace. */
+void latencies_window(struct instance *i, const struct critical_window *w, uint64_t ns)
 {
+	unsigned int n = w->stack && w->stack->n ? w->stack->n - 1 : 0;
+
 	if (i->t->latency_on)
-		latency_table_add(i->t->latencies, record_key(off), record_key(on), ns);
+		latency_table_add(i->t->latencies, record_key(&w->off), record_key(&w->on), ns,
+				  n ? w->stack->ip + 1 : NULL, n);
 }
 
-void latencies_wakeup(struct instance *i, int32_t waker, int32_t woken, uint64_t ns)
+bool latencies_want_stack(struct instance *i, const struct critical_window *w)
 {
-	if (i->t->latency_on)
-		latency_table_add(i->t->latencies, (uint32_t)waker, (uint32_t)woken, ns);
+	uint64_t ticks = critical_ticks(w);
+	struct machine_info info;
+	uint64_t khz;
+
+	if (!i->t->latency_on)
+		return false;
+	machine_get_info(i->t->m, &info);
+	khz = info.tsc_khz ? info.tsc_khz : 1;
+	/* By the trace's clock it may be a little longer. */
+	ticks += ticks / 1024;
+	return latency_table_is_longest(i->t->latencies, record_key(&w->off), record_key(&w->on),
+					ticks / khz * 1000000 + ticks % khz * 1000000 / khz);
+}
+
+/* The stack is that of who woke it up. */
+void latencies_wakeup(struct instance *i, const struct sched_record *woken, int32_t pid,
+		      uint64_t ns)
+{
+	uint64_t stack[SCHED_STACK_MAX];
+
+	if (!i->t->latency_on)
+		return;
+	for (unsigned int n = 0; n < woken->nr_stack; n++)
+		stack[n] = KERNEL_HALF | woken->stack[n];
+	latency_table_add(i->t->latencies, (uint32_t)woken->prev_pid, (uint32_t)pid, ns, stack,
+			  woken->nr_stack);
 }
 
 void latencies_lost(struct trace *t)
@@ -106,6 +137,15 @@ static void print_function(void *arg, uint64_t key, struct text *out)
 		text_puts(out, sym.name);
 }
 
+static void print_place(void *arg, uint64_t addr, struct text *out)
+{
+	const struct naming *n = arg;
+	struct output_symbol sym = {0};
+
+	if (n->cfg.symbol(n->cfg.arg, addr, &sym))
+		text_puts(out, sym.name);
+}
+
 static void print_task(void *arg, uint64_t key, struct text *out)
 {
 	const struct naming *n = arg;
@@ -128,7 +168,13 @@ void trace_print_latencies(struct trace *t, struct text *out)
 		tracer = t->latency_tracer;
 	instance_writers_go(t);
 	text_printf(out, "# tracer\t%s\n", tracer ? tracer->name : "none");
-	if (tracer)
-		latency_table_print(t->latencies, tracer->critical ? print_function : print_task,
-				    &naming, out);
+	if (tracer) {
+		const struct latency_names names = {
+			.name = tracer->critical ? print_function : print_task,
+			.place = print_place,
+			.arg = &naming,
+		};
+
+		latency_table_print(t->latencies, &names, out);
+	}
 }

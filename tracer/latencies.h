@@ -8,13 +8,16 @@
 
 #include "tracer/instance.h"
 
-struct payload_record;
+struct critical_window;
+struct sched_record;
 
 /* A tracer has found one, between two records of the payload. */
-void latencies_window(struct instance *i, const struct payload_record *off,
-		      const struct payload_record *on, uint64_t ns);
-/* Or between a task that wakes another one up, and that. */
-void latencies_wakeup(struct instance *i, int32_t waker, int32_t woken, uint64_t ns);
+void latencies_window(struct instance *i, const struct critical_window *w, uint64_t ns);
+/* Whether its stack is of interest, where looking at it costs the guest time. */
+bool latencies_want_stack(struct instance *i, const struct critical_window *w);
+/* Or between a task's being woken up, and its switch. */
+void latencies_wakeup(struct instance *i, const struct sched_record *woken, int32_t pid,
+		      uint64_t ns);
 /* Records are missing. */
 void latencies_lost(struct trace *t);
 /* The instance has another tracer now; the locks of all vCPUs are held. */

@@ -13,6 +13,9 @@ struct row {
 	uint64_t from, to;
 	uint64_t count, total, max;
 	uint64_t bucket[LATENCY_BUCKETS];
+	/* Of the longest. */
+	uint64_t stack[LATENCY_STACK_MAX];
+	unsigned int nr_stack;
 };
 
 struct rows {
@@ -68,18 +71,29 @@ static uint64_t bucket_begin(unsigned int n)
 	return n ? UINT64_C(1) << (n - 1) : 0;
 }
 
-/* The index has free places always. NULL: there are too many rows. */
-static struct row *row_of(struct latency_table *t, uint64_t from, uint64_t to)
+/* Where a row stands in the index, or would: there are free places always. */
+static unsigned int place_of(const struct latency_table *t, uint64_t from, uint64_t to)
 {
 	uint64_t hash = (from * UINT64_C(0x9e3779b97f4a7c15) ^ to) * UINT64_C(0xff51afd7ed558ccd);
 	unsigned int at = (unsigned int)(hash >> 32) & (PLACES - 1);
-	struct row *row;
 
 	for (; t->place[at]; at = (at + 1) & (PLACES - 1)) {
-		row = &t->rows.row[t->place[at] - 1];
+		const struct row *row = &t->rows.row[t->place[at] - 1];
+
 		if (row->from == from && row->to == to)
-			return row;
+			break;
 	}
+	return at;
+}
+
+/* NULL: there are too many rows. */
+static struct row *row_of(struct latency_table *t, uint64_t from, uint64_t to)
+{
+	unsigned int at = place_of(t, from, to);
+	struct row *row;
+
+	if (t->place[at])
+		return &t->rows.row[t->place[at] - 1];
 	if (t->rows.nr == LATENCY_ROWS)
 		return NULL;
 	row = &t->rows.row[t->rows.nr++];
@@ -89,13 +103,40 @@ static struct row *row_of(struct latency_table *t, uint64_t from, uint64_t to)
 	return row;
 }
 
-void latency_table_add(struct latency_table *t, uint64_t from, uint64_t to, uint64_t ns)
+static bool is_longest(const struct row *row, uint64_t ns)
+{
+	return !row->count || ns > row->max;
+}
+
+static void keep_stack(struct row *row, const uint64_t *stack, unsigned int nr)
+{
+	row->nr_stack = nr < LATENCY_STACK_MAX ? nr : LATENCY_STACK_MAX;
+	if (row->nr_stack)
+		memcpy(row->stack, stack, row->nr_stack * sizeof(*stack));
+}
+
+bool latency_table_is_longest(struct latency_table *t, uint64_t from, uint64_t to, uint64_t ns)
+{
+	unsigned int place;
+	bool longest;
+
+	pthread_mutex_lock(&t->lock);
+	place = t->place[place_of(t, from, to)];
+	longest = place ? is_longest(&t->rows.row[place - 1], ns) : t->rows.nr < LATENCY_ROWS;
+	pthread_mutex_unlock(&t->lock);
+	return longest;
+}
+
+void latency_table_add(struct latency_table *t, uint64_t from, uint64_t to, uint64_t ns,
+		       const uint64_t *stack, unsigned int nr)
 {
 	struct row *row;
 
 	pthread_mutex_lock(&t->lock);
 	row = row_of(t, from, to);
 	if (row) {
+		if (is_longest(row, ns))
+			keep_stack(row, stack, nr);
 		row->count++;
 		row->total += ns;
 		row->max = ns > row->max ? ns : row->max;
@@ -128,6 +169,8 @@ static int by_name(const void *a, const void *b)
 
 static void add(struct row *to, const struct row *row)
 {
+	if (is_longest(to, row->max))
+		keep_stack(to, row->stack, row->nr_stack);
 	to->count += row->count;
 	to->total += row->total;
 	to->max = row->max > to->max ? row->max : to->max;
@@ -149,7 +192,19 @@ static void put_field(void (*name)(void *arg, uint64_t key, struct text *out), v
 			out->buf[i] = '?';
 }
 
-static void print_row(const struct named *n, struct text *out)
+static void print_stack(const struct row *r, const struct latency_names *names, struct text *out)
+{
+	if (!r->nr_stack)
+		return;
+	text_puts(out, "# stack");
+	for (unsigned int i = 0; i < r->nr_stack; i++) {
+		text_putc(out, '\t');
+		put_field(names->place, names->arg, r->stack[i], out);
+	}
+	text_putc(out, '\n');
+}
+
+static void print_row(const struct named *n, const struct latency_names *names, struct text *out)
 {
 	const struct row *r = n->row;
 
@@ -159,9 +214,11 @@ static void print_row(const struct named *n, struct text *out)
 		if (r->bucket[b])
 			text_printf(out, "\t%" PRIu64 ":%" PRIu64, bucket_begin(b), r->bucket[b]);
 	text_putc(out, '\n');
+	print_stack(r, names, out);
 }
 
-static void print_named(struct named *v, unsigned int nr, struct text *out)
+static void print_named(struct named *v, unsigned int nr, const struct latency_names *names,
+			struct text *out)
 {
 	unsigned int first = 0;
 
@@ -171,14 +228,13 @@ static void print_named(struct named *v, unsigned int nr, struct text *out)
 			add(v[first].row, v[i].row);
 			continue;
 		}
-		print_row(&v[first], out);
+		print_row(&v[first], names, out);
 		first = i;
 	}
 }
 
 /* rows is a copy, and changes. False: no memory. */
-static bool print_rows(struct rows *rows, void (*name)(void *arg, uint64_t key, struct text *out),
-		       void *arg, struct text *out)
+static bool print_rows(struct rows *rows, const struct latency_names *by, struct text *out)
 {
 	struct named *v = calloc(rows->nr + 1, sizeof(*v));
 	size_t *at = calloc(rows->nr + 1, sizeof(*at));
@@ -187,24 +243,23 @@ static bool print_rows(struct rows *rows, void (*name)(void *arg, uint64_t key, 
 
 	for (unsigned int i = 0; v && at && i < rows->nr; i++) {
 		at[i] = names.len;
-		put_field(name, arg, rows->row[i].from, &names);
+		put_field(by->name, by->arg, rows->row[i].from, &names);
 		text_putc(&names, '\t');
-		put_field(name, arg, rows->row[i].to, &names);
+		put_field(by->name, by->arg, rows->row[i].to, &names);
 		text_putc(&names, '\0');
 	}
 	ok = v && at && !names.failed;
 	for (unsigned int i = 0; ok && i < rows->nr; i++)
 		v[i] = (struct named){&rows->row[i], names.buf + at[i]};
 	if (ok)
-		print_named(v, rows->nr, out);
+		print_named(v, rows->nr, by, out);
 	free(v);
 	free(at);
 	text_free(&names);
 	return ok;
 }
 
-void latency_table_print(struct latency_table *t,
-			 void (*name)(void *arg, uint64_t key, struct text *out), void *arg,
+void latency_table_print(struct latency_table *t, const struct latency_names *names,
 			 struct text *out)
 {
 	struct rows *copy = malloc(sizeof(*copy));
@@ -219,7 +274,7 @@ void latency_table_print(struct latency_table *t,
 	text_printf(out, "# left out\t%" PRIu64 "\n# gaps\t%" PRIu64 "\n", copy->left_out,
 		    copy->gaps);
 	text_puts(out, "# from\tto\tcount\ttotal\tmax\tns:count...\n");
-	if (!print_rows(copy, name, arg, out))
+	if (!print_rows(copy, names, out))
 		out->failed = true;
 	free(copy);
 }

@@ -148,8 +148,32 @@ static bool more_rows(struct latency_report *r, size_t *size)
 	return more;
 }
 
+/* "# stack", below its row. */
+static bool is_stack(struct span s)
+{
+	static const char head[] = "# stack\t";
+
+	return s.end - s.at >= (ptrdiff_t)sizeof(head) - 1 && !memcmp(s.at, head, sizeof(head) - 1);
+}
+
+static int read_stack(struct latency_report *r, struct span s)
+{
+	struct latency_row *row = r->nr ? &r->row[r->nr - 1] : NULL;
+
+	take_field(&s);
+	if (!row || row->stack || s.at == s.end)
+		return -EINVAL;
+	for (const char *p = s.at; p < s.end; p++)
+		if ((*p < ' ' && *p != '\t') || *p > '~')
+			return -EINVAL;
+	row->stack = strndup(s.at, (size_t)(s.end - s.at));
+	return row->stack ? 0 : -ENOMEM;
+}
+
 static int read_line(struct latency_report *r, struct span s, size_t *size)
 {
+	if (is_stack(s))
+		return read_stack(r, s);
 	if (s.at < s.end && *s.at == '#')
 		return read_head(r, s) ? 0 : -EINVAL;
 	if (r->nr == ROWS_MAX)
@@ -182,6 +206,8 @@ int latency_report_read(struct latency_report *r, const char *text, size_t len, 
 
 void latency_report_free(struct latency_report *r)
 {
+	for (size_t i = 0; i < r->nr; i++)
+		free(r->row[i].stack);
 	free(r->row);
 	*r = (struct latency_report){0};
 }

@@ -15,6 +15,7 @@ struct latency_row {
 	char from[LATENCY_NAME_LEN], to[LATENCY_NAME_LEN];
 	uint64_t count, total, max; /* ns */
 	uint64_t bucket[LATENCY_REPORT_BUCKETS];
+	char *stack; /* of the longest: names, innermost first, a tab between two; NULL: none */
 };
 
 struct latency_report {
@@ -56,8 +57,14 @@ bool latency_report_range(const struct latency_report *r, size_t nr, unsigned in
 
 /* --- render-latency.c: a table ---------------------------------------------------------------- */
 
-/* rows: so many at most; blocks: the terminal shows Unicode. */
-void render_latency(const struct latency_report *r, size_t rows, bool blocks, struct text *out);
+struct latency_view {
+	size_t rows; /* so many at most */
+	bool blocks; /* the terminal shows Unicode */
+	bool stacks; /* below each row that of its longest window */
+};
+
+void render_latency(const struct latency_report *r, const struct latency_view *view,
+		    struct text *out);
 
 /* --- render-latency-svg.c: a picture, a panel for each row ------------------------------------ */
 

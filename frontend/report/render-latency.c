@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* From little to as much as there is in any bucket of the row. */
 static const char *const unicode_bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -83,13 +84,28 @@ static void put_summary(const struct latency_report *r, size_t shown, struct tex
 	text_puts(out, "\n");
 }
 
-void render_latency(const struct latency_report *r, size_t rows, bool blocks, struct text *out)
+static void put_stack(const struct latency_row *row, struct text *out)
 {
-	size_t shown = r->nr < rows ? r->nr : rows;
+	const char *at = row->stack;
+
+	while (at) {
+		const char *tab = strchr(at, '\t');
+
+		text_printf(out, "%12s => ", "");
+		text_add(out, at, tab ? (size_t)(tab - at) : strlen(at));
+		text_putc(out, '\n');
+		at = tab ? tab + 1 : NULL;
+	}
+}
+
+void render_latency(const struct latency_report *r, const struct latency_view *view,
+		    struct text *out)
+{
+	size_t shown = r->nr < view->rows ? r->nr : view->rows;
 	struct latency_row sum;
 	struct scale scale;
 
-	scale_init(&scale, r, r->nr, blocks);
+	scale_init(&scale, r, r->nr, view->blocks);
 	put_summary(r, shown, out);
 	text_printf(out, "%12s %10s %10s %10s %10s  %-*s  %s\n", "COUNT", "TOTAL", "MEAN",
 		    "P99 <=", "MAX", scale.width, scale.text, "FROM -> TO");
@@ -100,6 +116,8 @@ void render_latency(const struct latency_report *r, size_t rows, bool blocks, st
 		text_puts(out, " -> ");
 		render_name(r->row[i].to, out);
 		text_putc(out, '\n');
+		if (view->stacks)
+			put_stack(&r->row[i], out);
 	}
 	latency_report_sum(r, &sum);
 	put_figures(&sum, &scale, out);

@@ -186,7 +186,7 @@ static void prints_a_table(void **state)
 	(void)state;
 	read_good(&r);
 	latency_report_sort(&r, LATENCY_MAX);
-	render_latency(&r, 2, false, &text);
+	render_latency(&r, &(struct latency_view){.rows = 2}, &text);
 	text_putc(&text, '\0');
 	assert_string_equal(
 		text.buf,
@@ -197,9 +197,46 @@ static void prints_a_table(void **state)
 		"           3    3.00 us    1.00 us    1.10 us    1.10 us     @+          lock -> unlock\n"
 		"       1,103   87.00 us      78 ns     511 ns    5.00 us  @ ... .        all\n");
 	text_free(&text);
-	render_latency(&r, 3, true, &text);
+	render_latency(&r, &(struct latency_view){.rows = 3, .blocks = true}, &text);
 	expect_text(&text, "1,000   64.00 us      64 ns     127 ns     127 ns  \u2588");
 	text_free(&text);
+	latency_report_free(&r);
+}
+
+/* Innermost first, below the row that they are of, wherever that goes. */
+static void prints_stacks(void **state)
+{
+	static const char with[] = HEAD "cli\tsti\t1\t64\t64\t64:1\n# stack\tfirst\tsecond one\n"
+					"a\tb\t1\t65\t65\t64:1\n";
+	struct latency_view view = {.rows = 2};
+	struct latency_report r;
+	struct text text = {0};
+	unsigned int line;
+
+	(void)state;
+	assert_int_equal(read_text(&r, with, &line), 0);
+	assert_string_equal(r.row[0].stack, "first\tsecond one");
+	assert_null(r.row[1].stack);
+	latency_report_sort(&r, LATENCY_MAX);
+	render_latency(&r, &view, &text);
+	text_putc(&text, '\0');
+	assert_null(strstr(text.buf, "=>"));
+	text.len = 0;
+	view.stacks = true;
+	render_latency(&r, &view, &text);
+	text_putc(&text, '\0');
+	assert_non_null(strstr(text.buf, "  cli -> sti\n             => first\n"
+					 "             => second one\n"));
+	text_free(&text);
+	latency_report_free(&r);
+	/* Of no row, twice of one, of nothing, and with what no name has. */
+	assert_int_equal(read_text(&r, HEAD "# stack\ta\n", &line), -EINVAL);
+	latency_report_free(&r);
+	assert_int_equal(read_text(&r, HEAD ROWS "# stack\ta\n# stack\tb\n", &line), -EINVAL);
+	latency_report_free(&r);
+	assert_int_equal(read_text(&r, HEAD ROWS "# stack\t\n", &line), -EINVAL);
+	latency_report_free(&r);
+	assert_int_equal(read_text(&r, HEAD ROWS "# stack\t\x1b[2J\n", &line), -EINVAL);
 	latency_report_free(&r);
 }
 
@@ -233,6 +270,7 @@ int main(void)
 		cmocka_unit_test(refuses_what_makes_no_sense),
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(prints_a_table),
+		cmocka_unit_test(prints_stacks),
 		cmocka_unit_test(draws_a_picture),
 	};
 

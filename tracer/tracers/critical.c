@@ -93,7 +93,7 @@ static void critical_found(struct instance *i, const struct critical_window *w)
 	struct found *f = &c->found[w->vcpu], now = {.is = true, .w = *w};
 
 	read_times(i, c, &now);
-	latencies_window(i, &w->off, &w->on, now.ns);
+	latencies_window(i, w, now.ns);
 	if (!instance_is_max(i, now.ns) || (f->is && !i->t->thresh && now.ns <= f->ns))
 		return;
 	*f = now;

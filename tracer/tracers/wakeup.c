@@ -185,7 +185,7 @@ static void wakeup_found(struct instance *i, const struct wakeup_tracer *w,
 		.arg = &w->wakeup,
 	};
 
-	latencies_wakeup(i, woken->prev_pid, runs->next_pid, l.ns);
+	latencies_wakeup(i, woken, runs->next_pid, l.ns);
 	if (!instance_is_max(i, l.ns))
 		return;
 	sched_record_entry(woken, &wake);
