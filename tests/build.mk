@@ -15,6 +15,9 @@ include $(wildcard tests/unit/*.mk tests/*/build.mk)
 
 unit-programs := $(addprefix $(O)/,$(unit-tests))
 
+# They take longer to compile than to run.
+$(O)/obj/tests/unit/%.o: ALL_CFLAGS += -O0
+
 $(unit-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
