@@ -299,11 +299,11 @@ bool kft_begin(struct kft *k, const struct output_config *cfg, struct text *out)
 
 bool kft_next(struct kft *k, const struct output_config *cfg, struct text *out)
 {
-	const struct call *c = &k->call[k->printed];
+	const struct call *c;
 
 	if (k->printed == k->nr)
 		return false;
-	k->printed++;
+	c = &k->call[k->printed++];
 	print_call(c, call_caller(k, c), k->call[0].start, cfg, out);
 	return true;
 }
