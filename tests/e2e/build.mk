@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests with whole guests.
+# Tests with whole guests. The longest first, here and in qemu.mk.
 
+check-tests += tests/e2e/early-boot
 check-tests += tests/e2e/guestsym-memory
-check-tests += tests/e2e/list-events
 check-tests += tests/e2e/guestsym-vs-kernel
 check-tests += tests/e2e/run-testguest
-check-tests += tests/e2e/graph-testguest
 check-tests += tests/e2e/irqsoff-testguest
-check-tests += tests/e2e/early-boot
+check-tests += tests/e2e/graph-testguest
+check-tests += tests/e2e/list-events
 
 # Runs inside guests, so without libraries and without sanitizers.
 $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c

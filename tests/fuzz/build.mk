@@ -18,7 +18,8 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-probe-event
 fuzz-targets += $(O)/tests/fuzz/fuzz-report
 fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))
 
-check-tests += tests/fuzz/run-short
+# Before the guests of QEMU, so that a long one is not waited for in the end
+check-tests := tests/fuzz/run-short $(check-tests)
 
 $(O)/obj/fuzz/%.o: %.c | need-libs
 	$(call say,FUZZCC,$@)
