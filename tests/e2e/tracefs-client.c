@@ -143,7 +143,7 @@ static bool option_switches(struct client *c, enum tracefs_option_id id)
 	return ok;
 }
 
-/* display-graph is for tracers that we do not have, function-trace is not taken out of nop. */
+/* Each that there is, off and on again; display-graph and function-trace, too. */
 static bool test_options(struct client *c)
 {
 	const struct tracefs_options_mask *all = tracefs_options_get_supported(c->instance);
