@@ -64,8 +64,10 @@ static int parse_constant(const struct hist_source *src, const char *text, unsig
 {
 	uint64_t constant;
 
-	if (word_number(text, &constant))
-		return hist_error(src, "Expecting numeric literal", text, -EINVAL);
+	if (word_number(text, &constant)) {
+		hist_error(src, "Expecting numeric literal", text, 0);
+		return -EINVAL;
+	}
 	*to = node_new(flags | HIST_CONST);
 	if (!*to)
 		return -ENOMEM;
@@ -345,8 +347,10 @@ static int parse(struct expr_parser *p, char *text, unsigned int flags, const ch
 	int err;
 
 	*to = NULL;
-	if (p->nr > SUBEXPR_MAX)
-		return hist_error(p->src, "Too many subexpressions (3 max)", text, -EINVAL);
+	if (p->nr > SUBEXPR_MAX) {
+		hist_error(p->src, "Too many subexpressions (3 max)", text, 0);
+		return -EINVAL;
+	}
 	op = hist_operator(text, &at);
 	if (op == HIST_NO_OP)
 		return hist_atom_parse(p->src, p->spec, text, flags, var, to);

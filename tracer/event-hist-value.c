@@ -38,6 +38,8 @@ static uint64_t divide_by_constant(uint64_t value, uint64_t divisor)
 
 static uint64_t compute(const struct hist_field *field, uint64_t a, uint64_t b)
 {
+	const struct hist_field *divisor = field->operand[1];
+
 	switch (field->op) {
 	case HIST_PLUS:
 		return a + b;
@@ -46,8 +48,8 @@ static uint64_t compute(const struct hist_field *field, uint64_t a, uint64_t b)
 	case HIST_MULT:
 		return a * b;
 	case HIST_DIV:
-		if (field->operand[1]->constant)
-			return divide_by_constant(a, field->operand[1]->constant);
+		if (divisor && divisor->constant)
+			return divide_by_constant(a, divisor->constant);
 		return b ? a / b : UINT64_MAX;
 	default:
 		return -a;

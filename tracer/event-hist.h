@@ -261,10 +261,10 @@ enum hist_op hist_operator(const char *text, const char **at);
  * wrong with it, and has been logged.
  */
 int hist_expr_parse(const struct hist_source *src, struct hist_spec *spec, char *text,
-		    unsigned int flags, const char *var, struct hist_field **field);
+		    unsigned int flags, const char *var, struct hist_field **to);
 /* The same without operators. */
 int hist_atom_parse(const struct hist_source *src, struct hist_spec *spec, char *text,
-		    unsigned int flags, const char *var, struct hist_field **field);
+		    unsigned int flags, const char *var, struct hist_field **to);
 
 /* --- event-hist-vars.c ------------------------------------------------------------------------ */
 
