@@ -20,7 +20,7 @@
 #include "tests/unit/tracefs-trace.h"
 
 /* For what has to happen. */
-#define WAIT_SECONDS 20
+#define WAIT_SECONDS 120
 
 struct control_world {
 	char dir[64];

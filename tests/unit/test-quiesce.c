@@ -14,7 +14,7 @@
 #define WINDOW_VA  (TRAMP_REGION + 300 * UINT64_C(0x200000))
 #define TEXT_VA	   (WINDOW_VA + WINDOW_TEXT)
 #define TIMEOUT_MS 30 /* where it is to be reached */
-#define LONG_MS	   10000
+#define LONG_MS	   60000
 #define FRAME	   (SLEEPER_STACK + 0x3100)
 
 enum { EDGE_FROM = 16, EDGE_TO = 24, TEXT_SIZE = 512 };

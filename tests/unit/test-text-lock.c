@@ -11,6 +11,7 @@
 
 #define SP	 (STACK + 0x3f00)
 #define QUIET_MS 700 /* longer than the sites stay away */
+#define SOON_MS	 50  /* shorter than they stay away where nobody holds the mutex */
 
 static struct trace *t;
 
@@ -57,6 +58,36 @@ static void sites_are_ours(bool ours)
 	assert_int_equal(tramp_target(FN_MUTEX_LOCK) != 0, ours);
 }
 
+/*
+ * It is taken. Between the call and the owner the sites are given back for some time only, which is
+ * over when this thread gets no CPU for that long: once more, then.
+ */
+static void lock_and_own(void)
+{
+	for (;;) {
+		int64_t begin = tramp_ms();
+
+		lock(FAKE_VA(TEXT_MUTEX), FN_KPROBES);
+		owner_is(FAKE_VA(TASK));
+		if (tramp_ms() - begin < SOON_MS)
+			break;
+		owner_is(0);
+		tramp_wait(tramp_target(FN_BETA));
+	}
+	sites_are_ours(false);
+}
+
+static void unlock(void)
+{
+	int64_t begin = tramp_ms();
+	bool away;
+
+	owner_is(0);
+	/* It may be taken again in a moment. */
+	away = !tramp_target(FN_BETA);
+	assert_true(away || tramp_ms() - begin >= SOON_MS);
+}
+
 static void stay_away_for(int64_t ms)
 {
 	int64_t end = tramp_ms() + ms;
@@ -74,12 +105,9 @@ static void sites_are_given_back_while_it_is_held(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		lock(FAKE_VA(TEXT_MUTEX), FN_KPROBES);
-		sites_are_ours(false); /* before mutex_lock() goes on */
-		owner_is(FAKE_VA(TASK));
+		lock_and_own();
 		stay_away_for(QUIET_MS);
-		owner_is(0);
-		sites_are_ours(false); /* it may be taken again in a moment */
+		unlock();
 		window_put_at(open, &begun, sizeof(begun));
 		tramp_wait(tramp_target(FN_BETA));
 		sites_are_ours(true);
@@ -95,8 +123,7 @@ static void sites_that_the_guest_has_used_stay_its_own(void **state)
 	uint8_t call[SITE_SIZE];
 
 	(void)state;
-	lock(FAKE_VA(TEXT_MUTEX), FN_KPROBES);
-	owner_is(FAKE_VA(TASK));
+	lock_and_own();
 	site_call_make(call, FAKE_VA(FN_ALPHA), FAKE_VA(FN_START_KERNEL));
 	machine_write(NULL, FAKE_PA + FN_ALPHA, call, sizeof(call));
 	owner_is(0);
@@ -120,9 +147,10 @@ static void nothing_is_taken_while_the_watch_is_impossible(void **state)
 	int64_t end;
 
 	(void)state;
-	lock(FAKE_VA(TEXT_MUTEX), FN_KPROBES);
+	lock_and_own();
 	site_call_make(call, FAKE_VA(FN_MUTEX_LOCK), FAKE_VA(FN_START_KERNEL));
 	machine_write(NULL, FAKE_PA + FN_MUTEX_LOCK, call, sizeof(call));
+	owner_is(0);
 	for (end = tramp_ms() + QUIET_MS; tramp_ms() < end; sched_yield())
 		assert_int_equal(tramp_target(FN_BETA), 0);
 	machine_write(NULL, FAKE_PA + FN_MUTEX_LOCK, site_nop, SITE_SIZE);
@@ -133,8 +161,8 @@ static void nothing_is_taken_while_the_watch_is_impossible(void **state)
 static void detaching_ends_it(void **state)
 {
 	(void)state;
-	lock(FAKE_VA(TEXT_MUTEX), FN_KPROBES);
-	sites_are_ours(false);
+	lock_and_own();
+	owner_is(0);
 }
 
 int main(void)

@@ -100,7 +100,7 @@ static void test_poll_percent(void **state)
 	memset(page, 'x', sizeof(page));
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(put_bytes(w, "trace_marker", 0, page, 1000), 1000);
-	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_int_equal(poll(&p, 1, 120000), 1);
 	assert_int_equal(read(p.fd, page, sizeof(page)), 4096);
 	/* Less than that is read too, but nobody is woken for it. */
 	assert_int_equal(poll(&p, 1, 0), 0);
@@ -128,7 +128,7 @@ static void test_poll(void **state)
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(poll(&p, 1, 0), 0);
 		assert_int_equal(pthread_create(&thread, NULL, mark_later, w), 0);
-		assert_int_equal(poll(&p, 1, 10000), 1);
+		assert_int_equal(poll(&p, 1, 120000), 1);
 		assert_true(p.revents & POLLIN);
 		assert_true(read(p.fd, buf, sizeof(buf)) > 0);
 		pthread_join(thread, NULL);

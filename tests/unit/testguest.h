@@ -29,7 +29,7 @@
 #define GUEST_VIRT_BASE 0xffffffff80000000ull
 #define GUEST_SITE_SIZE 5
 #define GUEST_NR_WORK	8
-#define GUEST_LIMIT_MS	60000 /* for things that must happen; takes nothing when they do */
+#define GUEST_LIMIT_MS	240000 /* for things that must happen; takes nothing when they do */
 
 struct guest {
 	struct machine *m;

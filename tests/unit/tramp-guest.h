@@ -19,7 +19,7 @@
 #include "tracer/trampoline.h"
 
 #define TRAMP_REGION   UINT64_C(0xffffffffc0000000)
-#define TRAMP_LIMIT_MS 20000 /* for things that must happen */
+#define TRAMP_LIMIT_MS 120000 /* for things that must happen */
 
 /* Offsets in the made-up image, besides those of fake-kernel.h. */
 enum {
