@@ -187,6 +187,9 @@ static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 
 	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
 	taken = drain_pass(c, vcpu, call);
+	/* The task may get another name by exec, as long as it is the latest one. */
+	if (taken)
+		ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
 	pthread_mutex_unlock(&c->t->vcpu_lock[vcpu]);
 	interrupts_may_wait(c, vcpu);
 	if (call)

@@ -305,6 +305,23 @@ static void marks_are_there_at_once(void **state)
 	assert_int_equal(trace_detach(t), 0);
 }
 
+/* A task that calls exec has another name then. Nothing is asked of a guest that is idle. */
+static void names_are_told_again(void **state)
+{
+	const uint64_t at = ctl_off(0, CTL_LAST_PID);
+	uint32_t pid = 7;
+
+	(void)state;
+	window_put_at(at, &pid, sizeof(pid));
+	collector_comes_by();
+	collector_comes_by();
+	window_get_at(at, &pid, sizeof(pid));
+	assert_int_equal(pid, 7);
+	function_at(0, 100);
+	tramp_wait((window_get_at(at, &pid, sizeof(pid)), pid == UINT32_MAX));
+	assert_int_equal(trace_detach(t), 0);
+}
+
 /* Whoever opens a file finds what the guest has recorded before. */
 static void readers_catch_up(void **state)
 {
@@ -495,6 +512,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends_show_everything, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_clock_has_a_horizon, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(marks_are_there_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(names_are_told_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readers_catch_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(guest_prints_become_entries, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(senseless_prints_are_left_out, set_up, tear_down),

@@ -94,7 +94,7 @@
  * costs each vCPU one full_timeout, a slow one full_timeout for each move of CTL_TAIL.
  *
  * CTL_LAST_PID may be set to all ones by the host, to be told the current task's name again: it
- * has lost records, for example.
+ * has lost records, or the task may have called exec since.
  */
 
 /*
