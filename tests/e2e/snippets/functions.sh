@@ -11,7 +11,7 @@ function_tracer()
 	run 'sysctl kernel.ftrace_enabled=1'
 	run 'echo function > current_tracer'
 	run 'echo 1 > tracing_on'
-	# One that waits at all: the name of a task is told when its vCPU gets to it from another one.
+	# One that waits, so that it has its new name for certain, which a task gets by exec.
 	run 'usleep 10000'
 	run 'echo 0 > tracing_on'
 	run 'cat trace'
@@ -137,7 +137,8 @@ dynamic_ftrace()
 	has_header function
 	all_events "$CALL"
 	only '^(__x64_sys_clock_nanosleep|hrtimer_interrupt)$' functions
-	has "^ +usleep-[0-9]+ +$CPU$DOTS${TIME}__x64_sys_clock_nanosleep <-do_syscall_64\$" \
+	# A timer's interrupt just before exec may have told its name.
+	has "^ +(usleep|sh)-[0-9]+ +$CPU$DOTS${TIME}__x64_sys_clock_nanosleep <-do_syscall_64\$" \
 		"$TASK${CPU}[dD][Nnp.][hH].*: hrtimer_interrupt <-__sysvec_apic_timer_interrupt\$"
 	run 'cat set_ftrace_filter'
 	prints 'hrtimer_interrupt
