@@ -30,6 +30,7 @@
 #define CYCLES_LIBVIRT 20
 #define KILLS	       5
 #define KILLS_LIBVIRT  20
+#define TRIES	       3  /* of each kill: the tracer may have ended by itself */
 #define WINDOW_MS      10 /* of a cycle */
 #define LOADS	       2  /* one for each vCPU of most guests */
 /* Of each process whose calls are counted, and of each of the load. */
@@ -281,7 +282,8 @@ static void test_killed(void **state)
 				       "--window", "300ms",   NULL};
 	struct text_bytes before = text_look(e);
 	int kills = e->uri ? KILLS_LIBVIRT : KILLS;
-	uint64_t whole, killed = 0;
+	int killed = 0;
+	uint64_t whole;
 
 	load_start(e);
 	whole = now_ns();
@@ -289,22 +291,24 @@ static void test_killed(void **state)
 	assert_int_equal(env_tracer_wait(e), 0);
 	whole = now_ns() - whole;
 	srandom((unsigned int)whole);
-	for (int i = 0; i < kills; i++) {
+	for (int i = 0; killed < kills && i < TRIES * kills; i++) {
+		uint64_t part = whole / (uint64_t)kills;
+		uint64_t at = part * (uint64_t)(i % kills) + (uint64_t)random() % part;
 		int status;
 
 		env_tracer_start(e, options);
-		sleep_ns(whole / (uint64_t)kills * (uint64_t)i +
-			 (uint64_t)random() % (whole / (uint64_t)kills));
+		sleep_ns(at);
 		kill(e->tracer, SIGKILL);
 		status = env_tracer_wait(e);
 		assert_true(!status || WIFSIGNALED(status));
 		killed += !!status;
+		/* One that has ended before: it does not take so long any more. */
+		whole = status ? whole : at;
 		console_run(&e->console, "true");
 		env_recover(e);
 	}
-	print_message("# %" PRIu64 " of %d killed, within %.0f ms each\n", killed, kills,
-		      (double)whole / 1e6);
-	assert_true(killed > (uint64_t)kills / 2);
+	print_message("# %d killed, within %.0f ms each\n", killed, (double)whole / 1e6);
+	assert_int_equal(killed, kills);
 	load_stop(e);
 	text_assert_same(e, &before);
 }
@@ -318,7 +322,7 @@ static void test_killed_at_the_clock(void **state)
 	const char *const options[] = {"-k",	   ((struct env *)*state)->kernel,
 				       "-f",	   "flush_tlb_mm_range",
 				       "--engine", "trap",
-				       "--window", "60s",
+				       "--window", "400s",
 				       NULL};
 	struct env *e = *state;
 
