@@ -39,6 +39,7 @@ struct instance {
 	struct ring *spare[MACHINE_MAX_VCPUS]; /* the snapshot's, once there was one */
 	atomic_bool snapshot;
 	_Atomic uint64_t time_start; /* by its clock: when its buffers were last all cleared */
+	bool filtered;		     /* its filters leave functions out */
 	bool all;		     /* it takes every function that is recorded at all */
 	uint8_t *takes;		     /* a bit for each probe, by its index: the filters select it */
 	uint8_t *commands;	     /* likewise: there is a command for it */

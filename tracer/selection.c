@@ -119,6 +119,8 @@ static void selection_note(struct instance *i, const struct func_selection *sel)
 {
 	const struct trace *t = i->t;
 
+	i->filtered =
+		!func_set_empty(sel->set[FUNC_FILTER]) || !func_set_empty(sel->set[FUNC_NOTRACE]);
 	memset(i->takes, 0, i->room / 8);
 	memset(i->commands, 0, i->room / 8);
 	for (uint32_t f = 0; f < sel->funcs->nr; f++) {
@@ -220,7 +222,10 @@ static bool probe_update(struct trace *t, uint32_t probe)
 	return !same;
 }
 
-/* One instance that takes all that is recorded need not look at each record. */
+/*
+ * One instance that takes all that is recorded need not look at each record. With a filter it has
+ * to: a vCPU may stand in the midst of a record of a function that was selected before.
+ */
 static void instances_settle(struct trace *t)
 {
 	uint32_t switches = graph_switch_probe(t);
@@ -229,7 +234,7 @@ static void instances_settle(struct trace *t)
 	for (struct instance *i = t->instances; i; i = i->next)
 		nr += instance_wants_calls(i);
 	for (struct instance *i = t->instances; i; i = i->next)
-		i->all = nr == 1 && instance_wants_calls(i) &&
+		i->all = nr == 1 && instance_wants_calls(i) && !i->filtered &&
 			 (switches == UINT32_MAX || instance_bit(i->takes, i->room, switches));
 }
 

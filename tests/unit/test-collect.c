@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-collect.c - what becomes of records that the guest has made, and of calls that it claims. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -305,6 +306,27 @@ static void marks_are_there_at_once(void **state)
 	assert_int_equal(trace_detach(t), 0);
 }
 
+/* A vCPU has stood in the midst of a record since before its function was left out. */
+static void late_calls_go_by_the_filter(void **state)
+{
+	struct instance *top = trace_top(t);
+	struct instance_reader *pipe = pipe_open();
+	struct func_file *file;
+	uint64_t late = tramp_reserve(0);
+
+	(void)state;
+	assert_int_equal(
+		func_file_open(instance_functions(top), FUNC_FILTER, O_WRONLY | O_TRUNC, &file), 0);
+	assert_int_equal(func_file_write(file, "beta\n", 5), 5);
+	func_file_close(file);
+	late_function_at(late, 100);
+	tramp_function(0, 101, FN_BETA, PREEMPT_NO_RESCHED, 7);
+	trace_catch_up(t);
+	pipe_gives(pipe, "101 ");
+	instance_read_close(pipe);
+	assert_int_equal(trace_detach(t), 0);
+}
+
 /* A task that calls exec has another name then. Nothing is asked of a guest that is idle. */
 static void names_are_told_again(void **state)
 {
@@ -512,6 +534,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends_show_everything, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_clock_has_a_horizon, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(marks_are_there_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(late_calls_go_by_the_filter, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names_are_told_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readers_catch_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(guest_prints_become_entries, set_up, tear_down),
