@@ -77,14 +77,14 @@ static int write_input(struct control_client *c)
 	}
 }
 
-static int write_file(struct control_client *c, const struct set_options *o, const char **doing)
+/* writing: it was opened. */
+static int write_file(struct control_client *c, const struct set_options *o, bool *writing)
 {
 	int rc = control_open(c, o->file, O_WRONLY | (o->append ? O_APPEND : O_TRUNC)), closed;
 
-	*doing = "open";
 	if (rc < 0)
 		return rc;
-	*doing = "write";
+	*writing = true;
 	rc = o->nr_words ? write_words(c, o) : write_input(c);
 	/* Filters take effect now. */
 	closed = control_close(c);
@@ -158,7 +158,8 @@ static void explain(struct control_client *c, const struct set_options *o)
 static int set(const struct set_options *o)
 {
 	struct control_client *c = connect_to_trace(o->guest, -1);
-	const char *doing = o->make ? "make" : "remove";
+	const char *doing = o->make ? "make" : o->remove ? "remove" : "open";
+	bool writing = false;
 	int rc;
 
 	if (!c)
@@ -168,11 +169,11 @@ static int set(const struct set_options *o)
 	else if (o->remove)
 		rc = control_rmdir(c, o->file);
 	else
-		rc = write_file(c, o, &doing);
+		rc = write_file(c, o, &writing);
 	if (rc)
-		fprintf(stderr, "hvtrace: cannot %s %s: %s\n", doing, o->file,
+		fprintf(stderr, "hvtrace: cannot %s %s: %s\n", writing ? "write" : doing, o->file,
 			control_strerror(rc));
-	if (rc == -EINVAL)
+	if (rc && writing)
 		explain(c, o);
 	control_client_free(c);
 	return rc ? EXIT_FAILED : EXIT_OK;
