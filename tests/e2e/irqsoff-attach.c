@@ -321,19 +321,7 @@ static void nothing_is_left(void **state)
 
 static void traps_are_refused(void **state)
 {
-	struct env *e = *state;
-	struct trace_config cfg = {
-		.tracer = "nop",
-		.control = true,
-		.buffer_bytes = 1 << 20,
-		.engine = TRACE_ENGINE_TRAP,
-	};
-
-	env_trace(e, cfg);
-	assert_int_equal(instance_set_tracer(trace_top(e->trace), "irqsoff"), -EOPNOTSUPP);
-	assert_string_equal(instance_tracer(trace_top(e->trace)), "nop");
-	assert_int_equal(trace_detach(e->trace), 0);
-	env_trace_forget(e);
+	env_refuses_with_traps(*state, "irqsoff");
 }
 
 int main(int argc, char **argv)

@@ -585,18 +585,7 @@ static void from_the_beginning(void **state)
 	ring_get_stats(trace_top(e->trace)->ring[0], &st);
 	env_trace_forget(e);
 	assert_true(st.entries > 0);
-
-	cfg = (struct trace_config){
-		.tracer = "nop",
-		.control = true,
-		.buffer_bytes = 1 << 20,
-		.engine = TRACE_ENGINE_TRAP,
-	};
-	env_trace(e, cfg);
-	assert_int_equal(instance_set_tracer(trace_top(e->trace), "sched_switch"), -EOPNOTSUPP);
-	assert_string_equal(instance_tracer(trace_top(e->trace)), "nop");
-	assert_int_equal(trace_detach(e->trace), 0);
-	env_trace_forget(e);
+	env_refuses_with_traps(e, "sched_switch");
 }
 
 int main(int argc, char **argv)
