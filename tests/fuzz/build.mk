@@ -54,8 +54,8 @@ $(O)/tests/fuzz/fuzz-event-print: $(addprefix $(O)/obj/fuzz/,$(filter tracer/out
 	tracer/event-eval.o tracer/event-expr%.o tracer/event-print.o tracer/comms.o tracer/text.o, \
 	$(tracer-objs)))
 
-fuzz-report-objs := calls calltree duration graph-text order render render-flame render-folded \
-	render-graph render-top saved select subsystem weight
+fuzz-report-objs := calls calltree duration graph-text latency order render render-flame render-folded \
+	render-graph render-latency render-latency-svg render-top saved select subsystem weight
 $(O)/tests/fuzz/fuzz-report: $(fuzz-report-objs:%=$(O)/obj/fuzz/frontend/report/%.o) \
 	$(O)/obj/fuzz/tracer/text.o
 

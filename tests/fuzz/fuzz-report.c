@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "frontend/report/graph-text.h"
+#include "frontend/report/latency.h"
 #include "frontend/report/render.h"
 #include "frontend/report/saved.h"
 #include "frontend/report/select.h"
@@ -43,6 +44,22 @@ static void report(const struct calltree *t)
 	}
 }
 
+/* Of what hvtrace/latency of a trace reads. */
+static void latencies(const char *text, size_t len)
+{
+	struct latency_report r;
+	struct text out = {0};
+	unsigned int line;
+
+	if (!latency_report_read(&r, text, len, &line)) {
+		latency_report_sort(&r, LATENCY_P99);
+		render_latency(&r, 20, true, &out);
+		render_latency_svg(&r, 20, "title", &out);
+	}
+	latency_report_free(&r);
+	text_free(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct graph_text_result result;
@@ -51,7 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* The first byte tells which form it is. */
 	bool saved = size && *data & 1;
 
-	if (!t || !size) {
+	if (size && *data & 2)
+		latencies((const char *)data + 1, size - 1);
+	if (!t || !size || *data & 2) {
 		calltree_free(t);
 		return 0;
 	}
