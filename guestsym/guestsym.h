@@ -247,7 +247,7 @@ enum {
 	GUESTSYM_EVENT_FL_DYNAMIC = 1 << 2,	  /* made at run time, as the guest's own kprobes */
 	GUESTSYM_EVENT_FL_KPROBE = 1 << 3,	  /* the kernel prints it by the probe's own code */
 	GUESTSYM_EVENT_FL_UPROBE = 1 << 4,
-	GUESTSYM_EVENT_FL_GONE = 1 << 5, /* it is no more: only of those of the host */
+	GUESTSYM_EVENT_FL_GONE = 1 << 5,  /* it is no more: only of those of the host */
 	GUESTSYM_EVENT_FL_SYNTH = 1 << 6, /* printed like the kernel's synthetic events: likewise */
 };
 
