@@ -56,7 +56,7 @@ guest_boot_once()
 	exec {guest_in}<>"$qemu_dir/command.in" {guest_out}<>"$qemu_dir/command.out"
 	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel "$guest_accel" -cpu max -m 256 \
 		-smp "$2" -kernel "$guest_kernel" -initrd "$qemu_dir/initrd" \
-		-append "console=ttyS0 quiet $guest_cmdline" -serial "file:$qemu_dir/console" \
+		-append "$qemu_cmdline quiet $guest_cmdline" -serial "file:$qemu_dir/console" \
 		-chardev "pipe,id=command,path=$qemu_dir/command" -serial chardev:command \
 		-gdb "unix:$qemu_dir/gdb,server=on,wait=off" "${guest_options[@]}" \
 		>"$qemu_dir/log" 2>&1 </dev/null &
