@@ -80,6 +80,9 @@ char *probe_error_command(const struct probe_words *w, const struct probe_error 
 		at += n;
 		command[at++] = ' ';
 	}
+	/* What a word stands for (probe-args.h) may be longer than the word. */
+	if (*pos > len)
+		*pos = (uint16_t)len;
 	if (at)
 		command[at - 1] = '\0';
 	return command;

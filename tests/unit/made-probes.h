@@ -32,6 +32,7 @@ static int made_entry(void *arg, const char *name, uint64_t offset)
 	return offset ? -EINVAL : 0;
 }
 
-static const struct probe_symbols made_symbols = {.count = made_count, .entry = made_entry};
+static const struct probe_symbols made_symbols
+	__attribute__((unused)) = {.count = made_count, .entry = made_entry};
 
 #endif
