@@ -47,13 +47,14 @@ static void report(const struct calltree *t)
 /* Of what hvtrace/latency of a trace reads. */
 static void latencies(const char *text, size_t len)
 {
+	const struct latency_view view = {.rows = 20, .blocks = true, .stacks = true};
 	struct latency_report r;
 	struct text out = {0};
 	unsigned int line;
 
 	if (!latency_report_read(&r, text, len, &line)) {
 		latency_report_sort(&r, LATENCY_P99);
-		render_latency(&r, 20, true, &out);
+		render_latency(&r, &view, &out);
 		render_latency_svg(&r, 20, "title", &out);
 	}
 	latency_report_free(&r);
