@@ -317,8 +317,10 @@ static void late_calls_go_by_the_filter(void **state)
 	(void)state;
 	assert_int_equal(
 		func_file_open(instance_functions(top), FUNC_FILTER, O_WRONLY | O_TRUNC, &file), 0);
+	trace_change_begin(t);
 	assert_int_equal(func_file_write(file, "beta\n", 5), 5);
 	func_file_close(file);
+	trace_change_end(t);
 	late_function_at(late, 100);
 	tramp_function(0, 101, FN_BETA, PREEMPT_NO_RESCHED, 7);
 	trace_catch_up(t);
