@@ -4,7 +4,7 @@
 #include "frontend/connect.h"
 #include "frontend/control/client.h"
 #include "frontend/options.h"
-#include "tracer/text.h"
+#include "tracer/tracer.h"
 
 #include <errno.h>
 #include <fcntl.h>
