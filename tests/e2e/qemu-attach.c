@@ -352,19 +352,19 @@ static void test_patch_text(void **state)
 	free(restore);
 }
 
-/* After a reset the guest boots anew, whether we have heard of it (from libvirt) or not. */
-static void test_reset(void **state)
+#define TOLD_MS 60000 /* that libvirt may take to tell of a reset */
+
+/* After a reset the guest boots anew, whether we have heard of it or not. True: we have. */
+static bool reset_is_told(struct env *e)
 {
-	struct env *e = *state;
-	struct machine_event ev;
+	struct machine_event ev = {.type = MACHINE_EVENT_NONE};
 	struct machine_trap trap;
 
 	attach(e);
 	trap = trap_on(e, "__x64_sys_sched_yield");
 	assert_int_equal(machine_traps_set(e->m, &trap, 1), 0);
 	console_send(&e->console, "reboot -f");
-	if (e->uri) {
-		assert_int_equal(machine_wait(e->m, &ev, LIMIT_S * 1000), 0);
+	if (e->uri && !machine_wait(e->m, &ev, TOLD_MS) && ev.type != MACHINE_EVENT_NONE) {
 		assert_int_equal(ev.type, MACHINE_EVENT_RESET);
 		detach(e);
 	}
@@ -372,6 +372,20 @@ static void test_reset(void **state)
 	assert_int_equal(e->hits, 0);
 	detach(e);
 	console_run(&e->console, "workload sched_yield 10");
+	return ev.type == MACHINE_EVENT_RESET;
+}
+
+/* A stub does not tell, and libvirt's event is lost now and then (tracer/reset.c looks for itself).
+ */
+static void test_reset(void **state)
+{
+	struct env *e = *state;
+	unsigned int tries = 0;
+
+	while (!reset_is_told(e) && e->uri) {
+		print_message("# a reset that libvirt has not told of\n");
+		assert_true(++tries < 3);
+	}
 }
 
 static void test_poweroff(void **state)
