@@ -145,8 +145,9 @@ static void explain(struct control_client *c, const struct set_options *o)
 	log_path(o->file, path, sizeof(path));
 	if (!read_log(c, path, &log))
 		error = last_error(log.buf, command, sizeof(command));
-	for (int i = 0; error && i < o->nr_words; i++)
-		if (strstr(o->words[i], command) || strstr(command, o->words[i])) {
+	for (int i = 0; error && *command && i < o->nr_words; i++)
+		if (*o->words[i] &&
+		    (strstr(o->words[i], command) || strstr(command, o->words[i]))) {
 			fprintf(stderr, "%s", error);
 			break;
 		}

@@ -32,46 +32,46 @@ struct session_options {
 	}
 
 /* Rows for the option table of a command that traces. */
-#define SESSION_OPTION_ROWS(opt)                                                                          \
-	OPT_STRING(                                                                                       \
-		't', "tracer", &(opt)->tracer, "NAME",                                                    \
-		"function (default), function_graph, irqsoff, wakeup, nop and others: see the man page"), \
-		OPT_LIST('f', "filter", &(opt)->filter, "GLOB",                                           \
-			 "trace only functions that match; may be repeated"),                             \
-		OPT_LIST('n', "notrace", &(opt)->notrace, "GLOB",                                         \
-			 "do not trace functions that match; may be repeated"),                           \
-		OPT_LIST('e', "event", &(opt)->events, "EVENT",                                           \
-			 "SYS:EVENT[:FILTER]: record this trace event (no functions without "             \
-			 "-f or -t); may be repeated"),                                                   \
-		OPT_LIST('P', "pid", &(opt)->pids, "PID",                                                 \
-			 "trace only this task of the guest; may be repeated"),                           \
-		OPT_STRING(0, "engine", &(opt)->engine, "NAME",                                           \
-			   "auto (default), trampoline (no exits) or trap"),                              \
-		OPT_FLAG(0, "lossless", &(opt)->lossless,                                                 \
-			 "trampolines: let the guest wait rather than lose records"),                     \
-		OPT_SIZE_MB(0, "window-memory", &(opt)->window_bytes, TRACE_WINDOW_MIN,                   \
-			    TRACE_WINDOW_MAX, "MB",                                                       \
-			    "guest memory for trampolines (default: 2, and 4 for each vCPU)"),            \
-		OPT_FLAG(0, "explain", &(opt)->explain,                                                   \
-			 "say on stderr which functions are not traced, and why"),                        \
-		OPT_STRING('M', "mount", &(opt)->mount_dir, "DIR",                                        \
-			   "where the files of the trace appear (default: below "                         \
-			   "$XDG_RUNTIME_DIR/hvtrace or /run/hvtrace)"),                                  \
-		OPT_FLAG(0, "no-mount", &(opt)->no_mount, "no mount of the files of the trace"),          \
-		OPT_FLAG(0, "allow-other", &(opt)->allow_other,                                           \
-			 "other users may open them, too, as far as their modes let them"),               \
-		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",               \
-			   "ring buffer of each vCPU (default: 32768)"),                                  \
-		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                           \
-			   "global (default), local, counter, uptime, perf, mono, mono_raw, "             \
-			   "boot, tai, x86-tsc or host"),                                                 \
-		OPT_STRING(0, "until", &(opt)->until, "FUNCTION",                                         \
-			   "stop when this function is called"),                                          \
-		OPT_NUMBER(0, "max-events", &(opt)->max_events, 1, UINT64_MAX >> 1, "N",                  \
-			   "stop after so many events"),                                                  \
-		OPT_STRING(0, "format", &(opt)->format, "NAME",                                           \
-			   "how the trace is printed: trace (default) or kft"),                           \
-		OPT_STRING('o', "output", &(opt)->output, "FILE",                                         \
+#define SESSION_OPTION_ROWS(opt)                                                                   \
+	OPT_STRING('t', "tracer", &(opt)->tracer, "NAME",                                          \
+		   "function (default), function_graph, irqsoff, wakeup, nop "                     \
+		   "and others: see the man page"),                                                \
+		OPT_LIST('f', "filter", &(opt)->filter, "GLOB",                                    \
+			 "trace only functions that match; may be repeated"),                      \
+		OPT_LIST('n', "notrace", &(opt)->notrace, "GLOB",                                  \
+			 "do not trace functions that match; may be repeated"),                    \
+		OPT_LIST('e', "event", &(opt)->events, "EVENT",                                    \
+			 "SYS:EVENT[:FILTER]: record this trace event (no functions without "      \
+			 "-f or -t); may be repeated"),                                            \
+		OPT_LIST('P', "pid", &(opt)->pids, "PID",                                          \
+			 "trace only this task of the guest; may be repeated"),                    \
+		OPT_STRING(0, "engine", &(opt)->engine, "NAME",                                    \
+			   "auto (default), trampoline (no exits) or trap"),                       \
+		OPT_FLAG(0, "lossless", &(opt)->lossless,                                          \
+			 "trampolines: let the guest wait rather than lose records"),              \
+		OPT_SIZE_MB(0, "window-memory", &(opt)->window_bytes, TRACE_WINDOW_MIN,            \
+			    TRACE_WINDOW_MAX, "MB",                                                \
+			    "guest memory for trampolines (default: 2, and 4 for each vCPU)"),     \
+		OPT_FLAG(0, "explain", &(opt)->explain,                                            \
+			 "say on stderr which functions are not traced, and why"),                 \
+		OPT_STRING('M', "mount", &(opt)->mount_dir, "DIR",                                 \
+			   "where the files of the trace appear (default: below "                  \
+			   "$XDG_RUNTIME_DIR/hvtrace or /run/hvtrace)"),                           \
+		OPT_FLAG(0, "no-mount", &(opt)->no_mount, "no mount of the files of the trace"),   \
+		OPT_FLAG(0, "allow-other", &(opt)->allow_other,                                    \
+			 "other users may open them, too, as far as their modes let them"),        \
+		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",        \
+			   "ring buffer of each vCPU (default: 32768)"),                           \
+		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
+			   "global (default), local, counter, uptime, perf, mono, mono_raw, "      \
+			   "boot, tai, x86-tsc or host"),                                          \
+		OPT_STRING(0, "until", &(opt)->until, "FUNCTION",                                  \
+			   "stop when this function is called"),                                   \
+		OPT_NUMBER(0, "max-events", &(opt)->max_events, 1, UINT64_MAX >> 1, "N",           \
+			   "stop after so many events"),                                           \
+		OPT_STRING(0, "format", &(opt)->format, "NAME",                                    \
+			   "how the trace is printed: trace (default) or kft"),                    \
+		OPT_STRING('o', "output", &(opt)->output, "FILE",                                  \
 			   "where the trace goes (default: -, stdout)")
 
 /* Whether there is what it names; else one line on stderr says what there is. */

@@ -98,6 +98,7 @@ tracer-objs += tracer/command-lines.o
 tracer-objs += tracer/synth-event-parse.o
 tracer-objs += tracer/synth-event-format.o
 tracer-objs += tracer/synth-events.o
+tracer-objs += tracer/instance-options.o
 tracer-objs += tracer/instance-order.o
 tracer-objs += tracer/probe-args.o
 tracer-objs += tracer/probe-event-hit.o

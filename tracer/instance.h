@@ -119,6 +119,13 @@ static inline bool instance_wants_exits(const struct instance *i)
 	return instance_pairs_calls(i) || (instance_shows_graph(i) && instance_traces_functions(i));
 }
 
+/* Of these options: the trace of a latency is a graph, of functions. */
+bool instance_options_ask_graph(uint32_t options);
+/* How functions return is not known (yet) of the guest. */
+bool instance_lacks_exits(const struct instance *i);
+/* What it records has changed: patch the guest. With trace.change not held. 0 or -errno. */
+int instance_repatch(struct instance *i);
+
 void profiler_free(struct trace *t);
 
 /* The top level of a trace, with what its configuration asks for. 0, or one line in err. */

@@ -167,22 +167,6 @@ void env_trace_forget(struct env *e)
 	e->trace = NULL;
 }
 
-void env_refuses_with_traps(struct env *e, const char *tracer)
-{
-	struct trace_config cfg = {
-		.tracer = "nop",
-		.control = true,
-		.buffer_bytes = 1 << 20,
-		.engine = TRACE_ENGINE_TRAP,
-	};
-
-	env_trace(e, cfg);
-	assert_int_equal(instance_set_tracer(trace_top(e->trace), tracer), -EOPNOTSUPP);
-	assert_string_equal(instance_tracer(trace_top(e->trace)), "nop");
-	assert_int_equal(trace_detach(e->trace), 0);
-	env_trace_forget(e);
-}
-
 char **env_arguments;
 
 int env_setup(void **state)

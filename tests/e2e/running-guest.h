@@ -75,9 +75,6 @@ void env_trace(struct env *e, struct trace_config cfg);
 /* The trace is over, and the guest let go. */
 void env_trace_forget(struct env *e);
 
-/* With traps alone there is no such tracer; nothing else is said or done. */
-void env_refuses_with_traps(struct env *e, const char *tracer);
-
 /* --- hvtrace as a process of its own -------------------------------------------------------- */
 
 /* hvtrace attach with the target and these options, NULL at their end; what it records is not kept.

@@ -334,106 +334,104 @@ static void test_references(void **state)
 		    "\nTotals:\n    Hits: 2\n    Entries: 1\n    Dropped: 0\n");
 }
 
+static const struct wrong {
+	int event, err;
+	const char *text, *what, *part;
+} wrongs[] = {
+	{OWNER_WAKING, -EINVAL, "hist:keys=pid:ts0=prio", "Variable already defined", "ts0"},
+	{OWNER_WAKING, -EINVAL, "hist:keys=pid:a=prio,a=pid", "Variable already defined", "a="},
+	{OWNER_WAKING, -EINVAL, "hist:keys=pid:a=prio,b", "Malformed assignment", "b"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=$none", "Couldn't find field", "$none"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=common_timestamp.usecs-$ts0",
+	 "Using variable references in keys not supported", "common"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=common_timestamp-$ts0",
+	 "Timestamp units in expression don't match", NULL},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=next_comm-$ts0",
+	 "String type can not be an operand in expression", "next_comm"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=1+2+3+4+5", "Too many subexpressions (3 max)",
+	 "1"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=-(prev_pid)+1",
+	 "Unary minus not supported in sub-expressions", "prev_pid"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=-prev_pid", NULL, NULL},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=prev_pid+", NULL, NULL},
+	{OWNER_SWITCH, -EDOM, "hist:keys=next_pid:x=prev_pid/0", "Division by zero", "0"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=7y", "Expecting numeric literal", "7y"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=prev_pid.log2", "Invalid field modifier",
+	 "prev_pid.log2"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.sched_waking",
+	 "No closing paren found", "sched.sched_waking"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched_waking).x(pid)",
+	 "Missing subsystem", "sched_waking"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.none).x(pid)",
+	 "Invalid subsystem or event name", "none"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.sched_waking)", "No action found",
+	 NULL},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.sched_waking).none(pid)",
+	 "Couldn't find synthetic event", "none"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.sched_waking).save(pid)",
+	 "Handler doesn't support action", "save"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.sched_waking).snapshot(",
+	 "No closing paren found", NULL},
+	{OWNER_SWITCH, -EINVAL,
+	 "hist:keys=next_pid:onmatch(sched.sched_waking).wakeup_latency($no,next_pid,next_"
+	 "comm)",
+	 "Couldn't find param", "no,"},
+	{OWNER_SWITCH, -EINVAL,
+	 "hist:keys=next_pid:onmatch(sched.sched_waking).wakeup_latency($ts0,next_comm,next"
+	 "_pid)",
+	 "Param type doesn't match synthetic event field type", "next_comm"},
+	{OWNER_SWITCH, -EINVAL,
+	 "hist:keys=next_pid:onmatch(sched.sched_waking).wakeup_latency($ts0)",
+	 "Param count doesn't match synthetic event field count", "wakeup_latency"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.sched_waking).wakeup_latency(x)",
+	 "Invalid action param", "x"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmax(pid).save(prev_pid)",
+	 "For onmax(x) or onchange(x), x must be a variable", "pid"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmax($ts9).save(prev_pid)",
+	 "Couldn't find onmax or onchange variable", "ts9"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=prev_pid:onmax($x).save(zz)",
+	 "Couldn't create field variable", "zz"},
+	{OWNER_SWITCH, -EEXIST,
+	 "hist:keys=next_pid:x=prev_pid:onmax($x).save(prev_prio):onmax($x).save(next_prio"
+	 ")",
+	 "Can't have more than one save() action per hist", NULL},
+	{OWNER_SWITCH, -EINVAL,
+	 "hist:keys=next_pid:onmatch(sched.sched_switch).wakeup_latency($ts0,nofield,next_"
+	 "comm)",
+	 "Couldn't find param", "ts0"},
+	{OWNER_SWITCH, -EINVAL, "hist:keys=prev_comm:onmatch(sched.sched_waking).out(target_cpu)",
+	 "Matching event histogram not found", "target_cpu"},
+};
+
+/* What is refused tells so in error_log, with the caret below the part. */
+static void check_wrong(const struct wrong *w)
+{
+	const char *part = w->part ? strstr(w->text, w->part) : NULL;
+	struct text got = {0}, want = {0};
+
+	error_log_clear(owner.log);
+	assert_int_equal(owner_write(&owner, w->event, w->text), w->err);
+	error_log_print(owner.log, &got);
+	text_putc(&got, '\0');
+	if (w->what)
+		text_printf(&want, "hist:sched:sched_%s: error: %s\n  Command: %s\n%*s^\n",
+			    w->event == OWNER_SWITCH ? "switch" : "waking", w->what, w->text,
+			    (int)(11 + (part ? part - w->text : 0)), "");
+	text_putc(&want, '\0');
+	if (!strstr(got.buf, want.buf))
+		fail_msg("wanted:\n%sgot:\n%s", want.buf, got.buf);
+	text_free(&got);
+	text_free(&want);
+}
+
 static void test_errors(void **state)
 {
-	static const struct {
-		int event, err;
-		const char *text, *what, *part;
-	} cases[] = {
-		{OWNER_WAKING, -EINVAL, "hist:keys=pid:ts0=prio", "Variable already defined",
-		 "ts0"},
-		{OWNER_WAKING, -EINVAL, "hist:keys=pid:a=prio,a=pid", "Variable already defined",
-		 "a="},
-		{OWNER_WAKING, -EINVAL, "hist:keys=pid:a=prio,b", "Malformed assignment", "b"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=$none", "Couldn't find field",
-		 "$none"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=common_timestamp.usecs-$ts0",
-		 "Using variable references in keys not supported", "common"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=common_timestamp-$ts0",
-		 "Timestamp units in expression don't match", NULL},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=next_comm-$ts0",
-		 "String type can not be an operand in expression", "next_comm"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=1+2+3+4+5",
-		 "Too many subexpressions (3 max)", "1"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=-(prev_pid)+1",
-		 "Unary minus not supported in sub-expressions", "prev_pid"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=-prev_pid", NULL, NULL},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=prev_pid+", NULL, NULL},
-		{OWNER_SWITCH, -EDOM, "hist:keys=next_pid:x=prev_pid/0", "Division by zero", "0"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=7y", "Expecting numeric literal",
-		 "7y"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=prev_pid.log2",
-		 "Invalid field modifier", "prev_pid.log2"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.sched_waking",
-		 "No closing paren found", "sched.sched_waking"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched_waking).x(pid)",
-		 "Missing subsystem", "sched_waking"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.none).x(pid)",
-		 "Invalid subsystem or event name", "none"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.sched_waking)",
-		 "No action found", NULL},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.sched_waking).none(pid)",
-		 "Couldn't find synthetic event", "none"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.sched_waking).save(pid)",
-		 "Handler doesn't support action", "save"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmatch(sched.sched_waking).snapshot(",
-		 "No closing paren found", NULL},
-		{OWNER_SWITCH, -EINVAL,
-		 "hist:keys=next_pid:onmatch(sched.sched_waking).wakeup_latency($no,next_pid,next_"
-		 "comm)",
-		 "Couldn't find param", "no,"},
-		{OWNER_SWITCH, -EINVAL,
-		 "hist:keys=next_pid:onmatch(sched.sched_waking).wakeup_latency($ts0,next_comm,next"
-		 "_pid)",
-		 "Param type doesn't match synthetic event field type", "next_comm"},
-		{OWNER_SWITCH, -EINVAL,
-		 "hist:keys=next_pid:onmatch(sched.sched_waking).wakeup_latency($ts0)",
-		 "Param count doesn't match synthetic event field count", "wakeup_latency"},
-		{OWNER_SWITCH, -EINVAL,
-		 "hist:keys=next_pid:onmatch(sched.sched_waking).wakeup_latency(x)",
-		 "Invalid action param", "x"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmax(pid).save(prev_pid)",
-		 "For onmax(x) or onchange(x), x must be a variable", "pid"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:onmax($ts9).save(prev_pid)",
-		 "Couldn't find onmax or onchange variable", "ts9"},
-		{OWNER_SWITCH, -EINVAL, "hist:keys=next_pid:x=prev_pid:onmax($x).save(zz)",
-		 "Couldn't create field variable", "zz"},
-		{OWNER_SWITCH, -EEXIST,
-		 "hist:keys=next_pid:x=prev_pid:onmax($x).save(prev_prio):onmax($x).save(next_prio"
-		 ")",
-		 "Can't have more than one save() action per hist", NULL},
-		{OWNER_SWITCH, -EINVAL,
-		 "hist:keys=next_pid:onmatch(sched.sched_switch).wakeup_latency($ts0,nofield,next_"
-		 "comm)",
-		 "Couldn't find param", "ts0"},
-		{OWNER_SWITCH, -EINVAL,
-		 "hist:keys=prev_comm:onmatch(sched.sched_waking).out(target_cpu)",
-		 "Matching event histogram not found", "target_cpu"},
-	};
-
 	(void)state;
 	assert_int_equal(owner_define(&owner, LATENCY), 0);
 	assert_int_equal(owner_define(&owner, "out s32 cpu"), 0);
 	write_ok(OWNER_WAKING, WAKING_HIST);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct text got = {0}, want = {0};
-		const char *part = cases[i].part ? strstr(cases[i].text, cases[i].part) : NULL;
-		const char *name = cases[i].event == OWNER_SWITCH ? "switch" : "waking";
-
-		error_log_clear(owner.log);
-		assert_int_equal(owner_write(&owner, cases[i].event, cases[i].text), cases[i].err);
-		error_log_print(owner.log, &got);
-		text_putc(&got, '\0');
-		if (cases[i].what)
-			text_printf(&want, "hist:sched:sched_%s: error: %s\n  Command: %s\n%*s^\n",
-				    name, cases[i].what, cases[i].text,
-				    (int)(11 + (part ? part - cases[i].text : 0)), "");
-		text_putc(&want, '\0');
-		if (!strstr(got.buf, want.buf))
-			fail_msg("wanted:\n%sgot:\n%s", want.buf, got.buf);
-		text_free(&got);
-		text_free(&want);
-	}
+	for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++)
+		check_wrong(&wrongs[i]);
 	event_triggers_clear(owner.event[OWNER_SWITCH].triggers);
 	for (const struct synth_event *se = owner.synth; se; se = se->next)
 		assert_int_equal(se->refs, 0);
