@@ -6,7 +6,11 @@
  *
  * usage: graph-calls ROUNDS
  *
- * Prints "graph-calls: pid PID", waits for a line of standard input, and makes the calls. Each
+ * Several at a time do not write to the same file: whose write comes first in a tick of the clock
+ * changes the file's times, the other's does not. For the same reason file systems should be mounted
+ * with noatime.
+ *
+ * It prints "graph-calls: pid PID", waits for a line of standard input, and makes the calls. Each
  * round begins with umask(2), which occurs nowhere else.
  */
 #include <fcntl.h>
@@ -96,10 +100,13 @@ static bool others(struct world *w)
 
 static bool make_world(struct world *w)
 {
+	char name[32];
+
 	w->pid = getpid();
 	w->null = open("/dev/null", O_WRONLY);
 	w->zero = open("/dev/zero", O_RDONLY);
-	w->file = open("/graph-calls", O_RDWR | O_CREAT, 0600);
+	snprintf(name, sizeof(name), "/graph-calls.%ld", (long)w->pid);
+	w->file = open(name, O_RDWR | O_CREAT, 0600);
 	for (size_t i = 0; i < 2; i++)
 		w->iov[i] = (struct iovec){w->buf, 64};
 	return w->null >= 0 && w->zero >= 0 && w->file >= 0 && !pipe(w->pipe);
