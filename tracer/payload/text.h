@@ -44,7 +44,7 @@ struct payload_text {
 	uint32_t call;	   /* call the host and wait for it (CTL_CALL); records nothing itself */
 	/* The first argument is text_mutex: as call. Otherwise do nothing, or record the call. */
 	uint32_t lock, lock_record;
-	uint32_t stack; /* call the host, which records the call with its stack; see payload.S */
+	uint32_t stack; /* call the host, which records the call with its stack; see call.S */
 	/* Call the host where the stack is deeper than WINDOW_DEPTH; else nothing, or record. */
 	uint32_t depth, depth_record;
 	/*

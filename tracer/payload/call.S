@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * call.S - the part of the payload that calls the host and waits for its answer (payload.h,
+ * CTL_CALL); payload.S includes it, behind function.S.
+ */
+
+/* Jump to `target` while less than call_timeout has passed since %r11; changes %rax, %rdx. */
+	.macro	until_timeout target
+	read_tsc
+	sub	%r11, %rax
+	movabs	$0, %rdx
+	at	PATCH_CALL_TIMEOUT, 8
+	cmp	%rdx, %rax
+	jb	\target
+	.endm
+
+/* Leaves in %r11d whether there was no answer, for who calls it from here. */
+	.globl	payload_call
+payload_call:
+.Lcall:
+	incl	%gs:0
+	at	PATCH_PREEMPT_COUNT
+	edge	payload_call
+	pushf
+	push	%rax
+	push	%rdx
+	mov	%gs:0, %r10d
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %r10d
+	/* This vCPU waits for the host already, and this is an interrupt: no second call fits. */
+	mov	$1, %r11d
+	mov	WINDOW_CTL + CTL_CALL(%r10), %eax
+	at	PATCH_WINDOW
+	test	$PAYLOAD_CALL_BUSY, %al
+	jnz	.Lcall_leave
+	mov	$PAYLOAD_CALL_FILLING, %eax
+	mov	%eax, WINDOW_CTL + CTL_CALL(%r10)
+	at	PATCH_WINDOW
+	mov	24(%rsp), %eax
+	sub	$5, %eax
+	mov	%eax, WINDOW_CTL + CTL_CALL_IP(%r10)
+	at	PATCH_WINDOW
+	lea	32(%rsp), %rax
+	mov	%rax, WINDOW_CTL + CTL_CALL_SP(%r10)
+	at	PATCH_WINDOW
+	mov	%rdi, WINDOW_CTL + CTL_CALL_DI(%r10)
+	at	PATCH_WINDOW
+	mov	16(%rsp), %rax
+	mov	%rax, WINDOW_CTL + CTL_CALL_FL(%r10)
+	at	PATCH_WINDOW
+	mov	%rbp, WINDOW_CTL + CTL_CALL_BP(%r10)
+	at	PATCH_WINDOW
+	mov	%gs:0, %r11d
+	at	PATCH_PREEMPT_COUNT
+	mov	%r11d, WINDOW_CTL + CTL_CALL_PC(%r10)
+	at	PATCH_WINDOW
+	read_tsc
+	mov	%rax, WINDOW_CTL + CTL_CALL_TSC(%r10)
+	at	PATCH_WINDOW
+	mov	%rax, %r11
+	mov	$PAYLOAD_CALL_MADE, %eax
+	mov	%eax, WINDOW_CTL + CTL_CALL(%r10)
+	at	PATCH_WINDOW
+1:	pause
+	mov	WINDOW_CTL + CTL_CALL(%r10), %eax
+	at	PATCH_WINDOW
+	test	$PAYLOAD_CALL_BUSY, %al
+	jz	.Lanswered
+	until_timeout 1b
+	mov	$PAYLOAD_CALL_MADE, %eax
+	xor	%edx, %edx /* PAYLOAD_CALL_NONE */
+	lock cmpxchg %edx, WINDOW_CTL + CTL_CALL(%r10)
+	at	PATCH_WINDOW
+	je	.Lcall_vain
+	/* The host is at it: give it as long again. */
+	read_tsc
+	mov	%rax, %r11
+2:	pause
+	mov	WINDOW_CTL + CTL_CALL(%r10), %eax
+	at	PATCH_WINDOW
+	test	$PAYLOAD_CALL_BUSY, %al
+	jz	.Lanswered
+	until_timeout 2b
+.Lanswered:
+	xor	%eax, %eax /* PAYLOAD_CALL_NONE */
+	mov	%eax, WINDOW_CTL + CTL_CALL(%r10)
+	at	PATCH_WINDOW
+	xor	%r11d, %r11d
+.Lcall_leave:
+	pop	%rdx
+	pop	%rax
+	lea	8(%rsp), %rsp
+	/* Not decl, which leaves carry alone: that is work where it is translated. */
+	subl	$1, %gs:0
+	at	PATCH_PREEMPT_COUNT, 4, 1
+1:	ret
+	edge	1b
+.Lcall_vain:
+	incl	WINDOW_CTL + CTL_CALL_VAIN(%r10)
+	at	PATCH_WINDOW
+	mov	$1, %r11d
+	jmp	.Lcall_leave
+
+/* --- mutex_lock(): where text_mutex is locked ------------------------------------------------ */
+
+	.globl	payload_lock
+payload_lock:
+	cmp	$IMM32, %rdi
+	at	PATCH_TEXT_MUTEX
+	je	.Lcall
+	ret
+	.globl	payload_lock_record
+payload_lock_record:
+	cmp	$IMM32, %rdi
+	at	PATCH_TEXT_MUTEX
+	jne	.Lfunction
+	jmp	.Lcall
+	edge	payload_lock
+
+/*
+ * --- the call of a function whose stack the host is to look at ----------------------------------
+ *
+ * A call to the host if the call would be recorded. It is only recorded, without a stack, when this
+ * vCPU waits for the host already, and in an interrupt when there have been too many.
+ */
+
+	.globl	payload_stack
+payload_stack:
+	mov	%gs:0, %r10d
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %r10d
+	mov	WINDOW_CTL + CTL_FLAGS(%r10), %r11d
+	at	PATCH_WINDOW
+	test	$CTL_FL_ON, %r11b
+	jz	.Lstack_return
+	testb	$PAYLOAD_CALL_BUSY, WINDOW_CTL + CTL_CALL(%r10)
+	at	PATCH_WINDOW, 4, 1
+	jnz	.Lfunction
+	mov	WINDOW_CTL + CTL_NO_WAIT(%r10), %r10d
+	at	PATCH_WINDOW
+	test	%r10d, %r10d
+	jz	1f
+	testl	$INTERRUPT_COUNT_MASK, %gs:0
+	at	PATCH_PREEMPT_COUNT, 4, 4
+	jnz	.Lfunction
+1:	test	$CTL_FL_PIDS, %r11b
+	jz	.Lcall
+	mov	%gs:0, %r10
+	at	PATCH_CURRENT_TASK
+	{disp32} mov 0(%r10), %r10d
+	at	PATCH_PID
+	and	$RECORD_PID_MASK, %r10d
+	bt	%r10, WINDOW_PIDS
+	at	PATCH_WINDOW
+	jc	.Lcall
+.Lstack_return:
+	ret
+	edge	payload_stack
