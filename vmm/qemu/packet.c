@@ -11,6 +11,7 @@
  * in its gdbstub.c), and to gdb's own stub one that is late is as good.
  */
 #include "vmm/qemu/packet.h"
+#include "vmm/qemu/hex.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -190,15 +191,6 @@ static int fill(struct packet_conn *c, int64_t deadline)
 			return rc == -ETIMEDOUT ? rc : fail(c, rc);
 	}
 	return 0;
-}
-
-static int hex_digit(char byte)
-{
-	if (byte >= '0' && byte <= '9')
-		return byte - '0';
-	if (byte >= 'a' && byte <= 'f')
-		return byte - 'a' + 10;
-	return byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
 }
 
 static int append(struct packet_conn *c, char byte, size_t times)
