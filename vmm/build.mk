@@ -34,6 +34,7 @@ vmm-objs += vmm/qemu/attach.o
 vmm-objs += vmm/qemu/clock.o
 vmm-objs += vmm/qemu/connect.o
 vmm-objs += vmm/qemu/domain.o
+vmm-objs += vmm/qemu/domain-sockets.o
 vmm-objs += vmm/qemu/gdb.o
 vmm-objs += vmm/qemu/gdb-ask.o
 vmm-objs += vmm/qemu/gdb-connect.o

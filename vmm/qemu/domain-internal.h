@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* domain-internal.h - what the files behind domain.h share. */
+#ifndef HVTRACE_VMM_QEMU_DOMAIN_INTERNAL_H
+#define HVTRACE_VMM_QEMU_DOMAIN_INTERNAL_H
+
+#include "vmm/qemu/connect.h"
+#include "vmm/qemu/domain.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct qemu_domain {
+	virConnectPtr conn;
+	virDomainPtr dom;
+	char *xml;
+	char kernel[4096];
+	bool kvm, was_running;
+	bool stub;    /* started by us, or taken over */
+	bool created; /* by us: it goes when we let go of it */
+	char uuid[VIR_UUID_STRING_BUFLEN];
+	/* The watch. */
+	pthread_t thread;
+	bool watched;
+	atomic_bool stop;
+	int callback, timer;
+	void (*reset)(void *arg);
+	void *arg;
+};
+
+/* Take out the stub that has been started: the guest is left as it was found. */
+void qemu_domain_stub_stop(struct qemu_domain *d);
+
+#endif
