@@ -21,6 +21,7 @@ guestsym-objs += guestsym/kallsyms.o
 guestsym-objs += guestsym/live.o
 guestsym-objs += guestsym/memory.o
 guestsym-objs += guestsym/modules.o
+guestsym-objs += guestsym/open.o
 guestsym-objs += guestsym/pages.o
 guestsym-objs += guestsym/preempt.o
 guestsym-objs += guestsym/symbols.o

@@ -2,11 +2,11 @@
 /*
  * internal.h - what the files of guestsym/ share; included only inside this folder.
  *
- * The way of an image: image.c finds the ELF in a bzImage (unpack.c), elf.c checks it, kallsyms.c
- * or symtab.c gives the symbols that symbols.c looks up, fentry.c and tables.c read the tables
- * that those symbols delimit. irq.c and types.c work on first use. cache.c keeps unpacked ELFs.
- * Of a kernel that runs, memory.c copies the image and live.c reads what is in lists by then.
- * events-live.c and events-image.c give trace events (events.h), by way of pages.c.
+ * The way of an image, which open.c has it go: image.c finds the ELF in a bzImage (unpack.c), elf.c
+ * checks it, kallsyms.c or symtab.c gives the symbols that symbols.c looks up, fentry.c and tables.c
+ * read the tables that those symbols delimit. irq.c and types.c work on first use. cache.c keeps
+ * unpacked ELFs. Of a kernel that runs, memory.c copies the image and live.c reads what is in lists
+ * by then. events-live.c and events-image.c give trace events (events.h), by way of pages.c.
  */
 #ifndef HVTRACE_GUESTSYM_INTERNAL_H
 #define HVTRACE_GUESTSYM_INTERNAL_H
@@ -383,5 +383,24 @@ bool cached_check(struct cached *c);
  */
 void cached_store(const struct stat *st, const char *build_id, struct blob *elf,
 		  const struct blob *digest);
+
+/* --- a kernel, put together ---------------------------------------------------------------- */
+
+struct guestsym {
+	struct blob bytes;  /* what elf is in */
+	struct blob digest; /* what symbols and fentry refer to, when they are from the cache */
+	struct elf_image elf;
+	struct symbols symbols;
+	struct fentry fentry;
+	struct tables tables;
+	struct irq_sites *irq;
+	struct preempt_sites *preempt;
+	struct types *types;
+	struct digest_counts counts; /* btf_types only when it is from the cache */
+	struct identity identity;
+	double parse_ms;
+	bool cached;
+	bool live; /* bytes are a copy of a guest's memory */
+};
 
 #endif
