@@ -1,5 +1,7 @@
 tracer-objs :=
 tracer-objs += tracer/borrow.o
+tracer-objs += tracer/borrow-frame.o
+tracer-objs += tracer/borrow-places.o
 tracer-objs += tracer/call-log.o
 tracer-objs += tracer/comms.o
 tracer-objs += tracer/critical.o
