@@ -149,67 +149,69 @@ static void test_capture(void **state)
 
 /* --- errors that were not captured ---------------------------------------------------------- */
 
+static const struct {
+	const char *text;
+	int ret;
+	const char *what;
+	uint16_t pos;
+} errors[] = {
+	{"u8 == 1 2", -1, "Too many terms in predicate expression", 8},
+	{"u8 == 1 & u16 == 2", -1, "Too many terms in predicate expression", 8},
+	{"!", -22, "No filter found", 1},
+	{"()", -22, NULL, 0},
+	{"u8 == 1 && ()", -1, NULL, 0},
+	{"!= 3", -1, NULL, 0},
+	{"((u8 == 1)", -2, "Too many '('", 0},
+	{"u8 == 1 || (u16 == 1 && (s8 == 1)", -2, "Too many '('", 11},
+	{"u8 == 18446744073709551616", -22, "Illegal integer value", 7},
+	{"s8 == 9223372036854775808", -22, "Illegal integer value", 7},
+	{"s8 == -9223372036854775808", 0, NULL, 0},
+	{"s8 == -9223372036854775809", -22, "Illegal integer value", 7},
+	{"u8 == -1", -22, "Illegal integer value", 7},
+	{"u8 == 08", -22, "Illegal integer value", 7},
+	{"u8 == 0b1", -22, "Illegal integer value", 7},
+	{"u8 == 0X1f", 0, NULL, 0},
+	{"s8 == -", -22, "Illegal integer value", 7},
+	{"u8 == 123456789012345678901234", -22, "Operand too long", 31},
+	{"name == 5", -22, "Expecting string field", 9},
+	{"COMM == 5", -22, "Expecting string field", 9},
+	{"CPU == 'a'", -22, "Expecting numeric field", 8},
+	{"name & 'a'", -22, "Illegal operation for field type", 8},
+	{"u8 ~ 5", -22, "Illegal operation for field type", 6},
+	{"func.function > made_first", -22, "Invalid operator", 17},
+	{"u8.function == made_first", -22, "Illegal operation for field type", 16},
+	{"func.function == nosuch", -22, "Function not found", 24},
+	{"func.function == 0x5", -22, "Function not found", 21},
+	{"cpus > CPUS{1}", -22, "Illegal operation for field type", 8},
+	{"name & CPUS{1}", -22, "Illegal operation for field type", 8},
+	{"cpus & CPUS 1", -22, "Missing '{'", 13},
+	{"cpus & CPUS{1", -22, "Missing '}'", 14},
+	{"cpus & CPUS{}", -22, "Invalid cpulist", 13},
+	{"cpus & CPUS{9}", -22, "Invalid cpulist", 14},
+	{"cpus & CPUS{3-1}", -22, "Invalid cpulist", 16},
+	{"cpus & CPUS{0-3:1/2,N}", 0, NULL, 0},
+	{"name.ustring == 'a'", 0, NULL, 0},
+};
+
 static void test_errors(void **state)
 {
-	static const struct {
-		const char *text;
-		int ret;
-		const char *what;
-		uint16_t pos;
-	} cases[] = {
-		{"u8 == 1 2", -1, "Too many terms in predicate expression", 8},
-		{"u8 == 1 & u16 == 2", -1, "Too many terms in predicate expression", 8},
-		{"!", -22, "No filter found", 1},
-		{"()", -22, NULL, 0},
-		{"u8 == 1 && ()", -1, NULL, 0},
-		{"!= 3", -1, NULL, 0},
-		{"((u8 == 1)", -2, "Too many '('", 0},
-		{"u8 == 1 || (u16 == 1 && (s8 == 1)", -2, "Too many '('", 11},
-		{"u8 == 18446744073709551616", -22, "Illegal integer value", 7},
-		{"s8 == 9223372036854775808", -22, "Illegal integer value", 7},
-		{"s8 == -9223372036854775808", 0, NULL, 0},
-		{"s8 == -9223372036854775809", -22, "Illegal integer value", 7},
-		{"u8 == -1", -22, "Illegal integer value", 7},
-		{"u8 == 08", -22, "Illegal integer value", 7},
-		{"u8 == 0b1", -22, "Illegal integer value", 7},
-		{"u8 == 0X1f", 0, NULL, 0},
-		{"s8 == -", -22, "Illegal integer value", 7},
-		{"u8 == 123456789012345678901234", -22, "Operand too long", 31},
-		{"name == 5", -22, "Expecting string field", 9},
-		{"COMM == 5", -22, "Expecting string field", 9},
-		{"CPU == 'a'", -22, "Expecting numeric field", 8},
-		{"name & 'a'", -22, "Illegal operation for field type", 8},
-		{"u8 ~ 5", -22, "Illegal operation for field type", 6},
-		{"func.function > made_first", -22, "Invalid operator", 17},
-		{"u8.function == made_first", -22, "Illegal operation for field type", 16},
-		{"func.function == nosuch", -22, "Function not found", 24},
-		{"func.function == 0x5", -22, "Function not found", 21},
-		{"cpus > CPUS{1}", -22, "Illegal operation for field type", 8},
-		{"name & CPUS{1}", -22, "Illegal operation for field type", 8},
-		{"cpus & CPUS 1", -22, "Missing '{'", 13},
-		{"cpus & CPUS{1", -22, "Missing '}'", 14},
-		{"cpus & CPUS{}", -22, "Invalid cpulist", 13},
-		{"cpus & CPUS{9}", -22, "Invalid cpulist", 14},
-		{"cpus & CPUS{3-1}", -22, "Invalid cpulist", 16},
-		{"cpus & CPUS{0-3:1/2,N}", 0, NULL, 0},
-		{"name.ustring == 'a'", 0, NULL, 0},
-	};
 	const struct event_format format = made_format(&made_any);
 	struct event_filter_error err;
 	struct event_filter *filter;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		int ret = event_filter_compile(&format, &made_kernel, cases[i].text, &filter, &err);
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		int ret =
+			event_filter_compile(&format, &made_kernel, errors[i].text, &filter, &err);
 
-		print_message("# '%s'\n", cases[i].text);
-		assert_int_equal(ret, cases[i].ret);
+		print_message("# '%s'\n", errors[i].text);
+		assert_int_equal(ret, errors[i].ret);
 		assert_int_equal(!filter, ret != 0);
-		if (cases[i].what)
-			assert_string_equal(err.what, cases[i].what);
+		if (errors[i].what)
+			assert_string_equal(err.what, errors[i].what);
 		else
 			assert_null(err.what);
-		assert_int_equal(err.pos, cases[i].pos);
+		assert_int_equal(err.pos, errors[i].pos);
 		event_filter_free(filter);
 	}
 }

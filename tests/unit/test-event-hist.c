@@ -389,66 +389,65 @@ static void test_capture_pause(void **state)
 /* --- what was not -------------------------------------------------------------------------------
  */
 
+static const struct {
+	const char *text;
+	int ret;
+	const char *what;
+	unsigned int pos;
+} errors[] = {
+	{"hist", -EINVAL, NULL, 0},
+	{"hist:", -EINVAL, NULL, 0},
+	{"hist:vals=bytes_req", -EINVAL, NULL, 0},
+	{"hist:keys=bytes_req:nosuch", -EINVAL, NULL, 0},
+	{"hist:keys=", -EINVAL, "Empty assignment", 5},
+	{"hist:keys=nosuch", -EINVAL, "Couldn't find field", 10},
+	{"hist:keys=comm", -EINVAL, "Couldn't find field", 10},
+	{"hist:keys=bytes_req.nosuch", -EINVAL, "Invalid field modifier", 20},
+	{"hist:keys=bytes_req.execname", -EINVAL, "Invalid field modifier", 20},
+	{"hist:keys=bytes_req.buckets", -EINVAL, "Invalid field modifier", 0},
+	{"hist:keys=bytes_req.buckets=0", -EINVAL, "Invalid field modifier", 28},
+	{"hist:keys=bytes_req.percent", -EINVAL, "Invalid field modifier", 20},
+	{"hist:keys=ptr:vals=bytes_req.log2", -EINVAL, "Invalid field modifier", 19},
+	{"hist:keys=ptr:vals=hitcount.percent", -EINVAL, "Couldn't find field", 19},
+	{"hist:keys=ptr,node,gfp_flags,call_site", -EINVAL, NULL, 0},
+	{"hist:keys=ptr:vals=node,node,node", -EINVAL, NULL, 0},
+	{"hist:keys=ptr:size=64", -EINVAL, NULL, 0},
+	{"hist:keys=ptr:size=131073", -EINVAL, NULL, 0},
+	{"hist:keys=ptr:size=0", -EINVAL, NULL, 0},
+	{"hist:keys=ptr:sort=node", -EINVAL, "Sort field must be a key or a val", 19},
+	{"hist:keys=ptr:sort=ptr.up", -EINVAL, "Invalid sort modifier", 23},
+	{"hist:keys=ptr:sort=ptr,", -EINVAL, "Empty sort field", 14},
+	{"hist:keys=ptr:sort=ptr,ptr,ptr", -EINVAL, "Too many sort fields (Max = 2)", 14},
+	{"hist:keys=ptr:cont", -ENOENT, "Can't clear or continue a nonexistent hist trigger", 0},
+	{"hist:keys=common_timestamp:clock=nosuch", -EINVAL, "Couldn't set trace_clock", 33},
+	{"hist:keys=5x", -EINVAL, "Expecting numeric literal", 10},
+	{"hist:keys=ptr:vals=node.sym-offset", -EINVAL, "Invalid field modifier", 0},
+	{"hist:keys=stacktrace", -EINVAL, "Stack traces cannot be taken", 10},
+	{"hist:keys=ptr if", -EINVAL, NULL, 0},
+	{"hist:keys=ptr if nosuch == 1", -EINVAL, NULL, 0},
+	{"hist:keys=ptr if (node == 1", -ENOENT, NULL, 0},
+};
+
 static void test_errors(void **state)
 {
-	static const struct {
-		const char *text;
-		int ret;
-		const char *what;
-		unsigned int pos;
-	} cases[] = {
-		{"hist", -EINVAL, NULL, 0},
-		{"hist:", -EINVAL, NULL, 0},
-		{"hist:vals=bytes_req", -EINVAL, NULL, 0},
-		{"hist:keys=bytes_req:nosuch", -EINVAL, NULL, 0},
-		{"hist:keys=", -EINVAL, "Empty assignment", 5},
-		{"hist:keys=nosuch", -EINVAL, "Couldn't find field", 10},
-		{"hist:keys=comm", -EINVAL, "Couldn't find field", 10},
-		{"hist:keys=bytes_req.nosuch", -EINVAL, "Invalid field modifier", 20},
-		{"hist:keys=bytes_req.execname", -EINVAL, "Invalid field modifier", 20},
-		{"hist:keys=bytes_req.buckets", -EINVAL, "Invalid field modifier", 0},
-		{"hist:keys=bytes_req.buckets=0", -EINVAL, "Invalid field modifier", 28},
-		{"hist:keys=bytes_req.percent", -EINVAL, "Invalid field modifier", 20},
-		{"hist:keys=ptr:vals=bytes_req.log2", -EINVAL, "Invalid field modifier", 19},
-		{"hist:keys=ptr:vals=hitcount.percent", -EINVAL, "Couldn't find field", 19},
-		{"hist:keys=ptr,node,gfp_flags,call_site", -EINVAL, NULL, 0},
-		{"hist:keys=ptr:vals=node,node,node", -EINVAL, NULL, 0},
-		{"hist:keys=ptr:size=64", -EINVAL, NULL, 0},
-		{"hist:keys=ptr:size=131073", -EINVAL, NULL, 0},
-		{"hist:keys=ptr:size=0", -EINVAL, NULL, 0},
-		{"hist:keys=ptr:sort=node", -EINVAL, "Sort field must be a key or a val", 19},
-		{"hist:keys=ptr:sort=ptr.up", -EINVAL, "Invalid sort modifier", 23},
-		{"hist:keys=ptr:sort=ptr,", -EINVAL, "Empty sort field", 14},
-		{"hist:keys=ptr:sort=ptr,ptr,ptr", -EINVAL, "Too many sort fields (Max = 2)", 14},
-		{"hist:keys=ptr:cont", -ENOENT,
-		 "Can't clear or continue a nonexistent hist trigger", 0},
-		{"hist:keys=common_timestamp:clock=nosuch", -EINVAL, "Couldn't set trace_clock",
-		 33},
-		{"hist:keys=5x", -EINVAL, "Expecting numeric literal", 10},
-		{"hist:keys=ptr:vals=node.sym-offset", -EINVAL, "Invalid field modifier", 0},
-		{"hist:keys=stacktrace", -EINVAL, "Stack traces cannot be taken", 10},
-		{"hist:keys=ptr if", -EINVAL, NULL, 0},
-		{"hist:keys=ptr if nosuch == 1", -EINVAL, NULL, 0},
-		{"hist:keys=ptr if (node == 1", -ENOENT, NULL, 0},
-	};
 	struct text want = {0};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
 		struct trigger_owner o;
 		ssize_t got;
 
 		owner_init(&o);
 		o.no_stacks = true;
-		got = owner_write(&o, OWNER_KMALLOC, cases[i].text);
-		if (got != cases[i].ret)
-			fail_msg("'%s' gives %zd", cases[i].text, got);
+		got = owner_write(&o, OWNER_KMALLOC, errors[i].text);
+		if (got != errors[i].ret)
+			fail_msg("'%s' gives %zd", errors[i].text, got);
 		want.len = 0;
-		if (cases[i].what)
+		if (errors[i].what)
 			text_printf(&want,
 				    "[    0.000000] hist:kmem:kmalloc: error: %s\n"
 				    "  Command: %s\n%*s\n",
-				    cases[i].what, cases[i].text, (int)cases[i].pos + 12, "^");
+				    errors[i].what, errors[i].text, (int)errors[i].pos + 12, "^");
 		text_putc(&want, '\0');
 		owner_expect_log(&o, want.buf);
 		assert_int_equal(o.event[OWNER_KMALLOC].soft_mode, 0);

@@ -117,54 +117,55 @@ static void test_capture(void **state)
 /* --- what was not -------------------------------------------------------------------------------
  */
 
+static const struct {
+	const char *text;
+	ssize_t done;
+} writes[] = {
+	{"", 0},
+	{" ", -EINVAL},
+	{"!", -EINVAL},
+	{":", -EINVAL},
+	{"  traceon  \n", 12},
+	{"!traceoff:3 if prev_pid == 1", 28}, /* they are one kind */
+	{"traceon:3x", -EINVAL},
+	{"traceon:3:4", 11},
+	{"!traceon", 8},
+	{"traceon 3", 9},
+	{"!traceon", 8},
+	{"traceon if", -EINVAL},
+	{"traceon when prev_pid", -EINVAL},
+	{"traceon if prev_pid", -EINVAL},
+	{"traceon if (prev_pid == 1", -ENOENT},
+	{"enable_event", -EINVAL},
+	{"enable_event:kmem", -EINVAL},
+	{"enable_event:kmem:", -EINVAL},
+	{"enable_event:kmem:kmalloc:", -EINVAL},
+	{"enable_event:kmem:kmalloc:x", -EINVAL},
+	{"enable_event if prev_pid == 1", -EINVAL},
+	{"enable_event:kmem:kmalloc if prev_pid == 1", 42},
+	{"disable_event:kmem:kmalloc", -EEXIST}, /* they are, too */
+	{"disable_event:sched:sched_switch", 32},
+	{"enable_hist:kmem:kmalloc", 24},
+	{"disable_hist:kmem:kmalloc:5", -EEXIST},
+	{"!disable_event:kmem:kmalloc", 27},
+	{"!disable_event:kmem:kmalloc", 27},
+	{"!disable_event:nosuch:kmalloc", -EINVAL},
+	{"snapshot", -ENOMEM},
+	{"!snapshot", 9},
+};
+
 static void test_writes(void **state)
 {
-	static const struct {
-		const char *text;
-		ssize_t done;
-	} cases[] = {
-		{"", 0},
-		{" ", -EINVAL},
-		{"!", -EINVAL},
-		{":", -EINVAL},
-		{"  traceon  \n", 12},
-		{"!traceoff:3 if prev_pid == 1", 28}, /* they are one kind */
-		{"traceon:3x", -EINVAL},
-		{"traceon:3:4", 11},
-		{"!traceon", 8},
-		{"traceon 3", 9},
-		{"!traceon", 8},
-		{"traceon if", -EINVAL},
-		{"traceon when prev_pid", -EINVAL},
-		{"traceon if prev_pid", -EINVAL},
-		{"traceon if (prev_pid == 1", -ENOENT},
-		{"enable_event", -EINVAL},
-		{"enable_event:kmem", -EINVAL},
-		{"enable_event:kmem:", -EINVAL},
-		{"enable_event:kmem:kmalloc:", -EINVAL},
-		{"enable_event:kmem:kmalloc:x", -EINVAL},
-		{"enable_event if prev_pid == 1", -EINVAL},
-		{"enable_event:kmem:kmalloc if prev_pid == 1", 42},
-		{"disable_event:kmem:kmalloc", -EEXIST}, /* they are, too */
-		{"disable_event:sched:sched_switch", 32},
-		{"enable_hist:kmem:kmalloc", 24},
-		{"disable_hist:kmem:kmalloc:5", -EEXIST},
-		{"!disable_event:kmem:kmalloc", 27},
-		{"!disable_event:kmem:kmalloc", 27},
-		{"!disable_event:nosuch:kmalloc", -EINVAL},
-		{"snapshot", -ENOMEM},
-		{"!snapshot", 9},
-	};
 	struct trigger_owner o;
 
 	(void)state;
 	owner_init(&o);
 	o.no_snapshot = true;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		ssize_t got = owner_write(&o, OWNER_SWITCH, cases[i].text);
+	for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
+		ssize_t got = owner_write(&o, OWNER_SWITCH, writes[i].text);
 
-		if (got != cases[i].done)
-			fail_msg("'%s' gives %zd, not %zd", cases[i].text, got, cases[i].done);
+		if (got != writes[i].done)
+			fail_msg("'%s' gives %zd, not %zd", writes[i].text, got, writes[i].done);
 	}
 	owner_expect(&o, OWNER_SWITCH,
 		     "enable_hist:kmem:kmalloc:unlimited\n"

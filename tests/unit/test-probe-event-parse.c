@@ -190,76 +190,75 @@ static void refuses(const char *line, int error, unsigned int pos, const char *w
 #define DEREF_15   "+0(+0(+0(+0(+0(+0(+0(+0(+0(+0(+0(+0(+0(+0(+0(%ax)))))))))))))))"
 #define DEREF_14   "+0(+0(+0(+0(+0(+0(+0(+0(+0(+0(+0(+0(+0(+0(%ax))))))))))))))"
 
+static const struct {
+	const char *line;
+	int error;
+	unsigned int pos;
+	const char *what;
+} refusals[] = {
+	{"p", EINVAL, 0, NULL},
+	{"p:vfs_read", EINVAL, 0, NULL},
+	{"x vfs_read", EINVAL, 0, NULL},
+	{"p /bin/true:0x10", EINVAL, 0, NULL},
+	{"p5 vfs_read", EINVAL, 1, "Maxactive is not for kprobe"},
+	{"r0:x vfs_read", EINVAL, 1, "Invalid maxactive number"},
+	{"r4097:x vfs_read", EINVAL, 1, "Maxactive is too big"},
+	{"p nosuch_symbol", ENOENT, 2, "Invalid probed address or symbol"},
+	{"p twice", EADDRNOTAVAIL, 2, "The symbol is not unique"},
+	{"p vfs_read-4", EINVAL, 2, "Invalid probed address or symbol"},
+	{"p vfs_read%entry", EINVAL, 10, "Invalid probed address suffix"},
+	{"r vfs_read+4", EINVAL, 2, "Retprobe address must be an function entry"},
+	{"p:bad-name vfs_read", EINVAL, 2, "Event" NAME_RULES},
+	{"p:a/b/c vfs_read", EINVAL, 4, "Event" NAME_RULES},
+	{"p:/b vfs_read", EINVAL, 2, "Group name is not specified"},
+	{"p:a%/b vfs_read", EINVAL, 2, "Group" NAME_RULES},
+	{"p: vfs_read", EINVAL, 2, "Event name is not specified"},
+	{"p:e1234567890123456789012345678901234567890123456789012345678901234 vfs_read", EINVAL, 2,
+	 "Event name is too long"},
+	{"p vfs_read %nosuch", EINVAL, 11, "Invalid register name"},
+	{"p vfs_read a=%di:badtype", EINVAL, 17, "Unknown type is specified"},
+	{"p vfs_read $retval", EINVAL, 11, "$retval is not available on probe"},
+	{"p vfs_read $stack2049", EINVAL, 11, "Invalid stack number"},
+	{"p vfs_read $arg0", EINVAL, 11, "Invalid argument number"},
+	{"r vfs_read $arg1", EINVAL, 11, "Invalid $-variable specified"},
+	{"p vfs_read+4 $arg1", EINVAL, 13, "Invalid $-variable specified"},
+	{"p vfs_read +0(%di", EINVAL, 17, "Dereference brace is not closed"},
+	{"p vfs_read +0", EINVAL, 11, "Dereference needs a brace"},
+	{"p vfs_read +z(%di)", EINVAL, 11, "Invalid dereference offset"},
+	{"p vfs_read +0($comm)", EINVAL, 14, "$comm can not be dereferenced"},
+	{"p vfs_read +0(a)", EINVAL, 14, "Invalid fetch argument"},
+	{"p vfs_read 1a=%di", EINVAL, 11, "Argument" NAME_RULES},
+	{"p vfs_read a=%di a=%si", EINVAL, 17, "This argument name is already used"},
+	{"p vfs_write %di $comm $stack0 $stack arg2=$arg2:u64", EINVAL, 37,
+	 "This argument name is already used"},
+	{"p vfs_read common_pid=%di", EINVAL, 11, "This argument name is already used"},
+	{"p vfs_read =%di", EINVAL, 11, "Argument name is not specified"},
+	{"p vfs_read a=", EINVAL, 13, "No argument expression"},
+	{"p vfs_read \\", EINVAL, 12, "Invalid immediate value"},
+	{"p vfs_read a=\\\"text", EINVAL, 19, "String is not closed with '\"'"},
+	{"p vfs_read @+8", EINVAL, 11, "File offset is not available with kprobe"},
+	{"p vfs_read @1z", EINVAL, 11, "Invalid memory address"},
+	{"p vfs_read a=%di:string", EINVAL, 17, "String accepts only memory argument"},
+	{"p vfs_read a=+u0(%di):symstr", EINVAL, 22, "Symbol String doesn't accept data/userdata"},
+	{"p vfs_read a=%di:x8[2]", EINVAL, 17, "String accepts only memory argument"},
+	{"p vfs_read a=+0(%di):x8[2", EINVAL, 25, "Array is not closed"},
+	{"p vfs_read a=+0(%di):x8[2]x", EINVAL, 26, "Array has wrong suffix"},
+	{"p vfs_read a=+0(%di):x8[0]", EINVAL, 24, "Invalid array size"},
+	{"p vfs_read a=+0(%di):x8[65]", EINVAL, 24, "Array number is too big"},
+	{"p vfs_read a=%di:b4@30/32", EINVAL, 17, "Invalid bitfield"},
+	{"p vfs_read a=%di:b0@0/32", EINVAL, 17, "Invalid bitfield"},
+	{"p vfs_read a=%di:b4@0/33", EINVAL, 17, "Unknown type is specified"},
+	{"p vfs_read $comm:u8", EINVAL, 0, NULL},
+	{"p vfs_read " DEREF_15, EINVAL, 14, "Dereference is too much nested"},
+	{"p vfs_read a=%axaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", EINVAL,
+	 13, "Argument expression is too long"},
+};
+
 static void test_refused(void **state)
 {
-	static const struct {
-		const char *line;
-		int error;
-		unsigned int pos;
-		const char *what;
-	} rows[] = {
-		{"p", EINVAL, 0, NULL},
-		{"p:vfs_read", EINVAL, 0, NULL},
-		{"x vfs_read", EINVAL, 0, NULL},
-		{"p /bin/true:0x10", EINVAL, 0, NULL},
-		{"p5 vfs_read", EINVAL, 1, "Maxactive is not for kprobe"},
-		{"r0:x vfs_read", EINVAL, 1, "Invalid maxactive number"},
-		{"r4097:x vfs_read", EINVAL, 1, "Maxactive is too big"},
-		{"p nosuch_symbol", ENOENT, 2, "Invalid probed address or symbol"},
-		{"p twice", EADDRNOTAVAIL, 2, "The symbol is not unique"},
-		{"p vfs_read-4", EINVAL, 2, "Invalid probed address or symbol"},
-		{"p vfs_read%entry", EINVAL, 10, "Invalid probed address suffix"},
-		{"r vfs_read+4", EINVAL, 2, "Retprobe address must be an function entry"},
-		{"p:bad-name vfs_read", EINVAL, 2, "Event" NAME_RULES},
-		{"p:a/b/c vfs_read", EINVAL, 4, "Event" NAME_RULES},
-		{"p:/b vfs_read", EINVAL, 2, "Group name is not specified"},
-		{"p:a%/b vfs_read", EINVAL, 2, "Group" NAME_RULES},
-		{"p: vfs_read", EINVAL, 2, "Event name is not specified"},
-		{"p:e1234567890123456789012345678901234567890123456789012345678901234 vfs_read",
-		 EINVAL, 2, "Event name is too long"},
-		{"p vfs_read %nosuch", EINVAL, 11, "Invalid register name"},
-		{"p vfs_read a=%di:badtype", EINVAL, 17, "Unknown type is specified"},
-		{"p vfs_read $retval", EINVAL, 11, "$retval is not available on probe"},
-		{"p vfs_read $stack2049", EINVAL, 11, "Invalid stack number"},
-		{"p vfs_read $arg0", EINVAL, 11, "Invalid argument number"},
-		{"r vfs_read $arg1", EINVAL, 11, "Invalid $-variable specified"},
-		{"p vfs_read+4 $arg1", EINVAL, 13, "Invalid $-variable specified"},
-		{"p vfs_read +0(%di", EINVAL, 17, "Dereference brace is not closed"},
-		{"p vfs_read +0", EINVAL, 11, "Dereference needs a brace"},
-		{"p vfs_read +z(%di)", EINVAL, 11, "Invalid dereference offset"},
-		{"p vfs_read +0($comm)", EINVAL, 14, "$comm can not be dereferenced"},
-		{"p vfs_read +0(a)", EINVAL, 14, "Invalid fetch argument"},
-		{"p vfs_read 1a=%di", EINVAL, 11, "Argument" NAME_RULES},
-		{"p vfs_read a=%di a=%si", EINVAL, 17, "This argument name is already used"},
-		{"p vfs_write %di $comm $stack0 $stack arg2=$arg2:u64", EINVAL, 37,
-		 "This argument name is already used"},
-		{"p vfs_read common_pid=%di", EINVAL, 11, "This argument name is already used"},
-		{"p vfs_read =%di", EINVAL, 11, "Argument name is not specified"},
-		{"p vfs_read a=", EINVAL, 13, "No argument expression"},
-		{"p vfs_read \\", EINVAL, 12, "Invalid immediate value"},
-		{"p vfs_read a=\\\"text", EINVAL, 19, "String is not closed with '\"'"},
-		{"p vfs_read @+8", EINVAL, 11, "File offset is not available with kprobe"},
-		{"p vfs_read @1z", EINVAL, 11, "Invalid memory address"},
-		{"p vfs_read a=%di:string", EINVAL, 17, "String accepts only memory argument"},
-		{"p vfs_read a=+u0(%di):symstr", EINVAL, 22,
-		 "Symbol String doesn't accept data/userdata"},
-		{"p vfs_read a=%di:x8[2]", EINVAL, 17, "String accepts only memory argument"},
-		{"p vfs_read a=+0(%di):x8[2", EINVAL, 25, "Array is not closed"},
-		{"p vfs_read a=+0(%di):x8[2]x", EINVAL, 26, "Array has wrong suffix"},
-		{"p vfs_read a=+0(%di):x8[0]", EINVAL, 24, "Invalid array size"},
-		{"p vfs_read a=+0(%di):x8[65]", EINVAL, 24, "Array number is too big"},
-		{"p vfs_read a=%di:b4@30/32", EINVAL, 17, "Invalid bitfield"},
-		{"p vfs_read a=%di:b0@0/32", EINVAL, 17, "Invalid bitfield"},
-		{"p vfs_read a=%di:b4@0/33", EINVAL, 17, "Unknown type is specified"},
-		{"p vfs_read $comm:u8", EINVAL, 0, NULL},
-		{"p vfs_read " DEREF_15, EINVAL, 14, "Dereference is too much nested"},
-		{"p vfs_read a=%axaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-		 EINVAL, 13, "Argument expression is too long"},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		refuses(rows[i].line, rows[i].error, rows[i].pos, rows[i].what);
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+		refuses(refusals[i].line, refusals[i].error, refusals[i].pos, refusals[i].what);
 }
 
 /* --- what is to be fetched ---------------------------------------------------------------------

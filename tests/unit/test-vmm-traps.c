@@ -397,10 +397,71 @@ static void test_large_batch(void **state)
 	guest_free(&g);
 }
 
+/* The second of two traps cannot be set, so neither is. */
+static void refused(struct guest *g, const struct machine_trap *good,
+		    const struct machine_trap *bad, int error)
+{
+	const struct machine_trap both[] = {*good, *bad};
+
+	assert_int_equal(machine_traps_set(g->m, both, 2), error);
+}
+
+static void no_traps(struct guest *g, const struct machine_trap *good)
+{
+	const struct machine_trap other =
+		guest_trap_at(g, "work_1", MACHINE_TRAP_OUT, MACHINE_TRAP_SKIP);
+	static const uint8_t sizes[] = {1, 9, 0};
+	struct machine_trap bad = other;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		bad.size = sizes[i];
+		refused(g, good, &bad, -EINVAL);
+	}
+	bad = other;
+	bad.kind = 2;
+	refused(g, good, &bad, -EINVAL);
+	bad = other;
+	bad.action = 3;
+	refused(g, good, &bad, -EINVAL);
+	bad = other;
+	bad.pa = (64 << 20) - 4;
+	refused(g, good, &bad, -EFAULT);
+}
+
+static void traps_in_the_way(struct guest *g, const struct machine_trap *good)
+{
+	static const int apart[] = {0, 4, -4};
+	struct machine_trap bad;
+
+	for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++) {
+		bad = *good;
+		bad.va += (uint64_t)(int64_t)apart[i];
+		bad.pa += (uint64_t)(int64_t)apart[i];
+		refused(g, good, &bad, -EEXIST);
+	}
+	bad = *good; /* the same memory by another address */
+	bad.va -= GUEST_VIRT_BASE;
+	refused(g, good, &bad, -EEXIST);
+}
+
+static void clears_all_or_none(struct guest *g, const struct machine_trap *good)
+{
+	struct machine_trap both[] = {*good, *good};
+	uint64_t vas[2] = {good->va, good->va + 1};
+
+	both[1].va -= 5, both[1].pa -= 5; /* side by side */
+	set(g, both, 2);
+	assert_int_equal(machine_traps_clear(g->m, vas, 2), -ENOENT);
+	vas[1] = both[1].va;
+	assert_int_equal(machine_traps_clear(g->m, vas, 2), 0);
+	assert_int_equal(machine_traps_clear(g->m, vas, 1), -ENOENT);
+}
+
 static void test_errors(void **state)
 {
-	struct machine_trap good, bad, both[2];
-	uint64_t vas[2];
+	void (*const tries[])(struct guest * g, const struct machine_trap *good) = {
+		no_traps, traps_in_the_way, clears_all_or_none};
+	struct machine_trap good;
 	size_t size;
 	void *before, *after;
 	struct guest g;
@@ -409,52 +470,14 @@ static void test_errors(void **state)
 	guest_new(&g, 1, "end=poweroff");
 	before = guest_text(&g, &size);
 	good = guest_trap_at(&g, "work_0", MACHINE_TRAP_OUT, MACHINE_TRAP_SKIP);
-	both[0] = good;
-
-	bad = guest_trap_at(&g, "work_1", MACHINE_TRAP_OUT, MACHINE_TRAP_SKIP);
-	both[1] = bad;
-	both[1].size = 1;
-	assert_int_equal(machine_traps_set(g.m, both, 2), -EINVAL);
-	both[1].size = 9;
-	assert_int_equal(machine_traps_set(g.m, both, 2), -EINVAL);
-	both[1].size = 0;
-	assert_int_equal(machine_traps_set(g.m, both, 2), -EINVAL);
-	both[1] = bad;
-	both[1].kind = 2;
-	assert_int_equal(machine_traps_set(g.m, both, 2), -EINVAL);
-	both[1] = bad;
-	both[1].action = 3;
-	assert_int_equal(machine_traps_set(g.m, both, 2), -EINVAL);
-	both[1] = bad;
-	both[1].pa = (64 << 20) - 4;
-	assert_int_equal(machine_traps_set(g.m, both, 2), -EFAULT);
-	both[1] = good;
-	assert_int_equal(machine_traps_set(g.m, both, 2), -EEXIST);
-	both[1].va += 4, both[1].pa += 4;
-	assert_int_equal(machine_traps_set(g.m, both, 2), -EEXIST);
-	both[1].va -= 8, both[1].pa -= 8;
-	assert_int_equal(machine_traps_set(g.m, both, 2), -EEXIST);
-	both[1] = good; /* the same memory by another address */
-	both[1].va -= GUEST_VIRT_BASE;
-	assert_int_equal(machine_traps_set(g.m, both, 2), -EEXIST);
-	after = guest_text(&g, &size);
-	assert_memory_equal(before, after, size); /* none of them has left a trace */
-	free(after);
-
-	both[1] = good;
-	both[1].va -= 5, both[1].pa -= 5; /* side by side */
-	set(&g, both, 2);
-	vas[0] = good.va;
-	vas[1] = good.va + 1;
-	assert_int_equal(machine_traps_clear(g.m, vas, 2), -ENOENT);
-	vas[1] = both[1].va;
-	assert_int_equal(machine_traps_clear(g.m, vas, 2), 0);
-	assert_int_equal(machine_traps_clear(g.m, vas, 1), -ENOENT);
-	after = guest_text(&g, &size);
-	assert_memory_equal(before, after, size);
+	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		tries[i](&g, &good);
+		after = guest_text(&g, &size);
+		assert_memory_equal(before, after, size); /* it has left no trace */
+		free(after);
+	}
 	guest_run(&g);
 	free(before);
-	free(after);
 	guest_free(&g);
 }
 
