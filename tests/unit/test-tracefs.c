@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * test-tracefs.c - the files of a trace without a mount: that there are those of a real kernel,
- * with its modes, texts and errors (tests/data/tracefs-6.1); how names are found, what files read,
- * and how numbers are read that are written to them.
+ * with its modes, texts and errors (tests/data/tracefs-6.1); how names are found, and what files
+ * read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,114 +85,6 @@ static void check_write(void *arg, const struct golden_write *w)
 static void test_writes(void **state)
 {
 	assert_true(golden_each_write(check_write, *state) > 130);
-}
-
-/* --- numbers ------------------------------------------------------------------------------ */
-
-static void test_number(void **state)
-{
-	static const struct {
-		const char *text;
-		int rc;
-		uint64_t value;
-	} cases[] = {
-		{"0", 0, 0},
-		{"64\n", 0, 64},
-		{"+7", 0, 7},
-		{"18446744073709551615", 0, UINT64_MAX},
-		{"18446744073709551616", -ERANGE, 0},
-		{"99999999999999999999999", -ERANGE, 0},
-		{"", -EINVAL, 0},
-		{"\n", -EINVAL, 0},
-		{"+", -EINVAL, 0},
-		{"-1", -EINVAL, 0},
-		{" 1", -EINVAL, 0},
-		{"1 ", -EINVAL, 0},
-		{"1\n\n", -EINVAL, 0},
-		{"0x10", -EINVAL, 0},
-		{"99999999999999999999999x", -EINVAL, 0},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint64_t value = 0;
-
-		assert_int_equal(parse_number(cases[i].text, strlen(cases[i].text), &value),
-				 cases[i].rc);
-		assert_int_equal(value, cases[i].value);
-	}
-}
-
-static void test_mask(void **state)
-{
-	static const struct {
-		const char *text;
-		unsigned int bits;
-		int rc;
-		uint64_t value;
-	} cases[] = {
-		{"3", 2, 0, 3},
-		{"4", 2, -EOVERFLOW, 0},
-		{"\n", 2, 0, 0},
-		{"", 2, -EINVAL, 0},
-		{"1\nzz", 2, 0, 1},
-		{" 1 \n", 2, 0, 1},
-		{"0-1", 2, -EINVAL, 0},
-		{"0x3", 2, -EINVAL, 0},
-		{"fffffffff", 2, -EOVERFLOW, 0},
-		{"8000000000", 2, -EOVERFLOW, 0},
-		{"1,00000000", 33, 0, UINT64_C(1) << 32},
-		{"ffffffff,fFffffff", 64, 0, UINT64_MAX},
-		{"1,0,0", 64, -EOVERFLOW, 0},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint64_t value = 0;
-
-		assert_int_equal(
-			parse_mask(cases[i].text, strlen(cases[i].text), cases[i].bits, &value),
-			cases[i].rc);
-		assert_int_equal(value, cases[i].value);
-	}
-}
-
-static void test_print_mask(void **state)
-{
-	static const struct {
-		uint64_t mask;
-		unsigned int bits;
-		const char *text;
-	} cases[] = {
-		{3, 2, "3"},
-		{3, 5, "03"},
-		{0xf, 32, "0000000f"},
-		{1, 33, "0,00000001"},
-		{UINT64_MAX, 64, "ffffffff,ffffffff"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct text out = {0};
-
-		print_mask(cases[i].mask, cases[i].bits, &out);
-		text_putc(&out, '\0');
-		assert_string_equal(out.buf, cases[i].text);
-		text_free(&out);
-	}
-}
-
-static void test_strip(void **state)
-{
-	char to[8];
-
-	(void)state;
-	copy_stripped(to, sizeof(to), " nop\n", 5);
-	assert_string_equal(to, "nop");
-	copy_stripped(to, sizeof(to), "\n \n", 3);
-	assert_string_equal(to, "");
-	copy_stripped(to, sizeof(to), "a much longer one", 17);
-	assert_string_equal(to, "a much");
 }
 
 /* --- names -------------------------------------------------------------------------------- */
@@ -638,34 +530,18 @@ static void test_ours(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_number),
-		cmocka_unit_test(test_mask),
-		cmocka_unit_test(test_print_mask),
-		cmocka_unit_test(test_strip),
-		TEST(test_listing),
-		TEST(test_instance_listing),
-		TEST(test_defaults),
-		TEST(test_writes),
-		TEST(test_names),
-		TEST(test_lists),
-		TEST(test_instances),
-		TEST(test_text_stays),
-		TEST(test_buffer_size),
-		TEST(test_free_buffer),
-		TEST(test_pipe),
-		TEST(test_raw),
-		TEST(test_snapshot),
-		TEST(test_time_start),
-		TEST(test_pause_on_trace),
-		TEST(test_truncate),
-		TEST(test_options),
-		TEST(test_filter),
-		TEST(test_graph_filter),
-		TEST(test_graph_depth),
-		TEST(test_graph_options),
-		TEST(test_graph_in_instance),
-		TEST(test_preempt_count),
-		TEST(test_ours),
+		TEST(test_listing),	   TEST(test_instance_listing),
+		TEST(test_defaults),	   TEST(test_writes),
+		TEST(test_names),	   TEST(test_lists),
+		TEST(test_instances),	   TEST(test_text_stays),
+		TEST(test_buffer_size),	   TEST(test_free_buffer),
+		TEST(test_pipe),	   TEST(test_raw),
+		TEST(test_snapshot),	   TEST(test_time_start),
+		TEST(test_pause_on_trace), TEST(test_truncate),
+		TEST(test_options),	   TEST(test_filter),
+		TEST(test_graph_filter),   TEST(test_graph_depth),
+		TEST(test_graph_options),  TEST(test_graph_in_instance),
+		TEST(test_preempt_count),  TEST(test_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

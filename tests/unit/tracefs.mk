@@ -5,5 +5,6 @@ unit-tests += tests/unit/test-tracefs-events
 unit-tests += tests/unit/test-tracefs-files
 unit-tests += tests/unit/test-tracefs-kernel
 unit-tests += tests/unit/test-tracefs-mount
+unit-tests += tests/unit/test-tracefs-numbers
 unit-tests += tests/unit/test-tracefs-profile
 unit-tests += tests/unit/test-tracefs-wait
