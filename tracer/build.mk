@@ -95,6 +95,7 @@ tracer-objs += tracer/probe.o
 tracer-objs += tracer/fetch.o
 tracer-objs += tracer/fetch-arg.o
 tracer-objs += tracer/event-list.o
+tracer-objs += tracer/dyn-events.o
 tracer-objs += tracer/probe-event.o
 tracer-objs += tracer/command-lines.o
 tracer-objs += tracer/synth-event-parse.o

@@ -170,6 +170,10 @@ void trace_print_kprobe_profile(struct trace *t, struct text *out);
 ssize_t trace_write_synthetic_events(struct trace *t, const char *text, size_t len);
 int trace_clear_synthetic_events(struct trace *t);
 void trace_print_synthetic_events(struct trace *t, struct text *out);
+/* dynamic_events: both of these, in the order in which they were defined. */
+ssize_t trace_write_dynamic_events(struct trace *t, const char *text, size_t len);
+int trace_clear_dynamic_events(struct trace *t);
+void trace_print_dynamic_events(struct trace *t, struct text *out);
 
 /* --- buffers --------------------------------------------------------------------------------- */
 

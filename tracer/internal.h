@@ -216,6 +216,7 @@ struct profile;
 struct latency_table;
 struct stack_max;
 struct events;
+struct dyn_event;
 struct probe_events;
 struct synth_events;
 struct flag_sites;
@@ -276,6 +277,7 @@ struct trace {
 	struct events *trace_events;	   /* of the guest's kernel */
 	struct probe_events *probe_events; /* and those that are made here */
 	struct synth_events *synth_events;
+	struct dyn_event *dyn_events; /* all of these, in their order; with the events' lock held */
 	struct event_traps event_traps; /* where its probes exit to the host */
 	struct guest_prints prints;	/* and what the guest writes into its own trace */
 	uint64_t fentry;		/* address of the kernel's __fentry__ */

@@ -275,11 +275,11 @@ void probe_def_print(const struct probe_def *def, unsigned int maxactive, struct
 
 int probe_removal_parse(const struct probe_words *words, struct probe_removal *removal)
 {
-	const char *name = words->v[0], *slash;
+	const char *first = words->v[0], *name = strchr(first, ':'), *slash;
 
-	if (name[0] != '-' || name[1] != ':')
+	if (!name || (*first == '-' && name != first + 1))
 		return -EINVAL;
-	name += 2;
+	name++;
 	slash = strchr(name, '/');
 	*removal = (struct probe_removal){.words = words, .event = slash ? slash + 1 : name};
 	if (slash) {
@@ -289,7 +289,7 @@ int probe_removal_parse(const struct probe_words *words, struct probe_removal *r
 	return slash || *name ? 0 : -EINVAL;
 }
 
-static bool names_group(const struct probe_removal *removal, const char *group)
+bool probe_removal_names_group(const struct probe_removal *removal, const char *group)
 {
 	return !removal->group || (strlen(group) == removal->group_len &&
 				   !memcmp(group, removal->group, removal->group_len));
@@ -320,7 +320,7 @@ bool probe_removal_takes(const struct probe_removal *removal, const struct probe
 
 	if (*removal->event && strcmp(removal->event, def->event) != 0)
 		return false;
-	if (!names_group(removal, def->group))
+	if (!probe_removal_names_group(removal, def->group))
 		return false;
 	if (w->n > 1 && !place_is(def, w->v[1]))
 		return false;

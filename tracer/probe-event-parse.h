@@ -66,7 +66,10 @@ void probe_def_print_place(const struct probe_def *def, struct text *out);
 /* Its line in kprobe_events; maxactive is what a kretprobe has when it is given none. */
 void probe_def_print(const struct probe_def *def, unsigned int maxactive, struct text *out);
 
-/* The words of "-:GROUP/EVENT SYMBOL ARGS", of which all but the first may be missing. */
+/*
+ * The words of "-:GROUP/EVENT SYMBOL ARGS", of which all but the first may be missing; or those of
+ * a definition, behind a "!".
+ */
 struct probe_removal {
 	const char *group, *event; /* NULL: any group; empty: any event */
 	size_t group_len;
@@ -75,6 +78,7 @@ struct probe_removal {
 
 /* 0 or -EINVAL; words last as long. */
 int probe_removal_parse(const struct probe_words *words, struct probe_removal *removal);
+bool probe_removal_names_group(const struct probe_removal *removal, const char *group);
 bool probe_removal_takes(const struct probe_removal *removal, const struct probe_def *def);
 
 /*

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* probe-event.c - see probe-event.h: which there are, and what kprobe_events says and is told. */
 #include "tracer/probe-event.h"
-#include "tracer/command-lines.h"
 #include "tracer/event-filter.h"
 #include "tracer/event-trigger.h"
 #include "tracer/instance.h"
@@ -221,6 +220,7 @@ static int add(struct probe_events *p, struct probe_event *pe, struct probe_erro
 	if (ret)
 		return ret;
 	link_in(p, pe);
+	dyn_event_add(p->t, &pe->dyn, &probe_event_ops, pe);
 	ret = probe_events_apply(p);
 	if (ret)
 		trace_note(p->t, "%s:%s: it is there, but not on", pe->def->group, pe->def->event);
@@ -286,36 +286,24 @@ static int take_out_held(struct probe_events *p, struct probe_event **at)
 	return pe->wanted && !pe->in_guest ? selection_patch(t) : 0;
 }
 
-static int take_out(struct probe_events *p, struct probe_event **at)
+static int probe_event_remove(struct trace *t, struct dyn_event *ev)
 {
-	struct probe_event *pe = *at;
+	struct probe_event *pe = ev->owner, **at = &t->probe_events->first;
 	int ret, error = 0;
 
-	trace_change_begin(p->t);
-	ret = take_out_held(p, at);
-	trace_change_end(p->t);
-	if (*at != pe)
-		error = probe_event_discard(p, pe);
+	while (*at != pe)
+		at = &(*at)->next;
+	trace_change_begin(t);
+	ret = take_out_held(t->probe_events, at);
+	trace_change_end(t);
+	if (*at != pe) {
+		dyn_event_remove(t, ev);
+		error = probe_event_discard(t->probe_events, pe);
+	}
 	return ret ? ret : error;
 }
 
-static int release(struct probe_events *p, const struct probe_words *words)
-{
-	struct probe_removal removal;
-	int ret = probe_removal_parse(words, &removal), found = -ENOENT;
-
-	for (struct probe_event **at = &p->first; !ret && *at;) {
-		if (!probe_removal_takes(&removal, (*at)->def)) {
-			at = &(*at)->next;
-			continue;
-		}
-		found = 0;
-		ret = take_out(p, at);
-	}
-	return ret ? ret : found;
-}
-
-/* --- lines ----------------------------------------------------------------------------------- */
+/* --- dyn-event.h ----------------------------------------------------------------------------- */
 
 static void log_error(struct trace *t, const struct probe_words *words,
 		      const struct probe_error *err)
@@ -329,62 +317,69 @@ static void log_error(struct trace *t, const struct probe_words *words,
 	free(command);
 }
 
-static int run_line(void *arg, char *line)
+static int probe_event_define(struct trace *t, const char *line)
 {
-	struct probe_events *p = arg;
 	struct probe_error err = {0};
 	struct probe_words words;
-	int ret;
+	int ret = probe_words_split(&words, line);
 
-	ret = probe_words_split(&words, line);
 	if (ret)
 		return ret;
-	if (*line == '-')
-		ret = release(p, &words);
-	else if (words.n)
-		ret = define(p, &words, &err);
-	log_error(p->t, &words, &err);
+	if (words.n)
+		ret = define(t->probe_events, &words, &err);
+	log_error(t, &words, &err);
 	probe_words_free(&words);
 	return ret;
 }
+
+static void probe_event_print(const struct dyn_event *ev, struct text *out)
+{
+	const struct probe_event *pe = ev->owner;
+
+	probe_def_print(pe->def, pe->guest.maxactive, out);
+}
+
+static bool probe_event_is_busy(struct trace *t, const struct dyn_event *ev)
+{
+	const struct probe_event *pe = ev->owner;
+	bool busy;
+
+	pthread_mutex_lock(&t->change);
+	busy = any_instance_wants(t, pe->event);
+	pthread_mutex_unlock(&t->change);
+	return busy;
+}
+
+static bool probe_event_matches(const struct dyn_event *ev, const struct probe_removal *removal)
+{
+	const struct probe_event *pe = ev->owner;
+
+	return probe_removal_takes(removal, pe->def);
+}
+
+const struct dyn_event_ops probe_event_ops = {
+	.define = probe_event_define,
+	.print = probe_event_print,
+	.is_busy = probe_event_is_busy,
+	.matches = probe_event_matches,
+	.remove = probe_event_remove,
+};
 
 /* --- control.h ------------------------------------------------------------------------------- */
 
 ssize_t trace_write_kprobe_events(struct trace *t, const char *text, size_t len)
 {
-	ssize_t ret = events_load(t->trace_events);
-
-	if (ret)
-		return ret;
-	events_lock(t->trace_events);
-	ret = command_lines_run(text, len, run_line, t->probe_events);
-	events_unlock(t->trace_events);
-	return ret;
+	return dyn_events_write(t, &probe_event_ops, text, len);
 }
 
 int trace_clear_kprobe_events(struct trace *t)
 {
-	struct probe_events *p = t->probe_events;
-	int ret = 0;
-
-	events_lock(t->trace_events);
-	pthread_mutex_lock(&t->change);
-	for (const struct probe_event *pe = p->first; pe && !ret; pe = pe->next)
-		if (any_instance_wants(t, pe->event))
-			ret = -EBUSY;
-	pthread_mutex_unlock(&t->change);
-	while (p->first && !ret)
-		ret = take_out(p, &p->first);
-	events_unlock(t->trace_events);
-	return ret;
+	return dyn_events_clear(t, &probe_event_ops);
 }
 
 void trace_print_kprobe_events(struct trace *t, struct text *out)
 {
-	events_lock(t->trace_events);
-	for (const struct probe_event *pe = t->probe_events->first; pe; pe = pe->next)
-		probe_def_print(pe->def, pe->guest.maxactive, out);
-	events_unlock(t->trace_events);
+	dyn_events_print(t, &probe_event_ops, out);
 }
 
 void trace_print_kprobe_profile(struct trace *t, struct text *out)

@@ -10,6 +10,7 @@
 #ifndef HVTRACE_TRACER_PROBE_EVENT_H
 #define HVTRACE_TRACER_PROBE_EVENT_H
 
+#include "tracer/dyn-event.h"
 #include "tracer/guest-probe.h"
 #include "tracer/internal.h"
 #include "tracer/probe-event-parse.h"
@@ -41,6 +42,7 @@ int probe_events_close(struct probe_events *p, bool runs);
 /* A line of kprobe_events. Several may be of one event. */
 struct probe_event {
 	struct probe_event *next;
+	struct dyn_event dyn;
 	struct probe_def *def;
 	uint32_t event; /* in the list of events */
 	bool in_guest;	/* the guest's kernel has it, as `guest` says */

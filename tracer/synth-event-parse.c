@@ -173,6 +173,8 @@ static int define(struct parser *p, const struct synth_event *others, char *fiel
 	struct synth_event *se = p->se;
 	int err = 0;
 
+	if (!*se->name)
+		return bad_command(p);
 	if (!probe_name_is_good(se->name, false))
 		return fail(p, "Illegal name", se->name, -EINVAL);
 	for (; others; others = others->next)
@@ -201,9 +203,9 @@ static struct synth_event *event_new(const char *name, size_t len)
 }
 
 /* A name and a field's two words before the first semicolon. */
-static int check_words(struct parser *p)
+static int check_words(struct parser *p, const char *line)
 {
-	char *first = strndup(p->line, strcspn(p->line, ";"));
+	char *first = strndup(line, strcspn(line, ";"));
 	struct probe_words w;
 	int err = first ? probe_words_split(&w, first) : -ENOMEM;
 
@@ -216,19 +218,20 @@ static int check_words(struct parser *p)
 	return err;
 }
 
-static int parse_define(struct parser *p, const struct synth_event *others,
+/* line: of p->line, from the name on. */
+static int parse_define(struct parser *p, const struct synth_event *others, const char *line,
 			struct synth_command *command)
 {
-	size_t len = strcspn(p->line, " \t");
+	size_t len = strcspn(line, " \t");
 	char *fields;
-	int err = check_words(p);
+	int err = check_words(p, line);
 
 	if (err)
 		return err;
-	if (!p->line[len])
+	if (!line[len])
 		return bad_command(p);
-	p->se = event_new(p->line, len);
-	fields = strdup(p->line + len);
+	p->se = event_new(line, len);
+	fields = strdup(line + len);
 	err = p->se && fields ? define(p, others, fields) : -ENOMEM;
 	free(fields);
 	if (err)
@@ -248,9 +251,35 @@ int synth_command_parse(const struct synth_event *others, const char *line,
 	if (!*p.line)
 		return 0;
 	if (*p.line != '!')
-		return parse_define(&p, others, command);
+		return parse_define(&p, others, p.line, command);
 	command->gone = strndup(p.line + 1, strcspn(p.line + 1, " \t"));
 	return command->gone ? 0 : -ENOMEM;
+}
+
+int synth_definition_parse(const struct synth_event *others, const char *line,
+			   struct synth_command *command, struct synth_error *err)
+{
+	struct parser p = {.line = skip_spaces(line), .err = err};
+	const char *name = p.line + 2;
+
+	*command = (struct synth_command){0};
+	*err = (struct synth_error){0};
+	if (!*p.line)
+		return 0;
+	if (strncmp(p.line, "s:", 2) != 0)
+		return -ECANCELED;
+	if (!p.line[strcspn(p.line, " \t")])
+		return bad_command(&p);
+	/* A slash further behind, among the fields, the kernel takes for that one as well. */
+	if (strchr(name, '/')) {
+		if (strncmp(name, SYNTH_SYSTEM "/", strlen(SYNTH_SYSTEM "/")) != 0)
+			return fail(
+				&p,
+				"Command must be of the form: s or -:[synthetic/]<name> field[;field] ...",
+				NULL, -EINVAL);
+		name += strlen(SYNTH_SYSTEM "/");
+	}
+	return parse_define(&p, others, name, command);
 }
 
 void synth_event_free(struct synth_event *se)

@@ -8,11 +8,13 @@
 #ifndef HVTRACE_TRACER_SYNTH_EVENT_H
 #define HVTRACE_TRACER_SYNTH_EVENT_H
 
+#include "tracer/dyn-event.h"
 #include "tracer/event-data.h"
 #include "tracer/probe-event-parse.h"
 #include "tracer/text.h"
 
 #define SYNTH_SYSTEM	 "synthetic"
+#define SYNTH_PREFIX	 "s:" SYNTH_SYSTEM "/"
 #define SYNTH_FIELDS_MAX 64
 #define SYNTH_HEAD	 8 /* what all records begin with */
 /* With strings of all fields. */
@@ -26,6 +28,7 @@ struct synth_field {
 
 struct synth_event {
 	struct synth_event *next;
+	struct dyn_event dyn;
 	char *name;
 	struct synth_field *field;
 	unsigned int nr_fields;
@@ -52,8 +55,14 @@ struct synth_command {
  */
 int synth_command_parse(const struct synth_event *others, const char *line,
 			struct synth_command *command, struct synth_error *err);
+/*
+ * A line of dynamic_events, "s:[synthetic/]NAME FIELDS"; likewise. -ECANCELED: it is of another
+ * kind.
+ */
+int synth_definition_parse(const struct synth_event *others, const char *line,
+			   struct synth_command *command, struct synth_error *err);
 void synth_event_free(struct synth_event *se); /* NULL is allowed */
-/* Its line in synthetic_events. */
+/* Its line in synthetic_events; in dynamic_events it is the same behind SYNTH_PREFIX. */
 void synth_event_print(const struct synth_event *se, struct text *out);
 /* The trace event that it makes. 0 or -ENOMEM. */
 int synth_event_make(struct probe_event_made *made, const struct synth_event *se);

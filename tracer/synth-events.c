@@ -65,6 +65,7 @@ static int add(struct synth_events *s, struct synth_event *se)
 	while (*at)
 		at = &(*at)->next;
 	*at = se;
+	dyn_event_add(s->t, &se->dyn, &synth_event_ops, se);
 	return 0;
 }
 
@@ -77,10 +78,9 @@ static bool is_wanted(const struct trace *t, const struct synth_event *se)
 	return false;
 }
 
-static int take_out(struct synth_events *s, struct synth_event **at)
+static int synth_event_remove(struct trace *t, struct dyn_event *ev)
 {
-	struct synth_event *se = *at;
-	struct trace *t = s->t;
+	struct synth_event *se = ev->owner, **at = &t->synth_events->first;
 	int ret = -EBUSY;
 
 	trace_change_begin(t);
@@ -94,32 +94,35 @@ static int take_out(struct synth_events *s, struct synth_event **at)
 	trace_change_end(t);
 	if (ret)
 		return ret;
+	while (*at != se)
+		at = &(*at)->next;
 	*at = se->next;
+	dyn_event_remove(t, ev);
 	synth_event_free(se);
 	return 0;
 }
 
-static int take_out_named(struct synth_events *s, const char *name)
+static int remove_named(struct synth_events *s, const char *name)
 {
-	struct synth_event **at = &s->first;
+	struct synth_event *se = synth_events_find(s, name);
 
-	while (*at && strcmp((*at)->name, name) != 0)
-		at = &(*at)->next;
-	return *at ? take_out(s, at) : -ENOENT;
+	return se ? synth_event_remove(s->t, &se->dyn) : -ENOENT;
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static int run_line(void *arg, char *line)
+typedef int parse_fn(const struct synth_event *others, const char *line,
+		     struct synth_command *command, struct synth_error *err);
+
+static int run(struct synth_events *s, parse_fn *parse, const char *line)
 {
-	struct synth_events *s = arg;
 	struct trace *t = s->t;
 	struct synth_command command;
 	struct synth_error err;
-	int ret = synth_command_parse(s->first, line, &command, &err);
+	int ret = parse(s->first, line, &command, &err);
 
 	if (!ret && command.gone)
-		ret = take_out_named(s, command.gone);
+		ret = remove_named(s, command.gone);
 	else if (!ret && command.event)
 		ret = add(s, command.event);
 	if (ret && err.what)
@@ -130,6 +133,48 @@ static int run_line(void *arg, char *line)
 	free(command.gone);
 	return ret;
 }
+
+static int run_line(void *arg, char *line)
+{
+	return run(arg, synth_command_parse, line);
+}
+
+/* --- dyn-event.h ------------------------------------------------------------------------------ */
+
+static int synth_event_define(struct trace *t, const char *line)
+{
+	return run(t->synth_events, synth_definition_parse, line);
+}
+
+static void print_definition(const struct dyn_event *ev, struct text *out)
+{
+	text_puts(out, SYNTH_PREFIX);
+	synth_event_print(ev->owner, out);
+}
+
+static bool synth_event_is_busy(struct trace *t, const struct dyn_event *ev)
+{
+	const struct synth_event *se = ev->owner;
+
+	(void)t;
+	return se->refs;
+}
+
+static bool synth_event_matches(const struct dyn_event *ev, const struct probe_removal *removal)
+{
+	const struct synth_event *se = ev->owner;
+
+	return !strcmp(se->name, removal->event) &&
+	       probe_removal_names_group(removal, SYNTH_SYSTEM);
+}
+
+const struct dyn_event_ops synth_event_ops = {
+	.define = synth_event_define,
+	.print = print_definition,
+	.is_busy = synth_event_is_busy,
+	.matches = synth_event_matches,
+	.remove = synth_event_remove,
+};
 
 /* --- control.h -------------------------------------------------------------------------------- */
 
@@ -147,17 +192,7 @@ ssize_t trace_write_synthetic_events(struct trace *t, const char *text, size_t l
 
 int trace_clear_synthetic_events(struct trace *t)
 {
-	struct synth_events *s = t->synth_events;
-	int ret = 0;
-
-	events_lock(t->trace_events);
-	for (const struct synth_event *se = s->first; se; se = se->next)
-		if (se->refs)
-			ret = -EBUSY;
-	while (s->first && !ret)
-		ret = take_out(s, &s->first);
-	events_unlock(t->trace_events);
-	return ret;
+	return dyn_events_clear(t, &synth_event_ops);
 }
 
 void trace_print_synthetic_events(struct trace *t, struct text *out)

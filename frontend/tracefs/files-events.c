@@ -179,6 +179,24 @@ static ssize_t write_synthetic(struct open_file *f, const char *text, size_t len
 	return trace_write_synthetic_events(f->trace, text, len);
 }
 
+/* --- dynamic_events ----------------------------------------------------------------------- */
+
+static int open_dynamic(struct open_file *f)
+{
+	return opened_to_truncate(f) ? trace_clear_dynamic_events(f->trace) : 0;
+}
+
+static void show_dynamic(struct open_file *f, struct text *out)
+{
+	trace_print_dynamic_events(f->trace, out);
+}
+
+static ssize_t write_dynamic(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)off;
+	return trace_write_dynamic_events(f->trace, text, len);
+}
+
 /* --- filter ------------------------------------------------------------------------------- */
 
 #define FILTER_MAX 4096 /* a page of the kernel's, with the end of the text */
@@ -265,6 +283,12 @@ static const struct tracefs_file files[] = {
 	 .mode = 0440,
 	 .flags = TRACEFS_TOP | TRACEFS_EVENTS,
 	 .show = show_available},
+	{.path = "dynamic_events",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP | TRACEFS_EVENTS,
+	 .open = open_dynamic,
+	 .show = show_dynamic,
+	 .write = write_dynamic},
 	{.path = "kprobe_events",
 	 .mode = 0640,
 	 .flags = TRACEFS_TOP | TRACEFS_EVENTS,

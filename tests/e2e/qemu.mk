@@ -36,6 +36,7 @@ check-tests += tests/e2e/tracefs-large
 check-tests += tests/e2e/preemptoff
 check-tests += tests/e2e/options
 check-tests += tests/e2e/module-events
+check-tests += tests/e2e/tracefs-dynamic
 check-tests += tests/e2e/tracefs-crowd
 check-tests += tests/e2e/tracefs-triggers
 check-tests += tests/e2e/events-own

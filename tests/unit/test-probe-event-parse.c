@@ -314,6 +314,7 @@ static bool takes(const char *removal, const struct probe_def *def)
 
 static void test_removal(void **state)
 {
+	static const char *const none[] = {"-:", "-", "-e", "-p:e", "!", "!e", "!p:"};
 	struct probe_def *def = parsed("p:g/e vfs_read+16 a=%di b=%si");
 	struct probe_removal r;
 	struct probe_words words;
@@ -329,10 +330,15 @@ static void test_removal(void **state)
 	assert_true(takes("-:g/e vfs_read+16 a=%di", def));
 	assert_false(takes("-:g/e vfs_read+16 a=%si", def));
 	assert_false(takes("-:g/e vfs_read+16 a=%di b=%si c=%dx", def));
+	assert_true(takes("!p:g/e vfs_read+16", def));
+	assert_true(takes("!:g/", def));
+	assert_false(takes("!p:g/e vfs_read", def));
 	probe_def_free(def);
-	assert_int_equal(probe_words_split(&words, "-:"), 0);
-	assert_int_equal(probe_removal_parse(&words, &r), -EINVAL);
-	probe_words_free(&words);
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		assert_int_equal(probe_words_split(&words, none[i]), 0);
+		assert_int_equal(probe_removal_parse(&words, &r), -EINVAL);
+		probe_words_free(&words);
+	}
 }
 
 static void test_differs(void **state)

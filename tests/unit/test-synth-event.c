@@ -144,6 +144,53 @@ static void test_errors(void **state)
 	synth_event_free(there);
 }
 
+/* Lines of dynamic_events. */
+static void test_definitions(void **state)
+{
+	static const char form[] = "Command must be of the form: <name> field[;field] ...",
+			  dyn[] = "Command must be of the form: s or -:[synthetic/]<name> "
+				  "field[;field] ...";
+	static const struct {
+		const char *line;
+		int ret;
+		const char *what;
+		uint16_t pos;
+	} cases[] = {
+		{"s:foo int x", 0, NULL, 0},
+		{" s:synthetic/foo int x; char n[8]", 0, NULL, 0},
+		{"", 0, NULL, 0},
+		{"foo int x", -ECANCELED, NULL, 0},
+		{"p:foo vfs_read", -ECANCELED, NULL, 0},
+		{"s", -ECANCELED, NULL, 0},
+		{"s:foo", -EINVAL, form, 0},
+		{"s:foo int", -EINVAL, form, 0},
+		{"s: int x y", -EINVAL, form, 0},
+		{"s:synthetic/ int x y", -EINVAL, form, 0},
+		{"s:other/foo int x", -EINVAL, dyn, 0},
+		{"s:foo int x; a/b c", -EINVAL, dyn, 0},
+		{"s:9foo int x", -EINVAL, "Illegal name", 2},
+		{" s:synthetic/foo unknown_t x", -EINVAL, "Invalid type", 16},
+		{"s:there int x", -EEXIST, "Event already exists", 2},
+	};
+	struct synth_event *there = define("there int x");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct synth_command command;
+		struct synth_error err;
+		int ret = synth_definition_parse(there, cases[i].line, &command, &err);
+
+		if (ret != cases[i].ret || !err.what != !cases[i].what ||
+		    (err.what && (strcmp(err.what, cases[i].what) != 0 || err.pos != cases[i].pos)))
+			fail_msg("%s: %d, %s, at %u", cases[i].line, ret, err.what, err.pos);
+		if (!ret && *cases[i].line) {
+			assert_string_equal(command.event->name, "foo");
+			synth_event_free(command.event);
+		}
+	}
+	synth_event_free(there);
+}
+
 static void test_many(void **state)
 {
 	struct synth_command command;
@@ -180,9 +227,10 @@ static void test_removal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_format),	cmocka_unit_test(test_types),
-		cmocka_unit_test(test_records), cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_many),	cmocka_unit_test(test_removal),
+		cmocka_unit_test(test_format),	    cmocka_unit_test(test_types),
+		cmocka_unit_test(test_records),	    cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_definitions), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_removal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
