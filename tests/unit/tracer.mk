@@ -7,7 +7,6 @@ unit-tests += tests/unit/test-output-events
 unit-tests += tests/unit/test-output-graph
 unit-tests += tests/unit/test-output-graph-lines
 unit-tests += tests/unit/test-output-graph-pipe
-unit-tests += tests/unit/test-output-latency-graph
 unit-tests += tests/unit/test-max-graph
 unit-tests += tests/unit/test-output-kft
 unit-tests += tests/unit/test-reader
