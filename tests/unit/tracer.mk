@@ -20,3 +20,4 @@ unit-tests += tests/unit/test-ring-random
 unit-tests += tests/unit/test-ring-threads
 unit-tests += tests/unit/test-event-format
 unit-tests += tests/unit/test-event-print
+unit-tests += tests/unit/test-event-print-fmt
