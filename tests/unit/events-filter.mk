@@ -2,6 +2,7 @@
 unit-tests += tests/unit/test-event-filter
 unit-tests += tests/unit/test-event-trigger
 unit-tests += tests/unit/test-event-hist
+unit-tests += tests/unit/test-event-hist-capture
 unit-tests += tests/unit/test-wakeup
 unit-tests += tests/unit/test-event-select
 unit-tests += tests/unit/test-fetch
