@@ -1,2 +1,3 @@
 unit-tests += tests/unit/test-trace
+unit-tests += tests/unit/test-trace-running
 unit-tests += tests/unit/test-guest-time
