@@ -40,36 +40,49 @@ static bool has_form(const struct payload_form *form, uint64_t va, const uint8_t
 	return !memcmp(bytes, code, form->size);
 }
 
+/* A function, or what of it is readable: run-time addresses. */
+struct extent {
+	uint64_t va, size;
+};
+
+/* A piece of text that some functions lie in: the kernel's, or a module's. */
+struct area {
+	uint64_t start, end;
+	const struct guestsym_module *mod;
+};
+
 struct search {
 	const struct payload_form *form;
 	const uint8_t *code;
 	uint64_t va; /* of the code: run-time */
 	size_t len;
-	uint64_t only; /* run-time address of the one that is looked for; 0: all are */
+	const struct area *area;
 	uint64_t slide;
 	struct flag_list *list;
 	int ret;
 };
+
+static bool in_area(const struct area *area, uint64_t va, size_t size)
+{
+	return va >= area->start && va < area->end && area->end - va >= size;
+}
 
 static bool look(void *arg, const struct guestsym_insn *insn)
 {
 	struct search *s = arg;
 	size_t off = (size_t)(insn->addr - s->va);
 
-	if (s->len - off < s->form->size || (s->only && insn->addr > s->only))
+	if (s->len - off < s->form->size)
 		return false;
-	if ((!s->only || insn->addr == s->only) && has_form(s->form, insn->addr, s->code + off))
+	if (in_area(s->area, insn->addr, s->form->size) &&
+	    has_form(s->form, insn->addr, s->code + off))
 		s->ret = flag_list_add(s->list, insn->addr - s->slide);
 	return !s->ret;
 }
 
-/* A function, or what of it is readable: run-time addresses. */
-struct extent {
-	uint64_t va, size;
-};
-
-static int find(struct trace *t, const struct extent *func, const struct payload_form *form,
-		uint64_t only, struct flag_list *l)
+/* All that are in this function. */
+static int find(struct trace *t, const struct area *area, const struct extent *func,
+		const struct payload_form *form, struct flag_list *l)
 {
 	struct guestsym_decoder *d;
 	uint8_t *code;
@@ -86,7 +99,7 @@ static int find(struct trace *t, const struct extent *func, const struct payload
 				   .code = code,
 				   .va = func->va,
 				   .len = func->size,
-				   .only = only,
+				   .area = area,
 				   .slide = t->guest.slide,
 				   .list = l};
 
@@ -102,19 +115,14 @@ int flag_find_in(struct trace *t, const char *function, const struct payload_for
 		 struct flag_list *l)
 {
 	const struct guestsym_symbol *sym = guestsym_lookup(t->gs, function);
+	const struct area everywhere = {.end = UINT64_MAX};
 	struct extent func = {0};
 
 	if (!sym || !guestsym_find(t->gs, sym->addr, NULL, &func.size))
 		return 0;
 	func.va = sym->addr + t->guest.slide;
-	return find(t, &func, form, 0, l);
+	return find(t, &everywhere, &func, form, l);
 }
-
-/* A piece of text that some functions lie in: the kernel's, or a module's. */
-struct area {
-	uint64_t start, end;
-	const struct guestsym_module *mod;
-};
 
 /* The function of that text that this address is in. */
 static bool function_at(const struct trace *t, const struct area *area, uint64_t va,
@@ -132,27 +140,47 @@ static bool function_at(const struct trace *t, const struct area *area, uint64_t
 	return sym;
 }
 
+struct scan {
+	struct trace *t;
+	struct area left; /* what has not been looked through */
+	const struct payload_form *form;
+	struct flag_list *list;
+};
+
+/* Some bytes of it. A function that has bytes of that form is decoded once, however many it has. */
+static int scan_bytes(struct scan *s, uint64_t va, const uint8_t *code, size_t len)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < 4096 && i + s->form->size <= len && !ret; i++) {
+		struct extent func = {0};
+
+		if (va + i < s->left.start || code[i] != s->form->bytes[0] ||
+		    !has_form(s->form, va + i, code + i) ||
+		    !function_at(s->t, &s->left, va + i, &func))
+			continue;
+		ret = find(s->t, &s->left, &func, s->form, s->list);
+		s->left.start = func.va + func.size > va + i ? func.va + func.size : va + i + 1;
+	}
+	return ret;
+}
+
+/* Where a module lies is the guest's word: it may end where the address space does. */
 static int find_between(struct trace *t, const struct area *area, const struct payload_form *form,
 			struct flag_list *l)
 {
+	struct scan s = {.t = t, .left = *area, .form = form, .list = l};
 	uint8_t code[4096 + PAYLOAD_FORM_MAX - 1];
+	uint64_t size = area->end - area->start;
 	struct text_view view;
 	int ret = 0;
 
 	text_view_init(&view, &t->guest);
-	for (uint64_t va = area->start; va < area->end && !ret; va += 4096) {
-		size_t len =
-			area->end - va < sizeof(code) ? (size_t)(area->end - va) : sizeof(code);
+	for (uint64_t off = 0; off < size && !ret; off += 4096) {
+		size_t len = size - off < sizeof(code) ? (size_t)(size - off) : sizeof(code);
 
-		if (text_view_get(&view, va, code, len))
-			continue;
-		for (size_t i = 0; i < 4096 && i + form->size <= len && !ret; i++) {
-			struct extent func = {0};
-
-			if (code[i] == form->bytes[0] && has_form(form, va + i, code + i) &&
-			    function_at(t, area, va + i, &func))
-				ret = find(t, &func, form, va + i, l);
-		}
+		if (!text_view_get(&view, area->start + off, code, len))
+			ret = scan_bytes(&s, area->start + off, code, len);
 	}
 	return ret;
 }

@@ -48,7 +48,8 @@ struct fake_guest {
 	atomic_uint paused, woken;
 	void (*run)(void); /* what the guest does whenever it is resumed; or NULL */
 	bool running;
-	bool window; /* machine_window() gives memory */
+	bool window;	    /* machine_window() gives memory */
+	unsigned int vcpus; /* what machine_get_info() says */
 	struct machine_sregs sregs;
 	struct machine_regs regs[FAKE_VCPUS];	/* as set last */
 	struct machine_regs now[FAKE_VCPUS];	/* as machine_get_regs() gives them */
@@ -79,7 +80,7 @@ static void fake_symbol(const char *name, uint64_t addr, char type)
 	fake.syms[fake.nsyms++] = (struct guestsym_symbol){addr, name, type};
 }
 
-static void fake_field(const char *path, uint32_t offset, uint32_t size)
+static __attribute__((unused)) void fake_field(const char *path, uint32_t offset, uint32_t size)
 {
 	fake.fields[fake.nfields].path = path;
 	fake.fields[fake.nfields++].field = (struct guestsym_field){.offset = offset, .size = size};
@@ -165,7 +166,8 @@ int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host)
 void machine_get_info(struct machine *m, struct machine_info *info)
 {
 	(void)m;
-	*info = (struct machine_info){.tsc_khz = 1000000, .was_running = true, .window = true};
+	*info = (struct machine_info){
+		.vcpus = fake.vcpus, .tsc_khz = 1000000, .was_running = true, .window = true};
 }
 
 void machine_get_pauses(struct machine *m, struct machine_pauses *pauses)

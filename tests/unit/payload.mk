@@ -5,6 +5,7 @@ unit-tests += tests/unit/test-payload-depth
 unit-tests += tests/unit/test-event-ring
 unit-tests += tests/unit/test-payload-event
 unit-tests += tests/unit/test-critical
+unit-tests += tests/unit/test-flag-find
 unit-tests += tests/unit/test-flag-table
 unit-tests += tests/unit/test-payload-flags
 unit-tests += tests/unit/test-payload-exit
