@@ -56,6 +56,27 @@ int task_read(struct guest_kernel *g, const struct task_layout *at, uint64_t add
 	return 0;
 }
 
+/*
+ * The way along a list, which may get into a ring without its head: then a node that was marked,
+ * farther on each time, comes again soon. (Brent's algorithm.)
+ */
+struct way {
+	uint64_t mark;
+	unsigned int steps, next;
+};
+
+static bool goes_round(struct way *w, uint64_t node)
+{
+	if (node == w->mark)
+		return true;
+	if (w->steps++ == w->next) {
+		w->mark = node;
+		w->next = 2 * w->next + 1;
+		w->steps = 0;
+	}
+	return false;
+}
+
 struct walk {
 	struct guest_kernel *g;
 	const struct task_layout *at;
@@ -69,6 +90,7 @@ struct walk {
 static int walk_threads(struct walk *w, uint64_t leader)
 {
 	uint64_t head, node;
+	struct way way = {0};
 
 	if (read_u64(w->g, leader + w->at->signal, &head))
 		return -EFAULT;
@@ -78,7 +100,7 @@ static int walk_threads(struct walk *w, uint64_t leader)
 	while (node != head && !w->enough) {
 		struct task task;
 
-		if (!w->left--)
+		if (!w->left-- || goes_round(&way, node))
 			return -ELOOP;
 		if (task_read(w->g, w->at, node - w->at->thread_node, &task))
 			return -EFAULT;
@@ -95,9 +117,10 @@ int tasks_each(struct guest_kernel *g, const struct task_layout *at,
 	struct walk w = {.g = g, .at = at, .fn = fn, .arg = arg, .left = MAX_TASKS};
 	uint64_t head = at->init_task + at->tasks, node;
 	int ret = read_u64(g, head, &node);
+	struct way way = {0};
 
 	while (!ret && node != head && !w.enough) {
-		if (!w.left--)
+		if (!w.left-- || goes_round(&way, node))
 			return -ELOOP;
 		ret = walk_threads(&w, node - at->tasks);
 		if (!ret)

@@ -283,20 +283,28 @@ static void each_thread_comes_once(void **state)
 	assert_int_equal(wait_ms(0), -ENODATA);
 }
 
+/* The guest stands meanwhile, and each task may take a while: it is soon seen that none is new. */
+static void ends(void)
+{
+	struct task_layout at;
+	unsigned int n = 0;
+
+	assert_int_equal(task_layout_learn(&at, NULL, &guest), 0);
+	assert_int_equal(tasks_each(&guest, &at, count, &n), -ELOOP);
+	assert_in_range(n, 1, 100);
+}
+
 /* A thread that is followed by itself, a process that is: neither list gets back to its head. */
 static void lists_without_end_end(void **state)
 {
-	struct task_layout at;
-	unsigned int n = 1000000;
-
 	(void)state;
-	assert_int_equal(task_layout_learn(&at, NULL, &guest), 0);
 	put(SLEEPER + TASK_THREAD_NODE, FAKE_VA(SLEEPER + TASK_THREAD_NODE), 8);
-	assert_int_equal(tasks_each(&guest, &at, count, &n), -ELOOP);
+	ends();
+	put(SLEEPER + TASK_THREAD_NODE, FAKE_VA(TASK + TASK_SIZE + TASK_THREAD_NODE), 8);
+	ends(); /* of two */
 	put(SLEEPER + TASK_THREAD_NODE, FAKE_VA(SIGNAL + SIGNAL_SIZE + THREAD_HEAD), 8);
 	put(TASK + TASK_TASKS, FAKE_VA(TASK + TASK_TASKS), 8);
-	n = 1000000;
-	assert_int_equal(tasks_each(&guest, &at, count, &n), -ELOOP);
+	ends();
 }
 
 int main(void)
