@@ -60,14 +60,18 @@ $(O)/tests/fuzz/fuzz-report: $(fuzz-report-objs:%=$(O)/obj/fuzz/frontend/report/
 	$(O)/obj/fuzz/tracer/text.o
 
 # On a made-up guest, whose machine and symbols take the place of the real ones
-fuzz-window := $(O)/tests/fuzz/fuzz-window
-$(fuzz-window): $(O)/obj/fuzz/tests/fuzz/fuzz-window.o $(O)/obj/tracer/payload/payload.o \
-	$(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)) \
-	$(addprefix guestsym/,complain.o decode.o elf.o))
+fuzz-made := $(addprefix $(O)/tests/fuzz/,fuzz-text fuzz-unwind fuzz-user fuzz-window)
+fuzz-made-lib := $(O)/obj/fuzz/made.a
+$(fuzz-made-lib): $(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)) \
+	$(addprefix guestsym/,complain.o decode.o elf.o)) $(O)/obj/tracer/payload/payload.o
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(fuzz-made): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(fuzz-made-lib)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS) -lcmocka
-fuzz-targets += $(fuzz-window)
+fuzz-targets += $(fuzz-made)
 
 # The same for a trace that is looked at through its files
 fuzz-control := $(O)/tests/fuzz/fuzz-control

@@ -9,146 +9,14 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/fake-guest.h"
-#include "tracer/orc.h"
-#include "tracer/unwind.h"
+#include "tests/unit/unwind-guest.h"
 
-#define SLIDE UINT64_C(0x12000000)
 #define DEPTH 32
-
-/* Offsets in the image. */
-enum {
-	TEXT_END = 0x8000,
-	ORC_IP = 0x10000,
-	ORC_ENTRIES = 0x14000,
-	IMAGE_END = 0x100000,
-	/* Functions. */
-	LEAF = 0x1000,	  /* nothing pushed yet */
-	PUSHED = 0x1100,  /* %rbp saved, two words of its own */
-	BASED = 0x1200,	  /* %rbp is its frame pointer */
-	REALIGN = 0x1300, /* %r10 is the caller's stack pointer */
-	ON_IRQ = 0x1400,  /* on another stack, whose top word tells of this one */
-	ENTRY = 0x1500,	  /* a struct pt_regs is all that it has */
-	IRET = 0x1600,	  /* the part of it that iret takes */
-	THREAD = 0x1700,  /* nobody has called it */
-	NOWHERE = 0x1800,
-	NORETURN = 0x18f0, /* ends in a call, what follows is another function's */
-	AFTER = 0x1900,
-};
-
-/* Physical, and where the direct map has them. */
-#define TASK_STACK UINT64_C(0x400000)
-#define IRQ_STACK  UINT64_C(0x500000)
-#define AT(pa)	   (FAKE_DIRECT + (pa))
-
-#define USER_CS	  0x33
-#define KERNEL_CS 0x10
-
-struct row {
-	uint64_t ip;
-	struct orc_row orc;
-};
-
-#define ROW(at, kind_, ...)                                                                        \
-	{                                                                                          \
-		at,                                                                                \
-		{                                                                                  \
-			.kind = ORC_KIND_##kind_, ##__VA_ARGS__                                    \
-		}                                                                                  \
-	}
-
-static const struct row rows[] = {
-	ROW(LEAF, CALL, .sp_reg = ORC_REG_SP, .sp_offset = 8),
-	ROW(PUSHED, CALL, .sp_reg = ORC_REG_SP, .sp_offset = 32, .bp_reg = ORC_REG_PREV_SP,
-	    .bp_offset = -16),
-	ROW(BASED, CALL, .sp_reg = ORC_REG_BP, .sp_offset = 16, .bp_reg = ORC_REG_PREV_SP,
-	    .bp_offset = -16),
-	ROW(REALIGN, CALL, .sp_reg = ORC_REG_R10),
-	ROW(ON_IRQ, CALL, .sp_reg = ORC_REG_SP_INDIRECT, .sp_offset = 8),
-	ROW(ENTRY, REGS, .sp_reg = ORC_REG_SP, .signal = true),
-	ROW(IRET, IRET, .sp_reg = ORC_REG_SP, .signal = true),
-	ROW(THREAD, END),
-	ROW(NOWHERE, UNDEFINED),
-	ROW(NORETURN, CALL, .sp_reg = ORC_REG_SP, .sp_offset = 16),
-	ROW(AFTER, END),
-	ROW(AFTER + 0x100, UNDEFINED),
-	/* The rest is as in a kernel: most of its frames are those of calls. */
-	ROW(0x2000, CALL, .sp_reg = ORC_REG_SP, .sp_offset = 8),
-	ROW(0x2100, CALL, .sp_reg = ORC_REG_SP, .sp_offset = 16),
-	ROW(0x2200, CALL, .sp_reg = ORC_REG_SP, .sp_offset = 24),
-	ROW(0x2300, CALL, .sp_reg = ORC_REG_SP, .sp_offset = 32),
-	ROW(0x2400, CALL, .sp_reg = ORC_REG_SP, .sp_offset = 40),
-};
-#define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
-
-static struct guest_kernel guest;
-
-/* --- the made-up kernel ------------------------------------------------------------------ */
-
-/* Run-time address in the image. */
-static uint64_t va(uint64_t off)
-{
-	return FAKE_VA(off) + SLIDE;
-}
-
-static uint16_t flags_of(const struct orc_row *r, enum orc_layout layout)
-{
-	uint16_t regs = (uint16_t)(r->sp_reg | r->bp_reg << 4);
-	uint16_t old = r->kind > ORC_KIND_CALL ? (uint16_t)(r->kind - ORC_KIND_CALL) : 0;
-	bool end = r->kind == ORC_KIND_END;
-
-	switch (layout) {
-	case ORC_LAYOUT_4_14:
-		return (uint16_t)(regs | old << 8 | end << 10);
-	case ORC_LAYOUT_6_3:
-		return (uint16_t)(regs | old << 8 | r->signal << 10 | end << 11);
-	default:
-		return (uint16_t)(regs | r->kind << 8 | r->signal << 11);
-	}
-}
-
-static void put_table(uint64_t ip_va, uint8_t *ips, uint8_t *entries, uint64_t base,
-		      enum orc_layout layout)
-{
-	for (size_t i = 0; i < NR_ROWS; i++) {
-		int32_t rel = (int32_t)(base + rows[i].ip - (ip_va + 4 * i));
-		struct orc_entry e = {rows[i].orc.sp_offset, rows[i].orc.bp_offset,
-				      flags_of(&rows[i].orc, layout)};
-
-		memcpy(ips + 4 * i, &rel, sizeof(rel));
-		memcpy(entries + sizeof(e) * i, &e, sizeof(e));
-	}
-}
-
-static void put_orc(enum orc_layout layout)
-{
-	put_table(FAKE_VA(ORC_IP), fake_at(FAKE_VA(ORC_IP)), fake_at(FAKE_VA(ORC_ENTRIES)),
-		  FAKE_TEXT, layout);
-	fake.orc_ip = (struct guestsym_range){FAKE_VA(ORC_IP), FAKE_VA(ORC_IP + 4 * NR_ROWS)};
-	fake.orc_unwind = (struct guestsym_range){
-		FAKE_VA(ORC_ENTRIES), FAKE_VA(ORC_ENTRIES + sizeof(struct orc_entry) * NR_ROWS)};
-}
-
-static void put(uint64_t pa, uint64_t word)
-{
-	memcpy(fake.ram + pa, &word, sizeof(word));
-}
 
 static int setup(void **state)
 {
-	char err[256];
-
 	(void)state;
-	memset(&fake, 0, sizeof(fake));
-	fake.ram = calloc(1, FAKE_RAM);
-	fake_symbol("_text", FAKE_TEXT, 'T');
-	fake_symbol("_stext", FAKE_TEXT, 'T');
-	fake_symbol("_etext", FAKE_VA(TEXT_END), 'T');
-	fake_symbol("_end", FAKE_VA(IMAGE_END), 'B');
-	assert_int_equal(guest_learn(&guest, NULL, err, sizeof(err)), 0);
-	guest_bind(&guest, NULL);
-	guest.slide = SLIDE;
-	put_orc(ORC_LAYOUT_6_4);
+	assert_true(unwind_guest_make());
 	return 0;
 }
 
@@ -185,21 +53,6 @@ static void expect(struct unwind *u, const struct machine_regs *regs, const uint
 	       sizeof((const uint64_t[]){__VA_ARGS__}) / 8)
 
 /* --- tests ------------------------------------------------------------------------------- */
-
-/* LEAF, called by PUSHED, by BASED, by ENTRY: a system call. */
-static struct machine_regs system_call(void)
-{
-	uint64_t sp = TASK_STACK + 0x1000;
-
-	put(sp, va(PUSHED + 9));
-	put(sp + 8 + 16, AT(sp + 0x80)); /* %rbp of BASED */
-	put(sp + 8 + 24, va(BASED + 9));
-	put(sp + 0x80, 0x1234);
-	put(sp + 0x88, va(ENTRY + 9));
-	put(sp + 0x90 + 128, va(BASED)); /* which user mode may say, too */
-	put(sp + 0x90 + 136, USER_CS);
-	return (struct machine_regs){.rip = va(LEAF + 5), .rsp = AT(sp), .rbp = 7};
-}
 
 /* Found by halving, in a table that is dense enough for an index and in one that is not. */
 static void test_search(void **state)
@@ -417,15 +270,34 @@ static void test_no_tables(void **state)
 	EXPECT(NULL, &regs, va(LEAF + 5));
 }
 
-/* --- frame pointers ---------------------------------------------------------------------- */
+/* --- probes of returns ------------------------------------------------------------------- */
 
-static void put_function(uint64_t off)
+/* PUSHED and BASED return to the trampoline: the list has where they would have gone. */
+static void test_hooks(void **state)
 {
-	static const uint8_t code[] = {0x0f, 0x1f, 0x44, 0, 0, 0x55, 0x48, 0x89, 0xe5};
+	struct machine_regs regs = system_call();
+	uint64_t sp = TASK_STACK + 0x1000;
+	struct unwind *u;
 
-	memcpy(fake_at(FAKE_VA(off)), code, sizeof(code));
-	fake.sites[fake.nsites++] = (struct guestsym_site){.addr = FAKE_VA(off)};
+	(void)state;
+	add_hooks();
+	u = new_unwind();
+	put(sp, va(TRAMPOLINE));
+	put(sp + 8 + 24, va(TRAMPOLINE));
+	put_hook(0, AT(sp), va(TRAMPOLINE)); /* of two probes of one return */
+	put_hook(1, AT(sp), va(PUSHED + 9));
+	put_hook(2, AT(sp + 8 + 24), va(BASED + 9));
+	EXPECT(u, &regs, va(LEAF + 5), va(PUSHED + 9), va(BASED + 9), va(ENTRY + 9));
+	put_hook(1, AT(sp), 0x401000); /* to user mode */
+	EXPECT(u, &regs, va(LEAF + 5));
+	/* A ring. */
+	put_hook(1, 8, 8);
+	put(FAKE_PA + NODES + HOOK_SIZE + HOOK_NODE, va(NODES + HOOK_NODE));
+	EXPECT(u, &regs, va(LEAF + 5), va(TRAMPOLINE));
+	unwind_free(u);
 }
+
+/* --- frame pointers ---------------------------------------------------------------------- */
 
 static void test_frame_pointers(void **state)
 {
@@ -459,19 +331,6 @@ static void test_frame_pointers(void **state)
 
 /* --- modules ----------------------------------------------------------------------------- */
 
-enum { MOD = 0x600000, MOD_IP = 0x601000, MOD_ENTRIES = 0x602000, MOD_TEXT = 0x610000 };
-#define MOD_BASE UINT64_C(0xffffffffc0000000)
-#define MOD_VA	 (MOD_BASE + MOD_TEXT) /* of the text that rows[] is about */
-
-static void put_module(uint32_t nr)
-{
-	put_table(MOD_BASE + MOD_IP, fake.ram + MOD_IP, fake.ram + MOD_ENTRIES, MOD_VA,
-		  ORC_LAYOUT_6_4);
-	put(MOD, nr);
-	put(MOD + 8, MOD_BASE + MOD_IP);
-	put(MOD + 16, MOD_BASE + MOD_ENTRIES);
-}
-
 static void test_modules(void **state)
 {
 	const struct guestsym_module mod = {.addr = MOD_BASE + MOD,
@@ -480,11 +339,7 @@ static void test_modules(void **state)
 	struct unwind *u = new_unwind();
 
 	(void)state;
-	fake_map(guest.pgtable_root, MOD_BASE, FAKE_RAM, 0);
-	fake.maps[0].root = guest_image_pa(&guest, guest.pgtable_root);
-	fake_field("module.arch.num_orcs", 0, 4);
-	fake_field("module.arch.orc_unwind_ip", 8, 8);
-	fake_field("module.arch.orc_unwind", 16, 8);
+	map_module();
 	put(TASK_STACK, MOD_VA + PUSHED + 2);
 	put(TASK_STACK + 32, va(THREAD + 2));
 	regs.rbp = AT(TASK_STACK + 0x100);
@@ -577,6 +432,7 @@ int main(void)
 		TEST(test_interrupt), TEST(test_noreturn),	 TEST(test_registers),
 		TEST(test_entry),     TEST(test_bad_stacks),	 TEST(test_no_tables),
 		TEST(test_modules),   TEST(test_frame_pointers), TEST(test_random),
+		TEST(test_hooks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
