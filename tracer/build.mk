@@ -163,6 +163,7 @@ tracer-objs += tracer/events-register.o
 tracer-objs += tracer/event-select.o
 tracer-objs += tracer/event-text.o
 tracer-objs += tracer/event-traps.o
+tracer-objs += tracer/kprobe-traps.o
 tracer-objs += tracer/event-view.o
 tracer-objs += tracer/instance-event-trigger.o
 tracer-objs += tracer/guest-prints.o

@@ -3,6 +3,7 @@
 #include "tracer/guest-probe.h"
 #include "tracer/events-internal.h"
 #include "tracer/guest-work.h"
+#include "tracer/kprobe-traps.h"
 #include "tracer/trampoline.h"
 
 #include <errno.h>
@@ -25,9 +26,11 @@ struct layout {
 struct guest_probes {
 	struct trace *t;
 	bool learnt, closed;
+	bool trapped; /* kprobe_traps_insert() */
 	struct layout at;
 	struct {
 		uint32_t kind;	       /* PROBE_ROW_; guest_probe_look() reads it without a lock */
+		uint64_t addr;	       /* that was asked for */
 		uint64_t hits, missed; /* once it is closed */
 	} row[PROBE_ROWS];
 };
@@ -95,8 +98,6 @@ const char *guest_probes_why_not(struct guest_probes *g, bool is_return)
 {
 	struct trace *t = g->t;
 
-	if (t->engine != &trampoline_probe_ops)
-		return "they need trampolines, and this guest has none";
 	if (!t->borrow)
 		return "nothing calls functions of this guest's kernel for us";
 	if (!events_ready(t->trace_events))
@@ -111,6 +112,25 @@ const char *guest_probes_why_not(struct guest_probes *g, bool is_return)
 	if (is_return && !g->at.return_size)
 		return "the guest's kernel has no kretprobes (CONFIG_KRETPROBES)";
 	return NULL;
+}
+
+static bool are_traps(const struct guest_probes *g)
+{
+	return g->t->engine != &trampoline_probe_ops;
+}
+
+int guest_probes_open(struct guest_probes *g, char *err, size_t errlen)
+{
+	struct trace *t = g->t;
+	int ret = t->tramp ? 0 : trace_open_events(t, err, errlen);
+
+	if (ret || !are_traps(g) || g->trapped)
+		return ret;
+	ret = kprobe_traps_insert(t);
+	if (ret)
+		snprintf(err, errlen, "no trap can be set in its memory: %s", strerror(-ret));
+	g->trapped = !ret;
+	return ret;
 }
 
 /* --- rows ------------------------------------------------------------------------------------ */
@@ -158,16 +178,18 @@ static void row_make(const struct guest_probes *g, struct row *r, uint32_t kind,
 {
 	const struct payload_text *text = trampoline_text(g->t);
 	uint64_t code = trampoline_window(g->t)->header.va + WINDOW_TEXT;
+	bool traps = are_traps(g);
 
 	*r = (struct row){0};
 	memcpy(r->bytes + PROBE_ROW_KIND, &kind, sizeof(kind));
 	put(r, &g->at.addr, addr);
 	put(r, &g->at.flags, KPROBE_FLAG_DISABLED);
 	if (kind == PROBE_ROW_RETURN) {
-		put(r, &g->at.return_handler, code + text->kretprobe);
+		put(r, &g->at.return_handler,
+		    code + (traps ? text->kretprobe_stop : text->kretprobe));
 		put(r, &g->at.maxactive, maxactive);
 	} else {
-		put(r, &g->at.handler, code + text->kprobe);
+		put(r, &g->at.handler, code + (traps ? text->kprobe_stop : text->kprobe));
 	}
 }
 
@@ -182,6 +204,25 @@ static int row_clear(struct window *w, unsigned int row)
 	static const struct row none;
 
 	return window_write(w, row_at(row), none.bytes, sizeof(none.bytes));
+}
+
+/* Whose sites the guest's kernel patches itself are to have no trap of ours. */
+static int sites_leave(struct guest_probes *g)
+{
+	uint64_t addr[PROBE_ROWS];
+	size_t n = 0;
+
+	for (unsigned int row = 0; row < PROBE_ROWS; row++)
+		if (g->row[row].kind)
+			addr[n++] = g->row[row].addr;
+	return are_traps(g) ? kprobe_traps_leave(g->t, addr, n) : 0;
+}
+
+/* It is the guest's no more. */
+static int row_free(struct guest_probes *g, unsigned int row)
+{
+	row_set(g, row, PROBE_ROW_FREE);
+	return sites_leave(g);
 }
 
 /* --- asking the kernel ----------------------------------------------------------------------- */
@@ -220,7 +261,7 @@ static int row_register(struct guest_probes *g, unsigned int row, struct guest_p
 		ret = said(&call);
 	if (ret) {
 		row_clear(w, row);
-		row_set(g, row, PROBE_ROW_FREE);
+		row_free(g, row);
 		return ret;
 	}
 	ret = row_read(w, row, &r);
@@ -255,8 +296,12 @@ int guest_probe_register(struct guest_probes *g, bool is_return, uint64_t addr,
 	ret = window_write(trampoline_window(g->t), row_at(row), r.bytes, sizeof(r.bytes));
 	if (ret)
 		return ret;
+	g->row[row].addr = addr;
 	row_set(g, row, kind);
-	return row_register(g, row, made);
+	ret = sites_leave(g);
+	if (ret)
+		row_free(g, row);
+	return ret ? ret : row_register(g, row, made);
 }
 
 int guest_probes_switch(struct guest_probes *g, const unsigned int *rows, size_t n, bool on)
@@ -310,9 +355,7 @@ int guest_probe_unregister(struct guest_probes *g, unsigned int row)
 		return 0;
 	n = unregister_calls(g->t, &g->at, trampoline_window(g->t), row, calls);
 	ret = ask(g, calls, n);
-	if (!ret)
-		row_set(g, row, PROBE_ROW_FREE);
-	return ret;
+	return ret ? ret : row_free(g, row);
 }
 
 /* --- counts ---------------------------------------------------------------------------------- */
@@ -370,7 +413,7 @@ int guest_probes_close(struct guest_probes *g, bool runs)
 {
 	struct trace *t = g->t;
 	char err[256];
-	int ret = 0;
+	int ret = 0, error;
 
 	if (g->closed)
 		return 0;
@@ -384,7 +427,9 @@ int guest_probes_close(struct guest_probes *g, bool runs)
 	g->closed = true;
 	if (ret)
 		trace_note(t, "kprobe events: %s", err);
-	return ret;
+	error = g->trapped ? kprobe_traps_remove(t) : 0;
+	g->trapped = false;
+	return ret || !runs ? ret : error;
 }
 
 static bool window_has_rows(struct window *w)

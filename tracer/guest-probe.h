@@ -24,6 +24,8 @@ void guest_probes_free(struct guest_probes *g);		/* NULL is allowed */
 
 /* Why there can be none in this guest; NULL: there can. */
 const char *guest_probes_why_not(struct guest_probes *g, bool is_return);
+/* Have the memory that they are in, and the way to the host: 0, or an error and one line in err. */
+int guest_probes_open(struct guest_probes *g, char *err, size_t errlen);
 
 struct guest_probe {
 	unsigned int row; /* of WINDOW_PROBES */
@@ -32,7 +34,8 @@ struct guest_probe {
 };
 
 /*
- * Have the kernel register one that is off at a run-time address; maxactive 0: as it likes. 0, what
+ * Have the kernel register one that is off at a run-time address; maxactive 0: as it likes. They
+ * are open. 0, what
  * the kernel says (-EINVAL, -EILSEQ…), -ENOSPC, -ENODEV once the trace has ended, or an error of
  * asking it: -ETIMEDOUT and others, with one line noted.
  */
@@ -60,7 +63,10 @@ struct guest_probe_hit {
 	uint64_t ret_ip;	  /* of a return: where the function goes on */
 };
 
-/* A call that has come from payload_text.kprobe_call. False: it is none that there could be. */
+/*
+ * A call that has come from payload_text.kprobe_call, or a trap's hit at kprobe_trap. False: it is
+ * none that there could be.
+ */
 bool guest_probe_look(struct guest_probes *g, const struct machine_hit *call,
 		      struct guest_probe_hit *hit);
 

@@ -40,6 +40,7 @@ enum {
 	PROBE_FL_ALL_REGS = 1 << 12, /* whose function's callers may expect any register kept */
 	PROBE_FL_FLAG = 1 << 13,     /* where interrupts go off or on: flag-sites.h */
 	PROBE_FL_LENT = 1 << 14,     /* its site is borrow.c's for now: lend.c */
+	PROBE_FL_GUESTS = 1 << 15,   /* a probe of the guest's kernel is there: kprobe-traps.h */
 };
 
 /* What the trace itself has to do when the guest gets there; see guard.c. */

@@ -168,14 +168,16 @@ static bool of_guest_probe(const struct probe_event *pe, const struct guest_prob
 	return pe->in_guest && pe->wanted && pe->guest.row == at->row;
 }
 
-void probe_events_call(struct probe_events *p, const struct machine_hit *call)
+/* True: triggers were asked. */
+static bool take_guests(struct probe_events *p, const struct machine_hit *call)
 {
 	struct trace *t = p->t;
 	struct guest_probe_hit at;
 	struct event_hit h = {.t = t, .hit = call, .guest = &at};
+	bool triggers = false;
 
 	if (!guest_probe_look(p->guest, call, &at))
-		return;
+		return false;
 	pthread_mutex_lock(&t->vcpu_lock[call->vcpu]);
 	trampoline_drain(t, call->vcpu);
 	trace_seen(t, call->tsc);
@@ -183,10 +185,23 @@ void probe_events_call(struct probe_events *p, const struct machine_hit *call)
 		if (!of_guest_probe(pe, &at))
 			continue;
 		h.pe = pe;
-		hit_record(&h);
+		triggers = hit_record(&h) || triggers;
 	}
 	pthread_mutex_unlock(&t->vcpu_lock[call->vcpu]);
-	instances_wake(t);
+	return triggers;
+}
+
+void probe_events_call(struct probe_events *p, const struct machine_hit *call)
+{
+	take_guests(p, call);
+	instances_wake(p->t);
+}
+
+void probe_events_stop(struct probe_events *p, const struct machine_hit *hit)
+{
+	if (take_guests(p, hit))
+		do_deferred(p->t);
+	instances_wake(p->t);
 }
 
 void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machine_hit *hit)

@@ -189,6 +189,17 @@ static int place_trap(struct trace *t, struct probe_event *pe, uint64_t addr, co
 	return -EOPNOTSUPP;
 }
 
+/* A trap that is there already would not be hit any more. */
+static bool is_trapped(struct trace *t, uint64_t addr)
+{
+	uint32_t site = site_at(t, addr);
+	const struct probe_event *pe = site == UINT32_MAX ? NULL : t->probe_events->first;
+
+	while (pe && pe->probe != site)
+		pe = pe->next;
+	return pe;
+}
+
 static int place_in_guest(struct trace *t, struct probe_event *pe, uint64_t addr)
 {
 	const struct probe_def *def = pe->def;
@@ -198,6 +209,11 @@ static int place_in_guest(struct trace *t, struct probe_event *pe, uint64_t addr
 		trace_note(t, "%s:%s: the guest could not be asked to remove a probe that is there",
 			   def->group, def->event);
 		return -EINVAL;
+	}
+	if (is_trapped(t, addr)) {
+		trace_note(t, "%s:%s: an earlier probe is a trap at this entry: remove it first",
+			   def->group, def->event);
+		return -EBUSY;
 	}
 	ret = guest_probe_register(t->probe_events->guest, def->is_return, addr, def->maxactive,
 				   &pe->guest);
@@ -253,6 +269,7 @@ int probe_event_place(struct trace *t, struct probe_event *pe)
 	struct probe_def *def = pe->def;
 	uint64_t base = def->symbol ? probe_symbol_address(t, def->symbol) : 0,
 		 addr = base + def->offset;
+	char err[256];
 	const char *why;
 	int ret = 0;
 
@@ -265,5 +282,7 @@ int probe_event_place(struct trace *t, struct probe_event *pe)
 	if (is_notrace(t, addr))
 		return -EINVAL;
 	why = guest_probes_why_not(t->probe_events->guest, def->is_return);
+	if (!why && guest_probes_open(t->probe_events->guest, err, sizeof(err)))
+		why = err;
 	return why ? place_trap(t, pe, addr, why) : place_in_guest(t, pe, addr);
 }

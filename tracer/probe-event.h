@@ -34,6 +34,8 @@ void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machi
  * t->change is held; what triggers ask for is left for instances_do_deferred().
  */
 void probe_events_call(struct probe_events *p, const struct machine_hit *call);
+/* The same where it has exited to the host there; on the vCPU's thread, no lock is held. */
+void probe_events_stop(struct probe_events *p, const struct machine_hit *hit);
 /* As events_close(), which calls it. */
 int probe_events_close(struct probe_events *p, bool runs);
 

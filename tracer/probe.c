@@ -152,7 +152,8 @@ int probes_insert(struct trace *t, uint16_t with, uint16_t without)
 		const struct probe *p = &t->probes.v[i];
 
 		if (!probe_matches(p, with,
-				   without | PROBE_FL_SET | PROBE_FL_GONE | PROBE_FL_LENT) ||
+				   without | PROBE_FL_SET | PROBE_FL_GONE | PROBE_FL_LENT |
+					   PROBE_FL_GUESTS) ||
 		    !probe_wanted(t, p))
 			continue;
 		if (p->flags & PROBE_FL_ONCE || site_known(t, &view, p))

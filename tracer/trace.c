@@ -9,6 +9,7 @@
 #include "tracer/host-time.h"
 #include "tracer/instance-max.h"
 #include "tracer/instance.h"
+#include "tracer/kprobe-traps.h"
 #include "tracer/latencies.h"
 #include "tracer/probe-event.h"
 #include "tracer/synth-events.h"
@@ -232,7 +233,7 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 			probes_lent_hit(t, hit);
 		return;
 	}
-	if (event_traps_hit(t, hit))
+	if (event_traps_hit(t, hit) || kprobe_traps_hit(t, hit))
 		return;
 	if (hit->cookie < t->probes.nr) {
 		p = &t->probes.v[hit->cookie];

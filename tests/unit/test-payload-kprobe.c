@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <ucontext.h>
 
 enum { ROW = 2 };
 
@@ -126,16 +128,76 @@ static void test_return(void **state)
 	assert_int_equal(row_count(g, PROBE_ROW_HITS), 1);
 }
 
+/* --- with traps ------------------------------------------------------------------------------ */
+
+/* What the host sees at the trap. */
+static struct {
+	unsigned int hits;
+	uint64_t on_stack[2], rdi;
+} seen;
+
+static void trapped(int sig, siginfo_t *info, void *context)
+{
+	const greg_t *regs = ((const ucontext_t *)context)->uc_mcontext.gregs;
+
+	(void)sig;
+	(void)info;
+	seen.hits++;
+	seen.rdi = (uint64_t)regs[REG_RDI];
+	memcpy(seen.on_stack, (const void *)regs[REG_RSP], sizeof(seen.on_stack));
+}
+
+static void hit_trapped(struct payload_guest *g, uint32_t entry, const void *first)
+{
+	static const uint8_t int3_nop[] = {0xcc, 0x90};
+	struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO}, before;
+
+	memset(&seen, 0, sizeof(seen));
+	memcpy(g->window + WINDOW_TEXT + g->text.kprobe_trap, int3_nop, sizeof(int3_nop));
+	assert_int_equal(sigaction(SIGTRAP, &action, &before), 0);
+	hit(g, entry, first, g);
+	assert_int_equal(sigaction(SIGTRAP, &before, NULL), 0);
+	assert_int_equal(seen.hits, 1);
+	assert_int_equal(seen.rdi, (uintptr_t)g);
+	assert_int_equal(seen.on_stack[1], (uintptr_t)row_of(g));
+	assert_int_equal(row_count(g, PROBE_ROW_HITS), 1);
+}
+
+static void test_stop(void **state)
+{
+	struct payload_guest *g = *state;
+
+	hit_trapped(g, g->text.kprobe_stop, row_of(g));
+}
+
+static void test_stop_at_return(void **state)
+{
+	struct payload_guest *g = *state;
+
+	g->percpu.current_kprobe = row_of(g);
+	hit_trapped(g, g->text.kretprobe_stop, &seen);
+	assert_int_equal(seen.on_stack[0], (uintptr_t)&seen);
+}
+
+/* Without a host nobody waits. */
+static void test_stop_alone(void **state)
+{
+	struct payload_guest *g = *state;
+
+	hit(g, g->text.kprobe_stop, row_of(g), g);
+	assert_int_equal(row_count(g, PROBE_ROW_MISSED), 0);
+	assert_int_equal(*ctl32(g, CTL_CALL), PAYLOAD_CALL_NONE);
+}
+
 #define TEST(name)                                                                                 \
 	cmocka_unit_test_setup_teardown(name, payload_guest_setup, payload_guest_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_unanswered),
-		TEST(test_busy),
-		TEST(test_entry),
-		TEST(test_return),
+		TEST(test_unanswered), TEST(test_busy), TEST(test_entry),
+		TEST(test_return),     TEST(test_stop), TEST(test_stop_at_return),
+		TEST(test_stop_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

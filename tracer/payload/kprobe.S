@@ -50,3 +50,29 @@ payload_kprobe_call:
 	lock incq PROBE_ROW_MISSED(%rax)
 	xor	%eax, %eax
 	ret
+
+	/*
+	 * The same where probes are traps (kprobe-traps.h): the host takes the place of the NOP.
+	 * Should it be gone, that is all that is done.
+	 */
+	.globl	payload_kprobe_stop
+payload_kprobe_stop:
+	endbr64
+	mov	%rdi, %rax
+	jmp	1f
+	.globl	payload_kretprobe_stop
+payload_kretprobe_stop:
+	endbr64
+	mov	%gs:0, %rax
+	at	PATCH_CURRENT_KPROBE
+1:	push	%rax
+	push	%rdi
+	mov	%rsi, %rdi
+	.globl	payload_kprobe_trap
+payload_kprobe_trap:
+	xchg	%ax, %ax
+	pop	%rdi
+	pop	%rax
+	lock incq PROBE_ROW_HITS(%rax)
+	xor	%eax, %eax
+	ret

@@ -78,6 +78,8 @@ struct payload_text {
 	uint32_t work; /* the function of a struct work_struct at WINDOW_WORK */
 	/* Handlers of a kprobe and of a kretprobe; and where they call the host. */
 	uint32_t kprobe, kretprobe, kprobe_call;
+	/* The same with traps: the host takes the hit at _trap, two bytes. */
+	uint32_t kprobe_stop, kretprobe_stop, kprobe_trap;
 	uint32_t size; /* bytes of code */
 	/*
 	 * In code at [from, to) nothing has been done yet but the call that got here, or all is
