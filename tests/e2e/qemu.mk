@@ -53,6 +53,7 @@ $(qemu-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 
 running-guest-programs := $(addprefix $(O)/tests/e2e/,events-attach graph-attach guest-memory guest-prints-attach hwlat-attach irqsoff-attach profile-attach qemu-attach qemu-trace sched-attach)
 $(running-guest-programs): $(O)/obj/tests/e2e/running-guest.o
+$(O)/tests/e2e/sched-attach: $(O)/obj/tests/e2e/sched-watch.o
 
 check-built: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls \
 	$(O)/tests/workload/graph-calls $(O)/tests/workload/nbd-calls

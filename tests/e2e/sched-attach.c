@@ -6,7 +6,7 @@
  *
  * usage: sched-attach TARGET KERNEL SERIAL
  */
-#include "tests/e2e/running-guest.h"
+#include "tests/e2e/sched-watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,112 +15,11 @@
 #include <strings.h>
 
 #include "tracer/entry.h"
-#include "tracer/event-data.h"
 #include "tracer/instance.h"
-#include "tracer/merge.h"
 
 #define OTHERS                                                                                     \
 	"for i in 1 2 3 4; do busybox ls / | busybox cat >/dev/null & done; wait; "                \
 	"busybox sleep 0.1"
-
-enum { SWITCH, WAKEUP, WAKEUP_NEW, NR_EVENTS };
-
-static const char *const names[NR_EVENTS] = {"sched_switch", "sched_wakeup", "sched_wakeup_new"};
-
-/* The tracer under test at the top level, and its events in an instance. */
-struct watch {
-	struct env *e;
-	struct instance *events;
-	const struct guestsym_event_list *list;
-	uint32_t event[NR_EVENTS];
-};
-
-static void watch_begin(struct watch *w, struct env *e, const char *tracer)
-{
-	struct trace_config cfg = {
-		.tracer = "nop",
-		.control = true,
-		.buffer_bytes = 16 << 20,
-		.engine = TRACE_ENGINE_TRAMPOLINE,
-	};
-
-	w->e = e;
-	env_trace(e, cfg);
-	assert_int_equal(trace_events(e->trace, &w->list), 0);
-	for (unsigned int k = 0; k < NR_EVENTS; k++)
-		for (w->event[k] = 0; strcmp(w->list->v[w->event[k]].name, names[k]) != 0;)
-			assert_true(++w->event[k] < w->list->n);
-	assert_int_equal(instance_new(e->trace, "events"), 0);
-	w->events = instance_get(e->trace, "events");
-	assert_non_null(w->events);
-	assert_int_equal(instance_resize(w->events, ALL_VCPUS, 16 << 10), 0);
-	assert_int_equal(instance_set_tracer(trace_top(e->trace), tracer), 0);
-	assert_string_equal(instance_tracer(trace_top(e->trace)), tracer);
-	assert_int_equal(instance_set_events(w->events, w->event, NR_EVENTS, true), 0);
-	for (unsigned int k = 0; k < NR_EVENTS; k++)
-		assert_false(instance_event_is_on(trace_top(e->trace), w->event[k]));
-}
-
-/* With the guest standing: what the one records the other records. */
-static void watch_set_on(const struct watch *w, bool on)
-{
-	machine_pause(w->e->m);
-	instance_set_on(trace_top(w->e->trace), on);
-	instance_set_on(w->events, on);
-	machine_resume(w->e->m);
-}
-
-/* Both begin anew once they are switched on. */
-static void watch_clear(const struct watch *w)
-{
-	watch_set_on(w, false);
-	instance_clear(trace_top(w->e->trace), ALL_VCPUS);
-	instance_clear(w->events, ALL_VCPUS);
-}
-
-/* Nothing is recorded any more. */
-static void watch_stop(struct watch *w)
-{
-	watch_set_on(w, false);
-	assert_int_equal(instance_set_events(w->events, w->event, NR_EVENTS, false), 0);
-}
-
-static void watch_end(struct watch *w)
-{
-	assert_int_equal(instance_set_tracer(trace_top(w->e->trace), "nop"), 0);
-	for (unsigned int k = 0; k < NR_EVENTS; k++)
-		assert_int_equal(trace_top(w->e->trace)->events[w->event[k]].tracers, 0);
-	assert_int_equal(trace_detach(w->e->trace), 0);
-	instance_put(w->events);
-	env_trace_forget(w->e);
-}
-
-static int64_t value_of(const struct watch *w, unsigned int event, const struct ring_event *rec,
-			const char *name)
-{
-	const struct event_format format = {&w->list->v[w->event[event]], w->list->common,
-					    w->list->nr_common};
-	const struct event_field f = event_field_find(&format, name, strlen(name));
-	const struct event_data data = {.record = rec->data, .len = rec->len};
-	uint64_t value;
-
-	assert_true(event_field_number(&f, &data, &value));
-	return (int64_t)value;
-}
-
-/* The next record of this event of a vCPU. */
-static bool next_event(const struct watch *w, struct ring_cursor *c, unsigned int event,
-		       struct ring_event *ev)
-{
-	while (ring_next(c, ev)) {
-		const struct trace_entry *ent = ev->data;
-
-		assert_int_equal(ev->lost, 0);
-		if (ent->type == w->list->v[w->event[event]].id)
-			return true;
-	}
-	return false;
-}
 
 static bool next_entry(struct ring_cursor *c, uint16_t type, struct ring_event *ev)
 {
@@ -139,11 +38,11 @@ static void same_switch(const struct watch *w, unsigned int vcpu, const struct r
 {
 	const struct trace_switch_entry *e = ctx->data;
 
-	assert_int_equal(e->prev_pid, value_of(w, SWITCH, ev, "prev_pid"));
-	assert_int_equal(e->next_pid, value_of(w, SWITCH, ev, "next_pid"));
-	assert_int_equal(e->prev_prio, (uint8_t)value_of(w, SWITCH, ev, "prev_prio"));
-	assert_int_equal(e->next_prio, (uint8_t)value_of(w, SWITCH, ev, "next_prio"));
-	assert_int_equal(e->prev_state, ffs((int)value_of(w, SWITCH, ev, "prev_state") & 0xff));
+	assert_int_equal(e->prev_pid, watch_value(w, SWITCH, ev, "prev_pid"));
+	assert_int_equal(e->next_pid, watch_value(w, SWITCH, ev, "next_pid"));
+	assert_int_equal(e->prev_prio, (uint8_t)watch_value(w, SWITCH, ev, "prev_prio"));
+	assert_int_equal(e->next_prio, (uint8_t)watch_value(w, SWITCH, ev, "next_prio"));
+	assert_int_equal(e->prev_state, ffs((int)watch_value(w, SWITCH, ev, "prev_state") & 0xff));
 	assert_int_equal(e->next_cpu, vcpu);
 }
 
@@ -160,7 +59,7 @@ static unsigned int compare_switches(const struct watch *w, unsigned int vcpu)
 
 	assert_non_null(events);
 	assert_non_null(entries);
-	for (; next_event(w, events, SWITCH, &ev); n++) {
+	for (; watch_next(w, events, SWITCH, &ev); n++) {
 		if (!next_entry(entries, TRACE_CTX, &ctx))
 			fail_msg("switch %u of vCPU %u has no entry", n, vcpu);
 		same_switch(w, vcpu, &ev, &ctx);
@@ -210,9 +109,9 @@ static unsigned int compare_wakeups(const struct watch *w, unsigned int vcpu)
 			fail_msg("wakeup %u of vCPU %u has no entry", n, vcpu);
 		e = wake.data;
 		assert_int_equal(e->prev_pid, ((const struct trace_entry *)ev.data)->pid);
-		assert_int_equal(e->next_pid, value_of(w, WAKEUP, &ev, "pid"));
-		assert_int_equal(e->next_prio, (uint8_t)value_of(w, WAKEUP, &ev, "prio"));
-		assert_int_equal(e->next_cpu, value_of(w, WAKEUP, &ev, "target_cpu"));
+		assert_int_equal(e->next_pid, watch_value(w, WAKEUP, &ev, "pid"));
+		assert_int_equal(e->next_prio, (uint8_t)watch_value(w, WAKEUP, &ev, "prio"));
+		assert_int_equal(e->next_cpu, watch_value(w, WAKEUP, &ev, "target_cpu"));
 	}
 	assert_false(next_entry(entries, TRACE_WAKE, &wake));
 	ring_cursor_free(events);
@@ -249,84 +148,6 @@ static void switches(void **state)
 #define TRIES	  10 /* of a run in which nothing is lost; a busy host may take its time */
 #define NICE_LOOP "workload setpriority 1 nanosleep 200"
 #define DL_LOOP	  "workload sched_setattr 1 nanosleep 200"
-
-/* What the events say, by the kernel's rule. */
-struct offline {
-	int64_t below;			    /* only those of a lower priority number count */
-	int64_t running[MACHINE_MAX_VCPUS]; /* priority; INT64_MIN: not known */
-	int64_t pid, prio;		    /* of the one that is waited for; pid 0: none */
-	uint64_t since, max;
-	int64_t max_pid;
-	unsigned int windows;
-};
-
-static bool is_deadline(int64_t prio)
-{
-	return prio < 0;
-}
-
-/* It ran when it was woken up, or has run since: the kernel's tracer would go on waiting. */
-static void has_run(struct offline *o, int64_t pid)
-{
-	if (o->pid == pid)
-		o->pid = 0;
-}
-
-static void offline_wakeup(const struct watch *w, struct offline *o, unsigned int cpu,
-			   const struct ring_event *ev)
-{
-	const struct trace_entry *ent = ev->data;
-	int64_t pid = value_of(w, WAKEUP, ev, "pid"), prio = value_of(w, WAKEUP, ev, "prio");
-	int64_t waker = ent->pid ? o->running[cpu] : 120;
-
-	prio = (int32_t)prio;
-	has_run(o, pid);
-	if (prio >= o->below || waker == INT64_MIN || (o->pid && is_deadline(o->prio)))
-		return;
-	if (!is_deadline(prio) && (prio >= waker || (o->pid && prio >= o->prio)))
-		return;
-	o->pid = pid;
-	o->prio = prio;
-	o->since = ev->ts;
-}
-
-static void offline_switch(const struct watch *w, struct offline *o, unsigned int cpu,
-			   const struct ring_event *ev)
-{
-	int64_t pid = value_of(w, SWITCH, ev, "next_pid");
-
-	has_run(o, value_of(w, SWITCH, ev, "prev_pid"));
-	o->running[cpu] = (int32_t)value_of(w, SWITCH, ev, "next_prio");
-	if (!o->pid || pid != o->pid)
-		return;
-	o->windows++;
-	o->pid = 0;
-	if (ev->ts - o->since <= o->max)
-		return;
-	o->max = ev->ts - o->since;
-	o->max_pid = pid;
-}
-
-static void offline_compute(const struct watch *w, struct offline *o)
-{
-	struct merge *m = merge_new(w->events->ring, w->e->trace->vcpus, false);
-	struct ring_event ev;
-	unsigned int cpu;
-
-	assert_non_null(m);
-	for (unsigned int v = 0; v < MACHINE_MAX_VCPUS; v++)
-		o->running[v] = INT64_MIN;
-	while (merge_next(m, &ev, &cpu)) {
-		const struct trace_entry *ent = ev.data;
-
-		assert_int_equal(ev.lost, 0);
-		if (ent->type == w->list->v[w->event[SWITCH]].id)
-			offline_switch(w, o, cpu, &ev);
-		else
-			offline_wakeup(w, o, cpu, &ev);
-	}
-	merge_free(m);
-}
 
 #define TEXT_MAX (16 << 20)
 
