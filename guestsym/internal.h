@@ -3,10 +3,10 @@
  * internal.h - what the files of guestsym/ share; included only inside this folder.
  *
  * The way of an image, which open.c has it go: image.c finds the ELF in a bzImage (unpack.c), elf.c
- * checks it, kallsyms.c or symtab.c gives the symbols that symbols.c looks up, fentry.c and tables.c
- * read the tables that those symbols delimit. irq.c and types.c work on first use. cache.c keeps
- * unpacked ELFs. Of a kernel that runs, memory.c copies the image and live.c reads what is in lists
- * by then. events-live.c and events-image.c give trace events (events.h), by way of pages.c.
+ * checks it, kallsyms.c or symtab.c gives the symbols that symbols.c looks up, fentry.c and
+ * tables.c read the tables that those symbols delimit. irq.c and types.c work on first use. cache.c
+ * keeps unpacked ELFs. Of a kernel that runs, memory.c copies the image and live.c reads what is in
+ * lists by then. events-live.c and events-image.c give trace events (events.h), by way of pages.c.
  */
 #ifndef HVTRACE_GUESTSYM_INTERNAL_H
 #define HVTRACE_GUESTSYM_INTERNAL_H

@@ -43,11 +43,12 @@ static uint64_t tell_critical(struct trace *t)
 void instances_tell_payload(struct trace *t)
 {
 	struct text pids = {0};
-	uint64_t vcpus = 0, events = 0;
+	uint64_t vcpus = 0, events = 0, top;
 	uint32_t prints;
 	bool only;
 
 	pthread_mutex_lock(&t->instances_lock);
+	top = t->instances->cpumask;
 	/* What a task enters on a vCPU that is recorded it may leave on one that is not. */
 	for (const struct instance *i = t->instances; i; i = i->next)
 		if (instance_profiles(i) || (i->on && instance_traces_functions(i)))
@@ -57,8 +58,8 @@ void instances_tell_payload(struct trace *t)
 			events |= i->cpumask;
 	prints = guest_prints_taken(t->instances);
 	if (prints)
-		events |= t->instances->cpumask;
-	trampoline_set_prints(t, t->instances->cpumask, prints);
+		events |= top;
+	trampoline_set_prints(t, top, prints);
 	vcpus |= tell_critical(t);
 	tasks_of(t, &pids, &only);
 	text_putc(&pids, '\0');
