@@ -179,15 +179,19 @@ struct wakeup_case {
 static void header_is_shown(const struct wakeup_case *c, const char *text, const struct offline *o)
 {
 	unsigned long entries, written;
-	char line[128];
+	char line[128], *end;
+	const char *at;
 
 	snprintf(line, sizeof(line), "# tracer: %s\n#\n# %s latency trace v1.1.5 on ", c->tracer,
 		 c->tracer);
 	assert_int_equal(strncmp(text, line, strlen(line)), 0);
 	snprintf(line, sizeof(line), "# latency: %lu us, #", o->max / 1000);
-	assert_non_null(strstr(text, line));
-	assert_int_equal(
-		sscanf(strstr(text, line) + strlen(line), "%lu/%lu, CPU#", &entries, &written), 2);
+	at = strstr(text, line);
+	assert_non_null(at);
+	entries = strtoul(at + strlen(line), &end, 10);
+	assert_int_equal(*end, '/');
+	written = strtoul(end + 1, &end, 10);
+	assert_int_equal(strncmp(end, ", CPU#", 6), 0);
 	assert_int_equal(entries, written);
 	if (c->functions)
 		assert_true(entries > 6);
