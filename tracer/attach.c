@@ -190,7 +190,11 @@ int trace_open_events(struct trace *t, char *err, size_t errlen)
 {
 	int ret = check_runs(t, err, errlen);
 
-	return ret ? ret : trampoline_open_events(t, err, errlen);
+	if (!ret)
+		ret = trampoline_open_events(t, err, errlen);
+	if (!ret)
+		guest_prints_place_held(t);
+	return ret;
 }
 
 static int use_now(struct trace *t, char *err, size_t errlen)

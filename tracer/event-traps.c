@@ -22,7 +22,6 @@
 
 #define RESERVE_COOKIE (BORROW_COOKIE - 1)
 #define COMMIT_COOKIE  (BORROW_COOKIE - 2)
-#define TRAP_SIZE      2 /* a NOP */
 
 /* --- in and out ------------------------------------------------------------------------------ */
 
@@ -52,25 +51,12 @@ static int layout_learn(struct trace *t)
 	return 0;
 }
 
-/* The code lies in the window's first piece. */
-static struct machine_trap trap_make(struct trace *t, uint32_t offset, uint64_t cookie)
-{
-	return (struct machine_trap){
-		.va = text_va(t, offset),
-		.pa = trampoline_window(t)->header.piece_pa[0] + WINDOW_TEXT + offset,
-		.size = TRAP_SIZE,
-		.kind = MACHINE_TRAP_OUT,
-		.action = MACHINE_TRAP_SKIP,
-		.cookie = cookie,
-	};
-}
-
 int event_traps_insert(struct trace *t)
 {
 	const struct payload_text *text = trampoline_text(t);
 	const struct machine_trap traps[] = {
-		trap_make(t, text->reserve_trap, RESERVE_COOKIE),
-		trap_make(t, text->commit_trap, COMMIT_COOKIE),
+		trampoline_trap(t, text->reserve_trap, RESERVE_COOKIE),
+		trampoline_trap(t, text->commit_trap, COMMIT_COOKIE),
 	};
 	int ret = layout_learn(t);
 

@@ -293,6 +293,8 @@ int events_close(struct events *e, bool runs)
 	ret = ret ? ret : error;
 	error = event_traps_remove(e->t);
 	ret = ret || !runs ? ret : error;
+	error = guest_prints_remove(e->t);
+	ret = ret || !runs ? ret : error;
 	e->closed = true;
 	pthread_mutex_unlock(&e->lock);
 	return ret;

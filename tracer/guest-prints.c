@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define PRINT_COOKIE (BORROW_COOKIE - 4)
+
 /* By the order of struct guest_prints. */
 static const struct print_kind {
 	const char
@@ -94,21 +96,62 @@ static int detours_place(struct trace *t)
 	return ret;
 }
 
+static bool are_traps(const struct trace *t)
+{
+	return t->engine != &trampoline_probe_ops;
+}
+
+static int trap_insert(struct trace *t)
+{
+	const struct machine_trap trap =
+		trampoline_trap(t, trampoline_text(t)->print_trap, PRINT_COOKIE);
+	int ret = machine_traps_set(t->m, &trap, 1);
+
+	t->prints.trapped = !ret;
+	return ret;
+}
+
+int guest_prints_remove(struct trace *t)
+{
+	uint64_t va;
+
+	if (!t->prints.trapped)
+		return 0;
+	va = trampoline_trap(t, trampoline_text(t)->print_trap, PRINT_COOKIE).va;
+	t->prints.placed = t->prints.trapped = false;
+	return machine_traps_clear(t->m, &va, 1);
+}
+
+/* The way to the host comes first. */
+static int ways_place(struct trace *t)
+{
+	int ret = fbuffer_fits(t) ? types_learn(t) : -EOPNOTSUPP;
+
+	if (!ret && are_traps(t))
+		ret = trap_insert(t);
+	if (!ret)
+		ret = detours_place(t);
+	if (ret)
+		guest_prints_remove(t);
+	return ret;
+}
+
 void guest_prints_place(struct trace *t)
 {
-	struct events *e = t->trace_events;
-	int ret = 0;
+	events_lock(t->trace_events);
+	guest_prints_place_held(t);
+	events_unlock(t->trace_events);
+}
 
-	if (t->engine != &trampoline_probe_ops || guest_prints_buffer(t) == PAYLOAD_NONE)
+void guest_prints_place_held(struct trace *t)
+{
+	int ret;
+
+	if (!t->tramp || guest_prints_buffer(t) == PAYLOAD_NONE || t->trace_events->closed ||
+	    t->prints.placed)
 		return;
-	events_lock(e);
-	if (!e->closed && !t->prints.placed) {
-		ret = fbuffer_fits(t) ? types_learn(t) : -EOPNOTSUPP;
-		if (!ret)
-			ret = detours_place(t);
-		t->prints.placed = !ret;
-	}
-	events_unlock(e);
+	ret = ways_place(t);
+	t->prints.placed = !ret;
 	if (ret)
 		trace_note(t, "trace_printk() and trace_marker of the guest are not recorded: %s",
 			   strerror(-ret));
@@ -128,7 +171,7 @@ uint32_t guest_prints_taken(const struct instance *i)
 	for (unsigned int k = 0; k < NR_KINDS; k++)
 		if (i->options & kinds[k].option)
 			types |= UINT32_C(1) << t->prints.type[k];
-	return types;
+	return types && t->prints.trapped ? types | PRINTS_STOP : types;
 }
 
 /* NULL: the guest has made that up. */
@@ -167,4 +210,35 @@ void guest_prints_collect(struct instance *i, unsigned int vcpu, const struct pa
 		return;
 	memcpy(to, &copy, r->event_len);
 	ring_commit(i->ring[vcpu]);
+}
+
+/* %rcx bytes at %rdx, as payload/print.S has them. */
+static void print_take(struct trace *t, const struct machine_hit *hit)
+{
+	struct instance *top = t->instances;
+	struct payload_record r = {.event_len = (uint32_t)hit->regs->rcx};
+	struct clock_reading now;
+	uint8_t data[EVENT_MAX];
+
+	if (!guest_prints_taken(top) || !(top->cpumask >> hit->vcpu & 1) ||
+	    hit->regs->rcx > sizeof(data) ||
+	    guest_read(&t->guest, hit->regs->rdx, data, r.event_len))
+		return;
+	if (top->clock->begin)
+		top->clock->begin(t, hit->vcpu, hit->tsc, &now);
+	guest_prints_collect(top, hit->vcpu, &r, data,
+			     horizon_time(&top->horizon, top->clock->read(t, &now, hit->tsc)));
+}
+
+bool guest_prints_hit(struct trace *t, const struct machine_hit *hit)
+{
+	if (hit->cookie != PRINT_COOKIE)
+		return false;
+	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
+	trampoline_drain(t, hit->vcpu); /* what it has recorded before */
+	trace_seen(t, hit->tsc);
+	print_take(t, hit);
+	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
+	instances_wake(t);
+	return true;
 }

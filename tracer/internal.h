@@ -416,7 +416,8 @@ void trace_note(struct trace *t, const char *fmt, ...) __attribute__((format(pri
 int trace_use_trampolines(struct trace *t, char *err, size_t errlen);
 /*
  * Probes are traps, and trace events are wanted, whose memory has to be in a guest that runs:
- * trampoline_open_events(). The machine runs.
+ * trampoline_open_events(). What the guest prints is seen from then on. The machine runs, the
+ * events' lock is held.
  */
 int trace_open_events(struct trace *t, char *err, size_t errlen);
 

@@ -4,40 +4,29 @@
 #include "tracer/instance.h"
 #include "tracer/probe-event.h"
 #include "tracer/trampoline.h"
-#include "tracer/window.h"
 
 #define KPROBE_COOKIE (BORROW_COOKIE - 3)
-#define TRAP_SIZE     2 /* a NOP */
 
 enum {
 	ENDBR_SIZE = 4,
 	INSN_MAX = 15,
 };
 
-static uint64_t trap_offset(struct trace *t)
+static struct machine_trap trap_make(struct trace *t)
 {
-	return WINDOW_TEXT + trampoline_text(t)->kprobe_trap;
+	return trampoline_trap(t, trampoline_text(t)->kprobe_trap, KPROBE_COOKIE);
 }
 
-/* The code lies in the window's first piece. */
 int kprobe_traps_insert(struct trace *t)
 {
-	const struct payload_header *h = &trampoline_window(t)->header;
-	const struct machine_trap trap = {
-		.va = h->va + trap_offset(t),
-		.pa = h->piece_pa[0] + trap_offset(t),
-		.size = TRAP_SIZE,
-		.kind = MACHINE_TRAP_OUT,
-		.action = MACHINE_TRAP_SKIP,
-		.cookie = KPROBE_COOKIE,
-	};
+	const struct machine_trap trap = trap_make(t);
 
 	return machine_traps_set(t->m, &trap, 1);
 }
 
 int kprobe_traps_remove(struct trace *t)
 {
-	uint64_t va = trampoline_window(t)->header.va + trap_offset(t);
+	const uint64_t va = trap_make(t).va;
 
 	return machine_traps_clear(t->m, &va, 1);
 }

@@ -233,7 +233,7 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 			probes_lent_hit(t, hit);
 		return;
 	}
-	if (event_traps_hit(t, hit) || kprobe_traps_hit(t, hit))
+	if (event_traps_hit(t, hit) || kprobe_traps_hit(t, hit) || guest_prints_hit(t, hit))
 		return;
 	if (hit->cookie < t->probes.nr) {
 		p = &t->probes.v[hit->cookie];

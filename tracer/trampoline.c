@@ -36,6 +36,21 @@ const struct payload_text *trampoline_text(struct trace *t)
 	return &t->tramp->text;
 }
 
+/* The code lies in the window's first piece. */
+struct machine_trap trampoline_trap(struct trace *t, uint32_t entry, uint64_t cookie)
+{
+	const struct payload_header *h = &trampoline_window(t)->header;
+
+	return (struct machine_trap){
+		.va = h->va + WINDOW_TEXT + entry,
+		.pa = h->piece_pa[0] + WINDOW_TEXT + entry,
+		.size = 2,
+		.kind = MACHINE_TRAP_OUT,
+		.action = MACHINE_TRAP_SKIP,
+		.cookie = cookie,
+	};
+}
+
 /* --- the window ------------------------------------------------------------------------------ */
 
 static size_t functions_to_record(const struct trace *t)

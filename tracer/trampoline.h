@@ -59,6 +59,8 @@ void trampoline_forget_critical(struct trace *t);
 /* While it is open: the window, and where in it the payload's entries are. */
 struct window *trampoline_window(struct trace *t);
 const struct payload_text *trampoline_text(struct trace *t);
+/* Where probes are traps: one that takes the place of two bytes of NOP at this entry of its. */
+struct machine_trap trampoline_trap(struct trace *t, uint32_t entry, uint64_t cookie);
 /* Offset of a vCPU's ring of event data in a window with this header. */
 uint64_t trampoline_event_ring(const struct payload_header *h, unsigned int vcpu);
 /* Which types of the guest's own records are recorded (guest-prints.h), a bit for each. */

@@ -6,6 +6,9 @@
  */
 #include "tests/unit/payload-guest.h"
 
+#include <signal.h>
+#include <ucontext.h>
+
 #define BPRINT 6
 #define WANTED (1u << 5 | 1u << BPRINT)
 
@@ -161,6 +164,43 @@ static void test_not_wanted(void **state)
 	is_copy(g, GUEST_LENGTH, event.word, 64);
 }
 
+/* What the host sees where it is to take it: its length and where it is. */
+static greg_t seen_len, seen_at;
+static unsigned int seen;
+
+static void trapped(int sig, siginfo_t *info, void *context)
+{
+	const greg_t *regs = ((const ucontext_t *)context)->uc_mcontext.gregs;
+
+	(void)sig;
+	(void)info;
+	seen++;
+	seen_len = regs[REG_RCX];
+	seen_at = regs[REG_RDX];
+}
+
+static void test_stop(void **state)
+{
+	static const uint8_t int3_nop[] = {0xcc, 0x90};
+	struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO}, before;
+	struct payload_guest *g = *state;
+
+	seen = 0;
+	*ctl32(g, CTL_PRINTS) = WANTED | PRINTS_STOP;
+	long_event_make(64, BPRINT);
+	write_event(g, &event); /* without a host */
+	memcpy(g->window + WINDOW_TEXT + g->text.print_trap, int3_nop, sizeof(int3_nop));
+	assert_int_equal(sigaction(SIGTRAP, &action, &before), 0);
+	write_event(g, &event);
+	long_event_make(64, 7); /* is not wanted */
+	write_event(g, &event);
+	assert_int_equal(sigaction(SIGTRAP, &before, NULL), 0);
+	assert_int_equal(seen, 1);
+	assert_int_equal(seen_len, 64);
+	assert_int_equal(seen_at, (uintptr_t)event.word);
+	nothing_was_recorded(g);
+}
+
 static void test_lengths_of_nobody(void **state)
 {
 	static const uint32_t lengths[] = {0, 3, EVENT_MAX + 5, 0x80000000, UINT32_MAX};
@@ -213,7 +253,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_lengths),	      TEST(test_time_before), TEST(test_not_wanted),
-		TEST(test_lengths_of_nobody), TEST(test_contexts),
+		TEST(test_lengths_of_nobody), TEST(test_contexts),    TEST(test_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@ unit-tests += tests/unit/test-trampoline
 unit-tests += tests/unit/test-collect
 unit-tests += tests/unit/test-event-traps
 unit-tests += tests/unit/test-kprobe-traps
+unit-tests += tests/unit/test-guest-prints
 unit-tests += tests/unit/test-record-options
 unit-tests += tests/unit/test-text-lock
 unit-tests += tests/unit/test-quiesce

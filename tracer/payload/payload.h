@@ -52,6 +52,7 @@
 			 */
 #define CTL_CRITICAL 80 /* u32, written by the host: CRITICAL_ */
 #define CTL_PRINTS   84 /* u32, written by the host: types of the guest's own records, print.S */
+#define PRINTS_STOP  1	/* in CTL_PRINTS, where there is no such type: they exit to the host */
 #define CTL_WRITING  96 /* u64[4]: of each context, the event that it is writing; print.S */
 /* A request to the host, which the vCPU waits for: see PAYLOAD_CALL_ */
 #define CTL_CALL       128 /* u32: PAYLOAD_CALL_ */

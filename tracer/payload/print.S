@@ -109,8 +109,19 @@ payload_ring_commit:
 3:	pop	%rsi
 	jmp	.Lring_commit
 
+	/*
+	 * Where probes are traps the host takes the place of the NOP, and the data (guest-prints.h).
+	 * Should it be gone, that is all.
+	 */
+	.globl	payload_print_trap
+payload_print_trap:
+	xchg	%ax, %ax
+	jmp	3b
+
 	/* %rcx bytes at %rdx; %rsi has been pushed. */
 .Lprint_copy:
+	test	$PRINTS_STOP, %al
+	jnz	payload_print_trap
 	push	%rdi
 	push	%r8
 	push	%r9
