@@ -47,7 +47,7 @@ static int filter_make(struct filter_request *req, uint32_t event, struct event_
 {
 	const struct event_format format = {&req->list->v[event], req->list->common,
 					    req->list->nr_common};
-	struct event_filter_error err;
+	struct event_filter_error err = {0};
 	int ret = (req->subsystem ? event_filter_new_subsystem : event_filter_new)(
 		&format, &req->kernel, req->text, filter, &err);
 

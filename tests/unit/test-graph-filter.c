@@ -19,7 +19,8 @@
 #include "tracer/graph-filter.h"
 #include "tracer/text.h"
 
-enum { FUNCS = 26, TEXT = 0x81000000 };
+#define TEXT UINT64_C(0x81000000)
+enum { FUNCS = 26 };
 
 struct scene {
 	struct graph_filter f;

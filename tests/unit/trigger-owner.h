@@ -84,11 +84,7 @@ static void owner_stacktrace(void *arg, const struct event_data *data)
 }
 
 static const struct guestsym_event *const owner_events[OWNER_EVENTS] = {
-	&made_switch,
-	&made_kmalloc,
-	&made_enter,
-	&made_any,
-	&made_waking,
+	&made_switch, &made_kmalloc, &made_enter, &made_any, &made_waking,
 };
 
 static struct event_triggers *owner_find(void *arg, const char *system, const char *name)

@@ -47,8 +47,8 @@ static int program_load(int map, enum bpf_attach_type type, int func)
 		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
 		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
 	};
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type,
-		    .attach_btf_id = (__u32)func);
+	const struct bpf_prog_load_opts opts = {
+		.sz = sizeof(opts), .expected_attach_type = type, .attach_btf_id = (__u32)func};
 	int prog = bpf_prog_load(BPF_PROG_TYPE_TRACING, "calls", "GPL", insns, NR_INSNS, &opts);
 
 	if (prog < 0)

@@ -7,8 +7,8 @@
  * usage: graph-calls ROUNDS
  *
  * Several at a time do not write to the same file: whose write comes first in a tick of the clock
- * changes the file's times, the other's does not. For the same reason file systems should be mounted
- * with noatime.
+ * changes the file's times, the other's does not. For the same reason file systems should be
+ * mounted with noatime.
  *
  * It prints "graph-calls: pid PID", waits for a line of standard input, and makes the calls. Each
  * round begins with umask(2), which occurs nowhere else.
