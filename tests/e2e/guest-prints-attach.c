@@ -22,7 +22,18 @@
 /* Strings for the guest's kernel to point at: a row of the window that no probe has. */
 #define STRINGS (WINDOW_PROBES + (PROBE_ROWS - 1) * PROBE_ROW_SIZE)
 
-static void prints_begin(struct env *e, const char *tracer)
+/* With traps they come with the window, which somebody has to ask for. */
+static void window_begin(struct trace *t)
+{
+	char err[256] = "";
+
+	events_lock(t->trace_events);
+	if (trace_open_events(t, err, sizeof(err)))
+		fail_msg("%s", err);
+	events_unlock(t->trace_events);
+}
+
+static void prints_begin(struct env *e, const char *tracer, enum trace_engine engine)
 {
 	static const char *const filter[] = {"vfs_*"};
 	struct trace_config cfg = {
@@ -31,10 +42,12 @@ static void prints_begin(struct env *e, const char *tracer)
 		.nr_filter = 1,
 		.control = true,
 		.buffer_bytes = 16 << 20,
-		.engine = TRACE_ENGINE_TRAMPOLINE,
+		.engine = engine,
 	};
 
 	env_trace(e, cfg);
+	if (engine == TRACE_ENGINE_TRAP)
+		window_begin(e->trace);
 	assert_true(e->trace->prints.placed);
 	console_run(&e->console, "echo >" OWN "trace");
 }
@@ -89,12 +102,11 @@ static char *our_texts(struct env *e)
 
 /* --- tests ----------------------------------------------------------------------------------- */
 
-static void markers(void **state)
+static void markers_are_ours(struct env *e, enum trace_engine engine)
 {
-	struct env *e = *state;
 	char *own, *ours;
 
-	prints_begin(e, "nop");
+	prints_begin(e, "nop", engine);
 	console_run(&e->console,
 		    "cd " OWN "; echo one >trace_marker; busybox printf two >trace_marker; "
 		    "busybox mkdir instances/other; "
@@ -112,6 +124,16 @@ static void markers(void **state)
 	assert_string_equal(own, ours);
 	free(own);
 	free(ours);
+}
+
+static void markers(void **state)
+{
+	markers_are_ours(*state, TRACE_ENGINE_TRAMPOLINE);
+}
+
+static void markers_with_traps(void **state)
+{
+	markers_are_ours(*state, TRACE_ENGINE_TRAP);
 }
 
 /* A kernel whose modules call trace_printk() has done the first. */
@@ -149,12 +171,11 @@ static void calls_make(struct env *e)
 }
 
 /* What trace_printk() and trace_puts() become, called by a kworker of the guest. */
-static void calls(void **state)
+static void calls_are_ours(struct env *e, enum trace_engine engine)
 {
-	struct env *e = *state;
 	char *ours, *own;
 
-	prints_begin(e, "nop");
+	prints_begin(e, "nop", engine);
 	calls_make(e);
 	instance_writers_stop(e->trace);
 	trampoline_drain_all(e->trace);
@@ -170,6 +191,16 @@ static void calls(void **state)
 	console_run(&e->console, "echo >" OWN "trace");
 	assert_int_equal(trace_detach(e->trace), 0);
 	env_trace_forget(e);
+}
+
+static void calls(void **state)
+{
+	calls_are_ours(*state, TRACE_ENGINE_TRAMPOLINE);
+}
+
+static void calls_with_traps(void **state)
+{
+	calls_are_ours(*state, TRACE_ENGINE_TRAP);
 }
 
 static unsigned int times_in(const char *text, const char *what)
@@ -195,7 +226,7 @@ static void many(void **state)
 		size_t len;
 		FILE *f;
 
-		prints_begin(e, tracers[i]);
+		prints_begin(e, tracers[i], TRACE_ENGINE_TRAMPOLINE);
 		console_run(&e->console,
 			    "cd " OWN "; for t in 1 2 3; do (i=0; while [ $i -lt 100 ]; do "
 			    "echo mark$t >trace_marker; i=$((i + 1)); done) & done; wait; cd /");
@@ -226,6 +257,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(markers),
 		cmocka_unit_test(calls),
+		cmocka_unit_test(markers_with_traps),
+		cmocka_unit_test(calls_with_traps),
 		cmocka_unit_test(many),
 	};
 
