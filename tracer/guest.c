@@ -223,14 +223,18 @@ void guest_find(struct guest_kernel *g, uint64_t va, size_t len, struct guest_wo
 	if (PAGE_LEFT(va) < len || guest_translate(g, va, &w->pa))
 		return;
 	w->host = machine_host_ptr(g->m, w->pa, len);
+	w->len = len;
 	w->found = true;
 }
 
+/* Where things lie in them is what an image says, which may say anything. */
 bool guest_copy(struct guest_kernel *g, const struct guest_word *w, uint64_t off, void *buf,
 		size_t len)
 {
+	if (!w->found || off > w->len || len > w->len - off)
+		return false;
 	if (!w->host)
-		return w->found && !machine_read(g->m, w->pa + off, buf, len);
+		return !machine_read(g->m, w->pa + off, buf, len);
 	memcpy(buf, (const uint8_t *)w->host + off, len);
 	return true;
 }

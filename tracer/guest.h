@@ -59,6 +59,7 @@ struct guest_layout {
 struct guest_word {
 	bool found;
 	uint64_t pa;
+	size_t len;
 	const void *host; /* NULL: the machine has to be asked for each reading */
 };
 
@@ -119,7 +120,7 @@ int guest_translate(struct guest_kernel *g, uint64_t va, uint64_t *pa);
 int guest_read(struct guest_kernel *g, uint64_t va, void *buf, size_t len);
 /* Find bytes that lie within one page, for reading them again and again. */
 void guest_find(struct guest_kernel *g, uint64_t va, size_t len, struct guest_word *w);
-/* Copy len of them from off on. False, and buf as it was: they were not found. */
+/* Copy len of them from off on. False, and buf as it was: that many were not found. */
 bool guest_copy(struct guest_kernel *g, const struct guest_word *w, uint64_t off, void *buf,
 		size_t len);
 /* Their first len (8 at most) bytes as a number; 0 when they were not found. */

@@ -23,7 +23,7 @@
 #define FAKE_RAM     (UINT64_C(8) << 20)
 #define FAKE_WINDOW  (UINT64_C(4) << 20) /* what machine_window() gives lies in RAM */
 #define FAKE_DIRECT  UINT64_C(0xffff888000000000)
-#define FAKE_MAX     40
+#define FAKE_MAX     64
 #define FAKE_VCPUS   4
 #define FAKE_VA(off) (FAKE_TEXT + (off))
 

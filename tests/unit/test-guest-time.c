@@ -215,6 +215,32 @@ static void nonsense_is_bounded(void **state)
 	time_at(GUEST_TIME_TAI, 1);
 }
 
+static void change_field(const char *path, uint32_t offset, uint32_t size)
+{
+	for (size_t i = 0; i < fake.nfields; i++)
+		if (!strcmp(fake.fields[i].path, path))
+			fake.fields[i].field =
+				(struct guestsym_field){.offset = offset, .size = size};
+}
+
+/* An image may say that members of a structure lie anywhere: what is not in it is not read. */
+static void members_lie_in_their_structure(void **state)
+{
+	struct guest_clock c;
+
+	(void)state;
+	change_field("cyc2ns_data.cyc2ns_offset", INT32_MAX, 8);
+	learn();
+	guest_get_clock(&guest, 1, false, &c);
+	assert_int_equal(c.mul, 1 << 9);
+	assert_int_equal(c.offset, 0);
+	put(PER_CPU_AREA + PER_CPU_SIZE + PCPU_CYC2NS + 32, 1, 4); /* the other copy */
+	change_field("cyc2ns.data", 0, UINT32_MAX);
+	learn();
+	guest_get_clock(&guest, 1, false, &c);
+	assert_int_equal(c.mul, 0);
+}
+
 /* Where the timekeeper is not where we look, there are no offsets. */
 static void another_layout_is_noticed(void **state)
 {
@@ -238,6 +264,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(nonsense_is_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_layout_is_noticed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(members_lie_in_their_structure, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("guest-time", tests, NULL, NULL);
