@@ -9,6 +9,7 @@ FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 
 fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging fuzz-stub)
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
+fuzz-targets += $(O)/tests/fuzz/fuzz-kvm
 fuzz-targets += $(O)/tests/fuzz/fuzz-pairing
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-events

@@ -18,6 +18,20 @@ enum { IPS_MAX = 32, RECORD_MAX = 4000 };
 /* In struct task_struct and signal_struct, besides what user-guest.h has there. */
 enum { TASK_SIGNAL = 48, TASK_THREAD_NODE = 56, TASK_SP = 72, SIGNAL = 0x1700, THREAD_HEAD = 8 };
 
+/* The clocks of the CPU, and what its per-CPU area has besides. */
+enum {
+	PER_CPU = 0xe000, /* __per_cpu_offset[], and behind it the area */
+	PCPU_CURRENT = 0x10,
+	PCPU_COUNT = 0x18,
+	PCPU_CYC2NS = 0x20,
+	PCPU_SCD = 0x50,
+	PCPU_PVCLOCK = 0x60,
+	FAST = 0xe100,
+	CLOCKSOURCE = 0xe200,
+	CORE = 0xe280,
+	PVCLOCK = 0xe300,
+};
+
 #define PLACE(off, size_)                                                                          \
 	{                                                                                          \
 		.pa = FAKE_PA + (off), .va = FAKE_VA(off), .size = (size_)                         \
@@ -36,6 +50,11 @@ static struct place places[] = {
 	PLACE(MOUNT_ROOT, 0x120),
 	PLACE(DENTRY_ROOT, 0x520), /* all of them */
 	PLACE(NAMES, 0x520),
+	PLACE(PER_CPU, 0x70),
+	PLACE(FAST, 0x80),
+	PLACE(CLOCKSOURCE, 0x40),
+	PLACE(CORE, 0x40),
+	PLACE(PVCLOCK, 0x20),
 	{.pa = FAKE_PA + USER_PAGES, .va = USER_STACK, .size = 0x200},
 	{.pa = FAKE_PA + USER_PAGES + 0xf00, .va = USER_STACK + 0xf00, .size = 0x200},
 	{.pa = FAKE_PA + USER_PAGES + 0x1f00, .va = USER_STACK + 0x1f00, .size = 0x100},
@@ -44,6 +63,7 @@ static struct place places[] = {
 enum { NR_PLACES = sizeof(places) / sizeof(places[0]) };
 
 static struct user_layout in_list; /* of a kernel without maple trees */
+static struct fake_guest sound;	   /* what its types are like */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -59,18 +79,79 @@ static void add_thread(void)
 	put(SIGNAL + THREAD_HEAD, FAKE_VA(OTHER + TASK_THREAD_NODE), 8);
 }
 
+static void add_clock_types(void)
+{
+	static const struct {
+		const char *path;
+		uint32_t offset, size;
+	} fields[] = {
+		{"tk_fast.seq", 0, 4},
+		{"tk_fast.base", 8, 112},
+		{"tk_read_base.clock", 0, 8},
+		{"tk_read_base.cycle_last", 16, 8},
+		{"tk_read_base.mult", 24, 4},
+		{"tk_read_base.shift", 28, 4},
+		{"tk_read_base.xtime_nsec", 32, 8},
+		{"tk_read_base.base", 40, 8},
+		{"clocksource.name", 0x10, 8},
+		{"timekeeper.tkr_mono.clock", 0, 8},
+		{"timekeeper.offs_boot", 16, 8},
+		{"timekeeper.offs_tai", 24, 8},
+		{"sched_clock_data.tick_raw", 0, 8},
+		{"sched_clock_data.tick_gtod", 8, 8},
+		{"cyc2ns.data", 0, 32},
+		{"cyc2ns.seq", 32, 4},
+		{"cyc2ns_data.cyc2ns_mul", 0, 4},
+		{"cyc2ns_data.cyc2ns_shift", 4, 4},
+		{"cyc2ns_data.cyc2ns_offset", 8, 8},
+		{"task_struct.pid", TASK_PID, 4},
+		{"task_struct.comm", 0x30, 16},
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		fake_field(fields[i].path, fields[i].offset, fields[i].size);
+}
+
+static void add_clocks(void)
+{
+	fake_symbol("__per_cpu_offset", FAKE_VA(PER_CPU), 'D');
+	fake_symbol("current_task", PCPU_CURRENT, 'A');
+	fake_symbol("__preempt_count", PCPU_COUNT, 'A');
+	fake_symbol("cyc2ns", PCPU_CYC2NS, 'A');
+	fake_symbol("sched_clock_data", PCPU_SCD, 'A');
+	fake_symbol("hv_clock_per_cpu", PCPU_PVCLOCK, 'A');
+	fake_symbol("tk_fast_mono", FAKE_VA(FAST), 'd');
+	fake_symbol("tk_fast_raw", FAKE_VA(FAST), 'd');
+	fake_symbol("tk_core", FAKE_VA(CORE), 'b');
+	fake_symbol("__use_tsc", FAKE_VA(CORE + 0x30), 'd');
+	put(PER_CPU, FAKE_VA(PER_CPU), 8);
+	put(PER_CPU + PCPU_CURRENT, FAKE_VA(OTHER), 8);
+	put(PER_CPU + PCPU_CYC2NS, UINT64_C(10) << 32 | 1 << 9, 8);
+	put(PER_CPU + PCPU_PVCLOCK, FAKE_VA(PVCLOCK), 8);
+	put(FAST + 8, FAKE_VA(CLOCKSOURCE), 8);
+	put(FAST + 32, UINT64_C(10) << 32 | 1 << 9, 8);
+	put(CORE + 8, FAKE_VA(CLOCKSOURCE), 8);
+	put(CORE + 0x30, 1, 4);
+	put(CLOCKSOURCE + 0x10, FAKE_VA(CLOCKSOURCE + 0x20), 8);
+	memcpy(fake_at(FAKE_VA(CLOCKSOURCE + 0x20)), "kvm-clock", 10);
+	put(PVCLOCK + 24, 0x80000000u, 4);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc, (void)argv;
 	if (!user_guest_make(true))
 		return -1;
 	add_thread();
+	add_clock_types();
+	add_clocks();
 	put_user(USER_STACK + 0x100, USER_STACK + 0xffc);
 	put_user(USER_STACK + 0x108, USER_TEXT + 0x111);
 	put_user(USER_STACK + 0x1004, USER_LIB + 0x222);
+	places_keep(places, NR_PLACES);
 	in_list = at;
 	in_list.mm_tree = USER_NO_FIELD;
-	places_keep(places, NR_PLACES);
+	sound = fake;
 	return 0;
 }
 
@@ -236,11 +317,61 @@ static void fuzz_fetch(struct input *in)
 	probe_def_free(def);
 }
 
+/* --- the CPU --------------------------------------------------------------------------------- */
+
+static void fuzz_cpu(struct input *in)
+{
+	struct machine_regs regs = {.rsp = input_address(in, places, NR_PLACES)};
+	enum guest_time time = input_byte(in) % 4;
+	uint64_t tsc = input_u64(in);
+	struct guest_state st;
+	struct guest_clock c;
+
+	scribble(places, NR_PLACES, in);
+	guest_get_state(&guest, 0, &regs, &st);
+	if (strnlen(st.comm, sizeof(st.comm)) == sizeof(st.comm))
+		abort();
+	guest_get_clock(&guest, 0, tsc & 1, &c);
+	guest_clock_ns(&c, tsc);
+	guest_get_time(&guest, 0, time, tsc, &c);
+	guest_clock_ns(&c, tsc);
+}
+
+/* --- inputs ---------------------------------------------------------------------------------- */
+
+/* Types may have their members anywhere, and of any size. */
+static void learn(struct input *in)
+{
+	static bool changed;
+	unsigned int n = input_byte(in) % 4;
+	char err[256];
+
+	if (!n && !changed)
+		return;
+	changed = n;
+	fake = sound;
+	for (; n; n--) {
+		struct guestsym_field *f = &fake.fields[input_byte(in) % fake.nfields].field;
+		uint64_t word = input_byte(in) & 1 ? input_u64(in) : input_byte(in);
+
+		f->offset = (uint32_t)word;
+		if (word >> 32)
+			f->size = (uint32_t)(word >> 32);
+	}
+	if (guest_learn(&guest, NULL, err, sizeof(err)))
+		abort();
+	user_learn(&at, NULL);
+	in_list = at;
+	in_list.mm_tree = USER_NO_FIELD;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
+	uint8_t what = input_byte(&in) % 6;
 
-	switch (input_byte(&in) % 5) {
+	learn(&in);
+	switch (what) {
 	case 0:
 		fuzz_stack(&in);
 		break;
@@ -252,6 +383,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 3:
 		fuzz_tasks(&in);
+		break;
+	case 4:
+		fuzz_cpu(&in);
 		break;
 	default:
 		fuzz_fetch(&in);
