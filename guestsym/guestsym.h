@@ -249,6 +249,7 @@ enum {
 	GUESTSYM_EVENT_FL_UPROBE = 1 << 4,
 	GUESTSYM_EVENT_FL_GONE = 1 << 5,  /* it is no more: only of those of the host */
 	GUESTSYM_EVENT_FL_SYNTH = 1 << 6, /* printed like the kernel's synthetic events: likewise */
+	GUESTSYM_EVENT_FL_EPROBE = 1 << 7, /* and its event probes */
 };
 
 struct guestsym_event {
@@ -267,6 +268,7 @@ struct guestsym_event {
 	const struct guestsym_event_field *fields;
 	size_t nr_fields;
 	const char *print_fmt; /* enums replaced by their values, as the running kernel has it */
+	const char *place;     /* what comes before that: where an event probe is; NULL: nothing */
 };
 
 /* Events of the host come and go while others look at the list. */

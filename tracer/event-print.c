@@ -273,6 +273,15 @@ static void make_synthetic(struct maker *m)
 
 /* --- forms ---------------------------------------------------------------------------------- */
 
+static const char *behind_place(struct maker *m, const char *place, const char *format)
+{
+	char *both = expr_alloc(&m->k->mem, strlen(place) + strlen(format) + 1);
+
+	if (both)
+		stpcpy(stpcpy(both, place), format);
+	return both;
+}
+
 static bool make_format(struct maker *m)
 {
 	const struct guestsym_event *ev = &m->k->event;
@@ -281,12 +290,15 @@ static bool make_format(struct maker *m)
 
 	m->parser.at = ev->print_fmt;
 	format = expr_parse_string(&m->parser);
+	if (format && ev->place)
+		format = behind_place(m, ev->place, format);
 	if (!format || !make_pieces(m, format))
 		return false;
-	if (m->nr && ev->flags & (GUESTSYM_EVENT_FL_KPROBE | GUESTSYM_EVENT_FL_UPROBE)) {
+	if (m->nr && ev->flags & (GUESTSYM_EVENT_FL_KPROBE | GUESTSYM_EVENT_FL_UPROBE))
 		make_probe_place(m);
+	if (m->nr && ev->flags & (GUESTSYM_EVENT_FL_KPROBE | GUESTSYM_EVENT_FL_UPROBE |
+				  GUESTSYM_EVENT_FL_EPROBE))
 		make_probe_strings(m);
-	}
 	pieces = expr_alloc(&m->k->mem, m->nr * sizeof(*pieces) + 1);
 	if (!pieces)
 		return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* event-view.c - see event-view.h */
 #include "tracer/event-view.h"
+#include "tracer/events.h"
 #include "tracer/unwind.h"
 
 #include <errno.h>
@@ -109,6 +110,17 @@ void event_view_name(struct event_view *v)
 		comms_find(v->i->t->comms, e->pid, v->comm);
 	else
 		snprintf(v->comm, sizeof(v->comm), "swapper/%u", v->data.cpu);
+}
+
+void event_view_entry(const struct event_view *v, uint32_t event, unsigned int preempt_count,
+		      struct trace_entry *e)
+{
+	const struct events *events = v->i->t->trace_events;
+
+	memcpy(e, v->data.record, sizeof(*e));
+	e->type = events_list(events)->v[event].id;
+	if (events_dec_preempt(events) && (e->preempt_count & 0xf) + preempt_count <= 0xf)
+		e->preempt_count = (uint8_t)(e->preempt_count + preempt_count);
 }
 
 /* --- its stack ------------------------------------------------------------------------------- */

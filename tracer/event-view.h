@@ -12,6 +12,8 @@
 #include "tracer/event-ring.h"
 #include "tracer/instance.h"
 
+#define EVENT_VIEW_DEPTH 4 /* records that lead to records are no endless chain */
+
 struct event_view {
 	struct instance *i;
 	const struct event_stack *stack; /* NULL: it was not looked at */
@@ -28,6 +30,12 @@ void event_view_init(struct event_view *v, struct instance *i, unsigned int cpu,
 		     size_t len, uint64_t ts, const struct event_stack *stack);
 /* Find out its task's name, which only filters and triggers look at. */
 void event_view_name(struct event_view *v);
+/*
+ * What a record of `event` begins with that is written because of this one; the ring buffer's being
+ * in use already counts as so much in preempt_count.
+ */
+void event_view_entry(const struct event_view *v, uint32_t event, unsigned int preempt_count,
+		      struct trace_entry *e);
 /* The stack of it goes into the ring, behind what is there; the vCPU's lock is held. */
 void event_view_record_stack(const struct event_view *v);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* events-register.c - has the guest register what is wanted, and take back what is not. */
 #include "tracer/detour.h"
+#include "tracer/event-probes.h"
 #include "tracer/events-internal.h"
 #include "tracer/guest-work.h"
 #include "tracer/instance.h"
@@ -216,6 +217,7 @@ int events_apply(struct events *e)
 
 	if (e->closed)
 		return -ENODEV;
+	event_probes_apply(e->t->event_probes);
 	ret = e->loaded ? apply_all(e) : 0;
 	if (!ret)
 		ret = probe_events_apply(e->t->probe_events);

@@ -121,6 +121,8 @@ struct event_state {
 	bool soft_off;	      /* its records are made, but not kept */
 	unsigned int tracers; /* that work on its records: the instance's, and one on its way */
 	unsigned int copies;  /* of these, how many want its stack */
+	unsigned int probes;  /* event probes at it that are wanted */
+	bool attached;	      /* it is one of these, at another event */
 	struct event_filter *filter;	 /* NULL: none was written */
 	struct event_triggers *triggers; /* likewise */
 };

@@ -116,10 +116,18 @@ static int source_set(struct parser *p, enum fetch_source source, uint64_t numbe
 	return 0;
 }
 
+static int text_set(struct parser *p, enum fetch_source source, const char *text, size_t len)
+{
+	p->a->text = strndup(text, len);
+	return p->a->text ? source_set(p, source, 0) : -ENOMEM;
+}
+
 static int parse_variable(struct parser *p, const char *name, size_t offs)
 {
 	uint64_t number;
 
+	if (p->at & FETCH_AT_EVENT)
+		return text_set(p, FETCH_FIELD, name, strlen(name));
 	if (!strcmp(name, "retval")) {
 		if (!(p->at & FETCH_AT_RETURN))
 			return fail(p, offs, "$retval is not available on probe");
@@ -147,16 +155,12 @@ static int parse_variable(struct parser *p, const char *name, size_t offs)
 
 static int parse_register(struct parser *p, const char *name, size_t offs)
 {
+	if (p->at & FETCH_AT_EVENT)
+		return fail(p, offs, "Invalid fetch argument");
 	for (unsigned int i = 0; i < FETCH_REGS; i++)
 		if (!strcmp(name, reg_names[i]))
 			return source_set(p, FETCH_REG, i);
 	return fail(p, offs, "Invalid register name");
-}
-
-static int text_set(struct parser *p, enum fetch_source source, const char *text, size_t len)
-{
-	p->a->text = strndup(text, len);
-	return p->a->text ? source_set(p, source, 0) : -ENOMEM;
 }
 
 /* The kernel's program has one step more for a symbol, and room for so many. */
@@ -356,9 +360,11 @@ static int parse_count(struct parser *p, const char *arg, char *bracket, size_t 
 	return 0;
 }
 
-/* "$comm" and immediate strings are strings, whether that is said or not. */
-static bool is_text(const char *arg)
+/* "$comm" and immediate strings are strings, whether that is said or not; but of event probes. */
+static bool is_text(const struct parser *p, const char *arg)
 {
+	if (p->at & FETCH_AT_EVENT)
+		return false;
 	return !strcmp(arg, "$comm") || !strcmp(arg, "$COMM") || !strncmp(arg, "\\\"", 2);
 }
 
@@ -372,9 +378,11 @@ static int parse_type(struct parser *p, const char *arg, char *type, size_t offs
 
 	if (ret)
 		return ret;
-	if (is_text(arg) && (a->count || (type && strcmp(type, "string") != 0)))
+	if (is_text(p, arg) && (a->count || (type && strcmp(type, "string") != 0)))
 		return -EINVAL;
-	a->type = type_find(is_text(arg) ? "string" : type ? type : default_type(p, arg, by_value));
+	a->type = type_find(is_text(p, arg) ? "string"
+			    : type	    ? type
+					    : default_type(p, arg, by_value));
 	if (!a->type || (*a->type->name == 'c' && !p->has_char))
 		return fail(p, offset + (type ? (size_t)(type - arg) : 0),
 			    "Unknown type is specified");
@@ -397,7 +405,7 @@ static bool is_memory(const struct fetch_arg *a)
 static bool string_fits(const struct fetch_arg *a)
 {
 	return a->nr_deref || a->source == FETCH_IMM || a->source == FETCH_COMM ||
-	       a->source == FETCH_LITERAL;
+	       a->source == FETCH_LITERAL || a->source == FETCH_FIELD;
 }
 
 static bool symstr_fits(const struct fetch_arg *a)
@@ -405,7 +413,7 @@ static bool symstr_fits(const struct fetch_arg *a)
 	if (a->nr_deref)
 		return !a->deref[a->nr_deref - 1].user;
 	return a->source == FETCH_REG || a->source == FETCH_STACK || a->source == FETCH_RETVAL ||
-	       a->source == FETCH_ARG;
+	       a->source == FETCH_ARG || a->source == FETCH_FIELD;
 }
 
 /* The steps of the kernel's program for it, up to the one that stores the value. */
@@ -549,7 +557,7 @@ int fetch_arg_parse(struct fetch_arg *arg, unsigned int n, const char *text, uns
 {
 	struct parser p = {.a = &arg[n],
 			   .word = n + 2,
-			   .at = at & (FETCH_AT_ENTRY | FETCH_AT_RETURN),
+			   .at = at & (FETCH_AT_ENTRY | FETCH_AT_RETURN | FETCH_AT_EVENT),
 			   .has_char = at & FETCH_HAS_CHAR,
 			   .function = function,
 			   .err = err};

@@ -46,6 +46,7 @@ enum fetch_source {
 	FETCH_SYMBOL,  /* text: a symbol, and an offset */
 	FETCH_COMM,    /* the task's name */
 	FETCH_LITERAL, /* text itself */
+	FETCH_FIELD,   /* text: of the event that an event probe is at; number: which one */
 };
 
 /* As the kernel calls them, in the order of fetch_reg_name(). */
@@ -99,6 +100,7 @@ enum {
 	FETCH_AT_RETURN = 1 << 0,
 	FETCH_AT_ENTRY = 1 << 1, /* of a function */
 	FETCH_HAS_CHAR = 1 << 2, /* and of the kernel: it knows that type */
+	FETCH_AT_EVENT = 1 << 3, /* it is an event probe: $NAME is a field */
 };
 
 #define FETCH_PARAMS_MAX 12

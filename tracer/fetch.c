@@ -72,6 +72,8 @@ static uint64_t source_value(const struct fetch_arg *a, const struct fetch_hit *
 		return hit->regs->rax;
 	case FETCH_ARG:
 		return function_arg(hit, a->number);
+	case FETCH_FIELD:
+		return hit->field(hit->arg, a->number);
 	default:
 		return a->number;
 	}

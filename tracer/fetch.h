@@ -12,13 +12,15 @@
 
 /* A hit, and whose memory it is in. */
 struct fetch_hit {
-	const struct machine_regs *regs; /* as they are in the function, but for ip */
+	const struct machine_regs *regs; /* as they are in the function, but for ip; or NULL */
 	uint64_t ip;
 	const char *comm; /* of the task, terminated */
 	/* Copy from memory of the kernel, or of the task's user mode: 0 or -EFAULT. */
 	int (*read)(void *arg, bool user, uint64_t va, void *buf, size_t len);
 	/* The symbol at addr as "name+0x1/0x2": how long that is. */
 	size_t (*symbol)(void *arg, uint64_t addr, char *buf, size_t size);
+	/* Of FETCH_FIELD: its value, or where its string is. */
+	uint64_t (*field)(void *arg, uint64_t number);
 	void *arg;
 };
 

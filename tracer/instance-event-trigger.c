@@ -132,17 +132,8 @@ static struct synth_event *owner_synth_find(void *arg, const char *name)
 	return synth_events_find(((struct instance_triggers *)arg)->i->t->synth_events, name);
 }
 
-#define SYNTH_DEPTH 4 /* records that lead to records are no endless chain */
-
-/* As the kernel would write it: with its ring buffer in use already, which counts as two. */
-static void synth_entry(const struct trace *t, uint32_t event, const struct event_view *from,
-			struct trace_entry *e)
-{
-	memcpy(e, from->data.record, sizeof(*e));
-	e->type = events_list(t->trace_events)->v[event].id;
-	if (events_dec_preempt(t->trace_events) && (e->preempt_count & 0xf) <= 0xd)
-		e->preempt_count += 2;
-}
+/* The kernel's ring_buffer_nest_start() adds one to that of the record that is under way. */
+#define SYNTH_PREEMPT 2
 
 /* Into each instance that has the event on. */
 static void owner_synth(void *arg, const struct synth_event *se, void *record, size_t len,
@@ -152,9 +143,9 @@ static void owner_synth(void *arg, const struct synth_event *se, void *record, s
 	const struct event_view *from = data->arg;
 	struct trace_entry *e = record;
 
-	if (from->depth == SYNTH_DEPTH || data->len < sizeof(*e))
+	if (from->depth == EVENT_VIEW_DEPTH || data->len < sizeof(*e))
 		return;
-	synth_entry(own->t, se->event, from, e);
+	event_view_entry(from, se->event, SYNTH_PREEMPT, e);
 	for (struct instance *i = own->t->instances; i; i = i->next) {
 		struct event_view view;
 		bool same = i->clock == own->clock;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance-events.c - which trace events an instance wants, and what it makes of their records. */
 #include "tracer/event-filter.h"
+#include "tracer/event-probes.h"
 #include "tracer/event-trigger.h"
 #include "tracer/event-view.h"
 #include "tracer/events.h"
@@ -63,7 +64,8 @@ bool instance_wants_event_stacks(const struct instance *i, uint32_t event)
 
 	return s && event_wanted(s) &&
 	       (i->options & OUTPUT_STACKTRACE ||
-		(s->triggers && event_triggers_want_stacks(s->triggers)));
+		(s->triggers && event_triggers_want_stacks(s->triggers)) ||
+		(s->probes && event_probes_want_stacks(i->t->event_probes, i, event)));
 }
 
 static bool takes_tasks(const struct instance *i, const struct payload_record *r, uint32_t event,
@@ -117,7 +119,7 @@ void instance_put_event(struct instance *i, uint32_t event, struct event_view *v
 	unsigned int pending = 0;
 	bool on = i->on;
 
-	if (s->triggers || event_filter_is_set(s->filter))
+	if (s->triggers || s->probes || event_filter_is_set(s->filter))
 		event_view_name(view);
 	if (s->triggers) {
 		pending = event_triggers_hit(s->triggers, &view->data);
@@ -127,6 +129,8 @@ void instance_put_event(struct instance *i, uint32_t event, struct event_view *v
 	}
 	if (on && event_kept(s) && event_filter_match(s->filter, &view->data))
 		event_write(i, view);
+	if (s->probes)
+		event_probes_hit(i->t->event_probes, event, view);
 	if (pending)
 		event_triggers_post(s->triggers, pending, &view->data);
 }

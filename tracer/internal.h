@@ -218,6 +218,7 @@ struct latency_table;
 struct stack_max;
 struct events;
 struct dyn_event;
+struct event_probes;
 struct probe_events;
 struct synth_events;
 struct flag_sites;
@@ -278,6 +279,7 @@ struct trace {
 	struct events *trace_events;	   /* of the guest's kernel */
 	struct probe_events *probe_events; /* and those that are made here */
 	struct synth_events *synth_events;
+	struct event_probes *event_probes;
 	struct dyn_event *dyn_events; /* all of these, in their order; with the events' lock held */
 	struct event_traps event_traps; /* where its probes exit to the host */
 	struct guest_prints prints;	/* and what the guest writes into its own trace */

@@ -33,11 +33,14 @@ static char *make_print_fmt(const struct probe_def *def)
 {
 	struct text out = {0};
 
-	text_puts(&out, def->is_return ? "\"(%lx <- %lx)" : "\"(%lx)");
+	bool at_event = probe_def_is_at_event(def);
+
+	text_puts(&out, at_event ? "\"" : def->is_return ? "\"(%lx <- %lx)" : "\"(%lx)");
 	for (unsigned int i = 0; i < def->nr_args; i++)
 		print_arg_format(&def->arg[i], &out);
-	text_puts(&out, def->is_return ? "\", REC->__probe_func, REC->__probe_ret_ip"
-				       : "\", REC->__probe_ip");
+	text_puts(&out, at_event	 ? "\""
+			: def->is_return ? "\", REC->__probe_func, REC->__probe_ret_ip"
+					 : "\", REC->__probe_ip");
 	for (unsigned int i = 0; i < def->nr_args; i++)
 		print_arg(&def->arg[i], &out);
 	text_putc(&out, '\0');
@@ -67,6 +70,16 @@ static const char *keep_word(struct probe_event_made *made, const char *word)
 	return keep(made, &text);
 }
 
+static const char *keep_place(struct probe_event_made *made, const struct probe_def *def)
+{
+	struct text text = {0};
+
+	text_putc(&text, '(');
+	probe_def_print_place(def, &text);
+	text_putc(&text, ')');
+	return keep(made, &text);
+}
+
 /* "u8[]" and no number: the kernel has none there. */
 static const char *keep_type(struct probe_event_made *made, const struct fetch_arg *a)
 {
@@ -89,9 +102,11 @@ static struct guestsym_event_field place_field(const char *name, uint32_t offset
 static bool make_fields(struct probe_event_made *made, const struct probe_def *def)
 {
 	struct guestsym_event_field *f = made->fields;
-	uint32_t head = def->is_return ? PROBE_RETURN_HEAD : PROBE_HEAD;
+	uint32_t head = probe_def_head(def);
 
-	if (def->is_return) {
+	if (probe_def_is_at_event(def)) {
+		/* Nothing of its own. */
+	} else if (def->is_return) {
 		*f++ = place_field("__probe_func", 8);
 		*f++ = place_field("__probe_ret_ip", 16);
 	} else {
@@ -117,21 +132,26 @@ static bool make_fields(struct probe_event_made *made, const struct probe_def *d
 
 int probe_event_make(struct probe_event_made *made, const struct probe_def *def, uint16_t id)
 {
+	bool at_event = probe_def_is_at_event(def);
+
 	*made = (struct probe_event_made){
 		.fields = calloc(def->nr_args + 2, sizeof(*made->fields)),
-		.text = calloc(2 * (size_t)def->nr_args + 2, sizeof(*made->text)),
+		.text = calloc(2 * (size_t)def->nr_args + 3, sizeof(*made->text)),
 		.print_fmt = make_print_fmt(def),
 		.event = {.id = id,
 			  .source = GUESTSYM_EVENT_HOST,
 			  .syscall_nr = -1,
-			  .flags = GUESTSYM_EVENT_FL_REG | GUESTSYM_EVENT_FL_DYNAMIC |
-				   GUESTSYM_EVENT_FL_KPROBE},
+			  .flags =
+				  GUESTSYM_EVENT_FL_REG | GUESTSYM_EVENT_FL_DYNAMIC |
+				  (at_event ? GUESTSYM_EVENT_FL_EPROBE : GUESTSYM_EVENT_FL_KPROBE)},
 	};
 	if (made->fields && made->text && made->print_fmt && make_fields(made, def)) {
 		made->event.system = keep_word(made, def->group);
 		made->event.name = keep_word(made, def->event);
 	}
-	if (!made->event.system || !made->event.name) {
+	if (made->event.system && at_event)
+		made->event.place = keep_place(made, def);
+	if (!made->event.system || !made->event.name || (at_event && !made->event.place)) {
 		probe_event_unmake(made);
 		return -ENOMEM;
 	}

@@ -42,19 +42,23 @@ static int read_memory(void *arg, bool user, uint64_t va, void *buf, size_t len)
 		    : guest_read(&h->t->guest, va, buf, len);
 }
 
-static size_t print_symbol(void *arg, uint64_t addr, char *buf, size_t size)
+size_t probe_print_symbol(struct trace *t, uint64_t addr, char *buf, size_t size)
 {
-	const struct event_hit *h = arg;
 	struct output_symbol sym = {0};
 	int len;
 
-	if (!trace_find_symbol(h->t, addr, &sym))
+	if (!trace_find_symbol(t, addr, &sym))
 		len = snprintf(buf, size, "0x%" PRIx64, addr);
 	else
 		len = snprintf(buf, size, "%s+0x%" PRIx64 "/0x%" PRIx64 "%s%s%s", sym.name, sym.off,
 			       sym.size, sym.module ? " [" : "", sym.module ? sym.module : "",
 			       sym.module ? "]" : "");
 	return (size_t)len < size ? (size_t)len : size - 1;
+}
+
+static size_t print_symbol(void *arg, uint64_t addr, char *buf, size_t size)
+{
+	return probe_print_symbol(((const struct event_hit *)arg)->t, addr, buf, size);
 }
 
 /*

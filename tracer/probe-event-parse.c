@@ -126,11 +126,11 @@ static void make_name(struct probe_def *def)
 			*at = '_';
 }
 
-/* GROUP/EVENT, GROUP.EVENT, EVENT, GROUP/; offset is where the text is in the first word. */
-static int parse_name(struct parser *p, const char *text, size_t offset)
+int probe_name_parse(const char *text, unsigned int word, size_t offset,
+		     char group[PROBE_NAME_SIZE], char event[PROBE_NAME_SIZE],
+		     struct probe_error *err)
 {
-	struct probe_def *def = p->def;
-	const char *slash = strchr(text, '/');
+	const char *slash = strchr(text, '/'), *what = NULL;
 	size_t len;
 
 	if (!slash)
@@ -138,25 +138,30 @@ static int parse_name(struct parser *p, const char *text, size_t offset)
 	if (slash) {
 		len = (size_t)(slash - text);
 		if (!len)
-			return fail(p, 0, offset, "Group name is not specified");
-		if (len >= PROBE_NAME_SIZE)
-			return fail(p, 0, offset, "Group name is too long");
-		memcpy(def->group, text, len);
-		def->group[len] = '\0';
-		if (!probe_name_is_good(def->group, true))
-			return fail(p, 0, offset,
-				    "Group name must follow the same rules as C identifiers");
+			what = "Group name is not specified";
+		else if (len >= PROBE_NAME_SIZE)
+			what = "Group name is too long";
+		if (what)
+			return probe_error_set(err, -EINVAL, word, offset, what);
+		memcpy(group, text, len);
+		group[len] = '\0';
+		if (!probe_name_is_good(group, true))
+			return probe_error_set(
+				err, -EINVAL, word, offset,
+				"Group name must follow the same rules as C identifiers");
 		text += len + 1;
 		offset += len + 1;
 	}
 	len = strlen(text);
 	if (!len && !slash)
-		return fail(p, 0, offset, "Event name is not specified");
-	if (len >= PROBE_NAME_SIZE)
-		return fail(p, 0, offset, "Event name is too long");
-	if (len && !probe_name_is_good(text, false))
-		return fail(p, 0, offset, "Event name must follow the same rules as C identifiers");
-	memcpy(def->event, text, len + 1);
+		what = "Event name is not specified";
+	else if (len >= PROBE_NAME_SIZE)
+		what = "Event name is too long";
+	else if (len && !probe_name_is_good(text, false))
+		what = "Event name must follow the same rules as C identifiers";
+	if (what)
+		return probe_error_set(err, -EINVAL, word, offset, what);
+	memcpy(event, text, len + 1);
 	return 0;
 }
 
@@ -210,7 +215,8 @@ static int parse(struct parser *p)
 	if (!ret)
 		ret = parse_place(p, p->words->v[1]);
 	if (!ret && name)
-		ret = parse_name(p, name + 1, (size_t)(name + 1 - first));
+		ret = probe_name_parse(name + 1, 0, (size_t)(name + 1 - first), p->def->group,
+				       p->def->event, p->err);
 	if (!ret && !*p->def->event)
 		make_name(p->def);
 	return ret ? ret : parse_args(p);
@@ -245,13 +251,16 @@ void probe_def_free(struct probe_def *def)
 	for (unsigned int i = 0; i < def->nr_args; i++)
 		fetch_arg_free(&def->arg[i]);
 	free(def->arg);
+	free(def->filter);
 	free(def->symbol);
 	free(def);
 }
 
 void probe_def_print_place(const struct probe_def *def, struct text *out)
 {
-	if (!def->symbol)
+	if (probe_def_is_at_event(def))
+		text_printf(out, "%s.%s", def->at_system, def->at_event);
+	else if (!def->symbol)
 		text_printf(out, "0x%" PRIx64, def->offset);
 	else if (def->offset)
 		text_printf(out, "%s+%" PRIu64, def->symbol, def->offset);
@@ -261,7 +270,7 @@ void probe_def_print_place(const struct probe_def *def, struct text *out)
 
 void probe_def_print(const struct probe_def *def, unsigned int maxactive, struct text *out)
 {
-	text_putc(out, def->is_return ? 'r' : 'p');
+	text_putc(out, probe_def_is_at_event(def) ? 'e' : def->is_return ? 'r' : 'p');
 	if (def->is_return)
 		text_printf(out, "%u", def->maxactive ? def->maxactive : maxactive);
 	text_printf(out, ":%s/%s ", def->group, def->event);
@@ -301,8 +310,13 @@ static bool place_is(const struct probe_def *def, const char *word)
 	bool is;
 
 	probe_def_print_place(def, &place);
-	is = place.buf && !place.failed && place.len == strlen(word) &&
-	     !memcmp(place.buf, word, place.len);
+	text_putc(&place, '\0');
+	is = !place.failed && !strcmp(place.buf, word);
+	/* "SYSTEM/EVENT" is as good. */
+	if (!is && !place.failed && probe_def_is_at_event(def)) {
+		place.buf[strlen(def->at_system)] = '/';
+		is = !strcmp(place.buf, word);
+	}
 	text_free(&place);
 	return is;
 }

@@ -17,6 +17,7 @@
 
 #define PROBE_HEAD	  16 /* where arguments begin: behind __probe_ip */
 #define PROBE_RETURN_HEAD 24 /* behind __probe_func, __probe_ret_ip */
+#define PROBE_EVENT_HEAD  8  /* of event probes, which have neither */
 
 /* Offsets of dentry.d_name.name and file.f_path.dentry. */
 struct probe_dentries {
@@ -46,6 +47,9 @@ struct probe_def {
 	bool is_return;
 	unsigned int maxactive; /* as it was given; 0: it was not */
 	char group[PROBE_NAME_SIZE], event[PROBE_NAME_SIZE];
+	/* Of an event probe (else empty): the event that it is at; what is behind its "if", or
+	 * NULL. */
+	char at_system[PROBE_NAME_SIZE], at_event[PROBE_NAME_SIZE], *filter;
 	char *symbol;	 /* NULL: it is at offset itself */
 	uint64_t offset; /* bytes */
 	struct fetch_arg *arg;
@@ -60,6 +64,41 @@ struct probe_def {
 int probe_def_parse(const struct probe_words *words, const struct probe_symbols *symbols,
 		    struct probe_def **def, struct probe_error *err);
 void probe_def_free(struct probe_def *def); /* NULL is allowed */
+
+/* What an event probe is told. */
+struct probe_attach {
+	/* The event of that name that one can be at. NULL: there is none. */
+	const struct guestsym_event *(*find)(void *arg, const char *system, const char *event);
+	/* A filter of that event: 0, or an error, which it logs. */
+	int (*check_filter)(void *arg, const struct guestsym_event *event, const char *text);
+	bool has_char;
+	void *arg;
+};
+
+/* The same for a line that begins with an "e", -ECANCELED for another one. */
+int event_probe_def_parse(const struct probe_words *words, const struct probe_attach *attach,
+			  struct probe_def **def, struct probe_error *err);
+
+static inline bool probe_def_is_at_event(const struct probe_def *def)
+{
+	return *def->at_event;
+}
+
+/* Where arguments begin. */
+static inline uint32_t probe_def_head(const struct probe_def *def)
+{
+	if (probe_def_is_at_event(def))
+		return PROBE_EVENT_HEAD;
+	return def->is_return ? PROBE_RETURN_HEAD : PROBE_HEAD;
+}
+
+/*
+ * GROUP/EVENT, GROUP.EVENT, EVENT, GROUP/: what is named there. text is so far behind the beginning
+ * of a word. 0 or -EINVAL.
+ */
+int probe_name_parse(const char *text, unsigned int word, size_t offset,
+		     char group[PROBE_NAME_SIZE], char event[PROBE_NAME_SIZE],
+		     struct probe_error *err);
 
 /* "SYMBOL+OFFSET", as the kernel writes it. */
 void probe_def_print_place(const struct probe_def *def, struct text *out);

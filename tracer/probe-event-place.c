@@ -243,8 +243,7 @@ static bool is_notrace(struct trace *t, uint64_t addr)
 	return !addr || site_at(t, addr) == UINT32_MAX;
 }
 
-/* "symbol+offset" of an argument. */
-static int resolve(struct trace *t, struct fetch_arg *a)
+int probe_arg_resolve(struct trace *t, struct fetch_arg *a)
 {
 	char *name;
 	int64_t offset;
@@ -274,7 +273,7 @@ int probe_event_place(struct trace *t, struct probe_event *pe)
 	int ret = 0;
 
 	for (unsigned int i = 0; i < def->nr_args && !ret; i++)
-		ret = resolve(t, &def->arg[i]);
+		ret = probe_arg_resolve(t, &def->arg[i]);
 	if (!ret && def->symbol && !base)
 		ret = -ENOENT;
 	if (ret)

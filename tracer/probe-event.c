@@ -305,14 +305,14 @@ static int probe_event_remove(struct trace *t, struct dyn_event *ev)
 
 /* --- dyn-event.h ----------------------------------------------------------------------------- */
 
-static void log_error(struct trace *t, const struct probe_words *words,
-		      const struct probe_error *err)
+void probe_error_log(struct trace *t, const char *where, const struct probe_words *words,
+		     const struct probe_error *err)
 {
 	uint16_t pos;
 	char *command = err->what ? probe_error_command(words, err, &pos) : NULL;
 
 	if (command)
-		error_log_add(trace_top(t)->errors, trace_local_ns(t), WHERE, err->what, command,
+		error_log_add(trace_top(t)->errors, trace_local_ns(t), where, err->what, command,
 			      pos);
 	free(command);
 }
@@ -327,7 +327,7 @@ static int probe_event_define(struct trace *t, const char *line)
 		return ret;
 	if (words.n)
 		ret = define(t->probe_events, &words, &err);
-	log_error(t, &words, &err);
+	probe_error_log(t, WHERE, &words, &err);
 	probe_words_free(&words);
 	return ret;
 }

@@ -39,6 +39,17 @@ void probe_events_stop(struct probe_events *p, const struct machine_hit *hit);
 /* As events_close(), which calls it. */
 int probe_events_close(struct probe_events *p, bool runs);
 
+/* --- for other kinds of probes, too ------------------------------------------------------------
+ */
+
+/* What is wrong with a command, unless that is not logged. */
+void probe_error_log(struct trace *t, const char *where, const struct probe_words *words,
+		     const struct probe_error *err);
+/* "symbol+offset" of an argument becomes its address. 0, -ENOENT, -ENOMEM. */
+int probe_arg_resolve(struct trace *t, struct fetch_arg *a);
+/* As fetch_hit.symbol. */
+size_t probe_print_symbol(struct trace *t, uint64_t addr, char *buf, size_t size);
+
 /* --- for the files of it alone ---------------------------------------------------------------- */
 
 /* A line of kprobe_events. Several may be of one event. */

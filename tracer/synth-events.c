@@ -2,6 +2,7 @@
 /* synth-events.c - see synth-events.h */
 #include "tracer/synth-events.h"
 #include "tracer/command-lines.h"
+#include "tracer/event-probes.h"
 #include "tracer/events.h"
 #include "tracer/instance.h"
 
@@ -84,7 +85,7 @@ static int synth_event_remove(struct trace *t, struct dyn_event *ev)
 	int ret = -EBUSY;
 
 	trace_change_begin(t);
-	if (!se->refs && !is_wanted(t, se)) {
+	if (!se->refs && !is_wanted(t, se) && !event_probes_at(t->event_probes, se->event)) {
 		instance_writers_stop(t);
 		instances_forget_event(t, se->event);
 		instance_writers_go(t);

@@ -2,6 +2,7 @@
 /* trace.c - one trace: from its configuration to records in the ring buffers. */
 #include "tracer/boot.h"
 #include "tracer/entry.h"
+#include "tracer/event-probes.h"
 #include "tracer/events.h"
 #include "tracer/flag-sites.h"
 #include "tracer/flag-traps.h"
@@ -12,9 +13,9 @@
 #include "tracer/kprobe-traps.h"
 #include "tracer/latencies.h"
 #include "tracer/probe-event.h"
-#include "tracer/synth-events.h"
 #include "tracer/returns.h"
 #include "tracer/stack-max.h"
+#include "tracer/synth-events.h"
 #include "tracer/trampoline.h"
 #include "tracer/unwind.h"
 
@@ -58,10 +59,11 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->trace_events = events_new(t);
 	t->probe_events = probe_events_new(t);
 	t->synth_events = synth_events_new(t);
+	t->event_probes = event_probes_new(t);
 	if (t->funcs)
 		t->stack_max = stack_max_new(t);
 	if (t->comms && t->funcs && t->graph && t->stack_max && t->trace_events &&
-	    t->probe_events && t->synth_events && !flag_sites_init(t) &&
+	    t->probe_events && t->synth_events && t->event_probes && !flag_sites_init(t) &&
 	    !probe_set_init(&t->probes, t->gs))
 		return instance_init_top(t, err, errlen);
 	snprintf(err, errlen, "no memory for the tables of probes and of task names");
@@ -155,6 +157,7 @@ void trace_free(struct trace *t)
 	stack_max_free(t->stack_max);
 	probe_events_free(t->probe_events);
 	synth_events_free(t->synth_events);
+	event_probes_free(t->event_probes);
 	events_free(t->trace_events);
 	returns_free(t);
 	flag_sites_free(t);

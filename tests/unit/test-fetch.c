@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "made-events.h"
 #include "made-probes.h"
 #include "tracer/fetch.h"
 
@@ -215,6 +216,45 @@ static void test_full(void **state)
 	assert_int_equal(w->f.record[HEAD + 4 + 15], 0xaa);
 }
 
+/* What there is no function of the probe's for: fields, and what their strings are taken for. */
+static uint64_t field(void *arg, uint64_t n)
+{
+	(void)arg;
+	return n ? KERNEL + 8 : 0xfffffffffffffff6;
+}
+
+static const struct guestsym_event *find_switch(void *arg, const char *system, const char *event)
+{
+	(void)arg, (void)system, (void)event;
+	return &made_switch;
+}
+
+static void test_fields(void **state)
+{
+	static const char line[] = "e sched.sched_switch a=$prev_comm:s16 b=$prev_pid:string "
+				   "c=+2($prev_pid):string d=+0($prev_pid):u16 e=$comm:string";
+	const struct probe_attach attach = {.find = find_switch};
+	struct memory m = {0};
+	const struct fetch_hit hit = {
+		.comm = "task", .read = read_memory, .symbol = symbol, .field = field, .arg = &m};
+	struct probe_words words;
+	struct probe_error err;
+	struct fetched f;
+
+	(void)state;
+	memcpy(m.kernel + 8, "text", sizeof("text"));
+	assert_int_equal(probe_words_split(&words, line), 0);
+	assert_int_equal(event_probe_def_parse(&words, &attach, &f.def, &err), 0);
+	probe_words_free(&words);
+	f.len = fetch_args(f.def->arg, f.def->nr_args, &hit, f.record, HEAD, RECORD_MAX);
+	assert_int_equal(number(&f, 0), 0xfff6);
+	assert_string_equal(string_at(&f, 1, 0), "text");
+	assert_string_equal(string_at(&f, 2, 0), "xt");
+	assert_int_equal(number(&f, 3), 'e' << 8 | 't');
+	assert_string_equal(string_at(&f, 4, 0), "task");
+	probe_def_free(f.def);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +263,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_faults, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_full, set_up, tear_down),
+		cmocka_unit_test(test_fields),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,142 @@ static struct probe_def *parsed(const char *line)
 	return def;
 }
 
+/* --- event probes ---------------------------------------------------------------------------- */
+
+static const struct guestsym_event *find_switch(void *arg, const char *system, const char *event)
+{
+	(void)arg;
+	return strcmp(system, "sched") || strcmp(event, "sched_switch") ? NULL : &made_switch;
+}
+
+/* One of the filters that are tried is good. */
+static int check_filter(void *arg, const struct guestsym_event *event, const char *text)
+{
+	(void)arg, (void)event;
+	return strcmp(text, "prev_pid == 1") ? -EINVAL : 0;
+}
+
+static const struct probe_attach attach = {.find = find_switch, .check_filter = check_filter};
+
+static int parse_event_probe(const char *line, struct probe_def **def, struct probe_error *err)
+{
+	struct probe_words words;
+	int ret;
+
+	assert_int_equal(probe_words_split(&words, line), 0);
+	ret = event_probe_def_parse(&words, &attach, def, err);
+	probe_words_free(&words);
+	return ret;
+}
+
+static struct probe_def *event_probe(const char *line)
+{
+	struct probe_error err;
+	struct probe_def *def;
+
+	if (parse_event_probe(line, &def, &err))
+		fail_msg("%s: %s", line, err.what);
+	return def;
+}
+
+static void test_event_probe(void **state)
+{
+	struct probe_def *def = event_probe("e sched/sched_switch p=$prev_pid:s32 $comm:string "
+					    "n=+2($next_comm):string if prev_pid == 1");
+	struct probe_event_made made;
+	struct event_format format;
+	struct text out = {0};
+
+	(void)state;
+	assert_string_equal(def->filter, "prev_pid == 1");
+	assert_int_equal(def->arg[0].source, FETCH_FIELD);
+	assert_int_equal(def->arg[0].number, 1);
+	assert_int_equal(def->arg[1].source, FETCH_COMM);
+	assert_int_equal(def->arg[2].number, 4);
+	probe_def_print(def, 0, &out);
+	assert_int_equal(probe_event_make(&made, def, 1399), 0);
+	assert_string_equal(made.event.place, "(sched.sched_switch)");
+	format = made_format(&made.event);
+	event_format_print(&out, &format);
+	text_putc(&out, '\0');
+	assert_string_equal(
+		out.buf,
+		"e:eprobes/sched_switch sched.sched_switch p=$prev_pid:s32 arg2=$comm:string "
+		"n=+2($next_comm):string\n"
+		"name: sched_switch\nID: 1399\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+		"\tfield:s32 p;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:__data_loc char[] arg2;\toffset:12;\tsize:4;\tsigned:1;\n"
+		"\tfield:__data_loc char[] n;\toffset:16;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \" p=%d arg2=\\\"%s\\\" n=\\\"%s\\\"\", REC->p, __get_str(arg2), "
+		"__get_str(n)\n");
+	text_free(&out);
+	probe_event_unmake(&made);
+	probe_def_free(def);
+}
+
+static void test_event_probe_refused(void **state)
+{
+	static const struct {
+		const char *line;
+		int ret;
+		const char *what;
+		unsigned int word;
+		size_t offset;
+	} rows[] = {
+		{"e", -ECANCELED, NULL, 0, 0},
+		{"p:x sched.sched_switch", -ECANCELED, NULL, 0, 0},
+		{"e:1x sched.sched_switch", -EINVAL,
+		 "Event name must follow the same rules as C identifiers", 0, 2},
+		{"e:g/1x sched.sched_switch", -EINVAL,
+		 "Event name must follow the same rules as C identifiers", 0, 4},
+		{"e:x sched_switch", -EINVAL, "This requires both group and event name to attach",
+		 1, 0},
+		{"e:x sched.", -EINVAL, "This requires both group and event name to attach", 1, 0},
+		{"e:x sched.none", -ENODEV, "Attached event does not exist", 1, 0},
+		{"e:x sched.sched_switch if", -EINVAL, "No filter rule after 'if'", 3, 0},
+		{"e:x sched.sched_switch $none if none == 1", -EINVAL, NULL, 0, 0},
+		{"e:x sched.sched_switch a=$prev_pid b=$none", -ENOENT,
+		 "Attached event does not have this field", 3, 0},
+		{"e:x sched.sched_switch $stack", -ENOENT,
+		 "Attached event does not have this field", 2, 0},
+		{"e:x sched.sched_switch a=%di", -EINVAL, "Invalid fetch argument", 2, 2},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct probe_error err;
+		struct probe_def *def;
+		int ret = parse_event_probe(rows[i].line, &def, &err);
+
+		if (ret != rows[i].ret || !err.what != !rows[i].what ||
+		    (err.what && (strcmp(err.what, rows[i].what) != 0 || err.word != rows[i].word ||
+				  err.offset != rows[i].offset)))
+			fail_msg("%s: %d, %s, at %u, %zu", rows[i].line, ret, err.what, err.word,
+				 err.offset);
+	}
+}
+
+/* As the kernel: the event that it is at may be named either way. */
+static bool takes(const char *removal, const struct probe_def *def);
+
+static void test_event_probe_removal(void **state)
+{
+	struct probe_def *def = event_probe("e:x sched.sched_switch a=$prev_pid");
+
+	(void)state;
+	assert_true(takes("-:x", def));
+	assert_true(takes("-:eprobes/x sched.sched_switch", def));
+	assert_true(takes("!e:x sched/sched_switch a=$prev_pid", def));
+	assert_false(takes("-:x sched", def));
+	assert_false(takes("-:x sched.sched_waking", def));
+	assert_false(takes("-:x sched.sched_switch a=$next_pid", def));
+	probe_def_free(def);
+}
+
 /* --- what it is in the files ----------------------------------------------------------------- */
 
 /* The part of the capture behind a line up to another one. */
@@ -465,11 +601,18 @@ static void test_named_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),	      cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_names),	      cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_args),	      cmocka_unit_test(test_removal),
-		cmocka_unit_test(test_differs),	      cmocka_unit_test(test_named),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_args),
+		cmocka_unit_test(test_removal),
+		cmocka_unit_test(test_differs),
+		cmocka_unit_test(test_named),
 		cmocka_unit_test(test_named_refused),
+		cmocka_unit_test(test_event_probe),
+		cmocka_unit_test(test_event_probe_refused),
+		cmocka_unit_test(test_event_probe_removal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static const struct golden_absence {
 	{"events/enable", "events"},
 	{"events/sched/*", "events"},
 	{"events/ftrace/function/hist", "hist triggers"},
-	{"dynamic_events", "dynamic events"},
+	{"dynamic_events", "events"},
 	{"kprobe_*", "kprobes"},
 	{"uprobe_*", "uprobes"},
 	{"synthetic_events", "synthetic events"},
