@@ -223,7 +223,7 @@ static struct probe_def *definition(struct input *in)
 	struct probe_def *def = NULL;
 	struct probe_words words;
 	struct probe_error err;
-	char line[128];
+	char line[128] = "";
 
 	if (which >= nr) {
 		size_t n = (size_t)snprintf(line, sizeof(line), "p:x vfs_open "), end;
