@@ -45,8 +45,8 @@ $(O)/tests/fuzz/fuzz-event-trigger: $(fuzz-event-objs) $(addprefix $(O)/obj/fuzz
 	event-hist.o event-hist-action.o event-hist-action-make.o event-hist-expr.o event-hist-field.o \
 	event-hist-hit.o event-hist-map.o event-hist-parse.o event-hist-print.o event-hist-sort.o \
 	event-hist-value.o event-hist-vars.o event-trigger.o event-trigger-actions.o \
-	event-trigger-enable.o fetch-arg.o probe-event-format.o probe-words.o synth-event-format.o \
-	synth-event-parse.o)
+	event-trigger-enable.o fetch-arg.o probe-args.o probe-event-format.o probe-event-parse.o \
+	probe-words.o synth-event-format.o synth-event-parse.o)
 
 $(O)/tests/fuzz/fuzz-probe-event: $(addprefix $(O)/obj/fuzz/tracer/,fetch-arg.o probe-args.o probe-event-format.o \
 	probe-event-parse.o probe-words.o text.o word.o)
