@@ -85,7 +85,8 @@ static bool compare_pipe(struct client *c, ssize_t (*fetch)(struct client *, cha
 	text = ok ? tracefs_instance_file_read(c->instance, "trace", &size) : NULL;
 	want = calloc(1, (size_t)size + 2);
 	got = calloc(1, (size_t)size + 2);
-	if (ok && check(text && want && got)) {
+	ok = ok && check(text) && check(want) && check(got);
+	if (ok && text && want && got) {
 		size_t len = keep_events(text, want, (size_t)size + 2);
 
 		ok = check(len) && check(fetch(c, got, (size_t)size + 2) == (ssize_t)len) &&

@@ -48,8 +48,9 @@ $(O)/tests/fuzz/fuzz-event-trigger: $(fuzz-event-objs) $(addprefix $(O)/obj/fuzz
 	event-trigger-enable.o fetch-arg.o probe-args.o probe-event-format.o probe-event-parse.o \
 	probe-words.o synth-event-format.o synth-event-parse.o)
 
-$(O)/tests/fuzz/fuzz-probe-event: $(addprefix $(O)/obj/fuzz/tracer/,fetch-arg.o probe-args.o probe-event-format.o \
-	probe-event-parse.o probe-words.o text.o word.o)
+$(O)/tests/fuzz/fuzz-probe-event: $(addprefix $(O)/obj/fuzz/tracer/,error-log.o event-data.o \
+	event-probe-parse.o fetch-arg.o probe-args.o probe-event-format.o probe-event-parse.o \
+	probe-words.o synth-event-format.o synth-event-parse.o text.o word.o)
 
 $(O)/tests/fuzz/fuzz-event-print: $(addprefix $(O)/obj/fuzz/,$(filter tracer/output%.o tracer/kprintf%.o \
 	tracer/event-eval.o tracer/event-expr%.o tracer/event-print.o tracer/comms.o tracer/text.o, \
