@@ -109,14 +109,14 @@ static bool is_calling(struct collector *c, unsigned int vcpu)
 static void note_behind(struct collector *c, unsigned int vcpu, bool behind)
 {
 	int64_t now = behind ? host_ms() : 0, *since = &c->behind_ms[vcpu];
+	uint64_t bit = UINT64_C(1) << vcpu;
 
 	if (!behind || !*since)
 		*since = now;
 	if (now - *since >= c->behind_max_ms)
 		behind = false;
-	c->due &= ~(UINT64_C(1) << vcpu);
-	c->behind &= ~(UINT64_C(1) << vcpu);
-	c->behind |= (uint64_t)behind << vcpu;
+	c->due &= ~bit;
+	c->behind = behind ? c->behind | bit : c->behind & ~bit;
 }
 
 /* The vCPU's turn in a pass. `served`: what it waits for will be recorded before the pass ends. */
@@ -150,7 +150,7 @@ static void pass_end(struct collector *c)
 	bool merged = !instance_pairs_calls(t->instances) || pass_merge(c, behind);
 	bool moved = false;
 
-	c->due = UINT64_MAX >> (64 - t->vcpus);
+	c->due = t->vcpus ? UINT64_MAX >> (64 - t->vcpus) : 0;
 
 	for (struct instance *i = t->instances; i; i = i->next) {
 		bool exits = i->tracer->exits;

@@ -285,9 +285,9 @@ bool hist_has_var(const struct hist_source *src, const struct hist_spec *spec, c
 /* Of other histograms. */
 bool hist_find_var(const struct hist_source *src, const struct hist_spec *spec,
 		   const struct hist_var_name *name, struct hist_found *found);
-/* spec->ref[*ref] becomes one to what was found, if none is yet. 0, -ENOMEM: there are too many. */
+/* spec->ref[*nr] becomes one to what was found, if none is yet. 0, -ENOMEM: there are too many. */
 int hist_refer(struct hist_spec *spec, const struct hist_found *found,
-	       const struct hist_var_name *name, unsigned int *ref);
+	       const struct hist_var_name *name, unsigned int *nr);
 /* A variable gets its place in entries. 0 or -EINVAL: there are too many. */
 int hist_var_place(struct hist_spec *spec, struct hist_field *var);
 /* Whether another histogram refers to a variable of this one. */

@@ -57,6 +57,7 @@ static struct {
 
 /* --- the time --------------------------------------------------------------------------------- */
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): reserved ones there */
 int clock_gettime(clockid_t clock, struct timespec *ts)
 {
 	(void)clock;
@@ -65,6 +66,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): likewise */
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
 {
 	(void)clock;

@@ -274,8 +274,10 @@ static uint64_t expect_line(const char **at, const char *call)
 
 	snprintf(want, sizeof(want), "|  %s\n", call);
 	found = strstr(*at, want);
-	if (!found)
+	if (!found) {
 		fail_msg("no \"%s\" in\n%s", call, *at);
+		return 0;
+	}
 	for (line = found - 1; *line != '|' && *line != '\n';)
 		line--;
 	sscanf(line + 1, "%lf us", &us);
