@@ -197,22 +197,30 @@ struct guestsym *guestsym_open(const char *path, unsigned int flags, char *err, 
 	return NULL;
 }
 
+/* With nothing to complain of yet. */
+static struct guestsym *begin(const struct complaint *c)
+{
+	struct guestsym *gs = calloc(1, sizeof(*gs));
+
+	if (c->len)
+		c->buf[0] = '\0';
+	if (!gs)
+		complain(c, -ENOMEM, "no memory");
+	return gs;
+}
+
 struct guestsym *guestsym_parse(const void *buf, size_t len, char *err, size_t errlen)
 {
 	const struct complaint c = {"kernel image", err, errlen};
-	struct guestsym *gs = calloc(1, sizeof(*gs));
+	struct guestsym *gs = begin(&c);
 	struct blob file = {.data = buf, .len = len};
 	struct blob copy;
 	double start = now_ms();
 	bool unpacked;
 	int ret;
 
-	if (errlen)
-		err[0] = 0;
-	if (!gs) {
-		complain(&c, -ENOMEM, "no memory");
+	if (!gs)
 		return NULL;
-	}
 	ret = image_unpack(&file, &gs->bytes, &unpacked, &c);
 	if (!ret && !unpacked) {
 		ret = blob_alloc(&copy, len);
@@ -298,16 +306,12 @@ static int build_live(struct guestsym *gs, const struct guestsym_memory *mem,
 struct guestsym *guestsym_open_memory(const struct guestsym_memory *mem, char *err, size_t errlen)
 {
 	const struct complaint c = {"guest memory", err, errlen};
-	struct guestsym *gs = calloc(1, sizeof(*gs));
+	struct guestsym *gs = begin(&c);
 	double start = now_ms();
 	int ret;
 
-	if (errlen)
-		err[0] = 0;
-	if (!gs) {
-		complain(&c, -ENOMEM, "no memory");
+	if (!gs)
 		return NULL;
-	}
 	gs->live = true;
 	ret = build_live(gs, mem, &c);
 	gs->parse_ms = now_ms() - start;

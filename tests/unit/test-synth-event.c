@@ -105,15 +105,42 @@ static void test_records(void **state)
 	synth_event_free(se);
 }
 
+/* A line, and what is wrong with it. NULL: nothing is logged. */
+struct line_case {
+	const char *line;
+	int ret;
+	const char *what;
+	uint16_t pos;
+};
+
+typedef int line_parse(const struct synth_event *others, const char *line,
+		       struct synth_command *command, struct synth_error *err);
+
+/* "there" is there already, and what is good defines "foo". */
+static void check_lines(const struct line_case *c, size_t n, line_parse *parse)
+{
+	struct synth_event *there = define("there int x");
+
+	for (; n; c++, n--) {
+		struct synth_command command;
+		struct synth_error err;
+		int ret = parse(there, c->line, &command, &err);
+
+		if (ret != c->ret || !err.what != !c->what ||
+		    (err.what && (strcmp(err.what, c->what) != 0 || err.pos != c->pos)))
+			fail_msg("%s: %d, %s, at %u", c->line, ret, err.what, err.pos);
+		if (!ret && *c->line) {
+			assert_string_equal(command.event->name, "foo");
+			synth_event_free(command.event);
+		}
+	}
+	synth_event_free(there);
+}
+
 static void test_errors(void **state)
 {
 	static const char form[] = "Command must be of the form: <name> field[;field] ...";
-	static const struct {
-		const char *line;
-		int ret;
-		const char *what;
-		uint16_t pos;
-	} cases[] = {
+	static const struct line_case cases[] = {
 		{"bad name", -EINVAL, form, 0},
 		{"foo int", -EINVAL, form, 0},
 		{"bad", -EINVAL, form, 0},
@@ -130,18 +157,9 @@ static void test_errors(void **state)
 		{"foo int x[8]", -EINVAL, "Invalid type", 4},
 		{"there int x", -EEXIST, "Event already exists", 0},
 	};
-	struct synth_event *there = define("there int x");
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct synth_command command;
-		struct synth_error err;
-
-		if (synth_command_parse(there, cases[i].line, &command, &err) != cases[i].ret ||
-		    strcmp(err.what, cases[i].what) != 0 || err.pos != cases[i].pos)
-			fail_msg("%s: %s, at %u", cases[i].line, err.what, err.pos);
-	}
-	synth_event_free(there);
+	check_lines(cases, sizeof(cases) / sizeof(cases[0]), synth_command_parse);
 }
 
 /* Lines of dynamic_events. */
@@ -150,12 +168,7 @@ static void test_definitions(void **state)
 	static const char form[] = "Command must be of the form: <name> field[;field] ...",
 			  dyn[] = "Command must be of the form: s or -:[synthetic/]<name> "
 				  "field[;field] ...";
-	static const struct {
-		const char *line;
-		int ret;
-		const char *what;
-		uint16_t pos;
-	} cases[] = {
+	static const struct line_case cases[] = {
 		{"s:foo int x", 0, NULL, 0},
 		{" s:synthetic/foo int x; char n[8]", 0, NULL, 0},
 		{"", 0, NULL, 0},
@@ -172,23 +185,9 @@ static void test_definitions(void **state)
 		{" s:synthetic/foo unknown_t x", -EINVAL, "Invalid type", 16},
 		{"s:there int x", -EEXIST, "Event already exists", 2},
 	};
-	struct synth_event *there = define("there int x");
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct synth_command command;
-		struct synth_error err;
-		int ret = synth_definition_parse(there, cases[i].line, &command, &err);
-
-		if (ret != cases[i].ret || !err.what != !cases[i].what ||
-		    (err.what && (strcmp(err.what, cases[i].what) != 0 || err.pos != cases[i].pos)))
-			fail_msg("%s: %d, %s, at %u", cases[i].line, ret, err.what, err.pos);
-		if (!ret && *cases[i].line) {
-			assert_string_equal(command.event->name, "foo");
-			synth_event_free(command.event);
-		}
-	}
-	synth_event_free(there);
+	check_lines(cases, sizeof(cases) / sizeof(cases[0]), synth_definition_parse);
 }
 
 static void test_many(void **state)
