@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define GUEST_PAGE 4096
@@ -33,10 +34,10 @@ static bool find_function(void *arg, const char *name, struct guestsym_range *ra
 
 void instance_event_kernel(struct instance *i, struct event_kernel *kernel)
 {
-	unsigned int major = 0, minor = 0;
+	char *dot;
+	unsigned int major = (unsigned int)strtoul(guestsym_release(i->t->gs), &dot, 10),
+		     minor = *dot == '.' ? (unsigned int)strtoul(dot + 1, NULL, 10) : 0;
 
-	if (sscanf(guestsym_release(i->t->gs), "%u.%u", &major, &minor) != 2)
-		major = minor = 0;
 	*kernel = (struct event_kernel){
 		.function = find_function,
 		.nr_cpus = i->t->vcpus,
