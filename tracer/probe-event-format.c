@@ -162,7 +162,7 @@ int probe_event_make(struct probe_event_made *made, const struct probe_def *def,
 
 void probe_event_unmake(struct probe_event_made *made)
 {
-	for (size_t i = 0; i < made->nr_text; i++)
+	for (size_t i = 0; made->text && i < made->nr_text; i++)
 		free(made->text[i]);
 	free(made->text);
 	free(made->fields);
