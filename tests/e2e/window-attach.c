@@ -173,7 +173,8 @@ static void idle_guest(void **state)
 
 	attach(e);
 	assert_int_equal(guest_image_u32(&e->g, e->g.l5_enabled, 0) ? 5 : 4, e->levels);
-	assert_int_not_equal(e->g.slide, 0);
+	/* Once in some 500 boots KASLR leaves a kernel where it was. */
+	print_message("# slide %#" PRIx64 "\n", e->g.slide);
 	begin = now_ms();
 	open_window(e, SIZE);
 	opened = now_ms();
