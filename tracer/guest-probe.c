@@ -225,6 +225,13 @@ static int row_free(struct guest_probes *g, unsigned int row)
 	return sites_leave(g);
 }
 
+/* The guest's kernel has not taken it: nobody who looks at the window later is to think so. */
+static void row_take_back(struct guest_probes *g, unsigned int row)
+{
+	row_clear(trampoline_window(g->t), row);
+	row_free(g, row);
+}
+
 /* --- asking the kernel ----------------------------------------------------------------------- */
 
 static int ask(struct guest_probes *g, struct borrow_call *calls, size_t n)
@@ -260,8 +267,7 @@ static int row_register(struct guest_probes *g, unsigned int row, struct guest_p
 	if (!ret)
 		ret = said(&call);
 	if (ret) {
-		row_clear(w, row);
-		row_free(g, row);
+		row_take_back(g, row);
 		return ret;
 	}
 	ret = row_read(w, row, &r);
@@ -300,7 +306,7 @@ int guest_probe_register(struct guest_probes *g, bool is_return, uint64_t addr,
 	row_set(g, row, kind);
 	ret = sites_leave(g);
 	if (ret)
-		row_free(g, row);
+		row_take_back(g, row);
 	return ret ? ret : row_register(g, row, made);
 }
 

@@ -35,9 +35,8 @@ struct guest_probe {
 
 /*
  * Have the kernel register one that is off at a run-time address; maxactive 0: as it likes. They
- * are open. 0, what
- * the kernel says (-EINVAL, -EILSEQ…), -ENOSPC, -ENODEV once the trace has ended, or an error of
- * asking it: -ETIMEDOUT and others, with one line noted.
+ * are open. 0, what the kernel says (-EINVAL, -EILSEQ…), -ENOSPC, -ENODEV once the trace has ended,
+ * or an error of asking it: -ETIMEDOUT and others, with one line noted.
  */
 int guest_probe_register(struct guest_probes *g, bool is_return, uint64_t addr,
 			 unsigned int maxactive, struct guest_probe *made);
