@@ -329,7 +329,7 @@ static void test_killed_at_the_clock(void **state)
 	load_start(e);
 	for (int i = 0; i < 3; i++) {
 		env_tracer_start(e, options);
-		assert_true(WIFSIGNALED(env_tracer_kill_at(e, "$vCont;s")));
+		assert_true(WIFSIGNALED(env_tracer_kill_at(e, "$vCont;c:")));
 		console_run(&e->console, "true");
 		env_recover(e);
 	}

@@ -359,7 +359,7 @@ static void test_run(void **state)
 		{.want = "z0,ffffffff81000010,1", .say = "E22"},
 		{.want = "vCont;c"},
 		{.want = "\3", .say = "T02thread:p01.02;"},
-		{.want = "vCont;s:p1.1", .say = "T05swbreak:;thread:p01.01;"},
+		{.want = "vCont;c:p1.1", .say = "T05swbreak:;thread:p01.01;"},
 		{.want = "vCont;c", .say = "S05"},
 		{.want = "vCont;c", .say = "T0"},
 		{.want = "vCont;c", .say = "T05thread:;"},
@@ -383,7 +383,7 @@ static void test_run(void **state)
 	assert_int_equal(stop.kind, GDB_STOP_SIGNAL);
 	assert_int_equal(stop.signal, GDB_SIGNAL_INT);
 	assert_int_equal(stop.thread, 2);
-	assert_int_equal(gdb_step(g, 1), 0);
+	assert_int_equal(gdb_continue_one(g, 1), 0);
 	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
 	assert_int_equal(stop.signal, GDB_SIGNAL_TRAP);
 	assert_int_equal(stop.thread, 1);

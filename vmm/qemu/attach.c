@@ -102,8 +102,6 @@ int qemu_look(struct qemu_machine *m, char *err, size_t errlen)
 	}
 	if (rc)
 		snprintf(err, errlen, "the gdb stub stopped answering: %s", strerror(-rc));
-	else
-		qemu_clock_khz(m);
 	return rc;
 }
 
@@ -142,6 +140,7 @@ void qemu_destroy(struct machine *base)
 
 	let_go(m);
 	qemu_ram_exit(m);
+	qemu_clock_close(m);
 	trap_table_free(&m->traps);
 	pthread_mutex_destroy(&m->io);
 	machine_exit(base);
@@ -278,6 +277,8 @@ static int attach(struct qemu_machine *m, const struct machine_attach_config *cf
 	if (rc)
 		return rc;
 	rc = qemu_run_start(m, m->was_running);
+	/* While it runs on. */
+	qemu_clock_open(m);
 	if (rc)
 		snprintf(err, errlen, "cannot start a thread: %s", strerror(-rc));
 	else if (m->domain && qemu_watch(m))

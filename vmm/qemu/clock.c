@@ -2,35 +2,29 @@
 /*
  * clock.c - the guest's TSC at a stop, which neither the stub nor the monitor tells.
  *
- * It is a clock that can be read, plus an offset. Under KVM the clock is the host's TSC, which the
- * guest's follows whether it runs or stands (TSC scaling apart). Under TCG the guest's TSC is the
+ * Under KVM it is the host's, scaled and with an offset, whether the guest runs or stands. Both are
+ * what the host's kernel tells root (kvm-tsc.h), and nothing is executed in the guest for it.
+ *
+ * Else it is a clock that can be read, plus an offset that a vCPU tells at its first hit by an
+ * rdtsc (rdtsc.c). That clock is, under KVM, the host's TSC. Under TCG the guest's TSC is the
  * host's while it runs, and stands while the guest stands (cpu_get_ticks() in softmmu/cpus.c of
  * QEMU 7.2; cpu-timers.c), as QEMU's virtual clock does. That clock drives the ACPI timer, which
  * the monitor can read: 24 bits at 3.58 MHz. Without an ACPI timer, or a monitor, the host's TSC
  * less the time for which we have seen the guest stand stands in; that gains some tens of
  * microseconds with each stop, since the guest has stopped before we hear of it.
  *
- * The offset: at the first hit, which is in the kernel, the vCPU executes one rdtsc on the side, by
- * itself, that is found in the kernel's text near the site. Where none is found the offset
- * is 0, and the differences of times are right all the same.
+ * Where no vCPU can be asked the offset is 0, and the differences of times are right all the same.
  */
 #include "vmm/qemu/qemu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <x86intrin.h>
 
 #define ACPI_HZ	    3579545
 #define ACPI_BITS   24
-#define STEP_MS	    5000
-#define LARGE_PAGE  (UINT64_C(2) << 20)
-#define SCAN_CHUNK  (64 << 10)
-#define CR4_LA57    (1u << 12)
 #define MIN_BASE_NS 20000000
-
-static const uint8_t rdtsc_insn[] = {0x0f, 0x31};
 
 static uint64_t now_ns(void)
 {
@@ -53,10 +47,8 @@ void qemu_clock_init(struct qemu_machine *m, const char *mtree)
 
 /* The longer ago the beginning, the better: when attached it is good to a few parts in a million.
  */
-uint64_t qemu_clock_khz(struct qemu_machine *m)
+static uint64_t host_khz(struct qemu_clock *c)
 {
-	struct qemu_clock *c = &m->clock;
-
 	while (!c->khz) {
 		uint64_t ns = now_ns() - c->base_ns;
 
@@ -65,6 +57,23 @@ uint64_t qemu_clock_khz(struct qemu_machine *m)
 					    1000000 / ns);
 	}
 	return c->khz;
+}
+
+void qemu_clock_open(struct qemu_machine *m)
+{
+	if (m->kvm && m->ram.pid)
+		kvm_tsc_open(&m->clock.host, m->ram.pid, m->nvcpus);
+	host_khz(&m->clock);
+}
+
+void qemu_clock_close(struct qemu_machine *m)
+{
+	kvm_tsc_close(&m->clock.host);
+}
+
+uint64_t qemu_clock_khz(const struct qemu_machine *m)
+{
+	return kvm_tsc_frequency(&m->clock.host, m->clock.khz);
 }
 
 void qemu_clock_stopped(struct qemu_machine *m)
@@ -100,8 +109,8 @@ static bool read_acpi(struct qemu_machine *m, uint64_t *ticks)
 	free(answer);
 	if (rc)
 		return false;
-	expected = c->ticks + (uint64_t)((unsigned __int128)(seen - c->seen) * ACPI_HZ /
-					 (qemu_clock_khz(m) * 1000));
+	expected = c->ticks +
+		   (uint64_t)((unsigned __int128)(seen - c->seen) * ACPI_HZ / (c->khz * 1000));
 	/* Of all that end in this value, the one nearest to what is expected. */
 	*ticks = expected + ((value - expected + wrap / 2) & (wrap - 1)) - wrap / 2;
 	c->ticks = *ticks;
@@ -120,87 +129,40 @@ static uint64_t clock_read(struct qemu_machine *m)
 		return seen_running(&m->clock);
 	if (!read_acpi(m, &ticks))
 		ticks = m->clock.ticks;
-	return (uint64_t)((unsigned __int128)ticks * qemu_clock_khz(m) * 1000 / ACPI_HZ);
+	return (uint64_t)((unsigned __int128)ticks * m->clock.khz * 1000 / ACPI_HZ);
 }
 
-uint64_t qemu_clock_tsc(struct qemu_machine *m)
+/* Under TCG all vCPUs have one TSC. */
+static struct qemu_vcpu *offset_of(struct qemu_machine *m, struct qemu_vcpu *v)
 {
-	return clock_read(m) + m->clock.offset;
+	return m->kvm ? v : &m->vcpu[0];
 }
 
-/* --- the offset ---------------------------------------------------------------------------------
- */
-
-/* Is this address of the vCPU's the one of this memory? */
-static bool maps_to(struct qemu_machine *m, const struct qemu_vcpu *v, uint64_t va, uint64_t pa)
+uint64_t qemu_clock_tsc(struct qemu_machine *m, struct qemu_vcpu *v)
 {
-	unsigned int levels = v->reg[GDB_CR4] & CR4_LA57 ? 5 : 4;
-	uint64_t found;
+	uint64_t tsc;
 
-	return !machine_walk(&m->base, v->reg[GDB_CR3], levels, va, &found, NULL) && found == pa;
-}
-
-/* Bytes of rdtsc in the 2 MiB around the site, be they meant as an instruction or not: 0 if none.
- */
-static uint64_t find_rdtsc(struct qemu_machine *m, const struct qemu_vcpu *v, uint64_t va,
-			   uint64_t pa)
-{
-	uint64_t start = pa & ~(LARGE_PAGE - 1), found = 0;
-	uint8_t *bytes = malloc(SCAN_CHUNK);
-
-	for (uint64_t at = start; bytes && !found && at < start + LARGE_PAGE; at += SCAN_CHUNK) {
-		const uint8_t *hit;
-
-		if (qemu_read(&m->base, at, bytes, SCAN_CHUNK))
-			continue;
-		hit = memmem(bytes, SCAN_CHUNK, rdtsc_insn, sizeof(rdtsc_insn));
-		if (hit && maps_to(m, v, va + (at + (uint64_t)(hit - bytes)) - pa,
-				   at + (uint64_t)(hit - bytes)))
-			found = va + (at + (uint64_t)(hit - bytes)) - pa;
-	}
-	free(bytes);
-	return found;
-}
-
-/* Execute the one instruction at va, with its effect in v->reg. */
-static bool step_at(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va)
-{
-	struct gdb_stop stop;
-
-	if (qemu_vcpu_set(m, v, GDB_RIP, va))
-		return false;
-	qemu_clock_running(m);
-	v->known = false;
-	if (gdb_step(m->gdb, v->thread) || gdb_wait_stop(m->gdb, &stop, STEP_MS))
-		return false;
-	qemu_clock_stopped(m);
-	return !qemu_vcpu_fetch(m, v) && v->reg[GDB_RIP] == va + sizeof(rdtsc_insn);
+	if (!kvm_tsc_read(&m->clock.host, (unsigned int)(v - m->vcpu), m->clock.stop_begin, &tsc))
+		return tsc;
+	return clock_read(m) + offset_of(m, v)->tsc_offset;
 }
 
 void qemu_clock_calibrate(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa)
 {
-	const struct gdb_reg_value before[] = {
-		{GDB_RAX, v->reg[GDB_RAX]},
-		{GDB_RDX, v->reg[GDB_RDX]},
-		{GDB_RIP, v->reg[GDB_RIP]},
-	};
-	const unsigned int n = sizeof(before) / sizeof(before[0]);
-	char packets[KEEPER_FIRST_MAX];
-	uint64_t at;
+	struct qemu_vcpu *of = offset_of(m, v);
+	uint64_t tsc;
+	int rc;
 
-	if (m->clock.tried || !m->ram.direct)
+	if (m->clock.host.n || of->tsc_tried)
 		return;
-	m->clock.tried = true;
-	at = find_rdtsc(m, v, va, pa);
-	/* A tracer that is killed must not leave the vCPU there. */
-	if (!at || gdb_regs_packets(m->gdb, v->thread, before, n, packets, sizeof(packets)) ||
-	    keeper_first(&m->keeper, packets))
-		return;
-	if (step_at(m, v, at)) {
-		uint64_t tsc = v->reg[GDB_RDX] << 32 | (uint32_t)v->reg[GDB_RAX];
-
-		m->clock.offset = tsc - clock_read(m);
+	of->tsc_tried = true;
+	rc = qemu_rdtsc(m, v, va, pa, &tsc);
+	if (!rc)
+		of->tsc_offset = tsc - clock_read(m);
+	else if (m->ram.direct && !m->clock.told) {
+		m->clock.told = true;
+		machine_message(&m->base, MACHINE_MSG_WARN,
+				"the guest's clock cannot be read: of time stamps of traps only "
+				"the differences are right");
 	}
-	if (!qemu_vcpu_set_all(m, v, before, n))
-		keeper_first(&m->keeper, NULL);
 }

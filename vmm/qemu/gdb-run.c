@@ -35,11 +35,11 @@ int gdb_continue(struct gdb *g)
 	return packet_send(&g->conn, "vCont;c");
 }
 
-int gdb_step(struct gdb *g, uint32_t thread)
+int gdb_continue_one(struct gdb *g, uint32_t thread)
 {
 	char name[32], text[64];
 
-	snprintf(text, sizeof(text), "vCont;s:%s", gdb_thread_name(g, thread, name));
+	snprintf(text, sizeof(text), "vCont;c:%s", gdb_thread_name(g, thread, name));
 	return packet_send(&g->conn, text);
 }
 

@@ -93,8 +93,8 @@ int gdb_hw_breakpoint_clear(struct gdb *g, uint64_t va);
 
 /* Let all vCPUs run. From here to the next stop only gdb_wait_stop() and gdb_interrupt(). */
 int gdb_continue(struct gdb *g);
-/* Let one vCPU execute one instruction while the others stand: ends with a stop as well. */
-int gdb_step(struct gdb *g, uint32_t thread);
+/* Let one vCPU run while the others stand: ends with a stop as well. */
+int gdb_continue_one(struct gdb *g, uint32_t thread);
 int gdb_interrupt(const struct gdb *g);
 /*
  * Make whoever waits for the stub fail, and every call from here on. Any thread, while the guest is
@@ -113,7 +113,7 @@ struct gdb_stop {
 #define GDB_SIGNAL_TRAP 5
 #define GDB_SIGNAL_ABRT 6 /* QEMU: internal error of the accelerator */
 
-/* Wait for the end of gdb_continue() or gdb_step(); timeout_ms -1: for ever. */
+/* Wait for the end of gdb_continue() or gdb_continue_one(); timeout_ms -1: for ever. */
 int gdb_wait_stop(struct gdb *g, struct gdb_stop *stop, int timeout_ms);
 
 /* What QEMU's monitor prints for a command; *text is to be freed. */

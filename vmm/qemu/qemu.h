@@ -14,6 +14,7 @@
 #include "vmm/qemu/domain.h"
 #include "vmm/qemu/gdb.h"
 #include "vmm/qemu/keeper.h"
+#include "vmm/qemu/kvm-tsc.h"
 #include "vmm/qemu/start.h"
 #include "vmm/traps.h"
 
@@ -35,14 +36,14 @@ struct qemu_ram {
 
 /* How the guest's TSC is told: see clock.c. */
 struct qemu_clock {
-	uint64_t khz;	     /* of the host's TSC, and of the guest's; 0: not measured yet */
-	uint64_t offset;     /* from the clock to the guest's TSC */
-	bool tried;	     /* to find it out */
-	uint16_t port;	     /* of the ACPI timer, 0: there is none */
-	uint64_t ticks;	     /* of the ACPI timer, without its wrapping */
-	uint64_t seen;	     /* when that was read, in host TSC without stops */
-	uint64_t stop_begin; /* the host's TSC at the last stop */
-	uint64_t stopped;    /* sum of all stops before */
+	struct kvm_tsc host;	     /* what the host tells of the guest's TSCs, if host.n */
+	uint64_t khz;		     /* of the host's TSC; 0: not measured yet */
+	bool told;		     /* that the guest's cannot be read */
+	uint16_t port;		     /* of the ACPI timer, 0: there is none */
+	uint64_t ticks;		     /* of the ACPI timer, without its wrapping */
+	uint64_t seen;		     /* when that was read, in host TSC without stops */
+	uint64_t stop_begin;	     /* the host's TSC at the last stop */
+	uint64_t stopped;	     /* sum of all stops before */
 	uint64_t base_host, base_ns; /* a moment in the host's TSC and its CLOCK_MONOTONIC */
 };
 
@@ -54,6 +55,9 @@ struct qemu_vcpu {
 	/* The stub does not tell them; as the monitor had them last. */
 	uint64_t idt_base, gdt_base;
 	uint16_t idt_limit, gdt_limit;
+	/* Where the host does not tell: */
+	bool tsc_tried;	     /* to find the offset out */
+	uint64_t tsc_offset; /* from the clock to this vCPU's TSC */
 };
 
 struct qemu_machine {
@@ -138,6 +142,9 @@ int qemu_vcpu_tables(struct qemu_machine *m);
 int qemu_vcpu_set_all(struct qemu_machine *m, struct qemu_vcpu *v, const struct gdb_reg_value *regs,
 		      unsigned int n);
 void qemu_vcpu_regs(const struct qemu_vcpu *v, struct machine_regs *regs);
+/* The same registers, for qemu_vcpu_set_all(). */
+#define QEMU_NR_GENERAL (sizeof(struct machine_regs) / sizeof(uint64_t))
+void qemu_vcpu_general(const struct qemu_vcpu *v, struct gdb_reg_value regs[QEMU_NR_GENERAL]);
 
 /* run.c */
 int qemu_run_start(struct qemu_machine *m, bool run);
@@ -160,12 +167,22 @@ void qemu_traps_hit(struct qemu_machine *m, unsigned int vcpu);
 /* clock.c */
 void qemu_clock_begin(struct qemu_machine *m); /* the guest stands since now */
 void qemu_clock_init(struct qemu_machine *m, const char *mtree);
-uint64_t qemu_clock_khz(struct qemu_machine *m);
-void qemu_clock_stopped(struct qemu_machine *m); /* the run thread has seen the guest stop */
-void qemu_clock_running(struct qemu_machine *m); /* and is about to continue it */
+/* The guest need not stand: it takes until 20 ms after the beginning. */
+void qemu_clock_open(struct qemu_machine *m);
+void qemu_clock_close(struct qemu_machine *m);
+uint64_t qemu_clock_khz(const struct qemu_machine *m); /* of the guest's TSC, since it was opened */
+void qemu_clock_stopped(struct qemu_machine *m);       /* the run thread has seen the guest stop */
+void qemu_clock_running(struct qemu_machine *m);       /* and is about to continue it */
 /* On the run thread, with m->io held and the guest standing: */
-uint64_t qemu_clock_tsc(struct qemu_machine *m);
-/* v has its registers known and is at va, which is pa, in the kernel. */
+uint64_t qemu_clock_tsc(struct qemu_machine *m, struct qemu_vcpu *v);
+/* v has its registers known and is at va, which is pa, in the kernel. Once for each vCPU. */
 void qemu_clock_calibrate(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa);
+
+/*
+ * rdtsc.c: the vCPU's TSC, some microseconds before it stopped (m->clock.stop_begin), all else in
+ * the guest as before. 0, -ENOENT: no place for it, -EAGAIN: not in time, others: QEMU's.
+ */
+int qemu_rdtsc(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa,
+	       uint64_t *tsc);
 
 #endif

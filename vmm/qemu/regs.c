@@ -17,15 +17,12 @@ static const enum gdb_reg general[] = {
 	GDB_R9,	 GDB_R10, GDB_R11, GDB_R12, GDB_R13, GDB_R14, GDB_R15, GDB_RIP, GDB_EFLAGS,
 };
 
-#define NR_GENERAL (sizeof(general) / sizeof(general[0]))
-
 union general_regs {
 	struct machine_regs regs;
-	uint64_t value[NR_GENERAL];
+	uint64_t value[QEMU_NR_GENERAL];
 };
 
-_Static_assert(sizeof(struct machine_regs) == NR_GENERAL * sizeof(uint64_t),
-	       "struct machine_regs has the registers that general[] has");
+_Static_assert(sizeof(general) / sizeof(general[0]) == QEMU_NR_GENERAL, "all of them");
 
 int qemu_vcpu_fetch(struct qemu_machine *m, struct qemu_vcpu *v)
 {
@@ -79,9 +76,15 @@ void qemu_vcpu_regs(const struct qemu_vcpu *v, struct machine_regs *regs)
 {
 	union general_regs all;
 
-	for (size_t i = 0; i < NR_GENERAL; i++)
+	for (size_t i = 0; i < QEMU_NR_GENERAL; i++)
 		all.value[i] = v->reg[general[i]];
 	*regs = all.regs;
+}
+
+void qemu_vcpu_general(const struct qemu_vcpu *v, struct gdb_reg_value regs[QEMU_NR_GENERAL])
+{
+	for (size_t i = 0; i < QEMU_NR_GENERAL; i++)
+		regs[i] = (struct gdb_reg_value){general[i], v->reg[general[i]]};
 }
 
 /* The vCPU with its registers known and m->io held, or an error and m->io free. */
@@ -113,10 +116,10 @@ int qemu_get_regs(struct machine *base, unsigned int vcpu, struct machine_regs *
 /* Only what differs is sent. */
 static int general_set(struct qemu_machine *m, struct qemu_vcpu *v, const union general_regs *all)
 {
-	struct gdb_reg_value changed[NR_GENERAL];
+	struct gdb_reg_value changed[QEMU_NR_GENERAL];
 	unsigned int n = 0;
 
-	for (size_t i = 0; i < NR_GENERAL; i++)
+	for (size_t i = 0; i < QEMU_NR_GENERAL; i++)
 		if (v->reg[general[i]] != all->value[i])
 			changed[n++] = (struct gdb_reg_value){general[i], all->value[i]};
 	return qemu_vcpu_set_all(m, v, changed, n);

@@ -177,6 +177,7 @@ static int start(struct qemu_machine *m, const struct machine_config *cfg, char 
 		rc = qemu_look(m, err, errlen);
 	if (rc)
 		return rc;
+	qemu_clock_open(m);
 	rc = qemu_run_start(m, false);
 	if (rc)
 		snprintf(err, errlen, "cannot start a thread: %s", strerror(-rc));

@@ -161,7 +161,7 @@ static int hit_take(struct qemu_machine *m, struct qemu_vcpu *v, struct machine_
 		return -ESTALE;
 	*trap = found->pub; /* the table may change from here on */
 	qemu_clock_calibrate(m, v, trap->va, trap->pa);
-	*tsc = qemu_clock_tsc(m);
+	*tsc = qemu_clock_tsc(m, v);
 	if (trap->action == MACHINE_TRAP_ONCE)
 		rc = trap_clear(m, found);
 	else if (trap->action == MACHINE_TRAP_RETURN)
