@@ -58,6 +58,7 @@ vmm-objs += vmm/qemu/start.o
 vmm-objs += vmm/qemu/start-console.o
 vmm-objs += vmm/qemu/start-xml.o
 vmm-objs += vmm/qemu/traps.o
+vmm-objs += vmm/qemu/view.o
 vmm-objs += vmm/qemu/xml.o
 vmm-objs += vmm/trap-index.o
 vmm-objs += vmm/traps.o

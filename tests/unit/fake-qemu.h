@@ -24,6 +24,9 @@ struct fake_qemu {
 	unsigned int limit; /* packets that it answers, ~0: all */
 	enum fake_end end;  /* what it does then */
 	bool deaf;	    /* does not stop when interrupted */
+	bool kvm;	    /* says that it runs under KVM, and breakpoints go by... */
+	uint64_t cr3;	    /* what the vCPU has there, */
+	uint64_t sees;	    /* which is to be this */
 	atomic_uint answered;
 	atomic_bool running, ended;
 	char heard[65536]; /* packets and interrupts, each in [ ]; for when the thread has ended */
@@ -49,7 +52,8 @@ static void fake_monitor(struct fake_qemu *q, const char *hex)
 	else if (!strcmp(command, "info version"))
 		strcpy(text, "7.2.0\r\n");
 	else if (!strcmp(command, "info kvm"))
-		strcpy(text, "kvm support: disabled\r\n");
+		snprintf(text, sizeof(text), "kvm support: %s\r\n",
+			 q->kvm ? "enabled" : "disabled");
 	else if (!strcmp(command, "info registers -a"))
 		strcpy(text, "\r\nCPU#0\r\nGDT= 0000000000001000 0000007f\r\n"
 			     "IDT= 0000000000002000 00000fff\r\n");
@@ -87,6 +91,35 @@ static void fake_stop(struct fake_qemu *q)
 	stub_say(&q->stub, "T02thread:p01.01;");
 }
 
+/* Where CR3 has its place among the registers, and its number. */
+#define FAKE_CR3_AT	(17 * 8 + 3 * 4 + 5 * 8)
+#define FAKE_CR3_PACKET "P19="
+
+static void fake_regs(struct fake_qemu *q)
+{
+	char regs[2 * BYTES + 1];
+
+	memset(regs, '0', sizeof(regs) - 1);
+	regs[sizeof(regs) - 1] = '\0';
+	for (size_t i = 0; i < sizeof(q->cr3); i++) {
+		char byte[3];
+
+		snprintf(byte, sizeof(byte), "%02x", (unsigned int)(q->cr3 >> 8 * i & 0xff));
+		memcpy(regs + 2 * (FAKE_CR3_AT + i), byte, 2);
+	}
+	stub_say(&q->stub, regs);
+}
+
+static void fake_set_cr3(struct fake_qemu *q, const char *hex)
+{
+	unsigned int byte;
+
+	q->cr3 = 0;
+	for (size_t i = 0; i < sizeof(q->cr3) && sscanf(hex + 2 * i, "%2x", &byte) == 1; i++)
+		q->cr3 |= (uint64_t)byte << 8 * i;
+	stub_say(&q->stub, "OK");
+}
+
 static void fake_answer(struct fake_qemu *q, const char *p)
 {
 	static const char *const fixed[][2] = {
@@ -97,22 +130,28 @@ static void fake_answer(struct fake_qemu *q, const char *p)
 		{"qfThreadInfo", "mp01.01"},
 		{"qsThreadInfo", "l"},
 		{"Hg", "OK"},
+		{"Hc", "OK"},
 		{"Qqemu.PhyMemMode", "OK"},
 		{"Z0", "OK"},
 		{"z0", "OK"},
 		{"D", "OK"},
 		{"P", "OK"},
 	};
-	char regs[2 * BYTES + 1];
 
+	if (q->kvm && (!strncmp(p, "Z0", 2) || !strncmp(p, "z0", 2)) && q->cr3 != q->sees) {
+		stub_say(&q->stub, "E22");
+		return;
+	}
+	if (!strncmp(p, FAKE_CR3_PACKET, strlen(FAKE_CR3_PACKET))) {
+		fake_set_cr3(q, p + strlen(FAKE_CR3_PACKET));
+		return;
+	}
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
 		if (!strncmp(p, fixed[i][0], strlen(fixed[i][0]))) {
 			stub_say(&q->stub, fixed[i][1]);
 			return;
 		}
 	}
-	memset(regs, '0', sizeof(regs) - 1);
-	regs[sizeof(regs) - 1] = '\0';
 	if (!strncmp(p, "qRcmd,", 6))
 		fake_monitor(q, p + 6);
 	else if (*p == 'm' || *p == 'M')
@@ -121,8 +160,10 @@ static void fake_answer(struct fake_qemu *q, const char *p)
 		q->running = true;
 	else if (*p == 3 && q->running)
 		fake_stop(q);
+	else if (*p == 'g')
+		fake_regs(q);
 	else if (*p != 3)
-		stub_say(&q->stub, *p == 'g' ? regs : "");
+		stub_say(&q->stub, "");
 }
 
 /* A packet, or an interrupt as ^C. */

@@ -6,3 +6,4 @@ unit-tests += tests/unit/test-qemu-kvm-tsc
 unit-tests += tests/unit/test-qemu-monitor
 unit-tests += tests/unit/test-qemu-packet
 unit-tests += tests/unit/test-qemu-patch
+unit-tests += tests/unit/test-qemu-view

@@ -349,6 +349,41 @@ static void test_packets_of_registers(void **state)
 
 /* --- running -------------------------------------------------------------------------------- */
 
+/* At a stop QEMU selects a thread by itself: what was selected before does not count. */
+static void test_selected_anew(void **state)
+{
+	char zeros[2 * BYTES + 1];
+	const struct stub_step script[] = {
+		HELLO,
+		{.want = "qfThreadInfo", .say = "mp01.01"},
+		{.want = "qsThreadInfo", .say = "l"},
+		{.want = "Hgp1.1", .say = "OK"},
+		{.want = "g", .say = zeros},
+		{.want = "g", .say = zeros},
+		{.want = "vCont;c", .say = "T05thread:p01.02;"},
+		{.want = "Hgp1.1", .say = "OK"},
+		{.want = "g", .say = zeros},
+		END_OF_SCRIPT,
+	};
+	struct stub s = {0};
+	struct gdb *g;
+	uint64_t regs[GDB_NR_REGS];
+	struct gdb_stop stop;
+	uint32_t thread;
+
+	(void)state;
+	memset(zeros, '0', sizeof(zeros) - 1);
+	zeros[sizeof(zeros) - 1] = '\0';
+	g = begin(&s, script);
+	assert_int_equal(gdb_threads(g, &thread, 1), 1);
+	assert_int_equal(gdb_read_regs(g, 1, regs), 0);
+	assert_int_equal(gdb_read_regs(g, 1, regs), 0);
+	assert_int_equal(gdb_continue(g), 0);
+	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
+	assert_int_equal(gdb_read_regs(g, 1, regs), 0);
+	end(&s, g);
+}
+
 static void test_run(void **state)
 {
 	static const struct stub_step script[] = {
@@ -450,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_monitor),
 		cmocka_unit_test(test_packets_of_registers),
+		cmocka_unit_test(test_selected_anew),
 		cmocka_unit_test(test_run),
 		cmocka_unit_test(test_layout),
 	};

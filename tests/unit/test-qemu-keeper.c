@@ -201,6 +201,116 @@ static void a_stub_that_is_gone_does_no_harm(void **state)
 	kill_tracer(pid);
 }
 
+/* --- bytes under breakpoints ---------------------------------------------------------------- */
+
+static uint8_t *text; /* of a guest: this process's memory stands for QEMU's */
+static pid_t qemu;
+
+static void tell_bytes(struct keeper *k, const size_t *places, size_t n)
+{
+	struct keeper_byte *bytes = keeper_bytes_begin(k, n);
+
+	if (!bytes)
+		_exit(1);
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (struct keeper_byte){(uintptr_t)text + places[i],
+						(uint8_t)(0x10 + places[i])};
+	keeper_bytes_end(k, qemu, n);
+}
+
+/* Tells two lists, each in the place of the one before, and waits to be killed. */
+static pid_t tracer_with_bytes(int ends[2], size_t last)
+{
+	static const size_t earlier[] = {5}, later[] = {0, 1, 2};
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct keeper k;
+
+		close(ends[1]);
+		close(ready[0]);
+		if (keeper_start(&k, ends[0], true))
+			_exit(1);
+		tell_bytes(&k, earlier, 1);
+		tell_bytes(&k, later, last);
+		if (write(ready[1], "r", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	close(ends[0]);
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+/* Those that it was told of last and that are breakpoints still; and before the stub forgets them.
+ */
+static void bytes_are_written_back(void **state)
+{
+	static uint8_t now[8];
+	char got[256];
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	text = now;
+	qemu = getpid();
+	memset(now, 0xcc, sizeof(now));
+	now[1] = 0x90; /* the guest's own by now */
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_with_bytes(ends, 3);
+	kill_tracer(pid);
+	assert_true(read(ends[1], got, sizeof(got)) > 0);
+	assert_int_equal(now[0], 0xcc); /* the stub has not answered yet */
+	assert_int_equal(send(ends[1], "$OK#9a", 6, MSG_NOSIGNAL), 6);
+	stub_listen(ends[1], got, sizeof(got));
+	assert_string_equal(got, "$?#3f$D;1#b0");
+	assert_int_equal(now[0], 0x10);
+	assert_int_equal(now[1], 0x90);
+	assert_int_equal(now[2], 0x12);
+	for (size_t i = 3; i < sizeof(now); i++)
+		assert_int_equal(now[i], 0xcc);
+	close(ends[1]);
+}
+
+static void no_bytes_no_waiting(void **state)
+{
+	char got[256];
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_with_bytes(ends, 0);
+	kill_tracer(pid);
+	stub_listen(ends[1], got, sizeof(got));
+	assert_string_equal(got, "\x03#00$Qqemu.PhyMemMode:0#76$?#3f$D;1#b0");
+	close(ends[1]);
+}
+
+static void too_many_bytes_are_refused(void **state)
+{
+	struct keeper k, none = {0};
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(keeper_start(&k, ends[0], true), 0);
+	assert_null(keeper_bytes_begin(&k, KEEPER_BYTES_MAX + 1));
+	assert_non_null(keeper_bytes_begin(&k, KEEPER_BYTES_MAX));
+	keeper_stop(&k);
+	assert_null(keeper_bytes_begin(&none, 1));
+	close(ends[0]);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +321,9 @@ int main(void)
 		cmocka_unit_test(goodbye_sends_nothing),
 		cmocka_unit_test(a_stub_that_hangs_up_is_left),
 		cmocka_unit_test(a_stub_that_is_gone_does_no_harm),
+		cmocka_unit_test(bytes_are_written_back),
+		cmocka_unit_test(no_bytes_no_waiting),
+		cmocka_unit_test(too_many_bytes_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* "c" is for operations that continue, and in QEMU for breakpoints. */
+int gdb_select_breakpoints(struct gdb *g, uint32_t thread)
+{
+	char name[32];
+
+	return gdb_expect_ok(g, gdb_ask(g, "Hc%s", gdb_thread_name(g, thread, name)));
+}
+
 int gdb_breakpoint_set(struct gdb *g, uint64_t va)
 {
 	return gdb_expect_ok(g, gdb_ask(g, "Z0,%" PRIx64 ",1", va));
@@ -85,5 +93,6 @@ int gdb_wait_stop(struct gdb *g, struct gdb_stop *stop, int timeout_ms)
 	do
 		rc = packet_recv(&g->conn, timeout_ms);
 	while (rc >= 0 && !gdb_is_stop(g->conn.data)); /* O: what a console prints */
+	g->selected = 0; /* QEMU selects the thread that it has stopped for (gdb_set_stop_cpu()) */
 	return rc < 0 ? rc : stop_parse(g->conn.data, stop);
 }

@@ -84,6 +84,8 @@ int gdb_write_phys(struct gdb *g, uint64_t pa, const void *buf, size_t len);
 int gdb_write_ahead(struct gdb *g, uint64_t pa, const void *buf, size_t len);
 int gdb_write_finish(struct gdb *g);
 
+/* Which thread's page tables those of software breakpoints go by under KVM; until the next stop. */
+int gdb_select_breakpoints(struct gdb *g, uint32_t thread);
 /* A software breakpoint at the address that rip has there. */
 int gdb_breakpoint_set(struct gdb *g, uint64_t va);
 int gdb_breakpoint_clear(struct gdb *g, uint64_t va);

@@ -19,6 +19,20 @@
 /* How long the stub gets for an answer, ms. */
 enum { STUB_MS = 2000, QUIET_MS = 200 };
 
+#define INT3 0xcc
+
+struct keeper_shared {
+	char first[KEEPER_FIRST_MAX];
+	pid_t qemu;
+	/* One list is gone by while the other one is written. */
+	_Atomic uint32_t which;
+	size_t n[2];
+	struct keeper_byte byte[2][KEEPER_BYTES_MAX];
+};
+
+/* --- in the keeper ------------------------------------------------------------------------------
+ */
+
 static void stub_send(int sock, const char *bytes)
 {
 	size_t len = strlen(bytes);
@@ -50,17 +64,49 @@ static void stub_hear(int sock)
 	}
 }
 
+/* The guest stands. A byte that is no int3 any more is the guest's own. */
+static void bytes_write_back(const struct keeper_shared *share)
+{
+	uint32_t which = atomic_load(&share->which);
+	char path[32] = "/proc/", *at = path + strlen(path);
+	char digits[16], *digit = digits;
+	uint8_t now;
+	int mem;
+
+	for (pid_t left = share->qemu; left; left /= 10)
+		*digit++ = (char)('0' + left % 10);
+	while (digit > digits)
+		*at++ = *--digit;
+	strcpy(at, "/mem");
+	mem = open(path, O_RDWR | O_CLOEXEC);
+	if (mem < 0)
+		return;
+	for (size_t i = 0; i < share->n[which]; i++) {
+		const struct keeper_byte *b = &share->byte[which][i];
+
+		if (pread(mem, &now, 1, (off_t)b->hva) == 1 && now == INT3 &&
+		    pwrite(mem, &b->byte, 1, (off_t)b->hva) != 1)
+			break; /* QEMU is gone */
+	}
+	close(mem);
+}
+
 /*
  * Stop the guest if it runs; end a packet that the tracer may have died in the middle of; let the
  * next client's addresses be virtual ones again; undo what is to be undone; have all breakpoints
  * removed ("?" does that in QEMU, handle_target_halt() of gdbstub.c), and detach. The guest has
  * stopped once the stub takes the byte behind the first, so what follows need not wait for an
- * answer that only a guest gives which was running.
+ * answer that only a guest gives which was running. Bytes are written when the stub is quiet: a
+ * breakpoint that the tracer has sent last would come behind them else.
  */
-static void guest_release(int sock, bool run_on, const char *first)
+static void guest_release(int sock, bool run_on, const struct keeper_shared *share)
 {
 	stub_send(sock, "\x03#00$Qqemu.PhyMemMode:0#76");
-	stub_send(sock, first);
+	stub_send(sock, share->first);
+	if (share->n[atomic_load(&share->which)]) {
+		stub_hear(sock);
+		bytes_write_back(share);
+	}
 	stub_send(sock, "$?#3f");
 	stub_hear(sock);
 	if (!run_on)
@@ -83,7 +129,8 @@ static void keeper_close_others(int sock, int alive)
 	close_range((unsigned int)high + 1, ~0U, 0);
 }
 
-_Noreturn static void keeper_main(int sock, int alive, bool run_on, const char *first)
+_Noreturn static void keeper_main(int sock, int alive, bool run_on,
+				  const struct keeper_shared *share)
 {
 	char goodbye;
 	ssize_t n;
@@ -98,9 +145,12 @@ _Noreturn static void keeper_main(int sock, int alive, bool run_on, const char *
 		n = read(alive, &goodbye, 1);
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
-		guest_release(sock, run_on, first);
+		guest_release(sock, run_on, share);
 	_exit(0);
 }
+
+/* --- in the tracer ------------------------------------------------------------------------------
+ */
 
 static int keeper_fork(struct keeper *k, int sock, bool run_on)
 {
@@ -112,7 +162,7 @@ static int keeper_fork(struct keeper *k, int sock, bool run_on)
 	error = errno;
 	if (k->pid == 0) {
 		close(ends[1]);
-		keeper_main(sock, ends[0], run_on, k->first);
+		keeper_main(sock, ends[0], run_on, k->share);
 	}
 	close(ends[0]);
 	if (k->pid < 0) {
@@ -128,13 +178,14 @@ int keeper_start(struct keeper *k, int sock, bool run_on)
 {
 	int rc;
 
-	k->first = mmap(NULL, KEEPER_FIRST_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			-1, 0);
-	if (k->first == MAP_FAILED)
+	/* Takes no more memory than is used of it. */
+	k->share = mmap(NULL, sizeof(*k->share), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (k->share == MAP_FAILED)
 		return -errno;
 	rc = keeper_fork(k, sock, run_on);
 	if (rc)
-		munmap(k->first, KEEPER_FIRST_MAX);
+		munmap(k->share, sizeof(*k->share));
 	return rc;
 }
 
@@ -147,14 +198,29 @@ int keeper_first(const struct keeper *k, const char *packets)
 		return 0;
 	if (len >= KEEPER_FIRST_MAX)
 		return -EMSGSIZE;
-	k->first[0] = '\0';
+	k->share->first[0] = '\0';
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!len)
 		return 0;
-	memcpy(k->first + 1, packets + 1, len);
+	memcpy(k->share->first + 1, packets + 1, len);
 	atomic_signal_fence(memory_order_seq_cst);
-	k->first[0] = packets[0];
+	k->share->first[0] = packets[0];
 	return 0;
+}
+
+struct keeper_byte *keeper_bytes_begin(struct keeper *k, size_t n)
+{
+	return k->pid && n <= KEEPER_BYTES_MAX ? k->share->byte[!atomic_load(&k->share->which)]
+					       : NULL;
+}
+
+void keeper_bytes_end(struct keeper *k, pid_t qemu, size_t n)
+{
+	uint32_t which = !atomic_load(&k->share->which);
+
+	k->share->n[which] = n;
+	k->share->qemu = qemu;
+	atomic_store(&k->share->which, which);
 }
 
 void keeper_release(struct keeper *k)
@@ -164,7 +230,7 @@ void keeper_release(struct keeper *k)
 	close(k->alive);
 	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	munmap(k->first, KEEPER_FIRST_MAX);
+	munmap(k->share, sizeof(*k->share));
 	k->pid = 0;
 }
 

@@ -10,14 +10,23 @@
 #define HVTRACE_VMM_QEMU_KEEPER_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define KEEPER_FIRST_MAX 512
+#define KEEPER_BYTES_MAX (256 << 10)
 
 struct keeper {
-	pid_t pid;   /* 0: there is none */
-	int alive;   /* the keeper's other end closes when we die */
-	char *first; /* memory that both have: what keeper_first() said */
+	pid_t pid;		     /* 0: there is none */
+	int alive;		     /* the keeper's other end closes when we die */
+	struct keeper_shared *share; /* memory that both have: what the keeper has been told */
+};
+
+/* A byte of guest text under a breakpoint. */
+struct keeper_byte {
+	uint64_t hva; /* in QEMU's address space */
+	uint8_t byte; /* what was there before */
 };
 
 /* Start one for the connected socket; run_on: the guest is to run. 0 or -errno. */
@@ -27,6 +36,15 @@ int keeper_start(struct keeper *k, int sock, bool run_on);
  * undo what only the tracer knows of. NULL: none, as at the start. 0 or -EMSGSIZE.
  */
 int keeper_first(const struct keeper *k, const char *packets);
+/*
+ * The breakpoints under KVM, where they are bytes in memory that QEMU may not be able to take out
+ * by itself (view.c): should the tracer die, the keeper writes back those that are still int3. To
+ * be told before they are set, and after they are cleared. begin gives room for n of them, NULL:
+ * there is no keeper, or they are more than KEEPER_BYTES_MAX; end has the keeper go by them from
+ * now on.
+ */
+struct keeper_byte *keeper_bytes_begin(struct keeper *k, size_t n);
+void keeper_bytes_end(struct keeper *k, pid_t qemu, size_t n);
 /* The guest has been given back: the keeper is not needed any more. */
 void keeper_stop(struct keeper *k);
 /* It cannot be given back: let the keeper do what it does when the tracer dies, and wait for that.

@@ -77,6 +77,8 @@ struct qemu_machine {
 	struct qemu_ram ram;
 	struct qemu_clock clock;
 	struct trap_table traps;
+	struct qemu_vcpu *view; /* NULL, or has other page tables than its own: view.c */
+	uint64_t view_cr3;	/* its own */
 
 	/* base.lock; base.inside: the thread has the guest running or handles a stop */
 	pthread_t thread;
@@ -163,6 +165,13 @@ int qemu_traps_clear(struct machine *base, const uint64_t *vas, size_t n);
 int qemu_traps_clear_all(struct qemu_machine *m);
 /* vcpu has stopped at a breakpoint; on the run thread. */
 void qemu_traps_hit(struct qemu_machine *m, unsigned int vcpu);
+
+/*
+ * view.c. With m->io held and the guest standing: between these two breakpoints may be set and
+ * cleared in text that is mapped as va, which is pa, is. -EFAULT: no vCPU sees it.
+ */
+int qemu_view_begin(struct qemu_machine *m, uint64_t va, uint64_t pa);
+int qemu_view_end(struct qemu_machine *m);
 
 /* clock.c */
 void qemu_clock_begin(struct qemu_machine *m); /* the guest stands since now */

@@ -29,36 +29,85 @@ static int breakpoint_error(int rc)
 	return rc == -EREMOTEIO ? -EFAULT : rc;
 }
 
-static int trap_put(struct qemu_machine *m, struct trap *trap)
+/* Have the keeper know what lies under all breakpoints that there are, or may be from here on. */
+static int tell_keeper(struct qemu_machine *m)
 {
-	int rc = qemu_read_standing(m, trap->pub.pa, trap->bytes, trap->pub.size);
+	const struct trap_table *t = &m->traps;
+	struct keeper_byte *bytes;
 
-	return breakpoint_error(rc ? rc : gdb_breakpoint_set(m->gdb, trap->pub.va));
+	if (!m->kvm || !m->ram.direct)
+		return 0;
+	bytes = keeper_bytes_begin(&m->keeper, t->n);
+	if (!bytes)
+		return m->keeper.pid ? -ENOSPC : 0;
+	for (size_t i = 0; i < t->n; i++) {
+		qemu_ram_piece(&m->ram, t->trap[i].pub.pa, 1, &bytes[i].hva);
+		bytes[i].byte = t->trap[i].bytes[0];
+	}
+	keeper_bytes_end(&m->keeper, m->ram.pid, t->n);
+	return 0;
+}
+
+static void breakpoints_clear(struct qemu_machine *m, size_t from, size_t to)
+{
+	while (to > from)
+		gdb_breakpoint_clear(m->gdb, m->traps.trap[--to].pub.va);
+}
+
+/* All that are in the table from there on, or none. */
+static int breakpoints_set(struct qemu_machine *m, size_t first)
+{
+	struct trap_table *t = &m->traps;
+	const struct machine_trap *one = &t->trap[first].pub;
+	size_t done = first;
+	int rc = qemu_view_begin(m, one->va, one->pa), ended;
+
+	for (; done < t->n && !rc; done += !rc)
+		rc = breakpoint_error(gdb_breakpoint_set(m->gdb, t->trap[done].pub.va));
+	if (rc)
+		breakpoints_clear(m, first, done);
+	ended = qemu_view_end(m);
+	return rc ? rc : ended;
+}
+
+static int sites_read(struct qemu_machine *m, size_t first)
+{
+	struct trap_table *t = &m->traps;
+	int rc = 0;
+
+	for (size_t i = first; i < t->n && !rc; i++)
+		rc = qemu_read_standing(m, t->trap[i].pub.pa, t->trap[i].bytes,
+					t->trap[i].pub.size);
+	return rc;
 }
 
 static int traps_set(struct qemu_machine *m, const struct machine_trap *new, size_t n)
 {
 	struct trap_table *t = &m->traps;
-	size_t first = t->n, done;
+	size_t first = t->n;
 	int rc = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!qemu_ram_has(m, new[i].pa, new[i].size))
 			return -EFAULT;
 	}
-	rc = trap_table_add(t, new, n);
-	if (rc)
+	if (n)
+		rc = trap_table_add(t, new, n);
+	if (rc || !n)
 		return rc;
-	for (done = first; done < t->n && !rc; done += !rc)
-		rc = trap_put(m, &t->trap[done]);
+	rc = sites_read(m, first);
 	if (!rc)
-		return 0;
-	while (done > first)
-		gdb_breakpoint_clear(m->gdb, t->trap[--done].pub.va);
-	trap_table_cut(t, first);
+		rc = tell_keeper(m);
+	if (!rc)
+		rc = breakpoints_set(m, first);
+	if (rc) {
+		trap_table_cut(t, first);
+		tell_keeper(m);
+	}
 	return rc;
 }
 
+/* Between qemu_view_begin() and _end(). */
 static int trap_clear(struct qemu_machine *m, struct trap *trap)
 {
 	int rc = gdb_breakpoint_clear(m->gdb, trap->pub.va);
@@ -68,17 +117,33 @@ static int trap_clear(struct qemu_machine *m, struct trap *trap)
 	return breakpoint_error(rc);
 }
 
+static int trap_clear_one(struct qemu_machine *m, struct trap *trap)
+{
+	int rc = qemu_view_begin(m, trap->pub.va, trap->pub.pa), ended;
+
+	if (!rc)
+		rc = trap_clear(m, trap);
+	ended = qemu_view_end(m);
+	rc = rc ? rc : ended;
+	return rc ? rc : tell_keeper(m);
+}
+
 static int traps_clear(struct qemu_machine *m, const uint64_t *vas, size_t n)
 {
-	int rc = trap_table_check(&m->traps, vas, n);
+	int rc = trap_table_check(&m->traps, vas, n), ended;
+	struct trap *trap = rc || !n ? NULL : trap_table_find(&m->traps, vas[0]);
 
+	if (!trap)
+		return rc;
+	rc = qemu_view_begin(m, trap->pub.va, trap->pub.pa);
 	for (size_t i = 0; i < n && !rc; i++) {
-		struct trap *trap = trap_table_find(&m->traps, vas[i]);
-
+		trap = trap_table_find(&m->traps, vas[i]);
 		if (trap) /* else named twice */
 			rc = trap_clear(m, trap);
 	}
-	return rc;
+	ended = qemu_view_end(m);
+	rc = rc ? rc : ended;
+	return rc ? rc : tell_keeper(m);
 }
 
 int qemu_traps_set(struct machine *base, const struct machine_trap *traps, size_t n)
@@ -105,13 +170,16 @@ int qemu_traps_clear(struct machine *base, const uint64_t *vas, size_t n)
 
 int qemu_traps_clear_all(struct qemu_machine *m)
 {
-	int rc = 0;
+	int rc = 0, ended;
 
 	pthread_mutex_lock(&m->io);
+	if (m->traps.n)
+		rc = qemu_view_begin(m, m->traps.trap[0].pub.va, m->traps.trap[0].pub.pa);
 	while (m->traps.n && !rc)
 		rc = trap_clear(m, &m->traps.trap[m->traps.n - 1]);
+	ended = qemu_view_end(m);
 	pthread_mutex_unlock(&m->io);
-	return rc;
+	return rc ? rc : ended;
 }
 
 /* --- hits ---------------------------------------------------------------------------------------
@@ -163,7 +231,7 @@ static int hit_take(struct qemu_machine *m, struct qemu_vcpu *v, struct machine_
 	qemu_clock_calibrate(m, v, trap->va, trap->pa);
 	*tsc = qemu_clock_tsc(m, v);
 	if (trap->action == MACHINE_TRAP_ONCE)
-		rc = trap_clear(m, found);
+		rc = trap_clear_one(m, found);
 	else if (trap->action == MACHINE_TRAP_RETURN)
 		rc = hit_return(m, v);
 	else

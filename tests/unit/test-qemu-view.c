@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test-qemu-view.c - breakpoints under KVM go by the page tables of a vCPU, which with page table
+ * isolation may be in user mode and not see the kernel's text.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/fake-qemu.h"
+#include "vmm/machine.h"
+
+/* A pair of page tables: the kernel's half and the user's, which has no entry for the text. */
+#define KERNEL 0x2000
+#define USER   0x3000
+#define TEXT   0x7000
+#define VA     UINT64_C(0xffffffff81000000)
+
+static void put(struct fake_qemu *q, uint64_t pa, uint64_t value)
+{
+	memcpy(q->ram + pa, &value, sizeof(value));
+}
+
+static struct fake_qemu *guest(uint64_t cr3)
+{
+	struct fake_qemu *q = calloc(1, sizeof(*q));
+
+	assert_non_null(q);
+	q->limit = ~0u;
+	q->kvm = true;
+	q->cr3 = cr3;
+	q->sees = KERNEL;
+	put(q, KERNEL + 8 * (VA >> 39 & 511), 0x4003);
+	put(q, 0x4000 + 8 * (VA >> 30 & 511), 0x5003);
+	put(q, 0x5000 + 8 * (VA >> 21 & 511), 0x6003);
+	put(q, 0x6000 + 8 * (VA >> 12 & 511), TEXT | 3);
+	fake_start(q);
+	return q;
+}
+
+static struct machine *attach(struct fake_qemu *q)
+{
+	struct machine_attach_config cfg = {.target = q->target};
+	char err[256];
+	struct machine *m = machine_attach(&cfg, err, sizeof(err));
+
+	if (!m)
+		fail_msg("%s", err);
+	fake_wait_running(q);
+	return m;
+}
+
+static unsigned int count(const char *text, const char *what)
+{
+	unsigned int n = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		n++;
+	}
+	return n;
+}
+
+static const struct machine_trap traps[] = {
+	{.va = VA + 0x10, .pa = TEXT + 0x10, .size = 5},
+	{.va = VA + 0x20, .pa = TEXT + 0x20, .size = 5},
+};
+
+/* Set and cleared while the guest stands: gives how often CR3 was written. */
+static unsigned int set_and_clear(uint64_t cr3)
+{
+	const uint64_t vas[] = {traps[0].va, traps[1].va};
+	struct fake_qemu *q = guest(cr3);
+	struct machine *m = attach(q);
+	unsigned int written;
+
+	machine_pause(m);
+	assert_int_equal(machine_traps_set(m, traps, 2), 0);
+	assert_true(q->cr3 == cr3);
+	assert_int_equal(machine_traps_clear(m, vas, 2), 0);
+	assert_true(q->cr3 == cr3);
+	assert_int_equal(machine_traps_set(m, traps, 2), 0);
+	machine_resume(m);
+	machine_free(m); /* takes them out as well */
+	fake_end(q);
+	assert_true(q->cr3 == cr3);
+	assert_int_equal(count(q->heard, "[Z0,"), 4);
+	assert_int_equal(count(q->heard, "[z0,"), 4);
+	written = count(q->heard, "[" FAKE_CR3_PACKET);
+	free(q);
+	return written;
+}
+
+static void a_vcpu_in_user_mode_is_lent_the_kernels(void **state)
+{
+	(void)state;
+	assert_int_equal(set_and_clear(USER), 4 * 2);
+}
+
+static void one_in_the_kernel_is_left_alone(void **state)
+{
+	(void)state;
+	assert_int_equal(set_and_clear(KERNEL), 0);
+}
+
+static void text_that_nobody_sees_is_refused(void **state)
+{
+	const struct machine_trap other = {.va = VA, .pa = TEXT + 0x1000, .size = 5};
+	struct fake_qemu *q = guest(USER);
+	struct machine *m = attach(q);
+
+	(void)state;
+	machine_pause(m);
+	assert_int_equal(machine_traps_set(m, &other, 1), -EFAULT);
+	machine_resume(m);
+	machine_free(m);
+	fake_end(q);
+	assert_int_equal(count(q->heard, "[Z0,"), 0);
+	assert_true(q->cr3 == USER);
+	free(q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_vcpu_in_user_mode_is_lent_the_kernels),
+		cmocka_unit_test(one_in_the_kernel_is_left_alone),
+		cmocka_unit_test(text_that_nobody_sees_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("what a vCPU sees", tests, NULL, NULL);
+}

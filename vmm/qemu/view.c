@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * view.c - whose page tables QEMU goes by when it writes a breakpoint into guest text.
+ *
+ * Under KVM a breakpoint is an int3 that QEMU writes where the page tables of one vCPU lead: of the
+ * one that the stub has been told to continue (gdb_breakpoint_insert() in gdbstub.c,
+ * kvm_arch_insert_sw_breakpoint() in target/i386/kvm/kvm.c of QEMU 7.2). With page table isolation
+ * a vCPU in user mode has tables without the kernel's text. There QEMU can neither write a
+ * breakpoint nor take one out, and one that it cannot take out when the stub is detached from it
+ * forgets, with the int3 still in place.
+ *
+ * So a vCPU is chosen that sees the text. If all are in user mode one is given the kernel's half of
+ * its pair of page tables (arch/x86/include/asm/pgtable.h of Linux 6.1, kernel_to_user_pgdp()) for
+ * as long as the breakpoints are written; the guest stands meanwhile.
+ */
+#include "vmm/qemu/qemu.h"
+
+#include <errno.h>
+
+#define CR4_LA57 (1u << 12)
+#define PTI_USER (UINT64_C(1) << 12) /* PTI_PGTABLE_SWITCH_BIT */
+
+static bool sees(struct qemu_machine *m, const struct qemu_vcpu *v, uint64_t cr3, uint64_t va,
+		 uint64_t pa)
+{
+	unsigned int levels = v->reg[GDB_CR4] & CR4_LA57 ? 5 : 4;
+	uint64_t found;
+
+	return !machine_walk(&m->base, cr3, levels, va, &found, NULL) && found == pa;
+}
+
+/* Of those whose registers are known already first: the others take a question each. */
+static struct qemu_vcpu *find(struct qemu_machine *m, uint64_t va, uint64_t pa, uint64_t clear,
+			      bool known)
+{
+	for (unsigned int i = 0; i < m->nvcpus; i++) {
+		struct qemu_vcpu *v = &m->vcpu[i];
+
+		if (v->known == known && !qemu_vcpu_fetch(m, v) &&
+		    sees(m, v, v->reg[GDB_CR3] & ~clear, va, pa))
+			return v;
+	}
+	return NULL;
+}
+
+/* Give it the kernel's tables; should this process be killed, it gets its own back. */
+static int show(struct qemu_machine *m, struct qemu_vcpu *v)
+{
+	const struct gdb_reg_value own = {GDB_CR3, v->reg[GDB_CR3]};
+	char packets[KEEPER_FIRST_MAX];
+	int rc = gdb_regs_packets(m->gdb, v->thread, &own, 1, packets, sizeof(packets));
+
+	if (!rc)
+		rc = keeper_first(&m->keeper, packets);
+	if (!rc)
+		rc = qemu_vcpu_set(m, v, GDB_CR3, own.value & ~PTI_USER);
+	if (!rc) {
+		m->view = v;
+		m->view_cr3 = own.value;
+	}
+	return rc;
+}
+
+int qemu_view_begin(struct qemu_machine *m, uint64_t va, uint64_t pa)
+{
+	struct qemu_vcpu *v;
+	int rc = 0;
+
+	if (!m->kvm)
+		return 0;
+	v = find(m, va, pa, 0, true);
+	v = v ? v : find(m, va, pa, 0, false);
+	if (!v) {
+		v = find(m, va, pa, PTI_USER, true);
+		rc = v ? show(m, v) : -EFAULT;
+	}
+	return rc ? rc : gdb_select_breakpoints(m->gdb, v->thread);
+}
+
+int qemu_view_end(struct qemu_machine *m)
+{
+	struct qemu_vcpu *v = m->view;
+	int rc;
+
+	if (!v)
+		return 0;
+	m->view = NULL;
+	rc = qemu_vcpu_set(m, v, GDB_CR3, m->view_cr3);
+	if (!rc)
+		keeper_first(&m->keeper, NULL);
+	return rc;
+}
