@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bench-guest.sh - a guest of QEMU (TCG) that is told what to do over a serial port of its own, and
+# bench-guest.sh - a guest of QEMU that is told what to do over a serial port of its own, and
 # an hvtrace that traces it. To be sourced; on exit call guest_exit.
 #
 # $O is the build directory, $HVTRACE the program. Everything lives in $qemu_dir. Failures are said on stderr, with what the log in question has.
@@ -12,7 +12,7 @@ guest_patience=400 # seconds that one line of an answer may take
 guest_cmdline=''    # what the kernel's command line has more
 guest_add=()	    # options for scripts/build-initramfs
 guest_options=()    # options for QEMU
-guest_accel=tcg	    # or $qemu_one_thread
+guest_accel=$qemu_accel # or $qemu_one_thread
 guest_kernel='' guest_answer='' guest_in='' guest_out=''
 tracer_pid='' tracer_events='' tracer_lost='' tracer_trace=/dev/null
 
@@ -49,14 +49,14 @@ guest_boot_once()
 {
 	guest_kernel=$("$qemu_root/scripts/get-guest" --path "$1") || return
 	qemu_dir=$(mktemp -d /tmp/hvq.XXXXXX) &&
-		"$qemu_root/scripts/build-initramfs" --init "${BASH_SOURCE[0]%/*}/bench-init" \
-			--add "$O/tests/bench/bench-calls" "${guest_add[@]}" --output "$qemu_dir/initrd" &&
+		qemu_initrd --init "${BASH_SOURCE[0]%/*}/bench-init" --add "$O/tests/bench/bench-calls" \
+			"${guest_add[@]}" &&
 		mkfifo "$qemu_dir/command.in" "$qemu_dir/command.out" || return
 	# Both ways without waiting for QEMU to open its end.
 	exec {guest_in}<>"$qemu_dir/command.in" {guest_out}<>"$qemu_dir/command.out"
 	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel "$guest_accel" -cpu max -m 256 \
 		-smp "$2" -kernel "$guest_kernel" -initrd "$qemu_dir/initrd" \
-		-append "$qemu_cmdline quiet $guest_cmdline" -serial "file:$qemu_dir/console" \
+		-append "$qemu_cmdline quiet $guest_cmdline ${GUEST_APPEND-}" -serial "file:$qemu_dir/console" \
 		-chardev "pipe,id=command,path=$qemu_dir/command" -serial chardev:command \
 		-gdb "unix:$qemu_dir/gdb,server=on,wait=off" "${guest_options[@]}" \
 		>"$qemu_dir/log" 2>&1 </dev/null &

@@ -75,13 +75,14 @@ static struct machine_trap trap_on(struct env *e, const char *name)
 
 static void test_info(void **state)
 {
+	const char *accel = getenv("GUEST_ACCEL");
 	struct env *e = *state;
 	struct machine_info info;
 
 	attach(e);
 	machine_get_info(e->m, &info);
 	assert_string_equal(info.backend, "qemu");
-	assert_string_equal(info.accel, "tcg");
+	assert_string_equal(info.accel, accel ? accel : "tcg");
 	assert_int_equal(info.vcpus, 2);
 	assert_true(info.memory > 200 << 20 && info.memory < 400 << 20);
 	assert_true(info.tsc_khz > 100000);

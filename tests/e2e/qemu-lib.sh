@@ -7,14 +7,22 @@
 #
 # libvirtd works for one user (as for qemu:///session) when it is not root; as root it would share
 # directories with the system's, so then it runs as nobody.
+#
+# Environment, with what holds where it is not set:
+#   GUEST_ACCEL=tcg    what runs the guests: tcg, or kvm (tests/kvm/run)
+#   GUEST_APPEND=''    words more for their command lines, e.g. pti=off
+#   O=build            the build directory
 
 qemu_wait=400 # seconds that something may take that must happen
 qemu_vcpus=2
-qemu_accel=tcg
+qemu_accel=${GUEST_ACCEL:-tcg}
 # All vCPUs on one thread. With one for each, TCG now and then keeps the int3 of a kernel that patches its
 # text, translated while another vCPU was about to take it away: a guest that meets it stands for ever.
 # So this is for guests whose static branches are switched a lot: those of trace events are.
-readonly qemu_one_thread=tcg,thread=single
+qemu_one_thread=$qemu_accel
+[ "$qemu_accel" != tcg ] || qemu_one_thread=tcg,thread=single
+# shellcheck disable=SC2034 # for those who source this
+readonly qemu_one_thread
 qemu_dir='' qemu_pid='' libvirtd_pid='' libvirt_uri=''
 # In front of a guest's command line. The kernel's tests of its own ciphers are a tenth of what a boot
 # takes, or more; its test of the timer panics when this host is busy for some tenths of a second; and
@@ -28,8 +36,14 @@ qemu_init()
 {
 	qemu_dir=$(mktemp -d /tmp/hvq.XXXXXX) || return
 	mkdir "$qemu_dir"/{run,config,cache,data} &&
-		"$qemu_root/scripts/build-initramfs" --init "${BASH_SOURCE[0]%/*}/qemu-init" \
-			--output "$qemu_dir/initrd"
+		qemu_initrd --init "${BASH_SOURCE[0]%/*}/qemu-init"
+}
+
+# qemu_initrd OPTION...: $qemu_dir/initrd, by scripts/build-initramfs with these options
+qemu_initrd()
+{
+	"$qemu_root/scripts/build-initramfs" --workload "${O:-build}/tests/workload/workload" "$@" \
+		--output "$qemu_dir/initrd"
 }
 
 qemu_exit()
@@ -80,7 +94,7 @@ qemu_start_once()
 	local name=$1 kernel=$2 cmdline=$3
 	shift 3
 	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel "$qemu_accel" -cpu max -m 256 \
-		-smp "$qemu_vcpus" -kernel "$kernel" -initrd "$qemu_dir/initrd" -append "$qemu_cmdline $cmdline" \
+		-smp "$qemu_vcpus" -kernel "$kernel" -initrd "$qemu_dir/initrd" -append "$qemu_cmdline $cmdline ${GUEST_APPEND-}" \
 		-chardev "socket,id=console,path=$qemu_dir/$name.serial,server=on,wait=off,logfile=$qemu_dir/$name.console" \
 		-serial chardev:console -gdb "unix:$qemu_dir/$name.gdb,server=on,wait=off" "$@" \
 		>"$qemu_dir/$name.log" 2>&1 </dev/null &
@@ -141,12 +155,14 @@ libvirtd_stop()
 		while read -r pid; do kill -9 "$pid" 2>/dev/null; done
 }
 
-# domain_xml NAME KERNEL CMDLINE: a domain of two vCPUs under TCG, its console $qemu_dir/NAME.serial, and
+# domain_xml NAME KERNEL CMDLINE: a domain of two vCPUs, its console $qemu_dir/NAME.serial, and
 # what it has said in $qemu_dir/NAME.console
 domain_xml()
 {
+	local type=kvm
+	[ "${qemu_accel%%,*}" != tcg ] || type=qemu
 	cat <<END
-<domain type='qemu'>
+<domain type='$type'>
   <name>$1</name>
   <memory unit='MiB'>256</memory>
   <vcpu>2</vcpu>
@@ -154,7 +170,7 @@ domain_xml()
     <type arch='x86_64' machine='pc'>hvm</type>
     <kernel>$2</kernel>
     <initrd>$qemu_dir/initrd</initrd>
-    <cmdline>$qemu_cmdline $3</cmdline>
+    <cmdline>$qemu_cmdline $3 ${GUEST_APPEND-}</cmdline>
   </os>
   <features><acpi/></features>
   <cpu mode='maximum'/>

@@ -58,7 +58,14 @@ $(O)/tests/e2e/sched-attach: $(O)/obj/tests/e2e/sched-watch.o
 check-built: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls \
 	$(O)/tests/workload/graph-calls $(O)/tests/workload/nbd-calls
 
-# Runs inside guests.
+# They run inside guests, and every guest has this one.
+check-built bench-built soak-built: $(O)/tests/workload/workload
+
+$(O)/tests/workload/workload: tests/workload/workload.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $<
+
 $(O)/tests/workload/bpf-calls: tests/workload/bpf-calls.c
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
