@@ -85,7 +85,7 @@ $(O)/obj/%.o: %.S | need-libs
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
-.PHONY: all need-libs setup guest check check-built demo bench fuzz soak lint install clean help
+.PHONY: all need-libs setup guest lab check check-full check-built demo bench fuzz soak lint install clean help
 
 need-libs:
 ifneq ($(PKG_OK),yes)
@@ -98,6 +98,10 @@ setup:
 guest: setup
 	@scripts/get-guest
 
+lab:
+	@scripts/setup --lab
+	@tests/kvm/lab
+
 # Started anew behind the set-up, which installs the libraries that are looked for at the top.
 jobs = --no-print-directory $(if $(findstring j,$(firstword -$(MAKEFLAGS))),,-j$(shell nproc))
 
@@ -105,8 +109,10 @@ demo: guest
 	@$(MAKE) $(jobs) all
 	@scripts/demo $(O)/hvtrace
 
-check: guest
-	@$(MAKE) $(jobs) check-built
+check check-full: guest
+	@$(MAKE) $(jobs) all
+	@$(MAKE) $(jobs) check-lab
+	@$(MAKE) $(jobs) $@-built
 
 bench: guest
 	@$(MAKE) $(jobs) bench-built
@@ -120,6 +126,6 @@ clean:
 
 help:
 	@sed -n 's/^#   /  /p' Makefile
-	@echo "  targets: all check demo bench fuzz soak lint install clean"
+	@echo "  targets: all check check-full lab demo bench fuzz soak lint install clean"
 
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)

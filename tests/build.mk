@@ -2,13 +2,14 @@
 #
 # tests/unit/NAME.mk    adds cmocka programs:  unit-tests += tests/unit/test-NAME  (from its .c)
 # tests/*/build.mk      adds whatever else a kind of test needs: check-tests += PROGRAM,
-#                       soak-tests += PROGRAM, bench-programs += tests/bench/NAME (from its .c),
-#                       bench-scripts += PROGRAM
+#                       full-tests += PROGRAM, soak-tests += PROGRAM, bench-scripts += PROGRAM,
+#                       bench-programs += tests/bench/NAME (from its .c)
 
 unit-tests     :=
 check-tests    :=
 bench-programs :=
 bench-scripts  :=
+full-tests     :=
 soak-tests     :=
 
 include $(wildcard tests/unit/*.mk tests/*/build.mk)
@@ -49,4 +50,8 @@ check-jobs := $(shell expr $$(nproc) + 1)
 
 check-built: all $(unit-programs)
 	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run -j$(check-jobs) -a 'tests/e2e/*' $(unit-programs) \
-		tests/sanitizers/asan tests/sanitizers/tsan $(check-tests)
+		tests/kvm/core tests/sanitizers/asan tests/sanitizers/tsan $(check-tests)
+
+# One after the other, and with everything that they print: they take hours.
+check-full-built: check-built
+	$(Q)TEST_SECONDS=36000 HVTRACE=$(O)/hvtrace O=$(O) tests/run -v $(full-tests)
