@@ -5,6 +5,7 @@
 # What make check runs, in some minutes.
 kvm-core :=
 kvm-core += tests/e2e/qemu-stub
+kvm-core += tests/kvm/attach-soak,6.1,2,pti=on
 
 # What make check-full runs besides: every program that attaches or runs,
 kvm-full :=
