@@ -182,6 +182,7 @@ tracer-objs += tracer/sched-queue.o
 tracer-objs += tracer/wakeup.o
 tracer-objs += tracer/hwlat.o
 tracer-objs += tracer/instance-max.o
+tracer-objs += tracer/pvclock.o
 tracer-objs += tracer/quiesce.o
 tracer-objs += tracer/site.o
 tracer-objs += tracer/tasks.o

@@ -152,6 +152,11 @@ void guest_get_clock(struct guest_kernel *g, unsigned int vcpu, bool stable, str
 {
 	const struct guest_cpu *cpu = guest_cpu(g, vcpu);
 
+	if (pvclock_get_sched(g, vcpu, c)) {
+		if (stable)
+			guest_clock_add(c, guest_image_u64(g, g->at.sched_clock_offset, 0));
+		return;
+	}
 	if (!cpu->cyc2ns.found || (int32_t)guest_image_u32(g, g->at.use_tsc, 0) <= 0) {
 		guest_get_tick(g, stable, c);
 		return;

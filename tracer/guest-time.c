@@ -88,45 +88,13 @@ static void by_tsc(const struct read_base *b, struct guest_clock *c)
 	c->offset = updated_ns(b) - (uint64_t)(until >> b->shift);
 }
 
-/* struct pvclock_vcpu_time_info, which hypervisor and guest have agreed upon. */
-struct pvclock {
-	uint32_t version, pad; /* version: odd while it is written */
-	uint64_t tsc_timestamp, system_time;
-	uint32_t mul;
-	int8_t shift;
-	uint8_t flags, pad2[2];
-};
-
-static bool pvclock_get(struct guest_kernel *g, unsigned int vcpu, struct pvclock *pv)
-{
-	uint64_t at, area = guest_image_u64(g, g->at.per_cpu_offset + 8 * vcpu, 0);
-	uint32_t version;
-
-	if (g->at.time.pvclock == GUEST_NONE ||
-	    guest_read(g, area + guest_percpu_disp(g, g->at.time.pvclock), &at, sizeof(at)))
-		return false;
-	for (int tries = 0; tries < TRIES; tries++) {
-		if (guest_read(g, at, pv, sizeof(*pv)) ||
-		    guest_read(g, at, &version, sizeof(version)))
-			return false;
-		if (version == pv->version && !(version & 1))
-			return pv->shift > -32 && pv->shift <= 32;
-	}
-	return false;
-}
-
 /* It counts nanoseconds, which the timekeeper corrects by a few millionths. */
 static bool by_pvclock(struct guest_kernel *g, unsigned int vcpu, const struct read_base *b,
 		       struct guest_clock *c)
 {
-	struct pvclock pv;
-	uint64_t stamped;
-
-	if (!pvclock_get(g, vcpu, &pv))
+	if (!pvclock_get(g, vcpu, c))
 		return false;
-	*c = (struct guest_clock){.mul = pv.mul, .shift = (uint32_t)(32 - pv.shift)};
-	stamped = guest_clock_ns(c, pv.tsc_timestamp);
-	c->offset = updated_ns(b) - b->cycle_last + pv.system_time - stamped;
+	guest_clock_add(c, updated_ns(b) - b->cycle_last);
 	return true;
 }
 
@@ -159,7 +127,7 @@ static void by_ticks(struct guest_kernel *g, unsigned int vcpu, const struct rea
 
 	if (tick_get(g, vcpu, &raw, &gtod)) {
 		guest_get_clock(g, vcpu, false, c);
-		c->offset += gtod - raw;
+		guest_clock_add(c, gtod - raw);
 	} else {
 		*c = (struct guest_clock){.offset = updated_ns(mono)};
 	}
@@ -189,7 +157,7 @@ static void time_convert(struct guest_kernel *g, unsigned int vcpu, const struct
 		by_tsc(raw, c);
 	} else if (source != SOURCE_KVM || !by_pvclock(g, vcpu, raw, c)) {
 		by_ticks(g, vcpu, mono, c);
-		c->offset += updated_ns(raw) - updated_ns(mono);
+		guest_clock_add(c, updated_ns(raw) - updated_ns(mono));
 	}
 }
 
@@ -209,5 +177,5 @@ void guest_get_time(struct guest_kernel *g, unsigned int vcpu, enum guest_time t
 	if (tsc)
 		time_convert(g, vcpu, &mono, &raw, c);
 	if (time != GUEST_TIME_RAW)
-		c->offset += time_offset(g, time, &mono);
+		guest_clock_add(c, time_offset(g, time, &mono));
 }

@@ -56,6 +56,7 @@ static void layout_clock(struct guest_layout *at, const struct guestsym *gs)
 		at->cyc2ns = GUEST_NONE;
 	at->use_tsc = addr_or_none(gs, "__use_tsc");
 	at->sched_clock_offset = addr_or_none(gs, "__sched_clock_offset");
+	at->kvm_sched_clock_offset = addr_or_none(gs, "kvm_sched_clock_offset");
 	at->jiffies = addr_or_none(gs, "jiffies_64");
 	at->tick_nsec = addr_or_none(gs, "tick_nsec");
 	if (at->jiffies == GUEST_NONE ||
@@ -116,6 +117,7 @@ int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, si
 	struct guest_layout *at = &g->at;
 
 	memset(g, 0, sizeof(*g));
+	g->pvclock_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	at->per_cpu_offset = addr_or_none(gs, "__per_cpu_offset");
 	at->current_task = percpu_or_hot(gs, "current_task", "pcpu_hot.current_task");
 	at->preempt_count = percpu_or_hot(gs, "__preempt_count", "pcpu_hot.preempt_count");

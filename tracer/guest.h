@@ -9,10 +9,12 @@
 #ifndef HVTRACE_TRACER_GUEST_H
 #define HVTRACE_TRACER_GUEST_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "guestsym/guestsym.h"
+#include "tracer/pvclock.h"
 #include "vmm/machine.h"
 
 #define GUEST_COMM_LEN 16 /* TASK_COMM_LEN */
@@ -52,6 +54,7 @@ struct guest_layout {
 	uint64_t c2n_size;			 /* of struct cyc2ns_data */
 	uint64_t use_tsc, sched_clock_offset, jiffies, tick_nsec; /* addresses */
 	uint64_t jiffies_start; /* value of jiffies_64 in the image */
+	uint64_t kvm_sched_clock_offset; /* address: when sched_clock() began, by kvm-clock */
 	struct guest_time_layout time;
 };
 
@@ -86,6 +89,8 @@ struct guest_kernel {
 		bool made;
 		uint32_t preempt_count;
 	} call[MACHINE_MAX_VCPUS];
+	pthread_mutex_t pvclock_lock;
+	struct pvclock_mapping pvclock[MACHINE_MAX_VCPUS];
 };
 
 struct guest_state {
@@ -150,6 +155,8 @@ uint32_t guest_preempt_count(struct guest_kernel *g, unsigned int vcpu);
 struct guest_clock {
 	uint64_t offset; /* ns */
 	uint32_t mul, shift;
+	uint64_t since;	  /* 0, or the TSC before which */
+	uint64_t earlier; /* this was the offset */
 };
 
 /* With stable: as sched_clock_cpu(), which printk stamps its lines with. */
@@ -172,7 +179,16 @@ uint64_t guest_jiffies_ns(struct guest_kernel *g);
 
 static inline uint64_t guest_clock_ns(const struct guest_clock *c, uint64_t tsc)
 {
-	return c->offset + (uint64_t)(((unsigned __int128)tsc * c->mul) >> (c->shift & 63));
+	uint64_t offset = c->since && (int64_t)(tsc - c->since) < 0 ? c->earlier : c->offset;
+
+	return offset + (uint64_t)(((unsigned __int128)tsc * c->mul) >> (c->shift & 63));
+}
+
+/* Some ns later. */
+static inline void guest_clock_add(struct guest_clock *c, uint64_t ns)
+{
+	c->offset += ns;
+	c->earlier += ns;
 }
 
 /* Address of the highest word of this CPU's stack of interrupts; 0: it is not known, or has none.

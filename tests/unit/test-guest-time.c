@@ -19,6 +19,7 @@ enum {
 	USE_TSC = 0x28600,
 	JIFFIES = 0x28608,
 	TICK_NSEC = 0x28610,
+	KVM_BEGUN = 0x28618,
 	PCPU_CYC2NS = 0x140,
 	PCPU_SCD = 0x200,
 	PCPU_PVCLOCK = 0x240,
@@ -98,6 +99,7 @@ static int set_up(void **state)
 	fake_symbol("cyc2ns", PCPU_CYC2NS, 'A');
 	fake_symbol("sched_clock_data", PCPU_SCD, 'A');
 	fake_symbol("hv_clock_per_cpu", PCPU_PVCLOCK, 'A');
+	fake_symbol("kvm_sched_clock_offset", FAKE_VA(KVM_BEGUN), 'b');
 	add_types();
 	put(JIFFIES, 0, 8);
 	put(TICK_NSEC, 4000000, 8);
@@ -193,6 +195,54 @@ static void kvm_clock_converts_as_the_hypervisor_says(void **state)
 	assert_true(time_at(GUEST_TIME_MONO, 8002000) == 5 * SECOND + 300);
 }
 
+static uint64_t sched_clock_at(uint64_t tsc)
+{
+	struct guest_clock c;
+
+	guest_get_clock(&guest, 1, false, &c);
+	return guest_clock_ns(&c, tsc);
+}
+
+/* sched_clock() is kvm-clock since that has begun, and the TSC's own conversion before. */
+static void kvm_clock_is_sched_clock(void **state)
+{
+	uint64_t pv = 0x28700;
+
+	(void)state;
+	put(PER_CPU_AREA + PER_CPU_SIZE + PCPU_PVCLOCK, FAKE_VA(pv), 8);
+	put(pv, 2, 4);
+	put(pv + 8, 8000000, 8);
+	put(pv + 16, 70 * SECOND, 8);
+	put(pv + 24, 0x80000000u, 4); /* two ticks are a ns */
+	put(KVM_BEGUN, 0, 8);
+	assert_true(sched_clock_at(8000000) == 4001000);
+	put(KVM_BEGUN, 60 * SECOND, 8);
+	assert_true(sched_clock_at(8000000) == 10 * SECOND);
+	assert_true(sched_clock_at(8002000) == 10 * SECOND + 1000);
+}
+
+/* QEMU stops the guest: its time stands, its TSC does not. */
+static void what_was_before_a_stop_keeps_its_time(void **state)
+{
+	uint64_t pv = 0x28700;
+
+	(void)state;
+	put(PER_CPU_AREA + PER_CPU_SIZE + PCPU_PVCLOCK, FAKE_VA(pv), 8);
+	put(KVM_BEGUN, 1, 8);
+	put(pv, 2, 4);
+	put(pv + 8, 8000000, 8);
+	put(pv + 16, 100001, 8);
+	put(pv + 24, 0x80000000u, 4);
+	assert_true(sched_clock_at(8002000) == 101000);
+	put(pv, 4, 4);
+	put(pv + 8, 9000000, 8);
+	put(pv + 16, 102001, 8); /* stopped at 8004000 */
+	assert_true(sched_clock_at(8003998) == 101999);
+	assert_true(sched_clock_at(9000000) == 102000);
+	assert_true(sched_clock_at(9002000) == 103000);
+	assert_true(sched_clock_at(8003998) == 101999);
+}
+
 /* A guest that lies has times without sense, and nothing worse. */
 static void nonsense_is_bounded(void **state)
 {
@@ -261,6 +311,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(other_sources_go_on_from_the_tick, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(kvm_clock_converts_as_the_hypervisor_says, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(kvm_clock_is_sched_clock, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_was_before_a_stop_keeps_its_time, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(nonsense_is_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_layout_is_noticed, set_up, tear_down),
