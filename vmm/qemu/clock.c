@@ -25,6 +25,7 @@
 #define ACPI_HZ	    3579545
 #define ACPI_BITS   24
 #define MIN_BASE_NS 20000000
+#define ASKED	    3 /* times that a vCPU tells its TSC */
 
 static uint64_t now_ns(void)
 {
@@ -147,22 +148,37 @@ uint64_t qemu_clock_tsc(struct qemu_machine *m, struct qemu_vcpu *v)
 	return clock_read(m) + offset_of(m, v)->tsc_offset;
 }
 
+/*
+ * The vCPU has read its TSC some time before it is known to stand; the shortest such time of a few
+ * is told by the largest offset.
+ */
+static int offset_ask(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa,
+		      uint64_t *offset)
+{
+	int rc = 0;
+
+	for (int i = 0; i < ASKED && !rc; i++) {
+		uint64_t tsc, now;
+
+		rc = qemu_rdtsc(m, v, va, pa, &tsc);
+		now = tsc - clock_read(m);
+		if (!rc && (!i || (int64_t)(now - *offset) > 0))
+			*offset = now;
+	}
+	return rc;
+}
+
 void qemu_clock_calibrate(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa)
 {
 	struct qemu_vcpu *of = offset_of(m, v);
-	uint64_t tsc;
-	int rc;
 
 	if (m->clock.host.n || of->tsc_tried)
 		return;
 	of->tsc_tried = true;
-	rc = qemu_rdtsc(m, v, va, pa, &tsc);
-	if (!rc)
-		of->tsc_offset = tsc - clock_read(m);
-	else if (m->ram.direct && !m->clock.told) {
-		m->clock.told = true;
-		machine_message(&m->base, MACHINE_MSG_WARN,
-				"the guest's clock cannot be read: of time stamps of traps only "
-				"the differences are right");
-	}
+	if (!offset_ask(m, v, va, pa, &of->tsc_offset) || !m->ram.direct || m->clock.told)
+		return;
+	m->clock.told = true;
+	machine_message(&m->base, MACHINE_MSG_WARN,
+			"the guest's clock cannot be read: of time stamps of traps only the "
+			"differences are right");
 }

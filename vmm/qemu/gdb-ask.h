@@ -10,6 +10,7 @@
 #include "vmm/qemu/packet.h"
 
 #define GDB_ANSWER_MS 20000
+#define GDB_AHEAD_MAX 16   /* packets whose answers have not been read */
 #define GDB_READ_MAX  1024 /* bytes in an answer; twice that in digits fits QEMU's 4096 */
 
 struct gdb {

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define AHEAD_MAX 16 /* writes whose answers have not been read */
-
 static int memory_select(struct gdb *g)
 {
 	int rc;
@@ -63,7 +61,7 @@ int gdb_write_ahead(struct gdb *g, uint64_t pa, const void *buf, size_t len)
 	if (len > GDB_WRITE_MAX)
 		return -EMSGSIZE;
 	rc = memory_select(g);
-	if (g->ahead == AHEAD_MAX)
+	if (g->ahead == GDB_AHEAD_MAX)
 		ahead_take(g);
 	if (rc || g->ahead_error)
 		return rc ? rc : g->ahead_error;

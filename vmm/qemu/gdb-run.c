@@ -28,6 +28,38 @@ int gdb_breakpoint_clear(struct gdb *g, uint64_t va)
 	return gdb_expect_ok(g, gdb_ask(g, "z0,%" PRIx64 ",1", va));
 }
 
+static int breakpoint_send(struct gdb *g, bool set, uint64_t va, size_t unanswered)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%c0,%" PRIx64 ",1", set ? 'Z' : 'z', va);
+	g->conn.no_resend = unanswered > 0;
+	return packet_send(&g->conn, text);
+}
+
+int gdb_breakpoints(struct gdb *g, bool set, const uint64_t *vas, bool *ok, size_t n)
+{
+	size_t sent = 0;
+	int rc = 0;
+
+	memset(ok, 0, n * sizeof(*ok));
+	for (size_t heard = 0; heard < n; heard++) {
+		int answer;
+
+		for (; sent < n && sent - heard < GDB_AHEAD_MAX && !rc; sent += !rc)
+			rc = breakpoint_send(g, set, vas[sent], sent - heard);
+		if (heard == sent)
+			break;
+		answer = gdb_expect_ok(g, gdb_next_answer(g));
+		ok[heard] = !answer;
+		rc = rc ? rc : answer;
+		if (answer && answer != -EREMOTEIO)
+			break; /* no answer can be told from another's any more */
+	}
+	g->conn.no_resend = false;
+	return rc;
+}
+
 int gdb_hw_breakpoint_set(struct gdb *g, uint64_t va)
 {
 	return gdb_expect_ok(g, gdb_ask(g, "Z1,%" PRIx64 ",1", va));

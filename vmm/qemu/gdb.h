@@ -89,6 +89,11 @@ int gdb_select_breakpoints(struct gdb *g, uint32_t thread);
 /* A software breakpoint at the address that rip has there. */
 int gdb_breakpoint_set(struct gdb *g, uint64_t va);
 int gdb_breakpoint_clear(struct gdb *g, uint64_t va);
+/*
+ * The same at n addresses, where the stub's answers are read while it works on what is on its way.
+ * None is begun behind one that fails; ok[i] says of each whether it is done.
+ */
+int gdb_breakpoints(struct gdb *g, bool set, const uint64_t *vas, bool *ok, size_t n);
 /* A hardware breakpoint, which may be set before there is memory at the address. */
 int gdb_hw_breakpoint_set(struct gdb *g, uint64_t va);
 int gdb_hw_breakpoint_clear(struct gdb *g, uint64_t va);

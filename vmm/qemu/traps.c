@@ -16,6 +16,7 @@
 #include "vmm/qemu/qemu.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CR4_LA57 (1u << 12)
@@ -48,26 +49,48 @@ static int tell_keeper(struct qemu_machine *m)
 	return 0;
 }
 
-static void breakpoints_clear(struct qemu_machine *m, size_t from, size_t to)
+/* Breakpoints at these traps' sites, in one go: ok[i] of each whether it is done. */
+static int breakpoints(struct qemu_machine *m, bool set, const uint64_t *vas, bool *ok, size_t n)
 {
-	while (to > from)
-		gdb_breakpoint_clear(m->gdb, m->traps.trap[--to].pub.va);
+	const struct trap *one = trap_table_find(&m->traps, vas[0]);
+	int rc = one ? qemu_view_begin(m, one->pub.va, one->pub.pa) : -ENOENT, ended;
+
+	if (!rc)
+		rc = breakpoint_error(gdb_breakpoints(m->gdb, set, vas, ok, n));
+	ended = qemu_view_end(m);
+	return rc ? rc : ended;
+}
+
+/*
+ * Those of the table from there on, to be freed: their addresses, and room to say what is done.
+ * QEMU finds a breakpoint the sooner the later it was set.
+ */
+static uint64_t *addresses(const struct trap_table *t, size_t first, bool newest_first, bool **ok)
+{
+	size_t n = t->n - first;
+	uint64_t *vas = calloc(n, sizeof(*vas) + sizeof(**ok));
+
+	for (size_t i = 0; vas && i < n; i++)
+		vas[newest_first ? n - 1 - i : i] = t->trap[first + i].pub.va;
+	*ok = vas ? (bool *)(vas + n) : NULL;
+	return vas;
 }
 
 /* All that are in the table from there on, or none. */
 static int breakpoints_set(struct qemu_machine *m, size_t first)
 {
-	struct trap_table *t = &m->traps;
-	const struct machine_trap *one = &t->trap[first].pub;
-	size_t done = first;
-	int rc = qemu_view_begin(m, one->va, one->pa), ended;
+	size_t n = m->traps.n - first, done = 0;
+	bool *ok;
+	uint64_t *vas = addresses(&m->traps, first, false, &ok);
+	int rc = vas ? breakpoints(m, true, vas, ok, n) : -ENOMEM;
 
-	for (; done < t->n && !rc; done += !rc)
-		rc = breakpoint_error(gdb_breakpoint_set(m->gdb, t->trap[done].pub.va));
-	if (rc)
-		breakpoints_clear(m, first, done);
-	ended = qemu_view_end(m);
-	return rc ? rc : ended;
+	for (size_t i = 0; rc && vas && i < n; i++)
+		if (ok[i])
+			vas[done++] = vas[i];
+	if (done)
+		breakpoints(m, false, vas, ok, done);
+	free(vas);
+	return rc;
 }
 
 static int sites_read(struct qemu_machine *m, size_t first)
@@ -107,43 +130,59 @@ static int traps_set(struct qemu_machine *m, const struct machine_trap *new, siz
 	return rc;
 }
 
-/* Between qemu_view_begin() and _end(). */
-static int trap_clear(struct qemu_machine *m, struct trap *trap)
+/* Those at n addresses of the table's; whatever is cleared leaves it. */
+static int breakpoints_clear(struct qemu_machine *m, const uint64_t *vas, bool *ok, size_t n)
 {
-	int rc = gdb_breakpoint_clear(m->gdb, trap->pub.va);
+	int rc = breakpoints(m, false, vas, ok, n), told;
 
-	if (!rc)
-		trap_table_remove(&m->traps, trap);
-	return breakpoint_error(rc);
+	for (size_t i = 0; i < n; i++)
+		if (ok[i])
+			trap_table_remove(&m->traps, trap_table_find(&m->traps, vas[i]));
+	told = tell_keeper(m);
+	return rc ? rc : told;
 }
 
-static int trap_clear_one(struct qemu_machine *m, struct trap *trap)
+static int trap_clear(struct qemu_machine *m, const struct trap *trap)
 {
-	int rc = qemu_view_begin(m, trap->pub.va, trap->pub.pa), ended;
+	uint64_t va = trap->pub.va;
+	bool ok = false;
 
-	if (!rc)
-		rc = trap_clear(m, trap);
-	ended = qemu_view_end(m);
-	rc = rc ? rc : ended;
-	return rc ? rc : tell_keeper(m);
+	return breakpoints_clear(m, &va, &ok, 1);
+}
+
+/* In the order that they are named in, which may matter to QEMU. */
+static size_t each_once(const struct trap_table *t, const uint64_t *vas, size_t n, uint64_t *each,
+			bool *seen)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct trap *trap = trap_table_find(t, vas[i]);
+
+		if (!seen[trap - t->trap])
+			each[nr++] = vas[i];
+		seen[trap - t->trap] = true;
+	}
+	return nr;
 }
 
 static int traps_clear(struct qemu_machine *m, const uint64_t *vas, size_t n)
 {
-	int rc = trap_table_check(&m->traps, vas, n), ended;
-	struct trap *trap = rc || !n ? NULL : trap_table_find(&m->traps, vas[0]);
+	int rc = trap_table_check(&m->traps, vas, n);
+	uint64_t *each;
+	bool *ok;
+	size_t nr;
 
-	if (!trap)
+	if (rc || !n)
 		return rc;
-	rc = qemu_view_begin(m, trap->pub.va, trap->pub.pa);
-	for (size_t i = 0; i < n && !rc; i++) {
-		trap = trap_table_find(&m->traps, vas[i]);
-		if (trap) /* else named twice */
-			rc = trap_clear(m, trap);
-	}
-	ended = qemu_view_end(m);
-	rc = rc ? rc : ended;
-	return rc ? rc : tell_keeper(m);
+	each = calloc(n + m->traps.n, sizeof(*each) + sizeof(*ok));
+	if (!each)
+		return -ENOMEM;
+	ok = (bool *)(each + n);
+	nr = each_once(&m->traps, vas, n, each, ok + n);
+	rc = breakpoints_clear(m, each, ok, nr);
+	free(each);
+	return rc;
 }
 
 int qemu_traps_set(struct machine *base, const struct machine_trap *traps, size_t n)
@@ -170,16 +209,18 @@ int qemu_traps_clear(struct machine *base, const uint64_t *vas, size_t n)
 
 int qemu_traps_clear_all(struct qemu_machine *m)
 {
-	int rc = 0, ended;
+	uint64_t *vas;
+	bool *ok;
+	int rc = 0;
 
 	pthread_mutex_lock(&m->io);
-	if (m->traps.n)
-		rc = qemu_view_begin(m, m->traps.trap[0].pub.va, m->traps.trap[0].pub.pa);
-	while (m->traps.n && !rc)
-		rc = trap_clear(m, &m->traps.trap[m->traps.n - 1]);
-	ended = qemu_view_end(m);
+	if (m->traps.n) {
+		vas = addresses(&m->traps, 0, true, &ok);
+		rc = vas ? breakpoints_clear(m, vas, ok, m->traps.n) : -ENOMEM;
+		free(vas);
+	}
 	pthread_mutex_unlock(&m->io);
-	return rc ? rc : ended;
+	return rc;
 }
 
 /* --- hits ---------------------------------------------------------------------------------------
@@ -231,7 +272,7 @@ static int hit_take(struct qemu_machine *m, struct qemu_vcpu *v, struct machine_
 	qemu_clock_calibrate(m, v, trap->va, trap->pa);
 	*tsc = qemu_clock_tsc(m, v);
 	if (trap->action == MACHINE_TRAP_ONCE)
-		rc = trap_clear_one(m, found);
+		rc = trap_clear(m, found);
 	else if (trap->action == MACHINE_TRAP_RETURN)
 		rc = hit_return(m, v);
 	else
