@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/fake-stub.h"
-#include "vmm/qemu/gdb.h"
+#include "vmm/qemu/gdb-ask.h"
 
 static struct gdb *begin(struct stub *s, const struct stub_step *script)
 {
@@ -349,6 +349,68 @@ static void test_packets_of_registers(void **state)
 
 /* --- running -------------------------------------------------------------------------------- */
 
+/* What comes behind one that fails is on its way already: of each it is told what has become of it.
+ */
+static void test_breakpoints(void **state)
+{
+	static const struct stub_step script[] = {
+		HELLO,
+		{.want = "Z0,1000,1", .say = "OK"},
+		{.want = "Z0,2000,1", .say = "E22"},
+		{.want = "Z0,3000,1", .say = "OK"},
+		{.want = "z0,1000,1", .say = "OK"},
+		{.want = "z0,3000,1", .say = "OK"},
+		{.want = "z0,1000,1", .say = "E02"},
+		END_OF_SCRIPT,
+	};
+	const uint64_t set[] = {0x1000, 0x2000, 0x3000}, clear[] = {0x1000, 0x3000};
+	struct stub s = {0};
+	struct gdb *g = begin(&s, script);
+	bool ok[3];
+
+	(void)state;
+	assert_int_equal(gdb_breakpoints(g, true, set, ok, 3), -EREMOTEIO);
+	assert_true(ok[0] && !ok[1] && ok[2]);
+	assert_int_equal(gdb_breakpoints(g, false, clear, ok, 2), 0);
+	assert_true(ok[0] && ok[1]);
+	assert_int_equal(gdb_breakpoints(g, false, clear, ok, 1), -EREMOTEIO);
+	assert_false(ok[0]);
+	end(&s, g);
+}
+
+/* Many more than are on their way at a time, with a stub that goes away. */
+static void test_many_breakpoints(void **state)
+{
+	static const struct stub_step begin_of[] = {HELLO};
+	enum { HELLOS = sizeof(begin_of) / sizeof(begin_of[0]), MANY = 100, ANSWERED = 60 };
+	static struct stub_step script[HELLOS + ANSWERED + 1];
+	static char want[ANSWERED][32];
+	unsigned int done = 0;
+	uint64_t vas[MANY];
+	struct stub s = {0};
+	struct gdb *g;
+	bool ok[MANY];
+
+	(void)state;
+	memcpy(script, begin_of, sizeof(begin_of));
+	for (unsigned int i = 0; i < MANY; i++)
+		vas[i] = 0x1000 * (i + 1);
+	for (unsigned int i = 0; i < ANSWERED; i++) {
+		snprintf(want[i], sizeof(want[i]), "z0,%x,1", 0x1000 * (i + 1));
+		script[HELLOS + i] = (struct stub_step){.want = want[i], .say = "OK"};
+	}
+	g = begin(&s, script);
+	assert_true(gdb_breakpoints(g, false, vas, ok, MANY) < 0);
+	/* It may have been told of the end before it has read the last answers. */
+	while (ok[done])
+		done++;
+	assert_in_range(done, ANSWERED - GDB_AHEAD_MAX, ANSWERED);
+	for (unsigned int i = done; i < MANY; i++)
+		assert_false(ok[i]);
+	gdb_close(g);
+	pthread_join(s.thread, NULL);
+}
+
 /* At a stop QEMU selects a thread by itself: what was selected before does not count. */
 static void test_selected_anew(void **state)
 {
@@ -485,6 +547,8 @@ int main(void)
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_monitor),
 		cmocka_unit_test(test_packets_of_registers),
+		cmocka_unit_test(test_breakpoints),
+		cmocka_unit_test(test_many_breakpoints),
 		cmocka_unit_test(test_selected_anew),
 		cmocka_unit_test(test_run),
 		cmocka_unit_test(test_layout),
