@@ -5,7 +5,10 @@
 
 #include "tracer/window.h"
 
-/* window-pieces.c: the memory, of w->header.size bytes. On error nothing is left. */
+/*
+ * window-pieces.c: the memory, of w->header.size bytes, and where the first piece's page table is
+ * to lie. On error nothing is left.
+ */
 
 /* From the guest's page allocator, zeroed. */
 int window_pieces_borrow(struct window *w, struct borrow *b, char *err, size_t errlen);

@@ -5,8 +5,11 @@
  * The kernel's last GiB but one, from 0xffffffffc0000000 on, is mapped by one page directory that
  * all page tables share: with page table isolation all of the kernel's halves. Modules take it from
  * its beginning, the fixmap lies at its end, and between them it is empty. There each piece gets an
- * entry. The first piece is mapped by a page table, which lies in it, because its pages differ in
- * what may be done to them; the others are large pages (Intel SDM vol. 3, 4.5).
+ * entry. The first piece is mapped by a page table, because its pages differ in what may be done to
+ * them; the others are large pages (Intel SDM vol. 3, 4.5). The kernel looks at its page tables
+ * through its direct map (CONFIG_DEBUG_WX walks all of them at the end of the boot), so that one
+ * lies in memory that is in there: in the first piece when that is borrowed, else in a page that
+ * the machine has reserved.
  *
  * An entry that becomes present needs no flush: a CPU does not remember one that is not. One that
  * goes does need it, so the guest is asked for that before it gets its memory back.
@@ -102,10 +105,11 @@ static void table_fill(uint64_t entry[NR_ENTRIES], uint64_t piece_pa, uint64_t n
 	}
 }
 
-static void directory_fill(uint64_t *entry, const struct payload_header *h, uint64_t nx)
+static void directory_fill(uint64_t *entry, const struct payload_header *h, uint64_t table_pa,
+			   uint64_t nx)
 {
 	/* What is allowed is the first piece's page table's to say. */
-	entry[0] = (h->piece_pa[0] + WINDOW_TABLE) | PTE_PRESENT | PTE_WRITE | PTE_ACCESSED;
+	entry[0] = table_pa | PTE_PRESENT | PTE_WRITE | PTE_ACCESSED;
 	for (uint32_t i = 1; i < h->nr_pieces; i++)
 		entry[i] = h->piece_pa[i] | PTE_PRESENT | PTE_WRITE | PTE_ACCESSED | PTE_DIRTY |
 			   PTE_PS | nx;
@@ -118,7 +122,7 @@ static int window_fill(struct window *w, uint64_t nx)
 	int ret = window_write(w, WINDOW_HEADER, &w->header, sizeof(w->header));
 
 	table_fill(table, w->header.piece_pa[0], nx);
-	return ret ? ret : window_write(w, WINDOW_TABLE, table, sizeof(table));
+	return ret ? ret : machine_write(w->g->m, w->table_pa, table, sizeof(table));
 }
 
 int window_map(struct window *w, char *err, size_t errlen)
@@ -142,7 +146,7 @@ int window_map(struct window *w, char *err, size_t errlen)
 	}
 	h->va = REGION + (uint64_t)slot * WINDOW_PIECE;
 	w->slot_pa = dir + (uint64_t)slot * sizeof(*entry);
-	directory_fill(entry, h, nx);
+	directory_fill(entry, h, w->table_pa, nx);
 	ret = window_fill(w, nx);
 	if (!ret)
 		ret = machine_write(w->g->m, w->slot_pa, entry, h->nr_pieces * sizeof(*entry));
@@ -222,14 +226,17 @@ static bool pieces_are_sane(struct window *w, const struct payload_header *h)
 /* Is there a window whose first entry this is? Then w->header is its. */
 static bool window_is_at(struct window *w, const uint64_t *entry, unsigned int slot, uint64_t nx)
 {
-	uint64_t piece = (entry[slot] & PTE_ADDR) - WINDOW_TABLE;
+	uint64_t table = entry[slot] & PTE_ADDR, piece;
 	uint64_t have[NR_ENTRIES], want[NR_ENTRIES];
 	struct payload_header h;
 
-	if (!(entry[slot] & PTE_PRESENT) || entry[slot] & PTE_PS || piece % WINDOW_PIECE)
+	if (!(entry[slot] & PTE_PRESENT) || entry[slot] & PTE_PS ||
+	    machine_read(w->g->m, table, have, sizeof(have)))
 		return false;
-	if (machine_read(w->g->m, piece + WINDOW_HEADER, &h, sizeof(h)) ||
-	    machine_read(w->g->m, piece + WINDOW_TABLE, have, sizeof(have)))
+	piece = have[0] & PTE_ADDR;
+	if (piece % WINDOW_PIECE || machine_read(w->g->m, piece + WINDOW_HEADER, &h, sizeof(h)))
+		return false;
+	if (h.borrowed && table != piece + WINDOW_TABLE)
 		return false;
 	if (!header_is_sane(&h) || h.va != REGION + (uint64_t)slot * WINDOW_PIECE ||
 	    slot + h.nr_pieces > SLOT_HIGH || h.piece_pa[0] != piece || !pieces_are_sane(w, &h))
@@ -237,10 +244,11 @@ static bool window_is_at(struct window *w, const uint64_t *entry, unsigned int s
 	table_fill(want, piece, nx);
 	if (!entries_match(have, want, NR_ENTRIES))
 		return false;
-	directory_fill(want, &h, nx);
+	directory_fill(want, &h, table, nx);
 	if (!entries_match(&entry[slot], want, h.nr_pieces))
 		return false;
 	w->header = h;
+	w->table_pa = table;
 	return true;
 }
 

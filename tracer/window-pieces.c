@@ -171,6 +171,7 @@ int window_pieces_borrow(struct window *w, struct borrow *b, char *err, size_t e
 	if (!ret && missing)
 		ret = pieces_ask(w, b, missing, GFP_PATIENT, BORROW_SLEEP, RETRY_MS, err, errlen);
 	if (w->header.nr_pieces == want) {
+		w->table_pa = w->header.piece_pa[0] + WINDOW_TABLE;
 		ret = pieces_clear(w, err, errlen);
 	} else if (!ret || (ret == -ETIMEDOUT && w->header.nr_pieces)) {
 		/* Without one that can wait for it, there is none. */
@@ -189,6 +190,9 @@ int window_pieces_own(struct window *w, char *err, size_t errlen)
 	void *host;
 	int ret = machine_window(w->g->m, h->size, &pa, &host);
 
+	/* What does not work out costs a slot, but no memory: nobody has touched it. */
+	if (!ret)
+		ret = machine_reserved_page(w->g->m, &w->table_pa);
 	if (ret) {
 		snprintf(err, errlen, "no window of %llu MiB for the guest: %s",
 			 (unsigned long long)h->size >> 20, strerror(-ret));

@@ -21,6 +21,7 @@ struct window {
 	struct guest_kernel *g;
 	struct payload_header header; /* as it is in the guest */
 	uint64_t slot_pa;	      /* of the first entry of the page directory that maps it */
+	uint64_t table_pa;	      /* of the first piece's page table, which that entry is of */
 	bool mapped;
 };
 

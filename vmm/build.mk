@@ -22,6 +22,7 @@ vmm-objs += vmm/kvm/mptable.o
 vmm-objs += vmm/kvm/paging.o
 vmm-objs += vmm/kvm/pause.o
 vmm-objs += vmm/kvm/pit.o
+vmm-objs += vmm/kvm/reserved.o
 vmm-objs += vmm/kvm/rng-seed.o
 vmm-objs += vmm/kvm/rtc.o
 vmm-objs += vmm/kvm/serial.o

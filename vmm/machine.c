@@ -171,6 +171,11 @@ int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host)
 	return m->ops->window(m, size, pa, host);
 }
 
+int machine_reserved_page(struct machine *m, uint64_t *pa)
+{
+	return m->ops->reserved_page ? m->ops->reserved_page(m, pa) : -EOPNOTSUPP;
+}
+
 static int64_t now_ns(void)
 {
 	struct timespec ts;

@@ -258,6 +258,15 @@ int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t
  */
 int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host);
 
+/*
+ * A page of guest RAM that the kernel has in its direct map, as all RAM, and never uses, for it was
+ * told at its boot that something lies there: the place for what its own code may look at, such as
+ * the page table of a window, which itself is in no direct map. Zeroed; another one each time, to
+ * the last, one for each window that can be had. -ENOSPC: there are no more; -EOPNOTSUPP in an
+ * attached machine.
+ */
+int machine_reserved_page(struct machine *m, uint64_t *pa);
+
 /* --- running ----------------------------------------------------------------------------- */
 
 /*

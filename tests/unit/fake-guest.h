@@ -22,6 +22,7 @@
 #define FAKE_PA	     UINT64_C(0x100000)
 #define FAKE_RAM     (UINT64_C(8) << 20)
 #define FAKE_WINDOW  (UINT64_C(4) << 20) /* what machine_window() gives lies in RAM */
+#define FAKE_TABLE   UINT64_C(0x8000)	 /* what machine_reserved_page() gives */
 #define FAKE_DIRECT  UINT64_C(0xffff888000000000)
 #define FAKE_MAX     64
 #define FAKE_VCPUS   4
@@ -161,6 +162,13 @@ int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host)
 	*pa = FAKE_WINDOW;
 	*host = machine_host_ptr(m, *pa, size);
 	return *host ? 0 : -ENOSPC;
+}
+
+int machine_reserved_page(struct machine *m, uint64_t *pa)
+{
+	(void)m;
+	*pa = FAKE_TABLE;
+	return fake.window ? 0 : -EOPNOTSUPP;
 }
 
 void machine_get_info(struct machine *m, struct machine_info *info)

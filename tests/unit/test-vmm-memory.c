@@ -4,6 +4,8 @@
 
 #include <asm/bootparam.h>
 
+#include "vmm/kvm/kvm.h"
+
 #define MIB (1ull << 20)
 
 /* --- memory -------------------------------------------------------------------------------- */
@@ -162,6 +164,47 @@ static void test_windows_run_out(void **state)
 		assert_true(++n < 100);
 	assert_int_equal(rc, -ENOSPC);
 	assert_true(n >= 8);
+	guest_run(&g);
+	guest_free(&g);
+}
+
+/* Does an entry of the list setup_data that the kernel gets cover this page? */
+static bool is_reserved(struct guest *g, uint64_t page)
+{
+	const struct boot_params *bp = machine_host_ptr(g->m, KVM_BOOT_PARAMS, sizeof(*bp));
+	struct setup_data data;
+	unsigned int entries = 0;
+	bool found = false;
+
+	assert_non_null(bp);
+	for (uint64_t at = bp->hdr.setup_data; at; at = data.next) {
+		assert_true(++entries < 8);
+		assert_int_equal(machine_read(g->m, at, &data, sizeof(data)), 0);
+		found |= at <= page && page + 4096 <= at + sizeof(data) + data.len;
+	}
+	assert_int_equal(entries, 2); /* the random numbers' seed, too */
+	return found;
+}
+
+static void test_reserved_pages(void **state)
+{
+	static const uint8_t zero[4096];
+	uint64_t pa, last = 0;
+	unsigned int n = 0;
+	struct guest g;
+	void *host;
+	int rc;
+
+	(void)state;
+	guest_new(&g, 1, "end=poweroff");
+	for (; !(rc = machine_reserved_page(g.m, &pa)); last = pa) {
+		assert_true(++n < 100 && pa > last && pa % 4096 == 0);
+		assert_true(is_reserved(&g, pa));
+		assert_memory_equal(machine_host_ptr(g.m, pa, 4096), zero, 4096);
+	}
+	assert_int_equal(rc, -ENOSPC);
+	while (!machine_window(g.m, 4096, &pa, &host))
+		assert_true(n-- > 0);
 	guest_run(&g);
 	guest_free(&g);
 }
@@ -418,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_boot_params),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_windows_run_out),
+		cmocka_unit_test(test_reserved_pages),
 		cmocka_unit_test(test_patch_text),
 		cmocka_unit_test(test_patch_text_refused),
 		cmocka_unit_test(test_regs_out),

@@ -22,7 +22,7 @@
 
 #define WINDOW_HEADER	   0x0
 #define WINDOW_DEPTH	   0xfc0  /* u32, written by the host: payload_depth calls it beyond */
-#define WINDOW_TABLE	   0x1000 /* page table of the first piece: window.c */
+#define WINDOW_TABLE	   0x1000 /* page table of the first piece, when that is borrowed */
 #define WINDOW_CTL	   0x2000
 #define WINDOW_TEXT	   0x4000
 #define WINDOW_TEXT_SIZE   0x4000

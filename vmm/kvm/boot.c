@@ -132,6 +132,8 @@ static int params_write(struct kvm_machine *m, uint64_t kernel_end, char *err, s
 	bp.acpi_rsdp_addr = KVM_ACPI_START;
 	e820_fill(m, &bp);
 	rc = kvm_rng_seed_write(m, &setup_data);
+	if (!rc)
+		rc = kvm_reserved_write(m, &setup_data);
 	bp.hdr.setup_data = setup_data;
 	if (!rc)
 		rc = initrd_load(m, kernel_end, &bp.hdr, err, errlen);

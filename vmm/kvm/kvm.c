@@ -325,6 +325,7 @@ const struct machine_ops kvm_machine_ops = {
 	.get_info = kvm_get_info,
 	.host_ptr = kvm_get_host_ptr,
 	.window = kvm_window,
+	.reserved_page = kvm_reserved_page,
 	.pause = kvm_pause,
 	.resume = kvm_resume,
 	.get_regs = kvm_get_regs,

@@ -38,6 +38,7 @@ struct syscall_fix;
 #define KVM_BOOT_PGTABLE  0x9000ull  /* identity page tables, 6 pages */
 #define KVM_BOOT_CMDLINE  0x20000ull /* command line, at most KVM_CMDLINE_MAX with its NUL */
 #define KVM_CMDLINE_MAX	  2048u	     /* COMMAND_LINE_SIZE of x86 Linux */
+#define KVM_RESERVED	  0x30000ull /* pages that the kernel is told to leave alone */
 #define KVM_EBDA_START	  0x9fc00ull /* conventional memory ends here */
 #define KVM_ACPI_START	  0xe0000ull /* ACPI tables, RSDP first; ends at KVM_ACPI_END */
 #define KVM_ACPI_END	  0xf0000ull
@@ -49,7 +50,10 @@ struct syscall_fix;
 
 /* --- structures --------------------------------------------------------------------------- */
 
-#define KVM_MEM_MAX 16 /* two of RAM, the rest are windows */
+#define KVM_MEM_MAX 16 /* one or two of RAM, the rest are windows */
+
+/* A page for each window's page table (reserved.c). */
+#define KVM_RESERVED_PAGES (KVM_MEM_MAX - 1)
 
 struct kvm_mem {
 	uint64_t pa;
@@ -109,6 +113,7 @@ struct kvm_machine {
 
 	struct kvm_mem mem[KVM_MEM_MAX];
 	_Atomic unsigned int nmem; /* entries below it never change */
+	atomic_uint nreserved;	   /* reserved pages that have been given away */
 	struct pio_device pio[KVM_PIO_MAX];
 	unsigned int npio; /* fixed once vCPUs run */
 
@@ -203,8 +208,12 @@ int kvm_cpuid_setup(struct kvm_vcpu *v);
 /* mptable.c: processors and interrupt wiring for guests without ACPI, at KVM_MPTABLE_START. */
 int kvm_mptable_write(struct kvm_machine *m);
 
-/* rng-seed.c: a seed for the guest's random numbers; *pa is for setup_data of the boot protocol. */
-int kvm_rng_seed_write(struct kvm_machine *m, uint64_t *pa);
+/*
+ * Entries of the boot protocol's list setup_data: *list is the physical address of the first entry
+ * (0: none), and afterwards that of the new one, which the others follow.
+ */
+int kvm_rng_seed_write(struct kvm_machine *m, uint64_t *list); /* rng-seed.c: random numbers */
+int kvm_reserved_write(struct kvm_machine *m, uint64_t *list); /* reserved.c: pages to keep off */
 
 /* calibrate.c: find out what kind of host this is, in a machine of its own that lives briefly. */
 int kvm_calibrate(int kvm_fd, struct kvm_calibration *cal);

@@ -17,6 +17,9 @@ int kvm_mem_init(struct kvm_machine *m, char *err, size_t errlen);
 void kvm_mem_exit(struct kvm_machine *m);
 int kvm_window(struct machine *base, size_t size, uint64_t *pa, void **host);
 
+/* reserved.c */
+int kvm_reserved_page(struct machine *base, uint64_t *pa);
+
 /* bus.c: the I/O exit that v has just taken */
 void kvm_bus_pio(struct kvm_vcpu *v);
 void kvm_bus_mmio(struct kvm_vcpu *v);

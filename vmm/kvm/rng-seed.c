@@ -21,12 +21,12 @@ struct seed_data { /* struct setup_data of the boot protocol */
 	uint8_t data[SEED_BYTES];
 };
 
-int kvm_rng_seed_write(struct kvm_machine *m, uint64_t *pa)
+int kvm_rng_seed_write(struct kvm_machine *m, uint64_t *list)
 {
-	struct seed_data seed = {.type = SETUP_RNG_SEED, .len = SEED_BYTES};
+	struct seed_data seed = {.next = *list, .type = SETUP_RNG_SEED, .len = SEED_BYTES};
 
 	if (getrandom(seed.data, sizeof(seed.data), 0) != sizeof(seed.data))
 		return -EIO;
-	*pa = KVM_BOOT_SEED;
+	*list = KVM_BOOT_SEED;
 	return kvm_mem_write(m, KVM_BOOT_SEED, &seed, sizeof(seed));
 }
