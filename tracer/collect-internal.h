@@ -34,6 +34,7 @@ struct collector {
 	struct interrupt_waits interrupts[MACHINE_MAX_VCPUS];
 	pthread_t thread;
 	bool started;
+	bool direct; /* the guest's memory can be read without stopping it */
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	bool stop; /* lock */

@@ -24,6 +24,11 @@
 #define IDLE_PASSES    200
 #define COLLECTOR_NICE (-15)
 
+/* While the guest's clock goes from tick to tick, each of them has to be seen, as far as it goes.
+ */
+#define TICK_LOOKS	 4
+#define TICK_WAIT_MIN_NS 250000
+
 #define UNMERGED_PASSES 8
 #define WAIT_CALL_NS	20000 /* one call is mostly followed by others, and its vCPU waits */
 #define CALL_PASSES	50
@@ -244,11 +249,22 @@ static long time_to_wait(enum pass pass, unsigned int idle, unsigned int since_c
 	return idle > IDLE_PASSES ? WAIT_IDLE_NS : WAIT_NS;
 }
 
+/* The same, but not for longer than the guest's clock can be left alone. */
+static long time_to_rest(struct collector *c, long ns)
+{
+	long tick = c->direct ? (long)guest_watch_ticks(&c->t->guest, c->t->vcpus) / TICK_LOOKS : 0;
+
+	if (!tick || tick > ns)
+		return ns;
+	return tick > TICK_WAIT_MIN_NS ? tick : TICK_WAIT_MIN_NS;
+}
+
 static void *collector_thread(void *arg)
 {
 	unsigned int idle = 0, since_call = CALL_PASSES;
 	struct collector *c = arg;
 	enum pass pass;
+	long rest;
 
 	/* It has little to do, but has to do it in time. Who may not ask for that does without. */
 	setpriority(PRIO_PROCESS, 0, COLLECTOR_NICE);
@@ -256,7 +272,8 @@ static void *collector_thread(void *arg)
 		pass = collector_pass(c);
 		idle = pass == PASS_NOTHING ? idle + 1 : 0;
 		since_call = pass == PASS_CALL ? 0 : since_call + (since_call < CALL_PASSES);
-	} while (collector_wait(c, time_to_wait(pass, idle, since_call)));
+		rest = time_to_rest(c, time_to_wait(pass, idle, since_call));
+	} while (collector_wait(c, rest));
 	return NULL;
 }
 
@@ -297,13 +314,16 @@ static int collector_init(struct collector *c)
 int collector_start(struct collector **to, struct trace *t, struct window *w)
 {
 	struct collector *c = calloc(1, sizeof(*c));
+	struct machine_info info;
 	int ret;
 
 	*to = c;
 	if (!c)
 		return -ENOMEM;
+	machine_get_info(t->m, &info);
 	c->t = t;
 	c->w = w;
+	c->direct = info.direct;
 	c->behind_max_ms = BEHIND_MS;
 	ret = collector_init(c);
 	if (!ret)

@@ -154,7 +154,7 @@ void guest_get_clock(struct guest_kernel *g, unsigned int vcpu, bool stable, str
 
 	if (pvclock_get_sched(g, vcpu, c)) {
 		if (stable)
-			guest_clock_add(c, guest_image_u64(g, g->at.sched_clock_offset, 0));
+			guest_clock_tick(g, vcpu, c);
 		return;
 	}
 	if (!cpu->cyc2ns.found || (int32_t)guest_image_u32(g, g->at.use_tsc, 0) <= 0) {
@@ -164,7 +164,7 @@ void guest_get_clock(struct guest_kernel *g, unsigned int vcpu, bool stable, str
 	memset(c, 0, sizeof(*c));
 	cycles_to_ns(g, &cpu->cyc2ns, c);
 	if (stable)
-		c->offset += guest_image_u64(g, g->at.sched_clock_offset, 0);
+		guest_clock_tick(g, vcpu, c);
 }
 
 uint64_t guest_irq_stack(struct guest_kernel *g, unsigned int vcpu)

@@ -66,13 +66,33 @@ static uint64_t updated_ns(const struct read_base *b)
 
 enum source { SOURCE_TSC, SOURCE_KVM, SOURCE_OTHER };
 
+/* The beginning of the clocksource's name. */
+static bool source_name(struct guest_kernel *g, const struct read_base *b, char *text, size_t len)
+{
+	uint64_t name;
+
+	return !guest_read(g, b->clock + g->at.time.clocksource_name, &name, sizeof(name)) &&
+	       !guest_read(g, name, text, len);
+}
+
+/* kernel/time/jiffies.c: there are "jiffies" and "refined-jiffies". */
+bool guest_time_goes_on(struct guest_kernel *g)
+{
+	static const char counted[] = "jiffies", refined[] = "refined-jiffies";
+	struct read_base mono;
+	char text[sizeof(refined)];
+
+	return g->at.time.fast_mono != GUEST_NONE &&
+	       read_base_get(g, g->at.time.fast_mono, &mono) &&
+	       source_name(g, &mono, text, sizeof(text)) &&
+	       memcmp(text, counted, sizeof(counted)) && memcmp(text, refined, sizeof(refined));
+}
+
 static enum source source_of(struct guest_kernel *g, const struct read_base *b)
 {
 	char text[sizeof("tsc-early")];
-	uint64_t name;
 
-	if (guest_read(g, b->clock + g->at.time.clocksource_name, &name, sizeof(name)) ||
-	    guest_read(g, name, text, sizeof(text)))
+	if (!source_name(g, b, text, sizeof(text)))
 		return SOURCE_OTHER;
 	if (!memcmp(text, "tsc", sizeof("tsc")) || !memcmp(text, "tsc-early", sizeof("tsc-early")))
 		return SOURCE_TSC;

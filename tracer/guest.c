@@ -57,6 +57,9 @@ static void layout_clock(struct guest_layout *at, const struct guestsym *gs)
 	at->use_tsc = addr_or_none(gs, "__use_tsc");
 	at->sched_clock_offset = addr_or_none(gs, "__sched_clock_offset");
 	at->kvm_sched_clock_offset = addr_or_none(gs, "kvm_sched_clock_offset");
+	at->clock_running = addr_or_none(gs, "sched_clock_running");
+	at->clock_stable = addr_or_none(gs, "__sched_clock_stable");
+	at->gtod_offset = addr_or_none(gs, "__gtod_offset");
 	at->jiffies = addr_or_none(gs, "jiffies_64");
 	at->tick_nsec = addr_or_none(gs, "tick_nsec");
 	if (at->jiffies == GUEST_NONE ||

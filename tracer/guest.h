@@ -15,6 +15,7 @@
 
 #include "guestsym/guestsym.h"
 #include "tracer/pvclock.h"
+#include "tracer/sched-ticks.h"
 #include "vmm/machine.h"
 
 #define GUEST_COMM_LEN 16 /* TASK_COMM_LEN */
@@ -53,8 +54,10 @@ struct guest_layout {
 	uint64_t c2n_mul, c2n_shift, c2n_offset; /* offsets in struct cyc2ns_data */
 	uint64_t c2n_size;			 /* of struct cyc2ns_data */
 	uint64_t use_tsc, sched_clock_offset, jiffies, tick_nsec; /* addresses */
-	uint64_t jiffies_start; /* value of jiffies_64 in the image */
+	uint64_t jiffies_start;		 /* value of jiffies_64 in the image */
 	uint64_t kvm_sched_clock_offset; /* address: when sched_clock() began, by kvm-clock */
+	/* Static keys sched_clock_running and __sched_clock_stable, and __gtod_offset: addresses */
+	uint64_t clock_running, clock_stable, gtod_offset;
 	struct guest_time_layout time;
 };
 
@@ -70,6 +73,13 @@ struct guest_cpu {
 	/* The per-CPU area as found last; a new base looks the rest up again. */
 	uint64_t base;
 	struct guest_word current, preempt_count, cyc2ns;
+};
+
+/* What the clock that the kernel's log is stamped with was when it was looked at last. */
+enum guest_clock_state {
+	GUEST_CLOCK_PLAIN,   /* sched_clock() and an offset */
+	GUEST_CLOCK_TICKS,   /* from tick to tick */
+	GUEST_CLOCK_LINGERS, /* plain, but there may be records of before */
 };
 
 struct guest_kernel {
@@ -91,6 +101,10 @@ struct guest_kernel {
 	} call[MACHINE_MAX_VCPUS];
 	pthread_mutex_t pvclock_lock;
 	struct pvclock_mapping pvclock[MACHINE_MAX_VCPUS];
+	/* guest-clock.c */
+	struct sched_ticks ticks[MACHINE_MAX_VCPUS];
+	atomic_int clock; /* enum guest_clock_state */
+	_Atomic uint64_t ticked_ns;
 };
 
 struct guest_state {
@@ -157,10 +171,22 @@ struct guest_clock {
 	uint32_t mul, shift;
 	uint64_t since;	  /* 0, or the TSC before which */
 	uint64_t earlier; /* this was the offset */
+	/* What is to be made of it, NULL: nothing; of this CPU and of the first one. */
+	const struct sched_ticks *ticks, *first;
 };
 
-/* With stable: as sched_clock_cpu(), which printk stamps its lines with. */
+/*
+ * With stable: as local_clock(), which printk stamps its lines with, as long as g lives. For times
+ * of some ticks ago, too, if guest_watch_ticks() is called now and then.
+ */
 void guest_get_clock(struct guest_kernel *g, unsigned int vcpu, bool stable, struct guest_clock *c);
+/* For guest_get_clock(): from sched_clock() to local_clock(). */
+void guest_clock_tick(struct guest_kernel *g, unsigned int vcpu, struct guest_clock *c);
+/*
+ * Note when the kernel's clock ticks, if it does: the length of a tick in ns, or 0. To be called a
+ * few times in each.
+ */
+uint64_t guest_watch_ticks(struct guest_kernel *g, unsigned int vcpus);
 /* The same whatever the TSC, for when that is not known: the time of the last timer tick. */
 void guest_get_tick(struct guest_kernel *g, bool stable, struct guest_clock *c);
 
@@ -174,14 +200,18 @@ enum guest_time { GUEST_TIME_MONO, GUEST_TIME_RAW, GUEST_TIME_BOOT, GUEST_TIME_T
 void guest_get_time(struct guest_kernel *g, unsigned int vcpu, enum guest_time time, uint64_t tsc,
 		    struct guest_clock *c);
 
+/* Whether the kernel's time goes on between its ticks: it is by a clocksource that can be read. */
+bool guest_time_goes_on(struct guest_kernel *g);
+
 /* The kernel's count of timer ticks since it began, as time; ns. */
 uint64_t guest_jiffies_ns(struct guest_kernel *g);
 
 static inline uint64_t guest_clock_ns(const struct guest_clock *c, uint64_t tsc)
 {
 	uint64_t offset = c->since && (int64_t)(tsc - c->since) < 0 ? c->earlier : c->offset;
+	uint64_t ns = offset + (uint64_t)(((unsigned __int128)tsc * c->mul) >> (c->shift & 63));
 
-	return offset + (uint64_t)(((unsigned __int128)tsc * c->mul) >> (c->shift & 63));
+	return c->ticks ? sched_ticks_time(c->ticks, c->first, ns) : ns;
 }
 
 /* Some ns later. */

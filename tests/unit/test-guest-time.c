@@ -19,7 +19,11 @@ enum {
 	USE_TSC = 0x28600,
 	JIFFIES = 0x28608,
 	TICK_NSEC = 0x28610,
-	KVM_BEGUN = 0x28618,
+	KVM_BEGUN = 0x28638,
+	RUNNING = 0x28618,
+	STABLE = 0x28620,
+	GTOD_OFFSET = 0x28628,
+	CLOCK_OFFSET = 0x28630,
 	PCPU_CYC2NS = 0x140,
 	PCPU_SCD = 0x200,
 	PCPU_PVCLOCK = 0x240,
@@ -96,6 +100,10 @@ static int set_up(void **state)
 	fake_symbol("__use_tsc", FAKE_VA(USE_TSC), 'd');
 	fake_symbol("jiffies_64", FAKE_VA(JIFFIES), 'D');
 	fake_symbol("tick_nsec", FAKE_VA(TICK_NSEC), 'D');
+	fake_symbol("sched_clock_running", FAKE_VA(RUNNING), 'd');
+	fake_symbol("__sched_clock_stable", FAKE_VA(STABLE), 'd');
+	fake_symbol("__gtod_offset", FAKE_VA(GTOD_OFFSET), 'd');
+	fake_symbol("__sched_clock_offset", FAKE_VA(CLOCK_OFFSET), 'd');
 	fake_symbol("cyc2ns", PCPU_CYC2NS, 'A');
 	fake_symbol("sched_clock_data", PCPU_SCD, 'A');
 	fake_symbol("hv_clock_per_cpu", PCPU_PVCLOCK, 'A');
@@ -304,6 +312,56 @@ static void another_layout_is_noticed(void **state)
 	assert_true(time_at(GUEST_TIME_BOOT, 4002000) == 6 * SECOND + 1300);
 }
 
+/* What CPU 1 notes at a tick; the TSC has two cycles in a nanosecond, and begins at 1000 ns. */
+static void tick(uint64_t raw, uint64_t gtod)
+{
+	put(PER_CPU_AREA + PER_CPU_SIZE + PCPU_SCD + 8, gtod, 8);
+	put(PER_CPU_AREA + PER_CPU_SIZE + PCPU_SCD, raw, 8);
+}
+
+static uint64_t log_at(uint64_t raw)
+{
+	struct guest_clock c;
+
+	guest_get_clock(&guest, 1, true, &c);
+	return guest_clock_ns(&c, 2 * (raw - 1000));
+}
+
+/* From the beginning to the end of a boot; what was before is still what it was. */
+static void the_logs_clock_changes(void **state)
+{
+	const uint64_t ms = 1000000;
+
+	(void)state;
+	put(RUNNING, 0, 4);
+	put(STABLE, 0, 4);
+	put(GTOD_OFFSET, 100 * ms, 8);
+	put(CLOCK_OFFSET, 0, 8);
+	memcpy(fake_at(FAKE_VA(NAME)), "refined-jiffies", 16);
+	assert_int_equal(log_at(98 * ms), 98 * ms);
+	assert_int_equal(guest_watch_ticks(&guest, 2), 0);
+	put(RUNNING, 1, 4);
+	tick(110 * ms, 8 * ms); /* 2 ms were lost */
+	assert_int_equal(log_at(111 * ms), 109 * ms);
+	assert_int_equal(guest_watch_ticks(&guest, 2), 4 * ms);
+	assert_in_range(log_at(150 * ms), 112 * ms, 112 * ms + ms / 4);
+	memcpy(fake_at(FAKE_VA(NAME)), "tsc-early", 10);
+	tick(160 * ms, 12 * ms);
+	assert_int_equal(guest_watch_ticks(&guest, 2), 4 * ms);
+	assert_int_equal(log_at(170 * ms), 122 * ms);
+	put(RUNNING, 2, 4);
+	put(CLOCK_OFFSET, (uint64_t)(-48 * (int64_t)ms), 8);
+	put(STABLE, UINT32_MAX, 4); /* it is being switched on */
+	assert_int_equal(log_at(170 * ms), 122 * ms);
+	put(STABLE, 1, 4);
+	assert_int_equal(log_at(1000 * ms), 952 * ms);
+	assert_int_equal(log_at(111 * ms), 109 * ms);
+	assert_int_equal(guest_watch_ticks(&guest, 2), 0);
+	put(JIFFIES, 10000, 8); /* nobody has records of before any more */
+	assert_int_equal(log_at(2000 * ms), 1952 * ms);
+	assert_int_equal(log_at(111 * ms), 63 * ms);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +373,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(kvm_clock_is_sched_clock, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_before_a_stop_keeps_its_time, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(the_logs_clock_changes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nonsense_is_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_layout_is_noticed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(members_lie_in_their_structure, set_up, tear_down),
