@@ -76,21 +76,6 @@ int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 
 /* --- a guest that runs ----------------------------------------------------------------------- */
 
-static int learn_returns(struct trace *t, char *err, size_t errlen)
-{
-	int ret = returns_learn(t);
-
-	if (ret)
-		snprintf(err, errlen, "no memory");
-	else if (trace_top(t)->tracer->exits && !returns_known(t))
-		snprintf(err, errlen,
-			 "%s cannot be used: where this kernel makes static calls cannot be read",
-			 trace_top(t)->tracer->name);
-	else
-		return 0;
-	return ret ? ret : -EOPNOTSUPP;
-}
-
 /* The machine is paused. */
 static int look_around(struct trace *t, char *err, size_t errlen)
 {
@@ -106,13 +91,15 @@ static int look_around(struct trace *t, char *err, size_t errlen)
 	borrow_lender(t->borrow, probes_lend, t);
 	guards_booted(t);
 	ret = modules_update(t);
-	if (!ret)
-		return learn_returns(t, err, errlen);
-	snprintf(err, errlen, "the guest's modules cannot be read: %s", strerror(-ret));
+	if (ret)
+		snprintf(err, errlen, "the guest's modules cannot be read: %s", strerror(-ret));
 	return ret;
 }
 
-/* What a tracer that was killed has left keeps others from patching the same sites. */
+/*
+ * What a tracer that was killed has left keeps others from patching the same sites, and from seeing
+ * what the kernel itself has put there. It takes what look_around() finds out, and nothing more.
+ */
 static int clean_up(struct trace *t, char *err, size_t errlen)
 {
 	int ret = trampoline_recover(t, err, errlen);
@@ -121,6 +108,24 @@ static int clean_up(struct trace *t, char *err, size_t errlen)
 		trace_note(t, "an hvtrace that was killed had left %d probes, which are gone now",
 			   ret);
 	return ret < 0 ? ret : 0;
+}
+
+static int learn_returns(struct trace *t, char *err, size_t errlen)
+{
+	int ret;
+
+	machine_pause(t->m);
+	ret = returns_learn(t);
+	machine_resume(t->m);
+	if (ret)
+		snprintf(err, errlen, "no memory");
+	else if (trace_top(t)->tracer->exits && !returns_known(t))
+		snprintf(err, errlen,
+			 "%s cannot be used: where this kernel makes static calls cannot be read",
+			 trace_top(t)->tracer->name);
+	else
+		return 0;
+	return ret ? ret : -EOPNOTSUPP;
 }
 
 static int insert_running(struct trace *t, char *err, size_t errlen)
@@ -144,11 +149,14 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 	machine_pause(m);
 	ret = look_around(t, err, errlen);
 	machine_resume(m);
+	/* Whatever is learnt from the guest's text comes behind that. */
+	if (!ret)
+		ret = clean_up(t, err, errlen);
+	if (!ret)
+		ret = learn_returns(t, err, errlen);
 	/* Takes a while with many globs, for which the guest need not stand. */
 	if (!ret)
 		ret = selection_configure(t, err, errlen);
-	if (!ret)
-		ret = clean_up(t, err, errlen);
 	if (!ret)
 		ret = trace_use_trampolines(t, err, errlen);
 	if (!ret)
