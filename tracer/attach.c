@@ -305,7 +305,7 @@ static int remove_all(struct trace *t, enum guest_end end)
 
 	machine_pause(t->m);
 	pthread_mutex_lock(&t->change);
-	t->detached = true;
+	t->placed = false;
 	ret = end == GUEST_GONE ? probes_remove(t, 0, PROBE_FL_CALL) : probes_remove(t, 0, 0);
 	if (t->ftrace_return) {
 		error = machine_traps_clear(t->m, &t->ftrace_return, 1);
@@ -349,14 +349,19 @@ int trace_detach(struct trace *t)
 	hwlat_detach(&t->hwlat);
 	boot_end(t);
 	end = guest_end(t);
+	/* With many traps in it the guest would hardly get to do what events_close() asks it for.
+	 */
+	ret = remove_all(t, end);
 	/* What cannot be taken back may still call the payload. */
 	events = events_close(t->trace_events, end == GUEST_RUNS);
+	pthread_mutex_lock(&t->change);
+	t->detached = true;
+	pthread_mutex_unlock(&t->change);
 	/* A guest that hvtrace has booted ends with it, as it is. */
 	if (events && !t->cfg.running) {
 		end = GUEST_STANDS;
 		events = 0;
 	}
-	ret = remove_all(t, end);
 	ret = ret ? ret : events;
 	error = close_trampoline(t, end, ret);
 	ret = ret ? ret : error;

@@ -157,7 +157,7 @@ static int guards_do(struct trace *t, uint16_t guards, const struct machine_hit 
 {
 	int ret = 0;
 
-	if (t->detached)
+	if (!t->placed)
 		return 0;
 	if (guards & GUARD_FTRACE_INIT)
 		ret = ftrace_init_entered(t, hit);

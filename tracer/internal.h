@@ -293,7 +293,7 @@ struct trace {
 	 */
 	pthread_mutex_t change;
 	bool placed;		    /* change: probes are in the guest as soon as they are wanted */
-	bool detached;		    /* change: nothing is to be patched any more */
+	bool detached;		    /* change: the guest is not asked for anything any more */
 	bool held;		    /* change: functions are not in the guest yet: boot.h */
 	struct text_lock text_lock; /* change */
 	struct follow follow;

@@ -232,7 +232,7 @@ int text_lock_poll(struct trace *t)
 		return 0;
 	machine_pause(t->m);
 	pthread_mutex_lock(&t->change);
-	if (!t->detached && step_is_due(t)) /* another thread may have been quicker */
+	if (t->placed && step_is_due(t)) /* another thread may have been quicker */
 		ret = step(t);
 	pthread_mutex_unlock(&t->change);
 	machine_resume(t->m);
