@@ -57,6 +57,7 @@ vmm-objs += vmm/qemu/regs.o
 vmm-objs += vmm/qemu/run.o
 vmm-objs += vmm/qemu/start.o
 vmm-objs += vmm/qemu/start-console.o
+vmm-objs += vmm/qemu/start-state.o
 vmm-objs += vmm/qemu/start-xml.o
 vmm-objs += vmm/qemu/traps.o
 vmm-objs += vmm/qemu/view.o

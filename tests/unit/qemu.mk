@@ -7,3 +7,4 @@ unit-tests += tests/unit/test-qemu-monitor
 unit-tests += tests/unit/test-qemu-packet
 unit-tests += tests/unit/test-qemu-patch
 unit-tests += tests/unit/test-qemu-view
+unit-tests += tests/unit/test-qemu-start

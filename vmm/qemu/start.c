@@ -16,6 +16,7 @@
 #include "vmm/qemu/qemu.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@
 
 #define KERNEL_S  60 /* firmware and decompressor; about 1.5 under TCG */
 #define SLICE_MS  100
+#define STAND_MS  20000
+#define CR4_LA57  (1u << 12)
 #define PATH_ROOM 512
 
 int qemu_reachable(const char *uri, char *err, size_t errlen)
@@ -135,21 +138,65 @@ static int run_to(struct qemu_machine *m, const struct machine_config *cfg)
 	return rc ? rc : gdb_hw_breakpoint_clear(m->gdb, cfg->kernel_entry);
 }
 
+/* It runs still, and is made to stand. */
+static int state_read(struct qemu_machine *m, uint64_t entry, struct start_state *s)
+{
+	unsigned int levels;
+	struct gdb_stop stop;
+	uint32_t thread;
+	uint64_t pa;
+	int rc = gdb_interrupt(m->gdb);
+
+	*s = (struct start_state){0};
+	if (!rc)
+		rc = gdb_wait_stop(m->gdb, &stop, STAND_MS);
+	if (!rc && stop.kind == GDB_STOP_EXITED)
+		rc = -ESHUTDOWN;
+	/* The first vCPU: the others are started by the kernel. */
+	if (!rc)
+		rc = gdb_threads(m->gdb, &thread, 1);
+	if (rc >= 0 || rc == -E2BIG)
+		rc = gdb_read_regs(m->gdb, thread, s->reg);
+	if (rc)
+		return rc;
+	levels = s->reg[GDB_CR4] & CR4_LA57 ? 5 : 4;
+	s->entry_mapped = qemu_start_walks(s->reg) &&
+			  !machine_walk(&m->base, s->reg[GDB_CR3], levels, entry, &pa, NULL);
+	/* What unpacks the kernel has memory where it is: an address of it is that of its RAM. */
+	if (gdb_read_phys(m->gdb, s->reg[GDB_RIP] - 1, s->insn, sizeof(s->insn)))
+		memset(s->insn, 0, sizeof(s->insn));
+	return 0;
+}
+
+static void explain_timeout(struct qemu_machine *m, const struct machine_config *cfg, char *err,
+			    size_t errlen)
+{
+	struct start_state s;
+	int rc = state_read(m, cfg->kernel_entry, &s);
+
+	if (rc)
+		snprintf(err, errlen,
+			 "the guest did not come by its kernel's first function at 0x%" PRIx64
+			 " in %d s, and QEMU does not tell where it is: %s",
+			 cfg->kernel_entry, KERNEL_S, strerror(-rc));
+	else
+		qemu_start_explain(&s, cfg->kernel_entry, KERNEL_S, err, errlen);
+}
+
 static int run_to_kernel(struct qemu_machine *m, const struct machine_config *cfg, char *err,
 			 size_t errlen)
 {
 	int rc = run_to(m, cfg);
 
 	if (rc == -ETIMEDOUT)
-		snprintf(err, errlen,
-			 "the kernel has not unpacked itself in %d s: it may need more memory (-m)",
-			 KERNEL_S);
+		explain_timeout(m, cfg, err, errlen);
 	else if (rc == -ECANCELED)
 		snprintf(err, errlen, "interrupted before the kernel had unpacked itself");
 	else if (rc == -ESHUTDOWN || rc == -ECONNRESET || rc == -EPIPE)
 		snprintf(err, errlen,
-			 "the guest ended before its kernel had unpacked itself: it may need more "
-			 "memory (-m)");
+			 "the guest ended before it came by its kernel's first function at "
+			 "0x%" PRIx64 ": --console may show why; it may need more memory (-m)",
+			 cfg->kernel_entry);
 	else if (rc)
 		snprintf(err, errlen, "QEMU's gdb stub does not run the guest to its kernel: %s",
 			 strerror(-rc));

@@ -5,11 +5,37 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "vmm/machine.h"
+#include "vmm/qemu/gdb-layout.h"
 
 /* start-xml.c: the qemu_xml_fn; arg is the struct machine_config, its paths are absolute. */
 char *qemu_start_xml(const void *arg, bool kvm);
+
+/* A guest that was made to stand on its way to its kernel. */
+struct start_state {
+	uint64_t reg[GDB_NR_REGS];
+	uint8_t insn[2]; /* the byte before rip, which a CPU that has halted is behind; that at rip
+			  */
+	bool entry_mapped; /* there is memory at the address where its kernel was waited for */
+};
+
+enum start_place {
+	START_FIRMWARE,
+	START_UNPACKING, /* in the kernel's decompressor (arch/x86/boot/compressed, 6.1), */
+	START_GIVEN_UP,	 /* which ends in error() with a loop of hlt */
+	START_ELSEWHERE, /* in a kernel at other addresses */
+	START_PASSED,	 /* in that kernel, and the breakpoint was not hit */
+};
+
+/* start-state.c */
+enum start_place qemu_start_place(const struct start_state *s);
+/* In one line: what was waited for, for how long, where the guest is, what to do. */
+void qemu_start_explain(const struct start_state *s, uint64_t entry, int seconds, char *err,
+			size_t errlen);
+/* Whether its page tables are those of a 64-bit kernel. */
+bool qemu_start_walks(const uint64_t reg[GDB_NR_REGS]);
 
 struct qemu_console;
 
