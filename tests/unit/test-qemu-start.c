@@ -68,8 +68,14 @@ static void test_kernel(void **state)
 
 	(void)state;
 	assert_place(&s, START_ELSEWHERE);
-	s.entry_mapped = true;
+	s.mapped = true;
 	assert_place(&s, START_PASSED);
+	s = state_at(0x52d989, LONG); /* a program; its kernel has come up long ago */
+	s.reg[GDB_CS] = 0x33;
+	s.mapped = true;
+	assert_place(&s, START_PASSED);
+	s.mapped = false;
+	assert_place(&s, START_ELSEWHERE);
 }
 
 /* A kernel's own tables are walked only where there are some. */
@@ -94,13 +100,13 @@ static void test_words(void **state)
 	char err[512];
 
 	(void)state;
-	s.entry_mapped = true;
+	s.mapped = true;
 	qemu_start_explain(&s, ENTRY, 60, err, sizeof(err));
 	assert_non_null(strstr(err, "0xffffffff82b00000 in 60 s (rip 0xffffffff81000123)"));
 	assert_non_null(strstr(err, "hardware breakpoints"));
 	assert_null(strstr(err, "memory"));
 	assert_null(strchr(err, '\n'));
-	s.entry_mapped = false;
+	s.mapped = false;
 	qemu_start_explain(&s, ENTRY, 60, err, sizeof(err));
 	assert_non_null(strstr(err, "nokaslr"));
 	assert_null(strstr(err, "memory"));

@@ -13,8 +13,15 @@
 #define UPPER_HALF    (UINT64_C(1) << 63)
 #define INSN_HLT      0xf4
 
+bool qemu_start_is_user(const uint64_t reg[GDB_NR_REGS])
+{
+	return qemu_start_walks(reg) && (reg[GDB_CS] & 3) == 3;
+}
+
 enum start_place qemu_start_place(const struct start_state *s)
 {
+	if (qemu_start_is_user(s->reg))
+		return s->mapped ? START_PASSED : START_ELSEWHERE;
 	if (!(s->reg[GDB_CR0] & CR0_PE) || s->reg[GDB_RIP] < FIRMWARE_END ||
 	    (s->reg[GDB_RIP] >= FIRMWARE_HIGH && s->reg[GDB_RIP] <= UINT32_MAX))
 		return START_FIRMWARE;
@@ -22,7 +29,7 @@ enum start_place qemu_start_place(const struct start_state *s)
 	if (!(s->reg[GDB_RIP] & UPPER_HALF))
 		return s->insn[0] == INSN_HLT || s->insn[1] == INSN_HLT ? START_GIVEN_UP
 									: START_UNPACKING;
-	return s->entry_mapped ? START_PASSED : START_ELSEWHERE;
+	return s->mapped ? START_PASSED : START_ELSEWHERE;
 }
 
 bool qemu_start_walks(const uint64_t reg[GDB_NR_REGS])

@@ -15,6 +15,7 @@
 #include "vmm/qemu/connect.h"
 #include "vmm/qemu/qemu.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,11 +23,13 @@
 #include <string.h>
 #include <time.h>
 
-#define KERNEL_S  60 /* firmware and decompressor; about 1.5 under TCG */
-#define SLICE_MS  100
-#define STAND_MS  20000
-#define CR4_LA57  (1u << 12)
-#define PATH_ROOM 512
+#define KERNEL_S   60 /* firmware and decompressor; about 1.5 under TCG */
+#define SLICE_MS   100
+#define STAND_MS   20000
+#define CR4_LA57   (1u << 12)
+#define CR3_USER   (UINT64_C(1) << 12)		/* PTI_USER_PGTABLE_BIT */
+#define KERNEL_MAP UINT64_C(0xffffffff80000000) /* __START_KERNEL_map */
+#define PATH_ROOM  512
 
 int qemu_reachable(const char *uri, char *err, size_t errlen)
 {
@@ -138,13 +141,39 @@ static int run_to(struct qemu_machine *m, const struct machine_config *cfg)
 	return rc ? rc : gdb_hw_breakpoint_clear(m->gdb, cfg->kernel_entry);
 }
 
-/* It runs still, and is made to stand. */
-static int state_read(struct qemu_machine *m, uint64_t entry, struct start_state *s)
+/*
+ * Where the kernel was linked to begin, which stays mapped: its first function is in init memory.
+ * The image's entry is a physical address (arch/x86/kernel/vmlinux.lds.S, 6.1: phys_startup_64).
+ */
+static uint64_t kernel_start(const struct machine_config *cfg)
 {
-	unsigned int levels;
+	Elf64_Ehdr head;
+
+	if (!cfg->kernel || cfg->kernel_size < sizeof(head))
+		return cfg->kernel_entry;
+	memcpy(&head, cfg->kernel, sizeof(head));
+	return KERNEL_MAP + head.e_entry;
+}
+
+/* In user mode with page table isolation the kernel's tables are those beside the vCPU's own. */
+static bool is_mapped(struct qemu_machine *m, const struct start_state *s, uint64_t va)
+{
+	unsigned int levels = s->reg[GDB_CR4] & CR4_LA57 ? 5 : 4;
+	uint64_t root = s->reg[GDB_CR3], pa;
+
+	if (!qemu_start_walks(s->reg))
+		return false;
+	return !machine_walk(&m->base, root, levels, va, &pa, NULL) ||
+	       (qemu_start_is_user(s->reg) &&
+		!machine_walk(&m->base, root & ~CR3_USER, levels, va, &pa, NULL));
+}
+
+/* It runs still, and is made to stand. */
+static int state_read(struct qemu_machine *m, const struct machine_config *cfg,
+		      struct start_state *s)
+{
 	struct gdb_stop stop;
 	uint32_t thread;
-	uint64_t pa;
 	int rc = gdb_interrupt(m->gdb);
 
 	*s = (struct start_state){0};
@@ -155,13 +184,11 @@ static int state_read(struct qemu_machine *m, uint64_t entry, struct start_state
 	/* The first vCPU: the others are started by the kernel. */
 	if (!rc)
 		rc = gdb_threads(m->gdb, &thread, 1);
-	if (rc >= 0 || rc == -E2BIG)
+	if (rc > 0 || rc == -E2BIG)
 		rc = gdb_read_regs(m->gdb, thread, s->reg);
 	if (rc)
 		return rc;
-	levels = s->reg[GDB_CR4] & CR4_LA57 ? 5 : 4;
-	s->entry_mapped = qemu_start_walks(s->reg) &&
-			  !machine_walk(&m->base, s->reg[GDB_CR3], levels, entry, &pa, NULL);
+	s->mapped = is_mapped(m, s, kernel_start(cfg));
 	/* What unpacks the kernel has memory where it is: an address of it is that of its RAM. */
 	if (gdb_read_phys(m->gdb, s->reg[GDB_RIP] - 1, s->insn, sizeof(s->insn)))
 		memset(s->insn, 0, sizeof(s->insn));
@@ -172,7 +199,7 @@ static void explain_timeout(struct qemu_machine *m, const struct machine_config 
 			    size_t errlen)
 {
 	struct start_state s;
-	int rc = state_read(m, cfg->kernel_entry, &s);
+	int rc = state_read(m, cfg, &s);
 
 	if (rc)
 		snprintf(err, errlen,

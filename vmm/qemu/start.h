@@ -18,7 +18,7 @@ struct start_state {
 	uint64_t reg[GDB_NR_REGS];
 	uint8_t insn[2]; /* the byte before rip, which a CPU that has halted is behind; that at rip
 			  */
-	bool entry_mapped; /* there is memory at the address where its kernel was waited for */
+	bool mapped;	 /* there is memory where its kernel was linked to begin */
 };
 
 enum start_place {
@@ -34,6 +34,8 @@ enum start_place qemu_start_place(const struct start_state *s);
 /* In one line: what was waited for, for how long, where the guest is, what to do. */
 void qemu_start_explain(const struct start_state *s, uint64_t entry, int seconds, char *err,
 			size_t errlen);
+/* It runs a program. */
+bool qemu_start_is_user(const uint64_t reg[GDB_NR_REGS]);
 /* Whether its page tables are those of a 64-bit kernel. */
 bool qemu_start_walks(const uint64_t reg[GDB_NR_REGS]);
 
