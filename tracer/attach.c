@@ -348,6 +348,7 @@ int trace_detach(struct trace *t)
 		return 0;
 	hwlat_detach(&t->hwlat);
 	boot_end(t);
+	boot_tell_missing(t);
 	end = guest_end(t);
 	/* With many traps in it the guest would hardly get to do what events_close() asks it for.
 	 */

@@ -24,6 +24,8 @@ struct boot {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	bool end;
+	bool waits; /* the thread asks the guest for nothing, but for the end of the boot */
+	bool holds; /* and it has a pause of the machine since then */
 };
 
 /* Waits for a moment, or less when it is the end: then true. */
@@ -152,21 +154,63 @@ static void events_come(struct boot *b)
 
 /* --- tracers of what only a kernel that has booted holds ------------------------------------- */
 
-static void tracer_comes(struct boot *b)
+/* True: the machine stands, and it is for whoever calls to let it go on. */
+static bool wait_for_boot(struct boot *b)
 {
-	struct trace *t = b->t;
+	bool holds;
+
+	pthread_mutex_lock(&b->lock);
+	b->waits = true;
+	pthread_mutex_unlock(&b->lock);
+	while (!atomic_load(&b->t->booted) && !boot_nap(b))
+		;
+	pthread_mutex_lock(&b->lock);
+	b->waits = false;
+	holds = b->holds;
+	pthread_mutex_unlock(&b->lock);
+	return holds;
+}
+
+void boot_is_over(struct trace *t)
+{
+	struct boot *b = t->boot;
+
+	if (b && boot_has_late_tracer(t)) {
+		pthread_mutex_lock(&b->lock);
+		b->holds = b->waits;
+		if (b->holds)
+			machine_pause(t->m);
+		pthread_mutex_unlock(&b->lock);
+	}
+	atomic_store(&t->booted, true);
+}
+
+static void tracer_use(struct trace *t)
+{
 	int ret;
 
-	while (!atomic_load(&t->booted))
-		if (boot_nap(b))
-			return;
-	if (trace_top(t)->tracer != &nop_tracer_ops)
-		return; /* somebody has chosen another one meanwhile */
+	if (trace_top(t)->tracer != &nop_tracer_ops) {
+		t->late_came = true; /* somebody has chosen another one meanwhile */
+		return;
+	}
 	ret = instance_set_tracer(trace_top(t), t->cfg.tracer);
+	t->late_came = !ret;
 	if (!ret)
 		return;
 	trace_note(t, "%s cannot be had of this guest: %s", t->cfg.tracer, strerror(-ret));
 	trace_fail(t, ret);
+}
+
+/* The guest stands meanwhile, as its user space may be a short one. */
+static void tracer_comes(struct boot *b)
+{
+	struct trace *t = b->t;
+	bool holds = wait_for_boot(b);
+
+	if (atomic_load(&t->booted))
+		tracer_use(t);
+	if (holds)
+		machine_resume(t->m);
 }
 
 static void *boot_thread(void *arg)
@@ -270,4 +314,14 @@ void boot_end(struct trace *t)
 	borrow_cancel(t->borrow, false);
 	t->boot = NULL;
 	boot_free(b);
+}
+
+void boot_tell_missing(struct trace *t)
+{
+	if (t->cfg.running || !boot_has_late_tracer(t) || t->late_came || atomic_load(&t->error))
+		return;
+	trace_note(t, "%s has recorded nothing: it begins when the kernel has booted, %s",
+		   t->cfg.tracer,
+		   atomic_load(&t->booted) ? "and the end came right behind that"
+					   : "and that was not before the end");
 }

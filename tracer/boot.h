@@ -26,7 +26,14 @@ bool boot_has_window(const struct trace *t);
  * The machine is paused, t->change is held. 0, also the second time, or -errno.
  */
 int boot_follow(struct trace *t);
+/*
+ * The kernel has booted: t->booted is true from now on. Where a tracer waits for that, the guest
+ * stands until it has come, should it be able to. From the hit that tells of it, t->change held.
+ */
+void boot_is_over(struct trace *t);
 /* Nothing is waited for any more. No lock is held, and the machine is not paused by the caller. */
 void boot_end(struct trace *t);
+/* Behind that: tell the user if such a tracer has never come. */
+void boot_tell_missing(struct trace *t);
 
 #endif

@@ -3,6 +3,7 @@
  * guard.c - places in the guest kernel where the trace itself must act: around ftrace_init(), which
  * checks and patches every site; before init memory is freed; at the function of --until.
  */
+#include "tracer/boot.h"
 #include "tracer/instance.h"
 #include "tracer/returns.h"
 #include "tracer/trampoline.h"
@@ -134,7 +135,6 @@ static int init_memory_freed(struct trace *t)
 	int ret = probes_remove(t, PROBE_FL_INIT, 0);
 
 	init_memory_gone(t);
-	atomic_store(&t->booted, true);
 	if (!ret)
 		ret = returns_learn(t);
 	if (!ret && t->engine == &trampoline_probe_ops)
@@ -143,7 +143,10 @@ static int init_memory_freed(struct trace *t)
 		trace_note(
 			t,
 			"returns are not traced: where this kernel makes static calls cannot be read");
-	return ret ? ret : selection_update(t);
+	if (!ret)
+		ret = selection_update(t);
+	boot_is_over(t);
+	return ret;
 }
 
 static int module_loaded(struct trace *t)

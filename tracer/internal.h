@@ -300,6 +300,7 @@ struct trace {
 	struct user_layout user;
 	struct borrow *borrow;		    /* once the guest can be asked for something */
 	struct boot *boot;		    /* while more is expected of a kernel that boots */
+	bool late_came;			    /* boot_tell_missing(): by the boot's thread */
 	uint64_t calls_since;		    /* local time at which a boot went over to them; 0 */
 	atomic_bool booted;		    /* the kernel has freed its init memory */
 	struct trampoline *tramp;	    /* while it is open */
