@@ -44,3 +44,10 @@ int machine_get_delay(struct machine *m, unsigned int vcpu, struct machine_delay
 	text[n] = '\0';
 	return parse(text, delay);
 }
+
+int machine_get_process(struct machine *m, pid_t *pid)
+{
+	pid_t tid;
+
+	return m->ops->vcpu_thread(m, 0, pid, &tid);
+}

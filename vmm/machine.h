@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct machine;
 
@@ -175,6 +176,31 @@ struct machine_listing {
  */
 int machine_list(const char *connect, struct machine_listing **list, char *err, size_t errlen);
 
+/* What there is to have guests with. */
+struct machine_libvirt {
+	unsigned int version[3], qemu[3]; /* major, minor, release; 0.0.0: not told */
+	bool kvm;			  /* it can give a domain KVM */
+};
+
+/* The libvirt at this URI (NULL: qemu:///system): 0, or -errno and err says why. */
+int machine_get_libvirt(const char *connect, struct machine_libvirt *v, char *err, size_t errlen);
+
+/*
+ * A guest of libvirt's that machine_attach() can be tried with: a domain that runs, which nobody is
+ * attached to. It goes with machine_guest_free(), and when this process ends, however that may be.
+ */
+struct machine_guest;
+
+/*
+ * cfg as for the backend "qemu": memory, vcpus, the paths, cmdline, connect, console and its arg.
+ * Back as soon as it runs. NULL: err says why in one line.
+ */
+struct machine_guest *machine_guest_new(const struct machine_config *cfg, char *err, size_t errlen);
+const char *machine_guest_name(const struct machine_guest *g);	/* of the domain */
+const char *machine_guest_accel(const struct machine_guest *g); /* "tcg", "kvm" */
+bool machine_guest_was_reset(const struct machine_guest *g);
+void machine_guest_free(struct machine_guest *g); /* NULL is allowed */
+
 /*
  * Stop all vCPUs for good and free everything. An attached guest is let go instead: traps are
  * cleared, and it runs or stands as it was found. NULL is allowed. Not from a trap handler.
@@ -298,6 +324,9 @@ struct machine_delay {
  */
 int machine_get_delay(struct machine *m, unsigned int vcpu, struct machine_delay *delay);
 
+/* The process that runs the guest, which may be our own; errors as of machine_get_delay(). */
+int machine_get_process(struct machine *m, pid_t *pid);
+
 /* Registers of a paused vCPU (or of the one whose trap is being handled). */
 int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
 int machine_set_regs(struct machine *m, unsigned int vcpu, const struct machine_regs *regs);
@@ -351,5 +380,20 @@ int machine_wait(struct machine *m, struct machine_event *ev, int timeout_ms);
 bool machine_has_ended(struct machine *m, struct machine_event *ev);
 /* Make machine_wait() return MACHINE_EVENT_WAKE. Safe in signal and trap handlers. */
 void machine_wake(struct machine *m);
+
+/* --- trials ------------------------------------------------------------------------------- */
+
+/* How KVM of this host does one of the things that hvtrace counts on. */
+struct machine_trial {
+	const char *name;
+	int rc; /* 0: as it has to be, 1: otherwise, or a negative errno: it could not be tried */
+	char text[160]; /* what was seen, without line end */
+};
+
+/*
+ * Try number i, from 0 on, in a machine of its own that is gone when this is back; it takes up to
+ * half a second. False past the last. Opens /dev/kvm, so -ENOENT or -EACCES are what rc may be.
+ */
+bool machine_try_kvm(unsigned int i, struct machine_trial *trial);
 
 #endif

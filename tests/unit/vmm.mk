@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 unit-tests += tests/unit/test-known-windows
 unit-tests += tests/unit/test-load
+unit-tests += tests/unit/test-trials
 unit-tests += tests/unit/test-trap-index
 unit-tests += tests/unit/test-vmm
 unit-tests += tests/unit/test-vmm-memory

@@ -162,6 +162,15 @@ struct qemu_domain *qemu_domain_create(const char *uri, bool kvm, qemu_xml_fn *m
 	return NULL;
 }
 
+int qemu_domain_resume(struct qemu_domain *d, char *err, size_t errlen)
+{
+	if (!libvirt()->virDomainResume(d->dom))
+		return 0;
+	snprintf(err, errlen, "domain %s cannot be started: %s", qemu_domain_name(d),
+		 libvirt_reason().text);
+	return -EIO;
+}
+
 /* --- what it is ------------------------------------------------------------------------------- */
 
 const char *qemu_domain_name(const struct qemu_domain *d)

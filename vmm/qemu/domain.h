@@ -32,6 +32,9 @@ struct qemu_domain *qemu_domain_create(const char *uri, bool kvm, qemu_xml_fn *m
 int qemu_domain_serial_open(struct qemu_domain *d, char *path, size_t room, char *err,
 			    size_t errlen);
 
+/* Let a domain that stands run. 0 or -EIO, and err says why. */
+int qemu_domain_resume(struct qemu_domain *d, char *err, size_t errlen);
+
 /* Take the stub out if it was started, and let go of the domain. NULL is allowed. */
 void qemu_domain_close(struct qemu_domain *d);
 

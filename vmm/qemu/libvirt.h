@@ -17,7 +17,9 @@
 	F(virConnectDomainEventDeregisterAny)                                                      \
 	F(virConnectDomainEventRegisterAny)                                                        \
 	F(virConnectGetDomainCapabilities)                                                         \
+	F(virConnectGetLibVersion)                                                                 \
 	F(virConnectGetURI)                                                                        \
+	F(virConnectGetVersion)                                                                    \
 	F(virConnectListAllDomains)                                                                \
 	F(virConnectOpen)                                                                          \
 	F(virDomainCreateXML)                                                                      \
