@@ -9,6 +9,7 @@
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 int cmd_attach(int argc, char **argv);
+int cmd_check_host(int argc, char **argv);
 int cmd_events(int argc, char **argv);
 int cmd_flame(int argc, char **argv);
 int cmd_get(int argc, char **argv);

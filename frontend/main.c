@@ -21,6 +21,7 @@ static const struct command {
 	{"list", cmd_list, "list the guests of libvirt and those that are traced"},
 	{"events", cmd_events, "list the trace events of a kernel image or a running guest"},
 	{"symbols", cmd_symbols, "show what a kernel image says about itself"},
+	{"check-host", cmd_check_host, "say what of hvtrace works on this host, or with a guest"},
 };
 
 static void usage(FILE *out)

@@ -15,6 +15,7 @@ tracer-objs += tracer/event-print.o
 tracer-objs += tracer/kprintf.o
 tracer-objs += tracer/kprintf-bytes.o
 tracer-objs += tracer/locate.o
+tracer-objs += tracer/look.o
 tracer-objs += tracer/max-graph.o
 tracer-objs += tracer/memory.o
 tracer-objs += tracer/merge.o

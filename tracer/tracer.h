@@ -96,6 +96,19 @@ struct guestsym *trace_read_kernel(struct machine *m, char *err, size_t errlen);
  */
 int trace_read_events(struct machine *m, const struct guestsym *gs,
 		      struct guestsym_event_list *list, char *err, size_t errlen);
+
+/* What a running kernel's memory tells of it. */
+struct trace_look {
+	bool pti;	      /* page table isolation is on */
+	unsigned int levels;  /* of its page tables */
+	char clocksource[16]; /* that it keeps time with, "" when that cannot be told */
+};
+
+/*
+ * gs is what trace_read_kernel() gave. The guest stands while its registers are read; nothing of
+ * it is changed. 0, or a negative errno when the kernel does not tell whether pti is on.
+ */
+int trace_look(struct machine *m, const struct guestsym *gs, struct trace_look *look);
 void trace_trap(struct trace *t, const struct machine_hit *hit);
 /*
  * Stop recording and write every site back as it was; nothing when that was done already. 0, or the

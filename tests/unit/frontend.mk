@@ -1,1 +1,2 @@
+unit-tests += tests/unit/test-check
 unit-tests += tests/unit/test-options
