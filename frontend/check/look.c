@@ -65,7 +65,6 @@ static void look_sites(void *arg, struct check_result *res)
 {
 	const struct look *l = arg;
 	const struct guestsym_site *sites;
-	const uint64_t *returns;
 	struct guestsym_event_list events;
 	char err[256];
 	size_t n;
@@ -75,9 +74,8 @@ static void look_sites(void *arg, struct check_result *res)
 	n = guestsym_fentry_sites(l->gs, &sites);
 	if (trace_read_events(l->m, l->gs, &events, err, sizeof(err)))
 		events.n = 0;
-	check_say(res, n ? CHECK_OK : CHECK_FAILED,
-		  "%zu of functions, %zu of returns in its list, %zu trace events", n,
-		  guestsym_return_sites(l->gs, &returns), events.n);
+	check_say(res, n ? CHECK_OK : CHECK_FAILED, "%zu of functions, %zu trace events", n,
+		  events.n);
 	if (events.n)
 		guestsym_events_free(&events);
 }

@@ -18,6 +18,7 @@ check-tests += tests/e2e/kprobe-events
 check-tests += tests/e2e/events
 check-tests += tests/e2e/killed-tracers
 check-tests += tests/e2e/trace-vcpus
+check-tests += tests/e2e/check-host
 check-tests += tests/e2e/attach-libvirt
 check-tests += tests/e2e/qemu-libvirt
 check-tests += tests/e2e/events-traps
