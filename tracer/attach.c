@@ -8,6 +8,7 @@
 #include "tracer/trampoline.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -339,6 +340,26 @@ static int close_trampoline(struct trace *t, enum guest_end end, bool called)
 	return ret;
 }
 
+/*
+ * What a tracer of latencies works on is among the records that are lost. Having the guest wait for
+ * the collector (lossless) would make latencies of its own.
+ */
+static void tell_lost_latencies(struct trace *t)
+{
+	const struct tracer_ops *tracer = trace_top(t)->tracer;
+	struct trampoline_counts counts;
+
+	trampoline_get_counts(t, &counts);
+	if (!tracer->max || !counts.lost)
+		return;
+	trace_note(t,
+		   "%s: %" PRIu64 " of %" PRIu64
+		   " records were lost, and latencies with them: trace "
+		   "fewer functions (-f), none (options/function-trace), or with more memory for "
+		   "probes (--window-memory)",
+		   tracer->name, counts.lost, counts.made);
+}
+
 int trace_detach(struct trace *t)
 {
 	enum guest_end end;
@@ -366,6 +387,7 @@ int trace_detach(struct trace *t)
 	ret = ret ? ret : events;
 	error = close_trampoline(t, end, ret);
 	ret = ret ? ret : error;
+	tell_lost_latencies(t);
 	for (unsigned int i = 0; i < t->vcpus; i++)
 		ring_record(t->instances->ring[i], false);
 	borrow_free(t->borrow);
