@@ -2,6 +2,7 @@
 /* attach.c - see attach.h */
 #include "frontend/attach.h"
 
+#include <errno.h>
 #include <string.h>
 
 static void attach_trap(struct machine *m, const struct machine_hit *hit, void *arg)
@@ -43,12 +44,29 @@ int attach_new_trace(struct attach *a)
 	struct machine_info info;
 
 	machine_get_info(a->s.m, &info);
-	return attach_open_kernel(a, &info) || session_new_trace(&a->s, info.vcpus, true) ? -1 : 0;
+	if (attach_open_kernel(a, &info) || session_new_trace(&a->s, info.vcpus, true))
+		return -1;
+	return a->prepare && a->prepare(a) ? -1 : 0;
+}
+
+/* Read from memory, it had calls in its text that are gone now. */
+static int attach_read_again(struct attach *a)
+{
+	trace_free(a->s.trace);
+	a->s.trace = NULL;
+	guestsym_close(a->s.gs);
+	a->s.gs = NULL;
+	return attach_new_trace(a);
 }
 
 int attach_begin(struct attach *a)
 {
-	return trace_attach_running(a->s.trace, a->s.m, a->s.err, sizeof(a->s.err));
+	int ret = trace_attach_running(a->s.trace, a->s.m, a->s.err, sizeof(a->s.err));
+
+	if (ret != -ESTALE)
+		return ret;
+	ret = attach_read_again(a);
+	return ret ? ret : trace_attach_running(a->s.trace, a->s.m, a->s.err, sizeof(a->s.err));
 }
 
 const char *attach_name(const struct attach *a)

@@ -21,12 +21,17 @@ struct attach_target {
 struct attach {
 	struct session s;
 	const struct attach_target *target;
+	/*
+	 * Optional: what the trace has to be told before it begins. Of a kernel that is read from
+	 * memory there may be a second one. 0, or s.err is set.
+	 */
+	int (*prepare)(struct attach *a);
 };
 
 /* After session_init(): these two, in this order. -1, with s.err set, on error. */
 int attach_machine(struct attach *a);
 int attach_new_trace(struct attach *a);
-/* Begin to trace, as the session's options and what was set since ask for. */
+/* Begin to trace, as the session's options and prepare() ask for. 0, or s.err is set. */
 int attach_begin(struct attach *a);
 /* What the trace is found by: the domain, or the last word of a stub's address. */
 const char *attach_name(const struct attach *a);

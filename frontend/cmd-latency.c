@@ -164,7 +164,7 @@ static int prepare(struct attach *a)
 static int latency_attach(const struct latency_options *opt)
 {
 	struct session_options session = SESSION_OPTIONS_DEFAULT;
-	struct attach a = {.target = &opt->target};
+	struct attach a = {.target = &opt->target, .prepare = prepare};
 	struct text text = {0};
 	int status = EXIT_FAILED;
 
@@ -173,7 +173,7 @@ static int latency_attach(const struct latency_options *opt)
 	session.window_bytes = opt->window_bytes;
 	session.unserved = true;
 	if (session_init(&a.s, &session) || attach_machine(&a) || attach_new_trace(&a) ||
-	    prepare(&a) || attach_begin(&a)) {
+	    attach_begin(&a)) {
 		fprintf(stderr, "hvtrace: %s\n", a.s.err);
 	} else {
 		session_run(&a.s, true);

@@ -105,10 +105,15 @@ static int clean_up(struct trace *t, char *err, size_t errlen)
 {
 	int ret = trampoline_recover(t, err, errlen);
 
-	if (ret > 0)
-		trace_note(t, "an hvtrace that was killed had left %d probes, which are gone now",
-			   ret);
-	return ret < 0 ? ret : 0;
+	size_t len;
+
+	if (ret <= 0)
+		return ret;
+	trace_note(t, "an hvtrace that was killed had left %d probes, which are gone now", ret);
+	if (guestsym_elf(t->gs, &len))
+		return 0;
+	snprintf(err, errlen, "the kernel was read from memory with those probes in it");
+	return -ESTALE;
 }
 
 static int learn_returns(struct trace *t, char *err, size_t errlen)

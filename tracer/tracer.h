@@ -82,7 +82,8 @@ void trace_free(struct trace *t); /* NULL is allowed; trace_detach() first */
 int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen);
 /*
  * The same for a guest that has booted. An error also when another kernel runs in it than the one
- * that the trace was made for.
+ * that the trace was made for. What an hvtrace that was killed has left in it goes first; -ESTALE:
+ * that was in the text of a kernel read from memory, which is to be read again, for another trace.
  */
 int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen);
 /*
