@@ -174,7 +174,7 @@ static void bare_machine(void *arg, struct check_result *res)
 	else if (b->end.type == MACHINE_EVENT_NONE)
 		check_say(res, CHECK_FAILED, "the guest has not ended in %d s", TIME_MS / 1000);
 	else
-		check_say(res, CHECK_FAILED, "the guest ended by %d: %s", b->end.type, b->end.text);
+		check_say(res, CHECK_FAILED, "the guest ended: %s", b->end.text);
 }
 
 static void bare_mode(void *arg, struct check_result *res)

@@ -135,8 +135,8 @@ static void kernel_boots(void *arg, struct check_result *res)
 		check_say(res, CHECK_FAILED, "%s: not at its end after %.0f s", release,
 			  k->seconds);
 	else
-		check_say(res, CHECK_FAILED, "%s: ended by %d after %.1f s: %s", release,
-			  k->end.type, k->seconds, k->end.text);
+		check_say(res, CHECK_FAILED, "%s: ended after %.1f s: %s", release, k->seconds,
+			  k->end.text);
 }
 
 static void kernel_functions(void *arg, struct check_result *res)

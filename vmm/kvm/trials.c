@@ -116,7 +116,7 @@ static int trial_text(struct tiny *t, char *text, size_t len)
 		__atomic_store_n(t->memory + TINY_CODE + 1, i, __ATOMIC_SEQ_CST);
 		rc = trial_run(t, &regs, text, len);
 		if (!rc && regs.rax != i) {
-			snprintf(text, len, "the old instruction ran, %u times it was the new one",
+			snprintf(text, len, "the old instruction ran, %d times it was the new one",
 				 i - 1);
 			return 1;
 		}
