@@ -72,13 +72,19 @@ guest_ask()
 	guest_listen
 }
 
-# Each line of the answer is preceded by the time at which it came, in microseconds.
+# Each line of the answer is preceded by the time at which it came, in microseconds. A guest that has
+# panicked is not waited for.
 guest_listen()
 {
-	local line
+	local line='' part='' waited=0
 	guest_answer=''
-	while read -r -t "$guest_patience" line <&"$guest_out"; do
-		line=${line%$'\r'}
+	while [ $waited -lt "$guest_patience" ]; do
+		if ! read -r -t 5 line <&"$guest_out"; then
+			part+=$line waited=$((waited + 5))
+			! grep -qs 'Kernel panic' "$qemu_dir/console" || break
+			continue
+		fi
+		line=$part${line%$'\r'} part='' waited=0
 		case $line in
 		'done '*) return "${line#done }" ;;
 		*) guest_answer+="${EPOCHREALTIME/[.,]/} $line"$'\n' ;;

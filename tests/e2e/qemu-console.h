@@ -70,11 +70,11 @@ static inline bool console_read(struct console *c, int ms)
 	return true;
 }
 
-/* Read until the text is there or nothing comes for so long. */
+/* Read until the text is there, the guest panics, or nothing comes for so long. */
 static inline bool console_expect(struct console *c, const char *text, int ms)
 {
 	while (!strstr(c->out, text)) {
-		if (!console_read(c, ms))
+		if (strstr(c->out, "Kernel panic") || !console_read(c, ms))
 			return false;
 	}
 	return true;
