@@ -58,7 +58,8 @@ $(running-guest-programs): $(O)/obj/tests/e2e/running-guest.o
 $(O)/tests/e2e/sched-attach: $(O)/obj/tests/e2e/sched-watch.o
 
 check-built: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls \
-	$(O)/tests/workload/graph-calls $(O)/tests/workload/nbd-calls
+	$(O)/tests/workload/graph-calls $(O)/tests/workload/nbd-calls \
+	$(O)/tests/e2e/frames $(O)/tests/e2e/read-clock
 
 # They run inside guests, and every guest has this one.
 check-built bench-built soak-built: $(O)/tests/workload/workload
@@ -72,6 +73,17 @@ $(O)/tests/workload/bpf-calls: tests/workload/bpf-calls.c
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $< -lbpf -lelf -lz -lzstd
+
+$(O)/tests/e2e/read-clock: tests/e2e/read-clock.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -o $@ $<
+
+# Its stack can be followed by frame pointers.
+$(O)/tests/e2e/frames: tests/e2e/frames.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O0 -fno-omit-frame-pointer -fno-pie -no-pie -Wall -Wextra -static -o $@ $<
 
 $(O)/tests/workload/graph-calls: tests/workload/graph-calls.c
 	$(call say,LINK,$@)
