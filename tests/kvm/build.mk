@@ -7,17 +7,98 @@ kvm-core :=
 kvm-core += tests/e2e/qemu-stub
 kvm-core += tests/kvm/attach-soak,6.1,2,pti=on
 
-# What make check-full runs besides: every program that attaches or runs,
+# What make check-full runs besides: every program that attaches or runs, on both kernels where it takes
+# one. Those that start a guest by its gdb stub themselves have page table isolation on, the others off.
 kvm-full :=
-kvm-full += tests/e2e/qemu-stub
+kvm-full += tests/e2e/attach
+kvm-full += tests/e2e/attach-libvirt
+kvm-full += tests/e2e/qemu-libvirt
+kvm-full += tests/e2e/trace-libvirt
+kvm-full += tests/e2e/trace-stub
+kvm-full += tests/e2e/trace-vcpus
+kvm-full += tests/e2e/qemu-stub,GUEST_APPEND=pti=off
+kvm-full += tests/e2e/trace-stub,GUEST_APPEND=pti=off
+kvm-full += tests/e2e/run-qemu
+kvm-full += tests/e2e/trampoline
+kvm-full += tests/e2e/tracer-switches
+kvm-full += tests/e2e/window
+kvm-full += tests/e2e/unwind
+kvm-full += tests/e2e/graph,6.1
+kvm-full += tests/e2e/graph,6.12
+kvm-full += tests/e2e/graph-own
+kvm-full += tests/e2e/events,6.1
+kvm-full += tests/e2e/events,6.12
+kvm-full += tests/e2e/events-own
+kvm-full += tests/e2e/events-traps,6.1
+kvm-full += tests/e2e/events-traps,6.12
+kvm-full += tests/e2e/irqsoff,6.1
+kvm-full += tests/e2e/irqsoff,6.12
+kvm-full += tests/e2e/irqsoff-trace,6.1
+kvm-full += tests/e2e/irqsoff-trace,6.12
+kvm-full += tests/e2e/preemptoff,6.1
+kvm-full += tests/e2e/preemptoff,6.12
+kvm-full += tests/e2e/latency
+kvm-full += tests/e2e/latency-graph,6.1
+kvm-full += tests/e2e/latency-graph,6.12
+kvm-full += tests/e2e/hwlat,6.1
+kvm-full += tests/e2e/hwlat,6.12
+kvm-full += tests/e2e/profile,6.1
+kvm-full += tests/e2e/profile,6.12
+kvm-full += tests/e2e/sched-tracers,6.1
+kvm-full += tests/e2e/sched-tracers,6.12
+kvm-full += tests/e2e/guest-prints,6.1
+kvm-full += tests/e2e/guest-prints,6.12
+kvm-full += tests/e2e/kprobe-events
+kvm-full += tests/e2e/kprobe-names
+kvm-full += tests/e2e/module-events,6.1
+kvm-full += tests/e2e/module-events,6.12
+kvm-full += tests/e2e/list-events
+kvm-full += tests/e2e/options
+kvm-full += tests/e2e/clocks
+kvm-full += tests/e2e/reports
+kvm-full += tests/e2e/seed-snippets
+kvm-full += tests/e2e/tracefs-clients
+kvm-full += tests/e2e/tracefs-conformance
+kvm-full += tests/e2e/tracefs-crowd
+kvm-full += tests/e2e/tracefs-dynamic
+kvm-full += tests/e2e/tracefs-events
+kvm-full += tests/e2e/tracefs-large
+kvm-full += tests/e2e/tracefs-synthetic
+kvm-full += tests/e2e/tracefs-triggers
+kvm-full += tests/e2e/run-testguest
+kvm-full += tests/e2e/graph-testguest
+kvm-full += tests/e2e/irqsoff-testguest
+kvm-full += tests/e2e/early-boot
+kvm-full += tests/kvm/attach-soak,6.1,1
+kvm-full += tests/kvm/attach-soak,6.1,4
+kvm-full += tests/kvm/attach-soak,6.12,2
+kvm-full += tests/kvm/attach-soak,6.12,4,pti=on
 
-# some with page tables of their own for user mode, as on Intel CPUs with Meltdown,
+# Guests with page tables of their own for user mode, as on Intel CPUs with Meltdown: those that are
+# without above.
 kvm-pti :=
-kvm-pti += tests/e2e/qemu-stub
+kvm-pti += tests/e2e/attach-libvirt
+kvm-pti += tests/e2e/qemu-libvirt
+kvm-pti += tests/e2e/trace-libvirt
+kvm-pti += tests/e2e/trampoline
+kvm-pti += tests/e2e/tracer-switches
+kvm-pti += tests/e2e/unwind
+kvm-pti += tests/e2e/events-traps,6.12
+kvm-pti += tests/e2e/irqsoff-trace,6.12
+kvm-pti += tests/kvm/attach-soak,6.1,1
+kvm-pti += tests/kvm/attach-soak,6.12,4
 
-# and some on a host that shadows the guest's page tables.
+# A host that shadows the guest's page tables.
 kvm-shadow :=
 kvm-shadow += tests/e2e/qemu-stub
+kvm-shadow += tests/e2e/attach
+kvm-shadow += tests/e2e/trace-libvirt
+kvm-shadow += tests/e2e/trampoline
+kvm-shadow += tests/e2e/window
+kvm-shadow += tests/e2e/run-testguest
+kvm-shadow += tests/e2e/early-boot
+kvm-shadow += tests/kvm/attach-soak,6.1,2
+kvm-shadow += tests/kvm/attach-soak,6.12,2,pti=on
 
 full-tests  += tests/kvm/full
 full-tests  += tests/kvm/pti
