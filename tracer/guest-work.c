@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ASK_MS	20000
-#define WORK_MS 30000
+#define WORK_MS 60000
 #define LOOK_NS 200000
 /* A call of queue_work_on() that was under way when its tracer died has come back by then. */
 #define QUEUE_MS 3000

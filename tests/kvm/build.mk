@@ -69,6 +69,7 @@ kvm-full += tests/e2e/run-testguest
 kvm-full += tests/e2e/graph-testguest
 kvm-full += tests/e2e/irqsoff-testguest
 kvm-full += tests/e2e/early-boot
+kvm-full += tests/kvm/stamps,6.1,6.12
 kvm-full += tests/kvm/attach-soak,6.1,1
 kvm-full += tests/kvm/attach-soak,6.1,4
 kvm-full += tests/kvm/attach-soak,6.12,2
