@@ -21,6 +21,8 @@ kvm-full += tests/e2e/trace-stub,GUEST_APPEND=pti=off
 kvm-full += tests/e2e/run-qemu
 kvm-full += tests/e2e/trampoline
 kvm-full += tests/e2e/tracer-switches
+kvm-full += tests/e2e/killed-tracers
+kvm-full += tests/e2e/check-host
 kvm-full += tests/e2e/window
 kvm-full += tests/e2e/unwind
 kvm-full += tests/e2e/graph,6.1
