@@ -6,6 +6,7 @@
 kvm-core :=
 kvm-core += tests/e2e/qemu-stub
 kvm-core += tests/kvm/attach-soak,6.1,2,pti=on
+kvm-core += tests/kvm/run-own,core
 
 # What make check-full runs besides: every program that attaches or runs, on both kernels where it takes
 # one. Those that start a guest by its gdb stub themselves have page table isolation on, the others off.
@@ -76,6 +77,8 @@ kvm-full += tests/kvm/attach-soak,6.1,1
 kvm-full += tests/kvm/attach-soak,6.1,4
 kvm-full += tests/kvm/attach-soak,6.12,2
 kvm-full += tests/kvm/attach-soak,6.12,4,pti=on
+kvm-full += tests/kvm/run-own,6.1
+kvm-full += tests/kvm/run-own,6.12
 
 # Guests with page tables of their own for user mode, as on Intel CPUs with Meltdown: those that are
 # without above.
@@ -115,9 +118,14 @@ kvm-core-names kvm-full-names kvm-pti-names kvm-shadow-names: kvm-%-names:
 check-lab: $(O)/tests/kvm/host-kvm
 	@$(O)/tests/kvm/host-kvm >/dev/null || [ "$$(id -u)" != 0 ] || $(MAKE) --no-print-directory lab
 
-check-built: $(O)/tests/kvm/host-kvm
+check-built: $(O)/tests/kvm/host-kvm $(O)/tests/kvm/own-stamps
 
 $(O)/tests/kvm/host-kvm: $(O)/obj/tests/kvm/host-kvm.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(O)/tests/kvm/own-stamps: $(O)/obj/tests/kvm/own-stamps.o
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^

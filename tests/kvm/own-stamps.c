@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * own-stamps.c - compares the time stamps of a trace with those of the guest's own log, over a
+ * whole boot, and looks for calls and for stamps that stand still.
+ *
+ * usage: own-stamps CONSOLE [CALL COUNT]... <TRACE
+ *
+ * CONSOLE is what the guest has printed, with the kernel's time stamps. The trace (on standard
+ * input: it may have millions of lines) has the event printk:console and, where the entry of a
+ * message is to be checked, the function vprintk_store(). The kernel takes a message's time at the
+ * beginning of vprintk_store(); at its end is the event, with the text (kernel/printk/printk.c
+ * of 6.1 and 6.12).
+ *
+ * CALL COUNT: a process "workload" has so many lines in which this occurs.
+ *
+ * Says what it has found in comments of TAP; exit status 1 when it is not what it should be.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LINES 4096
+#define MAX_CPUS  8
+#define MAX_CALLS 8
+#define TEXT_MAX  160 /* what is compared of a message */
+
+/* CONFIG_HZ of Debian's kernels is 250. */
+#define TICK_US 4000
+/* Of the kernel's clock: how far it is from its time of day in its first seconds
+ * (sched_clock_tick()). */
+#define EXACT_US (TICK_US / 16 + 50)
+#define MANY	 64 /* lines with one stamp; a fast CPU makes thirty in a microsecond */
+
+struct message {
+	int64_t us; /* its stamp */
+	char text[TEXT_MAX];
+	bool seen;
+};
+
+static struct message messages[MAX_LINES];
+static size_t nr_messages, next_message;
+
+static struct {
+	int64_t entry, tick; /* last ones; -1: there was none */
+} cpus[MAX_CPUS];
+
+static struct {
+	const char *name;
+	unsigned long want, have;
+} calls[MAX_CALLS];
+static size_t nr_calls;
+
+/* What was found. */
+static struct {
+	unsigned long lines, compared, exact, wrong, excused;
+	int64_t worst; /* of those that are not excused */
+	struct run {
+		unsigned long n;
+		int64_t us;
+	} early, late;	/* the longest run of one stamp, and when; before and behind the clocksource
+			 */
+	struct run now; /* the present one */
+	int64_t counted_until;
+} found;
+
+/* "   12.345678" as microseconds; *end is behind it. -1: it is none. */
+static int64_t stamp_read(const char *text, const char **end)
+{
+	char *point, *behind;
+	long long s = strtoll(text, &point, 10), us;
+
+	if (point == text || *point != '.')
+		return -1;
+	us = strtoll(point + 1, &behind, 10);
+	if (behind != point + 7)
+		return -1;
+	*end = behind;
+	return s * 1000000 + us;
+}
+
+static void text_copy(char *to, const char *from)
+{
+	size_t len = strcspn(from, "\r\n");
+
+	len = len < TEXT_MAX - 1 ? len : TEXT_MAX - 1;
+	memcpy(to, from, len);
+	to[len] = '\0';
+}
+
+static void console_read(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char line[4096];
+
+	if (!f) {
+		fprintf(stderr, "own-stamps: %s: %s\n", path, strerror(errno));
+		exit(2);
+	}
+	found.counted_until = INT64_MAX;
+	while (fgets(line, sizeof(line), f) && nr_messages < MAX_LINES) {
+		struct message *m = &messages[nr_messages];
+		const char *text;
+
+		if (line[0] != '[')
+			continue;
+		m->us = stamp_read(line + 1, &text);
+		if (m->us < 0 || strncmp(text, "] ", 2))
+			continue;
+		text_copy(m->text, text + 2);
+		if (!strncmp(m->text, "clocksource: Switched to", 24) &&
+		    found.counted_until == INT64_MAX)
+			found.counted_until = m->us;
+		nr_messages++;
+	}
+	fclose(f);
+}
+
+/* The next message with this text: events come in the log's order, nearly. */
+static struct message *message_find(const char *text)
+{
+	char want[TEXT_MAX];
+
+	text_copy(want, text);
+	for (size_t i = 0; i < nr_messages; i++) {
+		struct message *m = &messages[(next_message + i) % nr_messages];
+
+		if (!m->seen && !strcmp(m->text, want)) {
+			next_message = (size_t)(m - messages) + 1;
+			m->seen = true;
+			return m;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * The kernel's own clock is no better than this: it stands while a tick is late, and on a CPU that
+ * has not had one it has never begun (kernel/sched/clock.c).
+ */
+static bool kernel_stands(unsigned int cpu, int64_t entry)
+{
+	int64_t tick = cpus[cpu].tick;
+
+	return tick < 0 ? cpu > 0 : entry - tick > TICK_US;
+}
+
+static void message_compare(const struct message *m, unsigned int cpu, int64_t event)
+{
+	int64_t entry = cpus[cpu].entry >= 0 ? cpus[cpu].entry : event, off = 0;
+
+	if (m->us < entry)
+		off = entry - m->us;
+	else if (m->us > event)
+		off = m->us - event;
+	found.compared++;
+	found.exact += off <= EXACT_US;
+	if (off > EXACT_US && kernel_stands(cpu, entry)) {
+		found.excused++;
+		return;
+	}
+	found.worst = off > found.worst ? off : found.worst;
+	if (off <= TICK_US)
+		return;
+	found.wrong++;
+	printf("# [%5lld.%06lld] %.60s: traced from %.6f to %.6f, CPU %u\n",
+	       (long long)(m->us / 1000000), (long long)(m->us % 1000000), m->text,
+	       (double)entry / 1e6, (double)event / 1e6, cpu);
+}
+
+static void run_note(int64_t us)
+{
+	struct run *longest = us < found.counted_until ? &found.early : &found.late;
+
+	if (us == found.now.us)
+		found.now.n++;
+	else
+		found.now = (struct run){.n = 1, .us = us};
+	if (us && found.now.n > longest->n)
+		*longest = found.now;
+}
+
+static void call_count(const char *line, const char *what)
+{
+	if (!strstr(line, " workload-") || strstr(line, " workload-") > what)
+		return;
+	for (size_t i = 0; i < nr_calls; i++)
+		calls[i].have += strstr(what, calls[i].name) != NULL;
+}
+
+static bool starts(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* TASK-PID [CPU] FLAGS STAMP: WHAT */
+static void trace_line(const char *line)
+{
+	const char *at = strstr(line, " ["), *what;
+	unsigned long cpu;
+	char *end;
+	int64_t us;
+
+	if (line[0] == '#' || !at)
+		return;
+	cpu = strtoul(at + 2, &end, 10);
+	if (*end != ']' || cpu >= MAX_CPUS)
+		return;
+	for (at = end + 1; *at == ' '; at++)
+		;
+	us = stamp_read(at + strcspn(at, " "), &what);
+	if (us < 0 || strncmp(what, ": ", 2))
+		return;
+	what += 2;
+	found.lines++;
+	run_note(us);
+	if (starts(what, "vprintk_store <-")) {
+		cpus[cpu].entry = us;
+	} else if (starts(what, "scheduler_tick <-") || starts(what, "sched_tick <-")) {
+		cpus[cpu].tick = us;
+	} else if (starts(what, "console: ")) {
+		struct message *m = message_find(what + 9);
+
+		if (m)
+			message_compare(m, (unsigned int)cpu, us);
+	} else {
+		call_count(line, what);
+	}
+}
+
+static bool calls_are_right(void)
+{
+	bool right = true;
+
+	for (size_t i = 0; i < nr_calls; i++) {
+		printf("# %s: %lu times, of %lu\n", calls[i].name, calls[i].have, calls[i].want);
+		right &= calls[i].have == calls[i].want;
+	}
+	return right;
+}
+
+static bool stamps_are_right(void)
+{
+	printf("# %lu lines; %lu of %zu messages compared: %lu within %d us, at most %lld us off; %lu "
+	       "while the kernel's clock stood\n",
+	       found.lines, found.compared, nr_messages, found.exact, EXACT_US,
+	       (long long)found.worst, found.excused);
+	printf("# longest run of one stamp: %lu lines at %.6f, before the clocksource %lu at %.6f\n",
+	       found.late.n, (double)found.late.us / 1e6, found.early.n,
+	       (double)found.early.us / 1e6);
+	return found.compared > nr_messages / 2 && !found.wrong &&
+	       found.exact + found.excused >= found.compared / 10 * 9 && found.late.n <= MANY;
+}
+
+int main(int argc, char **argv)
+{
+	bool right;
+	char line[4096];
+
+	if (argc < 2 || argc % 2 || argc / 2 - 1 > MAX_CALLS) {
+		fprintf(stderr, "usage: own-stamps CONSOLE [CALL COUNT]... <TRACE\n");
+		return 2;
+	}
+	console_read(argv[1]);
+	for (int i = 2; i < argc; i += 2) {
+		calls[nr_calls].name = argv[i];
+		calls[nr_calls++].want = strtoul(argv[i + 1], NULL, 10);
+	}
+	for (unsigned int i = 0; i < MAX_CPUS; i++)
+		cpus[i].entry = cpus[i].tick = -1;
+	while (fgets(line, sizeof(line), stdin))
+		trace_line(line);
+	right = calls_are_right();
+	right &= stamps_are_right();
+	return !right;
+}
