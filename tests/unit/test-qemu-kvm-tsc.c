@@ -99,6 +99,28 @@ static void offsets_are_each_vcpus_own(void **state)
 	assert_int_equal(kvm_tsc_read(&t, 0, 5000, &tsc), -EINVAL);
 }
 
+/* Debugfs' files cannot be sought in, nor can this one. */
+static void read_without_seeking(void **state)
+{
+	struct folder *f = *state;
+	struct kvm_tsc t;
+	uint64_t tsc;
+	int fd;
+
+	put(f, "4711-11", 0, "tsc-scaling-ratio", "1\n");
+	put(f, "4711-11", 0, "tsc-scaling-ratio-frac-bits", "0\n");
+	assert_int_equal(mkfifoat(f->fd, "4711-11/vcpu0/tsc-offset", 0600), 0);
+	fd = openat(f->fd, "4711-11/vcpu0/tsc-offset", O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "1\n", 2), 2);
+	assert_int_equal(kvm_tsc_open_at(&t, f->fd, PID, 1), 0);
+	assert_int_equal(write(fd, "2\n", 2), 2);
+	assert_int_equal(kvm_tsc_read(&t, 0, 100, &tsc), 0);
+	assert_int_equal(tsc, 102);
+	kvm_tsc_close(&t);
+	close(fd);
+}
+
 static void scaled(void **state)
 {
 	struct folder *f = *state;
@@ -156,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(offsets_are_each_vcpus_own, make, take_away),
+		cmocka_unit_test_setup_teardown(read_without_seeking, make, take_away),
 		cmocka_unit_test_setup_teardown(scaled, make, take_away),
 		cmocka_unit_test_setup_teardown(what_is_not_understood_is_refused, make, take_away),
 	};

@@ -132,68 +132,61 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int read_number(int fd, int64_t *number)
+/* Opened each time: these files cannot be sought in (simple_attr_open() in fs/libfs.c). */
+static int read_file(int guest, unsigned long id, const char *name, int64_t *number)
 {
-	char text[32], *end;
-	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	char path[64], text[32], *end;
+	ssize_t n;
+	int fd, error;
 
-	if (n < 0)
+	snprintf(path, sizeof(path), "vcpu%lu/%s", id, name);
+	fd = openat(guest, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return -errno;
+	n = read(fd, text, sizeof(text) - 1);
+	error = errno;
+	close(fd);
+	if (n < 0)
+		return -error;
 	text[n] = '\0';
 	errno = 0;
 	*number = strtoll(text, &end, 10);
 	return end == text || *end != '\n' || errno ? -EPROTO : 0;
 }
 
-static int read_file(int guest, unsigned long id, const char *name, int64_t *number)
-{
-	char path[64];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "vcpu%lu/%s", id, name);
-	fd = openat(guest, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = read_number(fd, number);
-	close(fd);
-	return ret;
-}
-
 /* A host without TSC scaling has no files for it. */
-static int vcpu_open(struct kvm_tsc *t, int guest, unsigned long id)
+static int vcpu_look(struct kvm_tsc *t, unsigned long id)
 {
 	int64_t ratio = 1, bits = 0, offset;
-	char path[64];
-	int ret = read_file(guest, id, "tsc-scaling-ratio", &ratio), fd;
+	int ret = read_file(t->folder, id, "tsc-scaling-ratio", &ratio);
 
 	if (!ret)
-		ret = read_file(guest, id, "tsc-scaling-ratio-frac-bits", &bits);
+		ret = read_file(t->folder, id, "tsc-scaling-ratio-frac-bits", &bits);
 	if (ret && ret != -ENOENT)
 		return ret;
 	if (ratio <= 0 || bits < 0 || bits > MAX_FRAC_BITS)
 		return -EPROTO;
-	snprintf(path, sizeof(path), "vcpu%lu/tsc-offset", id);
-	fd = openat(guest, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	t->vcpu[t->n].offset_fd = fd;
+	ret = read_file(t->folder, id, "tsc-offset", &offset);
+	if (ret)
+		return ret;
+	t->vcpu[t->n].id = id;
 	t->vcpu[t->n].ratio = (uint64_t)ratio;
 	t->vcpu[t->n].frac_bits = (unsigned int)bits;
 	t->n++;
-	return read_number(fd, &offset);
+	return 0;
 }
 
 /* QEMU numbers its vCPUs in the order of these ids (hw/i386/x86.c, x86_possible_cpu_arch_ids()). */
-static int vcpus_open(struct kvm_tsc *t, int guest, unsigned int vcpus)
+static int vcpus_look(struct kvm_tsc *t, unsigned int vcpus)
 {
 	struct vcpu_ids ids = {.n = 0};
-	int ret = each_name(guest, "vcpu", see_vcpu, &ids);
+	int ret = each_name(t->folder, "vcpu", see_vcpu, &ids);
 
 	if (ret || ids.n != vcpus)
 		return ret ? ret : -ERANGE;
 	qsort(ids.id, ids.n, sizeof(ids.id[0]), by_number);
 	for (unsigned int i = 0; i < ids.n && !ret; i++)
-		ret = vcpu_open(t, guest, ids.id[i]);
+		ret = vcpu_look(t, ids.id[i]);
 	return ret;
 }
 
@@ -202,15 +195,17 @@ static int vcpus_open(struct kvm_tsc *t, int guest, unsigned int vcpus)
 
 int kvm_tsc_open_at(struct kvm_tsc *t, int folder, pid_t pid, unsigned int vcpus)
 {
-	int guest = guest_open(folder, pid), ret;
+	int ret;
 
 	t->n = 0;
-	if (guest < 0)
-		return guest;
-	ret = vcpus_open(t, guest, vcpus);
-	close(guest);
-	if (ret)
-		kvm_tsc_close(t);
+	t->folder = guest_open(folder, pid);
+	if (t->folder < 0)
+		return t->folder;
+	ret = vcpus_look(t, vcpus);
+	if (ret) {
+		t->n = 0;
+		close(t->folder);
+	}
 	return ret;
 }
 
@@ -231,8 +226,9 @@ int kvm_tsc_open(struct kvm_tsc *t, pid_t pid, unsigned int vcpus)
 
 void kvm_tsc_close(struct kvm_tsc *t)
 {
-	while (t->n)
-		close(t->vcpu[--t->n].offset_fd);
+	if (t->n)
+		close(t->folder);
+	t->n = 0;
 }
 
 static uint64_t scale(const struct kvm_tsc *t, unsigned int vcpu, uint64_t host)
@@ -243,7 +239,8 @@ static uint64_t scale(const struct kvm_tsc *t, unsigned int vcpu, uint64_t host)
 int kvm_tsc_read(const struct kvm_tsc *t, unsigned int vcpu, uint64_t host, uint64_t *guest)
 {
 	int64_t offset;
-	int ret = vcpu < t->n ? read_number(t->vcpu[vcpu].offset_fd, &offset) : -EINVAL;
+	int ret = vcpu < t->n ? read_file(t->folder, t->vcpu[vcpu].id, "tsc-offset", &offset)
+			      : -EINVAL;
 
 	if (!ret)
 		*guest = scale(t, vcpu, host) + (uint64_t)offset;

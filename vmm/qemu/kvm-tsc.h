@@ -14,9 +14,10 @@
 
 struct kvm_tsc {
 	unsigned int n; /* vCPUs; 0: nothing is known, and nothing to be closed */
+	int folder;	/* the guest's */
 	struct {
-		int offset_fd;
-		uint64_t ratio; /* guest's ticks for 2^frac_bits of the host's */
+		unsigned long id; /* KVM's for it */
+		uint64_t ratio;	  /* guest's ticks for 2^frac_bits of the host's */
 		unsigned int frac_bits;
 	} vcpu[MACHINE_MAX_VCPUS];
 };
