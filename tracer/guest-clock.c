@@ -18,16 +18,20 @@
 /* For so long after the last tick there may be records of before. */
 #define LINGER_NS UINT64_C(5000000000)
 
-/* A static key that is on everywhere: while it is being switched, its count is -1. */
-static bool key_is_on(struct guest_kernel *g, uint64_t key, uint32_t otherwise)
-{
-	return (int32_t)guest_image_u32(g, key, otherwise) > 0;
-}
-
+/*
+ * Static keys: while one is being switched on, its count is -1. That takes a while when the guest
+ * has to have its text back first, and somewhere in it the clock changes. Time that ticks is behind
+ * sched_clock(), so it is taken to be early for the one, and late for the other: nothing goes back.
+ */
 static bool is_stable(struct guest_kernel *g)
 {
-	return key_is_on(g, g->at.clock_stable, 1) || g->at.time.scd == GUEST_NONE ||
-	       g->at.clock_running == GUEST_NONE;
+	return (int32_t)guest_image_u32(g, g->at.clock_stable, 1) > 0 ||
+	       g->at.time.scd == GUEST_NONE || g->at.clock_running == GUEST_NONE;
+}
+
+static bool is_running(struct guest_kernel *g)
+{
+	return guest_image_u32(g, g->at.clock_running, 0);
 }
 
 /* What this CPU has noted at its latest tick: the kernel writes the time first. */
@@ -103,7 +107,7 @@ void guest_clock_tick(struct guest_kernel *g, unsigned int vcpu, struct guest_cl
 {
 	if (is_stable(g)) {
 		stable_clock(g, vcpu, c);
-	} else if (!key_is_on(g, g->at.clock_running, 0)) {
+	} else if (!is_running(g)) {
 		sched_ticks_begin(&g->ticks[0]);
 	} else {
 		tick_note(g, 0);

@@ -340,6 +340,10 @@ static void the_logs_clock_changes(void **state)
 	memcpy(fake_at(FAKE_VA(NAME)), "refined-jiffies", 16);
 	assert_int_equal(log_at(98 * ms), 98 * ms);
 	assert_int_equal(guest_watch_ticks(&guest, 2), 0);
+	put(RUNNING, UINT32_MAX, 4); /* it is being switched on, which may take a while */
+	tick(100 * ms, 0);
+	assert_int_equal(log_at(101 * ms), 101 * ms);
+	assert_in_range(log_at(109 * ms), 104 * ms, 104 * ms + ms / 4);
 	put(RUNNING, 1, 4);
 	tick(110 * ms, 8 * ms); /* 2 ms were lost */
 	assert_int_equal(log_at(111 * ms), 109 * ms);
