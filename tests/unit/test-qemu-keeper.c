@@ -17,11 +17,9 @@
 
 #include "vmm/qemu/keeper.h"
 
-/*
- * A process that starts a keeper for the socket, says what comes first, each text in the place of
- * the one before ("": nothing), and then waits to be killed.
- */
-static pid_t tracer_start_with(int ends[2], bool run_on, bool goodbye, const char *const *first)
+/* A process that starts a keeper for the socket, has it told something, and waits to be killed. */
+static pid_t tracer_fork(int ends[2], bool run_on, void (*tell)(struct keeper *k, const void *arg),
+			 const void *arg)
 {
 	int ready[2];
 	pid_t pid;
@@ -36,11 +34,7 @@ static pid_t tracer_start_with(int ends[2], bool run_on, bool goodbye, const cha
 		close(ready[0]);
 		if (keeper_start(&k, ends[0], run_on))
 			_exit(1);
-		for (; first && *first; first++)
-			if (keeper_first(&k, **first ? *first : NULL))
-				_exit(1);
-		if (goodbye)
-			keeper_stop(&k);
+		tell(&k, arg);
 		if (write(ready[1], "r", 1) != 1)
 			_exit(1);
 		pause();
@@ -52,6 +46,27 @@ static pid_t tracer_start_with(int ends[2], bool run_on, bool goodbye, const cha
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	close(ready[0]);
 	return pid;
+}
+
+struct words {
+	const char *const *first; /* what comes first, each text in the place of the one before */
+	bool goodbye;
+};
+
+static void tell_words(struct keeper *k, const void *arg)
+{
+	const struct words *words = arg;
+
+	for (const char *const *first = words->first; first && *first; first++)
+		if (keeper_first(k, **first ? *first : NULL))
+			_exit(1);
+	if (words->goodbye)
+		keeper_stop(k);
+}
+
+static pid_t tracer_start_with(int ends[2], bool run_on, bool goodbye, const char *const *first)
+{
+	return tracer_fork(ends, run_on, tell_words, &(struct words){first, goodbye});
 }
 
 static pid_t tracer_start(int ends[2], bool run_on, bool goodbye)
@@ -218,36 +233,18 @@ static void tell_bytes(struct keeper *k, const size_t *places, size_t n)
 	keeper_bytes_end(k, qemu, n);
 }
 
-/* Tells two lists, each in the place of the one before, and waits to be killed. */
-static pid_t tracer_with_bytes(int ends[2], size_t last)
+/* Two lists, the second one, of so many bytes, in the place of the first. */
+static void tell_two_lists(struct keeper *k, const void *arg)
 {
 	static const size_t earlier[] = {5}, later[] = {0, 1, 2};
-	int ready[2];
-	pid_t pid;
-	char c;
 
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (pid == 0) {
-		struct keeper k;
+	tell_bytes(k, earlier, 1);
+	tell_bytes(k, later, *(const size_t *)arg);
+}
 
-		close(ends[1]);
-		close(ready[0]);
-		if (keeper_start(&k, ends[0], true))
-			_exit(1);
-		tell_bytes(&k, earlier, 1);
-		tell_bytes(&k, later, last);
-		if (write(ready[1], "r", 1) != 1)
-			_exit(1);
-		pause();
-		_exit(0);
-	}
-	assert_true(pid > 0);
-	close(ends[0]);
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &c, 1), 1);
-	close(ready[0]);
-	return pid;
+static pid_t tracer_with_bytes(int ends[2], size_t last)
+{
+	return tracer_fork(ends, true, tell_two_lists, &last);
 }
 
 /* Those that it was told of last and that are breakpoints still; and before the stub forgets them.
