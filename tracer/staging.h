@@ -42,7 +42,8 @@ struct staging {
 };
 
 #define STAGING_BATCH	 8192
-#define STAGING_STUCK_NS INT64_C(1000000000)
+/* A busy host may not let a vCPU run for a second or two, in the middle of a record. */
+#define STAGING_STUCK_NS INT64_C(5000000000)
 
 /* For an empty ring: its control block is written by the caller. 0 or -ENOMEM. */
 int staging_init(struct staging *s, const struct staging_io *io, unsigned int vcpu,
