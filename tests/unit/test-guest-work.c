@@ -341,7 +341,7 @@ static void test_hangs(void **state)
 	expect_done(calls, 5, 3);
 	/* And it is waited for before anything else is asked. */
 	assert_int_equal(guest_work_settle(&work), 0);
-	assert_int_equal(guest.now / 1000000000, 5 + 30 + 3);
+	assert_int_equal(guest.now / 1000000000, 5 + 60 + 3);
 }
 
 /* What an earlier tracer has begun and was queued: its first word is not what it starts as. */
