@@ -41,7 +41,7 @@ struct staging {
 	struct payload_record *batch; /* STAGING_BATCH of them */
 };
 
-#define STAGING_BATCH	 8192
+#define STAGING_BATCH 8192
 /* A busy host may not let a vCPU run for a second or two, in the middle of a record. */
 #define STAGING_STUCK_NS INT64_C(5000000000)
 

@@ -3,6 +3,7 @@
 # harm-lib.sh - whether a guest of bench-guest.sh has come to harm: its text is byte by byte what it was,
 # its kernel has nothing to complain about, hvtrace has left nothing in its memory. To be sourced behind
 # bench-guest.sh. Results are TAP; $guest says in each which guest it was.
+# shellcheck disable=SC2034,SC2154 # of those who source it, and of bench-guest.sh
 
 # What a kernel says when something is wrong with it, or held up for long.
 readonly COMPLAINTS='BUG|WARNING|Oops|Call Trace|lockup|stall|blocked for more than|general protection|W\+X|ftrace_bug|ftrace failed'
