@@ -34,6 +34,8 @@
 /* Of the kernel's clock: how far it is from its time of day in its first seconds
  * (sched_clock_tick()). */
 #define EXACT_US (TICK_US / 16 + 50)
+/* Until it has a clocksource the kernel counts ticks, some of which a slow host loses. */
+#define EARLY_US (10 * TICK_US)
 /* Lines with one stamp: a fast CPU makes thirty in a microsecond, and one may have to wait for
  * another. */
 #define MANY 128
@@ -168,7 +170,7 @@ static void message_compare(const struct message *m, unsigned int cpu, int64_t e
 		return;
 	}
 	found.worst = off > found.worst ? off : found.worst;
-	if (off <= TICK_US)
+	if (off <= (m->us < found.counted_until ? EARLY_US : TICK_US))
 		return;
 	found.wrong++;
 	printf("# [%5lld.%06lld] %.60s: traced from %.6f to %.6f, CPU %u\n",
