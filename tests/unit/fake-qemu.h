@@ -24,6 +24,7 @@ struct fake_qemu {
 	unsigned int limit; /* packets that it answers, ~0: all */
 	enum fake_end end;  /* what it does then */
 	bool deaf;	    /* does not stop when interrupted */
+	bool elsewhere;	    /* its memory is not where it says */
 	bool kvm;	    /* says that it runs under KVM, and breakpoints go by... */
 	uint64_t cr3;	    /* what the vCPU has there, */
 	uint64_t sees;	    /* which is to be this */
@@ -46,7 +47,8 @@ static void fake_monitor(struct fake_qemu *q, const char *hex)
 		command[i] = (char)byte;
 	if (!strncmp(command, "gpa2hva 0x", 10))
 		snprintf(text, sizeof(text), "Host virtual address for 0x0 (pc.ram) is %p\r\n",
-			 (void *)(q->ram + strtoul(command + 10, NULL, 16)));
+			 (void *)(q->ram + strtoul(command + 10, NULL, 16) +
+				  (q->elsewhere ? 64 : 0)));
 	else if (!strcmp(command, "info mtree -f"))
 		strcpy(text, mtree);
 	else if (!strcmp(command, "info version"))

@@ -26,7 +26,7 @@ static void put(struct fake_qemu *q, uint64_t pa, uint64_t value)
 	memcpy(q->ram + pa, &value, sizeof(value));
 }
 
-static struct fake_qemu *guest(uint64_t cr3)
+static struct fake_qemu *guest_with(uint64_t cr3, bool elsewhere)
 {
 	struct fake_qemu *q = calloc(1, sizeof(*q));
 
@@ -39,8 +39,15 @@ static struct fake_qemu *guest(uint64_t cr3)
 	put(q, 0x4000 + 8 * (VA >> 30 & 511), 0x5003);
 	put(q, 0x5000 + 8 * (VA >> 21 & 511), 0x6003);
 	put(q, 0x6000 + 8 * (VA >> 12 & 511), TEXT | 3);
+	q->elsewhere = elsewhere;
+	put(q, FAKE_RAM / 2, 0x1234); /* what is looked at to find out */
 	fake_start(q);
 	return q;
+}
+
+static struct fake_qemu *guest(uint64_t cr3)
+{
+	return guest_with(cr3, false);
 }
 
 static struct machine *attach(struct fake_qemu *q)
@@ -125,12 +132,33 @@ static void text_that_nobody_sees_is_refused(void **state)
 	free(q);
 }
 
+/* The stub alone: whatever vCPU it is at. */
+static void without_its_memory(void **state)
+{
+	struct fake_qemu *q = guest_with(KERNEL, true);
+	struct machine *m = attach(q);
+	struct machine_info info;
+
+	(void)state;
+	machine_get_info(m, &info);
+	assert_false(info.direct);
+	machine_pause(m);
+	assert_int_equal(machine_traps_set(m, traps, 2), 0);
+	machine_resume(m);
+	machine_free(m);
+	fake_end(q);
+	assert_int_equal(count(q->heard, "[Z0,"), 2);
+	assert_int_equal(count(q->heard, "[z0,"), 2);
+	free(q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_vcpu_in_user_mode_is_lent_the_kernels),
 		cmocka_unit_test(one_in_the_kernel_is_left_alone),
 		cmocka_unit_test(text_that_nobody_sees_is_refused),
+		cmocka_unit_test(without_its_memory),
 	};
 
 	return cmocka_run_group_tests_name("what a vCPU sees", tests, NULL, NULL);

@@ -66,7 +66,8 @@ int qemu_view_begin(struct qemu_machine *m, uint64_t va, uint64_t pa)
 	struct qemu_vcpu *v;
 	int rc = 0;
 
-	if (!m->kvm)
+	/* Without their memory nobody's page tables can be looked at: QEMU's choice has to do. */
+	if (!m->kvm || !m->ram.direct)
 		return 0;
 	v = find(m, va, pa, 0, true);
 	v = v ? v : find(m, va, pa, 0, false);
