@@ -6,7 +6,6 @@
 kvm-core :=
 kvm-core += tests/e2e/qemu-stub
 kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=4,KILLS=2
-kvm-core += tests/kvm/run-own,core
 kvm-core += tests/kvm/stamps,6.1
 
 # What make check-full runs besides: every program that attaches or runs, on both kernels where it takes
@@ -78,6 +77,7 @@ kvm-full += tests/kvm/attach-soak,6.1,1
 kvm-full += tests/kvm/attach-soak,6.1,4
 kvm-full += tests/kvm/attach-soak,6.12,2
 kvm-full += tests/kvm/attach-soak,6.12,4,pti=on
+kvm-full += tests/kvm/run-own,core
 kvm-full += tests/kvm/run-own,6.1
 kvm-full += tests/kvm/run-own,6.12
 

@@ -49,8 +49,13 @@ l1_start()
 		sleep 0.2
 	done
 	# The shells want what udev would make. Not with our own output: it stays, for the other commands.
-	l1_find_port && l1_run 'ln -s /proc/self/fd /dev/fd' </dev/null >/dev/null 2>&1 && return
-	l1_complain 'L1 takes no commands'
+	until l1_find_port && l1_run 'ln -sfn /proc/self/fd /dev/fd' </dev/null >/dev/null 2>&1; do
+		if ! l1_runs || [ $SECONDS -ge $end ]; then
+			l1_complain 'L1 takes no commands'
+			return
+		fi
+		sleep 1 # on a busy host it, or its monitor, may take longer than it is asked for
+	done
 }
 
 # Which of the host's ports QEMU has taken is said by its monitor.
