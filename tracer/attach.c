@@ -104,7 +104,6 @@ static int look_around(struct trace *t, char *err, size_t errlen)
 static int clean_up(struct trace *t, char *err, size_t errlen)
 {
 	int ret = trampoline_recover(t, err, errlen);
-
 	size_t len;
 
 	if (ret <= 0)

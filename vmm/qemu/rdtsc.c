@@ -161,9 +161,10 @@ static int execute_and_undo(struct qemu_machine *m, struct qemu_vcpu *v, const s
 	if (!rc)
 		*tsc = v->reg[GDB_RDX] << 32 | (uint32_t)v->reg[GDB_RAX];
 	undone = qemu_vcpu_set_all(m, v, before, QEMU_NR_GENERAL);
-	if (!undone)
-		keeper_first(&m->keeper, NULL);
-	return rc ? rc : undone;
+	if (undone)
+		return undone;
+	keeper_first(&m->keeper, NULL);
+	return rc;
 }
 
 int qemu_rdtsc(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa, uint64_t *tsc)
