@@ -100,7 +100,7 @@ l1_panic()
 l1_complain()
 {
 	printf '# %s; QEMU and L1 have said:\n' "$1" >&2
-	tail -n 40 "$l1_dir/log" "$l1_dir/console" 2>/dev/null | tr -d '\r' | sed 's/^/#   /' >&2
+	tail -n 120 "$l1_dir/log" "$l1_dir/console" 2>/dev/null | tr -d '\r' | sed 's/^/#   /' >&2
 	return 1
 }
 
