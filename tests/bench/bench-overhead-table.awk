@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The lines of bench-overhead-summary.awk as a table. Set vcpus and rounds.
+# The lines of bench-overhead-summary.awk as a table. Set accel, vcpus and rounds.
 BEGIN {
 	FS = "\t"
 	label["untraced"] = "untraced"
@@ -37,8 +37,8 @@ function row(call, mode, ns, times, over, part, events, per_event, rate, lost)
 
 $1 != kernel {
 	kernel = $1
-	printf "%sLinux %s, %d vCPU%s of QEMU TCG, medians of %d round%s\n\n", (NR > 1) ? "\n" : "",
-		kernel, vcpus, (vcpus > 1) ? "s" : "", rounds, (rounds > 1) ? "s" : ""
+	printf "%sLinux %s, %d vCPU%s of QEMU (%s), medians of %d round%s\n\n", (NR > 1) ? "\n" : "",
+		kernel, vcpus, (vcpus > 1) ? "s" : "", toupper(accel), rounds, (rounds > 1) ? "s" : ""
 	row("", "", "time per", "times", "overhead", "of", "events", "overhead", "events", "events")
 	row("call", "traced by", "call, ns", "untraced", "per call, ns", "guest's", "per call",
 		"/event, ns", "/s", "lost")
@@ -54,8 +54,6 @@ $1 != kernel {
 
 END {
 	print ""
-	print "\"of guest's\": the overhead as a part of that of the guest's own tracer of that kind (aims: at"
-	print "most 0.125 for function with trampolines, 0.083 for function_graph, 0.5 for events). irqsoff,"
-	print "without functions, should take at most 1.05 times untraced for stat, 1.4 for getppid. Time is by"
-	print "the guest's clock; with traps, which stop the guest and its clock, by the host's."
+	print "\"of guest's\": the overhead as a part of that of the guest's own tracer of that kind. Time is by the"
+	print "guest's clock; with traps, which stop the guest and its clock, by the host's."
 }

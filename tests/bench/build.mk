@@ -20,3 +20,10 @@ $(O)/tests/bench/bench-calls: tests/workload/bench-calls.c
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $<
 
 bench-built: $(O)/tests/bench/bench-calls
+
+# What depends on the accelerator, under KVM: see tests/kvm/run.
+.PHONY: bench-kvm
+bench-kvm: guest
+	@$(MAKE) $(jobs) all $(O)/tests/bench/bench-calls $(O)/tests/kvm/host-kvm
+	@$(MAKE) $(jobs) check-lab
+	@KVM_TEST_SECONDS=7200 tests/kvm/run -p tests/bench/bench-overhead tests/bench/bench-attach
