@@ -18,6 +18,11 @@ BEGIN {
 
 function judge(text, value, limit, format)
 {
+	if (value == "-") {
+		printf "  %-8s %s: could not be measured\n", "MISSED", text
+		missed++
+		return
+	}
 	value = sprintf(format, value)
 	printf "  %-8s %s: %s, %s at most\n", value + 0 <= limit ? "kept" : "MISSED", text, value, limit
 	missed += value + 0 > limit

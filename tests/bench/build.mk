@@ -24,6 +24,6 @@ bench-built: $(O)/tests/bench/bench-calls
 # What depends on the accelerator, under KVM: see tests/kvm/run.
 .PHONY: bench-kvm
 bench-kvm: guest
-	@$(MAKE) $(jobs) all $(O)/tests/bench/bench-calls $(O)/tests/kvm/host-kvm
+	@$(MAKE) $(jobs) all $(O)/tests/bench/bench-calls $(O)/tests/workload/workload $(O)/tests/kvm/host-kvm
 	@$(MAKE) $(jobs) check-lab
-	@KVM_TEST_SECONDS=7200 tests/kvm/run -p tests/bench/bench-overhead tests/bench/bench-attach
+	@O=$(O) KVM_TEST_SECONDS=7200 tests/kvm/run -p tests/bench/bench-overhead tests/bench/bench-attach
