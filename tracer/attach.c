@@ -312,9 +312,9 @@ static int remove_all(struct trace *t, enum guest_end end)
 	pthread_mutex_lock(&t->change);
 	t->placed = false;
 	ret = end == GUEST_GONE ? probes_remove(t, 0, PROBE_FL_CALL) : probes_remove(t, 0, 0);
-	if (t->ftrace_return) {
-		error = machine_traps_clear(t->m, &t->ftrace_return, 1);
-		t->ftrace_return = 0;
+	if (t->guard_return) {
+		error = machine_traps_clear(t->m, &t->guard_return, 1);
+		t->guard_return = 0;
 		ret = ret ? ret : error;
 	}
 	pthread_mutex_unlock(&t->change);

@@ -106,7 +106,7 @@ static void *entry_reserve(struct graph *g, struct instance *i, unsigned int vcp
 	return e;
 }
 
-/* While a guest boots it has no return sites yet: calls would never end. */
+/* Until a guest that boots has patched its returns calls would never end. */
 static bool is_on(const struct instance *i, unsigned int vcpu)
 {
 	return i->on && i->tracer->exits && i->cpumask >> vcpu & 1 && returns_known(i->t);

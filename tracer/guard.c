@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * guard.c - places in the guest kernel where the trace itself must act: around ftrace_init(), which
- * checks and patches every site; before init memory is freed; at the function of --until.
+ * checks and patches every site; behind alternative_instructions(), which patches every return;
+ * before init memory is freed; at the function of --until.
  */
 #include "tracer/boot.h"
 #include "tracer/instance.h"
@@ -17,6 +18,8 @@ static const struct guard_row {
 } guard_rows[] = {
 	/* start_kernel() calls it once; it compares each site with what the build put there. */
 	{"ftrace_init", GUARD_FTRACE_INIT},
+	/* Called once, at the end of start_kernel() (arch/x86/kernel/alternative.c). */
+	{"alternative_instructions", GUARD_PATCHES},
 	/* kernel_init() calls it once; from here on sites in init text are somebody else's memory.
 	 */
 	{"free_initmem", GUARD_FREE_INIT},
@@ -88,14 +91,14 @@ void guards_booted(struct trace *t)
 	for (size_t i = 0; i < t->probes.nr; i++) {
 		struct probe *p = &t->probes.v[i];
 
-		p->guards &= (uint16_t) ~(GUARD_FTRACE_INIT | GUARD_FREE_INIT);
+		p->guards &= (uint16_t) ~(GUARD_FTRACE_INIT | GUARD_PATCHES | GUARD_FREE_INIT);
 		if (!p->guards && !(p->flags & PROBE_FL_FUNCTION))
 			p->flags |= PROBE_FL_GONE;
 	}
 }
 
-/* The sites go back to what the kernel's own build put there, until ftrace_init() returns. */
-static int ftrace_init_entered(struct trace *t, const struct machine_hit *hit)
+/* Have a trap where the guarded function, at whose entry this hit is, returns to. */
+static int return_awaited(struct trace *t, const struct machine_hit *hit, uint16_t guard)
 {
 	struct machine_trap back = {
 		.size = 2,
@@ -108,45 +111,56 @@ static int ftrace_init_entered(struct trace *t, const struct machine_hit *hit)
 	if (!ret)
 		ret = guest_translate(&t->guest, back.va, &back.pa);
 	if (!ret)
-		ret = probes_remove(t, 0, PROBE_FL_ONCE);
-	if (!ret)
 		ret = machine_traps_set(t->m, &back, 1);
-	if (!ret)
-		t->ftrace_return = back.va;
+	if (!ret) {
+		t->guard_return = back.va;
+		t->guard_returned = guard;
+	}
 	return ret;
+}
+
+/* The sites go back to what the kernel's own build put there, until ftrace_init() returns. */
+static int ftrace_init_entered(struct trace *t, const struct machine_hit *hit)
+{
+	int ret = probes_remove(t, 0, PROBE_FL_ONCE);
+
+	return ret ? ret : return_awaited(t, hit, GUARD_FTRACE_DONE);
 }
 
 /* From here on the sites are NOPs that the kernel expects to be patched: calls can be had. */
 static int ftrace_init_left(struct trace *t)
 {
 	char err[256];
-	int ret;
+	int ret = trace_use_trampolines(t, err, sizeof(err));
 
-	t->ftrace_return = 0;
-	ret = trace_use_trampolines(t, err, sizeof(err));
 	if (ret)
 		trace_note(t, "%s", err);
 	return ret ? ret : probes_insert(t, 0, PROBE_FL_ONCE);
 }
 
-/* By now the kernel has made its returns what they stay. */
+/* The kernel has made its returns what they stay. */
+static int returns_patched(struct trace *t)
+{
+	int ret = returns_learn(t);
+
+	if (!ret && t->engine == &trampoline_probe_ops)
+		ret = trampoline_returns(t);
+	return ret ? ret : selection_update(t);
+}
+
 static int init_memory_freed(struct trace *t)
 {
 	int ret = probes_remove(t, PROBE_FL_INIT, 0);
 
 	init_memory_gone(t);
-	if (!ret)
-		ret = returns_learn(t);
-	if (!ret && t->engine == &trampoline_probe_ops)
-		ret = trampoline_returns(t);
+	boot_is_over(t);
+	if (!ret && !returns_known(t))
+		ret = returns_patched(t);
 	if (!ret && !returns_known(t) && instance_wants_exits(trace_top(t)))
 		trace_note(
 			t,
 			"returns are not traced: where this kernel makes static calls cannot be read");
-	if (!ret)
-		ret = selection_update(t);
-	boot_is_over(t);
-	return ret;
+	return ret ? ret : selection_update(t);
 }
 
 static int module_loaded(struct trace *t)
@@ -162,10 +176,16 @@ static int guards_do(struct trace *t, uint16_t guards, const struct machine_hit 
 
 	if (!t->placed)
 		return 0;
+	if (guards & (GUARD_FTRACE_DONE | GUARD_PATCHED))
+		t->guard_return = 0; /* its trap has gone by itself */
 	if (guards & GUARD_FTRACE_INIT)
 		ret = ftrace_init_entered(t, hit);
 	if (guards & GUARD_FTRACE_DONE)
 		ret = ftrace_init_left(t);
+	if (guards & GUARD_PATCHES)
+		ret = return_awaited(t, hit, GUARD_PATCHED);
+	if (guards & GUARD_PATCHED)
+		ret = returns_patched(t);
 	if (guards & GUARD_FREE_INIT)
 		ret = init_memory_freed(t);
 	if (guards & GUARD_MODULE_LOAD)
@@ -196,5 +216,5 @@ static void guards_run(struct trace *t, uint16_t guards, const struct machine_hi
 
 void guards_hit(struct trace *t, const struct probe *p, const struct machine_hit *hit)
 {
-	guards_run(t, p ? p->guards : GUARD_FTRACE_DONE, hit);
+	guards_run(t, p ? p->guards : t->guard_returned, hit);
 }

@@ -58,6 +58,8 @@ enum {
 	GUARD_TASK_GONE = 1 << 10,  /* one has run for the last time, or its parent knows that */
 	GUARD_DEPTH = 1 << 11,	    /* the stack tracer looks at it: stack-max.c */
 	GUARD_PROBE = 1 << 12,	    /* a probe event is there: probe-event.h */
+	GUARD_PATCHES = 1 << 13,    /* the kernel is about to patch itself, its returns among all */
+	GUARD_PATCHED = 1 << 14,
 };
 
 /* What selection.c sets and takes back; what a hit of these asks for is done by instances. */
@@ -284,7 +286,10 @@ struct trace {
 	struct event_traps event_traps; /* where its probes exit to the host */
 	struct guest_prints prints;	/* and what the guest writes into its own trace */
 	uint64_t fentry;		/* address of the kernel's __fentry__ */
-	uint64_t ftrace_return;	     /* while ftrace_init() runs: where a trap waits for its end */
+	/* While a guarded function runs at whose end there is something to do: where a trap waits
+	 * for that (0: none), and what it stands for. */
+	uint64_t guard_return;
+	uint16_t guard_returned;
 	struct comms *_Atomic comms; /* who reads names takes no lock */
 	unsigned int vcpus;
 	/* Held by whoever writes a ring: a trap's handler, or the collector. */

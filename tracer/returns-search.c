@@ -160,7 +160,7 @@ static int site_add(struct search *s, const struct piece *p, const struct form *
 		.form = *form,
 		.flags = PROBE_FL_EXIT | PROBE_FL_RECORD |
 			 (is_compiled(p) ? 0 : PROBE_FL_ALL_REGS) |
-			 (p->module ? PROBE_FL_MODULE : 0),
+			 (p->module ? PROBE_FL_MODULE : 0) | (p->init ? PROBE_FL_INIT : 0),
 	};
 	return 0;
 }

@@ -17,8 +17,9 @@
 struct returns;
 
 /*
- * Learn how functions return in this guest, which has patched its returns (early in its boot); the
- * machine is paused. Until then no return site is used, nor when the guest's memory makes no sense.
+ * Learn how functions return in this guest, which has patched its returns (at the end of
+ * start_kernel()); the machine is paused. Until then no return site is used, nor when the guest's
+ * memory makes no sense.
  * 0 or -ENOMEM.
  */
 int returns_learn(struct trace *t);

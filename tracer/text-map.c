@@ -40,24 +40,36 @@ static void map_finish(struct text_map *map)
 			map->v[i - 1].end = map->v[i].start;
 }
 
-static int map_kernel(struct text_map *map, const struct trace *t)
+/* Between two of the kernel's symbols. */
+static int map_section(struct text_map *map, const struct trace *t, const char *first,
+		       const char *last, bool init)
 {
 	const struct guestsym_symbol *syms;
 	size_t n = guestsym_symbols(t->gs, &syms);
-	uint64_t text = guestsym_addr(t->gs, "_stext"), etext = guestsym_addr(t->gs, "_etext");
+	uint64_t start = guestsym_addr(t->gs, first), end = guestsym_addr(t->gs, last);
 
 	for (size_t i = 0; i < n; i++) {
 		struct piece p = {
 			.start = syms[i].addr + t->guest.slide,
-			.end = etext + t->guest.slide,
+			.end = end + t->guest.slide,
 			.name = syms[i].name,
 			.probe = UINT32_MAX,
+			.init = init,
 		};
 
-		if (syms[i].addr >= text && syms[i].addr < etext && map_add(map, &p))
+		if (syms[i].addr >= start && syms[i].addr < end && map_add(map, &p))
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+static int map_kernel(struct text_map *map, const struct trace *t)
+{
+	int ret = map_section(map, t, "_stext", "_etext", false);
+
+	if (!ret && !t->cfg.running && !atomic_load(&t->booted))
+		ret = map_section(map, t, "_sinittext", "_einittext", true);
+	return ret;
 }
 
 static int map_module(void *arg, const struct guestsym_module *mod)

@@ -13,10 +13,10 @@ struct piece {
 	uint64_t start, end;
 	const char *name;
 	uint32_t probe; /* of its fentry site; UINT32_MAX: it has none */
-	bool wanted, done, module;
+	bool wanted, done, module, init;
 };
 
-/* All text but that of init, which has gone when it is known how functions return. By address. */
+/* All text that there is; that of init (`init`) goes at the end of the boot. By address. */
 struct text_map {
 	struct piece *v;
 	size_t nr, room;
