@@ -117,6 +117,8 @@ static int wait_over(const struct guest_work *work, int ms)
 
 		if (ret || at[1])
 			return ret;
+		if (machine_has_ended(work->g->m, NULL))
+			return -ESRCH;
 		if (at[0] > done && at[0] <= WORK_CALLS_MAX) {
 			end = host_ms() + ms;
 			done = at[0];
@@ -194,7 +196,7 @@ static int run_some(const struct guest_work *work, struct borrow_call *calls, ui
 	ret = ret ? ret : error;
 	if (ret)
 		snprintf(err, errlen, "the guest's kworkers do not do what they are asked for: %s",
-			 strerror(-ret));
+			 ret == -ESRCH ? "the guest has ended" : strerror(-ret));
 	return ret == -ETIMEDOUT ? -EINPROGRESS : ret;
 }
 

@@ -22,13 +22,14 @@ struct guest_work {
  * Make n calls, one after the other, with up to three arguments each; the machine runs, and this is
  * not its thread. One thread at a time. 0 and all calls are done; else one line is in err.
  * -EINPROGRESS: those that are not done may still be, and then the window must stay. -EOPNOTSUPP
- * (this kernel does not tell how) and others: those that are not done never will be.
+ * (this kernel does not tell how), -ESRCH (the guest has ended) and others: those that are not done
+ * never will be.
  */
 int guest_work_run(const struct guest_work *work, struct borrow_call *calls, size_t n, char *err,
 		   size_t errlen);
 /* The kernel has come so far in its boot that kworkers do their work. */
 bool guest_work_is_done(const struct guest_work *work);
-/* Wait until nothing is under way that an earlier tracer has begun. 0 or -ETIMEDOUT. */
+/* Wait until nothing is under way that an earlier tracer has begun. 0, -ETIMEDOUT, -ESRCH. */
 int guest_work_settle(const struct guest_work *work);
 
 #endif

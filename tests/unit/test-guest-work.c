@@ -48,7 +48,7 @@ static struct {
 	const char *with;    /* one that others do not have */
 	uint32_t size;	     /* of a work_struct; 0: no types */
 	uint8_t window[WINDOW_PIECE];
-	bool queued;
+	bool queued, ended;
 	unsigned int made; /* calls, by the kworker */
 	int borrow;	   /* what borrow_run() gives */
 	void (*nap)(void); /* what the guest does while the host does */
@@ -218,7 +218,22 @@ static void scribbles(void)
 	word_set(WORK_DONE, guest.made);
 }
 
+/* It powers itself off in the midst of it. */
+static void ends(void)
+{
+	kworker_hangs();
+	guest.ended = guest.made == 3;
+}
+
+bool machine_has_ended(struct machine *m, struct machine_event *ev)
+{
+	(void)m;
+	(void)ev;
+	return guest.ended;
+}
+
 static struct guest_work work;
+static struct guest_kernel kernel;
 static struct window window;
 
 static int set_up(void **state)
@@ -231,7 +246,7 @@ static int set_up(void **state)
 	guest.nap = kworker;
 	guest.now = 5000000000;
 	window.header.va = WINDOW_AT;
-	work = (struct guest_work){.w = &window, .entry = ENTRY};
+	work = (struct guest_work){.g = &kernel, .w = &window, .entry = ENTRY};
 	return 0;
 }
 
@@ -344,6 +359,22 @@ static void test_hangs(void **state)
 	assert_int_equal(guest.now / 1000000000, 5 + 60 + 3);
 }
 
+/* Nobody waits for a guest that is not there any more. */
+static void test_ends(void **state)
+{
+	struct borrow_call calls[5];
+	int64_t began = guest.now;
+	char err[256];
+
+	(void)state;
+	guest.nap = ends;
+	assert_int_equal(run_calls(calls, 5, err), -ESRCH);
+	assert_non_null(strstr(err, "the guest has ended"));
+	expect_done(calls, 5, 3);
+	assert_in_range(guest.now - began, 0, 1000000000);
+	assert_int_equal(guest_work_settle(&work), -ESRCH);
+}
+
 /* What an earlier tracer has begun and was queued: its first word is not what it starts as. */
 static void test_settle(void **state)
 {
@@ -387,8 +418,9 @@ static void test_is_done(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_run),	  TEST(test_many),   TEST(test_strange),   TEST(test_no_safe_point),
-		TEST(test_hangs), TEST(test_settle), TEST(test_scribbles), TEST(test_is_done),
+		TEST(test_run),		  TEST(test_many),	TEST(test_strange),
+		TEST(test_no_safe_point), TEST(test_hangs),	TEST(test_ends),
+		TEST(test_settle),	  TEST(test_scribbles), TEST(test_is_done),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
