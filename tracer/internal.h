@@ -211,6 +211,7 @@ const struct clock_ops *clock_find(const char *name); /* NULL name: the default 
 
 struct boot;
 struct trampoline;
+struct window;
 struct instance;
 struct funcs;
 struct returns;
@@ -371,6 +372,8 @@ void guards_hit(struct trace *t, const struct probe *p, const struct machine_hit
 
 /* Trampolines are going to be used: watch the guest's text_mutex. 0 or -ENOMEM. */
 int text_lock_init(struct trace *t);
+/* Tell the payload in w who may take it without a word. 0 or -errno. */
+int text_lock_describe(struct trace *t, struct window *w);
 /*
  * All probes that are traps become calls of the payload in one moment, so that none is missed in
  * between; trampolines are open. -EAGAIN: the guest patches its own text, or may be about to: to be

@@ -356,6 +356,42 @@ static void test_lock(void **state)
 	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH + 1);
 }
 
+/* Whether the host is told that this guest's only function locks text_mutex. */
+static bool lock_is_told(struct payload_guest *g, uint32_t entry)
+{
+	struct guest_regs regs = {.rdi = g->cfg.text_mutex};
+
+	*ctl64(g, CTL_CALL_DI) = 0;
+	payload_guest_call_with(g, entry, &regs);
+	return *ctl64(g, CTL_CALL_DI) == g->cfg.text_mutex;
+}
+
+/* Who is in the table, which is full, is not asked about, and is recorded as ever. */
+static void test_locker(void **state)
+{
+	struct payload_guest *g = *state;
+	uint32_t parent = (uint32_t)(uintptr_t)payload_guest_parent;
+	struct payload_locker table[LOCKERS] = {{0}}, *last = &table[LOCKERS - 1];
+
+	g->cfg.text_mutex = UINT64_C(0xffffffff80123456);
+	payload_guest_load(g);
+	for (size_t i = 0; i < LOCKERS; i++)
+		table[i] = (struct payload_locker){parent + 1, UINT32_MAX - 1};
+	memcpy(g->window + WINDOW_LOCKERS, table, sizeof(table));
+	assert_true(lock_is_told(g, g->text.lock));
+	assert_true(lock_is_told(g, g->text.lock_record));
+	*last = (struct payload_locker){parent - 2, 2};
+	memcpy(g->window + WINDOW_LOCKERS, table, sizeof(table));
+	assert_true(lock_is_told(g, g->text.lock));
+	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH);
+	last->bytes = 3;
+	memcpy(g->window + WINDOW_LOCKERS, table, sizeof(table));
+	assert_false(lock_is_told(g, g->text.lock));
+	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH);
+	assert_false(lock_is_told(g, g->text.lock_record));
+	payload_guest_record(g, GUEST_LENGTH);
+}
+
 static bool calls_for_stack(struct payload_guest *g)
 {
 	struct guest_regs regs = {.rflags = 0};
@@ -421,6 +457,7 @@ int main(void)
 		TEST(test_call_in_call),
 		TEST(test_call_around_call),
 		TEST(test_lock),
+		TEST(test_locker),
 		TEST(test_stack),
 		TEST(test_stack_without_wait),
 	};

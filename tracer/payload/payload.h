@@ -21,6 +21,7 @@
 #define HVTRACE_TRACER_PAYLOAD_PAYLOAD_H
 
 #define WINDOW_HEADER	   0x0
+#define WINDOW_LOCKERS	   0xf40  /* struct payload_locker[]: who may lock text_mutex unseen */
 #define WINDOW_DEPTH	   0xfc0  /* u32, written by the host: payload_depth calls it beyond */
 #define WINDOW_TABLE	   0x1000 /* page table of the first piece, when that is borrowed */
 #define WINDOW_CTL	   0x2000
@@ -34,6 +35,11 @@
 #define WINDOW_PIDS	   0x80000
 #define WINDOW_PIDS_SIZE   0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */
 #define WINDOW_RINGS	   0x100000
+
+#define LOCKERS	       16
+#define LOCKER_SIZE    8
+#define LOCKER_ADDRESS 0
+#define LOCKER_BYTES   4
 
 /* --- control block of a vCPU: WINDOW_CTL + vcpu * CTL_SIZE ---------------------------------- */
 
@@ -380,7 +386,18 @@ struct payload_header {
 	struct payload_detour detour[PAYLOAD_DETOURS];
 };
 
-_Static_assert(WINDOW_HEADER + sizeof(struct payload_header) <= WINDOW_DEPTH, "there is room");
+/* A function of the kernel; all zero: none. */
+struct payload_locker {
+	uint32_t address; /* low half */
+	uint32_t bytes;
+};
+
+_Static_assert(sizeof(struct payload_locker) == LOCKER_SIZE &&
+		       offsetof(struct payload_locker, bytes) == LOCKER_BYTES,
+	       "as call.S has it");
+_Static_assert(WINDOW_HEADER + sizeof(struct payload_header) <= WINDOW_LOCKERS &&
+		       WINDOW_LOCKERS + LOCKERS * LOCKER_SIZE <= WINDOW_DEPTH,
+	       "there is room");
 _Static_assert(WINDOW_TEXT + WINDOW_TEXT_SIZE <= WINDOW_PROBES &&
 		       WINDOW_PROBES + PROBE_ROWS * PROBE_ROW_SIZE <= WINDOW_EVENT_FILES,
 	       "there is room");
