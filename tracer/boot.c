@@ -14,6 +14,8 @@
 
 #define SAFE_MS 10000 /* for one try; then it is tried again */
 #define LOOK_MS 2
+/* For events: as many as there are take a guest with few, slow CPUs that long. */
+#define HOLD_MS 30000
 
 /* Called with a NULL page it returns at once (mm/page_alloc.c). */
 #define TRY_FUNCTION "free_pages"
@@ -26,6 +28,8 @@ struct boot {
 	bool end;
 	bool waits; /* the thread asks the guest for nothing, but for the end of the boot */
 	bool holds; /* and it has a pause of the machine since then */
+	atomic_bool registers; /* trace events are registered, or will be */
+	int64_t held_ms;       /* since when the guest is kept from ending its boot; 0: it is not */
 };
 
 /* Waits for a moment, or less when it is the end: then true. */
@@ -152,6 +156,22 @@ static void events_come(struct boot *b)
 	guest_prints_place(b->t);
 }
 
+bool boot_holds(struct trace *t, const struct probe *p)
+{
+	struct boot *b = t->boot;
+	int64_t now = host_ms();
+
+	if (!b || !(p->guards & GUARD_FREE_INIT) || !atomic_load(&b->registers) ||
+	    !guestsym_addr(t->gs, "msleep"))
+		return false;
+	if (!b->held_ms)
+		b->held_ms = now;
+	if (now - b->held_ms < HOLD_MS)
+		return true;
+	trace_note(t, "the boot ends before all trace events are registered");
+	return false;
+}
+
 /* --- tracers of what only a kernel that has booted holds ------------------------------------- */
 
 /* True: the machine stands, and it is for whoever calls to let it go on. */
@@ -218,9 +238,12 @@ static void *boot_thread(void *arg)
 	struct boot *b = arg;
 	struct trace *t = b->t;
 
-	if (t->cfg.engine != TRACE_ENGINE_TRAP && !t->tramp && !go_over(b))
+	if (t->cfg.engine != TRACE_ENGINE_TRAP && !t->tramp && !go_over(b)) {
+		atomic_store(&b->registers, false);
 		return NULL;
+	}
 	events_come(b);
+	atomic_store(&b->registers, false);
 	if (boot_has_late_tracer(t))
 		tracer_comes(b);
 	return NULL;
@@ -236,6 +259,7 @@ static struct boot *boot_new(struct trace *t)
 	if (!b)
 		return NULL;
 	b->t = t;
+	atomic_init(&b->registers, true);
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -27,6 +27,12 @@ bool boot_has_window(const struct trace *t);
  */
 int boot_follow(struct trace *t);
 /*
+ * Whether the guest is not to go on at the site of p yet: it is about to end its boot, and the
+ * trace events that were asked for are still being registered. It is kept from that for some
+ * seconds at most. t->change is held.
+ */
+bool boot_holds(struct trace *t, const struct probe *p);
+/*
  * The kernel has booted: t->booted is true from now on. Where a tracer waits for that, the guest
  * stands until it has come, should it be able to. From the hit that tells of it, t->change held.
  */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* collect-call.c - answers vCPUs that wait for the host: payload.h, PAYLOAD_CALL_. */
+#include "tracer/boot.h"
 #include "tracer/collect-internal.h"
 #include "tracer/host-time.h"
 #include "tracer/instance.h"
@@ -102,6 +103,14 @@ static void call_hit(struct collector *c, const struct call *call)
 	*made = (struct guest_call){.made = true, .preempt_count = call->preempt_count};
 	trace_trap(c->t, &call->hit);
 	made->made = false;
+}
+
+/* True: it is no hit yet, but has to be made again. */
+static bool call_is_early(const struct collector *c, const struct call *call)
+{
+	return call_is_possible(c->t, call->hit.cookie) &&
+	       !(call->preempt_count & ~PREEMPT_NO_RESCHED) &&
+	       boot_holds(c->t, &c->t->probes.v[call->hit.cookie]);
 }
 
 /*
@@ -254,8 +263,11 @@ void call_serve(struct collector *c, unsigned int vcpu)
 	machine_pause(c->t->m);
 	pthread_mutex_lock(&c->t->change); /* instances stay as long as a command of theirs runs */
 	if (call_look(c, vcpu, &call)) {
-		call_hit(c, &call);
-		ctl_put(c, vcpu, CTL_CALL, PAYLOAD_CALL_DONE);
+		bool early = call_is_early(c, &call);
+
+		if (!early)
+			call_hit(c, &call);
+		ctl_put(c, vcpu, CTL_CALL, early ? PAYLOAD_CALL_AGAIN : PAYLOAD_CALL_DONE);
 	}
 	pthread_mutex_unlock(&c->t->change);
 	machine_resume(c->t->m);

@@ -42,8 +42,11 @@ static const char *const lock_functions[] = {"mutex_lock", "mutex_lock_nested"};
  * Static keys and calls are patched all the time, and at no site of ours; nor is what BPF programs
  * are written to, or the lock prefixes that one CPU can do without. In these functions' names.
  */
-static const char *const harmless[] = {"jump_label_transform", "static_call_transform",
-				       "text_poke_copy", "text_poke_set", "alternatives_smp"};
+static const char *const harmless[] = {
+	"jump_label_transform",	   "static_call_transform", "static_call_fixup",
+	"text_poke_copy",	   "text_poke_set",	    "alternatives_smp",
+	"alternatives_enable_smp",
+};
 
 static bool is_harmless(const char *name)
 {

@@ -91,6 +91,7 @@ static void config_fill(struct trace *t, const struct trampoline *tr, struct pay
 		.count_add = address_or_none(t, "preempt_count_add"),
 		.count_sub = address_or_none(t, "preempt_count_sub"),
 		.bh_disable = address_or_none(t, "__local_bh_disable_ip"),
+		.msleep = address_or_none(t, "msleep"),
 		.event_rings = h->va + trampoline_event_ring(h, 0),
 		.event_ring_size = h->event_ring_size,
 		.fbuffer_event = field_or_none(t, "trace_event_buffer.event"),

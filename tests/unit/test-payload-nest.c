@@ -232,6 +232,53 @@ static void test_call(void **state)
 	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH);
 }
 
+static unsigned int answers;
+
+static void answer_again(struct payload_guest *g, uint32_t off)
+{
+	(void)off;
+	if (*ctl32(g, CTL_CALL) != PAYLOAD_CALL_MADE)
+		return;
+	expect_call(g);
+	*ctl32(g, CTL_CALL) = ++answers < 3 ? PAYLOAD_CALL_AGAIN : PAYLOAD_CALL_DONE;
+}
+
+enum { MSLEEP = 512, SLEPT = 768 }; /* in the guest's code */
+
+/* A function that notes for how long, and has its caller's %rdi again for the test's sake. */
+static void msleep_make(struct payload_guest *g)
+{
+	uint8_t code[] = {0x48, 0x89, 0x3c, 0x25, 0, 0, 0, 0,	    /* mov %rdi, SLEPT */
+			  0x48, 0xbf, 0,    0,	  0, 0, 0, 0, 0, 0, /* movabs $DI, %rdi */
+			  0xc3};
+	uint32_t slept = (uint32_t)(uintptr_t)g->code + SLEPT;
+	uint64_t di = DI;
+
+	memcpy(code + 4, &slept, sizeof(slept));
+	memcpy(code + 10, &di, sizeof(di));
+	memcpy(g->code + MSLEEP, code, sizeof(code));
+	g->cfg.msleep = (uintptr_t)g->code + MSLEEP;
+}
+
+/* As often as the host wants it the task sleeps, and is back at the site. */
+static void test_call_again(void **state)
+{
+	struct payload_guest *g = *state;
+	struct guest_regs regs = {.rflags = 0};
+	uint64_t slept = 0;
+
+	msleep_make(g);
+	g->cfg.call_timeout = UINT64_MAX;
+	payload_guest_load(g);
+	answers = 0;
+	step_through(g, g->text.call, answer_again, &regs);
+	memcpy(&slept, g->code + SLEPT, sizeof(slept));
+	assert_int_equal(answers, 3);
+	assert_int_equal(slept, PAYLOAD_AGAIN_MS);
+	assert_int_equal(*ctl32(g, CTL_CALL), PAYLOAD_CALL_NONE);
+	assert_int_equal(*ctl64(g, CTL_CALL_SP), regs.rsp);
+}
+
 static void test_call_unanswered(void **state)
 {
 	struct payload_guest *g = *state;
@@ -451,6 +498,7 @@ int main(void)
 		TEST(test_full),
 		TEST(test_full_until_taken),
 		TEST(test_call),
+		TEST(test_call_again),
 		TEST(test_call_unanswered),
 		TEST(test_call_abandoned),
 		TEST(test_call_answered_late),

@@ -14,7 +14,7 @@
 	jb	\target
 	.endm
 
-/* Leaves in %r11d whether there was no answer, for who calls it from here. */
+/* Leaves in %r11d whether there was no answer, for who calls it from here: never told AGAIN. */
 	.globl	payload_call
 payload_call:
 .Lcall:
@@ -81,11 +81,13 @@ payload_call:
 	test	$PAYLOAD_CALL_BUSY, %al
 	jz	.Lanswered
 	until_timeout 2b
+	xor	%eax, %eax
 .Lanswered:
+	mov	%eax, %r11d
 	xor	%eax, %eax /* PAYLOAD_CALL_NONE */
 	mov	%eax, WINDOW_CTL + CTL_CALL(%r10)
 	at	PATCH_WINDOW
-	xor	%r11d, %r11d
+	and	$PAYLOAD_CALL_AGAIN, %r11d
 .Lcall_leave:
 	pop	%rdx
 	pop	%rax
@@ -93,7 +95,13 @@ payload_call:
 	/* Not decl, which leaves carry alone: that is work where it is translated. */
 	subl	$1, %gs:0
 	at	PATCH_PREEMPT_COUNT, 4, 1
-1:	ret
+1:	cmp	$PAYLOAD_CALL_AGAIN, %r11d
+	je	2f
+	ret
+	/* The task sleeps, and comes back to the site. */
+2:	subq	$5, (%rsp)
+	mov	$PAYLOAD_AGAIN_MS, %edi
+	kernel_jump PATCH_MSLEEP
 	edge	1b
 .Lcall_vain:
 	incl	WINDOW_CTL + CTL_CALL_VAIN(%r10)

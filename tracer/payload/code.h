@@ -48,7 +48,8 @@
 #define PATCH_COUNT_SUB	     32
 #define PATCH_BH_DISABLE     33
 #define PATCH_TRACE_BUFFER   34 /* s32 */
-#define NR_PATCHES	     35
+#define PATCH_MSLEEP	     35 /* five bytes: a jump there */
+#define NR_PATCHES	     36
 
 #ifndef __ASSEMBLER__
 

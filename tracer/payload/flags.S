@@ -158,12 +158,6 @@
 	pop	%rdi
 	.endm
 
-	/* A jump to a function of the kernel's. */
-	.macro	kernel_jump kind
-	.skip	5, 0xcc
-	at	\kind, 5
-	.endm
-
 /* cli, with what is left of the site: callers keep nothing in %rax (PVOP_VCALLEE_CLOBBERS). */
 	.globl	payload_cli
 payload_cli:

@@ -59,6 +59,12 @@
 	.popsection
 	.endm
 
+/* A jump to a function of the kernel's. */
+	.macro	kernel_jump kind
+	.skip	5, 0xcc
+	at	\kind, 5
+	.endm
+
 	.macro	label name, table
 	.pushsection .rodata.\table, "a"
 	.balign	4

@@ -35,6 +35,7 @@ struct payload_config {
 	uint32_t event_ring_size;
 	/* Offsets in struct trace_event_buffer */
 	uint64_t fbuffer_event, fbuffer_file, fbuffer_entry;
+	uint64_t msleep;       /* guest address of the function of that name */
 	uint64_t trace_buffer; /* guest address of the pointer to the top level's ring buffer */
 };
 
