@@ -126,8 +126,6 @@ int trampoline_load(struct trace *t, struct trampoline *tr, char *err, size_t er
 	flag_sites_describe(t, &tr->text, h->form);
 	ret = window_write_text(&tr->window, WINDOW_TEXT, code, sizeof(code));
 	if (!ret)
-		ret = text_lock_describe(t, &tr->window);
-	if (!ret)
 		ret = window_write(&tr->window, WINDOW_HEADER, h, sizeof(*h));
 	if (ret)
 		snprintf(err, errlen, "the payload cannot be written into the guest: %s",

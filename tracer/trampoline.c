@@ -126,6 +126,8 @@ static int payload_open(struct trace *t, struct trampoline *tr, char *err, size_
 
 	if (!ret) {
 		ret = trampoline_control_init(t, tr);
+		if (!ret)
+			ret = text_lock_describe(t, &tr->window);
 		if (ret)
 			snprintf(err, errlen, "the window cannot be written: %s", strerror(-ret));
 	}
