@@ -7,6 +7,7 @@ kvm-core :=
 kvm-core += tests/e2e/qemu-stub
 kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=4,KILLS=2
 kvm-core += tests/kvm/stamps,6.1
+kvm-core += tests/kvm/run-own,core
 
 # What make check-full runs besides: every program that attaches or runs, on both kernels where it takes
 # one. Those that start a guest by its gdb stub themselves have page table isolation on, the others off.
@@ -77,7 +78,6 @@ kvm-full += tests/kvm/attach-soak,6.1,1
 kvm-full += tests/kvm/attach-soak,6.1,4
 kvm-full += tests/kvm/attach-soak,6.12,2
 kvm-full += tests/kvm/attach-soak,6.12,4,pti=on
-kvm-full += tests/kvm/run-own,core
 kvm-full += tests/kvm/run-own,6.1
 kvm-full += tests/kvm/run-own,6.12
 
