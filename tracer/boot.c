@@ -14,8 +14,9 @@
 
 #define SAFE_MS 10000 /* for one try; then it is tried again */
 #define LOOK_MS 2
-/* For events: as many as there are take a guest with few, slow CPUs that long. */
-#define HOLD_MS 30000
+/* For events, as long as one comes after the other: a guest with more vCPUs than its host has CPUs
+ * takes some ten milliseconds for each. */
+#define HOLD_MS 300000
 
 /* Called with a NULL page it returns at once (mm/page_alloc.c). */
 #define TRY_FUNCTION "free_pages"
@@ -150,9 +151,11 @@ static void events_come(struct boot *b)
 	while (!kworkers_run(b->t))
 		if (boot_nap(b))
 			return;
-	while (events_booted(b->t->trace_events) == -ETIMEDOUT)
+	while (events_booted(b->t->trace_events) == -ETIMEDOUT) {
+		atomic_store(&b->registers, false);
 		if (boot_nap(b))
 			return;
+	}
 	guest_prints_place(b->t);
 }
 
