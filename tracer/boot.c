@@ -139,11 +139,17 @@ static bool go_over(struct boot *b)
 
 /* --- trace events ---------------------------------------------------------------------------- */
 
-static bool kworkers_run(struct trace *t)
+static bool kworkers_do_work(struct trace *t)
 {
 	const struct guest_work work = {.gs = t->gs, .g = &t->guest, .borrow = t->borrow};
 
-	return guest_work_is_done(&work) || atomic_load(&t->booted);
+	return guest_work_is_done(&work);
+}
+
+/* Of a kernel that does not tell it is said when it has booted. */
+static bool kworkers_run(struct trace *t)
+{
+	return kworkers_do_work(t) || atomic_load(&t->booted);
 }
 
 static void events_come(struct boot *b)
@@ -156,7 +162,9 @@ static void events_come(struct boot *b)
 		if (boot_nap(b))
 			return;
 	}
-	guest_prints_place(b->t);
+	atomic_store(&b->registers, false);
+	if (!machine_has_ended(b->t->m, NULL))
+		guest_prints_place(b->t);
 }
 
 bool boot_holds(struct trace *t, const struct probe *p)
@@ -165,7 +173,7 @@ bool boot_holds(struct trace *t, const struct probe *p)
 	int64_t now = host_ms();
 
 	if (!b || !(p->guards & GUARD_FREE_INIT) || !atomic_load(&b->registers) ||
-	    !guestsym_addr(t->gs, "msleep"))
+	    !kworkers_do_work(t) || !guestsym_addr(t->gs, "msleep"))
 		return false;
 	if (!b->held_ms)
 		b->held_ms = now;
@@ -339,7 +347,9 @@ void boot_end(struct trace *t)
 	pthread_mutex_unlock(&b->lock);
 	pthread_join(b->thread, NULL);
 	borrow_cancel(t->borrow, false);
+	pthread_mutex_lock(&t->change); /* a call of the guest's may ask about it: boot_holds() */
 	t->boot = NULL;
+	pthread_mutex_unlock(&t->change);
 	boot_free(b);
 }
 

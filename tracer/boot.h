@@ -28,8 +28,8 @@ bool boot_has_window(const struct trace *t);
 int boot_follow(struct trace *t);
 /*
  * Whether the guest is not to go on at the site of p yet: it is about to end its boot, and the
- * trace events that were asked for are still being registered. It is kept from that for some
- * seconds at most. t->change is held.
+ * trace events that are wanted are still being registered. It is kept from that for some minutes
+ * at most. t->change is held.
  */
 bool boot_holds(struct trace *t, const struct probe *p);
 /*

@@ -5,6 +5,7 @@
  * before init memory is freed; at the function of --until.
  */
 #include "tracer/boot.h"
+#include "tracer/graph.h"
 #include "tracer/instance.h"
 #include "tracer/returns.h"
 #include "tracer/trampoline.h"
@@ -12,13 +13,16 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* Of enum system_states (include/linux/kernel.h, 6.1 and 6.12); until 5.13 it is SYSTEM_RUNNING. */
+#define SYSTEM_FREEING_INITMEM 2
+
 static const struct guard_row {
 	const char *function;
 	uint16_t guard;
 } guard_rows[] = {
 	/* start_kernel() calls it once; it compares each site with what the build put there. */
 	{"ftrace_init", GUARD_FTRACE_INIT},
-	/* Called once, at the end of start_kernel() (arch/x86/kernel/alternative.c). */
+	/* start_kernel() has it called once (arch/x86/kernel/alternative.c). */
 	{"alternative_instructions", GUARD_PATCHES},
 	/* kernel_init() calls it once; from here on sites in init text are somebody else's memory.
 	 */
@@ -138,20 +142,40 @@ static int ftrace_init_left(struct trace *t)
 	return ret ? ret : probes_insert(t, 0, PROBE_FL_ONCE);
 }
 
-/* The kernel has made its returns what they stay. */
+/* The kernel has made its returns what they stay. Calls from before have no ends, and are not
+ * shown. */
 static int returns_patched(struct trace *t)
 {
-	int ret = returns_learn(t);
+	int ret;
 
+	instance_writers_stop(t);
+	trampoline_drain_all(t);
+	ret = returns_learn(t);
+	graph_forget(t->graph);
+	instance_writers_go(t);
 	if (!ret && t->engine == &trampoline_probe_ops)
 		ret = trampoline_returns(t);
 	return ret ? ret : selection_update(t);
 }
 
+/* Its trap has not fired, if something else stands in its place by now. */
+static int return_not_awaited(struct trace *t)
+{
+	uint64_t va = t->guard_return;
+
+	t->guard_return = 0;
+	return va ? machine_traps_clear(t->m, &va, 1) : 0;
+}
+
 static int init_memory_freed(struct trace *t)
 {
-	int ret = probes_remove(t, PROBE_FL_INIT, 0);
+	int ret, error;
 
+	if (atomic_load(&t->booted))
+		return 0;
+	ret = probes_remove(t, PROBE_FL_INIT, 0);
+	error = return_not_awaited(t);
+	ret = ret ? ret : error;
 	init_memory_gone(t);
 	boot_is_over(t);
 	if (!ret && !returns_known(t))
@@ -161,6 +185,17 @@ static int init_memory_freed(struct trace *t)
 			t,
 			"returns are not traced: where this kernel makes static calls cannot be read");
 	return ret ? ret : selection_update(t);
+}
+
+int guards_catch_up(struct trace *t)
+{
+	uint64_t at = guestsym_addr(t->gs, "system_state");
+	uint32_t state;
+
+	if (t->cfg.running || atomic_load(&t->booted) || !at ||
+	    guest_read(&t->guest, at + t->guest.slide, &state, sizeof(state)))
+		return 0;
+	return state >= SYSTEM_FREEING_INITMEM ? init_memory_freed(t) : 0;
 }
 
 static int module_loaded(struct trace *t)

@@ -166,6 +166,13 @@ int guest_work_settle(const struct guest_work *work)
 	return was_queued(work) ? wait_over(work, WORK_MS) : 0;
 }
 
+static const char *error_text(int error)
+{
+	return error == -EOPNOTSUPP ? "its kernel does not tell how"
+	       : error == -ESRCH    ? "the guest has ended"
+				    : strerror(-error);
+}
+
 static int run_some(const struct guest_work *work, struct borrow_call *calls, uint32_t n, char *err,
 		    size_t errlen)
 {
@@ -185,7 +192,7 @@ static int run_some(const struct guest_work *work, struct borrow_call *calls, ui
 		ret = calls_write(work, calls, n);
 	if (ret) {
 		snprintf(err, errlen, "the guest's kworkers cannot be given work: %s",
-			 ret == -EOPNOTSUPP ? "its kernel does not tell how" : strerror(-ret));
+			 error_text(ret));
 		return ret;
 	}
 	ret = borrow_run(work->borrow, &queue, 1, BORROW_ANY, ASK_MS, err, errlen);
@@ -196,7 +203,7 @@ static int run_some(const struct guest_work *work, struct borrow_call *calls, ui
 	ret = ret ? ret : error;
 	if (ret)
 		snprintf(err, errlen, "the guest's kworkers do not do what they are asked for: %s",
-			 ret == -ESRCH ? "the guest has ended" : strerror(-ret));
+			 error_text(ret));
 	return ret == -ETIMEDOUT ? -EINPROGRESS : ret;
 }
 

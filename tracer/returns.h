@@ -17,7 +17,7 @@
 struct returns;
 
 /*
- * Learn how functions return in this guest, which has patched its returns (at the end of
+ * Learn how functions return in this guest, which has patched its returns (in
  * start_kernel()); the machine is paused. Until then no return site is used, nor when the guest's
  * memory makes no sense.
  * 0 or -ENOMEM.

@@ -177,8 +177,10 @@ static int watch_insert(struct trace *t)
 /* Modules may have come and gone meanwhile, and windows have ended. */
 static int all_insert(struct trace *t)
 {
-	int ret = modules_catch_up(t);
+	int ret = guards_catch_up(t);
 
+	if (!ret)
+		ret = modules_catch_up(t);
 	trampoline_forget_critical(t);
 	if (!ret)
 		ret = selection_update(t);

@@ -27,11 +27,12 @@ payload_call:
 	mov	%gs:0, %r10d
 	at	PATCH_CPU_NUMBER
 	shl	$CTL_SHIFT, %r10d
-	/* This vCPU waits for the host already, and this is an interrupt: no second call fits. */
+	/* This vCPU waits for the host already, or has not seen that it is to come again, and
+	 * this is an interrupt: no second call fits. */
 	mov	$1, %r11d
 	mov	WINDOW_CTL + CTL_CALL(%r10), %eax
 	at	PATCH_WINDOW
-	test	$PAYLOAD_CALL_BUSY, %al
+	test	$PAYLOAD_CALL_BUSY | PAYLOAD_CALL_AGAIN, %al
 	jnz	.Lcall_leave
 	mov	$PAYLOAD_CALL_FILLING, %eax
 	mov	%eax, WINDOW_CTL + CTL_CALL(%r10)
@@ -164,7 +165,7 @@ payload_stack:
 	at	PATCH_WINDOW
 	test	$CTL_FL_ON, %r11b
 	jz	.Lstack_return
-	testb	$PAYLOAD_CALL_BUSY, WINDOW_CTL + CTL_CALL(%r10)
+	testb	$PAYLOAD_CALL_BUSY | PAYLOAD_CALL_AGAIN, WINDOW_CTL + CTL_CALL(%r10)
 	at	PATCH_WINDOW, 4, 1
 	jnz	.Lfunction
 	mov	WINDOW_CTL + CTL_NO_WAIT(%r10), %r10d

@@ -119,7 +119,8 @@
  * The answer may be AGAIN where a task calls that may sleep, from the site of a function that takes
  * no arguments: it sleeps, msleep(PAYLOAD_AGAIN_MS), and goes back to the site.
  *
- * While a call is BUSY, those that interrupts of this vCPU want to make are left out.
+ * While a call is BUSY, or its AGAIN has not been seen, those that interrupts of this vCPU want to
+ * make are left out.
  */
 #define PAYLOAD_CALL_NONE    0
 #define PAYLOAD_CALL_MADE    1
@@ -127,7 +128,7 @@
 #define PAYLOAD_CALL_TAKEN   3 /* by the host */
 #define PAYLOAD_CALL_AGAIN   4 /* by the host: as DONE, and make the same call later */
 #define PAYLOAD_CALL_FILLING 5 /* by the guest: about to be made */
-#define PAYLOAD_AGAIN_MS     10
+#define PAYLOAD_AGAIN_MS     50
 #define PAYLOAD_CALL_BUSY    1 /* bit of those that are not over */
 
 /* In an interrupt or NMI, in a softirq that runs (include/linux/preempt.h): CTL_NO_WAIT. */
