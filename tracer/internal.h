@@ -368,8 +368,8 @@ bool guest_was_reset(struct trace *t);
 /* The guest is past its boot: its init memory is gone, and nothing of it is waited for. */
 void guards_booted(struct trace *t);
 /*
- * Guards may have been out of the guest: if it has ended its boot meanwhile, do what there was to be
- * done at that. The machine is paused, t->change is held. 0 or -errno.
+ * Guards may have been out of the guest: if it has ended its boot meanwhile, do what there was to
+ * be done at that. The machine is paused, t->change is held. 0 or -errno.
  */
 int guards_catch_up(struct trace *t);
 /* Do what the guards of p ask for; on the vCPU's thread. */
