@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FUNCS_MAX 64 /* probes of a tracepoint */
+
 /*
  * Of a module that has gone since there is nothing to ask for any more. *module: that is held for
  * it; 0.
@@ -25,6 +27,67 @@ static bool is_tracepoint(const struct events *e, uint64_t va, uint64_t *module)
 			return true;
 		}
 	return false;
+}
+
+/* Of struct tracepoint, and of what its `funcs` points to: struct tracepoint_func, up to one
+ * without func. */
+struct tracepoint_layout {
+	struct guestsym_field funcs, func, data;
+	uint32_t size;
+};
+
+static bool layout_read(const struct guestsym *gs, struct tracepoint_layout *at)
+{
+	return !guestsym_field(gs, "tracepoint.funcs", &at->funcs) &&
+	       !guestsym_field(gs, "tracepoint_func.func", &at->func) &&
+	       !guestsym_field(gs, "tracepoint_func.data", &at->data) &&
+	       !guestsym_type_size(gs, "tracepoint_func", &at->size);
+}
+
+/*
+ * A tracer that was killed may have come no further than the row, or further than the probe's end:
+ * the kernel warns of who unregisters what is not there (tracepoint_remove_func(), 6.1 and 6.12).
+ * Where it cannot be seen it is. The machine is paused.
+ */
+static bool is_registered(struct trace *t, const struct tracepoint_layout *at,
+			  const struct payload_event *row)
+{
+	uint64_t funcs, func, data;
+
+	if (guest_read(&t->guest, row->tracepoint + at->funcs.offset, &funcs, sizeof(funcs)))
+		return true;
+	for (unsigned int i = 0; funcs && i < FUNCS_MAX; i++) {
+		uint64_t va = funcs + (uint64_t)i * at->size;
+
+		if (guest_read(&t->guest, va + at->func.offset, &func, sizeof(func)) ||
+		    guest_read(&t->guest, va + at->data.offset, &data, sizeof(data)))
+			return true;
+		if (!func)
+			return false;
+		if (func == row->probe && data == row->data)
+			return true;
+	}
+	return funcs != 0;
+}
+
+/* What of the calls is left to do. */
+static size_t calls_thin(struct trace *t, struct borrow_call *calls, size_t n)
+{
+	struct tracepoint_layout at;
+	size_t left = 0;
+
+	if (!layout_read(t->gs, &at))
+		return n;
+	machine_pause(t->m);
+	for (size_t i = 0; i < n; i++) {
+		const struct payload_event row = {calls[i].arg[0], calls[i].arg[1],
+						  calls[i].arg[2]};
+
+		if (is_registered(t, &at, &row))
+			calls[left++] = calls[i];
+	}
+	machine_resume(t->m);
+	return left;
 }
 
 /* Modules whose events the rows were about: they were held for them. */
@@ -58,7 +121,8 @@ static int rows_unregister(struct trace *t, struct window *w, size_t *n, struct 
 	if (ret)
 		snprintf(err, errlen, "the table of events cannot be read: %s", strerror(-ret));
 	else
-		ret = events_ask(t, w, w->header.work, calls, *n, err, errlen);
+		ret = events_ask(t, w, w->header.work, calls, calls_thin(t, calls, *n), err,
+				 errlen);
 	free(rows);
 	free(calls);
 	return ret;

@@ -33,7 +33,7 @@
 #define TEXT_MAX   160 /* what is compared of a message */
 
 /* So many messages of a boot have to be compared when there are only events. */
-#define FEW 20
+#define FEW 10
 
 /* CONFIG_HZ of Debian's kernels is 250. */
 #define TICK_US 4000
