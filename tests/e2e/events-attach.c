@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "tracer/entry.h"
+#include "tracer/events-internal.h"
 #include "tracer/instance.h"
 #include "tracer/merge.h"
 
@@ -113,21 +114,26 @@ static int64_t value_of(const struct guestsym_event *ev, const struct ring_event
 
 /* --- the guest is what it was ---------------------------------------------------------------- */
 
-static uint8_t *text_before(struct env *e, size_t *len)
+static uint8_t *text_now(struct env *e, size_t *len)
 {
 	uint8_t *text;
 
 	env_attach(e, NULL);
 	text = read_text(e, len);
 	env_detach(e);
-	console_run(&e->console, "busybox dmesg -c >/dev/null");
 	return text;
+}
+
+static uint8_t *text_before(struct env *e, size_t *len)
+{
+	console_run(&e->console, "busybox dmesg -c >/dev/null");
+	return text_now(e, len);
 }
 
 static void nothing_is_left(struct env *e, uint8_t *before, size_t len)
 {
 	size_t now_len;
-	uint8_t *now = text_before(e, &now_len);
+	uint8_t *now = text_now(e, &now_len);
 
 	assert_int_equal(now_len, len);
 	assert_memory_equal(now, before, len);
@@ -325,13 +331,46 @@ static void killed(void **state)
 	nothing_is_left(e, before, len);
 }
 
+/* Attached, with events on, it dies behind the row of one more: before that is registered. */
+static void die_early(struct env *e)
+{
+	const struct guestsym_event *ev;
+	struct payload_event row = {0};
+
+	events_begin(e, "nop", false);
+	events_set(e, "sched", true);
+	ev = &list_of(e)->v[event_of(e, "timer_start")];
+	row.tracepoint = ev->tracepoint;
+	row.probe = ev->probe;
+	row.data = events_window_va(e->trace->trace_events, events_file_offset(EVENT_FILES - 1));
+	assert_int_equal(events_row_write(e->trace->trace_events, EVENT_FILES - 1, &row), 0);
+	kill(getpid(), SIGKILL);
+}
+
+/* The kernel warns of a probe that is to be unregistered and is not there. */
+static void killed_early(void **state)
+{
+	struct env *e = *state;
+	uint8_t *before;
+	size_t len;
+
+	before = text_before(e, &len);
+	e->tracer = fork();
+	if (!e->tracer) {
+		die_early(e);
+		_exit(1);
+	}
+	assert_true(WIFSIGNALED(env_tracer_wait(e)));
+	env_recover(e);
+	nothing_is_left(e, before, len);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(task_switches),
-		cmocka_unit_test(all_events),
-		cmocka_unit_test(killed),
+		cmocka_unit_test(system_calls), cmocka_unit_test(task_switches),
+		cmocka_unit_test(all_events),	cmocka_unit_test(killed),
+		cmocka_unit_test(killed_early),
 	};
 
 	if (argc != 4) {
