@@ -102,7 +102,7 @@ static inline void tramp_kernel_make(void)
 	fake_symbol("ftrace_init", FAKE_VA(FN_FTRACE_INIT), 'T');
 	fake_symbol("start_kernel", FAKE_VA(FN_START_KERNEL), 'T');
 	fake_symbol("register_kprobe", FAKE_VA(FN_KPROBES), 'T');
-	fake_symbol("jump_label_update", FAKE_VA(FN_JUMP_LABEL), 't');
+	fake_symbol("arch_jump_label_transform_queue", FAKE_VA(FN_JUMP_LABEL), 't');
 	fake_symbol("text_mutex", FAKE_VA(TEXT_MUTEX), 'D');
 	fake_symbol("init_task", FAKE_VA(INIT_TASK), 'D');
 	fake_symbol("cpu_number", PCPU_NUMBER, 'A');
