@@ -178,13 +178,13 @@ static int init_memory_freed(struct trace *t)
 	ret = ret ? ret : error;
 	init_memory_gone(t);
 	boot_is_over(t);
-	if (!ret && !returns_known(t))
-		ret = returns_patched(t);
+	if (!ret)
+		ret = returns_known(t) ? selection_update(t) : returns_patched(t);
 	if (!ret && !returns_known(t) && instance_wants_exits(trace_top(t)))
 		trace_note(
 			t,
 			"returns are not traced: where this kernel makes static calls cannot be read");
-	return ret ? ret : selection_update(t);
+	return ret;
 }
 
 int guards_catch_up(struct trace *t)

@@ -135,11 +135,11 @@ payload_call:
 payload_lock:
 	cmp	$IMM32, %rdi
 	at	PATCH_TEXT_MUTEX
-	jne	.Llock_return
-	look_for_locker .Llock_return
-	jmp	.Lcall
+	je	2f
 .Llock_return:
 	ret
+2:	look_for_locker .Llock_return
+	jmp	.Lcall
 	.globl	payload_lock_record
 payload_lock_record:
 	cmp	$IMM32, %rdi
