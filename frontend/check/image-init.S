@@ -2,8 +2,10 @@
 /*
  * image-init.S - the first process of a guest that is checked. It says when it is there, and then over
  * and over that it is alive; in between it calls umask(2) with the TSC that it has just read, so
- * that whoever traces that call can compare. With an argument it goes on like that for some
- * minutes, without one it powers the machine off at once.
+ * that whoever traces that call can compare. With the argument "stay" it goes on like that
+ * for some minutes, without it it powers the machine off at once. There may be others: the kernel
+ * hands on the words of its command line that it does not know, such as nokaslr to one that has
+ * not been decompressed in the machine.
  */
 #include <asm/unistd.h>
 
@@ -12,6 +14,8 @@
 #define CALLS 20   /* of umask between two naps */
 #define NAPS  10   /* between two words */
 #define WORDS 3000 /* of 10 naps of 10 ms */
+
+#define STAY 0x79617473 /* the four letters */
 
 #define POWER_OFF 0x4321fedc /* LINUX_REBOOT_CMD_POWER_OFF, with the two numbers of reboot(2) */
 #define MAGIC1	  0xfee1dead
@@ -35,8 +39,12 @@ start:
 	movq	(%rsp), %r12		/* arguments, with the program's name */
 	say	ready
 	movl	$1, %r13d
-	cmpq	$1, %r12
-	jbe	word
+argument:
+	decq	%r12
+	jle	word
+	movq	8(%rsp, %r12, 8), %rax
+	cmpl	$STAY, (%rax)
+	jne	argument
 	movl	$WORDS, %r13d
 word:
 	movl	$NAPS, %r14d
