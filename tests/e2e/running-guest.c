@@ -5,7 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/capability.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -191,6 +195,19 @@ int env_teardown(void **state)
 
 /* --- hvtrace as a process of its own -------------------------------------------------------- */
 
+/* Nor can this process, or what it executes, mount one. Others than root see none anyway. */
+static void hide_debugfs(void)
+{
+	if (geteuid())
+		return;
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/sys/kernel/debug", "tmpfs", 0, NULL) ||
+	    prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0)) {
+		perror("debugfs cannot be hidden");
+		_exit(126);
+	}
+}
+
 void env_tracer_start(struct env *e, const char *const *options)
 {
 	const char *program = getenv("HVTRACE");
@@ -209,6 +226,8 @@ void env_tracer_start(struct env *e, const char *const *options)
 
 		dup2(fd, STDIN_FILENO);
 		dup2(fd, STDOUT_FILENO);
+		if (e->without_debugfs)
+			hide_debugfs();
 		if (program)
 			execv(program, (char *const *)(uintptr_t)argv);
 		_exit(127);

@@ -41,6 +41,7 @@ struct env {
 	/* Of tests of traces. */
 	struct trace *trace;
 	pid_t tracer; /* a process */
+	bool without_debugfs; /* it finds none, as under a user who is not root */
 
 	struct console console;
 };

@@ -19,8 +19,6 @@
 /* How long the stub gets for an answer, ms. */
 enum { STUB_MS = 2000, QUIET_MS = 200 };
 
-#define INT3 0xcc
-
 struct keeper_shared {
 	char first[KEEPER_FIRST_MAX];
 	pid_t qemu;
@@ -84,7 +82,7 @@ static void bytes_write_back(const struct keeper_shared *share)
 	for (size_t i = 0; i < share->n[which]; i++) {
 		const struct keeper_byte *b = &share->byte[which][i];
 
-		if (pread(mem, &now, 1, (off_t)b->hva) == 1 && now == INT3 &&
+		if (pread(mem, &now, 1, (off_t)b->hva) == 1 && now == QEMU_INT3 &&
 		    pwrite(mem, &b->byte, 1, (off_t)b->hva) != 1)
 			break; /* QEMU is gone */
 	}

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define QEMU_INT3 0xcc /* what QEMU's breakpoints are in guests under KVM */
+
 #define KEEPER_FIRST_MAX 512
 #define KEEPER_BYTES_MAX (256 << 10)
 

@@ -26,7 +26,6 @@
 #define CR4_LA57   (1u << 12)
 #define RFLAGS_TF  (1u << 8)
 #define RFLAGS_IF  (1u << 9)
-#define INT3	   0xcc
 
 static const uint8_t rdtsc_insn[] = {0x0f, 0x31};
 
@@ -98,7 +97,7 @@ static bool is_as_expected(struct qemu_machine *m, const struct place *at)
 	uint8_t now[INSN_SIZE + 1];
 
 	return !qemu_read_standing(m, at->pa, now, sizeof(now)) &&
-	       !memcmp(now, rdtsc_insn, INSN_SIZE) && (!m->kvm || now[INSN_SIZE] == INT3);
+	       !memcmp(now, rdtsc_insn, INSN_SIZE) && (!m->kvm || now[INSN_SIZE] == QEMU_INT3);
 }
 
 /* --- running ------------------------------------------------------------------------------------
