@@ -315,16 +315,16 @@ static void test_killed(void **state)
 
 /*
  * Killed while a vCPU executes an instruction that is none of its own, for the sake of the clock:
- * it gets back to where it was. Under KVM that is done only where debugfs does not tell the TSC's offset.
+ * it gets back to where it was. Under KVM that is done only where debugfs does not tell the TSC's
+ * offset.
  */
 static void test_killed_at_the_clock(void **state)
 {
-	const char *const options[] = {"-k",	   ((struct env *)*state)->kernel,
-				       "-f",	   "flush_tlb_mm_range",
-				       "--engine", "trap",
-				       "--window", "400s",
-				       "--no-mount",
-				       NULL};
+	const char *const options[] = {"-k",	     ((struct env *)*state)->kernel,
+				       "-f",	     "flush_tlb_mm_range",
+				       "--engine",   "trap",
+				       "--window",   "400s",
+				       "--no-mount", NULL};
 	struct env *e = *state;
 
 	e->without_debugfs = true;
