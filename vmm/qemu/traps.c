@@ -49,12 +49,36 @@ static int tell_keeper(struct qemu_machine *m)
 	return 0;
 }
 
+/*
+ * No vCPU sees the text any more: the guest was reset, or is about to be. QEMU cannot take its int3
+ * out then, and leaves a byte alone that is none when the stub is detached from. So it is taken out
+ * here, if the rest of the site still is what it was.
+ */
+static int unseen_clear(struct qemu_machine *m, const uint64_t *vas, bool *ok, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		const struct trap *trap = trap_table_find(&m->traps, vas[i]);
+		uint8_t now[TRAP_SITE_MAX];
+
+		rc = qemu_read_standing(m, trap->pub.pa, now, trap->pub.size);
+		if (!rc && now[0] == QEMU_INT3 &&
+		    !memcmp(now + 1, trap->bytes + 1, trap->pub.size - 1u))
+			rc = qemu_write(&m->base, trap->pub.pa, trap->bytes, 1);
+		ok[i] = !rc;
+	}
+	return rc;
+}
+
 /* Breakpoints at these traps' sites, in one go: ok[i] of each whether it is done. */
 static int breakpoints(struct qemu_machine *m, bool set, const uint64_t *vas, bool *ok, size_t n)
 {
 	const struct trap *one = trap_table_find(&m->traps, vas[0]);
 	int rc = one ? qemu_view_begin(m, one->pub.va, one->pub.pa) : -ENOENT, ended;
 
+	if (rc == -EFAULT && !set)
+		return unseen_clear(m, vas, ok, n);
 	if (!rc)
 		rc = breakpoint_error(gdb_breakpoints(m->gdb, set, vas, ok, n));
 	ended = qemu_view_end(m);
@@ -130,35 +154,11 @@ static int traps_set(struct qemu_machine *m, const struct machine_trap *new, siz
 	return rc;
 }
 
-/*
- * No vCPU sees the text any more: the guest was reset, or is about to be. QEMU cannot take its int3
- * out then, and leaves a byte alone that is none when the stub is detached from. So it is taken out
- * here, if the rest of the site still is what it was.
- */
-static int unseen_clear(struct qemu_machine *m, const uint64_t *vas, bool *ok, size_t n)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < n && !rc; i++) {
-		const struct trap *trap = trap_table_find(&m->traps, vas[i]);
-		uint8_t now[TRAP_SITE_MAX];
-
-		rc = qemu_read_standing(m, trap->pub.pa, now, trap->pub.size);
-		if (!rc && now[0] == QEMU_INT3 &&
-		    !memcmp(now + 1, trap->bytes + 1, trap->pub.size - 1u))
-			rc = qemu_write(&m->base, trap->pub.pa, trap->bytes, 1);
-		ok[i] = !rc;
-	}
-	return rc;
-}
-
 /* Those at n addresses of the table's; whatever is cleared leaves it. */
 static int breakpoints_clear(struct qemu_machine *m, const uint64_t *vas, bool *ok, size_t n)
 {
 	int rc = breakpoints(m, false, vas, ok, n), told;
 
-	if (rc == -EFAULT && m->ram.direct)
-		rc = unseen_clear(m, vas, ok, n);
 	for (size_t i = 0; i < n; i++)
 		if (ok[i])
 			trap_table_remove(&m->traps, trap_table_find(&m->traps, vas[i]));
