@@ -338,6 +338,21 @@ static void test_killed_at_the_clock(void **state)
 	load_stop(e);
 }
 
+/* The stub has been told to let go: it must not hear anything more. */
+static void test_killed_at_the_end(void **state)
+{
+	struct env *e = *state;
+	const char *const options[] = {"-k",   e->kernel,  "-f",    "vfs_statx",  "--engine",
+				       "trap", "--window", "100ms", "--no-mount", NULL};
+
+	for (int i = 0; i < 3; i++) {
+		env_tracer_start(e, options);
+		assert_true(WIFSIGNALED(env_tracer_kill_at(e, "$D;1#b0")));
+		console_run(&e->console, "true");
+		env_recover(e);
+	}
+}
+
 /* A stub does not tell of it, libvirt may: whoever notices it first. */
 static void test_reset(void **state)
 {
@@ -387,6 +402,7 @@ int main(int argc, char **argv)
 		TEST(test_cycles),
 		TEST(test_killed),
 		TEST(test_killed_at_the_clock),
+		TEST(test_killed_at_the_end),
 		TEST(test_reset),
 	};
 

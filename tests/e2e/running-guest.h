@@ -82,7 +82,7 @@ void env_trace_forget(struct env *e);
  */
 void env_tracer_start(struct env *e, const char *const *options);
 int env_tracer_wait(struct env *e); /* its status, as of waitpid() */
-/* The same, but it is killed when it has sent this to anybody. */
+/* The same, but it is killed when it, or its keeper, has sent this to anybody. */
 int env_tracer_kill_at(struct env *e, const char *text);
 /* What one that was killed has left is taken away. */
 void env_recover(struct env *e);

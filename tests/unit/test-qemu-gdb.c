@@ -331,7 +331,7 @@ static void test_packets_of_registers(void **state)
 		END_OF_SCRIPT,
 	};
 	static const struct gdb_reg_value regs[] = {{GDB_RAX, 0x1234}, {GDB_EFLAGS, 0x202}};
-	static const char whole[] = "$Hgp1.2#b0$P0=3412000000000000#c7$P11=02020000#73";
+	static const char whole[] = "$Hgp1.2#b0$g#67$P0=3412000000000000#c7$P11=02020000#73";
 	struct stub s = {0};
 	struct gdb *g = begin(&s, script);
 	char packets[128];
@@ -344,6 +344,9 @@ static void test_packets_of_registers(void **state)
 	for (size_t size = 1; size < sizeof(whole); size++)
 		assert_int_equal(gdb_regs_packets(g, thread, regs, 2, packets, size), -EMSGSIZE);
 	assert_int_equal(gdb_regs_packets(g, thread, regs, 2, packets, sizeof(whole)), 0);
+	assert_int_equal(gdb_detach_packet(g, packets, 8), 0);
+	assert_string_equal(packets, "$D;1#b0");
+	assert_int_equal(gdb_detach_packet(g, packets, 7), -EMSGSIZE);
 	end(&s, g);
 }
 

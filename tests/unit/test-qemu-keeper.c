@@ -51,6 +51,7 @@ static pid_t tracer_fork(int ends[2], bool run_on, void (*tell)(struct keeper *k
 struct words {
 	const char *const *first; /* what comes first, each text in the place of the one before */
 	bool goodbye;
+	const char *detach; /* the last packet, or NULL */
 };
 
 static void tell_words(struct keeper *k, const void *arg)
@@ -62,11 +63,13 @@ static void tell_words(struct keeper *k, const void *arg)
 			_exit(1);
 	if (words->goodbye)
 		keeper_stop(k);
+	if (words->detach && keeper_detach(k, words->detach))
+		_exit(1);
 }
 
 static pid_t tracer_start_with(int ends[2], bool run_on, bool goodbye, const char *const *first)
 {
-	return tracer_fork(ends, run_on, tell_words, &(struct words){first, goodbye});
+	return tracer_fork(ends, run_on, tell_words, &(struct words){first, goodbye, NULL});
 }
 
 static pid_t tracer_start(int ends[2], bool run_on, bool goodbye)
@@ -308,9 +311,55 @@ static void too_many_bytes_are_refused(void **state)
 	close(ends[1]);
 }
 
+/* Who is killed behind that has nothing said once more. */
+static void the_last_packet_is_sent_once(void **state)
+{
+	char got[64] = "";
+	ssize_t n = 0, part;
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	/* The answer, in pieces and behind others, is there before it is asked for. */
+	assert_int_equal(write(ends[1], "+$E01#a6$$O+$OK#9a", 18), 18);
+	pid = tracer_fork(ends, true, tell_words, &(struct words){.detach = "$D;1#b0"});
+	kill_tracer(pid);
+	while ((part = read(ends[1], got + n, sizeof(got) - 1 - (size_t)n)) > 0)
+		n += part;
+	assert_string_equal(got, "$D;1#b0");
+	close(ends[1]);
+}
+
+static void a_detach_that_nobody_answers_is_told(void **state)
+{
+	struct keeper k, none = {0};
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(keeper_start(&k, ends[0], true), 0);
+	close(ends[0]);
+	assert_int_equal(write(ends[1], "$OK#9", 5), 5);
+	shutdown(ends[1], SHUT_WR);
+	assert_int_equal(keeper_detach(&k, "$D#44"), -ETIMEDOUT);
+	close(ends[1]);
+	assert_int_equal(keeper_detach(&none, "$D#44"), -ESRCH);
+	/* A keeper that is gone has said nothing. */
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(keeper_start(&k, ends[0], true), 0);
+	kill_tracer(k.pid);
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(keeper_detach(&k, "$D#44"), -ESRCH);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_packet_is_sent_once),
+		cmocka_unit_test(a_detach_that_nobody_answers_is_told),
 		cmocka_unit_test(killed_tracer_lets_the_guest_run),
 		cmocka_unit_test(first_things_come_first),
 		cmocka_unit_test(too_much_is_refused),

@@ -108,6 +108,20 @@ int qemu_look(struct qemu_machine *m, char *err, size_t errlen)
 /* --- attaching and letting go -------------------------------------------------------------------
  */
 
+/* The guest, without our breakpoints, back to itself. */
+static int give_back(struct qemu_machine *m, bool run_on)
+{
+	char packet[KEEPER_DETACH_MAX];
+	int rc = gdb_detach(m->gdb, false);
+
+	if (!rc && run_on)
+		rc = gdb_detach_packet(m->gdb, packet, sizeof(packet));
+	if (rc || !run_on)
+		return rc;
+	rc = keeper_detach(&m->keeper, packet);
+	return rc == -ESRCH ? gdb_detach(m->gdb, true) : rc;
+}
+
 static void let_go(struct qemu_machine *m)
 {
 	bool run_on = m->was_running && !m->foreign;
@@ -118,7 +132,7 @@ static void let_go(struct qemu_machine *m)
 	if (m->gdb && !m->created) {
 		rc = qemu_traps_clear_all(m);
 		if (!rc)
-			rc = gdb_detach(m->gdb, run_on);
+			rc = give_back(m, run_on);
 		if (rc && attached && m->base.end.type == MACHINE_EVENT_NONE)
 			machine_message(&m->base, MACHINE_MSG_WARN,
 					"the guest could not be given back as it was found: %s",

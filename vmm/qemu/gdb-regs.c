@@ -141,18 +141,30 @@ int gdb_write_regs(struct gdb *g, uint32_t thread, const struct gdb_reg_value *r
 	return rc;
 }
 
+/* One more packet behind those that are there. */
+static int append(char **packets, size_t *size, const char *text)
+{
+	int len = packet_format(*packets, *size, text);
+
+	if (len < 0)
+		return len;
+	*packets += len;
+	*size -= (size_t)len;
+	return 0;
+}
+
 int gdb_regs_packets(const struct gdb *g, uint32_t thread, const struct gdb_reg_value *regs,
 		     unsigned int n, char *packets, size_t size)
 {
 	char name[32], text[64];
-	int len;
+	int rc;
 
 	snprintf(text, sizeof(text), "Hg%s", gdb_thread_name(g, thread, name));
-	len = packet_format(packets, size, text);
-	for (unsigned int i = 0; i < n && len >= 0; i++) {
-		packets += len;
-		size -= (size_t)len;
-		len = packet_format(packets, size, reg_text(g, &regs[i], text));
-	}
-	return len < 0 ? len : 0;
+	rc = append(&packets, &size, text);
+	/* Of a vCPU that has run QEMU would fetch the registers from KVM later, and forget ours. */
+	if (!rc)
+		rc = append(&packets, &size, "g");
+	for (unsigned int i = 0; i < n && !rc; i++)
+		rc = append(&packets, &size, reg_text(g, &regs[i], text));
+	return rc;
 }

@@ -200,8 +200,20 @@ bool gdb_was_running(const struct gdb *g)
 	return g->was_running;
 }
 
+#define DETACH_TEXT 16
+
+static const char *detach_text(const struct gdb *g, char text[DETACH_TEXT])
+{
+	if (g->multiprocess)
+		snprintf(text, DETACH_TEXT, "D;%x", g->pid);
+	else
+		snprintf(text, DETACH_TEXT, "D");
+	return text;
+}
+
 int gdb_detach(struct gdb *g, bool run_on)
 {
+	char text[DETACH_TEXT];
 	int rc;
 
 	if (g->phys) {
@@ -213,7 +225,15 @@ int gdb_detach(struct gdb *g, bool run_on)
 	}
 	if (!run_on)
 		return 0;
-	return gdb_expect_ok(g, g->multiprocess ? gdb_ask(g, "D;%x", g->pid) : gdb_ask(g, "D"));
+	return gdb_expect_ok(g, gdb_ask(g, "%s", detach_text(g, text)));
+}
+
+int gdb_detach_packet(const struct gdb *g, char *packet, size_t size)
+{
+	char text[DETACH_TEXT];
+	int len = packet_format(packet, size, detach_text(g, text));
+
+	return len < 0 ? len : 0;
 }
 
 /* --- the monitor ---------------------------------------------------------------------------------

@@ -131,5 +131,7 @@ int gdb_monitor(struct gdb *g, const char *command, char **text);
  * the guest is to run on.
  */
 int gdb_detach(struct gdb *g, bool run_on);
+/* What it says last, to let the guest run on, as a packet for others to send: 0 or -errno. */
+int gdb_detach_packet(const struct gdb *g, char *packet, size_t size);
 
 #endif

@@ -11,16 +11,22 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How long the stub gets for an answer, ms. */
-enum { STUB_MS = 2000, QUIET_MS = 200 };
+enum { STUB_MS = 2000, QUIET_MS = 200, GOODBYE_MS = 20000 };
+
+/* What the tracer says in the end. */
+enum { GOODBYE = 'g', GOODBYE_DETACH = 'd' };
 
 struct keeper_shared {
 	char first[KEEPER_FIRST_MAX];
+	char detach[KEEPER_DETACH_MAX];
 	pid_t qemu;
 	/* One list is gone by while the other one is written. */
 	_Atomic uint32_t which;
@@ -115,6 +121,37 @@ static void guest_release(int sock, bool run_on, const struct keeper_shared *sha
 	stub_hear(sock);
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
+}
+
+/* 0: the stub has said OK to the last thing that it will hear, whatever it says before that. */
+static int stub_detach(int sock, const char *packet)
+{
+	static const char ok[] = "$OK#9a";
+	int64_t end = now_ms() + GOODBYE_MS, left;
+	struct pollfd fd = {.fd = sock, .events = POLLIN};
+	size_t same = 0;
+	char c;
+
+	stub_send(sock, packet);
+	while ((left = end - now_ms()) > 0 && poll(&fd, 1, (int)left) >= 0) {
+		ssize_t n = read(sock, &c, 1);
+
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+			break;
+		if (n == 1)
+			same = c == ok[same] ? same + 1 : c == ok[0];
+		if (same == sizeof(ok) - 1)
+			return 0;
+	}
+	return 1;
+}
+
 static void keeper_close_others(int sock, int alive)
 {
 	int low = sock < alive ? sock : alive, high = sock < alive ? alive : sock;
@@ -144,7 +181,7 @@ _Noreturn static void keeper_main(int sock, int alive, bool run_on,
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
 		guest_release(sock, run_on, share);
-	_exit(0);
+	_exit(n == 1 && goodbye == GOODBYE_DETACH ? stub_detach(sock, share->detach) : 0);
 }
 
 /* --- in the tracer ------------------------------------------------------------------------------
@@ -221,15 +258,28 @@ void keeper_bytes_end(struct keeper *k, pid_t qemu, size_t n)
 	atomic_store(&k->share->which, which);
 }
 
-void keeper_release(struct keeper *k)
+/* It ends; its status as of waitpid(). */
+static int keeper_end(struct keeper *k)
 {
-	if (!k->pid)
-		return;
+	int status = 0;
+
 	close(k->alive);
-	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(k->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	munmap(k->share, sizeof(*k->share));
 	k->pid = 0;
+	return status;
+}
+
+void keeper_release(struct keeper *k)
+{
+	if (k->pid)
+		keeper_end(k);
+}
+
+static bool keeper_say(const struct keeper *k, char goodbye)
+{
+	return write(k->alive, &goodbye, 1) == 1;
 }
 
 void keeper_stop(struct keeper *k)
@@ -237,7 +287,22 @@ void keeper_stop(struct keeper *k)
 	if (!k->pid)
 		return;
 	/* Fails only when the keeper is gone already. */
-	if (write(k->alive, "", 1) < 0)
+	if (!keeper_say(k, GOODBYE))
 		kill(k->pid, SIGKILL);
-	keeper_release(k);
+	keeper_end(k);
+}
+
+int keeper_detach(struct keeper *k, const char *packet)
+{
+	int status;
+
+	if (!k->pid)
+		return -ESRCH;
+	snprintf(k->share->detach, sizeof(k->share->detach), "%s", packet);
+	if (!keeper_say(k, GOODBYE_DETACH)) {
+		keeper_end(k);
+		return -ESRCH;
+	}
+	status = keeper_end(k);
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -ETIMEDOUT;
 }

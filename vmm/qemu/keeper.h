@@ -16,8 +16,9 @@
 
 #define QEMU_INT3 0xcc /* what QEMU's breakpoints are in guests under KVM */
 
-#define KEEPER_FIRST_MAX 512
-#define KEEPER_BYTES_MAX (256 << 10)
+#define KEEPER_FIRST_MAX  512
+#define KEEPER_DETACH_MAX 64
+#define KEEPER_BYTES_MAX  (256 << 10)
 
 struct keeper {
 	pid_t pid;		     /* 0: there is none */
@@ -49,6 +50,13 @@ struct keeper_byte *keeper_bytes_begin(struct keeper *k, size_t n);
 void keeper_bytes_end(struct keeper *k, pid_t qemu, size_t n);
 /* The guest has been given back: the keeper is not needed any more. */
 void keeper_stop(struct keeper *k);
+/*
+ * The keeper says the last thing to the stub, the packet that lets the guest run on, and ends. A
+ * tracer that is killed then leaves nobody who would say it once more, or not at all: QEMU 7.2 dies
+ * of what guest_release() says to one that is detached (gdb_get_cpu_pid() of gdbstub.c, of no CPU).
+ * 0, -ETIMEDOUT: no answer, or -ESRCH: there is no keeper, nothing was said.
+ */
+int keeper_detach(struct keeper *k, const char *packet);
 /* It cannot be given back: let the keeper do what it does when the tracer dies, and wait for that.
  */
 void keeper_release(struct keeper *k);
