@@ -13,7 +13,8 @@
 
 #include "tests/unit/fake-stub.h"
 
-#define FAKE_RAM 0x10000
+#define FAKE_RAM  0x10000
+#define FAKE_HIGH (UINT64_C(1) << 32)
 
 enum fake_end { FAKE_HANGS_UP, FAKE_FALLS_SILENT };
 
@@ -25,9 +26,11 @@ struct fake_qemu {
 	enum fake_end end;  /* what it does then */
 	bool deaf;	    /* does not stop when interrupted */
 	bool elsewhere;	    /* its memory is not where it says */
+	bool high;	    /* it is to be found at FAKE_HIGH as well */
 	bool kvm;	    /* says that it runs under KVM, and breakpoints go by... */
 	uint64_t cr3;	    /* what the vCPU has there, */
 	uint64_t sees;	    /* which is to be this */
+	uint32_t cs;	    /* 0x33: 64-bit code, else it takes half of a register */
 	atomic_uint answered;
 	atomic_bool running, ended;
 	char heard[65536]; /* packets and interrupts, each in [ ]; for when the thread has ended */
@@ -40,6 +43,7 @@ static void fake_monitor(struct fake_qemu *q, const char *hex)
 {
 	static const char mtree[] = "FlatView #1\r\n AS \"memory\", root: system\r\n"
 				    "  0000000000000000-000000000000ffff (prio 0, ram): pc.ram\r\n";
+	static const char high[] = "  0000000100000000-000000010000ffff (prio 0, ram): pc.ram\r\n";
 	char command[128] = "", text[512] = "", packet[1200] = "O", *to = packet + 1;
 	unsigned int byte;
 
@@ -47,10 +51,10 @@ static void fake_monitor(struct fake_qemu *q, const char *hex)
 		command[i] = (char)byte;
 	if (!strncmp(command, "gpa2hva 0x", 10))
 		snprintf(text, sizeof(text), "Host virtual address for 0x0 (pc.ram) is %p\r\n",
-			 (void *)(q->ram + strtoul(command + 10, NULL, 16) +
+			 (void *)(q->ram + strtoul(command + 10, NULL, 16) % FAKE_HIGH +
 				  (q->elsewhere ? 64 : 0)));
 	else if (!strcmp(command, "info mtree -f"))
-		strcpy(text, mtree);
+		snprintf(text, sizeof(text), "%s%s", mtree, q->high ? high : "");
 	else if (!strcmp(command, "info version"))
 		strcpy(text, "7.2.0\r\n");
 	else if (!strcmp(command, "info kvm"))
@@ -71,8 +75,8 @@ static void fake_memory(struct fake_qemu *q, const char *packet)
 	char answer[4096] = "E14", *colon = strchr(packet, ':');
 	unsigned long pa, len;
 
-	if (sscanf(packet + 1, "%lx,%lx", &pa, &len) != 2 || pa > FAKE_RAM || len > FAKE_RAM - pa ||
-	    2 * len >= sizeof(answer)) {
+	if (sscanf(packet + 1, "%lx,%lx", &pa, &len) != 2 || (pa %= FAKE_HIGH) > FAKE_RAM ||
+	    len > FAKE_RAM - pa || 2 * len >= sizeof(answer)) {
 		stub_say(&q->stub, "E14");
 		return;
 	}
@@ -93,9 +97,20 @@ static void fake_stop(struct fake_qemu *q)
 	stub_say(&q->stub, "T02thread:p01.01;");
 }
 
-/* Where CR3 has its place among the registers, and its number. */
+/* Where CS and CR3 have their places among the registers, and CR3's number. */
+#define FAKE_CS_AT	(17 * 8 + 4)
 #define FAKE_CR3_AT	(17 * 8 + 3 * 4 + 5 * 8)
 #define FAKE_CR3_PACKET "P19="
+
+static void fake_reg(char *regs, size_t at, uint64_t value, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		char byte[3];
+
+		snprintf(byte, sizeof(byte), "%02x", (unsigned int)(value >> 8 * i & 0xff));
+		memcpy(regs + 2 * (at + i), byte, 2);
+	}
+}
 
 static void fake_regs(struct fake_qemu *q)
 {
@@ -103,12 +118,8 @@ static void fake_regs(struct fake_qemu *q)
 
 	memset(regs, '0', sizeof(regs) - 1);
 	regs[sizeof(regs) - 1] = '\0';
-	for (size_t i = 0; i < sizeof(q->cr3); i++) {
-		char byte[3];
-
-		snprintf(byte, sizeof(byte), "%02x", (unsigned int)(q->cr3 >> 8 * i & 0xff));
-		memcpy(regs + 2 * (FAKE_CR3_AT + i), byte, 2);
-	}
+	fake_reg(regs, FAKE_CS_AT, q->cs, sizeof(q->cs));
+	fake_reg(regs, FAKE_CR3_AT, q->cr3, sizeof(q->cr3));
 	stub_say(&q->stub, regs);
 }
 
@@ -117,7 +128,8 @@ static void fake_set_cr3(struct fake_qemu *q, const char *hex)
 	unsigned int byte;
 
 	q->cr3 = 0;
-	for (size_t i = 0; i < sizeof(q->cr3) && sscanf(hex + 2 * i, "%2x", &byte) == 1; i++)
+	for (size_t i = 0; i < (q->cs == 0x33 ? 8 : 4) && sscanf(hex + 2 * i, "%2x", &byte) == 1;
+	     i++)
 		q->cr3 |= (uint64_t)byte << 8 * i;
 	stub_say(&q->stub, "OK");
 }

@@ -33,6 +33,7 @@ static struct fake_qemu *guest_with(uint64_t cr3, bool elsewhere)
 	assert_non_null(q);
 	q->limit = ~0u;
 	q->kvm = true;
+	q->high = cr3 >= FAKE_HIGH;
 	q->cr3 = cr3;
 	q->sees = KERNEL;
 	put(q, KERNEL + 8 * (VA >> 39 & 511), 0x4003);
@@ -132,6 +133,77 @@ static void text_that_nobody_sees_is_refused(void **state)
 	free(q);
 }
 
+/* Of a vCPU in 32-bit code QEMU takes half of CR3, and has the guest run on with that. */
+static void one_in_32_bit_code_is_not_lent(void **state)
+{
+	struct fake_qemu *q = guest(FAKE_HIGH + USER);
+	struct machine *m = attach(q);
+
+	(void)state;
+	q->sees = FAKE_HIGH + KERNEL;
+	q->cs = 0x23;
+	machine_pause(m);
+	assert_int_equal(machine_traps_set(m, traps, 2), -EFAULT);
+	machine_resume(m);
+	machine_free(m);
+	fake_end(q);
+	assert_int_equal(count(q->heard, "[Z0,"), 0);
+	assert_true(q->cr3 == FAKE_HIGH + USER);
+	free(q);
+}
+
+static void one_in_64_bit_code_is_lent(void **state)
+{
+	struct fake_qemu *q = guest(FAKE_HIGH + USER);
+	struct machine *m = attach(q);
+
+	(void)state;
+	q->sees = FAKE_HIGH + KERNEL;
+	q->cs = 0x33;
+	machine_pause(m);
+	assert_int_equal(machine_traps_set(m, traps, 2), 0);
+	assert_true(q->cr3 == FAKE_HIGH + USER);
+	machine_resume(m);
+	fake_wait_running(q);
+	/* In 32-bit code meanwhile: what QEMU cannot take out is taken out by hand. */
+	q->cs = 0x23;
+	machine_pause(m);
+	q->ram[traps[0].pa] = q->ram[traps[1].pa] = 0xcc;
+	assert_int_equal(machine_traps_clear(m, (const uint64_t[]){traps[0].va, traps[1].va}, 2),
+			 0);
+	assert_int_equal(q->ram[traps[0].pa] | q->ram[traps[1].pa], 0);
+	machine_resume(m);
+	machine_free(m);
+	fake_end(q);
+	assert_int_equal(count(q->heard, "[z0,"), 0);
+	assert_true(q->cr3 == FAKE_HIGH + USER);
+	free(q);
+}
+
+/* User mode has the first, and not the other. */
+static void all_of_them_have_to_be_seen(void **state)
+{
+	const struct machine_trap two[] = {
+		traps[0], {.va = VA + (UINT64_C(2) << 20) + 0x30, .pa = TEXT + 0x30, .size = 5}};
+	struct fake_qemu *q = guest(USER);
+	struct machine *m = attach(q);
+
+	(void)state;
+	put(q, USER + 8 * (VA >> 39 & 511), 0x8003);
+	put(q, 0x8000 + 8 * (VA >> 30 & 511), 0x9003);
+	put(q, 0x9000 + 8 * (VA >> 21 & 511), 0x6003);
+	put(q, 0x5000 + 8 * (two[1].va >> 21 & 511), 0xa003);
+	put(q, 0xa000 + 8 * (two[1].va >> 12 & 511), TEXT | 3);
+	machine_pause(m);
+	assert_int_equal(machine_traps_set(m, two, 2), 0);
+	assert_true(q->cr3 == USER);
+	machine_resume(m);
+	machine_free(m);
+	fake_end(q);
+	assert_int_equal(count(q->heard, "[" FAKE_CR3_PACKET), 2 * 2);
+	free(q);
+}
+
 /* The stub alone: whatever vCPU it is at. */
 static void without_its_memory(void **state)
 {
@@ -158,6 +230,9 @@ int main(void)
 		cmocka_unit_test(a_vcpu_in_user_mode_is_lent_the_kernels),
 		cmocka_unit_test(one_in_the_kernel_is_left_alone),
 		cmocka_unit_test(text_that_nobody_sees_is_refused),
+		cmocka_unit_test(one_in_32_bit_code_is_not_lent),
+		cmocka_unit_test(one_in_64_bit_code_is_lent),
+		cmocka_unit_test(all_of_them_have_to_be_seen),
 		cmocka_unit_test(without_its_memory),
 	};
 

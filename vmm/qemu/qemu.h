@@ -168,9 +168,9 @@ void qemu_traps_hit(struct qemu_machine *m, unsigned int vcpu);
 
 /*
  * view.c. With m->io held and the guest standing: between these two breakpoints may be set and
- * cleared in text that is mapped as va, which is pa, is. -EFAULT: no vCPU sees it.
+ * cleared at these addresses of traps. -EFAULT: no vCPU sees all of them.
  */
-int qemu_view_begin(struct qemu_machine *m, uint64_t va, uint64_t pa);
+int qemu_view_begin(struct qemu_machine *m, const uint64_t *vas, size_t n);
 int qemu_view_end(struct qemu_machine *m);
 
 /* clock.c */

@@ -54,35 +54,54 @@ static int tell_keeper(struct qemu_machine *m)
  * out then, and leaves a byte alone that is none when the stub is detached from. So it is taken out
  * here, if the rest of the site still is what it was.
  */
-static int unseen_clear(struct qemu_machine *m, const uint64_t *vas, bool *ok, size_t n)
+static int unseen_clear(struct qemu_machine *m, uint64_t va)
+{
+	const struct trap *trap = trap_table_find(&m->traps, va);
+	uint8_t now[TRAP_SITE_MAX];
+	int rc = qemu_read_standing(m, trap->pub.pa, now, trap->pub.size);
+
+	if (!rc && now[0] == QEMU_INT3 && !memcmp(now + 1, trap->bytes + 1, trap->pub.size - 1u))
+		rc = qemu_write(&m->base, trap->pub.pa, trap->bytes, 1);
+	return rc;
+}
+
+/* Breakpoints at these traps' sites, in one go, which the vCPU in view sees. */
+static int breakpoints_seen(struct qemu_machine *m, bool set, const uint64_t *vas, bool *ok,
+			    size_t n)
+{
+	int rc = breakpoint_error(gdb_breakpoints(m->gdb, set, vas, ok, n));
+	int ended = qemu_view_end(m);
+
+	return rc ? rc : ended;
+}
+
+/* Some are not seen any more, which must not keep the others. */
+static int clear_each(struct qemu_machine *m, const uint64_t *vas, bool *ok, size_t n)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < n && !rc; i++) {
-		const struct trap *trap = trap_table_find(&m->traps, vas[i]);
-		uint8_t now[TRAP_SITE_MAX];
+	for (size_t i = 0; i < n; i++) {
+		int one = qemu_view_begin(m, vas + i, 1);
 
-		rc = qemu_read_standing(m, trap->pub.pa, now, trap->pub.size);
-		if (!rc && now[0] == QEMU_INT3 &&
-		    !memcmp(now + 1, trap->bytes + 1, trap->pub.size - 1u))
-			rc = qemu_write(&m->base, trap->pub.pa, trap->bytes, 1);
-		ok[i] = !rc;
+		if (!one) {
+			one = breakpoints_seen(m, false, vas + i, ok + i, 1);
+		} else if (one == -EFAULT) {
+			one = unseen_clear(m, vas[i]);
+			ok[i] = !one;
+		}
+		rc = rc ? rc : one;
 	}
 	return rc;
 }
 
-/* Breakpoints at these traps' sites, in one go: ok[i] of each whether it is done. */
+/* ok[i] of each whether it is done. */
 static int breakpoints(struct qemu_machine *m, bool set, const uint64_t *vas, bool *ok, size_t n)
 {
-	const struct trap *one = trap_table_find(&m->traps, vas[0]);
-	int rc = one ? qemu_view_begin(m, one->pub.va, one->pub.pa) : -ENOENT, ended;
+	int rc = qemu_view_begin(m, vas, n);
 
 	if (rc == -EFAULT && !set)
-		return unseen_clear(m, vas, ok, n);
-	if (!rc)
-		rc = breakpoint_error(gdb_breakpoints(m->gdb, set, vas, ok, n));
-	ended = qemu_view_end(m);
-	return rc ? rc : ended;
+		return clear_each(m, vas, ok, n);
+	return rc ? rc : breakpoints_seen(m, set, vas, ok, n);
 }
 
 /*

@@ -17,27 +17,60 @@
 
 #include <errno.h>
 
-#define CR4_LA57 (1u << 12)
-#define PTI_USER (UINT64_C(1) << 12) /* PTI_PGTABLE_SWITCH_BIT */
+#define CR4_LA57   (1u << 12)
+#define PTI_USER   (UINT64_C(1) << 12) /* PTI_PGTABLE_SWITCH_BIT */
+#define USER_CS	   0x33		       /* __USER_CS, arch/x86/include/asm/segment.h */
+#define LARGE_PAGE (UINT64_C(2) << 20)
 
-static bool sees(struct qemu_machine *m, const struct qemu_vcpu *v, uint64_t cr3, uint64_t va,
-		 uint64_t pa)
+/* The traps at these addresses. */
+struct sites {
+	const uint64_t *vas;
+	size_t n;
+};
+
+/*
+ * All of them: what user mode has of the kernel may be its image and not its modules
+ * (pti_clone_kernel_text() in arch/x86/mm/pti.c). Of those in 2 MiB one is enough.
+ */
+static bool sees(struct qemu_machine *m, const struct qemu_vcpu *v, uint64_t cr3,
+		 const struct sites *sites)
 {
 	unsigned int levels = v->reg[GDB_CR4] & CR4_LA57 ? 5 : 4;
-	uint64_t found;
+	uint64_t found, seen = 0;
 
-	return !machine_walk(&m->base, cr3, levels, va, &found, NULL) && found == pa;
+	for (size_t i = 0; i < sites->n; i++) {
+		const struct trap *trap = trap_table_find(&m->traps, sites->vas[i]);
+
+		if (!trap)
+			return false;
+		if (trap->pub.va / LARGE_PAGE == seen / LARGE_PAGE)
+			continue;
+		seen = trap->pub.va;
+		if (machine_walk(&m->base, cr3, levels, seen, &found, NULL) ||
+		    found != trap->pub.pa)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Of a vCPU in 32-bit code QEMU takes the lower half of a register only, though it gives all of it
+ * (gdb_write_reg_cs64() in target/i386/gdbstub.c).
+ */
+static bool can_be_lent(const struct qemu_vcpu *v)
+{
+	return v->reg[GDB_CS] == USER_CS || v->reg[GDB_CR3] <= UINT32_MAX;
 }
 
 /* Of those whose registers are known already first: the others take a question each. */
-static struct qemu_vcpu *find(struct qemu_machine *m, uint64_t va, uint64_t pa, uint64_t clear,
+static struct qemu_vcpu *find(struct qemu_machine *m, const struct sites *sites, bool lent,
 			      bool known)
 {
 	for (unsigned int i = 0; i < m->nvcpus; i++) {
 		struct qemu_vcpu *v = &m->vcpu[i];
 
-		if (v->known == known && !qemu_vcpu_fetch(m, v) &&
-		    sees(m, v, v->reg[GDB_CR3] & ~clear, va, pa))
+		if (v->known == known && !qemu_vcpu_fetch(m, v) && (!lent || can_be_lent(v)) &&
+		    sees(m, v, v->reg[GDB_CR3] & ~(lent ? PTI_USER : 0), sites))
 			return v;
 	}
 	return NULL;
@@ -61,18 +94,19 @@ static int show(struct qemu_machine *m, struct qemu_vcpu *v)
 	return rc;
 }
 
-int qemu_view_begin(struct qemu_machine *m, uint64_t va, uint64_t pa)
+int qemu_view_begin(struct qemu_machine *m, const uint64_t *vas, size_t n)
 {
+	const struct sites sites = {vas, n};
 	struct qemu_vcpu *v;
 	int rc = 0;
 
 	/* Without their memory nobody's page tables can be looked at: QEMU's choice has to do. */
 	if (!m->kvm || !m->ram.direct)
 		return 0;
-	v = find(m, va, pa, 0, true);
-	v = v ? v : find(m, va, pa, 0, false);
+	v = find(m, &sites, false, true);
+	v = v ? v : find(m, &sites, false, false);
 	if (!v) {
-		v = find(m, va, pa, PTI_USER, true);
+		v = find(m, &sites, true, true);
 		rc = v ? show(m, v) : -EFAULT;
 	}
 	return rc ? rc : gdb_select_breakpoints(m->gdb, v->thread);
