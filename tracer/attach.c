@@ -133,12 +133,34 @@ static int learn_returns(struct trace *t, char *err, size_t errlen)
 	return ret ? ret : -EOPNOTSUPP;
 }
 
+/*
+ * A trap under KVM is an int3 that QEMU itself cannot take out while all vCPUs are in user mode, on
+ * page tables without the kernel's text: that takes QEMU's memory.
+ */
+static int check_traps(struct trace *t, char *err, size_t errlen)
+{
+	struct trace_look look;
+	struct machine_info info;
+
+	machine_get_info(t->m, &info);
+	if (info.direct || strcmp(info.accel, "kvm") ||
+	    (!trace_look(t->m, t->gs, &look) && !look.pti))
+		return 0;
+	snprintf(
+		err, errlen,
+		"the guest isolates page tables, so traps under KVM need the memory of QEMU: trace "
+		"on the guest's host, as root or as QEMU's user");
+	return -EACCES;
+}
+
 static int insert_running(struct trace *t, char *err, size_t errlen)
 {
 	int ret;
 
-	if (!t->tramp)
-		return insert_all(t, err, errlen);
+	if (!t->tramp) {
+		ret = check_traps(t, err, errlen);
+		return ret ? ret : insert_all(t, err, errlen);
+	}
 	ret = text_lock_begin(t);
 	if (ret)
 		snprintf(err, errlen, "cannot place the probes in the guest: %s", strerror(-ret));
