@@ -304,16 +304,29 @@ static unsigned int frames_parse(char *at, struct frames *f)
 	return said;
 }
 
+/* The table, and how deep it is: not of two stacks, though the guest's get deeper as it runs. */
+static uint64_t print_stack(struct env *e, struct text *text)
+{
+	uint64_t deepest;
+
+	do {
+		text->len = 0;
+		deepest = trace_stack_max_size(e->trace);
+		trace_print_stack(e->trace, text);
+	} while (deepest != trace_stack_max_size(e->trace));
+	text_putc(text, '\0');
+	assert_false(text->failed);
+	return deepest;
+}
+
 /* The table, which must make sense by itself. */
 static struct frames stack_of(struct env *e)
 {
 	struct text text = {0};
 	struct frames f = {0};
 	unsigned int said, sum = 0;
+	uint64_t deepest = print_stack(e, &text);
 
-	trace_print_stack(e->trace, &text);
-	text_putc(&text, '\0');
-	assert_false(text.failed);
 	said = frames_parse(text.buf, &f);
 	assert_int_equal(f.nr, said);
 	text_free(&text);
@@ -321,7 +334,7 @@ static struct frames stack_of(struct env *e)
 		sum += f.frame[n].size;
 		assert_int_equal(f.frame[n].depth, sum);
 	}
-	assert_int_equal(sum, trace_stack_max_size(e->trace));
+	assert_int_equal(sum, deepest);
 	return f;
 }
 

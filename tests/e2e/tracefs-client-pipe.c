@@ -67,7 +67,7 @@ static ssize_t stream_pipe(struct client *c, char *to, size_t room)
 	ssize_t n = -1;
 
 	if (check(f) &&
-	    check(tracefs_trace_pipe_stream(fileno(f), c->instance, SPLICE_F_NONBLOCK) >= 0) &&
+	    check(tracefs_trace_pipe_stream(fileno(f), c->instance, O_NONBLOCK) >= 0) &&
 	    check(!fseek(f, 0, SEEK_SET)))
 		n = (ssize_t)fread(to, 1, room, f);
 	if (f)
