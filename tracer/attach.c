@@ -306,12 +306,20 @@ enum guest_end {
 	GUEST_GONE,   /* its memory is nobody's, or already another kernel's */
 };
 
+/* Nobody has said that it was reset: should it run on all the same, it still has our calls. */
+static enum guest_end guest_looks_gone(struct trace *t)
+{
+	if (t->tramp)
+		trace_note(t,
+			   "the guest seems to have been reset, so the probes were not taken out "
+			   "of it: if it was not, attach again (hvtrace attach --recover)");
+	return GUEST_GONE;
+}
+
 static enum guest_end guest_end(struct trace *t)
 {
 	struct machine_event ev;
 
-	if (t->pulse.gone)
-		return GUEST_GONE;
 	machine_wait(t->m, &ev, 0);
 	switch (ev.type) {
 	case MACHINE_EVENT_RESET:
@@ -320,9 +328,11 @@ static enum guest_end guest_end(struct trace *t)
 		return GUEST_GONE;
 	case MACHINE_EVENT_HALT:
 	case MACHINE_EVENT_ERROR:
-		return GUEST_STANDS;
+		return t->pulse.gone ? guest_looks_gone(t) : GUEST_STANDS;
 	default:
-		return t->cfg.running && guest_was_reset(t) ? GUEST_GONE : GUEST_RUNS;
+		if (t->pulse.gone || (t->cfg.running && guest_was_reset(t)))
+			return guest_looks_gone(t);
+		return GUEST_RUNS;
 	}
 }
 

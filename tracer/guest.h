@@ -125,10 +125,10 @@ void guest_bind(struct guest_kernel *g, struct machine *m);
 int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen);
 
 /*
- * Whether vCPU 0 still has the kernel that was located, by its interrupt table; the machine is
- * paused. 0, -ESRCH: another one or none, others: its registers cannot be read.
+ * Whether the vCPU has the kernel that was located, by its interrupt table; the machine is paused.
+ * 0, -ESRCH: another one or none, others: its registers cannot be read.
  */
-int guest_check(const struct guest_kernel *g, const struct guestsym *gs);
+int guest_check(const struct guest_kernel *g, const struct guestsym *gs, unsigned int vcpu);
 
 /* Physical address of link address va of the kernel image. */
 uint64_t guest_image_pa(const struct guest_kernel *g, uint64_t va);

@@ -363,7 +363,10 @@ void modules_free(struct trace *t);
 
 /* Add the probes of guards and of --until (may be NULL) to t->probes. */
 int guards_init(struct trace *t, const char *until, char *err, size_t errlen);
-/* Whether an attached guest, which runs, has another kernel than the one attached to: reset.c */
+/*
+ * Whether an attached guest, which runs, has another kernel than the one attached to: reset.c.
+ * Takes some seconds where that is not plain.
+ */
 bool guest_was_reset(struct trace *t);
 /* The guest is past its boot: its init memory is gone, and nothing of it is waited for. */
 void guards_booted(struct trace *t);

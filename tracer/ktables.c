@@ -137,11 +137,11 @@ static void ktables_prefer_kernel(struct ktables *t, uint64_t handler)
 		*t = pair;
 }
 
-int ktables_find(struct machine *m, struct ktables *t)
+int ktables_find(struct machine *m, unsigned int vcpu, struct ktables *t)
 {
 	struct machine_sregs sregs;
 	uint64_t handler;
-	int ret = machine_get_sregs(m, 0, &sregs);
+	int ret = machine_get_sregs(m, vcpu, &sregs);
 
 	if (ret)
 		return ret;

@@ -19,8 +19,11 @@ struct ktables {
 	uint64_t top[512]; /* what the root held when it was kept */
 };
 
-/* The kernel's tables of a paused machine. 0, -ESRCH (nothing that looks like a kernel), others. */
-int ktables_find(struct machine *m, struct ktables *t);
+/*
+ * The kernel's tables that a vCPU of a paused machine has. 0, -ESRCH (nothing that looks like a
+ * kernel), others.
+ */
+int ktables_find(struct machine *m, unsigned int vcpu, struct ktables *t);
 /*
  * Before the machine runs on: the root is of the task that the vCPU was in, and goes with it. The
  * tables that its upper half names are all tasks', and stay. 0 or -EFAULT.

@@ -109,7 +109,7 @@ int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, s
 {
 	uint64_t slide = 0;
 	struct ktables t;
-	int ret = ktables_find(g->m, &t);
+	int ret = ktables_find(g->m, 0, &t);
 
 	if (ret)
 		return no_kernel(ret, err, errlen);
@@ -124,11 +124,11 @@ int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, s
 	return banner_check(g, gs, err, errlen);
 }
 
-int guest_check(const struct guest_kernel *g, const struct guestsym *gs)
+int guest_check(const struct guest_kernel *g, const struct guestsym *gs, unsigned int vcpu)
 {
 	uint64_t slide;
 	struct ktables t;
-	int ret = ktables_find(g->m, &t);
+	int ret = ktables_find(g->m, vcpu, &t);
 
 	if (!ret)
 		ret = slide_find(gs, &t, &slide);
@@ -141,7 +141,7 @@ static int tables_keep(struct machine *m, struct ktables *t, char *err, size_t e
 	int ret;
 
 	machine_pause(m);
-	ret = ktables_find(m, t);
+	ret = ktables_find(m, 0, t);
 	if (!ret)
 		ret = ktables_keep(t);
 	machine_resume(m);

@@ -15,7 +15,7 @@ static int tables_get(struct machine *m, struct ktables *t)
 	int ret;
 
 	machine_pause(m);
-	ret = ktables_find(m, t);
+	ret = ktables_find(m, 0, t);
 	if (!ret)
 		ret = ktables_keep(t);
 	machine_resume(m);

@@ -376,6 +376,25 @@ static void test_reset(void **state)
 	load_stop(e);
 }
 
+/* Let go of before anybody has looked: the guest is in its firmware, or further. */
+static void test_reset_unseen(void **state)
+{
+	struct env *e = *state;
+	uint64_t start;
+
+	trace_begin(e, 0);
+	console_send(&e->console, "busybox reboot -f");
+	sleep_ns(UINT64_C(1000000000));
+	start = now_ns();
+	trace_end(e);
+	print_message("# let go of after %.1f s\n", (double)(now_ns() - start) / 1e9);
+	env_trace_forget(e);
+	console_wait_up(&e->console);
+	load_start(e);
+	cycle(e, 9);
+	load_stop(e);
+}
+
 /* --- putting it together ----------------------------------------------------------------- */
 
 /* A test that has failed has not let go. */
@@ -404,6 +423,7 @@ int main(int argc, char **argv)
 		TEST(test_killed_at_the_clock),
 		TEST(test_killed_at_the_end),
 		TEST(test_reset),
+		TEST(test_reset_unseen),
 	};
 
 	if (argc < 4) {

@@ -228,7 +228,7 @@ static void only_text_is_executed(void **state)
 	assert_int_equal(window_write_text(&e->w, WINDOW_TEXT, code, sizeof(code)), 0);
 	assert_int_equal(call(e, e->w.header.va + WINDOW_TEXT, 0, 0, 0), 42);
 	machine_pause(e->m);
-	assert_int_equal(ktables_find(e->m, &t), 0); /* those that a vCPU has, not the master */
+	assert_int_equal(ktables_find(e->m, 0, &t), 0); /* those that a vCPU has, not the master */
 	machine_resume(e->m);
 	assert_int_equal(ktables_directory(&t, e->w.header.va, &pa), 0);
 	assert_int_equal(machine_read(e->m, pa, dir, sizeof(dir)), 0);

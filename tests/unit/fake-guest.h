@@ -52,6 +52,7 @@ struct fake_guest {
 	bool window;	    /* machine_window() gives memory */
 	unsigned int vcpus; /* what machine_get_info() says */
 	struct machine_sregs sregs;
+	unsigned int elsewhere;			/* bits: vCPUs that show none of the kernel */
 	struct machine_regs regs[FAKE_VCPUS];	/* as set last */
 	struct machine_regs now[FAKE_VCPUS];	/* as machine_get_regs() gives them */
 	struct machine_delay delay[FAKE_VCPUS]; /* as machine_get_delay(); fake_lock */
@@ -224,8 +225,10 @@ int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t
 
 int machine_get_sregs(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs)
 {
-	(void)m, (void)vcpu;
+	(void)m;
 	*sregs = fake.sregs;
+	if (fake.elsewhere >> vcpu & 1)
+		*sregs = (struct machine_sregs){0};
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "tests/unit/trace-guest.h"
+#include "tracer/host-time.h"
 
 enum {
 	SLIDE = 0x1c00000,
@@ -194,12 +195,101 @@ static void modules_come_and_go(void **state)
 	trace_free(t);
 }
 
+/* --- a guest that may have been reset -------------------------------------------------------- */
+
+static void clock_add(uint64_t ticks)
+{
+	uint64_t jiffies;
+
+	memcpy(&jiffies, slid_at(JIFFIES), sizeof(jiffies));
+	jiffies += ticks;
+	memcpy(slid_at(JIFFIES), &jiffies, sizeof(jiffies));
+}
+
+static void clock_goes(void)
+{
+	clock_add(1);
+}
+
+static struct trace *running_started(void)
+{
+	struct trace_config cfg = {.vcpus = 2, .running = true};
+	char err[256] = "";
+	struct trace *t;
+
+	guest_slides();
+	t = trace_with(cfg, err, sizeof(err));
+	if (!t || trace_attach_running(t, NULL, err, sizeof(err)))
+		fail_msg("%s", err);
+	return t;
+}
+
+static void running_end(struct trace *t)
+{
+	fake.run = NULL;
+	fake.elsewhere = 0;
+	assert_int_equal(trace_detach(t), 0);
+	assert_int_equal(fake.ntraps, 0);
+	trace_free(t);
+}
+
+/* Their registers are what the vCPU shows, each time that somebody looks. */
+static void guests_of_the_guest_are_no_reset(void **state)
+{
+	struct trace *t;
+
+	(void)state;
+	t = running_started();
+	fake.run = clock_goes;
+	fake.elsewhere = 1;
+	assert_false(guest_was_reset(t));
+	fake.elsewhere = 3;
+	assert_false(guest_was_reset(t));
+	running_end(t);
+}
+
+static void resets_are_found(void **state)
+{
+	int64_t begin = host_ms();
+	struct trace *t;
+
+	(void)state;
+	t = running_started();
+	fake.elsewhere = 3;
+	assert_true(guest_was_reset(t));
+	assert_true(host_ms() - begin < 60000);
+	/* The other vCPU halts in a kernel that has crashed. */
+	fake.elsewhere = 1;
+	assert_true(guest_was_reset(t));
+	running_end(t);
+}
+
+static void clock_goes_back(void)
+{
+	clock_add((uint64_t)-1);
+}
+
+static void clocks_that_are_wound_back_are_of_another_kernel(void **state)
+{
+	struct trace *t;
+
+	(void)state;
+	t = running_started();
+	fake.run = clock_goes_back;
+	fake.elsewhere = 3;
+	assert_true(guest_was_reset(t));
+	running_end(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(running_kernels_are_found_where_they_are),
 		TEST(other_kernels_are_refused),
 		TEST(modules_come_and_go),
+		TEST(guests_of_the_guest_are_no_reset),
+		TEST(resets_are_found),
+		TEST(clocks_that_are_wound_back_are_of_another_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

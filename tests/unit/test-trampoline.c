@@ -214,6 +214,28 @@ static void until_is_a_call(void **state)
 	text_is_as_before();
 }
 
+static void count_resets(void *arg, const char *text)
+{
+	assert_non_null(strstr(text, "seems to have been reset"));
+	++*(unsigned int *)arg;
+}
+
+/* Nothing but its clock has told. */
+static void what_a_reset_may_have_left_is_said(void **state)
+{
+	unsigned int notes = 0;
+	struct trace *t;
+
+	(void)state;
+	t = tramp_started((struct trace_config){.message = count_resets, .message_arg = &notes});
+	t->cfg.running = true;
+	t->pulse.gone = true;
+	tramp_end(t);
+	assert_int_equal(notes, 1);
+	assert_true(tramp_target(FN_ALPHA));
+	assert_true(tramp_window());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +251,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(payload_that_does_not_fit_is_gone_at_once, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(until_is_a_call, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_a_reset_may_have_left_is_said, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests_name("trampoline", tests, NULL, NULL);
