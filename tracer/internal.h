@@ -114,7 +114,7 @@ struct probe *probe_set_at(struct probe_set *set, uint64_t va);
 /*
  * Insert those probes that have all bits of `with` and none of `without` and are not in the guest;
  * sites that hold neither a NOP nor call __fentry__ are left out and counted. The machine is
- * paused. 0 or -errno, then nothing was changed.
+ * paused. 0 or -errno, then nothing was changed; calls that could not be undone count as inserted.
  */
 int probes_insert(struct trace *t, uint16_t with, uint16_t without);
 /*

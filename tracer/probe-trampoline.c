@@ -75,23 +75,6 @@ static size_t probes_split(struct trace *t, const uint32_t *which, size_t n, uin
 	return front;
 }
 
-static int patch_in(struct trace *t, const uint32_t *which, size_t n)
-{
-	struct machine_patch *patches = calloc(n ? n : 1, sizeof(*patches));
-	int ret = patches ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < n && !ret; i++)
-		ret = patch_make(t, &t->probes.v[which[i]], &patches[i]);
-	if (!ret) {
-		t->tramp->called = true;
-		ret = machine_patch_text(t->m, patches, n);
-	}
-	for (size_t i = 0; i < n && !ret; i++)
-		t->probes.v[which[i]].flags |= PROBE_FL_CALL;
-	free(patches);
-	return ret;
-}
-
 /* What the kernel has there itself. */
 static void site_bytes(const struct trace *t, const struct probe *p,
 		       uint8_t bytes[MACHINE_PATCH_MAX])
@@ -133,6 +116,37 @@ static int patch_out(struct trace *t, const uint32_t *which, size_t n)
 		ret = machine_patch_text(t->m, patches, nr);
 	for (size_t i = 0; i < n && !ret; i++)
 		t->probes.v[which[i]].flags &= (uint16_t)~PROBE_FL_CALL;
+	free(patches);
+	return ret;
+}
+
+/*
+ * A sweep has failed, and some of it may be in the guest. What cannot be taken back either counts
+ * as inserted: letting go tries once more, and leaves the payload where it is while it is called.
+ */
+static void patch_undo(struct trace *t, const uint32_t *which, size_t n)
+{
+	if (!patch_out(t, which, n))
+		return;
+	for (size_t i = 0; i < n; i++)
+		t->probes.v[which[i]].flags |= PROBE_FL_SET | PROBE_FL_CALL;
+}
+
+static int patch_in(struct trace *t, const uint32_t *which, size_t n)
+{
+	struct machine_patch *patches = calloc(n ? n : 1, sizeof(*patches));
+	int ret = patches ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = patch_make(t, &t->probes.v[which[i]], &patches[i]);
+	if (!ret) {
+		t->tramp->called = true;
+		ret = machine_patch_text(t->m, patches, n);
+		if (ret)
+			patch_undo(t, which, n);
+	}
+	for (size_t i = 0; i < n && !ret; i++)
+		t->probes.v[which[i]].flags |= PROBE_FL_CALL;
 	free(patches);
 	return ret;
 }

@@ -11,6 +11,7 @@ struct trampoline {
 	struct payload_text text;
 	struct collector *collector;
 	bool called; /* a site has called the payload: someone may be in there */
+	bool stays;  /* a site that cannot be written may call it still */
 };
 
 /*

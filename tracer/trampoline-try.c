@@ -71,6 +71,21 @@ static uint64_t try_site(struct trace *t)
 	return 0;
 }
 
+/* Its NOP again; else the window has to stay, for a call into memory of others is worse. */
+static int site_restore(struct trace *t, struct trampoline *tr, uint64_t site, char *err,
+			size_t errlen)
+{
+	uint8_t now[SITE_SIZE];
+	int ret = site_patch(t, site, site_nop);
+
+	if (!ret ||
+	    (!guest_read(&t->guest, site, now, sizeof(now)) && !memcmp(now, site_nop, SITE_SIZE)))
+		return 0;
+	tr->stays = true;
+	snprintf(err, errlen, "guest text cannot be restored: %s", strerror(-ret));
+	return ret;
+}
+
 static int try_call(struct trace *t, struct trampoline *tr, uint64_t site, char *err, size_t errlen)
 {
 	struct borrow_call call = {.fn = borrow_function(t->borrow, TRY_FUNCTION)};
@@ -84,14 +99,11 @@ static int try_call(struct trace *t, struct trampoline *tr, uint64_t site, char 
 	site_call_make(insn, site, tr->window.header.va + WINDOW_TEXT + tr->text.function);
 	tr->called = true;
 	ret = site_patch(t, site, insn);
-	if (ret) {
+	if (ret)
 		snprintf(err, errlen, "guest text cannot be written: %s", strerror(-ret));
-		return ret;
-	}
-	ret = borrow_run(t->borrow, &call, 1, BORROW_ANY, CHECK_MS, err, errlen);
-	error = site_patch(t, site, site_nop);
-	if (error && !ret)
-		snprintf(err, errlen, "guest text cannot be restored: %s", strerror(-error));
+	else
+		ret = borrow_run(t->borrow, &call, 1, BORROW_ANY, CHECK_MS, err, errlen);
+	error = site_restore(t, tr, site, err, errlen);
 	return ret ? ret : error;
 }
 

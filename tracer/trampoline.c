@@ -181,10 +181,21 @@ static int trampoline_end(struct trace *t, struct trampoline *tr, bool guest_gon
 	return ret;
 }
 
+/* It could not be opened. What has to stay in the guest is for a later tracer to take away. */
+static void open_undo(struct trace *t, struct trampoline *tr)
+{
+	char ignored[256];
+
+	if (tr->stays)
+		trace_note(t, "the guest still has a probe, so memory of the probes stays in it: "
+			      "attach again when it can be traced (hvtrace attach --recover)");
+	trampoline_end(t, tr, tr->stays, ignored, sizeof(ignored));
+	free(tr);
+}
+
 static int open_to(struct trace *t, bool sites_call, char *err, size_t errlen)
 {
 	struct trampoline *tr;
-	char ignored[256];
 	int ret;
 
 	if (t->tramp)
@@ -205,8 +216,7 @@ static int open_to(struct trace *t, bool sites_call, char *err, size_t errlen)
 	if (!ret)
 		ret = collector_begin(t, tr, err, errlen);
 	if (ret) {
-		trampoline_end(t, tr, false, ignored, sizeof(ignored));
-		free(tr);
+		open_undo(t, tr);
 		return ret;
 	}
 	if (!sites_call)

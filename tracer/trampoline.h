@@ -13,7 +13,8 @@
 
 /*
  * The machine is not paused by the caller; an attached guest runs, and one probe is tried in it. On
- * error (one line in err) nothing is left in the guest.
+ * error (one line in err) nothing is left in the guest, but for a window that a site calls which
+ * cannot be written.
  */
 int trampoline_open(struct trace *t, char *err, size_t errlen);
 /* How the kernel returns is known now: have the payload return so. The machine is paused. */

@@ -46,6 +46,10 @@ struct fake_guest {
 	struct machine_trap traps[FAKE_MAX];
 	size_t ntraps;
 	int trap_error; /* what setting and clearing traps gives, when not 0 */
+	/* So many times machine_patch_text() fails on its way, when it has written so many in all.
+	 */
+	unsigned int patch_failures;
+	size_t patch_room;
 	atomic_uint paused, woken;
 	void (*run)(void); /* what the guest does whenever it is resumed; or NULL */
 	bool running;
@@ -151,8 +155,14 @@ int machine_patch_text(struct machine *m, const struct machine_patch *patches, s
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < n && !ret; i++)
+	for (size_t i = 0; i < n && !ret; i++) {
+		if (fake.patch_failures && !fake.patch_room) {
+			fake.patch_failures--;
+			return -EIO;
+		}
 		ret = machine_write(m, patches[i].pa, patches[i].bytes, patches[i].size);
+		fake.patch_room -= fake.patch_failures && fake.patch_room;
+	}
 	return ret;
 }
 

@@ -214,6 +214,102 @@ static void until_is_a_call(void **state)
 	text_is_as_before();
 }
 
+/* --- patches that fail on their way ---------------------------------------------------------- */
+
+static struct trace *started_with_failures(unsigned int failures)
+{
+	fake.patch_room = 1;
+	fake.patch_failures = failures;
+	return tramp_started((struct trace_config){0});
+}
+
+static void sweeps_that_fail_are_undone(void **state)
+{
+	struct trace *t;
+
+	(void)state;
+	t = started_with_failures(1);
+	text_is_as_before();
+	assert_int_equal(trace_detach(t), -EIO);
+	assert_int_equal(tramp_window(), 0);
+	trace_free(t);
+	text_is_as_before();
+}
+
+static void what_cannot_be_undone_is_removed_at_the_end(void **state)
+{
+	struct trace *t;
+
+	(void)state;
+	t = started_with_failures(2);
+	assert_int_equal(tramp_target(FN_ALPHA), tramp_entry(payload_function));
+	assert_int_equal(trace_detach(t), -EIO);
+	assert_int_equal(tramp_window(), 0);
+	trace_free(t);
+	text_is_as_before();
+}
+
+/* Calls into memory that the guest has got back would be its end. */
+static void what_stays_in_the_guest_has_its_window(void **state)
+{
+	struct trace *t;
+
+	(void)state;
+	t = started_with_failures(3);
+	assert_int_equal(trace_detach(t), -EIO);
+	assert_int_equal(tramp_target(FN_ALPHA), tramp_entry(payload_function));
+	assert_int_equal(tramp_target(FN_BETA), 0);
+	trace_free(t);
+}
+
+static void count_stays(void *arg, const char *text)
+{
+	assert_non_null(strstr(text, "still has a probe"));
+	++*(unsigned int *)arg;
+}
+
+/* The guest cannot be asked for the call that is tried; its site is written once or not again. */
+static struct trace *tried_with_failures(unsigned int failures, unsigned int *notes)
+{
+	struct trace *t;
+	char err[256];
+
+	for (size_t i = 0; i < fake.nsyms; i++)
+		if (!strcmp(fake.syms[i].name, "free_pages"))
+			fake.syms[i].name = "";
+	add_site("free_pages", FN_FREE);
+	t = tramp_trace((struct trace_config){.message = count_stays, .message_arg = notes});
+	guest_bind(&t->guest, NULL);
+	t->borrow = borrow_new(NULL, &t->guest);
+	assert_non_null(t->borrow);
+	fake.trap_error = -EIO;
+	fake.patch_room = 1;
+	fake.patch_failures = failures;
+	assert_int_equal(trampoline_open(t, err, sizeof(err)), -EIO);
+	return t;
+}
+
+static void the_site_of_the_try_is_restored(void **state)
+{
+	unsigned int notes = 0;
+
+	(void)state;
+	trace_free(tried_with_failures(0, &notes));
+	assert_int_equal(notes, 0);
+	assert_int_equal(tramp_target(FN_FREE), 0);
+	assert_int_equal(tramp_window(), 0);
+}
+
+static void the_window_of_the_try_stays_while_it_is_called(void **state)
+{
+	unsigned int notes = 0;
+
+	(void)state;
+	trace_free(tried_with_failures(1, &notes));
+	assert_int_equal(notes, 1);
+	assert_int_equal(tramp_target(FN_FREE), tramp_entry(payload_function));
+}
+
 static void count_resets(void *arg, const char *text)
 {
 	assert_non_null(strstr(text, "seems to have been reset"));
@@ -251,6 +347,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(payload_that_does_not_fit_is_gone_at_once, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(until_is_a_call, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sweeps_that_fail_are_undone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_cannot_be_undone_is_removed_at_the_end, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_stays_in_the_guest_has_its_window, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_site_of_the_try_is_restored, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_window_of_the_try_stays_while_it_is_called,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_a_reset_may_have_left_is_said, set_up,
 						tear_down),
 	};
