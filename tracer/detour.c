@@ -109,59 +109,12 @@ void detours_keep(const struct window *w, uint8_t text[WINDOW_TEXT_SIZE])
 			rest_make(w, &w->header.detour[i], text + w->header.detour[i].rest);
 }
 
-struct insertion {
-	struct guest_kernel *g;
-	struct window *w;
-	const struct payload_detour *d;
-	size_t n;
-};
-
-/* The machine is paused. */
-static int jumps_write(void *arg)
-{
-	struct machine_patch patches[PAYLOAD_DETOURS];
-	struct insertion *in = arg;
-
-	for (size_t i = 0; i < in->n; i++) {
-		uint8_t now[DETOUR_INSNS];
-		int ret = guest_read(in->g, in->d[i].va, now, in->d[i].size);
-
-		if (!ret && memcmp(now, in->d[i].insns, in->d[i].size))
-			ret = -EBUSY;
-		if (!ret)
-			ret = guest_translate(in->g, in->d[i].va, &patches[i].pa);
-		if (ret)
-			return ret;
-		patches[i].size = SITE_SIZE;
-		jump_make(patches[i].bytes, in->d[i].va, text_va(in->w) + in->d[i].entry);
-	}
-	return machine_patch_text(in->g->m, patches, in->n);
-}
-
-int detours_insert(struct guest_kernel *g, const struct guestsym *gs, struct window *w,
-		   unsigned int first, const struct payload_detour *d, size_t n, unsigned int vcpus)
-{
-	struct insertion in = {.g = g, .w = w, .d = d, .n = n};
-	struct text_range range[PAYLOAD_DETOURS];
-	int ret = first + n > PAYLOAD_DETOURS ? -E2BIG : 0;
-
-	for (size_t i = 0; i < n && !ret; i++) {
-		/* Who is at the first of them goes through the jump. */
-		range[i] = (struct text_range){d[i].va + 1, d[i].size - 1};
-		w->header.detour[first + i] = d[i];
-		ret = rest_write(w, &d[i]);
-	}
-	if (!ret)
-		ret = window_write(w, WINDOW_HEADER, &w->header, sizeof(w->header));
-	return ret ? ret : quiesce_then(g, gs, range, n, vcpus, WITHIN_MS, jumps_write, &in);
-}
-
-int detours_remove(struct guest_kernel *g, const struct window *w)
+static int jumps_remove(struct guest_kernel *g, const struct window *w, size_t first, size_t nr)
 {
 	struct machine_patch patches[PAYLOAD_DETOURS];
 	size_t n = 0;
 
-	for (size_t i = 0; i < PAYLOAD_DETOURS; i++) {
+	for (size_t i = first; i < first + nr; i++) {
 		const struct payload_detour *d = &w->header.detour[i];
 		uint8_t now[SITE_SIZE], jump[SITE_SIZE];
 
@@ -174,4 +127,60 @@ int detours_remove(struct guest_kernel *g, const struct window *w)
 		memcpy(patches[n++].bytes, d->insns, SITE_SIZE);
 	}
 	return n ? machine_patch_text(g->m, patches, n) : 0;
+}
+
+int detours_remove(struct guest_kernel *g, const struct window *w)
+{
+	return jumps_remove(g, w, 0, PAYLOAD_DETOURS);
+}
+
+struct insertion {
+	struct guest_kernel *g;
+	struct window *w;
+	const struct payload_detour *d;
+	size_t first, n;
+};
+
+/* The machine is paused. */
+static int jumps_write(void *arg)
+{
+	struct machine_patch patches[PAYLOAD_DETOURS];
+	struct insertion *in = arg;
+	int ret;
+
+	for (size_t i = 0; i < in->n; i++) {
+		uint8_t now[DETOUR_INSNS];
+
+		ret = guest_read(in->g, in->d[i].va, now, in->d[i].size);
+		if (!ret && memcmp(now, in->d[i].insns, in->d[i].size))
+			ret = -EBUSY;
+		if (!ret)
+			ret = guest_translate(in->g, in->d[i].va, &patches[i].pa);
+		if (ret)
+			return ret;
+		patches[i].size = SITE_SIZE;
+		jump_make(patches[i].bytes, in->d[i].va, text_va(in->w) + in->d[i].entry);
+	}
+	ret = machine_patch_text(in->g->m, patches, in->n);
+	if (ret)
+		jumps_remove(in->g, in->w, in->first, in->n);
+	return ret;
+}
+
+int detours_insert(struct guest_kernel *g, const struct guestsym *gs, struct window *w,
+		   unsigned int first, const struct payload_detour *d, size_t n, unsigned int vcpus)
+{
+	struct insertion in = {.g = g, .w = w, .d = d, .first = first, .n = n};
+	struct text_range range[PAYLOAD_DETOURS];
+	int ret = first + n > PAYLOAD_DETOURS ? -E2BIG : 0;
+
+	for (size_t i = 0; i < n && !ret; i++) {
+		/* Who is at the first of them goes through the jump. */
+		range[i] = (struct text_range){d[i].va + 1, d[i].size - 1};
+		w->header.detour[first + i] = d[i];
+		ret = rest_write(w, &d[i]);
+	}
+	if (!ret)
+		ret = window_write(w, WINDOW_HEADER, &w->header, sizeof(w->header));
+	return ret ? ret : quiesce_then(g, gs, range, n, vcpus, WITHIN_MS, jumps_write, &in);
 }

@@ -20,7 +20,7 @@ enum { DETOUR_EVENTS = 0, DETOUR_PRINTS = 2, DETOURS_EACH = 2 };
 /*
  * Have n functions begin with their jumps, once nobody is in the middle of what they begin with;
  * the header in the guest tells of them first, from entry `first` on. The machine runs. -ETIMEDOUT
- * and others: none has.
+ * and others: none has, but for those that could not be taken out again either.
  */
 int detours_insert(struct guest_kernel *g, const struct guestsym *gs, struct window *w,
 		   unsigned int first, const struct payload_detour *d, size_t n,

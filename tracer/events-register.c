@@ -290,7 +290,7 @@ int events_close(struct events *e, bool runs)
 		ret = probe_events_close(e->t->probe_events, runs);
 	if (runs && e->placed && !e->closed)
 		error = unregister_all(e);
-	else if (runs && e->t->prints.placed && !e->closed)
+	else if (runs && e->t->tramp && !e->closed) /* also what could not be undone */
 		error = events_jumps_remove(e->t, trampoline_window(e->t));
 	ret = ret ? ret : error;
 	error = event_traps_remove(e->t);

@@ -141,6 +141,39 @@ static void what_cannot_be_moved_is_refused(void **state)
 			 -E2BIG);
 }
 
+#define FN_OTHER (FN_DETOURED + 0x40)
+
+/* One of two jumps is written, and then it fails so many times. */
+static void insert_fails(unsigned int times)
+{
+	struct payload_detour d[] = {learned(), learned()};
+
+	memcpy(fake_at(FAKE_VA(FN_OTHER)), prologue, sizeof(prologue));
+	assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_OTHER), &d[1]), 0);
+	fake.patch_room = 1;
+	fake.patch_failures = times;
+	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, d, 2,
+					TRAMP_CPUS),
+			 -EIO);
+}
+
+static void jumps_that_fail_are_undone(void **state)
+{
+	(void)state;
+	insert_fails(1);
+	assert_memory_equal(fake_at(FAKE_VA(FN_DETOURED)), prologue, sizeof(prologue));
+}
+
+static void what_cannot_be_undone_is_removed_at_the_end(void **state)
+{
+	(void)state;
+	insert_fails(2);
+	assert_int_equal(*fake_at(FAKE_VA(FN_DETOURED)), INSN_JMP);
+	assert_int_equal(trace_detach(t), 0);
+	assert_memory_equal(fake_at(FAKE_VA(FN_DETOURED)), prologue, sizeof(prologue));
+	assert_int_equal(tramp_window(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +183,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(others_that_have_been_there_are_left, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_moved_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(jumps_that_fail_are_undone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_cannot_be_undone_is_removed_at_the_end, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests_name("detour", tests, NULL, NULL);
