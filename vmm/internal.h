@@ -88,6 +88,11 @@ int qemu_list(const char *uri, struct machine_listing **list, char *err, size_t 
 /* vmm/qemu/attach.c: machine_attach() */
 struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen);
 
+/* walk.c: machine_walk() of a backend that reads the tables by a function of its own. */
+typedef int machine_read_fn(struct machine *m, uint64_t pa, void *buf, size_t len);
+int machine_walk_by(struct machine *m, machine_read_fn *read, uint64_t root, unsigned int levels,
+		    uint64_t va, uint64_t *pa, uint64_t *left);
+
 /* event.c */
 int machine_init(struct machine *m, const struct machine_ops *ops);
 void machine_exit(struct machine *m);

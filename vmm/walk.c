@@ -19,8 +19,8 @@ static bool va_is_canonical(uint64_t va, unsigned int levels)
 	return (uint64_t)((int64_t)(va << (64 - bits)) >> (64 - bits)) == va;
 }
 
-int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t va, uint64_t *pa,
-		 uint64_t *left)
+int machine_walk_by(struct machine *m, machine_read_fn *read, uint64_t root, unsigned int levels,
+		    uint64_t va, uint64_t *pa, uint64_t *left)
 {
 	uint64_t table = root & PTE_ADDR;
 
@@ -31,7 +31,7 @@ int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t
 		uint64_t span = 1ull << shift;
 		uint64_t pte;
 
-		if (machine_read(m, table + ((va >> shift) & 511) * 8, &pte, sizeof(pte)))
+		if (read(m, table + ((va >> shift) & 511) * 8, &pte, sizeof(pte)))
 			return -EFAULT;
 		if (!(pte & PTE_PRESENT))
 			return -EFAULT;
@@ -45,4 +45,10 @@ int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t
 		table = pte & PTE_ADDR;
 	}
 	return -EFAULT;
+}
+
+int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t va, uint64_t *pa,
+		 uint64_t *left)
+{
+	return machine_walk_by(m, machine_read, root, levels, va, pa, left);
 }

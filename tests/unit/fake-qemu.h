@@ -16,6 +16,11 @@
 #define FAKE_RAM  0x10000
 #define FAKE_HIGH (UINT64_C(1) << 32)
 
+/* What fake_map() makes: page tables with one page of text in them. */
+#define FAKE_TABLES 0x2000 /* for CR3 */
+#define FAKE_TEXT   0x7000
+#define FAKE_VA	    UINT64_C(0xffffffff81000000)
+
 enum fake_end { FAKE_HANGS_UP, FAKE_FALLS_SILENT };
 
 struct fake_qemu {
@@ -30,7 +35,9 @@ struct fake_qemu {
 	bool kvm;	    /* says that it runs under KVM, and breakpoints go by... */
 	uint64_t cr3;	    /* what the vCPU has there, */
 	uint64_t sees;	    /* which is to be this */
-	uint32_t cs;	    /* 0x33: 64-bit code, else it takes half of a register */
+	uint32_t cs;	    /* 0x23: 32-bit code, so it takes half of a register */
+	uint64_t rip, rsp;
+	_Atomic(const char *) stop; /* what it says at once when it is to run, one time */
 	atomic_uint answered;
 	atomic_bool running, ended;
 	char heard[65536]; /* packets and interrupts, each in [ ]; for when the thread has ended */
@@ -97,12 +104,26 @@ static void fake_stop(struct fake_qemu *q)
 	stub_say(&q->stub, "T02thread:p01.01;");
 }
 
-/* Where CS and CR3 have their places among the registers, and CR3's number. */
+/* Where CS has its place among the registers. */
 #define FAKE_CS_AT	(17 * 8 + 4)
-#define FAKE_CR3_AT	(17 * 8 + 3 * 4 + 5 * 8)
 #define FAKE_CR3_PACKET "P19="
+#define FAKE_NR_REGS	3
 
-static void fake_reg(char *regs, size_t at, uint64_t value, size_t size)
+/* The registers that are not always 0: their places among all, and how they are written. */
+struct fake_reg {
+	size_t at;
+	const char *packet;
+	uint64_t *value;
+};
+
+static void fake_reg_table(struct fake_qemu *q, struct fake_reg regs[FAKE_NR_REGS])
+{
+	regs[0] = (struct fake_reg){7 * 8, "P7=", &q->rsp};
+	regs[1] = (struct fake_reg){16 * 8, "P10=", &q->rip};
+	regs[2] = (struct fake_reg){17 * 8 + 3 * 4 + 5 * 8, FAKE_CR3_PACKET, &q->cr3};
+}
+
+static void fake_reg_put(char *regs, size_t at, uint64_t value, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
 		char byte[3];
@@ -114,24 +135,45 @@ static void fake_reg(char *regs, size_t at, uint64_t value, size_t size)
 
 static void fake_regs(struct fake_qemu *q)
 {
+	struct fake_reg table[FAKE_NR_REGS];
 	char regs[2 * BYTES + 1];
 
 	memset(regs, '0', sizeof(regs) - 1);
 	regs[sizeof(regs) - 1] = '\0';
-	fake_reg(regs, FAKE_CS_AT, q->cs, sizeof(q->cs));
-	fake_reg(regs, FAKE_CR3_AT, q->cr3, sizeof(q->cr3));
+	fake_reg_put(regs, FAKE_CS_AT, q->cs, sizeof(q->cs));
+	fake_reg_table(q, table);
+	for (size_t i = 0; i < FAKE_NR_REGS; i++)
+		fake_reg_put(regs, table[i].at, *table[i].value, sizeof(uint64_t));
 	stub_say(&q->stub, regs);
 }
 
-static void fake_set_cr3(struct fake_qemu *q, const char *hex)
+static bool fake_set_reg(struct fake_qemu *q, const char *packet)
 {
+	struct fake_reg table[FAKE_NR_REGS], *r = table;
 	unsigned int byte;
+	const char *hex;
 
-	q->cr3 = 0;
-	for (size_t i = 0; i < (q->cs == 0x33 ? 8 : 4) && sscanf(hex + 2 * i, "%2x", &byte) == 1;
+	fake_reg_table(q, table);
+	while (r < table + FAKE_NR_REGS && strncmp(packet, r->packet, strlen(r->packet)))
+		r++;
+	if (r == table + FAKE_NR_REGS)
+		return false;
+	hex = packet + strlen(r->packet);
+	*r->value = 0;
+	for (size_t i = 0; i < (q->cs == 0x23 ? 4 : 8) && sscanf(hex + 2 * i, "%2x", &byte) == 1;
 	     i++)
-		q->cr3 |= (uint64_t)byte << 8 * i;
+		*r->value |= (uint64_t)byte << 8 * i;
 	stub_say(&q->stub, "OK");
+	return true;
+}
+
+static void fake_run(struct fake_qemu *q)
+{
+	const char *stop = atomic_exchange(&q->stop, NULL);
+
+	q->running = !stop;
+	if (stop)
+		stub_say(&q->stub, stop);
 }
 
 static void fake_answer(struct fake_qemu *q, const char *p)
@@ -156,10 +198,8 @@ static void fake_answer(struct fake_qemu *q, const char *p)
 		stub_say(&q->stub, "E22");
 		return;
 	}
-	if (!strncmp(p, FAKE_CR3_PACKET, strlen(FAKE_CR3_PACKET))) {
-		fake_set_cr3(q, p + strlen(FAKE_CR3_PACKET));
+	if (fake_set_reg(q, p))
 		return;
-	}
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
 		if (!strncmp(p, fixed[i][0], strlen(fixed[i][0]))) {
 			stub_say(&q->stub, fixed[i][1]);
@@ -171,7 +211,7 @@ static void fake_answer(struct fake_qemu *q, const char *p)
 	else if (*p == 'm' || *p == 'M')
 		fake_memory(q, p);
 	else if (!strcmp(p, "vCont;c"))
-		q->running = true;
+		fake_run(q);
 	else if (*p == 3 && q->running)
 		fake_stop(q);
 	else if (*p == 'g')
@@ -249,6 +289,19 @@ static void fake_wait_running(const struct fake_qemu *q)
 			fail_msg("it ended before it ran: %s", q->heard);
 		sched_yield();
 	}
+}
+
+static inline void fake_put(struct fake_qemu *q, uint64_t pa, uint64_t value)
+{
+	memcpy(q->ram + pa, &value, sizeof(value));
+}
+
+static inline void fake_map(struct fake_qemu *q)
+{
+	fake_put(q, FAKE_TABLES + 8 * (FAKE_VA >> 39 & 511), 0x4003);
+	fake_put(q, 0x4000 + 8 * (FAKE_VA >> 30 & 511), 0x5003);
+	fake_put(q, 0x5000 + 8 * (FAKE_VA >> 21 & 511), 0x6003);
+	fake_put(q, 0x6000 + 8 * (FAKE_VA >> 12 & 511), FAKE_TEXT | 3);
 }
 
 /* When everyone has let go of it. */

@@ -6,5 +6,6 @@ unit-tests += tests/unit/test-qemu-kvm-tsc
 unit-tests += tests/unit/test-qemu-monitor
 unit-tests += tests/unit/test-qemu-packet
 unit-tests += tests/unit/test-qemu-patch
+unit-tests += tests/unit/test-qemu-traps
 unit-tests += tests/unit/test-qemu-view
 unit-tests += tests/unit/test-qemu-start

@@ -16,15 +16,8 @@
 #include "vmm/machine.h"
 
 /* A pair of page tables: the kernel's half and the user's, which has no entry for the text. */
-#define KERNEL 0x2000
+#define KERNEL FAKE_TABLES
 #define USER   0x3000
-#define TEXT   0x7000
-#define VA     UINT64_C(0xffffffff81000000)
-
-static void put(struct fake_qemu *q, uint64_t pa, uint64_t value)
-{
-	memcpy(q->ram + pa, &value, sizeof(value));
-}
 
 static struct fake_qemu *guest_with(uint64_t cr3, bool elsewhere)
 {
@@ -36,12 +29,9 @@ static struct fake_qemu *guest_with(uint64_t cr3, bool elsewhere)
 	q->high = cr3 >= FAKE_HIGH;
 	q->cr3 = cr3;
 	q->sees = KERNEL;
-	put(q, KERNEL + 8 * (VA >> 39 & 511), 0x4003);
-	put(q, 0x4000 + 8 * (VA >> 30 & 511), 0x5003);
-	put(q, 0x5000 + 8 * (VA >> 21 & 511), 0x6003);
-	put(q, 0x6000 + 8 * (VA >> 12 & 511), TEXT | 3);
+	fake_map(q);
 	q->elsewhere = elsewhere;
-	put(q, FAKE_RAM / 2, 0x1234); /* what is looked at to find out */
+	fake_put(q, FAKE_RAM / 2, 0x1234); /* what is looked at to find out */
 	fake_start(q);
 	return q;
 }
@@ -75,8 +65,8 @@ static unsigned int count(const char *text, const char *what)
 }
 
 static const struct machine_trap traps[] = {
-	{.va = VA + 0x10, .pa = TEXT + 0x10, .size = 5},
-	{.va = VA + 0x20, .pa = TEXT + 0x20, .size = 5},
+	{.va = FAKE_VA + 0x10, .pa = FAKE_TEXT + 0x10, .size = 5},
+	{.va = FAKE_VA + 0x20, .pa = FAKE_TEXT + 0x20, .size = 5},
 };
 
 /* Set and cleared while the guest stands: gives how often CR3 was written. */
@@ -118,7 +108,7 @@ static void one_in_the_kernel_is_left_alone(void **state)
 
 static void text_that_nobody_sees_is_refused(void **state)
 {
-	const struct machine_trap other = {.va = VA, .pa = TEXT + 0x1000, .size = 5};
+	const struct machine_trap other = {.va = FAKE_VA, .pa = FAKE_TEXT + 0x1000, .size = 5};
 	struct fake_qemu *q = guest(USER);
 	struct machine *m = attach(q);
 
@@ -184,16 +174,17 @@ static void one_in_64_bit_code_is_lent(void **state)
 static void all_of_them_have_to_be_seen(void **state)
 {
 	const struct machine_trap two[] = {
-		traps[0], {.va = VA + (UINT64_C(2) << 20) + 0x30, .pa = TEXT + 0x30, .size = 5}};
+		traps[0],
+		{.va = FAKE_VA + (UINT64_C(2) << 20) + 0x30, .pa = FAKE_TEXT + 0x30, .size = 5}};
 	struct fake_qemu *q = guest(USER);
 	struct machine *m = attach(q);
 
 	(void)state;
-	put(q, USER + 8 * (VA >> 39 & 511), 0x8003);
-	put(q, 0x8000 + 8 * (VA >> 30 & 511), 0x9003);
-	put(q, 0x9000 + 8 * (VA >> 21 & 511), 0x6003);
-	put(q, 0x5000 + 8 * (two[1].va >> 21 & 511), 0xa003);
-	put(q, 0xa000 + 8 * (two[1].va >> 12 & 511), TEXT | 3);
+	fake_put(q, USER + 8 * (FAKE_VA >> 39 & 511), 0x8003);
+	fake_put(q, 0x8000 + 8 * (FAKE_VA >> 30 & 511), 0x9003);
+	fake_put(q, 0x9000 + 8 * (FAKE_VA >> 21 & 511), 0x6003);
+	fake_put(q, 0x5000 + 8 * (two[1].va >> 21 & 511), 0xa003);
+	fake_put(q, 0xa000 + 8 * (two[1].va >> 12 & 511), FAKE_TEXT | 3);
 	machine_pause(m);
 	assert_int_equal(machine_traps_set(m, two, 2), 0);
 	assert_true(q->cr3 == USER);

@@ -117,6 +117,9 @@ bool qemu_ram_has(const struct qemu_machine *m, uint64_t pa, size_t len);
 size_t qemu_ram_piece(const struct qemu_ram *ram, uint64_t pa, size_t len, uint64_t *hva);
 /* Called with m->io held and the guest standing; qemu_read() takes care of both. */
 int qemu_read_standing(struct qemu_machine *m, uint64_t pa, void *buf, size_t len);
+/* Likewise, and the vCPU's registers are known: machine_walk() of tables of its kind. */
+int qemu_walk_standing(struct qemu_machine *m, const struct qemu_vcpu *v, uint64_t root,
+		       uint64_t va, uint64_t *pa);
 int qemu_read(struct machine *base, uint64_t pa, void *buf, size_t len);
 int qemu_write(struct machine *base, uint64_t pa, const void *buf, size_t len);
 int qemu_write_text(struct machine *base, uint64_t pa, const void *buf, size_t len);

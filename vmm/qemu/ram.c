@@ -21,6 +21,7 @@
 
 #define PAGE	   4096
 #define PROBE_SIZE 64
+#define CR4_LA57   (1u << 12)
 
 /* --- QEMU's address space --------------------------------------------------------------------- */
 
@@ -143,6 +144,19 @@ int qemu_read_standing(struct qemu_machine *m, uint64_t pa, void *buf, size_t le
 		return direct_copy(m, pa, buf, len, false);
 	rc = gdb_read_phys(m->gdb, pa, buf, len);
 	return rc == -EREMOTEIO ? -EFAULT : rc;
+}
+
+static int read_standing(struct machine *base, uint64_t pa, void *buf, size_t len)
+{
+	return qemu_read_standing(qemu_machine(base), pa, buf, len);
+}
+
+int qemu_walk_standing(struct qemu_machine *m, const struct qemu_vcpu *v, uint64_t root,
+		       uint64_t va, uint64_t *pa)
+{
+	unsigned int levels = v->reg[GDB_CR4] & CR4_LA57 ? 5 : 4;
+
+	return machine_walk_by(&m->base, read_standing, root, levels, va, pa, NULL);
 }
 
 /*

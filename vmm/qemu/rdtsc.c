@@ -23,7 +23,6 @@
 #define LARGE_PAGE (UINT64_C(2) << 20)
 #define SCAN_CHUNK (64 << 10)
 #define PAGE_SIZE  4096
-#define CR4_LA57   (1u << 12)
 #define RFLAGS_TF  (1u << 8)
 #define RFLAGS_IF  (1u << 9)
 
@@ -42,11 +41,9 @@ struct place {
 /* Is this address of the vCPU's the one of this memory? */
 static bool maps_to(struct qemu_machine *m, const struct qemu_vcpu *v, const struct place *at)
 {
-	unsigned int levels = v->reg[GDB_CR4] & CR4_LA57 ? 5 : 4;
 	uint64_t found;
 
-	return !machine_walk(&m->base, v->reg[GDB_CR3], levels, at->va, &found, NULL) &&
-	       found == at->pa;
+	return !qemu_walk_standing(m, v, v->reg[GDB_CR3], at->va, &found) && found == at->pa;
 }
 
 /* All on one page, and the byte behind it nobody else's. */

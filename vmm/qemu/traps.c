@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CR4_LA57 (1u << 12)
-
 /* --- setting and clearing -----------------------------------------------------------------------
  */
 
@@ -282,12 +280,11 @@ static bool site_is_same(struct qemu_machine *m, const struct trap *trap)
 /* The trap stands for a return. */
 static int hit_return(struct qemu_machine *m, struct qemu_vcpu *v)
 {
-	unsigned int levels = v->reg[GDB_CR4] & CR4_LA57 ? 5 : 4;
 	uint64_t sp = v->reg[GDB_RSP], pa, to = 0;
 	int rc = sp % sizeof(to) ? -EFAULT : 0;
 
 	if (!rc)
-		rc = machine_walk(&m->base, v->reg[GDB_CR3], levels, sp, &pa, NULL);
+		rc = qemu_walk_standing(m, v, v->reg[GDB_CR3], sp, &pa);
 	if (!rc)
 		rc = qemu_read_standing(m, pa, &to, sizeof(to));
 	if (rc)

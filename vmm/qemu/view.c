@@ -17,7 +17,6 @@
 
 #include <errno.h>
 
-#define CR4_LA57   (1u << 12)
 #define PTI_USER   (UINT64_C(1) << 12) /* PTI_PGTABLE_SWITCH_BIT */
 #define USER_CS	   0x33		       /* __USER_CS, arch/x86/include/asm/segment.h */
 #define LARGE_PAGE (UINT64_C(2) << 20)
@@ -35,7 +34,6 @@ struct sites {
 static bool sees(struct qemu_machine *m, const struct qemu_vcpu *v, uint64_t cr3,
 		 const struct sites *sites)
 {
-	unsigned int levels = v->reg[GDB_CR4] & CR4_LA57 ? 5 : 4;
 	uint64_t found, seen = 0;
 
 	for (size_t i = 0; i < sites->n; i++) {
@@ -46,8 +44,7 @@ static bool sees(struct qemu_machine *m, const struct qemu_vcpu *v, uint64_t cr3
 		if (trap->pub.va / LARGE_PAGE == seen / LARGE_PAGE)
 			continue;
 		seen = trap->pub.va;
-		if (machine_walk(&m->base, cr3, levels, seen, &found, NULL) ||
-		    found != trap->pub.pa)
+		if (qemu_walk_standing(m, v, cr3, seen, &found) || found != trap->pub.pa)
 			return false;
 	}
 	return true;

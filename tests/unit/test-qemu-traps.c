@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-qemu-traps.c - what becomes of a vCPU that has run into a trap of an attached guest. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/fake-qemu.h"
+#include "vmm/machine.h"
+
+#define SITE	 (FAKE_VA + 0x10)
+#define STACK	 (FAKE_VA + 0x800)
+#define CALLER	 (FAKE_VA + 0x123)
+#define LIMIT_MS 60000
+
+/* A vCPU that is at the site as soon as it runs. */
+static struct fake_qemu *guest(bool elsewhere)
+{
+	struct fake_qemu *q = calloc(1, sizeof(*q));
+
+	assert_non_null(q);
+	q->limit = ~0u;
+	q->cr3 = FAKE_TABLES;
+	q->rip = SITE;
+	q->rsp = STACK;
+	fake_map(q);
+	fake_put(q, STACK - FAKE_VA + FAKE_TEXT, CALLER);
+	q->elsewhere = elsewhere;
+	fake_put(q, FAKE_RAM / 2, 0x1234); /* what is looked at to find out */
+	fake_start(q);
+	return q;
+}
+
+static void on_trap(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct machine_hit *seen = arg;
+
+	*seen = *hit;
+	seen->regs = NULL;
+	machine_wake(m);
+}
+
+/* Attached, with the trap set; the guest says this as soon as it runs. */
+static struct machine *trapped(struct fake_qemu *q, enum machine_trap_action action,
+			       const char *stop, struct machine_hit *seen)
+{
+	const struct machine_trap trap = {
+		.va = SITE,
+		.pa = SITE - FAKE_VA + FAKE_TEXT,
+		.size = 1,
+		.kind = MACHINE_TRAP_INT3,
+		.action = action,
+	};
+	struct machine_attach_config cfg = {.target = q->target, .trap = on_trap, .arg = seen};
+	char err[256];
+	struct machine *m = machine_attach(&cfg, err, sizeof(err));
+
+	if (!m)
+		fail_msg("%s", err);
+	fake_wait_running(q);
+	machine_pause(m);
+	assert_int_equal(machine_traps_set(m, &trap, 1), 0);
+	q->stop = stop;
+	machine_resume(m);
+	return m;
+}
+
+/* Its page tables and its stack are read through the stub, which is being talked to already. */
+static void a_return_without_its_memory(void **state)
+{
+	struct fake_qemu *q = guest(true);
+	struct machine_hit seen = {0};
+	struct machine_event ev;
+	struct machine_info info;
+	struct machine *m = trapped(q, MACHINE_TRAP_RETURN, "T05thread:p01.01;", &seen);
+
+	(void)state;
+	machine_get_info(m, &info);
+	assert_false(info.direct);
+	assert_int_equal(machine_wait(m, &ev, LIMIT_MS), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_WAKE);
+	assert_true(seen.va == SITE);
+	machine_free(m);
+	fake_end(q);
+	assert_true(q->rip == CALLER);
+	assert_true(q->rsp == STACK + 8);
+	free(q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_return_without_its_memory),
+	};
+
+	return cmocka_run_group_tests_name("qemu traps", tests, NULL, NULL);
+}
