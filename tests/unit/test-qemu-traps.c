@@ -15,17 +15,17 @@
 #define SITE	 (FAKE_VA + 0x10)
 #define STACK	 (FAKE_VA + 0x800)
 #define CALLER	 (FAKE_VA + 0x123)
-#define LIMIT_MS 60000
+#define LIMIT_MS 20000
 
-/* A vCPU that is at the site as soon as it runs. */
-static struct fake_qemu *guest(bool elsewhere)
+/* A vCPU that is there as soon as it runs. */
+static struct fake_qemu *guest(bool elsewhere, uint64_t rip)
 {
 	struct fake_qemu *q = calloc(1, sizeof(*q));
 
 	assert_non_null(q);
 	q->limit = ~0u;
 	q->cr3 = FAKE_TABLES;
-	q->rip = SITE;
+	q->rip = rip;
 	q->rsp = STACK;
 	fake_map(q);
 	fake_put(q, STACK - FAKE_VA + FAKE_TEXT, CALLER);
@@ -72,7 +72,7 @@ static struct machine *trapped(struct fake_qemu *q, enum machine_trap_action act
 /* Its page tables and its stack are read through the stub, which is being talked to already. */
 static void a_return_without_its_memory(void **state)
 {
-	struct fake_qemu *q = guest(true);
+	struct fake_qemu *q = guest(true, SITE);
 	struct machine_hit seen = {0};
 	struct machine_event ev;
 	struct machine_info info;
@@ -91,10 +91,47 @@ static void a_return_without_its_memory(void **state)
 	free(q);
 }
 
+/* It would run into the trap for ever: the trace ends, and the guest runs on without traps. */
+static void a_vcpu_that_was_plugged_in(void **state)
+{
+	struct fake_qemu *q = guest(false, SITE);
+	struct machine_hit seen = {0};
+	struct machine_event ev;
+	struct machine *m = trapped(q, MACHINE_TRAP_RETURN, "T05thread:p01.02;", &seen);
+
+	(void)state;
+	assert_int_equal(machine_wait(m, &ev, LIMIT_MS), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_ERROR);
+	assert_non_null(strstr(ev.text, "attach again"));
+	machine_free(m);
+	fake_end(q);
+	assert_non_null(strstr(q->heard, "[z0,ffffffff81000010,1][Qqemu.PhyMemMode:0][D;1]"));
+	assert_true(q->rip == SITE);
+	assert_true(seen.va == 0);
+	free(q);
+}
+
+/* What it has run into was ours until a moment ago. */
+static void one_that_is_at_no_trap(void **state)
+{
+	struct fake_qemu *q = guest(false, SITE + 1);
+	struct machine_hit seen = {0};
+	struct machine *m = trapped(q, MACHINE_TRAP_RETURN, "T05thread:p01.02;", &seen);
+
+	(void)state;
+	fake_wait_running(q);
+	assert_false(machine_has_ended(m, NULL));
+	machine_free(m);
+	fake_end(q);
+	free(q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_return_without_its_memory),
+		cmocka_unit_test(a_vcpu_that_was_plugged_in),
+		cmocka_unit_test(one_that_is_at_no_trap),
 	};
 
 	return cmocka_run_group_tests_name("qemu traps", tests, NULL, NULL);

@@ -168,6 +168,8 @@ int qemu_traps_clear(struct machine *base, const uint64_t *vas, size_t n);
 int qemu_traps_clear_all(struct qemu_machine *m);
 /* vcpu has stopped at a breakpoint; on the run thread. */
 void qemu_traps_hit(struct qemu_machine *m, unsigned int vcpu);
+/* Likewise, and it has come after us: the machine ends if the breakpoint is ours. */
+void qemu_traps_hit_unknown(struct qemu_machine *m, uint32_t thread);
 
 /*
  * view.c. With m->io held and the guest standing: between these two breakpoints may be set and

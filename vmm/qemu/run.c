@@ -78,13 +78,25 @@ static void handler_done(struct qemu_machine *m)
 	pthread_mutex_unlock(&m->base.lock);
 }
 
-static unsigned int vcpu_of(const struct qemu_machine *m, uint32_t thread)
+/* Of a thread that the stub does not tell: the first. -ENOENT: one that was plugged in. */
+static int vcpu_of(const struct qemu_machine *m, uint32_t thread)
 {
 	for (unsigned int i = 0; i < m->nvcpus; i++) {
 		if (m->vcpu[i].thread == thread)
-			return i;
+			return (int)i;
 	}
-	return 0;
+	return thread ? -ENOENT : 0;
+}
+
+static void trap_hit(struct qemu_machine *m, uint32_t thread)
+{
+	int vcpu = vcpu_of(m, thread);
+
+	if (vcpu < 0)
+		qemu_traps_hit_unknown(m, thread);
+	else
+		qemu_traps_hit(m, (unsigned int)vcpu);
+	handler_done(m);
 }
 
 static void stopped_by_others(struct qemu_machine *m, int signal)
@@ -102,8 +114,7 @@ static void handle_stop(struct qemu_machine *m, const struct gdb_stop *stop, boo
 	}
 	switch (stop->signal) {
 	case GDB_SIGNAL_TRAP:
-		qemu_traps_hit(m, vcpu_of(m, stop->thread));
-		handler_done(m);
+		trap_hit(m, stop->thread);
 		break;
 	case GDB_SIGNAL_INT:
 		if (!interrupted)

@@ -348,3 +348,21 @@ void qemu_traps_hit(struct qemu_machine *m, unsigned int vcpu)
 	hit.va = trap.va;
 	m->cfg.trap(&m->base, &hit, m->cfg.arg);
 }
+
+/*
+ * A hit of its cannot be told, since the owner has as many vCPUs as there were. Nor can it be
+ * passed over: some traps say that the guest is about to free text with others in it.
+ */
+void qemu_traps_hit_unknown(struct qemu_machine *m, uint32_t thread)
+{
+	struct qemu_vcpu v = {.thread = thread};
+	bool others;
+
+	pthread_mutex_lock(&m->io);
+	others = !qemu_vcpu_fetch(m, &v) && !trap_table_find(&m->traps, v.reg[GDB_RIP]);
+	pthread_mutex_unlock(&m->io);
+	if (!others)
+		machine_end(&m->base, MACHINE_EVENT_ERROR, 0,
+			    "a vCPU that was plugged in has run into a trap (attach again to "
+			    "trace it too)");
+}
