@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 unit-tests += tests/unit/test-qemu-attach
+unit-tests += tests/unit/test-qemu-domain
 unit-tests += tests/unit/test-qemu-gdb
 unit-tests += tests/unit/test-qemu-keeper
 unit-tests += tests/unit/test-qemu-kvm-tsc

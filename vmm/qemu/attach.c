@@ -144,6 +144,8 @@ static void let_go(struct qemu_machine *m)
 	else
 		keeper_stop(&m->keeper);
 	gdb_close(m->gdb);
+	if (m->domain && m->foreign)
+		qemu_domain_leave_paused(m->domain);
 	qemu_domain_close(m->domain);
 	qemu_console_close(m->console);
 }

@@ -27,7 +27,7 @@ struct qemu_domain {
 	void *arg;
 };
 
-/* Take out the stub that has been started: the guest is left as it was found. */
+/* Take out the stub that has been started: a guest that ran is not left standing because of it. */
 void qemu_domain_stub_stop(struct qemu_domain *d);
 
 #endif

@@ -206,13 +206,22 @@ int qemu_domain_stub_start(struct qemu_domain *d, bool takeover, char *address, 
 	return 0;
 }
 
-void qemu_domain_stub_stop(struct qemu_domain *d)
+/*
+ * A stop by the stub has no reason that libvirt knows. Every other one is somebody's who will
+ * resume the guest, or who waits until a disk has room again.
+ */
+static bool stub_has_stopped(struct qemu_domain *d)
 {
 	int state, why;
 
+	return !libvirt()->virDomainGetState(d->dom, &state, &why, 0) &&
+	       state == VIR_DOMAIN_PAUSED && why == VIR_DOMAIN_PAUSED_UNKNOWN;
+}
+
+void qemu_domain_stub_stop(struct qemu_domain *d)
+{
 	free(monitor(d, "gdbserver none"));
-	if (d->was_running && !libvirt()->virDomainGetState(d->dom, &state, &why, 0) &&
-	    state == VIR_DOMAIN_PAUSED && why != VIR_DOMAIN_PAUSED_USER)
+	if (d->was_running && stub_has_stopped(d))
 		libvirt()->virDomainResume(d->dom);
 }
 

@@ -253,6 +253,11 @@ static void watch_end(struct qemu_domain *d)
 
 /* --- letting go ------------------------------------------------------------------------------- */
 
+void qemu_domain_leave_paused(struct qemu_domain *d)
+{
+	d->was_running = false;
+}
+
 void qemu_domain_close(struct qemu_domain *d)
 {
 	if (!d)

@@ -35,6 +35,8 @@ int qemu_domain_serial_open(struct qemu_domain *d, char *path, size_t room, char
 /* Let a domain that stands run. 0 or -EIO, and err says why. */
 int qemu_domain_resume(struct qemu_domain *d, char *err, size_t errlen);
 
+/* Someone else has stopped the guest: it is not resumed when let go of. */
+void qemu_domain_leave_paused(struct qemu_domain *d);
 /* Take the stub out if it was started, and let go of the domain. NULL is allowed. */
 void qemu_domain_close(struct qemu_domain *d);
 
