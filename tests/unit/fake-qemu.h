@@ -7,28 +7,31 @@
 #define HVTRACE_TESTS_FAKE_QEMU_H
 
 #include <inttypes.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/un.h>
 
 #include "tests/unit/fake-stub.h"
 
-#define FAKE_RAM  0x10000
-#define FAKE_HIGH (UINT64_C(1) << 32)
+#define FAKE_RAM     0x10000
+#define FAKE_HIGH    (UINT64_C(1) << 32)
+#define FAKE_TALK_MS 100
 
 /* What fake_map() makes: page tables with one page of text in them. */
 #define FAKE_TABLES 0x2000 /* for CR3 */
 #define FAKE_TEXT   0x7000
 #define FAKE_VA	    UINT64_C(0xffffffff81000000)
 
-enum fake_end { FAKE_HANGS_UP, FAKE_FALLS_SILENT };
+enum fake_end { FAKE_HANGS_UP, FAKE_FALLS_SILENT, FAKE_TALKS };
 
 struct fake_qemu {
 	struct stub stub;
 	int listener;
 	char dir[64], target[160];
 	unsigned int limit; /* packets that it answers, ~0: all */
-	enum fake_end end;  /* what it does then */
+	enum fake_end end;  /* what it does then, */
+	const char *talk;   /* and what it says again and again */
 	bool deaf;	    /* does not stop when interrupted */
 	bool elsewhere;	    /* its memory is not where it says */
 	bool high;	    /* it is to be found at FAKE_HIGH as well */
@@ -230,6 +233,16 @@ static void fake_hear(struct fake_qemu *q)
 		q->len += (size_t)n;
 }
 
+/* Faster than anybody loses patience, until it is told something. */
+static void fake_talk(struct fake_qemu *q)
+{
+	struct pollfd fd = {.fd = q->stub.fd, .events = POLLIN};
+
+	do
+		stub_say(&q->stub, q->talk);
+	while (!poll(&fd, 1, FAKE_TALK_MS));
+}
+
 static void *fake_thread(void *arg)
 {
 	struct fake_qemu *q = arg;
@@ -243,6 +256,8 @@ static void *fake_thread(void *arg)
 		fake_hear(q);
 		if (!talks && q->end == FAKE_HANGS_UP)
 			break;
+		if (!talks && q->end == FAKE_TALKS)
+			fake_talk(q);
 		if (!talks || (q->deaf && q->stub.got[0] == 3))
 			continue;
 		if (q->stub.got[0] != 3)

@@ -54,6 +54,15 @@ static struct fake_qemu *fake_new(unsigned int limit, enum fake_end end)
 	return q;
 }
 
+/* It answers so many questions, and then talks without end. */
+static struct fake_qemu *fake_talking(unsigned int limit, const char *talk)
+{
+	struct fake_qemu *q = fake_new(limit, FAKE_TALKS);
+
+	q->talk = talk;
+	return q;
+}
+
 static void fake_free(struct fake_qemu *q)
 {
 	fake_end(q);
@@ -278,9 +287,10 @@ static void attempt_is_lost(struct attempt *a)
 	free(a->q);
 }
 
+/* It may say something all the time, and yet be silent. */
 static void test_silent(void **state)
 {
-	struct attempt at_once = {0}, later = {0}, never_stops = {0};
+	struct attempt at_once = {0}, later = {0}, never_stops = {0}, stops = {0}, prints = {0};
 	struct told told = {0};
 	unsigned int answers = attach_and_use(&told);
 	struct fake_qemu *deaf = fake_new(~0u, FAKE_FALLS_SILENT);
@@ -290,9 +300,13 @@ static void test_silent(void **state)
 	attempt_start(&at_once, fake_new(0, FAKE_FALLS_SILENT)); /* another debugger has it */
 	attempt_start(&later, fake_new(answers - 1, FAKE_FALLS_SILENT));
 	attempt_start(&never_stops, deaf);
+	attempt_start(&stops, fake_talking(answers - 1, "T05thread:p01.01;"));
+	attempt_start(&prints, fake_talking(answers - 1, "O20"));
 	attempt_fails(&at_once, "is another debugger or tracer attached to it?");
 	attempt_fails(&later, "the gdb stub stopped answering");
 	attempt_is_lost(&never_stops);
+	attempt_fails(&stops, "the gdb stub stopped answering");
+	attempt_fails(&prints, "the gdb stub stopped answering");
 }
 
 /* --- no permission -------------------------------------------------------------------------------

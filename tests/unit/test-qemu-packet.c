@@ -162,6 +162,24 @@ static void test_silence(void **state)
 	end(&s, &c);
 }
 
+/* However much there is to be read: a peer that talks on and on may be faster than it is heard. */
+static void test_time_is_over(void **state)
+{
+	static char noise[5000] = "$a#61";
+	struct packet_conn c;
+	int fds[2];
+
+	(void)state;
+	memset(noise + 5, '+', sizeof(noise) - 5);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	assert_int_equal(packet_open(&c, fds[0]), 0);
+	assert_int_equal(send(fds[1], noise, sizeof(noise), 0), sizeof(noise));
+	assert_int_equal(packet_recv_by(&c, packet_deadline(0) - 1), -ETIMEDOUT);
+	assert_int_equal(packet_recv(&c, LONG_MS), 1);
+	packet_close(&c);
+	close(fds[1]);
+}
+
 static void test_asked_again(void **state)
 {
 	static const struct stub_step script[] = {
@@ -227,7 +245,7 @@ int main(void)
 		cmocka_unit_test(test_damaged),	    cmocka_unit_test(test_damaged_no_ack),
 		cmocka_unit_test(test_too_long),    cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_asked_again), cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_long_text),
+		cmocka_unit_test(test_long_text),   cmocka_unit_test(test_time_is_over),
 	};
 
 	return cmocka_run_group_tests_name("qemu packets", tests, NULL, NULL);

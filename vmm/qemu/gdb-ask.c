@@ -19,10 +19,13 @@ bool gdb_is_stop(const char *answer)
  */
 int gdb_next_answer(struct gdb *g)
 {
+	int64_t deadline = packet_deadline(GDB_ANSWER_MS);
 	int rc;
 
+	if (g->by && g->by < deadline)
+		deadline = g->by;
 	do {
-		rc = packet_recv(&g->conn, GDB_ANSWER_MS);
+		rc = packet_recv_by(&g->conn, deadline);
 		if (rc >= 0 && g->conn.data[0] == 'T')
 			g->was_running = true;
 	} while (rc >= 0 && gdb_is_stop(g->conn.data));

@@ -9,16 +9,17 @@
 #include "vmm/qemu/gdb.h"
 #include "vmm/qemu/packet.h"
 
-#define GDB_ANSWER_MS 20000
-#define GDB_AHEAD_MAX 16   /* packets whose answers have not been read */
-#define GDB_READ_MAX  1024 /* bytes in an answer; twice that in digits fits QEMU's 4096 */
+#define GDB_ANSWER_MS 20000 /* all packets that it comes in */
+#define GDB_AHEAD_MAX 16    /* packets whose answers have not been read */
+#define GDB_READ_MAX  1024  /* bytes in an answer; twice that in digits fits QEMU's 4096 */
 
 struct gdb {
 	struct packet_conn conn;
 	struct gdb_layout layout;
 	bool multiprocess; /* threads are called pPID.TID */
 	bool was_running;
-	bool phys; /* addresses of memory packets are physical */
+	bool phys;  /* addresses of memory packets are physical */
+	int64_t by; /* when a question of several answers has to be over; 0: none is asked */
 	uint32_t pid;
 	uint32_t selected;  /* by Hg; 0: none yet */
 	unsigned int ahead; /* writes whose answers have not been read yet */

@@ -120,10 +120,11 @@ static int stop_parse(const char *text, struct gdb_stop *stop)
 
 int gdb_wait_stop(struct gdb *g, struct gdb_stop *stop, int timeout_ms)
 {
+	int64_t deadline = packet_deadline(timeout_ms);
 	int rc;
 
 	do
-		rc = packet_recv(&g->conn, timeout_ms);
+		rc = packet_recv_by(&g->conn, deadline);
 	while (rc >= 0 && !gdb_is_stop(g->conn.data)); /* O: what a console prints */
 	g->selected = 0; /* QEMU selects the thread that it has stopped for (gdb_set_stop_cpu()) */
 	return rc < 0 ? rc : stop_parse(g->conn.data, stop);

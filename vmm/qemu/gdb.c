@@ -18,6 +18,7 @@
 
 #define IDLE_MS	    100	      /* how often somebody who waits for the first answer is asked */
 #define MONITOR_MAX (8 << 20) /* bytes that a monitor command may print */
+#define LAYOUT_MS   60000     /* for all of it, however small its parts */
 #define XML_MAX	    (256 << 10)
 #define MAX_XML	    16
 
@@ -55,8 +56,10 @@ static int xml_read(struct gdb *g, const char *name, char **xml)
 static int layout_read(struct gdb *g)
 {
 	char *main_xml = NULL, *xml = NULL, href[64];
-	int rc = xml_read(g, "target.xml", &main_xml);
+	int rc;
 
+	g->by = packet_deadline(LAYOUT_MS);
+	rc = xml_read(g, "target.xml", &main_xml);
 	if (!rc)
 		rc = gdb_layout_add(&g->layout, main_xml);
 	for (unsigned int n = 0; !rc && n < MAX_XML; n++) {
@@ -69,6 +72,7 @@ static int layout_read(struct gdb *g)
 		free(xml);
 		xml = NULL;
 	}
+	g->by = 0;
 	free(xml);
 	free(main_xml);
 	return rc;
@@ -239,45 +243,69 @@ int gdb_detach_packet(const struct gdb *g, char *packet, size_t size)
 /* --- the monitor ---------------------------------------------------------------------------------
  */
 
+struct monitor_text {
+	char *text;
+	size_t len, room;
+};
+
+/* What a packet of this length prints: at least a byte, or they might be endless. */
+static int monitor_add(struct gdb *g, size_t packet_len, struct monitor_text *t)
+{
+	size_t part = packet_len / 2;
+	int rc;
+
+	if (!part || packet_len % 2 == 0 || g->conn.data[0] != 'O')
+		return -EREMOTEIO;
+	if (t->len + part >= t->room) {
+		char *bigger = t->room < MONITOR_MAX ? realloc(t->text, t->room *= 8) : NULL;
+
+		if (!bigger)
+			return -EMSGSIZE;
+		t->text = bigger;
+	}
+	rc = hex_decode(g->conn.data + 1, (uint8_t *)t->text + t->len, part);
+	t->len += part;
+	return rc;
+}
+
 /* The text comes in O packets, an OK ends it. */
+static int monitor_hear(struct gdb *g, struct monitor_text *t)
+{
+	int rc;
+
+	g->by = packet_deadline(GDB_ANSWER_MS);
+	do {
+		rc = gdb_next_answer(g);
+		if (rc < 0 || !gdb_expect_ok(g, rc))
+			break;
+		rc = monitor_add(g, (size_t)rc, t);
+	} while (!rc);
+	g->by = 0;
+	return rc < 0 ? rc : 0;
+}
+
 int gdb_monitor(struct gdb *g, const char *command, char **text)
 {
+	struct monitor_text t = {.room = 4096};
 	char packet[512] = "qRcmd,";
-	size_t len = strlen(command), have = 0, room = 4096;
+	size_t len = strlen(command);
 	int rc;
 
 	if (2 * len + 8 > sizeof(packet))
 		return -EMSGSIZE;
-	*text = malloc(room);
-	if (!*text)
+	t.text = malloc(t.room);
+	if (!t.text)
 		return -ENOMEM;
 	hex_encode(packet + 6, (const uint8_t *)command, len);
 	rc = packet_send(&g->conn, packet);
-	while (!rc) {
-		size_t part;
-
-		rc = gdb_next_answer(g);
-		if (rc < 0 || !gdb_expect_ok(g, rc))
-			break;
-		part = (size_t)rc / 2;
-		rc = g->conn.data[0] == 'O' && rc % 2 ? 0 : -EREMOTEIO;
-		if (!rc && have + part >= room) {
-			char *bigger = room < MONITOR_MAX ? realloc(*text, room *= 8) : NULL;
-
-			if (bigger)
-				*text = bigger;
-			else
-				rc = -EMSGSIZE;
-		}
-		if (!rc)
-			rc = hex_decode(g->conn.data + 1, (uint8_t *)*text + have, part);
-		have += part;
+	if (!rc)
+		rc = monitor_hear(g, &t);
+	if (rc) {
+		free(t.text);
+		t.text = NULL;
+	} else {
+		t.text[t.len] = '\0';
 	}
-	if (rc < 0) {
-		free(*text);
-		*text = NULL;
-		return rc;
-	}
-	(*text)[have] = '\0';
-	return 0;
+	*text = t.text;
+	return rc;
 }

@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long the stub gets for an answer, ms. */
-enum { STUB_MS = 2000, QUIET_MS = 200, GOODBYE_MS = 20000 };
+/* How long the stub gets for an answer, for what it may say behind that, and for the last, ms. */
+enum { STUB_MS = 2000, QUIET_MS = 200, TALK_MS = 2 * STUB_MS, GOODBYE_MS = 20000 };
 
 /* What the tracer says in the end. */
 enum { GOODBYE = 'g', GOODBYE_DETACH = 'd' };
@@ -54,13 +54,25 @@ static void stub_send(int sock, const char *bytes)
 	}
 }
 
-/* Read away what the stub says: until it has said something, and then is quiet. */
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/*
+ * Read away what the stub says: until it has said something, and then is quiet. For one that never
+ * is the guest does not wait.
+ */
 static void stub_hear(int sock)
 {
 	struct pollfd fd = {.fd = sock, .events = POLLIN};
+	const int64_t end = now_ms() + TALK_MS;
 	char buf[512];
 
-	for (int ms = STUB_MS; poll(&fd, 1, ms) > 0; ms = QUIET_MS) {
+	for (int ms = STUB_MS; now_ms() < end && poll(&fd, 1, ms) > 0; ms = QUIET_MS) {
 		ssize_t n = read(sock, buf, sizeof(buf));
 
 		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
@@ -121,14 +133,6 @@ static void guest_release(int sock, bool run_on, const struct keeper_shared *sha
 	stub_hear(sock);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
-}
-
 /* 0: the stub has said OK to the last thing that it will hear, whatever it says before that. */
 static int stub_detach(int sock, const char *packet)
 {
@@ -139,9 +143,12 @@ static int stub_detach(int sock, const char *packet)
 	char c;
 
 	stub_send(sock, packet);
-	while ((left = end - now_ms()) > 0 && poll(&fd, 1, (int)left) >= 0) {
-		ssize_t n = read(sock, &c, 1);
+	while ((left = end - now_ms()) > 0) {
+		int ready = poll(&fd, 1, (int)left);
+		ssize_t n = ready > 0 ? read(sock, &c, 1) : -1;
 
+		if (ready == 0)
+			break;
 		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 			break;
 		if (n == 1)

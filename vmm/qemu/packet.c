@@ -61,7 +61,7 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static int64_t deadline_after(int timeout_ms)
+int64_t packet_deadline(int timeout_ms)
 {
 	return timeout_ms < 0 ? INT64_MAX : now_ms() + timeout_ms;
 }
@@ -94,7 +94,7 @@ static int fail(struct packet_conn *c, int error)
 
 static int send_bytes(struct packet_conn *c, const char *bytes, size_t len)
 {
-	int64_t deadline = deadline_after(SEND_MS);
+	int64_t deadline = packet_deadline(SEND_MS);
 
 	while (len) {
 		ssize_t n = send(c->fd, bytes, len, MSG_NOSIGNAL);
@@ -168,13 +168,19 @@ int packet_interrupt(const struct packet_conn *c)
 
 /* --- receiving ------------------------------------------------------------------------------ */
 
-/* Have at least one byte in c->in that was not looked at. */
+/*
+ * Have at least one byte in c->in that was not looked at. A peer that talks on and on is not
+ * listened to for longer than one that is silent.
+ */
 static int fill(struct packet_conn *c, int64_t deadline)
 {
 	while (c->in_pos == c->in_len) {
-		ssize_t n = recv(c->fd, c->in, sizeof(c->in), 0);
+		ssize_t n;
 		int rc;
 
+		if (now_ms() > deadline)
+			return -ETIMEDOUT;
+		n = recv(c->fd, c->in, sizeof(c->in), 0);
 		if (n > 0) {
 			c->in_pos = 0;
 			c->in_len = (size_t)n;
@@ -289,12 +295,16 @@ static int take_byte(struct packet_conn *c, char byte)
 
 int packet_wait(struct packet_conn *c, int timeout_ms)
 {
-	return c->error ? c->error : fill(c, deadline_after(timeout_ms));
+	return c->error ? c->error : fill(c, packet_deadline(timeout_ms));
 }
 
 int packet_recv(struct packet_conn *c, int timeout_ms)
 {
-	int64_t deadline = deadline_after(timeout_ms);
+	return packet_recv_by(c, packet_deadline(timeout_ms));
+}
+
+int packet_recv_by(struct packet_conn *c, int64_t deadline)
+{
 	int rc = c->error;
 
 	while (!rc) {

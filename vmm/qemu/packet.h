@@ -58,6 +58,9 @@ int packet_flush(struct packet_conn *c);
  * length. -ETIMEDOUT: none came, or not all of it; asking again goes on where it stopped.
  */
 int packet_recv(struct packet_conn *c, int timeout_ms);
+/* The same up to a moment, which several packets may have in common. */
+int64_t packet_deadline(int timeout_ms);
+int packet_recv_by(struct packet_conn *c, int64_t deadline);
 /* Wait up to timeout_ms until the peer has sent anything that was not received: 0 or -ETIMEDOUT. */
 int packet_wait(struct packet_conn *c, int timeout_ms);
 
