@@ -302,7 +302,7 @@ int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
 
 enum guest_end {
 	GUEST_RUNS,
-	GUEST_STANDS, /* someone else has stopped it, or nobody can be asked any more */
+	GUEST_STANDS, /* someone else has stopped it, or it cannot be paused any more */
 	GUEST_GONE,   /* its memory is nobody's, or already another kernel's */
 };
 

@@ -183,6 +183,39 @@ static void test_hangs_up_later(void **state)
 	fake_free(q);
 }
 
+static void patch_is_refused(struct fake_qemu *q, struct machine *m)
+{
+	const struct machine_patch patch = {.pa = 0x3000, .size = 2, .bytes = {1, 2}};
+	struct machine_info info;
+
+	machine_get_info(m, &info);
+	assert_true(info.direct); /* nothing else is in the way */
+	assert_int_equal(machine_patch_text(m, &patch, 1), -ECONNRESET);
+	assert_int_equal(q->ram[0x3000], 0);
+}
+
+/* The guest may run on: no vCPU is to meet the half of an instruction. */
+static void test_lost_while_it_runs(void **state)
+{
+	struct told told = {0};
+	unsigned int answers = attach_and_use(&told);
+	struct fake_qemu *q = fake_new(answers + 1, FAKE_HANGS_UP);
+	struct machine *m;
+	char err[256];
+
+	(void)state;
+	q->kvm = true;
+	fake_start(q);
+	m = attach(q->target, &told, err);
+	assert_non_null(m);
+	fake_wait_running(q);
+	machine_pause(m); /* there is nothing to wait for */
+	patch_is_refused(q, m);
+	machine_resume(m);
+	machine_free(m);
+	fake_free(q);
+}
+
 /* --- dialling ------------------------------------------------------------------------------------
  */
 
@@ -280,6 +313,7 @@ static void attempt_is_lost(struct attempt *a)
 		fail_msg("%s", a->err);
 	assert_int_equal(a->ev.type, MACHINE_EVENT_ERROR);
 	one_line(a->ev.text);
+	patch_is_refused(a->q, a->m);
 	machine_free(a->m);
 	fake_end(a->q);
 	if (!ends_with(a->q->heard, "[^C][Qqemu.PhyMemMode:0][D;1]"))
@@ -297,6 +331,7 @@ static void test_silent(void **state)
 
 	(void)state;
 	deaf->deaf = true;
+	deaf->kvm = true;
 	attempt_start(&at_once, fake_new(0, FAKE_FALLS_SILENT)); /* another debugger has it */
 	attempt_start(&later, fake_new(answers - 1, FAKE_FALLS_SILENT));
 	attempt_start(&never_stops, deaf);
@@ -361,9 +396,13 @@ static void test_no_permission(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_attach),	       cmocka_unit_test(test_hangs_up),
-		cmocka_unit_test(test_hangs_up_later), cmocka_unit_test(test_silent),
-		cmocka_unit_test(test_no_permission),  cmocka_unit_test(test_ready_comes_first),
+		cmocka_unit_test(test_attach),
+		cmocka_unit_test(test_hangs_up),
+		cmocka_unit_test(test_hangs_up_later),
+		cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_no_permission),
+		cmocka_unit_test(test_ready_comes_first),
+		cmocka_unit_test(test_lost_while_it_runs),
 	};
 
 	return cmocka_run_group_tests_name("attaching to odd stubs", tests, NULL, NULL);

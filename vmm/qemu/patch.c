@@ -88,11 +88,17 @@ static int write_each(struct qemu_machine *m, const struct machine_patch *patche
 	return rc;
 }
 
+/*
+ * A vCPU that runs may execute the half of a patch, while calls that stay in the text lead to code
+ * that stays as well: who cannot be stopped any more is left as it is.
+ */
 int qemu_patch_text(struct machine *base, const struct machine_patch *patches, size_t n)
 {
 	struct qemu_machine *m = qemu_machine(base);
 	int rc;
 
+	if (n && !qemu_run_is_over(m))
+		return -ECONNRESET;
 	for (size_t i = 0; i < n; i++) {
 		if (!qemu_ram_has(m, patches[i].pa, patches[i].size))
 			return -EFAULT;

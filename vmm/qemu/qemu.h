@@ -84,7 +84,7 @@ struct qemu_machine {
 	pthread_t thread;
 	bool started;	       /* the thread is there */
 	bool want_run;	       /* the guest is to run when nobody pauses it */
-	bool running;	       /* the guest has been told to run and has not stopped yet */
+	bool running;	       /* the guest has been told to run, and not been heard to stop */
 	bool interrupted;      /* and has been told to stop */
 	bool foreign;	       /* someone else has stopped it: it is not ours to continue */
 	unsigned int requests; /* pauses asked for and not ended */
@@ -124,7 +124,8 @@ int qemu_read(struct machine *base, uint64_t pa, void *buf, size_t len);
 int qemu_write(struct machine *base, uint64_t pa, const void *buf, size_t len);
 int qemu_write_text(struct machine *base, uint64_t pa, const void *buf, size_t len);
 
-/* patch.c: machine_patch_text() of a paused machine */
+/* patch.c: machine_patch_text() of a paused machine. -ECONNRESET: nobody knows whether it stands.
+ */
 int qemu_patch_text(struct machine *base, const struct machine_patch *patches, size_t n);
 
 /* monitor.c: numbers in what QEMU's monitor prints */
@@ -157,6 +158,8 @@ void qemu_run_let(struct qemu_machine *m); /* the guest run from now on */
 /* End the thread, with the guest standing. */
 void qemu_run_stop(struct qemu_machine *m);
 bool qemu_run_is_thread(struct qemu_machine *m);
+/* The guest stands. Not even a pause makes it so once the connection is lost while it runs. */
+bool qemu_run_is_over(struct qemu_machine *m);
 void qemu_pause(struct machine *base);
 void qemu_resume(struct machine *base);
 void qemu_kick_locked(struct machine *base); /* machine_ops.kick_locked */

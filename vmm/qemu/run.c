@@ -146,7 +146,8 @@ static void *run_thread(void *arg)
 		qemu_clock_stopped(m);
 		qemu_console_drain(m->console); /* what it has said comes before its end */
 		pthread_mutex_lock(&m->base.lock);
-		m->running = false;
+		if (!rc) /* else nobody knows */
+			m->running = false;
 		interrupted = m->interrupted;
 		pthread_mutex_unlock(&m->base.lock);
 		if (rc)
@@ -198,6 +199,16 @@ void qemu_run_stop(struct qemu_machine *m)
 
 /* --- pauses -------------------------------------------------------------------------------------
  */
+
+bool qemu_run_is_over(struct qemu_machine *m)
+{
+	bool over;
+
+	pthread_mutex_lock(&m->base.lock);
+	over = !m->running;
+	pthread_mutex_unlock(&m->base.lock);
+	return over;
+}
 
 /* Called with m->base.lock held, which is given up meanwhile. */
 static void pause_from_handler(struct qemu_machine *m)
