@@ -144,7 +144,7 @@ static int check_traps(struct trace *t, char *err, size_t errlen)
 
 	machine_get_info(t->m, &info);
 	if (info.direct || strcmp(info.accel, "kvm") ||
-	    (!trace_look(t->m, t->gs, &look) && !look.pti))
+	    (!trace_look(t->m, t->gs, t->guest.slide, &look) && !look.pti))
 		return 0;
 	snprintf(
 		err, errlen,

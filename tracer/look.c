@@ -22,7 +22,7 @@ static int tables_get(struct machine *m, struct ktables *t)
 	return ret;
 }
 
-static int read_pti(const struct ktables *t, const struct guestsym *gs, bool *pti)
+static int read_pti(const struct ktables *t, const struct guestsym *gs, uint64_t slide, bool *pti)
 {
 	uint64_t cpu = guestsym_addr(gs, "boot_cpu_data");
 	struct guestsym_field words;
@@ -33,28 +33,30 @@ static int read_pti(const struct ktables *t, const struct guestsym *gs, bool *pt
 		return ret;
 	if (words.size < (PTI_WORD + 1) * sizeof(word))
 		return -ENODATA;
-	ret = ktables_read(t, cpu + words.offset + PTI_WORD * sizeof(word), &word, sizeof(word));
+	ret = ktables_read(t, cpu + slide + words.offset + PTI_WORD * sizeof(word), &word,
+			   sizeof(word));
 	*pti = word >> PTI_BIT & 1;
 	return ret;
 }
 
 /* Its name, of which the kernel's own are shorter than there is room for here. */
-static void read_clocksource(const struct ktables *t, const struct guestsym *gs, char *name,
-			     size_t size)
+static void read_clocksource(const struct ktables *t, const struct guestsym *gs, uint64_t slide,
+			     char *name, size_t size)
 {
 	uint64_t at = guestsym_addr(gs, "curr_clocksource"), source, text;
 	struct guestsym_field field;
 
 	*name = '\0';
 	if (!at || guestsym_field(gs, "clocksource.name", &field) ||
-	    ktables_read(t, at, &source, sizeof(source)) ||
+	    ktables_read(t, at + slide, &source, sizeof(source)) ||
 	    ktables_read(t, source + field.offset, &text, sizeof(text)) ||
 	    ktables_read(t, text, name, size - 1))
 		*name = '\0';
 	name[size - 1] = '\0';
 }
 
-int trace_look(struct machine *m, const struct guestsym *gs, struct trace_look *look)
+int trace_look(struct machine *m, const struct guestsym *gs, uint64_t slide,
+	       struct trace_look *look)
 {
 	struct ktables t;
 	int ret = tables_get(m, &t);
@@ -63,6 +65,6 @@ int trace_look(struct machine *m, const struct guestsym *gs, struct trace_look *
 	if (ret)
 		return ret;
 	look->levels = t.levels;
-	read_clocksource(&t, gs, look->clocksource, sizeof(look->clocksource));
-	return read_pti(&t, gs, &look->pti);
+	read_clocksource(&t, gs, slide, look->clocksource, sizeof(look->clocksource));
+	return read_pti(&t, gs, slide, &look->pti);
 }

@@ -106,10 +106,12 @@ struct trace_look {
 };
 
 /*
- * gs is what trace_read_kernel() gave. The guest stands while its registers are read; nothing of
- * it is changed. 0, or a negative errno when the kernel does not tell whether pti is on.
+ * gs is what trace_read_kernel() gave (slide 0), or from an image: slide is the kernel's run-time
+ * address minus its link address. The guest stands while its registers are read; nothing of it is
+ * changed. 0, or a negative errno when the kernel does not tell whether pti is on.
  */
-int trace_look(struct machine *m, const struct guestsym *gs, struct trace_look *look);
+int trace_look(struct machine *m, const struct guestsym *gs, uint64_t slide,
+	       struct trace_look *look);
 void trace_trap(struct trace *t, const struct machine_hit *hit);
 /*
  * Stop recording and write every site back as it was; nothing when that was done already. 0, or the

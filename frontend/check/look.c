@@ -192,7 +192,7 @@ void check_look(struct check_report *r, const struct check_options *opt)
 	machine_get_info(l.m, &l.info);
 	l.gs = trace_read_kernel(l.m, l.err, sizeof(l.err));
 	if (l.gs)
-		l.kernel_rc = trace_look(l.m, l.gs, &l.kernel);
+		l.kernel_rc = trace_look(l.m, l.gs, 0, &l.kernel);
 	checks_run(r, look_checks, &l);
 	guestsym_close(l.gs);
 	machine_free(l.m);

@@ -54,6 +54,7 @@ struct fake_guest {
 	void (*run)(void); /* what the guest does whenever it is resumed; or NULL */
 	bool running;
 	bool window;	    /* machine_window() gives memory */
+	const char *accel;  /* what machine_get_info() says; NULL: "tcg" */
 	unsigned int vcpus; /* what machine_get_info() says */
 	struct machine_sregs sregs;
 	unsigned int elsewhere;			/* bits: vCPUs that show none of the kernel */
@@ -185,8 +186,11 @@ int machine_reserved_page(struct machine *m, uint64_t *pa)
 void machine_get_info(struct machine *m, struct machine_info *info)
 {
 	(void)m;
-	*info = (struct machine_info){
-		.vcpus = fake.vcpus, .tsc_khz = 1000000, .was_running = true, .window = true};
+	*info = (struct machine_info){.vcpus = fake.vcpus,
+				      .tsc_khz = 1000000,
+				      .accel = fake.accel ? fake.accel : "tcg",
+				      .was_running = true,
+				      .window = true};
 }
 
 void machine_get_pauses(struct machine *m, struct machine_pauses *pauses)

@@ -117,6 +117,55 @@ static void other_kernels_are_refused(void **state)
 	trace_free(t);
 }
 
+static void running_end(struct trace *t)
+{
+	fake.run = NULL;
+	fake.elsewhere = 0;
+	assert_int_equal(trace_detach(t), 0);
+	assert_int_equal(fake.ntraps, 0);
+	trace_free(t);
+}
+
+/* Its page tables, as the guest's memory has them: 2 MiB of text at SLIDE. */
+static void put_tables(void)
+{
+	enum { PUD = TABLES + 0x2000, PMD = PUD + 0x1000, TABLE = 0x63, LARGE = 0xe3 };
+
+	memcpy(fake.ram + TABLES + 511 * 8, &(uint64_t){PUD | TABLE}, 8);
+	memcpy(fake.ram + PUD + 510 * 8, &(uint64_t){PMD | TABLE}, 8);
+	memcpy(fake.ram + PMD + ((FAKE_TEXT + SLIDE) >> 21 & 511) * 8, &(uint64_t){SLID_PA | LARGE},
+	       8);
+}
+
+/* KVM's traps, and nobody can write to the memory of QEMU: not where page tables are isolated. */
+static void traps_that_could_stay_are_refused(void **state)
+{
+	enum { CPU_DATA = 0xb000, CAPABILITY = 0x20, PTI_AT = CPU_DATA + CAPABILITY + 7 * 4 };
+	struct trace_config cfg = {.running = true};
+	char err[256] = "";
+	struct trace *t;
+
+	(void)state;
+	fake_symbol("boot_cpu_data", FAKE_VA(CPU_DATA), 'D');
+	fake_field("cpuinfo_x86.x86_capability", CAPABILITY, 24 * 4);
+	fake.accel = "kvm";
+	guest_slides();
+	put_tables();
+	memcpy(slid_at(PTI_AT), &(uint32_t){UINT32_C(1) << 11}, 4);
+	t = trace_with(cfg, err, sizeof(err));
+	assert_non_null(t);
+	assert_int_equal(trace_attach_running(t, NULL, err, sizeof(err)), -EACCES);
+	assert_non_null(strstr(err, "isolates page tables"));
+	assert_int_equal(fake.ntraps, 0);
+	trace_free(t);
+	memset(slid_at(PTI_AT), 0, 4);
+	t = trace_with(cfg, err, sizeof(err));
+	assert_non_null(t);
+	assert_int_equal(trace_attach_running(t, NULL, err, sizeof(err)), 0);
+	assert_int_equal(fake.ntraps, 3);
+	running_end(t);
+}
+
 #define MOD_TEXT UINT64_C(0xffffffffc0000000)
 
 enum { MOD_PA = 0x200000, FN_INIT_MODULE = 0x1500, FN_FREE_MODULE = 0x1600 };
@@ -224,15 +273,6 @@ static struct trace *running_started(void)
 	return t;
 }
 
-static void running_end(struct trace *t)
-{
-	fake.run = NULL;
-	fake.elsewhere = 0;
-	assert_int_equal(trace_detach(t), 0);
-	assert_int_equal(fake.ntraps, 0);
-	trace_free(t);
-}
-
 /* Their registers are what the vCPU shows, each time that somebody looks. */
 static void guests_of_the_guest_are_no_reset(void **state)
 {
@@ -286,6 +326,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(running_kernels_are_found_where_they_are),
 		TEST(other_kernels_are_refused),
+		TEST(traps_that_could_stay_are_refused),
 		TEST(modules_come_and_go),
 		TEST(guests_of_the_guest_are_no_reset),
 		TEST(resets_are_found),
