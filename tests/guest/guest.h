@@ -152,6 +152,7 @@ void idt_load(void);
 void guest_interrupt(struct frame *frame);
 extern volatile uint64_t int3_count, int3_rip, ipi_count[MAX_CPUS], timer_count[MAX_CPUS];
 extern volatile uint64_t interrupt_count[MAX_CPUS]; /* of all kinds */
+extern volatile uint64_t leaf_count[MAX_CPUS];
 
 /* apic.c */
 void apic_init(void);

@@ -10,7 +10,7 @@ volatile uint64_t job_stop, job_go;
 volatile uint64_t window_pa;
 
 /* Counted by the guest, read by the host. */
-volatile uint64_t leaf_count[MAX_CPUS];
+volatile uint64_t leaf_count[MAX_CPUS]; /* calls of job=calls */
 volatile uint64_t out_count;
 volatile uint64_t regs_seen[8];
 volatile uint64_t tsc_before, tsc_after;
@@ -30,9 +30,10 @@ __attribute__((noinline)) uint64_t traced_parent(unsigned int cpu, uint64_t x)
 
 static bool job_calls(unsigned int cpu)
 {
-	uint64_t n = param_number("count", 1000), x = cpu;
+	uint64_t n = param_number("count", 1000), interrupts = param_number("interrupts", 0);
+	uint64_t x = cpu;
 
-	for (uint64_t i = 0; i < n; i++) {
+	for (uint64_t i = 0; i < n || interrupt_count[cpu] < interrupts; i++) {
 		uint64_t want = (x * 2862933555777941757ull + 3037000493ull) ^ x;
 
 		x = traced_parent(cpu, x);

@@ -4,6 +4,7 @@
  *
  *   job=NAME     what each vCPU runs (jobs.c)         count=N   how often
  *   end=NAME     how it ends: halt, triple, i8042, cf9, poweroff
+ *   interrupts=N  job=calls goes on until each vCPU has taken as many
  *   nops=1       turn the calls of __fentry__ into NOPs first, by ftrace_init() as Linux does, and
  *                those through pv_ops into cli and sti
  *   returns=plain  turn the jumps to __x86_return_thunk() into returns, as Linux may
@@ -17,6 +18,7 @@
 volatile uint32_t ap_number;
 
 static volatile uint32_t cpus_up, cpus_done, cpus_failed;
+static volatile bool booted;
 
 static void cpu_run(unsigned int cpu)
 {
@@ -40,6 +42,8 @@ void guest_ap_main(unsigned int cpu)
 	idt_load();
 	apic_init();
 	__atomic_fetch_add(&cpus_up, 1, __ATOMIC_SEQ_CST);
+	while (!booted)
+		__builtin_ia32_pause();
 	cpu_run(cpu);
 }
 
@@ -70,12 +74,15 @@ void guest_main(uint64_t boot_params)
 			__builtin_ia32_pause();
 	}
 	free_initmem();
+	booted = true; /* Linux has nothing but idle tasks on the others until then */
 	cpu_run(0);
 	while (cpus_done != cpus)
 		__builtin_ia32_pause();
 	for (unsigned int cpu = 0; cpu < cpus; cpu++)
 		interrupts += interrupt_count[cpu];
 	print_number("interrupts", interrupts);
+	for (unsigned int cpu = 0; cpu < cpus && leaf_count[cpu]; cpu++)
+		print_number("calls", leaf_count[cpu]);
 	print("\n");
 	print(cpus_failed ? "failed\n" : "ok\n");
 	job_end();
