@@ -12,7 +12,7 @@ guest_patience=400 # seconds that one line of an answer may take
 guest_cmdline=''    # what the kernel's command line has more
 guest_add=()	    # options for scripts/build-initramfs
 guest_options=()    # options for QEMU
-guest_accel=$qemu_accel # or $qemu_one_thread
+guest_accel=$qemu_one_thread # or $qemu_accel, where vCPUs have to run at the same time
 guest_kernel='' guest_answer='' guest_in='' guest_out=''
 tracer_pid='' tracer_events='' tracer_lost='' tracer_trace=/dev/null
 

@@ -4,6 +4,7 @@ bench-programs += tests/bench/bench-output
 bench-programs += tests/bench/bench-exits
 bench-programs += tests/bench/bench-hits
 bench-scripts  += tests/bench/bench-attach
+bench-scripts  += tests/bench/bench-files
 
 bench-with-guest := $(O)/tests/bench/bench-exits $(O)/tests/bench/bench-hits
 

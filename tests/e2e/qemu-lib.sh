@@ -18,7 +18,7 @@ qemu_vcpus=2
 qemu_accel=${GUEST_ACCEL:-tcg}
 # All vCPUs on one thread. With one for each, TCG now and then keeps the int3 of a kernel that patches its
 # text, translated while another vCPU was about to take it away: a guest that meets it stands for ever.
-# So this is for guests whose static branches are switched a lot: those of trace events are.
+# So this is for guests whose static branches are switched: trace events do that, and the guest itself.
 qemu_one_thread=$qemu_accel
 [ "$qemu_accel" != tcg ] || qemu_one_thread=tcg,thread=single
 # shellcheck disable=SC2034 # for those who source this
