@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define GONE_MS 1000 /* until QEMU's end is seen */
+
 static int insert_all(struct trace *t, char *err, size_t errlen)
 {
 	int ret;
@@ -354,6 +356,22 @@ static int remove_all(struct trace *t, enum guest_end end)
 	return ret;
 }
 
+/* It has ended since, and its machine with all that was in it: nothing is left to be put back. */
+static bool guest_has_gone(struct trace *t, int error)
+{
+	struct machine_info info;
+	struct machine_event ev;
+	uint8_t byte;
+
+	if (error != -ECONNRESET && error != -EPIPE)
+		return false;
+	machine_wait(t->m, &ev, GONE_MS);
+	if (ev.type == MACHINE_EVENT_POWEROFF)
+		return true;
+	machine_get_info(t->m, &info);
+	return info.direct && machine_read(t->m, 0, &byte, sizeof(byte)) == -ECONNRESET;
+}
+
 /* With `called`, sites may still call the payload: then it must stay. */
 static int close_trampoline(struct trace *t, enum guest_end end, bool called)
 {
@@ -368,7 +386,7 @@ static int close_trampoline(struct trace *t, enum guest_end end, bool called)
 			   "be traced (hvtrace attach --recover)",
 			   called ? "the guest still has probes" : "the guest stands");
 	ret = trampoline_close(t, called || end != GUEST_RUNS, err, sizeof(err));
-	if (ret)
+	if (ret && !guest_has_gone(t, ret))
 		trace_note(t,
 			   "memory of the probes stays in the guest (hvtrace attach --recover "
 			   "tries again): %s",
@@ -396,6 +414,16 @@ static void tell_lost_latencies(struct trace *t)
 		   tracer->name, counts.lost, counts.made);
 }
 
+/* What the trace has failed by comes behind what letting go has. */
+static int detach_result(struct trace *t, int ret)
+{
+	ret = ret ? ret : atomic_load(&t->error);
+	if (!guest_has_gone(t, ret))
+		return ret;
+	atomic_store(&t->error, 0);
+	return 0;
+}
+
 int trace_detach(struct trace *t)
 {
 	enum guest_end end;
@@ -421,6 +449,10 @@ int trace_detach(struct trace *t)
 		events = 0;
 	}
 	ret = ret ? ret : events;
+	if (guest_has_gone(t, ret)) {
+		end = GUEST_GONE;
+		ret = 0;
+	}
 	error = close_trampoline(t, end, ret);
 	ret = ret ? ret : error;
 	tell_lost_latencies(t);
@@ -428,6 +460,5 @@ int trace_detach(struct trace *t)
 		ring_record(t->instances->ring[i], false);
 	borrow_free(t->borrow);
 	t->borrow = NULL;
-	error = atomic_load(&t->error);
-	return ret ? ret : error;
+	return detach_result(t, ret);
 }

@@ -37,13 +37,16 @@ struct frame {
 int borrow_find_restore(struct borrow *b, const char **what)
 {
 	uint8_t code[sizeof(restore_code)];
+	int ret;
 
 	*what = restore_name;
 	b->restore = borrow_function(b, restore_name);
-	if (!b->restore || guest_read(b->g, b->restore, code, sizeof(code)) ||
-	    memcmp(code, restore_code, sizeof(code)))
+	if (!b->restore)
 		return -ENOENT;
-	return 0;
+	ret = guest_read(b->g, b->restore, code, sizeof(code));
+	if (ret)
+		return ret == -EFAULT ? -ENOENT : ret;
+	return memcmp(code, restore_code, sizeof(code)) ? -ENOENT : 0;
 }
 
 /* To the stack, where it may cross from one page to the next. */

@@ -46,6 +46,7 @@ struct fake_guest {
 	struct machine_trap traps[FAKE_MAX];
 	size_t ntraps;
 	int trap_error; /* what setting and clearing traps gives, when not 0 */
+	bool goes;	/* that is because the guest has powered itself off */
 	/* So many times machine_patch_text() fails on its way, when it has written so many in all.
 	 */
 	unsigned int patch_failures;
@@ -207,8 +208,9 @@ bool machine_has_ended(struct machine *m, struct machine_event *ev)
 
 int machine_wait(struct machine *m, struct machine_event *ev, int timeout_ms)
 {
-	(void)m, (void)timeout_ms;
-	*ev = (struct machine_event){.type = MACHINE_EVENT_NONE};
+	(void)m;
+	*ev = (struct machine_event){.type = timeout_ms && fake.goes ? MACHINE_EVENT_POWEROFF
+								     : MACHINE_EVENT_NONE};
 	return 0;
 }
 

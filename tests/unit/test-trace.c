@@ -330,6 +330,24 @@ static void failed_patching_is_told(void **state)
 	trace_free(t);
 }
 
+static void guests_that_go_meanwhile_are_not_complained_of(void **state)
+{
+	char err[256] = "";
+	struct trace *t;
+
+	(void)state;
+	for (int goes = 0; goes < 2; goes++) {
+		fake.trap_error = 0;
+		fake.ntraps = 0;
+		fake.goes = goes;
+		t = trace_with((struct trace_config){0}, err, sizeof(err));
+		assert_int_equal(trace_attach(t, NULL, err, sizeof(err)), 0);
+		fake.trap_error = -ECONNRESET;
+		assert_int_equal(trace_detach(t), goes ? 0 : -ECONNRESET);
+		trace_free(t);
+	}
+}
+
 static void write_functions(struct trace *t, enum func_file_kind kind, const char *text)
 {
 	struct func_file *file;
@@ -388,6 +406,7 @@ int main(void)
 		TEST(max_events_is_exact),
 		TEST(wrong_configurations_are_explained),
 		TEST(failed_patching_is_told),
+		TEST(guests_that_go_meanwhile_are_not_complained_of),
 		TEST(graphs_are_filtered),
 	};
 
