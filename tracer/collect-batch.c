@@ -128,6 +128,12 @@ static void collect_call(struct instance *i, unsigned int vcpu, const struct pay
 		instance_put_call(i, vcpu, r, ts);
 }
 
+/* Each of them goes into the ring as it is: millions of a second may. */
+static bool calls_are_plain(const struct instance *i)
+{
+	return !instance_is_ordered(i) && !instance_function_option(i, OUTPUT_FUNC_NO_REPEATS);
+}
+
 /* Its index, when the instance takes it. */
 static uint32_t event_taken(const struct instance *i, unsigned int vcpu,
 			    const struct payload_record *r)
@@ -171,14 +177,19 @@ static void calls_log(struct instance *i, const struct batch *b, const struct cl
 static void records_collect(struct instance *i, const struct batch *b,
 			    const struct clock_reading *now, uint64_t left)
 {
-	bool every = takes_every_call(i);
+	bool every = takes_every_call(i), plain = calls_are_plain(i);
 
 	for (size_t k = 0; k < b->n; k++) {
 		const struct payload_record *r = &b->r[k];
 		unsigned int type = record_type(r);
 
 		if (type == PAYLOAD_FUNCTION && left && (every || record_taken(i, r))) {
-			collect_call(i, b->vcpu, r, record_time(i, now, r));
+			uint64_t ts = record_time(i, now, r);
+
+			if (plain)
+				collect_function(i->ring[b->vcpu], r, ts);
+			else
+				collect_call(i, b->vcpu, r, ts);
 			left--;
 		} else if (type == PAYLOAD_EVENT) {
 			uint32_t event = event_taken(i, b->vcpu, r);

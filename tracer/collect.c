@@ -30,8 +30,15 @@
 #define TICK_WAIT_MIN_NS 250000
 
 #define UNMERGED_PASSES 8
-#define WAIT_CALL_NS	20000 /* one call is mostly followed by others, and its vCPU waits */
-#define CALL_PASSES	50
+/*
+ * function_graph takes longer to write what comes of a record than the guest to make one. So that
+ * staging rings do not overflow meanwhile, and no vCPU waits for long, it goes on in the next pass;
+ * what has been collected waits in its queues.
+ */
+#define MERGE_MAX 8192
+
+#define WAIT_CALL_NS 20000 /* one call is mostly followed by others, and its vCPU waits */
+#define CALL_PASSES  50
 
 /*
  * How long others' events wait for what a vCPU is about to record. Where each record takes two
@@ -135,12 +142,13 @@ static uint64_t drain_pass(struct collector *c, unsigned int vcpu, bool served)
 }
 
 /* function_graph: a vCPU that is behind all the time is not waited for. True: it has gone on. */
-static bool pass_merge(struct collector *c, uint64_t behind)
+static bool pass_merge(struct collector *c, uint64_t behind, size_t max)
 {
+	c->unwritten = false;
 	if (behind && ++c->unmerged < UNMERGED_PASSES)
 		return false;
 	c->unmerged = 0;
-	graph_merge(c->t->graph, false);
+	c->unwritten = graph_merge(c->t->graph, false, max);
 	return true;
 }
 
@@ -148,11 +156,11 @@ static bool pass_merge(struct collector *c, uint64_t behind)
  * The collector and whoever catches up have passes of their own, which may fall into each other:
  * only what was drained since the latest of them ended counts. The locks of all vCPUs are held.
  */
-static void pass_end(struct collector *c)
+static void pass_end(struct collector *c, size_t max)
 {
 	struct trace *t = c->t;
 	uint64_t behind = c->behind | c->due;
-	bool merged = !instance_pairs_calls(t->instances) || pass_merge(c, behind);
+	bool merged = !instance_pairs_calls(t->instances) || pass_merge(c, behind, max);
 	bool moved = false;
 
 	c->due = t->vcpus ? UINT64_MAX >> (64 - t->vcpus) : 0;
@@ -177,7 +185,7 @@ void collector_catch_up(struct collector *c)
 	for (int pass = 0; pass < 3; pass++) {
 		for (unsigned int v = 0; v < c->t->vcpus; v++)
 			drain_pass(c, v, false);
-		pass_end(c);
+		pass_end(c, SIZE_MAX);
 	}
 }
 
@@ -217,7 +225,9 @@ static enum pass collector_pass(struct collector *c)
 		most = one > most ? one : most;
 	}
 	instance_writers_stop(c->t);
-	pass_end(c);
+	pass_end(c, MERGE_MAX);
+	if (c->unwritten && most < PASS_MUCH)
+		most = PASS_MUCH;
 	instance_writers_go(c->t);
 	instances_do_deferred(c->t);
 	ret = text_lock_poll(c->t);
@@ -369,7 +379,7 @@ void collector_stop(struct collector *c)
 	for (unsigned int i = 0; i < c->t->vcpus; i++)
 		drain_rest(c, i);
 	instance_writers_stop(c->t);
-	graph_merge(c->t->graph, true);
+	graph_merge(c->t->graph, true, SIZE_MAX);
 	for (struct instance *i = c->t->instances; i; i = i->next)
 		instance_order_flush(i);
 	instance_writers_go(c->t);

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUEUE_MIN ((size_t)1 << 13)
-#define QUEUE_MAX ((size_t)1 << 20)
+#define QUEUE_MIN  ((size_t)1 << 13)
+#define QUEUE_MAX  ((size_t)1 << 21)
+#define QUEUE_KEEP ((size_t)1 << 18) /* of one that was longer once */
 
 #define LOSING_RUNS 3
 
@@ -22,7 +23,8 @@ static bool queue_reserve(struct graph_queue *q, size_t n)
 	}
 	if (n > QUEUE_MAX - q->nr)
 		return false;
-	while (room < q->nr + n)
+	/* Moving all of it is worth it only where that makes much room. */
+	while (room < q->nr + n || (room < QUEUE_MAX && q->nr > room / 2))
 		room *= 2;
 	if (room == q->room)
 		return true;
@@ -144,27 +146,41 @@ static struct graph_queue *first_queue(struct graph_merge *m, uint64_t until, ui
 	return first;
 }
 
-void graph_merge_run(struct graph_merge *m, bool all,
+/* All of it has been handed over. */
+static void queue_empty(struct graph_queue *q)
+{
+	q->next = q->nr = q->latest = 0;
+	if (q->room <= QUEUE_KEEP)
+		return;
+	free(q->v);
+	q->v = NULL;
+	q->room = 0;
+}
+
+bool graph_merge_run(struct graph_merge *m, bool all, size_t max,
 		     void (*fn)(void *arg, unsigned int vcpu, const struct payload_record *r),
 		     void *arg)
 {
 	uint64_t until = all ? UINT64_MAX : m->horizon, other;
 	struct graph_queue *q;
+	bool left;
 
 	close_losses(m, all);
-	while ((q = first_queue(m, until, &other))) {
+	while ((q = first_queue(m, until, &other)) && max) {
 		do
 			fn(arg, (unsigned int)(q - m->queue), &q->v[q->next++]);
-		while (q->next < q->nr && q->v[q->next].tsc <= other);
+		while (--max && q->next < q->nr && q->v[q->next].tsc <= other);
 	}
+	left = q != NULL;
 	m->horizon = 0;
 	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++) {
 		q = &m->queue[i];
 		if (q->next == q->nr)
-			q->next = q->nr = q->latest = 0;
+			queue_empty(q);
 		else if (q->latest > m->horizon)
 			m->horizon = q->latest;
 	}
+	return left;
 }
 
 void graph_merge_exit(struct graph_merge *m)

@@ -46,10 +46,11 @@ bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payl
 /* One of our own. */
 bool graph_merge_add_own(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r);
 /*
- * Hand all records over that nothing can come before any more (graph.h), or all that there are:
- * those of one vCPU in its order, those of different ones by their times.
+ * Hand up to `max` records over that nothing can come before any more (graph.h), or, with `all`, of
+ * whatever there is: those of one vCPU in its order, those of different ones by their times. True:
+ * there were more.
  */
-void graph_merge_run(struct graph_merge *m, bool all,
+bool graph_merge_run(struct graph_merge *m, bool all, size_t max,
 		     void (*fn)(void *arg, unsigned int vcpu, const struct payload_record *r),
 		     void *arg);
 void graph_merge_exit(struct graph_merge *m);

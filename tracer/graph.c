@@ -372,9 +372,9 @@ void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record 
 		g->gap[vcpu] = true;
 }
 
-void graph_merge(struct graph *g, bool all)
+bool graph_merge(struct graph *g, bool all, size_t max)
 {
-	bool gap = false;
+	bool gap = false, left;
 
 	pthread_mutex_lock(&g->lock);
 	stacks_learn(g);
@@ -383,12 +383,13 @@ void graph_merge(struct graph *g, bool all)
 		gap = gap || g->gap[i];
 		g->gap[i] = false;
 	}
-	graph_merge_run(&g->merge, all || gap, take, g);
+	left = graph_merge_run(&g->merge, all || gap, all || gap ? SIZE_MAX : max, take, g);
 	if (gap)
 		pairing_lost(g->pairing);
 	admitted(g);
 	pthread_mutex_unlock(&g->lock);
 	instances_wake(g->t);
+	return left;
 }
 
 /* --- from hits ------------------------------------------------------------------------------- */
@@ -499,7 +500,7 @@ void graph_free(struct graph *g)
 	if (!g)
 		return;
 	pairing_free(g->pairing);
-	graph_merge_run(&g->merge, true, drop_event, g);
+	graph_merge_run(&g->merge, true, SIZE_MAX, drop_event, g);
 	graph_merge_exit(&g->merge);
 	pthread_mutex_destroy(&g->lock);
 	free(g);

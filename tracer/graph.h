@@ -41,10 +41,11 @@ void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record 
 void graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_record *r,
 		      uint32_t event, const void *data, const struct event_stack *stack);
 /*
- * Every staging ring has been emptied since the last time: write what is certain by now; with
- * `all`, whatever is there. The locks of all vCPUs are held.
+ * Every staging ring has been emptied since the last time: write what is certain by now, up to
+ * `max` records of it; with `all`, whatever is there. True: there is more that is certain. The
+ * locks of all vCPUs are held.
  */
-void graph_merge(struct graph *g, bool all);
+bool graph_merge(struct graph *g, bool all, size_t max);
 /* A function was called by a hit, or its return come to; the vCPU's lock is held. */
 void graph_hit(struct graph *g, const struct machine_hit *hit, bool is_exit);
 /* The record that the payload would have made of the hit. */

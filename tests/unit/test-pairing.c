@@ -126,10 +126,10 @@ static void as_collected(void **state)
 		p = pairing_of(&s);
 		while (now < s.nr) {
 			collect(&s, &m, next, &now);
-			graph_merge_run(&m, false, take, p);
+			graph_merge_run(&m, false, SIZE_MAX, take, p);
 		}
 		collect(&s, &m, next, &now);
-		graph_merge_run(&m, true, take, p);
+		graph_merge_run(&m, true, SIZE_MAX, take, p);
 		all_told(&s);
 		pairing_free(p);
 		graph_merge_exit(&m);
@@ -212,9 +212,9 @@ static void losses_as_collected(void **state)
 		p = pairing_of(&s);
 		while (now < s.nr) {
 			collect_late(&s, &m, next, &now);
-			graph_merge_run(&m, false, take_marked, p);
+			graph_merge_run(&m, false, SIZE_MAX, take_marked, p);
 		}
-		graph_merge_run(&m, true, take_marked, p);
+		graph_merge_run(&m, true, SIZE_MAX, take_marked, p);
 		for (size_t i = 1; i <= s.nr; i++)
 			told += s.truth[i].told_exit;
 		assert_true(told > RECORDS / 8);
@@ -240,9 +240,9 @@ static void a_quiet_vcpu_ends_its_gap(void **state)
 	for (size_t i = 0; i < s.nr; i++) {
 		assert_true(graph_merge_add(&m, s.vcpu[i], &s.record[i], 1));
 		if (i % 100 == 99)
-			graph_merge_run(&m, false, take_marked, p);
+			graph_merge_run(&m, false, SIZE_MAX, take_marked, p);
 	}
-	graph_merge_run(&m, true, take_marked, p);
+	graph_merge_run(&m, true, SIZE_MAX, take_marked, p);
 	pairing_get_counts(p, &counts);
 	assert_true(counts.pairs > RECORDS / 8);
 	assert_int_equal(s.wrong, 0);
@@ -431,9 +431,9 @@ static void hostile_records(void **state)
 		for (size_t i = 0; i < sizeof(r); i++)
 			((uint8_t *)r)[i] = (uint8_t)roll(&s, round % 2 ? 256 : 3);
 		graph_merge_add(&m, roll(&s, VCPUS), r, 200);
-		graph_merge_run(&m, !roll(&s, 50), take, p);
+		graph_merge_run(&m, !roll(&s, 50), SIZE_MAX, take, p);
 	}
-	graph_merge_run(&m, true, take, p);
+	graph_merge_run(&m, true, SIZE_MAX, take, p);
 	pairing_get_counts(p, &counts);
 	assert_in_range(counts.tasks, 1, PAIRING_TASKS);
 	assert_true(seen.exits <= seen.entries);
