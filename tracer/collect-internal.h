@@ -31,6 +31,7 @@ struct collector {
 	int64_t behind_ms[MACHINE_MAX_VCPUS]; /* since when; 0: it is not */
 	int64_t behind_max_ms;		      /* how long it is waited for */
 	unsigned int unmerged;		      /* passes */
+	bool busy;			      /* the latest pass had much to collect */
 	bool unwritten;			      /* more than the latest pass could write */
 	struct interrupt_waits interrupts[MACHINE_MAX_VCPUS];
 	pthread_t thread;

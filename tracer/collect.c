@@ -33,9 +33,12 @@
 /*
  * function_graph takes longer to write what comes of a record than the guest to make one. So that
  * staging rings do not overflow meanwhile, and no vCPU waits for long, it goes on in the next pass;
- * what has been collected waits in its queues.
+ * what has been collected waits in its queues. Where more than a part of a ring had to be collected
+ * there will soon be as much again.
  */
-#define MERGE_MAX 8192
+#define MERGE_MAX      8192
+#define MERGE_MAX_BUSY 512
+#define BUSY	       16
 
 #define WAIT_CALL_NS 20000 /* one call is mostly followed by others, and its vCPU waits */
 #define CALL_PASSES  50
@@ -207,6 +210,7 @@ static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 	interrupts_may_wait(c, vcpu);
 	if (call)
 		call_serve(c, vcpu);
+	c->busy |= taken > c->staging[vcpu].length / BUSY;
 	if (call)
 		return PASS_CALL;
 	if (taken > c->staging[vcpu].length / MUCH)
@@ -219,13 +223,14 @@ static enum pass collector_pass(struct collector *c)
 	enum pass most = PASS_NOTHING;
 	int ret;
 
+	c->busy = false;
 	for (unsigned int i = 0; i < c->t->vcpus; i++) {
 		enum pass one = pass_vcpu(c, i);
 
 		most = one > most ? one : most;
 	}
 	instance_writers_stop(c->t);
-	pass_end(c, MERGE_MAX);
+	pass_end(c, c->busy ? MERGE_MAX_BUSY : MERGE_MAX);
 	if (c->unwritten && most < PASS_MUCH)
 		most = PASS_MUCH;
 	instance_writers_go(c->t);

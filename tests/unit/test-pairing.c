@@ -126,7 +126,8 @@ static void as_collected(void **state)
 		p = pairing_of(&s);
 		while (now < s.nr) {
 			collect(&s, &m, next, &now);
-			graph_merge_run(&m, false, SIZE_MAX, take, p);
+			/* More than one in two passes cannot hand all over. */
+			graph_merge_run(&m, false, 1 + roll(&s, 300), take, p);
 		}
 		collect(&s, &m, next, &now);
 		graph_merge_run(&m, true, SIZE_MAX, take, p);
@@ -212,7 +213,7 @@ static void losses_as_collected(void **state)
 		p = pairing_of(&s);
 		while (now < s.nr) {
 			collect_late(&s, &m, next, &now);
-			graph_merge_run(&m, false, SIZE_MAX, take_marked, p);
+			graph_merge_run(&m, false, 1 + roll(&s, 300), take_marked, p);
 		}
 		graph_merge_run(&m, true, SIZE_MAX, take_marked, p);
 		for (size_t i = 1; i <= s.nr; i++)
