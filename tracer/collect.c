@@ -147,7 +147,6 @@ static uint64_t drain_pass(struct collector *c, unsigned int vcpu, bool served)
 /* function_graph: a vCPU that is behind all the time is not waited for. True: it has gone on. */
 static bool pass_merge(struct collector *c, uint64_t behind, size_t max)
 {
-	c->unwritten = false;
 	if (behind && ++c->unmerged < UNMERGED_PASSES)
 		return false;
 	c->unmerged = 0;
@@ -163,9 +162,12 @@ static void pass_end(struct collector *c, size_t max)
 {
 	struct trace *t = c->t;
 	uint64_t behind = c->behind | c->due;
-	bool merged = !instance_pairs_calls(t->instances) || pass_merge(c, behind, max);
+	bool merged;
 	bool moved = false;
 
+	/* Also where function_graph has been left, with whatever was in its queues. */
+	c->unwritten = false;
+	merged = !instance_pairs_calls(t->instances) || pass_merge(c, behind, max);
 	c->due = t->vcpus ? UINT64_MAX >> (64 - t->vcpus) : 0;
 
 	for (struct instance *i = t->instances; i; i = i->next) {

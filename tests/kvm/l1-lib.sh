@@ -23,6 +23,7 @@ readonly l1_cmdline='console=ttyS0 tsc=reliable no_timer_check nowatchdog rcupda
 l1_start()
 {
 	local lab end=$((SECONDS + l1_wait))
+	# Without erms and fsrm: L1's kernel would copy by rep movsb, which TCG does byte by byte.
 	lab=$("${BASH_SOURCE[0]%/*}/lab" --path) || return
 	mkdir -p "$1/share" && mkfifo "$1/monitor.in" "$1/monitor.out" && install -m 600 "$lab/key" "$1/key" &&
 		cp "$lab/known_hosts" "$1/known_hosts" || return
