@@ -63,13 +63,30 @@ static int check_late_tracer(const struct trace *t, char *err, size_t errlen)
 	return -EOPNOTSUPP;
 }
 
+/* Kernels have int3 of their own: kprobes, and places that are being patched. */
+static int check_int3(struct machine *m, char *err, size_t errlen)
+{
+	struct machine_info info;
+
+	machine_get_info(m, &info);
+	if (!info.loses_int3)
+		return 0;
+	snprintf(
+		err, errlen,
+		"KVM on this host has no nrips (kvm_amd.nrips=0), and a guest of QEMU could crash at "
+		"breakpoints of its own while it is traced: use another host, or TCG");
+	return -EOPNOTSUPP;
+}
+
 int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
 	int ret;
 
 	t->m = m;
 	guest_bind(&t->guest, m);
-	ret = check_late_tracer(t, err, errlen);
+	ret = check_int3(m, err, errlen);
+	if (!ret)
+		ret = check_late_tracer(t, err, errlen);
 	if (ret)
 		return ret;
 	boot_prepare(t);
@@ -175,6 +192,9 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 
 	t->m = m;
 	guest_bind(&t->guest, m);
+	ret = check_int3(m, err, errlen);
+	if (ret)
+		return ret;
 	machine_pause(m);
 	ret = look_around(t, err, errlen);
 	machine_resume(m);

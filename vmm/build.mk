@@ -48,6 +48,7 @@ vmm-objs += vmm/qemu/gdb-run.o
 vmm-objs += vmm/qemu/gdb.o
 vmm-objs += vmm/qemu/hex.o
 vmm-objs += vmm/qemu/keeper.o
+vmm-objs += vmm/qemu/kvm-int3.o
 vmm-objs += vmm/qemu/kvm-tsc.o
 vmm-objs += vmm/qemu/libvirt.o
 vmm-objs += vmm/qemu/list.o

@@ -234,6 +234,8 @@ struct machine_info {
 	/* Memory can be read and written at any time: else each access stops the guest. */
 	bool direct;
 	bool window; /* machine_window() can be had */
+	/* While it has traps it may lose an int3 of its own and run on behind it. */
+	bool loses_int3;
 };
 
 void machine_get_info(struct machine *m, struct machine_info *info);

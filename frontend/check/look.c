@@ -151,7 +151,9 @@ static void look_trampolines(void *arg, struct check_result *res)
 
 	if (!has_kernel(l, res))
 		return;
-	if (!l->info.direct)
+	if (l->info.loses_int3)
+		check_say(res, CHECK_FAILED, "no, nor breakpoints: KVM on this host has no nrips");
+	else if (!l->info.direct)
 		check_say(res, CHECK_NOTE, "no, as its memory is out of reach: breakpoints only");
 	else if (!l->info.was_running)
 		check_say(res, CHECK_NOTE, "once it runs: it is paused");

@@ -7,6 +7,7 @@ kvm-core :=
 kvm-core += tests/e2e/qemu-stub
 kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=4,KILLS=2
 kvm-core += tests/kvm/stamps,6.1
+kvm-core += tests/kvm/own-int3
 kvm-core += tests/kvm/run-own,core
 
 # What make check-full runs besides: every program that attaches or runs, on both kernels where it takes
@@ -107,12 +108,17 @@ kvm-shadow += tests/e2e/early-boot
 kvm-shadow += tests/kvm/attach-soak,6.1,2
 kvm-shadow += tests/kvm/attach-soak,6.12,2,pti=on
 
+# A host whose KVM may lose int3 of the guest's.
+kvm-nonrips := tests/kvm/own-int3,refused
+
 full-tests  += tests/kvm/full
 full-tests  += tests/kvm/pti
 full-tests  += tests/kvm/shadow
+full-tests  += tests/kvm/nonrips
 
-.PHONY: check-lab kvm-core-names kvm-full-names kvm-pti-names kvm-shadow-names
-kvm-core-names kvm-full-names kvm-pti-names kvm-shadow-names: kvm-%-names:
+kvm-names := $(patsubst %,kvm-%-names,core full pti shadow nonrips)
+.PHONY: check-lab $(kvm-names)
+$(kvm-names): kvm-%-names:
 	@echo $(kvm-$*)
 
 # Where there is a KVM to run them on, or nobody to make one, there is nothing to make.

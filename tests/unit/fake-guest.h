@@ -56,6 +56,7 @@ struct fake_guest {
 	bool running;
 	bool window;	    /* machine_window() gives memory */
 	const char *accel;  /* what machine_get_info() says; NULL: "tcg" */
+	bool loses_int3;    /* what machine_get_info() says */
 	unsigned int vcpus; /* what machine_get_info() says */
 	struct machine_sregs sregs;
 	unsigned int elsewhere;			/* bits: vCPUs that show none of the kernel */
@@ -191,6 +192,7 @@ void machine_get_info(struct machine *m, struct machine_info *info)
 				      .tsc_khz = 1000000,
 				      .accel = fake.accel ? fake.accel : "tcg",
 				      .was_running = true,
+				      .loses_int3 = fake.loses_int3,
 				      .window = true};
 }
 

@@ -3,6 +3,7 @@ unit-tests += tests/unit/test-qemu-attach
 unit-tests += tests/unit/test-qemu-domain
 unit-tests += tests/unit/test-qemu-gdb
 unit-tests += tests/unit/test-qemu-keeper
+unit-tests += tests/unit/test-qemu-kvm-int3
 unit-tests += tests/unit/test-qemu-kvm-tsc
 unit-tests += tests/unit/test-qemu-monitor
 unit-tests += tests/unit/test-qemu-packet

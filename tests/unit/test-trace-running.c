@@ -166,6 +166,27 @@ static void traps_that_could_stay_are_refused(void **state)
 	running_end(t);
 }
 
+/* Nor where the guest could crash at an int3 of its own; with either way to begin. */
+static void guests_that_lose_int3_are_refused(void **state)
+{
+	char err[256] = "";
+	struct trace *t;
+
+	(void)state;
+	guest_slides();
+	fake.loses_int3 = true;
+	t = trace_with((struct trace_config){.running = true}, err, sizeof(err));
+	assert_non_null(t);
+	assert_int_equal(trace_attach_running(t, NULL, err, sizeof(err)), -EOPNOTSUPP);
+	assert_non_null(strstr(err, "nrips"));
+	trace_free(t);
+	t = trace_with((struct trace_config){0}, err, sizeof(err));
+	assert_non_null(t);
+	assert_int_equal(trace_attach(t, NULL, err, sizeof(err)), -EOPNOTSUPP);
+	assert_int_equal(fake.ntraps, 0);
+	trace_free(t);
+}
+
 #define MOD_TEXT UINT64_C(0xffffffffc0000000)
 
 enum { MOD_PA = 0x200000, FN_INIT_MODULE = 0x1500, FN_FREE_MODULE = 0x1600 };
@@ -327,6 +348,7 @@ int main(void)
 		TEST(running_kernels_are_found_where_they_are),
 		TEST(other_kernels_are_refused),
 		TEST(traps_that_could_stay_are_refused),
+		TEST(guests_that_lose_int3_are_refused),
 		TEST(modules_come_and_go),
 		TEST(guests_of_the_guest_are_no_reset),
 		TEST(resets_are_found),

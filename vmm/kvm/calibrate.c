@@ -75,7 +75,7 @@ static int bench_measure(struct tiny *t, double *insns_per_sec)
 int kvm_calibrate(int kvm_fd, struct kvm_calibration *cal)
 {
 	struct tiny t;
-	int err = tiny_open(&t, kvm_fd);
+	int err = tiny_open(&t, kvm_fd, false);
 
 	if (!err)
 		err = tiny_enter(&t, loop_code, sizeof(loop_code));

@@ -61,7 +61,7 @@ static int tiny_map(struct tiny *t)
 	return ioctl(t->vm_fd, KVM_SET_USER_MEMORY_REGION, &ram) ? -errno : 0;
 }
 
-int tiny_open(struct tiny *t, int kvm_fd)
+int tiny_open(struct tiny *t, int kvm_fd, bool irqchip)
 {
 	int err, size = ioctl(kvm_fd, KVM_GET_VCPU_MMAP_SIZE, 0);
 
@@ -72,6 +72,8 @@ int tiny_open(struct tiny *t, int kvm_fd)
 	err = tiny_map(t);
 	if (err)
 		return err;
+	if (irqchip && ioctl(t->vm_fd, KVM_CREATE_IRQCHIP, 0))
+		return -errno;
 	t->vcpu_fd = ioctl(t->vm_fd, KVM_CREATE_VCPU, 0);
 	if (t->vcpu_fd < 0)
 		return -errno;

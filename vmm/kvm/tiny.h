@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tiny.h - a machine of one vCPU and a few pages, for finding out what KVM does: no devices, no
- * kernel, some bytes of code that run in 64-bit mode.
+ * tiny.h - a machine of one vCPU and a few pages, for finding out what KVM does: no devices but
+ * KVM's own interrupt controllers where they are asked for, no kernel, some bytes of code that run
+ * in 64-bit mode.
  */
 #ifndef HVTRACE_VMM_KVM_TINY_H
 #define HVTRACE_VMM_KVM_TINY_H
 
 #include <linux/kvm.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,7 +28,7 @@ struct tiny {
 };
 
 /* 0 or -errno; tiny_close() in either case, which may be called twice. */
-int tiny_open(struct tiny *t, int kvm_fd);
+int tiny_open(struct tiny *t, int kvm_fd, bool irqchip);
 void tiny_close(struct tiny *t);
 /* Put this code at TINY_CODE and let the vCPU stand before it, interrupts off. 0 or -errno. */
 int tiny_enter(struct tiny *t, const void *code, size_t len);

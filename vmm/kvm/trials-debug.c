@@ -9,8 +9,11 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 
-#define DB_VECTOR 1
-#define BP_VECTOR 3
+#define DB_VECTOR  1
+#define BP_VECTOR  3
+#define IRQ_VECTOR 0x41
+
+#define X86_EFLAGS_IF 0x200
 
 #define DR6_B0	  1
 #define DR7_G0	  2
@@ -76,10 +79,21 @@ int trial_int3(struct tiny *t, char *text, size_t len)
 	return rc;
 }
 
+/* As kvm_arch_handle_exit() of QEMU's target/i386/kvm/kvm.c does (7.2). */
+static int inject_int3(struct tiny *t)
+{
+	struct kvm_vcpu_events events;
+
+	if (ioctl(t->vcpu_fd, KVM_GET_VCPU_EVENTS, &events))
+		return -errno;
+	events.exception.injected = 1;
+	events.exception.nr = BP_VECTOR;
+	return ioctl(t->vcpu_fd, KVM_SET_VCPU_EVENTS, &events) ? -errno : 0;
+}
+
 /* As int3_deliver() of traps.c does. */
 static int give_back(struct tiny *t)
 {
-	struct kvm_vcpu_events events;
 	struct kvm_regs regs;
 
 	if (!is_refused(t))
@@ -87,12 +101,9 @@ static int give_back(struct tiny *t)
 	if (ioctl(t->vcpu_fd, KVM_GET_REGS, &regs))
 		return -errno;
 	regs.rip++;
-	if (ioctl(t->vcpu_fd, KVM_SET_REGS, &regs) ||
-	    ioctl(t->vcpu_fd, KVM_GET_VCPU_EVENTS, &events))
+	if (ioctl(t->vcpu_fd, KVM_SET_REGS, &regs))
 		return -errno;
-	events.exception.injected = 1;
-	events.exception.nr = BP_VECTOR;
-	return ioctl(t->vcpu_fd, KVM_SET_VCPU_EVENTS, &events) ? -errno : 0;
+	return inject_int3(t);
 }
 
 /* Its handler must see the address behind the int3. */
@@ -118,6 +129,71 @@ int trial_guest_int3(struct tiny *t, char *text, size_t len)
 		return rc;
 	snprintf(text, len, "its handler returns to %+d", (int)(regs.rax - TINY_CODE));
 	return regs.rax != TINY_CODE + 1;
+}
+
+/* An interrupt that waits, at an APIC that is enabled. */
+static int request_irq(struct tiny *t)
+{
+	enum { APIC_SVR = 0xf0, APIC_IRR = 0x200, ENABLED = 1 };
+	struct kvm_lapic_state apic;
+
+	if (ioctl(t->vcpu_fd, KVM_GET_LAPIC, &apic))
+		return -errno;
+	apic.regs[APIC_SVR + 1] |= ENABLED;
+	apic.regs[APIC_IRR + IRQ_VECTOR / 32 * 0x10 + IRQ_VECTOR % 32 / 8] |= 1 << IRQ_VECTOR % 8;
+	return ioctl(t->vcpu_fd, KVM_SET_LAPIC, &apic) ? -errno : 0;
+}
+
+static int allow_irqs(struct tiny *t)
+{
+	struct kvm_regs regs;
+
+	if (ioctl(t->vcpu_fd, KVM_GET_REGS, &regs))
+		return -errno;
+	regs.rflags |= X86_EFLAGS_IF;
+	return ioctl(t->vcpu_fd, KVM_SET_REGS, &regs) ? -errno : 0;
+}
+
+/*
+ * The way of QEMU to give an int3 back: both must come. Without nrips KVM drops the int3
+ * (kvm-int3.h of vmm/qemu), and no guest of QEMU can be traced.
+ */
+int trial_int3_and_irq(struct tiny *t, char *text, size_t len)
+{
+	enum { HANDLER = 3, IRQ_HANDLER = 9 };
+	static const uint8_t code[] = {
+		0xcc,			      /* int3 */
+		0xe6, TRIAL_PORT,	      /* out %al, $port */
+		0x48, 0x8b,	  0x04, 0x24, /* its handler: mov (%rsp), %rax */
+		0x48, 0xcf,		      /* iretq */
+		0x48, 0xff,	  0xc1,	      /* the interrupt's: inc %rcx */
+		0x48, 0xcf,		      /* iretq */
+	};
+	struct kvm_regs regs;
+	int rc;
+
+	tiny_gate(t, BP_VECTOR, TINY_CODE + HANDLER);
+	tiny_gate(t, IRQ_VECTOR, TINY_CODE + IRQ_HANDLER);
+	rc = run_to_int3(t, code, sizeof(code), text, len);
+	if (!rc && is_refused(t)) {
+		snprintf(text, len, "KVM interprets: QEMU cannot use it");
+		return -EOPNOTSUPP;
+	}
+	if (!rc)
+		rc = allow_irqs(t);
+	if (!rc)
+		rc = inject_int3(t);
+	if (!rc)
+		rc = request_irq(t);
+	if (!rc)
+		rc = trial_run(t, &regs, text, len);
+	if (rc)
+		return rc;
+	if (regs.rax == TINY_CODE + 1 && regs.rcx == 1)
+		snprintf(text, len, "both come");
+	else
+		snprintf(text, len, "%s is lost", regs.rcx ? "int3" : "the interrupt");
+	return regs.rax != TINY_CODE + 1 || regs.rcx != 1;
 }
 
 /* --- hardware breakpoints and steps ----------------------------------------------------------- */

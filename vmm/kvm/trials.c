@@ -252,15 +252,16 @@ static int trial_tsc(struct tiny *t, char *text, size_t len)
 /* ---------------------------------------------------------------------------------------------- */
 
 static const struct trial trials[] = {
-	{"exit by out", trial_out},
-	{"int3 of ours", trial_int3},
-	{"int3 of the guest's", trial_guest_int3},
-	{"hardware breakpoint", trial_hw_breakpoint},
-	{"single step", trial_step},
-	{"step at another rip", trial_step_elsewhere},
-	{"text from outside", trial_text},
-	{"memory added later", trial_slot},
-	{"offset of the TSC", trial_tsc},
+	{"exit by out", trial_out, false},
+	{"int3 of ours", trial_int3, false},
+	{"int3 of the guest's", trial_guest_int3, false},
+	{"int3 and interrupt", trial_int3_and_irq, true},
+	{"hardware breakpoint", trial_hw_breakpoint, false},
+	{"single step", trial_step, false},
+	{"step at another rip", trial_step_elsewhere, false},
+	{"text from outside", trial_text, false},
+	{"memory added later", trial_slot, false},
+	{"offset of the TSC", trial_tsc, false},
 };
 
 static int trial_do(const struct trial *row, struct machine_trial *result)
@@ -270,7 +271,7 @@ static int trial_do(const struct trial *row, struct machine_trial *result)
 
 	if (kvm_fd < 0)
 		return -errno;
-	rc = tiny_open(&t, kvm_fd);
+	rc = tiny_open(&t, kvm_fd, row->irqchip);
 	if (!rc)
 		rc = row->run(&t, result->text, sizeof(result->text));
 	tiny_close(&t);

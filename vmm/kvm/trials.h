@@ -13,6 +13,7 @@ struct trial {
 	 * than it has to be, or -errno.
 	 */
 	int (*run)(struct tiny *t, char *text, size_t len);
+	bool irqchip; /* the machine has KVM's */
 };
 
 #define TRIAL_PORT 0x11 /* of the out that ends a piece of code */
@@ -27,6 +28,7 @@ int trial_odd_exit(const struct tiny *t, char *text, size_t len);
 /* trials-debug.c */
 int trial_int3(struct tiny *t, char *text, size_t len);
 int trial_guest_int3(struct tiny *t, char *text, size_t len);
+int trial_int3_and_irq(struct tiny *t, char *text, size_t len);
 int trial_hw_breakpoint(struct tiny *t, char *text, size_t len);
 int trial_step(struct tiny *t, char *text, size_t len);
 int trial_step_elsewhere(struct tiny *t, char *text, size_t len);

@@ -7,6 +7,7 @@
  * started with. Connecting to a stub stops the guest. All that is needed of it is asked for in one
  * go, then it runs on.
  */
+#include "vmm/qemu/kvm-int3.h"
 #include "vmm/qemu/qemu.h"
 
 #include <errno.h>
@@ -344,6 +345,8 @@ static void qemu_get_info(struct machine *base, struct machine_info *info)
 		.kernel_path = m->domain ? qemu_domain_kernel(m->domain) : NULL,
 		.was_running = m->was_running,
 		.direct = m->ram.direct,
+		/* Of another host nothing is known. */
+		.loses_int3 = m->kvm && m->ram.pid && kvm_loses_int3(),
 	};
 }
 
