@@ -25,12 +25,6 @@ static void stable_begin(struct trace *t, unsigned int vcpu, uint64_t tsc,
 	kernel_begin(t, vcpu, tsc, true, now);
 }
 
-static uint64_t guest_read_clock(struct trace *t, const struct clock_reading *now, uint64_t tsc)
-{
-	(void)t;
-	return guest_clock_ns(&now->guest, tsc);
-}
-
 static void mono_begin(struct trace *t, unsigned int vcpu, uint64_t tsc, struct clock_reading *now)
 {
 	guest_get_time(&t->guest, vcpu, GUEST_TIME_MONO, tsc, &now->guest);
@@ -118,16 +112,16 @@ static uint64_t host_read(struct trace *t, const struct clock_reading *now, uint
 
 /* In the kernel's order, ours behind. */
 static const struct clock_ops clocks[] = {
-	{"local", "the guest's sched_clock()", true, guest_begin, guest_read_clock},
-	{"global", "the guest's printk time", true, stable_begin, guest_read_clock},
+	{"local", "the guest's sched_clock()", true, guest_begin, NULL},
+	{"global", "the guest's printk time", true, stable_begin, NULL},
 	{"counter", "one more for each event", false, NULL, counter_read},
 	{"uptime", "the guest's timer ticks, in hundredths of a second", false, uptime_begin,
 	 uptime_read},
-	{"perf", "what perf in the guest has", true, stable_begin, guest_read_clock},
-	{"mono", "CLOCK_MONOTONIC of the guest", true, mono_begin, guest_read_clock},
-	{"mono_raw", "CLOCK_MONOTONIC_RAW of the guest", true, raw_begin, guest_read_clock},
-	{"boot", "CLOCK_BOOTTIME of the guest", true, boot_begin, guest_read_clock},
-	{"tai", "CLOCK_TAI of the guest", true, tai_begin, guest_read_clock},
+	{"perf", "what perf in the guest has", true, stable_begin, NULL},
+	{"mono", "CLOCK_MONOTONIC of the guest", true, mono_begin, NULL},
+	{"mono_raw", "CLOCK_MONOTONIC_RAW of the guest", true, raw_begin, NULL},
+	{"boot", "CLOCK_BOOTTIME of the guest", true, boot_begin, NULL},
+	{"tai", "CLOCK_TAI of the guest", true, tai_begin, NULL},
 	{"x86-tsc", "the guest's time stamp counter", false, NULL, tsc_read},
 	{"host", "CLOCK_MONOTONIC of the host", true, host_begin, host_read},
 };

@@ -7,6 +7,7 @@
 #include "tracer/instance-order.h"
 #include "tracer/latencies.h"
 #include "tracer/record.h"
+#include "tracer/ring-put.h"
 #include "tracer/trampoline.h"
 
 static void collect_comm(struct trace *t, const struct payload_record *r)
@@ -16,14 +17,14 @@ static void collect_comm(struct trace *t, const struct payload_record *r)
 
 static void collect_function(struct ring *ring, const struct payload_record *r, uint64_t ts)
 {
-	struct trace_function_entry *e = ring_reserve(ring, sizeof(*e), ts);
+	struct trace_function_entry *e = ring_put_begin(ring, sizeof(*e), ts);
 
 	if (!e)
 		return;
 	record_entry(r, TRACE_FN, &e->ent);
 	e->ip = KERNEL_HALF | r->ip;
 	e->parent_ip = KERNEL_HALF | r->parent;
-	ring_commit(ring);
+	ring_put_end(ring);
 }
 
 /* With func-no-repeats: true when that is all there is to say of this call. */
@@ -57,17 +58,17 @@ static void batch_look(struct trace *t, struct batch *b)
 
 	for (size_t i = 0; i < b->n; i++) {
 		const struct payload_record *r = &b->r[i];
+		unsigned int type = record_type(r);
 
-		switch (record_type(r)) {
-		case PAYLOAD_FUNCTION:
-			b->functions++;
+		/* Nearly all of them are. */
+		if (type == PAYLOAD_FUNCTION || type == PAYLOAD_EXIT) {
+			b->functions += type == PAYLOAD_FUNCTION;
 			b->last = r;
-			break;
+			continue;
+		}
+		switch (type) {
 		case PAYLOAD_EVENT:
 			b->events++;
-			b->last = r;
-			break;
-		case PAYLOAD_EXIT:
 			b->last = r;
 			break;
 		case PAYLOAD_IRQS_OFF:
@@ -149,7 +150,7 @@ static uint32_t event_taken(const struct instance *i, unsigned int vcpu,
 static uint64_t record_time(struct instance *i, const struct clock_reading *now,
 			    const struct payload_record *r)
 {
-	return horizon_time(&i->horizon, i->clock->read(i->t, now, r->tsc));
+	return horizon_time(&i->horizon, clock_read(i->clock, i->t, now, r->tsc));
 }
 
 /*
@@ -215,8 +216,7 @@ static void instance_collect(struct instance *i, const struct batch *b, uint64_t
 	if (!left && !i->calls &&
 	    !(b->events && (instance_wants_events(i) || guest_prints_taken(i))))
 		return;
-	if (i->clock->begin)
-		i->clock->begin(i->t, b->vcpu, b->last->tsc, &now);
+	clock_begin(i->clock, i->t, b->vcpu, b->last->tsc, &now);
 	if (i->calls && i->on)
 		calls_log(i, b, &now, left);
 	records_collect(i, b, &now, i->calls ? 0 : left);

@@ -44,6 +44,12 @@ enum graph_call {
 	GRAPH_CALL_IN_IRQ = 1 << 3, /* the named one was called in a hard interrupt */
 };
 
+/* Nothing is asked for: a call in others that are only recorded is recorded. */
+static inline bool graph_filter_is_none(const struct graph_filter *f)
+{
+	return !f->names && !f->only_named && !f->no_irqs && !f->max_depth;
+}
+
 /*
  * A call of the function whose site is at addr. `outer` are the flags of the open call of the same
  * task around it, 0 if there is none, and depth the number of open ones: calls for which this gave

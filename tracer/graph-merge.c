@@ -3,37 +3,94 @@
 #include "tracer/graph-merge.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#define QUEUE_MIN  ((size_t)1 << 13)
-#define QUEUE_MAX  ((size_t)1 << 21)
-#define QUEUE_KEEP ((size_t)1 << 18) /* of one that was longer once */
+#define QUEUE_MAX ((size_t)1 << 21) /* records of one vCPU */
+/*
+ * Memory that was used before costs less than fresh pages, so some of it is kept: what is queued
+ * while function_graph keeps up.
+ */
+#define CHUNK	    4096 /* records */
+#define CHUNKS_KEEP 64
 
 #define LOSING_RUNS 3
 
-static bool queue_reserve(struct graph_queue *q, size_t n)
-{
-	size_t room = q->room ? q->room : QUEUE_MIN;
-	struct payload_record *v;
+struct graph_chunk {
+	struct graph_chunk *later;
+	size_t next, nr;
+	struct payload_record v[CHUNK];
+};
 
-	if (q->next) {
-		memmove(q->v, q->v + q->next, (q->nr - q->next) * sizeof(*q->v));
-		q->nr -= q->next;
-		q->next = 0;
+static struct graph_chunk *chunk_get(struct graph_queue *q)
+{
+	struct graph_chunk *c = q->spare;
+
+	if (!c)
+		return malloc(sizeof(*c));
+	q->spare = c->later;
+	q->nr_spare--;
+	return c;
+}
+
+static void chunk_put(struct graph_queue *q, struct graph_chunk *c)
+{
+	if (q->nr_spare == CHUNKS_KEEP) {
+		free(c);
+		return;
 	}
-	if (n > QUEUE_MAX - q->nr)
-		return false;
-	/* Moving all of it is worth it only where that makes much room. */
-	while (room < q->nr + n || (room < QUEUE_MAX && q->nr > room / 2))
-		room *= 2;
-	if (room == q->room)
-		return true;
-	v = realloc(q->v, room * sizeof(*v));
-	if (!v)
-		return false;
-	q->v = v;
-	q->room = room;
-	return true;
+	c->later = q->spare;
+	q->spare = c;
+	q->nr_spare++;
+}
+
+/* The chunk that the next record goes into, NULL: there is no room. */
+static struct graph_chunk *queue_end(struct graph_queue *q)
+{
+	struct graph_chunk *c = q->last;
+
+	if (c && c->nr < CHUNK)
+		return c;
+	if (q->nr >= QUEUE_MAX)
+		return NULL;
+	c = chunk_get(q);
+	if (!c)
+		return NULL;
+	c->later = NULL;
+	c->next = c->nr = 0;
+	*(q->last ? &q->last->later : &q->first) = c;
+	q->last = c;
+	return c;
+}
+
+/* The record that comes next, NULL: there is none. */
+static const struct payload_record *queue_first(const struct graph_queue *q)
+{
+	return q->nr ? &q->first->v[q->first->next] : NULL;
+}
+
+/* The records at the front of it, as many as lie side by side and are not later than `until`, `max`
+ * at most. */
+static size_t queue_run(const struct graph_queue *q, uint64_t until, size_t max)
+{
+	const struct graph_chunk *c = q->first;
+	size_t n = 1, end = c->nr - c->next < max ? c->nr - c->next : max;
+
+	while (n < end && c->v[c->next + n].tsc <= until)
+		n++;
+	return n;
+}
+
+static void queue_take(struct graph_queue *q, size_t n)
+{
+	struct graph_chunk *c = q->first;
+
+	q->nr -= n;
+	c->next += n;
+	if (c->next < c->nr)
+		return;
+	q->first = c->later;
+	if (!q->first)
+		q->last = NULL;
+	chunk_put(q, c);
 }
 
 static bool is_of_a_call(const struct payload_record *r)
@@ -43,19 +100,16 @@ static bool is_of_a_call(const struct payload_record *r)
 	return type == PAYLOAD_FUNCTION || type == PAYLOAD_EXIT;
 }
 
-/* There is room. */
-static void queue_put(struct graph_queue *q, const struct payload_record *r)
-{
-	q->v[q->nr++] = *r;
-	if (r->tsc > q->latest)
-		q->latest = r->tsc;
-}
-
 static bool queue_add(struct graph_queue *q, const struct payload_record *r)
 {
-	if (q->nr == q->room && !queue_reserve(q, 1))
+	struct graph_chunk *c = queue_end(q);
+
+	if (!c)
 		return false;
-	queue_put(q, r);
+	c->v[c->nr++] = *r;
+	q->nr++;
+	if (r->tsc > q->latest)
+		q->latest = r->tsc;
 	return true;
 }
 
@@ -70,7 +124,7 @@ bool graph_merge_lost(struct graph_merge *m, unsigned int vcpu)
 {
 	struct graph_queue *q = &m->queue[vcpu];
 
-	if (!q->losing && !queue_mark(q, GRAPH_LOST, q->last))
+	if (!q->losing && !queue_mark(q, GRAPH_LOST, q->last_tsc))
 		return false;
 	q->losing = LOSING_RUNS;
 	return true;
@@ -86,17 +140,15 @@ bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payl
 {
 	struct graph_queue *q = &m->queue[vcpu];
 
-	if (n + 1 > q->room - q->nr && !queue_reserve(q, n + 1))
-		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (!is_of_a_call(&r[i]))
 			continue;
-		if (q->losing) {
-			queue_mark(q, GRAPH_FOUND, r[i].tsc);
-			q->losing = 0;
-		}
-		queue_put(q, &r[i]);
-		q->last = r[i].tsc;
+		if (q->losing && !queue_mark(q, GRAPH_FOUND, r[i].tsc))
+			return false;
+		q->losing = 0;
+		if (!queue_add(q, &r[i]))
+			return false;
+		q->last_tsc = r[i].tsc;
 	}
 	return true;
 }
@@ -110,7 +162,7 @@ static void close_losses(struct graph_merge *m, bool all)
 {
 	uint64_t end = all ? UINT64_MAX : m->horizon + 1;
 
-	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++) {
+	for (unsigned int i = 0; i < m->vcpus; i++) {
 		struct graph_queue *q = &m->queue[i];
 
 		if (q->losing > 1 && !all)
@@ -127,39 +179,24 @@ static struct graph_queue *first_queue(struct graph_merge *m, uint64_t until, ui
 	uint64_t earliest = 0;
 
 	*other = until;
-	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++) {
-		struct graph_queue *q = &m->queue[i];
-		uint64_t tsc;
+	for (unsigned int i = 0; i < m->vcpus; i++) {
+		const struct payload_record *r = queue_first(&m->queue[i]);
 
-		if (q->next == q->nr || q->v[q->next].tsc > until)
+		if (!r || r->tsc > until)
 			continue;
-		tsc = q->v[q->next].tsc;
-		if (!first || tsc < earliest) {
+		if (!first || r->tsc < earliest) {
 			if (first && earliest < *other)
 				*other = earliest;
-			first = q;
-			earliest = tsc;
-		} else if (tsc < *other) {
-			*other = tsc;
+			first = &m->queue[i];
+			earliest = r->tsc;
+		} else if (r->tsc < *other) {
+			*other = r->tsc;
 		}
 	}
 	return first;
 }
 
-/* All of it has been handed over. */
-static void queue_empty(struct graph_queue *q)
-{
-	q->next = q->nr = q->latest = 0;
-	if (q->room <= QUEUE_KEEP)
-		return;
-	free(q->v);
-	q->v = NULL;
-	q->room = 0;
-}
-
-bool graph_merge_run(struct graph_merge *m, bool all, size_t max,
-		     void (*fn)(void *arg, unsigned int vcpu, const struct payload_record *r),
-		     void *arg)
+bool graph_merge_run(struct graph_merge *m, bool all, size_t max, graph_merge_fn *fn, void *arg)
 {
 	uint64_t until = all ? UINT64_MAX : m->horizon, other;
 	struct graph_queue *q;
@@ -167,24 +204,38 @@ bool graph_merge_run(struct graph_merge *m, bool all, size_t max,
 
 	close_losses(m, all);
 	while ((q = first_queue(m, until, &other)) && max) {
-		do
-			fn(arg, (unsigned int)(q - m->queue), &q->v[q->next++]);
-		while (--max && q->next < q->nr && q->v[q->next].tsc <= other);
+		size_t n = queue_run(q, other, max);
+
+		fn(arg, (unsigned int)(q - m->queue), queue_first(q), n);
+		queue_take(q, n);
+		max -= n;
 	}
 	left = q != NULL;
 	m->horizon = 0;
-	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++) {
+	for (unsigned int i = 0; i < m->vcpus; i++) {
 		q = &m->queue[i];
-		if (q->next == q->nr)
-			queue_empty(q);
+		if (!q->nr)
+			q->latest = 0;
 		else if (q->latest > m->horizon)
 			m->horizon = q->latest;
 	}
 	return left;
 }
 
+static void chunks_free(struct graph_chunk *c)
+{
+	while (c) {
+		struct graph_chunk *later = c->later;
+
+		free(c);
+		c = later;
+	}
+}
+
 void graph_merge_exit(struct graph_merge *m)
 {
-	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++)
-		free(m->queue[i].v);
+	for (unsigned int i = 0; i < m->vcpus; i++) {
+		chunks_free(m->queue[i].first);
+		chunks_free(m->queue[i].spare);
+	}
 }

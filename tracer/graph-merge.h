@@ -15,17 +15,22 @@
 #include "tracer/payload/payload.h"
 #include "vmm/machine.h"
 
+struct graph_chunk;
+
 /* Records of one vCPU, in the order of its calls. */
 struct graph_queue {
-	struct payload_record *v;
-	size_t next, nr, room;
-	uint64_t latest; /* TSC of those that are queued */
-	uint64_t last;	 /* of the one that was queued last */
+	struct graph_chunk *first, *last;
+	struct graph_chunk *spare;
+	size_t nr; /* of records */
+	unsigned int nr_spare;
 	/* Some are missing and none has come since: for so many more runs that is to be so. */
 	unsigned int losing;
+	uint64_t latest;   /* TSC of those that are queued */
+	uint64_t last_tsc; /* of the one that was queued last */
 };
 
 struct graph_merge {
+	unsigned int vcpus; /* how many there are: its owner sets it, the rest is 0 at first */
 	struct graph_queue queue[MACHINE_MAX_VCPUS];
 	uint64_t horizon; /* the latest TSC of all that had been queued by the last time */
 };
@@ -40,19 +45,19 @@ struct graph_merge {
 
 /* Some of this vCPU's are missing before what comes next. False: there is no room. */
 bool graph_merge_lost(struct graph_merge *m, unsigned int vcpu);
-/* Those of calls and returns, no others. False: there is no room, none is queued. */
+/* Those of calls and returns, no others. False: there is no room for all of them. */
 bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r,
 		     size_t n);
 /* One of our own. */
 bool graph_merge_add_own(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r);
+/* Some records of one vCPU, which go away afterwards. */
+typedef void graph_merge_fn(void *arg, unsigned int vcpu, const struct payload_record *r, size_t n);
 /*
  * Hand up to `max` records over that nothing can come before any more (graph.h), or, with `all`, of
  * whatever there is: those of one vCPU in its order, those of different ones by their times. True:
  * there were more.
  */
-bool graph_merge_run(struct graph_merge *m, bool all, size_t max,
-		     void (*fn)(void *arg, unsigned int vcpu, const struct payload_record *r),
-		     void *arg);
+bool graph_merge_run(struct graph_merge *m, bool all, size_t max, graph_merge_fn *fn, void *arg);
 void graph_merge_exit(struct graph_merge *m);
 
 #endif

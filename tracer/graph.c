@@ -10,6 +10,7 @@
 #include "tracer/profile.h"
 #include "tracer/record.h"
 #include "tracer/returns.h"
+#include "tracer/ring-put.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,14 @@ struct graph_clock {
 	struct clock_reading event, call;
 };
 
+/* What does not change while some records are written, and would be asked for with each. */
+struct graph_run {
+	const struct clock_ops *call; /* the clock of calls */
+	bool exits;	 /* the tracer records returns, and how functions return is known */
+	bool every_call; /* no record need be looked at to know that it is taken */
+	bool unfiltered;
+};
+
 struct graph {
 	struct trace *t;
 	pthread_mutex_t lock; /* for traps, which hold one vCPU's lock only */
@@ -28,6 +37,7 @@ struct graph {
 	bool stacks_known;
 	bool gap[MACHINE_MAX_VCPUS]; /* records did not fit into its queue */
 	struct graph_clock clock[MACHINE_MAX_VCPUS];
+	struct graph_run run;
 	const struct clock_ops *local;
 	uint64_t events;       /* written, and not counted by the trace yet */
 	atomic_size_t waiting; /* bytes of struct graph_event */
@@ -42,33 +52,40 @@ static const struct clock_ops *call_clock(const struct graph *g, const struct in
 	return i->clock->ns && !instance_profiles(i) ? i->clock : g->local;
 }
 
-static void clock_begin(struct graph *g, const struct instance *i, unsigned int vcpu, uint64_t tsc)
+static void clocks_begin(struct graph *g, const struct instance *i, unsigned int vcpu, uint64_t tsc)
 {
-	const struct clock_ops *call = call_clock(g, i), *event = i->clock;
+	const struct clock_ops *call = g->run.call, *event = i->clock;
 	struct graph_clock *c = &g->clock[vcpu];
 
-	if (c->known)
-		return;
 	c->known = true;
-	if (event->begin)
-		event->begin(g->t, vcpu, tsc, &c->event);
+	clock_begin(event, g->t, vcpu, tsc, &c->event);
 	if (call == event)
 		c->call = c->event;
-	else if (call->begin)
-		call->begin(g->t, vcpu, tsc, &c->call);
+	else
+		clock_begin(call, g->t, vcpu, tsc, &c->call);
 }
 
 static uint64_t call_time(struct graph *g, const struct instance *i, unsigned int vcpu,
 			  uint64_t tsc)
 {
-	clock_begin(g, i, vcpu, tsc);
-	return call_clock(g, i)->read(g->t, &g->clock[vcpu].call, tsc);
+	if (!g->clock[vcpu].known)
+		clocks_begin(g, i, vcpu, tsc);
+	return clock_read(g->run.call, g->t, &g->clock[vcpu].call, tsc);
 }
 
-static void clocks_forget(struct graph *g)
+/* Called with g->lock held, before the first of some records. */
+static void run_begin(struct graph *g)
 {
-	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++)
-		g->clock[i].known = false;
+	const struct instance *i = g->t->instances;
+
+	g->run = (struct graph_run){
+		.call = call_clock(g, i),
+		.exits = i->tracer->exits && returns_known(g->t),
+		.every_call = i->all && !pid_filter_on(&i->pids),
+		.unfiltered = graph_filter_is_none(&i->graph),
+	};
+	for (unsigned int v = 0; v < g->t->vcpus; v++)
+		g->clock[v].known = false;
 }
 
 /* --- entries --------------------------------------------------------------------------------- */
@@ -98,8 +115,8 @@ static void *entry_reserve(struct graph *g, struct instance *i, unsigned int vcp
 	if (!admit(g))
 		return NULL;
 	if (!i->clock->ns)
-		time = i->clock->read(g->t, &g->clock[vcpu].event, r->tsc);
-	e = ring_reserve(i->ring[vcpu], len, horizon_time(&i->horizon, time));
+		time = clock_read(i->clock, g->t, &g->clock[vcpu].event, r->tsc);
+	e = ring_put_begin(i->ring[vcpu], len, horizon_time(&i->horizon, time));
 	if (!e)
 		return NULL;
 	record_entry(r, type, e);
@@ -107,16 +124,19 @@ static void *entry_reserve(struct graph *g, struct instance *i, unsigned int vcp
 }
 
 /* Until a guest that boots has patched its returns calls would never end. */
-static bool is_on(const struct instance *i, unsigned int vcpu)
+static bool is_on(const struct graph *g, const struct instance *i, unsigned int vcpu)
 {
-	return i->on && i->tracer->exits && i->cpumask >> vcpu & 1 && returns_known(i->t);
+	return i->on && g->run.exits && i->cpumask >> vcpu & 1;
 }
 
-static bool is_taken(const struct instance *i, const struct payload_record *r)
+static bool is_taken(const struct graph *g, const struct instance *i,
+		     const struct payload_record *r)
 {
 	const struct trace *t = i->t;
 	uint32_t func;
 
+	if (g->run.every_call)
+		return true;
 	if (!pid_filter_traces(&i->pids, record_pid(r)))
 		return false;
 	if (i->all)
@@ -137,7 +157,7 @@ static enum pairing_verdict profile_entry(struct graph *g, unsigned int vcpu,
 {
 	struct instance *i = g->t->instances;
 
-	if (!is_taken(i, r))
+	if (!is_taken(g, i, r))
 		return PAIRING_IGNORE;
 	call->time = call_time(g, i, vcpu, r->tsc);
 	profile_call(g->t->profile[vcpu], KERNEL_HALF | r->ip);
@@ -160,6 +180,16 @@ static void profile_exit(struct graph *g, unsigned int vcpu, const struct payloa
 
 /* --- pairs ----------------------------------------------------------------------------------- */
 
+static uint8_t filter_call(const struct graph *g, const struct instance *i,
+			   const struct payload_record *r, const struct pairing_call *call,
+			   uint8_t outer)
+{
+	if (g->run.unfiltered && !(outer & ~GRAPH_CALL_SHOWN))
+		return GRAPH_CALL_SHOWN;
+	return graph_filter_call(&i->graph, KERNEL_HALF | r->ip, call->depth,
+				 r->state & HARDIRQ_MASK, outer);
+}
+
 static enum pairing_verdict graph_entry(void *arg, unsigned int vcpu,
 					const struct payload_record *r, struct pairing_call *call,
 					const struct pairing_call *outer)
@@ -170,10 +200,9 @@ static enum pairing_verdict graph_entry(void *arg, unsigned int vcpu,
 
 	if (g->t->profiling)
 		return profile_entry(g, vcpu, r, call);
-	if (!is_on(i, vcpu) || !is_taken(i, r))
+	if (!is_on(g, i, vcpu) || !is_taken(g, i, r))
 		return PAIRING_IGNORE;
-	call->flags = graph_filter_call(&i->graph, KERNEL_HALF | r->ip, call->depth,
-					r->state & HARDIRQ_MASK, outer ? outer->flags : 0);
+	call->flags = filter_call(g, i, r, call, outer ? outer->flags : 0);
 	if (!call->flags)
 		return PAIRING_IGNORE;
 	call->time = call_time(g, i, vcpu, r->tsc);
@@ -184,7 +213,7 @@ static enum pairing_verdict graph_entry(void *arg, unsigned int vcpu,
 		return PAIRING_KEEP;
 	e->func = KERNEL_HALF | r->ip;
 	e->depth = call->depth;
-	ring_commit(i->ring[vcpu]);
+	ring_put_end(i->ring[vcpu]);
 	return PAIRING_KEEP;
 }
 
@@ -201,7 +230,7 @@ static void graph_exit(void *arg, unsigned int vcpu, const struct payload_record
 		profile_exit(g, vcpu, r, call, outer);
 		return;
 	}
-	if (!is_on(i, vcpu))
+	if (!is_on(g, i, vcpu))
 		return;
 	time = call_time(g, i, vcpu, r->tsc);
 	/* Clocks of vCPUs may differ a little, and so may a payload's from that of a trap. */
@@ -217,7 +246,7 @@ static void graph_exit(void *arg, unsigned int vcpu, const struct payload_record
 	e->overrun = overrun;
 	e->calltime = call->time;
 	e->rettime = time;
-	ring_commit(i->ring[vcpu]);
+	ring_put_end(i->ring[vcpu]);
 }
 
 /* With sleep-time off its open calls began that much later. */
@@ -328,27 +357,27 @@ static void take_event(struct graph *g, unsigned int vcpu, const struct payload_
 	uint64_t time;
 
 	if (i->tracer->exits) {
-		clock_begin(g, i, vcpu, r->tsc);
-		time = i->clock->read(g->t, &g->clock[vcpu].event, r->tsc);
+		if (!g->clock[vcpu].known)
+			clocks_begin(g, i, vcpu, r->tsc);
+		time = clock_read(i->clock, g->t, &g->clock[vcpu].event, r->tsc);
 		instance_collect_event(i, vcpu, r, e->event, e->data, e->stack, NULL,
 				       horizon_time(&i->horizon, time));
 	}
 	event_free(e);
 }
 
-static void drop_event(void *arg, unsigned int vcpu, const struct payload_record *r)
+static void drop_events(void *arg, unsigned int vcpu, const struct payload_record *r, size_t n)
 {
 	(void)vcpu;
-	if (record_type(r) == GRAPH_EVENT)
-		event_free(event_of(arg, r));
+	for (size_t i = 0; i < n; i++)
+		if (record_type(&r[i]) == GRAPH_EVENT)
+			event_free(event_of(arg, &r[i]));
 }
 
 /* --- from the records ------------------------------------------------------------------------ */
 
-static void take(void *arg, unsigned int vcpu, const struct payload_record *r)
+static void take(struct graph *g, unsigned int vcpu, const struct payload_record *r)
 {
-	struct graph *g = arg;
-
 	switch (record_type(r)) {
 	case GRAPH_LOST:
 	case GRAPH_FOUND:
@@ -360,6 +389,12 @@ static void take(void *arg, unsigned int vcpu, const struct payload_record *r)
 	default:
 		pairing_record(g->pairing, vcpu, r);
 	}
+}
+
+static void take_all(void *arg, unsigned int vcpu, const struct payload_record *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		take(arg, vcpu, &r[i]);
 }
 
 void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record *r, size_t n,
@@ -378,12 +413,12 @@ bool graph_merge(struct graph *g, bool all, size_t max)
 
 	pthread_mutex_lock(&g->lock);
 	stacks_learn(g);
-	clocks_forget(g);
+	run_begin(g);
 	for (unsigned int i = 0; i < g->t->vcpus; i++) {
 		gap = gap || g->gap[i];
 		g->gap[i] = false;
 	}
-	left = graph_merge_run(&g->merge, all || gap, all || gap ? SIZE_MAX : max, take, g);
+	left = graph_merge_run(&g->merge, all || gap, all || gap ? SIZE_MAX : max, take_all, g);
 	if (gap)
 		pairing_lost(g->pairing);
 	admitted(g);
@@ -411,7 +446,7 @@ static void take_now(struct graph *g, unsigned int vcpu, const struct payload_re
 {
 	pthread_mutex_lock(&g->lock);
 	stacks_learn(g);
-	clocks_forget(g);
+	run_begin(g);
 	take(g, vcpu, r);
 	admitted(g);
 	pthread_mutex_unlock(&g->lock);
@@ -486,6 +521,7 @@ struct graph *graph_new(struct trace *t)
 	g->t = t;
 	g->switches = UINT32_MAX;
 	g->local = clock_find("local");
+	g->merge.vcpus = t->vcpus;
 	g->pairing = pairing_new(&graph_pairing_ops, g);
 	if (!g->pairing) {
 		free(g);
@@ -500,7 +536,7 @@ void graph_free(struct graph *g)
 	if (!g)
 		return;
 	pairing_free(g->pairing);
-	graph_merge_run(&g->merge, true, SIZE_MAX, drop_event, g);
+	graph_merge_run(&g->merge, true, SIZE_MAX, drop_events, g);
 	graph_merge_exit(&g->merge);
 	pthread_mutex_destroy(&g->lock);
 	free(g);

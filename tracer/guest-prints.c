@@ -224,10 +224,10 @@ static void print_take(struct trace *t, const struct machine_hit *hit)
 	    hit->regs->rcx > sizeof(data) ||
 	    guest_read(&t->guest, hit->regs->rdx, data, r.event_len))
 		return;
-	if (top->clock->begin)
-		top->clock->begin(t, hit->vcpu, hit->tsc, &now);
-	guest_prints_collect(top, hit->vcpu, &r, data,
-			     horizon_time(&top->horizon, top->clock->read(t, &now, hit->tsc)));
+	clock_begin(top->clock, t, hit->vcpu, hit->tsc, &now);
+	guest_prints_collect(
+		top, hit->vcpu, &r, data,
+		horizon_time(&top->horizon, clock_read(top->clock, t, &now, hit->tsc)));
 }
 
 bool guest_prints_hit(struct trace *t, const struct machine_hit *hit)

@@ -28,9 +28,9 @@ static uint64_t time_now(struct trace *t, const struct clock_ops *clock, unsigne
 	struct clock_reading now = {0};
 	uint64_t tsc = tsc_now(t);
 
-	if (t->m && clock->begin)
-		clock->begin(t, vcpu, tsc, &now);
-	return clock->read(t, &now, tsc);
+	if (t->m)
+		clock_begin(clock, t, vcpu, tsc, &now);
+	return clock_read(clock, t, &now, tsc);
 }
 
 static uint64_t clock_now(struct instance *i, unsigned int vcpu)

@@ -193,10 +193,9 @@ void instance_max_hit(struct instance *i, uint32_t probe, const struct machine_h
 	graph_hit_record(i->t, hit, is_exit, &r);
 	if (!pid_filter_traces(&i->pids, record_pid(&r)) || !(is_exit || trace_admit(i->t, 1)))
 		return;
-	if (i->clock->begin)
-		i->clock->begin(i->t, hit->vcpu, hit->tsc, &now);
+	clock_begin(i->clock, i->t, hit->vcpu, hit->tsc, &now);
 	call_log_add(i->calls, hit->vcpu, &r,
-		     horizon_time(&i->horizon, i->clock->read(i->t, &now, hit->tsc)));
+		     horizon_time(&i->horizon, clock_read(i->clock, i->t, &now, hit->tsc)));
 }
 
 void instance_keep_max(struct instance *i, const struct max_window *w,

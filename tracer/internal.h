@@ -204,8 +204,24 @@ struct clock_ops {
 	 * out.
 	 */
 	void (*begin)(struct trace *t, unsigned int vcpu, uint64_t tsc, struct clock_reading *now);
+	/* NULL: guest_clock_ns() of what begin() has found out. */
 	uint64_t (*read)(struct trace *t, const struct clock_reading *now, uint64_t tsc);
 };
+
+static inline void clock_begin(const struct clock_ops *c, struct trace *t, unsigned int vcpu,
+			       uint64_t tsc, struct clock_reading *now)
+{
+	if (c->begin)
+		c->begin(t, vcpu, tsc, now);
+	else
+		*now = (struct clock_reading){0};
+}
+
+static inline uint64_t clock_read(const struct clock_ops *c, struct trace *t,
+				  const struct clock_reading *now, uint64_t tsc)
+{
+	return c->read ? c->read(t, now, tsc) : guest_clock_ns(&now->guest, tsc);
+}
 
 const struct clock_ops *clock_find(const char *name); /* NULL name: the default */
 

@@ -201,8 +201,8 @@ static struct lane *lane_get(struct pairing *p, unsigned int vcpu, const struct 
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
-/* Which stack a record was made on, and at what level. */
-static void place(const struct pairing *p, const struct payload_record *r,
+/* Which stack a record of this vCPU was made on, and at what level. */
+static void place(const struct pairing *p, unsigned int vcpu, const struct payload_record *r,
 		  struct pairing_call *call)
 {
 	uint32_t nmi = (r->state & NMI_MASK) >> NMI_SHIFT;
@@ -214,12 +214,10 @@ static void place(const struct pairing *p, const struct payload_record *r,
 		call->stack = 0;
 		return;
 	}
-	for (unsigned int i = 0; i < p->stacks.nr_irq; i++) {
-		if (r->sp - p->stacks.irq_start[i] < p->stacks.irq_size) {
-			call->level = LEVEL_INTERRUPT;
-			call->stack = i;
-			return;
-		}
+	if (vcpu < p->stacks.nr_irq && r->sp - p->stacks.irq_start[vcpu] < p->stacks.irq_size) {
+		call->level = LEVEL_INTERRUPT;
+		call->stack = vcpu;
+		return;
 	}
 	call->level = LEVEL_TASK;
 	call->stack = r->sp & ~(p->stacks.thread_size - 1);
@@ -300,7 +298,7 @@ static void take_entry(struct pairing *p, struct lane *l, unsigned int vcpu,
 	struct pairing_call new = {.tsc = r->tsc, .ip = r->ip, .parent = r->parent};
 	struct pairing_call *call;
 
-	place(p, r, &new);
+	place(p, vcpu, r, &new);
 	clean_up(p, l, vcpu, r, &new);
 	if (l->nr == PAIRING_DEPTH) {
 		l->overrun++;
@@ -340,7 +338,7 @@ static void take_exit(struct pairing *p, struct lane *l, unsigned int vcpu,
 	struct pairing_call at = {0};
 	unsigned int first;
 
-	place(p, r, &at);
+	place(p, vcpu, r, &at);
 	first = find_ended(l, &at);
 	if (first == l->nr) {
 		p->counts.unmatched++;

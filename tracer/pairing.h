@@ -64,7 +64,7 @@ struct pairing_ops {
 struct pairing_stacks {
 	uint32_t thread_size;		       /* a power of two, and what they are aligned to */
 	uint32_t irq_size;		       /* 0: nothing is known of the interrupts' stacks */
-	uint32_t irq_start[MACHINE_MAX_VCPUS]; /* low halves */
+	uint32_t irq_start[MACHINE_MAX_VCPUS]; /* of each vCPU's; low halves */
 	unsigned int nr_irq;
 };
 

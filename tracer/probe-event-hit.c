@@ -131,9 +131,8 @@ static void record_take(struct instance *i, const struct event_hit *h)
 
 	if (!pid_filter_traces(&i->event_pids, h->state.pid))
 		return;
-	if (i->clock->begin)
-		i->clock->begin(h->t, vcpu, h->hit->tsc, &now);
-	ts = horizon_time(&i->horizon, i->clock->read(h->t, &now, h->hit->tsc));
+	clock_begin(i->clock, h->t, vcpu, h->hit->tsc, &now);
+	ts = horizon_time(&i->horizon, clock_read(i->clock, h->t, &now, h->hit->tsc));
 	if (i->options & OUTPUT_RECORD_CMD)
 		comms_note(h->t->comms, h->state.pid, h->state.tgid, h->state.comm);
 	if (wants_stack)

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* ring-write.c - the writing end of a ring buffer. */
-#include "tracer/ring-internal.h"
-
-/* Let readers have the page's data up to end. The pairing acquire is ring_page_commit(). */
-static void publish(struct ring_page *p, uint32_t end)
-{
-	atomic_store_explicit(&p->commit, end, memory_order_release);
-}
+#include "tracer/ring-put.h"
 
 /* Fill the page up as the kernel does (rb_reset_tail). Too little room for an event: not counted.
  */
@@ -25,7 +19,7 @@ static void pad_page(struct ring_writer *w)
 	ring_put_u32(at + RING_EVENT_HDR, left - RING_EVENT_HDR);
 	w->page->real_end = w->pos;
 	w->pos = RING_PAGE_DATA;
-	publish(w->page, w->pos);
+	ring_publish(w->page, w->pos);
 }
 
 /* The oldest page, its events given up. Called with lock held. */
@@ -67,15 +61,6 @@ unlock:
 	return p;
 }
 
-static void *put_event(struct ring_writer *w, uint32_t size, uint32_t delta, uint64_t ts)
-{
-	uint8_t *at = w->page->data + w->pos;
-
-	w->end = w->pos + size;
-	w->event_ts = ts;
-	return ring_put_event(at, size, delta);
-}
-
 static void *put_extended(struct ring_writer *w, uint32_t size, uint64_t delta, uint64_t ts)
 {
 	uint8_t *at = w->page->data + w->pos;
@@ -90,11 +75,11 @@ static void *put_extended(struct ring_writer *w, uint32_t size, uint64_t delta, 
 static void *put_first(struct ring_writer *w, uint32_t size, uint64_t ts)
 {
 	atomic_store_explicit(&w->page->ts, ts, memory_order_relaxed);
-	return put_event(w, size, 0, ts);
+	return ring_put_at(w, size, 0, ts);
 }
 
 /* Everything but an event that fits behind another one, soon after it. */
-static void *reserve_slow(struct ring *r, uint32_t size, uint64_t ts)
+void *ring_reserve_slow(struct ring *r, uint32_t size, uint64_t ts)
 {
 	uint32_t control = atomic_load_explicit(&r->control, memory_order_acquire);
 	struct ring_writer *w = &r->writer;
@@ -121,7 +106,7 @@ static void *reserve_slow(struct ring *r, uint32_t size, uint64_t ts)
 		if (w->pos + RING_EXTEND_SIZE + size <= RING_PAGE_DATA)
 			return put_extended(w, size, delta, ts);
 	} else if (w->pos + size <= RING_PAGE_DATA) {
-		return put_event(w, size, (uint32_t)delta, ts);
+		return ring_put_at(w, size, (uint32_t)delta, ts);
 	}
 	pad_page(w);
 	return next_page(r) ? put_first(w, size, ts) : NULL;
@@ -129,31 +114,12 @@ static void *reserve_slow(struct ring *r, uint32_t size, uint64_t ts)
 
 void *ring_reserve(struct ring *r, size_t len, uint64_t ts)
 {
-	struct ring_writer *w = &r->writer;
-	uint64_t delta = ts - w->ts;
-	uint32_t size;
-
-	if (len > RING_MAX_DATA)
-		return NULL;
-	size = ring_event_size(len);
-	if (__builtin_expect(w->pos + size > w->limit || delta >> RING_DELTA_BITS ||
-				     atomic_load_explicit(&r->control, memory_order_relaxed),
-			     false))
-		return reserve_slow(r, size, ts);
-	return put_event(w, size, (uint32_t)delta, ts);
+	return ring_put_begin(r, len, ts);
 }
 
 void ring_commit(struct ring *r)
 {
-	struct ring_writer *w = &r->writer;
-	struct ring_page *p = w->page;
-	uint32_t entries = atomic_load_explicit(&p->entries, memory_order_relaxed);
-
-	atomic_store_explicit(&p->entries, entries + 1, memory_order_relaxed);
-	w->pos = w->end;
-	w->ts = w->event_ts;
-	w->limit = RING_PAGE_DATA;
-	publish(p, w->pos);
+	ring_put_end(r);
 }
 
 void ring_discard(struct ring *r)

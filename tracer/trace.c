@@ -292,9 +292,8 @@ bool trace_describe(struct instance *i, const struct machine_hit *hit, uint16_t 
 	/* Only the top level counts what --max-events asks for. */
 	if (i == t->instances ? !trace_admit(t, 1) : atomic_load(&t->done))
 		return false;
-	if (i->clock->begin)
-		i->clock->begin(t, hit->vcpu, hit->tsc, &now);
-	*ts = horizon_time(&i->horizon, i->clock->read(t, &now, hit->tsc));
+	clock_begin(i->clock, t, hit->vcpu, hit->tsc, &now);
+	*ts = horizon_time(&i->horizon, clock_read(i->clock, t, &now, hit->tsc));
 	*ent = (struct trace_entry){
 		.type = type,
 		.flags = st.flags,

@@ -61,9 +61,10 @@ static struct pairing *pairing_of(struct sim *s)
 	return p;
 }
 
-static void take(void *arg, unsigned int vcpu, const struct payload_record *r)
+static void take(void *arg, unsigned int vcpu, const struct payload_record *r, size_t n)
 {
-	pairing_record(arg, vcpu, r);
+	for (size_t i = 0; i < n; i++)
+		pairing_record(arg, vcpu, &r[i]);
 }
 
 static void all_told(const struct sim *s)
@@ -118,7 +119,7 @@ static void as_collected(void **state)
 
 	(void)state;
 	for (unsigned int seed = 1; seed <= 8; seed++) {
-		struct graph_merge m = {0};
+		struct graph_merge m = {.vcpus = VCPUS};
 		size_t next[VCPUS] = {0}, now = 0;
 		struct pairing *p;
 
@@ -168,14 +169,16 @@ static void with_losses(void **state)
 	}
 }
 
-static void take_marked(void *arg, unsigned int vcpu, const struct payload_record *r)
+static void take_marked(void *arg, unsigned int vcpu, const struct payload_record *r, size_t n)
 {
-	unsigned int type = r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK;
+	for (size_t i = 0; i < n; i++) {
+		unsigned int type = r[i].state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK;
 
-	if (type == GRAPH_LOST || type == GRAPH_FOUND)
-		pairing_gap(arg, vcpu, type == GRAPH_LOST);
-	else
-		pairing_record(arg, vcpu, r);
+		if (type == GRAPH_LOST || type == GRAPH_FOUND)
+			pairing_gap(arg, vcpu, type == GRAPH_LOST);
+		else
+			pairing_record(arg, vcpu, &r[i]);
+	}
 }
 
 /* One pass of a collector that is late now and then, for one vCPU. */
@@ -205,7 +208,7 @@ static void losses_as_collected(void **state)
 
 	(void)state;
 	for (unsigned int seed = 1; seed <= 8; seed++) {
-		struct graph_merge m = {0};
+		struct graph_merge m = {.vcpus = VCPUS};
 		size_t next[VCPUS] = {0}, now = 0, told = 0;
 		struct pairing *p;
 
@@ -229,7 +232,7 @@ static void losses_as_collected(void **state)
 /* A vCPU that has nothing more to say does not hold the others up for long. */
 static void a_quiet_vcpu_ends_its_gap(void **state)
 {
-	struct graph_merge m = {0};
+	struct graph_merge m = {.vcpus = VCPUS + 1};
 	struct pairing_counts counts;
 	struct sim s;
 	struct pairing *p;
@@ -250,6 +253,38 @@ static void a_quiet_vcpu_ends_its_gap(void **state)
 	pairing_free(p);
 	graph_merge_exit(&m);
 	sim_free(&s);
+}
+
+/* That each comes once, in order. */
+static void take_in_order(void *arg, unsigned int vcpu, const struct payload_record *r, size_t n)
+{
+	uint64_t *next = arg;
+
+	assert_int_equal(vcpu, 0);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(r[i].tsc, (*next)++);
+}
+
+/* What is queued is bounded; what did not fit is said, and there is room again later. */
+static void queues_have_an_end(void **state)
+{
+	struct graph_merge m = {.vcpus = 1};
+	struct payload_record r = {.state = PAYLOAD_FUNCTION << STATE_TYPE_SHIFT};
+	uint64_t next = 0;
+
+	(void)state;
+	for (int lap = 0; lap < 3; lap++) {
+		uint64_t first = r.tsc;
+
+		while (graph_merge_add(&m, 0, &r, 1))
+			r.tsc++;
+		assert_in_range(r.tsc - first, 10000, 10000000);
+		assert_true(graph_merge_run(&m, true, 9999, take_in_order, &next));
+		assert_int_equal(next, first + 9999);
+		assert_false(graph_merge_run(&m, true, SIZE_MAX, take_in_order, &next));
+		assert_int_equal(next, r.tsc);
+	}
+	graph_merge_exit(&m);
 }
 
 /* --- single cases ---------------------------------------------------------------------------- */
@@ -422,7 +457,7 @@ static void hostile_records(void **state)
 {
 	struct sim s = {.seed = 3};
 	struct pairing_counts counts;
-	struct graph_merge m = {0};
+	struct graph_merge m = {.vcpus = VCPUS};
 	struct pairing *p = counting_new();
 
 	(void)state;
@@ -483,6 +518,7 @@ int main(void)
 		cmocka_unit_test(with_losses),
 		cmocka_unit_test(losses_as_collected),
 		cmocka_unit_test(a_quiet_vcpu_ends_its_gap),
+		cmocka_unit_test(queues_have_an_end),
 		cmocka_unit_test(too_deep_is_counted),
 		cmocka_unit_test(pids_are_used_again),
 		cmocka_unit_test(switches_are_no_new_tasks),

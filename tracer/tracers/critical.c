@@ -76,10 +76,9 @@ static void read_times(struct instance *i, const struct critical_tracer *c, stru
 {
 	struct clock_reading now;
 
-	if (i->clock->begin)
-		i->clock->begin(i->t, f->w.vcpu, f->w.on.tsc, &now);
-	f->from = i->clock->read(i->t, &now, f->w.off.tsc);
-	f->to = i->clock->read(i->t, &now, f->w.on.tsc);
+	clock_begin(i->clock, i->t, f->w.vcpu, f->w.on.tsc, &now);
+	f->from = clock_read(i->clock, i->t, &now, f->w.off.tsc);
+	f->to = clock_read(i->clock, i->t, &now, f->w.on.tsc);
 	if (i->clock->ns && f->to >= f->from)
 		f->ns = f->to - f->from;
 	else
