@@ -272,10 +272,9 @@ static void told_exit(void *arg, unsigned int vcpu, const struct payload_record 
 		check(entry->left == r->tsc);
 }
 
-static void take(void *arg, unsigned int vcpu, const struct payload_record *r)
+static void take_one(struct guest *g, unsigned int vcpu, const struct payload_record *r)
 {
 	unsigned int type = r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK;
-	struct guest *g = arg;
 
 	g->turn++;
 	if (type == GRAPH_LOST || type == GRAPH_FOUND) {
@@ -287,6 +286,12 @@ static void take(void *arg, unsigned int vcpu, const struct payload_record *r)
 	event_of(g, r->tsc)->taken = true;
 	event_of(g, r->tsc)->turn = g->turn;
 	pairing_record(g->pairing, vcpu, r);
+}
+
+static void take(void *arg, unsigned int vcpu, const struct payload_record *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		take_one(arg, vcpu, &r[i]);
 }
 
 /* --- how it is collected --------------------------------------------------------------------- */
@@ -376,6 +381,7 @@ static void guest_start(struct guest *g)
 		g->nmi[v].top = NMIS_AT + (v + 1) * STACK;
 		g->nmi[v].state = NMI | STATE_IRQS_OFF;
 	}
+	g->merge.vcpus = VCPUS;
 	g->pairing = pairing_new(&ops, g);
 	check(g->pairing);
 	pairing_set_stacks(g->pairing, &stacks);
