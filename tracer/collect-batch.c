@@ -15,13 +15,16 @@ static void collect_comm(struct trace *t, const struct payload_record *r)
 	comms_note(t->comms, (int32_t)r->comm_pid, (int32_t)r->comm_tgid, r->comm);
 }
 
-static void collect_function(struct ring *ring, const struct payload_record *r, uint64_t ts)
+static inline __attribute__((always_inline)) void collect_function(struct ring *ring,
+								   const struct payload_record *r,
+								   uint64_t ts,
+								   struct record_memo *memo)
 {
 	struct trace_function_entry *e = ring_put_begin(ring, sizeof(*e), ts);
 
 	if (!e)
 		return;
-	record_entry(r, TRACE_FN, &e->ent);
+	record_entry_again(memo, r, TRACE_FN, &e->ent);
 	e->ip = KERNEL_HALF | r->ip;
 	e->parent_ip = KERNEL_HALF | r->parent;
 	ring_put_end(ring);
@@ -118,8 +121,10 @@ static bool record_taken(const struct instance *i, const struct payload_record *
 void instance_put_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 		       uint64_t ts)
 {
+	struct record_memo none = {0};
+
 	if (!instance_function_option(i, OUTPUT_FUNC_NO_REPEATS) || !collect_repeat(i, vcpu, r, ts))
-		collect_function(i->ring[vcpu], r, ts);
+		collect_function(i->ring[vcpu], r, ts, &none);
 }
 
 static void collect_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
@@ -147,8 +152,8 @@ static uint32_t event_taken(const struct instance *i, unsigned int vcpu,
 	return event != EVENT_NONE && instance_takes_event(i, vcpu, event) ? event : EVENT_NONE;
 }
 
-static uint64_t record_time(struct instance *i, const struct clock_reading *now,
-			    const struct payload_record *r)
+static inline uint64_t record_time(struct instance *i, const struct clock_reading *now,
+				   const struct payload_record *r)
 {
 	return horizon_time(&i->horizon, clock_read(i->clock, i->t, now, r->tsc));
 }
@@ -179,6 +184,7 @@ static void records_collect(struct instance *i, const struct batch *b,
 			    const struct clock_reading *now, uint64_t left)
 {
 	bool every = takes_every_call(i), plain = calls_are_plain(i);
+	struct record_memo memo = {0};
 
 	for (size_t k = 0; k < b->n; k++) {
 		const struct payload_record *r = &b->r[k];
@@ -188,7 +194,7 @@ static void records_collect(struct instance *i, const struct batch *b,
 			uint64_t ts = record_time(i, now, r);
 
 			if (plain)
-				collect_function(i->ring[b->vcpu], r, ts);
+				collect_function(i->ring[b->vcpu], r, ts, &memo);
 			else
 				collect_call(i, b->vcpu, r, ts);
 			left--;

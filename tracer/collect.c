@@ -38,6 +38,7 @@
  */
 #define MERGE_MAX      8192
 #define MERGE_MAX_BUSY 512
+#define MERGE_MAX_FULL 65536 /* its queues are full: nothing can be collected before that */
 #define BUSY	       16
 
 #define WAIT_CALL_NS 20000 /* one call is mostly followed by others, and its vCPU waits */
@@ -63,14 +64,18 @@ static void note_losses(struct collector *c, unsigned int vcpu)
 	ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
 }
 
-/* How many records there were, 0: none now; or -errno. */
+/* How many records there were, 0: none now, or no room for them; or -errno. */
 static int drain_batch(struct collector *c, unsigned int vcpu)
 {
 	const struct payload_record *records;
 	struct staging *s = &c->staging[vcpu];
 	uint64_t lost;
-	int n = staging_take(s, &records, &lost);
+	int n;
 
+	if (instance_pairs_calls(c->t->instances) &&
+	    !graph_has_room(c->t->graph, vcpu, STAGING_BATCH))
+		return 0;
+	n = staging_take(s, &records, &lost);
 	/* Of those that the guest drops it is not known where they are missing. */
 	if (n > 0)
 		collect_batch(c->t, vcpu, records, (size_t)n, &c->events[vcpu],
@@ -147,10 +152,14 @@ static uint64_t drain_pass(struct collector *c, unsigned int vcpu, bool served)
 /* function_graph: a vCPU that is behind all the time is not waited for. True: it has gone on. */
 static bool pass_merge(struct collector *c, uint64_t behind, size_t max)
 {
-	if (behind && ++c->unmerged < UNMERGED_PASSES)
+	bool full = graph_is_full(c->t->graph);
+
+	if (behind && !full && ++c->unmerged < UNMERGED_PASSES)
 		return false;
 	c->unmerged = 0;
-	c->unwritten = graph_merge(c->t->graph, false, max);
+	if (full && max < MERGE_MAX_FULL)
+		max = MERGE_MAX_FULL;
+	c->unwritten = graph_merge(c->t->graph, false, max) || full;
 	return true;
 }
 
@@ -186,8 +195,11 @@ static void pass_end(struct collector *c, size_t max)
 
 void collector_catch_up(struct collector *c)
 {
-	/* One pass to see the latest time, one to get there, one for function_graph. */
-	for (int pass = 0; pass < 3; pass++) {
+	/*
+	 * One pass to make room in queues, one to see the latest time, one to get there, one for
+	 * function_graph.
+	 */
+	for (int pass = 0; pass < 4; pass++) {
 		for (unsigned int v = 0; v < c->t->vcpus; v++)
 			drain_pass(c, v, false);
 		pass_end(c, SIZE_MAX);

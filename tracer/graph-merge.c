@@ -2,95 +2,72 @@
 /* graph-merge.c - see graph-merge.h */
 #include "tracer/graph-merge.h"
 
-#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
-#define QUEUE_MAX ((size_t)1 << 21) /* records of one vCPU */
-/*
- * Memory that was used before costs less than fresh pages, so some of it is kept: what is queued
- * while function_graph keeps up.
- */
-#define CHUNK	    4096 /* records */
-#define CHUNKS_KEEP 64
+#define QUEUE_MAX  ((size_t)1 << 21) /* records of one vCPU; a power of two */
+#define QUEUE_KEEP ((size_t)1 << 18) /* of one that was longer once */
+#define QUEUE_SIZE (QUEUE_MAX * sizeof(struct payload_record))
+
+#define REWIND_MIN   8192
+#define ROOM_FOR_OWN 64 /* of losses, and of hits meanwhile */
 
 #define LOSING_RUNS 3
 
-struct graph_chunk {
-	struct graph_chunk *later;
-	size_t next, nr;
-	struct payload_record v[CHUNK];
-};
-
-static struct graph_chunk *chunk_get(struct graph_queue *q)
+/* Room for the longest is mapped; most never get there, and memory comes as it is used. */
+static bool queue_open(struct graph_queue *q)
 {
-	struct graph_chunk *c = q->spare;
+	void *v = mmap(NULL, QUEUE_SIZE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (!c)
-		return malloc(sizeof(*c));
-	q->spare = c->later;
-	q->nr_spare--;
-	return c;
+	if (v == MAP_FAILED)
+		return false;
+	/* Fewer faults, if it can be had. */
+	madvise(v, QUEUE_SIZE, MADV_HUGEPAGE);
+	q->v = v;
+	return true;
 }
 
-static void chunk_put(struct graph_queue *q, struct graph_chunk *c)
+/* How many records fit. */
+static size_t queue_room(struct graph_queue *q)
 {
-	if (q->nr_spare == CHUNKS_KEEP) {
-		free(c);
-		return;
-	}
-	c->later = q->spare;
-	q->spare = c;
-	q->nr_spare++;
+	return q->v || queue_open(q) ? QUEUE_MAX - q->nr : 0;
 }
 
-/* The chunk that the next record goes into, NULL: there is no room. */
-static struct graph_chunk *queue_end(struct graph_queue *q)
-{
-	struct graph_chunk *c = q->last;
-
-	if (c && c->nr < CHUNK)
-		return c;
-	if (q->nr >= QUEUE_MAX)
-		return NULL;
-	c = chunk_get(q);
-	if (!c)
-		return NULL;
-	c->later = NULL;
-	c->next = c->nr = 0;
-	*(q->last ? &q->last->later : &q->first) = c;
-	q->last = c;
-	return c;
-}
-
-/* The record that comes next, NULL: there is none. */
-static const struct payload_record *queue_first(const struct graph_queue *q)
-{
-	return q->nr ? &q->first->v[q->first->next] : NULL;
-}
-
-/* The records at the front of it, as many as lie side by side and are not later than `until`, `max`
- * at most. */
+/* Those at the front of it that lie side by side and are not later than `until`, `max` at most. */
 static size_t queue_run(const struct graph_queue *q, uint64_t until, size_t max)
 {
-	const struct graph_chunk *c = q->first;
-	size_t n = 1, end = c->nr - c->next < max ? c->nr - c->next : max;
+	size_t n = 1, end = QUEUE_MAX - q->next;
 
-	while (n < end && c->v[c->next + n].tsc <= until)
+	if (end > q->nr)
+		end = q->nr;
+	if (end > max)
+		end = max;
+	while (n < end && q->v[q->next + n].tsc <= until)
 		n++;
 	return n;
 }
 
 static void queue_take(struct graph_queue *q, size_t n)
 {
-	struct graph_chunk *c = q->first;
-
+	q->next = (q->next + n) & (QUEUE_MAX - 1);
 	q->nr -= n;
-	c->next += n;
-	if (c->next < c->nr)
+}
+
+/*
+ * Where there is far more room in front of a queue than it is long it begins at the start again, in
+ * memory that has just been used: it would wander through all that it could ever have.
+ */
+static void queue_rewind(struct graph_queue *q)
+{
+	if (q->next < REWIND_MIN || q->nr > q->next / 2 || q->next + q->nr > QUEUE_MAX)
 		return;
-	q->first = c->later;
-	if (!q->first)
-		q->last = NULL;
-	chunk_put(q, c);
+	memcpy(q->v, q->v + q->next, q->nr * sizeof(*q->v));
+	q->next = 0;
+	if (q->used <= QUEUE_KEEP || q->nr > QUEUE_KEEP)
+		return;
+	madvise(q->v + QUEUE_KEEP, QUEUE_SIZE - QUEUE_KEEP * sizeof(*q->v), MADV_DONTNEED);
+	q->used = QUEUE_KEEP;
 }
 
 static bool is_of_a_call(const struct payload_record *r)
@@ -100,16 +77,23 @@ static bool is_of_a_call(const struct payload_record *r)
 	return type == PAYLOAD_FUNCTION || type == PAYLOAD_EXIT;
 }
 
-static bool queue_add(struct graph_queue *q, const struct payload_record *r)
+/* There is room for it. */
+static void queue_put(struct graph_queue *q, const struct payload_record *r)
 {
-	struct graph_chunk *c = queue_end(q);
+	size_t at = (q->next + q->nr++) & (QUEUE_MAX - 1);
 
-	if (!c)
-		return false;
-	c->v[c->nr++] = *r;
-	q->nr++;
+	q->v[at] = *r;
+	if (at >= q->used)
+		q->used = at + 1;
 	if (r->tsc > q->latest)
 		q->latest = r->tsc;
+}
+
+static bool queue_add(struct graph_queue *q, const struct payload_record *r)
+{
+	if (!queue_room(q))
+		return false;
+	queue_put(q, r);
 	return true;
 }
 
@@ -124,10 +108,27 @@ bool graph_merge_lost(struct graph_merge *m, unsigned int vcpu)
 {
 	struct graph_queue *q = &m->queue[vcpu];
 
-	if (!q->losing && !queue_mark(q, GRAPH_LOST, q->last_tsc))
+	if (!q->losing && !queue_mark(q, GRAPH_LOST, q->last))
 		return false;
 	q->losing = LOSING_RUNS;
 	return true;
+}
+
+bool graph_merge_has_room(struct graph_merge *m, unsigned int vcpu, size_t n)
+{
+	struct graph_queue *q = &m->queue[vcpu];
+
+	/* Without memory there is nothing to wait for. */
+	q->held = n + ROOM_FOR_OWN > queue_room(q) && q->v;
+	return !q->held;
+}
+
+bool graph_merge_is_full(const struct graph_merge *m)
+{
+	for (unsigned int i = 0; i < m->vcpus; i++)
+		if (m->queue[i].held)
+			return true;
+	return false;
 }
 
 bool graph_merge_add_own(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r)
@@ -140,15 +141,17 @@ bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payl
 {
 	struct graph_queue *q = &m->queue[vcpu];
 
+	if (n >= queue_room(q))
+		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (!is_of_a_call(&r[i]))
 			continue;
-		if (q->losing && !queue_mark(q, GRAPH_FOUND, r[i].tsc))
-			return false;
-		q->losing = 0;
-		if (!queue_add(q, &r[i]))
-			return false;
-		q->last_tsc = r[i].tsc;
+		if (q->losing) {
+			queue_mark(q, GRAPH_FOUND, r[i].tsc);
+			q->losing = 0;
+		}
+		queue_put(q, &r[i]);
+		q->last = r[i].tsc;
 	}
 	return true;
 }
@@ -180,25 +183,38 @@ static struct graph_queue *first_queue(struct graph_merge *m, uint64_t until, ui
 
 	*other = until;
 	for (unsigned int i = 0; i < m->vcpus; i++) {
-		const struct payload_record *r = queue_first(&m->queue[i]);
+		struct graph_queue *q = &m->queue[i];
+		uint64_t tsc;
 
-		if (!r || r->tsc > until)
+		if (!q->nr || q->v[q->next].tsc > until)
 			continue;
-		if (!first || r->tsc < earliest) {
+		tsc = q->v[q->next].tsc;
+		if (!first || tsc < earliest) {
 			if (first && earliest < *other)
 				*other = earliest;
-			first = &m->queue[i];
-			earliest = r->tsc;
-		} else if (r->tsc < *other) {
-			*other = r->tsc;
+			first = q;
+			earliest = tsc;
+		} else if (tsc < *other) {
+			*other = tsc;
 		}
 	}
 	return first;
 }
 
+/* Up to when all that was recorded has been queued. */
+static uint64_t queued_until(const struct graph_merge *m)
+{
+	uint64_t until = m->horizon;
+
+	for (unsigned int i = 0; i < m->vcpus; i++)
+		if (m->queue[i].held && m->queue[i].latest < until)
+			until = m->queue[i].latest;
+	return until;
+}
+
 bool graph_merge_run(struct graph_merge *m, bool all, size_t max, graph_merge_fn *fn, void *arg)
 {
-	uint64_t until = all ? UINT64_MAX : m->horizon, other;
+	uint64_t until = all ? UINT64_MAX : queued_until(m), other;
 	struct graph_queue *q;
 	bool left;
 
@@ -206,7 +222,7 @@ bool graph_merge_run(struct graph_merge *m, bool all, size_t max, graph_merge_fn
 	while ((q = first_queue(m, until, &other)) && max) {
 		size_t n = queue_run(q, other, max);
 
-		fn(arg, (unsigned int)(q - m->queue), queue_first(q), n);
+		fn(arg, (unsigned int)(q - m->queue), &q->v[q->next], n);
 		queue_take(q, n);
 		max -= n;
 	}
@@ -214,6 +230,7 @@ bool graph_merge_run(struct graph_merge *m, bool all, size_t max, graph_merge_fn
 	m->horizon = 0;
 	for (unsigned int i = 0; i < m->vcpus; i++) {
 		q = &m->queue[i];
+		queue_rewind(q);
 		if (!q->nr)
 			q->latest = 0;
 		else if (q->latest > m->horizon)
@@ -222,20 +239,9 @@ bool graph_merge_run(struct graph_merge *m, bool all, size_t max, graph_merge_fn
 	return left;
 }
 
-static void chunks_free(struct graph_chunk *c)
-{
-	while (c) {
-		struct graph_chunk *later = c->later;
-
-		free(c);
-		c = later;
-	}
-}
-
 void graph_merge_exit(struct graph_merge *m)
 {
-	for (unsigned int i = 0; i < m->vcpus; i++) {
-		chunks_free(m->queue[i].first);
-		chunks_free(m->queue[i].spare);
-	}
+	for (unsigned int i = 0; i < m->vcpus; i++)
+		if (m->queue[i].v)
+			munmap(m->queue[i].v, QUEUE_SIZE);
 }

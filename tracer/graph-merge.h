@@ -15,18 +15,16 @@
 #include "tracer/payload/payload.h"
 #include "vmm/machine.h"
 
-struct graph_chunk;
-
 /* Records of one vCPU, in the order of its calls. */
 struct graph_queue {
-	struct graph_chunk *first, *last;
-	struct graph_chunk *spare;
-	size_t nr; /* of records */
-	unsigned int nr_spare;
+	struct payload_record *v; /* a circle */
+	size_t next, nr;
+	size_t used;	 /* of v: what is behind has no memory */
+	uint64_t latest; /* TSC of those that are queued */
+	uint64_t last;	 /* of the one that was queued last */
+	bool held;	 /* what else the vCPU has recorded waits for room */
 	/* Some are missing and none has come since: for so many more runs that is to be so. */
 	unsigned int losing;
-	uint64_t latest;   /* TSC of those that are queued */
-	uint64_t last_tsc; /* of the one that was queued last */
 };
 
 struct graph_merge {
@@ -45,9 +43,16 @@ struct graph_merge {
 
 /* Some of this vCPU's are missing before what comes next. False: there is no room. */
 bool graph_merge_lost(struct graph_merge *m, unsigned int vcpu);
-/* Those of calls and returns, no others. False: there is no room for all of them. */
+/* Those of calls and returns, no others. False: there is no room, none is queued. */
 bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r,
 		     size_t n);
+/*
+ * Whether so many more can be added. If not they are to wait: until there was room for that many,
+ * no record of another vCPU that is later than this queue's is handed over.
+ */
+bool graph_merge_has_room(struct graph_merge *m, unsigned int vcpu, size_t n);
+/* Whether any vCPU's records wait for that. */
+bool graph_merge_is_full(const struct graph_merge *m);
 /* One of our own. */
 bool graph_merge_add_own(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r);
 /* Some records of one vCPU, which go away afterwards. */

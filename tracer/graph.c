@@ -38,6 +38,7 @@ struct graph {
 	bool gap[MACHINE_MAX_VCPUS]; /* records did not fit into its queue */
 	struct graph_clock clock[MACHINE_MAX_VCPUS];
 	struct graph_run run;
+	struct record_memo memo;
 	const struct clock_ops *local;
 	uint64_t events;       /* written, and not counted by the trace yet */
 	atomic_size_t waiting; /* bytes of struct graph_event */
@@ -119,7 +120,7 @@ static void *entry_reserve(struct graph *g, struct instance *i, unsigned int vcp
 	e = ring_put_begin(i->ring[vcpu], len, horizon_time(&i->horizon, time));
 	if (!e)
 		return NULL;
-	record_entry(r, type, e);
+	record_entry_again(&g->memo, r, type, e);
 	return e;
 }
 
@@ -405,6 +406,16 @@ void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record 
 		g->gap[vcpu] = true;
 	if (n && !graph_merge_add(&g->merge, vcpu, r, n))
 		g->gap[vcpu] = true;
+}
+
+bool graph_has_room(struct graph *g, unsigned int vcpu, size_t n)
+{
+	return graph_merge_has_room(&g->merge, vcpu, n);
+}
+
+bool graph_is_full(const struct graph *g)
+{
+	return graph_merge_is_full(&g->merge);
 }
 
 bool graph_merge(struct graph *g, bool all, size_t max)

@@ -35,6 +35,13 @@ void graph_free(struct graph *g);	  /* NULL is allowed */
 void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record *r, size_t n,
 		bool lost);
 /*
+ * Whether so many records of one vCPU can be fed. If not, they are to be fed after the next
+ * graph_merge(). The vCPU's lock is held.
+ */
+bool graph_has_room(struct graph *g, unsigned int vcpu, size_t n);
+/* Whether any vCPU's records are to wait for that. The locks of all vCPUs are held. */
+bool graph_is_full(const struct graph *g);
+/*
  * One record of an event of the top level's, with its data (r->event_len bytes) and perhaps the
  * stack, behind those that have been fed. The vCPU's lock is held.
  */

@@ -36,6 +36,29 @@ static inline void record_entry(const struct payload_record *r, uint16_t type,
 	ent->pid = record_pid(r);
 }
 
+/* Most records are made in the same state, by the same task, as the one before. */
+struct record_memo {
+	bool valid;
+	uint32_t state, task;
+	struct trace_entry ent;
+};
+
+/* As record_entry(). All zero, *memo is of no record. */
+static inline void record_entry_again(struct record_memo *memo, const struct payload_record *r,
+				      uint16_t type, struct trace_entry *ent)
+{
+	uint32_t state = r->state & ~((uint32_t)STATE_TYPE_MASK << STATE_TYPE_SHIFT);
+
+	if (!memo->valid || memo->state != state || memo->task != r->task) {
+		record_entry(r, type, &memo->ent);
+		memo->state = state;
+		memo->task = r->task;
+		memo->valid = true;
+	}
+	*ent = memo->ent;
+	ent->type = type;
+}
+
 struct guest_state;
 struct machine_hit;
 struct trace;

@@ -61,10 +61,13 @@ struct trace_config {
 	void *message_arg;
 };
 
-/* What trampolines take by default for so many vCPUs, bytes. */
+/* What trampolines take by default for so many vCPUs, bytes: at least. */
 #define TRACE_WINDOW_DEFAULT(vcpus) ((UINT64_C(2) << 20) + (UINT64_C(4) << 20) * (vcpus))
-/* The same for few functions: 1, and 1 for each vCPU, in blocks of 2 MiB. */
-#define TRACE_WINDOW_FEW(vcpus) ((UINT64_C(2) << 20) * (((vcpus) + 2) / 2))
+/* The same of a guest with so much memory that it is no more than this part of it. */
+#define TRACE_WINDOW_LARGE(vcpus) ((UINT64_C(2) << 20) + (UINT64_C(16) << 20) * (vcpus))
+#define TRACE_WINDOW_SHARE	  16
+/* For few functions. */
+#define TRACE_WINDOW_FEW(vcpus) ((UINT64_C(2) << 20) * ((vcpus) + 1))
 #define TRACE_WINDOW_MIN	(UINT64_C(2) << 20)
 #define TRACE_WINDOW_MAX	(UINT64_C(128) << 20)
 

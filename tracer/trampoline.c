@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUIET_MS    20000
-#define RING_MIN    (UINT64_C(64) << 10) /* of a vCPU, bytes */
-#define EVENT_RINGS (UINT64_C(1) << 20)	 /* of event data, of all vCPUs */
+#define QUIET_MS       20000
+#define RING_MIN       (UINT64_C(64) << 10) /* of a vCPU, bytes */
+#define EVENT_RING_MAX (UINT64_C(2) << 20)  /* likewise; it is copied as a whole */
 
 /* Each block that the guest is asked for makes it stand for a moment: these do with less. */
 #define FEW_FUNCTIONS 1000
@@ -63,48 +63,95 @@ static size_t functions_to_record(const struct trace *t)
 	return n;
 }
 
-/* What both rings of a vCPU may take. */
-static uint64_t rings_size(const struct trace *t)
-{
-	bool few = functions_to_record(t) <= FEW_FUNCTIONS;
-	uint64_t bytes = few ? TRACE_WINDOW_FEW(t->vcpus) : TRACE_WINDOW_DEFAULT(t->vcpus);
+/* Of each vCPU: of records, and of the data of events. */
+struct rings {
+	uint64_t records, events;
+};
 
-	if (t->cfg.window_bytes)
-		bytes = t->cfg.window_bytes;
-	return (bytes / WINDOW_PIECE * WINDOW_PIECE - WINDOW_RINGS) / t->vcpus;
+static uint64_t largest_ring(uint64_t max)
+{
+	uint64_t size = RING_MIN;
+
+	while (2 * size <= max)
+		size *= 2;
+	return size;
 }
 
-/* Of records: as large as it can be. Of event data: what fits beside it, but not all the rest. */
-static void rings_divide(const struct trace *t, uint32_t *records, uint32_t *events)
+/*
+ * Those for which a window of this size has room. With many functions the ring of records is as
+ * large as it can be, and that of event data gets what is left; with few, events make most of the
+ * records, if there are any.
+ */
+static struct rings rings_divide(const struct trace *t, uint64_t window, bool few)
 {
-	uint64_t each = rings_size(t), size = RING_MIN, data = RING_MIN;
+	uint64_t each = (window / WINDOW_PIECE * WINDOW_PIECE - WINDOW_RINGS) / t->vcpus;
+	struct rings r = {.events = RING_MIN};
 
-	while (2 * data * t->vcpus <= EVENT_RINGS && 2 * data <= each / 4)
-		data *= 2;
-	while (2 * size + data <= each)
-		size *= 2;
-	*records = (uint32_t)size;
-	*events = (uint32_t)data;
+	if (each < 2 * RING_MIN)
+		each = 2 * RING_MIN;
+	if (few)
+		r.events = largest_ring(each / 4);
+	r.records = largest_ring(each - r.events);
+	if (!few)
+		r.events = largest_ring(each - r.records);
+	if (r.events > EVENT_RING_MAX)
+		r.events = EVENT_RING_MAX;
+	return r;
+}
+
+/* What these take, with all the rest, in whole pieces. */
+static uint64_t rings_window(const struct trace *t, const struct rings *r)
+{
+	uint64_t size = WINDOW_RINGS + (r->records + r->events) * t->vcpus;
+
+	return (size + WINDOW_PIECE - 1) / WINDOW_PIECE * WINDOW_PIECE;
+}
+
+/* A guest with much memory can lend more; how much it has to lend, and how much it is asked for. */
+static uint64_t window_bytes(const struct trace *t, bool few, uint64_t *most)
+{
+	uint64_t least = few ? TRACE_WINDOW_FEW(t->vcpus) : TRACE_WINDOW_DEFAULT(t->vcpus);
+	uint64_t large = TRACE_WINDOW_LARGE(t->vcpus);
+	struct machine_info info;
+
+	if (t->cfg.window_bytes)
+		return *most = t->cfg.window_bytes;
+	if (least > TRACE_WINDOW_MAX)
+		least = TRACE_WINDOW_MAX;
+	machine_get_info(t->m, &info);
+	*most = info.memory / TRACE_WINDOW_SHARE;
+	if (*most > large)
+		*most = large;
+	if (*most > TRACE_WINDOW_MAX)
+		*most = TRACE_WINDOW_MAX;
+	if (few || *most < least)
+		*most = least;
+	return least;
 }
 
 static int window_get(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
+	size_t nr = functions_to_record(t);
+	bool few = nr <= FEW_FUNCTIONS;
+	/* Without any it is events, of which there may be many. */
+	uint64_t most, least = window_bytes(t, few && nr, &most), min;
+	struct rings rings = rings_divide(t, least, few);
 	struct window *w = &tr->window;
-	uint32_t records, events;
-	uint64_t size;
 	int ret;
 
-	rings_divide(t, &records, &events);
-	size = WINDOW_RINGS + (uint64_t)(records + events) * t->vcpus;
-	size = (size + WINDOW_PIECE - 1) / WINDOW_PIECE * WINDOW_PIECE;
+	min = rings_window(t, &rings);
+	rings = rings_divide(t, most, few);
 	/* Of a machine that has one itself it takes nothing from the guest. */
-	ret = window_open(w, &t->guest, boot_has_window(t) ? NULL : t->borrow, size, err, errlen);
-	if (!ret) {
-		w->header.ring_size = records;
-		w->header.event_ring_size = events;
-		w->header.nr_vcpus = t->vcpus;
-	}
-	return ret;
+	ret = window_open(w, &t->guest, boot_has_window(t) ? NULL : t->borrow,
+			  rings_window(t, &rings), min, err, errlen);
+	if (ret)
+		return ret;
+	if (w->header.size < rings_window(t, &rings))
+		rings = rings_divide(t, w->header.size, few);
+	w->header.ring_size = (uint32_t)rings.records;
+	w->header.event_ring_size = (uint32_t)rings.events;
+	w->header.nr_vcpus = t->vcpus;
+	return 0;
 }
 
 /* --- opening and closing --------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
  */
 
 /* From the guest's page allocator, zeroed. */
-int window_pieces_borrow(struct window *w, struct borrow *b, char *err, size_t errlen);
+int window_pieces_borrow(struct window *w, struct borrow *b, size_t min, char *err, size_t errlen);
 /* From our own machine, zeroed and at one stretch. */
 int window_pieces_own(struct window *w, char *err, size_t errlen);
 /* Give what was borrowed back, after a flush of TLBs if the guest can do that. */

@@ -182,18 +182,20 @@ static int pieces_lack(const struct window *w, uint32_t want, char *err, size_t 
 	return -ENOMEM;
 }
 
-int window_pieces_borrow(struct window *w, struct borrow *b, char *err, size_t errlen)
+int window_pieces_borrow(struct window *w, struct borrow *b, size_t min, char *err, size_t errlen)
 {
-	uint32_t want = (uint32_t)(w->header.size / WINDOW_PIECE), missing;
+	uint32_t most = (uint32_t)(w->header.size / WINDOW_PIECE);
+	uint32_t want = (uint32_t)(min / WINDOW_PIECE);
 	int ret;
 
 	w->header.borrowed = 1;
-	ret = pieces_ask(w, b, want, GFP_AT_ONCE, BORROW_ANY, OPEN_MS, err, errlen);
-	missing = want - w->header.nr_pieces;
+	ret = pieces_ask(w, b, most, GFP_AT_ONCE, BORROW_ANY, OPEN_MS, err, errlen);
 	/* The guest may have to make room first, which only a task can wait for. */
-	if (!ret && missing)
-		ret = pieces_ask(w, b, missing, GFP_PATIENT, BORROW_SLEEP, RETRY_MS, err, errlen);
-	if (w->header.nr_pieces == want) {
+	if (!ret && w->header.nr_pieces < want)
+		ret = pieces_ask(w, b, want - w->header.nr_pieces, GFP_PATIENT, BORROW_SLEEP,
+				 RETRY_MS, err, errlen);
+	if (w->header.nr_pieces >= want) {
+		w->header.size = (uint64_t)w->header.nr_pieces * WINDOW_PIECE;
 		w->table_pa = w->header.piece_pa[0] + WINDOW_TABLE;
 		ret = pieces_clear(w, err, errlen);
 	} else if (!ret || (ret == -ETIMEDOUT && w->header.nr_pieces)) {

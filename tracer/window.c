@@ -70,8 +70,8 @@ int window_write_text(struct window *w, uint64_t off, const void *buf, size_t le
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 
-int window_open(struct window *w, struct guest_kernel *g, struct borrow *b, size_t size, char *err,
-		size_t errlen)
+int window_open(struct window *w, struct guest_kernel *g, struct borrow *b, size_t size, size_t min,
+		char *err, size_t errlen)
 {
 	int ret;
 
@@ -84,7 +84,7 @@ int window_open(struct window *w, struct guest_kernel *g, struct borrow *b, size
 			 WINDOW_MAX_PIECES * (WINDOW_PIECE >> 20), size);
 		return -EINVAL;
 	}
-	ret = b ? window_pieces_borrow(w, b, err, errlen) : window_pieces_own(w, err, errlen);
+	ret = b ? window_pieces_borrow(w, b, min, err, errlen) : window_pieces_own(w, err, errlen);
 	if (ret)
 		return ret;
 	machine_pause(g->m);

@@ -29,10 +29,11 @@ struct window {
  * Get `size` bytes (a multiple of WINDOW_PIECE) into the guest and map them: WINDOW_TEXT read and
  * execute, all else read and write. The machine is not paused by the caller; an attached guest must
  * run. b is for attached machines only (NULL else). On error nothing is left behind, and one line
- * in err says why: no free entries in reach, no memory in the guest, guest stands.
+ * in err says why: no free entries in reach, no memory in the guest, guest stands. A guest that has
+ * less at once makes room for `min` bytes only: w->header.size says how many there are.
  */
-int window_open(struct window *w, struct guest_kernel *g, struct borrow *b, size_t size, char *err,
-		size_t errlen);
+int window_open(struct window *w, struct guest_kernel *g, struct borrow *b, size_t size, size_t min,
+		char *err, size_t errlen);
 /*
  * Unmap it and give the memory back. No vCPU and no task is inside, and no site calls it any more.
  * -ETIMEDOUT: unmapped, but the guest had no safe point for giving the memory back.

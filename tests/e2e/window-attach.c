@@ -103,7 +103,7 @@ static void open_window(struct env *e, size_t size)
 {
 	char err[256];
 
-	if (window_open(&e->w, &e->g, e->b, size, err, sizeof(err)))
+	if (window_open(&e->w, &e->g, e->b, size, size, err, sizeof(err)))
 		fail_msg("%s", err);
 }
 
@@ -357,10 +357,19 @@ static void guest_lacks_memory(void **state)
 
 	attach(e);
 	open_window(e, (size_t)96 * MIB);
-	assert_int_equal(window_open(&more, &e->g, e->b, (size_t)128 * MIB, err, sizeof(err)),
+	assert_int_equal(window_open(&more, &e->g, e->b, (size_t)128 * MIB, (size_t)128 * MIB, err,
+				     sizeof(err)),
 			 -ENOMEM);
 	assert_non_null(strstr(err, "--window-memory"));
 	print_message("# %s\n", err);
+	/* Who can do with less gets what there is. */
+	assert_int_equal(window_open(&more, &e->g, e->b, (size_t)128 * MIB, (size_t)8 * MIB, err,
+				     sizeof(err)),
+			 0);
+	assert_in_range(more.header.size, (size_t)8 * MIB, (size_t)126 * MIB);
+	assert_int_equal(more.header.size, more.header.nr_pieces * (uint64_t)WINDOW_PIECE);
+	print_message("# %llu MiB of 128\n", (unsigned long long)more.header.size >> 20);
+	assert_int_equal(window_close(&more, e->b, err, sizeof(err)), 0);
 	close_window(e);
 	detach(e);
 	console_run(&e->console, "true");
@@ -422,7 +431,7 @@ static void killed_tracer(void **state)
 			if (attach_error(e))
 				_exit(1);
 			e->die_at = function(e, "sys_ni_syscall");
-			window_open(&e->w, &e->g, e->b, SIZE, err, sizeof(err));
+			window_open(&e->w, &e->g, e->b, SIZE, SIZE, err, sizeof(err));
 			_exit(2);
 		}
 		assert_int_equal(waitpid(pid, &status, 0), pid);

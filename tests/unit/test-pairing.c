@@ -287,6 +287,71 @@ static void queues_have_an_end(void **state)
 	graph_merge_exit(&m);
 }
 
+/* Where there is always something left, it does not wander through all the memory that it may have.
+ */
+static void queues_stay_where_they_are(void **state)
+{
+	struct graph_merge m = {.vcpus = 1};
+	struct payload_record r = {.state = PAYLOAD_FUNCTION << STATE_TYPE_SHIFT};
+	uint64_t next = 0;
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		for (int k = 0; k < 1000; k++, r.tsc++)
+			assert_true(graph_merge_add(&m, 0, &r, 1));
+		graph_merge_run(&m, false, SIZE_MAX, take_in_order, &next);
+	}
+	assert_in_range(r.tsc - next, 1, 2000);
+	assert_in_range(m.queue[0].used, 1000, 20000);
+	graph_merge_exit(&m);
+}
+
+struct seen_of {
+	uint64_t latest[2];
+};
+
+static void take_latest(void *arg, unsigned int vcpu, const struct payload_record *r, size_t n)
+{
+	struct seen_of *s = arg;
+
+	for (size_t i = 0; i < n; i++)
+		s->latest[vcpu] = r[i].tsc;
+}
+
+/* Records that wait for room come before those of others that are later. */
+static void nothing_overtakes_what_waits_for_room(void **state)
+{
+	enum { BATCH = 1000 };
+	struct payload_record r = {.state = PAYLOAD_FUNCTION << STATE_TYPE_SHIFT};
+	struct graph_merge m = {.vcpus = 2};
+	struct seen_of seen = {0};
+	uint64_t end;
+
+	(void)state;
+	assert_false(graph_merge_is_full(&m));
+	for (r.tsc = 1; graph_merge_has_room(&m, 0, BATCH); r.tsc++)
+		assert_true(graph_merge_add(&m, 0, &r, 1));
+	assert_true(graph_merge_is_full(&m));
+	end = r.tsc - 1;
+	r.tsc = end + 100;
+	assert_true(graph_merge_has_room(&m, 1, BATCH));
+	assert_true(graph_merge_add(&m, 1, &r, 1));
+	for (int i = 0; i < 3; i++)
+		graph_merge_run(&m, false, SIZE_MAX, take_latest, &seen);
+	assert_int_equal(seen.latest[0], end);
+	assert_int_equal(seen.latest[1], 0);
+	/* There is room, they come, and so does the other. */
+	assert_true(graph_merge_has_room(&m, 0, BATCH));
+	assert_false(graph_merge_is_full(&m));
+	r.tsc = end + 50;
+	assert_true(graph_merge_add(&m, 0, &r, 1));
+	for (int i = 0; i < 3; i++)
+		graph_merge_run(&m, false, SIZE_MAX, take_latest, &seen);
+	assert_int_equal(seen.latest[0], end + 50);
+	assert_int_equal(seen.latest[1], end + 100);
+	graph_merge_exit(&m);
+}
+
 /* --- single cases ---------------------------------------------------------------------------- */
 
 static void say(struct pairing *p, unsigned int type, uint32_t pid, uint32_t sp, uint32_t parent,
@@ -519,6 +584,8 @@ int main(void)
 		cmocka_unit_test(losses_as_collected),
 		cmocka_unit_test(a_quiet_vcpu_ends_its_gap),
 		cmocka_unit_test(queues_have_an_end),
+		cmocka_unit_test(queues_stay_where_they_are),
+		cmocka_unit_test(nothing_overtakes_what_waits_for_room),
 		cmocka_unit_test(too_deep_is_counted),
 		cmocka_unit_test(pids_are_used_again),
 		cmocka_unit_test(switches_are_no_new_tasks),

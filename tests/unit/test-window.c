@@ -69,7 +69,7 @@ static void open_own(size_t size)
 {
 	char err[256];
 
-	if (window_open(&w, &guest, NULL, size, err, sizeof(err)))
+	if (window_open(&w, &guest, NULL, size, size, err, sizeof(err)))
 		fail_msg("%s", err);
 }
 
@@ -154,7 +154,7 @@ static void used_entries_are_left_alone(void **state)
 	assert_int_equal(slot_of(&w), 300);
 	assert_int_equal(window_close(&w, NULL, err, sizeof(err)), 0);
 	entry_set(301, 0xa00);
-	assert_int_equal(window_open(&w, &guest, NULL, SIZE, err, sizeof(err)), -ENOSPC);
+	assert_int_equal(window_open(&w, &guest, NULL, SIZE, SIZE, err, sizeof(err)), -ENOSPC);
 	assert_int_equal(entry(300), 0);
 }
 
@@ -164,11 +164,14 @@ static void sizes_and_ranges_are_checked(void **state)
 	uint8_t byte = 7;
 
 	(void)state;
-	assert_int_equal(window_open(&w, &guest, NULL, 0, err, sizeof(err)), -EINVAL);
-	assert_int_equal(window_open(&w, &guest, NULL, SIZE + 4096, err, sizeof(err)), -EINVAL);
-	assert_int_equal(window_open(&w, &guest, NULL, 65 * (size_t)WINDOW_PIECE, err, sizeof(err)),
+	assert_int_equal(window_open(&w, &guest, NULL, 0, 0, err, sizeof(err)), -EINVAL);
+	assert_int_equal(window_open(&w, &guest, NULL, SIZE + 4096, SIZE + 4096, err, sizeof(err)),
 			 -EINVAL);
-	assert_int_equal(window_open(&w, &guest, NULL, 3 * (size_t)WINDOW_PIECE, err, sizeof(err)),
+	assert_int_equal(window_open(&w, &guest, NULL, 65 * (size_t)WINDOW_PIECE,
+				     65 * (size_t)WINDOW_PIECE, err, sizeof(err)),
+			 -EINVAL);
+	assert_int_equal(window_open(&w, &guest, NULL, 3 * (size_t)WINDOW_PIECE,
+				     3 * (size_t)WINDOW_PIECE, err, sizeof(err)),
 			 -ENOSPC);
 	open_own(SIZE);
 	assert_int_equal(window_write(&w, SIZE - 1, &byte, 1), 0);
@@ -326,7 +329,7 @@ static int open_borrowed(uint64_t first, uint64_t second, char *err)
 	mm.blocks[1] = second;
 	mm.tasks = true;
 	fake.run = guest_runs;
-	return window_open(&w, &guest, borrow, SIZE, err, 256);
+	return window_open(&w, &guest, borrow, SIZE, SIZE, err, 256);
 }
 
 static const uint64_t low = FAKE_DIRECT + 2 * WINDOW_PIECE, high = FAKE_DIRECT + 3 * WINDOW_PIECE;
