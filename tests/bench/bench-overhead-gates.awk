@@ -6,10 +6,12 @@ BEGIN {
 	FS = "\t"
 	what["trampoline"] = "function"
 	what["graph"] = "function_graph"
+	what["lossless"] = "function --lossless"
+	what["graph-lossless"] = "function_graph --lossless"
 	what["events"] = "events of system calls"
 	what["irqsoff"] = "irqsoff"
-	most["trampoline"] = 0.125
-	most["graph"] = 0.08
+	most["trampoline"] = most["lossless"] = 0.125
+	most["graph"] = most["graph-lossless"] = 0.08
 	most["events"] = 0.5
 	times["stat"] = 1.05
 	times["getppid"] = 1.4

@@ -89,8 +89,8 @@ function summarize(kernel, call, mode, own, key, ns, base, own_ns, over, per_cal
 }
 
 END {
-	nr_modes = split("untraced function trampoline trap function_graph graph syscalls events irqsoff", modes, " ")
-	own["graph"] = own["function_graph"] = "function_graph"
+	nr_modes = split("untraced function trampoline lossless trap function_graph graph graph-lossless syscalls events irqsoff", modes, " ")
+	own["graph"] = own["graph-lossless"] = own["function_graph"] = "function_graph"
 	own["events"] = own["syscalls"] = "syscalls"
 	own["irqsoff"] = "" # there is none
 	for (k = 1; k <= nr_kernels; k++)

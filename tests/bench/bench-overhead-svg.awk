@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The lines of bench-overhead-summary.awk as a plot: time per call, a group of bars for each call, a
-# panel for each kernel. The axis is logarithmic: 100 ns to what is needed. Set vcpus and rounds.
+# panel for each kernel. The axis is logarithmic: 100 ns to what is needed. Set accel, vcpus and rounds.
 BEGIN {
 	FS = "\t"
-	nr_modes = split("untraced function trampoline trap function_graph graph syscalls events irqsoff", modes, " ")
+	nr_modes = split("untraced function trampoline lossless trap function_graph graph graph-lossless syscalls events irqsoff", modes, " ")
 	label["untraced"] = "untraced"
 	label["function"] = "guest's function tracer"
-	label["trampoline"] = "hvtrace, trampolines, all functions"
+	label["trampoline"] = "hvtrace, function"
 	label["trap"] = "hvtrace, traps on 10 functions"
+	label["lossless"] = "hvtrace, the same, --lossless"
 	label["function_graph"] = "guest's function_graph"
-	label["graph"] = "hvtrace, function_graph, all functions"
+	label["graph"] = "hvtrace, function_graph"
+	label["graph-lossless"] = "hvtrace, the same, --lossless"
 	label["syscalls"] = "guest's events of system calls"
 	label["events"] = "hvtrace, events of system calls"
 	label["irqsoff"] = "hvtrace, irqsoff"
 	color["untraced"] = "#9a9a9a"
 	color["function"] = "#d1495b"
 	color["trampoline"] = "#00798c"
+	color["lossless"] = "#005f6b"
 	color["trap"] = "#edae49"
 	color["function_graph"] = "#8f2d3f"
 	color["graph"] = "#30a4b8"
+	color["graph-lossless"] = "#7cc4cf"
 	color["syscalls"] = "#b56576"
 	color["events"] = "#55c1a8"
 	color["irqsoff"] = "#6a4c93"
@@ -73,12 +77,12 @@ function duration(value, digits)
 	return sprintf("%.0f ns", value)
 }
 
-# In columns of two.
+# In columns of three.
 function legend(x, y, m)
 {
 	for (m = 1; m <= nr_modes; m++) {
-		x = 10 + int((m - 1) / 2) * 230
-		y = 62 + (m - 1) % 2 * 18
+		x = 10 + int((m - 1) / 3) * 230
+		y = 58 + (m - 1) % 3 * 18
 		rect(x, y, 12, 12, color[modes[m]])
 		text(x + 17, y + 10, "start", 12, label[modes[m]])
 	}
@@ -126,8 +130,8 @@ END {
 		"viewBox=\"0 0 %d %d\" font-family=\"sans-serif\">\n", width, height, width, height
 	rect(0, 0, width, height, "#ffffff")
 	text(10, 26, "start", 18, "What tracing costs a guest")
-	text(10, 46, "start", 12, sprintf("%d vCPU%s of QEMU TCG, medians of %d round%s; × is the time " \
-		"relative to untraced", vcpus, (vcpus > 1) ? "s" : "", rounds, (rounds > 1) ? "s" : ""))
+	text(10, 46, "start", 12, sprintf("%d vCPU%s of QEMU (%s), medians of %d round%s; × is the " \
+		"time relative to untraced", vcpus, (vcpus > 1) ? "s" : "", toupper(accel), rounds, (rounds > 1) ? "s" : ""))
 	legend()
 	for (p = 1; p <= nr_panels; p++)
 		panel(panels[p], HEAD + (p - 1) * panel_height)
