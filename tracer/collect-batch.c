@@ -286,9 +286,9 @@ static void batch_feed(struct trace *t, const struct batch *b, bool lost)
 		from = k + 1;
 		event = event_taken(top, b->vcpu, r);
 		data = event == EVENT_NONE ? NULL : event_ring_data(b->er, r);
-		if (data)
-			graph_feed_event(t->graph, b->vcpu, r, event, data,
-					 event_ring_stack(b->er, r));
+		if (data && !graph_feed_event(t->graph, b->vcpu, r, event, data,
+					      event_ring_stack(b->er, r)))
+			b->er->lost++;
 	}
 	graph_feed(t->graph, b->vcpu, b->r + from, b->n - from, lost);
 }

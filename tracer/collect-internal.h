@@ -28,6 +28,7 @@ struct collector {
 	uint32_t vain[MACHINE_MAX_VCPUS];	     /* likewise */
 	uint64_t due;			      /* a bit for each vCPU: this pass has not had it */
 	uint64_t behind;		      /* likewise: horizon.h */
+	uint64_t held;			      /* likewise: what it has recorded waits for room */
 	int64_t behind_ms[MACHINE_MAX_VCPUS]; /* since when; 0: it is not */
 	int64_t behind_max_ms;		      /* how long it is waited for */
 	unsigned int unmerged;		      /* passes */

@@ -64,18 +64,14 @@ static void note_losses(struct collector *c, unsigned int vcpu)
 	ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
 }
 
-/* How many records there were, 0: none now, or no room for them; or -errno. */
+/* How many records there were, 0: none now; or -errno. */
 static int drain_batch(struct collector *c, unsigned int vcpu)
 {
 	const struct payload_record *records;
 	struct staging *s = &c->staging[vcpu];
 	uint64_t lost;
-	int n;
+	int n = staging_take(s, &records, &lost);
 
-	if (instance_pairs_calls(c->t->instances) &&
-	    !graph_has_room(c->t->graph, vcpu, STAGING_BATCH))
-		return 0;
-	n = staging_take(s, &records, &lost);
 	/* Of those that the guest drops it is not known where they are missing. */
 	if (n > 0)
 		collect_batch(c->t, vcpu, records, (size_t)n, &c->events[vcpu],
@@ -85,25 +81,37 @@ static int drain_batch(struct collector *c, unsigned int vcpu)
 	return n;
 }
 
+/* So much waits to be written that more had better stay where it is counted if it is lost. */
+static bool is_full(const struct collector *c, unsigned int vcpu)
+{
+	return instance_pairs_calls(c->t->instances) &&
+	       graph_is_full(c->t->graph, vcpu, STAGING_BATCH);
+}
+
 /*
  * All that the vCPU has recorded by now; the guest goes on meanwhile. How many records there were.
- * *behind: it is in the middle of one, and what follows that has to wait.
+ * *behind: it is in the middle of one, and what follows that has to wait. *held: the rest waits for
+ * room; NULL: it does not.
  */
-static uint64_t drain(struct collector *c, unsigned int vcpu, bool *behind)
+static uint64_t drain(struct collector *c, unsigned int vcpu, bool *behind, bool *held)
 {
 	struct staging *s = &c->staging[vcpu];
 	uint64_t start = s->taken, head = s->next;
 	int n = staging_head(s, &head);
+	bool full = false;
 
 	if (!n) {
-		do
-			n = drain_batch(c, vcpu);
-		while (n > 0 && (int64_t)(s->next - head) < 0);
+		do {
+			full = held && is_full(c, vcpu);
+			n = full ? 0 : drain_batch(c, vcpu);
+		} while (n > 0 && (int64_t)(s->next - head) < 0);
 	}
 	*behind = (int64_t)(s->next - head) < 0;
+	if (held)
+		*held = full && *behind;
 	if (n < 0)
 		trace_fail(c->t, n);
-	else
+	else if (!full)
 		note_losses(c, vcpu);
 	return s->taken - start;
 }
@@ -112,7 +120,7 @@ void collector_drain(struct collector *c, unsigned int vcpu)
 {
 	bool behind;
 
-	drain(c, vcpu, &behind);
+	drain(c, vcpu, &behind, NULL);
 }
 
 /* --- the horizon ---------------------------------------------------------------------------- */
@@ -126,40 +134,45 @@ static bool is_calling(struct collector *c, unsigned int vcpu)
 	       state & PAYLOAD_CALL_BUSY;
 }
 
-static void note_behind(struct collector *c, unsigned int vcpu, bool behind)
+static void note_behind(struct collector *c, unsigned int vcpu, bool behind, bool held)
 {
 	int64_t now = behind ? host_ms() : 0, *since = &c->behind_ms[vcpu];
 	uint64_t bit = UINT64_C(1) << vcpu;
 
-	if (!behind || !*since)
+	/* One whose records wait for room gets on. */
+	if (!behind || held || !*since)
 		*since = now;
 	if (now - *since >= c->behind_max_ms)
 		behind = false;
 	c->due &= ~bit;
 	c->behind = behind ? c->behind | bit : c->behind & ~bit;
+	c->held = held ? c->held | bit : c->held & ~bit;
 }
 
-/* The vCPU's turn in a pass. `served`: what it waits for will be recorded before the pass ends. */
-static uint64_t drain_pass(struct collector *c, unsigned int vcpu, bool served)
+/*
+ * The vCPU's turn in a pass. `served`: what it waits for will be recorded before the pass ends.
+ * may_hold: what there is no room for may wait for the next one.
+ */
+static uint64_t drain_pass(struct collector *c, unsigned int vcpu, bool served, bool may_hold)
 {
-	bool calling = !served && is_calling(c, vcpu), behind;
-	uint64_t taken = drain(c, vcpu, &behind);
+	bool calling = !served && is_calling(c, vcpu), behind, held = false;
+	uint64_t taken = drain(c, vcpu, &behind, may_hold ? &held : NULL);
 
-	note_behind(c, vcpu, behind || calling);
+	note_behind(c, vcpu, behind || calling, held);
 	return taken;
 }
 
 /* function_graph: a vCPU that is behind all the time is not waited for. True: it has gone on. */
 static bool pass_merge(struct collector *c, uint64_t behind, size_t max)
 {
-	bool full = graph_is_full(c->t->graph);
-
-	if (behind && !full && ++c->unmerged < UNMERGED_PASSES)
+	if (behind & ~c->held && ++c->unmerged < UNMERGED_PASSES) {
+		c->unwritten = c->held;
 		return false;
+	}
 	c->unmerged = 0;
-	if (full && max < MERGE_MAX_FULL)
+	if (c->held && max < MERGE_MAX_FULL)
 		max = MERGE_MAX_FULL;
-	c->unwritten = graph_merge(c->t->graph, false, max) || full;
+	c->unwritten = graph_merge(c->t->graph, false, max, c->held) || c->held;
 	return true;
 }
 
@@ -195,13 +208,10 @@ static void pass_end(struct collector *c, size_t max)
 
 void collector_catch_up(struct collector *c)
 {
-	/*
-	 * One pass to make room in queues, one to see the latest time, one to get there, one for
-	 * function_graph.
-	 */
-	for (int pass = 0; pass < 4; pass++) {
+	/* One pass to see the latest time, one to get there, one for function_graph. */
+	for (int pass = 0; pass < 3; pass++) {
 		for (unsigned int v = 0; v < c->t->vcpus; v++)
-			drain_pass(c, v, false);
+			drain_pass(c, v, false, false);
 		pass_end(c, SIZE_MAX);
 	}
 }
@@ -216,7 +226,7 @@ static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 	uint64_t taken;
 
 	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
-	taken = drain_pass(c, vcpu, call);
+	taken = drain_pass(c, vcpu, call, true);
 	/* The task may get another name by exec, as long as it is the latest one. */
 	if (taken)
 		ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
@@ -378,7 +388,7 @@ static void drain_rest(struct collector *c, unsigned int vcpu)
 	bool behind;
 
 	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
-	while (drain(c, vcpu, &behind) > 0 && s->next - start < s->length)
+	while (drain(c, vcpu, &behind, NULL) > 0 && s->next - start < s->length)
 		;
 	staging_end(s); /* the guest may have gone, and its memory with it */
 	pthread_mutex_unlock(&c->t->vcpu_lock[vcpu]);
@@ -398,7 +408,7 @@ void collector_stop(struct collector *c)
 	for (unsigned int i = 0; i < c->t->vcpus; i++)
 		drain_rest(c, i);
 	instance_writers_stop(c->t);
-	graph_merge(c->t->graph, true, SIZE_MAX);
+	graph_merge(c->t->graph, true, SIZE_MAX, 0);
 	for (struct instance *i = c->t->instances; i; i = i->next)
 		instance_order_flush(i);
 	instance_writers_go(c->t);

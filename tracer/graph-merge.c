@@ -5,12 +5,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define QUEUE_MAX  ((size_t)1 << 21) /* records of one vCPU; a power of two */
+#define QUEUE_MAX ((size_t)1 << 22) /* records of one vCPU; a power of two */
+#define QUEUE_FULL                                                                                 \
+	((size_t)1 << 21) /* leaves room for the largest staging ring: TRACE_WINDOW_MAX */
 #define QUEUE_KEEP ((size_t)1 << 18) /* of one that was longer once */
 #define QUEUE_SIZE (QUEUE_MAX * sizeof(struct payload_record))
 
-#define REWIND_MIN   8192
-#define ROOM_FOR_OWN 64 /* of losses, and of hits meanwhile */
+#define REWIND_MIN 8192
 
 #define LOSING_RUNS 3
 
@@ -114,21 +115,9 @@ bool graph_merge_lost(struct graph_merge *m, unsigned int vcpu)
 	return true;
 }
 
-bool graph_merge_has_room(struct graph_merge *m, unsigned int vcpu, size_t n)
+bool graph_merge_is_full(const struct graph_merge *m, unsigned int vcpu, size_t n)
 {
-	struct graph_queue *q = &m->queue[vcpu];
-
-	/* Without memory there is nothing to wait for. */
-	q->held = n + ROOM_FOR_OWN > queue_room(q) && q->v;
-	return !q->held;
-}
-
-bool graph_merge_is_full(const struct graph_merge *m)
-{
-	for (unsigned int i = 0; i < m->vcpus; i++)
-		if (m->queue[i].held)
-			return true;
-	return false;
+	return m->queue[vcpu].nr + n > QUEUE_FULL;
 }
 
 bool graph_merge_add_own(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r)
@@ -202,23 +191,25 @@ static struct graph_queue *first_queue(struct graph_merge *m, uint64_t until, ui
 }
 
 /* Up to when all that was recorded has been queued. */
-static uint64_t queued_until(const struct graph_merge *m)
+static uint64_t queued_until(const struct graph_merge *m, uint64_t held)
 {
 	uint64_t until = m->horizon;
 
 	for (unsigned int i = 0; i < m->vcpus; i++)
-		if (m->queue[i].held && m->queue[i].latest < until)
+		if (held >> i & 1 && m->queue[i].latest < until)
 			until = m->queue[i].latest;
 	return until;
 }
 
-bool graph_merge_run(struct graph_merge *m, bool all, size_t max, graph_merge_fn *fn, void *arg)
+bool graph_merge_run(struct graph_merge *m, bool all, size_t max, uint64_t held, graph_merge_fn *fn,
+		     void *arg)
 {
-	uint64_t until = all ? UINT64_MAX : queued_until(m), other;
+	uint64_t until = all ? UINT64_MAX : queued_until(m, held), other;
 	struct graph_queue *q;
 	bool left;
 
-	close_losses(m, all);
+	if (all || !held)
+		close_losses(m, all);
 	while ((q = first_queue(m, until, &other)) && max) {
 		size_t n = queue_run(q, other, max);
 

@@ -22,7 +22,6 @@ struct graph_queue {
 	size_t used;	 /* of v: what is behind has no memory */
 	uint64_t latest; /* TSC of those that are queued */
 	uint64_t last;	 /* of the one that was queued last */
-	bool held;	 /* what else the vCPU has recorded waits for room */
 	/* Some are missing and none has come since: for so many more runs that is to be so. */
 	unsigned int losing;
 };
@@ -47,22 +46,22 @@ bool graph_merge_lost(struct graph_merge *m, unsigned int vcpu);
 bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r,
 		     size_t n);
 /*
- * Whether so many more can be added. If not they are to wait: until there was room for that many,
- * no record of another vCPU that is later than this queue's is handed over.
+ * Whether the vCPU has so much in its queue that n more had better wait. There is room for a
+ * staging ring all the same, for those who cannot wait.
  */
-bool graph_merge_has_room(struct graph_merge *m, unsigned int vcpu, size_t n);
-/* Whether any vCPU's records wait for that. */
-bool graph_merge_is_full(const struct graph_merge *m);
+bool graph_merge_is_full(const struct graph_merge *m, unsigned int vcpu, size_t n);
 /* One of our own. */
 bool graph_merge_add_own(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r);
 /* Some records of one vCPU, which go away afterwards. */
 typedef void graph_merge_fn(void *arg, unsigned int vcpu, const struct payload_record *r, size_t n);
 /*
  * Hand up to `max` records over that nothing can come before any more (graph.h), or, with `all`, of
- * whatever there is: those of one vCPU in its order, those of different ones by their times. True:
- * there were more.
+ * whatever there is: those of one vCPU in its order, those of different ones by their times. A bit
+ * of `held` for each vCPU of which more waits to be added: nothing that is later than its last one
+ * is handed over. True: there were more.
  */
-bool graph_merge_run(struct graph_merge *m, bool all, size_t max, graph_merge_fn *fn, void *arg);
+bool graph_merge_run(struct graph_merge *m, bool all, size_t max, uint64_t held, graph_merge_fn *fn,
+		     void *arg);
 void graph_merge_exit(struct graph_merge *m);
 
 #endif

@@ -321,7 +321,7 @@ static struct graph_event *event_new(const struct payload_record *r, uint32_t ev
 	return e;
 }
 
-void graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_record *r,
+bool graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_record *r,
 		      uint32_t event, const void *data, const struct event_stack *stack)
 {
 	size_t size = event_size(r);
@@ -329,17 +329,19 @@ void graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_r
 	struct graph_event *e;
 
 	if (atomic_load(&g->waiting) + size > EVENTS_MAX)
-		return;
+		return false;
 	e = event_new(r, event, data, stack);
 	if (!e)
-		return;
+		return false;
 	memcpy(&own.event_at, &e, sizeof(e));
 	own.state = (r->state & ~((uint32_t)STATE_TYPE_MASK << STATE_TYPE_SHIFT)) |
 		    (uint32_t)GRAPH_EVENT << STATE_TYPE_SHIFT;
-	if (graph_merge_add_own(&g->merge, vcpu, &own))
+	if (graph_merge_add_own(&g->merge, vcpu, &own)) {
 		atomic_fetch_add(&g->waiting, size);
-	else
-		event_free(e);
+		return true;
+	}
+	event_free(e);
+	return false;
 }
 
 static struct graph_event *event_of(struct graph *g, const struct payload_record *r)
@@ -408,17 +410,13 @@ void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record 
 		g->gap[vcpu] = true;
 }
 
-bool graph_has_room(struct graph *g, unsigned int vcpu, size_t n)
+bool graph_is_full(const struct graph *g, unsigned int vcpu, size_t n)
 {
-	return graph_merge_has_room(&g->merge, vcpu, n);
+	return graph_merge_is_full(&g->merge, vcpu, n) ||
+	       atomic_load_explicit(&g->waiting, memory_order_relaxed) > EVENTS_MAX / 2;
 }
 
-bool graph_is_full(const struct graph *g)
-{
-	return graph_merge_is_full(&g->merge);
-}
-
-bool graph_merge(struct graph *g, bool all, size_t max)
+bool graph_merge(struct graph *g, bool all, size_t max, uint64_t held)
 {
 	bool gap = false, left;
 
@@ -429,7 +427,8 @@ bool graph_merge(struct graph *g, bool all, size_t max)
 		gap = gap || g->gap[i];
 		g->gap[i] = false;
 	}
-	left = graph_merge_run(&g->merge, all || gap, all || gap ? SIZE_MAX : max, take_all, g);
+	left = graph_merge_run(&g->merge, all || gap, all || gap ? SIZE_MAX : max, held, take_all,
+			       g);
 	if (gap)
 		pairing_lost(g->pairing);
 	admitted(g);
@@ -547,7 +546,7 @@ void graph_free(struct graph *g)
 	if (!g)
 		return;
 	pairing_free(g->pairing);
-	graph_merge_run(&g->merge, true, SIZE_MAX, drop_events, g);
+	graph_merge_run(&g->merge, true, SIZE_MAX, 0, drop_events, g);
 	graph_merge_exit(&g->merge);
 	pthread_mutex_destroy(&g->lock);
 	free(g);

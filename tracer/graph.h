@@ -35,24 +35,22 @@ void graph_free(struct graph *g);	  /* NULL is allowed */
 void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record *r, size_t n,
 		bool lost);
 /*
- * Whether so many records of one vCPU can be fed. If not, they are to be fed after the next
- * graph_merge(). The vCPU's lock is held.
+ * Whether so much of one vCPU waits to be written that n records more had better stay where they
+ * are. The vCPU's lock is held.
  */
-bool graph_has_room(struct graph *g, unsigned int vcpu, size_t n);
-/* Whether any vCPU's records are to wait for that. The locks of all vCPUs are held. */
-bool graph_is_full(const struct graph *g);
+bool graph_is_full(const struct graph *g, unsigned int vcpu, size_t n);
 /*
  * One record of an event of the top level's, with its data (r->event_len bytes) and perhaps the
- * stack, behind those that have been fed. The vCPU's lock is held.
+ * stack, behind those that have been fed. The vCPU's lock is held. False: there is no room for it.
  */
-void graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_record *r,
+bool graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_record *r,
 		      uint32_t event, const void *data, const struct event_stack *stack);
 /*
- * Every staging ring has been emptied since the last time: write what is certain by now, up to
- * `max` records of it; with `all`, whatever is there. True: there is more that is certain. The
- * locks of all vCPUs are held.
+ * Every staging ring has been emptied since the last time, but for those with a bit in `held`:
+ * write what is certain by now, up to `max` records of it; with `all`, whatever is there. True:
+ * there is more that is certain. The locks of all vCPUs are held.
  */
-bool graph_merge(struct graph *g, bool all, size_t max);
+bool graph_merge(struct graph *g, bool all, size_t max, uint64_t held);
 /* A function was called by a hit, or its return come to; the vCPU's lock is held. */
 void graph_hit(struct graph *g, const struct machine_hit *hit, bool is_exit);
 /* The record that the payload would have made of the hit. */

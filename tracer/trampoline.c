@@ -321,7 +321,7 @@ void trampoline_drain_all(struct trace *t)
 	for (int round = 0; round < 2; round++) {
 		for (unsigned int v = 0; v < t->vcpus; v++)
 			trampoline_drain(t, v);
-		graph_merge(t->graph, false, SIZE_MAX);
+		graph_merge(t->graph, false, SIZE_MAX, 0);
 	}
 	for (struct instance *i = t->instances; i; i = i->next)
 		instance_order_flush(i);

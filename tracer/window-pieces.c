@@ -75,9 +75,11 @@ static int pieces_ask(struct window *w, struct borrow *b, uint32_t n, uint32_t g
 	for (uint32_t i = 0; i < n; i++)
 		calls[i] = (struct borrow_call){.fn = alloc, .arg = {gfp, PIECE_ORDER}};
 	ret = borrow_run(b, calls, n, where, ms, err, errlen);
-	for (uint32_t i = 0; i < n && !bad; i++) {
-		if (calls[i].done && calls[i].ret)
-			bad = piece_take(w, calls[i].ret);
+	/* Those behind a bad one are the guest's as well, to be given back. */
+	for (uint32_t i = 0; i < n; i++) {
+		int one = calls[i].done && calls[i].ret ? piece_take(w, calls[i].ret) : 0;
+
+		bad = bad ? bad : one;
 	}
 	if (bad)
 		snprintf(err, errlen, "what the guest's page allocator gives is no memory");
@@ -194,7 +196,7 @@ int window_pieces_borrow(struct window *w, struct borrow *b, size_t min, char *e
 	if (!ret && w->header.nr_pieces < want)
 		ret = pieces_ask(w, b, want - w->header.nr_pieces, GFP_PATIENT, BORROW_SLEEP,
 				 RETRY_MS, err, errlen);
-	if (w->header.nr_pieces >= want) {
+	if (w->header.nr_pieces == most || (!ret && w->header.nr_pieces >= want)) {
 		w->header.size = (uint64_t)w->header.nr_pieces * WINDOW_PIECE;
 		w->table_pa = w->header.piece_pa[0] + WINDOW_TABLE;
 		ret = pieces_clear(w, err, errlen);

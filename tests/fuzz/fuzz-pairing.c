@@ -322,7 +322,7 @@ static void collect_next(struct guest *g, unsigned int missing)
 	if (g->next < VCPUS)
 		return;
 	g->next = 0;
-	graph_merge_run(&g->merge, false, SIZE_MAX, take, g);
+	graph_merge_run(&g->merge, false, SIZE_MAX, 0, take, g);
 }
 
 static void act(struct guest *g)
@@ -393,7 +393,7 @@ static void guest_end(struct guest *g)
 
 	for (unsigned int v = 0; v < VCPUS; v++)
 		collect(g, v, 0);
-	graph_merge_run(&g->merge, true, SIZE_MAX, take, g);
+	graph_merge_run(&g->merge, true, SIZE_MAX, 0, take, g);
 	pairing_get_counts(g->pairing, &counts);
 	check(!g->gaps && counts.tasks <= PAIRING_TASKS);
 	check(counts.calls == g->kept && counts.ended == g->ended);

@@ -15,6 +15,7 @@
 
 #include "tests/unit/pairing-sim.h"
 #include "tracer/graph-merge.h"
+#include "tracer/tracer.h"
 
 /* --- what is made of it ---------------------------------------------------------------------- */
 
@@ -128,10 +129,10 @@ static void as_collected(void **state)
 		while (now < s.nr) {
 			collect(&s, &m, next, &now);
 			/* More than one in two passes cannot hand all over. */
-			graph_merge_run(&m, false, 1 + roll(&s, 300), take, p);
+			graph_merge_run(&m, false, 1 + roll(&s, 300), 0, take, p);
 		}
 		collect(&s, &m, next, &now);
-		graph_merge_run(&m, true, SIZE_MAX, take, p);
+		graph_merge_run(&m, true, SIZE_MAX, 0, take, p);
 		all_told(&s);
 		pairing_free(p);
 		graph_merge_exit(&m);
@@ -216,9 +217,9 @@ static void losses_as_collected(void **state)
 		p = pairing_of(&s);
 		while (now < s.nr) {
 			collect_late(&s, &m, next, &now);
-			graph_merge_run(&m, false, 1 + roll(&s, 300), take_marked, p);
+			graph_merge_run(&m, false, 1 + roll(&s, 300), 0, take_marked, p);
 		}
-		graph_merge_run(&m, true, SIZE_MAX, take_marked, p);
+		graph_merge_run(&m, true, SIZE_MAX, 0, take_marked, p);
 		for (size_t i = 1; i <= s.nr; i++)
 			told += s.truth[i].told_exit;
 		assert_true(told > RECORDS / 8);
@@ -244,9 +245,9 @@ static void a_quiet_vcpu_ends_its_gap(void **state)
 	for (size_t i = 0; i < s.nr; i++) {
 		assert_true(graph_merge_add(&m, s.vcpu[i], &s.record[i], 1));
 		if (i % 100 == 99)
-			graph_merge_run(&m, false, SIZE_MAX, take_marked, p);
+			graph_merge_run(&m, false, SIZE_MAX, 0, take_marked, p);
 	}
-	graph_merge_run(&m, true, SIZE_MAX, take_marked, p);
+	graph_merge_run(&m, true, SIZE_MAX, 0, take_marked, p);
 	pairing_get_counts(p, &counts);
 	assert_true(counts.pairs > RECORDS / 8);
 	assert_int_equal(s.wrong, 0);
@@ -279,9 +280,9 @@ static void queues_have_an_end(void **state)
 		while (graph_merge_add(&m, 0, &r, 1))
 			r.tsc++;
 		assert_in_range(r.tsc - first, 10000, 10000000);
-		assert_true(graph_merge_run(&m, true, 9999, take_in_order, &next));
+		assert_true(graph_merge_run(&m, true, 9999, 0, take_in_order, &next));
 		assert_int_equal(next, first + 9999);
-		assert_false(graph_merge_run(&m, true, SIZE_MAX, take_in_order, &next));
+		assert_false(graph_merge_run(&m, true, SIZE_MAX, 0, take_in_order, &next));
 		assert_int_equal(next, r.tsc);
 	}
 	graph_merge_exit(&m);
@@ -299,7 +300,7 @@ static void queues_stay_where_they_are(void **state)
 	for (int i = 0; i < 5000; i++) {
 		for (int k = 0; k < 1000; k++, r.tsc++)
 			assert_true(graph_merge_add(&m, 0, &r, 1));
-		graph_merge_run(&m, false, SIZE_MAX, take_in_order, &next);
+		graph_merge_run(&m, false, SIZE_MAX, 0, take_in_order, &next);
 	}
 	assert_in_range(r.tsc - next, 1, 2000);
 	assert_in_range(m.queue[0].used, 1000, 20000);
@@ -321,34 +322,47 @@ static void take_latest(void *arg, unsigned int vcpu, const struct payload_recor
 /* Records that wait for room come before those of others that are later. */
 static void nothing_overtakes_what_waits_for_room(void **state)
 {
-	enum { BATCH = 1000 };
+	enum { BATCH = 1000, HELD = 1 << 0 };
 	struct payload_record r = {.state = PAYLOAD_FUNCTION << STATE_TYPE_SHIFT};
 	struct graph_merge m = {.vcpus = 2};
 	struct seen_of seen = {0};
 	uint64_t end;
 
 	(void)state;
-	assert_false(graph_merge_is_full(&m));
-	for (r.tsc = 1; graph_merge_has_room(&m, 0, BATCH); r.tsc++)
+	for (r.tsc = 1; !graph_merge_is_full(&m, 0, BATCH); r.tsc++)
 		assert_true(graph_merge_add(&m, 0, &r, 1));
-	assert_true(graph_merge_is_full(&m));
+	assert_false(graph_merge_is_full(&m, 1, BATCH));
 	end = r.tsc - 1;
 	r.tsc = end + 100;
-	assert_true(graph_merge_has_room(&m, 1, BATCH));
 	assert_true(graph_merge_add(&m, 1, &r, 1));
 	for (int i = 0; i < 3; i++)
-		graph_merge_run(&m, false, SIZE_MAX, take_latest, &seen);
+		graph_merge_run(&m, false, SIZE_MAX, HELD, take_latest, &seen);
 	assert_int_equal(seen.latest[0], end);
 	assert_int_equal(seen.latest[1], 0);
 	/* There is room, they come, and so does the other. */
-	assert_true(graph_merge_has_room(&m, 0, BATCH));
-	assert_false(graph_merge_is_full(&m));
+	assert_false(graph_merge_is_full(&m, 0, BATCH));
 	r.tsc = end + 50;
 	assert_true(graph_merge_add(&m, 0, &r, 1));
 	for (int i = 0; i < 3; i++)
-		graph_merge_run(&m, false, SIZE_MAX, take_latest, &seen);
+		graph_merge_run(&m, false, SIZE_MAX, 0, take_latest, &seen);
 	assert_int_equal(seen.latest[0], end + 50);
 	assert_int_equal(seen.latest[1], end + 100);
+	graph_merge_exit(&m);
+}
+
+/* Who cannot wait finds room for as much again as makes a queue full. */
+static void full_queues_have_room_for_a_ring(void **state)
+{
+	struct graph_merge m = {.vcpus = 1};
+	struct payload_record r = {.state = PAYLOAD_FUNCTION << STATE_TYPE_SHIFT};
+	size_t full;
+
+	(void)state;
+	for (full = 0; !graph_merge_is_full(&m, 0, 1); full++)
+		assert_true(graph_merge_add(&m, 0, &r, 1));
+	assert_in_range(full, TRACE_WINDOW_MAX / 2 / PAYLOAD_RECORD_SIZE, SIZE_MAX);
+	for (size_t i = 1; i < full; i++)
+		assert_true(graph_merge_add(&m, 0, &r, 1));
 	graph_merge_exit(&m);
 }
 
@@ -532,9 +546,9 @@ static void hostile_records(void **state)
 		for (size_t i = 0; i < sizeof(r); i++)
 			((uint8_t *)r)[i] = (uint8_t)roll(&s, round % 2 ? 256 : 3);
 		graph_merge_add(&m, roll(&s, VCPUS), r, 200);
-		graph_merge_run(&m, !roll(&s, 50), SIZE_MAX, take, p);
+		graph_merge_run(&m, !roll(&s, 50), SIZE_MAX, 0, take, p);
 	}
-	graph_merge_run(&m, true, SIZE_MAX, take, p);
+	graph_merge_run(&m, true, SIZE_MAX, 0, take, p);
 	pairing_get_counts(p, &counts);
 	assert_in_range(counts.tasks, 1, PAIRING_TASKS);
 	assert_true(seen.exits <= seen.entries);
@@ -586,6 +600,7 @@ int main(void)
 		cmocka_unit_test(queues_have_an_end),
 		cmocka_unit_test(queues_stay_where_they_are),
 		cmocka_unit_test(nothing_overtakes_what_waits_for_room),
+		cmocka_unit_test(full_queues_have_room_for_a_ring),
 		cmocka_unit_test(too_deep_is_counted),
 		cmocka_unit_test(pids_are_used_again),
 		cmocka_unit_test(switches_are_no_new_tasks),
