@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define QUEUE_MAX ((size_t)1 << 22) /* records of one vCPU; a power of two */
-#define QUEUE_FULL                                                                                 \
-	((size_t)1 << 21) /* leaves room for the largest staging ring: TRACE_WINDOW_MAX */
+/* Records of one vCPU; a full queue has room for the largest staging ring (TRACE_WINDOW_MAX). */
+#define QUEUE_MAX  ((size_t)1 << 22) /* a power of two */
+#define QUEUE_FULL ((size_t)1 << 21)
 #define QUEUE_KEEP ((size_t)1 << 18) /* of one that was longer once */
 #define QUEUE_SIZE (QUEUE_MAX * sizeof(struct payload_record))
 

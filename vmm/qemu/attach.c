@@ -95,6 +95,8 @@ int qemu_look(struct qemu_machine *m, char *err, size_t errlen)
 	m->kvm = m->domain ? qemu_domain_is_kvm(m->domain) : monitor_says(m, "info kvm", "enabled");
 	look_at_threads(m);
 	rc = qemu_ram_init(m);
+	/* Of another host nothing is known. */
+	m->loses_int3 = m->kvm && m->ram.pid && kvm_loses_int3();
 	if (!rc) {
 		rc = qemu_vcpu_tables(m);
 		/* A stub without QEMU's monitor: the tables stay unknown. */
@@ -345,8 +347,7 @@ static void qemu_get_info(struct machine *base, struct machine_info *info)
 		.kernel_path = m->domain ? qemu_domain_kernel(m->domain) : NULL,
 		.was_running = m->was_running,
 		.direct = m->ram.direct,
-		/* Of another host nothing is known. */
-		.loses_int3 = m->kvm && m->ram.pid && kvm_loses_int3(),
+		.loses_int3 = m->loses_int3,
 	};
 }
 

@@ -72,6 +72,7 @@ struct qemu_machine {
 	struct keeper keeper;
 	pthread_mutex_t io;
 	bool kvm;
+	bool loses_int3; /* machine_info's */
 	unsigned int nvcpus;
 	struct qemu_vcpu vcpu[MACHINE_MAX_VCPUS];
 	struct qemu_ram ram;
