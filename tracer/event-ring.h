@@ -44,7 +44,7 @@ const void *event_ring_data(const struct event_ring *er, const struct payload_re
 
 /*
  * What these records stand for has been taken: tell the guest, which waits for that when it may not
- * lose any (CTL_FL_LOSSLESS). 0 or an error of the machine's.
+ * lose any (struct payload_config, full_timeout). 0 or an error of the machine's.
  */
 int event_ring_taken(struct event_ring *er, const struct payload_record *r, size_t n);
 

@@ -31,7 +31,7 @@ struct staging {
 	uint64_t taken, lost; /* taken + lost == next - base, always */
 	uint64_t base;	  /* the ring's length; another number once the guest's head has jumped */
 	uint64_t head;	  /* the guest's, as read last */
-	uint64_t dropped; /* the guest's own count (CTL_FL_LOSSLESS), as read last */
+	uint64_t dropped; /* the guest's own count (CTL_DROPPED), as read last */
 	uint64_t corrupt; /* of the lost: the ring or its head held what no payload writes */
 	uint64_t untold;  /* of the lost: since the latest batch */
 	int64_t stuck_ns; /* since when has the next record been reserved, not written; 0: it is not

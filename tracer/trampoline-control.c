@@ -14,8 +14,7 @@ int trampoline_control_init(struct trace *t, struct trampoline *tr)
 {
 	struct window *w = &tr->window;
 	uint64_t head = w->header.ring_size / PAYLOAD_RECORD_SIZE;
-	uint32_t flags = CTL_FL_ON | (t->cfg.lossless ? CTL_FL_LOSSLESS : 0);
-	uint32_t depth = stack_max_limit(t);
+	uint32_t flags = CTL_FL_ON, depth = stack_max_limit(t);
 	int ret = window_write(w, WINDOW_DEPTH, &depth, sizeof(depth));
 
 	for (unsigned int i = 0; i < t->vcpus && !ret; i++) {
@@ -63,7 +62,7 @@ static int pids_write(struct trampoline *tr, const char *text)
 void trampoline_control(struct trace *t, uint64_t vcpus, uint64_t events, const char *pids)
 {
 	struct trampoline *tr = t->tramp;
-	uint32_t all = t->cfg.lossless ? CTL_FL_LOSSLESS : 0;
+	uint32_t all = 0;
 	int ret;
 
 	if (!tr)

@@ -137,6 +137,13 @@ static inline void payload_guest_load(struct payload_guest *g)
 		fail_msg("%s does not fit", what);
 }
 
+/* Have its records wait for room, up to so many ticks. */
+static inline void payload_guest_wait(struct payload_guest *g, uint64_t timeout)
+{
+	g->cfg.full_timeout = timeout;
+	payload_guest_load(g);
+}
+
 static inline void payload_guest_config(struct payload_guest *g)
 {
 	g->cfg = (struct payload_config){
@@ -157,7 +164,7 @@ static inline void payload_guest_config(struct payload_guest *g)
 		.need_resched_bit = 3,
 		.text_mutex = PAYLOAD_NONE,
 		.call_timeout = 1000000,
-		.full_timeout = 1000000,
+		.full_timeout = PAYLOAD_NONE,
 		.event_rings = (uintptr_t)g->window + WINDOW_RINGS + 2 * GUEST_RING,
 		.event_ring_size = GUEST_EVENTS,
 		.fbuffer_event = offsetof(struct guest_fbuffer, event),

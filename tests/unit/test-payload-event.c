@@ -247,7 +247,7 @@ static void test_lossless(void **state)
 	struct guest_fbuffer fbuffer = {0};
 	unsigned int n = 0, more = 0;
 
-	*ctl32(g, CTL_FLAGS) = CTL_FL_ON | CTL_FL_LOSSLESS;
+	payload_guest_wait(g, 1000000);
 	*ctl64(g, CTL_TAIL) = GUEST_LENGTH;
 	while (reserve_of(g)(&fbuffer, file_of(g, 0), 992)) {
 		commit_of(g)(&fbuffer);

@@ -161,6 +161,25 @@ static void test_window(void **state)
 }
 
 /* What changes nothing, what is too short, what is not asked for. */
+/* A window has two records, and waits for room for them where none may be lost. */
+static void test_full(void **state)
+{
+	struct payload_guest *g = *state;
+
+	payload_guest_wait(g, 1000);
+	measure(g, CRITICAL_IRQS, 0);
+	*ctl64(g, CTL_TAIL) = *ctl64(g, CTL_HEAD) - GUEST_LENGTH;
+	cli(g);
+	sti(g);
+	assert_int_equal(made(g), 0);
+	assert_int_equal(*ctl64(g, CTL_DROPPED), 1);
+	*ctl64(g, CTL_TAIL) = *ctl64(g, CTL_HEAD);
+	cli(g);
+	sti(g);
+	assert_int_equal(made(g), 2);
+	assert_int_equal(*ctl64(g, CTL_DROPPED), 1);
+}
+
 static void test_no_window(void **state)
 {
 	struct payload_guest *g = *state;
@@ -345,8 +364,9 @@ static void test_ways_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_window), TEST(test_no_window), TEST(test_either),    TEST(test_rises),
-		TEST(test_stack),  TEST(test_interrupt), TEST(test_exception), TEST(test_ways_out),
+		TEST(test_window),    TEST(test_full),	    TEST(test_no_window),
+		TEST(test_either),    TEST(test_rises),	    TEST(test_stack),
+		TEST(test_interrupt), TEST(test_exception), TEST(test_ways_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,8 @@ static void test_record_of_new_task(void **state)
 	struct guest_regs regs = {.rflags = 0};
 
 	*ctl32(g, CTL_LAST_PID) = UINT32_MAX;
-	*ctl32(g, CTL_FLAGS) = CTL_FL_ON | CTL_FL_PIDS | CTL_FL_LOSSLESS;
+	payload_guest_wait(g, 1000000);
+	*ctl32(g, CTL_FLAGS) = CTL_FL_ON | CTL_FL_PIDS;
 	memset(g->window + WINDOW_PIDS, 0xff, WINDOW_PIDS_SIZE);
 	step_through(g, g->text.function, interrupt_with_record, &regs);
 	check_records(g, true);
@@ -163,9 +164,7 @@ static void test_full(void **state)
 	struct payload_guest *g = *state;
 	struct guest_regs regs = {.rflags = 0};
 
-	g->cfg.full_timeout = 100;
-	payload_guest_load(g);
-	*ctl32(g, CTL_FLAGS) = CTL_FL_ON | CTL_FL_LOSSLESS;
+	payload_guest_wait(g, 100);
 	*ctl64(g, CTL_HEAD) += GUEST_LENGTH - 64;
 	step_through(g, g->text.function, interrupt_with_record, &regs);
 	assert_int_equal(*ctl64(g, CTL_DROPPED), stepping.steps + 1);
@@ -184,9 +183,7 @@ static void test_full_until_taken(void **state)
 	struct payload_guest *g = *state;
 	struct guest_regs regs = {.rflags = 0};
 
-	g->cfg.full_timeout = UINT64_MAX;
-	payload_guest_load(g);
-	*ctl32(g, CTL_FLAGS) = CTL_FL_ON | CTL_FL_LOSSLESS;
+	payload_guest_wait(g, UINT64_C(1) << 62);
 	*ctl64(g, CTL_HEAD) += GUEST_LENGTH - 64;
 	step_through(g, g->text.function, take_some, &regs);
 	assert_true(stepping.steps > 100);

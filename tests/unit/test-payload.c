@@ -148,7 +148,8 @@ static void test_off(void **state)
 {
 	struct payload_guest *g = *state;
 
-	*ctl32(g, CTL_FLAGS) = CTL_FL_LOSSLESS | CTL_FL_PIDS;
+	payload_guest_wait(g, 1000000);
+	*ctl32(g, CTL_FLAGS) = CTL_FL_PIDS;
 	payload_guest_functions(g, 3);
 	g->task.pid++;
 	payload_guest_functions(g, 3);
@@ -207,9 +208,7 @@ static void test_lossless(void **state)
 	pthread_t host;
 	void *bad;
 
-	g->cfg.full_timeout = UINT64_C(1) << 62;
-	payload_guest_load(g);
-	*ctl32(g, CTL_FLAGS) = CTL_FL_ON | CTL_FL_LOSSLESS;
+	payload_guest_wait(g, UINT64_C(1) << 62);
 	assert_int_equal(pthread_create(&host, NULL, take_all, g), 0);
 	payload_guest_functions(g, LOSSLESS_RECORDS);
 	pthread_join(host, &bad);
@@ -224,7 +223,7 @@ static void test_full_timeout(void **state)
 	struct payload_guest *g = *state;
 	uint64_t start;
 
-	*ctl32(g, CTL_FLAGS) = CTL_FL_ON | CTL_FL_LOSSLESS;
+	payload_guest_wait(g, 1000000);
 	payload_guest_functions(g, ROOM);
 	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH + ROOM);
 	assert_int_equal(*ctl64(g, CTL_DROPPED), 0);
@@ -235,14 +234,12 @@ static void test_full_timeout(void **state)
 	assert_int_equal(*ctl64(g, CTL_DROPPED), 1);
 
 	/* This many time-outs would take longer than the test may. */
-	g->cfg.full_timeout = UINT64_MAX;
-	payload_guest_load(g);
+	payload_guest_wait(g, UINT64_C(1) << 62);
 	payload_guest_functions(g, 1000);
 	assert_int_equal(*ctl64(g, CTL_DROPPED), 1001);
 	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH + ROOM);
 
-	g->cfg.full_timeout = 1000;
-	payload_guest_load(g);
+	payload_guest_wait(g, 1000);
 	*ctl64(g, CTL_TAIL) += 10;
 	payload_guest_functions(g, 15);
 	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH + ROOM + 10);

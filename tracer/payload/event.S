@@ -64,6 +64,8 @@ payload_reserve:
 	at	PATCH_WINDOW
 	and	$~CTL_FL_ON, %rcx
 	cmp	%r11, %rcx
+1:	jmp	.Levent_unusual /* which looks for room */
+	only_with PATCH_FULL_TIMEOUT, 1b
 	jne	.Levent_unusual
 .Levent_record:
 1:	shl	$32 + RECORD_MIGRATE_SHIFT, %r8
@@ -254,13 +256,15 @@ payload_reserve:
 .Levent_unusual:
 	call	.Lcheck_event
 	jc	.Lno_room
-	testb	$CTL_FL_LOSSLESS, WINDOW_CTL + CTL_FLAGS(%rax)
-	at	PATCH_WINDOW, 4, 1
-	jz	.Levent_record
-	/*
-	 * Wait for room, as a record does (payload.h, CTL_FL_LOSSLESS): up to full_timeout, and not
-	 * where that was in vain and the host has taken nothing since.
-	 */
+1:	jmp	.Levent_wait
+	only_with PATCH_FULL_TIMEOUT, 1b
+	jmp	.Levent_record
+
+/*
+ * Wait for room, as a record does (payload.h): up to full_timeout, and not where that was in vain
+ * and the host has taken nothing since.
+ */
+.Levent_wait:
 	push	%rdx
 	push	%rsi
 	push	%rdi

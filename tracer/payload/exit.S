@@ -46,6 +46,7 @@
 	cmp	WINDOW_CTL + CTL_FLAGS(%rax), %r11
 	at	PATCH_WINDOW
 	jne	\unusual
+	room_look %rsi, \unusual
 	.endm
 
 /*

@@ -268,8 +268,10 @@ payload_idle:
 	add	$CTL_FL_ON, %r11
 	cmp	WINDOW_CTL + CTL_FLAGS(%rax), %r11
 	at	PATCH_WINDOW
+1:	jmp	3f /* which looks for room, too */
+	only_with PATCH_FULL_TIMEOUT, 1b
 	je	2f
-	call	.Lcheck
+3:	call	.Lcheck
 	jc	.Lcritical_done
 2:
 1:	{disp32} movzwl 0(%rdx), %edx

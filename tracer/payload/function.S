@@ -7,6 +7,22 @@
  * finds out what is the matter where that fails.
  */
 
+	/*
+	 * Where no record may be lost: go to `full` if there is no room for one. %rax offset of
+	 * control block; \tmp is changed.
+	 */
+	.macro	room_look tmp, full
+.Llook\@:
+	mov	WINDOW_CTL + CTL_HEAD(%rax), \tmp
+	at	PATCH_WINDOW
+	sub	WINDOW_CTL + CTL_TAIL(%rax), \tmp
+	at	PATCH_WINDOW
+	cmp	$IMM32, \tmp
+	at	PATCH_RING_FULL
+	jae	\full
+	only_with PATCH_FULL_TIMEOUT, .Llook\@
+	.endm
+
 	.globl	payload_function
 payload_function:
 .Lfunction:
@@ -62,6 +78,7 @@ payload_function:
 	cmp	WINDOW_CTL + CTL_FLAGS(%rax), %r11
 	at	PATCH_WINDOW
 	jne	.Lunusual
+	room_look %rdx, .Lunusual
 .Lrecord:
 	/* %r10 state, %r11 RECORD_TASK << 32 | CTL_FL_ON, %rax offset of control block */
 	mov	$1, %edx
@@ -123,8 +140,8 @@ payload_function:
 	jmp	.Lwanted
 
 /*
- * Tracing is off, or only some tasks are traced, or records may not be lost, or this is another
- * task than the one before. Gives carry when there is to be no record; all else is kept.
+ * Tracing is off, or only some tasks are traced, or there is no room, or this is another task than
+ * the one before. Gives carry when there is to be no record; all else is kept.
  */
 .Lcheck:
 	push	%rcx
@@ -142,15 +159,7 @@ payload_function:
 	at	PATCH_WINDOW
 	jnc	.Lskip_rsi
 .Lwanted:
-	test	$CTL_FL_LOSSLESS, %cl
-	jz	.Lroom
-	mov	WINDOW_CTL + CTL_HEAD(%rax), %rcx
-	at	PATCH_WINDOW
-	sub	WINDOW_CTL + CTL_TAIL(%rax), %rcx
-	at	PATCH_WINDOW
-	cmp	$IMM32, %rcx
-	at	PATCH_RING_FULL
-	jae	.Lfull
+	room_look %rcx, .Lfull
 .Lroom:
 	cmp	WINDOW_CTL + CTL_LAST_PID(%rax), %esi
 	at	PATCH_WINDOW

@@ -47,7 +47,7 @@
 #define CTL_SIZE  (1 << CTL_SHIFT)
 
 #define CTL_HEAD      0	 /* u64: next record to be written, counted from the ring's length on */
-#define CTL_DROPPED   8	 /* u64: records not written because the ring was full (CTL_FL_LOSSLESS) */
+#define CTL_DROPPED   8	 /* u64: records not written because there was no room: full_timeout */
 #define CTL_FLAGS     16 /* u32, written by the host: CTL_FL_ */
 #define CTL_LAST_PID  20 /* u32: of the latest PAYLOAD_COMM record; all ones: none */
 #define CTL_FULL_TAIL 24 /* u64: the CTL_TAIL that a wait has timed out at; 0: none */
@@ -78,9 +78,8 @@
 #define CTL_EVENT_FULL                                                                             \
 	216 /* u64: the CTL_EVENT_TAIL that a wait has timed out at; all ones: none */
 
-#define CTL_FL_ON	(1 << 0) /* record */
-#define CTL_FL_PIDS	(1 << 1) /* only tasks whose bit is set in WINDOW_PIDS */
-#define CTL_FL_LOSSLESS (1 << 2) /* wait for CTL_TAIL instead of overwriting */
+#define CTL_FL_ON   (1 << 0) /* record */
+#define CTL_FL_PIDS (1 << 1) /* only tasks whose bit is set in WINDOW_PIDS */
 
 /*
  * What is measured: the time in which interrupts are off, or the task cannot be preempted, or
@@ -94,8 +93,9 @@
 #define CRITICAL_RISES	 (1 << 3) /* only longer ones from then on */
 
 /*
- * CTL_FL_LOSSLESS: a ring with room for no more than 64 records is full (they are for
- * interrupts that have seen it not full). A record then waits up to full_timeout (TSC ticks), with
+ * Where the code has been made so that nothing is lost (full_timeout of struct payload_config), a
+ * ring with room for no more than 64 records is full (they are for interrupts that have seen it not
+ * full). A record then waits for CTL_TAIL to move, up to full_timeout (TSC ticks), with
  * preempt_count raised and interrupts as they are. After a wait in vain no record of this vCPU
  * waits, all are counted in CTL_DROPPED, until the host has moved CTL_TAIL: so a host that has died
  * costs each vCPU one full_timeout, a slow one full_timeout for each move of CTL_TAIL.

@@ -28,7 +28,7 @@ struct payload_config {
 	uint64_t text_mutex;	  /* guest address */
 	uint64_t return_thunk;	  /* guest address that functions jump to as a return */
 	uint64_t call_timeout;	  /* TSC ticks that a call to the host may take */
-	uint64_t full_timeout;	  /* TSC ticks that a record waits for room (CTL_FL_LOSSLESS) */
+	uint64_t full_timeout; /* likewise, that a record waits for room; PAYLOAD_NONE: none does */
 	uint64_t irqentry_enter, idle_enter, idle_exit; /* guest addresses */
 	uint64_t count_add, count_sub, bh_disable;	/* likewise: of functions of these names */
 	uint64_t event_rings; /* guest address of the first ring of event data */
