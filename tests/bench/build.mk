@@ -25,6 +25,8 @@ bench-built: $(O)/tests/bench/bench-calls
 # What depends on the accelerator, under KVM: see tests/kvm/run.
 .PHONY: bench-kvm
 bench-kvm: guest
-	@$(MAKE) $(jobs) all $(O)/tests/bench/bench-calls $(O)/tests/workload/workload $(O)/tests/kvm/host-kvm
+	@$(MAKE) $(jobs) all $(O)/tests/bench/bench-calls $(O)/tests/workload/workload $(O)/tests/kvm/host-kvm \
+		$(bench-with-guest)
 	@$(MAKE) $(jobs) check-lab
-	@O=$(O) KVM_TEST_SECONDS=7200 tests/kvm/run -p tests/bench/bench-overhead tests/bench/bench-attach
+	@O=$(O) KVM_TEST_SECONDS=7200 tests/kvm/run -p tests/bench/bench-exits tests/bench/bench-hits \
+		tests/bench/bench-overhead tests/bench/bench-attach
