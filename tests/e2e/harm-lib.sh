@@ -39,10 +39,11 @@ windows() # COUNT: so many does hvtrace have in the guest's memory
 	[ "$("$O/tests/e2e/guest-memory" windows "$qemu_pid")" = "$1" ]
 }
 
+# What it complains of is shown whole: it may not come again soon.
 no_complaints()
 {
 	guest_ask 'busybox dmesg -c' || return
-	! grep -E "$COMPLAINTS" <<<"$guest_answer" | sed 's/^[0-9]* /# /' | grep .
+	! grep -E -B 4 -A 60 "$COMPLAINTS" <<<"$guest_answer" | sed 's/^[0-9]* /# /' | grep .
 }
 
 # What unharmed() will compare with.
