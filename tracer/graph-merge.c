@@ -130,6 +130,8 @@ bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payl
 {
 	struct graph_queue *q = &m->queue[vcpu];
 
+	if (!q->v && queue_open(q) && m->prefault)
+		madvise(q->v, QUEUE_KEEP * sizeof(*q->v), MADV_POPULATE_WRITE);
 	if (n >= queue_room(q))
 		return false;
 	for (size_t i = 0; i < n; i++) {

@@ -28,6 +28,11 @@ struct graph_queue {
 
 struct graph_merge {
 	unsigned int vcpus; /* how many there are: its owner sets it, the rest is 0 at first */
+	/*
+	 * Its owner's, too: what most bursts take gets its memory with a vCPU's first records.
+	 * While it comes by faults nothing is collected.
+	 */
+	bool prefault;
 	struct graph_queue queue[MACHINE_MAX_VCPUS];
 	uint64_t horizon; /* the latest TSC of all that had been queued by the last time */
 };

@@ -532,6 +532,7 @@ struct graph *graph_new(struct trace *t)
 	g->switches = UINT32_MAX;
 	g->local = clock_find("local");
 	g->merge.vcpus = t->vcpus;
+	g->merge.prefault = true;
 	g->pairing = pairing_new(&graph_pairing_ops, g);
 	if (!g->pairing) {
 		free(g);
