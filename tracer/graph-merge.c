@@ -8,7 +8,7 @@
 /* Records of one vCPU; a full queue has room for the largest staging ring (TRACE_WINDOW_MAX). */
 #define QUEUE_MAX  ((size_t)1 << 22) /* a power of two */
 #define QUEUE_FULL ((size_t)1 << 21)
-#define QUEUE_KEEP ((size_t)1 << 18) /* of one that was longer once */
+#define QUEUE_KEEP ((size_t)1 << 18) /* of one that was longer once, and what bursts find there */
 #define QUEUE_SIZE (QUEUE_MAX * sizeof(struct payload_record))
 
 #define REWIND_MIN 8192
@@ -16,7 +16,7 @@
 #define LOSING_RUNS 3
 
 /* Room for the longest is mapped; most never get there, and memory comes as it is used. */
-static bool queue_open(struct graph_queue *q)
+static bool queue_open(const struct graph_merge *m, struct graph_queue *q)
 {
 	void *v = mmap(NULL, QUEUE_SIZE, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -25,14 +25,16 @@ static bool queue_open(struct graph_queue *q)
 		return false;
 	/* Fewer faults, if it can be had. */
 	madvise(v, QUEUE_SIZE, MADV_HUGEPAGE);
+	if (m->prefault)
+		madvise(v, QUEUE_KEEP * sizeof(*q->v), MADV_POPULATE_WRITE);
 	q->v = v;
 	return true;
 }
 
 /* How many records fit. */
-static size_t queue_room(struct graph_queue *q)
+static size_t queue_room(const struct graph_merge *m, struct graph_queue *q)
 {
-	return q->v || queue_open(q) ? QUEUE_MAX - q->nr : 0;
+	return q->v || queue_open(m, q) ? QUEUE_MAX - q->nr : 0;
 }
 
 /* Those at the front of it that lie side by side and are not later than `until`, `max` at most. */
@@ -90,26 +92,28 @@ static void queue_put(struct graph_queue *q, const struct payload_record *r)
 		q->latest = r->tsc;
 }
 
-static bool queue_add(struct graph_queue *q, const struct payload_record *r)
+static bool queue_add(const struct graph_merge *m, struct graph_queue *q,
+		      const struct payload_record *r)
 {
-	if (!queue_room(q))
+	if (!queue_room(m, q))
 		return false;
 	queue_put(q, r);
 	return true;
 }
 
-static bool queue_mark(struct graph_queue *q, uint32_t type, uint64_t tsc)
+static bool queue_mark(const struct graph_merge *m, struct graph_queue *q, uint32_t type,
+		       uint64_t tsc)
 {
 	const struct payload_record r = {.tsc = tsc, .state = type << STATE_TYPE_SHIFT};
 
-	return queue_add(q, &r);
+	return queue_add(m, q, &r);
 }
 
 bool graph_merge_lost(struct graph_merge *m, unsigned int vcpu)
 {
 	struct graph_queue *q = &m->queue[vcpu];
 
-	if (!q->losing && !queue_mark(q, GRAPH_LOST, q->last))
+	if (!q->losing && !queue_mark(m, q, GRAPH_LOST, q->last))
 		return false;
 	q->losing = LOSING_RUNS;
 	return true;
@@ -122,7 +126,7 @@ bool graph_merge_is_full(const struct graph_merge *m, unsigned int vcpu, size_t 
 
 bool graph_merge_add_own(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r)
 {
-	return queue_add(&m->queue[vcpu], r);
+	return queue_add(m, &m->queue[vcpu], r);
 }
 
 bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r,
@@ -130,15 +134,13 @@ bool graph_merge_add(struct graph_merge *m, unsigned int vcpu, const struct payl
 {
 	struct graph_queue *q = &m->queue[vcpu];
 
-	if (!q->v && queue_open(q) && m->prefault)
-		madvise(q->v, QUEUE_KEEP * sizeof(*q->v), MADV_POPULATE_WRITE);
-	if (n >= queue_room(q))
+	if (n >= queue_room(m, q))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (!is_of_a_call(&r[i]))
 			continue;
 		if (q->losing) {
-			queue_mark(q, GRAPH_FOUND, r[i].tsc);
+			queue_mark(m, q, GRAPH_FOUND, r[i].tsc);
 			q->losing = 0;
 		}
 		queue_put(q, &r[i]);
@@ -161,7 +163,7 @@ static void close_losses(struct graph_merge *m, bool all)
 
 		if (q->losing > 1 && !all)
 			q->losing--;
-		else if (q->losing && queue_mark(q, GRAPH_FOUND, end))
+		else if (q->losing && queue_mark(m, q, GRAPH_FOUND, end))
 			q->losing = 0;
 	}
 }
