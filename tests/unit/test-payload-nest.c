@@ -191,6 +191,32 @@ static void test_full_until_taken(void **state)
 	payload_guest_record(g, 2 * GUEST_LENGTH - 64);
 }
 
+/* The host has stopped the vCPU for longer than it waits, and takes something when it runs again.
+ */
+static void stop_and_take(struct payload_guest *g, uint32_t off)
+{
+	uint64_t start = __rdtsc();
+
+	(void)off;
+	while (stepping.steps == 100 && __rdtsc() - start < 2 * g->cfg.full_timeout)
+		;
+	if (stepping.steps == 300)
+		*ctl64(g, CTL_TAIL) += 1;
+}
+
+static void test_full_and_stopped(void **state)
+{
+	struct payload_guest *g = *state;
+	struct guest_regs regs = {.rflags = 0};
+
+	payload_guest_wait(g, 50000000);
+	*ctl64(g, CTL_HEAD) += GUEST_LENGTH - 64;
+	step_through(g, g->text.function, stop_and_take, &regs);
+	assert_true(stepping.steps > 300);
+	assert_int_equal(*ctl64(g, CTL_DROPPED), 0);
+	payload_guest_record(g, 2 * GUEST_LENGTH - 64);
+}
+
 /* --- calls to the host ---------------------------------------------------------------------- */
 
 static void expect_call(struct payload_guest *g)
@@ -500,6 +526,7 @@ int main(void)
 		TEST(test_off),
 		TEST(test_full),
 		TEST(test_full_until_taken),
+		TEST(test_full_and_stopped),
 		TEST(test_call),
 		TEST(test_call_again),
 		TEST(test_call_unanswered),

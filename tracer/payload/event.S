@@ -269,8 +269,10 @@ payload_reserve:
 	push	%rsi
 	push	%rdi
 	push	%r8
+	push	%r9
 	mov	%rax, %rcx
 	xor	%edi, %edi
+	xor	%r9d, %r9d
 1:	mov	WINDOW_CTL + CTL_EVENT_TAIL(%rcx), %rsi
 	at	PATCH_WINDOW
 	mov	WINDOW_CTL + CTL_EVENT_HEAD(%rcx), %r8
@@ -283,20 +285,14 @@ payload_reserve:
 	at	PATCH_WINDOW
 	je	.Levent_in_vain
 	pause
-	read_tsc
-	test	%rdi, %rdi
-	cmovz	%rax, %rdi
-	sub	%rdi, %rax
-	movabs	$0, %rdx
-	at	PATCH_FULL_TIMEOUT, 8
-	cmp	%rdx, %rax
-	jb	1b
+	wait_again %rdi, %r9, 1b
 	mov	%rsi, WINDOW_CTL + CTL_EVENT_FULL(%rcx)
 	at	PATCH_WINDOW
 .Levent_in_vain:
 	incq	WINDOW_CTL + CTL_DROPPED(%rcx)
 	at	PATCH_WINDOW
 2:	mov	%rcx, %rax
+	pop	%r9
 	pop	%r8
 	pop	%rdi
 	pop	%rsi

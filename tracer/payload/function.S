@@ -23,6 +23,30 @@
 	only_with PATCH_FULL_TIMEOUT, .Llook\@
 	.endm
 
+	/*
+	 * Another turn of a wait for room: go to `again`, with carry, unless it has taken
+	 * full_timeout. \sum is how long it was, \last when that was; both 0 at first. However long
+	 * a turn was, it counts for a small part of the whole: the vCPU has not run, and perhaps
+	 * the host has paused it and could not make room meanwhile. %rax and %rdx are changed.
+	 */
+	.macro	wait_again sum, last, again
+	read_tsc
+	test	\last, \last
+	cmovz	%rax, \last
+	mov	%rax, %rdx
+	sub	\last, %rdx
+	mov	%rax, \last
+	movabs	$0, %rax
+	at	PATCH_FULL_TIMEOUT, 8
+	shr	$FULL_TURN_SHIFT, %rax
+	cmp	%rax, %rdx
+	cmova	%rax, %rdx
+	add	%rdx, \sum
+	shl	$FULL_TURN_SHIFT, %rax
+	cmp	%rax, \sum
+	jb	\again
+	.endm
+
 	.globl	payload_function
 payload_function:
 .Lfunction:
@@ -193,9 +217,10 @@ payload_function:
 	push	%rdx
 	push	%rdi
 	push	%rsi
+	push	%r8
 	mov	%rax, %rcx
-	read_tsc
-	mov	%rax, %rdi
+	xor	%edi, %edi
+	xor	%r8d, %r8d
 1:	pause
 	mov	WINDOW_CTL + CTL_HEAD(%rcx), %rax
 	at	PATCH_WINDOW
@@ -205,15 +230,11 @@ payload_function:
 	cmp	$IMM32, %rax
 	at	PATCH_RING_FULL
 	jb	2f
-	read_tsc
-	sub	%rdi, %rax
-	movabs	$0, %rdx
-	at	PATCH_FULL_TIMEOUT, 8
-	cmp	%rdx, %rax
-	jb	1b
+	wait_again %rdi, %r8, 1b
 	mov	%rsi, WINDOW_CTL + CTL_FULL_TAIL(%rcx)
 	at	PATCH_WINDOW
 2:	mov	%rcx, %rax
+	pop	%r8
 	pop	%rsi
 	pop	%rdi
 	pop	%rdx

@@ -95,14 +95,18 @@
 /*
  * Where the code has been made so that nothing is lost (full_timeout of struct payload_config), a
  * ring with room for no more than 64 records is full (they are for interrupts that have seen it not
- * full). A record then waits for CTL_TAIL to move, up to full_timeout (TSC ticks), with
- * preempt_count raised and interrupts as they are. After a wait in vain no record of this vCPU
- * waits, all are counted in CTL_DROPPED, until the host has moved CTL_TAIL: so a host that has died
- * costs each vCPU one full_timeout, a slow one full_timeout for each move of CTL_TAIL.
+ * full). A record then waits for CTL_TAIL to move, up to full_timeout (TSC ticks in which the vCPU
+ * runs), with preempt_count raised and interrupts as they are. After a wait in vain no record of
+ * this vCPU waits, all are counted in CTL_DROPPED, until the host has moved CTL_TAIL: so a host
+ * that has died costs each vCPU one full_timeout, a slow one full_timeout for each move of
+ * CTL_TAIL.
  *
  * CTL_LAST_PID may be set to all ones by the host, to be told the current task's name again: it
  * has lost records, or the task may have called exec since.
  */
+
+/* What a turn of such a wait counts for at most: full_timeout by two to the power of this. */
+#define FULL_TURN_SHIFT 6
 
 /*
  * The guest makes a call to the host by MADE, the host answers by DONE; the vCPU stands in between,
