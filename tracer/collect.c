@@ -162,18 +162,35 @@ static uint64_t drain_pass(struct collector *c, unsigned int vcpu, bool served, 
 	return taken;
 }
 
-/* function_graph: a vCPU that is behind all the time is not waited for. True: it has gone on. */
+/* One that holds records back has no room for them still. */
+static bool some_are_stuck(struct collector *c)
+{
+	for (unsigned int v = 0; v < c->t->vcpus; v++)
+		if (c->held >> v & 1 && is_full(c, v))
+			return true;
+	return false;
+}
+
+/*
+ * function_graph. True: all has been written that is certain by now. Of a vCPU that is behind
+ * nothing comes that is earlier than what has come: up to there others' records can be written. One
+ * that is behind all the time is not waited for.
+ */
 static bool pass_merge(struct collector *c, uint64_t behind, size_t max)
 {
-	if (behind & ~c->held && ++c->unmerged < UNMERGED_PASSES) {
-		c->unwritten = c->held;
-		return false;
-	}
-	c->unmerged = 0;
+	bool waits = behind & ~c->held && ++c->unmerged < UNMERGED_PASSES, more;
+
+	if (!waits)
+		c->unmerged = 0;
 	if (c->held && max < MERGE_MAX_FULL)
 		max = MERGE_MAX_FULL;
-	c->unwritten = graph_merge(c->t->graph, false, max, c->held) || c->held;
-	return true;
+	/* Where the guest waits for room others do so meanwhile as well: all that there is is not
+	 * much. */
+	do
+		more = graph_merge(c->t->graph, false, max, waits ? behind | c->held : c->held);
+	while (more && c->t->cfg.lossless && some_are_stuck(c));
+	c->unwritten = more || c->held;
+	return !waits;
 }
 
 /*

@@ -121,7 +121,10 @@ bool graph_merge_lost(struct graph_merge *m, unsigned int vcpu)
 
 bool graph_merge_is_full(const struct graph_merge *m, unsigned int vcpu, size_t n)
 {
-	return m->queue[vcpu].nr + n > QUEUE_FULL;
+	/* Half of what one may have is all that there is of others to be taken before its own. */
+	size_t full = m->waits && m->vcpus > 1 ? QUEUE_FULL / 2 / m->vcpus : QUEUE_FULL;
+
+	return m->queue[vcpu].nr + n > full;
 }
 
 bool graph_merge_add_own(struct graph_merge *m, unsigned int vcpu, const struct payload_record *r)

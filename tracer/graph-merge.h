@@ -33,6 +33,11 @@ struct graph_merge {
 	 * While it comes by faults nothing is collected.
 	 */
 	bool prefault;
+	/*
+	 * Likewise: vCPUs wait for room. All queues together are short then, for it may be the
+	 * others' records that have to go before there is room in one.
+	 */
+	bool waits;
 	struct graph_queue queue[MACHINE_MAX_VCPUS];
 	uint64_t horizon; /* the latest TSC of all that had been queued by the last time */
 };

@@ -533,6 +533,7 @@ struct graph *graph_new(struct trace *t)
 	g->local = clock_find("local");
 	g->merge.vcpus = t->vcpus;
 	g->merge.prefault = true;
+	g->merge.waits = t->cfg.lossless;
 	g->pairing = pairing_new(&graph_pairing_ops, g);
 	if (!g->pairing) {
 		free(g);

@@ -366,6 +366,22 @@ static void full_queues_have_room_for_a_ring(void **state)
 	graph_merge_exit(&m);
 }
 
+/* Before there is room for one vCPU's all that the others have may have to go. */
+static void queues_of_those_that_wait_are_short(void **state)
+{
+	enum { BATCH = 8192, MERGED_IN_TIME = 1 << 20 };
+	struct graph_merge m = {.vcpus = VCPUS, .waits = true};
+	struct payload_record r = {.state = PAYLOAD_FUNCTION << STATE_TYPE_SHIFT};
+	size_t n = 0;
+
+	(void)state;
+	for (unsigned int v = 0; v < VCPUS; v++)
+		for (; !graph_merge_is_full(&m, v, BATCH); n++)
+			assert_true(graph_merge_add(&m, v, &r, 1));
+	assert_in_range(n, VCPUS * BATCH, MERGED_IN_TIME);
+	graph_merge_exit(&m);
+}
+
 /* --- single cases ---------------------------------------------------------------------------- */
 
 static void say(struct pairing *p, unsigned int type, uint32_t pid, uint32_t sp, uint32_t parent,
@@ -601,6 +617,7 @@ int main(void)
 		cmocka_unit_test(queues_stay_where_they_are),
 		cmocka_unit_test(nothing_overtakes_what_waits_for_room),
 		cmocka_unit_test(full_queues_have_room_for_a_ring),
+		cmocka_unit_test(queues_of_those_that_wait_are_short),
 		cmocka_unit_test(too_deep_is_counted),
 		cmocka_unit_test(pids_are_used_again),
 		cmocka_unit_test(switches_are_no_new_tasks),
