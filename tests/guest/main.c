@@ -12,6 +12,7 @@
  *   traced=1     jobs begin once a tracer has changed the places where interrupts go off and on
  *   go=1         job=irqs begins when the host sets job_go
  *   timer=N      local APIC timer, every N ns, while jobs run
+ *   busy=N       its interrupt takes N us
  */
 #include "guest.h"
 
