@@ -138,6 +138,7 @@ extern struct mutex text_mutex;
 void kernel_init(void);
 void clock_init(uint64_t mhz); /* of the TSC, whose ticks become nanoseconds so */
 uint64_t clock_ns(uint64_t ticks);
+void clock_wait(uint64_t start, uint64_t ns); /* until ns after the TSC was start */
 void ftrace_init(void);
 void returns_init(void);
 void free_initmem(void);
@@ -152,6 +153,7 @@ void idt_load(void);
 void guest_interrupt(struct frame *frame);
 extern volatile uint64_t int3_count, int3_rip, ipi_count[MAX_CPUS], timer_count[MAX_CPUS];
 extern volatile uint64_t interrupt_count[MAX_CPUS]; /* of all kinds */
+extern uint64_t timer_busy_ns;			    /* what the timer's interrupt takes at least */
 extern volatile uint64_t leaf_count[MAX_CPUS];
 
 /* apic.c */

@@ -18,12 +18,10 @@ static struct gate idt[NR_VECTORS];
 
 volatile uint64_t int3_count, int3_rip, ipi_count[MAX_CPUS], timer_count[MAX_CPUS];
 volatile uint64_t interrupt_count[MAX_CPUS];
-
-static uint64_t busy_ns; /* what the timer's interrupt takes at least */
+uint64_t timer_busy_ns;
 
 void idt_init(void)
 {
-	busy_ns = param_number("busy", 0) * 1000;
 	for (unsigned int i = 0; i < NR_VECTORS; i++) {
 		uint64_t at = (uint64_t)vector_stubs + i * VECTOR_STUB;
 
@@ -57,8 +55,7 @@ NOINLINE static void handle_interrupt(struct frame *frame)
 	switch (frame->vector) {
 	case VECTOR_TIMER:
 		timer_count[cpu]++;
-		for (uint64_t start = rdtsc(); clock_ns(rdtsc() - start) < busy_ns;)
-			;
+		clock_wait(rdtsc(), timer_busy_ns);
 		break;
 	case VECTOR_IPI:
 		ipi_count[cpu]++;

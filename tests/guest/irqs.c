@@ -158,12 +158,6 @@ static const struct {
 	{5000, irqs_off_5000, irqs_on_5000},
 };
 
-NOT_TRACED static void wait_ns(uint64_t start, uint64_t ns)
-{
-	while (clock_ns(rdtsc() - start) < ns)
-		;
-}
-
 #define COST_TRIES 10
 
 NOT_TRACED static uint64_t least(uint64_t a, uint64_t b)
@@ -192,7 +186,7 @@ NOT_TRACED static void window_make(size_t k)
 	struct window w;
 
 	windows[k].off(&w);
-	wait_ns(w.begin, windows[k].us * UINT64_C(1000));
+	clock_wait(w.begin, windows[k].us * UINT64_C(1000));
 	windows[k].on(&w);
 	if (n == IRQS_SEEN_MAX)
 		return;

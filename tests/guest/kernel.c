@@ -100,6 +100,12 @@ NOT_TRACED uint64_t clock_ns(uint64_t ticks)
 	return ticks * ((1000 << CYC2NS_SHIFT) / clock_mhz) >> CYC2NS_SHIFT;
 }
 
+NOT_TRACED void clock_wait(uint64_t start, uint64_t ns)
+{
+	while (clock_ns(rdtsc() - start) < ns)
+		;
+}
+
 NOT_TRACED void kernel_init(void)
 {
 	list_init(&init_task.tasks);

@@ -61,6 +61,7 @@ void guest_main(uint64_t boot_params)
 	}
 	if (param_is("returns", "plain"))
 		returns_init();
+	timer_busy_ns = param_number("busy", 0) * 1000;
 	idt_init();
 	idt_load();
 	apic_init();
