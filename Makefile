@@ -73,7 +73,7 @@ $(O)/hvtrace: $(O)/obj/frontend/main.o $(LIBS)
 
 $(O)/%.a:
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 $(O)/obj/%.o: %.c | need-libs
 	$(call say,CC,$@)

@@ -1,23 +1,27 @@
 # Tests speak TAP. tests/run starts each program, shows what failed and adds the counts up.
 #
-# tests/unit/NAME.mk    adds cmocka programs:  unit-tests += tests/unit/test-NAME  (from its .c)
+# tests/unit/ROOM/test-NAME.c  is a cmocka program; ROOM is the folder whose code it tests.
 # tests/*/build.mk      adds whatever else a kind of test needs: check-tests += PROGRAM,
 #                       full-tests += PROGRAM, soak-tests += PROGRAM, bench-scripts += PROGRAM,
 #                       bench-programs += tests/bench/NAME (from its .c)
 
-unit-tests     :=
+unit-tests     := $(basename $(sort $(shell find tests/unit -name 'test-*.c')))
 check-tests    :=
 bench-programs :=
 bench-scripts  :=
 full-tests     :=
 soak-tests     :=
 
-include $(wildcard tests/unit/*.mk tests/*/build.mk)
+include $(wildcard tests/*/build.mk)
 
 unit-programs := $(addprefix $(O)/,$(unit-tests))
 
 # They take longer to compile than to run.
 $(O)/obj/tests/unit/%.o: ALL_CFLAGS += -O0
+
+# They start it.
+guest-tests := known-windows vmm vmm-memory vmm-pause vmm-traps
+$(addprefix $(O)/tests/unit/vmm/test-,$(guest-tests)): | $(O)/tests/guest/testguest.elf
 
 $(unit-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
@@ -40,7 +44,7 @@ bench-built: all $(bench-built-programs)
 .PHONY: unit unit-programs unit-names
 unit-programs: $(unit-programs)
 unit-names:
-	@echo $(notdir $(unit-tests))
+	@echo $(unit-tests:tests/unit/%=%)
 unit: $(unit-programs)
 	$(Q)O=$(O) tests/run $^
 

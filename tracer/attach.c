@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* attach.c - puts the probes of a trace into a machine, and takes them out again. */
 #include "tracer/boot.h"
-#include "tracer/events.h"
-#include "tracer/flag-sites.h"
-#include "tracer/instance.h"
-#include "tracer/returns.h"
-#include "tracer/trampoline.h"
+#include "tracer/events/events.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/instance/instance.h"
+#include "tracer/probe/returns/returns.h"
+#include "tracer/probe/trampoline/trampoline.h"
 
 #include <errno.h>
 #include <inttypes.h>

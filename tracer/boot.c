@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* boot.c - see boot.h */
 #include "tracer/boot.h"
-#include "tracer/events.h"
-#include "tracer/guest-work.h"
-#include "tracer/host-time.h"
-#include "tracer/instance.h"
-#include "tracer/trampoline.h"
+#include "tracer/events/events.h"
+#include "tracer/window/work.h"
+#include "tracer/lib/host-time.h"
+#include "tracer/instance/instance.h"
+#include "tracer/probe/trampoline/trampoline.h"
 
 #include <errno.h>
 #include <stdio.h>

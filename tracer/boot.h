@@ -8,7 +8,7 @@
 #ifndef HVTRACE_TRACER_BOOT_H
 #define HVTRACE_TRACER_BOOT_H
 
-#include "tracer/internal.h"
+#include "tracer/core/trace.h"
 
 struct boot;
 

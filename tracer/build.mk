@@ -1,217 +1,40 @@
+# Each room lists its objects in a build.mk of its own; bottom to top.
 tracer-objs :=
-tracer-objs += tracer/borrow.o
-tracer-objs += tracer/borrow-frame.o
-tracer-objs += tracer/borrow-places.o
-tracer-objs += tracer/call-log.o
-tracer-objs += tracer/comms.o
-tracer-objs += tracer/critical.o
-tracer-objs += tracer/event-eval.o
-tracer-objs += tracer/event-expr.o
-tracer-objs += tracer/event-expr-calls.o
-tracer-objs += tracer/event-expr-types.o
-tracer-objs += tracer/event-expr-words.o
-tracer-objs += tracer/event-format.o
-tracer-objs += tracer/event-print.o
-tracer-objs += tracer/kprintf.o
-tracer-objs += tracer/kprintf-bytes.o
-tracer-objs += tracer/locate.o
-tracer-objs += tracer/look.o
-tracer-objs += tracer/max-graph.o
-tracer-objs += tracer/memory.o
-tracer-objs += tracer/merge.o
-tracer-objs += tracer/modules.o
-tracer-objs += tracer/output.o
-tracer-objs += tracer/output-bprintf.o
-tracer-objs += tracer/output-context.o
-tracer-objs += tracer/output-event.o
-tracer-objs += tracer/output-function.o
-tracer-objs += tracer/output-graph.o
-tracer-objs += tracer/output-graph-header.o
-tracer-objs += tracer/output-header.o
-tracer-objs += tracer/output-hwlat.o
-tracer-objs += tracer/output-kft.o
-tracer-objs += tracer/output-options.o
-tracer-objs += tracer/output-pointer.o
-tracer-objs += tracer/output-print.o
-tracer-objs += tracer/output-stack.o
-tracer-objs += tracer/output-switch.o
-tracer-objs += tracer/output-symbol.o
-tracer-objs += tracer/printk-formats.o
-tracer-objs += tracer/reader.o
-tracer-objs += tracer/record.o
-tracer-objs += tracer/ring.o
-tracer-objs += tracer/ring-look.o
-tracer-objs += tracer/ring-page.o
-tracer-objs += tracer/ring-read.o
-tracer-objs += tracer/ring-write.o
-tracer-objs += tracer/ktables.o
-tracer-objs += tracer/text.o
-tracer-objs += tracer/text-map.o
-tracer-objs += tracer/clock.o
-tracer-objs += tracer/glob.o
-tracer-objs += tracer/error-log.o
-tracer-objs += tracer/event-data.o
-tracer-objs += tracer/event-filter.o
-tracer-objs += tracer/event-filter-cpus.o
-tracer-objs += tracer/event-filter-parse.o
-tracer-objs += tracer/event-filter-term.o
-tracer-objs += tracer/event-hist.o
-tracer-objs += tracer/event-hist-action.o
-tracer-objs += tracer/event-hist-action-make.o
-tracer-objs += tracer/event-hist-expr.o
-tracer-objs += tracer/event-hist-field.o
-tracer-objs += tracer/event-hist-hit.o
-tracer-objs += tracer/event-hist-map.o
-tracer-objs += tracer/event-hist-parse.o
-tracer-objs += tracer/event-hist-print.o
-tracer-objs += tracer/event-hist-sort.o
-tracer-objs += tracer/event-hist-value.o
-tracer-objs += tracer/event-hist-vars.o
-tracer-objs += tracer/event-trigger.o
-tracer-objs += tracer/event-trigger-actions.o
-tracer-objs += tracer/event-trigger-enable.o
-tracer-objs += tracer/func-actions.o
-tracer-objs += tracer/func-commands.o
-tracer-objs += tracer/func-event.o
-tracer-objs += tracer/func-filter.o
-tracer-objs += tracer/func-mod.o
-tracer-objs += tracer/func-request.o
-tracer-objs += tracer/func-set.o
-tracer-objs += tracer/funcs.o
-tracer-objs += tracer/pid-filter.o
-tracer-objs += tracer/pid-list.o
-tracer-objs += tracer/word.o
-tracer-objs += tracer/graph-filter.o
-tracer-objs += tracer/flag-find.o
-tracer-objs += tracer/flag-kinds.o
-tracer-objs += tracer/flag-sites.o
-tracer-objs += tracer/flag-table.o
-tracer-objs += tracer/flag-traps.o
-tracer-objs += tracer/horizon.o
-tracer-objs += tracer/guard.o
-tracer-objs += tracer/guest.o
-tracer-objs += tracer/guest-clock.o
-tracer-objs += tracer/guest-state.o
-tracer-objs += tracer/guest-time.o
-tracer-objs += tracer/probe.o
-tracer-objs += tracer/fetch.o
-tracer-objs += tracer/fetch-arg.o
-tracer-objs += tracer/event-list.o
-tracer-objs += tracer/dyn-events.o
-tracer-objs += tracer/event-probe-parse.o
-tracer-objs += tracer/event-probes.o
-tracer-objs += tracer/event-probes-hit.o
-tracer-objs += tracer/probe-event.o
-tracer-objs += tracer/command-lines.o
-tracer-objs += tracer/synth-event-parse.o
-tracer-objs += tracer/synth-event-format.o
-tracer-objs += tracer/synth-events.o
-tracer-objs += tracer/instance-options.o
-tracer-objs += tracer/instance-order.o
-tracer-objs += tracer/probe-args.o
-tracer-objs += tracer/probe-event-hit.o
-tracer-objs += tracer/probe-event-place.o
-tracer-objs += tracer/probe-event-format.o
-tracer-objs += tracer/probe-event-parse.o
-tracer-objs += tracer/probe-words.o
-tracer-objs += tracer/probe-trampoline.o
-tracer-objs += tracer/probe-trap.o
-tracer-objs += tracer/trace.o
-tracer-objs += tracer/window.o
-tracer-objs += tracer/window-map.o
-tracer-objs += tracer/window-pieces.o
-tracer-objs += tracer/trace-print.o
-tracer-objs += tracer/tracers.o
-tracer-objs += tracer/graph.o
-tracer-objs += tracer/graph-merge.o
-tracer-objs += tracer/pairing.o
-tracer-objs += tracer/pairing-stacks.o
-tracer-objs += tracer/profile.o
-tracer-objs += tracer/profiler.o
-tracer-objs += tracer/ret-insns.o
-tracer-objs += tracer/returns.o
-tracer-objs += tracer/returns-learn.o
-tracer-objs += tracer/returns-probes.o
-tracer-objs += tracer/returns-search.o
-tracer-objs += tracer/returns-text.o
-tracer-objs += tracer/static-calls.o
-tracer-objs += tracer/tracers/critical.o
-tracer-objs += tracer/tracers/function.o
-tracer-objs += tracer/tracers/function-graph.o
-tracer-objs += tracer/tracers/hwlat.o
-tracer-objs += tracer/tracers/nop.o
-tracer-objs += tracer/tracers/sched-switch.o
-tracer-objs += tracer/tracers/wakeup.o
-tracer-objs += tracer/payload/patch.o
-tracer-objs += tracer/payload/payload.o
-tracer-objs += tracer/stack-max.o
-tracer-objs += tracer/stack-table.o
-tracer-objs += tracer/staging.o
+include tracer/lib/build.mk
+include tracer/ring/build.mk
+include tracer/filter/build.mk
+include tracer/guest/build.mk
+include tracer/unwind/build.mk
+include tracer/payload/build.mk
+include tracer/borrow/build.mk
+include tracer/window/build.mk
+include tracer/output/fmt/build.mk
+include tracer/output/build.mk
+include tracer/graph/build.mk
+include tracer/events/filter/build.mk
+include tracer/events/define/build.mk
+include tracer/events/trigger/build.mk
+include tracer/events/hist/build.mk
+include tracer/core/build.mk
+include tracer/probe/returns/build.mk
+include tracer/probe/critical/build.mk
+include tracer/probe/trampoline/build.mk
+include tracer/probe/build.mk
+include tracer/collect/build.mk
+include tracer/events/build.mk
+include tracer/instance/build.mk
+include tracer/record/build.mk
+include tracer/tracepoint/build.mk
+include tracer/dynevent/build.mk
+include tracer/stat/build.mk
+include tracer/tracers/build.mk
+include tracer/control/build.mk
 tracer-objs += tracer/attach.o
 tracer-objs += tracer/boot.o
-tracer-objs += tracer/reset.o
-tracer-objs += tracer/collect.o
-tracer-objs += tracer/collect-batch.o
-tracer-objs += tracer/collect-call.o
 tracer-objs += tracer/explain.o
+tracer-objs += tracer/guard.o
 tracer-objs += tracer/leftover.o
-tracer-objs += tracer/latencies.o
-tracer-objs += tracer/latency-table.o
-tracer-objs += tracer/lend.o
-tracer-objs += tracer/detour.o
-tracer-objs += tracer/event-ring.o
-tracer-objs += tracer/events.o
-tracer-objs += tracer/events-modules.o
-tracer-objs += tracer/events-files.o
-tracer-objs += tracer/events-recover.o
-tracer-objs += tracer/events-register.o
-tracer-objs += tracer/event-select.o
-tracer-objs += tracer/event-text.o
-tracer-objs += tracer/event-traps.o
-tracer-objs += tracer/kprobe-traps.o
-tracer-objs += tracer/event-view.o
-tracer-objs += tracer/instance-event-trigger.o
-tracer-objs += tracer/guest-prints.o
-tracer-objs += tracer/guest-probe.o
-tracer-objs += tracer/guest-work.o
-tracer-objs += tracer/instance-event-command.o
-tracer-objs += tracer/instance-event-filter.o
-tracer-objs += tracer/instance-event-set.o
-tracer-objs += tracer/instance-events.o
-tracer-objs += tracer/tracer-events.o
-tracer-objs += tracer/sched-records.o
-tracer-objs += tracer/sched-queue.o
-tracer-objs += tracer/sched-ticks.o
-tracer-objs += tracer/wakeup.o
-tracer-objs += tracer/hwlat.o
-tracer-objs += tracer/instance-max.o
-tracer-objs += tracer/pvclock.o
-tracer-objs += tracer/quiesce.o
-tracer-objs += tracer/site.o
-tracer-objs += tracer/tasks.o
-tracer-objs += tracer/within.o
+tracer-objs += tracer/modules.o
+tracer-objs += tracer/reset.o
 tracer-objs += tracer/text-lock.o
-tracer-objs += tracer/trampoline.o
-tracer-objs += tracer/trampoline-control.o
-tracer-objs += tracer/trampoline-text.o
-tracer-objs += tracer/trampoline-try.o
-tracer-objs += tracer/instance.o
-tracer-objs += tracer/instance-buffer.o
-tracer-objs += tracer/instance-calls.o
-tracer-objs += tracer/instance-mark.o
-tracer-objs += tracer/instance-payload.o
-tracer-objs += tracer/instance-read.o
-tracer-objs += tracer/instance-record.o
-tracer-objs += tracer/selection.o
-tracer-objs += tracer/trace-info.o
-tracer-objs += tracer/instance-commands.o
-tracer-objs += tracer/instance-stack.o
-tracer-objs += tracer/repeats.o
-tracer-objs += tracer/follow.o
-tracer-objs += tracer/user.o
-tracer-objs += tracer/user-object.o
-tracer-objs += tracer/user-stack.o
-tracer-objs += tracer/orc.o
-tracer-objs += tracer/unwind.o
-tracer-objs += tracer/unwind-hooks.o
-tracer-objs += tracer/unwind-tables.o
+tracer-objs += tracer/trace.o

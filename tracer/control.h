@@ -102,7 +102,7 @@ void instance_set_max_latency(struct instance *i, uint64_t ns);
 uint64_t instance_cpumask(struct instance *i);
 int instance_set_cpumask(struct instance *i, uint64_t mask);
 
-/* Flags of output-options.h: those of every trace, and those of the present tracer. */
+/* Flags of output/options.h: those of every trace, and those of the present tracer. */
 const struct output_options *trace_option_rows(void);
 const struct output_options *tracer_option_rows(const char *tracer);
 uint32_t instance_options(struct instance *i);
@@ -191,7 +191,7 @@ void instance_clear(struct instance *i, int vcpu);
 /* The text of per_cpu/cpuN/stats. */
 void instance_print_stats(struct instance *i, unsigned int vcpu, struct text *out);
 
-/* An open trace or trace_pipe; trace: see reader.h. */
+/* An open trace or trace_pipe; trace: see output/reader.h. */
 struct instance_reader;
 
 struct instance_reader *instance_read_open(struct instance *i, int vcpu, bool pipe);
@@ -257,7 +257,7 @@ int instance_mark_raw(struct instance *i, const void *data, size_t len);
 struct pid_filter;
 struct error_log;
 
-/* For func-filter.h, pid-filter.h, error-log.h. They live as long as the instance. */
+/* For filter/func-filter.h, filter/pid-filter.h, lib/error-log.h. They live as long as the instance. */
 struct func_filter *instance_functions(struct instance *i);
 /*
  * func_file_write(), and func_file_close() of a file that was opened for writing, with the guest

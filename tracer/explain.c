@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* explain.c - which functions are not traced, and why. */
-#include "tracer/flag-sites.h"
-#include "tracer/returns.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/probe/returns/returns.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,10 +5,10 @@
  * before init memory is freed; at the function of --until.
  */
 #include "tracer/boot.h"
-#include "tracer/graph.h"
-#include "tracer/instance.h"
-#include "tracer/returns.h"
-#include "tracer/trampoline.h"
+#include "tracer/record/graph.h"
+#include "tracer/instance/instance.h"
+#include "tracer/probe/returns/returns.h"
+#include "tracer/probe/trampoline/trampoline.h"
 
 #include <errno.h>
 #include <stdio.h>

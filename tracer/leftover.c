@@ -3,12 +3,12 @@
  * leftover.c - takes away what a tracer that was killed has left in a guest: calls of its payload
  * at the sites, and the window. Its header tells all that has to be known about it.
  */
-#include "tracer/events.h"
-#include "tracer/flag-find.h"
-#include "tracer/guest-probe.h"
-#include "tracer/quiesce.h"
-#include "tracer/trampoline.h"
-#include "tracer/window.h"
+#include "tracer/events/events.h"
+#include "tracer/probe/critical/find.h"
+#include "tracer/dynevent/kprobe-guest.h"
+#include "tracer/window/quiesce.h"
+#include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/window/window.h"
 
 #include <errno.h>
 #include <stdio.h>

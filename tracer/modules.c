@@ -3,9 +3,9 @@
  * modules.c - the modules of the guest's kernel: their functions become probes when they are
  * loaded, and stop being probes before their text is freed.
  */
-#include "tracer/events.h"
-#include "tracer/instance.h"
-#include "tracer/unwind.h"
+#include "tracer/events/events.h"
+#include "tracer/instance/instance.h"
+#include "tracer/unwind/unwind.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -17,11 +17,11 @@
  * While the guest traces mutex_lock itself its site is not ours, nothing is watched, and so nothing
  * is taken.
  */
-#include "tracer/host-time.h"
-#include "tracer/instance.h"
-#include "tracer/trampoline.h"
-#include "tracer/window.h"
-#include "tracer/within.h"
+#include "tracer/lib/host-time.h"
+#include "tracer/instance/instance.h"
+#include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/window/window.h"
+#include "tracer/guest/within.h"
 
 #include <errno.h>
 #include <string.h>

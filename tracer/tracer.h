@@ -16,14 +16,14 @@
 
 #include "guestsym/guestsym.h"
 #include "tracer/control.h"
-#include "tracer/error-log.h"
-#include "tracer/event-format.h"
-#include "tracer/event-select.h"
-#include "tracer/func-filter.h"
-#include "tracer/glob.h"
-#include "tracer/output-options.h"
-#include "tracer/pid-filter.h"
-#include "tracer/text.h"
+#include "tracer/lib/error-log.h"
+#include "tracer/events/filter/format.h"
+#include "tracer/events/select.h"
+#include "tracer/filter/func-filter.h"
+#include "tracer/lib/glob.h"
+#include "tracer/output/options.h"
+#include "tracer/filter/pid-filter.h"
+#include "tracer/lib/text.h"
 #include "vmm/machine.h"
 
 struct trace;

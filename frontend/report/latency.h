@@ -8,7 +8,7 @@
 
 #include "tracer/tracer.h"
 
-/* As tracer/latency-table.h has them: 0 ns; then of 2^(n-1) ns to less than 2^n. */
+/* As tracer/stat/latency-table.h has them: 0 ns; then of 2^(n-1) ns to less than 2^n. */
 enum { LATENCY_REPORT_BUCKETS = 48, LATENCY_NAME_LEN = 128 };
 
 struct latency_row {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * files-formats.c - events/ftrace/: what else than trace events is in the pages of trace_pipe_raw,
- * for those who decode them. The layouts are those of tracer/entry.h, which are ours whatever
+ * for those who decode them. The layouts are those of tracer/ring/entry.h, which are ours whatever
  * kernel the guest has, written as libtraceevent reads them.
  */
 #include "frontend/tracefs/internal.h"
@@ -195,7 +195,7 @@ static void show_id(struct open_file *f, struct text *out)
 	text_printf(out, "%u\n", ((const struct entry_format *)f->file->arg)->id);
 }
 
-/* tracer/ring-page.h */
+/* tracer/ring/page.h */
 static void show_header_page(struct open_file *f, struct text *out)
 {
 	(void)f;

@@ -8,8 +8,8 @@
  * count, clock), so that all of that is in the figure.
  */
 #include "tests/unit/testguest.h"
-#include "tracer/entry.h"
-#include "tracer/instance.h"
+#include "tracer/ring/entry.h"
+#include "tracer/instance/instance.h"
 
 enum { ROUNDS = 4000, REPEATS = 15, FAKE_PA = 32 << 20 };
 
@@ -44,7 +44,7 @@ static void put_u64(struct bench *b, uint64_t pa, uint64_t value)
 	put(b, pa, &value, sizeof(value));
 }
 
-/* Make the guest look like a kernel to tracer/guest.c. */
+/* Make the guest look like a kernel to tracer/guest/guest.c. */
 static void fake_kernel(struct bench *b)
 {
 	struct guest_layout *at = &b->t->guest.at;

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tracer/entry.h"
-#include "tracer/reader.h"
+#include "tracer/ring/entry.h"
+#include "tracer/output/reader.h"
 
 enum { ROUNDS = 5, CPUS_MAX = 8, EVENTS = 500 * 1000, SYMBOLS = 37000, USED = 4000 };
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tracer/entry.h"
-#include "tracer/ring.h"
+#include "tracer/ring/entry.h"
+#include "tracer/ring/ring.h"
 
 enum { ROUNDS = 5, RECORDS = 20 * 1000 * 1000, BUFFER = 1410 * 1024 };
 

@@ -15,8 +15,8 @@ $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -o $@ $<
 
-$(O)/tests/e2e/list-kernel: $(O)/obj/tests/e2e/list-kernel.o $(O)/obj/tracer/event-format.o \
-		$(O)/obj/tracer/text.o $(O)/libguestsym.a
+$(O)/tests/e2e/list-kernel: $(O)/obj/tests/e2e/list-kernel.o $(O)/obj/tracer/events/filter/format.o \
+		$(O)/obj/tracer/lib/text.o $(O)/libguestsym.a
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)

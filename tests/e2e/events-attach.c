@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tracer/entry.h"
-#include "tracer/events-internal.h"
-#include "tracer/instance.h"
-#include "tracer/merge.h"
+#include "tracer/ring/entry.h"
+#include "tracer/events/registry.h"
+#include "tracer/instance/instance.h"
+#include "tracer/ring/merge.h"
 
 #define STATS	500
 #define COUNTED "workload stat 500"

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "tracer/entry.h"
-#include "tracer/graph.h"
-#include "tracer/instance.h"
-#include "tracer/merge.h"
+#include "tracer/ring/entry.h"
+#include "tracer/record/graph.h"
+#include "tracer/instance/instance.h"
+#include "tracer/ring/merge.h"
 
 #define STATS	200
 #define COUNTED "workload stat 200"

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer/guest-work.h"
-#include "tracer/instance.h"
-#include "tracer/trampoline.h"
+#include "tracer/window/work.h"
+#include "tracer/instance/instance.h"
+#include "tracer/probe/trampoline/trampoline.h"
 
 #define OWN   "/tracing/"
 #define MARKS 300

@@ -17,9 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tracer/entry.h"
-#include "tracer/instance.h"
-#include "tracer/merge.h"
+#include "tracer/ring/entry.h"
+#include "tracer/instance/instance.h"
+#include "tracer/ring/merge.h"
 
 #define BUSY	  "workload getppid 20000"
 #define THRESH_US 1000

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer/flag-sites.h"
-#include "tracer/guest-work.h"
-#include "tracer/instance.h"
-#include "tracer/trampoline.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/window/work.h"
+#include "tracer/instance/instance.h"
+#include "tracer/probe/trampoline/trampoline.h"
 
 #define TEXT_MAX (4 << 20)
 /*

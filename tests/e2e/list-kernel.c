@@ -18,7 +18,7 @@
  * RAM is the guest's memory as a file: byte n is at guest-physical address n.
  */
 #include "guestsym/guestsym.h"
-#include "tracer/event-format.h"
+#include "tracer/events/filter/format.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "tracer/entry.h"
-#include "tracer/instance.h"
+#include "tracer/ring/entry.h"
+#include "tracer/instance/instance.h"
 
 #define OTHERS                                                                                     \
 	"for i in 1 2 3 4; do busybox ls / | busybox cat >/dev/null & done; wait; "                \
@@ -48,7 +48,7 @@ static void same_switch(const struct watch *w, unsigned int vcpu, const struct r
 
 /*
  * Of one vCPU; how many. What is collected late gets the time up to which an instance has been read
- * (tracer/horizon.h), which is each instance's own: but for such, the times are the same.
+ * (tracer/ring/horizon.h), which is each instance's own: but for such, the times are the same.
  */
 static unsigned int compare_switches(const struct watch *w, unsigned int vcpu)
 {

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "tracer/entry.h"
-#include "tracer/event-data.h"
-#include "tracer/instance.h"
-#include "tracer/merge.h"
+#include "tracer/ring/entry.h"
+#include "tracer/events/filter/data.h"
+#include "tracer/instance/instance.h"
+#include "tracer/ring/merge.h"
 
 static const char *const event_names[NR_EVENTS] = {"sched_switch", "sched_wakeup",
 						   "sched_wakeup_new"};

@@ -7,7 +7,7 @@
 #define HVTRACE_TESTS_E2E_SCHED_WATCH_H
 
 #include "tests/e2e/running-guest.h"
-#include "tracer/ring.h"
+#include "tracer/ring/ring.h"
 
 enum { SWITCH, WAKEUP, WAKEUP_NEW, NR_EVENTS };
 

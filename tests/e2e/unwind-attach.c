@@ -20,10 +20,10 @@
 #include <cmocka.h>
 
 #include "tests/e2e/qemu-console.h"
-#include "tracer/guest.h"
-#include "tracer/site.h"
+#include "tracer/guest/guest.h"
+#include "tracer/guest/site.h"
 #include "tracer/tracer.h"
-#include "tracer/unwind.h"
+#include "tracer/unwind/unwind.h"
 
 #define DEPTH  64
 #define TRACES 4096

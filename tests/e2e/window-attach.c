@@ -22,9 +22,9 @@
 #include <cmocka.h>
 
 #include "tests/e2e/qemu-console.h"
-#include "tracer/borrow.h"
-#include "tracer/ktables.h"
-#include "tracer/window.h"
+#include "tracer/borrow/borrow.h"
+#include "tracer/guest/ktables.h"
+#include "tracer/window/window.h"
 
 #define MIB	 (1024 * 1024)
 #define SIZE	 ((size_t)16 * MIB)

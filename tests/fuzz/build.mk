@@ -32,34 +32,21 @@ $(fuzz-targets): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(fuzz-objs)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 
-$(O)/tests/fuzz/fuzz-staging: $(O)/obj/fuzz/tracer/staging.o
-$(O)/tests/fuzz/fuzz-pairing: $(addprefix $(O)/obj/fuzz/tracer/,graph-merge.o pairing.o)
-$(O)/tests/fuzz/fuzz-filter: $(addprefix $(O)/obj/fuzz/tracer/,func-actions.o func-commands.o func-event.o \
-	func-filter.o func-mod.o func-request.o func-set.o funcs.o glob.o pid-filter.o pid-list.o \
-	text.o word.o)
+# The objects of these rooms of tracer/.
+fuzz-rooms = $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,$(1),tracer/$(r)/%.o),$(tracer-objs)))
 
-fuzz-event-objs := $(addprefix $(O)/obj/fuzz/tracer/,event-data.o event-filter.o event-filter-cpus.o \
-	event-filter-parse.o event-filter-term.o glob.o text.o word.o)
-$(O)/tests/fuzz/fuzz-event-filter: $(fuzz-event-objs)
-$(O)/tests/fuzz/fuzz-event-trigger: $(fuzz-event-objs) $(addprefix $(O)/obj/fuzz/tracer/,error-log.o \
-	event-hist.o event-hist-action.o event-hist-action-make.o event-hist-expr.o event-hist-field.o \
-	event-hist-hit.o event-hist-map.o event-hist-parse.o event-hist-print.o event-hist-sort.o \
-	event-hist-value.o event-hist-vars.o event-trigger.o event-trigger-actions.o \
-	event-trigger-enable.o fetch-arg.o probe-args.o probe-event-format.o probe-event-parse.o \
-	probe-words.o synth-event-format.o synth-event-parse.o)
-
-$(O)/tests/fuzz/fuzz-probe-event: $(addprefix $(O)/obj/fuzz/tracer/,error-log.o event-data.o \
-	event-probe-parse.o fetch-arg.o probe-args.o probe-event-format.o probe-event-parse.o \
-	probe-words.o synth-event-format.o synth-event-parse.o text.o word.o)
-
-$(O)/tests/fuzz/fuzz-event-print: $(addprefix $(O)/obj/fuzz/,$(filter tracer/output%.o tracer/kprintf%.o \
-	tracer/event-eval.o tracer/event-expr%.o tracer/event-print.o tracer/comms.o tracer/text.o, \
-	$(tracer-objs)))
+$(O)/tests/fuzz/fuzz-staging: $(O)/obj/fuzz/tracer/payload/staging.o
+$(O)/tests/fuzz/fuzz-pairing: $(addprefix $(O)/obj/fuzz/tracer/graph/,merge.o pairing.o)
+$(O)/tests/fuzz/fuzz-filter: $(call fuzz-rooms,lib filter)
+$(O)/tests/fuzz/fuzz-event-filter: $(call fuzz-rooms,lib events/filter)
+$(O)/tests/fuzz/fuzz-event-trigger: $(call fuzz-rooms,lib events/filter events/define events/trigger events/hist)
+$(O)/tests/fuzz/fuzz-probe-event: $(call fuzz-rooms,lib events/filter events/define)
+$(O)/tests/fuzz/fuzz-event-print: $(call fuzz-rooms,lib output) $(O)/obj/fuzz/tracer/guest/comms.o
 
 fuzz-report-objs := calls calltree duration graph-text latency order render render-flame render-folded \
 	render-graph render-latency render-latency-svg render-top saved select subsystem weight
 $(O)/tests/fuzz/fuzz-report: $(fuzz-report-objs:%=$(O)/obj/fuzz/frontend/report/%.o) \
-	$(O)/obj/fuzz/tracer/text.o
+	$(O)/obj/fuzz/tracer/lib/text.o
 
 # On a made-up guest, whose machine and symbols take the place of the real ones
 fuzz-made := $(addprefix $(O)/tests/fuzz/,fuzz-text fuzz-unwind fuzz-user fuzz-window)

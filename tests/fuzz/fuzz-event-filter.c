@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "../unit/made-events.h"
-#include "tracer/event-filter.h"
+#include "tracer/events/filter/filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer/entry.h"
-#include "tracer/output.h"
+#include "tracer/ring/entry.h"
+#include "tracer/output/output.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer/func-commands.h"
-#include "tracer/func-filter.h"
-#include "tracer/pid-filter.h"
+#include "tracer/filter/func-commands.h"
+#include "tracer/filter/func-filter.h"
+#include "tracer/filter/pid-filter.h"
 
 #define TEXT 0xffffffff81000000
 

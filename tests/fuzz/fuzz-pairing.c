@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer/graph-merge.h"
-#include "tracer/pairing.h"
+#include "tracer/graph/merge.h"
+#include "tracer/graph/pairing.h"
 
 enum {
 	VCPUS = 2,

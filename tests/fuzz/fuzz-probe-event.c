@@ -4,7 +4,7 @@
 
 #include "../unit/made-events.h"
 #include "../unit/made-probes.h"
-#include "tracer/synth-event.h"
+#include "tracer/events/define/synth.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

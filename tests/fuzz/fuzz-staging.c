@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer/staging.h"
+#include "tracer/payload/staging.h"
 
 enum { LENGTH = 128, RING = LENGTH * PAYLOAD_RECORD_SIZE };
 

@@ -7,14 +7,14 @@
  * guest.
  */
 #include "tests/fuzz/scribble.h"
-#include "tracer/detour.h"
-#include "tracer/flag-find.h"
-#include "tracer/flag-sites.h"
-#include "tracer/flag-table.h"
-#include "tracer/instance.h"
-#include "tracer/preempt.h"
-#include "tracer/returns.h"
-#include "tracer/trampoline.h"
+#include "tracer/window/detour.h"
+#include "tracer/probe/critical/find.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/probe/critical/table.h"
+#include "tracer/instance/instance.h"
+#include "tracer/guest/preempt.h"
+#include "tracer/probe/returns/returns.h"
+#include "tracer/probe/trampoline/trampoline.h"
 
 /* Offsets in the image. */
 enum {

@@ -11,7 +11,7 @@
 #include "tests/fuzz/scribble.h"
 #include "tests/unit/made-probes.h"
 #include "tests/unit/user-guest.h"
-#include "tracer/fetch.h"
+#include "tracer/events/define/fetch.h"
 
 enum { IPS_MAX = 32, RECORD_MAX = 4000 };
 

@@ -9,8 +9,8 @@
 #include <zlib.h>
 
 #include "guestsym/guestsym.h"
-#include "tracer/entry.h"
-#include "tracer/event-print.h"
+#include "tracer/ring/entry.h"
+#include "tracer/output/fmt/print.h"
 
 enum { FORMATS_MAX = 1024, FORMAT_FIELDS_MAX = 16384 };
 

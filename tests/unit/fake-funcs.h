@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer/func-commands.h"
-#include "tracer/func-filter.h"
+#include "tracer/filter/func-commands.h"
+#include "tracer/filter/func-filter.h"
 
 #define FAKE_TEXT 0xffffffff81000000
 

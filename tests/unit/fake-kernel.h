@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/fake-guest.h"
-#include "tracer/borrow.h"
+#include "tracer/borrow/borrow.h"
 
 /* Offsets in the made-up image. */
 enum {

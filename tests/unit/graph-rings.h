@@ -4,7 +4,7 @@
 #define HVTRACE_TESTS_UNIT_GRAPH_RINGS_H
 
 #include "tests/unit/graph-text.h"
-#include "tracer/reader.h"
+#include "tracer/output/reader.h"
 
 #define GRAPH OUTPUT_GRAPH_DEFAULT
 

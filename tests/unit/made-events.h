@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "tracer/event-data.h"
+#include "tracer/events/filter/data.h"
 
 #define MADE_FIELD(t, n, o, s, sign, k)                                                            \
 	{                                                                                          \

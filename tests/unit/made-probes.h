@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tracer/probe-event-parse.h"
+#include "tracer/events/define/probe.h"
 
 static const char *const made_functions[] = {"do_sys_openat2", "vfs_read", "vfs_write", "vfs_open"};
 

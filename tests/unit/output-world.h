@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "tracer/entry.h"
-#include "tracer/output.h"
+#include "tracer/ring/entry.h"
+#include "tracer/output/output.h"
 
 struct symbol {
 	uint64_t addr, size;

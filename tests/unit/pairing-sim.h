@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer/pairing.h"
+#include "tracer/graph/pairing.h"
 
 enum {
 	VCPUS = 3,

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "tracer/payload/payload.h"
-#include "tracer/payload/text.h"
+#include "tracer/payload/patch.h"
 
 enum {
 	GUEST_RING = 8192, /* bytes */

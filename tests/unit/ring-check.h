@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "tracer/ring-page.h"
+#include "tracer/ring/page.h"
 
 /* A fixed mapping from x to 64 well-mixed bits (splitmix64). */
 static inline uint64_t mix(uint64_t x)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "tests/unit/fake-guest.h"
-#include "tracer/entry.h"
-#include "tracer/instance.h"
+#include "tracer/ring/entry.h"
+#include "tracer/instance/instance.h"
 
 /* Offsets in the made-up image. */
 enum {

@@ -12,11 +12,11 @@
 #include <time.h>
 
 #include "tests/unit/fake-kernel.h"
-#include "tracer/internal.h"
+#include "tracer/core/trace.h"
 #include "tracer/payload/code.h"
 #include "tracer/payload/payload.h"
-#include "tracer/preempt.h"
-#include "tracer/trampoline.h"
+#include "tracer/guest/preempt.h"
+#include "tracer/probe/trampoline/trampoline.h"
 
 #define TRAMP_REGION   UINT64_C(0xffffffffc0000000)
 #define TRAMP_LIMIT_MS 120000 /* for things that must happen */

@@ -15,10 +15,10 @@
 #include <cmocka.h>
 
 #include "made-events.h"
-#include "tracer/error-log.h"
-#include "tracer/event-trigger.h"
-#include "tracer/output.h"
-#include "tracer/synth-event.h"
+#include "tracer/lib/error-log.h"
+#include "tracer/events/trigger/trigger.h"
+#include "tracer/output/output.h"
+#include "tracer/events/define/synth.h"
 
 enum { OWNER_SWITCH, OWNER_KMALLOC, OWNER_ENTER, OWNER_ANY, OWNER_WAKING, OWNER_EVENTS };
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "tests/unit/fake-guest.h"
-#include "tracer/orc.h"
-#include "tracer/unwind.h"
+#include "tracer/unwind/orc.h"
+#include "tracer/unwind/unwind.h"
 
 #define SLIDE UINT64_C(0x12000000)
 

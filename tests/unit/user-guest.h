@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/fake-guest.h"
-#include "tracer/user.h"
+#include "tracer/guest/user.h"
 
 /* Offsets in the made-up image, and what lies there. */
 enum {

@@ -11,7 +11,7 @@
  *
  * Who calls with a file of ours is the probe of a tracepoint, which cannot be preempted: so the
  * vCPU is the same from reserve to commit. Nothing but %rax is changed before the test, and the
- * copies run as the kernel's own code would, by whomever: quiesce.c knows where to.
+ * copies run as the kernel's own code would, by whomever: window/quiesce.c knows where to.
  *
  * The room is in the vCPU's ring of event data, with eight bytes before it: the low half of the
  * record's number, and what is the header of an event of the guest's ring buffer for those who look
@@ -354,7 +354,7 @@ payload_commit:
 	detour_rest payload_commit_rest
 
 	/*
-	 * Where events are traps (event-traps.h) the functions begin with a jump to these instead,
+	 * Where events are traps (tracepoint/traps.h) the functions begin with a jump to these instead,
 	 * which only tell our files from others: the host takes the place of the NOPs. Should it be
 	 * gone, there is no room, and nothing to commit.
 	 */

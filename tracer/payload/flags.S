@@ -3,7 +3,7 @@
  * flags.S - the part of the payload that is called where interrupts are switched off or on; it
  * measures for how long they are off (payload.h, CTL_CRITICAL). payload.S includes it.
  *
- * Which sites call which entry: flag-sites.c. All of this but a few instructions at the ends runs
+ * Which sites call which entry: probe/critical/sites.c. All of this but a few instructions at the ends runs
  * with interrupts off, so no task is preempted in it and the vCPU stays the same. The time is taken
  * last at a beginning and first at an end, so this code is not measured.
  *

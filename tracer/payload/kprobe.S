@@ -52,7 +52,7 @@ payload_kprobe_call:
 	ret
 
 	/*
-	 * The same where probes are traps (kprobe-traps.h): the host takes the place of the NOP.
+	 * The same where probes are traps (dynevent/kprobe-traps.h): the host takes the place of the NOP.
 	 * Should it be gone, that is all that is done.
 	 */
 	.globl	payload_kprobe_stop

@@ -6,8 +6,8 @@
 
 #include "tracer/payload/code.h"
 #include "tracer/payload/payload.h"
-#include "tracer/payload/text.h"
-#include "tracer/site.h"
+#include "tracer/payload/patch.h"
+#include "tracer/guest/site.h"
 
 /* Of records in a full ring: for interrupts that have passed the check when it was not full. */
 #define RING_RESERVE 64

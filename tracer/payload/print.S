@@ -110,7 +110,7 @@ payload_ring_commit:
 	jmp	.Lring_commit
 
 	/*
-	 * Where probes are traps the host takes the place of the NOP, and the data (guest-prints.h).
+	 * Where probes are traps the host takes the place of the NOP, and the data (tracepoint/prints.h).
 	 * Should it be gone, that is all.
 	 */
 	.globl	payload_print_trap

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * critical.c - the tracers of windows in which nothing else can run: irqsoff (interrupts
+ * payload/critical.c - the tracers of windows in which nothing else can run: irqsoff (interrupts
  * are off), preemptoff (tasks cannot be preempted), preemptirqsoff (either).
  *
  * What their trace looks like: check_critical_timing() (kernel/trace/trace_irqsoff.c, 6.1).
  */
-#include "tracer/critical.h"
-#include "tracer/event-ring.h"
-#include "tracer/flag-sites.h"
-#include "tracer/instance-max.h"
-#include "tracer/latencies.h"
-#include "tracer/trampoline.h"
+#include "tracer/payload/critical.h"
+#include "tracer/payload/event-ring.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/instance/max.h"
+#include "tracer/stat/latencies.h"
+#include "tracer/probe/trampoline/trampoline.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* function-graph.c - the function_graph tracer: graph.c makes what it records. */
-#include "tracer/internal.h"
+/* function-graph.c - the function_graph tracer: record/graph.c makes what it records. */
+#include "tracer/core/trace.h"
 
 const struct tracer_ops function_graph_tracer_ops = {
 	.name = "function_graph",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* function.c - the function tracer: one record for each call of a selected function. */
-#include "tracer/entry.h"
-#include "tracer/instance.h"
+#include "tracer/ring/entry.h"
+#include "tracer/instance/instance.h"
 
 static void record(struct ring *ring, const struct trace_entry *ent, uint64_t ip,
 		   uint64_t parent_ip, uint64_t ts)

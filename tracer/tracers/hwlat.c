@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * hwlat.c - the tracer hwlat: a thread that looks now and then how long vCPUs have waited for a
+ * hwlat-sample.c - the tracer hwlat: a thread that looks now and then how long vCPUs have waited for a
  * processor of the host, and tells of waits that are longer than tracing_thresh.
  *
  * The kernel's own sits in a loop on a CPU and looks at the clock. From outside there is no need
  * for that: the host's scheduler counts.
  */
-#include "tracer/entry.h"
-#include "tracer/host-time.h"
-#include "tracer/instance.h"
-#include "tracer/trampoline.h"
+#include "tracer/ring/entry.h"
+#include "tracer/lib/host-time.h"
+#include "tracer/instance/instance.h"
+#include "tracer/probe/trampoline/trampoline.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* nop.c - the tracer that records nothing by itself. */
-#include "tracer/internal.h"
+#include "tracer/core/trace.h"
 
 const struct tracer_ops nop_tracer_ops = {
 	.name = "nop",

@@ -3,9 +3,9 @@
  * sched-switch.c - the sched_switch tracer of Linux 2.6.28: who runs after whom on each CPU, and
  * who wakes up whom.
  */
-#include "tracer/events.h"
-#include "tracer/event-view.h"
-#include "tracer/sched-records.h"
+#include "tracer/events/events.h"
+#include "tracer/instance/view.h"
+#include "tracer/tracers/sched-records.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wakeup.c - the tracers wakeup, wakeup_rt and wakeup_dl: how long it takes at most until the most
+ * wakeup-wait.c - the tracers wakeup, wakeup_rt and wakeup_dl: how long it takes at most until the most
  * urgent task that was woken up runs.
  */
-#include "tracer/event-view.h"
-#include "tracer/instance-max.h"
-#include "tracer/latencies.h"
-#include "tracer/record.h"
-#include "tracer/sched-queue.h"
-#include "tracer/wakeup.h"
+#include "tracer/instance/view.h"
+#include "tracer/instance/max.h"
+#include "tracer/stat/latencies.h"
+#include "tracer/payload/record.h"
+#include "tracer/tracers/sched-queue.h"
+#include "tracer/tracers/wakeup-wait.h"
 
 #include <errno.h>
 #include <stdlib.h>

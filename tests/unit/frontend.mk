@@ -1,2 +1,0 @@
-unit-tests += tests/unit/test-check
-unit-tests += tests/unit/test-options

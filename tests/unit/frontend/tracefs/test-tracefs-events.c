@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test-tracefs-events.c - events/ and set_event of a made-up guest that has a few events, and
+ * cannot record them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/made-events.h"
+#include "tests/unit/tracefs-world.h"
+#include "tracer/core/trace.h"
+
+enum { EVENTS = 5 };
+
+static struct guestsym_event events[EVENTS];
+static const struct guestsym_event_list list = {
+	.common = made_common,
+	.nr_common = sizeof(made_common) / sizeof(made_common[0]),
+	.v = events,
+	.n = EVENTS,
+};
+
+static struct guestsym_event event(const struct guestsym_event *made, uint16_t id, uint32_t flags)
+{
+	struct guestsym_event ev = *made;
+
+	ev.id = id;
+	ev.flags = flags;
+	ev.source = flags & GUESTSYM_EVENT_FL_REG ? GUESTSYM_EVENT_PROBE : GUESTSYM_EVENT_FTRACE;
+	ev.tracepoint = FAKE_VA(0x8000);
+	ev.probe = FAKE_VA(0x9000);
+	return ev;
+}
+
+static void make_events(void)
+{
+	static const struct guestsym_event branch = {
+		.system = "ftrace", .name = "branch", .print_fmt = "\"\""};
+	static const struct guestsym_event function = {
+		.system = "ftrace", .name = "function", .print_fmt = "\"\""};
+
+	events[0] = event(&made_switch, 314, GUESTSYM_EVENT_FL_REG);
+	events[1] = event(&branch, 8, GUESTSYM_EVENT_FL_IGNORE_ENABLE);
+	events[2] = event(&made_kmalloc, 400, GUESTSYM_EVENT_FL_REG);
+	events[3] = event(&function, 99, GUESTSYM_EVENT_FL_IGNORE_ENABLE);
+	events[4] = event(&made_switch, 313, GUESTSYM_EVENT_FL_REG);
+	events[4].name = "sched_stat_wait";
+}
+
+/* The guest's machine is there, and it tells its events from now on. */
+static void tell(struct world *w)
+{
+	make_events();
+	fake.events = &list;
+	w->trace->m = (struct machine *)&fake;
+}
+
+static int set_up_events(void **state)
+{
+	int rc = set_up(state);
+
+	tell(*state);
+	return rc;
+}
+
+static int tear_down_events(void **state)
+{
+	struct world *w = *state;
+
+	w->trace->m = NULL; /* nothing was attached */
+	return tear_down(state);
+}
+
+static int finds(struct world *w, const char *path)
+{
+	view_id id;
+
+	return view_find(w->view, path, &id);
+}
+
+/* Its names in a line, in the order in which they come. */
+static void expect_names(struct world *w, const char *path, const char *want)
+{
+	struct view_entry *entries;
+	char names[512] = "";
+	size_t len = 0;
+	view_id id = 0;
+	ssize_t n;
+
+	assert_int_equal(view_find(w->view, path, &id), 0);
+	n = view_list(w->view, id, &entries);
+	assert_true(n >= 0);
+	for (ssize_t i = 0; i < n; i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s ", entries[i].name);
+	free(entries);
+	assert_string_equal(names, want);
+}
+
+static void test_files(void **state)
+{
+	struct world *w = *state;
+
+	expect_names(w, "events", "enable kmem sched ftrace header_event header_page ");
+	expect_names(w, "events/sched", "enable filter sched_stat_wait sched_switch ");
+	expect_names(w, "events/sched/sched_switch", "enable filter format hist id trigger ");
+	expect_names(w, "events/ftrace/branch", "format ");
+	expect_names(w, "events/ftrace/function", "format id ");
+	assert_int_equal(finds(w, "events/kmem/kmalloc/format"), 0);
+	assert_int_equal(finds(w, "events/kmem/sched_switch"), -ENOENT);
+	assert_int_equal(finds(w, "events/sched/sched"), -ENOENT);
+	assert_int_equal(finds(w, "events/sched/sched_switch/none"), -ENOENT);
+	assert_int_equal(finds(w, "events/net"), -ENOENT);
+	assert_int_equal(finds(w, "events/sched/enable/x"), -ENOTDIR);
+	expect(w, "events/sched/sched_switch/id", "314\n");
+	expect(w, "events/sched/sched_stat_wait/id", "313\n");
+	expect(w, "events/ftrace/function/id", "1\n"); /* of our own records */
+	expect(w, "available_events", "sched:sched_switch\nkmem:kmalloc\nsched:sched_stat_wait\n");
+}
+
+/* A guest that is not there yet, or does not tell, has the rest; later it may. */
+static void test_told_later(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(finds(w, "events/enable"), -ENOENT);
+	assert_int_equal(finds(w, "set_event"), -ENOENT);
+	assert_int_equal(finds(w, "events/sched"), -ENOENT);
+	expect_names(w, "events/ftrace/print", "format id ");
+	tell(w);
+	fake.events = NULL;
+	assert_int_equal(finds(w, "set_event"), -ENOENT);
+	fake.events = &list;
+	assert_int_equal(finds(w, "set_event"), 0);
+	assert_int_equal(finds(w, "events/sched/sched_switch/enable"), 0);
+}
+
+static void test_enable(void **state)
+{
+	static const char *const files[] = {"events/enable", "events/sched/enable",
+					    "events/sched/sched_switch/enable"};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		expect(w, files[i], "0\n");
+		assert_int_equal(put(w, files[i], O_TRUNC, "2\n"), -EINVAL);
+		assert_int_equal(put(w, files[i], O_TRUNC, "z"), -EINVAL);
+		assert_int_equal(put(w, files[i], O_TRUNC, "0"), 1);
+		/* There are no trampolines. */
+		assert_int_equal(put(w, files[i], O_TRUNC, "1"), -EOPNOTSUPP);
+		expect(w, files[i], "0\n");
+	}
+	assert_int_equal(put(w, "set_event", O_TRUNC, "sched:sched_switch kmalloc"), -EOPNOTSUPP);
+	assert_int_equal(put(w, "set_event", O_APPEND, "!sched:* kmalloc"), 9);
+	assert_int_equal(put(w, "set_event", O_TRUNC, "nosuch"), -EINVAL);
+	assert_int_equal(put(w, "set_event", O_TRUNC, "\n"), 1);
+	assert_int_equal(put(w, "set_event", O_TRUNC, ""), 0);
+	expect(w, "set_event", "");
+}
+
+/* Of set_ftrace_filter: what cannot be registered is not set. */
+static void test_commands(void **state)
+{
+	static const char all[] = "#### all functions enabled ####\n";
+	struct world *w = *state;
+
+	assert_int_equal(put(w, "set_ftrace_filter", O_APPEND, "vfs_read:enable_event:no:no\n"),
+			 -EINVAL);
+	assert_int_equal(put(w, "set_ftrace_filter", O_APPEND, "vfs_read:enable_event:sched\n"),
+			 -EINVAL);
+	assert_int_equal(
+		put(w, "set_ftrace_filter", O_APPEND, "vfs_read:enable_event:sched:sched_switch\n"),
+		-EOPNOTSUPP);
+	assert_int_equal(put(w, "set_ftrace_filter", O_APPEND,
+			     "!vfs_read:disable_event:sched:sched_switch\n"),
+			 -ENODEV);
+	expect(w, "set_ftrace_filter", all);
+	expect(w, "events/sched/sched_switch/enable", "0\n");
+}
+
+static void test_filters(void **state)
+{
+	static const char file[] = "events/sched/sched_switch/filter";
+	struct world *w = *state;
+	char buf[4096], longest[5000];
+	view_id dir = 0, id;
+
+	assert_int_equal(view_find(w->view, "instances", &dir), 0);
+	assert_int_equal(view_mkdir(w->view, dir, "foo", &id), 0);
+	assert_int_equal(put(w, file, O_TRUNC, "prev_pid == 1\n"), 14);
+	expect(w, file, "prev_pid == 1\n");
+	expect(w, "instances/foo/events/sched/sched_switch/filter", "none\n");
+	expect(w, "error_log", "");
+	assert_int_equal(put(w, file, O_TRUNC, "nosuch == 1"), -EINVAL);
+	expect(w, file, "nosuch == 1\n       ^\nparse_error: Field not found\n\n");
+	assert_non_null(strstr(get(w, "error_log", buf, sizeof(buf)),
+			       "event filter parse error: error: Field not found\n"
+			       "  Command: nosuch == 1\n                  ^\n"));
+	assert_int_equal(put(w, file, O_TRUNC, "0\n"), 2);
+	expect(w, file, "none\n");
+	memset(longest, ' ', sizeof(longest));
+	assert_int_equal(put_bytes(w, file, O_TRUNC, longest, sizeof(longest)), -EINVAL);
+
+	assert_int_equal(put(w, "events/sched/filter", O_TRUNC, "common_pid == 0"), 15);
+	expect(w, file, "common_pid == 0\n");
+	expect(w, "events/kmem/kmalloc/filter", "none\n");
+	assert_non_null(
+		strstr(get(w, "events/sched/filter", buf, sizeof(buf)), "### global filter ###\n"));
+	assert_int_equal(put(w, "events/sched/filter", O_TRUNC, "0"), 1);
+	expect(w, file, "none\n");
+}
+
+static void test_pids(void **state)
+{
+	struct world *w = *state;
+
+	expect(w, "set_event_pid", "");
+	assert_int_equal(put(w, "set_event_pid", O_TRUNC, "5 3\n"), 4);
+	expect(w, "set_event_pid", "3\n5\n");
+	expect(w, "set_event_notrace_pid", "");
+	expect(w, "set_ftrace_pid", "no pid\n");
+	assert_int_equal(put(w, "set_event_pid", O_TRUNC, "abc"), -EINVAL);
+	assert_int_equal(put(w, "set_event_pid", O_TRUNC, ""), 0);
+	expect(w, "set_event_pid", "");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up_events, tear_down_events)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(test_files),
+		cmocka_unit_test_setup_teardown(test_told_later, set_up, tear_down_events),
+		TEST(test_enable),
+		TEST(test_commands),
+		TEST(test_filters),
+		TEST(test_pids),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-leftover.c - what a tracer that was killed has left is found, and taken away. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/tramp-guest.h"
+#include "tracer/boot.h"
+#include "tracer/guest/site.h"
+
+static uint8_t before[IMAGE_END];
+static struct trace *t; /* that comes later */
+
+/* One that dies: its host's side goes, what it has put into the guest stays. */
+static void tracer_dies(void)
+{
+	struct trace *dying = tramp_started((struct trace_config){0});
+	char err[256];
+
+	boot_end(dying);
+	assert_int_equal(trampoline_close(dying, true, err, sizeof(err)), 0);
+	trace_free(dying);
+	assert_true(tramp_target(FN_ALPHA));
+	assert_true(tramp_window());
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	tramp_kernel_make();
+	memcpy(before, fake_at(FAKE_TEXT), PER_CPU_OFFSET);
+	t = tramp_trace((struct trace_config){.running = true});
+	guest_bind(&t->guest, NULL);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	assert_int_equal(fake.paused, 0);
+	trace_free(t);
+	free(fake.ram);
+	return 0;
+}
+
+static void recovered(int want)
+{
+	char err[256] = "";
+	int ret = trampoline_recover(t, err, sizeof(err));
+
+	if (ret != want)
+		fail_msg("%d instead of %d %s", ret, want, err);
+}
+
+static void sites_and_window_are_taken_away(void **state)
+{
+	(void)state;
+	recovered(0); /* there is nothing yet */
+	tracer_dies();
+	recovered(3); /* alpha, beta, mutex_lock */
+	assert_int_equal(tramp_window(), 0);
+	assert_memory_equal(before, fake_at(FAKE_TEXT), PER_CPU_OFFSET);
+	recovered(0);
+}
+
+static void what_is_not_the_dead_ones_stays(void **state)
+{
+	static const uint8_t jump[SITE_SIZE] = {0xe9, 1, 2, 3, 4};
+	uint8_t call[SITE_SIZE];
+
+	(void)state;
+	tracer_dies();
+	memcpy(fake_at(FAKE_VA(FN_BETA)), jump, sizeof(jump));
+	site_call_make(call, FAKE_VA(FN_SCHEDULE), FAKE_VA(FN_START_KERNEL));
+	memcpy(fake_at(FAKE_VA(FN_SCHEDULE)), call, sizeof(call));
+	recovered(2);
+	assert_memory_equal(fake_at(FAKE_VA(FN_BETA)), jump, sizeof(jump));
+	assert_memory_equal(fake_at(FAKE_VA(FN_SCHEDULE)), call, sizeof(call));
+	assert_int_equal(tramp_window(), 0);
+}
+
+/* Who waits for the dead one's answer gets it, and nobody records any more. */
+static void calls_are_answered(void **state)
+{
+	uint32_t flags;
+
+	(void)state;
+	tracer_dies();
+	tramp_call_make(1, FAKE_VA(FN_MUTEX_LOCK), 0, 0);
+	recovered(3);
+	assert_int_equal(tramp_call_state(0), PAYLOAD_CALL_NONE);
+	assert_int_equal(tramp_call_state(1), PAYLOAD_CALL_DONE);
+	for (unsigned int cpu = 0; cpu < TRAMP_CPUS; cpu++) {
+		window_get_at(ctl_off(cpu, CTL_FLAGS), &flags, sizeof(flags));
+		assert_int_equal(flags, 0);
+	}
+}
+
+static void sites_are_back_and_it_leaves(void)
+{
+	static unsigned int runs;
+
+	assert_memory_equal(before, fake_at(FAKE_TEXT), PER_CPU_OFFSET);
+	assert_true(runs > 2 || tramp_window());
+	if (++runs == 3)
+		fake.now[1].rip = FAKE_VA(FN_START_KERNEL);
+}
+
+/* Sites go back at once, the window when it can. */
+static void somebody_inside_is_waited_for(void **state)
+{
+	(void)state;
+	tracer_dies();
+	fake.now[1].rip = tramp_window() + WINDOW_TEXT + 4;
+	fake.run = sites_are_back_and_it_leaves;
+	recovered(3);
+	assert_int_equal(fake.now[1].rip, FAKE_VA(FN_START_KERNEL));
+	assert_int_equal(tramp_window(), 0);
+}
+
+/* What a guest can make of the header, at any place: found or not, the host does no harm. */
+static void any_header_does_no_harm(void **state)
+{
+	static const uint64_t values[] = {
+		0, 1, 8, 0x7fffffff, 0x80000000, UINT64_MAX, UINT64_C(1) << 63, TRAMP_REGION};
+	uint8_t directory[4096];
+	struct payload_header good;
+
+	(void)state;
+	tracer_dies();
+	window_get_at(WINDOW_HEADER, &good, sizeof(good));
+	memcpy(directory, fake_at(FAKE_VA(DIRECTORY)), sizeof(directory));
+	for (uint64_t off = 0; off < sizeof(good); off += 4) {
+		for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+			char err[256];
+
+			window_put_at(WINDOW_HEADER, &good, sizeof(good));
+			window_put_at(WINDOW_HEADER + off, &values[i],
+				      off + 8 <= sizeof(good) ? 8 : 4);
+			trampoline_recover(t, err, sizeof(err));
+			/* It may have been a good one still. */
+			memcpy(fake_at(FAKE_VA(DIRECTORY)), directory, sizeof(directory));
+		}
+	}
+	window_put_at(WINDOW_HEADER, &good, sizeof(good));
+	recovered(0);
+	assert_int_equal(tramp_window(), 0);
+	assert_memory_equal(before, fake_at(FAKE_TEXT), PER_CPU_OFFSET);
+}
+
+/* A form of our own calls whose distance would lie before its bytes, or behind them. */
+static void forms_are_not_believed(void **state)
+{
+	static const uint8_t relative[] = {1, 3, SITE_SIZE + 1, SITE_SIZE + 8, 255};
+	struct payload_form form = {.size = SITE_SIZE};
+
+	(void)state;
+	fake_symbol("_stext", FAKE_TEXT, 'T');
+	fake_symbol("_etext", FAKE_VA(0x3000), 'T');
+	for (size_t i = 0; i < sizeof(relative); i++) {
+		tracer_dies();
+		form.entry = (uint32_t)(tramp_target(FN_MUTEX_LOCK) - tramp_window() - WINDOW_TEXT);
+		form.relative = relative[i];
+		window_put_at(WINDOW_HEADER + offsetof(struct payload_header, form), &form,
+			      sizeof(form));
+		recovered(3);
+		assert_memory_equal(before, fake_at(FAKE_TEXT), PER_CPU_OFFSET);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(sites_and_window_are_taken_away, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_not_the_dead_ones_stays, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(calls_are_answered, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(somebody_inside_is_waited_for, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(any_header_does_no_harm, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(forms_are_not_believed, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("leftover", tests, NULL, NULL);
+}

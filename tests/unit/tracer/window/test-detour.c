@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-detour.c - functions that begin with a jump into the payload, and what it took the place of.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/tramp-guest.h"
+#include "tracer/boot.h"
+#include "tracer/window/detour.h"
+#include "tracer/guest/site.h"
+
+#include <errno.h>
+
+#define FN_DETOURED 0x2f00
+
+/* push %rbp; mov %rsp, %rbp; push %rbx; sub $16, %rsp */
+static const uint8_t prologue[] = {0x55, 0x48, 0x89, 0xe5, 0x53, 0x48, 0x83, 0xec, 0x10};
+#define MOVED 5 /* bytes: whole instructions that a jump fits into */
+
+static struct trace *t;
+
+static int set_up(void **state)
+{
+	(void)state;
+	tramp_kernel_make();
+	memcpy(fake_at(FAKE_VA(FN_DETOURED)), prologue, sizeof(prologue));
+	t = tramp_started((struct trace_config){0});
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	tramp_end(t);
+	free(fake.ram);
+	return 0;
+}
+
+static struct payload_detour learned(void)
+{
+	const struct payload_text *text = trampoline_text(t);
+	struct payload_detour d = {.entry = text->event_data, .rest = text->event_data_rest};
+
+	assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_DETOURED), &d), 0);
+	assert_int_equal(d.va, FAKE_VA(FN_DETOURED));
+	assert_int_equal(d.size, MOVED);
+	return d;
+}
+
+static void inserted(const struct payload_detour *d)
+{
+	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, d, 1,
+					TRAMP_CPUS),
+			 0);
+}
+
+/* Where the jump at this place of the payload's text or of the kernel's leads to. */
+static uint64_t jump_target(const uint8_t *insn, uint64_t va)
+{
+	uint8_t call[SITE_SIZE];
+
+	assert_int_equal(insn[0], INSN_JMP);
+	memcpy(call, insn, sizeof(call));
+	call[0] = INSN_CALL;
+	return site_call_target(call, va);
+}
+
+/* What was moved, and a jump behind it. */
+static void rest_is_there(const struct payload_detour *d)
+{
+	uint64_t va = tramp_window() + WINDOW_TEXT + d->rest;
+	uint8_t rest[MOVED + SITE_SIZE];
+
+	window_get_at(WINDOW_TEXT + d->rest, rest, sizeof(rest));
+	assert_memory_equal(rest, prologue, MOVED);
+	assert_int_equal(jump_target(rest + MOVED, va + MOVED), d->va + MOVED);
+}
+
+static void a_function_goes_through_the_payload(void **state)
+{
+	struct payload_detour d = learned();
+
+	(void)state;
+	inserted(&d);
+	assert_int_equal(jump_target(fake_at(d.va), d.va), tramp_window() + WINDOW_TEXT + d.entry);
+	rest_is_there(&d);
+	assert_int_equal(detours_remove(&t->guest, trampoline_window(t)), 0);
+	assert_memory_equal(fake_at(d.va), prologue, sizeof(prologue));
+}
+
+/* As at the end of a boot. */
+static void payload_is_written_anew(void **state)
+{
+	struct payload_detour d = learned();
+
+	(void)state;
+	inserted(&d);
+	assert_int_equal(trampoline_returns(t), 0);
+	rest_is_there(&d);
+	assert_int_equal(detours_remove(&t->guest, trampoline_window(t)), 0);
+}
+
+static void others_that_have_been_there_are_left(void **state)
+{
+	struct payload_detour d = learned();
+
+	(void)state;
+	inserted(&d);
+	memcpy(fake_at(d.va), prologue + 1, SITE_SIZE);
+	assert_int_equal(detours_remove(&t->guest, trampoline_window(t)), 0);
+	assert_memory_equal(fake_at(d.va), prologue + 1, SITE_SIZE);
+	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, &d,
+					1, TRAMP_CPUS),
+			 -EBUSY);
+	assert_memory_equal(fake_at(d.va), prologue + 1, SITE_SIZE);
+}
+
+static void what_cannot_be_moved_is_refused(void **state)
+{
+	static const uint8_t bad[][SITE_SIZE] = {
+		{0xe8, 1, 2, 3, 4},		/* call */
+		{0x53, 0xeb, 0x10, 0x90, 0x90}, /* push; jmp */
+		{0x55, 0x53, 0xcc, 0x90, 0x90}, /* push; push; int3 */
+		{0x06, 0x06, 0x06, 0x06, 0x06}, /* none */
+	};
+	static const uint8_t by_rip[] = {0x48, 0x8b, 0x05, 1, 0, 0, 0}; /* mov 1(%rip), %rax */
+	struct payload_detour d = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		memcpy(fake_at(FAKE_VA(FN_DETOURED)), bad[i], sizeof(bad[i]));
+		assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_DETOURED), &d), -EOPNOTSUPP);
+	}
+	memcpy(fake_at(FAKE_VA(FN_DETOURED)), by_rip, sizeof(by_rip));
+	assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_DETOURED), &d), -EOPNOTSUPP);
+	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), PAYLOAD_DETOURS, &d,
+					1, TRAMP_CPUS),
+			 -E2BIG);
+}
+
+#define FN_OTHER (FN_DETOURED + 0x40)
+
+/* One of two jumps is written, and then it fails so many times. */
+static void insert_fails(unsigned int times)
+{
+	struct payload_detour d[] = {learned(), learned()};
+
+	memcpy(fake_at(FAKE_VA(FN_OTHER)), prologue, sizeof(prologue));
+	assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_OTHER), &d[1]), 0);
+	fake.patch_room = 1;
+	fake.patch_failures = times;
+	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, d, 2,
+					TRAMP_CPUS),
+			 -EIO);
+}
+
+static void jumps_that_fail_are_undone(void **state)
+{
+	(void)state;
+	insert_fails(1);
+	assert_memory_equal(fake_at(FAKE_VA(FN_DETOURED)), prologue, sizeof(prologue));
+}
+
+static void what_cannot_be_undone_is_removed_at_the_end(void **state)
+{
+	(void)state;
+	insert_fails(2);
+	assert_int_equal(*fake_at(FAKE_VA(FN_DETOURED)), INSN_JMP);
+	assert_int_equal(trace_detach(t), 0);
+	assert_memory_equal(fake_at(FAKE_VA(FN_DETOURED)), prologue, sizeof(prologue));
+	assert_int_equal(tramp_window(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_function_goes_through_the_payload, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(payload_is_written_anew, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(others_that_have_been_there_are_left, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_cannot_be_moved_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(jumps_that_fail_are_undone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_cannot_be_undone_is_removed_at_the_end, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests_name("detour", tests, NULL, NULL);
+}

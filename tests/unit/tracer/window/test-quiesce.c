@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-quiesce.c - when has everyone left the payload? vCPUs, and the stacks of tasks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/tramp-guest.h"
+#include "tracer/window/quiesce.h"
+#include "tracer/guest/tasks.h"
+#include "tracer/window/window.h"
+
+#define WINDOW_VA  (TRAMP_REGION + 300 * UINT64_C(0x200000))
+#define TEXT_VA	   (WINDOW_VA + WINDOW_TEXT)
+#define TIMEOUT_MS 30 /* where it is to be reached */
+#define LONG_MS	   60000
+#define FRAME	   (SLEEPER_STACK + 0x3100)
+
+enum { EDGE_FROM = 16, EDGE_TO = 24, TEXT_SIZE = 512 };
+
+struct frame {
+	uint64_t ip, cs, flags, sp, ss;
+};
+
+static struct guest_kernel guest;
+static struct window w;
+static unsigned int runs; /* how often the guest has been let run on */
+
+static int set_up(void **state)
+{
+	char err[256];
+
+	(void)state;
+	tramp_kernel_make();
+	assert_int_equal(guest_learn(&guest, NULL, err, sizeof(err)), 0);
+	guest_bind(&guest, NULL);
+	w = (struct window){.g = &guest, .header = {.va = WINDOW_VA, .text_size = TEXT_SIZE}};
+	w.header.nr_edges = 1;
+	w.header.edge[0].from = EDGE_FROM;
+	w.header.edge[0].to = EDGE_TO;
+	runs = 0;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	assert_int_equal(fake.paused, 0);
+	free(fake.ram);
+	return 0;
+}
+
+static int wait_ms(int ms)
+{
+	return quiesce(&guest, NULL, &w, TRAMP_CPUS, ms);
+}
+
+/* --- vCPUs ---------------------------------------------------------------------------------- */
+
+static void guest_leaves_at_last(void)
+{
+	if (++runs == 3)
+		fake.now[1].rip = FAKE_VA(FN_BETA);
+}
+
+static void vcpus_inside_run_on(void **state)
+{
+	(void)state;
+	assert_int_equal(wait_ms(0), 0);
+	fake.now[1].rip = TEXT_VA + TEXT_SIZE;
+	assert_int_equal(wait_ms(0), 0);
+	fake.now[1].rip = TEXT_VA + TEXT_SIZE - 1;
+	assert_int_equal(wait_ms(TIMEOUT_MS), -ETIMEDOUT);
+	fake.now[1].rip = TEXT_VA + EDGE_FROM; /* a vCPU is not moved by hand */
+	assert_int_equal(wait_ms(TIMEOUT_MS), -ETIMEDOUT);
+	fake.run = guest_leaves_at_last;
+	assert_int_equal(wait_ms(LONG_MS), 0);
+	assert_int_equal(runs, 4); /* once more after it was found to be out */
+}
+
+static void vcpus_elsewhere_run_on(void **state)
+{
+	static const uint32_t counts[] = {0x10000, 0x100, 0x100000};
+	uint64_t sp = fake.now[0].rsp;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		put(PER_CPU_AREA + PCPU_COUNT, (uint32_t)COUNT_NONE | counts[i], 4);
+		assert_int_equal(wait_ms(0), -ETIMEDOUT);
+	}
+	put(PER_CPU_AREA + PCPU_COUNT, (uint32_t)COUNT_NONE | 0x200, 4); /* BHs are off */
+	assert_int_equal(wait_ms(0), 0);
+	fake.now[0].rsp = FAKE_VA(IRQ_STACK + 0x100); /* not its task's stack */
+	assert_int_equal(wait_ms(0), -ETIMEDOUT);
+	fake.now[0].rsp = sp;
+	put(PER_CPU_AREA + PCPU_CURRENT, UINT64_C(0x1122334455667788), 8);
+	assert_int_equal(wait_ms(0), -ETIMEDOUT);
+}
+
+static void vcpus_in_user_mode_or_not_started_are_nowhere(void **state)
+{
+	(void)state;
+	fake.now[0].rip = TEXT_VA;
+	fake.now[0].rsp = 0;
+	fake.sregs.cpl = 3;
+	assert_int_equal(wait_ms(0), 0);
+	fake.sregs.cpl = 0;
+	assert_int_equal(wait_ms(0), -ETIMEDOUT);
+	fake.sregs.cr0 = 0x60000010; /* as after a reset */
+	assert_int_equal(wait_ms(0), 0);
+}
+
+/* --- frames --------------------------------------------------------------------------------- */
+
+static void frame_put(uint64_t off, struct frame f)
+{
+	memcpy(fake_at(FAKE_VA(off)), &f, sizeof(f));
+}
+
+static struct frame frame_in(uint64_t off, uint64_t ip)
+{
+	return (struct frame){
+		.ip = ip, .cs = 0x10, .flags = 0x202, .sp = FAKE_VA(off) + 40, .ss = 0x18};
+}
+
+static void frame_is(uint64_t off, struct frame want)
+{
+	assert_memory_equal(fake_at(FAKE_VA(off)), &want, sizeof(want));
+}
+
+/* It goes on behind the call, as if the payload had returned. */
+static void frames_at_edges_are_moved_on(void **state)
+{
+	static const uint64_t at[] = {EDGE_FROM, EDGE_TO - 1};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct frame f = frame_in(FRAME, TEXT_VA + at[i]);
+
+		f.sp += 8 * i; /* the CPU aligns the stack that it pushes to */
+		put(f.sp - FAKE_TEXT, FAKE_VA(FN_ALPHA + 5), 8);
+		frame_put(FRAME, f);
+		assert_int_equal(wait_ms(0), 0);
+		f.ip = FAKE_VA(FN_ALPHA + 5);
+		f.sp += 8;
+		frame_is(FRAME, f);
+	}
+}
+
+/* What is in a return's place: the site has its return back. */
+static void frames_at_returns_begin_again(void **state)
+{
+	struct frame f = frame_in(FRAME, TEXT_VA + EDGE_FROM);
+
+	(void)state;
+	w.header.edge[0].how = EDGE_REDO;
+	put(FRAME + sizeof(f), FAKE_VA(FN_ALPHA + 5), 8);
+	frame_put(FRAME, f);
+	assert_int_equal(wait_ms(0), 0);
+	f.ip = FAKE_VA(FN_ALPHA);
+	f.sp += 8;
+	frame_is(FRAME, f);
+}
+
+static void frames_inside_hold_it_up(void **state)
+{
+	static const uint64_t at[] = {0, EDGE_FROM - 1, EDGE_TO, TEXT_SIZE - 1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		struct frame f = frame_in(FRAME, TEXT_VA + at[i]);
+
+		frame_put(FRAME, f);
+		assert_int_equal(wait_ms(0), -ETIMEDOUT);
+		frame_is(FRAME, f);
+	}
+	frame_put(FRAME, frame_in(FRAME, TEXT_VA + TEXT_SIZE));
+	assert_int_equal(wait_ms(0), 0);
+	/* On the stack of a vCPU's own task as well, above its stack pointer. */
+	frame_put(STACK + 0x3f00, frame_in(STACK + 0x3f00, TEXT_VA));
+	assert_int_equal(wait_ms(0), -ETIMEDOUT);
+	fake.now[0].rsp += 8;
+	assert_int_equal(wait_ms(0), 0);
+}
+
+static void what_only_looks_like_a_frame_is_left_alone(void **state)
+{
+	const struct frame good = frame_in(FRAME, TEXT_VA + EDGE_FROM);
+	struct frame bad[8];
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++)
+		bad[i] = good;
+	bad[0].cs = 0x33;
+	bad[1].flags = 0x200;
+	bad[2].sp -= 8;
+	bad[3].sp += 24;
+	bad[4].sp = 0;
+	bad[5].sp = UINT64_MAX;
+	bad[6].ss = 0x2b;
+	bad[7].ip = TEXT_VA - 1;
+	for (size_t i = 0; i < 8; i++) {
+		frame_put(FRAME, bad[i]);
+		assert_int_equal(wait_ms(0), 0);
+		frame_is(FRAME, bad[i]);
+	}
+	/* A return address that is the payload's own again: it goes nowhere. */
+	put(FRAME + 40, TEXT_VA + EDGE_FROM, 8);
+	frame_put(FRAME, good);
+	assert_int_equal(wait_ms(0), 0);
+	frame_is(FRAME, good);
+}
+
+/* --- memory that makes no sense ------------------------------------------------------------- */
+
+static void stacks_are_looked_at_as_far_as_they_go(void **state)
+{
+	static const uint64_t sps[] = {0, UINT64_MAX, FAKE_VA(SLEEPER_STACK) - 8,
+				       FAKE_VA(SLEEPER_STACK) + STACK_SIZE,
+				       FAKE_VA(SLEEPER_STACK) + 0x2f03};
+
+	(void)state;
+	frame_put(FRAME, frame_in(FRAME, TEXT_VA));
+	for (size_t i = 0; i < sizeof(sps) / sizeof(sps[0]); i++) {
+		put(SLEEPER + TASK_SP, sps[i], 8);
+		assert_int_equal(wait_ms(0), -ETIMEDOUT);
+	}
+	put(SLEEPER + TASK_SP, FAKE_VA(SLEEPER_STACK) + STACK_SIZE - 8, 8);
+	assert_int_equal(wait_ms(0), 0);
+	put(SLEEPER + TASK_SP, 0, 8);
+	for (uint64_t stack = UINT64_MAX; stack; stack <<= 7) {
+		put(SLEEPER + TASK_STACK, stack, 8);
+		assert_int_equal(wait_ms(0), 0);
+	}
+}
+
+static void lists_into_nowhere_are_errors(void **state)
+{
+	static const uint64_t nowhere[] = {0, 8, UINT64_MAX, UINT64_C(1) << 63,
+					   FAKE_DIRECT + FAKE_RAM};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++) {
+		put(SLEEPER + TASK_THREAD_NODE, nowhere[i], 8);
+		assert_int_equal(wait_ms(LONG_MS), -EFAULT);
+		put(SLEEPER + TASK_THREAD_NODE, FAKE_VA(SIGNAL + SIGNAL_SIZE + THREAD_HEAD), 8);
+		put(TASK + TASK_SIGNAL, nowhere[i], 8);
+		assert_int_equal(wait_ms(LONG_MS), -EFAULT);
+		put(TASK + TASK_SIGNAL, FAKE_VA(SIGNAL), 8);
+		put(TASK + TASK_TASKS, nowhere[i], 8);
+		assert_int_equal(wait_ms(LONG_MS), -EFAULT);
+		put(TASK + TASK_TASKS, FAKE_VA(TASK + TASK_SIZE + TASK_TASKS), 8);
+		assert_int_equal(wait_ms(0), 0);
+	}
+}
+
+/* --- lists ---------------------------------------------------------------------------------- */
+
+static bool count(void *arg, const struct task *task)
+{
+	unsigned int *n = arg;
+
+	(void)task;
+	return ++*n != 1000000; /* enough */
+}
+
+static void each_thread_comes_once(void **state)
+{
+	struct task_layout at;
+	unsigned int n = 0;
+
+	(void)state;
+	assert_int_equal(task_layout_learn(&at, NULL, &guest), 0);
+	assert_int_equal(tasks_each(&guest, &at, count, &n), 0);
+	assert_int_equal(n, 3);
+	n = 999998;
+	assert_int_equal(tasks_each(&guest, &at, count, &n), 0);
+	assert_int_equal(n, 1000000);
+	fake.nfields--; /* mutex.owner: nobody's business here */
+	fake.nfields--;
+	assert_int_equal(task_layout_learn(&at, NULL, &guest), -ENODATA);
+	assert_int_equal(wait_ms(0), -ENODATA);
+}
+
+/* The guest stands meanwhile, and each task may take a while: it is soon seen that none is new. */
+static void ends(void)
+{
+	struct task_layout at;
+	unsigned int n = 0;
+
+	assert_int_equal(task_layout_learn(&at, NULL, &guest), 0);
+	assert_int_equal(tasks_each(&guest, &at, count, &n), -ELOOP);
+	assert_in_range(n, 1, 100);
+}
+
+/* A thread that is followed by itself, a process that is: neither list gets back to its head. */
+static void lists_without_end_end(void **state)
+{
+	(void)state;
+	put(SLEEPER + TASK_THREAD_NODE, FAKE_VA(SLEEPER + TASK_THREAD_NODE), 8);
+	ends();
+	put(SLEEPER + TASK_THREAD_NODE, FAKE_VA(TASK + TASK_SIZE + TASK_THREAD_NODE), 8);
+	ends(); /* of two */
+	put(SLEEPER + TASK_THREAD_NODE, FAKE_VA(SIGNAL + SIGNAL_SIZE + THREAD_HEAD), 8);
+	put(TASK + TASK_TASKS, FAKE_VA(TASK + TASK_TASKS), 8);
+	ends();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(vcpus_inside_run_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(vcpus_elsewhere_run_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(vcpus_in_user_mode_or_not_started_are_nowhere,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(frames_at_edges_are_moved_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(frames_at_returns_begin_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(frames_inside_hold_it_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_only_looks_like_a_frame_is_left_alone, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(stacks_are_looked_at_as_far_as_they_go, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(lists_into_nowhere_are_errors, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_thread_comes_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lists_without_end_end, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("quiesce", tests, NULL, NULL);
+}

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-window.c - windows: their memory, what page tables make of it, and finding them again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/fake-kernel.h"
+#include "tracer/guest/ktables.h"
+#include "tracer/window/window.h"
+
+#define SIZE	  (2 * (size_t)WINDOW_PIECE)
+#define REGION	  UINT64_C(0xffffffffc0000000)
+#define UPPER	  (TOP_PGT + 0x1000) /* the table between, and the page directory */
+#define DIRECTORY (TOP_PGT + 0x2000)
+#define NX	  (UINT64_C(1) << 63)
+#define PA(off)	  (FAKE_PA + (off))
+
+static struct guest_kernel guest;
+static struct borrow *borrow;
+static struct window w;
+
+static void entry_set(unsigned int i, uint64_t value)
+{
+	put(DIRECTORY + 8 * i, value, 8);
+}
+
+static uint64_t entry(unsigned int i)
+{
+	return get(FAKE_VA(DIRECTORY + 8 * i));
+}
+
+static int set_up(void **state)
+{
+	char err[128];
+
+	(void)state;
+	kernel_make();
+	fake.window = true;
+	if (guest_learn(&guest, NULL, err, sizeof(err)))
+		fail_msg("%s", err);
+	guest_bind(&guest, NULL);
+	borrow = borrow_new(NULL, &guest);
+	assert_non_null(borrow);
+	put(TOP_PGT + 8 * 511, PA(UPPER) | 0x63, 8);
+	put(UPPER + 8 * 511, PA(DIRECTORY) | 0x63, 8);
+	entry_set(0, 0x1ff063); /* modules */
+	entry_set(507, 0x1fe063);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	assert_int_equal(fake.paused, 0);
+	assert_int_equal(fake.ntraps, 0);
+	borrow_free(borrow);
+	free(fake.ram);
+	return 0;
+}
+
+static unsigned int slot_of(const struct window *win)
+{
+	return (unsigned int)((win->header.va - REGION) / WINDOW_PIECE);
+}
+
+static void open_own(size_t size)
+{
+	char err[256];
+
+	if (window_open(&w, &guest, NULL, size, size, err, sizeof(err)))
+		fail_msg("%s", err);
+}
+
+static void close_own(void)
+{
+	char err[256];
+
+	assert_int_equal(window_close(&w, NULL, err, sizeof(err)), 0);
+	for (unsigned int i = 1; i < 507; i++)
+		assert_int_equal(entry(i), 0);
+	assert_int_equal(entry(0), 0x1ff063);
+}
+
+/* --- page tables -------------------------------------------------------------------------- */
+
+static void directory_is_found(void **state)
+{
+	struct ktables t = {.root = PA(TOP_PGT), .levels = 4};
+	uint64_t pa;
+
+	(void)state;
+	assert_int_equal(ktables_directory(&t, REGION, &pa), 0);
+	assert_int_equal(pa, PA(DIRECTORY));
+	assert_int_equal(ktables_directory(&t, FAKE_DIRECT, &pa), -EFAULT);
+	/* Five levels: one more that leads to the same */
+	put(TOP_PGT + 0x3000 + 8 * 511, PA(TOP_PGT) | 0x63, 8);
+	t.root = PA(TOP_PGT + 0x3000);
+	t.levels = 5;
+	assert_int_equal(ktables_directory(&t, REGION, &pa), 0);
+	assert_int_equal(pa, PA(DIRECTORY));
+	put(UPPER + 8 * 511, 0xe3, 8); /* a page of 1 GiB */
+	assert_int_equal(ktables_directory(&t, REGION, &pa), -EFAULT);
+	put(UPPER + 8 * 511, (UINT64_C(1) << 50) | 0x63, 8); /* not RAM: whoever reads it sees */
+	assert_int_equal(window_find(&w, &guest), -EFAULT);
+}
+
+static void entries_say_what_is_allowed(void **state)
+{
+	unsigned int slot;
+	uint64_t table;
+
+	(void)state;
+	open_own(SIZE);
+	slot = slot_of(&w);
+	assert_true(slot > 256 && slot + 2 < 504 && w.mapped);
+	assert_int_equal(w.slot_pa, PA(DIRECTORY) + 8 * slot);
+	assert_int_equal(entry(slot), FAKE_TABLE | 0x23);
+	assert_int_equal(entry(slot + 1), (FAKE_WINDOW + WINDOW_PIECE) | 0xe3 | NX);
+	for (uint64_t off = 0; off < WINDOW_PIECE; off += 4096) {
+		memcpy(&table, fake.ram + FAKE_TABLE + off / 4096 * 8, 8);
+		if (off >= WINDOW_TEXT && off < WINDOW_TEXT + WINDOW_TEXT_SIZE)
+			assert_int_equal(table, (FAKE_WINDOW + off) | 0x21);
+		else
+			assert_int_equal(table, (FAKE_WINDOW + off) | 0x63 | NX);
+	}
+	close_own();
+	fake.sregs.efer = 0; /* a CPU that faults at bit 63 */
+	open_own(SIZE);
+	assert_int_equal(entry(slot_of(&w) + 1) & NX, 0);
+	close_own();
+}
+
+static void used_entries_are_left_alone(void **state)
+{
+	bool moved = false;
+	uint64_t first;
+	char err[256];
+
+	(void)state;
+	open_own(SIZE);
+	first = w.header.va;
+	close_own();
+	for (int i = 0; i < 64 && !moved; i++) {
+		open_own(SIZE);
+		moved = w.header.va != first;
+		close_own();
+	}
+	assert_true(moved);
+	for (unsigned int i = 256; i < 481; i++)
+		entry_set(i, i == 300 || i == 301 ? 0 : 0xa00); /* not present, but not free */
+	open_own(SIZE);
+	assert_int_equal(slot_of(&w), 300);
+	assert_int_equal(window_close(&w, NULL, err, sizeof(err)), 0);
+	entry_set(301, 0xa00);
+	assert_int_equal(window_open(&w, &guest, NULL, SIZE, SIZE, err, sizeof(err)), -ENOSPC);
+	assert_int_equal(entry(300), 0);
+}
+
+static void sizes_and_ranges_are_checked(void **state)
+{
+	char err[256];
+	uint8_t byte = 7;
+
+	(void)state;
+	assert_int_equal(window_open(&w, &guest, NULL, 0, 0, err, sizeof(err)), -EINVAL);
+	assert_int_equal(window_open(&w, &guest, NULL, SIZE + 4096, SIZE + 4096, err, sizeof(err)),
+			 -EINVAL);
+	assert_int_equal(window_open(&w, &guest, NULL, 65 * (size_t)WINDOW_PIECE,
+				     65 * (size_t)WINDOW_PIECE, err, sizeof(err)),
+			 -EINVAL);
+	assert_int_equal(window_open(&w, &guest, NULL, 3 * (size_t)WINDOW_PIECE,
+				     3 * (size_t)WINDOW_PIECE, err, sizeof(err)),
+			 -ENOSPC);
+	open_own(SIZE);
+	assert_int_equal(window_write(&w, SIZE - 1, &byte, 1), 0);
+	assert_int_equal(fake.ram[FAKE_WINDOW + SIZE - 1], 7);
+	assert_int_equal(window_write(&w, SIZE, &byte, 1), -EFAULT);
+	assert_int_equal(window_write_text(&w, UINT64_MAX, &byte, 1), -EFAULT);
+	assert_int_equal(window_read(&w, 1, &byte, SIZE), -EFAULT);
+	close_own();
+}
+
+/* --- finding ------------------------------------------------------------------------------ */
+
+static void windows_are_found_again(void **state)
+{
+	struct window found;
+
+	(void)state;
+	assert_int_equal(window_find(&found, &guest), -ENOENT);
+	open_own(SIZE);
+	entry_set(slot_of(&w) + 1, entry(slot_of(&w) + 1) & ~UINT64_C(0x60)); /* the CPU's bits */
+	assert_int_equal(window_find(&found, &guest), 0);
+	assert_memory_equal(&found.header, &w.header, sizeof(w.header));
+	assert_true(found.slot_pa == w.slot_pa && found.table_pa == w.table_pa && found.mapped &&
+		    found.g == &guest);
+	w = found;
+	close_own();
+	assert_int_equal(window_find(&found, &guest), -ENOENT);
+}
+
+/* A member of the header, and a value that it must not have, all else being right. */
+#define HOSTILE(member, value)                                                                     \
+	{                                                                                          \
+		offsetof(struct payload_header, member),                                           \
+			sizeof(((struct payload_header *)0)->member), value                        \
+	}
+
+static const struct {
+	size_t off, len;
+	uint64_t value;
+} hostile[] = {
+	HOSTILE(magic[15], 'x'),
+	HOSTILE(va, REGION),
+	HOSTILE(size, 0),
+	HOSTILE(size, SIZE + WINDOW_PIECE),
+	HOSTILE(nr_pieces, 0),
+	HOSTILE(nr_pieces, 1),
+	HOSTILE(nr_pieces, 65),
+	HOSTILE(nr_pieces, UINT32_MAX),
+	HOSTILE(ring_size, 12288),
+	HOSTILE(ring_size, WINDOW_PIECE),
+	HOSTILE(ring_size, 1u << 31),
+	HOSTILE(nr_vcpus, MACHINE_MAX_VCPUS + 1),
+	HOSTILE(borrowed, 2),
+	HOSTILE(borrowed, 1), /* then it has addresses, too */
+	HOSTILE(piece_pa[0], FAKE_WINDOW + WINDOW_PIECE),
+	HOSTILE(piece_pa[1], FAKE_WINDOW),
+	HOSTILE(piece_pa[1], UINT64_C(1) << 40),
+	HOSTILE(piece_pa[1], FAKE_WINDOW + WINDOW_PIECE + 4096),
+	HOSTILE(text_size, WINDOW_TEXT_SIZE + 1),
+	HOSTILE(nr_edges, PAYLOAD_EDGES + 1),
+	HOSTILE(edge[0].from, 9),
+	HOSTILE(edge[0].to, 65),
+};
+
+static void hostile_headers_are_refused(void **state)
+{
+	struct payload_header *h = &w.header;
+	struct window found;
+
+	(void)state;
+	open_own(SIZE);
+	h->nr_vcpus = 2;
+	h->ring_size = WINDOW_PIECE / 2;
+	h->text_size = 64;
+	h->nr_edges = 1;
+	h->edge[0].to = 8;
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+		struct payload_header bad = *h;
+
+		memcpy((uint8_t *)&bad + hostile[i].off, &hostile[i].value, hostile[i].len);
+		assert_int_equal(window_write(&w, 0, &bad, sizeof(bad)), 0);
+		if (window_find(&found, &guest) != -ENOENT)
+			fail_msg("header %zu is taken for a good one", i);
+	}
+	assert_int_equal(window_write(&w, 0, h, sizeof(*h)), 0);
+	assert_int_equal(window_find(&found, &guest), 0);
+	close_own();
+}
+
+static void entries_of_others_are_refused(void **state)
+{
+	struct window found;
+	unsigned int next;
+
+	(void)state;
+	open_own(SIZE);
+	next = slot_of(&w) + 1;
+	entry_set(next, entry(next) & ~NX);
+	assert_int_equal(window_find(&found, &guest), -ENOENT);
+	entry_set(next, entry(next) | NX);
+	assert_int_equal(window_find(&found, &guest), 0);
+	fake.ram[FAKE_TABLE + 8 * 5] |= 2; /* text that can be written */
+	assert_int_equal(window_find(&found, &guest), -ENOENT);
+	close_own();
+}
+
+/* --- borrowed memory ---------------------------------------------------------------------- */
+
+static struct {
+	uint64_t blocks[4]; /* that the allocator gives, then 0 */
+	unsigned int given;
+	uint64_t freed[8];
+	unsigned int nr_freed;
+	uint64_t flushed_from, flushed_to;
+	uint32_t gfp; /* of the last allocation */
+	bool tasks;   /* there are some that do something */
+} mm;
+
+static uint64_t kernel_does(const struct machine_regs *r)
+{
+	if (r->rip == FAKE_VA(FN_ALLOC)) {
+		assert_int_equal(r->rsi, 9);
+		mm.gfp = (uint32_t)r->rdi;
+		return mm.given < 4 && mm.blocks[mm.given] ? mm.blocks[mm.given++] : 0;
+	}
+	if (r->rip == FAKE_VA(FN_FREE)) {
+		assert_int_equal(r->rsi, 9);
+		mm.freed[mm.nr_freed++] = r->rdi;
+	} else {
+		assert_int_equal(r->rip, FAKE_VA(FN_FLUSH));
+		assert_int_equal(mm.nr_freed, 0);
+		mm.flushed_from = r->rdi;
+		mm.flushed_to = r->rsi;
+	}
+	return 0;
+}
+
+/* A guest that gets to a safe point at once and runs whatever function it is sent to. */
+static void guest_runs(void)
+{
+	const uint64_t sp = FAKE_VA(STACK) + STACK_SIZE - 0x100;
+	uint64_t off = mm.tasks ? FN_READ : FN_TIMER;
+
+	put(PER_CPU_AREA + PCPU_COUNT, (uint32_t)COUNT_NONE | (mm.tasks ? 0 : 0x100), 4);
+	if (!kernel_calls(borrow, 0, off, sp))
+		return;
+	while (fake.regs[0].rip != FAKE_VA(off) + 5)
+		kernel_returns(borrow, 0, 0, kernel_does(&fake.regs[0]));
+}
+
+static int open_borrowed(uint64_t first, uint64_t second, char *err)
+{
+	memset(&mm, 0, sizeof(mm));
+	mm.blocks[0] = first;
+	mm.blocks[1] = second;
+	mm.tasks = true;
+	fake.run = guest_runs;
+	return window_open(&w, &guest, borrow, SIZE, SIZE, err, 256);
+}
+
+static const uint64_t low = FAKE_DIRECT + 2 * WINDOW_PIECE, high = FAKE_DIRECT + 3 * WINDOW_PIECE;
+
+static void memory_is_borrowed(void **state)
+{
+	struct window found;
+	char err[256];
+
+	(void)state;
+	memset(fake.ram + 2 * WINDOW_PIECE, 0xff, 2 * WINDOW_PIECE);
+	if (open_borrowed(high, low, err))
+		fail_msg("%s", err);
+	assert_true(w.header.piece_pa[0] == 3 * WINDOW_PIECE && w.header.piece_va[1] == low);
+	assert_int_equal(fake.ram[2 * WINDOW_PIECE + 12345], 0);
+	assert_int_equal(fake.ram[3 * WINDOW_PIECE + WINDOW_CTL], 0);
+	assert_int_equal(mm.gfp & 0x400, 0); /* may not sleep */
+	assert_int_equal(entry(slot_of(&w)), (3 * WINDOW_PIECE + WINDOW_TABLE) | 0x23);
+	assert_int_equal(window_find(&found, &guest), 0);
+	/* Its page table lies in it, or it is none of ours. */
+	memcpy(fake.ram + FAKE_TABLE, fake.ram + 3 * WINDOW_PIECE + WINDOW_TABLE, 4096);
+	entry_set(slot_of(&w), FAKE_TABLE | 0x23);
+	assert_int_equal(window_find(&found, &guest), -ENOENT);
+	entry_set(slot_of(&w), (3 * WINDOW_PIECE + WINDOW_TABLE) | 0x23);
+	assert_int_equal(window_find(&found, &guest), 0);
+	assert_int_equal(window_close(&found, borrow, err, sizeof(err)), 0);
+	assert_int_equal(mm.flushed_from, w.header.va);
+	assert_int_equal(mm.flushed_to, w.header.va + SIZE);
+	assert_true(mm.nr_freed == 2 && mm.freed[0] == high && mm.freed[1] == low);
+	assert_int_equal(entry(slot_of(&w)), 0);
+}
+
+static void what_was_got_goes_back(void **state)
+{
+	char err[256];
+
+	(void)state;
+	assert_int_equal(open_borrowed(high, 0, err), -ENOMEM);
+	assert_int_equal(mm.gfp & 0x400, 0x400); /* the last attempt was a patient one */
+	assert_true(mm.nr_freed == 1 && mm.freed[0] == high);
+	assert_non_null(strstr(err, "1 of 2"));
+	assert_non_null(strstr(err, "--window-memory"));
+	assert_int_equal(open_borrowed(0, 0, err), -ENOMEM);
+	assert_int_equal(mm.nr_freed, 0);
+	for (unsigned int i = 256; i < 481; i++)
+		entry_set(i, 1);
+	assert_int_equal(open_borrowed(low, high, err), -ENOSPC);
+	assert_int_equal(mm.nr_freed, 2);
+}
+
+static void hostile_allocators_are_refused(void **state)
+{
+	char err[256];
+
+	(void)state;
+	assert_int_equal(open_borrowed(low + 4096, high, err), -EFAULT);
+	assert_int_equal(open_borrowed(FAKE_DIRECT + FAKE_RAM, high, err), -EFAULT);
+	assert_int_equal(open_borrowed(UINT64_MAX - WINDOW_PIECE + 1, high, err), -EFAULT);
+	assert_int_equal(open_borrowed(low, low, err), -EFAULT);
+	assert_true(mm.nr_freed == 1 && mm.freed[0] == low);
+	for (unsigned int i = 256; i < 481; i++)
+		assert_int_equal(entry(i), 0);
+}
+
+/* No task is about: the memory goes back all the same, in a softirq and without a flush. */
+static void idle_guests_get_theirs_back(void **state)
+{
+	char err[256];
+
+	(void)state;
+	assert_int_equal(open_borrowed(low, high, err), 0);
+	mm.tasks = false;
+	assert_int_equal(window_close(&w, borrow, err, sizeof(err)), 0);
+	assert_int_equal(mm.nr_freed, 2);
+	assert_int_equal(mm.flushed_to, 0);
+	/* It is closed: nothing more to be done. */
+	assert_int_equal(window_close(&w, borrow, err, sizeof(err)), 0);
+	assert_int_equal(mm.nr_freed, 2);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(directory_is_found),
+		TEST(entries_say_what_is_allowed),
+		TEST(used_entries_are_left_alone),
+		TEST(sizes_and_ranges_are_checked),
+		TEST(windows_are_found_again),
+		TEST(hostile_headers_are_refused),
+		TEST(entries_of_others_are_refused),
+		TEST(memory_is_borrowed),
+		TEST(what_was_got_goes_back),
+		TEST(hostile_allocators_are_refused),
+		TEST(idle_guests_get_theirs_back),
+	};
+
+	return cmocka_run_group_tests_name("window", tests, NULL, NULL);
+}

@@ -1,3 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0-or-later
-unit-tests += tests/unit/test-unwind
-unit-tests += tests/unit/test-user

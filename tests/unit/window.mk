@@ -1,2 +1,0 @@
-unit-tests += tests/unit/test-borrow
-unit-tests += tests/unit/test-window

@@ -1,0 +1,2 @@
+tracer-objs += tracer/collect/call.o
+tracer-objs += tracer/collect/collect.o

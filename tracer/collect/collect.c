@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* collect.c - from staging rings to ring buffers. */
+#include "tracer/collect/internal.h"
+#include "tracer/record/graph.h"
+#include "tracer/lib/host-time.h"
+#include "tracer/instance/order.h"
+#include "tracer/probe/trampoline/trampoline.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/*
+ * How long to wait for more: a staging ring takes some milliseconds to fill at full speed. One that
+ * looks all the time takes from the guest the cache lines that it is just writing to, and of a
+ * small machine one of its CPUs. An idle guest is looked at less often, a ring that was filled by
+ * more than a part of it at once again.
+ */
+#define MUCH	       4
+#define WAIT_NS	       1000000
+#define WAIT_IDLE_NS   5000000
+#define IDLE_PASSES    200
+#define COLLECTOR_NICE (-15)
+
+/* While the guest's clock goes from tick to tick, each of them has to be seen, as far as it goes.
+ */
+#define TICK_LOOKS	 4
+#define TICK_WAIT_MIN_NS 250000
+
+#define UNMERGED_PASSES 8
+/*
+ * function_graph takes longer to write what comes of a record than the guest to make one. So that
+ * staging rings do not overflow meanwhile, and no vCPU waits for long, it goes on in the next pass;
+ * what has been collected waits in its queues. Where more than a part of a ring had to be collected
+ * there will soon be as much again.
+ */
+#define MERGE_MAX      8192
+#define MERGE_MAX_BUSY 512
+#define MERGE_MAX_FULL 65536 /* its queues are full: nothing can be collected before that */
+#define BUSY	       16
+
+#define WAIT_CALL_NS 20000 /* one call is mostly followed by others, and its vCPU waits */
+#define CALL_PASSES  50
+
+/*
+ * How long others' events wait for what a vCPU is about to record. Where each record takes two
+ * hits, which all vCPUs stand for, a busy host can take its time in between.
+ */
+#define BEHIND_MS	1000
+#define BEHIND_TRAPS_MS 30000
+
+/* What was lost may have told a task's name: have the payload tell it once more. */
+static void note_losses(struct collector *c, unsigned int vcpu)
+{
+	uint64_t lost = c->staging[vcpu].lost + c->staging[vcpu].dropped;
+
+	if (lost == c->lost[vcpu])
+		return;
+	c->lost[vcpu] = lost;
+	if (instance_pairs_calls(c->t->instances))
+		graph_feed(c->t->graph, vcpu, NULL, 0, true);
+	ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
+}
+
+/* How many records there were, 0: none now; or -errno. */
+static int drain_batch(struct collector *c, unsigned int vcpu)
+{
+	const struct payload_record *records;
+	struct staging *s = &c->staging[vcpu];
+	uint64_t lost;
+	int n = staging_take(s, &records, &lost);
+
+	/* Of those that the guest drops it is not known where they are missing. */
+	if (n > 0)
+		collect_batch(c->t, vcpu, records, (size_t)n, &c->events[vcpu],
+			      lost || s->lost + s->dropped != c->lost[vcpu]);
+	if (n > 0 && s->lossless && event_ring_taken(&c->events[vcpu], records, (size_t)n))
+		return -EFAULT;
+	return n;
+}
+
+/* So much waits to be written that more had better stay where it is counted if it is lost. */
+static bool is_full(const struct collector *c, unsigned int vcpu)
+{
+	return instance_pairs_calls(c->t->instances) &&
+	       graph_is_full(c->t->graph, vcpu, STAGING_BATCH);
+}
+
+/*
+ * All that the vCPU has recorded by now; the guest goes on meanwhile. How many records there were.
+ * *behind: it is in the middle of one, and what follows that has to wait. *held: the rest waits for
+ * room; NULL: it does not.
+ */
+static uint64_t drain(struct collector *c, unsigned int vcpu, bool *behind, bool *held)
+{
+	struct staging *s = &c->staging[vcpu];
+	uint64_t start = s->taken, head = s->next;
+	int n = staging_head(s, &head);
+	bool full = false;
+
+	if (!n) {
+		do {
+			full = held && is_full(c, vcpu);
+			n = full ? 0 : drain_batch(c, vcpu);
+		} while (n > 0 && (int64_t)(s->next - head) < 0);
+	}
+	*behind = (int64_t)(s->next - head) < 0;
+	if (held)
+		*held = full && *behind;
+	if (n < 0)
+		trace_fail(c->t, n);
+	else if (!full)
+		note_losses(c, vcpu);
+	return s->taken - start;
+}
+
+void collector_drain(struct collector *c, unsigned int vcpu)
+{
+	bool behind;
+
+	drain(c, vcpu, &behind, NULL);
+}
+
+/* --- the horizon ---------------------------------------------------------------------------- */
+
+/* It has told us the time of a hit, which is not recorded yet. */
+static bool is_calling(struct collector *c, unsigned int vcpu)
+{
+	uint32_t state = PAYLOAD_CALL_NONE;
+
+	return !window_read(c->w, ctl_at(vcpu, CTL_CALL), &state, sizeof(state)) &&
+	       state & PAYLOAD_CALL_BUSY;
+}
+
+static void note_behind(struct collector *c, unsigned int vcpu, bool behind, bool held)
+{
+	int64_t now = behind ? host_ms() : 0, *since = &c->behind_ms[vcpu];
+	uint64_t bit = UINT64_C(1) << vcpu;
+
+	/* One whose records wait for room gets on. */
+	if (!behind || held || !*since)
+		*since = now;
+	if (now - *since >= c->behind_max_ms)
+		behind = false;
+	c->due &= ~bit;
+	c->behind = behind ? c->behind | bit : c->behind & ~bit;
+	c->held = held ? c->held | bit : c->held & ~bit;
+}
+
+/*
+ * The vCPU's turn in a pass. `served`: what it waits for will be recorded before the pass ends.
+ * may_hold: what there is no room for may wait for the next one.
+ */
+static uint64_t drain_pass(struct collector *c, unsigned int vcpu, bool served, bool may_hold)
+{
+	bool calling = !served && is_calling(c, vcpu), behind, held = false;
+	uint64_t taken = drain(c, vcpu, &behind, may_hold ? &held : NULL);
+
+	note_behind(c, vcpu, behind || calling, held);
+	return taken;
+}
+
+/* One that holds records back has no room for them still. */
+static bool some_are_stuck(struct collector *c)
+{
+	for (unsigned int v = 0; v < c->t->vcpus; v++)
+		if (c->held >> v & 1 && is_full(c, v))
+			return true;
+	return false;
+}
+
+/*
+ * function_graph. True: all has been written that is certain by now. Of a vCPU that is behind
+ * nothing comes that is earlier than what has come: up to there others' records can be written. One
+ * that is behind all the time is not waited for.
+ */
+static bool pass_merge(struct collector *c, uint64_t behind, size_t max)
+{
+	bool waits = behind & ~c->held && ++c->unmerged < UNMERGED_PASSES, more;
+
+	if (!waits)
+		c->unmerged = 0;
+	if (c->held && max < MERGE_MAX_FULL)
+		max = MERGE_MAX_FULL;
+	/* Where the guest waits for room others do so meanwhile as well: all that there is is not
+	 * much. */
+	do
+		more = graph_merge(c->t->graph, false, max, waits ? behind | c->held : c->held);
+	while (more && c->t->cfg.lossless && some_are_stuck(c));
+	c->unwritten = more || c->held;
+	return !waits;
+}
+
+/*
+ * The collector and whoever catches up have passes of their own, which may fall into each other:
+ * only what was drained since the latest of them ended counts. The locks of all vCPUs are held.
+ */
+static void pass_end(struct collector *c, size_t max)
+{
+	struct trace *t = c->t;
+	uint64_t behind = c->behind | c->due;
+	bool merged;
+	bool moved = false;
+
+	/* Also where function_graph has been left, with whatever was in its queues. */
+	c->unwritten = false;
+	merged = !instance_pairs_calls(t->instances) || pass_merge(c, behind, max);
+	c->due = t->vcpus ? UINT64_MAX >> (64 - t->vcpus) : 0;
+
+	for (struct instance *i = t->instances; i; i = i->next) {
+		bool exits = i->tracer->exits;
+
+		instance_order_pass(i, behind);
+		if (i->tracer->pass)
+			i->tracer->pass(i, behind);
+		if (!exits || merged)
+			moved |= horizon_pass(&i->horizon, i->ring, t->vcpus, behind,
+					      exits || i->order);
+	}
+	if (moved)
+		instances_wake(t);
+}
+
+void collector_catch_up(struct collector *c)
+{
+	/* One pass to see the latest time, one to get there, one for function_graph. */
+	for (int pass = 0; pass < 3; pass++) {
+		for (unsigned int v = 0; v < c->t->vcpus; v++)
+			drain_pass(c, v, false, false);
+		pass_end(c, SIZE_MAX);
+	}
+}
+
+/* --- the thread ----------------------------------------------------------------------------- */
+
+enum pass { PASS_NOTHING, PASS_SOME, PASS_MUCH, PASS_CALL };
+
+static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
+{
+	bool call = call_waits(c, vcpu);
+	uint64_t taken;
+
+	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
+	taken = drain_pass(c, vcpu, call, true);
+	/* The task may get another name by exec, as long as it is the latest one. */
+	if (taken)
+		ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
+	pthread_mutex_unlock(&c->t->vcpu_lock[vcpu]);
+	interrupts_may_wait(c, vcpu);
+	if (call)
+		call_serve(c, vcpu);
+	c->busy |= taken > c->staging[vcpu].length / BUSY;
+	if (call)
+		return PASS_CALL;
+	if (taken > c->staging[vcpu].length / MUCH)
+		return PASS_MUCH;
+	return taken ? PASS_SOME : PASS_NOTHING;
+}
+
+static enum pass collector_pass(struct collector *c)
+{
+	enum pass most = PASS_NOTHING;
+	int ret;
+
+	c->busy = false;
+	for (unsigned int i = 0; i < c->t->vcpus; i++) {
+		enum pass one = pass_vcpu(c, i);
+
+		most = one > most ? one : most;
+	}
+	instance_writers_stop(c->t);
+	pass_end(c, c->busy ? MERGE_MAX_BUSY : MERGE_MAX);
+	if (c->unwritten && most < PASS_MUCH)
+		most = PASS_MUCH;
+	instance_writers_go(c->t);
+	instances_do_deferred(c->t);
+	ret = text_lock_poll(c->t);
+	if (ret)
+		trace_fail(c->t, ret);
+	return most;
+}
+
+/* True: the collector goes on. */
+static bool collector_wait(struct collector *c, long ns)
+{
+	struct timespec at = host_deadline(ns);
+	bool stop;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->stop && pthread_cond_timedwait(&c->change, &c->lock, &at) != ETIMEDOUT)
+		;
+	stop = c->stop;
+	pthread_mutex_unlock(&c->lock);
+	return !stop;
+}
+
+static long time_to_wait(enum pass pass, unsigned int idle, unsigned int since_call)
+{
+	if (pass == PASS_MUCH)
+		return 0;
+	if (since_call < CALL_PASSES)
+		return WAIT_CALL_NS;
+	return idle > IDLE_PASSES ? WAIT_IDLE_NS : WAIT_NS;
+}
+
+/* The same, but not for longer than the guest's clock can be left alone. */
+static long time_to_rest(struct collector *c, long ns)
+{
+	long tick = c->direct ? (long)guest_watch_ticks(&c->t->guest, c->t->vcpus) / TICK_LOOKS : 0;
+
+	if (!tick || tick > ns)
+		return ns;
+	return tick > TICK_WAIT_MIN_NS ? tick : TICK_WAIT_MIN_NS;
+}
+
+static void *collector_thread(void *arg)
+{
+	unsigned int idle = 0, since_call = CALL_PASSES;
+	struct collector *c = arg;
+	enum pass pass;
+	long rest;
+
+	/* It has little to do, but has to do it in time. Who may not ask for that does without. */
+	setpriority(PRIO_PROCESS, 0, COLLECTOR_NICE);
+	do {
+		pass = collector_pass(c);
+		idle = pass == PASS_NOTHING ? idle + 1 : 0;
+		since_call = pass == PASS_CALL ? 0 : since_call + (since_call < CALL_PASSES);
+		rest = time_to_rest(c, time_to_wait(pass, idle, since_call));
+	} while (collector_wait(c, rest));
+	return NULL;
+}
+
+/* --- from beginning to end ------------------------------------------------------------------ */
+
+static int io_read(void *arg, uint64_t off, void *buf, size_t len)
+{
+	return window_read(arg, off, buf, len);
+}
+
+static int io_write(void *arg, uint64_t off, const void *buf, size_t len)
+{
+	return window_write(arg, off, buf, len);
+}
+
+static int collector_init(struct collector *c)
+{
+	const struct staging_io io = {.read = io_read, .write = io_write, .arg = c->w};
+	pthread_condattr_t attr;
+	int ret = 0;
+
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->change, &attr);
+	pthread_condattr_destroy(&attr);
+	for (unsigned int i = 0; i < c->t->vcpus && !ret; i++) {
+		ret = staging_init(&c->staging[i], &io, i, c->w->header.ring_size);
+		c->staging[i].lossless = c->t->cfg.lossless;
+		if (!ret)
+			ret = event_ring_init(&c->events[i], &io, i,
+					      trampoline_event_ring(&c->w->header, i),
+					      c->w->header.event_ring_size);
+	}
+	return ret;
+}
+
+int collector_start(struct collector **to, struct trace *t, struct window *w)
+{
+	struct collector *c = calloc(1, sizeof(*c));
+	struct machine_info info;
+	int ret;
+
+	*to = c;
+	if (!c)
+		return -ENOMEM;
+	machine_get_info(t->m, &info);
+	c->t = t;
+	c->w = w;
+	c->direct = info.direct;
+	c->behind_max_ms = BEHIND_MS;
+	ret = collector_init(c);
+	if (!ret)
+		ret = -pthread_create(&c->thread, NULL, collector_thread, c);
+	c->started = !ret;
+	return ret;
+}
+
+void collector_be_patient(struct collector *c)
+{
+	instance_writers_stop(c->t);
+	c->behind_max_ms = BEHIND_TRAPS_MS;
+	for (unsigned int i = 0; i < c->t->vcpus; i++)
+		c->staging[i].patience_ns = BEHIND_TRAPS_MS * NS_PER_MS;
+	instance_writers_go(c->t);
+}
+
+/* All that is left of one vCPU's; no more than its ring holds, for a hostile guest may go on. */
+static void drain_rest(struct collector *c, unsigned int vcpu)
+{
+	struct staging *s = &c->staging[vcpu];
+	uint64_t start = s->next;
+	bool behind;
+
+	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
+	while (drain(c, vcpu, &behind, NULL) > 0 && s->next - start < s->length)
+		;
+	staging_end(s); /* the guest may have gone, and its memory with it */
+	pthread_mutex_unlock(&c->t->vcpu_lock[vcpu]);
+}
+
+void collector_stop(struct collector *c)
+{
+	if (!c->started)
+		return;
+	pthread_mutex_lock(&c->lock);
+	c->stop = true;
+	pthread_cond_signal(&c->change);
+	pthread_mutex_unlock(&c->lock);
+	pthread_join(c->thread, NULL);
+	c->started = false;
+	collector_pass(c);
+	for (unsigned int i = 0; i < c->t->vcpus; i++)
+		drain_rest(c, i);
+	instance_writers_stop(c->t);
+	graph_merge(c->t->graph, true, SIZE_MAX, 0);
+	for (struct instance *i = c->t->instances; i; i = i->next)
+		instance_order_flush(i);
+	instance_writers_go(c->t);
+}
+
+void collector_free(struct collector *c)
+{
+	if (!c)
+		return;
+	for (unsigned int i = 0; i < c->t->vcpus; i++) {
+		staging_exit(&c->staging[i]);
+		event_ring_exit(&c->events[i]);
+	}
+	pthread_cond_destroy(&c->change);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+void collector_get_counts(struct collector *c, struct trampoline_counts *counts)
+{
+	memset(counts, 0, sizeof(*counts));
+	for (unsigned int i = 0; i < c->t->vcpus; i++) {
+		const struct staging *s = &c->staging[i];
+		uint64_t events_lost = c->events[i].lost; /* their records have been taken */
+
+		counts->made += s->head - s->base + s->dropped;
+		counts->taken += s->taken - events_lost;
+		counts->lost += s->lost + s->dropped + events_lost;
+		counts->corrupt += s->corrupt;
+	}
+}

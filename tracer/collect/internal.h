@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* internal.h - what the files of the collector share. */
+#ifndef HVTRACE_TRACER_COLLECT_INTERNAL_H
+#define HVTRACE_TRACER_COLLECT_INTERNAL_H
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "tracer/collect/collect.h"
+#include "tracer/payload/event-ring.h"
+#include "tracer/core/trace.h"
+#include "tracer/payload/record.h"
+#include "tracer/payload/staging.h"
+
+/* Calls that a vCPU has made in interrupts within a period. */
+struct interrupt_waits {
+	int64_t since_ms;
+	unsigned int nr;
+	bool over; /* it makes no more: CTL_NO_WAIT */
+};
+
+struct collector {
+	struct trace *t;
+	struct window *w;
+	struct staging staging[MACHINE_MAX_VCPUS];   /* of each: t->vcpu_lock */
+	struct event_ring events[MACHINE_MAX_VCPUS]; /* likewise */
+	uint64_t lost[MACHINE_MAX_VCPUS];	     /* as seen last */
+	uint32_t vain[MACHINE_MAX_VCPUS];	     /* likewise */
+	uint64_t due;			      /* a bit for each vCPU: this pass has not had it */
+	uint64_t behind;		      /* likewise: ring/horizon.h */
+	uint64_t held;			      /* likewise: what it has recorded waits for room */
+	int64_t behind_ms[MACHINE_MAX_VCPUS]; /* since when; 0: it is not */
+	int64_t behind_max_ms;		      /* how long it is waited for */
+	unsigned int unmerged;		      /* passes */
+	bool busy;			      /* the latest pass had much to collect */
+	bool unwritten;			      /* more than the latest pass could write */
+	struct interrupt_waits interrupts[MACHINE_MAX_VCPUS];
+	pthread_t thread;
+	bool started;
+	bool direct; /* the guest's memory can be read without stopping it */
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	bool stop; /* lock */
+};
+
+static inline uint64_t ctl_at(unsigned int vcpu, unsigned int member)
+{
+	return WINDOW_CTL + vcpu * CTL_SIZE + member;
+}
+
+static inline void ctl_put(struct collector *c, unsigned int vcpu, unsigned int member,
+			   uint32_t value)
+{
+	if (window_write(c->w, ctl_at(vcpu, member), &value, sizeof(value)))
+		trace_fail(c->t, -EFAULT);
+}
+
+/*
+ * n records of a vCPU, whose lock is held, go into the buffers of the instances that want them;
+ * `lost`: some are missing before the first. The data of events is in er.
+ */
+void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r, size_t n,
+		   struct event_ring *er, bool lost);
+
+/*
+ * Whether the vCPU waits for an answer. Says so, too, when it has lost its patience since the last
+ * time: it has gone on without what it had asked for.
+ */
+bool call_waits(struct collector *c, unsigned int vcpu);
+/* Answer it; no lock is held. */
+void call_serve(struct collector *c, unsigned int vcpu);
+/* Interrupts of this vCPU may make calls again, if their time has come. */
+void interrupts_may_wait(struct collector *c, unsigned int vcpu);
+
+#endif

@@ -1,0 +1,13 @@
+tracer-objs += tracer/control/calls.o
+tracer-objs += tracer/control/dump.o
+tracer-objs += tracer/control/event-command.o
+tracer-objs += tracer/control/event-filter.o
+tracer-objs += tracer/control/event-set.o
+tracer-objs += tracer/control/event-trigger.o
+tracer-objs += tracer/control/info.o
+tracer-objs += tracer/control/mark.o
+tracer-objs += tracer/control/options.o
+tracer-objs += tracer/control/print.o
+tracer-objs += tracer/control/printk-formats.o
+tracer-objs += tracer/control/recording.o
+tracer-objs += tracer/control/tracer-events.o

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* event-set.c - set_event, available_events, and the files `enable` of an instance. */
+#include "tracer/events/filter/format.h"
+#include "tracer/events/select.h"
+#include "tracer/events/events.h"
+#include "tracer/instance/instance.h"
+#include "tracer/lib/word.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool is_top(const struct instance *i)
+{
+	return i == i->t->instances;
+}
+
+/* Since 6.14 */
+static bool knows_modules(const struct trace *t)
+{
+	uint32_t size;
+
+	return !guestsym_type_size(t->gs, "event_mod_load", &size);
+}
+
+/* Leave out those that only the guest itself can record: its own kprobes and their like. */
+static size_t keep_recordable(const struct guestsym_event_list *list, uint32_t *which, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t k = 0; k < n; k++)
+		if (event_has_enable(&list->v[which[k]]) && event_is_recordable(&list->v[which[k]]))
+			which[kept++] = which[k];
+	return kept;
+}
+
+int instance_turn_events(struct instance *i, uint32_t *which, size_t n, bool on)
+{
+	const struct guestsym_event_list *list;
+	size_t kept;
+	int ret = trace_events(i->t, &list);
+
+	if (ret)
+		return ret;
+	if (n == 1 && guestsym_event_is_gone(&list->v[which[0]]))
+		return -ENODEV;
+	kept = keep_recordable(list, which, n);
+	if (n && !kept && on) {
+		trace_note(i->t, "%s:%s is an event that only the guest itself can record",
+			   list->v[which[0]].system, list->v[which[0]].name);
+		return -EOPNOTSUPP;
+	}
+	return instance_set_events(i, which, kept, on);
+}
+
+static int select_word(struct instance *i, const struct guestsym_event_list *list, const char *word)
+{
+	struct event_selection sel = {.which = calloc(list->n + 1, sizeof(*sel.which))};
+	int ret;
+
+	if (!sel.which)
+		return -ENOMEM;
+	ret = event_select(list, knows_modules(i->t), word, &sel);
+	if (!ret)
+		ret = instance_turn_events(i, sel.which, sel.n, sel.on);
+	free(sel.which);
+	return ret;
+}
+
+ssize_t instance_write_set_event(struct instance *i, const char *text, size_t len)
+{
+	const struct guestsym_event_list *list;
+	struct word word;
+	ssize_t taken;
+	int ret;
+
+	if (!len)
+		return 0;
+	ret = trace_events(i->t, &list);
+	if (!ret)
+		ret = word_init(&word, EVENT_SELECT_MAX);
+	if (ret)
+		return ret;
+	taken = word_take(&word, true, text, len);
+	if (taken >= 0 && word_loaded(&word))
+		ret = select_word(i, list, word.text);
+	word_free(&word);
+	return ret ? ret : taken;
+}
+
+int instance_clear_events(struct instance *i)
+{
+	const struct guestsym_event_list *list;
+	uint32_t *which;
+	size_t n = 0;
+	int ret = trace_events(i->t, &list);
+
+	if (ret || !instance_wants_events(i))
+		return ret;
+	which = calloc(list->n, sizeof(*which));
+	if (!which)
+		return -ENOMEM;
+	for (uint32_t k = 0; k < list->n; k++)
+		if (instance_event_is_on(i, k))
+			which[n++] = k;
+	ret = instance_set_events(i, which, n, false);
+	free(which);
+	return ret;
+}
+
+static void print_name(const struct guestsym_event *ev, struct text *out)
+{
+	text_puts(out, ev->system);
+	text_putc(out, ':');
+	text_puts(out, ev->name);
+	text_putc(out, '\n');
+}
+
+void instance_print_set_event(struct instance *i, struct text *out)
+{
+	const struct guestsym_event_list *list;
+
+	if (trace_events(i->t, &list))
+		return;
+	for (size_t n = 0; n < list->n; n++) {
+		uint32_t event = event_in_order(list, is_top(i), n);
+
+		if (instance_event_is_on(i, event))
+			print_name(&list->v[event], out);
+	}
+}
+
+void trace_print_events(struct trace *t, struct text *out)
+{
+	const struct guestsym_event_list *list;
+
+	if (trace_events(t, &list))
+		return;
+	for (size_t n = 0; n < list->n; n++)
+		if (event_has_enable(&list->v[n]))
+			print_name(&list->v[n], out);
+}
+
+void trace_print_event_format(struct trace *t, uint32_t event, struct text *out)
+{
+	const struct guestsym_event_list *list;
+	struct event_format format;
+
+	if (trace_events(t, &list))
+		return;
+	format = (struct event_format){&list->v[event], list->common, list->nr_common};
+	event_format_print(out, &format);
+}
+
+void instance_print_event_enable(struct instance *i, uint32_t event, struct text *out)
+{
+	text_puts(out, instance_event_is_on(i, event) ? "1" : "0");
+	text_puts(out, instance_event_is_soft(i, event) ? "*\n" : "\n");
+}
+
+char instance_events_enabled(struct instance *i, const uint32_t *which, size_t n)
+{
+	unsigned int seen = 0;
+	const struct guestsym_event_list *list;
+
+	if (trace_events(i->t, &list))
+		return '?';
+	for (size_t k = 0; k < n; k++)
+		if (event_has_enable(&list->v[which[k]]))
+			seen |= 1u << instance_event_is_on(i, which[k]);
+	return "?01X"[seen];
+}

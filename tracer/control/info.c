@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* info.c - the texts of files that tell about the whole trace. */
+#include "tracer/instance/instance.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+unsigned int trace_vcpus(const struct trace *t)
+{
+	return t->vcpus;
+}
+
+void trace_print_functions(struct trace *t, bool addresses, struct text *out)
+{
+	struct funcs *funcs;
+
+	pthread_mutex_lock(&t->change);
+	funcs = funcs_get(t->funcs);
+	pthread_mutex_unlock(&t->change);
+	funcs_print(funcs, addresses, out);
+	funcs_put(funcs);
+}
+
+/* Who is called: those that record or count it, together, and the stack tracer. */
+static unsigned int callbacks(const struct probe *p)
+{
+	if (!(p->flags & PROBE_FL_SET))
+		return 0;
+	return !!(p->flags & PROBE_FL_RECORD) + !!(p->guards & GUARD_DEPTH);
+}
+
+/*
+ * As t_show() (kernel/trace/ftrace.c): how many callbacks a function has, and columns of letters
+ * that are never said of ours: R, I and D, in newer kernels O and M too.
+ */
+static void print_probes(struct trace *t, bool touched, struct text *out)
+{
+	const char *columns = t->has_touched ? "           \n" : "      \n";
+
+	pthread_mutex_lock(&t->change);
+	for (uint32_t f = 0; f < t->funcs->nr; f++) {
+		uint32_t probe = t->func_probe[f];
+		const struct probe *p = probe == UINT32_MAX ? NULL : &t->probes.v[probe];
+
+		if (!p || !(touched ? p->flags & PROBE_FL_TOUCHED : callbacks(p)))
+			continue;
+		func_print(&t->funcs->v[f], out);
+		text_printf(out, " (%u)%s", callbacks(p), columns);
+	}
+	pthread_mutex_unlock(&t->change);
+}
+
+void trace_print_enabled(struct trace *t, struct text *out)
+{
+	print_probes(t, false, out);
+}
+
+bool trace_has_touched(const struct trace *t)
+{
+	return t->has_touched;
+}
+
+void trace_print_touched(struct trace *t, struct text *out)
+{
+	print_probes(t, true, out);
+}
+
+void trace_print_total_info(struct trace *t, struct text *out)
+{
+	pthread_mutex_lock(&t->change);
+	text_printf(out, "%" PRIu32 " pages:0 groups: 0\n", t->funcs->nr);
+	pthread_mutex_unlock(&t->change);
+}
+
+struct print_comm {
+	struct text *out;
+	bool tgids;
+};
+
+static void print_comm(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
+{
+	const struct print_comm *p = arg;
+
+	if (p->tgids)
+		text_printf(p->out, "%d %d\n", pid, tgid);
+	else
+		text_printf(p->out, "%d %.16s\n", pid, comm);
+}
+
+void trace_print_cmdlines(struct trace *t, struct text *out)
+{
+	struct print_comm p = {.out = out};
+
+	comms_each(t->comms, print_comm, &p);
+}
+
+void trace_print_tgids(struct trace *t, struct text *out)
+{
+	struct print_comm p = {.out = out, .tgids = true};
+
+	comms_each(t->comms, print_comm, &p);
+}
+
+unsigned int trace_cmdlines_size(struct trace *t)
+{
+	return (unsigned int)comms_size(t->comms);
+}
+
+static void comm_copy(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
+{
+	comms_note(arg, pid, tgid, comm);
+}
+
+/* Readers may be looking into the present table: it stays until the trace ends. */
+int trace_set_cmdlines_size(struct trace *t, unsigned int n)
+{
+	struct comms *bigger = n ? comms_new(n) : NULL, **retired;
+	int ret = n ? -ENOMEM : -EINVAL;
+
+	if (!bigger)
+		return ret;
+	instance_writers_stop(t);
+	retired = realloc(t->retired, (t->nr_retired + 1) * sizeof(struct comms *));
+	if (retired) {
+		t->retired = retired;
+		comms_each(t->comms, comm_copy, bigger);
+		t->retired[t->nr_retired++] = t->comms;
+		t->comms = bigger;
+		ret = 0;
+	}
+	instance_writers_go(t);
+	if (ret)
+		comms_free(bigger);
+	return ret;
+}
+
+static const char *guest_state_name(struct machine *m)
+{
+	static const char *const ends[] = {
+		[MACHINE_EVENT_RESET] = "reset",	[MACHINE_EVENT_POWEROFF] = "powered off",
+		[MACHINE_EVENT_HALT] = "halted",	[MACHINE_EVENT_CRASH] = "crashed",
+		[MACHINE_EVENT_ERROR] = "out of reach",
+	};
+	struct machine_event ev;
+
+	return machine_has_ended(m, &ev) ? ends[ev.type] : "running";
+}
+
+void trace_print_guest(struct trace *t, struct text *out)
+{
+	const char *release = guestsym_release(t->gs);
+
+	text_printf(out, "kernel: %s\n", *release ? release : "unknown");
+	text_printf(out, "state: %s\n", t->m ? guest_state_name(t->m) : "not started");
+	text_printf(out, "kaslr offset: 0x%" PRIx64 "\n", t->guest.slide);
+}
+
+static double timeval_s(const struct timeval *tv)
+{
+	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
+}
+
+void trace_print_overhead(struct trace *t, struct text *out)
+{
+	struct machine_pauses pauses = {0};
+	struct rusage used;
+
+	if (t->m)
+		machine_get_pauses(t->m, &pauses);
+	getrusage(RUSAGE_SELF, &used);
+	text_printf(out, "pauses of the guest: %" PRIu64 "\n", pauses.count);
+	text_printf(out, "paused: %.3f ms\n", (double)pauses.total_ns / 1e6);
+	text_printf(out, "longest pause: %.3f ms\n", (double)pauses.longest_ns / 1e6);
+	text_printf(out, "CPU time of hvtrace: %.3f s\n",
+		    timeval_s(&used.ru_utime) + timeval_s(&used.ru_stime));
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* options.c - the options of an instance, and what follows when one is switched. */
+#include "tracer/record/graph.h"
+#include "tracer/tracepoint/prints.h"
+#include "tracer/instance/instance.h"
+#include "tracer/probe/trampoline/trampoline.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct output_options *trace_option_rows(void)
+{
+	return &output_trace_options;
+}
+
+const struct output_options *tracer_option_rows(const char *tracer)
+{
+	return output_tracer_options(tracer);
+}
+
+uint32_t instance_options(struct instance *i)
+{
+	return i->options;
+}
+
+/* Whether records of events are to come with their stacks. */
+static int instance_stacks_changed(struct instance *i)
+{
+	struct events *events = i->t->trace_events;
+	int ret;
+
+	if (!instance_wants_events(i))
+		return 0;
+	events_lock(events);
+	ret = events_apply(events);
+	events_unlock(events);
+	return ret;
+}
+
+/* The window that is looked for begins anew: wakeup_display_graph() and its like. */
+static void max_restart(struct instance *i)
+{
+	instance_writers_stop(i->t);
+	instance_clear_stopped(i, ALL_VCPUS);
+	instance_snapshot_clear(i, ALL_VCPUS);
+	i->max_latency = 0;
+	i->tracer->start(i);
+	instance_writers_go(i->t);
+}
+
+/* Others may be switching other options. */
+static uint32_t option_set(struct instance *i, uint32_t flag, bool on)
+{
+	return on ? atomic_fetch_or(&i->options, flag) : atomic_fetch_and(&i->options, ~flag);
+}
+
+/* All or nothing. */
+static int max_switch_option(struct instance *i, uint32_t flag, bool on)
+{
+	uint32_t before = option_set(i, flag, on);
+	int ret;
+
+	if (flag & OUTPUT_DISPLAY_GRAPH && !(before & flag) == on)
+		max_restart(i);
+	ret = selection_patch(i->t);
+	if (!ret)
+		return 0;
+	option_set(i, flag, before & flag);
+	selection_patch(i->t);
+	return ret;
+}
+
+/* What the trace of a latency consists of. */
+static int max_set_option(struct instance *i, uint32_t flag, bool on)
+{
+	uint32_t options;
+	int ret;
+
+	trace_change_begin(i->t);
+	options = on ? i->options | flag : i->options & ~flag;
+	if (instance_options_ask_graph(options) && instance_lacks_exits(i)) {
+		trace_note(i->t, "display-graph: how functions return is not known (yet) of this "
+				 "guest's kernel; function-trace 0 does without them");
+		ret = -EOPNOTSUPP;
+	} else {
+		ret = max_switch_option(i, flag, on);
+	}
+	trace_change_end(i->t);
+	return ret;
+}
+
+int instance_set_option(struct instance *i, uint32_t flag, bool on)
+{
+	bool forks = flag & (OUTPUT_FUNCTION_FORK | OUTPUT_EVENT_FORK);
+
+	if (on && forks && !i->t->follow.known) {
+		trace_note(i->t, "%s-fork: this kernel does not tell when tasks come and go",
+			   flag & OUTPUT_EVENT_FORK ? "event" : "function");
+		return -EOPNOTSUPP;
+	}
+	if (i->tracer->max && flag & (OUTPUT_FUNCTION_TRACE | OUTPUT_DISPLAY_GRAPH))
+		return max_set_option(i, flag, on);
+	option_set(i, flag, on);
+	if (flag & OUTPUT_OVERWRITE)
+		for (unsigned int v = 0; v < i->t->vcpus; v++)
+			ring_set_overwrite(ring_now(i->ring, v), on);
+	if (flag & (OUTPUT_PRINTK | OUTPUT_MARKERS))
+		instances_tell_payload(i->t);
+	if (flag & OUTPUT_STACKTRACE)
+		return instance_stacks_changed(i);
+	return forks ? instance_repatch(i) : 0;
+}
+
+/* NULL: that tracer has none. */
+static _Atomic uint32_t *tracer_options_of(struct instance *i, const char *tracer)
+{
+	if (!strcmp(tracer, "function"))
+		return &i->function_options;
+	if (!strcmp(tracer, "function_graph"))
+		return &i->graph_options;
+	return strcmp(tracer, "nop") ? NULL : &i->nop_options;
+}
+
+uint32_t instance_tracer_options(struct instance *i, const char *tracer)
+{
+	_Atomic uint32_t *options = tracer_options_of(i, tracer);
+
+	return options ? *options : 0;
+}
+
+/* What of the options decides what is recorded. */
+static void graph_options_changed(struct instance *i)
+{
+	instance_writers_stop(i->t);
+	i->graph.no_irqs = !(i->graph_options & OUTPUT_GRAPH_IRQS);
+	instance_writers_go(i->t);
+}
+
+int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t flag, bool on)
+{
+	_Atomic uint32_t *options = tracer_options_of(i, tracer);
+	bool stacks = options == &i->function_options && flag & OUTPUT_FUNC_STACK_TRACE;
+	bool switches = options == &i->graph_options && flag & OUTPUT_GRAPH_SLEEP_TIME;
+
+	if (!options || (options == &i->nop_options && flag & OUTPUT_NOP_REFUSE))
+		return -EINVAL;
+	if (on && stacks && i->t->m)
+		trace_use_stacks(i->t);
+	instance_writers_stop(i->t);
+	for (unsigned int v = 0; v < i->t->vcpus; v++)
+		trampoline_drain(i->t, v); /* what was recorded before goes by what was set then */
+	if (on)
+		atomic_fetch_or(options, flag);
+	else
+		atomic_fetch_and(options, ~flag);
+	instance_writers_go(i->t);
+	if (options == &i->graph_options)
+		graph_options_changed(i);
+	return stacks || switches ? instance_repatch(i) : 0;
+}
+
+struct func_filter *instance_functions(struct instance *i)
+{
+	return i->functions;
+}
+
+struct pid_filter *instance_pids(struct instance *i)
+{
+	return &i->pids;
+}
+
+struct pid_filter *instance_event_pids(struct instance *i)
+{
+	return &i->event_pids;
+}
+
+struct error_log *instance_errors(struct instance *i)
+{
+	return i->errors;
+}
+
+bool instance_options_ask_graph(uint32_t options)
+{
+	const uint32_t both = OUTPUT_FUNCTION_TRACE | OUTPUT_DISPLAY_GRAPH;
+
+	return (options & both) == both;
+}

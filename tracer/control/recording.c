@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* recording.c - what an instance records: by which tracer, with which clock, and where. */
+#include "tracer/probe/critical/sites.h"
+#include "tracer/record/graph.h"
+#include "tracer/instance/max.h"
+#include "tracer/instance/instance.h"
+#include "tracer/stat/latencies.h"
+#include "tracer/probe/returns/returns.h"
+#include "tracer/control/tracer-events.h"
+#include "tracer/probe/trampoline/trampoline.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The profiler's calls go on, whatever is recorded. */
+static void calls_forget(struct trace *t)
+{
+	if (!t->profiling)
+		graph_forget(t->graph);
+}
+
+const char *instance_tracer(struct instance *i)
+{
+	return i->tracer->name;
+}
+
+/* What it works on is there; t->change is held. */
+static int tracer_switch(struct instance *i, const struct tracer_ops *tracer,
+			 const struct tracer_work *work)
+{
+	instance_writers_stop(i->t);
+	instance_clear_stopped(i, ALL_VCPUS);
+	i->tracer = tracer;
+	i->tracer_data = work->data;
+	memcpy(i->tracer_events, work->event, sizeof(i->tracer_events));
+	if (tracer->start)
+		tracer->start(i);
+	if (tracer->max) {
+		instance_snapshot_clear(i, ALL_VCPUS);
+		i->max_latency = 0;
+	}
+	latencies_begin(i);
+	calls_forget(i->t);
+	instance_writers_go(i->t);
+	return selection_patch(i->t);
+}
+
+bool instance_lacks_exits(const struct instance *i)
+{
+	return i->t->placed && !returns_known(i->t);
+}
+
+/* Its trace has exits of functions in it. */
+static bool shows_exits(const struct instance *i, const struct tracer_ops *tracer)
+{
+	return tracer->exits || (tracer->max && instance_options_ask_graph(i->options));
+}
+
+static int tracer_try(struct instance *i, const struct tracer_ops *tracer,
+		      const struct tracer_work *work)
+{
+	static const struct tracer_work none;
+	int ret;
+
+	trace_change_begin(i->t);
+	if (tracer->exits && i->t->profiling) {
+		/* As in the kernel: the tracer before has gone by the time that the next one is
+		 * refused. */
+		tracer_switch(i, &nop_tracer_ops, &none);
+		ret = -EBUSY;
+	} else if (shows_exits(i, tracer) && instance_lacks_exits(i)) {
+		ret = -EOPNOTSUPP;
+	} else {
+		ret = tracer_switch(i, tracer, work);
+	}
+	trace_change_end(i->t);
+	return ret;
+}
+
+/* Where windows of these kinds end, stacks are looked at. */
+static int critical_check(struct trace *t, uint32_t critical)
+{
+	int ret;
+
+	trace_change_begin(t);
+	ret = flag_sites_check(t, critical);
+	trace_change_end(t);
+	if (!ret)
+		trace_use_stacks(t);
+	return ret;
+}
+
+int instance_set_tracer(struct instance *i, const char *name)
+{
+	const struct tracer_ops *tracer = tracer_find(name), *before = NULL;
+	struct events *events = i->t->trace_events;
+	struct tracer_work work, old;
+	int ret;
+
+	/* One task's calls are followed once, so not for several instances, as in the kernel. */
+	if (!tracer || (trace_tracer_is_top(name) && i != i->t->instances))
+		return -EINVAL;
+	ret = tracer->events ? events_load(events) : 0;
+	if (ret)
+		return ret == -ENODATA ? -EOPNOTSUPP : ret;
+	ret = tracer->critical ? critical_check(i->t, tracer->critical) : 0;
+	if (ret)
+		return ret;
+	/* Taken for all tracers, so that they change one after the other. */
+	events_lock(events);
+	ret = tracer_events_get(i, tracer, &work);
+	if (!ret) {
+		before = i->tracer;
+		old.data = i->tracer_data;
+		memcpy(old.event, i->tracer_events, sizeof(old.event));
+		ret = tracer_try(i, tracer, &work);
+		if (i->tracer != before)
+			tracer_events_put(i, before, &old);
+		if (i->tracer != tracer)
+			tracer_events_put(i, tracer, &work);
+	}
+	if (!ret && tracer->max && !before->max)
+		instance_max_begin(i);
+	else if (!ret && !tracer->max && before->max)
+		instance_max_end(i);
+	events_unlock(events);
+	return ret;
+}
+
+const char *instance_clock(struct instance *i)
+{
+	return i->clock->name;
+}
+
+int instance_set_clock(struct instance *i, const char *name)
+{
+	const struct clock_ops *clock = clock_find(name);
+
+	if (!clock)
+		return -EINVAL;
+	instance_writers_stop(i->t);
+	trampoline_drain_all(i->t);
+	i->clock = clock;
+	horizon_reset(&i->horizon);
+	if (i->tracer->start)
+		i->tracer->start(i);
+	calls_forget(i->t); /* it has times of the other clock */
+	instance_clear_stopped(i, ALL_VCPUS);
+	instance_snapshot_clear(i, ALL_VCPUS);
+	instance_writers_go(i->t);
+	return 0;
+}
+
+bool instance_is_on(struct instance *i)
+{
+	return atomic_load(&i->on);
+}
+
+void instance_set_on(struct instance *i, bool on)
+{
+	instance_writers_stop(i->t);
+	trampoline_drain_all(i->t);
+	if (on != i->on)
+		calls_forget(i->t); /* calls may end while nobody looks */
+	/* All that there was has come, so the second pass is certain of it. */
+	for (int pass = 0; !on && i->on && i->tracer->pass && pass < 2; pass++)
+		i->tracer->pass(i, 0);
+	if (!on)
+		horizon_end(&i->horizon, i->ring, i->t->vcpus);
+	else if (!i->on && i->tracer->start)
+		i->tracer->start(i);
+	atomic_store(&i->on, on);
+	instance_writers_go(i->t);
+	instances_tell_payload(i->t);
+}
+
+void trace_catch_up(struct trace *t)
+{
+	instance_writers_stop(t);
+	trampoline_catch_up(t);
+	instance_writers_go(t);
+	instances_do_deferred(t);
+}
+
+uint64_t trace_thresh(struct trace *t)
+{
+	return t->thresh;
+}
+
+void trace_set_thresh(struct trace *t, uint64_t ns)
+{
+	instance_writers_stop(t);
+	t->thresh = ns;
+	t->instances->graph.thresh_ns = ns;
+	instance_writers_go(t);
+	instances_tell_payload(t);
+}
+
+unsigned int trace_graph_depth(struct trace *t)
+{
+	return __atomic_load_n(&t->instances->graph.max_depth, __ATOMIC_RELAXED);
+}
+
+void trace_set_graph_depth(struct trace *t, unsigned int depth)
+{
+	instance_writers_stop(t);
+	__atomic_store_n(&t->instances->graph.max_depth, depth, __ATOMIC_RELAXED);
+	instance_writers_go(t);
+}
+
+uint64_t instance_max_latency(struct instance *i)
+{
+	return i->max_latency;
+}
+
+void instance_set_max_latency(struct instance *i, uint64_t ns)
+{
+	i->max_latency = ns;
+	instances_tell_payload(i->t);
+}
+
+uint64_t instance_cpumask(struct instance *i)
+{
+	return i->cpumask;
+}
+
+int instance_set_cpumask(struct instance *i, uint64_t mask)
+{
+	instance_writers_stop(i->t);
+	i->cpumask = mask & ((UINT64_C(1) << i->t->vcpus) - 1);
+	instance_writers_go(i->t);
+	instances_tell_payload(i->t);
+	return 0;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* tracer-events.c - see tracer-events.h */
+#include "tracer/control/tracer-events.h"
+#include "tracer/events/events.h"
+#include "tracer/probe/trampoline/trampoline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t find_event(const struct guestsym_event_list *list, const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	for (uint32_t k = 0; k < list->n; k++) {
+		const char *system = list->v[k].system;
+
+		if (!strncmp(system, name, (size_t)(colon - name)) && !system[colon - name] &&
+		    !strcmp(list->v[k].name, colon + 1))
+			return k;
+	}
+	return EVENT_NONE;
+}
+
+static int find_events(struct instance *i, const struct tracer_ops *tracer,
+		       struct tracer_work *work)
+{
+	const struct guestsym_event_list *list = events_list(i->t->trace_events);
+
+	for (unsigned int k = 0; tracer->events[k]; k++) {
+		work->event[k] = find_event(list, tracer->events[k]);
+		if (work->event[k] != EVENT_NONE && event_is_recordable(&list->v[work->event[k]]))
+			continue;
+		trace_note(i->t, "%s: this kernel has no trace event %s", tracer->name,
+			   tracer->events[k]);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static int want(struct instance *i, const struct tracer_ops *tracer, const struct tracer_work *work,
+		bool on)
+{
+	instance_writers_stop(i->t);
+	trampoline_drain_all(i->t); /* by what was wanted up to now */
+	for (unsigned int k = 0; tracer->events[k]; k++)
+		i->events[work->event[k]].tracers += on ? 1 : -1u;
+	for (unsigned int k = 0; tracer->events[k]; k++)
+		if (tracer->stacks >> k & 1)
+			i->events[work->event[k]].copies += on ? 1 : -1u;
+	instance_count_events(i);
+	instance_writers_go(i->t);
+	return events_apply(i->t->trace_events);
+}
+
+int tracer_events_get(struct instance *i, const struct tracer_ops *tracer, struct tracer_work *work)
+{
+	int ret;
+
+	memset(work, 0, sizeof(*work));
+	if (!tracer->events)
+		return tracer->init ? tracer->init(i, &work->data, work->event) : 0;
+	ret = find_events(i, tracer, work);
+	if (!ret)
+		ret = instance_events_get(i);
+	if (!ret)
+		ret = tracer->init(i, &work->data, work->event);
+	if (ret)
+		return ret;
+	ret = want(i, tracer, work, true);
+	if (ret)
+		tracer_events_put(i, tracer, work);
+	return ret;
+}
+
+void tracer_events_put(struct instance *i, const struct tracer_ops *tracer,
+		       struct tracer_work *work)
+{
+	/* What fails has been noted; records that still come have nobody who takes them. */
+	if (tracer->events)
+		want(i, tracer, work, false);
+	if (tracer->exit)
+		tracer->exit(work->data);
+}
+
+void tracer_events_hit(struct instance *i, uint32_t event, const struct event_view *v)
+{
+	const struct tracer_ops *tracer = i->tracer;
+
+	if (!i->on || !tracer->events)
+		return;
+	for (unsigned int k = 0; tracer->events[k]; k++)
+		if (i->tracer_events[k] == event)
+			tracer->event(i, k, v);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tracer-events.h - the trace events that a tracer works on (tracer_ops.events): recorded for it,
+ * though their files `enable` do not show that.
+ */
+#ifndef HVTRACE_TRACER_CONTROL_TRACER_EVENTS_H
+#define HVTRACE_TRACER_CONTROL_TRACER_EVENTS_H
+
+#include "tracer/instance/view.h"
+#include "tracer/instance/instance.h"
+
+/* What a tracer with tracer_ops.init has while it is one. */
+struct tracer_work {
+	void *data;
+	uint32_t event[TRACER_EVENTS_MAX]; /* of the list's, in the order of its ops */
+};
+
+/*
+ * Make its data, and register what it works on. 0; -EOPNOTSUPP where events cannot be had, or the
+ * guest's kernel has none of that name, or another error: then all is as it was. Events have been
+ * read, their lock is held, and neither t->change nor a vCPU's lock.
+ */
+int tracer_events_get(struct instance *i, const struct tracer_ops *tracer,
+		      struct tracer_work *work);
+/* It is not the instance's tracer any more; locks as above. */
+void tracer_events_put(struct instance *i, const struct tracer_ops *tracer,
+		       struct tracer_work *work);
+
+/* A record of an event that some tracer works on; the vCPU's lock is held. */
+void tracer_events_hit(struct instance *i, uint32_t event, const struct event_view *v);
+
+#endif

@@ -1,0 +1,1 @@
+tracer-objs += tracer/core/clock.o

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* kprobe-guest.c - see kprobe-guest.h */
+#include "tracer/dynevent/kprobe-guest.h"
+#include "tracer/events/registry.h"
+#include "tracer/window/work.h"
+#include "tracer/dynevent/kprobe-traps.h"
+#include "tracer/probe/trampoline/trampoline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KPROBE_FLAG_DISABLED 2 /* include/linux/kprobes.h, 6.1 */
+#define ERR_MIN		     UINT64_C(0xfffffffffffff001)
+
+/* Of struct kprobe, and of struct kretprobe, which begins with one. */
+struct layout {
+	uint32_t size, return_size; /* return_size 0: this kernel has no kretprobes */
+	struct guestsym_field addr, flags, nmissed, handler;
+	struct guestsym_field return_handler, maxactive, return_nmissed;
+	struct guestsym_field instances; /* a pointer that is NULL or an error: not registered */
+	struct guestsym_field ret_addr;	 /* of struct kretprobe_instance */
+};
+
+struct guest_probes {
+	struct trace *t;
+	bool learnt, closed;
+	bool trapped; /* kprobe_traps_insert() */
+	struct layout at;
+	struct {
+		uint32_t kind;	       /* PROBE_ROW_; guest_probe_look() reads it without a lock */
+		uint64_t addr;	       /* that was asked for */
+		uint64_t hits, missed; /* once it is closed */
+	} row[PROBE_ROWS];
+};
+
+struct guest_probes *guest_probes_new(struct trace *t)
+{
+	struct guest_probes *g = calloc(1, sizeof(*g));
+
+	if (g)
+		g->t = t;
+	return g;
+}
+
+void guest_probes_free(struct guest_probes *g)
+{
+	free(g);
+}
+
+/* --- what this kernel has -------------------------------------------------------------------- */
+
+static bool learn_member(const struct guestsym *gs, const char *path, uint32_t size,
+			 struct guestsym_field *f)
+{
+	return !guestsym_field(gs, path, f) && f->size == size && f->offset <= PROBE_ROW_STRUCT &&
+	       PROBE_ROW_STRUCT - f->offset >= size;
+}
+
+static bool learn_entry(struct layout *at, const struct guestsym *gs)
+{
+	return !guestsym_type_size(gs, "kprobe", &at->size) && at->size <= PROBE_ROW_STRUCT &&
+	       learn_member(gs, "kprobe.addr", 8, &at->addr) &&
+	       learn_member(gs, "kprobe.flags", 4, &at->flags) &&
+	       learn_member(gs, "kprobe.nmissed", 8, &at->nmissed) &&
+	       learn_member(gs, "kprobe.pre_handler", 8, &at->handler);
+}
+
+/* With rethooks (5.18 and later, kernel/kprobes.c), and without. */
+static bool learn_return(struct layout *at, const struct guestsym *gs)
+{
+	struct guestsym_field kp;
+
+	return !guestsym_field(gs, "kretprobe.kp", &kp) && !kp.offset &&
+	       learn_member(gs, "kretprobe.handler", 8, &at->return_handler) &&
+	       learn_member(gs, "kretprobe.maxactive", 4, &at->maxactive) &&
+	       learn_member(gs, "kretprobe.nmissed", 4, &at->return_nmissed) &&
+	       (learn_member(gs, "kretprobe.rh", 8, &at->instances) ||
+		learn_member(gs, "kretprobe.rph", 8, &at->instances)) &&
+	       (!guestsym_field(gs, "kretprobe_instance.node.ret_addr", &at->ret_addr) ||
+		!guestsym_field(gs, "kretprobe_instance.ret_addr", &at->ret_addr)) &&
+	       guestsym_addr(gs, "current_kprobe") && guestsym_addr(gs, "register_kretprobe") &&
+	       !guestsym_type_size(gs, "kretprobe", &at->return_size) &&
+	       at->return_size <= PROBE_ROW_STRUCT;
+}
+
+static void layout_learn(struct layout *at, const struct guestsym *gs)
+{
+	*at = (struct layout){0};
+	if (!learn_entry(at, gs) || !guestsym_addr(gs, "memset"))
+		at->size = 0;
+	if (!at->size || !learn_return(at, gs))
+		at->return_size = 0;
+}
+
+const char *guest_probes_why_not(struct guest_probes *g, bool is_return)
+{
+	struct trace *t = g->t;
+
+	if (!t->borrow)
+		return "nothing calls functions of this guest's kernel for us";
+	if (!events_ready(t->trace_events))
+		return "its kernel boots, and cannot be asked yet";
+	if (!events_runtime(t, "register_kprobe"))
+		return "the guest's kernel has no kprobes (CONFIG_KPROBES)";
+	if (!g->learnt)
+		layout_learn(&g->at, t->gs);
+	g->learnt = true;
+	if (!g->at.size)
+		return "this kernel does not tell what its kprobes look like (BTF)";
+	if (is_return && !g->at.return_size)
+		return "the guest's kernel has no kretprobes (CONFIG_KRETPROBES)";
+	return NULL;
+}
+
+static bool are_traps(const struct guest_probes *g)
+{
+	return g->t->engine != &trampoline_probe_ops;
+}
+
+int guest_probes_open(struct guest_probes *g, char *err, size_t errlen)
+{
+	struct trace *t = g->t;
+	int ret = t->tramp ? 0 : trace_open_events(t, err, errlen);
+
+	if (ret || !are_traps(g) || g->trapped)
+		return ret;
+	ret = kprobe_traps_insert(t);
+	if (ret)
+		snprintf(err, errlen, "no trap can be set in its memory: %s", strerror(-ret));
+	g->trapped = !ret;
+	return ret;
+}
+
+/* --- rows ------------------------------------------------------------------------------------ */
+
+struct row {
+	uint8_t bytes[PROBE_ROW_SIZE];
+};
+
+static uint64_t row_at(unsigned int row)
+{
+	return WINDOW_PROBES + (uint64_t)row * PROBE_ROW_SIZE;
+}
+
+static uint64_t row_va(const struct window *w, unsigned int row)
+{
+	return w->header.va + row_at(row);
+}
+
+static void put(struct row *r, const struct guestsym_field *f, uint64_t value)
+{
+	memcpy(r->bytes + f->offset, &value, f->size);
+}
+
+static uint64_t get(const struct row *r, uint32_t offset, size_t size)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, r->bytes + offset, size);
+	return value;
+}
+
+static uint32_t row_kind(const struct row *r)
+{
+	return (uint32_t)get(r, PROBE_ROW_KIND, 4);
+}
+
+static void row_set(struct guest_probes *g, unsigned int row, uint32_t kind)
+{
+	__atomic_store_n(&g->row[row].kind, kind, __ATOMIC_RELEASE);
+}
+
+/* What the kernel is to register. */
+static void row_make(const struct guest_probes *g, struct row *r, uint32_t kind, uint64_t addr,
+		     unsigned int maxactive)
+{
+	const struct payload_text *text = trampoline_text(g->t);
+	uint64_t code = trampoline_window(g->t)->header.va + WINDOW_TEXT;
+	bool traps = are_traps(g);
+
+	*r = (struct row){0};
+	memcpy(r->bytes + PROBE_ROW_KIND, &kind, sizeof(kind));
+	put(r, &g->at.addr, addr);
+	put(r, &g->at.flags, KPROBE_FLAG_DISABLED);
+	if (kind == PROBE_ROW_RETURN) {
+		put(r, &g->at.return_handler,
+		    code + (traps ? text->kretprobe_stop : text->kretprobe));
+		put(r, &g->at.maxactive, maxactive);
+	} else {
+		put(r, &g->at.handler, code + (traps ? text->kprobe_stop : text->kprobe));
+	}
+}
+
+/* The kernel's struct is written by the guest's CPUs; what is read may be of any moment. */
+static int row_read(struct window *w, unsigned int row, struct row *r)
+{
+	return window_read(w, row_at(row), r->bytes, sizeof(r->bytes));
+}
+
+static int row_clear(struct window *w, unsigned int row)
+{
+	static const struct row none;
+
+	return window_write(w, row_at(row), none.bytes, sizeof(none.bytes));
+}
+
+/* Whose sites the guest's kernel patches itself are to have no trap of ours. */
+static int sites_leave(struct guest_probes *g)
+{
+	uint64_t addr[PROBE_ROWS];
+	size_t n = 0;
+
+	for (unsigned int row = 0; row < PROBE_ROWS; row++)
+		if (g->row[row].kind)
+			addr[n++] = g->row[row].addr;
+	return are_traps(g) ? kprobe_traps_leave(g->t, addr, n) : 0;
+}
+
+/* It is the guest's no more. */
+static int row_free(struct guest_probes *g, unsigned int row)
+{
+	row_set(g, row, PROBE_ROW_FREE);
+	return sites_leave(g);
+}
+
+/* The guest's kernel has not taken it: nobody who looks at the window later is to think so. */
+static void row_take_back(struct guest_probes *g, unsigned int row)
+{
+	row_clear(trampoline_window(g->t), row);
+	row_free(g, row);
+}
+
+/* --- asking the kernel ----------------------------------------------------------------------- */
+
+static int ask(struct guest_probes *g, struct borrow_call *calls, size_t n)
+{
+	struct trace *t = g->t;
+	char err[256];
+	int ret = events_ask(t, trampoline_window(t), trampoline_text(t)->work, calls, n, err,
+			     sizeof(err));
+
+	if (ret)
+		trace_note(t, "kprobe events: %s", err);
+	return ret == -EINPROGRESS ? -ETIMEDOUT : ret;
+}
+
+static int said(const struct borrow_call *call)
+{
+	int ret = (int)call->ret;
+
+	return ret < -4095 ? -EIO : ret;
+}
+
+static int row_register(struct guest_probes *g, unsigned int row, struct guest_probe *made)
+{
+	const char *fn =
+		g->row[row].kind == PROBE_ROW_RETURN ? "register_kretprobe" : "register_kprobe";
+	struct window *w = trampoline_window(g->t);
+	struct borrow_call call = {.fn = events_runtime(g->t, fn), .arg = {row_va(w, row)}};
+	struct row r;
+	int ret = ask(g, &call, 1);
+
+	if (ret == -ETIMEDOUT)
+		return ret; /* the guest may get to it yet */
+	if (!ret)
+		ret = said(&call);
+	if (ret) {
+		row_take_back(g, row);
+		return ret;
+	}
+	ret = row_read(w, row, &r);
+	*made = (struct guest_probe){
+		.row = row,
+		.ip = get(&r, g->at.addr.offset, 8),
+		.maxactive = g->row[row].kind == PROBE_ROW_RETURN
+				     ? (unsigned int)get(&r, g->at.maxactive.offset, 4)
+				     : 0,
+	};
+	return ret;
+}
+
+int guest_probe_register(struct guest_probes *g, bool is_return, uint64_t addr,
+			 unsigned int maxactive, struct guest_probe *made)
+{
+	uint32_t kind = is_return ? PROBE_ROW_RETURN : PROBE_ROW_ENTRY;
+	unsigned int row = 0;
+	struct row r;
+	int ret;
+
+	if (g->closed)
+		return -ENODEV;
+	while (row < PROBE_ROWS && g->row[row].kind)
+		row++;
+	if (row == PROBE_ROWS) {
+		trace_note(g->t, "kprobe events: there are %d probes, and no room for more",
+			   PROBE_ROWS);
+		return -ENOSPC;
+	}
+	row_make(g, &r, kind, addr, maxactive);
+	ret = window_write(trampoline_window(g->t), row_at(row), r.bytes, sizeof(r.bytes));
+	if (ret)
+		return ret;
+	g->row[row].addr = addr;
+	row_set(g, row, kind);
+	ret = sites_leave(g);
+	if (ret)
+		row_take_back(g, row);
+	return ret ? ret : row_register(g, row, made);
+}
+
+int guest_probes_switch(struct guest_probes *g, const unsigned int *rows, size_t n, bool on)
+{
+	uint64_t fn = events_runtime(g->t, on ? "enable_kprobe" : "disable_kprobe");
+	struct borrow_call calls[PROBE_ROWS];
+	int ret;
+
+	if (g->closed)
+		return -ENODEV;
+	for (size_t i = 0; i < n; i++)
+		calls[i] = (struct borrow_call){.fn = fn,
+						.arg = {row_va(trampoline_window(g->t), rows[i])}};
+	ret = fn ? ask(g, calls, n) : -EOPNOTSUPP;
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = said(&calls[i]);
+	return ret;
+}
+
+/*
+ * The struct of a kretprobe that the kernel has not got, or has no more, must not be unregistered;
+ * that of a kprobe may. The row is free as soon as that is done, whatever has become of us.
+ */
+static size_t unregister_calls(struct trace *t, const struct layout *at, struct window *w,
+			       unsigned int row, struct borrow_call calls[2])
+{
+	uint64_t va = row_va(w, row), instances;
+	const char *fn = "unregister_kprobe";
+	struct row r;
+	size_t n = 0;
+
+	if (row_read(w, row, &r) || !row_kind(&r))
+		return 0;
+	instances = at->return_size ? get(&r, at->instances.offset, 8) : 0;
+	if (row_kind(&r) == PROBE_ROW_RETURN)
+		fn = instances && instances < ERR_MIN ? "unregister_kretprobe" : NULL;
+	if (fn)
+		calls[n++] = (struct borrow_call){.fn = events_runtime(t, fn), .arg = {va}};
+	calls[n++] = (struct borrow_call){.fn = events_runtime(t, "memset"),
+					  .arg = {va, 0, PROBE_ROW_SIZE}};
+	return n;
+}
+
+int guest_probe_unregister(struct guest_probes *g, unsigned int row)
+{
+	struct borrow_call calls[2];
+	size_t n;
+	int ret;
+
+	if (g->closed)
+		return 0;
+	n = unregister_calls(g->t, &g->at, trampoline_window(g->t), row, calls);
+	ret = ask(g, calls, n);
+	return ret ? ret : row_free(g, row);
+}
+
+/* --- counts ---------------------------------------------------------------------------------- */
+
+static void row_count(struct guest_probes *g, unsigned int row)
+{
+	struct row r;
+
+	if (row_read(trampoline_window(g->t), row, &r))
+		return;
+	g->row[row].hits = get(&r, PROBE_ROW_HITS, 8);
+	g->row[row].missed = get(&r, PROBE_ROW_MISSED, 8) + get(&r, g->at.nmissed.offset, 8);
+	if (g->row[row].kind == PROBE_ROW_RETURN)
+		g->row[row].missed += get(&r, g->at.return_nmissed.offset, 4);
+}
+
+void guest_probe_count(struct guest_probes *g, unsigned int row, uint64_t *hits, uint64_t *missed)
+{
+	if (!g->closed)
+		row_count(g, row);
+	*hits = g->row[row].hits;
+	*missed = g->row[row].missed;
+}
+
+/* --- letting go ------------------------------------------------------------------------------ */
+
+/* Of all rows of a window: what a call that was under way has made of them is known by then. */
+static int rows_unregister(struct trace *t, const struct layout *at, struct window *w,
+			   uint32_t entry, char *err, size_t errlen)
+{
+	const struct guest_work work = {.gs = t->gs, .g = &t->guest, .borrow = t->borrow, .w = w};
+	struct borrow_call *calls = calloc(2 * PROBE_ROWS, sizeof(*calls));
+	size_t n = 0;
+	int ret = calls ? guest_work_settle(&work) : -ENOMEM;
+
+	if (ret)
+		snprintf(err, errlen, "the guest still does what it was asked for before");
+	for (unsigned int row = 0; row < PROBE_ROWS && !ret; row++)
+		n += unregister_calls(t, at, w, row, calls + n);
+	if (!ret)
+		ret = events_ask(t, w, entry, calls, n, err, errlen);
+	free(calls);
+	return ret;
+}
+
+static bool has_rows(const struct guest_probes *g)
+{
+	for (unsigned int row = 0; row < PROBE_ROWS; row++)
+		if (g->row[row].kind)
+			return true;
+	return false;
+}
+
+int guest_probes_close(struct guest_probes *g, bool runs)
+{
+	struct trace *t = g->t;
+	char err[256];
+	int ret = 0, error;
+
+	if (g->closed)
+		return 0;
+	if (has_rows(g)) {
+		for (unsigned int row = 0; row < PROBE_ROWS; row++)
+			row_count(g, row);
+		if (runs)
+			ret = rows_unregister(t, &g->at, trampoline_window(t),
+					      trampoline_text(t)->work, err, sizeof(err));
+	}
+	g->closed = true;
+	if (ret)
+		trace_note(t, "kprobe events: %s", err);
+	error = g->trapped ? kprobe_traps_remove(t) : 0;
+	g->trapped = false;
+	return ret || !runs ? ret : error;
+}
+
+static bool window_has_rows(struct window *w)
+{
+	struct row r;
+
+	for (unsigned int row = 0; row < PROBE_ROWS; row++)
+		if (!row_read(w, row, &r) && row_kind(&r))
+			return true;
+	return false;
+}
+
+int guest_probes_recover(struct trace *t, struct window *w, char *err, size_t errlen)
+{
+	struct layout at;
+
+	if (!window_has_rows(w))
+		return 0;
+	layout_learn(&at, t->gs);
+	if (!at.size) {
+		snprintf(err, errlen,
+			 "an earlier hvtrace has left kprobes in it, and its kernel "
+			 "does not tell how to remove them");
+		return -EOPNOTSUPP;
+	}
+	return rows_unregister(t, &at, w, w->header.work, err, errlen);
+}
+
+/* --- hits ------------------------------------------------------------------------------------ */
+
+/* struct pt_regs (arch/x86/include/asm/ptrace.h) */
+struct registers {
+	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	uint64_t orig_ax, ip, cs, flags, sp, ss;
+};
+
+static void regs_take(struct machine_regs *to, const struct registers *r)
+{
+	*to = (struct machine_regs){
+		.rax = r->ax,
+		.rbx = r->bx,
+		.rcx = r->cx,
+		.rdx = r->dx,
+		.rsi = r->si,
+		.rdi = r->di,
+		.rsp = r->sp,
+		.rbp = r->bp,
+		.r8 = r->r8,
+		.r9 = r->r9,
+		.r10 = r->r10,
+		.r11 = r->r11,
+		.r12 = r->r12,
+		.r13 = r->r13,
+		.r14 = r->r14,
+		.r15 = r->r15,
+		.rip = r->ip,
+		.rflags = r->flags,
+	};
+}
+
+/*
+ * Where several kretprobes are at one function, the others' return to the kernel's own code that
+ * serves them all, which knows by then where the function itself does.
+ */
+static bool return_find(struct guest_probes *g, uint64_t instance, struct guest_probe_hit *hit)
+{
+	static const char *const shared[] = {"arch_rethook_trampoline", "__kretprobe_trampoline"};
+
+	if (guest_read(&g->t->guest, instance + g->at.ret_addr.offset, &hit->ret_ip,
+		       sizeof(hit->ret_ip)))
+		return false;
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+		if (hit->ret_ip == events_runtime(g->t, shared[i]))
+			hit->ret_ip = hit->regs.rip;
+	return true;
+}
+
+/* Nothing that the guest says here is believed, but for what it says about itself. */
+bool guest_probe_look(struct guest_probes *g, const struct machine_hit *call,
+		      struct guest_probe_hit *hit)
+{
+	struct guest_kernel *k = &g->t->guest;
+	struct {
+		uint64_t first, row; /* as kprobe.S has pushed them */
+	} on_stack;
+	struct registers regs;
+	uint64_t at;
+	uint32_t kind;
+
+	if (guest_read(k, call->regs->rsp, &on_stack, sizeof(on_stack)) ||
+	    guest_read(k, call->regs->rdi, &regs, sizeof(regs)))
+		return false;
+	at = on_stack.row - row_va(trampoline_window(g->t), 0);
+	if (at % PROBE_ROW_SIZE || at / PROBE_ROW_SIZE >= PROBE_ROWS)
+		return false;
+	*hit = (struct guest_probe_hit){.row = (unsigned int)(at / PROBE_ROW_SIZE)};
+	regs_take(&hit->regs, &regs);
+	kind = __atomic_load_n(&g->row[hit->row].kind, __ATOMIC_ACQUIRE);
+	return kind == PROBE_ROW_ENTRY ||
+	       (kind == PROBE_ROW_RETURN && return_find(g, on_stack.first, hit));
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kprobe-guest.h - probes that the guest's own kernel makes for us: register_kprobe() and
+ * register_kretprobe(), of structs that lie in the window (payload.h, WINDOW_PROBES), with handlers
+ * that are a piece of the payload (payload/kprobe.S) and call the host.
+ *
+ * So where a probe can be, modules, what an instruction does that a breakpoint has taken the place
+ * of, return addresses and what was missed are the kernel's business. Its functions sleep; a
+ * kworker of the guest calls them: window/work.h.
+ */
+#ifndef HVTRACE_TRACER_DYNEVENT_KPROBE_GUEST_H
+#define HVTRACE_TRACER_DYNEVENT_KPROBE_GUEST_H
+
+#include "tracer/core/trace.h"
+#include "tracer/payload/payload.h"
+
+struct guest_probes;
+struct window;
+
+/* All but guest_probe_look() with the events' lock held, while the machine runs. */
+
+struct guest_probes *guest_probes_new(struct trace *t); /* NULL: no memory */
+void guest_probes_free(struct guest_probes *g);		/* NULL is allowed */
+
+/* Why there can be none in this guest; NULL: there can. */
+const char *guest_probes_why_not(struct guest_probes *g, bool is_return);
+/* Have the memory that they are in, and the way to the host: 0, or an error and one line in err. */
+int guest_probes_open(struct guest_probes *g, char *err, size_t errlen);
+
+struct guest_probe {
+	unsigned int row; /* of WINDOW_PROBES */
+	uint64_t ip;	  /* where the kernel has put it */
+	unsigned int maxactive;
+};
+
+/*
+ * Have the kernel register one that is off at a run-time address; maxactive 0: as it likes. They
+ * are open. 0, what the kernel says (-EINVAL, -EILSEQ…), -ENOSPC, -ENODEV once the trace has ended,
+ * or an error of asking it: -ETIMEDOUT and others, with one line noted.
+ */
+int guest_probe_register(struct guest_probes *g, bool is_return, uint64_t addr,
+			 unsigned int maxactive, struct guest_probe *made);
+/* Turn n of them (rows) on or off. 0 or the first error. */
+int guest_probes_switch(struct guest_probes *g, const unsigned int *rows, size_t n, bool on);
+/* 0, or an error of asking: then the row stays in use until guest_probes_close(). */
+int guest_probe_unregister(struct guest_probes *g, unsigned int row);
+/* Hits that have been told, and those that the kernel or we have missed. */
+void guest_probe_count(struct guest_probes *g, unsigned int row, uint64_t *hits, uint64_t *missed);
+
+/*
+ * The trace ends, none will be registered any more; where the guest runs, those that there are go.
+ * 0 or an error: some may still call the payload.
+ */
+int guest_probes_close(struct guest_probes *g, bool runs);
+/* Of a tracer that was killed: unregister what the window tells of. As events_recover(). */
+int guest_probes_recover(struct trace *t, struct window *w, char *err, size_t errlen);
+
+/* What a handler has called the host for. */
+struct guest_probe_hit {
+	unsigned int row;
+	struct machine_regs regs; /* rip as the kernel's own handlers have it */
+	uint64_t ret_ip;	  /* of a return: where the function goes on */
+};
+
+/*
+ * A call that has come from payload_text.kprobe_call, or a trap's hit at kprobe_trap. False: it is
+ * none that there could be.
+ */
+bool guest_probe_look(struct guest_probes *g, const struct machine_hit *call,
+		      struct guest_probe_hit *hit);
+
+#endif

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* kprobe-hit.c - the records of probe events. */
+#include "tracer/instance/view.h"
+#include "tracer/events/define/fetch.h"
+#include "tracer/instance/instance.h"
+#include "tracer/dynevent/kprobe.h"
+#include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/unwind/unwind.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What fits into a page of the ring by itself, as with the kernel. */
+enum { RECORD_MAX = 4000 };
+
+/* A hit while it is dealt with; the vCPU's lock is held. */
+struct event_hit {
+	struct trace *t;
+	const struct machine_hit *hit;
+	const struct guest_probe_hit *guest; /* NULL: it is a trap's */
+	const struct probe_event *pe;
+	struct guest_state state;
+	uint64_t task;
+	size_t len;
+	union {
+		struct trace_entry e;
+		struct {
+			struct trace_entry e;
+			uint64_t ip, ret_ip; /* the latter of returns only */
+		} TRACE_ENTRY_LAYOUT probe;
+		uint8_t bytes[RECORD_MAX];
+	} record;
+};
+
+static int read_memory(void *arg, bool user, uint64_t va, void *buf, size_t len)
+{
+	struct event_hit *h = arg;
+
+	return user ? user_read(&h->t->guest, &h->t->user, h->task, va, buf, len)
+		    : guest_read(&h->t->guest, va, buf, len);
+}
+
+size_t probe_print_symbol(struct trace *t, uint64_t addr, char *buf, size_t size)
+{
+	struct output_symbol sym = {0};
+	int len;
+
+	if (!trace_find_symbol(t, addr, &sym))
+		len = snprintf(buf, size, "0x%" PRIx64, addr);
+	else
+		len = snprintf(buf, size, "%s+0x%" PRIx64 "/0x%" PRIx64 "%s%s%s", sym.name, sym.off,
+			       sym.size, sym.module ? " [" : "", sym.module ? sym.module : "",
+			       sym.module ? "]" : "");
+	return (size_t)len < size ? (size_t)len : size - 1;
+}
+
+static size_t print_symbol(void *arg, uint64_t addr, char *buf, size_t size)
+{
+	return probe_print_symbol(((const struct event_hit *)arg)->t, addr, buf, size);
+}
+
+/*
+ * The kernel's own records have the state of the handler, too, less what its ring buffer is thought
+ * to have added (trace_event_buffer_reserve(), kernel/trace/trace_events.c, 6.1).
+ */
+static void state_of_handler(struct event_hit *h)
+{
+	if (h->state.preempt_count & 0xf && guestsym_addr(h->t->gs, "preempt_schedule"))
+		h->state.preempt_count--;
+}
+
+/* False: it has more strings than a record may have. */
+static bool record_make(struct event_hit *h)
+{
+	const struct probe_def *def = h->pe->def;
+	char comm[GUEST_COMM_LEN + 1] = "";
+	const struct fetch_hit at = {
+		.regs = h->guest ? &h->guest->regs : h->hit->regs,
+		/* behind the kernel's own int3, as its probes have it */
+		.ip = h->guest ? h->guest->regs.rip : h->pe->ip + 1,
+		.comm = comm,
+		.read = read_memory,
+		.symbol = print_symbol,
+		.arg = h,
+	};
+
+	guest_get_state(&h->t->guest, h->hit->vcpu, h->hit->regs, &h->state);
+	if (h->guest)
+		state_of_handler(h);
+	h->task = guest_current(&h->t->guest, h->hit->vcpu);
+	memcpy(comm, h->state.comm, sizeof(h->state.comm));
+	h->record.e = (struct trace_entry){
+		.type = events_list(h->t->trace_events)->v[h->pe->event].id,
+		.flags = h->state.flags,
+		.preempt_count = h->state.preempt_count,
+		.pid = h->state.pid,
+	};
+	h->record.probe.ip = h->pe->ip;
+	if (h->guest && def->is_return)
+		h->record.probe.ret_ip = h->guest->ret_ip;
+	h->len = fetch_args(def->arg, def->nr_args, &at, h->record.bytes,
+			    def->is_return ? PROBE_RETURN_HEAD : PROBE_HEAD, RECORD_MAX);
+	return h->len;
+}
+
+/* Where the kernel has its own: as if the site's call had been made. */
+static void stack_make(const struct event_hit *h, struct event_stack *stack)
+{
+	struct trace *t = h->t;
+	const struct unwind *u = atomic_load(&t->unwind_ready) ? t->unwind : NULL;
+
+	if (h->guest) {
+		stack->n = unwind_stack(u, &t->guest, &h->guest->regs, stack->ip, NULL,
+					EVENT_STACK_DEPTH);
+		return;
+	}
+	stack->n = unwind_entry(u, &t->guest, h->hit->va + SITE_SIZE, h->hit->regs->rsp,
+				h->hit->regs->rbp, stack->ip, NULL, EVENT_STACK_DEPTH);
+}
+
+static void record_take(struct instance *i, const struct event_hit *h)
+{
+	bool wants_stack = instance_wants_event_stacks(i, h->pe->event);
+	unsigned int vcpu = h->hit->vcpu;
+	struct clock_reading now;
+	struct event_stack stack;
+	struct event_view view;
+	uint64_t ts;
+
+	if (!pid_filter_traces(&i->event_pids, h->state.pid))
+		return;
+	clock_begin(i->clock, h->t, vcpu, h->hit->tsc, &now);
+	ts = horizon_time(&i->horizon, clock_read(i->clock, h->t, &now, h->hit->tsc));
+	if (i->options & OUTPUT_RECORD_CMD)
+		comms_note(h->t->comms, h->state.pid, h->state.tgid, h->state.comm);
+	if (wants_stack)
+		stack_make(h, &stack);
+	event_view_init(&view, i, vcpu, h->record.bytes, h->len, ts, wants_stack ? &stack : NULL);
+	instance_take_event(i, h->pe->event, &view);
+}
+
+/* True: triggers were asked. */
+static bool hit_record(struct event_hit *h)
+{
+	bool made = false, triggers = false;
+
+	for (struct instance *i = h->t->instances; i; i = i->next) {
+		if (!instance_takes_event(i, h->hit->vcpu, h->pe->event))
+			continue;
+		if (!made && !record_make(h))
+			return false;
+		made = true;
+		record_take(i, h);
+		triggers = triggers || i->events[h->pe->event].triggers;
+	}
+	return triggers;
+}
+
+/* What triggers have set off; no lock is held. */
+static void do_deferred(struct trace *t)
+{
+	machine_pause(t->m);
+	instances_do_deferred(t);
+	machine_resume(t->m);
+}
+
+static bool of_guest_probe(const struct probe_event *pe, const struct guest_probe_hit *at)
+{
+	return pe->in_guest && pe->wanted && pe->guest.row == at->row;
+}
+
+/* True: triggers were asked. */
+static bool take_guests(struct probe_events *p, const struct machine_hit *call)
+{
+	struct trace *t = p->t;
+	struct guest_probe_hit at;
+	struct event_hit h = {.t = t, .hit = call, .guest = &at};
+	bool triggers = false;
+
+	if (!guest_probe_look(p->guest, call, &at))
+		return false;
+	pthread_mutex_lock(&t->vcpu_lock[call->vcpu]);
+	trampoline_drain(t, call->vcpu);
+	trace_seen(t, call->tsc);
+	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
+		if (!of_guest_probe(pe, &at))
+			continue;
+		h.pe = pe;
+		triggers = hit_record(&h) || triggers;
+	}
+	pthread_mutex_unlock(&t->vcpu_lock[call->vcpu]);
+	return triggers;
+}
+
+void probe_events_call(struct probe_events *p, const struct machine_hit *call)
+{
+	take_guests(p, call);
+	instances_wake(p->t);
+}
+
+void probe_events_stop(struct probe_events *p, const struct machine_hit *hit)
+{
+	if (take_guests(p, hit))
+		do_deferred(p->t);
+	instances_wake(p->t);
+}
+
+void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machine_hit *hit)
+{
+	struct trace *t = p->t;
+	struct event_hit h = {.t = t, .hit = hit};
+	bool triggers = false;
+
+	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
+	trampoline_drain(t, hit->vcpu); /* what the guest has recorded by itself came before */
+	trace_seen(t, hit->tsc);
+	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
+		if (pe->probe != probe || !pe->wanted)
+			continue;
+		atomic_fetch_add_explicit(&pe->hits, 1, memory_order_relaxed);
+		h.pe = pe;
+		triggers = hit_record(&h) || triggers;
+	}
+	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
+	if (triggers)
+		do_deferred(t);
+	instances_wake(t);
+}

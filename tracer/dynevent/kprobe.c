@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* kprobe.c - see kprobe.h: which there are, and what kprobe_events says and is told. */
+#include "tracer/dynevent/kprobe.h"
+#include "tracer/events/filter/filter.h"
+#include "tracer/events/trigger/trigger.h"
+#include "tracer/instance/instance.h"
+#include "tracer/probe/trampoline/trampoline.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WHERE "trace_kprobe"
+
+struct probe_events *probe_events_new(struct trace *t)
+{
+	struct probe_events *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->t = t;
+	p->guest = guest_probes_new(t);
+	if (p->guest)
+		return p;
+	free(p);
+	return NULL;
+}
+
+static void probe_event_free(struct probe_event *pe)
+{
+	if (!pe)
+		return;
+	probe_def_free(pe->def);
+	free(pe);
+}
+
+void probe_events_free(struct probe_events *p)
+{
+	if (!p)
+		return;
+	for (struct probe_event *pe = p->first, *next; pe; pe = next) {
+		next = pe->next;
+		probe_event_free(pe);
+	}
+	guest_probes_free(p->guest);
+	free(p);
+}
+
+/* --- what is wanted -------------------------------------------------------------------------- */
+
+/* t->change is held. */
+static bool any_instance_wants(const struct trace *t, uint32_t event)
+{
+	for (struct instance *i = t->instances; i; i = i->next)
+		if (i->events && event_wanted(&i->events[event]))
+			return true;
+	return false;
+}
+
+bool probe_events_want(const struct probe_events *p, uint32_t probe)
+{
+	for (const struct probe_event *pe = p->first; pe; pe = pe->next)
+		if (pe->probe == probe && pe->wanted)
+			return true;
+	return false;
+}
+
+/* Have the kernel's probes on or off as they are wanted, now that hits find out about that. */
+static int switch_in_guest(struct probe_events *p, bool on)
+{
+	unsigned int rows[PROBE_ROWS];
+	size_t n = 0;
+	int ret;
+
+	for (const struct probe_event *pe = p->first; pe && n < PROBE_ROWS; pe = pe->next)
+		if (pe->in_guest && pe->on != on && pe->wanted == on)
+			rows[n++] = pe->guest.row;
+	ret = n ? guest_probes_switch(p->guest, rows, n, on) : 0;
+	for (struct probe_event *pe = p->first; pe && !ret; pe = pe->next)
+		if (pe->in_guest && pe->wanted == on)
+			pe->on = on;
+	return ret;
+}
+
+static int patch_wanted(struct probe_events *p)
+{
+	struct trace *t = p->t;
+	bool changed = false;
+	int ret = 0;
+
+	trace_change_begin(t);
+	instance_writers_stop(t);
+	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
+		bool wanted = any_instance_wants(t, pe->event);
+
+		changed = changed || (wanted != pe->wanted && !pe->in_guest);
+		pe->wanted = wanted;
+	}
+	instance_writers_go(t);
+	if (changed)
+		ret = selection_patch(t);
+	trace_change_end(t);
+	return ret;
+}
+
+static bool some_want_stacks(struct probe_events *p)
+{
+	bool some = false;
+
+	pthread_mutex_lock(&p->t->instances_lock);
+	for (struct instance *i = p->t->instances; i; i = i->next)
+		for (const struct probe_event *pe = p->first; pe && !some; pe = pe->next)
+			some = instance_wants_event_stacks(i, pe->event);
+	pthread_mutex_unlock(&p->t->instances_lock);
+	return some;
+}
+
+int probe_events_apply(struct probe_events *p)
+{
+	int ret, error;
+
+	if (!p->first)
+		return 0;
+	if (some_want_stacks(p))
+		trace_use_stacks(p->t);
+	ret = patch_wanted(p);
+	error = switch_in_guest(p, false);
+	ret = ret ? ret : error;
+	error = switch_in_guest(p, true);
+	return ret ? ret : error;
+}
+
+/* --- adding ---------------------------------------------------------------------------------- */
+
+static struct probe_event *find(const struct probe_events *p, uint32_t event)
+{
+	struct probe_event *pe = p->first;
+
+	while (pe && pe->event != event)
+		pe = pe->next;
+	return pe;
+}
+
+static void link_in(struct probe_events *p, struct probe_event *pe)
+{
+	struct probe_event **at = &p->first;
+
+	while (*at)
+		at = &(*at)->next;
+	trace_change_begin(p->t);
+	instance_writers_stop(p->t);
+	*at = pe;
+	instance_writers_go(p->t);
+	trace_change_end(p->t);
+}
+
+static int place(struct probe_events *p, struct probe_event *pe, struct probe_error *err)
+{
+	int ret = probe_event_place(p->t, pe);
+
+	if (ret == -EILSEQ)
+		return probe_error_set(err, ret, 1, 0,
+				       "Probe point is not an instruction boundary");
+	if (ret == -ENOENT)
+		return probe_error_set(err, ret, 1, 0, "Invalid probed address or symbol");
+	if (ret && ret != -ENOMEM && ret != -EEXIST)
+		return probe_error_set(err, ret, 1, 0, "Failed to register probe event");
+	return ret;
+}
+
+/* Another probe of an event that is there. */
+static int append(struct probe_events *p, struct probe_event *pe, const struct probe_event *first,
+		  struct probe_error *err)
+{
+	unsigned int differs = probe_def_differs(pe->def, first->def);
+
+	if (pe->def->is_return != first->def->is_return)
+		return probe_error_set(err, -EEXIST, 0, 0,
+				       "Probe type is different from existing probe");
+	if (differs)
+		return probe_error_set(err, -EEXIST, differs + 1, 0,
+				       "Argument type or name is different from existing probe");
+	for (const struct probe_event *other = first; other; other = other->next)
+		if (other->event == first->event && probe_def_same(pe->def, other->def))
+			return probe_error_set(err, -EEXIST, 0, 0,
+					       "There is already the exact same probe event");
+	pe->event = first->event;
+	return place(p, pe, err);
+}
+
+static int add_event(struct probe_events *p, struct probe_event *pe, struct probe_error *err)
+{
+	struct probe_event_made made;
+	int ret = place(p, pe, err);
+
+	if (!ret)
+		ret = probe_event_make(&made, pe->def, 0);
+	if (ret)
+		return ret;
+	ret = events_add(p->t->trace_events, &made, &pe->event);
+	probe_event_unmake(&made); /* what has not been taken */
+	return ret;
+}
+
+static int add(struct probe_events *p, struct probe_event *pe, struct probe_error *err)
+{
+	struct events *events = p->t->trace_events;
+	uint32_t event = events_find(events, pe->def->group, pe->def->event);
+	const struct probe_event *first = event == EVENT_NONE ? NULL : find(p, event);
+	int ret;
+
+	if (first)
+		ret = append(p, pe, first, err);
+	else if (event != EVENT_NONE)
+		ret = probe_error_set(err, -EEXIST, 0, 0,
+				      "Given group/event name is already used by another event");
+	else
+		ret = add_event(p, pe, err);
+	if (ret)
+		return ret;
+	link_in(p, pe);
+	dyn_event_add(p->t, &pe->dyn, &probe_event_ops, pe);
+	ret = probe_events_apply(p);
+	if (ret)
+		trace_note(p->t, "%s:%s: it is there, but not on", pe->def->group, pe->def->event);
+	return 0;
+}
+
+/* It is in no list. */
+static int probe_event_discard(struct probe_events *p, struct probe_event *pe)
+{
+	int ret = pe->in_guest ? guest_probe_unregister(p->guest, pe->guest.row) : 0;
+
+	probe_event_free(pe);
+	return ret;
+}
+
+static int define(struct probe_events *p, const struct probe_words *words, struct probe_error *err)
+{
+	struct probe_dentries dentries;
+	const struct probe_symbols symbols = {
+		.count = probe_symbol_count,
+		.entry = probe_symbol_entry,
+		.function = probe_symbol_function,
+		.dentries = probe_symbol_dentries(p->t, &dentries) ? &dentries : NULL,
+		.has_char = probe_kernel_has_char(p->t),
+		.arg = p->t,
+	};
+	struct probe_event *pe = calloc(1, sizeof(*pe));
+	int ret = pe ? probe_def_parse(words, &symbols, &pe->def, err) : -ENOMEM;
+
+	if (!ret)
+		ret = add(p, pe, err);
+	if (ret && pe)
+		probe_event_discard(p, pe);
+	return ret;
+}
+
+/* --- removing -------------------------------------------------------------------------------- */
+
+static bool has_sibling(const struct probe_events *p, const struct probe_event *pe)
+{
+	for (const struct probe_event *other = p->first; other; other = other->next)
+		if (other != pe && other->event == pe->event)
+			return true;
+	return false;
+}
+
+/* t->change is held. */
+static int take_out_held(struct probe_events *p, struct probe_event **at)
+{
+	struct probe_event *pe = *at;
+	struct trace *t = p->t;
+	bool last = !has_sibling(p, pe);
+
+	if (last && any_instance_wants(t, pe->event))
+		return -EBUSY;
+	instance_writers_stop(t);
+	*at = pe->next;
+	if (last)
+		instances_forget_event(t, pe->event);
+	instance_writers_go(t);
+	if (last)
+		events_remove(t->trace_events, pe->event);
+	return pe->wanted && !pe->in_guest ? selection_patch(t) : 0;
+}
+
+static int probe_event_remove(struct trace *t, struct dyn_event *ev)
+{
+	struct probe_event *pe = ev->owner, **at = &t->probe_events->first;
+	int ret, error = 0;
+
+	while (*at != pe)
+		at = &(*at)->next;
+	trace_change_begin(t);
+	ret = take_out_held(t->probe_events, at);
+	trace_change_end(t);
+	if (*at != pe) {
+		dyn_event_remove(t, ev);
+		error = probe_event_discard(t->probe_events, pe);
+	}
+	return ret ? ret : error;
+}
+
+/* --- events/define/dyn-event.h ----------------------------------------------------------------------------- */
+
+void probe_error_log(struct trace *t, const char *where, const struct probe_words *words,
+		     const struct probe_error *err)
+{
+	uint16_t pos;
+	char *command = err->what ? probe_error_command(words, err, &pos) : NULL;
+
+	if (command)
+		error_log_add(trace_top(t)->errors, trace_local_ns(t), where, err->what, command,
+			      pos);
+	free(command);
+}
+
+static int probe_event_define(struct trace *t, const char *line)
+{
+	struct probe_error err = {0};
+	struct probe_words words;
+	int ret = probe_words_split(&words, line);
+
+	if (ret)
+		return ret;
+	if (words.n)
+		ret = define(t->probe_events, &words, &err);
+	probe_error_log(t, WHERE, &words, &err);
+	probe_words_free(&words);
+	return ret;
+}
+
+static void probe_event_print(const struct dyn_event *ev, struct text *out)
+{
+	const struct probe_event *pe = ev->owner;
+
+	probe_def_print(pe->def, pe->guest.maxactive, out);
+}
+
+static bool probe_event_is_busy(struct trace *t, const struct dyn_event *ev)
+{
+	const struct probe_event *pe = ev->owner;
+	bool busy;
+
+	pthread_mutex_lock(&t->change);
+	busy = any_instance_wants(t, pe->event);
+	pthread_mutex_unlock(&t->change);
+	return busy;
+}
+
+static bool probe_event_matches(const struct dyn_event *ev, const struct probe_removal *removal)
+{
+	const struct probe_event *pe = ev->owner;
+
+	return probe_removal_takes(removal, pe->def);
+}
+
+const struct dyn_event_ops probe_event_ops = {
+	.define = probe_event_define,
+	.print = probe_event_print,
+	.is_busy = probe_event_is_busy,
+	.matches = probe_event_matches,
+	.remove = probe_event_remove,
+};
+
+/* --- control.h ------------------------------------------------------------------------------- */
+
+ssize_t trace_write_kprobe_events(struct trace *t, const char *text, size_t len)
+{
+	return dyn_events_write(t, &probe_event_ops, text, len);
+}
+
+int trace_clear_kprobe_events(struct trace *t)
+{
+	return dyn_events_clear(t, &probe_event_ops);
+}
+
+void trace_print_kprobe_events(struct trace *t, struct text *out)
+{
+	dyn_events_print(t, &probe_event_ops, out);
+}
+
+void trace_print_kprobe_profile(struct trace *t, struct text *out)
+{
+	struct probe_events *p = t->probe_events;
+
+	events_lock(t->trace_events);
+	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
+		uint64_t hits = atomic_load(&pe->hits), missed = 0;
+
+		if (pe->in_guest)
+			guest_probe_count(p->guest, pe->guest.row, &hits, &missed);
+		text_printf(out, "  %-44s %15" PRIu64 " %15" PRIu64 "\n", pe->def->event, hits,
+			    missed);
+	}
+	events_unlock(t->trace_events);
+}
+
+int probe_events_close(struct probe_events *p, bool runs)
+{
+	return guest_probes_close(p->guest, runs);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kprobe.h - probe events of the host's own: kprobe_events and kprobe_profile.
+ *
+ * The guest's kernel makes the probe (kprobe-guest.h), the host reads what the definition asks for
+ * and writes the record itself, into the ring of each instance that has the event on. It is the
+ * kernel's own because its ftrace and a trap of ours would not get on with each other at one site.
+ * Where the kernel cannot be asked, a probe at a function's entry is a trap at its fentry site.
+ */
+#ifndef HVTRACE_TRACER_DYNEVENT_KPROBE_H
+#define HVTRACE_TRACER_DYNEVENT_KPROBE_H
+
+#include "tracer/events/define/dyn-event.h"
+#include "tracer/dynevent/kprobe-guest.h"
+#include "tracer/core/trace.h"
+#include "tracer/events/define/probe.h"
+
+struct probe_events;
+
+struct probe_events *probe_events_new(struct trace *t); /* NULL: no memory */
+void probe_events_free(struct probe_events *p);		/* NULL is allowed */
+
+/*
+ * What instances want has changed: have a trap where an event is that one of them has on, and none
+ * elsewhere. The events' lock is held, the machine runs.
+ */
+int probe_events_apply(struct probe_events *p);
+/* Whether a probe (its index) is where such an event is. t->change is held. */
+bool probe_events_want(const struct probe_events *p, uint32_t probe);
+/* The guest is there; on the vCPU's thread. */
+void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machine_hit *hit);
+/*
+ * A vCPU waits for us in the handler of a probe of its kernel's (payload_text.kprobe_call).
+ * t->change is held; what triggers ask for is left for instances_do_deferred().
+ */
+void probe_events_call(struct probe_events *p, const struct machine_hit *call);
+/* The same where it has exited to the host there; on the vCPU's thread, no lock is held. */
+void probe_events_stop(struct probe_events *p, const struct machine_hit *hit);
+/* As events_close(), which calls it. */
+int probe_events_close(struct probe_events *p, bool runs);
+
+/* --- for other kinds of probes, too ------------------------------------------------------------
+ */
+
+/* What is wrong with a command, unless that is not logged. */
+void probe_error_log(struct trace *t, const char *where, const struct probe_words *words,
+		     const struct probe_error *err);
+/* "symbol+offset" of an argument becomes its address. 0, -ENOENT, -ENOMEM. */
+int probe_arg_resolve(struct trace *t, struct fetch_arg *a);
+/* As fetch_hit.symbol. */
+size_t probe_print_symbol(struct trace *t, uint64_t addr, char *buf, size_t size);
+
+/* --- for the files of it alone ---------------------------------------------------------------- */
+
+/* A line of kprobe_events. Several may be of one event. */
+struct probe_event {
+	struct probe_event *next;
+	struct dyn_event dyn;
+	struct probe_def *def;
+	uint32_t event; /* in the list of events */
+	bool in_guest;	/* the guest's kernel has it, as `guest` says */
+	struct guest_probe guest;
+	bool on;	       /* and it is enabled there */
+	uint32_t probe;	       /* else where its trap is: index into t->probes */
+	uint64_t ip;	       /* run-time address */
+	bool wanted;	       /* some instance has the event on */
+	_Atomic uint64_t hits; /* of the trap */
+};
+
+struct probe_events {
+	struct trace *t;
+	/* In their order; changed with the events' lock held and all writers stopped. */
+	struct probe_event *first;
+	struct guest_probes *guest;
+};
+
+/* The run-time address of a symbol ("name", "module:name"), 0: there is none. */
+uint64_t probe_symbol_address(struct trace *t, const char *name);
+unsigned int probe_symbol_count(void *arg, const char *name);
+int probe_symbol_entry(void *arg, const char *name, uint64_t offset);
+bool probe_symbol_function(void *arg, const char *name, struct fetch_function *function);
+/* What %pd and %pD read, false: the kernel does not know them. And whether it knows "char". */
+bool probe_symbol_dentries(struct trace *t, struct probe_dentries *dentries);
+bool probe_kernel_has_char(struct trace *t);
+/*
+ * Where a definition's probe is to be, and the addresses of its symbols. -ENOENT, -EILSEQ (in the
+ * midst of an instruction), -EINVAL as the kernel; -EOPNOTSUPP and a note: not with us.
+ */
+int probe_event_place(struct trace *t, struct probe_event *pe);
+
+#endif

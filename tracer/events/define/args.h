@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * args.h - the words of a probe's definition that are short for others: $arg*, $argN, ARG:%pd
+ * and ARG:%pD, as kernels from 6.5 and 6.9 on have them.
+ */
+#ifndef HVTRACE_TRACER_EVENTS_DEFINE_ARGS_H
+#define HVTRACE_TRACER_EVENTS_DEFINE_ARGS_H
+
+#include "tracer/events/define/probe.h"
+
+/* The words behind the place, as they are to be parsed. */
+struct probe_args {
+	char *v[PROBE_ARGS_MAX];
+	unsigned int n;
+};
+
+/* NULL: what it is about is taken as it is. */
+struct probe_expansion {
+	const struct fetch_function *function; /* at whose entry the probe is */
+	const struct probe_dentries *dentries;
+};
+
+/* 0, -ENOMEM, or -errno and what to log. */
+int probe_args_make(struct probe_args *args, const struct probe_words *words,
+		    const struct probe_expansion *how, struct probe_error *err);
+void probe_args_free(struct probe_args *args); /* zeroed: there are none */
+
+#endif

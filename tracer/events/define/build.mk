@@ -1,0 +1,9 @@
+tracer-objs += tracer/events/define/args.o
+tracer-objs += tracer/events/define/eprobe.o
+tracer-objs += tracer/events/define/fetch-arg.o
+tracer-objs += tracer/events/define/fetch.o
+tracer-objs += tracer/events/define/probe-format.o
+tracer-objs += tracer/events/define/probe.o
+tracer-objs += tracer/events/define/synth-format.o
+tracer-objs += tracer/events/define/synth-parse.o
+tracer-objs += tracer/events/define/words.o

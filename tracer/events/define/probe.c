@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* probe.c - see probe.h */
+#include "tracer/events/define/probe.h"
+#include "tracer/events/define/args.h"
+#include "tracer/lib/word.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAXACTIVE_MAX = 4096 };
+
+#define GROUP "kprobes"
+
+struct parser {
+	struct probe_def *def;
+	const struct probe_words *words;
+	const struct probe_symbols *symbols;
+	struct probe_error *err;
+	unsigned int at; /* FETCH_AT_ */
+};
+
+static int fail(struct parser *p, unsigned int word, size_t offset, const char *what)
+{
+	return probe_error_set(p->err, -EINVAL, word, offset, what);
+}
+
+/* r10:…: how many calls at a time the kernel is to keep in mind. */
+static int parse_maxactive(struct parser *p, const char *text)
+{
+	size_t len = strcspn(text, ":");
+	char number[PROBE_NAME_SIZE];
+	uint64_t value;
+
+	if (!isdigit((unsigned char)*text))
+		return 0;
+	if (!p->def->is_return)
+		return fail(p, 0, 1, "Maxactive is not for kprobe");
+	if (len >= sizeof(number))
+		return fail(p, 0, 1, "Invalid maxactive number");
+	memcpy(number, text, len);
+	number[len] = '\0';
+	if (word_number(number, &value) || !value || value > UINT_MAX)
+		return fail(p, 0, 1, "Invalid maxactive number");
+	if (value > MAXACTIVE_MAX)
+		return fail(p, 0, 1, "Maxactive is too big");
+	p->def->maxactive = (unsigned int)value;
+	return 0;
+}
+
+/* --- where it is ----------------------------------------------------------------------------- */
+
+static int check_symbol(struct parser *p, const char *symbol)
+{
+	unsigned int count;
+
+	if (strchr(symbol, ':'))
+		return 0;
+	count = p->symbols->count(p->symbols->arg, symbol);
+	if (count > 1)
+		return probe_error_set(p->err, -EADDRNOTAVAIL, 1, 0, "The symbol is not unique");
+	if (!count)
+		return probe_error_set(p->err, -ENOENT, 1, 0, "Invalid probed address or symbol");
+	return 0;
+}
+
+static int parse_symbol(struct parser *p, const char *text)
+{
+	struct probe_def *def = p->def;
+	int64_t offset;
+	char *suffix;
+	int ret;
+
+	def->symbol = strdup(text);
+	if (!def->symbol)
+		return -ENOMEM;
+	suffix = strchr(def->symbol, '%');
+	if (suffix) {
+		if (strcmp(suffix, "%return") != 0)
+			return fail(p, 1, (size_t)(suffix - def->symbol),
+				    "Invalid probed address suffix");
+		*suffix = '\0';
+		def->is_return = true;
+	}
+	ret = fetch_split_symbol(def->symbol, &offset);
+	if (ret || offset < 0 || offset > UINT_MAX)
+		return fail(p, 1, 0, "Invalid probed address or symbol");
+	def->offset = (uint64_t)offset;
+	if (def->is_return)
+		p->at |= FETCH_AT_RETURN;
+	ret = p->symbols->entry(p->symbols->arg, def->symbol, def->offset);
+	if (!ret)
+		p->at |= FETCH_AT_ENTRY;
+	if (ret == -EINVAL && def->is_return)
+		return fail(p, 1, 0, "Retprobe address must be an function entry");
+	return check_symbol(p, def->symbol);
+}
+
+static int parse_place(struct parser *p, const char *text)
+{
+	if (!word_number(text, &p->def->offset))
+		return 0;
+	/* What an uprobe looks like. */
+	if (strchr(text, '/') && strchr(text, ':'))
+		return -EINVAL;
+	return parse_symbol(p, text);
+}
+
+/* --- what it is called ----------------------------------------------------------------------- */
+
+static void make_name(struct probe_def *def)
+{
+	char kind = def->is_return ? 'r' : 'p';
+
+	if (def->symbol)
+		snprintf(def->event, sizeof(def->event), "%c_%s_%" PRIu64, kind, def->symbol,
+			 def->offset);
+	else
+		snprintf(def->event, sizeof(def->event), "%c_0x%" PRIx64, kind, def->offset);
+	for (char *at = def->event; *at; at++)
+		if (*at == ':' || *at == '.')
+			*at = '_';
+}
+
+int probe_name_parse(const char *text, unsigned int word, size_t offset,
+		     char group[PROBE_NAME_SIZE], char event[PROBE_NAME_SIZE],
+		     struct probe_error *err)
+{
+	const char *slash = strchr(text, '/'), *what = NULL;
+	size_t len;
+
+	if (!slash)
+		slash = strchr(text, '.');
+	if (slash) {
+		len = (size_t)(slash - text);
+		if (!len)
+			what = "Group name is not specified";
+		else if (len >= PROBE_NAME_SIZE)
+			what = "Group name is too long";
+		if (what)
+			return probe_error_set(err, -EINVAL, word, offset, what);
+		memcpy(group, text, len);
+		group[len] = '\0';
+		if (!probe_name_is_good(group, true))
+			return probe_error_set(
+				err, -EINVAL, word, offset,
+				"Group name must follow the same rules as C identifiers");
+		text += len + 1;
+		offset += len + 1;
+	}
+	len = strlen(text);
+	if (!len && !slash)
+		what = "Event name is not specified";
+	else if (len >= PROBE_NAME_SIZE)
+		what = "Event name is too long";
+	else if (len && !probe_name_is_good(text, false))
+		what = "Event name must follow the same rules as C identifiers";
+	if (what)
+		return probe_error_set(err, -EINVAL, word, offset, what);
+	memcpy(event, text, len + 1);
+	return 0;
+}
+
+/* --- a line ---------------------------------------------------------------------------------- */
+
+static int parse_each(struct parser *p, const struct probe_args *args,
+		      const struct fetch_function *function)
+{
+	struct probe_def *def = p->def;
+
+	def->arg = calloc(args->n + 1, sizeof(*def->arg));
+	if (!def->arg)
+		return -ENOMEM;
+	for (; def->nr_args < args->n; def->nr_args++) {
+		int ret = fetch_arg_parse(def->arg, def->nr_args, args->v[def->nr_args],
+					  p->at | (p->symbols->has_char ? FETCH_HAS_CHAR : 0),
+					  function, &def->size, p->err);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int parse_args(struct parser *p)
+{
+	const struct probe_symbols *symbols = p->symbols;
+	struct fetch_function function = {0};
+	bool known = p->def->symbol && symbols->function &&
+		     symbols->function(symbols->arg, p->def->symbol, &function);
+	const struct probe_expansion how = {
+		.function = known && p->at == FETCH_AT_ENTRY ? &function : NULL,
+		.dentries = symbols->dentries,
+	};
+	struct probe_args args = {0};
+	int ret = probe_args_make(&args, p->words, &how, p->err);
+
+	if (!ret)
+		ret = parse_each(p, &args, known ? &function : NULL);
+	probe_args_free(&args);
+	return ret;
+}
+
+static int parse(struct parser *p)
+{
+	const char *first = p->words->v[0], *name = strchr(first, ':');
+	int ret;
+
+	p->def->is_return = *first == 'r';
+	ret = parse_maxactive(p, first + 1);
+	if (!ret)
+		ret = parse_place(p, p->words->v[1]);
+	if (!ret && name)
+		ret = probe_name_parse(name + 1, 0, (size_t)(name + 1 - first), p->def->group,
+				       p->def->event, p->err);
+	if (!ret && !*p->def->event)
+		make_name(p->def);
+	return ret ? ret : parse_args(p);
+}
+
+int probe_def_parse(const struct probe_words *words, const struct probe_symbols *symbols,
+		    struct probe_def **def, struct probe_error *err)
+{
+	struct parser p = {.words = words, .symbols = symbols, .err = err};
+	int ret;
+
+	*err = (struct probe_error){0};
+	*def = NULL;
+	if (words->n < 2 || (*words->v[0] != 'p' && *words->v[0] != 'r'))
+		return -EINVAL;
+	p.def = calloc(1, sizeof(*p.def));
+	if (!p.def)
+		return -ENOMEM;
+	strcpy(p.def->group, GROUP);
+	ret = parse(&p);
+	if (ret)
+		probe_def_free(p.def);
+	else
+		*def = p.def;
+	return ret;
+}
+
+void probe_def_free(struct probe_def *def)
+{
+	if (!def)
+		return;
+	for (unsigned int i = 0; i < def->nr_args; i++)
+		fetch_arg_free(&def->arg[i]);
+	free(def->arg);
+	free(def->filter);
+	free(def->symbol);
+	free(def);
+}
+
+void probe_def_print_place(const struct probe_def *def, struct text *out)
+{
+	if (probe_def_is_at_event(def))
+		text_printf(out, "%s.%s", def->at_system, def->at_event);
+	else if (!def->symbol)
+		text_printf(out, "0x%" PRIx64, def->offset);
+	else if (def->offset)
+		text_printf(out, "%s+%" PRIu64, def->symbol, def->offset);
+	else
+		text_puts(out, def->symbol);
+}
+
+void probe_def_print(const struct probe_def *def, unsigned int maxactive, struct text *out)
+{
+	text_putc(out, probe_def_is_at_event(def) ? 'e' : def->is_return ? 'r' : 'p');
+	if (def->is_return)
+		text_printf(out, "%u", def->maxactive ? def->maxactive : maxactive);
+	text_printf(out, ":%s/%s ", def->group, def->event);
+	probe_def_print_place(def, out);
+	for (unsigned int i = 0; i < def->nr_args; i++)
+		text_printf(out, " %s=%s", def->arg[i].name, def->arg[i].body);
+	text_putc(out, '\n');
+}
+
+/* --- removal --------------------------------------------------------------------------------- */
+
+int probe_removal_parse(const struct probe_words *words, struct probe_removal *removal)
+{
+	const char *first = words->v[0], *name = strchr(first, ':'), *slash;
+
+	if (!name || (*first == '-' && name != first + 1))
+		return -EINVAL;
+	name++;
+	slash = strchr(name, '/');
+	*removal = (struct probe_removal){.words = words, .event = slash ? slash + 1 : name};
+	if (slash) {
+		removal->group = name;
+		removal->group_len = (size_t)(slash - name);
+	}
+	return slash || *name ? 0 : -EINVAL;
+}
+
+bool probe_removal_names_group(const struct probe_removal *removal, const char *group)
+{
+	return !removal->group || (strlen(group) == removal->group_len &&
+				   !memcmp(group, removal->group, removal->group_len));
+}
+
+static bool place_is(const struct probe_def *def, const char *word)
+{
+	struct text place = {0};
+	bool is;
+
+	probe_def_print_place(def, &place);
+	text_putc(&place, '\0');
+	is = !place.failed && !strcmp(place.buf, word);
+	/* "SYSTEM/EVENT" is as good. */
+	if (!is && !place.failed && probe_def_is_at_event(def)) {
+		place.buf[strlen(def->at_system)] = '/';
+		is = !strcmp(place.buf, word);
+	}
+	text_free(&place);
+	return is;
+}
+
+static bool arg_is(const struct fetch_arg *a, const char *word)
+{
+	size_t len = strlen(a->name);
+
+	return !strncmp(word, a->name, len) && word[len] == '=' && !strcmp(word + len + 1, a->body);
+}
+
+bool probe_removal_takes(const struct probe_removal *removal, const struct probe_def *def)
+{
+	const struct probe_words *w = removal->words;
+
+	if (*removal->event && strcmp(removal->event, def->event) != 0)
+		return false;
+	if (!probe_removal_names_group(removal, def->group))
+		return false;
+	if (w->n > 1 && !place_is(def, w->v[1]))
+		return false;
+	if (w->n > 2 && w->n - 2 > def->nr_args)
+		return false;
+	for (unsigned int i = 2; i < w->n; i++)
+		if (!arg_is(&def->arg[i - 2], w->v[i]))
+			return false;
+	return true;
+}
+
+/* --- several probes of an event -------------------------------------------------------------- */
+
+unsigned int probe_def_differs(const struct probe_def *a, const struct probe_def *b)
+{
+	unsigned int fewer = a->nr_args < b->nr_args ? a->nr_args : b->nr_args;
+
+	if (a->nr_args != b->nr_args)
+		return fewer + 1;
+	for (unsigned int i = 0; i < a->nr_args; i++)
+		if (a->arg[i].type != b->arg[i].type || a->arg[i].count != b->arg[i].count ||
+		    strcmp(a->arg[i].name, b->arg[i].name) != 0)
+			return i + 1;
+	return 0;
+}
+
+bool probe_def_same(const struct probe_def *a, const struct probe_def *b)
+{
+	const char *at_a = a->symbol ? a->symbol : "", *at_b = b->symbol ? b->symbol : "";
+
+	if (strcmp(at_a, at_b) != 0 || a->offset != b->offset || a->nr_args != b->nr_args)
+		return false;
+	for (unsigned int i = 0; i < a->nr_args; i++)
+		if (strcmp(a->arg[i].body, b->arg[i].body) != 0)
+			return false;
+	return true;
+}

@@ -1,0 +1,10 @@
+tracer-objs += tracer/filter/func-actions.o
+tracer-objs += tracer/filter/func-commands.o
+tracer-objs += tracer/filter/func-event.o
+tracer-objs += tracer/filter/func-filter.o
+tracer-objs += tracer/filter/func-mod.o
+tracer-objs += tracer/filter/func-request.o
+tracer-objs += tracer/filter/func-set.o
+tracer-objs += tracer/filter/funcs.o
+tracer-objs += tracer/filter/pid-filter.o
+tracer-objs += tracer/filter/pid-list.o

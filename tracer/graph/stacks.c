@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* stacks.c - see stacks.h */
+#include "tracer/graph/stacks.h"
+#include "tracer/guest/tasks.h"
+
+#define IRQ_STACK (16u << 10) /* IRQ_STACK_SIZE without KASAN */
+
+bool pairing_stacks_read(struct trace *t, struct pairing_stacks *stacks)
+{
+	struct task_layout at;
+
+	*stacks = (struct pairing_stacks){.irq_size = IRQ_STACK};
+	stacks->thread_size =
+		task_layout_learn(&at, t->gs, &t->guest) ? IRQ_STACK : (uint32_t)at.stack_size;
+	for (unsigned int i = 0; i < t->vcpus; i++) {
+		uint64_t top = guest_irq_stack(&t->guest, i);
+
+		if (!top)
+			return false;
+		/* Its highest word is not used. */
+		stacks->irq_start[stacks->nr_irq++] = (uint32_t)(top + 8 - IRQ_STACK);
+	}
+	return true;
+}

@@ -1,0 +1,17 @@
+tracer-objs += tracer/guest/clock.o
+tracer-objs += tracer/guest/comms.o
+tracer-objs += tracer/guest/guest.o
+tracer-objs += tracer/guest/ktables.o
+tracer-objs += tracer/guest/locate.o
+tracer-objs += tracer/guest/look.o
+tracer-objs += tracer/guest/pvclock.o
+tracer-objs += tracer/guest/sched-ticks.o
+tracer-objs += tracer/guest/site.o
+tracer-objs += tracer/guest/state.o
+tracer-objs += tracer/guest/static-calls.o
+tracer-objs += tracer/guest/tasks.o
+tracer-objs += tracer/guest/time.o
+tracer-objs += tracer/guest/user-object.o
+tracer-objs += tracer/guest/user-stack.o
+tracer-objs += tracer/guest/user.o
+tracer-objs += tracer/guest/within.o

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* eprobe.h - what dynevent/eprobe.c and eprobe-hit.c share. */
+#ifndef HVTRACE_TRACER_INSTANCE_EPROBE_H
+#define HVTRACE_TRACER_INSTANCE_EPROBE_H
+
+#include "tracer/events/define/dyn-event.h"
+#include "tracer/dynevent/eprobe.h"
+#include "tracer/events/events.h"
+#include "tracer/events/define/probe.h"
+
+struct event_filter;
+
+struct event_probe {
+	struct event_probe *next;
+	struct dyn_event dyn;
+	struct probe_def *def;
+	struct event_filter *filter; /* of records of the event that it is at; NULL: all */
+	uint32_t event, at;	     /* in the list of events */
+};
+
+struct event_probes {
+	struct trace *t;
+	/* In their order; changed with the events' lock held and all writers stopped. */
+	struct event_probe *first;
+};
+
+#endif

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* events.c - which trace events an instance wants, and what it makes of their records. */
+#include "tracer/events/filter/filter.h"
+#include "tracer/dynevent/eprobe.h"
+#include "tracer/events/trigger/trigger.h"
+#include "tracer/instance/view.h"
+#include "tracer/events/events.h"
+#include "tracer/instance/order.h"
+#include "tracer/payload/record.h"
+#include "tracer/control/tracer-events.h"
+#include "tracer/probe/trampoline/trampoline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool instance_wants_events(const struct instance *i)
+{
+	return __atomic_load_n(&i->nr_events_on, __ATOMIC_RELAXED);
+}
+
+bool instance_takes_event(const struct instance *i, unsigned int vcpu, uint32_t event)
+{
+	/* Triggers are asked also while nothing is recorded. */
+	return i->events && i->cpumask >> vcpu & 1 && event_wanted(&i->events[event]) &&
+	       (i->on || i->events[event].triggers);
+}
+
+void instance_count_events(struct instance *i)
+{
+	const struct guestsym_event_list *list = events_list(i->t->trace_events);
+	unsigned int n = 0;
+
+	for (size_t k = 0; k < list->n; k++)
+		n += event_wanted(&i->events[k]);
+	__atomic_store_n(&i->nr_events_on, n, __ATOMIC_RELAXED);
+}
+
+void instances_forget_event(struct trace *t, uint32_t event)
+{
+	for (struct instance *i = t->instances; i; i = i->next) {
+		if (!i->events)
+			continue;
+		event_filter_free(i->events[event].filter);
+		i->events[event].filter = NULL;
+		event_triggers_free(i->events[event].triggers);
+		i->events[event].triggers = NULL;
+	}
+}
+
+void event_soft_mode(struct instance *i, struct event_state *s, bool on)
+{
+	if (on && !s->soft && !s->on)
+		__atomic_store_n(&s->soft_off, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->soft, s->soft + (on ? 1 : -1u), __ATOMIC_RELAXED);
+	if (!s->soft)
+		__atomic_store_n(&s->soft_off, false, __ATOMIC_RELAXED);
+	instance_count_events(i);
+}
+
+bool instance_wants_event_stacks(const struct instance *i, uint32_t event)
+{
+	const struct event_state *s = i->events ? &i->events[event] : NULL;
+
+	return s && event_wanted(s) &&
+	       (i->options & OUTPUT_STACKTRACE ||
+		(s->triggers && event_triggers_want_stacks(s->triggers)) ||
+		(s->probes && event_probes_want_stacks(i->t->event_probes, i, event)));
+}
+
+static bool takes_tasks(const struct instance *i, const struct payload_record *r, uint32_t event,
+			const void *data)
+{
+	uint32_t at = events_other_pid(i->t->trace_events, event);
+	int32_t pid;
+
+	if (pid_filter_traces(&i->event_pids, record_pid(r)))
+		return true;
+	if (!at || at > r->event_len || r->event_len - at < sizeof(pid))
+		return false;
+	memcpy(&pid, (const uint8_t *)data + at, sizeof(pid));
+	return pid_filter_traces(&i->event_pids, pid);
+}
+
+/* What all records begin with, as the kernel itself would have written it. */
+static void entry_complete(const struct events *events, const struct payload_record *r,
+			   uint32_t event, struct trace_entry *e)
+{
+	record_entry(r, events_list(events)->v[event].id, e);
+	if (events_dec_preempt(events) && e->preempt_count & 0xf)
+		e->preempt_count--;
+}
+
+static void event_write(struct instance *i, const struct event_view *v)
+{
+	struct ring *ring = i->ring[v->data.cpu];
+	void *e;
+
+	if (i == i->t->instances ? !trace_admit(i->t, 1) : atomic_load(&i->t->done))
+		return;
+	e = ring_reserve(ring, v->data.len, v->data.time);
+	if (!e)
+		return;
+	memcpy(e, v->data.record, v->data.len);
+	ring_commit(ring);
+	if (i->options & OUTPUT_STACKTRACE)
+		event_view_record_stack(v);
+}
+
+void instance_take_event(struct instance *i, uint32_t event, struct event_view *view)
+{
+	if (!instance_order_event(i, event, view))
+		instance_put_event(i, event, view);
+}
+
+void instance_put_event(struct instance *i, uint32_t event, struct event_view *view)
+{
+	struct event_state *s = &i->events[event];
+	unsigned int pending = 0;
+	bool on = i->on;
+
+	if (s->triggers || s->probes || event_filter_is_set(s->filter))
+		event_view_name(view);
+	if (s->triggers) {
+		pending = event_triggers_hit(s->triggers, &view->data);
+		/* What is turned on by a look at the record is too late for the record itself. */
+		if (!event_triggers_look(s->triggers))
+			on = i->on;
+	}
+	if (on && event_kept(s) && event_filter_match(s->filter, &view->data))
+		event_write(i, view);
+	if (s->probes)
+		event_probes_hit(i->t->event_probes, event, view);
+	if (pending)
+		event_triggers_post(s->triggers, pending, &view->data);
+}
+
+void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+			    uint32_t event, const void *data, const struct event_stack *stack,
+			    const struct event_ring *er, uint64_t ts)
+{
+	struct event_state *s;
+	struct event_view view;
+	bool takes;
+	union {
+		struct trace_entry e;
+		uint8_t bytes[EVENT_MAX];
+	} record;
+
+	if (event == EVENT_OF_GUEST_PRINT) {
+		guest_prints_collect(i, vcpu, r, data, ts);
+		return;
+	}
+	s = &i->events[event];
+	/* No kernel makes others. */
+	if (r->event_len < sizeof(record.e) || r->event_len > sizeof(record))
+		return;
+	takes = takes_tasks(i, r, event, data);
+	if (!takes && !s->tracers)
+		return;
+	memcpy(&record, data, r->event_len);
+	entry_complete(i->t->trace_events, r, event, &record.e);
+	event_view_init(&view, i, vcpu, &record, r->event_len, ts, stack);
+	view.er = er;
+	view.r = r;
+	if (s->tracers)
+		tracer_events_hit(i, event, &view);
+	if (takes)
+		instance_take_event(i, event, &view);
+}
+
+/* --- control.h ------------------------------------------------------------------------------- */
+
+int trace_events(struct trace *t, const struct guestsym_event_list **list)
+{
+	int ret = events_load(t->trace_events);
+
+	*list = ret ? NULL : events_list(t->trace_events);
+	return ret;
+}
+
+bool instance_event_is_on(struct instance *i, uint32_t event)
+{
+	const struct event_state *states = __atomic_load_n(&i->events, __ATOMIC_ACQUIRE);
+
+	return states && event_kept(&states[event]);
+}
+
+bool instance_event_is_soft(struct instance *i, uint32_t event)
+{
+	const struct event_state *states = __atomic_load_n(&i->events, __ATOMIC_ACQUIRE);
+
+	return states && __atomic_load_n(&states[event].soft, __ATOMIC_RELAXED);
+}
+
+int instance_events_get(struct instance *i)
+{
+	size_t n = events_room(i->t->trace_events);
+	struct event_state *states;
+
+	if (i->events)
+		return 0;
+	states = calloc(n, sizeof(*states));
+	if (!states)
+		return -ENOMEM;
+	__atomic_store_n(&i->events, states, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void instance_events_free(struct instance *i)
+{
+	const struct guestsym_event_list *list = events_list(i->t->trace_events);
+
+	instance_triggers_free(i);
+	instance_order_free(i);
+	for (size_t k = 0; i->events && k < list->n; k++)
+		event_filter_free(i->events[k].filter);
+	free(i->events);
+}
+
+static void states_set(struct instance *i, const uint32_t *which, size_t n, bool on)
+{
+	instance_writers_stop(i->t);
+	trampoline_drain_all(i->t); /* by what was wanted up to now */
+	for (size_t k = 0; k < n; k++) {
+		struct event_state *s = &i->events[which[k]];
+
+		__atomic_store_n(&s->on, on, __ATOMIC_RELAXED);
+		/* As __ftrace_event_enable_disable(): what triggers still need goes on being made.
+		 */
+		s->soft_off = !on && s->soft;
+	}
+	instance_count_events(i);
+	instance_writers_go(i->t);
+}
+
+int instance_set_events(struct instance *i, const uint32_t *which, size_t n, bool on)
+{
+	struct events *events = i->t->trace_events;
+	int ret = events_load(events), error;
+	uint32_t *changed = NULL;
+	size_t nr = 0;
+
+	if (ret)
+		return ret;
+	changed = malloc((n ? n : 1) * sizeof(*changed));
+	if (!changed)
+		return -ENOMEM;
+	events_lock(events);
+	ret = instance_events_get(i);
+	for (size_t k = 0; k < n && !ret; k++) {
+		if (which[k] >= events_list(events)->n)
+			ret = -EINVAL;
+		else if (i->events[which[k]].on != on || i->events[which[k]].soft)
+			changed[nr++] = which[k];
+	}
+	if (!ret) {
+		states_set(i, changed, nr, on);
+		ret = events_apply(events);
+		if (ret && on) { /* all or none */
+			states_set(i, changed, nr, false);
+			error = events_apply(events);
+			ret = ret ? ret : error;
+		}
+	}
+	events_unlock(events);
+	free(changed);
+	return ret;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * instance.h - what an instance of a trace is, for the files of tracer/.
+ *
+ * What a record's way depends on (below "writers") changes only with instance_writers_stop(): a
+ * trap's handler and the collector hold the vCPU's lock while they look at it, and need no other.
+ */
+#ifndef HVTRACE_TRACER_INSTANCE_INSTANCE_H
+#define HVTRACE_TRACER_INSTANCE_INSTANCE_H
+
+#include "tracer/graph/call-log.h"
+#include "tracer/control.h"
+#include "tracer/lib/error-log.h"
+#include "tracer/events/events.h"
+#include "tracer/filter/func-filter.h"
+#include "tracer/graph/filter.h"
+#include "tracer/ring/horizon.h"
+#include "tracer/core/trace.h"
+#include "tracer/output/output.h"
+#include "tracer/filter/pid-filter.h"
+#include "tracer/ring/repeats.h"
+
+#define INSTANCE_NAME_MAX 64
+
+struct instance {
+	struct trace *t;
+	struct instance *next;
+	char name[INSTANCE_NAME_MAX]; /* "": the top level */
+	unsigned int holders;	      /* t->instances_lock */
+
+	/* Changed with all writers stopped; who only shows it looks without a lock. */
+	atomic_bool on;
+	_Atomic uint64_t cpumask;
+	const struct tracer_ops *_Atomic tracer;
+	void *tracer_data; /* tracer_ops.init() */
+	uint32_t tracer_events[TRACER_EVENTS_MAX];
+	const struct clock_ops *_Atomic clock;
+	struct ring *ring[MACHINE_MAX_VCPUS];
+	struct ring *spare[MACHINE_MAX_VCPUS]; /* the snapshot's, once there was one */
+	atomic_bool snapshot;
+	_Atomic uint64_t time_start; /* by its clock: when its buffers were last all cleared */
+	bool filtered;		     /* its filters leave functions out */
+	bool all;		     /* it takes every function that is recorded at all */
+	uint8_t *takes;		     /* a bit for each probe, by its index: the filters select it */
+	uint8_t *commands;	     /* likewise: there is a command for it */
+	size_t room;		     /* probes that have bits */
+	struct event_state *events;  /* of each event that there is, or NULL: none is on */
+	unsigned int nr_events_on;   /* or wanted for what they set off */
+	struct instance_triggers *triggers; /* NULL: there has been none */
+	struct instance_order *order;	    /* what waits for its turn; NULL: nothing has to */
+	struct graph_filter graph;	    /* for function_graph */
+	struct horizon horizon;
+	struct repeats repeats[MACHINE_MAX_VCPUS];
+
+	_Atomic uint32_t options, function_options, graph_options, nop_options;
+	_Atomic uint64_t max_latency; /* ns */
+	/* Of a tracer that looks for it: max.h; the lock of vCPU 0 */
+	struct output_latency max;
+	uint64_t max_start;
+	bool max_incomplete;	/* the guest has not been asked about the task */
+	struct call_log *calls; /* while its trace is a graph with functions: for the next one */
+	uint32_t max_saved;	/* options, before there was such a tracer */
+	atomic_uint percent;	/* buffer_percent */
+	struct func_owner owner;
+	struct func_filter *functions;
+	struct pid_filter pids;
+	struct pid_filter event_pids;
+	struct error_log *errors;
+};
+
+/*
+ * Of i->ring or i->spare. A snapshot swaps them, and may have made the spare one just now, while
+ * others look without a lock; both live as long as the instance.
+ */
+static inline struct ring *ring_now(struct ring *const *rings, unsigned int v)
+{
+	return __atomic_load_n(&rings[v], __ATOMIC_ACQUIRE);
+}
+
+/* An option of the function tracer, while that is the tracer. */
+static inline bool instance_function_option(const struct instance *i, uint32_t flag)
+{
+	return i->tracer == &function_tracer_ops && i->function_options & flag;
+}
+
+/* The function profiler is the top level's. */
+static inline bool instance_profiles(const struct instance *i)
+{
+	return i->t->profiling && i == i->t->instances;
+}
+
+/* The tracer of a latency wants the functions within it as long as options/function-trace is on. */
+static inline bool instance_traces_functions(const struct instance *i)
+{
+	return i->tracer->functions || (i->tracer->max && i->options & OUTPUT_FUNCTION_TRACE);
+}
+
+/* It, or its profiler, wants the calls of the functions that its filters select, or their returns.
+ */
+static inline bool instance_wants_calls(const struct instance *i)
+{
+	return instance_traces_functions(i) || instance_profiles(i);
+}
+
+/* Calls and returns of all vCPUs are paired as they come: record/graph.h */
+static inline bool instance_pairs_calls(const struct instance *i)
+{
+	return i->tracer->exits || instance_profiles(i);
+}
+
+/* The trace of a latency is a graph of calls. */
+static inline bool instance_shows_graph(const struct instance *i)
+{
+	return i->tracer->max && i->options & OUTPUT_DISPLAY_GRAPH;
+}
+
+static inline bool instance_wants_exits(const struct instance *i)
+{
+	return instance_pairs_calls(i) || (instance_shows_graph(i) && instance_traces_functions(i));
+}
+
+/* Of these options: the trace of a latency is a graph, of functions. */
+bool instance_options_ask_graph(uint32_t options);
+/* How functions return is not known (yet) of the guest. */
+bool instance_lacks_exits(const struct instance *i);
+/* What it records has changed: patch the guest. With trace.change not held. 0 or -errno. */
+int instance_repatch(struct instance *i);
+
+void profiler_free(struct trace *t);
+
+/* The top level of a trace, with what its configuration asks for. 0, or one line in err. */
+int instance_init_top(struct trace *t, char *err, size_t errlen);
+void instances_free(struct trace *t);
+
+void instance_writers_stop(struct trace *t);
+void instance_writers_go(struct trace *t);
+
+static inline bool instance_bit(const uint8_t *bits, size_t room, uint32_t probe)
+{
+	return probe < room && bits[probe / 8] >> (probe & 7) & 1;
+}
+
+/* Whether it wants the calls of this probe's function; the vCPU's lock is held. */
+static inline bool instance_takes(const struct instance *i, unsigned int vcpu, uint32_t probe)
+{
+	return i->on && instance_traces_functions(i) && i->cpumask >> vcpu & 1 &&
+	       (i->all || instance_bit(i->takes, i->room, probe));
+}
+
+/*
+ * The functions that can be named have changed, or were not known before (the kernel's, or modules
+ * have come or gone): have all filters settle on those. t->change is held, the machine is paused.
+ */
+int selection_update(struct trace *t);
+/* What some filter asks for has become or ceased to be wanted: patch accordingly. As above. */
+int selection_patch(struct trace *t);
+/* struct func_owner.apply */
+int selection_apply(void *arg, const struct func_selection *sel);
+/*
+ * Have the filter of the top level ask for what the configuration names; before anything is
+ * patched. Every name must match something, and something be left to trace: else one line in err.
+ */
+int selection_configure(struct trace *t, char *err, size_t errlen);
+void selection_free(struct trace *t);
+
+/* What the payload itself may leave out (CTL_FLAGS) follows from all instances. */
+void instances_tell_payload(struct trace *t);
+
+/*
+ * Have the tables for stack traces ready, which take a while to read and most traces never need.
+ * Whoever calls holds no vCPU's lock.
+ */
+void trace_use_stacks(struct trace *t);
+/* The vCPU stands at the hit, or waits there; its lock is held. */
+void instance_record_stack(struct instance *i, const struct machine_hit *hit);
+
+/* func_owner.stacktrace and .dump */
+void instance_stacktrace(void *arg, const struct func_hit *hit);
+void instance_dump(void *arg, const struct func_hit *hit, bool all_cpus);
+extern const struct func_event_ops instance_event_commands; /* func_owner.events */
+
+/* The time of its clock, as far as it can be told. */
+uint64_t instance_now(struct instance *i, unsigned int vcpu);
+
+/* instance_clear() with all writers stopped. */
+void instance_clear_stopped(struct instance *i, int vcpu);
+
+/* struct output_config.symbol; arg is the trace. */
+bool trace_find_symbol(void *arg, uint64_t addr, struct output_symbol *sym);
+/* How it is printed now. */
+void instance_output_config(struct instance *i, struct output_config *cfg);
+/* Whoever waits for events may look again. */
+void instances_wake(struct trace *t);
+
+#endif

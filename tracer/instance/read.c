@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* read.c - reading an instance: as trace, trace_pipe, trace_pipe_raw and snapshot do. */
+#include "tracer/events/strings.h"
+#include "tracer/instance/max.h"
+#include "tracer/output/reader.h"
+#include "tracer/tracers/wakeup-wait.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct instance_reader {
+	struct instance *i;
+	struct ring **rings; /* the instance's own, or the snapshot's */
+	int vcpu;
+	bool pipe;
+	struct reader *reader;
+	struct ring *open[MACHINE_MAX_VCPUS]; /* what the reader reads */
+	off_t at;
+};
+
+/* --- as text --------------------------------------------------------------------------------- */
+
+bool trace_find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
+{
+	const struct trace *t = arg;
+	const char *tracer = critical_tracer_name(addr);
+	const struct guestsym_symbol *found;
+
+	if (!tracer)
+		tracer = wakeup_tracer_name(addr);
+	if (tracer) {
+		*sym = (struct output_symbol){.name = tracer, .size = 1};
+		return true;
+	}
+	found = modules_find(t, addr, &sym->off, &sym->size);
+	if (found)
+		sym->module = modules_name_at(t, addr);
+	else
+		found = guestsym_find(t->gs, addr - t->guest.slide, &sym->off, &sym->size);
+	if (!found)
+		return false;
+	sym->name = found->name;
+	return true;
+}
+
+/* Whoever reads holds no lock: the guest may be changing what is looked at. */
+static bool find_user_object(void *arg, uint32_t tgid, uint64_t ip, char file[OUTPUT_FILE_MAX],
+			     uint64_t *start)
+{
+	struct trace *t = arg;
+	struct task_layout tasks;
+
+	return t->m && !task_layout_learn(&tasks, t->gs, &t->guest) &&
+	       user_object(&t->guest, &t->user, &tasks, tgid, ip, file, start);
+}
+
+static const char *find_string(void *arg, uint64_t addr)
+{
+	return event_text_string(events_text(((struct trace *)arg)->trace_events), addr);
+}
+
+static enum output_hash find_key(void *arg, uint64_t key[2])
+{
+	return event_text_key(events_text(((struct trace *)arg)->trace_events), key);
+}
+
+/*
+ * A kernel that can be told at boot how preemptible to be has it in a variable
+ * (kernel/sched/core.c, 6.1), others have it in their version if they are preemptible
+ * (init/Makefile). Of those that are not it cannot be told which of the two others they are: NULL.
+ */
+static const char *preempt_model(struct trace *t)
+{
+	static const char *const models[] = {"server", "desktop", "preempt"};
+	uint64_t mode = guestsym_addr(t->gs, "preempt_dynamic_mode");
+	uint32_t value = mode && t->m ? guest_image_u32(&t->guest, mode, UINT32_MAX) : UINT32_MAX;
+	const char *banner = guestsym_banner(t->gs);
+
+	if (value < sizeof(models) / sizeof(models[0]))
+		return models[value];
+	if (strstr(banner, " PREEMPT_RT "))
+		return "preempt_rt";
+	return strstr(banner, " PREEMPT ") ? "preempt" : NULL;
+}
+
+/* 0: there is none of that name. */
+static uint64_t symbol_address(const struct trace *t, const char *name)
+{
+	uint64_t addr = guestsym_addr(t->gs, name);
+
+	return addr ? addr + t->guest.slide : 0;
+}
+
+/* A snapshot swaps them. */
+static void rings_now(const struct instance_reader *r, struct ring *to[MACHINE_MAX_VCPUS])
+{
+	for (unsigned int v = 0; v < MACHINE_MAX_VCPUS; v++)
+		to[v] = ring_now(r->rings, v);
+}
+
+/* Those of function_graph are the instance's, those of latencies their tracer's. */
+static uint32_t graph_options(const struct instance *i)
+{
+	return instance_shows_graph(i) ? i->tracer->graph : i->graph_options;
+}
+
+void instance_output_config(struct instance *i, struct output_config *cfg)
+{
+	struct trace *t = i->t;
+
+	*cfg = (struct output_config){
+		.options = i->options,
+		.graph = instance_shows_graph(i),
+		.graph_options = graph_options(i),
+		.tracer = i->tracer->name,
+		.release = guestsym_release(t->gs),
+		.preempt_model = preempt_model(t),
+		.cpus = t->vcpus,
+		.ns = i->clock->ns,
+		.irqentry_start = symbol_address(t, "__irqentry_text_start"),
+		.irqentry_end = symbol_address(t, "__irqentry_text_end"),
+		.time_start = i->time_start,
+		.comms = t->comms,
+		.symbol = trace_find_symbol,
+		.user_object = find_user_object,
+		.events = events_printer(t->trace_events),
+		.string = find_string,
+		.pointer_key = find_key,
+		.arg = t,
+	};
+}
+
+static struct reader *reader_of(struct instance_reader *r)
+{
+	struct output_config cfg;
+
+	instance_output_config(r->i, &cfg);
+	if (r->rings == r->i->spare && r->i->tracer->max)
+		instance_max_config(r->i, &cfg);
+	rings_now(r, r->open);
+	return reader_open(r->open, r->i->t->vcpus, r->vcpu, r->pipe, &cfg);
+}
+
+static struct instance_reader *open_rings(struct instance *i, struct ring **rings, int vcpu,
+					  bool pipe)
+{
+	struct instance_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->i = i;
+	r->rings = rings;
+	r->vcpu = vcpu;
+	r->pipe = pipe;
+	r->reader = reader_of(r);
+	if (r->reader)
+		return r;
+	free(r);
+	return NULL;
+}
+
+struct instance_reader *instance_read_open(struct instance *i, int vcpu, bool pipe)
+{
+	return open_rings(i, i->tracer->max && !pipe ? i->spare : i->ring, vcpu, pipe);
+}
+
+struct instance_reader *instance_snapshot_open(struct instance *i, int vcpu)
+{
+	return instance_has_snapshot(i) ? open_rings(i, i->spare, vcpu, false) : NULL;
+}
+
+void instance_read_close(struct instance_reader *r)
+{
+	if (r)
+		reader_close(r->reader);
+	free(r);
+}
+
+/* A snapshot has been taken since: a pipe goes on with the buffers that are written now. */
+static int follow_swap(struct instance_reader *r)
+{
+	struct ring *rings[MACHINE_MAX_VCPUS];
+	int ret;
+
+	rings_now(r, rings);
+	if (!r->pipe || !memcmp(r->open, rings, sizeof(rings)))
+		return 0;
+	ret = reader_switch(r->reader, rings);
+	if (!ret)
+		memcpy(r->open, rings, sizeof(rings));
+	return ret;
+}
+
+static ssize_t skip_to(struct instance_reader *r, off_t off)
+{
+	char buf[4096];
+
+	if (off < r->at) {
+		reader_rewind(r->reader);
+		r->at = 0;
+	}
+	while (r->at < off) {
+		off_t left = off - r->at;
+		size_t want = left < (off_t)sizeof(buf) ? (size_t)left : sizeof(buf);
+		ssize_t n = reader_read(r->reader, buf, want);
+
+		if (n <= 0)
+			return n;
+		r->at += n;
+	}
+	return 1;
+}
+
+/* How far the events of all vCPUs can be merged. */
+static uint64_t instance_horizon(const struct instance *i)
+{
+	return atomic_load(&i->t->collecting) ? atomic_load(&i->horizon.at) : MERGE_ALL;
+}
+
+static uint64_t horizon_of(const struct instance_reader *r)
+{
+	if (r->rings == r->i->spare)
+		return MERGE_ALL;
+	return r->vcpu == ALL_VCPUS ? instance_horizon(r->i) : MERGE_ALL;
+}
+
+ssize_t instance_read(struct instance_reader *r, void *buf, size_t len, off_t off)
+{
+	ssize_t n = r->pipe ? follow_swap(r) : skip_to(r, off);
+
+	if (n < 0 || (!n && !r->pipe))
+		return n;
+	reader_set_horizon(r->reader, horizon_of(r));
+	reader_set_options(r->reader, r->i->options, graph_options(r->i));
+	n = reader_read(r->reader, buf, len);
+	if (n > 0)
+		r->at += n;
+	return n;
+}
+
+/* --- waiting --------------------------------------------------------------------------------- */
+
+/* An event of this ring can be consumed now. */
+static bool ring_is_ready(struct ring *ring, uint64_t horizon)
+{
+	struct ring_stats st;
+	uint64_t ts;
+
+	if (horizon != MERGE_ALL)
+		return ring_next_time(ring, &ts) && ts <= horizon;
+	ring_get_stats(ring, &st);
+	return st.entries;
+}
+
+bool instance_has_events(struct instance *i, int vcpu)
+{
+	uint64_t horizon = vcpu == ALL_VCPUS ? instance_horizon(i) : MERGE_ALL;
+
+	for (unsigned int v = 0; v < i->t->vcpus; v++) {
+		if (vcpu != ALL_VCPUS && (unsigned int)vcpu != v)
+			continue;
+		if (ring_is_ready(ring_now(i->ring, v), horizon))
+			return true;
+	}
+	return false;
+}
+
+void instances_wake(struct trace *t)
+{
+	if (!atomic_load(&t->waiting))
+		return;
+	pthread_mutex_lock(&t->wait_lock);
+	pthread_cond_broadcast(&t->wait_change);
+	pthread_mutex_unlock(&t->wait_lock);
+}
+
+typedef bool (*wait_condition)(struct instance *i, int vcpu);
+
+static bool wait_for(struct instance *i, int vcpu, int timeout_ms, wait_condition is_there)
+{
+	struct trace *t = i->t;
+	struct timespec at;
+	bool there;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	at.tv_sec += timeout_ms / 1000;
+	at.tv_nsec += timeout_ms % 1000 * 1000000L;
+	at.tv_sec += at.tv_nsec / 1000000000;
+	at.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&t->wait_lock);
+	atomic_fetch_add(&t->waiting, 1);
+	there = is_there(i, vcpu);
+	while (!there && pthread_cond_timedwait(&t->wait_change, &t->wait_lock, &at) != ETIMEDOUT)
+		there = is_there(i, vcpu);
+	atomic_fetch_sub(&t->waiting, 1);
+	pthread_mutex_unlock(&t->wait_lock);
+	return there || is_there(i, vcpu);
+}
+
+bool instance_wait(struct instance *i, int vcpu, int timeout_ms)
+{
+	return wait_for(i, vcpu, timeout_ms, instance_has_events);
+}
+
+/* ring_buffer_poll_wait() (6.1) says yes for an empty buffer of few pages too. */
+static bool is_filled(struct instance *i, int vcpu)
+{
+	if (!instance_has_events(i, vcpu))
+		return false;
+	return vcpu == ALL_VCPUS || ring_filled(ring_now(i->ring, vcpu), i->percent);
+}
+
+bool instance_wait_full(struct instance *i, int vcpu, int timeout_ms)
+{
+	return wait_for(i, vcpu, timeout_ms, is_filled);
+}
+
+/* --- as pages -------------------------------------------------------------------------------- */
+
+int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len)
+{
+	return ring_read_page(ring_now(i->ring, vcpu), page, len, false);
+}
+
+int instance_snapshot_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len)
+{
+	struct ring *spare = ring_now(i->spare, vcpu);
+
+	return instance_has_snapshot(i) ? ring_read_page(spare, page, len, false) : -EAGAIN;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * view.h - a record of an event as an instance's filters and triggers look at it: complete,
+ * as its ring buffer would have it.
+ */
+#ifndef HVTRACE_TRACER_INSTANCE_VIEW_H
+#define HVTRACE_TRACER_INSTANCE_VIEW_H
+
+#include "tracer/guest/comms.h"
+#include "tracer/ring/entry.h"
+#include "tracer/events/filter/data.h"
+#include "tracer/payload/event-ring.h"
+#include "tracer/instance/instance.h"
+
+#define EVENT_VIEW_DEPTH 4 /* records that lead to records are no endless chain */
+
+struct event_view {
+	struct instance *i;
+	const struct event_stack *stack; /* NULL: it was not looked at */
+	/* What may have a copy of the stack: event_ring_copy(); NULL: it has none. */
+	const struct event_ring *er;
+	const struct payload_record *r;
+	struct event_data data; /* its arg is this view */
+	unsigned int depth;	/* so many records led to it, each written because of the other */
+	char comm[COMM_LEN];
+};
+
+/* Of vCPU cpu, by the instance's clock; what is pointed to outlives the view. */
+void event_view_init(struct event_view *v, struct instance *i, unsigned int cpu, const void *record,
+		     size_t len, uint64_t ts, const struct event_stack *stack);
+/* Find out its task's name, which only filters and triggers look at. */
+void event_view_name(struct event_view *v);
+/*
+ * What a record of `event` begins with that is written because of this one; the ring buffer's being
+ * in use already counts as so much in preempt_count.
+ */
+void event_view_entry(const struct event_view *v, uint32_t event, unsigned int preempt_count,
+		      struct trace_entry *e);
+/* The stack of it goes into the ring, behind what is there; the vCPU's lock is held. */
+void event_view_record_stack(const struct event_view *v);
+
+/*
+ * The stack of an event that was recorded with a copy of it (tracer_ops.stacks): from what called
+ * the event's own probe on, innermost first. How many addresses, 0: there is no copy.
+ */
+unsigned int event_view_unwind(const struct event_view *v, uint64_t *ips, unsigned int max);
+
+/* For event_filter_new() and the like. */
+void instance_event_kernel(struct instance *i, struct event_kernel *kernel);
+
+#endif

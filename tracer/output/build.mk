@@ -1,0 +1,17 @@
+tracer-objs += tracer/output/bprintf.o
+tracer-objs += tracer/output/context.o
+tracer-objs += tracer/output/event.o
+tracer-objs += tracer/output/function.o
+tracer-objs += tracer/output/graph-header.o
+tracer-objs += tracer/output/graph.o
+tracer-objs += tracer/output/header.o
+tracer-objs += tracer/output/hwlat.o
+tracer-objs += tracer/output/kft.o
+tracer-objs += tracer/output/options.o
+tracer-objs += tracer/output/output.o
+tracer-objs += tracer/output/pointer.o
+tracer-objs += tracer/output/print.o
+tracer-objs += tracer/output/reader.o
+tracer-objs += tracer/output/stack.o
+tracer-objs += tracer/output/switch.o
+tracer-objs += tracer/output/symbol.o

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * header.c - prints what a trace file begins with (trace_default_header in
+ * kernel/trace/trace.c, 6.1).
+ */
+#include "tracer/output/internal.h"
+
+#include <inttypes.h>
+
+static void latency_places(struct output *o, const struct output_latency *l)
+{
+	text_puts(o->text, "#  => started at: ");
+	output_address(o, l->started);
+	text_puts(o->text, "\n#  => ended at:   ");
+	output_address(o, l->ended);
+	text_puts(o->text, "\n#\n");
+}
+
+/* print_trace_header() */
+void output_latency_header(struct output *o, uint64_t entries, uint64_t written)
+{
+	const struct output_latency *l = &o->cfg.latency;
+
+	text_printf(o->text,
+		    "# %s latency trace v1.1.5 on %s\n"
+		    "# --------------------------------------------------------------------\n"
+		    "# latency: %" PRIu64 " us, #%" PRIu64 "/%" PRIu64
+		    ", CPU#%u | (M:%s VP:0, KP:0, SP:0 HP:0 #P:%u)\n"
+		    "#    -----------------\n"
+		    "#    | task: %.16s-%d (uid:%u nice:%d policy:%u rt_prio:%u)\n"
+		    "#    -----------------\n",
+		    o->cfg.tracer, o->cfg.release, l->ns / 1000, entries, written, l->cpu,
+		    o->cfg.preempt_model ? o->cfg.preempt_model : "unknown", o->cfg.cpus, l->comm,
+		    l->pid, l->uid, l->nice, l->policy, l->rt_priority);
+	if (l->started)
+		latency_places(o, l);
+	text_puts(o->text, "#\n");
+}
+
+static void latency_legend(struct output *o)
+{
+	text_puts(o->text, "#                    _------=> CPU#            \n"
+			   "#                   / _-----=> irqs-off/BH-disabled\n"
+			   "#                  | / _----=> need-resched    \n"
+			   "#                  || / _---=> hardirq/softirq \n"
+			   "#                  ||| / _--=> preempt-depth   \n"
+			   "#                  |||| / _-=> migrate-disable \n"
+			   "#                  ||||| /     delay           \n"
+			   "#  cmd     pid     |||||| time  |   caller     \n"
+			   "#     \\   /        ||||||  \\    |    /       \n");
+}
+
+/* The legend of the context flags stands ten columns further right behind a TGID column. */
+static void irq_legend(struct output *o, bool tgid)
+{
+	static const char *const lines[] = {
+		"  _-----=> irqs-off/BH-disabled", " / _----=> need-resched",
+		"| / _---=> hardirq/softirq",	   "|| / _--=> preempt-depth",
+		"||| / _-=> migrate-disable",	   "|||| /     delay",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		text_printf(o->text, "#%*s%s\n", tgid ? 40 : 30, "", lines[i]);
+	text_printf(o->text, "#           TASK-PID  %s CPU#  |||||  TIMESTAMP  FUNCTION\n",
+		    tgid ? "     TGID   " : "  ");
+	text_printf(o->text, "#              | |    %s   |   |||||     |         |\n",
+		    tgid ? "       |    " : "  ");
+}
+
+static void plain_legend(struct output *o, bool tgid)
+{
+	text_printf(o->text, "#           TASK-PID    %s CPU#     TIMESTAMP  FUNCTION\n",
+		    tgid ? "   TGID   " : "");
+	text_printf(o->text, "#              | |      %s   |         |         |\n",
+		    tgid ? "     |    " : "");
+}
+
+static void normal_header(struct output *o, uint64_t entries, uint64_t written)
+{
+	bool tgid = output_option(o, OUTPUT_RECORD_TGID);
+
+	text_printf(o->text,
+		    "# entries-in-buffer/entries-written: %" PRIu64 "/%" PRIu64 "   #P:%u\n"
+		    "#\n",
+		    entries, written, o->cfg.cpus);
+	if (output_option(o, OUTPUT_IRQ_INFO))
+		irq_legend(o, tgid);
+	else
+		plain_legend(o, tgid);
+}
+
+void output_header(struct output *o, uint64_t entries, uint64_t written, bool empty)
+{
+	bool verbose = output_option(o, OUTPUT_VERBOSE);
+
+	o->overrun = written > entries;
+	text_printf(o->text, "# tracer: %s\n#\n", o->cfg.tracer);
+	if (empty && o->cfg.help) {
+		text_puts(o->text, o->cfg.help);
+		return;
+	}
+	if (o->is_graph) {
+		output_graph_header(o, entries, written, empty);
+		return;
+	}
+	if (!output_option(o, OUTPUT_CONTEXT_INFO))
+		return;
+	if (!output_option(o, OUTPUT_LATENCY_FORMAT)) {
+		if (!verbose)
+			normal_header(o, entries, written);
+		return;
+	}
+	if (empty)
+		return;
+	output_latency_header(o, entries, written);
+	if (!verbose)
+		latency_legend(o);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event-ring.h - the host's end of one vCPU's ring of event data: what the records of a batch stand
+ * for is copied at once, as far as the guest has not overwritten it yet.
+ */
+#ifndef HVTRACE_TRACER_PAYLOAD_EVENT_RING_H
+#define HVTRACE_TRACER_PAYLOAD_EVENT_RING_H
+
+#include "tracer/payload/staging.h"
+
+#define EVENT_STACK_DEPTH 64
+#define EVENT_STACKS	  16 /* more than can wait: a task's, softirq's, interrupt's and NMI's */
+
+/* What the stack was when a record was about to be complete. */
+struct event_stack {
+	uint32_t seq; /* the record's number */
+	unsigned int n;
+	uint64_t ip[EVENT_STACK_DEPTH]; /* innermost first */
+};
+
+struct event_ring {
+	struct staging_io io;
+	uint64_t ctl, ring; /* offsets in the window */
+	uint64_t size;	    /* bytes, a power of two */
+	uint64_t from, to;  /* places (as CTL_EVENT_HEAD counts them) that have been copied */
+	uint64_t lost;	    /* events whose data could not be had */
+	uint8_t *copy;	    /* of the ring */
+	struct event_stack stack[EVENT_STACKS];
+	unsigned int next_stack;
+};
+
+/* ring: where it is in the window. 0 or -ENOMEM. */
+int event_ring_init(struct event_ring *er, const struct staging_io *io, unsigned int vcpu,
+		    uint64_t ring, uint32_t size);
+void event_ring_exit(struct event_ring *er);
+
+/* Copy what n records stand for. 0 or an error of the machine's; then nothing has been copied. */
+int event_ring_load(struct event_ring *er, const struct payload_record *r, size_t n);
+/*
+ * The bytes of one of these records, r->event_len of them, until the next load; the guest may have
+ * put anything there. NULL: they are lost, or have never been.
+ */
+const void *event_ring_data(const struct event_ring *er, const struct payload_record *r);
+
+/*
+ * What these records stand for has been taken: tell the guest, which waits for that when it may not
+ * lose any (struct payload_config, full_timeout). 0 or an error of the machine's.
+ */
+int event_ring_taken(struct event_ring *er, const struct payload_record *r, size_t n);
+
+/* Of the record with this number, to be filled in; forgets the one that is the oldest. */
+struct event_stack *event_ring_add_stack(struct event_ring *er, uint32_t seq);
+/* NULL: it has none. */
+const struct event_stack *event_ring_stack(const struct event_ring *er,
+					   const struct payload_record *r);
+
+/* Offset from WINDOW_EVENT_FILES of the file of an event. */
+static inline uint32_t record_event_file(const struct payload_record *r)
+{
+	return r->event_file & ~1u;
+}
+
+/*
+ * The copy of the stack behind the data of one of these records, in *stack; as event_ring_data().
+ * False: there is none.
+ */
+bool event_ring_copy(const struct event_ring *er, const struct payload_record *r,
+		     struct payload_stack *stack);
+
+static inline bool record_is_event(const struct payload_record *r)
+{
+	return (r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK) == PAYLOAD_EVENT;
+}
+
+#endif

@@ -1,0 +1,4 @@
+tracer-objs += tracer/probe/engine-trampoline.o
+tracer-objs += tracer/probe/engine-trap.o
+tracer-objs += tracer/probe/lend.o
+tracer-objs += tracer/probe/probe.o

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* find.h - finds what looks like a given form in the text that the guest runs. */
+#ifndef HVTRACE_TRACER_PROBE_CRITICAL_FIND_H
+#define HVTRACE_TRACER_PROBE_CRITICAL_FIND_H
+
+#include "tracer/core/trace.h"
+#include "tracer/payload/payload.h"
+
+/* Link addresses, in their order. */
+struct flag_list {
+	uint64_t *v;
+	size_t nr, room;
+};
+
+int flag_list_add(struct flag_list *l, uint64_t va); /* 0 or -ENOMEM */
+
+/* The form's bytes as they are at this run-time address. */
+void flag_form_make(const struct payload_form *form, uint64_t va, uint8_t bytes[PAYLOAD_FORM_MAX]);
+
+/*
+ * Add the instructions of this function that have the form; only instructions, not bytes that look
+ * so. 0 or -ENOMEM; text that cannot be read has none.
+ */
+int flag_find_in(struct trace *t, const char *function, const struct payload_form *form,
+		 struct flag_list *l);
+/*
+ * The same of all functions of the kernel (modules: of this module), for a form that few other
+ * bytes look like.
+ */
+int flag_find_all(struct trace *t, const struct payload_form *form, struct flag_list *l);
+int flag_find_module(struct trace *t, const struct guestsym_module *mod,
+		     const struct payload_form *form, struct flag_list *l);
+
+#endif

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kinds.c - see kinds.h
+ *
+ * What switches interrupts off and on in a kernel with paravirtualised operations: some hundred
+ * inlined cli and sti with room for a call. Interrupts and exceptions do so as well: when the
+ * processor takes one, which is seen where irqentry_enter() is called, and when iret ends it, which
+ * all but NMIs and the like come to by error_return. Where a system call ends, interrupts stay off
+ * from its last cli until user mode, which syscall_exit_to_user_mode() returns to; where it begins
+ * they have been off for the length of its entry code, which nobody counts. A CPU that waits for
+ * interrupts has not got them off: that is from the call of ct_idle_enter() on.
+ *
+ * What changes the preempt count is found in the image, instruction by instruction: all over the
+ * kernel's text, and what is added tells them apart.
+ */
+#include "tracer/probe/critical/kinds.h"
+#include "tracer/probe/returns/returns.h"
+
+#include <string.h>
+
+/*
+ * Where a system call begins: from user mode, where interrupts were on, so that no window is open
+ * that could end there, and that happens more often than anything else.
+ */
+static bool begins_syscall(const struct trace *t, const struct guestsym_irq_site *site)
+{
+	static const char *const names[] = {
+		"syscall_enter_from_user_mode", "syscall_enter_from_user_mode_prepare",
+		"do_syscall_64", /* where the first is part of it */
+	};
+	const struct guestsym_symbol *in = guestsym_find(t->gs, site->addr, NULL, NULL);
+
+	for (size_t i = 0; in && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(in->name, names[i]))
+			return true;
+	return false;
+}
+
+static int find_irqs(struct trace *t, const struct flag_kind *kind, const struct payload_form *form,
+		     struct flag_list *l)
+{
+	const struct guestsym_irq_site *sites;
+	size_t n = guestsym_irq_sites(t->gs, &sites);
+	int ret = 0;
+
+	for (size_t i = 0; i < n && !ret; i++)
+		if (sites[i].kind == kind->irqs && sites[i].len == form->size &&
+		    (kind->irqs != GUESTSYM_IRQ_ENABLE || !begins_syscall(t, &sites[i])))
+			ret = flag_list_add(l, sites[i].addr);
+	return ret;
+}
+
+static int find_changes(struct trace *t, const struct flag_kind *kind,
+			const struct payload_form *form, struct flag_list *l)
+{
+	const struct guestsym_preempt_site *sites;
+	size_t n = guestsym_preempt_sites(t->gs, &sites);
+	int ret = 0;
+
+	for (size_t i = 0; i < n && !ret; i++)
+		if (sites[i].value == kind->change && sites[i].len == form->size)
+			ret = flag_list_add(l, sites[i].addr);
+	return ret;
+}
+
+static int find_in(struct trace *t, const struct flag_kind *kind, const struct payload_form *form,
+		   struct flag_list *l)
+{
+	return flag_find_in(t, kind->in, form, l);
+}
+
+static int find_calls(struct trace *t, const struct flag_kind *kind,
+		      const struct payload_form *form, struct flag_list *l)
+{
+	(void)kind;
+	return form->target ? flag_find_all(t, form, l) : 0;
+}
+
+#define ENTRY(member) offsetof(struct payload_text, member)
+#define CALL                                                                                       \
+	{                                                                                          \
+		.size = SITE_SIZE, .relative = 4, .bytes = { INSN_CALL }                           \
+	}
+
+/* incl and decl of %gs:disp(%rip), by the byte that tells them apart; addl of so much. */
+#define BYTE(v, n) (uint8_t)((uint32_t)(v) >> 8 * (n))
+#define LE32(v)	   BYTE(v, 0), BYTE(v, 1), BYTE(v, 2), BYTE(v, 3)
+#define BY_ONE(modrm)                                                                              \
+	{                                                                                          \
+		.size = 7, .relative = 4, .bytes = { 0x65, 0xff, modrm }                           \
+	}
+#define ADDL(v)                                                                                    \
+	{                                                                                          \
+		.size = 11, .relative = 8, .bytes = { 0x65, 0x81, 0x05, 0, 0, 0, 0, LE32(v) }      \
+	}
+
+/* clang-format off */
+#define CHANGE(title, member, by)                                                                  \
+	{                                                                                          \
+		.name = (title),                                                                   \
+		.critical = CRITICAL_PREEMPT,                                                      \
+		.entry = ENTRY(member),                                                            \
+		.form = ADDL(by),                                                                  \
+		.find = find_changes,                                                              \
+		.change = (by),                                                                    \
+		.optional = true,                                                                  \
+		.modules = true,                                                                   \
+	}
+#define COUNT_CALLS(title, member, function)                                                       \
+	{                                                                                          \
+		.name = (title),                                                                   \
+		.critical = CRITICAL_PREEMPT,                                                      \
+		.entry = ENTRY(member),                                                            \
+		.form = CALL,                                                                      \
+		.target = {function},                                                              \
+		.find = find_calls,                                                                \
+		.modules = true,                                                                   \
+		.counts = COUNT_BY_CALLS,                                                          \
+	}
+/* clang-format on */
+
+const struct flag_kind flag_kinds[] = {
+	{
+		.name = "cli",
+		.critical = CRITICAL_IRQS,
+		.entry = ENTRY(cli),
+		.form = {.size = 6, .bytes = {0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00}},
+		.find = find_irqs,
+		.modules = true,
+		.irqs = GUESTSYM_IRQ_DISABLE,
+		.insn = FLAG_INSN_CLI,
+	},
+	{
+		.name = "sti",
+		.critical = CRITICAL_IRQS,
+		.entry = ENTRY(sti),
+		.form = {.size = 6, .bytes = {0xfb, 0x0f, 0x1f, 0x44, 0x00, 0x00}},
+		.find = find_irqs,
+		.modules = true,
+		.irqs = GUESTSYM_IRQ_ENABLE,
+		.insn = FLAG_INSN_STI,
+	},
+	{
+		.name = "interrupts' entry",
+		.critical = CRITICAL_IRQS,
+		.entry = ENTRY(irq_entry),
+		.shown = "irqentry_enter",
+		.form = CALL,
+		.target = {"irqentry_enter"},
+		.find = find_calls,
+		.insn = FLAG_INSN_ENTER,
+	},
+	{
+		.name = "interrupts' exit",
+		.critical = CRITICAL_IRQS,
+		.entry = ENTRY(irq_exit),
+		.shown = "irqentry_exit",
+		.shown_user = "irqentry_exit_to_user_mode",
+		/* testb $3, CS(%rsp) */
+		.form = {.size = 8, .bytes = {0xf6, 0x84, 0x24, 0x88, 0x00, 0x00, 0x00, 0x03}},
+		.find = find_in,
+		.in = "error_return",
+		.insn = FLAG_INSN_LEAVE,
+	},
+	{
+		.name = "system calls' exit",
+		.critical = CRITICAL_IRQS,
+		.entry = ENTRY(user_exit),
+		.is_return = true,
+		.find = find_in,
+		.in = "syscall_exit_to_user_mode",
+		.insn = FLAG_INSN_RETURN,
+	},
+	{
+		.name = "idle",
+		.critical = CRITICAL_IRQS | CRITICAL_PREEMPT,
+		.entry = ENTRY(idle),
+		.form = CALL,
+		.target = {"ct_idle_enter", "rcu_idle_enter"},
+		.find = find_calls,
+		.insn = FLAG_INSN_IDLE,
+	},
+	{
+		.name = "the end of idle",
+		.critical = CRITICAL_PREEMPT,
+		.entry = ENTRY(idle_exit),
+		.form = CALL,
+		.target = {"ct_idle_exit", "rcu_idle_exit"},
+		.find = find_calls,
+	},
+	{
+		.name = "preempt_disable()",
+		.critical = CRITICAL_PREEMPT,
+		.entry = ENTRY(preempt_inc),
+		.form = BY_ONE(0x05),
+		.find = find_changes,
+		.change = 1,
+		.modules = true,
+		.counts = COUNT_IN_PLACE,
+	},
+	{
+		.name = "preempt_enable()",
+		.critical = CRITICAL_PREEMPT,
+		.entry = ENTRY(preempt_dec),
+		.form = BY_ONE(0x0d),
+		.find = find_changes,
+		.change = -1,
+		.modules = true,
+		.counts = COUNT_IN_PLACE,
+	},
+	COUNT_CALLS("preempt_count_add()", count_add, "preempt_count_add"),
+	COUNT_CALLS("preempt_count_sub()", count_sub, "preempt_count_sub"),
+	{
+		.name = "__local_bh_disable_ip()",
+		.critical = CRITICAL_PREEMPT,
+		.entry = ENTRY(bh_disable_call),
+		.form = CALL,
+		.target = {"__local_bh_disable_ip"},
+		.find = find_calls,
+		.optional = true,
+		.modules = true,
+		.counts = COUNT_BY_CALLS,
+	},
+	CHANGE("local_bh_disable()", bh_disable, SOFTIRQ_DISABLE_OFFSET),
+	CHANGE("spin_lock_bh()", bh_lock, SOFTIRQ_DISABLE_OFFSET + 1),
+	CHANGE("_local_bh_enable()", bh_enable, -SOFTIRQ_DISABLE_OFFSET),
+	CHANGE("softirqs' entry", softirq_enter, SOFTIRQ_OFFSET),
+	CHANGE("softirqs' exit", softirq_exit, -SOFTIRQ_OFFSET),
+	CHANGE("irq_enter()", hardirq_enter, HARDIRQ_OFFSET),
+	CHANGE("irq_exit()", hardirq_exit, -HARDIRQ_OFFSET),
+};
+
+/*
+ * With CONFIG_DEBUG_PREEMPT, or the kernel's own preemptoff, nearly all is done by calls. In place
+ * is preempt_disable_notrace(), of preempt_schedule() for one.
+ */
+static bool counts_by_calls(const struct trace *t)
+{
+	return guestsym_addr(t->gs, "preempt_count_add");
+}
+
+bool flag_kind_applies(const struct trace *t, const struct flag_kind *kind)
+{
+	return kind->counts != COUNT_BY_CALLS || counts_by_calls(t);
+}
+
+bool flag_kind_is_optional(const struct trace *t, const struct flag_kind *kind)
+{
+	return kind->optional || (kind->counts == COUNT_IN_PLACE && counts_by_calls(t));
+}
+
+static uint64_t target_of(const struct trace *t, const struct flag_kind *kind)
+{
+	for (unsigned int i = 0; i < FLAG_NAMES_MAX && kind->target[i]; i++) {
+		uint64_t addr = guestsym_addr(t->gs, kind->target[i]);
+
+		if (addr)
+			return addr + t->guest.slide;
+	}
+	return 0;
+}
+
+struct payload_form flag_kind_form(const struct trace *t, const struct flag_kind *kind)
+{
+	struct payload_form form = kind->form;
+
+	form.target = kind->change ? guest_percpu_disp(&t->guest, t->guest.at.preempt_count)
+				   : target_of(t, kind);
+	if (kind->is_return) {
+		form.size = SITE_SIZE;
+		form.target = returns_thunk(t);
+		form.relative = form.target ? 4 : 0;
+		site_return_make(form.bytes, 0, form.target);
+	}
+	return form;
+}
+
+uint32_t flag_kind_entry(const struct flag_kind *kind, const struct payload_text *text)
+{
+	uint32_t entry;
+
+	memcpy(&entry, (const uint8_t *)text + kind->entry, sizeof(entry));
+	return entry;
+}

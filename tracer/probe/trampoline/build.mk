@@ -1,0 +1,4 @@
+tracer-objs += tracer/probe/trampoline/control.o
+tracer-objs += tracer/probe/trampoline/load.o
+tracer-objs += tracer/probe/trampoline/trampoline.o
+tracer-objs += tracer/probe/trampoline/try.o

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* trampoline.c - gets the payload into a guest, and out again. */
+#include "tracer/probe/trampoline/internal.h"
+#include "tracer/boot.h"
+#include "tracer/collect/collect.h"
+#include "tracer/record/graph.h"
+#include "tracer/instance/order.h"
+#include "tracer/window/quiesce.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUIET_MS       20000
+#define RING_MIN       (UINT64_C(64) << 10) /* of a vCPU, bytes */
+#define EVENT_RING_MAX (UINT64_C(2) << 20)  /* likewise; it is copied as a whole */
+
+/* Each block that the guest is asked for makes it stand for a moment: these do with less. */
+#define FEW_FUNCTIONS 1000
+
+/* Behind the staging rings. */
+uint64_t trampoline_event_ring(const struct payload_header *h, unsigned int vcpu)
+{
+	return WINDOW_RINGS + (uint64_t)h->ring_size * h->nr_vcpus +
+	       (uint64_t)h->event_ring_size * vcpu;
+}
+
+struct window *trampoline_window(struct trace *t)
+{
+	return &t->tramp->window;
+}
+
+const struct payload_text *trampoline_text(struct trace *t)
+{
+	return &t->tramp->text;
+}
+
+/* The code lies in the window's first piece. */
+struct machine_trap trampoline_trap(struct trace *t, uint32_t entry, uint64_t cookie)
+{
+	const struct payload_header *h = &trampoline_window(t)->header;
+
+	return (struct machine_trap){
+		.va = h->va + WINDOW_TEXT + entry,
+		.pa = h->piece_pa[0] + WINDOW_TEXT + entry,
+		.size = 2,
+		.kind = MACHINE_TRAP_OUT,
+		.action = MACHINE_TRAP_SKIP,
+		.cookie = cookie,
+	};
+}
+
+/* --- the window ------------------------------------------------------------------------------ */
+
+static size_t functions_to_record(const struct trace *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->probes.nr; i++)
+		n += (t->probes.v[i].flags & (PROBE_FL_RECORD | PROBE_FL_EXIT | PROBE_FL_FLAG)) ==
+		     PROBE_FL_RECORD;
+	return n;
+}
+
+/* Of each vCPU: of records, and of the data of events. */
+struct rings {
+	uint64_t records, events;
+};
+
+static uint64_t largest_ring(uint64_t max)
+{
+	uint64_t size = RING_MIN;
+
+	while (2 * size <= max)
+		size *= 2;
+	return size;
+}
+
+/*
+ * Those for which a window of this size has room. With many functions the ring of records is as
+ * large as it can be, and that of event data gets what is left; with few, events make most of the
+ * records, if there are any.
+ */
+static struct rings rings_divide(const struct trace *t, uint64_t window, bool few)
+{
+	uint64_t each = (window / WINDOW_PIECE * WINDOW_PIECE - WINDOW_RINGS) / t->vcpus;
+	struct rings r = {.events = RING_MIN};
+
+	if (each < 2 * RING_MIN)
+		each = 2 * RING_MIN;
+	if (few)
+		r.events = largest_ring(each / 4);
+	r.records = largest_ring(each - r.events);
+	if (!few)
+		r.events = largest_ring(each - r.records);
+	if (r.events > EVENT_RING_MAX)
+		r.events = EVENT_RING_MAX;
+	return r;
+}
+
+/* What these take, with all the rest, in whole pieces. */
+static uint64_t rings_window(const struct trace *t, const struct rings *r)
+{
+	uint64_t size = WINDOW_RINGS + (r->records + r->events) * t->vcpus;
+
+	return (size + WINDOW_PIECE - 1) / WINDOW_PIECE * WINDOW_PIECE;
+}
+
+/* A guest with much memory can lend more; how much it has to lend, and how much it is asked for. */
+static uint64_t window_bytes(const struct trace *t, bool few, uint64_t *most)
+{
+	uint64_t least = few ? TRACE_WINDOW_FEW(t->vcpus) : TRACE_WINDOW_DEFAULT(t->vcpus);
+	uint64_t large = TRACE_WINDOW_LARGE(t->vcpus);
+	struct machine_info info;
+
+	if (t->cfg.window_bytes)
+		return *most = t->cfg.window_bytes;
+	if (least > TRACE_WINDOW_MAX)
+		least = TRACE_WINDOW_MAX;
+	machine_get_info(t->m, &info);
+	*most = info.memory / TRACE_WINDOW_SHARE;
+	if (*most > large)
+		*most = large;
+	if (*most > TRACE_WINDOW_MAX)
+		*most = TRACE_WINDOW_MAX;
+	if (few || *most < least)
+		*most = least;
+	return least;
+}
+
+static int window_get(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
+{
+	size_t nr = functions_to_record(t);
+	bool few = nr <= FEW_FUNCTIONS;
+	/* Without any it is events, of which there may be many. */
+	uint64_t most, least = window_bytes(t, few && nr, &most), min;
+	struct rings rings = rings_divide(t, least, few);
+	struct window *w = &tr->window;
+	int ret;
+
+	min = rings_window(t, &rings);
+	rings = rings_divide(t, most, few);
+	/* Of a machine that has one itself it takes nothing from the guest. */
+	ret = window_open(w, &t->guest, boot_has_window(t) ? NULL : t->borrow,
+			  rings_window(t, &rings), min, err, errlen);
+	if (ret)
+		return ret;
+	if (w->header.size < rings_window(t, &rings))
+		rings = rings_divide(t, w->header.size, few);
+	w->header.ring_size = (uint32_t)rings.records;
+	w->header.event_ring_size = (uint32_t)rings.events;
+	w->header.nr_vcpus = t->vcpus;
+	return 0;
+}
+
+/* --- opening and closing --------------------------------------------------------------------- */
+
+/* Others may be about to tell the payload something. */
+static void publish(struct trace *t, struct trampoline *tr)
+{
+	pthread_mutex_lock(&t->change);
+	pthread_mutex_lock(&t->instances_lock);
+	t->tramp = tr;
+	pthread_mutex_unlock(&t->instances_lock);
+	pthread_mutex_unlock(&t->change);
+}
+
+/* The payload is there; nobody else knows of it. */
+static int payload_open(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
+{
+	int ret = trampoline_load(t, tr, err, errlen);
+
+	if (!ret) {
+		ret = trampoline_control_init(t, tr);
+		if (!ret)
+			ret = text_lock_describe(t, &tr->window);
+		if (ret)
+			snprintf(err, errlen, "the window cannot be written: %s", strerror(-ret));
+	}
+	return ret;
+}
+
+static int collector_begin(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
+{
+	int ret = collector_start(&tr->collector, t, &tr->window);
+
+	if (ret)
+		snprintf(err, errlen, "the collector cannot be started: %s", strerror(-ret));
+	return ret;
+}
+
+static int window_quiet(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
+{
+	int ret = quiesce(&t->guest, t->gs, &tr->window, t->vcpus, QUIET_MS);
+
+	if (ret)
+		snprintf(err, errlen, "the guest does not leave the probes' code: %s",
+			 strerror(-ret));
+	return ret;
+}
+
+static void collector_end(struct trace *t, struct trampoline *tr)
+{
+	if (!tr->collector)
+		return;
+	collector_stop(tr->collector);
+	instance_writers_stop(t);
+	atomic_store(&t->collecting, false);
+	collector_get_counts(tr->collector, &t->collected);
+	collector_free(tr->collector);
+	tr->collector = NULL;
+	instance_writers_go(t);
+	instances_wake(t);
+}
+
+static int trampoline_end(struct trace *t, struct trampoline *tr, bool guest_gone, char *err,
+			  size_t errlen)
+{
+	int ret = 0;
+
+	/* The collector answers whoever waits in there for an answer, and gets the last records. */
+	if (!guest_gone && tr->called)
+		ret = window_quiet(t, tr, err, errlen);
+	collector_end(t, tr);
+	if (!guest_gone && !ret)
+		ret = window_close(&tr->window, t->borrow, err, errlen);
+	return ret;
+}
+
+/* It could not be opened. What has to stay in the guest is for a later tracer to take away. */
+static void open_undo(struct trace *t, struct trampoline *tr)
+{
+	char ignored[256];
+
+	if (tr->stays)
+		trace_note(t, "the guest still has a probe, so memory of the probes stays in it: "
+			      "attach again when it can be traced (hvtrace attach --recover)");
+	trampoline_end(t, tr, tr->stays, ignored, sizeof(ignored));
+	free(tr);
+}
+
+static int open_to(struct trace *t, bool sites_call, char *err, size_t errlen)
+{
+	struct trampoline *tr;
+	int ret;
+
+	if (t->tramp)
+		return 0; /* a guest that runs its ftrace_init() again */
+	tr = calloc(1, sizeof(*tr));
+	if (!tr) {
+		snprintf(err, errlen, "no memory");
+		return -ENOMEM;
+	}
+	ret = window_get(t, tr, err, errlen);
+	if (ret) {
+		free(tr);
+		return ret;
+	}
+	ret = payload_open(t, tr, err, errlen);
+	if (!ret && sites_call && t->borrow)
+		ret = trampoline_try(t, tr, err, errlen);
+	if (!ret)
+		ret = collector_begin(t, tr, err, errlen);
+	if (ret) {
+		open_undo(t, tr);
+		return ret;
+	}
+	if (!sites_call)
+		collector_be_patient(tr->collector);
+	/* Events do so as soon as there are any. */
+	tr->called |= !sites_call;
+	publish(t, tr);
+	atomic_store(&t->collecting, true);
+	return 0;
+}
+
+int trampoline_open(struct trace *t, char *err, size_t errlen)
+{
+	return open_to(t, true, err, errlen);
+}
+
+int trampoline_open_events(struct trace *t, char *err, size_t errlen)
+{
+	return open_to(t, false, err, errlen);
+}
+
+int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
+{
+	struct trampoline *tr = t->tramp;
+	int ret;
+
+	if (!tr)
+		return 0;
+	ret = trampoline_end(t, tr, guest_gone, err, errlen);
+	publish(t, NULL);
+	free(tr);
+	return ret;
+}
+
+void trampoline_drain(struct trace *t, unsigned int vcpu)
+{
+	if (atomic_load(&t->collecting))
+		collector_drain(t->tramp->collector, vcpu);
+}
+
+void trampoline_event_stack(struct trace *t, unsigned int vcpu, uint32_t seq, uint64_t sp,
+			    uint64_t bp)
+{
+	collector_event_stack(t->tramp->collector, vcpu, seq, sp, bp);
+}
+
+void trampoline_catch_up(struct trace *t)
+{
+	if (atomic_load(&t->collecting))
+		collector_catch_up(t->tramp->collector);
+}
+
+void trampoline_drain_all(struct trace *t)
+{
+	for (int round = 0; round < 2; round++) {
+		for (unsigned int v = 0; v < t->vcpus; v++)
+			trampoline_drain(t, v);
+		graph_merge(t->graph, false, SIZE_MAX, 0);
+	}
+	for (struct instance *i = t->instances; i; i = i->next)
+		instance_order_flush(i);
+}
+
+void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts)
+{
+	*counts = t->collected;
+	instance_writers_stop(t);
+	if (t->tramp && t->tramp->collector)
+		collector_get_counts(t->tramp->collector, counts);
+	instance_writers_go(t);
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* batch.c - which instance wants which records, and what it makes of them. */
+#include "tracer/collect/internal.h"
+#include "tracer/ring/entry.h"
+#include "tracer/record/graph.h"
+#include "tracer/instance/max.h"
+#include "tracer/instance/order.h"
+#include "tracer/stat/latencies.h"
+#include "tracer/payload/record.h"
+#include "tracer/ring/put.h"
+#include "tracer/probe/trampoline/trampoline.h"
+
+static void collect_comm(struct trace *t, const struct payload_record *r)
+{
+	comms_note(t->comms, (int32_t)r->comm_pid, (int32_t)r->comm_tgid, r->comm);
+}
+
+static inline __attribute__((always_inline)) void collect_function(struct ring *ring,
+								   const struct payload_record *r,
+								   uint64_t ts,
+								   struct record_memo *memo)
+{
+	struct trace_function_entry *e = ring_put_begin(ring, sizeof(*e), ts);
+
+	if (!e)
+		return;
+	record_entry_again(memo, r, TRACE_FN, &e->ent);
+	e->ip = KERNEL_HALF | r->ip;
+	e->parent_ip = KERNEL_HALF | r->parent;
+	ring_put_end(ring);
+}
+
+/* With func-no-repeats: true when that is all there is to say of this call. */
+static bool collect_repeat(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+			   uint64_t ts)
+{
+	uint64_t ip = KERNEL_HALF | r->ip, parent_ip = KERNEL_HALF | r->parent;
+	struct trace_entry ent;
+
+	if (repeats_count(&i->repeats[vcpu], ip, parent_ip, ts))
+		return true;
+	record_entry(r, TRACE_FN, &ent);
+	repeats_end(&i->repeats[vcpu], i->ring[vcpu], &ent, ip, parent_ip, ts);
+	return false;
+}
+
+/* What there is in a batch. */
+struct batch {
+	unsigned int vcpu;
+	const struct payload_record *r;
+	size_t n;
+	struct event_ring *er;
+	uint64_t functions, events, windows;
+	const struct payload_record *last;
+};
+
+/* Task names first: a record may be printed as soon as it is in the ring. */
+static void batch_look(struct trace *t, struct batch *b)
+{
+	bool comms = t->instances->options & OUTPUT_RECORD_CMD;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct payload_record *r = &b->r[i];
+		unsigned int type = record_type(r);
+
+		/* Nearly all of them are. */
+		if (type == PAYLOAD_FUNCTION || type == PAYLOAD_EXIT) {
+			b->functions += type == PAYLOAD_FUNCTION;
+			b->last = r;
+			continue;
+		}
+		switch (type) {
+		case PAYLOAD_EVENT:
+			b->events++;
+			b->last = r;
+			break;
+		case PAYLOAD_IRQS_OFF:
+		case PAYLOAD_IRQS_ON:
+		case PAYLOAD_PREEMPT_OFF:
+		case PAYLOAD_PREEMPT_ON:
+			b->windows++;
+			break;
+		case PAYLOAD_COMM:
+			if (comms)
+				collect_comm(t, r);
+		}
+	}
+}
+
+/* Those whose data cannot be had are lost. */
+static void batch_load(struct trace *t, struct batch *b)
+{
+	int ret = event_ring_load(b->er, b->r, b->n);
+
+	if (ret)
+		trace_fail(t, ret);
+	for (size_t i = 0; i < b->n; i++)
+		if (record_is_event(&b->r[i]) && !event_ring_data(b->er, &b->r[i]))
+			b->er->lost++;
+}
+
+/* No record need be looked at to know that it is taken. */
+static bool takes_every_call(const struct instance *i)
+{
+	return i->all && !pid_filter_on(&i->pids);
+}
+
+static uint32_t record_probe(const struct trace *t, const struct payload_record *r)
+{
+	uint32_t func = funcs_at(t->funcs, KERNEL_HALF | r->ip);
+
+	return func == FUNC_NONE ? UINT32_MAX : t->func_probe[func];
+}
+
+static bool record_taken(const struct instance *i, const struct payload_record *r)
+{
+	return pid_filter_traces(&i->pids, record_pid(r)) &&
+	       (i->all || instance_bit(i->takes, i->room, record_probe(i->t, r)));
+}
+
+void instance_put_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+		       uint64_t ts)
+{
+	struct record_memo none = {0};
+
+	if (!instance_function_option(i, OUTPUT_FUNC_NO_REPEATS) || !collect_repeat(i, vcpu, r, ts))
+		collect_function(i->ring[vcpu], r, ts, &none);
+}
+
+static void collect_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+			 uint64_t ts)
+{
+	if (!instance_order_call(i, vcpu, r, ts))
+		instance_put_call(i, vcpu, r, ts);
+}
+
+/* Each of them goes into the ring as it is: millions of a second may. */
+static bool calls_are_plain(const struct instance *i)
+{
+	return !instance_is_ordered(i) && !instance_function_option(i, OUTPUT_FUNC_NO_REPEATS);
+}
+
+/* Its index, when the instance takes it. */
+static uint32_t event_taken(const struct instance *i, unsigned int vcpu,
+			    const struct payload_record *r)
+{
+	uint32_t file = record_event_file(r), event;
+
+	if (file == EVENT_FILE_PRINTS)
+		return guest_prints_taken(i) ? EVENT_OF_GUEST_PRINT : EVENT_NONE;
+	event = events_at_file(i->t->trace_events, file);
+	return event != EVENT_NONE && instance_takes_event(i, vcpu, event) ? event : EVENT_NONE;
+}
+
+static inline uint64_t record_time(struct instance *i, const struct clock_reading *now,
+				   const struct payload_record *r)
+{
+	return horizon_time(&i->horizon, clock_read(i->clock, i->t, now, r->tsc));
+}
+
+/*
+ * The calls and returns of vCPU b->vcpu, from which the trace of a latency is made when there is
+ * one; a return whose call is not taken has no match there.
+ */
+static void calls_log(struct instance *i, const struct batch *b, const struct clock_reading *now,
+		      uint64_t left)
+{
+	bool every = takes_every_call(i);
+
+	for (size_t k = 0; k < b->n; k++) {
+		const struct payload_record *r = &b->r[k];
+		unsigned int type = record_type(r);
+
+		if (type == PAYLOAD_FUNCTION && left && (every || record_taken(i, r)))
+			left--;
+		else if (type != PAYLOAD_EXIT)
+			continue;
+		call_log_add(i->calls, b->vcpu, r, record_time(i, now, r));
+	}
+}
+
+/* The records of vCPU b->vcpu in their order; `left` is how many calls it may take. */
+static void records_collect(struct instance *i, const struct batch *b,
+			    const struct clock_reading *now, uint64_t left)
+{
+	bool every = takes_every_call(i), plain = calls_are_plain(i);
+	struct record_memo memo = {0};
+
+	for (size_t k = 0; k < b->n; k++) {
+		const struct payload_record *r = &b->r[k];
+		unsigned int type = record_type(r);
+
+		if (type == PAYLOAD_FUNCTION && left && (every || record_taken(i, r))) {
+			uint64_t ts = record_time(i, now, r);
+
+			if (plain)
+				collect_function(i->ring[b->vcpu], r, ts, &memo);
+			else
+				collect_call(i, b->vcpu, r, ts);
+			left--;
+		} else if (type == PAYLOAD_EVENT) {
+			uint32_t event = event_taken(i, b->vcpu, r);
+			const void *data = event == EVENT_NONE ? NULL : event_ring_data(b->er, r);
+
+			if (data)
+				instance_collect_event(i, b->vcpu, r, event, data,
+						       event_ring_stack(b->er, r), b->er,
+						       record_time(i, now, r));
+		}
+	}
+}
+
+static void instance_collect(struct instance *i, const struct batch *b, uint64_t left)
+{
+	struct clock_reading now;
+
+	/* With function_graph, events take their place among calls and returns: graph_feed(). */
+	if (i->tracer->exits || !(i->cpumask >> b->vcpu & 1))
+		return;
+	if (!i->on || !instance_traces_functions(i))
+		left = 0;
+	if (!left && !i->calls &&
+	    !(b->events && (instance_wants_events(i) || guest_prints_taken(i))))
+		return;
+	clock_begin(i->clock, i->t, b->vcpu, b->last->tsc, &now);
+	if (i->calls && i->on)
+		calls_log(i, b, &now, left);
+	records_collect(i, b, &now, i->calls ? 0 : left);
+}
+
+/* How many of these the top level takes, as far as the number of events is limited. */
+static uint64_t top_admits(struct trace *t, unsigned int vcpu, const struct payload_record *r,
+			   size_t n, uint64_t functions)
+{
+	const struct instance *top = t->instances;
+	uint64_t taken = functions;
+
+	if (!top->on || !instance_traces_functions(top) || top->tracer->exits ||
+	    !(top->cpumask >> vcpu & 1))
+		return 0;
+	if (!takes_every_call(top)) {
+		taken = 0;
+		for (size_t i = 0; i < n; i++)
+			taken += record_type(&r[i]) == PAYLOAD_FUNCTION && record_taken(top, &r[i]);
+	}
+	return trace_admit(t, taken);
+}
+
+static void batch_windows(struct trace *t, const struct batch *b, bool lost)
+{
+	struct instance *top = t->instances;
+	struct critical *c = &t->critical[b->vcpu];
+
+	if (lost && top->tracer->critical) {
+		critical_lost(c);
+		latencies_lost(t);
+		/* It may have been the longest one. */
+		trampoline_set_critical_min(t, instance_max_ticks(top));
+	}
+	for (size_t k = 0; b->windows && k < b->n; k++) {
+		struct critical_window w = {.vcpu = b->vcpu};
+
+		if (!critical_step(c, &b->r[k], &w) || !top->tracer->window || !top->on)
+			continue;
+		w.stack = event_ring_stack(b->er, &b->r[k]);
+		trace_seen(t, w.on.tsc);
+		top->tracer->window(top, &w);
+	}
+}
+
+/* Records of calls and returns as they are, those of events with their data. */
+static void batch_feed(struct trace *t, const struct batch *b, bool lost)
+{
+	const struct instance *top = t->instances;
+	size_t from = 0;
+
+	for (size_t k = 0; b->events && top->tracer->exits && k < b->n; k++) {
+		const struct payload_record *r = &b->r[k];
+		uint32_t event = EVENT_NONE;
+		const void *data;
+
+		if (!record_is_event(r))
+			continue;
+		graph_feed(t->graph, b->vcpu, b->r + from, k - from, lost);
+		lost = false;
+		from = k + 1;
+		event = event_taken(top, b->vcpu, r);
+		data = event == EVENT_NONE ? NULL : event_ring_data(b->er, r);
+		if (data && !graph_feed_event(t->graph, b->vcpu, r, event, data,
+					      event_ring_stack(b->er, r)))
+			b->er->lost++;
+	}
+	graph_feed(t->graph, b->vcpu, b->r + from, b->n - from, lost);
+}
+
+void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r, size_t n,
+		   struct event_ring *er, bool lost)
+{
+	struct batch b = {.vcpu = vcpu, .r = r, .n = n, .er = er};
+	bool done = atomic_load(&t->done);
+	uint64_t left;
+
+	batch_look(t, &b);
+	if (b.events)
+		batch_load(t, &b);
+	if (instance_pairs_calls(t->instances))
+		batch_feed(t, &b, lost);
+	if (t->instances->calls && lost)
+		call_log_clear(t->instances->calls, vcpu);
+	batch_windows(t, &b, lost);
+	if (!b.last)
+		return;
+	trace_seen(t, b.last->tsc);
+	left = top_admits(t, vcpu, r, n, b.functions);
+	for (struct instance *i = t->instances; i; i = i->next)
+		instance_collect(i, &b, i == t->instances ? left : done ? 0 : n);
+	if (record_type(b.last) != PAYLOAD_EVENT)
+		atomic_store_explicit(&t->at_ip[vcpu], KERNEL_HALF | b.last->ip,
+				      memory_order_relaxed);
+	instances_wake(t);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* payload-control.c - what the payload can leave out by itself, as all instances want it. */
+#include "tracer/record/graph.h"
+#include "tracer/tracepoint/prints.h"
+#include "tracer/instance/max.h"
+#include "tracer/instance/instance.h"
+#include "tracer/payload/payload.h"
+#include "tracer/probe/trampoline/trampoline.h"
+
+/* Tasks that all instances agree on; NULL: no such set. */
+static void tasks_of(struct trace *t, struct text *pids, bool *only)
+{
+	*only = false;
+	/* The task that a switch is from may be one of them, though that to which it is is not. */
+	if (graph_switch_probe(t) != UINT32_MAX)
+		return;
+	if (t->instances->tracer->critical)
+		return;
+	for (const struct instance *i = t->instances; i; i = i->next) {
+		if (!instance_profiles(i) && (!i->on || !instance_traces_functions(i)))
+			continue;
+		*only = pid_list_on(i->pids.list[PID_FILTER_TRACE]);
+		if (!*only)
+			return;
+		pid_list_print(i->pids.list[PID_FILTER_TRACE], pids);
+	}
+}
+
+/* Only the top level has such a tracer. */
+static uint64_t tell_critical(struct trace *t)
+{
+	struct instance *top = t->instances;
+	uint32_t critical = top->tracer->critical;
+	uint64_t vcpus = critical && top->on ? top->cpumask : 0;
+
+	/* To be asked for a stack at the end of each, however short, is too much for a guest. */
+	if (critical && !t->latency_on)
+		critical |= CRITICAL_STACK | (t->thresh ? 0 : CRITICAL_RISES);
+	trampoline_set_critical(t, vcpus, critical, critical ? instance_max_ticks(top) : 0);
+	return vcpus;
+}
+
+void instances_tell_payload(struct trace *t)
+{
+	struct text pids = {0};
+	uint64_t vcpus = 0, events = 0, top;
+	uint32_t prints;
+	bool only;
+
+	pthread_mutex_lock(&t->instances_lock);
+	top = t->instances->cpumask;
+	/* What a task enters on a vCPU that is recorded it may leave on one that is not. */
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (instance_profiles(i) || (i->on && instance_traces_functions(i)))
+			vcpus |= instance_pairs_calls(i) ? UINT64_MAX : i->cpumask;
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (instance_wants_events(i) && (i->on || i->triggers))
+			events |= i->cpumask;
+	prints = guest_prints_taken(t->instances);
+	if (prints)
+		events |= top;
+	trampoline_set_prints(t, top, prints);
+	vcpus |= tell_critical(t);
+	tasks_of(t, &pids, &only);
+	text_putc(&pids, '\0');
+	trampoline_control(t, vcpus, events, only && !pids.failed ? pids.buf : NULL);
+	pthread_mutex_unlock(&t->instances_lock);
+	text_free(&pids);
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * selection.c - from what the filters of all instances ask for to the probes that are in the guest.
+ *
+ * A function has one probe, whoever wants it: it is recorded when any instance takes it, and each
+ * instance knows by a bit for each probe which are its own.
+ */
+#include "tracer/instance/instance.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/record/graph.h"
+#include "tracer/instance/max.h"
+#include "tracer/dynevent/kprobe.h"
+#include "tracer/probe/returns/returns.h"
+#include "tracer/stat/stack-max.h"
+#include "tracer/probe/trampoline/trampoline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the list of functions ------------------------------------------------------------------- */
+
+/* What available_filter_functions lists: a function of the kernel, of a module, or a site of none.
+ */
+struct listing {
+	struct func *v;
+	uint32_t *probe;
+	size_t nr;
+};
+
+static void list_probe(const struct trace *t, struct listing *l, size_t probe)
+{
+	const struct probe *p = &t->probes.v[probe];
+	uint64_t addr = p->va + t->guest.slide;
+
+	if (!(p->flags & PROBE_FL_FUNCTION) || p->flags & (PROBE_FL_GONE | PROBE_FL_GOING))
+		return;
+	l->v[l->nr] = (struct func){.addr = addr, .name = p->name};
+	if (p->flags & PROBE_FL_MODULE)
+		l->v[l->nr].module = modules_name_at(t, addr);
+	l->probe[l->nr++] = (uint32_t)probe;
+}
+
+static void list_invalid(const struct trace *t, struct listing *l, const struct guestsym_site *s)
+{
+	l->v[l->nr] =
+		(struct func){.addr = s->addr + t->guest.slide, .name = s->name, .invalid = true};
+	l->probe[l->nr++] = UINT32_MAX;
+}
+
+/* The kernel's sites in their order, which is that of the first probes; then the rest. */
+static void list_all(const struct trace *t, struct listing *l)
+{
+	const struct guestsym_site *sites;
+	size_t n = guestsym_fentry_sites(t->gs, &sites), probe = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!(sites[i].flags & GUESTSYM_SITE_INVALID))
+			list_probe(t, l, probe++);
+		else if (!(sites[i].flags & GUESTSYM_SITE_INIT))
+			list_invalid(t, l, &sites[i]);
+	}
+	for (; probe < t->probes.nr; probe++)
+		list_probe(t, l, probe);
+}
+
+static int functions_list(struct trace *t)
+{
+	const struct guestsym_site *sites;
+	size_t room = guestsym_fentry_sites(t->gs, &sites) + t->probes.nr + 1;
+	struct listing l = {.v = calloc(room, sizeof(*l.v)),
+			    .probe = calloc(room, sizeof(*l.probe))};
+	struct funcs *funcs = NULL;
+
+	if (l.v && l.probe) {
+		list_all(t, &l);
+		funcs = funcs_new(l.v, l.nr);
+	}
+	free(l.v);
+	if (!funcs) {
+		free(l.probe);
+		return -ENOMEM;
+	}
+	instance_writers_stop(t);
+	funcs_put(t->funcs);
+	free(t->func_probe);
+	t->funcs = funcs;
+	t->func_probe = l.probe;
+	instance_writers_go(t);
+	return 0;
+}
+
+/* --- what is asked for ----------------------------------------------------------------------- */
+
+static int bits_reserve(struct instance *i)
+{
+	size_t room = (i->t->probes.nr + 63) / 64 * 64, old = i->room / 8;
+	uint8_t *takes, *commands;
+
+	if (room <= i->room)
+		return 0;
+	takes = realloc(i->takes, room / 8);
+	if (!takes)
+		return -ENOMEM;
+	i->takes = takes;
+	commands = realloc(i->commands, room / 8);
+	if (!commands)
+		return -ENOMEM;
+	i->commands = commands;
+	memset(takes + old, 0, room / 8 - old);
+	memset(commands + old, 0, room / 8 - old);
+	i->room = room;
+	return 0;
+}
+
+static void selection_note(struct instance *i, const struct func_selection *sel)
+{
+	const struct trace *t = i->t;
+
+	i->filtered =
+		!func_set_empty(sel->set[FUNC_FILTER]) || !func_set_empty(sel->set[FUNC_NOTRACE]);
+	memset(i->takes, 0, i->room / 8);
+	memset(i->commands, 0, i->room / 8);
+	for (uint32_t f = 0; f < sel->funcs->nr; f++) {
+		uint32_t probe = t->func_probe[f];
+
+		if (probe == UINT32_MAX || probe >= i->room)
+			continue;
+		if (func_selection_traces(sel, f))
+			i->takes[probe / 8] |= (uint8_t)(1 << (probe & 7));
+		if (sel->commands && func_set_has(sel->commands, f))
+			i->commands[probe / 8] |= (uint8_t)(1 << (probe & 7));
+	}
+}
+
+int selection_apply(void *arg, const struct func_selection *sel)
+{
+	struct instance *i = arg;
+	struct trace *t = i->t;
+	int ret;
+
+	trace_change_begin(t);
+	instance_writers_stop(t);
+	ret = sel->funcs == t->funcs ? bits_reserve(i) : -EAGAIN;
+	if (!ret)
+		ret = graph_filter_name(&i->graph, sel->set[FUNC_GRAPH],
+					sel->set[FUNC_GRAPH_NOTRACE]);
+	if (!ret)
+		selection_note(i, sel);
+	instance_writers_go(t);
+	if (!ret)
+		ret = selection_patch(t);
+	trace_change_end(t);
+	return ret;
+}
+
+int selection_update(struct trace *t)
+{
+	int ret = functions_list(t);
+
+	if (!ret)
+		ret = stack_max_update(t);
+	for (struct instance *i = t->instances; i && !ret; i = i->next)
+		ret = func_filter_update(i->functions, t->funcs);
+	return ret;
+}
+
+/* --- what is patched ------------------------------------------------------------------------- */
+
+static bool any_takes(const struct trace *t, uint32_t probe)
+{
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (instance_wants_calls(i) && instance_bit(i->takes, i->room, probe))
+			return true;
+	return probe == graph_switch_probe(t);
+}
+
+static bool any_commands(const struct trace *t, uint32_t probe)
+{
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (instance_bit(i->commands, i->room, probe))
+			return true;
+	return false;
+}
+
+static bool any_stacks(const struct trace *t, uint32_t probe)
+{
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (instance_function_option(i, OUTPUT_FUNC_STACK_TRACE) &&
+		    instance_bit(i->takes, i->room, probe))
+			return true;
+	return false;
+}
+
+/* True: what is in the guest for it is not what should be. */
+static bool probe_update(struct trace *t, uint32_t probe)
+{
+	struct probe *p = &t->probes.v[probe];
+	uint16_t flags = p->flags & (uint16_t)~PROBE_FL_RECORD;
+	uint16_t guards = p->guards & (uint16_t) ~(GUARD_RECORDS | GUARD_FOLLOWS);
+	bool same;
+
+	if (any_takes(t, probe))
+		flags |= PROBE_FL_RECORD;
+	if (any_commands(t, probe))
+		guards |= GUARD_COMMAND;
+	if (any_stacks(t, probe))
+		guards |= GUARD_STACK;
+	if (probe_events_want(t->probe_events, probe))
+		guards |= GUARD_PROBE;
+	guards |= follow_guards(&t->follow, probe);
+	/* The payload tells text_mutex from all others: not every mutex is to be waited for. */
+	if (stack_max_wants(t, probe) && !(guards & GUARD_TEXT_LOCK))
+		guards |= GUARD_DEPTH;
+	/* A guard's probe records by the way, but for those that the payload itself serves. */
+	same = p->guards == guards && (p->flags == flags || (guards && guards != GUARD_TEXT_LOCK &&
+							     guards != GUARD_DEPTH));
+	p->flags = flags;
+	p->guards = guards;
+	return !same;
+}
+
+/*
+ * One instance that takes all that is recorded need not look at each record. With a filter it has
+ * to: a vCPU may stand in the midst of a record of a function that was selected before.
+ */
+static void instances_settle(struct trace *t)
+{
+	uint32_t switches = graph_switch_probe(t);
+	unsigned int nr = 0;
+
+	for (struct instance *i = t->instances; i; i = i->next)
+		nr += instance_wants_calls(i);
+	for (struct instance *i = t->instances; i; i = i->next)
+		i->all = nr == 1 && instance_wants_calls(i) && !i->filtered &&
+			 (switches == UINT32_MAX || instance_bit(i->takes, i->room, switches));
+}
+
+static int probes_update(struct trace *t)
+{
+	int ret;
+
+	follow_update(t);
+	instance_writers_stop(t);
+	trampoline_drain_all(t); /* by the old selection */
+	for (size_t i = 0; i < t->probes.nr; i++) {
+		struct probe *p = &t->probes.v[i];
+
+		if (!(p->flags & PROBE_FL_FUNCTION) || p->flags & PROBE_FL_GONE)
+			continue;
+		if (probe_update(t, (uint32_t)i) && p->flags & PROBE_FL_SET)
+			p->flags |= PROBE_FL_CHANGE;
+	}
+	instances_settle(t);
+	ret = instance_max_calls(t->instances);
+	if (!ret)
+		ret = returns_update(t);
+	if (!ret)
+		ret = flag_sites_update(t);
+	instance_writers_go(t);
+	return ret;
+}
+
+int selection_patch(struct trace *t)
+{
+	int ret = probes_update(t);
+
+	if (!ret && t->placed && t->text_lock.state == TEXT_LOCK_OURS) {
+		ret = probes_remove(t, PROBE_FL_CHANGE, PROBE_FL_GONE);
+		if (!ret)
+			ret = probes_insert(t, 0, 0);
+	}
+	for (size_t i = 0; i < t->probes.nr; i++)
+		t->probes.v[i].flags &= (uint16_t)~PROBE_FL_CHANGE;
+	instances_tell_payload(t);
+	return ret;
+}
+
+/* --- what the configuration asks for --------------------------------------------------------- */
+
+static int ask(struct instance *i, enum func_file_kind kind, const char *option,
+	       const char *const *globs, size_t nr, char *err, size_t errlen)
+{
+	struct func_file *file;
+	int ret = nr ? func_file_open(i->functions, kind, O_WRONLY, &file) : 0;
+
+	if (ret || !nr)
+		return ret;
+	pthread_mutex_lock(&i->t->change); /* before the filter's lock, as everywhere */
+	for (size_t g = 0; g < nr && !ret; g++) {
+		size_t len = strlen(globs[g]);
+
+		if (len && func_file_write(file, globs[g], len) == (ssize_t)len &&
+		    func_file_write(file, "\n", 1) >= 0)
+			continue;
+		snprintf(err, errlen,
+			 "%s '%s' matches none of the traceable functions (hvtrace symbols "
+			 "--functions lists those of an image that stay after boot)",
+			 option, globs[g]);
+		ret = -ENOENT;
+	}
+	func_file_close(file);
+	pthread_mutex_unlock(&i->t->change);
+	return ret;
+}
+
+int selection_configure(struct trace *t, char *err, size_t errlen)
+{
+	const struct trace_config *cfg = &t->cfg;
+	struct instance *top = trace_top(t);
+	int ret;
+
+	pthread_mutex_lock(&t->change);
+	ret = selection_update(t);
+	pthread_mutex_unlock(&t->change);
+	if (ret) {
+		snprintf(err, errlen, "no memory for the list of functions");
+		return ret;
+	}
+	ret = ask(top, FUNC_FILTER, "filter", cfg->filter, cfg->nr_filter, err, errlen);
+	if (!ret)
+		ret = ask(top, FUNC_NOTRACE, "notrace", cfg->notrace, cfg->nr_notrace, err, errlen);
+	/* A tracer that comes later has them then. */
+	if (!ret && !instance_traces_functions(top))
+		return 0;
+	for (size_t i = 0; i < t->probes.nr && !ret; i++)
+		if (t->probes.v[i].flags & PROBE_FL_RECORD)
+			return 0;
+	if (!ret) {
+		snprintf(err, errlen, "filter and notrace together leave no function to trace");
+		ret = -ENOENT;
+	}
+	return ret;
+}
+
+void selection_free(struct trace *t)
+{
+	funcs_put(t->funcs);
+	free(t->func_probe);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* latencies.c - see latencies.h; and hvtrace/latency_enabled. */
+#include "tracer/stat/latencies.h"
+#include "tracer/payload/critical.h"
+#include "tracer/payload/event-ring.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/stat/latency-table.h"
+#include "tracer/payload/record.h"
+#include "tracer/tracers/sched-records.h"
+#include "tracer/probe/trampoline/trampoline.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/* --- windows --------------------------------------------------------------------------------- */
+
+/* All that flag_sites_shown() looks at: a name is asked for when it is printed. */
+static uint64_t record_key(const struct payload_record *r)
+{
+	return (uint64_t)r->parent << 32 | r->ip;
+}
+
+/* The stack is that of whoever called the function that ended the window, as in its trace. */
+void latencies_window(struct instance *i, const struct critical_window *w, uint64_t ns)
+{
+	unsigned int n = w->stack && w->stack->n ? w->stack->n - 1 : 0;
+
+	if (i->t->latency_on)
+		latency_table_add(i->t->latencies, record_key(&w->off), record_key(&w->on), ns,
+				  n ? w->stack->ip + 1 : NULL, n);
+}
+
+bool latencies_want_stack(struct instance *i, const struct critical_window *w)
+{
+	uint64_t ticks = critical_ticks(w);
+	struct machine_info info;
+	uint64_t khz;
+
+	if (!i->t->latency_on)
+		return false;
+	machine_get_info(i->t->m, &info);
+	khz = info.tsc_khz ? info.tsc_khz : 1;
+	/* By the trace's clock it may be a little longer. */
+	ticks += ticks / 1024;
+	return latency_table_is_longest(i->t->latencies, record_key(&w->off), record_key(&w->on),
+					ticks / khz * 1000000 + ticks % khz * 1000000 / khz);
+}
+
+/* The stack is that of who woke it up. */
+void latencies_wakeup(struct instance *i, const struct sched_record *woken, int32_t pid,
+		      uint64_t ns)
+{
+	uint64_t stack[SCHED_STACK_MAX];
+
+	if (!i->t->latency_on)
+		return;
+	for (unsigned int n = 0; n < woken->nr_stack; n++)
+		stack[n] = KERNEL_HALF | woken->stack[n];
+	latency_table_add(i->t->latencies, (uint32_t)woken->prev_pid, (uint32_t)pid, ns, stack,
+			  woken->nr_stack);
+}
+
+void latencies_lost(struct trace *t)
+{
+	if (t->latency_on && t->instances->tracer->max)
+		latency_table_gap(t->latencies);
+}
+
+/* --- the switch ------------------------------------------------------------------------------ */
+
+void latencies_begin(struct instance *i)
+{
+	const struct tracer_ops *tracer = i->tracer;
+
+	if (!i->t->latency_on || !tracer->max)
+		return;
+	latency_table_reset(i->t->latencies);
+	i->t->latency_tracer = tracer;
+}
+
+static int table_begin(struct trace *t)
+{
+	const struct tracer_ops *tracer = t->instances->tracer;
+
+	if (!t->latencies)
+		t->latencies = latency_table_new();
+	else
+		latency_table_reset(t->latencies);
+	t->latency_tracer = tracer->max ? tracer : NULL;
+	return t->latencies ? 0 : -ENOMEM;
+}
+
+bool trace_keeps_latencies(struct trace *t)
+{
+	return t->latency_on;
+}
+
+int trace_keep_latencies(struct trace *t, bool on)
+{
+	int ret = 0;
+
+	trace_change_begin(t);
+	if (on != t->latency_on) {
+		instance_writers_stop(t);
+		trampoline_drain_all(t); /* what ended before goes by what was set then */
+		if (on)
+			ret = table_begin(t);
+		if (!ret)
+			t->latency_on = on;
+		instance_writers_go(t);
+		/* The guest leaves out what nobody wants. */
+		instances_tell_payload(t);
+	}
+	trace_change_end(t);
+	return ret;
+}
+
+void latencies_free(struct trace *t)
+{
+	latency_table_free(t->latencies);
+}
+
+/* --- text ------------------------------------------------------------------------------------ */
+
+struct naming {
+	struct trace *t;
+	struct output_config cfg;
+};
+
+static void print_function(void *arg, uint64_t key, struct text *out)
+{
+	const struct naming *n = arg;
+	const struct payload_record r = {.ip = (uint32_t)key, .parent = (uint32_t)(key >> 32)};
+	struct output_symbol sym = {0};
+
+	if (n->cfg.symbol(n->cfg.arg, flag_sites_shown(n->t, &r), &sym))
+		text_puts(out, sym.name);
+}
+
+static void print_place(void *arg, uint64_t addr, struct text *out)
+{
+	const struct naming *n = arg;
+	struct output_symbol sym = {0};
+
+	if (n->cfg.symbol(n->cfg.arg, addr, &sym))
+		text_puts(out, sym.name);
+}
+
+static void print_task(void *arg, uint64_t key, struct text *out)
+{
+	const struct naming *n = arg;
+	char comm[COMM_LEN];
+
+	comms_find(n->t->comms, (int32_t)key, comm);
+	text_printf(out, "%.*s-%" PRId32, COMM_LEN, comm, (int32_t)key);
+}
+
+void trace_print_latencies(struct trace *t, struct text *out)
+{
+	const struct tracer_ops *tracer = NULL;
+	struct naming naming = {.t = t};
+
+	instance_output_config(t->instances, &naming.cfg);
+	instance_writers_stop(t);
+	if (t->latency_on)
+		trampoline_drain_all(t);
+	if (t->latencies)
+		tracer = t->latency_tracer;
+	instance_writers_go(t);
+	text_printf(out, "# tracer\t%s\n", tracer ? tracer->name : "none");
+	if (tracer) {
+		const struct latency_names names = {
+			.name = tracer->critical ? print_function : print_task,
+			.place = print_place,
+			.arg = &naming,
+		};
+
+		latency_table_print(t->latencies, &names, out);
+	}
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * latencies.h - the histogram of all windows that a tracer of latencies finds, whether or not it is
+ * the longest: hvtrace/latency. Of the top level, which alone has such tracers.
+ */
+#ifndef HVTRACE_TRACER_STAT_LATENCIES_H
+#define HVTRACE_TRACER_STAT_LATENCIES_H
+
+#include "tracer/instance/instance.h"
+
+struct critical_window;
+struct sched_record;
+
+/* A tracer has found one, between two records of the payload. */
+void latencies_window(struct instance *i, const struct critical_window *w, uint64_t ns);
+/* Whether its stack is of interest, where looking at it costs the guest time. */
+bool latencies_want_stack(struct instance *i, const struct critical_window *w);
+/* Or between a task's being woken up, and its switch. */
+void latencies_wakeup(struct instance *i, const struct sched_record *woken, int32_t pid,
+		      uint64_t ns);
+/* Records are missing. */
+void latencies_lost(struct trace *t);
+/* The instance has another tracer now; the locks of all vCPUs are held. */
+void latencies_begin(struct instance *i);
+void latencies_free(struct trace *t);
+
+#endif

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* files.c - what the guest's probes are called with, and the way from them into the payload.
+ */
+#include "tracer/window/detour.h"
+#include "tracer/events/registry.h"
+#include "tracer/instance/instance.h"
+#include "tracer/probe/trampoline/trampoline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_ENABLED 1 /* EVENT_FILE_FL_ENABLED (include/linux/trace_events.h, 6.1) */
+
+static bool member_fits(const struct guestsym_field *f, uint32_t size, uint32_t within)
+{
+	return f->size >= size && f->offset <= within && within - f->offset >= size;
+}
+
+static int layout_learn(struct events *e)
+{
+	const struct guestsym *gs = e->t->gs;
+	struct event_layout *at = &e->at;
+
+	if (guestsym_type_size(gs, "trace_event_file", &at->file_size) ||
+	    guestsym_field(gs, "trace_event_file.event_call", &at->call) ||
+	    guestsym_field(gs, "trace_event_file.flags", &at->flags) ||
+	    at->file_size > EVENT_FILE_STACK || !member_fits(&at->call, 8, at->file_size) ||
+	    !member_fits(&at->flags, 8, at->file_size))
+		return -EOPNOTSUPP;
+	/* Without these, system calls have no events, but all others do. */
+	if (guestsym_type_size(gs, "trace_array", &at->array_size) ||
+	    guestsym_field(gs, "trace_array.enter_syscall_files", &at->enter) ||
+	    guestsym_field(gs, "trace_array.exit_syscall_files", &at->exit) ||
+	    at->array_size > EVENT_ARRAY_SIZE ||
+	    !member_fits(&at->enter, at->enter.size, at->array_size) ||
+	    !member_fits(&at->exit, at->exit.size, at->array_size))
+		at->enter.size = at->exit.size = 0;
+	return 0;
+}
+
+uint64_t events_runtime(const struct trace *t, const char *symbol)
+{
+	uint64_t link = guestsym_addr(t->gs, symbol);
+
+	return link ? link + t->guest.slide : 0;
+}
+
+static void syscalls_learn(struct events *e)
+{
+	const struct trace *t = e->t;
+
+	e->enter.tracepoint = events_runtime(t, "__tracepoint_sys_enter");
+	e->enter.probe = events_runtime(t, "ftrace_syscall_enter");
+	e->exit.tracepoint = events_runtime(t, "__tracepoint_sys_exit");
+	e->exit.probe = events_runtime(t, "ftrace_syscall_exit");
+}
+
+/* No code that was placed in the guest is to record: traps.h */
+static bool are_traps(const struct events *e)
+{
+	return e->t->engine != &trampoline_probe_ops;
+}
+
+static int detours_place(struct events *e)
+{
+	struct trace *t = e->t;
+	const struct payload_text *text = trampoline_text(t);
+	bool traps = are_traps(e);
+	uint64_t reserve = events_runtime(t, "trace_event_buffer_reserve"),
+		 commit = events_runtime(t, "trace_event_buffer_commit");
+	struct payload_detour d[DETOURS_EACH] = {
+		{.entry = traps ? text->reserve_look : text->reserve, .rest = text->reserve_rest},
+		{.entry = traps ? text->commit_look : text->commit, .rest = text->commit_rest},
+	};
+	int ret = reserve && commit ? 0 : -EOPNOTSUPP;
+
+	if (!ret)
+		ret = detour_learn(&t->guest, reserve, &d[0]);
+	if (!ret)
+		ret = detour_learn(&t->guest, commit, &d[1]);
+	if (!ret)
+		ret = detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_EVENTS, d,
+				     DETOURS_EACH, t->vcpus);
+	return ret;
+}
+
+static bool kernel_tells(struct events *e)
+{
+	const struct trace *t = e->t;
+	struct guestsym_field f;
+
+	return !guestsym_field(t->gs, "trace_event_buffer.event", &f) &&
+	       !guestsym_field(t->gs, "trace_event_buffer.trace_file", &f) &&
+	       events_runtime(t, "tracepoint_probe_register") &&
+	       events_runtime(t, "tracepoint_probe_unregister") && !layout_learn(e);
+}
+
+bool events_ready(const struct events *e)
+{
+	return e->t->cfg.running || e->ready;
+}
+
+/* A kernel that boots, and cannot be asked yet. */
+static bool is_pending(const struct events *e)
+{
+	return !events_ready(e);
+}
+
+/* NULL: nothing is in the way. */
+static const char *why_not(struct events *e)
+{
+	if (!events_possible(e))
+		return "nothing calls functions of this guest's kernel for us";
+	return kernel_tells(e) ? NULL : "this kernel does not tell how it records them";
+}
+
+bool events_possible(const struct events *e)
+{
+	return e->t->tramp || e->t->borrow || is_pending(e);
+}
+
+int events_check(struct events *e)
+{
+	const char *why = e->placed ? NULL : why_not(e);
+
+	if (!why)
+		return 0;
+	trace_note(e->t, "trace events cannot be enabled: %s", why);
+	return -EOPNOTSUPP;
+}
+
+/* The memory that they are in; with trampolines it is there already. */
+static int window_get(struct events *e)
+{
+	char why[256];
+	int ret = e->t->tramp ? 0 : trace_open_events(e->t, why, sizeof(why));
+
+	if (ret)
+		trace_note(e->t, "trace events cannot be enabled: %s", why);
+	return ret;
+}
+
+/* The ways to the host come first: without them there is no room for an event. */
+static int ways_place(struct events *e)
+{
+	int ret = are_traps(e) ? event_traps_insert(e->t) : 0;
+
+	if (!ret)
+		ret = detours_place(e);
+	if (ret)
+		event_traps_remove(e->t);
+	return ret;
+}
+
+/* e->lock is held. */
+int events_place(struct events *e)
+{
+	struct trace *t = e->t;
+	int ret;
+
+	if (e->placed)
+		return 0;
+	ret = events_check(e);
+	if (ret || is_pending(e))
+		return ret;
+	ret = window_get(e);
+	if (ret)
+		return ret;
+	syscalls_learn(e);
+	/* trace_event_buffer_reserve(), where the kernel is preemptible */
+	e->dec_preempt = events_runtime(t, "preempt_schedule");
+	ret = ways_place(e);
+	e->placed = !ret;
+	return ret;
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+uint64_t events_file_offset(unsigned int slot)
+{
+	return WINDOW_EVENT_FILES + (uint64_t)slot * EVENT_FILE_SIZE;
+}
+
+static int file_write(struct events *e, unsigned int slot, const struct guestsym_event *ev)
+{
+	uint8_t file[EVENT_FILE_SIZE] = {0};
+	uint64_t flags = FILE_ENABLED;
+
+	memcpy(file + e->at.call.offset, &ev->call, sizeof(ev->call));
+	memcpy(file + e->at.flags.offset, &flags, sizeof(flags));
+	return window_write(trampoline_window(e->t), events_file_offset(slot), file, sizeof(file));
+}
+
+int events_file_get(struct events *e, uint32_t event)
+{
+	unsigned int slot = e->slot[event];
+	int ret;
+
+	if (slot) {
+		/* A module's event may be another one's place. */
+		ret = file_write(e, slot - 1, &events_list(e)->v[event]);
+		return ret ? ret : (int)slot - 1;
+	}
+	slot = e->nr_slots;
+	if (slot == EVENT_FILE_PRINTS >> EVENT_FILE_SHIFT)
+		return -ENOSPC;
+	ret = file_write(e, slot, &events_list(e)->v[event]);
+	if (ret)
+		return ret;
+	e->nr_slots++;
+	e->slot[event] = (uint16_t)(slot + 1);
+	__atomic_store_n(&e->event_of[slot], event, __ATOMIC_RELEASE);
+	return (int)slot;
+}
+
+uint64_t events_window_va(const struct events *e, uint64_t offset)
+{
+	return trampoline_window(e->t)->header.va + offset;
+}
+
+int events_row_write(struct events *e, uint32_t row, const struct payload_event *ev)
+{
+	return window_write(trampoline_window(e->t), WINDOW_EVENT_TABLE + row * sizeof(*ev), ev,
+			    sizeof(*ev));
+}
+
+/* --- stacks ---------------------------------------------------------------------------------- */
+
+static bool any_wants_stacks(struct trace *t, uint32_t event)
+{
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (instance_wants_event_stacks(i, event))
+			return true;
+	return false;
+}
+
+/* With trampolines that may wait for room a ring would have to be larger. */
+static bool any_wants_copies(struct trace *t, uint32_t event)
+{
+	if (t->guest.at.irq_stack == GUEST_NONE || t->cfg.lossless)
+		return false;
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (i->events && i->events[event].copies)
+			return true;
+	return false;
+}
+
+static uint8_t stack_wanted(const struct events *e, uint32_t event)
+{
+	bool look = any_wants_stacks(e->t, event), copy = any_wants_copies(e->t, event);
+
+	/* Who stands anyway is looked at. */
+	if (are_traps(e))
+		return look || copy ? EVENT_STACK_CALL : 0;
+	return (look ? EVENT_STACK_CALL : 0) | (copy ? EVENT_STACK_COPY : 0);
+}
+
+static bool some_want_stacks(struct events *e)
+{
+	bool some = false;
+
+	pthread_mutex_lock(&e->t->instances_lock);
+	for (unsigned int slot = 0; slot < e->nr_slots && !some; slot++)
+		some = stack_wanted(e, e->event_of[slot]);
+	pthread_mutex_unlock(&e->t->instances_lock);
+	return some;
+}
+
+int events_stacks_apply(struct events *e)
+{
+	int ret = 0;
+
+	if (some_want_stacks(e))
+		trace_use_stacks(e->t);
+	pthread_mutex_lock(&e->t->instances_lock);
+	for (unsigned int slot = 0; slot < e->nr_slots && !ret; slot++) {
+		uint8_t on = stack_wanted(e, e->event_of[slot]);
+
+		ret = window_write(trampoline_window(e->t),
+				   events_file_offset(slot) + EVENT_FILE_STACK, &on, sizeof(on));
+	}
+	pthread_mutex_unlock(&e->t->instances_lock);
+	return ret;
+}

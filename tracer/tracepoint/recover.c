@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* recover.c - takes back what a tracer that was killed has registered. */
+#include "tracer/events/registry.h"
+#include "tracer/events/list.h"
+#include "tracer/window/work.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCS_MAX 64 /* probes of a tracepoint */
+
+/*
+ * Of a module that has gone since there is nothing to ask for any more. *module: that is held for
+ * it; 0.
+ */
+static bool is_tracepoint(const struct events *e, uint64_t va, uint64_t *module)
+{
+	*module = 0;
+	if (va == events_runtime(e->t, "__tracepoint_sys_enter") ||
+	    va == events_runtime(e->t, "__tracepoint_sys_exit"))
+		return true;
+	for (size_t i = 0; i < e->list.n; i++)
+		if (e->list.v[i].tracepoint == va) {
+			*module = e->list.v[i].module_at;
+			return true;
+		}
+	return false;
+}
+
+/* Of struct tracepoint, and of what its `funcs` points to: struct tracepoint_func, up to one
+ * without func. */
+struct tracepoint_layout {
+	struct guestsym_field funcs, func, data;
+	uint32_t size;
+};
+
+static bool layout_read(const struct guestsym *gs, struct tracepoint_layout *at)
+{
+	return !guestsym_field(gs, "tracepoint.funcs", &at->funcs) &&
+	       !guestsym_field(gs, "tracepoint_func.func", &at->func) &&
+	       !guestsym_field(gs, "tracepoint_func.data", &at->data) &&
+	       !guestsym_type_size(gs, "tracepoint_func", &at->size);
+}
+
+/*
+ * A tracer that was killed may have come no further than the row, or further than the probe's end:
+ * the kernel warns of who unregisters what is not there (tracepoint_remove_func(), 6.1 and 6.12).
+ * Where it cannot be seen it is. The machine is paused.
+ */
+static bool is_registered(struct trace *t, const struct tracepoint_layout *at,
+			  const struct payload_event *row)
+{
+	uint64_t funcs, func, data;
+
+	if (guest_read(&t->guest, row->tracepoint + at->funcs.offset, &funcs, sizeof(funcs)))
+		return true;
+	for (unsigned int i = 0; funcs && i < FUNCS_MAX; i++) {
+		uint64_t va = funcs + (uint64_t)i * at->size;
+
+		if (guest_read(&t->guest, va + at->func.offset, &func, sizeof(func)) ||
+		    guest_read(&t->guest, va + at->data.offset, &data, sizeof(data)))
+			return true;
+		if (!func)
+			return false;
+		if (func == row->probe && data == row->data)
+			return true;
+	}
+	return funcs != 0;
+}
+
+/* What of the calls is left to do. */
+static size_t calls_thin(struct trace *t, struct borrow_call *calls, size_t n)
+{
+	struct tracepoint_layout at;
+	size_t left = 0;
+
+	if (!layout_read(t->gs, &at))
+		return n;
+	machine_pause(t->m);
+	for (size_t i = 0; i < n; i++) {
+		const struct payload_event row = {calls[i].arg[0], calls[i].arg[1],
+						  calls[i].arg[2]};
+
+		if (is_registered(t, &at, &row))
+			calls[left++] = calls[i];
+	}
+	machine_resume(t->m);
+	return left;
+}
+
+/* Modules whose events the rows were about: they were held for them. */
+struct held {
+	struct borrow_call put[EVENT_TABLE_ROWS];
+	size_t n;
+};
+
+static int rows_unregister(struct trace *t, struct window *w, size_t *n, struct held *held,
+			   char *err, size_t errlen)
+{
+	struct payload_event *rows = calloc(EVENT_TABLE_ROWS, sizeof(*rows));
+	struct borrow_call *calls = calloc(EVENT_TABLE_ROWS, sizeof(*calls));
+	uint64_t fn = events_runtime(t, "tracepoint_probe_unregister"),
+		 put = events_runtime(t, "module_put");
+	int ret = rows && calls ? window_read(w, WINDOW_EVENT_TABLE, rows,
+					      EVENT_TABLE_ROWS * sizeof(*rows))
+				: -ENOMEM;
+
+	for (size_t i = 0; i < EVENT_TABLE_ROWS && !ret; i++) {
+		uint64_t module;
+
+		if (!rows[i].tracepoint ||
+		    !is_tracepoint(t->trace_events, rows[i].tracepoint, &module))
+			continue;
+		calls[(*n)++] = (struct borrow_call){
+			.fn = fn, .arg = {rows[i].tracepoint, rows[i].probe, rows[i].data}};
+		if (module && put)
+			held->put[held->n++] = (struct borrow_call){.fn = put, .arg = {module}};
+	}
+	if (ret)
+		snprintf(err, errlen, "the table of events cannot be read: %s", strerror(-ret));
+	else
+		ret = events_ask(t, w, w->header.work, calls, calls_thin(t, calls, *n), err,
+				 errlen);
+	free(rows);
+	free(calls);
+	return ret;
+}
+
+static int settle(struct trace *t, struct window *w)
+{
+	const struct guest_work work = {.gs = t->gs, .g = &t->guest, .borrow = t->borrow, .w = w};
+
+	return guest_work_settle(&work);
+}
+
+static bool has_detours(const struct window *w)
+{
+	for (size_t i = 0; i < PAYLOAD_DETOURS; i++)
+		if (w->header.detour[i].va)
+			return true;
+	return false;
+}
+
+int events_recover(struct trace *t, struct window *w, char *err, size_t errlen)
+{
+	struct held *held;
+	size_t n = 0;
+	int ret;
+
+	if (!has_detours(w))
+		return 0;
+	held = calloc(1, sizeof(*held));
+	if (!held) {
+		snprintf(err, errlen, "no memory");
+		return -ENOMEM;
+	}
+	ret = events_load(t->trace_events);
+	if (ret == -ENODATA || ret == -ENODEV)
+		ret = 0; /* nobody has traced events of such a guest */
+	else if (ret)
+		snprintf(err, errlen, "the kernel's events cannot be read: %s", strerror(-ret));
+	else if ((ret = settle(t, w)))
+		snprintf(err, errlen, "the guest still does what an earlier hvtrace has begun");
+	else
+		ret = rows_unregister(t, w, &n, held, err, errlen);
+	if (!ret && n)
+		ret = events_synchronize(t, w, w->header.work, err, errlen);
+	if (!ret && held->n)
+		ret = events_ask(t, w, w->header.work, held->put, held->n, err, errlen);
+	free(held);
+	if (ret)
+		return ret;
+	ret = events_jumps_remove(t, w);
+	if (ret)
+		snprintf(err, errlen, "guest text cannot be restored: %s", strerror(-ret));
+	return ret;
+}

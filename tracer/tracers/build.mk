@@ -1,0 +1,12 @@
+tracer-objs += tracer/tracers/critical.o
+tracer-objs += tracer/tracers/function-graph.o
+tracer-objs += tracer/tracers/function.o
+tracer-objs += tracer/tracers/hwlat-sample.o
+tracer-objs += tracer/tracers/hwlat.o
+tracer-objs += tracer/tracers/nop.o
+tracer-objs += tracer/tracers/sched-queue.o
+tracer-objs += tracer/tracers/sched-records.o
+tracer-objs += tracer/tracers/sched-switch.o
+tracer-objs += tracer/tracers/tracers.o
+tracer-objs += tracer/tracers/wakeup-wait.o
+tracer-objs += tracer/tracers/wakeup.o

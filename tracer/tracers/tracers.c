@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* tracers.c - the table of tracers. */
+#include "tracer/probe/critical/sites.h"
+#include "tracer/core/trace.h"
+
+#include <string.h>
+
+/* In the order of available_tracers. */
+static const struct tracer_ops *const tracers[] = {
+	&hwlat_tracer_ops,	&function_graph_tracer_ops,
+	&wakeup_dl_tracer_ops,	&wakeup_rt_tracer_ops,
+	&wakeup_tracer_ops,	&preemptirqsoff_tracer_ops,
+	&preemptoff_tracer_ops, &irqsoff_tracer_ops,
+	&function_tracer_ops,	&sched_switch_tracer_ops,
+	&nop_tracer_ops,
+};
+
+enum { NR_TRACERS = sizeof(tracers) / sizeof(tracers[0]) };
+
+const struct tracer_ops *tracer_find(const char *name)
+{
+	for (unsigned int i = 0; i < NR_TRACERS; i++)
+		if (!strcmp(tracers[i]->name, name))
+			return tracers[i];
+	return NULL;
+}
+
+bool trace_tracer_is_top(const char *name)
+{
+	const struct tracer_ops *tracer = tracer_find(name);
+
+	return tracer && (tracer->exits || tracer->max);
+}
+
+bool trace_has_tracer(struct trace *t, const char *name)
+{
+	const struct tracer_ops *tracer = tracer_find(name);
+
+	return tracer && flag_sites_known(t, tracer->critical);
+}
+
+bool trace_tracer_is_latency(const char *name)
+{
+	const struct tracer_ops *tracer = tracer_find(name);
+
+	return tracer && tracer->max;
+}
+
+const char *trace_tracer_name(unsigned int i, const char **desc)
+{
+	if (i >= NR_TRACERS)
+		return NULL;
+	if (desc)
+		*desc = tracers[i]->desc;
+	return tracers[i]->name;
+}

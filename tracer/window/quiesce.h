@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* quiesce.h - makes sure that nothing in the guest is in the payload, so that it can go. */
+#ifndef HVTRACE_TRACER_WINDOW_QUIESCE_H
+#define HVTRACE_TRACER_WINDOW_QUIESCE_H
+
+#include "tracer/guest/guest.h"
+#include "tracer/window/window.h"
+#include "tracer/guest/within.h"
+
+/*
+ * No site calls the window's code any more: wait until no vCPU runs in it and no interrupted task
+ * is to go on in it. The machine is not paused by the caller and runs. 0, -ETIMEDOUT, -ENODATA
+ * when the kernel's types do not tell where its tasks are, or the machine's error.
+ */
+int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct window *w,
+	    unsigned int vcpus, int timeout_ms);
+
+/*
+ * Wait until nobody is in the middle of n ranges of the kernel's own text, likewise, and then call
+ * `then` with the machine paused: what it returns, or an error as above.
+ */
+int quiesce_then(struct guest_kernel *g, const struct guestsym *gs, const struct text_range *range,
+		 size_t n, unsigned int vcpus, int timeout_ms, int (*then)(void *arg), void *arg);
+
+#endif

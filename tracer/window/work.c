@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* work.c - see work.h */
+#include "tracer/window/work.h"
+#include "tracer/lib/host-time.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ASK_MS	20000
+#define WORK_MS 60000
+#define LOOK_NS 200000
+/* A call of queue_work_on() that was under way when its tracer died has come back by then. */
+#define QUEUE_MS 3000
+
+/* What DECLARE_WORK() makes: one that nobody queues but to switch the machine off. */
+#define MODEL	   "poweroff_work"
+#define MODEL_FUNC "poweroff_work_func"
+
+/* The first of these that the kernel has: best one whose work waits for no single CPU. */
+static const char *const queues[] = {"system_unbound_wq", "system_dfl_wq", "system_wq"};
+
+static uint64_t runtime(const struct guest_work *work, const char *symbol)
+{
+	return borrow_function(work->borrow, symbol);
+}
+
+/* A struct work_struct that is ready to be queued, with our function. */
+static int work_make(const struct guest_work *work, uint8_t bytes[WORK_STRUCT_MAX])
+{
+	uint64_t model = runtime(work, MODEL), func = runtime(work, MODEL_FUNC),
+		 va = work->w->header.va + WINDOW_WORK,
+		 ours = work->w->header.va + WINDOW_TEXT + work->entry;
+	struct guestsym_field fn, entry;
+	uint64_t list[2], now;
+	uint32_t size;
+
+	if (!model || !func || guestsym_type_size(work->gs, "work_struct", &size) ||
+	    size > WORK_STRUCT_MAX || guestsym_field(work->gs, "work_struct.func", &fn) ||
+	    guestsym_field(work->gs, "work_struct.entry", &entry) ||
+	    fn.offset + sizeof(now) > size || entry.offset + sizeof(list) > size ||
+	    guest_read(work->g, model, bytes, size))
+		return -EOPNOTSUPP;
+	memcpy(&now, bytes + fn.offset, sizeof(now));
+	memcpy(list, bytes + entry.offset, sizeof(list));
+	if (now != func || list[0] != model + entry.offset || list[1] != list[0])
+		return -EOPNOTSUPP;
+	list[0] = list[1] = va + entry.offset;
+	memcpy(bytes + fn.offset, &ours, sizeof(ours));
+	memcpy(bytes + entry.offset, list, sizeof(list));
+	return 0;
+}
+
+static uint64_t queue_find(const struct guest_work *work)
+{
+	uint64_t queue = 0;
+
+	for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]) && !queue; i++) {
+		uint64_t at = runtime(work, queues[i]);
+
+		if (at && guest_read(work->g, at, &queue, sizeof(queue)))
+			queue = 0;
+	}
+	return queue;
+}
+
+/*
+ * With Clang's CFI (kernel/cfi.c) a function that is called by address has its type before it, and
+ * a kworker would not call ours.
+ */
+static bool kernel_checks_calls(const struct guest_work *work)
+{
+	return runtime(work, "report_cfi_failure") || runtime(work, "__cfi_slowpath_diag");
+}
+
+bool guest_work_is_done(const struct guest_work *work)
+{
+	/* Set at the end of workqueue_init() (kernel/workqueue.c) */
+	uint64_t online = runtime(work, "wq_online");
+	uint8_t now = 0;
+
+	return online && !guest_read(work->g, online, &now, sizeof(now)) && now && queue_find(work);
+}
+
+static int calls_write(const struct guest_work *work, const struct borrow_call *calls, uint32_t n)
+{
+	struct payload_work_call *rows = calloc(n, sizeof(*rows));
+	uint8_t head[WORK_CALLS] = {0};
+	int ret = rows ? work_make(work, head) : -ENOMEM;
+
+	memcpy(head + WORK_NR, &n, sizeof(n));
+	for (uint32_t i = 0; i < n && !ret; i++) {
+		rows[i].fn = calls[i].fn;
+		memcpy(rows[i].arg, calls[i].arg, sizeof(rows[i].arg));
+	}
+	if (!ret)
+		ret = window_write(work->w, WINDOW_WORK, head, sizeof(head));
+	if (!ret)
+		ret = window_write(work->w, WINDOW_WORK + WORK_CALLS, rows, n * sizeof(*rows));
+	free(rows);
+	return ret;
+}
+
+/*
+ * As long as it takes, if only something is done every ms: one more of the calls that there may be,
+ * so a guest that writes what it likes does not keep us for ever.
+ */
+static int wait_over(const struct guest_work *work, int ms)
+{
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+	int64_t end = host_ms() + ms;
+	uint32_t at[2], done = 0; /* WORK_DONE, WORK_OVER */
+
+	for (;;) {
+		int ret = window_read(work->w, WINDOW_WORK + WORK_DONE, at, sizeof(at));
+
+		if (ret || at[1])
+			return ret;
+		if (machine_has_ended(work->g->m, NULL))
+			return -ESRCH;
+		if (at[0] > done && at[0] <= WORK_CALLS_MAX) {
+			end = host_ms() + ms;
+			done = at[0];
+		}
+		if (host_ms() >= end)
+			return -ETIMEDOUT;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
+	}
+}
+
+/* What was done is told even if not all was. */
+static int results_read(const struct guest_work *work, struct borrow_call *calls, uint32_t n)
+{
+	uint32_t done = 0;
+	int ret = window_read(work->w, WINDOW_WORK + WORK_DONE, &done, sizeof(done));
+
+	for (uint32_t i = 0; i < n && i < done && !ret; i++) {
+		uint64_t at = WINDOW_WORK + WORK_CALLS + i * WORK_CALL_SIZE + WORK_CALL_RET;
+
+		ret = window_read(work->w, at, &calls[i].ret, sizeof(calls[i].ret));
+		calls[i].done = !ret;
+	}
+	return ret;
+}
+
+/* Whether it has ever been given to a queue: then its first word is not what it starts as. */
+static bool was_queued(const struct guest_work *work)
+{
+	uint64_t model = runtime(work, MODEL), fresh, now;
+
+	return !model || guest_read(work->g, model, &fresh, sizeof(fresh)) ||
+	       window_read(work->w, WINDOW_WORK, &now, sizeof(now)) || now != fresh;
+}
+
+int guest_work_settle(const struct guest_work *work)
+{
+	uint32_t nr = 0;
+	int ret = window_read(work->w, WINDOW_WORK + WORK_NR, &nr, sizeof(nr));
+
+	if (ret || !nr)
+		return ret;
+	ret = wait_over(work, QUEUE_MS);
+	if (ret != -ETIMEDOUT)
+		return ret;
+	return was_queued(work) ? wait_over(work, WORK_MS) : 0;
+}
+
+static const char *error_text(int error)
+{
+	return error == -EOPNOTSUPP ? "its kernel does not tell how"
+	       : error == -ESRCH    ? "the guest has ended"
+				    : strerror(-error);
+}
+
+static int run_some(const struct guest_work *work, struct borrow_call *calls, uint32_t n, char *err,
+		    size_t errlen)
+{
+	struct borrow_call queue = {
+		.fn = runtime(work, "queue_work_on"),
+		.arg = {0, queue_find(work), work->w->header.va + WINDOW_WORK},
+	};
+	int ret = queue.fn && queue.arg[1] ? guest_work_settle(work) : -EOPNOTSUPP, error;
+
+	if (kernel_checks_calls(work)) {
+		snprintf(err, errlen,
+			 "the guest's kernel checks what it calls (CONFIG_CFI_CLANG), "
+			 "so its kworkers cannot be given work");
+		return -EOPNOTSUPP;
+	}
+	if (!ret)
+		ret = calls_write(work, calls, n);
+	if (ret) {
+		snprintf(err, errlen, "the guest's kworkers cannot be given work: %s",
+			 error_text(ret));
+		return ret;
+	}
+	ret = borrow_run(work->borrow, &queue, 1, BORROW_ANY, ASK_MS, err, errlen);
+	if (ret)
+		return ret == -EIO ? -EINPROGRESS : ret;
+	ret = wait_over(work, WORK_MS);
+	error = results_read(work, calls, n);
+	ret = ret ? ret : error;
+	if (ret)
+		snprintf(err, errlen, "the guest's kworkers do not do what they are asked for: %s",
+			 error_text(ret));
+	return ret == -ETIMEDOUT ? -EINPROGRESS : ret;
+}
+
+int guest_work_run(const struct guest_work *work, struct borrow_call *calls, size_t n, char *err,
+		   size_t errlen)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < n; i++)
+		calls[i].done = false;
+	for (size_t i = 0; i < n && !ret; i += WORK_CALLS_MAX) {
+		size_t some = n - i < WORK_CALLS_MAX ? n - i : WORK_CALLS_MAX;
+
+		ret = run_some(work, calls + i, (uint32_t)some, err, errlen);
+	}
+	return ret;
+}

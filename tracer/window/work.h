@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * work.h - makes a running guest's kernel call functions of its own that may sleep: one of
+ * its kworkers does, once it has been given the work. borrow/borrow.h is for functions that do not sleep,
+ * and gets to its calls in a guest that idles, too.
+ */
+#ifndef HVTRACE_TRACER_WINDOW_WORK_H
+#define HVTRACE_TRACER_WINDOW_WORK_H
+
+#include "tracer/borrow/borrow.h"
+#include "tracer/window/window.h"
+
+struct guest_work {
+	const struct guestsym *gs;
+	struct guest_kernel *g;
+	struct borrow *borrow;
+	struct window *w;
+	uint32_t entry; /* payload_text.work */
+};
+
+/*
+ * Make n calls, one after the other, with up to three arguments each; the machine runs, and this is
+ * not its thread. One thread at a time. 0 and all calls are done; else one line is in err.
+ * -EINPROGRESS: those that are not done may still be, and then the window must stay. -EOPNOTSUPP
+ * (this kernel does not tell how), -ESRCH (the guest has ended) and others: those that are not done
+ * never will be.
+ */
+int guest_work_run(const struct guest_work *work, struct borrow_call *calls, size_t n, char *err,
+		   size_t errlen);
+/* The kernel has come so far in its boot that kworkers do their work. */
+bool guest_work_is_done(const struct guest_work *work);
+/* Wait until nothing is under way that an earlier tracer has begun. 0, -ETIMEDOUT, -ESRCH. */
+int guest_work_settle(const struct guest_work *work);
+
+#endif
