@@ -6,7 +6,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -77,10 +76,10 @@ static inline void guest_trap(struct machine *m, const struct machine_hit *hit, 
 		g->trap(m, hit, g);
 }
 
-/* The guest is built next to the test program: DIR/tests/unit/test-x, DIR/tests/guest/. */
+/* The guest is built beside the test programs: DIR/tests/.../NAME, DIR/tests/guest/. */
 static inline void *guest_read_image(size_t *size)
 {
-	char path[PATH_MAX + 64], exe[PATH_MAX];
+	char path[PATH_MAX + 64], exe[PATH_MAX], *tests = NULL;
 	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	struct stat st;
 	void *image;
@@ -88,7 +87,11 @@ static inline void *guest_read_image(size_t *size)
 
 	assert_true(len > 0);
 	exe[len] = '\0';
-	snprintf(path, sizeof(path), "%s/../guest/testguest.elf", dirname(exe));
+	for (char *at = exe; (at = strstr(at, "/tests/")); at++)
+		tests = at;
+	assert_non_null(tests);
+	*tests = '\0';
+	snprintf(path, sizeof(path), "%s/tests/guest/testguest.elf", exe);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		fail_msg("%s: %s", path, strerror(errno));
