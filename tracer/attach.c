@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* attach.c - puts the probes of a trace into a machine, and takes them out again. */
+#include "tracer/internal.h"
 #include "tracer/boot.h"
+#include "tracer/collect/collect.h"
+#include "tracer/control/files.h"
 #include "tracer/events/events.h"
-#include "tracer/probe/critical/sites.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
+#include "tracer/tracepoint/prints.h"
+#include "tracer/tracepoint/tracepoint.h"
+#include "tracer/tracer.h"
+#include "tracer/tracers/hwlat-sample.h"
+#include "tracer/tracers/tracers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,14 +38,6 @@ static int insert_all(struct trace *t, char *err, size_t errlen)
 	if (ret)
 		snprintf(err, errlen, "cannot place the probes in the guest: %s", strerror(-ret));
 	return ret;
-}
-
-/* It works on what only a guest that runs has, or shows. */
-static bool tracer_comes_late(const struct trace *t)
-{
-	const struct tracer_ops *tracer = tracer_find(t->cfg.tracer);
-
-	return tracer->events || tracer->critical;
 }
 
 /* The probes are in place. */
@@ -122,7 +125,7 @@ static int look_around(struct trace *t, char *err, size_t errlen)
  */
 static int clean_up(struct trace *t, char *err, size_t errlen)
 {
-	int ret = trampoline_recover(t, err, errlen);
+	int ret = leftover_remove(t, err, errlen);
 	size_t len;
 
 	if (ret <= 0)
@@ -224,102 +227,6 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 	return 0;
 }
 
-/* --- the engine ------------------------------------------------------------------------------ */
-
-/* The guest has to allocate memory, and to call functions. */
-static int check_runs(struct trace *t, char *err, size_t errlen)
-{
-	struct machine_info info;
-
-	machine_get_info(t->m, &info);
-	if (!info.direct) {
-		snprintf(err, errlen, "the guest's memory cannot be read while it runs");
-		return -EACCES;
-	}
-	if (t->cfg.running && !info.was_running) {
-		snprintf(err, errlen, "the guest is paused, and has to run for that");
-		return -EAGAIN;
-	}
-	return 0;
-}
-
-int trace_open_events(struct trace *t, char *err, size_t errlen)
-{
-	int ret = check_runs(t, err, errlen);
-
-	if (!ret)
-		ret = trampoline_open_events(t, err, errlen);
-	if (!ret)
-		guest_prints_place_held(t);
-	return ret;
-}
-
-static int use_now(struct trace *t, char *err, size_t errlen)
-{
-	int ret = t->cfg.running ? check_runs(t, err, errlen) : 0;
-
-	if (!ret)
-		ret = trampoline_open(t, err, errlen);
-	if (ret)
-		return ret;
-	ret = text_lock_init(t);
-	if (!ret) {
-		t->engine = &trampoline_probe_ops;
-		instances_tell_payload(t);
-		if (!t->cfg.running)
-			t->calls_since = trace_local_ns(t);
-	}
-	if (!ret && !t->cfg.running)
-		ret = boot_follow(t);
-	if (ret)
-		snprintf(err, errlen, "no memory");
-	return ret;
-}
-
-/* Where the guest would stand for minutes, better nothing than that. */
-static int trap_instead(struct trace *t, const char *why, char *err, size_t errlen)
-{
-	size_t n = probes_recorded(t);
-
-	if (t->cfg.running && n > QEMU_TRAPS_MAX) {
-		snprintf(err, errlen,
-			 "trampolines cannot be used (%s), and %zu traps would stop the guest for "
-			 "minutes: name at most %d functions with -f, or ask for all with --engine "
-			 "trap",
-			 why, n, QEMU_TRAPS_MAX);
-		return -E2BIG;
-	}
-	trace_note(t, "each hit exits to the host, since trampolines cannot be used: %s", why);
-	return 0;
-}
-
-int trace_use_trampolines(struct trace *t, char *err, size_t errlen)
-{
-	char why[256];
-	int ret;
-
-	/* What has to wait for a kernel that boots is not for trampolines alone. */
-	if (t->cfg.engine == TRACE_ENGINE_TRAP && !t->cfg.running &&
-	    (t->cfg.control || tracer_comes_late(t)))
-		return boot_follow(t);
-	if (t->cfg.engine == TRACE_ENGINE_TRAP ||
-	    !(t->cfg.control || probes_recorded(t) || tracer_comes_late(t)))
-		return 0;
-	if (!t->cfg.running && !boot_has_window(t)) {
-		ret = boot_follow(t);
-		snprintf(why, sizeof(why), "no memory");
-	} else {
-		ret = use_now(t, why, sizeof(why));
-	}
-	if (!ret)
-		return 0;
-	if (t->cfg.engine == TRACE_ENGINE_TRAMPOLINE) {
-		snprintf(err, errlen, "trampolines cannot be used: %s", why);
-		return ret;
-	}
-	return trap_instead(t, why, err, errlen);
-}
-
 /* --- letting go ------------------------------------------------------------------------------ */
 
 enum guest_end {
@@ -405,7 +312,7 @@ static int close_trampoline(struct trace *t, enum guest_end end, bool called)
 			   "%s, so memory of the probes stays in it: attach again when it can "
 			   "be traced (hvtrace attach --recover)",
 			   called ? "the guest still has probes" : "the guest stands");
-	ret = trampoline_close(t, called || end != GUEST_RUNS, err, sizeof(err));
+	ret = collect_close(t, called || end != GUEST_RUNS, err, sizeof(err));
 	if (ret && !guest_has_gone(t, ret))
 		trace_note(t,
 			   "memory of the probes stays in the guest (hvtrace attach --recover "
@@ -423,7 +330,7 @@ static void tell_lost_latencies(struct trace *t)
 	const struct tracer_ops *tracer = trace_top(t)->tracer;
 	struct trampoline_counts counts;
 
-	trampoline_get_counts(t, &counts);
+	collect_get_counts(t, &counts);
 	if (!tracer->max || !counts.lost)
 		return;
 	trace_note(t,
@@ -451,7 +358,7 @@ int trace_detach(struct trace *t)
 
 	if (t->detached)
 		return 0;
-	hwlat_detach(&t->hwlat);
+	hwlat_detach(t->hwlat);
 	boot_end(t);
 	boot_tell_missing(t);
 	end = guest_end(t);

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* boot.c - see boot.h */
 #include "tracer/boot.h"
+#include "tracer/collect/collect.h"
+#include "tracer/control/files.h"
 #include "tracer/events/events.h"
-#include "tracer/window/work.h"
-#include "tracer/lib/host-time.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/internal.h"
+#include "tracer/lib/host-time.h"
+#include "tracer/probe/probe.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
+#include "tracer/tracepoint/prints.h"
+#include "tracer/tracepoint/tracepoint.h"
+#include "tracer/tracers/tracers.h"
+#include "tracer/window/work.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -95,7 +104,7 @@ static int window_get(struct boot *b, char *err, size_t errlen)
 		return -EACCES;
 	}
 	ret = wait_for_safe_point(b, err, errlen);
-	return ret ? ret : trampoline_open(b->t, err, errlen);
+	return ret ? ret : collect_open(b->t, err, errlen);
 }
 
 /* They will not be anything else than traps. */
@@ -123,7 +132,7 @@ static bool go_over(struct boot *b)
 	if (!ret)
 		ret = sites_switch(b, why, sizeof(why));
 	if (!ret) {
-		instances_tell_payload(t);
+		payload_control(t);
 		return true;
 	}
 	if (boot_nap(b))
@@ -303,18 +312,10 @@ bool boot_has_late_tracer(const struct trace *t)
 	return tracer_find(t->cfg.tracer)->critical;
 }
 
-bool boot_has_window(const struct trace *t)
-{
-	struct machine_info info;
-
-	machine_get_info(t->m, &info);
-	return info.window;
-}
-
 void boot_prepare(struct trace *t)
 {
 	if (probes_recorded(t) <= QEMU_TRAPS_MAX || t->cfg.engine == TRACE_ENGINE_TRAP ||
-	    boot_has_window(t))
+	    trace_has_window(t))
 		return;
 	t->held = true;
 	trace_note(t,

@@ -19,8 +19,6 @@ struct boot;
 void boot_prepare(struct trace *t);
 /* Whether the tracer of the configuration is one that has to wait for the end of the boot. */
 bool boot_has_late_tracer(const struct trace *t);
-/* Whether the machine has a window of its own, as soon as ftrace_init() is over. */
-bool boot_has_window(const struct trace *t);
 /*
  * The kernel is past its ftrace_init(): from now on the rest is waited for, on a thread of its own.
  * The machine is paused, t->change is held. 0, also the second time, or -errno.

@@ -31,6 +31,7 @@ include tracer/tracers/build.mk
 include tracer/control/build.mk
 tracer-objs += tracer/attach.o
 tracer-objs += tracer/boot.o
+tracer-objs += tracer/engine.o
 tracer-objs += tracer/explain.o
 tracer-objs += tracer/guard.o
 tracer-objs += tracer/leftover.o

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* explain.c - which functions are not traced, and why. */
+#include "tracer/internal.h"
 #include "tracer/probe/critical/sites.h"
+#include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
+#include "tracer/tracer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -93,7 +96,7 @@ static void explain_engine(struct trace *t, FILE *out)
 	uint64_t us = t->calls_since / 1000;
 
 	fprintf(out, "engine: %s", t->engine->name);
-	if (!t->cfg.running && t->engine == &trampoline_probe_ops)
+	if (!t->cfg.running && t->engine->calls)
 		fprintf(out,
 			", since %" PRIu64 ".%06" PRIu64 " s of the guest's clock; %s until then",
 			us / 1000000, us % 1000000, trap_probe_ops.name);

@@ -4,11 +4,16 @@
  * checks and patches every site; behind alternative_instructions(), which patches every return;
  * before init memory is freed; at the function of --until.
  */
+#include "tracer/internal.h"
 #include "tracer/boot.h"
-#include "tracer/record/graph.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/follow.h"
+#include "tracer/record/graph.h"
+#include "tracer/record/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -148,12 +153,12 @@ static int returns_patched(struct trace *t)
 {
 	int ret;
 
-	instance_writers_stop(t);
-	trampoline_drain_all(t);
+	trace_writers_stop(t);
+	record_drain_all(t);
 	ret = returns_learn(t);
 	graph_forget(t->graph);
-	instance_writers_go(t);
-	if (!ret && t->engine == &trampoline_probe_ops)
+	trace_writers_go(t);
+	if (!ret && t->engine->calls)
 		ret = trampoline_returns(t);
 	return ret ? ret : selection_update(t);
 }

@@ -3,11 +3,14 @@
  * leftover.c - takes away what a tracer that was killed has left in a guest: calls of its payload
  * at the sites, and the window. Its header tells all that has to be known about it.
  */
+#include "tracer/internal.h"
+#include "tracer/dynevent/kprobe.h"
 #include "tracer/events/events.h"
-#include "tracer/probe/critical/find.h"
-#include "tracer/dynevent/kprobe-guest.h"
-#include "tracer/window/quiesce.h"
+#include "tracer/guest/modules.h"
+#include "tracer/payload/patch.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/tracepoint/tracepoint.h"
+#include "tracer/window/quiesce.h"
 #include "tracer/window/window.h"
 
 #include <errno.h>
@@ -113,7 +116,7 @@ static void look_at_text(struct leftover *l, uint64_t from, uint64_t to)
 			if (form) {
 				uint64_t site = va + i - (form->size - SITE_SIZE);
 
-				flag_form_make(form, site, back);
+				payload_form_make(form, site, back);
 				give_back(l, site, back, form->size);
 			} else if (calls_exit(l, code + i, va + i)) {
 				site_return_make(back, va + i, l->window.header.return_thunk);
@@ -136,10 +139,10 @@ static void look_at_all(struct leftover *l)
 
 	for (size_t i = 0; i < n; i++)
 		look_at_site(l, sites[i].addr + l->t->guest.slide);
-	modules_each_site(l->t, look_at_site, l);
+	modules_each_site(l->t->modules, look_at_site, l);
 	look_at_text(l, guestsym_addr(l->t->gs, "_stext") + l->t->guest.slide,
 		     guestsym_addr(l->t->gs, "_etext") + l->t->guest.slide);
-	modules_each(l->t, look_at_module, l);
+	modules_each(l->t->modules, look_at_module, l);
 }
 
 /* Whoever waits for the tracer that is no more need not wait any longer. */
@@ -191,7 +194,7 @@ static int take_away(struct leftover *l, char *err, size_t errlen)
 	return ret;
 }
 
-int trampoline_recover(struct trace *t, char *err, size_t errlen)
+int leftover_remove(struct trace *t, char *err, size_t errlen)
 {
 	struct leftover *l = calloc(1, sizeof(*l));
 	int ret;

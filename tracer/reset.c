@@ -8,8 +8,10 @@
  * word: a vCPU that is idle shows the kernel that it idles in. One in its firmware (SMM), or in a
  * guest of the guest, does not, but it is busy, so the clock goes.
  */
-#include "tracer/lib/host-time.h"
+#include "tracer/internal.h"
 #include "tracer/core/trace.h"
+#include "tracer/lib/host-time.h"
+#include "tracer/tracer.h"
 
 #include <errno.h>
 

@@ -17,11 +17,14 @@
  * While the guest traces mutex_lock itself its site is not ours, nothing is watched, and so nothing
  * is taken.
  */
-#include "tracer/lib/host-time.h"
-#include "tracer/instance/instance.h"
-#include "tracer/probe/trampoline/trampoline.h"
-#include "tracer/window/window.h"
+#include "tracer/internal.h"
 #include "tracer/guest/within.h"
+#include "tracer/instance/instance.h"
+#include "tracer/lib/host-time.h"
+#include "tracer/probe/probe.h"
+#include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
+#include "tracer/window/window.h"
 
 #include <errno.h>
 #include <string.h>
@@ -37,50 +40,6 @@
 static const char *const lock_functions[] = {"mutex_lock", "mutex_lock_nested"};
 
 #define NR_LOCK_FUNCTIONS (sizeof(lock_functions) / sizeof(lock_functions[0]))
-
-/*
- * Static keys and calls are patched all the time, and at no site of ours; nor is what BPF programs
- * are written to, or the lock prefixes that one CPU can do without. In these functions' names.
- */
-static const char *const harmless[] = {
-	"jump_label_transform",	   "static_call_transform", "static_call_fixup",
-	"text_poke_copy",	   "text_poke_set",	    "alternatives_smp",
-	"alternatives_enable_smp",
-};
-
-static bool is_harmless(const char *name)
-{
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
-		if (strstr(name, harmless[i]))
-			return true;
-	return false;
-}
-
-/* Of those that match: what is in front of a function, or put aside, calls nothing that locks. */
-static bool is_locker(const struct guestsym_symbol *sym)
-{
-	return (sym->type == 't' || sym->type == 'T') && is_harmless(sym->name) &&
-	       strncmp(sym->name, "__pfx_", 6) != 0 && !strstr(sym->name, ".cold");
-}
-
-/* The payload knows the first of them; what it does not know it asks about. */
-int text_lock_describe(struct trace *t, struct window *w)
-{
-	struct payload_locker table[LOCKERS] = {{0}};
-	const struct guestsym_symbol *syms;
-	size_t n = guestsym_symbols(t->gs, &syms), nr = 0;
-
-	for (size_t i = 0; i < n && nr < LOCKERS; i++) {
-		uint64_t bytes;
-
-		if (!is_locker(&syms[i]) || !guestsym_find(t->gs, syms[i].addr, NULL, &bytes) ||
-		    bytes > UINT32_MAX)
-			continue;
-		table[nr++] = (struct payload_locker){(uint32_t)(syms[i].addr + t->guest.slide),
-						      (uint32_t)bytes};
-	}
-	return window_write(w, WINDOW_LOCKERS, table, sizeof(table));
-}
 
 static int watch(struct trace *t, const char *function)
 {
@@ -125,7 +84,7 @@ static bool caller_is_harmless(struct trace *t, const struct machine_hit *hit)
 	if (guest_read(&t->guest, hit->regs->rsp, &parent, sizeof(parent)))
 		return false;
 	caller = guestsym_find(t->gs, parent - t->guest.slide, NULL, NULL);
-	return caller && is_harmless(caller->name);
+	return caller && trampoline_is_harmless(caller->name);
 }
 
 int text_lock_taken(struct trace *t, const struct machine_hit *hit)

@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trace.c - one trace: from its configuration to records in the ring buffers. */
+#include "tracer/internal.h"
 #include "tracer/boot.h"
-#include "tracer/ring/entry.h"
+#include "tracer/collect/collect.h"
+#include "tracer/control/instances.h"
 #include "tracer/dynevent/eprobe.h"
-#include "tracer/events/events.h"
-#include "tracer/probe/critical/sites.h"
-#include "tracer/probe/critical/traps.h"
-#include "tracer/record/graph.h"
-#include "tracer/lib/host-time.h"
-#include "tracer/instance/max.h"
-#include "tracer/instance/instance.h"
 #include "tracer/dynevent/kprobe-traps.h"
-#include "tracer/stat/latencies.h"
 #include "tracer/dynevent/kprobe.h"
-#include "tracer/probe/returns/returns.h"
-#include "tracer/stat/stack-max.h"
 #include "tracer/dynevent/synth.h"
+#include "tracer/events/events.h"
+#include "tracer/guest/modules.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
+#include "tracer/instance/instance.h"
+#include "tracer/instance/max.h"
+#include "tracer/instance/prints.h"
+#include "tracer/lib/host-time.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/probe/probe.h"
+#include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/follow.h"
+#include "tracer/record/graph.h"
+#include "tracer/record/record.h"
+#include "tracer/ring/entry.h"
+#include "tracer/stat/latencies.h"
+#include "tracer/stat/profiler.h"
+#include "tracer/stat/stack-max.h"
+#include "tracer/tracepoint/prints.h"
+#include "tracer/tracepoint/traps.h"
+#include "tracer/tracer.h"
+#include "tracer/tracers/hwlat-sample.h"
+#include "tracer/tracers/names.h"
+#include "tracer/tracers/tracers.h"
 #include "tracer/unwind/unwind.h"
 
 #include <errno.h>
@@ -51,21 +67,51 @@ static int trace_check(const struct trace_config *cfg, char *err, size_t errlen)
 	return 0;
 }
 
+/* What features have to do with the guest's events. */
+
+static void events_derive(struct trace *t)
+{
+	event_probes_apply(t->event_probes);
+}
+
+static int probes_place(struct trace *t)
+{
+	return probe_events_apply(t->probe_events);
+}
+
+static int probes_close(struct trace *t, bool runs)
+{
+	return probe_events_close(t->probe_events, runs);
+}
+
+static const struct events_ops trace_events_ops = {
+	.forget = instances_forget_event,
+	.derive = events_derive,
+	.place = probes_place,
+	.close = probes_close,
+};
+
 static int trace_alloc(struct trace *t, char *err, size_t errlen)
 {
 	t->comms = comms_new(COMMS_DEFAULT_NR);
 	t->funcs = funcs_new(NULL, 0);
+	t->hwlat = hwlat_settings_new();
+	t->event_traps = calloc(1, sizeof(*t->event_traps));
+	t->prints = calloc(1, sizeof(*t->prints));
 	t->graph = graph_new(t);
-	t->trace_events = events_new(t);
+	t->trace_events = events_new(t, &trace_events_ops);
 	t->probe_events = probe_events_new(t);
 	t->synth_events = synth_events_new(t);
 	t->event_probes = event_probes_new(t);
 	if (t->funcs)
 		t->stack_max = stack_max_new(t);
-	if (t->comms && t->funcs && t->graph && t->stack_max && t->trace_events &&
-	    t->probe_events && t->synth_events && t->event_probes && !flag_sites_init(t) &&
-	    !probe_set_init(&t->probes, t->gs))
-		return instance_init_top(t, err, errlen);
+	if (t->comms && t->funcs && t->hwlat && t->event_traps && t->prints && t->graph &&
+	    t->stack_max && t->trace_events && t->probe_events && t->synth_events &&
+	    t->event_probes && !flag_sites_init(t) && !probe_set_init(&t->probes, t->gs)) {
+		t->follow = follow_new(&t->probes, t->gs);
+		if (t->follow)
+			return instance_init_top(t, err, errlen);
+	}
 	snprintf(err, errlen, "no memory for the tables of probes and of task names");
 	return -ENOMEM;
 }
@@ -79,7 +125,6 @@ static void locks_init(struct trace *t)
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&t->change, &attr);
 	pthread_mutexattr_destroy(&attr);
-	hwlat_settings_init(&t->hwlat);
 	pthread_mutex_init(&t->instances_lock, NULL);
 	pthread_mutex_init(&t->wait_lock, NULL);
 	pthread_condattr_init(&clock);
@@ -106,6 +151,7 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	t->cfg = *cfg;
 	t->vcpus = cfg->vcpus;
 	t->engine = &trap_probe_ops;
+	t->collector_ops = &trace_collector_ops;
 	t->fentry = guestsym_addr(cfg->gs, "__fentry__");
 	t->has_touched = guestsym_addr(cfg->gs, "ftrace_touched_open");
 	t->max_events = cfg->max_events ? cfg->max_events : UINT64_MAX;
@@ -115,8 +161,6 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 		ret = trace_alloc(t, err, errlen);
 	if (!ret)
 		ret = guards_init(t, cfg->until, err, errlen);
-	if (!ret)
-		follow_learn(&t->follow, &t->probes, cfg->gs);
 	if (!ret)
 		graph_learn(t->graph);
 	if (!ret)
@@ -137,7 +181,6 @@ static void locks_free(struct trace *t)
 {
 	for (unsigned int i = 0; i < t->vcpus; i++)
 		pthread_mutex_destroy(&t->vcpu_lock[i]);
-	hwlat_settings_exit(&t->hwlat);
 	pthread_cond_destroy(&t->wait_change);
 	pthread_mutex_destroy(&t->wait_lock);
 	pthread_mutex_destroy(&t->instances_lock);
@@ -164,49 +207,24 @@ void trace_free(struct trace *t)
 	probe_set_free(&t->probes);
 	borrow_free(t->borrow);
 	unwind_free(t->unwind);
-	modules_free(t);
+	modules_free(t->modules);
 	comms_free(t->comms);
 	for (size_t i = 0; i < t->nr_retired; i++)
 		comms_free(t->retired[i]);
 	free(t->retired);
+	hwlat_settings_free(t->hwlat);
+	free(t->event_traps);
+	free(t->prints);
+	free(t->follow);
 	locks_free(t);
 	free(t);
-}
-
-void trace_finish(struct trace *t)
-{
-	atomic_store(&t->done, true);
-	machine_wake(t->m);
-}
-
-void trace_fail(struct trace *t, int error)
-{
-	int none = 0;
-
-	atomic_compare_exchange_strong(&t->error, &none, error); /* the first one says most */
-	/* A guest that has gone: its machine is about to tell how, which says more. */
-	if (error != -ECONNRESET && error != -EPIPE)
-		trace_finish(t);
-}
-
-void trace_note(struct trace *t, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	if (!t->cfg.message)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	t->cfg.message(t->cfg.message_arg, text);
 }
 
 /* What the guest has recorded by itself before this hit comes before it. */
 static void trap_record(struct trace *t, uint32_t probe, const struct machine_hit *hit)
 {
 	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
-	trampoline_drain(t, hit->vcpu);
+	collect_drain(t, hit->vcpu);
 	trace_seen(t, hit->tsc);
 	if (instance_pairs_calls(t->instances))
 		graph_hit(t->graph, hit, t->probes.v[probe].flags & PROBE_FL_EXIT);
@@ -216,7 +234,7 @@ static void trap_record(struct trace *t, uint32_t probe, const struct machine_hi
 		if (i->tracer->hit && instance_takes(i, hit->vcpu, probe))
 			i->tracer->hit(i, &t->probes.v[probe], hit);
 	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
-	instances_wake(t);
+	trace_wake(t);
 }
 
 static void trap_commands(struct trace *t, const struct machine_hit *hit)
@@ -227,13 +245,24 @@ static void trap_commands(struct trace *t, const struct machine_hit *hit)
 		func_filter_hit(i->functions, &at);
 }
 
+/* A vCPU is borrowed there; whoever else comes by is recorded as ever. */
+static void lent_hit(struct trace *t, const struct machine_hit *hit)
+{
+	struct machine_hit as = *hit;
+
+	if (!borrow_hit(t->borrow, hit))
+		return;
+	as.cookie = probes_lent_at(t, hit->va);
+	if (as.cookie != UINT32_MAX)
+		trace_trap(t, &as);
+}
+
 void trace_trap(struct trace *t, const struct machine_hit *hit)
 {
 	struct probe *p = NULL;
 
 	if (hit->cookie == BORROW_COOKIE) {
-		if (borrow_hit(t->borrow, hit))
-			probes_lent_hit(t, hit);
+		lent_hit(t, hit);
 		return;
 	}
 	if (event_traps_hit(t, hit) || kprobe_traps_hit(t, hit) || guest_prints_hit(t, hit))
@@ -241,7 +270,7 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 	if (hit->cookie < t->probes.nr) {
 		p = &t->probes.v[hit->cookie];
 		if (p->flags & PROBE_FL_FLAG) {
-			flag_traps_hit(t, hit);
+			record_flag_hit(t, hit);
 			return;
 		}
 		if (p->flags & PROBE_FL_RECORD)
@@ -260,64 +289,6 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 		guards_hit(t, p, hit);
 }
 
-void trace_seen(struct trace *t, uint64_t tsc)
-{
-	atomic_store(&t->seen_ns, (uint64_t)host_ns());
-	atomic_store(&t->seen_tsc, tsc);
-}
-
-uint64_t trace_admit(struct trace *t, uint64_t n)
-{
-	uint64_t before, left;
-
-	if (!n || atomic_load_explicit(&t->done, memory_order_relaxed))
-		return 0;
-	before = atomic_fetch_add_explicit(&t->events, n, memory_order_relaxed);
-	left = before < t->max_events ? t->max_events - before : 0;
-	if (left && n >= left)
-		trace_finish(t);
-	return n < left ? n : left;
-}
-
-bool trace_describe(struct instance *i, const struct machine_hit *hit, uint16_t type,
-		    struct trace_entry *ent, uint64_t *ts)
-{
-	struct clock_reading now;
-	struct trace *t = i->t;
-	struct guest_state st;
-
-	guest_get_state(&t->guest, hit->vcpu, hit->regs, &st);
-	if (!pid_filter_traces(&i->pids, st.pid))
-		return false;
-	/* Only the top level counts what --max-events asks for. */
-	if (i == t->instances ? !trace_admit(t, 1) : atomic_load(&t->done))
-		return false;
-	clock_begin(i->clock, t, hit->vcpu, hit->tsc, &now);
-	*ts = horizon_time(&i->horizon, clock_read(i->clock, t, &now, hit->tsc));
-	*ent = (struct trace_entry){
-		.type = type,
-		.flags = st.flags,
-		.preempt_count = st.preempt_count,
-		.pid = st.pid,
-	};
-	if (i->options & OUTPUT_RECORD_CMD)
-		comms_note(t->comms, st.pid, st.tgid, st.comm);
-	return true;
-}
-
-void *trace_reserve(struct instance *i, const struct machine_hit *hit, uint16_t type, size_t len)
-{
-	struct trace_entry ent, *e;
-	uint64_t ts;
-
-	if (!trace_describe(i, hit, type, &ent, &ts))
-		return NULL;
-	e = ring_reserve(i->ring[hit->vcpu], len, ts);
-	if (e)
-		*e = ent;
-	return e;
-}
-
 static const char *name_at(struct trace *t, uint64_t ip)
 {
 	const struct guestsym_symbol *sym =
@@ -331,7 +302,7 @@ void trace_get_status(struct trace *t, struct trace_status *st)
 	uint64_t events = atomic_load(&t->events);
 	struct trampoline_counts staged;
 
-	trampoline_get_counts(t, &staged);
+	collect_get_counts(t, &staged);
 	*st = (struct trace_status){
 		.sites = t->probes.selected,
 		.skipped = t->probes.skipped,

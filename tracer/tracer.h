@@ -5,6 +5,12 @@
  * A trace joins a machine and what is known about its kernel: it decides which sites become
  * probes, turns hits into records in per-vCPU ring buffers, and prints them as the kernel's own
  * tracefs would.
+ *
+ * Under way, files of tracefs show and change it: the files.h of each room, which are included
+ * here. A trace has instances: the top level, which is always there, and those made later. Each has
+ * its own ring buffers, tracer, filters and options. Any thread may call; what changes probes
+ * pauses the guest for it. Functions that return int give 0 or the negative errno that the kernel's
+ * file would give.
  */
 #ifndef HVTRACE_TRACER_TRACER_H
 #define HVTRACE_TRACER_TRACER_H
@@ -15,61 +21,27 @@
 #include <stdio.h>
 
 #include "guestsym/guestsym.h"
-#include "tracer/control.h"
-#include "tracer/lib/error-log.h"
+#include "tracer/control/files.h"
+#include "tracer/control/print.h"
+#include "tracer/core/config.h"
+#include "tracer/dynevent/files.h"
 #include "tracer/events/filter/format.h"
 #include "tracer/events/select.h"
 #include "tracer/filter/func-filter.h"
-#include "tracer/lib/glob.h"
-#include "tracer/output/options.h"
 #include "tracer/filter/pid-filter.h"
+#include "tracer/guest/locate.h"
+#include "tracer/instance/files.h"
+#include "tracer/lib/error-log.h"
+#include "tracer/lib/glob.h"
 #include "tracer/lib/text.h"
+#include "tracer/output/options.h"
+#include "tracer/record/files.h"
+#include "tracer/stat/files.h"
+#include "tracer/tracers/files.h"
+#include "tracer/tracers/names.h"
 #include "vmm/machine.h"
 
 struct trace;
-
-/* How a probe gets its record to the host. */
-enum trace_engine {
-	TRACE_ENGINE_AUTO,	 /* trampolines if they can be had, else traps */
-	TRACE_ENGINE_TRAP,	 /* each hit exits */
-	TRACE_ENGINE_TRAMPOLINE, /* it calls code placed in the guest; no exit */
-};
-
-/* All that it points to outlives the trace. */
-struct trace_config {
-	const struct guestsym *gs;
-	unsigned int vcpus;
-	bool running;	    /* for trace_attach_running(): globs may name functions of modules */
-	const char *tracer; /* name in the table of tracers: "nop", "function" */
-	const char *clock;  /* name in the table of clocks; NULL: the default, "global" */
-	/* Globs as in set_ftrace_filter and set_ftrace_notrace; no filter means all functions. */
-	const char *const *filter;
-	size_t nr_filter;
-	const char *const *notrace;
-	size_t nr_notrace;
-	uint64_t buffer_bytes;	 /* page data per vCPU */
-	const char *until;	 /* stop recording when this function is called; or NULL */
-	uint64_t max_events;	 /* stop after so many; 0: no limit */
-	const char *const *pids; /* of the tasks that are recorded; none means all */
-	size_t nr_pids;
-	enum trace_engine engine;
-	uint64_t window_bytes; /* guest memory that trampolines may take; 0: the default */
-	bool control;	       /* it may be told other things to trace while it is under way */
-	bool lossless;	       /* trampolines: the guest waits instead of losing records */
-	/* One line about how the trace is done (no line end); may be NULL. Any thread. */
-	void (*message)(void *arg, const char *text);
-	void *message_arg;
-};
-
-/* What trampolines take by default for so many vCPUs, bytes: at least. */
-#define TRACE_WINDOW_DEFAULT(vcpus) ((UINT64_C(2) << 20) + (UINT64_C(4) << 20) * (vcpus))
-/* The same of a guest with so much memory that it is no more than this part of it. */
-#define TRACE_WINDOW_LARGE(vcpus) ((UINT64_C(2) << 20) + (UINT64_C(16) << 20) * (vcpus))
-#define TRACE_WINDOW_SHARE	  16
-/* For few functions. */
-#define TRACE_WINDOW_FEW(vcpus) ((UINT64_C(2) << 20) * ((vcpus) + 1))
-#define TRACE_WINDOW_MIN	(UINT64_C(2) << 20)
-#define TRACE_WINDOW_MAX	(UINT64_C(128) << 20)
 
 /*
  * Prepare a trace: find its sites, allocate its buffers. NULL on error, with one line in err that
@@ -89,32 +61,6 @@ int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen);
  * that was in the text of a kernel read from memory, which is to be read again, for another trace.
  */
 int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen);
-/*
- * What the kernel of a running guest says about itself in the guest's memory, for guests whose
- * image is not at hand. NULL on error, with one line in err. To be closed by the caller.
- */
-struct guestsym *trace_read_kernel(struct machine *m, char *err, size_t errlen);
-/*
- * The trace events that this kernel has now; gs is what trace_read_kernel() gave. 0 or a negative
- * errno, with one line in err. To be freed with guestsym_events_free().
- */
-int trace_read_events(struct machine *m, const struct guestsym *gs,
-		      struct guestsym_event_list *list, char *err, size_t errlen);
-
-/* What a running kernel's memory tells of it. */
-struct trace_look {
-	bool pti;	      /* page table isolation is on */
-	unsigned int levels;  /* of its page tables */
-	char clocksource[16]; /* that it keeps time with, "" when that cannot be told */
-};
-
-/*
- * gs is what trace_read_kernel() gave (slide 0), or from an image: slide is the kernel's run-time
- * address minus its link address. The guest stands while its registers are read; nothing of it is
- * changed. 0, or a negative errno when the kernel does not tell whether pti is on.
- */
-int trace_look(struct machine *m, const struct guestsym *gs, uint64_t slide,
-	       struct trace_look *look);
 void trace_trap(struct trace *t, const struct machine_hit *hit);
 /*
  * Stop recording and write every site back as it was; nothing when that was done already. 0, or the
@@ -152,25 +98,5 @@ void trace_get_status(struct trace *t, struct trace_status *st);
 
 /* Which functions are not traced, and why: one line each. 0 or -errno of the stream. */
 int trace_explain(struct trace *t, FILE *out);
-
-/*
- * Print the buffers as the kernel's `trace` file reads. The guest may be running. 0 or -errno of
- * the stream.
- */
-int trace_print(struct trace *t, FILE *out);
-/* The same in another form, by its name; -EINVAL: there is none of that name. */
-int trace_print_as(struct trace *t, const char *form, FILE *out);
-
-/* Row i of the tables of tracers and of clocks, NULL past the last. */
-const char *trace_tracer_name(unsigned int i, const char **desc);
-/* Only the top level can have it, no instance made later. */
-bool trace_tracer_is_top(const char *name);
-/* The kernel of this guest has what it works on; one that has not cannot be chosen. */
-bool trace_has_tracer(struct trace *t, const char *name);
-/* It looks for the longest latency, and all that it finds can be counted. */
-bool trace_tracer_is_latency(const char *name);
-const char *trace_clock_name(unsigned int i, const char **desc);
-/* The same of forms; tracer: the only one whose records it can print, or NULL. */
-const char *trace_form_name(unsigned int i, const char **desc, const char **tracer);
 
 #endif

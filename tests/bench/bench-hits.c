@@ -10,6 +10,7 @@
 #include "tests/unit/testguest.h"
 #include "tracer/ring/entry.h"
 #include "tracer/instance/instance.h"
+#include "tracer/tracer.h"
 
 enum { ROUNDS = 4000, REPEATS = 15, FAKE_PA = 32 << 20 };
 

@@ -14,6 +14,7 @@
 
 #include "tracer/ring/entry.h"
 #include "tracer/output/reader.h"
+#include "tracer/output/output.h"
 
 enum { ROUNDS = 5, CPUS_MAX = 8, EVENTS = 500 * 1000, SYMBOLS = 37000, USED = 4000 };
 

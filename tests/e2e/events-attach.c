@@ -21,6 +21,9 @@
 #include "tracer/events/registry.h"
 #include "tracer/instance/instance.h"
 #include "tracer/ring/merge.h"
+#include "tracer/instance/files.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
 
 #define STATS	500
 #define COUNTED "workload stat 500"

@@ -18,6 +18,8 @@
 #include "tracer/record/graph.h"
 #include "tracer/instance/instance.h"
 #include "tracer/ring/merge.h"
+#include "tracer/instance/files.h"
+#include "tracer/tracer.h"
 
 #define STATS	200
 #define COUNTED "workload stat 200"

@@ -15,6 +15,11 @@
 #include "tracer/window/work.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/internal.h"
+#include "tracer/tracepoint/tracepoint.h"
+#include "tracer/record/record.h"
+#include "tracer/instance/files.h"
+#include "tracer/tracer.h"
 
 #define OWN   "/tracing/"
 #define MARKS 300
@@ -48,7 +53,7 @@ static void prints_begin(struct env *e, const char *tracer, enum trace_engine en
 	env_trace(e, cfg);
 	if (engine == TRACE_ENGINE_TRAP)
 		window_begin(e->trace);
-	assert_true(e->trace->prints.placed);
+	assert_true(e->trace->prints->placed);
 	console_run(&e->console, "echo >" OWN "trace");
 }
 
@@ -177,9 +182,9 @@ static void calls_are_ours(struct env *e, enum trace_engine engine)
 
 	prints_begin(e, "nop", engine);
 	calls_make(e);
-	instance_writers_stop(e->trace);
-	trampoline_drain_all(e->trace);
-	instance_writers_go(e->trace);
+	trace_writers_stop(e->trace);
+	record_drain_all(e->trace);
+	trace_writers_go(e->trace);
 	/* The formats are there as long as the window is. */
 	ours = our_texts(e);
 	own = own_texts(e);

@@ -20,6 +20,11 @@
 #include "tracer/ring/entry.h"
 #include "tracer/instance/instance.h"
 #include "tracer/ring/merge.h"
+#include "tracer/instance/files.h"
+#include "tracer/record/files.h"
+#include "tracer/tracers/files.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
 
 #define BUSY	  "workload getppid 20000"
 #define THRESH_US 1000

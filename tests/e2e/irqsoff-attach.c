@@ -18,6 +18,11 @@
 #include "tracer/window/work.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/collect/collect.h"
+#include "tracer/instance/files.h"
+#include "tracer/record/files.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
 
 #define TEXT_MAX (4 << 20)
 /*
@@ -95,9 +100,9 @@ static char *read_trace(struct instance *i)
 /* What the guest has recorded has come. */
 static void catch_up(struct trace *t)
 {
-	instance_writers_stop(t);
-	trampoline_catch_up(t);
-	instance_writers_go(t);
+	trace_writers_stop(t);
+	collect_catch_up(t);
+	trace_writers_go(t);
 }
 
 static uint64_t khz_of(struct env *e)
@@ -218,9 +223,9 @@ static void known_windows(void **state)
 	seen.tracer = seen.top->tracer;
 	ops = *seen.tracer;
 	ops.window = see;
-	instance_writers_stop(e->trace);
+	trace_writers_stop(e->trace);
 	seen.top->tracer = &ops;
-	instance_writers_go(e->trace);
+	trace_writers_go(e->trace);
 	for (size_t i = 0; i < sizeof(lengths_us) / sizeof(lengths_us[0]); i++) {
 		unsigned int tries = 0;
 
@@ -229,9 +234,9 @@ static void known_windows(void **state)
 				fail_msg("a window of %u us is not found", lengths_us[i]);
 	}
 	trace_set_thresh(e->trace, 0);
-	instance_writers_stop(e->trace);
+	trace_writers_stop(e->trace);
 	seen.top->tracer = seen.tracer;
-	instance_writers_go(e->trace);
+	trace_writers_go(e->trace);
 	end(e);
 }
 

@@ -7,6 +7,10 @@
  * usage: profile-attach TARGET KERNEL SERIAL
  */
 #include "tests/e2e/running-guest.h"
+#include "tracer/instance/files.h"
+#include "tracer/stat/files.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
 
 #include <errno.h>
 #include <fcntl.h>

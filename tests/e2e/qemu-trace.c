@@ -9,6 +9,7 @@
  * $QEMU_TRACE_TESTS, a pattern as of cmocka_set_test_filter(3), chooses tests.
  */
 #include "tests/e2e/running-guest.h"
+#include "tracer/tracer.h"
 
 #include <errno.h>
 #include <fcntl.h>

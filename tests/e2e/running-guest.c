@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* running-guest.c - attaches to a guest of tests/e2e/qemu-lib.sh and finds its kernel. */
 #include "tests/e2e/running-guest.h"
+#include "tracer/tracer.h"
 
 #include <errno.h>
 #include <fcntl.h>

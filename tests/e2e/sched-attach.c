@@ -16,6 +16,10 @@
 
 #include "tracer/ring/entry.h"
 #include "tracer/instance/instance.h"
+#include "tracer/instance/files.h"
+#include "tracer/record/files.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
 
 #define OTHERS                                                                                     \
 	"for i in 1 2 3 4; do busybox ls / | busybox cat >/dev/null & done; wait; "                \

@@ -8,6 +8,10 @@
 #include "tracer/events/filter/data.h"
 #include "tracer/instance/instance.h"
 #include "tracer/ring/merge.h"
+#include "tracer/instance/files.h"
+#include "tracer/record/files.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
 
 static const char *const event_names[NR_EVENTS] = {"sched_switch", "sched_wakeup",
 						   "sched_wakeup_new"};

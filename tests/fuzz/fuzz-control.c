@@ -11,6 +11,7 @@
 #include "frontend/control/peer.h"
 #include "frontend/control/wire.h"
 #include "tests/unit/tracefs-trace.h"
+#include "tracer/tracer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,6 +14,7 @@
 
 #include "tracer/graph/merge.h"
 #include "tracer/graph/pairing.h"
+#include "tracer/collect/collect.h"
 
 enum {
 	VCPUS = 2,

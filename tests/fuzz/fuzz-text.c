@@ -15,6 +15,11 @@
 #include "tracer/guest/preempt.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/probe/probe.h"
+#include "tracer/internal.h"
+#include "tracer/guest/modules.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
 
 /* Offsets in the image. */
 enum {
@@ -282,7 +287,7 @@ static void use_detour(struct input *in)
 
 static void forget(void)
 {
-	modules_free(trace);
+	modules_free(trace->modules);
 	returns_free(trace);
 	trace->returns = NULL;
 	flag_sites_free(trace);

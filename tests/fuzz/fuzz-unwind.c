@@ -7,6 +7,7 @@
  */
 #include "tests/fuzz/scribble.h"
 #include "tests/unit/unwind-guest.h"
+#include "tracer/unwind/unwind.h"
 
 enum { DEPTH = 64, COPY_WORDS = 64 };
 

@@ -14,6 +14,9 @@
 
 #include "tests/unit/tramp-guest.h"
 #include "tracer/boot.h"
+#include "tracer/collect/collect.h"
+#include "tracer/internal.h"
+#include "tracer/tracer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -95,13 +98,13 @@ static void after_a_tracer_has_died(const uint8_t *data, size_t size)
 	char err[256];
 
 	boot_end(t); /* its threads have died as well */
-	trampoline_close(t, true, err, sizeof(err));
+	collect_close(t, true, err, sizeof(err));
 	trace_free(t);
 	t = tramp_trace((struct trace_config){.running = true});
 	guest_bind(&t->guest, NULL);
 	scribble(data, size);
 	fake.run = guest_comes_to_its_senses;
-	trampoline_recover(t, err, sizeof(err));
+	leftover_remove(t, err, sizeof(err));
 	trace_free(t);
 }
 

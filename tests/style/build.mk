@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Checks of the sources themselves.
 
+check-tests += scripts/check-deps-direction
 check-tests += scripts/check-docs
 
 lint:

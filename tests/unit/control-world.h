@@ -18,6 +18,7 @@
 #include "frontend/registry.h"
 #include "frontend/tracefs/view.h"
 #include "tests/unit/tracefs-trace.h"
+#include "tracer/tracer.h"
 
 /* For what has to happen. */
 #define WAIT_SECONDS 120

@@ -5,6 +5,7 @@
 #define HVTRACE_TESTS_UNIT_PARSED_EVENT_H
 
 #include "tests/unit/output-world.h"
+#include "tracer/output/output.h"
 
 #include <inttypes.h>
 

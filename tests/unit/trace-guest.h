@@ -11,6 +11,7 @@
 #include "tests/unit/fake-guest.h"
 #include "tracer/ring/entry.h"
 #include "tracer/instance/instance.h"
+#include "tracer/tracer.h"
 
 /* Offsets in the made-up image. */
 enum {

@@ -18,6 +18,7 @@
 #include "frontend/tracefs/tracefs.h"
 #include "frontend/tracefs/view.h"
 #include "tests/unit/tracefs-trace.h"
+#include "tracer/tracer.h"
 
 struct mounted {
 	char dir[64];

@@ -14,6 +14,7 @@
 
 #include "frontend/tracefs/internal.h"
 #include "tests/unit/tracefs-trace.h"
+#include "tracer/tracer.h"
 
 struct world {
 	struct trace *trace;

@@ -17,6 +17,7 @@
 #include "tracer/payload/payload.h"
 #include "tracer/guest/preempt.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/tracer.h"
 
 #define TRAMP_REGION   UINT64_C(0xffffffffc0000000)
 #define TRAMP_LIMIT_MS 120000 /* for things that must happen */

@@ -19,6 +19,7 @@
 #include "tracer/events/trigger/trigger.h"
 #include "tracer/output/output.h"
 #include "tracer/events/define/synth.h"
+#include "tracer/events/hist/commands.h"
 
 enum { OWNER_SWITCH, OWNER_KMALLOC, OWNER_ENTER, OWNER_ANY, OWNER_WAKING, OWNER_EVENTS };
 
@@ -193,7 +194,8 @@ static void owner_error(void *arg, const char *where, const char *what, const ch
 static inline void owner_init(struct trigger_owner *o)
 {
 	*o = (struct trigger_owner){
-		.ops = {.tracing_is_on = owner_is_on,
+		.ops = {.commands = event_commands,
+			.tracing_is_on = owner_is_on,
 			.tracing_set = owner_set,
 			.snapshot_ready = owner_snapshot_ready,
 			.snapshot = owner_snapshot,

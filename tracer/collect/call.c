@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* call.c - answers vCPUs that wait for the host: payload.h, PAYLOAD_CALL_. */
-#include "tracer/boot.h"
 #include "tracer/collect/internal.h"
-#include "tracer/lib/host-time.h"
-#include "tracer/instance/instance.h"
 #include "tracer/guest/preempt.h"
-#include "tracer/dynevent/kprobe.h"
+#include "tracer/lib/host-time.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/unwind/unwind.h"
 
@@ -101,7 +98,7 @@ static void call_hit(struct collector *c, const struct call *call)
 	if (!call_is_possible(c->t, call->hit.cookie))
 		return;
 	*made = (struct guest_call){.made = true, .preempt_count = call->preempt_count};
-	trace_trap(c->t, &call->hit);
+	c->t->collector_ops->hit(c->t, &call->hit);
 	made->made = false;
 }
 
@@ -110,7 +107,7 @@ static bool call_is_early(const struct collector *c, const struct call *call)
 {
 	return call_is_possible(c->t, call->hit.cookie) &&
 	       !(call->preempt_count & ~PREEMPT_NO_RESCHED) &&
-	       boot_holds(c->t, &c->t->probes.v[call->hit.cookie]);
+	       c->t->collector_ops->is_early(c->t, &c->t->probes.v[call->hit.cookie]);
 }
 
 /*
@@ -159,10 +156,9 @@ static void stack_add(struct collector *c, unsigned int vcpu, uint32_t seq, uint
 		      uint64_t sp, uint64_t bp)
 {
 	struct trace *t = c->t;
-	const struct unwind *u = atomic_load(&t->unwind_ready) ? t->unwind : NULL;
 	struct event_stack *s = event_ring_add_stack(&c->events[vcpu], seq);
 
-	s->n = unwind_entry(u, &t->guest, ip, sp, bp, s->ip, NULL, EVENT_STACK_DEPTH);
+	s->n = unwind_entry(trace_unwind(t), &t->guest, ip, sp, bp, s->ip, NULL, EVENT_STACK_DEPTH);
 }
 
 /* What called is the innermost frame, as in the kernel's own. */
@@ -201,7 +197,7 @@ static void probe_hit(struct collector *c, const struct call *call)
 	struct guest_call *made = &c->t->guest.call[call->hit.vcpu];
 
 	*made = (struct guest_call){.made = true, .preempt_count = call->preempt_count};
-	probe_events_call(c->t->probe_events, &call->hit);
+	c->t->collector_ops->probe_event(c->t, &call->hit);
 	made->made = false;
 }
 

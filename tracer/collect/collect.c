@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* collect.c - from staging rings to ring buffers. */
 #include "tracer/collect/internal.h"
-#include "tracer/record/graph.h"
 #include "tracer/lib/host-time.h"
-#include "tracer/instance/order.h"
-#include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/payload/event-ring.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -59,8 +57,7 @@ static void note_losses(struct collector *c, unsigned int vcpu)
 	if (lost == c->lost[vcpu])
 		return;
 	c->lost[vcpu] = lost;
-	if (instance_pairs_calls(c->t->instances))
-		graph_feed(c->t->graph, vcpu, NULL, 0, true);
+	c->t->collector_ops->lost(c->t, vcpu);
 	ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
 }
 
@@ -74,8 +71,8 @@ static int drain_batch(struct collector *c, unsigned int vcpu)
 
 	/* Of those that the guest drops it is not known where they are missing. */
 	if (n > 0)
-		collect_batch(c->t, vcpu, records, (size_t)n, &c->events[vcpu],
-			      lost || s->lost + s->dropped != c->lost[vcpu]);
+		c->t->collector_ops->batch(c->t, vcpu, records, (size_t)n, &c->events[vcpu],
+					   lost || s->lost + s->dropped != c->lost[vcpu]);
 	if (n > 0 && s->lossless && event_ring_taken(&c->events[vcpu], records, (size_t)n))
 		return -EFAULT;
 	return n;
@@ -84,8 +81,7 @@ static int drain_batch(struct collector *c, unsigned int vcpu)
 /* So much waits to be written that more had better stay where it is counted if it is lost. */
 static bool is_full(const struct collector *c, unsigned int vcpu)
 {
-	return instance_pairs_calls(c->t->instances) &&
-	       graph_is_full(c->t->graph, vcpu, STAGING_BATCH);
+	return c->t->collector_ops->is_full(c->t, vcpu, STAGING_BATCH);
 }
 
 /*
@@ -187,7 +183,7 @@ static bool pass_merge(struct collector *c, uint64_t behind, size_t max)
 	/* Where the guest waits for room others do so meanwhile as well: all that there is is not
 	 * much. */
 	do
-		more = graph_merge(c->t->graph, false, max, waits ? behind | c->held : c->held);
+		more = c->t->collector_ops->merge(c->t, max, waits ? behind | c->held : c->held);
 	while (more && c->t->cfg.lossless && some_are_stuck(c));
 	c->unwritten = more || c->held;
 	return !waits;
@@ -202,25 +198,12 @@ static void pass_end(struct collector *c, size_t max)
 	struct trace *t = c->t;
 	uint64_t behind = c->behind | c->due;
 	bool merged;
-	bool moved = false;
 
 	/* Also where function_graph has been left, with whatever was in its queues. */
 	c->unwritten = false;
-	merged = !instance_pairs_calls(t->instances) || pass_merge(c, behind, max);
+	merged = !t->collector_ops->merges(t) || pass_merge(c, behind, max);
 	c->due = t->vcpus ? UINT64_MAX >> (64 - t->vcpus) : 0;
-
-	for (struct instance *i = t->instances; i; i = i->next) {
-		bool exits = i->tracer->exits;
-
-		instance_order_pass(i, behind);
-		if (i->tracer->pass)
-			i->tracer->pass(i, behind);
-		if (!exits || merged)
-			moved |= horizon_pass(&i->horizon, i->ring, t->vcpus, behind,
-					      exits || i->order);
-	}
-	if (moved)
-		instances_wake(t);
+	t->collector_ops->pass(t, behind, merged);
 }
 
 void collector_catch_up(struct collector *c)
@@ -262,7 +245,6 @@ static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 static enum pass collector_pass(struct collector *c)
 {
 	enum pass most = PASS_NOTHING;
-	int ret;
 
 	c->busy = false;
 	for (unsigned int i = 0; i < c->t->vcpus; i++) {
@@ -270,15 +252,12 @@ static enum pass collector_pass(struct collector *c)
 
 		most = one > most ? one : most;
 	}
-	instance_writers_stop(c->t);
+	trace_writers_stop(c->t);
 	pass_end(c, c->busy ? MERGE_MAX_BUSY : MERGE_MAX);
 	if (c->unwritten && most < PASS_MUCH)
 		most = PASS_MUCH;
-	instance_writers_go(c->t);
-	instances_do_deferred(c->t);
-	ret = text_lock_poll(c->t);
-	if (ret)
-		trace_fail(c->t, ret);
+	trace_writers_go(c->t);
+	c->t->collector_ops->idle(c->t);
 	return most;
 }
 
@@ -361,7 +340,7 @@ static int collector_init(struct collector *c)
 		c->staging[i].lossless = c->t->cfg.lossless;
 		if (!ret)
 			ret = event_ring_init(&c->events[i], &io, i,
-					      trampoline_event_ring(&c->w->header, i),
+					      event_ring_at(&c->w->header, i),
 					      c->w->header.event_ring_size);
 	}
 	return ret;
@@ -390,11 +369,11 @@ int collector_start(struct collector **to, struct trace *t, struct window *w)
 
 void collector_be_patient(struct collector *c)
 {
-	instance_writers_stop(c->t);
+	trace_writers_stop(c->t);
 	c->behind_max_ms = BEHIND_TRAPS_MS;
 	for (unsigned int i = 0; i < c->t->vcpus; i++)
 		c->staging[i].patience_ns = BEHIND_TRAPS_MS * NS_PER_MS;
-	instance_writers_go(c->t);
+	trace_writers_go(c->t);
 }
 
 /* All that is left of one vCPU's; no more than its ring holds, for a hostile guest may go on. */
@@ -424,11 +403,9 @@ void collector_stop(struct collector *c)
 	collector_pass(c);
 	for (unsigned int i = 0; i < c->t->vcpus; i++)
 		drain_rest(c, i);
-	instance_writers_stop(c->t);
-	graph_merge(c->t->graph, true, SIZE_MAX, 0);
-	for (struct instance *i = c->t->instances; i; i = i->next)
-		instance_order_flush(i);
-	instance_writers_go(c->t);
+	trace_writers_stop(c->t);
+	c->t->collector_ops->end(c->t);
+	trace_writers_go(c->t);
 }
 
 void collector_free(struct collector *c)

@@ -7,36 +7,82 @@
 #define HVTRACE_TRACER_COLLECT_COLLECT_H
 
 #include "tracer/core/trace.h"
-#include "tracer/window/window.h"
 
-struct collector;
+struct event_ring;
+struct payload_record;
 
-/* The window's control blocks are set up. 0 or -errno. */
-int collector_start(struct collector **to, struct trace *t, struct window *w);
-/* Records are made by hits: it may be long before one that has been begun is complete. */
-void collector_be_patient(struct collector *c);
 /*
- * Move what there is of one vCPU now, so that a record made by other means comes behind it.
- * Called with t->vcpu_lock[vcpu] held.
+ * What becomes of it: handed to the trace (t->collector_ops) by whoever is above. Where nothing
+ * else is said the locks of all vCPUs are held.
  */
-void collector_drain(struct collector *c, unsigned int vcpu);
-/* Have the horizon (ring/horizon.h) come up to what there is now. The locks of all vCPUs are held. */
-void collector_catch_up(struct collector *c);
+struct collector_ops {
+	/*
+	 * n records of a vCPU, whose lock is held; `lost`: some are missing before the first. The
+	 * data of events is in er.
+	 */
+	void (*batch)(struct trace *t, unsigned int vcpu, const struct payload_record *r, size_t n,
+		      struct event_ring *er, bool lost);
+	/* Records are missing behind those that have come; the vCPU's lock is held. */
+	void (*lost)(struct trace *t, unsigned int vcpu);
+	/*
+	 * So much of this vCPU waits to be written that n records more had better stay where they
+	 * are counted if they are lost. Its lock is held.
+	 */
+	bool (*is_full)(const struct trace *t, unsigned int vcpu, size_t n);
+	/* Records of all vCPUs are brought into one order, by merge(). */
+	bool (*merges)(const struct trace *t);
+	/*
+	 * Every staging ring has been emptied since the last time, but for those with a bit in
+	 * `held`: write what is certain by now, up to `max` records of it. True: there is more.
+	 */
+	bool (*merge)(struct trace *t, size_t max, uint64_t held);
+	/* A pass ends: vCPUs whose bit is set in `behind` may have recorded more before it began.
+	 */
+	void (*pass)(struct trace *t, uint64_t behind, bool merged);
+	/* Between two passes; no lock is held. */
+	void (*idle)(struct trace *t);
+	/* All has come. */
+	void (*end)(struct trace *t);
+	/* A vCPU waits at a site as if it had hit a trap; t->change is held, the machine paused. */
+	void (*hit)(struct trace *t, const struct machine_hit *hit);
+	/* Likewise at the payload's call for a probe event; only this vCPU stands. */
+	void (*probe_event)(struct trace *t, const struct machine_hit *hit);
+	/* It is not to go on from that site yet, but has to come to it again. */
+	bool (*is_early)(struct trace *t, const struct probe *p);
+};
+
+/*
+ * Trampolines: the window, the payload, the collector. The machine is not paused by the caller; an
+ * attached guest runs, and one probe is tried in it. On error (one line in err) nothing is left in
+ * the guest, but for a window that a site calls which cannot be written.
+ */
+int collect_open(struct trace *t, char *err, size_t errlen);
+/*
+ * The same for events alone, where probes are traps (tracepoint/traps.h): no site calls the
+ * payload, so nothing is tried.
+ */
+int collect_open_events(struct trace *t, char *err, size_t errlen);
+/* Whether the guest's memory can be had while it runs, and it does. On error one line in err. */
+int collect_can_open(struct trace *t, char *err, size_t errlen);
+/*
+ * Take everything away again; all probes have been removed. Records that were made are in the ring
+ * buffers then. Of a guest that is gone only the host's side is freed. On error (one line in err)
+ * the window stays in the guest, for a later tracer to take away.
+ */
+int collect_close(struct trace *t, bool guest_gone, char *err, size_t errlen);
+
+/* Collect what one vCPU has recorded so far; t->vcpu_lock[vcpu] is held. */
+void collect_drain(struct trace *t, unsigned int vcpu);
+/* Have readers get what there is now; the locks of all are held. */
+void collect_catch_up(struct trace *t);
 /*
  * The stack of the event with this number, which is not complete yet and whose vCPU stands: sp is
  * where the address is that the function returns to by which it is committed. The vCPU's lock is
  * held.
  */
-void collector_event_stack(struct collector *c, unsigned int vcpu, uint32_t seq, uint64_t sp,
-			   uint64_t bp);
-/*
- * Nobody in the guest is in the payload any more: end the thread, move all that is left. The counts
- * stay until collector_free().
- */
-void collector_stop(struct collector *c);
-void collector_free(struct collector *c); /* NULL is allowed */
-
-/* t->vcpu_lock of all vCPUs is held. */
-void collector_get_counts(struct collector *c, struct trampoline_counts *counts);
+void collect_event_stack(struct trace *t, unsigned int vcpu, uint32_t seq, uint64_t sp,
+			 uint64_t bp);
+/* What has been collected so far, or had been when it was closed. */
+void collect_get_counts(struct trace *t, struct trampoline_counts *counts);
 
 #endif

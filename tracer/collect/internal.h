@@ -7,10 +7,11 @@
 #include <pthread.h>
 
 #include "tracer/collect/collect.h"
-#include "tracer/payload/event-ring.h"
 #include "tracer/core/trace.h"
+#include "tracer/payload/event-ring.h"
 #include "tracer/payload/record.h"
 #include "tracer/payload/staging.h"
+#include "tracer/window/window.h"
 
 /* Calls that a vCPU has made in interrupts within a period. */
 struct interrupt_waits {
@@ -55,12 +56,34 @@ static inline void ctl_put(struct collector *c, unsigned int vcpu, unsigned int 
 		trace_fail(c->t, -EFAULT);
 }
 
+/* The window's control blocks are set up. 0 or -errno. */
+int collector_start(struct collector **to, struct trace *t, struct window *w);
+/* Records are made by hits: it may be long before one that has been begun is complete. */
+void collector_be_patient(struct collector *c);
 /*
- * n records of a vCPU, whose lock is held, go into the buffers of the instances that want them;
- * `lost`: some are missing before the first. The data of events is in er.
+ * Move what there is of one vCPU now, so that a record made by other means comes behind it.
+ * Called with t->vcpu_lock[vcpu] held.
  */
-void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r, size_t n,
-		   struct event_ring *er, bool lost);
+void collector_drain(struct collector *c, unsigned int vcpu);
+/* Have the horizon (ring/horizon.h) come up to what there is now. The locks of all vCPUs are held.
+ */
+void collector_catch_up(struct collector *c);
+/*
+ * The stack of the event with this number, which is not complete yet and whose vCPU stands: sp is
+ * where the address is that the function returns to by which it is committed. The vCPU's lock is
+ * held.
+ */
+void collector_event_stack(struct collector *c, unsigned int vcpu, uint32_t seq, uint64_t sp,
+			   uint64_t bp);
+/*
+ * Nobody in the guest is in the payload any more: end the thread, move all that is left. The counts
+ * stay until collector_free().
+ */
+void collector_stop(struct collector *c);
+void collector_free(struct collector *c); /* NULL is allowed */
+
+/* t->vcpu_lock of all vCPUs is held. */
+void collector_get_counts(struct collector *c, struct trampoline_counts *counts);
 
 /*
  * Whether the vCPU waits for an answer. Says so, too, when it has lost its patience since the last

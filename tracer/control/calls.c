@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* calls.c - what function_graph has recorded, call by call: for reports. */
-#include "tracer/ring/entry.h"
+#include "tracer/control/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/output/output.h"
+#include "tracer/ring/entry.h"
 #include "tracer/ring/merge.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* dump.c - what the filter commands dump and cpudump do. */
+#include "tracer/control/internal.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
 
 #include <string.h>

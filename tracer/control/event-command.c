@@ -8,10 +8,16 @@
  * command that goes with its module's functions leaves the event registered until somebody changes
  * something the next time; nobody keeps its records.
  */
-#include "tracer/events/select.h"
+#include "tracer/control/internal.h"
+#include "tracer/control/files.h"
 #include "tracer/events/events.h"
+#include "tracer/events/select.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
+#include "tracer/tracepoint/tracepoint.h"
 
 #include <errno.h>
 #include <string.h>
@@ -53,10 +59,10 @@ static int soft_mode(void *arg, void *event, bool on)
 		ret = -EOPNOTSUPP;
 	if (ret)
 		return ret;
-	instance_writers_stop(i->t);
-	trampoline_drain_all(i->t); /* by what was wanted up to now */
+	trace_writers_stop(i->t);
+	record_drain_all(i->t); /* by what was wanted up to now */
 	event_soft_mode(i, event, on);
-	instance_writers_go(i->t);
+	trace_writers_go(i->t);
 	return 0;
 }
 
@@ -71,10 +77,10 @@ static void soft_disable(void *arg, void *event, bool disable)
 {
 	struct instance *i = arg;
 
-	instance_writers_stop(i->t);
-	trampoline_drain_all(i->t);
+	trace_writers_stop(i->t);
+	record_drain_all(i->t);
 	__atomic_store_n(&((struct event_state *)event)->soft_off, disable, __ATOMIC_RELAXED);
-	instance_writers_go(i->t);
+	trace_writers_go(i->t);
 }
 
 const struct func_event_ops instance_event_commands = {
@@ -85,7 +91,7 @@ const struct func_event_ops instance_event_commands = {
 	.soft_disable = soft_disable,
 };
 
-/* --- control.h ------------------------------------------------------------------------------- */
+/* --- files.h --------------------------------------------------------------------------------- */
 
 /* Whether what is about to be taken may have to do with events; their lock is held then. */
 static bool begin(struct instance *i, struct func_file *file, const char *text, size_t len)

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* event-filter.c - the filters of an instance's trace events: set, shown, asked. */
-#include "tracer/events/filter/filter.h"
-#include "tracer/instance/view.h"
+#include "tracer/control/files.h"
 #include "tracer/events/events.h"
+#include "tracer/events/filter/filter.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/instance/view.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- control.h ------------------------------------------------------------------------------- */
+/* --- files.h --------------------------------------------------------------------------------- */
 
 static void log_error(struct instance *i, const struct event_filter_error *err, const char *text)
 {
@@ -23,15 +27,15 @@ static void log_error(struct instance *i, const struct event_filter_error *err, 
 static void filters_swap(struct instance *i, const uint32_t *which, size_t n,
 			 struct event_filter **filter)
 {
-	instance_writers_stop(i->t);
-	trampoline_drain_all(i->t); /* by what it was up to now */
+	trace_writers_stop(i->t);
+	record_drain_all(i->t); /* by what it was up to now */
 	for (size_t k = 0; k < n; k++) {
 		struct event_filter *old = i->events[which[k]].filter;
 
 		i->events[which[k]].filter = filter[k];
 		filter[k] = old;
 	}
-	instance_writers_go(i->t);
+	trace_writers_go(i->t);
 }
 
 struct filter_request {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* event-set.c - set_event, available_events, and the files `enable` of an instance. */
+#include "tracer/control/files.h"
+#include "tracer/events/events.h"
 #include "tracer/events/filter/format.h"
 #include "tracer/events/select.h"
-#include "tracer/events/events.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
 #include "tracer/lib/word.h"
+#include "tracer/record/record.h"
+#include "tracer/tracepoint/tracepoint.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -168,4 +173,54 @@ char instance_events_enabled(struct instance *i, const uint32_t *which, size_t n
 		if (event_has_enable(&list->v[which[k]]))
 			seen |= 1u << instance_event_is_on(i, which[k]);
 	return "?01X"[seen];
+}
+
+static void states_set(struct instance *i, const uint32_t *which, size_t n, bool on)
+{
+	trace_writers_stop(i->t);
+	record_drain_all(i->t); /* by what was wanted up to now */
+	for (size_t k = 0; k < n; k++) {
+		struct event_state *s = &i->events[which[k]];
+
+		__atomic_store_n(&s->on, on, __ATOMIC_RELAXED);
+		/* As __ftrace_event_enable_disable(): what triggers still need goes on being made.
+		 */
+		s->soft_off = !on && s->soft;
+	}
+	instance_count_events(i);
+	trace_writers_go(i->t);
+}
+
+int instance_set_events(struct instance *i, const uint32_t *which, size_t n, bool on)
+{
+	struct events *events = i->t->trace_events;
+	int ret = events_load(events), error;
+	uint32_t *changed = NULL;
+	size_t nr = 0;
+
+	if (ret)
+		return ret;
+	changed = malloc((n ? n : 1) * sizeof(*changed));
+	if (!changed)
+		return -ENOMEM;
+	events_lock(events);
+	ret = instance_events_get(i);
+	for (size_t k = 0; k < n && !ret; k++) {
+		if (which[k] >= events_list(events)->n)
+			ret = -EINVAL;
+		else if (i->events[which[k]].on != on || i->events[which[k]].soft)
+			changed[nr++] = which[k];
+	}
+	if (!ret) {
+		states_set(i, changed, nr, on);
+		ret = events_apply(events);
+		if (ret && on) { /* all or none */
+			states_set(i, changed, nr, false);
+			error = events_apply(events);
+			ret = ret ? ret : error;
+		}
+	}
+	events_unlock(events);
+	free(changed);
+	return ret;
 }

@@ -4,38 +4,34 @@
  * instance.
  *
  * Triggers are hit on the collector's thread, which holds a vCPU's lock. What needs more than that
- * is done once it holds none: instances_do_deferred().
+ * is done once it holds none: record_do_deferred().
  */
-#include "tracer/events/trigger/trigger.h"
-#include "tracer/instance/view.h"
+#include "tracer/control/internal.h"
+#include "tracer/control/files.h"
+#include "tracer/dynevent/synth.h"
 #include "tracer/events/events.h"
+#include "tracer/events/hist/commands.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/max.h"
 #include "tracer/instance/order.h"
-#include "tracer/dynevent/synth.h"
+#include "tracer/instance/view.h"
+#include "tracer/output/output.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/files.h"
+#include "tracer/record/record.h"
+#include "tracer/tracepoint/tracepoint.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	DEFERRED_ON_OFF = 1 << 0, /* it has been turned on or off: the payload is to know */
-	DEFERRED_SNAPSHOT = 1 << 1,
-};
-
 struct instance_triggers {
 	struct instance *i;
 	struct event_trigger_owner owner;
-	atomic_uint deferred;
 	char clock[32]; /* that a histogram being added asks for; "": none */
 };
-
-static void defer(struct instance_triggers *it, unsigned int what)
-{
-	atomic_fetch_or(&it->deferred, what);
-	atomic_store(&it->i->t->deferred, true);
-}
 
 /* --- what triggers ask of their instance ----------------------------------------------------- */
 
@@ -49,7 +45,7 @@ static void owner_set_on(void *arg, bool on)
 	struct instance_triggers *it = arg;
 
 	atomic_store(&it->i->on, on);
-	defer(it, DEFERRED_ON_OFF);
+	instance_defer(it->i, DEFERRED_ON_OFF);
 }
 
 /* It has been allocated before the writers were stopped. */
@@ -63,7 +59,7 @@ static void owner_snapshot(void *arg, const struct event_data *data)
 	struct instance_triggers *it = arg;
 
 	(void)data;
-	defer(it, DEFERRED_SNAPSHOT);
+	instance_defer(it->i, DEFERRED_SNAPSHOT);
 }
 
 static void owner_stacktrace(void *arg, const struct event_data *data)
@@ -207,6 +203,7 @@ static struct instance_triggers *instance_triggers_get(struct instance *i)
 		return i->triggers;
 	it->i = i;
 	it->owner = (struct event_trigger_owner){
+		.commands = event_commands,
 		.tracing_is_on = owner_is_on,
 		.tracing_set = owner_set_on,
 		.snapshot_ready = owner_snapshot_ready,
@@ -250,39 +247,13 @@ void instance_triggers_free(struct instance *i)
 	free(i->triggers);
 }
 
-bool instance_has_vars(const struct instance *i)
+/* Some of its histograms have variables, or refer to some. */
+static bool has_vars(const struct instance *i)
 {
 	return i->triggers && event_hist_vars_any(i->triggers->owner.vars);
 }
 
-/* --- deferred -------------------------------------------------------------------------------- */
-
-static void do_deferred(struct instance *i)
-{
-	unsigned int what = i->triggers ? atomic_exchange(&i->triggers->deferred, 0) : 0;
-
-	if (what & DEFERRED_SNAPSHOT)
-		instance_snapshot(i, ALL_VCPUS);
-	if (what & DEFERRED_ON_OFF)
-		instance_set_on(i, i->on);
-}
-
-void instances_do_deferred(struct trace *t)
-{
-	/* The collector asks after each pass; mostly there is nothing. */
-	if (!atomic_load_explicit(&t->deferred, memory_order_relaxed) ||
-	    !atomic_exchange(&t->deferred, false))
-		return;
-	pthread_mutex_lock(&t->change); /* none goes meanwhile */
-	for (struct instance *i = t->instances; i; i = i->next) {
-		do_deferred(i);
-		if (i->tracer->max)
-			instance_complete_max(i);
-	}
-	pthread_mutex_unlock(&t->change);
-}
-
-/* --- control.h ------------------------------------------------------------------------------- */
+/* --- files.h --------------------------------------------------------------------------------- */
 
 static ssize_t write_stopped(struct instance *i, uint32_t event, const char *text, size_t len)
 {
@@ -293,11 +264,11 @@ static ssize_t write_stopped(struct instance *i, uint32_t event, const char *tex
 	if (!triggers)
 		return -ENOMEM;
 	it->clock[0] = '\0';
-	instance_writers_stop(i->t);
-	trampoline_drain_all(i->t); /* by what there was up to now */
+	trace_writers_stop(i->t);
+	record_drain_all(i->t); /* by what there was up to now */
 	ret = event_triggers_write(triggers, text, len);
-	instance_order_update(i);
-	instance_writers_go(i->t);
+	instance_order_update(i, has_vars(i));
+	trace_writers_go(i->t);
 	if (ret >= 0 && *it->clock)
 		instance_set_clock(i, it->clock);
 	return ret;
@@ -333,11 +304,11 @@ void instance_truncate_event_triggers(struct instance *i, uint32_t event)
 		return;
 	events_lock(events);
 	if (i->events && i->events[event].triggers) {
-		instance_writers_stop(i->t);
-		trampoline_drain_all(i->t); /* by what there was up to now */
+		trace_writers_stop(i->t);
+		record_drain_all(i->t); /* by what there was up to now */
 		event_triggers_truncate(i->events[event].triggers);
-		instance_order_update(i);
-		instance_writers_go(i->t);
+		instance_order_update(i, has_vars(i));
+		trace_writers_go(i->t);
 		events_apply(events);
 	}
 	events_unlock(events);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* info.c - the texts of files that tell about the whole trace. */
+#include "tracer/control/files.h"
 #include "tracer/instance/instance.h"
 
 #include <errno.h>
@@ -121,7 +122,7 @@ int trace_set_cmdlines_size(struct trace *t, unsigned int n)
 
 	if (!bigger)
 		return ret;
-	instance_writers_stop(t);
+	trace_writers_stop(t);
 	retired = realloc(t->retired, (t->nr_retired + 1) * sizeof(struct comms *));
 	if (retired) {
 		t->retired = retired;
@@ -130,7 +131,7 @@ int trace_set_cmdlines_size(struct trace *t, unsigned int n)
 		t->comms = bigger;
 		ret = 0;
 	}
-	instance_writers_go(t);
+	trace_writers_go(t);
 	if (ret)
 		comms_free(bigger);
 	return ret;

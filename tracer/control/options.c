@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* options.c - the options of an instance, and what follows when one is switched. */
-#include "tracer/record/graph.h"
-#include "tracer/tracepoint/prints.h"
+#include "tracer/collect/collect.h"
+#include "tracer/control/files.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/follow.h"
+#include "tracer/record/graph.h"
+#include "tracer/record/record.h"
+#include "tracer/tracepoint/prints.h"
+#include "tracer/tracepoint/tracepoint.h"
 
 #include <errno.h>
 #include <string.h>
@@ -40,12 +47,12 @@ static int instance_stacks_changed(struct instance *i)
 /* The window that is looked for begins anew: wakeup_display_graph() and its like. */
 static void max_restart(struct instance *i)
 {
-	instance_writers_stop(i->t);
+	trace_writers_stop(i->t);
 	instance_clear_stopped(i, ALL_VCPUS);
 	instance_snapshot_clear(i, ALL_VCPUS);
 	i->max_latency = 0;
 	i->tracer->start(i);
-	instance_writers_go(i->t);
+	trace_writers_go(i->t);
 }
 
 /* Others may be switching other options. */
@@ -93,7 +100,7 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 {
 	bool forks = flag & (OUTPUT_FUNCTION_FORK | OUTPUT_EVENT_FORK);
 
-	if (on && forks && !i->t->follow.known) {
+	if (on && forks && !i->t->follow->known) {
 		trace_note(i->t, "%s-fork: this kernel does not tell when tasks come and go",
 			   flag & OUTPUT_EVENT_FORK ? "event" : "function");
 		return -EOPNOTSUPP;
@@ -105,7 +112,7 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 		for (unsigned int v = 0; v < i->t->vcpus; v++)
 			ring_set_overwrite(ring_now(i->ring, v), on);
 	if (flag & (OUTPUT_PRINTK | OUTPUT_MARKERS))
-		instances_tell_payload(i->t);
+		payload_control(i->t);
 	if (flag & OUTPUT_STACKTRACE)
 		return instance_stacks_changed(i);
 	return forks ? instance_repatch(i) : 0;
@@ -131,9 +138,9 @@ uint32_t instance_tracer_options(struct instance *i, const char *tracer)
 /* What of the options decides what is recorded. */
 static void graph_options_changed(struct instance *i)
 {
-	instance_writers_stop(i->t);
+	trace_writers_stop(i->t);
 	i->graph.no_irqs = !(i->graph_options & OUTPUT_GRAPH_IRQS);
-	instance_writers_go(i->t);
+	trace_writers_go(i->t);
 }
 
 int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t flag, bool on)
@@ -146,14 +153,14 @@ int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t 
 		return -EINVAL;
 	if (on && stacks && i->t->m)
 		trace_use_stacks(i->t);
-	instance_writers_stop(i->t);
+	trace_writers_stop(i->t);
 	for (unsigned int v = 0; v < i->t->vcpus; v++)
-		trampoline_drain(i->t, v); /* what was recorded before goes by what was set then */
+		collect_drain(i->t, v); /* what was recorded before goes by what was set then */
 	if (on)
 		atomic_fetch_or(options, flag);
 	else
 		atomic_fetch_and(options, ~flag);
-	instance_writers_go(i->t);
+	trace_writers_go(i->t);
 	if (options == &i->graph_options)
 		graph_options_changed(i);
 	return stacks || switches ? instance_repatch(i) : 0;

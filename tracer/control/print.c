@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* print.c - a trace as text, in the form that is asked for. */
+#include "tracer/control/print.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
-#include "tracer/ring/merge.h"
 #include "tracer/output/kft.h"
+#include "tracer/ring/merge.h"
 
 #include <errno.h>
 #include <string.h>

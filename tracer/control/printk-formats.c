@@ -5,7 +5,9 @@
  * They are pointers in two sections of the kernel, and in a list for those of modules
  * (kernel/trace/trace_printk.c, 6.1). All is read from the guest as it is now.
  */
+#include "tracer/control/files.h"
 #include "tracer/core/trace.h"
+#include "tracer/lib/text.h"
 
 #define FORMATS_MAX    16384 /* of a section, and of the list */
 #define FORMAT_LEN_MAX 1024

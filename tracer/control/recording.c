@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* recording.c - what an instance records: by which tracer, with which clock, and where. */
-#include "tracer/probe/critical/sites.h"
-#include "tracer/record/graph.h"
-#include "tracer/instance/max.h"
-#include "tracer/instance/instance.h"
-#include "tracer/stat/latencies.h"
-#include "tracer/probe/returns/returns.h"
+#include "tracer/collect/collect.h"
+#include "tracer/control/files.h"
 #include "tracer/control/tracer-events.h"
+#include "tracer/instance/files.h"
+#include "tracer/instance/instance.h"
+#include "tracer/instance/max.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/graph.h"
+#include "tracer/record/record.h"
+#include "tracer/stat/latencies.h"
+#include "tracer/tracers/names.h"
+#include "tracer/tracers/tracers.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* The profiler's calls go on, whatever is recorded. */
-static void calls_forget(struct trace *t)
-{
-	if (!t->profiling)
-		graph_forget(t->graph);
-}
 
 const char *instance_tracer(struct instance *i)
 {
@@ -28,7 +27,7 @@ const char *instance_tracer(struct instance *i)
 static int tracer_switch(struct instance *i, const struct tracer_ops *tracer,
 			 const struct tracer_work *work)
 {
-	instance_writers_stop(i->t);
+	trace_writers_stop(i->t);
 	instance_clear_stopped(i, ALL_VCPUS);
 	i->tracer = tracer;
 	i->tracer_data = work->data;
@@ -40,8 +39,8 @@ static int tracer_switch(struct instance *i, const struct tracer_ops *tracer,
 		i->max_latency = 0;
 	}
 	latencies_begin(i);
-	calls_forget(i->t);
-	instance_writers_go(i->t);
+	record_forget_calls(i->t);
+	trace_writers_go(i->t);
 	return selection_patch(i->t);
 }
 
@@ -90,6 +89,26 @@ static int critical_check(struct trace *t, uint32_t critical)
 	return ret;
 }
 
+/* A tracer of the longest latency has become the instance's, or was: its options, and the buffers.
+ */
+
+/* As start_wakeup_tracer() and its like: their trace reads best so, and keeps what came last. */
+#define MAX_OPTIONS (OUTPUT_LATENCY_FORMAT | OUTPUT_OVERWRITE)
+
+static void max_begin(struct instance *i)
+{
+	i->max_saved = i->options & MAX_OPTIONS;
+	instance_set_option(i, OUTPUT_LATENCY_FORMAT, true);
+	instance_set_option(i, OUTPUT_OVERWRITE, true);
+}
+
+static void max_end(struct instance *i)
+{
+	instance_set_option(i, OUTPUT_LATENCY_FORMAT, i->max_saved & OUTPUT_LATENCY_FORMAT);
+	instance_set_option(i, OUTPUT_OVERWRITE, i->max_saved & OUTPUT_OVERWRITE);
+	instance_snapshot_free(i);
+}
+
 int instance_set_tracer(struct instance *i, const char *name)
 {
 	const struct tracer_ops *tracer = tracer_find(name), *before = NULL;
@@ -120,9 +139,9 @@ int instance_set_tracer(struct instance *i, const char *name)
 			tracer_events_put(i, tracer, &work);
 	}
 	if (!ret && tracer->max && !before->max)
-		instance_max_begin(i);
+		max_begin(i);
 	else if (!ret && !tracer->max && before->max)
-		instance_max_end(i);
+		max_end(i);
 	events_unlock(events);
 	return ret;
 }
@@ -138,62 +157,25 @@ int instance_set_clock(struct instance *i, const char *name)
 
 	if (!clock)
 		return -EINVAL;
-	instance_writers_stop(i->t);
-	trampoline_drain_all(i->t);
+	trace_writers_stop(i->t);
+	record_drain_all(i->t);
 	i->clock = clock;
 	horizon_reset(&i->horizon);
 	if (i->tracer->start)
 		i->tracer->start(i);
-	calls_forget(i->t); /* it has times of the other clock */
+	record_forget_calls(i->t); /* it has times of the other clock */
 	instance_clear_stopped(i, ALL_VCPUS);
 	instance_snapshot_clear(i, ALL_VCPUS);
-	instance_writers_go(i->t);
+	trace_writers_go(i->t);
 	return 0;
-}
-
-bool instance_is_on(struct instance *i)
-{
-	return atomic_load(&i->on);
-}
-
-void instance_set_on(struct instance *i, bool on)
-{
-	instance_writers_stop(i->t);
-	trampoline_drain_all(i->t);
-	if (on != i->on)
-		calls_forget(i->t); /* calls may end while nobody looks */
-	/* All that there was has come, so the second pass is certain of it. */
-	for (int pass = 0; !on && i->on && i->tracer->pass && pass < 2; pass++)
-		i->tracer->pass(i, 0);
-	if (!on)
-		horizon_end(&i->horizon, i->ring, i->t->vcpus);
-	else if (!i->on && i->tracer->start)
-		i->tracer->start(i);
-	atomic_store(&i->on, on);
-	instance_writers_go(i->t);
-	instances_tell_payload(i->t);
 }
 
 void trace_catch_up(struct trace *t)
 {
-	instance_writers_stop(t);
-	trampoline_catch_up(t);
-	instance_writers_go(t);
-	instances_do_deferred(t);
-}
-
-uint64_t trace_thresh(struct trace *t)
-{
-	return t->thresh;
-}
-
-void trace_set_thresh(struct trace *t, uint64_t ns)
-{
-	instance_writers_stop(t);
-	t->thresh = ns;
-	t->instances->graph.thresh_ns = ns;
-	instance_writers_go(t);
-	instances_tell_payload(t);
+	trace_writers_stop(t);
+	collect_catch_up(t);
+	trace_writers_go(t);
+	record_do_deferred(t);
 }
 
 unsigned int trace_graph_depth(struct trace *t)
@@ -203,9 +185,9 @@ unsigned int trace_graph_depth(struct trace *t)
 
 void trace_set_graph_depth(struct trace *t, unsigned int depth)
 {
-	instance_writers_stop(t);
+	trace_writers_stop(t);
 	__atomic_store_n(&t->instances->graph.max_depth, depth, __ATOMIC_RELAXED);
-	instance_writers_go(t);
+	trace_writers_go(t);
 }
 
 uint64_t instance_max_latency(struct instance *i)
@@ -216,7 +198,7 @@ uint64_t instance_max_latency(struct instance *i)
 void instance_set_max_latency(struct instance *i, uint64_t ns)
 {
 	i->max_latency = ns;
-	instances_tell_payload(i->t);
+	payload_control(i->t);
 }
 
 uint64_t instance_cpumask(struct instance *i)
@@ -226,9 +208,9 @@ uint64_t instance_cpumask(struct instance *i)
 
 int instance_set_cpumask(struct instance *i, uint64_t mask)
 {
-	instance_writers_stop(i->t);
+	trace_writers_stop(i->t);
 	i->cpumask = mask & ((UINT64_C(1) << i->t->vcpus) - 1);
-	instance_writers_go(i->t);
-	instances_tell_payload(i->t);
+	trace_writers_go(i->t);
+	payload_control(i->t);
 	return 0;
 }

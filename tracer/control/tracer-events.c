@@ -2,7 +2,11 @@
 /* tracer-events.c - see tracer-events.h */
 #include "tracer/control/tracer-events.h"
 #include "tracer/events/events.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
+#include "tracer/tracepoint/tracepoint.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,15 +45,15 @@ static int find_events(struct instance *i, const struct tracer_ops *tracer,
 static int want(struct instance *i, const struct tracer_ops *tracer, const struct tracer_work *work,
 		bool on)
 {
-	instance_writers_stop(i->t);
-	trampoline_drain_all(i->t); /* by what was wanted up to now */
+	trace_writers_stop(i->t);
+	record_drain_all(i->t); /* by what was wanted up to now */
 	for (unsigned int k = 0; tracer->events[k]; k++)
 		i->events[work->event[k]].tracers += on ? 1 : -1u;
 	for (unsigned int k = 0; tracer->events[k]; k++)
 		if (tracer->stacks >> k & 1)
 			i->events[work->event[k]].copies += on ? 1 : -1u;
 	instance_count_events(i);
-	instance_writers_go(i->t);
+	trace_writers_go(i->t);
 	return events_apply(i->t->trace_events);
 }
 
@@ -81,15 +85,4 @@ void tracer_events_put(struct instance *i, const struct tracer_ops *tracer,
 		want(i, tracer, work, false);
 	if (tracer->exit)
 		tracer->exit(work->data);
-}
-
-void tracer_events_hit(struct instance *i, uint32_t event, const struct event_view *v)
-{
-	const struct tracer_ops *tracer = i->tracer;
-
-	if (!i->on || !tracer->events)
-		return;
-	for (unsigned int k = 0; tracer->events[k]; k++)
-		if (i->tracer_events[k] == event)
-			tracer->event(i, k, v);
 }

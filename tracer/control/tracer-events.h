@@ -6,8 +6,8 @@
 #ifndef HVTRACE_TRACER_CONTROL_TRACER_EVENTS_H
 #define HVTRACE_TRACER_CONTROL_TRACER_EVENTS_H
 
-#include "tracer/instance/view.h"
 #include "tracer/instance/instance.h"
+#include "tracer/instance/view.h"
 
 /* What a tracer with tracer_ops.init has while it is one. */
 struct tracer_work {
@@ -25,8 +25,5 @@ int tracer_events_get(struct instance *i, const struct tracer_ops *tracer,
 /* It is not the instance's tracer any more; locks as above. */
 void tracer_events_put(struct instance *i, const struct tracer_ops *tracer,
 		       struct tracer_work *work);
-
-/* A record of an event that some tracer works on; the vCPU's lock is held. */
-void tracer_events_hit(struct instance *i, uint32_t event, const struct event_view *v);
 
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* clock.c - the table of trace clocks: what a record's time stamp says. */
+#include "tracer/core/clock.h"
 #include "tracer/core/trace.h"
+#include "tracer/lib/host-time.h"
 
 #include <string.h>
 #include <time.h>
@@ -145,4 +147,32 @@ const char *trace_clock_name(unsigned int i, const char **desc)
 	if (desc)
 		*desc = clocks[i].desc;
 	return clocks[i].name;
+}
+
+/* The guest's TSC was seen some time ago, and has gone on like the host's clock since. */
+static uint64_t tsc_now(struct trace *t)
+{
+	uint64_t tsc = atomic_load(&t->seen_tsc), ns = atomic_load(&t->seen_ns),
+		 now = (uint64_t)host_ns();
+	struct machine_info info;
+
+	if (!t->m || !tsc || now < ns)
+		return tsc;
+	machine_get_info(t->m, &info);
+	return tsc + (uint64_t)((unsigned __int128)(now - ns) * info.tsc_khz / 1000000);
+}
+
+uint64_t clock_now(struct trace *t, const struct clock_ops *clock, unsigned int vcpu)
+{
+	struct clock_reading now = {0};
+	uint64_t tsc = tsc_now(t);
+
+	if (t->m)
+		clock_begin(clock, t, vcpu, tsc, &now);
+	return clock_read(clock, t, &now, tsc);
+}
+
+uint64_t trace_local_ns(struct trace *t)
+{
+	return clock_now(t, clock_find("local"), 0);
 }

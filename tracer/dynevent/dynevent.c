@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* dynevent.c - see events/define/dyn-event.h */
-#include "tracer/lib/command-lines.h"
-#include "tracer/events/define/dyn-event.h"
-#include "tracer/events/events.h"
 #include "tracer/core/trace.h"
+#include "tracer/dynevent/files.h"
+#include "tracer/events/define/dyn-event.h"
 #include "tracer/events/define/probe.h"
+#include "tracer/events/events.h"
+#include "tracer/instance/files.h"
+#include "tracer/lib/command-lines.h"
 
 #include <errno.h>
 
@@ -140,7 +142,7 @@ void dyn_events_print(struct trace *t, const struct dyn_event_ops *kind, struct 
 	events_unlock(t->trace_events);
 }
 
-/* --- control.h -------------------------------------------------------------------------------- */
+/* --- files.h ---------------------------------------------------------------------------------- */
 
 ssize_t trace_write_dynamic_events(struct trace *t, const char *text, size_t len)
 {

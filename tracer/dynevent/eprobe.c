@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* eprobe.c - see eprobe.h: which there are, and when they are at their events. */
-#include "tracer/instance/eprobe.h"
+#include "tracer/dynevent/eprobe.h"
+#include "tracer/dynevent/kprobe.h"
 #include "tracer/events/filter/filter.h"
 #include "tracer/events/trigger/trigger.h"
-#include "tracer/instance/view.h"
+#include "tracer/instance/eprobe.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
-#include "tracer/dynevent/kprobe.h"
+#include "tracer/instance/view.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,19 +54,6 @@ bool event_probes_at(const struct event_probes *p, uint32_t event)
 	return false;
 }
 
-bool event_probes_want_stacks(const struct event_probes *p, const struct instance *i,
-			      uint32_t event)
-{
-	for (const struct event_probe *ep = p->first; ep; ep = ep->next) {
-		const struct event_state *s = &i->events[ep->event];
-
-		if (ep->at == event && s->attached && s->triggers &&
-		    event_triggers_want_stacks(s->triggers))
-			return true;
-	}
-	return false;
-}
-
 /* --- what is wanted --------------------------------------------------------------------------- */
 
 static bool differs(const struct instance *i, const struct event_probe *ep)
@@ -97,13 +88,13 @@ void event_probes_apply(struct event_probes *p)
 
 	pthread_mutex_lock(&t->change);
 	if (any_differs(p)) {
-		instance_writers_stop(t);
-		trampoline_drain_all(t); /* by what was wanted up to now */
+		trace_writers_stop(t);
+		record_drain_all(t); /* by what was wanted up to now */
 		for (struct instance *i = t->instances; i; i = i->next)
 			for (const struct event_probe *ep = p->first; ep; ep = ep->next)
 				if (differs(i, ep))
 					attach(i, ep);
-		instance_writers_go(t);
+		trace_writers_go(t);
 	}
 	pthread_mutex_unlock(&t->change);
 }
@@ -181,9 +172,9 @@ static void link_in(struct event_probes *p, struct event_probe *ep)
 
 	while (*at)
 		at = &(*at)->next;
-	instance_writers_stop(p->t);
+	trace_writers_stop(p->t);
 	*at = ep;
-	instance_writers_go(p->t);
+	trace_writers_go(p->t);
 	dyn_event_add(p->t, &ep->dyn, &event_probe_ops, ep);
 }
 
@@ -207,7 +198,8 @@ static int define(struct event_probes *p, const struct probe_words *words, struc
 	return ret;
 }
 
-/* --- events/define/dyn-event.h ------------------------------------------------------------------------------ */
+/* --- events/define/dyn-event.h
+ * ------------------------------------------------------------------------------ */
 
 static int event_probe_define(struct trace *t, const char *line)
 {
@@ -258,10 +250,10 @@ static int event_probe_remove(struct trace *t, struct dyn_event *ev)
 	while (*at != ep)
 		at = &(*at)->next;
 	trace_change_begin(t);
-	instance_writers_stop(t);
+	trace_writers_stop(t);
 	*at = ep->next;
 	instances_forget_event(t, ep->event);
-	instance_writers_go(t);
+	trace_writers_go(t);
 	events_remove(t->trace_events, ep->event);
 	trace_change_end(t);
 	dyn_event_remove(t, ev);

@@ -24,10 +24,5 @@ void event_probes_free(struct event_probes *p);		/* NULL is allowed */
 void event_probes_apply(struct event_probes *p);
 /* There is one at that event, on or off. The events' lock is held. */
 bool event_probes_at(const struct event_probes *p, uint32_t event);
-/* Triggers of one at that event look at the stack. */
-bool event_probes_want_stacks(const struct event_probes *p, const struct instance *i,
-			      uint32_t event);
-/* A record of an event, of which struct event_state has `probes`. The vCPU's lock is held. */
-void event_probes_hit(const struct event_probes *p, uint32_t event, const struct event_view *from);
 
 #endif

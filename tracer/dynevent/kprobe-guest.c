@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* kprobe-guest.c - see kprobe-guest.h */
 #include "tracer/dynevent/kprobe-guest.h"
-#include "tracer/events/registry.h"
-#include "tracer/window/work.h"
 #include "tracer/dynevent/kprobe-traps.h"
+#include "tracer/dynevent/kprobe.h"
+#include "tracer/events/registry.h"
+#include "tracer/instance/files.h"
+#include "tracer/probe/probe.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/tracepoint/tracepoint.h"
+#include "tracer/window/work.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -102,7 +106,7 @@ const char *guest_probes_why_not(struct guest_probes *g, bool is_return)
 		return "nothing calls functions of this guest's kernel for us";
 	if (!events_ready(t->trace_events))
 		return "its kernel boots, and cannot be asked yet";
-	if (!events_runtime(t, "register_kprobe"))
+	if (!trace_runtime(t, "register_kprobe"))
 		return "the guest's kernel has no kprobes (CONFIG_KPROBES)";
 	if (!g->learnt)
 		layout_learn(&g->at, t->gs);
@@ -114,17 +118,12 @@ const char *guest_probes_why_not(struct guest_probes *g, bool is_return)
 	return NULL;
 }
 
-static bool are_traps(const struct guest_probes *g)
-{
-	return g->t->engine != &trampoline_probe_ops;
-}
-
 int guest_probes_open(struct guest_probes *g, char *err, size_t errlen)
 {
 	struct trace *t = g->t;
 	int ret = t->tramp ? 0 : trace_open_events(t, err, errlen);
 
-	if (ret || !are_traps(g) || g->trapped)
+	if (ret || !trace_has_traps(g->t) || g->trapped)
 		return ret;
 	ret = kprobe_traps_insert(t);
 	if (ret)
@@ -178,7 +177,7 @@ static void row_make(const struct guest_probes *g, struct row *r, uint32_t kind,
 {
 	const struct payload_text *text = trampoline_text(g->t);
 	uint64_t code = trampoline_window(g->t)->header.va + WINDOW_TEXT;
-	bool traps = are_traps(g);
+	bool traps = trace_has_traps(g->t);
 
 	*r = (struct row){0};
 	memcpy(r->bytes + PROBE_ROW_KIND, &kind, sizeof(kind));
@@ -215,7 +214,7 @@ static int sites_leave(struct guest_probes *g)
 	for (unsigned int row = 0; row < PROBE_ROWS; row++)
 		if (g->row[row].kind)
 			addr[n++] = g->row[row].addr;
-	return are_traps(g) ? kprobe_traps_leave(g->t, addr, n) : 0;
+	return trace_has_traps(g->t) ? kprobe_traps_leave(g->t, addr, n) : 0;
 }
 
 /* It is the guest's no more. */
@@ -258,7 +257,7 @@ static int row_register(struct guest_probes *g, unsigned int row, struct guest_p
 	const char *fn =
 		g->row[row].kind == PROBE_ROW_RETURN ? "register_kretprobe" : "register_kprobe";
 	struct window *w = trampoline_window(g->t);
-	struct borrow_call call = {.fn = events_runtime(g->t, fn), .arg = {row_va(w, row)}};
+	struct borrow_call call = {.fn = trace_runtime(g->t, fn), .arg = {row_va(w, row)}};
 	struct row r;
 	int ret = ask(g, &call, 1);
 
@@ -312,7 +311,7 @@ int guest_probe_register(struct guest_probes *g, bool is_return, uint64_t addr,
 
 int guest_probes_switch(struct guest_probes *g, const unsigned int *rows, size_t n, bool on)
 {
-	uint64_t fn = events_runtime(g->t, on ? "enable_kprobe" : "disable_kprobe");
+	uint64_t fn = trace_runtime(g->t, on ? "enable_kprobe" : "disable_kprobe");
 	struct borrow_call calls[PROBE_ROWS];
 	int ret;
 
@@ -345,8 +344,8 @@ static size_t unregister_calls(struct trace *t, const struct layout *at, struct 
 	if (row_kind(&r) == PROBE_ROW_RETURN)
 		fn = instances && instances < ERR_MIN ? "unregister_kretprobe" : NULL;
 	if (fn)
-		calls[n++] = (struct borrow_call){.fn = events_runtime(t, fn), .arg = {va}};
-	calls[n++] = (struct borrow_call){.fn = events_runtime(t, "memset"),
+		calls[n++] = (struct borrow_call){.fn = trace_runtime(t, fn), .arg = {va}};
+	calls[n++] = (struct borrow_call){.fn = trace_runtime(t, "memset"),
 					  .arg = {va, 0, PROBE_ROW_SIZE}};
 	return n;
 }
@@ -508,7 +507,7 @@ static bool return_find(struct guest_probes *g, uint64_t instance, struct guest_
 		       sizeof(hit->ret_ip)))
 		return false;
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
-		if (hit->ret_ip == events_runtime(g->t, shared[i]))
+		if (hit->ret_ip == trace_runtime(g->t, shared[i]))
 			hit->ret_ip = hit->regs.rip;
 	return true;
 }

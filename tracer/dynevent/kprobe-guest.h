@@ -52,8 +52,6 @@ void guest_probe_count(struct guest_probes *g, unsigned int row, uint64_t *hits,
  * 0 or an error: some may still call the payload.
  */
 int guest_probes_close(struct guest_probes *g, bool runs);
-/* Of a tracer that was killed: unregister what the window tells of. As events_recover(). */
-int guest_probes_recover(struct trace *t, struct window *w, char *err, size_t errlen);
 
 /* What a handler has called the host for. */
 struct guest_probe_hit {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* kprobe-hit.c - the records of probe events. */
-#include "tracer/instance/view.h"
-#include "tracer/events/define/fetch.h"
-#include "tracer/instance/instance.h"
+#include "tracer/collect/collect.h"
 #include "tracer/dynevent/kprobe.h"
+#include "tracer/events/define/fetch.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
+#include "tracer/instance/instance.h"
+#include "tracer/instance/view.h"
+#include "tracer/output/output.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
 #include "tracer/unwind/unwind.h"
 
 #include <errno.h>
@@ -42,23 +47,9 @@ static int read_memory(void *arg, bool user, uint64_t va, void *buf, size_t len)
 		    : guest_read(&h->t->guest, va, buf, len);
 }
 
-size_t probe_print_symbol(struct trace *t, uint64_t addr, char *buf, size_t size)
-{
-	struct output_symbol sym = {0};
-	int len;
-
-	if (!trace_find_symbol(t, addr, &sym))
-		len = snprintf(buf, size, "0x%" PRIx64, addr);
-	else
-		len = snprintf(buf, size, "%s+0x%" PRIx64 "/0x%" PRIx64 "%s%s%s", sym.name, sym.off,
-			       sym.size, sym.module ? " [" : "", sym.module ? sym.module : "",
-			       sym.module ? "]" : "");
-	return (size_t)len < size ? (size_t)len : size - 1;
-}
-
 static size_t print_symbol(void *arg, uint64_t addr, char *buf, size_t size)
 {
-	return probe_print_symbol(((const struct event_hit *)arg)->t, addr, buf, size);
+	return trace_print_symbol(((const struct event_hit *)arg)->t, addr, buf, size);
 }
 
 /*
@@ -109,7 +100,7 @@ static bool record_make(struct event_hit *h)
 static void stack_make(const struct event_hit *h, struct event_stack *stack)
 {
 	struct trace *t = h->t;
-	const struct unwind *u = atomic_load(&t->unwind_ready) ? t->unwind : NULL;
+	const struct unwind *u = trace_unwind(t);
 
 	if (h->guest) {
 		stack->n = unwind_stack(u, &t->guest, &h->guest->regs, stack->ip, NULL,
@@ -162,7 +153,7 @@ static bool hit_record(struct event_hit *h)
 static void do_deferred(struct trace *t)
 {
 	machine_pause(t->m);
-	instances_do_deferred(t);
+	record_do_deferred(t);
 	machine_resume(t->m);
 }
 
@@ -182,7 +173,7 @@ static bool take_guests(struct probe_events *p, const struct machine_hit *call)
 	if (!guest_probe_look(p->guest, call, &at))
 		return false;
 	pthread_mutex_lock(&t->vcpu_lock[call->vcpu]);
-	trampoline_drain(t, call->vcpu);
+	collect_drain(t, call->vcpu);
 	trace_seen(t, call->tsc);
 	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
 		if (!of_guest_probe(pe, &at))
@@ -197,14 +188,14 @@ static bool take_guests(struct probe_events *p, const struct machine_hit *call)
 void probe_events_call(struct probe_events *p, const struct machine_hit *call)
 {
 	take_guests(p, call);
-	instances_wake(p->t);
+	trace_wake(p->t);
 }
 
 void probe_events_stop(struct probe_events *p, const struct machine_hit *hit)
 {
 	if (take_guests(p, hit))
 		do_deferred(p->t);
-	instances_wake(p->t);
+	trace_wake(p->t);
 }
 
 void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machine_hit *hit)
@@ -214,7 +205,7 @@ void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machi
 	bool triggers = false;
 
 	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
-	trampoline_drain(t, hit->vcpu); /* what the guest has recorded by itself came before */
+	collect_drain(t, hit->vcpu); /* what the guest has recorded by itself came before */
 	trace_seen(t, hit->tsc);
 	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
 		if (pe->probe != probe || !pe->wanted)
@@ -226,5 +217,5 @@ void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machi
 	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
 	if (triggers)
 		do_deferred(t);
-	instances_wake(t);
+	trace_wake(t);
 }

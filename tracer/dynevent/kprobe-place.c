@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* kprobe-place.c - the symbols that definitions name, and the sites that are there. */
-#include "tracer/instance/instance.h"
 #include "tracer/dynevent/kprobe.h"
+#include "tracer/guest/modules.h"
+#include "tracer/instance/instance.h"
+#include "tracer/output/output.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,7 +57,7 @@ static void search_all(struct trace *t, struct symbol_search *s)
 	if (!s->module)
 		search_in(s, syms, n, t->guest.slide);
 	pthread_mutex_lock(&t->change);
-	modules_each(t, search_module, s);
+	modules_each(t->modules, search_module, s);
 	pthread_mutex_unlock(&t->change);
 }
 

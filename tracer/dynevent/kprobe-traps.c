@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* kprobe-traps.c - see kprobe-traps.h */
 #include "tracer/dynevent/kprobe-traps.h"
-#include "tracer/instance/instance.h"
 #include "tracer/dynevent/kprobe.h"
+#include "tracer/instance/instance.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
 
 #define KPROBE_COOKIE (BORROW_COOKIE - 3)
 

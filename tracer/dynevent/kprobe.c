@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* kprobe.c - see kprobe.h: which there are, and what kprobe_events says and is told. */
 #include "tracer/dynevent/kprobe.h"
+#include "tracer/dynevent/files.h"
 #include "tracer/events/filter/filter.h"
 #include "tracer/events/trigger/trigger.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -58,12 +62,16 @@ static bool any_instance_wants(const struct trace *t, uint32_t event)
 	return false;
 }
 
-bool probe_events_want(const struct probe_events *p, uint32_t probe)
+/* Have hits at the sites where an event is that some instance wants. t->change is held. */
+static void ask(struct probe_events *p)
 {
+	struct probe_set *set = &p->t->probes;
+
+	for (size_t i = 0; i < set->nr; i++)
+		probe_ask(&set->v[i], GUARD_PROBE, false);
 	for (const struct probe_event *pe = p->first; pe; pe = pe->next)
-		if (pe->probe == probe && pe->wanted)
-			return true;
-	return false;
+		if (pe->probe < set->nr && pe->wanted)
+			probe_ask(&set->v[pe->probe], GUARD_PROBE, true);
 }
 
 /* Have the kernel's probes on or off as they are wanted, now that hits find out about that. */
@@ -90,16 +98,18 @@ static int patch_wanted(struct probe_events *p)
 	int ret = 0;
 
 	trace_change_begin(t);
-	instance_writers_stop(t);
+	trace_writers_stop(t);
 	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
 		bool wanted = any_instance_wants(t, pe->event);
 
 		changed = changed || (wanted != pe->wanted && !pe->in_guest);
 		pe->wanted = wanted;
 	}
-	instance_writers_go(t);
-	if (changed)
+	trace_writers_go(t);
+	if (changed) {
+		ask(p);
 		ret = selection_patch(t);
+	}
 	trace_change_end(t);
 	return ret;
 }
@@ -149,9 +159,9 @@ static void link_in(struct probe_events *p, struct probe_event *pe)
 	while (*at)
 		at = &(*at)->next;
 	trace_change_begin(p->t);
-	instance_writers_stop(p->t);
+	trace_writers_stop(p->t);
 	*at = pe;
-	instance_writers_go(p->t);
+	trace_writers_go(p->t);
 	trace_change_end(p->t);
 }
 
@@ -276,14 +286,17 @@ static int take_out_held(struct probe_events *p, struct probe_event **at)
 
 	if (last && any_instance_wants(t, pe->event))
 		return -EBUSY;
-	instance_writers_stop(t);
+	trace_writers_stop(t);
 	*at = pe->next;
 	if (last)
 		instances_forget_event(t, pe->event);
-	instance_writers_go(t);
+	trace_writers_go(t);
 	if (last)
 		events_remove(t->trace_events, pe->event);
-	return pe->wanted && !pe->in_guest ? selection_patch(t) : 0;
+	if (!pe->wanted || pe->in_guest)
+		return 0;
+	ask(p);
+	return selection_patch(t);
 }
 
 static int probe_event_remove(struct trace *t, struct dyn_event *ev)
@@ -303,7 +316,8 @@ static int probe_event_remove(struct trace *t, struct dyn_event *ev)
 	return ret ? ret : error;
 }
 
-/* --- events/define/dyn-event.h ----------------------------------------------------------------------------- */
+/* --- events/define/dyn-event.h
+ * ----------------------------------------------------------------------------- */
 
 void probe_error_log(struct trace *t, const char *where, const struct probe_words *words,
 		     const struct probe_error *err)
@@ -365,7 +379,7 @@ const struct dyn_event_ops probe_event_ops = {
 	.remove = probe_event_remove,
 };
 
-/* --- control.h ------------------------------------------------------------------------------- */
+/* --- files.h --------------------------------------------------------------------------------- */
 
 ssize_t trace_write_kprobe_events(struct trace *t, const char *text, size_t len)
 {

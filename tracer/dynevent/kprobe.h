@@ -10,9 +10,9 @@
 #ifndef HVTRACE_TRACER_DYNEVENT_KPROBE_H
 #define HVTRACE_TRACER_DYNEVENT_KPROBE_H
 
-#include "tracer/events/define/dyn-event.h"
-#include "tracer/dynevent/kprobe-guest.h"
 #include "tracer/core/trace.h"
+#include "tracer/dynevent/kprobe-guest.h"
+#include "tracer/events/define/dyn-event.h"
 #include "tracer/events/define/probe.h"
 
 struct probe_events;
@@ -25,19 +25,19 @@ void probe_events_free(struct probe_events *p);		/* NULL is allowed */
  * elsewhere. The events' lock is held, the machine runs.
  */
 int probe_events_apply(struct probe_events *p);
-/* Whether a probe (its index) is where such an event is. t->change is held. */
-bool probe_events_want(const struct probe_events *p, uint32_t probe);
 /* The guest is there; on the vCPU's thread. */
 void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machine_hit *hit);
 /*
  * A vCPU waits for us in the handler of a probe of its kernel's (payload_text.kprobe_call).
- * t->change is held; what triggers ask for is left for instances_do_deferred().
+ * t->change is held; what triggers ask for is left for record_do_deferred().
  */
 void probe_events_call(struct probe_events *p, const struct machine_hit *call);
 /* The same where it has exited to the host there; on the vCPU's thread, no lock is held. */
 void probe_events_stop(struct probe_events *p, const struct machine_hit *hit);
 /* As events_close(), which calls it. */
 int probe_events_close(struct probe_events *p, bool runs);
+/* Of a tracer that was killed: unregister what the window tells of. As events_recover(). */
+int guest_probes_recover(struct trace *t, struct window *w, char *err, size_t errlen);
 
 /* --- for other kinds of probes, too ------------------------------------------------------------
  */
@@ -47,8 +47,6 @@ void probe_error_log(struct trace *t, const char *where, const struct probe_word
 		     const struct probe_error *err);
 /* "symbol+offset" of an argument becomes its address. 0, -ENOENT, -ENOMEM. */
 int probe_arg_resolve(struct trace *t, struct fetch_arg *a);
-/* As fetch_hit.symbol. */
-size_t probe_print_symbol(struct trace *t, uint64_t addr, char *buf, size_t size);
 
 /* --- for the files of it alone ---------------------------------------------------------------- */
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* synth.c - see synth.h */
 #include "tracer/dynevent/synth.h"
-#include "tracer/lib/command-lines.h"
 #include "tracer/dynevent/eprobe.h"
+#include "tracer/dynevent/files.h"
 #include "tracer/events/events.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/lib/command-lines.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,9 +89,9 @@ static int synth_event_remove(struct trace *t, struct dyn_event *ev)
 
 	trace_change_begin(t);
 	if (!se->refs && !is_wanted(t, se) && !event_probes_at(t->event_probes, se->event)) {
-		instance_writers_stop(t);
+		trace_writers_stop(t);
 		instances_forget_event(t, se->event);
-		instance_writers_go(t);
+		trace_writers_go(t);
 		events_remove(t->trace_events, se->event);
 		ret = 0;
 	}
@@ -140,7 +143,8 @@ static int run_line(void *arg, char *line)
 	return run(arg, synth_command_parse, line);
 }
 
-/* --- events/define/dyn-event.h ------------------------------------------------------------------------------ */
+/* --- events/define/dyn-event.h
+ * ------------------------------------------------------------------------------ */
 
 static int synth_event_define(struct trace *t, const char *line)
 {
@@ -177,7 +181,7 @@ const struct dyn_event_ops synth_event_ops = {
 	.remove = synth_event_remove,
 };
 
-/* --- control.h -------------------------------------------------------------------------------- */
+/* --- files.h ---------------------------------------------------------------------------------- */
 
 ssize_t trace_write_synthetic_events(struct trace *t, const char *text, size_t len)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* events.c - see events.h; this file: which events there are. */
-#include "tracer/events/registry.h"
+#include "tracer/events/hist/commands.h"
 #include "tracer/events/list.h"
-#include "tracer/output/fmt/print.h"
+#include "tracer/events/registry.h"
 #include "tracer/events/strings.h"
-#include "tracer/events/trigger/trigger.h"
-#include "tracer/dynevent/kprobe.h"
+#include "tracer/output/fmt/print.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,13 +13,14 @@
 
 #define SYSCALLS_MAX 4096
 
-struct events *events_new(struct trace *t)
+struct events *events_new(struct trace *t, const struct events_ops *ops)
 {
 	struct events *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return NULL;
 	e->t = t;
+	e->ops = ops;
 	memset(e->event_of, 0xff, sizeof(e->event_of));
 	pthread_mutex_init(&e->lock, NULL);
 	e->text = event_text_new(t);
@@ -267,4 +267,14 @@ bool event_is_recordable(const struct guestsym_event *ev)
 bool events_dec_preempt(const struct events *e)
 {
 	return e->dec_preempt;
+}
+
+bool events_ready(const struct events *e)
+{
+	return e->t->cfg.running || e->ready;
+}
+
+bool events_possible(const struct events *e)
+{
+	return e->t->tramp || e->t->borrow || !events_ready(e);
 }

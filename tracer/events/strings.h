@@ -6,8 +6,8 @@
 #ifndef HVTRACE_TRACER_EVENTS_STRINGS_H
 #define HVTRACE_TRACER_EVENTS_STRINGS_H
 
-#include "tracer/output/fmt/expr.h"
 #include "tracer/core/trace.h"
+#include "tracer/output/fmt/expr.h"
 #include "tracer/output/output.h"
 
 struct event_text;

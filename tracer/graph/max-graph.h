@@ -10,9 +10,9 @@
 #define HVTRACE_TRACER_GRAPH_MAX_GRAPH_H
 
 #include "tracer/graph/call-log.h"
-#include "tracer/ring/entry.h"
 #include "tracer/graph/filter.h"
 #include "tracer/graph/pairing.h"
+#include "tracer/ring/entry.h"
 
 /* One vCPU's calls between two times. */
 struct max_graph_part {

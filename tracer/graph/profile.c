@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* profile.c - see profile.h */
 #include "tracer/graph/profile.h"
-#include "tracer/output/internal.h"
+#include "tracer/output/output.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

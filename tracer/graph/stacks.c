@@ -5,15 +5,15 @@
 
 #define IRQ_STACK (16u << 10) /* IRQ_STACK_SIZE without KASAN */
 
-bool pairing_stacks_read(struct trace *t, struct pairing_stacks *stacks)
+bool pairing_stacks_read(struct guest_kernel *g, const struct guestsym *gs, unsigned int vcpus,
+			 struct pairing_stacks *stacks)
 {
 	struct task_layout at;
 
 	*stacks = (struct pairing_stacks){.irq_size = IRQ_STACK};
-	stacks->thread_size =
-		task_layout_learn(&at, t->gs, &t->guest) ? IRQ_STACK : (uint32_t)at.stack_size;
-	for (unsigned int i = 0; i < t->vcpus; i++) {
-		uint64_t top = guest_irq_stack(&t->guest, i);
+	stacks->thread_size = task_layout_learn(&at, gs, g) ? IRQ_STACK : (uint32_t)at.stack_size;
+	for (unsigned int i = 0; i < vcpus; i++) {
+		uint64_t top = guest_irq_stack(g, i);
 
 		if (!top)
 			return false;

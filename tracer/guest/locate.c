@@ -5,9 +5,9 @@
  * The IDT's gates hold run-time addresses of functions whose link addresses are known: their
  * difference is the slide. The vCPU's page tables then say where the image lies in memory.
  */
+#include "tracer/guest/locate.h"
 #include "tracer/guest/guest.h"
 #include "tracer/guest/ktables.h"
-#include "tracer/tracer.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* look.c - what can be told of a running kernel by looking at its memory alone. */
 #include "tracer/guest/ktables.h"
-#include "tracer/tracer.h"
+#include "tracer/guest/locate.h"
 
 #include <errno.h>
 #include <string.h>

@@ -19,10 +19,10 @@ static int by_va(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-int static_calls_read(struct trace *t, struct static_calls *calls)
+int static_calls_read(struct guest_kernel *g, const struct guestsym *gs, struct static_calls *calls)
 {
-	uint64_t start = guestsym_addr(t->gs, "__start_static_call_sites");
-	uint64_t stop = guestsym_addr(t->gs, "__stop_static_call_sites");
+	uint64_t start = guestsym_addr(gs, "__start_static_call_sites");
+	uint64_t stop = guestsym_addr(gs, "__stop_static_call_sites");
 	size_t nr = stop > start ? (size_t)(stop - start) / sizeof(struct call_site) : 0;
 	struct call_site *sites;
 	int ret;
@@ -32,9 +32,8 @@ int static_calls_read(struct trace *t, struct static_calls *calls)
 		return nr ? -EFAULT : 0;
 	sites = malloc(nr * sizeof(*sites));
 	calls->va = malloc(nr * sizeof(*calls->va));
-	start += t->guest.slide;
-	ret = sites && calls->va ? guest_read(&t->guest, start, sites, nr * sizeof(*sites))
-				 : -ENOMEM;
+	start += g->slide;
+	ret = sites && calls->va ? guest_read(g, start, sites, nr * sizeof(*sites)) : -ENOMEM;
 	for (size_t i = 0; i < nr && !ret; i++)
 		calls->va[i] = start + i * sizeof(*sites) + (uint64_t)(int64_t)sites[i].addr;
 	free(sites);

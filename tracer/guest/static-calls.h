@@ -6,7 +6,7 @@
 #ifndef HVTRACE_TRACER_GUEST_STATIC_CALLS_H
 #define HVTRACE_TRACER_GUEST_STATIC_CALLS_H
 
-#include "tracer/core/trace.h"
+#include "tracer/guest/guest.h"
 
 struct static_calls {
 	uint64_t *va; /* run-time addresses, in their order */
@@ -14,7 +14,8 @@ struct static_calls {
 };
 
 /* Of a kernel without them there are none. 0, -ENOMEM, or -EFAULT: they cannot be read. */
-int static_calls_read(struct trace *t, struct static_calls *calls);
+int static_calls_read(struct guest_kernel *g, const struct guestsym *gs,
+		      struct static_calls *calls);
 void static_calls_free(struct static_calls *calls);
 bool static_calls_has(const struct static_calls *calls, uint64_t va);
 

@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "tracer/guest/guest.h"
-#include "tracer/output/output.h"
 #include "tracer/guest/tasks.h"
 
 #define USER_NO_FIELD UINT32_MAX
@@ -50,7 +49,7 @@ unsigned int user_stack(struct guest_kernel *g, const struct user_layout *at,
 			const struct task_layout *tasks, uint64_t task, uint64_t *ips,
 			unsigned int max);
 
-#define USER_PATH_MAX OUTPUT_FILE_MAX
+#define USER_PATH_MAX 4096 /* of a path, and its end */
 
 /*
  * The file that is mapped at ip in the process whose pid is tgid, as an absolute path, and where

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* buffer.c - the ring buffers of an instance: sizes, statistics, the snapshot. */
+#include "tracer/collect/collect.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/order.h"
 #include "tracer/lib/memory.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -33,7 +35,7 @@ int instance_set_buffer_percent(struct instance *i, uint64_t percent)
 	if (percent > 100)
 		return -EINVAL;
 	i->percent = (unsigned int)percent;
-	instances_wake(i->t);
+	trace_wake(i->t);
 	return 0;
 }
 
@@ -105,7 +107,7 @@ void instance_clear_stopped(struct instance *i, int vcpu)
 	/* What the guest has recorded by now goes too. */
 	for (unsigned int v = 0; v < i->t->vcpus; v++)
 		if (chosen(vcpu, v))
-			trampoline_drain(i->t, v);
+			collect_drain(i->t, v);
 	instance_order_flush(i);
 	rings_clear(i, i->ring, vcpu);
 	for (unsigned int v = 0; i->calls && v < i->t->vcpus; v++)
@@ -121,9 +123,9 @@ void instance_clear(struct instance *i, int vcpu)
 		instance_snapshot_clear(i, vcpu);
 		return;
 	}
-	instance_writers_stop(i->t);
+	trace_writers_stop(i->t);
 	instance_clear_stopped(i, vcpu);
-	instance_writers_go(i->t);
+	trace_writers_go(i->t);
 }
 
 /* As tracing_stats_read() (kernel/trace/trace.c, 6.1) has it. */
@@ -167,7 +169,7 @@ int instance_snapshot_reserve(struct instance *i)
 		bytes += ring_size(ring_now(i->ring, v));
 	if (!i->snapshot && !memory_holds(bytes))
 		return -ENOMEM;
-	instance_writers_stop(i->t);
+	trace_writers_stop(i->t);
 	for (unsigned int v = 0; v < i->t->vcpus && !ret; v++) {
 		if (!i->spare[v])
 			set_ring(i->spare, v, ring_new(ring_size(i->ring[v])));
@@ -178,7 +180,7 @@ int instance_snapshot_reserve(struct instance *i)
 	}
 	if (!ret)
 		atomic_store(&i->snapshot, true);
-	instance_writers_go(i->t);
+	trace_writers_go(i->t);
 	return ret;
 }
 
@@ -188,7 +190,7 @@ int instance_snapshot(struct instance *i, int vcpu)
 
 	if (ret)
 		return ret;
-	instance_writers_stop(i->t);
+	trace_writers_stop(i->t);
 	for (unsigned int v = 0; v < i->t->vcpus; v++) {
 		struct ring *taken = i->ring[v];
 
@@ -197,7 +199,7 @@ int instance_snapshot(struct instance *i, int vcpu)
 		set_ring(i->ring, v, i->spare[v]);
 		set_ring(i->spare, v, taken);
 	}
-	instance_writers_go(i->t);
+	trace_writers_go(i->t);
 	return 0;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* eprobe-hit.c - the records of event probes. */
-#include "tracer/events/filter/filter.h"
-#include "tracer/instance/eprobe.h"
-#include "tracer/instance/view.h"
 #include "tracer/events/define/fetch.h"
-#include "tracer/instance/order.h"
-#include "tracer/dynevent/kprobe.h"
+#include "tracer/events/filter/filter.h"
+#include "tracer/events/trigger/trigger.h"
 #include "tracer/guest/user.h"
+#include "tracer/instance/eprobe.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
+#include "tracer/instance/order.h"
+#include "tracer/instance/view.h"
 
 #include <errno.h>
 #include <string.h>
@@ -111,7 +113,7 @@ static int read_memory(void *arg, bool user, uint64_t va, void *buf, size_t len)
 
 static size_t print_symbol(void *arg, uint64_t addr, char *buf, size_t size)
 {
-	return probe_print_symbol(((const struct hit *)arg)->t, addr, buf, size);
+	return trace_print_symbol(((const struct hit *)arg)->t, addr, buf, size);
 }
 
 static size_t record_make(struct hit *h, const struct event_probe *ep, void *record)
@@ -164,4 +166,17 @@ void event_probes_hit(const struct event_probes *p, uint32_t event, const struct
 	for (const struct event_probe *ep = p->first; ep; ep = ep->next)
 		if (ep->at == event && instance_takes_event(from->i, from->data.cpu, ep->event))
 			hit(&h, ep);
+}
+
+bool event_probes_want_stacks(const struct event_probes *p, const struct instance *i,
+			      uint32_t event)
+{
+	for (const struct event_probe *ep = p->first; ep; ep = ep->next) {
+		const struct event_state *s = &i->events[ep->event];
+
+		if (ep->at == event && s->attached && s->triggers &&
+		    event_triggers_want_stacks(s->triggers))
+			return true;
+	}
+	return false;
 }

@@ -4,11 +4,11 @@
 #define HVTRACE_TRACER_INSTANCE_EPROBE_H
 
 #include "tracer/events/define/dyn-event.h"
-#include "tracer/dynevent/eprobe.h"
-#include "tracer/events/events.h"
 #include "tracer/events/define/probe.h"
+#include "tracer/events/events.h"
 
 struct event_filter;
+struct event_view;
 
 struct event_probe {
 	struct event_probe *next;
@@ -23,5 +23,11 @@ struct event_probes {
 	/* In their order; changed with the events' lock held and all writers stopped. */
 	struct event_probe *first;
 };
+
+/* Triggers of one at that event look at the stack. */
+bool event_probes_want_stacks(const struct event_probes *p, const struct instance *i,
+			      uint32_t event);
+/* A record of an event, of which struct event_state has `probes`. The vCPU's lock is held. */
+void event_probes_hit(const struct event_probes *p, uint32_t event, const struct event_view *from);
 
 #endif

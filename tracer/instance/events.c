@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* events.c - which trace events an instance wants, and what it makes of their records. */
-#include "tracer/events/filter/filter.h"
-#include "tracer/dynevent/eprobe.h"
-#include "tracer/events/trigger/trigger.h"
-#include "tracer/instance/view.h"
+#include "tracer/instance/events.h"
 #include "tracer/events/events.h"
+#include "tracer/events/filter/filter.h"
+#include "tracer/events/trigger/trigger.h"
+#include "tracer/instance/eprobe.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/order.h"
+#include "tracer/instance/prints.h"
+#include "tracer/instance/view.h"
 #include "tracer/payload/record.h"
-#include "tracer/control/tracer-events.h"
-#include "tracer/probe/trampoline/trampoline.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -135,6 +136,18 @@ void instance_put_event(struct instance *i, uint32_t event, struct event_view *v
 		event_triggers_post(s->triggers, pending, &view->data);
 }
 
+/* Of an event that some tracer works on. */
+static void tracer_hit(struct instance *i, uint32_t event, const struct event_view *v)
+{
+	const struct tracer_ops *tracer = i->tracer;
+
+	if (!i->on || !tracer->events)
+		return;
+	for (unsigned int k = 0; tracer->events[k]; k++)
+		if (i->tracer_events[k] == event)
+			tracer->event(i, k, v);
+}
+
 void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 			    uint32_t event, const void *data, const struct event_stack *stack,
 			    const struct event_ring *er, uint64_t ts)
@@ -164,12 +177,12 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 	view.er = er;
 	view.r = r;
 	if (s->tracers)
-		tracer_events_hit(i, event, &view);
+		tracer_hit(i, event, &view);
 	if (takes)
 		instance_take_event(i, event, &view);
 }
 
-/* --- control.h ------------------------------------------------------------------------------- */
+/* --- files.h --------------------------------------------------------------------------------- */
 
 int trace_events(struct trace *t, const struct guestsym_event_list **list)
 {
@@ -205,65 +218,4 @@ int instance_events_get(struct instance *i)
 		return -ENOMEM;
 	__atomic_store_n(&i->events, states, __ATOMIC_RELEASE);
 	return 0;
-}
-
-void instance_events_free(struct instance *i)
-{
-	const struct guestsym_event_list *list = events_list(i->t->trace_events);
-
-	instance_triggers_free(i);
-	instance_order_free(i);
-	for (size_t k = 0; i->events && k < list->n; k++)
-		event_filter_free(i->events[k].filter);
-	free(i->events);
-}
-
-static void states_set(struct instance *i, const uint32_t *which, size_t n, bool on)
-{
-	instance_writers_stop(i->t);
-	trampoline_drain_all(i->t); /* by what was wanted up to now */
-	for (size_t k = 0; k < n; k++) {
-		struct event_state *s = &i->events[which[k]];
-
-		__atomic_store_n(&s->on, on, __ATOMIC_RELAXED);
-		/* As __ftrace_event_enable_disable(): what triggers still need goes on being made.
-		 */
-		s->soft_off = !on && s->soft;
-	}
-	instance_count_events(i);
-	instance_writers_go(i->t);
-}
-
-int instance_set_events(struct instance *i, const uint32_t *which, size_t n, bool on)
-{
-	struct events *events = i->t->trace_events;
-	int ret = events_load(events), error;
-	uint32_t *changed = NULL;
-	size_t nr = 0;
-
-	if (ret)
-		return ret;
-	changed = malloc((n ? n : 1) * sizeof(*changed));
-	if (!changed)
-		return -ENOMEM;
-	events_lock(events);
-	ret = instance_events_get(i);
-	for (size_t k = 0; k < n && !ret; k++) {
-		if (which[k] >= events_list(events)->n)
-			ret = -EINVAL;
-		else if (i->events[which[k]].on != on || i->events[which[k]].soft)
-			changed[nr++] = which[k];
-	}
-	if (!ret) {
-		states_set(i, changed, nr, on);
-		ret = events_apply(events);
-		if (ret && on) { /* all or none */
-			states_set(i, changed, nr, false);
-			error = events_apply(events);
-			ret = ret ? ret : error;
-		}
-	}
-	events_unlock(events);
-	free(changed);
-	return ret;
 }

@@ -2,25 +2,32 @@
 /*
  * instance.h - what an instance of a trace is, for the files of tracer/.
  *
- * What a record's way depends on (below "writers") changes only with instance_writers_stop(): a
+ * What a record's way depends on (below "writers") changes only with trace_writers_stop(): a
  * trap's handler and the collector hold the vCPU's lock while they look at it, and need no other.
  */
 #ifndef HVTRACE_TRACER_INSTANCE_INSTANCE_H
 #define HVTRACE_TRACER_INSTANCE_INSTANCE_H
 
-#include "tracer/graph/call-log.h"
-#include "tracer/control.h"
-#include "tracer/lib/error-log.h"
+#include "tracer/core/trace.h"
 #include "tracer/events/events.h"
 #include "tracer/filter/func-filter.h"
-#include "tracer/graph/filter.h"
-#include "tracer/ring/horizon.h"
-#include "tracer/core/trace.h"
-#include "tracer/output/output.h"
 #include "tracer/filter/pid-filter.h"
+#include "tracer/graph/call-log.h"
+#include "tracer/graph/filter.h"
+#include "tracer/instance/files.h"
+#include "tracer/instance/tracer-ops.h"
+#include "tracer/lib/error-log.h"
+#include "tracer/output/output.h"
+#include "tracer/ring/horizon.h"
 #include "tracer/ring/repeats.h"
 
 #define INSTANCE_NAME_MAX 64
+
+/* What waits until its vCPU's lock is not held: record_do_deferred(). */
+enum instance_deferred {
+	DEFERRED_ON_OFF = 1 << 0, /* it has been turned on or off: the payload is to know */
+	DEFERRED_SNAPSHOT = 1 << 1,
+};
 
 struct instance {
 	struct trace *t;
@@ -47,6 +54,7 @@ struct instance {
 	struct event_state *events;  /* of each event that there is, or NULL: none is on */
 	unsigned int nr_events_on;   /* or wanted for what they set off */
 	struct instance_triggers *triggers; /* NULL: there has been none */
+	atomic_uint deferred;		    /* enum instance_deferred */
 	struct instance_order *order;	    /* what waits for its turn; NULL: nothing has to */
 	struct graph_filter graph;	    /* for function_graph */
 	struct horizon horizon;
@@ -80,7 +88,7 @@ static inline struct ring *ring_now(struct ring *const *rings, unsigned int v)
 /* An option of the function tracer, while that is the tracer. */
 static inline bool instance_function_option(const struct instance *i, uint32_t flag)
 {
-	return i->tracer == &function_tracer_ops && i->function_options & flag;
+	return i->tracer->own_options && i->function_options & flag;
 }
 
 /* The function profiler is the top level's. */
@@ -123,17 +131,18 @@ static inline bool instance_wants_exits(const struct instance *i)
 bool instance_options_ask_graph(uint32_t options);
 /* How functions return is not known (yet) of the guest. */
 bool instance_lacks_exits(const struct instance *i);
-/* What it records has changed: patch the guest. With trace.change not held. 0 or -errno. */
-int instance_repatch(struct instance *i);
 
-void profiler_free(struct trace *t);
+static inline void instance_defer(struct instance *i, enum instance_deferred what)
+{
+	atomic_fetch_or(&i->deferred, what);
+	atomic_store(&i->t->deferred, true);
+}
 
-/* The top level of a trace, with what its configuration asks for. 0, or one line in err. */
-int instance_init_top(struct trace *t, char *err, size_t errlen);
-void instances_free(struct trace *t);
-
-void instance_writers_stop(struct trace *t);
-void instance_writers_go(struct trace *t);
+/*
+ * Where the pointer to the instance of that name is, which is not the top level, or would be;
+ * t->instances_lock is held.
+ */
+struct instance **instance_place(struct trace *t, const char *name);
 
 static inline bool instance_bit(const uint8_t *bits, size_t room, uint32_t probe)
 {
@@ -147,49 +156,39 @@ static inline bool instance_takes(const struct instance *i, unsigned int vcpu, u
 	       (i->all || instance_bit(i->takes, i->room, probe));
 }
 
-/*
- * The functions that can be named have changed, or were not known before (the kernel's, or modules
- * have come or gone): have all filters settle on those. t->change is held, the machine is paused.
- */
-int selection_update(struct trace *t);
-/* What some filter asks for has become or ceased to be wanted: patch accordingly. As above. */
-int selection_patch(struct trace *t);
-/* struct func_owner.apply */
-int selection_apply(void *arg, const struct func_selection *sel);
-/*
- * Have the filter of the top level ask for what the configuration names; before anything is
- * patched. Every name must match something, and something be left to trace: else one line in err.
- */
-int selection_configure(struct trace *t, char *err, size_t errlen);
-void selection_free(struct trace *t);
-
-/* What the payload itself may leave out (CTL_FLAGS) follows from all instances. */
-void instances_tell_payload(struct trace *t);
-
-/*
- * Have the tables for stack traces ready, which take a while to read and most traces never need.
- * Whoever calls holds no vCPU's lock.
- */
-void trace_use_stacks(struct trace *t);
 /* The vCPU stands at the hit, or waits there; its lock is held. */
 void instance_record_stack(struct instance *i, const struct machine_hit *hit);
 
-/* func_owner.stacktrace and .dump */
+/* func_owner.stacktrace */
 void instance_stacktrace(void *arg, const struct func_hit *hit);
-void instance_dump(void *arg, const struct func_hit *hit, bool all_cpus);
-extern const struct func_event_ops instance_event_commands; /* func_owner.events */
 
 /* The time of its clock, as far as it can be told. */
-uint64_t instance_now(struct instance *i, unsigned int vcpu);
+static inline uint64_t instance_now(struct instance *i, unsigned int vcpu)
+{
+	return clock_now(i->t, i->clock, vcpu);
+}
 
 /* instance_clear() with all writers stopped. */
 void instance_clear_stopped(struct instance *i, int vcpu);
 
-/* struct output_config.symbol; arg is the trace. */
-bool trace_find_symbol(void *arg, uint64_t addr, struct output_symbol *sym);
 /* How it is printed now. */
 void instance_output_config(struct instance *i, struct output_config *cfg);
-/* Whoever waits for events may look again. */
-void instances_wake(struct trace *t);
+
+/*
+ * What an entry of type says about the task and its state, and the time of the hit by the
+ * instance's clock. False: recording is over, or the instance does not want this task.
+ */
+bool instance_describe(struct instance *i, const struct machine_hit *hit, uint16_t type,
+		       struct trace_entry *ent, uint64_t *ts);
+/*
+ * Room for a record of type and len bytes, starting with a struct trace_entry that is filled in
+ * from the guest's state; NULL when recording is over, or the instance does not want this task.
+ * Then ring_commit(i->ring[hit->vcpu]).
+ */
+void *instance_reserve(struct instance *i, const struct machine_hit *hit, uint16_t type,
+		       size_t len);
+/* The record that the payload would have made of a hit at a call, or at a return. */
+void instance_hit_record(struct trace *t, const struct machine_hit *hit, bool is_exit,
+			 struct payload_record *r);
 
 #endif

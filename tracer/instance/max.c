@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* max.c - see max.h */
 #include "tracer/instance/max.h"
-#include "tracer/ring/entry.h"
-#include "tracer/record/graph.h"
 #include "tracer/graph/max-graph.h"
-#include "tracer/lib/memory.h"
 #include "tracer/graph/stacks.h"
-#include "tracer/payload/record.h"
 #include "tracer/guest/tasks.h"
+#include "tracer/instance/files.h"
+#include "tracer/instance/instance.h"
+#include "tracer/lib/memory.h"
+#include "tracer/payload/record.h"
+#include "tracer/ring/entry.h"
 
 #include <errno.h>
 #include <string.h>
@@ -113,7 +114,7 @@ static void graph_between(struct instance *i, unsigned int vcpu, const struct ma
 
 	if (!i->calls)
 		return;
-	if (pairing_stacks_read(i->t, &stacks))
+	if (pairing_stacks_read(&i->t->guest, i->t->gs, i->t->vcpus, &stacks))
 		part.stacks = &stacks;
 	machine_get_info(i->t->m, &info);
 	if (!i->clock->ns)
@@ -190,7 +191,7 @@ void instance_max_hit(struct instance *i, uint32_t probe, const struct machine_h
 	if (!i->on || !(i->cpumask >> hit->vcpu & 1) ||
 	    !(is_exit || instance_takes(i, hit->vcpu, probe)))
 		return;
-	graph_hit_record(i->t, hit, is_exit, &r);
+	instance_hit_record(i->t, hit, is_exit, &r);
 	if (!pid_filter_traces(&i->pids, record_pid(&r)) || !(is_exit || trace_admit(i->t, 1)))
 		return;
 	clock_begin(i->clock, i->t, hit->vcpu, hit->tsc, &now);
@@ -293,21 +294,4 @@ void instance_max_config(struct instance *i, struct output_config *cfg)
 	cfg->latency = i->max;
 	cfg->time_start = i->max_start;
 	pthread_mutex_unlock(&i->t->vcpu_lock[0]);
-}
-
-/* As start_wakeup_tracer() and its like: their trace reads best so, and keeps what came last. */
-#define MAX_OPTIONS (OUTPUT_LATENCY_FORMAT | OUTPUT_OVERWRITE)
-
-void instance_max_begin(struct instance *i)
-{
-	i->max_saved = i->options & MAX_OPTIONS;
-	instance_set_option(i, OUTPUT_LATENCY_FORMAT, true);
-	instance_set_option(i, OUTPUT_OVERWRITE, true);
-}
-
-void instance_max_end(struct instance *i)
-{
-	instance_set_option(i, OUTPUT_LATENCY_FORMAT, i->max_saved & OUTPUT_LATENCY_FORMAT);
-	instance_set_option(i, OUTPUT_OVERWRITE, i->max_saved & OUTPUT_OVERWRITE);
-	instance_snapshot_free(i);
 }

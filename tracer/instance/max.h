@@ -49,8 +49,5 @@ void instance_max_hit(struct instance *i, uint32_t probe, const struct machine_h
 void instance_complete_max(struct instance *i);
 /* How it is printed. */
 void instance_max_config(struct instance *i, struct output_config *cfg);
-/* Such a tracer has become the instance's, or was: its options, and the buffers. */
-void instance_max_begin(struct instance *i);
-void instance_max_end(struct instance *i);
 
 #endif

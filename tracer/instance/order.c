@@ -2,6 +2,8 @@
 /* order.c - see order.h */
 #include "tracer/instance/order.h"
 #include "tracer/events/trigger/trigger.h"
+#include "tracer/instance/call.h"
+#include "tracer/instance/events.h"
 #include "tracer/instance/view.h"
 #include "tracer/payload/payload.h"
 
@@ -37,16 +39,11 @@ struct instance_order {
 	uint64_t before; /* the latest that there was when the last pass ended */
 };
 
-static bool wanted(const struct instance *i)
+void instance_order_update(struct instance *i, bool wanted)
 {
-	return instance_has_vars(i);
-}
-
-void instance_order_update(struct instance *i)
-{
-	if (wanted(i) && !i->order)
+	if (wanted && !i->order)
 		i->order = calloc(1, sizeof(*i->order));
-	else if (!wanted(i))
+	else if (!wanted)
 		instance_order_free(i);
 }
 

@@ -5,8 +5,8 @@
  *
  * Staging rings are emptied one after the other. What is collected for such an instance waits here
  * until a later pass over all vCPUs has ended, when nothing earlier can come any more (as with
- * ring/horizon.h), and then goes the way that it would have gone at once: so the rings, too, have all in
- * its order. With function_graph it comes in order already, and does not wait.
+ * ring/horizon.h), and then goes the way that it would have gone at once: so the rings, too, have
+ * all in its order. With function_graph it comes in order already, and does not wait.
  */
 #ifndef HVTRACE_TRACER_INSTANCE_ORDER_H
 #define HVTRACE_TRACER_INSTANCE_ORDER_H
@@ -17,7 +17,7 @@ struct event_view;
 struct payload_record;
 
 /* Whether its triggers need that may have changed: all writers are stopped, nothing waits. */
-void instance_order_update(struct instance *i);
+void instance_order_update(struct instance *i, bool wanted);
 void instance_order_free(struct instance *i);
 
 static inline bool instance_is_ordered(const struct instance *i)
@@ -39,13 +39,5 @@ bool instance_order_entry(struct instance *i, unsigned int vcpu, const void *ent
 void instance_order_pass(struct instance *i, uint64_t behind);
 /* All has come: it all goes on. Likewise. */
 void instance_order_flush(struct instance *i);
-
-/* --- record/batch.c, events.c --------------------------------------------------------
- */
-
-/* What would have been done at once. */
-void instance_put_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
-		       uint64_t ts);
-void instance_put_event(struct instance *i, uint32_t event, struct event_view *view);
 
 #endif

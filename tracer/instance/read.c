@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* read.c - reading an instance: as trace, trace_pipe, trace_pipe_raw and snapshot do. */
 #include "tracer/events/strings.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/max.h"
 #include "tracer/output/reader.h"
-#include "tracer/tracers/wakeup-wait.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct instance_reader {
 	struct instance *i;
@@ -22,28 +21,7 @@ struct instance_reader {
 
 /* --- as text --------------------------------------------------------------------------------- */
 
-bool trace_find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
-{
-	const struct trace *t = arg;
-	const char *tracer = critical_tracer_name(addr);
-	const struct guestsym_symbol *found;
-
-	if (!tracer)
-		tracer = wakeup_tracer_name(addr);
-	if (tracer) {
-		*sym = (struct output_symbol){.name = tracer, .size = 1};
-		return true;
-	}
-	found = modules_find(t, addr, &sym->off, &sym->size);
-	if (found)
-		sym->module = modules_name_at(t, addr);
-	else
-		found = guestsym_find(t->gs, addr - t->guest.slide, &sym->off, &sym->size);
-	if (!found)
-		return false;
-	sym->name = found->name;
-	return true;
-}
+_Static_assert(OUTPUT_FILE_MAX == USER_PATH_MAX, "the one finds what the other prints");
 
 /* Whoever reads holds no lock: the guest may be changing what is looked at. */
 static bool find_user_object(void *arg, uint32_t tgid, uint64_t ip, char file[OUTPUT_FILE_MAX],
@@ -85,14 +63,6 @@ static const char *preempt_model(struct trace *t)
 	return strstr(banner, " PREEMPT ") ? "preempt" : NULL;
 }
 
-/* 0: there is none of that name. */
-static uint64_t symbol_address(const struct trace *t, const char *name)
-{
-	uint64_t addr = guestsym_addr(t->gs, name);
-
-	return addr ? addr + t->guest.slide : 0;
-}
-
 /* A snapshot swaps them. */
 static void rings_now(const struct instance_reader *r, struct ring *to[MACHINE_MAX_VCPUS])
 {
@@ -119,8 +89,8 @@ void instance_output_config(struct instance *i, struct output_config *cfg)
 		.preempt_model = preempt_model(t),
 		.cpus = t->vcpus,
 		.ns = i->clock->ns,
-		.irqentry_start = symbol_address(t, "__irqentry_text_start"),
-		.irqentry_end = symbol_address(t, "__irqentry_text_end"),
+		.irqentry_start = trace_runtime(t, "__irqentry_text_start"),
+		.irqentry_end = trace_runtime(t, "__irqentry_text_end"),
 		.time_start = i->time_start,
 		.comms = t->comms,
 		.symbol = trace_find_symbol,
@@ -267,54 +237,42 @@ bool instance_has_events(struct instance *i, int vcpu)
 	return false;
 }
 
-void instances_wake(struct trace *t)
+/* Who waits, and for which vCPU. */
+struct waiter {
+	struct instance *i;
+	int vcpu;
+};
+
+static bool has_events(void *arg)
 {
-	if (!atomic_load(&t->waiting))
-		return;
-	pthread_mutex_lock(&t->wait_lock);
-	pthread_cond_broadcast(&t->wait_change);
-	pthread_mutex_unlock(&t->wait_lock);
-}
+	const struct waiter *w = arg;
 
-typedef bool (*wait_condition)(struct instance *i, int vcpu);
-
-static bool wait_for(struct instance *i, int vcpu, int timeout_ms, wait_condition is_there)
-{
-	struct trace *t = i->t;
-	struct timespec at;
-	bool there;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	at.tv_sec += timeout_ms / 1000;
-	at.tv_nsec += timeout_ms % 1000 * 1000000L;
-	at.tv_sec += at.tv_nsec / 1000000000;
-	at.tv_nsec %= 1000000000;
-	pthread_mutex_lock(&t->wait_lock);
-	atomic_fetch_add(&t->waiting, 1);
-	there = is_there(i, vcpu);
-	while (!there && pthread_cond_timedwait(&t->wait_change, &t->wait_lock, &at) != ETIMEDOUT)
-		there = is_there(i, vcpu);
-	atomic_fetch_sub(&t->waiting, 1);
-	pthread_mutex_unlock(&t->wait_lock);
-	return there || is_there(i, vcpu);
+	return instance_has_events(w->i, w->vcpu);
 }
 
 bool instance_wait(struct instance *i, int vcpu, int timeout_ms)
 {
-	return wait_for(i, vcpu, timeout_ms, instance_has_events);
+	struct waiter w = {i, vcpu};
+
+	return trace_wait(i->t, has_events, &w, timeout_ms);
 }
 
 /* ring_buffer_poll_wait() (6.1) says yes for an empty buffer of few pages too. */
-static bool is_filled(struct instance *i, int vcpu)
+static bool is_filled(void *arg)
 {
-	if (!instance_has_events(i, vcpu))
+	const struct waiter *w = arg;
+
+	if (!has_events(arg))
 		return false;
-	return vcpu == ALL_VCPUS || ring_filled(ring_now(i->ring, vcpu), i->percent);
+	return w->vcpu == ALL_VCPUS ||
+	       ring_filled(ring_now(w->i->ring, (unsigned int)w->vcpu), w->i->percent);
 }
 
 bool instance_wait_full(struct instance *i, int vcpu, int timeout_ms)
 {
-	return wait_for(i, vcpu, timeout_ms, is_filled);
+	struct waiter w = {i, vcpu};
+
+	return trace_wait(i->t, is_filled, &w, timeout_ms);
 }
 
 /* --- as pages -------------------------------------------------------------------------------- */

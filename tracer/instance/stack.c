@@ -1,43 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* stack.c - stack traces in the buffers: of the kernel, and of the task's user mode. */
-#include "tracer/ring/entry.h"
 #include "tracer/instance/instance.h"
+#include "tracer/ring/entry.h"
 #include "tracer/unwind/unwind.h"
 
 #include <string.h>
 
 #define STACK_DEPTH 64
 
-void trace_use_stacks(struct trace *t)
-{
-	char err[256];
-
-	if (atomic_load(&t->unwind_ready))
-		return;
-	machine_pause(t->m);
-	pthread_mutex_lock(&t->instances_lock);
-	if (!atomic_load(&t->unwind_ready)) {
-		t->unwind = unwind_new(t->gs, err, sizeof(err));
-		if (t->unwind)
-			modules_unwind(t);
-		else
-			trace_note(t, "stack traces show one function only: %s", err);
-		atomic_store(&t->unwind_ready, true);
-	}
-	pthread_mutex_unlock(&t->instances_lock);
-	machine_resume(t->m);
-}
-
 static void record_kernel(struct instance *i, const struct machine_hit *hit)
 {
-	const struct unwind *u = atomic_load(&i->t->unwind_ready) ? i->t->unwind : NULL;
+	const struct unwind *u = trace_unwind(i->t);
 	uint64_t ips[STACK_DEPTH];
 	/* The innermost address is where the site's own call would return to, as the kernel has it.
 	 */
 	unsigned int n = unwind_entry(u, &i->t->guest, hit->va + SITE_SIZE, hit->regs->rsp,
 				      hit->regs->rbp, ips, NULL, STACK_DEPTH);
 	struct trace_stack_entry *e =
-		trace_reserve(i, hit, TRACE_STACK, sizeof(*e) + n * sizeof(ips[0]));
+		instance_reserve(i, hit, TRACE_STACK, sizeof(*e) + n * sizeof(ips[0]));
 
 	if (!e)
 		return;
@@ -61,7 +41,7 @@ static void record_user(struct instance *i, const struct machine_hit *hit)
 		tgid = 0;
 	if (!task_layout_learn(&tasks, i->t->gs, g))
 		user_stack(g, &i->t->user, &tasks, task, ips, TRACE_USER_STACK_NR);
-	e = trace_reserve(i, hit, TRACE_USER_STACK, sizeof(*e));
+	e = instance_reserve(i, hit, TRACE_USER_STACK, sizeof(*e));
 	if (!e)
 		return;
 	e->tgid = tgid;
@@ -88,5 +68,5 @@ void instance_stacktrace(void *arg, const struct func_hit *hit)
 	if (i->on)
 		instance_record_stack(i, hit->machine);
 	pthread_mutex_unlock(&i->t->vcpu_lock[hit->vcpu]);
-	instances_wake(i->t);
+	trace_wake(i->t);
 }

@@ -2,6 +2,8 @@
 /* view.c - see view.h */
 #include "tracer/instance/view.h"
 #include "tracer/events/events.h"
+#include "tracer/instance/files.h"
+#include "tracer/output/output.h"
 #include "tracer/unwind/unwind.h"
 
 #include <errno.h>
@@ -161,7 +163,7 @@ static unsigned int stack_seen(const struct event_view *v, uint64_t *ips, unsign
 unsigned int event_view_unwind(const struct event_view *v, uint64_t *ips, unsigned int max)
 {
 	struct trace *t = v->i->t;
-	const struct unwind *u = atomic_load(&t->unwind_ready) ? t->unwind : NULL;
+	const struct unwind *u = trace_unwind(t);
 	uint64_t found[EVENT_STACK_DEPTH];
 	struct payload_stack copy;
 	struct unwind_words at[2];

@@ -6,11 +6,11 @@
 #ifndef HVTRACE_TRACER_INSTANCE_VIEW_H
 #define HVTRACE_TRACER_INSTANCE_VIEW_H
 
-#include "tracer/guest/comms.h"
-#include "tracer/ring/entry.h"
 #include "tracer/events/filter/data.h"
-#include "tracer/payload/event-ring.h"
+#include "tracer/guest/comms.h"
 #include "tracer/instance/instance.h"
+#include "tracer/payload/event-ring.h"
+#include "tracer/ring/entry.h"
 
 #define EVENT_VIEW_DEPTH 4 /* records that lead to records are no endless chain */
 

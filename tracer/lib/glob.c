@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "tracer/core/trace.h"
-
 /* The type of a text of len bytes; stars of the simple types at its end are cut off. */
 static enum glob_type text_type(char *text, size_t len)
 {

@@ -3,9 +3,9 @@
 #ifndef HVTRACE_TRACER_OUTPUT_INTERNAL_H
 #define HVTRACE_TRACER_OUTPUT_INTERNAL_H
 
-#include "tracer/ring/entry.h"
 #include "tracer/lib/kprintf.h"
 #include "tracer/output/output.h"
+#include "tracer/ring/entry.h"
 
 /*
  * How events of one type are printed behind the context columns, line end included (struct
@@ -69,11 +69,6 @@ enum { OUTPUT_FLAG_COLUMNS = 5 };
 char *output_put_flags(char *at, const struct trace_entry *ent);
 /* How conspicuous a delay is (trace_find_mark). */
 char output_delay_mark(uint64_t ns);
-/*
- * "7.326 us    ", "28002.27 us ": seven digits, of which at most three are nanoseconds, or as many
- * as there are microseconds (trace_print_graph_duration). 24 characters at most.
- */
-char *output_put_usecs(char *at, uint64_t ns);
 /* What latency-format begins with, in every tracer's form. */
 void output_latency_header(struct output *o, uint64_t entries, uint64_t written);
 

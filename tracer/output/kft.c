@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tracer/output/output.h"
 #include "tracer/ring/entry.h"
 
 enum { DEPTH_MAX = 256 }; /* deeper calls have neither entries nor callers */

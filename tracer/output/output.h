@@ -9,10 +9,10 @@
 #define HVTRACE_TRACER_OUTPUT_OUTPUT_H
 
 #include "tracer/guest/comms.h"
+#include "tracer/lib/text.h"
 #include "tracer/output/fmt/print.h"
 #include "tracer/output/options.h"
 #include "tracer/ring/ring.h"
-#include "tracer/lib/text.h"
 
 #define OUTPUT_FILE_MAX 4096 /* of a path, and its end */
 
@@ -145,5 +145,11 @@ void output_leaf(struct output *o, unsigned int cpu, const struct ring_event *ev
 		 const struct ring_event *ret, uint64_t next_ts);
 /* Whether output_is_leaf() may say so of ev, whatever is behind it. */
 bool output_may_be_leaf(const struct output *o, const struct ring_event *ev);
+
+/*
+ * "7.326 us    ", "28002.27 us ": seven digits, of which at most three are nanoseconds, or as many
+ * as there are microseconds (trace_print_graph_duration). 24 characters at most.
+ */
+char *output_put_usecs(char *at, uint64_t ns);
 
 #endif

@@ -10,8 +10,8 @@
 
 #include <sys/types.h>
 
-#include "tracer/ring/merge.h"
 #include "tracer/output/output.h"
+#include "tracer/ring/merge.h"
 
 #define READER_ALL_CPUS (-1)
 

@@ -4,6 +4,7 @@
  * remembers what it has printed: the same few thousand functions come again and again.
  */
 #include "tracer/output/internal.h"
+#include "tracer/output/output.h"
 
 #include <inttypes.h>
 #include <sys/mman.h>

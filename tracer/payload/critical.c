@@ -2,8 +2,6 @@
 /* critical.c - see critical.h */
 #include "tracer/payload/critical.h"
 
-#include <stddef.h>
-
 static bool is_beginning(const struct payload_record *r)
 {
 	return record_type(r) == PAYLOAD_IRQS_OFF || record_type(r) == PAYLOAD_PREEMPT_OFF;
@@ -12,18 +10,6 @@ static bool is_beginning(const struct payload_record *r)
 static bool is_end(const struct payload_record *r)
 {
 	return record_type(r) == PAYLOAD_IRQS_ON || record_type(r) == PAYLOAD_PREEMPT_ON;
-}
-
-const char *critical_tracer_name(uint64_t addr)
-{
-	switch (addr) {
-	case CRITICAL_TRACER_IRQS:
-		return "tracer_hardirqs_on";
-	case CRITICAL_TRACER_PREEMPT:
-		return "tracer_preempt_on";
-	default:
-		return NULL;
-	}
 }
 
 void critical_lost(struct critical *c)

@@ -13,16 +13,6 @@
 
 #include <stdbool.h>
 
-/*
- * What the kernel's own tracers say as the function that has found a window: names of functions
- * that a kernel without these tracers does not have. No address there is ever one of text.
- */
-#define CRITICAL_TRACER_IRQS	UINT64_C(0xffffffffffffff00)
-#define CRITICAL_TRACER_PREEMPT UINT64_C(0xffffffffffffff10)
-
-/* The name of such an address; NULL: it is another. */
-const char *critical_tracer_name(uint64_t addr);
-
 struct event_stack;
 
 struct critical_window {

@@ -151,3 +151,9 @@ bool event_ring_copy(const struct event_ring *er, const struct payload_record *r
 	memcpy(stack->word, er->copy + pos + off + head, words * sizeof(stack->word[0]));
 	return true;
 }
+
+uint64_t event_ring_at(const struct payload_header *h, unsigned int vcpu)
+{
+	return WINDOW_RINGS + (uint64_t)h->ring_size * h->nr_vcpus +
+	       (uint64_t)h->event_ring_size * vcpu;
+}

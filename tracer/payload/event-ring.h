@@ -29,6 +29,8 @@ struct event_ring {
 	unsigned int next_stack;
 };
 
+/* Where a vCPU's ring is in a window with this header: behind the staging rings. */
+uint64_t event_ring_at(const struct payload_header *h, unsigned int vcpu);
 /* ring: where it is in the window. 0 or -ENOMEM. */
 int event_ring_init(struct event_ring *er, const struct staging_io *io, unsigned int vcpu,
 		    uint64_t ring, uint32_t size);

@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "tracer/payload/code.h"
-#include "tracer/payload/payload.h"
 #include "tracer/payload/patch.h"
 #include "tracer/guest/site.h"
+#include "tracer/payload/code.h"
+#include "tracer/payload/payload.h"
 
 /* Of records in a full ring: for interrupts that have passed the check when it was not full. */
 #define RING_RESERVE 64
@@ -301,4 +301,14 @@ int payload_text_make(const struct payload_config *cfg, uint8_t *buf, struct pay
 			fill_nops(buf + o->from, o->to - o->from);
 	}
 	return 0;
+}
+
+void payload_form_make(const struct payload_form *form, uint64_t va,
+		       uint8_t bytes[PAYLOAD_FORM_MAX])
+{
+	int32_t rel = (int32_t)(form->target - (va + form->size));
+
+	memcpy(bytes, form->bytes, PAYLOAD_FORM_MAX);
+	if (form->relative)
+		memcpy(bytes + form->size - form->relative, &rel, sizeof(rel));
 }

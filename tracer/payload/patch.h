@@ -99,4 +99,8 @@ struct payload_text {
 int payload_text_make(const struct payload_config *cfg, uint8_t *buf, struct payload_text *text,
 		      const char **what);
 
+/* The form's bytes as they are at this run-time address. */
+void payload_form_make(const struct payload_form *form, uint64_t va,
+		       uint8_t bytes[PAYLOAD_FORM_MAX]);
+
 #endif

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* record.c - records that the host makes in the payload's place. */
 #include "tracer/payload/record.h"
-#include "tracer/core/trace.h"
+#include "tracer/guest/guest.h"
 
 #define RFLAGS_IF (1u << 9)
 
-void record_of_hit(struct trace *t, const struct machine_hit *hit, unsigned int type,
+void record_of_hit(struct guest_kernel *g, const struct machine_hit *hit, unsigned int type,
 		   struct payload_record *r, struct guest_state *st)
 {
-	uint32_t count = guest_preempt_count(&t->guest, hit->vcpu);
+	uint32_t count = guest_preempt_count(g, hit->vcpu);
 
-	guest_get_state(&t->guest, hit->vcpu, hit->regs, st);
+	guest_get_state(g, hit->vcpu, hit->regs, st);
 	*r = (struct payload_record){
 		.tsc = hit->tsc,
 		.ip = (uint32_t)hit->va,

@@ -3,9 +3,9 @@
 #ifndef HVTRACE_TRACER_PAYLOAD_RECORD_H
 #define HVTRACE_TRACER_PAYLOAD_RECORD_H
 
-#include "tracer/ring/entry.h"
-#include "tracer/payload/payload.h"
 #include "tracer/guest/preempt.h"
+#include "tracer/payload/payload.h"
+#include "tracer/ring/entry.h"
 
 /* What the low halves of kernel text addresses lack. */
 #define KERNEL_HALF UINT64_C(0xffffffff00000000)
@@ -60,11 +60,11 @@ static inline void record_entry_again(struct record_memo *memo, const struct pay
 }
 
 struct guest_state;
+struct guest_kernel;
 struct machine_hit;
-struct trace;
 
 /* What the payload would have recorded of a hit, and the state that it says so by. */
-void record_of_hit(struct trace *t, const struct machine_hit *hit, unsigned int type,
+void record_of_hit(struct guest_kernel *g, const struct machine_hit *hit, unsigned int type,
 		   struct payload_record *r, struct guest_state *st);
 
 #endif

@@ -3,10 +3,12 @@
  * engine-trampoline.c - the engine that patches calls of the payload into sites. What it cannot
  * serve is a trap (engine-trap.c).
  */
-#include "tracer/probe/trampoline/internal.h"
-#include "tracer/probe/critical/sites.h"
-#include "tracer/probe/returns/returns.h"
 #include "tracer/lib/text.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/probe/probe.h"
+#include "tracer/probe/returns/returns.h"
+#include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/window/window.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,22 +17,22 @@
 /* Where the site's call goes, in the guest. */
 static uint64_t probe_target(const struct trace *t, const struct probe *p)
 {
-	const struct trampoline *tr = t->tramp;
-	uint32_t entry = tr->text.function;
+	const struct payload_text *text = trampoline_text(t);
+	uint32_t entry = text->function;
 
 	if (p->flags & PROBE_FL_FLAG)
-		entry = flag_sites_entry(t, p->va, &tr->text);
+		entry = flag_sites_entry(t, p->va, text);
 	else if (p->flags & PROBE_FL_EXIT)
-		entry = p->flags & PROBE_FL_ALL_REGS ? tr->text.exit_all : tr->text.exit;
+		entry = p->flags & PROBE_FL_ALL_REGS ? text->exit_all : text->exit;
 	else if (p->guards == GUARD_TEXT_LOCK)
-		entry = p->flags & PROBE_FL_RECORD ? tr->text.lock_record : tr->text.lock;
+		entry = p->flags & PROBE_FL_RECORD ? text->lock_record : text->lock;
 	else if (p->guards == GUARD_DEPTH)
-		entry = p->flags & PROBE_FL_RECORD ? tr->text.depth_record : tr->text.depth;
+		entry = p->flags & PROBE_FL_RECORD ? text->depth_record : text->depth;
 	else if (guards_are_stacks(p->guards))
-		entry = tr->text.stack;
+		entry = text->stack;
 	else if (p->guards)
-		entry = tr->text.call;
-	return tr->window.header.va + WINDOW_TEXT + entry;
+		entry = text->call;
+	return trampoline_window(t)->header.va + WINDOW_TEXT + entry;
 }
 
 /*
@@ -95,7 +97,7 @@ static void site_bytes(const struct trace *t, const struct probe *p,
 static int patch_out(struct trace *t, const uint32_t *which, size_t n)
 {
 	struct machine_patch *patches = calloc(n ? n : 1, sizeof(*patches));
-	const struct window *w = &t->tramp->window;
+	const struct window *w = trampoline_window(t);
 	struct text_view view;
 	size_t nr = 0;
 	int ret = patches ? 0 : -ENOMEM;
@@ -140,7 +142,7 @@ static int patch_in(struct trace *t, const uint32_t *which, size_t n)
 	for (size_t i = 0; i < n && !ret; i++)
 		ret = patch_make(t, &t->probes.v[which[i]], &patches[i]);
 	if (!ret) {
-		t->tramp->called = true;
+		trampoline_entered(t->tramp);
 		ret = machine_patch_text(t->m, patches, n);
 		if (ret)
 			patch_undo(t, which, n);

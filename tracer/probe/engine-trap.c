@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* engine-trap.c - the engine that makes each hit an exit to the host. */
 #include "tracer/probe/critical/traps.h"
+#include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
 
 #include <errno.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * lend.c - the sites of the functions that a vCPU is borrowed in (borrow/borrow.h), while they are traced:
- * for that time they are NOPs with traps, and each call that hits one is recorded by that.
+ * lend.c - the sites of the functions that a vCPU is borrowed in (borrow/borrow.h), while they are
+ * traced: for that time they are NOPs with traps, and each call that hits one is recorded by that.
  */
 #include "tracer/core/trace.h"
+#include "tracer/probe/probe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -64,14 +65,12 @@ int probes_lend(void *arg, const uint64_t *vas, size_t n)
 	return ret;
 }
 
-void probes_lent_hit(struct trace *t, const struct machine_hit *hit)
+uint32_t probes_lent_at(const struct trace *t, uint64_t va)
 {
-	uint32_t probe = probe_at_site(t, hit->va - t->guest.slide);
-	struct machine_hit as = *hit;
+	uint32_t probe = probe_at_site(t, va - t->guest.slide);
 
 	if (probe == UINT32_MAX || !(t->probes.v[probe].flags & PROBE_FL_LENT) ||
 	    !probes_are_due(t))
-		return;
-	as.cookie = probe;
-	trace_trap(t, &as);
+		return UINT32_MAX;
+	return probe;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* probe.c - the table of probes: which sites are patched, and patching them in batches. */
+#include "tracer/probe/probe.h"
 #include "tracer/probe/critical/sites.h"
 #include "tracer/probe/returns/returns.h"
 
@@ -7,66 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int probe_set_init(struct probe_set *set, const struct guestsym *gs)
-{
-	const struct guestsym_site *sites;
-	size_t n = guestsym_fentry_sites(gs, &sites);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct guestsym_site *s = &sites[i];
-		struct probe *p;
-
-		if (s->flags & GUESTSYM_SITE_INVALID)
-			continue;
-		p = probe_add(set, s->addr);
-		if (!p)
-			return -ENOMEM;
-		p->name = s->name;
-		p->flags = PROBE_FL_FUNCTION | (s->flags & GUESTSYM_SITE_INIT ? PROBE_FL_INIT : 0);
-	}
-	return 0;
-}
-
-void probe_set_free(struct probe_set *set)
-{
-	free(set->v);
-	memset(set, 0, sizeof(*set));
-}
-
-struct probe *probe_add(struct probe_set *set, uint64_t va)
-{
-	struct probe *v;
-
-	if (set->nr == set->room) {
-		size_t room = set->room ? 2 * set->room : 64;
-
-		v = realloc(set->v, room * sizeof(*v));
-		if (!v)
-			return NULL;
-		set->v = v;
-		set->room = room;
-	}
-	v = &set->v[set->nr++];
-	*v = (struct probe){.va = va};
-	return v;
-}
-
-struct probe *probe_set_at(struct probe_set *set, uint64_t va)
-{
-	for (size_t i = 0; i < set->nr; i++)
-		if (set->v[i].va == va && !(set->v[i].flags & PROBE_FL_GONE))
-			return &set->v[i];
-	return probe_add(set, va);
-}
-
-uint32_t probe_at_site(const struct trace *t, uint64_t va)
-{
-	for (size_t i = 0; i < t->probes.nr; i++)
-		if (t->probes.v[i].va == va && !(t->probes.v[i].flags & PROBE_FL_GONE))
-			return (uint32_t)i;
-	return UINT32_MAX;
-}
 
 /* What holds neither of a site's two forms is in somebody's use; calls take the NOP's place only.
  */
@@ -89,7 +30,7 @@ static bool site_known(struct trace *t, struct text_view *view, const struct pro
 		return false;
 	if (!memcmp(now, site_nop, SITE_SIZE))
 		return true;
-	return t->engine == &trap_probe_ops && t->fentry &&
+	return !t->engine->calls && t->fentry &&
 	       site_call_target(now, va) == t->fentry + t->guest.slide;
 }
 
@@ -127,15 +68,6 @@ static void probes_count(struct probe_set *set)
 	set->selected = selected;
 	set->skipped = skipped;
 	set->traced = traced;
-}
-
-size_t probes_recorded(const struct trace *t)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->probes.nr; i++)
-		n += (t->probes.v[i].flags & PROBE_FL_RECORD) != 0;
-	return n;
 }
 
 int probes_insert(struct trace *t, uint16_t with, uint16_t without)

@@ -1,47 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* batch.c - which instance wants which records, and what it makes of them. */
-#include "tracer/collect/internal.h"
-#include "tracer/ring/entry.h"
-#include "tracer/record/graph.h"
+#include "tracer/collect/collect.h"
+#include "tracer/instance/call.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
+#include "tracer/instance/instance.h"
 #include "tracer/instance/max.h"
 #include "tracer/instance/order.h"
-#include "tracer/stat/latencies.h"
+#include "tracer/instance/prints.h"
+#include "tracer/payload/event-ring.h"
 #include "tracer/payload/record.h"
-#include "tracer/ring/put.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/graph.h"
+#include "tracer/record/record.h"
+#include "tracer/ring/entry.h"
 
 static void collect_comm(struct trace *t, const struct payload_record *r)
 {
 	comms_note(t->comms, (int32_t)r->comm_pid, (int32_t)r->comm_tgid, r->comm);
-}
-
-static inline __attribute__((always_inline)) void collect_function(struct ring *ring,
-								   const struct payload_record *r,
-								   uint64_t ts,
-								   struct record_memo *memo)
-{
-	struct trace_function_entry *e = ring_put_begin(ring, sizeof(*e), ts);
-
-	if (!e)
-		return;
-	record_entry_again(memo, r, TRACE_FN, &e->ent);
-	e->ip = KERNEL_HALF | r->ip;
-	e->parent_ip = KERNEL_HALF | r->parent;
-	ring_put_end(ring);
-}
-
-/* With func-no-repeats: true when that is all there is to say of this call. */
-static bool collect_repeat(struct instance *i, unsigned int vcpu, const struct payload_record *r,
-			   uint64_t ts)
-{
-	uint64_t ip = KERNEL_HALF | r->ip, parent_ip = KERNEL_HALF | r->parent;
-	struct trace_entry ent;
-
-	if (repeats_count(&i->repeats[vcpu], ip, parent_ip, ts))
-		return true;
-	record_entry(r, TRACE_FN, &ent);
-	repeats_end(&i->repeats[vcpu], i->ring[vcpu], &ent, ip, parent_ip, ts);
-	return false;
 }
 
 /* What there is in a batch. */
@@ -118,15 +94,6 @@ static bool record_taken(const struct instance *i, const struct payload_record *
 	       (i->all || instance_bit(i->takes, i->room, record_probe(i->t, r)));
 }
 
-void instance_put_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
-		       uint64_t ts)
-{
-	struct record_memo none = {0};
-
-	if (!instance_function_option(i, OUTPUT_FUNC_NO_REPEATS) || !collect_repeat(i, vcpu, r, ts))
-		collect_function(i->ring[vcpu], r, ts, &none);
-}
-
 static void collect_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 			 uint64_t ts)
 {
@@ -194,7 +161,7 @@ static void records_collect(struct instance *i, const struct batch *b,
 			uint64_t ts = record_time(i, now, r);
 
 			if (plain)
-				collect_function(i->ring[b->vcpu], r, ts, &memo);
+				instance_put_function(i->ring[b->vcpu], r, ts, &memo);
 			else
 				collect_call(i, b->vcpu, r, ts);
 			left--;
@@ -253,7 +220,7 @@ static void batch_windows(struct trace *t, const struct batch *b, bool lost)
 
 	if (lost && top->tracer->critical) {
 		critical_lost(c);
-		latencies_lost(t);
+		top->tracer->lost(top);
 		/* It may have been the longest one. */
 		trampoline_set_critical_min(t, instance_max_ticks(top));
 	}
@@ -293,8 +260,8 @@ static void batch_feed(struct trace *t, const struct batch *b, bool lost)
 	graph_feed(t->graph, b->vcpu, b->r + from, b->n - from, lost);
 }
 
-void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r, size_t n,
-		   struct event_ring *er, bool lost)
+void record_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r, size_t n,
+		  struct event_ring *er, bool lost)
 {
 	struct batch b = {.vcpu = vcpu, .r = r, .n = n, .er = er};
 	bool done = atomic_load(&t->done);
@@ -317,5 +284,5 @@ void collect_batch(struct trace *t, unsigned int vcpu, const struct payload_reco
 	if (record_type(b.last) != PAYLOAD_EVENT)
 		atomic_store_explicit(&t->at_ip[vcpu], KERNEL_HALF | b.last->ip,
 				      memory_order_relaxed);
-	instances_wake(t);
+	trace_wake(t);
 }

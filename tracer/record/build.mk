@@ -1,5 +1,9 @@
 tracer-objs += tracer/record/batch.o
+tracer-objs += tracer/record/deferred.o
+tracer-objs += tracer/record/drain.o
+tracer-objs += tracer/record/flag-hit.o
 tracer-objs += tracer/record/follow.o
 tracer-objs += tracer/record/graph.o
+tracer-objs += tracer/record/on.o
 tracer-objs += tracer/record/payload-control.o
 tracer-objs += tracer/record/selection.o

@@ -13,9 +13,11 @@
  * because this vCPU waits for the host already.
  */
 #include "tracer/record/follow.h"
+#include "tracer/collect/collect.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/trampoline/trampoline.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define EXIT_DEAD 0x10 /* include/linux/sched.h */
@@ -28,19 +30,23 @@ static uint32_t probe_named(const struct probe_set *probes, const char *name)
 	return UINT32_MAX;
 }
 
-void follow_learn(struct follow *f, const struct probe_set *probes, const struct guestsym *gs)
+struct follow *follow_new(const struct probe_set *probes, const struct guestsym *gs)
 {
+	struct follow *f = calloc(1, sizeof(*f));
 	struct guestsym_field exit_state, on_cpu;
 
+	if (!f)
+		return NULL;
 	f->task_new = probe_named(probes, "wake_up_new_task");
 	f->task_gone = probe_named(probes, "put_task_struct_rcu_user");
 	f->known = f->task_new != UINT32_MAX && f->task_gone != UINT32_MAX &&
 		   !guestsym_field(gs, "task_struct.exit_state", &exit_state) &&
 		   !guestsym_field(gs, "task_struct.on_cpu", &on_cpu);
-	if (!f->known)
-		return;
-	f->exit_state = exit_state.offset;
-	f->on_cpu = on_cpu.offset;
+	if (f->known) {
+		f->exit_state = exit_state.offset;
+		f->on_cpu = on_cpu.offset;
+	}
+	return f;
 }
 
 static bool follows_functions(const struct instance *i)
@@ -55,9 +61,9 @@ static bool follows_events(const struct instance *i)
 
 void follow_update(struct trace *t)
 {
-	t->follow.on = false;
+	t->follow->on = false;
 	for (const struct instance *i = t->instances; i; i = i->next)
-		t->follow.on |= t->follow.known && (follows_functions(i) || follows_events(i));
+		t->follow->on |= t->follow->known && (follows_functions(i) || follows_events(i));
 }
 
 uint16_t follow_guards(const struct follow *f, uint32_t probe)
@@ -111,19 +117,19 @@ static void task_gone(struct trace *t, uint64_t task)
 {
 	int32_t pid = task_pid(t, task);
 
-	if (task_u32(t, task, t->follow.exit_state) != EXIT_DEAD ||
-	    task_u32(t, task, t->follow.on_cpu) || pid <= 0)
+	if (task_u32(t, task, t->follow->exit_state) != EXIT_DEAD ||
+	    task_u32(t, task, t->follow->on_cpu) || pid <= 0)
 		return;
-	instance_writers_stop(t);
+	trace_writers_stop(t);
 	for (unsigned int v = 0; v < t->vcpus; v++)
-		trampoline_drain(t, v);
+		collect_drain(t, v);
 	for (struct instance *i = t->instances; i; i = i->next) {
 		if (follows_functions(i))
 			pid_filter_task_exit(&i->pids, pid);
 		if (follows_events(i))
 			pid_filter_task_exit(&i->event_pids, pid);
 	}
-	instance_writers_go(t);
+	trace_writers_go(t);
 	tell_payload(t, pid);
 }
 

@@ -23,8 +23,11 @@ struct follow {
 	uint64_t exit_state, on_cpu;  /* in struct task_struct */
 };
 
-/* Find the places where tasks come and go; without them nothing can be followed. */
-void follow_learn(struct follow *f, const struct probe_set *probes, const struct guestsym *gs);
+/*
+ * Find the places where tasks come and go; without them nothing can be followed. free() it. NULL:
+ * no memory.
+ */
+struct follow *follow_new(const struct probe_set *probes, const struct guestsym *gs);
 /* Settle whether there is anything to follow. t->change is held. */
 void follow_update(struct trace *t);
 /* What stands for that at this probe: GUARD_FOLLOWS */

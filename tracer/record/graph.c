@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* graph.c - see graph.h */
 #include "tracer/record/graph.h"
-#include "tracer/graph/merge.h"
-#include "tracer/payload/event-ring.h"
 #include "tracer/events/events.h"
 #include "tracer/filter/funcs.h"
-#include "tracer/instance/instance.h"
-#include "tracer/graph/stacks.h"
+#include "tracer/graph/merge.h"
 #include "tracer/graph/profile.h"
+#include "tracer/graph/stacks.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/instance.h"
+#include "tracer/payload/event-ring.h"
 #include "tracer/payload/record.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/ring/put.h"
@@ -278,7 +279,8 @@ static void stacks_learn(struct graph *g)
 	struct pairing_stacks stacks;
 
 	/* The first filter is set before there is a guest to ask. */
-	if (g->stacks_known || !g->t->m || !pairing_stacks_read(g->t, &stacks))
+	if (g->stacks_known || !g->t->m ||
+	    !pairing_stacks_read(&g->t->guest, g->t->gs, g->t->vcpus, &stacks))
 		return;
 	g->stacks_known = true;
 	pairing_set_stacks(g->pairing, &stacks);
@@ -433,24 +435,11 @@ bool graph_merge(struct graph *g, bool all, size_t max, uint64_t held)
 		pairing_lost(g->pairing);
 	admitted(g);
 	pthread_mutex_unlock(&g->lock);
-	instances_wake(g->t);
+	trace_wake(g->t);
 	return left;
 }
 
 /* --- from hits ------------------------------------------------------------------------------- */
-
-void graph_hit_record(struct trace *t, const struct machine_hit *hit, bool is_exit,
-		      struct payload_record *r)
-{
-	struct guest_state st;
-
-	record_of_hit(t, hit, is_exit ? PAYLOAD_EXIT : PAYLOAD_FUNCTION, r, &st);
-	if (guest_read(&t->guest, hit->regs->rsp, &r->parent, sizeof(r->parent)))
-		r->parent = 0;
-	if (t->instances->options & OUTPUT_RECORD_CMD)
-		comms_note(t->comms, st.pid, st.tgid, st.comm);
-	atomic_store_explicit(&t->at_ip[hit->vcpu], hit->va, memory_order_relaxed);
-}
 
 static void take_now(struct graph *g, unsigned int vcpu, const struct payload_record *r)
 {
@@ -468,7 +457,7 @@ void graph_hit(struct graph *g, const struct machine_hit *hit, bool is_exit)
 	struct trace *t = g->t;
 	struct payload_record r;
 
-	graph_hit_record(t, hit, is_exit, &r);
+	instance_hit_record(t, hit, is_exit, &r);
 	if (t->tramp)
 		graph_feed(g, hit->vcpu, &r, 1, false);
 	else

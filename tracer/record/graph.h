@@ -4,8 +4,8 @@
  * returns.
  *
  * A task may enter a function on one vCPU and leave it on another, so the records of all vCPUs are
- * brought into one order before they are paired (graph/pairing.h). All records that may come before a
- * given one have been collected when every staging ring has been emptied once more after it was:
+ * brought into one order before they are paired (graph/pairing.h). All records that may come before
+ * a given one have been collected when every staging ring has been emptied once more after it was:
  * whatever a task has recorded before it moved was in its ring then.
  */
 #ifndef HVTRACE_TRACER_RECORD_GRAPH_H
@@ -53,10 +53,6 @@ bool graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_r
 bool graph_merge(struct graph *g, bool all, size_t max, uint64_t held);
 /* A function was called by a hit, or its return come to; the vCPU's lock is held. */
 void graph_hit(struct graph *g, const struct machine_hit *hit, bool is_exit);
-/* The record that the payload would have made of the hit. */
-void graph_hit_record(struct trace *t, const struct machine_hit *hit, bool is_exit,
-		      struct payload_record *r);
-
 /* Calls that are open now are not to be continued. The locks of all vCPUs are held. */
 void graph_forget(struct graph *g);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* payload-control.c - what the payload can leave out by itself, as all instances want it. */
-#include "tracer/record/graph.h"
-#include "tracer/tracepoint/prints.h"
-#include "tracer/instance/max.h"
+#include "tracer/instance/events.h"
 #include "tracer/instance/instance.h"
+#include "tracer/instance/max.h"
+#include "tracer/instance/prints.h"
 #include "tracer/payload/payload.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/graph.h"
+#include "tracer/record/record.h"
 
 /* Tasks that all instances agree on; NULL: no such set. */
 static void tasks_of(struct trace *t, struct text *pids, bool *only)
@@ -40,7 +42,7 @@ static uint64_t tell_critical(struct trace *t)
 	return vcpus;
 }
 
-void instances_tell_payload(struct trace *t)
+void payload_control(struct trace *t)
 {
 	struct text pids = {0};
 	uint64_t vcpus = 0, events = 0, top;

@@ -5,14 +5,17 @@
  * A function has one probe, whoever wants it: it is recorded when any instance takes it, and each
  * instance knows by a bit for each probe which are its own.
  */
+#include "tracer/guest/modules.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
-#include "tracer/probe/critical/sites.h"
-#include "tracer/record/graph.h"
 #include "tracer/instance/max.h"
-#include "tracer/dynevent/kprobe.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
-#include "tracer/stat/stack-max.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/follow.h"
+#include "tracer/record/graph.h"
+#include "tracer/record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +42,7 @@ static void list_probe(const struct trace *t, struct listing *l, size_t probe)
 		return;
 	l->v[l->nr] = (struct func){.addr = addr, .name = p->name};
 	if (p->flags & PROBE_FL_MODULE)
-		l->v[l->nr].module = modules_name_at(t, addr);
+		l->v[l->nr].module = modules_name_at(t->modules, addr);
 	l->probe[l->nr++] = (uint32_t)probe;
 }
 
@@ -83,12 +86,12 @@ static int functions_list(struct trace *t)
 		free(l.probe);
 		return -ENOMEM;
 	}
-	instance_writers_stop(t);
+	trace_writers_stop(t);
 	funcs_put(t->funcs);
 	free(t->func_probe);
 	t->funcs = funcs;
 	t->func_probe = l.probe;
-	instance_writers_go(t);
+	trace_writers_go(t);
 	return 0;
 }
 
@@ -142,14 +145,14 @@ int selection_apply(void *arg, const struct func_selection *sel)
 	int ret;
 
 	trace_change_begin(t);
-	instance_writers_stop(t);
+	trace_writers_stop(t);
 	ret = sel->funcs == t->funcs ? bits_reserve(i) : -EAGAIN;
 	if (!ret)
 		ret = graph_filter_name(&i->graph, sel->set[FUNC_GRAPH],
 					sel->set[FUNC_GRAPH_NOTRACE]);
 	if (!ret)
 		selection_note(i, sel);
-	instance_writers_go(t);
+	trace_writers_go(t);
 	if (!ret)
 		ret = selection_patch(t);
 	trace_change_end(t);
@@ -160,8 +163,8 @@ int selection_update(struct trace *t)
 {
 	int ret = functions_list(t);
 
-	if (!ret)
-		ret = stack_max_update(t);
+	if (!ret && t->more_functions)
+		ret = func_filter_update(t->more_functions, t->funcs);
 	for (struct instance *i = t->instances; i && !ret; i = i->next)
 		ret = func_filter_update(i->functions, t->funcs);
 	return ret;
@@ -208,18 +211,43 @@ static bool probe_update(struct trace *t, uint32_t probe)
 		guards |= GUARD_COMMAND;
 	if (any_stacks(t, probe))
 		guards |= GUARD_STACK;
-	if (probe_events_want(t->probe_events, probe))
-		guards |= GUARD_PROBE;
-	guards |= follow_guards(&t->follow, probe);
+	guards |= p->asked | follow_guards(t->follow, probe);
 	/* The payload tells text_mutex from all others: not every mutex is to be waited for. */
-	if (stack_max_wants(t, probe) && !(guards & GUARD_TEXT_LOCK))
-		guards |= GUARD_DEPTH;
+	if (guards & GUARD_TEXT_LOCK)
+		guards &= (uint16_t)~GUARD_DEPTH;
 	/* A guard's probe records by the way, but for those that the payload itself serves. */
 	same = p->guards == guards && (p->flags == flags || (guards && guards != GUARD_TEXT_LOCK &&
 							     guards != GUARD_DEPTH));
 	p->flags = flags;
 	p->guards = guards;
 	return !same;
+}
+
+static bool exit_is_taken(const struct trace *t, uint32_t probe)
+{
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (instance_wants_exits(i) && instance_bit(i->takes, i->room, probe))
+			return true;
+	return false;
+}
+
+static int exits_update(struct trace *t)
+{
+	static const struct returns_wish wish = {exit_is_taken};
+	bool wanted = false;
+
+	for (const struct instance *i = t->instances; i; i = i->next)
+		wanted = wanted || instance_wants_exits(i);
+	return returns_update(t, wanted ? &wish : NULL);
+}
+
+static int windows_update(struct trace *t)
+{
+	uint32_t critical = 0;
+
+	for (const struct instance *i = t->instances; i; i = i->next)
+		critical |= i->tracer->critical;
+	return flag_sites_update(t, critical);
 }
 
 /*
@@ -243,8 +271,8 @@ static int probes_update(struct trace *t)
 	int ret;
 
 	follow_update(t);
-	instance_writers_stop(t);
-	trampoline_drain_all(t); /* by the old selection */
+	trace_writers_stop(t);
+	record_drain_all(t); /* by the old selection */
 	for (size_t i = 0; i < t->probes.nr; i++) {
 		struct probe *p = &t->probes.v[i];
 
@@ -256,10 +284,10 @@ static int probes_update(struct trace *t)
 	instances_settle(t);
 	ret = instance_max_calls(t->instances);
 	if (!ret)
-		ret = returns_update(t);
+		ret = exits_update(t);
 	if (!ret)
-		ret = flag_sites_update(t);
-	instance_writers_go(t);
+		ret = windows_update(t);
+	trace_writers_go(t);
 	return ret;
 }
 
@@ -274,7 +302,7 @@ int selection_patch(struct trace *t)
 	}
 	for (size_t i = 0; i < t->probes.nr; i++)
 		t->probes.v[i].flags &= (uint16_t)~PROBE_FL_CHANGE;
-	instances_tell_payload(t);
+	payload_control(t);
 	return ret;
 }
 
@@ -339,4 +367,15 @@ void selection_free(struct trace *t)
 {
 	funcs_put(t->funcs);
 	free(t->func_probe);
+}
+
+/* What the instance asks for has changed. */
+int instance_repatch(struct instance *i)
+{
+	int ret;
+
+	trace_change_begin(i->t);
+	ret = selection_patch(i->t);
+	trace_change_end(i->t);
+	return ret;
 }

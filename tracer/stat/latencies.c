@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* latencies.c - see latencies.h; and hvtrace/latency_enabled. */
 #include "tracer/stat/latencies.h"
+#include "tracer/instance/instance.h"
+#include "tracer/output/output.h"
 #include "tracer/payload/critical.h"
 #include "tracer/payload/event-ring.h"
-#include "tracer/probe/critical/sites.h"
-#include "tracer/stat/latency-table.h"
 #include "tracer/payload/record.h"
-#include "tracer/tracers/sched-records.h"
+#include "tracer/probe/critical/sites.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
+#include "tracer/stat/files.h"
+#include "tracer/stat/latency-table.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -46,24 +49,17 @@ bool latencies_want_stack(struct instance *i, const struct critical_window *w)
 					ticks / khz * 1000000 + ticks % khz * 1000000 / khz);
 }
 
-/* The stack is that of who woke it up. */
-void latencies_wakeup(struct instance *i, const struct sched_record *woken, int32_t pid,
-		      uint64_t ns)
+void latencies_add(struct instance *i, uint64_t from, uint64_t to, uint64_t ns,
+		   const uint64_t *stack, unsigned int n)
 {
-	uint64_t stack[SCHED_STACK_MAX];
-
-	if (!i->t->latency_on)
-		return;
-	for (unsigned int n = 0; n < woken->nr_stack; n++)
-		stack[n] = KERNEL_HALF | woken->stack[n];
-	latency_table_add(i->t->latencies, (uint32_t)woken->prev_pid, (uint32_t)pid, ns, stack,
-			  woken->nr_stack);
+	if (i->t->latency_on)
+		latency_table_add(i->t->latencies, from, to, ns, stack, n);
 }
 
-void latencies_lost(struct trace *t)
+void latencies_lost(struct instance *i)
 {
-	if (t->latency_on && t->instances->tracer->max)
-		latency_table_gap(t->latencies);
+	if (i->t->latency_on && i->tracer->max)
+		latency_table_gap(i->t->latencies);
 }
 
 /* --- the switch ------------------------------------------------------------------------------ */
@@ -101,15 +97,15 @@ int trace_keep_latencies(struct trace *t, bool on)
 
 	trace_change_begin(t);
 	if (on != t->latency_on) {
-		instance_writers_stop(t);
-		trampoline_drain_all(t); /* what ended before goes by what was set then */
+		trace_writers_stop(t);
+		record_drain_all(t); /* what ended before goes by what was set then */
 		if (on)
 			ret = table_begin(t);
 		if (!ret)
 			t->latency_on = on;
-		instance_writers_go(t);
+		trace_writers_go(t);
 		/* The guest leaves out what nobody wants. */
-		instances_tell_payload(t);
+		payload_control(t);
 	}
 	trace_change_end(t);
 	return ret;
@@ -161,12 +157,12 @@ void trace_print_latencies(struct trace *t, struct text *out)
 	struct naming naming = {.t = t};
 
 	instance_output_config(t->instances, &naming.cfg);
-	instance_writers_stop(t);
+	trace_writers_stop(t);
 	if (t->latency_on)
-		trampoline_drain_all(t);
+		record_drain_all(t);
 	if (t->latencies)
 		tracer = t->latency_tracer;
-	instance_writers_go(t);
+	trace_writers_go(t);
 	text_printf(out, "# tracer\t%s\n", tracer ? tracer->name : "none");
 	if (tracer) {
 		const struct latency_names names = {

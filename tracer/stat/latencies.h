@@ -9,17 +9,16 @@
 #include "tracer/instance/instance.h"
 
 struct critical_window;
-struct sched_record;
 
 /* A tracer has found one, between two records of the payload. */
 void latencies_window(struct instance *i, const struct critical_window *w, uint64_t ns);
 /* Whether its stack is of interest, where looking at it costs the guest time. */
 bool latencies_want_stack(struct instance *i, const struct critical_window *w);
-/* Or between a task's being woken up, and its switch. */
-void latencies_wakeup(struct instance *i, const struct sched_record *woken, int32_t pid,
-		      uint64_t ns);
+/* Or another one, between what the two keys say, with n addresses of a stack. */
+void latencies_add(struct instance *i, uint64_t from, uint64_t to, uint64_t ns,
+		   const uint64_t *stack, unsigned int n);
 /* Records are missing. */
-void latencies_lost(struct trace *t);
+void latencies_lost(struct instance *i);
 /* The instance has another tracer now; the locks of all vCPUs are held. */
 void latencies_begin(struct instance *i);
 void latencies_free(struct trace *t);

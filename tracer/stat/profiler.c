@@ -6,11 +6,15 @@
  * not anything is recorded; and there is one user of the graph of calls at a time, so it is either
  * the profiler or the tracer function_graph.
  */
-#include "tracer/record/graph.h"
-#include "tracer/instance/instance.h"
+#include "tracer/stat/profiler.h"
 #include "tracer/graph/profile.h"
+#include "tracer/instance/instance.h"
+#include "tracer/output/output.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/graph.h"
+#include "tracer/record/record.h"
+#include "tracer/stat/files.h"
 
 #include <errno.h>
 
@@ -37,13 +41,13 @@ static int profiler_switch(struct trace *t, bool on)
 		return -EBUSY;
 	if (on && t->placed && !returns_known(t))
 		return -EOPNOTSUPP;
-	instance_writers_stop(t);
-	trampoline_drain_all(t); /* what was called before goes by what was set then */
+	trace_writers_stop(t);
+	record_drain_all(t); /* what was called before goes by what was set then */
 	if (on)
 		ret = profiles_begin(t);
 	if (!ret)
 		atomic_store(&t->profiling, on);
-	instance_writers_go(t);
+	trace_writers_go(t);
 	return ret ? ret : selection_patch(t);
 }
 
@@ -77,11 +81,11 @@ void trace_print_profile(struct trace *t, unsigned int vcpu, struct text *out)
 	struct output_config cfg;
 
 	instance_output_config(t->instances, &cfg);
-	instance_writers_stop(t);
+	trace_writers_stop(t);
 	if (t->profiling)
-		trampoline_drain_all(t);
+		record_drain_all(t);
 	profile_print(t->profile[vcpu], t->thresh, print_name, &cfg, out);
-	instance_writers_go(t);
+	trace_writers_go(t);
 }
 
 void profiler_free(struct trace *t)

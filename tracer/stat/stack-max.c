@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* stack-max.c - see stack-max.h */
 #include "tracer/stat/stack-max.h"
-#include "tracer/instance/instance.h"
 #include "tracer/guest/preempt.h"
-#include "tracer/stat/stack-table.h"
 #include "tracer/guest/tasks.h"
+#include "tracer/instance/instance.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
+#include "tracer/stat/files.h"
+#include "tracer/stat/stack-table.h"
 #include "tracer/unwind/unwind.h"
 
 #include <errno.h>
@@ -49,6 +51,16 @@ static int takes_note(struct stack_max *s, const struct func_selection *sel)
 	return 0;
 }
 
+/* Have the calls of the selected functions looked at, or of none. t->change is held. */
+static void ask(struct stack_max *s)
+{
+	struct probe_set *set = &s->t->probes;
+
+	for (size_t p = 0; p < set->nr; p++)
+		probe_ask(&set->v[p], GUARD_DEPTH,
+			  s->enabled && instance_bit(s->takes, s->room, (uint32_t)p));
+}
+
 static int filter_apply(void *arg, const struct func_selection *sel)
 {
 	struct stack_max *s = arg;
@@ -60,8 +72,10 @@ static int filter_apply(void *arg, const struct func_selection *sel)
 		return -ENODEV;
 	trace_change_begin(t);
 	ret = sel->funcs == t->funcs ? takes_note(s, sel) : -EAGAIN;
-	if (!ret && s->enabled)
+	if (!ret && s->enabled) {
+		ask(s);
 		ret = selection_patch(t);
+	}
 	trace_change_end(t);
 	return ret;
 }
@@ -70,18 +84,6 @@ static int no_snapshot(void *arg)
 {
 	(void)arg;
 	return -ENODEV;
-}
-
-int stack_max_update(struct trace *t)
-{
-	return func_filter_update(t->stack_max->filter, t->funcs);
-}
-
-bool stack_max_wants(const struct trace *t, uint32_t probe)
-{
-	const struct stack_max *s = t->stack_max;
-
-	return s->enabled && instance_bit(s->takes, s->room, probe);
 }
 
 struct func_filter *trace_stack_functions(struct trace *t)
@@ -111,7 +113,7 @@ static uint64_t stack_end(struct stack_max *s, unsigned int vcpu, uint64_t sp)
 static void stack_note(struct stack_max *s, const struct machine_hit *hit, uint64_t end)
 {
 	struct trace *t = s->t;
-	const struct unwind *u = atomic_load(&t->unwind_ready) ? t->unwind : NULL;
+	const struct unwind *u = trace_unwind(t);
 	const struct machine_regs *regs = hit->regs;
 	uint64_t sps[STACK_TABLE_MAX] = {regs->rsp};
 	unsigned int n = unwind_entry(u, &t->guest, hit->va + SITE_SIZE, regs->rsp, regs->rbp,
@@ -136,11 +138,6 @@ void stack_max_hit(struct trace *t, const struct machine_hit *hit)
 		trampoline_set_depth(t, limit_of(s->max));
 	}
 	pthread_mutex_unlock(&s->lock);
-}
-
-uint32_t stack_max_limit(struct trace *t)
-{
-	return limit_of(trace_stack_max_size(t));
 }
 
 /* --- its files ------------------------------------------------------------------------------- */
@@ -172,8 +169,10 @@ int trace_set_stack_tracer(struct trace *t, int value)
 		trace_use_stacks(t);
 	trace_change_begin(t);
 	before = atomic_exchange(&s->enabled, value);
-	if (!before != !value)
+	if (!before != !value) {
+		ask(s);
 		ret = selection_patch(t);
+	}
 	trace_change_end(t);
 	return ret;
 }
@@ -232,6 +231,7 @@ struct stack_max *stack_max_new(struct trace *t)
 		return NULL;
 	}
 	pthread_mutex_init(&s->lock, NULL);
+	t->more_functions = s->filter;
 	return s;
 }
 

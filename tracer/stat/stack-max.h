@@ -19,13 +19,7 @@ struct stack_max;
 struct stack_max *stack_max_new(struct trace *t); /* NULL: no memory */
 void stack_max_free(struct stack_max *s);	  /* NULL is allowed */
 
-/* The list of functions is another one: as selection_update(). */
-int stack_max_update(struct trace *t);
-/* The calls of this probe's function are to be looked at. t->change is held. */
-bool stack_max_wants(const struct trace *t, uint32_t probe);
 /* The vCPU stands at the call of such a function. */
 void stack_max_hit(struct trace *t, const struct machine_hit *hit);
-/* What the payload compares with. */
-uint32_t stack_max_limit(struct trace *t);
 
 #endif

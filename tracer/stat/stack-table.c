@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* stack-table.c - see stack-table.h */
 #include "tracer/stat/stack-table.h"
+#include "tracer/output/output.h"
 
 #include <inttypes.h>
 

@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-#include "tracer/output/output.h"
 #include "tracer/lib/text.h"
+#include "tracer/output/output.h"
 
 #define STACK_TABLE_MAX 499 /* STACK_TRACE_ENTRIES, less one that ends the list there */
 

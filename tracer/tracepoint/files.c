@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* files.c - what the guest's probes are called with, and the way from them into the payload.
  */
-#include "tracer/window/detour.h"
-#include "tracer/events/registry.h"
+#include "tracer/tracepoint/internal.h"
+#include "tracer/instance/events.h"
 #include "tracer/instance/instance.h"
+#include "tracer/probe/probe.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/tracepoint/tracepoint.h"
+#include "tracer/tracepoint/traps.h"
+#include "tracer/window/detour.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -40,36 +44,24 @@ static int layout_learn(struct events *e)
 	return 0;
 }
 
-uint64_t events_runtime(const struct trace *t, const char *symbol)
-{
-	uint64_t link = guestsym_addr(t->gs, symbol);
-
-	return link ? link + t->guest.slide : 0;
-}
-
 static void syscalls_learn(struct events *e)
 {
 	const struct trace *t = e->t;
 
-	e->enter.tracepoint = events_runtime(t, "__tracepoint_sys_enter");
-	e->enter.probe = events_runtime(t, "ftrace_syscall_enter");
-	e->exit.tracepoint = events_runtime(t, "__tracepoint_sys_exit");
-	e->exit.probe = events_runtime(t, "ftrace_syscall_exit");
+	e->enter.tracepoint = trace_runtime(t, "__tracepoint_sys_enter");
+	e->enter.probe = trace_runtime(t, "ftrace_syscall_enter");
+	e->exit.tracepoint = trace_runtime(t, "__tracepoint_sys_exit");
+	e->exit.probe = trace_runtime(t, "ftrace_syscall_exit");
 }
 
 /* No code that was placed in the guest is to record: traps.h */
-static bool are_traps(const struct events *e)
-{
-	return e->t->engine != &trampoline_probe_ops;
-}
-
 static int detours_place(struct events *e)
 {
 	struct trace *t = e->t;
 	const struct payload_text *text = trampoline_text(t);
-	bool traps = are_traps(e);
-	uint64_t reserve = events_runtime(t, "trace_event_buffer_reserve"),
-		 commit = events_runtime(t, "trace_event_buffer_commit");
+	bool traps = trace_has_traps(e->t);
+	uint64_t reserve = trace_runtime(t, "trace_event_buffer_reserve"),
+		 commit = trace_runtime(t, "trace_event_buffer_commit");
 	struct payload_detour d[DETOURS_EACH] = {
 		{.entry = traps ? text->reserve_look : text->reserve, .rest = text->reserve_rest},
 		{.entry = traps ? text->commit_look : text->commit, .rest = text->commit_rest},
@@ -93,19 +85,8 @@ static bool kernel_tells(struct events *e)
 
 	return !guestsym_field(t->gs, "trace_event_buffer.event", &f) &&
 	       !guestsym_field(t->gs, "trace_event_buffer.trace_file", &f) &&
-	       events_runtime(t, "tracepoint_probe_register") &&
-	       events_runtime(t, "tracepoint_probe_unregister") && !layout_learn(e);
-}
-
-bool events_ready(const struct events *e)
-{
-	return e->t->cfg.running || e->ready;
-}
-
-/* A kernel that boots, and cannot be asked yet. */
-static bool is_pending(const struct events *e)
-{
-	return !events_ready(e);
+	       trace_runtime(t, "tracepoint_probe_register") &&
+	       trace_runtime(t, "tracepoint_probe_unregister") && !layout_learn(e);
 }
 
 /* NULL: nothing is in the way. */
@@ -114,11 +95,6 @@ static const char *why_not(struct events *e)
 	if (!events_possible(e))
 		return "nothing calls functions of this guest's kernel for us";
 	return kernel_tells(e) ? NULL : "this kernel does not tell how it records them";
-}
-
-bool events_possible(const struct events *e)
-{
-	return e->t->tramp || e->t->borrow || is_pending(e);
 }
 
 int events_check(struct events *e)
@@ -145,7 +121,7 @@ static int window_get(struct events *e)
 /* The ways to the host come first: without them there is no room for an event. */
 static int ways_place(struct events *e)
 {
-	int ret = are_traps(e) ? event_traps_insert(e->t) : 0;
+	int ret = trace_has_traps(e->t) ? event_traps_insert(e->t) : 0;
 
 	if (!ret)
 		ret = detours_place(e);
@@ -163,14 +139,14 @@ int events_place(struct events *e)
 	if (e->placed)
 		return 0;
 	ret = events_check(e);
-	if (ret || is_pending(e))
+	if (ret || !events_ready(e))
 		return ret;
 	ret = window_get(e);
 	if (ret)
 		return ret;
 	syscalls_learn(e);
 	/* trace_event_buffer_reserve(), where the kernel is preemptible */
-	e->dec_preempt = events_runtime(t, "preempt_schedule");
+	e->dec_preempt = trace_runtime(t, "preempt_schedule");
 	ret = ways_place(e);
 	e->placed = !ret;
 	return ret;
@@ -252,7 +228,7 @@ static uint8_t stack_wanted(const struct events *e, uint32_t event)
 	bool look = any_wants_stacks(e->t, event), copy = any_wants_copies(e->t, event);
 
 	/* Who stands anyway is looked at. */
-	if (are_traps(e))
+	if (trace_has_traps(e->t))
 		return look || copy ? EVENT_STACK_CALL : 0;
 	return (look ? EVENT_STACK_CALL : 0) | (copy ? EVENT_STACK_COPY : 0);
 }

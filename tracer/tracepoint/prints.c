@@ -1,58 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* prints.c - see prints.h */
 #include "tracer/tracepoint/prints.h"
-#include "tracer/window/detour.h"
-#include "tracer/ring/entry.h"
+#include "tracer/collect/collect.h"
 #include "tracer/events/registry.h"
-#include "tracer/instance/order.h"
+#include "tracer/instance/files.h"
+#include "tracer/instance/instance.h"
+#include "tracer/instance/prints.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
+#include "tracer/window/detour.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define PRINT_COOKIE (BORROW_COOKIE - 4)
 
-/* By the order of struct guest_prints. */
-static const struct print_kind {
-	const char
-		*call; /* the kernel's own struct trace_event_call, which says how it is numbered */
-	uint16_t type; /* in our ring buffer */
-	uint16_t len;  /* bytes, at least */
-	uint32_t option; /* any of these */
-} kinds[] = {
-	/* trace_marker, and trace_printk() that has no place for its format */
-	{"event_print", TRACE_PRINT, sizeof(struct trace_print_entry),
-	 OUTPUT_PRINTK | OUTPUT_MARKERS},
-	{"event_bprint", TRACE_BPRINT, sizeof(struct trace_bprint_entry), OUTPUT_PRINTK},
-	{"event_bputs", TRACE_BPUTS, sizeof(struct trace_bputs_entry), OUTPUT_PRINTK},
-	{"event_raw_data", TRACE_RAW_DATA, sizeof(struct trace_raw_data_entry), OUTPUT_MARKERS},
-};
-
-enum { NR_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
-
-_Static_assert(NR_KINDS == sizeof(((struct guest_prints *)NULL)->type) / sizeof(uint32_t),
-	       "one for each");
-
 /* --- the way into the payload ---------------------------------------------------------------- */
-
-uint64_t guest_prints_buffer(const struct trace *t)
-{
-	uint64_t tr = events_runtime(t, "global_trace");
-	struct guestsym_field f;
-
-	if (!tr || guestsym_field(t->gs, "trace_array.array_buffer.buffer", &f) || f.size != 8)
-		return PAYLOAD_NONE;
-	return tr + f.offset;
-}
 
 static int types_learn(struct trace *t)
 {
 	struct guestsym_field f;
 	int ret = guestsym_field(t->gs, "trace_event_call.event.type", &f);
 
-	for (unsigned int k = 0; k < NR_KINDS && !ret; k++) {
-		uint64_t call = events_runtime(t, kinds[k].call);
-		uint32_t *type = &t->prints.type[k];
+	for (unsigned int k = 0; k < GUEST_PRINT_KINDS && !ret; k++) {
+		uint64_t call = trace_runtime(t, guest_print_call(k));
+		uint32_t *type = &t->prints->type[k];
 
 		ret = call ? guest_read(&t->guest, call + f.offset, type, sizeof(*type)) : -ENOENT;
 		if (!ret && (!*type || *type >= 32))
@@ -82,8 +54,8 @@ static int detours_place(struct trace *t)
 		{.entry = text->event_data, .rest = text->event_data_rest},
 		{.entry = text->ring_commit, .rest = text->ring_commit_rest},
 	};
-	uint64_t data = events_runtime(t, "ring_buffer_event_data"),
-		 commit = events_runtime(t, "ring_buffer_unlock_commit");
+	uint64_t data = trace_runtime(t, "ring_buffer_event_data"),
+		 commit = trace_runtime(t, "ring_buffer_unlock_commit");
 	int ret = data && commit ? 0 : -EOPNOTSUPP;
 
 	if (!ret)
@@ -96,18 +68,13 @@ static int detours_place(struct trace *t)
 	return ret;
 }
 
-static bool are_traps(const struct trace *t)
-{
-	return t->engine != &trampoline_probe_ops;
-}
-
 static int trap_insert(struct trace *t)
 {
 	const struct machine_trap trap =
 		trampoline_trap(t, trampoline_text(t)->print_trap, PRINT_COOKIE);
 	int ret = machine_traps_set(t->m, &trap, 1);
 
-	t->prints.trapped = !ret;
+	t->prints->trapped = !ret;
 	return ret;
 }
 
@@ -115,10 +82,10 @@ int guest_prints_remove(struct trace *t)
 {
 	uint64_t va;
 
-	if (!t->prints.trapped)
+	if (!t->prints->trapped)
 		return 0;
 	va = trampoline_trap(t, trampoline_text(t)->print_trap, PRINT_COOKIE).va;
-	t->prints.placed = t->prints.trapped = false;
+	t->prints->placed = t->prints->trapped = false;
 	return machine_traps_clear(t->m, &va, 1);
 }
 
@@ -127,7 +94,7 @@ static int ways_place(struct trace *t)
 {
 	int ret = fbuffer_fits(t) ? types_learn(t) : -EOPNOTSUPP;
 
-	if (!ret && are_traps(t))
+	if (!ret && trace_has_traps(t))
 		ret = trap_insert(t);
 	if (!ret)
 		ret = detours_place(t);
@@ -147,70 +114,20 @@ void guest_prints_place_held(struct trace *t)
 {
 	int ret;
 
-	if (!t->tramp || guest_prints_buffer(t) == PAYLOAD_NONE || t->trace_events->closed ||
-	    t->prints.placed)
+	if (!t->tramp || trampoline_guest_buffer(t) == PAYLOAD_NONE || t->trace_events->closed ||
+	    t->prints->placed)
 		return;
 	ret = ways_place(t);
-	t->prints.placed = !ret;
+	t->prints->placed = !ret;
 	if (ret)
 		trace_note(t, "trace_printk() and trace_marker of the guest are not recorded: %s",
 			   strerror(-ret));
 	else
-		instances_tell_payload(t);
+		payload_control(t);
 }
 
-/* --- what becomes of them -------------------------------------------------------------------- */
-
-uint32_t guest_prints_taken(const struct instance *i)
-{
-	const struct trace *t = i->t;
-	uint32_t types = 0;
-
-	if (i != t->instances || !i->on || !t->prints.placed)
-		return 0;
-	for (unsigned int k = 0; k < NR_KINDS; k++)
-		if (i->options & kinds[k].option)
-			types |= UINT32_C(1) << t->prints.type[k];
-	return types && t->prints.trapped ? types | PRINTS_STOP : types;
-}
-
-/* NULL: the guest has made that up. */
-static const struct print_kind *kind_of(const struct trace *t, const struct payload_record *r,
-					const struct trace_entry *e)
-{
-	for (unsigned int k = 0; k < NR_KINDS; k++)
-		if (e->type == t->prints.type[k] && r->event_len >= kinds[k].len &&
-		    r->event_len <= EVENT_MAX)
-			return &kinds[k];
-	return NULL;
-}
-
-void guest_prints_collect(struct instance *i, unsigned int vcpu, const struct payload_record *r,
-			  const void *data, uint64_t ts)
-{
-	const struct print_kind *kind;
-	union {
-		struct trace_entry e;
-		uint8_t bytes[EVENT_MAX];
-	} copy;
-	void *to;
-
-	if (r->event_len < sizeof(copy.e) || r->event_len > sizeof(copy))
-		return;
-	memcpy(&copy.e, data, sizeof(copy.e));
-	kind = kind_of(i->t, r, &copy.e);
-	if (!kind || !(i->options & kind->option) || !trace_admit(i->t, 1))
-		return;
-	memcpy(&copy, data, r->event_len);
-	copy.e.type = kind->type;
-	if (instance_order_entry(i, vcpu, &copy, r->event_len, ts))
-		return;
-	to = ring_reserve(i->ring[vcpu], r->event_len, ts);
-	if (!to)
-		return;
-	memcpy(to, &copy, r->event_len);
-	ring_commit(i->ring[vcpu]);
-}
+/* --- hits --------------------------------------------------------------------------------------
+ */
 
 /* %rcx bytes at %rdx, as payload/print.S has them. */
 static void print_take(struct trace *t, const struct machine_hit *hit)
@@ -235,10 +152,10 @@ bool guest_prints_hit(struct trace *t, const struct machine_hit *hit)
 	if (hit->cookie != PRINT_COOKIE)
 		return false;
 	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
-	trampoline_drain(t, hit->vcpu); /* what it has recorded before */
+	collect_drain(t, hit->vcpu); /* what it has recorded before */
 	trace_seen(t, hit->tsc);
 	print_take(t, hit);
 	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
-	instances_wake(t);
+	trace_wake(t);
 	return true;
 }

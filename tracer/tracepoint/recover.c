@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* recover.c - takes back what a tracer that was killed has registered. */
-#include "tracer/events/registry.h"
-#include "tracer/events/list.h"
+#include "tracer/tracepoint/internal.h"
+#include "tracer/instance/files.h"
+#include "tracer/tracepoint/tracepoint.h"
 #include "tracer/window/work.h"
 
 #include <errno.h>
@@ -18,8 +19,8 @@
 static bool is_tracepoint(const struct events *e, uint64_t va, uint64_t *module)
 {
 	*module = 0;
-	if (va == events_runtime(e->t, "__tracepoint_sys_enter") ||
-	    va == events_runtime(e->t, "__tracepoint_sys_exit"))
+	if (va == trace_runtime(e->t, "__tracepoint_sys_enter") ||
+	    va == trace_runtime(e->t, "__tracepoint_sys_exit"))
 		return true;
 	for (size_t i = 0; i < e->list.n; i++)
 		if (e->list.v[i].tracepoint == va) {
@@ -101,8 +102,8 @@ static int rows_unregister(struct trace *t, struct window *w, size_t *n, struct 
 {
 	struct payload_event *rows = calloc(EVENT_TABLE_ROWS, sizeof(*rows));
 	struct borrow_call *calls = calloc(EVENT_TABLE_ROWS, sizeof(*calls));
-	uint64_t fn = events_runtime(t, "tracepoint_probe_unregister"),
-		 put = events_runtime(t, "module_put");
+	uint64_t fn = trace_runtime(t, "tracepoint_probe_unregister"),
+		 put = trace_runtime(t, "module_put");
 	int ret = rows && calls ? window_read(w, WINDOW_EVENT_TABLE, rows,
 					      EVENT_TABLE_ROWS * sizeof(*rows))
 				: -ENOMEM;

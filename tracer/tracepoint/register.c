@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* register.c - has the guest register what is wanted, and take back what is not. */
-#include "tracer/window/detour.h"
-#include "tracer/dynevent/eprobe.h"
-#include "tracer/events/registry.h"
-#include "tracer/window/work.h"
+#include "tracer/tracepoint/internal.h"
+#include "tracer/instance/events.h"
 #include "tracer/instance/instance.h"
-#include "tracer/dynevent/kprobe.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
+#include "tracer/tracepoint/prints.h"
+#include "tracer/tracepoint/tracepoint.h"
+#include "tracer/tracepoint/traps.h"
+#include "tracer/window/detour.h"
+#include "tracer/window/work.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -78,7 +81,7 @@ static int calls_add(struct events *e, struct event_calls *c, uint32_t row,
 	if (ret)
 		return ret;
 	c->call[c->n] = (struct borrow_call){
-		.fn = events_runtime(e->t, fn),
+		.fn = trace_runtime(e->t, fn),
 		.arg = {ev->tracepoint, ev->probe, ev->data},
 	};
 	c->row[c->n] = row;
@@ -217,11 +220,11 @@ int events_apply(struct events *e)
 
 	if (e->closed)
 		return -ENODEV;
-	event_probes_apply(e->t->event_probes);
+	e->ops->derive(e->t);
 	ret = e->loaded ? apply_all(e) : 0;
 	if (!ret)
-		ret = probe_events_apply(e->t->probe_events);
-	instances_tell_payload(e->t);
+		ret = e->ops->place(e->t);
+	payload_control(e->t);
 	return ret;
 }
 
@@ -241,9 +244,9 @@ int events_booted(struct events *e)
 int events_synchronize(struct trace *t, struct window *w, uint32_t entry, char *err, size_t errlen)
 {
 	struct borrow_call call[] = {
-		{.fn = events_runtime(t, "synchronize_srcu"),
-		 .arg = {events_runtime(t, "tracepoint_srcu")}},
-		{.fn = events_runtime(t, "synchronize_rcu")},
+		{.fn = trace_runtime(t, "synchronize_srcu"),
+		 .arg = {trace_runtime(t, "tracepoint_srcu")}},
+		{.fn = trace_runtime(t, "synchronize_rcu")},
 	};
 	size_t first = call[0].fn && call[0].arg[0] ? 0 : 1;
 
@@ -287,7 +290,7 @@ int events_close(struct events *e, bool runs)
 
 	pthread_mutex_lock(&e->lock);
 	if (!e->closed)
-		ret = probe_events_close(e->t->probe_events, runs);
+		ret = e->ops->close(e->t, runs);
 	if (runs && e->placed && !e->closed)
 		error = unregister_all(e);
 	else if (runs && e->t->tramp && !e->closed) /* also what could not be undone */

@@ -4,15 +4,19 @@
  *
  * One who reserves room gets it, and a record that is complete but for its number, as payload.h
  * has them; one who commits gets the number written, and what is complete then is collected at
- * once. A vCPU that is interrupted in between makes its other records meanwhile: payload/staging.c keeps
- * their order.
+ * once. A vCPU that is interrupted in between makes its other records meanwhile: payload/staging.c
+ * keeps their order.
  *
  * Whatever the guest passes is looked at: at worst it harms its own records.
  */
 #include "tracer/tracepoint/traps.h"
 #include "tracer/borrow/borrow.h"
+#include "tracer/collect/collect.h"
 #include "tracer/events/events.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/payload/event-ring.h"
 #include "tracer/payload/record.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/window/window.h"
@@ -32,7 +36,7 @@ static uint64_t text_va(struct trace *t, uint32_t offset)
 
 static int layout_learn(struct trace *t)
 {
-	struct event_traps *at = &t->event_traps;
+	struct event_traps *at = t->event_traps;
 	const struct {
 		const char *path;
 		uint32_t *offset;
@@ -62,7 +66,7 @@ int event_traps_insert(struct trace *t)
 
 	if (!ret)
 		ret = machine_traps_set(t->m, traps, 2);
-	t->event_traps.set = !ret;
+	t->event_traps->set = !ret;
 	return ret;
 }
 
@@ -71,12 +75,12 @@ int event_traps_remove(struct trace *t)
 	const struct payload_text *text;
 	uint64_t vas[2];
 
-	if (!t->event_traps.set)
+	if (!t->event_traps->set)
 		return 0;
 	text = trampoline_text(t);
 	vas[0] = text_va(t, text->reserve_trap);
 	vas[1] = text_va(t, text->commit_trap);
-	t->event_traps.set = false;
+	t->event_traps->set = false;
 	return machine_traps_clear(t->m, vas, 2);
 }
 
@@ -120,7 +124,7 @@ static uint64_t room_at(struct trace *t, unsigned int vcpu, uint64_t place)
 {
 	const struct payload_header *h = &trampoline_window(t)->header;
 
-	return trampoline_event_ring(h, vcpu) + (place & (h->event_ring_size - 1));
+	return event_ring_at(h, vcpu) + (place & (h->event_ring_size - 1));
 }
 
 /* --- reserving ------------------------------------------------------------------------------- */
@@ -164,7 +168,7 @@ static int record_write(struct trace *t, const struct machine_hit *hit, uint32_t
 
 	if (ret)
 		return ret;
-	record_of_hit(t, hit, PAYLOAD_EVENT, &r, &st);
+	record_of_hit(&t->guest, hit, PAYLOAD_EVENT, &r, &st);
 	if (t->instances->options & OUTPUT_RECORD_CMD)
 		comms_note(t->comms, st.pid, st.tgid, st.comm);
 	r.event_at = (uint32_t)place;
@@ -185,7 +189,7 @@ static int record_write(struct trace *t, const struct machine_hit *hit, uint32_t
  */
 static void reserve_hit(struct trace *t, const struct machine_hit *hit)
 {
-	const struct event_traps *at = &t->event_traps;
+	const struct event_traps *at = t->event_traps;
 	uint64_t va = trampoline_window(t)->header.va, fbuffer = hit->regs->rdi,
 		 file = hit->regs->rsi, len = hit->regs->rdx, place, entry,
 		 offset = file - (va + WINDOW_EVENT_FILES);
@@ -223,18 +227,18 @@ static void commit_hit(struct trace *t, const struct machine_hit *hit)
 	struct window *w = trampoline_window(t);
 	uint32_t n;
 
-	if (member_read(t, fbuffer, t->event_traps.event, &event) ||
-	    member_read(t, fbuffer, t->event_traps.file, &file))
+	if (member_read(t, fbuffer, t->event_traps->event, &event) ||
+	    member_read(t, fbuffer, t->event_traps->file, &file))
 		return;
 	/* Of no other vCPU's. */
-	offset = event - sizeof(n) - w->header.va - trampoline_event_ring(&w->header, hit->vcpu);
+	offset = event - sizeof(n) - w->header.va - event_ring_at(&w->header, hit->vcpu);
 	if (offset > w->header.event_ring_size - EVENT_HEADER ||
 	    window_read(w, room_at(t, hit->vcpu, offset), &n, sizeof(n)))
 		return;
 	if (wants_stack(t, file))
-		trampoline_event_stack(t, hit->vcpu, n, hit->regs->rsp, hit->regs->rbp);
+		collect_event_stack(t, hit->vcpu, n, hit->regs->rsp, hit->regs->rbp);
 	if (!window_write(w, record_at(t, hit->vcpu, n) + RECORD_SEQ, &n, sizeof(n)))
-		trampoline_drain(t, hit->vcpu);
+		collect_drain(t, hit->vcpu);
 }
 
 bool event_traps_hit(struct trace *t, const struct machine_hit *hit)

@@ -5,12 +5,15 @@
  *
  * What their trace looks like: check_critical_timing() (kernel/trace/trace_irqsoff.c, 6.1).
  */
+#include "tracer/core/symbol.h"
+#include "tracer/instance/files.h"
+#include "tracer/instance/max.h"
 #include "tracer/payload/critical.h"
 #include "tracer/payload/event-ring.h"
 #include "tracer/probe/critical/sites.h"
-#include "tracer/instance/max.h"
-#include "tracer/stat/latencies.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/stat/latencies.h"
+#include "tracer/tracers/tracers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -225,6 +228,8 @@ const struct tracer_ops irqsoff_tracer_ops = {
 	.exit = critical_exit,
 	.start = critical_start,
 	.window = critical_found,
+	.wants_stack = latencies_want_stack,
+	.lost = latencies_lost,
 	.pass = critical_pass,
 };
 
@@ -238,6 +243,8 @@ const struct tracer_ops preemptoff_tracer_ops = {
 	.exit = critical_exit,
 	.start = critical_start,
 	.window = critical_found,
+	.wants_stack = latencies_want_stack,
+	.lost = latencies_lost,
 	.pass = critical_pass,
 };
 
@@ -251,5 +258,7 @@ const struct tracer_ops preemptirqsoff_tracer_ops = {
 	.exit = critical_exit,
 	.start = critical_start,
 	.window = critical_found,
+	.wants_stack = latencies_want_stack,
+	.lost = latencies_lost,
 	.pass = critical_pass,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* function.c - the function tracer: one record for each call of a selected function. */
-#include "tracer/ring/entry.h"
 #include "tracer/instance/instance.h"
+#include "tracer/ring/entry.h"
+#include "tracer/tracers/tracers.h"
 
 static void record(struct ring *ring, const struct trace_entry *ent, uint64_t ip,
 		   uint64_t parent_ip, uint64_t ts)
@@ -28,7 +29,7 @@ static void function_hit(struct instance *i, const struct probe *p, const struct
 	 */
 	if (guest_read(&t->guest, hit->regs->rsp, &parent, sizeof(parent)))
 		parent = 0;
-	if (!trace_describe(i, hit, TRACE_FN, &ent, &ts))
+	if (!instance_describe(i, hit, TRACE_FN, &ent, &ts))
 		return;
 	atomic_store_explicit(&t->at_ip[hit->vcpu], ip, memory_order_relaxed);
 	if (instance_function_option(i, OUTPUT_FUNC_NO_REPEATS)) {
@@ -45,5 +46,6 @@ const struct tracer_ops function_tracer_ops = {
 	.name = "function",
 	.desc = "each call of each selected function",
 	.functions = true,
+	.own_options = true,
 	.hit = function_hit,
 };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* hwlat-sample.c - see hwlat-sample.h */
-#include "tracer/instance/instance.h"
+#include "tracer/tracers/hwlat-sample.h"
+#include "tracer/core/trace.h"
+#include "tracer/tracers/files.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 
 /* DEFAULT_SAMPLE_WINDOW and its like (kernel/trace/trace_hwlat.c, 6.1) */
@@ -10,8 +13,12 @@
 #define WIDTH_US  500000
 #define THRESH_NS 10000
 
-void hwlat_settings_init(struct hwlat_settings *s)
+struct hwlat_settings *hwlat_settings_new(void)
 {
+	struct hwlat_settings *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
 	*s = (struct hwlat_settings){
 		.width_us = WIDTH_US,
 		.window_us = WINDOW_US,
@@ -19,11 +26,15 @@ void hwlat_settings_init(struct hwlat_settings *s)
 		.thresh = THRESH_NS,
 	};
 	pthread_mutex_init(&s->lock, NULL);
+	return s;
 }
 
-void hwlat_settings_exit(struct hwlat_settings *s)
+void hwlat_settings_free(struct hwlat_settings *s)
 {
+	if (!s)
+		return;
 	pthread_mutex_destroy(&s->lock);
+	free(s);
 }
 
 void hwlat_detach(struct hwlat_settings *s)
@@ -58,11 +69,11 @@ bool hwlat_sample_exceeds(const struct hwlat_sample *s, uint64_t thresh_us)
 	return s->longest / 1000 > thresh_us;
 }
 
-/* --- control.h ------------------------------------------------------------------------------- */
+/* --- files.h --------------------------------------------------------------------------------- */
 
 uint64_t trace_hwlat_us(struct trace *t, enum hwlat_time which)
 {
-	struct hwlat_settings *s = &t->hwlat;
+	struct hwlat_settings *s = t->hwlat;
 	uint64_t us;
 
 	pthread_mutex_lock(&s->lock);
@@ -73,7 +84,7 @@ uint64_t trace_hwlat_us(struct trace *t, enum hwlat_time which)
 
 int trace_set_hwlat_us(struct trace *t, enum hwlat_time which, uint64_t us)
 {
-	struct hwlat_settings *s = &t->hwlat;
+	struct hwlat_settings *s = t->hwlat;
 	int ret = 0;
 
 	pthread_mutex_lock(&s->lock);
@@ -91,15 +102,15 @@ enum hwlat_mode trace_hwlat_mode(struct trace *t)
 {
 	enum hwlat_mode mode;
 
-	pthread_mutex_lock(&t->hwlat.lock);
-	mode = t->hwlat.mode;
-	pthread_mutex_unlock(&t->hwlat.lock);
+	pthread_mutex_lock(&t->hwlat->lock);
+	mode = t->hwlat->mode;
+	pthread_mutex_unlock(&t->hwlat->lock);
 	return mode;
 }
 
 void trace_set_hwlat_mode(struct trace *t, enum hwlat_mode mode)
 {
-	pthread_mutex_lock(&t->hwlat.lock);
-	t->hwlat.mode = mode;
-	pthread_mutex_unlock(&t->hwlat.lock);
+	pthread_mutex_lock(&t->hwlat->lock);
+	t->hwlat->mode = mode;
+	pthread_mutex_unlock(&t->hwlat->lock);
 }

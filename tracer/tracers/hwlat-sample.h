@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hwlat-sample.h - latencies that no kernel in the guest is to blame for, as the host sees them: how long
- * vCPUs had something to do and no processor to do it on.
+ * hwlat-sample.h - latencies that no kernel in the guest is to blame for, as the host sees them:
+ * how long vCPUs had something to do and no processor to do it on.
  */
 #ifndef HVTRACE_TRACER_TRACERS_HWLAT_SAMPLE_H
 #define HVTRACE_TRACER_TRACERS_HWLAT_SAMPLE_H
@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "tracer/control.h"
+#include "tracer/tracers/files.h"
 #include "vmm/machine.h"
 
 /* hwlat_detector/, and what is kept from one run to the next. */
@@ -22,8 +22,8 @@ struct hwlat_settings {
 	bool detached;	 /* there is no machine to ask any more */
 };
 
-void hwlat_settings_init(struct hwlat_settings *s);
-void hwlat_settings_exit(struct hwlat_settings *s);
+struct hwlat_settings *hwlat_settings_new(void);    /* NULL: no memory */
+void hwlat_settings_free(struct hwlat_settings *s); /* NULL is allowed */
 /* The trace lets go of its machine. */
 void hwlat_detach(struct hwlat_settings *s);
 

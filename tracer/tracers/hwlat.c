@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * hwlat-sample.c - the tracer hwlat: a thread that looks now and then how long vCPUs have waited for a
- * processor of the host, and tells of waits that are longer than tracing_thresh.
+ * hwlat-sample.c - the tracer hwlat: a thread that looks now and then how long vCPUs have waited
+ * for a processor of the host, and tells of waits that are longer than tracing_thresh.
  *
  * The kernel's own sits in a loop on a CPU and looks at the clock. From outside there is no need
  * for that: the host's scheduler counts.
  */
-#include "tracer/ring/entry.h"
-#include "tracer/lib/host-time.h"
+#include "tracer/collect/collect.h"
 #include "tracer/instance/instance.h"
+#include "tracer/lib/host-time.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/files.h"
+#include "tracer/ring/entry.h"
+#include "tracer/tracers/files.h"
+#include "tracer/tracers/hwlat-sample.h"
+#include "tracer/tracers/tracers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -69,16 +74,16 @@ static bool looks_at(uint64_t which, unsigned int vcpu)
 /* The machine stays until it is ended. False: there is none any more. */
 static bool hold_machine(struct trace *t)
 {
-	pthread_mutex_lock(&t->hwlat.lock);
-	if (!t->hwlat.detached)
+	pthread_mutex_lock(&t->hwlat->lock);
+	if (!t->hwlat->detached)
 		return true;
-	pthread_mutex_unlock(&t->hwlat.lock);
+	pthread_mutex_unlock(&t->hwlat->lock);
 	return false;
 }
 
 static void release_machine(struct trace *t)
 {
-	pthread_mutex_unlock(&t->hwlat.lock);
+	pthread_mutex_unlock(&t->hwlat->lock);
 }
 
 /* One that cannot be asked just now has not waited. */
@@ -107,7 +112,7 @@ static void write_entry(struct instance *i, unsigned int vcpu, const struct hwla
 {
 	struct trace_hwlat_entry *e;
 
-	trampoline_drain(i->t, vcpu); /* it comes behind what the vCPU has recorded */
+	collect_drain(i->t, vcpu); /* it comes behind what the vCPU has recorded */
 	e = ring_reserve(i->ring[vcpu], sizeof(*e),
 			 horizon_time(&i->horizon, instance_now(i, vcpu)));
 	if (!e)
@@ -140,7 +145,7 @@ static void hwlat_tell(struct hwlat *h, unsigned int vcpu)
 	}
 	pthread_mutex_unlock(&i->t->vcpu_lock[vcpu]);
 	release_machine(i->t);
-	instances_wake(i->t);
+	trace_wake(i->t);
 }
 
 /* False: it was told to stop meanwhile. */
@@ -183,18 +188,18 @@ static int claim(struct trace *t)
 {
 	int ret;
 
-	pthread_mutex_lock(&t->hwlat.lock);
-	ret = t->hwlat.busy ? -EBUSY : 0;
-	t->hwlat.busy = true;
-	pthread_mutex_unlock(&t->hwlat.lock);
+	pthread_mutex_lock(&t->hwlat->lock);
+	ret = t->hwlat->busy ? -EBUSY : 0;
+	t->hwlat->busy = true;
+	pthread_mutex_unlock(&t->hwlat->lock);
 	return ret;
 }
 
 static void give_up(struct trace *t)
 {
-	pthread_mutex_lock(&t->hwlat.lock);
-	t->hwlat.busy = false;
-	pthread_mutex_unlock(&t->hwlat.lock);
+	pthread_mutex_lock(&t->hwlat->lock);
+	t->hwlat->busy = false;
+	pthread_mutex_unlock(&t->hwlat->lock);
 }
 
 /* Does the host tell? A vCPU whose thread has not begun yet will be asked again. */
@@ -216,7 +221,7 @@ static void take_thresh(struct hwlat *h)
 
 	h->save_thresh = t->thresh;
 	if (!h->save_thresh)
-		trace_set_thresh(t, t->hwlat.thresh);
+		trace_set_thresh(t, t->hwlat->thresh);
 }
 
 static void put_thresh(struct hwlat *h)
@@ -227,7 +232,7 @@ static void put_thresh(struct hwlat *h)
 	if (!hold_machine(t))
 		return;
 	release_machine(t);
-	t->hwlat.thresh = t->thresh;
+	t->hwlat->thresh = t->thresh;
 	trace_set_thresh(t, h->save_thresh);
 }
 

@@ -6,9 +6,9 @@
 #ifndef HVTRACE_TRACER_TRACERS_SCHED_RECORDS_H
 #define HVTRACE_TRACER_TRACERS_SCHED_RECORDS_H
 
+#include "tracer/events/filter/data.h"
 #include "tracer/guest/comms.h"
 #include "tracer/ring/entry.h"
-#include "tracer/events/filter/data.h"
 #include "vmm/machine.h"
 
 /* For tracer_ops.events. */

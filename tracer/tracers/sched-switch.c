@@ -4,8 +4,10 @@
  * who wakes up whom.
  */
 #include "tracer/events/events.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/view.h"
 #include "tracer/tracers/sched-records.h"
+#include "tracer/tracers/tracers.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tracers.c - the table of tracers. */
-#include "tracer/probe/critical/sites.h"
+#include "tracer/tracers/tracers.h"
 #include "tracer/core/trace.h"
+#include "tracer/probe/critical/sites.h"
+#include "tracer/tracers/names.h"
 
 #include <string.h>
 

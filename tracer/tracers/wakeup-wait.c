@@ -6,20 +6,6 @@
 
 #define MAX_RT_PRIO 100
 
-const char *wakeup_tracer_name(uint64_t addr)
-{
-	switch (addr) {
-	case WAKEUP_TRACE_STACK:
-		return "__ftrace_trace_stack";
-	case WAKEUP_PROBE:
-		return "probe_wakeup";
-	case WAKEUP_PROBE_SWITCH:
-		return "probe_wakeup_sched_switch";
-	default:
-		return NULL;
-	}
-}
-
 void wakeup_forget(struct wakeup *w)
 {
 	w->waiting = false;

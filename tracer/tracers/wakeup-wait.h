@@ -8,17 +8,6 @@
 
 #include "tracer/tracers/sched-records.h"
 
-/*
- * Functions of the kernel's own tracer, which stand at the innermost end of the stacks that it
- * records. A kernel without it has none of them: these addresses are never of text.
- */
-#define WAKEUP_TRACE_STACK  UINT64_C(0xffffffffffffff20)
-#define WAKEUP_PROBE	    UINT64_C(0xffffffffffffff30)
-#define WAKEUP_PROBE_SWITCH UINT64_C(0xffffffffffffff40)
-
-/* The name of such an address; NULL: it is another. */
-const char *wakeup_tracer_name(uint64_t addr);
-
 enum wakeup_kind {
 	WAKEUP_ANY,
 	WAKEUP_REALTIME, /* those of deadline and real-time tasks */

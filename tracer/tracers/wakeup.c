@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wakeup-wait.c - the tracers wakeup, wakeup_rt and wakeup_dl: how long it takes at most until the most
- * urgent task that was woken up runs.
+ * wakeup-wait.c - the tracers wakeup, wakeup_rt and wakeup_dl: how long it takes at most until the
+ * most urgent task that was woken up runs.
  */
-#include "tracer/instance/view.h"
+#include "tracer/core/symbol.h"
+#include "tracer/instance/files.h"
 #include "tracer/instance/max.h"
-#include "tracer/stat/latencies.h"
+#include "tracer/instance/view.h"
 #include "tracer/payload/record.h"
+#include "tracer/stat/latencies.h"
 #include "tracer/tracers/sched-queue.h"
+#include "tracer/tracers/tracers.h"
 #include "tracer/tracers/wakeup-wait.h"
 
 #include <errno.h>
@@ -161,6 +164,16 @@ static bool waited_on(const void *arg, unsigned int vcpu, uint64_t ts)
 	return wakeup_waited_on(arg, vcpu, ts);
 }
 
+/* By the tasks that woke up and was woken; the stack is that of the former. */
+static void count(struct instance *i, const struct sched_record *woken, int32_t pid, uint64_t ns)
+{
+	uint64_t stack[SCHED_STACK_MAX];
+
+	for (unsigned int n = 0; n < woken->nr_stack; n++)
+		stack[n] = KERNEL_HALF | woken->stack[n];
+	latencies_add(i, (uint32_t)woken->prev_pid, (uint32_t)pid, ns, stack, woken->nr_stack);
+}
+
 static void wakeup_found(struct instance *i, const struct wakeup_tracer *w,
 			 const struct sched_record *runs)
 {
@@ -185,7 +198,7 @@ static void wakeup_found(struct instance *i, const struct wakeup_tracer *w,
 		.arg = &w->wakeup,
 	};
 
-	latencies_wakeup(i, woken, runs->next_pid, l.ns);
+	count(i, woken, runs->next_pid, l.ns);
 	if (!instance_is_max(i, l.ns))
 		return;
 	sched_record_entry(woken, &wake);

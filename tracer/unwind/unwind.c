@@ -5,6 +5,7 @@
  * Stack and tables come from the guest. Nothing of it is believed: each step adds one address to a
  * trace of bounded length, and each word is read with a check.
  */
+#include "tracer/unwind/unwind.h"
 #include "tracer/unwind/internal.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* detour.c - see detour.h */
 #include "tracer/window/detour.h"
-#include "tracer/window/quiesce.h"
 #include "tracer/guest/site.h"
+#include "tracer/window/quiesce.h"
 
 #include <capstone/capstone.h>
 #include <errno.h>

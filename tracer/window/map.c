@@ -14,8 +14,8 @@
  * An entry that becomes present needs no flush: a CPU does not remember one that is not. One that
  * goes does need it, so the guest is asked for that before it gets its memory back.
  */
-#include "tracer/guest/ktables.h"
 #include "tracer/window/internal.h"
+#include "tracer/guest/ktables.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -15,10 +15,10 @@
  * a few words further (the CPU aligns it) in the same stack.
  */
 #include "tracer/window/quiesce.h"
-#include "tracer/lib/host-time.h"
 #include "tracer/guest/preempt.h"
 #include "tracer/guest/site.h"
 #include "tracer/guest/tasks.h"
+#include "tracer/lib/host-time.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #define HVTRACE_TRACER_WINDOW_QUIESCE_H
 
 #include "tracer/guest/guest.h"
-#include "tracer/window/window.h"
 #include "tracer/guest/within.h"
+#include "tracer/window/window.h"
 
 /*
  * No site calls the window's code any more: wait until no vCPU runs in it and no interrupted task

@@ -9,6 +9,9 @@
 #include "tests/unit/tramp-guest.h"
 #include "tracer/boot.h"
 #include "tracer/guest/site.h"
+#include "tracer/collect/collect.h"
+#include "tracer/internal.h"
+#include "tracer/tracer.h"
 
 static uint8_t before[IMAGE_END];
 static struct trace *t; /* that comes later */
@@ -20,7 +23,7 @@ static void tracer_dies(void)
 	char err[256];
 
 	boot_end(dying);
-	assert_int_equal(trampoline_close(dying, true, err, sizeof(err)), 0);
+	assert_int_equal(collect_close(dying, true, err, sizeof(err)), 0);
 	trace_free(dying);
 	assert_true(tramp_target(FN_ALPHA));
 	assert_true(tramp_window());
@@ -48,7 +51,7 @@ static int tear_down(void **state)
 static void recovered(int want)
 {
 	char err[256] = "";
-	int ret = trampoline_recover(t, err, sizeof(err));
+	int ret = leftover_remove(t, err, sizeof(err));
 
 	if (ret != want)
 		fail_msg("%d instead of %d %s", ret, want, err);
@@ -139,7 +142,7 @@ static void any_header_does_no_harm(void **state)
 			window_put_at(WINDOW_HEADER, &good, sizeof(good));
 			window_put_at(WINDOW_HEADER + off, &values[i],
 				      off + 8 <= sizeof(good) ? 8 : 4);
-			trampoline_recover(t, err, sizeof(err));
+			leftover_remove(t, err, sizeof(err));
 			/* It may have been a good one still. */
 			memcpy(fake_at(FAKE_VA(DIRECTORY)), directory, sizeof(directory));
 		}

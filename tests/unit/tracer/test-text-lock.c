@@ -8,6 +8,7 @@
 
 #include "tests/unit/tramp-guest.h"
 #include "tracer/guest/site.h"
+#include "tracer/tracer.h"
 
 #define SP	 (STACK + 0x3f00)
 #define QUIET_MS 700 /* longer than the sites stay away */

@@ -12,6 +12,10 @@
 
 #include "tests/unit/trace-guest.h"
 #include "tracer/lib/host-time.h"
+#include "tracer/internal.h"
+#include "tracer/guest/modules.h"
+#include "tracer/tracer.h"
+#include "tracer/instance/instance.h"
 
 enum {
 	SLIDE = 0x1c00000,
@@ -244,7 +248,7 @@ static void modules_come_and_go(void **state)
 	hit_with(t, FAKE_VA(FN_INIT_MODULE), 0x1234);
 	assert_non_null(fake_trap(MOD_TEXT));
 	assert_true(fake_trap(MOD_TEXT + 0x40)->pa == MOD_PA + 0x40);
-	assert_string_equal(modules_name_at(t, MOD_TEXT + 0x40), fake.mods[0].name);
+	assert_string_equal(modules_name_at(t->modules, MOD_TEXT + 0x40), fake.mods[0].name);
 	hit_with(t, MOD_TEXT + 0x40, 0);
 	/* Read once more, as when another one is loaded: nothing twice. */
 	hit_with(t, FAKE_VA(FN_INIT_MODULE), 0x1234);
@@ -254,7 +258,8 @@ static void modules_come_and_go(void **state)
 	assert_null(fake_trap(MOD_TEXT));
 	assert_null(fake_trap(MOD_TEXT + 0x40));
 	/* Its records still have names. */
-	assert_string_equal(modules_find(t, MOD_TEXT + 0x44, &off, &size)->name, "mod_second");
+	assert_string_equal(modules_find(t->modules, MOD_TEXT + 0x44, &off, &size)->name,
+			    "mod_second");
 	assert_int_equal(off, 4);
 	/* Loaded again, at the same place. */
 	fake.mods[0].state = GUESTSYM_MODULE_COMING;

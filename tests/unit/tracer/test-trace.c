@@ -11,6 +11,12 @@
 #include <stdlib.h>
 
 #include "tests/unit/trace-guest.h"
+#include "tracer/probe/probe.h"
+#include "tracer/instance/files.h"
+#include "tracer/record/files.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
+#include "tracer/instance/instance.h"
 
 static void hits_become_records(void **state)
 {

@@ -12,6 +12,11 @@
 #include "tracer/probe/critical/sites.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/collect/collect.h"
+#include "tracer/instance/files.h"
+#include "tracer/record/files.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
 
 #define ROUNDS	    40
 #define LENGTHS	    5 /* 50, 100, 200, 500 and 5,000 us */
@@ -118,22 +123,22 @@ static void windows_watch(struct env *e)
 	struct instance *top = trace_top(e->t);
 
 	trace_set_thresh(e->t, 1); /* all are kept */
-	instance_writers_stop(e->t);
+	trace_writers_stop(e->t);
 	e->tracer = top->tracer;
 	e->ops = *top->tracer;
 	e->ops.window = look;
 	top->tracer = &e->ops;
 	looking = e;
-	instance_writers_go(e->t);
+	trace_writers_go(e->t);
 }
 
 static void trace_end(struct env *e)
 {
-	instance_writers_stop(e->t);
-	trampoline_catch_up(e->t);
+	trace_writers_stop(e->t);
+	collect_catch_up(e->t);
 	if (e->tracer)
 		trace_top(e->t)->tracer = e->tracer;
-	instance_writers_go(e->t);
+	trace_writers_go(e->t);
 	assert_int_equal(trace_detach(e->t), 0);
 }
 

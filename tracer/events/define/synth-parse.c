@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* synth-parse.c - lines of synthetic_events. */
-#include "tracer/lib/error-log.h"
 #include "tracer/events/define/synth.h"
+#include "tracer/lib/error-log.h"
 #include "tracer/lib/word.h"
 
 #include <ctype.h>

@@ -9,8 +9,8 @@
 #define HVTRACE_TRACER_EVENTS_DEFINE_SYNTH_H
 
 #include "tracer/events/define/dyn-event.h"
-#include "tracer/events/filter/data.h"
 #include "tracer/events/define/probe.h"
+#include "tracer/events/filter/data.h"
 #include "tracer/lib/text.h"
 
 #define SYNTH_SYSTEM	 "synthetic"

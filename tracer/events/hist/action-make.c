@@ -3,7 +3,7 @@
  * action-make.c - what the actions of a histogram need: variables for the fields that
  * they name, histograms of other events that have such variables, events to write records of.
  */
-#include "tracer/events/hist/hist.h"
+#include "tracer/events/hist/internal.h"
 #include "tracer/events/define/synth.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* action.c - HANDLER(...).ACTION(...) of a histogram: parsed, compared, printed. */
-#include "tracer/events/hist/hist.h"
+#include "tracer/events/hist/internal.h"
 
 #include <errno.h>
 

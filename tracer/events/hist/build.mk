@@ -1,5 +1,6 @@
 tracer-objs += tracer/events/hist/action-make.o
 tracer-objs += tracer/events/hist/action.o
+tracer-objs += tracer/events/hist/commands.o
 tracer-objs += tracer/events/hist/expr.o
 tracer-objs += tracer/events/hist/field.o
 tracer-objs += tracer/events/hist/hist.o

@@ -3,7 +3,7 @@
  * expr.c - expressions of fields, variables and numbers in a histogram: the operator
  * that is applied last is found first, from behind.
  */
-#include "tracer/events/hist/hist.h"
+#include "tracer/events/hist/internal.h"
 #include "tracer/lib/word.h"
 
 #include <errno.h>

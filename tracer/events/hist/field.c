@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "tracer/events/hist/hist.h"
+#include "tracer/events/hist/internal.h"
 #include "tracer/lib/word.h"
 
 /*

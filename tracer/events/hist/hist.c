@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* hist.c - histograms as triggers: new ones, the same once more, names that are shared. */
+#include "tracer/events/hist/internal.h"
+#include "tracer/events/hist/commands.h"
 #include "tracer/lib/error-log.h"
-#include "tracer/events/hist/hist.h"
 
 #include <errno.h>
 
@@ -395,14 +396,6 @@ static int write_hist(struct event_triggers *t, struct trigger_line *line)
 	return err;
 }
 
-bool event_triggers_hists_stay(const struct event_triggers *t)
-{
-	for (const struct event_trigger *i = t->first; i; i = i->next)
-		if (i->command->kind == TRIGGER_HIST && hist_is_referred_to(i))
-			return true;
-	return false;
-}
-
 static void release_hist(struct event_trigger *trigger)
 {
 	const struct event_trigger_owner *owner = trigger->at->owner;
@@ -444,4 +437,5 @@ const struct event_command event_command_hist = {
 	.hit = hist_hit,
 	.print = hist_trigger_print,
 	.release = release_hist,
+	.stays = hist_is_referred_to,
 };

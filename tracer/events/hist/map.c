@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "tracer/events/hist/hist.h"
+#include "tracer/events/hist/internal.h"
 
 #define NO_ENTRY UINT32_MAX
 

@@ -2,7 +2,7 @@
 /* parse.c - keys=, vals=, sort=, size= and so on of a histogram. */
 #include <errno.h>
 
-#include "tracer/events/hist/hist.h"
+#include "tracer/events/hist/internal.h"
 #include "tracer/lib/word.h"
 
 /* The attributes as they are written, to be looked at in the order of their meaning. */

@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 
-#include "tracer/events/hist/hist.h"
+#include "tracer/events/hist/internal.h"
 #include "tracer/output/output.h"
 
 #define BAR_LEN 20

@@ -8,7 +8,7 @@
  * children and climbs up again from there (lib/sort.c since Linux 5.2). Since 6.11 it takes two
  * elements off the heap at a time, and of two equal children the second.
  */
-#include "tracer/events/hist/hist.h"
+#include "tracer/events/hist/internal.h"
 
 struct order {
 	const struct hist_spec *spec;

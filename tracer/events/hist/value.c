@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* value.c - what a record and variables have for a field of a histogram. */
-#include "tracer/events/hist/hist.h"
+#include "tracer/events/hist/internal.h"
 
 /* The power of two that is not below value. */
 static uint64_t order_of(uint64_t value)

@@ -2,7 +2,7 @@
 /* vars.c - the variables of histograms: which there are, who refers to them, their
  * values.
  */
-#include "tracer/events/hist/hist.h"
+#include "tracer/events/hist/internal.h"
 
 #include <errno.h>
 

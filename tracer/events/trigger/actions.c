@@ -2,7 +2,7 @@
 /* actions.c - traceon, traceoff, snapshot and stacktrace. */
 #include <errno.h>
 
-#include "tracer/events/trigger/internal.h"
+#include "tracer/events/trigger/command.h"
 
 static struct event_trigger *find_kind(struct event_triggers *t, enum event_trigger_kind kind)
 {

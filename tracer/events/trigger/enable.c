@@ -2,7 +2,7 @@
 /* enable.c - enable_event, disable_event, enable_hist, disable_hist: SYSTEM:EVENT. */
 #include <errno.h>
 
-#include "tracer/events/trigger/internal.h"
+#include "tracer/events/trigger/command.h"
 
 static struct event_trigger *find_same(struct event_triggers *t,
 				       const struct event_command *command,

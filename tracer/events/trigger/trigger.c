@@ -3,19 +3,11 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "tracer/events/trigger/internal.h"
+#include "tracer/events/trigger/trigger.h"
+#include "tracer/events/trigger/command.h"
 #include "tracer/lib/word.h"
 
 #define WRITE_MAX 4096 /* the kernel's page */
-
-/* In the order in which they are told as available. */
-static const struct event_command *const commands[] = {
-	&event_command_traceon,	    &event_command_traceoff,	 &event_command_snapshot,
-	&event_command_stacktrace,  &event_command_enable_event, &event_command_disable_event,
-	&event_command_enable_hist, &event_command_disable_hist, &event_command_hist,
-};
-
-#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 struct event_triggers *event_triggers_new(const struct event_trigger_owner *owner,
 					  struct event_hist_names *names,
@@ -162,11 +154,11 @@ int trigger_set_filter(struct event_trigger *trigger, char *text)
 	return trigger->filter_text ? 0 : -ENOMEM;
 }
 
-static const struct event_command *find_command(const char *name)
+static const struct event_command *find_command(const struct event_triggers *t, const char *name)
 {
-	for (size_t i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
+	for (const struct event_command *const *c = t->owner->commands; *c; c++)
+		if (!strcmp((*c)->name, name))
+			return *c;
 	return NULL;
 }
 
@@ -178,7 +170,7 @@ static int write_line(struct event_triggers *t, char *text)
 	rest = trigger_trim(text);
 	name = strsep(&rest, ": \t");
 	line.remove = *name == '!';
-	line.command = find_command(name + line.remove);
+	line.command = find_command(t, name + line.remove);
 	if (!line.command)
 		return -EINVAL;
 	if (rest) {
@@ -209,8 +201,9 @@ void event_triggers_truncate(struct event_triggers *t)
 {
 	unsigned int kinds = TRIGGER_HIST | TRIGGER_ENABLE_HIST;
 
-	if (event_triggers_hists_stay(t))
-		kinds = TRIGGER_ENABLE_HIST;
+	for (const struct event_trigger *i = t->first; i; i = i->next)
+		if (i->command->stays && i->command->stays(i))
+			kinds &= ~(unsigned int)i->command->kind;
 	for (struct event_trigger *i = t->first, *next; i; i = next) {
 		next = i->next;
 		if (i->command->kind & kinds)
@@ -233,18 +226,18 @@ void trigger_print_count(struct event_trigger *trigger, struct text *out)
 	text_putc(out, '\n');
 }
 
-static void print_available(struct text *out)
+static void print_available(const struct event_triggers *t, struct text *out)
 {
 	text_puts(out, "# Available triggers:\n#");
-	for (size_t i = 0; i < NR_COMMANDS; i++)
-		text_printf(out, " %s", commands[i]->name);
+	for (const struct event_command *const *c = t->owner->commands; *c; c++)
+		text_printf(out, " %s", (*c)->name);
 	text_putc(out, '\n');
 }
 
 void event_triggers_print(struct event_triggers *t, struct text *out)
 {
 	if (!t->first)
-		print_available(out);
+		print_available(t, out);
 	for (struct event_trigger *i = t->first; i; i = i->next)
 		i->command->print(i, out);
 }

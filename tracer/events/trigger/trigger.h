@@ -18,6 +18,7 @@
 #include "tracer/events/filter/data.h"
 #include "tracer/lib/text.h"
 
+struct event_command;
 struct event_triggers;
 struct event_hist_names;
 struct event_hist_vars;
@@ -26,6 +27,8 @@ struct synth_event;
 
 /* The instance whose events they are. */
 struct event_trigger_owner {
+	/* What they can be, in the order in which that is told; with a NULL. */
+	const struct event_command *const *commands;
 	bool (*tracing_is_on)(void *arg);
 	void (*tracing_set)(void *arg, bool on);
 	int (*snapshot_ready)(void *arg); /* allocates: 0 or -errno */
@@ -48,7 +51,8 @@ struct event_trigger_owner {
 	bool (*has_stacks)(void *arg); /* records have stack() */
 	int (*set_clock)(void *arg, const char *clock);
 	void (*timestamps)(void *arg, bool on); /* one that needs them came or went: "absolute" */
-	bool (*symbol)(void *arg, uint64_t addr, struct output_symbol *sym); /* as output/output.h's */
+	bool (*symbol)(void *arg, uint64_t addr,
+		       struct output_symbol *sym);	     /* as output/output.h's */
 	const char *(*syscall_name)(void *arg, uint64_t nr); /* "sys_read", NULL: none */
 	/* The synthetic event of that name. NULL: there is none. */
 	struct synth_event *(*synth_find)(void *arg, const char *name);
@@ -66,17 +70,6 @@ struct event_trigger_owner {
 	struct event_kernel kernel;
 	void *arg;
 };
-
-/* The variables of an instance's histograms. NULL: no memory. */
-struct event_hist_vars *event_hist_vars_new(void);
-void event_hist_vars_free(
-	struct event_hist_vars *vars); /* with no triggers left; NULL is allowed */
-/* There are some: then the records of all vCPUs have to be shown in the order of their time. */
-bool event_hist_vars_any(const struct event_hist_vars *vars);
-
-/* The names of histograms, which all instances share. */
-struct event_hist_names *event_hist_names_new(void);	    /* NULL: no memory */
-void event_hist_names_free(struct event_hist_names *names); /* with no triggers left */
 
 /*
  * Without triggers. What format points to has to live as long; event is what the owner calls it.

@@ -8,8 +8,8 @@
 #ifndef HVTRACE_TRACER_OUTPUT_FMT_PRINT_H
 #define HVTRACE_TRACER_OUTPUT_FMT_PRINT_H
 
-#include "tracer/output/fmt/expr.h"
 #include "tracer/lib/kprintf.h"
+#include "tracer/output/fmt/expr.h"
 
 enum event_form_kind {
 	EVENT_FORMAT,	     /* its pieces */

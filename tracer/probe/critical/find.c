@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* find.c - see find.h */
 #include "tracer/probe/critical/find.h"
+#include "tracer/guest/modules.h"
+#include "tracer/payload/patch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,20 +25,11 @@ int flag_list_add(struct flag_list *l, uint64_t va)
 	return 0;
 }
 
-void flag_form_make(const struct payload_form *form, uint64_t va, uint8_t bytes[PAYLOAD_FORM_MAX])
-{
-	int32_t rel = (int32_t)(form->target - (va + form->size));
-
-	memcpy(bytes, form->bytes, PAYLOAD_FORM_MAX);
-	if (form->relative)
-		memcpy(bytes + form->size - form->relative, &rel, sizeof(rel));
-}
-
 static bool has_form(const struct payload_form *form, uint64_t va, const uint8_t *code)
 {
 	uint8_t bytes[PAYLOAD_FORM_MAX];
 
-	flag_form_make(form, va, bytes);
+	payload_form_make(form, va, bytes);
 	return !memcmp(bytes, code, form->size);
 }
 
@@ -132,7 +125,7 @@ static bool function_at(const struct trace *t, const struct area *area, uint64_t
 	uint64_t off;
 
 	if (area->mod)
-		sym = modules_find(t, va, &off, &func->size);
+		sym = modules_find(t->modules, va, &off, &func->size);
 	else
 		sym = guestsym_find(t->gs, va - t->guest.slide, &off, &func->size);
 	if (sym)

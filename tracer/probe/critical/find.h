@@ -14,9 +14,6 @@ struct flag_list {
 
 int flag_list_add(struct flag_list *l, uint64_t va); /* 0 or -ENOMEM */
 
-/* The form's bytes as they are at this run-time address. */
-void flag_form_make(const struct payload_form *form, uint64_t va, uint8_t bytes[PAYLOAD_FORM_MAX]);
-
 /*
  * Add the instructions of this function that have the form; only instructions, not bytes that look
  * so. 0 or -ENOMEM; text that cannot be read has none.

@@ -6,9 +6,9 @@
 #ifndef HVTRACE_TRACER_PROBE_CRITICAL_KINDS_H
 #define HVTRACE_TRACER_PROBE_CRITICAL_KINDS_H
 
+#include "tracer/payload/patch.h"
 #include "tracer/probe/critical/find.h"
 #include "tracer/probe/critical/sites.h"
-#include "tracer/payload/patch.h"
 
 enum { FLAG_NAMES_MAX = 2, FLAG_KINDS = 19 };
 

@@ -8,10 +8,10 @@
  * finds nothing to be changed by then.
  */
 #include "tracer/probe/critical/sites.h"
+#include "tracer/guest/modules.h"
+#include "tracer/payload/patch.h"
 #include "tracer/probe/critical/kinds.h"
 #include "tracer/probe/critical/table.h"
-#include "tracer/instance/instance.h"
-#include "tracer/probe/trampoline/trampoline.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ uint8_t flag_sites_form(const struct trace *t, uint64_t va, uint8_t bytes[PAYLOA
 
 	if (!flag_table_at(t->flag_sites->table, va, &s))
 		return 0;
-	flag_form_make(site_form(t, &s), va + t->guest.slide, bytes);
+	payload_form_make(site_form(t, &s), va + t->guest.slide, bytes);
 	return site_form(t, &s)->size;
 }
 
@@ -222,7 +222,7 @@ static int search_modules(struct trace *t)
 	int ret;
 
 	flag_table_forget(t->flag_sites->table, probe_is_gone, t);
-	ret = modules_each(t, search_module, t);
+	ret = modules_each(t->modules, search_module, t);
 	if (!ret)
 		t->flag_sites->modules = t->modules;
 	return ret;
@@ -281,7 +281,7 @@ const char *flag_sites_no_traps(const struct trace *t, uint32_t critical)
 int flag_sites_check(struct trace *t, uint32_t critical)
 {
 	bool boots = !t->cfg.running && !atomic_load(&t->booted);
-	bool traps = t->engine == &trap_probe_ops;
+	bool traps = !t->engine->calls;
 	const char *why = traps ? flag_sites_no_traps(t, critical) : NULL;
 	int ret = boots || why ? 0 : search(t, critical);
 
@@ -313,18 +313,8 @@ int flag_sites_check(struct trace *t, uint32_t critical)
 	return 0;
 }
 
-static uint32_t wanted(const struct trace *t)
+int flag_sites_update(struct trace *t, uint32_t critical)
 {
-	uint32_t critical = 0;
-
-	for (const struct instance *i = t->instances; i; i = i->next)
-		critical |= i->tracer->critical;
-	return critical;
-}
-
-int flag_sites_update(struct trace *t)
-{
-	uint32_t critical = wanted(t);
 	int ret = critical ? search(t, critical) : 0;
 	const struct flag_site *sites;
 	size_t nr;

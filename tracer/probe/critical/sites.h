@@ -10,8 +10,8 @@
 #ifndef HVTRACE_TRACER_PROBE_CRITICAL_SITES_H
 #define HVTRACE_TRACER_PROBE_CRITICAL_SITES_H
 
-#include "tracer/payload/critical.h"
 #include "tracer/core/trace.h"
+#include "tracer/payload/critical.h"
 
 #include <stdio.h>
 
@@ -45,8 +45,10 @@ bool flag_sites_known(const struct trace *t, uint32_t critical);
 int flag_sites_check(struct trace *t, uint32_t critical);
 /* Why traps cannot measure these windows in this machine, in one line; NULL: they can. */
 const char *flag_sites_no_traps(const struct trace *t, uint32_t critical);
-/* What tracers want has changed: returns_update() of these sites. 0 or -ENOMEM. */
-int flag_sites_update(struct trace *t);
+/*
+ * Windows of other kinds (CRITICAL_) are wanted: returns_update() of these sites. 0 or -ENOMEM.
+ */
+int flag_sites_update(struct trace *t, uint32_t critical);
 
 /* The bytes that a flag site's probe (link address) takes, and how many; 0: it is none. */
 uint8_t flag_sites_form(const struct trace *t, uint64_t va, uint8_t bytes[PAYLOAD_FORM_MAX]);

@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * traps.c - see traps.h
- *
- * What the payload does with a window in the guest (payload/flags.S) is done here from the hit's
- * registers. The way to the host and back is not to be measured, as far as that is possible: a
- * window begins when its hit has been dealt with, and ends when the vCPU has left the guest. What
- * is within are the way back into the guest from the one, and the way out at the other.
- */
+/* traps.c - see traps.h */
 #include "tracer/probe/critical/traps.h"
-#include "tracer/payload/event-ring.h"
 #include "tracer/probe/critical/sites.h"
-#include "tracer/instance/instance.h"
-#include "tracer/instance/max.h"
-#include "tracer/stat/latencies.h"
-#include "tracer/payload/record.h"
-#include "tracer/unwind/unwind.h"
 
 #include <errno.h>
 
@@ -45,15 +32,7 @@ void flag_traps_make(const struct trace *t, uint64_t va, struct machine_trap *tr
 
 /* --- instructions ---------------------------------------------------------------------------- */
 
-/* What a hit does to the vCPU, and to the window. */
-struct step {
-	struct machine_regs regs; /* that it goes on with */
-	bool changed;		  /* they are others than those at hand */
-	bool off, on;		  /* interrupts go off; they are about to go on */
-	uint64_t user;		  /* user mode follows: the privilege level */
-};
-
-static int step_call(struct trace *t, struct step *s, uint64_t target)
+static int step_call(struct trace *t, struct flag_step *s, uint64_t target)
 {
 	uint64_t pa, back = s->regs.rip;
 	int ret = guest_translate(&t->guest, s->regs.rsp - sizeof(back), &pa);
@@ -67,7 +46,7 @@ static int step_call(struct trace *t, struct step *s, uint64_t target)
 }
 
 /* testb $3, CS(%rsp): the parity of one bit is odd, of two it is even. */
-static void step_test(struct step *s, uint64_t cs)
+static void step_test(struct flag_step *s, uint64_t cs)
 {
 	unsigned int rpl = cs & CS_RPL;
 
@@ -90,7 +69,7 @@ static int read_saved(struct trace *t, uint64_t regs, uint64_t *cs, bool *on)
 	return ret ? ret : guest_read(&t->guest, regs + REGS_CS, cs, sizeof(*cs));
 }
 
-static int step_insn(struct trace *t, enum flag_insn insn, uint64_t target, struct step *s)
+static int step_insn(struct trace *t, enum flag_insn insn, uint64_t target, struct flag_step *s)
 {
 	bool on = s->regs.rflags & RFLAGS_IF;
 	uint64_t cs = 0;
@@ -125,109 +104,15 @@ static int step_insn(struct trace *t, enum flag_insn insn, uint64_t target, stru
 	}
 }
 
-/* --- windows --------------------------------------------------------------------------------- */
-
-static void record_make(struct trace *t, const struct machine_hit *hit, unsigned int type,
-			struct payload_record *r)
+int flag_traps_step(struct trace *t, const struct machine_hit *hit, struct flag_step *s)
 {
-	struct guest_state st;
-
-	record_of_hit(t, hit, type, r, &st);
-	r->state |= STATE_IRQS_OFF;
-	if (t->instances->options & OUTPUT_RECORD_CMD)
-		comms_note(t->comms, st.pid, st.tgid, st.comm);
-}
-
-static void stack_look(struct trace *t, const struct machine_hit *hit, struct event_stack *stack)
-{
-	const struct unwind *u = atomic_load(&t->unwind_ready) ? t->unwind : NULL;
-
-	stack->n = unwind_entry(u, &t->guest, hit->va, hit->regs->rsp, hit->regs->rbp, stack->ip,
-				NULL, EVENT_STACK_DEPTH);
-}
-
-/* It may be one that is kept. */
-static void window_found(struct instance *top, const struct machine_hit *hit,
-			 struct critical_window *w)
-{
-	struct event_stack stack;
-
-	if (!top->t->latency_on || latencies_want_stack(top, w)) {
-		stack_look(top->t, hit, &stack);
-		w->stack = &stack;
-	}
-	top->tracer->window(top, w);
-	w->stack = NULL;
-}
-
-/* True: one was found that is long enough. The vCPU's lock is held. */
-static bool window_end(struct trace *t, const struct machine_hit *hit, uint64_t user)
-{
-	struct critical *c = &t->critical[hit->vcpu];
-	struct instance *top = t->instances;
-	struct critical_window w = {.vcpu = hit->vcpu, .off = c->off};
-	bool open = c->open;
-
-	c->open = false;
-	if (!open || !top->on || !top->tracer->window)
-		return false;
-	w.on.tsc = hit->tsc;
-	if (critical_ticks(&w) < instance_max_ticks(top))
-		return false;
-	record_make(t, hit, PAYLOAD_IRQS_ON, &w.on);
-	w.on.parent = (uint32_t)user;
-	window_found(top, hit, &w);
-	return true;
-}
-
-/* The vCPU's lock is held. */
-static void window_begin(struct trace *t, const struct machine_hit *hit)
-{
-	const struct instance *top = t->instances;
-	struct critical *c = &t->critical[hit->vcpu];
-
-	c->open = top->tracer->critical & CRITICAL_IRQS && top->on && top->cpumask >> hit->vcpu & 1;
-	if (!c->open)
-		return;
-	record_make(t, hit, PAYLOAD_IRQS_OFF, &c->off);
-	c->off.tsc = machine_get_tsc(t->m, hit->vcpu);
-}
-
-/* There is no collector whose passes end. */
-static void windows_keep(struct trace *t)
-{
-	struct instance *top = t->instances;
-
-	instance_writers_stop(t);
-	if (top->tracer->critical)
-		top->tracer->pass(top, 0);
-	instance_writers_go(t);
-	instances_wake(t);
-}
-
-void flag_traps_hit(struct trace *t, const struct machine_hit *hit)
-{
-	struct step s = {.regs = *hit->regs};
 	uint64_t target;
 	uint8_t size;
 	enum flag_insn insn = flag_sites_insn(t, hit->va - t->guest.slide, &size, &target);
-	bool found = false;
-	int ret = step_insn(t, insn, target, &s);
+	int ret;
 
+	*s = (struct flag_step){.regs = *hit->regs};
+	ret = step_insn(t, insn, target, s);
 	/* Nobody sees the vCPU before it has its registers. */
-	if (!ret && s.changed)
-		ret = machine_set_regs(t->m, hit->vcpu, &s.regs);
-	if (ret) {
-		trace_note(t, "the guest cannot go on behind a place where interrupts change");
-		trace_fail(t, ret);
-	}
-	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
-	trace_seen(t, hit->tsc);
-	if (s.on)
-		found = window_end(t, hit, s.user);
-	if (s.off)
-		window_begin(t, hit);
-	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
-	if (found)
-		windows_keep(t);
+	return !ret && s->changed ? machine_set_regs(t->m, hit->vcpu, &s->regs) : ret;
 }

@@ -3,10 +3,10 @@
 #ifndef HVTRACE_TRACER_PROBE_RETURNS_INTERNAL_H
 #define HVTRACE_TRACER_PROBE_RETURNS_INTERNAL_H
 
-#include "tracer/probe/returns/returns.h"
 #include "tracer/guest/site.h"
 #include "tracer/guest/static-calls.h"
 #include "tracer/probe/returns/map.h"
+#include "tracer/probe/returns/returns.h"
 
 #include <string.h>
 
@@ -61,8 +61,8 @@ size_t returns_text_read(struct returns_text *x, const struct piece *p);
 /* What a return looks like. 0 or -ENOMEM. */
 int returns_learn_form(struct returns *r, struct returns_text *x);
 
-/* The sites of all returns that some tracer wants, by address; free(list->v). 0 or -ENOMEM. */
-int returns_search(struct trace *t, struct wanted_list *list);
+/* The sites of all returns that are wished for, by address; free(list->v). 0 or -ENOMEM. */
+int returns_search(struct trace *t, const struct returns_wish *wish, struct wanted_list *list);
 
 /* These are wanted, and no others. 0 or -ENOMEM. */
 int returns_settle(struct trace *t, const struct wanted_list *l);

@@ -80,7 +80,7 @@ int returns_learn_form(struct returns *r, struct returns_text *x)
 	if (r->decoded) {
 		r->thunk = 0;
 		static_calls_free(&r->static_calls);
-		ret = static_calls_read(x->t, &r->static_calls);
+		ret = static_calls_read(&x->t->guest, x->t->gs, &r->static_calls);
 	}
 	r->known = !ret;
 	return ret == -EFAULT ? 0 : ret;

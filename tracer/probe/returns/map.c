@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* map.c - the map, from the symbols of the kernel and of its modules and from the probes. */
 #include "tracer/probe/returns/map.h"
+#include "tracer/guest/modules.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -128,7 +129,7 @@ int text_map_make(struct text_map *map, struct trace *t)
 	*map = (struct text_map){0};
 	ret = map_kernel(map, t);
 	if (!ret)
-		ret = modules_each(t, map_module, map);
+		ret = modules_each(t->modules, map_module, map);
 	if (ret)
 		return ret;
 	map_finish(map);

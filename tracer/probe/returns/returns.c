@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* returns.c - how functions return in this guest, and keeping the probes of returns up to date. */
 #include "tracer/probe/returns/internal.h"
-#include "tracer/instance/instance.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,23 +84,15 @@ void returns_tell_cost(struct trace *t)
 		   exits, wanted);
 }
 
-static bool exits_wanted(const struct trace *t)
-{
-	for (const struct instance *i = t->instances; i; i = i->next)
-		if (instance_wants_exits(i))
-			return true;
-	return false;
-}
-
-int returns_update(struct trace *t)
+int returns_update(struct trace *t, const struct returns_wish *wish)
 {
 	struct wanted_list wanted = {0};
 	int ret = 0;
 
-	if (!returns_known(t) || (!exits_wanted(t) && !t->returns->nr))
+	if (!returns_known(t) || (!wish && !t->returns->nr))
 		return 0;
-	if (exits_wanted(t))
-		ret = returns_search(t, &wanted);
+	if (wish)
+		ret = returns_search(t, wish, &wanted);
 	if (!ret)
 		ret = returns_settle(t, &wanted);
 	if (!ret && wanted.nr && t->placed)

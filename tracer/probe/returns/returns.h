@@ -28,12 +28,18 @@ bool returns_known(const struct trace *t);
 /* Run-time address of the thunk that functions jump to as their return; 0: they return plainly. */
 uint64_t returns_thunk(const struct trace *t);
 
+/* Of which functions (index of the probe at their entry) exits are wanted. */
+struct returns_wish {
+	bool (*takes)(const struct trace *t, uint32_t probe);
+};
+
 /*
- * What is recorded has changed: have probes for the return sites of those functions that a tracer
- * wants exits of, and only for them. A probe that is in the guest and is not as it should be gets
- * PROBE_FL_CHANGE. The machine is paused, all writers are stopped. 0 or -ENOMEM.
+ * What is recorded has changed: have probes for the return sites of those functions that somebody
+ * wants exits of (wish; NULL: of none), and only for them. A probe that is in the guest and is not
+ * as it should be gets PROBE_FL_CHANGE. The machine is paused, all writers are stopped. 0 or
+ * -ENOMEM.
  */
-int returns_update(struct trace *t);
+int returns_update(struct trace *t, const struct returns_wish *wish);
 
 /*
  * The bytes that a return's probe (link address) takes, and how many; it is a return with what can

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* search.c - finds the return sites of the functions whose exits are wanted. */
 #include "tracer/probe/returns/internal.h"
-#include "tracer/instance/instance.h"
 #include "tracer/probe/returns/insns.h"
 
 #include <errno.h>
@@ -11,6 +10,7 @@
 /* What one update works with. */
 struct search {
 	struct trace *t;
+	const struct returns_wish *wish;
 	struct returns_text *text;
 	struct ret_insns *insns;
 	uint64_t entry_text, entry_text_end;
@@ -31,10 +31,12 @@ static void search_exit(struct search *s)
 		returns_text_free(s->text);
 }
 
-static int search_init(struct search *s, struct trace *t, struct wanted_list *list)
+static int search_init(struct search *s, struct trace *t, const struct returns_wish *wish,
+		       struct wanted_list *list)
 {
 	*s = (struct search){
 		.t = t,
+		.wish = wish,
 		.text = returns_text_new(t),
 		.entry_text = guestsym_addr(t->gs, "__entry_text_start") + t->guest.slide,
 		.entry_text_end = guestsym_addr(t->gs, "__entry_text_end") + t->guest.slide,
@@ -46,14 +48,6 @@ static int search_init(struct search *s, struct trace *t, struct wanted_list *li
 }
 
 /* --- which functions ------------------------------------------------------------------------- */
-
-static bool is_wanted(const struct trace *t, uint32_t probe)
-{
-	for (const struct instance *i = t->instances; i; i = i->next)
-		if (instance_wants_exits(i) && instance_bit(i->takes, i->room, probe))
-			return true;
-	return false;
-}
 
 static bool is_cold(const struct piece *p)
 {
@@ -236,7 +230,7 @@ static int search_run(struct search *s)
 	for (size_t i = 0; i < s->text->map.nr; i++) {
 		struct piece *p = &s->text->map.v[i];
 
-		p->wanted = p->probe != UINT32_MAX && is_wanted(s->t, p->probe);
+		p->wanted = p->probe != UINT32_MAX && s->wish->takes(s->t, p->probe);
 	}
 	while (more) {
 		more = false;
@@ -255,10 +249,10 @@ static int search_run(struct search *s)
 	return 0;
 }
 
-int returns_search(struct trace *t, struct wanted_list *list)
+int returns_search(struct trace *t, const struct returns_wish *wish, struct wanted_list *list)
 {
 	struct search s;
-	int ret = search_init(&s, t, list);
+	int ret = search_init(&s, t, wish, list);
 
 	if (!ret)
 		ret = search_run(&s);

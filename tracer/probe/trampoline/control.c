@@ -4,7 +4,6 @@
  * call.
  */
 #include "tracer/probe/trampoline/internal.h"
-#include "tracer/stat/stack-max.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@ int trampoline_control_init(struct trace *t, struct trampoline *tr)
 {
 	struct window *w = &tr->window;
 	uint64_t head = w->header.ring_size / PAYLOAD_RECORD_SIZE;
-	uint32_t flags = CTL_FL_ON, depth = stack_max_limit(t);
+	uint32_t flags = CTL_FL_ON, depth = t->depth;
 	int ret = window_write(w, WINDOW_DEPTH, &depth, sizeof(depth));
 
 	for (unsigned int i = 0; i < t->vcpus && !ret; i++) {
@@ -148,9 +147,10 @@ void trampoline_set_prints(struct trace *t, uint64_t vcpus, uint32_t types)
 
 void trampoline_set_depth(struct trace *t, uint32_t depth)
 {
-	int ret =
-		t->tramp ? window_write(&t->tramp->window, WINDOW_DEPTH, &depth, sizeof(depth)) : 0;
+	int ret;
 
+	t->depth = depth;
+	ret = t->tramp ? window_write(&t->tramp->window, WINDOW_DEPTH, &depth, sizeof(depth)) : 0;
 	if (ret)
 		trace_fail(t, ret);
 }

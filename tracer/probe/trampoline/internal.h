@@ -9,7 +9,6 @@
 struct trampoline {
 	struct window window;
 	struct payload_text text;
-	struct collector *collector;
 	bool called; /* a site has called the payload: someone may be in there */
 	bool stays;  /* a site that cannot be written may call it still */
 };
@@ -19,12 +18,9 @@ struct trampoline {
  * On error one line in err.
  */
 int trampoline_load(struct trace *t, struct trampoline *tr, char *err, size_t errlen);
+/* Tell the payload in w who may take text_mutex without a word. 0 or -errno. */
+int trampoline_describe_lockers(struct trace *t, struct window *w);
 /* Rings are empty, and their records' numbers start anew. */
 int trampoline_control_init(struct trace *t, struct trampoline *tr);
-/*
- * One probe before there are many: a function is called, whose record must come. Only a guest that
- * runs can be asked to call it. On error one line in err.
- */
-int trampoline_try(struct trace *t, struct trampoline *tr, char *err, size_t errlen);
 
 #endif

@@ -4,10 +4,11 @@
  * window.
  */
 #include "tracer/probe/trampoline/internal.h"
-#include "tracer/window/detour.h"
+#include "tracer/guest/tasks.h"
+#include "tracer/payload/event-ring.h"
 #include "tracer/probe/critical/sites.h"
 #include "tracer/probe/returns/returns.h"
-#include "tracer/guest/tasks.h"
+#include "tracer/window/detour.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,12 +93,12 @@ static void config_fill(struct trace *t, const struct trampoline *tr, struct pay
 		.count_sub = address_or_none(t, "preempt_count_sub"),
 		.bh_disable = address_or_none(t, "__local_bh_disable_ip"),
 		.msleep = address_or_none(t, "msleep"),
-		.event_rings = h->va + trampoline_event_ring(h, 0),
+		.event_rings = h->va + event_ring_at(h, 0),
 		.event_ring_size = h->event_ring_size,
 		.fbuffer_event = field_or_none(t, "trace_event_buffer.event"),
 		.fbuffer_file = field_or_none(t, "trace_event_buffer.trace_file"),
 		.fbuffer_entry = field_or_none(t, "trace_event_buffer.entry"),
-		.trace_buffer = guest_prints_buffer(t),
+		.trace_buffer = trampoline_guest_buffer(t),
 	};
 }
 
@@ -138,4 +139,14 @@ int trampoline_returns(struct trace *t)
 	char err[256];
 
 	return trampoline_load(t, t->tramp, err, sizeof(err));
+}
+
+uint64_t trampoline_guest_buffer(const struct trace *t)
+{
+	uint64_t tr = trace_runtime(t, "global_trace");
+	struct guestsym_field f;
+
+	if (!tr || guestsym_field(t->gs, "trace_array.array_buffer.buffer", &f) || f.size != 8)
+		return PAYLOAD_NONE;
+	return tr + f.offset;
 }

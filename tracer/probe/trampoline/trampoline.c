@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trampoline.c - gets the payload into a guest, and out again. */
 #include "tracer/probe/trampoline/internal.h"
-#include "tracer/boot.h"
-#include "tracer/collect/collect.h"
-#include "tracer/record/graph.h"
-#include "tracer/instance/order.h"
 #include "tracer/window/quiesce.h"
 
 #include <errno.h>
@@ -19,19 +15,17 @@
 /* Each block that the guest is asked for makes it stand for a moment: these do with less. */
 #define FEW_FUNCTIONS 1000
 
-/* Behind the staging rings. */
-uint64_t trampoline_event_ring(const struct payload_header *h, unsigned int vcpu)
+struct window *trampoline_window_of(struct trampoline *tr)
 {
-	return WINDOW_RINGS + (uint64_t)h->ring_size * h->nr_vcpus +
-	       (uint64_t)h->event_ring_size * vcpu;
+	return &tr->window;
 }
 
-struct window *trampoline_window(struct trace *t)
+struct window *trampoline_window(const struct trace *t)
 {
 	return &t->tramp->window;
 }
 
-const struct payload_text *trampoline_text(struct trace *t)
+const struct payload_text *trampoline_text(const struct trace *t)
 {
 	return &t->tramp->text;
 }
@@ -142,7 +136,7 @@ static int window_get(struct trace *t, struct trampoline *tr, char *err, size_t 
 	min = rings_window(t, &rings);
 	rings = rings_divide(t, most, few);
 	/* Of a machine that has one itself it takes nothing from the guest. */
-	ret = window_open(w, &t->guest, boot_has_window(t) ? NULL : t->borrow,
+	ret = window_open(w, &t->guest, trace_has_window(t) ? NULL : t->borrow,
 			  rings_window(t, &rings), min, err, errlen);
 	if (ret)
 		return ret;
@@ -156,16 +150,6 @@ static int window_get(struct trace *t, struct trampoline *tr, char *err, size_t 
 
 /* --- opening and closing --------------------------------------------------------------------- */
 
-/* Others may be about to tell the payload something. */
-static void publish(struct trace *t, struct trampoline *tr)
-{
-	pthread_mutex_lock(&t->change);
-	pthread_mutex_lock(&t->instances_lock);
-	t->tramp = tr;
-	pthread_mutex_unlock(&t->instances_lock);
-	pthread_mutex_unlock(&t->change);
-}
-
 /* The payload is there; nobody else knows of it. */
 static int payload_open(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
@@ -174,25 +158,43 @@ static int payload_open(struct trace *t, struct trampoline *tr, char *err, size_
 	if (!ret) {
 		ret = trampoline_control_init(t, tr);
 		if (!ret)
-			ret = text_lock_describe(t, &tr->window);
+			ret = trampoline_describe_lockers(t, &tr->window);
 		if (ret)
 			snprintf(err, errlen, "the window cannot be written: %s", strerror(-ret));
 	}
 	return ret;
 }
 
-static int collector_begin(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
+int trampoline_new(struct trace *t, struct trampoline **to, char *err, size_t errlen)
 {
-	int ret = collector_start(&tr->collector, t, &tr->window);
+	struct trampoline *tr = calloc(1, sizeof(*tr));
+	char ignored[256];
+	int ret;
 
+	*to = tr;
+	if (!tr) {
+		snprintf(err, errlen, "no memory");
+		return -ENOMEM;
+	}
+	ret = window_get(t, tr, err, errlen);
+	if (!ret) {
+		ret = payload_open(t, tr, err, errlen);
+		if (ret)
+			trampoline_close(t, tr, ignored, sizeof(ignored));
+	}
 	if (ret)
-		snprintf(err, errlen, "the collector cannot be started: %s", strerror(-ret));
+		trampoline_free(tr);
 	return ret;
 }
 
-static int window_quiet(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
+void trampoline_entered(struct trampoline *tr)
 {
-	int ret = quiesce(&t->guest, t->gs, &tr->window, t->vcpus, QUIET_MS);
+	tr->called = true;
+}
+
+int trampoline_quiet(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
+{
+	int ret = tr->called ? quiesce(&t->guest, t->gs, &tr->window, t->vcpus, QUIET_MS) : 0;
 
 	if (ret)
 		snprintf(err, errlen, "the guest does not leave the probes' code: %s",
@@ -200,138 +202,17 @@ static int window_quiet(struct trace *t, struct trampoline *tr, char *err, size_
 	return ret;
 }
 
-static void collector_end(struct trace *t, struct trampoline *tr)
+bool trampoline_stays(const struct trampoline *tr)
 {
-	if (!tr->collector)
-		return;
-	collector_stop(tr->collector);
-	instance_writers_stop(t);
-	atomic_store(&t->collecting, false);
-	collector_get_counts(tr->collector, &t->collected);
-	collector_free(tr->collector);
-	tr->collector = NULL;
-	instance_writers_go(t);
-	instances_wake(t);
+	return tr->stays;
 }
 
-static int trampoline_end(struct trace *t, struct trampoline *tr, bool guest_gone, char *err,
-			  size_t errlen)
+int trampoline_close(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
-	int ret = 0;
-
-	/* The collector answers whoever waits in there for an answer, and gets the last records. */
-	if (!guest_gone && tr->called)
-		ret = window_quiet(t, tr, err, errlen);
-	collector_end(t, tr);
-	if (!guest_gone && !ret)
-		ret = window_close(&tr->window, t->borrow, err, errlen);
-	return ret;
+	return window_close(&tr->window, t->borrow, err, errlen);
 }
 
-/* It could not be opened. What has to stay in the guest is for a later tracer to take away. */
-static void open_undo(struct trace *t, struct trampoline *tr)
+void trampoline_free(struct trampoline *tr)
 {
-	char ignored[256];
-
-	if (tr->stays)
-		trace_note(t, "the guest still has a probe, so memory of the probes stays in it: "
-			      "attach again when it can be traced (hvtrace attach --recover)");
-	trampoline_end(t, tr, tr->stays, ignored, sizeof(ignored));
 	free(tr);
-}
-
-static int open_to(struct trace *t, bool sites_call, char *err, size_t errlen)
-{
-	struct trampoline *tr;
-	int ret;
-
-	if (t->tramp)
-		return 0; /* a guest that runs its ftrace_init() again */
-	tr = calloc(1, sizeof(*tr));
-	if (!tr) {
-		snprintf(err, errlen, "no memory");
-		return -ENOMEM;
-	}
-	ret = window_get(t, tr, err, errlen);
-	if (ret) {
-		free(tr);
-		return ret;
-	}
-	ret = payload_open(t, tr, err, errlen);
-	if (!ret && sites_call && t->borrow)
-		ret = trampoline_try(t, tr, err, errlen);
-	if (!ret)
-		ret = collector_begin(t, tr, err, errlen);
-	if (ret) {
-		open_undo(t, tr);
-		return ret;
-	}
-	if (!sites_call)
-		collector_be_patient(tr->collector);
-	/* Events do so as soon as there are any. */
-	tr->called |= !sites_call;
-	publish(t, tr);
-	atomic_store(&t->collecting, true);
-	return 0;
-}
-
-int trampoline_open(struct trace *t, char *err, size_t errlen)
-{
-	return open_to(t, true, err, errlen);
-}
-
-int trampoline_open_events(struct trace *t, char *err, size_t errlen)
-{
-	return open_to(t, false, err, errlen);
-}
-
-int trampoline_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
-{
-	struct trampoline *tr = t->tramp;
-	int ret;
-
-	if (!tr)
-		return 0;
-	ret = trampoline_end(t, tr, guest_gone, err, errlen);
-	publish(t, NULL);
-	free(tr);
-	return ret;
-}
-
-void trampoline_drain(struct trace *t, unsigned int vcpu)
-{
-	if (atomic_load(&t->collecting))
-		collector_drain(t->tramp->collector, vcpu);
-}
-
-void trampoline_event_stack(struct trace *t, unsigned int vcpu, uint32_t seq, uint64_t sp,
-			    uint64_t bp)
-{
-	collector_event_stack(t->tramp->collector, vcpu, seq, sp, bp);
-}
-
-void trampoline_catch_up(struct trace *t)
-{
-	if (atomic_load(&t->collecting))
-		collector_catch_up(t->tramp->collector);
-}
-
-void trampoline_drain_all(struct trace *t)
-{
-	for (int round = 0; round < 2; round++) {
-		for (unsigned int v = 0; v < t->vcpus; v++)
-			trampoline_drain(t, v);
-		graph_merge(t->graph, false, SIZE_MAX, 0);
-	}
-	for (struct instance *i = t->instances; i; i = i->next)
-		instance_order_flush(i);
-}
-
-void trampoline_get_counts(struct trace *t, struct trampoline_counts *counts)
-{
-	*counts = t->collected;
-	instance_writers_stop(t);
-	if (t->tramp && t->tramp->collector)
-		collector_get_counts(t->tramp->collector, counts);
-	instance_writers_go(t);
 }

@@ -17,6 +17,10 @@
 #include <unistd.h>
 
 #include "tests/unit/tracefs-world.h"
+#include "tracer/instance/files.h"
+#include "tracer/record/files.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
 
 static uint64_t number_in(struct world *w, const char *path)
 {

@@ -18,6 +18,7 @@
 
 #include "tests/unit/tracefs-golden.h"
 #include "tests/unit/tracefs-world.h"
+#include "tracer/control/files.h"
 
 /* --- what the kernel's has and says ------------------------------------------------------- */
 

@@ -11,6 +11,13 @@
 #include "tests/unit/tramp-guest.h"
 #include "tracer/ring/entry.h"
 #include "tracer/instance/instance.h"
+#include "tracer/record/record.h"
+#include "tracer/instance/prints.h"
+#include "tracer/payload/event-ring.h"
+#include "tracer/instance/files.h"
+#include "tracer/record/files.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
 
 static struct trace *t;
 
@@ -375,7 +382,7 @@ static void guest_wrote(uint64_t tsc, const void *data, uint32_t len)
 	window_get_at(WINDOW_HEADER, &h, sizeof(h));
 	window_get_at(ctl_off(0, CTL_EVENT_HEAD), &at, sizeof(at));
 	next = at + ((EVENT_HEADER + (uint64_t)len + 7) & ~UINT64_C(7));
-	window_put_at(trampoline_event_ring(&h, 0) + at + EVENT_HEADER, data, len);
+	window_put_at(event_ring_at(&h, 0) + at + EVENT_HEADER, data, len);
 	window_put_at(ctl_off(0, CTL_EVENT_HEAD), &next, sizeof(next));
 	tramp_record(0, (struct payload_record){.event_tsc = tsc,
 						.event_at = (uint32_t)at,
@@ -410,7 +417,7 @@ enum { GUEST_PRINT = 5, GUEST_BPRINT = 6, GUEST_BPUTS = 15, GUEST_RAW = 19 };
 
 static void prints_begin(void)
 {
-	t->prints = (struct guest_prints){
+	*t->prints = (struct guest_prints){
 		.type = {GUEST_PRINT, GUEST_BPRINT, GUEST_BPUTS, GUEST_RAW}, .placed = true};
 	tramp_comm(0, 7, 7, "seven");
 }
@@ -457,7 +464,7 @@ static void options_say_which_prints_are_wanted(void **state)
 	(void)state;
 	prints_begin();
 	assert_int_equal(wanted_prints(), 0); /* they were not placed */
-	instances_tell_payload(t);
+	payload_control(t);
 	assert_int_equal(wanted_prints(), trace_printk | 1u << GUEST_PRINT | 1u << GUEST_RAW);
 	assert_int_equal(instance_set_option(top, OUTPUT_MARKERS, false), 0);
 	assert_int_equal(wanted_prints(), trace_printk | 1u << GUEST_PRINT);

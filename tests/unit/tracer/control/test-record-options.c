@@ -10,9 +10,11 @@
 #include <cmocka.h>
 
 #include "tests/unit/tramp-guest.h"
-#include "tracer/control.h"
 #include "tracer/output/options.h"
 #include "tracer/filter/pid-filter.h"
+#include "tracer/instance/files.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
 
 enum {
 	FN_NEW = 0x2700,

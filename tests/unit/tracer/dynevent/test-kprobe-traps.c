@@ -9,6 +9,9 @@
 #include "tests/unit/tramp-guest.h"
 #include "tracer/instance/instance.h"
 #include "tracer/dynevent/kprobe-traps.h"
+#include "tracer/record/record.h"
+#include "tracer/collect/collect.h"
+#include "tracer/tracer.h"
 
 enum {
 	REGS = 0x5a00, /* a struct pt_regs */
@@ -26,7 +29,7 @@ static int set_up(void **state)
 	t = tramp_trace((struct trace_config){.engine = TRACE_ENGINE_TRAP});
 	tramp_boot(t);
 	t->m = (struct machine *)&fake;
-	if (trampoline_open_events(t, err, sizeof(err)))
+	if (collect_open_events(t, err, sizeof(err)))
 		fail_msg("%s", err);
 	assert_int_equal(kprobe_traps_insert(t), 0);
 	return 0;

@@ -7,6 +7,7 @@
 #include "tracer/core/trace.h"
 #include "tracer/graph/max-graph.h"
 #include "tracer/payload/record.h"
+#include "tracer/tracers/tracers.h"
 
 enum {
 	PID = 7,

@@ -16,6 +16,7 @@
 #include "tests/unit/pairing-sim.h"
 #include "tracer/graph/merge.h"
 #include "tracer/tracer.h"
+#include "tracer/collect/collect.h"
 
 /* --- what is made of it ---------------------------------------------------------------------- */
 

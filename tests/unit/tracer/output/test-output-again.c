@@ -8,6 +8,7 @@
 #include "tests/unit/parsed-event.h"
 #include "tests/unit/parsed-header.h"
 #include "tracer/core/trace.h"
+#include "tracer/tracers/tracers.h"
 
 struct again {
 	const char *file;

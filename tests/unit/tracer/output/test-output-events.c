@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "tracer/ring/page.h"
+#include "tracer/output/output.h"
 
 enum { NAMES_MAX = 256 };
 

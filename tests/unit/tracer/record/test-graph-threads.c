@@ -14,6 +14,10 @@
 #include "tracer/record/graph.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/returns/returns.h"
+#include "tracer/instance/files.h"
+#include "tracer/stat/files.h"
+#include "tracer/control/files.h"
+#include "tracer/tracer.h"
 
 enum {
 	CALLS = 4000,

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tracer/stat/stack-table.h"
+#include "tracer/output/output.h"
 
 #define TOP UINT64_C(0xffffc90000014000)
 

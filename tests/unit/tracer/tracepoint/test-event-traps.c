@@ -10,6 +10,12 @@
 #include "tracer/events/registry.h"
 #include "tracer/instance/instance.h"
 #include "tracer/output/output.h"
+#include "tracer/collect/collect.h"
+#include "tracer/instance/events.h"
+#include "tracer/payload/event-ring.h"
+#include "tracer/tracepoint/traps.h"
+#include "tracer/instance/files.h"
+#include "tracer/tracer.h"
 
 enum {
 	FBUFFER = 0x5a00, /* a struct trace_event_buffer of vCPU 0 */
@@ -55,10 +61,10 @@ static void event_on(bool on)
 
 	t->trace_events->event_of[0] = 0;
 	assert_int_equal(instance_events_get(top), 0);
-	instance_writers_stop(t);
+	trace_writers_stop(t);
 	top->events[0].on = on;
 	instance_count_events(top);
-	instance_writers_go(t);
+	trace_writers_go(t);
 }
 
 static int set_up(void **state)
@@ -74,7 +80,7 @@ static int set_up(void **state)
 	t = tramp_trace((struct trace_config){.engine = TRACE_ENGINE_TRAP});
 	tramp_boot(t);
 	t->m = (struct machine *)&fake;
-	if (trampoline_open_events(t, err, sizeof(err)))
+	if (collect_open_events(t, err, sizeof(err)))
 		fail_msg("%s", err);
 	assert_int_equal(event_traps_insert(t), 0);
 	assert_int_equal(events_load(t->trace_events), 0);
@@ -282,7 +288,7 @@ static void rooms_go_around(void **state)
 
 	(void)state;
 	window_get_at(WINDOW_HEADER, &h, sizeof(h));
-	ring = tramp_window() + trampoline_event_ring(&h, 0);
+	ring = tramp_window() + event_ring_at(&h, 0);
 	window_put_at(ctl_off(0, CTL_EVENT_HEAD), &head, sizeof(head));
 	for (unsigned int i = 0; i < 2000; i++) {
 		uint64_t len = sizeof(struct record) + i * 37 % (EVENT_MAX - 100),

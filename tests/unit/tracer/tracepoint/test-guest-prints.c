@@ -7,10 +7,15 @@
 #include <cmocka.h>
 
 #include "tests/unit/tramp-guest.h"
+#include "tracer/instance/prints.h"
 #include "tracer/ring/entry.h"
 #include "tracer/events/events.h"
 #include "tracer/tracepoint/prints.h"
 #include "tracer/instance/instance.h"
+#include "tracer/record/record.h"
+#include "tracer/collect/collect.h"
+#include "tracer/instance/files.h"
+#include "tracer/tracer.h"
 
 enum {
 	GLOBAL_TRACE = 0x5900,
@@ -56,10 +61,10 @@ static int set_up(void **state)
 	t = tramp_trace((struct trace_config){.engine = TRACE_ENGINE_TRAP});
 	tramp_boot(t);
 	t->m = (struct machine *)&fake;
-	if (trampoline_open_events(t, err, sizeof(err)))
+	if (collect_open_events(t, err, sizeof(err)))
 		fail_msg("%s", err);
 	guest_prints_place(t);
-	assert_true(t->prints.placed);
+	assert_true(t->prints->placed);
 	return 0;
 }
 
@@ -132,12 +137,12 @@ static void only_while_they_are_wanted(void **state)
 
 	(void)state;
 	top->options &= ~(OUTPUT_PRINTK | OUTPUT_MARKERS);
-	instances_tell_payload(t);
+	payload_control(t);
 	assert_int_equal(wanted(0), 0);
 	printed(100, PRINT_TYPE, "late\n"); /* the vCPU was there already */
 	top->options |= OUTPUT_MARKERS;
 	top->cpumask = 2;
-	instances_tell_payload(t);
+	payload_control(t);
 	assert_int_equal(wanted(0), 0);
 	assert_int_equal(wanted(1), 1u << PRINT_TYPE | 8u << PRINT_TYPE | PRINTS_STOP);
 	printed(101, PRINT_TYPE, "elsewhere\n");

@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 #include "tracer/tracers/hwlat-sample.h"
+#include "tracer/instance/files.h"
+#include "tracer/tracer.h"
 
 #define US UINT64_C(1000)
 #define MS (1000 * US)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/unwind-guest.h"
+#include "tracer/unwind/unwind.h"
 
 #define DEPTH 32
 

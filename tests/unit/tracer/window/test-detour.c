@@ -11,6 +11,7 @@
 #include "tracer/boot.h"
 #include "tracer/window/detour.h"
 #include "tracer/guest/site.h"
+#include "tracer/tracer.h"
 
 #include <errno.h>
 

@@ -12,6 +12,8 @@
 
 #include "tests/unit/fake-guest.h"
 #include "tracer/probe/critical/find.h"
+#include "tracer/internal.h"
+#include "tracer/tracer.h"
 
 /* Offsets in the image. */
 enum {

@@ -13,6 +13,8 @@
 #include "tracer/instance/instance.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/guest/site.h"
+#include "tracer/instance/files.h"
+#include "tracer/control/files.h"
 
 /* Offsets in the made-up image. */
 enum {

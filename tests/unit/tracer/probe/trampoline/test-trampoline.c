@@ -8,6 +8,8 @@
 
 #include "tests/unit/tramp-guest.h"
 #include "tracer/guest/site.h"
+#include "tracer/collect/collect.h"
+#include "tracer/tracer.h"
 
 static uint8_t before[IMAGE_END];
 
@@ -285,7 +287,7 @@ static struct trace *tried_with_failures(unsigned int failures, unsigned int *no
 	fake.trap_error = -EIO;
 	fake.patch_room = 1;
 	fake.patch_failures = failures;
-	assert_int_equal(trampoline_open(t, err, sizeof(err)), -EIO);
+	assert_int_equal(collect_open(t, err, sizeof(err)), -EIO);
 	return t;
 }
 

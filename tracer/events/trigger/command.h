@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* internal.h - shared by the files of triggers. */
-#ifndef HVTRACE_TRACER_EVENTS_TRIGGER_INTERNAL_H
-#define HVTRACE_TRACER_EVENTS_TRIGGER_INTERNAL_H
+/* command.h - what a trigger can be: for the files of triggers, and for histograms, which are some.
+ */
+#ifndef HVTRACE_TRACER_EVENTS_TRIGGER_COMMAND_H
+#define HVTRACE_TRACER_EVENTS_TRIGGER_COMMAND_H
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -38,12 +39,6 @@ struct event_trigger {
 	bool has_vars;
 };
 
-/* Of an instance: the latest first. */
-struct event_hist_vars {
-	struct event_trigger *first;
-	struct hist_snapshot *snapshot; /* NULL: there has been none */
-};
-
 struct event_triggers {
 	const struct event_trigger_owner *owner;
 	struct event_hist_names *names;
@@ -71,6 +66,8 @@ struct event_command {
 	void (*print)(struct event_trigger *trigger, struct text *out);
 	void (*release)(struct event_trigger *trigger);	     /* it is off the list. May be NULL */
 	bool (*stacks)(const struct event_trigger *trigger); /* it looks at them. NULL: not */
+	/* An opening of the file with O_TRUNC does not remove those of its kind. NULL: it does. */
+	bool (*stays)(const struct event_trigger *trigger);
 };
 
 /* --- trigger.c ------------------------------------------------------------------------ */
@@ -91,16 +88,10 @@ int trigger_set_filter(struct event_trigger *trigger, char *text);
 bool trigger_count(struct event_trigger *trigger);
 void trigger_print_count(struct event_trigger *trigger, struct text *out);
 
-/* --- events/hist/hist.c --------------------------------------------------------------------------- */
-
-/* Histograms of other events refer to variables of some of these. */
-bool event_triggers_hists_stay(const struct event_triggers *t);
-
 /* --- the table ------------------------------------------------------------------------------ */
 
 extern const struct event_command event_command_traceon, event_command_traceoff,
 	event_command_snapshot, event_command_stacktrace, event_command_enable_event,
-	event_command_disable_event, event_command_enable_hist, event_command_disable_hist,
-	event_command_hist;
+	event_command_disable_event, event_command_enable_hist, event_command_disable_hist;
 
 #endif

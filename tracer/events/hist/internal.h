@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hist.h - shared by the files of histograms, which are triggers: what is asked for (a spec)
+ * internal.h - shared by the files of histograms, which are triggers: what is asked for (a spec)
  * and what has been counted (a map).
  *
  * A variable has a value in each entry. Another histogram refers to it, and finds the value in the
  * entry that has the same key as its own; an action does something with such values.
  */
-#ifndef HVTRACE_TRACER_EVENTS_HIST_HIST_H
-#define HVTRACE_TRACER_EVENTS_HIST_HIST_H
+#ifndef HVTRACE_TRACER_EVENTS_HIST_INTERNAL_H
+#define HVTRACE_TRACER_EVENTS_HIST_INTERNAL_H
 
 #include <pthread.h>
 
+#include "tracer/events/hist/commands.h"
+#include "tracer/events/trigger/command.h"
 #include "tracer/guest/comms.h"
-#include "tracer/events/trigger/internal.h"
 
 /* The kernel's limits. */
 enum {
@@ -369,5 +370,13 @@ void hist_view_sort(struct hist_view *view, const struct hist_spec *spec, unsign
 void hist_trigger_print(struct event_trigger *trigger, struct text *out);
 /* One of those in the hist file. */
 void hist_print(struct event_trigger *trigger, struct text *out);
+
+/* Of an instance: the latest first. */
+struct event_hist_vars {
+	struct event_trigger *first;
+	struct hist_snapshot *snapshot; /* NULL: there has been none */
+};
+
+extern const struct event_command event_command_hist;
 
 #endif

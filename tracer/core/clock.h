@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* clock.h - the table of trace clocks: what a record's time stamp says. */
+#ifndef HVTRACE_TRACER_CORE_CLOCK_H
+#define HVTRACE_TRACER_CORE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tracer/guest/guest.h"
+
+struct trace;
+
+/* What a clock knows at a moment: the same for the hits of one vCPU around it. */
+struct clock_reading {
+	struct guest_clock guest;
+	int64_t offset; /* of another time minus the TSC's, ns */
+	uint64_t tsc_khz;
+};
+
+struct clock_ops {
+	const char *name, *desc;
+	bool ns; /* nanoseconds; otherwise a bare count */
+	/*
+	 * tsc is the guest's of about now, 0 while it is not known. NULL: there is nothing to find
+	 * out.
+	 */
+	void (*begin)(struct trace *t, unsigned int vcpu, uint64_t tsc, struct clock_reading *now);
+	/* NULL: guest_clock_ns() of what begin() has found out. */
+	uint64_t (*read)(struct trace *t, const struct clock_reading *now, uint64_t tsc);
+};
+
+static inline void clock_begin(const struct clock_ops *c, struct trace *t, unsigned int vcpu,
+			       uint64_t tsc, struct clock_reading *now)
+{
+	if (c->begin)
+		c->begin(t, vcpu, tsc, now);
+	else
+		*now = (struct clock_reading){0};
+}
+
+static inline uint64_t clock_read(const struct clock_ops *c, struct trace *t,
+				  const struct clock_reading *now, uint64_t tsc)
+{
+	return c->read ? c->read(t, now, tsc) : guest_clock_ns(&now->guest, tsc);
+}
+
+const struct clock_ops *clock_find(const char *name); /* NULL name: the default */
+/* The time of a clock, and of the clock local, on this vCPU by now, as far as it can be told. */
+uint64_t clock_now(struct trace *t, const struct clock_ops *clock, unsigned int vcpu);
+uint64_t trace_local_ns(struct trace *t);
+
+#endif

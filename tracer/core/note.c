@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* note.c - what a trace tells: notes to the user, its end, how much of it there may be. */
+#include "tracer/core/trace.h"
+#include "tracer/lib/host-time.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void trace_finish(struct trace *t)
+{
+	atomic_store(&t->done, true);
+	machine_wake(t->m);
+}
+
+void trace_fail(struct trace *t, int error)
+{
+	int none = 0;
+
+	atomic_compare_exchange_strong(&t->error, &none, error); /* the first one says most */
+	/* A guest that has gone: its machine is about to tell how, which says more. */
+	if (error != -ECONNRESET && error != -EPIPE)
+		trace_finish(t);
+}
+
+void trace_note(struct trace *t, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (!t->cfg.message)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	t->cfg.message(t->cfg.message_arg, text);
+}
+
+void trace_seen(struct trace *t, uint64_t tsc)
+{
+	atomic_store(&t->seen_ns, (uint64_t)host_ns());
+	atomic_store(&t->seen_tsc, tsc);
+}
+
+uint64_t trace_admit(struct trace *t, uint64_t n)
+{
+	uint64_t before, left;
+
+	if (!n || atomic_load_explicit(&t->done, memory_order_relaxed))
+		return 0;
+	before = atomic_fetch_add_explicit(&t->events, n, memory_order_relaxed);
+	left = before < t->max_events ? t->max_events - before : 0;
+	if (left && n >= left)
+		trace_finish(t);
+	return n < left ? n : left;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* probes.h - the table of probes: what there is at which address, and who wants what of it. */
+#ifndef HVTRACE_TRACER_CORE_PROBES_H
+#define HVTRACE_TRACER_CORE_PROBES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "guestsym/guestsym.h"
+
+struct trace;
+
+enum {
+	PROBE_FL_RECORD = 1 << 0,    /* some filter selects it: hits become records */
+	PROBE_FL_INIT = 1 << 1,	     /* in memory that the kernel frees after boot */
+	PROBE_FL_SET = 1 << 2,	     /* in the guest now */
+	PROBE_FL_ONCE = 1 << 3,	     /* not a site: any instruction, fires once */
+	PROBE_FL_GONE = 1 << 4,	     /* its memory is not the kernel's text any more */
+	PROBE_FL_MODULE = 1 << 5,    /* in a module: found in the running guest */
+	PROBE_FL_GOING = 1 << 6,     /* the module is being unloaded */
+	PROBE_FL_CALL = 1 << 7,	     /* in the guest as a call of the payload, not as a trap */
+	PROBE_FL_FUNCTION = 1 << 8,  /* the site of a function that can be traced */
+	PROBE_FL_CHANGE = 1 << 9,    /* to be removed, or to be set anew */
+	PROBE_FL_TOUCHED = 1 << 10,  /* was in the guest to be recorded, if only once */
+	PROBE_FL_EXIT = 1 << 11,     /* a return site: probe/returns/returns.h */
+	PROBE_FL_ALL_REGS = 1 << 12, /* whose function's callers may expect any register kept */
+	PROBE_FL_FLAG = 1 << 13,     /* where interrupts go off or on: probe/critical/sites.h */
+	PROBE_FL_LENT = 1 << 14,     /* its site is borrow/borrow.c's for now: probe/lend.c */
+	PROBE_FL_GUESTS =
+		1 << 15, /* a probe of the guest's kernel is there: dynevent/kprobe-traps.h */
+};
+
+/* What the trace itself has to do when the guest gets there; see guard.c. */
+enum {
+	GUARD_FTRACE_INIT = 1 << 0, /* the kernel is about to check and patch its sites */
+	GUARD_FTRACE_DONE = 1 << 1,
+	GUARD_FREE_INIT = 1 << 2,   /* the kernel is about to free its init memory */
+	GUARD_UNTIL = 1 << 3,	    /* the user's --until */
+	GUARD_MODULE_LOAD = 1 << 4, /* a module is about to run */
+	GUARD_MODULE_FREE = 1 << 5, /* a module is about to be freed */
+	GUARD_TEXT_LOCK = 1 << 6,   /* the kernel is about to patch its own text: text-lock.c */
+	GUARD_COMMAND = 1 << 7,	    /* a filter command stands for it */
+	GUARD_STACK = 1 << 8,	    /* the stack of each call is recorded with it */
+	GUARD_TASK_NEW = 1 << 9,    /* a task is about to run for the first time: record/follow.c */
+	GUARD_TASK_GONE = 1 << 10,  /* one has run for the last time, or its parent knows that */
+	GUARD_DEPTH = 1 << 11,	    /* the stack tracer looks at it: stat/stack-max.c */
+	GUARD_PROBE = 1 << 12,	    /* a probe event is there: dynevent/kprobe.h */
+	GUARD_PATCHES = 1 << 13,    /* the kernel is about to patch itself, its returns among all */
+	GUARD_PATCHED = 1 << 14,
+};
+
+/* What record/selection.c sets and takes back; what a hit of these asks for is done by instances.
+ */
+enum {
+	GUARD_RECORDS = GUARD_COMMAND | GUARD_STACK | GUARD_DEPTH | GUARD_PROBE,
+	GUARD_FOLLOWS = GUARD_TASK_NEW | GUARD_TASK_GONE,
+};
+
+/* All that is wanted of the hit is the vCPU's own stack. */
+static inline bool guards_are_stacks(uint16_t guards)
+{
+	return guards && !(guards & ~(GUARD_STACK | GUARD_DEPTH));
+}
+
+struct probe {
+	uint64_t va; /* link address */
+	const char *name;
+	uint16_t flags;
+	uint16_t guards;
+	uint16_t asked; /* of these: what features ask for by probe_ask() */
+};
+
+/* Grows at its end only. The cookie of a probe's trap is its index. */
+struct probe_set {
+	struct probe *v;
+	size_t nr, room;
+	/* Of those that are recorded: all, left out, in the guest now. Told without a lock. */
+	_Atomic uint64_t selected, skipped, traced;
+};
+
+/* How sites are patched: one row in probe/probe.c's table. */
+struct probe_ops {
+	const char *name, *desc;
+	bool calls; /* sites call the payload, and do not exit to the host */
+	/* All or none: 0 or -errno. `which` holds n indexes into t->probes. */
+	int (*insert)(struct trace *t, const uint32_t *which, size_t n);
+	int (*remove)(struct trace *t, const uint32_t *which, size_t n);
+};
+
+/* The functions of the kernel image; none is recorded yet. 0 or -ENOMEM. */
+int probe_set_init(struct probe_set *set, const struct guestsym *gs);
+void probe_set_free(struct probe_set *set);
+/* A new one at the end. NULL: no memory. */
+struct probe *probe_add(struct probe_set *set, uint64_t va);
+/* Index of the probe at link address va: what its trap's cookie would be. UINT32_MAX: none. */
+uint32_t probe_at_site(const struct trace *t, uint64_t va);
+/* The probe at va, added when there is none (the others may move). NULL: no memory. */
+struct probe *probe_set_at(struct probe_set *set, uint64_t va);
+/*
+ * A feature wants hits of this probe, or does no more: one of GUARD_RECORDS, which it deals with.
+ * t->change is held; selection_patch() goes on from there.
+ */
+static inline void probe_ask(struct probe *p, uint16_t guard, bool on)
+{
+	p->asked = (uint16_t)(on ? p->asked | guard : p->asked & ~guard);
+}
+/* How many are to be recorded, in the guest or not. */
+size_t probes_recorded(const struct trace *t);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* files.h - what files of tracefs do here: events that are defined there. Part of tracer.h. */
+#ifndef HVTRACE_TRACER_DYNEVENT_FILES_H
+#define HVTRACE_TRACER_DYNEVENT_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct text;
+struct trace;
+
+/*
+ * kprobe_events: what is written may be several lines, of which those before one that is wrong are
+ * done. And kprobe_profile. -EBUSY: an event is on.
+ */
+ssize_t trace_write_kprobe_events(struct trace *t, const char *text, size_t len);
+int trace_clear_kprobe_events(struct trace *t);
+void trace_print_kprobe_events(struct trace *t, struct text *out);
+void trace_print_kprobe_profile(struct trace *t, struct text *out);
+/* synthetic_events, likewise. -EBUSY: an event is on, or actions write records of it. */
+ssize_t trace_write_synthetic_events(struct trace *t, const char *text, size_t len);
+int trace_clear_synthetic_events(struct trace *t);
+void trace_print_synthetic_events(struct trace *t, struct text *out);
+/* dynamic_events: both of these, in the order in which they were defined. */
+ssize_t trace_write_dynamic_events(struct trace *t, const char *text, size_t len);
+int trace_clear_dynamic_events(struct trace *t);
+void trace_print_dynamic_events(struct trace *t, struct text *out);
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* refresh.c - the list of events anew, when modules have come or gone. */
+#include "tracer/events/list.h"
+#include "tracer/events/registry.h"
+#include "tracer/output/fmt/print.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_one(const struct guestsym_event *a, const struct guestsym_event *b)
+{
+	return a->call == b->call && a->id == b->id && !strcmp(a->name, b->name) &&
+	       !strcmp(a->system, b->system);
+}
+
+static bool is_in(const struct guestsym_event_list *list, const struct guestsym_event *ev)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (!guestsym_event_is_gone(&list->v[i]) && same_one(&list->v[i], ev))
+			return true;
+	return false;
+}
+
+static void forget(struct events *e, uint32_t event)
+{
+	trace_change_begin(e->t);
+	trace_writers_stop(e->t);
+	e->ops->forget(e->t, event);
+	trace_writers_go(e->t);
+	trace_change_end(e->t);
+	event_list_remove(e->all, event);
+}
+
+static void those_gone(struct events *e, const struct guestsym_event_list *now)
+{
+	const struct guestsym_event_list *list = events_list(e);
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct guestsym_event *ev = &list->v[i];
+
+		if (ev->module && !guestsym_event_is_gone(ev) && !e->registered[i] &&
+		    !is_in(now, ev))
+			forget(e, i);
+	}
+}
+
+/* How many have come; what they point to is in `now` from then on. */
+static int those_new(struct events *e, const struct guestsym_event_list *now, size_t *n)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < now->n && !ret; i++) {
+		uint32_t event;
+
+		if (!now->v[i].module || is_in(events_list(e), &now->v[i]))
+			continue;
+		ret = event_list_join(e->all, &now->v[i], &event);
+		*n += !ret;
+	}
+	return ret;
+}
+
+static bool read_kept(struct events *e, const struct guestsym_event_list *now)
+{
+	struct guestsym_event_list *more = realloc(e->read, (e->nr_read + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	more[e->nr_read++] = *now;
+	e->read = more;
+	return true;
+}
+
+static int read_memory(void *arg, uint64_t va, void *buf, size_t len)
+{
+	return guest_read(arg, va, buf, len);
+}
+
+int events_refresh(struct events *e)
+{
+	struct trace *t = e->t;
+	const struct guestsym_memory mem = {.read = read_memory, .arg = &t->guest};
+	struct guestsym_event_list now;
+	size_t n = 0;
+	int ret;
+
+	/* A kernel that boots may not have made its list yet. */
+	if (!events_ready(e) || e->closed)
+		return 0;
+	atomic_store(&e->stale, false); /* from here on others count anew */
+	if (guestsym_events_read(t->gs, &mem, t->guest.slide, &now))
+		return 0; /* it has just changed, or the guest has gone */
+	if (!read_kept(e, &now)) {
+		guestsym_events_free(&now);
+		return -ENOMEM;
+	}
+	those_gone(e, &now);
+	ret = those_new(e, &now, &n);
+	if (n) {
+		if (!ret)
+			ret = event_printer_add(e->printer, &now);
+	} else {
+		guestsym_events_free(&e->read[--e->nr_read]);
+	}
+	return ret;
+}

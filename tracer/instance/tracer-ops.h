@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tracer-ops.h - what a tracer is: one row in the table of tracers/tracers.h. */
+#ifndef HVTRACE_TRACER_INSTANCE_TRACER_OPS_H
+#define HVTRACE_TRACER_INSTANCE_TRACER_OPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vmm/machine.h"
+
+struct critical_window;
+struct probe;
+
+struct instance;
+struct trace_entry;
+struct event_view;
+
+#define TRACER_EVENTS_MAX 4
+
+struct tracer_ops {
+	const char *name, *desc;
+	bool functions;	  /* wants the fentry sites that the filter selects */
+	bool own_options; /* those of options/func_* are its own */
+	bool exits;	  /* and the return sites of these functions; for the top level only */
+	/*
+	 * A function that the instance takes was called; on the vCPU's thread, its lock held.
+	 * Optional: what wants exits too gets both by record/graph.h.
+	 */
+	void (*hit)(struct instance *i, const struct probe *p, const struct machine_hit *hit);
+	/*
+	 * Trace events that it works on, "system:name", at most TRACER_EVENTS_MAX and a NULL; NULL:
+	 * none. They are recorded for it as long as it is the tracer, whether or not anyone has
+	 * them on. See control/tracer-events.h.
+	 */
+	const char *const *events;
+	uint32_t stacks; /* a bit for each of them whose stack it wants: event_view_unwind() */
+	/*
+	 * Make i->tracer_data, for the events of i->tracer_events if there are some, 0 or -errno;
+	 * and free it. Before it is the tracer, and when it is no more. Of one that works on events
+	 * both are there, otherwise they are optional.
+	 */
+	int (*init)(struct instance *i, void **data, const uint32_t *events);
+	void (*exit)(void *data);
+	/* Forget what is under way. The locks of all vCPUs are held. */
+	void (*start)(struct instance *i);
+	/* A record of events[which]; the vCPU's lock is held. One vCPU's come in their order. */
+	void (*event)(struct instance *i, unsigned int which, const struct event_view *v);
+	/*
+	 * Optional: all that was recorded before the pass of the collector's that ends now has
+	 * come, but of the vCPUs whose bit is set in behind. The locks of all vCPUs are held.
+	 */
+	void (*pass)(struct instance *i, uint64_t behind);
+	/*
+	 * The windows that it works on: CRITICAL_ of payload.h. They are measured in the guest as
+	 * long as it is the tracer: probe/critical/sites.h; for the top level only.
+	 */
+	uint32_t critical;
+	/* One that was long enough to be kept: payload/critical.h; the vCPU's lock is held. */
+	void (*window)(struct instance *i, const struct critical_window *w);
+	/* Whether its stack is of interest, where looking at it costs the guest time. */
+	bool (*wants_stack)(struct instance *i, const struct critical_window *w);
+	void (*lost)(struct instance *i); /* there may have been some that nobody knows of */
+	bool max;	/* looks for the longest latency: instance/max.h; for the top level only */
+	uint32_t graph; /* how its trace as a graph is printed: enum output_graph_option */
+};
+
+#endif

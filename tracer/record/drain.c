@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* drain.c - all that has been recorded up to now, into the buffers of instances. */
+#include "tracer/collect/collect.h"
+#include "tracer/instance/order.h"
+#include "tracer/record/graph.h"
+#include "tracer/record/record.h"
+
+static void orders_flush(struct trace *t)
+{
+	for (struct instance *i = t->instances; i; i = i->next)
+		instance_order_flush(i);
+}
+
+void record_drain_all(struct trace *t)
+{
+	for (int round = 0; round < 2; round++) {
+		for (unsigned int v = 0; v < t->vcpus; v++)
+			collect_drain(t, v);
+		graph_merge(t->graph, false, SIZE_MAX, 0);
+	}
+	orders_flush(t);
+}
+
+/* --- what the collector asks (struct collector_ops) ------------------------------------------ */
+
+void record_lost(struct trace *t, unsigned int vcpu)
+{
+	if (instance_pairs_calls(t->instances))
+		graph_feed(t->graph, vcpu, NULL, 0, true);
+}
+
+bool record_is_full(const struct trace *t, unsigned int vcpu, size_t n)
+{
+	return instance_pairs_calls(t->instances) && graph_is_full(t->graph, vcpu, n);
+}
+
+bool record_merges(const struct trace *t)
+{
+	return instance_pairs_calls(t->instances);
+}
+
+bool record_merge(struct trace *t, size_t max, uint64_t held)
+{
+	return graph_merge(t->graph, false, max, held);
+}
+
+void record_pass(struct trace *t, uint64_t behind, bool merged)
+{
+	bool moved = false;
+
+	for (struct instance *i = t->instances; i; i = i->next) {
+		bool exits = i->tracer->exits;
+
+		instance_order_pass(i, behind);
+		if (i->tracer->pass)
+			i->tracer->pass(i, behind);
+		if (!exits || merged)
+			moved |= horizon_pass(&i->horizon, i->ring, t->vcpus, behind,
+					      exits || i->order);
+	}
+	if (moved)
+		trace_wake(t);
+}
+
+void record_end(struct trace *t)
+{
+	graph_merge(t->graph, true, SIZE_MAX, 0);
+	orders_flush(t);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tracepoint.h - has the guest register what is wanted of its events with its tracepoints, by its
+ * own functions, and take it back; and its own prints seen.
+ */
+#ifndef HVTRACE_TRACER_TRACEPOINT_TRACEPOINT_H
+#define HVTRACE_TRACER_TRACEPOINT_TRACEPOINT_H
+
+#include "tracer/events/events.h"
+#include "tracer/window/window.h"
+
+struct borrow_call;
+
+/*
+ * Register what some instance wants, and take back what none does any more; the machine runs.
+ * 0; -EOPNOTSUPP where it cannot be done in this guest, -ENODEV once the trace has ended, -ENOSPC,
+ * or what the guest or the machine says: then some may have been done, and one line has been noted.
+ */
+int events_apply(struct events *e);
+/*
+ * Whether that can be done in this guest, now or, if it boots, later: 0, or -EOPNOTSUPP with one
+ * line noted.
+ */
+int events_check(struct events *e);
+/*
+ * A kernel that boots has come so far that it can be asked: what is wanted is registered from now
+ * on, and before that nothing is. As events_apply(), which may be called again after -ETIMEDOUT.
+ */
+int events_booted(struct events *e);
+/*
+ * The trace ends: nothing will be registered any more, and in a guest that runs nothing is. 0 or as
+ * above.
+ */
+int events_close(struct events *e, bool runs);
+
+/*
+ * Of a tracer that was killed: unregister what the window's table tells of. The machine runs. 0 or
+ * an error, with one line in err.
+ */
+int events_recover(struct trace *t, struct window *w, char *err, size_t errlen);
+
+/*
+ * Probes are traps, and trace events are wanted, whose memory has to be in a guest that runs:
+ * collect_open_events(). What the guest prints is seen from then on. The machine runs, the
+ * events' lock is held.
+ */
+int trace_open_events(struct trace *t, char *err, size_t errlen);
+
+/* n calls that may sleep, by a kworker that begins at `entry` of the window's code. */
+int events_ask(struct trace *t, struct window *w, uint32_t entry, struct borrow_call *calls,
+	       size_t n, char *err, size_t errlen);
+/* Nobody is in a probe any more that was registered (tracepoint_synchronize_unregister()). */
+int events_synchronize(struct trace *t, struct window *w, uint32_t entry, char *err, size_t errlen);
+int events_jumps_remove(struct trace *t, const struct window *w);
+
+#endif
