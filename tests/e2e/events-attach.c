@@ -24,6 +24,7 @@
 #include "tracer/instance/files.h"
 #include "tracer/control/files.h"
 #include "tracer/tracer.h"
+#include "tracer/tracepoint/internal.h"
 
 #define STATS	500
 #define COUNTED "workload stat 500"

@@ -6,6 +6,7 @@
  *
  * usage: guest-prints-attach TARGET KERNEL SERIAL
  */
+#include "tracer/instance/prints.h"
 #include "tests/e2e/running-guest.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
  *
  * usage: profile-attach TARGET KERNEL SERIAL
  */
+#include "tracer/core/trace.h"
 #include "tests/e2e/running-guest.h"
 #include "tracer/instance/files.h"
 #include "tracer/stat/files.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* sched-watch.c - events of the scheduler, recorded beside a tracer that works on them. */
+#include "tracer/instance/events.h"
 #include "tests/e2e/sched-watch.h"
 
 #include <string.h>

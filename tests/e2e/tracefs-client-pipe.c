@@ -66,8 +66,7 @@ static ssize_t stream_pipe(struct client *c, char *to, size_t room)
 	FILE *f = tmpfile();
 	ssize_t n = -1;
 
-	if (check(f) &&
-	    check(tracefs_trace_pipe_stream(fileno(f), c->instance, O_NONBLOCK) >= 0) &&
+	if (check(f) && check(tracefs_trace_pipe_stream(fileno(f), c->instance, O_NONBLOCK) >= 0) &&
 	    check(!fseek(f, 0, SEEK_SET)))
 		n = (ssize_t)fread(to, 1, room, f);
 	if (f)
