@@ -257,9 +257,9 @@ static enum guest_end guest_end(struct trace *t)
 		return GUEST_GONE;
 	case MACHINE_EVENT_HALT:
 	case MACHINE_EVENT_ERROR:
-		return t->pulse.gone ? guest_looks_gone(t) : GUEST_STANDS;
+		return t->life->pulse.gone ? guest_looks_gone(t) : GUEST_STANDS;
 	default:
-		if (t->pulse.gone || (t->cfg.running && guest_was_reset(t)))
+		if (t->life->pulse.gone || (t->cfg.running && guest_was_reset(t)))
 			return guest_looks_gone(t);
 		return GUEST_RUNS;
 	}
@@ -273,9 +273,9 @@ static int remove_all(struct trace *t, enum guest_end end)
 	pthread_mutex_lock(&t->change);
 	t->placed = false;
 	ret = end == GUEST_GONE ? probes_remove(t, 0, PROBE_FL_CALL) : probes_remove(t, 0, 0);
-	if (t->guard_return) {
-		error = machine_traps_clear(t->m, &t->guard_return, 1);
-		t->guard_return = 0;
+	if (t->life->guard_return) {
+		error = machine_traps_clear(t->m, &t->life->guard_return, 1);
+		t->life->guard_return = 0;
 		ret = ret ? ret : error;
 	}
 	pthread_mutex_unlock(&t->change);
@@ -328,7 +328,7 @@ static int close_trampoline(struct trace *t, enum guest_end end, bool called)
 static void tell_lost_latencies(struct trace *t)
 {
 	const struct tracer_ops *tracer = trace_top(t)->tracer;
-	struct trampoline_counts counts;
+	struct collect_counts counts;
 
 	collect_get_counts(t, &counts);
 	if (!tracer->max || !counts.lost)

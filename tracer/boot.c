@@ -84,7 +84,7 @@ static int sites_switch(struct boot *b, char *err, size_t errlen)
 		pthread_mutex_lock(&t->change);
 		ret = text_lock_switch(t);
 		if (!ret)
-			t->calls_since = trace_local_ns(t);
+			t->life->calls_since = trace_local_ns(t);
 		pthread_mutex_unlock(&t->change);
 		machine_resume(t->m);
 	} while (ret == -EAGAIN && !boot_nap(b));
@@ -178,7 +178,7 @@ static void events_come(struct boot *b)
 
 bool boot_holds(struct trace *t, const struct probe *p)
 {
-	struct boot *b = t->boot;
+	struct boot *b = t->life->boot;
 	int64_t now = host_ms();
 
 	if (!b || !(p->guards & GUARD_FREE_INIT) || !atomic_load(&b->registers) ||
@@ -213,7 +213,7 @@ static bool wait_for_boot(struct boot *b)
 
 void boot_is_over(struct trace *t)
 {
-	struct boot *b = t->boot;
+	struct boot *b = t->life->boot;
 
 	if (b && boot_has_late_tracer(t)) {
 		pthread_mutex_lock(&b->lock);
@@ -230,11 +230,11 @@ static void tracer_use(struct trace *t)
 	int ret;
 
 	if (trace_top(t)->tracer != &nop_tracer_ops) {
-		t->late_came = true; /* somebody has chosen another one meanwhile */
+		t->life->late_came = true; /* somebody has chosen another one meanwhile */
 		return;
 	}
 	ret = instance_set_tracer(trace_top(t), t->cfg.tracer);
-	t->late_came = !ret;
+	t->life->late_came = !ret;
 	if (!ret)
 		return;
 	trace_note(t, "%s cannot be had of this guest: %s", t->cfg.tracer, strerror(-ret));
@@ -301,7 +301,7 @@ static int boot_start(struct trace *t)
 	int ret = b ? -pthread_create(&b->thread, NULL, boot_thread, b) : -ENOMEM;
 
 	if (!ret)
-		t->boot = b;
+		t->life->boot = b;
 	else if (b)
 		boot_free(b);
 	return ret;
@@ -326,7 +326,7 @@ void boot_prepare(struct trace *t)
 
 int boot_follow(struct trace *t)
 {
-	if (t->boot)
+	if (t->life->boot)
 		return 0; /* a guest that runs its ftrace_init() again */
 	t->borrow = borrow_new(t->gs, &t->guest);
 	if (!t->borrow)
@@ -337,7 +337,7 @@ int boot_follow(struct trace *t)
 
 void boot_end(struct trace *t)
 {
-	struct boot *b = t->boot;
+	struct boot *b = t->life->boot;
 
 	if (!b)
 		return;
@@ -349,14 +349,15 @@ void boot_end(struct trace *t)
 	pthread_join(b->thread, NULL);
 	borrow_cancel(t->borrow, false);
 	pthread_mutex_lock(&t->change); /* a call of the guest's may ask about it: boot_holds() */
-	t->boot = NULL;
+	t->life->boot = NULL;
 	pthread_mutex_unlock(&t->change);
 	boot_free(b);
 }
 
 void boot_tell_missing(struct trace *t)
 {
-	if (t->cfg.running || !boot_has_late_tracer(t) || t->late_came || atomic_load(&t->error))
+	if (t->cfg.running || !boot_has_late_tracer(t) || t->life->late_came ||
+	    atomic_load(&t->error))
 		return;
 	trace_note(t, "%s has recorded nothing: it begins when the kernel has booted, %s",
 		   t->cfg.tracer,

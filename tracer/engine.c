@@ -62,7 +62,7 @@ static int use_now(struct trace *t, char *err, size_t errlen)
 		t->engine = &trampoline_probe_ops;
 		payload_control(t);
 		if (!t->cfg.running)
-			t->calls_since = trace_local_ns(t);
+			t->life->calls_since = trace_local_ns(t);
 	}
 	if (!ret && !t->cfg.running)
 		ret = boot_follow(t);

@@ -93,7 +93,7 @@ static void explain_probes(struct trace *t, FILE *out)
 /* Which engine records, and since when, if it was another one at first. */
 static void explain_engine(struct trace *t, FILE *out)
 {
-	uint64_t us = t->calls_since / 1000;
+	uint64_t us = t->life->calls_since / 1000;
 
 	fprintf(out, "engine: %s", t->engine->name);
 	if (!t->cfg.running && t->engine->calls)

@@ -122,8 +122,8 @@ static int return_awaited(struct trace *t, const struct machine_hit *hit, uint16
 	if (!ret)
 		ret = machine_traps_set(t->m, &back, 1);
 	if (!ret) {
-		t->guard_return = back.va;
-		t->guard_returned = guard;
+		t->life->guard_return = back.va;
+		t->life->guard_returned = guard;
 	}
 	return ret;
 }
@@ -166,9 +166,9 @@ static int returns_patched(struct trace *t)
 /* Its trap has not fired, if something else stands in its place by now. */
 static int return_not_awaited(struct trace *t)
 {
-	uint64_t va = t->guard_return;
+	uint64_t va = t->life->guard_return;
 
-	t->guard_return = 0;
+	t->life->guard_return = 0;
 	return va ? machine_traps_clear(t->m, &va, 1) : 0;
 }
 
@@ -217,7 +217,7 @@ static int guards_do(struct trace *t, uint16_t guards, const struct machine_hit 
 	if (!t->placed)
 		return 0;
 	if (guards & (GUARD_FTRACE_DONE | GUARD_PATCHED))
-		t->guard_return = 0; /* its trap has gone by itself */
+		t->life->guard_return = 0; /* its trap has gone by itself */
 	if (guards & GUARD_FTRACE_INIT)
 		ret = ftrace_init_entered(t, hit);
 	if (guards & GUARD_FTRACE_DONE)
@@ -256,5 +256,5 @@ static void guards_run(struct trace *t, uint16_t guards, const struct machine_hi
 
 void guards_hit(struct trace *t, const struct probe *p, const struct machine_hit *hit)
 {
-	guards_run(t, p ? p->guards : t->guard_returned, hit);
+	guards_run(t, p ? p->guards : t->life->guard_returned, hit);
 }

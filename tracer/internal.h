@@ -6,6 +6,8 @@
 #include "tracer/core/trace.h"
 #include "tracer/tracer.h"
 
+struct boot;
+
 /*
  * Read the guest's modules; those that are new get probes, which probes_insert() then sets. The
  * machine is paused. 0 or -errno.
@@ -18,6 +20,39 @@ int modules_update(struct trace *t);
 int modules_catch_up(struct trace *t);
 /* The module whose struct module is at addr is about to be freed: give its sites back. */
 int modules_going(struct trace *t, uint64_t addr);
+
+/* The sites are given back while the guest patches its own text; see text-lock.c */
+struct text_lock {
+	uint64_t mutex, owner; /* run-time address of text_mutex, and of its owner word; 0 */
+	enum text_lock_state {
+		TEXT_LOCK_OURS,	   /* the sites are */
+		TEXT_LOCK_AWAY,	   /* they are the guest's now: t->away */
+		TEXT_LOCK_WATCHED, /* so they are, but the call that tells of it is in place */
+	} state;		   /* t->change */
+	/* Since when; since when has the mutex been free, and has it been watched */
+	int64_t state_ms, free_ms, watch_ms;
+};
+
+/* An attached guest's clock as it was seen to go: reset.c. The session's thread only */
+struct guest_pulse {
+	uint64_t jiffies;
+	int64_t looked_ms;  /* when that was */
+	unsigned int looks; /* in a row that found no guest */
+	bool gone;
+};
+
+/* What the way of a trace through a guest's life needs. */
+struct life {
+	struct text_lock text_lock; /* t->change */
+	struct guest_pulse pulse;
+	/* While a guarded function runs at whose end there is something to do: where a trap waits
+	 * for that (0: none), and what it stands for. */
+	uint64_t guard_return;
+	uint16_t guard_returned;
+	struct boot *boot;    /* while more is expected of a kernel that boots; t->change */
+	bool late_came;	      /* boot_tell_missing(): by the boot's thread */
+	uint64_t calls_since; /* local time at which a boot went over to them; 0 */
+};
 
 /* What a trace hands to its collector. */
 extern const struct collector_ops trace_collector_ops;

@@ -75,7 +75,7 @@ bool guest_was_reset(struct trace *t)
 
 bool trace_guest_is_gone(struct trace *t)
 {
-	struct guest_pulse *p = &t->pulse;
+	struct guest_pulse *p = &t->life->pulse;
 	uint64_t now;
 
 	if (!t->cfg.running || t->detached || p->gone || t->guest.at.jiffies == GUEST_NONE ||

@@ -69,8 +69,8 @@ int text_lock_init(struct trace *t)
 
 	if (!mutex || guestsym_field(t->gs, "mutex.owner", &owner))
 		return 0;
-	t->text_lock.mutex = mutex + t->guest.slide;
-	t->text_lock.owner = t->text_lock.mutex + owner.offset;
+	t->life->text_lock.mutex = mutex + t->guest.slide;
+	t->life->text_lock.owner = t->life->text_lock.mutex + owner.offset;
 	for (size_t i = 0; i < NR_LOCK_FUNCTIONS && !ret; i++)
 		ret = watch(t, lock_functions[i]);
 	return ret;
@@ -87,13 +87,19 @@ static bool caller_is_harmless(struct trace *t, const struct machine_hit *hit)
 	return caller && trampoline_is_harmless(caller->name);
 }
 
+static void state_set(struct trace *t, enum text_lock_state state)
+{
+	t->life->text_lock.state = state;
+	atomic_store(&t->away, state != TEXT_LOCK_OURS);
+}
+
 int text_lock_taken(struct trace *t, const struct machine_hit *hit)
 {
-	struct text_lock *l = &t->text_lock;
+	struct text_lock *l = &t->life->text_lock;
 
 	if (hit->regs->rdi != l->mutex || l->state == TEXT_LOCK_AWAY || caller_is_harmless(t, hit))
 		return 0;
-	l->state = TEXT_LOCK_AWAY;
+	state_set(t, TEXT_LOCK_AWAY);
 	l->state_ms = l->free_ms = host_ms();
 	return probes_remove(t, PROBE_FL_CALL, 0);
 }
@@ -102,7 +108,7 @@ static bool mutex_is_free(struct trace *t)
 {
 	uint64_t owner;
 
-	return !guest_read(&t->guest, t->text_lock.owner, &owner, sizeof(owner)) && !owner;
+	return !guest_read(&t->guest, t->life->text_lock.owner, &owner, sizeof(owner)) && !owner;
 }
 
 /* --- taking the sites again ------------------------------------------------------------------ */
@@ -156,7 +162,7 @@ static bool some_passed(struct trace *t)
 	bool within = true;
 	size_t n = 0;
 
-	if (host_ms() - t->text_lock.watch_ms >= PASS_MS)
+	if (host_ms() - t->life->text_lock.watch_ms >= PASS_MS)
 		return false;
 	for (size_t i = 0; i < NR_LOCK_FUNCTIONS; i++) {
 		uint64_t link = guestsym_addr(t->gs, lock_functions[i]), size;
@@ -169,21 +175,19 @@ static bool some_passed(struct trace *t)
 
 static int watched_step(struct trace *t, bool free)
 {
-	struct text_lock *l = &t->text_lock;
-
 	if (!free) {
-		l->state = TEXT_LOCK_AWAY;
+		state_set(t, TEXT_LOCK_AWAY);
 		return probes_remove(t, PROBE_FL_CALL, 0);
 	}
 	if (some_passed(t))
 		return 0;
-	l->state = TEXT_LOCK_OURS;
+	state_set(t, TEXT_LOCK_OURS);
 	return all_insert(t);
 }
 
 static int step(struct trace *t)
 {
-	struct text_lock *l = &t->text_lock;
+	struct text_lock *l = &t->life->text_lock;
 	bool free = mutex_is_free(t);
 	int ret = 0;
 
@@ -193,7 +197,7 @@ static int step(struct trace *t)
 	} else if (l->state == TEXT_LOCK_AWAY && free) {
 		ret = watch_insert(t);
 		if (!ret)
-			l->state = TEXT_LOCK_WATCHED;
+			state_set(t, TEXT_LOCK_WATCHED);
 		l->watch_ms = l->state_ms;
 	}
 	return ret == -EBUSY ? 0 : ret;
@@ -201,7 +205,7 @@ static int step(struct trace *t)
 
 static bool step_is_due(struct trace *t)
 {
-	struct text_lock *l = &t->text_lock;
+	struct text_lock *l = &t->life->text_lock;
 	int64_t now = host_ms();
 
 	if (l->state == TEXT_LOCK_OURS)
@@ -239,7 +243,7 @@ int text_lock_poll(struct trace *t)
 
 int text_lock_switch(struct trace *t)
 {
-	struct text_lock *l = &t->text_lock;
+	struct text_lock *l = &t->life->text_lock;
 	int ret = text_lock_init(t);
 
 	if (!l->watch_ms)
@@ -264,7 +268,7 @@ static bool all_are_ours(struct trace *t)
 	bool ours;
 
 	pthread_mutex_lock(&t->change);
-	ours = t->text_lock.state == TEXT_LOCK_OURS;
+	ours = !t->away;
 	pthread_mutex_unlock(&t->change);
 	return ours;
 }
@@ -272,7 +276,7 @@ static bool all_are_ours(struct trace *t)
 /* What fires once is not set again, so it is not among those that come and go. */
 static int begin(struct trace *t)
 {
-	struct text_lock *l = &t->text_lock;
+	struct text_lock *l = &t->life->text_lock;
 	int ret;
 
 	machine_pause(t->m);
@@ -280,7 +284,7 @@ static int begin(struct trace *t)
 	ret = probes_insert(t, l->mutex ? PROBE_FL_ONCE : 0, 0);
 	t->placed = !ret;
 	if (l->mutex) {
-		l->state = TEXT_LOCK_AWAY;
+		state_set(t, TEXT_LOCK_AWAY);
 		l->state_ms = l->free_ms = host_ms() - AWAY_MS - FREE_MS; /* at once */
 	}
 	pthread_mutex_unlock(&t->change);

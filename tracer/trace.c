@@ -96,6 +96,8 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->comms = comms_new(COMMS_DEFAULT_NR);
 	t->funcs = funcs_new(NULL, 0);
 	t->hwlat = hwlat_settings_new();
+	t->collect = collect_new(&trace_collector_ops);
+	t->latencies = latencies_new();
 	t->event_traps = calloc(1, sizeof(*t->event_traps));
 	t->prints = calloc(1, sizeof(*t->prints));
 	t->graph = graph_new(t);
@@ -105,34 +107,16 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->event_probes = event_probes_new(t);
 	if (t->funcs)
 		t->stack_max = stack_max_new(t);
-	if (t->comms && t->funcs && t->hwlat && t->event_traps && t->prints && t->graph &&
-	    t->stack_max && t->trace_events && t->probe_events && t->synth_events &&
-	    t->event_probes && !flag_sites_init(t) && !probe_set_init(&t->probes, t->gs)) {
+	if (t->comms && t->funcs && t->hwlat && t->latencies && t->collect && t->event_traps &&
+	    t->prints && t->graph && t->stack_max && t->trace_events && t->probe_events &&
+	    t->synth_events && t->event_probes && !flag_sites_init(t) &&
+	    !probe_set_init(&t->probes, t->gs)) {
 		t->follow = follow_new(&t->probes, t->gs);
 		if (t->follow)
 			return instance_init_top(t, err, errlen);
 	}
 	snprintf(err, errlen, "no memory for the tables of probes and of task names");
 	return -ENOMEM;
-}
-
-static void locks_init(struct trace *t)
-{
-	pthread_mutexattr_t attr;
-	pthread_condattr_t clock;
-
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-	pthread_mutex_init(&t->change, &attr);
-	pthread_mutexattr_destroy(&attr);
-	pthread_mutex_init(&t->instances_lock, NULL);
-	pthread_mutex_init(&t->wait_lock, NULL);
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&t->wait_change, &clock);
-	pthread_condattr_destroy(&clock);
-	for (unsigned int i = 0; i < t->vcpus; i++)
-		pthread_mutex_init(&t->vcpu_lock[i], NULL);
 }
 
 struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen)
@@ -143,7 +127,10 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	if (ret)
 		return NULL;
 	t = calloc(1, sizeof(*t));
-	if (!t) {
+	if (t)
+		t->life = calloc(1, sizeof(*t->life));
+	if (!t || !t->life) {
+		free(t);
 		snprintf(err, errlen, "no memory");
 		return NULL;
 	}
@@ -151,12 +138,13 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	t->cfg = *cfg;
 	t->vcpus = cfg->vcpus;
 	t->engine = &trap_probe_ops;
-	t->collector_ops = &trace_collector_ops;
 	t->fentry = guestsym_addr(cfg->gs, "__fentry__");
-	t->has_touched = guestsym_addr(cfg->gs, "ftrace_touched_open");
 	t->max_events = cfg->max_events ? cfg->max_events : UINT64_MAX;
-	locks_init(t);
-	ret = guest_learn(&t->guest, cfg->gs, err, errlen);
+	ret = trace_core_init(t);
+	if (ret)
+		snprintf(err, errlen, "no memory");
+	if (!ret)
+		ret = guest_learn(&t->guest, cfg->gs, err, errlen);
 	if (!ret)
 		ret = trace_alloc(t, err, errlen);
 	if (!ret)
@@ -177,16 +165,6 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	return NULL;
 }
 
-static void locks_free(struct trace *t)
-{
-	for (unsigned int i = 0; i < t->vcpus; i++)
-		pthread_mutex_destroy(&t->vcpu_lock[i]);
-	pthread_cond_destroy(&t->wait_change);
-	pthread_mutex_destroy(&t->wait_lock);
-	pthread_mutex_destroy(&t->instances_lock);
-	pthread_mutex_destroy(&t->change);
-}
-
 void trace_free(struct trace *t)
 {
 	if (!t)
@@ -196,7 +174,7 @@ void trace_free(struct trace *t)
 	selection_free(t);
 	graph_free(t->graph);
 	profiler_free(t);
-	latencies_free(t);
+	latencies_free(t->latencies);
 	stack_max_free(t->stack_max);
 	probe_events_free(t->probe_events);
 	synth_events_free(t->synth_events);
@@ -206,17 +184,15 @@ void trace_free(struct trace *t)
 	flag_sites_free(t);
 	probe_set_free(&t->probes);
 	borrow_free(t->borrow);
-	unwind_free(t->unwind);
 	modules_free(t->modules);
 	comms_free(t->comms);
-	for (size_t i = 0; i < t->nr_retired; i++)
-		comms_free(t->retired[i]);
-	free(t->retired);
 	hwlat_settings_free(t->hwlat);
+	collect_free(t->collect);
 	free(t->event_traps);
 	free(t->prints);
 	free(t->follow);
-	locks_free(t);
+	trace_core_exit(t);
+	free(t->life);
 	free(t);
 }
 
@@ -300,7 +276,7 @@ static const char *name_at(struct trace *t, uint64_t ip)
 void trace_get_status(struct trace *t, struct trace_status *st)
 {
 	uint64_t events = atomic_load(&t->events);
-	struct trampoline_counts staged;
+	struct collect_counts staged;
 
 	collect_get_counts(t, &staged);
 	*st = (struct trace_status){
@@ -316,7 +292,7 @@ void trace_get_status(struct trace *t, struct trace_status *st)
 		.staging_lost = staged.lost,
 		.corrupt = staged.corrupt,
 		.engine = t->engine->name,
-		.away = atomic_load(&t->text_lock.state) != TEXT_LOCK_OURS,
+		.away = atomic_load(&t->away),
 		.at = name_at(t, atomic_load(&t->at_ip[0])),
 	};
 	for (unsigned int i = 0; i < t->vcpus; i++) {

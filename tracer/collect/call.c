@@ -98,7 +98,7 @@ static void call_hit(struct collector *c, const struct call *call)
 	if (!call_is_possible(c->t, call->hit.cookie))
 		return;
 	*made = (struct guest_call){.made = true, .preempt_count = call->preempt_count};
-	c->t->collector_ops->hit(c->t, &call->hit);
+	c->ops->hit(c->t, &call->hit);
 	made->made = false;
 }
 
@@ -107,7 +107,7 @@ static bool call_is_early(const struct collector *c, const struct call *call)
 {
 	return call_is_possible(c->t, call->hit.cookie) &&
 	       !(call->preempt_count & ~PREEMPT_NO_RESCHED) &&
-	       c->t->collector_ops->is_early(c->t, &c->t->probes.v[call->hit.cookie]);
+	       c->ops->is_early(c->t, &c->t->probes.v[call->hit.cookie]);
 }
 
 /*
@@ -197,7 +197,7 @@ static void probe_hit(struct collector *c, const struct call *call)
 	struct guest_call *made = &c->t->guest.call[call->hit.vcpu];
 
 	*made = (struct guest_call){.made = true, .preempt_count = call->preempt_count};
-	c->t->collector_ops->probe_event(c->t, &call->hit);
+	c->ops->probe_event(c->t, &call->hit);
 	made->made = false;
 }
 

@@ -57,7 +57,7 @@ static void note_losses(struct collector *c, unsigned int vcpu)
 	if (lost == c->lost[vcpu])
 		return;
 	c->lost[vcpu] = lost;
-	c->t->collector_ops->lost(c->t, vcpu);
+	c->ops->lost(c->t, vcpu);
 	ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
 }
 
@@ -71,8 +71,8 @@ static int drain_batch(struct collector *c, unsigned int vcpu)
 
 	/* Of those that the guest drops it is not known where they are missing. */
 	if (n > 0)
-		c->t->collector_ops->batch(c->t, vcpu, records, (size_t)n, &c->events[vcpu],
-					   lost || s->lost + s->dropped != c->lost[vcpu]);
+		c->ops->batch(c->t, vcpu, records, (size_t)n, &c->events[vcpu],
+			      lost || s->lost + s->dropped != c->lost[vcpu]);
 	if (n > 0 && s->lossless && event_ring_taken(&c->events[vcpu], records, (size_t)n))
 		return -EFAULT;
 	return n;
@@ -81,7 +81,7 @@ static int drain_batch(struct collector *c, unsigned int vcpu)
 /* So much waits to be written that more had better stay where it is counted if it is lost. */
 static bool is_full(const struct collector *c, unsigned int vcpu)
 {
-	return c->t->collector_ops->is_full(c->t, vcpu, STAGING_BATCH);
+	return c->ops->is_full(c->t, vcpu, STAGING_BATCH);
 }
 
 /*
@@ -183,7 +183,7 @@ static bool pass_merge(struct collector *c, uint64_t behind, size_t max)
 	/* Where the guest waits for room others do so meanwhile as well: all that there is is not
 	 * much. */
 	do
-		more = c->t->collector_ops->merge(c->t, max, waits ? behind | c->held : c->held);
+		more = c->ops->merge(c->t, max, waits ? behind | c->held : c->held);
 	while (more && c->t->cfg.lossless && some_are_stuck(c));
 	c->unwritten = more || c->held;
 	return !waits;
@@ -201,9 +201,9 @@ static void pass_end(struct collector *c, size_t max)
 
 	/* Also where function_graph has been left, with whatever was in its queues. */
 	c->unwritten = false;
-	merged = !t->collector_ops->merges(t) || pass_merge(c, behind, max);
+	merged = !c->ops->merges(t) || pass_merge(c, behind, max);
 	c->due = t->vcpus ? UINT64_MAX >> (64 - t->vcpus) : 0;
-	t->collector_ops->pass(t, behind, merged);
+	c->ops->pass(t, behind, merged);
 }
 
 void collector_catch_up(struct collector *c)
@@ -257,7 +257,7 @@ static enum pass collector_pass(struct collector *c)
 	if (c->unwritten && most < PASS_MUCH)
 		most = PASS_MUCH;
 	trace_writers_go(c->t);
-	c->t->collector_ops->idle(c->t);
+	c->ops->idle(c->t);
 	return most;
 }
 
@@ -346,7 +346,8 @@ static int collector_init(struct collector *c)
 	return ret;
 }
 
-int collector_start(struct collector **to, struct trace *t, struct window *w)
+int collector_start(struct collector **to, struct trace *t, struct window *w,
+		    const struct collector_ops *ops)
 {
 	struct collector *c = calloc(1, sizeof(*c));
 	struct machine_info info;
@@ -357,6 +358,7 @@ int collector_start(struct collector **to, struct trace *t, struct window *w)
 		return -ENOMEM;
 	machine_get_info(t->m, &info);
 	c->t = t;
+	c->ops = ops;
 	c->w = w;
 	c->direct = info.direct;
 	c->behind_max_ms = BEHIND_MS;
@@ -404,7 +406,7 @@ void collector_stop(struct collector *c)
 	for (unsigned int i = 0; i < c->t->vcpus; i++)
 		drain_rest(c, i);
 	trace_writers_stop(c->t);
-	c->t->collector_ops->end(c->t);
+	c->ops->end(c->t);
 	trace_writers_go(c->t);
 }
 
@@ -421,7 +423,7 @@ void collector_free(struct collector *c)
 	free(c);
 }
 
-void collector_get_counts(struct collector *c, struct trampoline_counts *counts)
+void collector_get_counts(struct collector *c, struct collect_counts *counts)
 {
 	memset(counts, 0, sizeof(*counts));
 	for (unsigned int i = 0; i < c->t->vcpus; i++) {

@@ -12,7 +12,7 @@ struct event_ring;
 struct payload_record;
 
 /*
- * What becomes of it: handed to the trace (t->collector_ops) by whoever is above. Where nothing
+ * What becomes of it: handed to collect_new() by whoever is above. Where nothing
  * else is said the locks of all vCPUs are held.
  */
 struct collector_ops {
@@ -51,6 +51,16 @@ struct collector_ops {
 	bool (*is_early)(struct trace *t, const struct probe *p);
 };
 
+/* Of what the guest has recorded. */
+struct collect_counts {
+	uint64_t made; /* by the guest's own count */
+	uint64_t taken, lost, corrupt;
+};
+
+/* Nothing is open yet; ops outlives it. NULL: no memory. */
+struct collect *collect_new(const struct collector_ops *ops);
+void collect_free(struct collect *c); /* behind collect_close(); NULL is allowed */
+
 /*
  * Trampolines: the window, the payload, the collector. The machine is not paused by the caller; an
  * attached guest runs, and one probe is tried in it. On error (one line in err) nothing is left in
@@ -83,6 +93,6 @@ void collect_catch_up(struct trace *t);
 void collect_event_stack(struct trace *t, unsigned int vcpu, uint32_t seq, uint64_t sp,
 			 uint64_t bp);
 /* What has been collected so far, or had been when it was closed. */
-void collect_get_counts(struct trace *t, struct trampoline_counts *counts);
+void collect_get_counts(struct trace *t, struct collect_counts *counts);
 
 #endif

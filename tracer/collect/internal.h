@@ -22,6 +22,7 @@ struct interrupt_waits {
 
 struct collector {
 	struct trace *t;
+	const struct collector_ops *ops;
 	struct window *w;
 	struct staging staging[MACHINE_MAX_VCPUS];   /* of each: t->vcpu_lock */
 	struct event_ring events[MACHINE_MAX_VCPUS]; /* likewise */
@@ -57,7 +58,8 @@ static inline void ctl_put(struct collector *c, unsigned int vcpu, unsigned int 
 }
 
 /* The window's control blocks are set up. 0 or -errno. */
-int collector_start(struct collector **to, struct trace *t, struct window *w);
+int collector_start(struct collector **to, struct trace *t, struct window *w,
+		    const struct collector_ops *ops);
 /* Records are made by hits: it may be long before one that has been begun is complete. */
 void collector_be_patient(struct collector *c);
 /*
@@ -83,7 +85,7 @@ void collector_stop(struct collector *c);
 void collector_free(struct collector *c); /* NULL is allowed */
 
 /* t->vcpu_lock of all vCPUs is held. */
-void collector_get_counts(struct collector *c, struct trampoline_counts *counts);
+void collector_get_counts(struct collector *c, struct collect_counts *counts);
 
 /*
  * Whether the vCPU waits for an answer. Says so, too, when it has lost its patience since the last

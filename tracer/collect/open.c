@@ -5,7 +5,28 @@
 #include "tracer/probe/trampoline/trampoline.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+struct collect {
+	const struct collector_ops *ops;
+	struct collector *now;	      /* while it is open */
+	struct collect_counts closed; /* of one that has been closed */
+};
+
+struct collect *collect_new(const struct collector_ops *ops)
+{
+	struct collect *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->ops = ops;
+	return c;
+}
+
+void collect_free(struct collect *c)
+{
+	free(c);
+}
 
 int collect_can_open(struct trace *t, char *err, size_t errlen)
 {
@@ -29,7 +50,7 @@ static void publish(struct trace *t, struct trampoline *tr, struct collector *c)
 	pthread_mutex_lock(&t->change);
 	pthread_mutex_lock(&t->instances_lock);
 	t->tramp = tr;
-	t->collector = c;
+	t->collect->now = c;
 	pthread_mutex_unlock(&t->instances_lock);
 	pthread_mutex_unlock(&t->change);
 }
@@ -37,7 +58,7 @@ static void publish(struct trace *t, struct trampoline *tr, struct collector *c)
 static int begin(struct trace *t, struct trampoline *tr, struct collector **c, char *err,
 		 size_t errlen)
 {
-	int ret = collector_start(c, t, trampoline_window_of(tr));
+	int ret = collector_start(c, t, trampoline_window_of(tr), t->collect->ops);
 
 	if (ret)
 		snprintf(err, errlen, "the collector cannot be started: %s", strerror(-ret));
@@ -51,8 +72,8 @@ static void end(struct trace *t, struct collector *c)
 	collector_stop(c);
 	trace_writers_stop(t);
 	atomic_store(&t->collecting, false);
-	t->collector = NULL;
-	collector_get_counts(c, &t->collected);
+	t->collect->now = NULL;
+	collector_get_counts(c, &t->collect->closed);
 	collector_free(c);
 	trace_writers_go(t);
 	trace_wake(t);
@@ -129,7 +150,7 @@ int collect_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
 
 	if (!tr)
 		return 0;
-	ret = close_all(t, tr, t->collector, guest_gone, err, errlen);
+	ret = close_all(t, tr, t->collect->now, guest_gone, err, errlen);
 	publish(t, NULL, NULL);
 	trampoline_free(tr);
 	return ret;
@@ -138,25 +159,25 @@ int collect_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
 void collect_drain(struct trace *t, unsigned int vcpu)
 {
 	if (atomic_load(&t->collecting))
-		collector_drain(t->collector, vcpu);
+		collector_drain(t->collect->now, vcpu);
 }
 
 void collect_event_stack(struct trace *t, unsigned int vcpu, uint32_t seq, uint64_t sp, uint64_t bp)
 {
-	collector_event_stack(t->collector, vcpu, seq, sp, bp);
+	collector_event_stack(t->collect->now, vcpu, seq, sp, bp);
 }
 
 void collect_catch_up(struct trace *t)
 {
 	if (atomic_load(&t->collecting))
-		collector_catch_up(t->collector);
+		collector_catch_up(t->collect->now);
 }
 
-void collect_get_counts(struct trace *t, struct trampoline_counts *counts)
+void collect_get_counts(struct trace *t, struct collect_counts *counts)
 {
-	*counts = t->collected;
+	*counts = t->collect->closed;
 	trace_writers_stop(t);
-	if (t->collector)
-		collector_get_counts(t->collector, counts);
+	if (t->collect->now)
+		collector_get_counts(t->collect->now, counts);
 	trace_writers_go(t);
 }

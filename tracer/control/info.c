@@ -38,7 +38,7 @@ static unsigned int callbacks(const struct probe *p)
  */
 static void print_probes(struct trace *t, bool touched, struct text *out)
 {
-	const char *columns = t->has_touched ? "           \n" : "      \n";
+	const char *columns = trace_has_touched(t) ? "           \n" : "      \n";
 
 	pthread_mutex_lock(&t->change);
 	for (uint32_t f = 0; f < t->funcs->nr; f++) {
@@ -60,7 +60,7 @@ void trace_print_enabled(struct trace *t, struct text *out)
 
 bool trace_has_touched(const struct trace *t)
 {
-	return t->has_touched;
+	return guestsym_addr(t->gs, "ftrace_touched_open");
 }
 
 void trace_print_touched(struct trace *t, struct text *out)
@@ -109,32 +109,18 @@ unsigned int trace_cmdlines_size(struct trace *t)
 	return (unsigned int)comms_size(t->comms);
 }
 
-static void comm_copy(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
-{
-	comms_note(arg, pid, tgid, comm);
-}
-
-/* Readers may be looking into the present table: it stays until the trace ends. */
 int trace_set_cmdlines_size(struct trace *t, unsigned int n)
 {
-	struct comms *bigger = n ? comms_new(n) : NULL, **retired;
-	int ret = n ? -ENOMEM : -EINVAL;
+	struct comms *other;
 
-	if (!bigger)
-		return ret;
+	if (!n)
+		return -EINVAL;
 	trace_writers_stop(t);
-	retired = realloc(t->retired, (t->nr_retired + 1) * sizeof(struct comms *));
-	if (retired) {
-		t->retired = retired;
-		comms_each(t->comms, comm_copy, bigger);
-		t->retired[t->nr_retired++] = t->comms;
-		t->comms = bigger;
-		ret = 0;
-	}
+	other = comms_resize(t->comms, n);
+	if (other)
+		t->comms = other;
 	trace_writers_go(t);
-	if (ret)
-		comms_free(bigger);
-	return ret;
+	return other ? 0 : -ENOMEM;
 }
 
 static const char *guest_state_name(struct machine *m)

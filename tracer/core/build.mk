@@ -1,4 +1,5 @@
 tracer-objs += tracer/core/clock.o
+tracer-objs += tracer/core/core.o
 tracer-objs += tracer/core/lock.o
 tracer-objs += tracer/core/note.o
 tracer-objs += tracer/core/probes.o

@@ -1,11 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* clock.c - the table of trace clocks: what a record's time stamp says. */
-#include "tracer/core/clock.h"
-#include "tracer/core/trace.h"
+#include "tracer/core/internal.h"
 #include "tracer/lib/host-time.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+struct trace_seen {
+	/* The guest's TSC when it was seen last, and the host's CLOCK_MONOTONIC then. */
+	_Atomic uint64_t tsc, ns;
+	_Atomic uint64_t ticks; /* of the counter clock */
+};
+
+struct trace_seen *seen_new(void)
+{
+	return calloc(1, sizeof(struct trace_seen));
+}
+
+void seen_free(struct trace_seen *s)
+{
+	free(s);
+}
+
+void trace_seen(struct trace *t, uint64_t tsc)
+{
+	atomic_store(&t->seen->ns, (uint64_t)host_ns());
+	atomic_store(&t->seen->tsc, tsc);
+}
 
 static void kernel_begin(struct trace *t, unsigned int vcpu, uint64_t tsc, bool stable,
 			 struct clock_reading *now)
@@ -51,7 +73,7 @@ static uint64_t counter_read(struct trace *t, const struct clock_reading *now, u
 {
 	(void)now;
 	(void)tsc;
-	return atomic_fetch_add(&t->ticks, 1) + 1;
+	return atomic_fetch_add(&t->seen->ticks, 1) + 1;
 }
 
 static uint64_t tsc_read(struct trace *t, const struct clock_reading *now, uint64_t tsc)
@@ -152,7 +174,7 @@ const char *trace_clock_name(unsigned int i, const char **desc)
 /* The guest's TSC was seen some time ago, and has gone on like the host's clock since. */
 static uint64_t tsc_now(struct trace *t)
 {
-	uint64_t tsc = atomic_load(&t->seen_tsc), ns = atomic_load(&t->seen_ns),
+	uint64_t tsc = atomic_load(&t->seen->tsc), ns = atomic_load(&t->seen->ns),
 		 now = (uint64_t)host_ns();
 	struct machine_info info;
 

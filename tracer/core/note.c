@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* note.c - what a trace tells: notes to the user, its end, how much of it there may be. */
 #include "tracer/core/trace.h"
-#include "tracer/lib/host-time.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -34,12 +33,6 @@ void trace_note(struct trace *t, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	t->cfg.message(t->cfg.message_arg, text);
-}
-
-void trace_seen(struct trace *t, uint64_t tsc)
-{
-	atomic_store(&t->seen_ns, (uint64_t)host_ns());
-	atomic_store(&t->seen_tsc, tsc);
 }
 
 uint64_t trace_admit(struct trace *t, uint64_t n)

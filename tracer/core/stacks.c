@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* stacks.c - the tables from which kernel stacks are told. */
-#include "tracer/core/trace.h"
+#include "tracer/core/internal.h"
 #include "tracer/guest/modules.h"
 #include "tracer/unwind/unwind.h"
 
+#include <stdlib.h>
+
+struct trace_stacks {
+	struct unwind *unwind; /* once one was asked for; NULL: there is none to be had */
+	atomic_bool ready;     /* it is as it will be */
+};
+
+struct trace_stacks *stacks_new(void)
+{
+	return calloc(1, sizeof(struct trace_stacks));
+}
+
+void stacks_free(struct trace_stacks *s)
+{
+	if (s)
+		unwind_free(s->unwind);
+	free(s);
+}
+
 const struct unwind *trace_unwind(const struct trace *t)
 {
-	return atomic_load(&t->unwind_ready) ? t->unwind : NULL;
+	return atomic_load(&t->stacks->ready) ? t->stacks->unwind : NULL;
 }
 
 /* Without memory, traces end where a module's code is. */
@@ -18,7 +37,7 @@ void trace_unwind_modules(struct trace *t)
 	if (!n)
 		return;
 	trace_writers_stop(t);
-	unwind_modules(t->unwind, t->gs, &t->guest, mods, n);
+	unwind_modules(t->stacks->unwind, t->gs, &t->guest, mods, n);
 	trace_writers_go(t);
 }
 
@@ -26,17 +45,17 @@ void trace_use_stacks(struct trace *t)
 {
 	char err[256];
 
-	if (atomic_load(&t->unwind_ready))
+	if (atomic_load(&t->stacks->ready))
 		return;
 	machine_pause(t->m);
 	pthread_mutex_lock(&t->instances_lock);
-	if (!atomic_load(&t->unwind_ready)) {
-		t->unwind = unwind_new(t->gs, err, sizeof(err));
-		if (t->unwind)
+	if (!atomic_load(&t->stacks->ready)) {
+		t->stacks->unwind = unwind_new(t->gs, err, sizeof(err));
+		if (t->stacks->unwind)
 			trace_unwind_modules(t);
 		else
 			trace_note(t, "stack traces show one function only: %s", err);
-		atomic_store(&t->unwind_ready, true);
+		atomic_store(&t->stacks->ready, true);
 	}
 	pthread_mutex_unlock(&t->instances_lock);
 	machine_resume(t->m);

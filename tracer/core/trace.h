@@ -20,7 +20,7 @@
 #include "tracer/payload/critical.h"
 #include "tracer/ring/ring.h"
 
-struct boot;
+struct life;
 struct event_traps;
 struct follow;
 struct func_filter;
@@ -29,8 +29,7 @@ struct hwlat_settings;
 struct module_list;
 struct output_symbol;
 struct unwind;
-struct collector;
-struct collector_ops;
+struct collect;
 struct trampoline;
 struct window;
 struct instance;
@@ -38,7 +37,7 @@ struct funcs;
 struct returns;
 struct graph;
 struct profile;
-struct latency_table;
+struct latencies;
 struct stack_max;
 struct events;
 struct dyn_event;
@@ -47,33 +46,16 @@ struct probe_events;
 struct synth_events;
 struct flag_sites;
 
-/* The sites are given back while the guest patches its own text; see text-lock.c */
-struct text_lock {
-	uint64_t mutex, owner; /* run-time address of text_mutex, and of its owner word; 0 */
-	_Atomic enum text_lock_state {
-		TEXT_LOCK_OURS,	   /* the sites are */
-		TEXT_LOCK_AWAY,	   /* they are the guest's now */
-		TEXT_LOCK_WATCHED, /* so they are, but the call that tells of it is in place */
-	} state;		   /* t->change, but for a glance */
-	/* Since when; since when has the mutex been free, and has it been watched */
-	int64_t state_ms, free_ms, watch_ms;
-};
-
-/* Records collected from the guest; see probe/trampoline/trampoline.h */
-struct trampoline_counts {
-	uint64_t made; /* by the guest's own count */
-	uint64_t taken, lost, corrupt;
-};
-
-/* An attached guest's clock as it was seen to go: reset.c. The session's thread only */
-struct guest_pulse {
-	uint64_t jiffies;
-	int64_t looked_ms;  /* when that was */
-	unsigned int looks; /* in a row that found no guest */
-	bool gone;
-};
+/* Each of one file of core/. */
+struct trace_seen;   /* clock.c */
+struct trace_stacks; /* stacks.c */
+struct trace_wait;   /* wait.c */
 
 struct trace {
+	struct life *life; /* tracer/internal.h */
+	struct trace_seen *seen;
+	struct trace_stacks *stacks;
+	struct trace_wait *wait;
 	struct machine *m;
 	const struct guestsym *gs;
 	struct trace_config cfg;
@@ -85,7 +67,6 @@ struct trace {
 	uint32_t *func_probe;
 	const struct probe_ops *engine;
 	struct guest_kernel guest;
-	struct guest_pulse pulse;
 	struct probe_set probes;
 	struct returns *returns; /* how functions return, and where */
 	struct flag_sites *flag_sites;
@@ -94,10 +75,8 @@ struct trace {
 	/* The function profiler's, once it was on; with all writers stopped */
 	struct profile *profile[MACHINE_MAX_VCPUS];
 	atomic_bool profiling;
-	/* The windows of tracers of latencies, once they were kept: likewise; and whose they are */
-	struct latency_table *latencies;
-	const struct tracer_ops *latency_tracer;
-	atomic_bool latency_on;
+	struct latencies *latencies;	   /* of tracers that look for them: stat/latencies.h */
+	atomic_bool latency_on;		   /* and all are kept; with all writers stopped */
 	struct stack_max *stack_max;	   /* the stack tracer */
 	struct events *trace_events;	   /* of the guest's kernel */
 	struct probe_events *probe_events; /* and those that are made here */
@@ -107,53 +86,32 @@ struct trace {
 	struct event_traps *event_traps; /* where its probes exit to the host */
 	struct guest_prints *prints;	 /* and what the guest writes into its own trace */
 	uint64_t fentry;		 /* address of the kernel's __fentry__ */
-	/* While a guarded function runs at whose end there is something to do: where a trap waits
-	 * for that (0: none), and what it stands for. */
-	uint64_t guard_return;
-	uint16_t guard_returned;
-	struct comms *_Atomic comms; /* who reads names takes no lock */
+	struct comms *_Atomic comms;	 /* who reads names takes no lock */
 	unsigned int vcpus;
 	/* Held by whoever writes a ring: a trap's handler, or the collector. */
 	pthread_mutex_t vcpu_lock[MACHINE_MAX_VCPUS];
 	/* Changes of what is patched; taken with the machine paused, by one thread several times.
 	 */
 	pthread_mutex_t change;
-	bool placed;		    /* change: probes are in the guest as soon as they are wanted */
-	bool detached;		    /* change: the guest is not asked for anything any more */
-	bool held;		    /* change: functions are not in the guest yet: boot.h */
-	struct text_lock text_lock; /* change */
+	bool placed;	  /* change: probes are in the guest as soon as they are wanted */
+	bool detached;	  /* change: the guest is not asked for anything any more */
+	bool held;	  /* change: functions are not in the guest yet: boot.h */
+	atomic_bool away; /* change, but for a glance: the sites are the guest's for now */
 	struct follow *follow;
 	struct user_layout user;
-	struct borrow *borrow;	     /* once the guest can be asked for something */
-	struct boot *boot;	     /* while more is expected of a kernel that boots */
-	bool late_came;		     /* boot_tell_missing(): by the boot's thread */
-	uint64_t calls_since;	     /* local time at which a boot went over to them; 0 */
-	atomic_bool booted;	     /* the kernel has freed its init memory */
-	struct trampoline *tramp;    /* while it is open */
-	uint32_t depth;		     /* trampoline_set_depth(), or 0; its callers' lock */
-	struct collector *collector; /* likewise */
-	const struct collector_ops *collector_ops;
-	struct trampoline_counts collected; /* by one that has been closed */
-	atomic_bool collecting;		    /* events come from staging rings: ring/horizon.h */
-	atomic_bool deferred;		    /* some instance's triggers have left something to do */
-	/* The guest's TSC when it was seen last, and the host's CLOCK_MONOTONIC then. */
-	_Atomic uint64_t seen_tsc, seen_ns;
-	/* Readers that wait for events. */
-	pthread_mutex_t wait_lock;
-	pthread_cond_t wait_change;
-	atomic_uint waiting;
-	struct unwind *unwind;	  /* for stack traces, once one was asked for */
-	atomic_bool unwind_ready; /* it is as it will be */
+	struct borrow *borrow;	  /* once the guest can be asked for something */
+	atomic_bool booted;	  /* the kernel has freed its init memory */
+	struct trampoline *tramp; /* while it is open */
+	uint32_t depth;		  /* trampoline_set_depth(), or 0; its callers' lock */
+	struct collect *collect;  /* collect/open.c */
+	atomic_bool collecting;	  /* events come from staging rings: ring/horizon.h */
+	atomic_bool deferred;	  /* some instance's triggers have left something to do */
 	_Atomic uint64_t thresh;  /* tracing_thresh, ns */
 	struct hwlat_settings *hwlat;
-	bool has_touched;	/* the guest's own tracefs has touched_functions */
-	struct comms **retired; /* tables of task names that readers may still look into */
-	size_t nr_retired;
 	/* Site recorded last, for progress displays. */
 	_Atomic uint64_t at_ip[MACHINE_MAX_VCPUS];
 	uint64_t max_events; /* UINT64_MAX: no limit */
 	_Atomic uint64_t events;
-	_Atomic uint64_t ticks; /* of the counter clock */
 	atomic_bool done;
 	atomic_int error; /* what has gone wrong first: trace_fail(); 0 */
 };
@@ -173,6 +131,12 @@ void trace_fail(struct trace *t, int error);
 uint64_t trace_admit(struct trace *t, uint64_t n);
 /* The guest's TSC was this just now. */
 void trace_seen(struct trace *t, uint64_t tsc);
+
+/* --- from beginning to end ------------------------------------------------------------------- */
+
+/* Its locks, and the parts that are core/'s. 0 or -ENOMEM; then, too, trace_core_exit(). */
+int trace_core_init(struct trace *t);
+void trace_core_exit(struct trace *t);
 
 /* --- locks ----------------------------------------------------------------------------------- */
 

@@ -1,30 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* wait.c - readers that wait for events. */
-#include "tracer/core/trace.h"
+#include "tracer/core/internal.h"
 #include "tracer/lib/host-time.h"
 
 #include <errno.h>
+#include <stdlib.h>
+
+struct trace_wait {
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	atomic_uint waiting;
+};
+
+struct trace_wait *wait_new(void)
+{
+	struct trace_wait *w = calloc(1, sizeof(*w));
+	pthread_condattr_t clock;
+
+	if (!w)
+		return NULL;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->change, &clock);
+	pthread_condattr_destroy(&clock);
+	return w;
+}
+
+void wait_free(struct trace_wait *w)
+{
+	if (!w)
+		return;
+	pthread_cond_destroy(&w->change);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}
 
 void trace_wake(struct trace *t)
 {
-	if (!atomic_load(&t->waiting))
+	struct trace_wait *w = t->wait;
+
+	if (!atomic_load(&w->waiting))
 		return;
-	pthread_mutex_lock(&t->wait_lock);
-	pthread_cond_broadcast(&t->wait_change);
-	pthread_mutex_unlock(&t->wait_lock);
+	pthread_mutex_lock(&w->lock);
+	pthread_cond_broadcast(&w->change);
+	pthread_mutex_unlock(&w->lock);
 }
 
 bool trace_wait(struct trace *t, bool (*there)(void *arg), void *arg, int timeout_ms)
 {
 	struct timespec at = host_deadline(timeout_ms * NS_PER_MS);
+	struct trace_wait *w = t->wait;
 	bool is;
 
-	pthread_mutex_lock(&t->wait_lock);
-	atomic_fetch_add(&t->waiting, 1);
+	pthread_mutex_lock(&w->lock);
+	atomic_fetch_add(&w->waiting, 1);
 	is = there(arg);
-	while (!is && pthread_cond_timedwait(&t->wait_change, &t->wait_lock, &at) != ETIMEDOUT)
+	while (!is && pthread_cond_timedwait(&w->change, &w->lock, &at) != ETIMEDOUT)
 		is = there(arg);
-	atomic_fetch_sub(&t->waiting, 1);
-	pthread_mutex_unlock(&t->wait_lock);
+	atomic_fetch_sub(&w->waiting, 1);
+	pthread_mutex_unlock(&w->lock);
 	return is || there(arg);
 }

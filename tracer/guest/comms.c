@@ -20,6 +20,7 @@ struct place {
 };
 
 struct comms {
+	struct comms *before; /* readers may be looking into it still */
 	pthread_mutex_t lock;
 	size_t nr, last; /* places; the one taken last */
 	_Atomic uint32_t map[MAP_SIZE];
@@ -44,10 +45,29 @@ struct comms *comms_new(size_t nr)
 
 void comms_free(struct comms *c)
 {
-	if (!c)
-		return;
-	pthread_mutex_destroy(&c->lock);
-	free(c);
+	while (c) {
+		struct comms *before = c->before;
+
+		pthread_mutex_destroy(&c->lock);
+		free(c);
+		c = before;
+	}
+}
+
+static void comm_copy(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
+{
+	comms_note(arg, pid, tgid, comm);
+}
+
+struct comms *comms_resize(struct comms *c, size_t nr)
+{
+	struct comms *other = comms_new(nr);
+
+	if (!other)
+		return NULL;
+	comms_each(c, comm_copy, other);
+	other->before = c;
+	return other;
 }
 
 static _Atomic uint32_t *map_of(struct comms *c, int32_t pid)

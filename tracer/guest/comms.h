@@ -19,6 +19,11 @@ struct comms;
 /* A table with nr places. NULL when there is no memory, or nr is 0. */
 struct comms *comms_new(size_t nr);
 void comms_free(struct comms *c); /* NULL is allowed */
+/*
+ * Another table with nr places and what c has noted, while nobody notes anything; c stays as it is,
+ * for those who look into it, as long as the new one. NULL as above.
+ */
+struct comms *comms_resize(struct comms *c, size_t nr);
 
 /*
  * The task pid is called comm (need not be terminated) and belongs to tgid. Any thread, at the

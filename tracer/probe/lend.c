@@ -36,7 +36,7 @@ static int lend_paused(struct trace *t, const uint64_t *vas, size_t n)
 /* Probes would be there now; that changes with the machine paused. */
 static bool probes_are_due(const struct trace *t)
 {
-	return t->placed && t->text_lock.state == TEXT_LOCK_OURS;
+	return t->placed && !t->away;
 }
 
 static int take_back_paused(struct trace *t)

@@ -295,7 +295,7 @@ int selection_patch(struct trace *t)
 {
 	int ret = probes_update(t);
 
-	if (!ret && t->placed && t->text_lock.state == TEXT_LOCK_OURS) {
+	if (!ret && t->placed && !t->away) {
 		ret = probes_remove(t, PROBE_FL_CHANGE, PROBE_FL_GONE);
 		if (!ret)
 			ret = probes_insert(t, 0, 0);

@@ -14,6 +14,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+
+/* With all writers stopped. */
+struct latencies {
+	struct latency_table *table;	 /* once they were kept */
+	const struct tracer_ops *tracer; /* whose they are */
+};
 
 /* --- windows --------------------------------------------------------------------------------- */
 
@@ -29,8 +36,8 @@ void latencies_window(struct instance *i, const struct critical_window *w, uint6
 	unsigned int n = w->stack && w->stack->n ? w->stack->n - 1 : 0;
 
 	if (i->t->latency_on)
-		latency_table_add(i->t->latencies, record_key(&w->off), record_key(&w->on), ns,
-				  n ? w->stack->ip + 1 : NULL, n);
+		latency_table_add(i->t->latencies->table, record_key(&w->off), record_key(&w->on),
+				  ns, n ? w->stack->ip + 1 : NULL, n);
 }
 
 bool latencies_want_stack(struct instance *i, const struct critical_window *w)
@@ -45,7 +52,8 @@ bool latencies_want_stack(struct instance *i, const struct critical_window *w)
 	khz = info.tsc_khz ? info.tsc_khz : 1;
 	/* By the trace's clock it may be a little longer. */
 	ticks += ticks / 1024;
-	return latency_table_is_longest(i->t->latencies, record_key(&w->off), record_key(&w->on),
+	return latency_table_is_longest(i->t->latencies->table, record_key(&w->off),
+					record_key(&w->on),
 					ticks / khz * 1000000 + ticks % khz * 1000000 / khz);
 }
 
@@ -53,13 +61,13 @@ void latencies_add(struct instance *i, uint64_t from, uint64_t to, uint64_t ns,
 		   const uint64_t *stack, unsigned int n)
 {
 	if (i->t->latency_on)
-		latency_table_add(i->t->latencies, from, to, ns, stack, n);
+		latency_table_add(i->t->latencies->table, from, to, ns, stack, n);
 }
 
 void latencies_lost(struct instance *i)
 {
 	if (i->t->latency_on && i->tracer->max)
-		latency_table_gap(i->t->latencies);
+		latency_table_gap(i->t->latencies->table);
 }
 
 /* --- the switch ------------------------------------------------------------------------------ */
@@ -70,20 +78,20 @@ void latencies_begin(struct instance *i)
 
 	if (!i->t->latency_on || !tracer->max)
 		return;
-	latency_table_reset(i->t->latencies);
-	i->t->latency_tracer = tracer;
+	latency_table_reset(i->t->latencies->table);
+	i->t->latencies->tracer = tracer;
 }
 
 static int table_begin(struct trace *t)
 {
 	const struct tracer_ops *tracer = t->instances->tracer;
 
-	if (!t->latencies)
-		t->latencies = latency_table_new();
+	if (!t->latencies->table)
+		t->latencies->table = latency_table_new();
 	else
-		latency_table_reset(t->latencies);
-	t->latency_tracer = tracer->max ? tracer : NULL;
-	return t->latencies ? 0 : -ENOMEM;
+		latency_table_reset(t->latencies->table);
+	t->latencies->tracer = tracer->max ? tracer : NULL;
+	return t->latencies->table ? 0 : -ENOMEM;
 }
 
 bool trace_keeps_latencies(struct trace *t)
@@ -111,9 +119,16 @@ int trace_keep_latencies(struct trace *t, bool on)
 	return ret;
 }
 
-void latencies_free(struct trace *t)
+struct latencies *latencies_new(void)
 {
-	latency_table_free(t->latencies);
+	return calloc(1, sizeof(struct latencies));
+}
+
+void latencies_free(struct latencies *l)
+{
+	if (l)
+		latency_table_free(l->table);
+	free(l);
 }
 
 /* --- text ------------------------------------------------------------------------------------ */
@@ -160,8 +175,8 @@ void trace_print_latencies(struct trace *t, struct text *out)
 	trace_writers_stop(t);
 	if (t->latency_on)
 		record_drain_all(t);
-	if (t->latencies)
-		tracer = t->latency_tracer;
+	if (t->latencies->table)
+		tracer = t->latencies->tracer;
 	trace_writers_go(t);
 	text_printf(out, "# tracer\t%s\n", tracer ? tracer->name : "none");
 	if (tracer) {
@@ -171,6 +186,6 @@ void trace_print_latencies(struct trace *t, struct text *out)
 			.arg = &naming,
 		};
 
-		latency_table_print(t->latencies, &names, out);
+		latency_table_print(t->latencies->table, &names, out);
 	}
 }

@@ -21,6 +21,8 @@ void latencies_add(struct instance *i, uint64_t from, uint64_t to, uint64_t ns,
 void latencies_lost(struct instance *i);
 /* The instance has another tracer now; the locks of all vCPUs are held. */
 void latencies_begin(struct instance *i);
-void latencies_free(struct trace *t);
+
+struct latencies *latencies_new(void);	  /* NULL: no memory */
+void latencies_free(struct latencies *l); /* NULL is allowed */
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tracer/internal.h"
 #include "tests/unit/tramp-guest.h"
 #include "tracer/ring/entry.h"
 #include "tracer/instance/instance.h"
@@ -512,7 +513,7 @@ static void calls_with_any_stack_are_answered(void **state)
 	(void)state;
 	put(PER_CPU_AREA + PCPU_COUNT, COUNT_NONE + 1u, 4);
 	for (size_t i = 0; i < sizeof(sps) / sizeof(sps[0]); i++)
-		tramp_call(0, FAKE_VA(FN_MUTEX_LOCK), sps[i], t->text_lock.mutex + 8);
+		tramp_call(0, FAKE_VA(FN_MUTEX_LOCK), sps[i], t->life->text_lock.mutex + 8);
 	assert_true(tramp_target(FN_ALPHA));
 	trace_is("");
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tracer/internal.h"
 #include "tests/unit/tramp-guest.h"
 #include "tracer/guest/site.h"
 #include "tracer/collect/collect.h"
@@ -327,7 +328,7 @@ static void what_a_reset_may_have_left_is_said(void **state)
 	(void)state;
 	t = tramp_started((struct trace_config){.message = count_resets, .message_arg = &notes});
 	t->cfg.running = true;
-	t->pulse.gone = true;
+	t->life->pulse.gone = true;
 	tramp_end(t);
 	assert_int_equal(notes, 1);
 	assert_true(tramp_target(FN_ALPHA));
