@@ -1,9 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* choose.c - which backend suits this host. */
+/*
+ * choose.c - the backends, and which of them suits this host.
+ *
+ * The one file that knows them all: it stands on top of them, and nothing in here calls it.
+ */
 #include "vmm/internal.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static const struct machine_ops *const machines[] = {
+	&kvm_machine_ops,
+	&qemu_machine_ops,
+};
+
+#define NR_MACHINES (sizeof(machines) / sizeof(machines[0]))
+
+const char *machine_backend(unsigned int i, const char **desc)
+{
+	if (i >= NR_MACHINES)
+		return NULL;
+	if (desc)
+		*desc = machines[i]->desc;
+	return machines[i]->name;
+}
+
+struct machine *machine_new(const char *backend, const struct machine_config *cfg, char *err,
+			    size_t errlen)
+{
+	for (size_t i = 0; i < NR_MACHINES; i++) {
+		if (!strcmp(machines[i]->name, backend))
+			return machines[i]->create(cfg, err, errlen);
+	}
+	snprintf(err, errlen, "no machine backend is called %s", backend);
+	return NULL;
+}
+
+struct machine *machine_attach(const struct machine_attach_config *cfg, char *err, size_t errlen)
+{
+	return qemu_attach(cfg, err, errlen);
+}
+
+int machine_list(const char *connect, struct machine_listing **list, char *err, size_t errlen)
+{
+	return qemu_list(connect, list, err, errlen);
+}
 
 const char *machine_choose(const char *connect, char *why, size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* internal.h - what machine.c shares with the backends: the ops table that each of them fills. */
+/* internal.h - what vmm/ shares with its backends: the ops table that each of them fills. */
 #ifndef HVTRACE_VMM_INTERNAL_H
 #define HVTRACE_VMM_INTERNAL_H
 

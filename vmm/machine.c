@@ -1,49 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* machine.c - the table of backends, and the way from machine.h into one of them. */
+/* machine.c - the way from machine.h into the backend that a machine is of. */
 #include "vmm/internal.h"
 #include "vmm/traps.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-static const struct machine_ops *const machines[] = {
-	&kvm_machine_ops,
-	&qemu_machine_ops,
-};
-
-#define NR_MACHINES (sizeof(machines) / sizeof(machines[0]))
-
-const char *machine_backend(unsigned int i, const char **desc)
-{
-	if (i >= NR_MACHINES)
-		return NULL;
-	if (desc)
-		*desc = machines[i]->desc;
-	return machines[i]->name;
-}
-
-struct machine *machine_new(const char *backend, const struct machine_config *cfg, char *err,
-			    size_t errlen)
-{
-	for (size_t i = 0; i < NR_MACHINES; i++) {
-		if (!strcmp(machines[i]->name, backend))
-			return machines[i]->create(cfg, err, errlen);
-	}
-	snprintf(err, errlen, "no machine backend is called %s", backend);
-	return NULL;
-}
-
-struct machine *machine_attach(const struct machine_attach_config *cfg, char *err, size_t errlen)
-{
-	return qemu_attach(cfg, err, errlen);
-}
-
-int machine_list(const char *connect, struct machine_listing **list, char *err, size_t errlen)
-{
-	return qemu_list(connect, list, err, errlen);
-}
 
 void machine_free(struct machine *m)
 {
