@@ -147,7 +147,7 @@ int kvm_mem_read(struct kvm_machine *m, uint64_t pa, void *buf, size_t len);
 int kvm_mem_write(struct kvm_machine *m, uint64_t pa, const void *buf, size_t len);
 int kvm_virt_read(struct kvm_vcpu *v, uint64_t va, void *buf, size_t len);
 
-/* --- registers: the vCPU's own thread, or while it is paused (vcpu.c) ----------------------- */
+/* --- registers: the vCPU's own thread, or while it is paused (regs.c) ----------------------- */
 
 /* General registers as of the last exit. Call kvm_vcpu_regs_changed() after writing to them. */
 struct kvm_regs *kvm_vcpu_regs(struct kvm_vcpu *v);

@@ -34,11 +34,16 @@ int kvm_boot_vcpu(struct kvm_vcpu *v); /* registers of the first vCPU at m->entr
 /* vcpu.c */
 int kvm_vcpu_init(struct kvm_machine *m, unsigned int index, char *err, size_t errlen);
 void kvm_vcpu_exit(struct kvm_vcpu *v);
-uint64_t kvm_vcpu_tsc(struct kvm_vcpu *v, uint64_t host_tsc); /* the guest's at an exit */
 int kvm_vcpus_start(struct kvm_machine *m);
 void kvm_vcpus_join(struct kvm_machine *m);
 int kvm_vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_t *tid);
+
+/* tsc.c */
+int kvm_vcpu_tsc_init(struct kvm_vcpu *v); /* before its first run */
+uint64_t kvm_vcpu_tsc(struct kvm_vcpu *v, uint64_t host_tsc); /* the guest's at an exit */
 uint64_t kvm_get_tsc(struct machine *base, unsigned int vcpu);
+
+/* regs.c */
 int kvm_get_regs(struct machine *base, unsigned int vcpu, struct machine_regs *regs);
 int kvm_set_regs(struct machine *base, unsigned int vcpu, const struct machine_regs *regs);
 int kvm_get_sregs(struct machine *base, unsigned int vcpu, struct machine_sregs *sregs);

@@ -23,28 +23,6 @@
 #define SLOT_PA	     0x200000
 #define SLOT_SIZE    0x1000
 
-int trial_regs(struct tiny *t, struct kvm_regs *regs)
-{
-	return ioctl(t->vcpu_fd, KVM_GET_REGS, regs) ? -errno : 0;
-}
-
-int trial_odd_exit(const struct tiny *t, char *text, size_t len)
-{
-	snprintf(text, len, "exit reason %u instead", t->run->exit_reason);
-	return 1;
-}
-
-int trial_run(struct tiny *t, struct kvm_regs *regs, char *text, size_t len)
-{
-	int rc = tiny_run(t);
-
-	if (rc)
-		return rc;
-	if (t->run->exit_reason != KVM_EXIT_IO)
-		return trial_odd_exit(t, text, len);
-	return trial_regs(t, regs);
-}
-
 static uint64_t now_ns(void)
 {
 	struct timespec ts;

@@ -18,7 +18,7 @@ struct trial {
 
 #define TRIAL_PORT 0x11 /* of the out that ends a piece of code */
 
-/* trials.c: general registers after an exit, or an error of the ioctl's. */
+/* trials-run.c: general registers after an exit, or an error of the ioctl's. */
 int trial_regs(struct tiny *t, struct kvm_regs *regs);
 /* Run to the out, whose exit it must be, and get the registers: 0, 1, -errno, as above. */
 int trial_run(struct tiny *t, struct kvm_regs *regs, char *text, size_t len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vcpu.c - a vCPU: its thread, the loop around KVM_RUN, and its registers. */
+/* vcpu.c - a vCPU: its thread, and the loop around KVM_RUN. */
 #include "vmm/kvm/local.h"
 
 #include <errno.h>
@@ -10,9 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <x86intrin.h>
-
-#define MSR_IA32_TSC	   0x10
-#define MSR_KERNEL_GS_BASE 0xc0000102
 
 /* --- exits -------------------------------------------------------------------------------- */
 
@@ -141,63 +138,6 @@ static void *vcpu_main(void *arg)
 
 /* --- life --------------------------------------------------------------------------------- */
 
-/* Guest TSC minus host TSC. TSC scaling is not in use. */
-static int tsc_offset_read(struct kvm_vcpu *v, uint64_t *offset)
-{
-	struct kvm_device_attr attr = {
-		.group = KVM_VCPU_TSC_CTRL,
-		.attr = KVM_VCPU_TSC_OFFSET,
-		.addr = (uintptr_t)offset,
-	};
-	uint64_t before, guest = 0, after;
-	int rc;
-
-	if (!ioctl(v->fd, KVM_GET_DEVICE_ATTR, &attr))
-		return 0;
-	/* Before Linux 5.16: from a reading in the middle of two of our own. */
-	before = __rdtsc();
-	rc = kvm_vcpu_get_msr(v, MSR_IA32_TSC, &guest);
-	after = __rdtsc();
-	*offset = guest - (before + (after - before) / 2);
-	return rc;
-}
-
-/*
- * On a host whose TSC is unstable KVM lets the guest's TSC stand still while the vCPU is not
- * loaded, so each ioctl that loads it moves the offset (kvm_arch_vcpu_load() in
- * arch/x86/kvm/x86.c). The first of them has nothing yet to go on from.
- */
-static int tsc_init(struct kvm_vcpu *v)
-{
-	struct kvm_device_attr attr = {
-		.group = KVM_VCPU_TSC_CTRL,
-		.attr = KVM_VCPU_TSC_OFFSET,
-	};
-	uint64_t again = 0;
-	int rc = tsc_offset_read(v, &again);
-
-	if (!rc)
-		rc = tsc_offset_read(v, &v->tsc_offset);
-	if (!rc)
-		rc = tsc_offset_read(v, &again);
-	v->tsc_stops = again != v->tsc_offset && !ioctl(v->fd, KVM_HAS_DEVICE_ATTR, &attr);
-	return rc;
-}
-
-uint64_t kvm_vcpu_tsc(struct kvm_vcpu *v, uint64_t host_tsc)
-{
-	uint64_t guest = 0;
-
-	if (v->tsc_stops && !kvm_vcpu_get_msr(v, MSR_IA32_TSC, &guest))
-		return guest;
-	return host_tsc + v->tsc_offset;
-}
-
-uint64_t kvm_get_tsc(struct machine *base, unsigned int vcpu)
-{
-	return kvm_vcpu_tsc(&kvm_machine(base)->vcpu[vcpu], __rdtsc());
-}
-
 static int vcpu_open(struct kvm_vcpu *v)
 {
 	int size = ioctl(v->m->kvm_fd, KVM_GET_VCPU_MMAP_SIZE, 0);
@@ -229,7 +169,7 @@ int kvm_vcpu_init(struct kvm_machine *m, unsigned int index, char *err, size_t e
 	if (!rc && ioctl(v->fd, KVM_GET_REGS, &v->run->s.regs.regs))
 		rc = -errno;
 	if (!rc)
-		rc = tsc_init(v);
+		rc = kvm_vcpu_tsc_init(v);
 	if (rc)
 		snprintf(err, errlen, "KVM cannot set up vCPU %u: %s", index, strerror(-rc));
 	else
@@ -288,143 +228,4 @@ int kvm_vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_t *
 	*pid = getpid();
 	*tid = m->vcpu[vcpu].tid;
 	return *tid ? 0 : -EAGAIN;
-}
-
-/* --- registers ---------------------------------------------------------------------------- */
-
-struct kvm_regs *kvm_vcpu_regs(struct kvm_vcpu *v)
-{
-	return &v->run->s.regs.regs;
-}
-
-void kvm_vcpu_regs_changed(struct kvm_vcpu *v)
-{
-	v->run->kvm_dirty_regs |= KVM_SYNC_X86_REGS;
-}
-
-/*
- * Whoever needs them for one exit will need them for the next: let KVM deliver them with the
- * exits then, which takes much less time than the ioctl.
- */
-int kvm_vcpu_get_sregs(struct kvm_vcpu *v, struct kvm_sregs *sregs)
-{
-	if (v->sregs_synced) {
-		*sregs = v->run->s.regs.sregs;
-		return 0;
-	}
-	if (v->handling && v->m->sync_sregs)
-		v->run->kvm_valid_regs |= KVM_SYNC_X86_SREGS;
-	return ioctl(v->fd, KVM_GET_SREGS, sregs) ? -errno : 0;
-}
-
-int kvm_vcpu_set_sregs(struct kvm_vcpu *v, const struct kvm_sregs *sregs)
-{
-	struct kvm_sregs set = *sregs;
-
-	v->sregs_synced = false;
-	return ioctl(v->fd, KVM_SET_SREGS, &set) ? -errno : 0;
-}
-
-/* Room for the one entry behind struct kvm_msrs. */
-union one_msr {
-	struct kvm_msrs msrs;
-	uint8_t bytes[sizeof(struct kvm_msrs) + sizeof(struct kvm_msr_entry)];
-};
-
-int kvm_vcpu_get_msr(struct kvm_vcpu *v, uint32_t msr, uint64_t *val)
-{
-	union one_msr io = {0};
-	int n;
-
-	io.msrs.nmsrs = 1;
-	io.msrs.entries[0].index = msr;
-	n = ioctl(v->fd, KVM_GET_MSRS, &io);
-	if (n != 1)
-		return n < 0 ? -errno : -ENOENT;
-	*val = io.msrs.entries[0].data;
-	return 0;
-}
-
-int kvm_vcpu_set_msr(struct kvm_vcpu *v, uint32_t msr, uint64_t val)
-{
-	union one_msr io = {0};
-	int n;
-
-	io.msrs.nmsrs = 1;
-	io.msrs.entries[0].index = msr;
-	io.msrs.entries[0].data = val;
-	n = ioctl(v->fd, KVM_SET_MSRS, &io);
-	if (n != 1)
-		return n < 0 ? -errno : -EINVAL;
-	return 0;
-}
-
-int kvm_vcpu_inject(struct kvm_vcpu *v, uint8_t nr, bool has_error, uint32_t error)
-{
-	struct kvm_vcpu_events events;
-
-	if (ioctl(v->fd, KVM_GET_VCPU_EVENTS, &events))
-		return -errno;
-	events.exception.injected = 1;
-	events.exception.nr = nr;
-	events.exception.has_error_code = has_error;
-	events.exception.error_code = error;
-	return ioctl(v->fd, KVM_SET_VCPU_EVENTS, &events) ? -errno : 0;
-}
-
-/* The registers of machine.h are KVM's, in the same order. */
-_Static_assert(sizeof(struct machine_regs) == sizeof(struct kvm_regs), "struct kvm_regs");
-_Static_assert(offsetof(struct machine_regs, rip) == offsetof(struct kvm_regs, rip), "rip");
-_Static_assert(offsetof(struct machine_regs, r8) == offsetof(struct kvm_regs, r8), "r8");
-_Static_assert(offsetof(struct machine_regs, rsp) == offsetof(struct kvm_regs, rsp), "rsp");
-
-int kvm_get_regs(struct machine *base, unsigned int vcpu, struct machine_regs *regs)
-{
-	struct kvm_machine *m = kvm_machine(base);
-
-	if (vcpu >= m->nvcpus)
-		return -EINVAL;
-	memcpy(regs, kvm_vcpu_regs(&m->vcpu[vcpu]), sizeof(*regs));
-	return 0;
-}
-
-int kvm_set_regs(struct machine *base, unsigned int vcpu, const struct machine_regs *regs)
-{
-	struct kvm_machine *m = kvm_machine(base);
-
-	if (vcpu >= m->nvcpus)
-		return -EINVAL;
-	memcpy(kvm_vcpu_regs(&m->vcpu[vcpu]), regs, sizeof(*regs));
-	kvm_vcpu_regs_changed(&m->vcpu[vcpu]);
-	return 0;
-}
-
-int kvm_get_sregs(struct machine *base, unsigned int vcpu, struct machine_sregs *sregs)
-{
-	struct kvm_machine *m = kvm_machine(base);
-	struct kvm_sregs s;
-	int rc;
-
-	if (vcpu >= m->nvcpus)
-		return -EINVAL;
-	rc = kvm_vcpu_get_sregs(&m->vcpu[vcpu], &s);
-	if (!rc)
-		rc = kvm_vcpu_get_msr(&m->vcpu[vcpu], MSR_KERNEL_GS_BASE, &sregs->kernel_gs_base);
-	if (rc)
-		return rc;
-	sregs->cr0 = s.cr0;
-	sregs->cr2 = s.cr2;
-	sregs->cr3 = s.cr3;
-	sregs->cr4 = s.cr4;
-	sregs->efer = s.efer;
-	sregs->fs_base = s.fs.base;
-	sregs->gs_base = s.gs.base;
-	sregs->idt_base = s.idt.base;
-	sregs->gdt_base = s.gdt.base;
-	sregs->idt_limit = s.idt.limit;
-	sregs->gdt_limit = s.gdt.limit;
-	sregs->cs = s.cs.selector;
-	sregs->ss = s.ss.selector;
-	sregs->cpl = s.ss.dpl; /* Intel SDM vol. 3, 25.3.1.5: CPL is the DPL of SS */
-	return 0;
 }
