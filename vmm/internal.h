@@ -74,7 +74,7 @@ struct machine_ops {
 };
 
 extern const struct machine_ops kvm_machine_ops;  /* vmm/kvm/kvm.c */
-extern const struct machine_ops qemu_machine_ops; /* vmm/qemu/attach.c */
+extern const struct machine_ops qemu_machine_ops; /* vmm/qemu/machine.c */
 
 /*
  * vmm/kvm/calibrate.c: whether KVM runs guest kernel mode on the processor. 1: it does, 0: it
@@ -85,7 +85,7 @@ int kvm_host_is_native(void);
 int qemu_reachable(const char *uri, char *err, size_t errlen);
 /* vmm/qemu/list.c: machine_list() */
 int qemu_list(const char *uri, struct machine_listing **list, char *err, size_t errlen);
-/* vmm/qemu/attach.c: machine_attach() */
+/* vmm/qemu/machine.c: machine_attach() */
 struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen);
 
 /* walk.c: machine_walk() of a backend that reads the tables by a function of its own. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * attach.c - the qemu backend: takes over a running guest, and gives it back as it was found. A
+ * attach.c - takes over a running guest, and gives it back as it was found. A
  * guest that hvtrace has started (start.c) is ended instead.
  *
  * A libvirt domain gets a gdb stub for as long as it is traced; a bare stub is one that QEMU was
@@ -86,6 +86,20 @@ static void look_at_threads(struct qemu_machine *m)
 	free(cpus);
 }
 
+/* Where its memory lies, and what time it is there: both are in the monitor's tree of memory. */
+static int look_at_memory(struct qemu_machine *m)
+{
+	char *mtree;
+	int rc;
+
+	if (gdb_monitor(m->gdb, "info mtree -f", &mtree))
+		return qemu_ram_init(m, NULL);
+	qemu_clock_init(m, mtree);
+	rc = qemu_ram_init(m, mtree);
+	free(mtree);
+	return rc;
+}
+
 int qemu_look(struct qemu_machine *m, char *err, size_t errlen)
 {
 	int rc = look_at_vcpus(m, err, errlen);
@@ -94,7 +108,7 @@ int qemu_look(struct qemu_machine *m, char *err, size_t errlen)
 		return rc;
 	m->kvm = m->domain ? qemu_domain_is_kvm(m->domain) : monitor_says(m, "info kvm", "enabled");
 	look_at_threads(m);
-	rc = qemu_ram_init(m);
+	rc = look_at_memory(m);
 	/* Of another host nothing is known. */
 	m->loses_int3 = m->kvm && m->ram.pid && kvm_loses_int3();
 	if (!rc) {
@@ -167,7 +181,8 @@ void qemu_destroy(struct machine *base)
 	free(m);
 }
 
-struct qemu_machine *qemu_alloc(const struct machine_attach_config *cfg)
+struct qemu_machine *qemu_alloc(const struct machine_ops *ops,
+				const struct machine_attach_config *cfg)
 {
 	struct qemu_machine *m = calloc(1, sizeof(*m));
 
@@ -175,7 +190,7 @@ struct qemu_machine *qemu_alloc(const struct machine_attach_config *cfg)
 		return NULL;
 	if (pthread_mutex_init(&m->io, NULL))
 		goto err_free;
-	if (machine_init(&m->base, &qemu_machine_ops))
+	if (machine_init(&m->base, ops))
 		goto err_io;
 	m->base.message = cfg->message;
 	m->base.arg = cfg->arg;
@@ -306,9 +321,10 @@ static int attach(struct qemu_machine *m, const struct machine_attach_config *cf
 	return rc;
 }
 
-struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen)
+struct machine *qemu_take_over(const struct machine_ops *ops,
+			       const struct machine_attach_config *cfg, char *err, size_t errlen)
 {
-	struct qemu_machine *m = qemu_alloc(cfg);
+	struct qemu_machine *m = qemu_alloc(ops, cfg);
 
 	if (!m) {
 		snprintf(err, errlen, "no memory for the machine");
@@ -319,86 +335,3 @@ struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, 
 	qemu_destroy(&m->base);
 	return NULL;
 }
-
-/* --- the rest of the door -----------------------------------------------------------------------
- */
-
-static int qemu_start(struct machine *base, char *err, size_t errlen)
-{
-	(void)err;
-	(void)errlen;
-	qemu_run_let(qemu_machine(base));
-	return 0;
-}
-
-static void qemu_get_info(struct machine *base, struct machine_info *info)
-{
-	struct qemu_machine *m = qemu_machine(base);
-
-	*info = (struct machine_info){
-		.backend = qemu_machine_ops.name,
-		.vcpus = m->nvcpus,
-		.memory = m->ram.size,
-		.tsc_khz = qemu_clock_khz(m),
-		.cmdline = m->cmdline,
-		.name = m->domain ? qemu_domain_name(m->domain) : NULL,
-		.uuid = m->domain ? qemu_domain_uuid(m->domain) : NULL,
-		.accel = m->kvm ? "kvm" : "tcg",
-		.kernel_path = m->domain ? qemu_domain_kernel(m->domain) : NULL,
-		.was_running = m->was_running,
-		.direct = m->ram.direct,
-		.loses_int3 = m->loses_int3,
-	};
-}
-
-static int qemu_window(struct machine *base, size_t size, uint64_t *pa, void **host)
-{
-	(void)base;
-	(void)size;
-	(void)pa;
-	(void)host;
-	return -EOPNOTSUPP; /* a running guest's memory map is its own */
-}
-
-static int qemu_vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_t *tid)
-{
-	struct qemu_machine *m = qemu_machine(base);
-
-	if (vcpu >= m->nvcpus)
-		return -EINVAL;
-	*pid = m->ram.pid;
-	*tid = m->vcpu[vcpu].tid;
-	return *pid && *tid ? 0 : -EOPNOTSUPP; /* on another host, or without the monitor */
-}
-
-static size_t qemu_console_input(struct machine *base, const char *text, size_t len)
-{
-	struct qemu_machine *m = qemu_machine(base);
-
-	/* Of a guest that was found, the serial port is someone else's. */
-	return m->console ? qemu_console_send(m->console, text, len) : 0;
-}
-
-const struct machine_ops qemu_machine_ops = {
-	.name = "qemu",
-	.desc = "a guest of QEMU, through libvirt or its gdb stub",
-	.create = qemu_create,
-	.destroy = qemu_destroy,
-	.start = qemu_start,
-	.get_info = qemu_get_info,
-	.read = qemu_read,
-	.write = qemu_write,
-	.write_text = qemu_write_text,
-	.patch_text = qemu_patch_text,
-	.window = qemu_window,
-	.pause = qemu_pause,
-	.resume = qemu_resume,
-	.get_regs = qemu_get_regs,
-	.set_regs = qemu_set_regs,
-	.get_sregs = qemu_get_sregs,
-	.vcpu_thread = qemu_vcpu_thread,
-	.traps_set = qemu_traps_set,
-	.traps_clear = qemu_traps_clear,
-	.console_input = qemu_console_input,
-	.kick_locked = qemu_kick_locked,
-};

@@ -6,7 +6,7 @@
  * what the host's kernel tells root (kvm-tsc.h), and nothing is executed in the guest for it.
  *
  * Else it is a clock that can be read, plus an offset that a vCPU tells at its first hit by an
- * rdtsc (rdtsc.c). That clock is, under KVM, the host's TSC. Under TCG the guest's TSC is the
+ * rdtsc (calibrate.c). That clock is, under KVM, the host's TSC. Under TCG the guest's TSC is the
  * host's while it runs, and stands while the guest stands (cpu_get_ticks() in softmmu/cpus.c of
  * QEMU 7.2; cpu-timers.c), as QEMU's virtual clock does. That clock drives the ACPI timer, which
  * the monitor can read: 24 bits at 3.58 MHz. Without an ACPI timer, or a monitor, the host's TSC
@@ -25,7 +25,6 @@
 #define ACPI_HZ	    3579545
 #define ACPI_BITS   24
 #define MIN_BASE_NS 20000000
-#define ASKED	    3 /* times that a vCPU tells its TSC */
 
 static uint64_t now_ns(void)
 {
@@ -120,7 +119,7 @@ static bool read_acpi(struct qemu_machine *m, uint64_t *ticks)
 }
 
 /* The clock that the guest's TSC differs from by an offset. */
-static uint64_t clock_read(struct qemu_machine *m)
+uint64_t qemu_clock_read(struct qemu_machine *m)
 {
 	uint64_t ticks;
 
@@ -134,7 +133,7 @@ static uint64_t clock_read(struct qemu_machine *m)
 }
 
 /* Under TCG all vCPUs have one TSC. */
-static struct qemu_vcpu *offset_of(struct qemu_machine *m, struct qemu_vcpu *v)
+struct qemu_vcpu *qemu_clock_offset_of(struct qemu_machine *m, struct qemu_vcpu *v)
 {
 	return m->kvm ? v : &m->vcpu[0];
 }
@@ -145,40 +144,5 @@ uint64_t qemu_clock_tsc(struct qemu_machine *m, struct qemu_vcpu *v)
 
 	if (!kvm_tsc_read(&m->clock.host, (unsigned int)(v - m->vcpu), m->clock.stop_begin, &tsc))
 		return tsc;
-	return clock_read(m) + offset_of(m, v)->tsc_offset;
-}
-
-/*
- * The vCPU has read its TSC some time before it is known to stand; the shortest such time of a few
- * is told by the largest offset.
- */
-static int offset_ask(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa,
-		      uint64_t *offset)
-{
-	int rc = 0;
-
-	for (int i = 0; i < ASKED && !rc; i++) {
-		uint64_t tsc, now;
-
-		rc = qemu_rdtsc(m, v, va, pa, &tsc);
-		now = tsc - clock_read(m);
-		if (!rc && (!i || (int64_t)(now - *offset) > 0))
-			*offset = now;
-	}
-	return rc;
-}
-
-void qemu_clock_calibrate(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa)
-{
-	struct qemu_vcpu *of = offset_of(m, v);
-
-	if (m->clock.host.n || of->tsc_tried)
-		return;
-	of->tsc_tried = true;
-	if (!offset_ask(m, v, va, pa, &of->tsc_offset) || !m->ram.direct || m->clock.told)
-		return;
-	m->clock.told = true;
-	machine_message(&m->base, MACHINE_MSG_WARN,
-			"the guest's clock cannot be read: of time stamps of traps only the "
-			"differences are right");
+	return qemu_clock_read(m) + qemu_clock_offset_of(m, v)->tsc_offset;
 }

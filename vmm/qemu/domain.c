@@ -171,33 +171,6 @@ int qemu_domain_resume(struct qemu_domain *d, char *err, size_t errlen)
 	return -EIO;
 }
 
-/* --- what it is ------------------------------------------------------------------------------- */
-
-const char *qemu_domain_name(const struct qemu_domain *d)
-{
-	return libvirt()->virDomainGetName(d->dom);
-}
-
-const char *qemu_domain_uuid(const struct qemu_domain *d)
-{
-	return d->uuid;
-}
-
-const char *qemu_domain_kernel(const struct qemu_domain *d)
-{
-	return d->kernel[0] ? d->kernel : NULL;
-}
-
-bool qemu_domain_is_kvm(const struct qemu_domain *d)
-{
-	return d->kvm;
-}
-
-bool qemu_domain_was_running(const struct qemu_domain *d)
-{
-	return d->was_running;
-}
-
 /* --- the watch -------------------------------------------------------------------------------- */
 
 static void on_reboot(virConnectPtr conn, virDomainPtr dom, void *arg)

@@ -2,7 +2,7 @@
 /*
  * qemu.h - what the files of vmm/qemu/ share: the machine and its parts.
  *
- * Two locks. m->base.lock guards the state of running and pausing (run.c) and is held for moments.
+ * Two locks. m->base.lock guards the state of running and pausing (pause.c) and is held for moments.
  * m->io is held for one conversation with the stub, which needs the guest to stand: so it is
  * taken with the machine paused, or on the run thread between a stop and the next continue.
  * m->base.lock may be taken within m->io, not the other way round.
@@ -98,20 +98,28 @@ static inline struct qemu_machine *qemu_machine(struct machine *base)
 	return (struct qemu_machine *)base; /* base is its first member */
 }
 
-/* start.c */
-struct machine *qemu_create(const struct machine_config *cfg, char *err, size_t errlen);
+/* start.c: machine_ops.create */
+struct machine *qemu_create(const struct machine_ops *ops, const struct machine_config *cfg,
+			    char *err, size_t errlen);
 
 /* attach.c */
+/* machine_attach() */
+struct machine *qemu_take_over(const struct machine_ops *ops,
+			       const struct machine_attach_config *cfg, char *err, size_t errlen);
 /* A machine that qemu_destroy() can take apart, attached to nothing yet, or NULL. */
-struct qemu_machine *qemu_alloc(const struct machine_attach_config *cfg);
+struct qemu_machine *qemu_alloc(const struct machine_ops *ops,
+				const struct machine_attach_config *cfg);
 void qemu_destroy(struct machine *base);
 /* m->gdb is connected and the guest stands: learn what there is. */
 int qemu_look(struct qemu_machine *m, char *err, size_t errlen);
 /* The machine ends when libvirt says that the guest was reset. 0 or -errno. */
 int qemu_watch(struct qemu_machine *m);
 
-/* ram.c. Before the run thread is there, with the guest standing. */
-int qemu_ram_init(struct qemu_machine *m);
+/*
+ * ram.c. Before the run thread is there, with the guest standing. mtree: the monitor's "info mtree
+ * -f", or NULL if there is no monitor.
+ */
+int qemu_ram_init(struct qemu_machine *m, const char *mtree);
 void qemu_ram_exit(struct qemu_machine *m);
 bool qemu_ram_has(const struct qemu_machine *m, uint64_t pa, size_t len);
 /* Of [pa, pa + len), which is RAM of known layout: where it lies in QEMU, and how much of it. */
@@ -158,11 +166,15 @@ int qemu_run_start(struct qemu_machine *m, bool run);
 void qemu_run_let(struct qemu_machine *m); /* the guest run from now on */
 /* End the thread, with the guest standing. */
 void qemu_run_stop(struct qemu_machine *m);
-bool qemu_run_is_thread(struct qemu_machine *m);
+
+/* pause.c */
+bool qemu_run_is_thread(struct qemu_machine *m); /* the caller is the run thread */
 /* The guest stands. Not even a pause makes it so once the connection is lost while it runs. */
 bool qemu_run_is_over(struct qemu_machine *m);
 void qemu_pause(struct machine *base);
 void qemu_resume(struct machine *base);
+/* The run thread's handler is back: a pause that it keeps is from now on anybody's to end. */
+void qemu_pause_handler_done(struct qemu_machine *m);
 void qemu_kick_locked(struct machine *base); /* machine_ops.kick_locked */
 
 /* traps.c */
@@ -184,7 +196,7 @@ int qemu_view_end(struct qemu_machine *m);
 
 /* clock.c */
 void qemu_clock_begin(struct qemu_machine *m); /* the guest stands since now */
-void qemu_clock_init(struct qemu_machine *m, const char *mtree);
+void qemu_clock_init(struct qemu_machine *m, const char *mtree); /* as qemu_ram_init() */
 /* The guest need not stand: it takes until 20 ms after the beginning. */
 void qemu_clock_open(struct qemu_machine *m);
 void qemu_clock_close(struct qemu_machine *m);
@@ -193,6 +205,10 @@ void qemu_clock_stopped(struct qemu_machine *m);       /* the run thread has see
 void qemu_clock_running(struct qemu_machine *m);       /* and is about to continue it */
 /* On the run thread, with m->io held and the guest standing: */
 uint64_t qemu_clock_tsc(struct qemu_machine *m, struct qemu_vcpu *v);
+uint64_t qemu_clock_read(struct qemu_machine *m); /* that v's TSC differs from by an offset: */
+struct qemu_vcpu *qemu_clock_offset_of(struct qemu_machine *m, struct qemu_vcpu *v); /* in there */
+
+/* calibrate.c. On the run thread, with m->io held and the guest standing: */
 /* v has its registers known and is at va, which is pa, in the kernel. Once for each vCPU. */
 void qemu_clock_calibrate(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa);
 

@@ -254,17 +254,11 @@ static void regions_join(struct qemu_ram *ram)
 	ram->n = n;
 }
 
-static int regions_find(struct qemu_machine *m)
+static int regions_find(struct qemu_machine *m, const char *mtree)
 {
 	struct qemu_ram *ram = &m->ram;
-	char *mtree;
-	int rc = gdb_monitor(m->gdb, "info mtree -f", &mtree), n;
+	int n = qemu_monitor_regions(mtree, ram->region, QEMU_MAX_REGIONS), rc = 0;
 
-	if (rc)
-		return rc;
-	n = qemu_monitor_regions(mtree, ram->region, QEMU_MAX_REGIONS);
-	qemu_clock_init(m, mtree);
-	free(mtree);
 	for (int i = 0; i < n && !rc; i++)
 		rc = region_locate(m, &ram->region[i]);
 	if (n < 0 || rc)
@@ -313,13 +307,13 @@ static int direct_open(struct qemu_machine *m)
 	return m->ram.mem_fd < 0 ? -errno : direct_check(m);
 }
 
-int qemu_ram_init(struct qemu_machine *m)
+int qemu_ram_init(struct qemu_machine *m, const char *mtree)
 {
 	int rc;
 
 	m->ram.mem_fd = -1;
 	m->ram.pid = gdb_peer_pid(m->gdb);
-	rc = regions_find(m);
+	rc = mtree ? regions_find(m, mtree) : -EOPNOTSUPP;
 	if (gdb_error(m->gdb))
 		return gdb_error(m->gdb);
 	if (rc)

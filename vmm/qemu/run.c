@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * run.c - the thread that lets the guest run and waits for it to stop, and the pauses of others.
- *
- * A stop of QEMU's stub stops all vCPUs, so they are one here: the thread is "inside" while the
- * guest runs or a hit is being handled, and outside while it waits. A pause sends an interrupt if
- * the guest runs, and has the guest when the thread is not inside. As long as there are requests
- * the thread does not get back inside, except while its own handler has asked for the pause.
+ * run.c - the thread that lets the guest run and waits for it to stop. Pauses keep it from running:
+ * pause.c.
  *
  * The guest may stop for another reason than we know of: someone else stops it (virsh suspend).
  * Then it is theirs to continue; the machine ends for us.
@@ -15,28 +11,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
-
-#define STOP_S 20 /* QEMU has this long to stop a guest */
-
-/* Make the guest stop, once. */
-void qemu_kick_locked(struct machine *base)
-{
-	struct qemu_machine *m = qemu_machine(base);
-
-	if (!m->running || m->interrupted)
-		return;
-	m->interrupted = true;
-	gdb_interrupt(m->gdb); /* a peer that is gone is noticed by the thread */
-}
-
-/* --- the thread ---------------------------------------------------------------------------------
- */
-
-bool qemu_run_is_thread(struct qemu_machine *m)
-{
-	return m->started && pthread_equal(m->thread, pthread_self());
-}
 
 /*
  * Wait as long as a pause lasts, then let the guest run. The stub gets its command with
@@ -68,16 +42,6 @@ static bool run_guest(struct qemu_machine *m)
 	return run; /* a failed command shows again when its end is waited for */
 }
 
-static void handler_done(struct qemu_machine *m)
-{
-	pthread_mutex_lock(&m->base.lock);
-	/* A pause that the handler keeps is from now on anybody's to end. */
-	m->outside += m->held;
-	m->requests += m->held ? m->held - 1 : 0;
-	m->held = 0;
-	pthread_mutex_unlock(&m->base.lock);
-}
-
 /* Of a thread that the stub does not tell: the first. -ENOENT: one that was plugged in. */
 static int vcpu_of(const struct qemu_machine *m, uint32_t thread)
 {
@@ -96,7 +60,7 @@ static void trap_hit(struct qemu_machine *m, uint32_t thread)
 		qemu_traps_hit_unknown(m, thread);
 	else
 		qemu_traps_hit(m, (unsigned int)vcpu);
-	handler_done(m);
+	qemu_pause_handler_done(m);
 }
 
 static void stopped_by_others(struct qemu_machine *m, int signal)
@@ -195,85 +159,4 @@ void qemu_run_stop(struct qemu_machine *m)
 	pthread_mutex_unlock(&m->base.lock);
 	pthread_join(m->thread, NULL);
 	m->started = false;
-}
-
-/* --- pauses -------------------------------------------------------------------------------------
- */
-
-bool qemu_run_is_over(struct qemu_machine *m)
-{
-	bool over;
-
-	pthread_mutex_lock(&m->base.lock);
-	over = !m->running;
-	pthread_mutex_unlock(&m->base.lock);
-	return over;
-}
-
-/* Called with m->base.lock held, which is given up meanwhile. */
-static void pause_from_handler(struct qemu_machine *m)
-{
-	if (m->held++)
-		return;
-	m->requests++;
-	machine_leave_locked(&m->base);
-	while (m->outside)
-		pthread_cond_wait(&m->base.change, &m->base.lock);
-	machine_enter_locked(&m->base);
-}
-
-/* Called with m->base.lock held: the guest does not stop, so nothing more can be had from this
- * QEMU. */
-static void give_up_locked(struct qemu_machine *m)
-{
-	gdb_abort(m->gdb);
-	while (m->base.inside)
-		pthread_cond_wait(&m->base.change, &m->base.lock);
-}
-
-static void pause_from_outside(struct qemu_machine *m)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	at.tv_sec += STOP_S;
-	m->requests++;
-	qemu_kick_locked(&m->base);
-	while (m->base.inside) {
-		/* A handler may take its time; QEMU may not. */
-		if (!m->running)
-			pthread_cond_wait(&m->base.change, &m->base.lock);
-		else if (pthread_cond_timedwait(&m->base.change, &m->base.lock, &at) == ETIMEDOUT &&
-			 m->running)
-			give_up_locked(m);
-	}
-	m->outside++;
-}
-
-void qemu_pause(struct machine *base)
-{
-	struct qemu_machine *m = qemu_machine(base);
-
-	pthread_mutex_lock(&m->base.lock);
-	if (qemu_run_is_thread(m))
-		pause_from_handler(m);
-	else
-		pause_from_outside(m);
-	pthread_mutex_unlock(&m->base.lock);
-}
-
-void qemu_resume(struct machine *base)
-{
-	struct qemu_machine *m = qemu_machine(base);
-
-	pthread_mutex_lock(&m->base.lock);
-	if (qemu_run_is_thread(m) && m->held) {
-		if (--m->held == 0)
-			m->requests--;
-	} else if (m->outside) {
-		m->outside--;
-		m->requests--;
-	}
-	pthread_cond_broadcast(&m->base.change);
-	pthread_mutex_unlock(&m->base.lock);
 }

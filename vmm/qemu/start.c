@@ -258,11 +258,12 @@ static int start(struct qemu_machine *m, const struct machine_config *cfg, char 
 	return rc;
 }
 
-struct machine *qemu_create(const struct machine_config *cfg, char *err, size_t errlen)
+struct machine *qemu_create(const struct machine_ops *ops, const struct machine_config *cfg,
+			    char *err, size_t errlen)
 {
 	const struct machine_attach_config how = {
 		.message = cfg->message, .trap = cfg->trap, .arg = cfg->arg};
-	struct qemu_machine *m = qemu_alloc(&how);
+	struct qemu_machine *m = qemu_alloc(ops, &how);
 
 	if (!m) {
 		snprintf(err, errlen, "no memory for the machine");

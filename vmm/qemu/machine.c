@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* machine.c - the qemu backend as vmm/ has it: the table of what the files here do. */
+#include "vmm/qemu/qemu.h"
+
+#include <errno.h>
+
+static int start(struct machine *base, char *err, size_t errlen)
+{
+	(void)err;
+	(void)errlen;
+	qemu_run_let(qemu_machine(base));
+	return 0;
+}
+
+static void get_info(struct machine *base, struct machine_info *info)
+{
+	struct qemu_machine *m = qemu_machine(base);
+
+	*info = (struct machine_info){
+		.backend = qemu_machine_ops.name,
+		.vcpus = m->nvcpus,
+		.memory = m->ram.size,
+		.tsc_khz = qemu_clock_khz(m),
+		.cmdline = m->cmdline,
+		.name = m->domain ? qemu_domain_name(m->domain) : NULL,
+		.uuid = m->domain ? qemu_domain_uuid(m->domain) : NULL,
+		.accel = m->kvm ? "kvm" : "tcg",
+		.kernel_path = m->domain ? qemu_domain_kernel(m->domain) : NULL,
+		.was_running = m->was_running,
+		.direct = m->ram.direct,
+		.loses_int3 = m->loses_int3,
+	};
+}
+
+static int window(struct machine *base, size_t size, uint64_t *pa, void **host)
+{
+	(void)base;
+	(void)size;
+	(void)pa;
+	(void)host;
+	return -EOPNOTSUPP; /* a running guest's memory map is its own */
+}
+
+static int vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_t *tid)
+{
+	struct qemu_machine *m = qemu_machine(base);
+
+	if (vcpu >= m->nvcpus)
+		return -EINVAL;
+	*pid = m->ram.pid;
+	*tid = m->vcpu[vcpu].tid;
+	return *pid && *tid ? 0 : -EOPNOTSUPP; /* on another host, or without the monitor */
+}
+
+static size_t console_input(struct machine *base, const char *text, size_t len)
+{
+	struct qemu_machine *m = qemu_machine(base);
+
+	/* Of a guest that was found, the serial port is someone else's. */
+	return m->console ? qemu_console_send(m->console, text, len) : 0;
+}
+
+static struct machine *create(const struct machine_config *cfg, char *err, size_t errlen)
+{
+	return qemu_create(&qemu_machine_ops, cfg, err, errlen);
+}
+
+const struct machine_ops qemu_machine_ops = {
+	.name = "qemu",
+	.desc = "a guest of QEMU, through libvirt or its gdb stub",
+	.create = create,
+	.destroy = qemu_destroy,
+	.start = start,
+	.get_info = get_info,
+	.read = qemu_read,
+	.write = qemu_write,
+	.write_text = qemu_write_text,
+	.patch_text = qemu_patch_text,
+	.window = window,
+	.pause = qemu_pause,
+	.resume = qemu_resume,
+	.get_regs = qemu_get_regs,
+	.set_regs = qemu_set_regs,
+	.get_sregs = qemu_get_sregs,
+	.vcpu_thread = vcpu_thread,
+	.traps_set = qemu_traps_set,
+	.traps_clear = qemu_traps_clear,
+	.console_input = console_input,
+	.kick_locked = qemu_kick_locked,
+};
+
+struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen)
+{
+	return qemu_take_over(&qemu_machine_ops, cfg, err, errlen);
+}
