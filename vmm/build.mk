@@ -13,6 +13,7 @@ vmm-objs += vmm/kvm/halt.o
 vmm-objs += vmm/kvm/i8042.o
 vmm-objs += vmm/kvm/i8254.o
 vmm-objs += vmm/kvm/insn-fpu.o
+vmm-objs += vmm/kvm/insn-operand.o
 vmm-objs += vmm/kvm/insn.o
 vmm-objs += vmm/kvm/kvm.o
 vmm-objs += vmm/kvm/load.o

@@ -53,7 +53,7 @@ void insn_cpu_init(struct insn_cpu *cpu, struct kvm_regs *regs, const struct kvm
  */
 int insn_execute(struct insn_decoder *d, struct insn_cpu *cpu);
 
-/* --- for the handlers (insn.c, insn-fpu.c) ------------------------------------------------- */
+/* --- for the handlers (insn.c, insn-fpu.c), by insn-operand.c ------------------------------- */
 
 enum {
 	VECTOR_UD = 6,
@@ -79,9 +79,14 @@ static inline int insn_raise_error(struct insn_cpu *cpu, uint8_t vector, uint32_
 	return -EFAULT;
 }
 
+/* The 64-bit register that capstone's reg is or is part of, and reg's size; NULL for others. */
+__u64 *insn_reg(struct insn_cpu *cpu, unsigned int reg, unsigned int *size);
+uint64_t insn_low_bytes(uint64_t val, unsigned int size);
 /* Linear address of operand op, which must be len bytes of memory at a multiple of align. */
 int insn_address(struct insn_cpu *cpu, const struct cs_insn *insn, unsigned int op,
 		 unsigned int align, uint64_t *va);
+/* Host address of bytes within one page. */
+int insn_page(struct insn_cpu *cpu, uint64_t va, size_t len, bool write, void **host);
 int insn_read(struct insn_cpu *cpu, uint64_t va, void *buf, size_t len);
 int insn_write(struct insn_cpu *cpu, uint64_t va, const void *buf, size_t len);
 
