@@ -4,7 +4,7 @@
  *
  * The one file that knows them all: it stands on top of them, and nothing in here calls it.
  */
-#include "vmm/internal.h"
+#include "vmm/core/backend.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "vmm/kvm/i8254.h"
-#include "vmm/kvm/insn.h"
+#include "vmm/kvm/chip/i8254.h"
+#include "vmm/kvm/insn/insn.h"
 #include "vmm/kvm/local.h"
 
 #define RAM_SIZE (UINT64_C(2) << 20)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vmm/internal.h"
+#include "vmm/core/backend.h"
 
 int main(void)
 {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "vmm/kvm/insn.h"
+#include "vmm/kvm/insn/insn.h"
 
 /*
  * RAM of the made-up machine and what its page tables map there. Two data pages lie side by side

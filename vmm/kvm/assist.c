@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 
-#include "vmm/kvm/insn.h"
+#include "vmm/kvm/insn/insn.h"
 #include "vmm/kvm/kvm.h"
 
 static void *assist_ram(void *arg, uint64_t pa, size_t len)

@@ -14,8 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vmm/internal.h"
-#include "vmm/traps.h"
+#include "vmm/core/backend.h"
+#include "vmm/core/traps.h"
+#include "vmm/kvm/host/calibrate.h"
 
 struct kvm_machine;
 struct kvm_vcpu;
@@ -75,12 +76,6 @@ struct pio_device {
 };
 
 #define KVM_PIO_MAX 16
-
-/* What one second of interpreted or real kernel mode told (calibrate.c). */
-struct kvm_calibration {
-	bool emulated;	      /* the host interprets guest kernel mode */
-	double insns_per_sec; /* CPL 0 instructions */
-};
 
 struct kvm_vcpu {
 	struct kvm_machine *m;
@@ -214,9 +209,6 @@ int kvm_mptable_write(struct kvm_machine *m);
  */
 int kvm_rng_seed_write(struct kvm_machine *m, uint64_t *list); /* rng-seed.c: random numbers */
 int kvm_reserved_write(struct kvm_machine *m, uint64_t *list); /* reserved.c: pages to keep off */
-
-/* calibrate.c: find out what kind of host this is, in a machine of its own that lives briefly. */
-int kvm_calibrate(int kvm_fd, struct kvm_calibration *cal);
 
 /*
  * assist.c: finish the instruction at rip that KVM's emulator has refused: registers and memory

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "vmm/kvm/i8254.h"
+#include "vmm/kvm/chip/i8254.h"
 #include "vmm/kvm/kvm.h"
 
 #define NSEC UINT64_C(1000000000)

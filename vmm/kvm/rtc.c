@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "vmm/kvm/kvm.h"
-#include "vmm/kvm/mc146818.h"
+#include "vmm/kvm/chip/mc146818.h"
 
 #define PORT_INDEX 0x70
 #define PORT_DATA  0x71

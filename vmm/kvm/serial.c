@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "vmm/kvm/kvm.h"
-#include "vmm/kvm/uart.h"
+#include "vmm/kvm/chip/uart.h"
 
 #define COM1_PORT 0x3f8
 #define COM1_REGS 8

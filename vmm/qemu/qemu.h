@@ -2,21 +2,21 @@
 /*
  * qemu.h - what the files of vmm/qemu/ share: the machine and its parts.
  *
- * Two locks. m->base.lock guards the state of running and pausing (pause.c) and is held for moments.
- * m->io is held for one conversation with the stub, which needs the guest to stand: so it is
- * taken with the machine paused, or on the run thread between a stop and the next continue.
+ * Two locks. m->base.lock guards the state of running and pausing (pause.c) and is held for
+ * moments. m->io is held for one conversation with the stub, which needs the guest to stand: so it
+ * is taken with the machine paused, or on the run thread between a stop and the next continue.
  * m->base.lock may be taken within m->io, not the other way round.
  */
 #ifndef HVTRACE_VMM_QEMU_QEMU_H
 #define HVTRACE_VMM_QEMU_QEMU_H
 
-#include "vmm/internal.h"
-#include "vmm/qemu/domain.h"
-#include "vmm/qemu/gdb.h"
+#include "vmm/core/backend.h"
+#include "vmm/qemu/libvirt/domain.h"
+#include "vmm/qemu/gdb/gdb.h"
 #include "vmm/qemu/keeper.h"
 #include "vmm/qemu/kvm-tsc.h"
 #include "vmm/qemu/start.h"
-#include "vmm/traps.h"
+#include "vmm/core/traps.h"
 
 #define QEMU_MAX_REGIONS 64
 
@@ -195,7 +195,7 @@ int qemu_view_begin(struct qemu_machine *m, const uint64_t *vas, size_t n);
 int qemu_view_end(struct qemu_machine *m);
 
 /* clock.c */
-void qemu_clock_begin(struct qemu_machine *m); /* the guest stands since now */
+void qemu_clock_begin(struct qemu_machine *m);			 /* the guest stands since now */
 void qemu_clock_init(struct qemu_machine *m, const char *mtree); /* as qemu_ram_init() */
 /* The guest need not stand: it takes until 20 ms after the beginning. */
 void qemu_clock_open(struct qemu_machine *m);

@@ -3,8 +3,8 @@
  * start-guest.c - a domain of hvtrace's own that runs from its reset on without a stub, so that it
  * can be attached to like anybody's.
  */
-#include "vmm/internal.h"
-#include "vmm/qemu/domain.h"
+#include "vmm/core/backend.h"
+#include "vmm/qemu/libvirt/domain.h"
 #include "vmm/qemu/start.h"
 
 #include <stdatomic.h>

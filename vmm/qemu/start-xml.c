@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* start-xml.c - libvirt's description of the guest that hvtrace starts. */
 #include "vmm/qemu/start.h"
-#include "vmm/qemu/xml.h"
+#include "vmm/qemu/text/xml.h"
 
 #include <inttypes.h>
 #include <stdio.h>

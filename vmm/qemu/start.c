@@ -12,7 +12,7 @@
  * The domain lives no longer than the connection to libvirt, so a tracer that is killed leaves
  * nothing behind, and there is no need for a keeper.
  */
-#include "vmm/qemu/connect.h"
+#include "vmm/qemu/libvirt/connect.h"
 #include "vmm/qemu/qemu.h"
 
 #include <elf.h>

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "vmm/machine.h"
-#include "vmm/qemu/gdb-layout.h"
+#include "vmm/qemu/gdb/layout.h"
 
 /* start-xml.c: the qemu_xml_fn; arg is the struct machine_config, its paths are absolute. */
 char *qemu_start_xml(const void *arg, bool kvm);

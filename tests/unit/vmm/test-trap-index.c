@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "vmm/trap-index.h"
+#include "vmm/core/trap-index.h"
 
 #define KEYS 512
 

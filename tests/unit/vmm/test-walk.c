@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "vmm/internal.h"
+#include "vmm/core/backend.h"
 
 #define PAGES 64
 #define P     0x1ull  /* present */

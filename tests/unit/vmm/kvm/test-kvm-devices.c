@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "vmm/kvm/i8254.h"
-#include "vmm/kvm/mc146818.h"
-#include "vmm/kvm/uart.h"
+#include "vmm/kvm/chip/i8254.h"
+#include "vmm/kvm/chip/mc146818.h"
+#include "vmm/kvm/chip/uart.h"
 
 /* --- serial port --------------------------------------------------------------------------- */
 

@@ -19,7 +19,7 @@
 
 #include "tests/unit/fake-qemu.h"
 #include "vmm/machine.h"
-#include "vmm/qemu/gdb.h"
+#include "vmm/qemu/gdb/gdb.h"
 
 #define RELEASE "[^C][Qqemu.PhyMemMode:0][?][D;1]" /* what the keeper says */
 

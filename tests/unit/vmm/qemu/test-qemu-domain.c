@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "vmm/qemu/domain-internal.h"
-#include "vmm/qemu/libvirt.h"
+#include "vmm/qemu/libvirt/internal.h"
+#include "vmm/qemu/libvirt/libvirt.h"
 
 /* --- libvirt ---------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/fake-stub.h"
-#include "vmm/qemu/gdb-ask.h"
+#include "vmm/qemu/gdb/ask.h"
 
 static struct gdb *begin(struct stub *s, const struct stub_step *script)
 {

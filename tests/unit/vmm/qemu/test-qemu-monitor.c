@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "vmm/qemu/qemu.h"
-#include "vmm/qemu/xml.h"
+#include "vmm/qemu/text/xml.h"
 
 /* Of QEMU 7.2 with 256 MiB, shortened. */
 static const char mtree[] =

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/fake-stub.h"
-#include "vmm/qemu/packet.h"
+#include "vmm/qemu/gdb/packet.h"
 
 #define LONG_MS 60000
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* backend.h - what vmm/ shares with its backends: the ops table that each of them fills. */
+#ifndef HVTRACE_VMM_CORE_BACKEND_H
+#define HVTRACE_VMM_CORE_BACKEND_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "vmm/machine.h"
+
+/*
+ * A backend embeds this as the first member of its own machine. It is zeroed, and then set up by
+ * machine_init().
+ */
+struct machine {
+	const struct machine_ops *ops;
+	/* As in struct machine_config; the backend sets them. */
+	void (*message)(void *arg, enum machine_msg_level level, const char *text);
+	void *arg;
+
+	pthread_mutex_t lock;	  /* what follows up to end, and what the backend says */
+	pthread_cond_t change;	  /* any of it has changed */
+	unsigned int inside;	  /* threads that run the guest or handle an exit of it */
+	bool stopping;		  /* machine_free() is at work */
+	struct machine_event end; /* MACHINE_EVENT_NONE while the guest runs */
+
+	atomic_uint pause_depth;   /* calls of machine_pause() that have not ended */
+	_Atomic int64_t paused_ns; /* since when; by CLOCK_MONOTONIC */
+	_Atomic uint64_t pauses, pauses_ns, longest_pause_ns; /* that are over */
+
+	int event_fd;	   /* wakes machine_wait() */
+	atomic_bool woken; /* machine_wake() was called */
+	int64_t looked_ms; /* when machine_wait() last called ops->idle */
+};
+
+/*
+ * What a backend does for the functions of machine.h of the same names, those that it has not in
+ * common with the others. Every member is needed unless its comment says otherwise.
+ */
+struct machine_ops {
+	const char *name;
+	const char *desc; /* one line for lists */
+	struct machine *(*create)(const struct machine_config *cfg, char *err, size_t errlen);
+	void (*destroy)(struct machine *m);
+	int (*start)(struct machine *m, char *err, size_t errlen);
+	void (*get_info)(struct machine *m, struct machine_info *info);
+	/* NULL: memory has no host address, and there are the three below */
+	void *(*host_ptr)(struct machine *m, uint64_t pa, size_t len);
+	/* NULL: through host_ptr */
+	int (*read)(struct machine *m, uint64_t pa, void *buf, size_t len);
+	int (*write)(struct machine *m, uint64_t pa, const void *buf, size_t len);
+	int (*write_text)(struct machine *m, uint64_t pa, const void *buf, size_t len);
+	/* The sizes are right, the machine is paused. NULL: through host_ptr */
+	int (*patch_text)(struct machine *m, const struct machine_patch *patches, size_t n);
+	int (*window)(struct machine *m, size_t size, uint64_t *pa, void **host);
+	int (*reserved_page)(struct machine *m, uint64_t *pa); /* NULL: there are none */
+	void (*pause)(struct machine *m);
+	void (*resume)(struct machine *m);
+	int (*get_regs)(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
+	int (*set_regs)(struct machine *m, unsigned int vcpu, const struct machine_regs *regs);
+	int (*get_sregs)(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs);
+	uint64_t (*get_tsc)(struct machine *m, unsigned int vcpu);
+	/* The thread of the host's that runs a vCPU; errors as of machine_get_delay(). */
+	int (*vcpu_thread)(struct machine *m, unsigned int vcpu, pid_t *pid, pid_t *tid);
+	/* All traps are well-formed, the machine is paused. */
+	int (*traps_set)(struct machine *m, const struct machine_trap *traps, size_t n);
+	int (*traps_clear)(struct machine *m, const uint64_t *vas, size_t n);
+	size_t (*console_input)(struct machine *m, const char *text, size_t len);
+	/* Called with m->lock held: make whoever is inside leave. */
+	void (*kick_locked)(struct machine *m);
+	/* Called now and then while machine_wait() waits. May be NULL. */
+	void (*idle)(struct machine *m);
+};
+
+extern const struct machine_ops kvm_machine_ops;  /* vmm/kvm/kvm.c */
+extern const struct machine_ops qemu_machine_ops; /* vmm/qemu/machine.c */
+
+/*
+ * vmm/kvm/host/calibrate.c: whether KVM runs guest kernel mode on the processor. 1: it does, 0: it
+ * interprets it, or -errno: /dev/kvm cannot be used.
+ */
+int kvm_host_is_native(void);
+/* vmm/qemu/start.c: 0, or -errno and err says why libvirt cannot be reached. */
+int qemu_reachable(const char *uri, char *err, size_t errlen);
+/* vmm/qemu/libvirt/list.c: machine_list() */
+int qemu_list(const char *uri, struct machine_listing **list, char *err, size_t errlen);
+/* vmm/qemu/machine.c: machine_attach() */
+struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen);
+
+/* walk.c: machine_walk() of a backend that reads the tables by a function of its own. */
+typedef int machine_read_fn(struct machine *m, uint64_t pa, void *buf, size_t len);
+int machine_walk_by(struct machine *m, machine_read_fn *read, uint64_t root, unsigned int levels,
+		    uint64_t va, uint64_t *pa, uint64_t *left);
+
+/* event.c */
+int machine_init(struct machine *m, const struct machine_ops *ops);
+void machine_exit(struct machine *m);
+/* Tell the owner of the machine one line. */
+void machine_message(struct machine *m, enum machine_msg_level level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/*
+ * The guest is at its end: no vCPU runs on; the first caller's reason is what machine_wait()
+ * gives. Any thread.
+ */
+void machine_end(struct machine *m, enum machine_event_type type, unsigned int vcpu,
+		 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Called with m->lock held: */
+bool machine_over_locked(const struct machine *m); /* nobody gets inside any more */
+void machine_enter_locked(struct machine *m);
+void machine_leave_locked(struct machine *m);
+
+#endif

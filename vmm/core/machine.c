@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* machine.c - the way from machine.h into the backend that a machine is of. */
+#include "vmm/core/backend.h"
+#include "vmm/core/traps.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+void machine_free(struct machine *m)
+{
+	if (m)
+		m->ops->destroy(m);
+}
+
+int machine_start(struct machine *m, char *err, size_t errlen)
+{
+	return m->ops->start(m, err, errlen);
+}
+
+void machine_get_info(struct machine *m, struct machine_info *info)
+{
+	m->ops->get_info(m, info);
+}
+
+void *machine_host_ptr(struct machine *m, uint64_t pa, size_t len)
+{
+	return m->ops->host_ptr ? m->ops->host_ptr(m, pa, len) : NULL;
+}
+
+/* Bytes from pa to the end of its page, at most len. */
+static size_t page_chunk(uint64_t pa, size_t len)
+{
+	size_t chunk = 4096 - (pa & 4095);
+
+	return chunk < len ? chunk : len;
+}
+
+/*
+ * Copying goes page by page, because neighbouring pages may belong to different memory. All of
+ * the range is looked up before the first byte is copied, so that an error changes nothing.
+ */
+static int check_range(struct machine *m, uint64_t pa, size_t len)
+{
+	if (pa + len < pa)
+		return -EFAULT;
+	while (len) {
+		size_t chunk = page_chunk(pa, len);
+
+		if (!machine_host_ptr(m, pa, chunk))
+			return -EFAULT;
+		pa += chunk;
+		len -= chunk;
+	}
+	return 0;
+}
+
+int machine_read(struct machine *m, uint64_t pa, void *buf, size_t len)
+{
+	char *to = buf;
+
+	if (m->ops->read)
+		return m->ops->read(m, pa, buf, len);
+	if (check_range(m, pa, len))
+		return -EFAULT;
+	while (len) {
+		size_t chunk = page_chunk(pa, len);
+
+		memcpy(to, machine_host_ptr(m, pa, chunk), chunk);
+		pa += chunk;
+		to += chunk;
+		len -= chunk;
+	}
+	return 0;
+}
+
+int machine_write(struct machine *m, uint64_t pa, const void *buf, size_t len)
+{
+	const char *from = buf;
+
+	if (m->ops->write)
+		return m->ops->write(m, pa, buf, len);
+	if (check_range(m, pa, len))
+		return -EFAULT;
+	while (len) {
+		size_t chunk = page_chunk(pa, len);
+
+		memcpy(machine_host_ptr(m, pa, chunk), from, chunk);
+		pa += chunk;
+		from += chunk;
+		len -= chunk;
+	}
+	return 0;
+}
+
+int machine_write_text(struct machine *m, uint64_t pa, const void *buf, size_t len)
+{
+	if (m->ops->write_text)
+		return m->ops->write_text(m, pa, buf, len);
+	return machine_write(m, pa, buf, len);
+}
+
+/* Each patch by host address: the kvm backend's vCPUs are outside the guest and enter it anew. */
+static int patch_directly(struct machine *m, const struct machine_patch *patches, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (check_range(m, patches[i].pa, patches[i].size))
+			return -EFAULT;
+	}
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = machine_write_text(m, patches[i].pa, patches[i].bytes, patches[i].size);
+	return rc;
+}
+
+int machine_patch_text(struct machine *m, const struct machine_patch *patches, size_t n)
+{
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!patches[i].size || patches[i].size > MACHINE_PATCH_MAX)
+			return -EINVAL;
+	}
+	machine_pause(m);
+	rc = m->ops->patch_text ? m->ops->patch_text(m, patches, n) : patch_directly(m, patches, n);
+	machine_resume(m);
+	return rc;
+}
+
+int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host)
+{
+	return m->ops->window(m, size, pa, host);
+}
+
+int machine_reserved_page(struct machine *m, uint64_t *pa)
+{
+	return m->ops->reserved_page ? m->ops->reserved_page(m, pa) : -EOPNOTSUPP;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+void machine_pause(struct machine *m)
+{
+	int64_t now = now_ns();
+
+	m->ops->pause(m);
+	if (!atomic_fetch_add(&m->pause_depth, 1))
+		m->paused_ns = now;
+}
+
+static void pause_count(struct machine *m, int64_t since)
+{
+	int64_t now = now_ns();
+	uint64_t ns = now > since ? (uint64_t)(now - since) : 0, longest = m->longest_pause_ns;
+
+	m->pauses++;
+	m->pauses_ns += ns;
+	while (ns > longest && !atomic_compare_exchange_weak(&m->longest_pause_ns, &longest, ns))
+		;
+}
+
+void machine_resume(struct machine *m)
+{
+	int64_t since = m->paused_ns;
+	bool last = atomic_fetch_sub(&m->pause_depth, 1) == 1;
+
+	m->ops->resume(m);
+	if (last)
+		pause_count(m, since);
+}
+
+void machine_get_pauses(struct machine *m, struct machine_pauses *pauses)
+{
+	*pauses = (struct machine_pauses){
+		.count = m->pauses,
+		.total_ns = m->pauses_ns,
+		.longest_ns = m->longest_pause_ns,
+	};
+}
+
+int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs)
+{
+	return m->ops->get_regs(m, vcpu, regs);
+}
+
+int machine_set_regs(struct machine *m, unsigned int vcpu, const struct machine_regs *regs)
+{
+	return m->ops->set_regs(m, vcpu, regs);
+}
+
+uint64_t machine_get_tsc(struct machine *m, unsigned int vcpu)
+{
+	return m->ops->get_tsc(m, vcpu);
+}
+
+int machine_get_sregs(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs)
+{
+	return m->ops->get_sregs(m, vcpu, sregs);
+}
+
+int machine_traps_set(struct machine *m, const struct machine_trap *traps, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = trap_check(&traps[i]);
+	if (rc)
+		return rc;
+	machine_pause(m);
+	rc = m->ops->traps_set(m, traps, n);
+	machine_resume(m);
+	return rc;
+}
+
+int machine_traps_clear(struct machine *m, const uint64_t *vas, size_t n)
+{
+	int rc;
+
+	machine_pause(m);
+	rc = m->ops->traps_clear(m, vas, n);
+	machine_resume(m);
+	return rc;
+}
+
+size_t machine_console_input(struct machine *m, const char *text, size_t len)
+{
+	return m->ops->console_input(m, text, len);
+}

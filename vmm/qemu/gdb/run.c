@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* run.c - lets the guest behind a gdb stub run, up to a breakpoint or another reason to stop.
+ */
+#include "vmm/qemu/gdb/ask.h"
+#include "vmm/qemu/text/hex.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* "c" is for operations that continue, and in QEMU for breakpoints. */
+int gdb_select_breakpoints(struct gdb *g, uint32_t thread)
+{
+	char name[32];
+
+	return gdb_expect_ok(g, gdb_ask(g, "Hc%s", gdb_thread_name(g, thread, name)));
+}
+
+int gdb_breakpoint_set(struct gdb *g, uint64_t va)
+{
+	return gdb_expect_ok(g, gdb_ask(g, "Z0,%" PRIx64 ",1", va));
+}
+
+int gdb_breakpoint_clear(struct gdb *g, uint64_t va)
+{
+	return gdb_expect_ok(g, gdb_ask(g, "z0,%" PRIx64 ",1", va));
+}
+
+static int breakpoint_send(struct gdb *g, bool set, uint64_t va, size_t unanswered)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%c0,%" PRIx64 ",1", set ? 'Z' : 'z', va);
+	g->conn.no_resend = unanswered > 0;
+	return packet_send(&g->conn, text);
+}
+
+int gdb_breakpoints(struct gdb *g, bool set, const uint64_t *vas, bool *ok, size_t n)
+{
+	size_t sent = 0;
+	int rc = 0;
+
+	memset(ok, 0, n * sizeof(*ok));
+	for (size_t heard = 0; heard < n; heard++) {
+		int answer;
+
+		for (; sent < n && sent - heard < GDB_AHEAD_MAX && !rc; sent += !rc)
+			rc = breakpoint_send(g, set, vas[sent], sent - heard);
+		if (heard == sent)
+			break;
+		answer = gdb_expect_ok(g, gdb_next_answer(g));
+		ok[heard] = !answer;
+		rc = rc ? rc : answer;
+		if (answer && answer != -EREMOTEIO)
+			break; /* no answer can be told from another's any more */
+	}
+	g->conn.no_resend = false;
+	return rc;
+}
+
+int gdb_hw_breakpoint_set(struct gdb *g, uint64_t va)
+{
+	return gdb_expect_ok(g, gdb_ask(g, "Z1,%" PRIx64 ",1", va));
+}
+
+int gdb_hw_breakpoint_clear(struct gdb *g, uint64_t va)
+{
+	return gdb_expect_ok(g, gdb_ask(g, "z1,%" PRIx64 ",1", va));
+}
+
+int gdb_continue(struct gdb *g)
+{
+	return packet_send(&g->conn, "vCont;c");
+}
+
+int gdb_continue_one(struct gdb *g, uint32_t thread)
+{
+	char name[32], text[64];
+
+	snprintf(text, sizeof(text), "vCont;c:%s", gdb_thread_name(g, thread, name));
+	return packet_send(&g->conn, text);
+}
+
+int gdb_interrupt(const struct gdb *g)
+{
+	return packet_interrupt(&g->conn);
+}
+
+/* The interrupt is on its way: behind it, what gdb_detach() would say. */
+void gdb_abort(const struct gdb *g)
+{
+	static const char goodbye[] = "$Qqemu.PhyMemMode:0#76$D;1#b0";
+
+	send(g->conn.fd, goodbye, sizeof(goodbye) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	shutdown(g->conn.fd, SHUT_RDWR);
+}
+
+/* T05thread:p01.02;swbreak:; - pairs behind the signal, in any order */
+static int stop_parse(const char *text, struct gdb_stop *stop)
+{
+	uint8_t signal;
+	uint32_t pid;
+
+	if (hex_decode(text + 1, &signal, 1))
+		return -EPROTO;
+	*stop = (struct gdb_stop){.kind = GDB_STOP_SIGNAL, .signal = signal};
+	if (text[0] == 'W' || text[0] == 'X')
+		stop->kind = GDB_STOP_EXITED;
+	if (text[0] != 'T')
+		return 0;
+	for (const char *at = text + 3; at; at = strchr(at, ';')) {
+		at += *at == ';';
+		if (!strncmp(at, "thread:", 7) && !gdb_thread_parse(at + 7, &pid, &stop->thread))
+			return -EPROTO;
+	}
+	return 0;
+}
+
+int gdb_wait_stop(struct gdb *g, struct gdb_stop *stop, int timeout_ms)
+{
+	int64_t deadline = packet_deadline(timeout_ms);
+	int rc;
+
+	do
+		rc = packet_recv_by(&g->conn, deadline);
+	while (rc >= 0 && !gdb_is_stop(g->conn.data)); /* O: what a console prints */
+	g->selected = 0; /* QEMU selects the thread that it has stopped for (gdb_set_stop_cpu()) */
+	return rc < 0 ? rc : stop_parse(g->conn.data, stop);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* domain.c - finds a domain through libvirt, or creates one, and watches it for resets. */
+#include "vmm/qemu/libvirt/internal.h"
+#include "vmm/qemu/text/xml.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WATCH_MS 200
+
+/* --- finding and looking ---------------------------------------------------------------------- */
+
+/* As virsh takes it: an id, else a UUID, else a name. */
+static virDomainPtr lookup(virConnectPtr conn, const char *which)
+{
+	virDomainPtr dom = NULL;
+	char *end;
+	long id = strtol(which, &end, 10);
+
+	if (*which && !*end && id >= 0 && id <= INT32_MAX)
+		dom = libvirt()->virDomainLookupByID(conn, (int)id);
+	if (!dom)
+		dom = libvirt()->virDomainLookupByUUIDString(conn, which);
+	return dom ? dom : libvirt()->virDomainLookupByName(conn, which);
+}
+
+static int check_state(struct qemu_domain *d, const char *which, char *err, size_t errlen)
+{
+	int state, why;
+
+	if (libvirt()->virDomainGetState(d->dom, &state, &why, 0)) {
+		snprintf(err, errlen, "cannot get the state of domain %s: %s", which,
+			 libvirt_reason().text);
+		return -EIO;
+	}
+	d->was_running = state == VIR_DOMAIN_RUNNING || state == VIR_DOMAIN_BLOCKED;
+	if (d->was_running || state == VIR_DOMAIN_PAUSED)
+		return 0;
+	snprintf(err, errlen, "domain %s is not running: start it with virsh start", which);
+	return -ESRCH;
+}
+
+static int check_xml(struct qemu_domain *d, const char *which, char *err, size_t errlen)
+{
+	char text[64] = "";
+	const char *at, *end;
+	size_t len;
+
+	if (libvirt()->virDomainGetUUIDString(d->dom, d->uuid))
+		d->uuid[0] = '\0';
+	d->xml = libvirt()->virDomainGetXMLDesc(d->dom, 0);
+	at = d->xml ? xml_element(d->xml, "domain", &len) : NULL;
+	if (!at || !xml_attribute(at, len, "type", text, sizeof(text)) ||
+	    (strcmp(text, "qemu") && strcmp(text, "kvm"))) {
+		snprintf(err, errlen, "domain %s is of type %s: only qemu and kvm can be traced",
+			 which, *text ? text : "unknown");
+		return -EOPNOTSUPP;
+	}
+	d->kvm = !strcmp(text, "kvm");
+	*text = '\0';
+	at = xml_element(at, "os", &len);
+	end = at ? strstr(at, "</os>") : NULL;
+	if (end)
+		at = xml_element(at, "type", &len);
+	if (!end || !at || !xml_attribute(at, len, "arch", text, sizeof(text)) ||
+	    strcmp(text, "x86_64")) {
+		snprintf(err, errlen, "domain %s is a %s machine: only x86_64 can be traced", which,
+			 *text ? text : "unknown");
+		return -EOPNOTSUPP;
+	}
+	at = xml_element(at, "kernel", &len);
+	if (at && at < end && !xml_text(at, len, d->kernel, sizeof(d->kernel)))
+		d->kernel[0] = '\0';
+	return 0;
+}
+
+static int open_domain(struct qemu_domain *d, const char *uri, const char *which, char *err,
+		       size_t errlen)
+{
+	int rc;
+
+	d->conn = libvirt_connect(uri, err, errlen);
+	if (!d->conn)
+		return -ECONNREFUSED;
+	d->dom = lookup(d->conn, which);
+	if (!d->dom) {
+		snprintf(err, errlen, "%s has no domain %s: virsh -c %s list --all shows them", uri,
+			 which, uri);
+		return -ENOENT;
+	}
+	rc = check_state(d, which, err, errlen);
+	return rc ? rc : check_xml(d, which, err, errlen);
+}
+
+struct qemu_domain *qemu_domain_open(const char *uri, const char *which, char *err, size_t errlen)
+{
+	struct qemu_domain *d = calloc(1, sizeof(*d));
+
+	if (!d) {
+		snprintf(err, errlen, "no memory for domain %s", which);
+		return NULL;
+	}
+	if (!open_domain(d, uri ? uri : LIBVIRT_DEFAULT_URI, which, err, errlen))
+		return d;
+	qemu_domain_close(d);
+	return NULL;
+}
+
+/* --- a domain of our own ---------------------------------------------------------------------- */
+
+/* libvirt knows no accelerator of its own choosing: a domain is of type kvm, or of type qemu. */
+static bool offers_kvm(virConnectPtr conn)
+{
+	char *caps =
+		libvirt()->virConnectGetDomainCapabilities(conn, NULL, "x86_64", NULL, "kvm", 0);
+	bool offered = caps;
+
+	free(caps);
+	return offered;
+}
+
+static int create_domain(struct qemu_domain *d, const char *uri, bool kvm, qemu_xml_fn *make_xml,
+			 const void *arg, char *err, size_t errlen)
+{
+	const unsigned int flags = VIR_DOMAIN_START_PAUSED | VIR_DOMAIN_START_AUTODESTROY;
+	char *xml;
+
+	d->conn = libvirt_connect(uri, err, errlen);
+	if (!d->conn)
+		return -ECONNREFUSED;
+	xml = make_xml(arg, kvm && offers_kvm(d->conn));
+	if (!xml) {
+		snprintf(err, errlen, "no memory for the description of a domain");
+		return -ENOMEM;
+	}
+	d->dom = libvirt()->virDomainCreateXML(d->conn, xml, flags);
+	free(xml);
+	if (!d->dom) {
+		snprintf(err, errlen, "libvirt at %s does not start the guest: %s", uri,
+			 libvirt_reason().text);
+		return -EIO;
+	}
+	d->created = true;
+	return check_xml(d, qemu_domain_name(d), err, errlen);
+}
+
+struct qemu_domain *qemu_domain_create(const char *uri, bool kvm, qemu_xml_fn *make_xml,
+				       const void *arg, char *err, size_t errlen)
+{
+	struct qemu_domain *d = calloc(1, sizeof(*d));
+
+	if (!d) {
+		snprintf(err, errlen, "no memory for a domain");
+		return NULL;
+	}
+	if (!create_domain(d, uri ? uri : LIBVIRT_DEFAULT_URI, kvm, make_xml, arg, err, errlen))
+		return d;
+	qemu_domain_close(d);
+	return NULL;
+}
+
+int qemu_domain_resume(struct qemu_domain *d, char *err, size_t errlen)
+{
+	if (!libvirt()->virDomainResume(d->dom))
+		return 0;
+	snprintf(err, errlen, "domain %s cannot be started: %s", qemu_domain_name(d),
+		 libvirt_reason().text);
+	return -EIO;
+}
+
+/* --- the watch -------------------------------------------------------------------------------- */
+
+static void on_reboot(virConnectPtr conn, virDomainPtr dom, void *arg)
+{
+	struct qemu_domain *d = arg;
+
+	(void)conn;
+	(void)dom;
+	d->reset(d->arg);
+}
+
+/* virEventRunDefaultImpl() comes back when there was something; this is something now
+ * and then. */
+static void on_timer(int timer, void *arg)
+{
+	(void)timer;
+	(void)arg;
+}
+
+static void *watch_thread(void *arg)
+{
+	struct qemu_domain *d = arg;
+
+	while (!d->stop && !libvirt()->virEventRunDefaultImpl())
+		;
+	return NULL;
+}
+
+int qemu_domain_watch(struct qemu_domain *d, void (*reset)(void *arg), void *arg)
+{
+	d->reset = reset;
+	d->arg = arg;
+	d->timer = libvirt()->virEventAddTimeout(WATCH_MS, on_timer, NULL, NULL);
+	d->callback = libvirt()->virConnectDomainEventRegisterAny(
+		d->conn, d->dom, VIR_DOMAIN_EVENT_ID_REBOOT, VIR_DOMAIN_EVENT_CALLBACK(on_reboot),
+		d, NULL);
+	if (d->timer >= 0 && d->callback >= 0 &&
+	    !pthread_create(&d->thread, NULL, watch_thread, d)) {
+		d->watched = true;
+		return 0;
+	}
+	return -EIO;
+}
+
+static void watch_end(struct qemu_domain *d)
+{
+	d->stop = true;
+	libvirt()->virEventUpdateTimeout(d->timer, 0); /* wakes it */
+	pthread_join(d->thread, NULL);
+	libvirt()->virConnectDomainEventDeregisterAny(d->conn, d->callback);
+	libvirt()->virEventRemoveTimeout(d->timer);
+}
+
+/* --- letting go ------------------------------------------------------------------------------- */
+
+void qemu_domain_leave_paused(struct qemu_domain *d)
+{
+	d->was_running = false;
+}
+
+void qemu_domain_close(struct qemu_domain *d)
+{
+	if (!d)
+		return;
+	if (d->watched)
+		watch_end(d);
+	if (d->created)
+		libvirt()->virDomainDestroy(d->dom);
+	else if (d->stub)
+		qemu_domain_stub_stop(d);
+	if (d->dom)
+		libvirt()->virDomainFree(d->dom);
+	if (d->conn)
+		libvirt()->virConnectClose(d->conn);
+	free(d->xml);
+	free(d);
+}

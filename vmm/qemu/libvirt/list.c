@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* list.c - the domains of a libvirt that could be attached to. */
+#include "vmm/core/backend.h"
+#include "vmm/qemu/libvirt/connect.h"
+#include "vmm/qemu/text/xml.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *state_name(int state)
+{
+	switch (state) {
+	case VIR_DOMAIN_RUNNING:
+	case VIR_DOMAIN_BLOCKED:
+		return "running";
+	case VIR_DOMAIN_PAUSED:
+		return "paused";
+	case VIR_DOMAIN_PMSUSPENDED:
+		return "suspended";
+	default:
+		return "ending";
+	}
+}
+
+static void look_at(virDomainPtr dom, struct machine_listing *l)
+{
+	char *xml = libvirt()->virDomainGetXMLDesc(dom, 0), type[16] = "";
+	const char *at;
+	virDomainInfo info;
+	size_t len;
+
+	*l = (struct machine_listing){.id = libvirt()->virDomainGetID(dom), .state = "unknown"};
+	snprintf(l->name, sizeof(l->name), "%s", libvirt()->virDomainGetName(dom));
+	if (libvirt()->virDomainGetUUIDString(dom, l->uuid))
+		l->uuid[0] = '\0';
+	if (!libvirt()->virDomainGetInfo(dom, &info)) {
+		l->state = state_name(info.state);
+		l->vcpus = info.nrVirtCpu;
+	}
+	at = xml ? xml_element(xml, "domain", &len) : NULL;
+	if (at && xml_attribute(at, len, "type", type, sizeof(type)))
+		snprintf(l->accel, sizeof(l->accel), "%s", strcmp(type, "qemu") ? type : "tcg");
+	at = xml ? xml_element(xml, "kernel", &len) : NULL;
+	if (at && !xml_text(at, len, l->kernel, sizeof(l->kernel)))
+		l->kernel[0] = '\0';
+	free(xml);
+}
+
+int qemu_list(const char *uri, struct machine_listing **list, char *err, size_t errlen)
+{
+	virConnectPtr conn = libvirt_connect(uri ? uri : LIBVIRT_DEFAULT_URI, err, errlen);
+	virDomainPtr *doms;
+	int n;
+
+	if (!conn)
+		return -ECONNREFUSED;
+	n = libvirt()->virConnectListAllDomains(conn, &doms, VIR_CONNECT_LIST_DOMAINS_ACTIVE);
+	if (n < 0) {
+		snprintf(err, errlen, "libvirt does not list its domains: %s",
+			 libvirt_reason().text);
+		libvirt()->virConnectClose(conn);
+		return -EIO;
+	}
+	*list = calloc((size_t)n + 1, sizeof(**list));
+	for (int i = 0; i < n; i++) {
+		if (*list)
+			look_at(doms[i], &(*list)[i]);
+		libvirt()->virDomainFree(doms[i]);
+	}
+	free(doms);
+	libvirt()->virConnectClose(conn);
+	if (*list)
+		return n;
+	snprintf(err, errlen, "no memory for a list of %d domains", n);
+	return -ENOMEM;
+}
