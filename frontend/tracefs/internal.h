@@ -97,12 +97,18 @@ extern const struct tracefs_table tracefs_buffer_files, tracefs_event_files, tra
 	tracefs_pid_files, tracefs_profile_files, tracefs_recording_files, tracefs_report_files,
 	tracefs_trace_files;
 
+/* --- open-file.c -------------------------------------------------------------------------------
+ */
+
 /* Opened so as to start anew: what `>` of a shell does. */
 bool opened_to_truncate(const struct open_file *f);
 bool opened_to_read(const struct open_file *f);
 
 /* What is left of a text from an offset on. */
 ssize_t text_read(const struct text *text, char *buf, size_t len, off_t off);
+
+/* --- files-recording.c, files-formats.c --------------------------------------------------------
+ */
 
 /* tracing_on, and what the option pause-on-trace does to recording while a trace is open. */
 bool recording_is_on(struct open_file *f);
@@ -111,6 +117,9 @@ void recording_resume(struct open_file *f);
 
 /* An event of the system ftrace that is described here, as our own records have it. */
 bool format_is_ours(const char *name);
+
+/* --- view-lock.c -------------------------------------------------------------------------------
+ */
 
 /* The trace events of the guest; they stay. NULL: it does not tell (yet). */
 const struct event_index *view_events(struct view *v);

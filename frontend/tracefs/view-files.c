@@ -7,16 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool opened_to_truncate(const struct open_file *f)
-{
-	return (f->flags & O_TRUNC) && (f->flags & O_ACCMODE) != O_RDONLY;
-}
-
-bool opened_to_read(const struct open_file *f)
-{
-	return (f->flags & O_ACCMODE) != O_WRONLY;
-}
-
 /* A held instance keeps its directory, and what is known of it, from being removed. Locked. */
 static int hold_instance(struct open_file *f, uint64_t number)
 {
@@ -122,18 +112,6 @@ bool view_is_stream(const struct open_file *f)
 void view_set_nonblock(struct open_file *f, bool nonblock)
 {
 	f->nonblock = nonblock;
-}
-
-ssize_t text_read(const struct text *text, char *buf, size_t len, off_t off)
-{
-	if (text->failed)
-		return -ENOMEM;
-	if (off < 0 || (size_t)off >= text->len)
-		return 0;
-	if (len > text->len - (size_t)off)
-		len = text->len - (size_t)off;
-	memcpy(buf, text->buf + off, len);
-	return (ssize_t)len;
 }
 
 /* Text is made when the file is read from its beginning, and stays the same up to its end. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * view-internal.h - what the files of a view share: the view itself (view.c), the names in its
- * directories (view-names.c) and its open files (view-files.c).
+ * view-internal.h - what the files of a view share: the view itself (view.c), its instances
+ * (view-instances.c), the names in its directories (view-names.c) and its open files
+ * (view-files.c).
  *
  * An id is made of the number of an instance, of the tree's node, and of which of those that the
  * node stands for: nothing has to be remembered of what somebody looked up.
@@ -49,6 +50,10 @@ static inline struct place place_of(view_id id)
 	};
 }
 
+/* NULL: no memory. Locked, or nobody else knows the view yet. */
+struct view_instance *view_instance_add(struct view *v, const char *name);
+/* It has been removed. Locked. */
+void view_instance_forget(struct view *v, const char *name);
 /* What is known of the instance of that number; NULL: there is none. Locked. */
 struct view_instance *view_instance_numbered(struct view *v, uint64_t number);
 /* The directory of the instance of that name: 0, -ENOENT or -ENOMEM. Locked. */

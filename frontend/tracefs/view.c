@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* view.c - the view of a trace: its instances, its attributes, the directories that come and go. */
+/* view.c - the view of a trace: its life, its attributes, the directories that come and go. */
 #include "frontend/tracefs/view-internal.h"
 
 #include <errno.h>
@@ -7,80 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* --- instances ---------------------------------------------------------------------------- */
-
-void view_lock(struct view *v)
-{
-	pthread_mutex_lock(&v->lock);
-}
-
-void view_unlock(struct view *v)
-{
-	pthread_mutex_unlock(&v->lock);
-}
-
-static struct view_instance *add_instance(struct view *v, const char *name)
-{
-	size_t len = strlen(name) + 1;
-	struct view_instance *in = calloc(1, sizeof(*in) + len);
-
-	if (!in)
-		return NULL;
-	memcpy(in->name, name, len);
-	in->number = v->next_number++;
-	in->next = v->instances;
-	v->instances = in;
-	return in;
-}
-
-static struct view_instance *instance_named(struct view *v, const char *name)
-{
-	struct view_instance *in = v->instances;
-
-	while (in && (!in->number || strcmp(in->name, name)))
-		in = in->next;
-	return in;
-}
-
-struct view_instance *view_instance_numbered(struct view *v, uint64_t number)
-{
-	struct view_instance *in = v->instances;
-
-	while (in && in->number != number)
-		in = in->next;
-	return in;
-}
-
-static void forget_instance(struct view *v, const char *name)
-{
-	struct view_instance *gone = instance_named(v, name), **at = &v->instances;
-
-	if (!gone)
-		return;
-	while (*at != gone)
-		at = &(*at)->next;
-	*at = gone->next;
-	attrs_forget(&v->attrs, INSTANCE_MASK, gone->number << INSTANCE_SHIFT);
-	free(gone);
-}
-
-int view_instance_lookup(struct view *v, const char *name, view_id *id)
-{
-	struct instance *i = instance_get(v->trace, name);
-	struct view_instance *in;
-
-	if (!i)
-		return -ENOENT;
-	instance_put(i);
-	in = instance_named(v, name);
-	if (!in)
-		in = add_instance(v, name);
-	if (!in)
-		return -ENOMEM;
-	*id = id_of((struct place){.instance = in->number, .node = TREE_ROOT});
-	return 0;
-}
 
 /* --- the view ----------------------------------------------------------------------------- */
 
@@ -93,7 +19,7 @@ struct view *view_new(struct trace *t, const char *machine)
 	v->trace = t;
 	v->tree = tree_new();
 	v->machine = machine ? strdup(machine) : NULL;
-	if (!v->tree || (machine && !v->machine) || !add_instance(v, "")) {
+	if (!v->tree || (machine && !v->machine) || !view_instance_add(v, "")) {
 		tree_free(v->tree);
 		free(v->machine);
 		free(v);
@@ -122,39 +48,6 @@ void view_free(struct view *v)
 	tree_free(v->tree);
 	free(v->machine);
 	free(v);
-}
-
-const char *view_machine(const struct view *v)
-{
-	return v->machine;
-}
-
-/* Lists that are made anew are those with events of the host. */
-static bool is_current(const struct event_index *index, const struct guestsym_event_list *list)
-{
-	return index && index->list == list;
-}
-
-const struct event_index *view_events(struct view *v)
-{
-	struct event_index *index = __atomic_load_n(&v->events, __ATOMIC_ACQUIRE), *made;
-	const struct guestsym_event_list *list;
-
-	/* The guest is asked before anything is locked: it may take a while. */
-	if (trace_events(v->trace, &list) || is_current(index, list))
-		return index;
-	view_lock(v);
-	index = v->events;
-	if (!is_current(index, list)) {
-		made = event_index_new(list, format_is_ours);
-		if (made) {
-			made->older = index;
-			index = made;
-			__atomic_store_n(&v->events, index, __ATOMIC_RELEASE);
-		}
-	}
-	view_unlock(v);
-	return index;
 }
 
 /* --- attributes --------------------------------------------------------------------------- */
@@ -250,7 +143,7 @@ int view_rmdir(struct view *v, view_id dir, const char *name)
 	view_lock(v);
 	rc = instance_remove(v->trace, name);
 	if (!rc)
-		forget_instance(v, name);
+		view_instance_forget(v, name);
 	view_unlock(v);
 	return rc;
 }
