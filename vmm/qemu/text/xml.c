@@ -29,7 +29,7 @@ const char *xml_element(const char *at, const char *name, size_t *len)
 	return NULL;
 }
 
-static bool is_space(char c)
+static bool is_xml_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -41,7 +41,7 @@ bool xml_attribute(const char *element, size_t len, const char *name, char *valu
 	for (size_t i = 1; i + name_len + 2 <= len; i++) {
 		const char *from = element + i + name_len + 2, *end;
 
-		if (!is_space(element[i - 1]) || strncmp(element + i, name, name_len) ||
+		if (!is_xml_space(element[i - 1]) || strncmp(element + i, name, name_len) ||
 		    from[-2] != '=' || (from[-1] != '"' && from[-1] != '\''))
 			continue;
 		end = memchr(from, from[-1], len - (size_t)(from - element));
