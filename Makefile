@@ -67,7 +67,7 @@ LIBS := $(O)/libfrontend.a $(O)/libtracer.a $(O)/libvmm.a $(O)/libguestsym.a
 
 include tests/build.mk
 
-$(O)/hvtrace: $(O)/obj/frontend/main.o $(LIBS)
+$(O)/hvtrace: $(O)/obj/frontend/cmd/main.o $(LIBS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* boot.c - a kernel with a first process of hvtrace's own: see boot.h. */
 #include "frontend/check/boot.h"
-#include "frontend/kernel-find.h"
+#include "frontend/session/kernel-find.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * nothing is executed in it; it stands while its registers are read.
  */
 #include "frontend/check/check.h"
-#include "frontend/session.h"
+#include "frontend/session/session.h"
 #include "tracer/tracer.h"
 
 #include <errno.h>

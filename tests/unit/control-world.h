@@ -15,7 +15,7 @@
 #include "frontend/control/peer.h"
 #include "frontend/control/server.h"
 #include "frontend/control/wire.h"
-#include "frontend/registry.h"
+#include "frontend/session/registry.h"
 #include "frontend/tracefs/view.h"
 #include "tests/unit/tracefs-trace.h"
 #include "tracer/tracer.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/options.h"
+#include "frontend/lib/options.h"
 
 static const struct option_usage usage = {"prog [OPTION]...", "About prog."};
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* attach.c - `hvtrace attach`: trace a guest that runs already, for a while. */
+#include "frontend/session/attach.h"
+#include "frontend/cmd/command.h"
+#include "frontend/lib/options.h"
+
+#include <string.h>
+
+struct attach_options {
+	struct session_options session;
+	struct attach_target target;
+};
+
+static const struct option_usage attach_usage = {
+	"hvtrace attach [OPTION]... DOMAIN",
+	"Traces the kernel of a running guest for a while, prints the trace, and leaves the guest as\n"
+	"it was found. DOMAIN is a libvirt domain (name, id or UUID), or the gdb stub of a QEMU:\n"
+	"gdb:unix:PATH or gdb:HOST:PORT.",
+};
+
+static int attach_trace(struct attach *a)
+{
+	return attach_machine(a) || attach_new_trace(a) || attach_begin(a) ? -1 : 0;
+}
+
+/* Being attached and letting go again takes away whatever another hvtrace has left. */
+static int recover(const struct attach_options *opt)
+{
+	struct session_options nothing = opt->session;
+	struct attach a = {.target = &opt->target};
+	int ret;
+
+	nothing.tracer = "nop";
+	nothing.unserved = true;
+	ret = session_init(&a.s, &nothing) || attach_trace(&a);
+	if (!ret) {
+		ret = trace_detach(a.s.trace);
+		snprintf(a.s.err, sizeof(a.s.err), "%s could not be let go: %s", opt->target.name,
+			 strerror(-ret));
+	}
+	if (ret)
+		fprintf(stderr, "hvtrace: %s\n", a.s.err);
+	else
+		fprintf(stderr, "hvtrace: %s runs on without probes\n", opt->target.name);
+	session_exit(&a.s);
+	return ret ? EXIT_FAILED : EXIT_OK;
+}
+
+static int attach(const struct attach_options *opt)
+{
+	struct attach a = {.target = &opt->target};
+	int status = EXIT_FAILED;
+
+	if (session_init(&a.s, &opt->session) || attach_trace(&a) || session_enable_events(&a.s) ||
+	    session_serve(&a.s, attach_name(&a), attach_name(&a))) {
+		fprintf(stderr, "hvtrace: %s\n", a.s.err);
+	} else {
+		session_say_begin(&a.s);
+		session_run(&a.s, true);
+		status = session_finish(&a.s);
+	}
+	session_exit(&a.s);
+	return status;
+}
+
+int cmd_attach(int argc, char **argv)
+{
+	struct attach_options opt = {.session = SESSION_OPTIONS_DEFAULT};
+	const struct option_row rows[] = {
+		ATTACH_OPTION_ROWS(&opt.target),
+		OPT_TIME(0, "window", &opt.session.limit_ms, "TIME",
+			 "how long to trace (5, 1.5s, 200ms, 2m; default: 5s)"),
+		OPT_FLAG(0, "recover", &opt.target.recover,
+			 "clean up behind an hvtrace that was killed; do not trace"),
+		SESSION_OPTION_ROWS(&opt.session),
+		OPT_END,
+	};
+	int first, status = EXIT_USAGE;
+
+	opt.session.limit_ms = 5000;
+	first = options_parse(argc, argv, rows, &attach_usage);
+	if (first == OPTIONS_HELP) {
+		status = EXIT_OK;
+	} else if (first >= 0 && argc - first != 1) {
+		fprintf(stderr, "hvtrace: attach takes one domain (hvtrace attach --help)\n");
+	} else if (first >= 0 && session_options_check(&opt.session)) {
+		opt.target.name = argv[first];
+		status = opt.target.recover ? recover(&opt) : attach(&opt);
+	}
+	session_options_free(&opt.session);
+	return status;
+}

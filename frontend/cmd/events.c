@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* events.c - `hvtrace events`: the trace events of a kernel image, or of a running guest. */
+#include "frontend/cmd/command.h"
+#include "frontend/session/kernel-find.h"
+#include "frontend/lib/options.h"
+#include "guestsym/guestsym.h"
+#include "tracer/tracer.h"
+#include "vmm/machine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option_usage events_usage = {
+	"hvtrace events [OPTION]... [GLOB]...",
+	"Lists the trace events of a kernel image or of a running guest, whose modules' events are\n"
+	"among them, as available_events does: SYSTEM:EVENT, one a line. A GLOB selects those that it\n"
+	"matches as a whole, or without a colon in it those whose system or name it matches.",
+};
+
+struct events_options {
+	const char *kernel, *domain, *connect;
+	bool verbose;
+	char **globs;
+	int nr_globs;
+};
+
+/* --- where they are from ----------------------------------------------------------------- */
+
+static int read_guest(const struct events_options *o, struct guestsym_event_list *list, char *err,
+		      size_t errlen)
+{
+	const struct machine_attach_config cfg = {.target = o->domain, .connect = o->connect};
+	struct machine *m = machine_attach(&cfg, err, errlen);
+	struct guestsym *gs = m ? trace_read_kernel(m, err, errlen) : NULL;
+	int ret = gs ? trace_read_events(m, gs, list, err, errlen) : -EIO;
+
+	guestsym_close(gs);
+	machine_free(m);
+	return ret;
+}
+
+static int read_image(const char *path, struct guestsym_event_list *list, char *err, size_t errlen)
+{
+	struct guestsym *gs = guestsym_open(path, 0, err, errlen);
+	int ret;
+
+	if (!gs)
+		return -EIO;
+	ret = guestsym_events_image(gs, list);
+	if (ret == -ENODATA)
+		snprintf(err, errlen,
+			 "%s: says nothing about its events (no BTF); give a kernel built with "
+			 "CONFIG_DEBUG_INFO_BTF=y",
+			 path);
+	else if (ret == -ENOENT)
+		snprintf(err, errlen,
+			 "%s: has no trace events; give a kernel built with CONFIG_EVENT_TRACING=y",
+			 path);
+	else if (ret)
+		snprintf(err, errlen, "%s: its trace events make no sense (%s)", path,
+			 strerror(-ret));
+	guestsym_close(gs);
+	return ret;
+}
+
+static int read_kernel(const struct events_options *o, struct guestsym_event_list *list, char *err,
+		       size_t errlen)
+{
+	char *found = o->kernel ? NULL : kernel_find();
+	const char *path = o->kernel ? o->kernel : found;
+	int ret = path ? read_image(path, list, err, errlen) : -ENOENT;
+
+	if (!path)
+		snprintf(err, errlen, "there is no kernel in /boot; name one with --kernel FILE");
+	free(found);
+	return ret;
+}
+
+/* --- which of them ----------------------------------------------------------------------- */
+
+static bool glob_selects(const char *glob, const struct guestsym_event *ev)
+{
+	char both[512];
+
+	if (!strchr(glob, ':'))
+		return glob_pattern_match(glob, ev->system) || glob_pattern_match(glob, ev->name);
+	snprintf(both, sizeof(both), "%s:%s", ev->system, ev->name);
+	return glob_pattern_match(glob, both);
+}
+
+/* Those of the tracers cannot be enabled: available_events does not have them either. */
+static bool is_selected(const struct events_options *o, const struct guestsym_event *ev)
+{
+	bool selected = !o->nr_globs;
+
+	for (int i = 0; i < o->nr_globs && !selected; i++)
+		selected = glob_selects(o->globs[i], ev);
+	return selected && ev->source != GUESTSYM_EVENT_FTRACE;
+}
+
+static size_t print_events(struct text *t, const struct events_options *o,
+			   const struct guestsym_event_list *list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct guestsym_event *ev = &list->v[i];
+
+		if (!is_selected(o, ev))
+			continue;
+		text_printf(t, "%s%s:%s\n", n++ && o->verbose ? "\n" : "", ev->system, ev->name);
+		if (o->verbose)
+			event_format_print(
+				t, &(struct event_format){ev, list->common, list->nr_common});
+	}
+	return n;
+}
+
+static int print_list(const struct events_options *o, const struct guestsym_event_list *list)
+{
+	struct text t = {0};
+	int status = EXIT_FAILED;
+
+	if (!print_events(&t, o, list))
+		fprintf(stderr, "hvtrace: no event matches %s (hvtrace events lists all)\n",
+			o->nr_globs ? o->globs[0] : "");
+	else if (t.failed)
+		fprintf(stderr, "hvtrace: no memory for the list\n");
+	else if (fwrite(t.buf, 1, t.len, stdout) != t.len || fflush(stdout))
+		fprintf(stderr, "hvtrace: cannot write: %s\n", strerror(errno));
+	else
+		status = EXIT_OK;
+	text_free(&t);
+	return status;
+}
+
+/* --- the command ------------------------------------------------------------------------- */
+
+static int events(const struct events_options *o)
+{
+	struct guestsym_event_list list;
+	char err[512];
+	int status = EXIT_FAILED;
+
+	if (o->domain ? read_guest(o, &list, err, sizeof(err))
+		      : read_kernel(o, &list, err, sizeof(err))) {
+		fprintf(stderr, "hvtrace: %s\n", err);
+	} else {
+		status = print_list(o, &list);
+		guestsym_events_free(&list);
+	}
+	return status;
+}
+
+int cmd_events(int argc, char **argv)
+{
+	struct events_options opt = {.kernel = NULL};
+	const struct option_row rows[] = {
+		OPT_STRING('k', "kernel", &opt.kernel, "FILE",
+			   "an image (default: the newest in /boot)"),
+		OPT_STRING('d', "domain", &opt.domain, "DOMAIN",
+			   "a running guest, as hvtrace attach takes it"),
+		OPT_STRING(0, "connect", &opt.connect, "URI", "libvirt (default: qemu:///system)"),
+		OPT_FLAG('v', "verbose", &opt.verbose,
+			 "with fields and print fmt, as the format files have them"),
+		OPT_END,
+	};
+	int first = options_parse(argc, argv, rows, &events_usage);
+
+	if (first < 0)
+		return first == OPTIONS_HELP ? EXIT_OK : EXIT_USAGE;
+	if (opt.kernel && opt.domain) {
+		fprintf(stderr, "hvtrace: --kernel and --domain do not go together\n");
+		return EXIT_USAGE;
+	}
+	opt.globs = argv + first;
+	opt.nr_globs = argc - first;
+	return events(&opt);
+}

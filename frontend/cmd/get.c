@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* get.c - `hvtrace get`: read a file of a trace that is under way. */
+#include "frontend/cmd/command.h"
+#include "frontend/session/connect.h"
+#include "frontend/control/client.h"
+#include "frontend/lib/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option_usage get_usage = {
+	"hvtrace get [OPTION]... FILE",
+	"Prints a file of a trace that hvtrace run or hvtrace attach has under way; it needs no mount.\n"
+	"FILE is called as on the mount (current_tracer, per_cpu/cpu0/stats, instances/foo/trace); of a\n"
+	"directory, such as . for the root, the names in it are printed. trace_pipe goes on until the\n"
+	"trace ends, nobody reads what is printed, or Ctrl-C.",
+};
+
+static int write_all(const char *data, size_t len)
+{
+	while (len) {
+		ssize_t n = write(STDOUT_FILENO, data, len);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/* What is left when nobody is interested in the output is no failure. */
+static int print_file(struct control_client *c, const char *file, bool stream)
+{
+	const char *data;
+	ssize_t n;
+	int rc = 0;
+
+	while (!rc && (n = control_read(c, &data)) > 0)
+		rc = write_all(data, (size_t)n);
+	if (rc == -EPIPE)
+		return EXIT_OK;
+	if (rc) {
+		fprintf(stderr, "hvtrace: cannot write to standard output: %s\n", strerror(-rc));
+		return EXIT_FAILED;
+	}
+	if (!n || n == -ECANCELED || (n == -ECONNRESET && stream))
+		return EXIT_OK;
+	fprintf(stderr, "hvtrace: cannot read %s: %s\n", file, control_strerror((int)n));
+	return EXIT_FAILED;
+}
+
+static int get(const char *guest, const char *file)
+{
+	struct control_client *c = connect_to_trace(guest, STDOUT_FILENO);
+	int rc, status = EXIT_FAILED;
+
+	if (!c)
+		return EXIT_FAILED;
+	signal(SIGPIPE, SIG_IGN);
+	rc = control_open(c, file, O_RDONLY);
+	if (rc < 0)
+		fprintf(stderr, "hvtrace: cannot open %s: %s\n", file, control_strerror(rc));
+	else
+		status = print_file(c, file, rc == CONTROL_STREAM);
+	/* Nobody finds it busy behind this command. */
+	control_close(c);
+	control_client_free(c);
+	return status;
+}
+
+int cmd_get(int argc, char **argv)
+{
+	const char *guest = NULL;
+	const struct option_row rows[] = {
+		CONNECT_OPTION_ROW(&guest),
+		OPT_END,
+	};
+	int first = options_parse(argc, argv, rows, &get_usage);
+
+	if (first < 0)
+		return first == OPTIONS_HELP ? EXIT_OK : EXIT_USAGE;
+	if (argc - first != 1) {
+		fprintf(stderr, "hvtrace: get takes one file (hvtrace get --help)\n");
+		return EXIT_USAGE;
+	}
+	return get(guest, argv[first]);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* graph.c - `hvtrace graph`: the calls of a trace as one tree. */
+#include "frontend/cmd/command.h"
+#include "frontend/report/duration.h"
+#include "frontend/lib/output.h"
+#include "frontend/report/render.h"
+#include "frontend/cmd/source.h"
+
+#include <string.h>
+
+struct graph_options {
+	struct report_options report;
+	const char *sort, *min, *callers, *out;
+	uint64_t depth;
+};
+
+static const struct option_usage graph_usage = {
+	"hvtrace graph [OPTION]... [FILE]",
+	"Prints the calls that function_graph has recorded as one tree, calls of a function by the same\n"
+	"way merged: how often, how long in all, without what it calls, on a CPU, on average, at most.\n"
+	"Of what is in the buffers of a trace under way (which stays there), or of FILE, which hvtrace\n"
+	"run or hvtrace attach has written with -t function_graph -o FILE.",
+};
+
+/* "# 2,345 calls in 1.23 s, 4,567 events lost" */
+static void put_summary(const struct calltree *t, struct text *out)
+{
+	char buf[DURATION_LEN], count[RENDER_COUNT_LEN];
+
+	text_printf(out, "# %s calls", render_count(render_calls(t, CALLTREE_ROOT), count));
+	if (t->until > t->from)
+		text_printf(out, " in %s", duration_text(t->until - t->from, buf));
+	if (t->cpus)
+		text_printf(out, " on %u vCPU%s", t->cpus, t->cpus == 1 ? "" : "s");
+	if (t->lost)
+		text_printf(out, "; %s events before or between them are lost",
+			    render_count(t->lost, count));
+	text_puts(out, "\n");
+}
+
+static struct calltree *callers_of(struct calltree *t, const char *function)
+{
+	struct calltree *callers = select_callers(t, function);
+
+	calltree_free(t);
+	if (!callers)
+		fprintf(stderr, "hvtrace: out of memory\n");
+	else if (callers->node[CALLTREE_ROOT].child == CALLTREE_NONE)
+		fprintf(stderr, "hvtrace: no call of %s is in the trace\n", function);
+	else
+		return callers;
+	calltree_free(callers);
+	return NULL;
+}
+
+static int graph(const struct graph_options *opt, const struct render_graph *how)
+{
+	struct calltree *t = source_read(&opt->report);
+	struct text text = {0};
+
+	if (t)
+		t = source_select(t, &opt->report);
+	if (t)
+		put_summary(t, &text);
+	if (t && opt->callers)
+		t = callers_of(t, opt->callers);
+	if (!t) {
+		text_free(&text);
+		return EXIT_FAILED;
+	}
+	render_graph(t, how, &text);
+	calltree_free(t);
+	return output_write(&text, opt->out);
+}
+
+static int graph_checked(const struct graph_options *opt)
+{
+	struct render_graph how = {.depth = (unsigned int)opt->depth};
+
+	if (!order_parse(opt->sort, &how.order)) {
+		fprintf(stderr, "hvtrace: --sort %s: there are " ORDER_NAMES "\n", opt->sort);
+		return EXIT_USAGE;
+	}
+	if (opt->min && !duration_parse(opt->min, &how.min)) {
+		fprintf(stderr, "hvtrace: --min %s: not a time (such as 500ns, 20us, 1.5ms)\n",
+			opt->min);
+		return EXIT_USAGE;
+	}
+	return graph(opt, &how);
+}
+
+int cmd_graph(int argc, char **argv)
+{
+	struct graph_options opt = {.sort = "total"};
+	const struct option_row rows[] = {
+		OPT_STRING('s', "sort", &opt.sort, "KEY", "by " ORDER_NAMES " (default: total)"),
+		OPT_NUMBER('d', "depth", &opt.depth, 1, CALLTREE_DEPTH, "N",
+			   "only so many levels of calls"),
+		OPT_STRING('m', "min", &opt.min, "TIME",
+			   "only what took so long in all (500ns, 20us, 1.5ms)"),
+		OPT_STRING('r', "root", &opt.report.root, "FUNCTION",
+			   "only this function and what it calls"),
+		OPT_STRING('c', "callers", &opt.callers, "FUNCTION",
+			   "the other way round: who calls it, and who calls those"),
+		OPT_FLAG('T', "tasks", &opt.report.tasks, "a tree for each task"),
+		REPORT_OPTION_ROWS(&opt.report),
+		OPT_STRING('o', "output", &opt.out, "FILE", "where to (default: standard output)"),
+		OPT_END,
+	};
+	int first = options_parse(argc, argv, rows, &graph_usage), status = EXIT_USAGE;
+
+	if (first == OPTIONS_HELP) {
+		status = EXIT_OK;
+	} else if (first >= 0 && argc - first > 1) {
+		fprintf(stderr, "hvtrace: graph takes one file (hvtrace graph --help)\n");
+	} else if (first >= 0) {
+		opt.report.file = first < argc ? argv[first] : NULL;
+		status = graph_checked(&opt);
+	}
+	option_list_free(&opt.report.pids);
+	return status;
+}

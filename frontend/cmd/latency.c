@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* latency.c - `hvtrace latency`: how long a guest's kernel has interrupts off, and the like. */
+#include "frontend/session/attach.h"
+#include "frontend/cmd/command.h"
+#include "frontend/session/connect.h"
+#include "frontend/control/client.h"
+#include "frontend/report/latency.h"
+#include "frontend/lib/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <string.h>
+
+#define LATENCY_FILE "hvtrace/latency"
+
+struct latency_options {
+	const char *guest, *tracer, *sort, *svg;
+	uint64_t window_ms, window_bytes, rows;
+	enum latency_sort by;
+	bool stacks;
+	struct attach_target target; /* name NULL: the trace under way */
+};
+
+static const struct option_usage latency_usage = {
+	"hvtrace latency [OPTION]... [DOMAIN]",
+	"Shows how long a guest's kernel has interrupts off, or has tasks wait: of all windows that a\n"
+	"tracer of latencies finds how many, mean, 99th percentile, longest and histogram, by where\n"
+	"they began and ended. Of DOMAIN (as hvtrace attach takes it) that is traced for a while; or of\n"
+	"a trace under way, from when hvtrace/latency_enabled was set on. Histograms have a column for\n"
+	"each power of two; P99 is the end of the one that it is in.",
+};
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+static bool speaks_unicode(void)
+{
+	setlocale(LC_CTYPE, "");
+	return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+static int write_picture(const struct latency_report *r, const struct latency_options *opt,
+			 const char *guest)
+{
+	struct text text = {0}, title = {0};
+	int status;
+
+	text_printf(&title, "%s%s%s", r->tracer, guest ? " of " : "", guest ? guest : "");
+	text_putc(&title, '\0');
+	if (title.failed)
+		text.failed = true;
+	else
+		render_latency_svg(r, opt->rows, title.buf, &text);
+	status = output_write(&text, opt->svg);
+	text_free(&title);
+	return status;
+}
+
+static bool has_stack(const struct latency_report *r)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		if (r->row[i].stack)
+			return true;
+	return false;
+}
+
+static int show(struct latency_report *r, const struct latency_options *opt, const char *guest)
+{
+	struct latency_view view = {.rows = opt->rows, .stacks = opt->stacks};
+	struct text text = {0};
+	int status = EXIT_OK;
+
+	if (!strcmp(r->tracer, "none")) {
+		fprintf(stderr, "hvtrace: no latencies are counted; to do that: hvtrace set "
+				"current_tracer irqsoff, hvtrace set hvtrace/latency_enabled 1\n");
+		return EXIT_FAILED;
+	}
+	if (!r->nr) {
+		fprintf(stderr, "hvtrace: %s has found nothing\n", r->tracer);
+		return EXIT_FAILED;
+	}
+	latency_report_sort(r, opt->by);
+	if (opt->svg)
+		status = write_picture(r, opt, guest);
+	view.blocks = speaks_unicode();
+	render_latency(r, &view, &text);
+	if (opt->stacks && !has_stack(r))
+		fprintf(stderr,
+			"hvtrace: %s has no stacks: with trampolines those of wakeups are there only\n",
+			r->tracer);
+	return output_write(&text, NULL) == EXIT_OK ? status : EXIT_FAILED;
+}
+
+static int show_text(const struct text *text, const struct latency_options *opt, const char *guest)
+{
+	struct latency_report r;
+	unsigned int line;
+	int status = EXIT_FAILED;
+	int rc = text->failed ? -ENOMEM : latency_report_read(&r, text->buf, text->len, &line);
+
+	if (rc == -EINVAL)
+		fprintf(stderr, "hvtrace: line %u of " LATENCY_FILE " makes no sense\n", line);
+	else if (rc)
+		fprintf(stderr, "hvtrace: out of memory\n");
+	else
+		status = show(&r, opt, guest);
+	if (!text->failed)
+		latency_report_free(&r);
+	return status;
+}
+
+/* --- a trace under way ------------------------------------------------------------------------ */
+
+static int read_file(struct control_client *c, struct text *text)
+{
+	const char *data;
+	ssize_t n;
+	int rc = control_open(c, LATENCY_FILE, O_RDONLY);
+
+	if (rc < 0)
+		return rc;
+	while ((n = control_read(c, &data)) > 0)
+		text_add(text, data, (size_t)n);
+	rc = control_close(c);
+	return n < 0 ? (int)n : rc;
+}
+
+static int latency_live(const struct latency_options *opt)
+{
+	struct control_client *c = connect_to_trace(opt->guest, -1);
+	struct text text = {0};
+	int status = EXIT_FAILED;
+	int rc;
+
+	if (!c)
+		return EXIT_FAILED;
+	rc = read_file(c, &text);
+	control_client_free(c);
+	if (rc)
+		fprintf(stderr, "hvtrace: cannot read " LATENCY_FILE " of the trace: %s\n",
+			control_strerror(rc));
+	else
+		status = show_text(&text, opt, opt->guest);
+	text_free(&text);
+	return status;
+}
+
+/* --- a guest that is traced for that ---------------------------------------------------------- */
+
+/* It counts from the first window on; functions within them are of no use here. */
+static int prepare(struct attach *a)
+{
+	int rc = instance_set_option(trace_top(a->s.trace), OUTPUT_FUNCTION_TRACE, false);
+
+	if (!rc)
+		rc = trace_keep_latencies(a->s.trace, true);
+	if (rc)
+		snprintf(a->s.err, sizeof(a->s.err), "latencies cannot be counted: %s",
+			 strerror(-rc));
+	return rc;
+}
+
+static int latency_attach(const struct latency_options *opt)
+{
+	struct session_options session = SESSION_OPTIONS_DEFAULT;
+	struct attach a = {.target = &opt->target, .prepare = prepare};
+	struct text text = {0};
+	int status = EXIT_FAILED;
+
+	session.tracer = opt->tracer ? opt->tracer : "irqsoff";
+	session.limit_ms = opt->window_ms ? opt->window_ms : 5000;
+	session.window_bytes = opt->window_bytes;
+	session.unserved = true;
+	if (session_init(&a.s, &session) || attach_machine(&a) || attach_new_trace(&a) ||
+	    attach_begin(&a)) {
+		fprintf(stderr, "hvtrace: %s\n", a.s.err);
+	} else {
+		session_run(&a.s, true);
+		status = session_stop(&a.s);
+		trace_print_latencies(a.s.trace, &text);
+		if (show_text(&text, opt, attach_name(&a)) != EXIT_OK)
+			status = EXIT_FAILED;
+	}
+	text_free(&text);
+	session_exit(&a.s);
+	return status;
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+/* The tracers whose windows can be counted. */
+static const char *latency_tracer(unsigned int n)
+{
+	const char *known;
+
+	for (unsigned int i = 0; (known = trace_tracer_name(i, NULL)); i++)
+		if (trace_tracer_is_latency(known) && !n--)
+			break;
+	return known;
+}
+
+static int latency(struct latency_options *opt)
+{
+	bool own = opt->target.name;
+
+	if (!latency_sort_parse(opt->sort, &opt->by))
+		fprintf(stderr, "hvtrace: --sort %s: there are " LATENCY_SORT_NAMES "\n",
+			opt->sort);
+	else if (own && opt->guest)
+		fprintf(stderr, "hvtrace: --guest is for a trace under way, not for a DOMAIN\n");
+	else if (!own && (opt->tracer || opt->window_ms || opt->window_bytes || opt->target.kernel))
+		fprintf(stderr,
+			"hvtrace: --tracer, --window, --window-memory and --kernel are for a "
+			"DOMAIN that is not traced yet (hvtrace latency --help)\n");
+	else if (!opt->tracer || option_is_one_of("tracer", opt->tracer, latency_tracer))
+		return own ? latency_attach(opt) : latency_live(opt);
+	return EXIT_USAGE;
+}
+
+int cmd_latency(int argc, char **argv)
+{
+	struct latency_options opt = {.sort = "max", .rows = 20};
+	const struct option_row rows[] = {
+		OPT_STRING('s', "sort", &opt.sort, "KEY",
+			   "by " LATENCY_SORT_NAMES " (default: max)"),
+		OPT_NUMBER('l', "limit", &opt.rows, 1, 1000, "N", "so many rows (default: 20)"),
+		OPT_FLAG(0, "stack", &opt.stacks,
+			 "below each row the stack of its longest window, where there is one"),
+		OPT_STRING(0, "svg", &opt.svg, "FILE", "draw these rows as a picture, too"),
+		CONNECT_OPTION_ROW(&opt.guest),
+		OPT_STRING(
+			't', "tracer", &opt.tracer, "NAME",
+			"of DOMAIN: irqsoff (default), preemptoff, wakeup: those of docs/latency.md"),
+		OPT_TIME(0, "window", &opt.window_ms, "TIME",
+			 "how long to trace DOMAIN (5, 1.5s, 200ms, 2m; default: 5s)"),
+		OPT_SIZE_MB(0, "window-memory", &opt.window_bytes, TRACE_WINDOW_MIN,
+			    TRACE_WINDOW_MAX, "MB",
+			    "of DOMAIN: guest memory for records, as of hvtrace attach"),
+		ATTACH_OPTION_ROWS(&opt.target),
+		OPT_END,
+	};
+	int first = options_parse(argc, argv, rows, &latency_usage);
+
+	if (first < 0)
+		return first == OPTIONS_HELP ? EXIT_OK : EXIT_USAGE;
+	if (argc - first > 1) {
+		fprintf(stderr, "hvtrace: latency takes one domain (hvtrace latency --help)\n");
+		return EXIT_USAGE;
+	}
+	opt.target.name = first < argc ? argv[first] : NULL;
+	return latency(&opt);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* run.c - `hvtrace run`: boot a kernel in a machine of its own and trace it. */
+#include "frontend/cmd/command.h"
+#include "frontend/session/console.h"
+#include "frontend/lib/file.h"
+#include "frontend/session/kernel-find.h"
+#include "frontend/lib/options.h"
+#include "frontend/session/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MIB	     (UINT64_C(1) << 20)
+#define MANY_IN_QEMU 1000
+
+struct run_options {
+	struct session_options session;
+	const char *kernel, *initrd, *append;
+	const char *machine, *connect;
+	uint64_t memory, cpus;
+	bool console;
+};
+
+struct run {
+	struct session s;
+	const struct run_options *opt;
+	const char *machine;		 /* name of the backend */
+	char *kernel_path, *initrd_path; /* absolute */
+	char *cmdline;
+	struct file_map initrd;
+	struct console console;
+};
+
+static const struct option_usage run_usage = {
+	"hvtrace run [OPTION]...",
+	"Boots an unmodified Linux kernel in a machine of its own, traces it from its first\n"
+	"instruction, and prints the trace when the guest has ended, --until or --for is reached,\n"
+	"or at Ctrl-C. The machine is hvtrace's own on /dev/kvm, or a domain of libvirt's QEMU.",
+};
+
+static void run_trap(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct run *r = arg;
+
+	session_trap(m, hit, &r->s);
+}
+
+static void run_console(void *arg, const char *text, size_t len)
+{
+	struct run *r = arg;
+
+	console_write(&r->console, text, len);
+}
+
+static void run_choose_machine(struct run *r)
+{
+	char why[512];
+
+	r->machine = r->opt->machine;
+	if (strcmp(r->machine, "auto"))
+		return;
+	r->machine = machine_choose(r->opt->connect, why, sizeof(why));
+	fprintf(stderr, "hvtrace: machine: %s\n", why);
+}
+
+/* libvirt wants absolute paths. */
+static int run_path(struct run *r, const char *what, const char *name, char **path)
+{
+	*path = realpath(name, NULL);
+	if (*path)
+		return 0;
+	snprintf(r->s.err, sizeof(r->s.err), "cannot open the %s %s: %s", what, name,
+		 strerror(errno));
+	return -1;
+}
+
+static int run_open_kernel(struct run *r)
+{
+	char *err = r->s.err, *found = NULL;
+	int ret;
+
+	if (!r->opt->kernel) {
+		found = kernel_find();
+		if (!found) {
+			snprintf(
+				err, sizeof(r->s.err),
+				"no kernel: /boot has no readable vmlinuz-*, and scripts/get-guest has "
+				"fetched none; name one with -k");
+			return -1;
+		}
+	}
+	ret = run_path(r, "kernel", found ? found : r->opt->kernel, &r->kernel_path);
+	free(found);
+	if (ret)
+		return ret;
+	r->s.gs = guestsym_open(r->kernel_path, 0, err, sizeof(r->s.err));
+	return r->s.gs ? 0 : -1;
+}
+
+static int run_open_initrd(struct run *r)
+{
+	int ret;
+
+	if (!r->opt->initrd)
+		return 0;
+	if (run_path(r, "initrd", r->opt->initrd, &r->initrd_path))
+		return -1;
+	ret = file_map(&r->initrd, r->initrd_path);
+	if (!ret)
+		return 0;
+	snprintf(r->s.err, sizeof(r->s.err), "cannot read the initrd %s: %s", r->opt->initrd,
+		 strerror(-ret));
+	return -1;
+}
+
+/* A panic ends the run instead of hanging for ever; the user's own words come last and win. */
+static int run_make_cmdline(struct run *r)
+{
+	if (asprintf(&r->cmdline, "console=ttyS0 panic=-1 %s", r->opt->append) >= 0)
+		return 0;
+	r->cmdline = NULL;
+	snprintf(r->s.err, sizeof(r->s.err), "no memory");
+	return -1;
+}
+
+/*
+ * Where a kernel that unpacks itself is first taken over: in x86_64_start_kernel(), but behind
+ * its clearing of the bss, since with some hundred breakpoints that takes QEMU a minute.
+ */
+static uint64_t run_kernel_entry(const struct guestsym *gs)
+{
+	uint64_t entry = guestsym_addr(gs, "idt_setup_early_handler");
+
+	return entry ? entry : guestsym_addr(gs, "start_kernel");
+}
+
+static void run_warn_of_many(struct run *r)
+{
+	struct trace_status st;
+
+	trace_get_status(r->s.trace, &st);
+	if (!strcmp(r->machine, "qemu") && !strcmp(r->opt->session.engine, "trap") &&
+	    st.sites > MANY_IN_QEMU)
+		fprintf(stderr,
+			"hvtrace: warning: each of %" PRIu64 " functions slows a guest of QEMU "
+			"down: name fewer with -f\n",
+			st.sites);
+}
+
+static int run_new_machine(struct run *r)
+{
+	struct machine_config cfg = {
+		.memory = r->opt->memory,
+		.vcpus = (unsigned int)r->opt->cpus,
+		.initrd = r->initrd.data,
+		.initrd_size = r->initrd.len,
+		.cmdline = r->cmdline,
+		.kernel_path = r->kernel_path,
+		.initrd_path = r->initrd_path,
+		.kernel_entry = run_kernel_entry(r->s.gs),
+		.connect = r->opt->connect,
+		.cancelled = session_cancelled,
+		.console = run_console,
+		.message = session_message,
+		.trap = run_trap,
+		.arg = r,
+	};
+
+	cfg.kernel = guestsym_elf(r->s.gs, &cfg.kernel_size);
+	run_choose_machine(r);
+	r->s.m = machine_new(r->machine, &cfg, r->s.err, sizeof(r->s.err));
+	if (!r->s.m)
+		return -1;
+	guestsym_trim(r->s.gs);
+	run_warn_of_many(r);
+	if (trace_attach(r->s.trace, r->s.m, r->s.err, sizeof(r->s.err)))
+		return -1;
+	return session_enable_events(&r->s);
+}
+
+/* Found by the name that its domain has; its files by that of the process. */
+static int run_serve(struct run *r)
+{
+	struct machine_info info;
+	char name[32], dir[32];
+
+	machine_get_info(r->s.m, &info);
+	snprintf(name, sizeof(name), "hvtrace-%ld", (long)getpid());
+	snprintf(dir, sizeof(dir), "run-%ld", (long)getpid());
+	return session_serve(&r->s, info.name ? info.name : name, dir);
+}
+
+static int run_start(struct run *r)
+{
+	if (machine_start(r->s.m, r->s.err, sizeof(r->s.err)))
+		return -1;
+	if (!r->opt->console || !console_feed(&r->console, r->s.m))
+		return 0;
+	snprintf(r->s.err, sizeof(r->s.err), "cannot read the terminal for --console");
+	return -1;
+}
+
+static int run_finish(struct run *r)
+{
+	int status;
+
+	if (r->opt->session.explain)
+		trace_explain(r->s.trace, stderr);
+	status = session_finish(&r->s);
+	if (session_failed(&r->s) && !r->opt->console) {
+		fprintf(stderr, "hvtrace: the guest's last words:\n");
+		console_tail(&r->console, stderr, 10);
+	}
+	return status;
+}
+
+static int run(const struct run_options *opt)
+{
+	struct run r = {.opt = opt};
+	int status = EXIT_FAILED;
+
+	console_init(&r.console, opt->console ? stderr : NULL);
+	if (session_init(&r.s, &opt->session) || run_open_kernel(&r) || run_open_initrd(&r) ||
+	    run_make_cmdline(&r) || session_new_trace(&r.s, (unsigned int)opt->cpus, false) ||
+	    run_new_machine(&r) || run_serve(&r) || run_start(&r)) {
+		fprintf(stderr, "hvtrace: %s\n", r.s.err);
+	} else {
+		session_run(&r.s, !opt->console);
+		status = run_finish(&r);
+	}
+	console_exit(&r.console);
+	session_exit(&r.s);
+	file_unmap(&r.initrd);
+	free(r.kernel_path);
+	free(r.initrd_path);
+	free(r.cmdline);
+	return status;
+}
+
+/* What --machine may be. */
+static const char *run_machine_name(unsigned int i)
+{
+	return i ? machine_backend(i - 1, NULL) : "auto";
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct run_options opt = {
+		.session = SESSION_OPTIONS_DEFAULT,
+		.append = "",
+		.machine = "auto",
+		.memory = 1024 * MIB,
+		.cpus = 1,
+	};
+	const struct option_row rows[] = {
+		OPT_STRING(
+			'k', "kernel", &opt.kernel, "FILE",
+			"bzImage or vmlinux (default: newest /boot/vmlinuz-*, else the fetched one)"),
+		OPT_STRING('i', "initrd", &opt.initrd, "FILE", "initial RAM disk"),
+		OPT_STRING('a', "append", &opt.append, "WORDS", "more for the kernel command line"),
+		OPT_SIZE_MB('m', "memory", &opt.memory, 64 * MIB, 1048576 * MIB, "MB",
+			    "guest RAM; K, M, G for other units (default: 1024)"),
+		OPT_NUMBER('c', "cpus", &opt.cpus, 1, MACHINE_MAX_VCPUS, "N", "vCPUs (default: 1)"),
+		OPT_STRING(0, "machine", &opt.machine, "NAME",
+			   "kvm, qemu, or what suits this host: auto (default)"),
+		OPT_STRING(0, "connect", &opt.connect, "URI",
+			   "libvirt for qemu (default: qemu:///system)"),
+		SESSION_OPTION_ROWS(&opt.session),
+		OPT_TIME(0, "for", &opt.session.limit_ms, "SECONDS",
+			 "stop after this time (5, 1.5s, 200ms, 2m)"),
+		OPT_FLAG(0, "console", &opt.console,
+			 "the guest's console on stderr, input from stdin"),
+		OPT_END,
+	};
+	int first = options_parse(argc, argv, rows, &run_usage), status = EXIT_USAGE;
+
+	if (first == OPTIONS_HELP)
+		status = EXIT_OK;
+	else if (first >= 0 && first < argc)
+		fprintf(stderr, "hvtrace: run takes no operand: %s (hvtrace run --help)\n",
+			argv[first]);
+	else if (first >= 0 && option_is_one_of("machine", opt.machine, run_machine_name) &&
+		 session_options_check(&opt.session))
+		status = run(&opt);
+	session_options_free(&opt.session);
+	return status;
+}

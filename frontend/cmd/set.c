@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* set.c - `hvtrace set`: write to a file of a trace that is under way. */
+#include "frontend/cmd/command.h"
+#include "frontend/session/connect.h"
+#include "frontend/control/client.h"
+#include "frontend/lib/options.h"
+#include "tracer/tracer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct set_options {
+	const char *guest;
+	bool append, make, remove;
+	const char *file;
+	char **words; /* what to write; none: standard input */
+	int nr_words;
+};
+
+static const struct option_usage set_usage = {
+	"hvtrace set [OPTION]... FILE [VALUE]...\n"
+	"       hvtrace set [OPTION]... --make | --remove instances/NAME",
+	"Writes to a file of a trace that hvtrace run or hvtrace attach has under way; it needs no\n"
+	"mount. FILE is called as on the mount. As with `echo VALUE > FILE`, what was in it goes and a\n"
+	"line end is added; without a VALUE what to write is read from standard input. Put -- before a\n"
+	"VALUE that begins with a dash.",
+};
+
+/* --- writing ------------------------------------------------------------------------------ */
+
+static int write_all(struct control_client *c, const char *data, size_t len)
+{
+	while (len) {
+		ssize_t n = control_write(c, data, len);
+
+		if (n <= 0)
+			return n ? (int)n : -EIO;
+		data += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* All words at once, as echo does: what one write says is taken or refused as a whole. */
+static int write_words(struct control_client *c, const struct set_options *o)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	int rc = -ENOMEM;
+
+	if (!f)
+		return rc;
+	for (int i = 0; i < o->nr_words; i++)
+		fprintf(f, "%s%c", o->words[i], i + 1 < o->nr_words ? ' ' : '\n');
+	if (!fclose(f))
+		rc = write_all(c, text, len);
+	free(text);
+	return rc;
+}
+
+static int write_input(struct control_client *c)
+{
+	char buf[65536];
+
+	for (;;) {
+		ssize_t n = read(STDIN_FILENO, buf, sizeof(buf));
+		int rc = n > 0 ? write_all(c, buf, (size_t)n) : 0;
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (!n || rc)
+			return rc;
+	}
+}
+
+/* writing: it was opened. */
+static int write_file(struct control_client *c, const struct set_options *o, bool *writing)
+{
+	int rc = control_open(c, o->file, O_WRONLY | (o->append ? O_APPEND : O_TRUNC)), closed;
+
+	if (rc < 0)
+		return rc;
+	*writing = true;
+	rc = o->nr_words ? write_words(c, o) : write_input(c);
+	/* Filters take effect now. */
+	closed = control_close(c);
+	return rc ? rc : closed;
+}
+
+/* --- what was wrong ----------------------------------------------------------------------- */
+
+/* The error_log of the instance that a file is of. */
+static void log_path(const char *file, char *path, size_t size)
+{
+	size_t top = strspn(file, "./"), len = 0;
+
+	if (!strncmp(file + top, "instances/", 10))
+		len = top + 10 + strcspn(file + top + 10, "/");
+	snprintf(path, size, "%.*s%serror_log", (int)len, file, len ? "/" : "");
+}
+
+static int read_log(struct control_client *c, const char *path, struct text *log)
+{
+	const char *data;
+	ssize_t n = control_open(c, path, O_RDONLY);
+
+	while (n >= 0 && (n = control_read(c, &data)) > 0)
+		text_add(log, data, (size_t)n);
+	control_close(c);
+	text_putc(log, '\0');
+	return log->failed ? -ENOMEM : (int)n;
+}
+
+/* "[    1.234567] WHERE: error: WHAT", then "  Command: COMMAND": the last one, without its time.
+ */
+static const char *last_error(const char *log, char *command, size_t size)
+{
+	const char *last = NULL, *at;
+
+	for (const char *line = log; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (*line == '[')
+			last = line;
+	}
+	last = last ? strstr(last, "] ") : NULL;
+	at = last ? strstr(last, "\n  Command: ") : NULL;
+	if (!at)
+		return NULL;
+	at += strlen("\n  Command: ");
+	snprintf(command, size, "%.*s", (int)strcspn(at, "\n"), at);
+	return last + 2;
+}
+
+/* What the trace has noted, if it is about what was written just now. */
+static void explain(struct control_client *c, const struct set_options *o)
+{
+	char path[512], command[256];
+	struct text log = {0};
+	const char *error = NULL;
+
+	log_path(o->file, path, sizeof(path));
+	if (!read_log(c, path, &log))
+		error = last_error(log.buf, command, sizeof(command));
+	for (int i = 0; error && *command && i < o->nr_words; i++)
+		if (*o->words[i] &&
+		    (strstr(o->words[i], command) || strstr(command, o->words[i]))) {
+			fprintf(stderr, "%s", error);
+			break;
+		}
+	text_free(&log);
+}
+
+/* --- the command -------------------------------------------------------------------------- */
+
+static int set(const struct set_options *o)
+{
+	struct control_client *c = connect_to_trace(o->guest, -1);
+	const char *doing = o->make ? "make" : o->remove ? "remove" : "open";
+	bool writing = false;
+	int rc;
+
+	if (!c)
+		return EXIT_FAILED;
+	if (o->make)
+		rc = control_mkdir(c, o->file);
+	else if (o->remove)
+		rc = control_rmdir(c, o->file);
+	else
+		rc = write_file(c, o, &writing);
+	if (rc)
+		fprintf(stderr, "hvtrace: cannot %s %s: %s\n", writing ? "write" : doing, o->file,
+			control_strerror(rc));
+	if (rc && writing)
+		explain(c, o);
+	control_client_free(c);
+	return rc ? EXIT_FAILED : EXIT_OK;
+}
+
+static bool makes_sense(const struct set_options *o)
+{
+	if (!o->file)
+		fprintf(stderr, "hvtrace: set takes a file (hvtrace set --help)\n");
+	else if ((o->make || o->remove) && (o->nr_words || o->append || (o->make && o->remove)))
+		fprintf(stderr, "hvtrace: --make and --remove take one directory, and nothing else "
+				"(hvtrace set --help)\n");
+	else
+		return true;
+	return false;
+}
+
+int cmd_set(int argc, char **argv)
+{
+	struct set_options opt = {.guest = NULL};
+	const struct option_row rows[] = {
+		CONNECT_OPTION_ROW(&opt.guest),
+		OPT_FLAG('a', "append", &opt.append, "add to what is in the file, as >> does"),
+		OPT_FLAG(0, "make", &opt.make, "make an instance, as mkdir does"),
+		OPT_FLAG(0, "remove", &opt.remove, "remove an instance, as rmdir does"),
+		OPT_END,
+	};
+	int first = options_parse(argc, argv, rows, &set_usage);
+
+	if (first < 0)
+		return first == OPTIONS_HELP ? EXIT_OK : EXIT_USAGE;
+	if (first < argc) {
+		opt.file = argv[first];
+		opt.words = argv + first + 1;
+		opt.nr_words = argc - first - 1;
+	}
+	return makes_sense(&opt) ? set(&opt) : EXIT_USAGE;
+}

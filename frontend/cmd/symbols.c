@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* symbols.c - `hvtrace symbols`: what a kernel image says about itself. */
+#include "frontend/cmd/command.h"
+#include "frontend/lib/options.h"
+#include "frontend/cmd/symbols-print.h"
+#include "guestsym/guestsym.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_usage symbols_usage = {
+	"hvtrace symbols [OPTION]... IMAGE",
+	"Prints what is found in a kernel image (a bzImage such as /boot/vmlinuz-*, or a vmlinux),\n"
+	"as `key: value` lines.",
+};
+
+struct symbols_options {
+	bool functions, symbols, nocache;
+};
+
+static int symbols_show(const char *image, const struct symbols_options *opt)
+{
+	struct guestsym *gs;
+	char err[512];
+	int ret;
+
+	gs = guestsym_open(image, opt->nocache ? GUESTSYM_FL_NOCACHE : 0, err, sizeof(err));
+	if (!gs) {
+		fprintf(stderr, "hvtrace: %s\n", err);
+		return EXIT_FAILED;
+	}
+	if (opt->functions)
+		ret = symbols_print_functions(gs, stdout);
+	else if (opt->symbols)
+		ret = symbols_print_symbols(gs, stdout);
+	else
+		ret = symbols_print_summary(gs, stdout);
+	if (!ret && fflush(stdout))
+		ret = -errno;
+	guestsym_close(gs);
+	if (!ret)
+		return EXIT_OK;
+	fprintf(stderr, "hvtrace: cannot write: %s\n", strerror(-ret));
+	return EXIT_FAILED;
+}
+
+int cmd_symbols(int argc, char **argv)
+{
+	struct symbols_options opt = {false, false, false};
+	const struct option_row rows[] = {
+		OPT_FLAG('f', "functions", &opt.functions,
+			 "list the traceable functions, as available_filter_functions does"),
+		OPT_FLAG('s', "symbols", &opt.symbols, "list all symbols, as /proc/kallsyms does"),
+		OPT_FLAG(0, "no-cache", &opt.nocache,
+			 "parse the image anew, leave the cache alone"),
+		OPT_END,
+	};
+	int first = options_parse(argc, argv, rows, &symbols_usage);
+
+	if (first < 0)
+		return first == OPTIONS_HELP ? EXIT_OK : EXIT_USAGE;
+	if (argc - first != 1) {
+		fprintf(stderr,
+			"hvtrace: symbols takes one kernel image (hvtrace symbols --help)\n");
+		return EXIT_USAGE;
+	}
+	if (opt.functions && opt.symbols) {
+		fprintf(stderr, "hvtrace: --functions and --symbols do not go together\n");
+		return EXIT_USAGE;
+	}
+	return symbols_show(argv[first], &opt);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options.h - command-line options from one table: a row is parsed, checked and printed by --help.
+ */
+#ifndef HVTRACE_FRONTEND_LIB_OPTIONS_H
+#define HVTRACE_FRONTEND_LIB_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Values of a repeated option, in the order given. Zero-initialise; option_list_free(). */
+struct option_list {
+	const char **values;
+	size_t nr;
+};
+
+enum option_kind {
+	OPTION_FLAG,
+	OPTION_STRING,
+	OPTION_LIST,
+	OPTION_NUMBER,
+	OPTION_SIZE_MB,
+	OPTION_TIME,
+};
+
+/* One option. Make rows with the OPT_* macros, which check the variable's type. */
+struct option_row {
+	char letter;	  /* 0: long form only */
+	const char *name; /* NULL ends the table */
+	const char *arg;  /* what --help calls the argument */
+	const char *help;
+	enum option_kind kind;
+	void *value;
+	uint64_t min, max; /* of numbers */
+};
+
+#define OPT_VALUE(type, p) (1 ? (p) : (type *)0)
+#define OPT_FLAG(l, n, p, h)                                                                       \
+	{                                                                                          \
+		l, n, NULL, h, OPTION_FLAG, OPT_VALUE(bool, p), 0, 0                               \
+	}
+#define OPT_STRING(l, n, p, a, h)                                                                  \
+	{                                                                                          \
+		l, n, a, h, OPTION_STRING, OPT_VALUE(const char *, p), 0, 0                        \
+	}
+#define OPT_LIST(l, n, p, a, h)                                                                    \
+	{                                                                                          \
+		l, n, a, h, OPTION_LIST, OPT_VALUE(struct option_list, p), 0, 0                    \
+	}
+#define OPT_NUMBER(l, n, p, lo, hi, a, h)                                                          \
+	{                                                                                          \
+		l, n, a, h, OPTION_NUMBER, OPT_VALUE(uint64_t, p), lo, hi                          \
+	}
+/* Megabytes, or with a suffix K, M, G; stored in bytes. */
+#define OPT_SIZE_MB(l, n, p, lo, hi, a, h)                                                         \
+	{                                                                                          \
+		l, n, a, h, OPTION_SIZE_MB, OPT_VALUE(uint64_t, p), lo, hi                         \
+	}
+/* Seconds, fractions allowed, or with a suffix ms, s, m, h; stored in milliseconds. */
+#define OPT_TIME(l, n, p, a, h)                                                                    \
+	{                                                                                          \
+		l, n, a, h, OPTION_TIME, OPT_VALUE(uint64_t, p), 1, UINT64_C(1) << 40              \
+	}
+#define OPT_END                                                                                    \
+	{                                                                                          \
+		0, NULL, NULL, NULL, OPTION_FLAG, NULL, 0, 0                                       \
+	}
+
+/* A command's face: what --help prints above its options. */
+struct option_usage {
+	const char *synopsis; /* "hvtrace run [OPTION]..." */
+	const char *about;    /* a few lines */
+};
+
+enum { OPTIONS_HELP = -2, OPTIONS_BAD = -1 };
+
+/*
+ * Parse argv[1..]; --help and -h are known to every table. Returns the index of the first operand,
+ * OPTIONS_HELP when help was printed (on stdout), OPTIONS_BAD when one line about the mistake was
+ * (on stderr).
+ */
+int options_parse(int argc, char **argv, const struct option_row *rows,
+		  const struct option_usage *usage);
+/*
+ * Whether the value of an option is one of the names that name(i) gives, i from 0 on, up to NULL.
+ * If not, one line about it was printed on stderr.
+ */
+bool option_is_one_of(const char *option, const char *value, const char *(*name)(unsigned int i));
+void options_print(FILE *out, const struct option_row *rows, const struct option_usage *usage);
+void option_list_free(struct option_list *list);
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* attach.c - see attach.h */
+#include "frontend/session/attach.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void attach_trap(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct attach *a = arg;
+
+	session_trap(m, hit, &a->s);
+}
+
+int attach_machine(struct attach *a)
+{
+	const struct machine_attach_config cfg = {
+		.target = a->target->name,
+		.connect = a->target->connect,
+		.recover = a->target->recover,
+		.cancelled = session_cancelled,
+		.message = session_message,
+		.trap = attach_trap,
+		.arg = a,
+	};
+
+	a->s.m = machine_attach(&cfg, a->s.err, sizeof(a->s.err));
+	return a->s.m ? 0 : -1;
+}
+
+static int attach_open_kernel(struct attach *a, const struct machine_info *info)
+{
+	const char *path = a->target->kernel ? a->target->kernel : info->kernel_path;
+
+	if (path)
+		a->s.gs = guestsym_open(path, 0, a->s.err, sizeof(a->s.err));
+	else
+		a->s.gs = trace_read_kernel(a->s.m, a->s.err, sizeof(a->s.err));
+	return a->s.gs ? 0 : -1;
+}
+
+int attach_new_trace(struct attach *a)
+{
+	struct machine_info info;
+
+	machine_get_info(a->s.m, &info);
+	if (attach_open_kernel(a, &info) || session_new_trace(&a->s, info.vcpus, true))
+		return -1;
+	return a->prepare && a->prepare(a) ? -1 : 0;
+}
+
+/* Read from memory, it had calls in its text that are gone now. */
+static int attach_read_again(struct attach *a)
+{
+	trace_free(a->s.trace);
+	a->s.trace = NULL;
+	guestsym_close(a->s.gs);
+	a->s.gs = NULL;
+	return attach_new_trace(a);
+}
+
+int attach_begin(struct attach *a)
+{
+	int ret = trace_attach_running(a->s.trace, a->s.m, a->s.err, sizeof(a->s.err));
+
+	if (ret != -ESTALE)
+		return ret;
+	ret = attach_read_again(a);
+	return ret ? ret : trace_attach_running(a->s.trace, a->s.m, a->s.err, sizeof(a->s.err));
+}
+
+const char *attach_name(const struct attach *a)
+{
+	struct machine_info info;
+	const char *end = strrchr(a->target->name, '/');
+
+	machine_get_info(a->s.m, &info);
+	return info.name ? info.name : end && end[1] ? end + 1 : "guest";
+}

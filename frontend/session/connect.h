@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* connect.h - which trace a command is for. */
+#ifndef HVTRACE_FRONTEND_SESSION_CONNECT_H
+#define HVTRACE_FRONTEND_SESSION_CONNECT_H
+
+#include "frontend/lib/options.h"
+
+struct control_client;
+
+/* The row for it in the option table of a command. */
+#define CONNECT_OPTION_ROW(guest)                                                                  \
+	OPT_STRING(                                                                                \
+		'g', "guest", guest, "NAME",                                                       \
+		"which trace: name of its guest, or pid of its hvtrace (default: the only one)")
+
+/*
+ * Connect to the trace of this user that `guest` names, NULL: to the only one. `out`: see
+ * control_client_new(). NULL with one line on stderr.
+ */
+struct control_client *connect_to_trace(const char *guest, int out);
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* options.c - what the options of a command that traces ask for, as far as they name
+ * things. */
+#include "frontend/session/session.h"
+
+#include <string.h>
+
+static const char *const engines[] = {
+	[TRACE_ENGINE_AUTO] = "auto",
+	[TRACE_ENGINE_TRAP] = "trap",
+	[TRACE_ENGINE_TRAMPOLINE] = "trampoline",
+};
+
+static const char *engine_name(unsigned int i)
+{
+	return i < sizeof(engines) / sizeof(engines[0]) ? engines[i] : NULL;
+}
+
+static const char *tracer_name(unsigned int i)
+{
+	return trace_tracer_name(i, NULL);
+}
+
+static const char *clock_name(unsigned int i)
+{
+	return trace_clock_name(i, NULL);
+}
+
+static const char *form_name(unsigned int i)
+{
+	return trace_form_name(i, NULL, NULL);
+}
+
+/* Events alone are wanted without functions, unless something else asks for these. */
+const char *session_options_tracer(const struct session_options *opt)
+{
+	bool functions = !opt->events.nr || opt->filter.nr || opt->notrace.nr;
+
+	return opt->tracer ? opt->tracer : functions ? "function" : "nop";
+}
+
+enum trace_engine session_options_engine(const struct session_options *opt)
+{
+	unsigned int i = TRACE_ENGINE_AUTO;
+
+	while (engine_name(i + 1) && strcmp(engine_name(i), opt->engine))
+		i++;
+	return (enum trace_engine)i;
+}
+
+/* The tracer records what the form prints. */
+static bool form_fits(const struct session_options *opt)
+{
+	const char *form, *tracer;
+
+	for (unsigned int i = 0; (form = trace_form_name(i, NULL, &tracer)); i++) {
+		if (strcmp(form, opt->format) || !tracer ||
+		    !strcmp(tracer, session_options_tracer(opt)))
+			continue;
+		fprintf(stderr, "hvtrace: --format %s: it is for the tracer %s (-t %s)\n", form,
+			tracer, tracer);
+		return false;
+	}
+	return true;
+}
+
+bool session_options_check(const struct session_options *opt)
+{
+	return (!opt->tracer || option_is_one_of("tracer", opt->tracer, tracer_name)) &&
+	       (!opt->clock || option_is_one_of("clock", opt->clock, clock_name)) &&
+	       option_is_one_of("engine", opt->engine, engine_name) &&
+	       option_is_one_of("format", opt->format, form_name) && form_fits(opt);
+}
+
+void session_options_free(struct session_options *opt)
+{
+	option_list_free(&opt->filter);
+	option_list_free(&opt->notrace);
+	option_list_free(&opt->pids);
+	option_list_free(&opt->events);
+}

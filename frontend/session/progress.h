@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* progress.h - one line on the terminal, redrawn while the guest runs. */
+#ifndef HVTRACE_FRONTEND_SESSION_PROGRESS_H
+#define HVTRACE_FRONTEND_SESSION_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tracer/tracer.h"
+
+struct progress {
+	FILE *out; /* NULL: not a terminal, nothing is drawn */
+	double last;
+	uint64_t hits;
+	bool drawn;
+};
+
+/* Draw on stderr, if that is a terminal and `wanted`. */
+void progress_init(struct progress *p, bool wanted);
+/* seconds: since the start. Draws a few times a second at most. */
+void progress_show(struct progress *p, double seconds, const struct trace_status *st);
+/* Take the line away. */
+void progress_clear(struct progress *p);
+
+#endif

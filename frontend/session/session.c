@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* session.c - traces a machine while it runs, says how it ended, prints the trace. */
+#include "frontend/session/session.h"
+#include "frontend/lib/exit.h"
+#include "frontend/control/server.h"
+#include "frontend/session/progress.h"
+#include "frontend/session/registry.h"
+#include "frontend/tracefs/view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+/* --- set-up ------------------------------------------------------------------------------- */
+
+static void end_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+}
+
+int session_init(struct session *s, const struct session_options *opt)
+{
+	sigset_t set;
+
+	end_signals(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	/* Who reads the trace, or libvirt, may go at any time: the guest is to be put in order
+	 * then. */
+	signal(SIGPIPE, SIG_IGN);
+	s->opt = opt;
+	s->out = strcmp(opt->output, "-") ? fopen(opt->output, "we") : stdout;
+	if (s->out)
+		return 0;
+	snprintf(s->err, sizeof(s->err), "cannot write %s: %s", opt->output, strerror(errno));
+	return -1;
+}
+
+static void session_note(void *arg, const char *text)
+{
+	session_message(arg, MACHINE_MSG_INFO, text);
+}
+
+int session_new_trace(struct session *s, unsigned int vcpus, bool running)
+{
+	const struct trace_config cfg = {
+		.gs = s->gs,
+		.vcpus = vcpus,
+		.running = running,
+		.tracer = session_options_tracer(s->opt),
+		.clock = s->opt->clock,
+		.filter = s->opt->filter.values,
+		.nr_filter = s->opt->filter.nr,
+		.notrace = s->opt->notrace.values,
+		.nr_notrace = s->opt->notrace.nr,
+		.buffer_bytes = s->opt->buffer_kb << 10,
+		.until = s->opt->until,
+		.max_events = s->opt->max_events,
+		.pids = s->opt->pids.values,
+		.nr_pids = s->opt->pids.nr,
+		.engine = session_options_engine(s->opt),
+		.window_bytes = s->opt->window_bytes,
+		.lossless = s->opt->lossless,
+		.control = !s->opt->unserved,
+		.message = session_note,
+	};
+
+	s->trace = trace_new(&cfg, s->err, sizeof(s->err));
+	return s->trace ? 0 : -1;
+}
+
+bool session_cancelled(void *arg)
+{
+	sigset_t set;
+
+	(void)arg;
+	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM));
+}
+
+void session_trap(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	struct session *s = arg;
+
+	(void)m;
+	trace_trap(s->trace, hit);
+}
+
+void session_message(void *arg, enum machine_msg_level level, const char *text)
+{
+	(void)arg;
+	fprintf(stderr, "hvtrace: %s%s\n", level == MACHINE_MSG_WARN ? "warning: " : "", text);
+}
+
+/* --- files of the trace ------------------------------------------------------------------- */
+
+static int session_mount(struct session *s, const char *dir)
+{
+	const struct tracefs_config cfg = {
+		.dir = s->opt->mount_dir,
+		.guest = dir,
+		.allow_other = s->opt->allow_other,
+	};
+	char err[256];
+
+	if (s->opt->no_mount)
+		return 0;
+	s->fs = tracefs_mount(s->view, &cfg, err, sizeof(err));
+	if (s->fs) {
+		fprintf(stderr, "hvtrace: files of the trace: %s\n", tracefs_dir(s->fs));
+		return 0;
+	}
+	if (!s->opt->mount_dir) {
+		fprintf(stderr, "hvtrace: no mount of the files of the trace: %s\n", err);
+		return 0;
+	}
+	snprintf(s->err, sizeof(s->err), "%s", err);
+	return -1;
+}
+
+static int session_listen(struct session *s)
+{
+	int fd = registry_listen();
+
+	return fd < 0 ? fd : control_start(&s->control, s->view, fd);
+}
+
+/* For hvtrace list, get and set; where that cannot be, tracing is still worth it. */
+static void session_register(struct session *s, const struct machine_info *info, const char *guest)
+{
+	struct registry_guest g = {.vcpus = info->vcpus};
+	int rc = session_listen(s);
+
+	snprintf(g.name, sizeof(g.name), "%s", guest);
+	snprintf(g.uuid, sizeof(g.uuid), "%s", info->uuid ? info->uuid : "");
+	snprintf(g.accel, sizeof(g.accel), "%s", info->accel ? info->accel : info->backend);
+	snprintf(g.release, sizeof(g.release), "%s", guestsym_release(s->gs));
+	if (!rc)
+		rc = registry_add(&g);
+	if (rc)
+		fprintf(stderr, "hvtrace: hvtrace get and set cannot be used: %s\n",
+			rc == -ENOENT ? "XDG_RUNTIME_DIR is not set, or no directory"
+				      : strerror(-rc));
+}
+
+int session_serve(struct session *s, const char *guest, const char *dir)
+{
+	struct machine_info info;
+
+	machine_get_info(s->m, &info);
+	s->view = view_new(s->trace, info.backend);
+	if (!s->view) {
+		snprintf(s->err, sizeof(s->err), "no memory for the files of the trace");
+		return -1;
+	}
+	if (session_mount(s, dir))
+		return -1;
+	session_register(s, &info, guest);
+	return 0;
+}
+
+static void session_unserve(struct session *s)
+{
+	control_stop(s->control);
+	tracefs_unmount(s->fs);
+	view_free(s->view);
+	s->control = NULL;
+	s->fs = NULL;
+	s->view = NULL;
+}
+
+/* --- running ------------------------------------------------------------------------------ */
+
+static double session_seconds(const struct session *s)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - s->start.tv_sec) +
+	       (double)(now.tv_nsec - s->start.tv_nsec) / 1e9;
+}
+
+/* They are blocked in all threads and looked for here. */
+static bool session_signalled(void)
+{
+	const struct timespec at_once = {0, 0};
+	sigset_t set;
+
+	end_signals(&set);
+	return sigtimedwait(&set, NULL, &at_once) > 0;
+}
+
+static bool session_ended(struct session *s, const struct trace_status *st)
+{
+	if (trace_guest_is_gone(s->trace))
+		s->event = (struct machine_event){.type = MACHINE_EVENT_RESET};
+	if (s->event.type != MACHINE_EVENT_NONE && s->event.type != MACHINE_EVENT_WAKE)
+		s->end = SESSION_GUEST;
+	else if (session_signalled())
+		s->end = SESSION_SIGNAL;
+	else if (s->opt->limit_ms && session_seconds(s) * 1000 >= (double)s->opt->limit_ms)
+		s->end = SESSION_TIME;
+	else if (!st->done)
+		return false;
+	/* The guest may have ended on its way from --until to here. */
+	if (st->done)
+		s->end = SESSION_DONE;
+	return true;
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+void session_say_begin(struct session *s)
+{
+	const char *release = guestsym_release(s->gs);
+	struct trace_status st;
+
+	trace_get_status(s->trace, &st);
+	fprintf(stderr, "hvtrace: tracing %" PRIu64 " functions", st.traced);
+	if (s->events)
+		fprintf(stderr, " and %zu event%s", s->events, plural(s->events));
+	fprintf(stderr, " of %s (%ss)\n", *release ? release : "the guest", st.engine);
+	if (s->opt->explain)
+		trace_explain(s->trace, stderr);
+}
+
+void session_run(struct session *s, bool show)
+{
+	struct trace_status st;
+	struct progress progress;
+
+	progress_init(&progress, show);
+	clock_gettime(CLOCK_MONOTONIC, &s->start);
+	do {
+		machine_wait(s->m, &s->event, 100);
+		trace_get_status(s->trace, &st);
+		progress_show(&progress, session_seconds(s), &st);
+	} while (!session_ended(s, &st));
+	progress_clear(&progress);
+}
+
+/* --- the end ------------------------------------------------------------------------------ */
+
+static const char *guest_end_text(const struct machine_event *ev)
+{
+	switch (ev->type) {
+	case MACHINE_EVENT_RESET:
+		return "the guest reset itself";
+	case MACHINE_EVENT_POWEROFF:
+		return "the guest powered itself off";
+	case MACHINE_EVENT_HALT:
+		return "the guest halted";
+	case MACHINE_EVENT_CRASH:
+		return "the guest crashed (triple fault)";
+	default:
+		return ev->text;
+	}
+}
+
+static void session_end_text(const struct session *s, const struct trace_status *st, char *why,
+			     size_t len)
+{
+	bool by_count = s->opt->max_events && st->hits >= s->opt->max_events;
+
+	if (s->end == SESSION_GUEST)
+		snprintf(why, len, "%s", guest_end_text(&s->event));
+	else if (s->end == SESSION_TIME)
+		snprintf(why, len, "the time is over");
+	else if (s->end == SESSION_SIGNAL)
+		snprintf(why, len, "interrupted");
+	else if (st->error)
+		snprintf(why, len, "the trace has failed: %s", strerror(-st->error));
+	else if (s->opt->until && !by_count)
+		snprintf(why, len, "%s was called", s->opt->until);
+	else
+		snprintf(why, len, "%" PRIu64 " events are recorded", st->hits);
+}
+
+static void session_say_end(struct session *s, double seconds)
+{
+	const char *release = guestsym_release(s->gs);
+	struct trace_status st;
+	uint64_t functions;
+	char why[320];
+
+	trace_get_status(s->trace, &st);
+	session_end_text(s, &st, why, sizeof(why));
+	functions = st.traced;
+	fprintf(stderr,
+		"hvtrace: %s: %s after %.1f s: %" PRIu64 " function%s, %" PRIu64 " event%s, ",
+		*release ? release : "guest", why, seconds, functions, plural(functions), st.hits,
+		plural(st.hits));
+	fprintf(stderr, "%" PRIu64 " lost\n", st.lost);
+	if (st.made)
+		fprintf(stderr,
+			"hvtrace: the guest made %" PRIu64 " records: %" PRIu64
+			" collected, %" PRIu64 " lost before that\n",
+			st.made, st.staged, st.staging_lost);
+	if (st.corrupt)
+		fprintf(stderr, "hvtrace: %" PRIu64 " of the lost held what no probe writes\n",
+			st.corrupt);
+	if (st.skipped)
+		fprintf(stderr,
+			"hvtrace: %" PRIu64
+			" functions left out: their sites held other bytes (--explain lists them)\n",
+			st.skipped);
+}
+
+bool session_failed(const struct session *s)
+{
+	bool crashed = s->event.type == MACHINE_EVENT_CRASH || s->event.type == MACHINE_EVENT_ERROR;
+
+	return s->end == SESSION_GUEST && (crashed || s->opt->until);
+}
+
+static int session_print(struct session *s)
+{
+	int ret = trace_print_as(s->trace, s->opt->format, s->out);
+
+	if (!ret && fflush(s->out))
+		ret = -errno;
+	if (s->out != stdout && fclose(s->out) && !ret)
+		ret = -errno;
+	s->out = NULL;
+	if (!ret)
+		return EXIT_OK;
+	fprintf(stderr, "hvtrace: cannot write %s: %s\n",
+		strcmp(s->opt->output, "-") ? s->opt->output : "the trace", strerror(-ret));
+	return EXIT_FAILED;
+}
+
+int session_stop(struct session *s)
+{
+	double seconds = session_seconds(s);
+	int ret;
+
+	session_unserve(s);
+	ret = trace_detach(s->trace);
+
+	/* Of a guest that has gone there is nothing to restore. */
+	if (s->end == SESSION_GUEST && (ret == -ECONNRESET || ret == -EPIPE))
+		ret = 0;
+	if (ret)
+		fprintf(stderr, "hvtrace: the guest could not be left as it was found: %s\n",
+			strerror(-ret));
+	session_say_end(s, seconds);
+	if (session_failed(s) && s->opt->until)
+		fprintf(stderr, "hvtrace: %s was never called\n", s->opt->until);
+	return session_failed(s) || ret ? EXIT_FAILED : EXIT_OK;
+}
+
+int session_finish(struct session *s)
+{
+	int status = session_stop(s);
+
+	return session_print(s) || status ? EXIT_FAILED : EXIT_OK;
+}
+
+void session_exit(struct session *s)
+{
+	session_unserve(s);
+	/* What went wrong after attaching must not leave the guest with probes. */
+	if (s->trace && s->m)
+		trace_detach(s->trace);
+	machine_free(s->m);
+	registry_remove();
+	trace_free(s->trace);
+	guestsym_close(s->gs);
+	if (s->out && s->out != stdout)
+		fclose(s->out);
+}

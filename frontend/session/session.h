@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session.h - what every tracing command does with a machine: trace it while it runs, say how it
+ * ended, print the trace.
+ */
+#ifndef HVTRACE_FRONTEND_SESSION_SESSION_H
+#define HVTRACE_FRONTEND_SESSION_SESSION_H
+
+#include <stdio.h>
+#include <time.h>
+
+#include "frontend/lib/options.h"
+#include "frontend/tracefs/tracefs.h"
+#include "guestsym/guestsym.h"
+#include "tracer/tracer.h"
+#include "vmm/machine.h"
+
+struct session_options {
+	const char *tracer; /* NULL: function, or with nothing but events nop */
+	const char *clock, *until, *output, *engine, *format;
+	struct option_list filter, notrace, pids, events;
+	uint64_t buffer_kb, max_events, window_bytes;
+	const char *mount_dir;
+	bool lossless, explain, no_mount, allow_other;
+	bool unserved;	   /* nobody may look at the trace, or change it, while it is under way */
+	uint64_t limit_ms; /* stop after this time; 0: no limit */
+};
+
+#define SESSION_OPTIONS_DEFAULT                                                                    \
+	{                                                                                          \
+		.output = "-", .engine = "auto", .format = "trace", .buffer_kb = 32768             \
+	}
+
+/* Rows for the option table of a command that traces. */
+#define SESSION_OPTION_ROWS(opt)                                                                   \
+	OPT_STRING('t', "tracer", &(opt)->tracer, "NAME",                                          \
+		   "function (default), function_graph, irqsoff, wakeup, nop "                     \
+		   "and others: see the man page"),                                                \
+		OPT_LIST('f', "filter", &(opt)->filter, "GLOB",                                    \
+			 "trace only functions that match; may be repeated"),                      \
+		OPT_LIST('n', "notrace", &(opt)->notrace, "GLOB",                                  \
+			 "do not trace functions that match; may be repeated"),                    \
+		OPT_LIST('e', "event", &(opt)->events, "EVENT",                                    \
+			 "SYS:EVENT[:FILTER]: record this trace event (no functions without "      \
+			 "-f or -t); may be repeated"),                                            \
+		OPT_LIST('P', "pid", &(opt)->pids, "PID",                                          \
+			 "trace only this task of the guest; may be repeated"),                    \
+		OPT_STRING(0, "engine", &(opt)->engine, "NAME",                                    \
+			   "auto (default), trampoline (no exits) or trap"),                       \
+		OPT_FLAG(0, "lossless", &(opt)->lossless,                                          \
+			 "trampolines: let the guest wait rather than lose records"),              \
+		OPT_SIZE_MB(0, "window-memory", &(opt)->window_bytes, TRACE_WINDOW_MIN,            \
+			    TRACE_WINDOW_MAX, "MB",                                                \
+			    "guest memory for trampolines (default: 2, and 4 for each vCPU)"),     \
+		OPT_FLAG(0, "explain", &(opt)->explain,                                            \
+			 "say on stderr which functions are not traced, and why"),                 \
+		OPT_STRING('M', "mount", &(opt)->mount_dir, "DIR",                                 \
+			   "where the files of the trace appear (default: below "                  \
+			   "$XDG_RUNTIME_DIR/hvtrace or /run/hvtrace)"),                           \
+		OPT_FLAG(0, "no-mount", &(opt)->no_mount, "no mount of the files of the trace"),   \
+		OPT_FLAG(0, "allow-other", &(opt)->allow_other,                                    \
+			 "other users may open them, too, as far as their modes let them"),        \
+		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",        \
+			   "ring buffer of each vCPU (default: 32768)"),                           \
+		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
+			   "global (default), local, counter, uptime, perf, mono, mono_raw, "      \
+			   "boot, tai, x86-tsc or host"),                                          \
+		OPT_STRING(0, "until", &(opt)->until, "FUNCTION",                                  \
+			   "stop when this function is called"),                                   \
+		OPT_NUMBER(0, "max-events", &(opt)->max_events, 1, UINT64_MAX >> 1, "N",           \
+			   "stop after so many events"),                                           \
+		OPT_STRING(0, "format", &(opt)->format, "NAME",                                    \
+			   "how the trace is printed: trace (default) or kft"),                    \
+		OPT_STRING('o', "output", &(opt)->output, "FILE",                                  \
+			   "where the trace goes (default: -, stdout)")
+
+/* Whether there is what it names; else one line on stderr says what there is. */
+bool session_options_check(const struct session_options *opt);
+/* The tracer and the engine that it asks for. */
+const char *session_options_tracer(const struct session_options *opt);
+enum trace_engine session_options_engine(const struct session_options *opt);
+void session_options_free(struct session_options *opt);
+
+/* Why the guest is not traced any more. */
+enum session_end { SESSION_DONE, SESSION_TIME, SESSION_SIGNAL, SESSION_GUEST };
+
+struct control_server;
+struct view;
+
+struct session {
+	const struct session_options *opt;
+	char err[512]; /* what went wrong, for the user */
+	FILE *out;
+	struct guestsym *gs;
+	struct trace *trace;
+	size_t events;	   /* that -e has enabled */
+	struct view *view; /* of the trace, while it is served: */
+	struct tracefs *fs;
+	struct control_server *control;
+	struct machine *m;
+	struct timespec start;
+	enum session_end end;
+	struct machine_event event; /* of SESSION_GUEST */
+};
+
+/*
+ * Block SIGINT and SIGTERM, which session_run() looks for, before any thread exists; open the
+ * output. -1, with s->err set, on error: so for all that return int here.
+ */
+int session_init(struct session *s, const struct session_options *opt);
+/* s->gs is known: prepare the trace of a guest that is still to boot, or that runs. */
+int session_new_trace(struct session *s, unsigned int vcpus, bool running);
+/* The trace is attached to a guest: enable the events that -e names, with their filters. */
+int session_enable_events(struct session *s);
+/*
+ * Ctrl-C, or SIGTERM, since session_init(): for .cancelled while a machine is made or attached to.
+ * It stays pending for session_run().
+ */
+bool session_cancelled(void *arg);
+/* The trap handler for the machine; arg is the session. */
+void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
+/* For machine_config.message; prints to stderr. */
+void session_message(void *arg, enum machine_msg_level level, const char *text);
+/*
+ * The trace is attached: have its files served, mounted unless that is not wanted, and to hvtrace
+ * get and set. `guest` is the name that they find it by, `dir` that of the mount. Where it was not
+ * asked for a mount by name, it does without when it must.
+ */
+int session_serve(struct session *s, const char *guest, const char *dir);
+/* Say on stderr that it has begun, and how. */
+void session_say_begin(struct session *s);
+/* The machine runs and the trace is attached: wait for the end, with a progress line to show or
+ * not. */
+void session_run(struct session *s, bool show);
+/* Restore the guest, say on stderr how it ended. The exit status. */
+int session_stop(struct session *s);
+/* The same, and print the trace. */
+int session_finish(struct session *s);
+/* The guest crashed, or never got to --until. After session_run(). */
+bool session_failed(const struct session *s);
+void session_exit(struct session *s);
+
+#endif
