@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* attach.c - `hvtrace attach`: trace a guest that runs already, for a while. */
-#include "frontend/session/attach.h"
 #include "frontend/cmd/command.h"
 #include "frontend/lib/options.h"
+#include "frontend/session/attach.h"
 
 #include <string.h>
 

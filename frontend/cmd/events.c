@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* events.c - `hvtrace events`: the trace events of a kernel image, or of a running guest. */
 #include "frontend/cmd/command.h"
-#include "frontend/session/kernel-find.h"
 #include "frontend/lib/options.h"
+#include "frontend/session/kernel-find.h"
 #include "guestsym/guestsym.h"
 #include "tracer/tracer.h"
 #include "vmm/machine.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* flame.c - `hvtrace flame`: the calls of a trace as a flame graph. */
 #include "frontend/cmd/command.h"
+#include "frontend/cmd/source.h"
 #include "frontend/lib/output.h"
 #include "frontend/report/render.h"
-#include "frontend/cmd/source.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* graph.c - `hvtrace graph`: the calls of a trace as one tree. */
 #include "frontend/cmd/command.h"
-#include "frontend/report/duration.h"
-#include "frontend/lib/output.h"
-#include "frontend/report/render.h"
 #include "frontend/cmd/source.h"
+#include "frontend/lib/output.h"
+#include "frontend/report/duration.h"
+#include "frontend/report/render.h"
 
 #include <string.h>
 

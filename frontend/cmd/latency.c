@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* latency.c - `hvtrace latency`: how long a guest's kernel has interrupts off, and the like. */
-#include "frontend/session/attach.h"
 #include "frontend/cmd/command.h"
-#include "frontend/session/connect.h"
 #include "frontend/control/client.h"
-#include "frontend/report/latency.h"
 #include "frontend/lib/output.h"
+#include "frontend/report/latency.h"
+#include "frontend/session/attach.h"
+#include "frontend/session/connect.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* run.c - `hvtrace run`: boot a kernel in a machine of its own and trace it. */
 #include "frontend/cmd/command.h"
-#include "frontend/session/console.h"
 #include "frontend/lib/file.h"
-#include "frontend/session/kernel-find.h"
 #include "frontend/lib/options.h"
+#include "frontend/session/console.h"
+#include "frontend/session/kernel-find.h"
 #include "frontend/session/session.h"
 
 #include <errno.h>

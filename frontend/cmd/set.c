@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* set.c - `hvtrace set`: write to a file of a trace that is under way. */
 #include "frontend/cmd/command.h"
-#include "frontend/session/connect.h"
 #include "frontend/control/client.h"
 #include "frontend/lib/options.h"
+#include "frontend/session/connect.h"
 #include "tracer/tracer.h"
 
 #include <errno.h>

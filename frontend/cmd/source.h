@@ -6,8 +6,8 @@
 #ifndef HVTRACE_FRONTEND_CMD_SOURCE_H
 #define HVTRACE_FRONTEND_CMD_SOURCE_H
 
-#include "frontend/session/connect.h"
 #include "frontend/report/select.h"
+#include "frontend/session/connect.h"
 
 struct report_options {
 	const char *guest, *instance, *root;

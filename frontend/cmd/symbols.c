@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* symbols.c - `hvtrace symbols`: what a kernel image says about itself. */
 #include "frontend/cmd/command.h"
-#include "frontend/lib/options.h"
 #include "frontend/cmd/symbols-print.h"
+#include "frontend/lib/options.h"
 #include "guestsym/guestsym.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* top.c - `hvtrace top`: what the guest's kernel is busy with, again and again. */
 #include "frontend/cmd/command.h"
+#include "frontend/cmd/source.h"
 #include "frontend/lib/output.h"
 #include "frontend/report/render.h"
 #include "frontend/report/screen.h"
-#include "frontend/cmd/source.h"
 
 #include <errno.h>
 #include <time.h>

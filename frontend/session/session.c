@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* session.c - traces a machine while it runs, says how it ended, prints the trace. */
 #include "frontend/session/session.h"
-#include "frontend/lib/exit.h"
 #include "frontend/control/server.h"
+#include "frontend/lib/exit.h"
 #include "frontend/session/progress.h"
 #include "frontend/session/registry.h"
 #include "frontend/tracefs/view.h"

@@ -6,8 +6,8 @@
 #ifndef HVTRACE_VMM_CORE_TRAPS_H
 #define HVTRACE_VMM_CORE_TRAPS_H
 
-#include "vmm/machine.h"
 #include "vmm/core/trap-index.h"
+#include "vmm/machine.h"
 
 #define TRAP_SITE_MAX 8
 

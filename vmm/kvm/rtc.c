@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "vmm/kvm/kvm.h"
 #include "vmm/kvm/chip/mc146818.h"
+#include "vmm/kvm/kvm.h"
 
 #define PORT_INDEX 0x70
 #define PORT_DATA  0x71

@@ -2,8 +2,8 @@
 /* serial.c - the guest's first serial port (COM1): a 16550A between the bus and the console. */
 #include <stdlib.h>
 
-#include "vmm/kvm/kvm.h"
 #include "vmm/kvm/chip/uart.h"
+#include "vmm/kvm/kvm.h"
 
 #define COM1_PORT 0x3f8
 #define COM1_REGS 8

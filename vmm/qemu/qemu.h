@@ -11,12 +11,12 @@
 #define HVTRACE_VMM_QEMU_QEMU_H
 
 #include "vmm/core/backend.h"
-#include "vmm/qemu/libvirt/domain.h"
+#include "vmm/core/traps.h"
 #include "vmm/qemu/gdb/gdb.h"
 #include "vmm/qemu/keeper.h"
 #include "vmm/qemu/kvm-tsc.h"
+#include "vmm/qemu/libvirt/domain.h"
 #include "vmm/qemu/start.h"
-#include "vmm/core/traps.h"
 
 #define QEMU_MAX_REGIONS 64
 
