@@ -39,7 +39,7 @@ void kvm_vcpus_join(struct kvm_machine *m);
 int kvm_vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_t *tid);
 
 /* tsc.c */
-int kvm_vcpu_tsc_init(struct kvm_vcpu *v); /* before its first run */
+int kvm_vcpu_tsc_init(struct kvm_vcpu *v);		      /* before its first run */
 uint64_t kvm_vcpu_tsc(struct kvm_vcpu *v, uint64_t host_tsc); /* the guest's at an exit */
 uint64_t kvm_get_tsc(struct machine *base, unsigned int vcpu);
 
