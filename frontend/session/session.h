@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "frontend/lib/options.h"
-#include "frontend/tracefs/tracefs.h"
+#include "frontend/mount/mount.h"
 #include "guestsym/guestsym.h"
 #include "tracer/tracer.h"
 #include "vmm/machine.h"

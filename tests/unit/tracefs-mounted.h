@@ -15,7 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "frontend/tracefs/tracefs.h"
+#include "frontend/mount/mount.h"
 #include "frontend/tracefs/view.h"
 #include "tests/unit/tracefs-trace.h"
 #include "tracer/tracer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* watch.h - tells the kernel when a file that somebody polls can be read. */
-#ifndef HVTRACE_FRONTEND_TRACEFS_WATCH_H
-#define HVTRACE_FRONTEND_TRACEFS_WATCH_H
+#ifndef HVTRACE_FRONTEND_MOUNT_WATCH_H
+#define HVTRACE_FRONTEND_MOUNT_WATCH_H
 
 struct fuse_pollhandle;
 struct open_file;

@@ -6,8 +6,8 @@
  * trace_pipe). What libfuse's own loop does not: it ends although somebody still has files open,
  * and a file that is closed is closed for whoever asks for something after that.
  */
-#ifndef HVTRACE_FRONTEND_TRACEFS_LOOP_H
-#define HVTRACE_FRONTEND_TRACEFS_LOOP_H
+#ifndef HVTRACE_FRONTEND_MOUNT_LOOP_H
+#define HVTRACE_FRONTEND_MOUNT_LOOP_H
 
 struct fuse_session;
 struct loop;

@@ -8,7 +8,7 @@
  * instance whose last file is closed can be removed. FLUSH would not do: it comes for each
  * descriptor, as for the one that a shell's redirection closes before anything is written.
  */
-#include "frontend/tracefs/loop.h"
+#include "frontend/mount/loop.h"
 
 #include <errno.h>
 #include <linux/fuse.h>
@@ -20,7 +20,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "frontend/tracefs/fuse.h"
+#include "frontend/mount/fuse.h"
 
 #define IDLE_MAX 4
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* mount.c - a view as a mounted file system. */
-#include "frontend/tracefs/tracefs.h"
+#include "frontend/mount/mount.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "frontend/tracefs/fuse.h"
-#include "frontend/tracefs/loop.h"
-#include "frontend/tracefs/mountpoint.h"
-#include "frontend/tracefs/requests.h"
+#include "frontend/mount/fuse.h"
+#include "frontend/mount/loop.h"
+#include "frontend/mount/mountpoint.h"
+#include "frontend/mount/requests.h"
 
 struct tracefs {
 	struct server server;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* requests.h - what FUSE asks, answered from a view. */
-#ifndef HVTRACE_FRONTEND_TRACEFS_REQUESTS_H
-#define HVTRACE_FRONTEND_TRACEFS_REQUESTS_H
+#ifndef HVTRACE_FRONTEND_MOUNT_REQUESTS_H
+#define HVTRACE_FRONTEND_MOUNT_REQUESTS_H
 
 #include <pthread.h>
 #include <stdatomic.h>

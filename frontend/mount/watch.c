@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* watch.c - a thread for each open file that is polled, from the first poll on. */
-#include "frontend/tracefs/watch.h"
+#include "frontend/mount/watch.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "frontend/tracefs/fuse.h"
+#include "frontend/mount/fuse.h"
 #include "frontend/tracefs/view.h"
 
 /* How soon it is noticed that the file is closed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mountpoint.h - the directory that a view is mounted on. */
-#ifndef HVTRACE_FRONTEND_TRACEFS_MOUNTPOINT_H
-#define HVTRACE_FRONTEND_TRACEFS_MOUNTPOINT_H
+#ifndef HVTRACE_FRONTEND_MOUNT_MOUNTPOINT_H
+#define HVTRACE_FRONTEND_MOUNT_MOUNTPOINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
  * read or written, as root may, is told EINVAL then, as tracefs does. Attributes are not kept by
  * the kernel, which would let files grow that are written to; nor are the names of instances.
  */
-#include "frontend/tracefs/requests.h"
+#include "frontend/mount/requests.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frontend/tracefs/fuse.h"
-#include "frontend/tracefs/watch.h"
+#include "frontend/mount/fuse.h"
+#include "frontend/mount/watch.h"
 
 /* How long the kernel may remember that a name is there. */
 #define NAME_SECONDS 1.0

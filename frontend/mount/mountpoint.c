@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* mountpoint.c - the directory that a view is mounted on. */
-#include "frontend/tracefs/mountpoint.h"
+#include "frontend/mount/mountpoint.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tracefs.h - a trace under way as a directory of files, named, read and written as the kernel's
+ * mount.h - a trace under way as a directory of files, named, read and written as the kernel's
  * own /sys/kernel/tracing.
  */
-#ifndef HVTRACE_FRONTEND_TRACEFS_H
-#define HVTRACE_FRONTEND_TRACEFS_H
+#ifndef HVTRACE_FRONTEND_MOUNT_MOUNT_H
+#define HVTRACE_FRONTEND_MOUNT_MOUNT_H
 
 #include <stdbool.h>
 #include <stddef.h>
