@@ -36,10 +36,10 @@ endif
 
 OPT ?= -O2 -g
 ifeq ($(ASAN),1)
-SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SAN := -DHVTRACE_LOCK_ORDER -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 ifeq ($(TSAN),1)
-SAN := -fsanitize=thread
+SAN := -DHVTRACE_LOCK_ORDER -fsanitize=thread
 endif
 
 CFLAGS   ?=

@@ -4,6 +4,7 @@
 #include "tracer/boot.h"
 #include "tracer/collect/collect.h"
 #include "tracer/control/files.h"
+#include "tracer/core/lock.h"
 #include "tracer/events/events.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
@@ -30,10 +31,10 @@ static int insert_all(struct trace *t, char *err, size_t errlen)
 	int ret;
 
 	machine_pause(t->m);
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	ret = probes_insert(t, 0, 0);
 	t->placed = !ret;
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	machine_resume(t->m);
 	if (ret)
 		snprintf(err, errlen, "cannot place the probes in the guest: %s", strerror(-ret));
@@ -221,9 +222,9 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 		trace_detach(t);
 		return ret;
 	}
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	returns_tell_cost(t);
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	return 0;
 }
 
@@ -270,7 +271,7 @@ static int remove_all(struct trace *t, enum guest_end end)
 	int ret, error;
 
 	machine_pause(t->m);
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	t->placed = false;
 	ret = end == GUEST_GONE ? probes_remove(t, 0, PROBE_FL_CALL) : probes_remove(t, 0, 0);
 	if (t->life->guard_return) {
@@ -278,7 +279,7 @@ static int remove_all(struct trace *t, enum guest_end end)
 		t->life->guard_return = 0;
 		ret = ret ? ret : error;
 	}
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	machine_resume(t->m);
 	return ret;
 }
@@ -367,9 +368,9 @@ int trace_detach(struct trace *t)
 	ret = remove_all(t, end);
 	/* What cannot be taken back may still call the payload. */
 	events = events_close(t->trace_events, end == GUEST_RUNS);
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	t->detached = true;
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	/* A guest that hvtrace has booted ends with it, as it is. */
 	if (events && !t->cfg.running) {
 		end = GUEST_STANDS;

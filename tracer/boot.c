@@ -3,6 +3,7 @@
 #include "tracer/boot.h"
 #include "tracer/collect/collect.h"
 #include "tracer/control/files.h"
+#include "tracer/core/lock.h"
 #include "tracer/events/events.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
@@ -81,11 +82,11 @@ static int sites_switch(struct boot *b, char *err, size_t errlen)
 
 	do {
 		machine_pause(t->m);
-		pthread_mutex_lock(&t->change);
+		change_lock(t);
 		ret = text_lock_switch(t);
 		if (!ret)
 			t->life->calls_since = trace_local_ns(t);
-		pthread_mutex_unlock(&t->change);
+		change_unlock(t);
 		machine_resume(t->m);
 	} while (ret == -EAGAIN && !boot_nap(b));
 	if (ret)
@@ -113,10 +114,10 @@ static void held_insert(struct trace *t)
 	int ret;
 
 	machine_pause(t->m);
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	t->held = false;
 	ret = probes_insert(t, 0, PROBE_FL_ONCE);
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	machine_resume(t->m);
 	if (ret)
 		trace_fail(t, ret);
@@ -348,9 +349,9 @@ void boot_end(struct trace *t)
 	pthread_mutex_unlock(&b->lock);
 	pthread_join(b->thread, NULL);
 	borrow_cancel(t->borrow, false);
-	pthread_mutex_lock(&t->change); /* a call of the guest's may ask about it: boot_holds() */
+	change_lock(t); /* a call of the guest's may ask about it: boot_holds() */
 	t->life->boot = NULL;
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	boot_free(b);
 }
 

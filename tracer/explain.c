@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* explain.c - which functions are not traced, and why. */
 #include "tracer/internal.h"
+#include "tracer/core/lock.h"
 #include "tracer/probe/critical/sites.h"
 #include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
@@ -108,12 +109,12 @@ int trace_explain(struct trace *t, FILE *out)
 	explain_engine(t, out);
 	explain_image(t, out);
 	machine_pause(t->m);
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	explain_probes(t, out);
 	if (exits_traced(t))
 		explain_returns(t, out);
 	flag_sites_explain(t, out);
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	machine_resume(t->m);
 	return ferror(out) ? -EIO : 0;
 }

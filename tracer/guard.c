@@ -6,6 +6,7 @@
  */
 #include "tracer/internal.h"
 #include "tracer/boot.h"
+#include "tracer/core/lock.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/probe.h"
@@ -244,9 +245,9 @@ static void guards_run(struct trace *t, uint16_t guards, const struct machine_hi
 	int ret;
 
 	machine_pause(t->m);
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	ret = guards_do(t, guards, hit);
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	machine_resume(t->m);
 	if (ret)
 		trace_fail(t, ret);

@@ -18,6 +18,7 @@
  * is taken.
  */
 #include "tracer/internal.h"
+#include "tracer/core/lock.h"
 #include "tracer/guest/within.h"
 #include "tracer/instance/instance.h"
 #include "tracer/lib/host-time.h"
@@ -225,16 +226,16 @@ int text_lock_poll(struct trace *t)
 	bool due;
 	int ret = 0;
 
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	due = step_is_due(t);
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	if (!due)
 		return 0;
 	machine_pause(t->m);
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	if (t->placed && step_is_due(t)) /* another thread may have been quicker */
 		ret = step(t);
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	machine_resume(t->m);
 	return ret;
 }
@@ -267,9 +268,9 @@ static bool all_are_ours(struct trace *t)
 {
 	bool ours;
 
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	ours = !t->away;
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	return ours;
 }
 
@@ -280,14 +281,14 @@ static int begin(struct trace *t)
 	int ret;
 
 	machine_pause(t->m);
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	ret = probes_insert(t, l->mutex ? PROBE_FL_ONCE : 0, 0);
 	t->placed = !ret;
 	if (l->mutex) {
 		state_set(t, TEXT_LOCK_AWAY);
 		l->state_ms = l->free_ms = host_ms() - AWAY_MS - FREE_MS; /* at once */
 	}
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	machine_resume(t->m);
 	return ret;
 }

@@ -4,6 +4,7 @@
 #include "tracer/boot.h"
 #include "tracer/collect/collect.h"
 #include "tracer/control/instances.h"
+#include "tracer/core/lock.h"
 #include "tracer/dynevent/eprobe.h"
 #include "tracer/dynevent/kprobe-traps.h"
 #include "tracer/dynevent/kprobe.h"
@@ -199,7 +200,7 @@ void trace_free(struct trace *t)
 /* What the guest has recorded by itself before this hit comes before it. */
 static void trap_record(struct trace *t, uint32_t probe, const struct machine_hit *hit)
 {
-	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
+	vcpu_lock(t, hit->vcpu);
 	collect_drain(t, hit->vcpu);
 	trace_seen(t, hit->tsc);
 	if (instance_pairs_calls(t->instances))
@@ -209,7 +210,7 @@ static void trap_record(struct trace *t, uint32_t probe, const struct machine_hi
 	for (struct instance *i = t->instances; i; i = i->next)
 		if (i->tracer->hit && instance_takes(i, hit->vcpu, probe))
 			i->tracer->hit(i, &t->probes.v[probe], hit);
-	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
+	vcpu_unlock(t, hit->vcpu);
 	trace_wake(t);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* call.c - answers vCPUs that wait for the host: payload.h, PAYLOAD_CALL_. */
 #include "tracer/collect/internal.h"
+#include "tracer/core/lock.h"
 #include "tracer/guest/preempt.h"
 #include "tracer/lib/host-time.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -183,13 +184,13 @@ static void window_stack(struct collector *c, const struct call *call)
 
 static void record_stack(struct collector *c, const struct call *call)
 {
-	pthread_mutex_lock(&c->t->vcpu_lock[call->hit.vcpu]);
+	vcpu_lock(c->t, call->hit.vcpu);
 	if (window_end(call))
 		window_stack(c, call);
 	else
 		collector_event_stack(c, call->hit.vcpu, (uint32_t)call->regs.rdi, call->regs.rsp,
 				      call->regs.rbp);
-	pthread_mutex_unlock(&c->t->vcpu_lock[call->hit.vcpu]);
+	vcpu_unlock(c->t, call->hit.vcpu);
 }
 
 static void probe_hit(struct collector *c, const struct call *call)
@@ -234,7 +235,7 @@ static bool call_serve_vcpu(struct collector *c, unsigned int vcpu)
 	struct call call;
 	bool mine = false;
 
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	if (call_look(c, vcpu, &call))
 		mine = call_is_of_vcpu(c, &call);
 	if (mine) {
@@ -242,7 +243,7 @@ static bool call_serve_vcpu(struct collector *c, unsigned int vcpu)
 		call_answer(c, &call);
 		ctl_put(c, vcpu, CTL_CALL, PAYLOAD_CALL_DONE);
 	}
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	return mine;
 }
 
@@ -257,7 +258,7 @@ void call_serve(struct collector *c, unsigned int vcpu)
 	if (call_serve_vcpu(c, vcpu))
 		return;
 	machine_pause(c->t->m);
-	pthread_mutex_lock(&c->t->change); /* instances stay as long as a command of theirs runs */
+	change_lock(c->t); /* instances stay as long as a command of theirs runs */
 	if (call_look(c, vcpu, &call)) {
 		bool early = call_is_early(c, &call);
 
@@ -265,6 +266,6 @@ void call_serve(struct collector *c, unsigned int vcpu)
 			call_hit(c, &call);
 		ctl_put(c, vcpu, CTL_CALL, early ? PAYLOAD_CALL_AGAIN : PAYLOAD_CALL_DONE);
 	}
-	pthread_mutex_unlock(&c->t->change);
+	change_unlock(c->t);
 	machine_resume(c->t->m);
 }

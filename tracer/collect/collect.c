@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* collect.c - from staging rings to ring buffers. */
 #include "tracer/collect/internal.h"
+#include "tracer/core/lock.h"
 #include "tracer/lib/host-time.h"
 #include "tracer/payload/event-ring.h"
 
@@ -225,12 +226,12 @@ static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 	bool call = call_waits(c, vcpu);
 	uint64_t taken;
 
-	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
+	vcpu_lock(c->t, vcpu);
 	taken = drain_pass(c, vcpu, call, true);
 	/* The task may get another name by exec, as long as it is the latest one. */
 	if (taken)
 		ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
-	pthread_mutex_unlock(&c->t->vcpu_lock[vcpu]);
+	vcpu_unlock(c->t, vcpu);
 	interrupts_may_wait(c, vcpu);
 	if (call)
 		call_serve(c, vcpu);
@@ -385,11 +386,11 @@ static void drain_rest(struct collector *c, unsigned int vcpu)
 	uint64_t start = s->next;
 	bool behind;
 
-	pthread_mutex_lock(&c->t->vcpu_lock[vcpu]);
+	vcpu_lock(c->t, vcpu);
 	while (drain(c, vcpu, &behind, NULL) > 0 && s->next - start < s->length)
 		;
 	staging_end(s); /* the guest may have gone, and its memory with it */
-	pthread_mutex_unlock(&c->t->vcpu_lock[vcpu]);
+	vcpu_unlock(c->t, vcpu);
 }
 
 void collector_stop(struct collector *c)

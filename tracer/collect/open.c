@@ -2,6 +2,7 @@
 /* open.c - the window, the payload and the collector together, from beginning to end. */
 #include "tracer/collect/internal.h"
 #include "tracer/collect/collect.h"
+#include "tracer/core/lock.h"
 #include "tracer/probe/trampoline/trampoline.h"
 
 #include <stdio.h>
@@ -47,12 +48,12 @@ int collect_can_open(struct trace *t, char *err, size_t errlen)
 /* Others may be about to tell the payload something. */
 static void publish(struct trace *t, struct trampoline *tr, struct collector *c)
 {
-	pthread_mutex_lock(&t->change);
-	pthread_mutex_lock(&t->instances_lock);
+	change_lock(t);
+	instances_lock(t);
 	t->tramp = tr;
 	t->collect->now = c;
-	pthread_mutex_unlock(&t->instances_lock);
-	pthread_mutex_unlock(&t->change);
+	instances_unlock(t);
+	change_unlock(t);
 }
 
 static int begin(struct trace *t, struct trampoline *tr, struct collector **c, char *err,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* info.c - the texts of files that tell about the whole trace. */
 #include "tracer/control/files.h"
+#include "tracer/core/lock.h"
 #include "tracer/instance/instance.h"
 
 #include <errno.h>
@@ -17,9 +18,9 @@ void trace_print_functions(struct trace *t, bool addresses, struct text *out)
 {
 	struct funcs *funcs;
 
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	funcs = funcs_get(t->funcs);
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	funcs_print(funcs, addresses, out);
 	funcs_put(funcs);
 }
@@ -40,7 +41,7 @@ static void print_probes(struct trace *t, bool touched, struct text *out)
 {
 	const char *columns = trace_has_touched(t) ? "           \n" : "      \n";
 
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	for (uint32_t f = 0; f < t->funcs->nr; f++) {
 		uint32_t probe = t->func_probe[f];
 		const struct probe *p = probe == UINT32_MAX ? NULL : &t->probes.v[probe];
@@ -50,7 +51,7 @@ static void print_probes(struct trace *t, bool touched, struct text *out)
 		func_print(&t->funcs->v[f], out);
 		text_printf(out, " (%u)%s", callbacks(p), columns);
 	}
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 }
 
 void trace_print_enabled(struct trace *t, struct text *out)
@@ -70,9 +71,9 @@ void trace_print_touched(struct trace *t, struct text *out)
 
 void trace_print_total_info(struct trace *t, struct text *out)
 {
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	text_printf(out, "%" PRIu32 " pages:0 groups: 0\n", t->funcs->nr);
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 }
 
 struct print_comm {

@@ -3,6 +3,7 @@
 #include "tracer/control/instances.h"
 #include "tracer/control/files.h"
 #include "tracer/control/internal.h"
+#include "tracer/core/lock.h"
 #include "tracer/events/events.h"
 #include "tracer/events/filter/filter.h"
 #include "tracer/instance/events.h"
@@ -207,7 +208,7 @@ int instance_new(struct trace *t, const char *name)
 	i = instance_make(t, name, NEW_BUFFER_BYTES);
 	if (i)
 		i->options = t->instances->options & (uint32_t)~OUTPUT_NOT_INHERITED;
-	pthread_mutex_lock(&t->instances_lock);
+	instances_lock(t);
 	at = instance_place(t, name);
 	if (*at || !i) {
 		ret = *at ? -EEXIST : -ENOMEM;
@@ -216,7 +217,7 @@ int instance_new(struct trace *t, const char *name)
 		*at = i;
 		trace_writers_go(t);
 	}
-	pthread_mutex_unlock(&t->instances_lock);
+	instances_unlock(t);
 	if (ret)
 		instance_free(i);
 	else
@@ -232,7 +233,7 @@ int instance_remove(struct trace *t, const char *name)
 	int ret = 0;
 
 	trace_change_begin(t);
-	pthread_mutex_lock(&t->instances_lock);
+	instances_lock(t);
 	at = instance_place(t, name);
 	i = *at;
 	if (!i || i->holders) {
@@ -242,7 +243,7 @@ int instance_remove(struct trace *t, const char *name)
 		*at = i->next;
 		trace_writers_go(t);
 	}
-	pthread_mutex_unlock(&t->instances_lock);
+	instances_unlock(t);
 	if (!ret) {
 		events = instance_wants_events(i);
 		selection_patch(t);

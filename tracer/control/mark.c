@@ -2,6 +2,7 @@
 /* mark.c - records that come from the host: markers, and what filter commands leave. */
 #include "tracer/collect/collect.h"
 #include "tracer/control/files.h"
+#include "tracer/core/lock.h"
 #include "tracer/instance/instance.h"
 #include "tracer/lib/host-time.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -48,7 +49,7 @@ int instance_mark(struct instance *i, const char *text, size_t len)
 		return -EINVAL;
 	if (len > MARK_MAX)
 		len = MARK_MAX;
-	pthread_mutex_lock(&i->t->vcpu_lock[0]);
+	vcpu_lock(i->t, 0);
 	e = mark_reserve(i, TRACE_PRINT, sizeof(*e) + len + 2);
 	if (e) {
 		uint64_t ip = guestsym_addr(i->t->gs, "tracing_mark_write");
@@ -60,7 +61,7 @@ int instance_mark(struct instance *i, const char *text, size_t len)
 	} else {
 		ret = -EBADF; /* tracing_mark_write() (kernel/trace/trace.c, 6.1) */
 	}
-	pthread_mutex_unlock(&i->t->vcpu_lock[0]);
+	vcpu_unlock(i->t, 0);
 	mark_tell(i->t);
 	return ret;
 }
@@ -72,7 +73,7 @@ int instance_mark_raw(struct instance *i, const void *data, size_t len)
 
 	if (!(i->options & OUTPUT_MARKERS) || len < sizeof(e->id) || len > MARK_MAX)
 		return -EINVAL;
-	pthread_mutex_lock(&i->t->vcpu_lock[0]);
+	vcpu_lock(i->t, 0);
 	e = mark_reserve(i, TRACE_RAW_DATA, sizeof(e->ent) + len);
 	if (e) {
 		memcpy(&e->id, data, len);
@@ -80,7 +81,7 @@ int instance_mark_raw(struct instance *i, const void *data, size_t len)
 	} else {
 		ret = -EBADF;
 	}
-	pthread_mutex_unlock(&i->t->vcpu_lock[0]);
+	vcpu_unlock(i->t, 0);
 	mark_tell(i->t);
 	return ret;
 }

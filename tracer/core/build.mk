@@ -1,5 +1,6 @@
 tracer-objs += tracer/core/clock.o
 tracer-objs += tracer/core/core.o
+tracer-objs += tracer/core/lock-order.o
 tracer-objs += tracer/core/lock.o
 tracer-objs += tracer/core/note.o
 tracer-objs += tracer/core/probes.o

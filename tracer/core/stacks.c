@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* stacks.c - the tables from which kernel stacks are told. */
 #include "tracer/core/internal.h"
+#include "tracer/core/lock.h"
 #include "tracer/guest/modules.h"
 #include "tracer/unwind/unwind.h"
 
@@ -48,7 +49,7 @@ void trace_use_stacks(struct trace *t)
 	if (atomic_load(&t->stacks->ready))
 		return;
 	machine_pause(t->m);
-	pthread_mutex_lock(&t->instances_lock);
+	instances_lock(t);
 	if (!atomic_load(&t->stacks->ready)) {
 		t->stacks->unwind = unwind_new(t->gs, err, sizeof(err));
 		if (t->stacks->unwind)
@@ -57,6 +58,6 @@ void trace_use_stacks(struct trace *t)
 			trace_note(t, "stack traces show one function only: %s", err);
 		atomic_store(&t->stacks->ready, true);
 	}
-	pthread_mutex_unlock(&t->instances_lock);
+	instances_unlock(t);
 	machine_resume(t->m);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* wait.c - readers that wait for events. */
 #include "tracer/core/internal.h"
+#include "tracer/core/lock.h"
 #include "tracer/lib/host-time.h"
 
 #include <errno.h>
@@ -42,9 +43,9 @@ void trace_wake(struct trace *t)
 
 	if (!atomic_load(&w->waiting))
 		return;
-	pthread_mutex_lock(&w->lock);
+	lock_take(&w->lock, LOCK_WAIT, 0);
 	pthread_cond_broadcast(&w->change);
-	pthread_mutex_unlock(&w->lock);
+	lock_give(&w->lock, LOCK_WAIT);
 }
 
 bool trace_wait(struct trace *t, bool (*there)(void *arg), void *arg, int timeout_ms)
@@ -53,12 +54,12 @@ bool trace_wait(struct trace *t, bool (*there)(void *arg), void *arg, int timeou
 	struct trace_wait *w = t->wait;
 	bool is;
 
-	pthread_mutex_lock(&w->lock);
+	lock_take(&w->lock, LOCK_WAIT, 0);
 	atomic_fetch_add(&w->waiting, 1);
 	is = there(arg);
 	while (!is && pthread_cond_timedwait(&w->change, &w->lock, &at) != ETIMEDOUT)
 		is = there(arg);
 	atomic_fetch_sub(&w->waiting, 1);
-	pthread_mutex_unlock(&w->lock);
+	lock_give(&w->lock, LOCK_WAIT);
 	return is || there(arg);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* eprobe.c - see eprobe.h: which there are, and when they are at their events. */
 #include "tracer/dynevent/eprobe.h"
+#include "tracer/core/lock.h"
 #include "tracer/dynevent/kprobe.h"
 #include "tracer/events/filter/filter.h"
 #include "tracer/events/trigger/trigger.h"
@@ -86,7 +87,7 @@ void event_probes_apply(struct event_probes *p)
 {
 	struct trace *t = p->t;
 
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	if (any_differs(p)) {
 		trace_writers_stop(t);
 		record_drain_all(t); /* by what was wanted up to now */
@@ -96,7 +97,7 @@ void event_probes_apply(struct event_probes *p)
 					attach(i, ep);
 		trace_writers_go(t);
 	}
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 }
 
 /* --- adding ----------------------------------------------------------------------------------- */
@@ -227,10 +228,10 @@ static bool event_probe_is_busy(struct trace *t, const struct dyn_event *ev)
 	const struct event_probe *ep = ev->owner;
 	bool busy = false;
 
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	for (const struct instance *i = t->instances; i; i = i->next)
 		busy = busy || (i->events && event_wanted(&i->events[ep->event]));
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	return busy;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* kprobe-hit.c - the records of probe events. */
 #include "tracer/collect/collect.h"
+#include "tracer/core/lock.h"
 #include "tracer/dynevent/kprobe.h"
 #include "tracer/events/define/fetch.h"
 #include "tracer/instance/events.h"
@@ -172,7 +173,7 @@ static bool take_guests(struct probe_events *p, const struct machine_hit *call)
 
 	if (!guest_probe_look(p->guest, call, &at))
 		return false;
-	pthread_mutex_lock(&t->vcpu_lock[call->vcpu]);
+	vcpu_lock(t, call->vcpu);
 	collect_drain(t, call->vcpu);
 	trace_seen(t, call->tsc);
 	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
@@ -181,7 +182,7 @@ static bool take_guests(struct probe_events *p, const struct machine_hit *call)
 		h.pe = pe;
 		triggers = hit_record(&h) || triggers;
 	}
-	pthread_mutex_unlock(&t->vcpu_lock[call->vcpu]);
+	vcpu_unlock(t, call->vcpu);
 	return triggers;
 }
 
@@ -204,7 +205,7 @@ void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machi
 	struct event_hit h = {.t = t, .hit = hit};
 	bool triggers = false;
 
-	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
+	vcpu_lock(t, hit->vcpu);
 	collect_drain(t, hit->vcpu); /* what the guest has recorded by itself came before */
 	trace_seen(t, hit->tsc);
 	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
@@ -214,7 +215,7 @@ void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machi
 		h.pe = pe;
 		triggers = hit_record(&h) || triggers;
 	}
-	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
+	vcpu_unlock(t, hit->vcpu);
 	if (triggers)
 		do_deferred(t);
 	trace_wake(t);

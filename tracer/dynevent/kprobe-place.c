@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* kprobe-place.c - the symbols that definitions name, and the sites that are there. */
+#include "tracer/core/lock.h"
 #include "tracer/dynevent/kprobe.h"
 #include "tracer/guest/modules.h"
 #include "tracer/instance/instance.h"
@@ -56,9 +57,9 @@ static void search_all(struct trace *t, struct symbol_search *s)
 
 	if (!s->module)
 		search_in(s, syms, n, t->guest.slide);
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	modules_each(t->modules, search_module, s);
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 }
 
 unsigned int probe_symbol_count(void *arg, const char *name)
@@ -113,13 +114,13 @@ static uint32_t site_at(struct trace *t, uint64_t addr)
 	const uint64_t endbr = 4;
 	uint32_t probe = UINT32_MAX;
 
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	for (uint64_t off = 0; off <= endbr && probe == UINT32_MAX; off += endbr) {
 		probe = probe_at_site(t, addr + off - t->guest.slide);
 		if (probe != UINT32_MAX && !(t->probes.v[probe].flags & PROBE_FL_FUNCTION))
 			probe = UINT32_MAX;
 	}
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	return probe;
 }
 
@@ -177,9 +178,9 @@ static int place_trap(struct trace *t, struct probe_event *pe, uint64_t addr, co
 
 	pe->probe = site_at(t, addr);
 	if (pe->probe != UINT32_MAX && !def->is_return) {
-		pthread_mutex_lock(&t->change);
+		change_lock(t);
 		pe->ip = t->probes.v[pe->probe].va + t->guest.slide;
-		pthread_mutex_unlock(&t->change);
+		change_unlock(t);
 		return 0;
 	}
 	if (!trace_find_symbol(t, addr, &sym))

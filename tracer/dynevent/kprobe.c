@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* kprobe.c - see kprobe.h: which there are, and what kprobe_events says and is told. */
 #include "tracer/dynevent/kprobe.h"
+#include "tracer/core/lock.h"
 #include "tracer/dynevent/files.h"
 #include "tracer/events/filter/filter.h"
 #include "tracer/events/trigger/trigger.h"
@@ -118,11 +119,11 @@ static bool some_want_stacks(struct probe_events *p)
 {
 	bool some = false;
 
-	pthread_mutex_lock(&p->t->instances_lock);
+	instances_lock(p->t);
 	for (struct instance *i = p->t->instances; i; i = i->next)
 		for (const struct probe_event *pe = p->first; pe && !some; pe = pe->next)
 			some = instance_wants_event_stacks(i, pe->event);
-	pthread_mutex_unlock(&p->t->instances_lock);
+	instances_unlock(p->t);
 	return some;
 }
 
@@ -358,9 +359,9 @@ static bool probe_event_is_busy(struct trace *t, const struct dyn_event *ev)
 	const struct probe_event *pe = ev->owner;
 	bool busy;
 
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	busy = any_instance_wants(t, pe->event);
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	return busy;
 }
 

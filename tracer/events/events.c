@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* events.c - see events.h; this file: which events there are. */
+#include "tracer/core/lock.h"
 #include "tracer/events/hist/commands.h"
 #include "tracer/events/list.h"
 #include "tracer/events/registry.h"
@@ -55,12 +56,12 @@ void events_free(struct events *e)
 
 void events_lock(struct events *e)
 {
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock, LOCK_EVENTS, 0);
 }
 
 void events_unlock(struct events *e)
 {
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock, LOCK_EVENTS);
 }
 
 /* --- which there are ------------------------------------------------------------------------- */
@@ -178,18 +179,19 @@ int events_load(struct events *e)
 		/* Who holds the lock is at work with the list as it is. */
 		if (!atomic_load(&e->stale) || pthread_mutex_trylock(&e->lock))
 			return 0;
+		lock_order_take(LOCK_EVENTS, 0);
 		events_refresh(e);
-		pthread_mutex_unlock(&e->lock);
+		lock_give(&e->lock, LOCK_EVENTS);
 		return 0;
 	}
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock, LOCK_EVENTS, 0);
 	if (!e->t->m || e->closed)
 		ret = -ENODEV;
 	else if (!e->loaded)
 		ret = list_read(e);
 	if (!ret)
 		__atomic_store_n(&e->loaded, true, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock, LOCK_EVENTS);
 	return ret;
 }
 

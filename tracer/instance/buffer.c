@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* buffer.c - the ring buffers of an instance: sizes, statistics, the snapshot. */
 #include "tracer/collect/collect.h"
+#include "tracer/core/lock.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/order.h"
 #include "tracer/lib/memory.h"
@@ -61,14 +62,14 @@ static int resize_one(struct instance *i, unsigned int v, uint64_t bytes)
 	uint64_t before;
 	int ret;
 
-	pthread_mutex_lock(&i->t->vcpu_lock[v]);
+	vcpu_lock(i->t, v);
 	before = ring_size(i->ring[v]);
 	ret = ring_resize(i->ring[v], bytes);
 	if (!ret && i->snapshot)
 		ret = ring_resize(i->spare[v], bytes);
 	if (ret)
 		ring_resize(i->ring[v], before);
-	pthread_mutex_unlock(&i->t->vcpu_lock[v]);
+	vcpu_unlock(i->t, v);
 	return ret;
 }
 

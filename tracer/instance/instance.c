@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* instance.c - the instances of a trace: found and held. */
 #include "tracer/instance/instance.h"
+#include "tracer/core/lock.h"
 #include "tracer/instance/files.h"
 
 #include <stdio.h>
@@ -24,31 +25,31 @@ struct instance *instance_get(struct trace *t, const char *name)
 {
 	struct instance *i;
 
-	pthread_mutex_lock(&t->instances_lock);
+	instances_lock(t);
 	i = *name ? *instance_place(t, name) : t->instances;
 	if (i)
 		i->holders++;
-	pthread_mutex_unlock(&t->instances_lock);
+	instances_unlock(t);
 	return i;
 }
 
 void instance_put(struct instance *i)
 {
-	pthread_mutex_lock(&i->t->instances_lock);
+	instances_lock(i->t);
 	i->holders--;
-	pthread_mutex_unlock(&i->t->instances_lock);
+	instances_unlock(i->t);
 }
 
 bool instance_name(struct trace *t, unsigned int n, char *name, size_t len)
 {
 	const struct instance *i;
 
-	pthread_mutex_lock(&t->instances_lock);
+	instances_lock(t);
 	i = t->instances->next;
 	while (i && n--)
 		i = i->next;
 	if (i)
 		snprintf(name, len, "%s", i->name);
-	pthread_mutex_unlock(&t->instances_lock);
+	instances_unlock(t);
 	return i;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* max.c - see max.h */
 #include "tracer/instance/max.h"
+#include "tracer/core/lock.h"
 #include "tracer/graph/max-graph.h"
 #include "tracer/graph/stacks.h"
 #include "tracer/guest/tasks.h"
@@ -266,12 +267,12 @@ void instance_complete_max(struct instance *i)
 	struct task_layout at;
 	struct find_task find = {.g = &t->guest, .at = &at};
 
-	pthread_mutex_lock(&t->vcpu_lock[0]);
+	vcpu_lock(t, 0);
 	max = i->max;
 	if (!i->max_incomplete)
 		max.pid = 0;
 	i->max_incomplete = false;
-	pthread_mutex_unlock(&t->vcpu_lock[0]);
+	vcpu_unlock(t, 0);
 	if (!max.pid || task_layout_learn(&at, t->gs, &t->guest))
 		return;
 	find.pid = max.pid;
@@ -280,18 +281,18 @@ void instance_complete_max(struct instance *i)
 	if (!find.addr)
 		return;
 	read_task(t, find.addr, &max);
-	pthread_mutex_lock(&t->vcpu_lock[0]);
+	vcpu_lock(t, 0);
 	if (!i->max_incomplete)
 		i->max = max;
-	pthread_mutex_unlock(&t->vcpu_lock[0]);
+	vcpu_unlock(t, 0);
 }
 
 /* --- how it is shown ------------------------------------------------------------------------- */
 
 void instance_max_config(struct instance *i, struct output_config *cfg)
 {
-	pthread_mutex_lock(&i->t->vcpu_lock[0]);
+	vcpu_lock(i->t, 0);
 	cfg->latency = i->max;
 	cfg->time_start = i->max_start;
-	pthread_mutex_unlock(&i->t->vcpu_lock[0]);
+	vcpu_unlock(i->t, 0);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* stack.c - stack traces in the buffers: of the kernel, and of the task's user mode. */
+#include "tracer/core/lock.h"
 #include "tracer/instance/instance.h"
 #include "tracer/ring/entry.h"
 #include "tracer/unwind/unwind.h"
@@ -64,9 +65,9 @@ void instance_stacktrace(void *arg, const struct func_hit *hit)
 	if (!hit->machine)
 		return;
 	trace_use_stacks(i->t);
-	pthread_mutex_lock(&i->t->vcpu_lock[hit->vcpu]);
+	vcpu_lock(i->t, hit->vcpu);
 	if (i->on)
 		instance_record_stack(i, hit->machine);
-	pthread_mutex_unlock(&i->t->vcpu_lock[hit->vcpu]);
+	vcpu_unlock(i->t, hit->vcpu);
 	trace_wake(i->t);
 }

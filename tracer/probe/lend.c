@@ -3,6 +3,7 @@
  * lend.c - the sites of the functions that a vCPU is borrowed in (borrow/borrow.h), while they are
  * traced: for that time they are NOPs with traps, and each call that hits one is recorded by that.
  */
+#include "tracer/core/lock.h"
 #include "tracer/core/trace.h"
 #include "tracer/probe/probe.h"
 
@@ -52,7 +53,7 @@ int probes_lend(void *arg, const uint64_t *vas, size_t n)
 	int ret, error;
 
 	machine_pause(t->m);
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	ret = lend_paused(t, vas, n);
 	if (ret || !n) {
 		error = take_back_paused(t);
@@ -60,7 +61,7 @@ int probes_lend(void *arg, const uint64_t *vas, size_t n)
 			trace_fail(t, error); /* functions are missing from now on */
 		ret = ret ? ret : error;
 	}
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	machine_resume(t->m);
 	return ret;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* deferred.c - what a record sets off that cannot be done while its vCPU's lock is held. */
+#include "tracer/core/lock.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/max.h"
 #include "tracer/record/files.h"
@@ -21,11 +22,11 @@ void record_do_deferred(struct trace *t)
 	if (!atomic_load_explicit(&t->deferred, memory_order_relaxed) ||
 	    !atomic_exchange(&t->deferred, false))
 		return;
-	pthread_mutex_lock(&t->change); /* none goes meanwhile */
+	change_lock(t); /* none goes meanwhile */
 	for (struct instance *i = t->instances; i; i = i->next) {
 		do_deferred(i);
 		if (i->tracer->max)
 			instance_complete_max(i);
 	}
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 }

@@ -7,6 +7,7 @@
  * window begins when its hit has been dealt with, and ends when the vCPU has left the guest. What
  * is within are the way back into the guest from the one, and the way out at the other.
  */
+#include "tracer/core/lock.h"
 #include "tracer/instance/instance.h"
 #include "tracer/instance/max.h"
 #include "tracer/payload/event-ring.h"
@@ -101,13 +102,13 @@ void record_flag_hit(struct trace *t, const struct machine_hit *hit)
 		trace_note(t, "the guest cannot go on behind a place where interrupts change");
 		trace_fail(t, ret);
 	}
-	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
+	vcpu_lock(t, hit->vcpu);
 	trace_seen(t, hit->tsc);
 	if (s.on)
 		found = window_end(t, hit, s.user);
 	if (s.off)
 		window_begin(t, hit);
-	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
+	vcpu_unlock(t, hit->vcpu);
 	if (found)
 		windows_keep(t);
 }

@@ -14,6 +14,7 @@
  */
 #include "tracer/record/follow.h"
 #include "tracer/collect/collect.h"
+#include "tracer/core/lock.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/trampoline/trampoline.h"
 
@@ -135,10 +136,10 @@ static void task_gone(struct trace *t, uint64_t task)
 
 void follow_hit(struct trace *t, uint16_t guards, const struct machine_hit *hit)
 {
-	pthread_mutex_lock(&t->instances_lock);
+	instances_lock(t);
 	if (guards & GUARD_TASK_NEW)
 		task_new(t, hit->regs->rdi, guest_current(&t->guest, hit->vcpu));
 	if (guards & GUARD_TASK_GONE)
 		task_gone(t, hit->regs->rdi);
-	pthread_mutex_unlock(&t->instances_lock);
+	instances_unlock(t);
 }

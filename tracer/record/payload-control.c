@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* payload-control.c - what the payload can leave out by itself, as all instances want it. */
+#include "tracer/core/lock.h"
 #include "tracer/instance/events.h"
 #include "tracer/instance/instance.h"
 #include "tracer/instance/max.h"
@@ -49,7 +50,7 @@ void payload_control(struct trace *t)
 	uint32_t prints;
 	bool only;
 
-	pthread_mutex_lock(&t->instances_lock);
+	instances_lock(t);
 	top = t->instances->cpumask;
 	/* What a task enters on a vCPU that is recorded it may leave on one that is not. */
 	for (const struct instance *i = t->instances; i; i = i->next)
@@ -66,6 +67,6 @@ void payload_control(struct trace *t)
 	tasks_of(t, &pids, &only);
 	text_putc(&pids, '\0');
 	trampoline_control(t, vcpus, events, only && !pids.failed ? pids.buf : NULL);
-	pthread_mutex_unlock(&t->instances_lock);
+	instances_unlock(t);
 	text_free(&pids);
 }

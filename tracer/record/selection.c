@@ -5,6 +5,7 @@
  * A function has one probe, whoever wants it: it is recorded when any instance takes it, and each
  * instance knows by a bit for each probe which are its own.
  */
+#include "tracer/core/lock.h"
 #include "tracer/guest/modules.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
@@ -316,7 +317,7 @@ static int ask(struct instance *i, enum func_file_kind kind, const char *option,
 
 	if (ret || !nr)
 		return ret;
-	pthread_mutex_lock(&i->t->change); /* before the filter's lock, as everywhere */
+	change_lock(i->t); /* before the filter's lock, as everywhere */
 	for (size_t g = 0; g < nr && !ret; g++) {
 		size_t len = strlen(globs[g]);
 
@@ -330,7 +331,7 @@ static int ask(struct instance *i, enum func_file_kind kind, const char *option,
 		ret = -ENOENT;
 	}
 	func_file_close(file);
-	pthread_mutex_unlock(&i->t->change);
+	change_unlock(i->t);
 	return ret;
 }
 
@@ -340,9 +341,9 @@ int selection_configure(struct trace *t, char *err, size_t errlen)
 	struct instance *top = trace_top(t);
 	int ret;
 
-	pthread_mutex_lock(&t->change);
+	change_lock(t);
 	ret = selection_update(t);
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 	if (ret) {
 		snprintf(err, errlen, "no memory for the list of functions");
 		return ret;

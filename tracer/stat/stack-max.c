@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* stack-max.c - see stack-max.h */
 #include "tracer/stat/stack-max.h"
+#include "tracer/core/lock.h"
 #include "tracer/guest/preempt.h"
 #include "tracer/guest/tasks.h"
 #include "tracer/instance/instance.h"
@@ -192,12 +193,12 @@ void trace_set_stack_max_size(struct trace *t, uint64_t size)
 {
 	struct stack_max *s = t->stack_max;
 
-	pthread_mutex_lock(&t->change); /* the window comes and goes with it */
+	change_lock(t); /* the window comes and goes with it */
 	pthread_mutex_lock(&s->lock);
 	s->max = size;
 	trampoline_set_depth(t, limit_of(size));
 	pthread_mutex_unlock(&s->lock);
-	pthread_mutex_unlock(&t->change);
+	change_unlock(t);
 }
 
 void trace_print_stack(struct trace *t, struct text *out)

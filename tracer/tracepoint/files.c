@@ -2,6 +2,7 @@
 /* files.c - what the guest's probes are called with, and the way from them into the payload.
  */
 #include "tracer/tracepoint/internal.h"
+#include "tracer/core/lock.h"
 #include "tracer/instance/events.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/probe.h"
@@ -237,10 +238,10 @@ static bool some_want_stacks(struct events *e)
 {
 	bool some = false;
 
-	pthread_mutex_lock(&e->t->instances_lock);
+	instances_lock(e->t);
 	for (unsigned int slot = 0; slot < e->nr_slots && !some; slot++)
 		some = stack_wanted(e, e->event_of[slot]);
-	pthread_mutex_unlock(&e->t->instances_lock);
+	instances_unlock(e->t);
 	return some;
 }
 
@@ -250,13 +251,13 @@ int events_stacks_apply(struct events *e)
 
 	if (some_want_stacks(e))
 		trace_use_stacks(e->t);
-	pthread_mutex_lock(&e->t->instances_lock);
+	instances_lock(e->t);
 	for (unsigned int slot = 0; slot < e->nr_slots && !ret; slot++) {
 		uint8_t on = stack_wanted(e, e->event_of[slot]);
 
 		ret = window_write(trampoline_window(e->t),
 				   events_file_offset(slot) + EVENT_FILE_STACK, &on, sizeof(on));
 	}
-	pthread_mutex_unlock(&e->t->instances_lock);
+	instances_unlock(e->t);
 	return ret;
 }

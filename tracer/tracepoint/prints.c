@@ -2,6 +2,7 @@
 /* prints.c - see prints.h */
 #include "tracer/tracepoint/prints.h"
 #include "tracer/collect/collect.h"
+#include "tracer/core/lock.h"
 #include "tracer/events/registry.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
@@ -151,11 +152,11 @@ bool guest_prints_hit(struct trace *t, const struct machine_hit *hit)
 {
 	if (hit->cookie != PRINT_COOKIE)
 		return false;
-	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
+	vcpu_lock(t, hit->vcpu);
 	collect_drain(t, hit->vcpu); /* what it has recorded before */
 	trace_seen(t, hit->tsc);
 	print_take(t, hit);
-	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
+	vcpu_unlock(t, hit->vcpu);
 	trace_wake(t);
 	return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* register.c - has the guest register what is wanted, and take back what is not. */
 #include "tracer/tracepoint/internal.h"
+#include "tracer/core/lock.h"
 #include "tracer/instance/events.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -192,12 +193,12 @@ static int apply_all(struct events *e)
 
 	if (!want)
 		return -ENOMEM;
-	pthread_mutex_lock(&e->t->instances_lock);
+	instances_lock(e->t);
 	for (uint32_t i = 0; i < list->n; i++) {
 		want[i] = any_wants(e->t, i);
 		some = some || (want[i] && list->v[i].source != GUESTSYM_EVENT_HOST);
 	}
-	pthread_mutex_unlock(&e->t->instances_lock);
+	instances_unlock(e->t);
 	ret = some ? events_place(e) : 0;
 	if (!ret && e->placed) {
 		ret = apply(e, want, false);
@@ -232,10 +233,10 @@ int events_booted(struct events *e)
 {
 	int ret;
 
-	pthread_mutex_lock(&e->lock);
+	events_lock(e);
 	e->ready = true;
 	ret = events_apply(e);
-	pthread_mutex_unlock(&e->lock);
+	events_unlock(e);
 	return ret;
 }
 
@@ -288,7 +289,7 @@ int events_close(struct events *e, bool runs)
 {
 	int ret = 0, error = 0;
 
-	pthread_mutex_lock(&e->lock);
+	events_lock(e);
 	if (!e->closed)
 		ret = e->ops->close(e->t, runs);
 	if (runs && e->placed && !e->closed)
@@ -301,6 +302,6 @@ int events_close(struct events *e, bool runs)
 	error = guest_prints_remove(e->t);
 	ret = ret || !runs ? ret : error;
 	e->closed = true;
-	pthread_mutex_unlock(&e->lock);
+	events_unlock(e);
 	return ret;
 }

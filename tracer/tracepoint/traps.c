@@ -12,6 +12,7 @@
 #include "tracer/tracepoint/traps.h"
 #include "tracer/borrow/borrow.h"
 #include "tracer/collect/collect.h"
+#include "tracer/core/lock.h"
 #include "tracer/events/events.h"
 #include "tracer/instance/events.h"
 #include "tracer/instance/files.h"
@@ -245,11 +246,11 @@ bool event_traps_hit(struct trace *t, const struct machine_hit *hit)
 {
 	if (hit->cookie != RESERVE_COOKIE && hit->cookie != COMMIT_COOKIE)
 		return false;
-	pthread_mutex_lock(&t->vcpu_lock[hit->vcpu]);
+	vcpu_lock(t, hit->vcpu);
 	if (hit->cookie == RESERVE_COOKIE)
 		reserve_hit(t, hit);
 	else
 		commit_hit(t, hit);
-	pthread_mutex_unlock(&t->vcpu_lock[hit->vcpu]);
+	vcpu_unlock(t, hit->vcpu);
 	return true;
 }

@@ -7,6 +7,7 @@
  * for that: the host's scheduler counts.
  */
 #include "tracer/collect/collect.h"
+#include "tracer/core/lock.h"
 #include "tracer/instance/instance.h"
 #include "tracer/lib/host-time.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -136,14 +137,14 @@ static void hwlat_tell(struct hwlat *h, unsigned int vcpu)
 
 	if (!hold_machine(i->t)) /* its clocks are the machine's */
 		return;
-	pthread_mutex_lock(&i->t->vcpu_lock[vcpu]);
+	vcpu_lock(i->t, vcpu);
 	/* It may have been turned off meanwhile, or may not be the tracer any more. */
 	if (i->on && i->tracer == &hwlat_tracer_ops && i->tracer_data == h) {
 		write_entry(i, vcpu, s, ++h->seqnum);
 		if (s->longest > i->max_latency)
 			i->max_latency = s->longest;
 	}
-	pthread_mutex_unlock(&i->t->vcpu_lock[vcpu]);
+	vcpu_unlock(i->t, vcpu);
 	release_machine(i->t);
 	trace_wake(i->t);
 }
