@@ -194,6 +194,7 @@ static int trampoline_remove(struct trace *t, const uint32_t *which, size_t n)
 }
 
 const struct probe_ops trampoline_probe_ops = {
+	.calls = true,
 	.name = "trampoline",
 	.desc = "each hit calls code placed in the guest",
 	.insert = trampoline_insert,

@@ -65,6 +65,7 @@ static void traps_come_first(void **state)
 	assert_int_equal(trace_attach(t, NULL, err, sizeof(err)), 0);
 	assert_non_null(fake_trap(FAKE_VA(FN_ALPHA)));
 	assert_non_null(fake_trap(FAKE_VA(FN_BETA)));
+	assert_true(trace_has_traps(t));
 	tramp_trap(t, FAKE_VA(FN_FTRACE_INIT), FAKE_VA(FN_START_KERNEL + 0x50));
 	text_is_as_before();
 	assert_int_equal(fake.ntraps, 1);
@@ -72,6 +73,7 @@ static void traps_come_first(void **state)
 	tramp_trap(t, FAKE_VA(FN_START_KERNEL + 0x50), 0);
 	assert_int_equal(fake.ntraps, 0);
 	assert_true(tramp_target(FN_ALPHA));
+	assert_false(trace_has_traps(t));
 	tramp_end(t);
 	text_is_as_before();
 }
