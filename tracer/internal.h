@@ -100,13 +100,12 @@ int text_lock_poll(struct trace *t);
  * boot the machine is paused and t->change held; and where its memory has to come from the kernel,
  * probes are traps until that is far enough (boot.h).
  */
-int trace_use_trampolines(
-	struct trace *t, char *err,
-	size_t errlen); /*
-			 * Remove what a tracer that died has left in this guest. 0 when there was
-			 * nothing, or the number of sites that were restored, or a negative errno
-			 * with one line in err. The machine runs.
-			 */
+int trace_use_trampolines(struct trace *t, char *err, size_t errlen);
+
+/*
+ * Remove what a tracer that died has left in this guest. 0 when there was nothing, or the number
+ * of sites that were restored, or a negative errno with one line in err. The machine runs.
+ */
 int leftover_remove(struct trace *t, char *err, size_t errlen);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* files.h - what files of tracefs do here: instances, tracers, options, filters, triggers, and
- * texts. Part of tracer.h. */
+/*
+ * files.h - what files of tracefs do here: instances, tracers, options, filters, triggers, and
+ * texts. Part of tracer.h.
+ */
 #ifndef HVTRACE_TRACER_CONTROL_FILES_H
 #define HVTRACE_TRACER_CONTROL_FILES_H
 
@@ -22,7 +24,9 @@ struct trace;
 int instance_new(struct trace *t, const char *name);
 /* -ENOENT; -EBUSY while someone holds it. */
 int instance_remove(struct trace *t, const char *name);
+
 unsigned int trace_vcpus(const struct trace *t);
+
 const char *instance_tracer(struct instance *i);
 int instance_set_tracer(struct instance *i, const char *name);
 const char *instance_clock(struct instance *i);
@@ -32,14 +36,17 @@ int instance_set_clock(struct instance *i, const char *name); /* empties the buf
  * and has set off what it was to set off. The caller holds no lock.
  */
 void trace_catch_up(struct trace *t);
+
 /* max_graph_depth; 0: no limit. */
 unsigned int trace_graph_depth(struct trace *t);
 void trace_set_graph_depth(struct trace *t, unsigned int depth);
+
 uint64_t instance_max_latency(struct instance *i);
 void instance_set_max_latency(struct instance *i, uint64_t ns);
 /* Bit n: vCPU n is recorded. */
 uint64_t instance_cpumask(struct instance *i);
 int instance_set_cpumask(struct instance *i, uint64_t mask);
+
 /* Flags of output/options.h: those of every trace, and those of the present tracer. */
 const struct output_options *trace_option_rows(void);
 const struct output_options *tracer_option_rows(const char *tracer);
@@ -47,12 +54,14 @@ uint32_t instance_options(struct instance *i);
 int instance_set_option(struct instance *i, uint32_t flag, bool on);
 uint32_t instance_tracer_options(struct instance *i, const char *tracer);
 int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t flag, bool on);
+
 /* trigger and hist: one write, or -errno; an opening with O_TRUNC; what they read. */
 ssize_t instance_write_event_trigger(struct instance *i, uint32_t event, const char *text,
 				     size_t len);
 void instance_truncate_event_triggers(struct instance *i, uint32_t event);
 void instance_print_event_triggers(struct instance *i, uint32_t event, struct text *out);
 void instance_print_event_hist(struct instance *i, uint32_t event, struct text *out);
+
 /* All or none; asks the guest, which may take a while. -EOPNOTSUPP: not in this guest. */
 int instance_set_events(struct instance *i, const uint32_t *which, size_t n, bool on);
 /*
@@ -70,6 +79,7 @@ int instance_clear_events(struct instance *i);
 void instance_print_set_event(struct instance *i, struct text *out);
 void trace_print_events(struct trace *t, struct text *out); /* available_events */
 void trace_print_event_format(struct trace *t, uint32_t event, struct text *out);
+
 /*
  * What was written (terminated) to `filter` of an event, or of a subsystem with these events; it
  * goes to error_log when it is wrong.
@@ -81,6 +91,7 @@ void instance_print_event_filter(struct instance *i, uint32_t event, struct text
 void instance_print_system_filter(struct text *out);
 /* set_event_pid, set_event_notrace_pid */
 struct pid_filter *instance_event_pids(struct instance *i);
+
 /* An entry into a function or a return from it, as function_graph records them. */
 struct instance_call {
 	uint64_t func;
@@ -91,6 +102,7 @@ struct instance_call {
 	int depth;
 	bool returns;
 };
+
 /*
  * Hand over what is in the buffers now, by time; it stays there, and the guest may be running.
  * -ENOMEM.
@@ -105,9 +117,11 @@ uint64_t instance_complete_since(struct instance *i);
 size_t trace_function_name(struct trace *t, uint64_t func, char *name, size_t len);
 /* What the task is called: 16 bytes, terminated if there is room. */
 void trace_task_name(struct trace *t, int32_t pid, char comm[16]);
+
 /* What is written to trace_marker, and to trace_marker_raw (id first). */
 int instance_mark(struct instance *i, const char *text, size_t len);
 int instance_mark_raw(struct instance *i, const void *data, size_t len);
+
 /* For filter/func-filter.h, filter/pid-filter.h, lib/error-log.h. They live as long as the
  * instance. */
 struct func_filter *instance_functions(struct instance *i);
@@ -120,6 +134,7 @@ ssize_t instance_write_functions(struct instance *i, struct func_file *file, con
 void instance_close_functions(struct instance *i, struct func_file *file);
 struct pid_filter *instance_pids(struct instance *i);
 struct error_log *instance_errors(struct instance *i);
+
 /* The texts of files that only the top level has. */
 void trace_print_functions(struct trace *t, bool addresses, struct text *out);
 void trace_print_enabled(struct trace *t, struct text *out);

@@ -19,10 +19,12 @@ ssize_t trace_write_kprobe_events(struct trace *t, const char *text, size_t len)
 int trace_clear_kprobe_events(struct trace *t);
 void trace_print_kprobe_events(struct trace *t, struct text *out);
 void trace_print_kprobe_profile(struct trace *t, struct text *out);
+
 /* synthetic_events, likewise. -EBUSY: an event is on, or actions write records of it. */
 ssize_t trace_write_synthetic_events(struct trace *t, const char *text, size_t len);
 int trace_clear_synthetic_events(struct trace *t);
 void trace_print_synthetic_events(struct trace *t, struct text *out);
+
 /* dynamic_events: both of these, in the order in which they were defined. */
 ssize_t trace_write_dynamic_events(struct trace *t, const char *text, size_t len);
 int trace_clear_dynamic_events(struct trace *t);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* files.h - what files of tracefs do here: an instance, its buffers, and reading them. Part of
- * tracer.h. */
+/*
+ * files.h - what files of tracefs do here: an instance, its buffers, and reading them. Part of
+ * tracer.h.
+ */
 #ifndef HVTRACE_TRACER_INSTANCE_FILES_H
 #define HVTRACE_TRACER_INSTANCE_FILES_H
 
@@ -21,6 +23,7 @@ struct instance *instance_get(struct trace *t, const char *name);
 void instance_put(struct instance *i);
 /* The name of instance n, from 0 on and without the top level, into name. False: no more. */
 bool instance_name(struct trace *t, unsigned int n, char *name, size_t len);
+
 /*
  * Those of the guest's kernel, read at the first call; the list stays as it is. -ENODATA: the
  * kernel does not tell, -ENODEV: there is no guest yet, or no more.
@@ -30,7 +33,9 @@ int trace_events(struct trace *t, const struct guestsym_event_list **list);
 bool instance_event_is_on(struct instance *i, uint32_t event);
 /* Triggers or commands may turn it on and off: the `*` behind that. */
 bool instance_event_is_soft(struct instance *i, uint32_t event);
+
 #define ALL_VCPUS (-1)
+
 /* KB of one vCPU's buffer, as the kernel shows it. */
 uint64_t instance_buffer_kb(struct instance *i, unsigned int vcpu);
 /* All or none. -ENOMEM at once for what the host does not have. */
@@ -42,8 +47,10 @@ int instance_set_buffer_percent(struct instance *i, uint64_t percent);
 void instance_clear(struct instance *i, int vcpu);
 /* The text of per_cpu/cpuN/stats. */
 void instance_print_stats(struct instance *i, unsigned int vcpu, struct text *out);
+
 /* An open trace or trace_pipe; trace: see output/reader.h. */
 struct instance_reader;
+
 struct instance_reader *instance_read_open(struct instance *i, int vcpu, bool pipe);
 void instance_read_close(struct instance_reader *r);
 /*
@@ -62,6 +69,7 @@ bool instance_wait(struct instance *i, int vcpu, int timeout_ms);
 bool instance_wait_full(struct instance *i, int vcpu, int timeout_ms);
 /* One page as per_cpu/cpuN/trace_pipe_raw gives it: bytes, -EAGAIN, -EINVAL (len). */
 int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len);
+
 /* Whether memory for a snapshot is allocated. */
 bool instance_has_snapshot(struct instance *i);
 int instance_snapshot_reserve(struct instance *i);   /* allocate it if need be */

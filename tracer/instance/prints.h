@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* prints.h - what the guest writes into its own trace (tracepoint/prints.h), in that of an
- * instance. */
+/*
+ * prints.h - what the guest writes into its own trace (tracepoint/prints.h), in that of an
+ * instance.
+ */
 #ifndef HVTRACE_TRACER_INSTANCE_PRINTS_H
 #define HVTRACE_TRACER_INSTANCE_PRINTS_H
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* pointer.c - prints pointers as %p and what stands behind it say (pointer() in
- * lib/vsprintf.c, 6.1). */
+/*
+ * pointer.c - prints pointers as %p and what stands behind it say (pointer() in
+ * lib/vsprintf.c, 6.1).
+ */
 #include "tracer/output/internal.h"
 
 #include <errno.h>

@@ -14,6 +14,7 @@ struct trace;
 
 bool instance_is_on(struct instance *i);
 void instance_set_on(struct instance *i, bool on);
+
 /* tracing_thresh, and tracing_max_latency: ns. */
 uint64_t trace_thresh(struct trace *t);
 void trace_set_thresh(struct trace *t, uint64_t ns);

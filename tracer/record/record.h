@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* record.h - what all instances together want of the guest, and a hit or batch shared out among
- * them. */
+/*
+ * record.h - what all instances together want of the guest, and a hit or batch shared out among
+ * them.
+ */
 #ifndef HVTRACE_TRACER_RECORD_RECORD_H
 #define HVTRACE_TRACER_RECORD_RECORD_H
 

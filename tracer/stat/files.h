@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* files.h - what files of tracefs do here: the function profiler, the stack tracer, latencies. Part
- * of tracer.h. */
+/*
+ * files.h - what files of tracefs do here: the function profiler, the stack tracer, latencies. Part
+ * of tracer.h.
+ */
 #ifndef HVTRACE_TRACER_STAT_FILES_H
 #define HVTRACE_TRACER_STAT_FILES_H
 
@@ -21,6 +23,7 @@ bool trace_profiles(struct trace *t);
 int trace_set_profile(struct trace *t, bool on);
 /* trace_stat/functionN */
 void trace_print_profile(struct trace *t, unsigned int vcpu, struct text *out);
+
 /*
  * hvtrace/latency_enabled, and hvtrace/latency: all windows that the tracer of latencies finds are
  * counted, by where they began and ended. On: counting starts anew, as with another such tracer.
@@ -28,6 +31,7 @@ void trace_print_profile(struct trace *t, unsigned int vcpu, struct text *out);
 bool trace_keeps_latencies(struct trace *t);
 int trace_keep_latencies(struct trace *t, bool on);
 void trace_print_latencies(struct trace *t, struct text *out);
+
 /*
  * The stack tracer: stack_tracer_enabled (as it was written; -EOPNOTSUPP: the kernel does not tell
  * where its stacks are), stack_max_size, stack_trace, and stack_trace_filter, whose FUNC_FILTER it
