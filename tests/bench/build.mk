@@ -1,4 +1,5 @@
 # Programs that measure and print: `make bench` runs them one after the other.
+bench-programs += tests/bench/bench-payload
 bench-programs += tests/bench/bench-ring
 bench-programs += tests/bench/bench-output
 bench-programs += tests/bench/bench-exits
@@ -8,7 +9,7 @@ bench-scripts  += tests/bench/bench-files
 
 bench-with-guest := $(O)/tests/bench/bench-exits $(O)/tests/bench/bench-hits
 
-$(bench-with-guest): LDLIBS += -lcmocka
+$(bench-with-guest) $(O)/tests/bench/bench-payload: LDLIBS += -lcmocka
 $(bench-with-guest): | $(O)/tests/guest/testguest.elf
 
 # Scripts that do so, with a whole guest.
