@@ -94,8 +94,11 @@
  */
 	.globl	payload_exit
 payload_exit:
-	mov	$1, %r10d
-	xadd	%r10d, %gs:0
+	/* As at a function's start. Anything wider would wait for its byte to be stored. */
+	mov	%gs:0, %r10d
+	at	PATCH_PREEMPT_COUNT
+	lea	1(%r10), %rcx
+	mov	%cl, %gs:0
 	at	PATCH_PREEMPT_COUNT
 	edge	payload_exit, EDGE_REDO
 	mov	%rax, %r8
@@ -109,8 +112,8 @@ payload_exit:
 .Lexit_leave:
 	mov	%r8, %rax
 	mov	%r9, %rdx
-	subl	$1, %gs:0
-	at	PATCH_PREEMPT_COUNT, 4, 1
+	mov	%r10b, %gs:0
+	at	PATCH_PREEMPT_COUNT
 1:	kernel_return
 	edge	1b
 

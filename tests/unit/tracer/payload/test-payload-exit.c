@@ -16,6 +16,8 @@ enum {
 	RETURN_AT = 1024, /* in g->code: what stands for the kernel's return thunk */
 };
 
+#define NO_RESCHED UINT32_C(0x80000000) /* of preempt_count: clear when one is wanted */
+
 /* What a caller of a C function finds again. */
 static void assert_kept_for_c(const struct all_regs *regs)
 {
@@ -182,6 +184,7 @@ static void test_thunk(void **state)
 static struct {
 	struct payload_guest *g;
 	unsigned int steps, bad, evicted;
+	unsigned int flip_at; /* the step at which NO_RESCHED changes; 0: none */
 	bool nest;
 	uint64_t evict_at; /* offset in the code; UINT64_MAX: nowhere */
 } stepping;
@@ -214,13 +217,14 @@ static void step(int sig, siginfo_t *info, void *context)
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 	struct payload_guest *g = stepping.g;
 	uint64_t off = (uint64_t)regs[REG_RIP] - (uintptr_t)g->window - WINDOW_TEXT;
-	uint32_t count = g->percpu.preempt_count;
+	uint32_t count = g->percpu.preempt_count & ~NO_RESCHED;
 
 	(void)sig;
 	(void)info;
 	if (off >= g->text.size)
 		return;
-	stepping.steps++;
+	if (++stepping.steps == stepping.flip_at)
+		g->percpu.preempt_count ^= NO_RESCHED;
 	stepping.bad += count != (in_edge(&g->text, off) ? GUEST_PREEMPT : GUEST_PREEMPT + 1U);
 	if (off == stepping.evict_at)
 		for (uint32_t i = 0; i < g->text.nr_edges; i++)
@@ -233,26 +237,33 @@ static void step(int sig, siginfo_t *info, void *context)
 	nested(g, g->text.exit_all);
 }
 
-/* False: it never came to evict_at. */
-static bool step_through(struct payload_guest *g, uint32_t entry, bool nest, uint64_t evict_at)
+static void step_all(struct payload_guest *g, uint32_t entry)
 {
 	struct sigaction sa = {.sa_sigaction = step, .sa_flags = SA_SIGINFO}, old;
 	struct all_regs regs = all;
 
-	memset(&stepping, 0, sizeof(stepping));
 	stepping.g = g;
-	stepping.nest = nest;
-	stepping.evict_at = evict_at;
 	regs.flags = FLAG_TRAP | FLAG_ARITHMETIC | 2;
 	assert_int_equal(sigaction(SIGTRAP, &sa, &old), 0);
 	exit_enter(&regs, payload_guest_function(g, 0, entry));
 	assert_int_equal(sigaction(SIGTRAP, &old, NULL), 0);
 	assert_int_equal(stepping.bad, 0);
-	assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT);
+	assert_int_equal(g->percpu.preempt_count,
+			 GUEST_PREEMPT | (stepping.flip_at ? NO_RESCHED : 0));
 	if (entry == g->text.exit_all)
 		assert_all_kept(&regs);
 	else
 		assert_kept_for_c(&regs);
+	g->percpu.preempt_count = GUEST_PREEMPT;
+}
+
+/* False: it never came to evict_at. */
+static bool step_through(struct payload_guest *g, uint32_t entry, bool nest, uint64_t evict_at)
+{
+	memset(&stepping, 0, sizeof(stepping));
+	stepping.nest = nest;
+	stepping.evict_at = evict_at;
+	step_all(g, entry);
 	return stepping.evicted;
 }
 
@@ -291,6 +302,31 @@ static void test_steps_all(void **state)
 	check_steps(g, g->text.exit_all);
 }
 
+/* What an interrupt changes of preempt_count stays changed, wherever it comes. */
+static void check_resched(struct payload_guest *g, uint32_t entry)
+{
+	unsigned int steps;
+
+	assert_false(step_through(g, entry, false, UINT64_MAX));
+	steps = stepping.steps;
+	assert_true(steps > 30);
+	for (unsigned int at = 1; at <= steps; at++) {
+		memset(&stepping, 0, sizeof(stepping));
+		stepping.flip_at = at;
+		stepping.evict_at = UINT64_MAX;
+		step_all(g, entry);
+		assert_int_equal(stepping.steps, steps);
+	}
+}
+
+static void test_resched(void **state)
+{
+	struct payload_guest *g = *state;
+
+	check_resched(g, g->text.exit);
+	check_resched(g, g->text.exit_all);
+}
+
 /* Every instruction outside of the raised preempt_count can be left by hand. */
 static void test_evictions(void **state)
 {
@@ -302,7 +338,7 @@ static void test_evictions(void **state)
 		for (uint64_t off = 0; off < g->text.size; off++)
 			if (in_edge(&g->text, off))
 				evicted[e] += step_through(g, entries[e], false, off);
-	assert_int_equal(evicted[0], 3); /* the first two and the last one */
+	assert_int_equal(evicted[0], 4); /* the first three and the last one */
 	assert_int_equal(evicted[1], 2);
 }
 
@@ -311,10 +347,10 @@ static void test_evictions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_record),    TEST(test_entry_and_exit_meet),
-		TEST(test_kept),      TEST(test_thunk),
-		TEST(test_steps),     TEST(test_steps_all),
-		TEST(test_evictions),
+		TEST(test_record),  TEST(test_entry_and_exit_meet),
+		TEST(test_kept),    TEST(test_thunk),
+		TEST(test_steps),   TEST(test_steps_all),
+		TEST(test_resched), TEST(test_evictions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
