@@ -37,9 +37,7 @@ $(bench-built-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 
 .PHONY: bench-built
 bench-built: all $(bench-built-programs)
-	$(Q)for b in $(bench-built-programs) $(bench-scripts); do \
-		echo "== $$b"; HVTRACE=$(O)/hvtrace O=$(O) $$b || exit 1; \
-	done
+	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/bench/run $(bench-built-programs) $(bench-scripts)
 
 .PHONY: unit unit-programs unit-names
 unit-programs: $(unit-programs)

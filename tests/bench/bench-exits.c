@@ -7,18 +7,12 @@
  */
 #include "tests/unit/testguest.h"
 
+#include "tests/bench/bench.h"
+
 #define ROUNDS 100
 #define TRIES  500
 
 enum { BYTES = 5 };
-
-static double now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
 
 /*
  * Time of one round of the guest's loop: the best of many short tries, because other load on the
@@ -31,13 +25,13 @@ static double round_ns(struct guest *g)
 	double best = 0;
 
 	for (unsigned int try = 0; try < TRIES; try++) {
-		double start = now_ns(), took;
+		double start = bench_now_ns(), took;
 		uint64_t first = *count, last;
 
 		do
 			last = *count;
 		while (last - first < ROUNDS);
-		took = (now_ns() - start) / (double)(last - first);
+		took = (bench_now_ns() - start) / (double)(last - first);
 		if (!try || took < best)
 			best = took;
 	}

@@ -2,7 +2,8 @@
 /*
  * bench-output.c - lines of text per second that one thread reads from full ring buffers, as from
  * a trace file and from trace_pipe: of function records, of function_graph's leaves, which are two
- * records each, and of the event sched_switch. Seconds are of CPU time.
+ * records each, and of the event sched_switch. Seconds are of CPU time. What is compared from one
+ * day to another is the part of what printf() takes for such a line.
  *
  * The functions are as a busy kernel's: 37,000 symbols are known, a few thousand of them occur,
  * some far more often than others.
@@ -10,13 +11,14 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "tracer/ring/entry.h"
 #include "tracer/output/reader.h"
 #include "tracer/output/output.h"
+#include "tests/bench/bench.h"
 
-enum { ROUNDS = 5, CPUS_MAX = 8, EVENTS = 500 * 1000, SYMBOLS = 37000, USED = 4000 };
+enum { ROUNDS = 15, CPUS_MAX = 8, EVENTS = 100 * 1000, SYMBOLS = 37000, USED = 4000 };
+enum { PRINTED = 20 * 1000 };
 
 #define TEXT_START UINT64_C(0xffffffff81000000)
 
@@ -78,14 +80,6 @@ static const struct guestsym_event switch_event = {
 	.nr_fields = sizeof(switch_fields) / sizeof(switch_fields[0]),
 	.print_fmt = SWITCH_FMT,
 };
-
-static double cpu_time(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static bool find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
 {
@@ -221,10 +215,10 @@ static double run(struct bench *b, const struct kind *kind, bool consume, uint32
 
 	if (!r || !buf)
 		exit(1);
-	start = cpu_time();
+	start = bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	while ((n = reader_read(r, buf, len)) > 0)
 		bytes += (size_t)n;
-	took = cpu_time() - start;
+	took = (bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start) / 1e9;
 	reader_close(r);
 	free(buf);
 	if (bytes < EVENTS * kind->shortest)
@@ -243,25 +237,48 @@ static void rings_new(struct bench *b, const struct kind *kind, unsigned int cpu
 	kind->fill(b, cpus);
 }
 
-static int compare(const void *a, const void *b)
+/* What anybody might do: lines per second of C's own formatting, of a line like those. */
+static double run_printf(struct bench *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	static char line[256];
+	uint64_t seed = 1;
+	double start = bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
-	return (x > y) - (x < y);
+	for (unsigned int i = 0; i < PRINTED; i++) {
+		struct output_symbol to, from;
+
+		find_symbol(b, pick(b, &seed), &to);
+		find_symbol(b, pick(b, &seed) + 40, &from);
+		snprintf(line, sizeof(line), "%16s-%-7u [%03u] %s %5u.%06u: %s <-%s\n",
+			 "a-task-name", 100 + i % 20, i % 8, ".....", i / 2000, i % 2000, to.name,
+			 from.name);
+	}
+	return PRINTED / (bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start) * 1e9;
 }
 
+/*
+ * What has a figure: the time of a line as a part of printf's, the best of each, because what else
+ * runs on the host must not count.
+ */
 static void measure(struct bench *b, const struct kind *kind, const char *what, unsigned int cpus,
-		    bool consume, uint32_t options, size_t len)
+		    bool consume, uint32_t options, size_t len, const char *figure)
 {
-	double rate[ROUNDS];
+	double rate[ROUNDS], printed[ROUNDS], of_printf;
 
 	for (int i = 0; i < ROUNDS; i++) {
 		rings_new(b, kind, cpus);
+		printed[i] = run_printf(b);
 		rate[i] = run(b, kind, consume, options, len);
 	}
-	qsort(rate, ROUNDS, sizeof(rate[0]), compare);
-	printf("%-34s %u of %d CPUs %6.2f M lines/s (median of %d, %.2f to %.2f)\n", what, cpus,
-	       CPUS_MAX, rate[ROUNDS / 2] / 1e6, ROUNDS, rate[0] / 1e6, rate[ROUNDS - 1] / 1e6);
+	bench_median(rate, ROUNDS);
+	bench_median(printed, ROUNDS);
+	of_printf = printed[ROUNDS - 1] / rate[ROUNDS - 1];
+	printf("%-34s %u of %d CPUs %6.2f M lines/s (median of %d, %.2f to %.2f), %.2f of printf\n",
+	       what, cpus, CPUS_MAX, rate[ROUNDS / 2] / 1e6, ROUNDS, rate[0] / 1e6,
+	       rate[ROUNDS - 1] / 1e6, of_printf);
+	fflush(stdout);
+	if (figure)
+		bench_figure(figure, of_printf);
 }
 
 int main(void)
@@ -282,21 +299,27 @@ int main(void)
 	}
 	for (int i = 0; i < 20; i++)
 		comms_note(b->comms, 100 + i, 100, "a-task-name\0\0\0\0");
-	measure(b, &calls, "trace", 1, false, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, &calls, "trace", 4, false, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, &calls, "trace, reads of 4 KB", 4, false, OUTPUT_DEFAULT, 4096);
+	measure(b, &calls, "trace", 1, false, OUTPUT_DEFAULT, 1 << 17, NULL);
+	measure(b, &calls, "trace", 4, false, OUTPUT_DEFAULT, 1 << 17, "output.calls.trace");
+	measure(b, &calls, "trace, reads of 4 KB", 4, false, OUTPUT_DEFAULT, 4096, NULL);
 	measure(b, &calls, "trace with offsets and TGID", 4, false,
-		OUTPUT_DEFAULT | OUTPUT_SYM_OFFSET | OUTPUT_RECORD_TGID, 1 << 17);
-	measure(b, &calls, "trace_pipe", 1, true, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, &calls, "trace_pipe", 4, true, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, &calls, "trace_pipe, reads of 4 KB", 4, true, OUTPUT_DEFAULT, 4096);
-	measure(b, &leaves, "leaves, trace", 1, false, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, &leaves, "leaves, trace", 4, false, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, &leaves, "leaves, trace_pipe", 4, true, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, &leaves, "leaves, trace_pipe, reads of 4 KB", 4, true, OUTPUT_DEFAULT, 4096);
-	measure(b, &switches, "sched_switch, trace", 4, false, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, &switches, "sched_switch, trace_pipe", 4, true, OUTPUT_DEFAULT, 1 << 17);
-	measure(b, &switches, "sched_switch, trace_pipe, of 4 KB", 4, true, OUTPUT_DEFAULT, 4096);
+		OUTPUT_DEFAULT | OUTPUT_SYM_OFFSET | OUTPUT_RECORD_TGID, 1 << 17, NULL);
+	measure(b, &calls, "trace_pipe", 1, true, OUTPUT_DEFAULT, 1 << 17, NULL);
+	measure(b, &calls, "trace_pipe", 4, true, OUTPUT_DEFAULT, 1 << 17, "output.calls.pipe");
+	measure(b, &calls, "trace_pipe, reads of 4 KB", 4, true, OUTPUT_DEFAULT, 4096, NULL);
+	measure(b, &leaves, "leaves, trace", 1, false, OUTPUT_DEFAULT, 1 << 17, NULL);
+	measure(b, &leaves, "leaves, trace", 4, false, OUTPUT_DEFAULT, 1 << 17,
+		"output.leaves.trace");
+	measure(b, &leaves, "leaves, trace_pipe", 4, true, OUTPUT_DEFAULT, 1 << 17,
+		"output.leaves.pipe");
+	measure(b, &leaves, "leaves, trace_pipe, reads of 4 KB", 4, true, OUTPUT_DEFAULT, 4096,
+		NULL);
+	measure(b, &switches, "sched_switch, trace", 4, false, OUTPUT_DEFAULT, 1 << 17,
+		"output.switches.trace");
+	measure(b, &switches, "sched_switch, trace_pipe", 4, true, OUTPUT_DEFAULT, 1 << 17,
+		"output.switches.pipe");
+	measure(b, &switches, "sched_switch, trace_pipe, of 4 KB", 4, true, OUTPUT_DEFAULT, 4096,
+		NULL);
 	for (int i = 0; i < CPUS_MAX; i++)
 		ring_free(b->ring[i]);
 	event_printer_free(b->events);

@@ -5,19 +5,22 @@
 #   KERNEL CALL MODE NS_PER_CALL TIMES_UNTRACED OVERHEAD_NS OF_OWN EVENTS_PER_CALL NS_PER_EVENT
 #   EVENTS_PER_SECOND LOST GUEST_NS_PER_CALL HOST_NS_PER_CALL
 # of medians, '-' for what there is not. How fast a host is may change from one second to the next, so
-# TIMES_UNTRACED is the median of what each sample took compared with the last untraced one of the
-# same call before it, both in terms of work that the guest's program did at the same time (WORK, see
-# bench-calls.c), and NS_PER_CALL that much of what the call takes untraced. OVERHEAD_NS is the time beyond untraced, OF_OWN its part of
-# the overhead of the guest's own tracer: function, function_graph for graphs, its events of system calls
-# for ours.
+# TIMES_UNTRACED is what a call took compared with what it takes untraced, both in terms of work that the
+# guest's program did at the same time (WORK, see bench-calls.c), and NS_PER_CALL that much of what the call
+# takes untraced. LOST is of all calls of that mode: what is lost on the way to us is counted in the end,
+# by a sample of the call "all". OVERHEAD_NS is the time beyond untraced, OF_OWN its part of the overhead of the guest's own
+# tracer: function, function_graph for graphs, its events of system calls for ours.
 #
 # Time is the guest's, which is not disturbed by what the host's end of the serial line has to wait
 # for. Only with traps, where the guest's clock stands still whenever the guest is stopped, is it
-# the host's, in which the work is, too.
+# the host's, in which the work is, too: there each sample is compared with the last untraced one before it.
 BEGIN { FS = OFS = "\t" }
 
 {
 	key = $1 SUBSEP $3 SUBSEP $2
+	lost[$1, $2] += $8
+	if ($3 == "all")
+		next
 	if ($3 == "nothing") {
 		noise[$1, $2] = $7
 		next
@@ -36,12 +39,11 @@ BEGIN { FS = OFS = "\t" }
 	work[key, n] = $9
 	if ($2 == "untraced")
 		untraced[$1, $3] = n
-	base = base_of($1, $3) SUBSEP untraced[$1, $3]
-	times[key, n] = $2 == "trap" ? host[key, n] / guest[base] : work[key, n] / work[base]
+	if ($2 == "trap")
+		times[key, n] = host[key, n] / guest[base_of($1, $3), untraced[$1, $3]]
 	# Those to warm up are traced as well.
 	made[key] += $4 + int($4 / 10) + 1
 	events[key] += $7 - noise[$1, $2]
-	lost[key] += $8
 }
 
 function median(values, key, n, i, j, v, sorted)
@@ -60,20 +62,24 @@ function base_of(kernel, call)
 	return kernel SUBSEP call SUBSEP "untraced"
 }
 
-function times_untraced(key)
+function times_untraced(key, base)
 {
-	return samples[key] ? median(times, key, samples[key]) : 0
+	if (!samples[key])
+		return 0
+	if ((key, 1) in times)
+		return median(times, key, samples[key])
+	return median(work, key, samples[key]) / median(work, base, samples[base])
 }
 
-function summarize(kernel, call, mode, own, key, ns, base, own_ns, over, per_call, traced)
+function summarize(kernel, call, mode, own, key, none, ns, base, own_ns, over, per_call, traced)
 {
 	key = kernel SUBSEP call SUBSEP mode
 	if (!(key in samples))
 		return
-	base = base_of(kernel, call)
-	base = median(guest, base, samples[base])
-	ns = base * times_untraced(key)
-	own_ns = base * times_untraced(kernel SUBSEP call SUBSEP own)
+	none = base_of(kernel, call)
+	base = median(guest, none, samples[none])
+	ns = base * times_untraced(key, none)
+	own_ns = base * times_untraced(kernel SUBSEP call SUBSEP own, none)
 	over = ns - base
 	per_call = events[key] / made[key]
 	traced = mode != "untraced"
@@ -83,7 +89,7 @@ function summarize(kernel, call, mode, own, key, ns, base, own_ns, over, per_cal
 		traced ? sprintf("%.2f", per_call) : "-",
 		traced && (per_call > 0) ? sprintf("%.1f", over / per_call) : "-",
 		traced ? sprintf("%.0f", per_call / ns * 1e9) : "-",
-		traced ? lost[key] : "-",
+		traced ? lost[kernel, mode] : "-",
 		sprintf("%.1f", median(guest, key, samples[key])),
 		sprintf("%.1f", median(host, key, samples[key]))
 }

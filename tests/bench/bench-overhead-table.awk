@@ -43,7 +43,7 @@ $1 != kernel {
 		kernel, vcpus, (vcpus > 1) ? "s" : "", toupper(accel), rounds, (rounds > 1) ? "s" : ""
 	row("", "", "time per", "times", "overhead", "of", "events", "overhead", "events", "events")
 	row("call", "traced by", "call, ns", "untraced", "per call, ns", "guest's", "per call",
-		"/event, ns", "/s", "lost")
+		"/event, ns", "/s", "lost, all")
 	call = ""
 }
 

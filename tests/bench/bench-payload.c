@@ -5,8 +5,8 @@
  * for each record, and storing as many bytes.
  *
  * Once with rings that stay in the cache, once with rings that are larger than the last one, where
- * each record is a miss. The two ways of a kind take turns, and what counts is the median of their
- * ratios: a host changes its speed from one second to the next.
+ * each record is a miss. The kinds take turns, and the two ways of each do; what counts is the
+ * median of their ratios: a host changes its speed from one second to the next.
  */
 #include "tests/unit/payload-guest.h"
 
@@ -15,7 +15,7 @@
 #include "tests/bench/bench.h"
 
 enum {
-	ROUNDS = 31,
+	ROUNDS = 101,
 	TRIES = 10,	 /* of each way in a round, which is the best of them */
 	RECORDS = 5000,	 /* in a try */
 	WARM = 32 << 10, /* bytes of a ring */
@@ -322,13 +322,8 @@ static void round_ns(struct bench *b, const struct kind *kind, double *least, do
 {
 	*least = *payload = 1e9;
 	for (int i = 0; i < TRIES; i++) {
-		double ns = try_ns(b, kind);
-
-		if (ns < *least)
-			*least = ns;
-		ns = try_ns(b, NULL);
-		if (ns < *payload)
-			*payload = ns;
+		bench_least(least, try_ns(b, kind));
+		bench_least(payload, try_ns(b, NULL));
 	}
 }
 
@@ -349,33 +344,43 @@ static void check_records(struct bench *b, const struct kind *kind)
 		assert_int_equal((uint32_t)(ring_at(b, nr)[3] >> 32), (uint32_t)nr);
 }
 
-static void measure(struct bench *b, const struct kind *kind, const char *rings)
-{
+/* What has been measured of a kind. */
+struct times {
 	double least[ROUNDS], payload[ROUNDS], ratio[ROUNDS];
+};
+
+static void report(const struct kind *kind, struct times *t, const char *rings)
+{
 	char name[64];
 
+	snprintf(name, sizeof(name), "payload.%s.%s", kind->name, rings);
+	bench_figure(name, bench_median(t->ratio, ROUNDS));
+	printf("%-27s %-5s %8.1f ns %8.1f ns %6.2f   (%.2f to %.2f)\n", kind->what, rings,
+	       bench_median(t->least, ROUNDS), bench_median(t->payload, ROUNDS),
+	       t->ratio[ROUNDS / 2], t->ratio[ROUNDS / 4], t->ratio[ROUNDS * 3 / 4]);
+}
+
+static void measure(struct bench *b, const struct kind *kind, struct times *t, unsigned int round)
+{
 	payload_guest_load(&b->g);
 	kind->prepare(b, b->g.code);
 	check_records(b, kind);
-	for (int i = 0; i < ROUNDS; i++) {
-		round_ns(b, kind, &least[i], &payload[i]);
-		ratio[i] = payload[i] / least[i];
-	}
-	snprintf(name, sizeof(name), "payload.%s.%s", kind->name, rings);
-	bench_figure(name, bench_median(ratio, ROUNDS));
-	printf("%-27s %-5s %8.1f ns %8.1f ns %6.2f   (%.2f to %.2f)\n", kind->what, rings,
-	       bench_median(least, ROUNDS), bench_median(payload, ROUNDS), ratio[ROUNDS / 2],
-	       ratio[ROUNDS / 4], ratio[ROUNDS * 3 / 4]);
-	fflush(stdout);
+	round_ns(b, kind, &t->least[round], &t->payload[round]);
+	t->ratio[round] = t->payload[round] / t->least[round];
 }
 
 static void measure_all(const char *rings, uint32_t ring_size)
 {
+	static struct times times[KINDS];
 	static struct bench b;
 
 	guest_make(&b, ring_size);
+	for (unsigned int round = 0; round < ROUNDS; round++)
+		for (unsigned int i = 0; i < KINDS; i++)
+			measure(&b, &kinds[i], &times[i], round);
 	for (unsigned int i = 0; i < KINDS; i++)
-		measure(&b, &kinds[i], rings);
+		report(&kinds[i], &times[i], rings);
+	fflush(stdout);
 	assert_int_equal(munmap(b.mapped, b.mapped_size), 0);
 }
 

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * bench-ring.c - function records per second that one thread writes into a ring buffer of the
- * default size: alone, and while another thread consumes or looks.
+ * default size: alone, and while another thread consumes or looks; and what such a record takes, as
+ * a multiple of storing its bytes.
  */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <x86intrin.h>
 
 #include "tracer/ring/entry.h"
 #include "tracer/ring/ring.h"
+#include "tests/bench/bench.h"
 
-enum { ROUNDS = 5, RECORDS = 20 * 1000 * 1000, BUFFER = 1410 * 1024 };
+enum { ROUNDS = 5, RECORDS = 10 * 1000 * 1000, BUFFER = 1410 * 1024 };
+enum { RATIOS = 31, TRIES = 10, TRY_RECORDS = 20 * 1000 };
 
 enum reader { READER_NONE, READER_CONSUME, READER_LOOK, READER_RAW };
 
@@ -22,17 +25,9 @@ struct bench {
 	atomic_bool stop;
 };
 
-static double now(void)
+static void write_records(struct ring *r, uint64_t n)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-static void write_records(struct ring *r)
-{
-	for (uint64_t i = 0; i < RECORDS; i++) {
+	for (uint64_t i = 0; i < n; i++) {
 		struct trace_function_entry *e = ring_reserve(r, sizeof(*e), i * 100);
 
 		e->ent = (struct trace_entry){.type = TRACE_FN, .pid = 1};
@@ -70,9 +65,9 @@ static double run(enum reader reader)
 	if (!b.ring)
 		return 0;
 	if (reader == READER_NONE || !pthread_create(&thread, NULL, read_records, &b)) {
-		start = now();
-		write_records(b.ring);
-		took = now() - start;
+		start = bench_now_ns();
+		write_records(b.ring, RECORDS);
+		took = (bench_now_ns() - start) / 1e9;
 		atomic_store(&b.stop, true);
 		if (reader != READER_NONE)
 			pthread_join(thread, NULL);
@@ -81,27 +76,89 @@ static double run(enum reader reader)
 	return took > 0 ? RECORDS / took : 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
+static const char *const names[] = {"alone", "beside a consumer", "beside a looker",
+				    "beside a raw consumer"};
 
-	return (x > y) - (x < y);
+static void measure(enum reader reader)
+{
+	double rate[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++)
+		rate[i] = run(reader);
+	bench_median(rate, ROUNDS);
+	printf("ring write %-22s %7.1f M records/s (median of %d, %.1f to %.1f)\n", names[reader],
+	       rate[ROUNDS / 2] / 1e6, ROUNDS, rate[0] / 1e6, rate[ROUNDS - 1] / 1e6);
+}
+
+/* --- against the least ----------------------------------------------------------------------- */
+
+/* What no tracer can do without: the time, and as many bytes in an array of the same size. */
+static void store_records(uint64_t *words, unsigned int n)
+{
+	enum { WORDS = sizeof(struct trace_function_entry) / sizeof(*words) };
+	volatile uint64_t *at = words;
+
+	while (n--) {
+		uint64_t tsc = __rdtsc();
+
+		for (unsigned int word = 0; word < WORDS; word++)
+			at[word] = tsc;
+		at += WORDS;
+		if (at + WORDS > words + BUFFER / sizeof(*words))
+			at = words;
+	}
+}
+
+static double least_ns(uint64_t *words)
+{
+	double start = bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	store_records(words, TRY_RECORDS);
+	return (bench_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / TRY_RECORDS;
+}
+
+static double ring_ns(struct ring *r)
+{
+	double start = bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	write_records(r, TRY_RECORDS);
+	return (bench_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / TRY_RECORDS;
+}
+
+/* The best of short tries in turn; other load on the host must not count. */
+static double ratio(struct ring *r, uint64_t *words)
+{
+	double least = 1e9, ring = 1e9;
+
+	for (int i = 0; i < TRIES; i++) {
+		bench_least(&least, least_ns(words));
+		bench_least(&ring, ring_ns(r));
+	}
+	return ring / least;
+}
+
+static void compare_with_least(void)
+{
+	struct ring *r = ring_new(BUFFER);
+	uint64_t *words = calloc(1, BUFFER);
+	double ratios[RATIOS], median;
+
+	if (!r || !words)
+		exit(1);
+	for (int i = 0; i < RATIOS; i++)
+		ratios[i] = ratio(r, words);
+	median = bench_median(ratios, RATIOS);
+	printf("ring write, of rdtsc and such a store  %7.2f (median of %d, %.2f to %.2f)\n",
+	       median, RATIOS, ratios[0], ratios[RATIOS - 1]);
+	bench_figure("ring.write", median);
+	free(words);
+	ring_free(r);
 }
 
 int main(void)
 {
-	static const char *const names[] = {"alone", "beside a consumer", "beside a looker",
-					    "beside a raw consumer"};
-
-	for (int reader = READER_NONE; reader <= READER_RAW; reader++) {
-		double rate[ROUNDS];
-
-		for (int i = 0; i < ROUNDS; i++)
-			rate[i] = run((enum reader)reader);
-		qsort(rate, ROUNDS, sizeof(rate[0]), compare);
-		printf("ring write %-22s %7.1f M records/s (median of %d, %.1f to %.1f)\n",
-		       names[reader], rate[ROUNDS / 2] / 1e6, ROUNDS, rate[0] / 1e6,
-		       rate[ROUNDS - 1] / 1e6);
-	}
+	for (int reader = READER_NONE; reader <= READER_RAW; reader++)
+		measure((enum reader)reader);
+	compare_with_least();
 	return 0;
 }

@@ -28,6 +28,13 @@ static inline int bench_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Have *best be the least that was seen. */
+static inline void bench_least(double *best, double ns)
+{
+	if (ns < *best)
+		*best = ns;
+}
+
 /* Sorts them. */
 static inline double bench_median(double *v, size_t n)
 {

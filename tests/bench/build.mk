@@ -1,19 +1,20 @@
-# Programs that measure and print: `make bench` runs them one after the other.
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs that measure and print. `make bench` runs them one after the other and holds their figures against
+# tests/bench/gates.
 bench-programs += tests/bench/bench-payload
 bench-programs += tests/bench/bench-ring
 bench-programs += tests/bench/bench-output
 bench-programs += tests/bench/bench-exits
 bench-programs += tests/bench/bench-hits
+# Scripts that do so, with a whole guest.
 bench-scripts  += tests/bench/bench-attach
 bench-scripts  += tests/bench/bench-files
+bench-scripts  += tests/bench/bench-overhead
 
 bench-with-guest := $(O)/tests/bench/bench-exits $(O)/tests/bench/bench-hits
 
 $(bench-with-guest) $(O)/tests/bench/bench-payload: LDLIBS += -lcmocka
 $(bench-with-guest): | $(O)/tests/guest/testguest.elf
-
-# Scripts that do so, with a whole guest.
-bench-scripts += tests/bench/bench-overhead
 
 # Runs inside the guest, so without libraries and without sanitizers.
 $(O)/tests/bench/bench-calls: tests/workload/bench-calls.c
@@ -23,11 +24,14 @@ $(O)/tests/bench/bench-calls: tests/workload/bench-calls.c
 
 bench-built: $(O)/tests/bench/bench-calls
 
-# What depends on the accelerator, under KVM: see tests/kvm/run.
+# What depends on the accelerator, under KVM: see tests/kvm/run. One program there, and its arguments.
+bench-kvm := tests/bench/bench-exits tests/bench/bench-hits tests/bench/bench-overhead tests/bench/bench-attach
+comma     := ,
+space     := $(subst ,, )
+
 .PHONY: bench-kvm
 bench-kvm: guest
 	@$(MAKE) $(jobs) all $(O)/tests/bench/bench-calls $(O)/tests/workload/workload $(O)/tests/kvm/host-kvm \
 		$(bench-with-guest)
 	@$(MAKE) $(jobs) check-lab
-	@O=$(O) KVM_TEST_SECONDS=7200 tests/kvm/run -p tests/bench/bench-exits tests/bench/bench-hits \
-		tests/bench/bench-overhead tests/bench/bench-attach
+	@O=$(O) KVM_TEST_SECONDS=10800 tests/kvm/run -p tests/bench/run,BENCH_TIMEOUT=3600,$(subst $(space),$(comma),$(bench-kvm))

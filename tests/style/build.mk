@@ -3,6 +3,7 @@
 
 check-tests += scripts/check-deps-direction
 check-tests += scripts/check-docs
+check-tests += tests/style/bench-gates
 
 lint:
 	@scripts/setup --lint

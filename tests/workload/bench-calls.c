@@ -13,7 +13,7 @@
  *
  * stand around that, for a host that wants to use its own clock. WORK is what a call takes in terms
  * of a piece of work that this program does by itself, which nothing traces: the calls are made in
- * parts, each of them is compared with a piece of work right behind it, and the median counts. So a
+ * parts, with a piece of work behind each, and the fastest part counts, and the fastest piece. So a
  * host that is faster at one time than at another, or busy for a while, does not change it. With
  * --for it goes through all pairs again until the time is over and prints only "made CALL COUNT"
  * for each in the end. Without arguments it does nothing: that is what forkexec executes.
@@ -187,18 +187,16 @@ static void work(void)
 	}
 }
 
-static int compare(const void *a, const void *b)
+static double least(double best, double ns)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	return best && best < ns ? best : ns;
 }
 
-/* The time of all parts in *ns, and the median of what a call takes in each, in pieces of work. */
+/* The time of all parts in *ns, and what a call takes in the fastest, in pieces of work. */
 static bool measure_parts(struct bench *b, struct pair *p, long long *ns, double *in_work)
 {
-	unsigned long left = p->count, most = (left + PARTS - 1) / PARTS, nr = 0;
-	double part[PARTS];
+	unsigned long left = p->count, most = (left + PARTS - 1) / PARTS;
+	double part = 0, piece = 0;
 
 	*ns = 0;
 	do {
@@ -211,11 +209,11 @@ static bool measure_parts(struct bench *b, struct pair *p, long long *ns, double
 		work();
 		worked = now_ns();
 		*ns += called - start;
-		part[nr++] = (double)(called - start) / (double)count / (double)(worked - called);
+		part = least(part, (double)(called - start) / (double)count);
+		piece = least(piece, (double)(worked - called));
 		left -= count;
 	} while (left);
-	qsort(part, nr, sizeof(part[0]), compare);
-	*in_work = part[nr / 2];
+	*in_work = part / piece;
 	return true;
 }
 
