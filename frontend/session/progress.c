@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* progress.c - one line on the terminal, redrawn while the guest runs. */
+/* progress.c - said while the guest runs: one line on the terminal, redrawn; losses, once. */
 #include "frontend/session/progress.h"
 
 #include <inttypes.h>
@@ -27,6 +27,16 @@ void progress_show(struct progress *p, double seconds, const struct trace_status
 	p->last = seconds;
 	p->hits = st->hits;
 	p->drawn = true;
+}
+
+void progress_lost(struct progress *p, const struct trace_status *st, const char *advice)
+{
+	if (p->told || !st->staging_lost)
+		return;
+	p->told = true;
+	progress_clear(p);
+	fprintf(stderr, "hvtrace: %" PRIu64 " records are lost so far: %s\n", st->staging_lost,
+		advice);
 }
 
 void progress_clear(struct progress *p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* progress.h - one line on the terminal, redrawn while the guest runs. */
+/* progress.h - said while the guest runs: one line on the terminal, redrawn; losses, once. */
 #ifndef HVTRACE_FRONTEND_SESSION_PROGRESS_H
 #define HVTRACE_FRONTEND_SESSION_PROGRESS_H
 
@@ -13,13 +13,15 @@ struct progress {
 	FILE *out; /* NULL: not a terminal, nothing is drawn */
 	double last;
 	uint64_t hits;
-	bool drawn;
+	bool drawn, told;
 };
 
 /* Draw on stderr, if that is a terminal and `wanted`. */
 void progress_init(struct progress *p, bool wanted);
 /* seconds: since the start. Draws a few times a second at most. */
 void progress_show(struct progress *p, double seconds, const struct trace_status *st);
+/* Say on stderr, terminal or not, when the first records are lost on their way from the guest. */
+void progress_lost(struct progress *p, const struct trace_status *st, const char *advice);
 /* Take the line away. */
 void progress_clear(struct progress *p);
 

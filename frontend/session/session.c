@@ -229,6 +229,16 @@ void session_say_begin(struct session *s)
 		trace_explain(s->trace, stderr);
 }
 
+static const char *loss_advice(const struct session_options *opt)
+{
+	if (opt->lossless)
+		return "the guest has waited for the host in vain";
+	if (opt->unserved)
+		return "the host does not keep up; --window-memory takes more at once";
+	return "the host does not keep up; --lossless lets the guest wait, "
+	       "--window-memory takes more at once, -f traces less";
+}
+
 void session_run(struct session *s, bool show)
 {
 	struct trace_status st;
@@ -239,6 +249,7 @@ void session_run(struct session *s, bool show)
 	do {
 		machine_wait(s->m, &s->event, 100);
 		trace_get_status(s->trace, &st);
+		progress_lost(&progress, &st, loss_advice(s->opt));
 		progress_show(&progress, session_seconds(s), &st);
 	} while (!session_ended(s, &st));
 	progress_clear(&progress);
