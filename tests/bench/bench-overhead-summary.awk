@@ -7,9 +7,9 @@
 # of medians, '-' for what there is not. How fast a host is may change from one second to the next, so
 # TIMES_UNTRACED is what a call took compared with what it takes untraced, both in terms of work that the
 # guest's program did at the same time (WORK, see bench-calls.c), and NS_PER_CALL that much of what the call
-# takes untraced. LOST is of all calls of that mode: what is lost on the way to us is counted in the end,
-# by a sample of the call "all". OVERHEAD_NS is the time beyond untraced, OF_OWN its part of the overhead of the guest's own
-# tracer: function, function_graph for graphs, its events of system calls for ours.
+# takes untraced. OVERHEAD_NS is the time beyond untraced, OF_OWN its part of the overhead of the guest's own
+# tracer: function, function_graph for graphs, its events of system calls for ours. LOST is of all calls of that
+# mode: what is lost on the way to us is counted in the end, by a sample of the call "all".
 #
 # Time is the guest's, which is not disturbed by what the host's end of the serial line has to wait
 # for. Only with traps, where the guest's clock stands still whenever the guest is stopped, is it
