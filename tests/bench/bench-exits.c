@@ -5,37 +5,16 @@
  * The test guest runs one loop all the time; only its site changes: the NOP that it is, an `out`
  * that belongs to nobody, a trap. What the loop itself takes is subtracted.
  */
-#include "tests/unit/testguest.h"
-
-#include "tests/bench/bench.h"
+#include "tests/bench/guest-loop.h"
 
 #define ROUNDS 100
 #define TRIES  500
 
 enum { BYTES = 5 };
 
-/*
- * Time of one round of the guest's loop: the best of many short tries, because other load on the
- * host must not count. Being interrupted between clock and counter makes a try longer, never
- * shorter.
- */
 static double round_ns(struct guest *g)
 {
-	_Atomic uint64_t *count = guest_var(g, "bench_count");
-	double best = 0;
-
-	for (unsigned int try = 0; try < TRIES; try++) {
-		double start = bench_now_ns(), took;
-		uint64_t first = *count, last;
-
-		do
-			last = *count;
-		while (last - first < ROUNDS);
-		took = (bench_now_ns() - start) / (double)(last - first);
-		if (!try || took < best)
-			best = took;
-	}
-	return best;
+	return guest_loop_ns(g, TRIES, ROUNDS);
 }
 
 static void site_write(struct guest *g, const char *bytes)

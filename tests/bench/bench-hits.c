@@ -12,8 +12,9 @@
 #include "tracer/instance/instance.h"
 #include "tracer/tracer.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/guest-loop.h"
 
-enum { ROUNDS = 4000, REPEATS = 15, FAKE_PA = 32 << 20 };
+enum { ROUNDS = 20, TRIES = 50, REPEATS = 31, FAKE_PA = 32 << 20 };
 
 #define FAKE_VA (UINT64_C(0xffff888000000000) + FAKE_PA)
 
@@ -115,13 +116,7 @@ static void bench_start(struct bench *b)
 
 static double round_ns(struct bench *b)
 {
-	_Atomic uint64_t *count = guest_var(&b->g, "bench_count");
-	uint64_t first = *count, last;
-	double start = bench_now_ns();
-
-	guest_wait_var(count, first + ROUNDS);
-	last = *count;
-	return (bench_now_ns() - start) / (double)(last - first);
+	return guest_loop_ns(&b->g, TRIES, ROUNDS);
 }
 
 static void site_write(struct bench *b, const char bytes[5])
