@@ -155,8 +155,7 @@ static void event_code(struct bench *b, uint8_t *code)
 	put_return(put_call(b, code, b->g.text.commit));
 }
 
-/* --- the least ---------------------------------------------------------------------------------
- */
+/* --- the least -------------------------------------------------------------------------------- */
 
 typedef volatile uint64_t word;
 
@@ -247,8 +246,7 @@ static const struct kind kinds[] = {
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-/* --- the guest ---------------------------------------------------------------------------------
- */
+/* --- the guest -------------------------------------------------------------------------------- */
 
 /* Of the last cache, as far as this host tells. */
 static uint64_t cache_size(void)
