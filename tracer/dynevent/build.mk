@@ -5,4 +5,5 @@ tracer-objs += tracer/dynevent/kprobe-hit.o
 tracer-objs += tracer/dynevent/kprobe-place.o
 tracer-objs += tracer/dynevent/kprobe-traps.o
 tracer-objs += tracer/dynevent/kprobe.o
+tracer-objs += tracer/dynevent/list.o
 tracer-objs += tracer/dynevent/synth.o

@@ -16,27 +16,6 @@ static const struct dyn_event_ops *const kinds[] = {&event_probe_ops, &synth_eve
 
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-void dyn_event_add(struct trace *t, struct dyn_event *ev, const struct dyn_event_ops *ops,
-		   void *owner)
-{
-	struct dyn_event **at = &t->dyn_events;
-
-	while (*at)
-		at = &(*at)->next;
-	*ev = (struct dyn_event){.ops = ops, .owner = owner};
-	*at = ev;
-}
-
-void dyn_event_remove(struct trace *t, struct dyn_event *ev)
-{
-	struct dyn_event **at = &t->dyn_events;
-
-	while (*at && *at != ev)
-		at = &(*at)->next;
-	if (*at)
-		*at = ev->next;
-}
-
 static bool is_of(const struct dyn_event *ev, const struct dyn_event_ops *kind)
 {
 	return !kind || ev->ops == kind;
@@ -157,4 +136,24 @@ int trace_clear_dynamic_events(struct trace *t)
 void trace_print_dynamic_events(struct trace *t, struct text *out)
 {
 	dyn_events_print(t, NULL, out);
+}
+
+ssize_t trace_write_kprobe_events(struct trace *t, const char *text, size_t len)
+{
+	return dyn_events_write(t, &probe_event_ops, text, len);
+}
+
+int trace_clear_kprobe_events(struct trace *t)
+{
+	return dyn_events_clear(t, &probe_event_ops);
+}
+
+void trace_print_kprobe_events(struct trace *t, struct text *out)
+{
+	dyn_events_print(t, &probe_event_ops, out);
+}
+
+int trace_clear_synthetic_events(struct trace *t)
+{
+	return dyn_events_clear(t, &synth_event_ops);
 }

@@ -382,21 +382,6 @@ const struct dyn_event_ops probe_event_ops = {
 
 /* --- files.h --------------------------------------------------------------------------------- */
 
-ssize_t trace_write_kprobe_events(struct trace *t, const char *text, size_t len)
-{
-	return dyn_events_write(t, &probe_event_ops, text, len);
-}
-
-int trace_clear_kprobe_events(struct trace *t)
-{
-	return dyn_events_clear(t, &probe_event_ops);
-}
-
-void trace_print_kprobe_events(struct trace *t, struct text *out)
-{
-	dyn_events_print(t, &probe_event_ops, out);
-}
-
 void trace_print_kprobe_profile(struct trace *t, struct text *out)
 {
 	struct probe_events *p = t->probe_events;

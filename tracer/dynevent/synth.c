@@ -195,11 +195,6 @@ ssize_t trace_write_synthetic_events(struct trace *t, const char *text, size_t l
 	return ret;
 }
 
-int trace_clear_synthetic_events(struct trace *t)
-{
-	return dyn_events_clear(t, &synth_event_ops);
-}
-
 void trace_print_synthetic_events(struct trace *t, struct text *out)
 {
 	events_lock(t->trace_events);

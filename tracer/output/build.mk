@@ -7,6 +7,7 @@ tracer-objs += tracer/output/graph.o
 tracer-objs += tracer/output/header.o
 tracer-objs += tracer/output/hwlat.o
 tracer-objs += tracer/output/kft.o
+tracer-objs += tracer/output/latency-header.o
 tracer-objs += tracer/output/options.o
 tracer-objs += tracer/output/output.o
 tracer-objs += tracer/output/pointer.o

@@ -1,10 +1,12 @@
 tracer-objs += tracer/events/hist/action-make.o
 tracer-objs += tracer/events/hist/action.o
 tracer-objs += tracer/events/hist/commands.o
+tracer-objs += tracer/events/hist/error.o
 tracer-objs += tracer/events/hist/expr.o
 tracer-objs += tracer/events/hist/field.o
 tracer-objs += tracer/events/hist/hist.o
 tracer-objs += tracer/events/hist/hit.o
+tracer-objs += tracer/events/hist/hold.o
 tracer-objs += tracer/events/hist/map.o
 tracer-objs += tracer/events/hist/parse.o
 tracer-objs += tracer/events/hist/print.o

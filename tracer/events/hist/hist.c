@@ -2,7 +2,6 @@
 /* hist.c - histograms as triggers: new ones, the same once more, names that are shared. */
 #include "tracer/events/hist/internal.h"
 #include "tracer/events/hist/commands.h"
-#include "tracer/lib/error-log.h"
 
 #include <errno.h>
 
@@ -29,21 +28,6 @@ void event_hist_vars_free(struct event_hist_vars *vars)
 bool event_hist_vars_any(const struct event_hist_vars *vars)
 {
 	return vars->first;
-}
-
-int hist_error(const struct hist_source *src, const char *what, const char *part, int error)
-{
-	const struct event_trigger_owner *owner = src->at->owner;
-	const struct guestsym_event *event = src->where->format.event;
-	struct text where = {0};
-
-	text_printf(&where, "hist:%s:%s", event->system, event->name);
-	text_putc(&where, '\0');
-	if (!where.failed)
-		owner->error(owner->arg, where.buf, what, src->command,
-			     part ? error_log_pos(src->command, part) : 0);
-	text_free(&where);
-	return error;
 }
 
 /* --- what is counted ------------------------------------------------------------------------- */
@@ -76,20 +60,6 @@ static struct event_hist *hist_new(struct event_hist_names *names, struct hist_s
 		names->first = hist;
 	}
 	return hist;
-}
-
-void event_hist_get(struct event_hist *hist)
-{
-	hist->refs++;
-}
-
-void event_hist_put(struct event_hist *hist)
-{
-	if (--hist->refs)
-		return;
-	hist_map_free(hist->map);
-	hist_spec_free(hist->spec);
-	free(hist);
 }
 
 /* A trigger of it has gone. Who refers to its variables may stay, and finds no more in them. */

@@ -70,7 +70,12 @@ int returns_settle(struct trace *t, const struct wanted_list *l);
 bool returns_probe_set(const struct trace *t, uint64_t va);
 
 /* For sorted tables whose rows begin with an address. */
-int returns_by_va(const void *a, const void *b);
+static inline int returns_by_va(const void *a, const void *b)
+{
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+
+	return p < q ? -1 : p > q;
+}
 
 /* Of the jmp at va, with four bytes of offset. */
 static inline uint64_t jump_target(const uint8_t *insn, uint64_t va)

@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int returns_by_va(const void *a, const void *b)
-{
-	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-
-	return p < q ? -1 : p > q;
-}
-
 static struct returns *returns_new(const struct guestsym *gs)
 {
 	struct returns *r = calloc(1, sizeof(*r));
