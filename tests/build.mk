@@ -42,16 +42,15 @@ bench-built: all $(bench-built-programs)
 .PHONY: unit unit-programs unit-names
 unit-programs: $(unit-programs)
 unit-names:
-	@echo $(unit-tests:tests/unit/%=%)
+	@echo $(unit-tests)
 unit: $(unit-programs)
 	$(Q)O=$(O) tests/run $^
 
-# One more at a time than there are CPUs: guests often wait, and tests for them. An emulated guest on a
-# busy CPU now and then takes another way than the one a test looks at: it gets a second run, by itself.
+# One more at a time than there are CPUs: guests often wait, and tests for them.
 check-jobs := $(shell expr $$(nproc) + 1)
 
 check-built: all $(unit-programs)
-	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run -j$(check-jobs) -a 'tests/e2e/*' $(unit-programs) \
+	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run -j$(check-jobs) $(unit-programs) \
 		tests/kvm/core tests/sanitizers/asan tests/sanitizers/tsan $(check-tests)
 
 # One after the other, and with everything that they print: they take hours.
