@@ -7,6 +7,7 @@
  * usage: events-attach TARGET KERNEL SERIAL
  */
 #include "tests/e2e/running-guest.h"
+#include "tests/seed.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -318,7 +319,7 @@ static void killed(void **state)
 		{"-k", e->kernel, "-t", "nop", "--no-mount", "-e", "*:*"},
 		{"-k", e->kernel, "-t", "nop", "--no-mount", "-f", "vfs_read"},
 	};
-	unsigned int seed = (unsigned int)getpid();
+	unsigned int seed = test_seed();
 	uint8_t *before;
 	size_t len;
 

@@ -7,6 +7,7 @@
  *        guest-memory scribble PID MS         write anything to what the guest may write of them
  */
 #include "tests/e2e/running-guest.h"
+#include "tests/seed.h"
 #include "tracer/payload/payload.h"
 
 #include <fcntl.h>
@@ -129,7 +130,7 @@ static int scribble(char **argv)
 
 	if (!windows_find(&w, argv[0]) || !w.nr)
 		return 1;
-	srandom((unsigned int)now_ms());
+	srandom(test_seed());
 	for (end = now_ms() + strtoul(argv[1], NULL, 10); now_ms() < end; n++)
 		scribble_once(&w);
 	printf("# scribbled %" PRIu64 " times\n", n);

@@ -10,6 +10,7 @@
  */
 #include "tests/e2e/running-guest.h"
 #include "tracer/tracer.h"
+#include "tests/seed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -291,7 +292,7 @@ static void test_killed(void **state)
 	env_tracer_start(e, options);
 	assert_int_equal(env_tracer_wait(e), 0);
 	whole = now_ns() - whole;
-	srandom((unsigned int)whole);
+	srandom(test_seed());
 	for (int i = 0; killed < kills && i < TRIES * kills; i++) {
 		uint64_t part = whole / (uint64_t)kills;
 		uint64_t at = part * (uint64_t)(i % kills) + (uint64_t)random() % part;

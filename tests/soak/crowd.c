@@ -6,6 +6,7 @@
  *
  * usage: crowd DIR SECONDS
  */
+#include "tests/seed.h"
 #include "tests/soak/crowd.h"
 
 #include <ftw.h>
@@ -40,7 +41,7 @@ static pid_t start_member(struct shared *shared, const char *dir, unsigned int p
 	struct member m = {
 		.shared = shared,
 		.dir = dir,
-		.random = number * UINT64_C(0x9e3779b97f4a7c15),
+		.random = (test_seed() + number) * UINT64_C(0x9e3779b97f4a7c15),
 		.number = number,
 	};
 	pid_t pid = fork();

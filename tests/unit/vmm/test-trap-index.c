@@ -10,6 +10,8 @@
 
 #include "vmm/core/trap-index.h"
 
+#include "tests/seed.h"
+
 #define KEYS 512
 
 static uint64_t key_of(unsigned int i)
@@ -24,7 +26,7 @@ static void test_random(void **state)
 	size_t used = 0;
 
 	(void)state;
-	srand(7);
+	srand(test_seed());
 	for (unsigned int i = 0; i < KEYS; i++)
 		want[i] = TRAP_INDEX_NONE;
 	for (unsigned int round = 0; round < 200000; round++) {

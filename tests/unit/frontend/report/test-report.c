@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-report.c - call trees: how events become one, and what is chosen of it. */
+#include "tests/seed.h"
 #include "tests/unit/report-feed.h"
 
 /* --- events ------------------------------------------------------------------------------- */
@@ -160,7 +161,7 @@ static void test_senseless_depths(void **state)
 static void test_random(void **state)
 {
 	static const char *const names[] = {"a", "b", "c", "d", "e"};
-	uint64_t seed = 1;
+	uint64_t seed = test_seed();
 
 	(void)state;
 	for (int round = 0; round < 50; round++) {

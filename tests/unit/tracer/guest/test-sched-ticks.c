@@ -11,6 +11,8 @@
 
 #include "tracer/guest/sched-ticks.h"
 
+#include "tests/seed.h"
+
 #define MS   UINT64_C(1000000)
 #define TICK (4 * MS)
 
@@ -170,7 +172,7 @@ static void it_is_the_kernels(void **state)
 	uint64_t now = 50 * MS, last = 0;
 
 	(void)state;
-	srandom(1);
+	srandom(test_seed());
 	counted(m.raw, m.gtod);
 	for (int i = 0; i < 2000; i++) {
 		uint64_t next = now + TICK / 2 + (uint64_t)random() % TICK;
@@ -202,7 +204,7 @@ static uint64_t any(void)
 static void nonsense_does_no_harm(void **state)
 {
 	(void)state;
-	srandom(2);
+	srandom(test_seed());
 	for (int i = 0; i < 200000; i++) {
 		sched_ticks_note(&one, any(), any(), any(),
 				 random() % 2 ? SCHED_TICK_COUNTED : SCHED_TICK_GOES_ON,

@@ -15,6 +15,8 @@
 #include "tracer/lib/glob.h"
 #include "tracer/core/trace.h"
 
+#include "tests/seed.h"
+
 static void parse(const char *text, struct glob *g, char copy[64])
 {
 	snprintf(copy, 64, "%s", text);
@@ -150,7 +152,7 @@ static void test_pattern(void **state)
 static void test_random(void **state)
 {
 	static const char letters[] = "ab*?*b";
-	unsigned int n = 1;
+	unsigned int n = test_seed();
 
 	(void)state;
 	for (int i = 0; i < 200000; i++) {

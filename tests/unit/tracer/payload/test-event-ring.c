@@ -14,6 +14,8 @@
 
 #include "tracer/payload/event-ring.h"
 
+#include "tests/seed.h"
+
 enum { SIZE = 65536, RING = 0x10000, VCPU = 1 };
 
 struct made_window {
@@ -149,7 +151,7 @@ static void test_hostile(void **state)
 	struct made_window *w = *state;
 	struct payload_record r[64];
 
-	srandom(1);
+	srandom(test_seed());
 	for (unsigned int round = 0; round < 20000; round++) {
 		w->head = round % 3 ? (uint64_t)random() : (uint64_t)random() << 33;
 		w->grows = round % 5 ? 0 : (uint64_t)random();

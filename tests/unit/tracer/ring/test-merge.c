@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-merge.c - several rings as one sequence. */
+#include "tests/seed.h"
 #include "tests/unit/ring-check.h"
 
 #include "tracer/ring/merge.h"
@@ -175,6 +176,7 @@ static void test_random(void **state)
 	struct ring_event ev;
 	uint64_t last = 0;
 	unsigned int cpu, last_cpu = 0, nr = 0;
+	uint64_t seed = (uint64_t)test_seed() << 32;
 	struct merge *m;
 
 	(void)state;
@@ -183,7 +185,7 @@ static void test_random(void **state)
 
 		rings[i] = ring_new(20 * RING_PAGE_DATA);
 		for (uint64_t n = 0; n < 3000; n++)
-			put(rings[i], ts += mix(i << 16 | n) % 4, i);
+			put(rings[i], ts += mix(seed ^ (i << 16 | n)) % 4, i);
 	}
 	m = merge_new(rings, CPUS, false);
 	while (merge_next(m, &ev, &cpu)) {

@@ -4,6 +4,7 @@
  * checked after each step against what must be true: nothing is read twice, out of order or
  * damaged, what is missing is counted, and the counts add up.
  */
+#include "tests/seed.h"
 #include "tests/unit/ring-check.h"
 
 #include <errno.h>
@@ -221,31 +222,31 @@ static void run_model(uint64_t seed, size_t max_len, unsigned int jump)
 static void test_small_events(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 8; seed++)
-		run_model(seed, 24, 0);
+	for (uint64_t i = 1; i <= 8; i++)
+		run_model(test_seed() + i, 24, 0);
 }
 
 static void test_time_jumps(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 11; seed <= 18; seed++)
-		run_model(seed, 120, 3);
+	for (uint64_t i = 11; i <= 18; i++)
+		run_model(test_seed() + i, 120, 3);
 }
 
 static void test_any_size(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 21; seed <= 28; seed++)
-		run_model(seed, RING_MAX_DATA, 20);
+	for (uint64_t i = 21; i <= 28; i++)
+		run_model(test_seed() + i, RING_MAX_DATA, 20);
 }
 
 /* Damaged pages: an end or an error, never a byte outside of the page. */
 static void test_damaged_pages(void **state)
 {
 	struct ring *r = ring_new(2 * RING_PAGE_DATA);
-	struct series_writer w = {.s = {.seed = 5, .max_len = 200, .jump = 4}};
+	struct series_writer w = {.s = {.seed = test_seed(), .max_len = 200, .jump = 4}};
 	uint8_t page[RING_PAGE_SIZE], *exact = malloc(RING_PAGE_SIZE);
-	uint64_t random = 0;
+	uint64_t random = (uint64_t)test_seed() << 32;
 
 	(void)state;
 	for (int i = 0; i < 100; i++)

@@ -3,6 +3,7 @@
  * test-ring-threads.c - a ring buffer with its writer and readers of every kind at the same time.
  * Worth most under ThreadSanitizer (make TSAN=1).
  */
+#include "tests/seed.h"
 #include "tests/unit/ring-check.h"
 
 #include <errno.h>
@@ -135,7 +136,7 @@ static void *resizer(void *arg)
 	struct shared *sh = arg;
 
 	for (uint64_t i = 0; !atomic_load(&sh->done); i++) {
-		if (ring_resize(sh->r, mix(i) % 20 * RING_PAGE_DATA))
+		if (ring_resize(sh->r, mix(sh->s.seed + i) % 20 * RING_PAGE_DATA))
 			sh->bad++;
 		sched_yield();
 	}
@@ -216,7 +217,7 @@ static void check_end(struct shared *sh, bool consumed)
 static void test_consume(void **state)
 {
 	thread_fn *const fns[] = {consumer, writer, NULL};
-	struct shared sh = {.s = {.seed = 1, .max_len = 60, .jump = 100}};
+	struct shared sh = {.s = {.seed = test_seed() + 1u, .max_len = 60, .jump = 100}};
 
 	(void)state;
 	run_threads(&sh, fns, true);
@@ -228,7 +229,7 @@ static void test_consume(void **state)
 static void test_produce_consume(void **state)
 {
 	thread_fn *const fns[] = {consumer, looker, writer, NULL};
-	struct shared sh = {.s = {.seed = 2, .max_len = 300, .jump = 50}};
+	struct shared sh = {.s = {.seed = test_seed() + 2u, .max_len = 300, .jump = 50}};
 
 	(void)state;
 	run_threads(&sh, fns, false);
@@ -239,7 +240,7 @@ static void test_produce_consume(void **state)
 static void test_look(void **state)
 {
 	thread_fn *const fns[] = {looker, looker, writer, watcher, NULL};
-	struct shared sh = {.s = {.seed = 3, .max_len = 60, .jump = 100}};
+	struct shared sh = {.s = {.seed = test_seed() + 3u, .max_len = 60, .jump = 100}};
 
 	(void)state;
 	run_threads(&sh, fns, true);
@@ -249,7 +250,7 @@ static void test_look(void **state)
 static void test_raw(void **state)
 {
 	thread_fn *const fns[] = {raw_consumer, looker, writer, NULL};
-	struct shared sh = {.s = {.seed = 4, .max_len = 60, .jump = 100}};
+	struct shared sh = {.s = {.seed = test_seed() + 4u, .max_len = 60, .jump = 100}};
 
 	(void)state;
 	run_threads(&sh, fns, true);
@@ -260,7 +261,7 @@ static void test_everything(void **state)
 {
 	thread_fn *const fns[] = {consumer, consumer, raw_consumer, looker,
 				  resizer,  watcher,  writer,	    NULL};
-	struct shared sh = {.s = {.seed = 5, .max_len = 200, .jump = 30}};
+	struct shared sh = {.s = {.seed = test_seed() + 5u, .max_len = 200, .jump = 30}};
 
 	(void)state;
 	run_threads(&sh, fns, true);
@@ -271,7 +272,7 @@ static void test_reset(void **state)
 {
 	thread_fn *const fns[] = {consumer, looker,   raw_consumer, resetter,
 				  resizer,  switcher, writer,	    NULL};
-	struct shared sh = {.s = {.seed = 6, .max_len = 100, .jump = 40}, .resets = true};
+	struct shared sh = {.s = {.seed = test_seed() + 6u, .max_len = 100, .jump = 40}, .resets = true};
 
 	(void)state;
 	run_threads(&sh, fns, true);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/seed.h"
 #include "tests/unit/unwind-guest.h"
 #include "tracer/unwind/unwind.h"
 
@@ -417,7 +418,7 @@ static void random_round(unsigned int *seed)
 
 static void test_random(void **state)
 {
-	unsigned int seed = 1;
+	unsigned int seed = test_seed();
 
 	(void)state;
 	for (int i = 0; i < 5000; i++)

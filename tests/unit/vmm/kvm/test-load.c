@@ -13,6 +13,8 @@
 
 #include "vmm/kvm/local.h"
 
+#include "tests/seed.h"
+
 #define RAM  (32u << 20)
 #define LOAD 0x1000000u
 
@@ -174,7 +176,7 @@ static void test_random_damage(void **state)
 	struct load *l = *state;
 	struct image good = l->image;
 
-	srand(3);
+	srand(test_seed());
 	for (unsigned int i = 0; i < 20000; i++) {
 		l->image = good;
 		for (int n = rand() % 4; n >= 0; n--)

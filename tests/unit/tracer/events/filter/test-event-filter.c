@@ -18,6 +18,8 @@
 #include "tracer/events/filter/filter.h"
 #include "tracer/lib/text.h"
 
+#include "tests/seed.h"
+
 #define CAPTURE "tests/data/tracefs-6.1/filter-errors.txt"
 
 /* --- what was captured ---------------------------------------------------------------------- */
@@ -522,7 +524,7 @@ static void random_record(struct random *r, struct made_switch_record *rec)
 static void test_random(void **state)
 {
 	const struct event_format format = made_format(&made_switch);
-	struct random r = {.state = 1};
+	struct random r = {.state = test_seed()};
 	struct made_switch_record rec;
 	unsigned int matched = 0;
 

@@ -2,6 +2,8 @@
 /* test-event-hist.c - histograms: limits, names, errors; totals against an offline count. */
 #include "tests/unit/trigger-owner.h"
 
+#include "tests/seed.h"
+
 /* --- single cases ----------------------------------------------------------------------------- */
 
 static const struct {
@@ -328,7 +330,7 @@ static void test_offline(void **state)
 	static uint64_t hits[50], bytes[50];
 	struct trigger_owner o;
 	struct text want = {0};
-	uint64_t random = 1;
+	uint64_t random = test_seed();
 
 	(void)state;
 	owner_init(&o);
