@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * Another one in each run, and the same for all of a program: SEED of the environment, which repeats
- * what has failed, else the time. It is told before anything can go wrong.
+ * Another one in each run, and the same for all of a program: SEED of the environment, which
+ * repeats what has failed, else the time. It is told before anything can go wrong.
  */
 static inline unsigned int test_seed(void)
 {
@@ -23,7 +23,8 @@ static inline unsigned int test_seed(void)
 	if (known)
 		return seed;
 	clock_gettime(CLOCK_REALTIME, &ts);
-	seed = (unsigned int)ts.tv_sec * 1000003u + (unsigned int)ts.tv_nsec + (unsigned int)getpid();
+	seed = (unsigned int)ts.tv_sec * 1000003u + (unsigned int)ts.tv_nsec +
+	       (unsigned int)getpid();
 	if (given && *given)
 		seed = (unsigned int)strtoul(given, NULL, 0);
 	known = 1;

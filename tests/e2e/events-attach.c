@@ -57,6 +57,8 @@ static void events_end(struct env *e)
 	trace_get_status(e->trace, &st);
 	print_message("# %lu events, %lu lost, %lu made, %lu corrupt\n", st.hits, st.lost, st.made,
 		      st.corrupt);
+	assert_int_equal(st.corrupt, 0);
+	assert_int_equal(st.lost, 0);
 }
 
 static const struct guestsym_event_list *list_of(struct env *e)
@@ -245,6 +247,7 @@ static void task_switches(void **state)
 	while (merge_next(m, &ev, &cpu)) {
 		const struct trace_entry *ent = ev.data;
 
+		assert_int_equal(ev.lost, 0);
 		if (ent->type != sw->id)
 			continue;
 		n++;
@@ -267,7 +270,8 @@ static void all_events(void **state)
 	struct ring_event ev;
 	struct merge *m;
 	uint64_t records = 0, unknown = 0;
-	unsigned int cpu;
+	unsigned int cpu, kinds = 0;
+	bool *seen;
 	uint8_t *before;
 	size_t len, n;
 
@@ -278,6 +282,8 @@ static void all_events(void **state)
 		console_run(&e->console, OTHERS);
 	events_set(e, "*", false);
 	events_end(e);
+	seen = calloc(list_of(e)->n, sizeof(*seen));
+	assert_non_null(seen);
 	m = merge_new(trace_top(e->trace)->ring, e->trace->vcpus, false);
 	assert_non_null(m);
 	while (merge_next(m, &ev, &cpu)) {
@@ -289,12 +295,18 @@ static void all_events(void **state)
 			i++;
 		records++;
 		unknown += i == list->n;
+		if (i < list->n && !seen[i]) {
+			seen[i] = true;
+			kinds++;
+		}
 	}
 	merge_free(m);
 	env_trace_forget(e);
-	print_message("# %zu events on, %lu records\n", n, records);
+	free(seen);
+	print_message("# %zu events on, %lu records of %u kinds\n", n, records, kinds);
 	assert_true(n > 1000);
 	assert_true(records > 1000);
+	assert_true(kinds > 50);
 	assert_int_equal(unknown, 0);
 	nothing_is_left(e, before, len);
 }

@@ -403,6 +403,7 @@ static void soak(void **state)
 	struct reading r = {.e = e, .tasks = tasks, .pid = -1};
 	time_t end = time(NULL) + soak_seconds;
 	unsigned int rounds = 0;
+	uint64_t lost;
 
 	console_run(&e->console, "busybox dmesg -c >/dev/null");
 	graph_begin(e, &test);
@@ -416,13 +417,15 @@ static void soak(void **state)
 		      "wrong, %lu before\n",
 		      rounds, lost_records(e), r.entries, r.exits, r.wrong, r.skipped);
 	assert_true(r.entries && r.exits);
-	/* What was lost is told, and may be on either side of it. */
-	if (!lost_records(e)) {
-		assert_int_equal(r.wrong, 0);
+	lost = lost_records(e);
+	if (!lost)
 		none_is_open(&r);
-	}
 	env_trace_forget(e);
 	no_complaints(e);
+	/* What was lost may be on either side of a call: then nothing can be said of them. */
+	if (lost)
+		skip();
+	assert_int_equal(r.wrong, 0);
 }
 
 /* --- backtraces ------------------------------------------------------------------------------ */

@@ -17,6 +17,7 @@ struct client {
 	struct tracefs_instance *instance; /* that is tested now */
 	struct tep_handle *tep;
 	bool failed;
+	const char *skipped; /* why the test that returns was not made */
 };
 
 /* Say on stdout what is not so, and where. */
@@ -66,7 +67,11 @@ bool test_cpu_splice(struct client *c);
 bool test_cpu_write(struct client *c);
 bool test_graph(struct client *c);
 
-/* tracefs-client-pipe.c */
+/*
+ * tracefs-client-pipe.c. Linux from 6.5 on takes FUSE files that have no size for empty: where
+ * can_splice() is false, the test is skipped.
+ */
+bool can_splice(struct client *c);
 bool test_pipe(struct client *c);
 bool test_pipe_stream(struct client *c);
 bool test_cpu_waits(struct client *c);

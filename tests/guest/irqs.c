@@ -200,6 +200,9 @@ NOT_TRACED static void window_make(size_t k)
 
 static void print_windows(void)
 {
+	print("irqs: ");
+	print_number("insns", clock_ns(irqs_seen.insns));
+	print("\n");
 	for (uint64_t i = 0; i < irqs_seen.nr; i++) {
 		print("irqs: ");
 		print_number("inside", clock_ns(irqs_seen.window[i].inside));

@@ -96,7 +96,6 @@ readonly SNAPSHOT_HELP='# tracer: function
 
 snapshots()
 {
-	local last
 	run 'echo function > current_tracer; cat snapshot'
 	prints "${SNAPSHOT_HELP/STATE/freed}"
 	run 'echo 2 > snapshot; echo 0 > snapshot; cat snapshot'
@@ -106,12 +105,18 @@ snapshots()
 	run 'cat snapshot'
 	has_header function
 	all_events "$CALL"
-	last=$(events | sed -n '$s/^.* \([0-9]*\)\.\([0-9]*\): .*/\1\2/p')
+	events >"$qemu_dir/in-snapshot"
 	usleep 1
 	run 'cat trace'
 	has '^# tracer: function$'
-	[ "$(events | sed -n '1s/^.* \([0-9]*\)\.\([0-9]*\): .*/\1\2/p')" -ge "$((${last:-0} - 1000000))" ] ||
-		miss "begins before the snapshot ends, at $last"
+	# Of each CPU: one is swapped behind the other.
+	events | awk '
+		{ match($0, /\[[0-9]+\] +[^ ]+ +[0-9.]+: /); split(substr($0, RSTART, RLENGTH), w, " +") }
+		!RSTART { next }
+		FILENAME != "-" { last[w[1]] = w[3] + 0; next }
+		!(w[1] in first) { first[w[1]] = 1; n++; bad += w[3] + 0 < last[w[1]] }
+		END { exit !n || bad }' "$qemu_dir/in-snapshot" - ||
+		miss "begins before the snapshot ends"
 	run 'echo 2 > snapshot; cat snapshot'
 	prints "${SNAPSHOT_HELP/STATE/allocated}"
 	run 'echo 0 > tracing_on; cat trace > "$qemu_dir/before"; echo 1 > snapshot; cat snapshot'

@@ -124,8 +124,10 @@ numbers()
 	all_events '^[0-9]+ [01] [0-9]+ f{8}[0-9a-f]{8} f{8}[0-9a-f]{8}$'
 	run 'echo 0 > options/raw; echo 1 > options/hex; cat trace'
 	all_events '^([0-9a-f]{8}|[0-9a-f]{16}| )+$'
-	run 'echo 0 > options/hex; echo 1 > options/bin; cat trace | tail -n +13 | wc -c'
-	has '^[0-9]+$'
+	# Of each event its pid and CPU, in four bytes each, and its time and two addresses in eight.
+	run 'echo 0 > options/hex; cat trace'
+	run "echo 1 > options/bin; tail -n +13 trace | wc -c | awk -v n=$(events | wc -l) '{ print n, \$1 - 32 * n }'"
+	has '^[1-9][0-9]* 0$'
 	run 'echo 0 > options/bin; cat trace'
 	all_events "$CALL"
 	result 'raw, hex, bin'

@@ -272,7 +272,8 @@ static void test_reset(void **state)
 {
 	thread_fn *const fns[] = {consumer, looker,   raw_consumer, resetter,
 				  resizer,  switcher, writer,	    NULL};
-	struct shared sh = {.s = {.seed = test_seed() + 6u, .max_len = 100, .jump = 40}, .resets = true};
+	struct shared sh = {.s = {.seed = test_seed() + 6u, .max_len = 100, .jump = 40},
+			    .resets = true};
 
 	(void)state;
 	run_threads(&sh, fns, true);
