@@ -25,6 +25,7 @@
 #include "tracer/borrow/borrow.h"
 #include "tracer/guest/ktables.h"
 #include "tracer/window/window.h"
+#include "tests/elsewhere.h"
 
 #define MIB	 (1024 * 1024)
 #define SIZE	 ((size_t)16 * MIB)
@@ -56,7 +57,7 @@ static void trap(struct machine *m, const struct machine_hit *hit, void *arg)
 	struct env *e = arg;
 
 	(void)m;
-	assert_true(hit->cookie == BORROW_COOKIE);
+	holds(hit->cookie == BORROW_COOKIE);
 	if (e->die_at && hit->va - e->die_at < 16)
 		raise(SIGKILL);
 	borrow_hit(e->b, hit);
@@ -97,6 +98,7 @@ static void detach(struct env *e)
 	borrow_free(e->b);
 	e->m = NULL;
 	e->b = NULL;
+	elsewhere_check();
 }
 
 static void open_window(struct env *e, size_t size)

@@ -23,6 +23,7 @@
 
 #include <cmocka.h>
 
+#include "tests/elsewhere.h"
 #include "vmm/machine.h"
 
 #define GUEST_VIRT_BASE 0xffffffff80000000ull
@@ -189,6 +190,7 @@ static inline void guest_free(struct guest *g)
 	free(g->image);
 	pthread_cond_destroy(&g->change);
 	pthread_mutex_destroy(&g->lock);
+	elsewhere_check();
 }
 
 static inline void guest_start(struct guest *g)

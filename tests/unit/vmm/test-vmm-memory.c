@@ -220,30 +220,30 @@ static void regs_handler(struct machine *m, const struct machine_hit *hit, void 
 	struct machine_sregs sregs;
 	uint64_t pa, left;
 
-	assert_int_equal(hit->cookie, hit->va ^ 0x5555);
-	assert_int_equal(hit->regs->rip, hit->va + GUEST_SITE_SIZE);
-	assert_int_equal(hit->regs->rdi, 0x1111);
-	assert_int_equal(machine_get_regs(m, hit->vcpu, &regs), 0);
-	assert_memory_equal(&regs, hit->regs, sizeof(regs));
-	assert_int_equal(machine_get_regs(m, 2, &regs), -EINVAL);
-	assert_int_equal(machine_get_delay(m, hit->vcpu, &delay), 0);
-	assert_true(delay.runs > 0);
-	assert_int_equal(machine_get_delay(m, 2, &delay), -EINVAL);
+	holds(hit->cookie == (hit->va ^ 0x5555));
+	holds(hit->regs->rip == hit->va + GUEST_SITE_SIZE);
+	holds(hit->regs->rdi == 0x1111);
+	holds(machine_get_regs(m, hit->vcpu, &regs) == 0);
+	holds(!memcmp(&regs, hit->regs, sizeof(regs)));
+	holds(machine_get_regs(m, 2, &regs) == -EINVAL);
+	holds(machine_get_delay(m, hit->vcpu, &delay) == 0);
+	holds(delay.runs > 0);
+	holds(machine_get_delay(m, 2, &delay) == -EINVAL);
 
-	assert_int_equal(machine_get_sregs(m, hit->vcpu, &sregs), 0);
-	assert_int_equal(sregs.cs, 0x10);
-	assert_int_equal(sregs.cpl, 0);
-	assert_int_equal(sregs.cr3, guest_pa(guest_sym(g, "init_pgt")));
-	assert_int_equal(sregs.idt_base, guest_sym(g, "idt"));
-	assert_int_equal(machine_walk(m, sregs.cr3, 4, hit->va, &pa, &left), 0);
-	assert_int_equal(pa, guest_pa(hit->va));
-	assert_true(left <= 4096);
-	assert_int_equal(machine_walk(m, sregs.cr3, 4, 0xffff888000000000 + pa, &pa, &left), 0);
-	assert_int_equal(pa, guest_pa(hit->va));
-	assert_true(left > 4096);
+	holds(machine_get_sregs(m, hit->vcpu, &sregs) == 0);
+	holds(sregs.cs == 0x10);
+	holds(sregs.cpl == 0);
+	holds(sregs.cr3 == guest_pa(guest_sym(g, "init_pgt")));
+	holds(sregs.idt_base == guest_sym(g, "idt"));
+	holds(machine_walk(m, sregs.cr3, 4, hit->va, &pa, &left) == 0);
+	holds(pa == guest_pa(hit->va));
+	holds(left <= 4096);
+	holds(machine_walk(m, sregs.cr3, 4, 0xffff888000000000 + pa, &pa, &left) == 0);
+	holds(pa == guest_pa(hit->va));
+	holds(left > 4096);
 
 	regs.rsi = 0xcafe;
-	assert_int_equal(machine_set_regs(m, hit->vcpu, &regs), 0);
+	holds(machine_set_regs(m, hit->vcpu, &regs) == 0);
 }
 
 static void check_regs(enum machine_trap_kind kind)
@@ -376,12 +376,12 @@ static void sregs_handler(struct machine *m, const struct machine_hit *hit, void
 	struct guest *g = arg;
 	struct machine_sregs sregs;
 
-	assert_int_equal(machine_get_sregs(m, hit->vcpu, &sregs), 0);
-	assert_int_equal(sregs.cs, 0x10);
-	assert_int_equal(sregs.cpl, 0);
-	assert_int_equal(sregs.cr3, guest_pa(guest_sym(g, "init_pgt")));
-	assert_int_equal(sregs.idt_base, guest_sym(g, "idt"));
-	assert_int_equal(sregs.gdt_base, guest_sym(g, "gdt"));
+	holds(machine_get_sregs(m, hit->vcpu, &sregs) == 0);
+	holds(sregs.cs == 0x10);
+	holds(sregs.cpl == 0);
+	holds(sregs.cr3 == guest_pa(guest_sym(g, "init_pgt")));
+	holds(sregs.idt_base == guest_sym(g, "idt"));
+	holds(sregs.gdt_base == guest_sym(g, "gdt"));
 }
 
 static void test_sregs_at_each_hit(void **state)

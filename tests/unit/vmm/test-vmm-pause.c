@@ -21,13 +21,13 @@ static void start_work(struct guest *g)
 }
 
 /* With the machine paused: nothing moves, however long one looks. */
-static void check_standing(const struct guest *g)
+static bool stands(const struct guest *g)
 {
 	uint64_t before = work_total(g);
 
 	for (unsigned int i = 0; i < 20; i++)
 		sched_yield();
-	assert_int_equal(work_total(g), before);
+	return work_total(g) == before;
 }
 
 static void test_pause_resume(void **state)
@@ -40,10 +40,10 @@ static void test_pause_resume(void **state)
 		uint64_t before;
 
 		machine_pause(g.m);
-		check_standing(&g);
+		assert_true(stands(&g));
 		machine_pause(g.m); /* they nest */
 		machine_resume(g.m);
-		check_standing(&g);
+		assert_true(stands(&g));
 		before = work_total(&g);
 		machine_resume(g.m);
 		if (i % 10 == 0) {
@@ -85,9 +85,9 @@ struct crowd {
 
 static void be_alone(struct crowd *c, const struct guest *g)
 {
-	assert_int_equal(atomic_fetch_add(&c->inside, 1), 0);
-	check_standing(g);
-	assert_int_equal(atomic_fetch_sub(&c->inside, 1), 1);
+	holds(atomic_fetch_add(&c->inside, 1) == 0);
+	holds(stands(g));
+	holds(atomic_fetch_sub(&c->inside, 1) == 1);
 }
 
 static void pausing_handler(struct machine *m, const struct machine_hit *hit, void *arg)
@@ -100,8 +100,8 @@ static void pausing_handler(struct machine *m, const struct machine_hit *hit, vo
 	be_alone(g->user, g);
 	machine_resume(m);
 	be_alone(g->user, g);
-	assert_int_equal(machine_get_regs(m, !hit->vcpu, &regs), 0);
-	assert_int_equal(machine_set_regs(m, !hit->vcpu, &regs), 0);
+	holds(machine_get_regs(m, !hit->vcpu, &regs) == 0 &&
+	      machine_set_regs(m, !hit->vcpu, &regs) == 0);
 	machine_resume(m);
 }
 
@@ -112,8 +112,8 @@ static void *pausing_thread(void *arg)
 
 	while (!c->stop) {
 		machine_pause(g->m);
-		check_standing(g); /* two of these threads may be here */
-		assert_int_equal(c->inside, 0);
+		holds(stands(g)); /* two of these threads may be here */
+		holds(c->inside == 0);
 		machine_resume(g->m);
 		c->rounds++;
 		sched_yield();
@@ -182,10 +182,10 @@ static void test_pause_outlives_handler(void **state)
 		assert_int_equal(ev.type, MACHINE_EVENT_WAKE);
 		machine_pause(g.m); /* the handler has returned when this has */
 		hits = guest_hits(&g);
-		check_standing(&g);
+		assert_true(stands(&g));
 		assert_int_equal(guest_hits(&g), hits);
 		machine_resume(g.m);
-		check_standing(&g);
+		assert_true(stands(&g));
 		crowd.stop = i == 49;
 		machine_resume(g.m);
 	}
