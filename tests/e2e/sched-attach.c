@@ -60,6 +60,7 @@ static unsigned int compare_switches(const struct watch *w, unsigned int vcpu)
 	struct ring_cursor *entries = ring_look(trace_top(w->e->trace)->ring[vcpu]);
 	struct ring_event ev, ctx;
 	unsigned int n = 0, late = 0;
+	uint64_t most = 0;
 
 	assert_non_null(events);
 	assert_non_null(entries);
@@ -68,9 +69,12 @@ static unsigned int compare_switches(const struct watch *w, unsigned int vcpu)
 			fail_msg("switch %u of vCPU %u has no entry", n, vcpu);
 		same_switch(w, vcpu, &ev, &ctx);
 		late += ctx.ts != ev.ts;
+		most = ctx.ts > ev.ts + most ? ctx.ts - ev.ts : most;
+		most = ev.ts > ctx.ts + most ? ev.ts - ctx.ts : most;
 	}
 	assert_false(next_entry(entries, TRACE_CTX, &ctx));
-	print_message("# vCPU %u: %u switches, %u of them late\n", vcpu, n, late);
+	print_message("# vCPU %u: %u switches, %u of them late, by %lu ns at most\n", vcpu, n, late,
+		      most);
 	assert_true(late <= n / 2);
 	ring_cursor_free(events);
 	ring_cursor_free(entries);
@@ -149,7 +153,7 @@ static void switches(void **state)
 #define MAX_RT_PRIO 100
 /* More than that: one that is waited for gives way to one that is more urgent. */
 #define RT_LOOP	  "workload sched_setscheduler 1 nanosleep 1200"
-#define TRIES	  10 /* of a run in which nothing is lost; a busy host may take its time */
+#define TRIES	  5 /* of a run in which nothing is lost; a busy host may take its time */
 #define NICE_LOOP "workload setpriority 1 nanosleep 200"
 #define DL_LOOP	  "workload sched_setattr 1 nanosleep 200"
 
@@ -316,6 +320,7 @@ static void wakeup_is_found(struct env *e, const struct wakeup_case *c)
 	top = trace_top(e->trace);
 	while (!wakeup_run(&w, c))
 		assert_true(++tries < TRIES);
+	print_message("# %u tries\n", tries + 1);
 	watch_stop(&w);
 	offline_compute(&w, &o);
 	print_message("# %s: %u wakeups, at most %lu ns\n", c->tracer, o.windows, o.max);
