@@ -3,6 +3,7 @@
 #
 #   V=1       show commands          O=DIR     build somewhere else (default: build)
 #   ASAN=1    AddressSanitizer+UBSan TSAN=1    ThreadSanitizer
+#   COVERAGE=1  for gcov
 #   WERROR=0  warnings stay warnings CC=clang  another compiler
 
 VERSION := 0.1.0
@@ -40,6 +41,9 @@ SAN := -DHVTRACE_LOCK_ORDER -fsanitize=address,undefined -fno-sanitize-recover=u
 endif
 ifeq ($(TSAN),1)
 SAN := -DHVTRACE_LOCK_ORDER -fsanitize=thread
+endif
+ifeq ($(COVERAGE),1)
+SAN := --coverage -fprofile-update=atomic
 endif
 
 CFLAGS   ?=
@@ -85,7 +89,7 @@ $(O)/obj/%.o: %.S | need-libs
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
-.PHONY: all need-libs setup guest lab check check-full check-built demo bench fuzz soak lint install clean help
+.PHONY: all need-libs setup guest lab check check-full check-built coverage demo bench fuzz soak lint install clean help
 
 need-libs:
 ifneq ($(PKG_OK),yes)
@@ -126,6 +130,6 @@ clean:
 
 help:
 	@sed -n 's/^#   /  /p' Makefile
-	@echo "  targets: all check check-full lab demo bench bench-kvm fuzz soak lint install clean"
+	@echo "  targets: all check check-full coverage lab demo bench bench-kvm fuzz soak lint install clean"
 
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)

@@ -53,6 +53,11 @@ check-built: all $(unit-programs)
 	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run -j$(check-jobs) $(unit-programs) \
 		tests/kvm/core tests/sanitizers/asan tests/sanitizers/tsan $(check-tests)
 
+# Started anew there, with another O.
+coverage:
+	@scripts/setup --coverage
+	@O=$(O) tests/coverage
+
 # One after the other, and with everything that they print: they take hours.
 check-full-built: check-built
 	$(Q)TEST_SECONDS=36000 HVTRACE=$(O)/hvtrace O=$(O) tests/run -v $(full-tests)

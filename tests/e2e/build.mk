@@ -8,6 +8,8 @@ check-tests += tests/e2e/run-testguest
 check-tests += tests/e2e/irqsoff-testguest
 check-tests += tests/e2e/graph-testguest
 check-tests += tests/e2e/list-events
+check-tests += tests/e2e/run-forms
+check-tests += tests/e2e/command-line
 
 # Runs inside guests, so without libraries and without sanitizers.
 $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c
