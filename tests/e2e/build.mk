@@ -10,6 +10,7 @@ check-tests += tests/e2e/graph-testguest
 check-tests += tests/e2e/list-events
 check-tests += tests/e2e/run-forms
 check-tests += tests/e2e/command-line
+check-tests += tests/e2e/attach-forms
 
 # Runs inside guests, so without libraries and without sanitizers.
 $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c
