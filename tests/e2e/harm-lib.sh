@@ -2,24 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # harm-lib.sh - whether a guest of bench-guest.sh has come to harm: its text is byte by byte what it was,
 # its kernel has nothing to complain about, hvtrace has left nothing in its memory. To be sourced behind
-# bench-guest.sh. Results are TAP; $guest says in each which guest it was.
+# bench-guest.sh. Results are those of tap.sh; $about says in each which guest it was.
 # shellcheck disable=SC2034,SC2154 # of those who source it, and of bench-guest.sh
 
 # What a kernel says when something is wrong with it, or held up for long.
 readonly COMPLAINTS='BUG|WARNING|Oops|Call Trace|lockup|stall|blocked for more than|general protection|W\+X|ftrace_bug|ftrace failed'
-n=0 failed=0 guest=''
 
-result() # STATUS NAME
+details()
 {
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2${guest:+ ($guest)}"
-	else
-		[ ! -e "$qemu_dir/hvtrace" ] || tail -n 5 "$qemu_dir/hvtrace" | sed 's/^/# /'
-		[ -z "$guest_answer" ] || tail -n 5 <<<"$guest_answer" | sed 's/^/# guest: /'
-		echo "not ok $n - $2${guest:+ ($guest)}"
-		failed=1
-	fi
+	[ ! -e "$qemu_dir/hvtrace" ] || tail -n 5 "$qemu_dir/hvtrace"
+	[ -z "$guest_answer" ] || tail -n 5 <<<"$guest_answer" | sed 's/^/guest: /'
 }
 
 text() # NAME: of the guest as it is now; the stub may still be another client's

@@ -31,7 +31,7 @@ set_event()
 	run 'cat trace'
 	all_events "${EVENT}workqueue_queue_work: "
 	run 'echo > set_event'
-	result 'set_event'
+	seen 'set_event'
 }
 
 # The guest takes a while to enable all events one after the other: an instance has them on all the
@@ -66,7 +66,7 @@ enable()
 	prints 1
 	run 'echo 0 > events/enable; cat events/enable set_event'
 	prints 0
-	result 'the files enable'
+	seen 'the files enable'
 }
 
 # --- 4.5 formats ----------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ formats()
 		'^print fmt: "comm=%s pid=%d prio=%d target_cpu=%03d", REC->comm, REC->pid, '
 	run 'ls events/sched/sched_switch'
 	has '^enable$' '^filter$' '^format$' '^id$'
-	result 'formats of events'
+	seen 'formats of events'
 }
 
 # --- 4.6 filters ----------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ parse_error: Field not found'
 		all_events "${EVENT}sched_switch: prev_comm=sh prev_pid="
 	done
 	run 'echo 0 > events/sched/sched_switch/filter'
-	result 'filters of events'
+	seen 'filters of events'
 }
 
 system_filters()
@@ -128,7 +128,7 @@ system_filters()
 	has '^prev_pid == 0$' "^parse_error: Couldn't find or set field in one of a subsystem's events\$"
 	run 'echo 0 > events/sched/filter; cat events/sched/*/filter | uniq'
 	prints none
-	result 'filters of subsystems'
+	seen 'filters of subsystems'
 }
 
 pids_of_events()
@@ -144,7 +144,7 @@ pids_of_events()
 	prints "$(printf '%s\n' 1 123 244 "$busy" | sort -n)"
 	run 'echo > set_event_pid; cat set_event_pid'
 	prints ''
-	result 'set_event_pid'
+	seen 'set_event_pid'
 }
 
 # --- 3.10, 3.11 ------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ events_in_snapshot()
 	has_header nop
 	has "${EVENT}sched_switch: "
 	run 'echo 0 > snapshot; echo 0 > events/sched/enable'
-	result 'a snapshot of events'
+	seen 'a snapshot of events'
 }
 
 events_in_instances()
@@ -181,5 +181,5 @@ events_in_instances()
 	run 'cat instances/foo/set_event set_event'
 	prints $'sched:sched_switch\nsched:sched_wakeup_new\nsched:sched_wakeup'
 	run 'rmdir instances/foo; rmdir instances/bar; rmdir instances/zoot'
-	result 'events in instances'
+	seen 'events in instances'
 }

@@ -18,7 +18,7 @@ clocks()
 	run 'cat trace_clock'
 	has '(^| )\[global\]( |$)'
 	refused 'Invalid argument' 'echo ppc-tb > trace_clock'
-	result 'trace_clock: setting it clears the buffer'
+	seen 'trace_clock: setting it clears the buffer'
 }
 
 markers()
@@ -30,7 +30,7 @@ markers()
 	has_header nop
 	has "$CPU$DOTS${TIME}tracing_mark_write: hello world\$" ': tracing_mark_write: n = 3$'
 	exec {trace_fd}>&-
-	result 'trace_marker, as a program writes to it that keeps it open'
+	seen 'trace_marker, as a program writes to it that keeps it open'
 }
 
 modes_and_errors()
@@ -40,7 +40,7 @@ modes_and_errors()
 	run 'echo > error_log'
 	run 'cat error_log'
 	prints ''
-	result 'timestamp_mode, error_log'
+	seen 'timestamp_mode, error_log'
 }
 
 # --- trace options (3.4.3) ----------------------------------------------------------------------
@@ -65,7 +65,7 @@ list_of_options()
 		*) has "^$option\$" ;;
 		esac
 	done
-	result 'trace_options and options/ have what the document lists'
+	seen 'trace_options and options/ have what the document lists'
 }
 
 # What the options are shown with: a few events that stay.
@@ -97,7 +97,7 @@ option_commands()
 	all_events "$CALL"
 	refused 'Invalid argument' 'echo nosuch > trace_options'
 	refused 'Invalid argument' 'echo 2 > options/sym-addr'
-	result 'print-parent, sym-offset, sym-addr'
+	seen 'print-parent, sym-offset, sym-addr'
 }
 
 # Times since the start of the trace, in microseconds.
@@ -115,7 +115,7 @@ latency_format()
 	all_events '^ +[^ ]+ +[0-9]+ +[01] [0-9]+ [0-9a-f]{8} [0-9a-f]{8} \[[0-9a-f]{8}\] [0-9.]+ms \(\+[0-9.]+ms\): [^ ]+ <-'
 	run 'echo 0 > options/verbose; echo 0 > options/latency-format; cat trace'
 	has_header function
-	result 'latency-format, verbose'
+	seen 'latency-format, verbose'
 }
 
 numbers()
@@ -130,7 +130,7 @@ numbers()
 	has '^[1-9][0-9]* 0$'
 	run 'echo 0 > options/bin; cat trace'
 	all_events "$CALL"
-	result 'raw, hex, bin'
+	seen 'raw, hex, bin'
 }
 
 columns()
@@ -144,7 +144,7 @@ columns()
 	all_events "$TASK\(( *[0-9]+|-+)\) $CPU"
 	run 'echo 0 > options/record-tgid; cat trace'
 	has_header function
-	result 'context-info, irq-info, record-tgid'
+	seen 'context-info, irq-info, record-tgid'
 }
 
 # Each of these changes what is recorded, or whether it is.
@@ -164,7 +164,7 @@ recording_options()
 	exec {trace_fd}<&-
 	run 'echo 0 > options/pause-on-trace; echo 0 > tracing_on'
 	run 'echo > trace'
-	result 'markers, pause-on-trace'
+	seen 'markers, pause-on-trace'
 }
 
 # With few functions, as the document warns.
@@ -184,7 +184,7 @@ stacks()
 	run 'echo 1 > options/sym-userobj; cat trace'
 	has '^ => /[^[]*\[\+0x[0-9a-f]+\]'
 	run 'echo 0 > options/sym-userobj; echo > set_ftrace_pid; echo > trace'
-	result 'func_stack_trace, userstacktrace, sym-userobj'
+	seen 'func_stack_trace, userstacktrace, sym-userobj'
 }
 
 # The newest are dropped, and what is recorded first stays.
@@ -211,7 +211,7 @@ overwrite()
 	run 'cat buffer_size_kb'
 	has '^[0-9]$'
 	run 'echo 0 > options/disable_on_free; echo 1408 > buffer_size_kb; echo > trace'
-	result 'overwrite, annotate, disable_on_free'
+	seen 'overwrite, annotate, disable_on_free'
 }
 
 # Until each vCPU has some events: one of them may have nothing to do for long.
@@ -241,7 +241,7 @@ per_cpu()
 	all_events "$TASK\[001\] "
 	run 'cat per_cpu/cpu1/stats'
 	has '^read events: [1-9]'
-	result 'per_cpu/cpuN'
+	seen 'per_cpu/cpuN'
 }
 
 only_one_vcpu()
@@ -257,5 +257,5 @@ only_one_vcpu()
 	run 'cat tracing_cpumask'
 	prints 3
 	run 'echo > trace; echo nop > current_tracer'
-	result 'tracing_cpumask'
+	seen 'tracing_cpumask'
 }

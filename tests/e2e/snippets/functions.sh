@@ -20,7 +20,7 @@ function_tracer()
 	in_order
 	tasks | grep -q '^usleep-' || miss "has only $(tasks)"
 	[ "$(functions | wc -l)" -gt 300 ] || miss "has only $(functions | wc -l) functions"
-	result 'the function tracer'
+	seen 'the function tracer'
 	# trace_fd = open(tracing_file("tracing_on"), O_WRONLY); ... write(trace_fd, "0", 1);
 	run 'echo 1 > tracing_on'
 	exec {trace_fd}>tracing_on
@@ -28,7 +28,7 @@ function_tracer()
 	exec {trace_fd}>&-
 	run 'cat tracing_on'
 	prints 0
-	result 'a program that switches tracing off'
+	seen 'a program that switches tracing off'
 }
 
 # --- single thread tracing (3.4.12) -------------------------------------------------------------
@@ -59,12 +59,12 @@ single_thread()
 	has '^# tracer: function$'
 	run 'cat trace'
 	[ "$(tasks | wc -l)" -gt 1 ] || miss "has only $(tasks)"
-	result 'set_ftrace_pid'
+	seen 'set_ftrace_pid'
 	run 'echo nop > current_tracer; echo 3111 > set_ftrace_pid'
 	refused 'Invalid argument' 'echo -1 > set_ftrace_pid'
 	run 'cat set_ftrace_pid'
 	prints 'no pid'
-	result 'set_ftrace_pid: -1, which once meant all, is refused'
+	seen 'set_ftrace_pid: -1, which once meant all, is refused'
 }
 
 # wait_to_exec COMMAND: a shell of the guest that will become COMMAND once there is a /go. Sets pid. It
@@ -93,7 +93,7 @@ script_that_traces_itself()
 	has ': begin_new_exec <-load_elf_binary$' ': __x64_sys_clock_nanosleep <-do_syscall_64$' \
 		': do_exit <-do_group_exit$'
 	run 'echo > set_ftrace_pid; echo nop > current_tracer'
-	result 'a script that traces a command, and only that'
+	seen 'a script that traces a command, and only that'
 }
 
 # The program is the same, followed by its child, which does the calls: function-fork.
@@ -116,7 +116,7 @@ children()
 	run 'echo > set_ftrace_pid; cat set_ftrace_pid'
 	prints 'no pid'
 	run 'echo 0 > options/function-fork; echo > set_ftrace_filter; echo nop > current_tracer'
-	result 'function-fork'
+	seen 'function-fork'
 }
 
 # --- dynamic ftrace (3.5) -----------------------------------------------------------------------
@@ -143,7 +143,7 @@ dynamic_ftrace()
 	run 'cat set_ftrace_filter'
 	prints 'hrtimer_interrupt
 __x64_sys_clock_nanosleep'
-	result 'set_ftrace_filter: two functions'
+	seen 'set_ftrace_filter: two functions'
 }
 
 globs()
@@ -169,7 +169,7 @@ globs()
 	run "echo 'hrtimer_*' >> set_ftrace_filter"
 	run 'cat set_ftrace_filter'
 	has '^__x64_sys_nanosleep$' '^hrtimer_run_queues$' '^hrtimer_init_sleeper$'
-	result "globs, '>' and '>>'"
+	seen "globs, '>' and '>>'"
 	run "echo '*_read' > set_ftrace_filter; cat set_ftrace_filter"
 	has '^vfs_read$'
 	has_no '[^d]$'
@@ -178,7 +178,7 @@ globs()
 	run "echo 'vfs_*r*d' > set_ftrace_filter; cat set_ftrace_filter"
 	has '^vfs_read$'
 	has_no '^[^v]' '[^d]$'
-	result '*<match>, *<match>*, <match1>*<match2>'
+	seen '*<match>, *<match>*, <match1>*<match2>'
 }
 
 notrace()
@@ -196,7 +196,7 @@ notrace()
 	run 'echo > set_ftrace_notrace; cat set_ftrace_notrace'
 	prints '#### no functions disabled ####'
 	run 'echo nop > current_tracer'
-	result 'set_ftrace_notrace'
+	seen 'set_ftrace_notrace'
 }
 
 by_index()
@@ -214,7 +214,7 @@ by_index()
 	prints "$first
 $fiftieth"
 	run 'echo > set_ftrace_filter'
-	result 'functions by their number'
+	seen 'functions by their number'
 }
 
 # --- ftrace_enabled (3.6): the guest's own tracers obey it ----------------------------------------
@@ -234,5 +234,5 @@ ftrace_enabled()
 	run 'cat trace'
 	all_events "$CALL"
 	run 'echo nop > current_tracer'
-	result "the guest's ftrace_enabled is about its own tracers"
+	seen "the guest's ftrace_enabled is about its own tracers"
 }

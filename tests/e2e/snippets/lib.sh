@@ -4,12 +4,12 @@
 # and compares what comes of it with what the document shows. To be sourced.
 #
 # Checks are about what the last line typed has printed, which is in the file $printed. What they
-# miss is added to $missed; `result` makes a line of TAP of it.
+# miss is added to $missed; `seen` makes a result of it.
 
 # shellcheck disable=SC2034 # who sources this reads them
 printed=''
 snippet_patience=400 # seconds that a line may take, on whatever host
-n=0 failed=0 missed='' typed='' status=0 slowest=0 slowest_line=''
+missed='' typed='' status=0 slowest=0 slowest_line=''
 
 miss() # TEXT
 {
@@ -69,17 +69,14 @@ has_no() # ERE...
 	return 0
 }
 
-result() # NAME
+# The result of what was typed.
+seen() # NAME
 {
-	n=$((n + 1))
+	local status=0
+	[ -z "$missed" ] || status=1
 	printf '%s' "$missed"
-	if [ -z "$missed" ]; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-		failed=1
-	fi
 	missed=''
+	result $status "$1"
 }
 
 # --- what a trace looks like --------------------------------------------------------------------
