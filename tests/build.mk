@@ -9,7 +9,7 @@ unit-tests     := $(basename $(sort $(shell find tests/unit -name 'test-*.c')))
 check-tests    :=
 bench-programs :=
 bench-scripts  :=
-full-tests     :=
+full-tests     := tests/sanitizers/tsan
 soak-tests     :=
 
 include $(wildcard tests/*/build.mk)
@@ -49,9 +49,11 @@ unit: $(unit-programs)
 # One more at a time than there are CPUs: guests often wait, and tests for them.
 check-jobs := $(shell expr $$(nproc) + 1)
 
+# Guests of a run have kernels that are where no other run's are.
 check-built: all $(unit-programs)
+	$(Q)rm -rf $(O)/guest-state
 	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run -j$(check-jobs) $(unit-programs) \
-		tests/kvm/core tests/sanitizers/asan tests/sanitizers/tsan $(check-tests)
+		tests/kvm/core tests/sanitizers/asan $(check-tests)
 
 # Started anew there, with another O.
 coverage:

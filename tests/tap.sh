@@ -8,7 +8,7 @@
 
 n=0 failed=0 # results so far; whether one of them is bad
 about=''     # what else a result is to say behind its name, e.g. which guest it was
-tap_ended=0 tap_at_exit=()
+tap_ended=0 tap_at_exit=() tap_dir=$PWD
 
 # What helps to understand a result that is bad: for a test to define anew. What it prints becomes comments.
 details() { :; }
@@ -66,31 +66,11 @@ need()
 # counted as ours. One that died or ran fewer tests than it had planned has failed, if no line says so.
 include()
 {
-	local bad tap_out
-	exec {tap_out}>&1
-	read -r n bad < <(awk -v n="$n" -v status="$1" -v about="${about:+ ($about)}" '
-		{ sub(/\r$/, "") }
-		/^1\.\.[0-9]+/ { plan = substr($1, 4); next }
-		/^(not )?ok / {
-			bad += /^not /
-			done++
-			what = /^not / ? "not ok" : "ok"
-			sub(/^(not )?ok *[0-9]* *(- *)?/, "")
-			name = skip = $0
-			sub(/ *# *[Ss][Kk][Ii][Pp].*/, "", name)
-			printf "%s %d - %s%s%s\n", what, ++n, name, about, substr(skip, length(name) + 1) >"/dev/stderr"
-			next
-		}
-		{ print >"/dev/stderr" }
-		END {
-			if (!bad && (status != 0 || plan == "" || done != plan)) {
-				printf "not ok %d - exit status %d, %d of %s tests done%s\n", ++n, status, done, \
-					plan == "" ? "?" : plan, about >"/dev/stderr"
-				bad++
-			}
-			print n, bad + 0
-		}' "$2" 2>&"$tap_out")
-	exec {tap_out}>&-
+	local counts bad
+	counts=$(mktemp) || exit 1
+	awk -v n="$n" -v name="$about" -v status="$1" -v program="${2##*/}" -v counts="$counts" -f "${BASH_SOURCE[0]%/*}/tap-part.awk" "$2"
+	read -r n _ bad _ <"$counts"
+	rm -f "$counts"
 	[ "$bad" = 0 ] || failed=1
 }
 
@@ -112,6 +92,7 @@ tap_exit()
 {
 	local status=$? function
 	trap '' INT TERM HUP
+	cd "$tap_dir" || exit 1 # not in something that is to be unmounted
 	for function in "${tap_at_exit[@]}"; do
 		"$function"
 	done

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bench-guest.sh - a guest of QEMU that is told what to do over a serial port of its own, and
-# an hvtrace that traces it. To be sourced; on exit call guest_exit.
+# an hvtrace that traces it. To be sourced; on exit call guest_exit, which looks whether it has come to harm.
 #
 # $O is the build directory, $HVTRACE the program. Everything lives in $qemu_dir. Failures are said on stderr, with what the log in question has.
 
 # shellcheck source=tests/e2e/qemu-lib.sh
 . "${BASH_SOURCE[0]%/*}/../e2e/qemu-lib.sh"
+# shellcheck source=tests/e2e/harm-lib.sh
+. "${BASH_SOURCE[0]%/*}/../e2e/harm-lib.sh"
 
-guest_patience=400 # seconds that one line of an answer may take
+guest_patience=120 # seconds that one line of an answer may take, where the host is not busy
 guest_cmdline=''    # what the kernel's command line has more
-guest_add=()	    # options for scripts/build-initramfs
+guest_console=0	    # 1: another program says hello on its console, $qemu_dir/serial
 guest_options=()    # options for QEMU
 guest_accel=$qemu_one_thread # or $qemu_accel, where vCPUs have to run at the same time
 guest_kernel='' guest_answer='' guest_in='' guest_out=''
@@ -19,6 +21,12 @@ tracer_pid='' tracer_events='' tracer_lost='' tracer_trace=/dev/null
 guest_exit()
 {
 	[ -z "$tracer_pid" ] || tracer_stop
+	[ -z "$guest_in" ] || ! declare -F result >/dev/null || guest_unharmed
+	guest_forget
+}
+
+guest_forget()
+{
 	qemu_exit
 	[ -z "$guest_in" ] || exec {guest_in}>&- {guest_out}>&-
 	qemu_dir='' qemu_pid='' tracer_pid='' guest_in='' guest_out=''
@@ -37,32 +45,40 @@ complain()
 # patching of text while it boots, which panics then, untraced: so there is a second try.
 guest_boot()
 {
-	local guest_patience=120
 	guest_boot_once "$@" && return
-	guest_exit
-	echo "${0##*/}: the guest is booted once more" >&2
-	guest_patience=400
+	guest_forget
+	echo "# the guest is started once more"
 	guest_boot_once "$@"
 }
 
 guest_boot_once()
 {
 	guest_kernel=$("$qemu_root/scripts/get-guest" --path "$1") || return
-	qemu_dir=$(mktemp -d /tmp/hvq.XXXXXX) &&
-		qemu_initrd --init "${BASH_SOURCE[0]%/*}/bench-init" --add "$O/tests/bench/bench-calls" \
-			"${guest_add[@]}" &&
-		mkfifo "$qemu_dir/command.in" "$qemu_dir/command.out" || return
+	qemu_dir=$(mktemp -d /tmp/hvq.XXXXXX) && mkfifo "$qemu_dir/command.in" "$qemu_dir/command.out" &&
+		qemu_guest "$guest_accel" "$2" "$guest_kernel" "quiet${guest_cmdline:+ $guest_cmdline}" || return
 	# Both ways without waiting for QEMU to open its end.
 	exec {guest_in}<>"$qemu_dir/command.in" {guest_out}<>"$qemu_dir/command.out"
-	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel "$guest_accel" -cpu max -m 256 \
-		-smp "$2" -kernel "$guest_kernel" -initrd "$qemu_dir/initrd" \
-		-append "$qemu_cmdline quiet $guest_cmdline ${GUEST_APPEND-}" -serial "file:$qemu_dir/console" \
-		-chardev "pipe,id=command,path=$qemu_dir/command" -serial chardev:command \
+	"${qemu_command[@]}" \
+		-chardev "socket,id=console,path=$qemu_dir/serial,server=on,wait=off,logfile=$qemu_dir/console" \
+		-serial chardev:console -chardev "pipe,id=command,path=$qemu_dir/command" -serial chardev:command \
 		-gdb "unix:$qemu_dir/gdb,server=on,wait=off" "${guest_options[@]}" \
 		>"$qemu_dir/log" 2>&1 </dev/null &
 	qemu_pid=$!
-	guest_listen && return
-	complain "the guest does not boot; its console:" "$qemu_dir/console"
+	if [ "$guest_console" = 1 ]; then
+		wait_until grep -q 'init: ready' "$qemu_dir/console"
+	else
+		guest_greet
+	fi && unharmed_at_first && return
+	complain "the guest does not come up; its console:" "$qemu_dir/console"
+}
+
+# It may be told to answer more often than it takes: each of them has an answer, too.
+guest_greet()
+{
+	printf 'ask\n' >&"$guest_in" && guest_listen && guest_ask 'echo greeted' || return
+	until [[ $guest_answer = *' greeted'$'\n' ]]; do
+		guest_listen || return
+	done
 }
 
 # guest_ask COMMAND: what it prints is in $guest_answer, its exit status is that of this function.
@@ -73,12 +89,12 @@ guest_ask()
 }
 
 # Each line of the answer is preceded by the time at which it came, in microseconds. A guest that has
-# panicked is not waited for.
+# panicked is not waited for; one that does not answer yet is told to (see guest-init).
 guest_listen()
 {
 	local line='' part='' waited=0
 	guest_answer=''
-	while [ $waited -lt "$guest_patience" ]; do
+	while is_patient $waited "$guest_patience"; do
 		if ! read -r -t 5 line <&"$guest_out"; then
 			part+=$line waited=$((waited + 5))
 			! grep -qs 'Kernel panic' "$qemu_dir/console" || break
@@ -87,6 +103,7 @@ guest_listen()
 		line=$part${line%$'\r'} part='' waited=0
 		case $line in
 		'done '*) return "${line#done }" ;;
+		'init: ready') printf 'ask\n' >&"$guest_in" ;;
 		*) guest_answer+="${EPOCHREALTIME/[.,]/} $line"$'\n' ;;
 		esac
 	done

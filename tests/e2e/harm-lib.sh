@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# harm-lib.sh - whether a guest of bench-guest.sh has come to harm: its text is byte by byte what it was,
-# its kernel has nothing to complain about, hvtrace has left nothing in its memory. To be sourced behind
-# bench-guest.sh. Results are those of tap.sh; $about says in each which guest it was.
+# harm-lib.sh - whether a guest of bench-guest.sh, which sources this, has come to harm: its text is byte by byte
+# what it was, its kernel has nothing to complain about, hvtrace has left nothing in its memory. Results are
+# those of tap.sh; $about says in each which guest it was.
 # shellcheck disable=SC2034,SC2154 # of those who source it, and of bench-guest.sh
 
-# What a kernel says when something is wrong with it, or held up for long.
-readonly COMPLAINTS='BUG|WARNING|Oops|Call Trace|lockup|stall|blocked for more than|general protection|W\+X|ftrace_bug|ftrace failed'
+# shellcheck source=tests/e2e/complaints.sh
+. "${BASH_SOURCE[0]%/*}/complaints.sh"
+
+harm_gone=0	# 1: the guest may have ended, as it is one that powers off
+harm_text=''	# why its text may be another one in the end, if it may
+
 
 details()
 {
@@ -31,17 +35,21 @@ windows() # COUNT: so many does hvtrace have in the guest's memory
 	[ "$("$O/tests/e2e/guest-memory" windows "$qemu_pid")" = "$1" ]
 }
 
-# What it complains of is shown whole: it may not come again soon.
 no_complaints()
 {
-	guest_ask 'busybox dmesg -c' || return
-	! grep -E -B 4 -A 60 "$COMPLAINTS" <<<"$guest_answer" | sed 's/^[0-9]* /# /' | grep .
+	guest_ask 'busybox dmesg -c' && cut -d ' ' -f 2- <<<"$guest_answer" | no_complaints_in
 }
 
-# What unharmed() will compare with.
+# What unharmed() will compare with: not what the guest has been told to do until now.
 unharmed_yet()
 {
 	guest_ask 'busybox dmesg -c' && text before
+}
+
+# A guest from a snapshot comes with its text.
+unharmed_at_first()
+{
+	[ -z "$qemu_state" ] || cp "$qemu_state.text" "$qemu_dir/before"
 }
 
 unharmed() # AFTER-WHAT
@@ -51,4 +59,42 @@ unharmed() # AFTER-WHAT
 	result $? "the guest goes on, its text is what it was, after $1"
 	no_complaints
 	result $? "the kernel's log has no complaints, after $1"
+}
+
+# Of every guest, when its test is over: all of what its kernel has said, too, what no test has asked for.
+guest_unharmed()
+{
+	if ! kill -0 "$qemu_pid" 2>/dev/null; then
+		[ $harm_gone = 1 ]
+		result $? 'the guest is there in the end'
+		return
+	fi
+	[ "$guest_console" = 0 ] || guest_greet
+	guest_ask 'workload getppid 10 openat 10; busybox cat /proc/uptime'
+	result $? 'the guest goes on in the end'
+	no_complaints && no_complaints_in <"$qemu_dir/console"
+	result $? "the guest's kernel has no complaints"
+	windows 0
+	result $? 'no window is left in the guest'
+	guest_text_is_left
+}
+
+# Not of those who boot under KVM, where that takes long: tests of harm look there themselves.
+guest_text_is_left()
+{
+	[ -e "$qemu_dir/before" ] || return
+	local qemu_wait=20
+	if [ -n "$harm_text" ]; then
+		skip "the guest's text is what it was" "$harm_text"
+		return
+	fi
+	wait_until text_is_back
+	result $? "the guest's text is what it was"
+}
+
+# A kernel takes its own time for undoing what it has optimized.
+# shellcheck disable=SC2317 # wait_until calls it
+text_is_back()
+{
+	text after && cmp "$qemu_dir/before" "$qemu_dir/after"
 }

@@ -7,12 +7,21 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define CONSOLE_LIMIT_MS 400000 /* for things that must happen; takes nothing when they do */
+
+/* How often a test does something: as usual, or as the environment has it. */
+static inline int times_of(const char *name, int usual)
+{
+	const char *said = getenv(name);
+
+	return said ? atoi(said) : usual;
+}
 
 struct console {
 	int fd;

@@ -13,8 +13,9 @@
 #   GUEST_APPEND=''    words more for their command lines, e.g. pti=off
 #   O=build            the build directory
 
-qemu_wait=400 # seconds that something may take that must happen
-qemu_vcpus=2
+O=${O:-build}
+qemu_wait=120 # seconds that something may take that must happen, where the host is not busy
+qemu_snapshot=1 # guests go on from a snapshot of tests/guest-snapshot; 0 for one that no other test has
 qemu_accel=${GUEST_ACCEL:-tcg}
 # All vCPUs on one thread. With one for each, TCG now and then keeps the int3 of a kernel that patches its
 # text, translated while another vCPU was about to take it away: a guest that meets it stands for ever.
@@ -23,23 +24,25 @@ qemu_one_thread=$qemu_accel
 [ "$qemu_accel" != tcg ] || qemu_one_thread=tcg,thread=single
 # shellcheck disable=SC2034 # for those who source this
 readonly qemu_one_thread
-qemu_dir='' qemu_pid='' libvirtd_pid='' libvirt_uri=''
+# A snapshot has been made by TCG, without words more.
+[ "$qemu_accel${GUEST_APPEND-}" = tcg ] || qemu_snapshot=0
+qemu_dir='' qemu_pid='' libvirtd_pid='' libvirt_uri='' qemu_command=() qemu_state=''
 # In front of a guest's command line. The kernel's tests of its own ciphers are a tenth of what a boot
 # takes, or more; its test of the timer panics when this host is busy for some tenths of a second; and
 # when its clock's watchdog comes late for that reason it patches sched_clock_cpu(), in whose text tests
-# would find it.
-readonly qemu_cmdline='console=ttyS0 cryptomgr.notests no_timer_check tsc=reliable'
+# would find it. A vCPU that does not get on for a minute is the host's fault; one that hangs is seen by tests.
+readonly qemu_cmdline='console=ttyS0 cryptomgr.notests no_timer_check tsc=reliable watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300'
 readonly qemu_root=${BASH_SOURCE[0]%/*}/../..
 
 # A short path: sockets lie in it whose names end at 107 characters.
 qemu_init()
 {
 	qemu_dir=$(mktemp -d /tmp/hvq.XXXXXX) || return
-	mkdir "$qemu_dir"/{run,config,cache,data} &&
-		qemu_initrd --init "${BASH_SOURCE[0]%/*}/qemu-init"
+	mkdir "$qemu_dir"/{run,config,cache,data}
 }
 
-# qemu_initrd OPTION...: $qemu_dir/initrd, by scripts/build-initramfs with these options
+# qemu_initrd OPTION...: $qemu_dir/initrd, by scripts/build-initramfs with these options, for a guest that is
+# not to have the usual one
 qemu_initrd()
 {
 	"$qemu_root/scripts/build-initramfs" --workload "${O:-build}/tests/workload/workload" "$@" \
@@ -64,37 +67,47 @@ mounts_exit()
 # wait_until COMMAND...: until it succeeds
 wait_until()
 {
-	local end=$((SECONDS + qemu_wait))
+	local began=$SECONDS
 	until "$@" 2>/dev/null; do
-		if [ $SECONDS -ge $end ]; then
-			echo "# given up after $qemu_wait s: $*" >&2
+		if ! is_patient $((SECONDS - began)) "$qemu_wait"; then
+			echo "# given up after $((SECONDS - began)) s: $*" >&2
 			return 1
 		fi
 		sleep 0.05
 	done
 }
 
-# qemu_start NAME KERNEL CMDLINE [OPTION...]: a guest of $qemu_vcpus vCPUs without libvirt, whose init is
-# qemu-init. Its gdb stub is $qemu_dir/NAME.gdb, its console $qemu_dir/NAME.serial, and what it has said
-# is in $qemu_dir/NAME.console. Returns when it takes commands. Sets qemu_pid.
-# Now and then TCG lets a kernel that boots meet the int3 of its own patching of text, untraced: so there
-# is a second try.
-qemu_start()
+# is_patient SECONDS LIMIT: what has not happened for so long may still happen, as busy as this host is
+is_patient()
 {
-	local qemu_wait=120
-	qemu_start_once "$@" && return
-	qemu_kill
-	echo "# the guest is booted once more" >&2
-	qemu_wait=400
-	qemu_start_once "$@"
+	[ "$1" -lt "$2" ] || awk -v waited="$1" -v limit="$2" -v cpus="$(nproc)" '
+		{ exit !(waited < limit * $1 / cpus) }' /proc/loadavg
 }
 
-qemu_start_once()
+# qemu_guest ACCEL VCPUS KERNEL CMDLINE: sets qemu_command to what starts a guest with tests/workload/guest-init,
+# less two serial ports and what has nothing to do with the machine. Where there may be a snapshot it goes
+# on from that one, $qemu_state.
+qemu_guest()
 {
-	local name=$1 kernel=$2 cmdline=$3
+	local initrd
+	qemu_state=''
+	initrd=$("$qemu_root/tests/guest-snapshot" initrd "$3") || return
+	qemu_command=(qemu-system-x86_64 -nodefaults -no-user-config -display none -accel "$1" -cpu max -m 256
+		-smp "$2" -kernel "$3" -initrd "$initrd" -append "$qemu_cmdline $4 ${GUEST_APPEND-}")
+	[ "$qemu_snapshot" = 1 ] || return 0
+	qemu_state=$("$qemu_root/tests/guest-snapshot" state "$3" "$2" "$4") || return
+	qemu_command+=(-incoming "exec:cat $qemu_state")
+}
+
+# qemu_start NAME KERNEL CMDLINE [OPTION...]: a guest of two vCPUs that boots, without libvirt. Its gdb stub is
+# $qemu_dir/NAME.gdb, its console $qemu_dir/NAME.serial, and what it has said is in $qemu_dir/NAME.console.
+# Returns when it takes commands. Sets qemu_pid.
+qemu_start()
+{
+	local name=$1 kernel=$2 cmdline=$3 qemu_snapshot=0
 	shift 3
-	qemu-system-x86_64 -nodefaults -no-user-config -display none -accel "$qemu_accel" -cpu max -m 256 \
-		-smp "$qemu_vcpus" -kernel "$kernel" -initrd "$qemu_dir/initrd" -append "$qemu_cmdline $cmdline ${GUEST_APPEND-}" \
+	qemu_guest "$qemu_accel" 2 "$kernel" "$cmdline" || return
+	"${qemu_command[@]}" \
 		-chardev "socket,id=console,path=$qemu_dir/$name.serial,server=on,wait=off,logfile=$qemu_dir/$name.console" \
 		-serial chardev:console -gdb "unix:$qemu_dir/$name.gdb,server=on,wait=off" "$@" \
 		>"$qemu_dir/$name.log" 2>&1 </dev/null &
@@ -184,24 +197,25 @@ domain_xml()
 END
 }
 
-# domain_start NAME KERNEL CMDLINE: the kernel is copied to where libvirtd's user can read it
+# domain_start NAME KERNEL CMDLINE: the kernel is copied to where libvirtd's user can read it, and so is the
+# initrd, if there is none yet
 domain_start()
 {
 	[ -e "$qemu_dir/vmlinuz" ] || install -m 644 "$2" "$qemu_dir/vmlinuz" || return
+	[ -e "$qemu_dir/initrd" ] ||
+		install -m 644 "$("$qemu_root/tests/guest-snapshot" initrd "$2")" "$qemu_dir/initrd" || return
 	domain_xml "$1" "$qemu_dir/vmlinuz" "$3" >"$qemu_dir/$1.xml" &&
 		virsh -q -c "$libvirt_uri" create "$qemu_dir/$1.xml" >/dev/null &&
 		wait_until test -S "$qemu_dir/$1.serial"
 }
 
-# domain_up NAME: returns when the domain, whose init is qemu-init, takes commands. It is reset once where
-# it does not: see qemu_start.
+# domain_up NAME: returns when the domain takes commands. Now and then TCG lets a kernel that boots meet the int3
+# of its own patching of text, untraced: so it is reset once where it does not.
 domain_up()
 {
-	local qemu_wait=120
 	wait_until is_up "$1" && return
-	echo "# domain $1 does not come up and is reset; it has said:" >&2
-	tail -n 20 "$qemu_dir/$1.console" | sed 's/^/#   /' >&2
+	echo "# domain $1 does not come up and is reset; it has said:"
+	tail -n 20 "$qemu_dir/$1.console" | sed 's/^/#   /'
 	virsh -q -c "$libvirt_uri" reset "$1" >/dev/null
-	qemu_wait=400
 	wait_until is_up "$1"
 }

@@ -261,7 +261,7 @@ static void cycle(struct env *e, int i)
 static void test_cycles(void **state)
 {
 	struct env *e = *state;
-	int cycles = e->uri ? CYCLES_LIBVIRT : CYCLES;
+	int cycles = times_of("CYCLES", e->uri ? CYCLES_LIBVIRT : CYCLES);
 	struct text_bytes before = text_look(e);
 	uint64_t start = now_ns();
 
@@ -283,7 +283,7 @@ static void test_killed(void **state)
 	const char *const options[] = {"-k",	   e->kernel, "-f", "vfs_*", "-f", "do_sys_openat2",
 				       "--window", "300ms",   NULL};
 	struct text_bytes before = text_look(e);
-	int kills = e->uri ? KILLS_LIBVIRT : KILLS;
+	int kills = times_of("KILLS", e->uri ? KILLS_LIBVIRT : KILLS);
 	int killed = 0;
 	uint64_t whole;
 

@@ -1,50 +1,79 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Attaching to guests of QEMU.
 
+# make check: each feature on both kernels, where a program takes one; less often over and over than make
+# check-full does. A row is PROGRAM[,ARGUMENT|,NAME=VALUE]...
 # The longest first: when the others are done they should not be waited for.
-check-tests += tests/e2e/trampoline
-check-tests += tests/e2e/run-qemu
-check-tests += tests/e2e/unwind
-check-tests += tests/e2e/trace-libvirt
-check-tests += tests/e2e/seed-snippets
-check-tests += tests/e2e/trace-stub
-check-tests += tests/e2e/graph-own
-check-tests += tests/e2e/window
-check-tests += tests/e2e/tracefs-events
-check-tests += tests/e2e/graph
-check-tests += tests/e2e/tracer-switches
+check-tests += tests/e2e/trampoline,PARTS=first+second,KILLS=2
+check-tests += tests/e2e/run-qemu,PARTS=boots+workload+graph+pending+errors
+check-tests += tests/e2e/run-attach,trace,6.1,CYCLES=20,KILLS=2
+check-tests += tests/e2e/run-attach,trace-libvirt,6.12,KILLS=5
+check-tests += tests/e2e/run-attach,graph,6.1
+check-tests += tests/e2e/run-attach,graph,6.12
 check-tests += tests/e2e/attach
-check-tests += tests/e2e/kprobe-events
-check-tests += tests/e2e/events
-check-tests += tests/e2e/killed-tracers
-check-tests += tests/e2e/trace-vcpus
-check-tests += tests/e2e/check-host
 check-tests += tests/e2e/attach-libvirt
-check-tests += tests/e2e/qemu-libvirt
-check-tests += tests/e2e/events-traps
-check-tests += tests/e2e/latency-graph
+check-tests += tests/e2e/run-attach,qemu,6.1
+check-tests += tests/e2e/run-attach,qemu-libvirt,6.12
+check-tests += tests/e2e/run-attach,unwind,6.1
+check-tests += tests/e2e/run-attach,unwind,6.12
+check-tests += tests/e2e/run-attach,window,6.1
+check-tests += tests/e2e/run-attach,window,6.12
+check-tests += tests/e2e/tracefs-events
+check-tests += tests/e2e/run-attach,events,6.1
+check-tests += tests/e2e/run-attach,events,6.12
+check-tests += tests/e2e/kprobe-events
+check-tests += tests/e2e/tracer-switches
+check-tests += tests/e2e/events-traps,6.1
+check-tests += tests/e2e/events-traps,6.12
+check-tests += tests/e2e/graph-own,2
+check-tests += tests/e2e/run-attach,sched,6.1
+check-tests += tests/e2e/run-attach,sched,6.12
+check-tests += tests/e2e/latency-graph,6.1
+check-tests += tests/e2e/latency-graph,6.12
 check-tests += tests/e2e/tracefs-synthetic
-check-tests += tests/e2e/sched-tracers
 check-tests += tests/e2e/tracefs-clients
-check-tests += tests/e2e/profile
-check-tests += tests/e2e/qemu-stub
-check-tests += tests/e2e/irqsoff-trace
+check-tests += tests/e2e/run-attach,profile,6.1
+check-tests += tests/e2e/run-attach,profile,6.12
+check-tests += tests/e2e/irqsoff-trace,6.1
+check-tests += tests/e2e/irqsoff-trace,6.12
 check-tests += tests/e2e/kprobe-names
-check-tests += tests/e2e/irqsoff
+check-tests += tests/e2e/run-attach,irqsoff,6.1
+check-tests += tests/e2e/run-attach,irqsoff,6.12
 check-tests += tests/e2e/tracefs-conformance
 check-tests += tests/e2e/clocks
 check-tests += tests/e2e/reports
-check-tests += tests/e2e/tracefs-large
-check-tests += tests/e2e/preemptoff
+check-tests += tests/e2e/preemptoff,6.1
+check-tests += tests/e2e/preemptoff,6.12
 check-tests += tests/e2e/options
-check-tests += tests/e2e/module-events
+check-tests += tests/e2e/module-events,6.1
+check-tests += tests/e2e/module-events,6.12
 check-tests += tests/e2e/tracefs-dynamic
-check-tests += tests/e2e/tracefs-crowd
 check-tests += tests/e2e/tracefs-triggers
 check-tests += tests/e2e/events-own
-check-tests += tests/e2e/guest-prints
+check-tests += tests/e2e/run-attach,guest-prints,6.1
+check-tests += tests/e2e/run-attach,guest-prints,6.12
 check-tests += tests/e2e/latency
-check-tests += tests/e2e/hwlat
+check-tests += tests/e2e/run-attach,hwlat,6.1
+check-tests += tests/e2e/run-attach,hwlat,6.12
+
+# What takes long, and tells something only now and then.
+full-tests  += tests/e2e/run-qemu,PARTS=engines+events+windows+modules+ends+lists+autos
+full-tests  += tests/e2e/trampoline,PARTS=first+second+third
+full-tests  += tests/e2e/run-attach,trace,6.1
+full-tests  += tests/e2e/run-attach,trace,6.12
+full-tests  += tests/e2e/run-attach,trace-libvirt,6.12
+full-tests  += tests/e2e/run-attach,vcpus,6.1,1
+full-tests  += tests/e2e/run-attach,vcpus,6.1,8
+full-tests  += tests/e2e/run-attach,vcpus,6.12,1
+full-tests  += tests/e2e/run-attach,vcpus,6.12,8
+full-tests  += tests/e2e/run-attach,qemu,6.12
+full-tests  += tests/e2e/graph-own,1
+full-tests  += tests/e2e/killed-tracers,6.1
+full-tests  += tests/e2e/killed-tracers,6.12
+full-tests  += tests/e2e/seed-snippets
+full-tests  += tests/e2e/check-host
+full-tests  += tests/e2e/tracefs-large
+full-tests  += tests/e2e/tracefs-crowd
 
 qemu-programs := $(addprefix $(O)/tests/e2e/,events-attach guest-memory guest-prints-attach hwlat-attach irqsoff-attach qemu-attach qemu-trace graph-attach profile-attach sched-attach unwind-attach window-attach)
 

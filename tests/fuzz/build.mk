@@ -19,8 +19,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-probe-event
 fuzz-targets += $(O)/tests/fuzz/fuzz-report
 fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))
 
-# Before the guests of QEMU, so that a long one is not waited for in the end
-check-tests := tests/fuzz/run-short $(check-tests)
+full-tests += tests/fuzz/run-short
 
 $(O)/obj/fuzz/%.o: %.c | need-libs
 	$(call say,FUZZCC,$@)
@@ -78,7 +77,7 @@ fuzz-targets += $(fuzz-control)
 fuzz-targets: $(fuzz-targets)
 
 ifneq ($(shell command -v $(FUZZ_CC) 2>/dev/null),)
-check-built: $(fuzz-targets)
+check-full-built: $(fuzz-targets)
 endif
 
 fuzz: fuzz-targets

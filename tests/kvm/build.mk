@@ -4,7 +4,7 @@
 
 # What make check runs, in some minutes.
 kvm-core :=
-kvm-core += tests/e2e/qemu-stub
+kvm-core += tests/e2e/run-attach,qemu,6.1
 kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=4,KILLS=2
 kvm-core += tests/kvm/stamps,6.1
 kvm-core += tests/kvm/own-int3
@@ -15,29 +15,32 @@ kvm-core += tests/kvm/run-own,core
 kvm-full :=
 kvm-full += tests/e2e/attach
 kvm-full += tests/e2e/attach-libvirt
-kvm-full += tests/e2e/qemu-libvirt
-kvm-full += tests/e2e/trace-libvirt
-kvm-full += tests/e2e/trace-stub
-kvm-full += tests/e2e/trace-vcpus
-kvm-full += tests/e2e/qemu-stub,GUEST_APPEND=pti=off
-kvm-full += tests/e2e/trace-stub,GUEST_APPEND=pti=off
+kvm-full += tests/e2e/run-attach,qemu-libvirt,6.12
+kvm-full += tests/e2e/run-attach,trace-libvirt,6.12
+kvm-full += tests/e2e/run-attach,trace,6.1
+kvm-full += tests/e2e/run-attach,vcpus,6.1,1
+kvm-full += tests/e2e/run-attach,vcpus,6.1,8
+kvm-full += tests/e2e/run-attach,qemu,6.1,GUEST_APPEND=pti=off
+kvm-full += tests/e2e/run-attach,trace,6.1,GUEST_APPEND=pti=off
 kvm-full += tests/e2e/run-qemu
 kvm-full += tests/e2e/trampoline
 kvm-full += tests/e2e/tracer-switches
 kvm-full += tests/e2e/killed-tracers
 kvm-full += tests/e2e/check-host
-kvm-full += tests/e2e/window
-kvm-full += tests/e2e/unwind
-kvm-full += tests/e2e/graph,6.1
-kvm-full += tests/e2e/graph,6.12
+kvm-full += tests/e2e/run-attach,window,6.1
+kvm-full += tests/e2e/run-attach,window,6.12
+kvm-full += tests/e2e/run-attach,unwind,6.1
+kvm-full += tests/e2e/run-attach,unwind,6.12
+kvm-full += tests/e2e/run-attach,graph,6.1
+kvm-full += tests/e2e/run-attach,graph,6.12
 kvm-full += tests/e2e/graph-own
-kvm-full += tests/e2e/events,6.1
-kvm-full += tests/e2e/events,6.12
+kvm-full += tests/e2e/run-attach,events,6.1
+kvm-full += tests/e2e/run-attach,events,6.12
 kvm-full += tests/e2e/events-own
 kvm-full += tests/e2e/events-traps,6.1
 kvm-full += tests/e2e/events-traps,6.12
-kvm-full += tests/e2e/irqsoff,6.1
-kvm-full += tests/e2e/irqsoff,6.12
+kvm-full += tests/e2e/run-attach,irqsoff,6.1
+kvm-full += tests/e2e/run-attach,irqsoff,6.12
 kvm-full += tests/e2e/irqsoff-trace,6.1
 kvm-full += tests/e2e/irqsoff-trace,6.12
 kvm-full += tests/e2e/preemptoff,6.1
@@ -45,14 +48,14 @@ kvm-full += tests/e2e/preemptoff,6.12
 kvm-full += tests/e2e/latency
 kvm-full += tests/e2e/latency-graph,6.1
 kvm-full += tests/e2e/latency-graph,6.12
-kvm-full += tests/e2e/hwlat,6.1
-kvm-full += tests/e2e/hwlat,6.12
-kvm-full += tests/e2e/profile,6.1
-kvm-full += tests/e2e/profile,6.12
-kvm-full += tests/e2e/sched-tracers,6.1
-kvm-full += tests/e2e/sched-tracers,6.12
-kvm-full += tests/e2e/guest-prints,6.1
-kvm-full += tests/e2e/guest-prints,6.12
+kvm-full += tests/e2e/run-attach,hwlat,6.1
+kvm-full += tests/e2e/run-attach,hwlat,6.12
+kvm-full += tests/e2e/run-attach,profile,6.1
+kvm-full += tests/e2e/run-attach,profile,6.12
+kvm-full += tests/e2e/run-attach,sched,6.1
+kvm-full += tests/e2e/run-attach,sched,6.12
+kvm-full += tests/e2e/run-attach,guest-prints,6.1
+kvm-full += tests/e2e/run-attach,guest-prints,6.12
 kvm-full += tests/e2e/kprobe-events
 kvm-full += tests/e2e/kprobe-names
 kvm-full += tests/e2e/module-events,6.1
@@ -86,11 +89,12 @@ kvm-full += tests/kvm/run-own,6.12
 # without above.
 kvm-pti :=
 kvm-pti += tests/e2e/attach-libvirt
-kvm-pti += tests/e2e/qemu-libvirt
-kvm-pti += tests/e2e/trace-libvirt
+kvm-pti += tests/e2e/run-attach,qemu-libvirt,6.12
+kvm-pti += tests/e2e/run-attach,trace-libvirt,6.12
 kvm-pti += tests/e2e/trampoline
 kvm-pti += tests/e2e/tracer-switches
-kvm-pti += tests/e2e/unwind
+kvm-pti += tests/e2e/run-attach,unwind,6.1
+kvm-pti += tests/e2e/run-attach,unwind,6.12
 kvm-pti += tests/e2e/events-traps,6.12
 kvm-pti += tests/e2e/irqsoff-trace,6.12
 kvm-pti += tests/kvm/attach-soak,6.1,1
@@ -98,11 +102,12 @@ kvm-pti += tests/kvm/attach-soak,6.12,4
 
 # A host that shadows the guest's page tables.
 kvm-shadow :=
-kvm-shadow += tests/e2e/qemu-stub
+kvm-shadow += tests/e2e/run-attach,qemu,6.1
 kvm-shadow += tests/e2e/attach
-kvm-shadow += tests/e2e/trace-libvirt
+kvm-shadow += tests/e2e/run-attach,trace-libvirt,6.12
 kvm-shadow += tests/e2e/trampoline
-kvm-shadow += tests/e2e/window
+kvm-shadow += tests/e2e/run-attach,window,6.1
+kvm-shadow += tests/e2e/run-attach,window,6.12
 kvm-shadow += tests/e2e/run-testguest
 kvm-shadow += tests/e2e/early-boot
 kvm-shadow += tests/kvm/attach-soak,6.1,2

@@ -2,7 +2,7 @@
 # Tests that take minutes, or need more than scripts/setup installs by default: make soak.
 
 soak-tests += tests/soak/small-kernel
-soak-tests += tests/soak/graph-soak
+soak-tests += tests/e2e/run-attach,graph-soak,6.1
 soak-tests += tests/soak/plain-returns
 soak-tests += tests/soak/latency-own
 soak-tests += tests/soak/trampoline-hammer

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# complaints.sh - what a kernel says when something is wrong with it, or held up for long. To be sourced.
+
+readonly COMPLAINTS='\<BUG|WARNING|Oops|Call Trace|Kernel panic|lockup|stall|blocked for more than|general protection|insecure W\+X|W\+X mappings: FAILED|ftrace_bug|ftrace (failed|faulted)|preempt_count|scheduling while atomic'
+# Of those that it says of itself when it boots.
+readonly NO_COMPLAINTS='ommand line: |RCU CPU stall warnings suppressed'
+
+# Whether a log on standard input has none. What it has is shown whole: it may not come again soon.
+no_complaints_in()
+{
+	! grep -avE "$NO_COMPLAINTS" | grep -aE -B 4 -A 60 "$COMPLAINTS" | sed 's/^/# /' | grep .
+}
