@@ -72,6 +72,18 @@ guest_boot_once()
 	complain "the guest does not come up; its console:" "$qemu_dir/console"
 }
 
+# guest_domain SERIES: a domain of a libvirtd of its own, called guest, whose console, $qemu_dir/guest.serial, is
+# another program's. Sets guest_kernel.
+guest_domain()
+{
+	guest_console=1
+	guest_kernel=$("$qemu_root/scripts/get-guest" --path "$1") && qemu_init &&
+		mkfifo "$qemu_dir/command.in" "$qemu_dir/command.out" || return
+	exec {guest_in}<>"$qemu_dir/command.in" {guest_out}<>"$qemu_dir/command.out"
+	libvirtd_start && domain_start guest "$guest_kernel" 'quiet panic=-1' && domain_up guest || return
+	ln "$qemu_dir/guest.console" "$qemu_dir/console"
+}
+
 # It may be told to answer more often than it takes: each of them has an answer, too.
 guest_greet()
 {
@@ -103,7 +115,7 @@ guest_listen()
 		line=$part${line%$'\r'} part='' waited=0
 		case $line in
 		'done '*) return "${line#done }" ;;
-		'init: ready') printf 'ask\n' >&"$guest_in" ;;
+		'init: ready'*) printf 'ask\n' >&"$guest_in" ;;
 		*) guest_answer+="${EPOCHREALTIME/[.,]/} $line"$'\n' ;;
 		esac
 	done

@@ -32,7 +32,7 @@ read_text()
 
 windows() # COUNT: so many does hvtrace have in the guest's memory
 {
-	[ "$("$O/tests/e2e/guest-memory" windows "$qemu_pid")" = "$1" ]
+	[ "$("$O/tests/e2e/guest-memory" windows "$(guest_pid)")" = "$1" ]
 }
 
 no_complaints()
@@ -61,11 +61,22 @@ unharmed() # AFTER-WHAT
 	result $? "the kernel's log has no complaints, after $1"
 }
 
+# A domain's QEMU is libvirtd's, which notes its pid.
+guest_pid()
+{
+	if [ -n "$qemu_pid" ]; then echo "$qemu_pid"; else cat "$qemu_dir/run/libvirt/qemu/run/guest.pid"; fi
+}
+
+guest_is_there()
+{
+	kill -0 "$(guest_pid)" 2>/dev/null
+}
+
 # Of every guest, when its test is over. Its log may have been emptied meanwhile, its console has not: there a
 # test may have asked for a trace of calls itself (sysrq), and complaints have other words as well.
 guest_unharmed()
 {
-	if ! kill -0 "$qemu_pid" 2>/dev/null; then
+	if ! guest_is_there; then
 		[ $harm_gone = 1 ]
 		result $? 'the guest is there in the end'
 		return

@@ -169,10 +169,11 @@ libvirtd_stop()
 }
 
 # domain_xml NAME KERNEL CMDLINE: a domain of two vCPUs, its console $qemu_dir/NAME.serial, and
-# what it has said in $qemu_dir/NAME.console
+# what it has said in $qemu_dir/NAME.console; its other port is the pipe $qemu_dir/command, if there is one
 domain_xml()
 {
-	local type=kvm
+	local type=kvm command=''
+	[ ! -p "$qemu_dir/command.in" ] || command="<serial type='pipe'><source path='$qemu_dir/command'/></serial>"
 	[ "${qemu_accel%%,*}" != tcg ] || type=qemu
 	cat <<END
 <domain type='$type'>
@@ -192,6 +193,7 @@ domain_xml()
     <memballoon model='none'/>
     <serial type='unix'><source mode='bind' path='$qemu_dir/$1.serial'/>
       <log file='$qemu_dir/$1.console'/></serial>
+    $command
   </devices>
 </domain>
 END

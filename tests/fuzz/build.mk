@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# libFuzzer targets: make fuzz [FUZZ_SECONDS=600]; a few seconds of it are part of the tests.
-# Needs clang; without it check-tests skips them and says so.
+# libFuzzer targets: make fuzz [FUZZ_SECONDS=600]; a while of it is part of make check-full.
+# Needs clang; without it full-tests skips them and says so.
 
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 600
