@@ -89,13 +89,17 @@ is_patient()
 # on from that one, $qemu_state.
 qemu_guest()
 {
-	local initrd
-	qemu_state=''
-	initrd=$("$qemu_root/tests/guest-snapshot" initrd "$3") || return
+	local made
+	if [ "$qemu_snapshot" = 1 ]; then
+		made=$("$qemu_root/tests/guest-snapshot" state "$3" "$2" "$4")
+	else
+		made=$("$qemu_root/tests/guest-snapshot" initrd "$3")
+	fi || return
 	qemu_command=(qemu-system-x86_64 -nodefaults -no-user-config -display none -accel "$1" -cpu max -m 256
-		-smp "$2" -kernel "$3" -initrd "$initrd" -append "$qemu_cmdline $4 ${GUEST_APPEND-}")
+		-smp "$2" -kernel "$3" -initrd "${made%%$'\n'*}" -append "$qemu_cmdline $4 ${GUEST_APPEND-}")
+	qemu_state=''
 	[ "$qemu_snapshot" = 1 ] || return 0
-	qemu_state=$("$qemu_root/tests/guest-snapshot" state "$3" "$2" "$4") || return
+	qemu_state=${made#*$'\n'}
 	qemu_command+=(-incoming "exec:cat $qemu_state")
 }
 
