@@ -7,7 +7,7 @@
 check-tests += tests/e2e/trampoline,PARTS=first+second,KILLS=2
 check-tests += tests/e2e/run-qemu,PARTS=boots+workload+graph+pending+errors
 check-tests += tests/e2e/run-attach,trace,6.1,CYCLES=20,KILLS=2
-check-tests += tests/e2e/run-attach,trace-libvirt,6.12,KILLS=5
+check-tests += tests/e2e/run-attach,trace-libvirt,6.12,CYCLES=5,KILLS=2
 check-tests += tests/e2e/run-attach,graph,6.1
 check-tests += tests/e2e/run-attach,graph,6.12
 check-tests += tests/e2e/attach
@@ -22,7 +22,7 @@ check-tests += tests/e2e/tracefs-events
 check-tests += tests/e2e/run-attach,events,6.1
 check-tests += tests/e2e/run-attach,events,6.12
 check-tests += tests/e2e/kprobe-events
-check-tests += tests/e2e/tracer-switches
+check-tests += tests/e2e/tracer-switches,6.12,events
 check-tests += tests/e2e/events-traps,6.1
 check-tests += tests/e2e/events-traps,6.12
 check-tests += tests/e2e/graph-own,2
@@ -68,6 +68,8 @@ full-tests  += tests/e2e/run-attach,vcpus,6.12,1
 full-tests  += tests/e2e/run-attach,vcpus,6.12,8
 full-tests  += tests/e2e/run-attach,qemu,6.12
 full-tests  += tests/e2e/graph-own,1
+full-tests  += tests/e2e/tracer-switches,6.1
+full-tests  += tests/e2e/tracer-switches,6.12
 full-tests  += tests/e2e/killed-tracers,6.1
 full-tests  += tests/e2e/killed-tracers,6.12
 full-tests  += tests/e2e/seed-snippets
