@@ -119,12 +119,12 @@ snapshots()
 		miss "begins before the snapshot ends"
 	run 'echo 2 > snapshot; cat snapshot'
 	prints "${SNAPSHOT_HELP/STATE/allocated}"
-	run 'echo 0 > tracing_on; cat trace > "$qemu_dir/before"; echo 1 > snapshot; cat snapshot'
-	[ "$(<"$printed")" = "$(<"$qemu_dir/before")" ] || miss 'is not what was in trace'
+	run 'echo 0 > tracing_on; cat trace > "$qemu_dir/was"; echo 1 > snapshot; cat snapshot'
+	[ "$(<"$printed")" = "$(<"$qemu_dir/was")" ] || miss 'is not what was in trace'
 	run 'cat trace'
 	no_events
 	run 'echo 1 > snapshot; cat trace'
-	[ "$(<"$printed")" = "$(<"$qemu_dir/before")" ] || miss 'is not swapped back'
+	[ "$(<"$printed")" = "$(<"$qemu_dir/was")" ] || miss 'is not swapped back'
 	run 'echo 0 > snapshot; cat snapshot'
 	prints "${SNAPSHOT_HELP/STATE/freed}"
 	refused 'Invalid argument' 'echo 1 > per_cpu/cpu0/snapshot' # this kernel cannot swap one of them
