@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # complaints.sh - what a kernel says when something is wrong with it, or held up for long. To be sourced.
 
-readonly COMPLAINTS='\<BUG|WARNING|Oops|Call Trace|Kernel panic|lockup|stall|blocked for more than|general protection|insecure W\+X|W\+X mappings: FAILED|ftrace_bug|ftrace (failed|faulted)|preempt_count|scheduling while atomic'
+readonly COMPLAINTS='\<BUG|WARNING|Oops|Call Trace|Kernel panic|lockup|\<stall|blocked for more than|general protection|insecure W\+X|W\+X mappings: FAILED|ftrace_bug|ftrace (failed|faulted)|preempt_count|scheduling while atomic'
 # Of those that it says of itself when it boots.
 readonly NO_COMPLAINTS='ommand line: |RCU CPU stall warnings (suppressed|timeout)'
 
