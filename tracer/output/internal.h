@@ -57,6 +57,9 @@ struct output_pointer {
 /* %p and what stands behind it, `kind`. */
 void output_pointer(struct output *o, const struct kprintf_spec *spec, const char *kind,
 		    const struct output_pointer *p);
+/* What was printed for addresses; NULL: no memory, it is only slower without. NULL is allowed. */
+struct symbol_cache *output_symbols_new(void);
+void output_symbols_free(struct symbol_cache *cache);
 /* Symbols are to be asked for anew. */
 void output_forget_symbols(struct output *o);
 

@@ -91,17 +91,6 @@ static void output_raw_form(struct output *o, unsigned int cpu, const struct rin
 		output_type(o, ent);
 }
 
-void output_hex(struct output *o, uint64_t value, unsigned int size)
-{
-	char *at = text_begin(o->text, 24);
-
-	if (!at)
-		return;
-	at = text_put_hex(at, value, size * 2);
-	*at++ = ' ';
-	text_end(o->text, at);
-}
-
 static void output_hex_form(struct output *o, unsigned int cpu, const struct ring_event *ev)
 {
 	const struct trace_entry *ent = ev->data;

@@ -29,7 +29,7 @@ struct symbol_cache {
  * Zero-filled memory that costs nothing where it is not used, slots on cache lines of their own.
  * It is only slower without.
  */
-static struct symbol_cache *cache_new(void)
+struct symbol_cache *output_symbols_new(void)
 {
 	void *mem = mmap(NULL, sizeof(struct symbol_cache), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -37,35 +37,16 @@ static struct symbol_cache *cache_new(void)
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
-static void cache_free(struct symbol_cache *cache)
+void output_symbols_free(struct symbol_cache *cache)
 {
 	if (cache)
 		munmap(cache, sizeof(*cache));
 }
 
-void output_init(struct output *o, const struct output_config *cfg, struct text *text)
-{
-	*o = (struct output){.cfg = *cfg, .text = text, .options = cfg->options};
-	o->is_graph = cfg->graph || !strcmp(cfg->tracer, "function_graph");
-	if (o->is_graph)
-		o->graph = output_graph_new(cfg->cpus);
-	if (cfg->symbols_version)
-		o->symbols_version = cfg->symbols_version(cfg->arg);
-	o->symbols = cache_new();
-}
-
-void output_exit(struct output *o)
-{
-	cache_free(o->symbols);
-	o->symbols = NULL;
-	output_graph_free(o->graph);
-	o->graph = NULL;
-}
-
 void output_forget_symbols(struct output *o)
 {
-	cache_free(o->symbols);
-	o->symbols = cache_new();
+	output_symbols_free(o->symbols);
+	o->symbols = output_symbols_new();
 }
 
 void output_check_symbols(struct output *o)
