@@ -101,7 +101,7 @@ guest_ask()
 }
 
 # Each line of the answer is preceded by the time at which it came, in microseconds. A guest that has
-# panicked is not waited for; one that does not answer yet is told to (see guest-init).
+# panicked or gone is not waited for; one that does not answer yet is told to (see guest-init).
 guest_listen()
 {
 	local line='' part='' waited=0
@@ -109,7 +109,7 @@ guest_listen()
 	while is_patient $waited "$guest_patience"; do
 		if ! read -r -t 5 line <&"$guest_out"; then
 			part+=$line waited=$((waited + 5))
-			! grep -qs 'Kernel panic' "$qemu_dir/console" || break
+			! grep -qs 'Kernel panic' "$qemu_dir/console" && guest_is_there || break
 			continue
 		fi
 		line=$part${line%$'\r'} part='' waited=0

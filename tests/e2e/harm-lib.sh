@@ -72,10 +72,18 @@ guest_is_there()
 	kill -0 "$(guest_pid)" 2>/dev/null
 }
 
+# shellcheck disable=SC2317 # wait_until calls it
+guest_has_gone()
+{
+	! guest_is_there
+}
+
 # Of every guest, when its test is over. Its log may have been emptied meanwhile, its console has not: there a
 # test may have asked for a trace of calls itself (sysrq), and complaints have other words as well.
 guest_unharmed()
 {
+	# One that has been told to power off takes a moment for it.
+	[ $harm_gone = 0 ] || wait_until guest_has_gone
 	if ! guest_is_there; then
 		[ $harm_gone = 1 ]
 		result $? 'the guest is there in the end'

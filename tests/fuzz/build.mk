@@ -40,7 +40,7 @@ $(O)/tests/fuzz/fuzz-filter: $(call fuzz-rooms,lib filter)
 $(O)/tests/fuzz/fuzz-event-filter: $(call fuzz-rooms,lib events/filter)
 $(O)/tests/fuzz/fuzz-event-trigger: $(call fuzz-rooms,lib events/filter events/define events/trigger events/hist)
 $(O)/tests/fuzz/fuzz-probe-event: $(call fuzz-rooms,lib events/filter events/define)
-$(O)/tests/fuzz/fuzz-event-print: $(call fuzz-rooms,lib output) $(O)/obj/fuzz/tracer/guest/comms.o
+$(O)/tests/fuzz/fuzz-event-print: $(call fuzz-rooms,lib ring output) $(O)/obj/fuzz/tracer/guest/comms.o
 
 fuzz-report-objs := calls calltree duration graph-text latency order render render-flame render-folded \
 	render-graph render-latency render-latency-svg render-top saved select subsystem weight

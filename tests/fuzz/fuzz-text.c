@@ -263,11 +263,19 @@ static void use_flags(struct input *in)
 	}
 }
 
+static bool takes_all(const struct trace *t, uint32_t probe)
+{
+	(void)t;
+	(void)probe;
+	return true;
+}
+
 static void use_returns(void)
 {
+	const struct returns_wish wish = {takes_all};
 	size_t listed, unknown;
 
-	if (returns_learn(trace) || returns_update(trace))
+	if (returns_learn(trace) || returns_update(trace, &wish))
 		abort();
 	for (size_t i = 0; i < trace->probes.nr; i++)
 		if (trace->probes.v[i].flags & PROBE_FL_EXIT &&
