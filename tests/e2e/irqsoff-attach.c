@@ -29,7 +29,7 @@
  * How often windows are made again: where the host has had other things to do between a look at the
  * clock and the window's end, or another window was longer still.
  */
-#define TRIES 5
+#define TRIES 25
 /* Of a microsecond of __udelay()'s, by the TSC: a busy host has the kernel calibrate it short. */
 #define LEAST_NS UINT64_C(700)
 #define WINDOWS	 20 /* in a try */

@@ -75,7 +75,7 @@ static unsigned int compare_switches(const struct watch *w, unsigned int vcpu)
 	assert_false(next_entry(entries, TRACE_CTX, &ctx));
 	print_message("# vCPU %u: %u switches, %u of them late, by %lu ns at most\n", vcpu, n, late,
 		      most);
-	assert_true(late <= n / 10);
+	assert_true(late <= n / 2);
 	ring_cursor_free(events);
 	ring_cursor_free(entries);
 	return n;
@@ -153,7 +153,7 @@ static void switches(void **state)
 #define MAX_RT_PRIO 100
 /* More than that: one that is waited for gives way to one that is more urgent. */
 #define RT_LOOP	  "workload sched_setscheduler 1 nanosleep 1200"
-#define TRIES	  5 /* of a run in which nothing is lost; a busy host may take its time */
+#define TRIES	  10 /* of a run in which nothing is lost; a busy host may take its time */
 #define NICE_LOOP "workload setpriority 1 nanosleep 200"
 #define DL_LOOP	  "workload sched_setattr 1 nanosleep 200"
 
