@@ -296,6 +296,7 @@ static void use_detour(struct input *in)
 static void forget(void)
 {
 	modules_free(trace->modules);
+	trace->modules = NULL;
 	returns_free(trace);
 	trace->returns = NULL;
 	flag_sites_free(trace);
