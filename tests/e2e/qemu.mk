@@ -4,7 +4,7 @@
 # make check: each feature on both kernels, where a program takes one; less often over and over than make
 # check-full does. A row is PROGRAM[,ARGUMENT|,NAME=VALUE]...
 # The longest first: when the others are done they should not be waited for.
-check-tests += tests/e2e/trampoline,PARTS=first+second,KILLS=2
+check-tests += tests/e2e/trampoline,PARTS=first+second+patching+patching_other,KILLS=2
 check-tests += tests/e2e/run-qemu,PARTS=boots+workload+graph+pending+errors
 check-tests += tests/e2e/run-attach,trace,6.1,CYCLES=20,KILLS=2
 check-tests += tests/e2e/run-attach,trace-libvirt,6.12,CYCLES=5,KILLS=2
@@ -58,7 +58,7 @@ check-tests += tests/e2e/run-attach,hwlat,6.12
 
 # What takes long, and tells something only now and then.
 full-tests  += tests/e2e/run-qemu,PARTS=engines+events+windows+modules+ends+lists+autos
-full-tests  += tests/e2e/trampoline,PARTS=first+second+third
+full-tests  += tests/e2e/trampoline
 full-tests  += tests/e2e/run-attach,trace,6.1
 full-tests  += tests/e2e/run-attach,trace,6.12
 full-tests  += tests/e2e/run-attach,trace-libvirt,6.12
