@@ -7,7 +7,7 @@ kvm-core :=
 kvm-core += tests/e2e/run-attach,qemu,6.1
 kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=4,KILLS=2
 kvm-core += tests/kvm/stamps,6.1
-kvm-core += tests/kvm/own-int3
+kvm-core += tests/kvm/own-int3,CALLS=500
 kvm-core += tests/kvm/run-own,core
 
 # What make check-full runs besides: every program that attaches or runs, on both kernels where it takes
@@ -77,6 +77,7 @@ kvm-full += tests/e2e/run-testguest
 kvm-full += tests/e2e/graph-testguest
 kvm-full += tests/e2e/irqsoff-testguest
 kvm-full += tests/e2e/early-boot
+kvm-full += tests/kvm/own-int3
 kvm-full += tests/kvm/stamps,6.12
 kvm-full += tests/kvm/attach-soak,6.1,1
 kvm-full += tests/kvm/attach-soak,6.1,4
