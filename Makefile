@@ -8,8 +8,9 @@
 
 VERSION := 0.1.0
 O       ?= build
+# What has been compiled before is not compiled again, by whichever clone. gcov wants to be where it was.
 ifeq ($(origin CC),default)
-CC      := gcc
+CC      := $(if $(COVERAGE),,$(if $(shell command -v ccache),ccache ))gcc
 endif
 PREFIX  ?= /usr/local
 MANDIR  ?= $(PREFIX)/share/man
@@ -35,7 +36,7 @@ ifneq ($(WERROR),0)
 WARN += -Werror
 endif
 
-OPT ?= -O2 -g
+OPT ?= -O2 -g -fdebug-prefix-map=$(CURDIR)=.
 ifeq ($(ASAN),1)
 SAN := -DHVTRACE_LOCK_ORDER -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif

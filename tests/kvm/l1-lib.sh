@@ -31,7 +31,7 @@ l1_start()
 	shift
 	"$@" "$lab/qemu-system-x86_64" -name l1 -nodefaults -no-user-config -display none -no-reboot \
 		-L /usr/share/qemu -L /usr/share/seabios -accel "tcg,tb-size=1024${L1_ACCEL:+,$L1_ACCEL}" \
-		-machine q35 -cpu max,+svm,+npt,-erms,-fsrm -smp "${L1_SMP:-2}" -m "${L1_MEMORY:-6144}" -snapshot \
+		-machine q35 -cpu max,+svm,+npt,-erms,-fsrm,-cx16 -smp "${L1_SMP:-2}" -m "${L1_MEMORY:-6144}" -snapshot \
 		-kernel "$lab/vmlinuz" -initrd "$lab/initrd" -append "${l1_cmdline//[$'\n\t']/ } ${L1_APPEND-}" \
 		-drive "file=$lab/root.img,if=virtio,format=raw" \
 		-netdev user,id=net,hostfwd=tcp:127.0.0.1:0-:22 -device virtio-net-pci,netdev=net,romfile= \
