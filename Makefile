@@ -8,7 +8,9 @@
 
 VERSION := 0.1.0
 O       ?= build
-# What has been compiled before is not compiled again, by whichever clone. gcov wants to be where it was.
+# What has been compiled before is not compiled again, by whichever clone; by the compiler's own lists of headers,
+# so that the first time takes no longer. gcov wants to be where it was.
+export CCACHE_DEPEND := 1
 ifeq ($(origin CC),default)
 CC      := $(if $(COVERAGE),,$(if $(shell command -v ccache),ccache ))gcc
 endif
