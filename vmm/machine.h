@@ -271,6 +271,19 @@ struct machine_patch {
  */
 int machine_patch_text(struct machine *m, const struct machine_patch *patches, size_t n);
 
+/* A word of guest memory that tells the guest whether hvtrace lives. */
+struct machine_gone_word {
+	uint64_t pa; /* a multiple of 8 */
+	uint64_t here, gone;
+};
+
+/*
+ * Should hvtrace die from here on, and the guest live on, this word becomes `gone`, within a
+ * second, if it is `here` then; NULL: none does. Nothing where a guest dies with hvtrace, or its
+ * memory can only be written through a stub. 0, or -EFAULT: not RAM.
+ */
+int machine_when_gone(struct machine *m, const struct machine_gone_word *word);
+
 /*
  * Walk x86-64 page tables (levels: 4 or 5) from the table at guest-physical address root: the
  * physical address behind va, or -EFAULT. *left, when not NULL, gets the bytes up to the end of

@@ -293,6 +293,13 @@ static struct machine_trap *fake_trap(uint64_t va)
 	return NULL;
 }
 
+int machine_when_gone(struct machine *m, const struct machine_gone_word *word)
+{
+	(void)m;
+	(void)word;
+	return 0;
+}
+
 int machine_traps_set(struct machine *m, const struct machine_trap *traps, size_t n)
 {
 	(void)m;

@@ -4,14 +4,26 @@
  * CTL_CALL); payload.S includes it, behind function.S.
  */
 
-/* Jump to `target` while less than call_timeout has passed since %r11; changes %rax, %rdx. */
+/* Jump to `target` if nobody is there who would answer. */
+	.macro	look_for_host target
+	cmpb	$HOST_GONE, WINDOW_HOST
+	at	PATCH_WINDOW, 4, 1
+	je	\target
+	.endm
+
+/*
+ * Jump to `target` while there is a host, and less than call_timeout has passed since %r11; changes
+ * %rax, %rdx.
+ */
 	.macro	until_timeout target
+	look_for_host .Lover\@
 	read_tsc
 	sub	%r11, %rax
 	movabs	$0, %rdx
 	at	PATCH_CALL_TIMEOUT, 8
 	cmp	%rdx, %rax
 	jb	\target
+.Lover\@:
 	.endm
 
 /* Leaves in %r11d whether there was no answer, for who calls it from here: never told AGAIN. */
@@ -34,6 +46,7 @@ payload_call:
 	at	PATCH_WINDOW
 	test	$PAYLOAD_CALL_BUSY | PAYLOAD_CALL_AGAIN, %al
 	jnz	.Lcall_leave
+	look_for_host .Lcall_vain
 	mov	$PAYLOAD_CALL_FILLING, %eax
 	mov	%eax, WINDOW_CTL + CTL_CALL(%r10)
 	at	PATCH_WINDOW

@@ -23,6 +23,7 @@
 #define WINDOW_HEADER	   0x0
 #define WINDOW_LOCKERS	   0xf40  /* struct payload_locker[]: who may lock text_mutex unseen */
 #define WINDOW_DEPTH	   0xfc0  /* u32, written by the host: payload_depth calls it beyond */
+#define WINDOW_HOST	   0xfc8  /* u64, written by the host, or for it when it has died: HOST_ */
 #define WINDOW_TABLE	   0x1000 /* page table of the first piece, when that is borrowed */
 #define WINDOW_CTL	   0x2000
 #define WINDOW_TEXT	   0x4000
@@ -35,6 +36,11 @@
 #define WINDOW_PIDS	   0x80000
 #define WINDOW_PIDS_SIZE   0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */
 #define WINDOW_RINGS	   0x100000
+
+/* Nothing else that may come to lie there looks like the first. The code goes by the lowest byte.
+ */
+#define HOST_HERE 0x54534f4856480a01
+#define HOST_GONE 2
 
 #define LOCKERS	       16
 #define LOCKER_SIZE    8
@@ -115,6 +121,8 @@
  * host that works on a call while the vCPU may run says so by TAKEN, then the vCPU waits for as
  * long again. A host that has paused the vCPU and then still finds MADE needs no TAKEN: nothing is
  * taken back while the vCPU is paused, and the answer is looked for before the time.
+ *
+ * While WINDOW_HOST says HOST_GONE no call is made, and none is waited for.
  *
  * A call that comes from the code itself is that of an event: CTL_CALL_DI is the number of its
  * record, which is not complete yet. Or that of a window's end: then the upper half of CTL_CALL_DI
@@ -406,7 +414,9 @@ _Static_assert(sizeof(struct payload_locker) == LOCKER_SIZE &&
 		       offsetof(struct payload_locker, bytes) == LOCKER_BYTES,
 	       "as call.S has it");
 _Static_assert(WINDOW_HEADER + sizeof(struct payload_header) <= WINDOW_LOCKERS &&
-		       WINDOW_LOCKERS + LOCKERS * LOCKER_SIZE <= WINDOW_DEPTH,
+		       WINDOW_LOCKERS + LOCKERS * LOCKER_SIZE <= WINDOW_DEPTH &&
+		       WINDOW_DEPTH + sizeof(uint32_t) <= WINDOW_HOST &&
+		       WINDOW_HOST + sizeof(uint64_t) <= WINDOW_TABLE,
 	       "there is room");
 _Static_assert(WINDOW_TEXT + WINDOW_TEXT_SIZE <= WINDOW_PROBES &&
 		       WINDOW_PROBES + PROBE_ROWS * PROBE_ROW_SIZE <= WINDOW_EVENT_FILES,

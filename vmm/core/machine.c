@@ -128,6 +128,11 @@ int machine_patch_text(struct machine *m, const struct machine_patch *patches, s
 	return rc;
 }
 
+int machine_when_gone(struct machine *m, const struct machine_gone_word *word)
+{
+	return m->ops->when_gone ? m->ops->when_gone(m, word) : 0;
+}
+
 int machine_window(struct machine *m, size_t size, uint64_t *pa, void **host)
 {
 	return m->ops->window(m, size, pa, host);

@@ -27,6 +27,8 @@ enum { GOODBYE = 'g', GOODBYE_DETACH = 'd' };
 struct keeper_shared {
 	char first[KEEPER_FIRST_MAX];
 	char detach[KEEPER_DETACH_MAX];
+	struct keeper_word word;
+	atomic_bool has_word;
 	pid_t qemu;
 	/* One list is gone by while the other one is written. */
 	_Atomic uint32_t which;
@@ -80,21 +82,46 @@ static void stub_hear(int sock)
 	}
 }
 
-/* The guest stands. A byte that is no int3 any more is the guest's own. */
-static void bytes_write_back(const struct keeper_shared *share)
+static int memory_open(pid_t pid)
 {
-	uint32_t which = atomic_load(&share->which);
 	char path[32] = "/proc/", *at = path + strlen(path);
 	char digits[16], *digit = digits;
-	uint8_t now;
-	int mem;
 
-	for (pid_t left = share->qemu; left; left /= 10)
+	for (pid_t left = pid; left; left /= 10)
 		*digit++ = (char)('0' + left % 10);
 	while (digit > digits)
 		*at++ = *--digit;
 	strcpy(at, "/mem");
-	mem = open(path, O_RDWR | O_CLOEXEC);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* The guest may wait for the tracer already. What lies there may be something else by now. */
+static void word_write(const struct keeper_shared *share)
+{
+	const struct keeper_word *w = &share->word;
+	ssize_t done;
+	uint64_t now;
+	int mem;
+
+	if (!atomic_load(&share->has_word))
+		return;
+	mem = memory_open(w->qemu);
+	if (mem < 0)
+		return;
+	done = pread(mem, &now, sizeof(now), (off_t)w->hva);
+	if (done == sizeof(now) && now == w->was)
+		done = pwrite(mem, &w->is, sizeof(w->is), (off_t)w->hva);
+	(void)done; /* QEMU may have gone as well */
+	close(mem);
+}
+
+/* The guest stands. A byte that is no int3 any more is the guest's own. */
+static void bytes_write_back(const struct keeper_shared *share)
+{
+	uint32_t which = atomic_load(&share->which);
+	int mem = memory_open(share->qemu);
+	uint8_t now;
+
 	if (mem < 0)
 		return;
 	for (size_t i = 0; i < share->n[which]; i++) {
@@ -117,6 +144,7 @@ static void bytes_write_back(const struct keeper_shared *share)
  */
 static void guest_release(int sock, bool run_on, const struct keeper_shared *share)
 {
+	word_write(share);
 	stub_send(sock, "\x03#00$Qqemu.PhyMemMode:0#76");
 	stub_send(sock, share->first);
 	if (share->n[atomic_load(&share->which)]) {
@@ -263,6 +291,17 @@ void keeper_bytes_end(struct keeper *k, pid_t qemu, size_t n)
 	k->share->n[which] = n;
 	k->share->qemu = qemu;
 	atomic_store(&k->share->which, which);
+}
+
+void keeper_word(struct keeper *k, const struct keeper_word *word)
+{
+	if (!k->pid)
+		return;
+	atomic_store(&k->share->has_word, false);
+	if (!word)
+		return;
+	k->share->word = *word;
+	atomic_store(&k->share->has_word, true);
 }
 
 /* It ends; its status as of waitpid(). */

@@ -32,6 +32,13 @@ struct keeper_byte {
 	uint8_t byte; /* what was there before */
 };
 
+/* A word of guest memory that tells the guest whether its tracer lives. */
+struct keeper_word {
+	uint64_t hva;	  /* in QEMU's address space */
+	uint64_t was, is; /* is: what it is to be once the tracer is gone, if it is `was` still */
+	pid_t qemu;
+};
+
 /* Start one for the connected socket; run_on: the guest is to run. 0 or -errno. */
 int keeper_start(struct keeper *k, int sock, bool run_on);
 /*
@@ -48,6 +55,8 @@ int keeper_first(const struct keeper *k, const char *packets);
  */
 struct keeper_byte *keeper_bytes_begin(struct keeper *k, size_t n);
 void keeper_bytes_end(struct keeper *k, pid_t qemu, size_t n);
+/* Should the tracer die from here on, the keeper writes this word, first of all; NULL: none. */
+void keeper_word(struct keeper *k, const struct keeper_word *word);
 /* The guest has been given back: the keeper is not needed any more. */
 void keeper_stop(struct keeper *k);
 /*

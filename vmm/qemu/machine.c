@@ -41,6 +41,24 @@ static int window(struct machine *base, size_t size, uint64_t *pa, void **host)
 	return -EOPNOTSUPP; /* a running guest's memory map is its own */
 }
 
+static int when_gone(struct machine *base, const struct machine_gone_word *word)
+{
+	struct qemu_machine *m = qemu_machine(base);
+	struct keeper_word w = {.qemu = m->ram.pid};
+
+	if (!word || !m->ram.direct) {
+		keeper_word(&m->keeper, NULL);
+		return 0;
+	}
+	if (!qemu_ram_has(m, word->pa, sizeof(w.was)))
+		return -EFAULT;
+	qemu_ram_piece(&m->ram, word->pa, sizeof(w.was), &w.hva);
+	w.was = word->here;
+	w.is = word->gone;
+	keeper_word(&m->keeper, &w);
+	return 0;
+}
+
 static int vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_t *tid)
 {
 	struct qemu_machine *m = qemu_machine(base);
@@ -77,6 +95,7 @@ const struct machine_ops qemu_machine_ops = {
 	.write_text = qemu_write_text,
 	.patch_text = qemu_patch_text,
 	.window = window,
+	.when_gone = when_gone,
 	.pause = qemu_pause,
 	.resume = qemu_resume,
 	.get_regs = qemu_get_regs,

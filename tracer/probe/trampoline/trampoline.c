@@ -150,6 +150,20 @@ static int window_get(struct trace *t, struct trampoline *tr, char *err, size_t 
 
 /* --- opening and closing --------------------------------------------------------------------- */
 
+/* A guest that its host has left waits for no answer. */
+static int tell_of_host(struct trace *t, struct window *w)
+{
+	static const uint64_t here = HOST_HERE;
+	const struct machine_gone_word word = {
+		.pa = w->header.piece_pa[0] + WINDOW_HOST,
+		.here = here,
+		.gone = HOST_GONE,
+	};
+	int ret = window_write(w, WINDOW_HOST, &here, sizeof(here));
+
+	return ret ? ret : machine_when_gone(t->m, &word);
+}
+
 /* The payload is there; nobody else knows of it. */
 static int payload_open(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
@@ -159,6 +173,8 @@ static int payload_open(struct trace *t, struct trampoline *tr, char *err, size_
 		ret = trampoline_control_init(t, tr);
 		if (!ret)
 			ret = trampoline_describe_lockers(t, &tr->window);
+		if (!ret)
+			ret = tell_of_host(t, &tr->window);
 		if (ret)
 			snprintf(err, errlen, "the window cannot be written: %s", strerror(-ret));
 	}
@@ -209,6 +225,7 @@ bool trampoline_stays(const struct trampoline *tr)
 
 int trampoline_close(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
+	machine_when_gone(t->m, NULL);
 	return window_close(&tr->window, t->borrow, err, errlen);
 }
 

@@ -340,6 +340,62 @@ static void test_call_abandoned(void **state)
 	assert_int_equal(*ctl32(g, CTL_CALL), PAYLOAD_CALL_NONE);
 }
 
+static uint64_t *host(struct payload_guest *g)
+{
+	return (uint64_t *)(void *)(g->window + WINDOW_HOST);
+}
+
+/* Nothing is asked of a host that has gone. */
+static void test_call_without_host(void **state)
+{
+	struct payload_guest *g = *state;
+	struct guest_regs regs = {.rflags = 0};
+
+	g->cfg.call_timeout = UINT64_MAX;
+	payload_guest_load(g);
+	*host(g) = HOST_GONE;
+	payload_guest_call(g, g->text.call, &regs);
+	assert_int_equal(*ctl32(g, CTL_CALL), PAYLOAD_CALL_NONE);
+	assert_int_equal(*ctl32(g, CTL_CALL_IP), 0);
+	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 1);
+	*host(g) = HOST_HERE;
+	step_through(g, g->text.call, answer, &regs);
+	assert_int_equal(*ctl32(g, CTL_CALL_IP), (uint32_t)(uintptr_t)g->code);
+	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 1);
+}
+
+static void host_goes(struct payload_guest *g, uint32_t off)
+{
+	(void)off;
+	if (*ctl32(g, CTL_CALL) & PAYLOAD_CALL_BUSY && stepping.steps == 200)
+		*host(g) = HOST_GONE;
+}
+
+static void host_takes_and_goes(struct payload_guest *g, uint32_t off)
+{
+	take_call(g, off);
+	host_goes(g, off);
+}
+
+/* It goes while it is waited for: before it has taken the call, or behind that. */
+static void test_call_host_goes(void **state)
+{
+	struct payload_guest *g = *state;
+	struct guest_regs regs = {.rflags = 0};
+
+	g->cfg.call_timeout = UINT64_MAX;
+	payload_guest_load(g);
+	*host(g) = HOST_HERE;
+	step_through(g, g->text.call, host_goes, &regs);
+	assert_in_range(stepping.steps, 200, 250);
+	assert_int_equal(*ctl32(g, CTL_CALL), PAYLOAD_CALL_NONE);
+	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 1);
+	*host(g) = HOST_HERE;
+	step_through(g, g->text.call, host_takes_and_goes, &regs);
+	assert_in_range(stepping.steps, 200, 260);
+	assert_int_equal(*ctl32(g, CTL_CALL), PAYLOAD_CALL_NONE);
+}
+
 /* The first time is over; from now on there is all the time, and some of it is needed. */
 static void answer_late(struct payload_guest *g, uint32_t off)
 {
@@ -531,6 +587,8 @@ int main(void)
 		TEST(test_call_again),
 		TEST(test_call_unanswered),
 		TEST(test_call_abandoned),
+		TEST(test_call_without_host),
+		TEST(test_call_host_goes),
 		TEST(test_call_answered_late),
 		TEST(test_call_in_call),
 		TEST(test_call_around_call),

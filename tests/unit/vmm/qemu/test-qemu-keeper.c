@@ -311,6 +311,64 @@ static void too_many_bytes_are_refused(void **state)
 	close(ends[1]);
 }
 
+/* --- the word that says that the tracer lives ------------------------------------------------- */
+
+#define WORD_HERE 0x1122334455667788
+#define WORD_GONE 9
+
+struct told_words {
+	const struct keeper_word *word[2]; /* one after the other; NULL: none any more */
+};
+
+static void tell_two_words(struct keeper *k, const void *arg)
+{
+	const struct told_words *told = arg;
+
+	for (int i = 0; i < 2; i++)
+		keeper_word(k, told->word[i]);
+}
+
+/* It comes before all that the stub is told. */
+static void killed_with_words(struct told_words told)
+{
+	char got[256];
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_fork(ends, true, tell_two_words, &told);
+	kill_tracer(pid);
+	assert_true(read(ends[1], got, sizeof(got)) > 0);
+	close(ends[1]);
+}
+
+static void the_last_word_is_written(void **state)
+{
+	uint64_t word[2] = {WORD_HERE, WORD_HERE};
+	const struct keeper_word first = {(uintptr_t)&word[0], WORD_HERE, WORD_GONE, getpid()},
+				 second = {(uintptr_t)&word[1], WORD_HERE, WORD_GONE, getpid()};
+
+	(void)state;
+	killed_with_words((struct told_words){{&first, &second}});
+	assert_int_equal(word[0], WORD_HERE);
+	assert_int_equal(word[1], WORD_GONE);
+}
+
+/* Neither one that it was told to forget, nor what is something else by now. */
+static void no_other_word_is_written(void **state)
+{
+	uint64_t word[2] = {WORD_HERE, WORD_HERE + 1};
+	const struct keeper_word first = {(uintptr_t)&word[0], WORD_HERE, WORD_GONE, getpid()},
+				 second = {(uintptr_t)&word[1], WORD_HERE, WORD_GONE, getpid()};
+
+	(void)state;
+	killed_with_words((struct told_words){{&first, NULL}});
+	assert_int_equal(word[0], WORD_HERE);
+	killed_with_words((struct told_words){{&first, &second}});
+	assert_int_equal(word[0], WORD_HERE);
+	assert_int_equal(word[1], WORD_HERE + 1);
+}
+
 /* Who is killed behind that has nothing said once more. */
 static void the_last_packet_is_sent_once(void **state)
 {
@@ -370,6 +428,8 @@ int main(void)
 		cmocka_unit_test(bytes_are_written_back),
 		cmocka_unit_test(no_bytes_no_waiting),
 		cmocka_unit_test(too_many_bytes_are_refused),
+		cmocka_unit_test(the_last_word_is_written),
+		cmocka_unit_test(no_other_word_is_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
