@@ -3,6 +3,7 @@
 #include "tracer/probe/critical/find.h"
 #include "tracer/guest/modules.h"
 #include "tracer/payload/patch.h"
+#include "tracer/probe/returns/returns.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -96,6 +97,7 @@ static int find(struct trace *t, const struct area *area, const struct extent *f
 				   .slide = t->guest.slide,
 				   .list = l};
 
+		returns_restore(t, func->va, code, func->size);
 		guestsym_decode(d, code, func->size, s.va, look, &s);
 		ret = s.ret;
 	}

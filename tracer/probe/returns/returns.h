@@ -27,6 +27,9 @@ int returns_learn(struct trace *t);
 bool returns_known(const struct trace *t);
 /* Run-time address of the thunk that functions jump to as their return; 0: they return plainly. */
 uint64_t returns_thunk(const struct trace *t);
+/* Make text that has been read at this run-time address what it is without the probes of returns.
+ */
+void returns_restore(const struct trace *t, uint64_t start, uint8_t *code, size_t len);
 
 /* Of which functions (index of the probe at their entry) exits are wanted. */
 struct returns_wish {

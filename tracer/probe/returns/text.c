@@ -46,18 +46,19 @@ static size_t first_place(const struct returns *r, uint64_t va)
 	return lo;
 }
 
-/* As it is without our probes. */
-static void piece_restore(struct returns_text *x, const struct piece *p, size_t len)
+void returns_restore(const struct trace *t, uint64_t start, uint8_t *code, size_t len)
 {
-	const struct returns *r = x->t->returns;
-	uint64_t va = p->start - x->t->guest.slide;
+	const struct returns *r = t->returns;
+	uint64_t va = start - t->guest.slide;
 
+	if (!r)
+		return;
 	for (size_t i = first_place(r, va); i < r->nr && r->at[i].form.va - va < len; i++) {
 		const struct form *form = &r->at[i].form;
 		size_t off = (size_t)(form->va - va);
 
-		if (x->t->probes.v[r->at[i].probe].flags & PROBE_FL_SET && form->size <= len - off)
-			memcpy(x->code + off, form->bytes, form->size);
+		if (t->probes.v[r->at[i].probe].flags & PROBE_FL_SET && form->size <= len - off)
+			memcpy(code + off, form->bytes, form->size);
 	}
 }
 
@@ -70,6 +71,6 @@ size_t returns_text_read(struct returns_text *x, const struct piece *p)
 	if (len <= sizeof(x->view.bytes) / 2 ? text_view_get(&x->view, p->start, x->code, len)
 					     : guest_read(&x->t->guest, p->start, x->code, len))
 		return 0;
-	piece_restore(x, p, len);
+	returns_restore(x->t, p->start, x->code, len);
 	return len;
 }
