@@ -23,6 +23,8 @@ $(O)/obj/tests/unit/%.o: ALL_CFLAGS += -O0
 guest-tests := known-windows vmm vmm-memory vmm-pause vmm-traps
 $(addprefix $(O)/tests/unit/vmm/test-,$(guest-tests)): | $(O)/tests/guest/testguest.elf
 
+# There are many, and the usual linker takes most of the time that they need.
+$(unit-programs): private LDFLAGS += $(if $(shell command -v mold),-fuse-ld=mold)
 $(unit-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests with whole guests. The longest first, here and in qemu.mk.
 
-check-tests += tests/e2e/early-boot
 check-tests += tests/e2e/guestsym-memory
 check-tests += tests/e2e/guestsym-vs-kernel
 check-tests += tests/e2e/run-testguest
@@ -11,6 +10,8 @@ check-tests += tests/e2e/list-events
 check-tests += tests/e2e/run-forms
 check-tests += tests/e2e/command-line
 check-tests += tests/e2e/attach-forms
+
+full-tests  += tests/e2e/early-boot
 
 # Runs inside guests, so without libraries and without sanitizers.
 $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c

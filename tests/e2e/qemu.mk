@@ -4,7 +4,7 @@
 # make check: each feature on both kernels, where a program takes one; less often over and over than make
 # check-full does. A row is PROGRAM[,ARGUMENT|,NAME=VALUE]...
 # The longest first: when the others are done they should not be waited for.
-check-tests += tests/e2e/trampoline,PARTS=first+second+patching+patching_other,KILLS=2
+check-tests += tests/e2e/trampoline,PARTS=first+second+patching,KILLS=1
 check-tests += tests/e2e/run-qemu,PARTS=boots+workload+graph+pending+errors
 check-tests += tests/e2e/run-attach,trace,6.1,CYCLES=20,KILLS=2
 check-tests += tests/e2e/run-attach,trace-libvirt,6.12,CYCLES=5,KILLS=2

@@ -153,6 +153,7 @@ static void switches(void **state)
 #define MAX_RT_PRIO 100
 /* More than that: one that is waited for gives way to one that is more urgent. */
 #define RT_LOOP	  "workload sched_setscheduler 1 nanosleep 1200"
+#define FEW_RT	  "workload sched_setscheduler 1 nanosleep 50"
 #define TRIES	  10 /* of a run in which nothing is lost; a busy host may take its time */
 #define NICE_LOOP "workload setpriority 1 nanosleep 200"
 #define DL_LOOP	  "workload sched_setattr 1 nanosleep 200"
@@ -390,10 +391,10 @@ static void thresholds(void **state)
 	top = trace_top(e->trace);
 	instance_set_max_latency(top, UINT64_MAX);
 	instance_clear(top, ALL_VCPUS);
-	console_run(&e->console, RT_LOOP);
+	console_run(&e->console, FEW_RT);
 	is_empty(top, &rt_case);
 	trace_set_thresh(e->trace, 1);
-	console_run(&e->console, RT_LOOP);
+	console_run(&e->console, FEW_RT);
 	instance_set_on(top, false);
 	max = instance_max_latency(top);
 	assert_true(max > 0 && max < UINT64_MAX);
@@ -401,7 +402,7 @@ static void thresholds(void **state)
 	trace_set_thresh(e->trace, UINT64_C(3600) * 1000000000);
 	instance_clear(top, ALL_VCPUS);
 	instance_set_on(top, true);
-	console_run(&e->console, RT_LOOP);
+	console_run(&e->console, FEW_RT);
 	is_empty(top, &rt_case);
 	assert_int_equal(instance_max_latency(top), 0);
 	trace_set_thresh(e->trace, 0);

@@ -44,7 +44,7 @@ static const char *const functions[] = {
 
 /* Makes all of them happen, in the same way each time. */
 #define WORK                                                                                       \
-	"workload stat 5 openat 5; busybox ip link add dummy7 type dummy; busybox ip link del dummy7; busybox sleep 1; echo >/dev/null"
+	"workload stat 5 openat 5; busybox ip link add dummy7 type dummy; busybox ip link del dummy7; busybox sleep 0.2; echo >/dev/null"
 
 /* Traces, each one once: addresses as NAME+0xOFFSET, innermost first. */
 struct traces {

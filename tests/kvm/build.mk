@@ -5,9 +5,9 @@
 # What make check runs, in some minutes.
 kvm-core :=
 kvm-core += tests/e2e/run-attach,qemu,6.1
-kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=4,KILLS=2
+kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=2,KILLS=1
 kvm-core += tests/kvm/stamps,6.1
-kvm-core += tests/kvm/own-int3,CALLS=500
+kvm-core += tests/kvm/own-int3,CALLS=200
 kvm-core += tests/kvm/run-own,core
 
 # What make check-full runs besides: every program that attaches or runs, on both kernels where it takes
