@@ -51,8 +51,14 @@ unit: $(unit-programs)
 # One more at a time than there are CPUs: guests often wait, and tests for them.
 check-jobs := $(shell expr $$(nproc) + 1)
 
+# What the rows start.
+.PHONY: check-programs check-names
+check-programs: all $(unit-programs)
+check-names:
+	@echo $(check-tests)
+
 # Guests of a run have kernels that are where no other run's are.
-check-built: all $(unit-programs)
+check-built: check-programs
 	$(Q)rm -rf $(O)/guest-state
 	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run -j$(check-jobs) $(unit-programs) \
 		tests/kvm/core tests/sanitizers/asan $(check-tests)

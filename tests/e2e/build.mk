@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests with whole guests. The longest first, here and in qemu.mk.
 
-check-tests += tests/e2e/guestsym-memory
 check-tests += tests/e2e/guestsym-vs-kernel
 check-tests += tests/e2e/run-testguest
 check-tests += tests/e2e/irqsoff-testguest
@@ -12,6 +11,7 @@ check-tests += tests/e2e/command-line
 check-tests += tests/e2e/attach-forms
 
 full-tests  += tests/e2e/early-boot
+full-tests  += tests/e2e/guestsym-memory
 
 # Runs inside guests, so without libraries and without sanitizers.
 $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c
@@ -25,6 +25,6 @@ $(O)/tests/e2e/list-kernel: $(O)/obj/tests/e2e/list-kernel.o $(O)/obj/tracer/eve
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-check-built: $(O)/tests/e2e/debugcon $(O)/tests/e2e/list-kernel $(O)/tests/guest/testguest.elf
+check-programs: $(O)/tests/e2e/debugcon $(O)/tests/e2e/list-kernel $(O)/tests/guest/testguest.elf
 
 include tests/e2e/qemu.mk

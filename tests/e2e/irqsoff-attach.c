@@ -29,9 +29,8 @@
  * How often windows are made again: where the host has had other things to do between a look at the
  * clock and the window's end, or another window was longer still.
  */
-#define TRIES 25
-/* Of a microsecond of __udelay()'s, by the TSC: a busy host has the kernel calibrate it short. */
-#define LEAST_NS UINT64_C(700)
+#define TRIES 5
+#define LEAST_NS UINT64_C(990) /* of a microsecond that is counted in MHz */
 #define WINDOWS	 20 /* in a try */
 /* Room for a spinlock that nobody else knows. */
 #define LOCK_AT (WINDOW_EVENT_ARRAY + EVENT_ARRAY_SIZE - 64)
@@ -40,7 +39,7 @@ enum { LOCK, BEGIN, WAIT, END, UNLOCK, NR_CALLS };
 
 static const unsigned int lengths_us[] = {50, 100, 500, 5000};
 
-/* Longer than any other, on a busy host, too. Twice as long is all that __udelay() can count. */
+/* Longer than any other, on a busy host, too. */
 #define LONG_US 100000
 
 /* Not all: then the guest could not be asked to work. */
@@ -120,7 +119,7 @@ static uint64_t khz_of(struct env *e)
 /*
  * Interrupts are off for that long, n times; how long by the guest's own TSC, ns. QEMU has to
  * translate all that is called when it is asked to work, within the window: so there is one before,
- * for that.
+ * for that. Not by udelay(): what a busy host has a kernel calibrate may be ten times too short.
  */
 static void make_windows(struct env *e, unsigned int us, uint64_t *known, size_t n)
 {
@@ -132,11 +131,11 @@ static void make_windows(struct env *e, unsigned int us, uint64_t *known, size_t
 		.w = trampoline_window(t),
 		.entry = trampoline_text(t)->work,
 	};
-	uint64_t lock = work.w->header.va + LOCK_AT;
+	uint64_t lock = work.w->header.va + LOCK_AT, mhz = khz_of(e) / 1000;
 	const struct borrow_call window[NR_CALLS] = {
 		[LOCK] = {.fn = borrow_function(t->borrow, "_raw_spin_lock_irq"), .arg = {lock}},
 		[BEGIN] = {.fn = borrow_function(t->borrow, "read_tsc")},
-		[WAIT] = {.fn = borrow_function(t->borrow, "__udelay"), .arg = {us}},
+		[WAIT] = {.fn = borrow_function(t->borrow, "delay_tsc"), .arg = {us * mhz}},
 		[END] = {.fn = borrow_function(t->borrow, "read_tsc")},
 		[UNLOCK] = {.fn = borrow_function(t->borrow, "_raw_spin_unlock_irq"),
 			    .arg = {lock}},
@@ -149,7 +148,7 @@ static void make_windows(struct env *e, unsigned int us, uint64_t *known, size_t
 		assert_true(window[i % NR_CALLS].fn);
 		calls[i] = window[i % NR_CALLS];
 	}
-	calls[WAIT].arg[0] = 1;
+	calls[WAIT].arg[0] = mhz;
 	if (guest_work_run(&work, calls, (n + 1) * NR_CALLS, err, sizeof(err)))
 		fail_msg("%s", err);
 	for (size_t i = 0; i < n; i++, made += NR_CALLS)
@@ -194,19 +193,42 @@ static bool is_in(const struct trace *t, const struct payload_record *r, const c
 	return s && !strcmp(s->name, function);
 }
 
+/* Others are longer now and then, on a busy host above all: the tracer is told of ours only. */
 static void see(struct instance *i, const struct critical_window *w)
 {
-	if (seen.nr <= WINDOWS && is_in(i->t, &w->off, "_raw_spin_lock_irq") &&
-	    is_in(i->t, &w->on, "_raw_spin_unlock_irq"))
+	if (!is_in(i->t, &w->off, "_raw_spin_lock_irq") ||
+	    !is_in(i->t, &w->on, "_raw_spin_unlock_irq"))
+		return;
+	if (seen.nr <= WINDOWS)
 		seen.ns[seen.nr++] = critical_ticks(w) * 1000000 / seen.khz;
 	seen.tracer->window(i, w);
 }
 
+static void see_begin(struct env *e)
+{
+	static struct tracer_ops ops;
+
+	seen.top = trace_top(e->trace);
+	seen.khz = khz_of(e);
+	seen.nr = 0;
+	seen.tracer = seen.top->tracer;
+	ops = *seen.tracer;
+	ops.window = see;
+	trace_writers_stop(e->trace);
+	seen.top->tracer = &ops;
+	trace_writers_go(e->trace);
+}
+
+static void see_end(struct env *e)
+{
+	trace_writers_stop(e->trace);
+	seen.top->tracer = seen.tracer;
+	trace_writers_go(e->trace);
+}
+
 /*
- * Other windows in this guest are longer, for each time that it is asked to work QEMU translates
- * all of its code again. So the longest one is not ours, and all that come are looked at. Enough is
- * one that is as long as the guest says: the host may take a vCPU away behind its look at the
- * clock.
+ * Enough is one that is as long as the guest says: the host may take a vCPU away behind its look at
+ * the clock.
  */
 static bool find_windows(struct env *e, unsigned int us)
 {
@@ -232,17 +254,8 @@ static void known_windows(void **state)
 {
 	struct env *e = *state;
 
-	struct tracer_ops ops;
-
 	begin(e, false);
-	seen.top = trace_top(e->trace);
-	seen.khz = khz_of(e);
-	seen.tracer = seen.top->tracer;
-	ops = *seen.tracer;
-	ops.window = see;
-	trace_writers_stop(e->trace);
-	seen.top->tracer = &ops;
-	trace_writers_go(e->trace);
+	see_begin(e);
 	for (size_t i = 0; i < sizeof(lengths_us) / sizeof(lengths_us[0]); i++) {
 		unsigned int tries = 0;
 
@@ -252,9 +265,7 @@ static void known_windows(void **state)
 		print_message("# %u us: %u tries\n", lengths_us[i], tries + 1);
 	}
 	trace_set_thresh(e->trace, 0);
-	trace_writers_stop(e->trace);
-	seen.top->tracer = seen.tracer;
-	trace_writers_go(e->trace);
+	see_end(e);
 	end(e);
 }
 
@@ -267,6 +278,7 @@ static void functions_within(void **state)
 	char *text = NULL, *wait, *over;
 
 	begin(e, true);
+	see_begin(e);
 	top = trace_top(e->trace);
 	do {
 		assert_true(tries++ < TRIES);
@@ -285,6 +297,7 @@ static void functions_within(void **state)
 	assert_non_null(strstr(text, "us : _raw_spin_unlock_irq"));
 	assert_non_null(strstr(over, ": <stack trace>\n"));
 	free(text);
+	see_end(e);
 	end(e);
 }
 
@@ -297,6 +310,7 @@ static void threshold(void **state)
 	bool found = false;
 
 	begin(e, false);
+	see_begin(e);
 	top = trace_top(e->trace);
 	trace_set_thresh(e->trace, LONG_US * LEAST_NS);
 	make_window(e, 2 * LONG_US);
@@ -312,6 +326,7 @@ static void threshold(void **state)
 	trace_set_thresh(e->trace, 0);
 	print_message("# threshold: %u tries\n", tries);
 	assert_true(found);
+	see_end(e);
 	end(e);
 }
 

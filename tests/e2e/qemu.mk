@@ -4,7 +4,7 @@
 # make check: each feature on both kernels, where a program takes one; less often over and over than make
 # check-full does. A row is PROGRAM[,ARGUMENT|,NAME=VALUE]...
 # The longest first: when the others are done they should not be waited for.
-check-tests += tests/e2e/trampoline,PARTS=first+second+patching,KILLS=1
+check-tests += tests/e2e/trampoline,PARTS=first+second+patching,KILLS=0
 check-tests += tests/e2e/run-qemu,PARTS=boots+workload+graph+pending+errors
 check-tests += tests/e2e/run-attach,trace,6.1,CYCLES=20,KILLS=2
 check-tests += tests/e2e/run-attach,trace-libvirt,6.12,CYCLES=5,KILLS=2
@@ -25,7 +25,6 @@ check-tests += tests/e2e/kprobe-events
 check-tests += tests/e2e/tracer-switches,6.12,events
 check-tests += tests/e2e/events-traps,6.1
 check-tests += tests/e2e/events-traps,6.12
-check-tests += tests/e2e/graph-own,2
 check-tests += tests/e2e/run-attach,sched,6.1
 check-tests += tests/e2e/run-attach,sched,6.12
 check-tests += tests/e2e/latency-graph,6.1
@@ -68,6 +67,7 @@ full-tests  += tests/e2e/run-attach,vcpus,6.12,1
 full-tests  += tests/e2e/run-attach,vcpus,6.12,8
 full-tests  += tests/e2e/run-attach,qemu,6.12
 full-tests  += tests/e2e/graph-own,1
+full-tests  += tests/e2e/graph-own,2
 full-tests  += tests/e2e/tracer-switches,6.1
 full-tests  += tests/e2e/tracer-switches,6.12
 full-tests  += tests/e2e/killed-tracers,6.1
@@ -88,12 +88,12 @@ running-guest-programs := $(addprefix $(O)/tests/e2e/,events-attach graph-attach
 $(running-guest-programs): $(O)/obj/tests/e2e/running-guest.o
 $(O)/tests/e2e/sched-attach: $(O)/obj/tests/e2e/sched-watch.o
 
-check-built: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls \
+check-programs: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls \
 	$(O)/tests/workload/graph-calls $(O)/tests/workload/nbd-calls \
 	$(O)/tests/e2e/frames $(O)/tests/e2e/read-clock
 
 # Every guest has the first one; what is known of its text comes from the second.
-check-built bench-built soak-built: $(O)/tests/workload/workload $(O)/tests/e2e/guest-memory
+check-programs bench-built soak-built: $(O)/tests/workload/workload $(O)/tests/e2e/guest-memory
 
 $(O)/tests/workload/workload: tests/workload/workload.c
 	$(call say,LINK,$@)
@@ -136,7 +136,7 @@ $(O)/tests/e2e/tracefs-client: $(TRACEFS_CLIENT) tests/e2e/tracefs-client.h
 		-pthread -o $@ $(TRACEFS_CLIENT) $(shell pkg-config --libs $(TRACEFS_PKGS))
 
 ifeq ($(shell pkg-config --exists $(TRACEFS_PKGS) 2>/dev/null && echo yes),yes)
-check-built: $(O)/tests/e2e/tracefs-client
+check-programs: $(O)/tests/e2e/tracefs-client
 endif
 
 # So many who open, read and write everything, from outside.
@@ -146,4 +146,4 @@ $(O)/tests/soak/crowd: $(CROWD) tests/soak/crowd.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -g -D_GNU_SOURCE -I. $(WARN) -pthread -o $@ $(CROWD)
 
-check-built soak-built: $(O)/tests/soak/crowd
+check-programs soak-built: $(O)/tests/soak/crowd

@@ -154,7 +154,7 @@ static void switches(void **state)
 /* More than that: one that is waited for gives way to one that is more urgent. */
 #define RT_LOOP	  "workload sched_setscheduler 1 nanosleep 1200"
 #define FEW_RT	  "workload sched_setscheduler 1 nanosleep 50"
-#define TRIES	  10 /* of a run in which nothing is lost; a busy host may take its time */
+#define TRIES	  5 /* of a run in which nothing is lost */
 #define NICE_LOOP "workload setpriority 1 nanosleep 200"
 #define DL_LOOP	  "workload sched_setattr 1 nanosleep 200"
 

@@ -5,9 +5,8 @@
 # What make check runs, in some minutes.
 kvm-core :=
 kvm-core += tests/e2e/run-attach,qemu,6.1
-kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=2,KILLS=1
-kvm-core += tests/kvm/stamps,6.1
-kvm-core += tests/kvm/own-int3,CALLS=200
+kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=1,KILLS=1
+kvm-core += tests/kvm/own-int3,CALLS=100
 kvm-core += tests/kvm/run-own,core
 
 # What make check-full runs besides: every program that attaches or runs, on both kernels where it takes
@@ -78,6 +77,7 @@ kvm-full += tests/e2e/graph-testguest
 kvm-full += tests/e2e/irqsoff-testguest
 kvm-full += tests/e2e/early-boot
 kvm-full += tests/kvm/own-int3
+kvm-full += tests/kvm/stamps,6.1
 kvm-full += tests/kvm/stamps,6.12
 kvm-full += tests/kvm/attach-soak,6.1,1
 kvm-full += tests/kvm/attach-soak,6.1,4
@@ -131,7 +131,7 @@ $(kvm-names): kvm-%-names:
 check-lab: $(O)/tests/kvm/host-kvm
 	@$(O)/tests/kvm/host-kvm >/dev/null || [ "$$(id -u)" != 0 ] || $(MAKE) --no-print-directory lab
 
-check-built: $(O)/tests/kvm/host-kvm $(O)/tests/kvm/own-stamps
+check-programs: $(O)/tests/kvm/host-kvm $(O)/tests/kvm/own-stamps
 
 $(O)/tests/kvm/host-kvm: $(O)/obj/tests/kvm/host-kvm.o $(LIBS)
 	$(call say,LINK,$@)
