@@ -29,9 +29,9 @@
  * How often windows are made again: where the host has had other things to do between a look at the
  * clock and the window's end, or another window was longer still.
  */
-#define TRIES 5
+#define TRIES	 5
 #define LEAST_NS UINT64_C(990) /* of a microsecond that is counted in MHz */
-#define WINDOWS	 20 /* in a try */
+#define WINDOWS	 20	       /* in a try */
 /* Room for a spinlock that nobody else knows. */
 #define LOCK_AT (WINDOW_EVENT_ARRAY + EVENT_ARRAY_SIZE - 64)
 
