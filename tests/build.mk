@@ -48,8 +48,8 @@ unit-names:
 unit: $(unit-programs)
 	$(Q)O=$(O) tests/run $^
 
-# One more at a time than there are CPUs: guests often wait, and tests for them.
-check-jobs := $(shell expr $$(nproc) + 1)
+# Two more at a time than there are CPUs: guests often wait, and tests for them.
+check-jobs := $(shell expr $$(nproc) + 2)
 
 # What the rows start.
 .PHONY: check-programs check-names

@@ -6,7 +6,7 @@
 # The longest first: when the others are done they should not be waited for.
 check-tests += tests/e2e/trampoline,PARTS=first+second+patching,KILLS=0
 check-tests += tests/e2e/run-qemu,PARTS=boots+workload+graph+pending+errors
-check-tests += tests/e2e/run-attach,trace,6.1,CYCLES=20,KILLS=2
+check-tests += tests/e2e/run-attach,trace,6.1,CYCLES=10,KILLS=2
 check-tests += tests/e2e/run-attach,trace-libvirt,6.12,CYCLES=5,KILLS=2
 check-tests += tests/e2e/run-attach,graph,6.1
 check-tests += tests/e2e/run-attach,graph,6.12
