@@ -8,7 +8,7 @@
  * stack lie the first argument and the row of WINDOW_PROBES.
  *
  * While a host has not taken notice of a wait in vain none of this vCPU's hits waits: so one that
- * has died costs each vCPU one call_timeout. What the host has not been told of is counted.
+ * stands costs each vCPU one call_timeout. What the host has not been told of is counted.
  */
 
 	/* (struct kprobe *, struct pt_regs *): the row itself. */

@@ -54,9 +54,9 @@ struct machine_ops {
 	/* The sizes are right, the machine is paused. NULL: through host_ptr */
 	int (*patch_text)(struct machine *m, const struct machine_patch *patches, size_t n);
 	int (*window)(struct machine *m, size_t size, uint64_t *pa, void **host);
-	int (*when_gone)(struct machine *m,
-			 const struct machine_gone_word *word); /* NULL: no need */
-	int (*reserved_page)(struct machine *m, uint64_t *pa);	/* NULL: there are none */
+	/* NULL: a guest dies with hvtrace */
+	int (*when_gone)(struct machine *m, const struct machine_gone_word *word);
+	int (*reserved_page)(struct machine *m, uint64_t *pa); /* NULL: there are none */
 	void (*pause)(struct machine *m);
 	void (*resume)(struct machine *m);
 	int (*get_regs)(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
