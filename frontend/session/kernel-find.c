@@ -8,13 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *kernel_of_host(void)
+static char *kernel_of_host(const char *boot)
 {
 	const char *newest = NULL;
-	char *path = NULL;
+	char *pattern, *path = NULL;
 	glob_t found;
+	int none;
 
-	if (glob("/boot/vmlinuz-*", GLOB_NOSORT, NULL, &found))
+	if (asprintf(&pattern, "%s/vmlinuz-*", boot) < 0)
+		return NULL;
+	none = glob(pattern, GLOB_NOSORT, NULL, &found);
+	free(pattern);
+	if (none)
 		return NULL;
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		const char *p = found.gl_pathv[i];
@@ -47,13 +52,18 @@ static char *kernel_fetched(const char *series)
 	return NULL;
 }
 
-char *kernel_find(void)
+char *kernel_find_in(const char *boot)
 {
-	char *path = kernel_of_host();
+	char *path = kernel_of_host(boot);
 
 	if (!path)
 		path = kernel_fetched("6.1");
 	if (!path)
 		path = kernel_fetched("6.12");
 	return path;
+}
+
+char *kernel_find(void)
+{
+	return kernel_find_in("/boot");
 }

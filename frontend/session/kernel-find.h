@@ -9,4 +9,7 @@
  */
 char *kernel_find(void);
 
+/* The same where the folder boot takes the place of /boot. */
+char *kernel_find_in(const char *boot);
+
 #endif
