@@ -10,6 +10,7 @@ check-tests    :=
 bench-programs :=
 bench-scripts  :=
 full-tests     := tests/sanitizers/tsan
+coverage-tests :=
 soak-tests     :=
 
 include $(wildcard tests/*/build.mk)
@@ -52,10 +53,13 @@ unit: $(unit-programs)
 check-jobs := $(shell expr $$(nproc) + 2)
 
 # What the rows start.
-.PHONY: check-programs check-names
+.PHONY: check-programs coverage-names
 check-programs: all $(unit-programs)
-check-names:
-	@echo $(check-tests)
+
+# What make coverage runs: the rows of make check, and those of make check-full without which whole commands
+# would look as if nothing tested them.
+coverage-names:
+	@echo $(check-tests) $(coverage-tests)
 
 # Guests of a run have kernels that are where no other run's are.
 check-built: check-programs

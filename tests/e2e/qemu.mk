@@ -77,6 +77,9 @@ full-tests  += tests/e2e/check-host
 full-tests  += tests/e2e/tracefs-large
 full-tests  += tests/e2e/tracefs-crowd
 
+coverage-tests += tests/e2e/check-host
+coverage-tests += tests/e2e/run-qemu,PARTS=lists+autos
+
 qemu-programs := $(addprefix $(O)/tests/e2e/,events-attach guest-memory guest-prints-attach hwlat-attach irqsoff-attach qemu-attach qemu-trace graph-attach profile-attach sched-attach unwind-attach window-attach)
 
 $(qemu-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
