@@ -332,8 +332,7 @@ static void test_killed_at_the_clock(void **state)
 	e->without_debugfs = true;
 	load_start(e);
 	for (int i = 0; i < 3; i++) {
-		env_tracer_start(e, options);
-		assert_true(WIFSIGNALED(env_tracer_kill_at(e, "$vCont;c:")));
+		assert_true(WIFSIGNALED(env_tracer_kill_at(e, options, "$vCont;c:")));
 		console_run(&e->console, "true");
 		env_recover(e);
 	}
@@ -348,8 +347,7 @@ static void test_killed_at_the_end(void **state)
 				       "trap", "--window", "100ms", "--no-mount", NULL};
 
 	for (int i = 0; i < 3; i++) {
-		env_tracer_start(e, options);
-		assert_true(WIFSIGNALED(env_tracer_kill_at(e, "$D;1#b0")));
+		assert_true(WIFSIGNALED(env_tracer_kill_at(e, options, "$D;1#b0")));
 		console_run(&e->console, "true");
 		env_recover(e);
 	}

@@ -209,7 +209,16 @@ static void hide_debugfs(void)
 	}
 }
 
-void env_tracer_start(struct env *e, const char *const *options)
+static void read_go(int go)
+{
+	char c;
+
+	while (read(go, &c, 1) < 0 && errno == EINTR)
+		;
+}
+
+/* It begins when something can be read from go, or at once: -1. */
+static void tracer_fork(struct env *e, const char *const *options, int go)
 {
 	const char *program = getenv("HVTRACE");
 	const char *argv[16] = {program, "attach", e->target};
@@ -229,11 +238,18 @@ void env_tracer_start(struct env *e, const char *const *options)
 		dup2(fd, STDOUT_FILENO);
 		if (e->without_debugfs)
 			hide_debugfs();
+		if (go >= 0)
+			read_go(go);
 		if (program)
 			execv(program, (char *const *)(uintptr_t)argv);
 		_exit(127);
 	}
 	assert_true(e->tracer > 0);
+}
+
+void env_tracer_start(struct env *e, const char *const *options)
+{
+	tracer_fork(e, options, -1);
 }
 
 int env_tracer_wait(struct env *e)
@@ -262,15 +278,28 @@ static bool has_sent(pid_t thread, const char *text)
 	return len > 0 && memmem(sent, (size_t)len, text, strlen(text));
 }
 
-int env_tracer_kill_at(struct env *e, const char *text)
+/* Seized before it is hvtrace: a keeper that it has forked before could not be seen any more. */
+static void tracer_seize(struct env *e, const char *const *options)
 {
-	void *const options =
+	void *const flags =
 		(void *)(PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACESYSGOOD);
+	int go[2];
+
+	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+	tracer_fork(e, options, go[0]);
+	assert_int_equal(ptrace(PTRACE_SEIZE, e->tracer, NULL, flags), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, e->tracer, NULL, NULL), 0);
+	assert_int_equal(write(go[1], "", 1), 1);
+	close(go[0]);
+	close(go[1]);
+}
+
+int env_tracer_kill_at(struct env *e, const char *const *options, const char *text)
+{
 	int status, its = 0;
 	pid_t thread;
 
-	assert_int_equal(ptrace(PTRACE_SEIZE, e->tracer, NULL, options), 0);
-	assert_int_equal(ptrace(PTRACE_INTERRUPT, e->tracer, NULL, NULL), 0);
+	tracer_seize(e, options);
 	/* Until all of its threads and processes have ended. */
 	while ((thread = waitpid(-1, &status, __WALL)) > 0) {
 		bool call, event;

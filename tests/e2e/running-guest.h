@@ -40,7 +40,7 @@ struct env {
 
 	/* Of tests of traces. */
 	struct trace *trace;
-	pid_t tracer; /* a process */
+	pid_t tracer;	      /* a process */
 	bool without_debugfs; /* it finds none, as under a user who is not root */
 
 	struct console console;
@@ -82,8 +82,8 @@ void env_trace_forget(struct env *e);
  */
 void env_tracer_start(struct env *e, const char *const *options);
 int env_tracer_wait(struct env *e); /* its status, as of waitpid() */
-/* The same, but it is killed when it, or its keeper, has sent this to anybody. */
-int env_tracer_kill_at(struct env *e, const char *text);
+/* One that is killed when it, or its keeper, has sent this text to anybody: its status. */
+int env_tracer_kill_at(struct env *e, const char *const *options, const char *text);
 /* What one that was killed has left is taken away. */
 void env_recover(struct env *e);
 
