@@ -9,82 +9,90 @@ kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=1,KILLS=1
 kvm-core += tests/kvm/own-int3,CALLS=100
 kvm-core += tests/kvm/run-own,core
 
-# What make check-full runs besides: every program that attaches or runs, on both kernels where it takes
-# one. Those that start a guest by its gdb stub themselves have page table isolation on, the others off.
-kvm-full :=
-kvm-full += tests/e2e/attach
-kvm-full += tests/e2e/attach-libvirt
-kvm-full += tests/e2e/run-attach,qemu-libvirt,6.12
-kvm-full += tests/e2e/run-attach,trace-libvirt,6.12
-kvm-full += tests/e2e/run-attach,trace,6.1
-kvm-full += tests/e2e/run-attach,vcpus,6.1,1
-kvm-full += tests/e2e/run-attach,vcpus,6.1,8
-kvm-full += tests/e2e/run-attach,qemu,6.1,GUEST_APPEND=pti=off
-kvm-full += tests/e2e/run-attach,trace,6.1,GUEST_APPEND=pti=off
-kvm-full += tests/e2e/run-qemu
-kvm-full += tests/e2e/trampoline
-kvm-full += tests/e2e/tracer-switches
-kvm-full += tests/e2e/killed-tracers
-kvm-full += tests/e2e/check-host
-kvm-full += tests/e2e/run-attach,window,6.1
-kvm-full += tests/e2e/run-attach,window,6.12
-kvm-full += tests/e2e/run-attach,unwind,6.1
-kvm-full += tests/e2e/run-attach,unwind,6.12
-kvm-full += tests/e2e/run-attach,graph,6.1
-kvm-full += tests/e2e/run-attach,graph,6.12
-kvm-full += tests/e2e/graph-own
-kvm-full += tests/e2e/run-attach,events,6.1
-kvm-full += tests/e2e/run-attach,events,6.12
-kvm-full += tests/e2e/events-own
-kvm-full += tests/e2e/events-traps,6.1
-kvm-full += tests/e2e/events-traps,6.12
-kvm-full += tests/e2e/run-attach,irqsoff,6.1
-kvm-full += tests/e2e/run-attach,irqsoff,6.12
-kvm-full += tests/e2e/irqsoff-trace,6.1
-kvm-full += tests/e2e/irqsoff-trace,6.12
-kvm-full += tests/e2e/preemptoff,6.1
-kvm-full += tests/e2e/preemptoff,6.12
-kvm-full += tests/e2e/latency
-kvm-full += tests/e2e/latency-graph,6.1
-kvm-full += tests/e2e/latency-graph,6.12
-kvm-full += tests/e2e/run-attach,hwlat,6.1
-kvm-full += tests/e2e/run-attach,hwlat,6.12
-kvm-full += tests/e2e/run-attach,profile,6.1
-kvm-full += tests/e2e/run-attach,profile,6.12
-kvm-full += tests/e2e/run-attach,sched,6.1
-kvm-full += tests/e2e/run-attach,sched,6.12
-kvm-full += tests/e2e/run-attach,guest-prints,6.1
-kvm-full += tests/e2e/run-attach,guest-prints,6.12
-kvm-full += tests/e2e/kprobe-events
-kvm-full += tests/e2e/kprobe-names
-kvm-full += tests/e2e/module-events,6.1
-kvm-full += tests/e2e/module-events,6.12
-kvm-full += tests/e2e/list-events
-kvm-full += tests/e2e/options
-kvm-full += tests/e2e/clocks
-kvm-full += tests/e2e/reports
-kvm-full += tests/e2e/seed-snippets
-kvm-full += tests/e2e/tracefs-clients
-kvm-full += tests/e2e/tracefs-conformance
-kvm-full += tests/e2e/tracefs-crowd
-kvm-full += tests/e2e/tracefs-dynamic
-kvm-full += tests/e2e/tracefs-events
-kvm-full += tests/e2e/tracefs-large
-kvm-full += tests/e2e/tracefs-synthetic
-kvm-full += tests/e2e/tracefs-triggers
-kvm-full += tests/e2e/run-testguest
-kvm-full += tests/e2e/graph-testguest
-kvm-full += tests/e2e/irqsoff-testguest
-kvm-full += tests/e2e/early-boot
-kvm-full += tests/kvm/own-int3
-kvm-full += tests/kvm/stamps,6.1
-kvm-full += tests/kvm/stamps,6.12
-kvm-full += tests/kvm/attach-soak,6.1,1
-kvm-full += tests/kvm/attach-soak,6.1,4
-kvm-full += tests/kvm/attach-soak,6.12,2
-kvm-full += tests/kvm/attach-soak,6.12,4,pti=on
-kvm-full += tests/kvm/run-own,6.1
-kvm-full += tests/kvm/run-own,6.12
+# What make check-full runs besides. The lists are run two at a time, in an L1 each.
+#
+# All that depends on how KVM stops, patches and resumes a guest: on both kernels where they differ in that.
+# Programs that start a guest by its gdb stub themselves have page table isolation on, the others off.
+kvm-machines :=
+kvm-machines += tests/e2e/attach
+kvm-machines += tests/e2e/attach-libvirt
+kvm-machines += tests/e2e/run-attach,qemu-libvirt,6.12
+kvm-machines += tests/e2e/run-attach,trace-libvirt,6.12
+kvm-machines += tests/e2e/run-attach,trace,6.1
+kvm-machines += tests/e2e/run-attach,vcpus,6.1,1
+kvm-machines += tests/e2e/run-attach,vcpus,6.1,8
+kvm-machines += tests/e2e/run-attach,qemu,6.1,GUEST_APPEND=pti=off
+kvm-machines += tests/e2e/run-attach,trace,6.1,GUEST_APPEND=pti=off
+kvm-machines += tests/e2e/run-qemu
+kvm-machines += tests/e2e/killed-tracers
+kvm-machines += tests/e2e/check-host
+kvm-machines += tests/e2e/run-testguest
+kvm-machines += tests/e2e/graph-testguest
+kvm-machines += tests/e2e/irqsoff-testguest
+kvm-machines += tests/e2e/early-boot
+kvm-machines += tests/kvm/own-int3
+kvm-machines += tests/kvm/stamps,6.1
+kvm-machines += tests/kvm/stamps,6.12
+kvm-machines += tests/kvm/run-own,6.1
+kvm-machines += tests/kvm/run-own,6.12
+
+# Each tracer. These vCPUs run at the same time (tests/kvm/list): code is patched under them.
+kvm-tracers :=
+kvm-tracers += tests/e2e/trampoline
+kvm-tracers += tests/e2e/tracer-switches
+kvm-tracers += tests/e2e/run-attach,window,6.1
+kvm-tracers += tests/e2e/run-attach,window,6.12
+kvm-tracers += tests/e2e/run-attach,unwind,6.1
+kvm-tracers += tests/e2e/run-attach,unwind,6.12
+kvm-tracers += tests/e2e/run-attach,graph,6.1
+kvm-tracers += tests/e2e/run-attach,graph,6.12
+kvm-tracers += tests/e2e/graph-own
+kvm-tracers += tests/e2e/run-attach,events,6.1
+kvm-tracers += tests/e2e/run-attach,events,6.12
+kvm-tracers += tests/e2e/events-own
+kvm-tracers += tests/e2e/events-traps,6.1
+kvm-tracers += tests/e2e/events-traps,6.12
+kvm-tracers += tests/e2e/run-attach,irqsoff,6.1
+kvm-tracers += tests/e2e/run-attach,irqsoff,6.12
+kvm-tracers += tests/e2e/irqsoff-trace,6.1
+kvm-tracers += tests/e2e/irqsoff-trace,6.12
+kvm-tracers += tests/e2e/preemptoff,6.12
+kvm-tracers += tests/e2e/latency
+kvm-tracers += tests/e2e/latency-graph,6.1
+kvm-tracers += tests/e2e/run-attach,hwlat,6.12
+kvm-tracers += tests/e2e/run-attach,profile,6.1
+kvm-tracers += tests/e2e/run-attach,sched,6.12
+kvm-tracers += tests/e2e/run-attach,guest-prints,6.1
+kvm-tracers += tests/e2e/kprobe-events
+kvm-tracers += tests/e2e/module-events,6.12
+kvm-tracers += tests/e2e/clocks
+kvm-tracers += tests/kvm/attach-soak,6.1,1
+kvm-tracers += tests/kvm/attach-soak,6.1,4
+kvm-tracers += tests/kvm/attach-soak,6.12,2
+kvm-tracers += tests/kvm/attach-soak,6.12,4,pti=on
+
+# What has passed there and depends on it least: make check-kvm-rest.
+kvm-rest :=
+kvm-rest += tests/e2e/preemptoff,6.1
+kvm-rest += tests/e2e/latency-graph,6.12
+kvm-rest += tests/e2e/run-attach,hwlat,6.1
+kvm-rest += tests/e2e/run-attach,profile,6.12
+kvm-rest += tests/e2e/run-attach,sched,6.1
+kvm-rest += tests/e2e/run-attach,guest-prints,6.12
+kvm-rest += tests/e2e/module-events,6.1
+kvm-rest += tests/e2e/kprobe-names
+kvm-rest += tests/e2e/list-events
+kvm-rest += tests/e2e/options
+kvm-rest += tests/e2e/reports
+kvm-rest += tests/e2e/seed-snippets
+kvm-rest += tests/e2e/tracefs-clients
+kvm-rest += tests/e2e/tracefs-conformance
+kvm-rest += tests/e2e/tracefs-crowd
+kvm-rest += tests/e2e/tracefs-dynamic
+kvm-rest += tests/e2e/tracefs-events
+kvm-rest += tests/e2e/tracefs-large
+kvm-rest += tests/e2e/tracefs-synthetic
+kvm-rest += tests/e2e/tracefs-triggers
 
 # Guests with page tables of their own for user mode, as on Intel CPUs with Meltdown: those that are
 # without above.
@@ -117,15 +125,16 @@ kvm-shadow += tests/kvm/attach-soak,6.12,2,pti=on
 # A host whose KVM may lose int3 of the guest's.
 kvm-nonrips := tests/kvm/own-int3,refused
 
-full-tests  += tests/kvm/full
-full-tests  += tests/kvm/pti
-full-tests  += tests/kvm/shadow
-full-tests  += tests/kvm/nonrips
+full-kvm-tests := $(addprefix tests/kvm/,machines tracers pti shadow nonrips)
 
-kvm-names := $(patsubst %,kvm-%-names,core full pti shadow nonrips)
-.PHONY: check-lab $(kvm-names)
+kvm-names := $(patsubst %,kvm-%-names,core machines tracers rest pti shadow nonrips)
+.PHONY: check-lab check-kvm-rest $(kvm-names)
 $(kvm-names): kvm-%-names:
 	@echo $(kvm-$*)
+
+check-kvm-rest: guest
+	@$(MAKE) $(jobs) check-programs check-lab
+	$(Q)TEST_SECONDS=36000 HVTRACE=$(O)/hvtrace O=$(O) tests/run tests/kvm/rest
 
 # Where there is a KVM to run them on, or nobody to make one, there is nothing to make.
 check-lab: $(O)/tests/kvm/host-kvm
