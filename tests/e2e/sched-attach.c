@@ -156,7 +156,8 @@ static void switches(void **state)
 #define FEW_RT	  "workload sched_setscheduler 1 nanosleep 50"
 #define TRIES	  5 /* of a run in which nothing is lost */
 #define NICE_LOOP "workload setpriority 1 nanosleep 200"
-#define DL_LOOP	  "workload sched_setattr 1 nanosleep 200"
+/* With something to do in the end: a task that has gone cannot be asked whose it was. */
+#define DL_LOOP "workload setpriority 1 sched_setattr 1 setuid 1 nanosleep 200 getppid 10000"
 
 #define TEXT_MAX (16 << 20)
 
@@ -361,7 +362,7 @@ static void wakeups_of_deadline_tasks(void **state)
 		.tracer = "wakeup_dl",
 		.loop = DL_LOOP,
 		.wakeups = 50,
-		.task = "(uid:0 nice:0 policy:6 rt_prio:0)",
+		.task = "(uid:1000 nice:-10 policy:6 rt_prio:0)",
 	};
 
 	wakeup_is_found(*state, &c);

@@ -131,6 +131,12 @@ static long call_setattr(void)
 	return syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
+/* A user who is not root, from then on. */
+static long call_setuid(void)
+{
+	return syscall(SYS_setuid, 1000);
+}
+
 static long call_nanosleep(void)
 {
 	const struct timespec ms = {.tv_nsec = 1000000};
@@ -158,6 +164,7 @@ static const struct call {
 	{"sched_setscheduler", call_setscheduler},
 	{"setpriority", call_setpriority},
 	{"sched_setattr", call_setattr},
+	{"setuid", call_setuid},
 	{"nanosleep", call_nanosleep},
 };
 

@@ -209,6 +209,7 @@ void instance_keep_max(struct instance *i, const struct max_window *w,
 	i->max = *latency;
 	i->max_start = w->first[0].ts;
 	i->max_incomplete = true;
+	atomic_store(&i->t->deferred, true);
 	instance_snapshot_clear(i, ALL_VCPUS);
 	for (unsigned int v = 0; v < i->t->vcpus; v++) {
 		put_own(i, v, w->first, w->nr_first);
