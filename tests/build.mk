@@ -68,8 +68,9 @@ check-built: check-programs
 		tests/kvm/core tests/sanitizers/asan $(check-tests)
 
 # Started anew there, with another O.
-coverage:
+coverage: guest
 	@scripts/setup --coverage
+	@$(MAKE) $(jobs) check-lab
 	@O=$(O) tests/coverage
 
 # Behind each other, so that an L1 is not kept waiting by everything else; what fails first hides nothing.
