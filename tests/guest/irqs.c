@@ -185,6 +185,10 @@ NOT_TRACED static void window_make(size_t k)
 	uint64_t n = irqs_seen.nr;
 	struct window w;
 
+	if (param_number("warm", 0)) {
+		windows[k].off(&w);
+		windows[k].on(&w);
+	}
 	windows[k].off(&w);
 	clock_wait(w.begin, windows[k].us * UINT64_C(1000));
 	windows[k].on(&w);

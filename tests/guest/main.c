@@ -11,6 +11,7 @@
  *   mhz=N        of the TSC: without it, each tick passes for a nanosecond
  *   traced=1     jobs begin once a tracer has changed the places where interrupts go off and on
  *   go=1         job=irqs begins when the host sets job_go
+ *   warm=1       each window of job=irqs has a shorter one before it, which is not counted
  *   timer=N      local APIC timer, every N ns, while jobs run
  *   busy=N       its interrupt takes N us
  */
