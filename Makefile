@@ -133,6 +133,6 @@ clean:
 
 help:
 	@sed -n 's/^#   /  /p' Makefile
-	@echo "  targets: all check check-full coverage lab demo bench bench-kvm fuzz soak lint install clean"
+	@echo "  targets: all check check-full check-kvm-rest coverage lab demo bench bench-kvm fuzz soak lint install clean"
 
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
