@@ -10,6 +10,7 @@ check-tests    :=
 bench-programs :=
 bench-scripts  :=
 full-tests     := tests/sanitizers/tsan
+full-programs  :=
 coverage-tests :=
 soak-tests     :=
 
@@ -73,9 +74,12 @@ coverage: guest
 	@$(MAKE) $(jobs) check-lab
 	@O=$(O) tests/coverage
 
-# Behind each other, so that an L1 is not kept waiting by everything else; what fails first hides nothing.
-check-full-built: check-built
+# Behind each other, so that an L1 is not kept waiting by everything else, and nothing runs beside what is
+# measured; what fails first hides nothing.
+check-full-built: check-built $(full-programs)
 	$(Q)export TEST_SECONDS=36000 HVTRACE=$(O)/hvtrace O=$(O); status=0; \
 	tests/run -j$(check-jobs) $(full-tests) || status=1; \
 	tests/run -j2 $(full-kvm-tests) || status=1; \
+	$(MAKE) --no-print-directory lint || status=1; \
+	$(MAKE) --no-print-directory bench-built || status=1; \
 	exit $$status

@@ -75,7 +75,7 @@ full-tests  += tests/e2e/killed-tracers,6.12
 full-tests  += tests/e2e/seed-snippets
 full-tests  += tests/e2e/check-host
 full-tests  += tests/e2e/tracefs-large
-full-tests  += tests/e2e/tracefs-crowd
+full-tests  += tests/e2e/tracefs-crowd,CROWD_SECONDS=60
 
 coverage-tests += tests/e2e/check-host
 coverage-tests += tests/e2e/run-qemu,PARTS=lists+autos
