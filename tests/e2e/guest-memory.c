@@ -2,12 +2,14 @@
 /*
  * guest-memory.c - looks at the memory of a guest of QEMU, and scribbles over it.
  *
- * usage: guest-memory text TARGET KERNEL      the kernel's text, to standard output
- *        guest-memory windows PID             how many windows of hvtrace the QEMU's memory has
- *        guest-memory scribble PID MS         write anything to what the guest may write of them
+ * usage: guest-memory text TARGET KERNEL      the kernel's text, and what maps it and modules, to
+ * standard output guest-memory windows PID             how many windows of hvtrace the QEMU's
+ * memory has guest-memory scribble PID MS         write anything to what the guest may write of
+ * them
  */
 #include "tests/e2e/running-guest.h"
 #include "tests/seed.h"
+#include "tracer/guest/ktables.h"
 #include "tracer/payload/payload.h"
 
 #include <fcntl.h>
@@ -18,9 +20,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#define MODULES	    UINT64_C(0xffffffffc0000000) /* Documentation/x86/x86_64/mm.rst, 6.1 */
 #define MAX_WINDOWS 16
 #define PAGE	    4096
 #define RAM_MIN	    (UINT64_C(64) << 20) /* smaller mappings are QEMU's own */
+
+/* The page directory for the GiB that va is in, without what CPUs note in it: accessed and dirty.
+ */
+static bool print_directory(struct env *e, uint64_t va)
+{
+	const struct ktables tables = {.m = e->m, .root = e->root, .levels = e->levels};
+	uint64_t pa, entry[512];
+
+	if (ktables_directory(&tables, va, &pa) || machine_read(e->m, pa, entry, sizeof(entry)))
+		return false;
+	for (size_t i = 0; i < 512; i++)
+		entry[i] &= ~UINT64_C(0x60);
+	return fwrite(entry, sizeof(entry), 1, stdout) == 1;
+}
 
 static int print_text(char **argv)
 {
@@ -38,8 +55,9 @@ static int print_text(char **argv)
 	env_attach(&e, NULL);
 	find_kernel(&e);
 	text = read_text(&e, &len);
+	done = fwrite(text, 1, len, stdout) == len && print_directory(&e, running(&e, "_stext")) &&
+	       print_directory(&e, MODULES) && !fflush(stdout);
 	env_detach(&e);
-	done = fwrite(text, 1, len, stdout) == len && !fflush(stdout);
 	free(text);
 	guestsym_close(e.gs);
 	return !done;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# harm-lib.sh - whether a guest of bench-guest.sh, which sources this, has come to harm: its text is byte by byte
-# what it was, its kernel has nothing to complain about, hvtrace has left nothing in its memory. Results are
-# those of tap.sh; $about says in each which guest it was.
+# harm-lib.sh - whether a guest of bench-guest.sh, which sources this, has come to harm: its text, and what maps
+# that and modules, are byte by byte what they were, its kernel has nothing to complain about, hvtrace has left
+# nothing in its memory. Results are those of tap.sh; $about says in each which guest it was.
 # shellcheck disable=SC2034,SC2154 # of those who source it, and of bench-guest.sh
 
 # shellcheck source=tests/e2e/complaints.sh
