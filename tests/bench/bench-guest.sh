@@ -109,7 +109,7 @@ guest_listen()
 	while is_patient $waited "$guest_patience"; do
 		if ! read -r -t 5 line <&"$guest_out"; then
 			part+=$line waited=$((waited + 5))
-			! grep -qs 'Kernel panic' "$qemu_dir/console" && guest_is_there || break
+			if grep -qs 'Kernel panic' "$qemu_dir/console" || ! guest_is_there; then break; fi
 			continue
 		fi
 		line=$part${line%$'\r'} part='' waited=0

@@ -20,7 +20,7 @@ static inline int times_of(const char *name, int usual)
 {
 	const char *said = getenv(name);
 
-	return said ? atoi(said) : usual;
+	return said ? (int)strtol(said, NULL, 10) : usual;
 }
 
 struct console {

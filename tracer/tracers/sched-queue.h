@@ -2,8 +2,8 @@
 /*
  * sched-queue.h - brings what the scheduler did on all vCPUs into one order.
  *
- * Records are collected one vCPU after the other; as with ring/horizon.h, what is not later than the
- * latest record at the end of the pass before is complete at the end of a pass.
+ * Records are collected one vCPU after the other; as with ring/horizon.h, what is not later than
+ * the latest record at the end of the pass before is complete at the end of a pass.
  */
 #ifndef HVTRACE_TRACER_TRACERS_SCHED_QUEUE_H
 #define HVTRACE_TRACER_TRACERS_SCHED_QUEUE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * work.h - makes a running guest's kernel call functions of its own that may sleep: one of
- * its kworkers does, once it has been given the work. borrow/borrow.h is for functions that do not sleep,
- * and gets to its calls in a guest that idles, too.
+ * its kworkers does, once it has been given the work. borrow/borrow.h is for functions that do not
+ * sleep, and gets to its calls in a guest that idles, too.
  */
 #ifndef HVTRACE_TRACER_WINDOW_WORK_H
 #define HVTRACE_TRACER_WINDOW_WORK_H
