@@ -459,12 +459,13 @@ static void backtrace(struct env *e, char *to, size_t len)
 	console_run(&e->console, "busybox dmesg -c >/dev/null");
 }
 
-/* Where the init waits for the one that asks. */
+/* Where the init waits for the one that asks, which may be there before it waits. */
 static void sleeping_stack(struct env *e, char *to, size_t len)
 {
 	const char *stack;
 
-	console_run(&e->console, "busybox cat /proc/1/stack");
+	console_run(&e->console, "sh -c 'until busybox grep -q do_wait /proc/1/stack; do :; done; "
+				 "busybox cat /proc/1/stack'");
 	stack = strstr(e->console.out, "[<0>]");
 	assert_non_null(stack);
 	snprintf(to, len, "%.*s", (int)(strstr(stack, "\ndone-") - stack), stack);
