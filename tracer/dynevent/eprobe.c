@@ -185,6 +185,7 @@ static int define(struct event_probes *p, const struct probe_words *words, struc
 		.find = find_event,
 		.check_filter = check_filter,
 		.has_char = probe_kernel_has_char(p->t),
+		.fields_are_variables = probe_kernel_has_meta_args(p->t),
 		.arg = p->t,
 	};
 	struct event_probe *ep = calloc(1, sizeof(*ep));

@@ -73,10 +73,10 @@ unsigned int probe_symbol_count(void *arg, const char *name)
 /* Of the kernel image's own functions; modules have BTF of their own, which is not read. */
 bool probe_symbol_function(void *arg, const char *name, struct fetch_function *function)
 {
-	const struct trace *t = arg;
+	struct trace *t = arg;
 	int nr;
 
-	if (strchr(name, ':') || !guestsym_addr(t->gs, "traceprobe_expand_meta_args"))
+	if (strchr(name, ':') || !probe_kernel_has_meta_args(t))
 		return false;
 	nr = guestsym_function(t->gs, name, function->param, FETCH_PARAMS_MAX, &function->result);
 	function->nr = nr < 0 ? 0 : (unsigned int)nr;
@@ -93,6 +93,11 @@ bool probe_symbol_dentries(struct trace *t, struct probe_dentries *dentries)
 		return false;
 	*dentries = (struct probe_dentries){name.offset, dentry.offset};
 	return true;
+}
+
+bool probe_kernel_has_meta_args(struct trace *t)
+{
+	return guestsym_addr(t->gs, "traceprobe_expand_meta_args");
 }
 
 bool probe_kernel_has_char(struct trace *t)

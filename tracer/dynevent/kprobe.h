@@ -77,9 +77,11 @@ uint64_t probe_symbol_address(struct trace *t, const char *name);
 unsigned int probe_symbol_count(void *arg, const char *name);
 int probe_symbol_entry(void *arg, const char *name, uint64_t offset);
 bool probe_symbol_function(void *arg, const char *name, struct fetch_function *function);
-/* What %pd and %pD read, false: the kernel does not know them. And whether it knows "char". */
+/* What %pd and %pD read, false: the kernel does not know them. */
 bool probe_symbol_dentries(struct trace *t, struct probe_dentries *dentries);
+/* Whether it knows "char", and $arg* (kernel/trace/trace_probe.c, since 6.5). */
 bool probe_kernel_has_char(struct trace *t);
+bool probe_kernel_has_meta_args(struct trace *t);
 /*
  * Where a definition's probe is to be, and the addresses of its symbols. -ENOENT, -EILSEQ (in the
  * midst of an instruction), -EINVAL as the kernel; -EOPNOTSUPP and a note: not with us.

@@ -64,6 +64,21 @@ static int parse_filter(struct parser *p)
 	return p->attach->check_filter(p->attach->arg, p->event, text.buf) ? -EINVAL : 0;
 }
 
+/*
+ * The kernel looks for fields when it has read all arguments; since 6.5 while it reads one, in
+ * parse_probe_vars() (kernel/trace/trace_probe.c).
+ */
+static int no_field(struct parser *p, unsigned int word)
+{
+	const char *text = p->words->v[word];
+
+	if (!p->attach->fields_are_variables)
+		return probe_error_set(p->err, -ENOENT, word, 0,
+				       "Attached event does not have this field");
+	return probe_error_set(p->err, -EINVAL, word, strcspn(text, "$"),
+			       "Invalid $-variable specified");
+}
+
 /* The task's name is meant where there is no such field. */
 static int find_field(struct parser *p, struct fetch_arg *a, unsigned int word)
 {
@@ -75,8 +90,7 @@ static int find_field(struct parser *p, struct fetch_arg *a, unsigned int word)
 			return 0;
 		}
 	if (strcmp(a->text, "comm") != 0 && strcmp(a->text, "COMM") != 0)
-		return probe_error_set(p->err, -ENOENT, word, 0,
-				       "Attached event does not have this field");
+		return no_field(p, word);
 	a->source = FETCH_COMM;
 	return 0;
 }

@@ -72,6 +72,8 @@ struct probe_attach {
 	/* A filter of that event: 0, or an error, which it logs. */
 	int (*check_filter)(void *arg, const struct guestsym_event *event, const char *text);
 	bool has_char;
+	/* To this kernel a field that is not there is a variable that is not. */
+	bool fields_are_variables;
 	void *arg;
 };
 

@@ -154,6 +154,24 @@ static void test_event_probe_refused(void **state)
 	}
 }
 
+/* Kernels since 6.5 say so of the variable, where it stands. */
+static void test_event_probe_of_no_field(void **state)
+{
+	static const struct probe_attach newer = {
+		.find = find_switch, .check_filter = check_filter, .fields_are_variables = true};
+	struct probe_words words;
+	struct probe_error err;
+	struct probe_def *def;
+
+	(void)state;
+	assert_int_equal(probe_words_split(&words, "e:x sched.sched_switch $COMM b=+0($none)"), 0);
+	assert_int_equal(event_probe_def_parse(&words, &newer, &def, &err), -EINVAL);
+	assert_string_equal(err.what, "Invalid $-variable specified");
+	assert_int_equal(err.word, 3);
+	assert_int_equal(err.offset, 5);
+	probe_words_free(&words);
+}
+
 /* As the kernel: the event that it is at may be named either way. */
 static bool takes(const char *removal, const struct probe_def *def);
 
@@ -612,6 +630,7 @@ int main(void)
 		cmocka_unit_test(test_named_refused),
 		cmocka_unit_test(test_event_probe),
 		cmocka_unit_test(test_event_probe_refused),
+		cmocka_unit_test(test_event_probe_of_no_field),
 		cmocka_unit_test(test_event_probe_removal),
 	};
 
