@@ -10,7 +10,6 @@ check-tests    :=
 bench-programs :=
 bench-scripts  :=
 full-tests     := tests/sanitizers/tsan
-full-programs  :=
 coverage-tests :=
 soak-tests     :=
 
@@ -76,7 +75,7 @@ coverage: guest
 
 # Behind each other, so that an L1 is not kept waiting by everything else, and nothing runs beside what is
 # measured; what fails first hides nothing.
-check-full-built: check-built $(full-programs)
+check-full-built: check-built
 	$(Q)export TEST_SECONDS=36000 HVTRACE=$(O)/hvtrace O=$(O); status=0; \
 	tests/run -j$(check-jobs) $(full-tests) || status=1; \
 	tests/run -j2 $(full-kvm-tests) || status=1; \

@@ -2,10 +2,10 @@
 /*
  * guest-memory.c - looks at the memory of a guest of QEMU, and scribbles over it.
  *
- * usage: guest-memory text TARGET KERNEL      the kernel's text, and what maps it and modules, to
- * standard output guest-memory windows PID             how many windows of hvtrace the QEMU's
- * memory has guest-memory scribble PID MS         write anything to what the guest may write of
- * them
+ * usage: guest-memory text TARGET KERNEL   the kernel's text, and the page directories of text
+ *                                           and modules, to standard output
+ *        guest-memory windows PID          how many windows of hvtrace the QEMU's memory has
+ *        guest-memory scribble PID MS      write anything to what the guest may write of them
  */
 #include "tests/e2e/running-guest.h"
 #include "tests/seed.h"
@@ -25,8 +25,7 @@
 #define PAGE	    4096
 #define RAM_MIN	    (UINT64_C(64) << 20) /* smaller mappings are QEMU's own */
 
-/* The page directory for the GiB that va is in, without what CPUs note in it: accessed and dirty.
- */
+/* The page directory for va's GiB, without what CPUs note in it: accessed and dirty. */
 static bool print_directory(struct env *e, uint64_t va)
 {
 	const struct ktables tables = {.m = e->m, .root = e->root, .levels = e->levels};

@@ -16,13 +16,10 @@ full-tests += tests/soak/trampoline-hammer,SOAK_SECONDS=60
 full-tests += tests/soak/events-all,SOAK_SECONDS=60
 full-tests += tests/e2e/run-attach,graph-soak,6.1,SOAK_SECONDS=60
 
-soak-programs := $(addprefix $(O)/tests/,bench/bench-calls e2e/guest-memory e2e/graph-attach workload/bpf-calls)
-full-programs += $(soak-programs)
-
 .PHONY: soak-built
 soak: guest
 	@scripts/setup --small-kernel
 	@$(MAKE) $(jobs) soak-built
 
-soak-built: all $(soak-programs)
+soak-built: all $(O)/tests/bench/bench-calls $(O)/tests/e2e/guest-memory $(O)/tests/e2e/graph-attach $(O)/tests/workload/bpf-calls
 	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run $(soak-tests)

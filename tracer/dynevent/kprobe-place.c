@@ -73,7 +73,7 @@ unsigned int probe_symbol_count(void *arg, const char *name)
 /* Of the kernel image's own functions; modules have BTF of their own, which is not read. */
 bool probe_symbol_function(void *arg, const char *name, struct fetch_function *function)
 {
-	struct trace *t = arg;
+	const struct trace *t = arg;
 	int nr;
 
 	if (strchr(name, ':') || !probe_kernel_has_meta_args(t))
@@ -95,12 +95,12 @@ bool probe_symbol_dentries(struct trace *t, struct probe_dentries *dentries)
 	return true;
 }
 
-bool probe_kernel_has_meta_args(struct trace *t)
+bool probe_kernel_has_meta_args(const struct trace *t)
 {
 	return guestsym_addr(t->gs, "traceprobe_expand_meta_args");
 }
 
-bool probe_kernel_has_char(struct trace *t)
+bool probe_kernel_has_char(const struct trace *t)
 {
 	return guestsym_addr(t->gs, "print_type_char");
 }

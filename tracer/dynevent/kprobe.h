@@ -80,8 +80,8 @@ bool probe_symbol_function(void *arg, const char *name, struct fetch_function *f
 /* What %pd and %pD read, false: the kernel does not know them. */
 bool probe_symbol_dentries(struct trace *t, struct probe_dentries *dentries);
 /* Whether it knows "char", and $arg* (kernel/trace/trace_probe.c, since 6.5). */
-bool probe_kernel_has_char(struct trace *t);
-bool probe_kernel_has_meta_args(struct trace *t);
+bool probe_kernel_has_char(const struct trace *t);
+bool probe_kernel_has_meta_args(const struct trace *t);
 /*
  * Where a definition's probe is to be, and the addresses of its symbols. -ENOENT, -EILSEQ (in the
  * midst of an instruction), -EINVAL as the kernel; -EOPNOTSUPP and a note: not with us.

@@ -7,13 +7,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "guestsym/guestsym.h"
 #include "tests/unit/made-image.h"
+#include "tests/unit/remove-tree.h"
 
 static char root[64], image[96], images_dir[128];
 
@@ -94,18 +94,10 @@ static int set_up(void **state)
 	return setenv("XDG_CACHE_HOME", cache, 1);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 static int tear_down(void **state)
 {
 	(void)state;
-	return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	return remove_tree(root);
 }
 
 static void test_use(void **state)

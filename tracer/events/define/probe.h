@@ -72,7 +72,7 @@ struct probe_attach {
 	/* A filter of that event: 0, or an error, which it logs. */
 	int (*check_filter)(void *arg, const struct guestsym_event *event, const char *text);
 	bool has_char;
-	/* To this kernel a field that is not there is a variable that is not. */
+	/* Of a field that is not there this kernel says what it says of other $-variables. */
 	bool fields_are_variables;
 	void *arg;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-kernel-find.c - which kernel is booted where none is named. */
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +13,7 @@
 #include <cmocka.h>
 
 #include "frontend/session/kernel-find.h"
+#include "tests/unit/remove-tree.h"
 
 /* A folder of its own for each test, with boot/ and, by make(), what the test wants. */
 static char dir[64], boot[80];
@@ -30,18 +30,10 @@ static int set_up(void **state)
 	return mkdir(boot, 0700);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st;
-	(void)type;
-	(void)at;
-	return remove(path);
-}
-
 static int tear_down(void **state)
 {
 	(void)state;
-	return nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	return remove_tree(dir);
 }
 
 /* A file below dir, with the folders on the way to it. */

@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/remove-tree.h"
 #include "vmm/qemu/kvm-tsc.h"
 
 #define PID 4711
@@ -38,20 +38,12 @@ static int make(void **state)
 	return f.fd < 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 static int take_away(void **state)
 {
 	struct folder *f = *state;
 
 	close(f->fd);
-	return nftw(f->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	return remove_tree(f->path);
 }
 
 /* guest/vcpuID/file with this line, and the folders that it lies in. */
