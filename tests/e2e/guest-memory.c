@@ -20,13 +20,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MODULES	    UINT64_C(0xffffffffc0000000) /* Documentation/x86/x86_64/mm.rst, 6.1 */
+#define MODULES UINT64_C(0xffffffffc0000000) /* Documentation/x86/x86_64/mm.rst, 6.1 */
+#define KERNEL_TABLE                                                                               \
+	0x67 /* _PAGE_TABLE, arch/x86/include/asm/pgtable_types.h, 6.1: no window has that */
 #define MAX_WINDOWS 16
 #define PAGE	    4096
 #define RAM_MIN	    (UINT64_C(64) << 20) /* smaller mappings are QEMU's own */
 
-/* The page directory for va's GiB, without what CPUs note in it: accessed and dirty. */
-static bool print_directory(struct env *e, uint64_t va)
+/*
+ * The page directory for va's GiB, without what CPUs note in it: accessed and dirty. Where grows is
+ * set the kernel makes page tables when it first needs them, and keeps them: those are left out as
+ * well.
+ */
+static bool print_directory(struct env *e, uint64_t va, bool grows)
 {
 	const struct ktables tables = {.m = e->m, .root = e->root, .levels = e->levels};
 	uint64_t pa, entry[512];
@@ -34,7 +40,10 @@ static bool print_directory(struct env *e, uint64_t va)
 	if (ktables_directory(&tables, va, &pa) || machine_read(e->m, pa, entry, sizeof(entry)))
 		return false;
 	for (size_t i = 0; i < 512; i++)
-		entry[i] &= ~UINT64_C(0x60);
+		if (grows && (entry[i] & 0xfff) == KERNEL_TABLE)
+			entry[i] = 0;
+		else
+			entry[i] &= ~UINT64_C(0x60);
 	return fwrite(entry, sizeof(entry), 1, stdout) == 1;
 }
 
@@ -54,8 +63,9 @@ static int print_text(char **argv)
 	env_attach(&e, NULL);
 	find_kernel(&e);
 	text = read_text(&e, &len);
-	done = fwrite(text, 1, len, stdout) == len && print_directory(&e, running(&e, "_stext")) &&
-	       print_directory(&e, MODULES) && !fflush(stdout);
+	done = fwrite(text, 1, len, stdout) == len &&
+	       print_directory(&e, running(&e, "_stext"), false) &&
+	       print_directory(&e, MODULES, true) && !fflush(stdout);
 	env_detach(&e);
 	free(text);
 	guestsym_close(e.gs);
