@@ -238,7 +238,7 @@ static uint64_t scale(const struct kvm_tsc *t, unsigned int vcpu, uint64_t host)
 
 int kvm_tsc_read(const struct kvm_tsc *t, unsigned int vcpu, uint64_t host, uint64_t *guest)
 {
-	int64_t offset;
+	int64_t offset = 0;
 	int ret = vcpu < t->n ? read_file(t->folder, t->vcpu[vcpu].id, "tsc-offset", &offset)
 			      : -EINVAL;
 

@@ -181,9 +181,10 @@ static int state_read(struct qemu_machine *m, const struct machine_config *cfg,
 		rc = gdb_wait_stop(m->gdb, &stop, STAND_MS);
 	if (!rc && stop.kind == GDB_STOP_EXITED)
 		rc = -ESHUTDOWN;
+	if (rc)
+		return rc;
 	/* The first vCPU: the others are started by the kernel. */
-	if (!rc)
-		rc = gdb_threads(m->gdb, &thread, 1);
+	rc = gdb_threads(m->gdb, &thread, 1);
 	if (rc > 0 || rc == -E2BIG)
 		rc = gdb_read_regs(m->gdb, thread, s->reg);
 	if (rc)
