@@ -20,12 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MODULES UINT64_C(0xffffffffc0000000) /* Documentation/x86/x86_64/mm.rst, 6.1 */
-#define KERNEL_TABLE                                                                               \
-	0x67 /* _PAGE_TABLE, arch/x86/include/asm/pgtable_types.h, 6.1: no window has that */
-#define MAX_WINDOWS 16
-#define PAGE	    4096
-#define RAM_MIN	    (UINT64_C(64) << 20) /* smaller mappings are QEMU's own */
+#define MODULES	     UINT64_C(0xffffffffc0000000) /* Documentation/x86/x86_64/mm.rst, 6.1 */
+#define KERNEL_TABLE 0x67			  /* _PAGE_TABLE, pgtable_types.h: no window's */
+#define MAX_WINDOWS  16
+#define PAGE	     4096
+#define RAM_MIN	     (UINT64_C(64) << 20) /* smaller mappings are QEMU's own */
 
 /*
  * The page directory for va's GiB, without what CPUs note in it: accessed and dirty. Where grows is
@@ -39,11 +38,11 @@ static bool print_directory(struct env *e, uint64_t va, bool grows)
 
 	if (ktables_directory(&tables, va, &pa) || machine_read(e->m, pa, entry, sizeof(entry)))
 		return false;
-	for (size_t i = 0; i < 512; i++)
+	for (size_t i = 0; i < 512; i++) {
 		if (grows && (entry[i] & 0xfff) == KERNEL_TABLE)
 			entry[i] = 0;
-		else
-			entry[i] &= ~UINT64_C(0x60);
+		entry[i] &= ~UINT64_C(0x60);
+	}
 	return fwrite(entry, sizeof(entry), 1, stdout) == 1;
 }
 

@@ -15,8 +15,7 @@
 
 #define NSEC 1000000000ull
 
-/* After which no chunk will be faster any more: one that a CPU does takes some millionths of a
- * second. */
+/* Long enough for one chunk at a CPU's speed: that takes microseconds. */
 #define ENOUGH_NSEC (NSEC / 2)
 
 /*
@@ -61,13 +60,13 @@ static int bench_run_chunk(struct tiny *t)
 static int bench_measure(struct tiny *t, double *insns_per_sec)
 {
 	int err = bench_run_chunk(t); /* not counted: the host sets itself up */
-	uint64_t start = bench_now(), last, now = start;
+	uint64_t start = bench_now(), now = start;
 
 	*insns_per_sec = 0;
 	while (!err && *insns_per_sec < EMULATED_BELOW && now - start < ENOUGH_NSEC) {
+		uint64_t last = now;
 		double rate;
 
-		last = now;
 		err = bench_run_chunk(t);
 		now = bench_now();
 		rate = (double)CHUNK_INSNS * (double)NSEC / (double)(now > last ? now - last : 1);
