@@ -12,7 +12,7 @@
 
 #define DIGEST_MAGIC UINT32_C(0x64767468)
 /* To be counted up whenever this format, or what the parsers make of an image, changes. */
-#define DIGEST_FORMAT 2
+#define DIGEST_FORMAT 3
 
 struct digest_header {
 	uint32_t magic, format;
@@ -21,6 +21,7 @@ struct digest_header {
 	char version[16]; /* of hvtrace */
 	uint32_t nr_symbols, nr_slots, nr_sites, names_len;
 	struct digest_counts counts;
+	struct hash_key key; /* of the hash table */
 };
 
 #define HASHED_FROM offsetof(struct digest_header, size)
@@ -130,6 +131,7 @@ int digest_make(struct blob *d, const struct symbols *s, const struct fentry *f,
 		.nr_sites = f->n,
 		.names_len = names,
 		.counts = *counts,
+		.key = s->key,
 	};
 	struct digest_map m;
 	int err;
@@ -190,6 +192,7 @@ static int load_symbols(struct symbols *s, const struct digest_header *h,
 	}
 	s->slots = m->slots;
 	s->mask = h->nr_slots - 1;
+	s->key = h->key;
 	return 0;
 }
 

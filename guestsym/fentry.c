@@ -73,21 +73,23 @@ static bool holds_endbr(const struct elf_image *e, uint64_t addr)
 	return p && !memcmp(p, endbr64, ENDBR_SIZE);
 }
 
-/*
- * The symbol of addr, which the kernel would find. Sites come by rising address, so the search goes
- * on at symbol *i.
- */
-static const struct guestsym_symbol *next_symbol(const struct symbols *s, uint64_t addr, size_t *i)
-{
-	size_t first;
+/* How far the search for the symbols of rising addresses is: at the last, and the first there. */
+struct search {
+	size_t last, first;
+};
 
+/* The symbol of addr, which the kernel would find. */
+static const struct guestsym_symbol *next_symbol(const struct symbols *s, uint64_t addr,
+						 struct search *at)
+{
 	if (addr < s->start || addr >= s->end || !s->n || s->v[0].addr > addr)
 		return NULL;
-	while (*i + 1 < s->n && s->v[*i + 1].addr <= addr)
-		++*i;
-	for (first = *i; first && s->v[first - 1].addr == s->v[first].addr;)
-		first--;
-	return &s->v[first];
+	while (at->last + 1 < s->n && s->v[at->last + 1].addr <= addr) {
+		at->last++;
+		if (s->v[at->last].addr != s->v[at->first].addr)
+			at->first = at->last;
+	}
+	return &s->v[at->first];
 }
 
 /* Sets func, name and the flags that need no more than the site; func stays 0 outside symbols. */
@@ -95,11 +97,11 @@ static void resolve_sites(struct fentry *f, const struct elf_image *e, const str
 {
 	uint64_t init_begin = symbols_addr(s, "__init_begin");
 	uint64_t init_end = symbols_addr(s, "__init_end");
-	size_t hint = 0;
+	struct search at = {0};
 
 	for (size_t i = 0; i < f->n; i++) {
 		struct guestsym_site *site = &f->v[i];
-		const struct guestsym_symbol *sym = next_symbol(s, site->addr, &hint);
+		const struct guestsym_symbol *sym = next_symbol(s, site->addr, &at);
 
 		if (sym) {
 			site->func = sym->addr;

@@ -91,6 +91,14 @@ void blob_free(struct blob *b);
 /* 64-bit checksum; quick, and no match for somebody who wants two inputs with the same one. */
 uint64_t hash64(const void *data, size_t len);
 
+/* For tables of what others name: who does not know the key cannot choose what falls together. */
+struct hash_key {
+	uint64_t k[2];
+};
+
+struct hash_key hash_key_new(void);
+uint64_t hash_keyed(const struct hash_key *key, const void *data, size_t len);
+
 /*
  * Turn the bytes of a file into those of an ELF image: a bzImage's payload is unpacked to *elf,
  * an ELF is taken over as it is (file becomes empty). *unpacked says which.
@@ -148,6 +156,15 @@ void memory_image_forget(struct elf_image *e, uint64_t start, uint64_t end);
 
 /* --- symbols ----------------------------------------------------------------------------- */
 
+/*
+ * What KSYM_NAME_LEN of include/linux/kallsyms.h leaves for a name since 6.1 (before: 127). The
+ * kernel has none that is longer, be it of a symbol or in BTF.
+ */
+#define SYMBOL_NAME_MAX 511
+/* More than any kernel has, of 100 to 250 thousand symbols with some 25 bytes each. */
+#define IMAGE_SYMBOLS_MAX (UINT32_C(1) << 22)
+#define IMAGE_NAMES_MAX	  (UINT64_C(64) << 20)
+
 struct symbols {
 	struct guestsym_symbol *v; /* sorted by address */
 	size_t n;
@@ -155,13 +172,14 @@ struct symbols {
 	uint32_t *slots;	/* hash table: the first symbol of each name; see symbols.c */
 	uint32_t *slots_memory; /* the same when it is ours */
 	size_t mask;
+	struct hash_key key;
 	uint64_t start, end; /* kernel text and data */
 };
 
-/* Fill v and n. 0, -ENOENT when the image has no such table, -ENOMEM. */
+/* Fill v and n. 0, -ENOENT when the image has no such table, -ENOMEM, -E2BIG (symtab_read()). */
 int kallsyms_read(const struct elf_image *e, struct symbols *s);
 int symtab_read(const struct elf_image *e, struct symbols *s);
-/* Make the hash table once v is there: 0, -ENOMEM, -ENOENT (more symbols than it can have). */
+/* Make the hash table once v is there: 0, -ENOMEM, -E2BIG (more or longer names than allowed). */
 int symbols_index(struct symbols *s);
 /* Set start and end. */
 void symbols_limit(struct symbols *s, const struct elf_image *e);
@@ -309,6 +327,7 @@ struct va_slot {
 struct va_map {
 	struct va_slot *slots;
 	size_t n, room; /* room is a power of two */
+	struct hash_key key;
 };
 
 void *va_map_find(const struct va_map *m, uint64_t va); /* NULL: none */

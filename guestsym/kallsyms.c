@@ -22,14 +22,11 @@
 enum {
 	TOKENS = 256,
 	TOKEN_INDEX_SIZE = TOKENS * 2,
-	NAME_MAX_LEN = 511,	     /* KSYM_NAME_LEN is 512 since 6.1, 128 before */
-	SYMBOLS_MAX = (1 << 24) - 1, /* seqs_of_names has three bytes for each */
 	MARKER_STEP = 256,
 };
 
 /* How many names a search may look at; keeps hostile images from taking minutes. */
 #define SEARCH_BUDGET (UINT64_C(64) << 20)
-#define NAMES_MAX     (UINT64_C(256) << 20)
 
 /* How offsets[] says addresses. */
 enum address_mode {
@@ -109,7 +106,7 @@ static bool find_tokens(struct kallsyms *k)
 	uint64_t last = get_u16(k->r.p + k->token_index + 2 * (TOKENS - 1));
 
 	/* The last string is shorter than a name; a token for a single character has 2 bytes. */
-	for (uint64_t room = last + 1; room <= last + NAME_MAX_LEN && room <= k->token_index;
+	for (uint64_t room = last + 1; room <= last + SYMBOL_NAME_MAX && room <= k->token_index;
 	     room++) {
 		uint64_t tokens = k->token_index - room;
 
@@ -174,7 +171,7 @@ static bool num_syms_fit(struct kallsyms *k)
 {
 	uint64_t end;
 
-	if (!k->n || k->n > SYMBOLS_MAX || 2 * (uint64_t)k->n > k->tokens - k->names)
+	if (!k->n || k->n > IMAGE_SYMBOLS_MAX || 2 * (uint64_t)k->n > k->tokens - k->names)
 		return false;
 	k->big = true;
 	if (!names_fit(k, &end)) {
@@ -307,11 +304,11 @@ static uint64_t names_size(const struct kallsyms *k, const struct token *t)
 
 		for (; len; len--)
 			chars += t[k->r.p[pos++]].len;
-		if (chars < 2 || chars > NAME_MAX_LEN + 1)
+		if (chars < 2 || chars > SYMBOL_NAME_MAX + 1)
 			return 0;
 		sum += chars + 1;
 	}
-	return sum <= NAMES_MAX ? sum : 0;
+	return sum <= IMAGE_NAMES_MAX ? sum : 0;
 }
 
 /* out has TOKEN_BLOCK bytes to spare. */

@@ -16,14 +16,18 @@
 
 #define MODULES_MAX  4096
 #define STRUCT_MAX   16384
-#define NAME_MAX_LEN 56	 /* MODULE_NAME_LEN */
-#define SYMBOL_MAX   512 /* KSYM_NAME_LEN */
-#define SYMBOLS_MAX  (1 << 20)
+#define NAME_MAX_LEN 56 /* MODULE_NAME_LEN */
 #define STRINGS_MAX  (UINT32_C(32) << 20)
-#define SITES_MAX    (1 << 20)
 #define TEXT_MAX     (UINT64_C(64) << 20)
-/* Bytes to be read for all of them; some hundred modules have some 10 MB. */
-#define BUDGET (UINT64_C(512) << 20)
+/*
+ * For all of them together: bytes to be read, symbols, bytes of their names, sites. Some hundred
+ * modules have some 10 MB, and 100 thousand symbols. Pages that lie at many addresses cost a guest
+ * nothing, and tables in them are as long as they say.
+ */
+#define BYTES_BUDGET   (UINT64_C(256) << 20)
+#define SYMBOLS_BUDGET (1 << 20)
+#define NAMES_BUDGET   (UINT64_C(64) << 20)
+#define SITES_BUDGET   (1 << 20)
 
 /* enum module_state of include/linux/module.h, the same since 3.8 */
 enum { STATE_LIVE, STATE_COMING, STATE_GOING, STATE_UNFORMED };
@@ -45,8 +49,8 @@ struct walk {
 	const struct guestsym_memory *mem;
 	struct layout at;
 	struct fentry_rule rule;
-	uint64_t budget;
-	uint8_t raw[STRUCT_MAX]; /* the struct module that is being looked at */
+	uint64_t bytes, symbols, names, sites; /* what is left of the budgets */
+	uint8_t raw[STRUCT_MAX];	       /* the struct module that is being looked at */
 };
 
 /* --- struct module ----------------------------------------------------------------------- */
@@ -124,12 +128,19 @@ static uint32_t member_u32(const struct walk *w, const struct guestsym_field *f)
 
 /* --- reading ----------------------------------------------------------------------------- */
 
+static int spend(uint64_t *budget, uint64_t n)
+{
+	if (n > *budget)
+		return -E2BIG;
+	*budget -= n;
+	return 0;
+}
+
 static int walk_read(struct walk *w, uint64_t va, void *buf, size_t len)
 {
-	if (len > w->budget)
-		return -E2BIG;
-	w->budget -= len;
-	return w->mem->read(w->mem->arg, va, buf, len);
+	int err = spend(&w->bytes, len);
+
+	return err ? err : w->mem->read(w->mem->arg, va, buf, len);
 }
 
 /* The same in memory of our own, to be freed; at least one byte. */
@@ -148,7 +159,7 @@ static int walk_read_new(struct walk *w, uint64_t va, size_t len, uint8_t **buf)
 	return err;
 }
 
-/* As much as is mapped of len bytes. */
+/* As much as is mapped of len bytes; zeros follow. */
 static void walk_read_some(struct walk *w, uint64_t va, char *buf, size_t len)
 {
 	while (len) {
@@ -157,7 +168,7 @@ static void walk_read_some(struct walk *w, uint64_t va, char *buf, size_t len)
 		if (part > len)
 			part = len;
 		if (walk_read(w, va, buf, part)) {
-			memset(buf, 0, part);
+			memset(buf, 0, len);
 			return;
 		}
 		va += part;
@@ -178,23 +189,70 @@ static int compare_symbols(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* Without those that the kernel passes over: find_kallsyms_symbol() of kernel/module/kallsyms.c. */
-static void load_symbols(struct symbols *s, const uint8_t *symtab, const uint8_t *types, uint32_t n,
-			 const char *names, uint32_t names_len)
-{
-	s->n = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const char *name;
-		Elf64_Sym sym;
+/* A module's tables, copied. */
+struct tables_copy {
+	uint8_t *symtab, *types;
+	uint32_t n;
+	char *strings; /* behind which there is a NUL */
+	uint32_t strings_len;
+};
 
-		memcpy(&sym, symtab + i * sizeof(sym), sizeof(sym));
-		if (sym.st_shndx == SHN_UNDEF || sym.st_name >= names_len)
+/*
+ * The name of symbol i, NULL for one that the kernel passes over: find_kallsyms_symbol() of
+ * kernel/module/kallsyms.c. *len is what the kernel shows of it.
+ */
+static const char *symbol_name(const struct tables_copy *t, uint32_t i, Elf64_Sym *sym, size_t *len)
+{
+	const char *name;
+
+	memcpy(sym, t->symtab + i * sizeof(*sym), sizeof(*sym));
+	if (sym->st_shndx == SHN_UNDEF || sym->st_name >= t->strings_len)
+		return NULL;
+	name = t->strings + sym->st_name;
+	*len = strnlen(name, SYMBOL_NAME_MAX);
+	return name[0] && strncmp(name, ".L", 2) != 0 ? name : NULL;
+}
+
+/* Bytes that all names take. */
+static int names_size(struct walk *w, const struct tables_copy *t, uint64_t *size)
+{
+	Elf64_Sym sym;
+	int err = 0;
+	size_t len;
+
+	*size = 0;
+	for (uint32_t i = 0; i < t->n && !err; i++) {
+		if (!symbol_name(t, i, &sym, &len))
 			continue;
-		name = names + sym.st_name;
-		if (name[0] && strncmp(name, ".L", 2) != 0)
-			s->v[s->n++] = (struct guestsym_symbol){sym.st_value, name, (char)types[i]};
+		err = spend(&w->names, len + 1);
+		*size += len + 1;
+	}
+	return err;
+}
+
+/* Names may overlap in the module's strings, and be longer than any name is. */
+static int load_symbols(struct walk *w, struct symbols *s, const struct tables_copy *t)
+{
+	uint64_t size;
+	int err = names_size(w, t, &size);
+	char *to = err ? NULL : symbols_alloc(s, t->n, size);
+
+	if (!to)
+		return err ? err : -ENOMEM;
+	s->n = 0;
+	for (uint32_t i = 0; i < t->n; i++) {
+		Elf64_Sym sym;
+		size_t len;
+		const char *name = symbol_name(t, i, &sym, &len);
+
+		if (!name)
+			continue;
+		memcpy(to, name, len); /* the memory is zeroed */
+		s->v[s->n++] = (struct guestsym_symbol){sym.st_value, to, (char)t->types[i]};
+		to += len + 1;
 	}
 	qsort(s->v, s->n, sizeof(*s->v), compare_symbols);
+	return symbols_index(s);
 }
 
 /* How many bytes the names may take, 0 when they cannot be right. */
@@ -207,43 +265,44 @@ static uint32_t strings_size(const uint8_t *symtab, uint32_t n)
 
 		last = name > last ? name : last;
 	}
-	return last < STRINGS_MAX ? last + SYMBOL_MAX : 0;
+	return last < STRINGS_MAX ? last + SYMBOL_NAME_MAX + 1 : 0;
 }
 
-static int read_strings(struct walk *w, struct symbols *s, const uint8_t *symtab,
-			const uint8_t *types, uint32_t n)
+static int read_tables(struct walk *w, struct tables_copy *t)
 {
-	uint32_t size = strings_size(symtab, n);
-	char *names;
+	int err = walk_read_new(w, member_u64(w, &w->at.symtab), t->n * sizeof(Elf64_Sym),
+				&t->symtab);
 
-	if (!size)
+	if (!err)
+		err = walk_read_new(w, member_u64(w, &w->at.typetab), t->n, &t->types);
+	if (err)
+		return err;
+	t->strings_len = strings_size(t->symtab, t->n);
+	if (!t->strings_len)
 		return -EINVAL;
-	/* One more, which stays zero. */
-	names = symbols_alloc(s, n, size + 1);
-	if (!names)
+	t->strings = malloc(t->strings_len + 1);
+	if (!t->strings)
 		return -ENOMEM;
-	walk_read_some(w, member_u64(w, &w->at.strtab), names, size);
-	load_symbols(s, symtab, types, n, names, size);
+	walk_read_some(w, member_u64(w, &w->at.strtab), t->strings, t->strings_len);
+	t->strings[t->strings_len] = 0;
 	return 0;
 }
 
 static int read_symbols(struct walk *w, struct symbols *s)
 {
-	uint32_t n = member_u32(w, &w->at.num_symtab);
-	uint8_t *symtab, *types = NULL;
+	struct tables_copy t = {.n = member_u32(w, &w->at.num_symtab)};
 	int err;
 
-	if (n > SYMBOLS_MAX)
+	if (t.n > SYMBOLS_BUDGET)
 		return -EINVAL;
-	err = walk_read_new(w, member_u64(w, &w->at.symtab), n * sizeof(Elf64_Sym), &symtab);
+	err = spend(&w->symbols, t.n);
 	if (!err)
-		err = walk_read_new(w, member_u64(w, &w->at.typetab), n, &types);
+		err = read_tables(w, &t);
 	if (!err)
-		err = read_strings(w, s, symtab, types, n);
-	if (!err)
-		err = symbols_index(s);
-	free(types);
-	free(symtab);
+		err = load_symbols(w, s, &t);
+	free(t.strings);
+	free(t.types);
+	free(t.symtab);
 	return err;
 }
 
@@ -287,8 +346,11 @@ static int read_sites(struct walk *w, struct fentry *f, const struct symbols *s)
 	uint8_t *p;
 	int err;
 
-	if (n > SITES_MAX)
+	if (n > SITES_BUDGET)
 		return -EINVAL;
+	err = spend(&w->sites, n);
+	if (err)
+		return err;
 	err = walk_read_new(w, member_u64(w, &w->at.sites), n * (size_t)8, &p);
 	if (err)
 		return err;
@@ -405,7 +467,10 @@ int modules_read(const struct modules_of *k, const struct guestsym_memory *mem,
 	if (!w)
 		return -ENOMEM;
 	w->mem = mem;
-	w->budget = BUDGET;
+	w->bytes = BYTES_BUDGET;
+	w->symbols = SYMBOLS_BUDGET;
+	w->names = NAMES_BUDGET;
+	w->sites = SITES_BUDGET;
 	w->rule = k->rule;
 	err = k->list ? learn_layout(&w->at, k->types) : -ENOENT;
 	if (!err)

@@ -23,6 +23,10 @@ static int read_symbols(struct guestsym *gs, const struct complaint *c)
 		return complain(c, err,
 				"has neither kernel symbols (kallsyms) nor a symbol table; give "
 				"an undamaged Linux kernel that was built with CONFIG_KALLSYMS=y");
+	if (err == -E2BIG)
+		return complain(c, err,
+				"has more symbols, or longer names of them, than any kernel has; "
+				"give an undamaged /boot/vmlinuz-* or vmlinux");
 	if (err)
 		return complain(c, err, "no memory for its symbols");
 	symbols_limit(&gs->symbols, &gs->elf);

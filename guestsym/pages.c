@@ -15,7 +15,7 @@
 
 static struct va_slot *slot_of(const struct va_map *m, uint64_t va)
 {
-	size_t i = hash64(&va, sizeof(va)) & (m->room - 1);
+	size_t i = hash_keyed(&m->key, &va, sizeof(va)) & (m->room - 1);
 
 	while (m->slots[i].p && m->slots[i].va != va)
 		i = (i + 1) & (m->room - 1);
@@ -24,7 +24,11 @@ static struct va_slot *slot_of(const struct va_map *m, uint64_t va)
 
 static int grow(struct va_map *m)
 {
-	struct va_map larger = {.room = m->room ? 2 * m->room : 256, .n = m->n};
+	struct va_map larger = {
+		.room = m->room ? 2 * m->room : 256,
+		.n = m->n,
+		.key = m->room ? m->key : hash_key_new(),
+	};
 
 	larger.slots = calloc(larger.room, sizeof(*larger.slots));
 	if (!larger.slots)

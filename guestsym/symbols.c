@@ -19,7 +19,7 @@ uint32_t symbols_slot_index(uint32_t slot)
 /* Where name is in the table, or the empty slot where it belongs. */
 static size_t slot_of(const struct symbols *s, const char *name, uint32_t *tag)
 {
-	uint64_t hash = hash64(name, strlen(name));
+	uint64_t hash = hash_keyed(&s->key, name, strlen(name));
 	size_t i = hash & s->mask;
 
 	*tag = hash >> 32 & ~SLOT_INDEX;
@@ -30,12 +30,28 @@ static size_t slot_of(const struct symbols *s, const char *name, uint32_t *tag)
 	return i;
 }
 
+/* The kernel's own or few enough: none without an end, and not megabytes of them. */
+static bool names_fit(const struct symbols *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		size_t len = strnlen(s->v[i].name, SYMBOL_NAME_MAX + 1);
+
+		sum += len + 1;
+		if (len > SYMBOL_NAME_MAX || sum > IMAGE_NAMES_MAX)
+			return false;
+	}
+	return true;
+}
+
 int symbols_index(struct symbols *s)
 {
 	size_t size = 64;
 
-	if (s->n >= SLOT_INDEX)
-		return -ENOENT;
+	if (s->n > IMAGE_SYMBOLS_MAX || !names_fit(s))
+		return -E2BIG;
+	s->key = hash_key_new();
 	while (size < 2 * s->n)
 		size *= 2;
 	s->slots_memory = calloc(size, sizeof(*s->slots));
@@ -107,28 +123,36 @@ uint64_t symbols_addr(const struct symbols *s, const char *name)
 	return sym ? sym->addr : 0;
 }
 
+/* How many symbols lie below addr, or with `at` not behind it. */
+static size_t count_below(const struct symbols *s, uint64_t addr, bool at)
+{
+	size_t low = 0, high = s->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->v[mid].addr < addr || (at && s->v[mid].addr == addr))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 /* As get_symbol_pos() of kernel/kallsyms.c. */
 const struct guestsym_symbol *symbols_find(const struct symbols *s, uint64_t addr, uint64_t *off,
 					   uint64_t *size)
 {
-	size_t low = 0, high = s->n, next;
+	size_t next = addr < s->start || addr >= s->end ? 0 : count_below(s, addr, true);
+	const struct guestsym_symbol *sym;
 
-	if (addr < s->start || addr >= s->end || !s->n || s->v[0].addr > addr)
+	if (!next)
 		return NULL;
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->v[mid].addr <= addr)
-			low = mid;
-		else
-			high = mid;
-	}
-	next = high;
-	while (low && s->v[low - 1].addr == s->v[low].addr)
-		low--;
+	/* Any number of them may have one address: the first is not looked for step by step. */
+	sym = &s->v[count_below(s, s->v[next - 1].addr, false)];
 	if (off)
-		*off = addr - s->v[low].addr;
+		*off = addr - sym->addr;
 	if (size)
-		*size = (next < s->n ? s->v[next].addr : s->end) - s->v[low].addr;
-	return &s->v[low];
+		*size = (next < s->n ? s->v[next].addr : s->end) - sym->addr;
+	return sym;
 }

@@ -111,6 +111,12 @@ static int compare_entries(const void *a, const void *b)
 
 /* --- reading ----------------------------------------------------------------------------- */
 
+/* The kernel's own build leaves out names that are too long, scripts/kallsyms.c with a warning. */
+static bool is_too_long(const char *name)
+{
+	return strnlen(name, SYMBOL_NAME_MAX + 1) > SYMBOL_NAME_MAX;
+}
+
 static size_t load_entries(const struct elf_image *e, const struct elf_section *tab,
 			   const struct elf_section *str, struct entry *v)
 {
@@ -128,13 +134,23 @@ static size_t load_entries(const struct elf_image *e, const struct elf_section *
 			continue;
 		name = names + sym.st_name;
 		letter = symbol_letter(e, &sym);
-		if (!letter || is_ignored(name))
+		if (!letter || is_ignored(name) || is_too_long(name))
 			continue;
 		v[n] = (struct entry){.sym = {sym.st_value, name, letter}};
 		v[n].rank = symbol_rank(&v[n].sym);
 		n++;
 	}
 	return n;
+}
+
+/* Names may overlap, so that all of them are longer than the section: sorting compares them. */
+static bool names_fit(const struct entry *v, size_t n)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n && sum <= IMAGE_NAMES_MAX; i++)
+		sum += strlen(v[i].sym.name) + 1;
+	return sum <= IMAGE_NAMES_MAX;
 }
 
 static const struct elf_section *find_symtab(const struct elf_image *e)
@@ -157,10 +173,16 @@ int symtab_read(const struct elf_image *e, struct symbols *s)
 	/* Names end with a NUL each, the last one with the section's. */
 	if (!names || !elf_section_data(e, tab) || names[str->size - 1])
 		return -ENOENT;
+	if (tab->size / sizeof(Elf64_Sym) > IMAGE_SYMBOLS_MAX)
+		return -E2BIG;
 	v = calloc(tab->size / sizeof(Elf64_Sym) + 1, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
 	n = load_entries(e, tab, str, v);
+	if (!names_fit(v, n)) {
+		free(v);
+		return -E2BIG;
+	}
 	qsort(v, n, sizeof(*v), compare_entries);
 	if (!n)
 		err = -ENOENT;

@@ -21,6 +21,7 @@ struct types {
 	struct btf *btf;
 	uint32_t *hash; /* type id of struct, union or typedef by name; open addressing */
 	size_t mask;
+	struct hash_key key;
 };
 
 struct types *types_new(const struct elf_image *e, const struct symbols *s, size_t count)
@@ -64,7 +65,7 @@ static const char *type_name(const struct types *t, uint32_t id)
 
 static size_t slot_of(const struct types *t, const char *name)
 {
-	size_t i = hash64(name, strlen(name)) & t->mask;
+	size_t i = hash_keyed(&t->key, name, strlen(name)) & t->mask;
 
 	while (t->hash[i] && strcmp(type_name(t, t->hash[i]), name) != 0)
 		i = (i + 1) & t->mask;
@@ -74,10 +75,12 @@ static size_t slot_of(const struct types *t, const char *name)
 static bool is_named(const struct types *t, uint32_t id, bool typedefs)
 {
 	const struct btf_type *type = btf__type_by_id(t->btf, id);
+	const char *name;
 
-	if (!type || !type_name(t, id)[0])
+	if (!type || (typedefs ? !btf_is_typedef(type) : !btf_is_composite(type)))
 		return false;
-	return typedefs ? btf_is_typedef(type) : btf_is_composite(type);
+	name = type_name(t, id);
+	return name[0] && strnlen(name, SYMBOL_NAME_MAX + 1) <= SYMBOL_NAME_MAX;
 }
 
 /* Structs and unions go before typedefs of the same name. */
@@ -94,6 +97,7 @@ static void index_types(struct types *t)
 	if (!t->hash)
 		return;
 	t->mask = size - 1;
+	t->key = hash_key_new();
 	for (int typedefs = 0; typedefs < 2; typedefs++) {
 		for (uint32_t id = 1; id < n; id++) {
 			size_t slot;
