@@ -18,7 +18,7 @@ include $(wildcard tests/*/build.mk)
 unit-programs := $(addprefix $(O)/,$(unit-tests))
 
 # They take longer to compile than to run.
-$(O)/obj/tests/unit/%.o: ALL_CFLAGS += -O0
+$(O)/obj/tests/unit/%.o: ALL_CFLAGS += -O0 -U_FORTIFY_SOURCE
 
 # They start it.
 guest-tests := known-windows vmm vmm-memory vmm-pause vmm-traps
@@ -29,14 +29,14 @@ $(unit-programs): private LDFLAGS += $(if $(shell command -v mold),-fuse-ld=mold
 $(unit-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
 bench-built-programs := $(addprefix $(O)/,$(bench-programs))
 
 $(bench-built-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 .PHONY: bench-built
 bench-built: all $(bench-built-programs)

@@ -23,7 +23,7 @@ $(O)/tests/e2e/list-kernel: $(O)/obj/tests/e2e/list-kernel.o $(O)/obj/tracer/eve
 		$(O)/obj/tracer/lib/text.o $(O)/libguestsym.a
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 check-programs: $(O)/tests/e2e/debugcon $(O)/tests/e2e/list-kernel $(O)/tests/guest/testguest.elf
 

@@ -147,9 +147,9 @@ check-programs: $(O)/tests/kvm/host-kvm $(O)/tests/kvm/own-stamps
 $(O)/tests/kvm/host-kvm: $(O)/obj/tests/kvm/host-kvm.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(O)/tests/kvm/own-stamps: $(O)/obj/tests/kvm/own-stamps.o
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^

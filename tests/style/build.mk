@@ -4,6 +4,7 @@
 check-tests += scripts/check-deps-direction
 check-tests += scripts/check-docs
 check-tests += tests/style/bench-gates
+check-tests += tests/style/hardening
 check-tests += tests/style/test-run
 
 lint:
