@@ -1,5 +1,7 @@
 guestsym-objs :=
 guestsym-objs += guestsym/blob.o
+guestsym-objs += guestsym/cache-dir.o
+guestsym-objs += guestsym/cache-names.o
 guestsym-objs += guestsym/cache-prune.o
 guestsym-objs += guestsym/cache.o
 guestsym-objs += guestsym/complain.o

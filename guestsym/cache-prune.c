@@ -17,14 +17,24 @@ struct image_file {
 	struct timespec used;
 };
 
-static bool has_suffix(const char *name, const char *suffix, size_t *stem)
+/* Is it called as an image or a digest of the cache, by suffix? */
+static bool has_suffix(const char *name, const char *suffix, char stem[CACHE_NAME_LEN])
 {
 	size_t len = strlen(name), suffix_len = strlen(suffix);
+	uint64_t hash;
 
-	if (len <= suffix_len || len >= CACHE_NAME_LEN || strcmp(name + len - suffix_len, suffix))
+	if (len <= suffix_len || len - suffix_len >= CACHE_NAME_LEN ||
+	    strcmp(name + len - suffix_len, suffix) != 0)
 		return false;
-	*stem = len - suffix_len;
-	return true;
+	memcpy(stem, name, len - suffix_len);
+	stem[len - suffix_len] = '\0';
+	return !cache_name_to_hash(stem, &hash);
+}
+
+static bool is_own_file(int dir, const char *name, struct stat *st)
+{
+	return !fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st->st_mode) &&
+	       st->st_uid == geteuid();
 }
 
 static bool older(const struct timespec *a, const struct timespec *b)
@@ -32,13 +42,12 @@ static bool older(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
+/* The digest that then belongs to nothing is removed as such. */
 static void remove_image(int dir, const char *stem)
 {
 	char file[CACHE_NAME_LEN + 8];
 
 	snprintf(file, sizeof(file), "%s.elf", stem);
-	unlinkat(dir, file, 0);
-	snprintf(file, sizeof(file), "%s.digest", stem);
 	unlinkat(dir, file, 0);
 }
 
@@ -48,15 +57,14 @@ static void remove_oldest(int dir, DIR *entries)
 	struct image_file kept[KEEP_IMAGES + 1] = {0};
 	const struct dirent *d;
 	struct stat st;
-	size_t n = 0, stem;
+	size_t n = 0;
 
 	while ((d = readdir(entries)) != NULL) {
 		size_t oldest = 0;
 
-		if (!has_suffix(d->d_name, ".elf", &stem) ||
-		    fstatat(dir, d->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		if (!has_suffix(d->d_name, ".elf", kept[n].name) ||
+		    !is_own_file(dir, d->d_name, &st))
 			continue;
-		snprintf(kept[n].name, sizeof(kept[n].name), "%.*s", (int)stem, d->d_name);
 		kept[n++].used = st.st_mtim;
 		if (n <= KEEP_IMAGES)
 			continue;
@@ -68,27 +76,34 @@ static void remove_oldest(int dir, DIR *entries)
 	}
 }
 
+static bool is_image_there(int dir, const char *stem)
+{
+	char file[CACHE_NAME_LEN + 8];
+
+	snprintf(file, sizeof(file), "%s.elf", stem);
+	return faccessat(dir, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /* Links to images that are gone, digests without an image, what a killed process left. */
 static bool is_rubbish(int dir, const char *name, time_t now)
 {
-	char file[CACHE_NAME_LEN + 8];
+	char stem[CACHE_NAME_LEN];
 	struct stat st;
-	size_t stem;
+	uint64_t hash;
 	ssize_t n;
 
-	if (name[0] == '.' || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+	if (has_suffix(name, ".digest", stem))
+		return is_own_file(dir, name, &st) && !is_image_there(dir, stem);
+	if (cache_name_is_temporary(name))
+		return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && !S_ISDIR(st.st_mode) &&
+		       now - st.st_mtime > ABANDONED;
+	if (!cache_name_is_source(name))
 		return false;
-	if (!strncmp(name, "tmp-", 4))
-		return now - st.st_mtime > ABANDONED;
-	if (has_suffix(name, ".digest", &stem)) {
-		snprintf(file, sizeof(file), "%.*s.elf", (int)stem, name);
-		return faccessat(dir, file, F_OK, 0) != 0;
-	}
-	n = readlinkat(dir, name, file, CACHE_NAME_LEN);
-	if (n < 0 || n >= CACHE_NAME_LEN)
-		return false;
-	snprintf(file + n, sizeof(file) - n, ".elf");
-	return faccessat(dir, file, F_OK, 0) != 0;
+	n = readlinkat(dir, name, stem, sizeof(stem));
+	if (n < 0 || (size_t)n >= sizeof(stem))
+		return n >= 0;
+	stem[n] = '\0';
+	return cache_name_to_hash(stem, &hash) || !is_image_there(dir, stem);
 }
 
 void cache_prune(int dir)

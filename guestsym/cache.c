@@ -2,7 +2,7 @@
 /*
  * cache.c - unpacked images, kept so that the next start need not unpack them.
  *
- * $XDG_CACHE_HOME/hvtrace/images (or ~/.cache/...), private to the user, holds
+ * $XDG_CACHE_HOME/hvtrace/images (or ~/.cache/..., see cache-dir.c), private to the user, holds
  *
  *   <build id>-<hash64 of the image>.elf      the unpacked image
  *   <build id>-<hash64 of the image>.digest   what was found in it
@@ -16,99 +16,34 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-/* A fallback of the XDG base directory specification: relative paths are to be ignored. */
-static int cache_base(char *path, size_t len)
-{
-	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int n;
-
-	if (xdg && xdg[0] == '/')
-		n = snprintf(path, len, "%s", xdg);
-	else if (home && home[0] == '/')
-		n = snprintf(path, len, "%s/.cache", home);
-	else
-		return -ENOENT;
-	return n > 0 && (size_t)n < len ? 0 : -ENAMETOOLONG;
-}
-
-/* Open directory name below dirfd, which is closed; make it when asked to. */
-static int enter(int dirfd, const char *name, bool create)
-{
-	int fd = -1;
-
-	if (dirfd < 0)
-		return -1;
-	if (!create || mkdirat(dirfd, name, 0700) == 0 || errno == EEXIST)
-		fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	close(dirfd);
-	return fd;
-}
-
-/* The cache's directory, or -1. */
-static int cache_dir(bool create)
-{
-	char base[4096];
-	struct stat st;
-	int fd;
-
-	if (cache_base(base, sizeof(base)))
-		return -1;
-	if (create)
-		mkdir(base, 0700);
-	fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	fd = enter(fd, "hvtrace", create);
-	fd = enter(fd, "images", create);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & 077) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-/* With the time of the last change of any kind: cp -p leaves the other one as it was. */
-static void source_name(char *name, const struct stat *st)
-{
-	snprintf(name, CACHE_NAME_LEN, "%jx-%jx-%jx-%jx.%09ld-%jx.%09ld", (uintmax_t)st->st_dev,
-		 (uintmax_t)st->st_ino, (uintmax_t)st->st_size, (uintmax_t)st->st_mtim.tv_sec,
-		 st->st_mtim.tv_nsec, (uintmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
-}
-
-/* The hash that a link's target tells; -EINVAL when it is none of our names. */
-static int name_to_hash(const char *name, uint64_t *hash)
-{
-	static const char hex[] = "0123456789abcdef";
-	size_t id = strspn(name, hex);
-
-	if (name[id] != '-' || strspn(name + id + 1, hex) != 16 || name[id + 17])
-		return -EINVAL;
-	*hash = strtoull(name + id + 1, NULL, 16);
-	return 0;
-}
-
-static int map_file(int dir, const char *name, const char *suffix, struct blob *b)
+/* A file of the cache's own, as nothing else in its place is read. */
+static int open_file(int dir, const char *name, const char *suffix, struct stat *st)
 {
 	char file[CACHE_NAME_LEN + 8];
-	struct stat st;
-	void *map;
 	int fd;
 
 	snprintf(file, sizeof(file), "%s%s", name, suffix);
 	fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || (!fstat(fd, st) && S_ISREG(st->st_mode) && st->st_uid == geteuid()))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int map_file(int dir, const char *name, const char *suffix, struct blob *b)
+{
+	void *map = MAP_FAILED;
+	struct stat st;
+	int fd = open_file(dir, name, suffix, &st);
+
 	if (fd < 0)
 		return -ENOENT;
-	map = MAP_FAILED;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_size > 0 &&
-	    (uint64_t)st.st_size <= IMAGE_MAX_UNPACKED)
+	if (st.st_size > 0 && (uint64_t)st.st_size <= IMAGE_MAX_UNPACKED)
 		map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map != MAP_FAILED)
 		futimens(fd, NULL); /* cache_prune() removes what was not used for long */
@@ -139,11 +74,11 @@ int cached_open(struct cached *c, const struct stat *st)
 	*c = (struct cached){0};
 	if (dir < 0)
 		return err;
-	source_name(source, st);
+	cache_source_name(source, st);
 	n = readlinkat(dir, source, name, sizeof(name) - 1);
 	if (n > 0) {
 		name[n] = 0;
-		if (!name_to_hash(name, &c->hash))
+		if (!cache_name_to_hash(name, &c->hash))
 			err = map_file(dir, name, ".elf", &c->elf);
 		if (!err)
 			err = map_file(dir, name, ".digest", &c->digest);
@@ -209,11 +144,9 @@ static void write_link(int dir, const char *name, const char *tmp, const char *t
 /* The page cache has the image now: there is no need to have it twice. */
 static void share_image(int dir, const char *name, struct blob *elf)
 {
-	char file[CACHE_NAME_LEN + 8];
-	int fd;
+	struct stat st;
+	int fd = open_file(dir, name, ".elf", &st);
 
-	snprintf(file, sizeof(file), "%s.elf", name);
-	fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	blob_replace(elf, fd);
@@ -225,16 +158,12 @@ void cached_store(const struct stat *st, const char *build_id, struct blob *elf,
 {
 	char source[CACHE_NAME_LEN], name[CACHE_NAME_LEN], tmp[CACHE_NAME_LEN];
 	int dir = cache_dir(true);
-	struct timespec now;
 
 	if (dir < 0)
 		return;
-	clock_gettime(CLOCK_REALTIME, &now);
-	snprintf(tmp, sizeof(tmp), "tmp-%d-%jx.%09ld", getpid(), (uintmax_t)now.tv_sec,
-		 now.tv_nsec);
-	snprintf(name, sizeof(name), "%.64s-%016" PRIx64, build_id[0] ? build_id : "0",
-		 hash64(elf->data, elf->len));
-	source_name(source, st);
+	cache_temporary_name(tmp);
+	cache_image_name(name, build_id, hash64(elf->data, elf->len));
+	cache_source_name(source, st);
 	if (!write_file(dir, name, ".elf", tmp, elf) &&
 	    !write_file(dir, name, ".digest", tmp, digest)) {
 		write_link(dir, source, tmp, name);

@@ -379,7 +379,24 @@ int digest_read(const struct blob *d, struct symbols *s, struct fentry *f,
 
 #define CACHE_NAME_LEN 160 /* of a file in the cache, without its suffix */
 
-/* Remove what has not been used for longest, and what belongs to nothing. */
+/* The name, without suffix, of an image and its digest; of the link to it; of what is written. */
+void cache_image_name(char name[CACHE_NAME_LEN], const char *build_id, uint64_t hash);
+void cache_source_name(char name[CACHE_NAME_LEN], const struct stat *st);
+void cache_temporary_name(char name[CACHE_NAME_LEN]);
+/* The hash in an image's name; -EINVAL when it is none. */
+int cache_name_to_hash(const char *name, uint64_t *hash);
+bool cache_name_is_source(const char *name);
+bool cache_name_is_temporary(const char *name);
+
+/*
+ * The cache's directory, made when asked to; -1 where there is none, or another user has a say in
+ * where it lies.
+ */
+int cache_dir(bool create);
+/*
+ * Remove what has not been used for longest, and what belongs to nothing. What is not called as a
+ * file of the cache, or is no such file, stays.
+ */
 void cache_prune(int dir);
 
 /* An image from the cache with its digest; the image's checksum is still being calculated. */

@@ -251,13 +251,170 @@ static void test_no_place(void **state)
 	assert_int_equal(access(path, F_OK), 0);
 }
 
+static void make_file(const char *dir, const char *name)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fclose(f);
+}
+
+static void expect_file(const char *dir, const char *name)
+{
+	char path[256];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	assert_int_equal(lstat(path, &st), 0);
+}
+
+/* Who cleans up leaves alone what is not called, or is not made, as what he put there. */
+static void test_others_files(void **state)
+{
+	static const char *const names[] = {
+		"notes.elf", "0-0123456789abcdeg.elf", "thesis.digest", "tmp-notes", "a-b-c-d",
+		"-0123456789abcdef.digest",
+	};
+	char path[192], name[32];
+
+	(void)state;
+	expect_open("one", 0, false);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct timespec long_ago[2] = {{0}, {0}};
+
+		make_file(images_dir, names[i]);
+		snprintf(path, sizeof(path), "%s/%s", images_dir, names[i]);
+		assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+	}
+	snprintf(path, sizeof(path), "%s/link", images_dir);
+	assert_int_equal(symlink("nowhere", path), 0);
+	snprintf(path, sizeof(path), "%s/0-0000000000000000.elf", images_dir);
+	assert_int_equal(symlink("nowhere", path), 0);
+	for (int i = 0; i < 10; i++) {
+		snprintf(name, sizeof(name), "number_%d", i);
+		write_image(name);
+		expect_open(name, 0, false);
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		expect_file(images_dir, names[i]);
+	expect_file(images_dir, "link");
+	expect_file(images_dir, "0-0000000000000000.elf");
+}
+
+/* A directory elsewhere that would pass for one of images, with something to be tidied up. */
+static void make_trap(char *dir, size_t len)
+{
+	char images[160];
+
+	snprintf(dir, len, "%s/elsewhere", root);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	snprintf(images, sizeof(images), "%s/images", dir);
+	assert_int_equal(mkdir(images, 0700), 0);
+	make_file(images, "0-0123456789abcdef.digest");
+}
+
+/* Nothing was written to it or removed from it. */
+static void expect_trap_as_it_was(const char *dir)
+{
+	char path[192];
+	int entries = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/images", dir);
+	expect_file(path, "0-0123456789abcdef.digest");
+	d = opendir(path);
+	assert_non_null(d);
+	while (readdir(d))
+		entries++;
+	closedir(d);
+	assert_int_equal(entries, 3); /* with "." and ".." */
+}
+
+/* In place of the cache's own directories there are links. */
+static void test_links_elsewhere(void **state)
+{
+	char trap[128], path[128], images[160];
+
+	(void)state;
+	make_trap(trap, sizeof(trap));
+	snprintf(path, sizeof(path), "%s/cache", root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/cache/hvtrace", root);
+	assert_int_equal(symlink("../elsewhere", path), 0);
+	expect_open("one", 0, false);
+	expect_open("one", 0, false);
+	expect_trap_as_it_was(trap);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(images, sizeof(images), "%s/images", path);
+	assert_int_equal(symlink("../../elsewhere/images", images), 0);
+	expect_open("one", 0, false);
+	expect_trap_as_it_was(trap);
+}
+
+/* Where another user has a say in the way to the cache: his home, or a link of his. */
+static void test_others_home(void **state)
+{
+	char trap[128], home[128], link[160], hvtrace[160];
+
+	(void)state;
+	if (geteuid())
+		skip(); /* cannot make what belongs to others */
+	make_trap(trap, sizeof(trap));
+	snprintf(home, sizeof(home), "%s/home", root);
+	assert_int_equal(mkdir(home, 0755), 0);
+	assert_int_equal(chown(home, 12345, 12345), 0);
+	unsetenv("XDG_CACHE_HOME");
+	setenv("HOME", home, 1);
+	expect_open("one", 0, false);
+	expect_open("one", 0, false);
+	assert_int_equal(rmdir(home), 0); /* nothing was made there */
+
+	/* ~/.cache/hvtrace is where he likes. */
+	assert_int_equal(mkdir(home, 0755), 0);
+	snprintf(link, sizeof(link), "%s/.cache", home);
+	assert_int_equal(symlink("../links", link), 0);
+	assert_int_equal(lchown(link, 12345, 12345), 0);
+	snprintf(link, sizeof(link), "%s/links", root);
+	assert_int_equal(mkdir(link, 0755), 0);
+	snprintf(hvtrace, sizeof(hvtrace), "%s/links/hvtrace", root);
+	assert_int_equal(rename(trap, hvtrace), 0);
+	expect_open("one", 0, false);
+	expect_trap_as_it_was(hvtrace);
+}
+
+/* A user's own link to where there is more room, in his home, is followed. */
+static void test_own_link(void **state)
+{
+	char link[128], room[128];
+
+	(void)state;
+	snprintf(room, sizeof(room), "%s/room", root);
+	assert_int_equal(mkdir(room, 0700), 0);
+	snprintf(link, sizeof(link), "%s/cache", root);
+	for (int absolute = 0; absolute < 2; absolute++) {
+		assert_int_equal(symlink(absolute ? room : "room", link), 0);
+		if (!absolute)
+			expect_open("one", 0, false);
+		expect_open("one", 0, true);
+		assert_int_equal(unlink(link), 0);
+	}
+	assert_int_equal(symlink("cache", link), 0); /* to itself */
+	expect_open("one", 0, false);
+}
+
 int main(void)
 {
 #define CACHE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		CACHE_TEST(test_use),	   CACHE_TEST(test_nocache),   CACHE_TEST(test_replaced),
 		CACHE_TEST(test_damaged),  CACHE_TEST(test_truncated), CACHE_TEST(test_bad_links),
-		CACHE_TEST(test_no_place), CACHE_TEST(test_prune),
+		CACHE_TEST(test_no_place), CACHE_TEST(test_prune),     CACHE_TEST(test_others_files),
+		CACHE_TEST(test_own_link), CACHE_TEST(test_links_elsewhere),
+		CACHE_TEST(test_others_home),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
