@@ -53,6 +53,8 @@ struct fake_guest {
 	size_t patch_room;
 	atomic_uint paused, woken;
 	void (*run)(void); /* what the guest does whenever it is resumed; or NULL */
+	/* Is told of each write of the host's, fake_lock held; or NULL. */
+	void (*wrote)(uint64_t pa, const void *buf, size_t len);
 	bool running;
 	bool window;	    /* machine_window() gives memory */
 	const char *accel;  /* what machine_get_info() says; NULL: "tcg" */
@@ -145,6 +147,8 @@ int machine_write(struct machine *m, uint64_t pa, const void *buf, size_t len)
 		return -EFAULT;
 	pthread_mutex_lock(&fake_lock);
 	memcpy(p, buf, len);
+	if (fake.wrote)
+		fake.wrote(pa, buf, len);
 	pthread_mutex_unlock(&fake_lock);
 	return 0;
 }

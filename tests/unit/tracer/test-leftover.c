@@ -173,6 +173,106 @@ static void forms_are_not_believed(void **state)
 	}
 }
 
+/* --- who dies after any write ---------------------------------------------------------------- */
+
+#define WRITES_MAX 4096
+
+/* What a tracer has written into the guest, one after the other. */
+static struct {
+	struct {
+		uint64_t pa;
+		size_t len;
+		uint8_t *bytes;
+	} write[WRITES_MAX];
+	size_t n;
+	uint8_t *first; /* the guest's memory before all of them */
+} life;
+
+static void life_note(uint64_t pa, const void *buf, size_t len)
+{
+	uint8_t *bytes = malloc(len);
+
+	if (!bytes || life.n == WRITES_MAX)
+		abort();
+	memcpy(bytes, buf, len);
+	life.write[life.n].pa = pa;
+	life.write[life.n].len = len;
+	life.write[life.n++].bytes = bytes;
+}
+
+/* Of one that attaches, traces, and detaches. */
+static void life_record(void)
+{
+	struct trace *whole;
+
+	life.first = malloc(FAKE_RAM);
+	assert_non_null(life.first);
+	memcpy(life.first, fake.ram, FAKE_RAM);
+	fake.wrote = life_note;
+	whole = tramp_started((struct trace_config){0});
+	assert_true(tramp_target(FN_ALPHA));
+	tramp_end(whole);
+	fake.wrote = NULL;
+	assert_memory_equal(life.first + FAKE_PA, fake.ram + FAKE_PA, IMAGE_END);
+}
+
+static void life_free(void)
+{
+	for (size_t i = 0; i < life.n; i++)
+		free(life.write[i].bytes);
+	free(life.first);
+	memset(&life, 0, sizeof(life));
+}
+
+/*
+ * It has come to n writes, and `part` bytes of one more: no machine leaves a word half written. Its
+ * traps are the keeper's to take out.
+ */
+static void life_until(size_t n, size_t part)
+{
+	memcpy(fake.ram, life.first, FAKE_RAM);
+	for (size_t i = 0; i < n; i++)
+		memcpy(fake.ram + life.write[i].pa, life.write[i].bytes, life.write[i].len);
+	if (part)
+		memcpy(fake.ram + life.write[n].pa, life.write[n].bytes, part);
+	fake.ntraps = 0;
+}
+
+/* All but what the machine gives for windows, which nobody looks at but who finds one. */
+static void is_as_before(size_t n, size_t part)
+{
+	const size_t window = FAKE_WINDOW + TRACE_WINDOW_MIN, table = FAKE_TABLE + 4096;
+
+	if (tramp_window() || memcmp(fake.ram, life.first, FAKE_TABLE) ||
+	    memcmp(fake.ram + table, life.first + table, FAKE_WINDOW - table) ||
+	    memcmp(fake.ram + window, life.first + window, FAKE_RAM - window))
+		fail_msg("something is left of one that died after write %zu and %zu bytes", n,
+			 part);
+}
+
+static void whenever_it_dies_all_is_taken_away(void **state)
+{
+	char err[256] = "";
+
+	(void)state;
+	life_record();
+	assert_true(life.n > 8);
+	for (size_t n = 0; n <= life.n; n++) {
+		size_t len = n < life.n ? life.write[n].len : 0;
+		const size_t parts[] = {0, 8, len / 2 & ~7, len ? (len - 1) & ~7 : 0};
+
+		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+			if (i && (!parts[i] || parts[i] >= len))
+				continue;
+			life_until(n, parts[i]);
+			if (leftover_remove(t, err, sizeof(err)) < 0)
+				fail_msg("after write %zu and %zu bytes: %s", n, parts[i], err);
+			is_as_before(n, parts[i]);
+		}
+	}
+	life_free();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +282,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(somebody_inside_is_waited_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_header_does_no_harm, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(forms_are_not_believed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(whenever_it_dies_all_is_taken_away, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests_name("leftover", tests, NULL, NULL);
