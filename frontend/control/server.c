@@ -3,8 +3,9 @@
  * server.c - serves the files of a trace to programs of the same user that connect to a socket.
  *
  * A thread for each, as each may wait for long (a read of trace_pipe). What they wait for ends when
- * the server's `stop` can be read. Who has gone is done with before the next one is let in: a
- * command that was interrupted is not in the way of the one behind it.
+ * the server's `stop` can be read. Who has gone is done with before the next one is served: a
+ * command that was interrupted is not in the way of the one behind it. Unless it takes long: what it
+ * asked for cannot be taken back, and then holds nobody.
  */
 #include "frontend/control/server.h"
 
@@ -15,12 +16,16 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "frontend/control/peer.h"
 
 /* How long one may take to say what it wants. */
 #define FIRST_MS 5000
+/* How long one waits for those who have gone, and how soon it is noticed that it has gone, too. */
+#define GONE_MS	     1000
+#define GONE_TICK_MS 20
 /* When the host has no descriptors or memory left: how soon the next one is let in. */
 #define SHORTAGE_MS 100
 
@@ -33,11 +38,13 @@ struct control_server {
 	pthread_cond_t gone;
 	struct connection *first;
 	unsigned int peers;
+	uint64_t served; /* so many, until now */
 };
 
 struct connection {
 	struct connection *prev, *next;
 	struct control_server *server;
+	uint64_t number; /* in the order in which they came */
 	struct wire wire;
 	struct wire_message request, answer;
 };
@@ -65,6 +72,7 @@ static int enter(struct connection *c)
 	pthread_mutex_lock(&s->lock);
 	if (s->peers < CONTROL_PEERS_MAX) {
 		s->peers++;
+		c->number = s->served++;
 		c->prev = NULL;
 		c->next = s->first;
 		if (c->next)
@@ -101,18 +109,30 @@ static bool has_gone(const struct connection *c)
 	return poll(&p, 1, 0) > 0;
 }
 
-static void wait_for_the_gone(struct control_server *s)
+/* The lock is held. */
+static bool is_one_before_gone(const struct connection *c)
 {
-	struct connection *c;
+	const struct connection *other = c->server->first;
+
+	while (other && (other->number >= c->number || !has_gone(other)))
+		other = other->next;
+	return other;
+}
+
+static void wait_for_the_gone(struct connection *c)
+{
+	struct control_server *s = c->server;
 
 	pthread_mutex_lock(&s->lock);
-	c = s->first;
-	while (c) {
-		bool gone = has_gone(c);
+	for (int ms = 0; ms < GONE_MS && !wire_is_over(&c->wire) && is_one_before_gone(c);
+	     ms += GONE_TICK_MS) {
+		struct timespec end;
 
-		if (gone)
-			pthread_cond_wait(&s->gone, &s->lock);
-		c = gone ? s->first : c->next;
+		clock_gettime(CLOCK_MONOTONIC, &end);
+		end.tv_nsec += GONE_TICK_MS * 1000000L;
+		end.tv_sec += end.tv_nsec / 1000000000;
+		end.tv_nsec %= 1000000000;
+		pthread_cond_clockwait(&s->gone, &s->lock, CLOCK_MONOTONIC, &end);
 	}
 	pthread_mutex_unlock(&s->lock);
 }
@@ -148,8 +168,10 @@ static void *serve(void *arg)
 		.is_over = is_over,
 		.arg = c,
 	};
-	int rc = wire_receive(&c->wire, &c->request, FIRST_MS);
+	int rc;
 
+	wait_for_the_gone(c);
+	rc = wire_receive(&c->wire, &c->request, FIRST_MS);
 	while (!rc) {
 		peer_answer(&peer, &c->request, &c->answer);
 		rc = answer(c);
@@ -204,7 +226,6 @@ static void connected(struct control_server *s, int fd)
 	}
 	c->server = s;
 	c->wire = (struct wire){fd, {s->stop, POLLIN, 0}};
-	wait_for_the_gone(s);
 	serve_or_refuse(c);
 }
 

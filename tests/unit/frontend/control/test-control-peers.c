@@ -19,7 +19,21 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "frontend/tracefs/internal.h"
 #include "tests/unit/control-world.h"
+
+/* One answer with this error, and the end. */
+static void expect_refusal(int fd, int rc)
+{
+	static struct wire_message m;
+	struct wire wire = {fd, {-1, 0, 0}};
+
+	assert_int_equal(wire_receive(&wire, &m, WAIT_SECONDS * 1000), 0);
+	assert_int_equal(m.head.value, rc);
+	assert_int_equal(m.head.len, 0);
+	assert_int_equal(wire_receive(&wire, &m, WAIT_SECONDS * 1000), -ECONNRESET);
+	close(fd);
+}
 
 /* --- who waits ---------------------------------------------------------------------------- */
 
@@ -109,6 +123,33 @@ static void test_reader_goes(void **state)
 	expect_pipe_is_free();
 }
 
+/* Who goes in the middle of what takes long, and cannot be stopped, holds nobody. */
+static void test_goes_in_slow_command(void **state)
+{
+	static const struct wire_head too_long = {UINT32_MAX, WIRE_VERSION, WIRE_OPEN, 0};
+	struct control_world *w = *state;
+	static struct wire_message m;
+
+	view_lock(w->view); /* nothing in it is opened before that is over */
+	m.head = (struct wire_head){5, WIRE_VERSION, WIRE_OPEN, O_RDONLY};
+	memcpy(m.data, "trace", 5);
+	for (int i = 0; i < CONTROL_PEERS_MAX - 1; i++) {
+		struct wire wire = {control_connect(), {-1, 0, 0}};
+
+		assert_int_equal(wire_send(&wire, &m), 0);
+		close(wire.fd);
+	}
+	for (int i = 0; i < 2; i++) {
+		int fd = control_connect();
+
+		assert_int_equal(send(fd, &too_long, sizeof(too_long), MSG_NOSIGNAL),
+				 sizeof(too_long));
+		expect_refusal(fd, -EPROTO);
+	}
+	view_unlock(w->view);
+	expect("current_tracer", "nop\n");
+}
+
 /* Nobody reads any more what a client prints: it does not wait for more to print. */
 static void test_output_goes(void **state)
 {
@@ -133,19 +174,6 @@ static void test_output_goes(void **state)
 static void send_bytes(int fd, const void *bytes, size_t len)
 {
 	assert_int_equal(send(fd, bytes, len, MSG_NOSIGNAL), len);
-}
-
-/* One answer with this error, and the end. */
-static void expect_refusal(int fd, int rc)
-{
-	static struct wire_message m;
-	struct wire wire = {fd, {-1, 0, 0}};
-
-	assert_int_equal(wire_receive(&wire, &m, WAIT_SECONDS * 1000), 0);
-	assert_int_equal(m.head.value, rc);
-	assert_int_equal(m.head.len, 0);
-	assert_int_equal(wire_receive(&wire, &m, WAIT_SECONDS * 1000), -ECONNRESET);
-	close(fd);
 }
 
 static void test_bad_heads(void **state)
@@ -377,7 +405,7 @@ int main(void)
 		TEST(test_pipe),	TEST(test_pipe_end),  TEST(test_reader_goes),
 		TEST(test_output_goes), TEST(test_bad_heads), TEST(test_bad_requests),
 		TEST(test_silent),	TEST(test_deaf),      TEST(test_half_closed),
-		TEST(test_too_many),	TEST(test_many),
+		TEST(test_too_many),	TEST(test_many),      TEST(test_goes_in_slow_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
