@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* blob.c - large pieces of bytes: mapped files and the memory that images are unpacked to. */
+/* blob.c - large pieces of bytes: the memory that files are read to and images unpacked to. */
 #include "guestsym/internal.h"
 
 #include <errno.h>
@@ -11,31 +11,64 @@
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
-int blob_map(struct blob *b, const char *path, struct stat *st)
+int blob_open(const char *path, struct stat *st)
 {
-	void *map;
-	int fd, err = 0;
-
-	*b = (struct blob){0};
 	/* O_NONBLOCK: do not hang on a FIFO that somebody names as a kernel. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
+
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, st) < 0) {
+	if (fstat(fd, st) < 0)
 		err = -errno;
-	} else if (!S_ISREG(st->st_mode)) {
+	else if (!S_ISREG(st->st_mode))
 		err = S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
-	} else if (st->st_size > 0) {
-		map = mmap(NULL, st->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (map == MAP_FAILED)
-			err = -errno;
-		else
-			*b = (struct blob){.data = map,
-					   .len = st->st_size,
-					   .map = map,
-					   .map_len = st->st_size};
-	}
+	if (!err)
+		return fd;
 	close(fd);
+	return err;
+}
+
+/* len bytes and no more. */
+static int read_whole(int fd, uint8_t *to, size_t len)
+{
+	uint8_t more;
+	ssize_t n;
+
+	for (size_t off = 0; off < len; off += n) {
+		n = pread(fd, to + off, len - off, (off_t)off);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
+			return n ? -errno : -ESTALE;
+	}
+	n = pread(fd, &more, 1, (off_t)len);
+	return n > 0 ? -ESTALE : n < 0 ? -errno : 0;
+}
+
+static bool is_as_before(int fd, const struct stat *st)
+{
+	struct stat now;
+
+	return !fstat(fd, &now) && now.st_size == st->st_size &&
+	       now.st_mtim.tv_sec == st->st_mtim.tv_sec &&
+	       now.st_mtim.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+int blob_read(struct blob *b, int fd, const struct stat *st)
+{
+	int err;
+
+	*b = (struct blob){0};
+	if ((uint64_t)st->st_size > IMAGE_MAX_FILE)
+		return -EFBIG;
+	err = blob_alloc(b, (size_t)st->st_size);
+	if (err)
+		return err;
+	err = read_whole(fd, b->map, b->len);
+	if (!err && !is_as_before(fd, st))
+		err = -ESTALE;
+	if (err)
+		blob_free(b);
 	return err;
 }
 
@@ -65,33 +98,13 @@ int blob_alloc(struct blob *b, size_t len)
 	return 0;
 }
 
-void blob_trim(const struct blob *b)
+void blob_forget(struct blob *b, size_t off, size_t len)
 {
-	if (b->file)
-		madvise(b->map, b->len, MADV_DONTNEED);
-}
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t start = (off + page - 1) & ~(page - 1), end = (off + len) & ~(page - 1);
 
-int blob_replace(struct blob *b, int fd)
-{
-	struct stat st;
-	void *map;
-
-	if (!b->map_len || b->file)
-		return -EINVAL;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if ((uint64_t)st.st_size != b->len)
-		return -EINVAL;
-	map = mmap(NULL, b->len, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	/* All that can go wrong with the file has gone wrong by now. */
-	if (mremap(map, b->len, b->len, MREMAP_MAYMOVE | MREMAP_FIXED, b->map) == MAP_FAILED) {
-		munmap(map, b->len);
-		return -ENOMEM;
-	}
-	b->file = true;
-	return 0;
+	if (b->map_len && start < end)
+		madvise((uint8_t *)b->map + start, end - start, MADV_DONTNEED);
 }
 
 void blob_free(struct blob *b)

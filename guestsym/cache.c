@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,24 +34,19 @@ static int open_file(int dir, const char *name, const char *suffix, struct stat 
 	return -1;
 }
 
-static int map_file(int dir, const char *name, const char *suffix, struct blob *b)
+static int read_file(int dir, const char *name, const char *suffix, struct blob *b)
 {
-	void *map = MAP_FAILED;
 	struct stat st;
-	int fd = open_file(dir, name, suffix, &st);
+	int fd = open_file(dir, name, suffix, &st), err = -ENOENT;
 
 	if (fd < 0)
-		return -ENOENT;
+		return err;
 	if (st.st_size > 0 && (uint64_t)st.st_size <= IMAGE_MAX_UNPACKED)
-		map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map != MAP_FAILED)
+		err = blob_read(b, fd, &st);
+	if (!err)
 		futimens(fd, NULL); /* cache_prune() removes what was not used for long */
 	close(fd);
-	if (map == MAP_FAILED)
-		return -ENOENT;
-	*b = (struct blob){
-		.data = map, .len = st.st_size, .map = map, .map_len = st.st_size, .file = true};
-	return 0;
+	return err ? -ENOENT : 0;
 }
 
 static void *check(void *arg)
@@ -79,9 +73,9 @@ int cached_open(struct cached *c, const struct stat *st)
 	if (n > 0) {
 		name[n] = 0;
 		if (!cache_name_to_hash(name, &c->hash))
-			err = map_file(dir, name, ".elf", &c->elf);
+			err = read_file(dir, name, ".elf", &c->elf);
 		if (!err)
-			err = map_file(dir, name, ".digest", &c->digest);
+			err = read_file(dir, name, ".digest", &c->digest);
 	}
 	close(dir);
 	if (!err && pthread_create(&c->checker, NULL, check, c))
@@ -141,19 +135,7 @@ static void write_link(int dir, const char *name, const char *tmp, const char *t
 		unlinkat(dir, tmp, 0);
 }
 
-/* The page cache has the image now: there is no need to have it twice. */
-static void share_image(int dir, const char *name, struct blob *elf)
-{
-	struct stat st;
-	int fd = open_file(dir, name, ".elf", &st);
-
-	if (fd < 0)
-		return;
-	blob_replace(elf, fd);
-	close(fd);
-}
-
-void cached_store(const struct stat *st, const char *build_id, struct blob *elf,
+void cached_store(const struct stat *st, const char *build_id, const struct blob *elf,
 		  const struct blob *digest)
 {
 	char source[CACHE_NAME_LEN], name[CACHE_NAME_LEN], tmp[CACHE_NAME_LEN];
@@ -165,10 +147,8 @@ void cached_store(const struct stat *st, const char *build_id, struct blob *elf,
 	cache_image_name(name, build_id, hash64(elf->data, elf->len));
 	cache_source_name(source, st);
 	if (!write_file(dir, name, ".elf", tmp, elf) &&
-	    !write_file(dir, name, ".digest", tmp, digest)) {
+	    !write_file(dir, name, ".digest", tmp, digest))
 		write_link(dir, source, tmp, name);
-		share_image(dir, name, elf);
-	}
 	cache_prune(dir);
 	close(dir);
 }

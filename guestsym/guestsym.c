@@ -35,11 +35,6 @@ const void *guestsym_elf(const struct guestsym *gs, size_t *len)
 	return gs->live ? NULL : gs->bytes.data;
 }
 
-void guestsym_trim(const struct guestsym *gs)
-{
-	blob_trim(&gs->bytes);
-}
-
 int guestsym_read(const struct guestsym *gs, uint64_t va, void *buf, size_t len)
 {
 	const uint8_t *p = elf_image_at(&gs->elf, va, len);

@@ -26,7 +26,8 @@ enum {
 
 /*
  * Parse the image at path, or take it from the cache ($XDG_CACHE_HOME/hvtrace, keyed by build
- * id). NULL on error, with one line in err that names the file, what is wrong and what to do.
+ * id). The file is read once: what happens to it afterwards changes nothing. NULL on error, with
+ * one line in err that names the file, what is wrong and what to do.
  */
 struct guestsym *guestsym_open(const char *path, unsigned int flags, char *err, size_t errlen);
 /* The same for an image in memory (never cached); buf may go once it is back. */
@@ -72,11 +73,6 @@ double guestsym_parse_ms(const struct guestsym *gs);
 bool guestsym_cached(const struct guestsym *gs); /* it came from the cache */
 /* The ELF image (what a boot loader loads), NULL from memory. */
 const void *guestsym_elf(const struct guestsym *gs, size_t *len);
-/*
- * The image has been loaded: give the memory that its bytes take (some 50 MB) back to the host
- * where a file has them too. They can still be read, by any thread.
- */
-void guestsym_trim(const struct guestsym *gs);
 /* Copy initialised bytes from link address va: 0 or -EFAULT. */
 int guestsym_read(const struct guestsym *gs, uint64_t va, void *buf, size_t len);
 /* Physical address that link address va is loaded at: 0 or -EFAULT. */

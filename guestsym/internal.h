@@ -21,8 +21,12 @@
 /* Kernel images lie in the top 2 GiB (__START_KERNEL_map, Documentation/x86/x86_64/mm.rst). */
 #define KERNEL_MAP UINT64_C(0xffffffff80000000)
 
-/* Larger images are refused, so that a hostile one cannot make us fill the memory. */
+/*
+ * Larger images, and files of them, are refused, so that a hostile one cannot make us fill the
+ * memory. With debug data they have some 800 MB.
+ */
 #define IMAGE_MAX_UNPACKED (UINT64_C(1) << 30)
+#define IMAGE_MAX_FILE	   (UINT64_C(2) << 30)
 
 static inline uint16_t get_u16(const void *p)
 {
@@ -74,18 +78,24 @@ struct blob {
 	size_t len;
 	void *map;	/* our memory, NULL when the bytes are not ours */
 	size_t map_len; /* of the mapping that it is, 0 when it is from the heap */
-	bool file;	/* it maps a file */
 };
 
-/* Map a whole regular file. *st gets what fstat() says of it. 0 or a negative errno. */
+/*
+ * Open a regular file: its descriptor or a negative errno (-EISDIR, -EINVAL: something else). *st
+ * gets what fstat() says of it.
+ */
 struct stat;
-int blob_map(struct blob *b, const char *path, struct stat *st);
-/* Drop the pages of a file's bytes, which are read again when needed. */
-void blob_trim(const struct blob *b);
-/* Have the same bytes from a file from now on, at the same address; err and no change otherwise. */
-int blob_replace(struct blob *b, int fd);
+int blob_open(const char *path, struct stat *st);
+/*
+ * Read it once, to memory of our own: whoever writes to it meanwhile or later changes nothing that
+ * has been looked at. 0, -EFBIG (more than IMAGE_MAX_FILE), -ESTALE (it is not what st, from
+ * before, says of it, or changed meanwhile) or other errors.
+ */
+int blob_read(struct blob *b, int fd, const struct stat *st);
 /* Zeroed memory, huge pages where the host has them. */
 int blob_alloc(struct blob *b, size_t len);
+/* Give these bytes' whole pages back to the host: they are zero from now on. */
+void blob_forget(struct blob *b, size_t off, size_t len);
 void blob_free(struct blob *b);
 
 /* 64-bit checksum; quick, and no match for somebody who wants two inputs with the same one. */
@@ -413,11 +423,8 @@ struct cached {
  */
 int cached_open(struct cached *c, const struct stat *st);
 bool cached_check(struct cached *c);
-/*
- * Keep it. Best effort: without a place to write to there is no cache. The elf's memory is then
- * that of the cached file.
- */
-void cached_store(const struct stat *st, const char *build_id, struct blob *elf,
+/* Keep it. Best effort: without a place to write to there is no cache. */
+void cached_store(const struct stat *st, const char *build_id, const struct blob *elf,
 		  const struct blob *digest);
 
 /* --- a kernel, put together ---------------------------------------------------------------- */

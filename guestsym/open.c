@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 /* --- building ---------------------------------------------------------------------------- */
 
@@ -73,12 +74,28 @@ static int build_rest(struct guestsym *gs, const struct complaint *c)
 	return gs->irq && gs->types && gs->preempt ? 0 : complain(c, -ENOMEM, "no memory");
 }
 
+/* Most of a vmlinux that has it, and nobody looks at it. */
+static void forget_debug_data(struct guestsym *gs)
+{
+	static const char prefix[] = ".debug_";
+
+	for (size_t i = 0; i < gs->elf.nr_secs; i++) {
+		const struct elf_section *sec = &gs->elf.secs[i];
+
+		if (elf_section_data(&gs->elf, sec) &&
+		    !strncmp(sec->name, prefix, sizeof(prefix) - 1))
+			blob_forget(&gs->bytes, sec->off, sec->size);
+	}
+}
+
 static int build(struct guestsym *gs, const struct complaint *c)
 {
 	int err = elf_image_init(&gs->elf, gs->bytes.data, gs->bytes.len, c);
 
-	if (!err)
-		err = read_symbols(gs, c);
+	if (err)
+		return err;
+	forget_debug_data(gs);
+	err = read_symbols(gs, c);
 	if (err)
 		return err;
 	identity_read(&gs->identity, &gs->elf, &gs->symbols);
@@ -157,8 +174,36 @@ static double now_ms(void)
 	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
+static int cannot_read(const struct complaint *c, int err)
+{
+	if (err == -ESTALE)
+		return complain(
+			c, err,
+			"changes while it is read; try again once it is written completely");
+	if (err == -EFBIG)
+		return complain(c, err,
+				"has more than the %" PRIu64 " MB that are read of a kernel; "
+				"give a /boot/vmlinuz-* or a vmlinux without debug data (strip -g)",
+				IMAGE_MAX_FILE >> 20);
+	return complain(c, err, "%s; give a readable /boot/vmlinuz-* or vmlinux",
+			err == -EINVAL ? "is no regular file" : strerror(-err));
+}
+
+static int parse_file(struct guestsym *gs, int fd, const struct stat *st, bool *unpacked,
+		      const struct complaint *c)
+{
+	struct blob file;
+	int err = blob_read(&file, fd, st);
+
+	if (err)
+		return cannot_read(c, err);
+	err = image_unpack(&file, &gs->bytes, unpacked, c);
+	blob_free(&file);
+	return err ? err : build(gs, c);
+}
+
 /* Only unpacking takes time that is worth a place in the cache. */
-static int open_file(struct guestsym *gs, struct blob *file, const struct stat *st, bool cache,
+static int open_file(struct guestsym *gs, int fd, const struct stat *st, bool cache,
 		     const struct complaint *c)
 {
 	double start = now_ms();
@@ -166,39 +211,12 @@ static int open_file(struct guestsym *gs, struct blob *file, const struct stat *
 	int err;
 
 	err = cache ? open_cached(gs, st) : -ENOENT;
-	if (err) {
-		err = image_unpack(file, &gs->bytes, &unpacked, c);
-		if (!err)
-			err = build(gs, c);
-	}
+	if (err)
+		err = parse_file(gs, fd, st, &unpacked, c);
 	gs->parse_ms = now_ms() - start;
 	if (!err && unpacked && cache)
 		store(gs, st);
 	return err;
-}
-
-struct guestsym *guestsym_open(const char *path, unsigned int flags, char *err, size_t errlen)
-{
-	const struct complaint c = {path, err, errlen};
-	struct guestsym *gs = calloc(1, sizeof(*gs));
-	struct blob file = {0};
-	struct stat st;
-	int ret = -ENOMEM;
-
-	if (errlen)
-		err[0] = 0;
-	if (gs)
-		ret = blob_map(&file, path, &st);
-	if (ret)
-		complain(&c, ret, "%s; give a readable /boot/vmlinuz-* or vmlinux",
-			 ret == -EINVAL ? "is no regular file" : strerror(-ret));
-	else
-		ret = open_file(gs, &file, &st, !(flags & GUESTSYM_FL_NOCACHE), &c);
-	blob_free(&file);
-	if (!ret)
-		return gs;
-	guestsym_close(gs);
-	return NULL;
 }
 
 /* With nothing to complain of yet. */
@@ -211,6 +229,28 @@ static struct guestsym *begin(const struct complaint *c)
 	if (!gs)
 		complain(c, -ENOMEM, "no memory");
 	return gs;
+}
+
+struct guestsym *guestsym_open(const char *path, unsigned int flags, char *err, size_t errlen)
+{
+	const struct complaint c = {path, err, errlen};
+	struct guestsym *gs = begin(&c);
+	struct stat st;
+	int fd, ret;
+
+	if (!gs)
+		return NULL;
+	fd = blob_open(path, &st);
+	if (fd < 0) {
+		ret = cannot_read(&c, fd);
+	} else {
+		ret = open_file(gs, fd, &st, !(flags & GUESTSYM_FL_NOCACHE), &c);
+		close(fd);
+	}
+	if (!ret)
+		return gs;
+	guestsym_close(gs);
+	return NULL;
 }
 
 struct guestsym *guestsym_parse(const void *buf, size_t len, char *err, size_t errlen)

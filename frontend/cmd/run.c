@@ -30,7 +30,7 @@ struct run {
 	const char *machine;		 /* name of the backend */
 	char *kernel_path, *initrd_path; /* absolute */
 	char *cmdline;
-	struct file_map initrd;
+	struct file_bytes initrd;
 	struct console console;
 };
 
@@ -108,11 +108,11 @@ static int run_open_initrd(struct run *r)
 		return 0;
 	if (run_path(r, "initrd", r->opt->initrd, &r->initrd_path))
 		return -1;
-	ret = file_map(&r->initrd, r->initrd_path);
+	ret = file_read(&r->initrd, r->initrd_path);
 	if (!ret)
 		return 0;
 	snprintf(r->s.err, sizeof(r->s.err), "cannot read the initrd %s: %s", r->opt->initrd,
-		 strerror(-ret));
+		 file_strerror(ret));
 	return -1;
 }
 
@@ -174,7 +174,6 @@ static int run_new_machine(struct run *r)
 	r->s.m = machine_new(r->machine, &cfg, r->s.err, sizeof(r->s.err));
 	if (!r->s.m)
 		return -1;
-	guestsym_trim(r->s.gs);
 	run_warn_of_many(r);
 	if (trace_attach(r->s.trace, r->s.m, r->s.err, sizeof(r->s.err)))
 		return -1;
@@ -233,7 +232,7 @@ static int run(const struct run_options *opt)
 	}
 	console_exit(&r.console);
 	session_exit(&r.s);
-	file_unmap(&r.initrd);
+	file_free(&r.initrd);
 	free(r.kernel_path);
 	free(r.initrd_path);
 	free(r.cmdline);

@@ -137,13 +137,13 @@ static struct calltree *read_live(const struct report_options *opt)
 
 /* --- a file ------------------------------------------------------------------------------- */
 
-static bool begins(const struct file_map *f, const char *with)
+static bool begins(const struct file_bytes *f, const char *with)
 {
 	return f->len >= strlen(with) && !memcmp(f->data, with, strlen(with));
 }
 
 /* What it is, when it is something else. */
-static const char *other_kind(const struct file_map *f, char what[KIND_LEN])
+static const char *other_kind(const struct file_bytes *f, char what[KIND_LEN])
 {
 	static const char tracer[] = "# tracer: ";
 	const char *name = (const char *)f->data + sizeof(tracer) - 1;
@@ -161,7 +161,7 @@ static const char *other_kind(const struct file_map *f, char what[KIND_LEN])
 	return what;
 }
 
-static bool say_result(const char *path, const struct file_map *f,
+static bool say_result(const char *path, const struct file_bytes *f,
 		       const struct graph_text_result *r)
 {
 	char what[KIND_LEN];
@@ -188,7 +188,7 @@ static bool say_result(const char *path, const struct file_map *f,
 	return true;
 }
 
-static bool parse_file(struct calltree *t, const char *path, const struct file_map *f)
+static bool parse_file(struct calltree *t, const char *path, const struct file_bytes *f)
 {
 	struct graph_text_result result;
 	unsigned int line;
@@ -207,12 +207,11 @@ static bool parse_file(struct calltree *t, const char *path, const struct file_m
 static struct calltree *read_file(const char *path)
 {
 	struct calltree *t;
-	struct file_map f;
-	int rc = file_map(&f, path);
+	struct file_bytes f;
+	int rc = file_read(&f, path);
 
 	if (rc) {
-		fprintf(stderr, "hvtrace: cannot read %s: %s\n", path,
-			rc == -EINVAL ? "it is not a regular file" : strerror(-rc));
+		fprintf(stderr, "hvtrace: cannot read %s: %s\n", path, file_strerror(rc));
 		return NULL;
 	}
 	t = calltree_new();
@@ -222,7 +221,7 @@ static struct calltree *read_file(const char *path)
 		calltree_free(t);
 		t = NULL;
 	}
-	file_unmap(&f);
+	file_free(&f);
 	if (t)
 		say_full(t);
 	return t;

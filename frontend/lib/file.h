@@ -5,13 +5,19 @@
 
 #include <stddef.h>
 
-struct file_map {
+struct file_bytes {
 	const void *data; /* NULL when the file is empty */
 	size_t len;
 };
 
-/* Map a regular file for reading: 0 or -errno. */
-int file_map(struct file_map *f, const char *path);
-void file_unmap(struct file_map *f);
+/*
+ * Read a regular file once: whoever writes to it meanwhile or later changes nothing that has been
+ * looked at. 0, -EINVAL (something else than a file), -EFBIG, -ESTALE (it shrank, grew or was
+ * written to meanwhile) or -errno.
+ */
+int file_read(struct file_bytes *f, const char *path);
+void file_free(struct file_bytes *f);
+/* What to say of such an error, behind "cannot read FILE: ". */
+const char *file_strerror(int err);
 
 #endif

@@ -54,7 +54,6 @@ static void expect_open(const char *function, unsigned int flags, bool cached)
 		fail_msg("%s", err);
 	assert_int_equal(guestsym_addr(gs, function), MADE_BASE + 0x300);
 	assert_int_equal(guestsym_cached(gs), cached);
-	guestsym_trim(gs);
 	assert_int_equal(guestsym_read(gs, MADE_BASE + MADE_TEXT, banner, 14), 0);
 	assert_memory_equal(banner, MADE_BANNER, 14);
 	guestsym_close(gs);
@@ -180,6 +179,26 @@ static void test_truncated(void **state)
 	}
 }
 
+/* What was read stays, whatever becomes of the cached files. */
+static void test_taken_away(void **state)
+{
+	struct guestsym *gs;
+	char path[512], banner[14];
+
+	(void)state;
+	expect_open("one", 0, false);
+	gs = guestsym_open(image, 0, NULL, 0);
+	assert_true(guestsym_cached(gs));
+	for (int i = 0; i < 2; i++) {
+		find_cached(suffixes[i], path, sizeof(path));
+		assert_int_equal(truncate(path, 0), 0);
+	}
+	assert_int_equal(guestsym_addr(gs, "one"), MADE_BASE + 0x300);
+	assert_int_equal(guestsym_read(gs, MADE_BASE + MADE_TEXT, banner, 14), 0);
+	assert_memory_equal(banner, MADE_BANNER, 14);
+	guestsym_close(gs);
+}
+
 /* Links that lead out of the cache or nowhere. */
 static void test_bad_links(void **state)
 {
@@ -275,8 +294,8 @@ static void expect_file(const char *dir, const char *name)
 static void test_others_files(void **state)
 {
 	static const char *const names[] = {
-		"notes.elf", "0-0123456789abcdeg.elf", "thesis.digest", "tmp-notes", "a-b-c-d",
-		"-0123456789abcdef.digest",
+		"notes.elf", "0-0123456789abcdeg.elf",	 "thesis.digest", "tmp-notes",
+		"a-b-c-d",   "-0123456789abcdef.digest",
 	};
 	char path[192], name[32];
 
@@ -410,11 +429,19 @@ int main(void)
 {
 #define CACHE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		CACHE_TEST(test_use),	   CACHE_TEST(test_nocache),   CACHE_TEST(test_replaced),
-		CACHE_TEST(test_damaged),  CACHE_TEST(test_truncated), CACHE_TEST(test_bad_links),
-		CACHE_TEST(test_no_place), CACHE_TEST(test_prune),     CACHE_TEST(test_others_files),
-		CACHE_TEST(test_own_link), CACHE_TEST(test_links_elsewhere),
+		CACHE_TEST(test_use),
+		CACHE_TEST(test_nocache),
+		CACHE_TEST(test_replaced),
+		CACHE_TEST(test_damaged),
+		CACHE_TEST(test_truncated),
+		CACHE_TEST(test_bad_links),
+		CACHE_TEST(test_no_place),
+		CACHE_TEST(test_prune),
+		CACHE_TEST(test_others_files),
+		CACHE_TEST(test_own_link),
+		CACHE_TEST(test_links_elsewhere),
 		CACHE_TEST(test_others_home),
+		CACHE_TEST(test_taken_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
