@@ -30,7 +30,7 @@ static int insert_all(struct trace *t, char *err, size_t errlen)
 {
 	int ret;
 
-	machine_pause(t->m);
+	machine_pause_for(t->m, "setting probes");
 	change_lock(t);
 	ret = probes_insert(t, 0, 0);
 	t->placed = !ret;
@@ -142,7 +142,7 @@ static int learn_returns(struct trace *t, char *err, size_t errlen)
 {
 	int ret;
 
-	machine_pause(t->m);
+	machine_pause_for(t->m, "learning its static calls");
 	ret = returns_learn(t);
 	machine_resume(t->m);
 	if (ret)
@@ -199,7 +199,7 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 	ret = check_int3(m, err, errlen);
 	if (ret)
 		return ret;
-	machine_pause(m);
+	machine_pause_for(m, "reading its text and lists");
 	ret = look_around(t, err, errlen);
 	machine_resume(m);
 	/* Whatever is learnt from the guest's text comes behind that. */
@@ -270,7 +270,7 @@ static int remove_all(struct trace *t, enum guest_end end)
 {
 	int ret, error;
 
-	machine_pause(t->m);
+	machine_pause_for(t->m, "taking probes out");
 	change_lock(t);
 	t->placed = false;
 	ret = end == GUEST_GONE ? probes_remove(t, 0, PROBE_FL_CALL) : probes_remove(t, 0, 0);

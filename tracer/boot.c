@@ -81,7 +81,7 @@ static int sites_switch(struct boot *b, char *err, size_t errlen)
 	int ret;
 
 	do {
-		machine_pause(t->m);
+		machine_pause_for(t->m, "setting the probes of its boot");
 		change_lock(t);
 		ret = text_lock_switch(t);
 		if (!ret)
@@ -113,7 +113,7 @@ static void held_insert(struct trace *t)
 {
 	int ret;
 
-	machine_pause(t->m);
+	machine_pause_for(t->m, "setting the probes of its boot");
 	change_lock(t);
 	t->held = false;
 	ret = probes_insert(t, 0, PROBE_FL_ONCE);
@@ -220,7 +220,7 @@ void boot_is_over(struct trace *t)
 		pthread_mutex_lock(&b->lock);
 		b->holds = b->waits;
 		if (b->holds)
-			machine_pause(t->m);
+			machine_pause_for(t->m, "setting the probes of its boot");
 		pthread_mutex_unlock(&b->lock);
 	}
 	atomic_store(&t->booted, true);

@@ -108,7 +108,7 @@ int trace_explain(struct trace *t, FILE *out)
 {
 	explain_engine(t, out);
 	explain_image(t, out);
-	machine_pause(t->m);
+	machine_pause_for(t->m, "reading its text");
 	change_lock(t);
 	explain_probes(t, out);
 	if (exits_traced(t))

@@ -244,7 +244,7 @@ static void guards_run(struct trace *t, uint16_t guards, const struct machine_hi
 {
 	int ret;
 
-	machine_pause(t->m);
+	machine_pause_for(t->m, "looking at what a trap guards");
 	change_lock(t);
 	ret = guards_do(t, guards, hit);
 	change_unlock(t);

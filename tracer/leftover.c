@@ -204,7 +204,7 @@ int leftover_remove(struct trace *t, char *err, size_t errlen)
 		return -ENOMEM;
 	}
 	l->t = t;
-	machine_pause(t->m);
+	machine_pause_for(t->m, "taking away what a killed hvtrace has left");
 	ret = give_sites_back(l);
 	machine_resume(t->m);
 	if (!ret)

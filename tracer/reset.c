@@ -33,7 +33,7 @@ static enum kernel_place kernel_find(struct trace *t)
 {
 	enum kernel_place place = KERNEL_NOWHERE;
 
-	machine_pause(t->m);
+	machine_pause_for(t->m, "looking whether its kernel is still there");
 	for (unsigned int v = 0; v < t->vcpus && place == KERNEL_NOWHERE; v++)
 		if (guest_check(&t->guest, t->gs, v) != -ESRCH)
 			place = v ? KERNEL_OTHER : KERNEL_FIRST;

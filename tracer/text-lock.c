@@ -231,7 +231,7 @@ int text_lock_poll(struct trace *t)
 	change_unlock(t);
 	if (!due)
 		return 0;
-	machine_pause(t->m);
+	machine_pause_for(t->m, "looking for a moment to patch its text");
 	change_lock(t);
 	if (t->placed && step_is_due(t)) /* another thread may have been quicker */
 		ret = step(t);
@@ -280,7 +280,7 @@ static int begin(struct trace *t)
 	struct text_lock *l = &t->life->text_lock;
 	int ret;
 
-	machine_pause(t->m);
+	machine_pause_for(t->m, "patching its text");
 	change_lock(t);
 	ret = probes_insert(t, l->mutex ? PROBE_FL_ONCE : 0, 0);
 	t->placed = !ret;

@@ -134,6 +134,25 @@ struct machine *machine_new(const char *backend, const struct machine_config *cf
  */
 const char *machine_choose(const char *connect, char *why, size_t len);
 
+/* What an attached guest is never made to bear. */
+struct machine_limits {
+	/*
+	 * A guest that stands for longer than this is let go, whatever is under way, and the
+	 * machine ends with MACHINE_EVENT_ERROR; what is in its text stays there, as behind a
+	 * tracer that was killed. 0: the default, MACHINE_STAND_MS, or MACHINE_STAND_EMULATED_MS
+	 * where a host interprets.
+	 */
+	uint64_t stand_ms;
+	/*
+	 * It was let go, and who had it stand has not come back seconds later: nothing but the end
+	 * of this process will end that. On a thread of its own. May be NULL.
+	 */
+	void (*stuck)(void *arg);
+};
+
+#define MACHINE_STAND_MS	  1000
+#define MACHINE_STAND_EMULATED_MS 10000
+
 /* A running guest to attach to. */
 struct machine_attach_config {
 	/* A libvirt domain's id, UUID or name; or a gdb stub: gdb:unix:PATH, gdb:HOST:PORT */
@@ -144,6 +163,7 @@ struct machine_attach_config {
 	 * stand at a trap; it runs on.
 	 */
 	bool recover;
+	struct machine_limits limits;
 	/* As in struct machine_config; while machine_attach() waits for a stub that is silent. */
 	bool (*cancelled)(void *arg);
 	/* As in struct machine_config. */
@@ -318,10 +338,28 @@ int machine_reserved_page(struct machine *m, uint64_t *pa);
  */
 void machine_pause(struct machine *m);
 void machine_resume(struct machine *m);
+/* The same; what says why, for machine_pauses: static text that fits behind "hvtrace was". */
+void machine_pause_for(struct machine *m, const char *what);
+/*
+ * A vCPU waits for what hvtrace does between these two, as it does for the answer to a call: it
+ * counts as a pause. They nest, as pauses do.
+ */
+void machine_serve_begin(struct machine *m, const char *what);
+void machine_serve_end(struct machine *m);
 
-/* How often the vCPUs have stood because of machine_pause(), and for how long. */
+#define MACHINE_PAUSE_ROWS 26
+
+/*
+ * How often the guest has stood because of hvtrace, and for how long: pauses; of an attached guest
+ * all else as well, from attaching over each hit of a trap to letting go.
+ */
 struct machine_pauses {
 	uint64_t count, total_ns, longest_ns;
+	const char *longest_what; /* why, or NULL */
+	/* Row 0: shorter than 1 us; row i: 2^(i-1) to 2^i us; the last also has all longer ones. */
+	uint64_t row[MACHINE_PAUSE_ROWS];
+	uint64_t limit_ns; /* machine_limits.stand_ms; 0: there is none */
+	bool exceeded;	   /* the guest was let go therefore */
 };
 
 void machine_get_pauses(struct machine *m, struct machine_pauses *pauses);

@@ -18,6 +18,7 @@ int attach_machine(struct attach *a)
 		.target = a->target->name,
 		.connect = a->target->connect,
 		.recover = a->target->recover,
+		.limits = {.stand_ms = a->target->stand_ms, .stuck = session_stuck},
 		.cancelled = session_cancelled,
 		.message = session_message,
 		.trap = attach_trap,
@@ -39,14 +40,24 @@ static int attach_open_kernel(struct attach *a, const struct machine_info *info)
 	return a->s.gs ? 0 : -1;
 }
 
+/* Where the machine has ended meanwhile, that is why nothing could be had of it. */
+static int attach_failed(struct attach *a)
+{
+	struct machine_event ev;
+
+	if (machine_has_ended(a->s.m, &ev) && ev.type == MACHINE_EVENT_ERROR)
+		snprintf(a->s.err, sizeof(a->s.err), "%s", ev.text);
+	return -1;
+}
+
 int attach_new_trace(struct attach *a)
 {
 	struct machine_info info;
 
 	machine_get_info(a->s.m, &info);
 	if (attach_open_kernel(a, &info) || session_new_trace(&a->s, info.vcpus, true))
-		return -1;
-	return a->prepare && a->prepare(a) ? -1 : 0;
+		return attach_failed(a);
+	return a->prepare && a->prepare(a) ? attach_failed(a) : 0;
 }
 
 /* Read from memory, it had calls in its text that are gone now. */
@@ -63,10 +74,12 @@ int attach_begin(struct attach *a)
 {
 	int ret = trace_attach_running(a->s.trace, a->s.m, a->s.err, sizeof(a->s.err));
 
-	if (ret != -ESTALE)
-		return ret;
-	ret = attach_read_again(a);
-	return ret ? ret : trace_attach_running(a->s.trace, a->s.m, a->s.err, sizeof(a->s.err));
+	if (ret == -ESTALE) {
+		ret = attach_read_again(a);
+		if (!ret)
+			ret = trace_attach_running(a->s.trace, a->s.m, a->s.err, sizeof(a->s.err));
+	}
+	return ret ? attach_failed(a) : 0;
 }
 
 const char *attach_name(const struct attach *a)

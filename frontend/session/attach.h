@@ -9,14 +9,17 @@ struct attach_target {
 	const char *name;    /* a domain of libvirt, or gdb:… */
 	const char *connect; /* URI of libvirt; NULL: the default */
 	const char *kernel;  /* NULL: as the domain says, else found in memory */
+	uint64_t stand_ms;   /* the guest may stand for so long at a time; 0: the default */
 	bool recover;	     /* whatever another hvtrace has left is to be taken away */
 };
 
-#define ATTACH_OPTION_ROWS(target)                                                                 \
-	OPT_STRING(0, "connect", &(target)->connect, "URI", "libvirt (default: qemu:///system)"),  \
-		OPT_STRING(                                                                        \
-			'k', "kernel", &(target)->kernel, "FILE",                                  \
-			"the kernel that runs (default: as the domain says, else found in memory)")
+#define ATTACH_OPTION_ROWS(target)                                                                   \
+	OPT_STRING(0, "connect", &(target)->connect, "URI", "libvirt (default: qemu:///system)"),    \
+		OPT_STRING(                                                                          \
+			'k', "kernel", &(target)->kernel, "FILE",                                    \
+			"the kernel that runs (default: as the domain says, else found in memory)"), \
+		OPT_TIME(0, "max-standstill", &(target)->stand_ms, "TIME",                           \
+			 "let the guest go if it stands for longer (default: 1s, emulated 10s)")
 
 struct attach {
 	struct session s;

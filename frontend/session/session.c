@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- set-up ------------------------------------------------------------------------------- */
 
@@ -92,6 +93,15 @@ void session_message(void *arg, enum machine_msg_level level, const char *text)
 {
 	(void)arg;
 	fprintf(stderr, "hvtrace: %s%s\n", level == MACHINE_MSG_WARN ? "warning: " : "", text);
+}
+
+void session_stuck(void *arg)
+{
+	(void)arg;
+	session_message(arg, MACHINE_MSG_WARN,
+			"the guest runs on, but what held it does not end: hvtrace leaves; "
+			"hvtrace attach --recover cleans up");
+	_exit(EXIT_FAILED);
 }
 
 /* --- files of the trace ------------------------------------------------------------------- */
@@ -322,6 +332,20 @@ static void session_say_end(struct session *s, double seconds)
 			st.skipped);
 }
 
+static void session_say_standstill(const struct session *s)
+{
+	struct machine_pauses p;
+
+	machine_get_pauses(s->m, &p);
+	fprintf(stderr,
+		"hvtrace: the guest stood %" PRIu64
+		" time%s for it, %.1f ms in all, %.1f ms at most",
+		p.count, plural(p.count), (double)p.total_ns / 1e6, (double)p.longest_ns / 1e6);
+	if (p.longest_what)
+		fprintf(stderr, " (%s)", p.longest_what);
+	fputc('\n', stderr);
+}
+
 bool session_failed(const struct session *s)
 {
 	bool crashed = s->event.type == MACHINE_EVENT_CRASH || s->event.type == MACHINE_EVENT_ERROR;
@@ -360,6 +384,7 @@ int session_stop(struct session *s)
 		fprintf(stderr, "hvtrace: the guest could not be left as it was found: %s\n",
 			strerror(-ret));
 	session_say_end(s, seconds);
+	session_say_standstill(s);
 	if (session_failed(s) && s->opt->until)
 		fprintf(stderr, "hvtrace: %s was never called\n", s->opt->until);
 	return session_failed(s) || ret ? EXIT_FAILED : EXIT_OK;

@@ -121,6 +121,8 @@ bool session_cancelled(void *arg);
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
 /* For machine_config.message; prints to stderr. */
 void session_message(void *arg, enum machine_msg_level level, const char *text);
+/* For machine_limits.stuck: ends the process, for nothing else does. */
+void session_stuck(void *arg);
 /*
  * The trace is attached: have its files served, mounted unless that is not wanted, and to hvtrace
  * get and set. `guest` is the name that they find it by, `dir` that of the mount. Where it was not

@@ -61,7 +61,8 @@ static const char readme[] =
 	"                                      not only the longest; hvtrace/latency: the counts,\n"
 	"                                      which hvtrace latency shows\n"
 	"  hvtrace/machine, guest              what runs the guest; its kernel, and how it is\n"
-	"  hvtrace/engine, losses, overhead    how it is traced, what was lost, what it costs\n";
+	"  hvtrace/engine, losses, overhead    how it is traced, what was lost, what it costs\n"
+	"  hvtrace/standstill                  how often the guest stood for it, and how long\n";
 
 static void show_readme(struct open_file *f, struct text *out)
 {
@@ -135,6 +136,11 @@ static void show_overhead(struct open_file *f, struct text *out)
 	trace_print_overhead(f->trace, out);
 }
 
+static void show_standstill(struct open_file *f, struct text *out)
+{
+	trace_print_standstill(f->trace, out);
+}
+
 static const struct tracefs_file files[] = {
 	{.path = "README", .mode = 0440, .flags = TRACEFS_TOP, .show = show_readme},
 	{.path = "printk_formats", .mode = 0440, .flags = TRACEFS_TOP, .show = show_formats},
@@ -150,6 +156,7 @@ static const struct tracefs_file files[] = {
 	{.path = "hvtrace/losses", .mode = 0440, .flags = TRACEFS_TOP, .show = show_losses},
 	{.path = "hvtrace/machine", .mode = 0440, .flags = TRACEFS_TOP, .show = show_machine},
 	{.path = "hvtrace/overhead", .mode = 0440, .flags = TRACEFS_TOP, .show = show_overhead},
+	{.path = "hvtrace/standstill", .mode = 0440, .flags = TRACEFS_TOP, .show = show_standstill},
 };
 
 const struct tracefs_table tracefs_info_files = TRACEFS_TABLE(files);

@@ -99,10 +99,22 @@ static __attribute__((unused)) void fake_field(const char *path, uint32_t offset
 
 /* --- machine.h ---------------------------------------------------------------------------- */
 
-void machine_pause(struct machine *m)
+void machine_pause_for(struct machine *m, const char *what)
 {
 	(void)m;
+	assert_non_null(what);
 	fake.paused++;
+}
+
+void machine_serve_begin(struct machine *m, const char *what)
+{
+	(void)m;
+	assert_non_null(what);
+}
+
+void machine_serve_end(struct machine *m)
+{
+	(void)m;
 }
 
 void machine_resume(struct machine *m)
@@ -203,7 +215,12 @@ void machine_get_info(struct machine *m, struct machine_info *info)
 void machine_get_pauses(struct machine *m, struct machine_pauses *pauses)
 {
 	(void)m;
-	*pauses = (struct machine_pauses){.count = 3, .total_ns = 2500000, .longest_ns = 1250000};
+	*pauses = (struct machine_pauses){.count = 3,
+					  .total_ns = 2500000,
+					  .longest_ns = 1250000,
+					  .longest_what = "patching its text",
+					  .limit_ns = 1000000000,
+					  .row = {[10] = 2, [11] = 1}};
 }
 
 bool machine_has_ended(struct machine *m, struct machine_event *ev)

@@ -43,6 +43,7 @@ struct fake_qemu {
 	_Atomic(const char *) stop; /* what it says at once when it is to run, one time */
 	atomic_uint answered;
 	atomic_bool running, ended;
+	atomic_bool detached; /* it was told to run on without us */
 	char heard[65536]; /* packets and interrupts, each in [ ]; for when the thread has ended */
 	size_t len;
 	pthread_t thread;
@@ -203,6 +204,8 @@ static void fake_answer(struct fake_qemu *q, const char *p)
 	}
 	if (fake_set_reg(q, p))
 		return;
+	if (*p == 'D')
+		q->detached = true;
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
 		if (!strncmp(p, fixed[i][0], strlen(fixed[i][0]))) {
 			stub_say(&q->stub, fixed[i][1]);

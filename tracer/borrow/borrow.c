@@ -59,7 +59,7 @@ uint64_t borrow_function(const struct borrow *b, const char *name)
 
 static void borrow_lock(struct borrow *b)
 {
-	machine_pause(b->g->m);
+	machine_pause_for(b->g->m, "borrowing a vCPU");
 	pthread_mutex_lock(&b->lock);
 }
 

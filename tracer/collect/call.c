@@ -251,13 +251,11 @@ static bool call_serve_vcpu(struct collector *c, unsigned int vcpu)
  * With the vCPUs paused: one that has lost its patience has either taken its call back by now, or
  * waits for this answer.
  */
-void call_serve(struct collector *c, unsigned int vcpu)
+static void call_serve_paused(struct collector *c, unsigned int vcpu)
 {
 	struct call call;
 
-	if (call_serve_vcpu(c, vcpu))
-		return;
-	machine_pause(c->t->m);
+	machine_pause_for(c->t->m, "answering a vCPU's call");
 	change_lock(c->t); /* instances stay as long as a command of theirs runs */
 	if (call_look(c, vcpu, &call)) {
 		bool early = call_is_early(c, &call);
@@ -268,4 +266,12 @@ void call_serve(struct collector *c, unsigned int vcpu)
 	}
 	change_unlock(c->t);
 	machine_resume(c->t->m);
+}
+
+void call_serve(struct collector *c, unsigned int vcpu)
+{
+	machine_serve_begin(c->t->m, "answering a vCPU's call");
+	if (!call_serve_vcpu(c, vcpu))
+		call_serve_paused(c, vcpu);
+	machine_serve_end(c->t->m);
 }

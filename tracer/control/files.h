@@ -147,6 +147,7 @@ void trace_print_cmdlines(struct trace *t, struct text *out);
 void trace_print_tgids(struct trace *t, struct text *out);
 /* What only we have: the guest and its kernel; what tracing it costs. */
 void trace_print_guest(struct trace *t, struct text *out);
+void trace_print_standstill(struct trace *t, struct text *out);
 void trace_print_overhead(struct trace *t, struct text *out);
 unsigned int trace_cmdlines_size(struct trace *t);
 int trace_set_cmdlines_size(struct trace *t, unsigned int n);

@@ -150,6 +150,37 @@ static double timeval_s(const struct timeval *tv)
 	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
 }
 
+/* Of the rows those from the first to the last that has any. */
+static void print_rows(const struct machine_pauses *p, struct text *out)
+{
+	unsigned int first = 0, last = MACHINE_PAUSE_ROWS;
+
+	while (first < MACHINE_PAUSE_ROWS && !p->row[first])
+		first++;
+	while (last > first && !p->row[last - 1])
+		last--;
+	for (unsigned int i = first; i < last; i++)
+		text_printf(out, "%s %8" PRIu64 " us: %" PRIu64 "\n",
+			    i == MACHINE_PAUSE_ROWS - 1 ? "  from" : "  less than",
+			    UINT64_C(1) << (i == MACHINE_PAUSE_ROWS - 1 ? i - 1 : i), p->row[i]);
+}
+
+void trace_print_standstill(struct trace *t, struct text *out)
+{
+	struct machine_pauses pauses = {0};
+
+	if (t->m)
+		machine_get_pauses(t->m, &pauses);
+	text_printf(out, "stood: %" PRIu64 " times\ntotal: %.3f ms\nlongest: %.3f ms", pauses.count,
+		    (double)pauses.total_ns / 1e6, (double)pauses.longest_ns / 1e6);
+	if (pauses.longest_what)
+		text_printf(out, " (%s)", pauses.longest_what);
+	if (pauses.limit_ns)
+		text_printf(out, "\nlimit: %" PRIu64 " ms", pauses.limit_ns / 1000000);
+	text_printf(out, "\ntimes:\n");
+	print_rows(&pauses, out);
+}
+
 void trace_print_overhead(struct trace *t, struct text *out)
 {
 	struct machine_pauses pauses = {0};

@@ -18,7 +18,7 @@ void trace_writers_go(struct trace *t)
 void trace_change_begin(struct trace *t)
 {
 	if (t->m)
-		machine_pause(t->m);
+		machine_pause_for(t->m, "changing what is traced");
 	change_lock(t);
 }
 

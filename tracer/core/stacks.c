@@ -48,7 +48,7 @@ void trace_use_stacks(struct trace *t)
 
 	if (atomic_load(&t->stacks->ready))
 		return;
-	machine_pause(t->m);
+	machine_pause_for(t->m, "preparing the reading of stacks");
 	instances_lock(t);
 	if (!atomic_load(&t->stacks->ready)) {
 		t->stacks->unwind = unwind_new(t->gs, err, sizeof(err));

@@ -153,7 +153,7 @@ static bool hit_record(struct event_hit *h)
 /* What triggers have set off; no lock is held. */
 static void do_deferred(struct trace *t)
 {
-	machine_pause(t->m);
+	machine_pause_for(t->m, "doing what a probe has asked for");
 	record_do_deferred(t);
 	machine_resume(t->m);
 }

@@ -140,7 +140,7 @@ static int tables_keep(struct machine *m, struct ktables *t, char *err, size_t e
 {
 	int ret;
 
-	machine_pause(m);
+	machine_pause_for(m, "reading its page tables");
 	ret = ktables_find(m, 0, t);
 	if (!ret)
 		ret = ktables_keep(t);

@@ -14,7 +14,7 @@ static int tables_get(struct machine *m, struct ktables *t)
 {
 	int ret;
 
-	machine_pause(m);
+	machine_pause_for(m, "reading its page tables");
 	ret = ktables_find(m, 0, t);
 	if (!ret)
 		ret = ktables_keep(t);

@@ -52,7 +52,7 @@ int probes_lend(void *arg, const uint64_t *vas, size_t n)
 	struct trace *t = arg;
 	int ret, error;
 
-	machine_pause(t->m);
+	machine_pause_for(t->m, "lending probes to the guest's own patching");
 	change_lock(t);
 	ret = lend_paused(t, vas, n);
 	if (ret || !n) {

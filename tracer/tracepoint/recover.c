@@ -79,7 +79,7 @@ static size_t calls_thin(struct trace *t, struct borrow_call *calls, size_t n)
 
 	if (!layout_read(t->gs, &at))
 		return n;
-	machine_pause(t->m);
+	machine_pause_for(t->m, "switching off the trace events of a killed hvtrace");
 	for (size_t i = 0; i < n; i++) {
 		const struct payload_event row = {calls[i].arg[0], calls[i].arg[1],
 						  calls[i].arg[2]};

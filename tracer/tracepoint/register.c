@@ -262,7 +262,7 @@ int events_jumps_remove(struct trace *t, const struct window *w)
 {
 	int ret;
 
-	machine_pause(t->m);
+	machine_pause_for(t->m, "switching trace events off");
 	ret = detours_remove(&t->guest, w);
 	machine_resume(t->m);
 	return ret;

@@ -161,7 +161,7 @@ int window_unmap(struct window *w)
 	static const uint64_t none[WINDOW_MAX_PIECES];
 	int ret;
 
-	machine_pause(w->g->m);
+	machine_pause_for(w->g->m, "taking its code away");
 	ret = machine_write(w->g->m, w->slot_pa, none,
 			    w->header.size / WINDOW_PIECE * sizeof(*none));
 	machine_resume(w->g->m);

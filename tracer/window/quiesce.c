@@ -227,7 +227,7 @@ static int look_until_quiet(struct look *l, int timeout_ms, int (*then)(void *ar
 	for (;;) {
 		int ret = 0;
 
-		machine_pause(l->g->m);
+		machine_pause_for(l->g->m, "waiting until no vCPU is in code that goes");
 		look(l);
 		if (!l->error && !l->busy && then)
 			ret = then(arg);

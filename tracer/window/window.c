@@ -87,7 +87,7 @@ int window_open(struct window *w, struct guest_kernel *g, struct borrow *b, size
 	ret = b ? window_pieces_borrow(w, b, min, err, errlen) : window_pieces_own(w, err, errlen);
 	if (ret)
 		return ret;
-	machine_pause(g->m);
+	machine_pause_for(g->m, "placing code in it");
 	ret = window_map(w, err, errlen);
 	machine_resume(g->m);
 	if (ret && b)

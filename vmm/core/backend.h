@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "vmm/core/stand.h"
 #include "vmm/machine.h"
 
 /*
@@ -25,9 +26,7 @@ struct machine {
 	bool stopping;		  /* machine_free() is at work */
 	struct machine_event end; /* MACHINE_EVENT_NONE while the guest runs */
 
-	atomic_uint pause_depth;   /* calls of machine_pause() that have not ended */
-	_Atomic int64_t paused_ns; /* since when; by CLOCK_MONOTONIC */
-	_Atomic uint64_t pauses, pauses_ns, longest_pause_ns; /* that are over */
+	struct stand stand; /* how long the guest has stood */
 
 	int event_fd;	   /* wakes machine_wait() */
 	atomic_bool woken; /* machine_wake() was called */
@@ -59,6 +58,12 @@ struct machine_ops {
 	int (*reserved_page)(struct machine *m, uint64_t *pa); /* NULL: there are none */
 	void (*pause)(struct machine *m);
 	void (*resume)(struct machine *m);
+	/*
+	 * The guest has stood for too long: have it run on without us, by whatever can still do
+	 * that, and have each call that is under way, or comes later, fail. On the thread that
+	 * watches. NULL where nobody does.
+	 */
+	void (*let_go)(struct machine *m);
 	int (*get_regs)(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
 	int (*set_regs)(struct machine *m, unsigned int vcpu, const struct machine_regs *regs);
 	int (*get_sregs)(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs);

@@ -30,8 +30,13 @@ int machine_init(struct machine *m, const struct machine_ops *ops)
 	rc = pthread_mutex_init(&m->lock, NULL);
 	if (rc)
 		goto err_cond;
+	rc = -stand_init(&m->stand);
+	if (rc)
+		goto err_lock;
 	return 0;
 
+err_lock:
+	pthread_mutex_destroy(&m->lock);
 err_cond:
 	pthread_cond_destroy(&m->change);
 err_close:
@@ -41,6 +46,7 @@ err_close:
 
 void machine_exit(struct machine *m)
 {
+	stand_exit(&m->stand);
 	pthread_mutex_destroy(&m->lock);
 	pthread_cond_destroy(&m->change);
 	close(m->event_fd);

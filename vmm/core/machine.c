@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 void machine_free(struct machine *m)
 {
@@ -122,7 +121,7 @@ int machine_patch_text(struct machine *m, const struct machine_patch *patches, s
 		if (!patches[i].size || patches[i].size > MACHINE_PATCH_MAX)
 			return -EINVAL;
 	}
-	machine_pause(m);
+	machine_pause_for(m, "patching its text");
 	rc = m->ops->patch_text ? m->ops->patch_text(m, patches, n) : patch_directly(m, patches, n);
 	machine_resume(m);
 	return rc;
@@ -143,51 +142,31 @@ int machine_reserved_page(struct machine *m, uint64_t *pa)
 	return m->ops->reserved_page ? m->ops->reserved_page(m, pa) : -EOPNOTSUPP;
 }
 
-static int64_t now_ns(void)
+void machine_pause_for(struct machine *m, const char *what)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	m->ops->pause(m);
+	stand_begin(m, what);
 }
 
 void machine_pause(struct machine *m)
 {
-	int64_t now = now_ns();
-
-	m->ops->pause(m);
-	if (!atomic_fetch_add(&m->pause_depth, 1))
-		m->paused_ns = now;
-}
-
-static void pause_count(struct machine *m, int64_t since)
-{
-	int64_t now = now_ns();
-	uint64_t ns = now > since ? (uint64_t)(now - since) : 0, longest = m->longest_pause_ns;
-
-	m->pauses++;
-	m->pauses_ns += ns;
-	while (ns > longest && !atomic_compare_exchange_weak(&m->longest_pause_ns, &longest, ns))
-		;
+	machine_pause_for(m, NULL);
 }
 
 void machine_resume(struct machine *m)
 {
-	int64_t since = m->paused_ns;
-	bool last = atomic_fetch_sub(&m->pause_depth, 1) == 1;
-
 	m->ops->resume(m);
-	if (last)
-		pause_count(m, since);
+	stand_end(m);
 }
 
-void machine_get_pauses(struct machine *m, struct machine_pauses *pauses)
+void machine_serve_begin(struct machine *m, const char *what)
 {
-	*pauses = (struct machine_pauses){
-		.count = m->pauses,
-		.total_ns = m->pauses_ns,
-		.longest_ns = m->longest_pause_ns,
-	};
+	stand_begin(m, what);
+}
+
+void machine_serve_end(struct machine *m)
+{
+	stand_end(m);
 }
 
 int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs)
@@ -218,7 +197,7 @@ int machine_traps_set(struct machine *m, const struct machine_trap *traps, size_
 		rc = trap_check(&traps[i]);
 	if (rc)
 		return rc;
-	machine_pause(m);
+	machine_pause_for(m, "setting traps");
 	rc = m->ops->traps_set(m, traps, n);
 	machine_resume(m);
 	return rc;
@@ -228,7 +207,7 @@ int machine_traps_clear(struct machine *m, const uint64_t *vas, size_t n)
 {
 	int rc;
 
-	machine_pause(m);
+	machine_pause_for(m, "clearing traps");
 	rc = m->ops->traps_clear(m, vas, n);
 	machine_resume(m);
 	return rc;

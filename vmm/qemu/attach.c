@@ -10,6 +10,7 @@
 #include "vmm/qemu/kvm-int3.h"
 #include "vmm/qemu/qemu.h"
 
+#include <cpuid.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,18 +126,23 @@ int qemu_look(struct qemu_machine *m, char *err, size_t errlen)
 /* --- attaching and letting go -------------------------------------------------------------------
  */
 
-/* The guest, without our breakpoints, back to itself. */
-static int give_back(struct qemu_machine *m, bool run_on)
+/* The guest, without our breakpoints, back to itself: the last thing that is said. */
+static int give_back(struct qemu_machine *m)
 {
 	char packet[KEEPER_DETACH_MAX];
-	int rc = gdb_detach(m->gdb, false);
+	int rc = gdb_detach_packet(m->gdb, packet, sizeof(packet));
 
-	if (!rc && run_on)
-		rc = gdb_detach_packet(m->gdb, packet, sizeof(packet));
-	if (rc || !run_on)
+	if (rc)
 		return rc;
 	rc = keeper_detach(&m->keeper, packet);
 	return rc == -ESRCH ? gdb_detach(m->gdb, true) : rc;
+}
+
+/* Standing is over, or what is left of it is not in our hands. */
+static void stop_watching(struct qemu_machine *m)
+{
+	stand_unwatch(&m->base);
+	qemu_stands(m, false, NULL);
 }
 
 static void let_go(struct qemu_machine *m)
@@ -149,12 +155,16 @@ static void let_go(struct qemu_machine *m)
 	if (m->gdb && !m->created) {
 		rc = qemu_traps_clear_all(m);
 		if (!rc)
-			rc = give_back(m, run_on);
+			rc = gdb_detach(m->gdb, false);
+		stop_watching(m);
+		if (!rc && run_on)
+			rc = give_back(m);
 		if (rc && attached && m->base.end.type == MACHINE_EVENT_NONE)
 			machine_message(&m->base, MACHINE_MSG_WARN,
 					"the guest could not be given back as it was found: %s",
 					strerror(-rc));
 	}
+	stop_watching(m);
 	/* A stub that does not answer us may still hear that the guest is to run on. */
 	if (rc && run_on)
 		keeper_release(&m->keeper);
@@ -165,6 +175,19 @@ static void let_go(struct qemu_machine *m)
 		qemu_domain_leave_paused(m->domain);
 	qemu_domain_close(m->domain);
 	qemu_console_close(m->console);
+}
+
+/*
+ * Whoever holds the guest gets errors from here on, wherever it is, and the keeper does what it
+ * does for a guest whose tracer was killed: that needs nothing but the connection.
+ */
+void qemu_let_go(struct machine *base)
+{
+	struct qemu_machine *m = qemu_machine(base);
+
+	qemu_ram_cut(m);
+	gdb_cut(m->gdb);
+	keeper_let_go(&m->keeper);
 }
 
 void qemu_destroy(struct machine *base)
@@ -267,6 +290,25 @@ static bool stub_is_silent(void *arg)
 	return cfg->cancelled && cfg->cancelled(cfg->arg);
 }
 
+/* Seconds are nothing to a guest whose processor is interpreted: QEMU's TCG signs itself here. */
+static bool host_interprets(void)
+{
+	static const char tcg[] = "TCGTCGTCGTCG";
+	unsigned int eax;
+	union {
+		unsigned int reg[3];
+		char text[12];
+	} sign;
+
+	__cpuid(0x40000000, eax, sign.reg[0], sign.reg[1], sign.reg[2]);
+	return !memcmp(sign.text, tcg, sizeof(sign.text));
+}
+
+static unsigned int stand_default(const struct qemu_machine *m)
+{
+	return m->kvm && !host_interprets() ? MACHINE_STAND_MS : MACHINE_STAND_EMULATED_MS;
+}
+
 /*
  * The stub stops the guest as soon as we are connected: the keeper is there before, and takes the
  * guest for a running one until it is known that it is not.
@@ -287,12 +329,15 @@ static int connect_stub(struct qemu_machine *m, const char *address, char *err, 
 	}
 	qemu_clock_begin(m);
 	m->was_running = found_running(m);
-	if (!m->was_running) {
+	if (m->was_running) {
+		qemu_stands(m, true, "attaching to it");
+		rc = stand_watch(&m->base, &m->cfg.limits, MACHINE_STAND_EMULATED_MS, m->cfg.arg);
+	} else {
 		keeper_stop(&m->keeper);
 		rc = keeper_start(&m->keeper, fd, false);
 	}
 	if (rc)
-		snprintf(err, errlen, "cannot start a process: %s", strerror(-rc));
+		snprintf(err, errlen, "cannot start a process or a thread: %s", strerror(-rc));
 	return rc;
 }
 
@@ -310,6 +355,7 @@ static int attach(struct qemu_machine *m, const struct machine_attach_config *cf
 	rc = qemu_look(m, err, errlen);
 	if (rc)
 		return rc;
+	stand_set_default(&m->base, stand_default(m));
 	rc = qemu_run_start(m, m->was_running);
 	/* While it runs on. */
 	qemu_clock_open(m);
@@ -325,6 +371,7 @@ struct machine *qemu_take_over(const struct machine_ops *ops,
 			       const struct machine_attach_config *cfg, char *err, size_t errlen)
 {
 	struct qemu_machine *m = qemu_alloc(ops, cfg);
+	struct machine_event ev;
 
 	if (!m) {
 		snprintf(err, errlen, "no memory for the machine");
@@ -332,6 +379,10 @@ struct machine *qemu_take_over(const struct machine_ops *ops,
 	}
 	if (!attach(m, cfg, err, errlen))
 		return &m->base;
+	/* Let go meanwhile: what that is called elsewhere, a stub that does not answer, is no help.
+	 */
+	if (machine_has_ended(&m->base, &ev))
+		snprintf(err, errlen, "%s", ev.text);
 	qemu_destroy(&m->base);
 	return NULL;
 }

@@ -21,8 +21,8 @@
 /* How long the stub gets for an answer, for what it may say behind that, and for the last, ms. */
 enum { STUB_MS = 2000, QUIET_MS = 200, TALK_MS = 2 * STUB_MS, GOODBYE_MS = 20000 };
 
-/* What the tracer says in the end. */
-enum { GOODBYE = 'g', GOODBYE_DETACH = 'd' };
+/* What the tracer says in the end, or nothing. */
+enum { GOODBYE = 'g', GOODBYE_DETACH = 'd', GOODBYE_LET_GO = 'l' };
 
 struct keeper_shared {
 	char first[KEEPER_FIRST_MAX];
@@ -214,7 +214,7 @@ _Noreturn static void keeper_main(int sock, int alive, bool run_on,
 	do
 		n = read(alive, &goodbye, 1);
 	while (n < 0 && errno == EINTR);
-	if (n == 0)
+	if (n == 0 || goodbye == GOODBYE_LET_GO)
 		guest_release(sock, run_on, share);
 	_exit(n == 1 && goodbye == GOODBYE_DETACH ? stub_detach(sock, share->detach) : 0);
 }
@@ -248,6 +248,7 @@ int keeper_start(struct keeper *k, int sock, bool run_on)
 {
 	int rc;
 
+	atomic_store(&k->let_go, false);
 	/* Takes no more memory than is used of it. */
 	k->share = mmap(NULL, sizeof(*k->share), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -328,12 +329,20 @@ static bool keeper_say(const struct keeper *k, char goodbye)
 	return write(k->alive, &goodbye, 1) == 1;
 }
 
+void keeper_let_go(struct keeper *k)
+{
+	if (!k->pid)
+		return;
+	atomic_store(&k->let_go, true);
+	keeper_say(k, GOODBYE_LET_GO);
+}
+
 void keeper_stop(struct keeper *k)
 {
 	if (!k->pid)
 		return;
 	/* Fails only when the keeper is gone already. */
-	if (!keeper_say(k, GOODBYE))
+	if (!atomic_load(&k->let_go) && !keeper_say(k, GOODBYE))
 		kill(k->pid, SIGKILL);
 	keeper_end(k);
 }
@@ -345,7 +354,7 @@ int keeper_detach(struct keeper *k, const char *packet)
 	if (!k->pid)
 		return -ESRCH;
 	snprintf(k->share->detach, sizeof(k->share->detach), "%s", packet);
-	if (!keeper_say(k, GOODBYE_DETACH)) {
+	if (atomic_load(&k->let_go) || !keeper_say(k, GOODBYE_DETACH)) {
 		keeper_end(k);
 		return -ESRCH;
 	}

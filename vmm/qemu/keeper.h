@@ -9,6 +9,7 @@
 #ifndef HVTRACE_VMM_QEMU_KEEPER_H
 #define HVTRACE_VMM_QEMU_KEEPER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,7 @@
 struct keeper {
 	pid_t pid;		     /* 0: there is none */
 	int alive;		     /* the keeper's other end closes when we die */
+	atomic_bool let_go;	     /* keeper_let_go() was called */
 	struct keeper_shared *share; /* memory that both have: what the keeper has been told */
 };
 
@@ -66,6 +68,11 @@ void keeper_stop(struct keeper *k);
  * 0, -ETIMEDOUT: no answer, or -ESRCH: there is no keeper, nothing was said.
  */
 int keeper_detach(struct keeper *k, const char *packet);
+/*
+ * Have the keeper do at once what it does when the tracer dies, without waiting for it; the others
+ * here only wait for its end then. Any thread, while no other one starts or ends the keeper.
+ */
+void keeper_let_go(struct keeper *k);
 /* It cannot be given back: let the keeper do what it does when the tracer dies, and wait for that.
  */
 void keeper_release(struct keeper *k);

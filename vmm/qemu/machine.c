@@ -98,6 +98,7 @@ const struct machine_ops qemu_machine_ops = {
 	.when_gone = when_gone,
 	.pause = qemu_pause,
 	.resume = qemu_resume,
+	.let_go = qemu_let_go,
 	.get_regs = qemu_get_regs,
 	.set_regs = qemu_set_regs,
 	.get_sregs = qemu_get_sregs,

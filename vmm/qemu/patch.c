@@ -34,9 +34,13 @@ struct batch {
 
 static int batch_write(const struct qemu_ram *ram, struct batch *b)
 {
-	ssize_t done = b->n ? process_vm_writev(ram->pid, b->local, b->n, b->remote, b->n, 0) : 0;
 	size_t want = b->bytes;
+	ssize_t done = 0;
 
+	if (atomic_load(&ram->cut))
+		return -ECONNRESET;
+	if (b->n)
+		done = process_vm_writev(ram->pid, b->local, b->n, b->remote, b->n, 0);
 	b->n = b->bytes = 0;
 	if (done < 0)
 		return -errno;

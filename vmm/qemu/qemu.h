@@ -30,8 +30,9 @@ struct qemu_ram {
 	unsigned int n; /* 0: the layout is unknown, only the stub can tell what is RAM */
 	uint64_t size;
 	pid_t pid;
-	int mem_fd;  /* /proc/PID/mem, or -1: process_vm_readv(2) does it */
-	bool direct; /* QEMU's memory can be reached */
+	int mem_fd;	 /* /proc/PID/mem, or -1: process_vm_readv(2) does it */
+	atomic_bool cut; /* nothing is read or written any more: qemu_ram_cut() */
+	bool direct;	 /* QEMU's memory can be reached */
 };
 
 /* How the guest's TSC is told: see clock.c. */
@@ -84,6 +85,7 @@ struct qemu_machine {
 	/* base.lock; base.inside: the thread has the guest running or handles a stop */
 	pthread_t thread;
 	bool started;	       /* the thread is there */
+	bool stands;	       /* the guest, because of us: qemu_stands() */
 	bool want_run;	       /* the guest is to run when nobody pauses it */
 	bool running;	       /* the guest has been told to run, and not been heard to stop */
 	bool interrupted;      /* and has been told to stop */
@@ -110,6 +112,7 @@ struct machine *qemu_take_over(const struct machine_ops *ops,
 struct qemu_machine *qemu_alloc(const struct machine_ops *ops,
 				const struct machine_attach_config *cfg);
 void qemu_destroy(struct machine *base);
+void qemu_let_go(struct machine *base); /* machine_ops.let_go */
 /* m->gdb is connected and the guest stands: learn what there is. */
 int qemu_look(struct qemu_machine *m, char *err, size_t errlen);
 /* The machine ends when libvirt says that the guest was reset. 0 or -errno. */
@@ -121,6 +124,8 @@ int qemu_watch(struct qemu_machine *m);
  */
 int qemu_ram_init(struct qemu_machine *m, const char *mtree);
 void qemu_ram_exit(struct qemu_machine *m);
+/* From here on what would be read or written of it directly fails with -ECONNRESET. Any thread. */
+void qemu_ram_cut(struct qemu_machine *m);
 bool qemu_ram_has(const struct qemu_machine *m, uint64_t pa, size_t len);
 /* Of [pa, pa + len), which is RAM of known layout: where it lies in QEMU, and how much of it. */
 size_t qemu_ram_piece(const struct qemu_ram *ram, uint64_t pa, size_t len, uint64_t *hva);
@@ -163,6 +168,9 @@ void qemu_vcpu_general(const struct qemu_vcpu *v, struct gdb_reg_value regs[QEMU
 
 /* run.c */
 int qemu_run_start(struct qemu_machine *m, bool run);
+/* The guest stands, because of us (what: see stand_begin()), or does not. On the run thread, or
+ * without one. */
+void qemu_stands(struct qemu_machine *m, bool stands, const char *what);
 void qemu_run_let(struct qemu_machine *m); /* the guest run from now on */
 /* End the thread, with the guest standing. */
 void qemu_run_stop(struct qemu_machine *m);

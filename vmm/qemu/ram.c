@@ -46,8 +46,11 @@ static int host_copy_all(const struct qemu_ram *ram, uint64_t hva, void *buf, si
 	uint8_t *at = buf;
 
 	while (len) {
-		ssize_t n = host_copy(ram, hva, at, len, write);
+		ssize_t n;
 
+		if (atomic_load(&ram->cut))
+			return -ECONNRESET;
+		n = host_copy(ram, hva, at, len, write);
 		if (n < 0 && errno == EINTR)
 			continue;
 		/* An address space that has gone reads as empty (/proc) or as no process. */
@@ -332,6 +335,11 @@ int qemu_ram_init(struct qemu_machine *m, const char *mtree)
 			&m->base, MACHINE_MSG_WARN,
 			"the memory of QEMU cannot be reached from here, so its slow gdb stub is used");
 	return 0;
+}
+
+void qemu_ram_cut(struct qemu_machine *m)
+{
+	atomic_store(&m->ram.cut, true);
 }
 
 void qemu_ram_exit(struct qemu_machine *m)

@@ -12,6 +12,15 @@
 #include <signal.h>
 #include <string.h>
 
+void qemu_stands(struct qemu_machine *m, bool stands, const char *what)
+{
+	if (stands && !m->stands)
+		stand_begin(&m->base, what);
+	if (!stands && m->stands)
+		stand_end(&m->base);
+	m->stands = stands;
+}
+
 /*
  * Wait as long as a pause lasts, then let the guest run. The stub gets its command with
  * m->base.lock held, so that an interrupt never gets there before it. False: the guest must not run
@@ -37,6 +46,7 @@ static bool run_guest(struct qemu_machine *m)
 			machine_enter_locked(&m->base);
 		m->running = !rc;
 		m->interrupted = false;
+		qemu_stands(m, false, NULL);
 	}
 	pthread_mutex_unlock(&m->base.lock);
 	return run; /* a failed command shows again when its end is waited for */
@@ -78,10 +88,13 @@ static void handle_stop(struct qemu_machine *m, const struct gdb_stop *stop, boo
 	}
 	switch (stop->signal) {
 	case GDB_SIGNAL_TRAP:
+		qemu_stands(m, true, "handling a trap");
 		trap_hit(m, stop->thread);
 		break;
 	case GDB_SIGNAL_INT:
-		if (!interrupted)
+		if (interrupted)
+			qemu_stands(m, true, NULL);
+		else
 			stopped_by_others(m, stop->signal);
 		break;
 	case GDB_SIGNAL_QUIT:

@@ -109,6 +109,12 @@ int gdb_interrupt(const struct gdb *g);
  */
 void gdb_abort(const struct gdb *g);
 
+/*
+ * The same, but nothing is said to the stub: whoever else holds the connection does that, and it
+ * stays theirs. Any thread, at any time until gdb_close().
+ */
+void gdb_cut(struct gdb *g);
+
 struct gdb_stop {
 	enum { GDB_STOP_SIGNAL, GDB_STOP_EXITED } kind;
 	int signal;	 /* gdb's numbers: 5 breakpoint, 2 interrupt */

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,12 +44,17 @@ int packet_open(struct packet_conn *c, int fd)
 
 	memset(c, 0, sizeof(*c));
 	c->fd = fd;
+	c->cut_fd = eventfd(0, EFD_CLOEXEC);
+	if (c->cut_fd < 0)
+		return -errno;
 	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) ? -errno : 0;
 }
 
 void packet_close(struct packet_conn *c)
 {
 	close(c->fd);
+	if (c->cut_fd >= 0)
+		close(c->cut_fd);
 	c->fd = -1;
 	c->error = -ENOTCONN;
 }
@@ -70,15 +76,16 @@ int64_t packet_deadline(int timeout_ms)
 static int wait_ready(const struct packet_conn *c, short events, int64_t deadline)
 {
 	for (;;) {
-		struct pollfd fd = {.fd = c->fd, .events = events};
+		struct pollfd fd[] = {{.fd = c->fd, .events = events},
+				      {.fd = c->cut_fd, .events = POLLIN}};
 		int64_t left = deadline == INT64_MAX ? -1 : deadline - now_ms();
 		int rc;
 
 		if (deadline != INT64_MAX && left < 0)
 			left = 0;
-		rc = poll(&fd, 1, left > INT32_MAX ? INT32_MAX : (int)left);
+		rc = poll(fd, 2, left > INT32_MAX ? INT32_MAX : (int)left);
 		if (rc > 0)
-			return 0;
+			return fd[1].revents ? -ECONNRESET : 0;
 		if (rc == 0 && left <= INT32_MAX)
 			return -ETIMEDOUT;
 		if (rc < 0 && errno != EINTR)
@@ -97,8 +104,12 @@ static int send_bytes(struct packet_conn *c, const char *bytes, size_t len)
 	int64_t deadline = packet_deadline(SEND_MS);
 
 	while (len) {
-		ssize_t n = send(c->fd, bytes, len, MSG_NOSIGNAL);
+		ssize_t n;
 		int rc;
+
+		if (atomic_load(&c->cut))
+			return fail(c, -ECONNRESET);
+		n = send(c->fd, bytes, len, MSG_NOSIGNAL);
 
 		if (n > 0) {
 			bytes += n;
@@ -158,11 +169,19 @@ int packet_flush(struct packet_conn *c)
 	return c->error ? c->error : send_bytes(c, c->out, c->out_len);
 }
 
+void packet_cut(struct packet_conn *c)
+{
+	atomic_store(&c->cut, true);
+	eventfd_write(c->cut_fd, 1); /* its counter is never full */
+}
+
 /* Touches nothing of c that the thread which owns it may be changing. */
 int packet_interrupt(const struct packet_conn *c)
 {
 	const char byte = INTERRUPT_BYTE;
 
+	if (atomic_load(&c->cut))
+		return -ECONNRESET;
 	return send(c->fd, &byte, 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
 }
 
@@ -178,6 +197,8 @@ static int fill(struct packet_conn *c, int64_t deadline)
 		ssize_t n;
 		int rc;
 
+		if (atomic_load(&c->cut))
+			return fail(c, -ECONNRESET);
 		if (now_ms() > deadline)
 			return -ETIMEDOUT;
 		n = recv(c->fd, c->in, sizeof(c->in), 0);

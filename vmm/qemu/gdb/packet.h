@@ -3,6 +3,7 @@
 #ifndef HVTRACE_VMM_QEMU_GDB_PACKET_H
 #define HVTRACE_VMM_QEMU_GDB_PACKET_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,8 @@
  */
 struct packet_conn {
 	int fd;
+	int cut_fd; /* readable once nobody is to be waited for any more: packet_cut() */
+	atomic_bool cut;
 	int error;	/* what ended the connection, negative */
 	bool no_ack;	/* both sides have agreed not to acknowledge packets */
 	bool ack_due;	/* for the packet received last; goes out with the next one sent */
@@ -63,6 +66,13 @@ int64_t packet_deadline(int timeout_ms);
 int packet_recv_by(struct packet_conn *c, int64_t deadline);
 /* Wait up to timeout_ms until the peer has sent anything that was not received: 0 or -ETIMEDOUT. */
 int packet_wait(struct packet_conn *c, int timeout_ms);
+
+/*
+ * From here on each call fails with -ECONNRESET, also the one that another thread waits in, and
+ * nothing is sent any more, while the connection itself stays for whoever else holds it. Any
+ * thread.
+ */
+void packet_cut(struct packet_conn *c);
 
 /* Send the byte that stops a running guest. Any thread, while no other one sends a packet. */
 int packet_interrupt(const struct packet_conn *c);

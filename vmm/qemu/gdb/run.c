@@ -93,8 +93,15 @@ void gdb_abort(const struct gdb *g)
 {
 	static const char goodbye[] = "$Qqemu.PhyMemMode:0#76$D;1#b0";
 
+	if (atomic_load(&g->conn.cut))
+		return;
 	send(g->conn.fd, goodbye, sizeof(goodbye) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	shutdown(g->conn.fd, SHUT_RDWR);
+}
+
+void gdb_cut(struct gdb *g)
+{
+	packet_cut(&g->conn);
 }
 
 /* T05thread:p01.02;swbreak:; - pairs behind the signal, in any order */

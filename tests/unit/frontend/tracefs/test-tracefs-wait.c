@@ -188,6 +188,7 @@ static const char *const read_by_many[] = {
 	"hvtrace/guest",
 	"hvtrace/losses",
 	"hvtrace/overhead",
+	"hvtrace/standstill",
 	"hvtrace/graph",
 	"enabled_functions",
 	"error_log",

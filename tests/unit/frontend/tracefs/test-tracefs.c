@@ -523,6 +523,8 @@ static void test_ours(void **state)
 	assert_non_null(strstr(get(w, "hvtrace/guest", buf, sizeof(buf)), "\nstate: "));
 	assert_non_null(
 		strstr(get(w, "hvtrace/overhead", buf, sizeof(buf)), "\nCPU time of hvtrace: "));
+	assert_string_equal(get(w, "hvtrace/standstill", buf, sizeof(buf)),
+			    "stood: 0 times\ntotal: 0.000 ms\nlongest: 0.000 ms\ntimes:\n");
 	assert_non_null(strstr(get(w, "hvtrace/losses", buf, sizeof(buf)), "lost: 0\n"));
 }
 

@@ -38,7 +38,13 @@ static void on_message(void *arg, enum machine_msg_level level, const char *text
 
 static struct machine *attach(const char *target, struct told *told, char err[256])
 {
-	struct machine_attach_config cfg = {.target = target, .message = on_message, .arg = told};
+	struct machine_attach_config cfg = {
+		.target = target,
+		.limits = {.stand_ms =
+				   3600000}, /* what the stub itself is given is what counts here */
+		.message = on_message,
+		.arg = told,
+	};
 
 	err[0] = '\0';
 	return machine_attach(&cfg, err, 256);

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-watchdog.c - how long a guest stands is counted, and one that stands too long is let go. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "vmm/core/backend.h"
+
+#define LONG_MS 3600000 /* longer than any test */
+
+struct fake {
+	struct machine m;
+	atomic_uint let_go, stuck;
+};
+
+static void nothing(struct machine *m)
+{
+	(void)m;
+}
+
+static void let_go(struct machine *m)
+{
+	((struct fake *)m)->let_go++;
+}
+
+static const struct machine_ops ops = {
+	.pause = nothing, .resume = nothing, .kick_locked = nothing, .let_go = let_go};
+
+static void stuck(void *arg)
+{
+	struct fake *f = arg;
+
+	f->stuck++;
+}
+
+static void fake_init(struct fake *f)
+{
+	*f = (struct fake){0};
+	assert_int_equal(machine_init(&f->m, &ops), 0);
+}
+
+static void fake_watch(struct fake *f, uint64_t ms)
+{
+	const struct machine_limits limits = {.stand_ms = ms, .stuck = stuck};
+
+	assert_int_equal(stand_watch(&f->m, &limits, LONG_MS, f), 0);
+}
+
+static void fake_exit(struct fake *f)
+{
+	stand_unwatch(&f->m);
+	machine_exit(&f->m);
+}
+
+/* It has come true, or comes true. */
+static void wait_for(const atomic_uint *count)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+
+	while (!*count)
+		nanosleep(&moment, NULL);
+}
+
+/* --- counting -----------------------------------------------------------------------------------
+ */
+
+static void test_pauses_are_counted(void **state)
+{
+	struct machine_pauses p;
+	struct fake f;
+	uint64_t rows = 0;
+
+	(void)state;
+	fake_init(&f);
+	machine_pause_for(&f.m, "reading");
+	machine_pause_for(&f.m, "writing"); /* they nest */
+	machine_resume(&f.m);
+	machine_get_pauses(&f.m, &p);
+	assert_int_equal(p.count, 0); /* it stands still */
+	machine_resume(&f.m);
+	machine_serve_begin(&f.m, "answering");
+	machine_serve_end(&f.m);
+	machine_get_pauses(&f.m, &p);
+	assert_int_equal(p.count, 2);
+	assert_true(p.total_ns >= p.longest_ns && p.longest_ns > 0);
+	assert_true(!strcmp(p.longest_what, "reading") || !strcmp(p.longest_what, "answering"));
+	for (unsigned int i = 0; i < MACHINE_PAUSE_ROWS; i++)
+		rows += p.row[i];
+	assert_int_equal(rows, 2);
+	assert_int_equal(p.limit_ns, 0);
+	assert_false(p.exceeded);
+	fake_exit(&f);
+}
+
+/* The row that a pause of this length is counted in. */
+static unsigned int row_of(int64_t ns)
+{
+	struct machine_pauses p;
+	unsigned int row = 0;
+	struct fake f;
+
+	fake_init(&f);
+	machine_pause(&f.m);
+	f.m.stand.since -= ns;
+	machine_resume(&f.m);
+	machine_get_pauses(&f.m, &p);
+	while (!p.row[row])
+		row++;
+	assert_true(p.longest_ns >= (uint64_t)ns);
+	fake_exit(&f);
+	return row;
+}
+
+static void test_rows(void **state)
+{
+	(void)state;
+	/* A pause takes a while in itself: in the middle of a row that does not matter. */
+	assert_int_equal(row_of(3000000), 12);			       /* 2048 to 4096 us */
+	assert_int_equal(row_of(1500000000), 21);		       /* 1.05 to 2.1 s */
+	assert_int_equal(row_of(90000000000), MACHINE_PAUSE_ROWS - 1); /* and all that are longer */
+}
+
+/* --- the limit ----------------------------------------------------------------------------------
+ */
+
+/* Whatever it was that was said last; and only once. */
+static void test_too_long(void **state)
+{
+	struct machine_pauses p;
+	struct machine_event ev;
+	struct fake f;
+
+	(void)state;
+	fake_init(&f);
+	fake_watch(&f, 1);
+	machine_pause_for(&f.m, "reading its lists");
+	machine_pause_for(&f.m, "scanning stacks");
+	wait_for(&f.let_go);
+	assert_true(machine_has_ended(&f.m, &ev));
+	assert_int_equal(ev.type, MACHINE_EVENT_ERROR);
+	assert_non_null(strstr(ev.text, "stood for more than 1 ms"));
+	assert_non_null(strstr(ev.text, "hvtrace was scanning stacks"));
+	machine_get_pauses(&f.m, &p);
+	assert_true(p.exceeded);
+	assert_int_equal(p.limit_ns, 1000000);
+	assert_string_equal(p.longest_what, "scanning stacks");
+	machine_resume(&f.m);
+	machine_resume(&f.m);
+	machine_pause(&f.m);
+	machine_resume(&f.m);
+	fake_exit(&f);
+	assert_int_equal(f.let_go, 1);
+	assert_int_equal(f.stuck, 0);
+}
+
+/* A vCPU that waits for the host stands as well. */
+static void test_serving_too_long(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	fake_init(&f);
+	fake_watch(&f, 1);
+	machine_serve_begin(&f.m, "answering a call");
+	wait_for(&f.let_go);
+	machine_serve_end(&f.m);
+	fake_exit(&f);
+}
+
+/* Nothing but the end of the process will end it: whoever owns it is told. */
+static void test_stuck(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	fake_init(&f);
+	fake_watch(&f, 1);
+	machine_pause_for(&f.m, "looping");
+	wait_for(&f.stuck);
+	assert_int_equal(f.let_go, 1);
+	machine_resume(&f.m);
+	fake_exit(&f);
+}
+
+/* However long it is watched, and however often it stands. */
+static void test_short_enough(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	fake_init(&f);
+	fake_watch(&f, LONG_MS);
+	for (unsigned int i = 0; i < 10000; i++) {
+		machine_pause(&f.m);
+		machine_resume(&f.m);
+	}
+	fake_exit(&f);
+	assert_int_equal(f.let_go, 0);
+	assert_false(machine_has_ended(&f.m, NULL));
+}
+
+/* The default holds where nothing was asked for, and may become shorter while it stands. */
+static void test_default(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	fake_init(&f);
+	fake_watch(&f, LONG_MS);
+	machine_pause(&f.m);
+	stand_set_default(&f.m, 1);
+	assert_int_equal(f.m.stand.sum.limit_ns, (uint64_t)LONG_MS * 1000000);
+	machine_resume(&f.m);
+	fake_exit(&f);
+
+	fake_init(&f);
+	fake_watch(&f, 0);
+	machine_pause(&f.m);
+	stand_set_default(&f.m, 1);
+	wait_for(&f.let_go);
+	machine_resume(&f.m);
+	fake_exit(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pauses_are_counted),
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_serving_too_long),
+		cmocka_unit_test(test_stuck),
+		cmocka_unit_test(test_short_enough),
+		cmocka_unit_test(test_default),
+	};
+
+	return cmocka_run_group_tests_name("watchdog", tests, NULL, NULL);
+}
