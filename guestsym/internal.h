@@ -255,7 +255,8 @@ int tables_read(struct tables *t, const struct elf_image *e, const struct symbol
 void tables_exit(struct tables *t);
 /*
  * The image's bytes between two symbols, in whole entries: *va is where they start, the result
- * how many there are. 0 when a symbol is missing or the range is not in the image.
+ * how many there are. 0 when a symbol is missing, the range is not in the image or has more bytes
+ * than a kernel's table may have.
  */
 size_t table_entries(const struct elf_image *e, const struct symbols *s, const char *start,
 		     const char *stop, size_t entry, uint64_t *va, const uint8_t **p);

@@ -97,10 +97,13 @@ static bool name_to_kind(const char *name, enum guestsym_irq_kind *kind)
 	return false;
 }
 
+/* How many names of one function are looked at: kernels have two of those that matter. */
+#define ALIASES_MAX 64
+
 /* Which operation the function that slot points to is; it may have several names. */
 static bool slot_to_kind(const struct irq_sites *irq, uint64_t slot, enum guestsym_irq_kind *kind)
 {
-	const struct guestsym_symbol *sym, *end = irq->s->v + irq->s->n;
+	const struct guestsym_symbol *sym, *end;
 	const uint8_t *p = elf_image_at(irq->e, slot, 8);
 	uint64_t off;
 
@@ -109,6 +112,9 @@ static bool slot_to_kind(const struct irq_sites *irq, uint64_t slot, enum guests
 	sym = symbols_find(irq->s, get_u64(p), &off, NULL);
 	if (!sym || off)
 		return false;
+	end = irq->s->v + irq->s->n;
+	if (end - sym > ALIASES_MAX)
+		end = sym + ALIASES_MAX;
 	for (uint64_t addr = sym->addr; sym < end && sym->addr == addr; sym++)
 		if (name_to_kind(sym->name, kind))
 			return true;

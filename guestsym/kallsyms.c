@@ -25,7 +25,7 @@ enum {
 	MARKER_STEP = 256,
 };
 
-/* How many names a search may look at; keeps hostile images from taking minutes. */
+/* How many names and tokens a search may look at; keeps hostile images from taking minutes. */
 #define SEARCH_BUDGET (UINT64_C(64) << 20)
 
 /* How offsets[] says addresses. */
@@ -110,7 +110,12 @@ static bool find_tokens(struct kallsyms *k)
 	     room++) {
 		uint64_t tokens = k->token_index - room;
 
-		if (tokens % 4 || !tokens_fit(k, tokens))
+		if (tokens % 4)
+			continue;
+		if (k->budget < TOKENS)
+			return false;
+		k->budget -= TOKENS;
+		if (!tokens_fit(k, tokens))
 			continue;
 		k->tokens = tokens;
 		return true;
@@ -311,10 +316,11 @@ static uint64_t names_size(const struct kallsyms *k, const struct token *t)
 	return sum <= IMAGE_NAMES_MAX ? sum : 0;
 }
 
-/* out has TOKEN_BLOCK bytes to spare. */
-static void decode(const struct kallsyms *k, const struct token *t, struct guestsym_symbol *v,
-		   char *out)
+/* True when all names are in what names_size() said they take; TOKEN_BLOCK bytes are to spare. */
+static bool decode(const struct kallsyms *k, const struct token *t, struct guestsym_symbol *v,
+		   char *out, uint64_t size)
 {
+	const char *end = out + size + TOKEN_BLOCK;
 	uint64_t pos = k->names;
 
 	for (uint32_t i = 0; i < k->n; i++) {
@@ -324,6 +330,8 @@ static void decode(const struct kallsyms *k, const struct token *t, struct guest
 		for (; len; len--) {
 			const struct token *tok = &t[k->r.p[pos++]];
 
+			if ((size_t)(end - out) < tok->len + 1 + TOKEN_BLOCK)
+				return false;
 			memcpy(out, tok->block, TOKEN_BLOCK);
 			if (tok->len > TOKEN_BLOCK)
 				memcpy(out, tok->s, tok->len);
@@ -332,6 +340,7 @@ static void decode(const struct kallsyms *k, const struct token *t, struct guest
 		*out++ = 0;
 		v[i] = (struct guestsym_symbol){symbol_address(k, i), name + 1, name[0]};
 	}
+	return true;
 }
 
 static int kallsyms_decode(const struct kallsyms *k, struct symbols *s)
@@ -347,8 +356,10 @@ static int kallsyms_decode(const struct kallsyms *k, struct symbols *s)
 	names = symbols_alloc(s, k->n, size + TOKEN_BLOCK);
 	if (!names)
 		return -ENOMEM;
-	decode(k, tokens, s->v, names);
-	return 0;
+	if (decode(k, tokens, s->v, names, size))
+		return 0;
+	symbols_exit(s);
+	return -ENOENT;
 }
 
 /* --- searching --------------------------------------------------------------------------- */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #define TRACEPOINT_NAME_MAX 255
+/* Bytes of one table; the largest are BTF and ORC, of some 6 MB. */
+#define TABLE_MAX (UINT64_C(64) << 20)
 
 size_t table_entries(const struct elf_image *e, const struct symbols *s, const char *start,
 		     const char *stop, size_t entry, uint64_t *va, const uint8_t **p)
@@ -13,7 +15,7 @@ size_t table_entries(const struct elf_image *e, const struct symbols *s, const c
 	uint64_t end = symbols_addr(s, stop);
 
 	*va = symbols_addr(s, start);
-	if (!*va || end <= *va)
+	if (!*va || end <= *va || end - *va > TABLE_MAX)
 		return 0;
 	*p = elf_image_at(e, *va, end - *va);
 	return *p ? (end - *va) / entry : 0;

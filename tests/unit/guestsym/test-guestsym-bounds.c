@@ -167,6 +167,46 @@ static void test_symtab_names(void **state)
 	assert_int_equal(read_symtab(IMAGE_SYMBOLS_MAX + 1, 2, &s), -E2BIG);
 }
 
+/* --- kallsyms ---------------------------------------------------------------------------- */
+
+#define BLOCK	 2048 /* of strings and an index of them */
+#define STRINGS	 (BLOCK - 512)
+#define SEARCHED (UINT32_C(16) << 20)
+
+/*
+ * Strings "aaa" and what is taken for the index of them wherever these may begin, but for what the
+ * last one ends with.
+ */
+static void make_token_block(uint8_t *block)
+{
+	for (size_t i = 0; i < STRINGS; i += 4)
+		memcpy(block + i, "aaa", 4);
+	memcpy(block + STRINGS - 4, "a\0a", 4);
+	for (uint16_t i = 0; i < 256; i++) {
+		const uint16_t pos = 4 * i;
+
+		memcpy(block + STRINGS + 2 * (size_t)i, &pos, 2);
+	}
+}
+
+/* The search ends long before it has seen all that looks like tokens. */
+static void test_token_search(void **state)
+{
+	uint8_t *data = malloc(SEARCHED);
+	struct elf_segment seg = {.va = ADDR, .filesz = SEARCHED, .memsz = SEARCHED};
+	struct elf_image e = {.segs = &seg, .nr_segs = 1, .len = SEARCHED};
+	struct symbols s = {0};
+
+	(void)state;
+	assert_non_null(data);
+	for (size_t i = 0; i < SEARCHED; i += BLOCK)
+		make_token_block(data + i);
+	e.data = touched_begin(data, SEARCHED, SEARCHED / TOUCHED_PAGE / 2);
+	assert_int_equal(kallsyms_read(&e, &s), -ENOENT);
+	assert_in_range(touched_end(), 1, SEARCHED / TOUCHED_PAGE / 2);
+	free(data);
+}
+
 /* --- the tables of modules --------------------------------------------------------------- */
 
 /* Addresses behind which there is one page again and again. */
@@ -280,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_find_among_equal),
 		cmocka_unit_test(test_sites_among_equal),
 		cmocka_unit_test(test_symtab_names),
+		cmocka_unit_test(test_token_search),
 		cmocka_unit_test_setup(test_module_name, set_up),
 		cmocka_unit_test_setup(test_module_names_cost, set_up),
 		cmocka_unit_test_setup(test_module_symbols_cost, set_up),
