@@ -17,6 +17,7 @@
 #include "tracer/instance/max.h"
 #include "tracer/instance/prints.h"
 #include "tracer/lib/host-time.h"
+#include "tracer/lib/memory.h"
 #include "tracer/probe/critical/sites.h"
 #include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
@@ -141,7 +142,8 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	t->engine = &trap_probe_ops;
 	t->fentry = guestsym_addr(cfg->gs, "__fentry__");
 	t->max_events = cfg->max_events ? cfg->max_events : UINT64_MAX;
-	ret = trace_core_init(t);
+	t->memory = memory_open("/proc", "/sys/fs/cgroup");
+	ret = t->memory ? trace_core_init(t) : -ENOMEM;
 	if (ret)
 		snprintf(err, errlen, "no memory");
 	if (!ret)
@@ -189,6 +191,7 @@ void trace_free(struct trace *t)
 	comms_free(t->comms);
 	hwlat_settings_free(t->hwlat);
 	collect_free(t->collect);
+	memory_close(t->memory);
 	free(t->event_traps);
 	free(t->prints);
 	free(t->follow);

@@ -96,7 +96,7 @@ static void instance_free(struct instance *i)
 
 static int instance_alloc(struct instance *i, uint64_t bytes)
 {
-	if (bytes > UINT64_MAX / i->t->vcpus || !memory_holds(bytes * i->t->vcpus))
+	if (bytes > UINT64_MAX / i->t->vcpus || !memory_holds(i->t->memory, bytes * i->t->vcpus))
 		return -ENOMEM;
 	for (unsigned int v = 0; v < i->t->vcpus; v++) {
 		i->ring[v] = ring_new(bytes);

@@ -56,6 +56,7 @@ struct trace {
 	struct trace_seen *seen;
 	struct trace_stacks *stacks;
 	struct trace_wait *wait;
+	struct memory_files *memory; /* NULL: buffers have no limit */
 	struct machine *m;
 	const struct guestsym *gs;
 	struct trace_config cfg;

@@ -82,7 +82,7 @@ int instance_resize(struct instance *i, int vcpu, uint64_t kb)
 
 	if (!kb || kb > UINT64_MAX >> 10)
 		return -EINVAL;
-	if (!memory_holds(growth(i, vcpu, kb << 10)))
+	if (!memory_holds(i->t->memory, growth(i, vcpu, kb << 10)))
 		return -ENOMEM;
 	for (v = 0; v < i->t->vcpus && !ret; v++) {
 		before[v] = ring_size(ring_now(i->ring, v));
@@ -168,7 +168,7 @@ int instance_snapshot_reserve(struct instance *i)
 
 	for (unsigned int v = 0; v < i->t->vcpus; v++)
 		bytes += ring_size(ring_now(i->ring, v));
-	if (!i->snapshot && !memory_holds(bytes))
+	if (!i->snapshot && !memory_holds(i->t->memory, bytes))
 		return -ENOMEM;
 	trace_writers_stop(i->t);
 	for (unsigned int v = 0; v < i->t->vcpus && !ret; v++) {

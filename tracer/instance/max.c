@@ -175,7 +175,7 @@ int instance_max_calls(struct instance *i)
 		call_log_free(i->calls);
 		i->calls = NULL;
 	} else if (!i->calls) {
-		if (memory_holds(nr * i->t->vcpus * sizeof(struct logged_call)))
+		if (memory_holds(i->t->memory, nr * i->t->vcpus * sizeof(struct logged_call)))
 			i->calls = call_log_new(i->t->vcpus, nr);
 		if (!i->calls)
 			return -ENOMEM;

@@ -31,6 +31,9 @@ struct machine {
 	int event_fd;	   /* wakes machine_wait() */
 	atomic_bool woken; /* machine_wake() was called */
 	int64_t looked_ms; /* when machine_wait() last called ops->idle */
+
+	/* delay.c: 1 and the descriptor that says what a vCPU's thread waits for; 0: not open */
+	atomic_int delay_fd[MACHINE_MAX_VCPUS];
 };
 
 /*
@@ -99,6 +102,9 @@ struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, 
 typedef int machine_read_fn(struct machine *m, uint64_t pa, void *buf, size_t len);
 int machine_walk_by(struct machine *m, machine_read_fn *read, uint64_t root, unsigned int levels,
 		    uint64_t va, uint64_t *pa, uint64_t *left);
+
+/* delay.c */
+void machine_delays_close(struct machine *m);
 
 /* event.c */
 int machine_init(struct machine *m, const struct machine_ops *ops);

@@ -23,11 +23,11 @@ static int parse(const char *text, struct machine_delay *delay)
 	return ran || delay->ns || delay->runs ? 0 : -EOPNOTSUPP;
 }
 
-int machine_get_delay(struct machine *m, unsigned int vcpu, struct machine_delay *delay)
+/* Its descriptor, or -errno. */
+static int open_schedstat(struct machine *m, unsigned int vcpu)
 {
-	char path[64], text[80];
+	char path[64];
 	pid_t pid, tid;
-	ssize_t n;
 	int fd, rc = m->ops->vcpu_thread(m, vcpu, &pid, &tid);
 
 	if (rc)
@@ -36,13 +36,47 @@ int machine_get_delay(struct machine *m, unsigned int vcpu, struct machine_delay
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -EOPNOTSUPP : -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	rc = n < 0 ? -errno : 0;
-	close(fd);
-	if (rc)
-		return rc;
+	return fd;
+}
+
+/* Opened once: the number of a thread that has gone is another's some day, and who confines himself can open
+ * nothing more. */
+static int schedstat(struct machine *m, unsigned int vcpu)
+{
+	int fd, none = 0;
+
+	if (vcpu >= MACHINE_MAX_VCPUS)
+		return -EINVAL;
+	fd = atomic_load(&m->delay_fd[vcpu]) - 1;
+	if (fd >= 0)
+		return fd;
+	fd = open_schedstat(m, vcpu);
+	if (fd < 0 || atomic_compare_exchange_strong(&m->delay_fd[vcpu], &none, fd + 1))
+		return fd;
+	close(fd); /* another thread was faster */
+	return none - 1;
+}
+
+int machine_get_delay(struct machine *m, unsigned int vcpu, struct machine_delay *delay)
+{
+	int fd = schedstat(m, vcpu);
+	char text[80];
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	if (n < 0)
+		return errno == ESRCH ? -EOPNOTSUPP : -errno;
 	text[n] = '\0';
 	return parse(text, delay);
+}
+
+void machine_delays_close(struct machine *m)
+{
+	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++)
+		if (atomic_load(&m->delay_fd[i]))
+			close(atomic_load(&m->delay_fd[i]) - 1);
 }
 
 int machine_get_process(struct machine *m, pid_t *pid)

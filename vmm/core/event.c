@@ -50,6 +50,7 @@ void machine_exit(struct machine *m)
 	pthread_mutex_destroy(&m->lock);
 	pthread_cond_destroy(&m->change);
 	close(m->event_fd);
+	machine_delays_close(m);
 }
 
 void machine_message(struct machine *m, enum machine_msg_level level, const char *fmt, ...)

@@ -37,6 +37,8 @@ static int mem_add(struct kvm_machine *m, uint64_t pa, uint64_t size)
 		    -1, 0);
 	if (host == MAP_FAILED)
 		return -errno;
+	/* What a guest has in its memory is nothing for a file on the host's disk. */
+	madvise(host, size, MADV_DONTDUMP);
 	region.userspace_addr = (uintptr_t)host;
 	if (ioctl(m->vm_fd, KVM_SET_USER_MEMORY_REGION, &region)) {
 		int rc = -errno;

@@ -69,7 +69,13 @@ static int tear_down(void **state)
 
 static uint64_t left(struct world *w)
 {
-	return memory_left(w->dir, w->dir);
+	struct memory_files *f = memory_open(w->dir, w->dir);
+	uint64_t bytes;
+
+	assert_non_null(f);
+	bytes = memory_left(f);
+	memory_close(f);
+	return bytes;
 }
 
 static void put_meminfo(struct world *w)
@@ -133,9 +139,33 @@ static void test_over_the_limit(void **state)
 
 static void test_this_host(void **state)
 {
+	struct memory_files *f = memory_open("/proc", "/sys/fs/cgroup");
+
 	(void)state;
-	assert_true(memory_holds(4096));
-	assert_false(memory_holds(UINT64_MAX));
+	assert_non_null(f);
+	assert_true(memory_holds(f, 4096));
+	assert_false(memory_holds(f, UINT64_MAX));
+	memory_close(f);
+	assert_true(memory_holds(NULL, UINT64_MAX));
+}
+
+/* What they say now, not what they said when they were opened. */
+static void test_files_change(void **state)
+{
+	struct world *w = *state;
+	struct memory_files *f;
+	FILE *meminfo;
+
+	put_meminfo(w);
+	f = memory_open(w->dir, w->dir);
+	assert_non_null(f);
+	assert_int_equal(memory_left(f), 2000 << 10);
+	meminfo = fopen(w->made[w->nr - 1], "we");
+	assert_non_null(meminfo);
+	fputs("MemAvailable: 70 kB\n", meminfo);
+	assert_int_equal(fclose(meminfo), 0);
+	assert_int_equal(memory_left(f), 70 << 10);
+	memory_close(f);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -145,6 +175,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(test_nothing_known), TEST(test_available),	     TEST(test_no_limit),
 		TEST(test_limits),	  TEST(test_over_the_limit), TEST(test_this_host),
+		TEST(test_files_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
