@@ -7,46 +7,175 @@
 #include "tracer/events/events.h"
 #include "tracer/guest/modules.h"
 #include "tracer/instance/files.h"
+#include "tracer/probe/critical/sites.h"
 #include "tracer/probe/probe.h"
+#include "tracer/probe/returns/returns.h"
 #include "tracer/record/record.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int module_add(void *arg, const struct guestsym_module *mod)
+/* --- which probe is where -------------------------------------------------------------------- */
+
+/* The probes that have not gone, by address: index, or UINT32_MAX, at its hash or behind it. */
+struct probe_places {
+	uint32_t *slot;
+	uint32_t mask; /* at least half of them is UINT32_MAX */
+};
+
+static uint32_t *place_of(const struct probe_places *at, const struct probe_set *set, uint64_t va)
 {
-	struct trace *t = arg;
+	uint32_t i = (uint32_t)(va * UINT64_C(0x9e3779b97f4a7c15) >> 32) & at->mask;
 
-	for (size_t i = 0; i < mod->nr_sites; i++) {
-		const struct guestsym_site *s = &mod->sites[i];
-		uint64_t va = s->addr - t->guest.slide;
-		struct probe *p;
+	while (at->slot[i] != UINT32_MAX && set->v[at->slot[i]].va != va)
+		i = (i + 1) & at->mask;
+	return &at->slot[i];
+}
 
-		if (s->flags & GUESTSYM_SITE_INVALID || !site_in_one_piece(&t->guest, s->addr))
-			continue;
-		p = probe_set_at(&t->probes, va);
-		if (!p)
-			return -ENOMEM;
-		p->name = s->name;
-		if (p->flags & PROBE_FL_FUNCTION)
-			continue; /* it was here at the last reading */
-		p->flags = PROBE_FL_FUNCTION | PROBE_FL_MODULE;
+/* With room for n more. */
+static int places_make(struct probe_places *at, const struct probe_set *set, size_t n)
+{
+	size_t size = 16;
+
+	while (size < 2 * (set->nr + n))
+		size *= 2;
+	at->slot = malloc(size * sizeof(*at->slot));
+	if (!at->slot)
+		return -ENOMEM;
+	memset(at->slot, 0xff, size * sizeof(*at->slot));
+	at->mask = (uint32_t)(size - 1);
+	for (size_t i = 0; i < set->nr; i++) {
+		uint32_t *place = place_of(at, set, set->v[i].va);
+
+		/* Of several the first, as everywhere. */
+		if (!(set->v[i].flags & PROBE_FL_GONE) && *place == UINT32_MAX)
+			*place = (uint32_t)i;
 	}
 	return 0;
 }
 
-int modules_update(struct trace *t)
+/* --- modules and their probes ---------------------------------------------------------------- */
+
+/* A probe of no module that is there is none of a function that can be named. */
+static const char no_name[] = "";
+
+struct update {
+	struct trace *t;
+	struct probe_places at;
+	bool full; /* there are more functions than there can be probes */
+};
+
+static int site_add(struct update *u, const struct guestsym_module *mod,
+		    const struct guestsym_site *s)
 {
-	struct module_list *list;
+	struct probe_set *set = &u->t->probes;
+	uint64_t va = s->addr - u->t->guest.slide;
+	uint32_t *place = place_of(&u->at, set, va);
+	struct probe *p;
+
+	if (*place != UINT32_MAX) {
+		p = &set->v[*place];
+		if (p->flags & PROBE_FL_MODULE && p->flags & PROBE_FL_FUNCTION)
+			p->name = s->name; /* it was here at the last reading */
+		return 0;
+	}
+	if (mod->state == GUESTSYM_MODULE_GOING || s->flags & GUESTSYM_SITE_INVALID ||
+	    !site_in_one_piece(&u->t->guest, s->addr))
+		return 0;
+	if (!set->nr_free && set->nr >= PROBES_MAX / 2) {
+		u->full = true;
+		return 0;
+	}
+	p = probe_add(set, va);
+	if (!p)
+		return -ENOMEM;
+	p->name = s->name;
+	p->flags = PROBE_FL_FUNCTION | PROBE_FL_MODULE;
+	*place = (uint32_t)(p - set->v);
+	return 0;
+}
+
+static int sites_add(struct update *u)
+{
+	const struct guestsym_module *mods;
+	size_t nr = modules_all(u->t->modules, &mods);
+	int ret = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		for (size_t k = 0; k < mods[i].nr_sites && !ret; k++)
+			ret = site_add(u, &mods[i], &mods[i].sites[k]);
+	return ret;
+}
+
+static bool is_of_module(const struct probe *p)
+{
+	return p->flags & PROBE_FL_MODULE && p->flags & PROBE_FL_FUNCTION;
+}
+
+/* Names were those of the last reading, which is no more. */
+static void names_forget(struct probe_set *set)
+{
+	for (size_t i = 0; i < set->nr; i++)
+		if (is_of_module(&set->v[i]))
+			set->v[i].name = no_name;
+}
+
+/* Modules may have left unseen. What is in the guest for them is taken out as not selected. */
+static void those_left(struct probe_set *set)
+{
+	for (size_t i = 0; i < set->nr; i++) {
+		struct probe *p = &set->v[i];
+
+		if (is_of_module(p) && p->name == no_name && !(p->flags & PROBE_FL_SET))
+			p->flags |= PROBE_FL_GONE;
+	}
+}
+
+static int probes_of_modules(struct trace *t)
+{
+	struct update u = {.t = t};
+	const struct guestsym_module *mods;
+	size_t nr = modules_all(t->modules, &mods), sites = 0;
 	int ret;
 
-	list = modules_list_read(&t->guest, t->gs, t->modules, &ret);
-	if (!list)
+	for (size_t i = 0; i < nr; i++)
+		sites += mods[i].nr_sites;
+	returns_forget_gone(t);
+	flag_sites_forget_gone(t);
+	probes_recycle(&t->probes);
+	ret = places_make(&u.at, &t->probes, sites);
+	names_forget(&t->probes);
+	if (!ret)
+		ret = sites_add(&u);
+	free(u.at.slot);
+	those_left(&t->probes);
+	if (u.full)
+		trace_note(t, "the guest's modules have more functions than can be traced: some "
+			      "are left out");
+	return ret;
+}
+
+static void tell_forgotten(struct trace *t, uint64_t before)
+{
+	if (!before && modules_forgotten(t->modules))
+		trace_note(t, "many modules have been unloaded: functions of those that went first "
+			      "are shown as addresses");
+}
+
+int modules_update(struct trace *t)
+{
+	uint64_t forgotten = modules_forgotten(t->modules);
+	int ret = modules_list_read(t->modules, &t->guest, t->gs);
+
+	/* A kernel without modules, or one that does not say where they are, has none to trace. */
+	if (ret == -ENOENT || ret == -ENODATA)
+		return 0;
+	if (ret)
 		return ret;
-	t->modules = list;
+	tell_forgotten(t, forgotten);
 	events_changed(t->trace_events);
-	ret = modules_each(list, module_add, t);
+	ret = probes_of_modules(t);
 	if (trace_unwind(t))
 		trace_unwind_modules(t);
 	return ret;

@@ -96,6 +96,7 @@ static const struct events_ops trace_events_ops = {
 static int trace_alloc(struct trace *t, char *err, size_t errlen)
 {
 	t->comms = comms_new(COMMS_DEFAULT_NR);
+	t->modules = modules_list_new();
 	t->funcs = funcs_new(NULL, 0);
 	t->hwlat = hwlat_settings_new();
 	t->collect = collect_new(&trace_collector_ops);
@@ -109,9 +110,9 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->event_probes = event_probes_new(t);
 	if (t->funcs)
 		t->stack_max = stack_max_new(t);
-	if (t->comms && t->funcs && t->hwlat && t->latencies && t->collect && t->event_traps &&
-	    t->prints && t->graph && t->stack_max && t->trace_events && t->probe_events &&
-	    t->synth_events && t->event_probes && !flag_sites_init(t) &&
+	if (t->comms && t->modules && t->funcs && t->hwlat && t->latencies && t->collect &&
+	    t->event_traps && t->prints && t->graph && t->stack_max && t->trace_events &&
+	    t->probe_events && t->synth_events && t->event_probes && !flag_sites_init(t) &&
 	    !probe_set_init(&t->probes, t->gs)) {
 		t->follow = follow_new(&t->probes, t->gs);
 		if (t->follow)
@@ -187,7 +188,7 @@ void trace_free(struct trace *t)
 	flag_sites_free(t);
 	probe_set_free(&t->probes);
 	borrow_free(t->borrow);
-	modules_free(t->modules);
+	modules_list_free(t->modules);
 	comms_free(t->comms);
 	hwlat_settings_free(t->hwlat);
 	collect_free(t->collect);

@@ -295,8 +295,10 @@ static void use_detour(struct input *in)
 
 static void forget(void)
 {
-	modules_free(trace->modules);
-	trace->modules = NULL;
+	modules_list_free(trace->modules);
+	trace->modules = modules_list_new();
+	if (!trace->modules)
+		abort();
 	returns_free(trace);
 	trace->returns = NULL;
 	flag_sites_free(trace);

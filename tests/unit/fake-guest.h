@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "guestsym/guestsym.h"
@@ -81,12 +82,12 @@ struct fake_guest {
 static struct fake_guest fake;
 static pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER; /* of RAM */
 
-static uint8_t *fake_at(uint64_t va)
+static __attribute__((unused)) uint8_t *fake_at(uint64_t va)
 {
 	return fake.ram + (va - FAKE_TEXT + FAKE_PA);
 }
 
-static void fake_symbol(const char *name, uint64_t addr, char type)
+static __attribute__((unused)) void fake_symbol(const char *name, uint64_t addr, char type)
 {
 	fake.syms[fake.nsyms++] = (struct guestsym_symbol){addr, name, type};
 }
@@ -494,20 +495,48 @@ void guestsym_close(struct guestsym *gs)
 	(void)gs;
 }
 
+/* Copies, so that what is used after it was freed is seen. */
 int guestsym_modules_read(const struct guestsym *gs, const struct guestsym_memory *mem,
 			  uint64_t slide, struct guestsym_module **mods, size_t *n)
 {
 	(void)gs, (void)mem, (void)slide;
 	if (!fake.nmods)
 		return -ENOENT;
-	*mods = fake.mods;
+	*mods = calloc(fake.nmods, sizeof(**mods));
 	*n = fake.nmods;
+	for (size_t i = 0; i < fake.nmods; i++) {
+		const struct guestsym_module *from = &fake.mods[i];
+		struct guestsym_symbol *syms = calloc(from->nr_syms + 1, sizeof(*syms));
+		struct guestsym_site *sites = calloc(from->nr_sites + 1, sizeof(*sites));
+
+		for (size_t k = 0; k < from->nr_syms; k++) {
+			syms[k] = from->syms[k];
+			syms[k].name = strdup(from->syms[k].name);
+		}
+		for (size_t k = 0; k < from->nr_sites; k++) {
+			sites[k] = from->sites[k];
+			sites[k].name = strdup(from->sites[k].name);
+		}
+		(*mods)[i] = *from;
+		(*mods)[i].name = strdup(from->name ? from->name : "");
+		(*mods)[i].syms = syms;
+		(*mods)[i].sites = sites;
+	}
 	return 0;
 }
 
 void guestsym_modules_free(struct guestsym_module *mods, size_t n)
 {
-	(void)mods, (void)n;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < mods[i].nr_syms; k++)
+			free((char *)(uintptr_t)mods[i].syms[k].name);
+		for (size_t k = 0; k < mods[i].nr_sites; k++)
+			free((char *)(uintptr_t)mods[i].sites[k].name);
+		free((void *)(uintptr_t)mods[i].syms);
+		free((void *)(uintptr_t)mods[i].sites);
+		free((char *)(uintptr_t)mods[i].name);
+	}
+	free(mods);
 }
 
 int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size)

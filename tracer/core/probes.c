@@ -32,10 +32,44 @@ void probe_set_free(struct probe_set *set)
 	memset(set, 0, sizeof(*set));
 }
 
+/* Nothing is there, nor will be; see probes_recycle(). */
+static bool is_free(const struct probe *p)
+{
+	return p->flags == PROBE_FL_GONE && !p->va;
+}
+
+void probes_recycle(struct probe_set *set)
+{
+	set->free_from = set->nr_free = 0;
+	for (size_t i = 0; i < set->nr; i++) {
+		struct probe *p = &set->v[i];
+
+		if (p->flags & PROBE_FL_MODULE && p->flags & PROBE_FL_GONE && !p->kept &&
+		    !(p->flags & (PROBE_FL_SET | PROBE_FL_LENT)))
+			*p = (struct probe){.flags = PROBE_FL_GONE};
+		set->nr_free += is_free(p);
+	}
+}
+
+static struct probe *take_free(struct probe_set *set)
+{
+	while (!is_free(&set->v[set->free_from]))
+		set->free_from++;
+	set->nr_free--;
+	return &set->v[set->free_from];
+}
+
 struct probe *probe_add(struct probe_set *set, uint64_t va)
 {
 	struct probe *v;
 
+	if (set->nr_free) {
+		v = take_free(set);
+		*v = (struct probe){.va = va};
+		return v;
+	}
+	if (set->nr == PROBES_MAX)
+		return NULL;
 	if (set->nr == set->room) {
 		size_t room = set->room ? 2 * set->room : 64;
 

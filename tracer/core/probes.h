@@ -12,6 +12,8 @@
 
 struct trace;
 
+#define PROBES_MAX (UINT32_C(1) << 22) /* kernels have some 100,000 places */
+
 enum {
 	PROBE_FL_RECORD = 1 << 0,    /* some filter selects it: hits become records */
 	PROBE_FL_INIT = 1 << 1,	     /* in memory that the kernel frees after boot */
@@ -70,12 +72,18 @@ struct probe {
 	uint16_t flags;
 	uint16_t guards;
 	uint16_t asked; /* of these: what features ask for by probe_ask() */
+	bool kept;	/* somebody goes on knowing it by its index: it becomes no other one */
 };
 
-/* Grows at its end only. The cookie of a probe's trap is its index. */
+/*
+ * The cookie of a probe's trap is its index, which stays the same. Places of probes in modules that
+ * have gone are used again; the kernel's own come first, as they were found.
+ */
 struct probe_set {
 	struct probe *v;
 	size_t nr, room;
+	size_t nr_free,
+		free_from; /* places that may be used again; there is none before this one */
 	/* Of those that are recorded: all, left out, in the guest now. Told without a lock. */
 	_Atomic uint64_t selected, skipped, traced;
 };
@@ -92,8 +100,13 @@ struct probe_ops {
 /* The functions of the kernel image; none is recorded yet. 0 or -ENOMEM. */
 int probe_set_init(struct probe_set *set, const struct guestsym *gs);
 void probe_set_free(struct probe_set *set);
-/* A new one at the end. NULL: no memory. */
+/* A new one. NULL: no memory, or PROBES_MAX. */
 struct probe *probe_add(struct probe_set *set, uint64_t va);
+/*
+ * Probes of modules that have gone, and are not in the guest, make room for others. Nothing knows
+ * them by their index any more, but for those that are kept.
+ */
+void probes_recycle(struct probe_set *set);
 /* Index of the probe at link address va: what its trap's cookie would be. UINT32_MAX: none. */
 uint32_t probe_at_site(const struct trace *t, uint64_t va);
 /* The probe at va, added when there is none (the others may move). NULL: no memory. */

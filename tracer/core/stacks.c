@@ -49,6 +49,7 @@ void trace_use_stacks(struct trace *t)
 	if (atomic_load(&t->stacks->ready))
 		return;
 	machine_pause_for(t->m, "preparing the reading of stacks");
+	change_lock(t); /* modules stay as they are */
 	instances_lock(t);
 	if (!atomic_load(&t->stacks->ready)) {
 		t->stacks->unwind = unwind_new(t->gs, err, sizeof(err));
@@ -59,5 +60,6 @@ void trace_use_stacks(struct trace *t)
 		atomic_store(&t->stacks->ready, true);
 	}
 	instances_unlock(t);
+	change_unlock(t);
 	machine_resume(t->m);
 }

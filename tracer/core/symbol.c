@@ -36,11 +36,15 @@ bool trace_find_symbol(void *arg, uint64_t addr, struct output_symbol *sym)
 		*sym = (struct output_symbol){.name = tracer, .size = 1};
 		return true;
 	}
-	found = modules_find(t->modules, addr, &sym->off, &sym->size);
-	if (found)
-		sym->module = modules_name_at(t->modules, addr);
-	else
-		found = guestsym_find(t->gs, addr - t->guest.slide, &sym->off, &sym->size);
+	if (modules_symbol(t->modules, addr, &sym->copy)) {
+		sym->name = sym->copy.name;
+		sym->module = sym->copy.module;
+		sym->off = sym->copy.off;
+		sym->size = sym->copy.size;
+		return true;
+	}
+	sym->module = NULL;
+	found = guestsym_find(t->gs, addr - t->guest.slide, &sym->off, &sym->size);
 	if (!found)
 		return false;
 	sym->name = found->name;

@@ -60,7 +60,7 @@ struct trace {
 	struct machine *m;
 	const struct guestsym *gs;
 	struct trace_config cfg;
-	struct module_list *modules;	    /* the latest reading of the guest's, and older ones */
+	struct module_list *modules;	    /* the guest's */
 	struct instance *instances;	    /* the top level first */
 	pthread_mutex_t instances_lock;	    /* the list, and who holds which; taken within change */
 	struct funcs *funcs;		    /* that can be named; and which probe each one's is */

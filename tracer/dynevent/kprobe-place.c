@@ -184,6 +184,7 @@ static int place_trap(struct trace *t, struct probe_event *pe, uint64_t addr, co
 	pe->probe = site_at(t, addr);
 	if (pe->probe != UINT32_MAX && !def->is_return) {
 		change_lock(t);
+		t->probes.v[pe->probe].kept = true;
 		pe->ip = t->probes.v[pe->probe].va + t->guest.slide;
 		change_unlock(t);
 		return 0;

@@ -1,50 +1,88 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* modules.c - see modules.h */
+/* modules.c - see modules.h; this file: the latest reading. */
 #include "tracer/guest/modules.h"
+#include "tracer/guest/modules-gone.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-/* One reading. */
 struct module_list {
-	struct module_list *older;
+	pthread_rwlock_t lock; /* who looks for names may hold no other */
 	struct guestsym_module *mods;
 	size_t nr;
+	uint64_t readings;
+	struct gone_modules gone;
 };
+
+struct module_list *modules_list_new(void)
+{
+	struct module_list *list = calloc(1, sizeof(*list));
+
+	if (list)
+		pthread_rwlock_init(&list->lock, NULL);
+	return list;
+}
+
+void modules_list_free(struct module_list *list)
+{
+	if (!list)
+		return;
+	guestsym_modules_free(list->mods, list->nr);
+	gone_modules_free(&list->gone);
+	pthread_rwlock_destroy(&list->lock);
+	free(list);
+}
 
 static int read_memory(void *arg, uint64_t va, void *buf, size_t len)
 {
 	return guest_read(arg, va, buf, len);
 }
 
-struct module_list *modules_list_read(struct guest_kernel *g, const struct guestsym *gs,
-				      struct module_list *older, int *ret)
+/* What is not there any more has gone; where something is, nothing else has been. */
+static void keep_names(struct module_list *list, const struct guestsym_module *now, size_t nr)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (!modules_cover(now, nr, &list->mods[i].text))
+			gone_modules_add(&list->gone, &list->mods[i]);
+	gone_modules_trim(&list->gone, now, nr);
+}
+
+int modules_list_read(struct module_list *list, struct guest_kernel *g, const struct guestsym *gs)
 {
 	const struct guestsym_memory mem = {.read = read_memory, .arg = g};
-	struct module_list *list = calloc(1, sizeof(*list));
+	struct guestsym_module *mods;
+	size_t nr;
+	int ret = guestsym_modules_read(gs, &mem, g->slide, &mods, &nr);
 
-	*ret = list ? guestsym_modules_read(gs, &mem, g->slide, &list->mods, &list->nr) : -ENOMEM;
-	if (!*ret) {
-		list->older = older;
-		return list;
-	}
-	free(list);
-	/* A kernel without modules, or one that does not say where they are, has none to trace. */
-	if (*ret == -ENOENT || *ret == -ENODATA)
-		*ret = 0;
-	return NULL;
+	if (ret)
+		return ret;
+	pthread_rwlock_wrlock(&list->lock);
+	keep_names(list, mods, nr);
+	guestsym_modules_free(list->mods, list->nr);
+	list->mods = mods;
+	list->nr = nr;
+	list->readings++;
+	pthread_rwlock_unlock(&list->lock);
+	return 0;
+}
+
+uint64_t modules_readings(const struct module_list *list)
+{
+	return list->readings;
 }
 
 size_t modules_all(const struct module_list *list, const struct guestsym_module **mods)
 {
-	*mods = list ? list->mods : NULL;
-	return list ? list->nr : 0;
+	*mods = list->mods;
+	return list->nr;
 }
 
 void modules_each_site(const struct module_list *list, void (*fn)(void *arg, uint64_t va),
 		       void *arg)
 {
-	for (size_t i = 0; list && i < list->nr; i++)
+	for (size_t i = 0; i < list->nr; i++)
 		for (size_t k = 0; k < list->mods[i].nr_sites; k++)
 			fn(arg, list->mods[i].sites[k].addr);
 }
@@ -54,7 +92,7 @@ int modules_each(const struct module_list *list,
 {
 	int ret = 0;
 
-	for (size_t i = 0; list && i < list->nr && !ret; i++)
+	for (size_t i = 0; i < list->nr && !ret; i++)
 		if (list->mods[i].state != GUESTSYM_MODULE_GOING)
 			ret = fn(arg, &list->mods[i]);
 	return ret;
@@ -62,73 +100,15 @@ int modules_each(const struct module_list *list,
 
 const struct guestsym_module *modules_at(const struct module_list *list, uint64_t addr)
 {
-	for (size_t i = 0; list && i < list->nr; i++)
+	for (size_t i = 0; i < list->nr; i++)
 		if (list->mods[i].addr == addr)
 			return &list->mods[i];
 	return NULL;
 }
 
-static const struct guestsym_symbol *symbol_in(const struct guestsym_module *mod, uint64_t addr,
-					       uint64_t *size)
-{
-	size_t lo = 0, hi = mod->nr_syms;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (mod->syms[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
-		return NULL;
-	*size = (lo < mod->nr_syms ? mod->syms[lo].addr : mod->text.end) - mod->syms[lo - 1].addr;
-	return &mod->syms[lo - 1];
-}
-
-const struct guestsym_symbol *modules_find(const struct module_list *list, uint64_t addr,
-					   uint64_t *off, uint64_t *size)
-{
-	for (; list; list = list->older)
-		for (size_t i = 0; i < list->nr; i++) {
-			const struct guestsym_module *mod = &list->mods[i];
-			const struct guestsym_symbol *sym;
-
-			if (addr < mod->text.start || addr >= mod->text.end)
-				continue;
-			sym = symbol_in(mod, addr, size);
-			if (sym) {
-				*off = addr - sym->addr;
-				return sym;
-			}
-		}
-	return NULL;
-}
-
-const char *modules_name_at(const struct module_list *list, uint64_t addr)
-{
-	for (; list; list = list->older)
-		for (size_t i = 0; i < list->nr; i++)
-			if (addr >= list->mods[i].text.start && addr < list->mods[i].text.end)
-				return list->mods[i].name;
-	return NULL;
-}
-
-void modules_free(struct module_list *list)
-{
-	while (list) {
-		struct module_list *older = list->older;
-
-		guestsym_modules_free(list->mods, list->nr);
-		free(list);
-		list = older;
-	}
-}
-
 bool modules_is_site(const struct module_list *list, uint64_t va)
 {
-	for (size_t i = 0; list && i < list->nr; i++) {
+	for (size_t i = 0; i < list->nr; i++) {
 		const struct guestsym_module *mod = &list->mods[i];
 
 		if (va < mod->text.start || va >= mod->text.end)
@@ -138,4 +118,71 @@ bool modules_is_site(const struct module_list *list, uint64_t va)
 				return true;
 	}
 	return false;
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+static bool is_in(const struct guestsym_module *mod, uint64_t addr)
+{
+	return addr >= mod->text.start && addr < mod->text.end;
+}
+
+/* The symbol that addr is in, and the module of it. */
+static const struct guestsym_symbol *find(const struct module_list *list, uint64_t addr,
+					  uint64_t *size, const struct guestsym_module **mod)
+{
+	const struct guestsym_symbol *sym = NULL;
+
+	for (size_t i = 0; i < list->nr && !sym; i++) {
+		*mod = &list->mods[i];
+		if (is_in(*mod, addr))
+			sym = symbol_in((*mod)->syms, (*mod)->nr_syms, (*mod)->text.end, addr,
+					size);
+	}
+	return sym;
+}
+
+const struct guestsym_symbol *modules_find(const struct module_list *list, uint64_t addr,
+					   uint64_t *off, uint64_t *size)
+{
+	const struct guestsym_module *mod;
+	const struct guestsym_symbol *sym = find(list, addr, size, &mod);
+
+	if (sym)
+		*off = addr - sym->addr;
+	return sym;
+}
+
+const char *modules_name_at(const struct module_list *list, uint64_t addr)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (is_in(&list->mods[i], addr))
+			return list->mods[i].name;
+	return NULL;
+}
+
+bool modules_symbol(struct module_list *list, uint64_t addr, struct module_symbol *to)
+{
+	const struct guestsym_module *mod = NULL;
+	const struct guestsym_symbol *sym;
+	const char *module = NULL;
+
+	pthread_rwlock_rdlock(&list->lock);
+	sym = find(list, addr, &to->size, &mod);
+	if (sym)
+		module = mod->name;
+	else
+		sym = gone_modules_find(&list->gone, addr, &to->size, &module);
+	if (sym) {
+		to->off = addr - sym->addr;
+		snprintf(to->name, sizeof(to->name), "%s", sym->name);
+		snprintf(to->module, sizeof(to->module), "%s", module);
+	}
+	pthread_rwlock_unlock(&list->lock);
+	return sym;
+}
+
+uint64_t modules_forgotten(const struct module_list *list)
+{
+	return list->gone.forgotten;
 }

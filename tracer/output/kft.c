@@ -247,29 +247,33 @@ static const struct call *call_caller(struct kft *k, const struct call *c)
 	return outer && lasts_until(outer, c->start) ? outer : NULL;
 }
 
-static const char *function_name(const struct output_config *cfg, uint64_t func, char *buf,
-				 size_t len)
+static void print_function(const struct output_config *cfg, uint64_t func, struct text *out)
 {
 	struct output_symbol sym = {0};
 
 	if (cfg->symbol(cfg->arg, func, &sym))
-		return sym.name;
-	snprintf(buf, len, "0x%" PRIx64, func);
-	return buf;
+		text_puts(out, sym.name);
+	else
+		text_printf(out, "0x%" PRIx64, func);
 }
 
 static void print_call(const struct call *c, const struct call *caller, uint64_t first,
 		       const struct output_config *cfg, struct text *out)
 {
-	char name[24], caller_name[24], delta[24] = "-1", pid[24];
+	char delta[24] = "-1", pid[24];
+	size_t start;
 
 	if (c->ns != OPEN)
 		snprintf(delta, sizeof(delta), "%" PRIu64, c->ns / 1000);
 	snprintf(pid, sizeof(pid), "%d.%u", c->pid, c->cpu);
-	text_printf(out, "%8" PRIu64 " %8s %8s %-16s ", (c->start - first) / 1000, delta, pid,
-		    function_name(cfg, c->func, name, sizeof(name)));
-	text_puts(out, caller ? function_name(cfg, caller->func, caller_name, sizeof(caller_name))
-			      : "-");
+	text_printf(out, "%8" PRIu64 " %8s %8s ", (c->start - first) / 1000, delta, pid);
+	start = out->len;
+	print_function(cfg, c->func, out);
+	text_printf(out, "%*s", out->len - start < 16 ? (int)(16 - (out->len - start)) + 1 : 1, "");
+	if (caller)
+		print_function(cfg, caller->func, out);
+	else
+		text_puts(out, "-");
 	text_putc(out, '\n');
 }
 

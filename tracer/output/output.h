@@ -9,6 +9,7 @@
 #define HVTRACE_TRACER_OUTPUT_OUTPUT_H
 
 #include "tracer/guest/comms.h"
+#include "tracer/guest/modules.h"
 #include "tracer/lib/text.h"
 #include "tracer/output/fmt/print.h"
 #include "tracer/output/options.h"
@@ -21,6 +22,8 @@ struct output_symbol {
 	const char *name;
 	const char *module; /* NULL: the kernel itself */
 	uint64_t off, size; /* distance from its start; its size */
+	/* A module may go at any time: the names of those and of their symbols point in here. */
+	struct module_symbol copy;
 };
 
 /* The longest latency of a tracer that looks for it, for the header of latency-format. */

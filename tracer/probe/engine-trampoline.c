@@ -92,7 +92,7 @@ static void site_bytes(const struct trace *t, const struct probe *p,
 
 /*
  * Only a site that still calls the payload, wherever in it, is given its NOP or return back: else
- * somebody has taken it.
+ * somebody has taken it. Where nothing is mapped nothing is called: a module's text was freed.
  */
 static int patch_out(struct trace *t, const uint32_t *which, size_t n)
 {
@@ -109,6 +109,10 @@ static int patch_out(struct trace *t, const uint32_t *which, size_t n)
 		uint8_t now[SITE_SIZE];
 
 		ret = patch_make(t, p, &patches[nr]);
+		if (ret == -EFAULT) {
+			ret = 0;
+			continue;
+		}
 		va += patches[nr].size - SITE_SIZE;
 		if (!ret && !text_view_get(&view, va, now, SITE_SIZE) &&
 		    site_call_target(now, va) - w->header.va < w->header.size)

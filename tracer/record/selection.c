@@ -39,7 +39,8 @@ static void list_probe(const struct trace *t, struct listing *l, size_t probe)
 	const struct probe *p = &t->probes.v[probe];
 	uint64_t addr = p->va + t->guest.slide;
 
-	if (!(p->flags & PROBE_FL_FUNCTION) || p->flags & (PROBE_FL_GONE | PROBE_FL_GOING))
+	if (!(p->flags & PROBE_FL_FUNCTION) || p->flags & (PROBE_FL_GONE | PROBE_FL_GOING) ||
+	    !*p->name)
 		return;
 	l->v[l->nr] = (struct func){.addr = addr, .name = p->name};
 	if (p->flags & PROBE_FL_MODULE)

@@ -237,7 +237,7 @@ static void hit_with(struct trace *t, uint64_t va, uint64_t rdi)
 static void modules_come_and_go(void **state)
 {
 	struct trace *t;
-	uint64_t off, size;
+	struct module_symbol sym;
 
 	(void)state;
 	add_function("do_init_module", FN_INIT_MODULE, 0);
@@ -258,9 +258,9 @@ static void modules_come_and_go(void **state)
 	assert_null(fake_trap(MOD_TEXT));
 	assert_null(fake_trap(MOD_TEXT + 0x40));
 	/* Its records still have names. */
-	assert_string_equal(modules_find(t->modules, MOD_TEXT + 0x44, &off, &size)->name,
-			    "mod_second");
-	assert_int_equal(off, 4);
+	assert_true(modules_symbol(t->modules, MOD_TEXT + 0x44, &sym));
+	assert_string_equal(sym.name, "mod_second");
+	assert_int_equal(sym.off, 4);
 	/* Loaded again, at the same place. */
 	fake.mods[0].state = GUESTSYM_MODULE_COMING;
 	hit_with(t, FAKE_VA(FN_INIT_MODULE), 0x1234);

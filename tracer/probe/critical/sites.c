@@ -24,7 +24,7 @@ struct flag_sites {
 	bool searched[FLAG_KINDS];
 	size_t count[FLAG_KINDS]; /* in the kernel itself */
 	struct flag_table *table;
-	const struct module_list *modules; /* those that have been searched */
+	uint64_t modules; /* the reading of the guest's that has been searched */
 };
 
 int flag_sites_init(struct trace *t)
@@ -148,7 +148,7 @@ static int sites_add(struct trace *t, unsigned int kind, const struct flag_list 
 		else
 			ret = -ENOMEM;
 		v[i].va = l->v[i];
-		v[i].probe = (uint32_t)(t->probes.nr - 1);
+		v[i].probe = p ? (uint32_t)(p - t->probes.v) : 0;
 		v[i].kind = (uint8_t)kind;
 	}
 	if (!ret)
@@ -216,15 +216,20 @@ static bool probe_is_gone(void *arg, const struct flag_site *s)
 	return t->probes.v[s->probe].flags & PROBE_FL_GONE;
 }
 
+void flag_sites_forget_gone(struct trace *t)
+{
+	flag_table_forget(t->flag_sites->table, probe_is_gone, t);
+}
+
 /* Another module may lie by now where one has gone. */
 static int search_modules(struct trace *t)
 {
 	int ret;
 
-	flag_table_forget(t->flag_sites->table, probe_is_gone, t);
+	flag_sites_forget_gone(t);
 	ret = modules_each(t->modules, search_module, t);
 	if (!ret)
-		t->flag_sites->modules = t->modules;
+		t->flag_sites->modules = modules_readings(t->modules);
 	return ret;
 }
 
@@ -232,7 +237,7 @@ static int search_modules(struct trace *t)
 static int search(struct trace *t, uint32_t critical)
 {
 	struct flag_sites *f = t->flag_sites;
-	bool new = f->modules != t->modules;
+	bool new = f->modules != modules_readings(t->modules);
 	int ret = 0;
 
 	for (unsigned int k = 0; k < FLAG_KINDS && !ret; k++)

@@ -49,6 +49,8 @@ const char *flag_sites_no_traps(const struct trace *t, uint32_t critical);
  * Windows of other kinds (CRITICAL_) are wanted: returns_update() of these sites. 0 or -ENOMEM.
  */
 int flag_sites_update(struct trace *t, uint32_t critical);
+/* Sites whose probes have gone are forgotten, before these are used again. t->change is held. */
+void flag_sites_forget_gone(struct trace *t);
 
 /* The bytes that a flag site's probe (link address) takes, and how many; 0: it is none. */
 uint8_t flag_sites_form(const struct trace *t, uint64_t va, uint8_t bytes[PAYLOAD_FORM_MAX]);

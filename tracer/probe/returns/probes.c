@@ -45,7 +45,7 @@ static void probe_settle(struct probe *p, uint16_t flags)
 	p->flags = now;
 }
 
-/* New probes go to the end of the table of probes, and into the places by address. */
+/* New probes go into the table of probes, and into the places by address. */
 static int places_add(struct trace *t, const struct wanted_list *l)
 {
 	struct returns *r = t->returns;
@@ -67,7 +67,7 @@ static int places_add(struct trace *t, const struct wanted_list *l)
 			free(at);
 			return -ENOMEM;
 		}
-		at[n++] = (struct place){l->v[i].form, (uint32_t)(t->probes.nr - 1)};
+		at[n++] = (struct place){l->v[i].form, (uint32_t)(p - t->probes.v)};
 	}
 	while (old < r->nr)
 		at[n++] = r->at[old++];
@@ -75,6 +75,24 @@ static int places_add(struct trace *t, const struct wanted_list *l)
 	r->at = at;
 	r->nr = n;
 	return 0;
+}
+
+void returns_forget_gone(struct trace *t)
+{
+	struct returns *r = t->returns;
+	size_t n = 0;
+
+	for (size_t i = 0; r && i < r->nr; i++) {
+		struct probe *p = &t->probes.v[r->at[i].probe];
+
+		/* Where a module has left unseen, its returns are wanted no more. */
+		if (p->flags & PROBE_FL_MODULE && !(p->flags & (PROBE_FL_SET | PROBE_FL_RECORD)))
+			p->flags |= PROBE_FL_GONE;
+		if (!(p->flags & PROBE_FL_GONE) || p->flags & PROBE_FL_SET)
+			r->at[n++] = r->at[i];
+	}
+	if (r)
+		r->nr = n;
 }
 
 int returns_settle(struct trace *t, const struct wanted_list *l)

@@ -44,6 +44,9 @@ struct returns_wish {
  */
 int returns_update(struct trace *t, const struct returns_wish *wish);
 
+/* Places of probes that have gone are forgotten, before these are used again. t->change is held. */
+void returns_forget_gone(struct trace *t);
+
 /*
  * The bytes that a return's probe (link address) takes, and how many; it is a return with what can
  * be had of the padding behind it. 0: there is no probe.
