@@ -54,6 +54,8 @@ struct fake_guest {
 	size_t patch_room;
 	atomic_uint paused, woken;
 	void (*run)(void); /* what the guest does whenever it is resumed; or NULL */
+	/* And what it does just before so much of its memory is read; or NULL. Any thread */
+	void (*before_read)(uint64_t pa, size_t len);
 	/* Is told of each write of the host's, fake_lock held; or NULL. */
 	void (*wrote)(uint64_t pa, const void *buf, size_t len);
 	bool running;
@@ -146,6 +148,8 @@ int machine_read(struct machine *m, uint64_t pa, void *buf, size_t len)
 
 	if (!p)
 		return -EFAULT;
+	if (fake.before_read)
+		fake.before_read(pa, len);
 	pthread_mutex_lock(&fake_lock);
 	memcpy(buf, p, len);
 	pthread_mutex_unlock(&fake_lock);

@@ -40,6 +40,8 @@
 #define MERGE_MAX_FULL 65536 /* its queues are full: nothing can be collected before that */
 #define BUSY	       16
 
+#define REST_LOOKS 16 /* at what a vCPU has left when it records no more */
+
 #define WAIT_CALL_NS 20000 /* one call is mostly followed by others, and its vCPU waits */
 #define CALL_PASSES  50
 
@@ -85,6 +87,33 @@ static bool is_full(const struct collector *c, unsigned int vcpu)
 	return c->ops->is_full(c->t, vcpu, STAGING_BATCH);
 }
 
+/* One look at a vCPU's ring, which ends whatever the guest writes meanwhile. */
+struct look {
+	uint64_t head;	 /* as it was at its beginning, */
+	uint64_t jumps;	 /* unless it has jumped since */
+	uint64_t taken;	 /* before it */
+	uint64_t copied; /* likewise: of event data */
+};
+
+/* Behind a head that was none nothing is known to be missing. */
+static bool look_is_short(const struct staging *s, const struct look *look)
+{
+	return s->jumps == look->jumps && (int64_t)(s->next - look->head) < 0;
+}
+
+/*
+ * The lock of the vCPU is held: no more records than the ring has, and no more bytes than as many
+ * events come to, each batch of which is copied up to the head. What is left is for another look.
+ */
+static bool look_goes_on(const struct collector *c, unsigned int vcpu, const struct look *look)
+{
+	const struct staging *s = &c->staging[vcpu];
+	const struct event_ring *er = &c->events[vcpu];
+
+	return look_is_short(s, look) && s->taken - look->taken < s->length &&
+	       er->copied - look->copied <= er->size * (1 + s->length / STAGING_BATCH);
+}
+
 /*
  * All that the vCPU has recorded by now; the guest goes on meanwhile. How many records there were.
  * *behind: it is in the middle of one, and what follows that has to wait. *held: the rest waits for
@@ -93,24 +122,26 @@ static bool is_full(const struct collector *c, unsigned int vcpu)
 static uint64_t drain(struct collector *c, unsigned int vcpu, bool *behind, bool *held)
 {
 	struct staging *s = &c->staging[vcpu];
-	uint64_t start = s->taken, head = s->next;
-	int n = staging_head(s, &head);
+	struct look look = {
+		.head = s->next, .taken = s->taken, .copied = c->events[vcpu].copied};
+	int n = staging_head(s, &look.head);
 	bool full = false;
 
+	look.jumps = s->jumps;
 	if (!n) {
 		do {
 			full = held && is_full(c, vcpu);
 			n = full ? 0 : drain_batch(c, vcpu);
-		} while (n > 0 && (int64_t)(s->next - head) < 0);
+		} while (n > 0 && look_goes_on(c, vcpu, &look));
 	}
-	*behind = (int64_t)(s->next - head) < 0;
+	*behind = look_is_short(s, &look);
 	if (held)
 		*held = full && *behind;
 	if (n < 0)
 		trace_fail(c->t, n);
 	else if (!full)
 		note_losses(c, vcpu);
-	return s->taken - start;
+	return s->taken - look.taken;
 }
 
 void collector_drain(struct collector *c, unsigned int vcpu)
@@ -221,17 +252,31 @@ void collector_catch_up(struct collector *c)
 
 enum pass { PASS_NOTHING, PASS_SOME, PASS_MUCH, PASS_CALL };
 
+/* Nothing that the payload does can be the cause, and it may be done again and again. */
+static void tell_jumps(struct collector *c, unsigned int vcpu, bool jumped)
+{
+	if (jumped && !c->jumped[vcpu])
+		trace_note(c->t,
+			   "vCPU %u: the guest has overwritten where its records are counted: some "
+			   "are lost, and others may not be true",
+			   vcpu);
+	c->jumped[vcpu] = jumped;
+}
+
 static enum pass pass_vcpu(struct collector *c, unsigned int vcpu)
 {
 	bool call = call_waits(c, vcpu);
 	uint64_t taken;
+	bool jumped;
 
 	vcpu_lock(c->t, vcpu);
 	taken = drain_pass(c, vcpu, call, true);
 	/* The task may get another name by exec, as long as it is the latest one. */
 	if (taken)
 		ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
+	jumped = c->staging[vcpu].jumps;
 	vcpu_unlock(c->t, vcpu);
+	tell_jumps(c, vcpu, jumped);
 	interrupts_may_wait(c, vcpu);
 	if (call)
 		call_serve(c, vcpu);
@@ -379,16 +424,20 @@ void collector_be_patient(struct collector *c)
 	trace_writers_go(c->t);
 }
 
-/* All that is left of one vCPU's; no more than its ring holds, for a hostile guest may go on. */
+/*
+ * All that is left of one vCPU's. One look may stop at its bounds, or at a head that jumps; no more
+ * than the ring's length in all, for a hostile guest may go on.
+ */
 static void drain_rest(struct collector *c, unsigned int vcpu)
 {
 	struct staging *s = &c->staging[vcpu];
-	uint64_t start = s->next;
+	uint64_t start, taken = 1;
 	bool behind;
 
 	vcpu_lock(c->t, vcpu);
-	while (drain(c, vcpu, &behind, NULL) > 0 && s->next - start < s->length)
-		;
+	start = s->taken;
+	for (int i = 0; i < REST_LOOKS && taken && s->taken - start < s->length; i++)
+		taken = drain(c, vcpu, &behind, NULL);
 	staging_end(s); /* the guest may have gone, and its memory with it */
 	vcpu_unlock(c->t, vcpu);
 }

@@ -28,6 +28,7 @@ struct collector {
 	struct event_ring events[MACHINE_MAX_VCPUS]; /* likewise */
 	uint64_t lost[MACHINE_MAX_VCPUS];	     /* as seen last */
 	uint32_t vain[MACHINE_MAX_VCPUS];	     /* likewise */
+	bool jumped[MACHINE_MAX_VCPUS];		     /* its head has, which is told once */
 	uint64_t due;			      /* a bit for each vCPU: this pass has not had it */
 	uint64_t behind;		      /* likewise: ring/horizon.h */
 	uint64_t held;			      /* likewise: what it has recorded waits for room */

@@ -47,6 +47,7 @@ static int copy_places(struct event_ring *er, uint64_t from, uint64_t to)
 		ret = er->io.read(er->io.arg, er->ring + at, er->copy + at, len);
 		if (ret)
 			return ret;
+		er->copied += len;
 		from += len;
 	}
 	return 0;

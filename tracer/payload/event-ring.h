@@ -24,6 +24,7 @@ struct event_ring {
 	uint64_t size;	    /* bytes, a power of two */
 	uint64_t from, to;  /* places (as CTL_EVENT_HEAD counts them) that have been copied */
 	uint64_t lost;	    /* events whose data could not be had */
+	uint64_t copied;    /* bytes, in all */
 	uint8_t *copy;	    /* of the ring */
 	struct event_stack stack[EVENT_STACKS];
 	unsigned int next_stack;

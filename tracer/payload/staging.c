@@ -63,11 +63,6 @@ static int read_head(struct staging *s, uint64_t *head)
 	return 0;
 }
 
-int staging_head(struct staging *s, uint64_t *head)
-{
-	return read_head(s, head);
-}
-
 static void lose(struct staging *s, uint64_t n)
 {
 	s->next += n;
@@ -80,6 +75,7 @@ static void resync(struct staging *s, uint64_t head)
 {
 	lose(s, 1);
 	s->corrupt++;
+	s->jumps++;
 	s->next = head;
 	s->base = head - s->taken - s->lost;
 	s->stuck_ns = 0;
@@ -98,6 +94,15 @@ static uint64_t catch_up(struct staging *s, uint64_t head)
 	else if (ahead > s->length)
 		lose(s, ahead - s->length + s->length / 8);
 	return head - s->next;
+}
+
+int staging_head(struct staging *s, uint64_t *head)
+{
+	int ret = read_head(s, head);
+
+	if (!ret && *head - s->next > JUMP_MAX)
+		resync(s, *head);
+	return ret;
 }
 
 static int copy(struct staging *s, size_t n)

@@ -33,6 +33,7 @@ struct staging {
 	uint64_t head;	  /* the guest's, as read last */
 	uint64_t dropped; /* the guest's own count (CTL_DROPPED), as read last */
 	uint64_t corrupt; /* of the lost: the ring or its head held what no payload writes */
+	uint64_t jumps;	  /* how often the head was none */
 	uint64_t untold;  /* of the lost: since the latest batch */
 	int64_t stuck_ns; /* since when has the next record been reserved, not written; 0: it is not
 			   */
@@ -61,7 +62,10 @@ void staging_exit(struct staging *s);
  */
 int staging_take(struct staging *s, const struct payload_record **records, uint64_t *lost);
 
-/* The number behind that of the record that the guest has reserved last. 0 or -errno. */
+/*
+ * The number behind that of the record that the guest has reserved last. One that cannot be is
+ * counted (lost, corrupt, jumps) and gone on from. 0 or -errno.
+ */
 int staging_head(struct staging *s, uint64_t *head);
 
 /* Nobody writes any more: what has been reserved and not taken is lost. 0 or -errno. */

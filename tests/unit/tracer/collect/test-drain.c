@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-drain.c - a guest whose records never end: what one look at them may cost. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/tramp-guest.h"
+#include "tracer/collect/collect.h"
+#include "tracer/core/lock.h"
+#include "tracer/instance/files.h"
+#include "tracer/instance/instance.h"
+#include "tracer/tracer.h"
+
+#define FALSE_HEAD (UINT64_C(1) << 62)
+#define AT_ONCE	   64 /* records that it makes before each look at the head */
+#define LAPS	   50 /* of the ring; what makes so many does not end */
+
+static struct trace *t;
+static atomic_uint told; /* lines about it */
+
+/* What the guest does on vCPU 0 while the host reads. */
+static struct {
+	pthread_mutex_t lock;
+	uint64_t head;	   /* of what it has made */
+	uint64_t made;	   /* records since it began */
+	uint64_t most;	   /* it makes no more */
+	uint64_t read;	   /* bytes of its rings, by this thread */
+	atomic_uint lies;  /* so many times more the head is a false one */
+	unsigned int turn; /* looks; in turn two find a false one and one a true one: */
+	bool lies_in_turn;
+	bool events;	   /* that have data, which goes back to the beginning of the ring */
+	bool on;
+} guest = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local bool looking; /* this thread's reads are those that count */
+
+static void message(void *arg, const char *text)
+{
+	(void)arg;
+	told += strstr(text, "are lost") != NULL;
+}
+
+static void guest_makes(uint64_t n)
+{
+	struct payload_header h;
+
+	window_get_at(WINDOW_HEADER, &h, sizeof(h));
+	for (; n && guest.made < guest.most; n--) {
+		struct payload_record r = {.tsc = 1000 + guest.made,
+					   .ip = (uint32_t)FAKE_VA(FN_ALPHA),
+					   .state = (uint32_t)PAYLOAD_FUNCTION << STATE_TYPE_SHIFT};
+
+		if (guest.events)
+			r = (struct payload_record){.event_tsc = 1000 + guest.made,
+						    .event_file = EVENT_FILE_PRINTS,
+						    .state = (uint32_t)PAYLOAD_EVENT
+							     << STATE_TYPE_SHIFT};
+		r.seq = (uint32_t)guest.head;
+		window_put_at(WINDOW_RINGS + (guest.head * sizeof(r) & (h.ring_size - 1)), &r,
+			      sizeof(r));
+		guest.head++;
+		guest.made++;
+	}
+}
+
+static void guest_goes_on(uint64_t pa, size_t len)
+{
+	uint64_t off = pa - FAKE_WINDOW, head;
+
+	if (looking && off >= WINDOW_RINGS)
+		guest.read += len;
+	if (off != ctl_off(0, CTL_HEAD) || !guest.on)
+		return;
+	pthread_mutex_lock(&guest.lock);
+	if (looking)
+		guest_makes(AT_ONCE);
+	head = guest.lies || (guest.lies_in_turn && guest.turn++ % 3 < 2) ? FALSE_HEAD : guest.head;
+	guest.lies -= guest.lies > 0;
+	window_put_at(off, &head, sizeof(head));
+	pthread_mutex_unlock(&guest.lock);
+}
+
+static uint64_t ring_length(void)
+{
+	return tramp_ring_size() / PAYLOAD_RECORD_SIZE;
+}
+
+static void guest_begins(void)
+{
+	guest.head = ring_length();
+	guest.made = guest.read = 0;
+	guest.most = LAPS * ring_length();
+	guest.on = true;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	tramp_kernel_make();
+	fake.before_read = guest_goes_on;
+	guest.lies = guest.turn = 0;
+	guest.lies_in_turn = guest.events = guest.on = false;
+	told = 0;
+	t = tramp_started((struct trace_config){.message = message});
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	guest.on = false;
+	trace_detach(t);
+	trace_free(t);
+	free(fake.ram);
+	return 0;
+}
+
+/* One look of somebody who holds the vCPU's lock. */
+static void look(void)
+{
+	vcpu_lock(t, 0);
+	guest_begins();
+	looking = true;
+	collect_drain(t, 0);
+	looking = false;
+	vcpu_unlock(t, 0);
+}
+
+/* --- tests ---------------------------------------------------------------------------------- */
+
+static void no_more_than_a_ring_is_taken_at_once(void **state)
+{
+	struct trace_status st;
+
+	(void)state;
+	guest.lies = 2; /* the head is read twice when it is not as expected */
+	look();
+	trace_get_status(t, &st);
+	assert_in_range(guest.made, AT_ONCE, 2 * ring_length());
+	assert_in_range(st.corrupt, 1, 4);
+	assert_true(st.staging_lost >= st.corrupt);
+}
+
+/* All that the ring holds is taken in one look when the head is a true one. */
+static void a_whole_ring_is_taken_at_once(void **state)
+{
+	struct trace_status st;
+
+	(void)state;
+	vcpu_lock(t, 0);
+	guest_begins();
+	guest.most = ring_length() / 2;
+	guest_makes(ring_length() / 2);
+	collect_drain(t, 0);
+	vcpu_unlock(t, 0);
+	trace_get_status(t, &st);
+	assert_int_equal(st.staged, ring_length() / 2);
+	assert_int_equal(st.corrupt, 0);
+}
+
+/* The data of each record lies a whole ring back. */
+static void bytes_are_bounded(void **state)
+{
+	struct payload_header h;
+
+	(void)state;
+	window_get_at(WINDOW_HEADER, &h, sizeof(h));
+	window_put_at(ctl_off(0, CTL_EVENT_HEAD), &(uint64_t){h.event_ring_size}, 8);
+	guest.events = true;
+	guest.lies = 2;
+	look();
+	/* Its records are read twice. */
+	assert_in_range(guest.read, 1, 8 * (uint64_t)h.event_ring_size + 8 * (uint64_t)h.ring_size);
+}
+
+static struct instance_reader *pipe_open(void)
+{
+	struct instance_reader *r = instance_read_open(trace_top(t), ALL_VCPUS, true);
+
+	assert_non_null(r);
+	return r;
+}
+
+/* A pass of the collector's begins and ends while vCPU 1 makes two calls. */
+static void collector_comes_by(void)
+{
+	for (int i = 0; i < 2; i++)
+		tramp_call(1, FAKE_VA(FN_KPROBES + 3), FAKE_VA(STACK), 0);
+}
+
+/* vCPU 0's is false most times: nothing is known to come before what vCPU 1 has recorded. */
+static void false_heads_do_not_hold_others(void **state)
+{
+	struct instance_reader *pipe = pipe_open();
+	char text[256];
+	ssize_t n;
+
+	(void)state;
+	vcpu_lock(t, 0); /* between two looks */
+	guest.lies_in_turn = true;
+	guest_begins();
+	vcpu_unlock(t, 0);
+	tramp_function(1, 100, FN_ALPHA, PREEMPT_NO_RESCHED, 7);
+	collector_comes_by();
+	collector_comes_by();
+	n = instance_read(pipe, text, sizeof(text) - 1, 0);
+	assert_in_range(n, 1, sizeof(text) - 1);
+	text[n] = '\0';
+	assert_non_null(strstr(text, " 100: alpha"));
+	instance_read_close(pipe);
+}
+
+/* However many there are: one line, and none of a guest that does not. */
+static void false_heads_are_told(void **state)
+{
+	(void)state;
+	collector_comes_by();
+	assert_int_equal(told, 0);
+	guest_begins();
+	guest.lies = 1000;
+	tramp_wait(!guest.lies);
+	collector_comes_by();
+	assert_int_equal(told, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(no_more_than_a_ring_is_taken_at_once, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_whole_ring_is_taken_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(bytes_are_bounded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(false_heads_do_not_hold_others, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(false_heads_are_told, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("drain", tests, NULL, NULL);
+}
