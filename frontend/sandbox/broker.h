@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * broker.h - a process that keeps the rights that this one gives up, for a few deeds that are named
+ * before.
+ *
+ * All that can be asked of it is the number of a deed, each once: nothing that this process is made
+ * to say later can have it do anything else, or to anything else.
+ */
+#ifndef HVTRACE_FRONTEND_SANDBOX_BROKER_H
+#define HVTRACE_FRONTEND_SANDBOX_BROKER_H
+
+#include <stddef.h>
+
+struct broker;
+
+/* Done in the broker, on a copy of the memory as it is when that starts, with no other thread and
+ * nothing open. */
+struct broker_deed {
+	void (*run)(void *arg);
+	void *arg;
+};
+
+#define BROKER_DEEDS_MAX 8
+
+/* 0 or -errno. It ends with this process at the latest, without doing anything. */
+int broker_start(struct broker **broker, const struct broker_deed *deeds, size_t n);
+/*
+ * Have a deed done, and wait for that, 30 s at most. 0; -EALREADY: it was done before; -ETIMEDOUT;
+ * or -EPIPE: the broker is gone. One thread at a time.
+ */
+int broker_ask(struct broker *broker, size_t deed);
+/* NULL is allowed. */
+void broker_stop(struct broker *broker);
+
+#endif

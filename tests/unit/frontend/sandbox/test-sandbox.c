@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-sandbox.c - what a process cannot do any more once it is in the sandbox, and what it still
+ * can. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "frontend/sandbox/broker.h"
+#include "frontend/sandbox/local.h"
+#include "frontend/sandbox/sandbox.h"
+
+#define CROWD 3
+
+/* In a child nobody hears an assertion. */
+#define demand(what)                                                                               \
+	do {                                                                                       \
+		if (!(what)) {                                                                     \
+			dprintf(STDERR_FILENO, "%s:%d: %s: %s\n", __FILE__, __LINE__, #what,       \
+				strerror(errno));                                                  \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+
+#define refused(call)                                                                              \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		demand((long)(call) == -1 && errno == EPERM);                                      \
+	} while (0)
+
+static void enter(void)
+{
+	char err[256] = "";
+
+	if (sandbox_enter(err, sizeof(err)))
+		dprintf(STDERR_FILENO, "%s\n", err);
+	demand(!*err);
+}
+
+/* Run it in a child, which ends well. */
+static void in_child(void (*run)(void *arg), void *arg)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		run(arg);
+		exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* --- what is refused ---------------------------------------------------------------------- */
+
+static void try_programs(void)
+{
+	char name[] = "/bin/true", *argv[] = {name, NULL}, *envp[] = {NULL};
+
+	refused(execve(name, argv, envp));
+	refused(syscall(SYS_execveat, AT_FDCWD, name, argv, envp, 0));
+	if (!SANDBOX_LOOSE)
+		refused(fork());
+	refused(syscall(SYS_unshare, CLONE_NEWUSER));
+	refused(syscall(SYS_seccomp, 0, 0, NULL));
+}
+
+static void try_files(void)
+{
+	refused(syscall(SYS_creat, "/tmp/test-sandbox-creat", 0600));
+	refused(syscall(SYS_openat2, AT_FDCWD, "/etc/passwd", NULL, 0));
+	refused(syscall(SYS_open_by_handle_at, AT_FDCWD, NULL, 0));
+	refused(unlink("/tmp/test-sandbox-none"));
+	refused(rename("/tmp/test-sandbox-none", "/tmp/test-sandbox-more"));
+	refused(chmod("/tmp", 0777));
+	refused(chown("/tmp", 0, 0));
+	refused(symlink("/etc/passwd", "/tmp/test-sandbox-link"));
+	refused(mount("none", "/tmp", "tmpfs", 0, NULL));
+	refused(chroot("/tmp"));
+	if (SANDBOX_LOOSE)
+		return;
+	refused(open("/etc/shadow", O_RDONLY));
+	refused(open("/etc/passwd", O_RDONLY));
+	refused(open("/proc/self/mem", O_RDWR));
+	refused(open("/dev/kvm", O_RDWR));
+	refused(mkdir("/tmp/test-sandbox-dir", 0700));
+}
+
+static void try_others(void)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX, .sun_path = "/run/nobody"};
+	struct iovec mine = {&addr, 1};
+
+	refused(socket(AF_UNIX, SOCK_STREAM, 0));
+	refused(socket(AF_INET, SOCK_STREAM, 0));
+	refused(socket(AF_NETLINK, SOCK_RAW, 0));
+	refused(connect(STDIN_FILENO, (struct sockaddr *)&addr, sizeof(addr)));
+	refused(bind(STDIN_FILENO, (struct sockaddr *)&addr, sizeof(addr)));
+	refused(process_vm_writev(getppid(), &mine, 1, &mine, 1, 0));
+	refused(syscall(SYS_tgkill, getppid(), getppid(), 0));
+	refused(syscall(SYS_pidfd_open, getppid(), 0));
+	refused(syscall(SYS_bpf, 0, NULL, 0));
+	refused(syscall(SYS_perf_event_open, NULL, 0, 0, 0, 0));
+	refused(syscall(SYS_userfaultfd, 0));
+	refused(syscall(SYS_io_uring_setup, 1, NULL));
+	refused(ioctl(STDIN_FILENO, TIOCSTI, "x"));
+	if (SANDBOX_LOOSE)
+		return;
+	refused(ptrace(PTRACE_ATTACH, getppid(), NULL, NULL));
+	refused(kill(getppid(), 0));
+}
+
+/* Memory that was written cannot be run. */
+static void try_code(void)
+{
+	const int how = MAP_PRIVATE | MAP_ANONYMOUS;
+	void *page;
+
+	if (SANDBOX_LOOSE)
+		return;
+	errno = 0;
+	demand(mmap(NULL, 4096, PROT_READ | PROT_EXEC, how, -1, 0) == MAP_FAILED && errno == EPERM);
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, how, -1, 0);
+	demand(page != MAP_FAILED);
+	refused(mprotect(page, 4096, PROT_READ | PROT_EXEC));
+	munmap(page, 4096);
+}
+
+static void try_all(void)
+{
+	try_programs();
+	try_files();
+	try_others();
+	try_code();
+}
+
+static void *try_in_thread(void *arg)
+{
+	try_all();
+	return arg;
+}
+
+static void forbidden(void *arg)
+{
+	pthread_t thread;
+
+	enter();
+	try_all();
+	/* Nor can one that is started later. */
+	demand(!pthread_create(&thread, NULL, try_in_thread, arg));
+	demand(!pthread_join(thread, NULL));
+}
+
+static void test_forbidden(void **state)
+{
+	(void)state;
+	in_child(forbidden, NULL);
+}
+
+/* --- threads that were there before ------------------------------------------------------- */
+
+struct crowd {
+	pthread_t thread[CROWD];
+	int go[2], ready[2];
+};
+
+/* Signals are blocked, as in those that serve files; it waits in the kernel. */
+static void *wait_and_try(void *arg)
+{
+	const struct crowd *c = arg;
+	sigset_t all;
+	char byte;
+	ssize_t n;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	demand(write(c->ready[1], "r", 1) == 1);
+	do
+		n = read(c->go[0], &byte, 1);
+	while (n < 0 && errno == EINTR);
+	demand(n == 1);
+	try_all();
+	return NULL;
+}
+
+static void crowd_start(struct crowd *c)
+{
+	char byte;
+
+	demand(!pipe(c->go) && !pipe(c->ready));
+	for (int i = 0; i < CROWD; i++) {
+		demand(!pthread_create(&c->thread[i], NULL, wait_and_try, c));
+		demand(read(c->ready[0], &byte, 1) == 1);
+	}
+}
+
+static void crowd_end(struct crowd *c)
+{
+	for (int i = 0; i < CROWD; i++)
+		demand(write(c->go[1], "g", 1) == 1);
+	for (int i = 0; i < CROWD; i++)
+		demand(!pthread_join(c->thread[i], NULL));
+}
+
+static void threads_before(void *arg)
+{
+	struct crowd c;
+
+	(void)arg;
+	crowd_start(&c);
+	enter();
+	crowd_end(&c);
+}
+
+static void test_threads_before(void **state)
+{
+	(void)state;
+	in_child(threads_before, NULL);
+}
+
+/* The line of a status file (proc(5)) says so. */
+static void expect_line(const char *status, const char *line)
+{
+	if (!strstr(status, line))
+		fail_msg("no \"%s\" in:\n%s", line, status);
+}
+
+static void expect_confined(pid_t pid, const char *tid)
+{
+	char path[64], status[4096];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	n = read(fd, status, sizeof(status) - 1);
+	close(fd);
+	assert_true(n > 0);
+	status[n] = '\0';
+	expect_line(status, "\nNoNewPrivs:\t1\n");
+	expect_line(status, "\nSeccomp:\t2\n");
+	expect_line(status, "\nCapInh:\t0000000000000000\nCapPrm:\t0000000000000000\n"
+			    "CapEff:\t0000000000000000\n");
+}
+
+/* How many threads it has. */
+static unsigned int expect_all_confined(pid_t pid)
+{
+	struct dirent *e;
+	unsigned int n = 0;
+	char path[32];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	assert_non_null(dir);
+	while ((e = readdir(dir)))
+		if (*e->d_name != '.') {
+			expect_confined(pid, e->d_name);
+			n++;
+		}
+	closedir(dir);
+	return n;
+}
+
+/* Of all threads, as others see it. */
+static void test_status(void **state)
+{
+	int up[2], down[2], status;
+	struct crowd c;
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(up), 0);
+	assert_int_equal(pipe(down), 0);
+	pid = fork();
+	if (!pid) {
+		crowd_start(&c);
+		enter();
+		demand(write(up[1], "u", 1) == 1 && read(down[0], &byte, 1) == 1);
+		crowd_end(&c);
+		exit(0);
+	}
+	close(up[1]);
+	assert_int_equal(read(up[0], &byte, 1), 1);
+	/* A sanitizer may have some of its own. */
+	assert_true(expect_all_confined(pid) >= 1 + CROWD);
+	assert_int_equal(write(down[1], "d", 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(up[0]);
+	close(down[0]);
+	close(down[1]);
+}
+
+/* --- what it still can -------------------------------------------------------------------- */
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+static void *wait_for_ever(void *arg)
+{
+	for (;;)
+		poll(NULL, 0, -1);
+	return arg;
+}
+
+static void try_allowed(void *arg)
+{
+	struct rlimit core;
+	pthread_t thread;
+	char byte = 'b';
+	int ends[2];
+	void *end;
+
+	(void)arg;
+	enter();
+	demand(!pipe2(ends, O_CLOEXEC));
+	demand(write(ends[1], &byte, 1) == 1 && read(ends[0], &byte, 1) == 1);
+	demand(!pthread_create(&thread, NULL, nothing, &byte));
+	demand(!pthread_join(thread, &end) && end == &byte);
+	/* Which would load a library. */
+	demand(!pthread_create(&thread, NULL, wait_for_ever, NULL));
+	demand(!pthread_cancel(thread) && !pthread_join(thread, &end) && end == PTHREAD_CANCELED);
+	end = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	demand(end != MAP_FAILED && !munmap(end, 4096));
+	demand(!umount2("/nowhere", MNT_DETACH)); /* nothing happens */
+	demand(!getrlimit(RLIMIT_CORE, &core) && !core.rlim_max);
+}
+
+static void test_allowed(void **state)
+{
+	(void)state;
+	in_child(try_allowed, NULL);
+}
+
+/* --- the broker --------------------------------------------------------------------------- */
+
+struct place {
+	char dir[64], file[96];
+};
+
+static void place_init(struct place *p)
+{
+	int fd;
+
+	strcpy(p->dir, "/tmp/test-sandbox-XXXXXX");
+	assert_non_null(mkdtemp(p->dir));
+	snprintf(p->file, sizeof(p->file), "%s/file", p->dir);
+	fd = open(p->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void remove_file(void *arg)
+{
+	const struct place *p = arg;
+
+	unlink(p->file);
+}
+
+static void remove_dir(void *arg)
+{
+	const struct place *p = arg;
+
+	rmdir(p->dir);
+}
+
+/* It does what it was told before, and only that. */
+static void ask(void *arg)
+{
+	struct place *p = arg;
+	const struct broker_deed deeds[] = {{remove_file, p}, {remove_dir, p}};
+	struct broker *b;
+
+	demand(!broker_start(&b, deeds, 2));
+	enter();
+	strcpy(p->file, "/another");
+	strcpy(p->dir, "/another");
+	demand(broker_ask(b, 2) == -EINVAL);
+	demand(!broker_ask(b, 0) && !broker_ask(b, 1));
+	demand(broker_ask(b, 1) == -EALREADY);
+	broker_stop(b);
+}
+
+static void test_broker(void **state)
+{
+	struct place p;
+
+	(void)state;
+	place_init(&p);
+	in_child(ask, &p);
+	assert_int_equal(access(p.dir, F_OK), -1);
+}
+
+/* Who does not ask gets nothing done, however he ends. */
+static void do_not_ask(void *arg)
+{
+	const struct broker_deed deed = {remove_file, arg};
+	struct broker *b;
+
+	demand(!broker_start(&b, &deed, 1));
+	enter();
+	_exit(0);
+}
+
+static void test_broker_unasked(void **state)
+{
+	struct place p;
+
+	(void)state;
+	place_init(&p);
+	in_child(do_not_ask, &p);
+	assert_int_equal(unlink(p.file), 0);
+	assert_int_equal(rmdir(p.dir), 0);
+}
+
+static void die(void *arg)
+{
+	(void)arg;
+	_exit(1);
+}
+
+static void test_broker_gone(void **state)
+{
+	const struct broker_deed deeds[] = {{die, NULL}, {die, NULL}};
+	struct broker *b;
+
+	(void)state;
+	assert_int_equal(broker_start(&b, deeds, 2), 0);
+	assert_int_equal(broker_ask(b, 0), -EPIPE);
+	assert_int_equal(broker_ask(b, 1), -EPIPE);
+	broker_stop(b);
+	broker_stop(NULL);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_forbidden),   cmocka_unit_test(test_threads_before),
+		cmocka_unit_test(test_status),	    cmocka_unit_test(test_allowed),
+		cmocka_unit_test(test_broker),	    cmocka_unit_test(test_broker_unasked),
+		cmocka_unit_test(test_broker_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
