@@ -44,6 +44,11 @@ struct fake_guest {
 		struct guestsym_field field;
 	} fields[FAKE_MAX];
 	size_t nfields;
+	struct {
+		const char *name;
+		uint32_t size;
+	} types[FAKE_MAX];
+	size_t ntypes;
 	struct machine_trap traps[FAKE_MAX];
 	size_t ntraps;
 	int trap_error; /* what setting and clearing traps gives, when not 0 */
@@ -98,6 +103,12 @@ static __attribute__((unused)) void fake_field(const char *path, uint32_t offset
 {
 	fake.fields[fake.nfields].path = path;
 	fake.fields[fake.nfields++].field = (struct guestsym_field){.offset = offset, .size = size};
+}
+
+static __attribute__((unused)) void fake_type(const char *name, uint32_t size)
+{
+	fake.types[fake.ntypes].name = name;
+	fake.types[fake.ntypes++].size = size;
 }
 
 /* --- machine.h ---------------------------------------------------------------------------- */
@@ -545,7 +556,12 @@ void guestsym_modules_free(struct guestsym_module *mods, size_t n)
 
 int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size)
 {
-	(void)gs, (void)name, (void)size;
+	(void)gs;
+	for (size_t i = 0; i < fake.ntypes; i++)
+		if (!strcmp(fake.types[i].name, name)) {
+			*size = fake.types[i].size;
+			return 0;
+		}
 	return -ENOENT;
 }
 

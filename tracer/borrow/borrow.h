@@ -20,7 +20,8 @@
 struct borrow_call {
 	uint64_t fn; /* run-time address */
 	uint64_t arg[BORROW_MAX_ARGS];
-	uint64_t ret; /* rax */
+	uint64_t ret;	 /* rax */
+	uint64_t ret_to; /* where else that goes (run-time address), 0: nowhere; of work.h alone */
 	bool done;
 };
 

@@ -45,7 +45,6 @@ void events_free(struct events *e)
 	guestsym_events_free(&e->list);
 	free(e->slot);
 	free(e->registered);
-	free(e->pinned);
 	for (size_t i = 0; i < e->nr_read; i++)
 		guestsym_events_free(&e->read[i]);
 	free(e->read);
@@ -156,10 +155,9 @@ static int list_read(struct events *e)
 	room = e->all ? event_list_room(e->all) : 1;
 	e->slot = calloc(room, sizeof(*e->slot));
 	e->registered = calloc(room, sizeof(*e->registered));
-	e->pinned = calloc(room, sizeof(*e->pinned));
 	e->other_pid = calloc(room, sizeof(*e->other_pid));
 	event_text_names(e->text, &e->names);
-	if (e->all && e->slot && e->registered && e->pinned && e->other_pid && !syscalls_name(e) &&
+	if (e->all && e->slot && e->registered && e->other_pid && !syscalls_name(e) &&
 	    !event_printer_add(e->printer, &e->list)) {
 		for (size_t i = 0; i < e->list.n; i++)
 			e->other_pid[i] = other_pid_of(&e->list.v[i]);

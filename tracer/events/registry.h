@@ -40,7 +40,7 @@ struct events {
 	bool dec_preempt;
 	uint16_t *slot;	  /* of each event: 1 + its file's number; 0: it has none */
 	bool *registered; /* of each event */
-	bool *pinned;	  /* of each: its module is held for it */
+	uint64_t held[EVENT_HELD_ROWS]; /* modules that are asked for, as their rows in the window */
 	struct event_hist_names *hist_names;
 	char (*syscalls)[SYSCALL_NAME_MAX]; /* by their numbers; "": none */
 	size_t nr_syscalls;

@@ -32,6 +32,7 @@
 #define WINDOW_EVENT_FILES 0x10000 /* a struct trace_event_file for each event: EVENT_FILE_ */
 #define WINDOW_EVENT_ARRAY 0x50000 /* the struct trace_array that system calls look into */
 #define WINDOW_EVENT_TABLE 0x60000 /* struct payload_event for each file, and two of the array */
+#define WINDOW_EVENT_HELD  0x6d000 /* struct payload_held: modules that are held for their events */
 #define WINDOW_WORK	   0x70000 /* a struct work_struct, and what it is to call: WORK_ */
 #define WINDOW_PIDS	   0x80000
 #define WINDOW_PIDS_SIZE   0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */
@@ -282,7 +283,7 @@
 #define WORK_CALLS	128
 #define WORK_CALL_FN	0  /* u64 */
 #define WORK_CALL_ARG	8  /* u64[3] */
-#define WORK_CALL_RET	32 /* u64 */
+#define WORK_CALL_RET	32 /* u64; before the call: where else it goes, 0: nowhere */
 #define WORK_CALL_SIZE	40
 #define WORK_CALLS_MAX	1024
 
@@ -381,6 +382,17 @@ struct payload_event {
 
 #define EVENT_TABLE_ROWS (EVENT_FILES + 2)
 
+/*
+ * At WINDOW_EVENT_HELD. What try_module_get() says goes into `held` when the kworker has called it
+ * (its lowest byte: a bool), and all is zero when it has called module_put(): so whoever reads it
+ * once the kworker is done finds what there is to be let go, whatever has become of who has asked.
+ */
+struct payload_held {
+	uint64_t module, held;
+};
+
+#define EVENT_HELD_ROWS 512
+
 /* At WINDOW_HEADER. Addresses are the guest's. */
 struct payload_header {
 	char magic[16];
@@ -421,7 +433,10 @@ _Static_assert(WINDOW_HEADER + sizeof(struct payload_header) <= WINDOW_LOCKERS &
 _Static_assert(WINDOW_TEXT + WINDOW_TEXT_SIZE <= WINDOW_PROBES &&
 		       WINDOW_PROBES + PROBE_ROWS * PROBE_ROW_SIZE <= WINDOW_EVENT_FILES,
 	       "there is room");
-_Static_assert(WINDOW_EVENT_TABLE + EVENT_TABLE_ROWS * sizeof(struct payload_event) <= WINDOW_WORK,
+_Static_assert(WINDOW_EVENT_TABLE + EVENT_TABLE_ROWS * sizeof(struct payload_event) <=
+			       WINDOW_EVENT_HELD &&
+		       WINDOW_EVENT_HELD + EVENT_HELD_ROWS * sizeof(struct payload_held) <=
+			       WINDOW_WORK,
 	       "there is room");
 
 #endif

@@ -19,7 +19,11 @@ payload_work:
 	mov	WORK_CALL_ARG + 8(%r12), %rsi
 	mov	WORK_CALL_ARG + 16(%r12), %rdx
 	call	3f
-	mov	%rax, WORK_CALL_RET(%r12)
+	mov	WORK_CALL_RET(%r12), %rdx
+	test	%rdx, %rdx
+	jz	4f
+	mov	%rax, (%rdx)
+4:	mov	%rax, WORK_CALL_RET(%r12)
 	add	$WORK_CALL_SIZE, %r12
 	incl	WORK_DONE(%rbx)
 	jmp	1b

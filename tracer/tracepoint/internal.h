@@ -31,5 +31,10 @@ int events_stacks_apply(struct events *e);
  */
 int events_pin(struct events *e, bool *want);
 int events_unpin(struct events *e);
+/*
+ * Of a tracer that was killed: the calls that let go what the window says is held, *n of them, up
+ * to 2 * EVENT_HELD_ROWS. 0 or an error of reading.
+ */
+int events_held_calls(struct trace *t, struct window *w, struct borrow_call *calls, size_t *n);
 
 #endif

@@ -12,21 +12,15 @@
 
 #define FUNCS_MAX 64 /* probes of a tracepoint */
 
-/*
- * Of a module that has gone since there is nothing to ask for any more. *module: that is held for
- * it; 0.
- */
-static bool is_tracepoint(const struct events *e, uint64_t va, uint64_t *module)
+/* Of a module that has gone since there is nothing to ask for any more. */
+static bool is_tracepoint(const struct events *e, uint64_t va)
 {
-	*module = 0;
 	if (va == trace_runtime(e->t, "__tracepoint_sys_enter") ||
 	    va == trace_runtime(e->t, "__tracepoint_sys_exit"))
 		return true;
 	for (size_t i = 0; i < e->list.n; i++)
-		if (e->list.v[i].tracepoint == va) {
-			*module = e->list.v[i].module_at;
+		if (e->list.v[i].tracepoint == va)
 			return true;
-		}
 	return false;
 }
 
@@ -91,34 +85,21 @@ static size_t calls_thin(struct trace *t, struct borrow_call *calls, size_t n)
 	return left;
 }
 
-/* Modules whose events the rows were about: they were held for them. */
-struct held {
-	struct borrow_call put[EVENT_TABLE_ROWS];
-	size_t n;
-};
-
-static int rows_unregister(struct trace *t, struct window *w, size_t *n, struct held *held,
-			   char *err, size_t errlen)
+static int rows_unregister(struct trace *t, struct window *w, size_t *n, char *err, size_t errlen)
 {
 	struct payload_event *rows = calloc(EVENT_TABLE_ROWS, sizeof(*rows));
 	struct borrow_call *calls = calloc(EVENT_TABLE_ROWS, sizeof(*calls));
-	uint64_t fn = trace_runtime(t, "tracepoint_probe_unregister"),
-		 put = trace_runtime(t, "module_put");
+	uint64_t fn = trace_runtime(t, "tracepoint_probe_unregister");
 	int ret = rows && calls ? window_read(w, WINDOW_EVENT_TABLE, rows,
 					      EVENT_TABLE_ROWS * sizeof(*rows))
 				: -ENOMEM;
 
-	for (size_t i = 0; i < EVENT_TABLE_ROWS && !ret; i++) {
-		uint64_t module;
-
-		if (!rows[i].tracepoint ||
-		    !is_tracepoint(t->trace_events, rows[i].tracepoint, &module))
-			continue;
-		calls[(*n)++] = (struct borrow_call){
-			.fn = fn, .arg = {rows[i].tracepoint, rows[i].probe, rows[i].data}};
-		if (module && put)
-			held->put[held->n++] = (struct borrow_call){.fn = put, .arg = {module}};
-	}
+	for (size_t i = 0; i < EVENT_TABLE_ROWS && !ret; i++)
+		if (rows[i].tracepoint && is_tracepoint(t->trace_events, rows[i].tracepoint))
+			calls[(*n)++] = (struct borrow_call){
+				.fn = fn,
+				.arg = {rows[i].tracepoint, rows[i].probe, rows[i].data},
+			};
 	if (ret)
 		snprintf(err, errlen, "the table of events cannot be read: %s", strerror(-ret));
 	else
@@ -126,6 +107,29 @@ static int rows_unregister(struct trace *t, struct window *w, size_t *n, struct 
 				 errlen);
 	free(rows);
 	free(calls);
+	return ret;
+}
+
+/* Also the modules that were held for what is registered no more. */
+static int take_back(struct trace *t, struct window *w, char *err, size_t errlen)
+{
+	struct borrow_call *puts = calloc(2 * EVENT_HELD_ROWS, sizeof(*puts));
+	size_t n = 0, nr_puts = 0;
+	int ret = puts ? rows_unregister(t, w, &n, err, errlen) : -ENOMEM;
+
+	if (!puts)
+		snprintf(err, errlen, "no memory");
+	if (!ret) {
+		ret = events_held_calls(t, w, puts, &nr_puts);
+		if (ret)
+			snprintf(err, errlen, "the table of modules cannot be read: %s",
+				 strerror(-ret));
+	}
+	if (!ret && (n || nr_puts))
+		ret = events_synchronize(t, w, w->header.work, err, errlen);
+	if (!ret)
+		ret = events_ask(t, w, w->header.work, puts, nr_puts, err, errlen);
+	free(puts);
 	return ret;
 }
 
@@ -146,17 +150,10 @@ static bool has_detours(const struct window *w)
 
 int events_recover(struct trace *t, struct window *w, char *err, size_t errlen)
 {
-	struct held *held;
-	size_t n = 0;
 	int ret;
 
 	if (!has_detours(w))
 		return 0;
-	held = calloc(1, sizeof(*held));
-	if (!held) {
-		snprintf(err, errlen, "no memory");
-		return -ENOMEM;
-	}
 	ret = events_load(t->trace_events);
 	if (ret == -ENODATA || ret == -ENODEV)
 		ret = 0; /* nobody has traced events of such a guest */
@@ -165,12 +162,7 @@ int events_recover(struct trace *t, struct window *w, char *err, size_t errlen)
 	else if ((ret = settle(t, w)))
 		snprintf(err, errlen, "the guest still does what an earlier hvtrace has begun");
 	else
-		ret = rows_unregister(t, w, &n, held, err, errlen);
-	if (!ret && n)
-		ret = events_synchronize(t, w, w->header.work, err, errlen);
-	if (!ret && held->n)
-		ret = events_ask(t, w, w->header.work, held->put, held->n, err, errlen);
-	free(held);
+		ret = take_back(t, w, err, errlen);
 	if (ret)
 		return ret;
 	ret = events_jumps_remove(t, w);

@@ -93,6 +93,7 @@ static int calls_write(const struct guest_work *work, const struct borrow_call *
 	for (uint32_t i = 0; i < n && !ret; i++) {
 		rows[i].fn = calls[i].fn;
 		memcpy(rows[i].arg, calls[i].arg, sizeof(rows[i].arg));
+		rows[i].ret = calls[i].ret_to;
 	}
 	if (!ret)
 		ret = window_write(work->w, WINDOW_WORK, head, sizeof(head));

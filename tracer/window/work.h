@@ -20,7 +20,9 @@ struct guest_work {
 
 /*
  * Make n calls, one after the other, with up to three arguments each; the machine runs, and this is
- * not its thread. One thread at a time. 0 and all calls are done; else one line is in err.
+ * not its thread. Up to WORK_CALLS_MAX of them are all made whatever becomes of us, once one is, and
+ * what one returns is put into the guest's memory by whoever makes it (ret_to). One thread at a
+ * time. 0 and all calls are done; else one line is in err.
  * -EINPROGRESS: those that are not done may still be, and then the window must stay. -EOPNOTSUPP
  * (this kernel does not tell how), -ESRCH (the guest has ended) and others: those that are not done
  * never will be.

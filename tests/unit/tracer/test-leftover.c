@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/unit/fake-life.h"
 #include "tests/unit/tramp-guest.h"
 #include "tracer/boot.h"
 #include "tracer/guest/site.h"
@@ -175,67 +176,17 @@ static void forms_are_not_believed(void **state)
 
 /* --- who dies after any write ---------------------------------------------------------------- */
 
-#define WRITES_MAX 4096
-
-/* What a tracer has written into the guest, one after the other. */
-static struct {
-	struct {
-		uint64_t pa;
-		size_t len;
-		uint8_t *bytes;
-	} write[WRITES_MAX];
-	size_t n;
-	uint8_t *first; /* the guest's memory before all of them */
-} life;
-
-static void life_note(uint64_t pa, const void *buf, size_t len)
-{
-	uint8_t *bytes = malloc(len);
-
-	if (!bytes || life.n == WRITES_MAX)
-		abort();
-	memcpy(bytes, buf, len);
-	life.write[life.n].pa = pa;
-	life.write[life.n].len = len;
-	life.write[life.n++].bytes = bytes;
-}
-
 /* Of one that attaches, traces, and detaches. */
-static void life_record(void)
+static void life_lived(void)
 {
 	struct trace *whole;
 
-	life.first = malloc(FAKE_RAM);
-	assert_non_null(life.first);
-	memcpy(life.first, fake.ram, FAKE_RAM);
-	fake.wrote = life_note;
+	life_begin();
 	whole = tramp_started((struct trace_config){0});
 	assert_true(tramp_target(FN_ALPHA));
 	tramp_end(whole);
-	fake.wrote = NULL;
+	life_end();
 	assert_memory_equal(life.first + FAKE_PA, fake.ram + FAKE_PA, IMAGE_END);
-}
-
-static void life_free(void)
-{
-	for (size_t i = 0; i < life.n; i++)
-		free(life.write[i].bytes);
-	free(life.first);
-	memset(&life, 0, sizeof(life));
-}
-
-/*
- * It has come to n writes, and `part` bytes of one more: no machine leaves a word half written. Its
- * traps are the keeper's to take out.
- */
-static void life_until(size_t n, size_t part)
-{
-	memcpy(fake.ram, life.first, FAKE_RAM);
-	for (size_t i = 0; i < n; i++)
-		memcpy(fake.ram + life.write[i].pa, life.write[i].bytes, life.write[i].len);
-	if (part)
-		memcpy(fake.ram + life.write[n].pa, life.write[n].bytes, part);
-	fake.ntraps = 0;
 }
 
 /* All but what the machine gives for windows, which nobody looks at but who finds one. */
@@ -255,7 +206,7 @@ static void whenever_it_dies_all_is_taken_away(void **state)
 	char err[256] = "";
 
 	(void)state;
-	life_record();
+	life_lived();
 	assert_true(life.n > 8);
 	for (size_t n = 0; n <= life.n; n++) {
 		size_t len = n < life.n ? life.write[n].len : 0;
