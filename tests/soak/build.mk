@@ -7,6 +7,8 @@ soak-tests += tests/soak/plain-returns
 soak-tests += tests/soak/latency-own
 soak-tests += tests/soak/trampoline-hammer
 soak-tests += tests/soak/trampoline-kills
+soak-tests += tests/soak/random-kills,6.1
+soak-tests += tests/soak/random-kills,6.12
 soak-tests += tests/soak/early-boot
 soak-tests += tests/soak/events-all
 soak-tests += tests/soak/tracefs-crowd
@@ -14,6 +16,8 @@ soak-tests += tests/soak/tracefs-crowd
 # What is as long as it is told to be, for a minute each, is part of make check-full.
 full-tests += tests/soak/trampoline-hammer,SOAK_SECONDS=60
 full-tests += tests/soak/events-all,SOAK_SECONDS=60
+full-tests += tests/soak/random-kills,6.1,KILLS=25
+full-tests += tests/soak/random-kills,6.12,KILLS=25
 full-tests += tests/e2e/run-attach,graph-soak,6.1,SOAK_SECONDS=60
 
 .PHONY: soak-built
