@@ -67,7 +67,8 @@ static int look_at_vcpus(struct qemu_machine *m, char *err, size_t errlen)
 		snprintf(err, errlen, "guests with more than %d vCPUs cannot be traced",
 			 MACHINE_MAX_VCPUS);
 	else if (n < 0)
-		snprintf(err, errlen, "the gdb stub does not tell the vCPUs: %s", strerror(-n));
+		snprintf(err, errlen, "the gdb stub does not tell the vCPUs: %s",
+			 gdb_error_text(m->gdb, n));
 	if (n < 0)
 		return n;
 	m->nvcpus = (unsigned int)n;
@@ -115,11 +116,12 @@ int qemu_look(struct qemu_machine *m, char *err, size_t errlen)
 	if (!rc) {
 		rc = qemu_vcpu_tables(m);
 		/* A stub without QEMU's monitor: the tables stay unknown. */
-		if (rc == -EREMOTEIO || rc == -EPROTO)
+		if ((rc == -EREMOTEIO || rc == -EPROTO) && !gdb_error(m->gdb))
 			rc = 0;
 	}
 	if (rc)
-		snprintf(err, errlen, "the gdb stub stopped answering: %s", strerror(-rc));
+		snprintf(err, errlen, "the gdb stub stopped answering: %s",
+			 gdb_error_text(m->gdb, rc));
 	return rc;
 }
 

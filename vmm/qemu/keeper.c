@@ -14,12 +14,22 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/* How long the stub gets for an answer, for what it may say behind that, and for the last, ms. */
-enum { STUB_MS = 2000, QUIET_MS = 200, TALK_MS = 2 * STUB_MS, GOODBYE_MS = 20000 };
+/*
+ * How long the stub gets for an answer, for what it may say behind that, for all that a dead
+ * tracer's guest needs, and for the last, ms.
+ */
+enum {
+	STUB_MS = 2000,
+	QUIET_MS = 200,
+	TALK_MS = 2 * STUB_MS,
+	RELEASE_MS = 2 * TALK_MS,
+	GOODBYE_MS = 20000
+};
 
 /* What the tracer says in the end, or nothing. */
 enum { GOODBYE = 'g', GOODBYE_DETACH = 'd', GOODBYE_LET_GO = 'l' };
@@ -39,23 +49,6 @@ struct keeper_shared {
 /* --- in the keeper ------------------------------------------------------------------------------
  */
 
-static void stub_send(int sock, const char *bytes)
-{
-	size_t len = strlen(bytes);
-
-	while (len) {
-		struct pollfd fd = {.fd = sock, .events = POLLOUT};
-		ssize_t n = write(sock, bytes, len);
-
-		if (n > 0) {
-			bytes += n;
-			len -= (size_t)n;
-		} else if (errno != EINTR && (errno != EAGAIN || poll(&fd, 1, STUB_MS) <= 0)) {
-			return;
-		}
-	}
-}
-
 static int64_t now_ms(void)
 {
 	struct timespec ts;
@@ -64,16 +57,42 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+/* As much of it as the stub takes until `end`, and without waiting when that is over. */
+static void stub_send(int sock, const char *bytes, int64_t end)
+{
+	const int64_t own_end = now_ms() + STUB_MS;
+	size_t len = strlen(bytes);
+
+	if (own_end < end)
+		end = own_end;
+	while (len) {
+		struct pollfd fd = {.fd = sock, .events = POLLOUT};
+		ssize_t n = send(sock, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		int64_t left = end - now_ms();
+
+		if (n > 0) {
+			bytes += n;
+			len -= (size_t)n;
+		} else if (errno != EINTR && errno != EAGAIN) {
+			return;
+		} else if (left <= 0 || poll(&fd, 1, (int)left) <= 0) {
+			return;
+		}
+	}
+}
+
 /*
  * Read away what the stub says: until it has said something, and then is quiet. For one that never
  * is the guest does not wait.
  */
-static void stub_hear(int sock)
+static void stub_hear(int sock, int64_t end)
 {
 	struct pollfd fd = {.fd = sock, .events = POLLIN};
-	const int64_t end = now_ms() + TALK_MS;
+	const int64_t own_end = now_ms() + TALK_MS;
 	char buf[512];
 
+	if (own_end < end)
+		end = own_end;
 	for (int ms = STUB_MS; now_ms() < end && poll(&fd, 1, ms) > 0; ms = QUIET_MS) {
 		ssize_t n = read(sock, buf, sizeof(buf));
 
@@ -144,21 +163,23 @@ static void bytes_write_back(const struct keeper_shared *share)
  */
 static void guest_release(int sock, bool run_on, const struct keeper_shared *share)
 {
+	const int64_t end = now_ms() + RELEASE_MS;
+
 	word_write(share);
-	stub_send(sock, "\x03#00$Qqemu.PhyMemMode:0#76");
-	stub_send(sock, share->first);
+	stub_send(sock, "\x03#00$Qqemu.PhyMemMode:0#76", end);
+	stub_send(sock, share->first, end);
 	if (share->n[atomic_load(&share->which)]) {
-		stub_hear(sock);
+		stub_hear(sock, end);
 		bytes_write_back(share);
 	}
-	stub_send(sock, "$?#3f");
-	stub_hear(sock);
+	stub_send(sock, "$?#3f", end);
+	stub_hear(sock, end);
 	if (!run_on)
 		return;
 	/* Nothing behind it: the first byte that a stub gets while the guest runs stops the guest.
 	 */
-	stub_send(sock, "$D;1#b0");
-	stub_hear(sock);
+	stub_send(sock, "$D;1#b0", end);
+	stub_hear(sock, end);
 }
 
 /* 0: the stub has said OK to the last thing that it will hear, whatever it says before that. */
@@ -170,7 +191,7 @@ static int stub_detach(int sock, const char *packet)
 	size_t same = 0;
 	char c;
 
-	stub_send(sock, packet);
+	stub_send(sock, packet, end);
 	while ((left = end - now_ms()) > 0) {
 		int ready = poll(&fd, 1, (int)left);
 		ssize_t n = ready > 0 ? read(sock, &c, 1) : -1;

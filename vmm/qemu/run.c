@@ -129,7 +129,8 @@ static void *run_thread(void *arg)
 		pthread_mutex_unlock(&m->base.lock);
 		if (rc)
 			machine_end(&m->base, MACHINE_EVENT_ERROR, 0,
-				    "the connection to QEMU is lost: %s", strerror(-rc));
+				    "the connection to QEMU is lost: %s",
+				    gdb_error_text(m->gdb, rc));
 		else
 			handle_stop(m, &stop, interrupted);
 	}

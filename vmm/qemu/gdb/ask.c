@@ -14,23 +14,52 @@ bool gdb_is_stop(const char *answer)
 }
 
 /*
+ * A stub that takes nearly all the time that it has for an answer, and does so each time, would
+ * hold the guest for as long as there are questions. So what its answers take is added up; one that
+ * is quick pays off some of it, since a host that was busy for a while is none that lies.
+ */
+int64_t gdb_answer_begin(const struct gdb *g, int64_t *due)
+{
+	int64_t now = g->conn.now(), left = GDB_LATE_MS - g->late;
+
+	*due = now + (left < GDB_ANSWER_MS ? left : GDB_ANSWER_MS);
+	if (g->by && g->by < *due)
+		*due = g->by;
+	return now;
+}
+
+void gdb_answer_end(struct gdb *g, int64_t begun)
+{
+	g->late += g->conn.now() - begun - GDB_FREE_MS;
+	if (g->late < 0)
+		g->late = 0;
+}
+
+/*
  * The next packet that answers something: the length. Stop replies are none: QEMU up to 8.0 sends
  * one when it has stopped a running guest because we connected.
  */
+int gdb_answer_packet(struct gdb *g, int64_t due)
+{
+	for (unsigned int stops = 0; stops <= GDB_STOPS_MAX; stops++) {
+		int rc = packet_recv_by(&g->conn, due);
+
+		/* What comes late would be taken for the next one's answer. */
+		if (rc == -ETIMEDOUT && !g->conn.error)
+			return packet_fail(&g->conn, rc, "its answers do not come in time");
+		if (rc < 0 || !gdb_is_stop(g->conn.data))
+			return rc;
+		g->was_running |= g->conn.data[0] == 'T';
+	}
+	return packet_fail(&g->conn, -EPROTO, "it tells of stops without end");
+}
+
 int gdb_next_answer(struct gdb *g)
 {
-	int64_t deadline = packet_deadline(GDB_ANSWER_MS);
-	int rc;
+	int64_t due, begun = gdb_answer_begin(g, &due);
+	int rc = gdb_answer_packet(g, due);
 
-	if (g->by && g->by < deadline)
-		deadline = g->by;
-	do {
-		rc = packet_recv_by(&g->conn, deadline);
-		if (rc >= 0 && g->conn.data[0] == 'T')
-			g->was_running = true;
-	} while (rc >= 0 && gdb_is_stop(g->conn.data));
-	if (rc == -ETIMEDOUT)
-		g->conn.error = rc; /* what comes late would be taken for the next one's answer */
+	gdb_answer_end(g, begun);
 	return rc;
 }
 

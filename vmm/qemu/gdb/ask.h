@@ -10,6 +10,10 @@
 #include "vmm/qemu/gdb/packet.h"
 
 #define GDB_ANSWER_MS 20000 /* all packets that it comes in */
+#define GDB_LATE_MS   40000 /* what all answers together may take, */
+#define GDB_FREE_MS   100   /* but for this much of each one's */
+#define GDB_STOPS_MAX 64    /* stop replies before an answer; QEMU sends one */
+#define GDB_TALK_MAX  65536 /* packets of text before what ends them; QEMU sends one for a line */
 #define GDB_AHEAD_MAX 16    /* packets whose answers have not been read */
 #define GDB_READ_MAX  1024  /* bytes in an answer; twice that in digits fits QEMU's 4096 */
 
@@ -18,8 +22,9 @@ struct gdb {
 	struct gdb_layout layout;
 	bool multiprocess; /* threads are called pPID.TID */
 	bool was_running;
-	bool phys;  /* addresses of memory packets are physical */
-	int64_t by; /* when a question of several answers has to be over; 0: none is asked */
+	bool phys;    /* addresses of memory packets are physical */
+	int64_t by;   /* when a row of questions has to be over; 0: there is none */
+	int64_t late; /* of GDB_LATE_MS what is used up */
 	uint32_t pid;
 	uint32_t selected;  /* by Hg; 0: none yet */
 	unsigned int ahead; /* writes whose answers have not been read yet */
@@ -30,6 +35,13 @@ struct gdb {
 int gdb_ask(struct gdb *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The answer to a packet that has been sent, likewise. */
 int gdb_next_answer(struct gdb *g);
+/*
+ * The same in pieces, for an answer of several packets: from here to gdb_answer_end() they all have
+ * one time, until *due. Gives when it began, for the end.
+ */
+int64_t gdb_answer_begin(const struct gdb *g, int64_t *due);
+int gdb_answer_packet(struct gdb *g, int64_t due);
+void gdb_answer_end(struct gdb *g, int64_t begun);
 /* Of what these two have given: 0 if the answer is OK. */
 int gdb_expect_ok(struct gdb *g, int rc);
 /* A packet that says why the guest has stopped, which answers nothing. */

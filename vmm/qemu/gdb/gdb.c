@@ -58,7 +58,7 @@ static int layout_read(struct gdb *g)
 	char *main_xml = NULL, *xml = NULL, href[64];
 	int rc;
 
-	g->by = packet_deadline(LAYOUT_MS);
+	g->by = packet_deadline(&g->conn, LAYOUT_MS);
 	rc = xml_read(g, "target.xml", &main_xml);
 	if (!rc)
 		rc = gdb_layout_add(&g->layout, main_xml);
@@ -163,12 +163,12 @@ struct gdb *gdb_open_idle(int fd, gdb_idle_fn *idle, void *arg, char *err, size_
 		return g;
 	if (rc == -ECANCELED)
 		snprintf(err, errlen, "given up before the gdb stub has answered");
-	else if (rc == -ETIMEDOUT)
+	else if (rc == -ETIMEDOUT && !g->conn.why)
 		snprintf(err, errlen,
 			 "the gdb stub is silent: is another debugger or tracer attached to it?");
 	else
 		snprintf(err, errlen, "the gdb stub does not answer as QEMU's does: %s",
-			 strerror(-rc));
+			 gdb_error_text(g, rc));
 	if (!g)
 		close(fd);
 	gdb_close(g);
@@ -197,6 +197,11 @@ pid_t gdb_peer_pid(const struct gdb *g)
 int gdb_error(const struct gdb *g)
 {
 	return g->conn.error;
+}
+
+const char *gdb_error_text(const struct gdb *g, int error)
+{
+	return g && g->conn.why && error == g->conn.error ? g->conn.why : strerror(-error);
 }
 
 bool gdb_was_running(const struct gdb *g)
@@ -271,16 +276,19 @@ static int monitor_add(struct gdb *g, size_t packet_len, struct monitor_text *t)
 /* The text comes in O packets, an OK ends it. */
 static int monitor_hear(struct gdb *g, struct monitor_text *t)
 {
+	int64_t due, begun = gdb_answer_begin(g, &due);
+	unsigned int n = 0;
 	int rc;
 
-	g->by = packet_deadline(GDB_ANSWER_MS);
 	do {
-		rc = gdb_next_answer(g);
+		rc = gdb_answer_packet(g, due);
 		if (rc < 0 || !gdb_expect_ok(g, rc))
 			break;
 		rc = monitor_add(g, (size_t)rc, t);
-	} while (!rc);
-	g->by = 0;
+	} while (!rc && ++n < GDB_TALK_MAX);
+	gdb_answer_end(g, begun);
+	if (n == GDB_TALK_MAX)
+		return packet_fail(&g->conn, -EPROTO, "its monitor prints without end");
 	return rc < 0 ? rc : 0;
 }
 

@@ -4,9 +4,10 @@
  * threads are the vCPUs, and its monitor answers through qRcmd.
  *
  * Every function that asks the stub something needs the guest to be stopped, waits a few seconds
- * at most and gives 0 or a negative errno: -ETIMEDOUT the stub is silent, -ECONNRESET or -EPIPE it
- * is gone, -EREMOTEIO it refused, -EPROTO or -EBADMSG it does not keep to the protocol. One thread
- * at a time, except gdb_interrupt().
+ * at most, all together no longer than a bounded time for each question, and gives 0 or a negative
+ * errno: -ETIMEDOUT the stub is silent, -ECONNRESET or -EPIPE it is gone, -EREMOTEIO it refused,
+ * -EPROTO or -EBADMSG it does not keep to the protocol. One thread at a time, except
+ * gdb_interrupt().
  */
 #ifndef HVTRACE_VMM_QEMU_GDB_GDB_H
 #define HVTRACE_VMM_QEMU_GDB_GDB_H
@@ -46,6 +47,9 @@ void gdb_close(struct gdb *g);
 pid_t gdb_peer_pid(const struct gdb *g);
 /* What has ended the connection, a negative errno, or 0. */
 int gdb_error(const struct gdb *g);
+/* An error that a function here gave, in words: of what the stub did, if that ended the connection.
+ * g NULL is allowed. */
+const char *gdb_error_text(const struct gdb *g, int error);
 /* The stub said that it stopped a running guest for us. */
 bool gdb_was_running(const struct gdb *g);
 

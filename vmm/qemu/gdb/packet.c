@@ -4,7 +4,7 @@
  *
  * The format is that of the appendix "Remote Protocol", section "Overview", of gdb's manual. The
  * peer is not trusted: a packet that does not fit, or that stays wrong when asked for again, ends
- * the connection.
+ * the connection, and so does noise between packets that has no end.
  *
  * An acknowledgement waits for the next packet to be sent and goes out with it in one system call.
  * QEMU takes the start of a packet for an acknowledgement of what it sent before (gdb_read_byte()
@@ -38,12 +38,21 @@ enum packet_state {
 	STATE_SUM2,
 };
 
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
 int packet_open(struct packet_conn *c, int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
 	memset(c, 0, sizeof(*c));
 	c->fd = fd;
+	c->now = now_ms;
 	c->cut_fd = eventfd(0, EFD_CLOEXEC);
 	if (c->cut_fd < 0)
 		return -errno;
@@ -59,17 +68,9 @@ void packet_close(struct packet_conn *c)
 	c->error = -ENOTCONN;
 }
 
-static int64_t now_ms(void)
+int64_t packet_deadline(const struct packet_conn *c, int timeout_ms)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-int64_t packet_deadline(int timeout_ms)
-{
-	return timeout_ms < 0 ? INT64_MAX : now_ms() + timeout_ms;
+	return timeout_ms < 0 ? INT64_MAX : c->now() + timeout_ms;
 }
 
 /* Wait until the socket is ready or the time is over: 0, -ETIMEDOUT or another error. */
@@ -78,7 +79,7 @@ static int wait_ready(const struct packet_conn *c, short events, int64_t deadlin
 	for (;;) {
 		struct pollfd fd[] = {{.fd = c->fd, .events = events},
 				      {.fd = c->cut_fd, .events = POLLIN}};
-		int64_t left = deadline == INT64_MAX ? -1 : deadline - now_ms();
+		int64_t left = deadline == INT64_MAX ? -1 : deadline - c->now();
 		int rc;
 
 		if (deadline != INT64_MAX && left < 0)
@@ -93,15 +94,21 @@ static int wait_ready(const struct packet_conn *c, short events, int64_t deadlin
 	}
 }
 
-static int fail(struct packet_conn *c, int error)
+int packet_fail(struct packet_conn *c, int error, const char *why)
 {
 	c->error = error;
+	c->why = why;
 	return error;
+}
+
+static int fail(struct packet_conn *c, int error)
+{
+	return packet_fail(c, error, NULL);
 }
 
 static int send_bytes(struct packet_conn *c, const char *bytes, size_t len)
 {
-	int64_t deadline = packet_deadline(SEND_MS);
+	int64_t deadline = packet_deadline(c, SEND_MS);
 
 	while (len) {
 		ssize_t n;
@@ -121,6 +128,10 @@ static int send_bytes(struct packet_conn *c, const char *bytes, size_t len)
 		if (errno != EAGAIN)
 			return fail(c, -errno);
 		rc = wait_ready(c, POLLOUT, deadline);
+		if (!rc && c->now() > deadline)
+			rc = -ETIMEDOUT; /* some of it now and then is not enough */
+		if (rc == -ETIMEDOUT)
+			return packet_fail(c, rc, "it does not take what it is sent");
 		if (rc)
 			return fail(c, rc); /* half a packet cannot be taken back */
 	}
@@ -199,7 +210,7 @@ static int fill(struct packet_conn *c, int64_t deadline)
 
 		if (atomic_load(&c->cut))
 			return fail(c, -ECONNRESET);
-		if (now_ms() > deadline)
+		if (c->now() > deadline)
 			return -ETIMEDOUT;
 		n = recv(c->fd, c->in, sizeof(c->in), 0);
 		if (n > 0) {
@@ -223,7 +234,7 @@ static int fill(struct packet_conn *c, int64_t deadline)
 static int append(struct packet_conn *c, char byte, size_t times)
 {
 	if (times > PACKET_MAX - c->len)
-		return fail(c, -EMSGSIZE);
+		return packet_fail(c, -EMSGSIZE, "it sends a packet that is too long");
 	memset(c->data + c->len, byte, times);
 	c->len += times;
 	return 0;
@@ -269,9 +280,14 @@ static int take_idle(struct packet_conn *c, char byte)
 		c->state = STATE_TEXT;
 		c->len = 0;
 		c->sum = 0;
-	} else if (byte == '-' && !c->no_ack && c->out_len) {
+		c->noise = 0;
+		return 0;
+	}
+	if (++c->noise > PACKET_NOISE_MAX)
+		return packet_fail(c, -EPROTO, "it sends without end what is no packet");
+	if (byte == '-' && !c->no_ack && c->out_len) {
 		if (c->no_resend || ++c->bad > MAX_RETRIES)
-			return fail(c, -EBADMSG);
+			return packet_fail(c, -EBADMSG, "it wants the same packet ever again");
 		return send_bytes(c, c->out, c->out_len);
 	}
 	return 0;
@@ -283,7 +299,7 @@ static int finish(struct packet_conn *c)
 	c->state = STATE_IDLE;
 	if (c->sum != c->sum_sent) {
 		if (c->no_ack || ++c->bad > MAX_RETRIES)
-			return fail(c, -EBADMSG);
+			return packet_fail(c, -EBADMSG, "its packets come damaged");
 		return send_bytes(c, "-", 1);
 	}
 	c->bad = 0;
@@ -316,12 +332,12 @@ static int take_byte(struct packet_conn *c, char byte)
 
 int packet_wait(struct packet_conn *c, int timeout_ms)
 {
-	return c->error ? c->error : fill(c, packet_deadline(timeout_ms));
+	return c->error ? c->error : fill(c, packet_deadline(c, timeout_ms));
 }
 
 int packet_recv(struct packet_conn *c, int timeout_ms)
 {
-	return packet_recv_by(c, packet_deadline(timeout_ms));
+	return packet_recv_by(c, packet_deadline(c, timeout_ms));
 }
 
 int packet_recv_by(struct packet_conn *c, int64_t deadline)

@@ -10,6 +10,8 @@
 
 /* QEMU sends 4096 bytes at most (MAX_PACKET_LENGTH in its gdbstub.c); others get some room. */
 #define PACKET_MAX 16384
+/* Bytes between two packets, of which one is of use: +. */
+#define PACKET_NOISE_MAX 65536
 
 /*
  * One end of a connection. Owned by one thread at a time, except packet_interrupt(). Once a
@@ -20,15 +22,18 @@ struct packet_conn {
 	int fd;
 	int cut_fd; /* readable once nobody is to be waited for any more: packet_cut() */
 	atomic_bool cut;
-	int error;	/* what ended the connection, negative */
-	bool no_ack;	/* both sides have agreed not to acknowledge packets */
-	bool ack_due;	/* for the packet received last; goes out with the next one sent */
+	int error;	      /* what ended the connection, negative */
+	const char *why;      /* the same in words of what the peer did, or NULL */
+	int64_t (*now)(void); /* a clock that never goes back, ms */
+	bool no_ack;	      /* both sides have agreed not to acknowledge packets */
+	bool ack_due;	      /* for the packet received last; goes out with the next one sent */
 	bool no_resend; /* set by the owner: more than one packet is unanswered, `out` has the last
 			 */
 	/* What has been received of the next packet. */
 	int state;
 	uint8_t sum, sum_sent;
 	unsigned int bad; /* packets in a row that were wrong */
+	size_t noise;	  /* bytes since the last packet */
 	size_t in_pos, in_len;
 	char in[4096];
 	size_t len;
@@ -42,6 +47,8 @@ struct packet_conn {
 /* Use a connected socket: it is closed by packet_close(), and made non-blocking here. */
 int packet_open(struct packet_conn *c, int fd);
 void packet_close(struct packet_conn *c);
+/* End it for what the peer did, which `why` says: gives the error. */
+int packet_fail(struct packet_conn *c, int error, const char *why);
 
 /* A packet with this text as it goes out: its length, or -EMSGSIZE. */
 int packet_format(char *to, size_t size, const char *text);
@@ -62,7 +69,7 @@ int packet_flush(struct packet_conn *c);
  */
 int packet_recv(struct packet_conn *c, int timeout_ms);
 /* The same up to a moment, which several packets may have in common. */
-int64_t packet_deadline(int timeout_ms);
+int64_t packet_deadline(const struct packet_conn *c, int timeout_ms);
 int packet_recv_by(struct packet_conn *c, int64_t deadline);
 /* Wait up to timeout_ms until the peer has sent anything that was not received: 0 or -ETIMEDOUT. */
 int packet_wait(struct packet_conn *c, int timeout_ms);

@@ -127,12 +127,15 @@ static int stop_parse(const char *text, struct gdb_stop *stop)
 
 int gdb_wait_stop(struct gdb *g, struct gdb_stop *stop, int timeout_ms)
 {
-	int64_t deadline = packet_deadline(timeout_ms);
+	int64_t deadline = packet_deadline(&g->conn, timeout_ms);
+	unsigned int n = 0;
 	int rc;
 
 	do
 		rc = packet_recv_by(&g->conn, deadline);
-	while (rc >= 0 && !gdb_is_stop(g->conn.data)); /* O: what a console prints */
+	while (rc >= 0 && !gdb_is_stop(g->conn.data) && ++n < GDB_TALK_MAX); /* O: of a console */
+	if (n == GDB_TALK_MAX)
+		rc = packet_fail(&g->conn, -EPROTO, "it sends without end what tells of no stop");
 	g->selected = 0; /* QEMU selects the thread that it has stopped for (gdb_set_stop_cpu()) */
 	return rc < 0 ? rc : stop_parse(g->conn.data, stop);
 }

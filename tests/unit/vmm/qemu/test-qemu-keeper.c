@@ -92,6 +92,14 @@ static size_t stub_listen(int sock, char *got, size_t size)
 	return len;
 }
 
+/* Nobody holds the other end any more. */
+static bool hung_up(int sock)
+{
+	struct pollfd fd = {.fd = sock, .events = POLLRDHUP};
+
+	return poll(&fd, 1, 60000) == 1;
+}
+
 static void kill_tracer(pid_t pid)
 {
 	int status;
@@ -217,6 +225,23 @@ static void a_stub_that_is_gone_does_no_harm(void **state)
 	pid = tracer_start(ends, true, false);
 	close(ends[1]);
 	kill_tracer(pid);
+}
+
+/* It takes nothing, and there is no room left for what it is told: the keeper ends all the same. */
+static void a_stub_that_takes_nothing_is_left(void **state)
+{
+	char junk[4096] = "";
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	while (send(ends[0], junk, sizeof(junk), MSG_DONTWAIT) > 0)
+		;
+	pid = tracer_start(ends, true, false);
+	kill_tracer(pid);
+	assert_true(hung_up(ends[1]));
+	close(ends[1]);
 }
 
 /* --- bytes under breakpoints ---------------------------------------------------------------- */
@@ -425,6 +450,7 @@ int main(void)
 		cmocka_unit_test(goodbye_sends_nothing),
 		cmocka_unit_test(a_stub_that_hangs_up_is_left),
 		cmocka_unit_test(a_stub_that_is_gone_does_no_harm),
+		cmocka_unit_test(a_stub_that_takes_nothing_is_left),
 		cmocka_unit_test(bytes_are_written_back),
 		cmocka_unit_test(no_bytes_no_waiting),
 		cmocka_unit_test(too_many_bytes_are_refused),

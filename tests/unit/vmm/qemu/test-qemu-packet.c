@@ -174,7 +174,7 @@ static void test_time_is_over(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	assert_int_equal(packet_open(&c, fds[0]), 0);
 	assert_int_equal(send(fds[1], noise, sizeof(noise), 0), sizeof(noise));
-	assert_int_equal(packet_recv_by(&c, packet_deadline(0) - 1), -ETIMEDOUT);
+	assert_int_equal(packet_recv_by(&c, packet_deadline(&c, 0) - 1), -ETIMEDOUT);
 	assert_int_equal(packet_recv(&c, LONG_MS), 1);
 	packet_close(&c);
 	close(fds[1]);
