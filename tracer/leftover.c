@@ -7,6 +7,7 @@
 #include "tracer/dynevent/kprobe.h"
 #include "tracer/events/events.h"
 #include "tracer/guest/modules.h"
+#include "tracer/guest/tasks.h"
 #include "tracer/payload/patch.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/tracepoint/tracepoint.h"
@@ -190,7 +191,7 @@ static int take_away(struct leftover *l, char *err, size_t errlen)
 	if (!ret)
 		return window_close(&l->window, t->borrow, err, errlen);
 	snprintf(err, errlen, "the guest does not leave the code of an earlier hvtrace: %s",
-		 strerror(-ret));
+		 tasks_strerror(ret));
 	return ret;
 }
 

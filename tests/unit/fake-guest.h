@@ -68,6 +68,7 @@ struct fake_guest {
 	const char *accel;  /* what machine_get_info() says; NULL: "tcg" */
 	bool loses_int3;    /* what machine_get_info() says */
 	unsigned int vcpus; /* what machine_get_info() says */
+	uint64_t memory;    /* likewise; 0: it is not known */
 	struct machine_sregs sregs;
 	unsigned int elsewhere;			/* bits: vCPUs that show none of the kernel */
 	struct machine_regs regs[FAKE_VCPUS];	/* as set last */
@@ -221,6 +222,7 @@ void machine_get_info(struct machine *m, struct machine_info *info)
 {
 	(void)m;
 	*info = (struct machine_info){.vcpus = fake.vcpus,
+				      .memory = fake.memory,
 				      .tsc_khz = 1000000,
 				      .accel = fake.accel ? fake.accel : "tcg",
 				      .was_running = true,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* guest.c - where the guest kernel keeps its state, and how its addresses are reached. */
 #include "tracer/guest/guest.h"
+#include "tracer/lib/host-time.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -152,6 +153,7 @@ int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, si
 void guest_bind(struct guest_kernel *g, struct machine *m)
 {
 	g->m = m;
+	g->now_ms = host_ms;
 }
 
 static bool in_image(const struct guest_kernel *g, uint64_t va)

@@ -84,6 +84,7 @@ enum guest_clock_state {
 
 struct guest_kernel {
 	struct machine *m;
+	int64_t (*now_ms)(void); /* the host's clock, for how long the guest may stand */
 	struct guest_layout at;
 	uint64_t text_va, text_pa, text_len; /* the kernel image: link address, where it lies */
 	uint64_t slide;			     /* its run-time address minus its link address */

@@ -18,8 +18,7 @@ struct text_range {
  * that it runs, or one that could run, has such an address on its stack (or a word that has been
  * left there and looks like one). False is certain for code that does not sleep. Idle tasks do not
  * count. The machine is paused. 0, or -ENODATA when the kernel's types do not tell where stacks
- * are, -ENOMEM, -EFAULT or -ELOOP when the list of tasks makes no sense just now, or the machine's
- * error.
+ * are, -ENOMEM, or the error of tasks_each() or of the machine.
  */
 int tasks_within(struct guest_kernel *g, const struct guestsym *gs, unsigned int vcpus,
 		 const struct text_range *range, size_t n, bool *within);

@@ -219,12 +219,21 @@ static void look(struct look *l)
 		l->error = ret;
 }
 
+/* A guest that has stood runs for as long at least. */
+static void run_on(int64_t stood_ms)
+{
+	int64_t ns = stood_ms > 0 ? stood_ms * NS_PER_MS : LOOK_NS;
+	struct timespec time = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
 static int look_until_quiet(struct look *l, int timeout_ms, int (*then)(void *arg), void *arg)
 {
-	const struct timespec run_on = {.tv_nsec = LOOK_NS};
-	int64_t end = host_ms() + timeout_ms;
+	int64_t end = l->g->now_ms() + timeout_ms;
 
 	for (;;) {
+		int64_t begin = l->g->now_ms();
 		int ret = 0;
 
 		machine_pause_for(l->g->m, "waiting until no vCPU is in code that goes");
@@ -236,9 +245,9 @@ static int look_until_quiet(struct look *l, int timeout_ms, int (*then)(void *ar
 			return l->error;
 		if (!l->busy)
 			return ret;
-		if (host_ms() >= end)
+		if (l->g->now_ms() >= end)
 			return -ETIMEDOUT;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &run_on, NULL);
+		run_on(l->g->now_ms() - begin);
 	}
 }
 

@@ -10,7 +10,8 @@
 /*
  * No site calls the window's code any more: wait until no vCPU runs in it and no interrupted task
  * is to go on in it. The machine is not paused by the caller and runs. 0, -ETIMEDOUT, -ENODATA
- * when the kernel's types do not tell where its tasks are, or the machine's error.
+ * when the kernel's types do not tell where its tasks are, or the error of tasks_each() or of the
+ * machine: tasks_strerror().
  */
 int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct window *w,
 	    unsigned int vcpus, int timeout_ms);

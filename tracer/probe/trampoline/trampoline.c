@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trampoline.c - gets the payload into a guest, and out again. */
 #include "tracer/probe/trampoline/internal.h"
+#include "tracer/guest/tasks.h"
 #include "tracer/window/quiesce.h"
 
 #include <errno.h>
@@ -214,7 +215,7 @@ int trampoline_quiet(struct trace *t, struct trampoline *tr, char *err, size_t e
 
 	if (ret)
 		snprintf(err, errlen, "the guest does not leave the probes' code: %s",
-			 strerror(-ret));
+			 tasks_strerror(ret));
 	return ret;
 }
 

@@ -307,6 +307,71 @@ static void lists_without_end_end(void **state)
 	ends();
 }
 
+/* --- a list that is a lie ------------------------------------------------------------------- */
+
+enum {
+	NR_THREADS = 0x5900,
+	FORGED = 0x500000, /* threads, of which each is the next word in memory */
+	FORGED_TASKS = 100000,
+	CLOCK_STEP_MS = 1,
+};
+
+static unsigned int nr_seen;
+static int64_t fake_ms;
+
+static int64_t clock_goes(void)
+{
+	return fake_ms += CLOCK_STEP_MS;
+}
+
+/* A thread follows the other, each with a stack: it does not go round, and ends where it should. */
+static void forge_threads(void)
+{
+	uint64_t node = FAKE_DIRECT + FAKE_PA + FORGED;
+
+	put(SLEEPER + TASK_THREAD_NODE, node, 8);
+	for (uint32_t i = 1; i < FORGED_TASKS; i++)
+		put(FORGED + 8 * (i - 1), node + UINT64_C(8) * i, 8);
+	put(FORGED + 8 * (FORGED_TASKS - 1), FAKE_VA(SIGNAL + SIGNAL_SIZE + THREAD_HEAD), 8);
+}
+
+static int forged_walk(void)
+{
+	struct task_layout at;
+
+	nr_seen = 0;
+	assert_int_equal(task_layout_learn(&at, NULL, &guest), 0);
+	return tasks_each(&guest, &at, count, &nr_seen);
+}
+
+static void no_more_tasks_than_the_kernel_counts(void **state)
+{
+	(void)state;
+	fake_symbol("nr_threads", FAKE_VA(NR_THREADS), 'B');
+	put(NR_THREADS, 3, 4);
+	assert_int_equal(forged_walk(), 0);
+	forge_threads();
+	assert_int_equal(forged_walk(), -E2BIG);
+	assert_in_range(nr_seen, 3, 3 + 100);
+	assert_int_equal(wait_ms(LONG_MS), -E2BIG);
+	put(NR_THREADS, UINT32_MAX, 4); /* a count that is a lie as well */
+	assert_int_equal(forged_walk(), 0);
+	fake.memory = 512 << 10; /* has no room for so many */
+	assert_int_equal(forged_walk(), -E2BIG);
+	assert_in_range(nr_seen, 1, 512);
+}
+
+/* The fake guest may stand for a second, of which some is kept for what comes next. */
+static void no_longer_than_the_guest_may_stand(void **state)
+{
+	(void)state;
+	forge_threads();
+	guest.now_ms = clock_goes;
+	assert_int_equal(forged_walk(), -ETIME);
+	assert_in_range(nr_seen, 100, 1000 / CLOCK_STEP_MS);
+	assert_int_equal(wait_ms(LONG_MS), -ETIME);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +389,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lists_into_nowhere_are_errors, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_thread_comes_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lists_without_end_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_more_tasks_than_the_kernel_counts, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(no_longer_than_the_guest_may_stand, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests_name("quiesce", tests, NULL, NULL);
