@@ -384,6 +384,7 @@ int trace_detach(struct trace *t)
 	error = close_trampoline(t, end, ret);
 	ret = ret ? ret : error;
 	tell_lost_latencies(t);
+	trace_note_rest(t, true);
 	for (unsigned int i = 0; i < t->vcpus; i++)
 		ring_record(t->instances->ring[i], false);
 	borrow_free(t->borrow);

@@ -17,6 +17,7 @@ static void collector_idle(struct trace *t)
 	int ret;
 
 	record_do_deferred(t);
+	trace_note_rest(t, false);
 	ret = text_lock_poll(t);
 	if (ret)
 		trace_fail(t, ret);

@@ -122,8 +122,7 @@ static bool look_goes_on(const struct collector *c, unsigned int vcpu, const str
 static uint64_t drain(struct collector *c, unsigned int vcpu, bool *behind, bool *held)
 {
 	struct staging *s = &c->staging[vcpu];
-	struct look look = {
-		.head = s->next, .taken = s->taken, .copied = c->events[vcpu].copied};
+	struct look look = {.head = s->next, .taken = s->taken, .copied = c->events[vcpu].copied};
 	int n = staging_head(s, &look.head);
 	bool full = false;
 

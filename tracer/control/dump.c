@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static void dump_line(struct trace *t, const char *line, size_t len)
-{
-	trace_note(t, "%.*s", (int)len, line);
-}
-
 /* Line by line, as ftrace_dump() (kernel/trace/trace.c, 6.1) has them on the console. */
 static void dump_text(struct trace *t, struct text *text)
 {
@@ -20,13 +15,14 @@ static void dump_text(struct trace *t, struct text *text)
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 
 		stop = stop ? stop : end;
-		dump_line(t, at, (size_t)(stop - at));
+		trace_tell(t, at, (size_t)(stop - at));
 		at = stop + 1;
 	}
 }
 
 void instance_dump(void *arg, const struct func_hit *hit, bool all_cpus)
 {
+	static const char heading[] = "Dumping ftrace buffer:";
 	struct instance *i = arg;
 	struct instance_reader *r =
 		instance_read_open(i, all_cpus ? ALL_VCPUS : (int)hit->vcpu, false);
@@ -39,7 +35,7 @@ void instance_dump(void *arg, const struct func_hit *hit, bool all_cpus)
 	while ((n = instance_read(r, buf, sizeof(buf), (off_t)text.len)) > 0)
 		text_add(&text, buf, (size_t)n);
 	instance_read_close(r);
-	trace_note(i->t, "Dumping ftrace buffer:");
+	trace_tell(i->t, heading, strlen(heading));
 	dump_text(i->t, &text);
 	text_free(&text);
 }

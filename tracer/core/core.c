@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* core.c - the parts of a trace that everybody stands on, from beginning to end. */
 #include "tracer/core/internal.h"
+#include "tracer/lib/message-limit.h"
 
 #include <errno.h>
 
@@ -23,11 +24,13 @@ int trace_core_init(struct trace *t)
 	t->seen = seen_new();
 	t->stacks = stacks_new();
 	t->wait = wait_new();
-	return t->seen && t->stacks && t->wait ? 0 : -ENOMEM;
+	t->notes = message_limit_new();
+	return t->seen && t->stacks && t->wait && t->notes ? 0 : -ENOMEM;
 }
 
 void trace_core_exit(struct trace *t)
 {
+	message_limit_free(t->notes);
 	wait_free(t->wait);
 	stacks_free(t->stacks);
 	seen_free(t->seen);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* note.c - what a trace tells: notes to the user, its end, how much of it there may be. */
 #include "tracer/core/trace.h"
+#include "tracer/lib/message-limit.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -22,9 +23,17 @@ void trace_fail(struct trace *t, int error)
 		trace_finish(t);
 }
 
-void trace_note(struct trace *t, const char *fmt, ...)
+void trace_note_rest(struct trace *t, bool all)
 {
-	char text[512];
+	char line[MESSAGE_TEXT + 64];
+
+	while (t->cfg.message && message_limit_rest(t->notes, all, line, sizeof(line)))
+		t->cfg.message(t->cfg.message_arg, line);
+}
+
+void trace_note_at(struct trace *t, const char *place, const char *fmt, ...)
+{
+	char text[MESSAGE_TEXT];
 	va_list ap;
 
 	if (!t->cfg.message)
@@ -32,6 +41,18 @@ void trace_note(struct trace *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	trace_note_rest(t, false);
+	if (message_limit_admit(t->notes, place, text))
+		t->cfg.message(t->cfg.message_arg, text);
+}
+
+void trace_tell(struct trace *t, const char *line, size_t len)
+{
+	char text[MESSAGE_TEXT];
+
+	if (!t->cfg.message)
+		return;
+	snprintf(text, sizeof(text), "%.*s", (int)len, line);
 	t->cfg.message(t->cfg.message_arg, text);
 }
 

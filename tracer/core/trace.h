@@ -26,6 +26,7 @@ struct follow;
 struct func_filter;
 struct guest_prints;
 struct hwlat_settings;
+struct message_limit;
 struct module_list;
 struct output_symbol;
 struct unwind;
@@ -56,6 +57,7 @@ struct trace {
 	struct trace_seen *seen;
 	struct trace_stacks *stacks;
 	struct trace_wait *wait;
+	struct message_limit *notes; /* tracer/lib/message-limit.h */
 	struct memory_files *memory; /* NULL: buffers have no limit */
 	struct machine *m;
 	const struct guestsym *gs;
@@ -119,8 +121,20 @@ struct trace {
 
 /* --- what it tells the user ------------------------------------------------------------------ */
 
-/* One line about how the trace is done, without a line end; any thread. */
-void trace_note(struct trace *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define NOTE_LINE_(line) #line
+#define NOTE_LINE(line)	 NOTE_LINE_(line)
+
+/*
+ * One line about how the trace is done, without a line end; any thread. Each place that says
+ * something does so a few times a second only, for a guest may come by there without end.
+ */
+#define trace_note(t, ...) trace_note_at(t, __FILE__ ":" NOTE_LINE(__LINE__), __VA_ARGS__)
+void trace_note_at(struct trace *t, const char *place, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* What was left out in the seconds that are over, or (all) so far. Any thread. */
+void trace_note_rest(struct trace *t, bool all);
+/* One line of many that somebody has asked for: none is left out. */
+void trace_tell(struct trace *t, const char *line, size_t len);
 /* Recording is over: tell whoever waits for the machine. */
 void trace_finish(struct trace *t);
 /*

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test-drain.c - a guest whose records never end: what one look at them may cost. */
+/*
+ * test-drain.c - a guest whose records never end: what one look at them may cost, and what is said
+ * of it.
+ */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 #include "tests/unit/tramp-guest.h"
@@ -12,6 +16,7 @@
 #include "tracer/core/lock.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/lib/message-limit.h"
 #include "tracer/tracer.h"
 
 #define FALSE_HEAD (UINT64_C(1) << 62)
@@ -19,7 +24,7 @@
 #define LAPS	   50 /* of the ring; what makes so many does not end */
 
 static struct trace *t;
-static atomic_uint told; /* lines about it */
+static atomic_uint told; /* lines about heads */
 
 /* What the guest does on vCPU 0 while the host reads. */
 static struct {
@@ -31,15 +36,23 @@ static struct {
 	atomic_uint lies;  /* so many times more the head is a false one */
 	unsigned int turn; /* looks; in turn two find a false one and one a true one: */
 	bool lies_in_turn;
-	bool events;	   /* that have data, which goes back to the beginning of the ring */
+	bool events; /* that have data, which goes back to the beginning of the ring */
 	bool on;
 } guest = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Atomic int64_t now_ms;
+static atomic_uint vain; /* lines about that */
+static atomic_uint more; /* how many were left out */
 
 static _Thread_local bool looking; /* this thread's reads are those that count */
 
 static void message(void *arg, const char *text)
 {
 	(void)arg;
+	if (!strncmp(text, "and ", 4))
+		more += (unsigned int)strtoul(text + 4, NULL, 10);
+	else
+		vain += strstr(text, "in vain") != NULL;
 	told += strstr(text, "are lost") != NULL;
 }
 
@@ -96,6 +109,11 @@ static void guest_begins(void)
 	guest.on = true;
 }
 
+static int64_t fake_ms(void)
+{
+	return now_ms;
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -103,8 +121,10 @@ static int set_up(void **state)
 	fake.before_read = guest_goes_on;
 	guest.lies = guest.turn = 0;
 	guest.lies_in_turn = guest.events = guest.on = false;
-	told = 0;
+	told = vain = more = 0;
+	now_ms = 1;
 	t = tramp_started((struct trace_config){.message = message});
+	t->notes->now_ms = fake_ms;
 	return 0;
 }
 
@@ -165,10 +185,12 @@ static void a_whole_ring_is_taken_at_once(void **state)
 static void bytes_are_bounded(void **state)
 {
 	struct payload_header h;
+	uint64_t head;
 
 	(void)state;
 	window_get_at(WINDOW_HEADER, &h, sizeof(h));
-	window_put_at(ctl_off(0, CTL_EVENT_HEAD), &(uint64_t){h.event_ring_size}, 8);
+	head = h.event_ring_size;
+	window_put_at(ctl_off(0, CTL_EVENT_HEAD), &head, sizeof(head));
 	guest.events = true;
 	guest.lies = 2;
 	look();
@@ -226,6 +248,38 @@ static void false_heads_are_told(void **state)
 	assert_int_equal(told, 1);
 }
 
+/* Each time that the host looks for a call the guest claims one more that was in vain. */
+static void guest_waits_in_vain(uint64_t pa, size_t len)
+{
+	uint64_t off = pa - FAKE_WINDOW;
+	uint32_t n;
+
+	if (off != ctl_off(0, CTL_CALL) || len <= 4 || !guest.lies)
+		return;
+	guest.lies--;
+	n = guest.lies + 1;
+	window_put_at(ctl_off(0, CTL_CALL_VAIN), &n, sizeof(n));
+}
+
+static void lines_are_bounded(void **state)
+{
+	(void)state;
+	guest.lies = 1000;
+	fake.before_read = guest_waits_in_vain;
+	tramp_wait(!guest.lies);
+	collector_comes_by();
+	assert_int_equal(vain, MESSAGE_LIMIT);
+	assert_int_equal(more, 0);
+	now_ms += MESSAGE_PERIOD_MS;
+	tramp_wait(more);
+	assert_int_equal(more, 1000 - MESSAGE_LIMIT);
+	guest.lies = 50;
+	tramp_wait(!guest.lies);
+	assert_int_equal(trace_detach(t), 0);
+	assert_int_equal(vain, 2 * MESSAGE_LIMIT);
+	assert_int_equal(more, 1050 - 2 * MESSAGE_LIMIT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +289,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bytes_are_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(false_heads_do_not_hold_others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(false_heads_are_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lines_are_bounded, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("drain", tests, NULL, NULL);
