@@ -22,6 +22,7 @@ guestsym-objs += guestsym/irq.o
 guestsym-objs += guestsym/kallsyms.o
 guestsym-objs += guestsym/live.o
 guestsym-objs += guestsym/memory.o
+guestsym-objs += guestsym/modules-copy.o
 guestsym-objs += guestsym/modules.o
 guestsym-objs += guestsym/open.o
 guestsym-objs += guestsym/pages.o

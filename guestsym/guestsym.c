@@ -113,8 +113,9 @@ void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
 	*header = gs->tables.orc_header;
 }
 
-int guestsym_modules_read(const struct guestsym *gs, const struct guestsym_memory *mem,
-			  uint64_t slide, struct guestsym_module **mods, size_t *n)
+int guestsym_modules_copy(const struct guestsym *gs, const struct guestsym_memory *mem,
+			  uint64_t slide, const struct guestsym_module *known, size_t nr_known,
+			  struct guestsym_module_copies **copies)
 {
 	uint64_t list = guestsym_addr(gs, "modules");
 	const struct modules_of kernel = {
@@ -123,7 +124,18 @@ int guestsym_modules_read(const struct guestsym *gs, const struct guestsym_memor
 		.rule = fentry_rule(&gs->fentry, &gs->elf),
 	};
 
-	return modules_read(&kernel, mem, mods, n);
+	return modules_copy(&kernel, mem, known, nr_known, copies);
+}
+
+int guestsym_modules_read(const struct guestsym *gs, const struct guestsym_memory *mem,
+			  uint64_t slide, struct guestsym_module **mods, size_t *n)
+{
+	struct guestsym_module_copies *copies;
+	int err = guestsym_modules_copy(gs, mem, slide, NULL, 0, &copies);
+
+	*mods = NULL;
+	*n = 0;
+	return err ? err : guestsym_modules_parse(copies, mods, n);
 }
 
 static struct events_of events_of(const struct guestsym *gs, uint64_t slide)

@@ -45,6 +45,8 @@ struct guestsym_memory {
 	int (*read)(void *arg, uint64_t va, void *buf, size_t len);
 	void *arg;
 	uint64_t hint; /* an address in kernel text, such as that of an IDT gate's handler */
+	/* NULL, or asked while many modules are copied: true ends that with -ECANCELED. */
+	bool (*cancelled)(void *arg);
 };
 
 /*
@@ -189,10 +191,29 @@ struct guestsym_module {
 	struct guestsym_module_memory *memory; /* guestsym's own */
 };
 
+/* Copies of what a guest has of its modules. */
+struct guestsym_module_copies;
+
 /*
- * The modules of the running kernel, the latest first; gs is from its memory (slide 0) or from its
- * image. The guest is to be paused. 0, -ENOENT (a kernel without modules), -ENODATA (no BTF), or
- * other errors when guest memory makes no sense. What of a module cannot be read is left out.
+ * Copy what tells of the modules of the running kernel, the latest first; gs is from its memory
+ * (slide 0) or from its image, and stays until the copies are parsed. The guest is to be paused:
+ * no more than 256 MB are copied. Of those among `known`, from an earlier reading, that have not
+ * changed nothing is. 0, -ENOENT (a kernel without modules), -ENODATA (no BTF), -E2BIG (more
+ * symbols, sites or bytes than modules have), -ECANCELED, or other errors when guest memory makes
+ * no sense. What of a module cannot be read is left out.
+ */
+int guestsym_modules_copy(const struct guestsym *gs, const struct guestsym_memory *mem,
+			  uint64_t slide, const struct guestsym_module *known, size_t nr_known,
+			  struct guestsym_module_copies **copies);
+void guestsym_modules_copies_free(struct guestsym_module_copies *copies); /* NULL is allowed */
+/*
+ * Make modules of the copies, which are freed; the guest may run. They share with the known ones
+ * what has not changed, whichever are freed first. 0, -ENOMEM or -E2BIG.
+ */
+int guestsym_modules_parse(struct guestsym_module_copies *copies, struct guestsym_module **mods,
+			   size_t *n);
+/*
+ * Both steps, with nothing known. The guest is to be paused.
  *
  * To notice changes without reading all again, watch two functions of the kernel, whose first
  * argument (rdi) is guestsym_module.addr:

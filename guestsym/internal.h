@@ -324,8 +324,10 @@ struct modules_of {
 	struct fentry_rule rule;
 };
 
-int modules_read(const struct modules_of *k, const struct guestsym_memory *mem,
-		 struct guestsym_module **mods, size_t *n);
+/* As guestsym_modules_copy(). */
+int modules_copy(const struct modules_of *k, const struct guestsym_memory *mem,
+		 const struct guestsym_module *known, size_t nr_known,
+		 struct guestsym_module_copies **copies);
 
 /* --- memory that is read by following pointers ------------------------------------------- */
 

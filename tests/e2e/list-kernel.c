@@ -333,7 +333,7 @@ static int list_guest(const struct guestsym *image, const char *what,
 int main(int argc, char **argv)
 {
 	struct guest g = {0};
-	struct guestsym_memory mem = {read_guest, &g, 0};
+	struct guestsym_memory mem = {.read = read_guest, .arg = &g};
 	struct guestsym *image;
 	char err[512];
 	int ret = 0;

@@ -244,7 +244,7 @@ static void make_module(uint32_t n, uint64_t symtab)
 
 static int read_modules(struct guestsym_module **mods, size_t *n)
 {
-	const struct guestsym_memory mem = {read_aliased, &g, MADE_BASE + 0x10};
+	const struct guestsym_memory mem = {read_aliased, &g, MADE_BASE + 0x10, NULL};
 	char err[256];
 	struct guestsym *gs = guestsym_open_memory(&mem, err, sizeof(err));
 	int ret;
@@ -255,6 +255,32 @@ static int read_modules(struct guestsym_module **mods, size_t *n)
 	ret = guestsym_modules_read(gs, &mem, 0, mods, n);
 	guestsym_close(gs);
 	return ret;
+}
+
+/* Known ones count as well: they take memory, however often they are read. */
+static void test_module_known_cost(void **state)
+{
+	const struct guestsym_memory mem = {read_aliased, &g, MADE_BASE + 0x10, NULL};
+	struct guestsym *gs = guestsym_open_memory(&mem, NULL, 0);
+	struct guestsym_module_copies *copies;
+	struct guestsym_module *mods = NULL;
+	size_t n = 0;
+	int err = 0;
+
+	(void)state;
+	for (int i = 0; i < 8 && !err; i++) {
+		struct guestsym_module *old = mods;
+		size_t nr_old = n;
+
+		/* A quarter of the names that there may be. */
+		make_module(1 << 15, ALIAS_SYMBOLS);
+		err = guestsym_modules_copy(gs, &mem, 0, old, nr_old, &copies);
+		if (!err)
+			err = guestsym_modules_parse(copies, &mods, &n);
+		guestsym_modules_free(old, nr_old);
+		assert_int_equal(err, i < 4 ? 0 : -E2BIG);
+	}
+	guestsym_close(gs);
 }
 
 static int set_up(void **state)
@@ -324,6 +350,7 @@ int main(void)
 		cmocka_unit_test_setup(test_module_name, set_up),
 		cmocka_unit_test_setup(test_module_names_cost, set_up),
 		cmocka_unit_test_setup(test_module_symbols_cost, set_up),
+		cmocka_unit_test_setup(test_module_known_cost, set_up),
 	};
 
 	return cmocka_run_group_tests_name("guestsym-bounds", tests, NULL, NULL);

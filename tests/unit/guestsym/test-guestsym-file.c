@@ -21,6 +21,7 @@ static size_t elf_len;
 static void (*meanwhile)(void);
 
 /* In place of the library's: half of what is wanted at a time. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): reserved ones there */
 ssize_t pread(int fd, void *buf, size_t len, off_t off)
 {
 	ssize_t n = syscall(SYS_pread64, fd, buf, len > 1 ? len / 2 : len, off);

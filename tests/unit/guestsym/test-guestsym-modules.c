@@ -203,6 +203,115 @@ static void test_states(void **state)
 	guestsym_modules_free(mods, n);
 }
 
+/* --- reading again ----------------------------------------------------------------------- */
+
+static struct guestsym_module_copies *copy(const struct guestsym *gs,
+					   const struct guestsym_module *known, size_t n)
+{
+	struct guestsym_memory mem = made_memory(&g);
+	struct guestsym_module_copies *copies;
+
+	assert_int_equal(guestsym_modules_copy(gs, &mem, 0, known, n, &copies), 0);
+	return copies;
+}
+
+/* The guest need not stand while its copies are parsed: nothing is read of it. */
+static void test_two_steps(void **state)
+{
+	struct guestsym *gs = open_guest();
+	struct guestsym_module_copies *copies = copy(gs, NULL, 0);
+	struct guestsym_module *mods;
+	unsigned int reads = g.reads;
+	size_t n;
+
+	(void)state;
+	memset(made_page(&g, net), 0, MODULE_SIZE_OF);
+	memset(made_page(&g, made_addr(&g, "modules")), 0, 16);
+	assert_int_equal(guestsym_modules_parse(copies, &mods, &n), 0);
+	assert_int_equal(g.reads, reads);
+	assert_int_equal(n, 2);
+	assert_string_equal(mods[0].syms[0].name, "net_open");
+	assert_int_equal(mods[0].nr_sites, 3);
+	guestsym_modules_free(mods, n);
+	guestsym_close(gs);
+}
+
+/* What has not changed is not read again, and stays whichever reading is freed first. */
+static void test_known(void **state)
+{
+	struct guestsym *gs = open_guest();
+	struct guestsym_module *old, *mods;
+	const char *name;
+	unsigned int reads;
+	size_t nr_old, n;
+
+	(void)state;
+	assert_int_equal(guestsym_modules_parse(copy(gs, NULL, 0), &old, &nr_old), 0);
+	name = old[0].syms[0].name;
+	made_poke(&g, net + MODULE_STATE, 2, 4);
+	reads = g.reads;
+	assert_int_equal(guestsym_modules_parse(copy(gs, old, nr_old), &mods, &n), 0);
+	/* The head of the list, and two modules. */
+	assert_int_equal(g.reads - reads, 3);
+	guestsym_modules_free(old, nr_old);
+	assert_int_equal(n, 2);
+	assert_int_equal(mods[0].state, GUESTSYM_MODULE_GOING);
+	assert_ptr_equal(mods[0].syms[0].name, name);
+	assert_string_equal(name, "net_open");
+	guestsym_modules_free(mods, n);
+	guestsym_close(gs);
+}
+
+/* Another module where one was. */
+static void test_known_no_more(void **state)
+{
+	static const struct {
+		unsigned int off, len;
+		uint64_t v;
+	} other[] = {
+		{MODULE_NAME, 4, 0x74656e32},
+		{MODULE_NUM_SYMTAB, 4, 3},
+		{MODULE_NUM_SITES, 4, 1},
+		{MODULE_TEXT_SIZE + 4, 4, TEXT_SIZE / 2},
+	};
+	struct guestsym *gs = open_guest();
+	struct guestsym_module *old, *mods;
+	size_t nr_old, n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+		make_guest(true);
+		assert_int_equal(guestsym_modules_parse(copy(gs, NULL, 0), &old, &nr_old), 0);
+		made_poke(&g, net + other[i].off, other[i].v, other[i].len);
+		assert_int_equal(guestsym_modules_parse(copy(gs, old, nr_old), &mods, &n), 0);
+		assert_int_equal(n, 2);
+		assert_ptr_not_equal(mods[0].memory, old[0].memory);
+		assert_ptr_equal(mods[1].memory, old[1].memory);
+		guestsym_modules_free(mods, n);
+		guestsym_modules_free(old, nr_old);
+	}
+	guestsym_close(gs);
+}
+
+static bool is_cancelled(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+static void test_cancelled(void **state)
+{
+	struct guestsym *gs = open_guest();
+	struct guestsym_memory mem = made_memory(&g);
+	struct guestsym_module_copies *copies;
+
+	(void)state;
+	mem.cancelled = is_cancelled;
+	assert_int_equal(guestsym_modules_copy(gs, &mem, 0, NULL, 0, &copies), -ECANCELED);
+	assert_null(copies);
+	guestsym_close(gs);
+}
+
 /* --- what makes no sense ----------------------------------------------------------------- */
 
 /* The module is listed, with nothing in it. */
@@ -318,6 +427,10 @@ int main(void)
 		cmocka_unit_test_setup(test_slide, setup),
 		cmocka_unit_test(test_ibt),
 		cmocka_unit_test_setup(test_states, setup),
+		cmocka_unit_test_setup(test_two_steps, setup),
+		cmocka_unit_test_setup(test_known, setup),
+		cmocka_unit_test(test_known_no_more),
+		cmocka_unit_test_setup(test_cancelled, setup),
 		cmocka_unit_test(test_bad_module),
 		cmocka_unit_test_setup(test_bad_names, setup),
 		cmocka_unit_test_setup(test_bad_list, setup),

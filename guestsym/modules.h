@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * modules.h - what the two steps of reading modules share: modules-copy.c copies what the guest
+ * has of them, modules.c makes symbols and sites of the copy.
+ */
+#ifndef HVTRACE_GUESTSYM_MODULES_H
+#define HVTRACE_GUESTSYM_MODULES_H
+
+#include "guestsym/internal.h"
+
+#include <errno.h>
+
+/*
+ * For all modules together: symbols, bytes of their names, sites. Some hundred modules have 100
+ * thousand symbols. Pages that lie at many addresses cost a guest nothing, and tables in them are
+ * as long as they say.
+ */
+#define MODULES_SYMBOLS (1 << 20)
+#define MODULES_NAMES	(UINT64_C(64) << 20)
+#define MODULES_SITES	(1 << 20)
+
+#define MODULE_NAME_SIZE 60 /* MODULE_NAME_LEN is 56; the end, and no padding */
+
+/* A module with the same ones has the same symbols and sites. */
+struct module_facts {
+	uint64_t addr, text, symtab, strtab, typetab, sites;
+	uint32_t text_size, num_symtab, num_sites;
+	char name[MODULE_NAME_SIZE];
+};
+
+/* What was made of a module once; readings that have it share it. */
+struct guestsym_module_memory {
+	uint32_t refs;
+	bool whole; /* it could be read; otherwise there are no symbols and sites */
+	struct module_facts facts;
+	uint64_t names_len;
+	struct symbols symbols;
+	struct fentry fentry;
+};
+
+struct module_copy {
+	struct module_facts facts;
+	enum guestsym_module_state state;
+	struct guestsym_module_memory *known; /* there is nothing to be made */
+	bool whole;			      /* as above */
+	uint8_t *symtab, *types;
+	char *strings; /* behind which there is a NUL */
+	uint32_t strings_len;
+	uint8_t *sites, *text; /* text only when there are sites */
+};
+
+struct guestsym_module_copies {
+	struct fentry_rule rule;
+	struct module_copy *v;
+	size_t n;
+};
+
+/* Take n from what is left of a budget: 0 or -E2BIG. */
+static inline int module_spend(uint64_t *budget, uint64_t n)
+{
+	if (n > *budget)
+		return -E2BIG;
+	*budget -= n;
+	return 0;
+}
+
+void module_memory_put(struct guestsym_module_memory *m);
+
+#endif
