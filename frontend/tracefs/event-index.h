@@ -20,7 +20,8 @@ struct event_range {
 };
 
 struct event_index {
-	struct event_index *older;		/* for whoever keeps them */
+	unsigned int users;			/* view-lock.c; view_lock() */
+	uint64_t changes;			/* trace_events_changes() before it was made */
 	const struct guestsym_event_list *list; /* not the index's own */
 	uint32_t *order;			/* where each is in the list */
 	struct event_range *system;

@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct event_index *index_of(const struct open_file *f)
-{
-	return view_events(f->view);
-}
-
 /* Where the file's event is in the list. */
 static uint32_t event_of(const struct open_file *f)
 {
@@ -24,39 +19,58 @@ static uint32_t event_of(const struct open_file *f)
 
 /* The events that a file is about, by where they are in the list. */
 struct events_of {
+	struct event_index *index; /* of_end() */
 	const uint32_t *which;
 	size_t n;
 };
 
 static struct events_of of_all(const struct open_file *f)
 {
-	return (struct events_of){index_of(f)->order, index_of(f)->nr};
+	struct event_index *index = view_events(f->view);
+
+	return index ? (struct events_of){index, index->order, index->nr} : (struct events_of){0};
 }
 
 static struct events_of of_system(const struct open_file *f)
 {
-	const struct event_index *index = index_of(f);
-	const struct event_range *range = event_index_range(index, f->number);
+	struct events_of of = {.index = view_events(f->view)};
+	const struct event_range *range = of.index ? event_index_range(of.index, f->number) : NULL;
 
-	return range ? (struct events_of){index->order + range->first, range->nr}
-		     : (struct events_of){NULL, 0};
+	if (range) {
+		of.which = of.index->order + range->first;
+		of.n = range->nr;
+	}
+	return of;
 }
 
-static int enable(struct open_file *f, struct events_of of, uint64_t value)
+static void of_end(const struct open_file *f, const struct events_of *of)
+{
+	view_events_put(f->view, of->index);
+}
+
+static int enable(struct open_file *f, const uint32_t *events, size_t n, uint64_t value)
 {
 	uint32_t *which;
 	int rc;
 
 	if (value > 1)
 		return -EINVAL;
-	if (!of.n)
+	if (!n)
 		return -ENODEV;
-	which = malloc(of.n * sizeof(*which));
+	which = malloc(n * sizeof(*which));
 	if (!which)
 		return -ENOMEM;
-	memcpy(which, of.which, of.n * sizeof(*which));
-	rc = instance_turn_events(f->instance, which, of.n, value);
+	memcpy(which, events, n * sizeof(*which));
+	rc = instance_turn_events(f->instance, which, n, value);
 	free(which);
+	return rc;
+}
+
+static int enable_all(struct open_file *f, const struct events_of *of, uint64_t value)
+{
+	int rc = enable(f, of->which, of->n, value);
+
+	of_end(f, of);
 	return rc;
 }
 
@@ -69,33 +83,42 @@ static int set_enable(struct open_file *f, uint64_t value)
 {
 	const uint32_t event = event_of(f);
 
-	return enable(f, (struct events_of){&event, 1}, value);
+	return enable(f, &event, 1, value);
 }
 
-static void show_enabled(struct open_file *f, struct events_of of, struct text *out)
+static void show_enabled(struct open_file *f, const struct events_of *of, struct text *out)
 {
-	text_putc(out, instance_events_enabled(f->instance, of.which, of.n));
+	text_putc(out, instance_events_enabled(f->instance, of->which, of->n));
 	text_putc(out, '\n');
+	of_end(f, of);
 }
 
 static void show_system_enable(struct open_file *f, struct text *out)
 {
-	show_enabled(f, of_system(f), out);
+	const struct events_of of = of_system(f);
+
+	show_enabled(f, &of, out);
 }
 
 static int set_system_enable(struct open_file *f, uint64_t value)
 {
-	return enable(f, of_system(f), value);
+	const struct events_of of = of_system(f);
+
+	return enable_all(f, &of, value);
 }
 
 static void show_all_enable(struct open_file *f, struct text *out)
 {
-	show_enabled(f, of_all(f), out);
+	const struct events_of of = of_all(f);
+
+	show_enabled(f, &of, out);
 }
 
 static int set_all_enable(struct open_file *f, uint64_t value)
 {
-	return enable(f, of_all(f), value);
+	const struct events_of of = of_all(f);
+
+	return enable_all(f, &of, value);
 }
 
 /* --- set_event ---------------------------------------------------------------------------- */
@@ -135,7 +158,10 @@ static bool has_id(const struct guestsym_event *ev)
 
 static void show_id(struct open_file *f, struct text *out)
 {
-	text_printf(out, "%u\n", index_of(f)->list->v[event_of(f)].id);
+	const struct guestsym_event *ev = view_event(f->view, event_of(f));
+
+	if (ev)
+		text_printf(out, "%u\n", ev->id);
 }
 
 /* --- kprobe_events ------------------------------------------------------------------------ */

@@ -121,8 +121,14 @@ bool format_is_ours(const char *name);
 /* --- view-lock.c -------------------------------------------------------------------------------
  */
 
-/* The trace events of the guest; they stay. NULL: it does not tell (yet). */
-const struct event_index *view_events(struct view *v);
+/*
+ * The trace events of the guest by their names, as they are now: until view_events_put(). NULL: it
+ * does not tell (yet). What the index says of each, and its name, stays.
+ */
+struct event_index *view_events(struct view *v);
+void view_events_put(struct view *v, struct event_index *index); /* NULL is allowed */
+/* The one at this place of the list; it stays. NULL: there is none, or the guest does not tell. */
+const struct guestsym_event *view_event(struct view *v, uint32_t event);
 /* What the guest's machine is; may be NULL. */
 const char *view_machine(const struct view *v);
 /* Held for what is in struct view_instance. */

@@ -17,8 +17,8 @@ struct view {
 	struct trace *trace;
 	struct tree *tree;
 	char *machine;
-	struct event_index *events; /* once the guest has told them; older ones stay */
 	pthread_mutex_t lock;	    /* of what follows */
+	struct event_index *events; /* once the guest has told them */
 	struct view_instance *instances;
 	uint64_t next_number;
 	struct open_file *open;

@@ -18,14 +18,12 @@ static const struct event_range *range_in(struct view *v, const struct event_ind
 }
 
 /* Systems and events have the numbers of their places in the list. */
-static bool event_in(struct view *v, struct place dir, const struct tree_node *node, unsigned int n,
-		     struct place *at, char *name, size_t len)
+static bool number_in(struct view *v, const struct event_index *events, struct place dir,
+		      const struct tree_node *node, unsigned int n, struct place *at, char *name,
+		      size_t len)
 {
-	const struct event_index *events = view_events(v);
 	const struct event_range *range;
 
-	if (!events)
-		return false;
 	if (node->kind == TREE_SYSTEM) {
 		if (n >= events->nr_systems)
 			return false;
@@ -39,6 +37,16 @@ static bool event_in(struct view *v, struct place dir, const struct tree_node *n
 	at->number = events->order[range->first + n];
 	snprintf(name, len, "%s", event_index_at(events, range->first + n)->name);
 	return true;
+}
+
+static bool event_in(struct view *v, struct place dir, const struct tree_node *node, unsigned int n,
+		     struct place *at, char *name, size_t len)
+{
+	struct event_index *events = view_events(v);
+	bool found = events && number_in(v, events, dir, node, n, at, name, len);
+
+	view_events_put(v, events);
+	return found;
 }
 
 /*
@@ -57,12 +65,16 @@ static bool name_in(struct view *v, struct place dir, const struct tree_node *no
 static bool is_there(struct view *v, const struct tree_node *node, struct place at)
 {
 	const struct tracefs_file *file = node->file;
+	const struct guestsym_event_list *list;
+	const struct guestsym_event *event;
 
 	if (!file)
 		return true;
-	return (!file->there || file->there(v->trace)) &&
-	       (!(file->flags & TRACEFS_EVENTS) || view_events(v)) &&
-	       (!file->event || file->event(&view_events(v)->list->v[at.number]));
+	if ((file->there && !file->there(v->trace)) ||
+	    (file->flags & TRACEFS_EVENTS && trace_events(v->trace, &list)))
+		return false;
+	event = file->event ? view_event(v, at.number) : NULL;
+	return !file->event || (event && file->event(event));
 }
 
 typedef bool each_fn(void *arg, const char *name, struct place at);
@@ -105,16 +117,12 @@ static bool is_named(void *arg, const char *name, struct place at)
 }
 
 /* There are many systems and events, which need not be walked through. */
-static bool find_event(struct view *v, struct place dir, unsigned int n, struct lookup *l)
+static bool find_number(struct view *v, const struct event_index *events, struct place dir,
+			unsigned int n, struct lookup *l)
 {
-	const struct event_index *events = view_events(v);
-
 	const struct event_range *range;
 	uint32_t found;
 
-	l->at = (struct place){dir.instance, 0, n};
-	if (!events)
-		return false;
 	if (tree_node(v->tree, n)->kind == TREE_SYSTEM) {
 		if (!event_index_system(events, l->name, &found))
 			return false;
@@ -126,6 +134,17 @@ static bool find_event(struct view *v, struct place dir, unsigned int n, struct 
 		return false;
 	l->at.number = events->order[found];
 	return true;
+}
+
+static bool find_event(struct view *v, struct place dir, unsigned int n, struct lookup *l)
+{
+	struct event_index *events = view_events(v);
+	bool found;
+
+	l->at = (struct place){dir.instance, 0, n};
+	found = events && find_number(v, events, dir, n, l);
+	view_events_put(v, events);
+	return found;
 }
 
 static bool find_in(struct view *v, struct place dir, struct lookup *l)
@@ -183,7 +202,7 @@ int view_find(struct view *v, const char *path, view_id *id)
 
 bool view_stays(struct view *v, view_id id)
 {
-	const struct event_index *events;
+	const struct guestsym_event *event;
 	struct place p = place_of(id);
 	const struct tree_node *node = tree_node(v->tree, p.node);
 
@@ -191,9 +210,8 @@ bool view_stays(struct view *v, view_id id)
 		node = tree_node(v->tree, node->parent);
 	if (p.instance || !node)
 		return !p.instance;
-	events = view_events(v);
-	return events && p.number < events->list->n &&
-	       events->list->v[p.number].source != GUESTSYM_EVENT_HOST;
+	event = view_event(v, p.number);
+	return event && event->source != GUESTSYM_EVENT_HOST;
 }
 
 struct listing {

@@ -41,10 +41,7 @@ void view_free(struct view *v)
 	}
 	attrs_forget(&v->attrs, 0, 0);
 	pthread_mutex_destroy(&v->lock);
-	for (struct event_index *index = v->events, *older; index; index = older) {
-		older = index->older;
-		event_index_free(index);
-	}
+	event_index_free(v->events);
 	tree_free(v->tree);
 	free(v->machine);
 	free(v);

@@ -45,9 +45,6 @@ void events_free(struct events *e)
 	guestsym_events_free(&e->list);
 	free(e->slot);
 	free(e->registered);
-	for (size_t i = 0; i < e->nr_read; i++)
-		guestsym_events_free(&e->read[i]);
-	free(e->read);
 	free(e->other_pid);
 	pthread_mutex_destroy(&e->lock);
 	free(e);
@@ -203,6 +200,11 @@ const struct guestsym_event_list *events_list(const struct events *e)
 	return __atomic_load_n(&e->loaded, __ATOMIC_ACQUIRE) ? event_list_now(e->all) : NULL;
 }
 
+uint64_t events_changes(const struct events *e)
+{
+	return __atomic_load_n(&e->loaded, __ATOMIC_ACQUIRE) ? event_list_changes(e->all) : 0;
+}
+
 size_t events_room(const struct events *e)
 {
 	return event_list_room(e->all);
@@ -213,16 +215,22 @@ uint32_t events_find(const struct events *e, const char *system, const char *nam
 	return event_list_find(e->all, system, name);
 }
 
-int events_add(struct events *e, struct probe_event_made *made, uint32_t *event)
+int events_printed(struct events *e, uint32_t event)
 {
 	struct guestsym_event_list added = e->list;
+
+	added.v = &event_list_now(e->all)->v[event];
+	added.n = 1;
+	return event_printer_add(e->printer, &added);
+}
+
+int events_add(struct events *e, struct probe_event_made *made, uint32_t *event)
+{
 	int ret = event_list_add(e->all, made, event);
 
 	if (ret)
 		return ret;
-	added.v = &events_list(e)->v[*event];
-	added.n = 1;
-	ret = event_printer_add(e->printer, &added);
+	ret = events_printed(e, *event);
 	if (ret)
 		event_list_remove(e->all, *event);
 	return ret;

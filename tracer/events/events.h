@@ -49,6 +49,8 @@ void events_changed(struct events *e);
  * marked once they are gone: list.h. NULL: nothing has been read.
  */
 const struct guestsym_event_list *events_list(const struct events *e);
+/* event_list_changes() of it. */
+uint64_t events_changes(const struct events *e);
 
 /*
  * Keep others from changing what is wanted; held around changes of struct event_state and the

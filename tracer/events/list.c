@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The list as somebody may be looking at it. */
+/* Of a copied event's strings and fields, all of them together. */
+#define COPIES_MAX (UINT64_C(16) << 20)
+
+/* The list as somebody may be looking at it: of one length. */
 struct view {
 	struct view *older;
 	struct guestsym_event_list list;
@@ -17,7 +20,10 @@ struct event_list {
 	struct guestsym_event *v;
 	size_t nr_read, room;
 	struct view *_Atomic now;
+	_Atomic uint64_t changes;
 	struct probe_event_made own[EVENTS_OWN];
+	void *copy[EVENTS_OWN]; /* what the events of modules point to */
+	size_t copied;		/* bytes */
 };
 
 static struct view *view_new(const struct guestsym_event_list *list, struct view *older)
@@ -68,8 +74,10 @@ void event_list_free(struct event_list *l)
 		older = view->older;
 		free(view);
 	}
-	for (size_t i = 0; i < EVENTS_OWN; i++)
+	for (size_t i = 0; i < EVENTS_OWN; i++) {
 		probe_event_unmake(&l->own[i]);
+		free(l->copy[i]);
+	}
 	free(l->v);
 	free(l);
 }
@@ -77,6 +85,11 @@ void event_list_free(struct event_list *l)
 const struct guestsym_event_list *event_list_now(const struct event_list *l)
 {
 	return &l->now->list;
+}
+
+uint64_t event_list_changes(const struct event_list *l)
+{
+	return atomic_load(&l->changes);
 }
 
 size_t event_list_room(const struct event_list *l)
@@ -98,13 +111,29 @@ uint32_t event_list_find(const struct event_list *l, const char *system, const c
 static bool same_field(const struct guestsym_event_field *a, const struct guestsym_event_field *b)
 {
 	return !strcmp(a->type, b->type) && !strcmp(a->name, b->name) && a->offset == b->offset &&
-	       a->size == b->size && a->is_signed == b->is_signed;
+	       a->size == b->size && a->is_signed == b->is_signed && a->kind == b->kind;
+}
+
+static bool same_string(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Both are printed, chosen and recorded alike. */
+static bool same_nature(const struct guestsym_event *a, const struct guestsym_event *b)
+{
+	const uint32_t gone = GUESTSYM_EVENT_FL_GONE;
+
+	return (a->flags | gone) == (b->flags | gone) && a->source == b->source &&
+	       a->syscall_exit == b->syscall_exit && a->syscall_nr == b->syscall_nr &&
+	       same_string(a->module, b->module) && same_string(a->place, b->place);
 }
 
 static bool same_event(const struct guestsym_event *a, const struct guestsym_event *b)
 {
 	if (strcmp(a->system, b->system) != 0 || strcmp(a->name, b->name) != 0 ||
-	    strcmp(a->print_fmt, b->print_fmt) != 0 || a->nr_fields != b->nr_fields)
+	    strcmp(a->print_fmt, b->print_fmt) != 0 || a->nr_fields != b->nr_fields ||
+	    !same_nature(a, b))
 		return false;
 	for (size_t i = 0; i < a->nr_fields; i++)
 		if (!same_field(&a->fields[i], &b->fields[i]))
@@ -131,64 +160,145 @@ static void mark_gone(struct guestsym_event *ev, bool gone)
 			 __ATOMIC_RELAXED);
 }
 
-int event_list_add(struct event_list *l, struct probe_event_made *made, uint32_t *event)
+/* One more, whose place has been filled. */
+static int grow(struct event_list *l)
 {
 	struct guestsym_event_list list = l->now->list;
-	size_t at = place_for(l, &made->event), own = at - l->nr_read;
 	struct view *view;
 
-	if (at == l->room)
-		return -ENOSPC;
-	if (at == list.n)
-		list.n++;
-	/* A list of its own also when the place is not new: who keeps things by it sees a change.
-	 */
+	list.n++;
 	view = view_new(&list, l->now);
 	if (!view)
 		return -ENOMEM;
-	if (l->own[own].print_fmt) {
-		probe_event_unmake(made);
-		mark_gone(&l->v[at], false);
-	} else {
-		l->own[own] = *made;
-		l->v[at] = made->event;
-		l->v[at].id = own_id(own);
-		*made = (struct probe_event_made){0};
-	}
-	*event = (uint32_t)at;
 	atomic_store(&l->now, view);
 	return 0;
 }
 
-int event_list_join(struct event_list *l, const struct guestsym_event *ev, uint32_t *event)
+int event_list_add(struct event_list *l, struct probe_event_made *made, uint32_t *event)
 {
-	struct guestsym_event_list list = l->now->list;
-	size_t at = l->nr_read;
-	struct view *view;
+	size_t at = place_for(l, &made->event), own = at - l->nr_read;
+	int ret = 0;
 
-	/* Its old place, if it has its old id: records of it are still known by that. */
-	while (at < list.n && !(guestsym_event_is_gone(&l->v[at]) && l->v[at].id == ev->id &&
-				same_event(&l->v[at], ev)))
-		at++;
-	if (at == l->room || ev->id >= own_id(0))
+	if (at == l->room)
 		return -ENOSPC;
-	if (at == list.n)
-		list.n++;
-	view = view_new(&list, l->now);
-	if (!view)
+	if (at < l->now->list.n) {
+		probe_event_unmake(made);
+		mark_gone(&l->v[at], false);
+	} else {
+		l->v[at] = made->event;
+		l->v[at].id = own_id(own);
+		ret = grow(l);
+		if (ret)
+			return ret;
+		l->own[own] = *made;
+		*made = (struct probe_event_made){0};
+	}
+	*event = (uint32_t)at;
+	atomic_fetch_add(&l->changes, 1);
+	return 0;
+}
+
+/* --- of modules ------------------------------------------------------------------------------ */
+
+static size_t string_bytes(const char *s)
+{
+	return s ? strlen(s) + 1 : 0;
+}
+
+static size_t event_bytes(const struct guestsym_event *ev)
+{
+	size_t bytes = ev->nr_fields * sizeof(*ev->fields) + string_bytes(ev->system) +
+		       string_bytes(ev->name) + string_bytes(ev->module) +
+		       string_bytes(ev->print_fmt) + string_bytes(ev->place);
+
+	for (size_t i = 0; i < ev->nr_fields; i++)
+		bytes += string_bytes(ev->fields[i].type) + string_bytes(ev->fields[i].name);
+	return bytes;
+}
+
+static void string_move(const char **s, char **to)
+{
+	size_t len = string_bytes(*s);
+
+	if (!len)
+		return;
+	*s = memcpy(*to, *s, len);
+	*to += len;
+}
+
+/* Have what it points to in memory, which has room for that: event_bytes(). */
+static void event_move(struct guestsym_event *ev, void *memory)
+{
+	struct guestsym_event_field *fields = memory;
+	char *to = (char *)(fields + ev->nr_fields);
+
+	for (size_t i = 0; i < ev->nr_fields; i++) {
+		fields[i] = ev->fields[i];
+		string_move(&fields[i].type, &to);
+		string_move(&fields[i].name, &to);
+	}
+	ev->fields = fields;
+	string_move(&ev->system, &to);
+	string_move(&ev->name, &to);
+	string_move(&ev->module, &to);
+	string_move(&ev->print_fmt, &to);
+	string_move(&ev->place, &to);
+}
+
+static int append_copy(struct event_list *l, const struct guestsym_event *ev)
+{
+	size_t at = l->now->list.n, bytes = event_bytes(ev);
+	void *copy;
+	int ret;
+
+	if (at == l->room || bytes > COPIES_MAX - l->copied)
+		return -ENOSPC;
+	copy = malloc(bytes ? bytes : 1);
+	if (!copy)
 		return -ENOMEM;
 	l->v[at] = *ev;
+	event_move(&l->v[at], copy);
+	ret = grow(l);
+	if (ret) {
+		free(copy);
+		return ret;
+	}
+	l->copy[at - l->nr_read] = copy;
+	l->copied += bytes;
+	return 0;
+}
+
+/* The same again, where the kernel has it now. */
+static void come_back(struct guestsym_event *to, const struct guestsym_event *ev)
+{
+	to->id = ev->id;
+	to->module_at = ev->module_at;
+	to->call = ev->call;
+	to->tracepoint = ev->tracepoint;
+	to->probe = ev->probe;
+	mark_gone(to, false);
+}
+
+int event_list_join(struct event_list *l, const struct guestsym_event *ev, uint32_t *event)
+{
+	size_t at = place_for(l, ev);
+	int ret = 0;
+
+	if (ev->id >= own_id(0))
+		return -ENOSPC;
+	if (at < l->now->list.n)
+		come_back(&l->v[at], ev);
+	else
+		ret = append_copy(l, ev);
+	if (ret)
+		return ret;
 	*event = (uint32_t)at;
-	atomic_store(&l->now, view);
+	atomic_fetch_add(&l->changes, 1);
 	return 0;
 }
 
 void event_list_remove(struct event_list *l, uint32_t event)
 {
-	struct view *view = view_new(&l->now->list, l->now);
-
 	mark_gone(&l->v[event], true);
-	/* Without memory, who keeps things by the list goes on showing the event for a while. */
-	if (view)
-		atomic_store(&l->now, view);
+	atomic_fetch_add(&l->changes, 1);
 }

@@ -2,7 +2,6 @@
 /* refresh.c - the list of events anew, when modules have come or gone. */
 #include "tracer/events/list.h"
 #include "tracer/events/registry.h"
-#include "tracer/output/fmt/print.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,31 +44,36 @@ static void those_gone(struct events *e, const struct guestsym_event_list *now)
 	}
 }
 
-/* How many have come; what they point to is in `now` from then on. */
-static int those_new(struct events *e, const struct guestsym_event_list *now, size_t *n)
+static void tell_full(struct events *e)
+{
+	if (!e->full)
+		trace_note(e->t, "modules have brought more trace events than there is room for: "
+				 "some are left out");
+	e->full = true;
+}
+
+static int join(struct events *e, const struct guestsym_event *ev)
+{
+	uint32_t event;
+	int ret = event_list_join(e->all, ev, &event);
+
+	return ret ? ret : events_printed(e, event);
+}
+
+static int those_new(struct events *e, const struct guestsym_event_list *now)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < now->n && !ret; i++) {
-		uint32_t event;
-
 		if (!now->v[i].module || is_in(events_list(e), &now->v[i]))
 			continue;
-		ret = event_list_join(e->all, &now->v[i], &event);
-		*n += !ret;
+		ret = join(e, &now->v[i]);
+		if (ret == -ENOSPC) {
+			tell_full(e);
+			ret = 0;
+		}
 	}
 	return ret;
-}
-
-static bool read_kept(struct events *e, const struct guestsym_event_list *now)
-{
-	struct guestsym_event_list *more = realloc(e->read, (e->nr_read + 1) * sizeof(*more));
-
-	if (!more)
-		return false;
-	more[e->nr_read++] = *now;
-	e->read = more;
-	return true;
 }
 
 static int read_memory(void *arg, uint64_t va, void *buf, size_t len)
@@ -82,7 +86,6 @@ int events_refresh(struct events *e)
 	struct trace *t = e->t;
 	const struct guestsym_memory mem = {.read = read_memory, .arg = &t->guest};
 	struct guestsym_event_list now;
-	size_t n = 0;
 	int ret;
 
 	/* A kernel that boots may not have made its list yet. */
@@ -91,17 +94,8 @@ int events_refresh(struct events *e)
 	atomic_store(&e->stale, false); /* from here on others count anew */
 	if (guestsym_events_read(t->gs, &mem, t->guest.slide, &now))
 		return 0; /* it has just changed, or the guest has gone */
-	if (!read_kept(e, &now)) {
-		guestsym_events_free(&now);
-		return -ENOMEM;
-	}
 	those_gone(e, &now);
-	ret = those_new(e, &now, &n);
-	if (n) {
-		if (!ret)
-			ret = event_printer_add(e->printer, &now);
-	} else {
-		guestsym_events_free(&e->read[--e->nr_read]);
-	}
+	ret = those_new(e, &now);
+	guestsym_events_free(&now);
 	return ret;
 }

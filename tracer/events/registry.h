@@ -27,9 +27,8 @@ struct events {
 	pthread_mutex_t lock;
 	bool loaded, placed, closed;
 	atomic_bool stale; /* modules may have come and gone since the list was read */
-	struct guestsym_event_list *read; /* what was read later, and is pointed into */
-	size_t nr_read;
-	bool ready;			 /* of a kernel that boots: it can be asked now */
+	bool full;	   /* and more events than there is room for */
+	bool ready;	   /* of a kernel that boots: it can be asked now */
 	struct guestsym_event_list list; /* of the guest's kernel */
 	struct event_list *all;		 /* and ours */
 	struct event_text *text;
@@ -51,5 +50,8 @@ struct events {
 
 /* The list as it is now, of modules; e->lock is held. 0, or -ENOMEM with some missing. */
 int events_refresh(struct events *e);
+
+/* How records of an event that has joined the list are printed. 0 or -ENOMEM. */
+int events_printed(struct events *e, uint32_t event);
 
 #endif

@@ -192,6 +192,11 @@ int trace_events(struct trace *t, const struct guestsym_event_list **list)
 	return ret;
 }
 
+uint64_t trace_events_changes(struct trace *t)
+{
+	return events_changes(t->trace_events);
+}
+
 bool instance_event_is_on(struct instance *i, uint32_t event)
 {
 	const struct event_state *states = __atomic_load_n(&i->events, __ATOMIC_ACQUIRE);

@@ -29,6 +29,8 @@ bool instance_name(struct trace *t, unsigned int n, char *name, size_t len);
  * kernel does not tell, -ENODEV: there is no guest yet, or no more.
  */
 int trace_events(struct trace *t, const struct guestsym_event_list **list);
+/* How often the list has changed: read before the list by who keeps things by it. */
+uint64_t trace_events_changes(struct trace *t);
 /* Its file `enable`; by the index in the list. */
 bool instance_event_is_on(struct instance *i, uint32_t event);
 /* Triggers or commands may turn it on and off: the `*` behind that. */

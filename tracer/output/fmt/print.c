@@ -76,6 +76,8 @@ static struct known_event *known_new(const struct guestsym_event_list *list,
 	k->event.name = copy_string(&k->mem, event->name);
 	k->event.system = copy_string(&k->mem, event->system);
 	k->event.print_fmt = copy_string(&k->mem, event->print_fmt);
+	k->event.module = NULL;
+	k->event.place = event->place ? copy_string(&k->mem, event->place) : NULL;
 	if (!k->mem.failed)
 		return k;
 	known_free(k);
@@ -379,6 +381,17 @@ void event_printer_free(struct event_printer *p)
 	free(p);
 }
 
+/* One that was known by another id: modules get new ones each time that they are loaded. */
+static struct known_event *known_as(const struct event_printer *p,
+				    const struct guestsym_event *event)
+{
+	struct known_event *k = p->all;
+
+	while (k && !(is_same(&k->event, event) && !strcmp(k->event.system, event->system)))
+		k = k->next;
+	return k;
+}
+
 /* Called with the lock held. Who prints may still look at the one that was there: it stays. */
 static int add_event(struct event_printer *p, const struct guestsym_event_list *list,
 		     const struct guestsym_event *event)
@@ -387,11 +400,14 @@ static int add_event(struct event_printer *p, const struct guestsym_event_list *
 
 	if (event->source == GUESTSYM_EVENT_FTRACE || (k && is_same(&k->event, event)))
 		return 0;
-	k = known_new(list, event);
-	if (!k)
-		return -ENOMEM;
-	k->next = p->all;
-	p->all = k;
+	k = event->module ? known_as(p, event) : NULL;
+	if (!k) {
+		k = known_new(list, event);
+		if (!k)
+			return -ENOMEM;
+		k->next = p->all;
+		p->all = k;
+	}
 	atomic_store(&p->id[event->id], k);
 	return 0;
 }

@@ -11,9 +11,14 @@
 
 #include <cmocka.h>
 
+#include <malloc.h>
+
 #include "tests/unit/made-events.h"
 #include "tests/unit/tracefs-world.h"
 #include "tracer/core/trace.h"
+#include "tracer/events/events.h"
+#include "tracer/events/list.h"
+#include "tracer/output/fmt/print.h"
 
 enum { EVENTS = 5 };
 
@@ -228,6 +233,86 @@ static void test_pids(void **state)
 	expect(w, "set_event_pid", "");
 }
 
+/* --- of a module that comes and goes --------------------------------------------------------- */
+
+enum { FIRST = 300, LAST = 3000, SLACK = 16384, LAST_ID = 60000 };
+
+static struct guestsym_event more_events[EVENTS + 1];
+static struct guestsym_event_list more_list;
+
+/* What it points to is there for now only. */
+static void module_comes(struct world *w, uint16_t id, const char *print_fmt)
+{
+	char *system = strdup("nbd"), *module = strdup("nbd"), *format = strdup(print_fmt);
+
+	memcpy(more_events, events, sizeof(events));
+	more_events[EVENTS] = event(&made_kmalloc, id, GUESTSYM_EVENT_FL_REG);
+	more_events[EVENTS].system = system;
+	more_events[EVENTS].module = module;
+	more_events[EVENTS].print_fmt = format;
+	more_list = list;
+	more_list.v = more_events;
+	more_list.n = EVENTS + 1;
+	fake.events = &more_list;
+	events_changed(w->trace->trace_events);
+	assert_int_equal(finds(w, "set_event"), 0);
+	memset(system, 'x', 3);
+	memset(module, 'x', 3);
+	memset(format, 'x', strlen(format));
+	free(system);
+	free(module);
+	free(format);
+}
+
+static void module_goes(struct world *w)
+{
+	fake.events = &list;
+	events_changed(w->trace->trace_events);
+	assert_int_equal(finds(w, "events/nbd"), -ENOENT);
+}
+
+/* A kernel gives it a new id each time; who looks at its files each time costs nothing either. */
+static void test_module_again_and_again(void **state)
+{
+	struct world *w = *state;
+	size_t first = 0;
+	char id[16];
+
+	w->trace->cfg.running = true;
+	assert_int_equal(finds(w, "set_event"), 0);
+	for (unsigned int i = 0; i < LAST; i++) {
+		module_comes(w, (uint16_t)(1000 + i), "\"again\"");
+		assert_int_equal(finds(w, "events/nbd/kmalloc/id"), 0);
+		snprintf(id, sizeof(id), "%u\n", 1000 + i);
+		expect(w, "events/nbd/kmalloc/id", id);
+		module_goes(w);
+		if (i == FIRST)
+			first = mallinfo2().uordblks;
+	}
+	assert_true(mallinfo2().uordblks < first + SLACK);
+	/* Records of it from before are printed as ever. */
+	assert_true(event_printer_knows(events_printer(w->trace->trace_events), 1000, 1000));
+}
+
+/* Nothing of a hostile list is twice the same: so many may come, and no more. */
+static void test_module_of_a_hostile_list(void **state)
+{
+	struct world *w = *state;
+	char format[64];
+
+	w->trace->cfg.running = true;
+	assert_int_equal(finds(w, "set_event"), 0);
+	for (unsigned int i = 0; i < EVENTS_OWN + 3; i++) {
+		snprintf(format, sizeof(format), "\"%u\"", i);
+		module_comes(w, (uint16_t)(1000 + i), format);
+		assert_int_equal(finds(w, "events/nbd/kmalloc"), i < EVENTS_OWN ? 0 : -ENOENT);
+		module_goes(w);
+	}
+	/* What has been there may come again. */
+	module_comes(w, LAST_ID, "\"7\"");
+	assert_int_equal(finds(w, "events/nbd/kmalloc"), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up_events, tear_down_events)
 
 int main(void)
@@ -239,6 +324,8 @@ int main(void)
 		TEST(test_commands),
 		TEST(test_filters),
 		TEST(test_pids),
+		TEST(test_module_again_and_again),
+		TEST(test_module_of_a_hostile_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
