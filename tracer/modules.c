@@ -188,10 +188,8 @@ int modules_catch_up(struct trace *t)
 	for (size_t i = 0; i < t->probes.nr && !ret; i++) {
 		struct probe *p = &t->probes.v[i];
 
-		/* Return sites are found anew. */
-		if (p->flags & PROBE_FL_MODULE &&
-		    (p->flags & PROBE_FL_EXIT ||
-		     !modules_is_site(t->modules, p->va + t->guest.slide)))
+		/* Another module may lie where one has gone: all but functions are found anew. */
+		if (p->flags & PROBE_FL_MODULE && (!is_of_module(p) || p->name == no_name))
 			p->flags |= PROBE_FL_GONE;
 	}
 	return ret;

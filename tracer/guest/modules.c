@@ -106,20 +106,6 @@ const struct guestsym_module *modules_at(const struct module_list *list, uint64_
 	return NULL;
 }
 
-bool modules_is_site(const struct module_list *list, uint64_t va)
-{
-	for (size_t i = 0; i < list->nr; i++) {
-		const struct guestsym_module *mod = &list->mods[i];
-
-		if (va < mod->text.start || va >= mod->text.end)
-			continue;
-		for (size_t k = 0; k < mod->nr_sites; k++)
-			if (mod->sites[k].addr == va)
-				return true;
-	}
-	return false;
-}
-
 /* --- names ----------------------------------------------------------------------------------- */
 
 static bool is_in(const struct guestsym_module *mod, uint64_t addr)

@@ -42,8 +42,6 @@ void modules_each_site(const struct module_list *list, void (*fn)(void *arg, uin
 /* Each module that is not about to go, until fn gives an error: that one, or 0. */
 int modules_each(const struct module_list *list,
 		 int (*fn)(void *arg, const struct guestsym_module *mod), void *arg);
-/* Another module may lie where one has gone, with the same bytes at other places. */
-bool modules_is_site(const struct module_list *list, uint64_t va);
 /* The one whose struct module is at this address, or NULL. */
 const struct guestsym_module *modules_at(const struct module_list *list, uint64_t addr);
 /* The symbol that addr is in, or NULL; as guestsym_find(). */
