@@ -9,6 +9,7 @@
 #include "tracer/internal.h"
 #include "tests/unit/tramp-guest.h"
 #include "tracer/guest/site.h"
+#include "tracer/record/record.h"
 #include "tracer/collect/collect.h"
 #include "tracer/tracer.h"
 
@@ -267,6 +268,40 @@ static void what_stays_in_the_guest_has_its_window(void **state)
 	trace_free(t);
 }
 
+/* A module whose text is freed without a word keeps nothing else in the guest. */
+static void what_is_not_mapped_any_more_is_left_alone(void **state)
+{
+	enum { MOD_PA = 0x300000 };
+	static const char *const all[] = {NULL};
+	const uint64_t text = UINT64_C(0xffffffffc0000000);
+	const struct guestsym_symbol syms[] = {{text, "mod_function", 't'}};
+	const struct guestsym_site sites[] = {{text, text, "mod_function", 0}};
+	struct trace *t;
+
+	(void)state;
+	t = tramp_started((struct trace_config){.filter = all});
+	fake.nmods = 1;
+	fake.mods[0] = (struct guestsym_module){
+		.name = "mod",
+		.text = {text, text + 0x1000},
+		.syms = syms,
+		.nr_syms = 1,
+		.sites = sites,
+		.nr_sites = 1,
+	};
+	memcpy(fake.ram + MOD_PA, site_nop, sizeof(site_nop));
+	fake_map(guest_image_pa(&t->guest, t->guest.pgtable_root), text, 0x1000, MOD_PA);
+	trace_change_begin(t);
+	assert_int_equal(modules_update(t), 0);
+	assert_int_equal(selection_update(t), 0);
+	trace_change_end(t);
+	assert_int_equal(fake.ram[MOD_PA], 0xe8);
+	fake.nmaps--;
+	tramp_end(t);
+	text_is_as_before();
+	assert_int_equal(tramp_window(), 0);
+}
+
 static void count_stays(void *arg, const char *text)
 {
 	assert_non_null(strstr(text, "still has a probe"));
@@ -356,6 +391,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_cannot_be_undone_is_removed_at_the_end, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_stays_in_the_guest_has_its_window, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_is_not_mapped_any_more_is_left_alone, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_site_of_the_try_is_restored, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_window_of_the_try_stays_while_it_is_called,
