@@ -126,7 +126,7 @@ static int look_around(struct trace *t, char *err, size_t errlen)
  */
 static int clean_up(struct trace *t, char *err, size_t errlen)
 {
-	int ret = leftover_remove(t, err, errlen);
+	int ret = leftover_remove(t, &leftover_limits, err, errlen);
 	size_t len;
 
 	if (ret <= 0)

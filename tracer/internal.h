@@ -102,10 +102,22 @@ int text_lock_poll(struct trace *t);
  */
 int trace_use_trampolines(struct trace *t, char *err, size_t errlen);
 
+/* What looking for its calls may cost while the guest stands. */
+struct leftover_limits {
+	uint64_t bytes; /* of text */
+	size_t patches;
+	int64_t ms;
+	int64_t (*now_ms)(void);
+};
+
+extern const struct leftover_limits leftover_limits;
+
 /*
  * Remove what a tracer that died has left in this guest. 0 when there was nothing, or the number
  * of sites that were restored, or a negative errno with one line in err. The machine runs.
+ * -E2BIG, -ETIMEDOUT: beyond the limits, and nothing has been changed.
  */
-int leftover_remove(struct trace *t, char *err, size_t errlen);
+int leftover_remove(struct trace *t, const struct leftover_limits *limits, char *err,
+		    size_t errlen);
 
 #endif

@@ -4,6 +4,7 @@
  * at the sites, and the window. Its header tells all that has to be known about it.
  */
 #include "tracer/internal.h"
+#include "tracer/lib/host-time.h"
 #include "tracer/dynevent/kprobe.h"
 #include "tracer/events/events.h"
 #include "tracer/guest/modules.h"
@@ -19,22 +20,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUIET_MS 20000
-#define TEXT_MAX (UINT64_C(1) << 30) /* of a kernel or a module; its ends are the guest's word */
+#define QUIET_MS  20000
+#define LOOK_SIZE 4096
+
+/*
+ * What the guest says of its text, and of the window, may be forged, and it stands meanwhile. A
+ * distribution's kernel has 20 MB of text and its modules as much; with everything traced that
+ * makes some 150,000 sites.
+ */
+const struct leftover_limits leftover_limits = {
+	.bytes = UINT64_C(256) << 20, .patches = 1 << 20, .ms = 10000, .now_ms = host_ms};
 
 struct leftover {
 	struct trace *t;
+	const struct leftover_limits *limits;
 	struct window window;
 	struct text_view view;
 	struct machine_patch *patches;
 	size_t nr, room;
+	uint64_t looked; /* bytes of text */
+	int64_t end_ms;
 	int error;
 };
+
+/* So many more bytes are about to be looked at. False: there have been too many, or for too long.
+ */
+static bool may_look(struct leftover *l, size_t len)
+{
+	l->looked += len;
+	if (!l->error && l->looked > l->limits->bytes)
+		l->error = -E2BIG;
+	if (!l->error && l->limits->now_ms() >= l->end_ms)
+		l->error = -ETIMEDOUT;
+	return !l->error;
+}
 
 static void give_back(struct leftover *l, uint64_t va, const uint8_t *bytes, uint8_t size)
 {
 	struct machine_patch *p;
 
+	if (l->nr == l->limits->patches) {
+		l->error = -E2BIG;
+		return;
+	}
 	if (l->nr == l->room) {
 		l->room = l->room ? 2 * l->room : 1024;
 		p = realloc(l->patches, l->room * sizeof(*p));
@@ -57,7 +85,7 @@ static void look_at_site(void *arg, uint64_t va)
 	struct leftover *l = arg;
 	uint8_t now[SITE_SIZE];
 
-	if (!l->error && !text_view_get(&l->view, va, now, sizeof(now)) &&
+	if (may_look(l, sizeof(now)) && !text_view_get(&l->view, va, now, sizeof(now)) &&
 	    site_call_target(now, va) - l->window.header.va < l->window.header.size)
 		give_back(l, va, site_nop, SITE_SIZE);
 }
@@ -93,44 +121,52 @@ static const struct payload_form *form_called(const struct leftover *l, const ui
 	return NULL;
 }
 
+static void look_at_call(struct leftover *l, const uint8_t *insn, uint64_t va)
+{
+	const struct payload_form *form = form_called(l, insn, va);
+	uint8_t back[PAYLOAD_FORM_MAX];
+
+	if (form) {
+		uint64_t site = va - (form->size - SITE_SIZE);
+
+		payload_form_make(form, site, back);
+		give_back(l, site, back, form->size);
+	} else if (calls_exit(l, insn, va)) {
+		site_return_make(back, va, l->window.header.return_thunk);
+		give_back(l, va, back, SITE_SIZE);
+	}
+}
+
 /*
  * Return sites are found by what they call, wherever they are: nobody else calls there, and five
  * bytes that look so by chance would have to hold one of two numbers of 32 bits.
  */
 static void look_at_text(struct leftover *l, uint64_t from, uint64_t to)
 {
-	uint8_t code[4096 + SITE_SIZE - 1], back[PAYLOAD_FORM_MAX];
+	uint8_t code[LOOK_SIZE + SITE_SIZE - 1];
 
-	if (to < from || to - from > TEXT_MAX)
+	/* The last addresses there are: it would begin anew. */
+	if (to > UINT64_MAX - LOOK_SIZE)
 		return;
-	for (uint64_t va = from; va < to && !l->error; va += 4096) {
+	for (uint64_t va = from; va < to; va += LOOK_SIZE) {
 		size_t len = to - va < sizeof(code) ? (size_t)(to - va) : sizeof(code);
 
+		if (!may_look(l, LOOK_SIZE))
+			return;
 		if (text_view_get(&l->view, va, code, len))
 			continue;
-		for (size_t i = 0; i + SITE_SIZE <= len; i++) {
-			const struct payload_form *form;
-
-			if (code[i] != INSN_CALL)
-				continue;
-			form = form_called(l, code + i, va + i);
-			if (form) {
-				uint64_t site = va + i - (form->size - SITE_SIZE);
-
-				payload_form_make(form, site, back);
-				give_back(l, site, back, form->size);
-			} else if (calls_exit(l, code + i, va + i)) {
-				site_return_make(back, va + i, l->window.header.return_thunk);
-				give_back(l, va + i, back, SITE_SIZE);
-			}
-		}
+		for (size_t i = 0; i + SITE_SIZE <= len && !l->error; i++)
+			if (code[i] == INSN_CALL)
+				look_at_call(l, code + i, va + i);
 	}
 }
 
 static int look_at_module(void *arg, const struct guestsym_module *mod)
 {
-	look_at_text(arg, mod->text.start, mod->text.end);
-	return 0;
+	struct leftover *l = arg;
+
+	look_at_text(l, mod->text.start, mod->text.end);
+	return l->error;
 }
 
 static void look_at_all(struct leftover *l)
@@ -195,7 +231,7 @@ static int take_away(struct leftover *l, char *err, size_t errlen)
 	return ret;
 }
 
-int leftover_remove(struct trace *t, char *err, size_t errlen)
+int leftover_remove(struct trace *t, const struct leftover_limits *limits, char *err, size_t errlen)
 {
 	struct leftover *l = calloc(1, sizeof(*l));
 	int ret;
@@ -205,11 +241,20 @@ int leftover_remove(struct trace *t, char *err, size_t errlen)
 		return -ENOMEM;
 	}
 	l->t = t;
+	l->limits = limits;
+	l->end_ms = limits->now_ms() + limits->ms;
 	machine_pause_for(t->m, "taking away what a killed hvtrace has left");
 	ret = give_sites_back(l);
 	machine_resume(t->m);
 	if (!ret)
 		ret = take_away(l, err, errlen);
+	else if (l->error == -E2BIG || l->error == -ETIMEDOUT)
+		snprintf(
+			err, errlen,
+			"what looks like the probes of an earlier hvtrace is left as it is: the "
+			"guest's text, or what calls there, is %s; boot the guest anew to trace it",
+			l->error == -E2BIG ? "more than a kernel has"
+					   : "not looked through in time");
 	else if (ret != -ENOENT)
 		snprintf(err, errlen, "the probes of an earlier hvtrace cannot be removed: %s",
 			 strerror(-ret));

@@ -104,7 +104,7 @@ static void after_a_tracer_has_died(const uint8_t *data, size_t size)
 	guest_bind(&t->guest, NULL);
 	scribble(data, size);
 	fake.run = guest_comes_to_its_senses;
-	leftover_remove(t, err, sizeof(err));
+	leftover_remove(t, &leftover_limits, err, sizeof(err));
 	trace_free(t);
 }
 

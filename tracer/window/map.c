@@ -171,6 +171,22 @@ int window_unmap(struct window *w)
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
+/* Where in the code there is something; 0: it has none. */
+static bool offsets_are_sane(const struct payload_header *h)
+{
+	if (h->exit >= WINDOW_TEXT_SIZE || h->exit_all >= WINDOW_TEXT_SIZE ||
+	    h->work >= WINDOW_TEXT_SIZE)
+		return false;
+	for (size_t i = 0; i < PAYLOAD_DETOURS; i++) {
+		const struct payload_detour *d = &h->detour[i];
+
+		if (d->entry >= WINDOW_TEXT_SIZE || d->rest > WINDOW_TEXT_SIZE - DETOUR_REST ||
+		    d->size > DETOUR_INSNS)
+			return false;
+	}
+	return true;
+}
+
 /* All of a header that another check does not look at. */
 static bool header_is_sane(const struct payload_header *h)
 {
@@ -183,7 +199,8 @@ static bool header_is_sane(const struct payload_header *h)
 	if (h->nr_vcpus > MACHINE_MAX_VCPUS || h->ring_size & (h->ring_size - 1) ||
 	    (uint64_t)h->ring_size * h->nr_vcpus > h->size - WINDOW_RINGS)
 		return false;
-	if (h->text_size > WINDOW_TEXT_SIZE || h->nr_edges > sizeof(h->edge) / sizeof(h->edge[0]))
+	if (!offsets_are_sane(h) || h->text_size > WINDOW_TEXT_SIZE ||
+	    h->nr_edges > sizeof(h->edge) / sizeof(h->edge[0]))
 		return false;
 	for (uint32_t i = 0; i < h->nr_edges; i++) {
 		if (h->edge[i].from > h->edge[i].to || h->edge[i].to > h->text_size)

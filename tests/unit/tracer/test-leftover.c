@@ -52,7 +52,7 @@ static int tear_down(void **state)
 static void recovered(int want)
 {
 	char err[256] = "";
-	int ret = leftover_remove(t, err, sizeof(err));
+	int ret = leftover_remove(t, &leftover_limits, err, sizeof(err));
 
 	if (ret != want)
 		fail_msg("%d instead of %d %s", ret, want, err);
@@ -143,7 +143,7 @@ static void any_header_does_no_harm(void **state)
 			window_put_at(WINDOW_HEADER, &good, sizeof(good));
 			window_put_at(WINDOW_HEADER + off, &values[i],
 				      off + 8 <= sizeof(good) ? 8 : 4);
-			leftover_remove(t, err, sizeof(err));
+			leftover_remove(t, &leftover_limits, err, sizeof(err));
 			/* It may have been a good one still. */
 			memcpy(fake_at(FAKE_VA(DIRECTORY)), directory, sizeof(directory));
 		}
@@ -216,12 +216,138 @@ static void whenever_it_dies_all_is_taken_away(void **state)
 			if (i && (!parts[i] || parts[i] >= len))
 				continue;
 			life_until(n, parts[i]);
-			if (leftover_remove(t, err, sizeof(err)) < 0)
+			if (leftover_remove(t, &leftover_limits, err, sizeof(err)) < 0)
 				fail_msg("after write %zu and %zu bytes: %s", n, parts[i], err);
 			is_as_before(n, parts[i]);
 		}
 	}
 	life_free();
+}
+
+static void offsets_are_not_believed(void **state)
+{
+	static const size_t offs[] = {
+		offsetof(struct payload_header, exit),
+		offsetof(struct payload_header, exit_all),
+		offsetof(struct payload_header, work),
+		offsetof(struct payload_header, detour[0].entry),
+		offsetof(struct payload_header, detour[0].rest),
+		offsetof(struct payload_header, detour[PAYLOAD_DETOURS - 1].size),
+	};
+	const uint32_t bad = WINDOW_TEXT_SIZE;
+	struct payload_header good;
+
+	(void)state;
+	tracer_dies();
+	window_get_at(WINDOW_HEADER, &good, sizeof(good));
+	for (size_t i = 0; i < sizeof(offs) / sizeof(offs[0]); i++) {
+		window_put_at(WINDOW_HEADER + offs[i], &bad, sizeof(bad));
+		recovered(0); /* no window of ours */
+		window_put_at(WINDOW_HEADER, &good, sizeof(good));
+	}
+	recovered(3);
+}
+
+/* --- limits ---------------------------------------------------------------------------------- */
+
+static int64_t seconds; /* each look at the clock takes one */
+
+static int64_t slow_ms(void)
+{
+	return ++seconds * 1000;
+}
+
+static int64_t no_ms(void)
+{
+	return 0;
+}
+
+/* It gives up with one line, and what the dead one has left is as it was. */
+static void left_alone(const struct leftover_limits *limits, int want)
+{
+	static uint8_t text[PER_CPU_OFFSET];
+	char err[256] = "";
+
+	memcpy(text, fake_at(FAKE_TEXT), sizeof(text));
+	assert_int_equal(leftover_remove(t, limits, err, sizeof(err)), want);
+	assert_non_null(strstr(err, "is left as it is"));
+	assert_null(strchr(err, '\n'));
+	assert_true(strlen(err) < sizeof(err) - 1);
+	assert_memory_equal(text, fake_at(FAKE_TEXT), sizeof(text));
+	assert_true(tramp_window());
+	assert_int_equal(fake.paused, 0);
+}
+
+static void patches_are_bounded(void **state)
+{
+	struct leftover_limits limits = leftover_limits;
+
+	(void)state;
+	tracer_dies();
+	limits.patches = 2;
+	left_alone(&limits, -E2BIG);
+	recovered(3);
+}
+
+static void time_is_bounded(void **state)
+{
+	struct leftover_limits limits = leftover_limits;
+
+	(void)state;
+	tracer_dies();
+	limits.now_ms = slow_ms;
+	limits.ms = 2000;
+	left_alone(&limits, -ETIMEDOUT);
+	recovered(3);
+}
+
+/* Modules whose text is the same four megabytes over and over, and none for most of it. */
+static void modules_forge(uint64_t start, uint64_t end)
+{
+	const uint64_t base = TRAMP_REGION, part = UINT64_C(4) << 20;
+
+	for (unsigned int i = 0; i < 32; i++)
+		fake_map(FAKE_PA + TOP_PGT, base + i * part, part, FAKE_PA + part / 2);
+	for (unsigned int i = 0; i < 2; i++)
+		fake.mods[i] = (struct guestsym_module){.name = i ? "one" : "other",
+							.addr = base + 64 * i,
+							.text = {.start = start, .end = end}};
+	fake.nmods = 2;
+	machine_pause_for(NULL, "reading modules");
+	assert_int_equal(modules_update(t), 0);
+	machine_resume(NULL);
+}
+
+static uint64_t bytes_read;
+
+static void count_bytes(uint64_t pa, size_t len)
+{
+	(void)pa;
+	bytes_read += len;
+}
+
+static void bytes_are_bounded(void **state)
+{
+	struct leftover_limits limits = leftover_limits;
+
+	(void)state;
+	tracer_dies();
+	modules_forge(TRAMP_REGION, TRAMP_REGION + limits.bytes);
+	limits.now_ms = no_ms;
+	bytes_read = 0;
+	fake.before_read = count_bytes;
+	left_alone(&limits, -E2BIG);
+	fake.before_read = NULL;
+	assert_in_range(bytes_read, 1, 2 * limits.bytes);
+}
+
+/* Text that ends where there are no more addresses. */
+static void the_last_addresses_are_no_trap(void **state)
+{
+	(void)state;
+	tracer_dies();
+	modules_forge(UINT64_MAX - 100, UINT64_MAX);
+	recovered(3);
 }
 
 int main(void)
@@ -233,6 +359,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(somebody_inside_is_waited_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_header_does_no_harm, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(forms_are_not_believed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(offsets_are_not_believed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(patches_are_bounded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(time_is_bounded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(bytes_are_bounded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_last_addresses_are_no_trap, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(whenever_it_dies_all_is_taken_away, set_up,
 						tear_down),
 	};
