@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/un.h>
 
@@ -46,6 +47,9 @@ struct fake_qemu {
 	atomic_bool detached; /* it was told to run on without us */
 	char heard[65536]; /* packets and interrupts, each in [ ]; for when the thread has ended */
 	size_t len;
+	pid_t client;	   /* who is killed, 0: nobody, */
+	unsigned int come; /* when so many packets and interrupts have come, before an answer */
+	unsigned int came;
 	pthread_t thread;
 	uint8_t ram[FAKE_RAM];
 };
@@ -236,6 +240,12 @@ static void fake_hear(struct fake_qemu *q)
 		q->len += (size_t)n;
 }
 
+static void fake_kill(const struct fake_qemu *q)
+{
+	if (q->client && q->came == q->come)
+		kill(q->client, SIGKILL);
+}
+
 /* Faster than anybody loses patience, until it is told something. */
 static void fake_talk(struct fake_qemu *q)
 {
@@ -251,12 +261,15 @@ static void *fake_thread(void *arg)
 	struct fake_qemu *q = arg;
 
 	q->stub.fd = accept(q->listener, NULL, NULL);
+	fake_kill(q);
 	if (q->limit)
 		stub_send(&q->stub, "$T02thread:01;#04", 17); /* it ran until now */
 	while (stub_receive(&q->stub)) {
 		bool talks = q->answered < q->limit;
 
 		fake_hear(q);
+		q->came++;
+		fake_kill(q);
 		if (!talks && q->end == FAKE_HANGS_UP)
 			break;
 		if (!talks && q->end == FAKE_TALKS)

@@ -399,9 +399,97 @@ static void test_no_permission(void **state)
 	fake_free(q);
 }
 
+/* --- killed --------------------------------------------------------------------------------------
+ */
+
+#define KILLS_MAX 128
+
+/* A whole trace of it, in a process of its own. */
+static pid_t client_fork(const struct fake_qemu *q)
+{
+	const struct machine_patch patch = {.pa = 0x3000, .size = 2, .bytes = {1, 2}};
+	const struct machine_trap trap = {.va = 0x1000, .pa = 0x1000, .size = 2};
+	struct told told = {0};
+	struct machine *m;
+	char err[256];
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	m = attach(q->target, &told, err);
+	if (!m)
+		_exit(1);
+	machine_pause(m);
+	if (machine_traps_set(m, &trap, 1) || machine_patch_text(m, &patch, 1))
+		_exit(2);
+	machine_resume(m);
+	machine_pause(m);
+	if (machine_traps_clear(m, &trap.va, 1))
+		_exit(3);
+	machine_resume(m);
+	machine_free(m);
+	_exit(told.warnings != 0);
+}
+
+static void is_let_go(struct fake_qemu *q)
+{
+	const char *first;
+
+	fake_end(q);
+	first = strstr(q->heard, "[D;1]");
+	if (!q->detached || !first || !ends_with(q->heard, "[D;1]") || strstr(first + 1, "[D;1]"))
+		fail_msg("not let go, once, of one that was killed behind %u packets: %s", q->come,
+			 q->heard);
+}
+
+/* How many packets it takes. */
+static unsigned int whole_life(void)
+{
+	struct fake_qemu *q = fake_new(~0u, FAKE_HANGS_UP);
+	unsigned int came;
+	int status;
+	pid_t pid;
+
+	fake_listen(q);
+	pid = client_fork(q);
+	fake_serve(q);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	is_let_go(q);
+	came = q->came;
+	free(q);
+	return came;
+}
+
+/* Whatever is the last that the stub has got from it; all at once, as keepers listen for a while. */
+static void test_killed(void **state)
+{
+	static struct fake_qemu *all[KILLS_MAX];
+	unsigned int n = whole_life();
+	int status;
+
+	(void)state;
+	assert_true(n > 10 && n < KILLS_MAX);
+	for (unsigned int come = 0; come <= n; come++) {
+		all[come] = fake_new(~0u, FAKE_HANGS_UP);
+		all[come]->come = come;
+		fake_listen(all[come]);
+		all[come]->client = client_fork(all[come]);
+		assert_true(all[come]->client > 0);
+	}
+	for (unsigned int come = 0; come <= n; come++)
+		fake_serve(all[come]);
+	for (unsigned int come = 0; come <= n; come++) {
+		assert_int_equal(waitpid(all[come]->client, &status, 0), all[come]->client);
+		is_let_go(all[come]);
+		free(all[come]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_attach),
 		cmocka_unit_test(test_hangs_up),
 		cmocka_unit_test(test_hangs_up_later),
