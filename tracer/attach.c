@@ -176,6 +176,14 @@ static int check_traps(struct trace *t, char *err, size_t errlen)
 	return -EACCES;
 }
 
+static bool given_up(const struct trace *t, char *err, size_t errlen)
+{
+	if (!trace_is_given_up(t))
+		return false;
+	snprintf(err, errlen, "given up before it was traced");
+	return true;
+}
+
 static int insert_running(struct trace *t, char *err, size_t errlen)
 {
 	int ret;
@@ -192,6 +200,14 @@ static int insert_running(struct trace *t, char *err, size_t errlen)
 
 int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
+	static int (*const steps[])(struct trace *t, char *err, size_t errlen) = {
+		clean_up,
+		learn_returns,
+		selection_configure, /* takes a while with many globs: the guest runs */
+		trace_use_trampolines,
+		insert_running,
+		use_tracer,
+	};
 	int ret;
 
 	t->m = m;
@@ -202,20 +218,9 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 	machine_pause_for(m, "reading its text and lists");
 	ret = look_around(t, err, errlen);
 	machine_resume(m);
-	/* Whatever is learnt from the guest's text comes behind that. */
-	if (!ret)
-		ret = clean_up(t, err, errlen);
-	if (!ret)
-		ret = learn_returns(t, err, errlen);
-	/* Takes a while with many globs, for which the guest need not stand. */
-	if (!ret)
-		ret = selection_configure(t, err, errlen);
-	if (!ret)
-		ret = trace_use_trampolines(t, err, errlen);
-	if (!ret)
-		ret = insert_running(t, err, errlen);
-	if (!ret)
-		ret = use_tracer(t, err, errlen);
+	/* Whatever is learnt from the guest's text comes behind the clean-up. */
+	for (size_t i = 0; !ret && i < sizeof(steps) / sizeof(steps[0]); i++)
+		ret = given_up(t, err, errlen) ? -ECANCELED : steps[i](t, err, errlen);
 	if (!ret)
 		guest_prints_place(t);
 	if (ret) {

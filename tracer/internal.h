@@ -57,6 +57,12 @@ struct life {
 /* What a trace hands to its collector. */
 extern const struct collector_ops trace_collector_ops;
 
+/* Nobody wants it any more: for what takes a while before the trace has begun. */
+static inline bool trace_is_given_up(const struct trace *t)
+{
+	return t->cfg.cancelled && t->cfg.cancelled(t->cfg.cancelled_arg);
+}
+
 /* Add the probes of guards and of --until (may be NULL) to t->probes. */
 int guards_init(struct trace *t, const char *until, char *err, size_t errlen);
 /*

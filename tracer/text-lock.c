@@ -299,11 +299,11 @@ int text_lock_begin(struct trace *t)
 	int64_t end = host_ms() + BEGIN_MS;
 	int ret = begin(t);
 
-	while (!ret && !all_are_ours(t) && host_ms() < end) {
+	while (!ret && !all_are_ours(t) && host_ms() < end && !trace_is_given_up(t)) {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
 		ret = text_lock_poll(t);
 	}
-	if (!ret && !all_are_ours(t))
+	if (!ret && !all_are_ours(t) && !trace_is_given_up(t))
 		trace_note(t, "the guest patches or traces its own kernel, so probes wait until it "
 			      "has done with that");
 	return ret;

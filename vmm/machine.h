@@ -164,7 +164,7 @@ struct machine_attach_config {
 	 */
 	bool recover;
 	struct machine_limits limits;
-	/* As in struct machine_config; while machine_attach() waits for a stub that is silent. */
+	/* As in struct machine_config; while machine_attach() waits, and between its steps. */
 	bool (*cancelled)(void *arg);
 	/* As in struct machine_config. */
 	void (*message)(void *arg, enum machine_msg_level level, const char *text);

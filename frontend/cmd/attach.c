@@ -28,7 +28,7 @@ static int recover(const struct attach_options *opt)
 {
 	struct session_options nothing = opt->session;
 	struct attach a = {.target = &opt->target};
-	int ret;
+	int ret, status;
 
 	nothing.tracer = "nop";
 	nothing.unserved = true;
@@ -38,12 +38,13 @@ static int recover(const struct attach_options *opt)
 		snprintf(a.s.err, sizeof(a.s.err), "%s could not be let go: %s", opt->target.name,
 			 strerror(-ret));
 	}
+	status = EXIT_OK;
 	if (ret)
-		fprintf(stderr, "hvtrace: %s\n", a.s.err);
+		status = session_give_up(&a.s);
 	else
 		fprintf(stderr, "hvtrace: %s runs on without probes\n", opt->target.name);
 	session_exit(&a.s);
-	return ret ? EXIT_FAILED : EXIT_OK;
+	return status;
 }
 
 static int attach(const struct attach_options *opt)
@@ -53,7 +54,7 @@ static int attach(const struct attach_options *opt)
 
 	if (session_init(&a.s, &opt->session) || attach_trace(&a) || session_enable_events(&a.s) ||
 	    session_serve(&a.s, attach_name(&a), attach_name(&a))) {
-		fprintf(stderr, "hvtrace: %s\n", a.s.err);
+		status = session_give_up(&a.s);
 	} else {
 		session_say_begin(&a.s);
 		session_run(&a.s, true);

@@ -174,7 +174,7 @@ static int latency_attach(const struct latency_options *opt)
 	session.unserved = true;
 	if (session_init(&a.s, &session) || attach_machine(&a) || attach_new_trace(&a) ||
 	    attach_begin(&a)) {
-		fprintf(stderr, "hvtrace: %s\n", a.s.err);
+		status = session_give_up(&a.s);
 	} else {
 		session_run(&a.s, true);
 		status = session_stop(&a.s);

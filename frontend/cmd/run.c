@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -150,6 +151,13 @@ static void run_warn_of_many(struct run *r)
 			st.sites);
 }
 
+static bool run_cancelled(void *arg)
+{
+	struct run *r = arg;
+
+	return session_cancelled(&r->s);
+}
+
 static int run_new_machine(struct run *r)
 {
 	struct machine_config cfg = {
@@ -162,7 +170,7 @@ static int run_new_machine(struct run *r)
 		.initrd_path = r->initrd_path,
 		.kernel_entry = run_kernel_entry(r->s.gs),
 		.connect = r->opt->connect,
-		.cancelled = session_cancelled,
+		.cancelled = run_cancelled,
 		.console = run_console,
 		.message = session_message,
 		.trap = run_trap,
@@ -216,16 +224,24 @@ static int run_finish(struct run *r)
 	return status;
 }
 
+static void run_before_leaving(struct session *s)
+{
+	struct run *r = (struct run *)((char *)s - offsetof(struct run, s));
+
+	console_restore(&r->console);
+}
+
 static int run(const struct run_options *opt)
 {
 	struct run r = {.opt = opt};
 	int status = EXIT_FAILED;
 
+	r.s.before_leaving = run_before_leaving;
 	console_init(&r.console, opt->console ? stderr : NULL);
 	if (session_init(&r.s, &opt->session) || run_open_kernel(&r) || run_open_initrd(&r) ||
 	    run_make_cmdline(&r) || session_new_trace(&r.s, (unsigned int)opt->cpus, false) ||
 	    run_new_machine(&r) || run_serve(&r) || run_start(&r)) {
-		fprintf(stderr, "hvtrace: %s\n", r.s.err);
+		status = session_give_up(&r.s);
 	} else {
 		session_run(&r.s, !opt->console);
 		status = run_finish(&r);

@@ -12,6 +12,13 @@ static void attach_trap(struct machine *m, const struct machine_hit *hit, void *
 	session_trap(m, hit, &a->s);
 }
 
+static bool attach_cancelled(void *arg)
+{
+	struct attach *a = arg;
+
+	return session_cancelled(&a->s);
+}
+
 int attach_machine(struct attach *a)
 {
 	const struct machine_attach_config cfg = {
@@ -19,7 +26,7 @@ int attach_machine(struct attach *a)
 		.connect = a->target->connect,
 		.recover = a->target->recover,
 		.limits = {.stand_ms = a->target->stand_ms, .stuck = session_stuck},
-		.cancelled = session_cancelled,
+		.cancelled = attach_cancelled,
 		.message = session_message,
 		.trap = attach_trap,
 		.arg = a,

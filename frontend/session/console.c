@@ -101,6 +101,12 @@ void console_tail(struct console *c, FILE *out, unsigned int n)
 	pthread_mutex_unlock(&c->lock);
 }
 
+void console_restore(const struct console *c)
+{
+	if (c->raw)
+		tcsetattr(STDIN_FILENO, TCSANOW, &c->saved);
+}
+
 void console_exit(struct console *c)
 {
 	if (c->input) {
@@ -108,8 +114,7 @@ void console_exit(struct console *c)
 			pthread_cancel(c->thread);
 		pthread_join(c->thread, NULL);
 	}
-	if (c->raw)
-		tcsetattr(STDIN_FILENO, TCSANOW, &c->saved);
+	console_restore(c);
 	if (c->stop_fd >= 0)
 		close(c->stop_fd);
 	pthread_mutex_destroy(&c->lock);

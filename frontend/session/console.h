@@ -36,6 +36,8 @@ int console_feed(struct console *c, struct machine *m);
 /* Print the last lines (at most n) that the guest wrote. */
 void console_tail(struct console *c, FILE *out, unsigned int n);
 /* End the input thread, give the terminal back as it was. Before machine_free(). */
+/* The terminal is what it was. */
+void console_restore(const struct console *c);
 void console_exit(struct console *c);
 
 #endif

@@ -3,37 +3,50 @@
 #include "frontend/session/session.h"
 #include "frontend/control/server.h"
 #include "frontend/lib/exit.h"
+#include "frontend/lib/output.h"
 #include "frontend/session/progress.h"
 #include "frontend/session/registry.h"
 #include "frontend/tracefs/view.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 /* --- set-up ------------------------------------------------------------------------------- */
 
-static void end_signals(sigset_t *set)
+/* A second signal. Nothing here may wait for what another thread has. */
+static void session_leave(void *arg, int signo)
 {
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
+	static const char line[] = "hvtrace: interrupted twice: left at once; what may still be in "
+				   "the guest goes with hvtrace attach --recover\n";
+	struct session *s = arg;
+
+	if (s->before_leaving)
+		s->before_leaving(s);
+	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0) {
+		/* Then there is nobody to be told. */
+	}
+	_exit(CANCEL_STATUS(signo));
 }
 
 int session_init(struct session *s, const struct session_options *opt)
 {
-	sigset_t set;
+	int rc;
 
-	end_signals(&set);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	s->cancel.leave = session_leave;
+	s->cancel.arg = s;
+	rc = cancel_start(&s->cancel);
+	if (rc) {
+		snprintf(s->err, sizeof(s->err), "cannot start a thread: %s", strerror(-rc));
+		return -1;
+	}
 	/* Who reads the trace, or libvirt, may go at any time: the guest is to be put in order
 	 * then. */
 	signal(SIGPIPE, SIG_IGN);
 	s->opt = opt;
-	s->out = strcmp(opt->output, "-") ? fopen(opt->output, "we") : stdout;
+	s->out = output_open(strcmp(opt->output, "-") ? opt->output : NULL, &s->cancel);
 	if (s->out)
 		return 0;
 	snprintf(s->err, sizeof(s->err), "cannot write %s: %s", opt->output, strerror(errno));
@@ -67,6 +80,8 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.lossless = s->opt->lossless,
 		.control = !s->opt->unserved,
 		.message = session_note,
+		.cancelled = session_cancelled,
+		.cancelled_arg = s,
 	};
 
 	s->trace = trace_new(&cfg, s->err, sizeof(s->err));
@@ -75,10 +90,17 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 
 bool session_cancelled(void *arg)
 {
-	sigset_t set;
+	const struct session *s = arg;
 
-	(void)arg;
-	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM));
+	return cancel_asked(&s->cancel);
+}
+
+int session_give_up(const struct session *s)
+{
+	int signo = cancel_asked(&s->cancel);
+
+	fprintf(stderr, "hvtrace: %s%s\n", signo ? "interrupted: " : "", s->err);
+	return signo ? CANCEL_STATUS(signo) : EXIT_FAILED;
 }
 
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg)
@@ -192,23 +214,13 @@ static double session_seconds(const struct session *s)
 	       (double)(now.tv_nsec - s->start.tv_nsec) / 1e9;
 }
 
-/* They are blocked in all threads and looked for here. */
-static bool session_signalled(void)
-{
-	const struct timespec at_once = {0, 0};
-	sigset_t set;
-
-	end_signals(&set);
-	return sigtimedwait(&set, NULL, &at_once) > 0;
-}
-
 static bool session_ended(struct session *s, const struct trace_status *st)
 {
 	if (trace_guest_is_gone(s->trace))
 		s->event = (struct machine_event){.type = MACHINE_EVENT_RESET};
 	if (s->event.type != MACHINE_EVENT_NONE && s->event.type != MACHINE_EVENT_WAKE)
 		s->end = SESSION_GUEST;
-	else if (session_signalled())
+	else if (cancel_take(&s->cancel))
 		s->end = SESSION_SIGNAL;
 	else if (s->opt->limit_ms && session_seconds(s) * 1000 >= (double)s->opt->limit_ms)
 		s->end = SESSION_TIME;
@@ -359,11 +371,15 @@ static int session_print(struct session *s)
 
 	if (!ret && fflush(s->out))
 		ret = -errno;
-	if (s->out != stdout && fclose(s->out) && !ret)
+	if (fclose(s->out) && !ret)
 		ret = -errno;
 	s->out = NULL;
 	if (!ret)
 		return EXIT_OK;
+	if (cancel_asked(&s->cancel)) {
+		fprintf(stderr, "hvtrace: interrupted: the trace is not printed to its end\n");
+		return CANCEL_STATUS(cancel_asked(&s->cancel));
+	}
 	fprintf(stderr, "hvtrace: cannot write %s: %s\n",
 		strcmp(s->opt->output, "-") ? s->opt->output : "the trace", strerror(-ret));
 	return EXIT_FAILED;
@@ -392,9 +408,9 @@ int session_stop(struct session *s)
 
 int session_finish(struct session *s)
 {
-	int status = session_stop(s);
+	int status = session_stop(s), printed = session_print(s);
 
-	return session_print(s) || status ? EXIT_FAILED : EXIT_OK;
+	return status ? status : printed;
 }
 
 void session_exit(struct session *s)
@@ -407,6 +423,7 @@ void session_exit(struct session *s)
 	registry_remove();
 	trace_free(s->trace);
 	guestsym_close(s->gs);
-	if (s->out && s->out != stdout)
+	if (s->out)
 		fclose(s->out);
+	cancel_stop(&s->cancel);
 }

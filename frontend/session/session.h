@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "frontend/lib/cancel.h"
 #include "frontend/lib/options.h"
 #include "frontend/mount/mount.h"
 #include "guestsym/guestsym.h"
@@ -89,6 +90,9 @@ struct view;
 
 struct session {
 	const struct session_options *opt;
+	struct cancel cancel;
+	/* Optional: the process ends at once. On a thread of its own */
+	void (*before_leaving)(struct session *s);
 	char err[512]; /* what went wrong, for the user */
 	FILE *out;
 	struct guestsym *gs;
@@ -104,8 +108,8 @@ struct session {
 };
 
 /*
- * Block SIGINT and SIGTERM, which session_run() looks for, before any thread exists; open the
- * output. -1, with s->err set, on error: so for all that return int here.
+ * Take SIGINT and SIGTERM from here on, before any thread exists; open the output. The first asks to
+ * end; with the second the process ends at once, and the keeper lets an attached guest go. -1, with s->err set, on error: so for all that return int here.
  */
 int session_init(struct session *s, const struct session_options *opt);
 /* s->gs is known: prepare the trace of a guest that is still to boot, or that runs. */
@@ -113,10 +117,12 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running);
 /* The trace is attached to a guest: enable the events that -e names, with their filters. */
 int session_enable_events(struct session *s);
 /*
- * Ctrl-C, or SIGTERM, since session_init(): for .cancelled while a machine is made or attached to.
- * It stays pending for session_run().
+ * Ctrl-C, or SIGTERM, since session_init(): for .cancelled while a machine is made or attached to;
+ * arg is the session. session_run() ends by it.
  */
 bool session_cancelled(void *arg);
+/* It has not come to session_run(): one line on stderr says why. The exit status. */
+int session_give_up(const struct session *s);
 /* The trap handler for the machine; arg is the session. */
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
 /* For machine_config.message; prints to stderr. */

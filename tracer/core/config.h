@@ -40,6 +40,9 @@ struct trace_config {
 	/* One line about how the trace is done (no line end); may be NULL. Any thread. */
 	void (*message)(void *arg, const char *text);
 	void *message_arg;
+	/* Whether attaching to a guest that runs is to be given up; asked now and then. May be NULL */
+	bool (*cancelled)(void *arg);
+	void *cancelled_arg;
 };
 
 /* What trampolines take by default for so many vCPUs, bytes: at least. */

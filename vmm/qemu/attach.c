@@ -156,6 +156,9 @@ static void let_go(struct qemu_machine *m)
 	qemu_run_stop(m);
 	if (m->gdb && !m->created) {
 		rc = qemu_traps_clear_all(m);
+		/* Whose process it is has not been asked: the keeper knows what lets any go. */
+		if (!rc && !m->nvcpus)
+			rc = -ECANCELED;
 		if (!rc)
 			rc = gdb_detach(m->gdb, false);
 		stop_watching(m);
@@ -278,10 +281,14 @@ static time_t now_s(void)
 	return ts.tv_sec;
 }
 
+static bool given_up(const struct qemu_machine *m)
+{
+	return m->cfg.cancelled && m->cfg.cancelled(m->cfg.arg);
+}
+
 static bool stub_is_silent(void *arg)
 {
 	struct patience *p = arg;
-	const struct machine_attach_config *cfg = &p->m->cfg;
 
 	if (p->told && now_s() >= p->told) {
 		machine_message(&p->m->base, MACHINE_MSG_INFO,
@@ -289,7 +296,7 @@ static bool stub_is_silent(void *arg)
 				"be attached to it");
 		p->told = 0;
 	}
-	return cfg->cancelled && cfg->cancelled(cfg->arg);
+	return given_up(p->m);
 }
 
 /* Seconds are nothing to a guest whose processor is interpreted: QEMU's TCG signs itself here. */
@@ -343,6 +350,14 @@ static int connect_stub(struct qemu_machine *m, const char *address, char *err, 
 	return rc;
 }
 
+static int still_wanted(const struct qemu_machine *m, char *err, size_t errlen)
+{
+	if (!given_up(m))
+		return 0;
+	snprintf(err, errlen, "given up while it was attached to");
+	return -ECANCELED;
+}
+
 static int attach(struct qemu_machine *m, const struct machine_attach_config *cfg, char *err,
 		  size_t errlen)
 {
@@ -352,9 +367,12 @@ static int attach(struct qemu_machine *m, const struct machine_attach_config *cf
 	if (rc)
 		return rc;
 	rc = connect_stub(m, address, err, errlen);
-	if (rc)
-		return rc;
-	rc = qemu_look(m, err, errlen);
+	if (!rc)
+		rc = still_wanted(m, err, errlen);
+	if (!rc)
+		rc = qemu_look(m, err, errlen);
+	if (!rc)
+		rc = still_wanted(m, err, errlen);
 	if (rc)
 		return rc;
 	stand_set_default(&m->base, stand_default(m));

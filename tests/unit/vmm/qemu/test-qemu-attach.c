@@ -134,6 +134,54 @@ static void test_attach(void **state)
 	assert_int_equal(told.warnings, 0);
 }
 
+/* --- given up -----------------------------------------------------------------------------------
+ */
+
+static bool count_down(void *arg)
+{
+	unsigned int *left = arg;
+
+	return !*left || !--*left;
+}
+
+/* Gives whether it was attached to, for nobody has asked so often whether it was still wanted. */
+static bool attach_given_up(unsigned int asked)
+{
+	struct fake_qemu *q = fake_new(~0u, FAKE_HANGS_UP);
+	struct machine_attach_config cfg = {
+		.target = NULL,
+		.limits = {.stand_ms = 3600000},
+		.cancelled = count_down,
+		.arg = &asked,
+	};
+	char err[256] = "";
+	struct machine *m;
+
+	fake_start(q);
+	cfg.target = q->target;
+	m = machine_attach(&cfg, err, sizeof(err));
+	if (m)
+		machine_free(m);
+	else
+		one_line(err);
+	fake_end(q);
+	if (!ends_with(q->heard, "[D;1]"))
+		fail_msg("%s", q->heard);
+	free(q);
+	return m;
+}
+
+/* Also before it is known whose vCPUs they are: the guest stands since we are connected. */
+static void test_given_up(void **state)
+{
+	unsigned int times = 1;
+
+	(void)state;
+	while (!attach_given_up(times))
+		times++;
+	assert_true(times > 2);
+}
+
 /* --- gone ----------------------------------------------------------------------------------------
  */
 
@@ -491,6 +539,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_attach),
+		cmocka_unit_test(test_given_up),
 		cmocka_unit_test(test_hangs_up),
 		cmocka_unit_test(test_hangs_up_later),
 		cmocka_unit_test(test_silent),
