@@ -12,6 +12,7 @@ soak-tests += tests/soak/random-kills,6.12
 soak-tests += tests/soak/early-boot
 soak-tests += tests/soak/events-all
 soak-tests += tests/soak/tracefs-crowd
+soak-tests += tests/soak/module-loads
 
 # What is as long as it is told to be, for a minute each, is part of make check-full.
 full-tests += tests/soak/trampoline-hammer,SOAK_SECONDS=60
