@@ -61,6 +61,7 @@ frontend-objs += frontend/sandbox/landlock.o
 frontend-objs += frontend/sandbox/sandbox.o
 frontend-objs += frontend/sandbox/threads.o
 frontend-objs += frontend/session/attach.o
+frontend-objs += frontend/session/confine.o
 frontend-objs += frontend/session/connect.o
 frontend-objs += frontend/session/console.o
 frontend-objs += frontend/session/events.o

@@ -53,7 +53,7 @@ static int attach(const struct attach_options *opt)
 	int status = EXIT_FAILED;
 
 	if (session_init(&a.s, &opt->session) || attach_trace(&a) || session_enable_events(&a.s) ||
-	    session_serve(&a.s, attach_name(&a), attach_name(&a))) {
+	    session_serve(&a.s, attach_name(&a), attach_name(&a)) || session_confine(&a.s)) {
 		status = session_give_up(&a.s);
 	} else {
 		session_say_begin(&a.s);

@@ -240,7 +240,7 @@ static int run(const struct run_options *opt)
 	console_init(&r.console, opt->console ? stderr : NULL);
 	if (session_init(&r.s, &opt->session) || run_open_kernel(&r) || run_open_initrd(&r) ||
 	    run_make_cmdline(&r) || session_new_trace(&r.s, (unsigned int)opt->cpus, false) ||
-	    run_new_machine(&r) || run_serve(&r) || run_start(&r)) {
+	    run_new_machine(&r) || run_serve(&r) || run_start(&r) || session_confine(&r.s)) {
 		status = session_give_up(&r.s);
 	} else {
 		session_run(&r.s, !opt->console);

@@ -18,6 +18,8 @@ struct tracefs {
 	struct mountpoint at;
 	struct fuse_session *se;
 	struct loop *loop;
+	void (*unmount)(void *arg);
+	void *arg;
 };
 
 static struct fuse_session *new_session(struct server *s, bool allow_other)
@@ -73,6 +75,8 @@ struct tracefs *tracefs_mount(struct view *view, const struct tracefs_config *cf
 		free(fs);
 		return NULL;
 	}
+	fs->unmount = cfg->unmount;
+	fs->arg = cfg->arg;
 	server_init(&fs->server, view);
 	if (mountpoint_init(&fs->at, cfg->dir, cfg->guest, err, errlen))
 		goto err_server;
@@ -93,6 +97,12 @@ const char *tracefs_dir(const struct tracefs *fs)
 	return fs->at.dir;
 }
 
+void tracefs_leave(const struct tracefs *fs)
+{
+	mountpoint_unmount(fs->at.dir);
+	mountpoint_exit(&fs->at);
+}
+
 void tracefs_unmount(struct tracefs *fs)
 {
 	if (!fs)
@@ -100,6 +110,8 @@ void tracefs_unmount(struct tracefs *fs)
 	atomic_store(&fs->server.ending, true);
 	loop_stop(fs->loop);
 	server_exit(&fs->server); /* before the session goes, through which polls are told */
+	if (fs->unmount)
+		fs->unmount(fs->arg);
 	/* Detaches it from the directory, and ends the connection: open files get ENOTCONN. */
 	fuse_session_unmount(fs->se);
 	fuse_session_destroy(fs->se);

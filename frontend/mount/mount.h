@@ -17,6 +17,12 @@ struct tracefs_config {
 	const char *dir;
 	const char *guest; /* its name */
 	bool allow_other;  /* not only this user may look, as far as the modes of files let him */
+	/*
+	 * Called with arg when it is to be unmounted, for who has given up the right to do that: somebody else does it
+	 * then, by tracefs_leave(). May be NULL.
+	 */
+	void (*unmount)(void *arg);
+	void *arg;
 };
 
 /*
@@ -32,5 +38,10 @@ const char *tracefs_dir(const struct tracefs *fs);
  * if it was made. NULL is allowed.
  */
 void tracefs_unmount(struct tracefs *fs);
+/*
+ * Detach it from its directory, which goes if it was made: in a process that is a copy of the one that serves it.
+ * Makes system calls only.
+ */
+void tracefs_leave(const struct tracefs *fs);
 
 #endif

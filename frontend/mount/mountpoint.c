@@ -51,7 +51,7 @@ static void append_name(char *dir, size_t len, const char *guest)
 }
 
 /* As root without help; others may only through the helper that mounted it. */
-static bool unmount(const char *dir)
+bool mountpoint_unmount(const char *dir)
 {
 	char name[] = "fusermount3", options[] = "-uqz", end[] = "--", copy[PATH_MAX];
 	char *argv[] = {name, options, end, copy, NULL};
@@ -96,7 +96,7 @@ static int take_dir(struct mountpoint *m, char *err, size_t errlen)
 
 	/* Its server was killed: "Transport endpoint is not connected". */
 	if (stat(m->dir, &st) && errno == ENOTCONN)
-		unmount(m->dir);
+		mountpoint_unmount(m->dir);
 	if (!mkdir(m->dir, 0700)) {
 		m->made = true;
 		return 0;
@@ -137,7 +137,7 @@ int mountpoint_init(struct mountpoint *m, const char *dir, const char *guest, ch
 	return 0;
 }
 
-void mountpoint_exit(struct mountpoint *m)
+void mountpoint_exit(const struct mountpoint *m)
 {
 	if (m->made)
 		rmdir(m->dir);

@@ -17,6 +17,8 @@ struct mountpoint {
  */
 int mountpoint_init(struct mountpoint *m, const char *dir, const char *guest, char *err,
 		    size_t errlen);
-void mountpoint_exit(struct mountpoint *m);
+void mountpoint_exit(const struct mountpoint *m);
+/* What is mounted on it goes, also while files are open there. */
+bool mountpoint_unmount(const char *dir);
 
 #endif

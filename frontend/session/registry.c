@@ -134,13 +134,13 @@ int registry_add(const struct registry_guest *g)
 	return rc;
 }
 
-void registry_remove(void)
+void registry_remove(pid_t pid)
 {
 	int dir = open_directory(false);
 
 	if (dir < 0)
 		return;
-	unlink_both(dir, getpid());
+	unlink_both(dir, pid);
 	close(dir);
 }
 

@@ -27,8 +27,8 @@ int registry_add(const struct registry_guest *g);
  * there is no directory for it, since XDG_RUNTIME_DIR is not set.
  */
 int registry_listen(void);
-/* Take out what is in. */
-void registry_remove(void);
+/* Take out what that process has put in. Makes system calls only. */
+void registry_remove(pid_t pid);
 
 /* Connect to the socket of another one. A descriptor, or -errno. */
 int registry_connect(pid_t pid);

@@ -4,6 +4,7 @@
 #include "frontend/control/server.h"
 #include "frontend/lib/exit.h"
 #include "frontend/lib/output.h"
+#include "frontend/sandbox/broker.h"
 #include "frontend/session/progress.h"
 #include "frontend/session/registry.h"
 #include "frontend/tracefs/view.h"
@@ -134,6 +135,8 @@ static int session_mount(struct session *s, const char *dir)
 		.dir = s->opt->mount_dir,
 		.guest = dir,
 		.allow_other = s->opt->allow_other,
+		.unmount = session_unmount,
+		.arg = s,
 	};
 	char err[256];
 
@@ -420,7 +423,8 @@ void session_exit(struct session *s)
 	if (s->trace && s->m)
 		trace_detach(s->trace);
 	machine_free(s->m);
-	registry_remove();
+	session_unregister(s);
+	broker_stop(s->broker);
 	trace_free(s->trace);
 	guestsym_close(s->gs);
 	if (s->out)

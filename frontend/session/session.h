@@ -22,7 +22,7 @@ struct session_options {
 	struct option_list filter, notrace, pids, events;
 	uint64_t buffer_kb, max_events, window_bytes;
 	const char *mount_dir;
-	bool lossless, explain, no_mount, allow_other;
+	bool lossless, explain, no_mount, allow_other, sandbox;
 	bool unserved;	   /* nobody may look at the trace, or change it, while it is under way */
 	uint64_t limit_ms; /* stop after this time; 0: no limit */
 };
@@ -61,6 +61,8 @@ struct session_options {
 		OPT_FLAG(0, "no-mount", &(opt)->no_mount, "no mount of the files of the trace"),   \
 		OPT_FLAG(0, "allow-other", &(opt)->allow_other,                                    \
 			 "other users may open them, too, as far as their modes let them"),        \
+		OPT_FLAG(0, "sandbox", &(opt)->sandbox,                                            \
+			 "give up all rights that tracing does not need"),                         \
 		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",        \
 			   "ring buffer of each vCPU (default: 32768)"),                           \
 		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
@@ -85,6 +87,7 @@ void session_options_free(struct session_options *opt);
 /* Why the guest is not traced any more. */
 enum session_end { SESSION_DONE, SESSION_TIME, SESSION_SIGNAL, SESSION_GUEST };
 
+struct broker;
 struct control_server;
 struct view;
 
@@ -101,6 +104,7 @@ struct session {
 	struct view *view; /* of the trace, while it is served: */
 	struct tracefs *fs;
 	struct control_server *control;
+	struct broker *broker; /* of session_confine() */
 	struct machine *m;
 	struct timespec start;
 	enum session_end end;
@@ -135,6 +139,14 @@ void session_stuck(void *arg);
  * asked for a mount by name, it does without when it must.
  */
 int session_serve(struct session *s, const char *guest, const char *dir);
+/*
+ * All that is needed is open, the machine is started: give up every right that tracing does not need
+ * (docs/security.md). Nothing, without --sandbox.
+ */
+int session_confine(struct session *s);
+/* What who is confined has others do: unmount the files, and take the trace out of the registry. */
+void session_unmount(void *session);
+void session_unregister(struct session *s);
 /* Say on stderr that it has begun, and how. */
 void session_say_begin(struct session *s);
 /* The machine runs and the trace is attached: wait for the end, with a progress line to show or

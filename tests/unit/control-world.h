@@ -59,7 +59,7 @@ static inline int control_tear_down(void **state)
 	char own[80];
 
 	control_stop(w->server);
-	registry_remove();
+	registry_remove(getpid());
 	snprintf(own, sizeof(own), "%s/hvtrace", w->dir);
 	assert_int_equal(rmdir(own), 0);
 	assert_int_equal(rmdir(w->dir), 0);

@@ -120,7 +120,7 @@ static void test_stale(void **state)
 	assert_false(is_there(w->dir, entry) || is_there(w->dir, socket) || is_there(w->dir, lone));
 	assert_true(is_there(w->dir, mine));
 	assert_int_equal(registry_connect(first), -ENOENT);
-	registry_remove();
+	registry_remove(getpid());
 	assert_false(is_there(w->dir, mine));
 }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* confine.c - gives up the rights that tracing does not need, but for what is to be done at the
+ * end. */
+#include "frontend/sandbox/broker.h"
+#include "frontend/sandbox/sandbox.h"
+#include "frontend/session/registry.h"
+#include "frontend/session/session.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { DEED_UNMOUNT, DEED_UNREGISTER, NR_DEEDS };
+
+struct registered {
+	pid_t pid;
+};
+
+static void do_unmount(void *arg)
+{
+	const struct session *s = arg;
+
+	if (s->fs)
+		tracefs_leave(s->fs);
+}
+
+static void do_unregister(void *arg)
+{
+	const struct registered *r = arg;
+
+	registry_remove(r->pid);
+}
+
+void session_unmount(void *arg)
+{
+	struct session *s = arg;
+
+	if (s->broker)
+		broker_ask(s->broker, DEED_UNMOUNT);
+}
+
+void session_unregister(struct session *s)
+{
+	if (s->broker)
+		broker_ask(s->broker, DEED_UNREGISTER);
+	else
+		registry_remove(getpid());
+}
+
+/* They open what they read when they are first asked. */
+static void open_delays(struct machine *m)
+{
+	struct machine_delay ignored;
+	struct machine_info info;
+
+	machine_get_info(m, &info);
+	for (unsigned int i = 0; i < info.vcpus; i++)
+		machine_get_delay(m, i, &ignored);
+}
+
+int session_confine(struct session *s)
+{
+	struct registered registered = {getpid()};
+	const struct broker_deed deeds[NR_DEEDS] = {
+		[DEED_UNMOUNT] = {do_unmount, s},
+		[DEED_UNREGISTER] = {do_unregister, &registered},
+	};
+	int rc;
+
+	if (!s->opt->sandbox)
+		return 0;
+	open_delays(s->m);
+	rc = broker_start(&s->broker, deeds, NR_DEEDS);
+	if (!rc)
+		return sandbox_enter(s->err, sizeof(s->err)) ? -1 : 0;
+	snprintf(s->err, sizeof(s->err), "no sandbox: a process cannot be started: %s",
+		 strerror(-rc));
+	return -1;
+}
