@@ -13,6 +13,7 @@ soak-tests += tests/soak/early-boot
 soak-tests += tests/soak/events-all
 soak-tests += tests/soak/tracefs-crowd
 soak-tests += tests/soak/module-loads
+soak-tests += $(O)/tests/soak/staging-scribble
 
 # What is as long as it is told to be, for a minute each, is part of make check-full.
 full-tests += tests/soak/trampoline-hammer,SOAK_SECONDS=60
@@ -20,6 +21,15 @@ full-tests += tests/soak/events-all,SOAK_SECONDS=60
 full-tests += tests/soak/random-kills,6.1,KILLS=25
 full-tests += tests/soak/random-kills,6.12,KILLS=25
 full-tests += tests/e2e/run-attach,graph-soak,6.1,SOAK_SECONDS=60
+full-tests += $(O)/tests/soak/staging-scribble,SOAK_SECONDS=60
+
+# A made-up guest in one program with the real tracer, as in unit tests
+$(O)/tests/soak/staging-scribble: $(O)/obj/tests/soak/staging-scribble.o $(LIBS)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+
+check-programs soak-built: $(O)/tests/soak/staging-scribble
 
 .PHONY: soak-built
 soak: guest
