@@ -49,7 +49,7 @@ $(O)/tests/fuzz/fuzz-report: $(fuzz-report-objs:%=$(O)/obj/fuzz/frontend/report/
 	$(O)/obj/fuzz/tracer/lib/text.o
 
 # On a made-up guest, whose machine and symbols take the place of the real ones
-fuzz-made := $(addprefix $(O)/tests/fuzz/,fuzz-text fuzz-unwind fuzz-user fuzz-window)
+fuzz-made := $(addprefix $(O)/tests/fuzz/,fuzz-racing fuzz-text fuzz-unwind fuzz-user fuzz-window)
 fuzz-made-lib := $(O)/obj/fuzz/made.a
 $(fuzz-made-lib): $(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)) \
 	$(addprefix guestsym/,complain.o decode.o elf.o)) $(O)/obj/tracer/payload/payload.o

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fuzz-racing.c - a guest that goes on writing to what the host is just reading, and never ends:
+ * the control blocks, the rings, the window's header. What is read twice differs, and a thread of
+ * the guest's writes whenever it likes. Against looks at the rings, calls, detaching, and what a
+ * tracer that died has left. What one of them reads is counted and bounded.
+ *
+ * An input is one byte (which of the two; every how many reads something is written), and changes:
+ * a place, where in it, a length, bytes. They are made in turn, over and over.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "tests/unit/tramp-guest.h"
+#include "tracer/boot.h"
+#include "tracer/collect/collect.h"
+#include "tracer/core/lock.h"
+#include "tracer/internal.h"
+#include "tracer/tracer.h"
+
+/*
+ * One look: the staging ring twice, and of event data what collect.c says. Letting go, or what was
+ * left: that for each vCPU, text, and stacks.
+ */
+#define LOOKS	      4
+#define LOOK_READ     (UINT64_C(16) << 20)
+#define LOOK_READS    200000
+#define END_READ      (UINT64_C(256) << 20)
+#define END_READS     2000000
+#define THREAD_WRITES 64 /* at a time */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct {
+	uint64_t pa, size;
+} places[] = {
+	{FAKE_WINDOW + WINDOW_CTL, TRAMP_CPUS *CTL_SIZE},
+	{FAKE_WINDOW + WINDOW_CTL + CTL_HEAD, 16},
+	{FAKE_WINDOW + WINDOW_RINGS, 65536},
+	{FAKE_WINDOW + WINDOW_RINGS + 131072, 65536},
+	{FAKE_WINDOW + WINDOW_HEADER, sizeof(struct payload_header)},
+};
+
+#define NR_PLACES (sizeof(places) / sizeof(places[0]))
+
+static uint8_t sane[IMAGE_END]; /* the kernel before anything was changed */
+
+static struct {
+	pthread_mutex_t lock;
+	const uint8_t *data;
+	size_t size, at;
+	unsigned int every, reads;
+	atomic_bool on, stop;
+} guest = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* What this thread has read since it began to count. */
+static _Thread_local struct {
+	uint64_t bytes, reads;
+} used;
+
+static uint8_t next_byte(void)
+{
+	uint8_t byte = guest.data[guest.at++];
+
+	if (guest.at == guest.size)
+		guest.at = 0;
+	return byte;
+}
+
+static void guest_writes(void)
+{
+	uint8_t bytes[16], place, len;
+	uint64_t off;
+
+	pthread_mutex_lock(&guest.lock);
+	place = next_byte() % NR_PLACES;
+	off = next_byte();
+	off = (off | (uint64_t)next_byte() << 8) * 4 % places[place].size;
+	len = 1 + next_byte() % sizeof(bytes);
+	for (uint8_t i = 0; i < len; i++)
+		bytes[i] = next_byte();
+	pthread_mutex_unlock(&guest.lock);
+	if (len > places[place].size - off)
+		len = (uint8_t)(places[place].size - off);
+	machine_write(NULL, places[place].pa + off, bytes, len);
+}
+
+static void before_read(uint64_t pa, size_t len)
+{
+	bool due;
+
+	(void)pa;
+	used.bytes += len;
+	used.reads++;
+	if (!guest.on)
+		return;
+	pthread_mutex_lock(&guest.lock);
+	due = ++guest.reads >= guest.every;
+	guest.reads = due ? 0 : guest.reads;
+	pthread_mutex_unlock(&guest.lock);
+	if (due)
+		guest_writes();
+}
+
+static void *guest_thread(void *arg)
+{
+	(void)arg;
+	while (!guest.stop) {
+		for (int i = 0; i < THREAD_WRITES; i++)
+			guest_writes();
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void count_begin(void)
+{
+	used.bytes = used.reads = 0;
+}
+
+static void count_is(uint64_t bytes, uint64_t reads)
+{
+	if (used.bytes > bytes || used.reads > reads)
+		abort();
+}
+
+/* Whoever was inside leaves: what is waited for would not come by itself. */
+static void guest_comes_to_its_senses(void)
+{
+	machine_write(NULL, FAKE_PA + PER_CPU_OFFSET, sane + PER_CPU_OFFSET,
+		      sizeof(sane) - PER_CPU_OFFSET);
+}
+
+static void while_it_is_traced(void)
+{
+	struct trace *t = tramp_started((struct trace_config){.until = "sys_ni_syscall"});
+	pthread_t thread;
+
+	tramp_comm(0, 42, 42, "cpu0");
+	tramp_function(0, 1, FN_ALPHA, 0, 42);
+	guest.on = true;
+	if (pthread_create(&thread, NULL, guest_thread, NULL))
+		abort();
+	for (unsigned int i = 0; i < LOOKS; i++) {
+		vcpu_lock(t, i % TRAMP_CPUS);
+		count_begin();
+		collect_drain(t, i % TRAMP_CPUS);
+		count_is(LOOK_READ, LOOK_READS);
+		vcpu_unlock(t, i % TRAMP_CPUS);
+	}
+	fake.run = guest_comes_to_its_senses;
+	count_begin();
+	trace_detach(t);
+	count_is(END_READ, END_READS);
+	guest.stop = true;
+	pthread_join(thread, NULL);
+	guest.on = false;
+	trace_free(t);
+}
+
+static void after_a_tracer_has_died(void)
+{
+	struct trace *t = tramp_started((struct trace_config){0});
+	char err[256];
+
+	boot_end(t); /* its threads have died as well */
+	collect_close(t, true, err, sizeof(err));
+	trace_free(t);
+	t = tramp_trace((struct trace_config){.running = true});
+	guest_bind(&t->guest, NULL);
+	guest.on = true;
+	fake.run = guest_comes_to_its_senses;
+	count_begin();
+	leftover_remove(t, &leftover_limits, err, sizeof(err));
+	count_is(END_READ, END_READS);
+	guest.on = false;
+	trace_free(t);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 2)
+		return 0;
+	tramp_kernel_make();
+	memcpy(sane, fake_at(FAKE_TEXT), sizeof(sane));
+	guest.data = data + 1;
+	guest.size = size - 1;
+	guest.at = 0;
+	guest.reads = 0;
+	guest.every = 1 + (data[0] >> 4);
+	guest.on = guest.stop = false;
+	fake.before_read = before_read;
+	if (data[0] & 1)
+		while_it_is_traced();
+	else
+		after_a_tracer_has_died();
+	fake.before_read = NULL;
+	free(fake.ram);
+	return 0;
+}
