@@ -22,7 +22,7 @@ run()
 engine_run()
 {
 	run --engine trampoline --console "$@" && all_collected &&
-		! grep '^hvtrace' "$dir/err" | grep -qvE 'warning: this host|guest: |the guest made'
+		! grep '^hvtrace' "$dir/err" | grep -qvE 'warning: this host|guest: |the guest (made|stood)'
 }
 
 all_collected()

@@ -71,7 +71,7 @@ static void in_child(void (*run)(void *arg), void *arg)
 	assert_true(pid >= 0);
 	if (!pid) {
 		run(arg);
-		exit(0);
+		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
@@ -307,7 +307,7 @@ static void test_status(void **state)
 		enter();
 		demand(write(up[1], "u", 1) == 1 && read(down[0], &byte, 1) == 1);
 		crowd_end(&c);
-		exit(0);
+		_exit(0);
 	}
 	close(up[1]);
 	assert_int_equal(read(up[0], &byte, 1), 1);
