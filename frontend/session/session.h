@@ -112,8 +112,9 @@ struct session {
 };
 
 /*
- * Take SIGINT and SIGTERM from here on, before any thread exists; open the output. The first asks to
- * end; with the second the process ends at once, and the keeper lets an attached guest go. -1, with s->err set, on error: so for all that return int here.
+ * Take SIGINT and SIGTERM from here on, before any thread exists; open the output. The first asks
+ * to end; with the second the process ends at once, and the keeper lets an attached guest go. -1,
+ * with s->err set, on error: so for all that return int here.
  */
 int session_init(struct session *s, const struct session_options *opt);
 /* s->gs is known: prepare the trace of a guest that is still to boot, or that runs. */
@@ -140,12 +141,12 @@ void session_stuck(void *arg);
  */
 int session_serve(struct session *s, const char *guest, const char *dir);
 /*
- * All that is needed is open, the machine is started: give up every right that tracing does not need
- * (docs/security.md). Nothing, without --sandbox.
+ * All that is needed is open, the machine is started: give up every right that tracing does not
+ * need (docs/security.md). Nothing, without --sandbox.
  */
 int session_confine(struct session *s);
 /* What who is confined has others do: unmount the files, and take the trace out of the registry. */
-void session_unmount(void *session);
+void session_unmount(void *arg); /* the session */
 void session_unregister(struct session *s);
 /* Say on stderr that it has begun, and how. */
 void session_say_begin(struct session *s);

@@ -39,8 +39,8 @@ static int open_schedstat(struct machine *m, unsigned int vcpu)
 	return fd;
 }
 
-/* Opened once: the number of a thread that has gone is another's some day, and who confines himself can open
- * nothing more. */
+/* Opened once: the number of a thread that has gone is another's some day, and who confines himself
+ * can open nothing more. */
 static int schedstat(struct machine *m, unsigned int vcpu)
 {
 	int fd, none = 0;

@@ -294,7 +294,8 @@ static int direct_check(struct qemu_machine *m)
 	return 0;
 }
 
-/* Through /proc/PID/mem: who has it open may go on reading and writing without the right to open it. */
+/* Through /proc/PID/mem: who has it open may go on reading and writing without the right to open
+ * it. */
 static int direct_open(struct qemu_machine *m)
 {
 	char path[64];

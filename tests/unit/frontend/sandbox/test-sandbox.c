@@ -47,11 +47,17 @@
 		}                                                                                  \
 	} while (0)
 
-#define refused(call)                                                                              \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		demand((long)(call) == -1 && errno == EPERM);                                      \
-	} while (0)
+/* What the call gives is EPERM. */
+static void expect_eperm(long rc, const char *call, int line)
+{
+	if (rc == -1 && errno == EPERM)
+		return;
+	dprintf(STDERR_FILENO, "%s:%d: %s gives %ld: %s\n", __FILE__, line, call, rc,
+		strerror(errno));
+	_exit(1);
+}
+
+#define refused(call) expect_eperm((long)(call), #call, __LINE__)
 
 static void enter(void)
 {
