@@ -114,7 +114,17 @@ static int look_around(struct trace *t, char *err, size_t errlen)
 	}
 	borrow_lender(t->borrow, probes_lend, t);
 	guards_booted(t);
+	return 0;
+}
+
+static int find_modules(struct trace *t, char *err, size_t errlen)
+{
+	int ret;
+
+	modules_prepare(t);
+	machine_pause_for(t->m, "reading its modules");
 	ret = modules_update(t);
+	machine_resume(t->m);
 	if (ret)
 		snprintf(err, errlen, "the guest's modules cannot be read: %s", strerror(-ret));
 	return ret;
@@ -201,6 +211,7 @@ static int insert_running(struct trace *t, char *err, size_t errlen)
 int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
 	static int (*const steps[])(struct trace *t, char *err, size_t errlen) = {
+		find_modules,
 		clean_up,
 		learn_returns,
 		selection_configure, /* takes a while with many globs: the guest runs */

@@ -244,6 +244,9 @@ static void guards_run(struct trace *t, uint16_t guards, const struct machine_hi
 {
 	int ret;
 
+	/* The module waits at the trap, the rest of the guest need not. */
+	if (guards & GUARD_MODULE_LOAD)
+		modules_prepare(t);
 	machine_pause_for(t->m, "looking at what a trap guards");
 	change_lock(t);
 	ret = guards_do(t, guards, hit);

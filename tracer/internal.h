@@ -9,6 +9,11 @@
 struct boot;
 
 /*
+ * Do the part of modules_update() that takes longest, for which the guest need not stand: only
+ * while its tables are copied. What goes wrong does so again there.
+ */
+void modules_prepare(struct trace *t);
+/*
  * Read the guest's modules; those that are new get probes, which probes_insert() then sets. The
  * machine is paused. 0 or -errno.
  */

@@ -4,6 +4,7 @@
  * loaded, and stop being probes before their text is freed.
  */
 #include "tracer/internal.h"
+#include "tracer/core/lock.h"
 #include "tracer/events/events.h"
 #include "tracer/guest/modules.h"
 #include "tracer/instance/files.h"
@@ -161,6 +162,25 @@ static void tell_forgotten(struct trace *t, uint64_t before)
 	if (!before && modules_forgotten(t->modules))
 		trace_note(t, "many modules have been unloaded: functions of those that went first "
 			      "are shown as addresses");
+}
+
+void modules_prepare(struct trace *t)
+{
+	struct guestsym_module_copies *copies;
+	struct guestsym_module *mods;
+	size_t nr;
+	int ret;
+
+	machine_pause_for(t->m, "copying its modules' tables");
+	change_lock(t);
+	ret = modules_list_copy(t->modules, &t->guest, t->gs, &copies);
+	change_unlock(t);
+	machine_resume(t->m);
+	if (ret || guestsym_modules_parse(copies, &mods, &nr))
+		return;
+	change_lock(t);
+	modules_list_ahead(t->modules, mods, nr);
+	change_unlock(t);
 }
 
 int modules_update(struct trace *t)

@@ -58,6 +58,7 @@ struct fake_guest {
 	unsigned int patch_failures;
 	size_t patch_room;
 	atomic_uint paused, woken;
+	size_t parsed_running, parsed_standing; /* modules that were new then */
 	void (*run)(void); /* what the guest does whenever it is resumed; or NULL */
 	/* And what it does just before so much of its memory is read; or NULL. Any thread */
 	void (*before_read)(uint64_t pa, size_t len);
@@ -512,13 +513,34 @@ void guestsym_close(struct guestsym *gs)
 	(void)gs;
 }
 
-/* Copies, so that what is used after it was freed is seen. */
-int guestsym_modules_read(const struct guestsym *gs, const struct guestsym_memory *mem,
-			  uint64_t slide, struct guestsym_module **mods, size_t *n)
+struct guestsym_module_copies {
+	size_t fresh; /* modules that are not known */
+};
+
+int guestsym_modules_copy(const struct guestsym *gs, const struct guestsym_memory *mem,
+			  uint64_t slide, const struct guestsym_module *known, size_t nr_known,
+			  struct guestsym_module_copies **copies)
 {
 	(void)gs, (void)mem, (void)slide;
 	if (!fake.nmods)
 		return -ENOENT;
+	*copies = calloc(1, sizeof(**copies));
+	(*copies)->fresh = fake.nmods;
+	for (size_t i = 0; i < fake.nmods; i++)
+		for (size_t k = 0; k < nr_known; k++)
+			if (known[k].text.start == fake.mods[i].text.start) {
+				(*copies)->fresh--;
+				break;
+			}
+	return 0;
+}
+
+/* In memory of their own, so that what is used after it was freed is seen. */
+int guestsym_modules_parse(struct guestsym_module_copies *copies, struct guestsym_module **mods,
+			   size_t *n)
+{
+	*(fake.paused ? &fake.parsed_standing : &fake.parsed_running) += copies->fresh;
+	free(copies);
 	*mods = calloc(fake.nmods, sizeof(**mods));
 	*n = fake.nmods;
 	for (size_t i = 0; i < fake.nmods; i++) {

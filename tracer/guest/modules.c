@@ -12,6 +12,8 @@ struct module_list {
 	pthread_rwlock_t lock; /* who looks for names may hold no other */
 	struct guestsym_module *mods;
 	size_t nr;
+	struct guestsym_module *ahead; /* the next reading shares what has not changed by then */
+	size_t nr_ahead;
 	uint64_t readings;
 	struct gone_modules gone;
 };
@@ -30,6 +32,7 @@ void modules_list_free(struct module_list *list)
 	if (!list)
 		return;
 	guestsym_modules_free(list->mods, list->nr);
+	guestsym_modules_free(list->ahead, list->nr_ahead);
 	gone_modules_free(&list->gone);
 	pthread_rwlock_destroy(&list->lock);
 	free(list);
@@ -49,13 +52,32 @@ static void keep_names(struct module_list *list, const struct guestsym_module *n
 	gone_modules_trim(&list->gone, now, nr);
 }
 
-int modules_list_read(struct module_list *list, struct guest_kernel *g, const struct guestsym *gs)
+int modules_list_copy(struct module_list *list, struct guest_kernel *g, const struct guestsym *gs,
+		      struct guestsym_module_copies **copies)
 {
 	const struct guestsym_memory mem = {.read = read_memory, .arg = g};
+
+	return guestsym_modules_copy(gs, &mem, g->slide, list->ahead ? list->ahead : list->mods,
+				     list->ahead ? list->nr_ahead : list->nr, copies);
+}
+
+void modules_list_ahead(struct module_list *list, struct guestsym_module *mods, size_t nr)
+{
+	guestsym_modules_free(list->ahead, list->nr_ahead);
+	list->ahead = mods;
+	list->nr_ahead = nr;
+}
+
+int modules_list_read(struct module_list *list, struct guest_kernel *g, const struct guestsym *gs)
+{
+	struct guestsym_module_copies *copies;
 	struct guestsym_module *mods;
 	size_t nr;
-	int ret = guestsym_modules_read(gs, &mem, g->slide, &mods, &nr);
+	int ret = modules_list_copy(list, g, gs, &copies);
 
+	if (!ret)
+		ret = guestsym_modules_parse(copies, &mods, &nr);
+	modules_list_ahead(list, NULL, 0);
 	if (ret)
 		return ret;
 	pthread_rwlock_wrlock(&list->lock);

@@ -22,6 +22,14 @@ struct module_list;
 struct module_list *modules_list_new(void);	  /* NULL: no memory */
 void modules_list_free(struct module_list *list); /* NULL is allowed */
 /*
+ * Copy what the guest has of modules that are new since the last reading; the machine is paused.
+ * guestsym_modules_parse() makes modules of the copies, which need not be done while the guest
+ * stands, and modules_list_ahead() has the next reading use them where nothing has changed since.
+ */
+int modules_list_copy(struct module_list *list, struct guest_kernel *g, const struct guestsym *gs,
+		      struct guestsym_module_copies **copies);
+void modules_list_ahead(struct module_list *list, struct guestsym_module *mods, size_t nr);
+/*
  * Read the guest's list anew; the machine is paused. What the functions below gave of the last
  * reading is not valid any more. 0; -ENOENT, -ENODATA: this kernel has no modules, or does not say
  * where; otherwise -errno. Then nothing has changed.

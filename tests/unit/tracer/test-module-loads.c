@@ -119,6 +119,20 @@ static void nor_where_no_place_is_used_twice(void **state)
 	assert_true(growth(LAST) < SLACK);
 }
 
+/* What takes long about a module is done while the guest runs. */
+static void nor_does_the_guest_stand_for_their_symbols(void **state)
+{
+	struct trace *t = trace_with_modules();
+
+	(void)state;
+	load(t, 0);
+	load(t, 1);
+	assert_int_equal(fake.parsed_running, 2);
+	assert_int_equal(fake.parsed_standing, 0);
+	assert_int_equal(trace_detach(t), 0);
+	trace_free(t);
+}
+
 /* They are in the list, then they are not, and the kernel has said nothing of it. */
 static void nor_where_modules_leave_unseen(void **state)
 {
@@ -141,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(loads_cost_no_memory),
 		TEST(nor_where_no_place_is_used_twice),
+		TEST(nor_does_the_guest_stand_for_their_symbols),
 		TEST(nor_where_modules_leave_unseen),
 	};
 
