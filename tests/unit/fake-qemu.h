@@ -307,13 +307,13 @@ static void fake_serve(struct fake_qemu *q)
 		abort();
 }
 
-static void fake_start(struct fake_qemu *q)
+static inline void fake_start(struct fake_qemu *q)
 {
 	fake_listen(q);
 	fake_serve(q);
 }
 
-static void fake_wait_running(const struct fake_qemu *q)
+static inline void fake_wait_running(const struct fake_qemu *q)
 {
 	while (!q->running) {
 		if (q->ended)
@@ -336,7 +336,7 @@ static inline void fake_map(struct fake_qemu *q)
 }
 
 /* When everyone has let go of it. */
-static void fake_end(struct fake_qemu *q)
+static inline void fake_end(struct fake_qemu *q)
 {
 	pthread_join(q->thread, NULL);
 	close(q->listener);

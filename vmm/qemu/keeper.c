@@ -7,7 +7,6 @@
 #include "vmm/qemu/keeper.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -31,15 +30,14 @@ enum {
 	GOODBYE_MS = 20000
 };
 
-/* What the tracer says in the end, or nothing. */
-enum { GOODBYE = 'g', GOODBYE_DETACH = 'd', GOODBYE_LET_GO = 'l' };
+/* What the tracer says in the end, or nothing; and before, with a descriptor. */
+enum { MEMORY = 'm', GOODBYE = 'g', GOODBYE_DETACH = 'd', GOODBYE_LET_GO = 'l' };
 
 struct keeper_shared {
 	char first[KEEPER_FIRST_MAX];
 	char detach[KEEPER_DETACH_MAX];
 	struct keeper_word word;
 	atomic_bool has_word;
-	pid_t qemu;
 	/* One list is gone by while the other one is written. */
 	_Atomic uint32_t which;
 	size_t n[2];
@@ -101,44 +99,25 @@ static void stub_hear(int sock, int64_t end)
 	}
 }
 
-static int memory_open(pid_t pid)
-{
-	char path[32] = "/proc/", *at = path + strlen(path);
-	char digits[16], *digit = digits;
-
-	for (pid_t left = pid; left; left /= 10)
-		*digit++ = (char)('0' + left % 10);
-	while (digit > digits)
-		*at++ = *--digit;
-	strcpy(at, "/mem");
-	return open(path, O_RDWR | O_CLOEXEC);
-}
-
 /* The guest may wait for the tracer already. What lies there may be something else by now. */
-static void word_write(const struct keeper_shared *share)
+static void word_write(const struct keeper_shared *share, int mem)
 {
 	const struct keeper_word *w = &share->word;
 	ssize_t done;
 	uint64_t now;
-	int mem;
 
-	if (!atomic_load(&share->has_word))
-		return;
-	mem = memory_open(w->qemu);
-	if (mem < 0)
+	if (mem < 0 || !atomic_load(&share->has_word))
 		return;
 	done = pread(mem, &now, sizeof(now), (off_t)w->hva);
 	if (done == sizeof(now) && now == w->was)
 		done = pwrite(mem, &w->is, sizeof(w->is), (off_t)w->hva);
 	(void)done; /* QEMU may have gone as well */
-	close(mem);
 }
 
 /* The guest stands. A byte that is no int3 any more is the guest's own. */
-static void bytes_write_back(const struct keeper_shared *share)
+static void bytes_write_back(const struct keeper_shared *share, int mem)
 {
 	uint32_t which = atomic_load(&share->which);
-	int mem = memory_open(share->qemu);
 	uint8_t now;
 
 	if (mem < 0)
@@ -150,7 +129,6 @@ static void bytes_write_back(const struct keeper_shared *share)
 		    pwrite(mem, &b->byte, 1, (off_t)b->hva) != 1)
 			break; /* QEMU is gone */
 	}
-	close(mem);
 }
 
 /*
@@ -161,16 +139,16 @@ static void bytes_write_back(const struct keeper_shared *share)
  * answer that only a guest gives which was running. Bytes are written when the stub is quiet: a
  * breakpoint that the tracer has sent last would come behind them else.
  */
-static void guest_release(int sock, bool run_on, const struct keeper_shared *share)
+static void guest_release(int sock, bool run_on, const struct keeper_shared *share, int mem)
 {
 	const int64_t end = now_ms() + RELEASE_MS;
 
-	word_write(share);
+	word_write(share, mem);
 	stub_send(sock, "\x03#00$Qqemu.PhyMemMode:0#76", end);
 	stub_send(sock, share->first, end);
 	if (share->n[atomic_load(&share->which)]) {
 		stub_hear(sock, end);
-		bytes_write_back(share);
+		bytes_write_back(share, mem);
 	}
 	stub_send(sock, "$?#3f", end);
 	stub_hear(sock, end);
@@ -220,11 +198,36 @@ static void keeper_close_others(int sock, int alive)
 	close_range((unsigned int)high + 1, ~0U, 0);
 }
 
+/* What the tracer says next: a character, 0: it is gone, and a descriptor that comes with it. */
+static char tracer_hear(int alive, int *mem)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	char c = 0;
+	struct iovec to = {.iov_base = &c, .iov_len = 1};
+	struct msghdr msg = {.msg_iov = &to,
+			     .msg_iovlen = 1,
+			     .msg_control = control.space,
+			     .msg_controllen = sizeof(control.space)};
+	struct cmsghdr *part;
+	ssize_t n;
+
+	do
+		n = recvmsg(alive, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	part = n == 1 ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS)
+		memcpy(mem, CMSG_DATA(part), sizeof(*mem));
+	return n == 1 ? c : 0;
+}
+
 _Noreturn static void keeper_main(int sock, int alive, bool run_on,
 				  const struct keeper_shared *share)
 {
 	char goodbye;
-	ssize_t n;
+	int mem = -1;
 	sigset_t all;
 
 	/* What ends the tracer's process group must not end this one. */
@@ -233,11 +236,11 @@ _Noreturn static void keeper_main(int sock, int alive, bool run_on,
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	keeper_close_others(sock, alive);
 	do
-		n = read(alive, &goodbye, 1);
-	while (n < 0 && errno == EINTR);
-	if (n == 0 || goodbye == GOODBYE_LET_GO)
-		guest_release(sock, run_on, share);
-	_exit(n == 1 && goodbye == GOODBYE_DETACH ? stub_detach(sock, share->detach) : 0);
+		goodbye = tracer_hear(alive, &mem);
+	while (goodbye == MEMORY);
+	if (!goodbye || goodbye == GOODBYE_LET_GO)
+		guest_release(sock, run_on, share, mem);
+	_exit(goodbye == GOODBYE_DETACH ? stub_detach(sock, share->detach) : 0);
 }
 
 /* --- in the tracer ------------------------------------------------------------------------------
@@ -247,7 +250,7 @@ static int keeper_fork(struct keeper *k, int sock, bool run_on)
 {
 	int ends[2], error;
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -errno;
 	k->pid = fork();
 	error = errno;
@@ -300,18 +303,40 @@ int keeper_first(const struct keeper *k, const char *packets)
 	return 0;
 }
 
+int keeper_memory(struct keeper *k, int mem)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {.space = {0}};
+	char c = MEMORY;
+	struct iovec from = {.iov_base = &c, .iov_len = 1};
+	struct msghdr msg = {.msg_iov = &from,
+			     .msg_iovlen = 1,
+			     .msg_control = control.space,
+			     .msg_controllen = sizeof(control.space)};
+	struct cmsghdr *part = CMSG_FIRSTHDR(&msg);
+
+	if (!k->pid)
+		return 0;
+	part->cmsg_level = SOL_SOCKET;
+	part->cmsg_type = SCM_RIGHTS;
+	part->cmsg_len = CMSG_LEN(sizeof(mem));
+	memcpy(CMSG_DATA(part), &mem, sizeof(mem));
+	return sendmsg(k->alive, &msg, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+}
+
 struct keeper_byte *keeper_bytes_begin(struct keeper *k, size_t n)
 {
 	return k->pid && n <= KEEPER_BYTES_MAX ? k->share->byte[!atomic_load(&k->share->which)]
 					       : NULL;
 }
 
-void keeper_bytes_end(struct keeper *k, pid_t qemu, size_t n)
+void keeper_bytes_end(struct keeper *k, size_t n)
 {
 	uint32_t which = !atomic_load(&k->share->which);
 
 	k->share->n[which] = n;
-	k->share->qemu = qemu;
 	atomic_store(&k->share->which, which);
 }
 
@@ -347,7 +372,7 @@ void keeper_release(struct keeper *k)
 
 static bool keeper_say(const struct keeper *k, char goodbye)
 {
-	return write(k->alive, &goodbye, 1) == 1;
+	return send(k->alive, &goodbye, 1, MSG_NOSIGNAL) == 1;
 }
 
 void keeper_let_go(struct keeper *k)

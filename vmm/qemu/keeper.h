@@ -38,7 +38,6 @@ struct keeper_byte {
 struct keeper_word {
 	uint64_t hva;	  /* in QEMU's address space */
 	uint64_t was, is; /* is: what it is to be once the tracer is gone, if it is `was` still */
-	pid_t qemu;
 };
 
 /* Start one for the connected socket; run_on: the guest is to run. 0 or -errno. */
@@ -49,6 +48,11 @@ int keeper_start(struct keeper *k, int sock, bool run_on);
  */
 int keeper_first(const struct keeper *k, const char *packets);
 /*
+ * QEMU's address space (peer.h), for what follows: the keeper gets a descriptor of its own. 0, also
+ * without a keeper, or -errno.
+ */
+int keeper_memory(struct keeper *k, int mem);
+/*
  * The breakpoints under KVM, where they are bytes in memory that QEMU may not be able to take out
  * by itself (view.c): should the tracer die, the keeper writes back those that are still int3. To
  * be told before they are set, and after they are cleared. begin gives room for n of them, NULL:
@@ -56,7 +60,7 @@ int keeper_first(const struct keeper *k, const char *packets);
  * now on.
  */
 struct keeper_byte *keeper_bytes_begin(struct keeper *k, size_t n);
-void keeper_bytes_end(struct keeper *k, pid_t qemu, size_t n);
+void keeper_bytes_end(struct keeper *k, size_t n);
 /* Should the tracer die from here on, the keeper writes this word, first of all; NULL: none. */
 void keeper_word(struct keeper *k, const struct keeper_word *word);
 /* The guest has been given back: the keeper is not needed any more. */

@@ -44,7 +44,7 @@ static int window(struct machine *base, size_t size, uint64_t *pa, void **host)
 static int when_gone(struct machine *base, const struct machine_gone_word *word)
 {
 	struct qemu_machine *m = qemu_machine(base);
-	struct keeper_word w = {.qemu = m->ram.pid};
+	struct keeper_word w;
 
 	if (!word || !m->ram.direct) {
 		keeper_word(&m->keeper, NULL);

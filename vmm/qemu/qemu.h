@@ -30,7 +30,7 @@ struct qemu_ram {
 	unsigned int n; /* 0: the layout is unknown, only the stub can tell what is RAM */
 	uint64_t size;
 	pid_t pid;
-	int mem_fd;	 /* /proc/PID/mem, or -1: process_vm_readv(2) does it */
+	int mem_fd;	 /* the address space of QEMU: peer.h; or -1 */
 	atomic_bool cut; /* nothing is read or written any more: qemu_ram_cut() */
 	bool direct;	 /* QEMU's memory can be reached */
 };

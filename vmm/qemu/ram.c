@@ -8,15 +8,14 @@
  * takes care; under TCG the vCPUs go on executing what they have translated, unless the bytes come
  * through QEMU's own memory functions, as those do that the stub writes.
  */
+#include "vmm/qemu/peer.h"
 #include "vmm/qemu/qemu.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define PAGE	   4096
@@ -28,16 +27,9 @@
 static ssize_t host_copy(const struct qemu_ram *ram, uint64_t hva, void *buf, size_t len,
 			 bool write)
 {
-	struct iovec local = {.iov_base = buf, .iov_len = len};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)hva, .iov_len = len};
-
-	if (ram->mem_fd >= 0 && write)
-		return pwrite(ram->mem_fd, buf, len, (off_t)hva);
-	if (ram->mem_fd >= 0)
-		return pread(ram->mem_fd, buf, len, (off_t)hva);
 	if (write)
-		return process_vm_writev(ram->pid, &local, 1, &remote, 1, 0);
-	return process_vm_readv(ram->pid, &local, 1, &remote, 1, 0);
+		return pwrite(ram->mem_fd, buf, len, (off_t)hva);
+	return pread(ram->mem_fd, buf, len, (off_t)hva);
 }
 
 static int host_copy_all(const struct qemu_ram *ram, uint64_t hva, void *buf, size_t len,
@@ -53,8 +45,8 @@ static int host_copy_all(const struct qemu_ram *ram, uint64_t hva, void *buf, si
 		n = host_copy(ram, hva, at, len, write);
 		if (n < 0 && errno == EINTR)
 			continue;
-		/* An address space that has gone reads as empty (/proc) or as no process. */
-		if (!n || (n < 0 && errno == ESRCH))
+		/* An address space that has gone: QEMU has ended, or become another program. */
+		if (!n)
 			return -ECONNRESET;
 		if (n < 0)
 			return errno == EIO ? -EFAULT : -errno;
@@ -198,7 +190,7 @@ int qemu_write(struct machine *base, uint64_t pa, const void *buf, size_t len)
 	struct qemu_machine *m = qemu_machine(base);
 	union {
 		const void *from;
-		void *buf; /* process_vm_writev(2) only reads it */
+		void *buf; /* host_copy() only reads it */
 	} bytes = {.from = buf};
 
 	if (!qemu_ram_has(m, pa, len))
@@ -282,10 +274,10 @@ static int direct_check(struct qemu_machine *m)
 
 	for (unsigned int i = 0; i < ram->n; i++) {
 		uint64_t pa = ram->region[i].pa + ram->region[i].size / 2;
-		int rc = direct_copy(m, pa, direct, sizeof(direct), false);
+		int rc = gdb_read_phys(m->gdb, pa, stub, sizeof(stub));
 
 		if (!rc)
-			rc = gdb_read_phys(m->gdb, pa, stub, sizeof(stub));
+			rc = direct_copy(m, pa, direct, sizeof(direct), false);
 		if (rc)
 			return rc;
 		if (memcmp(direct, stub, sizeof(stub)))
@@ -294,31 +286,39 @@ static int direct_check(struct qemu_machine *m)
 	return 0;
 }
 
-/* Through /proc/PID/mem: who has it open may go on reading and writing without the right to open
- * it. */
-static int direct_open(struct qemu_machine *m)
+/*
+ * Who serves is told with each answer. The one that is told behind the opening has this address
+ * space still, if it is the one that was told before: it has not become another program between.
+ */
+static int direct_open(struct qemu_machine *m, const struct ucred *server)
 {
-	char path[64];
+	const struct ucred listener = gdb_listener(m->gdb);
+	int rc;
 
-	if (!m->ram.n || !m->ram.pid)
+	if (!m->ram.n)
 		return -ESRCH;
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)m->ram.pid);
-	m->ram.mem_fd = open(path, O_RDWR | O_CLOEXEC);
-	return m->ram.mem_fd < 0 ? -errno : direct_check(m);
+	m->ram.mem_fd = qemu_peer_memory(server, &listener);
+	if (m->ram.mem_fd < 0)
+		return m->ram.mem_fd;
+	rc = direct_check(m);
+	if (!rc && gdb_server(m->gdb).pid != server->pid)
+		rc = -EXDEV;
+	return rc ? rc : keeper_memory(&m->keeper, m->ram.mem_fd);
 }
 
 int qemu_ram_init(struct qemu_machine *m, const char *mtree)
 {
+	const struct ucred server = gdb_server(m->gdb);
 	int rc;
 
 	m->ram.mem_fd = -1;
-	m->ram.pid = gdb_peer_pid(m->gdb);
+	m->ram.pid = server.pid;
 	rc = mtree ? regions_find(m, mtree) : -EOPNOTSUPP;
 	if (gdb_error(m->gdb))
 		return gdb_error(m->gdb);
 	if (rc)
 		m->ram.n = 0;
-	rc = direct_open(m);
+	rc = direct_open(m, &server);
 	if (gdb_error(m->gdb))
 		return gdb_error(m->gdb);
 	m->ram.direct = !rc;

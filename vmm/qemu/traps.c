@@ -43,7 +43,7 @@ static int tell_keeper(struct qemu_machine *m)
 		qemu_ram_piece(&m->ram, t->trap[i].pub.pa, 1, &bytes[i].hva);
 		bytes[i].byte = t->trap[i].bytes[0];
 	}
-	keeper_bytes_end(&m->keeper, m->ram.pid, t->n);
+	keeper_bytes_end(&m->keeper, t->n);
 	return 0;
 }
 

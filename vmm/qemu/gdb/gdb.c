@@ -183,15 +183,20 @@ void gdb_close(struct gdb *g)
 	free(g);
 }
 
-pid_t gdb_peer_pid(const struct gdb *g)
+struct ucred gdb_server(const struct gdb *g)
+{
+	return g->conn.sender;
+}
+
+struct ucred gdb_listener(const struct gdb *g)
 {
 	struct ucred peer = {0};
 	socklen_t len = sizeof(peer);
 
-	/* Of a listening socket: the process that called listen(2). TCP has none. */
+	/* TCP has none. */
 	if (getsockopt(g->conn.fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
-		return 0;
-	return peer.pid;
+		peer.pid = 0;
+	return peer;
 }
 
 int gdb_error(const struct gdb *g)

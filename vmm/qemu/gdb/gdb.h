@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "vmm/qemu/gdb/layout.h"
@@ -43,8 +44,10 @@ struct gdb *gdb_open_idle(int fd, gdb_idle_fn *idle, void *arg, char *err, size_
 /* Close the connection; the guest stays as it is. NULL is allowed. */
 void gdb_close(struct gdb *g);
 
-/* The process at the other end of a unix socket, or 0. */
-pid_t gdb_peer_pid(const struct gdb *g);
+/* Who has sent what was received last over a unix socket; pid 0 if that is not known. */
+struct ucred gdb_server(const struct gdb *g);
+/* Who called listen(2) at the other end of a unix socket, which need not be the same; or pid 0. */
+struct ucred gdb_listener(const struct gdb *g);
 /* What has ended the connection, a negative errno, or 0. */
 int gdb_error(const struct gdb *g);
 /* An error that a function here gave, in words: of what the stub did, if that ended the connection.

@@ -48,11 +48,12 @@ static int64_t now_ms(void)
 
 int packet_open(struct packet_conn *c, int fd)
 {
-	int flags = fcntl(fd, F_GETFL);
+	int flags = fcntl(fd, F_GETFL), one = 1;
 
 	memset(c, 0, sizeof(*c));
 	c->fd = fd;
 	c->now = now_ms;
+	setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)); /* TCP has none */
 	c->cut_fd = eventfd(0, EFD_CLOEXEC);
 	if (c->cut_fd < 0)
 		return -errno;
@@ -198,6 +199,28 @@ int packet_interrupt(const struct packet_conn *c)
 
 /* --- receiving ------------------------------------------------------------------------------ */
 
+/* As recv(2) into c->in. The kernel tells who has sent it: all of it is one process's. */
+static ssize_t receive(struct packet_conn *c)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(struct ucred))];
+		struct cmsghdr align;
+	} control;
+	struct iovec to = {.iov_base = c->in, .iov_len = sizeof(c->in)};
+	struct msghdr msg = {.msg_iov = &to,
+			     .msg_iovlen = 1,
+			     .msg_control = control.space,
+			     .msg_controllen = sizeof(control.space)};
+	ssize_t n = recvmsg(c->fd, &msg, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *part = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+
+	if (n > 0)
+		c->sender.pid = 0;
+	if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_CREDENTIALS)
+		memcpy(&c->sender, CMSG_DATA(part), sizeof(c->sender));
+	return n;
+}
+
 /*
  * Have at least one byte in c->in that was not looked at. A peer that talks on and on is not
  * listened to for longer than one that is silent.
@@ -212,7 +235,7 @@ static int fill(struct packet_conn *c, int64_t deadline)
 			return fail(c, -ECONNRESET);
 		if (c->now() > deadline)
 			return -ETIMEDOUT;
-		n = recv(c->fd, c->in, sizeof(c->in), 0);
+		n = receive(c);
 		if (n > 0) {
 			c->in_pos = 0;
 			c->in_len = (size_t)n;

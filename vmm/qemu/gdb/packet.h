@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 /* QEMU sends 4096 bytes at most (MAX_PACKET_LENGTH in its gdbstub.c); others get some room. */
 #define PACKET_MAX 16384
@@ -35,6 +36,7 @@ struct packet_conn {
 	unsigned int bad; /* packets in a row that were wrong */
 	size_t noise;	  /* bytes since the last packet */
 	size_t in_pos, in_len;
+	struct ucred sender; /* of what was received last, by a unix socket; pid 0: unknown */
 	char in[4096];
 	size_t len;
 	char data[PACKET_MAX + 1]; /* the packet received last, ended by a NUL */

@@ -21,10 +21,11 @@
 static pid_t tracer_fork(int ends[2], bool run_on, void (*tell)(struct keeper *k, const void *arg),
 			 const void *arg)
 {
-	int ready[2];
+	int ready[2], mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 	pid_t pid;
 	char c;
 
+	assert_true(mem >= 0);
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -32,7 +33,7 @@ static pid_t tracer_fork(int ends[2], bool run_on, void (*tell)(struct keeper *k
 
 		close(ends[1]);
 		close(ready[0]);
-		if (keeper_start(&k, ends[0], run_on))
+		if (keeper_start(&k, ends[0], run_on) || keeper_memory(&k, mem))
 			_exit(1);
 		tell(&k, arg);
 		if (write(ready[1], "r", 1) != 1)
@@ -43,6 +44,7 @@ static pid_t tracer_fork(int ends[2], bool run_on, void (*tell)(struct keeper *k
 	assert_true(pid > 0);
 	close(ends[0]);
 	close(ready[1]);
+	close(mem);
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	close(ready[0]);
 	return pid;
@@ -247,7 +249,6 @@ static void a_stub_that_takes_nothing_is_left(void **state)
 /* --- bytes under breakpoints ---------------------------------------------------------------- */
 
 static uint8_t *text; /* of a guest: this process's memory stands for QEMU's */
-static pid_t qemu;
 
 static void tell_bytes(struct keeper *k, const size_t *places, size_t n)
 {
@@ -258,7 +259,7 @@ static void tell_bytes(struct keeper *k, const size_t *places, size_t n)
 	for (size_t i = 0; i < n; i++)
 		bytes[i] = (struct keeper_byte){(uintptr_t)text + places[i],
 						(uint8_t)(0x10 + places[i])};
-	keeper_bytes_end(k, qemu, n);
+	keeper_bytes_end(k, n);
 }
 
 /* Two lists, the second one, of so many bytes, in the place of the first. */
@@ -286,7 +287,6 @@ static void bytes_are_written_back(void **state)
 
 	(void)state;
 	text = now;
-	qemu = getpid();
 	memset(now, 0xcc, sizeof(now));
 	now[1] = 0x90; /* the guest's own by now */
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
@@ -370,8 +370,8 @@ static void killed_with_words(struct told_words told)
 static void the_last_word_is_written(void **state)
 {
 	uint64_t word[2] = {WORD_HERE, WORD_HERE};
-	const struct keeper_word first = {(uintptr_t)&word[0], WORD_HERE, WORD_GONE, getpid()},
-				 second = {(uintptr_t)&word[1], WORD_HERE, WORD_GONE, getpid()};
+	const struct keeper_word first = {(uintptr_t)&word[0], WORD_HERE, WORD_GONE},
+				 second = {(uintptr_t)&word[1], WORD_HERE, WORD_GONE};
 
 	(void)state;
 	killed_with_words((struct told_words){{&first, &second}});
@@ -383,8 +383,8 @@ static void the_last_word_is_written(void **state)
 static void no_other_word_is_written(void **state)
 {
 	uint64_t word[2] = {WORD_HERE, WORD_HERE + 1};
-	const struct keeper_word first = {(uintptr_t)&word[0], WORD_HERE, WORD_GONE, getpid()},
-				 second = {(uintptr_t)&word[1], WORD_HERE, WORD_GONE, getpid()};
+	const struct keeper_word first = {(uintptr_t)&word[0], WORD_HERE, WORD_GONE},
+				 second = {(uintptr_t)&word[1], WORD_HERE, WORD_GONE};
 
 	(void)state;
 	killed_with_words((struct told_words){{&first, NULL}});
