@@ -151,7 +151,7 @@ struct machine_limits {
 };
 
 #define MACHINE_STAND_MS	  1000
-#define MACHINE_STAND_EMULATED_MS 30000
+#define MACHINE_STAND_EMULATED_MS 60000
 
 /* A running guest to attach to. */
 struct machine_attach_config {

@@ -19,7 +19,7 @@ struct attach_target {
 			'k', "kernel", &(target)->kernel, "FILE",                                    \
 			"the kernel that runs (default: as the domain says, else found in memory)"), \
 		OPT_TIME(0, "max-standstill", &(target)->stand_ms, "TIME",                           \
-			 "let the guest go if it stands for longer (default: 1s, emulated 30s)")
+			 "let the guest go if it stands for longer (default: 1s, emulated 60s)")
 
 struct attach {
 	struct session s;
