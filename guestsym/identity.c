@@ -21,6 +21,15 @@ static const char *banner_search(const struct elf_image *e)
 	return NULL;
 }
 
+/* It is printed: up to its line end there is nothing that a terminal obeys. */
+static bool is_text(const char *banner)
+{
+	for (; *banner && *banner != '\n'; banner++)
+		if (*banner < ' ' || *banner > '~')
+			return false;
+	return true;
+}
+
 static void read_banner(struct identity *id, const struct elf_image *e, const struct symbols *s)
 {
 	const char *banner = elf_image_string(e, symbols_addr(s, "linux_banner"), BANNER_MAX);
@@ -28,7 +37,7 @@ static void read_banner(struct identity *id, const struct elf_image *e, const st
 
 	if (!banner || strncmp(banner, banner_start, skip) != 0)
 		banner = banner_search(e);
-	if (!banner)
+	if (!banner || !is_text(banner))
 		return;
 	snprintf(id->banner, sizeof(id->banner), "%.*s", (int)strcspn(banner, "\n"), banner);
 	snprintf(id->release, sizeof(id->release), "%.*s", (int)strcspn(banner + skip, " \n"),

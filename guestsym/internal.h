@@ -175,6 +175,12 @@ void memory_image_forget(struct elf_image *e, uint64_t start, uint64_t end);
 #define IMAGE_SYMBOLS_MAX (UINT32_C(1) << 22)
 #define IMAGE_NAMES_MAX	  (UINT64_C(64) << 20)
 
+/*
+ * All that names of symbols and modules have in them: a terminal obeys what others have, and who
+ * reads what we print cannot tell words from one with a space. len bytes, or up to its end.
+ */
+bool name_is_plain(const char *name, size_t len);
+
 struct symbols {
 	struct guestsym_symbol *v; /* sorted by address */
 	size_t n;
@@ -189,7 +195,10 @@ struct symbols {
 /* Fill v and n. 0, -ENOENT when the image has no such table, -ENOMEM, -E2BIG (symtab_read()). */
 int kallsyms_read(const struct elf_image *e, struct symbols *s);
 int symtab_read(const struct elf_image *e, struct symbols *s);
-/* Make the hash table once v is there: 0, -ENOMEM, -E2BIG (more or longer names than allowed). */
+/*
+ * Make the hash table once v is there: 0, -ENOMEM, -E2BIG (more or longer names than allowed),
+ * -EILSEQ (one is not plain).
+ */
 int symbols_index(struct symbols *s);
 /* Set start and end. */
 void symbols_limit(struct symbols *s, const struct elf_image *e);

@@ -305,7 +305,10 @@ static int append_module(struct walk *w, uint64_t addr)
 	struct guestsym_module_copies *copies = w->copies;
 	struct module_copy *c;
 
-	if (state >= STATE_UNFORMED)
+	if (state >= STATE_UNFORMED ||
+	    !name_is_plain((const char *)w->raw + w->at.name.offset,
+			   w->at.name.size < MODULE_NAME_SIZE ? w->at.name.size
+							      : MODULE_NAME_SIZE - 1))
 		return 0;
 	c = reallocarray(copies->v, copies->n + 1, sizeof(*c));
 	if (!c)

@@ -34,7 +34,9 @@ static const char *symbol_name(const struct module_copy *c, uint32_t i, Elf64_Sy
 		return NULL;
 	name = c->strings + sym->st_name;
 	*len = strnlen(name, SYMBOL_NAME_MAX);
-	return name[0] && strncmp(name, ".L", 2) != 0 ? name : NULL;
+	if (!name[0] || !strncmp(name, ".L", 2))
+		return NULL;
+	return name_is_plain(name, *len) ? name : NULL;
 }
 
 /* Bytes that all names take. */

@@ -28,6 +28,10 @@ static int read_symbols(struct guestsym *gs, const struct complaint *c)
 		return complain(c, err,
 				"has more symbols, or longer names of them, than any kernel has; "
 				"give an undamaged /boot/vmlinuz-* or vmlinux");
+	if (err == -EILSEQ)
+		return complain(c, err,
+				"names symbols with bytes that no kernel's have, such as control "
+				"characters; give an undamaged /boot/vmlinuz-* or vmlinux");
 	if (err)
 		return complain(c, err, "no memory for its symbols");
 	symbols_limit(&gs->symbols, &gs->elf);
@@ -298,7 +302,7 @@ static int read_live_symbols(struct guestsym *gs, uint64_t hint, const struct co
 		if (hint < s->start || hint >= s->end)
 			err = -ENOENT;
 	}
-	if (err == -ENOENT)
+	if (err == -ENOENT || err == -EILSEQ || err == -E2BIG)
 		return complain(c, err,
 				"no symbols (kallsyms) of the kernel around %#" PRIx64
 				"; give its image",

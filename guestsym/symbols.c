@@ -30,8 +30,16 @@ static size_t slot_of(const struct symbols *s, const char *name, uint32_t *tag)
 	return i;
 }
 
+bool name_is_plain(const char *name, size_t len)
+{
+	for (size_t i = 0; i < len && name[i]; i++)
+		if (name[i] <= ' ' || name[i] > '~')
+			return false;
+	return true;
+}
+
 /* The kernel's own or few enough: none without an end, and not megabytes of them. */
-static bool names_fit(const struct symbols *s)
+static int check_names(const struct symbols *s)
 {
 	uint64_t sum = 0;
 
@@ -40,17 +48,20 @@ static bool names_fit(const struct symbols *s)
 
 		sum += len + 1;
 		if (len > SYMBOL_NAME_MAX || sum > IMAGE_NAMES_MAX)
-			return false;
+			return -E2BIG;
+		if (!name_is_plain(s->v[i].name, len))
+			return -EILSEQ;
 	}
-	return true;
+	return 0;
 }
 
 int symbols_index(struct symbols *s)
 {
 	size_t size = 64;
+	int err = s->n > IMAGE_SYMBOLS_MAX ? -E2BIG : check_names(s);
 
-	if (s->n > IMAGE_SYMBOLS_MAX || !names_fit(s))
-		return -E2BIG;
+	if (err)
+		return err;
 	s->key = hash_key_new();
 	while (size < 2 * s->n)
 		size *= 2;

@@ -167,6 +167,30 @@ static void test_symtab_names(void **state)
 	assert_int_equal(read_symtab(IMAGE_SYMBOLS_MAX + 1, 2, &s), -E2BIG);
 }
 
+/* A terminal would obey them, C1 codes as well. */
+static void test_plain_names(void **state)
+{
+	static const char *const bad[] = {"a\033[2Jb",
+					  "a\nb",
+					  "a b",
+					  "a\177",
+					  "a\x9b"
+					  "2Jb",
+					  "\r"};
+	struct guestsym_symbol v[] = {{ADDR, "first", 'T'}, {ADDR + 1, "fn.cold$x_1", 't'}};
+	struct symbols s = {.v = v, .n = 2};
+
+	(void)state;
+	assert_int_equal(symbols_index(&s), 0);
+	free(s.slots_memory);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		v[1].name = bad[i];
+		s = (struct symbols){.v = v, .n = 2};
+		assert_int_equal(symbols_index(&s), -EILSEQ);
+		assert_null(s.slots_memory);
+	}
+}
+
 /* --- kallsyms ---------------------------------------------------------------------------- */
 
 #define BLOCK	 2048 /* of strings and an index of them */
@@ -346,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_find_among_equal),
 		cmocka_unit_test(test_sites_among_equal),
 		cmocka_unit_test(test_symtab_names),
+		cmocka_unit_test(test_plain_names),
 		cmocka_unit_test(test_token_search),
 		cmocka_unit_test_setup(test_module_name, set_up),
 		cmocka_unit_test_setup(test_module_names_cost, set_up),

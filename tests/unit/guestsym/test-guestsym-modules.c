@@ -375,6 +375,30 @@ static void test_bad_names(void **state)
 	expect_empty_net();
 }
 
+/* What a terminal would obey is no name of a symbol's, nor of a module's. */
+static void test_control_characters(void **state)
+{
+	struct guestsym_module *mods;
+	uint64_t names;
+	size_t n, all, syms;
+
+	(void)state;
+	make_guest(true);
+	assert_int_equal(read_modules(&mods, &all), 0);
+	syms = mods[0].nr_syms;
+	guestsym_modules_free(mods, all);
+	memcpy(&names, made_page(&g, net + MODULE_STRTAB), 8);
+	made_poke(&g, names + 1, 0x1b, 1);
+	assert_int_equal(read_modules(&mods, &n), 0);
+	assert_int_equal(n, all);
+	assert_int_equal(mods[0].nr_syms, syms - 1);
+	guestsym_modules_free(mods, n);
+	made_poke(&g, net + MODULE_NAME, 0x9b, 1);
+	assert_int_equal(read_modules(&mods, &n), 0);
+	assert_int_equal(n, all - 1);
+	guestsym_modules_free(mods, n);
+}
+
 static void expect_error(int err)
 {
 	struct guestsym_module *mods;
@@ -433,6 +457,7 @@ int main(void)
 		cmocka_unit_test_setup(test_cancelled, setup),
 		cmocka_unit_test(test_bad_module),
 		cmocka_unit_test_setup(test_bad_names, setup),
+		cmocka_unit_test_setup(test_control_characters, setup),
 		cmocka_unit_test_setup(test_bad_list, setup),
 		cmocka_unit_test(test_no_modules),
 	};
