@@ -66,14 +66,13 @@ int session_confine(struct session *s)
 	};
 	int rc;
 
-	if (s->opt->no_sandbox)
+	if (!s->opt->sandbox)
 		return 0;
 	open_delays(s->m);
 	rc = broker_start(&s->broker, deeds, NR_DEEDS);
 	if (!rc)
 		return sandbox_enter(s->err, sizeof(s->err)) ? -1 : 0;
-	snprintf(s->err, sizeof(s->err),
-		 "no sandbox: a process cannot be started: %s; --no-sandbox does without",
+	snprintf(s->err, sizeof(s->err), "no sandbox: a process cannot be started: %s",
 		 strerror(-rc));
 	return -1;
 }
