@@ -11,11 +11,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -115,6 +118,27 @@ static bool is_new(const struct tids *t, pid_t tid)
 	return true;
 }
 
+/*
+ * A worker of the kernel's, as KVM has one since 6.14: it is listed among our threads, executes
+ * nothing of ours and takes no signal. No thread of ours blocks this one.
+ */
+static bool is_kernel_worker(DIR *tasks, pid_t tid)
+{
+	char path[32], status[4096], *blocked;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%d/status", (int)tid);
+	fd = openat(dirfd(tasks), path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false; /* it has ended */
+	n = read(fd, status, sizeof(status) - 1);
+	close(fd);
+	status[n > 0 ? n : 0] = '\0';
+	blocked = strstr(status, "\nSigBlk:\t");
+	return blocked && strtoull(blocked + 9, NULL, 16) >> (SIGNAL - 1) & 1;
+}
+
 /* Those that have not acted yet do: how many they were, or -errno. */
 static int pass(struct tids *t)
 {
@@ -131,7 +155,7 @@ static int pass(struct tids *t)
 			continue;
 		if (t->n == THREADS_MAX)
 			rc = -EAGAIN;
-		else
+		else if (!is_kernel_worker(dir, tid))
 			rc = act_there(tid);
 		t->v[t->n++ % THREADS_MAX] = tid;
 		n++;
