@@ -10,6 +10,7 @@ bench-programs += tests/bench/bench-hits
 bench-scripts  += tests/bench/bench-attach
 bench-scripts  += tests/bench/bench-files
 bench-scripts  += tests/bench/bench-overhead
+bench-scripts  += tests/bench/bench-standstill
 
 bench-with-guest := $(O)/tests/bench/bench-exits $(O)/tests/bench/bench-hits
 
@@ -25,7 +26,7 @@ $(O)/tests/bench/bench-calls: tests/workload/bench-calls.c
 bench-built: $(O)/tests/bench/bench-calls
 
 # What depends on the accelerator, under KVM: see tests/kvm/run. One program there, and its arguments.
-bench-kvm := tests/bench/bench-exits tests/bench/bench-hits tests/bench/bench-overhead tests/bench/bench-attach
+bench-kvm := tests/bench/bench-exits tests/bench/bench-hits tests/bench/bench-overhead tests/bench/bench-attach tests/bench/bench-standstill
 comma     := ,
 space     := $(subst ,, )
 
