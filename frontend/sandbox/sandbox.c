@@ -97,7 +97,8 @@ int sandbox_enter(char *err, size_t errlen)
 
 		if (!rc)
 			continue;
-		snprintf(err, errlen, "no sandbox: %s: %s", steps[i].name, strerror(-rc));
+		snprintf(err, errlen, "no sandbox: %s: %s; --no-sandbox does without",
+			 steps[i].name, strerror(-rc));
 		return rc;
 	}
 	return 0;

@@ -66,13 +66,14 @@ int session_confine(struct session *s)
 	};
 	int rc;
 
-	if (!s->opt->sandbox)
+	if (s->opt->no_sandbox)
 		return 0;
 	open_delays(s->m);
 	rc = broker_start(&s->broker, deeds, NR_DEEDS);
 	if (!rc)
 		return sandbox_enter(s->err, sizeof(s->err)) ? -1 : 0;
-	snprintf(s->err, sizeof(s->err), "no sandbox: a process cannot be started: %s",
+	snprintf(s->err, sizeof(s->err),
+		 "no sandbox: a process cannot be started: %s; --no-sandbox does without",
 		 strerror(-rc));
 	return -1;
 }

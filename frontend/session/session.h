@@ -22,7 +22,7 @@ struct session_options {
 	struct option_list filter, notrace, pids, events;
 	uint64_t buffer_kb, max_events, window_bytes;
 	const char *mount_dir;
-	bool lossless, explain, no_mount, allow_other, sandbox;
+	bool lossless, explain, no_mount, allow_other, no_sandbox;
 	bool unserved;	   /* nobody may look at the trace, or change it, while it is under way */
 	uint64_t limit_ms; /* stop after this time; 0: no limit */
 };
@@ -61,8 +61,8 @@ struct session_options {
 		OPT_FLAG(0, "no-mount", &(opt)->no_mount, "no mount of the files of the trace"),   \
 		OPT_FLAG(0, "allow-other", &(opt)->allow_other,                                    \
 			 "other users may open them, too, as far as their modes let them"),        \
-		OPT_FLAG(0, "sandbox", &(opt)->sandbox,                                            \
-			 "give up all rights that tracing does not need"),                         \
+		OPT_FLAG(0, "no-sandbox", &(opt)->no_sandbox,                                      \
+			 "keep all rights while tracing; for debugging hvtrace"),                  \
 		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",        \
 			   "ring buffer of each vCPU (default: 32768)"),                           \
 		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
@@ -142,7 +142,7 @@ void session_stuck(void *arg);
 int session_serve(struct session *s, const char *guest, const char *dir);
 /*
  * All that is needed is open, the machine is started: give up every right that tracing does not
- * need (docs/security.md). Nothing, without --sandbox.
+ * need (docs/security.md). Nothing, with --no-sandbox.
  */
 int session_confine(struct session *s);
 /* What who is confined has others do: unmount the files, and take the trace out of the registry. */
