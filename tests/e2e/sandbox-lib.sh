@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# sandbox-lib.sh - whether an hvtrace has given up what it does not need. To be sourced.
+
+# confined PID: no thread of it has a capability, can get one, or may make any system call. A worker of the kernel's
+# own, which each process with a KVM machine has, is none of its threads.
+confined()
+{
+	local status n=0
+	for status in /proc/"$1"/task/*/status; do
+		grep -q '^Name:	kvm-nx-lpage' "$status" && continue
+		[ "$(awk '$1 ~ /^(NoNewPrivs|Seccomp|CapEff|CapPrm):$/ { print $1, $2 }' "$status" | sort)" = \
+			'CapEff: 0000000000000000
+CapPrm: 0000000000000000
+NoNewPrivs: 1
+Seccomp: 2' ] || return
+		n=$((n + 1))
+	done
+	[ $n -gt 1 ] && grep -q '^Max core file size *0 *0 ' "/proc/$1/limits"
+}
