@@ -22,9 +22,6 @@
 
 /* How long the kernel may remember that a name is there. */
 #define NAME_SECONDS 1.0
-/* How soon it is noticed that a reader who waits is to be killed. */
-#define TICK_MS 20
-
 /* What the kernel holds by its address; also when it is gone without releasing it. */
 struct held {
 	struct held *prev, *next;
@@ -34,14 +31,14 @@ struct held {
 struct handle {
 	struct held held;
 	struct open_file *file;
-	pthread_mutex_t lock; /* of watch */
-	struct watch *watch;
+	struct watch watch;
 };
 
 void server_init(struct server *s, struct view *view)
 {
 	s->view = view;
 	pthread_mutex_init(&s->lock, NULL);
+	waiting_init(&s->waiting);
 }
 
 static void hold(struct server *s, struct held *held, void (*done)(struct server *, struct held *))
@@ -70,8 +67,11 @@ static void let_go(struct server *s, struct held *held)
 
 void server_exit(struct server *s)
 {
+	atomic_store(&s->ending, true);
+	waiting_stop(&s->waiting);
 	while (s->held)
 		let_go(s, s->held);
+	waiting_exit(&s->waiting);
 	pthread_mutex_destroy(&s->lock);
 }
 
@@ -288,9 +288,8 @@ static void handle_free(struct server *s, struct held *held)
 {
 	struct handle *h = (struct handle *)held;
 
-	watch_free(h->watch);
+	watch_exit(&h->watch, &s->waiting);
 	view_close(s->view, h->file);
-	pthread_mutex_destroy(&h->lock);
 	free(h);
 }
 
@@ -305,7 +304,7 @@ static void do_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, -rc);
 		return;
 	}
-	pthread_mutex_init(&h->lock, NULL);
+	watch_init(&h->watch, h->file);
 	hold(s, &h->held, handle_free);
 	fi->fh = (uintptr_t)h;
 	fi->direct_io = 1; /* files have no size, and each read and write counts */
@@ -323,29 +322,95 @@ static void do_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
-/* Reads, or waits until there is something to read. */
-static ssize_t read_or_wait(fuse_req_t req, struct open_file *file, char *buf, size_t size,
-			    off_t off, bool may_wait)
-{
-	for (;;) {
-		ssize_t n = view_read(file, buf, size, off);
+/* A read that waits. */
+struct pending {
+	struct waiter waiter;
+	fuse_req_t req;
+	struct open_file *file;
+	size_t size;
+	off_t off;
+};
 
-		if (n != -EAGAIN || !may_wait || !view_can_wait(file))
-			return n;
-		if (atomic_load(&server_of(req)->ending))
-			return 0;
-		if (fuse_req_interrupted(req))
-			return -EINTR;
-		view_wait(file, TICK_MS);
+/* -EAGAIN when there is nothing yet for one who may wait. */
+static ssize_t read_now(fuse_req_t req, struct open_file *file, char *buf, size_t size, off_t off)
+{
+	ssize_t n = view_read(file, buf, size, off);
+
+	if (n != -EAGAIN)
+		return n;
+	if (atomic_load(&server_of(req)->ending))
+		return 0;
+	return fuse_req_interrupted(req) ? -EINTR : n;
+}
+
+static void reply_read(fuse_req_t req, const char *buf, ssize_t n)
+{
+	if (n < 0)
+		fuse_reply_err(req, (int)-n);
+	else
+		fuse_reply_buf(req, buf, (size_t)n);
+}
+
+static bool look_at_pending(struct waiter *waiter, int timeout_ms)
+{
+	struct pending *p = (struct pending *)waiter;
+	ssize_t n = -ENOMEM;
+	char *buf;
+
+	view_wait(p->file, timeout_ms);
+	buf = malloc(p->size ? p->size : 1);
+	if (buf)
+		n = read_now(p->req, p->file, buf, p->size, p->off);
+	if (n != -EAGAIN)
+		reply_read(p->req, buf, n);
+	free(buf);
+	if (n == -EAGAIN)
+		return false;
+	free(p);
+	return true;
+}
+
+/* Let it wait with the others of its kind. It has memory of its own then. */
+static void wait_with_others(fuse_req_t req, struct open_file *file, size_t size, off_t off)
+{
+	struct pending *p = malloc(sizeof(*p));
+	int rc;
+
+	if (!p) {
+		fuse_reply_err(req, ENOMEM);
+		return;
 	}
+	*p = (struct pending){{.look = look_at_pending}, req, file, size, off};
+	rc = waiting_add(&server_of(req)->waiting, &p->waiter);
+	if (rc) {
+		free(p);
+		fuse_reply_err(req, -rc);
+	}
+}
+
+/* -EAGAIN: there are too many who wait on a thread already. */
+static ssize_t wait_alone(fuse_req_t req, struct open_file *file, char *buf, size_t size, off_t off)
+{
+	struct server *s = server_of(req);
+	ssize_t n = -EAGAIN;
+
+	if (atomic_fetch_add(&s->reads, 1) < READS_WITH_THREAD) {
+		do {
+			view_wait(file, WAIT_TICK_MS);
+			n = read_now(req, file, buf, size, off);
+		} while (n == -EAGAIN);
+	}
+	atomic_fetch_sub(&s->reads, 1);
+	return n;
 }
 
 static void do_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		    struct fuse_file_info *fi)
 {
 	struct open_file *file = handle_of(fi)->file;
-	char *buf = malloc(size ? size : 1);
+	bool may_wait = view_can_wait(file) && !(fi->flags & O_NONBLOCK);
 	ssize_t n = -ENOMEM;
+	char *buf;
 
 	(void)ino;
 	/*
@@ -355,12 +420,15 @@ static void do_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	if (view_can_wait(file) && size > 65536)
 		size = 65536 - 1;
 	view_set_nonblock(file, fi->flags & O_NONBLOCK);
+	buf = malloc(size ? size : 1);
 	if (buf)
-		n = read_or_wait(req, file, buf, size, off, !(fi->flags & O_NONBLOCK));
-	if (n < 0)
-		fuse_reply_err(req, (int)-n);
+		n = view_read(file, buf, size, off);
+	if (n == -EAGAIN && may_wait)
+		n = wait_alone(req, file, buf, size, off);
+	if (n == -EAGAIN && may_wait)
+		wait_with_others(req, file, size, off);
 	else
-		fuse_reply_buf(req, buf, (size_t)n);
+		reply_read(req, buf, n);
 	free(buf);
 }
 
@@ -389,11 +457,8 @@ static void do_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
 			fuse_pollhandle_destroy(ph);
 	} else {
 		/* First, so that nothing is missed between it and the answer. */
-		if (ph) {
-			pthread_mutex_lock(&h->lock);
-			watch_file(&h->watch, h->file, ph);
-			pthread_mutex_unlock(&h->lock);
-		}
+		if (ph)
+			watch_file(&h->watch, &server_of(req)->waiting, ph);
 		if (!view_poll(h->file, 0))
 			events = 0;
 	}

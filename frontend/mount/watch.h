@@ -3,16 +3,21 @@
 #ifndef HVTRACE_FRONTEND_MOUNT_WATCH_H
 #define HVTRACE_FRONTEND_MOUNT_WATCH_H
 
+#include "frontend/mount/wait.h"
+
 struct fuse_pollhandle;
 struct open_file;
-struct watch;
 
-/*
- * Notify once when the file can be read, and let go of the handle. *w is the file's watch, NULL
- * before the first time; one call at a time for each file.
- */
-void watch_file(struct watch **w, struct open_file *file, struct fuse_pollhandle *ph);
-/* The file is closed. NULL is allowed. */
-void watch_free(struct watch *w);
+struct watch {
+	struct waiter waiter;
+	struct open_file *file;
+	struct fuse_pollhandle *_Atomic ph; /* NULL: nobody polls */
+};
+
+void watch_init(struct watch *w, struct open_file *file);
+/* Notify once when the file can be read, and let go of the handle. */
+void watch_file(struct watch *w, struct waiting *waiting, struct fuse_pollhandle *ph);
+/* The file is closed. */
+void watch_exit(struct watch *w, struct waiting *waiting);
 
 #endif

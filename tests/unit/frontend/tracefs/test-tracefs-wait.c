@@ -13,8 +13,10 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -163,6 +165,148 @@ static void test_killed(void **state)
 	close(open_file(w, "trace_pipe", O_RDONLY));
 }
 
+/* --- many who wait ------------------------------------------------------------------------ */
+
+enum { BLOCKED = 200, THREADS_OF_MOUNT = 64 };
+
+struct blocked {
+	int fd;
+	pthread_t thread;
+	atomic_int tid;
+	atomic_int *done;
+	ssize_t n;
+	int err;
+};
+
+static void *read_a_page(void *arg)
+{
+	struct blocked *b = arg;
+	char page[4096];
+
+	atomic_store(&b->tid, (int)syscall(SYS_gettid));
+	b->n = read(b->fd, page, sizeof(page));
+	b->err = errno;
+	atomic_fetch_add(b->done, 1);
+	return NULL;
+}
+
+/* The number behind some words of a file of /proc; -1: they are not there. */
+static long read_proc_number(const char *path, const char *before)
+{
+	char text[4096] = "";
+	const char *at;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	at = n > 0 ? strstr(text, before) : NULL;
+	return at ? strtol(at + strlen(before), NULL, 0) : -1;
+}
+
+/* Its read(2) has begun, and is with the kernel. */
+static void wait_until_it_reads(struct blocked *b)
+{
+	char path[64], call[16];
+	int tid;
+
+	while (!(tid = atomic_load(&b->tid)))
+		sched_yield();
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	snprintf(call, sizeof(call), "%d ", SYS_read);
+	while (read_proc_number(path, call) != b->fd)
+		sched_yield();
+}
+
+static void start_blocked(struct mounted *w, struct blocked *b, atomic_int *done)
+{
+	for (int i = 0; i < BLOCKED; i++) {
+		b[i] = (struct blocked){.done = done};
+		b[i].fd = open_file(w, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
+		assert_int_equal(pthread_create(&b[i].thread, NULL, read_a_page, &b[i]), 0);
+	}
+	for (int i = 0; i < BLOCKED; i++)
+		wait_until_it_reads(&b[i]);
+	/* Requests are taken in order: when this one is answered all of them have been taken. */
+	assert_int_equal(faccessat(w->at, "no such file", F_OK, 0), -1);
+}
+
+/* For the signal that interrupts a read. */
+static void do_nothing(int sig)
+{
+	(void)sig;
+}
+
+/* The only one that is looked at is closed while there is nothing to read, again and again. */
+static void test_poll_and_close(void **state)
+{
+	struct mounted *w = *state;
+
+	for (int i = 0; i < 20; i++) {
+		struct pollfd p = {open_file(w, "trace_pipe", O_RDONLY | O_NONBLOCK), POLLIN, 0};
+
+		assert_int_equal(poll(&p, 1, 1), 0);
+		close(p.fd);
+	}
+}
+
+/* They do not cost a thread each; all get what comes, and can be interrupted. */
+static void test_many_wait(void **state)
+{
+	static struct blocked b[BLOCKED];
+	const struct sigaction action = {.sa_handler = do_nothing};
+	long before = read_proc_number("/proc/self/status", "Threads:");
+	struct mounted *w = *state;
+	atomic_int done = 0;
+
+	start_blocked(w, b, &done);
+	assert_int_equal(atomic_load(&done), 0);
+	assert_in_range(read_proc_number("/proc/self/status", "Threads:"), before + BLOCKED,
+			before + BLOCKED + THREADS_OF_MOUNT);
+	assert_int_equal(sigaction(SIGUSR2, &action, NULL), 0);
+	assert_int_equal(pthread_kill(b[BLOCKED - 1].thread, SIGUSR2), 0);
+	pthread_join(b[BLOCKED - 1].thread, NULL);
+	assert_int_equal(b[BLOCKED - 1].n, -1);
+	assert_int_equal(b[BLOCKED - 1].err, EINTR);
+	while (atomic_load(&done) < BLOCKED) {
+		int until = atomic_load(&done);
+
+		assert_int_equal(put(w, "trace_marker", "for one of them"), 15);
+		while (atomic_load(&done) == until)
+			sched_yield();
+	}
+	for (int i = 0; i < BLOCKED - 1; i++) {
+		pthread_join(b[i].thread, NULL);
+		assert_int_equal(b[i].n, 4096);
+	}
+	for (int i = 0; i < BLOCKED; i++)
+		close(b[i].fd);
+}
+
+/* Nor do files that are polled; who polls one of many is woken. */
+static void test_many_poll(void **state)
+{
+	long before = read_proc_number("/proc/self/status", "Threads:");
+	struct mounted *w = *state;
+	struct pollfd p[BLOCKED];
+
+	for (int i = 0; i < BLOCKED; i++) {
+		p[i] = (struct pollfd){.events = POLLIN};
+		p[i].fd = open_file(w, "per_cpu/cpu1/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
+	}
+	assert_int_equal(poll(p, BLOCKED, 1), 0); /* with 0 nobody would be told later */
+	assert_in_range(read_proc_number("/proc/self/status", "Threads:"), before,
+			before + THREADS_OF_MOUNT);
+	close(p[BLOCKED / 2].fd);
+	p[BLOCKED / 2].fd = open_file(w, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
+	assert_int_equal(put(w, "buffer_percent", "0"), 1);
+	assert_int_equal(poll(p, BLOCKED, 0), 0);
+	assert_int_equal(put(w, "trace_marker", "for one of them"), 15);
+	assert_int_equal(poll(p, BLOCKED, 120000), 1);
+	assert_int_equal(p[BLOCKED / 2].revents & POLLIN, POLLIN);
+	for (int i = 0; i < BLOCKED; i++)
+		close(p[i].fd);
+}
+
 /* --- many at once ------------------------------------------------------------------------- */
 
 enum { THREADS = 32, SECONDS = 3 };
@@ -283,8 +427,9 @@ static void test_many(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_pipe_waits),	 TEST(test_nonblock), TEST(test_poll),
-		TEST(test_poll_percent), TEST(test_killed),   TEST(test_many),
+		TEST(test_pipe_waits),	   TEST(test_nonblock),	 TEST(test_poll),
+		TEST(test_poll_percent),   TEST(test_killed),	 TEST(test_many),
+		TEST(test_poll_and_close), TEST(test_many_wait), TEST(test_many_poll),
 	};
 
 	return mounted_can_run() ? cmocka_run_group_tests(tests, NULL, NULL) : 0;
