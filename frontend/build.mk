@@ -29,6 +29,7 @@ frontend-objs += frontend/control/peer.o
 frontend-objs += frontend/control/server.o
 frontend-objs += frontend/control/wire.o
 frontend-objs += frontend/lib/cancel.o
+frontend-objs += frontend/lib/escape.o
 frontend-objs += frontend/lib/file.o
 frontend-objs += frontend/lib/options.o
 frontend-objs += frontend/lib/output.o

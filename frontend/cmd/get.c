@@ -21,17 +21,7 @@ static const struct option_usage get_usage = {
 
 static int write_all(const char *data, size_t len)
 {
-	while (len) {
-		ssize_t n = write(STDOUT_FILENO, data, len);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			data += n;
-			len -= (size_t)n;
-		}
-	}
-	return 0;
+	return fwrite(data, 1, len, stdout) == len && !fflush(stdout) ? 0 : -errno;
 }
 
 /* What is left when nobody is interested in the output is no failure. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* main.c - the hvtrace program: finds the command and runs it. */
 #include "frontend/cmd/command.h"
+#include "frontend/lib/output.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +41,10 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 	char title[64];
 
+	if (output_start()) {
+		fputs("hvtrace: no memory\n", stderr);
+		return EXIT_FAILED;
+	}
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		printf("hvtrace %s\n", HVTRACE_VERSION);
 		return EXIT_OK;

@@ -237,7 +237,7 @@ static int run(const struct run_options *opt)
 	int status = EXIT_FAILED;
 
 	r.s.before_leaving = run_before_leaving;
-	console_init(&r.console, opt->console ? stderr : NULL);
+	console_init(&r.console, opt->console);
 	if (session_init(&r.s, &opt->session) || run_open_kernel(&r) || run_open_initrd(&r) ||
 	    run_make_cmdline(&r) || session_new_trace(&r.s, (unsigned int)opt->cpus, false) ||
 	    run_new_machine(&r) || run_serve(&r) || run_start(&r) || session_confine(&r.s)) {

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "frontend/lib/cancel.h"
+#include "frontend/lib/escape.h"
 #include "frontend/lib/exit.h"
 
 #define SINK_BUFFER (64 << 10)
@@ -21,14 +23,196 @@
 /* What a stream of ours writes to. */
 struct sink {
 	int fd;
+	bool own;    /* is closed with it */
 	size_t part; /* so much is written at a time: what does not block where that can be told */
-	const struct cancel *cancel;
+	const struct cancel *cancel; /* NULL: it is not to be given up */
+	bool terminal;
+	struct escape escape;
 };
+
+/* --- a stream --------------------------------------------------------------------------------- */
+
+/* There is room, or an error. */
+static int sink_wait(const struct sink *k)
+{
+	struct pollfd fds[] = {{.fd = k->fd, .events = POLLOUT},
+			       {.fd = k->cancel ? k->cancel->fd : -1, .events = POLLIN}};
+
+	while (!k->cancel || !cancel_asked(k->cancel)) {
+		if (poll(fds, 2, -1) < 0) {
+			if (errno != EINTR)
+				return -errno;
+			continue;
+		}
+		if (fds[0].revents && !fds[1].revents)
+			return 0;
+	}
+	return -ECANCELED;
+}
+
+/* All of it as it is: 0 or -errno. */
+static int sink_put(const struct sink *k, const char *buf, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		size_t part = len - done < k->part ? len - done : k->part;
+		int rc = sink_wait(k);
+		ssize_t n = rc ? -1 : write(k->fd, buf + done, part);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (rc || (errno != EAGAIN && errno != EINTR))
+			return rc ? rc : -errno;
+	}
+	return 0;
+}
+
+static int sink_put_shown(struct sink *k, const char *buf, size_t len)
+{
+	struct text shown = {0};
+	int rc;
+
+	escape_add(&k->escape, &shown, buf, len);
+	rc = shown.failed ? -ENOMEM : sink_put(k, shown.buf, shown.len);
+	text_free(&shown);
+	return rc;
+}
+
+/* For fopencookie(3): 0 is an error. */
+static ssize_t sink_write(void *cookie, const char *buf, size_t len)
+{
+	struct sink *k = cookie;
+	int rc = k->terminal ? sink_put_shown(k, buf, len) : sink_put(k, buf, len);
+
+	if (!rc)
+		return (ssize_t)len;
+	errno = -rc;
+	return 0;
+}
+
+static int sink_close(void *cookie)
+{
+	struct sink *k = cookie;
+	struct text rest = {0};
+	int rc;
+
+	escape_end(&k->escape, &rest);
+	rc = rest.failed ? -ENOMEM : sink_put(k, rest.buf, rest.len);
+	text_free(&rest);
+	if (k->own && close(k->fd) && !rc)
+		rc = -errno;
+	free(k);
+	if (rc)
+		errno = -rc;
+	return rc ? -1 : 0;
+}
+
+/* Of a descriptor that stays open, and is written to as it is. */
+static struct sink sink_of(int fd)
+{
+	return (struct sink){.fd = fd, .part = SIZE_MAX, .terminal = isatty(fd)};
+}
+
+/*
+ * Whether a write blocks belongs to all who have a pipe or terminal open: it is opened once more.
+ * What cannot be, a socket, is written to in parts that it has room for when it has any.
+ */
+static int sink_use(struct sink *k, int fd)
+{
+	char path[32];
+	struct stat st;
+
+	k->part = SINK_BUFFER;
+	k->fd = -1;
+	if (k->cancel && !fstat(fd, &st) && !S_ISREG(st.st_mode)) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		k->fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		if (k->fd < 0)
+			k->part = PIPE_BUF;
+	}
+	if (k->fd < 0)
+		k->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	k->own = true;
+	k->terminal = isatty(fd);
+	return k->fd < 0 ? -errno : 0;
+}
+
+static int sink_open(struct sink *k, const char *path)
+{
+	int fd, rc;
+
+	if (!path)
+		return sink_use(k, STDOUT_FILENO);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	rc = sink_use(k, fd);
+	close(fd);
+	return rc;
+}
+
+/* NULL with errno; the sink is as it was then, else the stream's. */
+static FILE *stream_of(const struct sink *k, int mode, size_t buffer)
+{
+	static const cookie_io_functions_t ops = {.write = sink_write, .close = sink_close};
+	struct sink *own = malloc(sizeof(*own));
+	FILE *f = NULL;
+
+	if (!own)
+		return NULL;
+	*own = *k;
+	f = fopencookie(own, "w", ops);
+	if (f)
+		setvbuf(f, NULL, mode, buffer);
+	else
+		free(own);
+	return f;
+}
+
+int output_start(void)
+{
+	struct sink k = sink_of(STDOUT_FILENO);
+	FILE *out = stream_of(&k, k.terminal ? _IOLBF : _IOFBF, BUFSIZ), *err;
+
+	k = sink_of(STDERR_FILENO);
+	err = stream_of(&k, _IONBF, 0);
+	if (!out || !err)
+		return -ENOMEM;
+	stdout = out;
+	stderr = err;
+	return 0;
+}
+
+int output_control(FILE *stream, int fd, const char *text, size_t len)
+{
+	struct sink k = sink_of(fd);
+
+	fflush(stream);
+	return sink_put(&k, text, len);
+}
+
+FILE *output_open(const char *path, const struct cancel *cancel)
+{
+	struct sink k = {.cancel = cancel};
+	int rc = sink_open(&k, path);
+	FILE *f = rc ? NULL : stream_of(&k, _IOFBF, SINK_BUFFER);
+
+	if (!f && !rc) {
+		close(k.fd);
+		rc = -ENOMEM;
+	}
+	if (!f)
+		errno = -rc;
+	return f;
+}
+
+/* --- a report --------------------------------------------------------------------------------- */
 
 /* 0 or -errno. */
 static int write_file(const struct text *text, const char *path)
 {
-	FILE *f = path ? fopen(path, "we") : stdout;
+	FILE *f = path ? output_open(path, NULL) : stdout;
 	int rc = 0;
 
 	if (!f)
@@ -53,109 +237,4 @@ int output_write(struct text *text, const char *path)
 	fprintf(stderr, "hvtrace: cannot write %s: %s\n", path ? path : "to standard output",
 		strerror(-rc));
 	return EXIT_FAILED;
-}
-
-/* --- a stream that can be given up -------------------------------------------------------------- */
-
-/* There is room, or an error. */
-static int sink_wait(const struct sink *k)
-{
-	struct pollfd fds[] = {{.fd = k->fd, .events = POLLOUT},
-			       {.fd = k->cancel->fd, .events = POLLIN}};
-
-	while (!cancel_asked(k->cancel)) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
-			return -errno;
-		if (fds[0].revents && !fds[1].revents)
-			return 0;
-	}
-	return -ECANCELED;
-}
-
-static ssize_t sink_write(void *cookie, const char *buf, size_t len)
-{
-	const struct sink *k = cookie;
-	size_t done = 0;
-
-	while (done < len) {
-		size_t part = len - done < k->part ? len - done : k->part;
-		int rc = sink_wait(k);
-		ssize_t n = rc ? -1 : write(k->fd, buf + done, part);
-
-		if (n >= 0) {
-			done += (size_t)n;
-		} else if (rc || (errno != EAGAIN && errno != EINTR)) {
-			errno = rc ? -rc : errno;
-			return 0;
-		}
-	}
-	return (ssize_t)done;
-}
-
-static int sink_close(void *cookie)
-{
-	struct sink *k = cookie;
-	int rc = close(k->fd);
-
-	free(k);
-	return rc;
-}
-
-/*
- * Whether a write blocks belongs to all who have a pipe or terminal open: it is opened once more.
- * What cannot be, a socket, is written to in parts that it has room for when it has any.
- */
-static int sink_use(struct sink *k, int fd)
-{
-	char path[32];
-	struct stat st;
-
-	k->part = SINK_BUFFER;
-	k->fd = -1;
-	if (!fstat(fd, &st) && !S_ISREG(st.st_mode)) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		k->fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-		if (k->fd < 0)
-			k->part = PIPE_BUF;
-	}
-	if (k->fd < 0)
-		k->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	return k->fd < 0 ? -errno : 0;
-}
-
-static int sink_open(struct sink *k, const char *path)
-{
-	int fd, rc;
-
-	if (!path)
-		return sink_use(k, STDOUT_FILENO);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return -errno;
-	rc = sink_use(k, fd);
-	close(fd);
-	return rc;
-}
-
-FILE *output_open(const char *path, const struct cancel *cancel)
-{
-	static const cookie_io_functions_t ops = {.write = sink_write, .close = sink_close};
-	struct sink *k = calloc(1, sizeof(*k));
-	FILE *f;
-	int rc;
-
-	if (!k)
-		return NULL;
-	k->cancel = cancel;
-	rc = sink_open(k, path);
-	f = rc ? NULL : fopencookie(k, "w", ops);
-	if (f) {
-		setvbuf(f, NULL, _IOFBF, SINK_BUFFER);
-		return f;
-	}
-	if (!rc)
-		close(k->fd);
-	free(k);
-	errno = rc ? -rc : ENOMEM;
-	return NULL;
 }

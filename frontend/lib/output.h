@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* output.h - where a report goes. */
+/*
+ * output.h - where text goes, and how.
+ *
+ * Files and pipes get what was written. On a terminal control characters are shown instead of
+ * obeyed (escape.h), as most text has names or strings from the guest in it.
+ */
 #ifndef HVTRACE_FRONTEND_LIB_OUTPUT_H
 #define HVTRACE_FRONTEND_LIB_OUTPUT_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "tracer/tracer.h"
 
 struct cancel;
+
+/*
+ * From then on stdout and stderr do so, too. Once, before anything is written. Without memory for
+ * that they would not: -ENOMEM.
+ */
+int output_start(void);
+
+/*
+ * What is for the terminal to obey: of the program's own, or a console that is one. Behind what was
+ * written to the stream before. 0 or -errno.
+ */
+int output_control(FILE *stream, int fd, const char *text, size_t len);
 
 /*
  * Write the text to a file, NULL: to standard output, and free it. The exit status; what goes
@@ -17,8 +35,8 @@ int output_write(struct text *text, const char *path);
 
 /*
  * A stream to a file, NULL: to standard output, that is to be closed. Who does not read a pipe or a
- * terminal does not hold it: once it is asked to end, writing fails with ECANCELED. NULL and errno
- * on error.
+ * terminal does not hold it: once it is asked to end, writing fails with ECANCELED; cancel may be
+ * NULL. NULL and errno on error.
  */
 FILE *output_open(const char *path, const struct cancel *cancel);
 

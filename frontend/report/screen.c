@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "frontend/lib/escape.h"
+
 /* The alternate screen, and no cursor; and back. */
 #define ENTER "\033[?1049h\033[?25l"
 #define LEAVE "\033[?25h\033[?1049l"
@@ -118,6 +120,7 @@ void screen_size(unsigned int *rows, unsigned int *columns)
 
 void screen_draw(const struct text *text, unsigned int heading)
 {
+	struct escape escape = {0};
 	struct text out = {0};
 	const char *line = text->buf, *end = text->buf + text->len;
 
@@ -130,7 +133,8 @@ void screen_draw(const struct text *text, unsigned int heading)
 		/* No line end behind the last one, which would scroll. */
 		text_puts(&out, n ? "\r\n" : "");
 		text_puts(&out, n == heading ? "\033[7m" : "");
-		text_add(&out, line, (size_t)(eol - line));
+		escape_add(&escape, &out, line, (size_t)(eol - line));
+		escape_end(&escape, &out);
 		text_puts(&out, n == heading ? "\033[K\033[0m" : "\033[K");
 		line = eol + 1;
 	}

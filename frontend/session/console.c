@@ -8,7 +8,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-void console_init(struct console *c, FILE *show)
+#include "frontend/lib/output.h"
+
+void console_init(struct console *c, bool show)
 {
 	memset(c, 0, sizeof(*c));
 	pthread_mutex_init(&c->lock, NULL);
@@ -21,10 +23,8 @@ void console_write(struct console *c, const char *text, size_t len)
 	pthread_mutex_lock(&c->lock);
 	for (size_t i = 0; i < len; i++)
 		c->tail[c->len++ % sizeof(c->tail)] = text[i];
-	if (c->show) {
-		fwrite(text, 1, len, c->show);
-		fflush(c->show);
-	}
+	if (c->show)
+		output_control(stderr, STDERR_FILENO, text, len);
 	pthread_mutex_unlock(&c->lock);
 }
 

@@ -16,7 +16,7 @@
 
 struct console {
 	pthread_mutex_t lock;
-	FILE *show; /* where output goes, or NULL */
+	bool show; /* on stderr, as it comes */
 	char tail[2048];
 	size_t len; /* bytes ever written */
 	bool raw;   /* stdin's terminal has its line editing off; saved has the way back */
@@ -27,8 +27,11 @@ struct console {
 	struct machine *m;
 };
 
-/* show: the guest's output goes to that stream as it comes; NULL: it is only kept. */
-void console_init(struct console *c, FILE *show);
+/*
+ * show: the guest's output goes to stderr as it comes, for the terminal to obey, as it obeys any
+ * console; else it is only kept.
+ */
+void console_init(struct console *c, bool show);
 /* Output of the guest; any thread. */
 void console_write(struct console *c, const char *text, size_t len);
 /* Feed what is typed on stdin to the guest, until console_exit(). 0 or -errno. */

@@ -6,24 +6,34 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frontend/lib/escape.h"
+#include "frontend/lib/output.h"
+
 #define PROGRESS_PERIOD 0.2 /* seconds */
 
 void progress_init(struct progress *p, bool wanted)
 {
 	memset(p, 0, sizeof(*p));
-	p->out = wanted && isatty(STDERR_FILENO) ? stderr : NULL;
+	p->wanted = wanted && isatty(STDERR_FILENO);
 }
 
 void progress_show(struct progress *p, double seconds, const struct trace_status *st)
 {
+	struct escape escape = {0};
+	struct text line = {0};
 	double rate;
 
-	if (!p->out || seconds - p->last < PROGRESS_PERIOD)
+	if (!p->wanted || seconds - p->last < PROGRESS_PERIOD)
 		return;
 	rate = (double)(st->hits - p->hits) / (seconds - p->last);
-	fprintf(p->out, "\r%7.1f s  %" PRIu64 " events  %.0f/s  %" PRIu64 " lost  %s\033[K",
-		seconds, st->hits, rate, st->lost, st->at ? st->at : "");
-	fflush(p->out);
+	text_printf(&line, "\r%7.1f s  %" PRIu64 " events  %.0f/s  %" PRIu64 " lost  ", seconds,
+		    st->hits, rate, st->lost);
+	if (st->at)
+		escape_add(&escape, &line, st->at, strlen(st->at));
+	escape_end(&escape, &line);
+	text_puts(&line, "\033[K");
+	output_control(stderr, STDERR_FILENO, line.buf, line.len);
+	text_free(&line);
 	p->last = seconds;
 	p->hits = st->hits;
 	p->drawn = true;
@@ -41,7 +51,7 @@ void progress_lost(struct progress *p, const struct trace_status *st, const char
 
 void progress_clear(struct progress *p)
 {
-	if (p->out && p->drawn)
-		fputs("\r\033[K", p->out);
+	if (p->drawn)
+		output_control(stderr, STDERR_FILENO, "\r\033[K", 4);
 	p->drawn = false;
 }

@@ -10,7 +10,7 @@
 #include "tracer/tracer.h"
 
 struct progress {
-	FILE *out; /* NULL: not a terminal, nothing is drawn */
+	bool wanted; /* and stderr is a terminal: else nothing is drawn */
 	double last;
 	uint64_t hits;
 	bool drawn, told;
