@@ -33,6 +33,7 @@ frontend-objs += frontend/lib/escape.o
 frontend-objs += frontend/lib/file.o
 frontend-objs += frontend/lib/options.o
 frontend-objs += frontend/lib/output.o
+frontend-objs += frontend/lib/runtime-dir.o
 frontend-objs += frontend/mount/loop.o
 frontend-objs += frontend/mount/mount.o
 frontend-objs += frontend/mount/mountpoint.o

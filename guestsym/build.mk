@@ -25,6 +25,7 @@ guestsym-objs += guestsym/memory.o
 guestsym-objs += guestsym/modules-copy.o
 guestsym-objs += guestsym/modules.o
 guestsym-objs += guestsym/open.o
+guestsym-objs += guestsym/own-dir.o
 guestsym-objs += guestsym/pages.o
 guestsym-objs += guestsym/preempt.o
 guestsym-objs += guestsym/symbols.o

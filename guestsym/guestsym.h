@@ -388,4 +388,14 @@ void guestsym_decoder_free(struct guestsym_decoder *d); /* NULL is allowed */
 void guestsym_decode(struct guestsym_decoder *d, const uint8_t *code, size_t len, uint64_t addr,
 		     bool (*fn)(void *arg, const struct guestsym_insn *insn), void *arg);
 
+/* --- directories -------------------------------------------------------------------------- */
+
+/*
+ * A directory by its absolute path, on which no other user than root has a say: the cache lies
+ * there, and who else goes by a path that another user may have named is to ask for it here, too.
+ * make: its last level is made, if the one above it is the user's. A descriptor (O_PATH), or
+ * -errno: -EPERM when another user could lead it elsewhere.
+ */
+int guestsym_own_dir(const char *path, bool make);
+
 #endif

@@ -50,7 +50,8 @@ static int serve(struct tracefs *fs, bool allow_other, char *err, size_t errlen)
 			 strerror(errno));
 		goto err_session;
 	}
-	if (fuse_session_mount(fs->se, fs->at.dir)) {
+	/* As root it is this directory, whatever is called so by now; see mountpoint.c. */
+	if (fuse_session_mount(fs->se, geteuid() ? fs->at.dir : fs->at.place)) {
 		snprintf(err, errlen, "cannot mount on %s%s", fs->at.dir,
 			 geteuid() ? ": is fusermount3 installed (package fuse3)?" : "");
 		goto err_session;
@@ -99,8 +100,7 @@ const char *tracefs_dir(const struct tracefs *fs)
 
 void tracefs_leave(const struct tracefs *fs)
 {
-	mountpoint_unmount(fs->at.dir);
-	mountpoint_exit(&fs->at);
+	mountpoint_leave(&fs->at);
 }
 
 void tracefs_unmount(struct tracefs *fs)

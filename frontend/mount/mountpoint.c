@@ -3,7 +3,7 @@
 #include "frontend/mount/mountpoint.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,100 +13,168 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The directory of all mounts of this user: what others can write to is not believed. */
-static int default_base(char *base, size_t len, char *err, size_t errlen)
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	struct stat st;
+#include "frontend/lib/runtime-dir.h"
+#include "guestsym/guestsym.h"
 
-	if (!runtime || *runtime != '/') {
-		if (geteuid()) {
-			snprintf(
-				err, errlen,
-				"XDG_RUNTIME_DIR is not set: say where to mount with -M DIR, or --no-mount");
-			return -1;
-		}
-		runtime = "/run";
-	}
-	snprintf(base, len, "%s/hvtrace", runtime);
-	if ((mkdir(base, 0700) && errno != EEXIST) || lstat(base, &st)) {
-		snprintf(err, errlen, "cannot make %s: %s", base, strerror(errno));
-		return -1;
-	}
-	if (S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022))
+/* --- where -------------------------------------------------------------------------------- */
+
+/* Guests are called as their owner likes; a name has no '/' and does not begin with a dot. */
+static void name_after(struct mountpoint *m, const char *guest, bool again)
+{
+	size_t len;
+
+	snprintf(m->name, sizeof(m->name) - 16, "%s", *guest ? guest : "guest");
+	for (char *c = m->name; *c; c++)
+		if (*c == '/' || (*c == '.' && c == m->name))
+			*c = '_';
+	len = strlen(m->name);
+	if (again)
+		snprintf(m->name + len, sizeof(m->name) - len, "-%ld", (long)getpid());
+}
+
+static int set_path(struct mountpoint *m, char *err, size_t errlen)
+{
+	if (snprintf(m->dir, sizeof(m->dir), "%s/%s", m->above, m->name) < (int)sizeof(m->dir))
 		return 0;
-	snprintf(err, errlen, "%s belongs to others too: say where to mount with -M DIR", base);
+	snprintf(err, errlen, "the name of the directory to mount on is too long");
 	return -1;
 }
 
-/* Guests are called as their owner likes; a name has no '/' and does not begin with a dot. */
-static void append_name(char *dir, size_t len, const char *guest)
+/* The default, or with `again` one that no other guest of this name can have. */
+static int find_default(struct mountpoint *m, const char *guest, bool again, char *err,
+			size_t errlen)
 {
-	size_t at = strlen(dir);
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
 
-	snprintf(dir + at, len - at, "/%s", *guest ? guest : "guest");
-	for (char *c = dir + at + 1; *c; c++)
-		if (*c == '/' || (*c == '.' && c == dir + at + 1))
-			*c = '_';
+	m->parent = runtime_dir_open(true, m->above, sizeof(m->above));
+	if (m->parent >= 0) {
+		name_after(m, guest, again);
+		return set_path(m, err, errlen);
+	}
+	if (m->parent == -ENOENT && (!runtime || *runtime != '/'))
+		snprintf(
+			err, errlen,
+			"XDG_RUNTIME_DIR is not set: say where to mount with -M DIR, or --no-mount");
+	else if (m->parent == -EPERM)
+		snprintf(err, errlen, "%s belongs to others too: say where to mount with -M DIR",
+			 m->above);
+	else
+		snprintf(err, errlen, "cannot make %s: %s", m->above, strerror(-m->parent));
+	return -1;
 }
 
-/* As root without help; others may only through the helper that mounted it. */
-bool mountpoint_unmount(const char *dir)
+/* Cut a path in the directory above and the name; what has no name is none to mount on. */
+static int split(const char *dir, char above[PATH_MAX], char name[NAME_MAX + 1])
 {
-	char name[] = "fusermount3", options[] = "-uqz", end[] = "--", copy[PATH_MAX];
+	size_t len = strlen(dir), at;
+
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	for (at = len; at && dir[at - 1] != '/'; at--)
+		;
+	if (len - at > NAME_MAX)
+		return -ENAMETOOLONG;
+	snprintf(name, NAME_MAX + 1, "%.*s", (int)(len - at), dir + at);
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		return -EINVAL;
+	if (*dir == '/')
+		*above = '\0';
+	else if (!getcwd(above, PATH_MAX))
+		return -errno;
+	len = strlen(above);
+	return snprintf(above + len, PATH_MAX - len, "/%.*s", (int)at, dir) < (int)(PATH_MAX - len)
+		       ? 0
+		       : -ENAMETOOLONG;
+}
+
+static int find_named(struct mountpoint *m, const char *dir, char *err, size_t errlen)
+{
+	struct stat st;
+	int rc;
+
+	if (snprintf(m->dir, sizeof(m->dir), "%s", dir) >= (int)sizeof(m->dir)) {
+		snprintf(err, errlen, "the name of the directory to mount on is too long");
+		return -1;
+	}
+	rc = split(dir, m->above, m->name);
+	if (!rc)
+		rc = m->parent = guestsym_own_dir(m->above, false);
+	/* Where everybody may rename what is in it, its owner does not count. */
+	if (rc >= 0 && (fstat(m->parent, &st) || (st.st_mode & S_IWOTH && !(st.st_mode & S_ISVTX))))
+		rc = -EPERM;
+	if (rc >= 0)
+		return 0;
+	if (rc == -EPERM)
+		snprintf(
+			err, errlen,
+			"cannot mount on %s: another user can move it: choose a directory of your own",
+			dir);
+	else
+		snprintf(err, errlen, "cannot mount on %s: %s", dir, strerror(-rc));
+	return -1;
+}
+
+static void set_place(struct mountpoint *m)
+{
+	snprintf(m->place, sizeof(m->place), "/proc/self/fd/%d/%s", m->parent, m->name);
+}
+
+/* --- what is there ------------------------------------------------------------------------ */
+
+/*
+ * As root by the descriptor. Others may only through the helper that mounted it, which wants the
+ * path, and sees to links itself.
+ */
+static bool unmount(const struct mountpoint *m)
+{
+	char name[] = "fusermount3", options[] = "-uqz", end[] = "--", copy[sizeof(m->dir)];
 	char *argv[] = {name, options, end, copy, NULL};
 	pid_t pid;
 	int status;
 
-	if (!umount2(dir, MNT_DETACH | UMOUNT_NOFOLLOW))
+	if (!umount2(m->place, MNT_DETACH | UMOUNT_NOFOLLOW))
 		return true;
-	snprintf(copy, sizeof(copy), "%s", dir);
+	snprintf(copy, sizeof(copy), "%s", m->dir);
 	return !posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) &&
 	       waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-static bool is_mounted(const char *dir)
+/* The directory, and what it is; -ENOTCONN: what is mounted there has no server any more. */
+static int look(const struct mountpoint *m, struct stat *st)
 {
-	char parent[sizeof(((struct mountpoint *)0)->dir) + 4];
-	struct stat st, above;
+	int fd = openat(m->parent, m->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int rc = fd < 0 || fstat(fd, st) ? -errno : 0;
 
-	snprintf(parent, sizeof(parent), "%s/..", dir);
-	return !stat(dir, &st) && !stat(parent, &above) && st.st_dev != above.st_dev;
-}
-
-/* The default, or with `again` one that no other guest of this name can have. */
-static int default_dir(struct mountpoint *m, const char *guest, bool again, char *err,
-		       size_t errlen)
-{
-	size_t at;
-
-	if (default_base(m->dir, sizeof(m->dir) - NAME_MAX, err, errlen))
-		return -1;
-	append_name(m->dir, sizeof(m->dir), guest);
-	at = strlen(m->dir);
-	if (again)
-		snprintf(m->dir + at, sizeof(m->dir) - at, "-%ld", (long)getpid());
-	return 0;
+	if (fd >= 0)
+		close(fd);
+	return rc;
 }
 
 /* 0; -EBUSY: something is mounted there; -1. One line in err. */
 static int take_dir(struct mountpoint *m, char *err, size_t errlen)
 {
-	struct stat st;
+	struct stat st = {0}, above = {0};
+	const char *why = NULL;
+	int rc;
 
+	set_place(m);
 	/* Its server was killed: "Transport endpoint is not connected". */
-	if (stat(m->dir, &st) && errno == ENOTCONN)
-		mountpoint_unmount(m->dir);
-	if (!mkdir(m->dir, 0700)) {
-		m->made = true;
-		return 0;
-	}
-	if (errno != EEXIST || stat(m->dir, &st) || !S_ISDIR(st.st_mode)) {
-		snprintf(err, errlen, "cannot mount on %s: %s", m->dir,
-			 errno == EEXIST ? "it is not a directory" : strerror(errno));
+	rc = look(m, &st);
+	if (rc == -ENOTCONN)
+		unmount(m);
+	m->made = !mkdirat(m->parent, m->name, 0700);
+	rc = m->made || errno == EEXIST ? look(m, &st) : -errno;
+	if (rc)
+		why = rc == -ENOTDIR || rc == -ELOOP ? "it is not a directory" : strerror(-rc);
+	else if (fstat(m->parent, &above))
+		why = strerror(errno);
+	else if (st.st_dev == above.st_dev && st.st_uid != geteuid())
+		why = "it belongs to another user";
+	if (why) {
+		snprintf(err, errlen, "cannot mount on %s: %s", m->dir, why);
 		return -1;
 	}
-	if (!is_mounted(m->dir))
+	if (st.st_dev == above.st_dev)
 		return 0;
 	snprintf(err, errlen,
 		 "something is mounted on %s already: choose another directory with -M DIR",
@@ -114,31 +182,52 @@ static int take_dir(struct mountpoint *m, char *err, size_t errlen)
 	return -EBUSY;
 }
 
+/* --- the mount point ------------------------------------------------------------------------ */
+
+static int take_default(struct mountpoint *m, const char *guest, char *err, size_t errlen)
+{
+	int rc = find_default(m, guest, false, err, errlen) ? -1 : take_dir(m, err, errlen);
+
+	if (rc == -EBUSY) {
+		close(m->parent);
+		rc = find_default(m, guest, true, err, errlen) ? -1 : take_dir(m, err, errlen);
+	}
+	m->made = true; /* also what was left behind at a place that is ours */
+	return rc;
+}
+
 int mountpoint_init(struct mountpoint *m, const char *dir, const char *guest, char *err,
 		    size_t errlen)
 {
-	int ret;
+	int rc;
 
-	*m = (struct mountpoint){0};
-	if (dir) {
-		if (snprintf(m->dir, sizeof(m->dir), "%s", dir) < (int)sizeof(m->dir))
-			return take_dir(m, err, errlen) ? -1 : 0;
-		snprintf(err, errlen, "the name of the directory to mount on is too long");
-		return -1;
-	}
-	if (default_dir(m, guest, false, err, errlen))
-		return -1;
-	ret = take_dir(m, err, errlen);
-	if (ret == -EBUSY)
-		ret = default_dir(m, guest, true, err, errlen) ? -1 : take_dir(m, err, errlen);
-	if (ret)
-		return -1;
-	m->made = true; /* also what was left behind at a place that is ours */
-	return 0;
+	*m = (struct mountpoint){.parent = -1};
+	if (dir)
+		rc = find_named(m, dir, err, errlen) ? -1 : take_dir(m, err, errlen);
+	else
+		rc = take_default(m, guest, err, errlen);
+	if (!rc)
+		return 0;
+	if (m->parent >= 0)
+		close(m->parent);
+	return -1;
 }
 
-void mountpoint_exit(const struct mountpoint *m)
+void mountpoint_exit(struct mountpoint *m)
 {
 	if (m->made)
-		rmdir(m->dir);
+		unlinkat(m->parent, m->name, AT_REMOVEDIR);
+	close(m->parent);
+}
+
+void mountpoint_leave(const struct mountpoint *m)
+{
+	struct mountpoint again = *m;
+
+	again.parent = guestsym_own_dir(m->above, false);
+	if (again.parent < 0)
+		return;
+	set_place(&again);
+	unmount(&again);
+	mountpoint_exit(&again);
 }

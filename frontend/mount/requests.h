@@ -22,8 +22,8 @@ struct held;
 /* The user data of the session. */
 struct server {
 	struct view *view;
-	atomic_bool ending;   /* who waits is to be sent away */
-	atomic_uint reads;    /* that wait on a thread of theirs */
+	atomic_bool ending; /* who waits is to be sent away */
+	atomic_uint reads;  /* that wait on a thread of theirs */
 	struct waiting waiting;
 	pthread_mutex_t lock; /* of what follows */
 	struct held *held;    /* open files and directories */

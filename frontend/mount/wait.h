@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How soon something is noticed by who waits with others, and how long one may wait for his file. */
+/* How soon one who waits with others notices something, and how long he may wait for his file. */
 #define WAIT_TICK_MS 20
 
 /* One who waits; part of what he is. */

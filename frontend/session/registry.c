@@ -23,37 +23,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "frontend/lib/runtime-dir.h"
+
 #define ENTRY_MAX  1024
 #define GUESTS_MAX 4096
 #define BACKLOG	   16
 
-/* --- the directory ------------------------------------------------------------------------ */
-
-/* A descriptor, -ENOENT when there is none and `create` does not say to make one, or -errno. */
-static int open_directory(bool create)
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	struct stat st;
-	char path[512];
-	int fd, rc;
-
-	if ((!runtime || *runtime != '/') && geteuid())
-		return -ENOENT;
-	rc = snprintf(path, sizeof(path), "%s/hvtrace",
-		      runtime && *runtime == '/' ? runtime : "/run");
-	if (rc >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	if (create && mkdir(path, 0700) && errno != EEXIST)
-		return -errno;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	/* What others can write to is not believed. */
-	if (!fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & 022))
-		return fd;
-	close(fd);
-	return -EPERM;
-}
+/* --- names ------------------------------------------------------------------------------- */
 
 static void socket_name(char name[32], pid_t pid)
 {
@@ -124,7 +100,7 @@ static int write_entry(int dir, const char *name, const struct registry_guest *g
 int registry_add(const struct registry_guest *g)
 {
 	char name[16];
-	int dir = open_directory(true), rc;
+	int dir = runtime_dir_open(true, NULL, 0), rc;
 
 	if (dir < 0)
 		return dir;
@@ -136,7 +112,7 @@ int registry_add(const struct registry_guest *g)
 
 void registry_remove(pid_t pid)
 {
-	int dir = open_directory(false);
+	int dir = runtime_dir_open(false, NULL, 0);
 
 	if (dir < 0)
 		return;
@@ -212,7 +188,7 @@ static int listen_in(int dir, int fd)
 
 int registry_listen(void)
 {
-	int dir = open_directory(true), fd, rc;
+	int dir = runtime_dir_open(true, NULL, 0), fd, rc;
 
 	if (dir < 0)
 		return dir;
@@ -226,7 +202,7 @@ int registry_listen(void)
 
 int registry_connect(pid_t pid)
 {
-	int dir = open_directory(false), fd, rc;
+	int dir = runtime_dir_open(false, NULL, 0), fd, rc;
 	struct sockaddr_un addr;
 
 	if (dir < 0)
@@ -284,7 +260,7 @@ static int read_entries(DIR *d, struct registry_guest **guests)
 
 int registry_list(struct registry_guest **guests)
 {
-	int dir = open_directory(false), n;
+	int dir = runtime_dir_open(false, NULL, 0), n;
 	DIR *d = dir < 0 ? NULL : fdopendir(dir);
 
 	*guests = NULL;
