@@ -91,7 +91,7 @@ static void server_end(struct server *s, struct machine *m)
 
 static struct machine *attach(struct server *s)
 {
-	struct machine_attach_config cfg = {.target = s->q->target};
+	struct machine_attach_config cfg = {.target = NULL};
 	struct machine_info info;
 	struct machine *m;
 	char err[256];
