@@ -118,12 +118,16 @@ void session_message(void *arg, enum machine_msg_level level, const char *text)
 	fprintf(stderr, "hvtrace: %s%s\n", level == MACHINE_MSG_WARN ? "warning: " : "", text);
 }
 
+/* Whoever is stuck may hold the stream. */
 void session_stuck(void *arg)
 {
+	static const char line[] = "hvtrace: the guest runs on, but what held it does not end: left "
+				   "at once; hvtrace attach --recover cleans up\n";
+
 	(void)arg;
-	session_message(arg, MACHINE_MSG_WARN,
-			"the guest runs on, but what held it does not end: hvtrace leaves; "
-			"hvtrace attach --recover cleans up");
+	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0) {
+		/* Then there is nobody to be told. */
+	}
 	_exit(EXIT_FAILED);
 }
 
