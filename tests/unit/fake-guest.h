@@ -118,14 +118,16 @@ static __attribute__((unused)) void fake_type(const char *name, uint32_t size)
 void machine_pause_for(struct machine *m, const char *what)
 {
 	(void)m;
-	assert_non_null(what);
+	if (!what)
+		abort(); /* also in fuzz targets, which have no cmocka */
 	fake.paused++;
 }
 
 void machine_serve_begin(struct machine *m, const char *what)
 {
 	(void)m;
-	assert_non_null(what);
+	if (!what)
+		abort(); /* also in fuzz targets, which have no cmocka */
 }
 
 void machine_serve_end(struct machine *m)
