@@ -16,6 +16,7 @@
 #include "tracer/tracepoint/tracepoint.h"
 #include "tracer/tracers/tracers.h"
 #include "tracer/window/work.h"
+#include "vmm/thread.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -299,7 +300,7 @@ static void boot_free(struct boot *b)
 static int boot_start(struct trace *t)
 {
 	struct boot *b = boot_new(t);
-	int ret = b ? -pthread_create(&b->thread, NULL, boot_thread, b) : -ENOMEM;
+	int ret = b ? thread_start(&b->thread, "boot", NULL, boot_thread, b) : -ENOMEM;
 
 	if (!ret)
 		t->life->boot = b;

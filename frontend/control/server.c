@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "frontend/control/peer.h"
+#include "vmm/thread.h"
 
 /* How long one may take to say what it wants. */
 #define FIRST_MS 5000
@@ -48,19 +48,6 @@ struct connection {
 	struct wire wire;
 	struct wire_message request, answer;
 };
-
-/* Signals are for the command's own threads. */
-static int start_thread(pthread_t *thread, void *(*run)(void *), void *arg)
-{
-	sigset_t all, old;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = -pthread_create(thread, NULL, run, arg);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return rc;
-}
 
 /* --- all connections ---------------------------------------------------------------------- */
 
@@ -207,7 +194,7 @@ static void serve_or_refuse(struct connection *c)
 		free(c);
 		return;
 	}
-	rc = start_thread(&thread, serve, c);
+	rc = thread_start(&thread, "control", NULL, serve, c);
 	if (!rc) {
 		pthread_detach(thread);
 		return;
@@ -275,7 +262,8 @@ int control_start(struct control_server **server, struct view *view, int listene
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->gone, NULL);
 	s->stop = eventfd(0, EFD_CLOEXEC);
-	rc = s->stop < 0 ? -errno : start_thread(&s->thread, listen_to_all, s);
+	rc = s->stop < 0 ? -errno
+			 : thread_start(&s->thread, "control", NULL, listen_to_all, s);
 	if (rc)
 		free_server(s);
 	else

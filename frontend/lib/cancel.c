@@ -6,6 +6,7 @@
  * takes them from a descriptor: it gets to it whatever the others are stuck in.
  */
 #include "frontend/lib/cancel.h"
+#include "vmm/thread.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -53,15 +54,10 @@ static void *cancel_thread(void *arg)
 
 static int start_thread(struct cancel *c)
 {
-	sigset_t all, old;
-	int rc;
+	int rc = thread_start(&c->thread, "signals", NULL, cancel_thread, c);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&c->thread, NULL, cancel_thread, c);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	c->started = !rc;
-	return -rc;
+	return rc;
 }
 
 int cancel_start(struct cancel *c)

@@ -14,13 +14,13 @@
 #include <linux/fuse.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "frontend/mount/fuse.h"
+#include "vmm/thread.h"
 
 #define IDLE_MAX 4
 
@@ -37,7 +37,6 @@ static void *serve(void *arg);
 
 static int add_thread(struct loop *l)
 {
-	sigset_t all, old;
 	pthread_t thread;
 	int rc;
 
@@ -45,11 +44,7 @@ static int add_thread(struct loop *l)
 	l->threads++;
 	l->idle++;
 	pthread_mutex_unlock(&l->lock);
-	/* Signals are for the command's own threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = -pthread_create(&thread, NULL, serve, l);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = thread_start(&thread, "files", NULL, serve, l);
 	if (!rc) {
 		pthread_detach(thread);
 		return 0;

@@ -6,8 +6,8 @@
  * next turn begins with one of them that is waited for, for a tick: a single one is woken at once.
  */
 #include "frontend/mount/wait.h"
+#include "vmm/thread.h"
 
-#include <signal.h>
 #include <stddef.h>
 
 void waiting_init(struct waiting *wt)
@@ -96,17 +96,13 @@ static void *look_after(void *arg)
 
 static int start(struct waiting *wt)
 {
-	sigset_t all, old;
 	int rc;
 
 	if (wt->running)
 		return 0;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&wt->thread, NULL, look_after, wt);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = thread_start(&wt->thread, "files-wait", NULL, look_after, wt);
 	wt->running = !rc;
-	return -rc;
+	return rc;
 }
 
 int waiting_add(struct waiting *wt, struct waiter *w)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "frontend/lib/output.h"
+#include "vmm/thread.h"
 
 void console_init(struct console *c, bool show)
 {
@@ -70,6 +71,7 @@ static void console_raw(struct console *c)
 
 int console_feed(struct console *c, struct machine *m)
 {
+	sigset_t same;
 	int ret;
 
 	c->m = m;
@@ -77,9 +79,11 @@ int console_feed(struct console *c, struct machine *m)
 	if (c->stop_fd < 0)
 		return -errno;
 	console_raw(c);
-	ret = pthread_create(&c->thread, NULL, console_input, c);
+	/* In the background it is to be stopped, not to be told of an error. */
+	pthread_sigmask(SIG_SETMASK, NULL, &same);
+	ret = thread_start(&c->thread, "keys", &same, console_input, c);
 	c->input = !ret;
-	return -ret;
+	return ret;
 }
 
 void console_tail(struct console *c, FILE *out, unsigned int n)

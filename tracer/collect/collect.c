@@ -4,6 +4,7 @@
 #include "tracer/core/lock.h"
 #include "tracer/lib/host-time.h"
 #include "tracer/payload/event-ring.h"
+#include "vmm/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -409,7 +410,7 @@ int collector_start(struct collector **to, struct trace *t, struct window *w,
 	c->behind_max_ms = BEHIND_MS;
 	ret = collector_init(c);
 	if (!ret)
-		ret = -pthread_create(&c->thread, NULL, collector_thread, c);
+		ret = thread_start(&c->thread, "collector", NULL, collector_thread, c);
 	c->started = !ret;
 	return ret;
 }

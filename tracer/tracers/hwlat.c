@@ -16,6 +16,7 @@
 #include "tracer/tracers/files.h"
 #include "tracer/tracers/hwlat-sample.h"
 #include "tracer/tracers/tracers.h"
+#include "vmm/thread.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -272,7 +273,7 @@ static int hwlat_init(struct instance *i, void **data, const uint32_t *events)
 	if (ret)
 		return ret;
 	h = hwlat_new(i);
-	ret = h ? -pthread_create(&h->thread, NULL, hwlat_thread, h) : -ENOMEM;
+	ret = h ? thread_start(&h->thread, "hwlat", NULL, hwlat_thread, h) : -ENOMEM;
 	if (ret) {
 		if (h)
 			hwlat_free(h);

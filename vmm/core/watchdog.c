@@ -7,10 +7,10 @@
  */
 #include "vmm/core/backend.h"
 #include "vmm/core/stand.h"
+#include "vmm/thread.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -92,18 +92,14 @@ int stand_watch(struct machine *m, const struct machine_limits *limits, unsigned
 		void *arg)
 {
 	struct stand *s = &m->stand;
-	sigset_t all, old;
 	int rc;
 
 	s->limits = *limits;
 	s->arg = arg;
 	s->sum.limit_ns = (limits->stand_ms ? limits->stand_ms : default_ms) * 1000000;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&s->thread, NULL, watch_thread, m);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = thread_start(&s->thread, "watchdog", NULL, watch_thread, m);
 	s->watched = !rc;
-	return -rc;
+	return rc;
 }
 
 void stand_set_default(struct machine *m, unsigned int default_ms)

@@ -7,12 +7,12 @@
  * cures it; time as such is not concerned, guests read that from the TSC.
  */
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "vmm/kvm/chip/i8254.h"
 #include "vmm/kvm/kvm.h"
+#include "vmm/thread.h"
 
 #define NSEC UINT64_C(1000000000)
 
@@ -156,16 +156,10 @@ static int pit_connect(struct pit *p)
 
 static int pit_start(struct pit *p)
 {
-	sigset_t all, old;
-	int err;
+	int err = thread_start(&p->thread, "pit", NULL, pit_thread, p);
 
-	/* Signals are for the threads of the caller. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&p->thread, NULL, pit_thread, p);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	p->running = !err;
-	return -err;
+	return err;
 }
 
 struct pit *pit_new(struct kvm_machine *m, unsigned int stretch)

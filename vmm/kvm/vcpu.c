@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vcpu.c - a vCPU: its thread, and the loop around KVM_RUN. */
 #include "vmm/kvm/local.h"
+#include "vmm/thread.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -187,22 +188,20 @@ void kvm_vcpu_exit(struct kvm_vcpu *v)
 
 int kvm_vcpus_start(struct kvm_machine *m)
 {
-	sigset_t mask, old;
+	sigset_t mask;
 	int rc = 0;
 
 	/* Signals are for the threads of the program; a vCPU's gets only those it needs. */
 	kvm_pause_thread_signals(&mask);
-	pthread_sigmask(SIG_SETMASK, &mask, &old);
 	pthread_mutex_lock(&m->base.lock);
 	for (unsigned int i = 0; i < m->nvcpus && !rc; i++) {
 		struct kvm_vcpu *v = &m->vcpu[i];
 
-		rc = pthread_create(&v->thread, NULL, vcpu_main, v);
+		rc = thread_start(&v->thread, "vcpu", &mask, vcpu_main, v);
 		v->started = !rc;
 	}
 	pthread_mutex_unlock(&m->base.lock);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -rc;
+	return rc;
 }
 
 void kvm_vcpus_join(struct kvm_machine *m)

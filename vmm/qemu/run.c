@@ -7,9 +7,9 @@
  * Then it is theirs to continue; the machine ends for us.
  */
 #include "vmm/qemu/qemu.h"
+#include "vmm/thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 void qemu_stands(struct qemu_machine *m, bool stands, const char *what)
@@ -139,18 +139,14 @@ static void *run_thread(void *arg)
 
 int qemu_run_start(struct qemu_machine *m, bool run)
 {
-	sigset_t all, old;
 	int rc;
 
 	m->want_run = run;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_mutex_lock(&m->base.lock); /* m->thread is there before the thread looks at it */
-	rc = pthread_create(&m->thread, NULL, run_thread, m);
+	rc = thread_start(&m->thread, "gdb-stub", NULL, run_thread, m);
 	m->started = !rc;
 	pthread_mutex_unlock(&m->base.lock);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -rc;
+	return rc;
 }
 
 void qemu_run_let(struct qemu_machine *m)

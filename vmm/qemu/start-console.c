@@ -7,11 +7,11 @@
  * waiting is all that it has said.
  */
 #include "vmm/qemu/start.h"
+#include "vmm/thread.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,19 +85,6 @@ static int connect_to(const char *path)
 	return rc;
 }
 
-/* Signals are for other threads. */
-static int start_thread(struct qemu_console *c)
-{
-	sigset_t all, old;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&c->thread, NULL, console_thread, c);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -rc;
-}
-
 struct qemu_console *qemu_console_open(const char *path,
 				       void (*write)(void *arg, const char *text, size_t len),
 				       void *arg, char *err, size_t errlen)
@@ -110,7 +97,8 @@ struct qemu_console *qemu_console_open(const char *path,
 		c->arg = arg;
 		pthread_mutex_init(&c->lock, NULL);
 		c->fd = connect_to(path);
-		rc = c->fd < 0 ? c->fd : start_thread(c);
+		rc = c->fd < 0 ? c->fd
+			       : thread_start(&c->thread, "console", NULL, console_thread, c);
 	}
 	if (!rc)
 		return c;

@@ -2,6 +2,7 @@
 /* domain.c - finds a domain through libvirt, or creates one, and watches it for resets. */
 #include "vmm/qemu/libvirt/internal.h"
 #include "vmm/qemu/text/xml.h"
+#include "vmm/thread.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -208,7 +209,7 @@ int qemu_domain_watch(struct qemu_domain *d, void (*reset)(void *arg), void *arg
 		d->conn, d->dom, VIR_DOMAIN_EVENT_ID_REBOOT, VIR_DOMAIN_EVENT_CALLBACK(on_reboot),
 		d, NULL);
 	if (d->timer >= 0 && d->callback >= 0 &&
-	    !pthread_create(&d->thread, NULL, watch_thread, d)) {
+	    !thread_start(&d->thread, "libvirt", NULL, watch_thread, d)) {
 		d->watched = true;
 		return 0;
 	}

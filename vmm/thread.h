@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * thread.h - starts threads, each of a kind: what it is there for.
+ *
+ * The kind is a word, which is the thread's name too (ps -L); whoever takes rights away from threads
+ * goes by it, and is told of each new one, so that who starts a thread need not know of that.
+ */
+#ifndef HVTRACE_VMM_THREAD_H
+#define HVTRACE_VMM_THREAD_H
+
+#include <pthread.h>
+#include <signal.h>
+
+/*
+ * As pthread_create(3), with the signals of *blocked blocked from the beginning; NULL: with all, as
+ * signals are for the command's own threads. kind is a string literal of 15 bytes at most. 0 or
+ * -errno.
+ */
+int thread_start(pthread_t *thread, const char *kind, const sigset_t *blocked,
+		 void *(*run)(void *arg), void *arg);
+
+/* Of the calling thread; NULL: another one than thread_start() has started it. A signal handler may
+ * ask. */
+const char *thread_kind(void);
+
+/*
+ * From now on each thread that is started calls begin(), with its kind, before anything else; NULL:
+ * no more. Of the process, as what it is there for is.
+ */
+void thread_on_begin(void (*begin)(const char *kind));
+
+#endif
