@@ -31,5 +31,6 @@ guestsym-objs += guestsym/preempt.o
 guestsym-objs += guestsym/symbols.o
 guestsym-objs += guestsym/symtab.o
 guestsym-objs += guestsym/tables.o
+guestsym-objs += guestsym/types-flatten.o
 guestsym-objs += guestsym/types.o
 guestsym-objs += guestsym/unpack.o

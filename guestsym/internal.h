@@ -4,9 +4,10 @@
  *
  * The way of an image, which open.c has it go: image.c finds the ELF in a bzImage (unpack.c), elf.c
  * checks it, kallsyms.c or symtab.c gives the symbols that symbols.c looks up, fentry.c and
- * tables.c read the tables that those symbols delimit. irq.c and types.c work on first use. cache.c
- * keeps unpacked ELFs. Of a kernel that runs, memory.c copies the image and live.c reads what is in
- * lists by then. events-live.c and events-image.c give trace events (events.h), by way of pages.c.
+ * tables.c read the tables that those symbols delimit, types-flatten.c makes of BTF what types.c
+ * looks up. irq.c works on first use. cache.c keeps unpacked ELFs. Of a kernel that runs, memory.c
+ * copies the image and live.c reads what is in lists by then. events-live.c and events-image.c give
+ * trace events (events.h), by way of pages.c.
  */
 #ifndef HVTRACE_GUESTSYM_INTERNAL_H
 #define HVTRACE_GUESTSYM_INTERNAL_H
@@ -270,20 +271,31 @@ void tables_exit(struct tables *t);
 size_t table_entries(const struct elf_image *e, const struct symbols *s, const char *start,
 		     const char *stop, size_t entry, uint64_t *va, const uint8_t **p);
 
-/* --- on first use, by any thread --------------------------------------------------------- */
+/* --- types ------------------------------------------------------------------------------- */
 
-struct irq_sites;
-struct irq_sites *irq_sites_new(const struct elf_image *e, const struct symbols *s, bool booted);
-void irq_sites_free(struct irq_sites *irq);
-size_t irq_sites_get(struct irq_sites *irq, const struct guestsym_irq_site **sites);
-
+/*
+ * The image's BTF, once made flat (types-flatten.c), can be looked up without anything that may go
+ * wrong any more: whoever flattens may be a process that gets no further when BTF gets hold of it.
+ */
 struct types;
-/* count is what types_count() is to say when it is known already, else 0. */
-struct types *types_new(const struct elf_image *e, const struct symbols *s, size_t count);
+/* Find BTF: how many bytes of it there are, 0 when there are none. */
+size_t types_raw(const struct elf_image *e, const struct symbols *s, const uint8_t **raw);
+/* 0, -EINVAL (that is no BTF, or none that makes sense), -E2BIG (no kernel has as much), -ENOMEM.
+ */
+int types_flatten(const uint8_t *raw, size_t len, struct blob *flat);
+/*
+ * Check a table that was flattened elsewhere, aligned to 8 bytes; it belongs to the caller, and
+ * nobody may change it as long as *t is there. 0, -EINVAL (nothing that can be used), -ENOMEM. Of
+ * one with no length every question gets -ENODATA.
+ */
+int types_load(const void *flat, size_t len, struct types **t);
+/* All of it in one; NULL: no memory. An image without BTF gives a table with no length. */
+struct types *types_new(const struct elf_image *e, const struct symbols *s);
 void types_free(struct types *t);
-size_t types_count(struct types *t);
-int types_field(struct types *t, const char *path, struct guestsym_field *field);
-int types_size(struct types *t, const char *name, uint32_t *size);
+/* By any thread. */
+size_t types_count(const struct types *t);
+int types_field(const struct types *t, const char *path, struct guestsym_field *field);
+int types_size(const struct types *t, const char *name, uint32_t *size);
 
 struct types_member {
 	const char *name, *type; /* the name of its type, "" when it has none */
@@ -292,7 +304,7 @@ struct types_member {
 };
 
 /* The nth member of a struct: 0, -ENOENT (no such type, or no more members), -ENODATA, -EINVAL. */
-int types_member(struct types *t, const char *name, uint32_t n, struct types_member *member);
+int types_member(const struct types *t, const char *name, uint32_t n, struct types_member *member);
 
 struct types_enumerator {
 	const char *name;
@@ -300,16 +312,23 @@ struct types_enumerator {
 };
 
 /* As guestsym_function(). */
-int types_function(struct types *t, const char *name, struct guestsym_value *param, unsigned int n,
-		   struct guestsym_value *result);
+int types_function(const struct types *t, const char *name, struct guestsym_value *param,
+		   unsigned int n, struct guestsym_value *result);
 /* Set the values of those of the n enumerators that there are. 0 or -ENODATA (no BTF). */
-int types_enumerators(struct types *t, const struct types_enumerator *v, size_t n);
+int types_enumerators(const struct types *t, const struct types_enumerator *v, size_t n);
 
 /* A member that is read with that size (0: any), of a struct of which that much is read. */
 static inline bool field_fits(const struct guestsym_field *f, uint32_t size, uint32_t within)
 {
 	return (!size || f->size == size) && f->size <= within && f->offset <= within - f->size;
 }
+
+/* --- on first use, by any thread --------------------------------------------------------- */
+
+struct irq_sites;
+struct irq_sites *irq_sites_new(const struct elf_image *e, const struct symbols *s, bool booted);
+void irq_sites_free(struct irq_sites *irq);
+size_t irq_sites_get(struct irq_sites *irq, const struct guestsym_irq_site **sites);
 
 struct preempt_sites;
 struct preempt_sites *preempt_sites_new(const struct elf_image *e, const struct symbols *s,

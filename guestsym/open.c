@@ -73,7 +73,7 @@ static int build_rest(struct guestsym *gs, const struct complaint *c)
 	if (err)
 		return complain(c, err, "no memory for its tables");
 	gs->irq = irq_sites_new(&gs->elf, &gs->symbols, gs->live);
-	gs->types = types_new(&gs->elf, &gs->symbols, gs->counts.btf_types);
+	gs->types = types_new(&gs->elf, &gs->symbols);
 	gs->preempt = preempt_sites_new(&gs->elf, &gs->symbols, gs->types);
 	return gs->irq && gs->types && gs->preempt ? 0 : complain(c, -ENOMEM, "no memory");
 }

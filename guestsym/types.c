@@ -1,45 +1,174 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* types.c - the image's BTF: parsed by libbpf on first use, then asked where members lie. */
+/* types.c - looks up types in a flat table of them, which may come from somebody hostile. */
 #include "guestsym/internal.h"
+#include "guestsym/types-flat.h"
 
-#include <bpf/btf.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
-/* Bounds for hostile BTF; C needs far less. */
+/* Bounds for hostile tables; C needs far less. */
 #define MAX_NESTING 16
 #define MAX_MEMBERS 100000
 #define MAX_NAME    255
 
+/* Checked as a whole when it is loaded: no number in it leads outside. */
 struct types {
-	pthread_mutex_t lock; /* protects loading; what was loaded never changes */
-	const uint8_t *raw;
-	size_t len;
-	size_t count;
-	bool parsed, indexed; /* it was tried */
-	struct btf *btf;
-	uint32_t *hash; /* type id of struct, union or typedef by name; open addressing */
-	size_t mask;
-	struct hash_key key;
+	struct flat_header h; /* all 0 when there is no BTF */
+	const struct flat_enumerator *enumerators;
+	const struct flat_composite *composites;
+	const struct flat_member *members;
+	const struct flat_name *names;
+	const struct flat_function *functions;
+	const struct flat_proto *protos;
+	const struct flat_param *params;
+	const struct flat_type *types;
+	const char *strings;
+	struct blob own; /* what they are in when it is ours */
 };
 
-struct types *types_new(const struct elf_image *e, const struct symbols *s, size_t count)
-{
-	const struct elf_section *sec = elf_image_section(e, ".BTF");
-	struct types *t = calloc(1, sizeof(*t));
-	uint64_t va;
+/* --- loading ----------------------------------------------------------------------------- */
 
-	if (!t)
-		return NULL;
-	pthread_mutex_init(&t->lock, NULL);
-	t->count = count;
-	t->raw = elf_section_data(e, sec);
-	t->len = t->raw ? sec->size : 0;
-	if (!t->raw)
-		t->len = table_entries(e, s, "__start_BTF", "__stop_BTF", 1, &va, &t->raw);
-	if (t->len > UINT32_MAX)
-		t->len = 0;
+static bool name_fits(const struct types *t, uint32_t name)
+{
+	return name < t->h.strings_len;
+}
+
+/* Where names are sorted, each comes once, and "" never. */
+static bool name_follows(const struct types *t, uint32_t name, const char **last)
+{
+	const char *before = *last;
+
+	if (!name_fits(t, name))
+		return false;
+	*last = t->strings + name;
+	return strcmp(before, *last) < 0;
+}
+
+static bool sorted_fit(const struct types *t)
+{
+	const char *last = "";
+
+	for (uint32_t i = 0; i < t->h.nr_names; i++)
+		if (!name_follows(t, t->names[i].name, &last) ||
+		    t->names[i].composite >= t->h.nr_composites)
+			return false;
+	last = "";
+	for (uint32_t i = 0; i < t->h.nr_functions; i++)
+		if (!name_follows(t, t->functions[i].name, &last) ||
+		    t->functions[i].proto >= t->h.nr_protos)
+			return false;
+	last = "";
+	for (uint32_t i = 0; i < t->h.nr_enumerators; i++)
+		if (!name_follows(t, t->enumerators[i].name, &last) || t->enumerators[i].zero)
+			return false;
+	return true;
+}
+
+/* The next nr of n, of which *used are somebody's: each is one's alone. */
+static bool part_fits(uint32_t first, uint32_t nr, uint32_t n, uint32_t *used)
+{
+	if (first != *used || nr > n - *used)
+		return false;
+	*used += nr;
+	return true;
+}
+
+static bool composites_fit(const struct types *t)
+{
+	const struct flat_composite *c = t->composites;
+	const struct flat_member *m = t->members;
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < t->h.nr_composites; i++)
+		if (!part_fits(c[i].first, c[i].nr, t->h.nr_members, &used))
+			return false;
+	for (uint32_t i = 0; i < t->h.nr_members; i++)
+		if (!name_fits(t, m[i].name) || m[i].type >= t->h.nr_types || m[i].bits > UINT8_MAX)
+			return false;
+	return used == t->h.nr_members;
+}
+
+static bool protos_fit(const struct types *t)
+{
+	const struct flat_proto *p = t->protos;
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < t->h.nr_protos; i++)
+		if (!part_fits(p[i].first, p[i].nr, t->h.nr_params, &used) ||
+		    p[i].result >= t->h.nr_types)
+			return false;
+	for (uint32_t i = 0; i < t->h.nr_params; i++)
+		if (!name_fits(t, t->params[i].name) || t->params[i].type >= t->h.nr_types)
+			return false;
+	return used == t->h.nr_params;
+}
+
+static bool types_fit(const struct types *t)
+{
+	for (uint32_t i = 0; i < t->h.nr_types; i++) {
+		const struct flat_type *type = &t->types[i];
+
+		if (!name_fits(t, type->name) || type->composite > t->h.nr_composites ||
+		    type->kind > GUESTSYM_VALUE_OTHER || type->is_signed > 1 || type->zero)
+			return false;
+	}
+	return true;
+}
+
+/* The header is the caller's no more; the rest is where it says. */
+static bool header_fits(struct types *t, const uint8_t *flat, size_t len)
+{
+	struct flat_layout l;
+
+	if (len < sizeof(t->h) || (uintptr_t)flat % 8)
+		return false;
+	memcpy(&t->h, flat, sizeof(t->h));
+	l = flat_layout(&t->h);
+	if (t->h.magic != FLAT_MAGIC || t->h.format != FLAT_FORMAT || t->h.size != len ||
+	    l.end != len)
+		return false;
+	t->enumerators = (const struct flat_enumerator *)(flat + l.enumerators);
+	t->composites = (const struct flat_composite *)(flat + l.composites);
+	t->members = (const struct flat_member *)(flat + l.members);
+	t->names = (const struct flat_name *)(flat + l.names);
+	t->functions = (const struct flat_function *)(flat + l.functions);
+	t->protos = (const struct flat_proto *)(flat + l.protos);
+	t->params = (const struct flat_param *)(flat + l.params);
+	t->types = (const struct flat_type *)(flat + l.types);
+	t->strings = (const char *)(flat + l.strings);
+	return true;
+}
+
+int types_load(const void *flat, size_t len, struct types **t)
+{
+	struct types *loaded = calloc(1, sizeof(*loaded));
+
+	*t = NULL;
+	if (!loaded)
+		return -ENOMEM;
+	if (len &&
+	    !(header_fits(loaded, flat, len) &&
+	      flat_strings_fit(loaded->strings, loaded->h.strings_len) && types_fit(loaded) &&
+	      composites_fit(loaded) && protos_fit(loaded) && sorted_fit(loaded))) {
+		free(loaded);
+		return -EINVAL;
+	}
+	*t = loaded;
+	return 0;
+}
+
+struct types *types_new(const struct elf_image *e, const struct symbols *s)
+{
+	struct blob flat = {0};
+	const uint8_t *raw;
+	size_t len = types_raw(e, s, &raw);
+	int err = len ? types_flatten(raw, len, &flat) : 0;
+	struct types *t = NULL;
+
+	if (err != -ENOMEM && !types_load(flat.data, flat.len, &t))
+		t->own = flat;
+	else
+		blob_free(&flat);
 	return t;
 }
 
@@ -47,91 +176,52 @@ void types_free(struct types *t)
 {
 	if (!t)
 		return;
-	btf__free(t->btf);
-	free(t->hash);
-	pthread_mutex_destroy(&t->lock);
+	blob_free(&t->own);
 	free(t);
 }
 
-/* --- loading ----------------------------------------------------------------------------- */
+/* --- by name ----------------------------------------------------------------------------- */
 
-static const char *type_name(const struct types *t, uint32_t id)
+size_t types_count(const struct types *t)
 {
-	const struct btf_type *type = btf__type_by_id(t->btf, id);
-	const char *name = type ? btf__name_by_offset(t->btf, type->name_off) : NULL;
-
-	return name ? name : "";
+	return t->h.btf_types;
 }
 
-static size_t slot_of(const struct types *t, const char *name)
+/* Of n entries with that size, sorted by the name they start with: the one of that name, or NULL.
+ */
+static const void *find(const struct types *t, const void *entries, uint32_t n, size_t size,
+			const char *name)
 {
-	size_t i = hash_keyed(&t->key, name, strlen(name)) & t->mask;
+	uint32_t from = 0;
 
-	while (t->hash[i] && strcmp(type_name(t, t->hash[i]), name) != 0)
-		i = (i + 1) & t->mask;
-	return i;
-}
+	while (from < n) {
+		uint32_t mid = from + (n - from) / 2;
+		const uint8_t *e = (const uint8_t *)entries + mid * size;
+		int order = strcmp(name, t->strings + get_u32(e));
 
-static bool is_named(const struct types *t, uint32_t id, bool typedefs)
-{
-	const struct btf_type *type = btf__type_by_id(t->btf, id);
-	const char *name;
-
-	if (!type || (typedefs ? !btf_is_typedef(type) : !btf_is_composite(type)))
-		return false;
-	name = type_name(t, id);
-	return name[0] && strnlen(name, SYMBOL_NAME_MAX + 1) <= SYMBOL_NAME_MAX;
-}
-
-/* Structs and unions go before typedefs of the same name. */
-static void index_types(struct types *t)
-{
-	uint32_t n = btf__type_cnt(t->btf), named = 0;
-	size_t size = 64;
-
-	for (uint32_t id = 1; id < n; id++)
-		named += is_named(t, id, false) || is_named(t, id, true);
-	while (size < 2 * (size_t)named)
-		size *= 2;
-	t->hash = calloc(size, sizeof(*t->hash));
-	if (!t->hash)
-		return;
-	t->mask = size - 1;
-	t->key = hash_key_new();
-	for (int typedefs = 0; typedefs < 2; typedefs++) {
-		for (uint32_t id = 1; id < n; id++) {
-			size_t slot;
-
-			if (!is_named(t, id, typedefs))
-				continue;
-			slot = slot_of(t, type_name(t, id));
-			if (!t->hash[slot])
-				t->hash[slot] = id;
-		}
+		if (!order)
+			return e;
+		if (order < 0)
+			n = mid;
+		else
+			from = mid + 1;
 	}
+	return NULL;
 }
 
-/* The parsed BTF, or NULL; with the index of names when asked for. */
-static const struct btf *types_btf(struct types *t, bool index)
+static const struct flat_composite *find_composite(const struct types *t, const char *name)
 {
-	pthread_mutex_lock(&t->lock);
-	if (!t->parsed && t->len)
-		t->btf = btf__new(t->raw, t->len);
-	t->parsed = true;
-	if (!t->indexed && index && t->btf)
-		index_types(t);
-	t->indexed |= index;
-	pthread_mutex_unlock(&t->lock);
-	return t->btf && (t->hash || !index) ? t->btf : NULL;
+	const struct flat_name *n = find(t, t->names, t->h.nr_names, sizeof(*n), name);
+
+	return n ? &t->composites[n->composite] : NULL;
 }
 
-size_t types_count(struct types *t)
+/* What a member's type is a name of, or NULL. */
+static const struct flat_composite *composite_of(const struct types *t, uint32_t type)
 {
-	const struct btf *btf = t->count ? NULL : types_btf(t, false);
+	uint32_t number = t->types[type].composite;
 
-	if (t->count)
-		return t->count;
-	return btf ? btf__type_cnt(btf) - 1 : 0;
+	return number ? &t->composites[number - 1] : NULL;
 }
 
 /* --- members ----------------------------------------------------------------------------- */
@@ -142,40 +232,28 @@ struct member {
 	uint32_t bits; /* of a bitfield, else 0 */
 };
 
-/* The struct or union that id stands for, behind typedefs and qualifiers. */
-static const struct btf_type *composite(const struct btf *btf, uint32_t id)
-{
-	int real = btf__resolve_type(btf, id);
-	const struct btf_type *type = real < 0 ? NULL : btf__type_by_id(btf, real);
-
-	return type && btf_is_composite(type) ? type : NULL;
-}
-
-/* Finds name in type or in its unnamed members; m->bit_off grows by where it is. */
-static int member_find(const struct btf *btf, const struct btf_type *type, const char *name,
+/* Finds name in c or in its unnamed members; m->bit_off grows by where it is. */
+static int member_find(const struct types *t, const struct flat_composite *c, const char *name,
 		       struct member *m, int nesting, uint32_t *budget)
 {
 	uint64_t start = m->bit_off;
 
-	for (uint32_t i = 0; i < btf_vlen(type); i++) {
-		const struct btf_member *bm = &btf_members(type)[i];
-		const char *bm_name = btf__name_by_offset(btf, bm->name_off);
-		const struct btf_type *inner;
+	for (uint32_t i = 0; i < c->nr; i++) {
+		const struct flat_member *at = &t->members[c->first + i];
+		const struct flat_composite *inner;
 
-		if (!bm_name || !*budget)
+		if (!*budget)
 			return -EINVAL;
 		--*budget;
-		m->bit_off = start + btf_member_bit_offset(type, i);
-		m->type = bm->type;
-		m->bits = btf_member_bitfield_size(type, i);
-		if (bm_name[0]) {
-			if (!strcmp(bm_name, name))
+		*m = (struct member){start + at->bit_off, at->type, at->bits};
+		if (t->strings[at->name]) {
+			if (!strcmp(t->strings + at->name, name))
 				return 0;
 			continue;
 		}
-		inner = composite(btf, bm->type);
+		inner = composite_of(t, at->type);
 		if (inner && nesting < MAX_NESTING &&
-		    !member_find(btf, inner, name, m, nesting + 1, budget))
+		    !member_find(t, inner, name, m, nesting + 1, budget))
 			return 0;
 	}
 	return -ENOENT;
@@ -197,13 +275,13 @@ static int path_next(const char **path, char *name)
 	return 0;
 }
 
-static int member_to_field(const struct btf *btf, const struct member *m,
+static int member_to_field(const struct types *t, const struct member *m,
 			   struct guestsym_field *field)
 {
-	int64_t size = btf__resolve_size(btf, m->type);
+	uint32_t size = t->types[m->type].size;
 	uint64_t storage;
 
-	if (size < 0 || size > UINT32_MAX || m->bit_off / 8 > UINT32_MAX)
+	if (size == FLAT_NO_SIZE || m->bit_off / 8 > UINT32_MAX)
 		return -EINVAL;
 	*field = (struct guestsym_field){.offset = m->bit_off / 8, .size = size};
 	if (!m->bits)
@@ -217,150 +295,104 @@ static int member_to_field(const struct btf *btf, const struct member *m,
 	return 0;
 }
 
-int types_field(struct types *t, const char *path, struct guestsym_field *field)
+int types_field(const struct types *t, const char *path, struct guestsym_field *field)
 {
-	const struct btf *btf = types_btf(t, true);
+	const struct flat_composite *c;
 	uint32_t budget = MAX_MEMBERS;
 	struct member m = {0};
 	char name[MAX_NAME + 1];
 	int err;
 
-	if (!btf)
+	if (!t->strings)
 		return -ENODATA;
 	err = path_next(&path, name);
 	if (err || !*path)
 		return -ENOENT;
-	m.type = t->hash[slot_of(t, name)];
-	if (!m.type)
-		return -ENOENT;
-	while (*path) {
-		const struct btf_type *type = composite(btf, m.type);
-
-		err = type ? path_next(&path, name) : -ENOENT;
+	c = find_composite(t, name);
+	while (c && *path) {
+		err = path_next(&path, name);
 		if (!err)
-			err = member_find(btf, type, name, &m, 0, &budget);
+			err = member_find(t, c, name, &m, 0, &budget);
 		if (err)
 			return err;
+		c = composite_of(t, m.type);
 	}
-	return member_to_field(btf, &m, field);
+	return *path ? -ENOENT : member_to_field(t, &m, field);
 }
 
-int types_size(struct types *t, const char *name, uint32_t *size)
+int types_size(const struct types *t, const char *name, uint32_t *size)
 {
-	const struct btf *btf = types_btf(t, true);
-	const struct btf_type *type;
+	const struct flat_composite *c = t->strings ? find_composite(t, name) : NULL;
 
-	if (!btf)
-		return -ENODATA;
-	type = composite(btf, t->hash[slot_of(t, name)]);
-	if (!type)
-		return -ENOENT;
-	*size = type->size;
+	if (!c)
+		return t->strings ? -ENOENT : -ENODATA;
+	*size = c->size;
 	return 0;
 }
 
-static bool is_signed_int(const struct btf *btf, uint32_t id)
+int types_member(const struct types *t, const char *name, uint32_t n, struct types_member *member)
 {
-	int real = btf__resolve_type(btf, id);
-	const struct btf_type *type = real < 0 ? NULL : btf__type_by_id(btf, real);
+	const struct flat_composite *c = t->strings ? find_composite(t, name) : NULL;
+	const struct flat_member *at;
 
-	return type && btf_is_int(type) && btf_int_encoding(type) & BTF_INT_SIGNED;
-}
-
-int types_member(struct types *t, const char *name, uint32_t n, struct types_member *member)
-{
-	const struct btf *btf = types_btf(t, true);
-	const struct btf_type *type = btf ? composite(btf, t->hash[slot_of(t, name)]) : NULL;
-	const struct btf_member *bm;
-	struct member m;
-
-	if (!btf)
-		return -ENODATA;
-	if (!type || n >= btf_vlen(type))
-		return -ENOENT;
-	bm = &btf_members(type)[n];
-	member->name = btf__name_by_offset(btf, bm->name_off);
-	if (!member->name)
-		return -EINVAL;
-	member->type = type_name(t, bm->type);
-	member->is_signed = is_signed_int(btf, bm->type);
-	m = (struct member){btf_member_bit_offset(type, n), bm->type,
-			    btf_member_bitfield_size(type, n)};
-	return member_to_field(btf, &m, &member->field);
+	if (!c || n >= c->nr)
+		return t->strings ? -ENOENT : -ENODATA;
+	at = &t->members[c->first + n];
+	member->name = t->strings + at->name;
+	member->type = t->strings + t->types[at->type].name;
+	member->is_signed = t->types[at->type].is_signed;
+	return member_to_field(t, &(struct member){at->bit_off, at->type, at->bits},
+			       &member->field);
 }
 
 /* --- functions --------------------------------------------------------------------------- */
 
-static void value_describe(const struct btf *btf, uint32_t id, struct guestsym_value *v)
+static struct guestsym_value value_of(const struct types *t, uint32_t type, const char *name)
 {
-	int real = btf__resolve_type(btf, id);
-	const struct btf_type *type = real > 0 ? btf__type_by_id(btf, (uint32_t)real) : NULL;
+	const struct flat_type *d = &t->types[type];
 
-	*v = (struct guestsym_value){.kind = id ? GUESTSYM_VALUE_OTHER : GUESTSYM_VALUE_NONE};
-	if (!type)
-		return;
-	v->size = type->size;
-	if (btf_is_ptr(type)) {
-		v->kind = GUESTSYM_VALUE_POINTER;
-		v->size = 8;
-	} else if (btf_is_int(type)) {
-		v->kind = btf_int_encoding(type) & BTF_INT_SIGNED ? GUESTSYM_VALUE_SIGNED
-								  : GUESTSYM_VALUE_UNSIGNED;
-	} else if (btf_is_enum(type) || btf_is_enum64(type)) {
-		v->kind = btf_kflag(type) ? GUESTSYM_VALUE_SIGNED : GUESTSYM_VALUE_UNSIGNED;
-	}
+	return (struct guestsym_value){
+		.name = name,
+		.size = d->size == FLAT_NO_SIZE ? 0 : d->size,
+		.kind = d->kind,
+	};
 }
 
-int types_function(struct types *t, const char *name, struct guestsym_value *param, unsigned int n,
-		   struct guestsym_value *result)
+int types_function(const struct types *t, const char *name, struct guestsym_value *param,
+		   unsigned int n, struct guestsym_value *result)
 {
-	const struct btf *btf = types_btf(t, false);
-	int32_t id = btf ? btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) : -ENODATA;
-	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
-	unsigned int nr;
+	const struct flat_function *function;
+	const struct flat_proto *proto;
 
-	type = type ? btf__type_by_id(btf, type->type) : NULL;
-	if (!type || !btf_is_func_proto(type))
-		return btf ? -ENOENT : -ENODATA;
-	nr = btf_vlen(type) < n ? btf_vlen(type) : n;
-	for (unsigned int i = 0; i < nr; i++) {
-		const struct btf_param *p = &btf_params(type)[i];
-		const char *text = btf__name_by_offset(btf, p->name_off);
+	if (!t->strings)
+		return -ENODATA;
+	function = find(t, t->functions, t->h.nr_functions, sizeof(*function), name);
+	if (!function)
+		return -ENOENT;
+	proto = &t->protos[function->proto];
+	if (proto->nr < n)
+		n = proto->nr;
+	for (unsigned int i = 0; i < n; i++) {
+		const struct flat_param *p = &t->params[proto->first + i];
 
-		value_describe(btf, p->type, &param[i]);
-		param[i].name = text ? text : "";
+		param[i] = value_of(t, p->type, t->strings + p->name);
 	}
-	value_describe(btf, type->type, result);
-	return (int)nr;
+	*result = value_of(t, proto->result, NULL);
+	return (int)n;
 }
 
 /* --- enumerators ------------------------------------------------------------------------- */
 
-static void match_enumerator(const struct types_enumerator *v, size_t n, const char *name,
-			     int64_t value)
+int types_enumerators(const struct types *t, const struct types_enumerator *v, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(v[i].name, name))
-			*v[i].value = value;
-}
+	const struct flat_enumerator *e;
 
-int types_enumerators(struct types *t, const struct types_enumerator *v, size_t n)
-{
-	const struct btf *btf = types_btf(t, false);
-	uint32_t types = btf ? btf__type_cnt(btf) : 0;
-
-	for (uint32_t id = 1; id < types; id++) {
-		const struct btf_type *type = btf__type_by_id(btf, id);
-
-		if (!btf_is_enum(type))
-			continue;
-		for (uint32_t i = 0; i < btf_vlen(type); i++) {
-			const struct btf_enum *e = &btf_enum(type)[i];
-			const char *name = btf__name_by_offset(btf, e->name_off);
-
-			if (name)
-				match_enumerator(v, n, name, e->val);
-		}
+	if (!t->strings)
+		return -ENODATA;
+	for (size_t i = 0; i < n; i++) {
+		e = find(t, t->enumerators, t->h.nr_enumerators, sizeof(*e), v[i].name);
+		if (e)
+			*v[i].value = e->value;
 	}
-	return btf ? 0 : -ENODATA;
+	return 0;
 }
