@@ -28,6 +28,8 @@
 #define TICK_NS	    100000
 #define TICKS_MAX   100000 /* 10 s */
 
+#define PF_USER_WORKER 0x4000 /* include/linux/sched.h, since 6.4 */
+
 /* As rt_sigaction(2) takes it: sigaction(3) refuses this signal. */
 struct kernel_sigaction {
 	void (*handler)(int signo);
@@ -120,23 +122,27 @@ static bool is_new(const struct tids *t, pid_t tid)
 
 /*
  * A worker of the kernel's, as KVM has one since 6.14: it is listed among our threads, executes
- * nothing of ours and takes no signal. No thread of ours blocks this one.
+ * nothing of ours and takes no signal. Its flags tell it (the ninth number of proc(5)'s stat,
+ * behind a name with anything in it). That it blocks all signals does not: the C library's threads
+ * do so themselves while they begin.
  */
 static bool is_kernel_worker(DIR *tasks, pid_t tid)
 {
-	char path[32], status[4096], *blocked;
+	char path[32], stat[1024], *at;
+	unsigned int flags;
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "%d/status", (int)tid);
+	snprintf(path, sizeof(path), "%d/stat", (int)tid);
 	fd = openat(dirfd(tasks), path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false; /* it has ended */
-	n = read(fd, status, sizeof(status) - 1);
+	n = read(fd, stat, sizeof(stat) - 1);
 	close(fd);
-	status[n > 0 ? n : 0] = '\0';
-	blocked = strstr(status, "\nSigBlk:\t");
-	return blocked && strtoull(blocked + 9, NULL, 16) >> (SIGNAL - 1) & 1;
+	stat[n > 0 ? n : 0] = '\0';
+	at = strrchr(stat, ')');
+	return at && sscanf(at, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	       flags & PF_USER_WORKER;
 }
 
 /* Those that have not acted yet do: how many they were, or -errno. */

@@ -16,6 +16,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -250,6 +252,73 @@ static void test_threads_before(void **state)
 	in_child(threads_before, NULL);
 }
 
+/* --- one that has just begun -------------------------------------------------------------- */
+
+#define THREADS_SIGNAL 33 /* by which it is told: SIGSETXID of glibc */
+
+struct beginner {
+	pthread_t thread;
+	atomic_bool begun, over;
+};
+
+static _Thread_local volatile bool acted;
+
+static int act(void *arg)
+{
+	(void)arg;
+	acted = true;
+	return 0;
+}
+
+static void mask_signal(int how)
+{
+	uint64_t mask = UINT64_C(1) << (THREADS_SIGNAL - 1);
+
+	demand(!syscall(SYS_rt_sigprocmask, how, &mask, NULL, sizeof(mask)));
+}
+
+static bool signal_waits(void)
+{
+	uint64_t mask = 0;
+
+	demand(!syscall(SYS_rt_sigpending, &mask, sizeof(mask)));
+	return mask >> (THREADS_SIGNAL - 1) & 1;
+}
+
+/* As the C library has it: no signal comes before it is ready, not even that one. */
+static void *begin_slowly(void *arg)
+{
+	struct beginner *b = arg;
+
+	mask_signal(SIG_BLOCK);
+	b->begun = true;
+	while (!b->over && !signal_waits())
+		sched_yield();
+	mask_signal(SIG_UNBLOCK);
+	demand(acted);
+	return NULL;
+}
+
+static void beginner_before(void *arg)
+{
+	struct beginner b = {0};
+
+	(void)arg;
+	demand(!pthread_create(&b.thread, NULL, begin_slowly, &b));
+	while (!b.begun)
+		sched_yield();
+	demand(!threads_each(act, NULL));
+	b.over = true;
+	demand(!pthread_join(b.thread, NULL));
+	demand(acted);
+}
+
+static void test_beginner_before(void **state)
+{
+	(void)state;
+	in_child(beginner_before, NULL);
+}
+
 /* The line of a status file (proc(5)) says so. */
 static void expect_line(const char *status, const char *line)
 {
@@ -476,7 +545,7 @@ int main(void)
 		cmocka_unit_test(test_forbidden),   cmocka_unit_test(test_threads_before),
 		cmocka_unit_test(test_status),	    cmocka_unit_test(test_allowed),
 		cmocka_unit_test(test_broker),	    cmocka_unit_test(test_broker_unasked),
-		cmocka_unit_test(test_broker_gone),
+		cmocka_unit_test(test_broker_gone), cmocka_unit_test(test_beginner_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

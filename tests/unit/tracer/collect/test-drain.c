@@ -30,12 +30,12 @@ static atomic_uint told; /* lines about heads */
 /* What the guest does on vCPU 0 while the host reads. */
 static struct {
 	pthread_mutex_t lock;
-	uint64_t head;	   /* of what it has made */
-	uint64_t made;	   /* records since it began */
-	uint64_t most;	   /* it makes no more */
-	uint64_t read;	   /* bytes of its rings, by this thread */
-	atomic_uint lies;  /* so many times more the head is a false one */
-	atomic_bool lies_at_first; /* the first head that a look finds is a false one, the others are true */
+	uint64_t head;		   /* of what it has made */
+	uint64_t made;		   /* records since it began */
+	uint64_t most;		   /* it makes no more */
+	uint64_t read;		   /* bytes of its rings, by this thread */
+	atomic_uint lies;	   /* so many times more the head is a false one */
+	atomic_bool lies_at_first; /* of what one look reads only the first head is a false one */
 	bool events; /* that have data, which goes back to the beginning of the ring */
 	bool on;
 } guest = {.lock = PTHREAD_MUTEX_INITIALIZER};
