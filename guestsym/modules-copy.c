@@ -298,11 +298,26 @@ static enum guestsym_module_state public_state(uint32_t state)
 	return state == STATE_COMING ? GUESTSYM_MODULE_COMING : GUESTSYM_MODULE_GOING;
 }
 
+/* One more, zeroed; NULL: no memory. */
+static struct module_copy *copies_add(struct guestsym_module_copies *copies)
+{
+	if (copies->n == copies->room) {
+		size_t room = copies->room ? 2 * copies->room : 64;
+		struct module_copy *v = reallocarray(copies->v, room, sizeof(*v));
+
+		if (!v)
+			return NULL;
+		copies->v = v;
+		copies->room = room;
+	}
+	copies->v[copies->n] = (struct module_copy){0};
+	return &copies->v[copies->n++];
+}
+
 /* The module at addr, whose struct is in w->raw. */
 static int append_module(struct walk *w, uint64_t addr)
 {
 	uint32_t state = member_u32(w, &w->at.state);
-	struct guestsym_module_copies *copies = w->copies;
 	struct module_copy *c;
 
 	if (state >= STATE_UNFORMED ||
@@ -310,12 +325,10 @@ static int append_module(struct walk *w, uint64_t addr)
 			   w->at.name.size < MODULE_NAME_SIZE ? w->at.name.size
 							      : MODULE_NAME_SIZE - 1))
 		return 0;
-	c = reallocarray(copies->v, copies->n + 1, sizeof(*c));
+	c = copies_add(w->copies);
 	if (!c)
 		return -ENOMEM;
-	copies->v = c;
-	c = &copies->v[copies->n++];
-	*c = (struct module_copy){.state = public_state(state)};
+	c->state = public_state(state);
 	read_facts(w, addr, &c->facts);
 	c->known = find_known(w, &c->facts);
 	return c->known ? share_known(w, c) : copy_contents(w, c);

@@ -52,7 +52,7 @@ struct module_copy {
 struct guestsym_module_copies {
 	struct fentry_rule rule;
 	struct module_copy *v;
-	size_t n;
+	size_t n, room;
 };
 
 /* Take n from what is left of a budget: 0 or -E2BIG. */
