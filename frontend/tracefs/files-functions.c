@@ -58,7 +58,7 @@ static void release_filter(struct open_file *f)
 {
 	struct filter_file *ff = f->data;
 
-	if ((f->flags & O_ACCMODE) != O_RDONLY)
+	if (opened_to_write(f))
 		instance_close_functions(f->instance, ff->file);
 	else
 		func_file_close(ff->file);

@@ -103,6 +103,7 @@ extern const struct tracefs_table tracefs_buffer_files, tracefs_event_files, tra
 /* Opened so as to start anew: what `>` of a shell does. */
 bool opened_to_truncate(const struct open_file *f);
 bool opened_to_read(const struct open_file *f);
+bool opened_to_write(const struct open_file *f);
 
 /* What is left of a text from an offset on. */
 ssize_t text_read(const struct text *text, char *buf, size_t len, off_t off);

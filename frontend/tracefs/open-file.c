@@ -8,7 +8,12 @@
 
 bool opened_to_truncate(const struct open_file *f)
 {
-	return (f->flags & O_TRUNC) && (f->flags & O_ACCMODE) != O_RDONLY;
+	return (f->flags & O_TRUNC) && opened_to_write(f);
+}
+
+bool opened_to_write(const struct open_file *f)
+{
+	return (f->flags & O_ACCMODE) != O_RDONLY;
 }
 
 bool opened_to_read(const struct open_file *f)

@@ -131,6 +131,8 @@ ssize_t view_read(struct open_file *f, void *buf, size_t len, off_t off)
 {
 	ssize_t n = -EINVAL;
 
+	if (!opened_to_read(f))
+		return -EBADF;
 	pthread_mutex_lock(&f->lock);
 	if (f->file->read)
 		n = f->file->read(f, buf, len, off);
@@ -154,6 +156,8 @@ ssize_t view_write(struct open_file *f, const char *text, size_t len, off_t off)
 {
 	ssize_t n = -EINVAL;
 
+	if (!opened_to_write(f))
+		return -EBADF;
 	pthread_mutex_lock(&f->lock);
 	if (f->file->write)
 		n = f->file->write(f, text, len, off);

@@ -364,6 +364,23 @@ static void test_attributes(void **state)
 	assert_int_equal(attr.mode, S_IFREG | 0666);
 }
 
+/* Who asks has to be kept from it elsewhere, and is not believed to be. */
+static void test_not_opened_for_that(void **state)
+{
+	struct world *w = *state;
+	struct open_file *f;
+	char buf[16];
+
+	assert_int_equal(open_path(w, "trace", O_WRONLY, &f), 0);
+	assert_int_equal(view_read(f, buf, sizeof(buf), 0), -EBADF);
+	assert_int_equal(view_write(f, "x", 1, 0), 1);
+	view_close(w->view, f);
+	assert_int_equal(open_path(w, "set_ftrace_filter", O_RDONLY, &f), 0);
+	assert_int_equal(view_write(f, "vfs_read", 8, 0), -EBADF);
+	assert_true(view_read(f, buf, sizeof(buf), 0) > 0);
+	view_close(w->view, f);
+}
+
 static void test_many_attributes(void **state)
 {
 	struct world *w = *state;
@@ -403,6 +420,7 @@ int main(void)
 		TEST(test_formats),
 		TEST(test_attributes),
 		TEST(test_many_attributes),
+		TEST(test_not_opened_for_that),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
