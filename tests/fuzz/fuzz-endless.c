@@ -12,14 +12,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/fuzz/held.h"
 #include "vmm/qemu/gdb/ask.h"
 
 #define MAX_SAID 1024
 #define LOOK_MS	 20
-/* What is late is as much for all questions together, and a stop is waited for once. */
-#define LOOKS_MAX ((GDB_LATE_MS + 2 * GDB_ANSWER_MS) / LOOK_MS)
-/* A look at the clock for each time that something is received, and what was still on its way. */
-#define HEARD_MAX ((size_t)LOOKS_MAX * 4096 + (1 << 20))
+
+/*
+ * Of all questions together, by that clock; what is late may take GDB_LATE_MS and an answer
+ * GDB_ANSWER_MS, which is 4000 looks. A peer that never pauses is cut off by what it has said long
+ * before.
+ */
+static struct cost looks_at_clock = {"looks at the clock", 500, 0};
+/* Some for each look, and what was still on its way. */
+static struct cost heard = {"bytes heard", 2 << 20, 0};
+static struct cost ask_ms = {"milliseconds of asking", 500, 0};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -91,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct speech s = {.data = data + 1};
 	struct gdb *g;
 	pthread_t thread;
+	int64_t ms;
 	int fds[2];
 
 	if (size < 2 || size > MAX_SAID || socketpair(AF_UNIX, SOCK_STREAM, 0, fds))
@@ -106,13 +114,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	atomic_store(&looks, 0);
 	if (pthread_create(&thread, NULL, speak, &s))
 		abort();
+	ms = held_cpu_ms();
 	ask(g);
+	cost_is(&ask_ms, (uint64_t)(held_cpu_ms() - ms));
 	gdb_close(g);
 	pthread_join(thread, NULL);
 	close(fds[0]);
-	if (s.said > HEARD_MAX || atomic_load(&looks) > LOOKS_MAX) {
-		fprintf(stderr, "it took %zu bytes and %lld looks\n", s.said, (long long)looks);
-		abort();
-	}
+	cost_is(&heard, s.said);
+	cost_is(&looks_at_clock, (uint64_t)atomic_load(&looks));
 	return 0;
 }

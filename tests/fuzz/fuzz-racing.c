@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "tests/fuzz/held.h"
 #include "tests/unit/tramp-guest.h"
 #include "tracer/boot.h"
 #include "tracer/collect/collect.h"
@@ -22,16 +23,23 @@
 #include "tracer/internal.h"
 #include "tracer/tracer.h"
 
-/*
- * One look: the staging ring twice, and of event data what collect.c says. Letting go, or what was
- * left: that for each vCPU, text, and stacks.
- */
 #define LOOKS	      4
-#define LOOK_READ     (UINT64_C(16) << 20)
-#define LOOK_READS    200000
-#define END_READ      (UINT64_C(256) << 20)
-#define END_READS     2000000
 #define THREAD_WRITES 64 /* at a time */
+
+/*
+ * One look at a ring; letting go of all; and taking out what was left. A ring has 64 KB, of events
+ * as many; twice as much as was seen is a finding.
+ */
+static struct cost look_bytes = {"bytes of a look", 480 << 10, 0};
+static struct cost look_reads = {"reads of a look", 100, 0};
+static struct cost end_bytes = {"bytes of letting go", 1 << 20, 0};
+static struct cost end_reads = {"reads of letting go", 250, 0};
+static struct cost left_bytes = {"bytes of what was left", 256 << 10, 0};
+static struct cost left_reads = {"reads of what was left", 400, 0};
+/* With sanitizers, and on whatever computer. */
+static struct cost look_ms = {"milliseconds of a look", 100, 0};
+static struct cost end_ms = {"milliseconds of letting go", 200, 0};
+static struct cost left_ms = {"milliseconds of what was left", 200, 0};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -60,6 +68,7 @@ static struct {
 /* What this thread has read since it began to count. */
 static _Thread_local struct {
 	uint64_t bytes, reads;
+	int64_t ms;
 } used;
 
 static uint8_t next_byte(void)
@@ -120,12 +129,14 @@ static void *guest_thread(void *arg)
 static void count_begin(void)
 {
 	used.bytes = used.reads = 0;
+	used.ms = held_cpu_ms();
 }
 
-static void count_is(uint64_t bytes, uint64_t reads)
+static void count_is(struct cost *bytes, struct cost *reads, struct cost *ms)
 {
-	if (used.bytes > bytes || used.reads > reads)
-		abort();
+	cost_is(bytes, used.bytes);
+	cost_is(reads, used.reads);
+	cost_is(ms, (uint64_t)(held_cpu_ms() - used.ms));
 }
 
 /* Whoever was inside leaves: what is waited for would not come by itself. */
@@ -149,13 +160,13 @@ static void while_it_is_traced(void)
 		vcpu_lock(t, i % TRAMP_CPUS);
 		count_begin();
 		collect_drain(t, i % TRAMP_CPUS);
-		count_is(LOOK_READ, LOOK_READS);
+		count_is(&look_bytes, &look_reads, &look_ms);
 		vcpu_unlock(t, i % TRAMP_CPUS);
 	}
 	fake.run = guest_comes_to_its_senses;
 	count_begin();
 	trace_detach(t);
-	count_is(END_READ, END_READS);
+	count_is(&end_bytes, &end_reads, &end_ms);
 	guest.stop = true;
 	pthread_join(thread, NULL);
 	guest.on = false;
@@ -176,7 +187,7 @@ static void after_a_tracer_has_died(void)
 	fake.run = guest_comes_to_its_senses;
 	count_begin();
 	leftover_remove(t, &leftover_limits, err, sizeof(err));
-	count_is(END_READ, END_READS);
+	count_is(&left_bytes, &left_reads, &left_ms);
 	guest.on = false;
 	trace_free(t);
 }
