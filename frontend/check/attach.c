@@ -227,12 +227,19 @@ static void attach_domain(void *arg, struct check_result *res)
 		  up ? "user space" : "no user space", now_s() - start);
 }
 
+static bool attach_cancelled(void *arg)
+{
+	const struct attach_check *a = arg;
+
+	return check_is_cancelled(a->r);
+}
+
 static struct machine *attach_to(struct attach_check *a)
 {
 	const struct machine_attach_config cfg = {
 		.target = machine_guest_name(a->guest),
 		.connect = a->opt->connect,
-		.cancelled = a->r->cancelled,
+		.cancelled = attach_cancelled,
 		.trap = attach_trap,
 		.arg = a,
 	};

@@ -180,6 +180,7 @@ void check_look(struct check_report *r, const struct check_options *opt)
 		.connect = opt->connect,
 		.cancelled = r->cancelled,
 		.message = session_message,
+		.arg = r->arg,
 	};
 	struct look l = {.opt = opt};
 

@@ -2,10 +2,12 @@
 /* check-host.c - `hvtrace check-host`: what of hvtrace works on this host, or with a guest. */
 #include "frontend/check/check.h"
 #include "frontend/cmd/command.h"
+#include "frontend/lib/cancel.h"
 #include "frontend/lib/options.h"
 
-#include <pthread.h>
 #include <signal.h>
+#include <string.h>
+#include <unistd.h>
 
 static const struct option_usage check_usage = {
 	"hvtrace check-host [OPTION]... [DOMAIN]",
@@ -15,41 +17,52 @@ static const struct option_usage check_usage = {
 	"not changed. The output is made for bug reports: it has no names and no command lines in it.",
 };
 
-/* As in a session: a guest is to be put in order before we go. The report ends with that. */
-static void check_signals(void)
+static void check_leave(void *arg, int signo)
 {
-	sigset_t set;
+	static const char line[] = "hvtrace: interrupted twice: left at once\n";
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	(void)arg;
+	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0) {
+		/* Then there is nobody to be told. */
+	}
+	_exit(CANCEL_STATUS(signo));
 }
 
 static bool check_cancelled(void *arg)
 {
-	sigset_t set;
-
-	(void)arg;
-	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM));
+	return cancel_asked(arg);
 }
 
+static int report(struct check_report *r, const struct check_options *opt)
+{
+	check_host(r, opt);
+	if (opt->target) {
+		check_look(r, opt);
+	} else {
+		check_kvm(r);
+		check_bare(r);
+		check_kernel(r, opt);
+		check_attach(r, opt);
+	}
+	return check_summary(r) ? EXIT_OK : EXIT_FAILED;
+}
+
+/* As in a session: a guest is to be put in order before we go. The report ends with that. */
 static int check(const struct check_options *opt)
 {
-	struct check_report r = {.out = stdout, .cancelled = check_cancelled};
+	struct cancel cancel = {.leave = check_leave};
+	struct check_report r = {.out = stdout, .cancelled = check_cancelled, .arg = &cancel};
+	int status = cancel_start(&cancel), signo;
 
-	check_signals();
-	check_host(&r, opt);
-	if (opt->target) {
-		check_look(&r, opt);
-	} else {
-		check_kvm(&r);
-		check_bare(&r);
-		check_kernel(&r, opt);
-		check_attach(&r, opt);
+	if (status) {
+		fprintf(stderr, "hvtrace: cannot start a thread: %s\n", strerror(-status));
+		return EXIT_FAILED;
 	}
-	return check_summary(&r) ? EXIT_OK : EXIT_FAILED;
+	signal(SIGPIPE, SIG_IGN);
+	status = report(&r, opt);
+	signo = cancel_asked(&cancel);
+	cancel_stop(&cancel);
+	return signo ? CANCEL_STATUS(signo) : status;
 }
 
 int cmd_check_host(int argc, char **argv)
