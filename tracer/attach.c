@@ -186,12 +186,11 @@ static int check_traps(struct trace *t, char *err, size_t errlen)
 	return -EACCES;
 }
 
-static bool given_up(const struct trace *t, char *err, size_t errlen)
+static bool guest_given_up(void *arg)
 {
-	if (!trace_is_given_up(t))
-		return false;
-	snprintf(err, errlen, "given up before it was traced");
-	return true;
+	const struct trace *t = arg;
+
+	return atomic_load(&t->life->setting_out) && trace_is_given_up(t);
 }
 
 static int insert_running(struct trace *t, char *err, size_t errlen)
@@ -208,7 +207,8 @@ static int insert_running(struct trace *t, char *err, size_t errlen)
 	return ret;
 }
 
-int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen)
+/* It ends when it is given up, in whichever step. */
+static int set_out(struct trace *t, char *err, size_t errlen)
 {
 	static int (*const steps[])(struct trace *t, char *err, size_t errlen) = {
 		find_modules,
@@ -221,17 +221,33 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 	};
 	int ret;
 
+	atomic_store(&t->life->setting_out, true);
+	machine_pause_for(t->m, "reading its text and lists");
+	ret = look_around(t, err, errlen);
+	machine_resume(t->m);
+	/* Whatever is learnt from the guest's text comes behind the clean-up. */
+	for (size_t i = 0; !ret && i < sizeof(steps) / sizeof(steps[0]); i++)
+		ret = trace_is_given_up(t) ? -ECANCELED : steps[i](t, err, errlen);
+	if (trace_is_given_up(t)) {
+		snprintf(err, errlen, "given up before it was traced");
+		ret = -ECANCELED;
+	}
+	atomic_store(&t->life->setting_out, false);
+	return ret;
+}
+
+int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen)
+{
+	int ret;
+
 	t->m = m;
 	guest_bind(&t->guest, m);
+	t->guest.given_up = guest_given_up;
+	t->guest.given_up_arg = t;
 	ret = check_int3(m, err, errlen);
 	if (ret)
 		return ret;
-	machine_pause_for(m, "reading its text and lists");
-	ret = look_around(t, err, errlen);
-	machine_resume(m);
-	/* Whatever is learnt from the guest's text comes behind the clean-up. */
-	for (size_t i = 0; !ret && i < sizeof(steps) / sizeof(steps[0]); i++)
-		ret = given_up(t, err, errlen) ? -ECANCELED : steps[i](t, err, errlen);
+	ret = set_out(t, err, errlen);
 	if (!ret)
 		guest_prints_place(t);
 	if (ret) {

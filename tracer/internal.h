@@ -48,6 +48,8 @@ struct guest_pulse {
 
 /* What the way of a trace through a guest's life needs. */
 struct life {
+	atomic_bool setting_out; /* a guest that runs is being attached to: what is learnt and set
+				  * up in it ends when that is given up, what undoes it does not */
 	struct text_lock text_lock; /* t->change */
 	struct guest_pulse pulse;
 	/* While a guarded function runs at whose end there is something to do: where a trap waits

@@ -215,6 +215,7 @@ static int give_sites_back(struct leftover *l)
 
 static int take_away(struct leftover *l, char *err, size_t errlen)
 {
+	const struct quiesce_patience patience = {.ms = QUIET_MS};
 	struct trace *t = l->t;
 	int ret = guest_probes_recover(t, &l->window, err, errlen);
 
@@ -222,7 +223,7 @@ static int take_away(struct leftover *l, char *err, size_t errlen)
 		ret = events_recover(t, &l->window, err, errlen);
 	if (ret)
 		return ret;
-	ret = quiesce(&t->guest, t->gs, &l->window, t->vcpus, QUIET_MS);
+	ret = quiesce(&t->guest, t->gs, &l->window, t->vcpus, patience);
 
 	if (!ret)
 		return window_close(&l->window, t->borrow, err, errlen);

@@ -523,9 +523,12 @@ int guestsym_modules_copy(const struct guestsym *gs, const struct guestsym_memor
 			  uint64_t slide, const struct guestsym_module *known, size_t nr_known,
 			  struct guestsym_module_copies **copies)
 {
-	(void)gs, (void)mem, (void)slide;
+	(void)gs, (void)slide;
 	if (!fake.nmods)
 		return -ENOENT;
+	for (size_t i = 0; i < fake.nmods; i++)
+		if (mem->cancelled && mem->cancelled(mem->arg))
+			return -ECANCELED;
 	*copies = calloc(1, sizeof(**copies));
 	(*copies)->fresh = fake.nmods;
 	for (size_t i = 0; i < fake.nmods; i++)

@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SLICE_MS 20 /* until it is seen that the guest is given up */
+
 struct borrow *borrow_new(const struct guestsym *gs, struct guest_kernel *g)
 {
 	struct borrow *b = calloc(1, sizeof(*b));
@@ -139,6 +141,12 @@ bool borrow_hit(struct borrow *b, const struct machine_hit *hit)
 
 /* --- setting out ------------------------------------------------------------------------------ */
 
+/* The lock is held. */
+static bool is_cancelled(const struct borrow *b)
+{
+	return b->cancelled || (b->wanted && guest_is_given_up(b->g));
+}
+
 /* On error in what: the function that is missing. */
 static int borrow_begin(struct borrow *b, struct borrow_call *calls, size_t n,
 			enum borrow_where where, const char **what)
@@ -158,14 +166,20 @@ static int borrow_begin(struct borrow *b, struct borrow_call *calls, size_t n,
 	return ret;
 }
 
+/* Nobody wakes who waits when the guest is given up: that is looked at now and then. */
 static void borrow_wait(struct borrow *b, int ms)
 {
-	struct timespec end = host_deadline(ms * NS_PER_MS);
+	int64_t end = host_ms() + ms, left = ms;
 
 	pthread_mutex_lock(&b->lock);
-	while (b->state != BORROW_DONE && !(b->state == BORROW_WAITING && b->cancelled) &&
-	       !pthread_cond_timedwait(&b->change, &b->lock, &end))
-		;
+	while (left > 0 && b->state != BORROW_DONE &&
+	       !(b->state == BORROW_WAITING && is_cancelled(b))) {
+		struct timespec at =
+			host_deadline((left < SLICE_MS ? left : SLICE_MS) * NS_PER_MS);
+
+		pthread_cond_timedwait(&b->change, &b->lock, &at);
+		left = end - host_ms();
+	}
 	pthread_mutex_unlock(&b->lock);
 }
 
@@ -178,7 +192,7 @@ static int borrow_end(struct borrow *b, bool finish)
 	if (b->state == BORROW_DONE)
 		ret = b->error;
 	else if (b->state == BORROW_WAITING)
-		ret = b->cancelled ? -ECANCELED : -ETIMEDOUT;
+		ret = is_cancelled(b) ? -ECANCELED : -ETIMEDOUT;
 	else
 		ret = finish ? -EIO : -EAGAIN;
 	if (ret != -EAGAIN) {
@@ -238,7 +252,7 @@ void borrow_cancel(struct borrow *b, bool cancel)
 	pthread_mutex_unlock(&b->lock);
 }
 
-int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
+static int run(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
 	       int timeout_ms, char *err, size_t errlen)
 {
 	const char *what = "sites";
@@ -256,4 +270,18 @@ int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borro
 	if (ret)
 		complain(ret, timeout_ms, what, err, errlen);
 	return ret;
+}
+
+int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
+	       int timeout_ms, char *err, size_t errlen)
+{
+	b->wanted = false;
+	return run(b, calls, n, where, timeout_ms, err, errlen);
+}
+
+int borrow_run_wanted(struct borrow *b, struct borrow_call *calls, size_t n,
+		      enum borrow_where where, int timeout_ms, char *err, size_t errlen)
+{
+	b->wanted = true;
+	return run(b, calls, n, where, timeout_ms, err, errlen);
 }

@@ -66,6 +66,12 @@ bool borrow_needs(const struct borrow *b, uint64_t va);
 int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
 	       int timeout_ms, char *err, size_t errlen);
 /*
+ * The same for what is set up: whoever waits for a safe point gets -ECANCELED when the guest is
+ * given up (guest.h).
+ */
+int borrow_run_wanted(struct borrow *b, struct borrow_call *calls, size_t n,
+		      enum borrow_where where, int timeout_ms, char *err, size_t errlen);
+/*
  * A trap of ours was hit; on the vCPU's thread. True: by a call of the function that is there;
  * false: by the return of one that was borrowed.
  */

@@ -31,6 +31,7 @@ struct borrow {
 	pthread_mutex_t lock;
 	enum borrow_state state;
 	bool cancelled;
+	bool wanted; /* only as long as the guest is not given up */
 	int error; /* of the machine; the state is BORROW_DONE then */
 	enum borrow_where where;
 	uint64_t landing, restore;

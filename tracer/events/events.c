@@ -62,11 +62,6 @@ void events_unlock(struct events *e)
 
 /* --- which there are ------------------------------------------------------------------------- */
 
-static int read_memory(void *arg, uint64_t va, void *buf, size_t len)
-{
-	return guest_read(arg, va, buf, len);
-}
-
 /*
  * Of a switch and a wakeup set_event_pid takes both tasks: kernel/trace/trace_events.c,
  * __register_pid_events(), 6.1.
@@ -135,7 +130,7 @@ struct event_hist_names *events_hist_names(struct events *e)
 static int list_find(struct events *e)
 {
 	struct trace *t = e->t;
-	const struct guestsym_memory mem = {.read = read_memory, .arg = &t->guest};
+	const struct guestsym_memory mem = guest_memory(&t->guest);
 
 	return t->cfg.running ? guestsym_events_read(t->gs, &mem, t->guest.slide, &e->list)
 			      : guestsym_events_image(t->gs, &e->list);

@@ -76,15 +76,10 @@ static int those_new(struct events *e, const struct guestsym_event_list *now)
 	return ret;
 }
 
-static int read_memory(void *arg, uint64_t va, void *buf, size_t len)
-{
-	return guest_read(arg, va, buf, len);
-}
-
 int events_refresh(struct events *e)
 {
 	struct trace *t = e->t;
-	const struct guestsym_memory mem = {.read = read_memory, .arg = &t->guest};
+	const struct guestsym_memory mem = guest_memory(&t->guest);
 	struct guestsym_event_list now;
 	int ret;
 

@@ -224,6 +224,26 @@ int guest_read(struct guest_kernel *g, uint64_t va, void *buf, size_t len)
 	return 0;
 }
 
+bool guest_is_given_up(const struct guest_kernel *g)
+{
+	return g->given_up && g->given_up(g->given_up_arg);
+}
+
+static bool is_given_up(void *arg)
+{
+	return guest_is_given_up(arg);
+}
+
+static int read_memory(void *arg, uint64_t va, void *buf, size_t len)
+{
+	return is_given_up(arg) ? -ECANCELED : guest_read(arg, va, buf, len);
+}
+
+struct guestsym_memory guest_memory(struct guest_kernel *g)
+{
+	return (struct guestsym_memory){.read = read_memory, .arg = g, .cancelled = is_given_up};
+}
+
 void guest_find(struct guest_kernel *g, uint64_t va, size_t len, struct guest_word *w)
 {
 	memset(w, 0, sizeof(*w));

@@ -85,6 +85,9 @@ enum guest_clock_state {
 struct guest_kernel {
 	struct machine *m;
 	int64_t (*now_ms)(void); /* the host's clock, for how long the guest may stand */
+	/* What is being learnt and set up is not wanted any more; NULL: it is. Any thread */
+	bool (*given_up)(void *arg);
+	void *given_up_arg;
 	struct guest_layout at;
 	uint64_t text_va, text_pa, text_len; /* the kernel image: link address, where it lies */
 	uint64_t slide;			     /* its run-time address minus its link address */
@@ -138,6 +141,9 @@ uint64_t guest_image_pa(const struct guest_kernel *g, uint64_t va);
 int guest_translate(struct guest_kernel *g, uint64_t va, uint64_t *pa);
 /* Copy from kernel virtual memory: 0 or -EFAULT. */
 int guest_read(struct guest_kernel *g, uint64_t va, void *buf, size_t len);
+/* The same for guestsym, which goes on as long as g is not given up: -ECANCELED. */
+struct guestsym_memory guest_memory(struct guest_kernel *g);
+bool guest_is_given_up(const struct guest_kernel *g);
 /* Find bytes that lie within one page, for reading them again and again. */
 void guest_find(struct guest_kernel *g, uint64_t va, size_t len, struct guest_word *w);
 /* Copy len of them from off on. False, and buf as it was: that many were not found. */

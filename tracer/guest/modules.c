@@ -38,11 +38,6 @@ void modules_list_free(struct module_list *list)
 	free(list);
 }
 
-static int read_memory(void *arg, uint64_t va, void *buf, size_t len)
-{
-	return guest_read(arg, va, buf, len);
-}
-
 /* What is not there any more has gone; where something is, nothing else has been. */
 static void keep_names(struct module_list *list, const struct guestsym_module *now, size_t nr)
 {
@@ -55,7 +50,7 @@ static void keep_names(struct module_list *list, const struct guestsym_module *n
 int modules_list_copy(struct module_list *list, struct guest_kernel *g, const struct guestsym *gs,
 		      struct guestsym_module_copies **copies)
 {
-	const struct guestsym_memory mem = {.read = read_memory, .arg = g};
+	const struct guestsym_memory mem = guest_memory(g);
 
 	return guestsym_modules_copy(gs, &mem, g->slide, list->ahead ? list->ahead : list->mods,
 				     list->ahead ? list->nr_ahead : list->nr, copies);

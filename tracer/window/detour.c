@@ -182,5 +182,8 @@ int detours_insert(struct guest_kernel *g, const struct guestsym *gs, struct win
 	}
 	if (!ret)
 		ret = window_write(w, WINDOW_HEADER, &w->header, sizeof(w->header));
-	return ret ? ret : quiesce_then(g, gs, range, n, vcpus, WITHIN_MS, jumps_write, &in);
+	if (ret)
+		return ret;
+	return quiesce_then(g, gs, range, n, vcpus, (struct quiesce_patience){.ms = WITHIN_MS},
+			    jumps_write, &in);
 }

@@ -74,7 +74,7 @@ static int pieces_ask(struct window *w, struct borrow *b, uint32_t n, uint32_t g
 	}
 	for (uint32_t i = 0; i < n; i++)
 		calls[i] = (struct borrow_call){.fn = alloc, .arg = {gfp, PIECE_ORDER}};
-	ret = borrow_run(b, calls, n, where, ms, err, errlen);
+	ret = borrow_run_wanted(b, calls, n, where, ms, err, errlen);
 	/* Those behind a bad one are the guest's as well, to be given back. */
 	for (uint32_t i = 0; i < n; i++) {
 		int one = calls[i].done && calls[i].ret ? piece_take(w, calls[i].ret) : 0;

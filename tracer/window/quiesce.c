@@ -28,7 +28,8 @@
 #define RFLAGS_FIXED 0x2
 #define CR0_PG	     (UINT64_C(1) << 31)
 #define STACK_MAX    (64u << 10)
-#define LOOK_NS	     1000000
+#define LOOK_MS	     1
+#define SLICE_MS     20 /* until it is seen that the guest is given up */
 
 struct frame {
 	uint64_t ip, cs, flags, sp, ss;
@@ -219,18 +220,29 @@ static void look(struct look *l)
 		l->error = ret;
 }
 
-/* A guest that has stood runs for as long at least. */
-static void run_on(int64_t stood_ms)
+static bool is_wanted(const struct look *l, const struct quiesce_patience *patience)
 {
-	int64_t ns = stood_ms > 0 ? stood_ms * NS_PER_MS : LOOK_NS;
-	struct timespec time = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
-
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+	return patience->to_undo || !guest_is_given_up(l->g);
 }
 
-static int look_until_quiet(struct look *l, int timeout_ms, int (*then)(void *arg), void *arg)
+/* A guest that has stood runs for as long at least. */
+static void run_on(const struct look *l, const struct quiesce_patience *patience, int64_t stood_ms)
 {
-	int64_t end = l->g->now_ms() + timeout_ms;
+	int64_t left = stood_ms > LOOK_MS ? stood_ms : LOOK_MS;
+
+	while (left > 0 && is_wanted(l, patience)) {
+		int64_t ms = left < SLICE_MS ? left : SLICE_MS;
+		struct timespec time = {.tv_nsec = ms * NS_PER_MS};
+
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+		left -= ms;
+	}
+}
+
+static int look_until_quiet(struct look *l, const struct quiesce_patience *patience,
+			    int (*then)(void *arg), void *arg)
+{
+	int64_t end = l->g->now_ms() + patience->ms;
 
 	for (;;) {
 		int64_t begin = l->g->now_ms();
@@ -247,12 +259,14 @@ static int look_until_quiet(struct look *l, int timeout_ms, int (*then)(void *ar
 			return ret;
 		if (l->g->now_ms() >= end)
 			return -ETIMEDOUT;
-		run_on(l->g->now_ms() - begin);
+		run_on(l, patience, l->g->now_ms() - begin);
+		if (!is_wanted(l, patience))
+			return -ECANCELED;
 	}
 }
 
-static int quiesce_look(struct look *l, const struct guestsym *gs, int timeout_ms,
-			int (*then)(void *arg), void *arg)
+static int quiesce_look(struct look *l, const struct guestsym *gs,
+			const struct quiesce_patience *patience, int (*then)(void *arg), void *arg)
 {
 	int ret = task_layout_learn(&l->at, gs, l->g);
 
@@ -263,24 +277,25 @@ static int quiesce_look(struct look *l, const struct guestsym *gs, int timeout_m
 	l->words = malloc(l->at.stack_size);
 	if (!l->words)
 		return -ENOMEM;
-	ret = look_until_quiet(l, timeout_ms, then, arg);
+	ret = look_until_quiet(l, patience, then, arg);
 	free(l->words);
 	return ret;
 }
 
 int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct window *w,
-	    unsigned int vcpus, int timeout_ms)
+	    unsigned int vcpus, struct quiesce_patience patience)
 {
 	struct text_range text = {.va = w->header.va + WINDOW_TEXT, .size = w->header.text_size};
 	struct look l = {.g = g, .w = w, .range = &text, .nr_ranges = 1, .vcpus = vcpus};
 
-	return quiesce_look(&l, gs, timeout_ms, NULL, NULL);
+	return quiesce_look(&l, gs, &patience, NULL, NULL);
 }
 
 int quiesce_then(struct guest_kernel *g, const struct guestsym *gs, const struct text_range *range,
-		 size_t n, unsigned int vcpus, int timeout_ms, int (*then)(void *arg), void *arg)
+		 size_t n, unsigned int vcpus, struct quiesce_patience patience,
+		 int (*then)(void *arg), void *arg)
 {
 	struct look l = {.g = g, .range = range, .nr_ranges = n, .vcpus = vcpus};
 
-	return quiesce_look(&l, gs, timeout_ms, then, arg);
+	return quiesce_look(&l, gs, &patience, then, arg);
 }

@@ -7,6 +7,12 @@
 #include "tracer/guest/within.h"
 #include "tracer/window/window.h"
 
+/* How long is waited. */
+struct quiesce_patience {
+	int ms;
+	bool to_undo; /* else no longer than until the guest is given up (guest.h): -ECANCELED */
+};
+
 /*
  * No site calls the window's code any more: wait until no vCPU runs in it and no interrupted task
  * is to go on in it. The machine is not paused by the caller and runs. 0, -ETIMEDOUT, -ENODATA
@@ -14,13 +20,14 @@
  * machine: tasks_strerror().
  */
 int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct window *w,
-	    unsigned int vcpus, int timeout_ms);
+	    unsigned int vcpus, struct quiesce_patience patience);
 
 /*
  * Wait until nobody is in the middle of n ranges of the kernel's own text, likewise, and then call
  * `then` with the machine paused: what it returns, or an error as above.
  */
 int quiesce_then(struct guest_kernel *g, const struct guestsym *gs, const struct text_range *range,
-		 size_t n, unsigned int vcpus, int timeout_ms, int (*then)(void *arg), void *arg);
+		 size_t n, unsigned int vcpus, struct quiesce_patience patience,
+		 int (*then)(void *arg), void *arg);
 
 #endif

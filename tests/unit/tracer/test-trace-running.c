@@ -270,6 +270,56 @@ static void modules_come_and_go(void **state)
 	trace_free(t);
 }
 
+/* --- given up -------------------------------------------------------------------------------- */
+
+static bool count_down(void *arg)
+{
+	unsigned int *left = arg;
+
+	return !*left || !--*left;
+}
+
+/* 0, or -ECANCELED when it was given up at that look; then the guest is as it was. */
+static int attach_given_up(unsigned int look)
+{
+	struct trace_config cfg = {
+		.vcpus = 2, .running = true, .cancelled = count_down, .cancelled_arg = &look};
+	uint8_t *before = malloc(FAKE_RAM);
+	char err[256] = "";
+	struct trace *t = trace_with(cfg, err, sizeof(err));
+	int ret;
+
+	assert_non_null(before);
+	assert_non_null(t);
+	memcpy(before, fake.ram, FAKE_RAM);
+	ret = trace_attach_running(t, NULL, err, sizeof(err));
+	if (ret) {
+		assert_int_equal(ret, -ECANCELED);
+		assert_string_equal(err, "given up before it was traced");
+	}
+	assert_int_equal(trace_detach(t), 0);
+	assert_int_equal(fake.ntraps, 0);
+	assert_int_equal(fake.paused, 0);
+	assert_memory_equal(before, fake.ram, FAKE_RAM);
+	free(before);
+	trace_free(t);
+	return ret;
+}
+
+/* Whichever look it is that finds that it is not wanted any more. */
+static void attaching_ends_wherever_it_is_given_up(void **state)
+{
+	unsigned int look = 1;
+
+	(void)state;
+	guest_slides();
+	guest_has_module(GUESTSYM_MODULE_LIVE);
+	fake_map(SLID_PA + TOP_PGT, MOD_TEXT, 0x1000, MOD_PA);
+	while (attach_given_up(look))
+		look++;
+	assert_in_range(look, 11, 1000); /* more than there are steps */
+}
+
 /* --- a guest that may have been reset -------------------------------------------------------- */
 
 static void clock_add(uint64_t ticks)
@@ -355,6 +405,7 @@ int main(void)
 		TEST(traps_that_could_stay_are_refused),
 		TEST(guests_that_lose_int3_are_refused),
 		TEST(modules_come_and_go),
+		TEST(attaching_ends_wherever_it_is_given_up),
 		TEST(guests_of_the_guest_are_no_reset),
 		TEST(resets_are_found),
 		TEST(clocks_that_are_wound_back_are_of_another_kernel),

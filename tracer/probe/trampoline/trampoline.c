@@ -211,7 +211,8 @@ void trampoline_entered(struct trampoline *tr)
 
 int trampoline_quiet(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
-	int ret = tr->called ? quiesce(&t->guest, t->gs, &tr->window, t->vcpus, QUIET_MS) : 0;
+	const struct quiesce_patience patience = {.ms = QUIET_MS, .to_undo = true};
+	int ret = tr->called ? quiesce(&t->guest, t->gs, &tr->window, t->vcpus, patience) : 0;
 
 	if (ret)
 		snprintf(err, errlen, "the guest does not leave the probes' code: %s",

@@ -102,7 +102,7 @@ static int try_call(struct trace *t, struct trampoline *tr, uint64_t site, char 
 	if (ret)
 		snprintf(err, errlen, "guest text cannot be written: %s", strerror(-ret));
 	else
-		ret = borrow_run(t->borrow, &call, 1, BORROW_ANY, CHECK_MS, err, errlen);
+		ret = borrow_run_wanted(t->borrow, &call, 1, BORROW_ANY, CHECK_MS, err, errlen);
 	error = site_restore(t, tr, site, err, errlen);
 	return ret ? ret : error;
 }

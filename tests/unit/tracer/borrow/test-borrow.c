@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-borrow.c - vCPUs are borrowed at safe points only, and get all registers back. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -253,6 +254,43 @@ static void call_under_way_is_waited_for(void **state)
 	assert_given_back(0, FN_SCHEDULE, SP);
 }
 
+enum { HOUR_MS = 3600000 };
+
+static unsigned int looks_left;
+
+static bool given_up(void *arg)
+{
+	(void)arg;
+	return !looks_left || !--looks_left;
+}
+
+/* It never comes by a safe point; and once it has been asked it is waited for. */
+static void nobody_waits_for_what_is_given_up(void **state)
+{
+	struct borrow_call one = {.fn = FN};
+	char err[256];
+
+	(void)state;
+	guest.given_up = given_up;
+	looks_left = 3;
+	assert_int_equal(borrow_run_wanted(borrow, &one, 1, BORROW_ANY, HOUR_MS, err, sizeof(err)),
+			 -ECANCELED);
+	assert_int_equal(looks_left, 0);
+	assert_int_equal(fake.ntraps, 0);
+	assert_false(one.done);
+	resumed = 0;
+	fake.run = guest_is_late;
+	assert_int_equal(borrow_run_wanted(borrow, &one, 1, BORROW_ANY, SHORT_MS, err, sizeof(err)),
+			 0);
+	assert_true(one.done && one.ret == 9);
+	/* What is undone is asked for all the same. */
+	one.done = false;
+	resumed = 0;
+	assert_int_equal(run(&one, 1, BORROW_ANY, err), 0);
+	assert_true(one.done);
+	guest.given_up = NULL;
+}
+
 static void busy_sites_are_left_alone(void **state)
 {
 	struct machine_trap other = {.va = FAKE_VA(FN_SCHEDULE), .cookie = 1};
@@ -305,6 +343,7 @@ int main(void)
 		TEST(task_is_known_by_its_stack), TEST(only_safe_points_are_taken),
 		TEST(stack_must_have_room),	  TEST(call_under_way_is_waited_for),
 		TEST(busy_sites_are_left_alone),  TEST(missing_functions_are_named),
+		TEST(nobody_waits_for_what_is_given_up),
 	};
 
 	return cmocka_run_group_tests_name("borrow", tests, NULL, NULL);

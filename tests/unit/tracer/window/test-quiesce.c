@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-quiesce.c - when has everyone left the payload? vCPUs, and the stacks of tasks. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,6 +36,7 @@ static int set_up(void **state)
 	tramp_kernel_make();
 	assert_int_equal(guest_learn(&guest, NULL, err, sizeof(err)), 0);
 	guest_bind(&guest, NULL);
+	guest.given_up = NULL;
 	w = (struct window){.g = &guest, .header = {.va = WINDOW_VA, .text_size = TEXT_SIZE}};
 	w.header.nr_edges = 1;
 	w.header.edge[0].from = EDGE_FROM;
@@ -53,7 +55,7 @@ static int tear_down(void **state)
 
 static int wait_ms(int ms)
 {
-	return quiesce(&guest, NULL, &w, TRAMP_CPUS, ms);
+	return quiesce(&guest, NULL, &w, TRAMP_CPUS, (struct quiesce_patience){.ms = ms});
 }
 
 /* --- vCPUs ---------------------------------------------------------------------------------- */
@@ -372,6 +374,43 @@ static void no_longer_than_the_guest_may_stand(void **state)
 	assert_int_equal(wait_ms(LONG_MS), -ETIME);
 }
 
+/* --- given up -------------------------------------------------------------------------------- */
+
+enum { HOUR_MS = 3600000 };
+
+static unsigned int looks_left;
+
+static bool given_up(void *arg)
+{
+	(void)arg;
+	return !looks_left || !--looks_left;
+}
+
+static int64_t an_hour_goes(void)
+{
+	return fake_ms += HOUR_MS;
+}
+
+/* The guest has stood for an hour each time, and would have to be let run for one. */
+static void nobody_waits_for_what_is_given_up(void **state)
+{
+	const struct quiesce_patience to_undo = {.ms = 400 * HOUR_MS, .to_undo = true};
+
+	(void)state;
+	guest.now_ms = an_hour_goes;
+	guest.given_up = given_up;
+	fake.now[1].rip = TEXT_VA;
+	for (unsigned int n = 1; n < 4; n++) {
+		looks_left = n;
+		assert_int_equal(wait_ms(to_undo.ms), -ECANCELED);
+		assert_int_equal(looks_left, 0);
+	}
+	/* What has been done is undone all the same. */
+	guest.now_ms = clock_goes;
+	fake.run = guest_leaves_at_last;
+	assert_int_equal(quiesce(&guest, NULL, &w, TRAMP_CPUS, to_undo), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +431,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_more_tasks_than_the_kernel_counts, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(no_longer_than_the_guest_may_stand, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(nobody_waits_for_what_is_given_up, set_up,
 						tear_down),
 	};
 
