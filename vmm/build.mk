@@ -1,6 +1,7 @@
 vmm-objs :=
 vmm-objs += vmm/choose.o
 vmm-objs += vmm/core/delay.o
+vmm-objs += vmm/core/errand.o
 vmm-objs += vmm/core/event.o
 vmm-objs += vmm/core/machine.o
 vmm-objs += vmm/core/stand.o

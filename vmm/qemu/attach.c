@@ -259,19 +259,19 @@ static int find_stub(struct qemu_machine *m, const struct machine_attach_config 
 	return qemu_domain_stub_start(m->domain, cfg->recover, address, ADDRESS_ROOM, err, errlen);
 }
 
-static int start_keeper(void *arg, int fd)
-{
-	struct qemu_machine *m = arg;
-
-	keeper_stop(&m->keeper); /* of an address that could not be connected to */
-	return keeper_start(&m->keeper, fd, true);
-}
-
 /* Who waits for a stub that has another client is told so, and may give up. */
 struct patience {
 	struct qemu_machine *m;
 	time_t told; /* when that is done; 0: it was */
 };
+
+static int start_keeper(void *arg, int fd)
+{
+	struct qemu_machine *m = ((struct patience *)arg)->m;
+
+	keeper_stop(&m->keeper); /* of an address that could not be connected to */
+	return keeper_start(&m->keeper, fd, true);
+}
 
 static time_t now_s(void)
 {
@@ -325,7 +325,8 @@ static unsigned int stand_default(const struct qemu_machine *m)
 static int connect_stub(struct qemu_machine *m, const char *address, char *err, size_t errlen)
 {
 	struct patience patience = {m, now_s() + PATIENCE_S};
-	int fd = gdb_dial(address, start_keeper, m, err, errlen), rc = 0;
+	const struct gdb_caller caller = {start_keeper, stub_is_silent, &patience};
+	int fd = gdb_dial(address, &caller, err, errlen), rc = 0;
 
 	if (fd < 0) {
 		keeper_stop(&m->keeper);

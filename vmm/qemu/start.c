@@ -69,6 +69,7 @@ static int create_domain(struct qemu_machine *m, const struct machine_config *cf
 static int connect_domain(struct qemu_machine *m, const struct machine_config *cfg, char *err,
 			  size_t errlen)
 {
+	const struct gdb_caller caller = {.idle = cfg->cancelled, .arg = cfg->arg};
 	char path[PATH_ROOM];
 	int rc = qemu_domain_serial_open(m->domain, path, sizeof(path), err, errlen), fd;
 
@@ -78,7 +79,7 @@ static int connect_domain(struct qemu_machine *m, const struct machine_config *c
 	if (!m->console)
 		return -EIO;
 	rc = qemu_domain_stub_start(m->domain, false, path, sizeof(path), err, errlen);
-	fd = rc ? rc : gdb_dial(path, NULL, NULL, err, errlen);
+	fd = rc ? rc : gdb_dial(path, &caller, err, errlen);
 	if (fd < 0)
 		return fd;
 	m->gdb = gdb_open(fd, err, errlen);

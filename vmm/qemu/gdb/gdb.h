@@ -24,12 +24,20 @@ struct gdb;
 
 /* Gets a socket before it is connected: 0 or a negative errno. */
 typedef int gdb_socket_fn(void *arg, int fd);
+/* Asked now and then while nothing comes: true gives up. */
+typedef bool gdb_idle_fn(void *arg);
+
+struct gdb_caller {
+	gdb_socket_fn *ready; /* for each address that is tried; or NULL */
+	gdb_idle_fn *idle;    /* or NULL */
+	void *arg;
+};
+
 /*
  * Connect to "unix:PATH" or "HOST:PORT": a socket for gdb_open(), or a negative errno and err says
- * why in one line. QEMU stops the guest when someone connects. `ready` (or NULL) is called for each
- * address that is tried.
+ * why in one line; -ECANCELED: given up. QEMU stops the guest when someone connects.
  */
-int gdb_dial(const char *address, gdb_socket_fn *ready, void *arg, char *err, size_t errlen);
+int gdb_dial(const char *address, const struct gdb_caller *caller, char *err, size_t errlen);
 /*
  * Agree over a connected socket, which gdb_close() closes, on what both sides can do. NULL: err
  * says why in one line.
@@ -39,7 +47,6 @@ struct gdb *gdb_open(int fd, char *err, size_t errlen);
  * The same of a stub that may have another client, and is silent until that has gone: asked now and
  * then until the stub has said something, idle() gives up by true.
  */
-typedef bool gdb_idle_fn(void *arg);
 struct gdb *gdb_open_idle(int fd, gdb_idle_fn *idle, void *arg, char *err, size_t errlen);
 /* Close the connection; the guest stays as it is. NULL is allowed. */
 void gdb_close(struct gdb *g);

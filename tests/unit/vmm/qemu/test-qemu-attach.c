@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <grp.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -296,21 +298,80 @@ static void test_ready_comes_first(void **state)
 	struct fake_qemu *q = fake_new(0, FAKE_HANGS_UP);
 	const char *address = q->target + strlen("gdb:");
 	struct dialled d = {.say = -ENOMEM};
+	const struct gdb_caller caller = {.ready = on_socket, .arg = &d};
 	char err[256] = "";
 	int fd;
 
 	(void)state;
 	fake_start(q);
-	assert_int_equal(gdb_dial(address, on_socket, &d, err, sizeof(err)), -ENOMEM);
+	assert_int_equal(gdb_dial(address, &caller, err, sizeof(err)), -ENOMEM);
 	assert_int_equal(d.calls, 1);
 	one_line(err);
 	d = (struct dialled){0};
-	fd = gdb_dial(address, on_socket, &d, err, sizeof(err));
+	fd = gdb_dial(address, &caller, err, sizeof(err));
 	assert_true(fd >= 0);
 	assert_int_equal(d.calls, 1);
 	assert_false(d.connected);
 	close(fd);
 	fake_free(q);
+}
+
+/* As one that is far away, or stands: its queue is full, so that no more calls are answered. */
+struct deaf {
+	int listens, waits[2];
+	char address[32];
+};
+
+static int dial_once(const struct sockaddr_in *to)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+
+	assert_true(fd >= 0);
+	if (connect(fd, (const struct sockaddr *)to, sizeof(*to)))
+		assert_int_equal(errno, EINPROGRESS);
+	poll(&p, 1, 100);
+	return fd;
+}
+
+static void deaf_start(struct deaf *d)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t len = sizeof(at);
+
+	d->listens = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(d->listens >= 0);
+	assert_int_equal(bind(d->listens, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(d->listens, 0), 0);
+	assert_int_equal(getsockname(d->listens, (struct sockaddr *)&at, &len), 0);
+	for (int i = 0; i < 2; i++)
+		d->waits[i] = dial_once(&at);
+	snprintf(d->address, sizeof(d->address), "127.0.0.1:%u", ntohs(at.sin_port));
+}
+
+static void deaf_end(struct deaf *d)
+{
+	close(d->listens);
+	for (int i = 0; i < 2; i++)
+		close(d->waits[i]);
+}
+
+/* Nobody waits for the call to be answered, nor for its own bound, who is asked to end. */
+static void test_call_given_up(void **state)
+{
+	const unsigned int looks = 3;
+	unsigned int left = looks;
+	const struct gdb_caller caller = {.idle = count_down, .arg = &left};
+	struct deaf d;
+	char err[256] = "";
+
+	(void)state;
+	deaf_start(&d);
+	assert_int_equal(gdb_dial(d.address, &caller, err, sizeof(err)), -ECANCELED);
+	assert_int_equal(left, 0);
+	one_line(err);
+	assert_non_null(strstr(err, "given up while the gdb stub at 127.0.0.1:"));
+	deaf_end(&d);
 }
 
 /* --- silent --------------------------------------------------------------------------------------
@@ -540,6 +601,7 @@ int main(void)
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_attach),
 		cmocka_unit_test(test_given_up),
+		cmocka_unit_test(test_call_given_up),
 		cmocka_unit_test(test_hangs_up),
 		cmocka_unit_test(test_hangs_up_later),
 		cmocka_unit_test(test_silent),

@@ -152,11 +152,12 @@ static void test_connect_errors(void **state)
 		{"unix:", "no address"},
 		{"127.0.0.1:nosuchservice", "no address"},
 	};
+	const struct gdb_caller nobody = {NULL, NULL, NULL};
 	char err[256];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_true(gdb_dial(bad[i].address, NULL, NULL, err, sizeof(err)) < 0);
+		assert_true(gdb_dial(bad[i].address, &nobody, err, sizeof(err)) < 0);
 		if (!strstr(err, bad[i].why))
 			fail_msg("%s: '%s'", bad[i].address, err);
 	}
