@@ -31,6 +31,10 @@ $(unit-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
+# These see how often names are compared and types looked at.
+count-steps := -Wl,--wrap=strcmp,--wrap=btf__type_by_id
+$(addprefix $(O)/tests/unit/guestsym/test-guestsym-types-,flat hostile): private LDLIBS += $(count-steps)
+
 bench-built-programs := $(addprefix $(O)/,$(bench-programs))
 
 $(bench-built-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)

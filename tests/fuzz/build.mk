@@ -18,6 +18,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-event-print
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-trigger
 fuzz-targets += $(O)/tests/fuzz/fuzz-probe-event
 fuzz-targets += $(O)/tests/fuzz/fuzz-report
+fuzz-targets += $(O)/tests/fuzz/fuzz-types
 fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))
 
 full-tests += tests/fuzz/run-short
@@ -35,6 +36,7 @@ $(fuzz-targets): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(fuzz-objs)
 # The objects of these rooms of tracer/.
 fuzz-rooms = $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,$(1),tracer/$(r)/%.o),$(tracer-objs)))
 
+$(O)/tests/fuzz/fuzz-types: private LDLIBS += $(count-steps)
 $(O)/tests/fuzz/fuzz-staging: $(O)/obj/fuzz/tracer/payload/staging.o
 $(O)/tests/fuzz/fuzz-pairing: $(addprefix $(O)/obj/fuzz/tracer/graph/,merge.o pairing.o)
 $(O)/tests/fuzz/fuzz-filter: $(call fuzz-rooms,lib filter)
