@@ -50,11 +50,15 @@ fuzz-report-objs := calls calltree duration graph-text latency order render rend
 $(O)/tests/fuzz/fuzz-report: $(fuzz-report-objs:%=$(O)/obj/fuzz/frontend/report/%.o) \
 	$(O)/obj/fuzz/tracer/lib/text.o
 
-# On a made-up guest, whose machine and symbols take the place of the real ones
-fuzz-made := $(addprefix $(O)/tests/fuzz/,fuzz-racing fuzz-text fuzz-unwind fuzz-user fuzz-window)
+# On a made-up guest, whose machine and symbols take the place of the real ones: what of them is needed all the same,
+# and files that the trace is looked at through, come from this library.
+fuzz-made := $(addprefix $(O)/tests/fuzz/,fuzz-control fuzz-racing fuzz-text fuzz-unwind \
+	fuzz-user fuzz-window)
 fuzz-made-lib := $(O)/obj/fuzz/made.a
-$(fuzz-made-lib): $(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)) \
-	$(addprefix guestsym/,complain.o decode.o elf.o)) $(O)/obj/tracer/payload/payload.o
+$(fuzz-made-lib): $(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)) $(guestsym-objs) \
+	vmm/thread.o frontend/control/peer.o frontend/control/wire.o \
+	$(filter frontend/tracefs/%.o frontend/mount/%.o frontend/report/%.o,$(frontend-objs))) \
+	$(O)/obj/tracer/payload/payload.o
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -63,18 +67,6 @@ $(fuzz-made): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(fuzz-made-lib)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS) -lcmocka
 fuzz-targets += $(fuzz-made)
-
-# The same for a trace that is looked at through its files
-fuzz-control := $(O)/tests/fuzz/fuzz-control
-$(fuzz-control): $(O)/obj/fuzz/tests/fuzz/fuzz-control.o $(O)/obj/tracer/payload/payload.o \
-	$(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)) \
-	frontend/control/peer.o frontend/control/wire.o \
-	frontend/report/calls.o frontend/report/calltree.o frontend/report/saved.o \
-	$(filter frontend/tracefs/%.o,$(frontend-objs)) $(addprefix guestsym/,complain.o decode.o elf.o))
-	$(call say,LINK,$@)
-	@mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
-fuzz-targets += $(fuzz-control)
 
 .PHONY: fuzz-targets
 fuzz-targets: $(fuzz-targets)
