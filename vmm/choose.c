@@ -43,10 +43,11 @@ struct machine *machine_attach(const struct machine_attach_config *cfg, char *er
 
 int machine_list(const char *connect, struct machine_listing **list, char *err, size_t errlen)
 {
-	return qemu_list(connect, list, err, errlen);
+	return qemu_list(connect, &(struct machine_patience){.cancelled = NULL}, list, err, errlen);
 }
 
-const char *machine_choose(const char *connect, char *why, size_t len)
+const char *machine_choose(const char *connect, const struct machine_patience *patience, char *why,
+			   size_t len)
 {
 	char reason[256], no_libvirt[384];
 	int native = kvm_host_is_native();
@@ -59,7 +60,7 @@ const char *machine_choose(const char *connect, char *why, size_t len)
 		snprintf(reason, sizeof(reason), "/dev/kvm cannot be used: %s", strerror(-native));
 	else
 		snprintf(reason, sizeof(reason), "KVM interprets guest kernels here");
-	if (!qemu_reachable(connect, no_libvirt, sizeof(no_libvirt))) {
+	if (!qemu_reachable(connect, patience, no_libvirt, sizeof(no_libvirt))) {
 		snprintf(why, len, "qemu, as %s", reason);
 		return qemu_machine_ops.name;
 	}

@@ -128,11 +128,22 @@ struct machine *machine_new(const char *backend, const struct machine_config *cf
 			    size_t errlen);
 
 /*
+ * Whether something is wanted still that has to be waited for: asked now and then, on the thread
+ * that waits; true gives up, and what waits fails. NULL: never
+ */
+struct machine_patience {
+	bool (*cancelled)(void *arg);
+	void *arg;
+};
+
+/*
  * The backend for this host: "kvm" where KVM runs guest kernel mode on the processor, else "qemu"
  * if there is a libvirt at this URI (NULL: qemu:///system), else "kvm" all the same. why gets one
- * line that says so, for the user. Takes up to half a second.
+ * line that says so, for the user. Takes up to half a second, or as long as libvirt is waited for
+ * that does not answer: half a minute.
  */
-const char *machine_choose(const char *connect, char *why, size_t len);
+const char *machine_choose(const char *connect, const struct machine_patience *patience, char *why,
+			   size_t len);
 
 /* What an attached guest is never made to bear. */
 struct machine_limits {
@@ -203,7 +214,8 @@ struct machine_libvirt {
 };
 
 /* The libvirt at this URI (NULL: qemu:///system): 0, or -errno and err says why. */
-int machine_get_libvirt(const char *connect, struct machine_libvirt *v, char *err, size_t errlen);
+int machine_get_libvirt(const char *connect, const struct machine_patience *patience,
+			struct machine_libvirt *v, char *err, size_t errlen);
 
 /*
  * A guest of libvirt's that machine_attach() can be tried with: a domain that runs, which nobody is
@@ -212,8 +224,8 @@ int machine_get_libvirt(const char *connect, struct machine_libvirt *v, char *er
 struct machine_guest;
 
 /*
- * cfg as for the backend "qemu": memory, vcpus, the paths, cmdline, connect, console and its arg.
- * Back as soon as it runs. NULL: err says why in one line.
+ * cfg as for the backend "qemu": memory, vcpus, the paths, cmdline, connect, console and
+ * cancelled, and their arg. Back as soon as it runs. NULL: err says why in one line.
  */
 struct machine_guest *machine_guest_new(const struct machine_config *cfg, char *err, size_t errlen);
 const char *machine_guest_name(const struct machine_guest *g);	/* of the domain */

@@ -400,9 +400,10 @@ static const struct check attach_checks[] = {
 
 static void attach_run(struct attach_check *a, struct check_report *r)
 {
+	const struct machine_patience patience = {r->cancelled, r->arg};
 	struct machine_libvirt v;
 
-	if (machine_get_libvirt(a->opt->connect, &v, a->err, sizeof(a->err))) {
+	if (machine_get_libvirt(a->opt->connect, &patience, &v, a->err, sizeof(a->err))) {
 		checks_skip(r, "qemu: domain", "no libvirt to start one with (--connect)");
 		return;
 	}
@@ -423,7 +424,7 @@ void check_attach(struct check_report *r, const struct check_options *opt)
 
 	if (check_is_cancelled(r))
 		return;
-	if (boot_open(&boot, opt))
+	if (boot_open(&boot, opt, r))
 		checks_skip(r, "qemu: domain", boot.err);
 	else
 		attach_run(&a, r);

@@ -38,9 +38,9 @@ static int find_kernel(struct boot *b, const struct check_options *opt)
 	return b->kernel_path ? 0 : -1;
 }
 
-int boot_open(struct boot *b, const struct check_options *opt)
+int boot_open(struct boot *b, const struct check_options *opt, const struct check_report *r)
 {
-	*b = (struct boot){.lock = PTHREAD_MUTEX_INITIALIZER};
+	*b = (struct boot){.lock = PTHREAD_MUTEX_INITIALIZER, .r = r};
 	if (find_kernel(b, opt))
 		return -1;
 	b->gs = guestsym_open(b->kernel_path, 0, b->err, sizeof(b->err));
@@ -76,6 +76,11 @@ static void boot_console(void *arg, const char *text, size_t len)
 	pthread_mutex_unlock(&b->lock);
 }
 
+static bool boot_cancelled(void *arg)
+{
+	return check_is_cancelled(((const struct boot *)arg)->r);
+}
+
 struct machine_config boot_machine_config(struct boot *b, const char *cmdline)
 {
 	return (struct machine_config){
@@ -85,6 +90,7 @@ struct machine_config boot_machine_config(struct boot *b, const char *cmdline)
 		.initrd_size = b->initrd_size,
 		.kernel_path = b->kernel_path,
 		.cmdline = cmdline,
+		.cancelled = boot_cancelled,
 		.console = boot_console,
 		.arg = b,
 	};

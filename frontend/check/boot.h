@@ -24,6 +24,7 @@ struct boot {
 	void *initrd;
 	size_t initrd_size;
 	char err[512];
+	const struct check_report *r; /* machines are made as long as it is not cancelled */
 
 	pthread_mutex_t lock; /* of the console's text */
 	char *log;
@@ -32,7 +33,7 @@ struct boot {
 
 /* The kernel that run would boot; -1: there is none, or no memory, and err says so. boot_close()
  * in either case. */
-int boot_open(struct boot *b, const struct check_options *opt);
+int boot_open(struct boot *b, const struct check_options *opt, const struct check_report *r);
 void boot_close(struct boot *b);
 /* What both machines get: the rest is zero. cmdline: words more. */
 struct machine_config boot_machine_config(struct boot *b, const char *cmdline);

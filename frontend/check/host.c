@@ -219,13 +219,20 @@ static void host_debugfs(void *arg, struct check_result *res)
 			  errno == EACCES ? "for root only" : "not there, or not mounted");
 }
 
+struct host_check {
+	const struct check_options *opt;
+	const struct check_report *r;
+};
+
 static void host_libvirt(void *arg, struct check_result *res)
 {
-	const struct check_options *opt = arg;
+	const struct check_options *opt = ((const struct host_check *)arg)->opt;
+	const struct check_report *r = ((const struct host_check *)arg)->r;
+	const struct machine_patience patience = {r->cancelled, r->arg};
 	struct machine_libvirt v;
 	char err[192];
 
-	if (machine_get_libvirt(opt->connect, &v, err, sizeof(err))) {
+	if (machine_get_libvirt(opt->connect, &patience, &v, err, sizeof(err))) {
 		check_say(res, CHECK_NOT_TRIED, "%s", err);
 		return;
 	}
@@ -250,7 +257,7 @@ static const struct check host_checks[] = {
 
 void check_host(struct check_report *r, const struct check_options *opt)
 {
-	struct check_options options = *opt;
+	struct host_check h = {opt, r};
 
-	checks_run(r, host_checks, &options);
+	checks_run(r, host_checks, &h);
 }

@@ -206,7 +206,7 @@ void check_kernel(struct check_report *r, const struct check_options *opt)
 
 	if (check_is_cancelled(r))
 		return;
-	if (boot_open(&boot, opt))
+	if (boot_open(&boot, opt, r))
 		checks_skip(r, "own: kernel", boot.err);
 	else if (kernel_run(&k, r))
 		check_cannot(r, "own: kernel", k.err);

@@ -58,12 +58,13 @@ static void run_console(void *arg, const char *text, size_t len)
 
 static void run_choose_machine(struct run *r)
 {
+	const struct machine_patience patience = {session_cancelled, &r->s};
 	char why[512];
 
 	r->machine = r->opt->machine;
 	if (strcmp(r->machine, "auto"))
 		return;
-	r->machine = machine_choose(r->opt->connect, why, sizeof(why));
+	r->machine = machine_choose(r->opt->connect, &patience, why, sizeof(why));
 	fprintf(stderr, "hvtrace: machine: %s\n", why);
 }
 
@@ -179,6 +180,10 @@ static int run_new_machine(struct run *r)
 
 	cfg.kernel = guestsym_elf(r->s.gs, &cfg.kernel_size);
 	run_choose_machine(r);
+	if (session_cancelled(&r->s)) {
+		snprintf(r->s.err, sizeof(r->s.err), "no machine was made");
+		return -1;
+	}
 	r->s.m = machine_new(r->machine, &cfg, r->s.err, sizeof(r->s.err));
 	if (!r->s.m)
 		return -1;

@@ -92,9 +92,11 @@ extern const struct machine_ops qemu_machine_ops; /* vmm/qemu/machine.c */
  */
 int kvm_host_is_native(void);
 /* vmm/qemu/start.c: 0, or -errno and err says why libvirt cannot be reached. */
-int qemu_reachable(const char *uri, char *err, size_t errlen);
+int qemu_reachable(const char *uri, const struct machine_patience *patience, char *err,
+		   size_t errlen);
 /* vmm/qemu/libvirt/list.c: machine_list() */
-int qemu_list(const char *uri, struct machine_listing **list, char *err, size_t errlen);
+int qemu_list(const char *uri, const struct machine_patience *patience,
+	      struct machine_listing **list, char *err, size_t errlen);
 /* vmm/qemu/machine.c: machine_attach() */
 struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen);
 

@@ -7,6 +7,7 @@
  * started with. Connecting to a stub stops the guest. All that is needed of it is asked for in one
  * go, then it runs on.
  */
+#include "vmm/core/errand.h"
 #include "vmm/qemu/kvm-int3.h"
 #include "vmm/qemu/qemu.h"
 
@@ -151,6 +152,7 @@ static void let_go(struct qemu_machine *m)
 {
 	bool run_on = m->was_running && !m->foreign;
 	bool attached = m->started; /* else the caller is told another line */
+	char err[512];
 	int rc = 0;
 
 	qemu_run_stop(m);
@@ -178,7 +180,10 @@ static void let_go(struct qemu_machine *m)
 	gdb_close(m->gdb);
 	if (m->domain && m->foreign)
 		qemu_domain_leave_paused(m->domain);
-	qemu_domain_close(m->domain);
+	if (qemu_domain_close(m->domain, err, sizeof(err)) && attached)
+		machine_message(
+			&m->base, MACHINE_MSG_WARN,
+			"the gdb stub may stay in the domain: %s (hvtrace attach --recover)", err);
 	qemu_console_close(m->console);
 }
 
@@ -249,11 +254,13 @@ int qemu_watch(struct qemu_machine *m)
 static int find_stub(struct qemu_machine *m, const struct machine_attach_config *cfg, char *address,
 		     char *err, size_t errlen)
 {
+	const struct errand_patience patience = {.cancelled = m->cfg.cancelled, .arg = m->cfg.arg};
+
 	if (!strncmp(cfg->target, "gdb:", 4)) {
 		snprintf(address, ADDRESS_ROOM, "%s", cfg->target + 4);
 		return 0;
 	}
-	m->domain = qemu_domain_open(cfg->connect, cfg->target, err, errlen);
+	m->domain = qemu_domain_open(cfg->connect, cfg->target, &patience, err, errlen);
 	if (!m->domain)
 		return -ENOENT;
 	return qemu_domain_stub_start(m->domain, cfg->recover, address, ADDRESS_ROOM, err, errlen);

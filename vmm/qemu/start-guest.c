@@ -4,6 +4,7 @@
  * can be attached to like anybody's.
  */
 #include "vmm/core/backend.h"
+#include "vmm/core/errand.h"
 #include "vmm/qemu/libvirt/domain.h"
 #include "vmm/qemu/start.h"
 
@@ -29,11 +30,12 @@ static void on_reset(void *arg)
 static int start(struct machine_guest *g, const struct machine_config *cfg, char *err,
 		 size_t errlen)
 {
+	const struct errand_patience patience = {.cancelled = cfg->cancelled, .arg = cfg->arg};
 	char path[PATH_ROOM];
 	int rc;
 
 	g->domain = qemu_domain_create(cfg->connect, kvm_host_is_native() != 0, qemu_start_xml, cfg,
-				       err, errlen);
+				       &patience, err, errlen);
 	if (!g->domain)
 		return -1;
 	rc = qemu_domain_watch(g->domain, on_reset, g);
@@ -79,9 +81,11 @@ bool machine_guest_was_reset(const struct machine_guest *g)
 
 void machine_guest_free(struct machine_guest *g)
 {
+	char ignored[512];
+
 	if (!g)
 		return;
-	qemu_domain_close(g->domain);
+	qemu_domain_close(g->domain, ignored, sizeof(ignored));
 	qemu_console_close(g->console);
 	free(g);
 }

@@ -12,7 +12,7 @@
  * The domain lives no longer than the connection to libvirt, so a tracer that is killed leaves
  * nothing behind, and there is no need for a keeper.
  */
-#include "vmm/qemu/libvirt/connect.h"
+#include "vmm/core/errand.h"
 #include "vmm/qemu/qemu.h"
 
 #include <elf.h>
@@ -31,22 +31,13 @@
 #define KERNEL_MAP UINT64_C(0xffffffff80000000) /* __START_KERNEL_map */
 #define PATH_ROOM  512
 
-int qemu_reachable(const char *uri, char *err, size_t errlen)
-{
-	virConnectPtr conn = libvirt_connect(uri ? uri : LIBVIRT_DEFAULT_URI, err, errlen);
-
-	if (!conn)
-		return -ECONNREFUSED;
-	libvirt()->virConnectClose(conn);
-	return 0;
-}
-
 /* --- the domain ---------------------------------------------------------------------------------
  */
 
 static int create_domain(struct qemu_machine *m, const struct machine_config *cfg, char *err,
 			 size_t errlen)
 {
+	const struct errand_patience patience = {.cancelled = cfg->cancelled, .arg = cfg->arg};
 	struct machine_config with = *cfg;
 
 	if (!cfg->kernel_path || !cfg->kernel_entry) {
@@ -62,7 +53,7 @@ static int create_domain(struct qemu_machine *m, const struct machine_config *cf
 	}
 	with.cmdline = m->cmdline;
 	m->domain = qemu_domain_create(cfg->connect, kvm_host_is_native() != 0, qemu_start_xml,
-				       &with, err, errlen);
+				       &with, &patience, err, errlen);
 	return m->domain ? 0 : -EIO;
 }
 

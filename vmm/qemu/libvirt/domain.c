@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WATCH_MS 200
+#define WATCH_MS	200
+#define CLOSE_MS	30000 /* libvirt gives a QEMU that is to end some seconds */
+#define CLOSE_SILENT_MS 2000  /* the same, when it has not answered before */
 
 /* --- finding and looking ---------------------------------------------------------------------- */
 
@@ -78,36 +80,44 @@ static int check_xml(struct qemu_domain *d, const char *which, char *err, size_t
 	return 0;
 }
 
-static int open_domain(struct qemu_domain *d, const char *uri, const char *which, char *err,
-		       size_t errlen)
+static int open_domain(struct domain_question *dq, char *err, size_t errlen)
 {
+	struct qemu_domain *d = dq->d;
 	int rc;
 
-	d->conn = libvirt_connect(uri, err, errlen);
+	d->conn = libvirt_connect(d->uri, err, errlen);
 	if (!d->conn)
 		return -ECONNREFUSED;
-	d->dom = lookup(d->conn, which);
+	d->dom = lookup(d->conn, d->which);
 	if (!d->dom) {
-		snprintf(err, errlen, "%s has no domain %s: virsh -c %s list --all shows them", uri,
-			 which, uri);
+		snprintf(err, errlen, "%s has no domain %s: virsh -c %s list --all shows them",
+			 d->uri, d->which, d->uri);
 		return -ENOENT;
 	}
-	rc = check_state(d, which, err, errlen);
-	return rc ? rc : check_xml(d, which, err, errlen);
+	rc = check_state(d, d->which, err, errlen);
+	return rc ? rc : check_xml(d, d->which, err, errlen);
 }
 
-struct qemu_domain *qemu_domain_open(const char *uri, const char *which, char *err, size_t errlen)
+/* What went wrong has been said. */
+static struct qemu_domain *give_up(struct qemu_domain *d)
 {
-	struct qemu_domain *d = calloc(1, sizeof(*d));
+	char ignored[512];
 
-	if (!d) {
-		snprintf(err, errlen, "no memory for domain %s", which);
-		return NULL;
-	}
-	if (!open_domain(d, uri ? uri : LIBVIRT_DEFAULT_URI, which, err, errlen))
-		return d;
-	qemu_domain_close(d);
+	qemu_domain_close(d, ignored, sizeof(ignored));
 	return NULL;
+}
+
+struct qemu_domain *qemu_domain_open(const char *uri, const char *which,
+				     const struct errand_patience *patience, char *err,
+				     size_t errlen)
+{
+	struct qemu_domain *d = qemu_domain_new(uri, which, patience);
+
+	if (!d)
+		snprintf(err, errlen, "no memory for domain %s", which);
+	else if (domain_ask(d, open_domain, 0, err, errlen))
+		return give_up(d);
+	return d;
 }
 
 /* --- a domain of our own ---------------------------------------------------------------------- */
@@ -123,24 +133,19 @@ static bool offers_kvm(virConnectPtr conn)
 	return offered;
 }
 
-static int create_domain(struct qemu_domain *d, const char *uri, bool kvm, qemu_xml_fn *make_xml,
-			 const void *arg, char *err, size_t errlen)
+static int create_domain(struct domain_question *dq, char *err, size_t errlen)
 {
 	const unsigned int flags = VIR_DOMAIN_START_PAUSED | VIR_DOMAIN_START_AUTODESTROY;
-	char *xml;
+	struct qemu_domain *d = dq->d;
+	bool kvm;
 
-	d->conn = libvirt_connect(uri, err, errlen);
+	d->conn = libvirt_connect(d->uri, err, errlen);
 	if (!d->conn)
 		return -ECONNREFUSED;
-	xml = make_xml(arg, kvm && offers_kvm(d->conn));
-	if (!xml) {
-		snprintf(err, errlen, "no memory for the description of a domain");
-		return -ENOMEM;
-	}
-	d->dom = libvirt()->virDomainCreateXML(d->conn, xml, flags);
-	free(xml);
+	kvm = d->offer[1] && offers_kvm(d->conn);
+	d->dom = libvirt()->virDomainCreateXML(d->conn, d->offer[kvm], flags);
 	if (!d->dom) {
-		snprintf(err, errlen, "libvirt at %s does not start the guest: %s", uri,
+		snprintf(err, errlen, "libvirt at %s does not start the guest: %s", d->uri,
 			 libvirt_reason().text);
 		return -EIO;
 	}
@@ -148,28 +153,48 @@ static int create_domain(struct qemu_domain *d, const char *uri, bool kvm, qemu_
 	return check_xml(d, qemu_domain_name(d), err, errlen);
 }
 
-struct qemu_domain *qemu_domain_create(const char *uri, bool kvm, qemu_xml_fn *make_xml,
-				       const void *arg, char *err, size_t errlen)
+/* The thread is not to come back to what the caller has. */
+static struct qemu_domain *offer(const char *uri, bool kvm, qemu_xml_fn *make_xml, const void *arg,
+				 const struct errand_patience *patience)
 {
-	struct qemu_domain *d = calloc(1, sizeof(*d));
+	struct qemu_domain *d = qemu_domain_new(uri, NULL, patience);
+
+	if (!d)
+		return NULL;
+	d->offer[0] = make_xml(arg, false);
+	d->offer[1] = kvm ? make_xml(arg, true) : NULL;
+	if (d->offer[0] && (d->offer[1] || !kvm))
+		return d;
+	qemu_domain_put(d);
+	return NULL;
+}
+
+struct qemu_domain *qemu_domain_create(const char *uri, bool kvm, qemu_xml_fn *make_xml,
+				       const void *arg, const struct errand_patience *patience,
+				       char *err, size_t errlen)
+{
+	struct qemu_domain *d = offer(uri, kvm, make_xml, arg, patience);
 
 	if (!d) {
-		snprintf(err, errlen, "no memory for a domain");
+		snprintf(err, errlen, "no memory for the description of a domain");
 		return NULL;
 	}
-	if (!create_domain(d, uri ? uri : LIBVIRT_DEFAULT_URI, kvm, make_xml, arg, err, errlen))
-		return d;
-	qemu_domain_close(d);
-	return NULL;
+	d->asked_for = true;
+	return domain_ask(d, create_domain, LIBVIRT_START_MS, err, errlen) ? give_up(d) : d;
+}
+
+static int resume(struct domain_question *dq, char *err, size_t errlen)
+{
+	if (!libvirt()->virDomainResume(dq->d->dom))
+		return 0;
+	snprintf(err, errlen, "domain %s cannot be started: %s", qemu_domain_name(dq->d),
+		 libvirt_reason().text);
+	return -EIO;
 }
 
 int qemu_domain_resume(struct qemu_domain *d, char *err, size_t errlen)
 {
-	if (!libvirt()->virDomainResume(d->dom))
-		return 0;
-	snprintf(err, errlen, "domain %s cannot be started: %s", qemu_domain_name(d),
-		 libvirt_reason().text);
-	return -EIO;
+	return domain_ask(d, resume, 0, err, errlen);
 }
 
 /* --- the watch -------------------------------------------------------------------------------- */
@@ -200,29 +225,41 @@ static void *watch_thread(void *arg)
 	return NULL;
 }
 
-int qemu_domain_watch(struct qemu_domain *d, void (*reset)(void *arg), void *arg)
+static int watch(struct domain_question *dq, char *err, size_t errlen)
 {
-	d->reset = reset;
-	d->arg = arg;
+	struct qemu_domain *d = dq->d;
+
 	d->timer = libvirt()->virEventAddTimeout(WATCH_MS, on_timer, NULL, NULL);
 	d->callback = libvirt()->virConnectDomainEventRegisterAny(
 		d->conn, d->dom, VIR_DOMAIN_EVENT_ID_REBOOT, VIR_DOMAIN_EVENT_CALLBACK(on_reboot),
 		d, NULL);
-	if (d->timer >= 0 && d->callback >= 0 &&
-	    !thread_start(&d->thread, "libvirt", NULL, watch_thread, d)) {
-		d->watched = true;
+	if (d->timer >= 0 && d->callback >= 0)
 		return 0;
-	}
+	snprintf(err, errlen, "%s", libvirt_reason().text);
 	return -EIO;
 }
 
+int qemu_domain_watch(struct qemu_domain *d, void (*reset)(void *arg), void *arg)
+{
+	char ignored[512];
+	int rc;
+
+	d->reset = reset;
+	d->arg = arg;
+	rc = domain_ask(d, watch, 0, ignored, sizeof(ignored));
+	if (!rc)
+		rc = thread_start(&d->thread, "libvirt", NULL, watch_thread, d);
+	d->watched = !rc;
+	return rc;
+}
+
+/* Nothing of this asks libvirt's daemon: reset() is not called any more. */
 static void watch_end(struct qemu_domain *d)
 {
 	d->stop = true;
 	libvirt()->virEventUpdateTimeout(d->timer, 0); /* wakes it */
 	pthread_join(d->thread, NULL);
-	libvirt()->virConnectDomainEventDeregisterAny(d->conn, d->callback);
-	libvirt()->virEventRemoveTimeout(d->timer);
+	d->watched = false;
 }
 
 /* --- letting go ------------------------------------------------------------------------------- */
@@ -232,20 +269,41 @@ void qemu_domain_leave_paused(struct qemu_domain *d)
 	d->was_running = false;
 }
 
-void qemu_domain_close(struct qemu_domain *d)
+/* Whoever still waits for an answer about it is waited for: it may be about to start the stub. */
+static int end(struct question *q)
 {
-	if (!d)
-		return;
-	if (d->watched)
-		watch_end(d);
+	struct domain_question *dq = (struct domain_question *)q;
+	struct qemu_domain *d = dq->d;
+
+	pthread_mutex_lock(&d->talk);
 	if (d->created)
 		libvirt()->virDomainDestroy(d->dom);
 	else if (d->stub)
 		qemu_domain_stub_stop(d);
-	if (d->dom)
-		libvirt()->virDomainFree(d->dom);
-	if (d->conn)
-		libvirt()->virConnectClose(d->conn);
-	free(d->xml);
-	free(d);
+	pthread_mutex_unlock(&d->talk);
+	dq->d = NULL;
+	qemu_domain_put(d);
+	return 0;
+}
+
+int qemu_domain_close(struct qemu_domain *d, char *err, size_t errlen)
+{
+	struct errand_patience patience = {.ms = CLOSE_MS};
+	struct domain_question *dq;
+	int rc = 0;
+
+	if (!d)
+		return 0;
+	if (d->watched)
+		watch_end(d);
+	if (d->silent)
+		patience.ms = d->asked_for ? CLOSE_SILENT_MS : 1;
+	dq = domain_question_new(d, NULL, err, errlen);
+	qemu_domain_put(d); /* the question has it */
+	if (!dq)
+		return -ENOMEM;
+	dq->q.ask = end;
+	question_put(&dq->q, &patience, &rc, err, errlen);
+	question_free(&dq->q);
+	return rc;
 }

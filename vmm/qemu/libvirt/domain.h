@@ -9,13 +9,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct errand_patience;
 struct qemu_domain;
+
+/*
+ * Whatever asks libvirt here waits for half a minute at most (creating: two minutes), or so many ms
+ * as the patience says that the domain was found or created with, and as long as that is not
+ * cancelled. Then it is given up: -ETIMEDOUT or -ECANCELED where there is a negative errno.
+ */
 
 /*
  * Find the domain with this id, UUID or name, and look whether it can be traced. uri NULL:
  * qemu:///system. Nothing is changed. NULL: err says why in one line.
  */
-struct qemu_domain *qemu_domain_open(const char *uri, const char *which, char *err, size_t errlen);
+struct qemu_domain *qemu_domain_open(const char *uri, const char *which,
+				     const struct errand_patience *patience, char *err,
+				     size_t errlen);
 
 /* The XML of a domain with a first serial port of type null, to be freed, or NULL: no memory. */
 typedef char *qemu_xml_fn(const void *arg, bool kvm);
@@ -26,19 +35,23 @@ typedef char *qemu_xml_fn(const void *arg, bool kvm);
  * however that may be. NULL: err says why in one line.
  */
 struct qemu_domain *qemu_domain_create(const char *uri, bool kvm, qemu_xml_fn *make_xml,
-				       const void *arg, char *err, size_t errlen);
+				       const void *arg, const struct errand_patience *patience,
+				       char *err, size_t errlen);
 /* Connect the serial port of a domain that was created to a socket, and give its path. 0 or -errno
  */
 int qemu_domain_serial_open(struct qemu_domain *d, char *path, size_t room, char *err,
 			    size_t errlen);
 
-/* Let a domain that stands run. 0 or -EIO, and err says why. */
+/* Let a domain that stands run. 0 or -errno, and err says why. */
 int qemu_domain_resume(struct qemu_domain *d, char *err, size_t errlen);
 
 /* Someone else has stopped the guest: it is not resumed when let go of. */
 void qemu_domain_leave_paused(struct qemu_domain *d);
-/* Take the stub out if it was started, and let go of the domain. NULL is allowed. */
-void qemu_domain_close(struct qemu_domain *d);
+/*
+ * Take the stub out if it was started, and let go of the domain, whatever the patience, but for no
+ * longer than some seconds: else a negative errno, and one line in err. NULL is allowed.
+ */
+int qemu_domain_close(struct qemu_domain *d, char *err, size_t errlen);
 
 const char *qemu_domain_name(const struct qemu_domain *d);
 const char *qemu_domain_uuid(const struct qemu_domain *d);   /* as text */
@@ -53,7 +66,10 @@ bool qemu_domain_was_running(const struct qemu_domain *d);
 int qemu_domain_stub_start(struct qemu_domain *d, bool takeover, char *address, size_t room,
 			   char *err, size_t errlen);
 
-/* Call reset(arg), on a thread of its own, when the guest is reset. To be called once. */
+/*
+ * Call reset(arg), on a thread of its own, when the guest is reset, up to the closing. To be called
+ * once. 0 or -errno.
+ */
 int qemu_domain_watch(struct qemu_domain *d, void (*reset)(void *arg), void *arg);
 
 #endif

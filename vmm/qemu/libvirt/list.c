@@ -2,6 +2,7 @@
 /* list.c - the domains of a libvirt that could be attached to. */
 #include "vmm/core/backend.h"
 #include "vmm/qemu/libvirt/connect.h"
+#include "vmm/qemu/libvirt/question.h"
 #include "vmm/qemu/text/xml.h"
 
 #include <errno.h>
@@ -41,16 +42,28 @@ static void look_at(virDomainPtr dom, struct machine_listing *l)
 	}
 	at = xml ? xml_element(xml, "domain", &len) : NULL;
 	if (at && xml_attribute(at, len, "type", type, sizeof(type)))
-		snprintf(l->accel, sizeof(l->accel), "%s", strcmp(type, "qemu") ? type : "tcg");
+		snprintf(l->accel, sizeof(l->accel), "%.7s", strcmp(type, "qemu") ? type : "tcg");
 	at = xml ? xml_element(xml, "kernel", &len) : NULL;
 	if (at && !xml_text(at, len, l->kernel, sizeof(l->kernel)))
 		l->kernel[0] = '\0';
 	free(xml);
 }
 
-int qemu_list(const char *uri, struct machine_listing **list, char *err, size_t errlen)
+struct list_question {
+	struct question q;
+	struct machine_listing *list;
+};
+
+static void list_release(struct question *q)
 {
-	virConnectPtr conn = libvirt_connect(uri ? uri : LIBVIRT_DEFAULT_URI, err, errlen);
+	free(((struct list_question *)q)->list);
+}
+
+/* How many there are, or a negative errno. */
+static int list_ask(struct question *q)
+{
+	virConnectPtr conn = libvirt_connect(q->uri, q->err, sizeof(q->err));
+	struct machine_listing **list = &((struct list_question *)q)->list;
 	virDomainPtr *doms;
 	int n;
 
@@ -58,7 +71,7 @@ int qemu_list(const char *uri, struct machine_listing **list, char *err, size_t 
 		return -ECONNREFUSED;
 	n = libvirt()->virConnectListAllDomains(conn, &doms, VIR_CONNECT_LIST_DOMAINS_ACTIVE);
 	if (n < 0) {
-		snprintf(err, errlen, "libvirt does not list its domains: %s",
+		snprintf(q->err, sizeof(q->err), "libvirt does not list its domains: %s",
 			 libvirt_reason().text);
 		libvirt()->virConnectClose(conn);
 		return -EIO;
@@ -73,6 +86,25 @@ int qemu_list(const char *uri, struct machine_listing **list, char *err, size_t 
 	libvirt()->virConnectClose(conn);
 	if (*list)
 		return n;
-	snprintf(err, errlen, "no memory for a list of %d domains", n);
+	snprintf(q->err, sizeof(q->err), "no memory for a list of %d domains", n);
 	return -ENOMEM;
+}
+
+int qemu_list(const char *uri, const struct machine_patience *patience,
+	      struct machine_listing **list, char *err, size_t errlen)
+{
+	const struct errand_patience p = {.cancelled = patience->cancelled, .arg = patience->arg};
+	struct list_question *lq = question_new(sizeof(*lq), uri, list_ask, list_release);
+	int rc;
+
+	if (!lq) {
+		snprintf(err, errlen, "no memory for a list of domains");
+		return -ENOMEM;
+	}
+	if (question_put(&lq->q, &p, &rc, err, errlen) && rc >= 0) {
+		*list = lq->list;
+		lq->list = NULL;
+	}
+	question_free(&lq->q);
+	return rc;
 }

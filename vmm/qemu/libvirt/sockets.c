@@ -19,7 +19,7 @@
 #define STUB_CHARDEV   "gdb" /* as QEMU calls it: gdbserver_start() in its gdbstub */
 #define SERIAL_SOCKET  "hvtrace.tty"
 #define SERIAL_CHARDEV "charserial0" /* as libvirt calls that of the first serial port */
-#define PATH_ROOM      256
+#define PATH_ROOM      DOMAIN_PATH_ROOM
 #define COMMAND_ROOM   (2 * PATH_ROOM + 64)
 
 /* --- the monitor ------------------------------------------------------------------------------ */
@@ -183,27 +183,41 @@ static int stub_listen(struct qemu_domain *d, const char *path, char *err, size_
 	return -EACCES;
 }
 
-int qemu_domain_stub_start(struct qemu_domain *d, bool takeover, char *address, size_t room,
-			   char *err, size_t errlen)
+static int stub_start(struct domain_question *dq, char *err, size_t errlen)
 {
-	char path[PATH_ROOM];
+	struct qemu_domain *d = dq->d;
 	bool stale;
-	int rc = stub_place(d, path, sizeof(path), &stale, err, errlen);
+	int rc = stub_place(d, dq->path, sizeof(dq->path), &stale, err, errlen);
 
-	if (!rc && stale && !takeover) {
+	if (!rc && stale && !dq->takeover) {
 		snprintf(err, errlen, "a tracer of domain %s was killed: recover the domain first",
 			 qemu_domain_name(d));
 		rc = -EBUSY;
 	}
 	if (!rc && !stale)
-		rc = stub_listen(d, path, err, errlen);
+		rc = stub_listen(d, dq->path, err, errlen);
 	if (rc)
 		return rc;
 	d->stub = true;
 	/* What a killed tracer had stopped was running. */
 	d->was_running |= stale;
-	snprintf(address, room, "unix:%s", path);
 	return 0;
+}
+
+int qemu_domain_stub_start(struct qemu_domain *d, bool takeover, char *address, size_t room,
+			   char *err, size_t errlen)
+{
+	struct domain_question *dq = domain_question_new(d, stub_start, err, errlen);
+	int rc;
+
+	if (!dq)
+		return -ENOMEM;
+	d->asked_for = true;
+	dq->takeover = takeover;
+	if (domain_question_put(dq, 0, &rc, err, errlen) && !rc)
+		snprintf(address, room, "unix:%s", dq->path);
+	question_free(&dq->q);
+	return rc;
 }
 
 /*
@@ -227,19 +241,19 @@ void qemu_domain_stub_stop(struct qemu_domain *d)
 
 /* --- the serial port -------------------------------------------------------------------------- */
 
-int qemu_domain_serial_open(struct qemu_domain *d, char *path, size_t room, char *err,
-			    size_t errlen)
+static int serial_open(struct domain_question *dq, char *err, size_t errlen)
 {
+	struct qemu_domain *d = dq->d;
 	char *chardevs = list_chardevs(d, err, errlen), command[COMMAND_ROOM], *answer = NULL;
 	int rc;
 
 	if (!chardevs)
 		return -EACCES;
-	rc = socket_place(d, chardevs, SERIAL_SOCKET, path, room, err, errlen);
+	rc = socket_place(d, chardevs, SERIAL_SOCKET, dq->path, sizeof(dq->path), err, errlen);
 	free(chardevs);
 	if (rc)
 		return rc;
-	rc = socket_command("chardev-change " SERIAL_CHARDEV " socket,path=", path,
+	rc = socket_command("chardev-change " SERIAL_CHARDEV " socket,path=", dq->path,
 			    ",server=on,wait=off", command, sizeof(command));
 	if (!rc)
 		answer = monitor(d, command);
@@ -256,4 +270,18 @@ int qemu_domain_serial_open(struct qemu_domain *d, char *path, size_t room, char
 			  : libvirt_reason().text);
 	free(answer);
 	return -EIO;
+}
+
+int qemu_domain_serial_open(struct qemu_domain *d, char *path, size_t room, char *err,
+			    size_t errlen)
+{
+	struct domain_question *dq = domain_question_new(d, serial_open, err, errlen);
+	int rc;
+
+	if (!dq)
+		return -ENOMEM;
+	if (domain_question_put(dq, 0, &rc, err, errlen) && !rc)
+		snprintf(path, room, "%s", dq->path);
+	question_free(&dq->q);
+	return rc;
 }

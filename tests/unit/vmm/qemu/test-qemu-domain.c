@@ -80,7 +80,9 @@ const struct libvirt *libvirt(void)
 static bool runs_on(int state, int why, bool was_running, bool foreign)
 {
 	struct fake_domain dom = {.state = state, .why = why, .stub = true};
-	struct qemu_domain *d = calloc(1, sizeof(*d));
+	const struct errand_patience patience = {.ms = 0};
+	struct qemu_domain *d = qemu_domain_new(NULL, "it", &patience);
+	char err[512];
 
 	assert_non_null(d);
 	d->dom = (virDomainPtr)&dom;
@@ -88,7 +90,7 @@ static bool runs_on(int state, int why, bool was_running, bool foreign)
 	d->was_running = was_running;
 	if (foreign)
 		qemu_domain_leave_paused(d);
-	qemu_domain_close(d);
+	assert_int_equal(qemu_domain_close(d, err, sizeof(err)), 0);
 	assert_false(dom.stub);
 	return dom.resumed;
 }

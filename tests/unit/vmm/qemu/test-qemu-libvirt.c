@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * test-qemu-libvirt.c - finding domains, starting their stubs and listing them, with a libvirt of
- * our own that fails, refuses and answers nonsense.
+ * our own that fails, refuses, answers nonsense, or does not answer.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -16,6 +19,7 @@
 #include <cmocka.h>
 
 #include "vmm/core/backend.h"
+#include "vmm/core/errand.h"
 #include "vmm/qemu/libvirt/connect.h"
 #include "vmm/qemu/libvirt/domain.h"
 
@@ -40,8 +44,21 @@ static struct {
 	bool has_uuid, has_info, has_domain;
 	/* What it was told. */
 	char command[600];
-	unsigned int connections, domains, resumed, removed;
+	unsigned int resumed, removed;
+	bool stub;			  /* it has been started */
+	atomic_uint connections, domains; /* that were handed out */
 } lv;
+
+/*
+ * It does not answer this call (0: it answers all) until it is told to: calls are counted from the
+ * beginning of each test.
+ */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned int call, calls;
+	bool stuck, answers;
+} silence = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, false, false};
 
 static int domain; /* the only one there is */
 
@@ -56,7 +73,42 @@ static int set_up(void **state)
 	lv.state = VIR_DOMAIN_RUNNING;
 	lv.listed = 1;
 	lv.has_uuid = lv.has_info = lv.has_domain = true;
+	pthread_mutex_lock(&silence.lock);
+	silence.call = silence.calls = 0;
+	silence.stuck = silence.answers = false;
+	pthread_mutex_unlock(&silence.lock);
 	return 0;
+}
+
+/* At the beginning of each call that a daemon has to answer. */
+static void answer(void)
+{
+	pthread_mutex_lock(&silence.lock);
+	if (++silence.calls == silence.call) {
+		silence.stuck = true;
+		while (!silence.answers)
+			pthread_cond_wait(&silence.changed, &silence.lock);
+		silence.stuck = false;
+	}
+	pthread_mutex_unlock(&silence.lock);
+}
+
+static bool it_is_stuck(void)
+{
+	bool stuck;
+
+	pthread_mutex_lock(&silence.lock);
+	stuck = silence.stuck;
+	pthread_mutex_unlock(&silence.lock);
+	return stuck;
+}
+
+static void it_answers_at_last(void)
+{
+	pthread_mutex_lock(&silence.lock);
+	silence.answers = true;
+	pthread_cond_broadcast(&silence.changed);
+	pthread_mutex_unlock(&silence.lock);
 }
 
 /* All that was handed out has been given back. */
@@ -73,6 +125,7 @@ static char *copy(const char *text)
 
 static virConnectPtr connect_to(const char *uri)
 {
+	answer();
 	(void)uri;
 	if (!lv.uri)
 		return NULL;
@@ -103,18 +156,21 @@ static virDomainPtr hand_out(void)
 
 static virDomainPtr by_id(virConnectPtr conn, int id)
 {
+	answer();
 	(void)conn;
 	return id == 7 ? hand_out() : NULL;
 }
 
 static virDomainPtr by_uuid(virConnectPtr conn, const char *uuid)
 {
+	answer();
 	(void)conn;
 	return strcmp(uuid, UUID) ? NULL : hand_out();
 }
 
 static virDomainPtr by_name(virConnectPtr conn, const char *name)
 {
+	answer();
 	(void)conn;
 	return strcmp(name, "it") ? NULL : hand_out();
 }
@@ -128,6 +184,7 @@ static int let_go(virDomainPtr dom)
 
 static int get_state(virDomainPtr dom, int *state, int *why, unsigned int flags)
 {
+	answer();
 	(void)dom;
 	(void)flags;
 	*state = lv.state;
@@ -146,6 +203,7 @@ static int get_uuid(virDomainPtr dom, char *uuid)
 
 static int get_info(virDomainPtr dom, virDomainInfoPtr info)
 {
+	answer();
 	(void)dom;
 	info->state = (unsigned char)lv.state;
 	info->nrVirtCpu = 4;
@@ -166,6 +224,7 @@ static const char *get_name(virDomainPtr dom)
 
 static char *get_xml(virDomainPtr dom, unsigned int flags)
 {
+	answer();
 	(void)dom;
 	(void)flags;
 	return copy(lv.xml);
@@ -173,6 +232,7 @@ static char *get_xml(virDomainPtr dom, unsigned int flags)
 
 static int resume(virDomainPtr dom)
 {
+	answer();
 	(void)dom;
 	lv.resumed++;
 	return 0;
@@ -180,6 +240,7 @@ static int resume(virDomainPtr dom)
 
 static int list_all(virConnectPtr conn, virDomainPtr **doms, unsigned int flags)
 {
+	answer();
 	(void)conn;
 	(void)flags;
 	if (lv.listed < 0)
@@ -190,10 +251,12 @@ static int list_all(virConnectPtr conn, virDomainPtr **doms, unsigned int flags)
 	return lv.listed;
 }
 
-static int monitor_command(virDomainPtr dom, const char *command, char **answer, unsigned int flags)
+static int monitor_command(virDomainPtr dom, const char *command, char **said, unsigned int flags)
 {
-	const char *text = lv.answer;
+	const char *text;
 
+	answer();
+	text = lv.answer;
 	(void)dom;
 	assert_int_equal(flags, VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP);
 	if (!strcmp(command, "info chardev"))
@@ -202,7 +265,8 @@ static int monitor_command(virDomainPtr dom, const char *command, char **answer,
 		lv.removed++;
 	else
 		snprintf(lv.command, sizeof(lv.command), "%s", command);
-	*answer = copy(text);
+	lv.stub = !strncmp(command, "gdbserver ", 10) ? strcmp(command, "gdbserver none") : lv.stub;
+	*said = copy(text);
 	return text ? 0 : -1;
 }
 
@@ -258,14 +322,25 @@ const struct libvirt *libvirt(void)
 
 /* --- finding a domain ------------------------------------------------------------------------- */
 
+static const struct errand_patience patient = {.ms = 0};
+static const struct machine_patience forever = {NULL, NULL};
+
 static struct qemu_domain *opens(const char *which)
 {
 	char err[512] = "";
-	struct qemu_domain *d = qemu_domain_open(NULL, which, err, sizeof(err));
+	struct qemu_domain *d = qemu_domain_open(NULL, which, &patient, err, sizeof(err));
 
 	if (!d)
 		fail_msg("%s", err);
 	return d;
+}
+
+static void closes(struct qemu_domain *d)
+{
+	char err[512] = "";
+
+	if (qemu_domain_close(d, err, sizeof(err)))
+		fail_msg("%s", err);
 }
 
 /* One line that says this. */
@@ -273,7 +348,7 @@ static void refuses(const char *uri, const char *which, const char *expected)
 {
 	char err[512] = "";
 
-	assert_null(qemu_domain_open(uri, which, err, sizeof(err)));
+	assert_null(qemu_domain_open(uri, which, &patient, err, sizeof(err)));
 	assert_string_equal(err, expected);
 }
 
@@ -289,7 +364,7 @@ static void by_each_of_its_names(void **state)
 		assert_string_equal(qemu_domain_uuid(d), UUID);
 		assert_string_equal(qemu_domain_kernel(d), "/boot/vmlinuz");
 		assert_true(qemu_domain_is_kvm(d) && qemu_domain_was_running(d));
-		qemu_domain_close(d);
+		closes(d);
 	}
 	assert_int_equal(lv.removed, 0); /* no stub was started */
 }
@@ -307,7 +382,7 @@ static void one_that_stands(void **state)
 	assert_false(qemu_domain_is_kvm(d));
 	assert_string_equal(qemu_domain_uuid(d), "");
 	assert_null(qemu_domain_kernel(d));
-	qemu_domain_close(d);
+	closes(d);
 }
 
 static void no_such_connection(void **state)
@@ -368,7 +443,7 @@ static void stub_starts(const char *answer, bool takeover, const char *command)
 		fail_msg("%s", err);
 	assert_string_equal(address, "unix:/run/domain-7/hvtrace.gdb");
 	assert_string_equal(lv.command, command);
-	qemu_domain_close(d);
+	closes(d);
 	assert_int_equal(lv.removed, 1);
 }
 
@@ -381,7 +456,7 @@ static void stub_fails(int rc, const char *expected)
 	assert_int_equal(
 		qemu_domain_stub_start(d, false, address, sizeof(address), err, sizeof(err)), rc);
 	assert_string_equal(err, expected);
-	qemu_domain_close(d);
+	closes(d);
 	assert_int_equal(lv.removed, 0);
 }
 
@@ -463,7 +538,7 @@ static void serial(const char *answer, int rc, const char *expected)
 	lv.answer = answer;
 	assert_int_equal(qemu_domain_serial_open(d, path, sizeof(path), err, sizeof(err)), rc);
 	assert_string_equal(rc ? err : path, expected);
-	qemu_domain_close(d);
+	closes(d);
 }
 
 static void a_serial_port(void **state)
@@ -502,7 +577,7 @@ static void each_state(void **state)
 		char err[256];
 
 		lv.state = states[i].state;
-		assert_int_equal(qemu_list(NULL, &list, err, sizeof(err)), 1);
+		assert_int_equal(qemu_list(NULL, &forever, &list, err, sizeof(err)), 1);
 		assert_string_equal(list->name, "it");
 		assert_string_equal(list->uuid, UUID);
 		assert_string_equal(list->state, states[i].name);
@@ -523,7 +598,7 @@ static void nothing_is_known(void **state)
 	lv.has_uuid = lv.has_info = false;
 	lv.xml = NULL;
 	lv.listed = 3;
-	assert_int_equal(qemu_list(NULL, &list, err, sizeof(err)), 3);
+	assert_int_equal(qemu_list(NULL, &forever, &list, err, sizeof(err)), 3);
 	for (int i = 0; i < 3; i++) {
 		assert_string_equal(list[i].state, "unknown");
 		assert_string_equal(list[i].uuid, "");
@@ -532,7 +607,7 @@ static void nothing_is_known(void **state)
 	}
 	free(list);
 	lv.listed = 0;
-	assert_int_equal(qemu_list(NULL, &list, err, sizeof(err)), 0);
+	assert_int_equal(qemu_list(NULL, &forever, &list, err, sizeof(err)), 0);
 	free(list);
 }
 
@@ -543,10 +618,118 @@ static void no_list(void **state)
 
 	(void)state;
 	lv.listed = -1;
-	assert_int_equal(qemu_list(NULL, &list, err, sizeof(err)), -EIO);
+	assert_int_equal(qemu_list(NULL, &forever, &list, err, sizeof(err)), -EIO);
 	assert_string_equal(err, "libvirt does not list its domains: it does not want to");
 	lv.uri = NULL;
-	assert_int_equal(qemu_list(NULL, &list, err, sizeof(err)), -ECONNREFUSED);
+	assert_int_equal(qemu_list(NULL, &forever, &list, err, sizeof(err)), -ECONNREFUSED);
+}
+
+/* --- silent ----------------------------------------------------------------------------------- */
+
+#define LONG_MS 3600000
+
+/* Yes, as soon as libvirt does not answer. */
+static bool stuck(void *arg)
+{
+	(void)arg;
+	return it_is_stuck();
+}
+
+static bool never(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+static const struct errand_patience gives_up = {LONG_MS, stuck, NULL};
+static const struct errand_patience in_a_hurry = {1, never, NULL};
+
+/* What was handed out comes back once it answers: all of it, as tear_down() sees. */
+static void all_is_given_back(void)
+{
+	it_answers_at_last();
+	while (lv.connections || lv.domains || it_is_stuck())
+		sched_yield();
+}
+
+static void does_not_open(unsigned int call, const struct errand_patience *patience,
+			  const char *expected)
+{
+	char err[512] = "";
+
+	silence.call = call;
+	assert_null(qemu_domain_open(NULL, "it", patience, err, sizeof(err)));
+	assert_string_equal(err, expected);
+	all_is_given_back();
+	set_up(NULL);
+}
+
+/* In whichever call; there are more of them than it takes to be connected. */
+static void a_silent_one(void **state)
+{
+	struct qemu_domain *d;
+	unsigned int calls;
+
+	(void)state;
+	d = opens("it");
+	calls = silence.calls;
+	closes(d);
+	assert_true(calls > 3);
+	for (unsigned int call = 1; call <= calls; call++) {
+		set_up(NULL);
+		does_not_open(call, &gives_up,
+			      "libvirt does not answer (qemu:///system) yet: given up");
+		does_not_open(call, &in_a_hurry,
+			      "libvirt does not answer (qemu:///system): waited for 1 s; is its "
+			      "daemon stopped, or the domain's QEMU?");
+	}
+}
+
+/* Whoever lets go of the domain does not wait for ever, and no stub stays in it. */
+static void a_stub_is_silent(unsigned int call)
+{
+	struct qemu_domain *d;
+	char address[300] = "", err[512] = "";
+
+	lv.answer = "Waiting for gdb connection on device 'unix:...'\r\n";
+	d = qemu_domain_open(NULL, "it", &gives_up, err, sizeof(err));
+	assert_non_null(d);
+	silence.call = silence.calls + call;
+	assert_int_equal(
+		qemu_domain_stub_start(d, false, address, sizeof(address), err, sizeof(err)),
+		-ECANCELED);
+	assert_string_equal(err, "libvirt does not answer (qemu:///system) yet: given up");
+	assert_string_equal(address, "");
+	assert_int_equal(qemu_domain_close(d, err, sizeof(err)), -ETIMEDOUT);
+	assert_non_null(strstr(err, "libvirt does not answer (qemu:///system): waited for "));
+	all_is_given_back();
+	assert_false(lv.stub);
+}
+
+static void a_stub_that_nobody_waits_for(void **state)
+{
+	(void)state;
+	a_stub_is_silent(1);
+	set_up(NULL);
+	a_stub_is_silent(2);
+	assert_int_equal(lv.removed, 1); /* it was started in the end */
+}
+
+static void a_silent_list(void **state)
+{
+	const struct machine_patience patience = {stuck, NULL};
+	struct machine_listing *list = NULL;
+	char err[512] = "";
+
+	(void)state;
+	for (unsigned int call = 1; call <= 4; call++) {
+		set_up(NULL);
+		silence.call = call;
+		assert_int_equal(qemu_list(NULL, &patience, &list, err, sizeof(err)), -ECANCELED);
+		assert_string_equal(err, "libvirt does not answer (qemu:///system) yet: given up");
+		assert_null(list);
+		all_is_given_back();
+	}
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -568,6 +751,9 @@ int main(void)
 		TEST(each_state),
 		TEST(nothing_is_known),
 		TEST(no_list),
+		TEST(a_silent_one),
+		TEST(a_stub_that_nobody_waits_for),
+		TEST(a_silent_list),
 	};
 
 	return cmocka_run_group_tests_name("libvirt", tests, NULL, NULL);
