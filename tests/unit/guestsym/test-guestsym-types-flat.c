@@ -166,8 +166,19 @@ static void test_length(void **state)
 		assert_int_equal(types_load(part, len, &t), -EINVAL);
 		free(part);
 	}
-	memcpy(tab->copy + 4, tab->flat.data, tab->flat.len - 4);
-	assert_int_equal(types_load(tab->copy + 4, tab->flat.len - 4, &t), -EINVAL);
+}
+
+/* All of it, where 64-bit numbers do not start. */
+static void test_unaligned(void **state)
+{
+	struct table *tab = *state;
+	uint8_t *bytes = malloc(tab->flat.len + 4);
+	struct types *t;
+
+	assert_non_null(bytes);
+	memcpy(bytes + 4, tab->flat.data, tab->flat.len);
+	assert_int_equal(types_load(bytes + 4, tab->flat.len, &t), -EINVAL);
+	free(bytes);
 }
 
 static void test_none(void **state)
@@ -260,10 +271,12 @@ static void test_parts(void **state)
 	const struct {
 		uint64_t at; /* of first; nr follows it */
 		size_t size;
+		uint32_t n; /* of all */
 	} v[] = {
 		{tab->l.composites + offsetof(struct flat_composite, first),
-		 sizeof(struct flat_composite)},
-		{tab->l.protos + offsetof(struct flat_proto, first), sizeof(struct flat_proto)},
+		 sizeof(struct flat_composite), tab->h.nr_members},
+		{tab->l.protos + offsetof(struct flat_proto, first), sizeof(struct flat_proto),
+		 tab->h.nr_params},
 	};
 
 	memcpy(tab->copy, tab->flat.data, tab->flat.len);
@@ -280,6 +293,10 @@ static void test_parts(void **state)
 		at[v[i].size]--;
 		at[v[i].size + 4]++; /* only how they share them: fine */
 		assert_int_equal(load(tab), 0);
+		memset(at + 4, 0xff, 4); /* so many that all of them together are few again */
+		memset(at + v[i].size, 0xff, 4);
+		at[v[i].size + 4] = v[i].n + 1;
+		assert_int_equal(load(tab), -EINVAL);
 	}
 }
 
@@ -351,6 +368,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_header, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_length, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unaligned, setup, teardown),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test_setup_teardown(test_each_byte, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_each_word, setup, teardown),
