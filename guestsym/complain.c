@@ -12,7 +12,7 @@ int complain(const struct complaint *c, int err, const char *fmt, ...)
 
 	if (!c->len || c->buf[0])
 		return err;
-	n = snprintf(c->buf, c->len, "%s: ", c->subject);
+	n = c->subject ? snprintf(c->buf, c->len, "%s: ", c->subject) : 0;
 	if (n < 0 || (size_t)n >= c->len)
 		return err;
 	va_start(ap, fmt);

@@ -1,233 +1,150 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * digest.c - what takes longest to find out about an image, in a form that can be mapped.
- *
- * A digest belongs to one image and lies beside it in the cache: header, symbols, the hash table
- * of their names, fentry sites, names. Its checksum tells damage; that somebody made it up can do
- * no more than give wrong answers, because every position in it is checked before it is used.
+ * digest.c - writes down what was found in an image, in a form that can be mapped: for the cache,
+ * where it lies beside the image, and for hvtrace when it was found by another process.
  */
-#include "guestsym/internal.h"
+#include "guestsym/digest.h"
 
 #include <errno.h>
 
-#define DIGEST_MAGIC UINT32_C(0x64767468)
-/* To be counted up whenever this format, or what the parsers make of an image, changes. */
-#define DIGEST_FORMAT 3
-
-struct digest_header {
-	uint32_t magic, format;
-	uint64_t hash;	  /* of all that follows it */
-	uint64_t size;	  /* of the digest */
-	char version[16]; /* of hvtrace */
-	uint32_t nr_symbols, nr_slots, nr_sites, names_len;
-	struct digest_counts counts;
-	struct hash_key key; /* of the hash table */
+struct writer {
+	const struct kernel *k;
+	uint8_t *to;
+	uint64_t at[NR_DIGEST_PARTS];
+	uint32_t names; /* bytes of them that are there */
 };
 
-#define HASHED_FROM offsetof(struct digest_header, size)
-
-struct digest_symbol {
-	uint64_t addr;
-	uint32_t name; /* position among the names */
-	uint32_t type;
-};
-
-struct digest_site {
-	uint64_t addr, func;
-	uint32_t name, flags;
-};
-
-/* Where the parts are: they follow the header in this order. */
-struct digest_map {
-	struct digest_symbol *symbols;
-	struct digest_site *sites;
-	uint32_t *slots;
-	char *names;
-};
-
-static uint64_t digest_size(const struct digest_header *h)
-{
-	return sizeof(*h) + h->nr_symbols * (uint64_t)sizeof(struct digest_symbol) +
-	       h->nr_sites * (uint64_t)sizeof(struct digest_site) +
-	       h->nr_slots * (uint64_t)sizeof(uint32_t) + h->names_len;
-}
-
-static struct digest_map digest_map(const struct digest_header *h, void *digest)
-{
-	struct digest_map m;
-
-	m.symbols = (struct digest_symbol *)((uint8_t *)digest + sizeof(*h));
-	m.sites = (struct digest_site *)(m.symbols + h->nr_symbols);
-	m.slots = (uint32_t *)(m.sites + h->nr_sites);
-	m.names = (char *)(m.slots + h->nr_slots);
-	return m;
-}
-
-/* --- writing ----------------------------------------------------------------------------- */
-
-static uint64_t names_size(const struct symbols *s, const struct fentry *f)
+static uint64_t names_size(const struct kernel *k)
 {
 	uint64_t size = 0;
 
-	for (size_t i = 0; i < s->n; i++)
-		size += strlen(s->v[i].name) + 1;
-	for (size_t i = 0; i < f->n; i++)
-		if (f->v[i].flags & GUESTSYM_SITE_INVALID)
-			size += strlen(f->v[i].name) + 1;
+	for (size_t i = 0; i < k->symbols.n; i++)
+		size += strlen(k->symbols.v[i].name) + 1;
+	for (size_t i = 0; i < k->fentry.n; i++)
+		if (k->fentry.v[i].flags & GUESTSYM_SITE_INVALID)
+			size += strlen(k->fentry.v[i].name) + 1;
+	for (size_t i = 0; i < k->tables.nr_tracepoints; i++)
+		size += strlen(k->tables.tracepoints[i].name) + 1;
 	return size;
 }
 
-static uint32_t put_name(const struct digest_map *m, uint32_t *pos, const char *name)
+static void *part(const struct writer *w, enum digest_part p)
+{
+	return w->to + w->at[p];
+}
+
+static uint32_t put_name(struct writer *w, const char *name)
 {
 	size_t len = strlen(name) + 1;
-	uint32_t at = *pos;
+	uint32_t at = w->names;
 
-	memcpy(m->names + at, name, len);
-	*pos += len;
+	memcpy((char *)part(w, DIGEST_NAMES) + at, name, len);
+	w->names += (uint32_t)len;
 	return at;
 }
 
-/* A function's name is that of its symbol, which is there already. */
-static uint32_t site_name(const struct digest_map *m, const struct symbols *s,
-			  const struct guestsym_site *site, uint32_t *pos)
+static void put_segments(const struct writer *w)
 {
+	struct digest_segment *to = part(w, DIGEST_SEGMENTS);
+
+	for (size_t i = 0; i < w->k->elf.nr_segs; i++) {
+		const struct elf_segment *seg = &w->k->elf.segs[i];
+
+		to[i] = (struct digest_segment){seg->va,     seg->pa,	 seg->off,
+						seg->filesz, seg->memsz, seg->exec};
+	}
+}
+
+static void put_symbols(struct writer *w)
+{
+	struct digest_symbol *to = part(w, DIGEST_SYMBOLS);
+	const struct symbols *s = &w->k->symbols;
+
+	for (size_t i = 0; i < s->n; i++)
+		to[i] = (struct digest_symbol){s->v[i].addr, put_name(w, s->v[i].name),
+					       (uint8_t)s->v[i].type};
+}
+
+/* A function's name is that of its symbol, which is there already. */
+static uint32_t site_name(struct writer *w, const struct guestsym_site *site)
+{
+	const struct digest_symbol *symbols = part(w, DIGEST_SYMBOLS);
+	const struct symbols *s = &w->k->symbols;
 	const struct guestsym_symbol *sym = symbols_find(s, site->addr, NULL, NULL);
 
 	if (!(site->flags & GUESTSYM_SITE_INVALID) && sym)
-		return m->symbols[sym - s->v].name;
-	return put_name(m, pos, site->name);
+		return symbols[sym - s->v].name;
+	return put_name(w, site->name);
 }
 
-static void fill(const struct digest_map *m, const struct symbols *s, const struct fentry *f)
+static void put_sites(struct writer *w)
 {
-	uint32_t pos = 0;
+	struct digest_site *to = part(w, DIGEST_SITES);
+	const struct fentry *f = &w->k->fentry;
 
-	for (size_t i = 0; i < s->n; i++)
-		m->symbols[i] = (struct digest_symbol){
-			.addr = s->v[i].addr,
-			.name = put_name(m, &pos, s->v[i].name),
-			.type = (uint8_t)s->v[i].type,
-		};
 	for (size_t i = 0; i < f->n; i++)
-		m->sites[i] = (struct digest_site){
-			.addr = f->v[i].addr,
-			.func = f->v[i].func,
-			.name = site_name(m, s, &f->v[i], &pos),
-			.flags = f->v[i].flags,
-		};
-	memcpy(m->slots, s->slots, (s->mask + 1) * sizeof(*s->slots));
+		to[i] = (struct digest_site){f->v[i].addr, f->v[i].func, site_name(w, &f->v[i]),
+					     f->v[i].flags};
 }
 
-int digest_make(struct blob *d, const struct symbols *s, const struct fentry *f,
-		const struct digest_counts *counts)
+static void put_tables(struct writer *w)
 {
-	uint64_t names = names_size(s, f);
-	struct digest_header h = {
+	struct digest_tracepoint *to = part(w, DIGEST_TRACEPOINTS);
+	const struct tables *t = &w->k->tables;
+
+	memcpy(part(w, DIGEST_RETURNS), t->returns, t->nr_returns * sizeof(*t->returns));
+	for (size_t i = 0; i < t->nr_tracepoints; i++)
+		to[i] = (struct digest_tracepoint){t->tracepoints[i].addr,
+						   put_name(w, t->tracepoints[i].name)};
+}
+
+static struct digest_header make_header(const struct kernel *k)
+{
+	return (struct digest_header){
 		.magic = DIGEST_MAGIC,
 		.format = DIGEST_FORMAT,
 		.version = HVTRACE_VERSION,
-		.nr_symbols = s->n,
-		.nr_slots = s->mask + 1,
-		.nr_sites = f->n,
-		.names_len = names,
-		.counts = *counts,
-		.key = s->key,
+		.flags = (k->unpacked ? DIGEST_FL_UNPACKED : 0) |
+			 (k->booted ? DIGEST_FL_BOOTED : 0) |
+			 (k->names_invalid ? DIGEST_FL_NAMES_INVALID : 0),
+		.event_probes = k->event_probes,
+		.start = k->symbols.start,
+		.end = k->symbols.end,
+		.orc_ip = k->tables.orc_ip,
+		.orc_unwind = k->tables.orc_unwind,
+		.orc_header = k->tables.orc_header,
+		.count = {[DIGEST_SEGMENTS] = k->elf.nr_segs,
+			  [DIGEST_SYMBOLS] = k->symbols.n,
+			  [DIGEST_SITES] = k->fentry.n,
+			  [DIGEST_RETURNS] = k->tables.nr_returns,
+			  [DIGEST_TRACEPOINTS] = k->tables.nr_tracepoints,
+			  [DIGEST_TYPES] = k->flat_types.len,
+			  [DIGEST_NAMES] = names_size(k)},
+		.identity = k->identity,
 	};
-	struct digest_map m;
+}
+
+int digest_make(struct blob *d, const struct kernel *k)
+{
+	struct digest_header h = make_header(k);
+	struct writer w = {.k = k};
 	int err;
 
-	if (names > UINT32_MAX || f->n > UINT32_MAX)
+	h.size = digest_layout(&h, w.at);
+	if (!h.size || h.count[DIGEST_NAMES] > UINT32_MAX)
 		return -EFBIG;
-	h.size = digest_size(&h);
 	err = blob_alloc(d, h.size);
 	if (err)
 		return err;
-	m = digest_map(&h, d->map);
-	fill(&m, s, f);
+	w.to = d->map;
+	put_segments(&w);
+	put_symbols(&w);
+	put_sites(&w);
+	put_tables(&w);
+	if (k->flat_types.len)
+		memcpy(part(&w, DIGEST_TYPES), k->flat_types.data, k->flat_types.len);
 	memcpy(d->map, &h, sizeof(h));
-	h.hash = hash64(d->data + HASHED_FROM, d->len - HASHED_FROM);
+	h.hash = hash64(d->data + DIGEST_HASHED_FROM, d->len - DIGEST_HASHED_FROM);
 	memcpy(d->map, &h, sizeof(h));
 	return 0;
-}
-
-/* --- reading ----------------------------------------------------------------------------- */
-
-/* A hash table of the right size with room in it: a search always ends. */
-static bool slots_fit(const struct digest_header *h, const uint32_t *slots)
-{
-	uint32_t used = 0;
-
-	if (!h->nr_slots || h->nr_slots & (h->nr_slots - 1))
-		return false;
-	for (uint32_t i = 0; i < h->nr_slots; i++) {
-		uint32_t index = symbols_slot_index(slots[i]);
-
-		if (index > h->nr_symbols || (slots[i] && !index))
-			return false;
-		used += index != 0;
-	}
-	return used < h->nr_slots;
-}
-
-static bool header_fits(const struct digest_header *h, const struct blob *d)
-{
-	static const char version[sizeof(h->version)] = HVTRACE_VERSION;
-
-	return d->len >= sizeof(*h) && h->magic == DIGEST_MAGIC && h->format == DIGEST_FORMAT &&
-	       !memcmp(h->version, version, sizeof(version)) && h->size == d->len &&
-	       digest_size(h) == d->len && h->nr_symbols && h->nr_sites && h->names_len;
-}
-
-static int load_symbols(struct symbols *s, const struct digest_header *h,
-			const struct digest_map *m)
-{
-	if (!symbols_alloc(s, h->nr_symbols, 0))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < h->nr_symbols; i++) {
-		if (m->symbols[i].name >= h->names_len)
-			return -EINVAL;
-		s->v[i] =
-			(struct guestsym_symbol){m->symbols[i].addr, m->names + m->symbols[i].name,
-						 (char)m->symbols[i].type};
-	}
-	s->slots = m->slots;
-	s->mask = h->nr_slots - 1;
-	s->key = h->key;
-	return 0;
-}
-
-static int load_sites(struct fentry *f, const struct digest_header *h, const struct digest_map *m)
-{
-	int err = fentry_alloc(f, h->nr_sites);
-
-	if (err)
-		return err;
-	for (uint32_t i = 0; i < h->nr_sites; i++) {
-		if (m->sites[i].name >= h->names_len)
-			return -EINVAL;
-		f->v[i] = (struct guestsym_site){m->sites[i].addr, m->sites[i].func,
-						 m->names + m->sites[i].name, m->sites[i].flags};
-	}
-	f->n = h->nr_sites;
-	return 0;
-}
-
-int digest_read(const struct blob *d, struct symbols *s, struct fentry *f,
-		struct digest_counts *counts)
-{
-	const struct digest_header *h = (const struct digest_header *)d->data;
-	struct digest_map m;
-	int err;
-
-	if (!header_fits(h, d))
-		return -EINVAL;
-	m = digest_map(h, d->map);
-	if (m.names[h->names_len - 1] || !slots_fit(h, m.slots) ||
-	    hash64(d->data + HASHED_FROM, d->len - HASHED_FROM) != h->hash)
-		return -EINVAL;
-	err = load_symbols(s, h, &m);
-	if (!err)
-		err = load_sites(f, h, &m);
-	*counts = h->counts;
-	return err;
 }

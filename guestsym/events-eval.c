@@ -25,7 +25,7 @@ struct eval_layout {
 
 /* --- the table --------------------------------------------------------------------------- */
 
-static int learn_layout(struct eval_layout *at, struct types *t)
+static int learn_layout(struct eval_layout *at, const struct types *t)
 {
 	const struct {
 		const char *path;

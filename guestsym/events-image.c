@@ -51,7 +51,7 @@ static int read_image(void *arg, uint64_t va, void *buf, size_t len)
 
 /* --- where things are -------------------------------------------------------------------- */
 
-static int learn_fields(struct image *im, struct types *t)
+static int learn_fields(struct image *im, const struct types *t)
 {
 	const struct {
 		const char *path;
@@ -82,7 +82,7 @@ static int learn_fields(struct image *im, struct types *t)
 }
 
 /* Since 6.2 an allocator of numbers, without a variable for the first. */
-static int learn_first_id(struct image *im, struct types *t)
+static int learn_first_id(struct image *im, const struct types *t)
 {
 	uint64_t va = symbols_addr(im->r.kernel->symbols, "next_event_type");
 	int64_t last = -1;
@@ -96,7 +96,7 @@ static int learn_first_id(struct image *im, struct types *t)
 	return !err && last < 0 ? -ENODATA : err;
 }
 
-static int learn(struct image *im, struct types *t)
+static int learn(struct image *im, const struct types *t)
 {
 	int err = types_size(t, "trace_event_fields", &im->field_size);
 

@@ -22,7 +22,7 @@ struct live {
 	size_t nr, nr_late, room, room_late;
 };
 
-static int learn_fields(struct live *l, struct types *t)
+static int learn_fields(struct live *l, const struct types *t)
 {
 	const struct {
 		const char *path;

@@ -80,7 +80,7 @@ struct wanted {
 	const uint32_t *within;
 };
 
-static int learn_fields(struct types *t, const struct wanted *v, size_t n)
+static int learn_fields(const struct types *t, const struct wanted *v, size_t n)
 {
 	int err = 0;
 
@@ -93,7 +93,7 @@ static int learn_fields(struct types *t, const struct wanted *v, size_t n)
 	return err == -ENOENT ? -ENODATA : err;
 }
 
-static int learn_sizes(struct event_layout *at, struct types *t)
+static int learn_sizes(struct event_layout *at, const struct types *t)
 {
 	const struct {
 		const char *name;
@@ -114,7 +114,7 @@ static int learn_sizes(struct event_layout *at, struct types *t)
 }
 
 /* A kernel without CONFIG_FTRACE_SYSCALLS has none. */
-static int learn_syscalls(struct event_layout *at, struct types *t)
+static int learn_syscalls(struct event_layout *at, const struct types *t)
 {
 	const struct wanted fields[] = {
 		{"syscall_metadata.syscall_nr", &at->nr, 4, &at->meta_size},
@@ -133,7 +133,7 @@ static int learn_syscalls(struct event_layout *at, struct types *t)
 	return err ? err : learn_fields(t, fields, ARRAY_SIZE(fields));
 }
 
-static int learn_numbers(struct event_layout *at, struct types *t)
+static int learn_numbers(struct event_layout *at, const struct types *t)
 {
 	const struct types_enumerator numbers[] = {
 		{"TRACE_EVENT_FL_TRACEPOINT", &at->is_tracepoint},
@@ -155,7 +155,7 @@ static int learn_numbers(struct event_layout *at, struct types *t)
 	return types_enumerators(t, numbers, ARRAY_SIZE(numbers));
 }
 
-static int learn_layout(struct event_layout *at, struct types *t)
+static int learn_layout(struct event_layout *at, const struct types *t)
 {
 	const struct wanted fields[] = {
 		{"trace_event_call.list", &at->list, 16, &at->call_size},

@@ -142,7 +142,7 @@ static size_t mark_invalid(struct fentry *f, uint64_t max_offset)
 }
 
 /* Kernels before 6.0 know the functions by their symbol all the same. */
-static bool kernel_names_invalid(const struct elf_image *kernel)
+bool fentry_names_invalid(const struct elf_image *kernel)
 {
 	static const char text[] = "__ftrace_invalid_address__";
 
@@ -171,25 +171,40 @@ static int name_invalid(struct fentry *f, bool rule, size_t n)
 	return 0;
 }
 
-struct fentry_rule fentry_rule(const struct fentry *f, const struct elf_image *kernel)
+struct fentry_rule fentry_rule(const struct fentry *f, const struct elf_image *kernel,
+			       bool names_invalid)
 {
-	return (struct fentry_rule){site_max_offset(f, kernel), kernel};
+	return (struct fentry_rule){site_max_offset(f, kernel), names_invalid};
+}
+
+static int resolve(struct fentry *f, const struct fentry_rule *rule)
+{
+	size_t invalid = mark_invalid(f, rule->max_offset);
+
+	return invalid ? name_invalid(f, rule->names_invalid, invalid) : 0;
 }
 
 int fentry_resolve(struct fentry *f, const struct elf_image *e, const struct symbols *s,
 		   const struct fentry_rule *rule)
 {
+	sort_sites(f);
+	resolve_sites(f, e, s);
+	return resolve(f, rule);
+}
+
+int fentry_resolve_kernel(struct fentry *f, const struct elf_image *e, const struct symbols *s,
+			  bool names_invalid)
+{
 	struct fentry_rule own;
-	size_t invalid;
 
 	sort_sites(f);
 	resolve_sites(f, e, s);
-	own = rule ? *rule : fentry_rule(f, e);
-	invalid = mark_invalid(f, own.max_offset);
-	return invalid ? name_invalid(f, kernel_names_invalid(own.kernel), invalid) : 0;
+	own = fentry_rule(f, e, names_invalid);
+	return resolve(f, &own);
 }
 
-int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbols *s)
+int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbols *s,
+		bool names_invalid)
 {
 	const uint8_t *p;
 	uint64_t va;
@@ -202,7 +217,7 @@ int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbol
 		return -ENOENT;
 	err = load_sites(f, p, n);
 	if (!err)
-		err = f->n ? fentry_resolve(f, e, s, NULL) : -ENOENT;
+		err = f->n ? fentry_resolve_kernel(f, e, s, names_invalid) : -ENOENT;
 	if (err)
 		fentry_exit(f);
 	return err;

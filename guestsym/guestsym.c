@@ -6,17 +6,17 @@
 
 const char *guestsym_release(const struct guestsym *gs)
 {
-	return gs->identity.release;
+	return gs->kernel.identity.release;
 }
 
 const char *guestsym_banner(const struct guestsym *gs)
 {
-	return gs->identity.banner;
+	return gs->kernel.identity.banner;
 }
 
 const char *guestsym_build_id(const struct guestsym *gs)
 {
-	return gs->identity.build_id;
+	return gs->kernel.identity.build_id;
 }
 
 double guestsym_parse_ms(const struct guestsym *gs)
@@ -31,13 +31,13 @@ bool guestsym_cached(const struct guestsym *gs)
 
 const void *guestsym_elf(const struct guestsym *gs, size_t *len)
 {
-	*len = gs->live ? 0 : gs->bytes.len;
-	return gs->live ? NULL : gs->bytes.data;
+	*len = gs->kernel.booted ? 0 : gs->bytes.len;
+	return gs->kernel.booted ? NULL : gs->bytes.data;
 }
 
 int guestsym_read(const struct guestsym *gs, uint64_t va, void *buf, size_t len)
 {
-	const uint8_t *p = elf_image_at(&gs->elf, va, len);
+	const uint8_t *p = elf_image_at(&gs->kernel.elf, va, len);
 
 	if (!p)
 		return -EFAULT;
@@ -47,70 +47,60 @@ int guestsym_read(const struct guestsym *gs, uint64_t va, void *buf, size_t len)
 
 int guestsym_phys(const struct guestsym *gs, uint64_t va, uint64_t *pa)
 {
-	return gs->live ? -EFAULT : elf_image_phys(&gs->elf, va, pa);
+	return gs->kernel.booted ? -EFAULT : elf_image_phys(&gs->kernel.elf, va, pa);
 }
 
 size_t guestsym_symbols(const struct guestsym *gs, const struct guestsym_symbol **syms)
 {
-	*syms = gs->symbols.v;
-	return gs->symbols.n;
+	*syms = gs->kernel.symbols.v;
+	return gs->kernel.symbols.n;
 }
 
 const struct guestsym_symbol *guestsym_lookup(const struct guestsym *gs, const char *name)
 {
-	return symbols_lookup(&gs->symbols, name);
+	return symbols_lookup(&gs->kernel.symbols, name);
 }
 
 uint64_t guestsym_addr(const struct guestsym *gs, const char *name)
 {
-	return symbols_addr(&gs->symbols, name);
+	return symbols_addr(&gs->kernel.symbols, name);
 }
 
 const struct guestsym_symbol *guestsym_find(const struct guestsym *gs, uint64_t addr, uint64_t *off,
 					    uint64_t *size)
 {
-	return symbols_find(&gs->symbols, addr, off, size);
+	return symbols_find(&gs->kernel.symbols, addr, off, size);
 }
 
 size_t guestsym_fentry_sites(const struct guestsym *gs, const struct guestsym_site **sites)
 {
-	*sites = gs->fentry.v;
-	return gs->fentry.n;
+	*sites = gs->kernel.fentry.v;
+	return gs->kernel.fentry.n;
 }
 
 size_t guestsym_return_sites(const struct guestsym *gs, const uint64_t **sites)
 {
-	*sites = gs->tables.returns;
-	return gs->tables.nr_returns;
-}
-
-size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_site **sites)
-{
-	return irq_sites_get(gs->irq, sites);
-}
-
-size_t guestsym_preempt_sites(const struct guestsym *gs, const struct guestsym_preempt_site **sites)
-{
-	return preempt_sites_get(gs->preempt, sites);
+	*sites = gs->kernel.tables.returns;
+	return gs->kernel.tables.nr_returns;
 }
 
 size_t guestsym_tracepoints(const struct guestsym *gs, const struct guestsym_tracepoint **tps)
 {
-	*tps = gs->tables.tracepoints;
-	return gs->tables.nr_tracepoints;
+	*tps = gs->kernel.tables.tracepoints;
+	return gs->kernel.tables.nr_tracepoints;
 }
 
 size_t guestsym_event_probes(const struct guestsym *gs)
 {
-	return gs->counts.event_probes;
+	return gs->kernel.event_probes;
 }
 
 void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
 		  struct guestsym_range *unwind, struct guestsym_range *header)
 {
-	*ip = gs->tables.orc_ip;
-	*unwind = gs->tables.orc_unwind;
-	*header = gs->tables.orc_header;
+	*ip = gs->kernel.tables.orc_ip;
+	*unwind = gs->kernel.tables.orc_unwind;
+	*header = gs->kernel.tables.orc_header;
 }
 
 int guestsym_modules_copy(const struct guestsym *gs, const struct guestsym_memory *mem,
@@ -120,8 +110,9 @@ int guestsym_modules_copy(const struct guestsym *gs, const struct guestsym_memor
 	uint64_t list = guestsym_addr(gs, "modules");
 	const struct modules_of kernel = {
 		.list = list ? list + slide : 0,
-		.types = gs->types,
-		.rule = fentry_rule(&gs->fentry, &gs->elf),
+		.types = gs->kernel.types,
+		.rule = fentry_rule(&gs->kernel.fentry, &gs->kernel.elf, gs->kernel.names_invalid),
+		.parsers = gs->parsers,
 	};
 
 	return modules_copy(&kernel, mem, known, nr_known, copies);
@@ -140,7 +131,7 @@ int guestsym_modules_read(const struct guestsym *gs, const struct guestsym_memor
 
 static struct events_of events_of(const struct guestsym *gs, uint64_t slide)
 {
-	return (struct events_of){&gs->elf, &gs->symbols, gs->types, slide};
+	return (struct events_of){&gs->kernel.elf, &gs->kernel.symbols, gs->kernel.types, slide};
 }
 
 int guestsym_events_read(const struct guestsym *gs, const struct guestsym_memory *mem,
@@ -160,25 +151,25 @@ int guestsym_events_image(const struct guestsym *gs, struct guestsym_event_list 
 
 int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field)
 {
-	return types_field(gs->types, path, field);
+	return types_field(gs->kernel.types, path, field);
 }
 
 int guestsym_function(const struct guestsym *gs, const char *name, struct guestsym_value *param,
 		      unsigned int n, struct guestsym_value *result)
 {
-	return types_function(gs->types, name, param, n, result);
+	return types_function(gs->kernel.types, name, param, n, result);
 }
 
 int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size)
 {
-	return types_size(gs->types, name, size);
+	return types_size(gs->kernel.types, name, size);
 }
 
 int guestsym_enumerator(const struct guestsym *gs, const char *name, int64_t *value)
 {
 	int64_t found = INT64_MIN; /* no enumerator is: they have 32 bits */
 	const struct types_enumerator wanted = {name, &found};
-	int err = types_enumerators(gs->types, &wanted, 1);
+	int err = types_enumerators(gs->kernel.types, &wanted, 1);
 
 	if (err || found == INT64_MIN)
 		return err ? err : -ENOENT;
@@ -188,5 +179,5 @@ int guestsym_enumerator(const struct guestsym *gs, const char *name, int64_t *va
 
 size_t guestsym_btf_types(const struct guestsym *gs)
 {
-	return types_count(gs->types);
+	return types_count(gs->kernel.types);
 }

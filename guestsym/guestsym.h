@@ -20,6 +20,21 @@
 
 struct guestsym;
 
+/*
+ * Who reads hostile bytes: a process that was made for it, without rights and with limits of memory
+ * and time. What it says is checked. Whatever takes one of these also takes NULL: then they are
+ * read here, as tests do.
+ */
+struct guestsym_parsers;
+
+/*
+ * Before other threads are made. It ends with guestsym_parsers_stop(), which comes behind all that
+ * was opened with it, or with this process. cancel is a descriptor that is readable once nothing is
+ * wanted any more (-1: none): what is under way then ends. 0, or -errno with one line in err.
+ */
+int guestsym_parsers_start(struct guestsym_parsers **p, int cancel, char *err, size_t errlen);
+void guestsym_parsers_stop(struct guestsym_parsers *p);
+
 enum {
 	GUESTSYM_FL_NOCACHE = 1 << 0, /* neither read nor write the cache */
 };
@@ -29,8 +44,9 @@ enum {
  * id). The file is read once: what happens to it afterwards changes nothing. NULL on error, with
  * one line in err that names the file, what is wrong and what to do.
  */
-struct guestsym *guestsym_open(const char *path, unsigned int flags, char *err, size_t errlen);
-/* The same for an image in memory (never cached); buf may go once it is back. */
+struct guestsym *guestsym_open(struct guestsym_parsers *p, const char *path, unsigned int flags,
+			       char *err, size_t errlen);
+/* The same for an image in memory, read here and never cached; buf may go once it is back. */
 struct guestsym *guestsym_parse(const void *buf, size_t len, char *err, size_t errlen);
 void guestsym_close(struct guestsym *gs); /* NULL is allowed */
 
@@ -63,7 +79,10 @@ struct guestsym_memory {
  *  - guestsym_read() gives what was in memory then, GUESTSYM_SITE_NOP likewise;
  *  - guestsym_elf() gives NULL, guestsym_phys() -EFAULT.
  */
-struct guestsym *guestsym_open_memory(const struct guestsym_memory *mem, char *err, size_t errlen);
+struct guestsym *guestsym_open_memory(struct guestsym_parsers *p, const struct guestsym_memory *mem,
+				      char *err, size_t errlen);
+/* Those that it was opened with. */
+struct guestsym_parsers *guestsym_parsers(const struct guestsym *gs);
 
 /* --- the image --------------------------------------------------------------------------- */
 

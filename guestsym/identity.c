@@ -84,3 +84,11 @@ void identity_read(struct identity *id, const struct elf_image *e, const struct 
 	read_banner(id, e, s);
 	read_build_id(id, e, s);
 }
+
+bool identity_is_sound(const struct identity *id)
+{
+	return !id->banner[BANNER_MAX] && !id->release[RELEASE_MAX] &&
+	       !id->build_id[2 * BUILD_ID_MAX] && is_text(id->banner) &&
+	       name_is_plain(id->release, RELEASE_MAX) &&
+	       strspn(id->build_id, "0123456789abcdef") == strlen(id->build_id);
+}

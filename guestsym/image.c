@@ -86,6 +86,28 @@ static int bzimage_unpack(const struct blob *file, struct blob *elf, const struc
 	return err;
 }
 
+int image_cannot_be_read(const struct complaint *c, int err)
+{
+	if (err == -ESTALE)
+		return complain(
+			c, err,
+			"changes while it is read; try again once it is written completely");
+	if (err == -EFBIG)
+		return complain(c, err,
+				"has more than the %" PRIu64 " MB that are read of a kernel; "
+				"give a /boot/vmlinuz-* or a vmlinux without debug data (strip -g)",
+				IMAGE_MAX_FILE >> 20);
+	return complain(c, err, "%s; give a readable /boot/vmlinuz-* or vmlinux",
+			err == -EINVAL ? "is no regular file" : strerror(-err));
+}
+
+int image_read(struct blob *file, int fd, const struct stat *st, const struct complaint *c)
+{
+	int err = blob_read(file, fd, st);
+
+	return err ? image_cannot_be_read(c, err) : 0;
+}
+
 int image_unpack(struct blob *file, struct blob *elf, bool *unpacked, const struct complaint *c)
 {
 	*elf = (struct blob){0};

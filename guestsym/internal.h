@@ -4,10 +4,11 @@
  *
  * The way of an image, which open.c has it go: image.c finds the ELF in a bzImage (unpack.c), elf.c
  * checks it, kallsyms.c or symtab.c gives the symbols that symbols.c looks up, fentry.c and
- * tables.c read the tables that those symbols delimit, types-flatten.c makes of BTF what types.c
- * looks up. irq.c works on first use. cache.c keeps unpacked ELFs. Of a kernel that runs, memory.c
- * copies the image and live.c reads what is in lists by then. events-live.c and events-image.c give
- * trace events (events.h), by way of pages.c.
+ * tables.c read the tables that those symbols delimit, types-flatten.c its BTF (kernel.c). All of
+ * that may be done in another process (jobs.c, parsers.c); its result is a digest (digest.c), which
+ * is checked, whoever made it (digest-load.c). sites.c finds on first use. cache.c keeps unpacked
+ * ELFs and digests. Of a kernel that runs, memory.c copies the image and live.c reads what is in
+ * lists by then. events-live.c and events-image.c give trace events (events.h), by way of pages.c.
  */
 #ifndef HVTRACE_GUESTSYM_INTERNAL_H
 #define HVTRACE_GUESTSYM_INTERNAL_H
@@ -62,7 +63,7 @@ static inline uint64_t place_relative(uint64_t va, const void *p)
 /* --- one line about what went wrong ------------------------------------------------------ */
 
 struct complaint {
-	const char *subject; /* the file's name */
+	const char *subject; /* the file's name; NULL: who asked puts it before that */
 	char *buf;
 	size_t len;
 };
@@ -110,6 +111,10 @@ struct hash_key {
 struct hash_key hash_key_new(void);
 uint64_t hash_keyed(const struct hash_key *key, const void *data, size_t len);
 
+/* The bytes of such a file. */
+int image_read(struct blob *file, int fd, const struct stat *st, const struct complaint *c);
+/* Say why it cannot be. */
+int image_cannot_be_read(const struct complaint *c, int err);
 /*
  * Turn the bytes of a file into those of an ELF image: a bzImage's payload is unpacked to *elf,
  * an ELF is taken over as it is (file becomes empty). *unpacked says which.
@@ -227,6 +232,8 @@ struct identity {
 };
 
 void identity_read(struct identity *id, const struct elf_image *e, const struct symbols *s);
+/* These are strings, and may be printed. */
+bool identity_is_sound(const struct identity *id);
 
 /* --- sites ------------------------------------------------------------------------------- */
 
@@ -239,18 +246,24 @@ struct fentry {
 int fentry_alloc(struct fentry *f, size_t n);
 /* What tells a function's site from one that is left over from an overridden weak function. */
 struct fentry_rule {
-	uint64_t max_offset;		/* of a site from its symbol */
-	const struct elf_image *kernel; /* whose code it is that names the left-over ones */
+	uint64_t max_offset; /* of a site from its symbol */
+	bool names_invalid;  /* the kernel has names of its own for the left-over ones */
 };
+/* True when this kernel's code has them. */
+bool fentry_names_invalid(const struct elf_image *kernel);
 /* The rule of the kernel whose resolved sites f has. */
-struct fentry_rule fentry_rule(const struct fentry *f, const struct elf_image *kernel);
+struct fentry_rule fentry_rule(const struct fentry *f, const struct elf_image *kernel,
+			       bool names_invalid);
 /*
- * Sort the sites and fill in all but their addresses: e has their bytes and s their symbols. rule
- * is NULL for the kernel's own ones. f is the caller's also after an error.
+ * Sort the sites and fill in all but their addresses: e has their bytes and s their symbols. f is
+ * the caller's also after an error. Those of a kernel themselves tell its rule.
  */
 int fentry_resolve(struct fentry *f, const struct elf_image *e, const struct symbols *s,
 		   const struct fentry_rule *rule);
-int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbols *s);
+int fentry_resolve_kernel(struct fentry *f, const struct elf_image *e, const struct symbols *s,
+			  bool names_invalid);
+int fentry_read(struct fentry *f, const struct elf_image *e, const struct symbols *s,
+		bool names_invalid);
 void fentry_exit(struct fentry *f);
 
 struct tables {
@@ -289,8 +302,6 @@ int types_flatten(const uint8_t *raw, size_t len, struct blob *flat);
  * one with no length every question gets -ENODATA.
  */
 int types_load(const void *flat, size_t len, struct types **t);
-/* All of it in one; NULL: no memory. An image without BTF gives a table with no length. */
-struct types *types_new(const struct elf_image *e, const struct symbols *s);
 void types_free(struct types *t);
 /* By any thread. */
 size_t types_count(const struct types *t);
@@ -323,33 +334,55 @@ static inline bool field_fits(const struct guestsym_field *f, uint32_t size, uin
 	return (!size || f->size == size) && f->size <= within && f->offset <= within - f->size;
 }
 
-/* --- on first use, by any thread --------------------------------------------------------- */
+/* --- a kernel, put together -------------------------------------------------------------- */
 
-struct irq_sites;
-struct irq_sites *irq_sites_new(const struct elf_image *e, const struct symbols *s, bool booted);
-void irq_sites_free(struct irq_sites *irq);
-size_t irq_sites_get(struct irq_sites *irq, const struct guestsym_irq_site **sites);
+/* What an image says. */
+struct kernel {
+	struct elf_image elf; /* without sections once it is from a digest */
+	struct symbols symbols;
+	struct fentry fentry;
+	struct tables tables;
+	struct identity identity;
+	struct blob flat_types; /* of types_flatten(), while it is not from a digest */
+	struct types *types;	/* when it is */
+	uint32_t event_probes;
+	bool names_invalid; /* fentry_names_invalid() */
+	bool unpacked;	    /* the image was in a bzImage */
+	bool booted;	    /* it is a copy of the memory of one that runs; it has no fentry sites */
+};
 
-struct preempt_sites;
-struct preempt_sites *preempt_sites_new(const struct elf_image *e, const struct symbols *s,
-					struct types *t);
-void preempt_sites_free(struct preempt_sites *ps);
-size_t preempt_sites_get(struct preempt_sites *ps, const struct guestsym_preempt_site **sites);
+/*
+ * Read all of it, from the ELF image that bytes are; its debug data are forgotten. With an error k
+ * is still to be given back.
+ */
+int kernel_read(struct kernel *k, struct blob *bytes, const struct complaint *c);
+/* Likewise of a kernel that runs around an address, of which elf has the bytes. */
+int kernel_read_booted(struct kernel *k, const struct elf_image *elf, uint64_t hint,
+		       const struct complaint *c);
+void kernel_exit(struct kernel *k);
+/*
+ * From the bytes of a file, which are taken over, or of a kernel that runs, to what is kept of it.
+ * After an error the blobs are empty.
+ */
+int kernel_digest(struct blob *file, struct blob *bytes, struct blob *digest,
+		  const struct complaint *c);
+int kernel_digest_booted(const struct elf_image *elf, uint64_t hint, struct blob *digest,
+			 const struct complaint *c);
 
 /* --- lists of a kernel that runs --------------------------------------------------------- */
 
 /*
- * The sites that ftrace knows in the kernel itself. -ENOENT when it has none (yet), -ENODATA
- * without types, others when the list makes no sense.
+ * The sites that ftrace knows in the kernel itself, to k->fentry. -ENOENT when it has none (yet),
+ * -ENODATA without types, others when the list makes no sense.
  */
-int live_sites_read(struct fentry *f, const struct guestsym_memory *mem, const struct elf_image *e,
-		    const struct symbols *s, struct types *t);
+int live_sites_read(struct kernel *k, const struct guestsym_memory *mem);
 
 /* What has to be known of a kernel to read its modules. */
 struct modules_of {
 	uint64_t list; /* run-time address of `modules`, 0: it has none */
-	struct types *types;
+	const struct types *types;
 	struct fentry_rule rule;
+	struct guestsym_parsers *parsers; /* who is to parse them; NULL: it is done here */
 };
 
 /* As guestsym_modules_copy(). */
@@ -393,7 +426,7 @@ void pages_exit(struct pages *p);
 struct events_of {
 	const struct elf_image *elf;
 	const struct symbols *symbols;
-	struct types *types;
+	const struct types *types;
 	uint64_t slide;
 };
 
@@ -403,20 +436,14 @@ int events_image(const struct events_of *k, struct guestsym_event_list *list);
 
 /* --- the cache --------------------------------------------------------------------------- */
 
-/* What counting would take too long for. */
-struct digest_counts {
-	uint32_t event_probes, btf_types;
-};
-
-/* A digest of what was found in an image. */
-int digest_make(struct blob *d, const struct symbols *s, const struct fentry *f,
-		const struct digest_counts *counts);
+/* What was found in an image, without pointers, to be kept or handed on: 0, -ENOMEM, -EFBIG. */
+int digest_make(struct blob *d, const struct kernel *k);
 /*
- * Fill all but the limits of s, which like f then refers to memory of the digest. On error (it is
- * damaged, or of another version) both may be partly filled.
+ * The same again. Nothing in the digest is believed: whoever made it up can give wrong answers, and
+ * no more. k refers to memory of d and bytes, and is to be given back also after an error: -ENOMEM,
+ * -EINVAL (it is damaged, or of another version).
  */
-int digest_read(const struct blob *d, struct symbols *s, struct fentry *f,
-		struct digest_counts *counts);
+int digest_load(struct kernel *k, const struct blob *d, const struct blob *bytes);
 
 #define CACHE_NAME_LEN 160 /* of a file in the cache, without its suffix */
 
@@ -458,23 +485,56 @@ bool cached_check(struct cached *c);
 void cached_store(const struct stat *st, const char *build_id, const struct blob *elf,
 		  const struct blob *digest);
 
-/* --- a kernel, put together ---------------------------------------------------------------- */
+/* --- sites, on first use ------------------------------------------------------------------- */
+
+enum sites_kind { SITES_IRQ, SITES_PREEMPT, NR_SITES };
+
+struct found_sites {
+	bool tried;
+	void *v; /* of struct guestsym_irq_site, or guestsym_preempt_site; from malloc() */
+	size_t n;
+};
+
+/* What decoding finds: 0 or -ENOMEM. found->v is to be freed. */
+int irq_sites_find(const struct kernel *k, struct found_sites *found);
+int preempt_sites_find(const struct kernel *k, struct found_sites *found);
+int sites_find(const struct kernel *k, enum sites_kind kind, struct found_sites *found);
+size_t sites_size(enum sites_kind kind); /* bytes of one */
+/*
+ * Copy what somebody else has found: -EINVAL unless a kernel could have them, in its text, one
+ * behind the other.
+ */
+int sites_take(const struct kernel *k, enum sites_kind kind, const void *v, size_t len,
+	       struct found_sites *found);
+
+struct sites {
+	pthread_mutex_t lock; /* protects finding; what was found never changes */
+	struct found_sites found[NR_SITES];
+};
+
+struct sites *sites_new(void); /* NULL: no memory */
+void sites_free(struct sites *sites);
+
+/* --- in another process ---------------------------------------------------------------------- */
+
+/* A file's image and its digest. fd is read once; st is what it was when it was opened. */
+int parsers_image(struct guestsym_parsers *p, int fd, const struct stat *st, struct blob *bytes,
+		  struct blob *digest, const struct complaint *c);
+/* The digest of a kernel that runs, whose memory bytes has. */
+int parsers_booted(struct guestsym_parsers *p, const struct elf_image *elf, uint64_t hint,
+		   struct blob *digest, const struct complaint *c);
+int parsers_sites(const struct guestsym *gs, enum sites_kind kind, struct found_sites *found);
+
+/* --- a kernel that is open ------------------------------------------------------------------- */
 
 struct guestsym {
-	struct blob bytes;  /* what elf is in */
-	struct blob digest; /* what symbols and fentry refer to, when they are from the cache */
-	struct elf_image elf;
-	struct symbols symbols;
-	struct fentry fentry;
-	struct tables tables;
-	struct irq_sites *irq;
-	struct preempt_sites *preempt;
-	struct types *types;
-	struct digest_counts counts; /* btf_types only when it is from the cache */
-	struct identity identity;
+	struct blob bytes;  /* what kernel.elf is in */
+	struct blob digest; /* what all else refers to */
+	struct kernel kernel;
+	struct guestsym_parsers *parsers; /* NULL: it is all done here */
+	struct sites *sites;
 	double parse_ms;
 	bool cached;
-	bool live; /* bytes are a copy of a guest's memory */
 };
 
 #endif

@@ -11,7 +11,6 @@
 #include "guestsym/decode.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #define PV_OPS_MAX 4096 /* struct paravirt_patch_template has some 100 pointers */
@@ -20,37 +19,10 @@ struct irq_sites {
 	const struct elf_image *e;
 	const struct symbols *s;
 	bool booted;
-	pthread_mutex_t lock; /* protects finding; what was found never changes */
-	bool tried;
 	uint64_t pv_ops, init_begin, init_end;
 	struct guestsym_irq_site *v;
 	size_t n, room;
 };
-
-struct irq_sites *irq_sites_new(const struct elf_image *e, const struct symbols *s, bool booted)
-{
-	struct irq_sites *irq = calloc(1, sizeof(*irq));
-
-	if (!irq)
-		return NULL;
-	irq->e = e;
-	irq->s = s;
-	irq->booted = booted;
-	irq->pv_ops = symbols_addr(s, "pv_ops");
-	irq->init_begin = symbols_addr(s, "__init_begin");
-	irq->init_end = symbols_addr(s, "__init_end");
-	pthread_mutex_init(&irq->lock, NULL);
-	return irq;
-}
-
-void irq_sites_free(struct irq_sites *irq)
-{
-	if (!irq)
-		return;
-	pthread_mutex_destroy(&irq->lock);
-	free(irq->v);
-	free(irq);
-}
 
 /* Init code is left out: it is gone before there is anything to measure. */
 static int add_site(struct irq_sites *irq, uint64_t addr, enum guestsym_irq_kind kind, uint8_t len)
@@ -311,30 +283,30 @@ static void sort_unique(struct irq_sites *irq)
 	irq->n = n;
 }
 
-static void irq_sites_find(struct irq_sites *irq)
+int irq_sites_find(const struct kernel *k, struct found_sites *found)
 {
+	struct irq_sites irq = {
+		.e = &k->elf,
+		.s = &k->symbols,
+		.booted = k->booted,
+		.pv_ops = symbols_addr(&k->symbols, "pv_ops"),
+		.init_begin = symbols_addr(&k->symbols, "__init_begin"),
+		.init_end = symbols_addr(&k->symbols, "__init_end"),
+	};
 	int err = 0;
 
-	if (irq->pv_ops && !irq->booted) {
-		err = find_parainstructions(irq);
+	if (irq.pv_ops && !irq.booted) {
+		err = find_parainstructions(&irq);
 		if (!err)
-			err = find_altinstructions(irq);
+			err = find_altinstructions(&irq);
 	}
-	if (!err && !irq->n)
-		err = decode_functions(irq->e, irq->s, look_in_function, irq);
+	if (!err && !irq.n)
+		err = decode_functions(irq.e, irq.s, look_in_function, &irq);
 	/* Half of the sites would make windows that never end. */
 	if (err)
-		irq->n = 0;
-	sort_unique(irq);
-}
-
-size_t irq_sites_get(struct irq_sites *irq, const struct guestsym_irq_site **sites)
-{
-	pthread_mutex_lock(&irq->lock);
-	if (!irq->tried)
-		irq_sites_find(irq);
-	irq->tried = true;
-	pthread_mutex_unlock(&irq->lock);
-	*sites = irq->v;
-	return irq->n;
+		irq.n = 0;
+	sort_unique(&irq);
+	found->v = irq.v;
+	found->n = irq.n;
+	return err;
 }

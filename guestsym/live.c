@@ -41,7 +41,7 @@ struct site_walk {
 	uint32_t budget; /* records that may still be read */
 };
 
-static int learn_layout(struct page_layout *at, struct types *t)
+static int learn_layout(struct page_layout *at, const struct types *t)
 {
 	const struct {
 		const char *path;
@@ -165,23 +165,24 @@ static int walk_pages(struct site_walk *w, uint64_t va)
 	return 0;
 }
 
-int live_sites_read(struct fentry *f, const struct guestsym_memory *mem, const struct elf_image *e,
-		    const struct symbols *s, struct types *t)
+int live_sites_read(struct kernel *k, const struct guestsym_memory *mem)
 {
-	struct site_walk w = {.mem = mem, .s = s, .f = f, .budget = SITES_MAX};
-	uint64_t head = symbols_addr(s, "ftrace_pages_start"), first;
+	struct fentry *f = &k->fentry;
+	struct site_walk w = {.mem = mem, .s = &k->symbols, .f = f, .budget = SITES_MAX};
+	uint64_t head = symbols_addr(&k->symbols, "ftrace_pages_start"), first;
 	int err;
 
 	*f = (struct fentry){0};
 	if (!head)
 		return -ENOENT;
-	err = learn_layout(&w.at, t);
+	err = learn_layout(&w.at, k->types);
 	if (!err)
 		err = mem->read(mem->arg, head, &first, sizeof(first));
 	if (!err)
 		err = walk_pages(&w, first);
 	if (!err)
-		err = f->n ? fentry_resolve(f, e, s, NULL) : -ENOENT;
+		err = f->n ? fentry_resolve_kernel(f, &k->elf, &k->symbols, k->names_invalid)
+			   : -ENOENT;
 	if (err)
 		fentry_exit(f);
 	return err;

@@ -44,7 +44,7 @@ struct walk {
 /* --- struct module ----------------------------------------------------------------------- */
 
 /* Until 6.3 core_layout, then mem[], whose first is MOD_TEXT. */
-static int learn_text(struct layout *at, struct types *t)
+static int learn_text(struct layout *at, const struct types *t)
 {
 	struct guestsym_field mem;
 	int err = types_field(t, "module.mem", &mem);
@@ -70,7 +70,7 @@ static int learn_text(struct layout *at, struct types *t)
  * core_kallsyms is what stays once the module's init code has run; it is complete before the
  * module is COMING (kernel/module/kallsyms.c: add_kallsyms()).
  */
-static int learn_layout(struct layout *at, struct types *t)
+static int learn_layout(struct layout *at, const struct types *t)
 {
 	const struct {
 		const char *path;
@@ -367,6 +367,7 @@ int modules_copy(const struct modules_of *k, const struct guestsym_memory *mem,
 		err = k->list ? learn_layout(&w->at, k->types) : -ENOENT;
 	if (!err) {
 		(*copies)->rule = k->rule;
+		(*copies)->parsers = k->parsers;
 		w->mem = mem;
 		w->known = known;
 		w->nr_known = nr_known;

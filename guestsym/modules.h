@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * modules.h - what the two steps of reading modules share: modules-copy.c copies what the guest
- * has of them, modules.c makes symbols and sites of the copy.
+ * modules.h - what the steps of reading modules share: modules-copy.c copies what the guest has of
+ * them, modules-digest.c makes symbols and sites of the copy, perhaps in another process, and
+ * modules.c takes those.
  */
 #ifndef HVTRACE_GUESTSYM_MODULES_H
 #define HVTRACE_GUESTSYM_MODULES_H
@@ -34,8 +35,8 @@ struct guestsym_module_memory {
 	bool whole; /* it could be read; otherwise there are no symbols and sites */
 	struct module_facts facts;
 	uint64_t names_len;
-	struct symbols symbols;
-	struct fentry fentry;
+	struct blob digest;   /* what the kernel's parts refer to */
+	struct kernel kernel; /* its symbols and sites */
 };
 
 struct module_copy {
@@ -50,6 +51,7 @@ struct module_copy {
 };
 
 struct guestsym_module_copies {
+	struct guestsym_parsers *parsers;
 	struct fentry_rule rule;
 	struct module_copy *v;
 	size_t n, room;
@@ -63,6 +65,19 @@ static inline int module_spend(uint64_t *budget, uint64_t n)
 	*budget -= n;
 	return 0;
 }
+
+/*
+ * Digests of those that are whole and not known, one behind the other, each led by its length as a
+ * uint64_t and starting at a multiple of 8. 0, -ENOMEM or -E2BIG.
+ */
+int modules_digest(const struct guestsym_module_copies *copies, struct blob *digests);
+/* The same, done elsewhere if p is not NULL; then also what apart_run() gives. */
+int parsers_modules(struct guestsym_parsers *p, const struct guestsym_module_copies *copies,
+		    struct blob *digests);
+/* modules-pack.c: what modules_digest() needs of copies, without pointers. 0, -ENOMEM, -EFBIG. */
+int modules_pack(const struct guestsym_module_copies *copies, struct blob *packed);
+/* -EINVAL when it is not. copies->v is to be freed, and refers to packed. */
+int modules_unpack(const struct blob *packed, struct guestsym_module_copies *copies);
 
 void module_memory_put(struct guestsym_module_memory *m);
 

@@ -11,7 +11,6 @@
 #include "guestsym/decode.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #define NMI_MASK 0x00f00000 /* include/linux/preempt.h */
@@ -19,48 +18,20 @@
 struct preempt_sites {
 	const struct elf_image *e;
 	const struct symbols *s;
-	struct types *types;
-	pthread_mutex_t lock; /* protects finding; what was found never changes */
-	bool tried;
 	uint64_t count; /* address of the per-CPU variable, as its symbol has it */
 	uint64_t init_begin, init_end;
 	struct guestsym_preempt_site *v;
 	size_t n, room;
 };
 
-struct preempt_sites *preempt_sites_new(const struct elf_image *e, const struct symbols *s,
-					struct types *t)
-{
-	struct preempt_sites *ps = calloc(1, sizeof(*ps));
-
-	if (!ps)
-		return NULL;
-	ps->e = e;
-	ps->s = s;
-	ps->types = t;
-	ps->init_begin = symbols_addr(s, "__init_begin");
-	ps->init_end = symbols_addr(s, "__init_end");
-	pthread_mutex_init(&ps->lock, NULL);
-	return ps;
-}
-
-void preempt_sites_free(struct preempt_sites *ps)
-{
-	if (!ps)
-		return;
-	pthread_mutex_destroy(&ps->lock);
-	free(ps->v);
-	free(ps);
-}
-
-static bool find_count(struct preempt_sites *ps)
+static bool find_count(struct preempt_sites *ps, const struct types *t)
 {
 	const struct guestsym_symbol *sym = symbols_lookup(ps->s, "__preempt_count");
 	struct guestsym_field f = {0};
 
 	if (!sym) {
 		sym = symbols_lookup(ps->s, "pcpu_hot");
-		if (!sym || types_field(ps->types, "pcpu_hot.preempt_count", &f))
+		if (!sym || types_field(t, "pcpu_hot.preempt_count", &f))
 			return false;
 	}
 	ps->count = sym->addr + f.offset;
@@ -206,22 +177,22 @@ static int look_in_function(void *arg, csh cs, cs_insn *insn, uint64_t va, uint6
 	return err;
 }
 
-static void preempt_sites_find(struct preempt_sites *ps)
+int preempt_sites_find(const struct kernel *k, struct found_sites *found)
 {
-	if (!find_count(ps))
-		return;
-	/* Half of the sites would make windows that never end. */
-	if (decode_functions(ps->e, ps->s, look_in_function, ps))
-		ps->n = 0;
-}
+	struct preempt_sites ps = {
+		.e = &k->elf,
+		.s = &k->symbols,
+		.init_begin = symbols_addr(&k->symbols, "__init_begin"),
+		.init_end = symbols_addr(&k->symbols, "__init_end"),
+	};
+	int err = 0;
 
-size_t preempt_sites_get(struct preempt_sites *ps, const struct guestsym_preempt_site **sites)
-{
-	pthread_mutex_lock(&ps->lock);
-	if (!ps->tried)
-		preempt_sites_find(ps);
-	ps->tried = true;
-	pthread_mutex_unlock(&ps->lock);
-	*sites = ps->v;
-	return ps->n;
+	if (find_count(&ps, k->types))
+		err = decode_functions(ps.e, ps.s, look_in_function, &ps);
+	/* Half of the sites would make windows that never end. */
+	if (err)
+		ps.n = 0;
+	found->v = ps.v;
+	found->n = ps.n;
+	return err;
 }

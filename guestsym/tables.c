@@ -60,7 +60,7 @@ static int read_tracepoints(struct tables *t, const struct elf_image *e, const s
 		const char *name =
 			tp ? elf_image_string(e, get_u64(tp), TRACEPOINT_NAME_MAX) : NULL;
 
-		if (name)
+		if (name && name_is_plain(name, TRACEPOINT_NAME_MAX))
 			t->tracepoints[t->nr_tracepoints++] =
 				(struct guestsym_tracepoint){.addr = addr, .name = name};
 	}

@@ -23,7 +23,6 @@ struct types {
 	const struct flat_param *params;
 	const struct flat_type *types;
 	const char *strings;
-	struct blob own; /* what they are in when it is ours */
 };
 
 /* --- loading ----------------------------------------------------------------------------- */
@@ -157,26 +156,8 @@ int types_load(const void *flat, size_t len, struct types **t)
 	return 0;
 }
 
-struct types *types_new(const struct elf_image *e, const struct symbols *s)
-{
-	struct blob flat = {0};
-	const uint8_t *raw;
-	size_t len = types_raw(e, s, &raw);
-	int err = len ? types_flatten(raw, len, &flat) : 0;
-	struct types *t = NULL;
-
-	if (err != -ENOMEM && !types_load(flat.data, flat.len, &t))
-		t->own = flat;
-	else
-		blob_free(&flat);
-	return t;
-}
-
 void types_free(struct types *t)
 {
-	if (!t)
-		return;
-	blob_free(&t->own);
 	free(t);
 }
 

@@ -273,7 +273,7 @@ static void attach_kernel(void *arg, struct check_result *res)
 
 	if (!is_attached(a, res))
 		return;
-	gs = trace_read_kernel(a->m, a->err, sizeof(a->err));
+	gs = trace_read_kernel(a->m, a->boot->parsers, a->err, sizeof(a->err));
 	if (!gs)
 		check_say(res, CHECK_FAILED, "%s", a->err);
 	else

@@ -19,6 +19,7 @@
 #define BOOT_LOG    (512u << 10) /* bytes of the console's text that are kept */
 
 struct boot {
+	struct guestsym_parsers *parsers;
 	struct guestsym *gs;
 	char *kernel_path; /* absolute */
 	void *initrd;

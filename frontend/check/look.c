@@ -182,6 +182,7 @@ void check_look(struct check_report *r, const struct check_options *opt)
 		.message = session_message,
 		.arg = r->arg,
 	};
+	struct guestsym_parsers *parsers = NULL;
 	struct look l = {.opt = opt};
 
 	l.m = machine_attach(&cfg, l.err, sizeof(l.err));
@@ -193,10 +194,12 @@ void check_look(struct check_report *r, const struct check_options *opt)
 		return;
 	}
 	machine_get_info(l.m, &l.info);
-	l.gs = trace_read_kernel(l.m, l.err, sizeof(l.err));
+	if (!guestsym_parsers_start(&parsers, -1, l.err, sizeof(l.err)))
+		l.gs = trace_read_kernel(l.m, parsers, l.err, sizeof(l.err));
 	if (l.gs)
 		l.kernel_rc = trace_look(l.m, l.gs, 0, &l.kernel);
 	checks_run(r, look_checks, &l);
 	guestsym_close(l.gs);
+	guestsym_parsers_stop(parsers);
 	machine_free(l.m);
 }

@@ -24,6 +24,7 @@ struct events_options {
 	bool verbose;
 	char **globs;
 	int nr_globs;
+	struct guestsym_parsers *parsers;
 };
 
 /* --- where they are from ----------------------------------------------------------------- */
@@ -33,7 +34,7 @@ static int read_guest(const struct events_options *o, struct guestsym_event_list
 {
 	const struct machine_attach_config cfg = {.target = o->domain, .connect = o->connect};
 	struct machine *m = machine_attach(&cfg, err, errlen);
-	struct guestsym *gs = m ? trace_read_kernel(m, err, errlen) : NULL;
+	struct guestsym *gs = m ? trace_read_kernel(m, o->parsers, err, errlen) : NULL;
 	int ret = gs ? trace_read_events(m, gs, list, err, errlen) : -EIO;
 
 	guestsym_close(gs);
@@ -41,9 +42,10 @@ static int read_guest(const struct events_options *o, struct guestsym_event_list
 	return ret;
 }
 
-static int read_image(const char *path, struct guestsym_event_list *list, char *err, size_t errlen)
+static int read_image(struct guestsym_parsers *parsers, const char *path,
+		      struct guestsym_event_list *list, char *err, size_t errlen)
 {
-	struct guestsym *gs = guestsym_open(path, 0, err, errlen);
+	struct guestsym *gs = guestsym_open(parsers, path, 0, err, errlen);
 	int ret;
 
 	if (!gs)
@@ -70,7 +72,7 @@ static int read_kernel(const struct events_options *o, struct guestsym_event_lis
 {
 	char *found = o->kernel ? NULL : kernel_find();
 	const char *path = o->kernel ? o->kernel : found;
-	int ret = path ? read_image(path, list, err, errlen) : -ENOENT;
+	int ret = path ? read_image(o->parsers, path, list, err, errlen) : -ENOENT;
 
 	if (!path)
 		snprintf(err, errlen, "there is no kernel in /boot; name one with --kernel FILE");
@@ -138,19 +140,21 @@ static int print_list(const struct events_options *o, const struct guestsym_even
 
 /* --- the command ------------------------------------------------------------------------- */
 
-static int events(const struct events_options *o)
+static int events(struct events_options *o)
 {
 	struct guestsym_event_list list;
 	char err[512];
 	int status = EXIT_FAILED;
 
-	if (o->domain ? read_guest(o, &list, err, sizeof(err))
-		      : read_kernel(o, &list, err, sizeof(err))) {
+	if (guestsym_parsers_start(&o->parsers, -1, err, sizeof(err)) ||
+	    (o->domain ? read_guest(o, &list, err, sizeof(err))
+		       : read_kernel(o, &list, err, sizeof(err)))) {
 		fprintf(stderr, "hvtrace: %s\n", err);
 	} else {
 		status = print_list(o, &list);
 		guestsym_events_free(&list);
 	}
+	guestsym_parsers_stop(o->parsers);
 	return status;
 }
 

@@ -24,6 +24,7 @@ struct guests {
 	int domains; /* or what machine_list() gave */
 	struct registry_guest *own;
 	int owns; /* or what registry_list() gave */
+	struct guestsym_parsers *parsers;
 	char err[512];
 };
 
@@ -35,13 +36,13 @@ static void print_guest(const char *id, const char *name, const char *state, uns
 }
 
 /* What the image says, if it can be read. */
-static void print_domain(const struct machine_listing *d)
+static void print_domain(const struct guests *g, const struct machine_listing *d)
 {
 	struct guestsym *gs = NULL;
 	char id[16], ignored[256];
 
 	if (*d->kernel)
-		gs = guestsym_open(d->kernel, 0, ignored, sizeof(ignored));
+		gs = guestsym_open(g->parsers, d->kernel, 0, ignored, sizeof(ignored));
 	snprintf(id, sizeof(id), "%u", d->id);
 	print_guest(id, d->name, d->state, d->vcpus, d->accel,
 		    gs && *guestsym_release(gs) ? guestsym_release(gs) : d->kernel);
@@ -79,7 +80,7 @@ static int print_guests(const struct guests *g)
 	       "KERNEL");
 	for (int i = 0; i < g->domains; i++)
 		if (!is_own(g, &g->domain[i]))
-			print_domain(&g->domain[i]);
+			print_domain(g, &g->domain[i]);
 	for (int i = 0; i < g->owns; i++)
 		print_own(g, &g->own[i]);
 	return fflush(stdout) ? -1 : 0;
@@ -90,9 +91,14 @@ static int list(const char *uri)
 	struct guests g = {.domain = NULL};
 	bool failed;
 
+	if (guestsym_parsers_start(&g.parsers, -1, g.err, sizeof(g.err))) {
+		fprintf(stderr, "hvtrace: %s\n", g.err);
+		return EXIT_FAILED;
+	}
 	g.owns = registry_list(&g.own);
 	g.domains = machine_list(uri, &g.domain, g.err, sizeof(g.err));
 	failed = print_guests(&g) || g.owns < 0 || g.domains < 0;
+	guestsym_parsers_stop(g.parsers);
 	if (g.owns < 0)
 		fprintf(stderr, "hvtrace: the guests that are traced cannot be listed: %s\n",
 			strerror(-g.owns));

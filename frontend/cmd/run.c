@@ -98,7 +98,7 @@ static int run_open_kernel(struct run *r)
 	free(found);
 	if (ret)
 		return ret;
-	r->s.gs = guestsym_open(r->kernel_path, 0, err, sizeof(r->s.err));
+	r->s.gs = guestsym_open(r->s.parsers, r->kernel_path, 0, err, sizeof(r->s.err));
 	return r->s.gs ? 0 : -1;
 }
 

@@ -21,12 +21,16 @@ struct symbols_options {
 
 static int symbols_show(const char *image, const struct symbols_options *opt)
 {
-	struct guestsym *gs;
+	struct guestsym_parsers *parsers;
+	struct guestsym *gs = NULL;
 	char err[512];
 	int ret;
 
-	gs = guestsym_open(image, opt->nocache ? GUESTSYM_FL_NOCACHE : 0, err, sizeof(err));
+	if (!guestsym_parsers_start(&parsers, -1, err, sizeof(err)))
+		gs = guestsym_open(parsers, image, opt->nocache ? GUESTSYM_FL_NOCACHE : 0, err,
+				   sizeof(err));
 	if (!gs) {
+		guestsym_parsers_stop(parsers);
 		fprintf(stderr, "hvtrace: %s\n", err);
 		return EXIT_FAILED;
 	}
@@ -39,6 +43,7 @@ static int symbols_show(const char *image, const struct symbols_options *opt)
 	if (!ret && fflush(stdout))
 		ret = -errno;
 	guestsym_close(gs);
+	guestsym_parsers_stop(parsers);
 	if (!ret)
 		return EXIT_OK;
 	fprintf(stderr, "hvtrace: cannot write: %s\n", strerror(-ret));

@@ -56,6 +56,7 @@ static const int plain[] = {
 	CALL(pipe),
 	CALL(pipe2),
 	CALL(eventfd2),
+	CALL(memfd_create),
 	CALL(signalfd4),
 	CALL(timerfd_create),
 	CALL(timerfd_settime),

@@ -41,9 +41,9 @@ static int attach_open_kernel(struct attach *a, const struct machine_info *info)
 	const char *path = a->target->kernel ? a->target->kernel : info->kernel_path;
 
 	if (path)
-		a->s.gs = guestsym_open(path, 0, a->s.err, sizeof(a->s.err));
+		a->s.gs = guestsym_open(a->s.parsers, path, 0, a->s.err, sizeof(a->s.err));
 	else
-		a->s.gs = trace_read_kernel(a->s.m, a->s.err, sizeof(a->s.err));
+		a->s.gs = trace_read_kernel(a->s.m, a->s.parsers, a->s.err, sizeof(a->s.err));
 	return a->s.gs ? 0 : -1;
 }
 

@@ -47,6 +47,9 @@ int session_init(struct session *s, const struct session_options *opt)
 	 * then. */
 	signal(SIGPIPE, SIG_IGN);
 	s->opt = opt;
+	if (!opt->no_sandbox &&
+	    guestsym_parsers_start(&s->parsers, s->cancel.fd, s->err, sizeof(s->err)))
+		return -1;
 	s->out = output_open(strcmp(opt->output, "-") ? opt->output : NULL, &s->cancel);
 	if (s->out)
 		return 0;
@@ -431,6 +434,7 @@ void session_exit(struct session *s)
 	broker_stop(s->broker);
 	trace_free(s->trace);
 	guestsym_close(s->gs);
+	guestsym_parsers_stop(s->parsers);
 	if (s->out)
 		fclose(s->out);
 	cancel_stop(&s->cancel);

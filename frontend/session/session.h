@@ -98,6 +98,7 @@ struct session {
 	void (*before_leaving)(struct session *s);
 	char err[512]; /* what went wrong, for the user */
 	FILE *out;
+	struct guestsym_parsers *parsers; /* who read gs; NULL: no sandbox is wanted */
 	struct guestsym *gs;
 	struct trace *trace;
 	size_t events;	   /* that -e has enabled */

@@ -54,7 +54,7 @@ static int print_text(char **argv)
 	size_t len;
 	bool done;
 
-	e.gs = guestsym_open(e.kernel, 0, err, sizeof(err));
+	e.gs = guestsym_open(NULL, e.kernel, 0, err, sizeof(err));
 	if (!e.gs) {
 		fprintf(stderr, "guest-memory: %s\n", err);
 		return 1;

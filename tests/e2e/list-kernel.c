@@ -309,7 +309,7 @@ static int list_guest(const struct guestsym *image, const char *what,
 	char err[512];
 	int ret = 0;
 
-	gs = guestsym_open_memory(mem, err, sizeof(err));
+	gs = guestsym_open_memory(NULL, mem, err, sizeof(err));
 	if (!gs) {
 		fprintf(stderr, "list-kernel: %s\n", err);
 		return 1;
@@ -340,7 +340,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3 && argc != 7)
 		return 2;
-	image = guestsym_open(argv[2], 0, err, sizeof(err));
+	image = guestsym_open(NULL, argv[2], 0, err, sizeof(err));
 	if (!image) {
 		fprintf(stderr, "list-kernel: %s\n", err);
 		return 1;

@@ -30,7 +30,7 @@ void env_init(struct env *e, char **argv)
 	e->target = argv[0];
 	e->kernel = argv[1];
 	e->uri = argv[3]; /* or the NULL behind */
-	e->gs = guestsym_open(e->kernel, 0, err, sizeof(err));
+	e->gs = guestsym_open(NULL, e->kernel, 0, err, sizeof(err));
 	if (!e->gs)
 		fail_aloud("%s", err);
 	e->console.fd = console_open(argv[2]);

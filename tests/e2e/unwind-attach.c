@@ -211,7 +211,7 @@ static void attach(struct env *e)
 	e->m = machine_attach(&cfg, err, sizeof(err));
 	if (!e->m)
 		fail_msg("%s", err);
-	e->memory.gs = trace_read_kernel(e->m, err, sizeof(err));
+	e->memory.gs = trace_read_kernel(e->m, NULL, err, sizeof(err));
 	if (!e->memory.gs)
 		fail_msg("%s", err);
 	source_init(&e->image, e);
@@ -436,7 +436,7 @@ static int setup(void **state)
 
 	*state = &e;
 	e.target = arguments[1];
-	e.image.gs = guestsym_open(arguments[2], 0, err, sizeof(err));
+	e.image.gs = guestsym_open(NULL, arguments[2], 0, err, sizeof(err));
 	if (!e.image.gs)
 		fail_aloud("%s", err);
 	e.hits = calloc(HITS, sizeof(*e.hits));

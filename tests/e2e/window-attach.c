@@ -462,7 +462,7 @@ static int setup(void **state)
 
 	e.target = arguments[1];
 	e.levels = (unsigned int)strtoul(arguments[4], NULL, 10);
-	e.gs = guestsym_open(arguments[2], 0, err, sizeof(err));
+	e.gs = guestsym_open(NULL, arguments[2], 0, err, sizeof(err));
 	if (!e.gs)
 		fail_aloud("%s", err);
 	e.console.fd = console_open(arguments[3]);

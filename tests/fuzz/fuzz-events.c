@@ -92,7 +92,7 @@ static void make_guest(void)
 	made_guest_done(&sound);
 	made_page_add(&sound, &site, 1);
 	make_events(sched, enter, leave);
-	kernel = guestsym_open_memory(&mem, NULL, 0);
+	kernel = guestsym_open_memory(NULL, &mem, NULL, 0);
 }
 
 static void make_image(void)

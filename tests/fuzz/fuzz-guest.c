@@ -137,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	for (int i = 2; i < MADE_SIZE / MADE_PAGE; i++)
 		g.hole[i] = (data[0] & 0xf0) == 0xf0 && data[1] >> i & 1;
 	change(&g, data + 2, len - 2);
-	gs = guestsym_open_memory(&mem, err, sizeof(err));
+	gs = guestsym_open_memory(NULL, &mem, err, sizeof(err));
 	if (!gs) {
 		if (!err[0] || strchr(err, '\n'))
 			abort();

@@ -504,9 +504,17 @@ const char *guestsym_banner(const struct guestsym *gs)
 	return fake.banner ? fake.banner : "";
 }
 
-struct guestsym *guestsym_open_memory(const struct guestsym_memory *mem, char *err, size_t errlen)
+struct guestsym *guestsym_open_memory(struct guestsym_parsers *p, const struct guestsym_memory *mem,
+				      char *err, size_t errlen)
 {
+	(void)p;
 	(void)mem, (void)err, (void)errlen;
+	return NULL;
+}
+
+struct guestsym_parsers *guestsym_parsers(const struct guestsym *gs)
+{
+	(void)gs;
 	return NULL;
 }
 

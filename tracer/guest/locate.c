@@ -79,12 +79,13 @@ static int kernel_read(void *arg, uint64_t va, void *buf, size_t len)
 	return ktables_read(arg, va, buf, len);
 }
 
-static struct guestsym *kernel_open(struct ktables *t, char *err, size_t errlen)
+static struct guestsym *kernel_open(struct ktables *t, struct guestsym_parsers *p, char *err,
+				    size_t errlen)
 {
 	struct guestsym_memory mem = {.read = kernel_read, .arg = t};
 
 	if (!ktables_handler(t, 0, &mem.hint))
-		return guestsym_open_memory(&mem, err, errlen);
+		return guestsym_open_memory(p, &mem, err, errlen);
 	no_kernel(-ESRCH, err, errlen);
 	return NULL;
 }
@@ -93,7 +94,7 @@ static struct guestsym *kernel_open(struct ktables *t, char *err, size_t errlen)
 static void other_kernel(struct ktables *t, const struct guestsym *image, char *err, size_t errlen)
 {
 	char ignored[256];
-	struct guestsym *runs = kernel_open(t, ignored, sizeof(ignored));
+	struct guestsym *runs = kernel_open(t, guestsym_parsers(image), ignored, sizeof(ignored));
 
 	if (runs)
 		snprintf(err, errlen, "the guest runs Linux %s, the image given is of %s",
@@ -148,11 +149,12 @@ static int tables_keep(struct machine *m, struct ktables *t, char *err, size_t e
 	return ret ? no_kernel(ret, err, errlen) : 0;
 }
 
-struct guestsym *trace_read_kernel(struct machine *m, char *err, size_t errlen)
+struct guestsym *trace_read_kernel(struct machine *m, struct guestsym_parsers *p, char *err,
+				   size_t errlen)
 {
 	struct ktables t;
 
-	return tables_keep(m, &t, err, errlen) ? NULL : kernel_open(&t, err, errlen);
+	return tables_keep(m, &t, err, errlen) ? NULL : kernel_open(&t, p, err, errlen);
 }
 
 int trace_read_events(struct machine *m, const struct guestsym *gs,

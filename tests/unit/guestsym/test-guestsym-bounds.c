@@ -109,7 +109,7 @@ static void test_sites_among_equal(void **state)
 	struct symbols s;
 	struct fentry f;
 	const struct elf_image e = {0};
-	const struct fentry_rule rule = {.kernel = &e};
+	const struct fentry_rule rule = {.max_offset = 0};
 	char none[64] = {0};
 
 	(void)state;
@@ -270,7 +270,7 @@ static int read_modules(struct guestsym_module **mods, size_t *n)
 {
 	const struct guestsym_memory mem = {read_aliased, &g, MADE_BASE + 0x10, NULL};
 	char err[256];
-	struct guestsym *gs = guestsym_open_memory(&mem, err, sizeof(err));
+	struct guestsym *gs = guestsym_open_memory(NULL, &mem, err, sizeof(err));
 	int ret;
 
 	if (!gs)
@@ -285,7 +285,7 @@ static int read_modules(struct guestsym_module **mods, size_t *n)
 static void test_module_known_cost(void **state)
 {
 	const struct guestsym_memory mem = {read_aliased, &g, MADE_BASE + 0x10, NULL};
-	struct guestsym *gs = guestsym_open_memory(&mem, NULL, 0);
+	struct guestsym *gs = guestsym_open_memory(NULL, &mem, NULL, 0);
 	struct guestsym_module_copies *copies;
 	struct guestsym_module *mods = NULL;
 	size_t n = 0;

@@ -48,7 +48,7 @@ static void write_image(const char *function)
 static void expect_open(const char *function, unsigned int flags, bool cached)
 {
 	char err[256], banner[14];
-	struct guestsym *gs = guestsym_open(image, flags, err, sizeof(err));
+	struct guestsym *gs = guestsym_open(NULL, image, flags, err, sizeof(err));
 
 	if (!gs)
 		fail_msg("%s", err);
@@ -187,7 +187,7 @@ static void test_taken_away(void **state)
 
 	(void)state;
 	expect_open("one", 0, false);
-	gs = guestsym_open(image, 0, NULL, 0);
+	gs = guestsym_open(NULL, image, 0, NULL, 0);
 	assert_true(guestsym_cached(gs));
 	for (int i = 0; i < 2; i++) {
 		find_cached(suffixes[i], path, sizeof(path));

@@ -10,78 +10,118 @@
 
 enum { HASH_AT = 8, HASHED_FROM = 16 };
 
-static struct elf_image elf;
-static struct symbols symbols;
-static struct fentry fentry;
-static uint8_t *file;
+static struct kernel kernel;
+static struct blob image;
 
 static int set_up(void **state)
 {
 	static const struct complaint nobody = {0};
 	static struct made_image m;
+	uint8_t *file;
 	size_t len;
 
 	(void)state;
 	made_init(&m);
 	file = made_kernel(&m, MADE_DEBIAN, &len);
-	return elf_image_init(&elf, file, len, &nobody) || kallsyms_read(&elf, &symbols) ||
-	       symbols_index(&symbols) || (symbols_limit(&symbols, &elf), 0) ||
-	       fentry_read(&fentry, &elf, &symbols);
+	image = (struct blob){.data = file, .len = len, .map = file};
+	return kernel_read(&kernel, &image, &nobody);
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	fentry_exit(&fentry);
-	symbols_exit(&symbols);
-	elf_image_exit(&elf);
-	free(file);
+	kernel_exit(&kernel);
+	blob_free(&image);
 	return 0;
 }
 
 static void make(struct blob *d)
 {
-	const struct digest_counts counts = {.event_probes = 3, .btf_types = 5};
+	assert_int_equal(digest_make(d, &kernel), 0);
+}
 
-	assert_int_equal(digest_make(d, &symbols, &fentry, &counts), 0);
+static void check_symbols(const struct symbols *s)
+{
+	assert_int_equal(s->n, kernel.symbols.n);
+	assert_int_equal(s->start, kernel.symbols.start);
+	assert_int_equal(s->end, kernel.symbols.end);
+	for (size_t i = 0; i < s->n; i++) {
+		assert_int_equal(s->v[i].addr, kernel.symbols.v[i].addr);
+		assert_int_equal(s->v[i].type, kernel.symbols.v[i].type);
+		assert_string_equal(s->v[i].name, kernel.symbols.v[i].name);
+		assert_ptr_equal(symbols_lookup(s, s->v[i].name), &s->v[i]);
+	}
+}
+
+static void check_sites(const struct fentry *f)
+{
+	assert_int_equal(f->n, kernel.fentry.n);
+	for (size_t i = 0; i < f->n; i++) {
+		assert_int_equal(f->v[i].addr, kernel.fentry.v[i].addr);
+		assert_int_equal(f->v[i].func, kernel.fentry.v[i].func);
+		assert_int_equal(f->v[i].flags, kernel.fentry.v[i].flags);
+		assert_string_equal(f->v[i].name, kernel.fentry.v[i].name);
+	}
+}
+
+static void check_tables(const struct tables *t)
+{
+	assert_int_equal(t->nr_returns, kernel.tables.nr_returns);
+	if (t->nr_returns)
+		assert_memory_equal(t->returns, kernel.tables.returns, t->nr_returns * 8);
+	assert_int_equal(t->nr_tracepoints, kernel.tables.nr_tracepoints);
+	for (size_t i = 0; i < t->nr_tracepoints; i++) {
+		assert_int_equal(t->tracepoints[i].addr, kernel.tables.tracepoints[i].addr);
+		assert_string_equal(t->tracepoints[i].name, kernel.tables.tracepoints[i].name);
+	}
 }
 
 static void test_same(void **state)
 {
-	struct digest_counts counts;
-	struct symbols s = {0};
-	struct fentry f = {0};
+	struct kernel k;
 	struct blob d;
 
 	(void)state;
 	make(&d);
-	assert_int_equal(digest_read(&d, &s, &f, &counts), 0);
-	assert_int_equal(counts.event_probes, 3);
-	assert_int_equal(counts.btf_types, 5);
-	assert_int_equal(s.n, symbols.n);
-	for (size_t i = 0; i < s.n; i++) {
-		assert_int_equal(s.v[i].addr, symbols.v[i].addr);
-		assert_int_equal(s.v[i].type, symbols.v[i].type);
-		assert_string_equal(s.v[i].name, symbols.v[i].name);
-		assert_ptr_equal(symbols_lookup(&s, s.v[i].name), &s.v[i]);
-	}
-	assert_int_equal(f.n, fentry.n);
-	for (size_t i = 0; i < f.n; i++) {
-		assert_int_equal(f.v[i].addr, fentry.v[i].addr);
-		assert_int_equal(f.v[i].func, fentry.v[i].func);
-		assert_int_equal(f.v[i].flags, fentry.v[i].flags);
-		assert_string_equal(f.v[i].name, fentry.v[i].name);
-	}
-	fentry_exit(&f);
-	symbols_exit(&s);
+	assert_int_equal(digest_load(&k, &d, &image), 0);
+	check_symbols(&k.symbols);
+	check_sites(&k.fentry);
+	check_tables(&k.tables);
+	assert_memory_equal(&k.identity, &kernel.identity, sizeof(k.identity));
+	assert_int_equal(k.event_probes, kernel.event_probes);
+	assert_int_equal(k.elf.nr_segs, kernel.elf.nr_segs);
+	kernel_exit(&k);
 	blob_free(&d);
 }
 
-/* Every answer that a digest with one changed word leads to stays inside of it. */
+/* All that a kernel from a digest leads to lies in the digest or the image. */
+static size_t use(const struct kernel *k)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < k->symbols.n; i++)
+		symbols_lookup(&k->symbols, k->symbols.v[i].name);
+	assert_null(symbols_lookup(&k->symbols, "no such name"));
+	for (size_t i = 0; i < k->fentry.n; i++) {
+		used += strlen(k->fentry.v[i].name);
+		elf_image_at(&k->elf, k->fentry.v[i].addr, 5);
+	}
+	for (size_t i = 0; i < k->tables.nr_tracepoints; i++)
+		used += strlen(k->tables.tracepoints[i].name);
+	for (size_t i = 0; i < k->elf.nr_segs; i++) {
+		const struct elf_segment *seg = &k->elf.segs[i];
+		const uint8_t *p = elf_image_at(&k->elf, seg->va, seg->filesz);
+
+		if (p && seg->filesz)
+			used += p[0] + (size_t)p[seg->filesz - 1];
+	}
+	return used + strlen(k->identity.banner) + types_count(k->types);
+}
+
+/* One changed word, and a checksum that is right. */
 static void test_made_up(void **state)
 {
 	static const uint32_t values[] = {0, 1, 0xff, 0x7fffffff, 0x80000000, 0xffffffff};
-	struct digest_counts counts;
 	struct blob d;
 	size_t used = 0;
 
@@ -90,22 +130,15 @@ static void test_made_up(void **state)
 	for (size_t pos = 0; pos + 4 <= d.len; pos += 4) {
 		for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
 			uint32_t old = get_u32(d.data + pos);
-			struct symbols s = {0};
-			struct fentry f = {0};
+			struct kernel k;
 			uint64_t hash;
 
 			memcpy((uint8_t *)d.map + pos, &values[i], 4);
 			hash = hash64(d.data + HASHED_FROM, d.len - HASHED_FROM);
 			memcpy((uint8_t *)d.map + HASH_AT, &hash, 8);
-			if (!digest_read(&d, &s, &f, &counts)) {
-				for (size_t j = 0; j < s.n; j++)
-					symbols_lookup(&s, s.v[j].name);
-				for (size_t j = 0; j < f.n; j++)
-					used += strlen(f.v[j].name);
-				assert_null(symbols_lookup(&s, "no such name"));
-			}
-			fentry_exit(&f);
-			symbols_exit(&s);
+			if (!digest_load(&k, &d, &image))
+				used += use(&k);
+			kernel_exit(&k);
 			memcpy((uint8_t *)d.map + pos, &old, 4);
 		}
 	}

@@ -136,7 +136,7 @@ static int read_events_slid(uint64_t slide, struct guestsym_event_list *list)
 {
 	struct guestsym_memory mem = made_memory(&g);
 	char err[256];
-	struct guestsym *gs = guestsym_open_memory(&mem, err, sizeof(err));
+	struct guestsym *gs = guestsym_open_memory(NULL, &mem, err, sizeof(err));
 	int ret;
 
 	if (!gs)
@@ -314,7 +314,7 @@ static void test_slide(void **state)
 static void test_reads(void **state)
 {
 	struct guestsym_memory mem = made_memory(&g);
-	struct guestsym *gs = guestsym_open_memory(&mem, NULL, 0);
+	struct guestsym *gs = guestsym_open_memory(NULL, &mem, NULL, 0);
 	struct guestsym_event_list list;
 
 	(void)state;
@@ -432,7 +432,7 @@ static int read_broken_once(void *arg, uint64_t va, void *buf, size_t len)
 static void test_retry(void **state)
 {
 	struct guestsym_memory mem = made_memory(&g);
-	struct guestsym *gs = guestsym_open_memory(&mem, NULL, 0);
+	struct guestsym *gs = guestsym_open_memory(NULL, &mem, NULL, 0);
 	struct guestsym_event_list list;
 
 	(void)state;

@@ -68,7 +68,7 @@ static int tear_down(void **state)
 /* What was read stays, whatever becomes of the file. */
 static void test_taken_away(void **state)
 {
-	struct guestsym *gs = guestsym_open(path, GUESTSYM_FL_NOCACHE, err, sizeof(err));
+	struct guestsym *gs = guestsym_open(NULL, path, GUESTSYM_FL_NOCACHE, err, sizeof(err));
 	char banner[14];
 
 	(void)state;
@@ -106,7 +106,7 @@ static void test_changes(void **state)
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		write_file();
 		meanwhile = changes[i];
-		assert_null(guestsym_open(path, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
+		assert_null(guestsym_open(NULL, path, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
 		assert_non_null(strstr(err, ": changes while it is read; try again"));
 		meanwhile = NULL;
 	}
@@ -117,7 +117,7 @@ static void test_too_large(void **state)
 {
 	(void)state;
 	assert_int_equal(truncate(path, INT64_C(3) << 30), 0);
-	assert_null(guestsym_open(path, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
+	assert_null(guestsym_open(NULL, path, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
 	assert_non_null(strstr(err, ": has more than the 2048 MB that are read of a kernel"));
 }
 

@@ -405,20 +405,20 @@ static void test_files(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/none", dir);
-	assert_null(guestsym_open(path, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
+	assert_null(guestsym_open(NULL, path, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
 	assert_non_null(strstr(err, "/none: No such file"));
-	assert_null(guestsym_open(dir, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
+	assert_null(guestsym_open(NULL, dir, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
 	assert_non_null(strstr(err, "Is a directory"));
 	snprintf(path, sizeof(path), "%s/fifo", dir);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_null(guestsym_open(path, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
+	assert_null(guestsym_open(NULL, path, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
 	assert_non_null(strstr(err, "/fifo: is no regular file"));
 	unlink(path);
 	snprintf(path, sizeof(path), "%s/empty", dir);
 	fclose(fopen(path, "w"));
-	assert_null(guestsym_open(path, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
+	assert_null(guestsym_open(NULL, path, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
 	assert_non_null(strstr(err, "/empty: is no Linux kernel"));
-	assert_null(guestsym_open(path, GUESTSYM_FL_NOCACHE, NULL, 0));
+	assert_null(guestsym_open(NULL, path, GUESTSYM_FL_NOCACHE, NULL, 0));
 	unlink(path);
 	rmdir(dir);
 }

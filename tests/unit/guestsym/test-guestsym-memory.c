@@ -39,7 +39,7 @@ static struct guestsym *open_guest(void)
 {
 	struct guestsym_memory mem = made_memory(&g);
 	char err[256];
-	struct guestsym *gs = guestsym_open_memory(&mem, err, sizeof(err));
+	struct guestsym *gs = guestsym_open_memory(NULL, &mem, err, sizeof(err));
 
 	if (!gs)
 		fail_msg("%s", err);
@@ -49,7 +49,7 @@ static struct guestsym *open_guest(void)
 static void expect_refused(const struct guestsym_memory *mem, const char *why)
 {
 	char err[256];
-	struct guestsym *gs = guestsym_open_memory(mem, err, sizeof(err));
+	struct guestsym *gs = guestsym_open_memory(NULL, mem, err, sizeof(err));
 
 	assert_null(gs);
 	if (!strstr(err, why) || strchr(err, '\n'))

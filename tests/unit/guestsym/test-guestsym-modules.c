@@ -69,7 +69,7 @@ static struct guestsym *open_guest(void)
 {
 	struct guestsym_memory mem = made_memory(&g);
 	char err[256];
-	struct guestsym *gs = guestsym_open_memory(&mem, err, sizeof(err));
+	struct guestsym *gs = guestsym_open_memory(NULL, &mem, err, sizeof(err));
 
 	if (!gs)
 		fail_msg("%s", err);
