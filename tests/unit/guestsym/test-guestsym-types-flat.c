@@ -242,6 +242,7 @@ static void test_numbers(void **state)
 		uint32_t limit;
 	} v[] = {
 		{tab->l.enumerators, h->strings_len},
+		{tab->l.enumerators + offsetof(struct flat_enumerator, zero), 1},
 		{tab->l.members + offsetof(struct flat_member, name), h->strings_len},
 		{tab->l.members + offsetof(struct flat_member, type), h->nr_types},
 		{tab->l.members + offsetof(struct flat_member, bits), UINT8_MAX + 1},

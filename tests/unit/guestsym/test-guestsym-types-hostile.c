@@ -217,6 +217,32 @@ static void test_header(void **state)
 	free(raw);
 }
 
+/* One that is longer is a newer one; what follows it is at even words. */
+static void test_header_length(void **state)
+{
+	struct made_btf b;
+	uint8_t *raw, *copy;
+	size_t len;
+
+	(void)state;
+	made_btf_init(&b);
+	made_btf_type(&b, "s", BTF_KIND_STRUCT, 0, 4);
+	raw = made_btf_raw(&b, &len);
+	for (uint32_t n = MADE_BTF_HEADER - 4; n <= MADE_BTF_HEADER + 4; n++) {
+		copy = calloc(1, len + 4);
+		assert_non_null(copy);
+		memcpy(copy + n, raw + MADE_BTF_HEADER, len - MADE_BTF_HEADER);
+		memcpy(copy, raw, n < MADE_BTF_HEADER ? n : MADE_BTF_HEADER);
+		if (n < MADE_BTF_HEADER) /* the length of the strings is the first type's name */
+			memcpy(copy + n, &b.strings_len, 4);
+		memcpy(copy + offsetof(struct btf_header, hdr_len), &n, 4);
+		assert_int_equal(ask_flattened(copy, len + 4),
+				 n < MADE_BTF_HEADER || n % 4 ? -EINVAL : 0);
+		free(copy);
+	}
+	free(raw);
+}
+
 static void test_counts(void **state)
 {
 	static const uint32_t kinds[] = {BTF_KIND_STRUCT,     BTF_KIND_UNION,  BTF_KIND_ENUM,
@@ -426,13 +452,14 @@ static void test_long_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ids),	   cmocka_unit_test(test_ids_within),
-		cmocka_unit_test(test_names),	   cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_header),	   cmocka_unit_test(test_strings_ends),
-		cmocka_unit_test(test_counts),	   cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_too_large),  cmocka_unit_test(test_loops),
-		cmocka_unit_test(test_nested),	   cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_same_names), cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_ids),	      cmocka_unit_test(test_ids_within),
+		cmocka_unit_test(test_names),	      cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_header),	      cmocka_unit_test(test_strings_ends),
+		cmocka_unit_test(test_counts),	      cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_too_large),     cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_nested),	      cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_same_names),    cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_header_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
