@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "tests/fuzz/input.h"
 #include "tests/unit/fake-guest.h"
 
 /* What some reader looks at. */
@@ -17,32 +18,6 @@ struct place {
 	uint32_t size;	 /* 8 at least */
 	uint8_t *sound;	 /* a copy */
 };
-
-struct input {
-	const uint8_t *data;
-	size_t size;
-};
-
-static uint8_t input_byte(struct input *in)
-{
-	return in->size ? in->size--, *in->data++ : 0;
-}
-
-static uint16_t input_u16(struct input *in)
-{
-	uint16_t low = input_byte(in);
-
-	return (uint16_t)(low | input_byte(in) << 8);
-}
-
-static inline uint64_t input_u64(struct input *in)
-{
-	uint64_t value = 0;
-
-	for (unsigned int i = 0; i < 64; i += 8)
-		value |= (uint64_t)input_byte(in) << i;
-	return value;
-}
 
 /* An address in one of the places, or any. */
 static uint64_t input_address(struct input *in, const struct place *places, size_t n)
