@@ -60,6 +60,7 @@ frontend-objs += frontend/report/subsystem.o
 frontend-objs += frontend/report/weight.o
 frontend-objs += frontend/sandbox/broker.o
 frontend-objs += frontend/sandbox/calls.o
+frontend-objs += frontend/sandbox/kinds.o
 frontend-objs += frontend/sandbox/landlock.o
 frontend-objs += frontend/sandbox/sandbox.o
 frontend-objs += frontend/sandbox/threads.o

@@ -24,9 +24,10 @@ int thread_start(pthread_t *thread, const char *kind, const sigset_t *blocked,
 const char *thread_kind(void);
 
 /*
- * From now on each thread that is started calls begin(), with its kind, before anything else; NULL:
- * no more. Of the process, as what it is there for is.
+ * From now on each thread that is started calls begin() before anything else, with its kind and
+ * that of the thread that has started it (as of thread_kind()); NULL: no more. Of the process, as
+ * what it is there for is.
  */
-void thread_on_begin(void (*begin)(const char *kind));
+void thread_on_begin(void (*begin)(const char *kind, const char *starter));
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * calls.c - the system calls that stay: what works on memory, threads, time and descriptors that
- * are open.
+ * calls.c - the system calls that stay, in groups: what works on memory, threads, time and
+ * descriptors that are open.
  *
  * No open, connect, exec, fork, ptrace, kill of others; no memory that can be run is made. What is
  * not listed gets EPERM and not a signal: a tracer that is killed for a call that a library makes
@@ -11,81 +11,41 @@
 #include "frontend/sandbox/local.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/kvm.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #define COUNT(a)   (sizeof(a) / sizeof((a)[0]))
 #define CALL(name) SCMP_SYS(name)
 
-/* Whatever their arguments are. */
-static const int plain[] = {
+/* --- whatever their arguments are -------------------------------------------------------------
+ */
+
+static const int common[] = {
 	/* descriptors */
 	CALL(read),
 	CALL(write),
 	CALL(readv),
 	CALL(writev),
-	CALL(pread64),
-	CALL(pwrite64),
-	CALL(preadv),
-	CALL(pwritev),
-	CALL(preadv2),
-	CALL(pwritev2),
-	CALL(lseek),
 	CALL(close),
-	CALL(close_range),
-	CALL(dup),
-	CALL(dup2),
-	CALL(dup3),
 	CALL(fstat),
-	CALL(fsync),
-	CALL(fdatasync),
-	CALL(ftruncate),
-	CALL(fallocate),
-	CALL(fcntl),
-	CALL(splice),
-	CALL(tee),
-	CALL(vmsplice),
-	CALL(pipe),
-	CALL(pipe2),
-	CALL(eventfd2),
-	CALL(memfd_create),
-	CALL(signalfd4),
-	CALL(timerfd_create),
-	CALL(timerfd_settime),
-	CALL(timerfd_gettime),
 	CALL(poll),
 	CALL(ppoll),
-	CALL(select),
-	CALL(pselect6),
-	CALL(epoll_create1),
-	CALL(epoll_ctl),
-	CALL(epoll_wait),
-	CALL(epoll_pwait),
-	/* sockets that are connected, and who connects to those that listen */
-	CALL(accept4),
-	CALL(recvfrom),
-	CALL(recvmsg),
-	CALL(sendto),
-	CALL(sendmsg),
-	CALL(shutdown),
-	CALL(getsockopt),
-	CALL(getsockname),
-	CALL(getpeername),
 	/* memory; mmap and mprotect are below */
 	CALL(brk),
 	CALL(munmap),
 	CALL(mremap),
 	CALL(madvise),
-	CALL(mlock),
-	CALL(munlock),
 	CALL(membarrier),
 	/* threads and time */
 	CALL(futex),
@@ -95,10 +55,7 @@ static const int plain[] = {
 	CALL(rseq),
 	CALL(sched_yield),
 	CALL(sched_getaffinity),
-	CALL(sched_setaffinity),
 	CALL(getcpu),
-	CALL(getpriority),
-	CALL(setpriority),
 	CALL(exit),
 	CALL(exit_group),
 	CALL(nanosleep),
@@ -108,16 +65,12 @@ static const int plain[] = {
 	CALL(gettimeofday),
 	CALL(time),
 	CALL(restart_syscall),
-	/* signals, and the end of the processes that we have started */
+	/* signals */
 	CALL(rt_sigaction),
 	CALL(rt_sigprocmask),
 	CALL(rt_sigreturn),
 	CALL(rt_sigpending),
-	CALL(rt_sigtimedwait),
-	CALL(rt_sigsuspend),
 	CALL(sigaltstack),
-	CALL(wait4),
-	CALL(waitid),
 	/* what anybody may know of himself */
 	CALL(getpid),
 	CALL(getppid),
@@ -133,31 +86,126 @@ static const int plain[] = {
 	CALL(sysinfo),
 };
 
-/* With one argument as it is given here: mask 0 is the whole of it. */
+static const int memory[] = {
+	CALL(pread64), CALL(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2),
+};
+
+static const int talk[] = {
+	CALL(recvfrom), CALL(recvmsg),	  CALL(sendto),	     CALL(sendmsg),
+	CALL(shutdown), CALL(getsockopt), CALL(getsockname), CALL(getpeername),
+};
+
+/* What parsers are given and give back: files without a name. */
+static const int parse[] = {CALL(memfd_create), CALL(ftruncate), CALL(fallocate), CALL(fcntl)};
+
+static const int listening[] = {CALL(accept4)};
+
+static const int pipes[] = {
+	CALL(splice), CALL(tee), CALL(vmsplice), CALL(pipe), CALL(pipe2), CALL(fcntl),
+};
+
+static const int output[] = {
+	CALL(lseek), CALL(fsync), CALL(fdatasync), CALL(ftruncate), CALL(fallocate),
+};
+
+/* Which libvirt's library and what it loads make. */
+static const int library[] = {
+	CALL(dup),
+	CALL(dup2),
+	CALL(dup3),
+	CALL(close_range),
+	CALL(fcntl),
+	CALL(eventfd2),
+	CALL(signalfd4),
+	CALL(timerfd_create),
+	CALL(timerfd_settime),
+	CALL(timerfd_gettime),
+	CALL(select),
+	CALL(pselect6),
+	CALL(epoll_create1),
+	CALL(epoll_ctl),
+	CALL(epoll_wait),
+	CALL(epoll_pwait),
+	CALL(rt_sigtimedwait),
+	CALL(rt_sigsuspend),
+	CALL(mlock),
+	CALL(munlock),
+	CALL(sched_setaffinity),
+};
+
+/* The end of the processes that we have started. */
+static const int children[] = {CALL(wait4), CALL(waitid)};
+
+#define GROUP(bit, calls)                                                                          \
+	{                                                                                          \
+		bit, calls, COUNT(calls)                                                           \
+	}
+
+static const struct group {
+	unsigned int bit;
+	const int *calls;
+	size_t nr;
+} groups[] = {
+	GROUP(0, common),
+	GROUP(CALLS_MEMORY, memory),
+	GROUP(CALLS_TALK, talk),
+	GROUP(CALLS_PARSE, parse),
+	GROUP(CALLS_LISTEN, listening),
+	GROUP(CALLS_PIPES, pipes),
+	GROUP(CALLS_OUTPUT, output),
+	GROUP(CALLS_LIBRARY, library),
+	GROUP(CALLS_CHILDREN, children),
+};
+
+/* --- with one argument as it is given here: mask 0 is the whole of it --------------------------
+ */
+
+#define IOCTL(bit, request)                                                                        \
+	{                                                                                          \
+		bit, CALL(ioctl), 1, UINT32_MAX, request                                           \
+	}
+
 static const struct narrow {
+	unsigned int bit;
 	int call;
 	unsigned int arg;
 	uint64_t mask, value;
 } narrow[] = {
-	{CALL(mmap), 2, PROT_EXEC, 0},
-	{CALL(mprotect), 2, PROT_EXEC, 0},
-	/* Threads, not processes; clone3(2) hides that from filters. */
-	{CALL(clone), 0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD},
+	{0, CALL(mmap), 2, PROT_EXEC, 0},
+	{0, CALL(mprotect), 2, PROT_EXEC, 0},
+	{0, CALL(prctl), 0, 0, PR_SET_NAME},
+	{0, CALL(prctl), 0, 0, PR_GET_NAME},
+	{0, CALL(prctl), 0, 0, PR_SET_VMA},
+	{0, CALL(prlimit64), 2, 0, 0},
+	{0, CALL(getpriority), 1, 0, 0},
+	{0, CALL(setpriority), 1, 0, 0},
 	/* By descriptor, and as libfuse looks whether /etc/mtab is a link. */
-	{CALL(newfstatat), 3, 0, AT_EMPTY_PATH},
-	{CALL(newfstatat), 3, 0, AT_SYMLINK_NOFOLLOW},
-	{CALL(ioctl), 1, 0xff00, KVMIO << 8},
-	{CALL(ioctl), 1, UINT32_MAX, TCGETS},
-	{CALL(ioctl), 1, UINT32_MAX, TCSETS},
-	{CALL(ioctl), 1, UINT32_MAX, TCSETSW},
-	{CALL(ioctl), 1, UINT32_MAX, TCSETSF},
-	{CALL(ioctl), 1, UINT32_MAX, TIOCGWINSZ},
-	{CALL(ioctl), 1, UINT32_MAX, FIONREAD},
-	{CALL(ioctl), 1, UINT32_MAX, FIONBIO},
-	{CALL(prctl), 0, 0, PR_SET_NAME},
-	{CALL(prctl), 0, 0, PR_GET_NAME},
-	{CALL(prctl), 0, 0, PR_SET_VMA},
-	{CALL(prlimit64), 2, 0, 0},
+	{0, CALL(newfstatat), 3, 0, AT_EMPTY_PATH},
+	{CALLS_OUTPUT, CALL(newfstatat), 3, 0, AT_SYMLINK_NOFOLLOW},
+	/* Threads, not processes; clone3(2) hides that from filters. */
+	{CALLS_THREADS, CALL(clone), 0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD},
+	IOCTL(CALLS_VCPU, KVM_RUN),
+	IOCTL(CALLS_INTERRUPT, KVM_IRQ_LINE),
+	IOCTL(CALLS_MACHINE, KVM_GET_FPU),
+	IOCTL(CALLS_MACHINE, KVM_SET_FPU),
+	IOCTL(CALLS_MACHINE, KVM_GET_XCRS),
+	IOCTL(CALLS_MACHINE, KVM_GET_SREGS),
+	IOCTL(CALLS_MACHINE, KVM_SET_SREGS),
+	IOCTL(CALLS_MACHINE, KVM_GET_MSRS),
+	IOCTL(CALLS_MACHINE, KVM_SET_MSRS),
+	IOCTL(CALLS_MACHINE, KVM_GET_VCPU_EVENTS),
+	IOCTL(CALLS_MACHINE, KVM_SET_VCPU_EVENTS),
+	IOCTL(CALLS_MACHINE, KVM_GET_MP_STATE),
+	IOCTL(CALLS_MACHINE, KVM_SET_GUEST_DEBUG),
+	IOCTL(CALLS_MACHINE, KVM_GET_DEVICE_ATTR),
+	IOCTL(CALLS_MACHINE, KVM_SET_USER_MEMORY_REGION),
+	IOCTL(0, TCGETS), /* isatty(3) */
+	IOCTL(CALLS_TERMINAL, TCSETS),
+	IOCTL(CALLS_TERMINAL, TCSETSW),
+	IOCTL(CALLS_TERMINAL, TCSETSF),
+	IOCTL(CALLS_TERMINAL, TIOCGWINSZ),
+	IOCTL(CALLS_TALK, FIONREAD),
+	IOCTL(CALLS_TALK, FIONBIO),
 };
 
 /* What sanitizers and gcov do at the end, and when they have something to say. */
@@ -190,6 +238,9 @@ static const int loose[] = {
 	CALL(personality),
 };
 
+/* --- a list of them ---------------------------------------------------------------------------
+ */
+
 /* EEXIST, EINVAL: this architecture, or a narrower rule before it, has it so. */
 static int allow_plain(scmp_filter_ctx f, const int *calls, size_t n)
 {
@@ -221,18 +272,47 @@ static int allow_signals(scmp_filter_ctx f)
 	return seccomp_rule_add_array(f, SCMP_ACT_ALLOW, CALL(tgkill), 1, &ours);
 }
 
-static int add_rules(scmp_filter_ctx f)
+/* Another list on top, which takes away more: what a thread that is started does first. */
+static int allow_lists(scmp_filter_ctx f)
 {
-	int rc = allow_plain(f, plain, COUNT(plain));
+	const struct scmp_arg_cmp plain[] = {
+		{.arg = 0, .op = SCMP_CMP_EQ, .datum_a = SECCOMP_SET_MODE_FILTER},
+		{.arg = 1, .op = SCMP_CMP_EQ, .datum_a = 0},
+	};
 
+	return seccomp_rule_add_array(f, SCMP_ACT_ALLOW, CALL(seccomp), COUNT(plain), plain);
+}
+
+static bool is_in(unsigned int bit, unsigned int bits)
+{
+	return !bit || bit & bits;
+}
+
+static int add_groups(scmp_filter_ctx f, unsigned int bits)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < COUNT(groups) && !rc; i++)
+		if (is_in(groups[i].bit, bits))
+			rc = allow_plain(f, groups[i].calls, groups[i].nr);
 	for (size_t i = 0; i < COUNT(narrow) && !rc; i++)
-		rc = allow_narrow(f, &narrow[i]);
+		if (is_in(narrow[i].bit, bits))
+			rc = allow_narrow(f, &narrow[i]);
+	return rc;
+}
+
+static int add_rules(scmp_filter_ctx f, unsigned int bits)
+{
+	int rc = add_groups(f, bits);
+
 	if (!rc)
 		rc = allow_signals(f);
+	if (!rc && bits & CALLS_THREADS)
+		rc = allow_lists(f);
 	/* The C library takes clone(2) then. */
 	if (!rc)
 		rc = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), CALL(clone3), 0);
-	/* See sandbox_enter(). */
+	/* See sandbox_enter(), and calls_in_force(). */
 	if (!rc)
 		rc = seccomp_rule_add(f, SCMP_ACT_ERRNO(0), CALL(umount2), 0);
 	if (!rc && SANDBOX_LOOSE)
@@ -240,24 +320,61 @@ static int add_rules(scmp_filter_ctx f)
 	return rc;
 }
 
-int calls_confine(void)
+static int make(scmp_filter_ctx f, unsigned int bits)
 {
-	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	int rc;
-
-	if (!f)
-		return -ENOMEM;
 	/* A call in the way of another architecture is none of ours. */
-	rc = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
-	if (!rc)
-		rc = seccomp_attr_set(f, SCMP_FLTATR_CTL_TSYNC, 1);
+	int rc = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
+
 	/* By a tree: a filter of a list costs each call of a vCPU hundreds of steps. */
 	if (!rc)
 		rc = seccomp_attr_set(f, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	return rc ? rc : add_rules(f, bits);
+}
+
+/* The library gives it to a descriptor only. */
+static int take_program(scmp_filter_ctx f, struct sock_fprog *program)
+{
+	int fd = memfd_create("calls", MFD_CLOEXEC), rc = fd < 0 ? -errno : 0;
+	off_t len = 0;
+
 	if (!rc)
-		rc = add_rules(f);
+		rc = seccomp_export_bpf(f, fd);
 	if (!rc)
-		rc = seccomp_load(f);
-	seccomp_release(f);
+		len = lseek(fd, 0, SEEK_END);
+	program->len = (unsigned short)((size_t)len / sizeof(*program->filter));
+	program->filter = rc ? NULL : malloc((size_t)len);
+	if (!rc && !program->filter)
+		rc = -ENOMEM;
+	if (!rc && pread(fd, program->filter, (size_t)len, 0) != len)
+		rc = -EIO;
+	if (fd >= 0)
+		close(fd);
 	return rc;
+}
+
+int calls_make(struct sock_fprog *program, unsigned int bits)
+{
+	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int rc = f ? make(f, bits) : -ENOMEM;
+
+	if (!rc)
+		rc = take_program(f, program);
+	if (f)
+		seccomp_release(f);
+	return rc;
+}
+
+int calls_follow(const struct sock_fprog *program)
+{
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program) ? -errno : 0;
+}
+
+/* No kernel says so of its own. */
+bool calls_in_force(void)
+{
+	int error = errno;
+	bool in_force = !syscall(SYS_umount2, NULL, 0);
+
+	errno = error;
+	return in_force;
 }

@@ -3,6 +3,10 @@
 #ifndef HVTRACE_FRONTEND_SANDBOX_LOCAL_H
 #define HVTRACE_FRONTEND_SANDBOX_LOCAL_H
 
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stddef.h>
+
 /*
  * Sanitizers and gcov open files, look at threads and start a process of their own, at the end at
  * the latest: their builds keep what they need for that.
@@ -18,8 +22,50 @@
 #define SANDBOX_LOOSE 0
 #endif
 
-/* calls.c: only the calls that it lists, in all threads. 0 or -errno. */
-int calls_confine(void);
+/*
+ * calls.c: groups of system calls, but for those that every thread may make.
+ */
+enum {
+	CALLS_MEMORY = 1 << 0,	   /* at a place in a file: QEMU's memory, numbers of /proc */
+	CALLS_TALK = 1 << 1,	   /* by sockets that are connected */
+	CALLS_LISTEN = 1 << 2,	   /* who connects to those that listen */
+	CALLS_PIPES = 1 << 3,	   /* as libfuse takes what it answers with */
+	CALLS_THREADS = 1 << 4,	   /* start some */
+	CALLS_OUTPUT = 1 << 5,	   /* files that are written */
+	CALLS_LIBRARY = 1 << 6,	   /* descriptors for waiting, as libvirt makes them */
+	CALLS_CHILDREN = 1 << 7,   /* wait for processes */
+	CALLS_TERMINAL = 1 << 8,   /* how it takes keys */
+	CALLS_VCPU = 1 << 9,	   /* run one */
+	CALLS_INTERRUPT = 1 << 10, /* raise one in a guest of our own */
+	CALLS_PARSE = 1 << 11,	   /* have another process do it */
+	CALLS_MACHINE = 1 << 12,   /* its registers and memory */
+};
+
+/* Compile the list that allows these groups. 0 or -errno. The memory is not given back. */
+int calls_make(struct sock_fprog *program, unsigned int groups);
+/* The calling thread follows it from now on. 0 or -errno. Makes system calls only. */
+int calls_follow(const struct sock_fprog *program);
+/* Does the calling thread follow one? Makes system calls only. */
+bool calls_in_force(void);
+
+/* kinds.c: what a kind of threads may call, and which others it starts. */
+struct kind_row {
+	const char *name;
+	unsigned int calls;
+	const char *starts[4];
+};
+
+/* NULL behind the last. */
+const struct kind_row *kinds_row(size_t i);
+/* Compile all lists. 0 or -errno. */
+int kinds_make(void);
+/*
+ * The calling thread follows the list of all, and that of its kind; NULL: another one has started
+ * it than hvtrace, so it has only the first. 0 or -errno. Makes system calls only.
+ */
+int kinds_follow_all(const char *kind);
+/* For thread_on_begin(). */
+void kinds_begin(const char *kind, const char *starter);
 
 /*
  * landlock.c: a set of rules that allows no file and no connection, as a descriptor, as far as this

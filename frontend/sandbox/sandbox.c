@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* sandbox.c - gives up capabilities, files and system calls, one after the other. */
+/* sandbox.c - gives up capabilities, files and system calls, in all threads. */
 #include "frontend/sandbox/sandbox.h"
 #include "frontend/sandbox/local.h"
+#include "vmm/thread.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,15 +28,28 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &head, none) ? -errno : 0;
 }
 
-/* Rules may be followed by who can get no privileges, or has some: so these go last. */
+static const char *own_kind(void)
+{
+	return gettid() == getpid() ? "main" : thread_kind();
+}
+
+/*
+ * Rules may be followed by who can get no privileges, or has some: so these go behind the first of
+ * that. One that was started by a thread that is confined already has all of it from there.
+ */
 static int confine_thread(void *arg)
 {
 	const int *rules = arg;
-	int rc = syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+	int rc;
 
+	if (calls_in_force())
+		return 0;
+	rc = syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 	if (!rc && *rules >= 0)
 		rc = landlock_follow(*rules);
-	return rc ? rc : drop_capabilities();
+	if (!rc)
+		rc = drop_capabilities();
+	return rc ? rc : kinds_follow_all(own_kind());
 }
 
 /* --- of the process ----------------------------------------------------------------------------
@@ -73,8 +87,10 @@ static void load_unwinder(void)
 static int confine_threads(void)
 {
 	int rules = SANDBOX_LOOSE ? -1 : landlock_nothing();
-	int rc = threads_each(confine_thread, &rules);
+	int rc;
 
+	thread_on_begin(kinds_begin);
+	rc = threads_each(confine_thread, &rules);
 	if (rules >= 0)
 		close(rules);
 	return rc;
@@ -87,8 +103,8 @@ int sandbox_enter(char *err, size_t errlen)
 		int (*run)(void);
 	} steps[] = {
 		{"limits cannot be lowered", lower_limits},
-		{"capabilities cannot be dropped", confine_threads},
-		{"system calls cannot be filtered", calls_confine},
+		{"system calls cannot be filtered", kinds_make},
+		{"threads cannot be confined", confine_threads},
 	};
 
 	load_unwinder();

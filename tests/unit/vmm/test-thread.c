@@ -69,19 +69,33 @@ static void test_signals(void **state)
 		assert_int_equal(sigismember(&before, signo), sigismember(&after, signo));
 }
 
-static void note(const char *kind)
+static void note(const char *kind, const char *starter)
 {
-	told = kind;
+	told = starter ? starter : kind;
+}
+
+static void *start_another(void *arg)
+{
+	pthread_t thread;
+
+	assert_int_equal(thread_start(&thread, "another", NULL, look, arg), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	return NULL;
 }
 
 static void test_told_first(void **state)
 {
+	pthread_t thread;
 	struct seen s;
 
 	(void)state;
 	thread_on_begin(note);
 	start_and_join(&s, NULL);
 	assert_string_equal(s.told, "looker");
+	assert_int_equal(thread_start(&thread, "maker", NULL, start_another, &s), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_string_equal(s.kind, "another");
+	assert_string_equal(s.told, "maker");
 	thread_on_begin(NULL);
 	start_and_join(&s, NULL);
 	assert_null(s.told);

@@ -36,18 +36,9 @@
 #include "frontend/sandbox/broker.h"
 #include "frontend/sandbox/local.h"
 #include "frontend/sandbox/sandbox.h"
+#include "tests/unit/frontend/sandbox/child.h"
 
 #define CROWD 3
-
-/* In a child nobody hears an assertion. */
-#define demand(what)                                                                               \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			dprintf(STDERR_FILENO, "%s:%d: %s: %s\n", __FILE__, __LINE__, #what,       \
-				strerror(errno));                                                  \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
 
 /* What the call gives is EPERM. */
 static void expect_eperm(long rc, const char *call, int line)
@@ -60,30 +51,6 @@ static void expect_eperm(long rc, const char *call, int line)
 }
 
 #define refused(call) expect_eperm((long)(call), #call, __LINE__)
-
-static void enter(void)
-{
-	char err[256] = "";
-
-	if (sandbox_enter(err, sizeof(err)))
-		dprintf(STDERR_FILENO, "%s\n", err);
-	demand(!*err);
-}
-
-/* Run it in a child, which ends well. */
-static void in_child(void (*run)(void *arg), void *arg)
-{
-	pid_t pid = fork();
-	int status;
-
-	assert_true(pid >= 0);
-	if (!pid) {
-		run(arg);
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-}
 
 /* --- what is refused ---------------------------------------------------------------------- */
 
