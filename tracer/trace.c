@@ -278,6 +278,11 @@ static const char *name_at(struct trace *t, uint64_t ip)
 	return sym ? sym->name : NULL;
 }
 
+uint64_t trace_memory_left(const struct trace *t)
+{
+	return memory_left(t->memory);
+}
+
 void trace_get_status(struct trace *t, struct trace_status *st)
 {
 	uint64_t events = atomic_load(&t->events);

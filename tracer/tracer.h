@@ -95,6 +95,9 @@ struct trace_status {
 
 /* May be called while the guest runs. */
 void trace_get_status(struct trace *t, struct trace_status *st);
+/* What the host and this process' control groups leave for buffers, in bytes; beyond it larger ones
+ * are refused. */
+uint64_t trace_memory_left(const struct trace *t);
 
 /* Which functions are not traced, and why: one line each. 0 or -errno of the stream. */
 int trace_explain(struct trace *t, FILE *out);

@@ -6,7 +6,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/capability.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,6 +18,11 @@
 
 /* Descriptors: clients of the control socket have one each, threads need some for a moment. */
 #define FILES_MAX 1024
+
+/* That may be started: for files, for clients, for what is traced. */
+#define THREADS_MORE   128
+#define ARENAS_PER_CPU 8
+#define HEAP_MAX_SIZE  (UINT64_C(64) << 20)
 
 /* --- of each thread, in a signal handler -------------------------------------------------------
  */
@@ -55,7 +62,7 @@ static int confine_thread(void *arg)
 /* --- of the process ----------------------------------------------------------------------------
  */
 
-static int lower(int what, rlim_t to)
+static int lower(__rlimit_resource_t what, rlim_t to)
 {
 	struct rlimit now;
 
@@ -68,13 +75,57 @@ static int lower(int what, rlim_t to)
 	return setrlimit(what, &now) ? -errno : 0;
 }
 
+/* In bytes, as of proc(5); 0: it cannot be read. */
+static uint64_t mapped_now(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	uint64_t pages = 0;
+
+	if (f && fscanf(f, "%" SCNu64, &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * Addresses that are set aside, and are no memory before somebody writes there: stacks, and what
+ * malloc(3) has for threads that want some at once: HEAP_MAX_SIZE for each, of which glibc makes
+ * ARENAS_PER_CPU for each CPU at most (malloc/arena.c).
+ */
+static uint64_t set_aside(void)
+{
+	pthread_attr_t attr;
+	size_t stack = 0;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!pthread_getattr_default_np(&attr)) {
+		pthread_attr_getstacksize(&attr, &stack);
+		pthread_attr_destroy(&attr);
+	}
+	return THREADS_MORE * (uint64_t)stack +
+	       (uint64_t)(cpus > 0 ? cpus : 1) * ARENAS_PER_CPU * HEAP_MAX_SIZE;
+}
+
+/* What is mapped already stays, as does what others have lowered before. */
+static int limit_memory(uint64_t more)
+{
+	uint64_t now = mapped_now(), aside = set_aside();
+
+	if (SANDBOX_LOOSE || !now || more > UINT64_MAX / 2)
+		return 0;
+	return lower(RLIMIT_AS, now + aside + more);
+}
+
 /* A core has the guest's secrets in it, and that of a program that ran as root is root's to look
  * at. */
-static int lower_limits(void)
+static int lower_limits(uint64_t more)
 {
 	int rc = lower(RLIMIT_CORE, 0);
 
-	return rc ? rc : lower(RLIMIT_NOFILE, FILES_MAX);
+	if (!rc)
+		rc = lower(RLIMIT_NOFILE, FILES_MAX);
+	return rc ? rc : limit_memory(more);
 }
 
 /* What pthread_cancel(3) would open, when it is first called. */
@@ -84,11 +135,12 @@ static void load_unwinder(void)
 		return; /* then nobody is cancelled */
 }
 
-static int confine_threads(void)
+static int confine_threads(uint64_t more)
 {
 	int rules = SANDBOX_LOOSE ? -1 : landlock_nothing();
 	int rc;
 
+	(void)more;
 	thread_on_begin(kinds_begin);
 	rc = threads_each(confine_thread, &rules);
 	if (rules >= 0)
@@ -96,20 +148,26 @@ static int confine_threads(void)
 	return rc;
 }
 
-int sandbox_enter(char *err, size_t errlen)
+static int make_lists(uint64_t more)
+{
+	(void)more;
+	return kinds_make();
+}
+
+int sandbox_enter(uint64_t more, char *err, size_t errlen)
 {
 	static const struct {
 		const char *name;
-		int (*run)(void);
+		int (*run)(uint64_t more);
 	} steps[] = {
+		{"system calls cannot be filtered", make_lists},
 		{"limits cannot be lowered", lower_limits},
-		{"system calls cannot be filtered", kinds_make},
 		{"threads cannot be confined", confine_threads},
 	};
 
 	load_unwinder();
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		int rc = steps[i].run();
+		int rc = steps[i].run(more);
 
 		if (!rc)
 			continue;

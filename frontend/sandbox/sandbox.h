@@ -10,13 +10,16 @@
 #define HVTRACE_FRONTEND_SANDBOX_SANDBOX_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
- * For all threads, and those that they start. -errno, with one line in err, when some of it cannot
- * be had: then part of it may be in effect. Calls that are refused fail with EPERM; nobody is
- * killed for them, as who traces is to give the guest back. unmount(2) is a call that does nothing
- * and succeeds: libfuse makes it for a mount that is gone already.
+ * For all threads, and those that they start. more: how much memory the process may still take,
+ * beside what libraries set aside and do not use, in bytes; UINT64_MAX: no limit. -errno, with one
+ * line in err, when some of it cannot be had: then part of it may be in effect. Calls that are
+ * refused fail with EPERM; nobody is killed for them, as who traces is to give the guest back.
+ * unmount(2) is a call that does nothing and succeeds: libfuse makes it for a mount that is gone
+ * already.
  */
-int sandbox_enter(char *err, size_t errlen);
+int sandbox_enter(uint64_t more, char *err, size_t errlen);
 
 #endif

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Lists of modules and tasks, names, what is said about them. */
+#define READINGS_MAX (UINT64_C(256) << 20)
+
 enum { DEED_UNMOUNT, DEED_UNREGISTER, NR_DEEDS };
 
 struct registered {
@@ -57,6 +60,15 @@ static void open_delays(struct machine *m)
 		machine_get_delay(m, i, &ignored);
 }
 
+/* What the host has left for buffers, and a little for what is read of the guest when it has none.
+ */
+static uint64_t may_take(const struct session *s)
+{
+	uint64_t left = trace_memory_left(s->trace);
+
+	return left > UINT64_MAX - READINGS_MAX ? UINT64_MAX : left + READINGS_MAX;
+}
+
 int session_confine(struct session *s)
 {
 	struct registered registered = {getpid()};
@@ -71,7 +83,7 @@ int session_confine(struct session *s)
 	open_delays(s->m);
 	rc = broker_start(&s->broker, deeds, NR_DEEDS);
 	if (!rc)
-		return sandbox_enter(s->err, sizeof(s->err)) ? -1 : 0;
+		return sandbox_enter(may_take(s), s->err, sizeof(s->err)) ? -1 : 0;
 	snprintf(s->err, sizeof(s->err),
 		 "no sandbox: a process cannot be started: %s; --no-sandbox does without",
 		 strerror(-rc));

@@ -9,6 +9,12 @@ lists()
 		'$1 == "Seccomp_filters:" { print $2 - mine; said = 1 } END { if (!said) print "unknown" }' "$1"
 }
 
+# A build with sanitizers, or for gcov, is confined less.
+is_instrumented() # PROGRAM
+{
+	grep -qE '__[at]san_init|__gcov_' "$1"
+}
+
 # confined PID: no thread of it has a capability, can get one, or may make any system call; each has the list of all and
 # one of its kind. A worker of the kernel's own, which each process with a KVM machine has, is none of its threads.
 confined()
@@ -27,5 +33,6 @@ Seccomp: 2' ] || return
 		esac
 		n=$((n + 1))
 	done
-	[ $n -gt 1 ] && grep -q '^Max core file size *0 *0 ' "/proc/$1/limits"
+	[ $n -gt 1 ] && grep -q '^Max core file size *0 *0 ' "/proc/$1/limits" &&
+		{ is_instrumented "/proc/$1/exe" || grep -q '^Max address space *[0-9]' "/proc/$1/limits"; }
 }

@@ -21,13 +21,18 @@
 		}                                                                                  \
 	} while (0)
 
-static inline void enter(void)
+static inline void enter_with(uint64_t more)
 {
 	char err[256] = "";
 
-	if (sandbox_enter(err, sizeof(err)))
+	if (sandbox_enter(more, err, sizeof(err)))
 		dprintf(STDERR_FILENO, "%s\n", err);
 	demand(!*err);
+}
+
+static inline void enter(void)
+{
+	enter_with(UINT64_MAX);
 }
 
 /* Run it in a child, which ends well. */

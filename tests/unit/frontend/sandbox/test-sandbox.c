@@ -406,6 +406,48 @@ static void test_allowed(void **state)
 	in_child(try_allowed, NULL);
 }
 
+#define MORE (UINT64_C(64) << 20)
+
+static bool can_map(uint64_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	demand(p != MAP_FAILED || errno == ENOMEM);
+	if (p != MAP_FAILED)
+		munmap(p, bytes);
+	return p != MAP_FAILED;
+}
+
+/* What may be had is had, and an end comes; more than the limit is for stacks and such. */
+static void take_memory(void *arg)
+{
+	struct rlimit space;
+	rlim_t before;
+
+	(void)arg;
+	demand(can_map(UINT64_C(1) << 42));
+	demand(!getrlimit(RLIMIT_AS, &space));
+	before = space.rlim_cur;
+	enter_with(MORE);
+	demand(can_map(MORE));
+	demand(!getrlimit(RLIMIT_AS, &space) && space.rlim_cur == space.rlim_max);
+	demand(space.rlim_cur < before);
+	demand(!can_map(space.rlim_cur) && !can_map(UINT64_C(1) << 42));
+	errno = 0;
+	demand(!calloc(1, space.rlim_cur) && errno == ENOMEM);
+	space.rlim_cur = space.rlim_max = RLIM_INFINITY;
+	refused(setrlimit(RLIMIT_AS, &space));
+}
+
+static void test_memory(void **state)
+{
+	(void)state;
+	if (SANDBOX_LOOSE)
+		skip();
+	in_child(take_memory, NULL);
+}
+
 /* --- the broker --------------------------------------------------------------------------- */
 
 struct place {
@@ -509,10 +551,11 @@ static void test_broker_gone(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forbidden),   cmocka_unit_test(test_threads_before),
-		cmocka_unit_test(test_status),	    cmocka_unit_test(test_allowed),
-		cmocka_unit_test(test_broker),	    cmocka_unit_test(test_broker_unasked),
-		cmocka_unit_test(test_broker_gone), cmocka_unit_test(test_beginner_before),
+		cmocka_unit_test(test_forbidden),	cmocka_unit_test(test_threads_before),
+		cmocka_unit_test(test_status),		cmocka_unit_test(test_allowed),
+		cmocka_unit_test(test_memory),		cmocka_unit_test(test_broker),
+		cmocka_unit_test(test_broker_unasked),	cmocka_unit_test(test_broker_gone),
+		cmocka_unit_test(test_beginner_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
