@@ -6,6 +6,7 @@ check-tests += tests/e2e/run-testguest
 check-tests += tests/e2e/irqsoff-testguest
 check-tests += tests/e2e/graph-testguest
 check-tests += tests/e2e/list-events
+check-tests += tests/e2e/ordinary-user
 check-tests += tests/e2e/run-forms
 check-tests += tests/e2e/command-line
 check-tests += tests/e2e/attach-forms
