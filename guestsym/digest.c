@@ -92,7 +92,8 @@ static void put_tables(struct writer *w)
 	struct digest_tracepoint *to = part(w, DIGEST_TRACEPOINTS);
 	const struct tables *t = &w->k->tables;
 
-	memcpy(part(w, DIGEST_RETURNS), t->returns, t->nr_returns * sizeof(*t->returns));
+	if (t->nr_returns) /* modules have none */
+		memcpy(part(w, DIGEST_RETURNS), t->returns, t->nr_returns * sizeof(*t->returns));
 	for (size_t i = 0; i < t->nr_tracepoints; i++)
 		to[i] = (struct digest_tracepoint){t->tracepoints[i].addr,
 						   put_name(w, t->tracepoints[i].name)};
