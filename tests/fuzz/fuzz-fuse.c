@@ -555,27 +555,6 @@ static void list_paths(struct view *view, view_id dir, const char *path)
 		free(entries);
 }
 
-static void *nothing(void *arg)
-{
-	return pthread_barrier_wait(arg) > 0 ? arg : NULL;
-}
-
-/* The C library keeps what belongs to threads for the next ones. */
-static void have_had_threads(void)
-{
-	pthread_t thread[2];
-	pthread_barrier_t all;
-
-	pthread_barrier_init(&all, NULL, 3);
-	for (unsigned int i = 0; i < 2; i++)
-		if (pthread_create(&thread[i], NULL, nothing, &all))
-			abort();
-	pthread_barrier_wait(&all);
-	for (unsigned int i = 0; i < 2; i++)
-		pthread_join(thread[i], NULL);
-	pthread_barrier_destroy(&all);
-}
-
 /* What is made at first use is made here. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -595,7 +574,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	start();
 	list_paths(now.server.view, VIEW_ROOT, "");
 	stop();
-	have_had_threads();
+	held_have_had_threads();
 	LLVMFuzzerTestOneInput(one, sizeof(one));
 	kept.limit = 0;
 	return 0;

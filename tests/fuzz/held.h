@@ -9,6 +9,7 @@
 #ifndef HVTRACE_TESTS_HELD_H
 #define HVTRACE_TESTS_HELD_H
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,28 @@ static inline int64_t held_cpu_ms(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static inline void *held_nothing(void *arg)
+{
+	pthread_barrier_wait(arg);
+	return NULL;
+}
+
+/* Have some at once: the C library keeps what belongs to threads for the next ones. */
+static inline void held_have_had_threads(void)
+{
+	pthread_t thread[2];
+	pthread_barrier_t all;
+
+	pthread_barrier_init(&all, NULL, 3);
+	for (unsigned int i = 0; i < 2; i++)
+		if (pthread_create(&thread[i], NULL, held_nothing, &all))
+			abort();
+	pthread_barrier_wait(&all);
+	for (unsigned int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	pthread_barrier_destroy(&all);
 }
 
 /* One kind of cost, a static one each. */
