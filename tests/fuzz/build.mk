@@ -53,7 +53,7 @@ $(O)/tests/fuzz/fuzz-report: $(fuzz-report-objs:%=$(O)/obj/fuzz/frontend/report/
 
 # On a made-up guest, whose machine and symbols take the place of the real ones: what of them is needed all the same,
 # and files that the trace is looked at through, come from this library.
-fuzz-made := $(addprefix $(O)/tests/fuzz/,fuzz-control fuzz-fuse fuzz-racing fuzz-text fuzz-unwind \
+fuzz-made := $(addprefix $(O)/tests/fuzz/,fuzz-control fuzz-fuse fuzz-modules fuzz-racing fuzz-text fuzz-unwind \
 	fuzz-user fuzz-window)
 fuzz-made-lib := $(O)/obj/fuzz/made.a
 $(fuzz-made-lib): $(addprefix $(O)/obj/fuzz/,$(filter-out tracer/payload/payload.o,$(tracer-objs)) $(guestsym-objs) \

@@ -26,6 +26,7 @@
 #define FAKE_TABLE   UINT64_C(0x8000)	 /* what machine_reserved_page() gives */
 #define FAKE_DIRECT  UINT64_C(0xffff888000000000)
 #define FAKE_MAX     64
+#define FAKE_TRAPS   1024 /* more there cannot be */
 #define FAKE_VCPUS   4
 #define FAKE_VA(off) (FAKE_TEXT + (off))
 
@@ -49,7 +50,7 @@ struct fake_guest {
 		uint32_t size;
 	} types[FAKE_MAX];
 	size_t ntypes;
-	struct machine_trap traps[FAKE_MAX];
+	struct machine_trap traps[FAKE_TRAPS];
 	size_t ntraps;
 	int trap_error; /* what setting and clearing traps gives, when not 0 */
 	bool goes;	/* that is because the guest has powered itself off */
@@ -79,6 +80,7 @@ struct fake_guest {
 	/* Page tables: these ranges are mapped when walked from root. */
 	struct {
 		uint64_t root, va, len, pa;
+		uint64_t again; /* so many bytes of it, a power of two, are all there is; 0: len */
 	} maps[FAKE_MAX];
 	size_t nmaps;
 	const char *banner;
@@ -275,9 +277,11 @@ int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t
 
 		if (fake.maps[i].root != root || off >= fake.maps[i].len)
 			continue;
+		if (fake.maps[i].again)
+			off &= fake.maps[i].again - 1;
 		*pa = fake.maps[i].pa + off;
 		if (left)
-			*left = fake.maps[i].len - off;
+			*left = (fake.maps[i].again ? fake.maps[i].again : fake.maps[i].len) - off;
 		return 0;
 	}
 	return -EFAULT;
@@ -347,6 +351,8 @@ int machine_traps_set(struct machine *m, const struct machine_trap *traps, size_
 	(void)m;
 	if (fake.trap_error)
 		return fake.trap_error;
+	if (n > FAKE_TRAPS - fake.ntraps)
+		return -ENOSPC;
 	for (size_t i = 0; i < n; i++) {
 		if (fake_trap(traps[i].va))
 			return -EEXIST;
@@ -523,6 +529,8 @@ void guestsym_close(struct guestsym *gs)
 	(void)gs;
 }
 
+/* What the program that includes this has of its own, from the guest's memory. */
+#ifndef FAKE_LISTS_ARE_READ
 struct guestsym_module_copies {
 	size_t fresh; /* modules that are not known */
 };
@@ -590,6 +598,7 @@ void guestsym_modules_free(struct guestsym_module *mods, size_t n)
 	}
 	free(mods);
 }
+#endif
 
 int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size)
 {
@@ -608,6 +617,7 @@ int guestsym_enumerator(const struct guestsym *gs, const char *name, int64_t *va
 	return -ENOENT;
 }
 
+#ifndef FAKE_LISTS_ARE_READ
 int guestsym_events_read(const struct guestsym *gs, const struct guestsym_memory *mem,
 			 uint64_t slide, struct guestsym_event_list *list)
 {
@@ -627,5 +637,6 @@ void guestsym_events_free(struct guestsym_event_list *list)
 {
 	(void)list;
 }
+#endif
 
 #endif
