@@ -19,9 +19,11 @@
 #include "guestsym/guestsym.h"
 #include "vmm/machine.h"
 
-#define FAKE_TEXT    UINT64_C(0xffffffff81000000)
-#define FAKE_PA	     UINT64_C(0x100000)
-#define FAKE_RAM     (UINT64_C(8) << 20)
+#define FAKE_TEXT UINT64_C(0xffffffff81000000)
+#define FAKE_PA	  UINT64_C(0x100000)
+#ifndef FAKE_RAM /* a test may need more */
+#define FAKE_RAM (UINT64_C(8) << 20)
+#endif
 #define FAKE_WINDOW  (UINT64_C(4) << 20) /* what machine_window() gives lies in RAM */
 #define FAKE_TABLE   UINT64_C(0x8000)	 /* what machine_reserved_page() gives */
 #define FAKE_DIRECT  UINT64_C(0xffff888000000000)

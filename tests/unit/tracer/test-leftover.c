@@ -154,24 +154,32 @@ static void any_header_does_no_harm(void **state)
 	assert_memory_equal(before, fake_at(FAKE_TEXT), PER_CPU_OFFSET);
 }
 
-/* A form of our own calls whose distance would lie before its bytes, or behind them. */
+/* A form of our own calls: no site of it is given back what it says. */
+static void form_is_not_believed(uint8_t size, uint8_t relative)
+{
+	struct payload_form form = {.size = size, .relative = relative};
+
+	tracer_dies();
+	form.entry = (uint32_t)(tramp_target(FN_MUTEX_LOCK) - tramp_window() - WINDOW_TEXT);
+	window_put_at(WINDOW_HEADER + offsetof(struct payload_header, form), &form, sizeof(form));
+	recovered(3);
+	assert_memory_equal(before, fake_at(FAKE_TEXT), PER_CPU_OFFSET);
+}
+
+/* Its distance would lie before its bytes, or behind them; or it has fewer than a call, or too
+ * many. */
 static void forms_are_not_believed(void **state)
 {
 	static const uint8_t relative[] = {1, 3, SITE_SIZE + 1, SITE_SIZE + 8, 255};
-	struct payload_form form = {.size = SITE_SIZE};
+	static const uint8_t size[] = {0, 1, SITE_SIZE - 1, PAYLOAD_FORM_MAX + 1, 255};
 
 	(void)state;
 	fake_symbol("_stext", FAKE_TEXT, 'T');
 	fake_symbol("_etext", FAKE_VA(0x3000), 'T');
-	for (size_t i = 0; i < sizeof(relative); i++) {
-		tracer_dies();
-		form.entry = (uint32_t)(tramp_target(FN_MUTEX_LOCK) - tramp_window() - WINDOW_TEXT);
-		form.relative = relative[i];
-		window_put_at(WINDOW_HEADER + offsetof(struct payload_header, form), &form,
-			      sizeof(form));
-		recovered(3);
-		assert_memory_equal(before, fake_at(FAKE_TEXT), PER_CPU_OFFSET);
-	}
+	for (size_t i = 0; i < sizeof(relative); i++)
+		form_is_not_believed(SITE_SIZE, relative[i]);
+	for (size_t i = 0; i < sizeof(size); i++)
+		form_is_not_believed(size[i], 0);
 }
 
 /* --- who dies after any write ---------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #define UPPER	  (TOP_PGT + 0x1000) /* the table between, and the page directory */
 #define DIRECTORY (TOP_PGT + 0x2000)
 #define NX	  (UINT64_C(1) << 63)
+#define SLOT_HIGH 481 /* in map.c */
 #define PA(off)	  (FAKE_PA + (off))
 
 static struct guest_kernel guest;
@@ -236,27 +237,88 @@ static const struct {
 	HOSTILE(edge[0].to, 65),
 };
 
+static void is_refused(const struct payload_header *bad, size_t i)
+{
+	struct window found;
+
+	assert_int_equal(window_write(&w, 0, bad, sizeof(*bad)), 0);
+	if (window_find(&found, &guest) != -ENOENT)
+		fail_msg("header %zu is taken for a good one", i);
+}
+
 static void hostile_headers_are_refused(void **state)
 {
+	static const uint32_t ring_size[] = {WINDOW_PIECE / 2, 0}; /* 0: not yet known */
 	struct payload_header *h = &w.header;
 	struct window found;
 
 	(void)state;
 	open_own(SIZE);
 	h->nr_vcpus = 2;
-	h->ring_size = WINDOW_PIECE / 2;
 	h->text_size = 64;
 	h->nr_edges = 1;
 	h->edge[0].to = 8;
-	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
-		struct payload_header bad = *h;
+	for (size_t r = 0; r < sizeof(ring_size) / sizeof(ring_size[0]); r++) {
+		h->ring_size = ring_size[r];
+		for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+			struct payload_header bad = *h;
 
-		memcpy((uint8_t *)&bad + hostile[i].off, &hostile[i].value, hostile[i].len);
-		assert_int_equal(window_write(&w, 0, &bad, sizeof(bad)), 0);
-		if (window_find(&found, &guest) != -ENOENT)
-			fail_msg("header %zu is taken for a good one", i);
+			memcpy((uint8_t *)&bad + hostile[i].off, &hostile[i].value, hostile[i].len);
+			is_refused(&bad, i);
+		}
+		assert_int_equal(window_write(&w, 0, h, sizeof(*h)), 0);
+		assert_int_equal(window_find(&found, &guest), 0);
 	}
-	assert_int_equal(window_write(&w, 0, h, sizeof(*h)), 0);
+	close_own();
+}
+
+/* The kernel has other things behind the last slot. */
+static void windows_end_with_the_slots(void **state)
+{
+	const unsigned int last = SLOT_HIGH - 1;
+	struct payload_header bad;
+	struct window found;
+
+	(void)state;
+	open_own(SIZE);
+	bad = w.header;
+	bad.va = REGION + (uint64_t)last * WINDOW_PIECE;
+	for (unsigned int i = 0; i < 2; i++) {
+		entry_set(last + i, entry(slot_of(&w) + i));
+		entry_set(slot_of(&w) + i, 0);
+	}
+	is_refused(&bad, 0);
+	bad.va -= WINDOW_PIECE;
+	for (unsigned int i = 0; i < 2; i++)
+		entry_set(last + i - 1, entry(last + i));
+	assert_int_equal(window_write(&w, 0, &bad, sizeof(bad)), 0);
+	assert_int_equal(window_find(&found, &guest), 0);
+}
+
+/* Pieces that are none, though what maps the window has them as the header does. */
+static void pieces_of_nothing_are_refused(void **state)
+{
+	static const uint64_t pa[] = {
+		FAKE_WINDOW,	    /* twice */
+		UINT64_C(1) << 40,  /* no RAM */
+		FAKE_RAM,	    /* none any more */
+		FAKE_WINDOW + 4096, /* no whole piece */
+	};
+	struct payload_header bad;
+	struct window found;
+	uint64_t flags;
+
+	(void)state;
+	open_own(SIZE);
+	flags = entry(slot_of(&w) + 1) - w.header.piece_pa[1];
+	for (size_t i = 0; i < sizeof(pa) / sizeof(pa[0]); i++) {
+		bad = w.header;
+		bad.piece_pa[1] = pa[i];
+		entry_set(slot_of(&w) + 1, flags + pa[i]);
+		is_refused(&bad, i);
+	}
+	entry_set(slot_of(&w) + 1, flags + w.header.piece_pa[1]);
+	assert_int_equal(window_write(&w, 0, &w.header, sizeof(w.header)), 0);
 	assert_int_equal(window_find(&found, &guest), 0);
 	close_own();
 }
@@ -336,6 +398,7 @@ static const uint64_t low = FAKE_DIRECT + 2 * WINDOW_PIECE, high = FAKE_DIRECT +
 
 static void memory_is_borrowed(void **state)
 {
+	struct payload_header bad;
 	struct window found;
 	char err[256];
 
@@ -349,6 +412,10 @@ static void memory_is_borrowed(void **state)
 	assert_int_equal(mm.gfp & 0x400, 0); /* may not sleep */
 	assert_int_equal(entry(slot_of(&w)), (3 * WINDOW_PIECE + WINDOW_TABLE) | 0x23);
 	assert_int_equal(window_find(&found, &guest), 0);
+	bad = w.header;
+	bad.piece_va[1] = high; /* the guest's allocator would get what is not a piece */
+	is_refused(&bad, 0);
+	assert_int_equal(window_write(&w, 0, &w.header, sizeof(w.header)), 0);
 	/* Its page table lies in it, or it is none of ours. */
 	memcpy(fake.ram + FAKE_TABLE, fake.ram + 3 * WINDOW_PIECE + WINDOW_TABLE, 4096);
 	entry_set(slot_of(&w), FAKE_TABLE | 0x23);
@@ -421,6 +488,8 @@ int main(void)
 		TEST(sizes_and_ranges_are_checked),
 		TEST(windows_are_found_again),
 		TEST(hostile_headers_are_refused),
+		TEST(windows_end_with_the_slots),
+		TEST(pieces_of_nothing_are_refused),
 		TEST(entries_of_others_are_refused),
 		TEST(memory_is_borrowed),
 		TEST(what_was_got_goes_back),
