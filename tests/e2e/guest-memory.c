@@ -5,7 +5,8 @@
  * usage: guest-memory text TARGET KERNEL   the kernel's text, and the page directories of text
  *                                           and modules, to standard output
  *        guest-memory windows PID          how many windows of hvtrace the QEMU's memory has
- *        guest-memory scribble PID MS      write anything to what the guest may write of them
+ *        guest-memory scribble PID MS      write anything to what the guest may write of them,
+ * until the time is over, or they have been taken away
  */
 #include "tests/e2e/running-guest.h"
 #include "tests/seed.h"
@@ -25,6 +26,9 @@
 #define MAX_WINDOWS  16
 #define PAGE	     4096
 #define RAM_MIN	     (UINT64_C(64) << 20) /* smaller mappings are QEMU's own */
+#define MAGIC_SIZE   16
+#define BURST	     16	      /* so many times in a row, in the middle; */
+#define PAUSE_NS     1000000L /* then a pause of up to that, in which the guest makes true records */
 
 /*
  * The page directory for va's GiB, without what CPUs note in it: accessed and dirty. Where grows is
@@ -73,19 +77,44 @@ static int print_text(char **argv)
 
 /* --- windows, in the memory of the QEMU process ---------------------------------------------- */
 
+/* Where QEMU has the pieces of one. */
+struct place {
+	uint64_t at[WINDOW_MAX_PIECES];
+	size_t pieces;
+};
+
 struct windows {
 	int mem;
 	size_t nr;
-	uint64_t at[MAX_WINDOWS];
+	struct place v[MAX_WINDOWS];
 };
 
-static void look_at_page(struct windows *w, uint64_t at)
+/* The pieces lie in one mapping, as they do in the guest: it is a small one. */
+static bool place_pieces(struct place *p, const struct payload_header *h, uint64_t from,
+			 uint64_t to)
 {
+	if (!h->va || !h->nr_pieces || h->nr_pieces > WINDOW_MAX_PIECES)
+		return false;
+	for (p->pieces = 0; p->pieces < h->nr_pieces; p->pieces++) {
+		uint64_t at = p->at[0] + h->piece_pa[p->pieces] - h->piece_pa[0];
+
+		if (at < from || at >= to)
+			return false;
+		p->at[p->pieces] = at;
+	}
+	return true;
+}
+
+static void look_at_page(struct windows *w, uint64_t at, uint64_t from, uint64_t to)
+{
+	struct place *p = &w->v[w->nr];
 	struct payload_header h;
 
-	if (w->nr < MAX_WINDOWS && pread(w->mem, &h, sizeof(h), (off_t)at) == sizeof(h) &&
-	    !memcmp(h.magic, PAYLOAD_MAGIC, sizeof(h.magic)) && h.va && h.nr_pieces)
-		w->at[w->nr++] = at;
+	if (w->nr == MAX_WINDOWS || pread(w->mem, &h, sizeof(h), (off_t)at) != sizeof(h) ||
+	    memcmp(h.magic, PAYLOAD_MAGIC, sizeof(h.magic)))
+		return;
+	p->at[0] = at;
+	w->nr += place_pieces(p, &h, from, to);
 }
 
 static bool windows_find(struct windows *w, const char *pid)
@@ -110,8 +139,8 @@ static bool windows_find(struct windows *w, const char *pid)
 			to = strtoull(mode + 1, &mode, 16);
 		if (strncmp(mode, " rw", 3) || to - from < RAM_MIN)
 			continue;
-		for (; from < to; from += PAGE)
-			look_at_page(w, from);
+		for (uint64_t at = from; at < to; at += PAGE)
+			look_at_page(w, at, from, to);
 	}
 	fclose(maps);
 	return true;
@@ -125,28 +154,54 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* A few bytes, or many, of the header, of control blocks, or of rings: not of text and tables. */
-static void scribble_once(const struct windows *w)
+/* What hvtrace has given back has none; it belongs to the guest again. */
+static bool is_window(const struct windows *w, const struct place *p)
 {
-	static const struct {
+	char magic[MAGIC_SIZE];
+
+	return pread(w->mem, magic, sizeof(magic), (off_t)p->at[0]) == sizeof(magic) &&
+	       !memcmp(magic, PAYLOAD_MAGIC, sizeof(magic));
+}
+
+/*
+ * A few bytes, or many, of the header, of control blocks, or of rings: not of text and tables.
+ * Whether there was a window to write to.
+ */
+static bool scribble_once(const struct windows *w, const struct place *p)
+{
+	const struct {
 		uint64_t from, len;
 	} parts[] = {
-		{WINDOW_HEADER, PAGE},
+		{WINDOW_HEADER + MAGIC_SIZE, PAGE - MAGIC_SIZE},
 		{WINDOW_CTL, 4 * CTL_SIZE},
 		{WINDOW_CTL, CTL_SIZE},
 		{WINDOW_PIDS, WINDOW_PIDS_SIZE},
-		{WINDOW_RINGS, WINDOW_PIECE - WINDOW_RINGS},
+		{WINDOW_RINGS, p->pieces * WINDOW_PIECE - WINDOW_RINGS},
 	};
 	size_t part = (size_t)random() % (sizeof(parts) / sizeof(parts[0]));
 	uint8_t bytes[256];
 	size_t len = 1 + (size_t)random() % (random() % 2 ? 8 : sizeof(bytes));
 	uint64_t off = parts[part].from + (uint64_t)random() % (parts[part].len - len + 1);
+	uint64_t left = WINDOW_PIECE - off % WINDOW_PIECE;
 
+	len = len < left ? len : left;
 	for (size_t i = 0; i < len; i++)
 		bytes[i] = (uint8_t)(random() % 4 ? random() >> 7 : random() % 4);
+	if (!is_window(w, p))
+		return false;
+	off += p->at[off / WINDOW_PIECE] - off / WINDOW_PIECE * WINDOW_PIECE;
+	if (pwrite(w->mem, bytes, len, (off_t)off) != (ssize_t)len)
+		perror("guest-memory");
+	return true;
+}
+
+static bool scribble_all(const struct windows *w)
+{
+	bool any = false;
+
 	for (size_t i = 0; i < w->nr; i++)
-		if (pwrite(w->mem, bytes, len, (off_t)(w->at[i] + off)) != (ssize_t)len)
-			perror("guest-memory");
+		any |= scribble_once(w, &w->v[i]);
+	return any;
 }
 
 static int scribble(char **argv)
@@ -157,8 +212,12 @@ static int scribble(char **argv)
 	if (!windows_find(&w, argv[0]) || !w.nr)
 		return 1;
 	srandom(test_seed());
-	for (end = now_ms() + strtoul(argv[1], NULL, 10); now_ms() < end; n++)
-		scribble_once(&w);
+	for (end = now_ms() + strtoul(argv[1], NULL, 10); now_ms() < end && scribble_all(&w); n++) {
+		const struct timespec pause = {.tv_nsec = random() % PAUSE_NS};
+
+		if (!(random() % BURST))
+			nanosleep(&pause, NULL);
+	}
 	printf("# scribbled %" PRIu64 " times\n", n);
 	close(w.mem);
 	return 0;

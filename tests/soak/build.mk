@@ -13,6 +13,7 @@ soak-tests += tests/soak/early-boot
 soak-tests += tests/soak/events-all
 soak-tests += tests/soak/tracefs-crowd
 soak-tests += tests/soak/module-loads
+soak-tests += tests/soak/window-scribble
 soak-tests += $(O)/tests/soak/staging-scribble
 
 # What is as long as it is told to be, for a minute each, is part of make check-full.
@@ -21,6 +22,7 @@ full-tests += tests/soak/events-all,SOAK_SECONDS=60
 full-tests += tests/soak/random-kills,6.1,KILLS=25
 full-tests += tests/soak/random-kills,6.12,KILLS=25
 full-tests += tests/e2e/run-attach,graph-soak,6.1,SOAK_SECONDS=60
+full-tests += tests/soak/window-scribble,SOAK_SECONDS=60
 full-tests += $(O)/tests/soak/staging-scribble,SOAK_SECONDS=60
 
 # A made-up guest in one program with the real tracer, as in unit tests
