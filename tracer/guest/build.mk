@@ -5,6 +5,7 @@ tracer-objs += tracer/guest/ktables.o
 tracer-objs += tracer/guest/locate.o
 tracer-objs += tracer/guest/look.o
 tracer-objs += tracer/guest/modules-gone.o
+tracer-objs += tracer/guest/modules-places.o
 tracer-objs += tracer/guest/modules.o
 tracer-objs += tracer/guest/pvclock.o
 tracer-objs += tracer/guest/sched-ticks.o

@@ -2,6 +2,7 @@
 /* modules.c - see modules.h; this file: the latest reading. */
 #include "tracer/guest/modules.h"
 #include "tracer/guest/modules-gone.h"
+#include "tracer/guest/modules-places.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@ struct module_list {
 	pthread_rwlock_t lock; /* who looks for names may hold no other */
 	struct guestsym_module *mods;
 	size_t nr;
+	struct module_place *places;   /* of mods */
 	struct guestsym_module *ahead; /* the next reading shares what has not changed by then */
 	size_t nr_ahead;
 	uint64_t readings;
@@ -32,6 +34,7 @@ void modules_list_free(struct module_list *list)
 	if (!list)
 		return;
 	guestsym_modules_free(list->mods, list->nr);
+	free(list->places);
 	guestsym_modules_free(list->ahead, list->nr_ahead);
 	gone_modules_free(&list->gone);
 	pthread_rwlock_destroy(&list->lock);
@@ -67,6 +70,7 @@ int modules_list_read(struct module_list *list, struct guest_kernel *g, const st
 {
 	struct guestsym_module_copies *copies;
 	struct guestsym_module *mods;
+	struct module_place *places;
 	size_t nr;
 	int ret = modules_list_copy(list, g, gs, &copies);
 
@@ -75,9 +79,16 @@ int modules_list_read(struct module_list *list, struct guest_kernel *g, const st
 	modules_list_ahead(list, NULL, 0);
 	if (ret)
 		return ret;
+	places = module_places_new(mods, nr);
+	if (!places) {
+		guestsym_modules_free(mods, nr);
+		return -ENOMEM;
+	}
 	pthread_rwlock_wrlock(&list->lock);
 	keep_names(list, mods, nr);
 	guestsym_modules_free(list->mods, list->nr);
+	free(list->places);
+	list->places = places;
 	list->mods = mods;
 	list->nr = nr;
 	list->readings++;
@@ -125,24 +136,20 @@ const struct guestsym_module *modules_at(const struct module_list *list, uint64_
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-static bool is_in(const struct guestsym_module *mod, uint64_t addr)
+static const struct guestsym_module *module_in(const struct module_list *list, uint64_t addr)
 {
-	return addr >= mod->text.start && addr < mod->text.end;
+	struct module_search s = {.addr = addr};
+	const struct module_place *p = module_places_find(list->places, list->nr, &s);
+
+	return p ? &list->mods[p->mod] : NULL;
 }
 
 /* The symbol that addr is in, and the module of it. */
 static const struct guestsym_symbol *find(const struct module_list *list, uint64_t addr,
 					  uint64_t *size, const struct guestsym_module **mod)
 {
-	const struct guestsym_symbol *sym = NULL;
-
-	for (size_t i = 0; i < list->nr && !sym; i++) {
-		*mod = &list->mods[i];
-		if (is_in(*mod, addr))
-			sym = symbol_in((*mod)->syms, (*mod)->nr_syms, (*mod)->text.end, addr,
-					size);
-	}
-	return sym;
+	*mod = module_in(list, addr);
+	return *mod ? symbol_in((*mod)->syms, (*mod)->nr_syms, (*mod)->text.end, addr, size) : NULL;
 }
 
 const struct guestsym_symbol *modules_find(const struct module_list *list, uint64_t addr,
@@ -158,10 +165,9 @@ const struct guestsym_symbol *modules_find(const struct module_list *list, uint6
 
 const char *modules_name_at(const struct module_list *list, uint64_t addr)
 {
-	for (size_t i = 0; i < list->nr; i++)
-		if (is_in(&list->mods[i], addr))
-			return list->mods[i].name;
-	return NULL;
+	const struct guestsym_module *mod = module_in(list, addr);
+
+	return mod ? mod->name : NULL;
 }
 
 bool modules_symbol(struct module_list *list, uint64_t addr, struct module_symbol *to)

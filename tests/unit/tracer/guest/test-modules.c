@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "tests/unit/fake-guest.h"
+#include "tracer/guest/modules-places.h"
 #include "tracer/guest/modules.h"
 
 #define TEXT UINT64_C(0xffffffffc0000000)
@@ -143,11 +144,90 @@ static void what_is_larger_than_all_room_is_not_kept(void **state)
 	assert_int_equal(modules_forgotten(list), 1);
 }
 
+/* --- which of many -----------------------------------------------------------------------------
+ */
+
+enum { NR = 4096, APART = 0x2000 };
+
+static const struct module_place *place_at(const struct module_place *places, uint64_t addr)
+{
+	struct module_search s = {.addr = addr};
+	const struct module_place *p = module_places_find(places, NR, &s);
+
+	assert_in_range(s.looks, 1, 13); /* by halves; there may be a million questions */
+	return p;
+}
+
+/* In the order that a kernel has them in, which is any. */
+static void one_of_many_is_found_by_halves(void **state)
+{
+	static struct guestsym_module mods[NR];
+	struct module_place *places;
+
+	(void)state;
+	for (size_t i = 0; i < NR; i++) {
+		uint64_t start = TEXT + i * 2897 % NR * APART;
+
+		mods[i].text = (struct guestsym_range){start, start + SIZE};
+	}
+	places = module_places_new(mods, NR);
+	assert_non_null(places);
+	for (size_t i = 0; i < NR; i++) {
+		const uint64_t start = mods[i].text.start;
+
+		assert_int_equal(place_at(places, start)->mod, i);
+		assert_int_equal(place_at(places, start + SIZE - 1)->mod, i);
+		assert_null(place_at(places, start + SIZE));
+		assert_null(place_at(places, TEXT - 1));
+	}
+	assert_null(place_at(places, UINT64_MAX));
+	free(places);
+}
+
+static void lists_that_are_lies_are_searched_likewise(void **state)
+{
+	static struct guestsym_module mods[NR];
+	struct module_place *places;
+
+	(void)state;
+	for (size_t i = 0; i < NR; i++)
+		mods[i].text = (struct guestsym_range){TEXT + i % 3, i % 2 ? 0 : UINT64_MAX};
+	places = module_places_new(mods, NR);
+	assert_non_null(places);
+	for (uint64_t addr = TEXT; addr < TEXT + 8; addr++)
+		place_at(places, addr);
+	free(places);
+}
+
+static void those_that_are_there_are_named(void **state)
+{
+	const struct guestsym_symbol late = {TEXT + 4 * SIZE, "late", 't'},
+				     early = {TEXT, "early", 't'};
+
+	(void)state;
+	fake.nmods = 2;
+	fake.mods[0] = (struct guestsym_module){.name = "one",
+						.text = {TEXT + 4 * SIZE, TEXT + 5 * SIZE},
+						.syms = &late,
+						.nr_syms = 1};
+	fake.mods[1] = (struct guestsym_module){
+		.name = "two", .text = {TEXT, TEXT + SIZE}, .syms = &early, .nr_syms = 1};
+	assert_int_equal(modules_list_read(list, &g, NULL), 0);
+	assert_string_equal(modules_name_at(list, TEXT + 5 * SIZE - 1), "one");
+	assert_string_equal(modules_name_at(list, TEXT + SIZE - 1), "two");
+	assert_null(modules_name_at(list, TEXT + SIZE));
+	expect(TEXT + 4 * SIZE + 7, "late", "one", 7, SIZE);
+	expect(TEXT + 7, "early", "two", 7, SIZE);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(one_of_many_is_found_by_halves),
+		TEST(lists_that_are_lies_are_searched_likewise),
+		TEST(those_that_are_there_are_named),
 		TEST(those_gone_are_named_until_others_come),
 		TEST(the_first_to_go_is_forgotten_first),
 		TEST(hostile_lists_cost_so_much_and_no_more),
