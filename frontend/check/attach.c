@@ -169,6 +169,13 @@ static void trace_note_keep(void *arg, const char *text)
 	snprintf(a->why, sizeof(a->why), "%s", text);
 }
 
+static bool attach_cancelled(void *arg)
+{
+	const struct attach_check *a = arg;
+
+	return check_is_cancelled(a->r);
+}
+
 /* Trace until so much is recorded, and let go. False: a->err or the status say why. */
 static bool trace_once(struct attach_check *a, enum trace_engine engine, uint64_t want,
 		       struct trace_status *st)
@@ -185,6 +192,8 @@ static bool trace_once(struct attach_check *a, enum trace_engine engine, uint64_
 		.engine = engine,
 		.message = trace_note_keep,
 		.message_arg = a,
+		.cancelled = attach_cancelled,
+		.cancelled_arg = a,
 	};
 	struct machine_event ev = {.type = MACHINE_EVENT_NONE};
 	double end = now_s() + WAIT_MS / 1e3;
@@ -227,13 +236,6 @@ static void attach_domain(void *arg, struct check_result *res)
 		  up ? "user space" : "no user space", now_s() - start);
 }
 
-static bool attach_cancelled(void *arg)
-{
-	const struct attach_check *a = arg;
-
-	return check_is_cancelled(a->r);
-}
-
 static struct machine *attach_to(struct attach_check *a)
 {
 	const struct machine_attach_config cfg = {
@@ -269,11 +271,12 @@ static void attach_begin(void *arg, struct check_result *res)
 static void attach_kernel(void *arg, struct check_result *res)
 {
 	struct attach_check *a = arg;
+	const struct machine_patience patience = {attach_cancelled, a};
 	struct guestsym *gs;
 
 	if (!is_attached(a, res))
 		return;
-	gs = trace_read_kernel(a->m, a->boot->parsers, a->err, sizeof(a->err));
+	gs = trace_read_kernel(a->m, a->boot->parsers, &patience, a->err, sizeof(a->err));
 	if (!gs)
 		check_say(res, CHECK_FAILED, "%s", a->err);
 	else

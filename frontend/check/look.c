@@ -183,6 +183,7 @@ void check_look(struct check_report *r, const struct check_options *opt)
 		.arg = r->arg,
 	};
 	struct guestsym_parsers *parsers = NULL;
+	const struct machine_patience patience = {r->cancelled, r->arg};
 	struct look l = {.opt = opt};
 
 	l.m = machine_attach(&cfg, l.err, sizeof(l.err));
@@ -195,7 +196,7 @@ void check_look(struct check_report *r, const struct check_options *opt)
 	}
 	machine_get_info(l.m, &l.info);
 	if (!guestsym_parsers_start(&parsers, -1, l.err, sizeof(l.err)))
-		l.gs = trace_read_kernel(l.m, parsers, l.err, sizeof(l.err));
+		l.gs = trace_read_kernel(l.m, parsers, &patience, l.err, sizeof(l.err));
 	if (l.gs)
 		l.kernel_rc = trace_look(l.m, l.gs, 0, &l.kernel);
 	checks_run(r, look_checks, &l);

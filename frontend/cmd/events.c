@@ -34,7 +34,8 @@ static int read_guest(const struct events_options *o, struct guestsym_event_list
 {
 	const struct machine_attach_config cfg = {.target = o->domain, .connect = o->connect};
 	struct machine *m = machine_attach(&cfg, err, errlen);
-	struct guestsym *gs = m ? trace_read_kernel(m, o->parsers, err, errlen) : NULL;
+	const struct machine_patience always = {NULL, NULL};
+	struct guestsym *gs = m ? trace_read_kernel(m, o->parsers, &always, err, errlen) : NULL;
 	int ret = gs ? trace_read_events(m, gs, list, err, errlen) : -EIO;
 
 	guestsym_close(gs);

@@ -39,11 +39,12 @@ int attach_machine(struct attach *a)
 static int attach_open_kernel(struct attach *a, const struct machine_info *info)
 {
 	const char *path = a->target->kernel ? a->target->kernel : info->kernel_path;
+	const struct machine_patience patience = {session_cancelled, &a->s};
 
 	if (path)
 		a->s.gs = guestsym_open(a->s.parsers, path, 0, a->s.err, sizeof(a->s.err));
 	else
-		a->s.gs = trace_read_kernel(a->s.m, a->s.parsers, a->s.err, sizeof(a->s.err));
+		a->s.gs = trace_read_kernel(a->s.m, a->s.parsers, &patience, a->s.err, sizeof(a->s.err));
 	return a->s.gs ? 0 : -1;
 }
 

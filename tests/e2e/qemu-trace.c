@@ -185,7 +185,8 @@ static void test_sites(void **state)
 		char err[512];
 
 		env_attach(e, NULL);
-		live = trace_read_kernel(e->m, NULL, err, sizeof(err));
+		live = trace_read_kernel(e->m, NULL, &(struct machine_patience){NULL, NULL}, err,
+					 sizeof(err));
 		env_detach(e);
 		if (!live)
 			fail_msg("%s", err);

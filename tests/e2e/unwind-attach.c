@@ -211,7 +211,8 @@ static void attach(struct env *e)
 	e->m = machine_attach(&cfg, err, sizeof(err));
 	if (!e->m)
 		fail_msg("%s", err);
-	e->memory.gs = trace_read_kernel(e->m, NULL, err, sizeof(err));
+	e->memory.gs = trace_read_kernel(e->m, NULL, &(struct machine_patience){NULL, NULL}, err,
+					 sizeof(err));
 	if (!e->memory.gs)
 		fail_msg("%s", err);
 	source_init(&e->image, e);

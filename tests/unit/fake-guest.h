@@ -85,6 +85,7 @@ struct fake_guest {
 		uint64_t again; /* so many bytes of it, a power of two, are all there is; 0: len */
 	} maps[FAKE_MAX];
 	size_t nmaps;
+	int open_error; /* what reading a kernel's memory has come to */
 	const char *banner;
 	struct guestsym_range orc_ip, orc_unwind;
 	struct guestsym_module mods[2];
@@ -515,8 +516,10 @@ const char *guestsym_banner(const struct guestsym *gs)
 struct guestsym *guestsym_open_memory(struct guestsym_parsers *p, const struct guestsym_memory *mem,
 				      char *err, size_t errlen)
 {
-	(void)p;
-	(void)mem, (void)err, (void)errlen;
+	uint8_t byte;
+
+	(void)p, (void)err, (void)p, (void)errlen;
+	fake.open_error = mem->read(mem->arg, mem->hint, &byte, sizeof(byte));
 	return NULL;
 }
 

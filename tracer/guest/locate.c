@@ -74,27 +74,52 @@ static int no_kernel(int ret, char *err, size_t errlen)
 	return ret;
 }
 
-static int kernel_read(void *arg, uint64_t va, void *buf, size_t len)
+/* A kernel's memory, while it is wanted. */
+struct reading {
+	struct ktables *t;
+	const struct machine_patience *patience;
+};
+
+static bool is_given_up(void *arg)
 {
-	return ktables_read(arg, va, buf, len);
+	const struct machine_patience *p = ((const struct reading *)arg)->patience;
+
+	return p->cancelled && p->cancelled(p->arg);
 }
 
-static struct guestsym *kernel_open(struct ktables *t, struct guestsym_parsers *p, char *err,
+static int kernel_read(void *arg, uint64_t va, void *buf, size_t len)
+{
+	const struct reading *r = arg;
+
+	return is_given_up(arg) ? -ECANCELED : ktables_read(r->t, va, buf, len);
+}
+
+static struct guestsym *kernel_open(struct ktables *t, struct guestsym_parsers *p,
+				    const struct machine_patience *patience, char *err,
 				    size_t errlen)
 {
-	struct guestsym_memory mem = {.read = kernel_read, .arg = t};
+	struct reading r = {t, patience};
+	struct guestsym_memory mem = {.read = kernel_read, .arg = &r, .cancelled = is_given_up};
+	struct guestsym *gs;
 
-	if (!ktables_handler(t, 0, &mem.hint))
-		return guestsym_open_memory(p, &mem, err, errlen);
-	no_kernel(-ESRCH, err, errlen);
-	return NULL;
+	if (ktables_handler(t, 0, &mem.hint)) {
+		no_kernel(-ESRCH, err, errlen);
+		return NULL;
+	}
+	gs = guestsym_open_memory(p, &mem, err, errlen);
+	if (!gs && is_given_up(&r))
+		snprintf(err, errlen, "given up while the guest's kernel was read");
+	return gs;
 }
 
 /* The image is not of the kernel that runs: say which one does, if that can be told. */
-static void other_kernel(struct ktables *t, const struct guestsym *image, char *err, size_t errlen)
+static void other_kernel(const struct guest_kernel *g, struct ktables *t,
+			 const struct guestsym *image, char *err, size_t errlen)
 {
+	const struct machine_patience patience = {g->given_up, g->given_up_arg};
 	char ignored[256];
-	struct guestsym *runs = kernel_open(t, guestsym_parsers(image), ignored, sizeof(ignored));
+	struct guestsym *runs =
+		kernel_open(t, guestsym_parsers(image), &patience, ignored, sizeof(ignored));
 
 	if (runs)
 		snprintf(err, errlen, "the guest runs Linux %s, the image given is of %s",
@@ -118,7 +143,7 @@ int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, s
 	if (!ret)
 		ret = machine_walk(t.m, t.root, t.levels, g->text_va + slide, &g->text_pa, NULL);
 	if (ret) {
-		other_kernel(&t, gs, err, errlen);
+		other_kernel(g, &t, gs, err, errlen);
 		return -ESRCH;
 	}
 	g->slide = slide;
@@ -149,19 +174,22 @@ static int tables_keep(struct machine *m, struct ktables *t, char *err, size_t e
 	return ret ? no_kernel(ret, err, errlen) : 0;
 }
 
-struct guestsym *trace_read_kernel(struct machine *m, struct guestsym_parsers *p, char *err,
+struct guestsym *trace_read_kernel(struct machine *m, struct guestsym_parsers *p,
+				   const struct machine_patience *patience, char *err,
 				   size_t errlen)
 {
 	struct ktables t;
 
-	return tables_keep(m, &t, err, errlen) ? NULL : kernel_open(&t, p, err, errlen);
+	return tables_keep(m, &t, err, errlen) ? NULL : kernel_open(&t, p, patience, err, errlen);
 }
 
 int trace_read_events(struct machine *m, const struct guestsym *gs,
 		      struct guestsym_event_list *list, char *err, size_t errlen)
 {
 	struct ktables t;
-	const struct guestsym_memory mem = {.read = kernel_read, .arg = &t};
+	const struct machine_patience always = {NULL, NULL};
+	struct reading r = {&t, &always};
+	const struct guestsym_memory mem = {.read = kernel_read, .arg = &r};
 	int ret = tables_keep(m, &t, err, errlen);
 
 	if (ret)

@@ -8,10 +8,11 @@
 
 /*
  * What the kernel of a running guest says about itself in the guest's memory, for guests whose
- * image is not at hand; p as of guestsym_open_memory(). NULL on error, with one line in err. To be
- * closed by the caller.
+ * image is not at hand; p as of guestsym_open_memory(). NULL on error, also when it is given up,
+ * with one line in err. To be closed by the caller.
  */
-struct guestsym *trace_read_kernel(struct machine *m, struct guestsym_parsers *p, char *err,
+struct guestsym *trace_read_kernel(struct machine *m, struct guestsym_parsers *p,
+				   const struct machine_patience *patience, char *err,
 				   size_t errlen);
 /*
  * The trace events that this kernel has now; gs is what trace_read_kernel() gave. 0 or a negative

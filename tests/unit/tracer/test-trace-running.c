@@ -306,6 +306,27 @@ static int attach_given_up(unsigned int look)
 	return ret;
 }
 
+/* A kernel in memory may be a gigabyte that a guest has made up. */
+static void reading_a_kernel_ends_when_it_is_given_up(void **state)
+{
+	unsigned int look = 1;
+	struct trace_config cfg = {
+		.running = true, .cancelled = count_down, .cancelled_arg = &look};
+	char err[256] = "";
+	struct trace *t;
+
+	(void)state;
+	guest_slides();
+	put_gate(14, FAKE_VA(0xa200) + SLIDE); /* another one than the image: what is it? */
+	t = trace_with(cfg, err, sizeof(err));
+	assert_non_null(t);
+	assert_int_equal(trace_attach_running(t, NULL, err, sizeof(err)), -ECANCELED);
+	assert_int_equal(fake.open_error, -ECANCELED);
+	assert_string_equal(err, "given up before it was traced");
+	assert_int_equal(fake.paused, 0);
+	trace_free(t);
+}
+
 /* Whichever look it is that finds that it is not wanted any more. */
 static void attaching_ends_wherever_it_is_given_up(void **state)
 {
@@ -406,6 +427,7 @@ int main(void)
 		TEST(guests_that_lose_int3_are_refused),
 		TEST(modules_come_and_go),
 		TEST(attaching_ends_wherever_it_is_given_up),
+		TEST(reading_a_kernel_ends_when_it_is_given_up),
 		TEST(guests_of_the_guest_are_no_reset),
 		TEST(resets_are_found),
 		TEST(clocks_that_are_wound_back_are_of_another_kernel),
