@@ -4,6 +4,7 @@
 #include "frontend/cmd/command.h"
 #include "frontend/lib/cancel.h"
 #include "frontend/lib/options.h"
+#include "frontend/lib/output.h"
 
 #include <signal.h>
 #include <string.h>
@@ -22,9 +23,7 @@ static void check_leave(void *arg, int signo)
 	static const char line[] = "hvtrace: interrupted twice: left at once\n";
 
 	(void)arg;
-	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0) {
-		/* Then there is nobody to be told. */
-	}
+	output_last_word(line);
 	_exit(CANCEL_STATUS(signo));
 }
 
@@ -58,9 +57,11 @@ static int check(const struct check_options *opt)
 		fprintf(stderr, "hvtrace: cannot start a thread: %s\n", strerror(-status));
 		return EXIT_FAILED;
 	}
+	output_hurry(&cancel);
 	signal(SIGPIPE, SIG_IGN);
 	status = report(&r, opt);
 	signo = cancel_asked(&cancel);
+	output_hurry(NULL);
 	cancel_stop(&cancel);
 	return signo ? CANCEL_STATUS(signo) : status;
 }

@@ -30,6 +30,7 @@ static void came(struct cancel *c, int signo)
 
 	if (!c->first_ms) {
 		c->first_ms = now ? now : 1;
+		atomic_store(&c->came, true);
 		atomic_store(&c->signo, signo);
 		eventfd_write(c->fd, 1); /* its counter is never full */
 	} else if (now - c->first_ms >= CANCEL_ECHO_MS) {
@@ -108,4 +109,9 @@ int cancel_take(struct cancel *c)
 	if (signo)
 		eventfd_read(c->fd, &count);
 	return signo;
+}
+
+bool cancel_came(const struct cancel *c)
+{
+	return atomic_load(&c->came);
 }

@@ -26,6 +26,7 @@ struct cancel {
 	int64_t (*now_ms)(void);
 	/* What follows is cancel.c's. */
 	atomic_int signo; /* that nobody has taken yet; 0: none */
+	atomic_bool came; /* one has, taken or not */
 	int fd;		  /* readable as long as there is one; for poll() */
 	int signals, stop;
 	int64_t first_ms; /* when the first one came; 0: none has */
@@ -44,5 +45,7 @@ void cancel_stop(struct cancel *c);
 int cancel_asked(const struct cancel *c);
 /* The same, and it is answered by that: it is not asked any more. A later one is the second. */
 int cancel_take(struct cancel *c);
+/* There has been one, whether or not it is answered by now. Any thread. */
+bool cancel_came(const struct cancel *c);
 
 #endif

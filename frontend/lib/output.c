@@ -19,6 +19,7 @@
 #include "frontend/lib/exit.h"
 
 #define SINK_BUFFER (64 << 10)
+#define RETRY_MS    10
 
 /* What a stream of ours writes to. */
 struct sink {
@@ -26,15 +27,37 @@ struct sink {
 	bool own;    /* is closed with it */
 	size_t part; /* so much is written at a time: what does not block where that can be told */
 	const struct cancel *cancel; /* NULL: it is not to be given up */
+	const struct cancel *hurry;  /* once it came nothing waits; NULL: it does */
 	bool terminal;
 	struct escape escape;
 };
 
 /* --- a stream --------------------------------------------------------------------------------- */
 
+/* stderr's, of which a process has one. */
+static struct sink *errors;
+
+static int sink_wait_hurry(const struct sink *k)
+{
+	for (;;) {
+		bool came = cancel_came(k->hurry);
+		struct pollfd fds[] = {{.fd = k->fd, .events = POLLOUT},
+				       {.fd = came ? -1 : k->hurry->fd, .events = POLLIN}};
+
+		if (poll(fds, 2, came ? 0 : -1) < 0 && errno != EINTR)
+			return -errno;
+		if (fds[0].revents)
+			return 0;
+		if (came)
+			return -ECANCELED;
+	}
+}
+
 /* There is room, or an error. */
 static int sink_wait(const struct sink *k)
 {
+	if (k->hurry)
+		return sink_wait_hurry(k);
 	struct pollfd fds[] = {{.fd = k->fd, .events = POLLOUT},
 			       {.fd = k->cancel ? k->cancel->fd : -1, .events = POLLIN}};
 
@@ -64,6 +87,11 @@ static int sink_put(const struct sink *k, const char *buf, size_t len)
 			done += (size_t)n;
 		else if (rc || (errno != EAGAIN && errno != EINTR))
 			return rc ? rc : -errno;
+		else if (errno == EAGAIN && k->hurry && cancel_came(k->hurry))
+			return -ECANCELED;
+		/* A terminal with little room may say that it has some, and take nothing. */
+		else if (errno == EAGAIN)
+			poll(NULL, 0, RETRY_MS);
 	}
 	return 0;
 }
@@ -118,19 +146,27 @@ static struct sink sink_of(int fd)
  * Whether a write blocks belongs to all who have a pipe or terminal open: it is opened once more.
  * What cannot be, a socket, is written to in parts that it has room for when it has any.
  */
-static int sink_use(struct sink *k, int fd)
+static void sink_unblock(struct sink *k, int fd)
 {
 	char path[32];
 	struct stat st;
 
 	k->part = SINK_BUFFER;
 	k->fd = -1;
-	if (k->cancel && !fstat(fd, &st) && !S_ISREG(st.st_mode)) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		k->fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-		if (k->fd < 0)
-			k->part = PIPE_BUF;
-	}
+	if (fstat(fd, &st) || S_ISREG(st.st_mode))
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	k->fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (k->fd < 0)
+		k->part = PIPE_BUF;
+}
+
+static int sink_use(struct sink *k, int fd)
+{
+	k->part = SINK_BUFFER;
+	k->fd = -1;
+	if (k->cancel)
+		sink_unblock(k, fd);
 	if (k->fd < 0)
 		k->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	k->own = true;
@@ -152,8 +188,8 @@ static int sink_open(struct sink *k, const char *path)
 	return rc;
 }
 
-/* NULL with errno; the sink is as it was then, else the stream's. */
-static FILE *stream_of(const struct sink *k, int mode, size_t buffer)
+/* NULL with errno; the sink is as it was then, else the stream's, *own. */
+static FILE *stream_with(const struct sink *k, int mode, size_t buffer, struct sink **to)
 {
 	static const cookie_io_functions_t ops = {.write = sink_write, .close = sink_close};
 	struct sink *own = malloc(sizeof(*own));
@@ -161,6 +197,7 @@ static FILE *stream_of(const struct sink *k, int mode, size_t buffer)
 
 	if (!own)
 		return NULL;
+	*to = own;
 	*own = *k;
 	f = fopencookie(own, "w", ops);
 	if (f)
@@ -170,13 +207,20 @@ static FILE *stream_of(const struct sink *k, int mode, size_t buffer)
 	return f;
 }
 
+static FILE *stream_of(const struct sink *k, int mode, size_t buffer)
+{
+	struct sink *own;
+
+	return stream_with(k, mode, buffer, &own);
+}
+
 int output_start(void)
 {
 	struct sink k = sink_of(STDOUT_FILENO);
 	FILE *out = stream_of(&k, k.terminal ? _IOLBF : _IOFBF, BUFSIZ), *err;
 
 	k = sink_of(STDERR_FILENO);
-	err = stream_of(&k, _IONBF, 0);
+	err = stream_with(&k, _IONBF, 0, &errors);
 	if (!out || !err)
 		return -ENOMEM;
 	stdout = out;
@@ -184,9 +228,38 @@ int output_start(void)
 	return 0;
 }
 
+void output_hurry(const struct cancel *cancel)
+{
+	if (!errors)
+		return;
+	flockfile(stderr);
+	if (errors->own)
+		close(errors->fd);
+	errors->hurry = cancel;
+	errors->own = false;
+	errors->fd = STDERR_FILENO;
+	errors->part = SIZE_MAX;
+	if (cancel) {
+		sink_unblock(errors, STDERR_FILENO);
+		errors->own = errors->fd >= 0;
+		if (!errors->own)
+			errors->fd = STDERR_FILENO;
+	}
+	funlockfile(stderr);
+}
+
+void output_last_word(const char *line)
+{
+	struct pollfd room = {.fd = errors ? errors->fd : STDERR_FILENO, .events = POLLOUT};
+
+	if (poll(&room, 1, 0) != 1 || write(room.fd, line, strlen(line)) < 0) {
+		/* Then there is nobody to be told. */
+	}
+}
+
 int output_control(FILE *stream, int fd, const char *text, size_t len)
 {
-	struct sink k = sink_of(fd);
+	struct sink k = stream == stderr && errors ? *errors : sink_of(fd);
 
 	fflush(stream);
 	return sink_put(&k, text, len);

@@ -22,6 +22,16 @@ struct cancel;
 int output_start(void);
 
 /*
+ * A terminal or pipe that nobody reads does not hold the process for the sake of what is said on
+ * stderr: once a signal has come, what there is no room for is lost. NULL: not any more. It opens
+ * stderr once more.
+ */
+void output_hurry(const struct cancel *cancel);
+
+/* The last line on stderr of a process that leaves, if there is room for it. Any thread. */
+void output_last_word(const char *line);
+
+/*
  * What is for the terminal to obey: of the program's own, or a console that is one. Behind what was
  * written to the stream before. 0 or -errno.
  */

@@ -26,9 +26,7 @@ static void session_leave(void *arg, int signo)
 
 	if (s->before_leaving)
 		s->before_leaving(s);
-	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0) {
-		/* Then there is nobody to be told. */
-	}
+	output_last_word(line);
 	_exit(CANCEL_STATUS(signo));
 }
 
@@ -46,6 +44,7 @@ int session_init(struct session *s, const struct session_options *opt)
 	/* Who reads the trace, or libvirt, may go at any time: the guest is to be put in order
 	 * then. */
 	signal(SIGPIPE, SIG_IGN);
+	output_hurry(&s->cancel);
 	s->opt = opt;
 	if (!opt->no_sandbox &&
 	    guestsym_parsers_start(&s->parsers, s->cancel.fd, s->err, sizeof(s->err)))
@@ -128,9 +127,7 @@ void session_stuck(void *arg)
 				   "at once; hvtrace attach --recover cleans up\n";
 
 	(void)arg;
-	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0) {
-		/* Then there is nobody to be told. */
-	}
+	output_last_word(line);
 	_exit(EXIT_FAILED);
 }
 
@@ -437,5 +434,6 @@ void session_exit(struct session *s)
 	guestsym_parsers_stop(s->parsers);
 	if (s->out)
 		fclose(s->out);
+	output_hurry(NULL);
 	cancel_stop(&s->cancel);
 }

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -192,6 +193,91 @@ static void test_trace(void **state)
 	assert_string_equal(said, "trace " TITLE "\ngiven up\n");
 }
 
+/* --- who does not read ----------------------------------------------------------------------- */
+
+static struct cancel signalled;
+
+/* Asked to end before, or by the time that there is no room. */
+static void say_much(void)
+{
+	for (unsigned int i = 0; i < 100000; i++)
+		fprintf(stderr, "line %u\n", i);
+	output_control(stderr, STDERR_FILENO, "\r", 1);
+	output_last_word("left\n");
+	output_hurry(NULL);
+}
+
+/* Whoever has something to say is held by then, or not yet. */
+static void *signal_soon(void *arg)
+{
+	(void)arg;
+	atomic_store(&signalled.came, true);
+	eventfd_write(signalled.fd, 1);
+	return NULL;
+}
+
+static void is_not_held(int fd, int theirs, bool at_once)
+{
+	pid_t pid = fork();
+	pthread_t thread;
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		alarm(120);
+		dup2(theirs, STDERR_FILENO);
+		signalled = (struct cancel){.fd = eventfd(0, EFD_CLOEXEC), .came = at_once};
+		if (output_start() ||
+		    (!at_once && pthread_create(&thread, NULL, signal_soon, NULL)))
+			_exit(1);
+		output_hurry(&signalled);
+		say_much();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(theirs);
+	close(fd);
+}
+
+static void test_nobody_reads_errors(void **state)
+{
+	struct termios raw = {0};
+	int ends[2];
+
+	(void)state;
+	cfmakeraw(&raw);
+	for (int at_once = 0; at_once < 2; at_once++) {
+		assert_int_equal(openpty(&ends[0], &ends[1], NULL, &raw, NULL), 0);
+		is_not_held(ends[0], ends[1], at_once);
+		assert_int_equal(pipe(ends), 0);
+		is_not_held(ends[0], ends[1], at_once);
+	}
+}
+
+static void say_late(void)
+{
+	signalled = (struct cancel){.fd = eventfd(0, EFD_CLOEXEC), .came = true};
+	output_hurry(&signalled);
+	fputs("late " TITLE "\n", stderr);
+	output_last_word("left\n");
+	output_hurry(NULL);
+	fputs("later " TITLE "\n", stderr);
+}
+
+/* Where there is room all of it is said. */
+static void test_errors_after_a_signal(void **state)
+{
+	(void)state;
+	on_terminal(say_late);
+	assert_string_equal(said, "late " TITLE_SEEN "\nleft\nlater " TITLE_SEEN "\n");
+	on_pipe(say_late);
+	assert_string_equal(said, "late " TITLE "\nleft\nlater " TITLE "\n");
+}
+
+/* --- consoles and screens -----------------------------------------------------------------------
+ */
+
 /* The guest's own console is one; what is left of it in a message is none. */
 static void show_console(void)
 {
@@ -252,10 +338,15 @@ static void test_file(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_escape), cmocka_unit_test(test_streams),
-		cmocka_unit_test(test_report), cmocka_unit_test(test_console),
-		cmocka_unit_test(test_screen), cmocka_unit_test(test_file),
+		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_console),
+		cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_nobody_reads_errors),
+		cmocka_unit_test(test_errors_after_a_signal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
