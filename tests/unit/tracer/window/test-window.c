@@ -447,6 +447,29 @@ static void what_was_got_goes_back(void **state)
 	assert_int_equal(mm.nr_freed, 2);
 }
 
+static bool one_was_given(void *arg)
+{
+	(void)arg;
+	return mm.given;
+}
+
+/* The rest would take a task that may sleep, and none comes by: nobody waits for it any more. */
+static void what_was_got_goes_back_of_one_given_up(void **state)
+{
+	char err[256];
+
+	(void)state;
+	memset(&mm, 0, sizeof(mm));
+	mm.blocks[0] = high;
+	fake.run = guest_runs;
+	guest.given_up = one_was_given;
+	assert_int_equal(window_open(&w, &guest, borrow, SIZE, SIZE, err, sizeof(err)), -ECANCELED);
+	guest.given_up = NULL;
+	assert_true(mm.nr_freed == 1 && mm.freed[0] == high);
+	assert_int_equal(fake.ntraps, 0);
+	assert_int_equal(entry(slot_of(&w)), 0);
+}
+
 static void hostile_allocators_are_refused(void **state)
 {
 	char err[256];
@@ -493,6 +516,7 @@ int main(void)
 		TEST(entries_of_others_are_refused),
 		TEST(memory_is_borrowed),
 		TEST(what_was_got_goes_back),
+		TEST(what_was_got_goes_back_of_one_given_up),
 		TEST(hostile_allocators_are_refused),
 		TEST(idle_guests_get_theirs_back),
 	};
