@@ -123,8 +123,9 @@ void session_message(void *arg, enum machine_msg_level level, const char *text)
 /* Whoever is stuck may hold the stream. */
 void session_stuck(void *arg)
 {
-	static const char line[] = "hvtrace: the guest runs on, but what held it does not end: left "
-				   "at once; hvtrace attach --recover cleans up\n";
+	static const char line[] =
+		"hvtrace: the guest runs on, but what held it does not end: left "
+		"at once; hvtrace attach --recover cleans up\n";
 
 	(void)arg;
 	output_last_word(line);

@@ -174,8 +174,7 @@ static void borrow_wait(struct borrow *b, int ms)
 	pthread_mutex_lock(&b->lock);
 	while (left > 0 && b->state != BORROW_DONE &&
 	       !(b->state == BORROW_WAITING && is_cancelled(b))) {
-		struct timespec at =
-			host_deadline((left < SLICE_MS ? left : SLICE_MS) * NS_PER_MS);
+		struct timespec at = host_deadline((left < SLICE_MS ? left : SLICE_MS) * NS_PER_MS);
 
 		pthread_cond_timedwait(&b->change, &b->lock, &at);
 		left = end - host_ms();

@@ -117,7 +117,8 @@ static void resolve_release(struct errand *e)
 }
 
 /* To be put; or NULL, and rc is a negative errno. */
-static struct resolving *resolve_begin(struct dialer *d, const char *host, const char *port, int *rc)
+static struct resolving *resolve_begin(struct dialer *d, const char *host, const char *port,
+				       int *rc)
 {
 	static const struct errand_ops ops = {"resolver", resolve, resolve_release};
 	const struct errand_patience patience = {RESOLVE_MS, d->caller->idle, d->caller->arg};

@@ -71,10 +71,8 @@ static void release(struct question *q)
 		qemu_domain_put(dq->d);
 }
 
-struct domain_question *domain_question_new(struct qemu_domain *d,
-					    int (*how)(struct domain_question *dq, char *err,
-						       size_t errlen),
-					    char *err, size_t errlen)
+struct domain_question *domain_question_new(struct qemu_domain *d, domain_ask_fn *how, char *err,
+					    size_t errlen)
 {
 	struct domain_question *dq = question_new(sizeof(*dq), d->uri, ask, release);
 
@@ -101,9 +99,7 @@ bool domain_question_put(struct domain_question *dq, unsigned int ms, int *rc, c
 	return false;
 }
 
-int domain_ask(struct qemu_domain *d,
-	       int (*how)(struct domain_question *dq, char *err, size_t errlen), unsigned int ms,
-	       char *err, size_t errlen)
+int domain_ask(struct qemu_domain *d, domain_ask_fn *how, unsigned int ms, char *err, size_t errlen)
 {
 	struct domain_question *dq = domain_question_new(d, how, err, errlen);
 	int rc;

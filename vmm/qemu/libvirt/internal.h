@@ -48,28 +48,28 @@ struct qemu_domain *qemu_domain_new(const char *uri, const char *which,
 				    const struct errand_patience *patience);
 void qemu_domain_put(struct qemu_domain *d); /* may ask libvirt */
 
+/* On the thread, with d->talk held. */
+struct domain_question;
+typedef int domain_ask_fn(struct domain_question *dq, char *err, size_t errlen);
+
 /* Something that libvirt is asked about a domain, and what it says. */
 struct domain_question {
 	struct question q;
 	struct qemu_domain *d; /* while it has it */
-	/* On the thread, with d->talk held. */
-	int (*ask)(struct domain_question *dq, char *err, size_t errlen);
+	domain_ask_fn *ask;
 	bool takeover;
 	char path[DOMAIN_PATH_ROOM];
 };
 
 /* NULL: no memory, and err says so. */
-struct domain_question *domain_question_new(struct qemu_domain *d,
-					    int (*ask)(struct domain_question *dq, char *err,
-						       size_t errlen),
-					    char *err, size_t errlen);
+struct domain_question *domain_question_new(struct qemu_domain *d, domain_ask_fn *how, char *err,
+					    size_t errlen);
 /* As question_put(), for up to so many ms (0: LIBVIRT_ASK_MS), by the domain's patience. */
 bool domain_question_put(struct domain_question *dq, unsigned int ms, int *rc, char *err,
 			 size_t errlen);
 /* Both, for one without an answer but rc. */
-int domain_ask(struct qemu_domain *d,
-	       int (*ask)(struct domain_question *dq, char *err, size_t errlen), unsigned int ms,
-	       char *err, size_t errlen);
+int domain_ask(struct qemu_domain *d, domain_ask_fn *how, unsigned int ms, char *err,
+	       size_t errlen);
 
 /* Take out the stub that has been started: a guest that ran is not left standing because of it. */
 void qemu_domain_stub_stop(struct qemu_domain *d);
