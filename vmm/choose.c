@@ -5,6 +5,7 @@
  * The one file that knows them all: it stands on top of them, and nothing in here calls it.
  */
 #include "vmm/core/backend.h"
+#include "vmm/core/errand.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,11 @@ struct machine *machine_new(const char *backend, const struct machine_config *cf
 struct machine *machine_attach(const struct machine_attach_config *cfg, char *err, size_t errlen)
 {
 	return qemu_attach(cfg, err, errlen);
+}
+
+bool machine_has_strays(void)
+{
+	return errand_any_left();
 }
 
 int machine_list(const char *connect, struct machine_listing **list, char *err, size_t errlen)

@@ -128,6 +128,12 @@ struct machine *machine_new(const char *backend, const struct machine_config *cf
 			    size_t errlen);
 
 /*
+ * A call of a library's that did not come back was given up: its thread may be anywhere in it, and
+ * exit(3) would take away what it uses. Then the process is to be left by _exit(2).
+ */
+bool machine_has_strays(void);
+
+/*
  * Whether something is wanted still that has to be waited for: asked now and then, on the thread
  * that waits; true gives up, and what waits fails. NULL: never
  */

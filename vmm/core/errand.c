@@ -51,18 +51,34 @@ static void *errand_thread(void *arg)
 	return NULL;
 }
 
-static int start(struct errand *e)
+/* Of the process, as the code is that they are in. */
+static atomic_bool any_left;
+
+bool errand_any_left(void)
 {
-	pthread_t thread;
+	return atomic_load(&any_left);
+}
+
+static int start(struct errand *e, pthread_t *thread)
+{
 	int rc;
 
 	atomic_fetch_add(&e->refs, 1);
-	rc = thread_start(&thread, e->ops->kind, NULL, errand_thread, e);
+	rc = thread_start(thread, e->ops->kind, NULL, errand_thread, e);
 	if (rc)
 		atomic_fetch_sub(&e->refs, 1);
-	else
-		pthread_detach(thread);
 	return rc;
+}
+
+/* What libraries do at the end of a thread is done, too. */
+static void leave(pthread_t thread, bool given_up)
+{
+	if (!given_up) {
+		pthread_join(thread, NULL);
+		return;
+	}
+	atomic_store(&any_left, true);
+	pthread_detach(thread);
 }
 
 static struct timespec in_ms(int64_t ms)
@@ -87,7 +103,8 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
 int errand_run(struct errand *e, const struct errand_patience *patience)
 {
 	struct timespec end = in_ms(patience->ms), slice;
-	int rc = start(e);
+	pthread_t thread;
+	int rc = start(e, &thread);
 
 	if (rc)
 		return rc;
@@ -103,5 +120,6 @@ int errand_run(struct errand *e, const struct errand_patience *patience)
 			rc = -ETIMEDOUT;
 	}
 	pthread_mutex_unlock(&e->lock);
+	leave(thread, rc);
 	return rc;
 }

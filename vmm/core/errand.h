@@ -48,5 +48,7 @@ void *errand_new(size_t size, const struct errand_ops *ops);
 int errand_run(struct errand *e, const struct errand_patience *patience);
 /* Who had it made has done with it. */
 void errand_put(struct errand *e);
+/* Since the beginning of the process some were given up: they may be anywhere in their code. */
+bool errand_any_left(void);
 
 #endif

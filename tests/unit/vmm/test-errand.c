@@ -68,6 +68,7 @@ static void one_that_comes_back(void **state)
 	assert_int_equal(errand_run(&a->errand, &patience), 0);
 	assert_int_equal(a->answer, 42);
 	assert_false(is_gone(&post));
+	assert_false(errand_any_left());
 	errand_put(&a->errand);
 	sem_wait(&post.gone);
 }
@@ -86,6 +87,7 @@ static void given_up(struct errand_patience patience, int rc)
 	struct asked *a = asked_new(&post);
 
 	assert_int_equal(errand_run(&a->errand, &patience), rc);
+	assert_true(errand_any_left());
 	errand_put(&a->errand);
 	assert_false(is_gone(&post));
 	sem_post(&post.go);
