@@ -19,6 +19,7 @@ struct kvm_tsc {
 		unsigned long id; /* KVM's for it */
 		uint64_t ratio;	  /* guest's ticks for 2^frac_bits of the host's */
 		unsigned int frac_bits;
+		int64_t offset; /* at the beginning */
 	} vcpu[MACHINE_MAX_VCPUS];
 };
 
@@ -35,8 +36,9 @@ void kvm_tsc_close(struct kvm_tsc *t);
 
 /*
  * A vCPU's TSC when the host's is `host`: 0 and *guest, or -errno. The offset is read anew: the
- * guest may write its TSC. Right for a vCPU that is not within a nested guest of its own, whose
- * offset would be told instead.
+ * guest may write its TSC; where files may not be opened any more, it is that of the beginning.
+ * Right for a vCPU that is not within a nested guest of its own, whose offset would be told
+ * instead.
  */
 int kvm_tsc_read(const struct kvm_tsc *t, unsigned int vcpu, uint64_t host, uint64_t *guest);
 

@@ -12,10 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "frontend/sandbox/sandbox.h"
 #include "tests/unit/remove-tree.h"
 #include "vmm/qemu/kvm-tsc.h"
 
@@ -89,6 +91,27 @@ static void offsets_are_each_vcpus_own(void **state)
 	kvm_tsc_close(&t);
 	assert_int_equal(t.n, 0);
 	assert_int_equal(kvm_tsc_read(&t, 0, 5000, &tsc), -EINVAL);
+}
+
+/* Who may open nothing any more goes on from what it was. */
+static void read_in_the_sandbox(void **state)
+{
+	struct folder *f = *state;
+	struct kvm_tsc t;
+	char err[256];
+	uint64_t tsc;
+	int status;
+	pid_t pid;
+
+	put(f, "4711-11", 0, "tsc-offset", "-1000\n");
+	assert_int_equal(kvm_tsc_open_at(&t, f->fd, PID, 1), 0);
+	pid = fork();
+	if (!pid)
+		_exit(sandbox_enter(UINT64_MAX, err, sizeof(err)) ||
+		      kvm_tsc_read(&t, 0, 5000, &tsc) || tsc != 4000);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	kvm_tsc_close(&t);
 }
 
 /* Debugfs' files cannot be sought in, nor can this one. */
@@ -170,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(offsets_are_each_vcpus_own, make, take_away),
+		cmocka_unit_test_setup_teardown(read_in_the_sandbox, make, take_away),
 		cmocka_unit_test_setup_teardown(read_without_seeking, make, take_away),
 		cmocka_unit_test_setup_teardown(scaled, make, take_away),
 		cmocka_unit_test_setup_teardown(what_is_not_understood_is_refused, make, take_away),
