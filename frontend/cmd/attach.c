@@ -32,7 +32,8 @@ static int recover(const struct attach_options *opt)
 
 	nothing.tracer = "nop";
 	nothing.unserved = true;
-	ret = session_init(&a.s, &nothing) || attach_trace(&a);
+	ret = session_init(&a.s, &nothing) || attach_machine(&a) || attach_new_trace(&a) ||
+	      session_confine(&a.s) || attach_begin(&a);
 	if (!ret) {
 		ret = trace_detach(a.s.trace);
 		snprintf(a.s.err, sizeof(a.s.err), "%s could not be let go: %s", opt->target.name,

@@ -19,7 +19,7 @@ struct latency_options {
 	const char *guest, *tracer, *sort, *svg;
 	uint64_t window_ms, window_bytes, rows;
 	enum latency_sort by;
-	bool stacks;
+	bool stacks, unicode, no_sandbox;
 	struct attach_target target; /* name NULL: the trace under way */
 };
 
@@ -83,7 +83,7 @@ static int show(struct latency_report *r, const struct latency_options *opt, con
 	latency_report_sort(r, opt->by);
 	if (opt->svg)
 		status = write_picture(r, opt, guest);
-	view.blocks = speaks_unicode();
+	view.blocks = opt->unicode;
 	render_latency(r, &view, &text);
 	if (opt->stacks && !has_stack(r))
 		fprintf(stderr,
@@ -161,6 +161,12 @@ static int prepare(struct attach *a)
 	return rc;
 }
 
+/* A picture's file is opened when there is something to be drawn. */
+static int confine(struct attach *a, const struct latency_options *opt)
+{
+	return opt->svg ? 0 : session_confine(&a->s);
+}
+
 static int latency_attach(const struct latency_options *opt)
 {
 	struct session_options session = SESSION_OPTIONS_DEFAULT;
@@ -172,8 +178,9 @@ static int latency_attach(const struct latency_options *opt)
 	session.limit_ms = opt->window_ms ? opt->window_ms : 5000;
 	session.window_bytes = opt->window_bytes;
 	session.unserved = true;
+	session.no_sandbox = opt->no_sandbox;
 	if (session_init(&a.s, &session) || attach_machine(&a) || attach_new_trace(&a) ||
-	    attach_begin(&a)) {
+	    attach_begin(&a) || confine(&a, opt)) {
 		status = session_give_up(&a.s);
 	} else {
 		session_run(&a.s, true);
@@ -209,10 +216,11 @@ static int latency(struct latency_options *opt)
 			opt->sort);
 	else if (own && opt->guest)
 		fprintf(stderr, "hvtrace: --guest is for a trace under way, not for a DOMAIN\n");
-	else if (!own && (opt->tracer || opt->window_ms || opt->window_bytes || opt->target.kernel))
+	else if (!own && (opt->tracer || opt->window_ms || opt->window_bytes || opt->no_sandbox ||
+			  opt->target.kernel))
 		fprintf(stderr,
-			"hvtrace: --tracer, --window, --window-memory and --kernel are for a "
-			"DOMAIN that is not traced yet (hvtrace latency --help)\n");
+			"hvtrace: --tracer, --window, --window-memory, --no-sandbox and --kernel "
+			"are for a DOMAIN that is not traced yet (hvtrace latency --help)\n");
 	else if (!opt->tracer || option_is_one_of("tracer", opt->tracer, latency_tracer))
 		return own ? latency_attach(opt) : latency_live(opt);
 	return EXIT_USAGE;
@@ -237,10 +245,15 @@ int cmd_latency(int argc, char **argv)
 		OPT_SIZE_MB(0, "window-memory", &opt.window_bytes, TRACE_WINDOW_MIN,
 			    TRACE_WINDOW_MAX, "MB",
 			    "of DOMAIN: guest memory for records, as of hvtrace attach"),
+		OPT_FLAG(0, "no-sandbox", &opt.no_sandbox,
+			 "of DOMAIN: keep rights that tracing does not need"),
 		ATTACH_OPTION_ROWS(&opt.target),
 		OPT_END,
 	};
 	int first = options_parse(argc, argv, rows, &latency_usage);
+
+	/* Which opens files. */
+	opt.unicode = speaks_unicode();
 
 	if (first < 0)
 		return first == OPTIONS_HELP ? EXIT_OK : EXIT_USAGE;
