@@ -2,8 +2,9 @@
 /*
  * thread.h - starts threads, each of a kind: what it is there for.
  *
- * The kind is a word, which is the thread's name too (ps -L); whoever takes rights away from threads
- * goes by it, and is told of each new one, so that who starts a thread need not know of that.
+ * The kind is a word, which is the thread's name too (ps -L); whoever takes rights away from
+ * threads goes by it, and is told of each new one, so that who starts a thread need not know of
+ * that.
  */
 #ifndef HVTRACE_VMM_THREAD_H
 #define HVTRACE_VMM_THREAD_H
@@ -24,10 +25,10 @@ int thread_start(pthread_t *thread, const char *kind, const sigset_t *blocked,
 const char *thread_kind(void);
 
 /*
- * From now on each thread that is started calls begin() before anything else, with its kind and
+ * From now on each thread that is started calls hook() before anything else, with its kind and
  * that of the thread that has started it (as of thread_kind()); NULL: no more. Of the process, as
  * what it is there for is.
  */
-void thread_on_begin(void (*begin)(const char *kind, const char *starter));
+void thread_on_begin(void (*hook)(const char *kind, const char *starter));
 
 #endif

@@ -15,9 +15,12 @@
  * QEMU's, what its stub and libvirt are asked; what is parsed of it. */
 #define GUEST (CALLS_MACHINE | CALLS_MEMORY | CALLS_TALK | CALLS_PARSE)
 
+/* What libvirt's library does on a connection that is open. */
+#define LIBVIRT (CALLS_TALK | CALLS_PIPES | CALLS_LIBRARY)
+
 static const struct kind_row kinds[] = {
 	/* Up to the end: detaches, prints, waits for the other processes. */
-	{"main", ~(CALLS_VCPU | CALLS_LISTEN), {"collector", "hwlat"}},
+	{"main", ~(CALLS_VCPU | CALLS_LISTEN), {"collector", "hwlat", "libvirt-ask"}},
 	/* May leave at once, and puts the terminal in order then. */
 	{"signals", CALLS_TERMINAL, {NULL}},
 	{"watchdog", CALLS_TALK | CALLS_CHILDREN, {NULL}},
@@ -27,7 +30,8 @@ static const struct kind_row kinds[] = {
 	{"pit", CALLS_INTERRUPT, {NULL}},
 	/* The guest of a QEMU. */
 	{"gdb-stub", GUEST | CALLS_THREADS, {"collector"}},
-	{"libvirt", CALLS_TALK | CALLS_PIPES | CALLS_LIBRARY, {NULL}},
+	{"libvirt", LIBVIRT, {NULL}},
+	{"libvirt-ask", LIBVIRT, {NULL}},
 	{"console", CALLS_TALK, {NULL}},
 	/* What is typed for either of them. */
 	{"keys", CALLS_INTERRUPT | CALLS_TALK, {NULL}},

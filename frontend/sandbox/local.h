@@ -41,8 +41,9 @@ enum {
 	CALLS_MACHINE = 1 << 12,   /* its registers and memory */
 };
 
-/* Compile the list that allows these groups. 0 or -errno. The memory is not given back. */
-int calls_make(struct sock_fprog *program, unsigned int groups);
+/* Compile the list that allows the groups of these bits. 0 or -errno. The memory is not given back.
+ */
+int calls_make(struct sock_fprog *program, unsigned int bits);
 /* The calling thread follows it from now on. 0 or -errno. Makes system calls only. */
 int calls_follow(const struct sock_fprog *program);
 /* Does the calling thread follow one? Makes system calls only. */

@@ -6,10 +6,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <linux/capability.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -79,13 +79,13 @@ static int lower(__rlimit_resource_t what, rlim_t to)
 static uint64_t mapped_now(void)
 {
 	FILE *f = fopen("/proc/self/statm", "re");
-	uint64_t pages = 0;
+	char line[128] = "";
 
-	if (f && fscanf(f, "%" SCNu64, &pages) != 1)
-		pages = 0;
+	if (f && !fgets(line, sizeof(line), f))
+		*line = '\0';
 	if (f)
 		fclose(f);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	return strtoull(line, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /*

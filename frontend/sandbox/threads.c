@@ -28,7 +28,8 @@
 #define TICK_NS	    100000
 #define TICKS_MAX   100000 /* 10 s */
 
-#define PF_USER_WORKER 0x4000 /* include/linux/sched.h, since 6.4 */
+#define PF_USER_WORKER	  0x4000 /* include/linux/sched.h, since 6.4 */
+#define FLAGS_BEHIND_NAME 7	 /* the words that /proc/PID/stat has up to them */
 
 /* As rt_sigaction(2) takes it: sigaction(3) refuses this signal. */
 struct kernel_sigaction {
@@ -129,7 +130,6 @@ static bool is_new(const struct tids *t, pid_t tid)
 static bool is_kernel_worker(DIR *tasks, pid_t tid)
 {
 	char path[32], stat[1024], *at;
-	unsigned int flags;
 	ssize_t n;
 	int fd;
 
@@ -141,8 +141,9 @@ static bool is_kernel_worker(DIR *tasks, pid_t tid)
 	close(fd);
 	stat[n > 0 ? n : 0] = '\0';
 	at = strrchr(stat, ')');
-	return at && sscanf(at, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
-	       flags & PF_USER_WORKER;
+	for (int i = 0; i < FLAGS_BEHIND_NAME && at; i++)
+		at = strchr(at + 1, ' ');
+	return at && strtoul(at, NULL, 10) & PF_USER_WORKER;
 }
 
 /* Those that have not acted yet do: how many they were, or -errno. */

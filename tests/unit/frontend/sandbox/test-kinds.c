@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/kvm.h>
 #include <linux/seccomp.h>
@@ -227,22 +228,42 @@ static void *start_next(void *arg)
 	return NULL;
 }
 
-/* As /proc/PID/status says: how many lists it has; 0 where the kernel does not say. */
+/* As /proc/PID/task/TID/status says; 0 where the kernel does not. */
+static unsigned int nr_lists(int tasks, const char *tid)
+{
+	static const char key[] = "\nSeccomp_filters:";
+	char path[64], status[4096], *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/status", tid);
+	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	n = read(fd, status, sizeof(status) - 1);
+	close(fd);
+	assert_true(n > 0);
+	status[n] = '\0';
+	at = strstr(status, key);
+	return at ? (unsigned int)strtoul(at + strlen(key), NULL, 10) : 0;
+}
+
+/* Of the thread that has the most. */
 static unsigned int most_lists(pid_t pid)
 {
-	char command[160], text[32] = "";
-	FILE *f;
+	unsigned int most = 0, nr;
+	struct dirent *e;
+	char path[32];
+	DIR *dir;
 
-	snprintf(
-		command, sizeof(command),
-		"sed -n 's/^Seccomp_filters:[^0-9]*//p' /proc/%d/task/*/status | sort -n | tail -n 1",
-		(int)pid);
-	f = popen(command, "r");
-	assert_non_null(f);
-	if (!fgets(text, sizeof(text), f))
-		*text = '\0';
-	pclose(f);
-	return (unsigned int)strtoul(text, NULL, 10);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	assert_non_null(dir);
+	while ((e = readdir(dir))) {
+		nr = *e->d_name == '.' ? 0 : nr_lists(dirfd(dir), e->d_name);
+		most = nr > most ? nr : most;
+	}
+	closedir(dir);
+	return most;
 }
 
 /* Each list costs the calls of all that follow it: theirs do not add up. */
