@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "vmm/qemu/keeper.h"
@@ -33,6 +34,7 @@ static pid_t tracer_fork(int ends[2], bool run_on, void (*tell)(struct keeper *k
 
 		close(ends[1]);
 		close(ready[0]);
+		setpgid(0, 0);
 		if (keeper_start(&k, ends[0], run_on) || keeper_memory(&k, mem))
 			_exit(1);
 		tell(&k, arg);
@@ -123,6 +125,33 @@ static void killed_tracer_lets_the_guest_run(void **state)
 	kill_tracer(pid);
 	stub_listen(ends[1], got, sizeof(got));
 	assert_string_equal(got, "\x03#00$Qqemu.PhyMemMode:0#76$?#3f$D;1#b0");
+	close(ends[1]);
+}
+
+/* By then it has got as far as that; one that does not is waited for no longer. */
+static void tell_when_apart(struct keeper *k, const void *arg)
+{
+	const struct timespec look = {.tv_nsec = 10000000};
+
+	(void)arg;
+	for (int i = 0; i < 3000 && getsid(k->pid) != k->pid; i++)
+		nanosleep(&look, NULL);
+}
+
+/* As a shell ends a job, or a service manager a service. */
+static void a_group_is_killed_without_the_keeper(void **state)
+{
+	char got[256];
+	int ends[2], status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_fork(ends, true, tell_when_apart, NULL);
+	assert_int_equal(kill(-pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	stub_listen(ends[1], got, sizeof(got));
+	assert_non_null(strstr(got, "$D;1#b0"));
 	close(ends[1]);
 }
 
@@ -444,6 +473,7 @@ int main(void)
 		cmocka_unit_test(the_last_packet_is_sent_once),
 		cmocka_unit_test(a_detach_that_nobody_answers_is_told),
 		cmocka_unit_test(killed_tracer_lets_the_guest_run),
+		cmocka_unit_test(a_group_is_killed_without_the_keeper),
 		cmocka_unit_test(first_things_come_first),
 		cmocka_unit_test(too_much_is_refused),
 		cmocka_unit_test(standing_guest_is_left_standing),
