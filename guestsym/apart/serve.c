@@ -201,16 +201,15 @@ static void answer_requests(const struct server *s)
 /* Descriptors 0 to 2 lead nowhere; a sanitizer may say something. */
 static void close_others(int sock)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null;
 
 	if (sock > STDERR_FILENO + 1)
 		close_range(STDERR_FILENO + 1, (unsigned int)sock - 1, 0);
 	close_range((unsigned int)sock + 1, ~0U, 0);
-	if (null < 0)
-		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd <= (APART_LOOSE ? STDOUT_FILENO : STDERR_FILENO) && null >= 0; fd++)
 		dup2(null, fd);
-	if (null > STDERR_FILENO && null != sock)
+	if (null > STDERR_FILENO)
 		close(null);
 }
 

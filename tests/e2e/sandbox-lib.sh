@@ -15,6 +15,35 @@ is_instrumented() # PROGRAM
 	grep -qE '__[at]san_init|__gcov_' "$1"
 }
 
+# rightless STATUS: no capability, no way to one, and not every system call
+rightless()
+{
+	[ "$(awk '$1 ~ /^(NoNewPrivs|Seccomp|CapEff|CapPrm):$/ { print $1, $2 }' "$1" | sort)" = \
+		'CapEff: 0000000000000000
+CapPrm: 0000000000000000
+NoNewPrivs: 1
+Seccomp: 2' ]
+}
+
+# parsers_confined PID: so is the process that parses for it, and it has nothing open but a way to PID
+parsers_confined()
+{
+	local child children status
+	children=$(cat /proc/"$1"/task/*/children)
+	for child in $children; do
+		status=/proc/$child/status
+		grep -q '^Name:	hvtrace-parsers' "$status" || continue
+		if is_instrumented "/proc/$1/exe"; then
+			grep -q '^NoNewPrivs:	1' "$status"
+			return
+		fi
+		rightless "$status" && [ "$(find "/proc/$child/fd" -lname 'socket:*' | wc -l)" = 1 ] &&
+			[ -z "$(find "/proc/$child/fd" -type l ! -lname 'socket:*' ! -lname /dev/null)" ]
+		return
+	done
+	return 1
+}
+
 # confined PID: no thread of it has a capability, can get one, or may make any system call; each has the list of all and
 # one of its kind. A worker of the kernel's own, which each process with a KVM machine has, is none of its threads.
 confined()
@@ -22,11 +51,7 @@ confined()
 	local status n=0
 	for status in /proc/"$1"/task/*/status; do
 		grep -q '^Name:	kvm-nx-lpage' "$status" && continue
-		[ "$(awk '$1 ~ /^(NoNewPrivs|Seccomp|CapEff|CapPrm):$/ { print $1, $2 }' "$status" | sort)" = \
-			'CapEff: 0000000000000000
-CapPrm: 0000000000000000
-NoNewPrivs: 1
-Seccomp: 2' ] || return
+		rightless "$status" || return
 		case $(lists "$status") in
 		unknown | [2-9]) ;;
 		*) return 1 ;;
