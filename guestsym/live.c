@@ -172,7 +172,7 @@ int live_sites_read(struct kernel *k, const struct guestsym_memory *mem)
 	uint64_t head = symbols_addr(&k->symbols, "ftrace_pages_start"), first;
 	int err;
 
-	*f = (struct fentry){0};
+	fentry_exit(f);
 	if (!head)
 		return -ENOENT;
 	err = learn_layout(&w.at, k->types);
