@@ -53,6 +53,7 @@ static const int of_jobs[] = {
 /* Processes and what they say; and how a job is confined further. */
 static const int of_server[] = {
 	CALL(recvmsg),
+	CALL(recvfrom),
 	CALL(sendto),
 	CALL(poll),
 	CALL(pipe2),

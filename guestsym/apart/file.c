@@ -59,7 +59,11 @@ int apart_file_map(int fd, size_t max, void **data, size_t *len)
 		return -EFBIG;
 	if (!st.st_size)
 		return 0;
-	*data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+	/*
+	 * Before Linux 6.7 a sealed file cannot be mapped shared, not even to be read. Holes are
+	 * not to be filled by looking everywhere.
+	 */
+	*data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (*data == MAP_FAILED) {
 		*data = NULL;
 		return -errno;

@@ -25,6 +25,7 @@ struct server {
 	size_t n;
 	const struct apart_limits *limits;
 	uint64_t mapped; /* bytes */
+	pid_t pid;	 /* the server's own */
 };
 
 /* --- in a job's process ------------------------------------------------------------------------ */
@@ -40,6 +41,10 @@ _Noreturn static void do_job(const struct server *s, uint32_t job, const int fds
 	int rc;
 
 	close(s->sock);
+	/* With the server nobody is left who looks at its time. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != s->pid)
+		_exit(0);
 	rc = confine_job(fds, s->limits, s->mapped);
 	if (rc)
 		snprintf(text, sizeof(text), "what reads it cannot be confined: %s", strerror(-rc));
@@ -242,7 +247,7 @@ static uint64_t mapped_now(void)
 _Noreturn void serve(int sock, const struct apart_job *jobs, size_t n,
 		     const struct apart_limits *limits)
 {
-	struct server s = {sock, jobs, n, limits, mapped_now()};
+	struct server s = {sock, jobs, n, limits, mapped_now(), getpid()};
 
 	/* What ends hvtrace's process group does not end this before hvtrace. */
 	setsid();

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,12 +119,23 @@ static int do_crash(const int fds[APART_FDS], char why[APART_TEXT])
 	return 0;
 }
 
-enum { ECHO_BACK, FAIL, FORBIDDEN, LOOP, MEMORY, FILE_SIZE, CRASH, NR };
+/* Says that it has begun, and goes on for ever without using time: its limits do not end it. */
+static int do_wait(const int fds[APART_FDS], char why[APART_TEXT])
+{
+	char byte;
+
+	(void)why;
+	if (write(fds[1], "", 1) != 1)
+		return -EIO;
+	return read(fds[0], &byte, 1) < 0 ? -EIO : 0;
+}
+
+enum { ECHO_BACK, FAIL, FORBIDDEN, LOOP, MEMORY, FILE_SIZE, CRASH, WAIT, NR };
 
 static const struct apart_job jobs[NR] = {
 	[ECHO_BACK] = {do_echo},      [FAIL] = {do_fail},	[FORBIDDEN] = {do_forbidden},
 	[LOOP] = {do_loop},	      [MEMORY] = {do_memory},	[FILE_SIZE] = {do_file},
-	[CRASH] = {do_crash},
+	[CRASH] = {do_crash},	      [WAIT] = {do_wait},
 };
 
 static const struct apart_limits limits = {
@@ -194,6 +206,24 @@ static void test_not_sealed(void **state)
 	assert_ptr_not_equal(mine, MAP_FAILED);
 	assert_int_equal(apart_file_take(fd, 100, &data, &len), -EPROTO);
 	munmap(mine, 5);
+	close(fd);
+}
+
+/* Whoever makes up a large file has hvtrace fill no memory with it. */
+static void test_holes(void **state)
+{
+	int fd = apart_file("out", NULL, 0);
+	struct stat st;
+	void *data;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, 64 << 20), 0);
+	assert_int_equal(apart_file_take(fd, 64 << 20, &data, &len), 0);
+	assert_int_equal(len, 64 << 20);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_blocks, 0);
+	munmap(data, len);
 	close(fd);
 }
 
@@ -297,6 +327,42 @@ static void test_killed(void **state)
 	apart_stop(a);
 }
 
+static void *kill_once_begun(void *arg)
+{
+	const int *begun_and_whom = arg;
+	char byte;
+
+	if (read(begun_and_whom[0], &byte, 1) == 1)
+		kill(begun_and_whom[1], SIGKILL);
+	return NULL;
+}
+
+/* Nobody would look at a job's time any more. */
+static void test_server_killed_in_job(void **state)
+{
+	struct apart *a = start(-1);
+	int begun[2], never[2], args[2];
+	char why[APART_TEXT], byte;
+	pthread_t killer;
+
+	(void)state;
+	assert_int_equal(pipe(begun), 0);
+	assert_int_equal(pipe(never), 0);
+	args[0] = begun[0];
+	args[1] = last_child();
+	assert_int_equal(pthread_create(&killer, NULL, kill_once_begun, args), 0);
+	assert_int_equal(apart_run(a, WAIT, (const int[APART_FDS]){never[0], begun[1], -1}, why),
+			 -EPROTO);
+	pthread_join(killer, NULL);
+	apart_stop(a);
+	/* The end of the pipe that the job has is closed with it. */
+	close(begun[1]);
+	assert_int_equal(read(begun[0], &byte, 1), 0);
+	close(begun[0]);
+	close(never[0]);
+	close(never[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +371,7 @@ int main(void)
 		cmocka_unit_test(test_time),	  cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_file_size), cmocka_unit_test(test_crash),
 		cmocka_unit_test(test_cancel),	  cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_holes),	  cmocka_unit_test(test_server_killed_in_job),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
