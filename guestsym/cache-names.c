@@ -14,9 +14,13 @@
 #define HEX_DIGITS     "0123456789abcdef"
 #define DECIMAL_DIGITS "0123456789"
 
-void cache_image_name(char name[CACHE_NAME_LEN], const char *build_id, uint64_t hash)
+/* What tells a file from others, in digits; then the hash. */
+void cache_image_name(char name[CACHE_NAME_LEN], const struct stat *st, uint64_t hash)
 {
-	snprintf(name, CACHE_NAME_LEN, "%.64s-%016" PRIx64, build_id[0] ? build_id : "0", hash);
+	snprintf(name, CACHE_NAME_LEN, "%016jx%016jx%016jx%016jx%08lx%016jx%08lx-%016" PRIx64,
+		 (uintmax_t)st->st_dev, (uintmax_t)st->st_ino, (uintmax_t)st->st_size,
+		 (uintmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, (uintmax_t)st->st_ctim.tv_sec,
+		 st->st_ctim.tv_nsec, hash);
 }
 
 /* With the time of the last change of any kind: cp -p leaves the other one as it was. */

@@ -4,10 +4,13 @@
  *
  * $XDG_CACHE_HOME/hvtrace/images (or ~/.cache/..., see cache-dir.c), private to the user, holds
  *
- *   <build id>-<hash64 of the image>.elf      the unpacked image
- *   <build id>-<hash64 of the image>.digest   what was found in it
- *   <dev>-<inode>-<size>-<mtime>-<ctime>      a link with the name (without .elf) of what was
- *                                             unpacked from that file
+ *   <file>-<hash64 of the image>.elf      the unpacked image; <file> has the same numbers as
+ *   <file>-<hash64 of the image>.digest   what was found in it
+ *   <dev>-<inode>-<size>-<mtime>-<ctime>  a link with the name (without .elf) of what was unpacked
+ *                                         from that file
+ *
+ * Files with the same image do not share it: who takes over what parses one of them would have a
+ * say in what is known of the other.
  *
  * An image that does not have the hash of its name is not used. What passes is read with the same
  * checks as any other image: a cache that somebody tampered with can do no more than a bad kernel.
@@ -135,8 +138,7 @@ static void write_link(int dir, const char *name, const char *tmp, const char *t
 		unlinkat(dir, tmp, 0);
 }
 
-void cached_store(const struct stat *st, const char *build_id, const struct blob *elf,
-		  const struct blob *digest)
+void cached_store(const struct stat *st, const struct blob *elf, const struct blob *digest)
 {
 	char source[CACHE_NAME_LEN], name[CACHE_NAME_LEN], tmp[CACHE_NAME_LEN];
 	int dir = cache_dir(true);
@@ -144,7 +146,7 @@ void cached_store(const struct stat *st, const char *build_id, const struct blob
 	if (dir < 0)
 		return;
 	cache_temporary_name(tmp);
-	cache_image_name(name, build_id, hash64(elf->data, elf->len));
+	cache_image_name(name, st, hash64(elf->data, elf->len));
 	cache_source_name(source, st);
 	if (!write_file(dir, name, ".elf", tmp, elf) &&
 	    !write_file(dir, name, ".digest", tmp, digest))

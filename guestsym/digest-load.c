@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #define SEGMENTS_MAX 128
+/* Of sites, returns or tracepoints: far more than any kernel has. */
+#define ENTRIES_MAX  (UINT32_C(1) << 21)
 
 struct reader {
 	const struct digest_header *h;
@@ -16,6 +18,7 @@ struct reader {
 	uint64_t at[NR_DIGEST_PARTS];
 	struct kernel *k;
 	uint64_t image_len; /* bytes */
+	uint64_t names;	    /* bytes that names of sites and tracepoints may still have */
 };
 
 static const void *part(const struct reader *r, enum digest_part p)
@@ -48,18 +51,28 @@ static bool counts_are_sound(const struct reader *r)
 	size_t len = count(r, DIGEST_NAMES);
 
 	return count(r, DIGEST_SEGMENTS) <= SEGMENTS_MAX &&
-	       count(r, DIGEST_SYMBOLS) <= IMAGE_SYMBOLS_MAX && len <= UINT32_MAX &&
+	       count(r, DIGEST_SYMBOLS) <= IMAGE_SYMBOLS_MAX &&
+	       count(r, DIGEST_SITES) <= ENTRIES_MAX && count(r, DIGEST_RETURNS) <= ENTRIES_MAX &&
+	       count(r, DIGEST_TRACEPOINTS) <= ENTRIES_MAX && len <= UINT32_MAX &&
 	       (!len || !names[len - 1]);
 }
 
-/* NULL: it is none, or has what no name has. */
-static const char *name_at(const struct reader *r, uint64_t pos)
+/*
+ * NULL: it is none, has what no name has, or there are too many. They count as often as they are
+ * named: a long one may be the name of all.
+ */
+static const char *name_at(struct reader *r, uint64_t pos)
 {
 	const char *name = (const char *)part(r, DIGEST_NAMES) + pos;
+	size_t len;
 
-	if (pos >= count(r, DIGEST_NAMES) || !name_is_plain(name, SYMBOL_NAME_MAX + 1))
+	if (pos >= count(r, DIGEST_NAMES))
 		return NULL;
-	return strnlen(name, SYMBOL_NAME_MAX + 1) > SYMBOL_NAME_MAX ? NULL : name;
+	len = strnlen(name, SYMBOL_NAME_MAX + 1);
+	if (len > SYMBOL_NAME_MAX || len >= r->names || !name_is_plain(name, len))
+		return NULL;
+	r->names -= len + 1;
+	return name;
 }
 
 static int load_segments(const struct reader *r)
@@ -109,7 +122,7 @@ static int load_symbols(const struct reader *r)
 	return !err || err == -ENOMEM ? err : -EINVAL;
 }
 
-static int load_sites(const struct reader *r)
+static int load_sites(struct reader *r)
 {
 	const struct digest_site *from = part(r, DIGEST_SITES);
 	const uint32_t flags = GUESTSYM_SITE_INIT | GUESTSYM_SITE_INVALID | GUESTSYM_SITE_NOP;
@@ -130,7 +143,7 @@ static int load_sites(const struct reader *r)
 	return 0;
 }
 
-static int load_tables(const struct reader *r)
+static int load_tables(struct reader *r)
 {
 	const struct digest_tracepoint *from = part(r, DIGEST_TRACEPOINTS);
 	size_t returns = count(r, DIGEST_RETURNS), n = count(r, DIGEST_TRACEPOINTS);
@@ -166,7 +179,7 @@ static bool range_is_sound(const struct reader *r, const struct guestsym_range *
 		elf_image_at(&r->k->elf, range->start, range->end - range->start));
 }
 
-static int load_parts(const struct reader *r)
+static int load_parts(struct reader *r)
 {
 	int err = load_segments(r);
 
@@ -189,7 +202,8 @@ int digest_load(struct kernel *k, const struct blob *d, const struct blob *bytes
 	struct reader r = {.h = (const struct digest_header *)d->data,
 			   .data = d->data,
 			   .k = k,
-			   .image_len = bytes->len};
+			   .image_len = bytes->len,
+			   .names = IMAGE_NAMES_MAX};
 
 	*k = (struct kernel){.elf = {.data = bytes->data, .len = bytes->len}};
 	if (!header_is_sound(&r, d) || !counts_are_sound(&r))

@@ -447,8 +447,11 @@ int digest_load(struct kernel *k, const struct blob *d, const struct blob *bytes
 
 #define CACHE_NAME_LEN 160 /* of a file in the cache, without its suffix */
 
-/* The name, without suffix, of an image and its digest; of the link to it; of what is written. */
-void cache_image_name(char name[CACHE_NAME_LEN], const char *build_id, uint64_t hash);
+/*
+ * The name, without suffix, of an image and its digest; of the link to it; of what is written. An
+ * image has one for each file that it is from: what is kept of a hostile one is no other's.
+ */
+void cache_image_name(char name[CACHE_NAME_LEN], const struct stat *st, uint64_t hash);
 void cache_source_name(char name[CACHE_NAME_LEN], const struct stat *st);
 void cache_temporary_name(char name[CACHE_NAME_LEN]);
 /* The hash in an image's name; -EINVAL when it is none. */
@@ -482,8 +485,7 @@ struct cached {
 int cached_open(struct cached *c, const struct stat *st);
 bool cached_check(struct cached *c);
 /* Keep it. Best effort: without a place to write to there is no cache. */
-void cached_store(const struct stat *st, const char *build_id, const struct blob *elf,
-		  const struct blob *digest);
+void cached_store(const struct stat *st, const struct blob *elf, const struct blob *digest);
 
 /* --- sites, on first use ------------------------------------------------------------------- */
 

@@ -19,6 +19,8 @@
 #define MODULES_SYMBOLS (1 << 20)
 #define MODULES_NAMES	(UINT64_C(64) << 20)
 #define MODULES_SITES	(1 << 20)
+/* Bytes of what is made of all that: entries, and names that are of a symbol or of a site. */
+#define MODULES_DIGESTS (UINT64_C(256) << 20)
 
 #define MODULE_NAME_SIZE 60 /* MODULE_NAME_LEN is 56; the end, and no padding */
 

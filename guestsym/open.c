@@ -86,7 +86,7 @@ static int open_file(struct guestsym *gs, int fd, const struct stat *st, bool ca
 		err = parse_file(gs, fd, st, c);
 	gs->parse_ms = now_ms() - start;
 	if (!err && !gs->cached && gs->kernel.unpacked && cache)
-		cached_store(st, gs->kernel.identity.build_id, &gs->bytes, &gs->digest);
+		cached_store(st, &gs->bytes, &gs->digest);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include "guestsym/modules.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -127,7 +128,7 @@ int parsers_image(struct guestsym_parsers *p, int fd, const struct stat *st, str
 	if (!p)
 		return image_here(fd, st, bytes, digest, c);
 	/* Which file it is was known before: it is to be what st says still. */
-	e.fds[0] = dup(fd);
+	e.fds[0] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (e.fds[0] < 0)
 		e.err = -errno;
 	errand_put(&e, 1, "hvtrace-image", NULL, 0);
@@ -208,7 +209,7 @@ int parsers_modules(struct guestsym_parsers *p, const struct guestsym_module_cop
 	errand_put(&e, 0, "hvtrace-modules", packed.data, packed.len);
 	errand_put(&e, 2, "hvtrace-digests", NULL, 0);
 	errand_run(&e, p, JOB_MODULES);
-	errand_take(&e, 2, IMAGE_MAX_UNPACKED, digests);
+	errand_take(&e, 2, MODULES_DIGESTS, digests);
 	blob_free(&packed);
 	return errand_end(&e);
 }

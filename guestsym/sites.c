@@ -10,7 +10,7 @@
 static bool in_text(const struct kernel *k, uint64_t addr, size_t len, uint64_t behind)
 {
 	return addr >= behind && addr >= k->symbols.start && addr < k->symbols.end && len &&
-	       len <= INSN_MAX;
+	       len <= INSN_MAX && len <= k->symbols.end - addr;
 }
 
 static bool irq_is_sound(const struct kernel *k, const struct found_sites *found)
@@ -21,7 +21,7 @@ static bool irq_is_sound(const struct kernel *k, const struct found_sites *found
 	for (size_t i = 0; i < found->n; i++) {
 		if (!in_text(k, v[i].addr, v[i].len, behind) || v[i].kind > GUESTSYM_IRQ_RESTORE)
 			return false;
-		behind = v[i].addr + 1;
+		behind = v[i].addr + v[i].len;
 	}
 	return true;
 }
@@ -34,7 +34,7 @@ static bool preempt_is_sound(const struct kernel *k, const struct found_sites *f
 	for (size_t i = 0; i < found->n; i++) {
 		if (!in_text(k, v[i].addr, v[i].len, behind))
 			return false;
-		behind = v[i].addr + 1;
+		behind = v[i].addr + v[i].len;
 	}
 	return true;
 }

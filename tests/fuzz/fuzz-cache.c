@@ -8,6 +8,7 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -353,7 +354,7 @@ static void put_image(bool right)
 
 	snprintf(name, sizeof(name), "%s", sound.name);
 	if (right)
-		cache_image_name(name, "ab", hash64(now.elf.v, now.elf.len));
+		snprintf(name, sizeof(name), "ab-%016" PRIx64, hash64(now.elf.v, now.elf.len));
 	at(path, sound.dir, name, ".elf");
 	put_file(path, now.elf.v, now.elf.len);
 	at(path, sound.dir, name, ".digest");

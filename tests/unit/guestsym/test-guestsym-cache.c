@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "guestsym/guestsym.h"
+#include "guestsym/internal.h"
 #include "tests/unit/made-image.h"
 #include "tests/unit/remove-tree.h"
 
@@ -130,6 +130,27 @@ static void test_replaced(void **state)
 	write_image("two");
 	expect_open("two", 0, false);
 	expect_open("two", 0, true);
+}
+
+/* What read another file has made up the same image, and lies about what is in it. */
+static void test_same_image(void **state)
+{
+	char other[96];
+	struct cached c;
+	struct stat st;
+
+	(void)state;
+	expect_open("one", 0, false);
+	assert_int_equal(stat(image, &st), 0);
+	assert_int_equal(cached_open(&c, &st), 0);
+	assert_true(cached_check(&c));
+	snprintf(other, sizeof(other), "%s/other", root);
+	fclose(fopen(other, "w"));
+	assert_int_equal(stat(other, &st), 0);
+	cached_store(&st, &c.elf, &c.elf);
+	expect_open("one", 0, true);
+	blob_free(&c.elf);
+	blob_free(&c.digest);
 }
 
 static const char *const suffixes[] = {".elf", ".digest"};
@@ -432,6 +453,7 @@ int main(void)
 		CACHE_TEST(test_use),
 		CACHE_TEST(test_nocache),
 		CACHE_TEST(test_replaced),
+		CACHE_TEST(test_same_image),
 		CACHE_TEST(test_damaged),
 		CACHE_TEST(test_truncated),
 		CACHE_TEST(test_bad_links),

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "guestsym/internal.h"
 #include "tests/unit/made-image.h"
 
@@ -146,11 +149,46 @@ static void test_made_up(void **state)
 	blob_free(&d);
 }
 
+/* The kernel with n tracepoints more, all of that name. */
+static int load_with_tracepoints(size_t n, char *name)
+{
+	struct kernel lies = kernel, k;
+	struct blob d;
+	int err;
+
+	lies.tables.tracepoints = calloc(n, sizeof(*lies.tables.tracepoints));
+	assert_non_null(lies.tables.tracepoints);
+	lies.tables.nr_tracepoints = n;
+	for (size_t i = 0; i < n; i++)
+		lies.tables.tracepoints[i].name = name;
+	assert_int_equal(digest_make(&d, &lies), 0);
+	err = digest_load(&k, &d, &image);
+	kernel_exit(&k);
+	blob_free(&d);
+	free(lies.tables.tracepoints);
+	return err;
+}
+
+/* More of something, or longer names, than a kernel has: memory and time would be as much. */
+static void test_too_many(void **state)
+{
+	char name[SYMBOL_NAME_MAX + 1];
+
+	(void)state;
+	memset(name, 'x', SYMBOL_NAME_MAX);
+	name[SYMBOL_NAME_MAX] = '\0';
+	assert_int_equal(load_with_tracepoints(1000, name), 0);
+	assert_int_equal(load_with_tracepoints(1 + (IMAGE_NAMES_MAX >> 9), name), -EINVAL);
+	name[1] = '\0';
+	assert_int_equal(load_with_tracepoints((1 << 21) + 1, name), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same),
 		cmocka_unit_test(test_made_up),
+		cmocka_unit_test(test_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

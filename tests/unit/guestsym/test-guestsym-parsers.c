@@ -244,6 +244,8 @@ static void test_site_lies(void **state)
 		{{MADE_BASE + 1, GUESTSYM_IRQ_RESTORE + 1, 1}, {MADE_BASE + 2, 0, 1}},
 		{{MADE_BASE + 1, GUESTSYM_IRQ_ENABLE, 0}, {MADE_BASE + 2, 0, 1}},
 		{{MADE_BASE + 1, GUESTSYM_IRQ_ENABLE, 16}, {MADE_BASE + 2, 0, 1}},
+		{{MADE_BASE + 1, GUESTSYM_IRQ_SAVE, 2}, {MADE_BASE + 2, 0, 1}},
+		{{MADE_BASE + 1, GUESTSYM_IRQ_ENABLE, 1}, {MADE_BASE + 0xfff, 0, 2}},
 	};
 	const struct kernel k = {.symbols = {.start = MADE_BASE, .end = MADE_BASE + 0x1000}};
 	struct found_sites found;
