@@ -93,7 +93,6 @@ static void put_tables(struct writer *w)
 	const struct tables *t = &w->k->tables;
 
 	if (t->nr_returns) /* modules have none */
-		if (t->nr_returns)
 		memcpy(part(w, DIGEST_RETURNS), t->returns, t->nr_returns * sizeof(*t->returns));
 	for (size_t i = 0; i < t->nr_tracepoints; i++)
 		to[i] = (struct digest_tracepoint){t->tracepoints[i].addr,

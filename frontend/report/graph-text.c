@@ -288,9 +288,13 @@ static bool read_return(struct reading *r, const struct line *l, struct span s)
 	s.at++;
 	s = strip(s);
 	if (begins(s, "/* ")) {
-		const char *end = find(s, " */");
+		const char *end;
 
-		s = (struct span){s.at + 3, end ? end : s.end};
+		s.at += 3;
+		end = find(s, " */");
+		if (!end)
+			return false;
+		s.end = end;
 		/* Newer kernels: "vfs_read ret=0x10", "ret=0x10" */
 		end = find(s, "ret=");
 		if (end)

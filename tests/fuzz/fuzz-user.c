@@ -360,6 +360,7 @@ static void learn(struct input *in)
 	}
 	if (guest_learn(&guest, NULL, err, sizeof(err)))
 		abort();
+	guest_bind(&guest, NULL);
 	user_learn(&at, NULL);
 	in_list = at;
 	in_list.mm_tree = USER_NO_FIELD;
