@@ -75,6 +75,16 @@ static void errand_put(struct errand *e, int i, const char *name, const void *da
 		e->err = e->fds[i];
 }
 
+/* Nothing comes back in that one. */
+static void errand_give(struct errand *e, int i, const char *name, const void *data, size_t len)
+{
+	if (e->err)
+		return;
+	e->fds[i] = apart_file_given(name, data, len);
+	if (e->fds[i] < 0)
+		e->err = e->fds[i];
+}
+
 static void errand_run(struct errand *e, struct guestsym_parsers *p, int job)
 {
 	if (!e->err)
@@ -162,8 +172,8 @@ int parsers_booted(struct guestsym_parsers *p, const struct elf_image *elf, uint
 	if (!p)
 		return kernel_digest_booted(elf, hint, digest, c);
 	e.err = pack_booted(elf, hint, &packed);
-	errand_put(&e, 0, "hvtrace-kernel", elf->data, elf->len);
-	errand_put(&e, 1, "hvtrace-pieces", packed.data, packed.len);
+	errand_give(&e, 0, "hvtrace-kernel", elf->data, elf->len);
+	errand_give(&e, 1, "hvtrace-pieces", packed.data, packed.len);
 	errand_put(&e, 2, "hvtrace-digest", NULL, 0);
 	errand_run(&e, p, JOB_BOOTED);
 	errand_take(&e, 2, IMAGE_MAX_UNPACKED, digest);
@@ -184,8 +194,8 @@ int parsers_sites(const struct guestsym *gs, enum sites_kind kind, struct found_
 
 	if (!gs->parsers)
 		return sites_find(&gs->kernel, kind, found);
-	errand_put(&e, 0, "hvtrace-image", gs->bytes.data, gs->bytes.len);
-	errand_put(&e, 1, "hvtrace-digest", gs->digest.data, gs->digest.len);
+	errand_give(&e, 0, "hvtrace-image", gs->bytes.data, gs->bytes.len);
+	errand_give(&e, 1, "hvtrace-digest", gs->digest.data, gs->digest.len);
 	errand_put(&e, 2, "hvtrace-sites", NULL, 0);
 	errand_run(&e, gs->parsers, kind == SITES_IRQ ? JOB_IRQ : JOB_PREEMPT);
 	errand_take(&e, 2, SITES_BYTES_MAX, &v);
@@ -206,7 +216,7 @@ int parsers_modules(struct guestsym_parsers *p, const struct guestsym_module_cop
 	if (!p)
 		return modules_digest(copies, digests);
 	e.err = modules_pack(copies, &packed);
-	errand_put(&e, 0, "hvtrace-modules", packed.data, packed.len);
+	errand_give(&e, 0, "hvtrace-modules", packed.data, packed.len);
 	errand_put(&e, 2, "hvtrace-digests", NULL, 0);
 	errand_run(&e, p, JOB_MODULES);
 	errand_take(&e, 2, MODULES_DIGESTS, digests);

@@ -43,7 +43,7 @@ int boot_open(struct boot *b, const struct check_options *opt, const struct chec
 	*b = (struct boot){.lock = PTHREAD_MUTEX_INITIALIZER, .r = r};
 	if (find_kernel(b, opt))
 		return -1;
-	if (guestsym_parsers_start(&b->parsers, -1, b->err, sizeof(b->err)))
+	if (guestsym_parsers_start(&b->parsers, r->cancel, b->err, sizeof(b->err)))
 		return -1;
 	b->gs = guestsym_open(b->parsers, b->kernel_path, 0, b->err, sizeof(b->err));
 	if (!b->gs)

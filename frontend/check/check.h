@@ -33,6 +33,7 @@ struct check_report {
 	FILE *out;
 	unsigned int count[NR_CHECK_VERDICTS];
 	bool (*cancelled)(void *arg); /* asked between checks; NULL: never */
+	int cancel;		      /* a descriptor that is readable then; -1: none */
 	void *arg;
 };
 

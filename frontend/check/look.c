@@ -186,17 +186,19 @@ void check_look(struct check_report *r, const struct check_options *opt)
 	const struct machine_patience patience = {r->cancelled, r->arg};
 	struct look l = {.opt = opt};
 
-	l.m = machine_attach(&cfg, l.err, sizeof(l.err));
+	/* First: once it is attached there are threads, and connections. */
+	if (!guestsym_parsers_start(&parsers, r->cancel, l.err, sizeof(l.err)))
+		l.m = machine_attach(&cfg, l.err, sizeof(l.err));
 	if (!l.m) {
 		struct check_result res;
 
+		guestsym_parsers_stop(parsers);
 		check_say(&res, CHECK_FAILED, "%s", l.err);
 		check_print(r, "guest: machine", &res);
 		return;
 	}
 	machine_get_info(l.m, &l.info);
-	if (!guestsym_parsers_start(&parsers, -1, l.err, sizeof(l.err)))
-		l.gs = trace_read_kernel(l.m, parsers, &patience, l.err, sizeof(l.err));
+	l.gs = trace_read_kernel(l.m, parsers, &patience, l.err, sizeof(l.err));
 	if (l.gs)
 		l.kernel_rc = trace_look(l.m, l.gs, 0, &l.kernel);
 	checks_run(r, look_checks, &l);

@@ -57,6 +57,7 @@ static int check(const struct check_options *opt)
 		fprintf(stderr, "hvtrace: cannot start a thread: %s\n", strerror(-status));
 		return EXIT_FAILED;
 	}
+	r.cancel = cancel.fd;
 	output_hurry(&cancel);
 	signal(SIGPIPE, SIG_IGN);
 	status = report(&r, opt);

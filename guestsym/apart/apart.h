@@ -51,6 +51,8 @@ int apart_run(struct apart *a, size_t job, const int fds[APART_FDS], char why[AP
  * who look at descriptors.
  */
 int apart_file(const char *name, const void *data, size_t len);
+/* The same, for what is only read: who gets it can neither change it nor have it grow. */
+int apart_file_given(const char *name, const void *data, size_t len);
 /* Its bytes, mapped to be read: for munmap(2). -EFBIG beyond max. An empty file has *data NULL. */
 int apart_file_map(int fd, size_t max, void **data, size_t *len);
 /* The same for what comes back: nobody can change it any more; -EPROTO when somebody still could. */

@@ -27,6 +27,13 @@ int apart_write(int fd, const void *data, size_t len, uint64_t off)
 	return 0;
 }
 
+/* Fails while it is mapped by somebody who could write there. */
+static bool seal(int fd)
+{
+	return !fcntl(fd, F_ADD_SEALS,
+		      F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+}
+
 int apart_file(const char *name, const void *data, size_t len)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
@@ -40,11 +47,15 @@ int apart_file(const char *name, const void *data, size_t len)
 	return err;
 }
 
-/* Fails while it is mapped by somebody who could write there. */
-static bool seal(int fd)
+int apart_file_given(const char *name, const void *data, size_t len)
 {
-	return !fcntl(fd, F_ADD_SEALS,
-		      F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	int fd = apart_file(name, data, len), err;
+
+	if (fd < 0 || seal(fd))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
 }
 
 int apart_file_map(int fd, size_t max, void **data, size_t *len)

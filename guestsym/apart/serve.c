@@ -203,14 +203,24 @@ static void answer_requests(const struct server *s)
 
 /* --- beginning ---------------------------------------------------------------------------------- */
 
+static void close_from_to(unsigned int first, unsigned int last)
+{
+	long max = sysconf(_SC_OPEN_MAX);
+
+	if (first > last || !close_range(first, last, 0))
+		return;
+	/* Before Linux 5.9 */
+	for (unsigned int fd = first; fd <= last && fd < (unsigned long)max; fd++)
+		close((int)fd);
+}
+
 /* Descriptors 0 to 2 lead nowhere; a sanitizer may say something. */
 static void close_others(int sock)
 {
 	int null;
 
-	if (sock > STDERR_FILENO + 1)
-		close_range(STDERR_FILENO + 1, (unsigned int)sock - 1, 0);
-	close_range((unsigned int)sock + 1, ~0U, 0);
+	close_from_to(STDERR_FILENO + 1, (unsigned int)sock - 1);
+	close_from_to((unsigned int)sock + 1, ~0U);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd <= (APART_LOOSE ? STDOUT_FILENO : STDERR_FILENO) && null >= 0; fd++)
 		dup2(null, fd);

@@ -195,6 +195,22 @@ static void test_result(void **state)
 	close(fds[2]);
 }
 
+static void test_given(void **state)
+{
+	int fd = apart_file_given("in", "hello", 5);
+	void *data;
+	size_t len;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, "x", 1, 0), -1);
+	assert_int_equal(ftruncate(fd, 1 << 20), -1);
+	assert_int_equal(apart_file_map(fd, 5, &data, &len), 0);
+	assert_memory_equal(data, "hello", 5);
+	munmap(data, len);
+	close(fd);
+}
+
 /* Somebody who can write there still is somebody who can change what has been looked at. */
 static void test_not_sealed(void **state)
 {
@@ -371,7 +387,7 @@ int main(void)
 		cmocka_unit_test(test_time),	  cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_file_size), cmocka_unit_test(test_crash),
 		cmocka_unit_test(test_cancel),	  cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_holes),	  cmocka_unit_test(test_server_killed_in_job),
+		cmocka_unit_test(test_given),	  cmocka_unit_test(test_holes),	  cmocka_unit_test(test_server_killed_in_job),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

@@ -56,7 +56,7 @@ struct outcome {
 static struct outcome run(const struct check *rows, const char *skip, bool (*cancelled)(void *))
 {
 	struct outcome out = {.text = NULL};
-	struct check_report r = {.cancelled = cancelled};
+	struct check_report r = {.cancelled = cancelled, .cancel = -1};
 	size_t len;
 	int number = 7;
 
