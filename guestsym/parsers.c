@@ -52,7 +52,7 @@ void guestsym_parsers_stop(struct guestsym_parsers *p)
 	free(p);
 }
 
-/* --- files ------------------------------------------------------------------------------------- */
+/* --- files -------------------------------------------------------------------------------- */
 
 /* What one job gets and leaves behind: descriptors that are ours, -1: none. */
 struct errand {
@@ -119,7 +119,7 @@ static int complain_of_errand(const struct errand *e, const struct complaint *c)
 	return complain(c, e->err, "%s", e->why[0] ? e->why : strerror(-e->err));
 }
 
-/* --- images ------------------------------------------------------------------------------------ */
+/* --- images ------------------------------------------------------------------------------- */
 
 static int image_here(int fd, const struct stat *st, struct blob *bytes, struct blob *digest,
 		      const struct complaint *c)
@@ -182,7 +182,7 @@ int parsers_booted(struct guestsym_parsers *p, const struct elf_image *elf, uint
 	return complain_of_errand(&e, c);
 }
 
-/* --- sites ------------------------------------------------------------------------------------- */
+/* --- sites -------------------------------------------------------------------------------- */
 
 /* More than any kernel has, and its text has room for. */
 #define SITES_BYTES_MAX (UINT64_C(64) << 20)
@@ -205,7 +205,7 @@ int parsers_sites(const struct guestsym *gs, enum sites_kind kind, struct found_
 	return errand_end(&e);
 }
 
-/* --- modules ----------------------------------------------------------------------------------- */
+/* --- modules ------------------------------------------------------------------------------ */
 
 int parsers_modules(struct guestsym_parsers *p, const struct guestsym_module_copies *copies,
 		    struct blob *digests)

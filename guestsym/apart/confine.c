@@ -25,51 +25,22 @@
 
 /* Memory, and descriptors that are there. mmap and mprotect are below. */
 static const int of_jobs[] = {
-	CALL(read),
-	CALL(pread64),
-	CALL(write),
-	CALL(pwrite64),
-	CALL(lseek),
-	CALL(fstat),
-	CALL(ftruncate),
-	CALL(close),
-	CALL(brk),
-	CALL(munmap),
-	CALL(mremap),
-	CALL(madvise),
-	CALL(futex),
-	CALL(getrandom),
-	CALL(clock_gettime),
-	CALL(sysinfo),
-	CALL(getpid),
-	CALL(gettid),
-	CALL(rt_sigprocmask),
-	CALL(rt_sigreturn),
-	CALL(restart_syscall),
-	CALL(exit),
-	CALL(exit_group),
+	CALL(read),	      CALL(pread64),	  CALL(write),
+	CALL(pwrite64),	      CALL(lseek),	  CALL(fstat),
+	CALL(ftruncate),      CALL(close),	  CALL(brk),
+	CALL(munmap),	      CALL(mremap),	  CALL(madvise),
+	CALL(futex),	      CALL(getrandom),	  CALL(clock_gettime),
+	CALL(sysinfo),	      CALL(getpid),	  CALL(gettid),
+	CALL(rt_sigprocmask), CALL(rt_sigreturn), CALL(restart_syscall),
+	CALL(exit),	      CALL(exit_group),
 };
 
 /* Processes and what they say; and how a job is confined further. */
 static const int of_server[] = {
-	CALL(recvmsg),
-	CALL(recvfrom),
-	CALL(sendto),
-	CALL(poll),
-	CALL(pipe2),
-	CALL(fork),
-	CALL(clone),
-	CALL(wait4),
-	CALL(pidfd_open),
-	CALL(kill),
-	CALL(getppid),
-	CALL(set_robust_list),
-	CALL(rseq),
-	CALL(prctl),
-	CALL(prlimit64),
-	CALL(setrlimit),
-	CALL(getrlimit),
-	CALL(seccomp),
+	CALL(recvmsg),	 CALL(recvfrom),	CALL(sendto),  CALL(poll),	 CALL(pipe2),
+	CALL(fork),	 CALL(clone),		CALL(wait4),   CALL(pidfd_open), CALL(kill),
+	CALL(getppid),	 CALL(set_robust_list), CALL(rseq),    CALL(prctl),	 CALL(prlimit64),
+	CALL(setrlimit), CALL(getrlimit),	CALL(seccomp),
 };
 
 static int allow_without(scmp_filter_ctx f, int call, unsigned int arg, uint64_t bits)
@@ -91,8 +62,7 @@ static int allow(scmp_filter_ctx f, const int *calls, size_t n)
 
 static int add_rules(scmp_filter_ctx f, bool server)
 {
-	const struct scmp_arg_cmp by_fd = {
-		.arg = 3, .op = SCMP_CMP_EQ, .datum_a = AT_EMPTY_PATH};
+	const struct scmp_arg_cmp by_fd = {.arg = 3, .op = SCMP_CMP_EQ, .datum_a = AT_EMPTY_PATH};
 	int rc = allow(f, of_jobs, COUNT(of_jobs));
 
 	if (!rc)

@@ -30,8 +30,7 @@ int apart_write(int fd, const void *data, size_t len, uint64_t off)
 /* Fails while it is mapped by somebody who could write there. */
 static bool seal(int fd)
 {
-	return !fcntl(fd, F_ADD_SEALS,
-		      F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	return !fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 }
 
 int apart_file(const char *name, const void *data, size_t len)

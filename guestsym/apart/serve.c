@@ -28,7 +28,7 @@ struct server {
 	pid_t pid;	 /* the server's own */
 };
 
-/* --- in a job's process ------------------------------------------------------------------------ */
+/* --- in a job's process ------------------------------------------------------------------- */
 
 #ifdef HVTRACE_COVERAGE
 void __gcov_dump(void);
@@ -59,7 +59,7 @@ _Noreturn static void do_job(const struct server *s, uint32_t job, const int fds
 	_exit(rc < 0 && rc > -256 ? -rc : 0);
 }
 
-/* --- one job ------------------------------------------------------------------------------------ */
+/* --- one job ------------------------------------------------------------------------------ */
 
 /* True: the client wants no more of it, or is gone. */
 static bool is_cancelled(const struct server *s)
@@ -143,7 +143,7 @@ static void run_job(const struct server *s, uint32_t job, const int fds[APART_FD
 	close(ends[0]);
 }
 
-/* --- requests ----------------------------------------------------------------------------------- */
+/* --- requests ----------------------------------------------------------------------------- */
 
 /* Those that came with a request, in their places; -1: none. */
 static void take_descriptors(struct msghdr *msg, uint32_t has, int fds[APART_FDS])
@@ -201,7 +201,7 @@ static void answer_requests(const struct server *s)
 	}
 }
 
-/* --- beginning ---------------------------------------------------------------------------------- */
+/* --- beginning ---------------------------------------------------------------------------- */
 
 static void close_from_to(unsigned int first, unsigned int last)
 {
@@ -244,11 +244,12 @@ static void reset_signals(void)
 
 static uint64_t mapped_now(void)
 {
-	unsigned long long pages = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
+	uint64_t pages = 0;
+	char line[128];
 
-	if (f && fscanf(f, "%llu", &pages) != 1)
-		pages = 0;
+	if (f && fgets(line, sizeof(line), f))
+		pages = strtoull(line, NULL, 10);
 	if (f)
 		fclose(f);
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
