@@ -214,11 +214,16 @@ static void close_from_to(unsigned int first, unsigned int last)
 		close((int)fd);
 }
 
-/* Descriptors 0 to 2 lead nowhere; a sanitizer may say something. */
-static void close_others(int sock)
+/*
+ * Descriptors 0 to 2 lead nowhere; a sanitizer may say something. Where hvtrace was started without
+ * them the socket may be one of these: the result is where it is now.
+ */
+static int close_others(int sock)
 {
 	int null;
 
+	if (sock <= STDERR_FILENO)
+		sock = fcntl(sock, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	close_from_to(STDERR_FILENO + 1, (unsigned int)sock - 1);
 	close_from_to((unsigned int)sock + 1, ~0U);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -226,6 +231,7 @@ static void close_others(int sock)
 		dup2(null, fd);
 	if (null > STDERR_FILENO)
 		close(null);
+	return sock;
 }
 
 /* Whatever handlers hvtrace has, they are not for here. */
@@ -258,14 +264,14 @@ static uint64_t mapped_now(void)
 _Noreturn void serve(int sock, const struct apart_job *jobs, size_t n,
 		     const struct apart_limits *limits)
 {
-	struct server s = {sock, jobs, n, limits, mapped_now(), getpid()};
+	struct server s = {-1, jobs, n, limits, mapped_now(), getpid()};
 
 	/* What ends hvtrace's process group does not end this before hvtrace. */
 	setsid();
 	prctl(PR_SET_NAME, "hvtrace-parsers");
 	reset_signals();
-	close_others(sock);
-	if (!confine_server())
+	s.sock = close_others(sock);
+	if (s.sock >= 0 && !confine_server())
 		answer_requests(&s);
 	_exit(0);
 }

@@ -34,7 +34,8 @@
 static const int nothing[APART_FDS] = {-1, -1, -1};
 static int pipe_in, pipe_out; /* open in whoever starts it */
 
-/* --- jobs -------------------------------------------------------------------------------------- */
+/* --- jobs --------------------------------------------------------------------------------------
+ */
 
 static int do_echo(const int fds[APART_FDS], char why[APART_TEXT])
 {
@@ -133,15 +134,16 @@ static int do_wait(const int fds[APART_FDS], char why[APART_TEXT])
 enum { ECHO_BACK, FAIL, FORBIDDEN, LOOP, MEMORY, FILE_SIZE, CRASH, WAIT, NR };
 
 static const struct apart_job jobs[NR] = {
-	[ECHO_BACK] = {do_echo},      [FAIL] = {do_fail},	[FORBIDDEN] = {do_forbidden},
-	[LOOP] = {do_loop},	      [MEMORY] = {do_memory},	[FILE_SIZE] = {do_file},
-	[CRASH] = {do_crash},	      [WAIT] = {do_wait},
+	[ECHO_BACK] = {do_echo}, [FAIL] = {do_fail},	 [FORBIDDEN] = {do_forbidden},
+	[LOOP] = {do_loop},	 [MEMORY] = {do_memory}, [FILE_SIZE] = {do_file},
+	[CRASH] = {do_crash},	 [WAIT] = {do_wait},
 };
 
 static const struct apart_limits limits = {
 	.memory = 64 << 20, .file = 1 << 20, .cpu_s = 1, .wall_s = 60};
 
-/* --- tests ------------------------------------------------------------------------------------- */
+/* --- tests -------------------------------------------------------------------------------------
+ */
 
 static struct apart *start(int cancel)
 {
@@ -379,15 +381,39 @@ static void test_server_killed_in_job(void **state)
 	close(never[1]);
 }
 
+/* Whose socket is then one of the three. */
+static void test_closed_streams(void **state)
+{
+	int kept[3];
+	struct apart *a;
+	char why[APART_TEXT];
+	int err;
+
+	(void)state;
+	for (int fd = 0; fd < 3; fd++) {
+		kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+		close(fd);
+	}
+	a = start(-1);
+	err = apart_run(a, FAIL, nothing, why);
+	apart_stop(a);
+	for (int fd = 0; fd < 3; fd++) {
+		dup2(kept[fd], fd);
+		close(kept[fd]);
+	}
+	assert_int_equal(err, -EILSEQ);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_result),	  cmocka_unit_test(test_not_sealed),
-		cmocka_unit_test(test_error),	  cmocka_unit_test(test_forbidden),
-		cmocka_unit_test(test_time),	  cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_file_size), cmocka_unit_test(test_crash),
-		cmocka_unit_test(test_cancel),	  cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_given),	  cmocka_unit_test(test_holes),	  cmocka_unit_test(test_server_killed_in_job),
+		cmocka_unit_test(test_result),	       cmocka_unit_test(test_not_sealed),
+		cmocka_unit_test(test_error),	       cmocka_unit_test(test_forbidden),
+		cmocka_unit_test(test_time),	       cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_file_size),      cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_cancel),	       cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_closed_streams), cmocka_unit_test(test_given),
+		cmocka_unit_test(test_holes),	       cmocka_unit_test(test_server_killed_in_job),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
