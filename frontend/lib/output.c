@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "frontend/lib/cancel.h"
@@ -28,6 +29,9 @@ struct sink {
 	size_t part; /* so much is written at a time: what does not block where that can be told */
 	const struct cancel *cancel; /* NULL: it is not to be given up */
 	const struct cancel *hurry;  /* once it came nothing waits; NULL: it does */
+	int patience_ms; /* that one write may wait with hurry; -1: as long as it takes */
+	bool late;	 /* the last one has waited for so long: none does until there is room */
+	size_t lost;	 /* that were to be shown, since then */
 	bool terminal;
 	struct escape escape;
 };
@@ -37,27 +41,56 @@ struct sink {
 /* stderr's, of which a process has one. */
 static struct sink *errors;
 
-static int sink_wait_hurry(const struct sink *k)
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Until when a write that begins now may wait for room. */
+static int64_t sink_deadline(const struct sink *k)
+{
+	if (!k->hurry || k->patience_ms < 0)
+		return INT64_MAX;
+	return k->late ? 0 : now_ms() + k->patience_ms;
+}
+
+/* For poll(): 0 if nothing waits any more. */
+static int sink_left_ms(const struct sink *k, int64_t deadline)
+{
+	int64_t left;
+
+	if (cancel_came(k->hurry))
+		return 0;
+	if (deadline == INT64_MAX)
+		return -1;
+	left = deadline - now_ms();
+	return left > 0 ? (int)left : 0;
+}
+
+static int sink_wait_hurry(const struct sink *k, int64_t deadline)
 {
 	for (;;) {
-		bool came = cancel_came(k->hurry);
+		int left = sink_left_ms(k, deadline);
 		struct pollfd fds[] = {{.fd = k->fd, .events = POLLOUT},
-				       {.fd = came ? -1 : k->hurry->fd, .events = POLLIN}};
+				       {.fd = left ? k->hurry->fd : -1, .events = POLLIN}};
 
-		if (poll(fds, 2, came ? 0 : -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, left) < 0 && errno != EINTR)
 			return -errno;
 		if (fds[0].revents)
 			return 0;
-		if (came)
+		if (!left)
 			return -ECANCELED;
 	}
 }
 
 /* There is room, or an error. */
-static int sink_wait(const struct sink *k)
+static int sink_wait(const struct sink *k, int64_t deadline)
 {
 	if (k->hurry)
-		return sink_wait_hurry(k);
+		return sink_wait_hurry(k, deadline);
 	struct pollfd fds[] = {{.fd = k->fd, .events = POLLOUT},
 			       {.fd = k->cancel ? k->cancel->fd : -1, .events = POLLIN}};
 
@@ -74,26 +107,34 @@ static int sink_wait(const struct sink *k)
 }
 
 /* All of it as it is: 0 or -errno. */
-static int sink_put(const struct sink *k, const char *buf, size_t len)
+static int sink_put_by(const struct sink *k, const char *buf, size_t len, int64_t deadline)
 {
 	size_t done = 0;
 
 	while (done < len) {
 		size_t part = len - done < k->part ? len - done : k->part;
-		int rc = sink_wait(k);
+		int rc = sink_wait(k, deadline);
 		ssize_t n = rc ? -1 : write(k->fd, buf + done, part);
 
 		if (n >= 0)
 			done += (size_t)n;
 		else if (rc || (errno != EAGAIN && errno != EINTR))
 			return rc ? rc : -errno;
-		else if (errno == EAGAIN && k->hurry && cancel_came(k->hurry))
+		else if (errno == EAGAIN && k->hurry && !sink_left_ms(k, deadline))
 			return -ECANCELED;
 		/* A terminal with little room may say that it has some, and take nothing. */
 		else if (errno == EAGAIN)
 			poll(NULL, 0, RETRY_MS);
 	}
 	return 0;
+}
+
+static int sink_put(struct sink *k, const char *buf, size_t len)
+{
+	int rc = sink_put_by(k, buf, len, sink_deadline(k));
+
+	k->late = rc == -ECANCELED;
+	return rc;
 }
 
 static int sink_put_shown(struct sink *k, const char *buf, size_t len)
@@ -107,14 +148,29 @@ static int sink_put_shown(struct sink *k, const char *buf, size_t len)
 	return rc;
 }
 
+/* Before what there may be room for again. */
+static int sink_tell_lost(struct sink *k)
+{
+	char text[80];
+	int len = snprintf(text, sizeof(text), "\nhvtrace: %zu line%s not shown: nothing took %s\n",
+			   k->lost, k->lost == 1 ? " is" : "s are", k->lost == 1 ? "it" : "them");
+
+	return sink_put(k, text, (size_t)len);
+}
+
 /* For fopencookie(3): 0 is an error. */
 static ssize_t sink_write(void *cookie, const char *buf, size_t len)
 {
 	struct sink *k = cookie;
-	int rc = k->terminal ? sink_put_shown(k, buf, len) : sink_put(k, buf, len);
+	int rc = k->lost ? sink_tell_lost(k) : 0;
 
+	if (!rc) {
+		k->lost = 0;
+		rc = k->terminal ? sink_put_shown(k, buf, len) : sink_put(k, buf, len);
+	}
 	if (!rc)
 		return (ssize_t)len;
+	k->lost++;
 	errno = -rc;
 	return 0;
 }
@@ -236,6 +292,7 @@ void output_hurry(const struct cancel *cancel)
 	if (errors->own)
 		close(errors->fd);
 	errors->hurry = cancel;
+	errors->patience_ms = -1;
 	errors->own = false;
 	errors->fd = STDERR_FILENO;
 	errors->part = SIZE_MAX;
@@ -245,6 +302,15 @@ void output_hurry(const struct cancel *cancel)
 		if (!errors->own)
 			errors->fd = STDERR_FILENO;
 	}
+	funlockfile(stderr);
+}
+
+void output_patience(int ms)
+{
+	if (!errors)
+		return;
+	flockfile(stderr);
+	errors->patience_ms = ms;
 	funlockfile(stderr);
 }
 
@@ -259,10 +325,14 @@ void output_last_word(const char *line)
 
 int output_control(FILE *stream, int fd, const char *text, size_t len)
 {
-	struct sink k = stream == stderr && errors ? *errors : sink_of(fd);
+	struct sink plain = sink_of(fd), *k = stream == stderr && errors ? errors : &plain;
+	int rc;
 
+	flockfile(stream);
 	fflush(stream);
-	return sink_put(&k, text, len);
+	rc = sink_put(k, text, len);
+	funlockfile(stream);
+	return rc;
 }
 
 FILE *output_open(const char *path, const struct cancel *cancel)

@@ -5,6 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "frontend/lib/output.h"
+
+#define ERRORS_MS 1000 /* that what is said on stderr may wait for room */
+
 static void attach_trap(struct machine *m, const struct machine_hit *hit, void *arg)
 {
 	struct attach *a = arg;
@@ -32,6 +36,8 @@ int attach_machine(struct attach *a)
 		.arg = a,
 	};
 
+	/* It is somebody's guest: a terminal that takes nothing (Ctrl-S) is not to keep it traced. */
+	output_patience(ERRORS_MS);
 	a->s.m = machine_attach(&cfg, a->s.err, sizeof(a->s.err));
 	return a->s.m ? 0 : -1;
 }

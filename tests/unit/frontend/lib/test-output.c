@@ -255,6 +255,77 @@ static void test_nobody_reads_errors(void **state)
 	}
 }
 
+/* Tells when there is no room any more; goes on when there is some again. */
+static void say_much_patiently(int told, int go)
+{
+	char c = 0;
+
+	signalled = (struct cancel){.fd = eventfd(0, EFD_CLOEXEC)};
+	if (output_start())
+		_exit(1);
+	output_hurry(&signalled);
+	output_patience(50);
+	for (unsigned int i = 0; i < 100000; i++)
+		fprintf(stderr, "line %u\n", i);
+	if (write(told, &c, 1) != 1 || read(go, &c, 1) != 1)
+		_exit(1);
+	fputs("there is room\n", stderr);
+	fputs("more\n", stderr);
+	_exit(0);
+}
+
+/* All that there is until now, or to the end: the last of it is in said. */
+static void read_all(int fd, bool to_the_end)
+{
+	char buf[sizeof(said)] = "";
+	ssize_t n;
+
+	assert_return_code(fcntl(fd, F_SETFL, to_the_end ? 0 : O_NONBLOCK), errno);
+	while ((n = read(fd, buf, sizeof(buf) - 1)) > 0) {
+		buf[n] = '\0';
+		memcpy(said, buf, sizeof(said));
+	}
+	assert_true(n == 0 || errno == EAGAIN);
+}
+
+#define BEFORE "\nhvtrace: "
+
+/* Nobody reads, and no signal comes either. */
+static void test_patience(void **state)
+{
+	int ends[2], told[2], go[2], status;
+	unsigned long lost;
+	pid_t pid;
+	char c, *rest;
+
+	(void)state;
+	assert_int_equal(pipe(ends) | pipe(told) | pipe(go), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		alarm(120);
+		dup2(ends[1], STDERR_FILENO);
+		close(ends[1]);
+		say_much_patiently(told[1], go[0]);
+	}
+	close(ends[1]);
+	close(told[1]);
+	assert_int_equal(read(told[0], &c, 1), 1);
+	read_all(ends[0], false);
+	assert_int_equal(write(go[1], &c, 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	read_all(ends[0], true);
+	assert_memory_equal(said, BEFORE, strlen(BEFORE));
+	lost = strtoul(said + strlen(BEFORE), &rest, 10);
+	assert_string_equal(rest, " lines are not shown: nothing took them\nthere is room\nmore\n");
+	assert_in_range(lost, 1, 99999);
+	for (int i = 0; i < 2; i++) {
+		close(i ? told[0] : ends[0]);
+		close(go[i]);
+	}
+}
+
 static void say_late(void)
 {
 	signalled = (struct cancel){.fd = eventfd(0, EFD_CLOEXEC), .came = true};
@@ -338,15 +409,11 @@ static void test_file(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_streams),
-		cmocka_unit_test(test_report),
-		cmocka_unit_test(test_console),
-		cmocka_unit_test(test_screen),
-		cmocka_unit_test(test_file),
-		cmocka_unit_test(test_trace),
-		cmocka_unit_test(test_nobody_reads_errors),
-		cmocka_unit_test(test_errors_after_a_signal),
+		cmocka_unit_test(test_escape),	 cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_report),	 cmocka_unit_test(test_console),
+		cmocka_unit_test(test_screen),	 cmocka_unit_test(test_file),
+		cmocka_unit_test(test_trace),	 cmocka_unit_test(test_nobody_reads_errors),
+		cmocka_unit_test(test_patience), cmocka_unit_test(test_errors_after_a_signal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
