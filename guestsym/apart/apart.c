@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define END_MS 2000 /* that a server may need to end, which has nothing to do then */
+
 struct apart {
 	pthread_mutex_t lock; /* one job at a time */
 	pid_t pid;
@@ -53,12 +55,31 @@ int apart_start(struct apart **a, const struct apart_job *jobs, size_t n,
 	return err;
 }
 
+/*
+ * It closes its end when it ends. One that somebody has stopped does not, and is not to hold us: it
+ * is killed with its parent.
+ */
+static bool ends_soon(const struct apart *a)
+{
+	struct pollfd theirs = {.fd = a->sock};
+	int n;
+
+	shutdown(a->sock, SHUT_WR);
+	do
+		n = poll(&theirs, 1, END_MS);
+	while (n < 0 && errno == EINTR);
+	return n > 0;
+}
+
 void apart_stop(struct apart *a)
 {
+	bool ended;
+
 	if (!a)
 		return;
+	ended = ends_soon(a);
 	close(a->sock);
-	while (waitpid(a->pid, NULL, 0) < 0 && errno == EINTR)
+	while (ended && waitpid(a->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	pthread_mutex_destroy(&a->lock);
 	free(a);

@@ -6,6 +6,7 @@ check-tests += scripts/check-docs
 check-tests += tests/style/bench-gates
 check-tests += tests/style/hardening
 check-tests += tests/style/test-run
+check-tests += tests/style/thread-kinds
 
 lint:
 	@scripts/setup --lint

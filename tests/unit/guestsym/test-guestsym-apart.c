@@ -20,6 +20,7 @@
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "guestsym/apart/apart.h"
@@ -381,6 +382,23 @@ static void test_server_killed_in_job(void **state)
 	close(never[1]);
 }
 
+/* Somebody has stopped it: it ends with us. */
+static void test_server_stopped(void **state)
+{
+	struct apart *a = start(-1);
+	pid_t server = last_child();
+	int status;
+
+	(void)state;
+	assert_int_equal(kill(server, SIGSTOP), 0);
+	assert_int_equal(waitpid(server, &status, WUNTRACED), server);
+	assert_true(WIFSTOPPED(status));
+	apart_stop(a);
+	assert_int_equal(kill(server, SIGKILL), 0);
+	assert_int_equal(waitpid(server, &status, 0), server);
+	assert_true(WIFSIGNALED(status));
+}
+
 /* Whose socket is then one of the three. */
 static void test_closed_streams(void **state)
 {
@@ -414,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_cancel),	       cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_closed_streams), cmocka_unit_test(test_given),
 		cmocka_unit_test(test_holes),	       cmocka_unit_test(test_server_killed_in_job),
+		cmocka_unit_test(test_server_stopped),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

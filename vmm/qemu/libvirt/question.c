@@ -27,7 +27,8 @@ static void question_release(struct errand *e)
 void *question_new(size_t size, const char *uri, int (*ask)(struct question *q),
 		   void (*release)(struct question *q))
 {
-	static const struct errand_ops ops = {"libvirt-ask", question_run, question_release};
+	static const struct errand_ops ops = {
+		.kind = "libvirt-ask", .run = question_run, .release = question_release};
 	struct question *q = errand_new(size, &ops);
 
 	if (!q)
