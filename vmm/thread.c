@@ -48,7 +48,7 @@ int thread_start(pthread_t *thread, const char *kind, const sigset_t *blocked,
 	return rc;
 }
 
-const char *thread_kind(void)
+ON_ANY_THREAD const char *thread_kind(void)
 {
 	return own_kind;
 }

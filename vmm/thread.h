@@ -13,6 +13,16 @@
 #include <signal.h>
 
 /*
+ * Of a function that runs on threads that a library has started, too, or before anything of ours
+ * does on one: ThreadSanitizer's own is such a thread, of which it knows nothing.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define ON_ANY_THREAD __attribute__((no_sanitize("thread")))
+#else
+#define ON_ANY_THREAD
+#endif
+
+/*
  * As pthread_create(3), with the signals of *blocked blocked from the beginning; NULL: with all, as
  * signals are for the command's own threads. kind is a string literal of 15 bytes at most. 0 or
  * -errno.

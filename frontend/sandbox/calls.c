@@ -364,13 +364,13 @@ int calls_make(struct sock_fprog *program, unsigned int bits)
 	return rc;
 }
 
-int calls_follow(const struct sock_fprog *program)
+ON_ANY_THREAD int calls_follow(const struct sock_fprog *program)
 {
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program) ? -errno : 0;
 }
 
 /* No kernel says so of its own. */
-bool calls_in_force(void)
+ON_ANY_THREAD bool calls_in_force(void)
 {
 	int error = errno;
 	bool in_force = !syscall(SYS_umount2, NULL, 0);

@@ -66,7 +66,7 @@ int kinds_make(void)
 	return rc;
 }
 
-static int kinds_follow(const char *kind)
+ON_ANY_THREAD static int kinds_follow(const char *kind)
 {
 	for (size_t i = 0; kind && i < NR_KINDS; i++)
 		if (!strcmp(kinds[i].name, kind))
@@ -74,7 +74,7 @@ static int kinds_follow(const char *kind)
 	return 0;
 }
 
-int kinds_follow_all(const char *kind)
+ON_ANY_THREAD int kinds_follow_all(const char *kind)
 {
 	int rc = calls_follow(&lists.all);
 

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "vmm/thread.h"
+
 /*
  * Sanitizers and gcov open files, look at threads and start a process of their own, at the end at
  * the latest: their builds keep what they need for that.

@@ -27,7 +27,7 @@
 /* --- of each thread, in a signal handler -------------------------------------------------------
  */
 
-static int drop_capabilities(void)
+ON_ANY_THREAD static int drop_capabilities(void)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
@@ -35,7 +35,7 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &head, none) ? -errno : 0;
 }
 
-static const char *own_kind(void)
+ON_ANY_THREAD static const char *own_kind(void)
 {
 	return gettid() == getpid() ? "main" : thread_kind();
 }
@@ -44,7 +44,7 @@ static const char *own_kind(void)
  * Rules may be followed by who can get no privileges, or has some: so these go behind the first of
  * that. One that was started by a thread that is confined already has all of it from there.
  */
-static int confine_thread(void *arg)
+ON_ANY_THREAD static int confine_thread(void *arg)
 {
 	const int *rules = arg;
 	int rc;

@@ -60,12 +60,8 @@ __asm__(".text\n"
 	"	syscall\n"
 	".size sandbox_restorer, . - sandbox_restorer\n");
 
-/* The sanitizer does not know that this is a handler, and that thread may be anywhere. */
-#if defined(__SANITIZE_THREAD__)
-__attribute__((no_sanitize("thread")))
-#endif
-static void
-act_here(void)
+/* The sanitizer does not know that this is a handler, either. */
+ON_ANY_THREAD static void act_here(void)
 {
 	int error = errno, none = 0, rc = call.act(call.arg);
 
@@ -75,11 +71,7 @@ act_here(void)
 	errno = error;
 }
 
-#if defined(__SANITIZE_THREAD__)
-__attribute__((no_sanitize("thread")))
-#endif
-static void
-on_signal(int signo)
+ON_ANY_THREAD static void on_signal(int signo)
 {
 	(void)signo;
 	act_here();

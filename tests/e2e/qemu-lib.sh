@@ -59,15 +59,16 @@ qemu_exit()
 {
 	[ -z "$qemu_pid" ] || qemu_kill
 	[ -z "$libvirtd_pid" ] || libvirtd_stop
-	[ -z "$qemu_dir" ] || { mounts_exit && rm -rf "$qemu_dir"; }
+	[ -z "$qemu_dir" ] || folder_exit "$qemu_dir"
 }
 
 # The files of an hvtrace that was killed stay mounted.
-mounts_exit()
+folder_exit() # DIR
 {
-	local dir
-	awk -v below="$qemu_dir/" 'index($5, below) == 1 { print $5 }' /proc/self/mountinfo |
-		while read -r dir; do fusermount3 -uz "$dir"; done
+	local mounted
+	awk -v below="$1/" 'index($5, below) == 1 { print $5 }' /proc/self/mountinfo |
+		while read -r mounted; do fusermount3 -uz "$mounted"; done
+	rm -rf "$1"
 }
 
 # wait_until COMMAND...: until it succeeds

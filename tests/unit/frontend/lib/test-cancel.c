@@ -24,7 +24,7 @@
 static _Atomic int64_t fake_ms;
 static atomic_int clock_looks;
 static int left_fd;
-static int left_by;
+static atomic_int left_by;
 
 static int64_t fake_clock(void)
 {

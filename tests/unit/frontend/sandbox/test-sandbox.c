@@ -230,7 +230,7 @@ struct beginner {
 
 static _Thread_local volatile bool acted;
 
-static int act(void *arg)
+ON_ANY_THREAD static int act(void *arg)
 {
 	(void)arg;
 	acted = true;
