@@ -49,27 +49,6 @@ int borrow_find_restore(struct borrow *b, const char **what)
 	return memcmp(code, restore_code, sizeof(code)) ? -ENOENT : 0;
 }
 
-/* To the stack, where it may cross from one page to the next. */
-static int guest_write(struct guest_kernel *g, uint64_t va, const void *buf, size_t len)
-{
-	const uint8_t *from = buf;
-
-	while (len) {
-		size_t left = 4096 - (va & 4095), part = left < len ? left : len;
-		uint64_t pa;
-		int ret = guest_translate(g, va, &pa);
-
-		if (!ret)
-			ret = machine_write(g->m, pa, from, part);
-		if (ret)
-			return ret;
-		va += part;
-		from += part;
-		len -= part;
-	}
-	return 0;
-}
-
 int borrow_frame_write(struct borrow *b, unsigned int vcpu)
 {
 	const struct machine_regs *r = &b->saved;

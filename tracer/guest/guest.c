@@ -11,7 +11,8 @@
  */
 #define PAGE_OFFSET_L4 UINT64_C(0xffff888000000000)
 #define DIRECT_MAP_MAX (UINT64_C(1) << 46)
-#define PAGE_LEFT(va)  (4096 - ((va)&4095))
+#define PAGE_SIZE      UINT64_C(4096)
+#define PAGE_LEFT(va)  (PAGE_SIZE - ((va) & (PAGE_SIZE - 1)))
 
 static uint64_t addr_or_none(const struct guestsym *gs, const char *name)
 {
@@ -222,6 +223,33 @@ int guest_read(struct guest_kernel *g, uint64_t va, void *buf, size_t len)
 		len -= part;
 	}
 	return 0;
+}
+
+/* What is there can be read: an address that the page tables have may be nowhere in memory. */
+static int find_memory(struct guest_kernel *g, uint64_t va, uint64_t *pa)
+{
+	uint8_t byte;
+	int ret = guest_translate(g, va, pa);
+
+	return ret ? ret : machine_read(g->m, *pa, &byte, sizeof(byte));
+}
+
+int guest_write(struct guest_kernel *g, uint64_t va, const void *buf, size_t len)
+{
+	size_t first = PAGE_LEFT(va) < len ? PAGE_LEFT(va) : len;
+	uint64_t pa, next_pa = 0;
+	int ret;
+
+	if (len - first > PAGE_SIZE)
+		return -EINVAL;
+	ret = find_memory(g, va, &pa);
+	if (!ret && first < len)
+		ret = find_memory(g, va + first, &next_pa);
+	if (!ret)
+		ret = machine_write(g->m, pa, buf, first);
+	if (!ret && first < len)
+		ret = machine_write(g->m, next_pa, (const uint8_t *)buf + first, len - first);
+	return ret;
 }
 
 bool guest_is_given_up(const struct guest_kernel *g)

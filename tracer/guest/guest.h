@@ -141,7 +141,12 @@ uint64_t guest_image_pa(const struct guest_kernel *g, uint64_t va);
 int guest_translate(struct guest_kernel *g, uint64_t va, uint64_t *pa);
 /* Copy from kernel virtual memory: 0 or -EFAULT. */
 int guest_read(struct guest_kernel *g, uint64_t va, void *buf, size_t len);
-/* The same for guestsym, which goes on as long as g is not given up: -ECANCELED. */
+/*
+ * Copy to kernel virtual memory, of which two pages at most: neighbours there, and anywhere in the
+ * guest's memory. 0, or -EFAULT and nothing is written.
+ */
+int guest_write(struct guest_kernel *g, uint64_t va, const void *buf, size_t len);
+/* As guest_read() for guestsym, which goes on as long as g is not given up: -ECANCELED. */
 struct guestsym_memory guest_memory(struct guest_kernel *g);
 bool guest_is_given_up(const struct guest_kernel *g);
 /* Find bytes that lie within one page, for reading them again and again. */

@@ -74,14 +74,6 @@ static const struct payload_way_out *edge_at(const struct look *l, uint64_t ip)
 	return NULL;
 }
 
-static int guest_write(struct guest_kernel *g, uint64_t va, const void *buf, size_t len)
-{
-	uint64_t pa;
-	int ret = guest_translate(g, va, &pa);
-
-	return ret ? ret : machine_write(g->m, pa, buf, len);
-}
-
 /*
  * Where the function goes on that has come here by a detour and has done nothing yet but some of
  * its own first instructions; 0: it is not there.

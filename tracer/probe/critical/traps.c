@@ -34,11 +34,9 @@ void flag_traps_make(const struct trace *t, uint64_t va, struct machine_trap *tr
 
 static int step_call(struct trace *t, struct flag_step *s, uint64_t target)
 {
-	uint64_t pa, back = s->regs.rip;
-	int ret = guest_translate(&t->guest, s->regs.rsp - sizeof(back), &pa);
+	uint64_t back = s->regs.rip;
+	int ret = guest_write(&t->guest, s->regs.rsp - sizeof(back), &back, sizeof(back));
 
-	if (!ret)
-		ret = machine_write(t->m, pa, &back, sizeof(back));
 	s->regs.rsp -= sizeof(back);
 	s->regs.rip = target;
 	s->changed = true;

@@ -150,6 +150,65 @@ static void frames_at_edges_are_moved_on(void **state)
 	}
 }
 
+enum {
+	PAGE = 0x1000,
+	SPLIT_STACK = 0x30000, /* the frames of its pages, of which no two are neighbours */
+	FOREIGN = 0xa5,
+};
+#define SPLIT_VA UINT64_C(0xffffc90000100000)
+
+/* A stack as the kernel has it from vmalloc(): each page lies anywhere. */
+static uint64_t split_page(unsigned int page)
+{
+	return SPLIT_STACK + (uint64_t)page * 2 * PAGE;
+}
+
+static void split_stack_make(void)
+{
+	uint64_t root = guest_image_pa(&guest, guest.pgtable_root);
+
+	memset(fake_at(FAKE_VA(SPLIT_STACK)), FOREIGN, 2 * STACK_SIZE);
+	for (unsigned int i = 0; i < STACK_SIZE / PAGE; i++) {
+		fake_map(root, SPLIT_VA + (uint64_t)i * PAGE, PAGE, FAKE_PA + split_page(i));
+		memset(fake_at(FAKE_VA(split_page(i))), 0, PAGE);
+	}
+	put(SLEEPER + TASK_STACK, SPLIT_VA, 8);
+	put(SLEEPER + TASK_SP, SPLIT_VA, 8);
+}
+
+static void foreign_pages_are_untouched(void)
+{
+	for (unsigned int i = 0; i < STACK_SIZE / PAGE; i++) {
+		const uint8_t *page = fake_at(FAKE_VA(split_page(i) + PAGE));
+
+		for (size_t at = 0; at < PAGE; at++)
+			assert_int_equal(page[at], FOREIGN);
+	}
+}
+
+/* The CPU aligns frames to 16 bytes and they have 40: some begin in one page and end in the next.
+ */
+static void frames_across_pages_are_moved_on(void **state)
+{
+	static const uint64_t at[] = {0xfd8, 0xfe0, 0xfe8, 0xff0, 0xff8};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		uint64_t va = SPLIT_VA + 2 * PAGE + at[i], behind = FAKE_VA(FN_ALPHA + 5);
+		struct frame now, f = {TEXT_VA + EDGE_FROM, 0x10, 0x202, va + sizeof(f), 0x18};
+
+		split_stack_make();
+		assert_int_equal(guest_write(&guest, va, &f, sizeof(f)), 0);
+		assert_int_equal(guest_write(&guest, f.sp, &behind, sizeof(behind)), 0);
+		assert_int_equal(wait_ms(0), 0);
+		f.ip = behind;
+		f.sp += 8;
+		assert_int_equal(guest_read(&guest, va, &now, sizeof(now)), 0);
+		assert_memory_equal(&now, &f, sizeof(f));
+		foreign_pages_are_untouched();
+	}
+}
+
 /* What is in a return's place: the site has its return back. */
 static void frames_at_returns_begin_again(void **state)
 {
@@ -419,6 +478,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(vcpus_in_user_mode_or_not_started_are_nowhere,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(frames_at_edges_are_moved_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(frames_across_pages_are_moved_on, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(frames_at_returns_begin_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(frames_inside_hold_it_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_only_looks_like_a_frame_is_left_alone, set_up,
