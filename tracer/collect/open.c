@@ -46,21 +46,33 @@ int collect_can_open(struct trace *t, char *err, size_t errlen)
 }
 
 /* Others may be about to tell the payload something. */
-static void publish(struct trace *t, struct trampoline *tr, struct collector *c)
+static void publish(struct trace *t, struct trampoline *tr)
 {
 	change_lock(t);
 	instances_lock(t);
 	t->tramp = tr;
-	t->collect->now = c;
 	instances_unlock(t);
 	change_unlock(t);
 }
 
+static void collect_from(struct trace *t, struct collector *c)
+{
+	trace_writers_stop(t);
+	t->collect->now = c;
+	trace_writers_go(t);
+	atomic_store(&t->collecting, true);
+}
+
+/* What the guest claims by then is answered at once, by what has been published. */
 static int begin(struct trace *t, struct trampoline *tr, struct collector **c, char *err,
 		 size_t errlen)
 {
-	int ret = collector_start(c, t, trampoline_window_of(tr), t->collect->ops);
+	int ret;
 
+	publish(t, tr);
+	ret = collector_start(c, t, trampoline_window_of(tr), t->collect->ops);
+	if (ret)
+		publish(t, NULL);
 	if (ret)
 		snprintf(err, errlen, "the collector cannot be started: %s", strerror(-ret));
 	return ret;
@@ -129,8 +141,7 @@ static int open_to(struct trace *t, bool sites_call, char *err, size_t errlen)
 		/* Events do so as soon as there are any. */
 		trampoline_entered(tr);
 	}
-	publish(t, tr, c);
-	atomic_store(&t->collecting, true);
+	collect_from(t, c);
 	return 0;
 }
 
@@ -152,7 +163,7 @@ int collect_close(struct trace *t, bool guest_gone, char *err, size_t errlen)
 	if (!tr)
 		return 0;
 	ret = close_all(t, tr, t->collect->now, guest_gone, err, errlen);
-	publish(t, NULL, NULL);
+	publish(t, NULL);
 	trampoline_free(tr);
 	return ret;
 }
