@@ -21,6 +21,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -50,7 +51,6 @@ static const int common[] = {
 	/* threads and time */
 	CALL(futex),
 	CALL(set_robust_list),
-	CALL(get_robust_list),
 	CALL(set_tid_address),
 	CALL(rseq),
 	CALL(sched_yield),
@@ -96,12 +96,12 @@ static const int talk[] = {
 };
 
 /* What parsers are given and give back: files without a name. */
-static const int parse[] = {CALL(memfd_create), CALL(ftruncate), CALL(fallocate), CALL(fcntl)};
+static const int parse[] = {CALL(memfd_create), CALL(ftruncate), CALL(fallocate)};
 
 static const int listening[] = {CALL(accept4)};
 
 static const int pipes[] = {
-	CALL(splice), CALL(tee), CALL(vmsplice), CALL(pipe), CALL(pipe2), CALL(fcntl),
+	CALL(splice), CALL(tee), CALL(vmsplice), CALL(pipe), CALL(pipe2),
 };
 
 static const int output[] = {
@@ -114,7 +114,6 @@ static const int library[] = {
 	CALL(dup2),
 	CALL(dup3),
 	CALL(close_range),
-	CALL(fcntl),
 	CALL(eventfd2),
 	CALL(signalfd4),
 	CALL(timerfd_create),
@@ -130,7 +129,6 @@ static const int library[] = {
 	CALL(rt_sigsuspend),
 	CALL(mlock),
 	CALL(munlock),
-	CALL(sched_setaffinity),
 };
 
 /* The end of the processes that we have started. */
@@ -157,33 +155,63 @@ static const struct group {
 	GROUP(CALLS_CHILDREN, children),
 };
 
-/* --- with one argument as it is given here: mask 0 is the whole of it --------------------------
+/* --- with arguments as they are given here: mask 0 is the whole of one --------------------------
  */
 
 #define IOCTL(bit, request)                                                                        \
 	{                                                                                          \
-		bit, CALL(ioctl), 1, UINT32_MAX, request                                           \
+		bit, CALL(ioctl), {{1, UINT32_MAX, request}}, 1                                    \
 	}
 
+/* Whoever owns a file, and gets signals for it, may be any process: none of F_SETOWN, F_SETSIG and
+ * such. */
+#define FCNTL(bits, command)                                                                       \
+	{                                                                                          \
+		bits, CALL(fcntl), {{1, 0, command}}, 1                                            \
+	}
+
+/* Who has descriptors made and changes them. */
+#define DESCRIPTORS (CALLS_PARSE | CALLS_PIPES | CALLS_LIBRARY)
+
 static const struct narrow {
-	unsigned int bit;
+	unsigned int bits; /* of any of these groups; 0: of all threads */
 	int call;
-	unsigned int arg;
-	uint64_t mask, value;
+	struct {
+		unsigned int arg;
+		uint64_t mask, value;
+	} where[2];
+	unsigned int nr; /* of the conditions, which all hold */
 } narrow[] = {
-	{0, CALL(mmap), 2, PROT_EXEC, 0},
-	{0, CALL(mprotect), 2, PROT_EXEC, 0},
-	{0, CALL(prctl), 0, 0, PR_SET_NAME},
-	{0, CALL(prctl), 0, 0, PR_GET_NAME},
-	{0, CALL(prctl), 0, 0, PR_SET_VMA},
-	{0, CALL(prlimit64), 2, 0, 0},
-	{0, CALL(getpriority), 1, 0, 0},
-	{0, CALL(setpriority), 1, 0, 0},
+	{0, CALL(mmap), {{2, PROT_EXEC, 0}}, 1},
+	{0, CALL(mprotect), {{2, PROT_EXEC, 0}}, 1},
+	{0, CALL(prctl), {{0, 0, PR_SET_NAME}}, 1},
+	{0, CALL(prctl), {{0, 0, PR_GET_NAME}}, 1},
+	{0, CALL(prctl), {{0, 0, PR_SET_VMA}}, 1},
+	/* Of the caller, and read only. */
+	{0, CALL(prlimit64), {{0, 0, 0}, {2, 0, 0}}, 2},
+	/* Of the calling thread; PRIO_USER and 0 would be all processes of this user. */
+	{0, CALL(getpriority), {{0, 0, PRIO_PROCESS}, {1, 0, 0}}, 2},
+	{0, CALL(setpriority), {{0, 0, PRIO_PROCESS}, {1, 0, 0}}, 2},
+	{CALLS_LIBRARY, CALL(sched_setaffinity), {{0, 0, 0}}, 1},
+	FCNTL(DESCRIPTORS, F_DUPFD),
+	FCNTL(DESCRIPTORS, F_DUPFD_CLOEXEC),
+	FCNTL(DESCRIPTORS, F_GETFD),
+	FCNTL(DESCRIPTORS, F_SETFD),
+	FCNTL(DESCRIPTORS, F_GETFL),
+	/* A terminal that gets O_ASYNC has an owner by that: all who are in the foreground. */
+	{DESCRIPTORS, CALL(fcntl), {{1, 0, F_SETFL}, {2, O_ASYNC, 0}}, 2},
+	FCNTL(CALLS_PARSE, F_ADD_SEALS),
+	FCNTL(CALLS_PARSE, F_GET_SEALS),
+	FCNTL(CALLS_PIPES, F_SETPIPE_SZ),
+	FCNTL(CALLS_PIPES, F_GETPIPE_SZ),
 	/* By descriptor, and as libfuse looks whether /etc/mtab is a link. */
-	{0, CALL(newfstatat), 3, 0, AT_EMPTY_PATH},
-	{CALLS_OUTPUT, CALL(newfstatat), 3, 0, AT_SYMLINK_NOFOLLOW},
+	{0, CALL(newfstatat), {{3, 0, AT_EMPTY_PATH}}, 1},
+	{CALLS_OUTPUT, CALL(newfstatat), {{3, 0, AT_SYMLINK_NOFOLLOW}}, 1},
 	/* Threads, not processes; clone3(2) hides that from filters. */
-	{CALLS_THREADS, CALL(clone), 0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD},
+	{CALLS_THREADS,
+	 CALL(clone),
+	 {{0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD}},
+	 1},
 	IOCTL(CALLS_VCPU, KVM_RUN),
 	IOCTL(CALLS_INTERRUPT, KVM_IRQ_LINE),
 	IOCTL(CALLS_MACHINE, KVM_GET_FPU),
@@ -253,14 +281,16 @@ static int allow_plain(scmp_filter_ctx f, const int *calls, size_t n)
 
 static int allow_narrow(scmp_filter_ctx f, const struct narrow *n)
 {
-	const struct scmp_arg_cmp cmp = {
-		.arg = n->arg,
-		.op = n->mask ? SCMP_CMP_MASKED_EQ : SCMP_CMP_EQ,
-		.datum_a = n->mask ? n->mask : n->value,
-		.datum_b = n->value,
-	};
+	struct scmp_arg_cmp all[COUNT(n->where)];
 
-	return seccomp_rule_add_array(f, SCMP_ACT_ALLOW, n->call, 1, &cmp);
+	for (unsigned int i = 0; i < n->nr; i++)
+		all[i] = (struct scmp_arg_cmp){
+			.arg = n->where[i].arg,
+			.op = n->where[i].mask ? SCMP_CMP_MASKED_EQ : SCMP_CMP_EQ,
+			.datum_a = n->where[i].mask ? n->where[i].mask : n->where[i].value,
+			.datum_b = n->where[i].value,
+		};
+	return seccomp_rule_add_array(f, SCMP_ACT_ALLOW, n->call, n->nr, all);
 }
 
 /* To threads of this process only. */
@@ -283,9 +313,9 @@ static int allow_lists(scmp_filter_ctx f)
 	return seccomp_rule_add_array(f, SCMP_ACT_ALLOW, CALL(seccomp), COUNT(plain), plain);
 }
 
-static bool is_in(unsigned int bit, unsigned int bits)
+static bool is_in(unsigned int of, unsigned int bits)
 {
-	return !bit || bit & bits;
+	return !of || of & bits;
 }
 
 static int add_groups(scmp_filter_ctx f, unsigned int bits)
@@ -296,7 +326,7 @@ static int add_groups(scmp_filter_ctx f, unsigned int bits)
 		if (is_in(groups[i].bit, bits))
 			rc = allow_plain(f, groups[i].calls, groups[i].nr);
 	for (size_t i = 0; i < COUNT(narrow) && !rc; i++)
-		if (is_in(narrow[i].bit, bits))
+		if (is_in(narrow[i].bits, bits))
 			rc = allow_narrow(f, &narrow[i]);
 	return rc;
 }

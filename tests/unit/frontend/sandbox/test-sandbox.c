@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -105,10 +106,46 @@ static void try_others(void)
 	refused(syscall(SYS_userfaultfd, 0));
 	refused(syscall(SYS_io_uring_setup, 1, NULL));
 	refused(ioctl(STDIN_FILENO, TIOCSTI, "x"));
+	refused(syscall(SYS_get_robust_list, getppid(), NULL, NULL));
 	if (SANDBOX_LOOSE)
 		return;
 	refused(ptrace(PTRACE_ATTACH, getppid(), NULL, NULL));
 	refused(kill(getppid(), 0));
+}
+
+/* A file that is ready for something has the kernel send a signal to who owns it. */
+static void try_owners(void)
+{
+	struct f_owner_ex owner = {F_OWNER_PID, getppid()};
+	int on = 1, pid = getppid();
+
+	refused(fcntl(STDIN_FILENO, F_SETOWN, pid));
+	refused(fcntl(STDIN_FILENO, F_SETOWN_EX, &owner));
+	refused(fcntl(STDIN_FILENO, F_SETSIG, SIGKILL));
+	refused(fcntl(STDIN_FILENO, F_SETFL, O_ASYNC));
+	refused(fcntl(STDIN_FILENO, F_SETLEASE, F_RDLCK));
+	refused(fcntl(STDIN_FILENO, F_NOTIFY, DN_ACCESS));
+	refused(ioctl(STDIN_FILENO, FIOASYNC, &on));
+	refused(ioctl(STDIN_FILENO, FIOSETOWN, &pid));
+	refused(ioctl(STDIN_FILENO, SIOCSPGRP, &pid));
+}
+
+/* Their priority, processors and limits. */
+static void try_shares(void)
+{
+	cpu_set_t cpus;
+	struct rlimit l;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	refused(setpriority(PRIO_PROCESS, (id_t)getppid(), 0));
+	refused(setpriority(PRIO_PGRP, 0, 0));
+	refused(setpriority(PRIO_USER, 0, 0));
+	refused(getpriority(PRIO_USER, 0));
+	refused(sched_setaffinity(getppid(), sizeof(cpus), &cpus));
+	refused(sched_setscheduler(getppid(), SCHED_OTHER, &(struct sched_param){0}));
+	if (!SANDBOX_LOOSE)
+		refused(prlimit(getppid(), RLIMIT_CORE, NULL, &l));
 }
 
 /* Memory that was written cannot be run. */
@@ -132,6 +169,8 @@ static void try_all(void)
 	try_programs();
 	try_files();
 	try_others();
+	try_owners();
+	try_shares();
 	try_code();
 }
 
@@ -145,6 +184,8 @@ static void forbidden(void *arg)
 {
 	pthread_t thread;
 
+	/* A process group in which it might change something. */
+	demand(setsid() != -1);
 	enter();
 	try_all();
 	/* Nor can one that is started later. */
@@ -377,6 +418,21 @@ static void *wait_for_ever(void *arg)
 	return arg;
 }
 
+static void change_descriptors(void)
+{
+	int fd = memfd_create("test", MFD_ALLOW_SEALING), copy, ends[2];
+
+	demand(fd >= 0 && !fcntl(fd, F_ADD_SEALS, F_SEAL_GROW));
+	demand(fcntl(fd, F_GET_SEALS) == F_SEAL_GROW);
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	demand(copy >= 0 && fcntl(copy, F_GETFD) == FD_CLOEXEC && !fcntl(copy, F_SETFD, 0));
+	demand(!close(copy) && !close(fd));
+	demand(!pipe(ends) && !fcntl(ends[0], F_SETFL, O_NONBLOCK));
+	demand(fcntl(ends[0], F_GETFL) & O_NONBLOCK);
+	demand(fcntl(ends[0], F_SETPIPE_SZ, 8192) == fcntl(ends[0], F_GETPIPE_SZ));
+	demand(!close(ends[0]) && !close(ends[1]));
+}
+
 static void try_allowed(void *arg)
 {
 	struct rlimit core;
@@ -397,6 +453,8 @@ static void try_allowed(void *arg)
 	end = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	demand(end != MAP_FAILED && !munmap(end, 4096));
 	demand(!umount2("/nowhere", MNT_DETACH)); /* nothing happens */
+	demand(!setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0)));
+	change_descriptors();
 	demand(!getrlimit(RLIMIT_CORE, &core) && !core.rlim_max);
 }
 
