@@ -31,7 +31,7 @@ static void probe_event(struct trace *t, const struct machine_hit *hit)
 const struct collector_ops trace_collector_ops = {
 	.batch = record_batch,
 	.lost = record_lost,
-	.is_full = record_is_full,
+	.room = record_room,
 	.merges = record_merges,
 	.merge = record_merge,
 	.pass = record_pass,

@@ -123,7 +123,7 @@ static int take(struct guest *g, struct staging *s)
 {
 	const struct payload_record *records;
 	uint64_t first, lost;
-	int n = staging_take(s, &records, &lost);
+	int n = staging_take(s, STAGING_BATCH, &records, &lost);
 
 	if (n < 0 || n > STAGING_BATCH)
 		abort();

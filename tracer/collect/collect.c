@@ -65,13 +65,13 @@ static void note_losses(struct collector *c, unsigned int vcpu)
 	ctl_put(c, vcpu, CTL_LAST_PID, UINT32_MAX);
 }
 
-/* How many records there were, 0: none now; or -errno. */
-static int drain_batch(struct collector *c, unsigned int vcpu)
+/* `max` records at most. How many there were, 0: none now; or -errno. */
+static int drain_batch(struct collector *c, unsigned int vcpu, size_t max)
 {
 	const struct payload_record *records;
 	struct staging *s = &c->staging[vcpu];
 	uint64_t lost;
-	int n = staging_take(s, &records, &lost);
+	int n = staging_take(s, max, &records, &lost);
 
 	/* Of those that the guest drops it is not known where they are missing. */
 	if (n > 0)
@@ -82,10 +82,10 @@ static int drain_batch(struct collector *c, unsigned int vcpu)
 	return n;
 }
 
-/* So much waits to be written that more had better stay where it is counted if it is lost. */
-static bool is_full(const struct collector *c, unsigned int vcpu)
+/* 0: so much waits to be written that more had better stay where it is counted if it is lost. */
+static size_t room(const struct collector *c, unsigned int vcpu)
 {
-	return c->ops->is_full(c->t, vcpu, STAGING_BATCH);
+	return c->ops->room(c->t, vcpu, STAGING_BATCH);
 }
 
 /* One look at a vCPU's ring, which ends whatever the guest writes meanwhile. */
@@ -125,21 +125,22 @@ static uint64_t drain(struct collector *c, unsigned int vcpu, bool *behind, bool
 	struct staging *s = &c->staging[vcpu];
 	struct look look = {.head = s->next, .taken = s->taken, .copied = c->events[vcpu].copied};
 	int n = staging_head(s, &look.head);
-	bool full = false;
+	size_t max = STAGING_BATCH;
 
 	look.jumps = s->jumps;
 	if (!n) {
 		do {
-			full = held && is_full(c, vcpu);
-			n = full ? 0 : drain_batch(c, vcpu);
+			if (held)
+				max = room(c, vcpu);
+			n = max ? drain_batch(c, vcpu, max) : 0;
 		} while (n > 0 && look_goes_on(c, vcpu, &look));
 	}
 	*behind = look_is_short(s, &look);
 	if (held)
-		*held = full && *behind;
+		*held = !max && *behind;
 	if (n < 0)
 		trace_fail(c->t, n);
-	else if (!full)
+	else if (max)
 		note_losses(c, vcpu);
 	return s->taken - look.taken;
 }
@@ -194,7 +195,7 @@ static uint64_t drain_pass(struct collector *c, unsigned int vcpu, bool served, 
 static bool some_are_stuck(struct collector *c)
 {
 	for (unsigned int v = 0; v < c->t->vcpus; v++)
-		if (c->held >> v & 1 && is_full(c, v))
+		if (c->held >> v & 1 && !room(c, v))
 			return true;
 	return false;
 }

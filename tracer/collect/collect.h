@@ -25,10 +25,11 @@ struct collector_ops {
 	/* Records are missing behind those that have come; the vCPU's lock is held. */
 	void (*lost)(struct trace *t, unsigned int vcpu);
 	/*
-	 * So much of this vCPU waits to be written that n records more had better stay where they
-	 * are counted if they are lost. Its lock is held.
+	 * How many of this vCPU's next n records are to be handed over; 0: so much waits to be
+	 * written that they had better stay where they are counted if they are lost. Its lock is
+	 * held.
 	 */
-	bool (*is_full)(const struct trace *t, unsigned int vcpu, size_t n);
+	size_t (*room)(const struct trace *t, unsigned int vcpu, size_t n);
 	/* Records of all vCPUs are brought into one order, by merge(). */
 	bool (*merges)(const struct trace *t);
 	/*

@@ -68,7 +68,7 @@ typedef void graph_merge_fn(void *arg, unsigned int vcpu, const struct payload_r
  * Hand up to `max` records over that nothing can come before any more (record/graph.h), or, with
  * `all`, of whatever there is: those of one vCPU in its order, those of different ones by their
  * times. A bit of `held` for each vCPU of which more waits to be added: nothing that is later than
- * its last one is handed over. True: there were more.
+ * its last one is handed over, nothing at all where none of it is queued. True: there were more.
  */
 bool graph_merge_run(struct graph_merge *m, bool all, size_t max, uint64_t held, graph_merge_fn *fn,
 		     void *arg);

@@ -182,7 +182,7 @@ static int copy_written(struct staging *s, size_t n, const struct payload_record
 	return (int)count_written(s, first, n);
 }
 
-static int take_once(struct staging *s, const struct payload_record **records)
+static int take_once(struct staging *s, size_t max, const struct payload_record **records)
 {
 	uint64_t head, n;
 	size_t written;
@@ -195,6 +195,8 @@ static int take_once(struct staging *s, const struct payload_record **records)
 		return 0;
 	if (n > s->ask)
 		n = s->ask;
+	if (n > max)
+		n = max;
 	ret = copy(s, n);
 	if (ret)
 		return ret;
@@ -209,7 +211,8 @@ static int take_once(struct staging *s, const struct payload_record **records)
 	return copy_written(s, written, records);
 }
 
-int staging_take(struct staging *s, const struct payload_record **records, uint64_t *lost)
+int staging_take(struct staging *s, size_t max, const struct payload_record **records,
+		 uint64_t *lost)
 {
 	uint64_t start = s->next, lost_before;
 	int n, ret, tries = 0;
@@ -217,7 +220,7 @@ int staging_take(struct staging *s, const struct payload_record **records, uint6
 	/* Where something was lost there may be more at once. A bound: the guest could go on so. */
 	do {
 		lost_before = s->lost;
-		n = take_once(s, records);
+		n = take_once(s, max, records);
 	} while (!n && s->lost != lost_before && ++tries < TRIES);
 	if (n < 0)
 		return n;

@@ -52,7 +52,7 @@ int staging_init(struct staging *s, const struct staging_io *io, unsigned int vc
 void staging_exit(struct staging *s);
 
 /*
- * Take records: up to STAGING_BATCH of them are at *records until the next call. *lost, when not
+ * Take records: up to `max` and STAGING_BATCH of them are at *records until the next call. *lost, when not
  * NULL, gets how many were lost before the first of them. Gives their number, 0: there are none
  * now, or a negative errno of the machine's.
  *
@@ -60,7 +60,8 @@ void staging_exit(struct staging *s);
  * interrupted, and will write it. It is given up as lost when the vCPU has reserved half a ring
  * more, or after patience_ns.
  */
-int staging_take(struct staging *s, const struct payload_record **records, uint64_t *lost);
+int staging_take(struct staging *s, size_t max, const struct payload_record **records,
+		 uint64_t *lost);
 
 /*
  * The number behind that of the record that the guest has reserved last. One that cannot be is

@@ -29,9 +29,9 @@ void record_lost(struct trace *t, unsigned int vcpu)
 		graph_feed(t->graph, vcpu, NULL, 0, true);
 }
 
-bool record_is_full(const struct trace *t, unsigned int vcpu, size_t n)
+size_t record_room(const struct trace *t, unsigned int vcpu, size_t n)
 {
-	return instance_pairs_calls(t->instances) && graph_is_full(t->graph, vcpu, n);
+	return instance_pairs_calls(t->instances) ? graph_room(t->graph, vcpu, n) : n;
 }
 
 bool record_merges(const struct trace *t)

@@ -295,7 +295,8 @@ struct graph_event {
 	uint8_t data[];
 };
 
-#define EVENTS_MAX ((size_t)64 << 20) /* bytes that wait at one time */
+#define EVENTS_MAX     ((size_t)64 << 20) /* bytes that wait at one time */
+#define EVENT_SIZE_MAX (sizeof(struct graph_event) + sizeof(struct event_stack) + EVENT_MAX)
 
 static size_t event_size(const struct payload_record *r)
 {
@@ -412,10 +413,27 @@ void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record 
 		g->gap[vcpu] = true;
 }
 
-bool graph_is_full(const struct graph *g, unsigned int vcpu, size_t n)
+/*
+ * While many events wait a vCPU of which nothing is queued may feed some all the same: until it
+ * does nobody knows when its next record was made, so nothing of the others' would be written. What
+ * all may feed so is no more than there is room for.
+ */
+static size_t room_for_first(const struct graph *g, unsigned int vcpu, size_t n)
 {
-	return graph_merge_is_full(&g->merge, vcpu, n) ||
-	       atomic_load_explicit(&g->waiting, memory_order_relaxed) > EVENTS_MAX / 2;
+	size_t share = EVENTS_MAX / 2 / g->t->vcpus / EVENT_SIZE_MAX;
+
+	if (g->merge.queue[vcpu].nr)
+		return 0;
+	return n < share ? n : share;
+}
+
+size_t graph_room(const struct graph *g, unsigned int vcpu, size_t n)
+{
+	if (graph_merge_is_full(&g->merge, vcpu, n))
+		return 0;
+	if (atomic_load_explicit(&g->waiting, memory_order_relaxed) <= EVENTS_MAX / 2)
+		return n;
+	return room_for_first(g, vcpu, n);
 }
 
 bool graph_merge(struct graph *g, bool all, size_t max, uint64_t held)

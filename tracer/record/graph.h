@@ -35,10 +35,10 @@ void graph_free(struct graph *g);	  /* NULL is allowed */
 void graph_feed(struct graph *g, unsigned int vcpu, const struct payload_record *r, size_t n,
 		bool lost);
 /*
- * Whether so much of one vCPU waits to be written that n records more had better stay where they
- * are. The vCPU's lock is held.
+ * How many of one vCPU's next n records may be fed; 0: so much waits to be written that they had
+ * better stay where they are. The vCPU's lock is held.
  */
-bool graph_is_full(const struct graph *g, unsigned int vcpu, size_t n);
+size_t graph_room(const struct graph *g, unsigned int vcpu, size_t n);
 /*
  * One record of an event of the top level's, with its data (r->event_len bytes) and perhaps the
  * stack, behind those that have been fed. The vCPU's lock is held. False: there is no room for it.

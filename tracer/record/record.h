@@ -47,7 +47,7 @@ void record_flag_hit(struct trace *t, const struct machine_hit *hit);
 void record_batch(struct trace *t, unsigned int vcpu, const struct payload_record *r, size_t n,
 		  struct event_ring *er, bool lost);
 void record_lost(struct trace *t, unsigned int vcpu);
-bool record_is_full(const struct trace *t, unsigned int vcpu, size_t n);
+size_t record_room(const struct trace *t, unsigned int vcpu, size_t n);
 bool record_merges(const struct trace *t);
 bool record_merge(struct trace *t, size_t max, uint64_t held);
 void record_pass(struct trace *t, uint64_t behind, bool merged);

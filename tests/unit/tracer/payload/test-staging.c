@@ -148,7 +148,7 @@ static void take(struct guest *g, int n, uint64_t nr, uint64_t lost)
 	const struct payload_record *r = NULL;
 	uint64_t told = UINT64_MAX;
 
-	assert_int_equal(staging_take(&g->s, &r, &told), n);
+	assert_int_equal(staging_take(&g->s, STAGING_BATCH, &r, &told), n);
 	assert_int_equal(told, lost);
 	for (int i = 0; i < n; i++)
 		assert_true(record_is(&r[i], nr + (uint64_t)i));
@@ -161,7 +161,7 @@ static void take_rest(struct guest *g, uint64_t nr, uint64_t n, uint64_t lost)
 	while (n) {
 		const struct payload_record *r;
 		uint64_t told;
-		int got = staging_take(&g->s, &r, &told);
+		int got = staging_take(&g->s, STAGING_BATCH, &r, &told);
 
 		assert_in_range(got, 0, n);
 		for (int i = 0; i < got; i++)
@@ -173,6 +173,19 @@ static void take_rest(struct guest *g, uint64_t nr, uint64_t n, uint64_t lost)
 		}
 	}
 	take(g, 0, 0, 0);
+}
+
+/* No more than there is room for; the rest is for the next time. */
+static void test_most(void **state)
+{
+	struct guest *g = *state;
+	const struct payload_record *r;
+
+	guest_make(g, 10);
+	assert_int_equal(staging_take(&g->s, 3, &r, NULL), 3);
+	assert_true(record_is(&r[2], LENGTH + 2));
+	assert_int_equal(staging_take(&g->s, 1, &r, NULL), 1);
+	take(g, 6, LENGTH + 4, 0);
 }
 
 /* What is reserved and never written is lost when nobody can write it any more. */
@@ -334,7 +347,7 @@ static void test_waiting_is_cheap(void **state)
 	for (unsigned int looks = 0; g->s.taken < LENGTH / 2; looks++) {
 		const struct payload_record *r;
 
-		assert_true(staging_take(&g->s, &r, NULL) > 0);
+		assert_true(staging_take(&g->s, STAGING_BATCH, &r, NULL) > 0);
 		assert_true(looks < 3);
 	}
 }
@@ -391,7 +404,7 @@ static void test_error(void **state)
 
 	guest_make(g, 5);
 	g->error = -ESRCH;
-	assert_int_equal(staging_take(&g->s, &r, NULL), -ESRCH);
+	assert_int_equal(staging_take(&g->s, STAGING_BATCH, &r, NULL), -ESRCH);
 	assert_int_equal(g->s.taken, 0);
 	g->error = 0;
 	take(g, 5, LENGTH, 0);
@@ -445,7 +458,7 @@ static void run(struct guest *g, bool lossless)
 		const struct payload_record *records;
 		uint64_t lost;
 
-		n = staging_take(&g->s, &records, &lost);
+		n = staging_take(&g->s, STAGING_BATCH, &records, &lost);
 		if (n < 0 || (!n && done))
 			break;
 		next += n ? lost : 0;
@@ -478,6 +491,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_empty),
+		TEST(test_most),
 		TEST(test_end),
 		TEST(test_take),
 		TEST(test_numbers_wrap),
