@@ -56,6 +56,7 @@ vmm-objs += vmm/qemu/gdb/packet.o
 vmm-objs += vmm/qemu/gdb/regs.o
 vmm-objs += vmm/qemu/gdb/run.o
 vmm-objs += vmm/qemu/keeper.o
+vmm-objs += vmm/qemu/keeper-process.o
 vmm-objs += vmm/qemu/kvm-int3.o
 vmm-objs += vmm/qemu/kvm-tsc.o
 vmm-objs += vmm/qemu/libvirt/ask.o

@@ -3,6 +3,7 @@
 #include "frontend/session/attach.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "frontend/lib/output.h"
@@ -23,6 +24,17 @@ static bool attach_cancelled(void *arg)
 	return session_cancelled(&a->s);
 }
 
+/*
+ * Ctrl-Z, and a terminal that does not let a job in the background write: who is stopped lets no
+ * guest go when its time is over.
+ */
+static void ignore_job_control(void)
+{
+	signal(SIGTSTP, SIG_IGN);
+	signal(SIGTTIN, SIG_IGN);
+	signal(SIGTTOU, SIG_IGN);
+}
+
 int attach_machine(struct attach *a)
 {
 	const struct machine_attach_config cfg = {
@@ -36,8 +48,10 @@ int attach_machine(struct attach *a)
 		.arg = a,
 	};
 
-	/* It is somebody's guest: a terminal that takes nothing (Ctrl-S) is not to keep it traced. */
+	/* It is somebody's guest: a terminal that takes nothing (Ctrl-S) is not to keep it traced.
+	 */
 	output_patience(ERRORS_MS);
+	ignore_job_control();
 	a->s.m = machine_attach(&cfg, a->s.err, sizeof(a->s.err));
 	return a->s.m ? 0 : -1;
 }
@@ -50,7 +64,8 @@ static int attach_open_kernel(struct attach *a, const struct machine_info *info)
 	if (path)
 		a->s.gs = guestsym_open(a->s.parsers, path, 0, a->s.err, sizeof(a->s.err));
 	else
-		a->s.gs = trace_read_kernel(a->s.m, a->s.parsers, &patience, a->s.err, sizeof(a->s.err));
+		a->s.gs = trace_read_kernel(a->s.m, a->s.parsers, &patience, a->s.err,
+					    sizeof(a->s.err));
 	return a->s.gs ? 0 : -1;
 }
 

@@ -4,7 +4,8 @@
  *
  * A stub keeps its breakpoints when the connection to it ends, and a guest that meets one then
  * stands for ever. The keeper holds the connection as well; when the tracer is gone without having
- * said goodbye, it has the breakpoints removed and the guest continued.
+ * said goodbye, it has the breakpoints removed and the guest continued. One that is stopped while
+ * the guest waits for it is killed.
  */
 #ifndef HVTRACE_VMM_QEMU_KEEPER_H
 #define HVTRACE_VMM_QEMU_KEEPER_H
@@ -16,6 +17,8 @@
 #include <sys/types.h>
 
 #define QEMU_INT3 0xcc /* what QEMU's breakpoints are in guests under KVM */
+
+#define KEEPER_LOOK_MS 1000 /* how often it is looked whether the tracer has been stopped */
 
 #define KEEPER_FIRST_MAX  512
 #define KEEPER_DETACH_MAX 64
@@ -63,6 +66,12 @@ struct keeper_byte *keeper_bytes_begin(struct keeper *k, size_t n);
 void keeper_bytes_end(struct keeper *k, size_t n);
 /* Should the tracer die from here on, the keeper writes this word, first of all; NULL: none. */
 void keeper_word(struct keeper *k, const struct keeper_word *word);
+/*
+ * The guest stands, because of the tracer, or does not. One that is stopped (SIGSTOP) while the
+ * guest does, or while the stub has something to say, is killed by the keeper two looks later: who
+ * would let the guest run on else?
+ */
+void keeper_stands(const struct keeper *k, bool stands);
 /* The guest has been given back: the keeper is not needed any more. */
 void keeper_stop(struct keeper *k);
 /*

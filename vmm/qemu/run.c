@@ -19,6 +19,7 @@ void qemu_stands(struct qemu_machine *m, bool stands, const char *what)
 	if (!stands && m->stands)
 		stand_end(&m->base);
 	m->stands = stands;
+	keeper_stands(&m->keeper, stands);
 }
 
 /*

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "vmm/qemu/keeper.h"
+#include "vmm/qemu/keeper-local.h"
 
 /* A process that starts a keeper for the socket, has it told something, and waits to be killed. */
 static pid_t tracer_fork(int ends[2], bool run_on, void (*tell)(struct keeper *k, const void *arg),
@@ -127,6 +127,98 @@ static void killed_tracer_lets_the_guest_run(void **state)
 	assert_string_equal(got, "\x03#00$Qqemu.PhyMemMode:0#76$?#3f$D;1#b0");
 	close(ends[1]);
 }
+
+/* --- one that is stopped ------------------------------------------------------------------------
+ */
+
+static void tell_stands(struct keeper *k, const void *arg)
+{
+	keeper_stands(k, *(const bool *)arg);
+}
+
+static void stop_tracer(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+}
+
+/* It is killed, and nothing is left of it in the guest. */
+static void is_released(int sock, pid_t pid)
+{
+	char got[256];
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	stub_listen(sock, got, sizeof(got));
+	assert_string_equal(got, "\x03#00$Qqemu.PhyMemMode:0#76$?#3f$D;1#b0");
+	close(sock);
+}
+
+static void stopped_while_the_guest_stands(void **state)
+{
+	bool stands = true;
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_fork(ends, true, tell_stands, &stands);
+	stop_tracer(pid);
+	is_released(ends[1], pid);
+}
+
+/* The guest has met a trap, which nobody hears of. */
+static void stopped_before_the_guest(void **state)
+{
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_start(ends, true, false);
+	stop_tracer(pid);
+	assert_int_equal(write(ends[1], "$T05#b9", 7), 7);
+	is_released(ends[1], pid);
+}
+
+/* --- one that was taken over --------------------------------------------------------------------
+ */
+
+static void tell_lies(struct keeper *k, const void *arg)
+{
+	struct keeper_shared *share = k->share;
+
+	(void)arg;
+	memset(share->first, '+', sizeof(share->first));
+	atomic_store(&share->which, UINT32_MAX - 1);
+	share->n[0] = SIZE_MAX;
+	for (size_t i = 0; i < KEEPER_BYTES_MAX; i++)
+		share->byte[0][i].hva = UINT64_MAX;
+}
+
+static void lies_are_not_believed(void **state)
+{
+	static const char begin[] = "\x03#00$Qqemu.PhyMemMode:0#76", end[] = "$?#3f$D;1#b0";
+	char got[KEEPER_FIRST_MAX + 256];
+	int ends[2];
+	size_t len;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	kill_tracer(tracer_fork(ends, true, tell_lies, NULL));
+	len = stub_listen(ends[1], got, sizeof(got));
+	assert_int_equal(len, strlen(begin) + KEEPER_FIRST_MAX + strlen(end));
+	assert_memory_equal(got, begin, strlen(begin));
+	assert_string_equal(got + len - strlen(end), end);
+	close(ends[1]);
+}
+
+/* --- in groups ----------------------------------------------------------------------------------
+ */
 
 /* By then it has got as far as that; one that does not is waited for no longer. */
 static void tell_when_apart(struct keeper *k, const void *arg)
@@ -473,6 +565,9 @@ int main(void)
 		cmocka_unit_test(the_last_packet_is_sent_once),
 		cmocka_unit_test(a_detach_that_nobody_answers_is_told),
 		cmocka_unit_test(killed_tracer_lets_the_guest_run),
+		cmocka_unit_test(stopped_while_the_guest_stands),
+		cmocka_unit_test(stopped_before_the_guest),
+		cmocka_unit_test(lies_are_not_believed),
 		cmocka_unit_test(a_group_is_killed_without_the_keeper),
 		cmocka_unit_test(first_things_come_first),
 		cmocka_unit_test(too_much_is_refused),
