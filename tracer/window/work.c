@@ -10,6 +10,7 @@
 
 #define ASK_MS	20000
 #define WORK_MS 60000
+#define ALL_MS	120000
 #define LOOK_NS 200000
 /* A call of queue_work_on() that was under way when its tracer died has come back by then. */
 #define QUEUE_MS 3000
@@ -103,14 +104,19 @@ static int calls_write(const struct guest_work *work, const struct borrow_call *
 	return ret;
 }
 
+static int64_t end_of_all(const struct guest_work *work)
+{
+	return work->g->now_ms() + ALL_MS;
+}
+
 /*
- * As long as it takes, if only something is done every ms: one more of the calls that there may be,
- * so a guest that writes what it likes does not keep us for ever.
+ * As long as something is done every ms, one more of the calls that there may be; but not beyond
+ * `end`: how much has been done is what the guest says, which may write there what it likes.
  */
-static int wait_over(const struct guest_work *work, int ms)
+static int wait_over(const struct guest_work *work, int ms, int64_t end)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
-	int64_t end = host_ms() + ms;
+	int64_t now = work->g->now_ms(), next = now + ms;
 	uint32_t at[2], done = 0; /* WORK_DONE, WORK_OVER */
 
 	for (;;) {
@@ -120,11 +126,14 @@ static int wait_over(const struct guest_work *work, int ms)
 			return ret;
 		if (machine_has_ended(work->g->m, NULL))
 			return -ESRCH;
+		if (guest_is_given_up(work->g))
+			return -ECANCELED;
+		now = work->g->now_ms();
 		if (at[0] > done && at[0] <= WORK_CALLS_MAX) {
-			end = host_ms() + ms;
+			next = now + ms;
 			done = at[0];
 		}
-		if (host_ms() >= end)
+		if (now >= next || now >= end)
 			return -ETIMEDOUT;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
 	}
@@ -154,34 +163,40 @@ static bool was_queued(const struct guest_work *work)
 	       window_read(work->w, WINDOW_WORK, &now, sizeof(now)) || now != fresh;
 }
 
-int guest_work_settle(const struct guest_work *work)
+static int settle(const struct guest_work *work, int64_t end)
 {
 	uint32_t nr = 0;
 	int ret = window_read(work->w, WINDOW_WORK + WORK_NR, &nr, sizeof(nr));
 
 	if (ret || !nr)
 		return ret;
-	ret = wait_over(work, QUEUE_MS);
+	ret = wait_over(work, QUEUE_MS, end);
 	if (ret != -ETIMEDOUT)
 		return ret;
-	return was_queued(work) ? wait_over(work, WORK_MS) : 0;
+	return was_queued(work) ? wait_over(work, WORK_MS, end) : 0;
+}
+
+int guest_work_settle(const struct guest_work *work)
+{
+	return settle(work, end_of_all(work));
 }
 
 static const char *error_text(int error)
 {
 	return error == -EOPNOTSUPP ? "its kernel does not tell how"
 	       : error == -ESRCH    ? "the guest has ended"
+	       : error == -ECANCELED ? "it has been given up"
 				    : strerror(-error);
 }
 
-static int run_some(const struct guest_work *work, struct borrow_call *calls, uint32_t n, char *err,
-		    size_t errlen)
+static int run_some(const struct guest_work *work, struct borrow_call *calls, uint32_t n,
+		    int64_t end, char *err, size_t errlen)
 {
 	struct borrow_call queue = {
 		.fn = runtime(work, "queue_work_on"),
 		.arg = {0, queue_find(work), work->w->header.va + WINDOW_WORK},
 	};
-	int ret = queue.fn && queue.arg[1] ? guest_work_settle(work) : -EOPNOTSUPP, error;
+	int ret = queue.fn && queue.arg[1] ? settle(work, end) : -EOPNOTSUPP, error;
 
 	if (kernel_checks_calls(work)) {
 		snprintf(err, errlen,
@@ -199,18 +214,19 @@ static int run_some(const struct guest_work *work, struct borrow_call *calls, ui
 	ret = borrow_run(work->borrow, &queue, 1, BORROW_ANY, ASK_MS, err, errlen);
 	if (ret)
 		return ret == -EIO ? -EINPROGRESS : ret;
-	ret = wait_over(work, WORK_MS);
+	ret = wait_over(work, WORK_MS, end);
 	error = results_read(work, calls, n);
 	ret = ret ? ret : error;
 	if (ret)
 		snprintf(err, errlen, "the guest's kworkers do not do what they are asked for: %s",
 			 error_text(ret));
-	return ret == -ETIMEDOUT ? -EINPROGRESS : ret;
+	return ret == -ETIMEDOUT || ret == -ECANCELED ? -EINPROGRESS : ret;
 }
 
 int guest_work_run(const struct guest_work *work, struct borrow_call *calls, size_t n, char *err,
 		   size_t errlen)
 {
+	int64_t end = end_of_all(work);
 	int ret = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -218,7 +234,7 @@ int guest_work_run(const struct guest_work *work, struct borrow_call *calls, siz
 	for (size_t i = 0; i < n && !ret; i += WORK_CALLS_MAX) {
 		size_t some = n - i < WORK_CALLS_MAX ? n - i : WORK_CALLS_MAX;
 
-		ret = run_some(work, calls + i, (uint32_t)some, err, errlen);
+		ret = run_some(work, calls + i, (uint32_t)some, end, err, errlen);
 	}
 	return ret;
 }

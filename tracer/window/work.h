@@ -22,7 +22,8 @@ struct guest_work {
  * Make n calls, one after the other, with up to three arguments each; the machine runs, and this is
  * not its thread. Up to WORK_CALLS_MAX of them are all made whatever becomes of us, once one is, and
  * what one returns is put into the guest's memory by whoever makes it (ret_to). One thread at a
- * time. 0 and all calls are done; else one line is in err.
+ * time. No longer than two minutes, by the guest's now_ms(), and until it is given up (guest.h).
+ * 0 and all calls are done; else one line is in err.
  * -EINPROGRESS: those that are not done may still be, and then the window must stay. -EOPNOTSUPP
  * (this kernel does not tell how), -ESRCH (the guest has ended) and others: those that are not done
  * never will be.
@@ -31,7 +32,10 @@ int guest_work_run(const struct guest_work *work, struct borrow_call *calls, siz
 		   size_t errlen);
 /* The kernel has come so far in its boot that kworkers do their work. */
 bool guest_work_is_done(const struct guest_work *work);
-/* Wait until nothing is under way that an earlier tracer has begun. 0, -ETIMEDOUT, -ESRCH. */
+/*
+ * Wait until nothing is under way that an earlier tracer has begun, for two minutes at most. 0,
+ * -ETIMEDOUT, -ESRCH, -ECANCELED (given up).
+ */
 int guest_work_settle(const struct guest_work *work);
 
 #endif

@@ -49,6 +49,7 @@ static struct {
 	uint32_t size;	     /* of a work_struct; 0: no types */
 	uint8_t window[WINDOW_PIECE];
 	bool queued, ended;
+	unsigned int looks; /* so many more until it is given up; 0: it is not */
 	unsigned int made; /* calls, by the kworker */
 	int borrow;	   /* what borrow_run() gives */
 	void (*nap)(void); /* what the guest does while the host does */
@@ -204,6 +205,13 @@ static void kworker(void)
 	word_set(WORK_DONE, done + 1);
 }
 
+/* It says that it has done one more, again and again, just before nobody waits any more. */
+static void holds_on(void)
+{
+	guest.now += INT64_C(50) * 1000000000;
+	word_set(WORK_DONE, word_at(WORK_DONE) + 1);
+}
+
 /* Some calls, and then none any more. */
 static void kworker_hangs(void)
 {
@@ -232,8 +240,19 @@ bool machine_has_ended(struct machine *m, struct machine_event *ev)
 	return guest.ended;
 }
 
+bool guest_is_given_up(const struct guest_kernel *g)
+{
+	(void)g;
+	return guest.looks && !--guest.looks;
+}
+
+static int64_t now_ms(void)
+{
+	return guest.now / 1000000;
+}
+
 static struct guest_work work;
-static struct guest_kernel kernel;
+static struct guest_kernel kernel = {.now_ms = now_ms};
 static struct window window;
 
 static int set_up(void **state)
@@ -388,16 +407,52 @@ static void test_settle(void **state)
 	assert_int_equal(guest_work_settle(&work), 0);
 }
 
-/* Nobody is kept for longer than it takes each of the calls that there may be. */
+/* Whatever it says of how far it is, nobody is kept for longer than two minutes and a look. */
 static void test_scribbles(void **state)
 {
+	static void (*const naps[])(void) = {scribbles, holds_on};
 	struct borrow_call calls[5];
 	char err[256];
 
+	for (size_t i = 0; i < 2; i++) {
+		set_up(state);
+		guest.nap = naps[i];
+		assert_int_equal(run_calls(calls, 5, err), -EINPROGRESS);
+		assert_in_range(guest.now / 1000000000, 5 + 60, 5 + 120 + 50);
+	}
+}
+
+/* A window that claims to be an earlier tracer's, with work that never ends. */
+static void test_settle_ends(void **state)
+{
 	(void)state;
-	guest.nap = scribbles;
+	word_set(WORK_NR, WORK_CALLS_MAX);
+	memset(guest.window + WINDOW_WORK, 0xee, sizeof(guest.model.data));
+	guest.nap = holds_on;
+	assert_int_equal(guest_work_settle(&work), -ETIMEDOUT);
+	assert_in_range(guest.now / 1000000000, 5 + 60, 5 + 120 + 50);
+}
+
+/* What has been begun may still be done, what has not never will be. */
+static void test_given_up(void **state)
+{
+	struct borrow_call calls[5];
+	int64_t began = guest.now;
+	char err[256];
+
+	(void)state;
+	guest.nap = kworker_hangs;
+	guest.looks = 10;
 	assert_int_equal(run_calls(calls, 5, err), -EINPROGRESS);
-	assert_in_range(guest.now / 1000000000, 5 + 30, 5 + 30 * (WORK_CALLS_MAX + 1));
+	assert_non_null(strstr(err, "given up"));
+	expect_done(calls, 5, 3);
+	guest.looks = 10;
+	assert_int_equal(guest_work_settle(&work), -ECANCELED);
+	guest.looks = 10;
+	assert_int_equal(run_calls(calls, 5, err), -ECANCELED);
+	assert_non_null(strstr(err, "given up"));
+	expect_done(calls, 5, 0);
+	assert_in_range(guest.now - began, 0, 1000000000);
 }
 
 static void test_is_done(void **state)
@@ -420,7 +475,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_run),		  TEST(test_many),	TEST(test_strange),
 		TEST(test_no_safe_point), TEST(test_hangs),	TEST(test_ends),
-		TEST(test_settle),	  TEST(test_scribbles), TEST(test_is_done),
+		TEST(test_settle),	  TEST(test_scribbles), TEST(test_settle_ends),
+		TEST(test_given_up),	  TEST(test_is_done),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
