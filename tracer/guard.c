@@ -240,7 +240,7 @@ static int guards_do(struct trace *t, uint16_t guards, const struct machine_hit 
 	return ret;
 }
 
-static void guards_run(struct trace *t, uint16_t guards, const struct machine_hit *hit)
+void guards_hit(struct trace *t, uint16_t guards, const struct machine_hit *hit)
 {
 	int ret;
 
@@ -256,9 +256,4 @@ static void guards_run(struct trace *t, uint16_t guards, const struct machine_hi
 		trace_fail(t, ret);
 	if (guards & GUARD_UNTIL)
 		trace_finish(t);
-}
-
-void guards_hit(struct trace *t, const struct probe *p, const struct machine_hit *hit)
-{
-	guards_run(t, p ? p->guards : t->life->guard_returned, hit);
 }

@@ -84,8 +84,8 @@ void guards_booted(struct trace *t);
  * be done at that. The machine is paused, t->change is held. 0 or -errno.
  */
 int guards_catch_up(struct trace *t);
-/* Do what the guards of p ask for; on the vCPU's thread. */
-void guards_hit(struct trace *t, const struct probe *p, const struct machine_hit *hit);
+/* Do what these guards (GUARD_) ask for; on the vCPU's thread. */
+void guards_hit(struct trace *t, uint16_t guards, const struct machine_hit *hit);
 
 /* Trampolines are going to be used: watch the guest's text_mutex. 0 or -ENOMEM. */
 int text_lock_init(struct trace *t);

@@ -238,36 +238,48 @@ static void lent_hit(struct trace *t, const struct machine_hit *hit)
 		trace_trap(t, &as);
 }
 
+/*
+ * By a copy of what the probe is there for: who asks for something here may stop the guest, and
+ * wait for others that do; they may add probes, and the table of them lies elsewhere then.
+ */
+static void probe_trap(struct trace *t, uint32_t probe, const struct machine_hit *hit)
+{
+	const uint16_t flags = t->probes.v[probe].flags, guards = t->probes.v[probe].guards;
+
+	if (flags & PROBE_FL_FLAG) {
+		record_flag_hit(t, hit);
+		return;
+	}
+	if (flags & PROBE_FL_RECORD)
+		trap_record(t, probe, hit);
+	/* The machine has taken it out, and it may be in init memory. */
+	if (flags & PROBE_FL_ONCE) {
+		uint16_t *now = &t->probes.v[probe].flags;
+
+		*now = (uint16_t)((*now & ~PROBE_FL_SET) | PROBE_FL_GONE);
+	}
+	if (guards & GUARD_PROBE)
+		probe_events_hit(t->probe_events, probe, hit);
+	if (guards & GUARD_COMMAND)
+		trap_commands(t, hit);
+	if (guards & GUARD_DEPTH)
+		stack_max_hit(t, hit);
+	if (guards & ~GUARD_RECORDS)
+		guards_hit(t, guards, hit);
+}
+
 void trace_trap(struct trace *t, const struct machine_hit *hit)
 {
-	struct probe *p = NULL;
-
 	if (hit->cookie == BORROW_COOKIE) {
 		lent_hit(t, hit);
 		return;
 	}
 	if (event_traps_hit(t, hit) || kprobe_traps_hit(t, hit) || guest_prints_hit(t, hit))
 		return;
-	if (hit->cookie < t->probes.nr) {
-		p = &t->probes.v[hit->cookie];
-		if (p->flags & PROBE_FL_FLAG) {
-			record_flag_hit(t, hit);
-			return;
-		}
-		if (p->flags & PROBE_FL_RECORD)
-			trap_record(t, (uint32_t)hit->cookie, hit);
-		/* The machine has taken it out, and it may be in init memory. */
-		if (p->flags & PROBE_FL_ONCE)
-			p->flags = (uint16_t)((p->flags & ~PROBE_FL_SET) | PROBE_FL_GONE);
-		if (p->guards & GUARD_PROBE)
-			probe_events_hit(t->probe_events, (uint32_t)hit->cookie, hit);
-		if (p->guards & GUARD_COMMAND)
-			trap_commands(t, hit);
-		if (p->guards & GUARD_DEPTH)
-			stack_max_hit(t, hit);
-	}
-	if (!p || p->guards & ~GUARD_RECORDS)
-		guards_hit(t, p, hit);
+	if (hit->cookie < t->probes.nr)
+		probe_trap(t, (uint32_t)hit->cookie, hit);
+	else
+		guards_hit(t, t->life->guard_returned, hit);
 }
 
 static const char *name_at(struct trace *t, uint64_t ip)
