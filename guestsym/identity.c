@@ -21,11 +21,11 @@ static const char *banner_search(const struct elf_image *e)
 	return NULL;
 }
 
-/* It is printed: up to its line end there is nothing that a terminal obeys. */
-static bool is_text(const char *banner)
+/* It is printed: there is nothing in it that a terminal obeys, nor a second line. */
+static bool is_line(const char *text, size_t len)
 {
-	for (; *banner && *banner != '\n'; banner++)
-		if (*banner < ' ' || *banner > '~')
+	for (size_t i = 0; i < len; i++)
+		if (text[i] < ' ' || text[i] > '~')
 			return false;
 	return true;
 }
@@ -33,13 +33,14 @@ static bool is_text(const char *banner)
 static void read_banner(struct identity *id, const struct elf_image *e, const struct symbols *s)
 {
 	const char *banner = elf_image_string(e, symbols_addr(s, "linux_banner"), BANNER_MAX);
-	size_t skip = strlen(banner_start);
+	size_t skip = strlen(banner_start), len;
 
 	if (!banner || strncmp(banner, banner_start, skip) != 0)
 		banner = banner_search(e);
-	if (!banner || !is_text(banner))
+	len = banner ? strcspn(banner, "\n") : 0;
+	if (!banner || !is_line(banner, len))
 		return;
-	snprintf(id->banner, sizeof(id->banner), "%.*s", (int)strcspn(banner, "\n"), banner);
+	snprintf(id->banner, sizeof(id->banner), "%.*s", (int)len, banner);
 	snprintf(id->release, sizeof(id->release), "%.*s", (int)strcspn(banner + skip, " \n"),
 		 banner + skip);
 }
@@ -88,7 +89,7 @@ void identity_read(struct identity *id, const struct elf_image *e, const struct 
 bool identity_is_sound(const struct identity *id)
 {
 	return !id->banner[BANNER_MAX] && !id->release[RELEASE_MAX] &&
-	       !id->build_id[2 * BUILD_ID_MAX] && is_text(id->banner) &&
+	       !id->build_id[2 * BUILD_ID_MAX] && is_line(id->banner, strlen(id->banner)) &&
 	       name_is_plain(id->release, RELEASE_MAX) &&
 	       strspn(id->build_id, "0123456789abcdef") == strlen(id->build_id);
 }

@@ -183,12 +183,41 @@ static void test_too_many(void **state)
 	assert_int_equal(load_with_tracepoints((1 << 21) + 1, name), -EINVAL);
 }
 
+/* What it says of itself is printed as one line, and may not go on behind that. */
+static void test_banner(void **state)
+{
+	static const struct {
+		const char *text;
+		int err;
+	} banners[] = {
+		{"Linux version 6.1", 0},
+		{"Linux version 6.1\n", -EINVAL},
+		{"Linux version 6.1\n\33c", -EINVAL},
+		{"Linux version 6.1\nmore", -EINVAL},
+		{"Linux \33c", -EINVAL},
+		{"Linux \x9b", -EINVAL},
+	};
+	struct kernel lies = kernel, k;
+	struct blob d;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(banners); i++) {
+		memset(lies.identity.banner, 0, sizeof(lies.identity.banner));
+		strcpy(lies.identity.banner, banners[i].text);
+		assert_int_equal(digest_make(&d, &lies), 0);
+		assert_int_equal(digest_load(&k, &d, &image), banners[i].err);
+		kernel_exit(&k);
+		blob_free(&d);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same),
 		cmocka_unit_test(test_made_up),
 		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_banner),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
