@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SITE_SIZE   5
 #define ENDBR_SIZE  4
 #define INVALID_FMT "__ftrace_invalid_address___%" PRIu64
 #define INVALID_MAX (sizeof("__ftrace_invalid_address___") + 20)
@@ -59,10 +58,10 @@ static void sort_sites(struct fentry *f)
 
 static bool holds_nop(const struct elf_image *e, uint64_t addr)
 {
-	static const uint8_t nop5[SITE_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-	const uint8_t *p = elf_image_at(e, addr, SITE_SIZE);
+	static const uint8_t nop5[FENTRY_SIZE] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+	const uint8_t *p = elf_image_at(e, addr, FENTRY_SIZE);
 
-	return p && !memcmp(p, nop5, SITE_SIZE);
+	return p && !memcmp(p, nop5, FENTRY_SIZE);
 }
 
 static bool holds_endbr(const struct elf_image *e, uint64_t addr)

@@ -237,6 +237,8 @@ bool identity_is_sound(const struct identity *id);
 
 /* --- sites ------------------------------------------------------------------------------- */
 
+#define FENTRY_SIZE 5 /* bytes of a site: a call to __fentry__, or a NOP */
+
 struct fentry {
 	struct guestsym_site *v;
 	size_t n;

@@ -38,6 +38,8 @@ struct walk {
 	size_t nr_known, next_known;	/* they mostly come in the same order */
 	uint64_t bytes, symbols, sites; /* what is left of the budgets */
 	struct guestsym_module_copies *copies;
+	uint64_t seen[MODULES_MAX]; /* where a struct module was */
+	uint32_t nr_seen;
 	uint8_t raw[STRUCT_MAX]; /* the struct module that is being looked at */
 };
 
@@ -131,25 +133,23 @@ static int walk_read_new(struct walk *w, uint64_t va, size_t len, uint8_t **buf)
 	return err;
 }
 
-/* As much as is mapped of len bytes; zeros follow. */
-static int walk_read_some(struct walk *w, uint64_t va, char *buf, size_t len)
+/* As much as is mapped of *len bytes, which becomes how many these are. */
+static int walk_read_some(struct walk *w, uint64_t va, char *buf, uint32_t *len)
 {
-	while (len) {
-		size_t part = PAGE - va % PAGE;
-		int err;
+	uint32_t done = 0;
+	int err = 0;
 
-		if (part > len)
-			part = len;
-		err = walk_read(w, va, buf, part);
-		if (err) {
-			memset(buf, 0, len);
-			return err == -EFAULT ? 0 : err;
-		}
-		va += part;
-		buf += part;
-		len -= part;
+	while (done < *len && !err) {
+		size_t part = PAGE - (va + done) % PAGE;
+
+		if (part > *len - done)
+			part = *len - done;
+		err = walk_read(w, va + done, buf + done, part);
+		if (!err)
+			done += part;
 	}
-	return 0;
+	*len = done;
+	return err == -EFAULT ? 0 : err;
 }
 
 /* --- one module -------------------------------------------------------------------------- */
@@ -167,6 +167,31 @@ static uint32_t strings_size(const uint8_t *symtab, uint32_t n)
 	return last < STRINGS_MAX ? last + SYMBOL_NAME_MAX + 1 : 0;
 }
 
+/*
+ * The names are said to be as long as a symbol claims, and may be mapped nowhere: what is not read
+ * of them costs none of the budget, and takes no memory.
+ */
+static int copy_strings(struct walk *w, struct module_copy *c)
+{
+	uint32_t len = c->strings_len;
+	char *strings;
+	int err;
+
+	if (len > w->bytes)
+		return -E2BIG;
+	c->strings = malloc(len + 1);
+	if (!c->strings)
+		return -ENOMEM;
+	err = walk_read_some(w, c->facts.strtab, c->strings, &c->strings_len);
+	if (err)
+		return err;
+	c->strings[c->strings_len] = 0;
+	strings = c->strings_len < len ? realloc(c->strings, c->strings_len + 1) : NULL;
+	if (strings)
+		c->strings = strings;
+	return 0;
+}
+
 static int copy_symbols(struct walk *w, struct module_copy *c)
 {
 	const struct module_facts *f = &c->facts;
@@ -177,13 +202,7 @@ static int copy_symbols(struct walk *w, struct module_copy *c)
 	if (err)
 		return err;
 	c->strings_len = strings_size(c->symtab, f->num_symtab);
-	if (!c->strings_len)
-		return -EINVAL;
-	c->strings = malloc(c->strings_len + 1);
-	if (!c->strings)
-		return -ENOMEM;
-	c->strings[c->strings_len] = 0;
-	return walk_read_some(w, f->strtab, c->strings, c->strings_len);
+	return c->strings_len ? copy_strings(w, c) : -EINVAL;
 }
 
 /* What the sites hold is in the text. */
@@ -334,19 +353,31 @@ static int append_module(struct walk *w, uint64_t addr)
 	return c->known ? share_known(w, c) : copy_contents(w, c);
 }
 
+/* A list that comes back to what it has been at has no end. */
+static int see(struct walk *w, uint64_t addr)
+{
+	for (uint32_t i = 0; i < w->nr_seen; i++)
+		if (w->seen[i] == addr)
+			return -ELOOP;
+	if (w->nr_seen == MODULES_MAX)
+		return -ELOOP;
+	w->seen[w->nr_seen++] = addr;
+	return 0;
+}
+
 static int walk_modules(struct walk *w, uint64_t head)
 {
 	uint64_t at;
 	int err = walk_read(w, head, &at, sizeof(at));
 
-	for (int i = 0; !err && at != head; i++) {
+	while (!err && at != head) {
 		uint64_t addr = at - w->at.list.offset;
 
-		if (i == MODULES_MAX)
-			return -ELOOP;
 		if (w->mem->cancelled && w->mem->cancelled(w->mem->arg))
 			return -ECANCELED;
-		err = walk_read(w, addr, w->raw, w->at.size);
+		err = see(w, addr);
+		if (!err)
+			err = walk_read(w, addr, w->raw, w->at.size);
 		at = member_u64(w, &w->at.list);
 		if (!err)
 			err = append_module(w, addr);

@@ -89,7 +89,7 @@ static int load_symbols(struct symbols *s, const struct module_copy *c, uint64_t
 /* --- sites ------------------------------------------------------------------------------- */
 
 /* Init code has sites as well, and is gone, or about to be. */
-static int load_sites(struct fentry *f, const struct module_copy *c, const struct symbols *s)
+static int load_sites(struct fentry *f, const struct module_copy *c)
 {
 	uint32_t n = c->facts.num_sites;
 
@@ -98,7 +98,7 @@ static int load_sites(struct fentry *f, const struct module_copy *c, const struc
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t addr = get_u64(c->sites + 8 * (size_t)i);
 
-		if (addr >= s->start && addr < s->end)
+		if (module_has_site(&c->facts, addr))
 			f->v[f->n++].addr = addr;
 	}
 	return 0;
@@ -129,7 +129,7 @@ static int parse(struct kernel *k, const struct module_copy *c, const struct fen
 	k->symbols.end = c->facts.text + c->facts.text_size;
 	err = load_symbols(&k->symbols, c, names);
 	if (!err)
-		err = load_sites(&k->fentry, c, &k->symbols);
+		err = load_sites(&k->fentry, c);
 	if (!err && k->fentry.n)
 		err = resolve_sites(&k->fentry, c, &k->symbols, rule);
 	return err;

@@ -52,6 +52,15 @@ static uint64_t names_len(const struct symbols *s)
 	return len;
 }
 
+/* Text is written there. */
+static bool sites_are_within(const struct fentry *f, const struct module_facts *facts)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!module_has_site(facts, f->v[i].addr))
+			return false;
+	return true;
+}
+
 static int take_contents(struct guestsym_module_memory *m, struct digests *d)
 {
 	const struct blob no_image = {0};
@@ -59,8 +68,9 @@ static int take_contents(struct guestsym_module_memory *m, struct digests *d)
 
 	if (!err)
 		err = digest_load(&m->kernel, &m->digest, &no_image);
-	if (!err && (m->kernel.symbols.n > m->facts.num_symtab ||
-		     m->kernel.fentry.n > m->facts.num_sites))
+	if (!err &&
+	    (m->kernel.symbols.n > m->facts.num_symtab || m->kernel.fentry.n > m->facts.num_sites ||
+	     !sites_are_within(&m->kernel.fentry, &m->facts)))
 		err = -EINVAL;
 	m->names_len = err ? 0 : names_len(&m->kernel.symbols);
 	m->kernel.symbols.start = m->facts.text;
@@ -114,13 +124,14 @@ static struct guestsym_module publish(const struct module_copy *c, struct guests
 	};
 }
 
-static int take_modules(const struct guestsym_module_copies *copies, const struct blob *digests,
-			struct guestsym_module *mods, size_t *n)
+int modules_take(const struct guestsym_module_copies *copies, const struct blob *digests,
+		 struct guestsym_module *mods, size_t *n)
 {
 	struct digests d = {digests->data, digests->len};
 	uint64_t names = MODULES_NAMES;
 	int err = 0;
 
+	*n = 0;
 	for (size_t i = 0; i < copies->n && !err; i++) {
 		struct guestsym_module_memory *m;
 
@@ -141,7 +152,7 @@ int guestsym_modules_parse(struct guestsym_module_copies *copies, struct guestsy
 	*mods = calloc(copies->n + 1, sizeof(**mods));
 	err = *mods ? parsers_modules(copies->parsers, copies, &digests) : -ENOMEM;
 	if (!err) {
-		err = take_modules(copies, &digests, *mods, n);
+		err = modules_take(copies, &digests, *mods, n);
 		blob_free(&digests);
 	}
 	guestsym_modules_copies_free(copies);

@@ -31,6 +31,13 @@ struct module_facts {
 	char name[MODULE_NAME_SIZE];
 };
 
+/* Whether a site at addr is in the module's text, which does not go round the end of memory. */
+static inline bool module_has_site(const struct module_facts *f, uint64_t addr)
+{
+	return f->text_size >= FENTRY_SIZE && addr >= f->text &&
+	       addr - f->text <= f->text_size - FENTRY_SIZE;
+}
+
 /* What was made of a module once; readings that have it share it. */
 struct guestsym_module_memory {
 	uint32_t refs;
@@ -76,6 +83,13 @@ int modules_digest(const struct guestsym_module_copies *copies, struct blob *dig
 /* The same, done elsewhere if p is not NULL; then also what apart_run() gives. */
 int parsers_modules(struct guestsym_parsers *p, const struct guestsym_module_copies *copies,
 		    struct blob *digests);
+/*
+ * modules.c: look at what was made of copies, perhaps by somebody who lies: the modules, which mods
+ * has room for. *n, also after an error, is how many there are; their references are the caller's.
+ * 0, -EINVAL, -ENOMEM, -E2BIG.
+ */
+int modules_take(const struct guestsym_module_copies *copies, const struct blob *digests,
+		 struct guestsym_module *mods, size_t *n);
 /* modules-pack.c: what modules_digest() needs of copies, without pointers. 0, -ENOMEM, -EFBIG. */
 int modules_pack(const struct guestsym_module_copies *copies, struct blob *packed);
 /* -EINVAL when it is not. copies->v is to be freed, and refers to packed. */

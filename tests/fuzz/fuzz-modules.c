@@ -53,6 +53,8 @@ enum {
  * have changed by the time that it stands; and as many pages as events may be in.
  */
 static struct cost reading = {"bytes of one reading", UINT64_C(528) << 20, 0};
+/* What it holds of modules once they are copied: the same budget once, and what lists them. */
+static struct cost copied = {"bytes of one copy of all modules", UINT64_C(258) << 20, 0};
 static struct cost input_ms = {"milliseconds of an input", 4000, 0};
 static struct cost grown = {"bytes that are held for doing it again", 8192, 0};
 static struct cost kept = {"bytes that are held for ever", UINT64_MAX, 0};
@@ -91,9 +93,13 @@ int guestsym_modules_copy(const struct guestsym *gs, const struct guestsym_memor
 		.types = kernel->types,
 		.rule = {0, false},
 	};
+	size_t held = held_bytes();
+	int err = modules_copy(&k, mem, known, nr_known, copies);
 
 	(void)gs, (void)slide;
-	return modules_copy(&k, mem, known, nr_known, copies);
+	if (held_bytes() > held)
+		cost_is(&copied, held_bytes() - held);
+	return err;
 }
 
 /* Done here. */

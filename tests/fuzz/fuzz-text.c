@@ -212,7 +212,7 @@ static void make_module(struct input *in, unsigned int n)
 		uint64_t off = input_u16(in);
 
 		mod_syms[n][i] = (struct guestsym_symbol){mod->text.start + off, "function", 't'};
-		if (off < mod->text.end - mod->text.start)
+		if (off + 5 <= mod->text.end - mod->text.start)
 			mod_sites[n][mod->nr_sites++] =
 				(struct guestsym_site){mod->text.start + off, mod->text.start + off,
 						       "function", GUESTSYM_SITE_NOP};

@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "guestsym/guestsym.h"
+#include <malloc.h>
+
+#include "guestsym/modules.h"
 #include "tests/unit/made-guest.h"
 
 #define TEXT_SIZE 0x400
@@ -375,6 +377,42 @@ static void test_bad_names(void **state)
 	expect_empty_net();
 }
 
+/*
+ * One symbol each, whose name is as far away as one may be, where nothing is mapped or in what is
+ * the last page of all: what is not read takes no memory, and costs nothing of what modules may
+ * have in all.
+ */
+static void test_far_names(void **state)
+{
+	static const Elf64_Sym far = {.st_name = (UINT32_C(32) << 20) - 1, .st_shndx = 1};
+	enum { FAR = 40, MAPPED = 0x100 };
+	uint64_t end = MADE_HEAP + MADE_HEAP_SIZE, symtab = heap_put(&g, &far, sizeof(far));
+	struct guestsym_module_copies *copies;
+	struct guestsym *gs;
+	size_t strings = 0;
+
+	(void)state;
+	for (int i = 0; i < FAR; i++) {
+		uint64_t mod = made_module(&g, "far", 0x10, true);
+
+		made_poke(&g, mod + MODULE_SYMTAB, symtab, 8);
+		made_poke(&g, mod + MODULE_NUM_SYMTAB, 1, 4);
+		made_poke(&g, mod + MODULE_STRTAB, i ? 0x1000 : end - MAPPED, 8);
+		made_poke(&g, mod + MODULE_TYPETAB, symtab, 8);
+	}
+	gs = open_guest();
+	copies = copy(gs, NULL, 0);
+	assert_int_equal(copies->n, 2 + FAR);
+	for (size_t i = 2; i < copies->n; i++) {
+		assert_true(copies->v[i].whole);
+		strings += copies->v[i].strings_len;
+		assert_true(malloc_usable_size(copies->v[i].strings) < MADE_PAGE);
+	}
+	assert_int_equal(strings, MAPPED);
+	guestsym_modules_copies_free(copies);
+	guestsym_close(gs);
+}
+
 /* What a terminal would obey is no name of a symbol's, nor of a module's. */
 static void test_control_characters(void **state)
 {
@@ -409,15 +447,87 @@ static void expect_error(int err)
 	assert_int_equal(n, 0);
 }
 
+/* It is found out before anything is copied a second time. */
+static void expect_loop(void)
+{
+	struct guestsym_memory mem = made_memory(&g);
+	struct guestsym *gs = open_guest();
+	struct guestsym_module_copies *copies;
+	unsigned int reads = g.reads;
+
+	guestsym_modules_copies_free(copy(gs, NULL, 0));
+	reads = g.reads - reads;
+	made_poke(&g, disk + MODULE_LIST, net + MODULE_LIST, 8);
+	g.reads = 0;
+	assert_int_equal(guestsym_modules_copy(gs, &mem, 0, NULL, 0, &copies), -ELOOP);
+	assert_int_equal(g.reads, reads);
+	made_poke(&g, disk + MODULE_LIST, disk + MODULE_LIST, 8);
+	g.reads = 0;
+	assert_int_equal(guestsym_modules_copy(gs, &mem, 0, NULL, 0, &copies), -ELOOP);
+	assert_int_equal(g.reads, reads);
+	guestsym_close(gs);
+}
+
 static void test_bad_list(void **state)
 {
 	(void)state;
-	made_poke(&g, disk + MODULE_LIST, net + MODULE_LIST, 8);
-	expect_error(-ELOOP);
+	expect_loop();
 	made_poke(&g, disk + MODULE_LIST, 0x1000, 8);
 	expect_error(-EFAULT);
 	made_poke(&g, made_addr(&g, "modules"), 0, 8);
 	expect_error(-EFAULT);
+}
+
+/* Who makes digests may say that sites are where the module has no text. */
+static void test_site_lies(void **state)
+{
+	enum { LAST_SITE = 0x100 };
+	static const struct {
+		uint32_t text_size;
+		uint64_t moved;
+		int err;
+	} texts[] = {
+		{TEXT_SIZE, 0, 0},
+		{LAST_SITE + 5, 0, 0},
+		{LAST_SITE + 4, 0, -EINVAL},
+		{LAST_SITE, 0, -EINVAL},
+		{4, 0, -EINVAL},
+		{TEXT_SIZE, 0x11, -EINVAL}, /* of the first, at 0x10 */
+	};
+	struct guestsym *gs = open_guest();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct guestsym_module_copies *copies = copy(gs, NULL, 0);
+		struct guestsym_module *mods = calloc(copies->n, sizeof(*mods));
+		struct blob digests;
+		size_t n;
+
+		assert_non_null(mods);
+		assert_int_equal(modules_digest(copies, &digests), 0);
+		copies->v[0].facts.text_size = texts[i].text_size;
+		copies->v[0].facts.text += texts[i].moved;
+		assert_int_equal(modules_take(copies, &digests, mods, &n), texts[i].err);
+		guestsym_modules_free(mods, n);
+		guestsym_modules_copies_free(copies);
+		blob_free(&digests);
+	}
+	guestsym_close(gs);
+}
+
+/* A site is all in the text, or it is none. */
+static void test_site_at_end(void **state)
+{
+	uint64_t text = made_module_text(&g, net), sites = 0;
+	struct guestsym_module *mods;
+	size_t n;
+
+	(void)state;
+	memcpy(&sites, made_page(&g, net + MODULE_SITES), 8);
+	made_poke(&g, sites + 2 * sizeof(sites), text + TEXT_SIZE - 4, 8); /* init_module's */
+	assert_int_equal(read_modules(&mods, &n), 0);
+	expect_net(&mods[0]);
+	guestsym_modules_free(mods, n);
 }
 
 static void test_no_modules(void **state)
@@ -457,8 +567,11 @@ int main(void)
 		cmocka_unit_test_setup(test_cancelled, setup),
 		cmocka_unit_test(test_bad_module),
 		cmocka_unit_test_setup(test_bad_names, setup),
+		cmocka_unit_test_setup(test_far_names, setup),
 		cmocka_unit_test_setup(test_control_characters, setup),
 		cmocka_unit_test_setup(test_bad_list, setup),
+		cmocka_unit_test_setup(test_site_lies, setup),
+		cmocka_unit_test_setup(test_site_at_end, setup),
 		cmocka_unit_test(test_no_modules),
 	};
 
