@@ -78,32 +78,47 @@ static bool parse_row(struct expr_parser *p, struct expr_row *row)
 	return expr_skip(p, '}');
 }
 
-static size_t count_rows(const char *at)
-{
-	size_t nr = 0;
+struct rows {
+	struct expr_row *v;
+	size_t n, room;
+};
 
-	for (; *at && nr < ROWS_MAX; at++)
-		nr += *at == '{';
-	return nr;
+/* Room is made for those that are there: for any that may follow a guest would have us take it. */
+static bool add_row(struct expr_parser *p, struct rows *rows, struct expr_row row)
+{
+	size_t room = rows->room ? 2 * rows->room : 8;
+	struct expr_row *v = rows->v;
+
+	if (rows->n == rows->room) {
+		v = room <= ROWS_MAX ? expr_alloc(p->mem, room * sizeof(*v)) : NULL;
+		if (!v)
+			return false;
+		if (rows->n)
+			memcpy(v, rows->v, rows->n * sizeof(*v));
+		rows->v = v;
+		rows->room = room;
+	}
+	v[rows->n++] = row;
+	return true;
 }
 
 static bool parse_rows(struct expr_parser *p, struct expr *call)
 {
-	size_t max = count_rows(p->at);
-	struct expr_row *rows = expr_alloc(p->mem, max * sizeof(*rows) + 1);
+	struct rows rows = {0};
 	bool ended = false;
 
-	call->row = rows;
-	while (rows && expr_skip(p, ',')) {
+	while (expr_skip(p, ',')) {
 		struct expr_row row;
 
-		if (call->nr_rows == max || !parse_row(p, &row))
+		if (!parse_row(p, &row))
 			return false;
 		ended = ended || !row.name;
-		if (!ended)
-			rows[call->nr_rows++] = row;
+		if (!ended && !add_row(p, &rows, row))
+			return false;
 	}
-	return rows;
+	call->row = rows.v;
+	call->nr_rows = rows.n;
+	return true;
 }
 
 /* The name of a dynamic field, not an expression. */

@@ -3,10 +3,11 @@
 #include "tracer/output/fmt/internal.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 4096 };
+enum { CHUNK = 1024 };
 
 /* --- memory --------------------------------------------------------------------------------- */
 
@@ -16,6 +17,31 @@ struct expr_chunk {
 	_Alignas(16) char bytes[];
 };
 
+static bool has_room(const struct expr_memory *mem, size_t bytes)
+{
+	return bytes <= EXPR_MEMORY_MAX - mem->taken &&
+	       (!mem->shared || bytes <= EXPR_MEMORY_SHARED - *mem->shared);
+}
+
+static struct expr_chunk *add_chunk(struct expr_memory *mem, size_t size)
+{
+	size_t bytes = sizeof(struct expr_chunk) + size;
+	struct expr_chunk *chunk = has_room(mem, bytes) ? calloc(1, bytes) : NULL;
+
+	if (!chunk) {
+		mem->error = has_room(mem, bytes) ? -ENOMEM : -ENOSPC;
+		return NULL;
+	}
+	chunk->size = size;
+	chunk->next = mem->chunks;
+	mem->chunks = chunk;
+	mem->used = 0;
+	mem->taken += bytes;
+	if (mem->shared)
+		*mem->shared += bytes;
+	return chunk;
+}
+
 void *expr_alloc(struct expr_memory *mem, size_t len)
 {
 	struct expr_chunk *chunk = mem->chunks;
@@ -23,17 +49,9 @@ void *expr_alloc(struct expr_memory *mem, size_t len)
 
 	len = (len + 15) & ~(size_t)15;
 	if (!chunk || chunk->size - mem->used < len) {
-		size_t size = len > CHUNK ? len : CHUNK;
-
-		chunk = calloc(1, sizeof(*chunk) + size);
-		if (!chunk) {
-			mem->failed = true;
+		chunk = add_chunk(mem, len > CHUNK ? len : CHUNK);
+		if (!chunk)
 			return NULL;
-		}
-		chunk->size = size;
-		chunk->next = mem->chunks;
-		mem->chunks = chunk;
-		mem->used = 0;
 	}
 	at = chunk->bytes + mem->used;
 	mem->used += len;
@@ -46,7 +64,9 @@ void expr_free(struct expr_memory *mem)
 		next = chunk->next;
 		free(chunk);
 	}
-	*mem = (struct expr_memory){0};
+	if (mem->shared)
+		*mem->shared -= mem->taken;
+	*mem = (struct expr_memory){.shared = mem->shared};
 }
 
 struct expr *expr_new(struct expr_parser *p, enum expr_kind kind, struct expr *a)

@@ -12,10 +12,11 @@
 enum { IDS = 1 << 16, PIECES_MAX = 256 };
 
 struct known_event {
-	struct expr_memory mem; /* of all that it points to */
+	struct expr_memory mem; /* of the event */
 	struct guestsym_event event;
 	size_t nr_all; /* fields, the common ones behind its own */
 	size_t min_len;
+	struct expr_memory form_mem;
 	struct event_form form;
 	atomic_bool ready; /* form is */
 	struct known_event *next;
@@ -25,6 +26,7 @@ struct event_printer {
 	const struct expr_names *names;
 	pthread_mutex_t lock; /* adding, and making forms */
 	struct known_event *all;
+	size_t copied, formed; /* bytes that events and that forms have taken */
 	_Atomic(struct known_event *) id[IDS];
 };
 
@@ -52,19 +54,25 @@ static void copy_fields(struct known_event *k, struct guestsym_event_field *to,
 
 static void known_free(struct known_event *k)
 {
-	if (k)
+	if (k) {
 		expr_free(&k->mem);
+		expr_free(&k->form_mem);
+	}
 	free(k);
 }
 
-static struct known_event *known_new(const struct guestsym_event_list *list,
-				     const struct guestsym_event *event)
+/* 0, -ENOMEM, or -ENOSPC: of that one, or of all of them, there is too much. */
+static int known_new(struct event_printer *p, const struct guestsym_event_list *list,
+		     const struct guestsym_event *event, struct known_event **known)
 {
 	struct known_event *k = calloc(1, sizeof(*k));
 	struct guestsym_event_field *fields;
+	int error;
 
 	if (!k)
-		return NULL;
+		return -ENOMEM;
+	k->mem.shared = &p->copied;
+	k->form_mem.shared = &p->formed;
 	k->event = *event;
 	k->nr_all = event->nr_fields + list->nr_common;
 	fields = expr_alloc(&k->mem, (k->nr_all + 1) * sizeof(*fields));
@@ -78,10 +86,12 @@ static struct known_event *known_new(const struct guestsym_event_list *list,
 	k->event.print_fmt = copy_string(&k->mem, event->print_fmt);
 	k->event.module = NULL;
 	k->event.place = event->place ? copy_string(&k->mem, event->place) : NULL;
-	if (!k->mem.failed)
-		return k;
-	known_free(k);
-	return NULL;
+	error = k->mem.error;
+	if (error)
+		known_free(k);
+	else
+		*known = k;
+	return error;
 }
 
 static bool same_fields(const struct guestsym_event *a, const struct guestsym_event *b)
@@ -277,7 +287,7 @@ static void make_synthetic(struct maker *m)
 
 static const char *behind_place(struct maker *m, const char *place, const char *format)
 {
-	char *both = expr_alloc(&m->k->mem, strlen(place) + strlen(format) + 1);
+	char *both = expr_alloc(&m->k->form_mem, strlen(place) + strlen(format) + 1);
 
 	if (both)
 		stpcpy(stpcpy(both, place), format);
@@ -301,7 +311,7 @@ static bool make_format(struct maker *m)
 	if (m->nr && ev->flags & (GUESTSYM_EVENT_FL_KPROBE | GUESTSYM_EVENT_FL_UPROBE |
 				  GUESTSYM_EVENT_FL_EPROBE))
 		make_probe_strings(m);
-	pieces = expr_alloc(&m->k->mem, m->nr * sizeof(*pieces) + 1);
+	pieces = expr_alloc(&m->k->form_mem, m->nr * sizeof(*pieces) + 1);
 	if (!pieces)
 		return false;
 	if (ev->flags & GUESTSYM_EVENT_FL_SYNTH)
@@ -347,10 +357,12 @@ static void make_form(struct event_printer *p, struct known_event *k)
 			.fields = k->event.fields,
 			.nr_fields = k->nr_all,
 			.names = p->names,
-			.mem = &k->mem,
+			.mem = &k->form_mem,
 		};
 		if (make_format(m))
 			form->kind = EVENT_FORMAT;
+		else
+			expr_free(&k->form_mem);
 	}
 	free(m);
 	form->name_len = strlen(form->name);
@@ -402,11 +414,14 @@ static int add_event(struct event_printer *p, const struct guestsym_event_list *
 		return 0;
 	k = event->module ? known_as(p, event) : NULL;
 	if (!k) {
-		k = known_new(list, event);
-		if (!k)
-			return -ENOMEM;
-		k->next = p->all;
-		p->all = k;
+		int ret = known_new(p, list, event, &k);
+
+		if (ret == -ENOMEM)
+			return ret;
+		if (!ret) {
+			k->next = p->all;
+			p->all = k;
+		}
 	}
 	atomic_store(&p->id[event->id], k);
 	return 0;

@@ -15,7 +15,9 @@ enum event_form_kind {
 	EVENT_FORMAT,	     /* its pieces */
 	EVENT_SYSCALL_ENTER, /* name(field: value, …) */
 	EVENT_SYSCALL_EXIT,  /* name -> value */
-	EVENT_FIELDS, /* its print fmt is beyond us: the fields, as the kernel's option does */
+	/* Its print fmt is beyond us, or takes too much memory: the fields, as the kernel's option
+	 * does. */
+	EVENT_FIELDS,
 };
 
 /* Text, and one conversion behind it. */
@@ -47,7 +49,9 @@ void event_printer_free(struct event_printer *p); /* NULL is allowed */
 
 /*
  * These are the events now, of which some may be known already; what is needed of them is copied.
- * Others stay: there may be records of them. 0, or -ENOMEM with some of them missing.
+ * Others stay: there may be records of them. One that would take more memory than EXPR_MEMORY_MAX,
+ * or with all others more than EXPR_MEMORY_SHARED, is left out: its records are of an unknown type.
+ * 0, or -ENOMEM with some of them missing.
  */
 int event_printer_add(struct event_printer *p, const struct guestsym_event_list *list);
 

@@ -74,6 +74,10 @@ static const struct construct constructs[] = {
 	{"\"%8s|%-6s|%.1s\", __print_symbolic(REC->w, { 0, \"zero\" }), __print_symbolic(REC->w, { 0, "
 	 "\"zero\" }), __print_symbolic(REC->w, { 0, \"zero\" })",
 	 "", "    zero|zero  |z"},
+	{"\"%s\", __print_symbolic(REC->w, {0, \"a\"}, {1, \"b\"}, {2, \"c\"}, {3, \"d\"}, {4, \"e\"}, {5, "
+	 "\"f\"}, {6, \"g\"}, {7, \"h\"}, {8, \"i\"}, {9, \"j\"}, {10, \"k\"}, {11, \"l\"}, {12, \"m\"}, {13, "
+	 "\"n\"}, {14, \"o\"}, {15, \"p\"}, {16, \"q\"}, {17, \"r\"})",
+	 "w=17", "r"},
 	/* arrays */
 	{"\"%s|%s\", __print_hex(REC->b, 3), __print_hex_str(REC->b, 3)", "b=:010aff",
 	 "01 0a ff|010aff"},
