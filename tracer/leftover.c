@@ -217,14 +217,16 @@ static int take_away(struct leftover *l, char *err, size_t errlen)
 {
 	const struct quiesce_patience patience = {.ms = QUIET_MS};
 	struct trace *t = l->t;
-	int ret = guest_probes_recover(t, &l->window, err, errlen);
+	int ret;
 
+	events_ask_within(t->trace_events, EVENTS_LET_GO_MS);
+	ret = guest_probes_recover(t, &l->window, err, errlen);
 	if (!ret)
 		ret = events_recover(t, &l->window, err, errlen);
+	events_ask_within(t->trace_events, 0);
 	if (ret)
 		return ret;
 	ret = quiesce(&t->guest, t->gs, &l->window, t->vcpus, patience);
-
 	if (!ret)
 		return window_close(&l->window, t->borrow, err, errlen);
 	snprintf(err, errlen, "the guest does not leave the code of an earlier hvtrace: %s",

@@ -391,7 +391,7 @@ void guest_probe_count(struct guest_probes *g, unsigned int row, uint64_t *hits,
 static int rows_unregister(struct trace *t, const struct layout *at, struct window *w,
 			   uint32_t entry, char *err, size_t errlen)
 {
-	const struct guest_work work = {.gs = t->gs, .g = &t->guest, .borrow = t->borrow, .w = w};
+	const struct guest_work work = events_work(t, w, entry);
 	struct borrow_call *calls = calloc(2 * PROBE_ROWS, sizeof(*calls));
 	size_t n = 0;
 	int ret = calls ? guest_work_settle(&work) : -ENOMEM;

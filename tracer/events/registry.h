@@ -39,6 +39,8 @@ struct events {
 	bool dec_preempt;
 	uint16_t *slot;	  /* of each event: 1 + its file's number; 0: it has none */
 	bool *registered; /* of each event */
+	/* The guest has done by then, by its now_ms(), all that it is asked for; 0: each in time */
+	int64_t asks_end;
 	uint64_t held[EVENT_HELD_ROWS]; /* modules that are asked for, as their rows in the window */
 	struct event_hist_names *hist_names;
 	char (*syscalls)[SYSCALL_NAME_MAX]; /* by their numbers; "": none */

@@ -135,7 +135,7 @@ static int take_back(struct trace *t, struct window *w, char *err, size_t errlen
 
 static int settle(struct trace *t, struct window *w)
 {
-	const struct guest_work work = {.gs = t->gs, .g = &t->guest, .borrow = t->borrow, .w = w};
+	const struct guest_work work = events_work(t, w, 0);
 
 	return guest_work_settle(&work);
 }

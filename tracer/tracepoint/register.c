@@ -30,11 +30,25 @@ struct event_calls {
 
 /* --- asking the guest ------------------------------------------------------------------------ */
 
+struct guest_work events_work(struct trace *t, struct window *w, uint32_t entry)
+{
+	return (struct guest_work){.gs = t->gs,
+				   .g = &t->guest,
+				   .borrow = t->borrow,
+				   .w = w,
+				   .entry = entry,
+				   .end_ms = t->trace_events->asks_end};
+}
+
+void events_ask_within(struct events *e, int ms)
+{
+	e->asks_end = ms ? e->t->guest.now_ms() + ms : 0;
+}
+
 int events_ask(struct trace *t, struct window *w, uint32_t entry, struct borrow_call *calls,
 	       size_t n, char *err, size_t errlen)
 {
-	const struct guest_work work = {
-		.gs = t->gs, .g = &t->guest, .borrow = t->borrow, .w = w, .entry = entry};
+	const struct guest_work work = events_work(t, w, entry);
 
 	return n ? guest_work_run(&work, calls, n, err, errlen) : 0;
 }
@@ -290,6 +304,8 @@ int events_close(struct events *e, bool runs)
 	int ret = 0, error = 0;
 
 	events_lock(e);
+	if (runs)
+		events_ask_within(e, EVENTS_LET_GO_MS);
 	if (!e->closed)
 		ret = e->ops->close(e->t, runs);
 	if (runs && e->placed && !e->closed)

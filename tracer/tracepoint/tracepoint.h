@@ -8,6 +8,9 @@
 
 #include "tracer/events/events.h"
 #include "tracer/window/window.h"
+#include "tracer/window/work.h"
+
+#define EVENTS_LET_GO_MS 300000
 
 struct borrow_call;
 
@@ -46,6 +49,13 @@ int events_recover(struct trace *t, struct window *w, char *err, size_t errlen);
  */
 int trace_open_events(struct trace *t, char *err, size_t errlen);
 
+/* How a kworker is asked that begins at `entry` of the window's code. */
+struct guest_work events_work(struct trace *t, struct window *w, uint32_t entry);
+/*
+ * What it is asked for from now on is waited for so long in all: to let go takes several steps, and
+ * a hostile guest may take the longest for each. 0: each has its own time again.
+ */
+void events_ask_within(struct events *e, int ms);
 /* n calls that may sleep, by a kworker that begins at `entry` of the window's code. */
 int events_ask(struct trace *t, struct window *w, uint32_t entry, struct borrow_call *calls,
 	       size_t n, char *err, size_t errlen);

@@ -106,7 +106,9 @@ static int calls_write(const struct guest_work *work, const struct borrow_call *
 
 static int64_t end_of_all(const struct guest_work *work)
 {
-	return work->g->now_ms() + ALL_MS;
+	int64_t end = work->g->now_ms() + ALL_MS;
+
+	return work->end_ms && work->end_ms < end ? work->end_ms : end;
 }
 
 /*
@@ -204,6 +206,8 @@ static int run_some(const struct guest_work *work, struct borrow_call *calls, ui
 			 "so its kworkers cannot be given work");
 		return -EOPNOTSUPP;
 	}
+	if (!ret && work->g->now_ms() >= end)
+		ret = -ETIMEDOUT;
 	if (!ret)
 		ret = calls_write(work, calls, n);
 	if (ret) {

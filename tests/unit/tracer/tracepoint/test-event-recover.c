@@ -51,6 +51,11 @@ static struct guestsym_event events[EVENTS];
 static const struct guestsym_event_list list = {.v = events, .n = EVENTS};
 static struct trace *t; /* that comes later */
 static unsigned int works, complaints;
+static struct {
+	bool lets_go; /* who asks: then there is one end for all that it asks for */
+	unsigned int n;
+	int64_t end_ms;
+} asked;
 static int works_until; /* so many may the tracer that comes later ask for; -1: any number */
 
 /* --- the guest ------------------------------------------------------------------------------- */
@@ -151,10 +156,18 @@ static uint64_t call(const struct borrow_call *c)
 	}
 }
 
+static void end_is_known(const struct guest_work *work)
+{
+	assert_int_equal(asked.lets_go, work->end_ms != 0);
+	if (asked.lets_go && asked.n++)
+		assert_int_equal(work->end_ms, asked.end_ms);
+	asked.end_ms = work->end_ms;
+}
+
 int guest_work_run(const struct guest_work *work, struct borrow_call *calls, size_t n, char *err,
 		   size_t errlen)
 {
-	(void)work;
+	end_is_known(work);
 	assert_true(n <= WORK_CALLS_MAX);
 	assert_int_equal(fake.paused, 0);
 	if (!works_until) {
@@ -252,6 +265,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	works = complaints = 0;
+	memset(&asked, 0, sizeof(asked));
 	works_until = -1;
 	tramp_kernel_make();
 	kernel_add_functions();
@@ -311,7 +325,10 @@ static void lives(void)
 	wants(dying, 0x09);
 	wants(dying, 0x07);
 	wants(dying, 0x1c);
+	asked.lets_go = true;
 	assert_int_equal(events_close(dying->trace_events, true), 0);
+	asked.lets_go = false;
+	assert_in_range(asked.n, 2, 10);
 	life_end();
 	assert_int_equal(trace_detach(dying), 0);
 	trace_free(dying);

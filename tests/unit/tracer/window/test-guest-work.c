@@ -433,6 +433,27 @@ static void test_settle_ends(void **state)
 	assert_in_range(guest.now / 1000000000, 5 + 60, 5 + 120 + 50);
 }
 
+/* Of several things that are asked for one after the other; none is begun behind their end. */
+static void test_end_of_several(void **state)
+{
+	struct borrow_call calls[5];
+	char err[256];
+
+	(void)state;
+	work.end_ms = now_ms() + 10000;
+	guest.nap = kworker_hangs;
+	assert_int_equal(run_calls(calls, 5, err), -EINPROGRESS);
+	assert_in_range(guest.now / 1000000000, 5 + 10, 5 + 11);
+	memset(guest.window, 0, sizeof(guest.window));
+	guest.queued = false;
+	assert_int_equal(run_calls(calls, 5, err), -ETIMEDOUT);
+	assert_false(guest.queued);
+	word_set(WORK_NR, 1);
+	memset(guest.window + WINDOW_WORK, 0xee, sizeof(guest.model.data));
+	assert_int_equal(guest_work_settle(&work), -ETIMEDOUT);
+	assert_in_range(guest.now / 1000000000, 5 + 10, 5 + 11);
+}
+
 /* What has been begun may still be done, what has not never will be. */
 static void test_given_up(void **state)
 {
@@ -476,7 +497,7 @@ int main(void)
 		TEST(test_run),		  TEST(test_many),	TEST(test_strange),
 		TEST(test_no_safe_point), TEST(test_hangs),	TEST(test_ends),
 		TEST(test_settle),	  TEST(test_scribbles), TEST(test_settle_ends),
-		TEST(test_given_up),	  TEST(test_is_done),
+		TEST(test_end_of_several), TEST(test_given_up), TEST(test_is_done),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
