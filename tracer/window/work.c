@@ -185,10 +185,10 @@ int guest_work_settle(const struct guest_work *work)
 
 static const char *error_text(int error)
 {
-	return error == -EOPNOTSUPP ? "its kernel does not tell how"
-	       : error == -ESRCH    ? "the guest has ended"
+	return error == -EOPNOTSUPP  ? "its kernel does not tell how"
+	       : error == -ESRCH     ? "the guest has ended"
 	       : error == -ECANCELED ? "it has been given up"
-				    : strerror(-error);
+				     : strerror(-error);
 }
 
 static int run_some(const struct guest_work *work, struct borrow_call *calls, uint32_t n,

@@ -23,8 +23,8 @@ struct guest_work {
 
 /*
  * Make n calls, one after the other, with up to three arguments each; the machine runs, and this is
- * not its thread. Up to WORK_CALLS_MAX of them are all made whatever becomes of us, once one is, and
- * what one returns is put into the guest's memory by whoever makes it (ret_to). One thread at a
+ * not its thread. Up to WORK_CALLS_MAX of them are all made whatever becomes of us, once one is,
+ * and what one returns is put into the guest's memory by whoever makes it (ret_to). One thread at a
  * time. No longer than two minutes, nor than end_ms, and until it is given up (guest.h).
  * 0 and all calls are done; else one line is in err.
  * -EINPROGRESS: those that are not done may still be, and then the window must stay. -EOPNOTSUPP

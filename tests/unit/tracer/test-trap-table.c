@@ -18,7 +18,8 @@ static struct {
 	bool asked;
 } moved;
 
-/* --- in place of tracer/dynevent/kprobe-hit.c -------------------------------------------------- */
+/* --- in place of tracer/dynevent/kprobe-hit.c --------------------------------------------------
+ */
 
 /* What somebody else does who adds a probe; what still looks at the old table finds nothing. */
 void probe_events_hit(struct probe_events *p, uint32_t probe, const struct machine_hit *hit)

@@ -69,8 +69,7 @@ static int open_window(void)
 static void calls_are_answered_from_the_beginning(void **state)
 {
 	const uint64_t from[] = {
-		WINDOW_TEXT,
-		WINDOW_TEXT + (uint64_t)(payload_kprobe_call - payload_code),
+		WINDOW_TEXT, WINDOW_TEXT + (uint64_t)(payload_kprobe_call - payload_code),
 		WINDOW_PIECE, /* not in its text */
 	};
 	char err[256];

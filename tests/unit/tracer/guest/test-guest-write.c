@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test-guest-write.c - what is written to kernel virtual memory goes where that lies, or nowhere. */
+/* test-guest-write.c - what is written to kernel virtual memory goes where that lies, or nowhere.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,8 +96,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_part_goes_to_its_page, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_page_that_is_missing_leaves_the_other_as_it_is, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_page_that_is_missing_leaves_the_other_as_it_is,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_more_than_two_pages, set_up, tear_down),
 	};
 

@@ -50,10 +50,10 @@ static struct {
 	uint8_t window[WINDOW_PIECE];
 	bool queued, ended;
 	unsigned int looks; /* so many more until it is given up; 0: it is not */
-	unsigned int made; /* calls, by the kworker */
-	int borrow;	   /* what borrow_run() gives */
-	void (*nap)(void); /* what the guest does while the host does */
-	int64_t now;	   /* ns */
+	unsigned int made;  /* calls, by the kworker */
+	int borrow;	    /* what borrow_run() gives */
+	void (*nap)(void);  /* what the guest does while the host does */
+	int64_t now;	    /* ns */
 } guest;
 
 /* --- the time --------------------------------------------------------------------------------- */
@@ -494,10 +494,12 @@ static void test_is_done(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_run),		  TEST(test_many),	TEST(test_strange),
-		TEST(test_no_safe_point), TEST(test_hangs),	TEST(test_ends),
-		TEST(test_settle),	  TEST(test_scribbles), TEST(test_settle_ends),
-		TEST(test_end_of_several), TEST(test_given_up), TEST(test_is_done),
+		TEST(test_run),		TEST(test_many),
+		TEST(test_strange),	TEST(test_no_safe_point),
+		TEST(test_hangs),	TEST(test_ends),
+		TEST(test_settle),	TEST(test_scribbles),
+		TEST(test_settle_ends), TEST(test_end_of_several),
+		TEST(test_given_up),	TEST(test_is_done),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
