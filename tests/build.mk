@@ -35,6 +35,10 @@ $(unit-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 count-steps := -Wl,--wrap=strcmp,--wrap=btf__type_by_id
 $(addprefix $(O)/tests/unit/guestsym/test-guestsym-types-,flat hostile): private LDLIBS += $(count-steps)
 
+# This one says itself what the scheduler did, and counts what is kept of it.
+wakeup-wraps := -Wl,--wrap=sched_records_init,--wrap=sched_records_read,--wrap=instance_keep_max
+$(O)/tests/unit/tracer/tracers/test-wakeup-pass: private LDLIBS += $(wakeup-wraps)
+
 bench-built-programs := $(addprefix $(O)/,$(bench-programs))
 
 $(bench-built-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)

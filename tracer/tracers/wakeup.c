@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wakeup-wait.c - the tracers wakeup, wakeup_rt and wakeup_dl: how long it takes at most until the
+ * wakeup.c - the tracers wakeup, wakeup_rt and wakeup_dl: how long it takes at most until the
  * most urgent task that was woken up runs.
  */
 #include "tracer/core/symbol.h"
@@ -19,10 +19,19 @@
 
 #define STACKS (1 << SCHED_RECORD_SWITCH | 1 << SCHED_RECORD_WAKEUP | 1 << SCHED_RECORD_WAKEUP_NEW)
 
+/* What is to be kept when a pass of the collector's ends. */
+struct found {
+	bool is;
+	struct wakeup wakeup; /* as it was then */
+	struct sched_record runs;
+	uint64_t ns;
+};
+
 struct wakeup_tracer {
 	struct sched_records records;
 	struct sched_queue queue;
 	struct wakeup wakeup;
+	struct found found;
 	uint64_t schedule; /* address of __schedule(); 0: not known */
 	bool lost;	   /* some record was too many */
 };
@@ -174,11 +183,10 @@ static void count(struct instance *i, const struct sched_record *woken, int32_t 
 	latencies_add(i, (uint32_t)woken->prev_pid, (uint32_t)pid, ns, stack, woken->nr_stack);
 }
 
-static void wakeup_found(struct instance *i, const struct wakeup_tracer *w,
-			 const struct sched_record *runs)
+static void keep(struct instance *i, const struct wakeup_tracer *w)
 {
-	const struct sched_record *woken = &w->wakeup.woken;
-	struct output_latency l = {.ns = runs->ts - woken->ts, .cpu = woken->next_cpu};
+	const struct sched_record *woken = &w->found.wakeup.woken, *runs = &w->found.runs;
+	struct output_latency l = {.ns = w->found.ns, .cpu = woken->next_cpu};
 	const struct trace_function_entry nobody = caller(woken, 0);
 	const struct trace_function_entry schedule =
 		caller(runs, runs->nr_stack ? stack_ip(runs, 0) : w->schedule);
@@ -195,12 +203,9 @@ static void wakeup_found(struct instance *i, const struct wakeup_tracer *w,
 		.nr_first = 1,
 		.nr_last = 2,
 		.takes_call = waited_on,
-		.arg = &w->wakeup,
+		.arg = &w->found.wakeup,
 	};
 
-	count(i, woken, runs->next_pid, l.ns);
-	if (!instance_is_max(i, l.ns))
-		return;
 	sched_record_entry(woken, &wake);
 	sched_record_entry(runs, &ctx);
 	if (woken->nr_stack)
@@ -213,6 +218,23 @@ static void wakeup_found(struct instance *i, const struct wakeup_tracer *w,
 	instance_keep_max(i, &window, &l);
 }
 
+/*
+ * With a threshold each is kept, so the last one stays; without, the longest does. Keeping it takes
+ * looking at all that was recorded: how many there are in a pass is up to the guest.
+ */
+static void wakeup_found(struct instance *i, struct wakeup_tracer *w,
+			 const struct sched_record *runs)
+{
+	const struct sched_record *woken = &w->wakeup.woken;
+	struct found *f = &w->found;
+	uint64_t ns = runs->ts - woken->ts;
+
+	count(i, woken, runs->next_pid, ns);
+	if (!instance_is_max(i, ns) || (f->is && !i->t->thresh && ns <= f->ns))
+		return;
+	*f = (struct found){.is = true, .wakeup = w->wakeup, .runs = *runs, .ns = ns};
+}
+
 static void wakeup_pass(struct instance *i, uint64_t behind)
 {
 	struct wakeup_tracer *w = i->tracer_data;
@@ -222,6 +244,9 @@ static void wakeup_pass(struct instance *i, uint64_t behind)
 	while (sched_queue_next(&w->queue, &r))
 		if (wakeup_step(&w->wakeup, &r))
 			wakeup_found(i, w, &r);
+	if (w->found.is)
+		keep(i, w);
+	w->found.is = false;
 	if (w->lost)
 		wakeup_forget(&w->wakeup);
 	w->lost = false;
