@@ -3,30 +3,12 @@
 #include "guestsym/internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
-
-int blob_open(const char *path, struct stat *st)
-{
-	/* O_NONBLOCK: do not hang on a FIFO that somebody names as a kernel. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, st) < 0)
-		err = -errno;
-	else if (!S_ISREG(st->st_mode))
-		err = S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
-}
 
 /* len bytes and no more. */
 static int read_whole(int fd, uint8_t *to, size_t len)

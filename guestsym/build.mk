@@ -38,6 +38,7 @@ guestsym-objs += guestsym/own-dir.o
 guestsym-objs += guestsym/pages.o
 guestsym-objs += guestsym/parsers.o
 guestsym-objs += guestsym/preempt.o
+guestsym-objs += guestsym/regular.o
 guestsym-objs += guestsym/sites.o
 guestsym-objs += guestsym/symbols.o
 guestsym-objs += guestsym/symtab.o

@@ -40,6 +40,14 @@ enum {
 };
 
 /*
+ * Open a regular file that others name, to be read, and no more than look at anything else: there
+ * are devices that do something when they are opened. Its descriptor, -EISDIR, -EINVAL (something
+ * else) or -errno. *st gets what fstat() says of it.
+ */
+struct stat;
+int guestsym_open_regular(const char *path, struct stat *st);
+
+/*
  * Parse the image at path, or take it from the cache ($XDG_CACHE_HOME/hvtrace, keyed by build
  * id). The file is read once: what happens to it afterwards changes nothing. NULL on error, with
  * one line in err that names the file, what is wrong and what to do.

@@ -82,14 +82,9 @@ struct blob {
 	size_t map_len; /* of the mapping that it is, 0 when it is from the heap */
 };
 
-/*
- * Open a regular file: its descriptor or a negative errno (-EISDIR, -EINVAL: something else). *st
- * gets what fstat() says of it.
- */
 struct stat;
-int blob_open(const char *path, struct stat *st);
 /*
- * Read it once, to memory of our own: whoever writes to it meanwhile or later changes nothing that
+ * Read a regular file once, to memory of our own: whoever writes to it meanwhile or later changes nothing that
  * has been looked at. 0, -EFBIG (more than IMAGE_MAX_FILE), -ESTALE (it is not what st, from
  * before, says of it, or changed meanwhile) or other errors.
  */

@@ -126,7 +126,7 @@ struct guestsym *guestsym_open(struct guestsym_parsers *p, const char *path, uns
 
 	if (!gs)
 		return NULL;
-	fd = blob_open(path, &st);
+	fd = guestsym_open_regular(path, &st);
 	if (fd < 0)
 		return finish(gs, image_cannot_be_read(&c, fd));
 	ret = open_file(gs, fd, &st, !(flags & GUESTSYM_FL_NOCACHE), &c);

@@ -2,8 +2,9 @@
 /* file.c - a whole file in memory. */
 #include "frontend/lib/file.h"
 
+#include "guestsym/guestsym.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -39,43 +40,38 @@ static bool is_as_before(int fd, const struct stat *st)
 	       now.st_mtim.tv_nsec == st->st_mtim.tv_nsec;
 }
 
-static int read_file(struct file_bytes *f, int fd)
+static int read_file(struct file_bytes *f, int fd, const struct stat *st)
 {
-	struct stat st;
 	void *data;
 	int ret;
 
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	if ((uint64_t)st.st_size > FILE_MAX)
+	if ((uint64_t)st->st_size > FILE_MAX)
 		return -EFBIG;
-	if (!st.st_size)
+	if (!st->st_size)
 		return 0;
-	data = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	data = mmap(NULL, (size_t)st->st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		    -1, 0);
 	if (data == MAP_FAILED)
 		return -errno;
-	ret = read_whole(fd, data, (size_t)st.st_size);
-	if (!ret && !is_as_before(fd, &st))
+	ret = read_whole(fd, data, (size_t)st->st_size);
+	if (!ret && !is_as_before(fd, st))
 		ret = -ESTALE;
 	if (ret)
-		munmap(data, (size_t)st.st_size);
+		munmap(data, (size_t)st->st_size);
 	else
-		*f = (struct file_bytes){data, (size_t)st.st_size};
+		*f = (struct file_bytes){data, (size_t)st->st_size};
 	return ret;
 }
 
 int file_read(struct file_bytes *f, const char *path)
 {
-	/* O_NONBLOCK: do not hang on a FIFO of that name. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret;
+	struct stat st;
+	int fd = guestsym_open_regular(path, &st), ret;
 
 	*f = (struct file_bytes){NULL, 0};
 	if (fd < 0)
-		return -errno;
-	ret = read_file(f, fd);
+		return fd;
+	ret = read_file(f, fd, &st);
 	close(fd);
 	return ret;
 }

@@ -12,6 +12,7 @@
 
 #include "guestsym/guestsym.h"
 #include "tests/unit/made-image.h"
+#include "tests/unit/terminal.h"
 
 static char path[64], err[256];
 static uint8_t *elf;
@@ -121,12 +122,46 @@ static void test_too_large(void **state)
 	assert_non_null(strstr(err, ": has more than the 2048 MB that are read of a kernel"));
 }
 
+static void expect_no_file(const char *why)
+{
+	assert_null(guestsym_open(NULL, path, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
+	if (!strstr(err, why))
+		fail_msg("%s", err);
+}
+
+/*
+ * Who owns what names a kernel may put a link to anything there: a device is not opened, which does
+ * something to some of them, and nobody waits at a FIFO.
+ */
+static void test_no_file(void **state)
+{
+	struct terminal terminal;
+
+	(void)state;
+	terminal_open(&terminal);
+	assert_int_equal(unlink(path), 0);
+	expect_no_file("No such file");
+	assert_int_equal(symlink(terminal.path, path), 0);
+	expect_no_file("is no regular file");
+	assert_false(terminal_was_opened(&terminal));
+	close(open(path, O_RDONLY | O_NOCTTY));
+	assert_true(terminal_was_opened(&terminal));
+	terminal_close(&terminal);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	expect_no_file("is no regular file");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/tmp", path), 0);
+	expect_no_file("directory");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_taken_away, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_changes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_too_large, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("guestsym-file", tests, NULL, NULL);

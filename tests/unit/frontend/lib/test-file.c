@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "frontend/lib/file.h"
+#include "tests/unit/terminal.h"
 
 #define SIZE 10000
 
@@ -133,12 +134,30 @@ static void test_no_file(void **state)
 	assert_null(f.data);
 }
 
+/* What is no file is not opened: that does something to some devices. */
+static void test_device(void **state)
+{
+	struct terminal terminal;
+	struct file_bytes f;
+
+	(void)state;
+	terminal_open(&terminal);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink(terminal.path, path), 0);
+	assert_int_equal(file_read(&f, path), -EINVAL);
+	assert_false(terminal_was_opened(&terminal));
+	close(open(path, O_RDONLY | O_NOCTTY));
+	assert_true(terminal_was_opened(&terminal));
+	terminal_close(&terminal);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_whole, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_changes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_device, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("file", tests, NULL, NULL);
