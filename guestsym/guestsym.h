@@ -415,6 +415,16 @@ void guestsym_decoder_free(struct guestsym_decoder *d); /* NULL is allowed */
 void guestsym_decode(struct guestsym_decoder *d, const uint8_t *code, size_t len, uint64_t addr,
 		     bool (*fn)(void *arg, const struct guestsym_insn *insn), void *arg);
 
+/* --- tables ------------------------------------------------------------------------------- */
+
+/* For tables of what others name: who does not know the key cannot choose what falls together. */
+struct guestsym_hash_key {
+	uint64_t k[2];
+};
+
+struct guestsym_hash_key guestsym_hash_key_new(void);
+uint64_t guestsym_hash_keyed(const struct guestsym_hash_key *key, const void *data, size_t len);
+
 /* --- directories -------------------------------------------------------------------------- */
 
 /*

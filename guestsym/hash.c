@@ -62,9 +62,9 @@ static void sip_word(uint64_t v[4], uint64_t word)
 	v[0] ^= word;
 }
 
-struct hash_key hash_key_new(void)
+struct guestsym_hash_key guestsym_hash_key_new(void)
 {
-	struct hash_key key;
+	struct guestsym_hash_key key;
 	struct timespec now;
 
 	if (getrandom(&key, sizeof(key), GRND_NONBLOCK) == (ssize_t)sizeof(key))
@@ -77,7 +77,7 @@ struct hash_key hash_key_new(void)
 }
 
 /* SipHash-1-3: one round for a word, three at the end. */
-uint64_t hash_keyed(const struct hash_key *key, const void *data, size_t len)
+uint64_t guestsym_hash_keyed(const struct guestsym_hash_key *key, const void *data, size_t len)
 {
 	uint64_t v[4] = {
 		key->k[0] ^ UINT64_C(0x736f6d6570736575),

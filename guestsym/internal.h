@@ -98,14 +98,6 @@ void blob_free(struct blob *b);
 /* 64-bit checksum; quick, and no match for somebody who wants two inputs with the same one. */
 uint64_t hash64(const void *data, size_t len);
 
-/* For tables of what others name: who does not know the key cannot choose what falls together. */
-struct hash_key {
-	uint64_t k[2];
-};
-
-struct hash_key hash_key_new(void);
-uint64_t hash_keyed(const struct hash_key *key, const void *data, size_t len);
-
 /* The bytes of such a file. */
 int image_read(struct blob *file, int fd, const struct stat *st, const struct complaint *c);
 /* Say why it cannot be. */
@@ -189,7 +181,7 @@ struct symbols {
 	uint32_t *slots;	/* hash table: the first symbol of each name; see symbols.c */
 	uint32_t *slots_memory; /* the same when it is ours */
 	size_t mask;
-	struct hash_key key;
+	struct guestsym_hash_key key;
 	uint64_t start, end; /* kernel text and data */
 };
 
@@ -398,7 +390,7 @@ struct va_slot {
 struct va_map {
 	struct va_slot *slots;
 	size_t n, room; /* room is a power of two */
-	struct hash_key key;
+	struct guestsym_hash_key key;
 };
 
 void *va_map_find(const struct va_map *m, uint64_t va); /* NULL: none */

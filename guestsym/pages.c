@@ -15,7 +15,7 @@
 
 static struct va_slot *slot_of(const struct va_map *m, uint64_t va)
 {
-	size_t i = hash_keyed(&m->key, &va, sizeof(va)) & (m->room - 1);
+	size_t i = guestsym_hash_keyed(&m->key, &va, sizeof(va)) & (m->room - 1);
 
 	while (m->slots[i].p && m->slots[i].va != va)
 		i = (i + 1) & (m->room - 1);
@@ -27,7 +27,7 @@ static int grow(struct va_map *m)
 	struct va_map larger = {
 		.room = m->room ? 2 * m->room : 256,
 		.n = m->n,
-		.key = m->room ? m->key : hash_key_new(),
+		.key = m->room ? m->key : guestsym_hash_key_new(),
 	};
 
 	larger.slots = calloc(larger.room, sizeof(*larger.slots));

@@ -19,7 +19,7 @@ uint32_t symbols_slot_index(uint32_t slot)
 /* Where name is in the table, or the empty slot where it belongs. */
 static size_t slot_of(const struct symbols *s, const char *name, uint32_t *tag)
 {
-	uint64_t hash = hash_keyed(&s->key, name, strlen(name));
+	uint64_t hash = guestsym_hash_keyed(&s->key, name, strlen(name));
 	size_t i = hash & s->mask;
 
 	*tag = hash >> 32 & ~SLOT_INDEX;
@@ -62,7 +62,7 @@ int symbols_index(struct symbols *s)
 
 	if (err)
 		return err;
-	s->key = hash_key_new();
+	s->key = guestsym_hash_key_new();
 	while (size < 2 * s->n)
 		size *= 2;
 	s->slots_memory = calloc(size, sizeof(*s->slots));

@@ -8,6 +8,7 @@
 #include "tracer/events/events.h"
 #include "tracer/guest/modules.h"
 #include "tracer/instance/files.h"
+#include "tracer/lib/addr-index.h"
 #include "tracer/probe/critical/sites.h"
 #include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
@@ -19,41 +20,26 @@
 
 /* --- which probe is where -------------------------------------------------------------------- */
 
-/* The probes that have not gone, by address: index, or UINT32_MAX, at its hash or behind it. */
-struct probe_places {
-	uint32_t *slot;
-	uint32_t mask; /* at least half of them is UINT32_MAX */
-};
-
-static uint32_t *place_of(const struct probe_places *at, const struct probe_set *set, uint64_t va)
+static uint64_t probe_va(const void *arg, uint32_t i)
 {
-	uint32_t i = (uint32_t)(va * UINT64_C(0x9e3779b97f4a7c15) >> 32) & at->mask;
+	const struct probe_set *set = arg;
 
-	while (at->slot[i] != UINT32_MAX && set->v[at->slot[i]].va != va)
-		i = (i + 1) & at->mask;
-	return &at->slot[i];
+	return set->v[i].va;
 }
 
-/* With room for n more. */
-static int places_make(struct probe_places *at, const struct probe_set *set, size_t n)
+/* The probes that have not gone, by address, with room for n more. 0 or -ENOMEM. */
+static int places_make(struct addr_index *at, const struct probe_set *set, size_t n)
 {
-	size_t size = 16;
+	int ret = addr_index_init(at, set->nr + n, probe_va, set);
 
-	while (size < 2 * (set->nr + n))
-		size *= 2;
-	at->slot = malloc(size * sizeof(*at->slot));
-	if (!at->slot)
-		return -ENOMEM;
-	memset(at->slot, 0xff, size * sizeof(*at->slot));
-	at->mask = (uint32_t)(size - 1);
-	for (size_t i = 0; i < set->nr; i++) {
-		uint32_t *place = place_of(at, set, set->v[i].va);
+	for (size_t i = 0; i < set->nr && !ret; i++) {
+		uint32_t *place = addr_index_place(at, set->v[i].va);
 
 		/* Of several the first, as everywhere. */
-		if (!(set->v[i].flags & PROBE_FL_GONE) && *place == UINT32_MAX)
+		if (!(set->v[i].flags & PROBE_FL_GONE) && place && *place == ADDR_INDEX_NONE)
 			*place = (uint32_t)i;
 	}
-	return 0;
+	return ret;
 }
 
 /* --- modules and their probes ---------------------------------------------------------------- */
@@ -63,7 +49,7 @@ static const char no_name[] = "";
 
 struct update {
 	struct trace *t;
-	struct probe_places at;
+	struct addr_index at;
 	bool full; /* there are more functions than there can be probes */
 };
 
@@ -72,10 +58,10 @@ static int site_add(struct update *u, const struct guestsym_module *mod,
 {
 	struct probe_set *set = &u->t->probes;
 	uint64_t va = s->addr - u->t->guest.slide;
-	uint32_t *place = place_of(&u->at, set, va);
+	uint32_t *place = addr_index_place(&u->at, va);
 	struct probe *p;
 
-	if (*place != UINT32_MAX) {
+	if (place && *place != ADDR_INDEX_NONE) {
 		p = &set->v[*place];
 		if (p->flags & PROBE_FL_MODULE && p->flags & PROBE_FL_FUNCTION)
 			p->name = s->name; /* it was here at the last reading */
@@ -84,7 +70,7 @@ static int site_add(struct update *u, const struct guestsym_module *mod,
 	if (mod->state == GUESTSYM_MODULE_GOING || s->flags & GUESTSYM_SITE_INVALID ||
 	    !site_in_one_piece(&u->t->guest, s->addr))
 		return 0;
-	if (!set->nr_free && set->nr >= PROBES_MAX / 2) {
+	if (!place || (!set->nr_free && set->nr >= PROBES_MAX / 2)) {
 		u->full = true;
 		return 0;
 	}
@@ -149,7 +135,7 @@ static int probes_of_modules(struct trace *t)
 	names_forget(&t->probes);
 	if (!ret)
 		ret = sites_add(&u);
-	free(u.at.slot);
+	addr_index_exit(&u.at);
 	those_left(&t->probes);
 	if (u.full)
 		trace_note(t, "the guest's modules have more functions than can be traced: some "

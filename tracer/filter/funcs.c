@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* funcs.c - see funcs.h */
 #include "tracer/filter/funcs.h"
+#include "tracer/lib/addr-index.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -13,9 +14,7 @@ struct funcs_full {
 	atomic_uint refs;
 	struct func *v;
 	char *names;
-	/* By address: index, or FUNC_NONE, at its hash or behind it. At least half is FUNC_NONE. */
-	uint32_t *slot;
-	uint32_t mask;
+	struct addr_index index;
 };
 
 static struct funcs_full *full_of(struct funcs *fs)
@@ -23,16 +22,11 @@ static struct funcs_full *full_of(struct funcs *fs)
 	return (struct funcs_full *)fs;
 }
 
-static uint32_t hash(uint64_t addr)
-{
-	return (uint32_t)(addr * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
-
 static void full_free(struct funcs_full *full)
 {
 	free(full->v);
 	free(full->names);
-	free(full->slot);
+	addr_index_exit(&full->index);
 	free(full);
 }
 
@@ -79,23 +73,23 @@ static bool copy_funcs(struct funcs_full *full, const struct func *v, size_t nr)
 	return true;
 }
 
-static bool make_slots(struct funcs_full *full)
+static uint64_t func_addr(const void *arg, uint32_t i)
 {
-	size_t size = 16;
+	const struct funcs_full *full = arg;
 
-	while (size < 2 * (size_t)full->fs.nr)
-		size *= 2;
-	full->slot = malloc(size * sizeof(full->slot[0]));
-	if (!full->slot)
+	return full->v[i].addr;
+}
+
+static bool make_index(struct funcs_full *full)
+{
+	if (addr_index_init(&full->index, full->fs.nr, func_addr, full))
 		return false;
-	memset(full->slot, 0xff, size * sizeof(full->slot[0]));
-	full->mask = (uint32_t)(size - 1);
 	for (uint32_t i = 0; i < full->fs.nr; i++) {
-		uint32_t at = hash(full->v[i].addr) & full->mask;
+		uint32_t *place = addr_index_place(&full->index, full->v[i].addr);
 
-		while (full->slot[at] != FUNC_NONE)
-			at = (at + 1) & full->mask;
-		full->slot[at] = i;
+		/* Of several the first. */
+		if (place && *place == ADDR_INDEX_NONE)
+			*place = i;
 	}
 	return true;
 }
@@ -107,7 +101,7 @@ struct funcs *funcs_new(const struct func *v, size_t nr)
 	if (!full)
 		return NULL;
 	atomic_init(&full->refs, 1);
-	if (!copy_funcs(full, v, nr) || !make_slots(full)) {
+	if (!copy_funcs(full, v, nr) || !make_index(full)) {
 		full_free(full);
 		return NULL;
 	}
@@ -129,11 +123,10 @@ void funcs_put(struct funcs *fs)
 uint32_t funcs_at(const struct funcs *fs, uint64_t addr)
 {
 	const struct funcs_full *full = (const struct funcs_full *)fs;
-	uint32_t at = hash(addr) & full->mask;
+	const uint32_t *place = addr_index_place(&full->index, addr);
 
-	while (full->slot[at] != FUNC_NONE && full->v[full->slot[at]].addr != addr)
-		at = (at + 1) & full->mask;
-	return full->slot[at];
+	_Static_assert(FUNC_NONE == ADDR_INDEX_NONE, "what has no entry is no function");
+	return place ? *place : FUNC_NONE;
 }
 
 uint32_t funcs_same(const struct funcs *fs, uint32_t func, const struct funcs *in)

@@ -1,3 +1,4 @@
+tracer-objs += tracer/lib/addr-index.o
 tracer-objs += tracer/lib/command-lines.o
 tracer-objs += tracer/lib/error-log.o
 tracer-objs += tracer/lib/glob.o

@@ -64,12 +64,13 @@ static void test_colliding_names(void **state)
 static void test_keyed(void **state)
 {
 	static const uint8_t text[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-	const struct hash_key a = hash_key_new(), b = hash_key_new();
+	const struct guestsym_hash_key a = guestsym_hash_key_new(), b = guestsym_hash_key_new();
 
 	(void)state;
-	assert_int_not_equal(hash_keyed(&a, text, 8), hash_keyed(&b, text, 8));
+	assert_int_not_equal(guestsym_hash_keyed(&a, text, 8), guestsym_hash_keyed(&b, text, 8));
 	for (size_t i = 0; i < 8; i++)
-		assert_int_not_equal(hash_keyed(&a, text, i), hash_keyed(&a, text, i + 1));
+		assert_int_not_equal(guestsym_hash_keyed(&a, text, i),
+				     guestsym_hash_keyed(&a, text, i + 1));
 }
 
 /* --- by address -------------------------------------------------------------------------- */

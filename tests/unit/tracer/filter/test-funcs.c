@@ -78,6 +78,24 @@ static void test_many(void **state)
 	funcs_put(fs);
 }
 
+/* Several at one address: it is that of the first. */
+static void test_same(void **state)
+{
+	enum { SAME = 100 };
+	struct func *v = calloc(SAME, sizeof(*v));
+	struct funcs *fs;
+
+	(void)state;
+	for (size_t i = 0; i < SAME; i++)
+		v[i] = (struct func){.addr = FAKE_TEXT, .name = "f"};
+	fs = funcs_new(v, SAME);
+	assert_non_null(fs);
+	free(v);
+	assert_int_equal(funcs_at(fs, FAKE_TEXT), 0);
+	assert_int_equal(funcs_at(fs, FAKE_TEXT + 1), FUNC_NONE);
+	funcs_put(fs);
+}
+
 static void match(struct func_set *set, const char *func, const char *module, bool found,
 		  const char *want)
 {
@@ -227,7 +245,7 @@ int main(void)
 		cmocka_unit_test(test_list),	    cmocka_unit_test(test_many),
 		cmocka_unit_test(test_match),	    cmocka_unit_test(test_match_module),
 		cmocka_unit_test(test_match_graph), cmocka_unit_test(test_copy),
-		cmocka_unit_test(test_next),
+		cmocka_unit_test(test_next),	    cmocka_unit_test(test_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
