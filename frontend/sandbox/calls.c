@@ -90,13 +90,22 @@ static const int memory[] = {
 	CALL(pread64), CALL(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2),
 };
 
+/*
+ * Bytes, and to who is connected (sendto(2) is below). Nobody has recvmsg(2): with it the other end
+ * could hand in a socket of its own, by which a thread that has been taken over talks to services
+ * that listen to this user.
+ */
 static const int talk[] = {
-	CALL(recvfrom), CALL(recvmsg),	  CALL(sendto),	     CALL(sendmsg),
-	CALL(shutdown), CALL(getsockopt), CALL(getsockname), CALL(getpeername),
+	CALL(recvfrom), CALL(shutdown), CALL(getsockopt), CALL(getsockname), CALL(getpeername),
 };
 
-/* What parsers are given and give back: files without a name. */
-static const int parse[] = {CALL(memfd_create), CALL(ftruncate), CALL(fallocate)};
+/* What parsers are given, by sendmsg(2), and give back: files without a name. */
+static const int parse[] = {
+	CALL(memfd_create),
+	CALL(ftruncate),
+	CALL(fallocate),
+	CALL(sendmsg),
+};
 
 static const int listening[] = {CALL(accept4)};
 
@@ -193,6 +202,8 @@ static const struct narrow {
 	{0, CALL(getpriority), {{0, 0, PRIO_PROCESS}, {1, 0, 0}}, 2},
 	{0, CALL(setpriority), {{0, 0, PRIO_PROCESS}, {1, 0, 0}}, 2},
 	{CALLS_LIBRARY, CALL(sched_setaffinity), {{0, 0, 0}}, 1},
+	/* No address. */
+	{CALLS_TALK, CALL(sendto), {{4, 0, 0}}, 1},
 	FCNTL(DESCRIPTORS, F_DUPFD),
 	FCNTL(DESCRIPTORS, F_DUPFD_CLOEXEC),
 	FCNTL(DESCRIPTORS, F_GETFD),
@@ -208,10 +219,7 @@ static const struct narrow {
 	{0, CALL(newfstatat), {{3, 0, AT_EMPTY_PATH}}, 1},
 	{CALLS_OUTPUT, CALL(newfstatat), {{3, 0, AT_SYMLINK_NOFOLLOW}}, 1},
 	/* Threads, not processes; clone3(2) hides that from filters. */
-	{CALLS_THREADS,
-	 CALL(clone),
-	 {{0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD}},
-	 1},
+	{CALLS_THREADS, CALL(clone), {{0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD}}, 1},
 	IOCTL(CALLS_VCPU, KVM_RUN),
 	IOCTL(CALLS_INTERRUPT, KVM_IRQ_LINE),
 	IOCTL(CALLS_MACHINE, KVM_GET_FPU),

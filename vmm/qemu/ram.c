@@ -319,6 +319,7 @@ int qemu_ram_init(struct qemu_machine *m, const char *mtree)
 	if (rc)
 		m->ram.n = 0;
 	rc = direct_open(m, &server);
+	gdb_server_stays(m->gdb);
 	if (gdb_error(m->gdb))
 		return gdb_error(m->gdb);
 	m->ram.direct = !rc;

@@ -188,6 +188,11 @@ struct ucred gdb_server(const struct gdb *g)
 	return g->conn.sender;
 }
 
+void gdb_server_stays(struct gdb *g)
+{
+	g->conn.sender_stays = true;
+}
+
 struct ucred gdb_listener(const struct gdb *g)
 {
 	struct ucred peer = {0};

@@ -53,6 +53,9 @@ void gdb_close(struct gdb *g);
 
 /* Who has sent what was received last over a unix socket; pid 0 if that is not known. */
 struct ucred gdb_server(const struct gdb *g);
+/* From here on that stays as it is, and nothing but bytes is received: in a sandbox there is no
+ * recvmsg(2), which would take descriptors in. */
+void gdb_server_stays(struct gdb *g);
 /* Who called listen(2) at the other end of a unix socket, which need not be the same; or pid 0. */
 struct ucred gdb_listener(const struct gdb *g);
 /* What has ended the connection, a negative errno, or 0. */

@@ -200,7 +200,7 @@ int packet_interrupt(const struct packet_conn *c)
 /* --- receiving ------------------------------------------------------------------------------ */
 
 /* As recv(2) into c->in. The kernel tells who has sent it: all of it is one process's. */
-static ssize_t receive(struct packet_conn *c)
+static ssize_t receive_from(struct packet_conn *c)
 {
 	union {
 		char space[CMSG_SPACE(sizeof(struct ucred))];
@@ -219,6 +219,12 @@ static ssize_t receive(struct packet_conn *c)
 	if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_CREDENTIALS)
 		memcpy(&c->sender, CMSG_DATA(part), sizeof(c->sender));
 	return n;
+}
+
+/* recvmsg(2) takes descriptors in, too: who gives its rights up keeps only recv(2). */
+static ssize_t receive(struct packet_conn *c)
+{
+	return c->sender_stays ? recv(c->fd, c->in, sizeof(c->in), 0) : receive_from(c);
 }
 
 /*

@@ -37,6 +37,7 @@ struct packet_conn {
 	size_t noise;	  /* bytes since the last packet */
 	size_t in_pos, in_len;
 	struct ucred sender; /* of what was received last, by a unix socket; pid 0: unknown */
+	bool sender_stays;   /* set by the owner: nobody asks for that any more */
 	char in[4096];
 	size_t len;
 	char data[PACKET_MAX + 1]; /* the packet received last, ended by a NUL */

@@ -113,6 +113,24 @@ static void try_others(void)
 	refused(kill(getppid(), 0));
 }
 
+/* A descriptor that somebody sends, and an address that is not connected to. */
+static void try_strangers(void)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX, .sun_path = "/run/nobody"};
+	char byte, room[CMSG_SPACE(sizeof(int))];
+	struct iovec one = {&byte, 1};
+	struct mmsghdr msg = {.msg_hdr = {.msg_iov = &one,
+					  .msg_iovlen = 1,
+					  .msg_control = room,
+					  .msg_controllen = sizeof(room)}};
+
+	refused(recvmsg(STDIN_FILENO, &msg.msg_hdr, MSG_DONTWAIT));
+	refused(recvmmsg(STDIN_FILENO, &msg, 1, MSG_DONTWAIT, NULL));
+	refused(sendmmsg(STDIN_FILENO, &msg, 1, MSG_DONTWAIT));
+	refused(sendto(STDIN_FILENO, "x", 1, 0, (struct sockaddr *)&addr, sizeof(addr)));
+	refused(syscall(SYS_pidfd_getfd, -1, 0, 0));
+}
+
 /* A file that is ready for something has the kernel send a signal to who owns it. */
 static void try_owners(void)
 {
@@ -169,6 +187,7 @@ static void try_all(void)
 	try_programs();
 	try_files();
 	try_others();
+	try_strangers();
 	try_owners();
 	try_shares();
 	try_code();
@@ -197,6 +216,48 @@ static void test_forbidden(void **state)
 {
 	(void)state;
 	in_child(forbidden, NULL);
+}
+
+static void send_descriptor(int to, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} with = {.align = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+	char byte = 'd';
+	struct iovec one = {&byte, 1};
+	struct msghdr msg = {.msg_iov = &one,
+			     .msg_iovlen = 1,
+			     .msg_control = with.bytes,
+			     .msg_controllen = sizeof(with.bytes)};
+
+	memcpy(CMSG_DATA(&with.align), &fd, sizeof(fd));
+	demand(sendmsg(to, &msg, 0) == 1);
+}
+
+/* The other end hands a socket in, which may send to any name: only the byte comes. */
+static void given(void *arg)
+{
+	int ends[2], other = socket(AF_UNIX, SOCK_DGRAM, 0), next;
+	char byte;
+
+	(void)arg;
+	demand(other >= 0 && !socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	send_descriptor(ends[1], other);
+	demand(!close(other));
+	enter();
+	next = dup(STDIN_FILENO);
+	demand(next >= 0 && !close(next));
+	try_strangers();
+	demand(recv(ends[0], &byte, 1, 0) == 1 && byte == 'd');
+	demand(dup(STDIN_FILENO) == next);
+	demand(send(ends[0], &byte, 1, 0) == 1);
+}
+
+static void test_given(void **state)
+{
+	(void)state;
+	in_child(given, NULL);
 }
 
 /* --- threads that were there before ------------------------------------------------------- */
@@ -613,7 +674,7 @@ int main(void)
 		cmocka_unit_test(test_status),		cmocka_unit_test(test_allowed),
 		cmocka_unit_test(test_memory),		cmocka_unit_test(test_broker),
 		cmocka_unit_test(test_broker_unasked),	cmocka_unit_test(test_broker_gone),
-		cmocka_unit_test(test_beginner_before),
+		cmocka_unit_test(test_beginner_before), cmocka_unit_test(test_given),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

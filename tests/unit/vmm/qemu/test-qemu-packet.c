@@ -238,6 +238,29 @@ static void test_long_text(void **state)
 	close(fds[1]);
 }
 
+/* Who has sent something is told until nobody asks any more: then only bytes are received. */
+static void test_sender(void **state)
+{
+	struct packet_conn c;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	assert_int_equal(packet_open(&c, fds[0]), 0);
+	assert_int_equal(c.sender.pid, 0);
+	assert_int_equal(send(fds[1], "$a#61", 5, 0), 5);
+	assert_int_equal(packet_recv(&c, LONG_MS), 1);
+	assert_int_equal(c.sender.pid, getpid());
+	c.sender.pid = 0;
+	c.sender_stays = true;
+	assert_int_equal(send(fds[1], "$bc#c5", 6, 0), 6);
+	assert_int_equal(packet_recv(&c, LONG_MS), 2);
+	assert_string_equal(c.data, "bc");
+	assert_int_equal(c.sender.pid, 0);
+	packet_close(&c);
+	close(fds[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_too_long),    cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_asked_again), cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_long_text),   cmocka_unit_test(test_time_is_over),
+		cmocka_unit_test(test_sender),
 	};
 
 	return cmocka_run_group_tests_name("qemu packets", tests, NULL, NULL);
