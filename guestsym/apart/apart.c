@@ -129,9 +129,10 @@ static bool await_answer(const struct apart *a, struct answer *answer)
 {
 	struct pollfd fds[] = {{.fd = a->sock, .events = POLLIN},
 			       {.fd = a->cancel, .events = POLLIN}};
+	int patience_ms = (int)a->limits->wall_s * 1000 + SERVER_MS;
 
 	for (;;) {
-		int n = poll(fds, 2, (int)a->limits->wall_s * 1000 + SERVER_MS);
+		int n = poll(fds, 2, patience_ms);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -141,6 +142,7 @@ static bool await_answer(const struct apart *a, struct answer *answer)
 			return recv(a->sock, answer, sizeof(*answer), 0) == sizeof(*answer);
 		ask_to_cancel(a);
 		fds[1].fd = -1;
+		patience_ms = SERVER_MS;
 	}
 }
 

@@ -11,8 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -382,21 +385,73 @@ static void test_server_killed_in_job(void **state)
 	close(never[1]);
 }
 
+static pid_t stop_last_child(void)
+{
+	pid_t pid = last_child();
+	int status;
+
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+	return pid;
+}
+
+static void kill_child(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+}
+
 /* Somebody has stopped it: it ends with us. */
 static void test_server_stopped(void **state)
 {
 	struct apart *a = start(-1);
-	pid_t server = last_child();
-	int status;
+	pid_t server = stop_last_child();
 
 	(void)state;
-	assert_int_equal(kill(server, SIGSTOP), 0);
-	assert_int_equal(waitpid(server, &status, WUNTRACED), server);
-	assert_true(WIFSTOPPED(status));
 	apart_stop(a);
-	assert_int_equal(kill(server, SIGKILL), 0);
-	assert_int_equal(waitpid(server, &status, 0), server);
-	assert_true(WIFSIGNALED(status));
+	kill_child(server);
+}
+
+/* While clock_is_ours no time passes, but for what somebody waits here in vain. */
+static bool clock_is_ours;
+static int clock_ms;
+
+int poll(struct pollfd *fds, nfds_t nfds, int timeout)
+{
+	int rc = (int)syscall(SYS_poll, fds, nfds, clock_is_ours ? 0 : timeout);
+
+	if (!rc && clock_is_ours)
+		clock_ms += timeout;
+	return rc;
+}
+
+/* Who wants nothing of it any more does not wait for as long as a job may take. */
+static void test_cancel_stopped(void **state)
+{
+	struct apart *a;
+	pid_t server;
+	char why[APART_TEXT];
+	int ends[2], err;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	a = start(ends[0]);
+	server = stop_last_child();
+	assert_int_equal(write(ends[1], "", 1), 1);
+	clock_is_ours = true;
+	clock_ms = 0;
+	err = apart_run(a, LOOP, nothing, why);
+	clock_is_ours = false;
+	apart_stop(a);
+	kill_child(server);
+	close(ends[0]);
+	close(ends[1]);
+	assert_int_equal(err, -EPROTO);
+	assert_in_range(clock_ms, 1, 10000);
 }
 
 /* Whose socket is then one of the three. */
@@ -432,7 +487,7 @@ int main(void)
 		cmocka_unit_test(test_cancel),	       cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_closed_streams), cmocka_unit_test(test_given),
 		cmocka_unit_test(test_holes),	       cmocka_unit_test(test_server_killed_in_job),
-		cmocka_unit_test(test_server_stopped),
+		cmocka_unit_test(test_server_stopped), cmocka_unit_test(test_cancel_stopped),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
