@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define PATIENCE_MS 30000
+#define END_MS	    2000 /* that it may need to end, which has nothing to do then */
 
 struct broker {
 	pid_t pid;
@@ -123,12 +124,28 @@ int broker_ask(struct broker *b, size_t deed)
 										      : -EPIPE;
 }
 
+/* It closes its end when it ends. One that is stopped, or stuck in a deed, ends some time. */
+static bool ends_soon(const struct broker *b)
+{
+	struct pollfd theirs = {.fd = b->sock};
+	int n;
+
+	shutdown(b->sock, SHUT_WR);
+	do
+		n = poll(&theirs, 1, END_MS);
+	while (n < 0 && errno == EINTR);
+	return n > 0;
+}
+
 void broker_stop(struct broker *b)
 {
+	bool ended;
+
 	if (!b)
 		return;
+	ended = ends_soon(b);
 	close(b->sock);
-	while (waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
+	while (ended && waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	free(b);
 }

@@ -29,7 +29,7 @@ int broker_start(struct broker **broker, const struct broker_deed *deeds, size_t
  * or -EPIPE: the broker is gone. One thread at a time.
  */
 int broker_ask(struct broker *broker, size_t deed);
-/* NULL is allowed. */
+/* Waits for its end, 2 s at most: it has none while a deed has none. NULL is allowed. */
 void broker_stop(struct broker *broker);
 
 #endif

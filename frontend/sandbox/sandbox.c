@@ -137,10 +137,13 @@ static void load_unwinder(void)
 
 static int confine_threads(uint64_t more)
 {
-	int rules = SANDBOX_LOOSE ? -1 : landlock_nothing();
+	int rules = SANDBOX_LOOSE ? -EOPNOTSUPP : landlock_nothing();
 	int rc;
 
 	(void)more;
+	/* Only a kernel without them is a reason to do so, too. */
+	if (rules < 0 && rules != -EOPNOTSUPP)
+		return rules;
 	thread_on_begin(kinds_begin);
 	rc = threads_each(confine_thread, &rules);
 	if (rules >= 0)

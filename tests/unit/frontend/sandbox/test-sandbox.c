@@ -12,6 +12,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
@@ -24,6 +26,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -258,6 +261,51 @@ static void test_given(void **state)
 {
 	(void)state;
 	in_child(given, NULL);
+}
+
+/* --- a kernel that has no Landlock, and one that has no room --------------------------------- */
+
+/* From here on the call for a set of rules fails so. */
+static void refuse_rules(int error)
+{
+	struct sock_filter steps[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_create_ruleset, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned int)error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {sizeof(steps) / sizeof(steps[0]), steps};
+
+	demand(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	demand(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+}
+
+static void without_landlock(void *arg)
+{
+	refuse_rules(*(const int *)arg);
+	enter();
+	try_all();
+}
+
+static void without_room(void *arg)
+{
+	int error = *(const int *)arg;
+	char err[256] = "";
+
+	refuse_rules(error);
+	demand(sandbox_enter(UINT64_MAX, err, sizeof(err)) == -error);
+	demand(strstr(err, strerror(error)));
+}
+
+static void test_landlock(void **state)
+{
+	static int none[] = {ENOSYS, EOPNOTSUPP}, room[] = {EMFILE, ENOMEM};
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		in_child(without_landlock, &none[i]);
+	for (int i = 0; i < 2 && !SANDBOX_LOOSE; i++)
+		in_child(without_room, &room[i]);
 }
 
 /* --- threads that were there before ------------------------------------------------------- */
@@ -667,6 +715,51 @@ static void test_broker_gone(void **state)
 	broker_stop(NULL);
 }
 
+/* The process that was started last. */
+static pid_t last_child(void)
+{
+	FILE *f = fopen("/proc/thread-self/children", "r");
+	int pid = 0, next;
+
+	demand(f);
+	while (fscanf(f, "%d", &next) == 1)
+		pid = next;
+	fclose(f);
+	return pid;
+}
+
+static volatile pid_t stopped;
+
+/* So that a failure has an end, too. */
+static void on_alarm(int signo)
+{
+	(void)signo;
+	kill(stopped, SIGKILL);
+}
+
+/* Somebody has stopped it, or its deed has no end: nobody waits for that. */
+static void stop_stopped(void *arg)
+{
+	const struct broker_deed deed = {die, arg};
+	struct broker *b;
+	int status;
+
+	demand(!broker_start(&b, &deed, 1));
+	stopped = last_child();
+	demand(!kill(stopped, SIGSTOP) && waitpid(stopped, &status, WUNTRACED) == stopped);
+	demand(WIFSTOPPED(status));
+	signal(SIGALRM, on_alarm);
+	alarm(60);
+	broker_stop(b);
+	demand(!kill(stopped, SIGKILL) && waitpid(stopped, &status, 0) == stopped);
+}
+
+static void test_broker_stopped(void **state)
+{
+	(void)state;
+	in_child(stop_stopped, NULL);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -675,6 +768,7 @@ int main(void)
 		cmocka_unit_test(test_memory),		cmocka_unit_test(test_broker),
 		cmocka_unit_test(test_broker_unasked),	cmocka_unit_test(test_broker_gone),
 		cmocka_unit_test(test_beginner_before), cmocka_unit_test(test_given),
+		cmocka_unit_test(test_landlock),	cmocka_unit_test(test_broker_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
