@@ -26,6 +26,11 @@ struct machine {
 	bool stopping;		  /* machine_free() is at work */
 	struct machine_event end; /* MACHINE_EVENT_NONE while the guest runs */
 
+	/* machine_let_go(): what the end is to be, whoever comes first with one; without the lock
+	 */
+	struct machine_event let_go_end;
+	atomic_bool let_go;
+
 	struct stand stand; /* how long the guest has stood */
 
 	int event_fd;	   /* wakes machine_wait() */
@@ -64,7 +69,7 @@ struct machine_ops {
 	/*
 	 * The guest has stood for too long: have it run on without us, by whatever can still do
 	 * that, and have each call that is under way, or comes later, fail. On the thread that
-	 * watches. NULL where nobody does.
+	 * watches, without m->lock: who is to fail may hold it. NULL where nobody watches.
 	 */
 	void (*let_go)(struct machine *m);
 	int (*get_regs)(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
@@ -120,6 +125,12 @@ void machine_message(struct machine *m, enum machine_msg_level level, const char
  */
 void machine_end(struct machine *m, enum machine_event_type type, unsigned int vcpu,
 		 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/*
+ * The guest has stood for too long: it is let go (machine_ops.let_go) before anything else, for
+ * somebody may wait for a stub with m->lock held, and then at its end. This is the reason that
+ * machine_wait() gives, not what fails as everything does then. Once, on the thread that watches.
+ */
+void machine_let_go(struct machine *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Called with m->lock held: */
 bool machine_over_locked(const struct machine *m); /* nobody gets inside any more */
 void machine_enter_locked(struct machine *m);

@@ -95,18 +95,11 @@ void machine_leave_locked(struct machine *m)
 	pthread_cond_broadcast(&m->change);
 }
 
-void machine_end(struct machine *m, enum machine_event_type type, unsigned int vcpu,
-		 const char *fmt, ...)
+static void end_with(struct machine *m, const struct machine_event *end)
 {
-	va_list ap;
-
 	pthread_mutex_lock(&m->lock);
 	if (m->end.type == MACHINE_EVENT_NONE) {
-		m->end.type = type;
-		m->end.vcpu = vcpu;
-		va_start(ap, fmt);
-		vsnprintf(m->end.text, sizeof(m->end.text), fmt, ap);
-		va_end(ap);
+		m->end = atomic_load(&m->let_go) ? m->let_go_end : *end;
 		m->ops->kick_locked(m);
 		pthread_cond_broadcast(&m->change);
 		event_signal(m);
@@ -114,16 +107,44 @@ void machine_end(struct machine *m, enum machine_event_type type, unsigned int v
 	pthread_mutex_unlock(&m->lock);
 }
 
+void machine_end(struct machine *m, enum machine_event_type type, unsigned int vcpu,
+		 const char *fmt, ...)
+{
+	struct machine_event end = {.type = type, .vcpu = vcpu};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(end.text, sizeof(end.text), fmt, ap);
+	va_end(ap);
+	end_with(m, &end);
+}
+
+void machine_let_go(struct machine *m, const char *fmt, ...)
+{
+	va_list ap;
+
+	m->let_go_end.type = MACHINE_EVENT_ERROR;
+	va_start(ap, fmt);
+	vsnprintf(m->let_go_end.text, sizeof(m->let_go_end.text), fmt, ap);
+	va_end(ap);
+	atomic_store(&m->let_go, true);
+	m->ops->let_go(m);
+	end_with(m, &m->let_go_end);
+}
+
 bool machine_has_ended(struct machine *m, struct machine_event *ev)
 {
-	bool ended;
+	struct machine_event end;
 
 	pthread_mutex_lock(&m->lock);
-	ended = m->end.type != MACHINE_EVENT_NONE;
-	if (ended && ev)
-		*ev = m->end;
+	end = m->end;
 	pthread_mutex_unlock(&m->lock);
-	return ended;
+	/* What fails from then on asks whether that is why. */
+	if (end.type == MACHINE_EVENT_NONE && atomic_load(&m->let_go))
+		end = m->let_go_end;
+	if (end.type != MACHINE_EVENT_NONE && ev)
+		*ev = end;
+	return end.type != MACHINE_EVENT_NONE;
 }
 
 void machine_wake(struct machine *m)

@@ -47,6 +47,12 @@ int stand_watch(struct machine *m, const struct machine_limits *limits, unsigned
 		void *arg);
 /* Another default, now that more is known of the host. */
 void stand_set_default(struct machine *m, unsigned int default_ms);
+/*
+ * The guest was let go, and who held it does not come back: nothing but the end of this process
+ * will end that. Tells the owner, if he wants to know (machine_limits.stuck), and comes back if he
+ * does. Without locks; any thread.
+ */
+void stand_is_stuck(struct machine *m);
 /* The thread is gone when this is back: let_go() does not run, and will not. Once, or not at all.
  */
 void stand_unwatch(struct machine *m);

@@ -45,16 +45,25 @@ static bool wait_for_excess_locked(struct stand *s)
 	return false;
 }
 
-/* Who holds the guest does not notice that it has gone, so nobody else will end this process. */
-static void wait_for_owner_locked(struct stand *s)
+void stand_is_stuck(struct machine *m)
 {
+	const struct stand *s = &m->stand;
+
+	if (s->limits.stuck)
+		s->limits.stuck(s->arg);
+}
+
+/* Who holds the guest does not notice that it has gone, so nobody else will end this process. */
+static void wait_for_owner_locked(struct machine *m)
+{
+	struct stand *s = &m->stand;
 	int64_t end = now_ns() + (int64_t)STUCK_MS * 1000000;
 
 	while (!s->stop && s->depth && now_ns() < end)
 		wait_until_locked(s, end);
-	if (!s->stop && s->depth && s->limits.stuck) {
+	if (!s->stop && s->depth) {
 		pthread_mutex_unlock(&s->lock);
-		s->limits.stuck(s->arg);
+		stand_is_stuck(m);
 		pthread_mutex_lock(&s->lock);
 	}
 }
@@ -76,14 +85,12 @@ static void *watch_thread(void *arg)
 	s->sum.longest_what = what;
 	ms = s->sum.limit_ns / 1000000;
 	pthread_mutex_unlock(&s->lock);
-	machine_end(m, MACHINE_EVENT_ERROR, 0,
-		    "the guest stood for more than %" PRIu64
-		    " ms (--max-standstill) while hvtrace was "
-		    "%s, so it was let go",
-		    ms, what);
-	m->ops->let_go(m);
+	machine_let_go(m,
+		       "the guest stood for more than %" PRIu64
+		       " ms (--max-standstill) while hvtrace was %s, so it was let go",
+		       ms, what);
 	pthread_mutex_lock(&s->lock);
-	wait_for_owner_locked(s);
+	wait_for_owner_locked(m);
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }

@@ -16,6 +16,8 @@
 struct fake {
 	struct machine m;
 	atomic_uint let_go, stuck;
+	bool complains; /* whoever has held it, of what fails now */
+	bool knows;	/* and learns why, if he asks */
 };
 
 static void nothing(struct machine *m)
@@ -25,7 +27,13 @@ static void nothing(struct machine *m)
 
 static void let_go(struct machine *m)
 {
-	((struct fake *)m)->let_go++;
+	struct fake *f = (struct fake *)m;
+	struct machine_event ev;
+
+	f->knows = f->complains && machine_has_ended(m, &ev) && strstr(ev.text, "was let go");
+	if (f->complains)
+		machine_end(m, MACHINE_EVENT_ERROR, 0, "the connection is lost");
+	f->let_go++;
 }
 
 static const struct machine_ops ops = {
@@ -140,8 +148,7 @@ static void test_too_long(void **state)
 	fake_watch(&f, 1);
 	machine_pause_for(&f.m, "reading its lists");
 	machine_pause_for(&f.m, "scanning stacks");
-	wait_for(&f.let_go);
-	assert_true(machine_has_ended(&f.m, &ev));
+	assert_int_equal(machine_wait(&f.m, &ev, -1), 0);
 	assert_int_equal(ev.type, MACHINE_EVENT_ERROR);
 	assert_non_null(strstr(ev.text, "stood for more than 1 ms"));
 	assert_non_null(strstr(ev.text, "hvtrace was scanning stacks"));
@@ -156,6 +163,51 @@ static void test_too_long(void **state)
 	fake_exit(&f);
 	assert_int_equal(f.let_go, 1);
 	assert_int_equal(f.stuck, 0);
+}
+
+/* Who holds it may hold the machine's lock as well, waiting for somebody who never answers. */
+static void test_lock_is_held(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	fake_init(&f);
+	fake_watch(&f, 1);
+	pthread_mutex_lock(&f.m.lock);
+	machine_pause_for(&f.m, "waiting");
+	wait_for(&f.let_go); /* for ever, where it is the lock that is waited for */
+	pthread_mutex_unlock(&f.m.lock);
+	machine_resume(&f.m);
+	fake_exit(&f);
+}
+
+/* What fails because it was let go is not the reason for that. */
+static void test_reason(void **state)
+{
+	struct machine_event ev;
+	struct fake f;
+
+	(void)state;
+	fake_init(&f);
+	f.complains = true;
+	fake_watch(&f, 1);
+	machine_pause_for(&f.m, "waiting");
+	assert_int_equal(machine_wait(&f.m, &ev, -1), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_ERROR);
+	assert_non_null(strstr(ev.text, "while hvtrace was waiting, so it was let go"));
+	assert_true(f.knows);
+	machine_resume(&f.m);
+	fake_exit(&f);
+	/* One that has ended before has its own. */
+	fake_init(&f);
+	fake_watch(&f, 1);
+	machine_end(&f.m, MACHINE_EVENT_RESET, 0, "the guest was reset");
+	machine_pause(&f.m);
+	wait_for(&f.let_go);
+	machine_resume(&f.m);
+	fake_exit(&f);
+	assert_int_equal(f.m.end.type, MACHINE_EVENT_RESET);
+	assert_string_equal(f.m.end.text, "the guest was reset");
 }
 
 /* A vCPU that waits for the host stands as well. */
@@ -233,6 +285,8 @@ int main(void)
 		cmocka_unit_test(test_pauses_are_counted),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_lock_is_held),
+		cmocka_unit_test(test_reason),
 		cmocka_unit_test(test_serving_too_long),
 		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_short_enough),
