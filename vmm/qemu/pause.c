@@ -13,7 +13,17 @@
 #include <errno.h>
 #include <time.h>
 
-#define STOP_S 20 /* QEMU has this long to stop a guest */
+#define STOP_S	20 /* QEMU has this long to stop a guest */
+#define LEAVE_S 5  /* and the thread this long to notice that nothing more is to be had */
+
+static struct timespec in_seconds(time_t s)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	at.tv_sec += s;
+	return at;
+}
 
 /* Make the guest stop, once. */
 void qemu_kick_locked(struct machine *base)
@@ -53,21 +63,31 @@ static void pause_from_handler(struct qemu_machine *m)
 	machine_enter_locked(&m->base);
 }
 
-/* Called with m->base.lock held: the guest does not stop, so nothing more can be had from this
- * QEMU. */
+/*
+ * Called with m->base.lock held: the guest does not stop, so nothing more can be had from this
+ * QEMU. A thread that does not even notice that holds this one for ever, and whoever waits for it.
+ */
 static void give_up_locked(struct qemu_machine *m)
 {
+	const struct timespec at = in_seconds(LEAVE_S);
+	int rc = 0;
+
 	gdb_abort(m->gdb);
+	while (m->base.inside && rc != ETIMEDOUT)
+		rc = pthread_cond_timedwait(&m->base.change, &m->base.lock, &at);
+	if (m->base.inside) {
+		pthread_mutex_unlock(&m->base.lock);
+		stand_is_stuck(&m->base);
+		pthread_mutex_lock(&m->base.lock);
+	}
 	while (m->base.inside)
 		pthread_cond_wait(&m->base.change, &m->base.lock);
 }
 
 static void pause_from_outside(struct qemu_machine *m)
 {
-	struct timespec at;
+	const struct timespec at = in_seconds(STOP_S);
 
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	at.tv_sec += STOP_S;
 	m->requests++;
 	qemu_kick_locked(&m->base);
 	while (m->base.inside) {

@@ -19,6 +19,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* A socket holds some 200 KB; who has more to say after that says it of a guest that stands. */
+#define DRAIN_MAX (1 << 20)
+
 struct qemu_console {
 	int fd;
 	pthread_t thread;
@@ -56,8 +59,13 @@ static void *console_thread(void *arg)
 
 void qemu_console_drain(struct qemu_console *c)
 {
-	while (c && pass_on(c) > 0)
-		;
+	size_t passed = 0;
+	ssize_t n = 1;
+
+	while (c && n > 0 && passed < DRAIN_MAX) {
+		n = pass_on(c);
+		passed += n > 0 ? (size_t)n : 0;
+	}
 }
 
 size_t qemu_console_send(struct qemu_console *c, const char *text, size_t len)
