@@ -20,6 +20,8 @@
 #define TEXT_MAX    (UINT64_C(64) << 20)
 /* Bytes to be read for all of them; some hundred modules have some 10 MB and as much text. */
 #define BYTES_BUDGET (UINT64_C(256) << 20)
+/* Of text, also where it is not read here: who has the modules may look through it. */
+#define TEXT_BUDGET (UINT64_C(256) << 20)
 
 /* enum module_state of include/linux/module.h, the same since 3.8 */
 enum { STATE_LIVE, STATE_COMING, STATE_GOING, STATE_UNFORMED };
@@ -35,8 +37,9 @@ struct walk {
 	const struct guestsym_memory *mem;
 	struct layout at;
 	const struct guestsym_module *known;
-	size_t nr_known, next_known;	/* they mostly come in the same order */
-	uint64_t bytes, symbols, sites; /* what is left of the budgets */
+	size_t nr_known, next_known; /* they mostly come in the same order */
+	/* What is left of the budgets */
+	uint64_t bytes, symbols, sites, text;
 	struct guestsym_module_copies *copies;
 	uint64_t seen[MODULES_MAX]; /* where a struct module was */
 	uint32_t nr_seen;
@@ -225,6 +228,15 @@ static void copy_free(struct module_copy *c)
 	c->strings = NULL;
 }
 
+static int spend_facts(struct walk *w, const struct module_facts *f)
+{
+	int err = module_spend(&w->symbols, f->num_symtab);
+
+	if (!err)
+		err = module_spend(&w->sites, f->num_sites);
+	return err ? err : module_spend(&w->text, f->text_size);
+}
+
 /* One that makes no sense has no symbols and sites. */
 static int copy_contents(struct walk *w, struct module_copy *c)
 {
@@ -234,9 +246,7 @@ static int copy_contents(struct walk *w, struct module_copy *c)
 	if (f->text_size > TEXT_MAX || f->text + f->text_size < f->text ||
 	    f->num_symtab > MODULES_SYMBOLS || f->num_sites > MODULES_SITES)
 		return 0;
-	err = module_spend(&w->symbols, f->num_symtab);
-	if (!err)
-		err = module_spend(&w->sites, f->num_sites);
+	err = spend_facts(w, f);
 	if (!err)
 		err = copy_symbols(w, c);
 	if (!err)
@@ -265,10 +275,8 @@ static struct guestsym_module_memory *find_known(struct walk *w, const struct mo
 /* What is known counts as well: it takes memory. */
 static int share_known(struct walk *w, struct module_copy *c)
 {
-	int err = module_spend(&w->symbols, c->facts.num_symtab);
+	int err = spend_facts(w, &c->facts);
 
-	if (!err)
-		err = module_spend(&w->sites, c->facts.num_sites);
 	if (!err)
 		__atomic_add_fetch(&c->known->refs, 1, __ATOMIC_RELAXED);
 	else
@@ -406,6 +414,7 @@ int modules_copy(const struct modules_of *k, const struct guestsym_memory *mem,
 		w->bytes = BYTES_BUDGET;
 		w->symbols = MODULES_SYMBOLS;
 		w->sites = MODULES_SITES;
+		w->text = TEXT_BUDGET;
 		err = walk_modules(w, k->list);
 	}
 	if (err) {

@@ -478,6 +478,27 @@ static void test_bad_list(void **state)
 	expect_error(-EFAULT);
 }
 
+/* All is bounded together, also of modules without sites, whose text is not read here. */
+static void test_much_text(void **state)
+{
+	const uint32_t most = UINT32_C(64) << 20;
+	const struct made_module_symbol sym = {made_module_text(&g, net), "fn", 't', false};
+	struct guestsym_module *mods;
+	size_t n;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		uint64_t mod = made_module(&g, "long", 0x100, true);
+
+		made_module_symbols(&g, mod, &sym, 1);
+		made_poke(&g, mod + MODULE_TEXT_SIZE + 4, most, 4);
+	}
+	assert_int_equal(read_modules(&mods, &n), 0);
+	guestsym_modules_free(mods, n);
+	made_poke(&g, disk + MODULE_TEXT_SIZE + 4, most, 4);
+	expect_error(-E2BIG);
+}
+
 /* Who makes digests may say that sites are where the module has no text. */
 static void test_site_lies(void **state)
 {
@@ -570,6 +591,7 @@ int main(void)
 		cmocka_unit_test_setup(test_far_names, setup),
 		cmocka_unit_test_setup(test_control_characters, setup),
 		cmocka_unit_test_setup(test_bad_list, setup),
+		cmocka_unit_test_setup(test_much_text, setup),
 		cmocka_unit_test_setup(test_site_lies, setup),
 		cmocka_unit_test_setup(test_site_at_end, setup),
 		cmocka_unit_test(test_no_modules),
