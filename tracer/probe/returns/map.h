@@ -13,7 +13,7 @@ struct piece {
 	uint64_t start, end;
 	const char *name;
 	uint32_t probe; /* of its fentry site; UINT32_MAX: it has none */
-	bool wanted, done, module, init;
+	bool wanted, module, init;
 };
 
 /* All text that there is; that of init (`init`) goes at the end of the boot. By address. */

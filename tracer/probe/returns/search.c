@@ -14,6 +14,10 @@ struct search {
 	struct returns_text *text;
 	struct ret_insns *insns;
 	uint64_t entry_text, entry_text_end;
+	/* Pieces that are wanted, by their number: each once, in the order in which that came out.
+	 */
+	uint32_t *todo;
+	size_t nr_todo;
 	struct wanted_list *list;
 };
 
@@ -27,6 +31,7 @@ static bool is_text(void *arg, uint64_t va)
 static void search_exit(struct search *s)
 {
 	ret_insns_free(s->insns);
+	free(s->todo);
 	if (s->text)
 		returns_text_free(s->text);
 }
@@ -42,9 +47,11 @@ static int search_init(struct search *s, struct trace *t, const struct returns_w
 		.entry_text_end = guestsym_addr(t->gs, "__entry_text_end") + t->guest.slide,
 		.list = list,
 	};
-	if (s->text)
+	if (s->text) {
 		s->insns = ret_insns_new(is_text, s->text);
-	return s->insns ? 0 : -ENOMEM;
+		s->todo = malloc((s->text->map.nr + 1) * sizeof(*s->todo));
+	}
+	return s->insns && s->todo ? 0 : -ENOMEM;
 }
 
 /* --- which functions ------------------------------------------------------------------------- */
@@ -73,6 +80,13 @@ static bool in_text(const struct search *s, uint64_t va)
 	return va >= s->text->map.v[0].start && va < s->text->map.v[s->text->map.nr - 1].end;
 }
 
+static void want(struct search *s, struct piece *p)
+{
+	if (!p->wanted)
+		s->todo[s->nr_todo++] = (uint32_t)(p - s->text->map.v);
+	p->wanted = true;
+}
+
 /*
  * A jump that leaves the piece: to the start of another function, whose return is then the
  * caller's too, or into the part of this one that compilers put aside as cold. Whether these bytes
@@ -87,8 +101,9 @@ static void jump_look(struct search *s, const struct piece *p, uint64_t target)
 		return;
 	to = text_map_at(&s->text->map, target);
 	/* With IBT functions begin with endbr64, which a jump may leave out. */
-	if (to && (target == to->start || target == to->start + 4 || is_cold(to)))
-		to->wanted = to->wanted || !is_untouchable(s, to);
+	if (to && (target == to->start || target == to->start + 4 || is_cold(to)) &&
+	    !is_untouchable(s, to))
+		want(s, to);
 }
 
 static void jumps_look(struct search *s, const struct piece *p, size_t len)
@@ -213,36 +228,40 @@ static int insns_look(struct search *s, const struct piece *p, size_t len)
 	return ret;
 }
 
-static int piece_look(struct search *s, struct piece *p)
+static int piece_look(struct search *s, const struct piece *p)
 {
 	size_t len = returns_text_read(s->text, p);
 
-	p->done = true;
 	jumps_look(s, p, len);
 	return s->t->returns->decoded ? insns_look(s, p, len) : sites_look(s, p, len);
 }
 
-/* By address, so that text is read in large pieces; jumps go back as well as forth. */
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * In rounds, each of what the one before has come upon, by address, so that text is read in large
+ * pieces. There may be as many rounds as pieces: a round looks at no others than its own.
+ */
 static int search_run(struct search *s)
 {
-	bool more = true;
+	struct text_map *map = &s->text->map;
+	size_t at = 0;
 
-	for (size_t i = 0; i < s->text->map.nr; i++) {
-		struct piece *p = &s->text->map.v[i];
+	for (size_t i = 0; i < map->nr; i++)
+		if (map->v[i].probe != UINT32_MAX && s->wish->takes(s->t, map->v[i].probe))
+			want(s, &map->v[i]);
+	while (at < s->nr_todo) {
+		size_t end = s->nr_todo;
 
-		p->wanted = p->probe != UINT32_MAX && s->wish->takes(s->t, p->probe);
-	}
-	while (more) {
-		more = false;
-		for (size_t i = 0; i < s->text->map.nr; i++) {
-			struct piece *p = &s->text->map.v[i];
-
-			if (!p->wanted || p->done)
-				continue;
-			if (piece_look(s, p))
+		qsort(s->todo + at, end - at, sizeof(*s->todo), by_number);
+		for (; at < end; at++)
+			if (piece_look(s, &map->v[s->todo[at]]))
 				return -ENOMEM;
-			more = true;
-		}
 	}
 	if (s->list->nr)
 		qsort(s->list->v, s->list->nr, sizeof(*s->list->v), returns_by_va);

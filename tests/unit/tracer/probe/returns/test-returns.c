@@ -23,6 +23,9 @@ enum {
 	ALPHA_LAST = FN_ALPHA + 0xf8, /* and seven bytes of padding */
 	BETA_STATIC = FN_BETA + 0x21,
 	BETA_LAST = FN_BETA + 0xff,
+	CHAIN = 0x2700,
+	CHAIN_SIZE = 0x40,
+	CHAIN_LENGTH = 8,
 	STATIC_CALLS = 0x5900,
 	ETEXT = 0x3000,
 };
@@ -183,6 +186,36 @@ static void unreadable_static_calls(void **state)
 	end(t);
 }
 
+/* Functions that nobody traces, the last of which beta jumps to, and each to the one before it. */
+static void chain_make(void)
+{
+	static const char *const names[CHAIN_LENGTH] = {"c0", "c1", "c2", "c3",
+							"c4", "c5", "c6", "c7"};
+	const uint32_t last = CHAIN + (CHAIN_LENGTH - 1) * CHAIN_SIZE, jump = FN_BETA + 0x30;
+
+	for (uint32_t i = 0; i < CHAIN_LENGTH; i++) {
+		fake_symbol(names[i], FAKE_VA(CHAIN + i * CHAIN_SIZE), 'T');
+		put_bytes(CHAIN + i * CHAIN_SIZE, "\xeb\xbe\xc3", 3);
+	}
+	put_bytes(CHAIN, "\x90\x90", 2);
+	put_bytes(jump, "\xe9\x00\x00\x00\x00\x90", 6);
+	put(jump + 1, last - (jump + SITE_SIZE), 4);
+	memcpy(before, fake_at(FAKE_TEXT), PER_CPU_OFFSET);
+}
+
+static void jumps_are_followed_backwards(void **state)
+{
+	struct trace *t;
+
+	(void)state;
+	chain_make();
+	t = graph(TRACE_ENGINE_TRAP);
+	for (uint32_t i = 0; i < CHAIN_LENGTH; i++)
+		trap_is(CHAIN + i * CHAIN_SIZE + 2, MACHINE_TRAP_INT3, 1);
+	assert_int_equal(fake.ntraps, 2 + 4 + CHAIN_LENGTH);
+	end(t);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -190,7 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(returns_are_traps),       TEST(one_with_padding_is_a_call),
 		TEST(selections_change),       TEST(changed_bytes_are_left_alone),
-		TEST(unreadable_static_calls),
+		TEST(unreadable_static_calls), TEST(jumps_are_followed_backwards),
 	};
 
 	return cmocka_run_group_tests_name("returns", tests, NULL, NULL);
