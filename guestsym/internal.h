@@ -337,7 +337,7 @@ struct kernel {
 	uint32_t event_probes;
 	bool names_invalid; /* fentry_names_invalid() */
 	bool unpacked;	    /* the image was in a bzImage */
-	bool booted;	    /* it is a copy of the memory of one that runs; it has no fentry sites */
+	bool booted; /* it is a copy of the memory of one that runs; it has no fentry sites */
 };
 
 /*
