@@ -20,6 +20,7 @@ struct live {
 	struct guestsym_event *v; /* of the kernel itself, in their order of registration */
 	struct guestsym_event *late;
 	size_t nr, nr_late, room, room_late;
+	size_t nr_of_modules, left_out;
 };
 
 static int learn_fields(struct live *l, const struct types *t)
@@ -146,12 +147,17 @@ static int read_event(struct live *l, uint64_t va)
 	struct event_call call;
 	int err = event_read_call(&l->r, va, &ev, &call);
 
+	if (!err && ev.module && l->nr_of_modules == GUESTSYM_MODULE_EVENTS_MAX) {
+		l->left_out++;
+		return 0;
+	}
 	if (!err)
 		err = read_event_fields(l, &call, &ev);
 	if (!err)
 		err = event_read_string(&l->r, call.print_fmt, PRINT_MAX, &ev.print_fmt);
 	if (err)
 		return event_error_is_its_own(err) ? 0 : err;
+	l->nr_of_modules += ev.module != NULL;
 	if (is_kernels_own(l, va))
 		return append(&l->v, &l->nr, &l->room, &ev);
 	return append(&l->late, &l->nr_late, &l->room_late, &ev);
@@ -193,6 +199,7 @@ static int put_in_order(struct live *l, struct guestsym_event_list *list)
 	for (size_t i = 0; i < l->nr; i++)
 		v[l->nr_late + i] = l->v[i];
 	list->v = v;
+	list->left_out = l->left_out;
 	return 0;
 }
 

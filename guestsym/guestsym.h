@@ -326,8 +326,12 @@ struct guestsym_event_list {
 	size_t nr_common;
 	const struct guestsym_event *v; /* in the order of available_events */
 	size_t n;
+	size_t left_out; /* those of modules beyond GUESTSYM_MODULE_EVENTS_MAX */
 	struct guestsym_event_memory *memory; /* guestsym's own */
 };
+
+/* As many again may come while a guest is traced: EVENTS_OWN of tracer/events/list.h. */
+#define GUESTSYM_MODULE_EVENTS_MAX 4096
 
 /*
  * The events of the running kernel, its modules' included, from its memory; gs is from its memory

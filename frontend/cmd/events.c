@@ -135,6 +135,9 @@ static int print_list(const struct events_options *o, const struct guestsym_even
 		fprintf(stderr, "hvtrace: cannot write: %s\n", strerror(errno));
 	else
 		status = EXIT_OK;
+	if (list->left_out)
+		fprintf(stderr, "hvtrace: %zu more events of modules are left out\n",
+			list->left_out);
 	text_free(&t);
 	return status;
 }

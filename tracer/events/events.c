@@ -153,6 +153,8 @@ static int list_read(struct events *e)
 	    !event_printer_add(e->printer, &e->list)) {
 		for (size_t i = 0; i < e->list.n; i++)
 			e->other_pid[i] = other_pid_of(&e->list.v[i]);
+		if (e->list.left_out)
+			events_tell_full(e);
 		return 0;
 	}
 	event_list_free(e->all);

@@ -53,6 +53,9 @@ struct events {
 /* The list as it is now, of modules; e->lock is held. 0, or -ENOMEM with some missing. */
 int events_refresh(struct events *e);
 
+/* Say, once, that not all events of modules are in the list. */
+void events_tell_full(struct events *e);
+
 /* How records of an event that has joined the list are printed. 0 or -ENOMEM. */
 int events_printed(struct events *e, uint32_t event);
 

@@ -446,6 +446,60 @@ static void test_retry(void **state)
 	guestsym_close(gs);
 }
 
+/* --- more events of a module than anybody has --------------------------------------------------
+ */
+
+#define MANY	  UINT64_C(0xffffc90000000000) /* where they lie, one every MANY_STEP bytes */
+#define MANY_STEP 128
+#define NR_MANY	  (GUESTSYM_MODULE_EVENTS_MAX + 10)
+
+static struct {
+	uint8_t event[EVENT_SIZE_OF]; /* all of them, but for the list */
+	uint64_t last;		      /* the next in the list behind them */
+} many;
+
+static int read_many(void *arg, uint64_t va, void *buf, size_t len)
+{
+	if (va < MANY || va - MANY >= NR_MANY * MANY_STEP)
+		return made_read(arg, va, buf, len);
+	for (size_t i = 0; i + MANY_STEP <= len; i += MANY_STEP) {
+		uint64_t nr = (va - MANY + i) / MANY_STEP;
+		uint64_t next =
+			nr + 1 < NR_MANY ? MANY + (nr + 1) * MANY_STEP + EVENT_LIST : many.last;
+
+		memset((uint8_t *)buf + i, 0, MANY_STEP);
+		memcpy((uint8_t *)buf + i, many.event, EVENT_SIZE_OF);
+		memcpy((uint8_t *)buf + i + EVENT_LIST + 8, &next, 8);
+	}
+	return 0;
+}
+
+static void test_many_of_modules(void **state)
+{
+	struct guestsym_memory mem = made_memory(&g);
+	struct guestsym *gs = guestsym_open_memory(NULL, &mem, NULL, 0);
+	uint64_t head = made_addr(&g, "ftrace_events");
+	struct guestsym_event_list list;
+	size_t of_modules = 0;
+
+	(void)state;
+	assert_non_null(gs);
+	memcpy(many.event, made_page(&g, kprobe_module), EVENT_SIZE_OF);
+	many.last = made_peek(&g, head + 8);
+	made_poke(&g, head + 8, MANY + EVENT_LIST, 8);
+	mem.read = read_many;
+	assert_int_equal(guestsym_events_read(gs, &mem, 0, &list), 0);
+	for (size_t i = 0; i < list.n; i++)
+		of_modules += list.v[i].module != NULL;
+	assert_int_equal(of_modules, GUESTSYM_MODULE_EVENTS_MAX);
+	assert_int_equal(list.left_out, NR_MANY + 1 - GUESTSYM_MODULE_EVENTS_MAX);
+	/* The kernel's own come last, and are there. */
+	assert_int_equal(list.n, GUESTSYM_MODULE_EVENTS_MAX + 6);
+	assert_non_null(find(&list, "sys_exit_close"));
+	guestsym_events_free(&list);
+	guestsym_close(gs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -461,6 +515,7 @@ int main(void)
 		cmocka_unit_test_setup(test_endless_fields, setup),
 		cmocka_unit_test_setup(test_bad_list, setup),
 		cmocka_unit_test_setup(test_retry, setup),
+		cmocka_unit_test_setup(test_many_of_modules, setup),
 	};
 
 	return cmocka_run_group_tests_name("guestsym-events", tests, NULL, NULL);

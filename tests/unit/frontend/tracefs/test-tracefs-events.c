@@ -313,6 +313,92 @@ static void test_module_of_a_hostile_list(void **state)
 	assert_int_equal(finds(w, "events/nbd/kmalloc"), 0);
 }
 
+/* --- of many modules at once ------------------------------------------------------------------ */
+
+enum { MANY = 4096, PAUSES_MAX = MANY / 256 };
+
+static struct guestsym_event many_events[EVENTS + MANY];
+static unsigned int times_resumed, times_asked, give_up_at;
+
+static void count_resumed(void)
+{
+	times_resumed++;
+}
+
+static bool given_up(void *arg)
+{
+	(void)arg;
+	return ++times_asked >= give_up_at;
+}
+
+/* n of them, all of one name: they differ in where they are, of which two have the last place. */
+static void many_modules(struct world *w, size_t n)
+{
+	memcpy(many_events, events, sizeof(events));
+	for (size_t i = 0; i < n; i++) {
+		struct guestsym_event *ev = &many_events[EVENTS + i];
+
+		*ev = event(&made_kmalloc, (uint16_t)(1000 + i), GUESTSYM_EVENT_FL_REG);
+		ev->system = "nbd";
+		ev->module = "nbd";
+		ev->call = 0xffff888000000000 + 128 * (i < MANY - 1 ? i * 7 % MANY : i);
+	}
+	more_list = list;
+	more_list.v = many_events;
+	more_list.n = EVENTS + n;
+	fake.events = &more_list;
+	if (w->trace->trace_events)
+		events_changed(w->trace->trace_events);
+}
+
+/* So many events of modules are there; the list is looked at anew. */
+static size_t there_are(struct world *w)
+{
+	const struct guestsym_event_list *now;
+	size_t n = 0;
+
+	assert_int_equal(finds(w, "set_event"), 0);
+	now = events_list(w->trace->trace_events);
+	for (size_t i = 0; i < now->n; i++)
+		n += now->v[i].module && !guestsym_event_is_gone(&now->v[i]);
+	return n;
+}
+
+static void test_many_modules_go_at_once(void **state)
+{
+	struct world *w = *state;
+
+	w->trace->cfg.running = true;
+	many_modules(w, MANY);
+	assert_int_equal(there_are(w), MANY);
+	many_modules(w, 5);
+	fake.run = count_resumed;
+	times_resumed = 0;
+	assert_int_equal(there_are(w), 5);
+	fake.run = NULL;
+	assert_in_range(times_resumed, 1, PAUSES_MAX);
+	/* They come again, and what is twice in the list comes once. */
+	many_modules(w, MANY);
+	many_events[EVENTS + 11] = many_events[EVENTS + 10];
+	assert_int_equal(there_are(w), MANY - 1);
+}
+
+/* A guest that is given up does not stand until all of its events have been looked at. */
+static void test_many_modules_of_one_given_up(void **state)
+{
+	struct world *w = *state;
+
+	w->trace->cfg.running = true;
+	many_modules(w, MANY);
+	assert_int_equal(there_are(w), MANY);
+	many_modules(w, 0);
+	give_up_at = MANY / 2;
+	w->trace->guest.given_up = given_up;
+	assert_in_range(there_are(w), 1, MANY);
+	assert_in_range(times_asked, MANY / 2, MANY / 2 + 10);
+	w->trace->guest.given_up = NULL;
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up_events, tear_down_events)
 
 int main(void)
@@ -326,6 +412,8 @@ int main(void)
 		TEST(test_pids),
 		TEST(test_module_again_and_again),
 		TEST(test_module_of_a_hostile_list),
+		TEST(test_many_modules_go_at_once),
+		TEST(test_many_modules_of_one_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
