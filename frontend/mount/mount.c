@@ -98,9 +98,9 @@ const char *tracefs_dir(const struct tracefs *fs)
 	return fs->at.dir;
 }
 
-void tracefs_leave(const struct tracefs *fs)
+int tracefs_leave(const struct tracefs *fs)
 {
-	mountpoint_leave(&fs->at);
+	return mountpoint_leave(&fs->at);
 }
 
 void tracefs_unmount(struct tracefs *fs)

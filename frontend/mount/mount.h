@@ -40,8 +40,8 @@ const char *tracefs_dir(const struct tracefs *fs);
 void tracefs_unmount(struct tracefs *fs);
 /*
  * Detach it from its directory, which goes if it was made: in a process that is a copy of the one that serves it.
- * Makes system calls only.
+ * Makes system calls only. 0 or -errno; -EBUSY: it is mounted still.
  */
-void tracefs_leave(const struct tracefs *fs);
+int tracefs_leave(const struct tracefs *fs);
 
 #endif

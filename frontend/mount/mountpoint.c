@@ -220,14 +220,25 @@ void mountpoint_exit(struct mountpoint *m)
 	close(m->parent);
 }
 
-void mountpoint_leave(const struct mountpoint *m)
+/* Somebody may have unmounted it before. */
+static bool is_mounted(const struct mountpoint *m)
+{
+	struct stat st, above;
+	int rc = look(m, &st);
+
+	return rc == -ENOTCONN || (!rc && !fstat(m->parent, &above) && st.st_dev != above.st_dev);
+}
+
+int mountpoint_leave(const struct mountpoint *m)
 {
 	struct mountpoint again = *m;
+	bool mounted;
 
 	again.parent = guestsym_own_dir(m->above, false);
 	if (again.parent < 0)
-		return;
+		return again.parent;
 	set_place(&again);
-	unmount(&again);
+	mounted = !unmount(&again) && is_mounted(&again);
 	mountpoint_exit(&again);
+	return mounted ? -EBUSY : 0;
 }

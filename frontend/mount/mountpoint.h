@@ -29,8 +29,8 @@ void mountpoint_exit(struct mountpoint *m);
 /*
  * What is mounted on it goes, also while files are open there, and then the directory if it was
  * made: for a process that has a copy of the mount point and not its descriptor. Its path is looked
- * at as before.
+ * at as before. 0 or -errno: -EBUSY, something is mounted there still.
  */
-void mountpoint_leave(const struct mountpoint *m);
+int mountpoint_leave(const struct mountpoint *m);
 
 #endif

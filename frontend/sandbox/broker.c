@@ -51,8 +51,7 @@ static int do_deed(const struct broker_deed *deeds, size_t n, bool *done, uint8_
 	if (done[deed])
 		return -EALREADY;
 	done[deed] = true;
-	deeds[deed].run(deeds[deed].arg);
-	return 0;
+	return deeds[deed].run(deeds[deed].arg);
 }
 
 _Noreturn static void broker_main(int sock, const struct broker_deed *deeds, size_t n)

@@ -16,7 +16,7 @@ struct broker;
 /* Done in the broker, on a copy of the memory as it is when that starts, with no other thread and
  * nothing open. */
 struct broker_deed {
-	void (*run)(void *arg);
+	int (*run)(void *arg); /* 0 or -errno */
 	void *arg;
 };
 
@@ -25,8 +25,8 @@ struct broker_deed {
 /* 0 or -errno. It ends with this process at the latest, without doing anything. */
 int broker_start(struct broker **broker, const struct broker_deed *deeds, size_t n);
 /*
- * Have a deed done, and wait for that, 30 s at most. 0; -EALREADY: it was done before; -ETIMEDOUT;
- * or -EPIPE: the broker is gone. One thread at a time.
+ * Have a deed done, and wait for that, 30 s at most. What it returns; -EALREADY: it was done
+ * before; -ETIMEDOUT; or -EPIPE: the broker is gone. One thread at a time.
  */
 int broker_ask(struct broker *broker, size_t deed);
 /* Waits for its end, 2 s at most: it has none while a deed has none. NULL is allowed. */

@@ -6,6 +6,8 @@
 #include "frontend/session/registry.h"
 #include "frontend/session/session.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,27 +20,31 @@ struct registered {
 	pid_t pid;
 };
 
-static void do_unmount(void *arg)
+static int do_unmount(void *arg)
 {
 	const struct session *s = arg;
 
-	if (s->fs)
-		tracefs_leave(s->fs);
+	return s->fs ? tracefs_leave(s->fs) : 0;
 }
 
-static void do_unregister(void *arg)
+static int do_unregister(void *arg)
 {
 	const struct registered *r = arg;
 
 	registry_remove(r->pid);
+	return 0;
 }
 
 void session_unmount(void *arg)
 {
 	struct session *s = arg;
+	int rc = s->broker ? broker_ask(s->broker, DEED_UNMOUNT) : 0;
 
-	if (s->broker)
-		broker_ask(s->broker, DEED_UNMOUNT);
+	if (rc && rc != -EALREADY)
+		fprintf(stderr,
+			"hvtrace: warning: %s is still a mount, of no use any more, as it cannot be "
+			"unmounted (%s): fusermount3 -u %s\n",
+			tracefs_dir(s->fs), strerror(-rc), tracefs_dir(s->fs));
 }
 
 void session_unregister(struct session *s)

@@ -21,6 +21,8 @@ kvm-machines += tests/e2e/run-attach,trace-libvirt,6.12,CYCLES=5,KILLS=2
 kvm-machines += tests/e2e/run-attach,vcpus,6.1,8
 kvm-machines += tests/e2e/run-attach,qemu,6.1,GUEST_APPEND=pti=off
 kvm-machines += tests/e2e/run-qemu,PARTS=boots+workload+graph
+kvm-machines += tests/e2e/interrupts,6.1,50,400
+kvm-machines += tests/e2e/ordinary-user
 kvm-machines += tests/e2e/check-host
 kvm-machines += tests/e2e/run-testguest
 kvm-machines += tests/e2e/graph-testguest
@@ -76,6 +78,8 @@ kvm-rest += tests/e2e/run-qemu
 kvm-rest += tests/e2e/trampoline
 kvm-rest += tests/e2e/tracer-switches
 kvm-rest += tests/e2e/killed-tracers,6.12
+kvm-rest += tests/soak/random-kills,6.1,KILLS=25
+kvm-rest += tests/soak/random-kills,6.12,KILLS=25
 kvm-rest += tests/e2e/run-attach,window,6.1
 kvm-rest += tests/e2e/run-attach,unwind,6.12
 kvm-rest += tests/e2e/run-attach,graph,6.1

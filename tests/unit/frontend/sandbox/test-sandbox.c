@@ -633,34 +633,35 @@ static void place_init(struct place *p)
 	close(fd);
 }
 
-static void remove_file(void *arg)
+static int remove_file(void *arg)
 {
 	const struct place *p = arg;
 
-	unlink(p->file);
+	return unlink(p->file) ? -errno : 0;
 }
 
-static void remove_dir(void *arg)
+static int remove_dir(void *arg)
 {
 	const struct place *p = arg;
 
-	rmdir(p->dir);
+	return rmdir(p->dir) ? -errno : 0;
 }
 
 /* It does what it was told before, and only that. */
 static void ask(void *arg)
 {
 	struct place *p = arg;
-	const struct broker_deed deeds[] = {{remove_file, p}, {remove_dir, p}};
+	const struct broker_deed deeds[] = {{remove_file, p}, {remove_dir, p}, {remove_dir, p}};
 	struct broker *b;
 
-	demand(!broker_start(&b, deeds, 2));
+	demand(!broker_start(&b, deeds, 3));
 	enter();
 	strcpy(p->file, "/another");
 	strcpy(p->dir, "/another");
-	demand(broker_ask(b, 2) == -EINVAL);
+	demand(broker_ask(b, 3) == -EINVAL);
 	demand(!broker_ask(b, 0) && !broker_ask(b, 1));
 	demand(broker_ask(b, 1) == -EALREADY);
+	demand(broker_ask(b, 2) == -ENOENT);
 	broker_stop(b);
 }
 
@@ -696,7 +697,7 @@ static void test_broker_unasked(void **state)
 	assert_int_equal(rmdir(p.dir), 0);
 }
 
-static void die(void *arg)
+_Noreturn static int die(void *arg)
 {
 	(void)arg;
 	_exit(1);
