@@ -223,7 +223,7 @@ void mountpoint_exit(struct mountpoint *m)
 /* Somebody may have unmounted it before. */
 static bool is_mounted(const struct mountpoint *m)
 {
-	struct stat st, above;
+	struct stat st = {0}, above = {0};
 	int rc = look(m, &st);
 
 	return rc == -ENOTCONN || (!rc && !fstat(m->parent, &above) && st.st_dev != above.st_dev);

@@ -171,13 +171,7 @@ static void test_symtab_names(void **state)
 /* A terminal would obey them, C1 codes as well. */
 static void test_plain_names(void **state)
 {
-	static const char *const bad[] = {"a\033[2Jb",
-					  "a\nb",
-					  "a b",
-					  "a\177",
-					  "a\x9b"
-					  "2Jb",
-					  "\r"};
+	static const char *const bad[] = {"a\033[2Jb", "a\nb", "a b", "a\177", "a\2332Jb", "\r"};
 	struct guestsym_symbol v[] = {{ADDR, "first", 'T'}, {ADDR + 1, "fn.cold$x_1", 't'}};
 	struct symbols s = {.v = v, .n = 2};
 

@@ -591,6 +591,7 @@ static void take_memory(void *arg)
 {
 	struct rlimit space;
 	rlim_t before;
+	void *much;
 
 	(void)arg;
 	demand(can_map(UINT64_C(1) << 42));
@@ -602,7 +603,8 @@ static void take_memory(void *arg)
 	demand(space.rlim_cur < before);
 	demand(!can_map(space.rlim_cur) && !can_map(UINT64_C(1) << 42));
 	errno = 0;
-	demand(!calloc(1, space.rlim_cur) && errno == ENOMEM);
+	much = calloc(1, space.rlim_cur);
+	demand(!much && errno == ENOMEM);
 	space.rlim_cur = space.rlim_max = RLIM_INFINITY;
 	refused(setrlimit(RLIMIT_AS, &space));
 }
