@@ -9,6 +9,7 @@
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/critical/sites.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -32,10 +33,14 @@ static int insert_all(struct trace *t, char *err, size_t errlen)
 
 	machine_pause_for(t->m, "setting probes");
 	change_lock(t);
-	ret = probes_insert(t, 0, 0);
-	t->placed = !ret;
+	t->placed = true;
+	ret = pieces_patch(t);
 	change_unlock(t);
 	machine_resume(t->m);
+	ret = pieces_finish(t, ret);
+	change_lock(t);
+	t->placed = !ret;
+	change_unlock(t);
 	if (ret)
 		snprintf(err, errlen, "cannot place the probes in the guest: %s", strerror(-ret));
 	return ret;
@@ -305,7 +310,7 @@ static int remove_all(struct trace *t, enum guest_end end)
 	machine_pause_for(t->m, "taking probes out");
 	change_lock(t);
 	t->placed = false;
-	ret = end == GUEST_GONE ? probes_remove(t, 0, PROBE_FL_CALL) : probes_remove(t, 0, 0);
+	ret = pieces_remove_all(t, end == GUEST_GONE ? PROBE_FL_CALL : 0);
 	if (t->life->guard_return) {
 		error = machine_traps_clear(t->m, &t->life->guard_return, 1);
 		t->life->guard_return = 0;
@@ -313,7 +318,7 @@ static int remove_all(struct trace *t, enum guest_end end)
 	}
 	change_unlock(t);
 	machine_resume(t->m);
-	return ret;
+	return pieces_finish(t, ret);
 }
 
 /* It has ended since, and its machine with all that was in it: nothing is left to be put back. */

@@ -9,6 +9,7 @@
 #include "tracer/core/lock.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -215,7 +216,7 @@ static int guards_do(struct trace *t, uint16_t guards, const struct machine_hit 
 {
 	int ret = 0;
 
-	if (!t->placed)
+	if (!t->placed && !pieces_are_left(t))
 		return 0;
 	if (guards & (GUARD_FTRACE_DONE | GUARD_PATCHED))
 		t->life->guard_return = 0; /* its trap has gone by itself */
@@ -250,6 +251,8 @@ void guards_hit(struct trace *t, uint16_t guards, const struct machine_hit *hit)
 	machine_pause_for(t->m, "looking at what a trap guards");
 	change_lock(t);
 	ret = guards_do(t, guards, hit);
+	if (!ret)
+		ret = pieces_finish_here(t);
 	change_unlock(t);
 	machine_resume(t->m);
 	if (ret)

@@ -19,6 +19,7 @@
 #include "tracer/lib/host-time.h"
 #include "tracer/lib/memory.h"
 #include "tracer/probe/critical/sites.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -186,6 +187,7 @@ void trace_free(struct trace *t)
 	events_free(t->trace_events);
 	returns_free(t);
 	flag_sites_free(t);
+	pieces_free(t);
 	probe_set_free(&t->probes);
 	borrow_free(t->borrow);
 	modules_list_free(t->modules);

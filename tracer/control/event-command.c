@@ -15,6 +15,7 @@
 #include "tracer/instance/events.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/record.h"
 #include "tracer/tracepoint/tracepoint.h"
@@ -110,14 +111,15 @@ static bool begin(struct instance *i, struct func_file *file, const char *text, 
 static int end(struct instance *i, bool ours)
 {
 	struct events *events = i->t->trace_events;
-	int ret = 0;
+	int ret, error = 0;
 
 	trace_change_end(i->t);
+	ret = pieces_finish(i->t, 0);
 	if (ours) {
-		ret = events_apply(events);
+		error = events_apply(events);
 		events_unlock(events);
 	}
-	return ret;
+	return ret ? ret : error;
 }
 
 ssize_t instance_write_functions(struct instance *i, struct func_file *file, const char *text,

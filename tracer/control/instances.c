@@ -11,6 +11,7 @@
 #include "tracer/instance/instance.h"
 #include "tracer/instance/order.h"
 #include "tracer/lib/memory.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/record/files.h"
 #include "tracer/record/record.h"
 #include "tracer/tracepoint/tracepoint.h"
@@ -223,7 +224,7 @@ int instance_new(struct trace *t, const char *name)
 	else
 		func_filter_apply(i->functions);
 	trace_change_end(t);
-	return ret;
+	return pieces_finish(t, ret);
 }
 
 int instance_remove(struct trace *t, const char *name)
@@ -250,6 +251,7 @@ int instance_remove(struct trace *t, const char *name)
 		instance_free(i);
 	}
 	trace_change_end(t);
+	pieces_finish(t, 0);
 	if (events) {
 		events_lock(t->trace_events);
 		events_apply(t->trace_events);

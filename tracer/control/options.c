@@ -5,6 +5,7 @@
 #include "tracer/instance/events.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/follow.h"
 #include "tracer/record/graph.h"
@@ -61,38 +62,47 @@ static uint32_t option_set(struct instance *i, uint32_t flag, bool on)
 	return on ? atomic_fetch_or(&i->options, flag) : atomic_fetch_and(&i->options, ~flag);
 }
 
-/* All or nothing. */
 static int max_switch_option(struct instance *i, uint32_t flag, bool on)
 {
 	uint32_t before = option_set(i, flag, on);
-	int ret;
 
 	if (flag & OUTPUT_DISPLAY_GRAPH && !(before & flag) == on)
 		max_restart(i);
-	ret = selection_patch(i->t);
-	if (!ret)
-		return 0;
-	option_set(i, flag, before & flag);
-	selection_patch(i->t);
-	return ret;
+	return selection_patch(i->t);
 }
 
-/* What the trace of a latency consists of. */
+/* It was `before`, and could not be changed. */
+static void max_restore_option(struct instance *i, uint32_t flag, uint32_t before)
+{
+	trace_change_begin(i->t);
+	option_set(i, flag, before & flag);
+	selection_patch(i->t);
+	trace_change_end(i->t);
+	pieces_finish(i->t, 0);
+}
+
+/* What the trace of a latency consists of: all or nothing. */
 static int max_set_option(struct instance *i, uint32_t flag, bool on)
 {
-	uint32_t options;
-	int ret;
+	uint32_t before, options;
+	int ret = 0;
+	bool lacks;
 
 	trace_change_begin(i->t);
-	options = on ? i->options | flag : i->options & ~flag;
-	if (instance_options_ask_graph(options) && instance_lacks_exits(i)) {
+	before = i->options;
+	options = on ? before | flag : before & ~flag;
+	lacks = instance_options_ask_graph(options) && instance_lacks_exits(i);
+	if (!lacks)
+		ret = max_switch_option(i, flag, on);
+	trace_change_end(i->t);
+	if (lacks) {
 		trace_note(i->t, "display-graph: how functions return is not known (yet) of this "
 				 "guest's kernel; function-trace 0 does without them");
-		ret = -EOPNOTSUPP;
-	} else {
-		ret = max_switch_option(i, flag, on);
+		return -EOPNOTSUPP;
 	}
-	trace_change_end(i->t);
+	ret = pieces_finish(i->t, ret);
+	if (ret)
+		max_restore_option(i, flag, before);
 	return ret;
 }
 

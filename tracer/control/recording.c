@@ -7,6 +7,7 @@
 #include "tracer/instance/instance.h"
 #include "tracer/instance/max.h"
 #include "tracer/probe/critical/sites.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/graph.h"
@@ -73,7 +74,7 @@ static int tracer_try(struct instance *i, const struct tracer_ops *tracer,
 		ret = tracer_switch(i, tracer, work);
 	}
 	trace_change_end(i->t);
-	return ret;
+	return pieces_finish(i->t, ret);
 }
 
 /* Where windows of these kinds end, stacks are looked at. */

@@ -51,10 +51,12 @@ static inline void lock_give(pthread_mutex_t *lock, enum lock_rank rank)
 static inline void change_lock(struct trace *t)
 {
 	lock_take(&t->change, LOCK_CHANGE, 0);
+	t->changes++;
 }
 
 static inline void change_unlock(struct trace *t)
 {
+	t->changes--;
 	lock_give(&t->change, LOCK_CHANGE);
 }
 

@@ -88,11 +88,39 @@ struct probe_set {
 	_Atomic uint64_t selected, skipped, traced;
 };
 
+/* What pieces are timed by: the host's clock, but for tests. */
+struct pieces_clock {
+	int64_t (*now)(void);	  /* ns */
+	void (*rest)(int64_t ns); /* the guest runs meanwhile */
+};
+
+/* A change of many traps that is under way; all 0: none is, or ever was. See probe/pieces.h. */
+struct probe_pieces {
+	enum {
+		PIECES_NONE,
+		PIECES_REMOVE,
+		PIECES_INSERT,
+		PIECES_UNDO, /* setting has failed: what was set is taken out again */
+	} phase;
+	uint32_t *which;	/* indexes of probes, in the order in which they are dealt with */
+	size_t n, at;		/* all of them, and the next one */
+	bool insert;		/* when those to be removed have been */
+	bool again;		/* others are to be set by now, when these are */
+	size_t size;		/* how many go into a piece; 0: it is not known yet */
+	int64_t took_ns;	/* the last one */
+	int error;		/* of the change, -errno: who ends it is told */
+	unsigned int finishing; /* threads that have the rest of it done */
+	const struct pieces_clock *clock; /* NULL: the host's */
+};
+
 /* How sites are patched: one row in probe/probe.c's table. */
 struct probe_ops {
 	const char *name, *desc;
 	bool calls; /* sites call the payload, and do not exit to the host */
-	/* All or none: 0 or -errno. `which` holds n indexes into t->probes. */
+	/*
+	 * All or none: 0 or -errno. `which` holds n indexes into t->probes, in the order to go by:
+	 * what was set last is removed the soonest.
+	 */
 	int (*insert)(struct trace *t, const uint32_t *which, size_t n);
 	int (*remove)(struct trace *t, const uint32_t *which, size_t n);
 };

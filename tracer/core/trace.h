@@ -71,7 +71,8 @@ struct trace {
 	const struct probe_ops *engine;
 	struct guest_kernel guest;
 	struct probe_set probes;
-	struct returns *returns; /* how functions return, and where */
+	struct probe_pieces pieces; /* change */
+	struct returns *returns;    /* how functions return, and where */
 	struct flag_sites *flag_sites;
 	struct critical critical[MACHINE_MAX_VCPUS]; /* of each: its lock */
 	struct graph *graph;			     /* the calls that are under way */
@@ -96,10 +97,11 @@ struct trace {
 	/* Changes of what is patched; taken with the machine paused, by one thread several times.
 	 */
 	pthread_mutex_t change;
-	bool placed;	  /* change: probes are in the guest as soon as they are wanted */
-	bool detached;	  /* change: the guest is not asked for anything any more */
-	bool held;	  /* change: functions are not in the guest yet: boot.h */
-	atomic_bool away; /* change, but for a glance: the sites are the guest's for now */
+	unsigned int changes; /* change: how often its thread has it */
+	bool placed;	      /* change: probes are in the guest as soon as they are wanted */
+	bool detached;	      /* change: the guest is not asked for anything any more */
+	bool held;	      /* change: functions are not in the guest yet: boot.h */
+	atomic_bool away;     /* change, but for a glance: the sites are the guest's for now */
 	struct follow *follow;
 	struct user_layout user;
 	struct borrow *borrow;	  /* once the guest can be asked for something */

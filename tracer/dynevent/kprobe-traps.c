@@ -3,6 +3,7 @@
 #include "tracer/dynevent/kprobe-traps.h"
 #include "tracer/dynevent/kprobe.h"
 #include "tracer/instance/instance.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/record.h"
 
@@ -79,5 +80,5 @@ int kprobe_traps_leave(struct trace *t, const uint64_t *addr, size_t n)
 	}
 	ret = selection_patch(t);
 	trace_change_end(t);
-	return ret;
+	return pieces_finish(t, ret);
 }

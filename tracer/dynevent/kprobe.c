@@ -8,6 +8,7 @@
 #include "tracer/instance/events.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/record.h"
 
@@ -112,7 +113,7 @@ static int patch_wanted(struct probe_events *p)
 		ret = selection_patch(t);
 	}
 	trace_change_end(t);
-	return ret;
+	return pieces_finish(t, ret);
 }
 
 static bool some_want_stacks(struct probe_events *p)
@@ -310,6 +311,7 @@ static int probe_event_remove(struct trace *t, struct dyn_event *ev)
 	trace_change_begin(t);
 	ret = take_out_held(t->probe_events, at);
 	trace_change_end(t);
+	ret = pieces_finish(t, ret);
 	if (*at != pe) {
 		dyn_event_remove(t, ev);
 		error = probe_event_discard(t->probe_events, pe);

@@ -53,11 +53,6 @@ static int trap_insert(struct trace *t, const uint32_t *which, size_t n)
 	return ret;
 }
 
-/*
- * The last ones first: QEMU looks for each in a list whose newest is in front
- * (cpu_breakpoint_remove() in cpu.c, 7.2), so that the other way round the time grows with the
- * square of their number.
- */
 static int trap_remove(struct trace *t, const uint32_t *which, size_t n)
 {
 	uint64_t *vas = malloc((n ? n : 1) * sizeof(*vas));
@@ -66,7 +61,7 @@ static int trap_remove(struct trace *t, const uint32_t *which, size_t n)
 	if (!vas)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		vas[n - 1 - i] = t->probes.v[which[i]].va + t->guest.slide;
+		vas[i] = t->probes.v[which[i]].va + t->guest.slide;
 	ret = machine_traps_clear(t->m, vas, n);
 	free(vas);
 	return ret;

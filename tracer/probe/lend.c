@@ -5,6 +5,7 @@
  */
 #include "tracer/core/lock.h"
 #include "tracer/core/trace.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/probe/probe.h"
 
 #include <errno.h>
@@ -44,7 +45,7 @@ static int take_back_paused(struct trace *t)
 {
 	for (size_t i = 0; i < t->probes.nr; i++)
 		t->probes.v[i].flags &= (uint16_t)~PROBE_FL_LENT;
-	return probes_are_due(t) ? probes_insert(t, 0, 0) : 0;
+	return probes_are_due(t) ? pieces_insert(t) : 0;
 }
 
 int probes_lend(void *arg, const uint64_t *vas, size_t n)

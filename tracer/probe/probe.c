@@ -45,9 +45,9 @@ static bool probe_wanted(const struct trace *t, const struct probe *p)
 	return (p->flags & PROBE_FL_RECORD && !t->held) || p->guards;
 }
 
-/* And remember which there ever were. */
-static void probes_count(struct probe_set *set)
+void probes_count(struct trace *t)
 {
+	struct probe_set *set = &t->probes;
 	uint64_t selected = 0, skipped = 0, traced = 0;
 
 	for (size_t i = 0; i < set->nr; i++) {
@@ -70,32 +70,70 @@ static void probes_count(struct probe_set *set)
 	set->traced = traced;
 }
 
+/* Flags that keep a probe that is wanted from being set. */
+#define NOT_INSERTED (PROBE_FL_SET | PROBE_FL_GONE | PROBE_FL_LENT | PROBE_FL_GUESTS)
+
+bool probe_is_due(const struct trace *t, const struct probe *p)
+{
+	return probe_matches(p, 0, NOT_INSERTED) && probe_wanted(t, p);
+}
+
+int probes_insert_some(struct trace *t, const uint32_t *which, size_t n)
+{
+	uint32_t *due = calloc(n + 1, sizeof(*due));
+	struct text_view view;
+	size_t nr = 0;
+	int ret;
+
+	if (!due)
+		return -ENOMEM;
+	text_view_init(&view, &t->guest);
+	for (size_t i = 0; i < n; i++) {
+		const struct probe *p = &t->probes.v[which[i]];
+
+		if (probe_is_due(t, p) && (p->flags & PROBE_FL_ONCE || site_known(t, &view, p)))
+			due[nr++] = which[i];
+	}
+	ret = t->engine->insert(t, due, nr);
+	for (size_t i = 0; !ret && i < nr; i++)
+		t->probes.v[due[i]].flags |= PROBE_FL_SET;
+	free(due);
+	return ret;
+}
+
+int probes_remove_some(struct trace *t, const uint32_t *which, size_t n)
+{
+	uint32_t *set = calloc(n + 1, sizeof(*set));
+	size_t nr = 0;
+	int ret;
+
+	if (!set)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (t->probes.v[which[i]].flags & PROBE_FL_SET)
+			set[nr++] = which[i];
+	ret = t->engine->remove(t, set, nr);
+	for (size_t i = 0; !ret && i < nr; i++)
+		t->probes.v[set[i]].flags &= (uint16_t)~PROBE_FL_SET;
+	free(set);
+	return ret;
+}
+
 int probes_insert(struct trace *t, uint16_t with, uint16_t without)
 {
 	uint32_t *which = calloc(t->probes.nr + 1, sizeof(*which));
-	struct text_view view;
 	size_t n = 0;
 	int ret;
 
 	if (!which)
 		return -ENOMEM;
-	text_view_init(&view, &t->guest);
-	for (size_t i = 0; i < t->probes.nr; i++) {
-		const struct probe *p = &t->probes.v[i];
-
-		if (!probe_matches(p, with,
-				   without | PROBE_FL_SET | PROBE_FL_GONE | PROBE_FL_LENT |
-					   PROBE_FL_GUESTS) ||
-		    !probe_wanted(t, p))
-			continue;
-		if (p->flags & PROBE_FL_ONCE || site_known(t, &view, p))
+	for (size_t i = 0; i < t->probes.nr; i++)
+		if (probe_matches(&t->probes.v[i], with, without) &&
+		    probe_is_due(t, &t->probes.v[i]))
 			which[n++] = (uint32_t)i;
-	}
-	ret = t->engine->insert(t, which, n);
-	for (size_t i = 0; !ret && i < n; i++)
-		t->probes.v[which[i]].flags |= PROBE_FL_SET;
+	ret = probes_insert_some(t, which, n);
 	if (!ret)
-		probes_count(&t->probes);
+		probes_count(t);
 	free(which);
 	return ret;
 }
@@ -108,12 +146,10 @@ int probes_remove(struct trace *t, uint16_t with, uint16_t without)
 
 	if (!which)
 		return -ENOMEM;
-	for (size_t i = 0; i < t->probes.nr; i++)
+	for (size_t i = t->probes.nr; i--;)
 		if (probe_matches(&t->probes.v[i], with | PROBE_FL_SET, without))
 			which[n++] = (uint32_t)i;
-	ret = t->engine->remove(t, which, n);
-	for (size_t i = 0; !ret && i < n; i++)
-		t->probes.v[which[i]].flags &= (uint16_t)~PROBE_FL_SET;
+	ret = probes_remove_some(t, which, n);
 	free(which);
 	return ret;
 }

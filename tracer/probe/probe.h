@@ -17,6 +17,16 @@ extern const struct probe_ops trap_probe_ops, trampoline_probe_ops;
  */
 int probes_insert(struct trace *t, uint16_t with, uint16_t without);
 /*
+ * The same for these n, in this order; those that are not to be set (any more), or are not set, are
+ * left alone.
+ */
+int probes_insert_some(struct trace *t, const uint32_t *which, size_t n);
+int probes_remove_some(struct trace *t, const uint32_t *which, size_t n);
+/* It is wanted, and not in the guest though it may be. */
+bool probe_is_due(const struct trace *t, const struct probe *p);
+/* For who asks how many there are, and which there ever were: how it is now. */
+void probes_count(struct trace *t);
+/*
  * Have n sites (run-time addresses) free of probes, which are not inserted meanwhile; or, with
  * none, as they were. 0 or -errno: then they are as they were. For borrow_lender().
  */

@@ -11,7 +11,7 @@
 #include "tracer/instance/instance.h"
 #include "tracer/instance/max.h"
 #include "tracer/probe/critical/sites.h"
-#include "tracer/probe/probe.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/follow.h"
@@ -158,7 +158,7 @@ int selection_apply(void *arg, const struct func_selection *sel)
 	if (!ret)
 		ret = selection_patch(t);
 	trace_change_end(t);
-	return ret;
+	return pieces_finish(t, ret);
 }
 
 int selection_update(struct trace *t)
@@ -297,11 +297,8 @@ int selection_patch(struct trace *t)
 {
 	int ret = probes_update(t);
 
-	if (!ret && t->placed && !t->away) {
-		ret = probes_remove(t, PROBE_FL_CHANGE, PROBE_FL_GONE);
-		if (!ret)
-			ret = probes_insert(t, 0, 0);
-	}
+	if (!ret && t->placed && !t->away)
+		ret = pieces_patch(t);
 	for (size_t i = 0; i < t->probes.nr; i++)
 		t->probes.v[i].flags &= (uint16_t)~PROBE_FL_CHANGE;
 	payload_control(t);
@@ -379,5 +376,5 @@ int instance_repatch(struct instance *i)
 	trace_change_begin(i->t);
 	ret = selection_patch(i->t);
 	trace_change_end(i->t);
-	return ret;
+	return pieces_finish(i->t, ret);
 }

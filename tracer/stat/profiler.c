@@ -10,6 +10,7 @@
 #include "tracer/graph/profile.h"
 #include "tracer/instance/instance.h"
 #include "tracer/output/output.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/graph.h"
@@ -64,7 +65,7 @@ int trace_set_profile(struct trace *t, bool on)
 	if (on != t->profiling)
 		ret = profiler_switch(t, on);
 	trace_change_end(t);
-	return ret;
+	return pieces_finish(t, ret);
 }
 
 static void print_name(void *arg, uint64_t addr, struct text *out)

@@ -5,6 +5,7 @@
 #include "tracer/guest/preempt.h"
 #include "tracer/guest/tasks.h"
 #include "tracer/instance/instance.h"
+#include "tracer/probe/pieces.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/record.h"
 #include "tracer/stat/files.h"
@@ -78,7 +79,7 @@ static int filter_apply(void *arg, const struct func_selection *sel)
 		ret = selection_patch(t);
 	}
 	trace_change_end(t);
-	return ret;
+	return pieces_finish(t, ret);
 }
 
 static int no_snapshot(void *arg)
@@ -175,7 +176,7 @@ int trace_set_stack_tracer(struct trace *t, int value)
 		ret = selection_patch(t);
 	}
 	trace_change_end(t);
-	return ret;
+	return pieces_finish(t, ret);
 }
 
 uint64_t trace_stack_max_size(struct trace *t)

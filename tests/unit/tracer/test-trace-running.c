@@ -13,6 +13,7 @@
 #include "tests/unit/trace-guest.h"
 #include "tracer/lib/host-time.h"
 #include "tracer/internal.h"
+#include "tracer/control/files.h"
 #include "tracer/guest/modules.h"
 #include "tracer/tracer.h"
 #include "tracer/instance/instance.h"
@@ -418,6 +419,63 @@ static void clocks_that_are_wound_back_are_of_another_kernel(void **state)
 	running_end(t);
 }
 
+/* --- how long it stands ------------------------------------------------------------------------
+ */
+
+/* Traps as dear as can be: each takes longer than a piece may. */
+static int64_t dear_now(void)
+{
+	static int64_t now;
+
+	return now += NS_PER_S;
+}
+
+static void dear_rest(int64_t ns)
+{
+	(void)ns;
+}
+
+static const struct pieces_clock dear_clock = {dear_now, dear_rest};
+
+static struct {
+	size_t ntraps, most; /* most: set and cleared while it stood once */
+} dear;
+
+static void dear_runs(void)
+{
+	size_t set =
+		fake.ntraps > dear.ntraps ? fake.ntraps - dear.ntraps : dear.ntraps - fake.ntraps;
+
+	dear.most = set > dear.most ? set : dear.most;
+	dear.ntraps = fake.ntraps;
+}
+
+static void no_standstill_is_for_many_traps(void **state)
+{
+	struct machine *m = (struct machine *)&fake;
+	char err[256] = "";
+	struct trace *t;
+
+	(void)state;
+	guest_slides();
+	memset(&dear, 0, sizeof(dear));
+	t = trace_with((struct trace_config){.running = true}, err, sizeof(err));
+	assert_non_null(t);
+	t->pieces.size = 1;
+	t->pieces.clock = &dear_clock;
+	fake.run = dear_runs;
+	assert_int_equal(trace_attach_running(t, m, err, sizeof(err)), 0);
+	assert_int_equal(fake.ntraps, 3);
+	assert_int_equal(instance_set_tracer(trace_top(t), "nop"), 0);
+	assert_int_equal(fake.ntraps, 0);
+	assert_int_equal(instance_set_tracer(trace_top(t), "function"), 0);
+	assert_int_equal(fake.ntraps, 3);
+	assert_int_equal(trace_detach(t), 0);
+	assert_int_equal(fake.ntraps, 0);
+	assert_int_equal(dear.most, 1);
+	trace_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +489,7 @@ int main(void)
 		TEST(guests_of_the_guest_are_no_reset),
 		TEST(resets_are_found),
 		TEST(clocks_that_are_wound_back_are_of_another_kernel),
+		TEST(no_standstill_is_for_many_traps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
