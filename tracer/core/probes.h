@@ -107,6 +107,8 @@ struct probe_pieces {
 	bool insert;		/* when those to be removed have been */
 	bool again;		/* others are to be set by now, when these are */
 	size_t size;		/* how many go into a piece; 0: it is not known yet */
+	int64_t began_ns;	/* when the first one did */
+	bool told;		/* that it takes long */
 	int64_t took_ns;	/* the last one */
 	int error;		/* of the change, -errno: who ends it is told */
 	unsigned int finishing; /* threads that have the rest of it done */

@@ -6,7 +6,13 @@
 #include "tracer/probe/probe.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+
+/* It is told that setting takes long when it has for so long, and will for as long as that in all.
+ */
+#define TELL_NS	    (2 * NS_PER_S)
+#define TELL_ALL_NS (10 * NS_PER_S)
 
 /* --- how many ----------------------------------------------------------------------------------
  */
@@ -110,6 +116,8 @@ static int list(struct trace *t, int phase,
 	if (phase == PIECES_REMOVE)
 		turn_round(which, p->n);
 	p->phase = phase;
+	p->began_ns = clock_of(t)->now();
+	p->told = false;
 	return 0;
 }
 
@@ -280,6 +288,25 @@ int pieces_insert(struct trace *t)
 	return 0;
 }
 
+/* Who has asked for it waits. That later ones take longer than the first is not known by then. */
+static void tell(struct trace *t)
+{
+	struct probe_pieces *p = &t->pieces;
+	int64_t took = clock_of(t)->now() - p->began_ns, whole;
+
+	if (p->phase != PIECES_INSERT || p->told || took < TELL_NS)
+		return;
+	whole = (int64_t)((double)took / (double)(p->at ? p->at : 1) * (double)p->n);
+	if (whole < TELL_ALL_NS)
+		return;
+	p->told = true;
+	trace_note(t,
+		   "setting traps at %zu places takes %" PRId64
+		   " s or more here: choose fewer functions (-f, set_ftrace_filter), or trace them "
+		   "with --engine trampoline",
+		   p->n, whole / NS_PER_S);
+}
+
 /* --- the rest ----------------------------------------------------------------------------------
  */
 
@@ -305,6 +332,7 @@ static bool next(struct trace *t, int *error)
 		give_up(&t->pieces);
 	else
 		step(t);
+	tell(t);
 	ended = has_ended(t, error);
 	trace_change_end(t);
 	return !ended;

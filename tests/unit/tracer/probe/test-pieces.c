@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
+
 #include "tests/unit/trace-guest.h"
 #include "tracer/core/lock.h"
 #include "tracer/probe/pieces.h"
@@ -28,7 +30,8 @@ static struct {
 	size_t done;
 	size_t fail_at; /* when so many are in, setting fails; 0: never */
 	bool cancelled;
-	unsigned int runs;
+	unsigned int runs, notes;
+	char note[256];
 	void (*between)(void); /* what others do while the guest runs, once */
 } world;
 
@@ -111,12 +114,19 @@ static bool cancelled(void *arg)
 	return world.cancelled;
 }
 
+static void note(void *arg, const char *text)
+{
+	(void)arg;
+	snprintf(world.note, sizeof(world.note), "%s", text);
+	world.notes++;
+}
+
 /* --- traces of it --------------------------------------------------------------------------------
  */
 
 static int set_up(void **state)
 {
-	struct trace_config cfg = {.running = true, .cancelled = cancelled};
+	struct trace_config cfg = {.running = true, .cancelled = cancelled, .message = note};
 	char err[256];
 
 	guest_set_up(state);
@@ -272,6 +282,22 @@ static void others_are_set_anew(void **state)
 			assert_int_equal(world.in[i], i % 4 != 2);
 }
 
+/* By a clock that does not go while the guest runs. */
+static void who_has_to_wait_is_told(void **state)
+{
+	(void)state;
+	assert_int_equal(patched(), 0);
+	assert_int_equal(removed(), 0);
+	assert_int_equal(world.notes, 0);
+	world.per_trap = 10000000;
+	assert_int_equal(patched(), 0);
+	assert_int_equal(world.notes, 1);
+	assert_non_null(strstr(world.note, "5000 places takes 50 s or more"));
+	assert_non_null(strstr(world.note, "choose fewer functions (-f"));
+	assert_int_equal(removed(), 0);
+	assert_int_equal(world.notes, 1);
+}
+
 static void signal_comes(void)
 {
 	world.cancelled = true;
@@ -335,6 +361,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_was_set_goes_when_others_cannot_be, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(others_are_set_anew, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_has_to_wait_is_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_signal_is_heard_in_between, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(letting_go_ends_what_is_under_way, set_up,
 						tear_down),
