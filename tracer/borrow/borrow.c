@@ -59,6 +59,13 @@ uint64_t borrow_function(const struct borrow *b, const char *name)
 	return link ? link + b->g->slide : 0;
 }
 
+uint64_t borrow_function_or(const struct borrow *b, const char *name, const char *other)
+{
+	uint64_t va = borrow_function(b, name);
+
+	return va ? va : borrow_function(b, other);
+}
+
 static void borrow_lock(struct borrow *b)
 {
 	machine_pause_for(b->g->m, "borrowing a vCPU");
@@ -82,6 +89,14 @@ static void borrow_over(struct borrow *b, int error)
 	pthread_cond_signal(&b->change);
 }
 
+/* Whoever is told of it first may still say no. */
+static int next_call_begin(struct borrow *b, unsigned int vcpu)
+{
+	int ret = b->how.before ? b->how.before(b->how.arg, b->next) : 0;
+
+	return ret ? ret : borrow_frame_call(b, vcpu);
+}
+
 static void safe_point_hit(struct borrow *b, const struct machine_hit *hit)
 {
 	int ret;
@@ -93,7 +108,7 @@ static void safe_point_hit(struct borrow *b, const struct machine_hit *hit)
 		return; /* not a stack, or one that the page tables do not have: wait on */
 	ret = borrow_traps_keep_landing(b);
 	if (!ret)
-		ret = borrow_frame_call(b, hit->vcpu);
+		ret = next_call_begin(b, hit->vcpu);
 	if (!ret) {
 		b->state = BORROW_CALLING;
 		return;
@@ -111,12 +126,14 @@ static bool has_landed(const struct borrow *b, const struct machine_hit *hit)
 
 static void landing_hit(struct borrow *b, const struct machine_hit *hit)
 {
-	int ret = 0;
+	size_t i = b->next++;
+	int ret;
 
-	b->calls[b->next].ret = hit->regs->rax;
-	b->calls[b->next++].done = true;
-	if (b->next < b->n) {
-		ret = borrow_frame_call(b, hit->vcpu);
+	b->calls[i].ret = hit->regs->rax;
+	b->calls[i].done = true;
+	ret = b->how.after ? b->how.after(b->how.arg, i) : 0;
+	if (!ret && b->next < b->n) {
+		ret = next_call_begin(b, hit->vcpu);
 		if (!ret)
 			return;
 	}
@@ -144,19 +161,19 @@ bool borrow_hit(struct borrow *b, const struct machine_hit *hit)
 /* The lock is held. */
 static bool is_cancelled(const struct borrow *b)
 {
-	return b->cancelled || (b->wanted && guest_is_given_up(b->g));
+	return b->cancelled || (b->how.wanted && guest_is_given_up(b->g));
 }
 
 /* On error in what: the function that is missing. */
 static int borrow_begin(struct borrow *b, struct borrow_call *calls, size_t n,
-			enum borrow_where where, const char **what)
+			const struct borrow_how *how, const char **what)
 {
 	int ret;
 
 	b->calls = calls;
 	b->next = 0;
 	b->n = n;
-	b->where = where;
+	b->how = *how;
 	b->error = 0;
 	ret = borrow_find_restore(b, what);
 	if (!ret)
@@ -224,16 +241,16 @@ static void complain(int ret, int timeout_ms, const char *what, char *err, size_
 			 strerror(-ret));
 }
 
-static int run_calls(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
-		     int timeout_ms, const char **what)
+static int run_calls(struct borrow *b, struct borrow_call *calls, size_t n,
+		     const struct borrow_how *how, const char **what)
 {
 	int ret;
 
 	borrow_lock(b);
-	ret = borrow_begin(b, calls, n, where, what);
+	ret = borrow_begin(b, calls, n, how, what);
 	borrow_unlock(b);
 	if (!ret) {
-		borrow_wait(b, timeout_ms);
+		borrow_wait(b, how->ms);
 		ret = borrow_end(b, false);
 	}
 	if (ret == -EAGAIN) {
@@ -251,8 +268,8 @@ void borrow_cancel(struct borrow *b, bool cancel)
 	pthread_mutex_unlock(&b->lock);
 }
 
-static int run(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
-	       int timeout_ms, char *err, size_t errlen)
+int borrow_run_as(struct borrow *b, struct borrow_call *calls, size_t n,
+		  const struct borrow_how *how, char *err, size_t errlen)
 {
 	const char *what = "sites";
 	int ret;
@@ -263,24 +280,26 @@ static int run(struct borrow *b, struct borrow_call *calls, size_t n, enum borro
 		return 0;
 	ret = borrow_sites_ask(b);
 	if (!ret) {
-		ret = run_calls(b, calls, n, where, timeout_ms, &what);
+		ret = run_calls(b, calls, n, how, &what);
 		borrow_sites_give_back(b);
 	}
 	if (ret)
-		complain(ret, timeout_ms, what, err, errlen);
+		complain(ret, how->ms, what, err, errlen);
 	return ret;
 }
 
 int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
 	       int timeout_ms, char *err, size_t errlen)
 {
-	b->wanted = false;
-	return run(b, calls, n, where, timeout_ms, err, errlen);
+	const struct borrow_how how = {.where = where, .ms = timeout_ms};
+
+	return borrow_run_as(b, calls, n, &how, err, errlen);
 }
 
 int borrow_run_wanted(struct borrow *b, struct borrow_call *calls, size_t n,
 		      enum borrow_where where, int timeout_ms, char *err, size_t errlen)
 {
-	b->wanted = true;
-	return run(b, calls, n, where, timeout_ms, err, errlen);
+	const struct borrow_how how = {.where = where, .ms = timeout_ms, .wanted = true};
+
+	return borrow_run_as(b, calls, n, &how, err, errlen);
 }

@@ -50,6 +50,8 @@ void borrow_lender(struct borrow *b, borrow_lend_fn *lend, void *arg);
 
 /* Run-time address of a function of the kernel, 0 when it has none of this name. */
 uint64_t borrow_function(const struct borrow *b, const char *name);
+/* The same of a function that has another name in other kernels. */
+uint64_t borrow_function_or(const struct borrow *b, const char *name, const char *other);
 
 /* A call that has begun may take this much longer than the time that was given for all. */
 #define BORROW_FINISH_MS 30000
@@ -58,17 +60,31 @@ uint64_t borrow_function(const struct borrow *b, const char *name);
 bool borrow_needs(const struct borrow *b, uint64_t va);
 
 /*
+ * How calls are made. Who is told of them is told on the vCPU's thread, while that vCPU stands and
+ * the machine is paused; an error ends it: no further call is made, and that is the result.
+ */
+struct borrow_how {
+	enum borrow_where where;
+	int ms;	     /* for getting to a safe point */
+	bool wanted; /* of what is set up: not waited for when the guest is given up (guest.h) */
+	int (*before)(void *arg, size_t i); /* call i is about to be made; NULL: not told */
+	int (*after)(void *arg, size_t i);  /* it has been, and has its ret; NULL: not told */
+	void *arg;
+};
+
+/*
  * Make n calls, one after the other, on one vCPU; the machine runs, and this is not its thread.
  * One thread at a time. 0 and all calls are done. -ETIMEDOUT: the guest never got to a safe point,
- * no call was made. -EIO: it did not get back from a call, which is then not done, nor are those
- * behind it (it goes on by itself, should it ever get back). Others. One line in err.
+ * no call was made; -ECANCELED: nobody waits for one any more. -EIO: it did not get back from a
+ * call, which is then not done, nor are those behind it (it goes on by itself, should it ever get
+ * back). Others. One line in err.
  */
+int borrow_run_as(struct borrow *b, struct borrow_call *calls, size_t n,
+		  const struct borrow_how *how, char *err, size_t errlen);
+/* The same, and nobody is told. */
 int borrow_run(struct borrow *b, struct borrow_call *calls, size_t n, enum borrow_where where,
 	       int timeout_ms, char *err, size_t errlen);
-/*
- * The same for what is set up: whoever waits for a safe point gets -ECANCELED when the guest is
- * given up (guest.h).
- */
+/* The same of what is wanted. */
 int borrow_run_wanted(struct borrow *b, struct borrow_call *calls, size_t n,
 		      enum borrow_where where, int timeout_ms, char *err, size_t errlen);
 /*

@@ -31,9 +31,8 @@ struct borrow {
 	pthread_mutex_t lock;
 	enum borrow_state state;
 	bool cancelled;
-	bool wanted; /* only as long as the guest is not given up */
-	int error; /* of the machine; the state is BORROW_DONE then */
-	enum borrow_where where;
+	int error; /* of the machine, or of who is told; the state is BORROW_DONE then */
+	struct borrow_how how;
 	uint64_t landing, restore;
 	uint64_t set[BORROW_MAX_SITES]; /* traps that are in the guest */
 	size_t nr_set;

@@ -129,12 +129,12 @@ bool borrow_point_is_safe(struct borrow *b, const struct machine_hit *hit)
 	if (st.flags & (TRACE_FLAG_IRQS_OFF | TRACE_FLAG_HARDIRQ | TRACE_FLAG_NMI))
 		return false;
 	if (st.flags & TRACE_FLAG_SOFTIRQ) {
-		if (b->where != BORROW_ANY)
+		if (b->how.where != BORROW_ANY)
 			return false;
 	} else if (st.flags & TRACE_FLAG_BH_OFF || st.preempt_count & 0xf) {
 		return false;
 	}
-	if (b->where != BORROW_ANY && !st.pid)
+	if (b->how.where != BORROW_ANY && !st.pid)
 		return false; /* the idle task must neither sleep nor wait */
 	return stack_is_good(b, hit->vcpu, hit->regs->rsp);
 }
@@ -200,7 +200,7 @@ static int places_trap(struct borrow *b)
 	_Static_assert(NR_PLACES < BORROW_MAX_SITES, "all places and the landing");
 
 	for (size_t i = 0; i < NR_PLACES; i++) {
-		int ret = places[i].most >= b->where ? trap_in(b, places[i].name) : 0;
+		int ret = places[i].most >= b->how.where ? trap_in(b, places[i].name) : 0;
 
 		/* A place that someone else uses, or that this kernel does not have: others do. */
 		if (ret && ret != -ENOENT && ret != -EEXIST)

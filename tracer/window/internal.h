@@ -5,24 +5,38 @@
 
 #include "tracer/window/window.h"
 
+#define PIECE_ORDER 9 /* 2 to the power of it pages */
+
+_Static_assert(WINDOW_PIECE == 4096 << PIECE_ORDER, "a piece is one block of the allocator's");
+
 /*
- * pieces.c: the memory, of w->header.size bytes, and where the first piece's page table is
- * to lie. On error nothing is left.
+ * pieces.c: the memory, of w->header.size bytes, zeroed, and mapped. On error nothing is left.
  */
 
-/* From the guest's page allocator, zeroed. */
+/*
+ * From the guest's page allocator. Each piece is mapped as soon as the guest has given it, so that
+ * what a tracer that dies leaves is found.
+ */
 int window_pieces_borrow(struct window *w, struct borrow *b, size_t min, char *err, size_t errlen);
-/* From our own machine, zeroed and at one stretch. */
+/* From our own machine, at one stretch. */
 int window_pieces_own(struct window *w, char *err, size_t errlen);
-/* Give what was borrowed back, after a flush of TLBs if the guest can do that. */
-int window_pieces_return(struct window *w, struct borrow *b, char *err, size_t errlen);
-/* The same of a window that has never been mapped, as far as the guest lets us. */
-void window_pieces_drop(struct window *w, struct borrow *b);
 
-/* map.c: the page tables. */
+/*
+ * return.c: unmap what was borrowed and give it back, after a flush of TLBs if the guest can do
+ * that. w->header tells what is left.
+ */
+int window_return(struct window *w, struct borrow *b, char *err, size_t errlen);
 
-/* Write the header, and map the pieces; the machine is paused. */
-int window_map(struct window *w, char *err, size_t errlen);
-int window_unmap(struct window *w);
+/* map.c: the page tables. The machine is paused. */
+
+/* Choose addresses for n pieces. */
+int window_place(struct window *w, unsigned int n, char *err, size_t errlen);
+/* Write the header, and map the pieces from the from-th on. */
+int window_map(struct window *w, uint32_t from, char *err, size_t errlen);
+/* The from-th up to before the to-th; the others stay. */
+int window_unmap(struct window *w, uint32_t from, uint32_t to);
+
+/* window.c */
+int window_header_write(struct window *w);
 
 #endif

@@ -115,57 +115,63 @@ static void directory_fill(uint64_t *entry, const struct payload_header *h, uint
 			   PTE_PS | nx;
 }
 
-/* The header and the table are there before the guest, or a later tracer, can come upon them. */
-static int window_fill(struct window *w, uint64_t nx)
+int window_place(struct window *w, unsigned int n, char *err, size_t errlen)
 {
-	uint64_t table[NR_ENTRIES];
-	int ret = window_write(w, WINDOW_HEADER, &w->header, sizeof(w->header));
-
-	table_fill(table, w->header.piece_pa[0], nx);
-	return ret ? ret : machine_write(w->g->m, w->table_pa, table, sizeof(table));
-}
-
-int window_map(struct window *w, char *err, size_t errlen)
-{
-	struct payload_header *h = &w->header;
-	uint64_t entry[NR_ENTRIES], dir, nx;
+	uint64_t entry[NR_ENTRIES], dir;
 	int ret = directory_read(w->g, entry, &dir), slot;
 
 	if (!ret)
-		ret = nx_find(w->g, &nx);
+		ret = nx_find(w->g, &w->nx);
 	if (ret) {
 		snprintf(err, errlen, "the guest's page tables cannot be read: %s", strerror(-ret));
 		return ret;
 	}
-	slot = slot_choose(entry, h->nr_pieces);
+	slot = slot_choose(entry, n);
 	if (slot < 0) {
 		snprintf(err, errlen,
-			 "the guest's kernel leaves no %llu MiB of addresses free near its text",
-			 (unsigned long long)h->size >> 20);
+			 "the guest's kernel leaves no %u MiB of addresses free near its text",
+			 n * (WINDOW_PIECE >> 20));
 		return -ENOSPC;
 	}
-	h->va = REGION + (uint64_t)slot * WINDOW_PIECE;
+	w->header.va = REGION + (uint64_t)slot * WINDOW_PIECE;
 	w->slot_pa = dir + (uint64_t)slot * sizeof(*entry);
-	directory_fill(entry, h, w->table_pa, nx);
-	ret = window_fill(w, nx);
+	return 0;
+}
+
+static int table_write(struct window *w)
+{
+	uint64_t table[NR_ENTRIES];
+
+	table_fill(table, w->header.piece_pa[0], w->nx);
+	return machine_write(w->g->m, w->table_pa, table, sizeof(table));
+}
+
+/* The header and the table are there before the guest, or a later tracer, can come upon them. */
+int window_map(struct window *w, uint32_t from, char *err, size_t errlen)
+{
+	const struct payload_header *h = &w->header;
+	uint64_t entry[WINDOW_MAX_PIECES];
+	int ret = window_header_write(w);
+
+	directory_fill(entry, h, w->table_pa, w->nx);
+	if (!ret && !from)
+		ret = table_write(w);
 	if (!ret)
-		ret = machine_write(w->g->m, w->slot_pa, entry, h->nr_pieces * sizeof(*entry));
-	w->mapped = !ret;
+		ret = machine_write(w->g->m, w->slot_pa + from * sizeof(*entry), entry + from,
+				    (h->nr_pieces - from) * sizeof(*entry));
+	w->mapped = from || !ret;
 	if (ret)
 		snprintf(err, errlen, "the window cannot be mapped: %s", strerror(-ret));
 	return ret;
 }
 
-int window_unmap(struct window *w)
+int window_unmap(struct window *w, uint32_t from, uint32_t to)
 {
 	static const uint64_t none[WINDOW_MAX_PIECES];
-	int ret;
+	int ret = machine_write(w->g->m, w->slot_pa + from * sizeof(*none), none,
+				(to - from) * sizeof(*none));
 
-	machine_pause_for(w->g->m, "taking its code away");
-	ret = machine_write(w->g->m, w->slot_pa, none,
-			    w->header.size / WINDOW_PIECE * sizeof(*none));
-	machine_resume(w->g->m);
-	w->mapped = ret;
+	w->mapped = from || ret;
 	return ret;
 }
 
@@ -209,10 +215,25 @@ static bool header_is_sane(const struct payload_header *h)
 	return true;
 }
 
-static bool entries_match(const uint64_t *have, const uint64_t *want, unsigned int n)
+static bool entry_matches(uint64_t have, uint64_t want)
+{
+	return !((have ^ want) & ~PTE_SET_BY_CPU);
+}
+
+static bool table_matches(const uint64_t *have, const uint64_t *want)
+{
+	for (unsigned int i = 0; i < NR_ENTRIES; i++) {
+		if (!entry_matches(have[i], want[i]))
+			return false;
+	}
+	return true;
+}
+
+/* One that was about to come, or to go, when its tracer died is the window's though not mapped. */
+static bool directory_matches(const uint64_t *have, const uint64_t *want, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
-		if ((have[i] ^ want[i]) & ~PTE_SET_BY_CPU)
+		if (!entry_matches(have[i], want[i]) && (!i || have[i]))
 			return false;
 	}
 	return true;
@@ -259,13 +280,14 @@ static bool window_is_at(struct window *w, const uint64_t *entry, unsigned int s
 	    slot + h.nr_pieces > SLOT_HIGH || h.piece_pa[0] != piece || !pieces_are_sane(w, &h))
 		return false;
 	table_fill(want, piece, nx);
-	if (!entries_match(have, want, NR_ENTRIES))
+	if (!table_matches(have, want))
 		return false;
 	directory_fill(want, &h, table, nx);
-	if (!entries_match(&entry[slot], want, h.nr_pieces))
+	if (!directory_matches(&entry[slot], want, h.nr_pieces))
 		return false;
 	w->header = h;
 	w->table_pa = table;
+	w->nx = nx;
 	return true;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pieces.c - the memory that a window consists of: asked for from the guest's page allocator
- * and given back, or a slot of our own machine's.
+ * pieces.c - the memory that a window consists of: asked for from the guest's page allocator, or
+ * a slot of our own machine's.
  */
 #include "tracer/window/internal.h"
 
@@ -22,22 +22,10 @@
 #define GFP_AT_ONCE	   (GFP_KSWAPD_RECLAIM | GFP_NOWARN)
 #define GFP_PATIENT                                                                                \
 	(GFP_IO | GFP_FS | GFP_DIRECT_RECLAIM | GFP_KSWAPD_RECLAIM | GFP_NOWARN | GFP_RETRY_MAYFAIL)
-#define PIECE_ORDER 9 /* 2 to the power of it pages */
 
 /* How long the guest has for getting to a safe point. */
 #define OPEN_MS	 20000
 #define RETRY_MS 3000
-#define TASK_MS	 2000
-#define CLOSE_MS 20000
-
-_Static_assert(WINDOW_PIECE == 4096 << PIECE_ORDER, "a piece is one block of the allocator's");
-
-static uint64_t function_of(const struct borrow *b, const char *name, const char *other)
-{
-	uint64_t va = borrow_function(b, name);
-
-	return va ? va : borrow_function(b, other);
-}
 
 /* What the allocator has returned: a block of RAM, not one that is there already. */
 static int piece_take(struct window *w, uint64_t va)
@@ -59,119 +47,85 @@ static int piece_take(struct window *w, uint64_t va)
 	return 0;
 }
 
-/* Have up to n pieces allocated. 0 also when there are fewer in the guest. */
-static int pieces_ask(struct window *w, struct borrow *b, uint32_t n, uint32_t gfp,
-		      enum borrow_where where, int ms, char *err, size_t errlen)
+/* The first piece alone has what tells of a window. */
+static int piece_clear(struct window *w, uint32_t i)
 {
-	uint64_t alloc = function_of(b, "get_free_pages_noprof", "__get_free_pages");
+	static const uint8_t zero[65536];
+	int ret = 0;
+
+	for (uint64_t off = 0; off < WINDOW_PIECE && !ret; off += sizeof(zero))
+		ret = machine_write(w->g->m, w->header.piece_pa[i] + off, zero, sizeof(zero));
+	return ret;
+}
+
+/* Pieces that are coming. */
+struct coming {
+	struct window *w;
+	const struct borrow_call *calls;
+	uint32_t most; /* as many as addresses are chosen for */
+	int ret;       /* and what is wrong */
+	char *err;
+	size_t errlen;
+};
+
+static int first_piece_place(struct coming *c)
+{
+	struct window *w = c->w;
+	int ret = piece_clear(w, 0);
+
+	w->table_pa = w->header.piece_pa[0] + WINDOW_TABLE;
+	if (ret) {
+		snprintf(c->err, c->errlen, "the guest's memory cannot be written: %s",
+			 strerror(-ret));
+		return ret;
+	}
+	return window_place(w, c->most, c->err, c->errlen);
+}
+
+/* The guest has none any more, or it joins the window at once. */
+static int piece_came(void *arg, size_t i)
+{
+	struct coming *c = arg;
+	struct payload_header *h = &c->w->header;
+
+	if (!c->calls[i].ret)
+		return 0;
+	c->ret = piece_take(c->w, c->calls[i].ret);
+	if (c->ret) {
+		snprintf(c->err, c->errlen, "what the guest's page allocator gives is no memory");
+		return c->ret;
+	}
+	h->size = (uint64_t)h->nr_pieces * WINDOW_PIECE;
+	if (h->nr_pieces == 1)
+		c->ret = first_piece_place(c);
+	if (!c->ret)
+		c->ret = window_map(c->w, h->nr_pieces - 1, c->err, c->errlen);
+	return c->ret;
+}
+
+/* Have up to n pieces allocated. 0 also when there are fewer in the guest. */
+static int pieces_ask(struct coming *c, struct borrow *b, uint32_t n, uint32_t gfp,
+		      struct borrow_how how)
+{
+	uint64_t alloc = borrow_function_or(b, "get_free_pages_noprof", "__get_free_pages");
 	struct borrow_call calls[WINDOW_MAX_PIECES] = {0};
-	int ret, bad = 0;
+	char why[256];
+	int ret;
 
 	if (!alloc || !borrow_function(b, "free_pages")) {
-		snprintf(err, errlen,
+		snprintf(c->err, c->errlen,
 			 "the guest's kernel has no page allocator that is known here");
 		return -ENOENT;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		calls[i] = (struct borrow_call){.fn = alloc, .arg = {gfp, PIECE_ORDER}};
-	ret = borrow_run_wanted(b, calls, n, where, ms, err, errlen);
-	/* Those behind a bad one are the guest's as well, to be given back. */
-	for (uint32_t i = 0; i < n; i++) {
-		int one = calls[i].done && calls[i].ret ? piece_take(w, calls[i].ret) : 0;
-
-		bad = bad ? bad : one;
-	}
-	if (bad)
-		snprintf(err, errlen, "what the guest's page allocator gives is no memory");
-	return bad ? bad : ret;
-}
-
-/*
- * The entries that mapped the window, emptied by the guest itself: a KVM that shadows the guest's
- * page tables learns of a change by the write of a vCPU only (kvm_mmu_pte_write() in
- * arch/x86/kvm/mmu/mmu.c of Linux 6.1), and would have a later window at the same addresses lead to
- * this one's memory. They are empty already, so that it does no harm anywhere else. False: there is
- * nothing to be emptied, or nobody to do it.
- */
-static bool empty_entries(const struct window *w, struct borrow *b, struct borrow_call *call)
-{
-	const struct payload_header *h = &w->header;
-	uint64_t clear = borrow_function(b, "memset");
-
-	if (!clear || !w->slot_pa || !h->nr_pieces)
-		return false;
-	*call = (struct borrow_call){
-		.fn = clear,
-		.arg = {h->piece_va[0] - h->piece_pa[0] + w->slot_pa, 0,
-			h->size / WINDOW_PIECE * sizeof(uint64_t)},
-	};
-	return true;
-}
-
-/* Give all of them back, after a flush of TLBs when that is a function. */
-static int give_back(struct window *w, struct borrow *b, uint64_t flush, enum borrow_where where,
-		     int ms, char *err, size_t errlen)
-{
-	struct borrow_call calls[2 + WINDOW_MAX_PIECES] = {0};
-	struct payload_header *h = &w->header;
-	uint64_t release = borrow_function(b, "free_pages");
-	size_t n = 0, first;
-	int ret;
-
-	if (!release) {
-		snprintf(err, errlen, "the guest's kernel has no free_pages");
-		return -ENOENT;
-	}
-	n += empty_entries(w, b, &calls[n]);
-	if (flush)
-		calls[n++] = (struct borrow_call){.fn = flush, .arg = {h->va, h->va + h->size}};
-	first = n;
-	for (uint32_t i = 0; i < h->nr_pieces; i++)
-		calls[n++] =
-			(struct borrow_call){.fn = release, .arg = {h->piece_va[i], PIECE_ORDER}};
-	ret = borrow_run(b, calls, n, where, ms, err, errlen);
-	/* They are given back in order, so what is left stands at the end. */
-	n = 0;
-	for (uint32_t i = 0; i < h->nr_pieces; i++) {
-		if (calls[first + i].done)
-			continue;
-		h->piece_pa[n] = h->piece_pa[i];
-		h->piece_va[n++] = h->piece_va[i];
-	}
-	h->nr_pieces = (uint32_t)n;
-	return ret;
-}
-
-void window_pieces_drop(struct window *w, struct borrow *b)
-{
-	char ignored[256];
-
-	give_back(w, b, 0, BORROW_ANY, CLOSE_MS, ignored, sizeof(ignored));
-}
-
-/*
- * Flushing waits for the other CPUs, which only a task may. Without one the memory goes back all
- * the same: what some TLB may still have is an address that nothing in the guest uses.
- */
-int window_pieces_return(struct window *w, struct borrow *b, char *err, size_t errlen)
-{
-	uint64_t flush = function_of(b, "flush_tlb_kernel_range", "flush_tlb_all");
-	int ret = give_back(w, b, flush, BORROW_TASK, TASK_MS, err, errlen);
-
-	if (ret == -ETIMEDOUT)
-		ret = give_back(w, b, 0, BORROW_ANY, CLOSE_MS, err, errlen);
-	return ret;
-}
-
-static int pieces_clear(struct window *w, char *err, size_t errlen)
-{
-	static const uint8_t zero[65536];
-	int ret = 0;
-
-	for (uint64_t off = 0; off < w->header.size && !ret; off += sizeof(zero))
-		ret = window_write(w, off, zero, sizeof(zero));
-	if (ret)
-		snprintf(err, errlen, "the guest's memory cannot be written: %s", strerror(-ret));
+	c->calls = calls;
+	how.wanted = true;
+	how.after = piece_came;
+	how.arg = c;
+	ret = borrow_run_as(b, calls, n, &how, why, sizeof(why));
+	if (ret && !c->ret)
+		snprintf(c->err, c->errlen, "%s", why);
 	return ret;
 }
 
@@ -186,26 +140,36 @@ static int pieces_lack(const struct window *w, uint32_t want, char *err, size_t 
 
 int window_pieces_borrow(struct window *w, struct borrow *b, size_t min, char *err, size_t errlen)
 {
-	uint32_t most = (uint32_t)(w->header.size / WINDOW_PIECE);
+	const struct borrow_how at_once = {.where = BORROW_ANY, .ms = OPEN_MS};
+	const struct borrow_how patient = {.where = BORROW_SLEEP, .ms = RETRY_MS};
+	struct payload_header *h = &w->header;
 	uint32_t want = (uint32_t)(min / WINDOW_PIECE);
+	struct coming c = {
+		.w = w,
+		.most = (uint32_t)(h->size / WINDOW_PIECE),
+		.err = err,
+		.errlen = errlen,
+	};
+	char ignored[256];
 	int ret;
 
-	w->header.borrowed = 1;
-	ret = pieces_ask(w, b, most, GFP_AT_ONCE, BORROW_ANY, OPEN_MS, err, errlen);
+	h->borrowed = 1;
+	h->size = 0;
+	ret = pieces_ask(&c, b, c.most, GFP_AT_ONCE, at_once);
 	/* The guest may have to make room first, which only a task can wait for. */
-	if (!ret && w->header.nr_pieces < want)
-		ret = pieces_ask(w, b, want - w->header.nr_pieces, GFP_PATIENT, BORROW_SLEEP,
-				 RETRY_MS, err, errlen);
-	if (w->header.nr_pieces == most || (!ret && w->header.nr_pieces >= want)) {
-		w->header.size = (uint64_t)w->header.nr_pieces * WINDOW_PIECE;
-		w->table_pa = w->header.piece_pa[0] + WINDOW_TABLE;
-		ret = pieces_clear(w, err, errlen);
-	} else if (!ret || (ret == -ETIMEDOUT && w->header.nr_pieces)) {
-		/* Without one that can wait for it, there is none. */
+	if (!ret && h->nr_pieces < want)
+		ret = pieces_ask(&c, b, want - h->nr_pieces, GFP_PATIENT, patient);
+	/* Without a task that can wait for it, there is none. */
+	if ((!ret || (ret == -ETIMEDOUT && h->nr_pieces)) && h->nr_pieces < want)
 		ret = pieces_lack(w, want, err, errlen);
+	for (uint32_t i = 1; i < h->nr_pieces && !ret; i++) {
+		ret = piece_clear(w, i);
+		if (ret)
+			snprintf(err, errlen, "the guest's memory cannot be written: %s",
+				 strerror(-ret));
 	}
 	if (ret)
-		window_pieces_drop(w, b);
+		window_return(w, b, ignored, sizeof(ignored));
 	return ret;
 }
 
@@ -230,5 +194,10 @@ int window_pieces_own(struct window *w, char *err, size_t errlen)
 		pa += WINDOW_PIECE;
 		h->nr_pieces++;
 	}
-	return 0;
+	machine_pause_for(w->g->m, "placing code in it");
+	ret = window_place(w, h->nr_pieces, err, errlen);
+	if (!ret)
+		ret = window_map(w, 0, err, errlen);
+	machine_resume(w->g->m);
+	return ret;
 }

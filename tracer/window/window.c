@@ -68,13 +68,16 @@ int window_write_text(struct window *w, uint64_t off, const void *buf, size_t le
 	return window_copy(w, off, bytes.buf, len, copy_write_text);
 }
 
+int window_header_write(struct window *w)
+{
+	return window_write(w, WINDOW_HEADER, &w->header, sizeof(w->header));
+}
+
 /* --- opening and closing ---------------------------------------------------------------------- */
 
 int window_open(struct window *w, struct guest_kernel *g, struct borrow *b, size_t size, size_t min,
 		char *err, size_t errlen)
 {
-	int ret;
-
 	*w = (struct window){
 		.g = g,
 		.header = {.magic = PAYLOAD_MAGIC, .size = size},
@@ -84,33 +87,34 @@ int window_open(struct window *w, struct guest_kernel *g, struct borrow *b, size
 			 WINDOW_MAX_PIECES * (WINDOW_PIECE >> 20), size);
 		return -EINVAL;
 	}
-	ret = b ? window_pieces_borrow(w, b, min, err, errlen) : window_pieces_own(w, err, errlen);
-	if (ret)
-		return ret;
-	machine_pause_for(g->m, "placing code in it");
-	ret = window_map(w, err, errlen);
-	machine_resume(g->m);
-	if (ret && b)
-		window_pieces_drop(w, b);
-	return ret;
+	return b ? window_pieces_borrow(w, b, min, err, errlen) : window_pieces_own(w, err, errlen);
 }
 
-int window_close(struct window *w, struct borrow *b, char *err, size_t errlen)
+/* Our own machine's, whatever the guest has written into the header. */
+static int close_own(struct window *w, char *err, size_t errlen)
 {
 	static const char no_magic[sizeof(w->header.magic)];
-	int ret = w->mapped ? window_unmap(w) : 0;
+	int ret = 0;
 
+	if (w->mapped) {
+		machine_pause_for(w->g->m, "taking its code away");
+		ret = window_unmap(w, 0, w->header.nr_pieces);
+		machine_resume(w->g->m);
+	}
 	if (ret) {
 		snprintf(err, errlen, "the window cannot be unmapped: %s", strerror(-ret));
 		return ret;
 	}
 	/* What the guest gets back does not look like a window. */
 	ret = window_write(w, WINDOW_HEADER, no_magic, sizeof(no_magic));
-	if (ret) {
+	if (ret)
 		snprintf(err, errlen, "the window cannot be written: %s", strerror(-ret));
-		return ret;
-	}
+	return ret;
+}
+
+int window_close(struct window *w, struct borrow *b, char *err, size_t errlen)
+{
 	if (!w->header.borrowed || !b)
-		return 0; /* our own machine's, whatever the guest has written into the header */
-	return window_pieces_return(w, b, err, errlen);
+		return close_own(w, err, errlen);
+	return window_return(w, b, err, errlen);
 }

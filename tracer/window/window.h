@@ -22,7 +22,8 @@ struct window {
 	struct payload_header header; /* as it is in the guest */
 	uint64_t slot_pa;	      /* of the first entry of the page directory that maps it */
 	uint64_t table_pa;	      /* of the first piece's page table, which that entry is of */
-	bool mapped;
+	uint64_t nx;		      /* what forbids execution; 0: this CPU does not know it */
+	bool mapped;		      /* its first piece, at least */
 };
 
 /*
@@ -35,8 +36,9 @@ struct window {
 int window_open(struct window *w, struct guest_kernel *g, struct borrow *b, size_t size, size_t min,
 		char *err, size_t errlen);
 /*
- * Unmap it and give the memory back. No vCPU and no task is inside, and no site calls it any more.
- * -ETIMEDOUT: unmapped, but the guest had no safe point for giving the memory back.
+ * Unmap it and give the memory back, piece by piece, so that a tracer that dies meanwhile leaves
+ * what window_find() finds. No vCPU and no task is inside, and no site calls it any more.
+ * -ETIMEDOUT: the guest had no safe point for that, and nothing has been done.
  */
 int window_close(struct window *w, struct borrow *b, char *err, size_t errlen);
 

@@ -12,6 +12,7 @@
 #define SP	 (FAKE_VA(STACK) + STACK_SIZE - 0x100)
 #define FN	 UINT64_C(0xffffffff81777000)
 #define SHORT_MS 5
+#define HOUR_MS	 3600000
 
 static struct guest_kernel guest;
 static struct borrow *borrow;
@@ -84,6 +85,81 @@ static void calls_are_made_in_order(void **state)
 	assert_true(calls[1].done && calls[1].ret == 78);
 	assert_int_equal(fake.ntraps, 0);
 	assert_int_equal(run(calls, 0, BORROW_ANY, err), 0);
+}
+
+/* What those are told who want to know, one letter each. */
+struct told {
+	const struct borrow_call *calls;
+	char text[16];
+	size_t n;
+	char stop_at; /* they say no */
+};
+
+static int tell(struct told *told, char what, size_t i)
+{
+	assert_int_equal(fake.paused, 1);
+	what = (char)(what + (int)i);
+	told->text[told->n++] = what;
+	return what == told->stop_at ? -EPERM : 0;
+}
+
+static int told_before(void *arg, size_t i)
+{
+	struct told *told = arg;
+
+	assert_false(told->calls[i].done);
+	return tell(told, 'a', i);
+}
+
+static int told_after(void *arg, size_t i)
+{
+	struct told *told = arg;
+
+	assert_true(told->calls[i].done && told->calls[i].ret == 77 + i);
+	return tell(told, 'A', i);
+}
+
+static void guest_does_as_it_is_asked(void)
+{
+	unsigned int n = 0;
+
+	if (!kernel_calls(borrow, 0, FN_SCHEDULE, SP))
+		return;
+	while (fake.regs[0].rip != FAKE_VA(FN_SCHEDULE) + 5)
+		kernel_returns(borrow, 0, 0, 77 + n++);
+	assert_given_back(0, FN_SCHEDULE, SP);
+}
+
+static void calls_are_told(void **state)
+{
+	static const struct {
+		char stop_at;
+		const char *text;
+		int ret;
+		unsigned int done;
+	} rows[] = {
+		{0, "aAbB", 0, 2},	 {'a', "a", -EPERM, 0},	   {'A', "aA", -EPERM, 1},
+		{'b', "aAb", -EPERM, 1}, {'B', "aAbB", -EPERM, 2},
+	};
+	char err[256];
+
+	(void)state;
+	fake.run = guest_does_as_it_is_asked;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct borrow_call calls[] = {{.fn = FN}, {.fn = FN + 16}};
+		struct told told = {.calls = calls, .stop_at = rows[i].stop_at};
+		const struct borrow_how how = {.where = BORROW_ANY,
+					       .ms = HOUR_MS,
+					       .before = told_before,
+					       .after = told_after,
+					       .arg = &told};
+
+		assert_int_equal(borrow_run_as(borrow, calls, 2, &how, err, sizeof(err)),
+				 rows[i].ret);
+		assert_string_equal(told.text, rows[i].text);
+		assert_int_equal(calls[0].done + calls[1].done, rows[i].done);
+		assert_int_equal(fake.ntraps, 0);
+	}
 }
 
 /* What the guest's own code would load when nobody were there any more at the landing. */
@@ -254,8 +330,6 @@ static void call_under_way_is_waited_for(void **state)
 	assert_given_back(0, FN_SCHEDULE, SP);
 }
 
-enum { HOUR_MS = 3600000 };
-
 static unsigned int looks_left;
 
 static bool given_up(void *arg)
@@ -339,11 +413,11 @@ static void missing_functions_are_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(calls_are_made_in_order),	  TEST(frame_gives_registers_back),
-		TEST(task_is_known_by_its_stack), TEST(only_safe_points_are_taken),
-		TEST(stack_must_have_room),	  TEST(call_under_way_is_waited_for),
-		TEST(busy_sites_are_left_alone),  TEST(missing_functions_are_named),
-		TEST(nobody_waits_for_what_is_given_up),
+		TEST(calls_are_made_in_order),	    TEST(calls_are_told),
+		TEST(frame_gives_registers_back),   TEST(task_is_known_by_its_stack),
+		TEST(only_safe_points_are_taken),   TEST(stack_must_have_room),
+		TEST(call_under_way_is_waited_for), TEST(busy_sites_are_left_alone),
+		TEST(missing_functions_are_named),  TEST(nobody_waits_for_what_is_given_up),
 	};
 
 	return cmocka_run_group_tests_name("borrow", tests, NULL, NULL);

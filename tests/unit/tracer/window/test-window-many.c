@@ -8,50 +8,17 @@
 
 #define FAKE_RAM (UINT64_C(160) << 20)
 
-#include "tests/unit/fake-kernel.h"
-#include "tracer/guest/ktables.h"
-#include "tracer/window/window.h"
+#include "tests/unit/tracer/window/window-kernel.h"
 
-#define LAST	  400 /* slot that it may have */
-#define SLOTS	  481
-#define SIZE	  (2 * (size_t)WINDOW_PIECE)
-#define REGION	  UINT64_C(0xffffffffc0000000)
-#define UPPER	  (TOP_PGT + 0x1000) /* the table between, and the page directory */
-#define DIRECTORY (TOP_PGT + 0x2000)
-#define PA(off)	  (FAKE_PA + (off))
-
-static struct guest_kernel guest;
-static struct window w;
-
-static void entry_set(unsigned int i, uint64_t value)
-{
-	put(DIRECTORY + 8 * i, value, 8);
-}
-
-static uint64_t entry(unsigned int i)
-{
-	return get(FAKE_VA(DIRECTORY + 8 * i));
-}
-
-static unsigned int slot_of(const struct window *win)
-{
-	return (unsigned int)((win->header.va - REGION) / WINDOW_PIECE);
-}
+#define LAST 400 /* slot that it may have */
 
 static void set_up(void)
 {
 	char err[128];
 
-	kernel_make();
-	fake.window = true;
-	if (guest_learn(&guest, NULL, err, sizeof(err)))
-		fail_msg("%s", err);
-	guest_bind(&guest, NULL);
-	put(TOP_PGT + 8 * 511, PA(UPPER) | 0x63, 8);
-	put(UPPER + 8 * 511, PA(DIRECTORY) | 0x63, 8);
-	entry_set(0, 0x1ff063); /* modules */
+	window_kernel_make();
 	/* There is to be room for more behind it. */
-	for (unsigned int i = LAST; i < SLOTS; i++)
+	for (unsigned int i = LAST; i < SLOT_HIGH; i++)
 		entry_set(i, 1);
 	if (window_open(&w, &guest, NULL, SIZE, SIZE, err, sizeof(err)))
 		fail_msg("%s", err);
@@ -66,7 +33,7 @@ static void pieces_make(struct payload_header *h, unsigned int n)
 	*h = w.header;
 	h->nr_pieces = n;
 	h->size = n * (uint64_t)WINDOW_PIECE;
-	for (unsigned int i = LAST; i < SLOTS; i++)
+	for (unsigned int i = LAST; i < SLOT_HIGH; i++)
 		entry_set(i, 0);
 	for (unsigned int i = 1; i < n; i++) {
 		uint64_t pa = FAKE_WINDOW + i * (uint64_t)WINDOW_PIECE;

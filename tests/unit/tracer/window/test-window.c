@@ -6,47 +6,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tests/unit/fake-kernel.h"
+#include "tests/unit/tracer/window/window-kernel.h"
 #include "tracer/guest/ktables.h"
-#include "tracer/window/window.h"
 
-#define SIZE	  (2 * (size_t)WINDOW_PIECE)
-#define REGION	  UINT64_C(0xffffffffc0000000)
-#define UPPER	  (TOP_PGT + 0x1000) /* the table between, and the page directory */
-#define DIRECTORY (TOP_PGT + 0x2000)
-#define NX	  (UINT64_C(1) << 63)
-#define SLOT_HIGH 481 /* in map.c */
-#define PA(off)	  (FAKE_PA + (off))
-
-static struct guest_kernel guest;
-static struct borrow *borrow;
-static struct window w;
-
-static void entry_set(unsigned int i, uint64_t value)
-{
-	put(DIRECTORY + 8 * i, value, 8);
-}
-
-static uint64_t entry(unsigned int i)
-{
-	return get(FAKE_VA(DIRECTORY + 8 * i));
-}
+#define NX (UINT64_C(1) << 63)
 
 static int set_up(void **state)
 {
-	char err[128];
-
 	(void)state;
-	kernel_make();
-	fake.window = true;
-	if (guest_learn(&guest, NULL, err, sizeof(err)))
-		fail_msg("%s", err);
-	guest_bind(&guest, NULL);
-	borrow = borrow_new(NULL, &guest);
-	assert_non_null(borrow);
-	put(TOP_PGT + 8 * 511, PA(UPPER) | 0x63, 8);
-	put(UPPER + 8 * 511, PA(DIRECTORY) | 0x63, 8);
-	entry_set(0, 0x1ff063); /* modules */
+	window_kernel_make();
 	entry_set(507, 0x1fe063);
 	return 0;
 }
@@ -55,15 +23,8 @@ static int tear_down(void **state)
 {
 	(void)state;
 	assert_int_equal(fake.paused, 0);
-	assert_int_equal(fake.ntraps, 0);
-	borrow_free(borrow);
 	free(fake.ram);
 	return 0;
-}
-
-static unsigned int slot_of(const struct window *win)
-{
-	return (unsigned int)((win->header.va - REGION) / WINDOW_PIECE);
 }
 
 static void open_own(size_t size)
@@ -149,7 +110,7 @@ static void used_entries_are_left_alone(void **state)
 		close_own();
 	}
 	assert_true(moved);
-	for (unsigned int i = 256; i < 481; i++)
+	for (unsigned int i = 256; i < SLOT_HIGH; i++)
 		entry_set(i, i == 300 || i == 301 ? 0 : 0xa00); /* not present, but not free */
 	open_own(SIZE);
 	assert_int_equal(slot_of(&w), 300);
@@ -340,166 +301,6 @@ static void entries_of_others_are_refused(void **state)
 	close_own();
 }
 
-/* --- borrowed memory ---------------------------------------------------------------------- */
-
-static struct {
-	uint64_t blocks[4]; /* that the allocator gives, then 0 */
-	unsigned int given;
-	uint64_t freed[8];
-	unsigned int nr_freed;
-	uint64_t flushed_from, flushed_to;
-	uint32_t gfp; /* of the last allocation */
-	bool tasks;   /* there are some that do something */
-} mm;
-
-static uint64_t kernel_does(const struct machine_regs *r)
-{
-	if (r->rip == FAKE_VA(FN_ALLOC)) {
-		assert_int_equal(r->rsi, 9);
-		mm.gfp = (uint32_t)r->rdi;
-		return mm.given < 4 && mm.blocks[mm.given] ? mm.blocks[mm.given++] : 0;
-	}
-	if (r->rip == FAKE_VA(FN_FREE)) {
-		assert_int_equal(r->rsi, 9);
-		mm.freed[mm.nr_freed++] = r->rdi;
-	} else {
-		assert_int_equal(r->rip, FAKE_VA(FN_FLUSH));
-		assert_int_equal(mm.nr_freed, 0);
-		mm.flushed_from = r->rdi;
-		mm.flushed_to = r->rsi;
-	}
-	return 0;
-}
-
-/* A guest that gets to a safe point at once and runs whatever function it is sent to. */
-static void guest_runs(void)
-{
-	const uint64_t sp = FAKE_VA(STACK) + STACK_SIZE - 0x100;
-	uint64_t off = mm.tasks ? FN_READ : FN_TIMER;
-
-	put(PER_CPU_AREA + PCPU_COUNT, (uint32_t)COUNT_NONE | (mm.tasks ? 0 : 0x100), 4);
-	if (!kernel_calls(borrow, 0, off, sp))
-		return;
-	while (fake.regs[0].rip != FAKE_VA(off) + 5)
-		kernel_returns(borrow, 0, 0, kernel_does(&fake.regs[0]));
-}
-
-static int open_borrowed(uint64_t first, uint64_t second, char *err)
-{
-	memset(&mm, 0, sizeof(mm));
-	mm.blocks[0] = first;
-	mm.blocks[1] = second;
-	mm.tasks = true;
-	fake.run = guest_runs;
-	return window_open(&w, &guest, borrow, SIZE, SIZE, err, 256);
-}
-
-static const uint64_t low = FAKE_DIRECT + 2 * WINDOW_PIECE, high = FAKE_DIRECT + 3 * WINDOW_PIECE;
-
-static void memory_is_borrowed(void **state)
-{
-	struct payload_header bad;
-	struct window found;
-	char err[256];
-
-	(void)state;
-	memset(fake.ram + 2 * WINDOW_PIECE, 0xff, 2 * WINDOW_PIECE);
-	if (open_borrowed(high, low, err))
-		fail_msg("%s", err);
-	assert_true(w.header.piece_pa[0] == 3 * WINDOW_PIECE && w.header.piece_va[1] == low);
-	assert_int_equal(fake.ram[2 * WINDOW_PIECE + 12345], 0);
-	assert_int_equal(fake.ram[3 * WINDOW_PIECE + WINDOW_CTL], 0);
-	assert_int_equal(mm.gfp & 0x400, 0); /* may not sleep */
-	assert_int_equal(entry(slot_of(&w)), (3 * WINDOW_PIECE + WINDOW_TABLE) | 0x23);
-	assert_int_equal(window_find(&found, &guest), 0);
-	bad = w.header;
-	bad.piece_va[1] = high; /* the guest's allocator would get what is not a piece */
-	is_refused(&bad, 0);
-	assert_int_equal(window_write(&w, 0, &w.header, sizeof(w.header)), 0);
-	/* Its page table lies in it, or it is none of ours. */
-	memcpy(fake.ram + FAKE_TABLE, fake.ram + 3 * WINDOW_PIECE + WINDOW_TABLE, 4096);
-	entry_set(slot_of(&w), FAKE_TABLE | 0x23);
-	assert_int_equal(window_find(&found, &guest), -ENOENT);
-	entry_set(slot_of(&w), (3 * WINDOW_PIECE + WINDOW_TABLE) | 0x23);
-	assert_int_equal(window_find(&found, &guest), 0);
-	assert_int_equal(window_close(&found, borrow, err, sizeof(err)), 0);
-	assert_int_equal(mm.flushed_from, w.header.va);
-	assert_int_equal(mm.flushed_to, w.header.va + SIZE);
-	assert_true(mm.nr_freed == 2 && mm.freed[0] == high && mm.freed[1] == low);
-	assert_int_equal(entry(slot_of(&w)), 0);
-}
-
-static void what_was_got_goes_back(void **state)
-{
-	char err[256];
-
-	(void)state;
-	assert_int_equal(open_borrowed(high, 0, err), -ENOMEM);
-	assert_int_equal(mm.gfp & 0x400, 0x400); /* the last attempt was a patient one */
-	assert_true(mm.nr_freed == 1 && mm.freed[0] == high);
-	assert_non_null(strstr(err, "1 of 2"));
-	assert_non_null(strstr(err, "--window-memory"));
-	assert_int_equal(open_borrowed(0, 0, err), -ENOMEM);
-	assert_int_equal(mm.nr_freed, 0);
-	for (unsigned int i = 256; i < 481; i++)
-		entry_set(i, 1);
-	assert_int_equal(open_borrowed(low, high, err), -ENOSPC);
-	assert_int_equal(mm.nr_freed, 2);
-}
-
-static bool one_was_given(void *arg)
-{
-	(void)arg;
-	return mm.given;
-}
-
-/* The rest would take a task that may sleep, and none comes by: nobody waits for it any more. */
-static void what_was_got_goes_back_of_one_given_up(void **state)
-{
-	char err[256];
-
-	(void)state;
-	memset(&mm, 0, sizeof(mm));
-	mm.blocks[0] = high;
-	fake.run = guest_runs;
-	guest.given_up = one_was_given;
-	assert_int_equal(window_open(&w, &guest, borrow, SIZE, SIZE, err, sizeof(err)), -ECANCELED);
-	guest.given_up = NULL;
-	assert_true(mm.nr_freed == 1 && mm.freed[0] == high);
-	assert_int_equal(fake.ntraps, 0);
-	assert_int_equal(entry(slot_of(&w)), 0);
-}
-
-static void hostile_allocators_are_refused(void **state)
-{
-	char err[256];
-
-	(void)state;
-	assert_int_equal(open_borrowed(low + 4096, high, err), -EFAULT);
-	assert_int_equal(open_borrowed(FAKE_DIRECT + FAKE_RAM, high, err), -EFAULT);
-	assert_int_equal(open_borrowed(UINT64_MAX - WINDOW_PIECE + 1, high, err), -EFAULT);
-	assert_int_equal(open_borrowed(low, low, err), -EFAULT);
-	assert_true(mm.nr_freed == 1 && mm.freed[0] == low);
-	for (unsigned int i = 256; i < 481; i++)
-		assert_int_equal(entry(i), 0);
-}
-
-/* No task is about: the memory goes back all the same, in a softirq and without a flush. */
-static void idle_guests_get_theirs_back(void **state)
-{
-	char err[256];
-
-	(void)state;
-	assert_int_equal(open_borrowed(low, high, err), 0);
-	mm.tasks = false;
-	assert_int_equal(window_close(&w, borrow, err, sizeof(err)), 0);
-	assert_int_equal(mm.nr_freed, 2);
-	assert_int_equal(mm.flushed_to, 0);
-	/* It is closed: nothing more to be done. */
-	assert_int_equal(window_close(&w, borrow, err, sizeof(err)), 0);
-	assert_int_equal(mm.nr_freed, 2);
-}
-
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
@@ -514,11 +315,6 @@ int main(void)
 		TEST(windows_end_with_the_slots),
 		TEST(pieces_of_nothing_are_refused),
 		TEST(entries_of_others_are_refused),
-		TEST(memory_is_borrowed),
-		TEST(what_was_got_goes_back),
-		TEST(what_was_got_goes_back_of_one_given_up),
-		TEST(hostile_allocators_are_refused),
-		TEST(idle_guests_get_theirs_back),
 	};
 
 	return cmocka_run_group_tests_name("window", tests, NULL, NULL);
