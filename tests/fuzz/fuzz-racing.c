@@ -27,12 +27,18 @@
 #define THREAD_WRITES 64 /* at a time */
 
 /*
- * One look at a ring; letting go of all; and taking out what was left. A ring has 64 KB, of events
- * as many; twice as much as was seen is a finding.
+ * One look at a vCPU's rings; letting go of all; and taking out what was left. What a look may read
+ * is what look_goes_on() in tracer/collect/collect.c says: three rings of records, four more when
+ * these are the last that it asks for, and two of events. Of the rest, twice as much as was seen is
+ * a finding.
  */
-static struct cost look_bytes = {"bytes of a look", 480 << 10, 0};
+#define LOOK_RINGS	 7
+#define LOOK_EVENT_RINGS 2
+#define END_LOOKS	 8 /* of all vCPUs, before nobody records any more, and behind that */
+
+static struct cost look_bytes = {"bytes of a look", 0, 0};
 static struct cost look_reads = {"reads of a look", 100, 0};
-static struct cost end_bytes = {"bytes of letting go", 1 << 20, 0};
+static struct cost end_bytes = {"bytes of letting go", 0, 0};
 static struct cost end_reads = {"reads of letting go", 250, 0};
 static struct cost left_bytes = {"bytes of what was left", 256 << 10, 0};
 static struct cost left_reads = {"reads of what was left", 400, 0};
@@ -146,11 +152,22 @@ static void guest_comes_to_its_senses(void)
 		      sizeof(sane) - PER_CPU_OFFSET);
 }
 
+static void limits_set(void)
+{
+	struct payload_header h;
+
+	window_get_at(WINDOW_HEADER, &h, sizeof(h));
+	look_bytes.limit = LOOK_RINGS * (uint64_t)h.ring_size +
+			   LOOK_EVENT_RINGS * (uint64_t)h.event_ring_size + (1 << 10);
+	end_bytes.limit = END_LOOKS * look_bytes.limit;
+}
+
 static void while_it_is_traced(void)
 {
 	struct trace *t = tramp_started((struct trace_config){.until = "sys_ni_syscall"});
 	pthread_t thread;
 
+	limits_set();
 	tramp_comm(0, 42, 42, "cpu0");
 	tramp_function(0, 1, FN_ALPHA, 0, 42);
 	guest.on = true;

@@ -93,8 +93,15 @@ struct look {
 	uint64_t head;	 /* as it was at its beginning, */
 	uint64_t jumps;	 /* unless it has jumped since */
 	uint64_t taken;	 /* before it */
-	uint64_t copied; /* likewise: of event data */
+	uint64_t read;	 /* likewise: records that were copied, */
+	uint64_t copied; /* and bytes of event data */
 };
+
+/*
+ * A record is copied twice. More often only where others have come in its place meanwhile, as a
+ * guest may have it that likes to be looked at for ever.
+ */
+#define READS_OF_A_RECORD 3
 
 /* Behind a head that was none nothing is known to be missing. */
 static bool look_is_short(const struct staging *s, const struct look *look)
@@ -112,6 +119,7 @@ static bool look_goes_on(const struct collector *c, unsigned int vcpu, const str
 	const struct event_ring *er = &c->events[vcpu];
 
 	return look_is_short(s, look) && s->taken - look->taken < s->length &&
+	       s->copied - look->read < READS_OF_A_RECORD * s->length &&
 	       er->copied - look->copied <= er->size * (1 + s->length / STAGING_BATCH);
 }
 
@@ -123,7 +131,12 @@ static bool look_goes_on(const struct collector *c, unsigned int vcpu, const str
 static uint64_t drain(struct collector *c, unsigned int vcpu, bool *behind, bool *held)
 {
 	struct staging *s = &c->staging[vcpu];
-	struct look look = {.head = s->next, .taken = s->taken, .copied = c->events[vcpu].copied};
+	struct look look = {
+		.head = s->next,
+		.taken = s->taken,
+		.read = s->copied,
+		.copied = c->events[vcpu].copied,
+	};
 	int n = staging_head(s, &look.head);
 	size_t max = STAGING_BATCH;
 

@@ -109,9 +109,11 @@ static int copy(struct staging *s, size_t n)
 {
 	uint64_t at = s->next & (s->length - 1);
 	size_t first = n < s->length - at ? n : s->length - at;
-	int ret = s->io.read(s->io.arg, s->ring + at * PAYLOAD_RECORD_SIZE, s->batch,
-			     first * PAYLOAD_RECORD_SIZE);
+	int ret;
 
+	s->copied += n;
+	ret = s->io.read(s->io.arg, s->ring + at * PAYLOAD_RECORD_SIZE, s->batch,
+			 first * PAYLOAD_RECORD_SIZE);
 	if (ret || first == n)
 		return ret;
 	return s->io.read(s->io.arg, s->ring, s->batch + first, (n - first) * PAYLOAD_RECORD_SIZE);
@@ -211,17 +213,23 @@ static int take_once(struct staging *s, size_t max, const struct payload_record 
 	return copy_written(s, written, records);
 }
 
+/* Two batches, or two rings: all that there is, before and after something was lost. */
+static uint64_t reads_max(const struct staging *s)
+{
+	return 2 * (s->length < STAGING_BATCH ? s->length : STAGING_BATCH);
+}
+
 int staging_take(struct staging *s, size_t max, const struct payload_record **records,
 		 uint64_t *lost)
 {
-	uint64_t start = s->next, lost_before;
+	uint64_t start = s->next, lost_before, end = s->copied + reads_max(s);
 	int n, ret, tries = 0;
 
-	/* Where something was lost there may be more at once. A bound: the guest could go on so. */
+	/* Where something was lost there may be more at once. Bounds: the guest could go on so. */
 	do {
 		lost_before = s->lost;
 		n = take_once(s, max, records);
-	} while (!n && s->lost != lost_before && ++tries < TRIES);
+	} while (!n && s->lost != lost_before && s->copied < end && ++tries < TRIES);
 	if (n < 0)
 		return n;
 	s->next += (uint64_t)n;

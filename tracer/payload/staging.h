@@ -34,6 +34,7 @@ struct staging {
 	uint64_t dropped; /* the guest's own count (CTL_DROPPED), as read last */
 	uint64_t corrupt; /* of the lost: the ring or its head held what no payload writes */
 	uint64_t jumps;	  /* how often the head was none */
+	uint64_t copied;  /* how many records have been read: each one twice, if all is well */
 	uint64_t untold;  /* of the lost: since the latest batch */
 	int64_t stuck_ns; /* since when has the next record been reserved, not written; 0: it is not
 			   */

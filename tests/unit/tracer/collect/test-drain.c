@@ -36,7 +36,9 @@ static struct {
 	uint64_t read;		   /* bytes of its rings, by this thread */
 	atomic_uint lies;	   /* so many times more the head is a false one */
 	atomic_bool lies_at_first; /* of what one look reads only the first head is a false one */
-	bool events;	  /* that have data, which goes back to the beginning of the ring */
+	bool events;   /* that have data, which goes back to the beginning of the ring */
+	bool rewrites; /* the record behind the first one that is read, each second time */
+	unsigned int reads;
 	atomic_uint vain; /* so many calls more it claims to have made in vain */
 	atomic_bool on;
 } guest = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -55,6 +57,11 @@ static void message(void *arg, const char *text)
 	else
 		vain += strstr(text, "in vain") != NULL;
 	told += strstr(text, "are lost") != NULL;
+}
+
+static uint64_t ring_length(void)
+{
+	return tramp_ring_size() / PAYLOAD_RECORD_SIZE;
 }
 
 static void guest_makes(uint64_t n)
@@ -104,6 +111,21 @@ static void guest_waits_in_vain(uint64_t pa, size_t len)
 	window_put_at(ctl_off(0, CTL_CALL_VAIN), &n, sizeof(n));
 }
 
+/* What was all right when it was read first is not when it is read once more. */
+static void guest_rewrites(uint64_t off)
+{
+	uint64_t first = (off - WINDOW_RINGS) / PAYLOAD_RECORD_SIZE;
+	bool bad = guest.reads++ % 2;
+
+	for (uint64_t i = first; i < first + 2; i++) {
+		uint32_t seq = (uint32_t)(ring_length() + i) + (bad && i > first);
+
+		window_put_at(WINDOW_RINGS + i * PAYLOAD_RECORD_SIZE +
+				      offsetof(struct payload_record, seq),
+			      &seq, sizeof(seq));
+	}
+}
+
 static void guest_goes_on(uint64_t pa, size_t len)
 {
 	uint64_t off = pa - FAKE_WINDOW;
@@ -111,6 +133,8 @@ static void guest_goes_on(uint64_t pa, size_t len)
 	guest_waits_in_vain(pa, len);
 	if (looking && off >= WINDOW_RINGS)
 		guest.read += len;
+	if (looking && guest.rewrites && off >= WINDOW_RINGS)
+		guest_rewrites(off);
 	/* Whether it waits for a call is asked before each look. */
 	if (guest.lies_at_first && off == ctl_off(0, CTL_CALL) && len == sizeof(uint32_t))
 		guest.lies = HEAD_READS;
@@ -119,11 +143,6 @@ static void guest_goes_on(uint64_t pa, size_t len)
 	pthread_mutex_lock(&guest.lock);
 	guest_is_asked();
 	pthread_mutex_unlock(&guest.lock);
-}
-
-static uint64_t ring_length(void)
-{
-	return tramp_ring_size() / PAYLOAD_RECORD_SIZE;
 }
 
 static void guest_begins(void)
@@ -145,7 +164,8 @@ static int set_up(void **state)
 	tramp_kernel_make();
 	fake.before_read = guest_goes_on;
 	guest.lies = guest.vain = 0;
-	guest.lies_at_first = guest.events = guest.on = false;
+	guest.events = guest.rewrites = false;
+	guest.lies_at_first = guest.on = false;
 	told = vain = more = 0;
 	now_ms = 1;
 	t = tramp_started((struct trace_config){.message = message});
@@ -223,6 +243,24 @@ static void bytes_are_bounded(void **state)
 	assert_in_range(guest.read, 1, 8 * (uint64_t)h.event_ring_size + 8 * (uint64_t)h.ring_size);
 }
 
+/* Of all that has been read there is one record more each time. */
+static void what_changes_is_not_read_for_ever(void **state)
+{
+	struct trace_status st;
+
+	(void)state;
+	vcpu_lock(t, 0);
+	guest_begins();
+	guest.most = ring_length() / 2;
+	guest_makes(ring_length() / 2);
+	vcpu_unlock(t, 0);
+	guest.rewrites = true;
+	look();
+	trace_get_status(t, &st);
+	assert_in_range(st.staged, 1, ring_length() / 4);
+	assert_in_range(guest.read, 1, 5 * (uint64_t)tramp_ring_size());
+}
+
 static struct instance_reader *pipe_open(void)
 {
 	struct instance_reader *r = instance_read_open(trace_top(t), ALL_VCPUS, true);
@@ -298,6 +336,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_whole_ring_is_taken_at_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bytes_are_bounded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_changes_is_not_read_for_ever, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(false_heads_do_not_hold_others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(false_heads_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lines_are_bounded, set_up, tear_down),
