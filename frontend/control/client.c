@@ -56,6 +56,8 @@ const char *control_strerror(int rc)
 		return "too many programs are connected to the trace";
 	case -EPROTONOSUPPORT:
 		return "another version of hvtrace is tracing";
+	case -ETIMEDOUT:
+		return "the guest, or the trace, has not done it in time: is it very busy?";
 	default:
 		return strerror(-rc);
 	}
