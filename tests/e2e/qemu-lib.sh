@@ -84,6 +84,22 @@ wait_until()
 	done
 }
 
+# has_begun PID: a program that was begun here is that program by now. Before that it is a copy of this shell, which
+# does on a signal what this one would: takes the guest away, and all files.
+has_begun()
+{
+	! [ "/proc/$1/exe" -ef "/proc/$$/exe" ]
+}
+
+# hears_signals PID: an hvtrace looks for SIGINT and SIGTERM itself, which it blocks, or it has ended
+hears_signals()
+{
+	local blocked
+	has_begun "$1" || return
+	blocked=$(sed -n 's/^SigBlk:[ \t]*//p' "/proc/$1/status")
+	[ -z "$blocked" ] || [ $((0x$blocked & 0x4002)) = $((0x4002)) ]
+}
+
 # is_patient SECONDS LIMIT: what has not happened for so long may still happen, as busy as this host is
 is_patient()
 {
