@@ -389,6 +389,11 @@ static int detach_result(struct trace *t, int ret)
 	return 0;
 }
 
+void trace_leave(struct trace *t)
+{
+	atomic_store(&t->leaving, true);
+}
+
 int trace_detach(struct trace *t)
 {
 	enum guest_end end;
@@ -396,6 +401,7 @@ int trace_detach(struct trace *t)
 
 	if (t->detached)
 		return 0;
+	trace_leave(t);
 	hwlat_detach(t->hwlat);
 	boot_end(t);
 	boot_tell_missing(t);

@@ -63,6 +63,11 @@ int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen);
 int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t errlen);
 void trace_trap(struct trace *t, const struct machine_hit *hit);
 /*
+ * trace_detach() is about to come, once whoever asks for changes has been waited for: what is
+ * setting many probes for one gives up with -ECANCELED. Any thread.
+ */
+void trace_leave(struct trace *t);
+/*
  * Stop recording and write every site back as it was; nothing when that was done already. 0, or the
  * first error of the machine's: the remaining sites were tried all the same.
  */

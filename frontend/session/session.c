@@ -203,6 +203,8 @@ int session_serve(struct session *s, const char *guest, const char *dir)
 
 static void session_unserve(struct session *s)
 {
+	if (s->trace)
+		trace_leave(s->trace);
 	control_stop(s->control);
 	tracefs_unmount(s->fs);
 	view_free(s->view);

@@ -99,6 +99,7 @@ struct trace {
 	pthread_mutex_t change;
 	unsigned int changes; /* change: how often its thread has it */
 	bool placed;	      /* change: probes are in the guest as soon as they are wanted */
+	atomic_bool leaving;  /* trace_leave(): no more probes are set */
 	bool detached;	      /* change: the guest is not asked for anything any more */
 	bool held;	      /* change: functions are not in the guest yet: boot.h */
 	atomic_bool away;     /* change, but for a glance: the sites are the guest's for now */

@@ -312,7 +312,7 @@ static void tell(struct trace *t)
 
 static bool is_given_up(const struct trace *t)
 {
-	return t->cfg.cancelled && t->cfg.cancelled(t->cfg.cancelled_arg);
+	return t->leaving || (t->cfg.cancelled && t->cfg.cancelled(t->cfg.cancelled_arg));
 }
 
 /* Letting go has everything removed: what is behind it is not waited for. */

@@ -315,6 +315,22 @@ static void a_signal_is_heard_in_between(void **state)
 	all_are(false);
 }
 
+static void is_leaving(void)
+{
+	trace_leave(world.t);
+}
+
+/* Who has asked for them is waited for by who is about to let go. */
+static void who_lets_go_does_not_wait_for_all(void **state)
+{
+	(void)state;
+	world.between = is_leaving;
+	assert_int_equal(patched(), -ECANCELED);
+	assert_in_range(world.now_in, 1, 2 * PIECES_START);
+	assert_int_equal(removed(), 0);
+	all_are(false);
+}
+
 static void lets_go(void)
 {
 	assert_int_equal(removed(), 0);
@@ -363,6 +379,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(others_are_set_anew, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(who_has_to_wait_is_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_signal_is_heard_in_between, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_lets_go_does_not_wait_for_all, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(letting_go_ends_what_is_under_way, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_change_in_between_joins_it, set_up, tear_down),
