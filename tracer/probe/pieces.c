@@ -14,8 +14,7 @@
 #define TELL_NS	    (2 * NS_PER_S)
 #define TELL_ALL_NS (10 * NS_PER_S)
 
-/* --- how many ----------------------------------------------------------------------------------
- */
+/* --- how many ------------------------------------------------------------------------------- */
 
 static void host_rest(int64_t ns)
 {
@@ -58,8 +57,7 @@ static void size_learn(struct trace *t)
 		p->size = PIECES_MAX;
 }
 
-/* --- which -------------------------------------------------------------------------------------
- */
+/* --- which ---------------------------------------------------------------------------------- */
 
 static bool is_removed(const struct trace *t, const struct probe *p)
 {
@@ -121,8 +119,7 @@ static int list(struct trace *t, int phase,
 	return 0;
 }
 
-/* --- piece by piece ----------------------------------------------------------------------------
- */
+/* --- piece by piece ------------------------------------------------------------------------- */
 
 static void end(struct probe_pieces *p)
 {
@@ -307,8 +304,7 @@ static void tell(struct trace *t)
 		   p->n, whole / NS_PER_S);
 }
 
-/* --- the rest ----------------------------------------------------------------------------------
- */
+/* --- the rest ------------------------------------------------------------------------------- */
 
 static bool is_given_up(const struct trace *t)
 {

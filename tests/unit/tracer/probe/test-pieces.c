@@ -35,8 +35,7 @@ static struct {
 	void (*between)(void); /* what others do while the guest runs, once */
 } world;
 
-/* --- a slow engine, and its clock ----------------------------------------------------------------
- */
+/* --- a slow engine, and its clock ----------------------------------------------------------- */
 
 static void work(size_t n)
 {
@@ -121,8 +120,7 @@ static void note(void *arg, const char *text)
 	world.notes++;
 }
 
-/* --- traces of it --------------------------------------------------------------------------------
- */
+/* --- traces of it --------------------------------------------------------------------------- */
 
 static int set_up(void **state)
 {
@@ -190,8 +188,7 @@ static void all_are(bool in)
 	assert_int_equal(fake.paused, 0);
 }
 
-/* --- tests ---------------------------------------------------------------------------------------
- */
+/* --- tests ---------------------------------------------------------------------------------- */
 
 static void no_pause_has_many(void **state)
 {
