@@ -150,16 +150,20 @@ static void go_on(struct trace *t)
 	struct probe_pieces *p = &t->pieces;
 	bool more = p->phase == PIECES_REMOVE ? p->insert : p->phase == PIECES_INSERT && p->again;
 	int ret = 0;
+	bool set;
 
 	p->insert = p->again = false;
 	if (more && !p->error)
 		ret = list(t, PIECES_INSERT, probe_is_due);
 	if (ret)
 		fail(p, ret);
-	if (!more || p->error || !p->n) {
-		end(p);
+	if (more && !p->error && p->n)
+		return;
+	set = p->phase == PIECES_INSERT && !p->error;
+	end(p);
+	/* Of those that are out again it is remembered how many there were. */
+	if (set)
 		probes_count(t);
-	}
 }
 
 /* Nothing is in the guest any more that this would add to. */

@@ -192,15 +192,23 @@ static void all_are(bool in)
 
 static void no_pause_has_many(void **state)
 {
+	uint64_t traced;
+
 	(void)state;
 	assert_int_equal(patched(), 0);
 	all_are(true);
+	traced = world.t->probes.traced;
+	assert_in_range(traced, 1, MANY);
+	assert_int_equal(world.t->probes.skipped, 0);
 	assert_in_range(world.most, 1, PIECES_MAX);
 	assert_in_range(world.runs, MANY / PIECES_MAX, MANY / PIECES_START);
 	world.most = 0;
 	assert_int_equal(removed(), 0);
 	all_are(false);
 	assert_in_range(world.most, 1, PIECES_MAX);
+	/* How many there were is asked for behind the end, too. */
+	assert_int_equal(world.t->probes.traced, traced);
+	assert_int_equal(world.t->probes.skipped, 0);
 }
 
 /* Whatever one costs: the guest stands for a small part of its limit, and then runs as long. */
