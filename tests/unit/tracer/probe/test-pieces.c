@@ -26,7 +26,7 @@ static struct {
 	bool in[MANY];
 	size_t now_in, this_pause, most; /* in one pause */
 	int64_t ns, per_trap, stood, longest, rested;
-	uint32_t order[2 * MANY]; /* in which they were set and cleared */
+	uint32_t order[2 * MANY]; /* in which they were set and cleared: the first ones */
 	size_t done;
 	size_t fail_at; /* when so many are in, setting fails; 0: never */
 	bool cancelled;
@@ -47,6 +47,12 @@ static void work(size_t n)
 	world.longest = world.stood > world.longest ? world.stood : world.longest;
 }
 
+static void remember(uint32_t which)
+{
+	if (world.done < 2 * MANY)
+		world.order[world.done++] = which;
+}
+
 static int slow_insert(struct trace *t, const uint32_t *which, size_t n)
 {
 	(void)t;
@@ -56,7 +62,7 @@ static int slow_insert(struct trace *t, const uint32_t *which, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		assert_false(world.in[which[i]]);
 		world.in[which[i]] = true;
-		world.order[world.done++] = which[i];
+		remember(which[i]);
 	}
 	world.now_in += n;
 	return 0;
@@ -69,7 +75,7 @@ static int slow_remove(struct trace *t, const uint32_t *which, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		assert_true(world.in[which[i]]);
 		world.in[which[i]] = false;
-		world.order[world.done++] = which[i];
+		remember(which[i]);
 	}
 	world.now_in -= n;
 	return 0;
