@@ -243,6 +243,7 @@ static int guards_do(struct trace *t, uint16_t guards, const struct machine_hit 
 
 void guards_hit(struct trace *t, uint16_t guards, const struct machine_hit *hit)
 {
+	bool others;
 	int ret;
 
 	/* The module waits at the trap, the rest of the guest need not. */
@@ -250,8 +251,9 @@ void guards_hit(struct trace *t, uint16_t guards, const struct machine_hit *hit)
 		modules_prepare(t);
 	machine_pause_for(t->m, "looking at what a trap guards");
 	change_lock(t);
+	others = pieces_are_left(t);
 	ret = guards_do(t, guards, hit);
-	if (!ret)
+	if (!ret && !others)
 		ret = pieces_finish_here(t);
 	change_unlock(t);
 	machine_resume(t->m);

@@ -102,16 +102,15 @@ struct probe_pieces {
 		PIECES_INSERT,
 		PIECES_UNDO, /* setting has failed: what was set is taken out again */
 	} phase;
-	uint32_t *which;	/* indexes of probes, in the order in which they are dealt with */
-	size_t n, at;		/* all of them, and the next one */
-	bool insert;		/* when those to be removed have been */
-	bool again;		/* others are to be set by now, when these are */
-	size_t size;		/* how many go into a piece; 0: it is not known yet */
-	int64_t began_ns;	/* when the first one did */
-	bool told;		/* that it takes long */
-	int64_t took_ns;	/* the last one */
-	int error;		/* of the change, -errno: who ends it is told */
-	unsigned int finishing; /* threads that have the rest of it done */
+	uint32_t *which;  /* indexes of probes, in the order in which they are dealt with */
+	size_t n, at;	  /* all of them, and the next one */
+	bool insert;	  /* when those to be removed have been */
+	bool again;	  /* others are to be set by now, when these are */
+	size_t size;	  /* how many go into a piece; 0: it is not known yet */
+	int64_t began_ns; /* when the first one did */
+	bool told;	  /* that it takes long */
+	int64_t took_ns;  /* the last one */
+	int error;	  /* of the change, -errno: who ends it is told */
 	const struct pieces_clock *clock; /* NULL: the host's */
 };
 

@@ -338,13 +338,12 @@ static bool next(struct trace *t, int *error)
 	return !ended;
 }
 
-/* This thread sees to the rest, or does not any more. False: there is none, or not for it. */
-static bool finishing(struct trace *t, bool on)
+/* What another change of this thread holds open is for that one to finish. */
+static bool is_for_us(struct trace *t)
 {
 	bool left;
 
 	change_lock(t);
-	t->pieces.finishing += on ? 1 : -1u;
 	left = pieces_are_left(t) && t->changes == 1;
 	change_unlock(t);
 	return left;
@@ -361,12 +360,11 @@ int pieces_finish(struct trace *t, int ret)
 {
 	int error = 0;
 
-	if (finishing(t, true)) {
+	if (is_for_us(t)) {
 		rest(t);
 		while (next(t, &error))
 			rest(t);
 	}
-	finishing(t, false);
 	return ret ? ret : error;
 }
 
@@ -374,8 +372,6 @@ int pieces_finish_here(struct trace *t)
 {
 	int error = 0;
 
-	if (t->pieces.finishing)
-		return 0;
 	while (!has_ended(t, &error))
 		step(t);
 	return error;

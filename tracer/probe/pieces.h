@@ -41,8 +41,9 @@ static inline bool pieces_are_left(const struct trace *t)
  */
 int pieces_finish(struct trace *t, int ret);
 /*
- * The same within a change, for a vCPU that waits at a trap: at once, if no thread is at it. 0 or
- * -errno.
+ * The same within a change, for a vCPU that waits at a trap: all at once. Not for pieces that were
+ * left when the change began: whoever has begun those is on the way to their end, and the guest is
+ * not to stand for them. 0 or -errno.
  */
 int pieces_finish_here(struct trace *t);
 void pieces_free(struct trace *t);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "tests/unit/trace-guest.h"
-#include "tracer/core/lock.h"
+#include "tracer/internal.h"
 #include "tracer/probe/pieces.h"
 #include "tracer/probe/probe.h"
 #include "tracer/record/record.h"
@@ -379,6 +379,53 @@ static void a_change_in_between_joins_it(void **state)
 	assert_false(pieces_are_left(world.t));
 }
 
+static void guard_is_hit(void)
+{
+	const struct machine_hit hit = {.va = FAKE_VA(0x100000)};
+
+	guards_hit(world.t, 0, &hit);
+}
+
+/* A vCPU at a guard would have done in one pause what somebody else is about to do in many. */
+static void a_hit_in_between_leaves_the_rest(void **state)
+{
+	(void)state;
+	world.between = guard_is_hit;
+	assert_int_equal(patched(), 0);
+	assert_in_range(world.most, 1, PIECES_MAX);
+	all_are(true);
+	world.between = guard_is_hit;
+	assert_int_equal(removed(), 0);
+	assert_in_range(world.most, 1, PIECES_MAX);
+	all_are(false);
+}
+
+/* Like guards_hit(), for a guard whose change is of many. */
+static void changes_at_the_end(void)
+{
+	if (pieces_are_left(world.t)) {
+		world.between = changes_at_the_end;
+		return;
+	}
+	for (size_t i = 0; i < MANY; i++)
+		world.t->probes.v[i].flags |= PROBE_FL_CHANGE;
+	trace_change_begin(world.t);
+	assert_int_equal(pieces_patch(world.t), 0);
+	assert_true(pieces_are_left(world.t));
+	assert_int_equal(pieces_finish_here(world.t), 0);
+	assert_false(pieces_are_left(world.t));
+	trace_change_end(world.t);
+}
+
+/* Nobody is on the way any more, though one thread has not come back from it yet. */
+static void a_hit_at_the_end_does_its_own(void **state)
+{
+	(void)state;
+	world.between = changes_at_the_end;
+	assert_int_equal(patched(), 0);
+	all_are(true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,6 +442,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(letting_go_ends_what_is_under_way, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_change_in_between_joins_it, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_hit_in_between_leaves_the_rest, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_hit_at_the_end_does_its_own, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
