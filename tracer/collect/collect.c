@@ -22,7 +22,6 @@
 #define WAIT_NS	       1000000
 #define WAIT_IDLE_NS   5000000
 #define IDLE_PASSES    200
-#define COLLECTOR_NICE (-15)
 
 /* While the guest's clock goes from tick to tick, each of them has to be seen, as far as it goes.
  */
@@ -361,8 +360,8 @@ static void *collector_thread(void *arg)
 	enum pass pass;
 	long rest;
 
-	/* It has little to do, but has to do it in time. Who may not ask for that does without. */
-	setpriority(PRIO_PROCESS, 0, COLLECTOR_NICE);
+	/* Who may not ask for that does without. */
+	setpriority(PRIO_PROCESS, 0, TRACE_NICE);
 	do {
 		pass = collector_pass(c);
 		idle = pass == PASS_NOTHING ? idle + 1 : 0;

@@ -54,6 +54,9 @@ struct trace_config {
 #define TRACE_WINDOW_FEW(vcpus) ((UINT64_C(2) << 20) * ((vcpus) + 1))
 #define TRACE_WINDOW_MIN	(UINT64_C(2) << 20)
 #define TRACE_WINDOW_MAX	(UINT64_C(128) << 20)
+
+/* What the thread that collects asks for, setpriority(2): it has little to do, but in time. */
+#define TRACE_NICE (-15)
 /* Row i of the table of clocks, NULL past the last. */
 const char *trace_clock_name(unsigned int i, const char **desc);
 
