@@ -10,7 +10,7 @@
 
 #define SEGMENTS_MAX 128
 /* Of sites, returns or tracepoints: far more than any kernel has. */
-#define ENTRIES_MAX  (UINT32_C(1) << 21)
+#define ENTRIES_MAX (UINT32_C(1) << 21)
 
 struct reader {
 	const struct digest_header *h;
@@ -91,8 +91,8 @@ static int load_segments(const struct reader *r)
 		    f->filesz > f->memsz || f->va + f->memsz < f->va || f->pa + f->memsz < f->pa ||
 		    f->exec > 1)
 			return -EINVAL;
-		e->segs[e->nr_segs++] = (struct elf_segment){
-			f->va, f->pa, f->off, f->filesz, f->memsz, f->exec};
+		e->segs[e->nr_segs++] =
+			(struct elf_segment){f->va, f->pa, f->off, f->filesz, f->memsz, f->exec};
 	}
 	return 0;
 }
@@ -137,8 +137,8 @@ static int load_sites(struct reader *r)
 		if (!name || from[i].flags & ~flags || from[i].func > from[i].addr ||
 		    (i && from[i].addr <= from[i - 1].addr))
 			return -EINVAL;
-		f->v[f->n++] = (struct guestsym_site){from[i].addr, from[i].func, name,
-						      from[i].flags};
+		f->v[f->n++] =
+			(struct guestsym_site){from[i].addr, from[i].func, name, from[i].flags};
 	}
 	return 0;
 }

@@ -84,9 +84,9 @@ struct blob {
 
 struct stat;
 /*
- * Read a regular file once, to memory of our own: whoever writes to it meanwhile or later changes nothing that
- * has been looked at. 0, -EFBIG (more than IMAGE_MAX_FILE), -ESTALE (it is not what st, from
- * before, says of it, or changed meanwhile) or other errors.
+ * Read a regular file once, to memory of our own: whoever writes to it meanwhile or later changes
+ * nothing that has been looked at. 0, -EFBIG (more than IMAGE_MAX_FILE), -ESTALE (it is not what
+ * st, from before, says of it, or changed meanwhile) or other errors.
  */
 int blob_read(struct blob *b, int fd, const struct stat *st);
 /* Zeroed memory, huge pages where the host has them. */

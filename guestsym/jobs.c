@@ -65,7 +65,7 @@ static int do_image(const int fds[APART_FDS], char why[APART_TEXT])
 static int do_booted(const int fds[APART_FDS], char why[APART_TEXT])
 {
 	const struct complaint c = {NULL, why, APART_TEXT};
-	struct blob bytes, pieces, digest;
+	struct blob bytes, pieces = {0}, digest;
 	struct elf_image elf = {0};
 	struct booted_head head;
 	int err = get_blob(fds[0], &bytes);

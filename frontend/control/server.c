@@ -4,8 +4,8 @@
  *
  * A thread for each, as each may wait for long (a read of trace_pipe). What they wait for ends when
  * the server's `stop` can be read. Who has gone is done with before the next one is served: a
- * command that was interrupted is not in the way of the one behind it. Unless it takes long: what it
- * asked for cannot be taken back, and then holds nobody.
+ * command that was interrupted is not in the way of the one behind it. Unless it takes long: what
+ * it asked for cannot be taken back, and then holds nobody.
  */
 #include "frontend/control/server.h"
 
@@ -262,8 +262,7 @@ int control_start(struct control_server **server, struct view *view, int listene
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->gone, NULL);
 	s->stop = eventfd(0, EFD_CLOEXEC);
-	rc = s->stop < 0 ? -errno
-			 : thread_start(&s->thread, "control", NULL, listen_to_all, s);
+	rc = s->stop < 0 ? -errno : thread_start(&s->thread, "control", NULL, listen_to_all, s);
 	if (rc)
 		free_server(s);
 	else

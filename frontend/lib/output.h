@@ -29,9 +29,9 @@ int output_start(void);
 void output_hurry(const struct cancel *cancel);
 
 /*
- * After output_hurry(): nor does it without a signal, for longer than so many milliseconds in a row.
- * How many writes are lost since is said as soon as there is room again. Of who holds what may not
- * wait for a terminal: a guest that is somebody else's. -1: as long as it takes, as before.
+ * After output_hurry(): nor does it without a signal, for longer than so many milliseconds in a
+ * row. How many writes are lost since is said as soon as there is room again. Of who holds what may
+ * not wait for a terminal: a guest that is somebody else's. -1: as long as it takes, as before.
  */
 void output_patience(int ms);
 

@@ -18,8 +18,8 @@ struct tracefs_config {
 	const char *guest; /* its name */
 	bool allow_other;  /* not only this user may look, as far as the modes of files let him */
 	/*
-	 * Called with arg when it is to be unmounted, for who has given up the right to do that: somebody else does it
-	 * then, by tracefs_leave(). May be NULL.
+	 * Called with arg when it is to be unmounted, for who has given up the right to do that:
+	 * somebody else does it then, by tracefs_leave(). May be NULL.
 	 */
 	void (*unmount)(void *arg);
 	void *arg;
@@ -39,8 +39,8 @@ const char *tracefs_dir(const struct tracefs *fs);
  */
 void tracefs_unmount(struct tracefs *fs);
 /*
- * Detach it from its directory, which goes if it was made: in a process that is a copy of the one that serves it.
- * Makes system calls only. 0 or -errno; -EBUSY: it is mounted still.
+ * Detach it from its directory, which goes if it was made: in a process that is a copy of the one
+ * that serves it. Makes system calls only. 0 or -errno; -EBUSY: it is mounted still.
  */
 int tracefs_leave(const struct tracefs *fs);
 

@@ -76,8 +76,8 @@ bool view_is_stream(const struct open_file *file);
 /* fcntl(2) may have changed it since. */
 void view_set_nonblock(struct open_file *file, bool nonblock);
 /*
- * -EAGAIN: nothing yet; view_wait() tells when to try again. 0 is the end. -EBADF, as of a write: it was not opened for
- * that.
+ * -EAGAIN: nothing yet; view_wait() tells when to try again. 0 is the end. -EBADF, as of a write:
+ * it was not opened for that.
  */
 ssize_t view_read(struct open_file *file, void *buf, size_t len, off_t off);
 ssize_t view_write(struct open_file *file, const char *text, size_t len, off_t off);

@@ -18,10 +18,10 @@
  * small machine one of its CPUs. An idle guest is looked at less often, a ring that was filled by
  * more than a part of it at once again.
  */
-#define MUCH	       4
-#define WAIT_NS	       1000000
-#define WAIT_IDLE_NS   5000000
-#define IDLE_PASSES    200
+#define MUCH	     4
+#define WAIT_NS	     1000000
+#define WAIT_IDLE_NS 5000000
+#define IDLE_PASSES  200
 
 /* While the guest's clock goes from tick to tick, each of them has to be seen, as far as it goes.
  */

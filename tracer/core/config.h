@@ -40,7 +40,8 @@ struct trace_config {
 	/* One line about how the trace is done (no line end); may be NULL. Any thread. */
 	void (*message)(void *arg, const char *text);
 	void *message_arg;
-	/* Whether attaching to a guest that runs is to be given up; asked now and then. May be NULL */
+	/* Whether attaching to a guest that runs is to be given up; asked now and then. May be NULL
+	 */
 	bool (*cancelled)(void *arg);
 	void *cancelled_arg;
 };

@@ -41,7 +41,8 @@ struct events {
 	bool *registered; /* of each event */
 	/* The guest has done by then, by its now_ms(), all that it is asked for; 0: each in time */
 	int64_t asks_end;
-	uint64_t held[EVENT_HELD_ROWS]; /* modules that are asked for, as their rows in the window */
+	uint64_t
+		held[EVENT_HELD_ROWS]; /* modules that are asked for, as their rows in the window */
 	struct event_hist_names *hist_names;
 	char (*syscalls)[SYSCALL_NAME_MAX]; /* by their numbers; "": none */
 	size_t nr_syscalls;

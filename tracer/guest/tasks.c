@@ -10,8 +10,8 @@
 #define MAX_TASKS (4u << 20)
 /* A task that comes or goes is on the list a moment before or after it is counted. */
 #define SLACK_TASKS	   64
-#define SMALLEST_TASK	   1024 /* of struct task_struct, where types do not tell */
-#define FREE_MS		   2000 /* where nothing limits how long the guest stands */
+#define SMALLEST_TASK	   1024	       /* of struct task_struct, where types do not tell */
+#define FREE_MS		   2000	       /* where nothing limits how long the guest stands */
 #define DEFAULT_STACK_SIZE (16u << 10) /* THREAD_SIZE without KASAN */
 
 int task_layout_learn(struct task_layout *at, const struct guestsym *gs,

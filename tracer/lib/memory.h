@@ -10,9 +10,9 @@
 struct memory_files;
 
 /*
- * Of what /proc says that there is (MemAvailable), and of what the control groups (version 2) of this process
- * leave of it. Both are given as directories; what cannot be read there is no limit. NULL: no memory. The caller
- * frees it with memory_close(), which NULL may be given.
+ * Of what /proc says that there is (MemAvailable), and of what the control groups (version 2) of
+ * this process leave of it. Both are given as directories; what cannot be read there is no limit.
+ * NULL: no memory. The caller frees it with memory_close(), which NULL may be given.
  */
 struct memory_files *memory_open(const char *proc, const char *cgroups);
 void memory_close(struct memory_files *f);
@@ -22,7 +22,8 @@ uint64_t memory_left(const struct memory_files *f);
 
 /*
  * Whether so many bytes can be had without taking them from others. Memory that is asked for page
- * by page is hardly ever refused: who goes on asking is killed, which ends the trace. Of no files: yes.
+ * by page is hardly ever refused: who goes on asking is killed, which ends the trace. Of no files:
+ * yes.
  */
 bool memory_holds(const struct memory_files *f, uint64_t bytes);
 

@@ -41,8 +41,8 @@ void message_limit_free(struct message_limit *l); /* NULL is allowed */
 bool message_limit_admit(struct message_limit *l, const char *place, const char *text);
 
 /*
- * A line that says how many were left out in one place, whose period is over, or (all) is not. False:
- * there is none. To be asked until then; any thread.
+ * A line that says how many were left out in one place, whose period is over, or (all) is not.
+ * False: there is none. To be asked until then; any thread.
  */
 bool message_limit_rest(struct message_limit *l, bool all, char *line, size_t len);
 

@@ -32,7 +32,7 @@
 #define WINDOW_EVENT_FILES 0x10000 /* a struct trace_event_file for each event: EVENT_FILE_ */
 #define WINDOW_EVENT_ARRAY 0x50000 /* the struct trace_array that system calls look into */
 #define WINDOW_EVENT_TABLE 0x60000 /* struct payload_event for each file, and two of the array */
-#define WINDOW_EVENT_HELD  0x6d000 /* struct payload_held: modules that are held for their events */
+#define WINDOW_EVENT_HELD  0x6d000 /* struct payload_held: modules held for their events */
 #define WINDOW_WORK	   0x70000 /* a struct work_struct, and what it is to call: WORK_ */
 #define WINDOW_PIDS	   0x80000
 #define WINDOW_PIDS_SIZE   0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */

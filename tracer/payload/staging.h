@@ -53,9 +53,9 @@ int staging_init(struct staging *s, const struct staging_io *io, unsigned int vc
 void staging_exit(struct staging *s);
 
 /*
- * Take records: up to `max` and STAGING_BATCH of them are at *records until the next call. *lost, when not
- * NULL, gets how many were lost before the first of them. Gives their number, 0: there are none
- * now, or a negative errno of the machine's.
+ * Take records: up to `max` and STAGING_BATCH of them are at *records until the next call. *lost,
+ * when not NULL, gets how many were lost before the first of them. Gives their number, 0: there are
+ * none now, or a negative errno of the machine's.
  *
  * A record that has been reserved and not written holds up those behind it: its vCPU has been
  * interrupted, and will write it. It is given up as lost when the vCPU has reserved half a ring

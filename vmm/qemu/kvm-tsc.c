@@ -157,7 +157,7 @@ static int read_file(int guest, unsigned long id, const char *name, int64_t *num
 /* A host without TSC scaling has no files for it. */
 static int vcpu_look(struct kvm_tsc *t, unsigned long id)
 {
-	int64_t ratio = 1, bits = 0, offset;
+	int64_t ratio = 1, bits = 0, offset = 0;
 	int ret = read_file(t->folder, id, "tsc-scaling-ratio", &ratio);
 
 	if (!ret)

@@ -450,20 +450,13 @@ int main(void)
 {
 #define CACHE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		CACHE_TEST(test_use),
-		CACHE_TEST(test_nocache),
-		CACHE_TEST(test_replaced),
-		CACHE_TEST(test_same_image),
-		CACHE_TEST(test_damaged),
-		CACHE_TEST(test_truncated),
-		CACHE_TEST(test_bad_links),
-		CACHE_TEST(test_no_place),
-		CACHE_TEST(test_prune),
-		CACHE_TEST(test_others_files),
-		CACHE_TEST(test_own_link),
-		CACHE_TEST(test_links_elsewhere),
-		CACHE_TEST(test_others_home),
-		CACHE_TEST(test_taken_away),
+		CACHE_TEST(test_use),	      CACHE_TEST(test_nocache),
+		CACHE_TEST(test_replaced),    CACHE_TEST(test_same_image),
+		CACHE_TEST(test_damaged),     CACHE_TEST(test_truncated),
+		CACHE_TEST(test_bad_links),   CACHE_TEST(test_no_place),
+		CACHE_TEST(test_prune),	      CACHE_TEST(test_others_files),
+		CACHE_TEST(test_own_link),    CACHE_TEST(test_links_elsewhere),
+		CACHE_TEST(test_others_home), CACHE_TEST(test_taken_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

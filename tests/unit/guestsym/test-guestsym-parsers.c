@@ -40,7 +40,8 @@ static int tear_down(void **state)
 	return unlink(path);
 }
 
-/* --- what is compared --------------------------------------------------------------------------- */
+/* --- what is compared ---------------------------------------------------------------------------
+ */
 
 static void same_symbols(const struct guestsym *a, const struct guestsym *b)
 {
@@ -91,14 +92,16 @@ static void same(struct guestsym *a, struct guestsym *b)
 	assert_string_equal(guestsym_banner(a), guestsym_banner(b));
 	assert_string_equal(guestsym_build_id(a), guestsym_build_id(b));
 	assert_int_equal(guestsym_btf_types(a), guestsym_btf_types(b));
-	assert_int_equal(guestsym_field(a, "module.name", &f), guestsym_field(b, "module.name", &g));
+	assert_int_equal(guestsym_field(a, "module.name", &f),
+			 guestsym_field(b, "module.name", &g));
 	same_symbols(a, b);
 	same_sites(a, b);
 	guestsym_close(a);
 	guestsym_close(b);
 }
 
-/* --- images ------------------------------------------------------------------------------------- */
+/* --- images -------------------------------------------------------------------------------------
+ */
 
 static void write_file(const void *data, size_t len)
 {
@@ -146,7 +149,8 @@ static void test_bad_image(void **state)
 	assert_string_equal(here, there);
 }
 
-/* --- memory and modules ------------------------------------------------------------------------- */
+/* --- memory and modules -------------------------------------------------------------------------
+ */
 
 static struct made_guest g;
 
@@ -234,7 +238,8 @@ static void test_modules(void **state)
 	guestsym_modules_free(there.v, there.n);
 }
 
-/* --- lies --------------------------------------------------------------------------------------- */
+/* --- lies ---------------------------------------------------------------------------------------
+ */
 
 static void test_site_lies(void **state)
 {
@@ -292,8 +297,8 @@ static void test_packed_lies(void **state)
 		*at = 0xff;
 		if (!modules_unpack(&packed, &lied))
 			for (size_t k = 0; k < lied.n; k++)
-				assert_in_range((uintptr_t)lied.v[k].strings,
-						(uintptr_t)packed.map, (uintptr_t)packed.map + len);
+				assert_in_range((uintptr_t)lied.v[k].strings, (uintptr_t)packed.map,
+						(uintptr_t)packed.map + len);
 		free(lied.v);
 		*at = was;
 	}
@@ -326,9 +331,9 @@ static void test_gone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_image),	    cmocka_unit_test(test_bad_image),
-		cmocka_unit_test(test_memory),	    cmocka_unit_test(test_modules),
-		cmocka_unit_test(test_site_lies),   cmocka_unit_test(test_packed_lies),
+		cmocka_unit_test(test_image),	  cmocka_unit_test(test_bad_image),
+		cmocka_unit_test(test_memory),	  cmocka_unit_test(test_modules),
+		cmocka_unit_test(test_site_lies), cmocka_unit_test(test_packed_lies),
 		cmocka_unit_test(test_gone),
 	};
 

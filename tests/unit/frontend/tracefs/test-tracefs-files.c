@@ -368,7 +368,7 @@ static void test_attributes(void **state)
 static void test_not_opened_for_that(void **state)
 {
 	struct world *w = *state;
-	struct open_file *f;
+	struct open_file *f = NULL;
 	char buf[16];
 
 	assert_int_equal(open_path(w, "trace", O_WRONLY, &f), 0);

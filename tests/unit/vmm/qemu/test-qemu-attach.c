@@ -570,7 +570,8 @@ static unsigned int whole_life(void)
 	return came;
 }
 
-/* Whatever is the last that the stub has got from it; all at once, as keepers listen for a while. */
+/* Whatever is the last that the stub has got from it; all at once, as keepers listen for a while.
+ */
 static void test_killed(void **state)
 {
 	static struct fake_qemu *all[KILLS_MAX];

@@ -27,6 +27,7 @@ static struct {
 } cpu;
 
 /* In the place of libc's. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): reserved ones there */
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	if (id != CLOCK_THREAD_CPUTIME_ID)
