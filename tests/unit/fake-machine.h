@@ -128,6 +128,7 @@ void machine_get_info(struct machine *m, struct machine_info *info)
 				      .accel = fake.accel ? fake.accel : "tcg",
 				      .was_running = true,
 				      .loses_int3 = fake.loses_int3,
+				      .direct = fake.direct,
 				      .window = true};
 }
 

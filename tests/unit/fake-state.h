@@ -69,6 +69,7 @@ struct fake_guest {
 	bool window;	    /* machine_window() gives memory */
 	const char *accel;  /* what machine_get_info() says; NULL: "tcg" */
 	bool loses_int3;    /* what machine_get_info() says */
+	bool direct;	    /* likewise */
 	unsigned int vcpus; /* what machine_get_info() says */
 	uint64_t memory;    /* likewise; 0: it is not known */
 	struct machine_sregs sregs;

@@ -27,6 +27,7 @@
  */
 #define TICK_LOOKS	 4
 #define TICK_WAIT_MIN_NS 250000
+#define TICK_BATCH	 1024 /* records that are written without a look, while it does */
 
 #define UNMERGED_PASSES 8
 /*
@@ -82,9 +83,9 @@ static int drain_batch(struct collector *c, unsigned int vcpu, size_t max)
 }
 
 /* 0: so much waits to be written that more had better stay where it is counted if it is lost. */
-static size_t room(const struct collector *c, unsigned int vcpu)
+static size_t room(const struct collector *c, unsigned int vcpu, size_t n)
 {
-	return c->ops->room(c->t, vcpu, STAGING_BATCH);
+	return c->ops->room(c->t, vcpu, n);
 }
 
 /* One look at a vCPU's ring, which ends whatever the guest writes meanwhile. */
@@ -122,6 +123,12 @@ static bool look_goes_on(const struct collector *c, unsigned int vcpu, const str
 	       er->copied - look->copied <= er->size * (1 + s->length / STAGING_BATCH);
 }
 
+/* The length of a tick of the guest's clock in ns, 0: it has no ticks that have to be seen. */
+static long watch_ticks(struct collector *c)
+{
+	return c->direct ? (long)guest_watch_ticks(&c->t->guest, c->t->vcpus) : 0;
+}
+
 /*
  * All that the vCPU has recorded by now; the guest goes on meanwhile. How many records there were.
  * *behind: it is in the middle of one, and what follows that has to wait. *held: the rest waits for
@@ -142,8 +149,10 @@ static uint64_t drain(struct collector *c, unsigned int vcpu, bool *behind, bool
 	look.jumps = s->jumps;
 	if (!n) {
 		do {
+			/* A slow host takes many ticks for all that there is. */
+			max = watch_ticks(c) ? TICK_BATCH : STAGING_BATCH;
 			if (held)
-				max = room(c, vcpu);
+				max = room(c, vcpu, max);
 			n = max ? drain_batch(c, vcpu, max) : 0;
 		} while (n > 0 && look_goes_on(c, vcpu, &look));
 	}
@@ -207,7 +216,7 @@ static uint64_t drain_pass(struct collector *c, unsigned int vcpu, bool served, 
 static bool some_are_stuck(struct collector *c)
 {
 	for (unsigned int v = 0; v < c->t->vcpus; v++)
-		if (c->held >> v & 1 && !room(c, v))
+		if (c->held >> v & 1 && !room(c, v, STAGING_BATCH))
 			return true;
 	return false;
 }
@@ -346,7 +355,7 @@ static long time_to_wait(enum pass pass, unsigned int idle, unsigned int since_c
 /* The same, but not for longer than the guest's clock can be left alone. */
 static long time_to_rest(struct collector *c, long ns)
 {
-	long tick = c->direct ? (long)guest_watch_ticks(&c->t->guest, c->t->vcpus) / TICK_LOOKS : 0;
+	long tick = watch_ticks(c) / TICK_LOOKS;
 
 	if (!tick || tick > ns)
 		return ns;

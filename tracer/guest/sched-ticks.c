@@ -209,18 +209,20 @@ void sched_ticks_end(struct sched_ticks *s, uint64_t offset)
 	end_noting(s);
 }
 
-/* The tick that this is behind, NULL: none that is known. */
+/* The tick that this is behind, NULL: none that is known. They are in the order of their times. */
 static const struct sched_tick *tick_before(const struct sched_ticks *s, uint64_t raw)
 {
-	uint64_t n = count(s), oldest = n > SCHED_TICKS ? n - SCHED_TICKS : 0;
+	uint64_t end = count(s), oldest = end > SCHED_TICKS ? end - SCHED_TICKS : 0, from = oldest;
 
-	for (uint64_t i = n; i > oldest; i--) {
-		const struct sched_tick *k = tick_at(s, i - 1);
+	while (from < end) {
+		uint64_t mid = from + (end - from) / 2;
 
-		if (get(&k->raw) <= raw)
-			return k;
+		if (get(&tick_at(s, mid)->raw) <= raw)
+			from = mid + 1;
+		else
+			end = mid;
 	}
-	return NULL;
+	return from > oldest ? tick_at(s, from - 1) : NULL;
 }
 
 /* Before all ticks that are known. */

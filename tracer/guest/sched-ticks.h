@@ -21,7 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SCHED_TICKS 256 /* a second of them, or a quarter of one; a power of two */
+/* Some seconds of them, as the collector may be behind by on a slow host; a power of two. */
+#define SCHED_TICKS 2048
 
 enum sched_tick_kind {
 	SCHED_TICK_COUNTED, /* time is a count of ticks: it stands until the next one */

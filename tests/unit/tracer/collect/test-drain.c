@@ -37,11 +37,14 @@ static struct {
 	atomic_uint lies;	   /* so many times more the head is a false one */
 	atomic_bool lies_at_first; /* of what one look reads only the first head is a false one */
 	bool events;   /* that have data, which goes back to the beginning of the ring */
+	bool ticks;    /* its clock does each time that records of its are read */
 	bool rewrites; /* the record behind the first one that is read, each second time */
 	unsigned int reads;
 	atomic_uint vain; /* so many calls more it claims to have made in vain */
 	atomic_bool on;
 } guest = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum { SCD = PER_CPU_AREA + 0x700, UNSTABLE = 0x5900, TICK = 4000000, FEW_TICKS = 6 };
 
 static _Atomic int64_t now_ms;
 static atomic_uint vain; /* lines about that */
@@ -126,6 +129,16 @@ static void guest_rewrites(uint64_t off)
 	}
 }
 
+/* Each CPU notes sched_clock() and the time at a tick: struct sched_clock_data. */
+static void guest_ticks(void)
+{
+	uint64_t ns;
+
+	memcpy(&ns, fake_at(FAKE_VA(SCD)), sizeof(ns));
+	put(SCD, ns + TICK, 8);
+	put(SCD + 8, ns + TICK, 8);
+}
+
 static void guest_goes_on(uint64_t pa, size_t len)
 {
 	uint64_t off = pa - FAKE_WINDOW;
@@ -133,6 +146,8 @@ static void guest_goes_on(uint64_t pa, size_t len)
 	guest_waits_in_vain(pa, len);
 	if (looking && off >= WINDOW_RINGS)
 		guest.read += len;
+	if (looking && guest.ticks && off >= WINDOW_RINGS && off < WINDOW_RINGS + tramp_ring_size())
+		guest_ticks();
 	if (looking && guest.rewrites && off >= WINDOW_RINGS)
 		guest_rewrites(off);
 	/* Whether it waits for a call is asked before each look. */
@@ -158,19 +173,31 @@ static int64_t fake_ms(void)
 	return now_ms;
 }
 
-static int set_up(void **state)
+static int set_up_guest(bool direct)
 {
-	(void)state;
 	tramp_kernel_make();
+	fake.direct = direct;
 	fake.before_read = guest_goes_on;
 	guest.lies = guest.vain = 0;
-	guest.events = guest.rewrites = false;
+	guest.events = guest.rewrites = guest.ticks = false;
 	guest.lies_at_first = guest.on = false;
 	told = vain = more = 0;
 	now_ms = 1;
 	t = tramp_started((struct trace_config){.message = message});
 	t->notes->now_ms = fake_ms;
 	return 0;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	return set_up_guest(false);
+}
+
+static int set_up_direct(void **state)
+{
+	(void)state;
+	return set_up_guest(true);
 }
 
 static int tear_down(void **state)
@@ -261,6 +288,34 @@ static void what_changes_is_not_read_for_ever(void **state)
 	assert_in_range(guest.read, 1, 5 * (uint64_t)tramp_ring_size());
 }
 
+/* Of two that were not seen in between it is not known what the clock did. */
+static void a_clock_is_watched_meanwhile(void **state)
+{
+	struct guest_kernel *g = &t->guest;
+
+	(void)state;
+	g->at.time.scd = SCD - PER_CPU_AREA;
+	g->at.time.tick_raw = 0;
+	g->at.time.tick_gtod = 8;
+	g->at.clock_stable = FAKE_VA(UNSTABLE);
+	g->at.clock_running = FAKE_VA(UNSTABLE + 4);
+	g->at.tick_nsec = FAKE_VA(UNSTABLE + 8);
+	put(UNSTABLE, 0, 4);
+	put(UNSTABLE + 4, 1, 4);
+	put(UNSTABLE + 8, TICK, 8);
+	put(SCD, TICK, 8);
+	atomic_store(&g->clock, GUEST_CLOCK_TICKS);
+	guest.ticks = true;
+	vcpu_lock(t, 0);
+	guest_begins();
+	guest_makes(ring_length());
+	looking = true;
+	collect_drain(t, 0);
+	looking = false;
+	vcpu_unlock(t, 0);
+	assert_in_range(g->ticks[0].n, FEW_TICKS, SCHED_TICKS);
+}
+
 static struct instance_reader *pipe_open(void)
 {
 	struct instance_reader *r = instance_read_open(trace_top(t), ALL_VCPUS, true);
@@ -337,6 +392,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_whole_ring_is_taken_at_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bytes_are_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_changes_is_not_read_for_ever, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_clock_is_watched_meanwhile, set_up_direct,
 						tear_down),
 		cmocka_unit_test_setup_teardown(false_heads_do_not_hold_others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(false_heads_are_told, set_up, tear_down),

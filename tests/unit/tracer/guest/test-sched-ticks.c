@@ -216,6 +216,20 @@ static void nonsense_does_no_harm(void **state)
 	}
 }
 
+/* Its records come that late where the host is slow: some seconds, before the clock went wrong. */
+static void what_was_seconds_ago_is_known(void **state)
+{
+	const uint64_t ticks = 1500, lost = 700, ns = 20 * MS;
+
+	(void)state;
+	for (uint64_t i = 1; i <= ticks; i++)
+		counted(i * TICK, i * TICK - (i < lost ? 0 : ns));
+	assert_int_equal(at(10 * TICK + MS), 10 * TICK + MS);
+	assert_int_equal(at((lost - 1) * TICK + MS), (lost - 1) * TICK + MS);
+	assert_int_equal(at((lost + 100) * TICK + MS), (lost + 100) * TICK + MS - ns);
+	assert_int_equal(at(ticks * TICK + MS), ticks * TICK + MS - ns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +240,7 @@ int main(void)
 		cmocka_unit_test_setup(missed_ticks_are_spread, set_up),
 		cmocka_unit_test_setup(the_last_tick, set_up),
 		cmocka_unit_test_setup(old_ticks_are_forgotten, set_up),
+		cmocka_unit_test_setup(what_was_seconds_ago_is_known, set_up),
 		cmocka_unit_test_setup(it_is_the_kernels, set_up),
 		cmocka_unit_test_setup(nonsense_does_no_harm, set_up),
 	};
