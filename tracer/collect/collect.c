@@ -149,11 +149,13 @@ static uint64_t drain(struct collector *c, unsigned int vcpu, bool *behind, bool
 	look.jumps = s->jumps;
 	if (!n) {
 		do {
-			/* A slow host takes many ticks for all that there is. */
-			max = watch_ticks(c) ? TICK_BATCH : STAGING_BATCH;
+			max = guest_clock_ticks(&c->t->guest) ? TICK_BATCH : STAGING_BATCH;
 			if (held)
 				max = room(c, vcpu, max);
 			n = max ? drain_batch(c, vcpu, max) : 0;
+			/* A slow host takes many ticks for all that there is. */
+			if (n == TICK_BATCH)
+				watch_ticks(c);
 		} while (n > 0 && look_goes_on(c, vcpu, &look));
 	}
 	*behind = look_is_short(s, &look);

@@ -58,6 +58,7 @@ struct trace_config {
 
 /* What the thread that collects asks for, setpriority(2): it has little to do, but in time. */
 #define TRACE_NICE (-15)
+
 /* Row i of the table of clocks, NULL past the last. */
 const char *trace_clock_name(unsigned int i, const char **desc);
 

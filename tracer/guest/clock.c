@@ -120,7 +120,7 @@ void guest_clock_tick(struct guest_kernel *g, unsigned int vcpu, struct guest_cl
 
 uint64_t guest_watch_ticks(struct guest_kernel *g, unsigned int vcpus)
 {
-	if (atomic_load(&g->clock) != GUEST_CLOCK_TICKS)
+	if (!guest_clock_ticks(g))
 		return 0;
 	for (unsigned int v = 0; v < vcpus; v++)
 		tick_note(g, v);

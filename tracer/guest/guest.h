@@ -194,6 +194,12 @@ struct guest_clock {
 void guest_get_clock(struct guest_kernel *g, unsigned int vcpu, bool stable, struct guest_clock *c);
 /* For guest_get_clock(): from sched_clock() to local_clock(). */
 void guest_clock_tick(struct guest_kernel *g, unsigned int vcpu, struct guest_clock *c);
+/* What it is at a given TSC is told by ticks, which have to be watched. */
+static inline bool guest_clock_ticks(struct guest_kernel *g)
+{
+	return atomic_load(&g->clock) == GUEST_CLOCK_TICKS;
+}
+
 /*
  * Note when the kernel's clock ticks, if it does: the length of a tick in ns, or 0. To be called a
  * few times in each.

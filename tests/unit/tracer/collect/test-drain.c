@@ -37,7 +37,8 @@ static struct {
 	atomic_uint lies;	   /* so many times more the head is a false one */
 	atomic_bool lies_at_first; /* of what one look reads only the first head is a false one */
 	bool events;   /* that have data, which goes back to the beginning of the ring */
-	bool ticks;    /* its clock does each time that records of its are read */
+	bool ticks;    /* its clock ticks each time that its records are read */
+	uint64_t ns;   /* of it */
 	bool rewrites; /* the record behind the first one that is read, each second time */
 	unsigned int reads;
 	atomic_uint vain; /* so many calls more it claims to have made in vain */
@@ -132,11 +133,11 @@ static void guest_rewrites(uint64_t off)
 /* Each CPU notes sched_clock() and the time at a tick: struct sched_clock_data. */
 static void guest_ticks(void)
 {
-	uint64_t ns;
+	uint64_t noted[2];
 
-	memcpy(&ns, fake_at(FAKE_VA(SCD)), sizeof(ns));
-	put(SCD, ns + TICK, 8);
-	put(SCD + 8, ns + TICK, 8);
+	guest.ns += TICK;
+	noted[0] = noted[1] = guest.ns;
+	assert_int_equal(machine_write(NULL, FAKE_PA + SCD, noted, sizeof(noted)), 0);
 }
 
 static void guest_goes_on(uint64_t pa, size_t len)
@@ -303,7 +304,8 @@ static void a_clock_is_watched_meanwhile(void **state)
 	put(UNSTABLE, 0, 4);
 	put(UNSTABLE + 4, 1, 4);
 	put(UNSTABLE + 8, TICK, 8);
-	put(SCD, TICK, 8);
+	guest.ns = 0;
+	guest_ticks();
 	atomic_store(&g->clock, GUEST_CLOCK_TICKS);
 	guest.ticks = true;
 	vcpu_lock(t, 0);
