@@ -224,8 +224,10 @@ static void trap_commands(struct trace *t, const struct machine_hit *hit)
 {
 	const struct func_hit at = {.addr = hit->va, .vcpu = hit->vcpu, .machine = hit};
 
+	record_hold(t, hit->tsc);
 	for (struct instance *i = t->instances; i; i = i->next)
 		func_filter_hit(i->functions, &at);
+	record_release(t);
 }
 
 /* A vCPU is borrowed there; whoever else comes by is recorded as ever. */

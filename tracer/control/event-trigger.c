@@ -3,14 +3,16 @@
  * event-trigger.c - what an instance's events set off: joins events/trigger/trigger.h and the
  * instance.
  *
- * Triggers are hit on the collector's thread, which holds a vCPU's lock. What needs more than that
- * is done once it holds none: record_do_deferred().
+ * Triggers are hit when their record's turn comes in the order of all vCPUs (instance/order.h),
+ * whose locks are held; by those that are hit at once a vCPU's lock is held. What needs more than
+ * that, or none, is done once there is none: record_do_deferred().
  */
 #include "tracer/control/internal.h"
 #include "tracer/control/files.h"
 #include "tracer/dynevent/synth.h"
 #include "tracer/events/events.h"
 #include "tracer/events/hist/commands.h"
+#include "tracer/instance/entry.h"
 #include "tracer/instance/events.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/max.h"
@@ -42,10 +44,13 @@ static bool owner_is_on(void *arg)
 
 static void owner_set_on(void *arg, bool on)
 {
-	struct instance_triggers *it = arg;
+	struct instance *i = ((struct instance_triggers *)arg)->i;
 
-	atomic_store(&it->i->on, on);
-	instance_defer(it->i, DEFERRED_ON_OFF);
+	if (i->in_order)
+		record_turn(i, on);
+	else
+		atomic_store(&i->on, on);
+	instance_defer(i, DEFERRED_ON_OFF);
 }
 
 /* It has been allocated before the writers were stopped. */
@@ -56,10 +61,8 @@ static int owner_snapshot_ready(void *arg)
 
 static void owner_snapshot(void *arg, const struct event_data *data)
 {
-	struct instance_triggers *it = arg;
-
 	(void)data;
-	instance_defer(it->i, DEFERRED_SNAPSHOT);
+	instance_defer(((struct instance_triggers *)arg)->i, DEFERRED_SNAPSHOT);
 }
 
 static void owner_stacktrace(void *arg, const struct event_data *data)
@@ -145,12 +148,15 @@ static void owner_synth(void *arg, const struct synth_event *se, void *record, s
 	for (struct instance *i = own->t->instances; i; i = i->next) {
 		struct event_view view;
 		bool same = i->clock == own->clock;
+		uint64_t now;
 
 		if (!instance_takes_event(i, data->cpu, se->event) ||
 		    (i != own && !pid_filter_traces(&i->event_pids, e->pid)))
 			continue;
 		event_view_init(&view, i, data->cpu, record, len,
-				same ? data->time : instance_now(i, data->cpu), from->stack);
+				same ? data->time : instance_time_now(i, data->cpu, &now),
+				from->stack);
+		view.tsc = from->tsc;
 		view.depth = from->depth + 1;
 		if (i == own)
 			instance_put_event(i, se->event, &view);
@@ -253,6 +259,23 @@ static bool has_vars(const struct instance *i)
 	return i->triggers && event_hist_vars_any(i->triggers->owner.vars);
 }
 
+/* Whether it needs what is recorded in the order of all vCPUs; all writers are stopped. */
+static void order_update(struct instance *i)
+{
+	const struct guestsym_event_list *list = events_list(i->t->trace_events);
+	bool orders = false, turns_on = false;
+
+	for (size_t k = 0; k < list->n; k++) {
+		const struct event_triggers *triggers = i->events[k].triggers;
+
+		orders = orders || (triggers && event_triggers_order(triggers));
+		turns_on = turns_on || (triggers && event_triggers_turn_on(triggers));
+	}
+	instance_order_want(i, ORDER_HISTS, has_vars(i));
+	instance_order_want(i, ORDER_TRIGGERS, orders);
+	instance_order_want(i, ORDER_TRIGGER_ON, turns_on);
+}
+
 /* --- files.h --------------------------------------------------------------------------------- */
 
 static ssize_t write_stopped(struct instance *i, uint32_t event, const char *text, size_t len)
@@ -267,7 +290,7 @@ static ssize_t write_stopped(struct instance *i, uint32_t event, const char *tex
 	trace_writers_stop(i->t);
 	record_drain_all(i->t); /* by what there was up to now */
 	ret = event_triggers_write(triggers, text, len);
-	instance_order_update(i, has_vars(i));
+	order_update(i);
 	trace_writers_go(i->t);
 	if (ret >= 0 && *it->clock)
 		instance_set_clock(i, it->clock);
@@ -293,6 +316,7 @@ ssize_t instance_write_event_trigger(struct instance *i, uint32_t event, const c
 		ret = write_stopped(i, event, text, len);
 	error = events_apply(events);
 	events_unlock(events);
+	payload_control(i->t);
 	return ret < 0 ? ret : error ? error : ret;
 }
 
@@ -307,7 +331,7 @@ void instance_truncate_event_triggers(struct instance *i, uint32_t event)
 		trace_writers_stop(i->t);
 		record_drain_all(i->t); /* by what there was up to now */
 		event_triggers_truncate(i->events[event].triggers);
-		instance_order_update(i, has_vars(i));
+		order_update(i);
 		trace_writers_go(i->t);
 		events_apply(events);
 	}

@@ -179,6 +179,7 @@ int instance_init_top(struct trace *t, char *err, size_t errlen)
 	if (!tracer_find(t->cfg.tracer)->init)
 		i->tracer = tracer_find(t->cfg.tracer);
 	i->clock = clock_find(t->cfg.clock);
+	instance_order_want(i, ORDER_CLOCK, i->clock->counts);
 	return top_pids(i, err, errlen);
 }
 

@@ -6,6 +6,7 @@
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
 #include "tracer/instance/max.h"
+#include "tracer/instance/order.h"
 #include "tracer/probe/critical/sites.h"
 #include "tracer/probe/pieces.h"
 #include "tracer/probe/returns/returns.h"
@@ -161,6 +162,7 @@ int instance_set_clock(struct instance *i, const char *name)
 	trace_writers_stop(i->t);
 	record_drain_all(i->t);
 	i->clock = clock;
+	instance_order_want(i, ORDER_CLOCK, clock->counts);
 	horizon_reset(&i->horizon);
 	if (i->tracer->start)
 		i->tracer->start(i);

@@ -69,11 +69,16 @@ static void tai_begin(struct trace *t, unsigned int vcpu, uint64_t tsc, struct c
 	guest_get_time(&t->guest, vcpu, GUEST_TIME_TAI, tsc, &now->guest);
 }
 
+uint64_t clock_count(struct trace *t)
+{
+	return atomic_fetch_add(&t->seen->ticks, 1) + 1;
+}
+
 static uint64_t counter_read(struct trace *t, const struct clock_reading *now, uint64_t tsc)
 {
 	(void)now;
 	(void)tsc;
-	return atomic_fetch_add(&t->seen->ticks, 1) + 1;
+	return clock_count(t);
 }
 
 static uint64_t tsc_read(struct trace *t, const struct clock_reading *now, uint64_t tsc)
@@ -136,18 +141,18 @@ static uint64_t host_read(struct trace *t, const struct clock_reading *now, uint
 
 /* In the kernel's order, ours behind. */
 static const struct clock_ops clocks[] = {
-	{"local", "the guest's sched_clock()", true, guest_begin, NULL},
-	{"global", "the guest's printk time", true, stable_begin, NULL},
-	{"counter", "one more for each event", false, NULL, counter_read},
-	{"uptime", "the guest's timer ticks, in hundredths of a second", false, uptime_begin,
+	{"local", "the guest's sched_clock()", true, false, guest_begin, NULL},
+	{"global", "the guest's printk time", true, false, stable_begin, NULL},
+	{"counter", "one more for each event", false, true, NULL, counter_read},
+	{"uptime", "the guest's timer ticks, in hundredths of a second", false, false, uptime_begin,
 	 uptime_read},
-	{"perf", "what perf in the guest has", true, stable_begin, NULL},
-	{"mono", "CLOCK_MONOTONIC of the guest", true, mono_begin, NULL},
-	{"mono_raw", "CLOCK_MONOTONIC_RAW of the guest", true, raw_begin, NULL},
-	{"boot", "CLOCK_BOOTTIME of the guest", true, boot_begin, NULL},
-	{"tai", "CLOCK_TAI of the guest", true, tai_begin, NULL},
-	{"x86-tsc", "the guest's time stamp counter", false, NULL, tsc_read},
-	{"host", "CLOCK_MONOTONIC of the host", true, host_begin, host_read},
+	{"perf", "what perf in the guest has", true, false, stable_begin, NULL},
+	{"mono", "CLOCK_MONOTONIC of the guest", true, false, mono_begin, NULL},
+	{"mono_raw", "CLOCK_MONOTONIC_RAW of the guest", true, false, raw_begin, NULL},
+	{"boot", "CLOCK_BOOTTIME of the guest", true, false, boot_begin, NULL},
+	{"tai", "CLOCK_TAI of the guest", true, false, tai_begin, NULL},
+	{"x86-tsc", "the guest's time stamp counter", false, false, NULL, tsc_read},
+	{"host", "CLOCK_MONOTONIC of the host", true, false, host_begin, host_read},
 };
 
 enum { NR_CLOCKS = sizeof(clocks) / sizeof(clocks[0]) };
@@ -171,8 +176,7 @@ const char *trace_clock_name(unsigned int i, const char **desc)
 	return clocks[i].name;
 }
 
-/* The guest's TSC was seen some time ago, and has gone on like the host's clock since. */
-static uint64_t tsc_now(struct trace *t)
+uint64_t clock_tsc(struct trace *t)
 {
 	uint64_t tsc = atomic_load(&t->seen->tsc), ns = atomic_load(&t->seen->ns),
 		 now = (uint64_t)host_ns();
@@ -187,7 +191,7 @@ static uint64_t tsc_now(struct trace *t)
 uint64_t clock_now(struct trace *t, const struct clock_ops *clock, unsigned int vcpu)
 {
 	struct clock_reading now = {0};
-	uint64_t tsc = tsc_now(t);
+	uint64_t tsc = clock_tsc(t);
 
 	if (t->m)
 		clock_begin(clock, t, vcpu, tsc, &now);

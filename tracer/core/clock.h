@@ -19,7 +19,8 @@ struct clock_reading {
 
 struct clock_ops {
 	const char *name, *desc;
-	bool ns; /* nanoseconds; otherwise a bare count */
+	bool ns;     /* nanoseconds; otherwise a bare count, */
+	bool counts; /* of readings, each of which is one more: clock_count() */
 	/*
 	 * tsc is the guest's of about now, 0 while it is not known. NULL: there is nothing to find
 	 * out.
@@ -48,5 +49,12 @@ const struct clock_ops *clock_find(const char *name); /* NULL name: the default 
 /* The time of a clock, and of the clock local, on this vCPU by now, as far as it can be told. */
 uint64_t clock_now(struct trace *t, const struct clock_ops *clock, unsigned int vcpu);
 uint64_t trace_local_ns(struct trace *t);
+/*
+ * The guest's TSC by now: it was seen some time ago, and has gone on like the host's clock since.
+ * 0: it has not been seen.
+ */
+uint64_t clock_tsc(struct trace *t);
+/* The next number of the clock counter, which all instances have in common, as in the kernel. */
+uint64_t clock_count(struct trace *t);
 
 #endif

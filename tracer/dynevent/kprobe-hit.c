@@ -4,9 +4,9 @@
 #include "tracer/core/lock.h"
 #include "tracer/dynevent/kprobe.h"
 #include "tracer/events/define/fetch.h"
+#include "tracer/instance/entry.h"
 #include "tracer/instance/events.h"
 #include "tracer/instance/files.h"
-#include "tracer/instance/instance.h"
 #include "tracer/instance/view.h"
 #include "tracer/output/output.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -124,12 +124,13 @@ static void record_take(struct instance *i, const struct event_hit *h)
 	if (!pid_filter_traces(&i->event_pids, h->state.pid))
 		return;
 	clock_begin(i->clock, h->t, vcpu, h->hit->tsc, &now);
-	ts = horizon_time(&i->horizon, clock_read(i->clock, h->t, &now, h->hit->tsc));
+	ts = instance_time(i, &now, h->hit->tsc);
 	if (i->options & OUTPUT_RECORD_CMD)
 		comms_note(h->t->comms, h->state.pid, h->state.tgid, h->state.comm);
 	if (wants_stack)
 		stack_make(h, &stack);
 	event_view_init(&view, i, vcpu, h->record.bytes, h->len, ts, wants_stack ? &stack : NULL);
+	view.tsc = h->hit->tsc;
 	instance_take_event(i, h->pe->event, &view);
 }
 

@@ -453,6 +453,14 @@ struct func_set *func_actions_set(struct func_filter *f)
 	return set;
 }
 
+void func_actions_say(const struct func_filter *f, struct func_selection *sel)
+{
+	for (const struct action *a = f->actions->first; a; a = a->next) {
+		sel->commands_order |= a->command->orders;
+		sel->commands_turn_on |= a->command->turns_on;
+	}
+}
+
 static void entry_print(struct func_filter *f, const struct action *a, const struct func *func,
 			struct text *out)
 {

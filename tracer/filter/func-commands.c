@@ -46,12 +46,15 @@ static void traceoff_hit(const struct func_command_hit *h)
 
 static const struct func_command traceon_command = {
 	.name = "traceon",
+	.orders = true,
+	.turns_on = true,
 	.desc = "turn tracing on",
 	.hit = traceon_hit,
 };
 
 static const struct func_command traceoff_command = {
 	.name = "traceoff",
+	.orders = true,
 	.desc = "turn tracing off",
 	.hit = traceoff_hit,
 };
@@ -70,6 +73,7 @@ static void snapshot_hit(const struct func_command_hit *h)
 
 static const struct func_command snapshot_command = {
 	.name = "snapshot",
+	.orders = true,
 	.desc = "take a snapshot",
 	.begin = snapshot_begin,
 	.hit = snapshot_hit,
@@ -97,6 +101,7 @@ static void dump_hit(const struct func_command_hit *h)
 
 static const struct func_command dump_command = {
 	.name = "dump",
+	.orders = true,
 	.desc = "print the buffers of all CPUs",
 	.counts = FUNC_COUNT_ONCE,
 	.hit = dump_hit,
@@ -109,6 +114,7 @@ static void cpudump_hit(const struct func_command_hit *h)
 
 static const struct func_command cpudump_command = {
 	.name = "cpudump",
+	.orders = true,
 	.desc = "print the buffer of the CPU",
 	.counts = FUNC_COUNT_NONE,
 	.hit = cpudump_hit,

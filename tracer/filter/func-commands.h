@@ -33,6 +33,8 @@ struct func_command_hit {
 struct func_command {
 	const char *name, *desc;
 	enum func_command_counts counts;
+	bool orders;   /* what becomes of records depends on when it acts */
+	bool turns_on; /* it turns recording on */
 	/*
 	 * What it is about: take the command's own fields off the front of *param as strsep(3)
 	 * does; it is NULL when nothing was written behind the name, and is left NULL when nothing

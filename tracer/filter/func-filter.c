@@ -63,6 +63,7 @@ int func_filter_apply_locked(struct func_filter *f)
 		return -ENOMEM;
 	for (int i = 0; i < FUNC_FILE_KINDS; i++)
 		sel.set[i] = f->set[i];
+	func_actions_say(f, &sel);
 	err = f->owner->apply(f->owner->arg, &sel);
 	func_set_free(commands);
 	return err;

@@ -39,6 +39,8 @@ struct func_selection {
 	struct funcs *funcs;
 	const struct func_set *set[FUNC_FILE_KINDS]; /* may be NULL: see func_set_empty() */
 	const struct func_set *commands; /* functions with a command: they are to be hit anyway */
+	/* What is recorded of others depends on when one acts; and one turns recording on. */
+	bool commands_order, commands_turn_on;
 };
 
 /* The filter selects it for tracing. */

@@ -68,5 +68,7 @@ void func_actions_print(struct func_filter *f, struct text *out);
 void func_actions_update(struct func_filter *f, const struct funcs *old);
 /* The functions that have any. NULL: no memory. */
 struct func_set *func_actions_set(struct func_filter *f);
+/* What there is of them, for apply(). */
+void func_actions_say(const struct func_filter *f, struct func_selection *sel);
 
 #endif

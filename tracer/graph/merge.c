@@ -215,6 +215,8 @@ bool graph_merge_run(struct graph_merge *m, bool all, size_t max, uint64_t held,
 	struct graph_queue *q;
 	bool left;
 
+	if (m->hold && until > m->hold)
+		until = m->hold;
 	if (all || !held)
 		close_losses(m, all);
 	while ((q = first_queue(m, until, &other)) && max) {

@@ -40,6 +40,7 @@ struct graph_merge {
 	bool waits;
 	struct graph_queue queue[MACHINE_MAX_VCPUS];
 	uint64_t horizon; /* the latest TSC of all that had been queued by the last time */
+	uint64_t hold;	  /* its owner's: what is later waits in any case; 0: nothing does */
 };
 
 /*

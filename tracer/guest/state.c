@@ -80,6 +80,8 @@ uint64_t guest_current(struct guest_kernel *g, unsigned int vcpu)
 
 uint32_t guest_preempt_count(struct guest_kernel *g, unsigned int vcpu)
 {
+	if (g->call[vcpu].made)
+		return g->call[vcpu].preempt_count;
 	return (uint32_t)guest_get(g, &guest_cpu(g, vcpu)->preempt_count, sizeof(uint32_t));
 }
 
@@ -90,8 +92,7 @@ void guest_get_state(struct guest_kernel *g, unsigned int vcpu, const struct mac
 	if (!(regs->rflags & RFLAGS_IF))
 		st->flags |= TRACE_FLAG_IRQS_OFF;
 	if (guest_cpu(g, vcpu)->preempt_count.found) {
-		uint32_t count = g->call[vcpu].made ? g->call[vcpu].preempt_count
-						    : guest_preempt_count(g, vcpu);
+		uint32_t count = guest_preempt_count(g, vcpu);
 
 		st->flags |= preempt_flags(count);
 		st->preempt_count = preempt_nibble(count & PREEMPT_MASK);

@@ -185,13 +185,8 @@ int instance_snapshot_reserve(struct instance *i)
 	return ret;
 }
 
-int instance_snapshot(struct instance *i, int vcpu)
+void instance_snapshot_stopped(struct instance *i, int vcpu)
 {
-	int ret = i->tracer->max ? -EBUSY : instance_snapshot_reserve(i);
-
-	if (ret)
-		return ret;
-	trace_writers_stop(i->t);
 	for (unsigned int v = 0; v < i->t->vcpus; v++) {
 		struct ring *taken = i->ring[v];
 
@@ -200,6 +195,25 @@ int instance_snapshot(struct instance *i, int vcpu)
 		set_ring(i->ring, v, i->spare[v]);
 		set_ring(i->spare, v, taken);
 	}
+}
+
+void instance_snapshot_due(struct instance *i)
+{
+	if (!(i->deferred & DEFERRED_SNAPSHOT) || i->tracer->max || !instance_has_snapshot(i))
+		return;
+	atomic_fetch_and(&i->deferred, ~(unsigned int)DEFERRED_SNAPSHOT);
+	instance_snapshot_stopped(i, ALL_VCPUS);
+}
+
+int instance_snapshot(struct instance *i, int vcpu)
+{
+	int ret = i->tracer->max ? -EBUSY : instance_snapshot_reserve(i);
+
+	if (ret)
+		return ret;
+	trace_writers_stop(i->t);
+	instance_order_flush(i);
+	instance_snapshot_stopped(i, vcpu);
 	trace_writers_go(i->t);
 	return 0;
 }

@@ -1,5 +1,6 @@
 tracer-objs += tracer/instance/buffer.o
 tracer-objs += tracer/instance/call.o
+tracer-objs += tracer/instance/entry.o
 tracer-objs += tracer/instance/eprobe-hit.o
 tracer-objs += tracer/instance/events.o
 tracer-objs += tracer/instance/hit.o
@@ -8,6 +9,5 @@ tracer-objs += tracer/instance/max.o
 tracer-objs += tracer/instance/order.o
 tracer-objs += tracer/instance/prints.o
 tracer-objs += tracer/instance/read.o
-tracer-objs += tracer/instance/reserve.o
 tracer-objs += tracer/instance/stack.o
 tracer-objs += tracer/instance/view.o

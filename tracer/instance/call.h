@@ -22,7 +22,15 @@ instance_put_function(struct ring *ring, const struct payload_record *r, uint64_
 	ring_put_end(ring);
 }
 
-/* The same, but with func-no-repeats only what has to be said of it. */
+/*
+ * One that is to be counted, and may wait for its turn: order.h. It goes into the ring if recording
+ * is on then.
+ */
+void instance_take_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+			uint64_t ts);
+void instance_admit_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+			 uint64_t ts);
+/* The same as the first, but with func-no-repeats only what has to be said of it. */
 void instance_put_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 		       uint64_t ts);
 

@@ -151,6 +151,7 @@ static void hit(struct hit *h, const struct event_probe *ep)
 		return;
 	event_view_init(&view, i, h->from->data.cpu, record.bytes, len, h->from->data.time,
 			h->from->stack);
+	view.tsc = h->from->tsc;
 	view.depth = h->from->depth + 1;
 	instance_put_event(i, ep->event, &view);
 }

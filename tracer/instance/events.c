@@ -4,6 +4,7 @@
 #include "tracer/events/events.h"
 #include "tracer/events/filter/filter.h"
 #include "tracer/events/trigger/trigger.h"
+#include "tracer/instance/entry.h"
 #include "tracer/instance/eprobe.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/order.h"
@@ -24,7 +25,7 @@ bool instance_takes_event(const struct instance *i, unsigned int vcpu, uint32_t 
 {
 	/* Triggers are asked also while nothing is recorded. */
 	return i->events && i->cpumask >> vcpu & 1 && event_wanted(&i->events[event]) &&
-	       (i->on || i->events[event].triggers);
+	       (instance_collects(i) || i->events[event].triggers);
 }
 
 void instance_count_events(struct instance *i)
@@ -92,13 +93,22 @@ static void entry_complete(const struct events *events, const struct payload_rec
 		e->preempt_count--;
 }
 
-static void event_write(struct instance *i, const struct event_view *v)
+/* Where the clock counts: histograms look at it as well. */
+static void event_number(struct instance *i, struct event_view *v)
+{
+	if (!v->numbered)
+		v->data.time = instance_stamp(i, v->data.time);
+	v->numbered = true;
+}
+
+static void event_write(struct instance *i, struct event_view *v)
 {
 	struct ring *ring = i->ring[v->data.cpu];
 	void *e;
 
-	if (i == i->t->instances ? !trace_admit(i->t, 1) : atomic_load(&i->t->done))
+	if (!instance_admits(i))
 		return;
+	event_number(i, v);
 	e = ring_reserve(ring, v->data.len, v->data.time);
 	if (!e)
 		return;
@@ -114,7 +124,19 @@ void instance_take_event(struct instance *i, uint32_t event, struct event_view *
 		instance_put_event(i, event, view);
 }
 
-void instance_put_event(struct instance *i, uint32_t event, struct event_view *view)
+/* Of an event that some tracer works on. */
+static void tracer_hit(struct instance *i, uint32_t event, const struct event_view *v)
+{
+	const struct tracer_ops *tracer = i->tracer;
+
+	if (!i->on || !tracer->events)
+		return;
+	for (unsigned int k = 0; tracer->events[k]; k++)
+		if (i->tracer_events[k] == event)
+			tracer->event(i, k, v);
+}
+
+static void event_keep(struct instance *i, uint32_t event, struct event_view *view)
 {
 	struct event_state *s = &i->events[event];
 	unsigned int pending = 0;
@@ -123,6 +145,7 @@ void instance_put_event(struct instance *i, uint32_t event, struct event_view *v
 	if (s->triggers || s->probes || event_filter_is_set(s->filter))
 		event_view_name(view);
 	if (s->triggers) {
+		event_number(i, view);
 		pending = event_triggers_hit(s->triggers, &view->data);
 		/* What is turned on by a look at the record is too late for the record itself. */
 		if (!event_triggers_look(s->triggers))
@@ -134,18 +157,18 @@ void instance_put_event(struct instance *i, uint32_t event, struct event_view *v
 		event_probes_hit(i->t->event_probes, event, view);
 	if (pending)
 		event_triggers_post(s->triggers, pending, &view->data);
+	/* The record that a snapshot was asked for by has been reserved before that in the kernel.
+	 */
+	if (i->in_order)
+		instance_snapshot_due(i);
 }
 
-/* Of an event that some tracer works on. */
-static void tracer_hit(struct instance *i, uint32_t event, const struct event_view *v)
+void instance_put_event(struct instance *i, uint32_t event, struct event_view *view)
 {
-	const struct tracer_ops *tracer = i->tracer;
-
-	if (!i->on || !tracer->events)
-		return;
-	for (unsigned int k = 0; tracer->events[k]; k++)
-		if (i->tracer_events[k] == event)
-			tracer->event(i, k, v);
+	if (view->uses & EVENT_USE_TRACER)
+		tracer_hit(i, event, view);
+	if (view->uses & EVENT_USE_KEEP)
+		event_keep(i, event, view);
 }
 
 void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
@@ -176,9 +199,15 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 	event_view_init(&view, i, vcpu, &record, r->event_len, ts, stack);
 	view.er = er;
 	view.r = r;
-	if (s->tracers)
+	view.tsc = r->tsc;
+	view.uses = takes ? EVENT_USE_KEEP : 0;
+	/* Who looks for a latency brings them into order by itself, and may look at their stacks.
+	 */
+	if (s->tracers && i->tracer->max)
 		tracer_hit(i, event, &view);
-	if (takes)
+	else if (s->tracers)
+		view.uses |= EVENT_USE_TRACER;
+	if (view.uses)
 		instance_take_event(i, event, &view);
 }
 

@@ -29,6 +29,17 @@ enum instance_deferred {
 	DEFERRED_SNAPSHOT = 1 << 1,
 };
 
+/* Why what it collects is brought into the order of all vCPUs: order.h */
+enum order_reason {
+	ORDER_HISTS = 1 << 0,	 /* variables of histograms */
+	ORDER_TRIGGERS = 1 << 1, /* they switch something, or take a snapshot, */
+	ORDER_COMMANDS = 1 << 2, /* and so do commands on functions */
+	ORDER_CLOCK = 1 << 3,	 /* it counts */
+	/* One of these may turn recording on: the guest records also while it is off. */
+	ORDER_TRIGGER_ON = 1 << 4,
+	ORDER_COMMAND_ON = 1 << 5,
+};
+
 struct instance {
 	struct trace *t;
 	struct instance *next;
@@ -56,7 +67,9 @@ struct instance {
 	struct instance_triggers *triggers; /* NULL: there has been none */
 	atomic_uint deferred;		    /* enum instance_deferred */
 	struct instance_order *order;	    /* what waits for its turn; NULL: nothing has to */
-	struct graph_filter graph;	    /* for function_graph */
+	atomic_uint ordered_for;	    /* enum order_reason */
+	bool in_order; /* what comes now is the turn of; the locks of all vCPUs are held */
+	struct graph_filter graph; /* for function_graph */
 	struct horizon horizon;
 	struct repeats repeats[MACHINE_MAX_VCPUS];
 
@@ -101,6 +114,13 @@ static inline bool instance_profiles(const struct instance *i)
 static inline bool instance_traces_functions(const struct instance *i)
 {
 	return i->tracer->functions || (i->tracer->max && i->options & OUTPUT_FUNCTION_TRACE);
+}
+
+/* What is recorded now may be kept: by the time of it recording may be on. */
+static inline bool instance_collects(const struct instance *i)
+{
+	return i->on || (i->ordered_for & (ORDER_TRIGGER_ON | ORDER_COMMAND_ON) &&
+			 atomic_load(&i->t->collecting));
 }
 
 /* It, or its profiler, wants the calls of the functions that its filters select, or their returns.
@@ -152,12 +172,15 @@ static inline bool instance_bit(const uint8_t *bits, size_t room, uint32_t probe
 /* Whether it wants the calls of this probe's function; the vCPU's lock is held. */
 static inline bool instance_takes(const struct instance *i, unsigned int vcpu, uint32_t probe)
 {
-	return i->on && instance_traces_functions(i) && i->cpumask >> vcpu & 1 &&
+	return instance_collects(i) && instance_traces_functions(i) && i->cpumask >> vcpu & 1 &&
 	       (i->all || instance_bit(i->takes, i->room, probe));
 }
 
-/* The vCPU stands at the hit, or waits there; its lock is held. */
-void instance_record_stack(struct instance *i, const struct machine_hit *hit);
+/*
+ * The vCPU stands at the hit, or waits there; its lock is held. of_call: if the call that was taken
+ * before is recorded.
+ */
+void instance_record_stack(struct instance *i, const struct machine_hit *hit, bool of_call);
 
 /* func_owner.stacktrace */
 void instance_stacktrace(void *arg, const struct func_hit *hit);
@@ -168,25 +191,15 @@ static inline uint64_t instance_now(struct instance *i, unsigned int vcpu)
 	return clock_now(i->t, i->clock, vcpu);
 }
 
-/* instance_clear() with all writers stopped. */
+/* instance_clear() with all writers stopped, and a snapshot for which there is room already. */
 void instance_clear_stopped(struct instance *i, int vcpu);
+void instance_snapshot_stopped(struct instance *i, int vcpu);
+/* The same here and now, if one has been left for record_do_deferred(). */
+void instance_snapshot_due(struct instance *i);
 
 /* How it is printed now. */
 void instance_output_config(struct instance *i, struct output_config *cfg);
 
-/*
- * What an entry of type says about the task and its state, and the time of the hit by the
- * instance's clock. False: recording is over, or the instance does not want this task.
- */
-bool instance_describe(struct instance *i, const struct machine_hit *hit, uint16_t type,
-		       struct trace_entry *ent, uint64_t *ts);
-/*
- * Room for a record of type and len bytes, starting with a struct trace_entry that is filled in
- * from the guest's state; NULL when recording is over, or the instance does not want this task.
- * Then ring_commit(i->ring[hit->vcpu]).
- */
-void *instance_reserve(struct instance *i, const struct machine_hit *hit, uint16_t type,
-		       size_t len);
 /* The record that the payload would have made of a hit at a call, or at a return. */
 void instance_hit_record(struct trace *t, const struct machine_hit *hit, bool is_exit,
 			 struct payload_record *r);

@@ -3,6 +3,7 @@
 #include "tracer/instance/order.h"
 #include "tracer/events/trigger/trigger.h"
 #include "tracer/instance/call.h"
+#include "tracer/instance/entry.h"
 #include "tracer/instance/events.h"
 #include "tracer/instance/view.h"
 #include "tracer/payload/payload.h"
@@ -18,33 +19,42 @@ enum waiting_kind { WAITING_CALL, WAITING_EVENT, WAITING_ENTRY };
 
 /* With its data behind it. */
 struct waiting {
-	uint64_t ts;
+	uint64_t tsc, ts;
 	uint32_t size; /* of all, a multiple of 8 */
 	uint32_t kind;
 	uint32_t event, len;
 	uint32_t stack; /* addresses before the record, 1 more than there are; 0: none was looked at
 			 */
-	uint32_t depth;
+	uint16_t depth;
+	uint8_t uses; /* enum event_use, or enum entry_use */
 	uint8_t data[];
 };
 
 struct fifo {
 	uint8_t *bytes;
 	size_t from, to, room;
-	uint64_t last; /* time of what was added last */
+	uint64_t last; /* TSC of what was added last */
 };
 
 struct instance_order {
 	struct fifo vcpu[MACHINE_MAX_VCPUS];
 	uint64_t before; /* the latest that there was when the last pass ended */
+	uint64_t hold;	 /* what is later waits in any case */
 };
 
-void instance_order_update(struct instance *i, bool wanted)
+void instance_order_want(struct instance *i, enum order_reason why, bool wanted)
 {
-	if (wanted && !i->order)
+	unsigned int now = wanted ? i->ordered_for | why : i->ordered_for & ~(unsigned int)why;
+
+	i->ordered_for = now;
+	if (now && !i->order) {
 		i->order = calloc(1, sizeof(*i->order));
-	else if (!wanted)
+		if (i->order)
+			i->order->hold = UINT64_MAX;
+	} else if (!now) {
+		instance_order_flush(i);
 		instance_order_free(i);
+	}
 }
 
 void instance_order_free(struct instance *i)
@@ -80,7 +90,8 @@ static bool fifo_reserve(struct fifo *f, size_t size)
 }
 
 /* Room for len bytes behind it. NULL: there is none. Nothing is earlier than what came before. */
-static struct waiting *add(struct instance *i, unsigned int vcpu, uint64_t ts, size_t len)
+static struct waiting *add(struct instance *i, unsigned int vcpu, uint64_t tsc, uint64_t ts,
+			   size_t len)
 {
 	struct fifo *f = &i->order->vcpu[vcpu];
 	size_t size = (sizeof(struct waiting) + len + 7) & ~(size_t)7;
@@ -88,19 +99,19 @@ static struct waiting *add(struct instance *i, unsigned int vcpu, uint64_t ts, s
 
 	if (f->room - f->to < size && !fifo_reserve(f, size))
 		return NULL;
-	if (ts < f->last)
-		ts = f->last;
-	f->last = ts;
+	if (tsc < f->last)
+		tsc = f->last;
+	f->last = tsc;
 	w = (struct waiting *)(f->bytes + f->to);
 	f->to += size;
-	*w = (struct waiting){.ts = ts, .size = (uint32_t)size, .len = (uint32_t)len};
+	*w = (struct waiting){.tsc = tsc, .ts = ts, .size = (uint32_t)size, .len = (uint32_t)len};
 	return w;
 }
 
 bool instance_order_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 			 uint64_t ts)
 {
-	struct waiting *w = instance_is_ordered(i) ? add(i, vcpu, ts, sizeof(*r)) : NULL;
+	struct waiting *w = instance_is_ordered(i) ? add(i, vcpu, r->tsc, ts, sizeof(*r)) : NULL;
 
 	if (!w)
 		return false;
@@ -109,15 +120,15 @@ bool instance_order_call(struct instance *i, unsigned int vcpu, const struct pay
 	return true;
 }
 
-bool instance_order_entry(struct instance *i, unsigned int vcpu, const void *entry, size_t len,
-			  uint64_t ts)
+bool instance_order_entry(struct instance *i, unsigned int vcpu, const struct entry *e)
 {
-	struct waiting *w = instance_is_ordered(i) ? add(i, vcpu, ts, len) : NULL;
+	struct waiting *w = instance_is_ordered(i) ? add(i, vcpu, e->tsc, e->ts, e->len) : NULL;
 
 	if (!w)
 		return false;
 	w->kind = WAITING_ENTRY;
-	memcpy(w->data, entry, len);
+	w->uses = (uint8_t)e->uses;
+	memcpy(w->data, e->data, e->len);
 	return true;
 }
 
@@ -129,13 +140,14 @@ bool instance_order_event(struct instance *i, uint32_t event, const struct event
 
 	if (!instance_is_ordered(i))
 		return false;
-	w = add(i, view->data.cpu, view->data.time, stack + view->data.len);
+	w = add(i, view->data.cpu, view->tsc, view->data.time, stack + view->data.len);
 	if (!w)
 		return false;
 	w->kind = WAITING_EVENT;
 	w->event = event;
 	w->len = (uint32_t)view->data.len;
-	w->depth = view->depth;
+	w->depth = (uint16_t)view->depth;
+	w->uses = (uint8_t)view->uses;
 	if (s) {
 		w->stack = s->n + 1;
 		memcpy(w->data, s->ip, stack);
@@ -156,18 +168,10 @@ static void put_event(struct instance *i, unsigned int vcpu, const struct waitin
 	memcpy(stack.ip, w->data, n * sizeof(stack.ip[0]));
 	event_view_init(&view, i, vcpu, w->data + n * sizeof(stack.ip[0]), w->len, w->ts,
 			w->stack ? &stack : NULL);
+	view.tsc = w->tsc;
 	view.depth = w->depth;
+	view.uses = w->uses;
 	instance_put_event(i, w->event, &view);
-}
-
-static void put_entry(struct instance *i, unsigned int vcpu, const struct waiting *w)
-{
-	void *to = ring_reserve(i->ring[vcpu], w->len, w->ts);
-
-	if (!to)
-		return;
-	memcpy(to, w->data, w->len);
-	ring_commit(i->ring[vcpu]);
 }
 
 static void put(struct instance *i, unsigned int vcpu, const struct waiting *w)
@@ -177,13 +181,18 @@ static void put(struct instance *i, unsigned int vcpu, const struct waiting *w)
 	switch (w->kind) {
 	case WAITING_CALL:
 		memcpy(&r, w->data, sizeof(r));
-		instance_put_call(i, vcpu, &r, w->ts);
+		instance_admit_call(i, vcpu, &r, w->ts);
 		break;
 	case WAITING_EVENT:
 		put_event(i, vcpu, w);
 		break;
 	default:
-		put_entry(i, vcpu, w);
+		instance_put_entry(i, vcpu,
+				   &(struct entry){.tsc = w->tsc,
+						   .ts = w->ts,
+						   .data = w->data,
+						   .len = w->len,
+						   .uses = w->uses});
 	}
 }
 
@@ -200,12 +209,12 @@ static unsigned int earliest(const struct instance *i, uint64_t until)
 	for (unsigned int v = 0; v < i->t->vcpus; v++) {
 		const struct waiting *w = first_of(&i->order->vcpu[v]);
 
-		if (!w || w->ts > until)
+		if (!w || w->tsc > until)
 			continue;
-		if (at < MACHINE_MAX_VCPUS && w->ts == until)
+		if (at < MACHINE_MAX_VCPUS && w->tsc == until)
 			continue;
 		at = v;
-		until = w->ts;
+		until = w->tsc;
 	}
 	return at;
 }
@@ -214,6 +223,9 @@ static void go_on(struct instance *i, uint64_t until)
 {
 	unsigned int v;
 
+	if (until > i->order->hold)
+		until = i->order->hold;
+	i->in_order = true;
 	while ((v = earliest(i, until)) < MACHINE_MAX_VCPUS) {
 		struct fifo *f = &i->order->vcpu[v];
 		struct waiting *w = first_of(f);
@@ -223,6 +235,7 @@ static void go_on(struct instance *i, uint64_t until)
 		if (f->from == f->to)
 			f->from = f->to = 0;
 	}
+	i->in_order = false;
 }
 
 void instance_order_pass(struct instance *i, uint64_t behind)
@@ -240,11 +253,20 @@ void instance_order_pass(struct instance *i, uint64_t behind)
 			at = last;
 		o->before = last > o->before ? last : o->before;
 	}
-	go_on(i, at);
+	go_on(i, i->tracer->max ? UINT64_MAX : at);
 }
 
 void instance_order_flush(struct instance *i)
 {
 	if (i->order)
 		go_on(i, UINT64_MAX);
+}
+
+void instance_order_hold(struct instance *i, uint64_t tsc)
+{
+	if (!i->order)
+		return;
+	i->order->hold = tsc;
+	if (tsc != UINT64_MAX)
+		go_on(i, tsc);
 }

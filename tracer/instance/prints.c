@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* prints.c - see prints.h */
 #include "tracer/instance/prints.h"
-#include "tracer/instance/order.h"
+#include "tracer/instance/entry.h"
 #include "tracer/ring/entry.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ uint32_t guest_prints_taken(const struct instance *i)
 	const struct trace *t = i->t;
 	uint32_t types = 0;
 
-	if (i != t->instances || !i->on || !t->prints->placed)
+	if (i != t->instances || !instance_collects(i) || !t->prints->placed)
 		return 0;
 	for (unsigned int k = 0; k < GUEST_PRINT_KINDS; k++)
 		if (i->options & kinds[k].option)
@@ -61,21 +61,16 @@ void guest_prints_collect(struct instance *i, unsigned int vcpu, const struct pa
 		struct trace_entry e;
 		uint8_t bytes[EVENT_MAX];
 	} copy;
-	void *to;
+	struct entry e = {
+		.tsc = r->tsc, .ts = ts, .data = &copy, .len = r->event_len, .uses = ENTRY_COUNTED};
 
 	if (r->event_len < sizeof(copy.e) || r->event_len > sizeof(copy))
 		return;
 	memcpy(&copy.e, data, sizeof(copy.e));
 	kind = kind_of(i->t, r, &copy.e);
-	if (!kind || !(i->options & kind->option) || !trace_admit(i->t, 1))
+	if (!kind || !(i->options & kind->option))
 		return;
 	memcpy(&copy, data, r->event_len);
 	copy.e.type = kind->type;
-	if (instance_order_entry(i, vcpu, &copy, r->event_len, ts))
-		return;
-	to = ring_reserve(i->ring[vcpu], r->event_len, ts);
-	if (!to)
-		return;
-	memcpy(to, &copy, r->event_len);
-	ring_commit(i->ring[vcpu]);
+	instance_take_entry(i, vcpu, &e);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* stack.c - stack traces in the buffers: of the kernel, and of the task's user mode. */
 #include "tracer/core/lock.h"
+#include "tracer/instance/entry.h"
 #include "tracer/instance/instance.h"
 #include "tracer/ring/entry.h"
 #include "tracer/unwind/unwind.h"
@@ -9,7 +10,7 @@
 
 #define STACK_DEPTH 64
 
-static void record_kernel(struct instance *i, const struct machine_hit *hit)
+static void record_kernel(struct instance *i, const struct machine_hit *hit, unsigned int uses)
 {
 	const struct unwind *u = trace_unwind(i->t);
 	uint64_t ips[STACK_DEPTH];
@@ -17,24 +18,29 @@ static void record_kernel(struct instance *i, const struct machine_hit *hit)
 	 */
 	unsigned int n = unwind_entry(u, &i->t->guest, hit->va + SITE_SIZE, hit->regs->rsp,
 				      hit->regs->rbp, ips, NULL, STACK_DEPTH);
-	struct trace_stack_entry *e =
-		instance_reserve(i, hit, TRACE_STACK, sizeof(*e) + n * sizeof(ips[0]));
+	union {
+		struct trace_stack_entry e;
+		uint8_t bytes[sizeof(struct trace_stack_entry) + sizeof(ips)];
+	} record = {.e.size = (int32_t)n};
+	struct entry e;
 
-	if (!e)
+	if (!instance_describe(i, hit, TRACE_STACK, &record.e.ent, &e))
 		return;
-	e->size = (int32_t)n;
-	e->pad = 0;
-	memcpy(e->caller, ips, n * sizeof(ips[0]));
-	ring_commit(i->ring[hit->vcpu]);
+	memcpy(record.e.caller, ips, n * sizeof(ips[0]));
+	e.data = &record;
+	e.len = sizeof(record.e) + n * sizeof(ips[0]);
+	e.uses = uses;
+	instance_take_entry(i, hit->vcpu, &e);
 }
 
 /* An entry also of what has no user mode, as in the kernel. */
-static void record_user(struct instance *i, const struct machine_hit *hit)
+static void record_user(struct instance *i, const struct machine_hit *hit, unsigned int uses)
 {
 	struct guest_kernel *g = &i->t->guest;
 	uint64_t ips[TRACE_USER_STACK_NR] = {0}, task = guest_current(g, hit->vcpu);
-	struct trace_user_stack_entry *e;
+	struct trace_user_stack_entry record = {0};
 	struct task_layout tasks;
+	struct entry e;
 	uint32_t tgid = 0;
 
 	if (g->at.task_tgid != GUEST_NONE &&
@@ -42,20 +48,23 @@ static void record_user(struct instance *i, const struct machine_hit *hit)
 		tgid = 0;
 	if (!task_layout_learn(&tasks, i->t->gs, g))
 		user_stack(g, &i->t->user, &tasks, task, ips, TRACE_USER_STACK_NR);
-	e = instance_reserve(i, hit, TRACE_USER_STACK, sizeof(*e));
-	if (!e)
+	if (!instance_describe(i, hit, TRACE_USER_STACK, &record.ent, &e))
 		return;
-	e->tgid = tgid;
-	e->pad = 0;
-	memcpy(e->caller, ips, sizeof(ips));
-	ring_commit(i->ring[hit->vcpu]);
+	record.tgid = tgid;
+	memcpy(record.caller, ips, sizeof(ips));
+	e.data = &record;
+	e.len = sizeof(record);
+	e.uses = uses;
+	instance_take_entry(i, hit->vcpu, &e);
 }
 
-void instance_record_stack(struct instance *i, const struct machine_hit *hit)
+void instance_record_stack(struct instance *i, const struct machine_hit *hit, bool of_call)
 {
-	record_kernel(i, hit);
+	unsigned int uses = ENTRY_COUNTED | (of_call ? ENTRY_OF_CALL : 0);
+
+	record_kernel(i, hit, uses);
 	if (i->options & OUTPUT_USER_STACKTRACE)
-		record_user(i, hit);
+		record_user(i, hit, uses);
 }
 
 void instance_stacktrace(void *arg, const struct func_hit *hit)
@@ -66,8 +75,8 @@ void instance_stacktrace(void *arg, const struct func_hit *hit)
 		return;
 	trace_use_stacks(i->t);
 	vcpu_lock(i->t, hit->vcpu);
-	if (i->on)
-		instance_record_stack(i, hit->machine);
+	if (instance_collects(i))
+		instance_record_stack(i, hit->machine, false);
 	vcpu_unlock(i->t, hit->vcpu);
 	trace_wake(i->t);
 }

@@ -2,6 +2,7 @@
 /* view.c - see view.h */
 #include "tracer/instance/view.h"
 #include "tracer/events/events.h"
+#include "tracer/instance/entry.h"
 #include "tracer/instance/files.h"
 #include "tracer/output/output.h"
 #include "tracer/unwind/unwind.h"
@@ -89,6 +90,9 @@ void event_view_init(struct event_view *v, struct instance *i, unsigned int cpu,
 	v->stack = stack;
 	v->er = NULL;
 	v->r = NULL;
+	v->tsc = 0;
+	v->uses = EVENT_USE_KEEP;
+	v->numbered = false;
 	v->depth = 0;
 	v->data = (struct event_data){
 		.record = record,
@@ -130,13 +134,12 @@ void event_view_entry(const struct event_view *v, uint32_t event, unsigned int p
 
 void event_view_record_stack(const struct event_view *v)
 {
-	struct ring *ring = v->i->ring[v->data.cpu];
 	const struct event_stack *s = v->stack;
 	struct trace_stack_entry *e;
 
 	if (!s || !v->i->on)
 		return;
-	e = ring_reserve(ring, sizeof(*e) + s->n * sizeof(s->ip[0]), v->data.time);
+	e = instance_room(v->i, v->data.cpu, v->data.time, sizeof(*e) + s->n * sizeof(s->ip[0]));
 	if (!e)
 		return;
 	memcpy(&e->ent, v->data.record, sizeof(e->ent));
@@ -144,7 +147,7 @@ void event_view_record_stack(const struct event_view *v)
 	e->size = (int32_t)s->n;
 	e->pad = 0;
 	memcpy(e->caller, s->ip, s->n * sizeof(s->ip[0]));
-	ring_commit(ring);
+	ring_commit(v->i->ring[v->data.cpu]);
 }
 
 /* What was looked at while the vCPU stood: without the probe, which is the innermost frame. */

@@ -12,6 +12,12 @@
 #include "tracer/payload/event-ring.h"
 #include "tracer/ring/entry.h"
 
+/* What is to be done with a record. */
+enum event_use {
+	EVENT_USE_KEEP = 1 << 0,   /* the instance has the event on, or a trigger at it */
+	EVENT_USE_TRACER = 1 << 1, /* its tracer works on it */
+};
+
 #define EVENT_VIEW_DEPTH 4 /* records that lead to records are no endless chain */
 
 struct event_view {
@@ -21,6 +27,9 @@ struct event_view {
 	const struct event_ring *er;
 	const struct payload_record *r;
 	struct event_data data; /* its arg is this view */
+	uint64_t tsc;		/* of the guest, when it was made */
+	unsigned int uses;	/* enum event_use */
+	bool numbered;		/* data.time is the number of a clock that counts */
 	unsigned int depth;	/* so many records led to it, each written because of the other */
 	char comm[COMM_LEN];
 };

@@ -2,6 +2,7 @@
 /* batch.c - which instance wants which records, and what it makes of them. */
 #include "tracer/collect/collect.h"
 #include "tracer/instance/call.h"
+#include "tracer/instance/entry.h"
 #include "tracer/instance/events.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
@@ -94,17 +95,21 @@ static bool record_taken(const struct instance *i, const struct payload_record *
 	       (i->all || instance_bit(i->takes, i->room, record_probe(i->t, r)));
 }
 
+/* What waits for its turn is counted then. */
 static void collect_call(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 			 uint64_t ts)
 {
-	if (!instance_order_call(i, vcpu, r, ts))
+	if (instance_is_ordered(i))
+		instance_take_call(i, vcpu, r, ts);
+	else
 		instance_put_call(i, vcpu, r, ts);
 }
 
 /* Each of them goes into the ring as it is: millions of a second may. */
 static bool calls_are_plain(const struct instance *i)
 {
-	return !instance_is_ordered(i) && !instance_function_option(i, OUTPUT_FUNC_NO_REPEATS);
+	return !instance_is_ordered(i) && !instance_counts(i) &&
+	       !instance_function_option(i, OUTPUT_FUNC_NO_REPEATS);
 }
 
 /* Its index, when the instance takes it. */
@@ -122,7 +127,7 @@ static uint32_t event_taken(const struct instance *i, unsigned int vcpu,
 static inline uint64_t record_time(struct instance *i, const struct clock_reading *now,
 				   const struct payload_record *r)
 {
-	return horizon_time(&i->horizon, clock_read(i->clock, i->t, now, r->tsc));
+	return instance_time(i, now, r->tsc);
 }
 
 /*
@@ -184,13 +189,13 @@ static void instance_collect(struct instance *i, const struct batch *b, uint64_t
 	/* With function_graph, events take their place among calls and returns: graph_feed(). */
 	if (i->tracer->exits || !(i->cpumask >> b->vcpu & 1))
 		return;
-	if (!i->on || !instance_traces_functions(i))
+	if (!instance_collects(i) || !instance_traces_functions(i))
 		left = 0;
 	if (!left && !i->calls &&
 	    !(b->events && (instance_wants_events(i) || guest_prints_taken(i))))
 		return;
 	clock_begin(i->clock, i->t, b->vcpu, b->last->tsc, &now);
-	if (i->calls && i->on)
+	if (i->calls && instance_collects(i))
 		calls_log(i, b, &now, left);
 	records_collect(i, b, &now, i->calls ? 0 : left);
 }
@@ -202,9 +207,11 @@ static uint64_t top_admits(struct trace *t, unsigned int vcpu, const struct payl
 	const struct instance *top = t->instances;
 	uint64_t taken = functions;
 
-	if (!top->on || !instance_traces_functions(top) || top->tracer->exits ||
+	if (!instance_collects(top) || !instance_traces_functions(top) || top->tracer->exits ||
 	    !(top->cpumask >> vcpu & 1))
 		return 0;
+	if (instance_is_ordered(top) && !top->calls)
+		return n;
 	if (!takes_every_call(top)) {
 		taken = 0;
 		for (size_t i = 0; i < n; i++)

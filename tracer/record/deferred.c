@@ -3,7 +3,6 @@
 #include "tracer/core/lock.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/max.h"
-#include "tracer/record/files.h"
 #include "tracer/record/record.h"
 
 static void do_deferred(struct instance *i)
@@ -13,7 +12,7 @@ static void do_deferred(struct instance *i)
 	if (what & DEFERRED_SNAPSHOT)
 		instance_snapshot(i, ALL_VCPUS);
 	if (what & DEFERRED_ON_OFF)
-		instance_set_on(i, i->on);
+		record_turned(i);
 }
 
 void record_do_deferred(struct trace *t)

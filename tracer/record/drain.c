@@ -11,14 +11,58 @@ static void orders_flush(struct trace *t)
 		instance_order_flush(i);
 }
 
-void record_drain_all(struct trace *t)
+/* function_graph goes no further than to where all had been queued before it was last asked. */
+static void vcpus_drain(struct trace *t)
 {
 	for (int round = 0; round < 2; round++) {
 		for (unsigned int v = 0; v < t->vcpus; v++)
 			collect_drain(t, v);
 		graph_merge(t->graph, false, SIZE_MAX, 0);
 	}
+}
+
+void record_drain_all(struct trace *t)
+{
+	vcpus_drain(t);
 	orders_flush(t);
+}
+
+static bool is_held(const struct instance *i)
+{
+	return i->ordered_for & ORDER_COMMANDS;
+}
+
+static bool any_is_held(const struct trace *t)
+{
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (is_held(i))
+			return true;
+	return false;
+}
+
+void record_hold(struct trace *t, uint64_t tsc)
+{
+	if (!any_is_held(t))
+		return;
+	trace_writers_stop(t);
+	if (is_held(t->instances))
+		graph_hold(t->graph, tsc);
+	vcpus_drain(t);
+	for (struct instance *i = t->instances; i; i = i->next)
+		if (is_held(i))
+			instance_order_hold(i, tsc);
+	trace_writers_go(t);
+}
+
+void record_release(struct trace *t)
+{
+	if (!any_is_held(t))
+		return;
+	trace_writers_stop(t);
+	graph_hold(t->graph, UINT64_MAX);
+	for (struct instance *i = t->instances; i; i = i->next)
+		instance_order_hold(i, UINT64_MAX);
+	trace_writers_go(t);
 }
 
 /* --- what the collector asks (struct collector_ops) ------------------------------------------ */

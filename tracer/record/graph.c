@@ -6,6 +6,7 @@
 #include "tracer/graph/merge.h"
 #include "tracer/graph/profile.h"
 #include "tracer/graph/stacks.h"
+#include "tracer/instance/entry.h"
 #include "tracer/instance/events.h"
 #include "tracer/instance/instance.h"
 #include "tracer/payload/event-ring.h"
@@ -365,9 +366,10 @@ static void take_event(struct graph *g, unsigned int vcpu, const struct payload_
 	if (i->tracer->exits) {
 		if (!g->clock[vcpu].known)
 			clocks_begin(g, i, vcpu, r->tsc);
-		time = clock_read(i->clock, g->t, &g->clock[vcpu].event, r->tsc);
-		instance_collect_event(i, vcpu, r, e->event, e->data, e->stack, NULL,
-				       horizon_time(&i->horizon, time));
+		time = instance_time(i, &g->clock[vcpu].event, r->tsc);
+		i->in_order = true;
+		instance_collect_event(i, vcpu, r, e->event, e->data, e->stack, NULL, time);
+		i->in_order = false;
 	}
 	event_free(e);
 }
@@ -480,6 +482,13 @@ void graph_hit(struct graph *g, const struct machine_hit *hit, bool is_exit)
 		graph_feed(g, hit->vcpu, &r, 1, false);
 	else
 		take_now(g, hit->vcpu, &r);
+}
+
+void graph_hold(struct graph *g, uint64_t tsc)
+{
+	pthread_mutex_lock(&g->lock);
+	g->merge.hold = tsc;
+	pthread_mutex_unlock(&g->lock);
 }
 
 void graph_forget(struct graph *g)

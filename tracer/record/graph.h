@@ -53,6 +53,8 @@ bool graph_feed_event(struct graph *g, unsigned int vcpu, const struct payload_r
 bool graph_merge(struct graph *g, bool all, size_t max, uint64_t held);
 /* A function was called by a hit, or its return come to; the vCPU's lock is held. */
 void graph_hit(struct graph *g, const struct machine_hit *hit, bool is_exit);
+/* What is later than that TSC waits, until it is UINT64_MAX. Likewise. */
+void graph_hold(struct graph *g, uint64_t tsc);
 /* Calls that are open now are not to be continued. The locks of all vCPUs are held. */
 void graph_forget(struct graph *g);
 

@@ -20,7 +20,8 @@ static void tasks_of(struct trace *t, struct text *pids, bool *only)
 	if (t->instances->tracer->critical)
 		return;
 	for (const struct instance *i = t->instances; i; i = i->next) {
-		if (!instance_profiles(i) && (!i->on || !instance_traces_functions(i)))
+		if (!instance_profiles(i) &&
+		    (!instance_collects(i) || !instance_traces_functions(i)))
 			continue;
 		*only = pid_list_on(i->pids.list[PID_FILTER_TRACE]);
 		if (!*only)
@@ -54,10 +55,10 @@ void payload_control(struct trace *t)
 	top = t->instances->cpumask;
 	/* What a task enters on a vCPU that is recorded it may leave on one that is not. */
 	for (const struct instance *i = t->instances; i; i = i->next)
-		if (instance_profiles(i) || (i->on && instance_traces_functions(i)))
+		if (instance_profiles(i) || (instance_collects(i) && instance_traces_functions(i)))
 			vcpus |= instance_pairs_calls(i) ? UINT64_MAX : i->cpumask;
 	for (const struct instance *i = t->instances; i; i = i->next)
-		if (instance_wants_events(i) && (i->on || i->triggers))
+		if (instance_wants_events(i) && (instance_collects(i) || i->triggers))
 			events |= i->cpumask;
 	prints = guest_prints_taken(t->instances);
 	if (prints)

@@ -35,8 +35,18 @@ void payload_control(struct trace *t);
 int instance_repatch(struct instance *i);
 /* What all vCPUs have recorded up to now, to the ring buffers; the locks of all are held. */
 void record_drain_all(struct trace *t);
+/*
+ * A command of an instance's acts at that TSC: what was recorded by then comes before it, and what
+ * was recorded later, on whatever vCPU, waits until it has been released. No lock is held.
+ */
+void record_hold(struct trace *t, uint64_t tsc);
+void record_release(struct trace *t);
 /* Calls that are under way are not to be continued; but the profiler's go on. Likewise. */
 void record_forget_calls(struct trace *t);
+/* Recording goes on or off here and now; the locks of all vCPUs are held, then record_turned(). */
+void record_turn(struct instance *i, bool on);
+/* It has been, and no lock is held. */
+void record_turned(struct instance *i);
 /* What triggers and tracers have left to be done while no lock is held: do it. */
 void record_do_deferred(struct trace *t);
 

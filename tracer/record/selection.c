@@ -10,6 +10,7 @@
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
 #include "tracer/instance/max.h"
+#include "tracer/instance/order.h"
 #include "tracer/probe/critical/sites.h"
 #include "tracer/probe/pieces.h"
 #include "tracer/probe/returns/returns.h"
@@ -126,6 +127,8 @@ static void selection_note(struct instance *i, const struct func_selection *sel)
 
 	i->filtered =
 		!func_set_empty(sel->set[FUNC_FILTER]) || !func_set_empty(sel->set[FUNC_NOTRACE]);
+	instance_order_want(i, ORDER_COMMANDS, sel->commands_order);
+	instance_order_want(i, ORDER_COMMAND_ON, sel->commands_turn_on);
 	memset(i->takes, 0, i->room / 8);
 	memset(i->commands, 0, i->room / 8);
 	for (uint32_t f = 0; f < sel->funcs->nr; f++) {

@@ -17,6 +17,7 @@ struct repeats {
 	uint64_t ip, parent_ip;
 	uint64_t last_ts; /* of the latest repetition */
 	uint16_t count;	  /* repetitions */
+	bool told;	  /* its owner's: the latest call was recorded, with or without them */
 };
 
 /* A call at ts: true when it is one more repetition, and there is nothing to record. */

@@ -4,8 +4,8 @@
 #include "tracer/collect/collect.h"
 #include "tracer/core/lock.h"
 #include "tracer/events/registry.h"
+#include "tracer/instance/entry.h"
 #include "tracer/instance/files.h"
-#include "tracer/instance/instance.h"
 #include "tracer/instance/prints.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/record.h"
@@ -134,18 +134,17 @@ void guest_prints_place_held(struct trace *t)
 static void print_take(struct trace *t, const struct machine_hit *hit)
 {
 	struct instance *top = t->instances;
-	struct payload_record r = {.event_len = (uint32_t)hit->regs->rcx};
+	struct payload_record r = {.tsc = hit->tsc};
 	struct clock_reading now;
 	uint8_t data[EVENT_MAX];
 
+	r.event_len = (uint32_t)hit->regs->rcx;
 	if (!guest_prints_taken(top) || !(top->cpumask >> hit->vcpu & 1) ||
 	    hit->regs->rcx > sizeof(data) ||
 	    guest_read(&t->guest, hit->regs->rdx, data, r.event_len))
 		return;
 	clock_begin(top->clock, t, hit->vcpu, hit->tsc, &now);
-	guest_prints_collect(
-		top, hit->vcpu, &r, data,
-		horizon_time(&top->horizon, clock_read(top->clock, t, &now, hit->tsc)));
+	guest_prints_collect(top, hit->vcpu, &r, data, instance_time(top, &now, hit->tsc));
 }
 
 bool guest_prints_hit(struct trace *t, const struct machine_hit *hit)

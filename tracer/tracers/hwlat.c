@@ -8,7 +8,7 @@
  */
 #include "tracer/collect/collect.h"
 #include "tracer/core/lock.h"
-#include "tracer/instance/instance.h"
+#include "tracer/instance/entry.h"
 #include "tracer/lib/host-time.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/files.h"
@@ -112,14 +112,7 @@ static void hwlat_look(struct hwlat *h, uint64_t which, bool first, uint64_t thr
 static void write_entry(struct instance *i, unsigned int vcpu, const struct hwlat_sample *s,
 			uint32_t seqnum)
 {
-	struct trace_hwlat_entry *e;
-
-	collect_drain(i->t, vcpu); /* it comes behind what the vCPU has recorded */
-	e = ring_reserve(i->ring[vcpu], sizeof(*e),
-			 horizon_time(&i->horizon, instance_now(i, vcpu)));
-	if (!e)
-		return;
-	*e = (struct trace_hwlat_entry){
+	const struct trace_hwlat_entry record = {
 		.ent.type = TRACE_HWLAT,
 		.duration = s->longest / US,
 		.outer_duration = s->total / US,
@@ -128,7 +121,11 @@ static void write_entry(struct instance *i, unsigned int vcpu, const struct hwla
 		.seqnum = seqnum,
 		.count = s->count,
 	};
-	ring_commit(i->ring[vcpu]);
+	struct entry e = {.data = &record, .len = sizeof(record)};
+
+	collect_drain(i->t, vcpu); /* it comes behind what the vCPU has recorded */
+	e.ts = instance_time_now(i, vcpu, &e.tsc);
+	instance_take_entry(i, vcpu, &e);
 }
 
 static void hwlat_tell(struct hwlat *h, unsigned int vcpu)

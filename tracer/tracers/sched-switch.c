@@ -4,6 +4,7 @@
  * who wakes up whom.
  */
 #include "tracer/events/events.h"
+#include "tracer/instance/entry.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/view.h"
 #include "tracer/tracers/sched-records.h"
@@ -33,20 +34,19 @@ static void sched_switch_start(struct instance *i)
 
 static void sched_switch_event(struct instance *i, unsigned int which, const struct event_view *v)
 {
-	struct ring *ring = i->ring[v->data.cpu];
 	struct trace_switch_entry *e;
 	struct sched_record r;
 
 	if (!sched_records_read(i->tracer_data, which, &v->data, &r))
 		return;
-	if (i == i->t->instances ? !trace_admit(i->t, 1) : atomic_load(&i->t->done))
+	if (!instance_admits(i))
 		return;
 	sched_record_note_comm(&r, i->t->comms);
-	e = ring_reserve(ring, sizeof(*e), r.ts);
+	e = instance_room(i, v->data.cpu, r.ts, sizeof(*e));
 	if (!e)
 		return;
 	sched_record_entry(&r, e);
-	ring_commit(ring);
+	ring_commit(i->ring[v->data.cpu]);
 }
 
 const struct tracer_ops sched_switch_tracer_ops = {

@@ -68,7 +68,7 @@ static uint8_t *slid_at(uint32_t off)
 static void running_kernels_are_found_where_they_are(void **state)
 {
 	struct machine_regs regs = {.rsp = FAKE_VA(STACK) + SLIDE, .rflags = 0x202};
-	struct machine_hit hit = {.regs = &regs};
+	struct machine_hit hit = {.va = FAKE_VA(FN_ALPHA) + SLIDE, .regs = &regs};
 	const struct machine_trap *trap;
 	struct trace_function_entry e = {0};
 	struct ring_cursor *c;

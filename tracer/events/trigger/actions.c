@@ -95,6 +95,7 @@ static void hit_stacktrace(struct event_trigger *trigger, const struct event_dat
 
 const struct event_command event_command_traceon = {
 	.name = "traceon",
+	.orders = true,
 	.kind = TRIGGER_ONOFF,
 	.enable = true,
 	.write = write_action,
@@ -104,6 +105,7 @@ const struct event_command event_command_traceon = {
 
 const struct event_command event_command_traceoff = {
 	.name = "traceoff",
+	.orders = true,
 	.kind = TRIGGER_ONOFF,
 	.post = true, /* so that the record is still kept */
 	.write = write_action,
@@ -113,6 +115,7 @@ const struct event_command event_command_traceoff = {
 
 const struct event_command event_command_snapshot = {
 	.name = "snapshot",
+	.orders = true,
 	.kind = TRIGGER_SNAPSHOT,
 	.write = write_action,
 	.hit = hit_snapshot,

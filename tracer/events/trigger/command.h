@@ -60,6 +60,7 @@ struct event_command {
 	enum event_trigger_kind kind;
 	bool post;   /* acts once the record is written */
 	bool enable; /* of those that come in pairs */
+	bool orders; /* what becomes of other records depends on when it acts */
 	/* Add or remove one: 0 or -errno. */
 	int (*write)(struct event_triggers *t, struct trigger_line *line);
 	void (*hit)(struct event_trigger *trigger, const struct event_data *data);

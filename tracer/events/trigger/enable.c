@@ -124,6 +124,7 @@ static void hit_hist(struct event_trigger *trigger, const struct event_data *dat
 		.name = #NAME,                                                                     \
 		.kind = (KIND),                                                                    \
 		.enable = (ENABLE),                                                                \
+		.orders = true,                                                                    \
 		.write = write_enable,                                                             \
 		.hit = (HIT),                                                                      \
 		.print = print_enable,                                                             \

@@ -262,6 +262,22 @@ bool event_triggers_want_stacks(const struct event_triggers *t)
 	return false;
 }
 
+bool event_triggers_order(const struct event_triggers *t)
+{
+	for (const struct event_trigger *i = t->first; i; i = i->next)
+		if (i->command->orders)
+			return true;
+	return false;
+}
+
+bool event_triggers_turn_on(const struct event_triggers *t)
+{
+	for (const struct event_trigger *i = t->first; i; i = i->next)
+		if (i->command->kind == TRIGGER_ONOFF && i->command->enable)
+			return true;
+	return false;
+}
+
 bool event_triggers_look(const struct event_triggers *t)
 {
 	for (const struct event_trigger *i = t->first; i; i = i->next)

@@ -92,6 +92,9 @@ void event_triggers_print_hist(struct event_triggers *t, struct text *out);
 
 /* Whether one of them looks at stack(). */
 bool event_triggers_want_stacks(const struct event_triggers *t);
+/* Whether what becomes of other events' records depends on when one acts; and one is traceon. */
+bool event_triggers_order(const struct event_triggers *t);
+bool event_triggers_turn_on(const struct event_triggers *t);
 /* Whether one of them looks at the record: then it is made before they are asked, on or off. */
 bool event_triggers_look(const struct event_triggers *t);
 /*
