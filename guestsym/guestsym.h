@@ -117,7 +117,10 @@ struct guestsym_symbol {
 
 /* All symbols in the order of /proc/kallsyms: by address, so per-CPU offsets come first. */
 size_t guestsym_symbols(const struct guestsym *gs, const struct guestsym_symbol **syms);
-/* Symbol by exact name, or NULL. The first in order when a name stands for several. */
+/*
+ * Symbol by exact name, or NULL. The first in order when a name stands for several. A static one
+ * that Clang's ThinLTO has renamed (NAME.llvm.NUMBER) is found by NAME, where nothing else is.
+ */
 const struct guestsym_symbol *guestsym_lookup(const struct guestsym *gs, const char *name);
 /* Its address, or 0. */
 uint64_t guestsym_addr(const struct guestsym *gs, const char *name);

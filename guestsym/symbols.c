@@ -16,16 +16,40 @@ uint32_t symbols_slot_index(uint32_t slot)
 	return slot & SLOT_INDEX;
 }
 
-/* Where name is in the table, or the empty slot where it belongs. */
-static size_t slot_of(const struct symbols *s, const char *name, uint32_t *tag)
+/*
+ * How much of a name is what the source has. Clang's ThinLTO makes a static symbol that another
+ * unit refers to global, and puts ".llvm." and a number behind its name (promoteInternals() and
+ * getGlobalNameForLocal() of LLVM).
+ */
+static size_t source_length(const char *name)
 {
-	uint64_t hash = guestsym_hash_keyed(&s->key, name, strlen(name));
+	static const char mark[] = ".llvm.";
+	const char *at = strstr(name, mark);
+	size_t digits = at ? strspn(at + sizeof(mark) - 1, "0123456789") : 0;
+
+	return digits && !at[sizeof(mark) - 1 + digits] ? (size_t)(at - name) : strlen(name);
+}
+
+static bool has_name(const char *symbol, const char *name, size_t len, bool source)
+{
+	return !strncmp(symbol, name, len) &&
+	       (source ? source_length(symbol) : strlen(symbol)) == len;
+}
+
+/*
+ * Where the first len bytes of name are in the table, as a symbol's whole name or as what the
+ * source has of it, or the empty slot where they belong.
+ */
+static size_t slot_of(const struct symbols *s, const char *name, size_t len, bool source,
+		      uint32_t *tag)
+{
+	uint64_t hash = guestsym_hash_keyed(&s->key, name, len);
 	size_t i = hash & s->mask;
 
 	*tag = hash >> 32 & ~SLOT_INDEX;
 	for (; s->slots[i]; i = (i + 1) & s->mask)
 		if ((s->slots[i] & ~SLOT_INDEX) == *tag &&
-		    !strcmp(s->v[symbols_slot_index(s->slots[i]) - 1].name, name))
+		    has_name(s->v[symbols_slot_index(s->slots[i]) - 1].name, name, len, source))
 			break;
 	return i;
 }
@@ -55,27 +79,39 @@ static int check_names(const struct symbols *s)
 	return 0;
 }
 
+static void slot_take(struct symbols *s, size_t i, size_t len, bool source)
+{
+	uint32_t tag;
+	size_t slot = slot_of(s, s->v[i].name, len, source, &tag);
+
+	if (!s->slots[slot])
+		s->slots[slot] = (i + 1) | tag;
+}
+
 int symbols_index(struct symbols *s)
 {
-	size_t size = 64;
+	size_t size = 64, renamed = 0;
 	int err = s->n > IMAGE_SYMBOLS_MAX ? -E2BIG : check_names(s);
 
 	if (err)
 		return err;
 	s->key = guestsym_hash_key_new();
-	while (size < 2 * s->n)
+	for (size_t i = 0; i < s->n; i++)
+		renamed += source_length(s->v[i].name) < strlen(s->v[i].name);
+	while (size < 2 * (s->n + renamed))
 		size *= 2;
 	s->slots_memory = calloc(size, sizeof(*s->slots));
 	if (!s->slots_memory)
 		return -ENOMEM;
 	s->slots = s->slots_memory;
 	s->mask = size - 1;
-	for (size_t i = 0; i < s->n; i++) {
-		uint32_t tag;
-		size_t slot = slot_of(s, s->v[i].name, &tag);
+	for (size_t i = 0; i < s->n; i++)
+		slot_take(s, i, strlen(s->v[i].name), false);
+	for (size_t i = 0; i < s->n && renamed; i++) {
+		size_t len = source_length(s->v[i].name);
 
-		if (!s->slots[slot])
-			s->slots[slot] = (i + 1) | tag;
+		if (len && len < strlen(s->v[i].name))
+			slot_take(s, i, len, true);
 	}
 	return 0;
 }
@@ -122,8 +158,11 @@ void symbols_exit(struct symbols *s)
 
 const struct guestsym_symbol *symbols_lookup(const struct symbols *s, const char *name)
 {
-	uint32_t tag, slot = s->slots[slot_of(s, name, &tag)];
+	size_t len = strlen(name);
+	uint32_t tag, slot = s->slots[slot_of(s, name, len, false, &tag)];
 
+	if (!slot)
+		slot = s->slots[slot_of(s, name, len, true, &tag)];
 	return slot ? &s->v[symbols_slot_index(slot) - 1] : NULL;
 }
 

@@ -82,6 +82,55 @@ static void test_symtab(void **state)
 	guestsym_close(gs);
 }
 
+/* Static symbols that ThinLTO has renamed are found by what the source calls them, if nothing else
+ * is. */
+static void test_renamed(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t at; /* 0: is not found */
+	} lookups[] = {
+		{"tk_core", 0x3010}, {"tk_core.llvm.123", 0x3010},
+		{"both", 0x3028},    {"both.llvm.77", 0x3020},
+		{"twice", 0x3030},   {"twice.llvm.9", 0x3038},
+		{"cold", 0},	     {"none", 0},
+		{"text", 0},	     {"", 0},
+		{"tk_core.llvm", 0}, {"tk_core.llvm.12", 0},
+	};
+	static const uint8_t call[5] = {0xe8};
+	static struct made_image m;
+	struct guestsym *gs;
+	char err[256];
+	uint64_t site;
+
+	(void)state;
+	made_init(&m);
+	site = made_function(&m, "do_one", 0x100, call, sizeof(call));
+	made_mcount(&m, &site, 1);
+	made_symbol(&m, "tk_core.llvm.123", 'D', MADE_BASE + 0x3010);
+	made_symbol(&m, "both.llvm.77", 'D', MADE_BASE + 0x3020);
+	made_symbol(&m, "both", 'd', MADE_BASE + 0x3028);
+	made_symbol(&m, "twice.llvm.8", 'D', MADE_BASE + 0x3030);
+	made_symbol(&m, "twice.llvm.9", 'D', MADE_BASE + 0x3038);
+	made_symbol(&m, "cold.llvm.5.cold", 'D', MADE_BASE + 0x3040);
+	made_symbol(&m, "none.llvm.", 'D', MADE_BASE + 0x3048);
+	made_symbol(&m, "text.llvm.x1", 'D', MADE_BASE + 0x3050);
+	made_symbol(&m, ".llvm.1", 'D', MADE_BASE + 0x3058);
+	made_symtab(&m);
+	gs = open_made(&m, err);
+	if (!gs)
+		fail_msg("%s", err);
+	for (size_t i = 0; i < sizeof(lookups) / sizeof(lookups[0]); i++) {
+		uint64_t at = lookups[i].at ? MADE_BASE + lookups[i].at : 0;
+
+		if (guestsym_addr(gs, lookups[i].name) != at)
+			fail_msg("%s", lookups[i].name);
+	}
+	/* Its name is what the kernel calls it. */
+	assert_string_equal(guestsym_lookup(gs, "tk_core")->name, "tk_core.llvm.123");
+	guestsym_close(gs);
+}
+
 static void test_bit_flips(void **state)
 {
 	static struct made_image m;
@@ -120,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_symtab),
+		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_bit_flips),
 		cmocka_unit_test(test_no_strings),
 	};
