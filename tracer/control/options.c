@@ -135,6 +135,8 @@ static _Atomic uint32_t *tracer_options_of(struct instance *i, const char *trace
 		return &i->function_options;
 	if (!strcmp(tracer, "function_graph"))
 		return &i->graph_options;
+	if (!strcmp(tracer, "blk"))
+		return &i->blk_options;
 	return strcmp(tracer, "nop") ? NULL : &i->nop_options;
 }
 
@@ -173,6 +175,9 @@ int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t 
 	trace_writers_go(i->t);
 	if (options == &i->graph_options)
 		graph_options_changed(i);
+	/* Its lines have columns of their own (blk_tracer_set_flag()). */
+	if (options == &i->blk_options)
+		option_set(i, OUTPUT_CONTEXT_INFO, !on);
 	return stacks || switches ? instance_repatch(i) : 0;
 }
 

@@ -73,7 +73,7 @@ struct instance {
 	struct horizon horizon;
 	struct repeats repeats[MACHINE_MAX_VCPUS];
 
-	_Atomic uint32_t options, function_options, graph_options, nop_options;
+	_Atomic uint32_t options, function_options, graph_options, nop_options, blk_options;
 	_Atomic uint64_t max_latency; /* ns */
 	/* Of a tracer that looks for it: max.h; the lock of vCPU 0 */
 	struct output_latency max;

@@ -84,6 +84,7 @@ void instance_output_config(struct instance *i, struct output_config *cfg)
 		.options = i->options,
 		.graph = instance_shows_graph(i),
 		.graph_options = graph_options(i),
+		.blk_options = i->blk_options,
 		.tracer = i->tracer->name,
 		.release = guestsym_release(t->gs),
 		.preempt_model = preempt_model(t),
@@ -203,7 +204,7 @@ ssize_t instance_read(struct instance_reader *r, void *buf, size_t len, off_t of
 	if (n < 0 || (!n && !r->pipe))
 		return n;
 	reader_set_horizon(r->reader, horizon_of(r));
-	reader_set_options(r->reader, r->i->options, graph_options(r->i));
+	reader_set_options(r->reader, r->i->options, graph_options(r->i), r->i->blk_options);
 	n = reader_read(r->reader, buf, len);
 	if (n > 0)
 		r->at += n;

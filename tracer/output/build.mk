@@ -1,3 +1,4 @@
+tracer-objs += tracer/output/blk.o
 tracer-objs += tracer/output/bprintf.o
 tracer-objs += tracer/output/context.o
 tracer-objs += tracer/output/event.o

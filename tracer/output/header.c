@@ -73,6 +73,10 @@ void output_header(struct output *o, uint64_t entries, uint64_t written, bool em
 		output_graph_header(o, entries, written, empty);
 		return;
 	}
+	if (o->is_blk) {
+		output_blk_header(o);
+		return;
+	}
 	if (!output_option(o, OUTPUT_CONTEXT_INFO))
 		return;
 	if (!output_option(o, OUTPUT_LATENCY_FORMAT)) {

@@ -27,7 +27,7 @@ extern const struct entry_ops graph_entry_ops, graph_exit_ops;
 extern const struct entry_ops context_switch_entry_ops, wakeup_entry_ops;
 extern const struct entry_ops stack_entry_ops, user_stack_entry_ops;
 extern const struct entry_ops print_entry_ops, bprint_entry_ops, bputs_entry_ops;
-extern const struct entry_ops raw_data_entry_ops, hwlat_entry_ops;
+extern const struct entry_ops raw_data_entry_ops, hwlat_entry_ops, blk_entry_ops;
 extern const struct entry_ops trace_event_ops; /* of all events of output_config.events */
 
 static inline bool output_option(const struct output *o, enum output_option option)
@@ -87,5 +87,12 @@ void output_graph_free(struct output_graph *graph); /* NULL is allowed */
 void output_graph_header(struct output *o, uint64_t entries, uint64_t written, bool empty);
 /* An event of CPU o->cpu. False: it is to be printed in the common form. */
 bool output_graph_event(struct output *o, const struct ring_event *ev);
+
+/* --- blk.c: events of the tracer blk, while that is the tracer ---------------------------- */
+
+/* What a trace file has below the tracer's name. */
+void output_blk_header(struct output *o);
+/* An event of CPU o->cpu. False: it is to be printed in the common form. */
+bool output_blk_event(struct output *o, const struct ring_event *ev);
 
 #endif

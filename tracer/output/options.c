@@ -50,6 +50,10 @@ static const struct output_option_row graph_rows[] = {
 	{"sleep-time", OUTPUT_GRAPH_SLEEP_TIME},       {"graph-time", OUTPUT_GRAPH_GRAPH_TIME},
 };
 
+static const struct output_option_row blk_rows[] = {
+	{"blk_classic", OUTPUT_BLK_CLASSIC},
+};
+
 static const struct output_option_row nop_rows[] = {
 	{"test_nop_accept", OUTPUT_NOP_ACCEPT},
 	{"test_nop_refuse", OUTPUT_NOP_REFUSE},
@@ -68,6 +72,7 @@ static const struct {
 } tracer_options[] = {
 	{"function", {function_rows, NR(function_rows), 0}},
 	{"function_graph", {graph_rows, NR(graph_rows), OUTPUT_GRAPH_DEFAULT}},
+	{"blk", {blk_rows, NR(blk_rows), 0}},
 	{"nop", {nop_rows, NR(nop_rows), 0}},
 	{NULL, {NULL, 0, 0}},
 };

@@ -88,6 +88,11 @@ enum output_graph_option {
 	(OUTPUT_GRAPH_CPU | OUTPUT_GRAPH_OVERHEAD | OUTPUT_GRAPH_DURATION | OUTPUT_GRAPH_IRQS |    \
 	 OUTPUT_GRAPH_SLEEP_TIME | OUTPUT_GRAPH_GRAPH_TIME)
 
+/* The blk tracer's own. */
+enum output_blk_option {
+	OUTPUT_BLK_CLASSIC = 1 << 0, /* lines as blkparse has them */
+};
+
 /* The nop tracer's own: it takes one and refuses the other, for those who try out trace_options. */
 enum output_nop_option {
 	OUTPUT_NOP_ACCEPT = 1 << 0,

@@ -14,7 +14,7 @@ static const struct entry_ops *const entry_table[] = {
 	[TRACE_USER_STACK] = &user_stack_entry_ops, [TRACE_BPUTS] = &bputs_entry_ops,
 	[TRACE_RAW_DATA] = &raw_data_entry_ops,	    [TRACE_FUNC_REPEATS] = &repeats_entry_ops,
 	[TRACE_HWLAT] = &hwlat_entry_ops,	    [TRACE_GRAPH_ENT] = &graph_entry_ops,
-	[TRACE_GRAPH_RET] = &graph_exit_ops,
+	[TRACE_GRAPH_RET] = &graph_exit_ops,	    [TRACE_BLK] = &blk_entry_ops,
 };
 
 const struct entry_ops *output_entry_find(const struct output *o, const struct ring_event *ev)
@@ -142,6 +142,8 @@ static void output_form(struct output *o, unsigned int cpu, const struct ring_ev
 {
 	if (o->is_graph && output_graph_event(o, ev))
 		return;
+	if (o->is_blk && output_blk_event(o, ev))
+		return;
 	if (output_msg_only(o, ev))
 		return;
 	if (output_option(o, OUTPUT_BIN))
@@ -199,12 +201,14 @@ void output_leaf(struct output *o, unsigned int cpu, const struct ring_event *ev
 	print_event(o, cpu, ev, ret, next_ts);
 }
 
-void output_set_options(struct output *o, uint32_t options, uint32_t graph_options)
+void output_set_options(struct output *o, uint32_t options, uint32_t graph_options,
+			uint32_t blk_options)
 {
 	uint32_t keep = OUTPUT_LATENCY_FORMAT, changed;
 
 	o->options = options;
 	o->cfg.graph_options = graph_options;
+	o->cfg.blk_options = blk_options;
 	options = (options & ~keep) | (o->cfg.options & keep);
 	changed = options ^ o->cfg.options;
 	o->cfg.options = options;

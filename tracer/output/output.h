@@ -47,6 +47,7 @@ enum output_hash {
 struct output_config {
 	uint32_t options;	/* enum output_option */
 	uint32_t graph_options; /* enum output_graph_option, for entries of graphs of calls */
+	uint32_t blk_options;	/* enum output_blk_option, while the tracer is blk */
 	const char *tracer;	/* "function" */
 	bool graph; /* entries are printed as a graph of calls; of function_graph they always are */
 	const char *release; /* of the kernel */
@@ -106,6 +107,7 @@ struct output {
 	uint64_t hash_key[2];
 	uint32_t options;	    /* cfg.options, with latency-format as it is now */
 	bool is_graph;		    /* a graph of calls */
+	bool is_blk;		    /* the tracer is blk */
 	struct output_graph *graph; /* of that; NULL: there was no memory for it */
 	/* Of the event that is being printed. */
 	unsigned int cpu;
@@ -119,7 +121,8 @@ void output_exit(struct output *o);
  * Other options from now on. As in the kernel, latency-format stays what it was at the beginning,
  * but for graphs.
  */
-void output_set_options(struct output *o, uint32_t options, uint32_t graph_options);
+void output_set_options(struct output *o, uint32_t options, uint32_t graph_options,
+			uint32_t blk_options);
 /* Look whether symbols have changed; to be called now and then. */
 void output_check_symbols(struct output *o);
 

@@ -75,9 +75,10 @@ void reader_close(struct reader *r)
 	free(r);
 }
 
-void reader_set_options(struct reader *r, uint32_t options, uint32_t graph_options)
+void reader_set_options(struct reader *r, uint32_t options, uint32_t graph_options,
+			uint32_t blk_options)
 {
-	output_set_options(&r->out, options, graph_options);
+	output_set_options(&r->out, options, graph_options, blk_options);
 }
 
 /* Up to len bytes of what is printed already. */

@@ -59,6 +59,7 @@ int reader_switch(struct reader *r, struct ring *const *rings);
 void reader_rewind(struct reader *r);
 
 /* As output_set_options(): for what is printed from now on. */
-void reader_set_options(struct reader *r, uint32_t options, uint32_t graph_options);
+void reader_set_options(struct reader *r, uint32_t options, uint32_t graph_options,
+			uint32_t blk_options);
 
 #endif

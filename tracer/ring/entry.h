@@ -21,6 +21,7 @@ enum entry_type {
 	TRACE_GRAPH_RET = 10,
 	TRACE_GRAPH_ENT = 11,
 	TRACE_USER_STACK = 12,
+	TRACE_BLK = 13,
 	TRACE_BPUTS = 14,
 	TRACE_HWLAT = 15,
 	TRACE_RAW_DATA = 18,
@@ -123,6 +124,19 @@ struct trace_bprint_entry {
 	uint64_t ip;
 	uint64_t fmt; /* address of the format */
 	uint32_t buf[];
+} TRACE_ENTRY_LAYOUT;
+
+/*
+ * TRACE_BLK: a struct blk_io_trace (linux/blktrace_api.h) whose first members the common header has
+ * the place of, and pdu_len bytes that its action is followed by.
+ */
+struct trace_blk_entry {
+	struct trace_entry ent;
+	uint64_t time; /* not used */
+	uint64_t sector;
+	uint32_t bytes, action, pid, device, cpu;
+	uint16_t error, pdu_len;
+	uint8_t pdu[];
 } TRACE_ENTRY_LAYOUT;
 
 /* TRACE_BPUTS: trace_puts() of a constant. */

@@ -61,11 +61,11 @@ static void test_options(void **state)
 	for (int i = 0; i < 4; i++)
 		call(&s, FOO, 0);
 	read_some(r, 30, " 0)   0.500 us    |  foo();\n");
-	reader_set_options(r, OUTPUT_DEFAULT | OUTPUT_LATENCY_FORMAT, GRAPH);
+	reader_set_options(r, OUTPUT_DEFAULT | OUTPUT_LATENCY_FORMAT, GRAPH, 0);
 	/* This one had been printed when the read before found that it does not fit. */
 	read_some(r, 30, " 0)   0.500 us    |  foo();\n");
 	read_some(r, 38, " 0)  ..... |   0.500 us    |  foo();\n");
-	reader_set_options(r, OUTPUT_DEFAULT, OUTPUT_GRAPH_CPU);
+	reader_set_options(r, OUTPUT_DEFAULT, OUTPUT_GRAPH_CPU, 0);
 	reader_close(r);
 	scene_free(&s);
 }

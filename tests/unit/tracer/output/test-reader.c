@@ -332,9 +332,9 @@ static void test_changes(void **state)
 	r = open_reader(&s, READER_ALL_CPUS, true);
 	assert_int_equal(reader_read(r, buf, 20), 15);
 	assert_memory_equal(buf, "first <-caller\n", 15);
-	reader_set_options(r, s.cfg.options | OUTPUT_SYM_OFFSET, 0);
+	reader_set_options(r, s.cfg.options | OUTPUT_SYM_OFFSET, 0, 0);
 	assert_int_equal(reader_read(r, buf, 40), 33);
-	reader_set_options(r, s.cfg.options & ~(uint32_t)OUTPUT_PRINT_PARENT, 0);
+	reader_set_options(r, s.cfg.options & ~(uint32_t)OUTPUT_PRINT_PARENT, 0, 0);
 	assert_int_equal(reader_read(r, buf, 6), 6);
 	snprintf(s.w->sym[1].name, sizeof(s.w->sym[1].name), "later");
 	assert_int_equal(reader_read(r, buf, 6), 6);
@@ -343,7 +343,7 @@ static void test_changes(void **state)
 	assert_int_equal(reader_read(r, buf, 6), 6);
 	assert_memory_equal(buf, "later\n", 6);
 	/* latency-format is that of the beginning */
-	reader_set_options(r, s.cfg.options | OUTPUT_LATENCY_FORMAT | OUTPUT_CONTEXT_INFO, 0);
+	reader_set_options(r, s.cfg.options | OUTPUT_LATENCY_FORMAT | OUTPUT_CONTEXT_INFO, 0, 0);
 	assert_true(reader_read(r, buf, 70) > 40);
 	assert_memory_equal(
 		buf, "            init-1       [000] .....     0.000000: later <-caller\n", 66);
