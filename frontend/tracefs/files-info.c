@@ -12,7 +12,7 @@ static const char readme[] =
 	"/sys/kernel/tracing in Linux 6.1; what is not listed here is not offered.\n"
 	"\n"
 	"What is recorded\n"
-	"  available_tracers, current_tracer   function, function_graph, sched_switch,\n"
+	"  available_tracers, current_tracer   function, function_graph, sched_switch, blk,\n"
 	"                                      wakeup, wakeup_rt, wakeup_dl, irqsoff, preemptoff,\n"
 	"                                      preemptirqsoff, hwlat, or nop\n"
 	"  tracing_on                          1 or 0: record or do not (tracing_enabled in 2.6.28)\n"

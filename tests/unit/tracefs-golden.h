@@ -42,7 +42,7 @@ static const struct golden_absence {
 	{"kprobe_*", "events"},
 	{"synthetic_events", "events"},
 	{"uprobe_*", "hvtrace has no uprobes"},
-	{"options/blk_*", "hvtrace has no blk tracer"},
+	{"options/blk_cg*", "events do not tell the control group"},
 };
 
 #define GOLDEN_NR(array) (sizeof(array) / sizeof((array)[0]))

@@ -2,9 +2,12 @@
 /*
  * nbd-calls.c - a network block device in a guest whose server is this program, behind a socket
  * pair: so the module nbd has something to do, and records its trace events, without hardware or
- * network. Reads a number of blocks, and prints how many requests the server was sent.
+ * network. Reads a number of blocks, which are all zero, and prints how many requests the server
+ * was sent. With a command it is a disk of so many blocks that can be written, with a partition
+ * from the 64th on, and whose last block cannot be read; a shell runs the command while the disk
+ * is there.
  *
- * usage: nbd-calls BLOCKS
+ * usage: nbd-calls BLOCKS [COMMAND]
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -17,11 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BLOCK 4096
+#define BLOCK	  4096
+#define PARTITION 64 /* its first block */
 
 static _Noreturn void die(const char *what)
 {
@@ -61,6 +66,59 @@ static void serve(int fd)
 	printf("nbd-calls: %u requests\n", n);
 }
 
+/* --- a disk in memory ---------------------------------------------------------------------- */
+
+static uint64_t disk_size;
+
+/* A table of partitions, as of DOS, with one. */
+static void put_table(uint8_t *disk)
+{
+	const uint32_t place[] = {htole32(PARTITION),
+				  htole32((uint32_t)(disk_size / BLOCK) - PARTITION)};
+
+	disk[450] = 0x83;
+	memcpy(disk + 454, place, sizeof(place));
+	disk[510] = 0x55;
+	disk[511] = 0xaa;
+}
+
+static bool do_request(int fd, uint8_t *disk, uint32_t type, uint64_t from, uint32_t len,
+		       struct nbd_reply *reply)
+{
+	if (type == NBD_CMD_WRITE)
+		return receive(fd, disk + from, len) &&
+		       send(fd, reply, sizeof(*reply), MSG_NOSIGNAL) > 0;
+	if (type == NBD_CMD_TRIM)
+		memset(disk + from, 0, len);
+	if (type == NBD_CMD_READ && from + len > disk_size - BLOCK)
+		reply->error = htobe32(EIO);
+	deliver(fd, reply, sizeof(*reply));
+	if (type == NBD_CMD_READ && !reply->error)
+		deliver(fd, disk + from, len);
+	return true;
+}
+
+static void serve_disk(int fd)
+{
+	uint8_t *disk = mmap(NULL, disk_size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct nbd_request request;
+
+	if (disk == MAP_FAILED)
+		die("no memory");
+	put_table(disk);
+	while (receive(fd, &request, sizeof(request))) {
+		struct nbd_reply reply = {.magic = htobe32(NBD_REPLY_MAGIC)};
+		uint32_t type = ntohl(request.type) & 0xffff, len = be32toh(request.len);
+		uint64_t from = be64toh(request.from);
+
+		memcpy(&reply.handle, &request.handle, sizeof(reply.handle));
+		if (type == NBD_CMD_DISC || from > disk_size || len > disk_size - from ||
+		    !do_request(fd, disk, type, from, len, &reply))
+			break;
+	}
+}
+
 static pid_t in_child(int fd, void (*work)(int fd))
 {
 	pid_t pid = fork();
@@ -98,14 +156,39 @@ static void read_blocks(int fd, unsigned int n)
 	free(buf);
 }
 
+/* The device takes no requests before it is driven, and then has partitions. */
+static int run_command(int fd, const char *command)
+{
+	uint8_t *sector;
+	int status = -1;
+	pid_t pid;
+
+	if (posix_memalign((void **)&sector, BLOCK, BLOCK))
+		die("no memory");
+	while (pread(fd, sector, BLOCK, 0) != BLOCK)
+		;
+	free(sector);
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		execl("/bin/sh", "sh", "-c", command, NULL);
+		_exit(127);
+	}
+	waitpid(pid, &status, 0);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned int n = argc == 2 ? (unsigned int)strtoul(argv[1], NULL, 10) : 0;
-	int fd, pair[2];
+	unsigned int n = argc == 2 || argc == 3 ? (unsigned int)strtoul(argv[1], NULL, 10) : 0;
+	const unsigned long flags = NBD_FLAG_HAS_FLAGS | NBD_FLAG_SEND_FLUSH | NBD_FLAG_SEND_TRIM;
+	const char *command = argc == 3 ? argv[2] : NULL;
+	int fd, pair[2], ret = 0;
 	pid_t server, driver;
 
 	if (!n) {
-		fprintf(stderr, "usage: nbd-calls BLOCKS\n");
+		fprintf(stderr, "usage: nbd-calls BLOCKS [COMMAND]\n");
 		return 2;
 	}
 	fd = open("/dev/nbd0", O_RDWR | O_DIRECT | O_CLOEXEC);
@@ -116,13 +199,19 @@ int main(int argc, char **argv)
 	if (ioctl(fd, NBD_SET_BLKSIZE, (unsigned long)BLOCK) ||
 	    ioctl(fd, NBD_SET_SIZE_BLOCKS, (unsigned long)n) || ioctl(fd, NBD_SET_SOCK, pair[0]))
 		die("/dev/nbd0");
-	server = in_child(pair[1], serve);
+	if (command && ioctl(fd, NBD_SET_FLAGS, flags))
+		die("NBD_SET_FLAGS");
+	disk_size = (uint64_t)n * BLOCK;
+	server = in_child(pair[1], command ? serve_disk : serve);
 	close(pair[1]); /* the driver waits for its end */
 	driver = in_child(fd, drive);
-	read_blocks(fd, n);
+	if (command)
+		ret = run_command(fd, command) ? 1 : 0;
+	else
+		read_blocks(fd, n);
 	if (ioctl(fd, NBD_DISCONNECT))
 		die("NBD_DISCONNECT");
 	waitpid(driver, NULL, 0);
 	waitpid(server, NULL, 0);
-	return 0;
+	return ret;
 }

@@ -35,6 +35,10 @@ static int find_events(struct instance *i, const struct tracer_ops *tracer,
 		work->event[k] = find_event(list, tracer->events[k]);
 		if (work->event[k] != EVENT_NONE && event_is_recordable(&list->v[work->event[k]]))
 			continue;
+		if (tracer->optional >> k & 1) {
+			work->event[k] = EVENT_NONE;
+			continue;
+		}
 		trace_note(i->t, "%s: this kernel has no trace event %s", tracer->name,
 			   tracer->events[k]);
 		return -EOPNOTSUPP;
@@ -47,11 +51,13 @@ static int want(struct instance *i, const struct tracer_ops *tracer, const struc
 {
 	trace_writers_stop(i->t);
 	record_drain_all(i->t); /* by what was wanted up to now */
-	for (unsigned int k = 0; tracer->events[k]; k++)
+	for (unsigned int k = 0; tracer->events[k]; k++) {
+		if (work->event[k] == EVENT_NONE)
+			continue;
 		i->events[work->event[k]].tracers += on ? 1 : -1u;
-	for (unsigned int k = 0; tracer->events[k]; k++)
 		if (tracer->stacks >> k & 1)
 			i->events[work->event[k]].copies += on ? 1 : -1u;
+	}
 	instance_count_events(i);
 	trace_writers_go(i->t);
 	return events_apply(i->t->trace_events);

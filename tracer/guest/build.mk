@@ -1,5 +1,6 @@
 tracer-objs += tracer/guest/clock.o
 tracer-objs += tracer/guest/comms.o
+tracer-objs += tracer/guest/disks.o
 tracer-objs += tracer/guest/guest.o
 tracer-objs += tracer/guest/ktables.o
 tracer-objs += tracer/guest/locate.o

@@ -15,13 +15,15 @@ struct instance;
 struct trace_entry;
 struct event_view;
 
-#define TRACER_EVENTS_MAX 4
+#define TRACER_EVENTS_MAX 16
 
 struct tracer_ops {
 	const char *name, *desc;
-	bool functions;	  /* wants the fentry sites that the filter selects */
-	bool own_options; /* those of options/func_* are its own */
-	bool exits;	  /* and the return sites of these functions; for the top level only */
+	bool top;	   /* for the top level only, whatever it works on */
+	const char *needs; /* a function without which a kernel has not what it works on; or NULL */
+	bool functions;	   /* wants the fentry sites that the filter selects */
+	bool own_options;  /* those of options/func_* are its own */
+	bool exits;	   /* and the return sites of these functions; for the top level only */
 	/*
 	 * A function that the instance takes was called; on the vCPU's thread, its lock held.
 	 * Optional: what wants exits too gets both by record/graph.h.
@@ -33,7 +35,8 @@ struct tracer_ops {
 	 * them on. See control/tracer-events.h.
 	 */
 	const char *const *events;
-	uint32_t stacks; /* a bit for each of them whose stack it wants: event_view_unwind() */
+	uint32_t optional; /* a bit for each of them that a kernel may be without */
+	uint32_t stacks;   /* a bit for each of them whose stack it wants: event_view_unwind() */
 	/*
 	 * Make i->tracer_data, for the events of i->tracer_events if there are some, 0 or -errno;
 	 * and free it. Before it is the tracer, and when it is no more. Of one that works on events

@@ -1,3 +1,5 @@
+tracer-objs += tracer/tracers/blk-records.o
+tracer-objs += tracer/tracers/blk.o
 tracer-objs += tracer/tracers/critical.o
 tracer-objs += tracer/tracers/function-graph.o
 tracer-objs += tracer/tracers/function.o

@@ -9,11 +9,17 @@
 
 /* In the order of available_tracers. */
 static const struct tracer_ops *const tracers[] = {
-	&hwlat_tracer_ops,	&function_graph_tracer_ops,
-	&wakeup_dl_tracer_ops,	&wakeup_rt_tracer_ops,
-	&wakeup_tracer_ops,	&preemptirqsoff_tracer_ops,
-	&preemptoff_tracer_ops, &irqsoff_tracer_ops,
-	&function_tracer_ops,	&sched_switch_tracer_ops,
+	&blk_tracer_ops,
+	&hwlat_tracer_ops,
+	&function_graph_tracer_ops,
+	&wakeup_dl_tracer_ops,
+	&wakeup_rt_tracer_ops,
+	&wakeup_tracer_ops,
+	&preemptirqsoff_tracer_ops,
+	&preemptoff_tracer_ops,
+	&irqsoff_tracer_ops,
+	&function_tracer_ops,
+	&sched_switch_tracer_ops,
 	&nop_tracer_ops,
 };
 
@@ -31,14 +37,15 @@ bool trace_tracer_is_top(const char *name)
 {
 	const struct tracer_ops *tracer = tracer_find(name);
 
-	return tracer && (tracer->exits || tracer->max);
+	return tracer && (tracer->top || tracer->exits || tracer->max);
 }
 
 bool trace_has_tracer(struct trace *t, const char *name)
 {
 	const struct tracer_ops *tracer = tracer_find(name);
 
-	return tracer && flag_sites_known(t, tracer->critical);
+	return tracer && flag_sites_known(t, tracer->critical) &&
+	       (!tracer->needs || guestsym_addr(t->gs, tracer->needs));
 }
 
 bool trace_tracer_is_latency(const char *name)
