@@ -118,8 +118,10 @@ static void show_help(struct open_file *f, struct text *out)
 			       "allocate or free)\n");
 	else
 		text_puts(out, "# echo 0 > snapshot : Invalid for per_cpu snapshot file.\n"
-			       "# echo 1 > snapshot : Not supported with this kernel.\n"
-			       "#                     Must use main snapshot file to allocate.\n"
+			       "# echo 1 > snapshot : Allocates snapshot buffer, if not already "
+			       "allocated.\n"
+			       "#                      Takes a snapshot of the main buffer for this "
+			       "cpu.\n"
 			       "# echo 2 > snapshot : Clears this cpu's snapshot buffer (but does "
 			       "not allocate)\n");
 	text_puts(out, "#                      (Doesn't have to be '2' works with any number that\n"
@@ -137,6 +139,8 @@ static int has_no_events(struct open_file *f)
 
 static ssize_t read_snapshot(struct open_file *f, char *buf, size_t len, off_t off)
 {
+	if (instance_lends_snapshot(f->instance))
+		return -EBUSY;
 	if (!off || !f->shown) {
 		int empty = has_no_events(f);
 
@@ -152,13 +156,15 @@ static ssize_t read_snapshot(struct open_file *f, char *buf, size_t len, off_t o
 			   : instance_read(f->data, buf, len, off);
 }
 
-/* With one vCPU's file it is only emptied, as in kernels that cannot swap one CPU's buffer. */
+/* As kernels do that can swap one CPU's buffer, which tracers of latencies need. */
 static int set_snapshot(struct open_file *f, uint64_t value)
 {
-	if (value <= 1 && f->vcpu != ALL_VCPUS)
+	if (instance_lends_snapshot(f->instance))
+		return -EBUSY;
+	if (value == 0 && f->vcpu != ALL_VCPUS)
 		return -EINVAL;
 	if (value == 1)
-		return instance_snapshot(f->instance, ALL_VCPUS);
+		return instance_snapshot(f->instance, f->vcpu);
 	if (!instance_has_snapshot(f->instance))
 		return 0;
 	if (value == 0)

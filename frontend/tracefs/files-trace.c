@@ -243,9 +243,17 @@ static bool poll_raw(struct open_file *f, int timeout_ms)
 	return always_readable(f) || instance_wait_full(f->instance, f->vcpu, timeout_ms);
 }
 
+/* As snapshot_raw_open() (kernel/trace/trace.c, 6.1). */
+static int open_snapshot_raw(struct open_file *f)
+{
+	return instance_lends_snapshot(f->instance) ? -EBUSY : open_raw(f);
+}
+
 static ssize_t read_snapshot_raw(struct open_file *f, char *buf, size_t len, off_t off)
 {
 	(void)off;
+	if (instance_lends_snapshot(f->instance))
+		return -EBUSY;
 	return read_pages(f, buf, len, instance_snapshot_read_raw);
 }
 
@@ -289,7 +297,7 @@ static const struct tracefs_file files[] = {
 	{.path = "per_cpu/cpu%d/snapshot_raw",
 	 .mode = 0440,
 	 .flags = TRACEFS_STREAM,
-	 .open = open_raw,
+	 .open = open_snapshot_raw,
 	 .release = release_raw,
 	 .read = read_snapshot_raw},
 };

@@ -161,6 +161,13 @@ bool instance_has_snapshot(struct instance *i)
 	return atomic_load(&i->snapshot);
 }
 
+bool instance_lends_snapshot(const struct instance *i)
+{
+	const struct tracer_ops *tracer = i->tracer;
+
+	return tracer->max;
+}
+
 int instance_snapshot_reserve(struct instance *i)
 {
 	uint64_t bytes = 0;
@@ -199,7 +206,8 @@ void instance_snapshot_stopped(struct instance *i, int vcpu)
 
 void instance_snapshot_due(struct instance *i)
 {
-	if (!(i->deferred & DEFERRED_SNAPSHOT) || i->tracer->max || !instance_has_snapshot(i))
+	if (!(i->deferred & DEFERRED_SNAPSHOT) || instance_lends_snapshot(i) ||
+	    !instance_has_snapshot(i))
 		return;
 	atomic_fetch_and(&i->deferred, ~(unsigned int)DEFERRED_SNAPSHOT);
 	instance_snapshot_stopped(i, ALL_VCPUS);
@@ -207,7 +215,7 @@ void instance_snapshot_due(struct instance *i)
 
 int instance_snapshot(struct instance *i, int vcpu)
 {
-	int ret = i->tracer->max ? -EBUSY : instance_snapshot_reserve(i);
+	int ret = instance_lends_snapshot(i) ? -EBUSY : instance_snapshot_reserve(i);
 
 	if (ret)
 		return ret;
@@ -228,7 +236,7 @@ int instance_snapshot_free(struct instance *i)
 {
 	int ret = 0;
 
-	if (i->tracer->max)
+	if (instance_lends_snapshot(i))
 		return -EBUSY;
 	atomic_store(&i->snapshot, false);
 	for (unsigned int v = 0; v < i->t->vcpus && !ret; v++) {

@@ -74,8 +74,11 @@ int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t 
 
 /* Whether memory for a snapshot is allocated. */
 bool instance_has_snapshot(struct instance *i);
-int instance_snapshot_reserve(struct instance *i);   /* allocate it if need be */
-int instance_snapshot(struct instance *i, int vcpu); /* and swap it with the buffers */
+/* It is the tracer's own, which keeps the trace of a latency there: there is none to be taken. */
+bool instance_lends_snapshot(const struct instance *i);
+int instance_snapshot_reserve(struct instance *i); /* allocate it if need be */
+/* And swap it with the buffers, or one vCPU's with its buffer. -EBUSY: it is the tracer's. */
+int instance_snapshot(struct instance *i, int vcpu);
 void instance_snapshot_clear(struct instance *i, int vcpu);
 int instance_snapshot_free(struct instance *i);
 struct instance_reader *instance_snapshot_open(struct instance *i, int vcpu);

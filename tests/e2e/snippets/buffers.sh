@@ -127,8 +127,16 @@ snapshots()
 	[ "$(<"$printed")" = "$(<"$qemu_dir/was")" ] || miss 'is not swapped back'
 	run 'echo 0 > snapshot; cat snapshot'
 	prints "${SNAPSHOT_HELP/STATE/freed}"
-	refused 'Invalid argument' 'echo 1 > per_cpu/cpu0/snapshot' # this kernel cannot swap one of them
-	run 'echo nop > current_tracer; echo > trace'
+	run 'echo > trace; echo 1 > tracing_on; usleep 1; echo 1 > per_cpu/cpu0/snapshot; cat per_cpu/cpu1/snapshot'
+	has '^# \* Snapshot is allocated \*$' 'Takes a snapshot of the main buffer for this cpu\.$'
+	run 'cat per_cpu/cpu0/snapshot'
+	all_events "$CALL"
+	run 'echo wakeup > current_tracer'
+	refused 'Device or resource busy' 'echo 1 > snapshot'
+	refused 'Device or resource busy' 'cat snapshot'
+	refused 'Device or resource busy' 'echo 2 > snapshot'
+	refused 'Device or resource busy' 'cat per_cpu/cpu0/snapshot_raw'
+	run 'echo nop > current_tracer; echo 0 > snapshot; echo > trace'
 	seen 'snapshots'
 }
 
