@@ -90,6 +90,7 @@ frontend-objs += frontend/tracefs/files-report.o
 frontend-objs += frontend/tracefs/files-trace.o
 frontend-objs += frontend/tracefs/numbers.o
 frontend-objs += frontend/tracefs/open-file.o
+frontend-objs += frontend/tracefs/readme.o
 frontend-objs += frontend/tracefs/tree.o
 frontend-objs += frontend/tracefs/view-files.o
 frontend-objs += frontend/tracefs/view-instances.o

@@ -117,13 +117,14 @@ static void show_help(struct open_file *f, struct text *out)
 			       "# echo 2 > snapshot : Clears snapshot buffer (but does not "
 			       "allocate or free)\n");
 	else
-		text_puts(out, "# echo 0 > snapshot : Invalid for per_cpu snapshot file.\n"
-			       "# echo 1 > snapshot : Allocates snapshot buffer, if not already "
-			       "allocated.\n"
-			       "#                      Takes a snapshot of the main buffer for this "
-			       "cpu.\n"
-			       "# echo 2 > snapshot : Clears this cpu's snapshot buffer (but does "
-			       "not allocate)\n");
+		text_puts(out,
+			  "# echo 0 > snapshot : Invalid for per_cpu snapshot file.\n"
+			  "# echo 1 > snapshot : Allocates snapshot buffer, if not already "
+			  "allocated.\n"
+			  "#                      Takes a snapshot of the main buffer for this "
+			  "cpu.\n"
+			  "# echo 2 > snapshot : Clears this cpu's snapshot buffer (but does "
+			  "not allocate)\n");
 	text_puts(out, "#                      (Doesn't have to be '2' works with any number that\n"
 		       "#                       is not a '0' or '1')\n");
 }
@@ -174,28 +175,49 @@ static int set_snapshot(struct open_file *f, uint64_t value)
 }
 
 static const struct tracefs_file files[] = {
-	{.path = "buffer_percent", .mode = 0640, .show = show_percent, .set = set_percent},
-	{.path = "buffer_size_kb", .mode = 0640, .show = show_size, .set = set_size},
-	{.path = "buffer_total_size_kb", .mode = 0440, .show = show_total_size},
+	{.path = "buffer_percent",
+	 .what = "how full one vCPU's buffer is, in percent, when poll(2) and read(2) of trace_pipe_raw go on",
+	 .mode = 0640,
+	 .show = show_percent,
+	 .set = set_percent},
+	{.path = "buffer_size_kb",
+	 .what = "of each vCPU; X: they differ",
+	 .mode = 0640,
+	 .show = show_size,
+	 .set = set_size},
+	{.path = "buffer_total_size_kb",
+	 .what = "of all vCPUs",
+	 .mode = 0440,
+	 .show = show_total_size},
 	{.path = "free_buffer",
+	 .what = "closing it frees the buffers",
 	 .mode = 0200,
 	 .flags = TRACEFS_STREAM,
 	 .write = write_free,
 	 .release = release_free},
 	{.path = "snapshot",
+	 .what = "1: take one (it changes places with the buffers), 0: free it, 2: empty it",
 	 .mode = 0640,
 	 .open = open_snapshot,
 	 .release = release_snapshot,
 	 .read = read_snapshot,
 	 .set = set_snapshot},
-	{.path = "per_cpu/cpu%d/buffer_size_kb", .mode = 0640, .show = show_size, .set = set_size},
+	{.path = "per_cpu/cpu%d/buffer_size_kb",
+	 .what = "of one vCPU",
+	 .mode = 0640,
+	 .show = show_size,
+	 .set = set_size},
 	{.path = "per_cpu/cpu%d/snapshot",
+	 .what = "the same of one vCPU; 0 is for all only",
 	 .mode = 0640,
 	 .open = open_snapshot,
 	 .release = release_snapshot,
 	 .read = read_snapshot,
 	 .set = set_snapshot},
-	{.path = "per_cpu/cpu%d/stats", .mode = 0440, .show = show_stats},
+	{.path = "per_cpu/cpu%d/stats",
+	 .what = "events that there are, that were lost, that were read",
+	 .mode = 0440,
+	 .show = show_stats},
 };
 
-const struct tracefs_table tracefs_buffer_files = TRACEFS_TABLE(files);
+const struct tracefs_table tracefs_buffer_files = TRACEFS_TABLE("Buffers", files);

@@ -231,8 +231,11 @@ static void show_header_event(struct open_file *f, struct text *out)
 	}
 
 static const struct tracefs_file files[] = {
-	{.path = "events/header_event", .mode = 0440, .show = show_header_event},
-	{.path = "events/header_page", .mode = 0440, .show = show_header_page},
+	{.path = "events/header_event",
+	 .what = "how raw pages are made: trace_pipe_raw",
+	 .mode = 0440,
+	 .show = show_header_event},
+	{.path = "events/header_page", .what = "likewise", .mode = 0440, .show = show_header_page},
 	FORMAT(bprint),
 	FORMAT(bputs),
 	FORMAT(context_switch),
@@ -251,4 +254,4 @@ static const struct tracefs_file files[] = {
 	FORMAT(wakeup),
 };
 
-const struct tracefs_table tracefs_format_files = TRACEFS_TABLE(files);
+const struct tracefs_table tracefs_format_files = TRACEFS_TABLE("The formats of records", files);

@@ -39,11 +39,16 @@ static ssize_t write_mark_raw(struct open_file *f, const char *text, size_t len,
 }
 
 static const struct tracefs_file files[] = {
-	{.path = "trace_marker", .mode = 0220, .flags = TRACEFS_STREAM, .write = write_mark},
+	{.path = "trace_marker",
+	 .what = "what is written goes into the trace",
+	 .mode = 0220,
+	 .flags = TRACEFS_STREAM,
+	 .write = write_mark},
 	{.path = "trace_marker_raw",
+	 .what = "likewise, as binary data that begins with a number of 4 bytes",
 	 .mode = 0220,
 	 .flags = TRACEFS_STREAM,
 	 .write = write_mark_raw},
 };
 
-const struct tracefs_table tracefs_marker_files = TRACEFS_TABLE(files);
+const struct tracefs_table tracefs_marker_files = TRACEFS_TABLE("What the host writes", files);

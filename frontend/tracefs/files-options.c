@@ -123,12 +123,17 @@ static ssize_t write_options(struct open_file *f, const char *text, size_t len, 
 }
 
 static const struct tracefs_file files[] = {
-	{.path = "trace_options", .mode = 0640, .show = show_options, .write = write_options},
+	{.path = "trace_options",
+	 .what = "NAME or noNAME",
+	 .mode = 0640,
+	 .show = show_options,
+	 .write = write_options},
 	{.path = "options/%s",
+	 .what = "1 or 0, of each",
 	 .mode = 0640,
 	 .name = option_name,
 	 .show = show_option,
 	 .set = set_option},
 };
 
-const struct tracefs_table tracefs_option_files = TRACEFS_TABLE(files);
+const struct tracefs_table tracefs_option_files = TRACEFS_TABLE("Options", files);

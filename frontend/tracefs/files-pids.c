@@ -46,10 +46,18 @@ static const struct pid_row event_pids = {instance_event_pids, PID_FILTER_TRACE}
 	.mode = 0640, .arg = &(what), .open = open_pids, .show = show_pids, .write = write_pids
 
 static const struct tracefs_file files[] = {
-	{.path = "set_event_notrace_pid", .flags = TRACEFS_EVENTS, PIDS(event_notrace_pids)},
-	{.path = "set_event_pid", .flags = TRACEFS_EVENTS, PIDS(event_pids)},
-	{.path = "set_ftrace_notrace_pid", PIDS(ftrace_notrace_pids)},
-	{.path = "set_ftrace_pid", PIDS(ftrace_pids)},
+	{.path = "set_event_notrace_pid",
+	 .what = "events: not of these tasks",
+	 .flags = TRACEFS_EVENTS,
+	 PIDS(event_notrace_pids)},
+	{.path = "set_event_pid",
+	 .what = "events: only of these tasks",
+	 .flags = TRACEFS_EVENTS,
+	 PIDS(event_pids)},
+	{.path = "set_ftrace_notrace_pid",
+	 .what = "functions: not of these tasks",
+	 PIDS(ftrace_notrace_pids)},
+	{.path = "set_ftrace_pid", .what = "functions: only of these tasks", PIDS(ftrace_pids)},
 };
 
-const struct tracefs_table tracefs_pid_files = TRACEFS_TABLE(files);
+const struct tracefs_table tracefs_pid_files = TRACEFS_TABLE("Which tasks", files);

@@ -132,6 +132,7 @@ static int set_since(struct open_file *f, uint64_t since)
 
 static const struct tracefs_file files[] = {
 	{.path = "hvtrace/graph",
+	 .what = "function_graph's calls, merged: hvtrace graph shows it",
 	 .mode = 0640,
 	 .open = open_report,
 	 .release = release_report,
@@ -139,4 +140,4 @@ static const struct tracefs_file files[] = {
 	 .set = set_since},
 };
 
-const struct tracefs_table tracefs_report_files = TRACEFS_TABLE(files);
+const struct tracefs_table tracefs_report_files = TRACEFS_TABLE("Reports", files);

@@ -57,6 +57,7 @@ struct tracefs_file {
 	 * "%event" for the events of the system that it is in.
 	 */
 	const char *path;
+	const char *what; /* for README: what it reads as, or what is to be written, in lines */
 	mode_t mode;
 	unsigned int flags;
 	const void *arg; /* for the functions below */
@@ -83,19 +84,25 @@ struct tracefs_file {
 };
 
 struct tracefs_table {
+	const char *title;
 	const struct tracefs_file *row;
 	size_t nr;
 };
 
-#define TRACEFS_TABLE(rows)                                                                        \
+#define TRACEFS_TABLE(title, rows)                                                                 \
 	{                                                                                          \
-		(rows), sizeof(rows) / sizeof((rows)[0])                                           \
+		(title), (rows), sizeof(rows) / sizeof((rows)[0])                                  \
 	}
 
 extern const struct tracefs_table tracefs_buffer_files, tracefs_event_files, tracefs_format_files,
 	tracefs_function_files, tracefs_info_files, tracefs_marker_files, tracefs_option_files,
 	tracefs_pid_files, tracefs_profile_files, tracefs_recording_files, tracefs_report_files,
 	tracefs_trace_files;
+
+/* The tables in the order of README; NULL past the last. */
+const struct tracefs_table *tracefs_table(unsigned int i);
+/* readme.c: what there is in a mount, and the languages that its files take. */
+void tracefs_readme(struct open_file *f, struct text *out);
 
 /* --- open-file.c -------------------------------------------------------------------------------
  */

@@ -144,6 +144,9 @@ void trace_print_touched(struct trace *t, struct text *out);
 void trace_print_formats(struct trace *t, struct text *out);
 void trace_print_total_info(struct trace *t, struct text *out);
 void trace_print_cmdlines(struct trace *t, struct text *out);
+/* Command i of set_ftrace_filter, of triggers (what stands behind its name); NULL past the last. */
+const char *trace_function_command(unsigned int i, const char **desc);
+const char *trace_event_command(unsigned int i, const char **syntax, const char **desc);
 void trace_print_tgids(struct trace *t, struct text *out);
 /* What only we have: the guest and its kernel; what tracing it costs. */
 void trace_print_guest(struct trace *t, struct text *out);

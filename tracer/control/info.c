@@ -2,6 +2,9 @@
 /* info.c - the texts of files that tell about the whole trace. */
 #include "tracer/control/files.h"
 #include "tracer/core/lock.h"
+#include "tracer/events/hist/commands.h"
+#include "tracer/events/trigger/command.h"
+#include "tracer/filter/func-commands.h"
 #include "tracer/instance/instance.h"
 
 #include <errno.h>
@@ -12,6 +15,28 @@
 unsigned int trace_vcpus(const struct trace *t)
 {
 	return t->vcpus;
+}
+
+const char *trace_function_command(unsigned int i, const char **desc)
+{
+	const struct func_command *c = func_command_row(i);
+
+	if (c)
+		*desc = c->desc;
+	return c ? c->name : NULL;
+}
+
+const char *trace_event_command(unsigned int i, const char **syntax, const char **desc)
+{
+	const struct event_command *c = NULL;
+
+	for (unsigned int k = 0; k <= i && (c = event_commands[k]); k++)
+		;
+	if (!c)
+		return NULL;
+	*syntax = c->syntax;
+	*desc = c->desc;
+	return c->name;
 }
 
 void trace_print_functions(struct trace *t, bool addresses, struct text *out)

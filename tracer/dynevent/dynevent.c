@@ -3,6 +3,7 @@
 #include "tracer/core/trace.h"
 #include "tracer/dynevent/files.h"
 #include "tracer/events/define/dyn-event.h"
+#include "tracer/events/define/fetch.h"
 #include "tracer/events/define/probe.h"
 #include "tracer/events/events.h"
 #include "tracer/instance/files.h"
@@ -15,6 +16,16 @@ static const struct dyn_event_ops *const kinds[] = {&event_probe_ops, &synth_eve
 						    &probe_event_ops};
 
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+const char *trace_dynamic_syntax(unsigned int i)
+{
+	return i < NR_KINDS ? kinds[i]->syntax : NULL;
+}
+
+const char *trace_fetch_type(unsigned int i)
+{
+	return fetch_type_name(i);
+}
 
 static bool is_of(const struct dyn_event *ev, const struct dyn_event_ops *kind)
 {

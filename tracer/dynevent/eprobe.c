@@ -264,6 +264,8 @@ static int event_probe_remove(struct trace *t, struct dyn_event *ev)
 }
 
 const struct dyn_event_ops event_probe_ops = {
+	.syntax =
+		"  e[:[GROUP/][EVENT]] SYSTEM.EVENT [[NAME=]$FIELD[:TYPE]...] [if FILTER]   behind another one",
 	.define = event_probe_define,
 	.print = event_probe_print,
 	.is_busy = event_probe_is_busy,

@@ -25,6 +25,10 @@ ssize_t trace_write_synthetic_events(struct trace *t, const char *text, size_t l
 int trace_clear_synthetic_events(struct trace *t);
 void trace_print_synthetic_events(struct trace *t, struct text *out);
 
+/* What lines of kind i may be, for a reader, without a last line end; NULL past the last. */
+const char *trace_dynamic_syntax(unsigned int i);
+/* Types that what they fetch can have, likewise. */
+const char *trace_fetch_type(unsigned int i);
 /* dynamic_events: both of these, in the order in which they were defined. */
 ssize_t trace_write_dynamic_events(struct trace *t, const char *text, size_t len);
 int trace_clear_dynamic_events(struct trace *t);

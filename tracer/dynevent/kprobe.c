@@ -375,6 +375,13 @@ static bool probe_event_matches(const struct dyn_event *ev, const struct probe_r
 }
 
 const struct dyn_event_ops probe_event_ops = {
+	.syntax =
+		"  p[:[GROUP/][EVENT]] PLACE [ARG...]   before the instruction there\n"
+		"  r[MAXACTIVE][:[GROUP/][EVENT]] PLACE [ARG...]   when the function returns\n"
+		"    PLACE: [MODULE:]SYMBOL[+OFFSET][%return] or an address\n"
+		"    ARG: [NAME=]FETCH[:TYPE]\n"
+		"    FETCH: %REGISTER @ADDRESS @SYMBOL[+OFFSET] $stackN $stack $retval $argN $comm\n"
+		"      \\IMMEDIATE +|-[u]OFFSET(FETCH)",
 	.define = probe_event_define,
 	.print = probe_event_print,
 	.is_busy = probe_event_is_busy,

@@ -174,6 +174,7 @@ static bool synth_event_matches(const struct dyn_event *ev, const struct probe_r
 }
 
 const struct dyn_event_ops synth_event_ops = {
+	.syntax = "  s:[synthetic/]EVENT TYPE FIELD[; ...]   a histogram's onmatch() writes it",
 	.define = synth_event_define,
 	.print = print_definition,
 	.is_busy = synth_event_is_busy,

@@ -58,7 +58,7 @@ static void disable_hit(const struct func_command_hit *h)
 
 const struct func_command func_command_enable_event = {
 	.name = "enable_event",
-	.desc = "have an event's records kept",
+	.desc = "keep an event's records: enable_event:SYSTEM:EVENT[:COUNT]",
 	.counts = FUNC_COUNT_SHARED,
 	.orders = true,
 	.parse = event_parse,
@@ -70,7 +70,7 @@ const struct func_command func_command_enable_event = {
 
 const struct func_command func_command_disable_event = {
 	.name = "disable_event",
-	.desc = "have an event's records dropped",
+	.desc = "drop them: disable_event:SYSTEM:EVENT[:COUNT]",
 	.counts = FUNC_COUNT_SHARED,
 	.orders = true,
 	.parse = event_parse,

@@ -27,6 +27,7 @@ struct dyn_event {
 
 /* A kind. */
 struct dyn_event_ops {
+	const char *syntax; /* of its lines, for a reader: each indented by two spaces */
 	/* A line of dynamic_events. 0 or -errno; -ECANCELED: it is one of another kind. */
 	int (*define)(struct trace *t, const char *line);
 	/* And that which it reads as. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fetch-arg.c - see fetch-arg.h */
+#include "tracer/events/define/fetch.h"
 #include "tracer/events/define/fetch-arg.h"
 #include "tracer/lib/word.h"
 
@@ -33,6 +34,11 @@ static const struct fetch_type types[] = {
 	NUMBER("x64", 8, false, "0x%Lx", "u64"), NUMBER("symbol", 8, false, "%pS", "u64"),
 	NUMBER("char", 1, false, "'%c'", "u8"),
 };
+
+const char *fetch_type_name(unsigned int i)
+{
+	return i < sizeof(types) / sizeof(types[0]) ? types[i].name : NULL;
+}
 
 static const char *const reg_names[FETCH_REGS] = {
 	"r15", "r14", "r13", "r12", "r11",     "r10", "r9", "r8",    "bx", "cx", "dx",

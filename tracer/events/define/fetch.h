@@ -31,4 +31,7 @@ struct fetch_hit {
 size_t fetch_args(const struct fetch_arg *arg, unsigned int n, const struct fetch_hit *hit,
 		  void *record, size_t head, size_t max);
 
+/* Of the table of types, NULL past the last. */
+const char *fetch_type_name(unsigned int i);
+
 #endif

@@ -401,6 +401,14 @@ static bool hist_stacks(const struct event_trigger *trigger)
 
 const struct event_command event_command_hist = {
 	.name = "hist",
+	.syntax = ":keys=FIELD[.MODIFIER][,...]",
+	.desc = "count records by these fields (MODIFIER: hex sym sym-offset syscall execname\n"
+		"log2 buckets=SIZE usecs percent graph), then, as wanted,\n"
+		":values=FIELD[,...] :sort=FIELD[.descending][,...] :size=ENTRIES :name=NAME\n"
+		":NAME=EXPRESSION (a variable, $NAME) :clear :pause :continue\n"
+		":onmatch(SYSTEM.EVENT).trace(SYNTHETIC_EVENT,$NAME,...)\n"
+		":onmax($NAME).save(FIELD,...)  :onchange($NAME).snapshot()\n"
+		"and [if FILTER]; stacktrace and common_timestamp are fields, too",
 	.stacks = hist_stacks,
 	.kind = TRIGGER_HIST,
 	.write = write_hist,

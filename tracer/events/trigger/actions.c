@@ -95,6 +95,8 @@ static void hit_stacktrace(struct event_trigger *trigger, const struct event_dat
 
 const struct event_command event_command_traceon = {
 	.name = "traceon",
+	.syntax = "[:COUNT] [if FILTER]",
+	.desc = "turn tracing on",
 	.orders = true,
 	.kind = TRIGGER_ONOFF,
 	.enable = true,
@@ -105,6 +107,8 @@ const struct event_command event_command_traceon = {
 
 const struct event_command event_command_traceoff = {
 	.name = "traceoff",
+	.syntax = "[:COUNT] [if FILTER]",
+	.desc = "turn tracing off",
 	.orders = true,
 	.kind = TRIGGER_ONOFF,
 	.post = true, /* so that the record is still kept */
@@ -115,6 +119,8 @@ const struct event_command event_command_traceoff = {
 
 const struct event_command event_command_snapshot = {
 	.name = "snapshot",
+	.syntax = "[:COUNT] [if FILTER]",
+	.desc = "take a snapshot",
 	.orders = true,
 	.kind = TRIGGER_SNAPSHOT,
 	.write = write_action,
@@ -130,6 +136,8 @@ static bool stacks_always(const struct event_trigger *trigger)
 
 const struct event_command event_command_stacktrace = {
 	.name = "stacktrace",
+	.syntax = "[:COUNT] [if FILTER]",
+	.desc = "record the stack behind the event",
 	.stacks = stacks_always,
 	.kind = TRIGGER_STACKTRACE,
 	.post = true,

@@ -57,6 +57,7 @@ struct trigger_line {
 /* A row of the table of what a trigger can be. */
 struct event_command {
 	const char *name;
+	const char *syntax, *desc; /* behind the name; what it does */
 	enum event_trigger_kind kind;
 	bool post;   /* acts once the record is written */
 	bool enable; /* of those that come in pairs */

@@ -119,9 +119,11 @@ static void hit_hist(struct event_trigger *trigger, const struct event_data *dat
 			i->paused = !trigger->command->enable;
 }
 
-#define ENABLE_COMMAND(NAME, KIND, ENABLE, HIT)                                                    \
+#define ENABLE_COMMAND(NAME, KIND, ENABLE, HIT, DESC)                                              \
 	const struct event_command event_command_##NAME = {                                        \
 		.name = #NAME,                                                                     \
+		.syntax = ":SYSTEM:EVENT[:COUNT] [if FILTER]",                                     \
+		.desc = (DESC),                                                                    \
 		.kind = (KIND),                                                                    \
 		.enable = (ENABLE),                                                                \
 		.orders = true,                                                                    \
@@ -131,7 +133,8 @@ static void hit_hist(struct event_trigger *trigger, const struct event_data *dat
 		.release = release_enable,                                                         \
 	}
 
-ENABLE_COMMAND(enable_event, TRIGGER_ENABLE_EVENT, true, hit_event);
-ENABLE_COMMAND(disable_event, TRIGGER_ENABLE_EVENT, false, hit_event);
-ENABLE_COMMAND(enable_hist, TRIGGER_ENABLE_HIST, true, hit_hist);
-ENABLE_COMMAND(disable_hist, TRIGGER_ENABLE_HIST, false, hit_hist);
+ENABLE_COMMAND(enable_event, TRIGGER_ENABLE_EVENT, true, hit_event,
+	       "its records are kept from now on");
+ENABLE_COMMAND(disable_event, TRIGGER_ENABLE_EVENT, false, hit_event, "they are not");
+ENABLE_COMMAND(enable_hist, TRIGGER_ENABLE_HIST, true, hit_hist, "its histogram goes on");
+ENABLE_COMMAND(disable_hist, TRIGGER_ENABLE_HIST, false, hit_hist, "it stops");

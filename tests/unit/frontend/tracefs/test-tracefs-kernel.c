@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include <ftw.h>
 #include <poll.h>
 #include <sys/stat.h>
 
@@ -64,6 +65,70 @@ static void test_instance_listing(void **state)
 }
 
 /* Debian's kernel cannot swap one CPU's buffer, and says so. */
+/* --- README ------------------------------------------------------------------------------- */
+
+static struct {
+	char *text;
+	const char *root;
+	unsigned int files;
+} readme;
+
+/* Its line of a path, "  PATH  WHAT": placeholders are in capitals. */
+static bool line_matches(const char *line, const char *path)
+{
+	if (strncmp(line, "  ", 2) != 0)
+		return false;
+	for (line += 2; *line != ' ' && *line != '\n' && *line; line++) {
+		if (*line == *path) {
+			path++;
+			continue;
+		}
+		if (*line < 'A' || *line > 'Z')
+			return false;
+		path += strcspn(path, "/");
+		while (line[1] >= 'A' && line[1] <= 'Z')
+			line++;
+	}
+	return !*path;
+}
+
+static bool readme_has(const char *path)
+{
+	for (const char *line = readme.text; *line; line += strcspn(line, "\n") + 1)
+		if (line_matches(line, path))
+			return true;
+	return false;
+}
+
+static int check_in_readme(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st, (void)at;
+	path += strlen(readme.root) + 1;
+	if (!strncmp(path, "instances/foo/", 14))
+		path += 14;
+	if (type != FTW_F)
+		return 0;
+	readme.files++;
+	if (!readme_has(path))
+		fail_msg("README does not say what %s is for", path);
+	return 0;
+}
+
+static void test_readme(void **state)
+{
+	struct mounted *w = *state;
+
+	readme.text = slurp(w->at, "README");
+	readme.root = w->dir;
+	assert_int_equal(mkdirat(w->at, "instances/foo", 0755), 0);
+	assert_int_equal(nftw(w->dir, check_in_readme, 16, FTW_PHYS), 0);
+	assert_true(readme.files > 150);
+	assert_true(readme_has("events/sched/sched_switch/trigger"));
+	assert_false(readme_has("events/sched/sched_switch/nothing"));
+	assert_int_equal(unlinkat(w->at, "instances/foo", AT_REMOVEDIR), 0);
+	free(readme.text);
+}
+
 static void check_text(void *arg, const char *path, const char *text)
 {
 	if (strcmp(path, "per_cpu/cpu0/snapshot") != 0)
@@ -239,11 +304,12 @@ static void test_busy(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_listing),  TEST(test_instance_listing),
-		TEST(test_defaults), TEST(test_writes),
-		TEST(test_reads),    TEST(test_long_writes),
-		TEST(test_names),    TEST(test_chmod),
-		TEST(test_close),    TEST(test_busy),
+		TEST(test_listing),	TEST(test_instance_listing),
+		TEST(test_readme),	TEST(test_defaults),
+		TEST(test_writes),	TEST(test_reads),
+		TEST(test_long_writes), TEST(test_names),
+		TEST(test_chmod),	TEST(test_close),
+		TEST(test_busy),
 	};
 
 	return mounted_can_run() ? cmocka_run_group_tests(tests, NULL, NULL) : 0;
