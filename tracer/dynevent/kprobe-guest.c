@@ -4,6 +4,7 @@
 #include "tracer/dynevent/kprobe-traps.h"
 #include "tracer/dynevent/kprobe.h"
 #include "tracer/events/registry.h"
+#include "tracer/guest/call-type.h"
 #include "tracer/instance/files.h"
 #include "tracer/probe/probe.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -98,6 +99,19 @@ static void layout_learn(struct layout *at, const struct guestsym *gs)
 		at->return_size = 0;
 }
 
+/* By its kworkers, which are asked to register them, and of the handlers. */
+static const char *calls_why_not(struct trace *t, bool is_return)
+{
+	const struct guest_work work = events_work(t, NULL, 0);
+	const char *why = guest_work_why_not(&work);
+	uint8_t type[CALL_TYPE_SIZE];
+
+	if (!why && !call_type_read(t->gs, &t->guest,
+				    is_return ? CALL_TYPE_KRETPROBE : CALL_TYPE_KPROBE, type))
+		why = "the guest's kernel checks what it calls (CONFIG_CFI_CLANG), and does not tell how";
+	return why;
+}
+
 const char *guest_probes_why_not(struct guest_probes *g, bool is_return)
 {
 	struct trace *t = g->t;
@@ -115,7 +129,7 @@ const char *guest_probes_why_not(struct guest_probes *g, bool is_return)
 		return "this kernel does not tell what its kprobes look like (BTF)";
 	if (is_return && !g->at.return_size)
 		return "the guest's kernel has no kretprobes (CONFIG_KRETPROBES)";
-	return NULL;
+	return calls_why_not(t, is_return);
 }
 
 int guest_probes_open(struct guest_probes *g, char *err, size_t errlen)

@@ -26,6 +26,7 @@ struct events {
 	const struct events_ops *ops;
 	pthread_mutex_t lock;
 	bool loaded, placed, closed;
+	bool registering;  /* the guest has been asked for a probe, and may have registered it */
 	atomic_bool stale; /* modules may have come and gone since the list was read */
 	bool full;	   /* and more events than there is room for */
 	bool ready;	   /* of a kernel that boots: it can be asked now */

@@ -1,3 +1,4 @@
+tracer-objs += tracer/guest/call-type.o
 tracer-objs += tracer/guest/clock.o
 tracer-objs += tracer/guest/comms.o
 tracer-objs += tracer/guest/disks.o

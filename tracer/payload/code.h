@@ -51,6 +51,9 @@
 #define PATCH_MSLEEP	     35 /* five bytes: a jump there */
 #define NR_PATCHES	     36
 
+/* What is left in front of a function that the kernel calls by address: CALL_TYPE_SIZE. */
+#define TYPE_SIZE 16
+
 #ifndef __ASSEMBLER__
 
 #include <stdint.h>

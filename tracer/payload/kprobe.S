@@ -12,15 +12,11 @@
  */
 
 	/* (struct kprobe *, struct pt_regs *): the row itself. */
-	.globl	payload_kprobe
-payload_kprobe:
-	endbr64
+	called_by_address payload_kprobe
 	mov	%rdi, %rax
 	jmp	1f
 	/* (struct kretprobe_instance *, struct pt_regs *): of the one that runs on this CPU. */
-	.globl	payload_kretprobe
-payload_kretprobe:
-	endbr64
+	called_by_address payload_kretprobe
 	mov	%gs:0, %rax
 	at	PATCH_CURRENT_KPROBE
 1:	push	%rax
@@ -55,14 +51,10 @@ payload_kprobe_call:
 	 * The same where probes are traps (dynevent/kprobe-traps.h): the host takes the place of the NOP.
 	 * Should it be gone, that is all that is done.
 	 */
-	.globl	payload_kprobe_stop
-payload_kprobe_stop:
-	endbr64
+	called_by_address payload_kprobe_stop
 	mov	%rdi, %rax
 	jmp	1f
-	.globl	payload_kretprobe_stop
-payload_kretprobe_stop:
-	endbr64
+	called_by_address payload_kretprobe_stop
 	mov	%gs:0, %rax
 	at	PATCH_CURRENT_KPROBE
 1:	push	%rax

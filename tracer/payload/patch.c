@@ -211,6 +211,26 @@ static void fill_nops(uint8_t *buf, size_t len)
 	}
 }
 
+/* What the kernel calls by address is of these types. */
+static void fill_types(uint8_t *buf, const struct payload_config *cfg)
+{
+	static const struct {
+		const uint8_t *entry;
+		enum call_type type;
+	} called[] = {
+		{payload_work, CALL_TYPE_WORK},
+		{payload_kprobe, CALL_TYPE_KPROBE},
+		{payload_kprobe_stop, CALL_TYPE_KPROBE},
+		{payload_kretprobe, CALL_TYPE_KRETPROBE},
+		{payload_kretprobe_stop, CALL_TYPE_KRETPROBE},
+	};
+
+	_Static_assert(TYPE_SIZE == CALL_TYPE_SIZE, "there is room for it");
+	for (size_t i = 0; i < ARRAY_SIZE(called); i++)
+		memcpy(buf + (called[i].entry - payload_code) - CALL_TYPE_SIZE,
+		       cfg->type[called[i].type], CALL_TYPE_SIZE);
+}
+
 static void describe_changes(struct payload_text *text)
 {
 	text->preempt_inc = (uint32_t)(payload_preempt_inc - payload_code);
@@ -288,6 +308,7 @@ int payload_text_make(const struct payload_config *cfg, uint8_t *buf, struct pay
 	describe(text);
 	memset(buf, 0xcc, WINDOW_TEXT_SIZE); /* int3 */
 	memcpy(buf, payload_code, text->size);
+	fill_types(buf, cfg);
 	for (const struct payload_patch *p = payload_patches; p != payload_patches_end; p++) {
 		if (p->kind == PATCH_RETURN)
 			fill_return(buf, cfg, p->off);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tracer/guest/call-type.h"
 #include "tracer/payload/payload.h"
 
 /* What the code needs to know. PAYLOAD_NONE where the kernel does not have it. */
@@ -37,6 +38,7 @@ struct payload_config {
 	uint64_t fbuffer_event, fbuffer_file, fbuffer_entry;
 	uint64_t msleep;       /* guest address of the function of that name */
 	uint64_t trace_buffer; /* guest address of the pointer to the top level's ring buffer */
+	uint8_t type[CALL_TYPES][CALL_TYPE_SIZE]; /* in front of what the kernel calls by address */
 };
 
 /* Where sites call: offsets from WINDOW_TEXT. */

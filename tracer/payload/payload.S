@@ -77,6 +77,14 @@
 	label	payload_optional, payload_optional
 	label	payload_edges, payload_edges
 
+/* A function that the kernel calls by address: patch.c puts its type in front of it. */
+	.macro	called_by_address name
+	.skip	TYPE_SIZE, 0xcc
+	.globl	\name
+\name:
+	endbr64
+	.endm
+
 /* TSC into %rax; changes %rdx. */
 	.macro	read_tsc
 	rdtsc

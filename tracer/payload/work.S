@@ -4,9 +4,7 @@
  * work_struct in the window. It may sleep, and be preempted anywhere. payload.S includes it.
  */
 
-	.globl	payload_work
-payload_work:
-	endbr64
+	called_by_address payload_work
 	push	%rbx
 	push	%r12
 	push	%r13

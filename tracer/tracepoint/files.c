@@ -10,6 +10,7 @@
 #include "tracer/tracepoint/tracepoint.h"
 #include "tracer/tracepoint/traps.h"
 #include "tracer/window/detour.h"
+#include "tracer/window/work.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -90,12 +91,23 @@ static bool kernel_tells(struct events *e)
 	       trace_runtime(t, "tracepoint_probe_unregister") && !layout_learn(e);
 }
 
+/* Once something is registered they are needed for taking it back, too. */
+static const char *kworkers_why_not(struct events *e)
+{
+	const struct guest_work work = events_work(e->t, NULL, 0);
+
+	return guest_work_why_not(&work);
+}
+
 /* NULL: nothing is in the way. */
 static const char *why_not(struct events *e)
 {
 	if (!events_possible(e))
 		return "nothing calls functions of this guest's kernel for us";
-	return kernel_tells(e) ? NULL : "this kernel does not tell how it records them";
+	if (!kernel_tells(e))
+		return "this kernel does not tell how it records them";
+	/* One that boots may not have made what tells it: it is asked again then. */
+	return events_ready(e) ? kworkers_why_not(e) : NULL;
 }
 
 int events_check(struct events *e)

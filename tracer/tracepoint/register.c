@@ -53,6 +53,20 @@ int events_ask(struct trace *t, struct window *w, uint32_t entry, struct borrow_
 	return n ? guest_work_run(&work, calls, n, err, errlen) : 0;
 }
 
+/*
+ * The guest may get to it yet: then it has to be taken back like the others. Or it never will, and
+ * then nobody is to look for it.
+ */
+static void call_not_done(struct events *e, struct event_calls *c, size_t i, int error)
+{
+	static const struct payload_event none;
+
+	if (error == -EINPROGRESS)
+		*c->done[i] = true;
+	else if (c->on)
+		events_row_write(e, c->row[i], &none);
+}
+
 /* What has been done is known, whatever became of the rest. */
 static int calls_make(struct events *e, struct event_calls *c)
 {
@@ -63,12 +77,12 @@ static int calls_make(struct events *e, struct event_calls *c)
 
 	if (ret)
 		trace_note(e->t, "trace events: %s", err);
+	e->registering |= c->on && (c->call[0].done || ret == -EINPROGRESS);
 	for (size_t i = 0; i < c->n; i++) {
 		int said = (int)c->call[i].ret;
 
 		if (!c->call[i].done) {
-			/* The guest may get to it yet: it has to be taken back like the others. */
-			*c->done[i] |= ret == -EINPROGRESS;
+			call_not_done(e, c, i, ret);
 			continue;
 		}
 		if (!c->on) {
@@ -291,7 +305,9 @@ static int unregister_all(struct events *e)
 	free(none);
 	if (!ret)
 		ret = events_unpin(e);
-	if (!ret)
+	/* Where nothing has been, nobody is in a probe of ours: a guest that cannot be asked is
+	 * left, too. */
+	if (!ret && e->registering)
 		ret = events_synchronize(e->t, trampoline_window(e->t), trampoline_text(e->t)->work,
 					 err, sizeof(err));
 	if (*err)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* work.c - see work.h */
 #include "tracer/window/work.h"
+#include "tracer/guest/call-type.h"
 #include "tracer/lib/host-time.h"
 
 #include <errno.h>
@@ -15,6 +16,9 @@
 /* A call of queue_work_on() that was under way when its tracer died has come back by then. */
 #define QUEUE_MS 3000
 
+#define NO_WORK "the guest's kworkers cannot be given work: its kernel "
+#define CHECKS	"checks what it calls (CONFIG_CFI_CLANG), "
+
 /* What DECLARE_WORK() makes: one that nobody queues but to switch the machine off. */
 #define MODEL	   "poweroff_work"
 #define MODEL_FUNC "poweroff_work_func"
@@ -27,12 +31,13 @@ static uint64_t runtime(const struct guest_work *work, const char *symbol)
 	return borrow_function(work->borrow, symbol);
 }
 
-/* A struct work_struct that is ready to be queued, with our function. */
+/* A struct work_struct that is ready to be queued, with our function: in the window, if there is
+ * one. */
 static int work_make(const struct guest_work *work, uint8_t bytes[WORK_STRUCT_MAX])
 {
 	uint64_t model = runtime(work, MODEL), func = runtime(work, MODEL_FUNC),
-		 va = work->w->header.va + WINDOW_WORK,
-		 ours = work->w->header.va + WINDOW_TEXT + work->entry;
+		 window = work->w ? work->w->header.va : 0, va = window + WINDOW_WORK,
+		 ours = window + WINDOW_TEXT + work->entry;
 	struct guestsym_field fn, entry;
 	uint64_t list[2], now;
 	uint32_t size;
@@ -66,13 +71,33 @@ static uint64_t queue_find(const struct guest_work *work)
 	return queue;
 }
 
-/*
- * With Clang's CFI (kernel/cfi.c) a function that is called by address has its type before it, and
- * a kworker would not call ours.
- */
-static bool kernel_checks_calls(const struct guest_work *work)
+static bool type_is_known(const struct guest_work *work)
 {
-	return runtime(work, "report_cfi_failure") || runtime(work, "__cfi_slowpath_diag");
+	uint8_t type[CALL_TYPE_SIZE];
+
+	return call_type_read(work->gs, work->g, CALL_TYPE_WORK, type);
+}
+
+/* A kernel that checks is stopped by a function of another type, or by one of none. */
+static bool entry_has_type(const struct guest_work *work)
+{
+	uint8_t type[CALL_TYPE_SIZE], now[CALL_TYPE_SIZE];
+
+	return !call_types_are_checked(work->gs) ||
+	       (call_type_read(work->gs, work->g, CALL_TYPE_WORK, type) &&
+		work->entry >= CALL_TYPE_SIZE &&
+		!window_read(work->w, WINDOW_TEXT + work->entry - CALL_TYPE_SIZE, now,
+			     sizeof(now)) &&
+		!memcmp(now, type, sizeof(now)));
+}
+
+const char *guest_work_why_not(const struct guest_work *work)
+{
+	uint8_t bytes[WORK_STRUCT_MAX];
+
+	if (!runtime(work, "queue_work_on") || !queue_find(work) || work_make(work, bytes))
+		return NO_WORK "does not tell how";
+	return type_is_known(work) ? NULL : NO_WORK CHECKS "and does not tell how";
 }
 
 bool guest_work_is_done(const struct guest_work *work)
@@ -198,14 +223,16 @@ static int run_some(const struct guest_work *work, struct borrow_call *calls, ui
 		.fn = runtime(work, "queue_work_on"),
 		.arg = {0, queue_find(work), work->w->header.va + WINDOW_WORK},
 	};
-	int ret = queue.fn && queue.arg[1] ? settle(work, end) : -EOPNOTSUPP, error;
+	const char *why = guest_work_why_not(work);
+	int ret, error;
 
-	if (kernel_checks_calls(work)) {
-		snprintf(err, errlen,
-			 "the guest's kernel checks what it calls (CONFIG_CFI_CLANG), "
-			 "so its kworkers cannot be given work");
+	if (!why && !entry_has_type(work))
+		why = NO_WORK CHECKS "and another hvtrace has placed what it would call";
+	if (why) {
+		snprintf(err, errlen, "%s", why);
 		return -EOPNOTSUPP;
 	}
+	ret = settle(work, end);
 	if (!ret && work->g->now_ms() >= end)
 		ret = -ETIMEDOUT;
 	if (!ret)

@@ -15,12 +15,14 @@ struct guest_work {
 	struct guest_kernel *g;
 	struct borrow *borrow;
 	struct window *w;
-	uint32_t entry; /* payload_text.work */
+	uint32_t entry; /* payload_text.work; 0: nothing is asked for */
 	/* By the guest's now_ms(): nothing is waited for beyond it, be it one of several things. 0:
 	 * each has its own end */
 	int64_t end_ms;
 };
 
+/* Why the guest's kernel cannot be given work; NULL: it can. Nothing is written. */
+const char *guest_work_why_not(const struct guest_work *work);
 /*
  * Make n calls, one after the other, with up to three arguments each; the machine runs, and this is
  * not its thread. Up to WORK_CALLS_MAX of them are all made whatever becomes of us, once one is,

@@ -4,6 +4,7 @@
  * window.
  */
 #include "tracer/probe/trampoline/internal.h"
+#include "tracer/guest/call-type.h"
 #include "tracer/guest/tasks.h"
 #include "tracer/payload/event-ring.h"
 #include "tracer/probe/critical/sites.h"
@@ -102,6 +103,13 @@ static void config_fill(struct trace *t, const struct trampoline *tr, struct pay
 	};
 }
 
+/* Who has one called asks whether its type is known. */
+static void types_fill(struct trace *t, struct payload_config *cfg)
+{
+	for (unsigned int i = 0; i < CALL_TYPES; i++)
+		call_type_read(t->gs, &t->guest, i, cfg->type[i]);
+}
+
 int trampoline_load(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
 	struct payload_header *h = &tr->window.header;
@@ -111,6 +119,7 @@ int trampoline_load(struct trace *t, struct trampoline *tr, char *err, size_t er
 	int ret;
 
 	config_fill(t, tr, &cfg);
+	types_fill(t, &cfg);
 	ret = payload_text_make(&cfg, code, &tr->text, &what);
 	if (ret) {
 		snprintf(err, errlen, "the kernel's %s does not fit into the payload", what);

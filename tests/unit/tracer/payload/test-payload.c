@@ -295,6 +295,34 @@ static void test_out_of_range(void **state)
 	payload_guest_load(g);
 }
 
+/* In front of what the kernel calls by address: what it wants to find there. */
+static void test_types(void **state)
+{
+	struct payload_guest *g = *state;
+	const uint8_t *text = g->window + WINDOW_TEXT;
+
+	for (unsigned int i = 0; i < CALL_TYPES; i++)
+		memset(g->cfg.type[i], 0x10 + i, CALL_TYPE_SIZE);
+	payload_guest_load(g);
+	const struct {
+		uint32_t entry;
+		enum call_type type;
+	} called[] = {
+		{g->text.work, CALL_TYPE_WORK},
+		{g->text.kprobe, CALL_TYPE_KPROBE},
+		{g->text.kprobe_stop, CALL_TYPE_KPROBE},
+		{g->text.kretprobe, CALL_TYPE_KRETPROBE},
+		{g->text.kretprobe_stop, CALL_TYPE_KRETPROBE},
+	};
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+
+	for (size_t i = 0; i < sizeof(called) / sizeof(called[0]); i++) {
+		assert_memory_equal(text + called[i].entry - CALL_TYPE_SIZE,
+				    g->cfg.type[called[i].type], CALL_TYPE_SIZE);
+		assert_memory_equal(text + called[i].entry, endbr64, sizeof(endbr64));
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, payload_guest_setup, payload_guest_teardown)
 
 int main(void)
@@ -305,7 +333,7 @@ int main(void)
 		TEST(test_laps),	 TEST(test_other_task),
 		TEST(test_off),		 TEST(test_pids),
 		TEST(test_lossless),	 TEST(test_full_timeout),
-		TEST(test_out_of_range),
+		TEST(test_out_of_range), TEST(test_types),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

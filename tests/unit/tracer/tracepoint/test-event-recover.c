@@ -56,6 +56,7 @@ static struct {
 	unsigned int n;
 	int64_t end_ms;
 } asked;
+static const char *works_why_not; /* that the kernel cannot be asked is known beforehand */
 static int works_until; /* so many may the tracer that comes later ask for; -1: any number */
 
 /* --- the guest ------------------------------------------------------------------------------- */
@@ -186,6 +187,12 @@ int guest_work_run(const struct guest_work *work, struct borrow_call *calls, siz
 	return 0;
 }
 
+const char *guest_work_why_not(const struct guest_work *work)
+{
+	(void)work;
+	return works_why_not;
+}
+
 int guest_work_settle(const struct guest_work *work)
 {
 	(void)work;
@@ -199,6 +206,9 @@ bool guest_work_is_done(const struct guest_work *work)
 }
 
 /* --- the kernel ------------------------------------------------------------------------------ */
+
+/* mov %rdi,%rax; mov %rsi,%rcx; ret */
+static const uint8_t fn_code[] = {0x48, 0x89, 0xf8, 0x48, 0x89, 0xf1, 0xc3};
 
 static void kernel_add_functions(void)
 {
@@ -215,12 +225,9 @@ static void kernel_add_functions(void)
 		{"memset", FN_MEMSET},
 		{"synchronize_rcu", FN_SYNCHRONIZE},
 	};
-	/* mov %rdi,%rax; mov %rsi,%rcx; ret */
-	static const uint8_t code[] = {0x48, 0x89, 0xf8, 0x48, 0x89, 0xf1, 0xc3};
-
 	for (size_t i = 0; i < sizeof(fns) / sizeof(fns[0]); i++) {
 		fake_symbol(fns[i].name, FAKE_VA(fns[i].at), 'T');
-		memcpy(fake_at(FAKE_VA(fns[i].at)), code, sizeof(code));
+		memcpy(fake_at(FAKE_VA(fns[i].at)), fn_code, sizeof(fn_code));
 	}
 }
 
@@ -267,6 +274,7 @@ static int set_up(void **state)
 	works = complaints = 0;
 	memset(&asked, 0, sizeof(asked));
 	works_until = -1;
+	works_why_not = NULL;
 	tramp_kernel_make();
 	kernel_add_functions();
 	kernel_add_types();
@@ -307,8 +315,7 @@ static void wants(struct trace *dying, unsigned int mask)
 	assert_int_equal(get(FAKE_VA(MODULE)), mask >> 3 ? 2 : 1);
 }
 
-/* All that can be asked for, in an order in which some are there while others come and go. */
-static void lives(void)
+static struct trace *begin(void)
 {
 	struct trace *dying = tramp_trace((struct trace_config){.engine = TRACE_ENGINE_TRAP});
 	char err[256] = "";
@@ -321,6 +328,14 @@ static void lives(void)
 	assert_int_equal(instance_events_get(trace_top(dying)), 0);
 	dying->trace_events->ready = true;
 	life_begin();
+	return dying;
+}
+
+/* All that can be asked for, in an order in which some are there while others come and go. */
+static void lives(void)
+{
+	struct trace *dying = begin();
+
 	wants(dying, 0x1f);
 	wants(dying, 0x09);
 	wants(dying, 0x07);
@@ -332,6 +347,23 @@ static void lives(void)
 	life_end();
 	assert_int_equal(trace_detach(dying), 0);
 	trace_free(dying);
+}
+
+/* Event 0, which the guest does not get registered. */
+static int is_refused(struct trace *refused)
+{
+	struct events *e = refused->trace_events;
+	int ret;
+
+	trace_writers_stop(refused);
+	trace_top(refused)->events[0].on = true;
+	instance_count_events(trace_top(refused));
+	trace_writers_go(refused);
+	events_lock(e);
+	ret = events_apply(e);
+	events_unlock(e);
+	assert_false(e->registered[0]);
+	return ret;
 }
 
 /* --- who comes later ------------------------------------------------------------------------- */
@@ -402,6 +434,57 @@ static void whenever_the_next_one_dies_so_it_is(void **state)
 	}
 }
 
+/* No jump, and no probe for whoever comes later. */
+static void nothing_is_written(void)
+{
+	static const struct payload_event none;
+	struct payload_event row;
+	struct window w;
+
+	assert_int_equal(window_find(&w, &t->guest), 0);
+	assert_memory_equal(fake_at(FAKE_VA(FN_RESERVE)), fn_code, sizeof(fn_code));
+	assert_memory_equal(fake_at(FAKE_VA(FN_COMMIT)), fn_code, sizeof(fn_code));
+	for (size_t i = 0; i < EVENT_TABLE_ROWS; i++) {
+		assert_int_equal(
+			window_read(&w, WINDOW_EVENT_TABLE + i * sizeof(row), &row, sizeof(row)),
+			0);
+		assert_memory_equal(&row, &none, sizeof(row));
+	}
+}
+
+/* Whether it can be asked is looked at first: until then nothing is written. */
+static void a_guest_that_cannot_be_asked_is_left_alone(void **state)
+{
+	struct trace *refused = begin();
+
+	(void)state;
+	works_why_not = "it cannot be asked";
+	works_until = 0;
+	assert_int_equal(is_refused(refused), -EOPNOTSUPP);
+	nothing_is_written();
+	assert_int_equal(events_close(refused->trace_events, true), 0);
+	life_end();
+	assert_int_equal(trace_detach(refused), 0);
+	trace_free(refused);
+}
+
+/* And where it turns out later, what has been written is taken back without asking. */
+static void a_guest_that_does_not_do_it_is_left_as_it_was(void **state)
+{
+	struct trace *refused = begin();
+
+	(void)state;
+	works_until = 0;
+	assert_int_equal(is_refused(refused), -EIO);
+	assert_int_equal(events_close(refused->trace_events, true), 0);
+	life_end();
+	nothing_is_written();
+	assert_int_equal(recover(), 0);
+	nothing_is_left(life.n);
+	assert_int_equal(trace_detach(refused), 0);
+	trace_free(refused);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -409,6 +492,10 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(whenever_the_next_one_dies_so_it_is, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_guest_that_cannot_be_asked_is_left_alone, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_guest_that_does_not_do_it_is_left_as_it_was,
+						set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("event recover", tests, NULL, NULL);

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tracer/guest/call-type.h"
 #include "tracer/window/work.h"
 
 enum {
@@ -49,12 +50,16 @@ static struct {
 	uint32_t size;	     /* of a work_struct; 0: no types */
 	uint8_t window[WINDOW_PIECE];
 	bool queued, ended;
+	bool typed;	    /* its kernel tells what it wants to find in front of a function */
 	unsigned int looks; /* so many more until it is given up; 0: it is not */
 	unsigned int made;  /* calls, by the kworker */
 	int borrow;	    /* what borrow_run() gives */
 	void (*nap)(void);  /* what the guest does while the host does */
 	int64_t now;	    /* ns */
 } guest;
+
+/* In front of each function of that type: the hash that callers compare. */
+static const uint8_t hash[CALL_TYPE_SIZE] = {0xb8, 0x11, 0x22, 0x33, 0x44};
 
 /* --- the time --------------------------------------------------------------------------------- */
 
@@ -100,6 +105,14 @@ int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_
 	return 0;
 }
 
+uint64_t guestsym_addr(const struct guestsym *gs, const char *name)
+{
+	(void)gs;
+	if (!strcmp(name, "poweroff_work_func"))
+		return FUNC_AT;
+	return guest.with && !strcmp(name, guest.with) ? 0x7000 : 0;
+}
+
 uint64_t borrow_function(const struct borrow *b, const char *name)
 {
 	static const struct {
@@ -129,6 +142,8 @@ int guest_read(struct guest_kernel *g, uint64_t va, void *buf, size_t len)
 					     : NULL;
 
 	(void)g;
+	if (va == FUNC_AT - sizeof(hash) && guest.typed)
+		from = hash;
 	if (!from)
 		return -EFAULT;
 	memcpy(buf, from, len);
@@ -346,6 +361,45 @@ static void test_strange(void **state)
 	}
 }
 
+static void test_why_not(void **state)
+{
+	(void)state;
+	assert_null(guest_work_why_not(&work));
+	guest.with = "report_cfi_failure";
+	assert_non_null(strstr(guest_work_why_not(&work), "CONFIG_CFI_CLANG"));
+	guest.typed = true;
+	assert_null(guest_work_why_not(&work));
+	/* Its older checks go by tables of jumps. */
+	guest.with = "__cfi_slowpath_diag";
+	assert_non_null(strstr(guest_work_why_not(&work), "CONFIG_CFI_CLANG"));
+	guest.with = NULL;
+	guest.without = "queue_work_on";
+	assert_non_null(strstr(guest_work_why_not(&work), "does not tell how"));
+}
+
+/* A kernel that checks what it calls is given nothing that it would not call. */
+static void test_checks(void **state)
+{
+	uint8_t *front = guest.window + WINDOW_TEXT + ENTRY - CALL_TYPE_SIZE;
+	struct borrow_call calls[5];
+	char err[256];
+
+	(void)state;
+	guest.with = "report_cfi_failure";
+	guest.typed = true;
+	assert_int_equal(run_calls(calls, 5, err), -EOPNOTSUPP);
+	assert_non_null(strstr(err, "another hvtrace"));
+	assert_false(guest.queued);
+	memcpy(front, hash, sizeof(hash));
+	front[1]++;
+	assert_int_equal(run_calls(calls, 5, err), -EOPNOTSUPP);
+	/* The rest of it is the kernel's padding, and int3 here. */
+	memset(front, 0xcc, CALL_TYPE_SIZE);
+	memcpy(front, hash, 5);
+	assert_int_equal(run_calls(calls, 5, err), 0);
+	expect_done(calls, 5, 5);
+}
+
 static void test_no_safe_point(void **state)
 {
 	struct borrow_call call;
@@ -500,6 +554,7 @@ int main(void)
 		TEST(test_settle),	TEST(test_scribbles),
 		TEST(test_settle_ends), TEST(test_end_of_several),
 		TEST(test_given_up),	TEST(test_is_done),
+		TEST(test_why_not),	TEST(test_checks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
