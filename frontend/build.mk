@@ -76,6 +76,7 @@ frontend-objs += frontend/session/registry.o
 frontend-objs += frontend/session/session.o
 frontend-objs += frontend/tracefs/attrs.o
 frontend-objs += frontend/tracefs/event-index.o
+frontend-objs += frontend/tracefs/files-blk.o
 frontend-objs += frontend/tracefs/files-buffer.o
 frontend-objs += frontend/tracefs/files-events.o
 frontend-objs += frontend/tracefs/files-formats.o

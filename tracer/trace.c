@@ -33,6 +33,7 @@
 #include "tracer/tracepoint/prints.h"
 #include "tracer/tracepoint/traps.h"
 #include "tracer/tracer.h"
+#include "tracer/tracers/blk-select.h"
 #include "tracer/tracers/hwlat-sample.h"
 #include "tracer/tracers/names.h"
 #include "tracer/tracers/tracers.h"
@@ -100,6 +101,7 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->modules = modules_list_new();
 	t->funcs = funcs_new(NULL, 0);
 	t->hwlat = hwlat_settings_new();
+	t->blk = blk_select_new();
 	t->collect = collect_new(&trace_collector_ops);
 	t->latencies = latencies_new();
 	t->event_traps = calloc(1, sizeof(*t->event_traps));
@@ -111,10 +113,10 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->event_probes = event_probes_new(t);
 	if (t->funcs)
 		t->stack_max = stack_max_new(t);
-	if (t->comms && t->modules && t->funcs && t->hwlat && t->latencies && t->collect &&
-	    t->event_traps && t->prints && t->graph && t->stack_max && t->trace_events &&
-	    t->probe_events && t->synth_events && t->event_probes && !flag_sites_init(t) &&
-	    !probe_set_init(&t->probes, t->gs)) {
+	if (t->comms && t->modules && t->funcs && t->hwlat && t->blk && t->latencies &&
+	    t->collect && t->event_traps && t->prints && t->graph && t->stack_max &&
+	    t->trace_events && t->probe_events && t->synth_events && t->event_probes &&
+	    !flag_sites_init(t) && !probe_set_init(&t->probes, t->gs)) {
 		t->follow = follow_new(&t->probes, t->gs);
 		if (t->follow)
 			return instance_init_top(t, err, errlen);
@@ -193,6 +195,7 @@ void trace_free(struct trace *t)
 	modules_list_free(t->modules);
 	comms_free(t->comms);
 	hwlat_settings_free(t->hwlat);
+	blk_select_free(t->blk);
 	collect_free(t->collect);
 	memory_close(t->memory);
 	free(t->event_traps);

@@ -94,10 +94,10 @@ struct tracefs_table {
 		(title), (rows), sizeof(rows) / sizeof((rows)[0])                                  \
 	}
 
-extern const struct tracefs_table tracefs_buffer_files, tracefs_event_files, tracefs_format_files,
-	tracefs_function_files, tracefs_info_files, tracefs_marker_files, tracefs_option_files,
-	tracefs_pid_files, tracefs_profile_files, tracefs_recording_files, tracefs_report_files,
-	tracefs_trace_files;
+extern const struct tracefs_table tracefs_blk_files, tracefs_buffer_files, tracefs_event_files,
+	tracefs_format_files, tracefs_function_files, tracefs_info_files, tracefs_marker_files,
+	tracefs_option_files, tracefs_pid_files, tracefs_profile_files, tracefs_recording_files,
+	tracefs_report_files, tracefs_trace_files;
 
 /* The tables in the order of README; NULL past the last. */
 const struct tracefs_table *tracefs_table(unsigned int i);

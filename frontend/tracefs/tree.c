@@ -15,7 +15,8 @@ static const struct tracefs_table *const tables[] = {
 	&tracefs_recording_files, &tracefs_function_files, &tracefs_pid_files,
 	&tracefs_event_files,	  &tracefs_format_files,   &tracefs_trace_files,
 	&tracefs_buffer_files,	  &tracefs_option_files,   &tracefs_marker_files,
-	&tracefs_profile_files,	  &tracefs_report_files,   &tracefs_info_files,
+	&tracefs_profile_files,	  &tracefs_blk_files,	   &tracefs_report_files,
+	&tracefs_info_files,
 };
 
 const struct tracefs_table *tracefs_table(unsigned int i)

@@ -25,6 +25,7 @@ struct event_traps;
 struct follow;
 struct func_filter;
 struct guest_prints;
+struct blk_select;
 struct hwlat_settings;
 struct message_limit;
 struct module_list;
@@ -114,6 +115,7 @@ struct trace {
 	atomic_bool deferred;	  /* some instance's triggers have left something to do */
 	_Atomic uint64_t thresh;  /* tracing_thresh, ns */
 	struct hwlat_settings *hwlat;
+	struct blk_select *blk; /* changed with all writers stopped */
 	/* Site recorded last, for progress displays. */
 	_Atomic uint64_t at_ip[MACHINE_MAX_VCPUS];
 	uint64_t max_events; /* UINT64_MAX: no limit */

@@ -11,7 +11,7 @@
 #include "tracer/guest/disks.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/view.h"
-#include "tracer/tracers/blk-records.h"
+#include "tracer/tracers/blk-select.h"
 #include "tracer/tracers/tracers.h"
 
 #include <errno.h>
@@ -190,7 +190,8 @@ static void blk_event(struct instance *i, unsigned int which, const struct event
 	if (!blk_records_read(&b->records, which, &v->data, &r))
 		return;
 	r.device = disk_of(b, i->t, r.device);
-	if (!trace_admit(i->t, 1))
+	if (!blk_selected(i->t->blk, &r, ((const struct trace_entry *)v->data.record)->pid) ||
+	    !trace_admit(i->t, 1))
 		return;
 	if (which == BLK_UNPLUG && goes_to_sleep(v))
 		blk_record_by_scheduler(&r);

@@ -1,4 +1,5 @@
 tracer-objs += tracer/tracers/blk-records.o
+tracer-objs += tracer/tracers/blk-select.o
 tracer-objs += tracer/tracers/blk.o
 tracer-objs += tracer/tracers/critical.o
 tracer-objs += tracer/tracers/function-graph.o
