@@ -101,33 +101,59 @@ void trace_print_total_info(struct trace *t, struct text *out)
 	change_unlock(t);
 }
 
-struct print_comm {
-	struct text *out;
-	bool tgids;
-};
-
 static void print_comm(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
 {
-	const struct print_comm *p = arg;
-
-	if (p->tgids)
-		text_printf(p->out, "%d %d\n", pid, tgid);
-	else
-		text_printf(p->out, "%d %.16s\n", pid, comm);
+	(void)tgid;
+	if (*comm)
+		text_printf(arg, "%d %.16s\n", pid, comm);
 }
 
 void trace_print_cmdlines(struct trace *t, struct text *out)
 {
-	struct print_comm p = {.out = out};
-
-	comms_each(t->comms, print_comm, &p);
+	comms_each(t->comms, print_comm, out);
 }
 
+struct tgid {
+	int32_t pid, tgid;
+};
+
+struct tgids {
+	struct tgid *v;
+	size_t nr, room;
+};
+
+static void collect_tgid(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
+{
+	struct tgids *to = arg;
+
+	(void)comm;
+	if (tgid && to->nr < to->room)
+		to->v[to->nr++] = (struct tgid){pid, tgid};
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct tgid *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* The kernel's has a place for each pid (saved_tgids_show(), kernel/trace/trace.c, 6.1). */
 void trace_print_tgids(struct trace *t, struct text *out)
 {
-	struct print_comm p = {.out = out, .tgids = true};
+	struct comms *comms = t->comms;
+	struct tgids all = {.room = comms_size(comms)};
 
-	comms_each(t->comms, print_comm, &p);
+	all.v = calloc(all.room, sizeof(*all.v));
+	if (!all.v) {
+		out->failed = true;
+		return;
+	}
+	comms_each(comms, collect_tgid, &all);
+	qsort(all.v, all.nr, sizeof(*all.v), by_pid);
+	for (size_t i = 0; i < all.nr; i++)
+		text_printf(out, "%d %d\n", all.v[i].pid, all.v[i].tgid);
+	free(all.v);
 }
 
 unsigned int trace_cmdlines_size(struct trace *t)

@@ -125,8 +125,7 @@ static void record_take(struct instance *i, const struct event_hit *h)
 		return;
 	clock_begin(i->clock, h->t, vcpu, h->hit->tsc, &now);
 	ts = instance_time(i, &now, h->hit->tsc);
-	if (i->options & OUTPUT_RECORD_CMD)
-		comms_note(h->t->comms, h->state.pid, h->state.tgid, h->state.comm);
+	instances_note_task(h->t, &h->state);
 	if (wants_stack)
 		stack_make(h, &stack);
 	event_view_init(&view, i, vcpu, h->record.bytes, h->len, ts, wants_stack ? &stack : NULL);

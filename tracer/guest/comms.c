@@ -56,7 +56,7 @@ void comms_free(struct comms *c)
 
 static void comm_copy(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
 {
-	comms_note(arg, pid, tgid, comm);
+	comms_note(arg, pid, tgid, *comm ? comm : NULL);
 }
 
 struct comms *comms_resize(struct comms *c, size_t nr)
@@ -103,11 +103,29 @@ static uint32_t place_take(struct comms *c, int32_t pid)
 	return i;
 }
 
-static bool place_holds(const struct place *p, int32_t tgid, const uint64_t comm[COMM_LEN / 8])
+/* What is noted is what these say, as far as they say something. */
+static bool place_holds(const struct place *p, int32_t tgid, const uint64_t *comm)
 {
-	return atomic_load_explicit(&p->tgid, memory_order_relaxed) == tgid &&
-	       atomic_load_explicit(&p->comm[0], memory_order_relaxed) == comm[0] &&
-	       atomic_load_explicit(&p->comm[1], memory_order_relaxed) == comm[1];
+	if (tgid && atomic_load_explicit(&p->tgid, memory_order_relaxed) != tgid)
+		return false;
+	return !comm || (atomic_load_explicit(&p->comm[0], memory_order_relaxed) == comm[0] &&
+			 atomic_load_explicit(&p->comm[1], memory_order_relaxed) == comm[1]);
+}
+
+static void place_write(struct place *p, int32_t tgid, const uint64_t *comm)
+{
+	if (tgid)
+		atomic_store_explicit(&p->tgid, tgid, memory_order_relaxed);
+	for (unsigned int i = 0; comm && i < COMM_LEN / 8; i++)
+		atomic_store_explicit(&p->comm[i], comm[i], memory_order_relaxed);
+}
+
+static void place_clear(struct place *p)
+{
+	static const uint64_t none[COMM_LEN / 8];
+
+	place_write(p, 0, none);
+	atomic_store_explicit(&p->tgid, 0, memory_order_relaxed);
 }
 
 static void place_read(const struct place *p, char comm[COMM_LEN])
@@ -122,23 +140,24 @@ static void place_read(const struct place *p, char comm[COMM_LEN])
 
 void comms_note(struct comms *c, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
 {
-	uint64_t words[COMM_LEN / 8];
+	uint64_t words[COMM_LEN / 8], *name = comm ? words : NULL;
 	struct place *p;
 	uint32_t i;
 
-	if (pid <= 0)
+	if (pid <= 0 || (!comm && !tgid))
 		return;
-	memcpy(words, comm, sizeof(words));
+	if (comm)
+		memcpy(words, comm, sizeof(words));
 	i = place_of(c, pid);
-	if (i != NO_PLACE && place_holds(&c->place[i], tgid, words))
+	if (i != NO_PLACE && place_holds(&c->place[i], tgid, name))
 		return;
 
 	pthread_mutex_lock(&c->lock);
 	p = &c->place[place_take(c, pid)];
+	if (atomic_load_explicit(&p->pid, memory_order_relaxed) != pid)
+		place_clear(p);
 	atomic_store_explicit(&p->pid, pid, memory_order_relaxed);
-	atomic_store_explicit(&p->tgid, tgid, memory_order_relaxed);
-	atomic_store_explicit(&p->comm[0], words[0], memory_order_relaxed);
-	atomic_store_explicit(&p->comm[1], words[1], memory_order_relaxed);
+	place_write(p, tgid, name);
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -152,10 +171,10 @@ void comms_find(struct comms *c, int32_t pid, char comm[COMM_LEN])
 	}
 	pthread_mutex_lock(&c->lock);
 	i = place_of(c, pid);
-	if (i == NO_PLACE)
-		strcpy(comm, "<...>");
-	else
+	if (i != NO_PLACE)
 		place_read(&c->place[i], comm);
+	if (i == NO_PLACE || !*comm)
+		strcpy(comm, "<...>");
 	pthread_mutex_unlock(&c->lock);
 }
 

@@ -26,9 +26,9 @@ void comms_free(struct comms *c); /* NULL is allowed */
 struct comms *comms_resize(struct comms *c, size_t nr);
 
 /*
- * The task pid is called comm (need not be terminated) and belongs to tgid. Any thread, at the
- * same time as others; takes no lock when that is known already. Pid 0 is the idle task and is
- * never noted.
+ * The task pid is called comm (need not be terminated; NULL: that is not to be noted) and belongs
+ * to tgid (0: likewise). Any thread, at the same time as others; takes no lock when that is known
+ * already. Pid 0 is the idle task and is never noted.
  */
 void comms_note(struct comms *c, int32_t pid, int32_t tgid, const char comm[COMM_LEN]);
 
@@ -37,7 +37,10 @@ void comms_find(struct comms *c, int32_t pid, char comm[COMM_LEN]);
 /* Its thread group, 0 when that is not known. Any thread. */
 int32_t comms_tgid(struct comms *c, int32_t pid);
 
-/* What is noted, in the order of the places; fn must not come back here. Any thread. */
+/*
+ * What is noted, in the order of the places: comm is empty, or tgid 0, where that is not. fn must
+ * not come back here. Any thread.
+ */
 void comms_each(struct comms *c,
 		void (*fn)(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN]),
 		void *arg);

@@ -60,7 +60,6 @@ bool instance_describe(struct instance *i, const struct machine_hit *hit, uint16
 		.pid = st.pid,
 	};
 	*e = (struct entry){.tsc = hit->tsc, .ts = instance_time(i, &now, hit->tsc)};
-	if (i->options & OUTPUT_RECORD_CMD)
-		comms_note(t->comms, st.pid, st.tgid, st.comm);
+	instances_note_task(t, &st);
 	return true;
 }

@@ -11,7 +11,6 @@ void instance_hit_record(struct trace *t, const struct machine_hit *hit, bool is
 	record_of_hit(&t->guest, hit, is_exit ? PAYLOAD_EXIT : PAYLOAD_FUNCTION, r, &st);
 	if (guest_read(&t->guest, hit->regs->rsp, &r->parent, sizeof(r->parent)))
 		r->parent = 0;
-	if (t->instances->options & OUTPUT_RECORD_CMD)
-		comms_note(t->comms, st.pid, st.tgid, st.comm);
+	instances_note_task(t, &st);
 	atomic_store_explicit(&t->at_ip[hit->vcpu], hit->va, memory_order_relaxed);
 }

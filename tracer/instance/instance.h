@@ -98,6 +98,24 @@ static inline struct ring *ring_now(struct ring *const *rings, unsigned int v)
 	return __atomic_load_n(&rings[v], __ATOMIC_ACQUIRE);
 }
 
+/* Of tasks is noted: OUTPUT_RECORD_CMD, the top level's, OUTPUT_RECORD_TGID, of any instance. */
+static inline uint32_t instances_note(const struct trace *t)
+{
+	uint32_t what = t->instances->options & OUTPUT_RECORD_CMD;
+
+	for (const struct instance *i = t->instances; i; i = i->next)
+		what |= i->options & OUTPUT_RECORD_TGID;
+	return what;
+}
+
+static inline void instances_note_task(struct trace *t, const struct guest_state *st)
+{
+	uint32_t what = instances_note(t);
+
+	comms_note(t->comms, st->pid, what & OUTPUT_RECORD_TGID ? st->tgid : 0,
+		   what & OUTPUT_RECORD_CMD ? st->comm : NULL);
+}
+
 /* An option of the function tracer, while that is the tracer. */
 static inline bool instance_function_option(const struct instance *i, uint32_t flag)
 {

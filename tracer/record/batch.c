@@ -16,9 +16,12 @@
 #include "tracer/record/record.h"
 #include "tracer/ring/entry.h"
 
-static void collect_comm(struct trace *t, const struct payload_record *r)
+/* what: instances_note() */
+static void collect_comm(struct trace *t, const struct payload_record *r, uint32_t what)
 {
-	comms_note(t->comms, (int32_t)r->comm_pid, (int32_t)r->comm_tgid, r->comm);
+	comms_note(t->comms, (int32_t)r->comm_pid,
+		   what & OUTPUT_RECORD_TGID ? (int32_t)r->comm_tgid : 0,
+		   what & OUTPUT_RECORD_CMD ? r->comm : NULL);
 }
 
 /* What there is in a batch. */
@@ -34,7 +37,7 @@ struct batch {
 /* Task names first: a record may be printed as soon as it is in the ring. */
 static void batch_look(struct trace *t, struct batch *b)
 {
-	bool comms = t->instances->options & OUTPUT_RECORD_CMD;
+	uint32_t what = instances_note(t);
 
 	for (size_t i = 0; i < b->n; i++) {
 		const struct payload_record *r = &b->r[i];
@@ -58,8 +61,7 @@ static void batch_look(struct trace *t, struct batch *b)
 			b->windows++;
 			break;
 		case PAYLOAD_COMM:
-			if (comms)
-				collect_comm(t, r);
+			collect_comm(t, r, what);
 		}
 	}
 }

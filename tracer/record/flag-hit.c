@@ -23,8 +23,7 @@ static void record_make(struct trace *t, const struct machine_hit *hit, unsigned
 
 	record_of_hit(&t->guest, hit, type, r, &st);
 	r->state |= STATE_IRQS_OFF;
-	if (t->instances->options & OUTPUT_RECORD_CMD)
-		comms_note(t->comms, st.pid, st.tgid, st.comm);
+	instances_note_task(t, &st);
 }
 
 static void stack_look(struct trace *t, const struct machine_hit *hit, struct event_stack *stack)

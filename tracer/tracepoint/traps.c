@@ -170,8 +170,7 @@ static int record_write(struct trace *t, const struct machine_hit *hit, uint32_t
 	if (ret)
 		return ret;
 	record_of_hit(&t->guest, hit, PAYLOAD_EVENT, &r, &st);
-	if (t->instances->options & OUTPUT_RECORD_CMD)
-		comms_note(t->comms, st.pid, st.tgid, st.comm);
+	instances_note_task(t, &st);
 	r.event_at = (uint32_t)place;
 	r.event_file = file;
 	r.event_len = (uint32_t)len;

@@ -170,7 +170,7 @@ void sched_record_note_comm(const struct sched_record *r, struct comms *comms)
 
 	comms_find(comms, r->next_pid, comm);
 	if (!strcmp(comm, "<...>"))
-		comms_note(comms, r->next_pid, r->next_pid, r->next_comm);
+		comms_note(comms, r->next_pid, 0, r->next_comm);
 }
 
 void sched_record_entry(const struct sched_record *r, struct trace_switch_entry *e)

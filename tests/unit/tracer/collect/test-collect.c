@@ -354,6 +354,46 @@ static void names_are_told_again(void **state)
 	assert_int_equal(trace_detach(t), 0);
 }
 
+static void tasks_are(const char *cmdlines, const char *tgids)
+{
+	struct text out = {0};
+
+	assert_int_equal(trace_detach(t), 0);
+	trace_print_cmdlines(t, &out);
+	text_putc(&out, '\0');
+	assert_string_equal(out.buf, cmdlines);
+	text_free(&out);
+	out = (struct text){0};
+	trace_print_tgids(t, &out);
+	text_putc(&out, '\0');
+	assert_string_equal(out.buf, tgids);
+	text_free(&out);
+}
+
+static void tasks_come(void)
+{
+	tramp_comm(0, 9, 7, "nine");
+	tramp_comm(0, 8, 7, "eight");
+	function_at(0, 100);
+	tramp_wait(was_taken(3));
+}
+
+static void names_are_noted_by_themselves(void **state)
+{
+	(void)state;
+	tasks_come();
+	tasks_are("9 nine\n8 eight\n", "");
+}
+
+static void groups_are_noted_by_themselves(void **state)
+{
+	(void)state;
+	assert_int_equal(instance_set_option(trace_top(t), OUTPUT_RECORD_CMD, false), 0);
+	assert_int_equal(instance_set_option(trace_top(t), OUTPUT_RECORD_TGID, true), 0);
+	tasks_come();
+	tasks_are("", "8 7\n9 7\n");
+}
+
 /* Whoever opens a file finds what the guest has recorded before. */
 static void readers_catch_up(void **state)
 {
@@ -546,6 +586,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(marks_are_there_at_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(late_calls_go_by_the_filter, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names_are_told_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(names_are_noted_by_themselves, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(groups_are_noted_by_themselves, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readers_catch_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(guest_prints_become_entries, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(senseless_prints_are_left_out, set_up, tear_down),

@@ -55,6 +55,43 @@ static void test_names(void **state)
 	assert_null(comms_new(0));
 }
 
+static void count_one(void *arg, int32_t pid, int32_t tgid, const char comm[COMM_LEN])
+{
+	unsigned int *nr = arg;
+
+	(void)pid;
+	nr[0] += *comm != '\0';
+	nr[1] += tgid != 0;
+}
+
+/* Names and groups are noted apart from each other, and what is known stays. */
+static void test_halves(void **state)
+{
+	struct comms *c = comms_new(2);
+	unsigned int nr[2] = {0};
+
+	(void)state;
+	comms_note(c, 7, 70, NULL);
+	expect(c, 7, 70, "<...>");
+	note(c, 8, 0, "eight");
+	expect(c, 8, 0, "eight");
+	comms_each(c, count_one, nr);
+	assert_int_equal(nr[0], 1);
+	assert_int_equal(nr[1], 1);
+	note(c, 7, 0, "seven");
+	expect(c, 7, 70, "seven");
+	comms_note(c, 8, 80, NULL);
+	expect(c, 8, 80, "eight");
+	comms_note(c, 9, 0, NULL);
+	expect(c, 9, 0, "<...>");
+	/* Of whom had the place before nothing is left. */
+	comms_note(c, 10, 100, NULL);
+	expect(c, 10, 100, "<...>");
+	note(c, 11, 0, "eleven");
+	expect(c, 11, 0, "eleven");
+	comms_free(c);
+}
+
 /* A place is given up for a new pid, the one filled longest ago first. */
 static void test_bounded(void **state)
 {
@@ -150,9 +187,8 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_same_place),
+		cmocka_unit_test(test_names),	cmocka_unit_test(test_halves),
+		cmocka_unit_test(test_bounded), cmocka_unit_test(test_same_place),
 		cmocka_unit_test(test_threads),
 	};
 
