@@ -310,6 +310,48 @@ int selection_patch(struct trace *t)
 
 /* --- what the configuration asks for --------------------------------------------------------- */
 
+/*
+ * Of several names at one address the list of functions has one, as the kernel's: the function that
+ * another name stands for; NULL: it is none.
+ */
+static const struct func *function_named_otherwise(struct trace *t, const char *name)
+{
+	const struct guestsym_symbol *symbol = guestsym_lookup(t->gs, name);
+	const struct guestsym_site *sites;
+	size_t n = symbol ? guestsym_fentry_sites(t->gs, &sites) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t func = sites[i].func == symbol->addr
+					? funcs_at(t->funcs, sites[i].addr + t->guest.slide)
+					: FUNC_NONE;
+
+		if (func != FUNC_NONE && !t->funcs->v[func].invalid)
+			return &t->funcs->v[func];
+	}
+	return NULL;
+}
+
+static bool write_word(struct func_file *file, const char *word)
+{
+	size_t len = strlen(word);
+
+	return len && func_file_write(file, word, len) == (ssize_t)len &&
+	       func_file_write(file, "\n", 1) >= 0;
+}
+
+static bool write_glob(struct trace *t, struct func_file *file, const char *glob)
+{
+	const struct func *func;
+
+	if (write_word(file, glob))
+		return true;
+	func = function_named_otherwise(t, glob);
+	if (!func || !write_word(file, func->name))
+		return false;
+	trace_note(t, "%s is a name of %s: the trace shows it by that", glob, func->name);
+	return true;
+}
+
 static int ask(struct instance *i, enum func_file_kind kind, const char *option,
 	       const char *const *globs, size_t nr, char *err, size_t errlen)
 {
@@ -320,10 +362,7 @@ static int ask(struct instance *i, enum func_file_kind kind, const char *option,
 		return ret;
 	change_lock(i->t); /* before the filter's lock, as everywhere */
 	for (size_t g = 0; g < nr && !ret; g++) {
-		size_t len = strlen(globs[g]);
-
-		if (len && func_file_write(file, globs[g], len) == (ssize_t)len &&
-		    func_file_write(file, "\n", 1) >= 0)
+		if (write_glob(i->t, file, globs[g]))
 			continue;
 		snprintf(err, errlen,
 			 "%s '%s' matches none of the traceable functions (hvtrace symbols "

@@ -200,6 +200,37 @@ static void guards_without_filter_record_nothing(void **state)
 	trace_free(t);
 }
 
+static char noted[256];
+
+static void note(void *arg, const char *line)
+{
+	(void)arg;
+	snprintf(noted, sizeof(noted), "%s", line);
+}
+
+/* The list of functions has one of the names at an address. */
+static void other_names_are_taken(void **state)
+{
+	const char *other = "alpha_otherwise";
+	char err[256] = "";
+	struct trace *t;
+	struct trace_status st;
+
+	(void)state;
+	fake_symbol(other, FAKE_VA(FN_ALPHA), 't');
+	t = trace_with((struct trace_config){.filter = &other, .nr_filter = 1, .message = note},
+		       err, sizeof(err));
+	if (!t)
+		fail_msg("%s", err);
+	assert_string_equal(noted,
+			    "alpha_otherwise is a name of alpha: the trace shows it by that");
+	assert_int_equal(trace_attach(t, NULL, err, sizeof(err)), 0);
+	trace_get_status(t, &st);
+	assert_int_equal(st.sites, 1);
+	trace_detach(t);
+	trace_free(t);
+}
+
 static void unknown_bytes_are_left_out(void **state)
 {
 	struct trace *t;
@@ -301,7 +332,7 @@ static void wrong_configurations_are_explained(void **state)
 		const char *says;
 	} cases[] = {
 		{{.tracer = "nosuch"},
-		 "unknown tracer 'nosuch'; there are: hwlat, function_graph, wakeup_dl, wakeup_rt, wakeup, "
+		 "unknown tracer 'nosuch'; there are: blk, hwlat, function_graph, wakeup_dl, wakeup_rt, wakeup, "
 		 "preemptirqsoff, preemptoff, irqsoff, function, sched_switch, nop"},
 		{{.clock = "sundial"}, "unknown clock 'sundial'"},
 		{{.filter = &nothing, .nr_filter = 1}, "filter 'zz*' matches none"},
@@ -404,6 +435,7 @@ int main(void)
 		TEST(detach_inside_ftrace_init_leaves_nothing),
 		TEST(freed_init_memory_is_left_alone),
 		TEST(guards_without_filter_record_nothing),
+		TEST(other_names_are_taken),
 		TEST(unknown_bytes_are_left_out),
 		TEST(until_ends_the_trace_with_its_record),
 		TEST(until_works_without_a_site),
