@@ -171,10 +171,23 @@ void instance_put_event(struct instance *i, uint32_t event, struct event_view *v
 		event_keep(i, event, view);
 }
 
+/* What its tracer may ask for once it has waited, when the copy that it is made of is overwritten. */
+static void keep_stack(struct event_view *v, struct event_stack *own)
+{
+	unsigned int n = v->stack ? 0 : event_view_unwind(v, own->ip + 1, EVENT_STACK_DEPTH - 1);
+
+	if (!n)
+		return;
+	own->ip[0] = 0; /* the probe's place */
+	own->n = n + 1;
+	v->stack = own;
+}
+
 void instance_collect_event(struct instance *i, unsigned int vcpu, const struct payload_record *r,
 			    uint32_t event, const void *data, const struct event_stack *stack,
 			    const struct event_ring *er, uint64_t ts)
 {
+	struct event_stack own;
 	struct event_state *s;
 	struct event_view view;
 	bool takes;
@@ -207,6 +220,8 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 		tracer_hit(i, event, &view);
 	else if (s->tracers)
 		view.uses |= EVENT_USE_TRACER;
+	if (view.uses & EVENT_USE_TRACER && instance_is_ordered(i))
+		keep_stack(&view, &own);
 	if (view.uses)
 		instance_take_event(i, event, &view);
 }

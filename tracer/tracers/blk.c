@@ -9,6 +9,7 @@
 #include "tracer/core/symbol.h"
 #include "tracer/events/events.h"
 #include "tracer/guest/disks.h"
+#include "tracer/instance/entry.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/view.h"
 #include "tracer/tracers/blk-select.h"
@@ -162,8 +163,9 @@ static struct trace_entry entry_of(const struct event_view *v)
 
 static void write_entry(const struct event_view *v, const struct blk_record *r)
 {
-	struct ring *ring = v->i->ring[v->data.cpu];
-	struct trace_blk_entry *e = ring_reserve(ring, sizeof(*e) + r->pdu_len, v->data.time);
+	struct instance *i = v->i;
+	struct trace_blk_entry *e =
+		instance_room(i, v->data.cpu, v->data.time, sizeof(*e) + r->pdu_len);
 
 	if (!e)
 		return;
@@ -179,7 +181,7 @@ static void write_entry(const struct event_view *v, const struct blk_record *r)
 	};
 	e->pid = (uint32_t)e->ent.pid;
 	memcpy(e->pdu, &r->pdu, r->pdu_len);
-	ring_commit(ring);
+	ring_commit(i->ring[v->data.cpu]);
 }
 
 static void blk_event(struct instance *i, unsigned int which, const struct event_view *v)
@@ -191,7 +193,7 @@ static void blk_event(struct instance *i, unsigned int which, const struct event
 		return;
 	r.device = disk_of(b, i->t, r.device);
 	if (!blk_selected(i->t->blk, &r, ((const struct trace_entry *)v->data.record)->pid) ||
-	    !trace_admit(i->t, 1))
+	    !instance_admits(i))
 		return;
 	if (which == BLK_UNPLUG && goes_to_sleep(v))
 		blk_record_by_scheduler(&r);
