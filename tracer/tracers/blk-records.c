@@ -141,6 +141,7 @@ static bool find_fields(const struct event_format *format, enum blk_record_event
 	find(format, "nr_sector", &f->nr_sector);
 	find(format, "bytes", &f->bytes);
 	find(format, "error", &f->error);
+	find(format, "comm", &f->comm);
 	if (which == BLK_PLUG)
 		return true;
 	if (which == BLK_UNPLUG)
@@ -327,6 +328,8 @@ bool blk_records_read(struct blk_records *b, enum blk_record_event which,
 		return false;
 	if (!plug)
 		to->device = (uint32_t)number(&f->device, data);
+	if (f->comm.source)
+		event_field_string(&f->comm, data, false, to->comm, sizeof(to->comm));
 	to->error = (uint16_t)number(&f->error, data);
 	read_more(f, which, data, to);
 	if (which == BLK_GETRQ)

@@ -7,6 +7,7 @@
 #define HVTRACE_TRACER_TRACERS_BLK_RECORDS_H
 
 #include "tracer/events/filter/data.h"
+#include "tracer/guest/comms.h"
 
 #include <linux/blktrace_api.h>
 #include <pthread.h>
@@ -46,12 +47,13 @@ struct blk_record {
 	union {
 		uint64_t number;
 		struct blk_io_trace_remap remap;
-	} pdu; /* big-endian */
+	} pdu;		     /* big-endian */
+	char comm[COMM_LEN]; /* of the task; "": it is not told */
 };
 
 struct blk_fields {
 	struct event_field device, sector, nr_sector, bytes, error, rwbs;
-	struct event_field old_device, old_sector, new_sector, nr_requests;
+	struct event_field old_device, old_sector, new_sector, nr_requests, comm;
 };
 
 /* Events of plugs do not tell of which device: of the one that the task has got a request of. */

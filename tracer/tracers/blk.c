@@ -184,19 +184,32 @@ static void write_entry(const struct event_view *v, const struct blk_record *r)
 	ring_commit(i->ring[v->data.cpu]);
 }
 
+/* Of a task that has gone before anyone could ask for its name. */
+static void note_comm(const struct blk_record *r, int32_t pid, struct comms *comms)
+{
+	char comm[COMM_LEN];
+
+	if (!r->comm[0] || !pid)
+		return;
+	comms_find(comms, pid, comm);
+	if (!strcmp(comm, "<...>"))
+		comms_note(comms, pid, 0, r->comm);
+}
+
 static void blk_event(struct instance *i, unsigned int which, const struct event_view *v)
 {
 	struct blk_tracer *b = i->tracer_data;
+	int32_t pid = ((const struct trace_entry *)v->data.record)->pid;
 	struct blk_record r;
 
 	if (!blk_records_read(&b->records, which, &v->data, &r))
 		return;
 	r.device = disk_of(b, i->t, r.device);
-	if (!blk_selected(i->t->blk, &r, ((const struct trace_entry *)v->data.record)->pid) ||
-	    !instance_admits(i))
+	if (!blk_selected(i->t->blk, &r, pid) || !instance_admits(i))
 		return;
 	if (which == BLK_UNPLUG && goes_to_sleep(v))
 		blk_record_by_scheduler(&r);
+	note_comm(&r, pid, i->t->comms);
 	write_entry(v, &r);
 }
 

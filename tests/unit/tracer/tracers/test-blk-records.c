@@ -188,6 +188,18 @@ static void commands_have_no_place(void **state)
 	assert_int_equal(r.sector, 0);
 }
 
+static void the_task_has_a_name(void **state)
+{
+	struct fixture *f = *state;
+	struct blk_record r = of(f, BLK_BIO_QUEUE, "R");
+
+	assert_string_equal(r.comm, "");
+	memset(f->bytes + 36, 'x', COMM_LEN); /* behind rwbs; it need not be terminated */
+	assert_true(look(f, BLK_BIO_QUEUE, sizeof(f->bytes), &r));
+	assert_string_equal(r.comm, "xxxxxxxxxxxxxxx");
+	assert_string_equal(of(f, BLK_RQ_COMPLETE, "R").comm, "");
+}
+
 static void errors_are_told(void **state)
 {
 	struct fixture *f = *state;
@@ -311,10 +323,15 @@ static void fields_must_be_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(actions_are_blktraces),	  TEST(letters_are_categories),
-		TEST(commands_have_no_place),	  TEST(errors_are_told),
-		TEST(what_follows_is_big_endian), TEST(plugs_are_of_where_the_task_is),
-		TEST(as_many_tasks_as_there_are), TEST(short_records_are_none),
+		TEST(actions_are_blktraces),
+		TEST(letters_are_categories),
+		TEST(commands_have_no_place),
+		TEST(the_task_has_a_name),
+		TEST(errors_are_told),
+		TEST(what_follows_is_big_endian),
+		TEST(plugs_are_of_where_the_task_is),
+		TEST(as_many_tasks_as_there_are),
+		TEST(short_records_are_none),
 		TEST(fields_must_be_there),
 	};
 
