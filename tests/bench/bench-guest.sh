@@ -40,7 +40,7 @@ complain()
 	return 1
 }
 
-# guest_boot SERIES VCPUS: returns when it takes commands. Sets guest_kernel.
+# guest_boot SERIES|KERNEL VCPUS: returns when it takes commands; a kernel is one by its path. Sets guest_kernel.
 # With several vCPUs and a busy host QEMU's TCG now and then lets a kernel meet the int3 of its own
 # patching of text while it boots, which panics then, untraced: so there is a second try.
 guest_boot()
@@ -53,7 +53,10 @@ guest_boot()
 
 guest_boot_once()
 {
-	guest_kernel=$("$qemu_root/scripts/get-guest" --path "$1") || return
+	case $1 in
+	*/*) guest_kernel=$1 ;;
+	*) guest_kernel=$("$qemu_root/scripts/get-guest" --path "$1") || return ;;
+	esac
 	qemu_dir=$(mktemp -d /tmp/hvq.XXXXXX) && mkfifo "$qemu_dir/command.in" "$qemu_dir/command.out" &&
 		qemu_guest "$guest_accel" "$2" "$guest_kernel" "quiet${guest_cmdline:+ $guest_cmdline}" || return
 	# Both ways without waiting for QEMU to open its end.
