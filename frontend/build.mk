@@ -68,6 +68,7 @@ frontend-objs += frontend/session/attach.o
 frontend-objs += frontend/session/confine.o
 frontend-objs += frontend/session/connect.o
 frontend-objs += frontend/session/console.o
+frontend-objs += frontend/session/event-category.o
 frontend-objs += frontend/session/events.o
 frontend-objs += frontend/session/kernel-find.o
 frontend-objs += frontend/session/options.o

@@ -2,6 +2,7 @@
 /* events.c - `hvtrace events`: the trace events of a kernel image, or of a running guest. */
 #include "frontend/cmd/command.h"
 #include "frontend/lib/options.h"
+#include "frontend/session/event-category.h"
 #include "frontend/session/kernel-find.h"
 #include "guestsym/guestsym.h"
 #include "tracer/tracer.h"
@@ -16,12 +17,13 @@ static const struct option_usage events_usage = {
 	"hvtrace events [OPTION]... [GLOB]...",
 	"Lists the trace events of a kernel image or of a running guest, whose modules' events are\n"
 	"among them, as available_events does: SYSTEM:EVENT, one a line. A GLOB selects those that it\n"
-	"matches as a whole, or without a colon in it those whose system or name it matches.",
+	"matches as a whole, or without a colon in it those whose system or name it matches, @NAME\n"
+	"those of a category.",
 };
 
 struct events_options {
 	const char *kernel, *domain, *connect;
-	bool verbose;
+	bool verbose, categories;
 	char **globs;
 	int nr_globs;
 	struct guestsym_parsers *parsers;
@@ -85,8 +87,11 @@ static int read_kernel(const struct events_options *o, struct guestsym_event_lis
 
 static bool glob_selects(const char *glob, const struct guestsym_event *ev)
 {
+	const struct event_category *category = event_category_find(glob);
 	char both[512];
 
+	if (category)
+		return event_category_has(category, ev);
 	if (!strchr(glob, ':'))
 		return glob_pattern_match(glob, ev->system) || glob_pattern_match(glob, ev->name);
 	snprintf(both, sizeof(both), "%s:%s", ev->system, ev->name);
@@ -142,6 +147,35 @@ static int print_list(const struct events_options *o, const struct guestsym_even
 	return status;
 }
 
+/* Of each its name and what it is about. */
+static int print_categories(void)
+{
+	const struct event_category *c;
+
+	for (unsigned int i = 0; (c = event_category(i)); i++)
+		printf("@%-16s%s\n", c->name, c->what);
+	if (!fflush(stdout))
+		return EXIT_OK;
+	fprintf(stderr, "hvtrace: cannot write: %s\n", strerror(errno));
+	return EXIT_FAILED;
+}
+
+/* Else one line on stderr says what is wrong. */
+static bool options_make_sense(const struct events_options *o)
+{
+	if (o->kernel && o->domain) {
+		fprintf(stderr, "hvtrace: --kernel and --domain do not go together\n");
+		return false;
+	}
+	for (int i = 0; i < o->nr_globs; i++) {
+		if (!event_category_is_named(o->globs[i]) || event_category_find(o->globs[i]))
+			continue;
+		event_category_complain("", o->globs[i]);
+		return false;
+	}
+	return true;
+}
+
 /* --- the command ------------------------------------------------------------------------- */
 
 static int events(struct events_options *o)
@@ -173,17 +207,16 @@ int cmd_events(int argc, char **argv)
 		OPT_STRING(0, "connect", &opt.connect, "URI", "libvirt (default: qemu:///system)"),
 		OPT_FLAG('v', "verbose", &opt.verbose,
 			 "with fields and print fmt, as the format files have them"),
+		OPT_FLAG('c', "categories", &opt.categories, "list what categories there are"),
 		OPT_END,
 	};
 	int first = options_parse(argc, argv, rows, &events_usage);
 
 	if (first < 0)
 		return first == OPTIONS_HELP ? EXIT_OK : EXIT_USAGE;
-	if (opt.kernel && opt.domain) {
-		fprintf(stderr, "hvtrace: --kernel and --domain do not go together\n");
-		return EXIT_USAGE;
-	}
 	opt.globs = argv + first;
 	opt.nr_globs = argc - first;
-	return events(&opt);
+	if (!options_make_sense(&opt))
+		return EXIT_USAGE;
+	return opt.categories ? print_categories() : events(&opt);
 }

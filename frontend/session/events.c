@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* events.c - -e SYSTEM:EVENT[:FILTER]: the trace events that a session begins with. */
+/* events.c - -e SYSTEM:EVENT[:FILTER] or @CATEGORY: the trace events that a session begins with. */
+#include "frontend/session/event-category.h"
 #include "frontend/session/session.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 /* An -e, in pieces of a copy. */
 struct event_word {
 	char *copy;
+	const struct event_category *category; /* NULL: not one, but: */
 	const char *system; /* NULL: there is one part only, which names either */
 	const char *event;
 	const char *filter; /* NULL: none */
@@ -18,9 +20,11 @@ static int word_split(struct event_word *w, const char *text)
 {
 	char *rest = strdup(text), *first;
 
-	*w = (struct event_word){.copy = rest};
+	*w = (struct event_word){.copy = rest, .category = event_category_find(text)};
 	if (!rest)
 		return -ENOMEM;
+	if (w->category)
+		return 0;
 	first = strsep(&rest, ":");
 	w->event = first;
 	if (rest) {
@@ -35,6 +39,8 @@ static bool word_selects(const struct event_word *w, const struct guestsym_event
 {
 	if (!event_has_enable(ev))
 		return false;
+	if (w->category)
+		return event_category_has(w->category, ev);
 	if (!w->system)
 		return glob_pattern_match(w->event, ev->name) ||
 		       glob_pattern_match(w->event, ev->system);
@@ -87,8 +93,8 @@ static int word_apply(struct session *s, struct events_wanted *e, const struct e
 	}
 	if (n)
 		return 0;
-	snprintf(s->err, sizeof(s->err),
-		 "-e %s: this kernel has no such event (hvtrace events lists them)", text);
+	snprintf(s->err, sizeof(s->err), "-e %s: this kernel has %s (hvtrace events lists them)",
+		 text, w->category ? "none of its events" : "no such event");
 	return -1;
 }
 

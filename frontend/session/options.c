@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* options.c - what the options of a command that traces ask for, as far as they name
  * things. */
+#include "frontend/session/event-category.h"
 #include "frontend/session/session.h"
 
 #include <string.h>
@@ -64,12 +65,33 @@ static bool form_fits(const struct session_options *opt)
 	return true;
 }
 
+/* Events are of a kernel that is not known yet, but categories are not. */
+static bool categories_exist(const struct option_list *events)
+{
+	for (size_t i = 0; i < events->nr; i++) {
+		const char *text = events->values[i];
+
+		if (!event_category_is_named(text) || event_category_find(text))
+			continue;
+		if (strchr(text, ':'))
+			fprintf(stderr,
+				"hvtrace: -e %s: a category takes no filter, for its events have "
+				"different fields; name them one by one\n",
+				text);
+		else
+			event_category_complain("-e ", text);
+		return false;
+	}
+	return true;
+}
+
 bool session_options_check(const struct session_options *opt)
 {
 	return (!opt->tracer || option_is_one_of("tracer", opt->tracer, tracer_name)) &&
 	       (!opt->clock || option_is_one_of("clock", opt->clock, clock_name)) &&
 	       option_is_one_of("engine", opt->engine, engine_name) &&
-	       option_is_one_of("format", opt->format, form_name) && form_fits(opt);
+	       option_is_one_of("format", opt->format, form_name) && form_fits(opt) &&
+	       categories_exist(&opt->events);
 }
 
 void session_options_free(struct session_options *opt)

@@ -42,8 +42,8 @@ struct session_options {
 		OPT_LIST('n', "notrace", &(opt)->notrace, "GLOB",                                  \
 			 "do not trace functions that match; may be repeated"),                    \
 		OPT_LIST('e', "event", &(opt)->events, "EVENT",                                    \
-			 "SYS:EVENT[:FILTER]: record this trace event (no functions without "      \
-			 "-f or -t); may be repeated"),                                            \
+			 "SYS:EVENT[:FILTER] or @CATEGORY: record these trace events (no "         \
+			 "functions without -f or -t); may be repeated"),                          \
 		OPT_LIST('P', "pid", &(opt)->pids, "PID",                                          \
 			 "trace only this task of the guest; may be repeated"),                    \
 		OPT_STRING(0, "engine", &(opt)->engine, "NAME",                                    \
