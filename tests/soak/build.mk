@@ -7,6 +7,7 @@ soak-tests += tests/soak/plain-returns
 soak-tests += tests/soak/latency-own
 soak-tests += tests/soak/zoo-kernels,A
 soak-tests += tests/soak/zoo-kernels,A2
+soak-tests += tests/soak/zoo-kernels,A2,cfi=fineibt
 soak-tests += tests/soak/zoo-kernels,B
 soak-tests += tests/soak/zoo-kernels,C
 soak-tests += tests/soak/trampoline-hammer

@@ -14,7 +14,10 @@
  */
 static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
-/* Of the kind that a function begins with: saving registers, moving arguments, making room. */
+/*
+ * Of the kind that a function begins with: saving registers, moving arguments, making room, simple
+ * arithmetic. What the flags are before does not matter to any of them.
+ */
 static bool can_be_moved(const cs_insn *insn)
 {
 	switch (insn->id) {
@@ -28,6 +31,15 @@ static bool can_be_moved(const cs_insn *insn)
 	case X86_INS_AND:
 	case X86_INS_TEST:
 	case X86_INS_CMP:
+	case X86_INS_ADD:
+	case X86_INS_OR:
+	case X86_INS_NOT:
+	case X86_INS_NEG:
+	case X86_INS_SHL:
+	case X86_INS_SHR:
+	case X86_INS_SAR:
+	case X86_INS_MOVSX:
+	case X86_INS_MOVSXD:
 		break;
 	default:
 		return false;

@@ -142,6 +142,33 @@ static void what_cannot_be_moved_is_refused(void **state)
 			 -E2BIG);
 }
 
+/* The two functions as clang has them in a 6.12, and gcc's; how much of them makes room. */
+static void what_compilers_begin_with_can_be_moved(void **state)
+{
+	static const struct {
+		uint8_t code[12];
+		uint8_t endbr, size;
+	} begins[] = {
+		/* endbr64; mov (%rdi),%eax; not %eax; xor %ecx,%ecx */
+		{{0xf3, 0x0f, 0x1e, 0xfa, 0x8b, 0x07, 0xf7, 0xd0, 0x31, 0xc9, 0xa8, 0x1e}, 4, 6},
+		/* endbr64; push %r15; push %r14; push %rbx */
+		{{0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0x57, 0x41, 0x56, 0x53, 0x49, 0x89, 0xff}, 4, 5},
+		/* mov (%rdi),%eax; and $0x1f,%eax */
+		{{0x8b, 0x07, 0x83, 0xe0, 0x1f, 0x90}, 0, 5},
+		/* movslq %edi,%rdi; shl $3,%rdi */
+		{{0x48, 0x63, 0xff, 0x48, 0xc1, 0xe7, 0x03}, 0, 7},
+	};
+	struct payload_detour d = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		memcpy(fake_at(FAKE_VA(FN_DETOURED)), begins[i].code, sizeof(begins[i].code));
+		assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_DETOURED), &d), 0);
+		assert_int_equal(d.va, FAKE_VA(FN_DETOURED) + begins[i].endbr);
+		assert_int_equal(d.size, begins[i].size);
+	}
+}
+
 #define FN_OTHER (FN_DETOURED + 0x40)
 
 /* One of two jumps is written, and then it fails so many times. */
@@ -184,6 +211,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(others_that_have_been_there_are_left, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_moved_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_compilers_begin_with_can_be_moved, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(jumps_that_fail_are_undone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_undone_is_removed_at_the_end, set_up,
 						tear_down),
