@@ -87,6 +87,21 @@ static int check_int3(struct machine *m, char *err, size_t errlen)
 	return -EOPNOTSUPP;
 }
 
+/* Exits are traced from the first call on, where it is known how functions return by then. */
+static int learn_early_returns(struct trace *t, char *err, size_t errlen)
+{
+	int ret;
+
+	trace_change_begin(t);
+	ret = returns_learn_early(t);
+	if (!ret && returns_known(t))
+		ret = selection_update(t);
+	trace_change_end(t);
+	if (ret)
+		snprintf(err, errlen, "no memory");
+	return ret;
+}
+
 int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
 	int ret;
@@ -96,6 +111,8 @@ int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 	ret = check_int3(m, err, errlen);
 	if (!ret)
 		ret = check_late_tracer(t, err, errlen);
+	if (!ret)
+		ret = learn_early_returns(t, err, errlen);
 	if (ret)
 		return ret;
 	boot_prepare(t);

@@ -146,11 +146,27 @@ static int ftrace_init_left(struct trace *t)
 
 	if (ret)
 		trace_note(t, "%s", err);
+	if (!ret && t->engine->calls && returns_known(t))
+		ret = trampoline_returns(t);
 	return ret ? ret : probes_insert(t, 0, PROBE_FL_ONCE);
 }
 
-/* The kernel has made its returns what they stay. Calls from before have no ends, and are not
- * shown. */
+/* It reads each of its returns, and makes of it what it stays: they are as it has built them. */
+static int returns_to_be_patched(struct trace *t, const struct machine_hit *hit)
+{
+	int ret = probes_remove(t, PROBE_FL_EXIT, 0);
+
+	if (ret)
+		return ret;
+	trace_writers_stop(t);
+	record_drain_all(t);
+	returns_forget(t);
+	trace_writers_go(t);
+	return return_awaited(t, hit, GUARD_PATCHED);
+}
+
+/* The kernel has made its returns what they stay. Calls whose ends could not be seen are not shown.
+ */
 static int returns_patched(struct trace *t)
 {
 	int ret;
@@ -158,7 +174,6 @@ static int returns_patched(struct trace *t)
 	trace_writers_stop(t);
 	record_drain_all(t);
 	ret = returns_learn(t);
-	graph_forget(t->graph);
 	trace_writers_go(t);
 	if (!ret && t->engine->calls)
 		ret = trampoline_returns(t);
@@ -225,7 +240,7 @@ static int guards_do(struct trace *t, uint16_t guards, const struct machine_hit 
 	if (guards & GUARD_FTRACE_DONE)
 		ret = ftrace_init_left(t);
 	if (guards & GUARD_PATCHES)
-		ret = return_awaited(t, hit, GUARD_PATCHED);
+		ret = returns_to_be_patched(t, hit);
 	if (guards & GUARD_PATCHED)
 		ret = returns_patched(t);
 	if (guards & GUARD_FREE_INIT)

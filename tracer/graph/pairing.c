@@ -62,10 +62,27 @@ void pairing_free(struct pairing *p)
 	free(p);
 }
 
+/* Whose stack it is on is known now. */
+static void place_again(const struct pairing_stacks *s, struct pairing_call *call)
+{
+	if (call->level > LEVEL_INTERRUPT)
+		return;
+	call->level = LEVEL_TASK;
+	call->stack = call->sp & ~(s->thread_size - 1);
+	for (unsigned int v = 0; v < s->nr_irq; v++) {
+		if (call->sp - s->irq_start[v] >= s->irq_size)
+			continue;
+		call->level = LEVEL_INTERRUPT;
+		call->stack = v;
+	}
+}
+
 void pairing_set_stacks(struct pairing *p, const struct pairing_stacks *stacks)
 {
 	p->stacks = *stacks;
-	pairing_lost(p);
+	for (struct lane *l = p->newest; l; l = l->older)
+		for (unsigned int i = 0; i < l->nr; i++)
+			place_again(stacks, &l->call[i]);
 }
 
 void pairing_lost(struct pairing *p)

@@ -83,6 +83,7 @@ struct pairing_counts {
 struct pairing *pairing_new(const struct pairing_ops *ops, void *arg);
 void pairing_free(struct pairing *p); /* NULL is allowed */
 
+/* Where they are is known from now on, of the calls that are open as well. */
 void pairing_set_stacks(struct pairing *p, const struct pairing_stacks *stacks);
 /* The next record: PAYLOAD_FUNCTION or PAYLOAD_EXIT; others are left alone. */
 void pairing_record(struct pairing *p, unsigned int vcpu, const struct payload_record *r);

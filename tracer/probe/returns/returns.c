@@ -44,6 +44,21 @@ int returns_learn(struct trace *t)
 	return ret;
 }
 
+int returns_learn_early(struct trace *t)
+{
+	int ret = returns_learn(t);
+
+	if (!ret && t->returns->decoded)
+		returns_forget(t);
+	return ret;
+}
+
+void returns_forget(struct trace *t)
+{
+	if (t->returns)
+		t->returns->known = false;
+}
+
 bool returns_known(const struct trace *t)
 {
 	return t->returns && t->returns->known;

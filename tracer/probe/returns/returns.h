@@ -23,6 +23,14 @@ struct returns;
  * 0 or -ENOMEM.
  */
 int returns_learn(struct trace *t);
+/*
+ * The same of a kernel that has not begun: its returns jump to one thunk then, until
+ * alternative_instructions() makes of them what they stay. Kernels without thunks are not known
+ * before that.
+ */
+int returns_learn_early(struct trace *t);
+/* What is known will not be so any more; their probes have been removed. */
+void returns_forget(struct trace *t);
 /* It has been learnt. */
 bool returns_known(const struct trace *t);
 /* Run-time address of the thunk that functions jump to as their return; 0: they return plainly. */

@@ -483,6 +483,32 @@ static void too_deep_is_counted(void **state)
 	pairing_free(p);
 }
 
+/* Calls from before it is known where stacks are end as any others, on both kinds. */
+static void stacks_become_known(void **state)
+{
+	const struct pairing_stacks stacks = {
+		.thread_size = STACK,
+		.irq_size = STACK,
+		.nr_irq = 1,
+		.irq_start = {IRQ_AT},
+	};
+	struct pairing *p = pairing_new(&counting, NULL);
+
+	(void)state;
+	assert_non_null(p);
+	memset(&seen, 0, sizeof(seen));
+	say(p, PAYLOAD_FUNCTION, 1, STACKS_AT + 8192, 10, 0);
+	say(p, PAYLOAD_FUNCTION, 1, IRQ_AT + 8192, 20, 0);
+	pairing_set_stacks(p, &stacks);
+	say(p, PAYLOAD_FUNCTION, 1, IRQ_AT + 8000, 30, 0);
+	say(p, PAYLOAD_EXIT, 1, IRQ_AT + 8000, 0, 0);
+	say(p, PAYLOAD_EXIT, 1, IRQ_AT + 8192, 0, 0);
+	say(p, PAYLOAD_EXIT, 1, STACKS_AT + 8192, 0, 0);
+	assert_int_equal(seen.entries, 3);
+	assert_int_equal(seen.exits, 3);
+	pairing_free(p);
+}
+
 /* A task that has died never returns; another gets its pid, and another stack or the same one. */
 static void pids_are_used_again(void **state)
 {
@@ -622,6 +648,7 @@ int main(void)
 		cmocka_unit_test(full_queues_have_room_for_a_ring),
 		cmocka_unit_test(queues_of_those_that_wait_are_short),
 		cmocka_unit_test(too_deep_is_counted),
+		cmocka_unit_test(stacks_become_known),
 		cmocka_unit_test(pids_are_used_again),
 		cmocka_unit_test(switches_are_no_new_tasks),
 		cmocka_unit_test(missing_exits_are_made_up),
