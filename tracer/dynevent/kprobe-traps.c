@@ -2,6 +2,7 @@
 /* kprobe-traps.c - see kprobe-traps.h */
 #include "tracer/dynevent/kprobe-traps.h"
 #include "tracer/dynevent/kprobe.h"
+#include "tracer/guest/site.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/pieces.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -9,10 +10,7 @@
 
 #define KPROBE_COOKIE (BORROW_COOKIE - 3)
 
-enum {
-	ENDBR_SIZE = 4,
-	INSN_MAX = 15,
-};
+#define INSN_MAX 15
 
 static struct machine_trap trap_make(struct trace *t)
 {

@@ -29,6 +29,20 @@ uint64_t site_call_target(const uint8_t now[SITE_SIZE], uint64_t va)
 	return va + SITE_SIZE + (uint64_t)(int64_t)rel;
 }
 
+bool site_is_endbr(const uint8_t now[ENDBR_SIZE])
+{
+	static const uint8_t forms[][ENDBR_SIZE] = {
+		{0xf3, 0x0f, 0x1e, 0xfa},
+		{0x66, 0x0f, 0x1f, 0x00},
+		{0x0f, 0x1f, 0x40, 0xd6},
+	};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (!memcmp(now, forms[i], ENDBR_SIZE))
+			return true;
+	return false;
+}
+
 void site_call_make(uint8_t insn[SITE_SIZE], uint64_t va, uint64_t target)
 {
 	relative_make(insn, INSN_CALL, va, target);

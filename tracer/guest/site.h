@@ -28,6 +28,14 @@ uint64_t site_call_target(const uint8_t now[SITE_SIZE], uint64_t va);
 
 void site_call_make(uint8_t insn[SITE_SIZE], uint64_t va, uint64_t target);
 
+#define ENDBR_SIZE 4
+/*
+ * What allows a function to be the target of an indirect branch (Intel SDM vol. 2, ENDBR64), or
+ * what a kernel has put in its place where nothing branches there (gen_endbr_poison() of
+ * arch/x86/include/asm/ibt.h, 6.12 and 6.15).
+ */
+bool site_is_endbr(const uint8_t now[ENDBR_SIZE]);
+
 /* A return site: a jump to the thunk, or a plain return where there is none (0). */
 void site_return_make(uint8_t insn[SITE_SIZE], uint64_t va, uint64_t thunk);
 

@@ -6,6 +6,7 @@
  * trace of bounded length, and each word is read with a check.
  */
 #include "tracer/unwind/unwind.h"
+#include "tracer/guest/site.h"
 #include "tracer/unwind/internal.h"
 
 #include <string.h>
@@ -251,14 +252,13 @@ static bool orc_step(struct walk *w)
  */
 static bool before_prologue(struct walk *w)
 {
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	uint8_t code[9 + UNWIND_PROLOGUE_SIZE];
 	size_t off = 0;
 
 	if (!w->exact || guest_read(w->g, w->ip, code, sizeof(code)))
 		return false;
-	if (!memcmp(code, endbr64, sizeof(endbr64)))
-		off = sizeof(endbr64);
+	if (site_is_endbr(code))
+		off = ENDBR_SIZE;
 	return !memcmp(code, UNWIND_PROLOGUE, UNWIND_PROLOGUE_SIZE) ||
 	       !memcmp(code + off + 5, UNWIND_PROLOGUE, UNWIND_PROLOGUE_SIZE);
 }

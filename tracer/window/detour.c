@@ -10,10 +10,6 @@
 
 #define WITHIN_MS 20000
 
-/* Allowed to be the target of an indirect branch; it stays where it is (Intel SDM vol. 2, ENDBR64).
- */
-static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-
 /*
  * Of the kind that a function begins with: saving registers, moving arguments, making room, simple
  * arithmetic. What the flags are before does not matter to any of them.
@@ -73,14 +69,14 @@ static int insns_measure(struct payload_detour *d, const uint8_t *code, size_t l
 
 int detour_learn(struct guest_kernel *g, uint64_t va, struct payload_detour *d)
 {
-	uint8_t code[sizeof(endbr64) + DETOUR_INSNS], *at = code;
+	uint8_t code[ENDBR_SIZE + DETOUR_INSNS], *at = code;
 	int ret = guest_read(g, va, code, sizeof(code));
 
 	if (ret)
 		return ret;
-	if (!memcmp(code, endbr64, sizeof(endbr64))) {
-		at += sizeof(endbr64);
-		va += sizeof(endbr64);
+	if (site_is_endbr(code)) { /* it stays where it is */
+		at += ENDBR_SIZE;
+		va += ENDBR_SIZE;
 	}
 	d->va = va;
 	memcpy(d->insns, at, DETOUR_INSNS);

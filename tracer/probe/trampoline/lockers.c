@@ -26,7 +26,8 @@ bool trampoline_is_harmless(const char *name)
 static bool is_locker(const struct guestsym_symbol *sym)
 {
 	return (sym->type == 't' || sym->type == 'T') && trampoline_is_harmless(sym->name) &&
-	       strncmp(sym->name, "__pfx_", 6) != 0 && !strstr(sym->name, ".cold");
+	       strncmp(sym->name, "__pfx_", 6) != 0 && strncmp(sym->name, "__cfi_", 6) != 0 &&
+	       !strstr(sym->name, ".cold");
 }
 
 /* The payload knows the first of them; what it does not know it asks about. */
