@@ -118,6 +118,10 @@ static void markers_are_ours(struct env *e, enum trace_engine engine)
 		    "busybox mkdir instances/other; "
 		    "echo elsewhere >instances/other/trace_marker; "
 		    "busybox rmdir instances/other; echo three >trace_marker; "
+		    /* Android's, one byte for the end among them. */
+		    "busybox printf 'B|42|draw: frame' >trace_marker; "
+		    "busybox printf 'C|42|frames|3' >trace_marker; "
+		    "busybox printf E >trace_marker; echo 'S|42|load|7' >trace_marker; "
 		    "busybox printf '\\021\\0\\0\\0abcdefghijkl' >trace_marker_raw; cd /");
 	own = own_texts(e);
 	assert_int_equal(trace_detach(e->trace), 0);
@@ -126,6 +130,10 @@ static void markers_are_ours(struct env *e, enum trace_engine engine)
 	/* Behind what was written, the kernel has four bytes of whatever was there. */
 	assert_non_null(strstr(ours, "tracing_mark_write: one\ntracing_mark_write: two\n"
 				     "tracing_mark_write: three\n"
+				     "tracing_mark_write: B|42|draw: frame\n"
+				     "tracing_mark_write: C|42|frames|3\n"
+				     "tracing_mark_write: E\n"
+				     "tracing_mark_write: S|42|load|7\n"
 				     "# 11 buf: 61 62 63 64 65 66 67 68 69 6a 6b 6c "));
 	assert_string_equal(own, ours);
 	free(own);
