@@ -7,12 +7,16 @@
  * from the 64th on, and whose last block cannot be read; a shell runs the command while the disk
  * is there.
  *
- * usage: nbd-calls BLOCKS [COMMAND]
+ * With two files it reads some blocks of both, by one system call.
+ *
+ * usage: [NBD=/dev/nbd0] nbd-calls BLOCKS [COMMAND]
+ *        nbd-calls both FILE FILE
  */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <linux/nbd.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +26,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,26 +184,74 @@ static int run_command(int fd, const char *command)
 	return status;
 }
 
+/* --- blocks of two files ------------------------------------------------------------------- */
+
+enum { REQUESTS = 100, PLACE = 40 * BLOCK, LONG = 32 * BLOCK };
+
+static int open_to_read(const char *name)
+{
+	int fd = open(name, O_RDONLY | O_DIRECT | O_CLOEXEC);
+
+	if (fd < 0)
+		die(name);
+	return fd;
+}
+
+/* More than the kernel keeps back at a time, and some so long that it keeps no more. None of them
+ * lies beside another one. */
+static int read_both(char *const name[2])
+{
+	const int fd[] = {open_to_read(name[0]), open_to_read(name[1])};
+	static struct iocb cb[REQUESTS];
+	static struct io_event done[REQUESTS];
+	struct iocb *cbs[REQUESTS];
+	aio_context_t context = 0;
+	uint8_t *buf;
+
+	if (posix_memalign((void **)&buf, BLOCK, LONG))
+		die("no memory");
+	for (unsigned int i = 0; i < REQUESTS; i++) {
+		cb[i].aio_lio_opcode = IOCB_CMD_PREAD;
+		cb[i].aio_fildes = (uint32_t)fd[i * i / 3 % 2];
+		cb[i].aio_buf = (uintptr_t)buf;
+		cb[i].aio_nbytes = i % 9 == 7 && i < REQUESTS / 3 ? LONG : BLOCK;
+		cb[i].aio_offset = (int64_t)i * PLACE;
+		cbs[i] = &cb[i];
+	}
+	if (syscall(SYS_io_setup, REQUESTS, &context) ||
+	    syscall(SYS_io_submit, context, REQUESTS, cbs) != REQUESTS ||
+	    syscall(SYS_io_getevents, context, REQUESTS, REQUESTS, done, NULL) != REQUESTS)
+		die("io_submit");
+	free(buf);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int n = argc == 2 || argc == 3 ? (unsigned int)strtoul(argv[1], NULL, 10) : 0;
 	const unsigned long flags = NBD_FLAG_HAS_FLAGS | NBD_FLAG_SEND_FLUSH | NBD_FLAG_SEND_TRIM;
-	const char *command = argc == 3 ? argv[2] : NULL;
+	const char *command = argc == 3 ? argv[2] : NULL, *device;
 	int fd, pair[2], ret = 0;
 	pid_t server, driver;
 
+	if (argc == 4 && !strcmp(argv[1], "both"))
+		return read_both(argv + 2);
 	if (!n) {
-		fprintf(stderr, "usage: nbd-calls BLOCKS [COMMAND]\n");
+		fprintf(stderr, "usage: nbd-calls BLOCKS [COMMAND]\n"
+				"       nbd-calls both FILE FILE\n");
 		return 2;
 	}
-	fd = open("/dev/nbd0", O_RDWR | O_DIRECT | O_CLOEXEC);
+	device = getenv("NBD");
+	if (!device)
+		device = "/dev/nbd0";
+	fd = open(device, O_RDWR | O_DIRECT | O_CLOEXEC);
 	if (fd < 0)
-		die("/dev/nbd0");
+		die(device);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		die("socketpair");
 	if (ioctl(fd, NBD_SET_BLKSIZE, (unsigned long)BLOCK) ||
 	    ioctl(fd, NBD_SET_SIZE_BLOCKS, (unsigned long)n) || ioctl(fd, NBD_SET_SOCK, pair[0]))
-		die("/dev/nbd0");
+		die(device);
 	if (command && ioctl(fd, NBD_SET_FLAGS, flags))
 		die("NBD_SET_FLAGS");
 	disk_size = (uint64_t)n * BLOCK;

@@ -34,6 +34,7 @@ static int tracer_switch(struct instance *i, const struct tracer_ops *tracer,
 	i->tracer = tracer;
 	i->tracer_data = work->data;
 	memcpy(i->tracer_events, work->event, sizeof(i->tracer_events));
+	instance_order_want(i, ORDER_TRACER, tracer->ordered);
 	if (tracer->start)
 		tracer->start(i);
 	if (tracer->max) {

@@ -38,6 +38,7 @@ enum order_reason {
 	/* One of these may turn recording on: the guest records also while it is off. */
 	ORDER_TRIGGER_ON = 1 << 4,
 	ORDER_COMMAND_ON = 1 << 5,
+	ORDER_TRACER = 1 << 6, /* tracer_ops.ordered */
 };
 
 struct instance {

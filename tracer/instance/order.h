@@ -2,7 +2,8 @@
 /*
  * order.h - brings what vCPUs have recorded into the order of its time, for an instance for which
  * the record of one vCPU changes what becomes of that of another: its histograms take values over,
- * its triggers and commands turn recording on and off or take a snapshot, its clock counts.
+ * its triggers and commands turn recording on and off or take a snapshot, its clock counts, its
+ * tracer follows tasks.
  *
  * Staging rings are emptied one after the other. What is collected for such an instance waits here
  * until a later pass over all vCPUs has ended, when nothing earlier can come any more (as with

@@ -35,6 +35,7 @@ struct tracer_ops {
 	 * them on. See control/tracer-events.h.
 	 */
 	const char *const *events;
+	bool ordered; /* a record of one vCPU changes what becomes of those of others: order.h */
 	uint32_t optional; /* a bit for each of them that a kernel may be without */
 	uint32_t stacks;   /* a bit for each of them whose stack it wants: event_view_unwind() */
 	/*

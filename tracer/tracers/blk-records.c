@@ -6,7 +6,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const blk_record_events[] = {
@@ -50,81 +49,9 @@ static const uint32_t actions[] = {
 
 #define RWBS_MAX 16
 
-/* --- which device a task is at -------------------------------------------------------------- */
-
-#define SETS 512
-#define WAYS 8
-
-struct blk_tasks {
-	pthread_mutex_t lock;
-	struct {
-		struct {
-			int32_t pid;
-			bool known;
-			uint32_t device;
-		} way[WAYS];
-		unsigned int next; /* which makes room */
-	} set[SETS];
-};
-
-static struct blk_tasks *tasks_new(void)
-{
-	struct blk_tasks *t = calloc(1, sizeof(*t));
-
-	if (t)
-		pthread_mutex_init(&t->lock, NULL);
-	return t;
-}
-
-static unsigned int set_of(int32_t pid)
-{
-	return (uint32_t)pid % SETS;
-}
-
-/* WAYS: it has none. */
-static unsigned int way_of(const struct blk_tasks *t, int32_t pid)
-{
-	unsigned int w = 0;
-
-	while (w < WAYS &&
-	       !(t->set[set_of(pid)].way[w].known && t->set[set_of(pid)].way[w].pid == pid))
-		w++;
-	return w;
-}
-
-static void task_is_at(struct blk_tasks *t, int32_t pid, uint32_t device)
-{
-	unsigned int s = set_of(pid), w;
-
-	pthread_mutex_lock(&t->lock);
-	w = way_of(t, pid);
-	if (w == WAYS) {
-		w = t->set[s].next;
-		t->set[s].next = (w + 1) % WAYS;
-	}
-	t->set[s].way[w].pid = pid;
-	t->set[s].way[w].known = true;
-	t->set[s].way[w].device = device;
-	pthread_mutex_unlock(&t->lock);
-}
-
-static bool where_task_is(struct blk_tasks *t, int32_t pid, uint32_t *device)
-{
-	unsigned int w;
-
-	pthread_mutex_lock(&t->lock);
-	w = way_of(t, pid);
-	if (w < WAYS)
-		*device = t->set[set_of(pid)].way[w].device;
-	pthread_mutex_unlock(&t->lock);
-	return w < WAYS;
-}
-
 void blk_records_forget(struct blk_records *b)
 {
-	pthread_mutex_lock(&b->tasks->lock);
-	memset(b->tasks->set, 0, sizeof(b->tasks->set));
-	pthread_mutex_unlock(&b->tasks->lock);
+	blk_plugs_forget(b->plugs);
 }
 
 /* --- fields --------------------------------------------------------------------------------- */
@@ -157,7 +84,7 @@ static bool find_fields(const struct event_format *format, enum blk_record_event
 }
 
 int blk_records_init(struct blk_records *b, const struct guestsym_event_list *list,
-		     const uint32_t *events)
+		     const uint32_t *events, bool first)
 {
 	memset(b, 0, sizeof(*b));
 	for (unsigned int k = 0; k < NR_BLK_RECORD_EVENTS; k++) {
@@ -169,14 +96,13 @@ int blk_records_init(struct blk_records *b, const struct guestsym_event_list *li
 		if (!find_fields(&format, k, &b->fields[k]))
 			return -EOPNOTSUPP;
 	}
-	b->tasks = tasks_new();
-	return b->tasks ? 0 : -ENOMEM;
+	b->plugs = blk_plugs_new(first);
+	return b->plugs ? 0 : -ENOMEM;
 }
 
 void blk_records_exit(struct blk_records *b)
 {
-	pthread_mutex_destroy(&b->tasks->lock);
-	free(b->tasks);
+	blk_plugs_free(b->plugs);
 }
 
 /* 0 where there is none. */
@@ -310,30 +236,48 @@ static void read_more(const struct blk_fields *f, enum blk_record_event which,
 	}
 }
 
+/* What they tell of plugs. */
+static void note_plugs(struct blk_plugs *plugs, enum blk_record_event which, int32_t pid,
+		       const struct blk_record *r)
+{
+	if (which == BLK_GETRQ)
+		blk_plugs_got(plugs, pid, r->device, r->bytes);
+	else if (which == BLK_BIO_BACKMERGE || which == BLK_BIO_FRONTMERGE)
+		blk_plugs_merged(plugs, pid, r->device, r->bytes);
+}
+
+static bool read_plug(const struct blk_records *b, enum blk_record_event which,
+		      const struct event_data *data, int32_t pid, struct blk_record *to)
+{
+	to->action |= BLK_TC_ACT(BLK_TC_READ);
+	if (which == BLK_PLUG)
+		return blk_plugs_plug(b->plugs, pid, &to->device);
+	return blk_plugs_unplug(b->plugs, pid, number(&b->fields[which].nr_requests, data),
+				&to->device);
+}
+
 bool blk_records_read(struct blk_records *b, enum blk_record_event which,
 		      const struct event_data *data, struct blk_record *to)
 {
 	const struct blk_fields *f = &b->fields[which];
 	const struct trace_entry *ent = data->record;
-	bool plug = which == BLK_PLUG || which == BLK_UNPLUG;
 
 	*to = (struct blk_record){.action = actions[which]};
 	if (data->len < sizeof(*ent))
 		return false;
-	if (plug && !where_task_is(b->tasks, ent->pid, &to->device))
-		return false;
-	if (plug)
-		to->action |= BLK_TC_ACT(BLK_TC_READ);
-	else if (!read_kind(f, which, data, to))
-		return false;
-	if (!plug)
+	if (which == BLK_PLUG || which == BLK_UNPLUG) {
+		if (!read_plug(b, which, data, ent->pid, to))
+			return false;
+	} else {
+		if (!read_kind(f, which, data, to))
+			return false;
 		to->device = (uint32_t)number(&f->device, data);
+	}
 	if (f->comm.source)
 		event_field_string(&f->comm, data, false, to->comm, sizeof(to->comm));
 	to->error = (uint16_t)number(&f->error, data);
 	read_more(f, which, data, to);
-	if (which == BLK_GETRQ)
-		task_is_at(b->tasks, ent->pid, to->device);
+	note_plugs(b->plugs, which, ent->pid, to);
 	return true;
 }
 

@@ -8,9 +8,9 @@
 
 #include "tracer/events/filter/data.h"
 #include "tracer/guest/comms.h"
+#include "tracer/tracers/blk-plugs.h"
 
 #include <linux/blktrace_api.h>
-#include <pthread.h>
 
 /* For tracer_ops.events, and those of them that a kernel may be without. */
 extern const char *const blk_record_events[];
@@ -56,22 +56,20 @@ struct blk_fields {
 	struct event_field old_device, old_sector, new_sector, nr_requests, comm;
 };
 
-/* Events of plugs do not tell of which device: of the one that the task has got a request of. */
-struct blk_tasks;
-
 struct blk_records {
 	struct blk_fields fields[NR_BLK_RECORD_EVENTS];
-	struct blk_tasks *tasks;
+	struct blk_plugs *plugs;
 };
 
 /*
- * events: where the list has those above, EVENT_NONE for those that it has not. 0, -ENOMEM, or
+ * events: where the list has those above, EVENT_NONE for those that it has not; first: as
+ * blk_plugs_new() has it. 0, -ENOMEM, or
  * -EOPNOTSUPP: they lack a field; with 0, blk_records_exit().
  */
 int blk_records_init(struct blk_records *b, const struct guestsym_event_list *list,
-		     const uint32_t *events);
+		     const uint32_t *events, bool first);
 void blk_records_exit(struct blk_records *b);
-/* Nothing is known of what tasks have got. */
+/* Nothing is known of what tasks have got and plugged. */
 void blk_records_forget(struct blk_records *b);
 /*
  * What the record of events[which] says; an unplug is one that the task has asked for. False: it

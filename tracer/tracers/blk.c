@@ -42,7 +42,11 @@ static void blk_free(struct blk_tracer *b)
 static int blk_init(struct instance *i, void **data, const uint32_t *events)
 {
 	struct blk_tracer *b = calloc(1, sizeof(*b));
-	int ret = b ? blk_records_init(&b->records, events_list(i->t->trace_events), events)
+	uint32_t size;
+	/* The type has come with another order: "block: don't reorder requests in
+	 * blk_add_rq_to_plug". */
+	bool first = !guestsym_type_size(i->t->gs, "rq_list", &size);
+	int ret = b ? blk_records_init(&b->records, events_list(i->t->trace_events), events, first)
 		    : -ENOMEM;
 
 	if (ret) {
@@ -219,6 +223,7 @@ const struct tracer_ops blk_tracer_ops = {
 	.top = true,
 	.needs = "__traceiter_block_rq_issue",
 	.events = blk_record_events,
+	.ordered = true, /* tasks move between getting a request and plugging it */
 	.optional = BLK_RECORD_OPTIONAL,
 	.stacks = 1 << BLK_UNPLUG,
 	.init = blk_init,

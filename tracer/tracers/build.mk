@@ -1,3 +1,4 @@
+tracer-objs += tracer/tracers/blk-plugs.o
 tracer-objs += tracer/tracers/blk-records.o
 tracer-objs += tracer/tracers/blk-select.o
 tracer-objs += tracer/tracers/blk.o

@@ -30,7 +30,7 @@ static int set_up(void **state)
 	f->formats = formats_load("formats-all.txt.gz");
 	for (unsigned int k = 0; blk_record_events[k]; k++)
 		f->events[k] = index_of(f->formats, strchr(blk_record_events[k], ':') + 1);
-	assert_int_equal(blk_records_init(&f->records, &f->formats->list, f->events), 0);
+	assert_int_equal(blk_records_init(&f->records, &f->formats->list, f->events, false), 0);
 	*state = f;
 	return 0;
 }
@@ -312,9 +312,10 @@ static void fields_must_be_there(void **state)
 	struct blk_records other;
 
 	ev->nr_fields = 0;
-	assert_int_equal(blk_records_init(&other, &f->formats->list, f->events), -EOPNOTSUPP);
+	assert_int_equal(blk_records_init(&other, &f->formats->list, f->events, false),
+			 -EOPNOTSUPP);
 	f->events[BLK_UNPLUG] = EVENT_NONE;
-	assert_int_equal(blk_records_init(&other, &f->formats->list, f->events), 0);
+	assert_int_equal(blk_records_init(&other, &f->formats->list, f->events, false), 0);
 	blk_records_exit(&other);
 }
 

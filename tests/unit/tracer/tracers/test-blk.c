@@ -33,7 +33,7 @@ static struct event_stack stack;
 /* --- in place of others (tests/build.mk) ----------------------------------------------------- */
 
 int __wrap_blk_records_init(struct blk_records *b, const struct guestsym_event_list *events,
-			    const uint32_t *which);
+			    const uint32_t *which, bool first);
 void __wrap_blk_records_exit(struct blk_records *b);
 void __wrap_blk_records_forget(struct blk_records *b);
 bool __wrap_blk_records_read(struct blk_records *b, enum blk_record_event which,
@@ -41,9 +41,9 @@ bool __wrap_blk_records_read(struct blk_records *b, enum blk_record_event which,
 int __wrap_disks_read(struct guest_kernel *g, const struct guestsym *gs, struct disks *to);
 
 int __wrap_blk_records_init(struct blk_records *b, const struct guestsym_event_list *events,
-			    const uint32_t *which)
+			    const uint32_t *which, bool first)
 {
-	(void)b, (void)events, (void)which;
+	(void)b, (void)events, (void)which, (void)first;
 	return 0;
 }
 
