@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Of enum system_states (include/linux/kernel.h, 6.1 and 6.12); until 5.13 it is SYSTEM_RUNNING. */
 #define SYSTEM_FREEING_INITMEM 2
@@ -65,7 +66,19 @@ static int guard_add(struct trace *t, const struct guestsym_symbol *func, uint16
 	return 0;
 }
 
-int guards_init(struct trace *t, const char *until, char *err, size_t errlen)
+/* -ENOENT, and one line in err: the kernel has no such function. */
+static int guard_named(struct trace *t, const char *what, const char *name, uint16_t guard,
+		       char *err, size_t errlen)
+{
+	const struct guestsym_symbol *func = guestsym_lookup(t->gs, name);
+
+	if (func && strchr("tTwW", func->type))
+		return guard_add(t, func, guard);
+	snprintf(err, errlen, "%s '%s': the kernel has no such function", what, name);
+	return -ENOENT;
+}
+
+int guards_init(struct trace *t, char *err, size_t errlen)
 {
 	const struct guestsym_symbol *func;
 	int ret = 0;
@@ -75,15 +88,12 @@ int guards_init(struct trace *t, const char *until, char *err, size_t errlen)
 		if (func)
 			ret = guard_add(t, func, guard_rows[i].guard);
 	}
-	if (!ret && until) {
-		func = guestsym_lookup(t->gs, until);
-		if (!func || (func->type != 't' && func->type != 'T' && func->type != 'W' &&
-			      func->type != 'w')) {
-			snprintf(err, errlen, "until '%s': the kernel has no such function", until);
-			return -ENOENT;
-		}
-		ret = guard_add(t, func, GUARD_UNTIL);
-	}
+	if (!ret && t->cfg.from)
+		ret = guard_named(t, "from", t->cfg.from, GUARD_FROM, err, errlen);
+	if (!ret && t->cfg.until)
+		ret = guard_named(t, "until", t->cfg.until, GUARD_UNTIL, err, errlen);
+	if (ret == -ENOENT)
+		return ret;
 	if (ret)
 		snprintf(err, errlen, "cannot place the probes that guard the boot");
 	return ret;
@@ -227,6 +237,19 @@ static int module_loaded(struct trace *t)
 	return ret ? ret : selection_update(t);
 }
 
+/* It need not stop there again. */
+static int from_reached(struct trace *t, const struct machine_hit *hit)
+{
+	struct probe *p = hit->cookie < t->probes.nr ? &t->probes.v[hit->cookie] : NULL;
+
+	if (!p || p->flags & PROBE_FL_GONE)
+		return 0;
+	p->guards &= (uint16_t)~GUARD_FROM;
+	if (p->flags & PROBE_FL_SET)
+		p->flags |= PROBE_FL_CHANGE;
+	return selection_patch(t);
+}
+
 static int guards_do(struct trace *t, uint16_t guards, const struct machine_hit *hit)
 {
 	int ret = 0;
@@ -235,6 +258,8 @@ static int guards_do(struct trace *t, uint16_t guards, const struct machine_hit 
 		return 0;
 	if (guards & (GUARD_FTRACE_DONE | GUARD_PATCHED))
 		t->life->guard_return = 0; /* its trap has gone by itself */
+	if (guards & GUARD_FROM)
+		ret = from_reached(t, hit);
 	if (guards & GUARD_FTRACE_INIT)
 		ret = ftrace_init_entered(t, hit);
 	if (guards & GUARD_FTRACE_DONE)

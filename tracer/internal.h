@@ -70,8 +70,8 @@ static inline bool trace_is_given_up(const struct trace *t)
 	return t->cfg.cancelled && t->cfg.cancelled(t->cfg.cancelled_arg);
 }
 
-/* Add the probes of guards and of --until (may be NULL) to t->probes. */
-int guards_init(struct trace *t, const char *until, char *err, size_t errlen);
+/* Add the probes of guards, and of what recording begins and ends with, to t->probes. */
+int guards_init(struct trace *t, char *err, size_t errlen);
 /*
  * Whether an attached guest, which runs, has another kernel than the one attached to: reset.c.
  * Takes some seconds where that is not plain.

@@ -155,7 +155,7 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	if (!ret)
 		ret = trace_alloc(t, err, errlen);
 	if (!ret)
-		ret = guards_init(t, cfg->until, err, errlen);
+		ret = guards_init(t, err, errlen);
 	if (!ret)
 		graph_learn(t->graph);
 	if (!ret)
@@ -233,6 +233,13 @@ static void trap_commands(struct trace *t, const struct machine_hit *hit)
 	record_release(t);
 }
 
+/* Its own call is the first that is recorded. */
+static void recording_begins(struct trace *t)
+{
+	if (!atomic_exchange(&t->begun, true))
+		instance_set_on(trace_top(t), true);
+}
+
 /* A vCPU is borrowed there; whoever else comes by is recorded as ever. */
 static void lent_hit(struct trace *t, const struct machine_hit *hit)
 {
@@ -257,6 +264,8 @@ static void probe_trap(struct trace *t, uint32_t probe, const struct machine_hit
 		record_flag_hit(t, hit);
 		return;
 	}
+	if (guards & GUARD_FROM)
+		recording_begins(t);
 	if (flags & PROBE_FL_RECORD)
 		trap_record(t, probe, hit);
 	/* The machine has taken it out, and it may be in init memory. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * event-category.c - the categories of Android's atrace (k_categories of its atrace.cpp), with those
- * of their events that kernels have without a vendor's drivers. What is of such drivers alone (its
- * gfx, load, membus) is left out, or has what all drivers share.
+ * event-category.c - the categories of Android's atrace (k_categories of its atrace.cpp), with
+ * those of their events that kernels have without a vendor's drivers. What is of such drivers alone
+ * (its gfx, load, membus) is left out, or has what all drivers share.
  */
 #include "frontend/session/event-category.h"
 
@@ -26,18 +26,12 @@ static const char *const disk[] = {"block:block_rq_issue",
 				   "f2fs:f2fs_write_begin",
 				   "f2fs:f2fs_write_end",
 				   NULL};
-static const char *const freq[] = {"power:cpu_frequency",
-				   "power:cpu_frequency_limits",
-				   "power:clock_enable",
-				   "power:clock_disable",
-				   "power:clock_set_rate",
-				   "power:suspend_resume",
-				   "clk:clk_enable",
-				   "clk:clk_disable",
-				   "clk:clk_set_rate",
-				   "cpuhp:cpuhp_enter",
-				   "cpuhp:cpuhp_exit",
-				   NULL};
+static const char *const freq[] = {"power:cpu_frequency",  "power:cpu_frequency_limits",
+				   "power:clock_enable",   "power:clock_disable",
+				   "power:clock_set_rate", "power:suspend_resume",
+				   "clk:clk_enable",	   "clk:clk_disable",
+				   "clk:clk_set_rate",	   "cpuhp:cpuhp_enter",
+				   "cpuhp:cpuhp_exit",	   NULL};
 static const char *const gfx[] = {"drm:*", "gpu_mem:*", "gpu_scheduler:*", NULL};
 static const char *const i2c[] = {"i2c:*", "smbus:*", NULL};
 static const char *const idle[] = {"power:cpu_idle", NULL};
@@ -51,16 +45,11 @@ static const char *const mmc[] = {"mmc:*", NULL};
 static const char *const pagecache[] = {"filemap:*", NULL};
 static const char *const preemptoff[] = {"preemptirq:preempt_*", NULL};
 static const char *const regulators[] = {"regulator:*", NULL};
-static const char *const sched[] = {"sched:sched_switch",
-				    "sched:sched_wakeup",
-				    "sched:sched_waking",
-				    "sched:sched_pi_setprio",
-				    "sched:sched_process_exit",
-				    "cgroup:*",
-				    "oom:oom_score_adj_update",
-				    "task:task_newtask",
-				    "task:task_rename",
-				    NULL};
+static const char *const sched[] = {"sched:sched_switch",	"sched:sched_wakeup",
+				    "sched:sched_waking",	"sched:sched_pi_setprio",
+				    "sched:sched_process_exit", "cgroup:*",
+				    "oom:oom_score_adj_update", "task:task_newtask",
+				    "task:task_rename",		NULL};
 static const char *const sync_events[] = {"dma_fence:*", NULL};
 static const char *const thermal[] = {"thermal:thermal_temperature", "thermal:cdev_update", NULL};
 static const char *const workq[] = {"workqueue:*", NULL};

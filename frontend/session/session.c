@@ -74,7 +74,10 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.notrace = s->opt->notrace.values,
 		.nr_notrace = s->opt->notrace.nr,
 		.buffer_bytes = s->opt->buffer_kb << 10,
+		.from = s->opt->from,
 		.until = s->opt->until,
+		.min_ns = s->opt->min_us * 1000,
+		.max_ns = s->opt->max_us * 1000,
 		.max_events = s->opt->max_events,
 		.pids = s->opt->pids.values,
 		.nr_pids = s->opt->pids.nr,
@@ -368,11 +371,17 @@ static void session_say_standstill(const struct session *s)
 	fputc('\n', stderr);
 }
 
+/* What --from waits for has not come. */
+static bool session_not_begun(const struct session *s)
+{
+	return s->opt->from && !s->begun;
+}
+
 bool session_failed(const struct session *s)
 {
 	bool crashed = s->event.type == MACHINE_EVENT_CRASH || s->event.type == MACHINE_EVENT_ERROR;
 
-	return s->end == SESSION_GUEST && (crashed || s->opt->until);
+	return s->end == SESSION_GUEST && (crashed || s->opt->until || session_not_begun(s));
 }
 
 static int session_print(struct session *s)
@@ -401,6 +410,7 @@ int session_stop(struct session *s)
 	int ret;
 
 	session_unserve(s);
+	s->begun = trace_has_begun(s->trace);
 	ret = trace_detach(s->trace);
 
 	/* Of a guest that has gone there is nothing to restore. */
@@ -413,6 +423,9 @@ int session_stop(struct session *s)
 	session_say_standstill(s);
 	if (session_failed(s) && s->opt->until)
 		fprintf(stderr, "hvtrace: %s was never called\n", s->opt->until);
+	if (session_not_begun(s))
+		fprintf(stderr, "hvtrace: nothing is recorded: %s (--from) was never called\n",
+			s->opt->from);
 	return session_failed(s) || ret ? EXIT_FAILED : EXIT_OK;
 }
 

@@ -18,9 +18,10 @@
 
 struct session_options {
 	const char *tracer; /* NULL: function, or with nothing but events nop */
-	const char *clock, *until, *output, *engine, *format;
+	const char *clock, *from, *until, *output, *engine, *format;
 	struct option_list filter, notrace, pids, events;
 	uint64_t buffer_kb, max_events, window_bytes;
+	uint64_t min_us, max_us; /* of calls; 0: any */
 	const char *mount_dir;
 	bool lossless, explain, no_mount, allow_other, no_sandbox;
 	bool unserved;	   /* nobody may look at the trace, or change it, while it is under way */
@@ -68,10 +69,16 @@ struct session_options {
 		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
 			   "global (default), local, counter, uptime, perf, mono, mono_raw, "      \
 			   "boot, tai, x86-tsc or host"),                                          \
+		OPT_STRING(0, "from", &(opt)->from, "FUNCTION",                                    \
+			   "record nothing before this function is called"),                       \
 		OPT_STRING(0, "until", &(opt)->until, "FUNCTION",                                  \
 			   "stop when this function is called"),                                   \
 		OPT_NUMBER(0, "max-events", &(opt)->max_events, 1, UINT64_MAX >> 1, "N",           \
 			   "stop after so many events"),                                           \
+		OPT_NUMBER(0, "min-us", &(opt)->min_us, 1, UINT64_C(1) << 40, "US",                \
+			   "function_graph: only calls that take so long (tracing_thresh)"),       \
+		OPT_NUMBER(0, "max-us", &(opt)->max_us, 1, UINT64_C(1) << 40, "US",                \
+			   "function_graph: only calls that take no longer"),                      \
 		OPT_STRING(0, "format", &(opt)->format, "NAME",                                    \
 			   "how the trace is printed: trace (default) or kft"),                    \
 		OPT_STRING('o', "output", &(opt)->output, "FILE",                                  \
@@ -102,6 +109,7 @@ struct session {
 	struct guestsym *gs;
 	struct trace *trace;
 	size_t events;	   /* that -e has enabled */
+	bool begun;	   /* what --from waits for had come by the end */
 	struct view *view; /* of the trace, while it is served: */
 	struct tracefs *fs;
 	struct control_server *control;

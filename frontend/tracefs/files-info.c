@@ -73,6 +73,11 @@ static void show_overhead(struct open_file *f, struct text *out)
 	trace_print_overhead(f->trace, out);
 }
 
+static void show_status(struct open_file *f, struct text *out)
+{
+	trace_print_status(f->trace, out);
+}
+
 static void show_standstill(struct open_file *f, struct text *out)
 {
 	trace_print_standstill(f->trace, out);
@@ -130,6 +135,11 @@ static const struct tracefs_file files[] = {
 	 .mode = 0440,
 	 .flags = TRACEFS_TOP,
 	 .show = show_overhead},
+	{.path = "hvtrace/status",
+	 .what = "whether recording has begun or is over, and what decides about that",
+	 .mode = 0440,
+	 .flags = TRACEFS_TOP,
+	 .show = show_status},
 	{.path = "hvtrace/standstill",
 	 .what = "how often it stood for that, and how long",
 	 .mode = 0440,

@@ -151,6 +151,10 @@ void trace_print_tgids(struct trace *t, struct text *out);
 /* What only we have: the guest and its kernel; what tracing it costs. */
 void trace_print_guest(struct trace *t, struct text *out);
 void trace_print_standstill(struct trace *t, struct text *out);
+/* What trace_config.from waits for has come. */
+bool trace_has_begun(const struct trace *t);
+/* Whether recording has begun, and what it begins and ends with. */
+void trace_print_status(struct trace *t, struct text *out);
 void trace_print_overhead(struct trace *t, struct text *out);
 unsigned int trace_cmdlines_size(struct trace *t);
 int trace_set_cmdlines_size(struct trace *t, unsigned int n);

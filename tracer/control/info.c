@@ -6,6 +6,7 @@
 #include "tracer/events/trigger/command.h"
 #include "tracer/filter/func-commands.h"
 #include "tracer/instance/instance.h"
+#include "tracer/record/files.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -214,6 +215,33 @@ static void print_rows(const struct machine_pauses *p, struct text *out)
 		text_printf(out, "%s %8" PRIu64 " us: %" PRIu64 "\n",
 			    i == MACHINE_PAUSE_ROWS - 1 ? "  from" : "  less than",
 			    UINT64_C(1) << (i == MACHINE_PAUSE_ROWS - 1 ? i - 1 : i), p->row[i]);
+}
+
+bool trace_has_begun(const struct trace *t)
+{
+	return atomic_load(&t->begun);
+}
+
+static void print_limit(struct text *out, const char *what, uint64_t ns)
+{
+	text_printf(out, "%s: %" PRIu64 " us\n", what, ns / 1000);
+}
+
+/* In the words of what KFT's status is made of: primed, triggered, complete. */
+void trace_print_status(struct trace *t, struct text *out)
+{
+	const struct trace_config *cfg = &t->cfg;
+	const char *state = "complete";
+
+	if (!atomic_load(&t->done))
+		state = cfg->from && !atomic_load(&t->begun) ? "primed"
+			: t->instances->on		     ? "triggered"
+							     : "off";
+	text_printf(out, "status: %s\nfrom: %s\nuntil: %s\n", state, cfg->from ? cfg->from : "",
+		    cfg->until ? cfg->until : "");
+	print_limit(out, "mintime", trace_thresh(t));
+	print_limit(out, "maxtime", t->instances->graph.max_ns);
+	text_printf(out, "logentries: %" PRIu64 "\n", cfg->max_events);
 }
 
 void trace_print_standstill(struct trace *t, struct text *out)

@@ -180,6 +180,9 @@ int instance_init_top(struct trace *t, char *err, size_t errlen)
 		i->tracer = tracer_find(t->cfg.tracer);
 	i->clock = clock_find(t->cfg.clock);
 	instance_order_want(i, ORDER_CLOCK, i->clock->counts);
+	i->on = !t->cfg.from;
+	t->thresh = i->graph.thresh_ns = t->cfg.min_ns;
+	i->graph.max_ns = t->cfg.max_ns;
 	return top_pids(i, err, errlen);
 }
 

@@ -51,6 +51,7 @@ enum {
 	GUARD_PROBE = 1 << 12,	    /* a probe event is there: dynevent/kprobe.h */
 	GUARD_PATCHES = 1 << 13,    /* the kernel is about to patch itself, its returns among all */
 	GUARD_PATCHED = 1 << 14,
+	GUARD_FROM = 1 << 15, /* the user's --from */
 };
 
 /* What record/selection.c sets and takes back; what a hit of these asks for is done by instances.

@@ -121,6 +121,7 @@ struct trace {
 	uint64_t max_events; /* UINT64_MAX: no limit */
 	_Atomic uint64_t events;
 	atomic_bool done;
+	atomic_bool begun; /* what recording waits for has come: trace_config.from */
 	atomic_int error; /* what has gone wrong first: trace_fail(); 0 */
 };
 

@@ -26,6 +26,7 @@ struct graph_filter {
 	bool no_irqs;	    /* nothing that hard interrupts call, unless it is named */
 	uint32_t max_depth; /* calls that are deeper are left out; 0: none */
 	uint64_t thresh_ns; /* only returns, of calls that took so long; 0: all */
+	uint64_t max_ns;    /* likewise, and no longer; 0: any time */
 };
 
 void graph_filter_exit(struct graph_filter *f);
@@ -61,13 +62,13 @@ uint8_t graph_filter_call(const struct graph_filter *f, uint64_t addr, uint32_t 
 /* Whether the entry of a call with these flags is recorded. */
 static inline bool graph_filter_enters(const struct graph_filter *f, uint8_t call)
 {
-	return call & GRAPH_CALL_SHOWN && !f->thresh_ns;
+	return call & GRAPH_CALL_SHOWN && !f->thresh_ns && !f->max_ns;
 }
 
 /* Whether its return is, ns after its entry. */
 static inline bool graph_filter_leaves(const struct graph_filter *f, uint8_t call, uint64_t ns)
 {
-	return call & GRAPH_CALL_SHOWN && ns >= f->thresh_ns;
+	return call & GRAPH_CALL_SHOWN && ns >= f->thresh_ns && (!f->max_ns || ns <= f->max_ns);
 }
 
 #endif
