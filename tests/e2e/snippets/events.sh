@@ -145,6 +145,19 @@ pids_of_events()
 	run 'echo > set_event_pid; cat set_event_pid'
 	prints ''
 	seen 'set_event_pid'
+	# What a switch or a wakeup has to do with others is still recorded.
+	run "echo $busy > set_event_notrace_pid; cat set_event_notrace_pid; echo > trace; echo 1 > events/enable"
+	prints "$busy"
+	record 20
+	run 'echo 0 > events/enable; cat trace'
+	all_events "$EVENT"
+	[ -z "$(events | grep -E -- "-$busy +$CPU" | grep -vE ': sched_(switch|wak[a-z_]+): ')" ] ||
+		miss "has its own: $(events | grep -E -- "-$busy +$CPU" | grep -v ': sched_' | head -n 5)"
+	run "echo 123 >> set_event_notrace_pid; cat set_event_notrace_pid"
+	prints "$(printf '%s\n' 123 "$busy" | sort -n)"
+	run 'echo > set_event_notrace_pid; cat set_event_notrace_pid'
+	prints ''
+	seen 'set_event_notrace_pid'
 }
 
 # --- 3.10, 3.11 ------------------------------------------------------------------------------------
