@@ -8,6 +8,7 @@ bench-programs += tests/bench/bench-exits
 bench-programs += tests/bench/bench-hits
 # Scripts that do so, with a whole guest.
 bench-scripts  += tests/bench/bench-attach
+bench-scripts  += tests/bench/bench-boot
 bench-scripts  += tests/bench/bench-files
 bench-scripts  += tests/bench/bench-overhead
 bench-scripts  += tests/bench/bench-standstill
