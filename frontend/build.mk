@@ -24,6 +24,7 @@ frontend-objs += frontend/cmd/source.o
 frontend-objs += frontend/cmd/symbols-print.o
 frontend-objs += frontend/cmd/symbols.o
 frontend-objs += frontend/cmd/top.o
+frontend-objs += frontend/cmd/traceable.o
 frontend-objs += frontend/control/client.o
 frontend-objs += frontend/control/peer.o
 frontend-objs += frontend/control/server.o

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* events.c - `hvtrace events`: the trace events of a kernel image, or of a running guest. */
 #include "frontend/cmd/command.h"
+#include "frontend/cmd/traceable.h"
 #include "frontend/lib/options.h"
 #include "frontend/session/event-category.h"
 #include "frontend/session/kernel-find.h"
@@ -18,42 +19,62 @@ static const struct option_usage events_usage = {
 	"Lists the trace events of a kernel image or of a running guest, whose modules' events are\n"
 	"among them, as available_events does: SYSTEM:EVENT, one a line. A GLOB selects those that it\n"
 	"matches as a whole, or without a colon in it those whose system or name it matches, @NAME\n"
-	"those of a category.",
+	"those of a category. With --all functions are listed, too, and of each what it is.",
 };
 
 struct events_options {
 	const char *kernel, *domain, *connect;
-	bool verbose, categories;
+	bool verbose, categories, all;
 	char **globs;
 	int nr_globs;
 	struct guestsym_parsers *parsers;
 };
 
+/* What there is. */
+struct kernel_lists {
+	struct guestsym_event_list events;
+	struct traceable functions; /* with --all */
+};
+
 /* --- where they are from ----------------------------------------------------------------- */
 
-static int read_guest(const struct events_options *o, struct guestsym_event_list *list, char *err,
+static int read_functions(const struct events_options *o, const struct guestsym *gs,
+			  struct kernel_lists *lists, char *err, size_t errlen)
+{
+	int ret = o->all ? traceable_read(&lists->functions, gs) : 0;
+
+	if (ret) {
+		guestsym_events_free(&lists->events);
+		snprintf(err, errlen, "no memory for the list of functions");
+	}
+	return ret;
+}
+
+static int read_guest(const struct events_options *o, struct kernel_lists *lists, char *err,
 		      size_t errlen)
 {
 	const struct machine_attach_config cfg = {.target = o->domain, .connect = o->connect};
 	struct machine *m = machine_attach(&cfg, err, errlen);
 	const struct machine_patience always = {NULL, NULL};
 	struct guestsym *gs = m ? trace_read_kernel(m, o->parsers, &always, err, errlen) : NULL;
-	int ret = gs ? trace_read_events(m, gs, list, err, errlen) : -EIO;
+	int ret = gs ? trace_read_events(m, gs, &lists->events, err, errlen) : -EIO;
 
+	if (!ret)
+		ret = read_functions(o, gs, lists, err, errlen);
 	guestsym_close(gs);
 	machine_free(m);
 	return ret;
 }
 
-static int read_image(struct guestsym_parsers *parsers, const char *path,
-		      struct guestsym_event_list *list, char *err, size_t errlen)
+static int read_image(const struct events_options *o, const char *path, struct kernel_lists *lists,
+		      char *err, size_t errlen)
 {
-	struct guestsym *gs = guestsym_open(parsers, path, 0, err, errlen);
+	struct guestsym *gs = guestsym_open(o->parsers, path, 0, err, errlen);
 	int ret;
 
 	if (!gs)
 		return -EIO;
-	ret = guestsym_events_image(gs, list);
+	ret = guestsym_events_image(gs, &lists->events);
 	if (ret == -ENODATA)
 		snprintf(err, errlen,
 			 "%s: says nothing about its events (no BTF); give a kernel built with "
@@ -66,16 +87,18 @@ static int read_image(struct guestsym_parsers *parsers, const char *path,
 	else if (ret)
 		snprintf(err, errlen, "%s: its trace events make no sense (%s)", path,
 			 strerror(-ret));
+	else
+		ret = read_functions(o, gs, lists, err, errlen);
 	guestsym_close(gs);
 	return ret;
 }
 
-static int read_kernel(const struct events_options *o, struct guestsym_event_list *list, char *err,
+static int read_kernel(const struct events_options *o, struct kernel_lists *lists, char *err,
 		       size_t errlen)
 {
 	char *found = o->kernel ? NULL : kernel_find();
 	const char *path = o->kernel ? o->kernel : found;
-	int ret = path ? read_image(o->parsers, path, list, err, errlen) : -ENOENT;
+	int ret = path ? read_image(o, path, lists, err, errlen) : -ENOENT;
 
 	if (!path)
 		snprintf(err, errlen, "there is no kernel in /boot; name one with --kernel FILE");
@@ -108,9 +131,54 @@ static bool is_selected(const struct events_options *o, const struct guestsym_ev
 	return selected && ev->source != GUESTSYM_EVENT_FTRACE;
 }
 
+static const char *event_kind(const struct guestsym_event *ev)
+{
+	switch (ev->source) {
+	case GUESTSYM_EVENT_SYSCALL:
+		return "System call event";
+	case GUESTSYM_EVENT_OTHER:
+		return "Event defined in the guest";
+	default:
+		return "Tracepoint event";
+	}
+}
+
+static void print_name(struct text *t, const struct events_options *o, const char *name,
+		       const char *kind)
+{
+	if (o->all)
+		text_printf(t, "%-50s [%s]\n", name, kind);
+	else
+		text_printf(t, "%s\n", name);
+}
+
+static bool function_is_selected(const struct events_options *o, const char *name)
+{
+	for (int i = 0; i < o->nr_globs; i++)
+		if (!event_category_find(o->globs[i]) && glob_pattern_match(o->globs[i], name))
+			return true;
+	return !o->nr_globs;
+}
+
+static size_t print_functions(struct text *t, const struct events_options *o,
+			      const struct traceable *functions)
+{
+	const char *name = functions->text;
+	size_t n = 0;
+
+	for (size_t i = 0; i < functions->nr; i++, name += strlen(name) + 1) {
+		if (!function_is_selected(o, name))
+			continue;
+		print_name(t, o, name, "Function");
+		n++;
+	}
+	return n;
+}
+
 static size_t print_events(struct text *t, const struct events_options *o,
 			   const struct guestsym_event_list *list)
 {
+	char name[512];
 	size_t n = 0;
 
 	for (size_t i = 0; i < list->n; i++) {
@@ -118,7 +186,10 @@ static size_t print_events(struct text *t, const struct events_options *o,
 
 		if (!is_selected(o, ev))
 			continue;
-		text_printf(t, "%s%s:%s\n", n++ && o->verbose ? "\n" : "", ev->system, ev->name);
+		snprintf(name, sizeof(name), "%s:%s", ev->system, ev->name);
+		if (n++ && o->verbose)
+			text_putc(t, '\n');
+		print_name(t, o, name, event_kind(ev));
 		if (o->verbose)
 			event_format_print(
 				t, &(struct event_format){ev, list->common, list->nr_common});
@@ -126,14 +197,18 @@ static size_t print_events(struct text *t, const struct events_options *o,
 	return n;
 }
 
-static int print_list(const struct events_options *o, const struct guestsym_event_list *list)
+static int print_list(const struct events_options *o, const struct kernel_lists *lists)
 {
+	const struct guestsym_event_list *list = &lists->events;
 	struct text t = {0};
 	int status = EXIT_FAILED;
+	size_t n = print_events(&t, o, list);
 
-	if (!print_events(&t, o, list))
-		fprintf(stderr, "hvtrace: no event matches %s (hvtrace events lists all)\n",
-			o->nr_globs ? o->globs[0] : "");
+	n += print_functions(&t, o, &lists->functions);
+	if (!n)
+		fprintf(stderr, "hvtrace: no event%s matches %s (hvtrace events%s lists all)\n",
+			o->all ? " or function" : "", o->nr_globs ? o->globs[0] : "",
+			o->all ? " --all" : "");
 	else if (t.failed)
 		fprintf(stderr, "hvtrace: no memory for the list\n");
 	else if (fwrite(t.buf, 1, t.len, stdout) != t.len || fflush(stdout))
@@ -180,17 +255,18 @@ static bool options_make_sense(const struct events_options *o)
 
 static int events(struct events_options *o)
 {
-	struct guestsym_event_list list;
+	struct kernel_lists lists = {.functions = {0}};
 	char err[512];
 	int status = EXIT_FAILED;
 
 	if (guestsym_parsers_start(&o->parsers, -1, err, sizeof(err)) ||
-	    (o->domain ? read_guest(o, &list, err, sizeof(err))
-		       : read_kernel(o, &list, err, sizeof(err)))) {
+	    (o->domain ? read_guest(o, &lists, err, sizeof(err))
+		       : read_kernel(o, &lists, err, sizeof(err)))) {
 		fprintf(stderr, "hvtrace: %s\n", err);
 	} else {
-		status = print_list(o, &list);
-		guestsym_events_free(&list);
+		status = print_list(o, &lists);
+		guestsym_events_free(&lists.events);
+		traceable_free(&lists.functions);
 	}
 	guestsym_parsers_stop(o->parsers);
 	return status;
@@ -207,6 +283,8 @@ int cmd_events(int argc, char **argv)
 		OPT_STRING(0, "connect", &opt.connect, "URI", "libvirt (default: qemu:///system)"),
 		OPT_FLAG('v', "verbose", &opt.verbose,
 			 "with fields and print fmt, as the format files have them"),
+		OPT_FLAG('a', "all", &opt.all,
+			 "functions as well: all that can be traced, and of each what it is"),
 		OPT_FLAG('c', "categories", &opt.categories, "list what categories there are"),
 		OPT_END,
 	};
