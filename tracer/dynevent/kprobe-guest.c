@@ -137,6 +137,11 @@ int guest_probes_open(struct guest_probes *g, char *err, size_t errlen)
 	struct trace *t = g->t;
 	int ret = t->tramp ? 0 : trace_open_events(t, err, errlen);
 
+	if (!ret && !t->cfg.running) {
+		ret = trampoline_types(t);
+		if (ret)
+			snprintf(err, errlen, "its memory cannot be written: %s", strerror(-ret));
+	}
 	if (ret || !trace_has_traps(g->t) || g->trapped)
 		return ret;
 	ret = kprobe_traps_insert(t);

@@ -211,8 +211,7 @@ static void fill_nops(uint8_t *buf, size_t len)
 	}
 }
 
-/* What the kernel calls by address is of these types. */
-static void fill_types(uint8_t *buf, const struct payload_config *cfg)
+static void describe_called(struct payload_text *text)
 {
 	static const struct {
 		const uint8_t *entry;
@@ -225,10 +224,20 @@ static void fill_types(uint8_t *buf, const struct payload_config *cfg)
 		{payload_kretprobe_stop, CALL_TYPE_KRETPROBE},
 	};
 
+	_Static_assert(ARRAY_SIZE(called) == ARRAY_SIZE(text->called), "all of them");
+	for (size_t i = 0; i < ARRAY_SIZE(called); i++) {
+		text->called[i].entry = (uint32_t)(called[i].entry - payload_code);
+		text->called[i].type = called[i].type;
+	}
+}
+
+static void fill_types(uint8_t *buf, const struct payload_config *cfg,
+		       const struct payload_text *text)
+{
 	_Static_assert(TYPE_SIZE == CALL_TYPE_SIZE, "there is room for it");
-	for (size_t i = 0; i < ARRAY_SIZE(called); i++)
-		memcpy(buf + (called[i].entry - payload_code) - CALL_TYPE_SIZE,
-		       cfg->type[called[i].type], CALL_TYPE_SIZE);
+	for (size_t i = 0; i < ARRAY_SIZE(text->called); i++)
+		memcpy(buf + text->called[i].entry - CALL_TYPE_SIZE,
+		       cfg->type[text->called[i].type], CALL_TYPE_SIZE);
 }
 
 static void describe_changes(struct payload_text *text)
@@ -281,6 +290,7 @@ static void describe(struct payload_text *text)
 	text->idle = (uint32_t)(payload_idle - payload_code);
 	text->idle_exit = (uint32_t)(payload_idle_exit - payload_code);
 	describe_changes(text);
+	describe_called(text);
 	text->work = (uint32_t)(payload_work - payload_code);
 	text->kprobe = (uint32_t)(payload_kprobe - payload_code);
 	text->kretprobe = (uint32_t)(payload_kretprobe - payload_code);
@@ -308,7 +318,7 @@ int payload_text_make(const struct payload_config *cfg, uint8_t *buf, struct pay
 	describe(text);
 	memset(buf, 0xcc, WINDOW_TEXT_SIZE); /* int3 */
 	memcpy(buf, payload_code, text->size);
-	fill_types(buf, cfg);
+	fill_types(buf, cfg, text);
 	for (const struct payload_patch *p = payload_patches; p != payload_patches_end; p++) {
 		if (p->kind == PATCH_RETURN)
 			fill_return(buf, cfg, p->off);

@@ -41,6 +41,8 @@ struct payload_config {
 	uint8_t type[CALL_TYPES][CALL_TYPE_SIZE]; /* in front of what the kernel calls by address */
 };
 
+#define PAYLOAD_CALLED 5
+
 /* Where sites call: offsets from WINDOW_TEXT. */
 struct payload_text {
 	uint32_t function; /* record the call of a function: the site is at its fentry */
@@ -84,6 +86,11 @@ struct payload_text {
 	uint32_t kprobe, kretprobe, kprobe_call;
 	/* The same with traps: the host takes the hit at _trap, two bytes. */
 	uint32_t kprobe_stop, kretprobe_stop, kprobe_trap;
+	/* Those of them that the kernel calls by address: their types are in front of them. */
+	struct {
+		uint32_t entry;
+		enum call_type type;
+	} called[PAYLOAD_CALLED];
 	uint32_t size; /* bytes of code */
 	/*
 	 * In code at [from, to) nothing has been done yet but the call that got here, or all is

@@ -155,6 +155,8 @@ int events_place(struct events *e)
 	if (ret || !events_ready(e))
 		return ret;
 	ret = window_get(e);
+	if (!ret && !t->cfg.running)
+		ret = trampoline_types(t);
 	if (ret)
 		return ret;
 	syscalls_learn(e);

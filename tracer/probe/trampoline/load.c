@@ -110,6 +110,24 @@ static void types_fill(struct trace *t, struct payload_config *cfg)
 		call_type_read(t->gs, &t->guest, i, cfg->type[i]);
 }
 
+int trampoline_types(struct trace *t)
+{
+	struct trampoline *tr = t->tramp;
+	int ret = 0;
+
+	machine_pause_for(t->m, "telling the guest's kernel what it may call");
+	for (size_t i = 0; i < PAYLOAD_CALLED && !ret; i++) {
+		uint8_t type[CALL_TYPE_SIZE];
+
+		call_type_read(t->gs, &t->guest, tr->text.called[i].type, type);
+		ret = window_write_text(&tr->window,
+					WINDOW_TEXT + tr->text.called[i].entry - CALL_TYPE_SIZE,
+					type, sizeof(type));
+	}
+	machine_resume(t->m);
+	return ret;
+}
+
 int trampoline_load(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
 	struct payload_header *h = &tr->window.header;

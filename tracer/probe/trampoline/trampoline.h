@@ -55,6 +55,11 @@ struct window *trampoline_window_of(struct trampoline *tr);
 /* While it is open: the window, and where in it the payload's entries are. */
 struct window *trampoline_window(const struct trace *t);
 const struct payload_text *trampoline_text(const struct trace *t);
+/*
+ * A kernel that boots may change all types of what is called by address after the code was placed
+ * (guest/call-type.h): before it is to call anything they are put there anew. 0 or -errno.
+ */
+int trampoline_types(struct trace *t);
 /* Where probes are traps: one that takes the place of two bytes of NOP at this entry of its. */
 struct machine_trap trampoline_trap(struct trace *t, uint32_t entry, uint64_t cookie);
 /* Address of the pointer to the guest's own ring buffer, PAYLOAD_NONE: it is not known. */

@@ -307,7 +307,7 @@ static void test_types(void **state)
 	const struct {
 		uint32_t entry;
 		enum call_type type;
-	} called[] = {
+	} called[PAYLOAD_CALLED] = {
 		{g->text.work, CALL_TYPE_WORK},
 		{g->text.kprobe, CALL_TYPE_KPROBE},
 		{g->text.kprobe_stop, CALL_TYPE_KPROBE},
@@ -317,6 +317,8 @@ static void test_types(void **state)
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
 	for (size_t i = 0; i < sizeof(called) / sizeof(called[0]); i++) {
+		assert_int_equal(g->text.called[i].entry, called[i].entry);
+		assert_int_equal(g->text.called[i].type, called[i].type);
 		assert_memory_equal(text + called[i].entry - CALL_TYPE_SIZE,
 				    g->cfg.type[called[i].type], CALL_TYPE_SIZE);
 		assert_memory_equal(text + called[i].entry, endbr64, sizeof(endbr64));
