@@ -322,6 +322,35 @@ static void test_snapshot(void **state)
 	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "Snapshot is freed"));
 }
 
+/* The pages of the snapshot, of one vCPU; each is given once. */
+static void test_snapshot_raw(void **state)
+{
+	struct world *w = *state;
+	struct open_file *f = NULL;
+	char page[4096], again[4096], buf[4096];
+
+	assert_int_equal(open_path(w, "per_cpu/cpu0/snapshot_raw", O_RDONLY, &f), 0);
+	assert_int_equal(view_read(f, page, sizeof(page), 0), -EAGAIN);
+	assert_int_equal(put(w, "trace_marker", 0, "taken"), 5);
+	assert_int_equal(put(w, "snapshot", 0, "1"), 1);
+	assert_int_equal(put(w, "trace_marker", 0, "later"), 5);
+	assert_int_equal(view_read(f, page, sizeof(page), 0), 4096);
+	assert_non_null(memmem(page, sizeof(page), "taken", 5));
+	assert_null(memmem(page, sizeof(page), "later", 5));
+	assert_int_equal(view_read(f, again, sizeof(again), 0), -EAGAIN);
+	view_close(w->view, f);
+	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "Snapshot is allocated"));
+	/* What was in the buffer meanwhile. */
+	assert_int_equal(put(w, "snapshot", 0, "1"), 1);
+	assert_int_equal(open_path(w, "per_cpu/cpu0/snapshot_raw", O_RDONLY, &f), 0);
+	assert_int_equal(view_read(f, again, sizeof(again), 0), 4096);
+	assert_non_null(memmem(again, sizeof(again), "later", 5));
+	view_close(w->view, f);
+	assert_int_equal(open_path(w, "per_cpu/cpu1/snapshot_raw", O_RDONLY, &f), 0);
+	assert_int_equal(view_read(f, again, sizeof(again), 0), -EAGAIN);
+	view_close(w->view, f);
+}
+
 /* A tracer of latencies keeps its own trace where it would be. */
 static void test_lent_snapshot(void **state)
 {
@@ -578,6 +607,7 @@ int main(void)
 		TEST(test_pipe),
 		TEST(test_raw),
 		TEST(test_snapshot),
+		TEST(test_snapshot_raw),
 		TEST(test_lent_snapshot),
 		TEST(test_time_start),
 		TEST(test_pause_on_trace),
