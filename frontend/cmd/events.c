@@ -242,6 +242,11 @@ static bool options_make_sense(const struct events_options *o)
 		fprintf(stderr, "hvtrace: --kernel and --domain do not go together\n");
 		return false;
 	}
+	if (o->categories && (o->kernel || o->domain || o->nr_globs)) {
+		fprintf(stderr, "hvtrace: --categories are those of all kernels: it goes with no "
+				"kernel and no GLOB\n");
+		return false;
+	}
 	for (int i = 0; i < o->nr_globs; i++) {
 		if (!event_category_is_named(o->globs[i]) || event_category_find(o->globs[i]))
 			continue;
