@@ -365,7 +365,9 @@ static void test_lent_snapshot(void **state)
 	top->tracer = &latencies;
 	assert_int_equal(view_read(f, buf, sizeof(buf), 0), -EBUSY);
 	view_close(w->view, f);
-	for (char value = '0'; value <= '2'; value++) {
+	for (int digit = '0'; digit <= '2'; digit++) {
+		const char value = (char)digit;
+
 		assert_int_equal(put_bytes(w, "snapshot", O_WRONLY, &value, 1), -EBUSY);
 		assert_int_equal(put_bytes(w, "per_cpu/cpu1/snapshot", O_WRONLY, &value, 1),
 				 -EBUSY);
@@ -594,32 +596,19 @@ static void test_ours(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_listing),
-		TEST(test_instance_listing),
-		TEST(test_defaults),
-		TEST(test_writes),
-		TEST(test_names),
-		TEST(test_lists),
-		TEST(test_instances),
-		TEST(test_text_stays),
-		TEST(test_buffer_size),
-		TEST(test_free_buffer),
-		TEST(test_pipe),
-		TEST(test_raw),
-		TEST(test_snapshot),
-		TEST(test_snapshot_raw),
-		TEST(test_lent_snapshot),
-		TEST(test_time_start),
-		TEST(test_pause_on_trace),
-		TEST(test_truncate),
-		TEST(test_options),
-		TEST(test_filter),
-		TEST(test_graph_filter),
-		TEST(test_graph_depth),
-		TEST(test_graph_options),
-		TEST(test_graph_in_instance),
-		TEST(test_preempt_count),
-		TEST(test_ours),
+		TEST(test_listing),	   TEST(test_instance_listing),
+		TEST(test_defaults),	   TEST(test_writes),
+		TEST(test_names),	   TEST(test_lists),
+		TEST(test_instances),	   TEST(test_text_stays),
+		TEST(test_buffer_size),	   TEST(test_free_buffer),
+		TEST(test_pipe),	   TEST(test_raw),
+		TEST(test_snapshot),	   TEST(test_snapshot_raw),
+		TEST(test_lent_snapshot),  TEST(test_time_start),
+		TEST(test_pause_on_trace), TEST(test_truncate),
+		TEST(test_options),	   TEST(test_filter),
+		TEST(test_graph_filter),   TEST(test_graph_depth),
+		TEST(test_graph_options),  TEST(test_graph_in_instance),
+		TEST(test_preempt_count),  TEST(test_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
