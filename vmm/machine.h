@@ -117,7 +117,8 @@ struct machine_config {
 	void *arg;	       /* for the functions above */
 };
 
-#define MACHINE_MAX_VCPUS 8
+/* Sets of vCPUs are the bits of 64. */
+#define MACHINE_MAX_VCPUS 64
 
 /*
  * Create a machine with the backend of this name ("kvm", "qemu"), memory laid out and the kernel

@@ -258,7 +258,7 @@ static void pass_end(struct collector *c, size_t max)
 	/* Also where function_graph has been left, with whatever was in its queues. */
 	c->unwritten = false;
 	merged = !c->ops->merges(t) || pass_merge(c, behind, max);
-	c->due = t->vcpus ? UINT64_MAX >> (64 - t->vcpus) : 0;
+	c->due = trace_all_vcpus(t);
 	c->ops->pass(t, behind, merged);
 }
 

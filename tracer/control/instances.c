@@ -135,7 +135,7 @@ static struct instance *instance_make(struct trace *t, const char *name, uint64_
 		return NULL;
 	i->t = t;
 	i->on = true;
-	i->cpumask = (UINT64_C(1) << t->vcpus) - 1;
+	i->cpumask = trace_all_vcpus(t);
 	i->tracer = tracer_find("nop");
 	i->clock = clock_find(NULL);
 	i->options = output_trace_options.defaults;

@@ -213,7 +213,7 @@ uint64_t instance_cpumask(struct instance *i)
 int instance_set_cpumask(struct instance *i, uint64_t mask)
 {
 	trace_writers_stop(i->t);
-	i->cpumask = mask & ((UINT64_C(1) << i->t->vcpus) - 1);
+	i->cpumask = mask & trace_all_vcpus(i->t);
 	trace_writers_go(i->t);
 	payload_control(i->t);
 	return 0;

@@ -49,13 +49,17 @@ struct trace_config {
 	void *cancelled_arg;
 };
 
+/* No guest is asked to lend more than what is for so many vCPUs: those of more get less each. */
+#define TRACE_WINDOW_VCPUS	   8
+#define TRACE_WINDOW_COUNTS(vcpus) ((vcpus) < TRACE_WINDOW_VCPUS ? (vcpus) : TRACE_WINDOW_VCPUS)
 /* What trampolines take by default for so many vCPUs, bytes: at least. */
-#define TRACE_WINDOW_DEFAULT(vcpus) ((UINT64_C(2) << 20) + (UINT64_C(4) << 20) * (vcpus))
+#define TRACE_WINDOW_DEFAULT(vcpus)                                                                \
+	((UINT64_C(2) << 20) + (UINT64_C(4) << 20) * TRACE_WINDOW_COUNTS(vcpus))
 /* The same of a guest with so much memory that it is no more than this part of it. */
 #define TRACE_WINDOW_LARGE(vcpus) ((UINT64_C(2) << 20) + (UINT64_C(16) << 20) * (vcpus))
 #define TRACE_WINDOW_SHARE	  16
 /* For few functions. */
-#define TRACE_WINDOW_FEW(vcpus) ((UINT64_C(2) << 20) * ((vcpus) + 1))
+#define TRACE_WINDOW_FEW(vcpus) ((UINT64_C(2) << 20) * (TRACE_WINDOW_COUNTS(vcpus) + 1))
 #define TRACE_WINDOW_MIN	(UINT64_C(2) << 20)
 #define TRACE_WINDOW_MAX	(UINT64_C(128) << 20)
 

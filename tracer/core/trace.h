@@ -204,6 +204,12 @@ static inline bool trace_has_traps(const struct trace *t)
 	return !t->engine->calls;
 }
 
+/* A bit for each vCPU. */
+static inline uint64_t trace_all_vcpus(const struct trace *t)
+{
+	return t->vcpus ? UINT64_MAX >> (64 - t->vcpus) : 0;
+}
+
 /* Whether the machine has a window of its own: a kernel need not be asked for memory. */
 static inline bool trace_has_window(const struct trace *t)
 {

@@ -11,9 +11,19 @@
 #define QUEUE_KEEP ((size_t)1 << 18) /* of one that was longer once, and what bursts find there */
 #define QUEUE_SIZE (QUEUE_MAX * sizeof(struct payload_record))
 
+/* All queues take no more memory than those of so many vCPUs: where there are more each has less.
+ */
+#define QUEUES_LONG 8
+
 #define REWIND_MIN 8192
 
 #define LOSING_RUNS 3
+
+/* A vCPU's part of what so many could have. */
+static size_t queue_part(const struct graph_merge *m, size_t nr)
+{
+	return m->vcpus > QUEUES_LONG ? nr / m->vcpus * QUEUES_LONG : nr;
+}
 
 /* Room for the longest is mapped; most never get there, and memory comes as it is used. */
 static bool queue_open(const struct graph_merge *m, struct graph_queue *q)
@@ -26,7 +36,7 @@ static bool queue_open(const struct graph_merge *m, struct graph_queue *q)
 	/* Fewer faults, if it can be had. */
 	madvise(v, QUEUE_SIZE, MADV_HUGEPAGE);
 	if (m->prefault)
-		madvise(v, QUEUE_KEEP * sizeof(*q->v), MADV_POPULATE_WRITE);
+		madvise(v, queue_part(m, QUEUE_KEEP) * sizeof(*q->v), MADV_POPULATE_WRITE);
 	q->v = v;
 	return true;
 }
@@ -61,16 +71,18 @@ static void queue_take(struct graph_queue *q, size_t n)
  * Where there is far more room in front of a queue than it is long it begins at the start again, in
  * memory that has just been used: it would wander through all that it could ever have.
  */
-static void queue_rewind(struct graph_queue *q)
+static void queue_rewind(const struct graph_merge *m, struct graph_queue *q)
 {
+	const size_t keep = queue_part(m, QUEUE_KEEP);
+
 	if (q->next < REWIND_MIN || q->nr > q->next / 2 || q->next + q->nr > QUEUE_MAX)
 		return;
 	memcpy(q->v, q->v + q->next, q->nr * sizeof(*q->v));
 	q->next = 0;
-	if (q->used <= QUEUE_KEEP || q->nr > QUEUE_KEEP)
+	if (q->used <= keep || q->nr > keep)
 		return;
-	madvise(q->v + QUEUE_KEEP, QUEUE_SIZE - QUEUE_KEEP * sizeof(*q->v), MADV_DONTNEED);
-	q->used = QUEUE_KEEP;
+	madvise(q->v + keep, QUEUE_SIZE - keep * sizeof(*q->v), MADV_DONTNEED);
+	q->used = keep;
 }
 
 static bool is_of_a_call(const struct payload_record *r)
@@ -122,7 +134,8 @@ bool graph_merge_lost(struct graph_merge *m, unsigned int vcpu)
 bool graph_merge_is_full(const struct graph_merge *m, unsigned int vcpu, size_t n)
 {
 	/* Half of what one may have is all that there is of others to be taken before its own. */
-	size_t full = m->waits && m->vcpus > 1 ? QUEUE_FULL / 2 / m->vcpus : QUEUE_FULL;
+	size_t full = m->waits && m->vcpus > 1 ? QUEUE_FULL / 2 / m->vcpus
+						 : queue_part(m, QUEUE_FULL);
 
 	return m->queue[vcpu].nr + n > full;
 }
@@ -230,7 +243,7 @@ bool graph_merge_run(struct graph_merge *m, bool all, size_t max, uint64_t held,
 	m->horizon = 0;
 	for (unsigned int i = 0; i < m->vcpus; i++) {
 		q = &m->queue[i];
-		queue_rewind(q);
+		queue_rewind(m, q);
 		if (!q->nr)
 			q->latest = 0;
 		else if (q->latest > m->horizon)

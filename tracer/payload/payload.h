@@ -25,7 +25,6 @@
 #define WINDOW_DEPTH	   0xfc0  /* u32, written by the host: payload_depth calls it beyond */
 #define WINDOW_HOST	   0xfc8  /* u64, written by the host, or for it when it has died: HOST_ */
 #define WINDOW_TABLE	   0x1000 /* page table of the first piece, when that is borrowed */
-#define WINDOW_CTL	   0x2000
 #define WINDOW_TEXT	   0x4000
 #define WINDOW_TEXT_SIZE   0x4000
 #define WINDOW_PROBES	   0x8000  /* a struct kprobe or kretprobe in each row: PROBE_ROW_ */
@@ -34,6 +33,7 @@
 #define WINDOW_EVENT_TABLE 0x60000 /* struct payload_event for each file, and two of the array */
 #define WINDOW_EVENT_HELD  0x6d000 /* struct payload_held: modules held for their events */
 #define WINDOW_WORK	   0x70000 /* a struct work_struct, and what it is to call: WORK_ */
+#define WINDOW_CTL	   0x7c000 /* CTL_BLOCKS of CTL_SIZE */
 #define WINDOW_PIDS	   0x80000
 #define WINDOW_PIDS_SIZE   0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */
 #define WINDOW_RINGS	   0x100000
@@ -52,6 +52,8 @@
 
 #define CTL_SHIFT 8
 #define CTL_SIZE  (1 << CTL_SHIFT)
+/* The code goes by the number of the CPU it runs on, whatever it is: a guest can have no more. */
+#define CTL_BLOCKS 64
 
 #define CTL_HEAD      0	 /* u64: next record to be written, counted from the ring's length on */
 #define CTL_DROPPED   8	 /* u64: records not written because there was no room: full_timeout */
@@ -333,7 +335,8 @@ struct payload_work_call {
 };
 
 _Static_assert(sizeof(struct payload_work_call) == WORK_CALL_SIZE, "as the code has it");
-_Static_assert(WINDOW_WORK + WORK_CALLS + WORK_CALLS_MAX * WORK_CALL_SIZE <= WINDOW_PIDS,
+_Static_assert(WINDOW_WORK + WORK_CALLS + WORK_CALLS_MAX * WORK_CALL_SIZE <= WINDOW_CTL &&
+		       WINDOW_CTL + CTL_BLOCKS * CTL_SIZE <= WINDOW_PIDS,
 	       "there is room");
 
 /* A copy of a stack; of words there are only as many as it says. */
@@ -347,7 +350,7 @@ _Static_assert(offsetof(struct payload_stack, word) == COPY_WORD, "as the code h
 
 #define WINDOW_MAX_PIECES 64
 #define WINDOW_PIECE	  0x200000 /* what one entry of a page directory maps */
-#define PAYLOAD_MAGIC	  "hvtrace window 5"
+#define PAYLOAD_MAGIC	  "hvtrace window 6"
 
 /* A function of the guest's that begins with a jump to the code: event.S. */
 struct payload_detour {

@@ -167,7 +167,7 @@ int kvm_mptable_write(struct kvm_machine *m)
 					   .cpus = m->nvcpus,
 					   .lapic = KVM_LAPIC_ADDR,
 					   .ioapic = KVM_IOAPIC_ADDR};
-	uint8_t bytes[1024];
+	uint8_t bytes[MPTABLE_MAX];
 	int len = mptable_build(bytes, sizeof(bytes), &cfg);
 
 	return len < 0 ? len : kvm_mem_write(m, cfg.pa, bytes, (size_t)len);

@@ -12,6 +12,9 @@ struct mptable_config {
 	uint32_t lapic, ioapic; /* addresses of the interrupt controllers */
 };
 
+/* Room for that of MACHINE_MAX_VCPUS. */
+#define MPTABLE_MAX 2048
+
 /* Bytes written (the floating pointer first), or -ENOSPC. */
 int mptable_build(void *buf, size_t size, const struct mptable_config *cfg);
 

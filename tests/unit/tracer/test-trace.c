@@ -41,6 +41,24 @@ static void hits_become_records(void **state)
 	trace_free(t);
 }
 
+/* Sets of vCPUs are 64 bits: all of them are one that no shift makes. */
+static void the_last_of_all_vcpus_is_recorded(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){.vcpus = MACHINE_MAX_VCPUS});
+
+	(void)state;
+	assert_true(instance_cpumask(t->instances) == UINT64_MAX);
+	assert_int_equal(instance_set_cpumask(t->instances, UINT64_MAX - 1), 0);
+	assert_true(instance_cpumask(t->instances) == UINT64_MAX - 1);
+	assert_int_equal(instance_set_cpumask(t->instances, UINT64_C(1) << 63), 0);
+	assert_true(instance_cpumask(t->instances) == UINT64_C(1) << 63);
+	/* As the lock order of a sanitizer's build has it. */
+	trace_writers_stop(t);
+	trace_writers_go(t);
+	assert_int_equal(trace_detach(t), 0);
+	trace_free(t);
+}
+
 static void state_flags_are_the_kernels(void **state)
 {
 	static const struct {
@@ -428,6 +446,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(hits_become_records),
+		TEST(the_last_of_all_vcpus_is_recorded),
 		TEST(state_flags_are_the_kernels),
 		TEST(hostile_pointers_read_as_zero),
 		TEST(clock_is_the_kernels),

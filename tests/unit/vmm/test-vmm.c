@@ -203,9 +203,9 @@ static void test_bad_config(void **state)
 	assert_null(machine_new("abacus", &cfg, err, sizeof(err)));
 	assert_non_null(strstr(err, "abacus"));
 	cfg.vcpus = 0;
-	refused(&cfg, "1 to 8 CPUs");
-	cfg.vcpus = 9;
-	refused(&cfg, "1 to 8 CPUs");
+	refused(&cfg, "1 to 64 CPUs");
+	cfg.vcpus = MACHINE_MAX_VCPUS + 1;
+	refused(&cfg, "1 to 64 CPUs");
 	cfg = good;
 	cfg.memory = 1 * MIB;
 	refused(&cfg, "too few");

@@ -111,8 +111,6 @@ static uint64_t window_bytes(const struct trace *t, bool few, uint64_t *most)
 
 	if (t->cfg.window_bytes)
 		return *most = t->cfg.window_bytes;
-	if (least > TRACE_WINDOW_MAX)
-		least = TRACE_WINDOW_MAX;
 	machine_get_info(t->m, &info);
 	*most = info.memory / TRACE_WINDOW_SHARE;
 	if (*most > large)

@@ -369,6 +369,59 @@ static void full_queues_have_room_for_a_ring(void **state)
 	graph_merge_exit(&m);
 }
 
+/* However many there are, all queues together take what those of eight do. */
+static void queues_of_many_share_the_memory_of_eight(void **state)
+{
+	const size_t most = 8 * (size_t)64 << 20; /* bytes */
+	struct graph_merge m = {.vcpus = MACHINE_MAX_VCPUS};
+	struct payload_record r = {.state = PAYLOAD_FUNCTION << STATE_TYPE_SHIFT};
+	size_t full;
+
+	(void)state;
+	for (full = 0; !graph_merge_is_full(&m, m.vcpus - 1, 1); full++)
+		assert_true(graph_merge_add(&m, m.vcpus - 1, &r, 1));
+	assert_in_range(full, TRACE_WINDOW_MAX / 2 / m.vcpus / PAYLOAD_RECORD_SIZE,
+			most / m.vcpus / PAYLOAD_RECORD_SIZE);
+	graph_merge_exit(&m);
+}
+
+struct many_seen {
+	uint64_t latest, vcpus;
+	size_t nr;
+};
+
+static void take_of_many(void *arg, unsigned int vcpu, const struct payload_record *r, size_t n)
+{
+	struct many_seen *seen = arg;
+
+	for (size_t i = 0; i < n; i++, seen->nr++) {
+		assert_true(r[i].tsc > seen->latest);
+		seen->latest = r[i].tsc;
+		seen->vcpus |= UINT64_C(1) << vcpu;
+	}
+}
+
+static void as_many_vcpus_as_there_can_be(void **state)
+{
+	enum { EACH = 5 };
+	struct graph_merge m = {.vcpus = MACHINE_MAX_VCPUS};
+	struct many_seen seen = {0};
+	struct payload_record r = {.state = PAYLOAD_FUNCTION << STATE_TYPE_SHIFT};
+
+	(void)state;
+	for (unsigned int v = MACHINE_MAX_VCPUS; v--;)
+		for (unsigned int i = 0; i < EACH; i++) {
+			r.tsc = 1 + i * MACHINE_MAX_VCPUS + v;
+			assert_true(graph_merge_add(&m, v, &r, 1));
+		}
+	graph_merge_run(&m, false, SIZE_MAX, 0, take_of_many, &seen);
+	graph_merge_run(&m, false, SIZE_MAX, UINT64_C(1) << (MACHINE_MAX_VCPUS - 1), take_of_many,
+			&seen);
+	assert_int_equal(seen.nr, EACH * MACHINE_MAX_VCPUS);
+	assert_true(seen.vcpus == UINT64_MAX);
+	graph_merge_exit(&m);
+}
+
 /* Before there is room for one vCPU's all that the others have may have to go. */
 static void queues_of_those_that_wait_are_short(void **state)
 {
@@ -646,6 +699,8 @@ int main(void)
 		cmocka_unit_test(queues_stay_where_they_are),
 		cmocka_unit_test(nothing_overtakes_what_waits_for_room),
 		cmocka_unit_test(full_queues_have_room_for_a_ring),
+		cmocka_unit_test(queues_of_many_share_the_memory_of_eight),
+		cmocka_unit_test(as_many_vcpus_as_there_can_be),
 		cmocka_unit_test(queues_of_those_that_wait_are_short),
 		cmocka_unit_test(too_deep_is_counted),
 		cmocka_unit_test(stacks_become_known),

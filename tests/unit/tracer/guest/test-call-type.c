@@ -43,7 +43,7 @@ int guest_read(struct guest_kernel *g, uint64_t va, void *buf, size_t len)
 
 static bool read_as(enum call_type type, uint8_t bytes[CALL_TYPE_SIZE])
 {
-	struct guest_kernel g = {.slide = SLIDE};
+	static struct guest_kernel g = {.slide = SLIDE}; /* too large for a stack */
 
 	return call_type_read(NULL, &g, type, bytes);
 }

@@ -13,6 +13,7 @@
 #include "vmm/kvm/acpi-tables.h"
 #include "vmm/kvm/cpuid.h"
 #include "vmm/kvm/mptable.h"
+#include "vmm/machine.h"
 
 /* --- tables -------------------------------------------------------------------------------- */
 
@@ -78,6 +79,19 @@ static void test_mptable(void **state)
 	assert_int_equal(seen[0], 3);
 	assert_int_equal(seen[2], 1);
 	assert_int_equal(seen[3], 15);
+}
+
+static void test_mptable_of_all_vcpus(void **state)
+{
+	const struct mptable_config cfg = {.pa = 0xf0000, .cpus = MACHINE_MAX_VCPUS};
+	uint8_t buf[MPTABLE_MAX];
+	const uint8_t *last = buf + 16 + 44 + (MACHINE_MAX_VCPUS - 1) * 20;
+
+	(void)state;
+	assert_true(mptable_build(buf, sizeof(buf), &cfg) > 0);
+	assert_int_equal(last[0], 0); /* a processor, */
+	assert_int_equal(last[1], MACHINE_MAX_VCPUS - 1);
+	assert_int_equal(last[20], 1); /* then a bus */
 }
 
 static void test_mptable_no_room(void **state)
@@ -256,7 +270,8 @@ static void test_cpuid_emulated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mptable),	    cmocka_unit_test(test_mptable_no_room),
+		cmocka_unit_test(test_mptable),	    cmocka_unit_test(test_mptable_of_all_vcpus),
+		cmocka_unit_test(test_mptable_no_room),
 		cmocka_unit_test(test_acpi_tables), cmocka_unit_test(test_acpi_no_room),
 		cmocka_unit_test(test_cpuid),	    cmocka_unit_test(test_cpuid_emulated),
 	};
