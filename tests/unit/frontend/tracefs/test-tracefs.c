@@ -357,7 +357,7 @@ static void test_lent_snapshot(void **state)
 	struct world *w = *state;
 	struct instance *top = trace_top(w->trace);
 	static const struct tracer_ops latencies = {.name = "latencies", .max = true};
-	struct open_file *f;
+	struct open_file *f = NULL;
 	char buf[64];
 
 	assert_int_equal(put(w, "snapshot", 0, "1"), 1);
