@@ -14,13 +14,19 @@
 #define MAX_SEVERAL 64
 #define BIG	    (128U << 10) /* with one of that size no more are kept back */
 
+struct request {
+	uint32_t device;
+	unsigned int vcpu; /* where it was got: that is which queue of the device it is for */
+};
+
 struct task {
 	bool known;
 	int32_t pid;
-	uint32_t device, bytes; /* of the request that it got last */
-	bool big;		/* the one before that was */
+	struct request last; /* that it has got */
+	uint32_t bytes;	     /* of that */
+	bool big;	     /* the one before was */
 	/* Kept back, in their order; the last one is about to be, or has been. */
-	uint32_t waiting[MAX_SEVERAL + 1];
+	struct request waiting[MAX_SEVERAL + 1];
 	unsigned int n;
 };
 
@@ -83,17 +89,18 @@ static struct task *find_or_make(struct blk_plugs *p, int32_t pid)
 	return task;
 }
 
-void blk_plugs_got(struct blk_plugs *p, int32_t pid, uint32_t device, uint32_t bytes)
+void blk_plugs_got(struct blk_plugs *p, unsigned int vcpu, int32_t pid, uint32_t device,
+		   uint32_t bytes)
 {
 	struct task *task;
 
 	pthread_mutex_lock(&p->lock);
 	task = find_or_make(p, pid);
 	task->big = task->bytes >= BIG;
-	task->device = device;
+	task->last = (struct request){device, vcpu};
 	task->bytes = bytes;
 	if (task->n && task->n <= MAX_SEVERAL)
-		task->waiting[task->n++] = device;
+		task->waiting[task->n++] = task->last;
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -103,7 +110,7 @@ void blk_plugs_merged(struct blk_plugs *p, int32_t pid, uint32_t device, uint32_
 
 	pthread_mutex_lock(&p->lock);
 	task = find(p, pid);
-	if (task && task->device == device && task->bytes < BIG)
+	if (task && task->last.device == device && task->bytes < BIG)
 		task->bytes += bytes < BIG ? bytes : BIG;
 	pthread_mutex_unlock(&p->lock);
 }
@@ -115,7 +122,8 @@ bool blk_plugs_plug(struct blk_plugs *p, int32_t pid, uint32_t *device)
 	pthread_mutex_lock(&p->lock);
 	task = find(p, pid);
 	if (task) {
-		*device = task->waiting[0] = task->device;
+		*device = task->last.device;
+		task->waiting[0] = task->last;
 		task->n = 1;
 	}
 	pthread_mutex_unlock(&p->lock);
@@ -125,7 +133,7 @@ bool blk_plugs_plug(struct blk_plugs *p, int32_t pid, uint32_t *device)
 static bool are_several(const struct task *task, unsigned int n)
 {
 	for (unsigned int k = 1; k < n; k++)
-		if (task->waiting[k] != task->waiting[0])
+		if (task->waiting[k].device != task->waiting[0].device)
 			return true;
 	return false;
 }
@@ -151,37 +159,38 @@ static void take_out(struct task *task, unsigned int k)
 	memmove(task->waiting + k, task->waiting + k + 1, (task->n - k) * sizeof(task->waiting[0]));
 }
 
-/*
- * Of the first n. Those that the task has got on another vCPU are let go later: they are the
- * others, in the order in which the kernel goes.
- */
-static void let_go(struct task *task, unsigned int n, uint32_t device, uint64_t depth, bool first)
+/* Those like `of` that are among the first n, up to depth; which is left of that. */
+static uint64_t let_go(struct task *task, unsigned int *n, const struct request *of, bool any_vcpu,
+		       uint64_t depth)
 {
-	for (unsigned int seen = 0, k = 0; seen < n && depth; seen++) {
-		unsigned int at = first ? k : n - 1 - seen;
+	for (unsigned int k = 0; k < *n && depth;) {
+		const struct request *r = &task->waiting[k];
 
-		if (task->waiting[at] != device) {
+		if (r->device == of->device && (any_vcpu || r->vcpu == of->vcpu)) {
+			take_out(task, k);
+			--*n;
+			depth--;
+		} else {
 			k++;
-			continue;
 		}
-		take_out(task, at);
-		depth--;
 	}
+	return depth;
 }
 
 bool blk_plugs_unplug(struct blk_plugs *p, int32_t pid, uint64_t depth, uint32_t *device)
 {
+	struct request next;
 	struct task *task;
 	unsigned int n;
 
 	pthread_mutex_lock(&p->lock);
 	task = find(p, pid);
-	if (task && task->n) {
-		n = nr_let_go(task);
-		*device = task->waiting[p->first ? 0 : n - 1];
-		let_go(task, n, *device, depth, p->first);
-	} else if (task) {
-		*device = task->device;
+	if (task) {
+		n = task->n ? nr_let_go(task) : 0;
+		next = n ? task->waiting[p->first ? 0 : n - 1] : task->last;
+		depth = let_go(task, &n, &next, false, depth);
+		let_go(task, &n, &next, true, depth);
+		*device = next.device;
 	}
 	pthread_mutex_unlock(&p->lock);
 	return task;

@@ -22,12 +22,14 @@ void blk_plugs_forget(struct blk_plugs *p); /* nothing is known of any task */
 
 /* All that follow: any thread. */
 
-/* The task has got a request (block_getrq), or put more into the one that it got last. */
-void blk_plugs_got(struct blk_plugs *p, int32_t pid, uint32_t device, uint32_t bytes);
+/* The task has got a request (block_getrq) on that vCPU, or put more into the one that it got last.
+ */
+void blk_plugs_got(struct blk_plugs *p, unsigned int vcpu, int32_t pid, uint32_t device,
+		   uint32_t bytes);
 void blk_plugs_merged(struct blk_plugs *p, int32_t pid, uint32_t device, uint32_t bytes);
 /* It begins to keep requests back, with the one that it got last. False: that is not known. */
 bool blk_plugs_plug(struct blk_plugs *p, int32_t pid, uint32_t *device);
-/* So many requests to one device are let go. */
+/* So many requests to one device are let go, mostly of those that were got on one vCPU. */
 bool blk_plugs_unplug(struct blk_plugs *p, int32_t pid, uint64_t depth, uint32_t *device);
 
 #endif

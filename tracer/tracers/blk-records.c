@@ -237,11 +237,11 @@ static void read_more(const struct blk_fields *f, enum blk_record_event which,
 }
 
 /* What they tell of plugs. */
-static void note_plugs(struct blk_plugs *plugs, enum blk_record_event which, int32_t pid,
-		       const struct blk_record *r)
+static void note_plugs(struct blk_plugs *plugs, enum blk_record_event which, unsigned int vcpu,
+		       int32_t pid, const struct blk_record *r)
 {
 	if (which == BLK_GETRQ)
-		blk_plugs_got(plugs, pid, r->device, r->bytes);
+		blk_plugs_got(plugs, vcpu, pid, r->device, r->bytes);
 	else if (which == BLK_BIO_BACKMERGE || which == BLK_BIO_FRONTMERGE)
 		blk_plugs_merged(plugs, pid, r->device, r->bytes);
 }
@@ -277,7 +277,7 @@ bool blk_records_read(struct blk_records *b, enum blk_record_event which,
 		event_field_string(&f->comm, data, false, to->comm, sizeof(to->comm));
 	to->error = (uint16_t)number(&f->error, data);
 	read_more(f, which, data, to);
-	note_plugs(b->plugs, which, ent->pid, to);
+	note_plugs(b->plugs, which, data->cpu, ent->pid, to);
 	return true;
 }
 

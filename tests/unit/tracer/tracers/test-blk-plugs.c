@@ -36,9 +36,14 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static void got_on(unsigned int vcpu, uint32_t device)
+{
+	blk_plugs_got(p, vcpu, PID, device, SMALL);
+}
+
 static void got(uint32_t device)
 {
-	blk_plugs_got(p, PID, device, SMALL);
+	got_on(0, device);
 }
 
 static uint32_t plug(void)
@@ -103,27 +108,47 @@ static void the_first_ones_go_first(void **state)
 	assert_int_equal(unplug(1), C);
 }
 
-/* Those that it has got on another vCPU, before, go apart. */
-static void the_last_ones_leave_the_first(void **state)
+/* Those that it has got on another vCPU are for another queue, and go apart. */
+static void moved_once(void)
 {
-	const uint32_t devices[] = {A, A, B, A, A};
+	got_on(1, A);
+	plug();
+	got_on(1, A);
+	got_on(1, B);
+	got_on(0, A);
+	got_on(0, A);
+}
 
+static void the_last_queue_goes_first(void **state)
+{
 	(void)state;
-	plugged(devices, 5);
+	moved_once();
 	assert_int_equal(unplug(2), A);
 	assert_int_equal(unplug(1), B);
 	assert_int_equal(unplug(2), A);
 }
 
-static void the_first_ones_leave_the_last(void **state)
+static void the_first_queue_goes_first(void **state)
 {
-	const uint32_t devices[] = {A, A, B, A, A};
-
 	(void)state;
-	plugged(devices, 5);
-	assert_int_equal(unplug(2), A);
+	got_on(1, B);
+	plug();
+	got_on(0, B);
+	got_on(1, A);
+	got_on(1, B);
+	assert_int_equal(unplug(2), B);
 	assert_int_equal(unplug(1), B);
-	assert_int_equal(unplug(2), A);
+	assert_int_equal(unplug(1), A);
+}
+
+/* One device's may go all at once. */
+static void queues_may_go_together(void **state)
+{
+	(void)state;
+	moved_once();
+	assert_int_equal(unplug(4), A);
+	assert_int_equal(unplug(1), B);
+	assert_int_equal(unplug(1), A); /* there are none */
 }
 
 /* What there is no room for is not let go, but begins the next plug. */
@@ -152,7 +177,7 @@ static void behind_a_big_one_no_more_are_kept_back(void **state)
 	(void)state;
 	got(A);
 	plug();
-	blk_plugs_got(p, PID, A, BIG);
+	blk_plugs_got(p, 0, PID, A, BIG);
 	got(B);
 	assert_int_equal(unplug(2), A);
 	assert_int_equal(plug(), B);
@@ -193,15 +218,11 @@ static void any_number_is_taken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LAST(unknown_tasks_have_none),
-		LAST(the_last_ones_go_first),
-		FIRST(the_first_ones_go_first),
-		LAST(the_last_ones_leave_the_first),
-		FIRST(the_first_ones_leave_the_last),
-		LAST(so_many_are_kept_back),
-		LAST(behind_a_big_one_no_more_are_kept_back),
-		LAST(any_number_is_taken),
-		FIRST(any_number_is_taken),
+		LAST(unknown_tasks_have_none),	   LAST(the_last_ones_go_first),
+		FIRST(the_first_ones_go_first),	   LAST(the_last_queue_goes_first),
+		FIRST(the_first_queue_goes_first), LAST(queues_may_go_together),
+		LAST(so_many_are_kept_back),	   LAST(behind_a_big_one_no_more_are_kept_back),
+		LAST(any_number_is_taken),	   FIRST(any_number_is_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
