@@ -87,11 +87,16 @@ static int check_int3(struct machine *m, char *err, size_t errlen)
 	return -EOPNOTSUPP;
 }
 
-/* Exits are traced from the first call on, where it is known how functions return by then. */
+/*
+ * Exits are traced from the first call on, where it is known how functions return by then, and when
+ * the kernel changes that: guard.c.
+ */
 static int learn_early_returns(struct trace *t, char *err, size_t errlen)
 {
 	int ret;
 
+	if (!guestsym_lookup(t->gs, "alternative_instructions"))
+		return 0;
 	trace_change_begin(t);
 	ret = returns_learn_early(t);
 	if (!ret && returns_known(t))

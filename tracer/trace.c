@@ -226,11 +226,12 @@ static void trap_record(struct trace *t, uint32_t probe, const struct machine_hi
 static void trap_commands(struct trace *t, const struct machine_hit *hit)
 {
 	const struct func_hit at = {.addr = hit->va, .vcpu = hit->vcpu, .machine = hit};
+	bool held = record_hold(t, hit->tsc);
 
-	record_hold(t, hit->tsc);
 	for (struct instance *i = t->instances; i; i = i->next)
 		func_filter_hit(i->functions, &at);
-	record_release(t);
+	if (held)
+		record_release(t);
 }
 
 /* Its own call is the first that is recorded. */

@@ -51,7 +51,8 @@ void instance_order_want(struct instance *i, enum order_reason why, bool wanted)
 		i->order = calloc(1, sizeof(*i->order));
 		if (i->order)
 			i->order->hold = UINT64_MAX;
-	} else if (!now) {
+	} else if (!now && i->order) {
+		i->order->hold = UINT64_MAX;
 		instance_order_flush(i);
 		instance_order_free(i);
 	}

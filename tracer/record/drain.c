@@ -40,10 +40,10 @@ static bool any_is_held(const struct trace *t)
 	return false;
 }
 
-void record_hold(struct trace *t, uint64_t tsc)
+bool record_hold(struct trace *t, uint64_t tsc)
 {
 	if (!any_is_held(t))
-		return;
+		return false;
 	trace_writers_stop(t);
 	if (is_held(t->instances))
 		graph_hold(t->graph, tsc);
@@ -52,12 +52,12 @@ void record_hold(struct trace *t, uint64_t tsc)
 		if (is_held(i))
 			instance_order_hold(i, tsc);
 	trace_writers_go(t);
+	return true;
 }
 
+/* Of all: the command may have been removed meanwhile. */
 void record_release(struct trace *t)
 {
-	if (!any_is_held(t))
-		return;
 	trace_writers_stop(t);
 	graph_hold(t->graph, UINT64_MAX);
 	for (struct instance *i = t->instances; i; i = i->next)

@@ -37,9 +37,10 @@ int instance_repatch(struct instance *i);
 void record_drain_all(struct trace *t);
 /*
  * A command of an instance's acts at that TSC: what was recorded by then comes before it, and what
- * was recorded later, on whatever vCPU, waits until it has been released. No lock is held.
+ * was recorded later, on whatever vCPU, waits until it has been released. No lock is held. False:
+ * there is no such command, and nothing to be released.
  */
-void record_hold(struct trace *t, uint64_t tsc);
+bool record_hold(struct trace *t, uint64_t tsc);
 void record_release(struct trace *t);
 /* Calls that are under way are not to be continued; but the profiler's go on. Likewise. */
 void record_forget_calls(struct trace *t);
