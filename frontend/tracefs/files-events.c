@@ -275,8 +275,6 @@ static ssize_t write_system_filter(struct open_file *f, const char *text, size_t
 
 /* --- trigger, hist ------------------------------------------------------------------------ */
 
-#define TRIGGER_MAX 4096 /* a page of the kernel's, with the end of the text */
-
 static int open_trigger(struct open_file *f)
 {
 	if (opened_to_truncate(f))
@@ -396,6 +394,7 @@ static const struct tracefs_file files[] = {
 	 .what = "of what was defined, likewise",
 	 .mode = 0440,
 	 .show = show_format},
+	{.path = "events/ftrace/%event/hist", .mode = 0440, .show = show_hist},
 };
 
 const struct tracefs_table tracefs_event_files = TRACEFS_TABLE("Trace events", files);

@@ -6,6 +6,7 @@
  */
 #include "frontend/tracefs/internal.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct field {
@@ -195,6 +196,37 @@ static void show_id(struct open_file *f, struct text *out)
 	text_printf(out, "%u\n", ((const struct entry_format *)f->file->arg)->id);
 }
 
+static int open_mark_trigger(struct open_file *f)
+{
+	if (opened_to_truncate(f))
+		instance_truncate_mark_triggers(f->instance);
+	return 0;
+}
+
+static void show_mark_trigger(struct open_file *f, struct text *out)
+{
+	instance_print_mark_triggers(f->instance, out);
+}
+
+static ssize_t write_mark_trigger(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)off;
+	if (len >= TRIGGER_MAX)
+		return -EINVAL;
+	return instance_write_mark_trigger(f->instance, text, len);
+}
+
+static void show_mark_hist(struct open_file *f, struct text *out)
+{
+	instance_print_mark_hist(f->instance, out);
+}
+
+/* The kernel has the file of those that can have no trigger as well. */
+static void show_no_hist(struct open_file *f, struct text *out)
+{
+	(void)f, (void)out;
+}
+
 /* tracer/ring/page.h */
 static void show_header_page(struct open_file *f, struct text *out)
 {
@@ -230,6 +262,11 @@ static void show_header_event(struct open_file *f, struct text *out)
 		.show = show_id                                                                    \
 	}
 
+#define HIST(of)                                                                                   \
+	{                                                                                          \
+		.path = "events/ftrace/" #of "/hist", .mode = 0440, .show = show_no_hist           \
+	}
+
 static const struct tracefs_file files[] = {
 	{.path = "events/header_event",
 	 .what = "how raw pages are made: trace_pipe_raw",
@@ -237,21 +274,40 @@ static const struct tracefs_file files[] = {
 	 .show = show_header_event},
 	{.path = "events/header_page", .what = "likewise", .mode = 0440, .show = show_header_page},
 	FORMAT(bprint),
+	HIST(bprint),
 	FORMAT(bputs),
+	HIST(bputs),
 	FORMAT(context_switch),
+	HIST(context_switch),
 	FORMAT(func_repeats),
+	HIST(func_repeats),
 	FORMAT(funcgraph_entry),
+	HIST(funcgraph_entry),
 	FORMAT(funcgraph_exit),
+	HIST(funcgraph_exit),
 	FORMAT(function),
+	HIST(function),
 	/* Only those that tools look for by number have one in the kernel too. */
 	ID(function),
 	FORMAT(hwlat),
+	HIST(hwlat),
 	FORMAT(kernel_stack),
+	HIST(kernel_stack),
 	FORMAT(print),
+	{.path = "events/ftrace/print/hist", .mode = 0440, .show = show_mark_hist},
 	ID(print),
+	{.path = "events/ftrace/print/trigger",
+	 .what = "what each write to trace_marker sets off",
+	 .mode = 0640,
+	 .open = open_mark_trigger,
+	 .show = show_mark_trigger,
+	 .write = write_mark_trigger},
 	FORMAT(raw_data),
+	HIST(raw_data),
 	FORMAT(user_stack),
+	HIST(user_stack),
 	FORMAT(wakeup),
+	HIST(wakeup),
 };
 
 const struct tracefs_table tracefs_format_files = TRACEFS_TABLE("The formats of records", files);

@@ -125,6 +125,8 @@ void recording_resume(struct open_file *f);
 
 /* An event of the system ftrace that is described here, as our own records have it. */
 bool format_is_ours(const char *name);
+/* Of what is written to a trigger: a page of the kernel's, with the end of the text. */
+#define TRIGGER_MAX 4096
 
 /* --- view-lock.c -------------------------------------------------------------------------------
  */

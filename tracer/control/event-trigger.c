@@ -22,9 +22,11 @@
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/files.h"
 #include "tracer/record/record.h"
+#include "tracer/ring/entry.h"
 #include "tracer/tracepoint/tracepoint.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +83,8 @@ static int owner_soft_mode(void *arg, void *event, bool on)
 {
 	struct instance_triggers *it = arg;
 
-	event_soft_mode(it->i, state_of(it, event), on);
+	if ((uintptr_t)event != EVENT_OF_MARK) /* which needs nobody to want it */
+		event_soft_mode(it->i, state_of(it, event), on);
 	return 0;
 }
 
@@ -175,18 +178,52 @@ static void owner_error(void *arg, const char *where, const char *what, const ch
 
 /* --- an event's triggers --------------------------------------------------------------------- */
 
+/* ftrace:print as it is in the ring buffer, whatever the guest's kernel has. */
+static const struct guestsym_event_field mark_fields[] = {
+	{.type = "unsigned long",
+	 .name = "ip",
+	 .offset = offsetof(struct trace_print_entry, ip),
+	 .size = 8,
+	 .kind = GUESTSYM_EVENT_NUMBER},
+	{.type = "char[]",
+	 .name = "buf",
+	 .offset = offsetof(struct trace_print_entry, buf),
+	 .is_signed = true,
+	 .kind = GUESTSYM_EVENT_STRING},
+};
+static const struct guestsym_event mark_event = {
+	.system = "ftrace",
+	.name = "print",
+	.id = TRACE_PRINT,
+	.source = GUESTSYM_EVENT_FTRACE,
+	.flags = GUESTSYM_EVENT_FL_IGNORE_ENABLE,
+	.syscall_nr = -1,
+	.fields = mark_fields,
+	.nr_fields = sizeof(mark_fields) / sizeof(mark_fields[0]),
+};
+
+/* NULL: there are none, or may be none. */
+static struct event_triggers *triggers_of(const struct instance *i, uint32_t event)
+{
+	if (event == EVENT_OF_MARK)
+		return i->mark_triggers;
+	return i->events ? i->events[event].triggers : NULL;
+}
+
 /* The events' lock is held, the instance has states. NULL: no memory. */
 static struct event_triggers *triggers_get(struct instance_triggers *it, uint32_t event)
 {
 	const struct guestsym_event_list *list = events_list(it->i->t->trace_events);
-	const struct event_format format = {&list->v[event], list->common, list->nr_common};
-	struct event_state *s = &it->i->events[event];
+	bool mark = event == EVENT_OF_MARK;
+	const struct event_format format = {mark ? &mark_event : &list->v[event], list->common,
+					    list->nr_common};
+	struct event_triggers **at =
+		mark ? &it->i->mark_triggers : &it->i->events[event].triggers;
 
-	if (!s->triggers)
-		s->triggers =
-			event_triggers_new(&it->owner, events_hist_names(it->i->t->trace_events),
-					   &format, (void *)(uintptr_t)event);
-	return s->triggers;
+	if (!*at)
+		*at = event_triggers_new(&it->owner, events_hist_names(it->i->t->trace_events),
+					 &format, (void *)(uintptr_t)event);
+	return *at;
 }
 
 static struct event_triggers *owner_find(void *arg, const char *system, const char *name)
@@ -246,8 +283,11 @@ void instance_triggers_free(struct instance *i)
 	for (size_t k = 0; i->events && k < list->n; k++)
 		if (i->events[k].triggers)
 			event_triggers_clear(i->events[k].triggers);
+	if (i->mark_triggers)
+		event_triggers_clear(i->mark_triggers);
 	for (size_t k = 0; i->events && k < list->n; k++)
 		event_triggers_free(i->events[k].triggers);
+	event_triggers_free(i->mark_triggers);
 	if (i->triggers)
 		event_hist_vars_free(i->triggers->owner.vars);
 	free(i->triggers);
@@ -263,7 +303,9 @@ static bool has_vars(const struct instance *i)
 static void order_update(struct instance *i)
 {
 	const struct guestsym_event_list *list = events_list(i->t->trace_events);
-	bool orders = false, turns_on = false;
+	const struct event_triggers *mark = i->mark_triggers;
+	bool orders = mark && event_triggers_order(mark);
+	bool turns_on = mark && event_triggers_turn_on(mark);
 
 	for (size_t k = 0; k < list->n; k++) {
 		const struct event_triggers *triggers = i->events[k].triggers;
@@ -327,10 +369,10 @@ void instance_truncate_event_triggers(struct instance *i, uint32_t event)
 	if (events_load(events))
 		return;
 	events_lock(events);
-	if (i->events && i->events[event].triggers) {
+	if (triggers_of(i, event)) {
 		trace_writers_stop(i->t);
 		record_drain_all(i->t); /* by what there was up to now */
-		event_triggers_truncate(i->events[event].triggers);
+		event_triggers_truncate(triggers_of(i, event));
 		order_update(i);
 		trace_writers_go(i->t);
 		events_apply(events);
@@ -365,4 +407,24 @@ void instance_print_event_triggers(struct instance *i, uint32_t event, struct te
 void instance_print_event_hist(struct instance *i, uint32_t event, struct text *out)
 {
 	print(i, event, out, event_triggers_print_hist);
+}
+
+ssize_t instance_write_mark_trigger(struct instance *i, const char *text, size_t len)
+{
+	return instance_write_event_trigger(i, EVENT_OF_MARK, text, len);
+}
+
+void instance_truncate_mark_triggers(struct instance *i)
+{
+	instance_truncate_event_triggers(i, EVENT_OF_MARK);
+}
+
+void instance_print_mark_triggers(struct instance *i, struct text *out)
+{
+	instance_print_event_triggers(i, EVENT_OF_MARK, out);
+}
+
+void instance_print_mark_hist(struct instance *i, struct text *out)
+{
+	instance_print_event_hist(i, EVENT_OF_MARK, out);
 }

@@ -4,8 +4,11 @@
 #include "tracer/control/files.h"
 #include "tracer/core/lock.h"
 #include "tracer/instance/entry.h"
+#include "tracer/instance/events.h"
+#include "tracer/instance/view.h"
 #include "tracer/lib/host-time.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
 #include "tracer/ring/entry.h"
 
 #include <errno.h>
@@ -17,9 +20,10 @@
  * Whoever writes to the file is no task of the guest: the entry is of its vCPU 0, and of nobody.
  * Who writes one expects to read it at once.
  */
-static int mark_take(struct instance *i, const void *record, size_t len)
+static int mark_take(struct instance *i, const void *record, size_t len, bool event)
 {
 	struct entry e = {.data = record, .len = len};
+	struct event_view view;
 	struct trace *t = i->t;
 	bool on;
 
@@ -28,12 +32,19 @@ static int mark_take(struct instance *i, const void *record, size_t len)
 	if (on) {
 		collect_drain(t, 0); /* it comes behind what the vCPU has recorded */
 		e.ts = instance_time_now(i, 0, &e.tsc);
-		instance_take_entry(i, 0, &e);
+		if (event) {
+			event_view_init(&view, i, 0, record, len, e.ts, NULL);
+			view.tsc = e.tsc;
+			instance_take_event(i, EVENT_OF_MARK, &view);
+		} else {
+			instance_take_entry(i, 0, &e);
+		}
 	}
 	vcpu_unlock(t, 0);
 	trace_writers_stop(t);
 	collect_catch_up(t);
 	trace_writers_go(t);
+	record_do_deferred(t); /* what triggers have asked for */
 	trace_wake(t);
 	return on ? 0 : -EBADF; /* tracing_mark_write() (kernel/trace/trace.c, 6.1) */
 }
@@ -44,7 +55,6 @@ int instance_mark(struct instance *i, const char *text, size_t len)
 		struct trace_print_entry e;
 		char bytes[sizeof(struct trace_print_entry) + MARK_MAX + 2];
 	} record = {.e.ent.type = TRACE_PRINT};
-	bool line_end = len && text[len - 1] == '\n';
 	uint64_t ip;
 
 	if (!(i->options & OUTPUT_MARKERS))
@@ -54,8 +64,8 @@ int instance_mark(struct instance *i, const char *text, size_t len)
 	ip = guestsym_addr(i->t->gs, "tracing_mark_write");
 	record.e.ip = ip ? ip + i->t->guest.slide : 0;
 	memcpy(record.e.buf, text, len);
-	memcpy(record.e.buf + len, line_end ? "\0" : "\n", 2);
-	return mark_take(i, &record, sizeof(record.e) + len + 2);
+	record.e.buf[len] = '\0';
+	return mark_take(i, &record, sizeof(record.e) + len + 1, true);
 }
 
 int instance_mark_raw(struct instance *i, const void *data, size_t len)
@@ -68,5 +78,5 @@ int instance_mark_raw(struct instance *i, const void *data, size_t len)
 	if (!(i->options & OUTPUT_MARKERS) || len < sizeof(record.e.id) || len > MARK_MAX)
 		return -EINVAL;
 	memcpy(&record.e.id, data, len);
-	return mark_take(i, &record, sizeof(record.e.ent) + len);
+	return mark_take(i, &record, sizeof(record.e.ent) + len, false);
 }

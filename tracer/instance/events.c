@@ -163,8 +163,39 @@ static void event_keep(struct instance *i, uint32_t event, struct event_view *vi
 		instance_snapshot_due(i);
 }
 
+/* As tracing_mark_write() (kernel/trace/trace.c, 6.1) does it. */
+static void mark_keep(struct instance *i, struct event_view *v)
+{
+	const char *text = v->data.record;
+	size_t end = v->data.len - 1; /* of the text */
+	unsigned int pending = 0;
+	bool on = i->on;
+	char *e;
+
+	event_number(i, v);
+	if (i->mark_triggers) {
+		event_view_name(v);
+		pending = event_triggers_hit(i->mark_triggers, &v->data);
+	}
+	/* What is turned off by it has its record, which is in the ring by then. */
+	e = on ? ring_reserve(i->ring[v->data.cpu], v->data.len + 1, v->data.time) : NULL;
+	if (e) {
+		memcpy(e, text, end);
+		memcpy(e + end, text[end - 1] == '\n' ? "\0" : "\n", 2);
+		ring_commit(i->ring[v->data.cpu]);
+	}
+	if (pending)
+		event_triggers_post(i->mark_triggers, pending, &v->data);
+	if (i->in_order)
+		instance_snapshot_due(i);
+}
+
 void instance_put_event(struct instance *i, uint32_t event, struct event_view *view)
 {
+	if (event == EVENT_OF_MARK) {
+		mark_keep(i, view);
+		return;
+	}
 	if (view->uses & EVENT_USE_TRACER)
 		tracer_hit(i, event, view);
 	if (view->uses & EVENT_USE_KEEP)

@@ -52,6 +52,12 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 void instance_take_event(struct instance *i, uint32_t event, struct event_view *view);
 /* The same for one that need not, or has waited for its turn (order.h). */
 void instance_put_event(struct instance *i, uint32_t event, struct event_view *view);
+/*
+ * In the place of an event's index: ftrace:print, which is there whether or not anyone wants it.
+ * Its record is without the end of the line, which triggers do not see, and terminated.
+ */
+#define EVENT_OF_MARK (UINT32_MAX - 2)
+
 /* Whether it wants any records of the event from that vCPU. */
 bool instance_takes_event(const struct instance *i, unsigned int vcpu, uint32_t event);
 /* Whether it has any on. */

@@ -119,8 +119,13 @@ const void *event_field_bytes(const struct guestsym_event_field *in, const struc
 	uint32_t loc;
 
 	*len = in->size;
-	if (!at || in->kind == GUESTSYM_EVENT_STRING)
+	if (!at)
+		return NULL;
+	if (in->kind == GUESTSYM_EVENT_STRING) {
+		if (!in->size) /* up to the end of the record: that of ftrace:print */
+			*len = data->len - in->offset;
 		return at;
+	}
 	if (in->size < sizeof(loc))
 		return NULL;
 	memcpy(&loc, at, sizeof(loc));

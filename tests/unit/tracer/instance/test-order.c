@@ -232,6 +232,70 @@ static void triggers_turn_on_at_their_time(void **state)
 		 "           <...>-7       [000] .....          210: alpha <-start_kernel\n");
 }
 
+/* --- of ftrace:print -------------------------------------------------------------------------- */
+
+static ssize_t mark_trigger(const char *text)
+{
+	t->m = (struct machine *)&fake;
+	return instance_write_mark_trigger(trace_top(t), text, strlen(text));
+}
+
+static int mark(const char *text)
+{
+	return instance_mark(trace_top(t), text, strlen(text));
+}
+
+static void mark_triggers_are(const char *want)
+{
+	struct text out = {0};
+
+	instance_print_mark_triggers(trace_top(t), &out);
+	assert_non_null(out.buf);
+	assert_non_null(strstr(out.buf, want));
+	free(out.buf);
+}
+
+/* The one that sets it off is still there, and the trigger has not seen the end of its line. */
+static void marks_set_off_triggers(void **state)
+{
+	char *text;
+
+	(void)state;
+	assert_true(mark_trigger("traceoff if buf == \"stop\"") > 0);
+	mark_triggers_are("traceoff:unlimited if buf == \"stop\"");
+	assert_int_equal(mark("stop it"), 0);
+	assert_true(instance_is_on(trace_top(t)));
+	assert_int_equal(mark("stop"), 0);
+	assert_false(instance_is_on(trace_top(t)));
+	assert_int_equal(mark("late"), -EBADF);
+	assert_int_equal(trace_detach(t), 0);
+	text = tramp_print(t);
+	assert_non_null(strstr(text, ": stop it\n"));
+	assert_non_null(strstr(text, ": stop\n"));
+	assert_null(strstr(text, "late"));
+	free(text);
+}
+
+static void marks_are_matched_and_counted(void **state)
+{
+	struct text out = {0};
+
+	(void)state;
+	assert_true(mark_trigger("snapshot:1 if buf ~ \"*now*\"") > 0);
+	assert_true(mark_trigger("hist:keys=ip") > 0);
+	assert_int_equal(mark("one"), 0);
+	mark_triggers_are("snapshot:count=1 if buf ~ \"*now*\"");
+	assert_int_equal(mark("two, now"), 0);
+	mark_triggers_are("snapshot:count=0 if buf ~ \"*now*\"");
+	assert_true(instance_has_snapshot(trace_top(t)));
+	instance_print_mark_hist(trace_top(t), &out);
+	assert_non_null(out.buf);
+	assert_non_null(strstr(out.buf, "Hits: 2\n"));
+	free(out.buf);
+	assert_true(mark_trigger("!snapshot:1") > 0);
+	assert_int_equal(trace_detach(t), 0);
+}
+
 /* --- the clock counter ------------------------------------------------------------------------ */
 
 static void counters_count_in_order(void **state)
@@ -257,7 +321,8 @@ int main(void)
 		TEST(traceoff_is_at_its_time),	       TEST(traceon_is_at_its_time),
 		TEST(snapshots_are_of_their_time),     TEST(guests_record_what_may_be_kept),
 		TEST(triggers_turn_off_at_their_time), TEST(triggers_turn_on_at_their_time),
-		TEST(counters_count_in_order),
+		TEST(counters_count_in_order),	       TEST(marks_set_off_triggers),
+		TEST(marks_are_matched_and_counted),
 	};
 
 	return cmocka_run_group_tests_name("order", tests, NULL, NULL);
