@@ -217,8 +217,7 @@ static struct event_triggers *triggers_get(struct instance_triggers *it, uint32_
 	bool mark = event == EVENT_OF_MARK;
 	const struct event_format format = {mark ? &mark_event : &list->v[event], list->common,
 					    list->nr_common};
-	struct event_triggers **at =
-		mark ? &it->i->mark_triggers : &it->i->events[event].triggers;
+	struct event_triggers **at = mark ? &it->i->mark_triggers : &it->i->events[event].triggers;
 
 	if (!*at)
 		*at = event_triggers_new(&it->owner, events_hist_names(it->i->t->trace_events),

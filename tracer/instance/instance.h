@@ -65,11 +65,11 @@ struct instance {
 	size_t room;		     /* probes that have bits */
 	struct event_state *events;  /* of each event that there is, or NULL: none is on */
 	unsigned int nr_events_on;   /* or wanted for what they set off */
-	struct instance_triggers *triggers; /* NULL: there has been none */
+	struct instance_triggers *triggers;   /* NULL: there has been none */
 	struct event_triggers *mark_triggers; /* of ftrace:print; likewise */
-	atomic_uint deferred;		    /* enum instance_deferred */
-	struct instance_order *order;	    /* what waits for its turn; NULL: nothing has to */
-	atomic_uint ordered_for;	    /* enum order_reason */
+	atomic_uint deferred;		      /* enum instance_deferred */
+	struct instance_order *order;	      /* what waits for its turn; NULL: nothing has to */
+	atomic_uint ordered_for;	      /* enum order_reason */
 	bool in_order; /* what comes now is the turn of; the locks of all vCPUs are held */
 	struct graph_filter graph; /* for function_graph */
 	struct horizon horizon;
