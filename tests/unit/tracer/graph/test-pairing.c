@@ -505,18 +505,19 @@ static const struct pairing_ops counting = {
 	.slept = count_sleep,
 };
 
+static const struct pairing_stacks counting_stacks = {
+	.thread_size = STACK,
+	.irq_size = STACK,
+	.nr_irq = 1,
+	.irq_start = {IRQ_AT},
+};
+
 static struct pairing *counting_new(void)
 {
-	const struct pairing_stacks stacks = {
-		.thread_size = STACK,
-		.irq_size = STACK,
-		.nr_irq = 1,
-		.irq_start = {IRQ_AT},
-	};
 	struct pairing *p = pairing_new(&counting, NULL);
 
 	assert_non_null(p);
-	pairing_set_stacks(p, &stacks);
+	pairing_set_stacks(p, &counting_stacks);
 	memset(&seen, 0, sizeof(seen));
 	return p;
 }
@@ -539,12 +540,6 @@ static void too_deep_is_counted(void **state)
 /* Calls from before it is known where stacks are end as any others, on both kinds. */
 static void stacks_become_known(void **state)
 {
-	const struct pairing_stacks stacks = {
-		.thread_size = STACK,
-		.irq_size = STACK,
-		.nr_irq = 1,
-		.irq_start = {IRQ_AT},
-	};
 	struct pairing *p = pairing_new(&counting, NULL);
 
 	(void)state;
@@ -552,7 +547,7 @@ static void stacks_become_known(void **state)
 	memset(&seen, 0, sizeof(seen));
 	say(p, PAYLOAD_FUNCTION, 1, STACKS_AT + 8192, 10, 0);
 	say(p, PAYLOAD_FUNCTION, 1, IRQ_AT + 8192, 20, 0);
-	pairing_set_stacks(p, &stacks);
+	pairing_set_stacks(p, &counting_stacks);
 	say(p, PAYLOAD_FUNCTION, 1, IRQ_AT + 8000, 30, 0);
 	say(p, PAYLOAD_EXIT, 1, IRQ_AT + 8000, 0, 0);
 	say(p, PAYLOAD_EXIT, 1, IRQ_AT + 8192, 0, 0);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/unit/one-event.h"
 #include "tests/unit/tramp-guest.h"
 #include "tracer/control/files.h"
 #include "tracer/events/registry.h"
@@ -21,34 +22,13 @@
 #include "tracer/ring/entry.h"
 #include "tracer/tracer.h"
 
-static const struct guestsym_event_field fields[] = {
-	{.type = "int",
-	 .name = "value",
-	 .offset = 8,
-	 .size = 4,
-	 .is_signed = true,
-	 .kind = GUESTSYM_EVENT_NUMBER},
-};
-
-static const struct guestsym_event made = {
-	.system = "made",
-	.name = "made",
-	.fields = fields,
-	.nr_fields = 1,
-	.print_fmt = "\"value=%d\", REC->value",
-	.id = 400,
-	.source = GUESTSYM_EVENT_PROBE,
-	.syscall_nr = -1,
-};
-static const struct guestsym_event_list list = {.v = &made, .n = 1};
-
 static struct trace *t;
 
 static int set_up(void **state)
 {
 	(void)state;
 	tramp_kernel_make();
-	fake.events = &list;
+	fake.events = &one_event_list;
 	t = tramp_started((struct trace_config){0});
 	return 0;
 }

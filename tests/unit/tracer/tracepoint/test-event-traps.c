@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/unit/one-event.h"
 #include "tests/unit/tramp-guest.h"
 #include "tracer/events/registry.h"
 #include "tracer/instance/instance.h"
@@ -31,27 +32,6 @@ struct record {
 	int32_t pid, value;
 };
 
-static const struct guestsym_event_field fields[] = {
-	{.type = "int",
-	 .name = "value",
-	 .offset = 8,
-	 .size = 4,
-	 .is_signed = true,
-	 .kind = GUESTSYM_EVENT_NUMBER},
-};
-
-static const struct guestsym_event made = {
-	.system = "made",
-	.name = "made",
-	.fields = fields,
-	.nr_fields = 1,
-	.print_fmt = "\"value=%d\", REC->value",
-	.id = 400,
-	.source = GUESTSYM_EVENT_PROBE,
-	.syscall_nr = -1,
-};
-static const struct guestsym_event_list list = {.v = &made, .n = 1};
-
 static struct trace *t;
 
 /* As events_apply() does once the guest has been asked. */
@@ -76,7 +56,7 @@ static int set_up(void **state)
 	fake_field("trace_event_buffer.event", FBUFFER_EVENT, 8);
 	fake_field("trace_event_buffer.trace_file", FBUFFER_FILE, 8);
 	fake_field("trace_event_buffer.entry", FBUFFER_ENTRY, 8);
-	fake.events = &list;
+	fake.events = &one_event_list;
 	t = tramp_trace((struct trace_config){.engine = TRACE_ENGINE_TRAP});
 	tramp_boot(t);
 	t->m = (struct machine *)&fake;
