@@ -27,14 +27,33 @@ static bool knows_modules(const struct trace *t)
 	return !guestsym_type_size(t->gs, "event_mod_load", &size);
 }
 
-/* Leave out those that only the guest itself can record: its own kprobes and their like. */
-static size_t keep_recordable(const struct guestsym_event_list *list, uint32_t *which, size_t n)
+static bool all_are_own(const struct guestsym_event_list *list, const uint32_t *which, size_t n)
 {
+	size_t own = 0;
+
+	while (own < n && event_is_own_kprobe(&list->v[which[own]]))
+		own++;
+	return own == n;
+}
+
+/*
+ * Leave out those that only the guest itself can record: its own uprobes and their like. And those
+ * of its own kprobes, unless these alone are meant: with one that the guest has removed since the
+ * others would fail, too.
+ */
+static size_t keep_recordable(const struct guestsym_event_list *list, uint32_t *which, size_t n,
+			      bool on)
+{
+	bool own = !on || all_are_own(list, which, n);
 	size_t kept = 0;
 
-	for (size_t k = 0; k < n; k++)
-		if (event_has_enable(&list->v[which[k]]) && event_is_recordable(&list->v[which[k]]))
+	for (size_t k = 0; k < n; k++) {
+		const struct guestsym_event *ev = &list->v[which[k]];
+
+		if (event_has_enable(ev) && event_is_recordable(ev) &&
+		    (own || !event_is_own_kprobe(ev)))
 			which[kept++] = which[k];
+	}
 	return kept;
 }
 
@@ -48,7 +67,7 @@ int instance_turn_events(struct instance *i, uint32_t *which, size_t n, bool on)
 		return ret;
 	if (n == 1 && guestsym_event_is_gone(&list->v[which[0]]))
 		return -ENODEV;
-	kept = keep_recordable(list, which, n);
+	kept = keep_recordable(list, which, n, on);
 	if (n && !kept && on) {
 		trace_note(i->t, "%s:%s is an event that only the guest itself can record",
 			   list->v[which[0]].system, list->v[which[0]].name);

@@ -260,11 +260,17 @@ uint32_t events_other_pid(const struct events *e, uint32_t event)
 	return e->other_pid ? e->other_pid[event] : 0;
 }
 
+bool event_is_own_kprobe(const struct guestsym_event *ev)
+{
+	return ev->source == GUESTSYM_EVENT_OTHER && ev->flags & GUESTSYM_EVENT_FL_DYNAMIC &&
+	       ev->flags & GUESTSYM_EVENT_FL_KPROBE;
+}
+
 bool event_is_recordable(const struct guestsym_event *ev)
 {
 	if (ev->source == GUESTSYM_EVENT_SYSCALL)
 		return ev->syscall_nr >= 0;
-	if (ev->source == GUESTSYM_EVENT_HOST)
+	if (ev->source == GUESTSYM_EVENT_HOST || event_is_own_kprobe(ev))
 		return true;
 	return ev->source == GUESTSYM_EVENT_PROBE && ev->tracepoint && ev->probe;
 }

@@ -32,6 +32,7 @@
 #define WINDOW_EVENT_ARRAY 0x50000 /* the struct trace_array that system calls look into */
 #define WINDOW_EVENT_TABLE 0x60000 /* struct payload_event for each file, and two of the array */
 #define WINDOW_EVENT_HELD  0x6d000 /* struct payload_held: modules held for their events */
+#define WINDOW_EVENT_OWN   0x6f000 /* struct payload_own_event: the guest's own kprobe events */
 #define WINDOW_WORK	   0x70000 /* a struct work_struct, and what it is to call: WORK_ */
 #define WINDOW_CTL	   0x7c000 /* CTL_BLOCKS of CTL_SIZE */
 #define WINDOW_PIDS	   0x80000
@@ -396,6 +397,20 @@ struct payload_held {
 
 #define EVENT_HELD_ROWS 512
 
+/*
+ * At WINDOW_EVENT_OWN: an event of the guest's own kprobes that is to record into our file. What
+ * trace_get_event_file() of those names says goes into `file` when the kworker has called it, and
+ * all is zero once it has called trace_put_event_file(): as with struct payload_held.
+ */
+struct payload_own_event {
+	uint64_t call; /* struct trace_event_call; 0: nothing has been registered with it yet */
+	uint64_t file; /* the guest's own struct trace_event_file */
+	uint64_t ours;	     /* the one of WINDOW_EVENT_FILES */
+	char system[64], event[64];
+};
+
+#define EVENT_OWN_ROWS 24
+
 /* At WINDOW_HEADER. Addresses are the guest's. */
 struct payload_header {
 	char magic[16];
@@ -439,6 +454,8 @@ _Static_assert(WINDOW_TEXT + WINDOW_TEXT_SIZE <= WINDOW_PROBES &&
 _Static_assert(WINDOW_EVENT_TABLE + EVENT_TABLE_ROWS * sizeof(struct payload_event) <=
 			       WINDOW_EVENT_HELD &&
 		       WINDOW_EVENT_HELD + EVENT_HELD_ROWS * sizeof(struct payload_held) <=
+			       WINDOW_EVENT_OWN &&
+		       WINDOW_EVENT_OWN + EVENT_OWN_ROWS * sizeof(struct payload_own_event) <=
 			       WINDOW_WORK,
 	       "there is room");
 

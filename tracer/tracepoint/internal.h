@@ -37,4 +37,16 @@ int events_unpin(struct events *e);
  */
 int events_held_calls(struct trace *t, struct window *w, struct borrow_call *calls, size_t *n);
 
+/* --- own.c --- */
+
+/*
+ * Have an event of the guest's own kprobes (event_is_own_kprobe()) record into its file of ours, too, or no more; e->registered tells what it does. The guest
+ * cannot remove its probe meanwhile. 0 or an error, with one line noted: -ENOENT: it is no more, or
+ * another one now; -EOPNOTSUPP, -ENOSPC, or as events_ask().
+ */
+int own_event_set(struct events *e, uint32_t event, bool on);
+/* Of a tracer that was killed: take back what the window tells of. 0 or an error, one line in err.
+ */
+int own_events_recover(struct trace *t, struct window *w, char *err, size_t errlen);
+
 #endif

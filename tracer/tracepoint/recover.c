@@ -163,6 +163,8 @@ int events_recover(struct trace *t, struct window *w, char *err, size_t errlen)
 		snprintf(err, errlen, "the guest still does what an earlier hvtrace has begun");
 	else
 		ret = take_back(t, w, err, errlen);
+	if (!ret)
+		ret = own_events_recover(t, w, err, errlen);
 	if (ret)
 		return ret;
 	ret = events_jumps_remove(t, w);

@@ -188,6 +188,15 @@ static int probe_set(struct events *e, struct event_calls *c, uint32_t event)
 	return calls_add(e, c, (uint32_t)slot, &row, &e->registered[event]);
 }
 
+static int set_one(struct events *e, struct event_calls *c, uint32_t event)
+{
+	const struct guestsym_event *ev = &events_list(e)->v[event];
+
+	if (ev->source == GUESTSYM_EVENT_SYSCALL)
+		return syscall_set(e, event, c->on);
+	return event_is_own_kprobe(ev) ? own_event_set(e, event, c->on) : probe_set(e, c, event);
+}
+
 /* One direction: those that are to come, or those that are to go. */
 static int apply(struct events *e, const bool *want, bool on)
 {
@@ -203,7 +212,7 @@ static int apply(struct events *e, const bool *want, bool on)
 		if (ev->source == GUESTSYM_EVENT_HOST)
 			continue;
 		if (want[i] == on && e->registered[i] != on)
-			ret = syscall ? syscall_set(e, i, on) : probe_set(e, &c, i);
+			ret = set_one(e, &c, i);
 		if (syscall && e->registered[i])
 			any[ev->syscall_exit] = true;
 	}
