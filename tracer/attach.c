@@ -107,12 +107,21 @@ static int learn_early_returns(struct trace *t, char *err, size_t errlen)
 	return ret;
 }
 
+static void bind_machine(struct trace *t, struct machine *m)
+{
+	struct machine_info info;
+
+	t->m = m;
+	guest_bind(&t->guest, m);
+	machine_get_info(m, &info);
+	atomic_store(&t->vcpus_now, info.vcpus);
+}
+
 int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 {
 	int ret;
 
-	t->m = m;
-	guest_bind(&t->guest, m);
+	bind_machine(t, m);
 	ret = check_int3(m, err, errlen);
 	if (!ret)
 		ret = check_late_tracer(t, err, errlen);
@@ -263,8 +272,7 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 {
 	int ret;
 
-	t->m = m;
-	guest_bind(&t->guest, m);
+	bind_machine(t, m);
 	t->guest.given_up = guest_given_up;
 	t->guest.given_up_arg = t;
 	ret = check_int3(m, err, errlen);

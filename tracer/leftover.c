@@ -226,7 +226,7 @@ static int take_away(struct leftover *l, char *err, size_t errlen)
 	events_ask_within(t->trace_events, 0);
 	if (ret)
 		return ret;
-	ret = quiesce(&t->guest, t->gs, &l->window, t->vcpus, patience);
+	ret = quiesce(&t->guest, t->gs, &l->window, patience);
 	if (!ret)
 		return window_close(&l->window, t->borrow, err, errlen);
 	snprintf(err, errlen, "the guest does not leave the code of an earlier hvtrace: %s",

@@ -33,10 +33,16 @@ static enum kernel_place kernel_find(struct trace *t)
 {
 	enum kernel_place place = KERNEL_NOWHERE;
 
+	int n;
+
 	machine_pause_for(t->m, "looking whether its kernel is still there");
-	for (unsigned int v = 0; v < t->vcpus && place == KERNEL_NOWHERE; v++)
-		if (guest_check(&t->guest, t->gs, v) != -ESRCH)
+	n = machine_look_at_vcpus(t->m);
+	for (int v = 0; (!v || v < n) && place == KERNEL_NOWHERE; v++) {
+		int ret = guest_check(&t->guest, t->gs, (unsigned int)v);
+
+		if (ret != -ESRCH && ret != -ENODEV) /* one that was unplugged has none */
 			place = v ? KERNEL_OTHER : KERNEL_FIRST;
+	}
 	machine_resume(t->m);
 	return place;
 }

@@ -171,7 +171,7 @@ static bool some_passed(struct trace *t)
 		if (link && guestsym_find(t->gs, link, NULL, &size))
 			range[n++] = (struct text_range){link + t->guest.slide, size};
 	}
-	return tasks_within(&t->guest, t->gs, t->vcpus, range, n, &within) || within;
+	return tasks_within(&t->guest, t->gs, range, n, &within) || within;
 }
 
 static int watched_step(struct trace *t, bool free)

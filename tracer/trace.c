@@ -287,6 +287,7 @@ static void probe_trap(struct trace *t, uint32_t probe, const struct machine_hit
 
 void trace_trap(struct trace *t, const struct machine_hit *hit)
 {
+	trace_vcpu_runs(t, hit->vcpu);
 	if (hit->cookie == BORROW_COOKIE) {
 		lent_hit(t, hit);
 		return;

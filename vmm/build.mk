@@ -85,5 +85,6 @@ vmm-objs += vmm/qemu/start.o
 vmm-objs += vmm/qemu/text/hex.o
 vmm-objs += vmm/qemu/text/xml.o
 vmm-objs += vmm/qemu/traps.o
+vmm-objs += vmm/qemu/vcpus.o
 vmm-objs += vmm/qemu/view.o
 vmm-objs += vmm/thread.o

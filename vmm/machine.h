@@ -256,7 +256,9 @@ const char *machine_backend(unsigned int i, const char **desc);
 
 struct machine_info {
 	const char *backend;
-	unsigned int vcpus;
+	unsigned int vcpus; /* those that were unplugged, too */
+	/* How many there can be, with those that may be plugged in; more than MACHINE_MAX_VCPUS? */
+	unsigned int max_vcpus;
 	uint64_t memory;
 	/* The host interprets guest kernel mode instead of running it (see docs/emulating-hosts).
 	 */
@@ -278,6 +280,14 @@ struct machine_info {
 };
 
 void machine_get_info(struct machine *m, struct machine_info *info);
+/* For so many a trace has room: as many as there can be, or as it can follow. */
+unsigned int machine_traceable_vcpus(const struct machine_info *info);
+/*
+ * Look for vCPUs that have been plugged in or unplugged since; the machine is paused. Their number
+ * as machine_info.vcpus has it then: new ones come last, registers of those that are gone give
+ * -ENODEV from then on. -E2BIG: there are more than MACHINE_MAX_VCPUS; or the backend's error.
+ */
+int machine_look_at_vcpus(struct machine *m);
 
 /* --- memory ------------------------------------------------------------------------------ */
 

@@ -183,7 +183,7 @@ static bool trace_once(struct attach_check *a, enum trace_engine engine, uint64_
 	static const char *const one[] = {FUNCTION};
 	const struct trace_config cfg = {
 		.gs = a->boot->gs,
-		.vcpus = a->info.vcpus,
+		.vcpus = machine_traceable_vcpus(&a->info),
 		.running = true,
 		.tracer = "function",
 		.filter = one,

@@ -158,7 +158,7 @@ void env_trace(struct env *e, struct trace_config cfg)
 	machine_get_info(e->m, &info);
 	cfg.gs = e->gs;
 	cfg.running = true;
-	cfg.vcpus = info.vcpus;
+	cfg.vcpus = machine_traceable_vcpus(&info);
 	cfg.message = print_message_line;
 	e->trace = trace_new(&cfg, err, sizeof(err));
 	if (!e->trace || trace_attach_running(e->trace, e->m, err, sizeof(err)))

@@ -123,6 +123,7 @@ void machine_get_info(struct machine *m, struct machine_info *info)
 {
 	(void)m;
 	*info = (struct machine_info){.vcpus = fake.vcpus,
+				      .max_vcpus = fake.max_vcpus,
 				      .memory = fake.memory,
 				      .tsc_khz = 1000000,
 				      .accel = fake.accel ? fake.accel : "tcg",
@@ -130,6 +131,19 @@ void machine_get_info(struct machine *m, struct machine_info *info)
 				      .loses_int3 = fake.loses_int3,
 				      .direct = fake.direct,
 				      .window = true};
+}
+
+unsigned int machine_traceable_vcpus(const struct machine_info *info)
+{
+	return info->vcpus;
+}
+
+int machine_look_at_vcpus(struct machine *m)
+{
+	(void)m;
+	if (fake.vcpus_error)
+		return fake.vcpus_error;
+	return fake.vcpus ? (int)fake.vcpus : 1;
 }
 
 void machine_get_pauses(struct machine *m, struct machine_pauses *pauses)
@@ -200,7 +214,7 @@ int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *
 	if (vcpu >= FAKE_VCPUS)
 		return -EINVAL;
 	*regs = fake.now[vcpu];
-	return 0;
+	return fake.gone[vcpu] ? -ENODEV : 0;
 }
 
 uint64_t machine_get_tsc(struct machine *m, unsigned int vcpu)

@@ -36,10 +36,12 @@ struct fake_qemu {
 	bool deaf;	    /* does not stop when interrupted */
 	bool elsewhere;	    /* its memory is not where it says */
 	bool high;	    /* it is to be found at FAKE_HIGH as well */
+	bool plugs;	    /* has room for a second vCPU, thread 2, which is there when it runs */
 	bool kvm;	    /* says that it runs under KVM, and breakpoints go by... */
 	uint64_t cr3;	    /* what the vCPU has there, */
 	uint64_t sees;	    /* which is to be this */
 	uint32_t cs;	    /* 0x23: 32-bit code, so it takes half of a register */
+	bool ran;
 	uint64_t rip, rsp;
 	_Atomic(const char *) stop; /* what it says at once when it is to run, one time */
 	atomic_uint answered;
@@ -70,6 +72,8 @@ static void fake_monitor(struct fake_qemu *q, const char *hex)
 				  (q->elsewhere ? 64 : 0)));
 	else if (!strcmp(command, "info mtree -f"))
 		snprintf(text, sizeof(text), "%s%s", mtree, q->high ? high : "");
+	else if (!strcmp(command, "info hotpluggable-cpus") && q->plugs)
+		strcpy(text, "  vcpus_count: \"1\"\r\n  vcpus_count: \"1\"\r\n");
 	else if (!strcmp(command, "info version"))
 		strcpy(text, "7.2.0\r\n");
 	else if (!strcmp(command, "info kvm"))
@@ -180,6 +184,7 @@ static void fake_run(struct fake_qemu *q)
 	const char *stop = atomic_exchange(&q->stop, NULL);
 
 	q->running = !stop;
+	q->ran = true;
 	if (stop)
 		stub_say(&q->stub, stop);
 }
@@ -206,10 +211,19 @@ static void fake_answer(struct fake_qemu *q, const char *p)
 		stub_say(&q->stub, "E22");
 		return;
 	}
+	/* The second vCPU has none: the first is rid of it, and then that is what is said. */
+	if (q->plugs && q->ran && !strncmp(p, "z0", 2)) {
+		stub_say(&q->stub, "E22");
+		return;
+	}
 	if (fake_set_reg(q, p))
 		return;
 	if (*p == 'D')
 		q->detached = true;
+	if (q->plugs && q->ran && !strcmp(p, "qfThreadInfo")) {
+		stub_say(&q->stub, "mp01.01,p01.02");
+		return;
+	}
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
 		if (!strncmp(p, fixed[i][0], strlen(fixed[i][0]))) {
 			stub_say(&q->stub, fixed[i][1]);

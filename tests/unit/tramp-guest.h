@@ -96,6 +96,7 @@ static inline void tramp_kernel_make(void)
 {
 	kernel_make();
 	fake.window = true;
+	fake.vcpus = TRAMP_CPUS;
 	fake.sregs.cr0 = UINT64_C(0x80000001);
 	add_site("alpha", FN_ALPHA);
 	add_site("beta", FN_BETA);

@@ -161,6 +161,8 @@ static uint64_t drain(struct collector *c, unsigned int vcpu, bool *behind, bool
 	*behind = look_is_short(s, &look);
 	if (held)
 		*held = !max && *behind;
+	if (s->taken > look.taken)
+		trace_vcpu_runs(c->t, vcpu);
 	if (n < 0)
 		trace_fail(c->t, n);
 	else if (max)

@@ -92,7 +92,8 @@ struct trace {
 	struct guest_prints *prints;	 /* and what the guest writes into its own trace */
 	uint64_t fentry;		 /* address of the kernel's __fentry__ */
 	struct comms *_Atomic comms;	 /* who reads names takes no lock */
-	unsigned int vcpus;
+	unsigned int vcpus;    /* with those that may be plugged in */
+	atomic_uint vcpus_now; /* as far as is known; 0: nothing is: trace_vcpus_now() */
 	/* Held by whoever writes a ring: a trap's handler, or the collector. */
 	pthread_mutex_t vcpu_lock[MACHINE_MAX_VCPUS];
 	/* Changes of what is patched; taken with the machine paused, by one thread several times.
@@ -208,6 +209,23 @@ static inline bool trace_has_traps(const struct trace *t)
 static inline uint64_t trace_all_vcpus(const struct trace *t)
 {
 	return t->vcpus ? UINT64_MAX >> (64 - t->vcpus) : 0;
+}
+
+/* How many there are by now, as far as is known: one that was plugged in has run. Any thread. */
+static inline unsigned int trace_vcpus_now(const struct trace *t)
+{
+	unsigned int n = atomic_load(&t->vcpus_now);
+
+	return n && n < t->vcpus ? n : t->vcpus;
+}
+
+/* The vCPU is there: its lock is held. */
+static inline void trace_vcpu_runs(struct trace *t, unsigned int vcpu)
+{
+	unsigned int n = atomic_load(&t->vcpus_now);
+
+	while (n && vcpu >= n && !atomic_compare_exchange_weak(&t->vcpus_now, &n, vcpu + 1))
+		;
 }
 
 /* Whether the machine has a window of its own: a kernel need not be asked for memory. */

@@ -15,6 +15,8 @@ bool pairing_stacks_read(struct guest_kernel *g, const struct guestsym *gs, unsi
 	for (unsigned int i = 0; i < vcpus; i++) {
 		uint64_t top = guest_irq_stack(g, i);
 
+		if (!top && i)
+			continue; /* it has never been up: irq_init_percpu_irqstack() */
 		if (!top)
 			return false;
 		/* Its highest word is not used. */

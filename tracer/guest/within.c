@@ -60,6 +60,9 @@ static int search_vcpu(struct search *s, unsigned int vcpu)
 	struct task task;
 	int ret = machine_get_regs(s->g->m, vcpu, &regs);
 
+	s->running[vcpu] = 0;
+	if (ret == -ENODEV)
+		return 0; /* it was unplugged */
 	if (!ret)
 		ret = machine_get_sregs(s->g->m, vcpu, &sregs);
 	if (ret)
@@ -88,10 +91,10 @@ static bool search_task(void *arg, const struct task *task)
 	return !s->found;
 }
 
-int tasks_within(struct guest_kernel *g, const struct guestsym *gs, unsigned int vcpus,
-		 const struct text_range *range, size_t n, bool *within)
+int tasks_within(struct guest_kernel *g, const struct guestsym *gs, const struct text_range *range,
+		 size_t n, bool *within)
 {
-	struct search s = {.g = g, .range = range, .n = n, .vcpus = vcpus};
+	struct search s = {.g = g, .range = range, .n = n};
 	struct guestsym_field state;
 	int ret = task_layout_learn(&s.at, gs, g);
 
@@ -102,10 +105,15 @@ int tasks_within(struct guest_kernel *g, const struct guestsym *gs, unsigned int
 					    guestsym_field(gs, "task_struct.state", &state)))
 		return -ENODATA;
 	s.state = state.offset;
+	ret = machine_look_at_vcpus(g->m);
+	if (ret < 0)
+		return ret;
+	s.vcpus = (unsigned int)ret;
+	ret = 0;
 	s.words = malloc(s.at.stack_size);
 	if (!s.words)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < vcpus && !ret && !s.found; i++)
+	for (unsigned int i = 0; i < s.vcpus && !ret && !s.found; i++)
 		ret = search_vcpu(&s, i);
 	if (!ret && !s.found)
 		ret = tasks_each(g, &s.at, search_task, &s);

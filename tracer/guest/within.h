@@ -20,7 +20,7 @@ struct text_range {
  * count. The machine is paused. 0, or -ENODATA when the kernel's types do not tell where stacks
  * are, -ENOMEM, or the error of tasks_each() or of the machine.
  */
-int tasks_within(struct guest_kernel *g, const struct guestsym *gs, unsigned int vcpus,
-		 const struct text_range *range, size_t n, bool *within);
+int tasks_within(struct guest_kernel *g, const struct guestsym *gs, const struct text_range *range,
+		 size_t n, bool *within);
 
 #endif

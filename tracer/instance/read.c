@@ -88,7 +88,7 @@ void instance_output_config(struct instance *i, struct output_config *cfg)
 		.tracer = i->tracer->name,
 		.release = guestsym_release(t->gs),
 		.preempt_model = preempt_model(t),
-		.cpus = t->vcpus,
+		.cpus = trace_vcpus_now(t),
 		.ns = i->clock->ns,
 		.irqentry_start = trace_runtime(t, "__irqentry_text_start"),
 		.irqentry_end = trace_runtime(t, "__irqentry_text_end"),

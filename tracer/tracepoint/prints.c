@@ -65,7 +65,7 @@ static int detours_place(struct trace *t)
 		ret = detour_learn(&t->guest, commit, &d[1]);
 	if (!ret)
 		ret = detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, d,
-				     DETOURS_EACH, t->vcpus);
+				     DETOURS_EACH);
 	return ret;
 }
 

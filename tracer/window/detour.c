@@ -176,7 +176,7 @@ static int jumps_write(void *arg)
 }
 
 int detours_insert(struct guest_kernel *g, const struct guestsym *gs, struct window *w,
-		   unsigned int first, const struct payload_detour *d, size_t n, unsigned int vcpus)
+		   unsigned int first, const struct payload_detour *d, size_t n)
 {
 	struct insertion in = {.g = g, .w = w, .d = d, .first = first, .n = n};
 	struct text_range range[PAYLOAD_DETOURS];
@@ -192,6 +192,6 @@ int detours_insert(struct guest_kernel *g, const struct guestsym *gs, struct win
 		ret = window_write(w, WINDOW_HEADER, &w->header, sizeof(w->header));
 	if (ret)
 		return ret;
-	return quiesce_then(g, gs, range, n, vcpus, (struct quiesce_patience){.ms = WITHIN_MS},
-			    jumps_write, &in);
+	return quiesce_then(g, gs, range, n, (struct quiesce_patience){.ms = WITHIN_MS}, jumps_write,
+			    &in);
 }

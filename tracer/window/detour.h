@@ -23,8 +23,7 @@ enum { DETOUR_EVENTS = 0, DETOUR_PRINTS = 2, DETOURS_EACH = 2 };
  * and others: none has, but for those that could not be taken out again either.
  */
 int detours_insert(struct guest_kernel *g, const struct guestsym *gs, struct window *w,
-		   unsigned int first, const struct payload_detour *d, size_t n,
-		   unsigned int vcpus);
+		   unsigned int first, const struct payload_detour *d, size_t n);
 /* The payload's text is to be written anew: add what detours have put into it. */
 void detours_keep(const struct window *w, uint8_t text[WINDOW_TEXT_SIZE]);
 /*

@@ -42,7 +42,7 @@ struct look {
 	size_t nr_ranges;
 	struct task_layout at;
 	uint64_t running[MACHINE_MAX_VCPUS]; /* current task of each vCPU */
-	unsigned int vcpus;
+	unsigned int vcpus;	/* with those that have been plugged in since */
 	uint64_t *words; /* of a stack; stack_size bytes */
 	bool busy;	 /* someone is inside and has to run on */
 	int error;
@@ -177,13 +177,15 @@ static void look_at_vcpu(struct look *l, unsigned int vcpu)
 	struct task task;
 	int ret = machine_get_regs(l->g->m, vcpu, &regs);
 
+	l->running[vcpu] = 0;
+	if (ret == -ENODEV)
+		return; /* it was unplugged: it has no task */
 	if (!ret)
 		ret = machine_get_sregs(l->g->m, vcpu, &sregs);
 	if (ret) {
 		l->error = ret;
 		return;
 	}
-	l->running[vcpu] = 0;
 	if (!(sregs.cr0 & CR0_PG))
 		return; /* not started yet: it has no kernel addresses, and no task */
 	l->running[vcpu] = guest_current(l->g, vcpu);
@@ -200,9 +202,11 @@ static void look_at_vcpu(struct look *l, unsigned int vcpu)
 /* The machine is paused. */
 static void look(struct look *l)
 {
-	int ret;
+	int ret = machine_look_at_vcpus(l->g->m);
 
 	l->busy = false;
+	l->error = ret < 0 ? ret : 0;
+	l->vcpus = ret < 0 ? 0 : (unsigned int)ret;
 	for (unsigned int i = 0; i < l->vcpus && !l->error; i++)
 		look_at_vcpu(l, i);
 	if (l->error || l->busy)
@@ -275,19 +279,18 @@ static int quiesce_look(struct look *l, const struct guestsym *gs,
 }
 
 int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct window *w,
-	    unsigned int vcpus, struct quiesce_patience patience)
+	    struct quiesce_patience patience)
 {
 	struct text_range text = {.va = w->header.va + WINDOW_TEXT, .size = w->header.text_size};
-	struct look l = {.g = g, .w = w, .range = &text, .nr_ranges = 1, .vcpus = vcpus};
+	struct look l = {.g = g, .w = w, .range = &text, .nr_ranges = 1};
 
 	return quiesce_look(&l, gs, &patience, NULL, NULL);
 }
 
 int quiesce_then(struct guest_kernel *g, const struct guestsym *gs, const struct text_range *range,
-		 size_t n, unsigned int vcpus, struct quiesce_patience patience,
-		 int (*then)(void *arg), void *arg)
+		 size_t n, struct quiesce_patience patience, int (*then)(void *arg), void *arg)
 {
-	struct look l = {.g = g, .range = range, .nr_ranges = n, .vcpus = vcpus};
+	struct look l = {.g = g, .range = range, .nr_ranges = n};
 
 	return quiesce_look(&l, gs, &patience, then, arg);
 }

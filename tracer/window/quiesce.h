@@ -20,14 +20,13 @@ struct quiesce_patience {
  * machine: tasks_strerror().
  */
 int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct window *w,
-	    unsigned int vcpus, struct quiesce_patience patience);
+	    struct quiesce_patience patience);
 
 /*
  * Wait until nobody is in the middle of n ranges of the kernel's own text, likewise, and then call
  * `then` with the machine paused: what it returns, or an error as above.
  */
 int quiesce_then(struct guest_kernel *g, const struct guestsym *gs, const struct text_range *range,
-		 size_t n, unsigned int vcpus, struct quiesce_patience patience,
-		 int (*then)(void *arg), void *arg);
+		 size_t n, struct quiesce_patience patience, int (*then)(void *arg), void *arg);
 
 #endif

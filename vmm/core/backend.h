@@ -72,6 +72,7 @@ struct machine_ops {
 	 * watches, without m->lock: who is to fail may hold it. NULL where nobody watches.
 	 */
 	void (*let_go)(struct machine *m);
+	int (*look_at_vcpus)(struct machine *m); /* NULL: they do not come and go */
 	int (*get_regs)(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
 	int (*set_regs)(struct machine *m, unsigned int vcpu, const struct machine_regs *regs);
 	int (*get_sregs)(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs);

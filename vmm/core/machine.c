@@ -169,6 +169,23 @@ void machine_serve_end(struct machine *m)
 	stand_end(m);
 }
 
+unsigned int machine_traceable_vcpus(const struct machine_info *info)
+{
+	unsigned int n = info->max_vcpus > info->vcpus ? info->max_vcpus : info->vcpus;
+
+	return n < MACHINE_MAX_VCPUS ? n : MACHINE_MAX_VCPUS;
+}
+
+int machine_look_at_vcpus(struct machine *m)
+{
+	struct machine_info info;
+
+	if (m->ops->look_at_vcpus)
+		return m->ops->look_at_vcpus(m);
+	machine_get_info(m, &info);
+	return (int)info.vcpus;
+}
+
 int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs)
 {
 	return m->ops->get_regs(m, vcpu, regs);

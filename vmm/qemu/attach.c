@@ -59,36 +59,6 @@ static bool found_running(struct qemu_machine *m)
 	return !monitor_says(m, "info status", "(prelaunch)");
 }
 
-static int look_at_vcpus(struct qemu_machine *m, char *err, size_t errlen)
-{
-	uint32_t threads[MACHINE_MAX_VCPUS];
-	int n = gdb_threads(m->gdb, threads, MACHINE_MAX_VCPUS);
-
-	if (n == -E2BIG)
-		snprintf(err, errlen, "guests with more than %d vCPUs cannot be traced",
-			 MACHINE_MAX_VCPUS);
-	else if (n < 0)
-		snprintf(err, errlen, "the gdb stub does not tell the vCPUs: %s",
-			 gdb_error_text(m->gdb, n));
-	if (n < 0)
-		return n;
-	m->nvcpus = (unsigned int)n;
-	for (int i = 0; i < n; i++)
-		m->vcpu[i].thread = threads[i];
-	return 0;
-}
-
-/* Which threads of QEMU's run the vCPUs; without the monitor that is not known. */
-static void look_at_threads(struct qemu_machine *m)
-{
-	char *cpus;
-
-	if (gdb_monitor(m->gdb, "info cpus", &cpus))
-		return;
-	qemu_monitor_threads(cpus, m->vcpu, m->nvcpus);
-	free(cpus);
-}
-
 /* Where its memory lies, and what time it is there: both are in the monitor's tree of memory. */
 static int look_at_memory(struct qemu_machine *m)
 {
@@ -105,12 +75,11 @@ static int look_at_memory(struct qemu_machine *m)
 
 int qemu_look(struct qemu_machine *m, char *err, size_t errlen)
 {
-	int rc = look_at_vcpus(m, err, errlen);
+	int rc = qemu_vcpus_find(m, err, errlen);
 
 	if (rc)
 		return rc;
 	m->kvm = m->domain ? qemu_domain_is_kvm(m->domain) : monitor_says(m, "info kvm", "enabled");
-	look_at_threads(m);
 	rc = look_at_memory(m);
 	/* Of another host nothing is known. */
 	m->loses_int3 = m->kvm && m->ram.pid && kvm_loses_int3();

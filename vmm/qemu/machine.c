@@ -19,6 +19,7 @@ static void get_info(struct machine *base, struct machine_info *info)
 	*info = (struct machine_info){
 		.backend = qemu_machine_ops.name,
 		.vcpus = m->nvcpus,
+		.max_vcpus = m->max_vcpus,
 		.memory = m->ram.size,
 		.tsc_khz = qemu_clock_khz(m),
 		.cmdline = m->cmdline,
@@ -99,6 +100,7 @@ const struct machine_ops qemu_machine_ops = {
 	.pause = qemu_pause,
 	.resume = qemu_resume,
 	.let_go = qemu_let_go,
+	.look_at_vcpus = qemu_vcpus_look,
 	.get_regs = qemu_get_regs,
 	.set_regs = qemu_set_regs,
 	.get_sregs = qemu_get_sregs,

@@ -4,7 +4,8 @@
  *
  * The forms are those of QEMU 2.11 to 10.0: `info mtree -f` (mtree_print_flatview() in
  * softmmu/memory.c), gpa2hva (monitor/misc.c), `info registers` (x86_cpu_dump_state() in
- * target/i386/cpu-dump.c), `info cpus` (hmp_info_cpus() in hw/core/machine-hmp-cmds.c) and `i`
+ * target/i386/cpu-dump.c), `info cpus` (hmp_info_cpus() in hw/core/machine-hmp-cmds.c),
+ * `info hotpluggable-cpus` (hmp_hotpluggable_cpus() there) and `i`
  * (hmp_ioport_read() in monitor/misc.c). Each number has a width
  * that its type can hold, so sscanf(3) has nothing to report that it cannot.
  */
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LINE 256
@@ -153,6 +155,21 @@ int qemu_monitor_threads(const char *cpus, struct qemu_vcpu *vcpus, unsigned int
 		vcpus[cpu].tid = id;
 	}
 	return found == n ? 0 : -EPROTO;
+}
+
+/* "  vcpus_count: "1"", of each place where there is a vCPU or can be */
+unsigned int qemu_monitor_vcpus(const char *slots)
+{
+	unsigned int sum = 0;
+	char line[LINE];
+
+	while (next_line(&slots, line)) {
+		char digits[5];
+
+		if (sscanf(line, " vcpus_count: \"%4[0-9]\"", digits) == 1)
+			sum += (unsigned int)strtoul(digits, NULL, 10);
+	}
+	return sum;
 }
 
 /* "portl[0x0608] = 0x005806ad" */

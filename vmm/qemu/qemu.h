@@ -51,6 +51,7 @@ struct qemu_clock {
 struct qemu_vcpu {
 	uint32_t thread; /* the stub's number for it */
 	pid_t tid;	 /* of the host's; 0: not known */
+	bool gone;	 /* it was unplugged: qemu_vcpus_look() */
 	bool known;	 /* reg is what the vCPU has at this stop */
 	uint64_t reg[GDB_NR_REGS];
 	/* The stub does not tell them; as the monitor had them last. */
@@ -74,7 +75,9 @@ struct qemu_machine {
 	pthread_mutex_t io;
 	bool kvm;
 	bool loses_int3; /* machine_info's */
-	unsigned int nvcpus;
+	atomic_uint nvcpus;	 /* those that were plugged in since are the last ones */
+	unsigned int found_vcpus; /* when it was attached to */
+	unsigned int max_vcpus; /* that it can have, also more than there is room for */
 	struct qemu_vcpu vcpu[MACHINE_MAX_VCPUS];
 	struct qemu_ram ram;
 	struct qemu_clock clock;
@@ -148,7 +151,15 @@ uint16_t qemu_monitor_port(const char *mtree, const char *device); /* 0: none */
 int qemu_monitor_hva(const char *answer, uint64_t *hva);
 int qemu_monitor_tables(const char *registers, struct qemu_vcpu *vcpus, unsigned int n);
 int qemu_monitor_threads(const char *cpus, struct qemu_vcpu *vcpus, unsigned int n);
+unsigned int qemu_monitor_vcpus(const char *slots); /* 0: it does not tell */
 int qemu_monitor_port_value(const char *answer, uint32_t *value);
+
+/* vcpus.c */
+/* The vCPUs of a guest that stands and has just been connected to. 0, or one line in err. */
+int qemu_vcpus_find(struct qemu_machine *m, char *err, size_t errlen);
+int qemu_vcpus_look(struct machine *base); /* machine_look_at_vcpus() */
+/* Whether some have been plugged in since. Called with m->io held and the guest standing. */
+bool qemu_vcpus_grew(struct qemu_machine *m);
 
 /* regs.c */
 int qemu_get_regs(struct machine *base, unsigned int vcpu, struct machine_regs *regs);

@@ -95,7 +95,7 @@ static int vcpu_begin(struct qemu_machine *m, unsigned int vcpu)
 	if (vcpu >= m->nvcpus)
 		return -EINVAL;
 	pthread_mutex_lock(&m->io);
-	rc = qemu_vcpu_fetch(m, &m->vcpu[vcpu]);
+	rc = m->vcpu[vcpu].gone ? -ENODEV : qemu_vcpu_fetch(m, &m->vcpu[vcpu]);
 	if (rc)
 		pthread_mutex_unlock(&m->io);
 	return rc;

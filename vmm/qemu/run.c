@@ -53,14 +53,26 @@ static bool run_guest(struct qemu_machine *m)
 	return run; /* a failed command shows again when its end is waited for */
 }
 
-/* Of a thread that the stub does not tell: the first. -ENOENT: one that was plugged in. */
-static int vcpu_of(const struct qemu_machine *m, uint32_t thread)
+static int vcpu_known(const struct qemu_machine *m, uint32_t thread)
 {
 	for (unsigned int i = 0; i < m->nvcpus; i++) {
 		if (m->vcpu[i].thread == thread)
 			return (int)i;
 	}
-	return thread ? -ENOENT : 0;
+	return -ENOENT;
+}
+
+/*
+ * Of a thread that the stub does not tell: the first. -ENOENT: one that was plugged in, and the
+ * owner has no room for it.
+ */
+static int vcpu_of(struct qemu_machine *m, uint32_t thread)
+{
+	int vcpu = thread ? vcpu_known(m, thread) : 0;
+
+	if (vcpu < 0 && qemu_vcpus_look(&m->base) > 0)
+		vcpu = vcpu_known(m, thread);
+	return vcpu < (int)m->max_vcpus ? vcpu : -ENOENT;
 }
 
 static void trap_hit(struct qemu_machine *m, uint32_t thread)

@@ -171,10 +171,31 @@ static int traps_set(struct qemu_machine *m, const struct machine_trap *new, siz
 	return rc;
 }
 
+/*
+ * Under TCG QEMU takes a breakpoint from one vCPU after the other, and refuses at the first that
+ * has none: one that was plugged in since, which comes behind those that had it
+ * (gdb_breakpoint_remove() in accel/tcg/tcg-accel-ops.c).
+ */
+static int clear_late(struct qemu_machine *m, const uint64_t *vas, bool *ok, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int one = ok[i] ? 0 : breakpoints_seen(m, false, vas + i, ok + i, 1);
+
+		ok[i] |= one == -EFAULT;
+		rc = rc || ok[i] ? rc : one;
+	}
+	return rc;
+}
+
 /* Those at n addresses of the table's; whatever is cleared leaves it. */
 static int breakpoints_clear(struct qemu_machine *m, const uint64_t *vas, bool *ok, size_t n)
 {
 	int rc = breakpoints(m, false, vas, ok, n), told;
+
+	if (rc == -EFAULT && !m->kvm && qemu_vcpus_grew(m))
+		rc = clear_late(m, vas, ok, n);
 
 	for (size_t i = 0; i < n; i++)
 		if (ok[i])

@@ -122,6 +122,19 @@ static uint64_t window_bytes(const struct trace *t, bool few, uint64_t *most)
 	return least;
 }
 
+/* The payload looks for the control block of whatever CPU it runs on, plugged in or not. */
+static int blocks_suffice(const struct trace *t, char *err, size_t errlen)
+{
+	struct machine_info info;
+
+	machine_get_info(t->m, &info);
+	if (info.max_vcpus <= CTL_BLOCKS)
+		return 0;
+	snprintf(err, errlen, "the guest can have up to %u vCPUs, more than %d", info.max_vcpus,
+		 CTL_BLOCKS);
+	return -E2BIG;
+}
+
 static int window_get(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
 	size_t nr = functions_to_record(t);
@@ -130,8 +143,10 @@ static int window_get(struct trace *t, struct trampoline *tr, char *err, size_t 
 	uint64_t most, least = window_bytes(t, few && nr, &most), min;
 	struct rings rings = rings_divide(t, least, few);
 	struct window *w = &tr->window;
-	int ret;
+	int ret = blocks_suffice(t, err, errlen);
 
+	if (ret)
+		return ret;
 	min = rings_window(t, &rings);
 	rings = rings_divide(t, most, few);
 	/* Of a machine that has one itself it takes nothing from the guest. */
@@ -210,7 +225,7 @@ void trampoline_entered(struct trampoline *tr)
 int trampoline_quiet(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
 	const struct quiesce_patience patience = {.ms = QUIET_MS, .to_undo = true};
-	int ret = tr->called ? quiesce(&t->guest, t->gs, &tr->window, t->vcpus, patience) : 0;
+	int ret = tr->called ? quiesce(&t->guest, t->gs, &tr->window, patience) : 0;
 
 	if (ret)
 		snprintf(err, errlen, "the guest does not leave the probes' code: %s",

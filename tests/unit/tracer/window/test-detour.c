@@ -53,8 +53,7 @@ static struct payload_detour learned(void)
 
 static void inserted(const struct payload_detour *d)
 {
-	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, d, 1,
-					TRAMP_CPUS),
+	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, d, 1),
 			 0);
 }
 
@@ -114,7 +113,7 @@ static void others_that_have_been_there_are_left(void **state)
 	assert_int_equal(detours_remove(&t->guest, trampoline_window(t)), 0);
 	assert_memory_equal(fake_at(d.va), prologue + 1, SITE_SIZE);
 	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, &d,
-					1, TRAMP_CPUS),
+					1),
 			 -EBUSY);
 	assert_memory_equal(fake_at(d.va), prologue + 1, SITE_SIZE);
 }
@@ -138,7 +137,7 @@ static void what_cannot_be_moved_is_refused(void **state)
 	memcpy(fake_at(FAKE_VA(FN_DETOURED)), by_rip, sizeof(by_rip));
 	assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_DETOURED), &d), -EOPNOTSUPP);
 	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), PAYLOAD_DETOURS, &d,
-					1, TRAMP_CPUS),
+					1),
 			 -E2BIG);
 }
 
@@ -183,8 +182,7 @@ static void insert_fails(unsigned int times)
 	assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_OTHER), &d[1]), 0);
 	fake.patch_room = 1;
 	fake.patch_failures = times;
-	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, d, 2,
-					TRAMP_CPUS),
+	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, d, 2),
 			 -EIO);
 }
 

@@ -55,7 +55,7 @@ static int tear_down(void **state)
 
 static int wait_ms(int ms)
 {
-	return quiesce(&guest, NULL, &w, TRAMP_CPUS, (struct quiesce_patience){.ms = ms});
+	return quiesce(&guest, NULL, &w, (struct quiesce_patience){.ms = ms});
 }
 
 /* --- vCPUs ---------------------------------------------------------------------------------- */
@@ -79,6 +79,20 @@ static void vcpus_inside_run_on(void **state)
 	fake.run = guest_leaves_at_last;
 	assert_int_equal(wait_ms(LONG_MS), 0);
 	assert_int_equal(runs, 4); /* once more after it was found to be out */
+}
+
+/* It is in there, and it was not there when the trace began. */
+static void vcpus_that_were_plugged_in_run_on(void **state)
+{
+	(void)state;
+	fake.now[TRAMP_CPUS].rip = TEXT_VA + 1;
+	assert_int_equal(wait_ms(0), 0);
+	fake.vcpus = TRAMP_CPUS + 1;
+	assert_int_equal(wait_ms(TIMEOUT_MS), -ETIMEDOUT);
+	fake.gone[TRAMP_CPUS] = true;
+	assert_int_equal(wait_ms(0), 0);
+	fake.vcpus_error = -E2BIG;
+	assert_int_equal(wait_ms(0), -E2BIG);
 }
 
 static void vcpus_elsewhere_run_on(void **state)
@@ -467,13 +481,15 @@ static void nobody_waits_for_what_is_given_up(void **state)
 	/* What has been done is undone all the same. */
 	guest.now_ms = clock_goes;
 	fake.run = guest_leaves_at_last;
-	assert_int_equal(quiesce(&guest, NULL, &w, TRAMP_CPUS, to_undo), 0);
+	assert_int_equal(quiesce(&guest, NULL, &w, to_undo), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(vcpus_inside_run_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(vcpus_that_were_plugged_in_run_on, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(vcpus_elsewhere_run_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(vcpus_in_user_mode_or_not_started_are_nowhere,
 						set_up, tear_down),

@@ -111,6 +111,25 @@ static void test_tables(void **state)
 	assert_int_equal(qemu_monitor_tables("CPU#4294967295\nIDT= 1 2\n", v, 1), -EPROTO);
 }
 
+/* QEMU 7.2 -smp 2,maxcpus=3 */
+static void test_vcpus(void **state)
+{
+	(void)state;
+	assert_int_equal(qemu_monitor_vcpus("Hotpluggable CPUs:\r\n"
+					    "  type: \"qemu64-x86_64-cpu\"\r\n"
+					    "  vcpus_count: \"1\"\r\n"
+					    "  CPUInstance Properties:\r\n"
+					    "    socket-id: \"2\"\r\n"
+					    "  type: \"qemu64-x86_64-cpu\"\r\n"
+					    "  vcpus_count: \"1\"\r\n"
+					    "  qom_path: \"/machine/unattached/device[2]\"\r\n"
+					    "  type: \"qemu64-x86_64-cpu\"\r\n"
+					    "  vcpus_count: \"1\"\r\n"),
+			 3);
+	assert_int_equal(qemu_monitor_vcpus("unknown command: 'info hotpluggable-cpus'\r\n"), 0);
+	assert_int_equal(qemu_monitor_vcpus("  vcpus_count: \"-1\"\n  vcpus_count: \"\"\n"), 0);
+}
+
 static void test_threads(void **state)
 {
 	struct qemu_vcpu v[3] = {0};
@@ -168,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_regions), cmocka_unit_test(test_regions_refused),
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_vcpus),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_xml),
 	};
 

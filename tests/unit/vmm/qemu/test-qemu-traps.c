@@ -91,6 +91,33 @@ static void a_return_without_its_memory(void **state)
 	free(q);
 }
 
+/* Who attached knew that there may be one more. */
+static void a_vcpu_that_was_expected(void **state)
+{
+	struct fake_qemu *q = guest(false, SITE);
+	struct machine_hit seen = {0};
+	struct machine_info info;
+	struct machine_event ev;
+	struct machine *m;
+
+	(void)state;
+	q->plugs = true;
+	m = trapped(q, MACHINE_TRAP_RETURN, "T05thread:p01.02;", &seen);
+	machine_get_info(m, &info);
+	assert_int_equal(info.max_vcpus, 2);
+	assert_int_equal(machine_traceable_vcpus(&info), 2);
+	assert_int_equal(machine_wait(m, &ev, LIMIT_MS), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_WAKE);
+	assert_true(seen.va == SITE);
+	assert_int_equal(seen.vcpu, 1);
+	machine_get_info(m, &info);
+	assert_int_equal(info.vcpus, 2);
+	machine_free(m);
+	fake_end(q);
+	assert_true(q->rip == CALLER);
+	free(q);
+}
+
 /* It would run into the trap for ever: the trace ends, and the guest runs on without traps. */
 static void a_vcpu_that_was_plugged_in(void **state)
 {
@@ -130,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_return_without_its_memory),
+		cmocka_unit_test(a_vcpu_that_was_expected),
 		cmocka_unit_test(a_vcpu_that_was_plugged_in),
 		cmocka_unit_test(one_that_is_at_no_trap),
 	};
