@@ -61,6 +61,17 @@ static void session_note(void *arg, const char *text)
 	session_message(arg, MACHINE_MSG_INFO, text);
 }
 
+/* By default all buffers together are no larger than those of so many vCPUs. */
+#define BUFFER_KB    32768
+#define BUFFER_VCPUS 8
+
+static uint64_t buffer_kb(const struct session_options *opt, unsigned int vcpus)
+{
+	if (opt->buffer_kb)
+		return opt->buffer_kb;
+	return vcpus > BUFFER_VCPUS ? (uint64_t)BUFFER_KB * BUFFER_VCPUS / vcpus : BUFFER_KB;
+}
+
 int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 {
 	const struct trace_config cfg = {
@@ -73,7 +84,7 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.nr_filter = s->opt->filter.nr,
 		.notrace = s->opt->notrace.values,
 		.nr_notrace = s->opt->notrace.nr,
-		.buffer_bytes = s->opt->buffer_kb << 10,
+		.buffer_bytes = buffer_kb(s->opt, vcpus) << 10,
 		.from = s->opt->from,
 		.until = s->opt->until,
 		.min_ns = s->opt->min_us * 1000,

@@ -30,7 +30,7 @@ struct session_options {
 
 #define SESSION_OPTIONS_DEFAULT                                                                    \
 	{                                                                                          \
-		.output = "-", .engine = "auto", .format = "trace", .buffer_kb = 32768             \
+		.output = "-", .engine = "auto", .format = "trace"                                 \
 	}
 
 /* Rows for the option table of a command that traces. */
@@ -65,7 +65,7 @@ struct session_options {
 		OPT_FLAG(0, "no-sandbox", &(opt)->no_sandbox,                                      \
 			 "keep all rights while tracing; for debugging hvtrace"),                  \
 		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",        \
-			   "ring buffer of each vCPU (default: 32768)"),                           \
+			   "ring buffer of each vCPU (default: 32768, less of more than 8)"),       \
 		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
 			   "global (default), local, counter, uptime, perf, mono, mono_raw, "      \
 			   "boot, tai, x86-tsc or host"),                                          \
