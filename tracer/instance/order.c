@@ -27,7 +27,7 @@ struct waiting {
 			 */
 	uint16_t depth;
 	uint8_t uses; /* enum event_use, or enum entry_use */
-	uint8_t data[];
+	_Alignas(8) uint8_t data[];
 };
 
 struct fifo {
