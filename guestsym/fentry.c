@@ -94,8 +94,7 @@ static const struct guestsym_symbol *next_symbol(const struct symbols *s, uint64
 /* Sets func, name and the flags that need no more than the site; func stays 0 outside symbols. */
 static void resolve_sites(struct fentry *f, const struct elf_image *e, const struct symbols *s)
 {
-	uint64_t init_begin = symbols_addr(s, "__init_begin");
-	uint64_t init_end = symbols_addr(s, "__init_end");
+	struct guestsym_range init = symbols_init(s);
 	struct search at = {0};
 
 	for (size_t i = 0; i < f->n; i++) {
@@ -106,7 +105,7 @@ static void resolve_sites(struct fentry *f, const struct elf_image *e, const str
 			site->func = sym->addr;
 			site->name = sym->name;
 		}
-		if (site->addr >= init_begin && site->addr < init_end)
+		if (site->addr >= init.start && site->addr < init.end)
 			site->flags |= GUESTSYM_SITE_INIT;
 		if (holds_nop(e, site->addr))
 			site->flags |= GUESTSYM_SITE_NOP;

@@ -187,7 +187,8 @@ size_t guestsym_return_sites(const struct guestsym *gs, const uint64_t **sites);
 size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_site **sites);
 /*
  * The instructions that change the preempt count by a known number, sorted by address, without
- * those of NMIs and in init code. None: the kernel has no preempt count (CONFIG_PREEMPT_COUNT).
+ * those of NMIs and in init code. A kernel without CONFIG_PREEMPT_COUNT has some too: interrupts
+ * are counted in every one. None: where the count lies is not known.
  * Found on the first call, which takes some 100 ms.
  */
 size_t guestsym_preempt_sites(const struct guestsym *gs,

@@ -202,6 +202,11 @@ char *symbols_alloc(struct symbols *s, size_t n, size_t name_bytes);
 void symbols_exit(struct symbols *s);
 const struct guestsym_symbol *symbols_lookup(const struct symbols *s, const char *name);
 uint64_t symbols_addr(const struct symbols *s, const char *name);
+/*
+ * What is in init memory, as link addresses. Kernels whose symbols are of text only (without
+ * CONFIG_KALLSYMS_ALL) do not say where it begins and ends: then it is the text in it.
+ */
+struct guestsym_range symbols_init(const struct symbols *s);
 const struct guestsym_symbol *symbols_find(const struct symbols *s, uint64_t addr, uint64_t *off,
 					   uint64_t *size);
 

@@ -19,7 +19,8 @@ struct irq_sites {
 	const struct elf_image *e;
 	const struct symbols *s;
 	bool booted;
-	uint64_t pv_ops, init_begin, init_end;
+	uint64_t pv_ops;
+	struct guestsym_range init;
 	struct guestsym_irq_site *v;
 	size_t n, room;
 };
@@ -27,7 +28,7 @@ struct irq_sites {
 /* Init code is left out: it is gone before there is anything to measure. */
 static int add_site(struct irq_sites *irq, uint64_t addr, enum guestsym_irq_kind kind, uint8_t len)
 {
-	if (addr >= irq->init_begin && addr < irq->init_end)
+	if (addr >= irq->init.start && addr < irq->init.end)
 		return 0;
 	if (irq->n == irq->room) {
 		size_t room = irq->room ? 2 * irq->room : 1024;
@@ -290,8 +291,7 @@ int irq_sites_find(const struct kernel *k, struct found_sites *found)
 		.s = &k->symbols,
 		.booted = k->booted,
 		.pv_ops = symbols_addr(&k->symbols, "pv_ops"),
-		.init_begin = symbols_addr(&k->symbols, "__init_begin"),
-		.init_end = symbols_addr(&k->symbols, "__init_end"),
+		.init = symbols_init(&k->symbols),
 	};
 	int err = 0;
 

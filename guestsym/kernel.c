@@ -131,6 +131,7 @@ static int read_booted_symbols(struct kernel *k, uint64_t hint, const struct com
 int kernel_read_booted(struct kernel *k, const struct elf_image *elf, uint64_t hint,
 		       const struct complaint *c)
 {
+	struct guestsym_range init;
 	int err;
 
 	k->booted = true;
@@ -143,8 +144,8 @@ int kernel_read_booted(struct kernel *k, const struct elf_image *elf, uint64_t h
 	err = read_booted_symbols(k, hint, c);
 	if (err)
 		return err;
-	memory_image_forget(&k->elf, symbols_addr(&k->symbols, "__init_begin"),
-			    symbols_addr(&k->symbols, "__init_end"));
+	init = symbols_init(&k->symbols);
+	memory_image_forget(&k->elf, init.start, init.end);
 	return read_rest(k, c);
 }
 

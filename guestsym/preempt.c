@@ -19,7 +19,7 @@ struct preempt_sites {
 	const struct elf_image *e;
 	const struct symbols *s;
 	uint64_t count; /* address of the per-CPU variable, as its symbol has it */
-	uint64_t init_begin, init_end;
+	struct guestsym_range init;
 	struct guestsym_preempt_site *v;
 	size_t n, room;
 };
@@ -41,7 +41,7 @@ static bool find_count(struct preempt_sites *ps, const struct types *t)
 /* Init code is left out: it is gone before there is anything to measure. */
 static int add_site(struct preempt_sites *ps, const struct guestsym_preempt_site *site)
 {
-	if (site->addr >= ps->init_begin && site->addr < ps->init_end)
+	if (site->addr >= ps->init.start && site->addr < ps->init.end)
 		return 0;
 	if (ps->n == ps->room) {
 		size_t room = ps->room ? 2 * ps->room : 4096;
@@ -182,8 +182,7 @@ int preempt_sites_find(const struct kernel *k, struct found_sites *found)
 	struct preempt_sites ps = {
 		.e = &k->elf,
 		.s = &k->symbols,
-		.init_begin = symbols_addr(&k->symbols, "__init_begin"),
-		.init_end = symbols_addr(&k->symbols, "__init_end"),
+		.init = symbols_init(&k->symbols),
 	};
 	int err = 0;
 

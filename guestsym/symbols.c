@@ -173,6 +173,17 @@ uint64_t symbols_addr(const struct symbols *s, const char *name)
 	return sym ? sym->addr : 0;
 }
 
+struct guestsym_range symbols_init(const struct symbols *s)
+{
+	struct guestsym_range init = {symbols_addr(s, "__init_begin"),
+				      symbols_addr(s, "__init_end")};
+
+	if (!init.start || !init.end)
+		init = (struct guestsym_range){symbols_addr(s, "_sinittext"),
+					       symbols_addr(s, "_einittext")};
+	return init;
+}
+
 /* How many symbols lie below addr, or with `at` not behind it. */
 static size_t count_below(const struct symbols *s, uint64_t addr, bool at)
 {

@@ -87,6 +87,7 @@ struct fake_guest {
 		uint64_t again; /* so many bytes of it, a power of two, are all there is; 0: len */
 	} maps[FAKE_MAX];
 	size_t nmaps;
+	bool from_memory; /* its kernel was read from there, not from a file */
 	int open_error; /* what reading a kernel's memory has come to */
 	const char *banner;
 	struct guestsym_range orc_ip, orc_unwind;

@@ -12,6 +12,7 @@
 #define PAGE_OFFSET_L4 UINT64_C(0xffff888000000000)
 #define DIRECT_MAP_MAX (UINT64_C(1) << 46)
 #define PAGE_SIZE      UINT64_C(4096)
+#define NSEC_PER_SEC   UINT64_C(1000000000)
 #define PAGE_LEFT(va)  (PAGE_SIZE - ((va) & (PAGE_SIZE - 1)))
 
 static uint64_t addr_or_none(const struct guestsym *gs, const char *name)
@@ -41,6 +42,44 @@ static uint64_t percpu_or_hot(const struct guestsym *gs, const char *name, const
 	return addr_or_none(gs, name);
 }
 
+/* Ticks in a second: NTP and adjtimex(2) have a say in a tick's length, by 500 millionths mostly. */
+static uint64_t tick_to_hz(uint64_t tick_nsec)
+{
+	static const uint64_t choices[] = {100, 250, 300, 1000}; /* kernel/Kconfig.hz */
+	uint64_t hz = (NSEC_PER_SEC + tick_nsec / 2) / tick_nsec;
+
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		if (hz >= choices[i] - choices[i] / 12 && hz <= choices[i] + choices[i] / 12)
+			return choices[i];
+	return hz;
+}
+
+/*
+ * What jiffies_64 begins with: five minutes before 2^32 (INITIAL_JIFFIES, include/linux/jiffies.h).
+ * The image has it; in the memory of a kernel that runs it has been counted up.
+ */
+static bool jiffies_begin(const struct guest_layout *at, const struct guestsym *gs, uint64_t *start)
+{
+	uint64_t tick = 0;
+	size_t len;
+
+	if (guestsym_elf(gs, &len))
+		return !guestsym_read(gs, at->jiffies, start, sizeof(*start));
+	if (at->tick_nsec == GUEST_NONE ||
+	    guestsym_read(gs, at->tick_nsec, &tick, sizeof(tick)) || !tick || tick > NSEC_PER_SEC)
+		return false;
+	*start = (uint32_t)(0 - 300 * tick_to_hz(tick));
+	return true;
+}
+
+static void layout_jiffies(struct guest_layout *at, const struct guestsym *gs)
+{
+	at->jiffies = addr_or_none(gs, "jiffies_64");
+	at->tick_nsec = addr_or_none(gs, "tick_nsec");
+	if (at->jiffies == GUEST_NONE || !jiffies_begin(at, gs, &at->jiffies_start))
+		at->jiffies = GUEST_NONE;
+}
+
 static void layout_clock(struct guest_layout *at, const struct guestsym *gs)
 {
 	struct guestsym_field data;
@@ -62,11 +101,7 @@ static void layout_clock(struct guest_layout *at, const struct guestsym *gs)
 	at->clock_running = addr_or_none(gs, "sched_clock_running");
 	at->clock_stable = addr_or_none(gs, "__sched_clock_stable");
 	at->gtod_offset = addr_or_none(gs, "__gtod_offset");
-	at->jiffies = addr_or_none(gs, "jiffies_64");
-	at->tick_nsec = addr_or_none(gs, "tick_nsec");
-	if (at->jiffies == GUEST_NONE ||
-	    guestsym_read(gs, at->jiffies, &at->jiffies_start, sizeof(at->jiffies_start)))
-		at->jiffies = GUEST_NONE;
+	layout_jiffies(at, gs);
 }
 
 static void layout_timekeeper(struct guest_time_layout *at, const struct guestsym *gs)
@@ -120,6 +155,7 @@ static void layout_time(struct guest_time_layout *at, const struct guestsym *gs)
 int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen)
 {
 	struct guest_layout *at = &g->at;
+	uint64_t end = guestsym_addr(gs, "_end");
 
 	memset(g, 0, sizeof(*g));
 	g->pvclock_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -139,7 +175,7 @@ int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, si
 	g->pgtable_root = addr_or_none(gs, "init_top_pgt");
 	g->l5_enabled = addr_or_none(gs, "__pgtable_l5_enabled");
 	g->text_va = guestsym_addr(gs, "_text");
-	g->text_len = guestsym_addr(gs, "_end") - g->text_va;
+	g->text_len = end > g->text_va ? end - g->text_va : 0;
 	if (!g->text_va) {
 		snprintf(err, errlen,
 			 "the kernel image does not say where its text lies (no _text)");

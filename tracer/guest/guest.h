@@ -54,7 +54,7 @@ struct guest_layout {
 	uint64_t c2n_mul, c2n_shift, c2n_offset; /* offsets in struct cyc2ns_data */
 	uint64_t c2n_size;			 /* of struct cyc2ns_data */
 	uint64_t use_tsc, sched_clock_offset, jiffies, tick_nsec; /* addresses */
-	uint64_t jiffies_start;		 /* value of jiffies_64 in the image */
+	uint64_t jiffies_start;		 /* what jiffies_64 begins with at boot */
 	uint64_t kvm_sched_clock_offset; /* address: when sched_clock() began, by kvm-clock */
 	/* Static keys sched_clock_running and __sched_clock_stable, and __gtod_offset: addresses */
 	uint64_t clock_running, clock_stable, gtod_offset;

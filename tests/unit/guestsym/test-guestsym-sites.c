@@ -71,6 +71,35 @@ static void test_fentry(void **state)
 	guestsym_close(gs);
 }
 
+/* A kernel that names its functions only says where the text of init memory is. */
+static void test_fentry_init_text(void **state)
+{
+	static struct made_image m;
+	const struct guestsym_irq_site *irq;
+	const struct guestsym_site *s;
+	struct guestsym *gs;
+	uint64_t sites[3];
+
+	(void)state;
+	made_init(&m);
+	sites[0] = made_function(&m, "first", 0x100, nop, sizeof(nop));
+	sites[1] = made_function(&m, "at_boot", 0x1000, nop, sizeof(nop));
+	sites[2] = made_function(&m, "behind", 0x1800, nop, sizeof(nop));
+	m.mem[0x110] = 0xfa;
+	m.mem[0x1010] = 0xfa; /* cli */
+	made_symbol(&m, "_sinittext", 'T', MADE_BASE + 0x1000);
+	made_symbol(&m, "_einittext", 'T', MADE_BASE + 0x1800);
+	made_mcount(&m, sites, 3);
+	gs = open_made(&m);
+	assert_int_equal(guestsym_fentry_sites(gs, &s), 3);
+	assert_int_equal(s[0].flags, GUESTSYM_SITE_NOP);
+	assert_int_equal(s[1].flags, GUESTSYM_SITE_NOP | GUESTSYM_SITE_INIT);
+	assert_int_equal(s[2].flags, GUESTSYM_SITE_NOP);
+	assert_int_equal(guestsym_irq_sites(gs, &irq), 1);
+	assert_int_equal(irq[0].addr, MADE_BASE + 0x110);
+	guestsym_close(gs);
+}
+
 static void test_fentry_invalid(void **state)
 {
 	static const char text[] = "__ftrace_invalid_address__";
@@ -377,6 +406,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fentry),
+		cmocka_unit_test(test_fentry_init_text),
 		cmocka_unit_test(test_fentry_invalid),
 		cmocka_unit_test(test_fentry_ibt),
 		cmocka_unit_test(test_tables),

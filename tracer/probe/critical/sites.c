@@ -251,14 +251,33 @@ static int search(struct trace *t, uint32_t critical)
 
 /* --- what tracers ask for -------------------------------------------------------------------- */
 
-/* Without it the count is only that of interrupts. */
+/*
+ * Functions of every kernel that begin with preempt_disable(): which is nothing without
+ * CONFIG_PREEMPT_COUNT. The first are not there in a kernel for one CPU only, the last were one.
+ */
+static bool disables_preemption(const struct trace *t, uint64_t addr)
+{
+	static const char *const names[] = {"_raw_spin_lock", "_raw_read_lock", "_raw_write_lock",
+					    "kernel_fpu_begin_mask", "kernel_fpu_begin"};
+	const struct guestsym_symbol *in = guestsym_find(t->gs, addr, NULL, NULL);
+
+	for (size_t i = 0; in && i < sizeof(names) / sizeof(names[0]); i++)
+		if (in->addr == guestsym_addr(t->gs, names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Without it the count is that of interrupts, and of the few that count themselves: whoever stops
+ * CPUs (cpu_stopper_thread()) does in every kernel.
+ */
 static bool has_preempt_disable(const struct trace *t)
 {
 	const struct guestsym_preempt_site *sites;
 	size_t n = guestsym_preempt_sites(t->gs, &sites);
 
 	for (size_t i = 0; i < n; i++)
-		if (sites[i].value == 1)
+		if (sites[i].value == 1 && disables_preemption(t, sites[i].addr))
 			return true;
 	return false;
 }

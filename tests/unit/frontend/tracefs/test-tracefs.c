@@ -546,13 +546,22 @@ static void test_preempt_count(void **state)
 {
 	static const struct guestsym_preempt_site irq[] = {{0x1000, 0x10000, 11},
 							   {0x2000, -0x10000, 11}},
-						  both[] = {{0x3000, 1, 7}, {0x4000, -1, 7}};
+						  own[] = {{FAKE_VA(0x5010), 1, 7},
+							   {FAKE_VA(0x5020), -1, 7}},
+						  both[] = {{FAKE_VA(0x6004), 1, 7},
+							    {FAKE_VA(0x6104), -1, 7}};
 	struct world *w = *state;
 
 	expect_tracer(w, "preemptoff", false);
 	fake.preempt_sites = irq;
 	fake.npreempt_sites = 2;
 	expect_tracer(w, "preemptirqsoff", false);
+	/* It counts itself, in any kernel. */
+	fake_symbol("cpu_stopper_thread", FAKE_VA(0x5000), 't');
+	fake_symbol("_raw_spin_lock", FAKE_VA(0x6000), 'T');
+	fake_symbol("_raw_spin_unlock", FAKE_VA(0x6100), 'T');
+	fake.preempt_sites = own;
+	expect_tracer(w, "preemptoff", false);
 	fake.preempt_sites = both;
 	expect_tracer(w, "preemptirqsoff", true);
 	expect_tracer(w, "preemptoff", true);

@@ -312,6 +312,30 @@ static void another_layout_is_noticed(void **state)
 	assert_true(time_at(GUEST_TIME_BOOT, 4002000) == 6 * SECOND + 1300);
 }
 
+/* A kernel that is read from its memory has counted on; NTP makes a tick longer or shorter. */
+static void ticks_of_a_running_kernel_begin_five_minutes_early(void **state)
+{
+	static const struct {
+		uint64_t tick_nsec, hz;
+	} kernels[] = {{10000000, 100},	 {9995000, 100}, {4000000, 250}, {4002000, 250},
+		       {3333333, 300},	 {999499, 1000}, {1000501, 1000}, {2000000, 500}};
+
+	(void)state;
+	fake.from_memory = true;
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		uint64_t tick = kernels[i].tick_nsec, hz = kernels[i].hz;
+
+		put(TICK_NSEC, tick, 8);
+		put(JIFFIES, UINT32_MAX - 300 * hz + 1 + 567 * hz, 8);
+		learn();
+		assert_true(guest_jiffies_ns(&guest) == 567 * hz * tick);
+	}
+	/* Nothing tells how many ticks there are. */
+	put(TICK_NSEC, 0, 8);
+	learn();
+	assert_true(guest_jiffies_ns(&guest) == 0);
+}
+
 /* What CPU 1 notes at a tick; the TSC has two cycles in a nanosecond, and begins at 1000 ns. */
 static void tick(uint64_t raw, uint64_t gtod)
 {
@@ -369,6 +393,8 @@ static void the_logs_clock_changes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			ticks_of_a_running_kernel_begin_five_minutes_early, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(tsc_converts_as_in_the_kernel, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_sources_go_on_from_the_tick, set_up,
 						tear_down),
