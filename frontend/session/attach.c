@@ -84,7 +84,8 @@ int attach_new_trace(struct attach *a)
 	struct machine_info info;
 
 	machine_get_info(a->s.m, &info);
-	if (attach_open_kernel(a, &info) || session_new_trace(&a->s, machine_traceable_vcpus(&info), true))
+	if (attach_open_kernel(a, &info) ||
+	    session_new_trace(&a->s, machine_traceable_vcpus(&info), true))
 		return attach_failed(a);
 	return a->prepare && a->prepare(a) ? attach_failed(a) : 0;
 }

@@ -65,7 +65,7 @@ struct session_options {
 		OPT_FLAG(0, "no-sandbox", &(opt)->no_sandbox,                                      \
 			 "keep all rights while tracing; for debugging hvtrace"),                  \
 		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",        \
-			   "ring buffer of each vCPU (default: 32768, less of more than 8)"),       \
+			   "ring buffer of each vCPU (default: 32768, less of more than 8)"),      \
 		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
 			   "global (default), local, counter, uptime, perf, mono, mono_raw, "      \
 			   "boot, tai, x86-tsc or host"),                                          \

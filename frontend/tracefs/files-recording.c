@@ -126,8 +126,8 @@ static ssize_t write_clock(struct open_file *f, const char *text, size_t len, of
 }
 
 /*
- * Events carry the time since the event before. The kernels of before 5.13 went over to absolute ones
- * for histograms of common_timestamp; 6.1 and 6.12 have nothing that does.
+ * Events carry the time since the event before. The kernels of before 5.13 went over to absolute
+ * ones for histograms of common_timestamp; 6.1 and 6.12 have nothing that does.
  */
 static void show_timestamp_mode(struct open_file *f, struct text *out)
 {

@@ -66,15 +66,15 @@ struct fake_guest {
 	/* Is told of each write of the host's, fake_lock held; or NULL. */
 	void (*wrote)(uint64_t pa, const void *buf, size_t len);
 	bool running;
-	bool window;	    /* machine_window() gives memory */
-	const char *accel;  /* what machine_get_info() says; NULL: "tcg" */
-	bool loses_int3;    /* what machine_get_info() says */
-	bool direct;	    /* likewise */
-	bool gone[FAKE_VCPUS];	 /* it was unplugged */
-	unsigned int max_vcpus;	 /* likewise */
-	int vcpus_error;	 /* of machine_look_at_vcpus() */
-	unsigned int vcpus; /* what machine_get_info() says */
-	uint64_t memory;    /* likewise; 0: it is not known */
+	bool window;		/* machine_window() gives memory */
+	const char *accel;	/* what machine_get_info() says; NULL: "tcg" */
+	bool loses_int3;	/* what machine_get_info() says */
+	bool direct;		/* likewise */
+	bool gone[FAKE_VCPUS];	/* it was unplugged */
+	unsigned int max_vcpus; /* likewise */
+	int vcpus_error;	/* of machine_look_at_vcpus() */
+	unsigned int vcpus;	/* what machine_get_info() says */
+	uint64_t memory;	/* likewise; 0: it is not known */
 	struct machine_sregs sregs;
 	unsigned int elsewhere;			/* bits: vCPUs that show none of the kernel */
 	struct machine_regs regs[FAKE_VCPUS];	/* as set last */
@@ -88,7 +88,7 @@ struct fake_guest {
 	} maps[FAKE_MAX];
 	size_t nmaps;
 	bool from_memory; /* its kernel was read from there, not from a file */
-	int open_error; /* what reading a kernel's memory has come to */
+	int open_error;	  /* what reading a kernel's memory has come to */
 	const char *banner;
 	struct guestsym_range orc_ip, orc_unwind;
 	struct guestsym_module mods[2];

@@ -12,7 +12,8 @@
 /* What a tracer with tracer_ops.init has while it is one. */
 struct tracer_work {
 	void *data;
-	uint32_t event[TRACER_EVENTS_MAX]; /* of the list's, in the order of its ops; or EVENT_NONE */
+	uint32_t event[TRACER_EVENTS_MAX]; /* of the list's, in the order of its ops; or EVENT_NONE
+					    */
 };
 
 /*

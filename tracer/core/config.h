@@ -28,9 +28,9 @@ struct trace_config {
 	size_t nr_filter;
 	const char *const *notrace;
 	size_t nr_notrace;
-	uint64_t buffer_bytes;	 /* page data per vCPU */
-	const char *from;	 /* do not record before this function is called; or NULL */
-	const char *until;	 /* stop recording when this function is called; or NULL */
+	uint64_t buffer_bytes; /* page data per vCPU */
+	const char *from;      /* do not record before this function is called; or NULL */
+	const char *until;     /* stop recording when this function is called; or NULL */
 	/* function_graph: calls that take so long at least, and at most, ns; 0: any. */
 	uint64_t min_ns, max_ns;
 	uint64_t max_events;	 /* stop after so many; 0: no limit */

@@ -92,8 +92,8 @@ struct trace {
 	struct guest_prints *prints;	 /* and what the guest writes into its own trace */
 	uint64_t fentry;		 /* address of the kernel's __fentry__ */
 	struct comms *_Atomic comms;	 /* who reads names takes no lock */
-	unsigned int vcpus;    /* with those that may be plugged in */
-	atomic_uint vcpus_now; /* as far as is known; 0: nothing is: trace_vcpus_now() */
+	unsigned int vcpus;		 /* with those that may be plugged in */
+	atomic_uint vcpus_now;		 /* as far as is known; 0: nothing is: trace_vcpus_now() */
 	/* Held by whoever writes a ring: a trap's handler, or the collector. */
 	pthread_mutex_t vcpu_lock[MACHINE_MAX_VCPUS];
 	/* Changes of what is patched; taken with the machine paused, by one thread several times.
@@ -123,7 +123,7 @@ struct trace {
 	_Atomic uint64_t events;
 	atomic_bool done;
 	atomic_bool begun; /* what recording waits for has come: trace_config.from */
-	atomic_int error; /* what has gone wrong first: trace_fail(); 0 */
+	atomic_int error;  /* what has gone wrong first: trace_fail(); 0 */
 };
 
 /* --- what it tells the user ------------------------------------------------------------------ */

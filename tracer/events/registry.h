@@ -44,7 +44,8 @@ struct events {
 	int64_t asks_end;
 	uint64_t
 		held[EVENT_HELD_ROWS]; /* modules that are asked for, as their rows in the window */
-	uint32_t own[EVENT_OWN_ROWS]; /* 1 + which of the guest's own probes' has that row; 0: free */
+	uint32_t own[EVENT_OWN_ROWS];  /* 1 + which of the guest's own probes' has that row; 0: free
+					*/
 	struct event_hist_names *hist_names;
 	char (*syscalls)[SYSCALL_NAME_MAX]; /* by their numbers; "": none */
 	size_t nr_syscalls;

@@ -134,8 +134,8 @@ bool graph_merge_lost(struct graph_merge *m, unsigned int vcpu)
 bool graph_merge_is_full(const struct graph_merge *m, unsigned int vcpu, size_t n)
 {
 	/* Half of what one may have is all that there is of others to be taken before its own. */
-	size_t full = m->waits && m->vcpus > 1 ? QUEUE_FULL / 2 / m->vcpus
-						 : queue_part(m, QUEUE_FULL);
+	size_t full =
+		m->waits && m->vcpus > 1 ? QUEUE_FULL / 2 / m->vcpus : queue_part(m, QUEUE_FULL);
 
 	return m->queue[vcpu].nr + n > full;
 }

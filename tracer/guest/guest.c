@@ -42,7 +42,8 @@ static uint64_t percpu_or_hot(const struct guestsym *gs, const char *name, const
 	return addr_or_none(gs, name);
 }
 
-/* Ticks in a second: NTP and adjtimex(2) have a say in a tick's length, by 500 millionths mostly. */
+/* Ticks in a second: NTP and adjtimex(2) have a say in a tick's length, by 500 millionths mostly.
+ */
 static uint64_t tick_to_hz(uint64_t tick_nsec)
 {
 	static const uint64_t choices[] = {100, 250, 300, 1000}; /* kernel/Kconfig.hz */
@@ -65,8 +66,8 @@ static bool jiffies_begin(const struct guest_layout *at, const struct guestsym *
 
 	if (guestsym_elf(gs, &len))
 		return !guestsym_read(gs, at->jiffies, start, sizeof(*start));
-	if (at->tick_nsec == GUEST_NONE ||
-	    guestsym_read(gs, at->tick_nsec, &tick, sizeof(tick)) || !tick || tick > NSEC_PER_SEC)
+	if (at->tick_nsec == GUEST_NONE || guestsym_read(gs, at->tick_nsec, &tick, sizeof(tick)) ||
+	    !tick || tick > NSEC_PER_SEC)
 		return false;
 	*start = (uint32_t)(0 - 300 * tick_to_hz(tick));
 	return true;

@@ -202,7 +202,8 @@ void instance_put_event(struct instance *i, uint32_t event, struct event_view *v
 		event_keep(i, event, view);
 }
 
-/* What its tracer may ask for once it has waited, when the copy that it is made of is overwritten. */
+/* What its tracer may ask for once it has waited, when the copy that it is made of is overwritten.
+ */
 static void keep_stack(struct event_view *v, struct event_stack *own)
 {
 	unsigned int n = v->stack ? 0 : event_view_unwind(v, own->ip + 1, EVENT_STACK_DEPTH - 1);

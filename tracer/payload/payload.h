@@ -405,7 +405,7 @@ struct payload_held {
 struct payload_own_event {
 	uint64_t call; /* struct trace_event_call; 0: nothing has been registered with it yet */
 	uint64_t file; /* the guest's own struct trace_event_file */
-	uint64_t ours;	     /* the one of WINDOW_EVENT_FILES */
+	uint64_t ours; /* the one of WINDOW_EVENT_FILES */
 	char system[64], event[64];
 };
 

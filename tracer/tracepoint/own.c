@@ -24,8 +24,8 @@ enum { REGISTER, UNREGISTER }; /* enum trace_reg (include/linux/trace_events.h, 
 enum { CALLS_ON = 3, CALLS_OFF = 6 };
 
 static const char *const functions[] = {
-	"kprobe_register",	"trace_get_event_file", "trace_put_event_file", "mutex_lock",
-	"mutex_unlock",		"event_mutex",		"synchronize_rcu",	"memset",
+	"kprobe_register", "trace_get_event_file", "trace_put_event_file", "mutex_lock",
+	"mutex_unlock",	   "event_mutex",	   "synchronize_rcu",	   "memset",
 };
 
 static uint64_t row_at(unsigned int row)
@@ -62,9 +62,9 @@ static size_t calls_register(const struct trace *t, const struct payload_own_eve
 }
 
 /*
- * Nobody is in the probe any more when the event is let go, and telling of that is of one piece with
- * it. What has not been registered says ENOENT; but of an event that was never looked at nothing is
- * asked. `to` has room for CALLS_OFF.
+ * Nobody is in the probe any more when the event is let go, and telling of that is of one piece
+ * with it. What has not been registered says ENOENT; but of an event that was never looked at
+ * nothing is asked. `to` has room for CALLS_OFF.
  */
 static size_t calls_let_go(const struct trace *t, const struct payload_own_event *r,
 			   uint64_t row_va, struct borrow_call *to)
@@ -174,8 +174,7 @@ static bool is_listed(struct events *e, const struct guestsym_event *ev, uint64_
 	uint64_t call;
 
 	if (guest_read(&e->t->guest, file + e->at.call.offset, &call, sizeof(call)) ||
-	    call != ev->call ||
-	    guestsym_events_read(e->t->gs, &mem, e->t->guest.slide, &now))
+	    call != ev->call || guestsym_events_read(e->t->gs, &mem, e->t->guest.slide, &now))
 		return false;
 	for (size_t i = 0; i < now.n && !same; i++)
 		same = now.v[i].call == call && now.v[i].id == ev->id &&
@@ -187,8 +186,7 @@ static bool is_listed(struct events *e, const struct guestsym_event *ev, uint64_
 static int let_go(struct events *e, unsigned int row, struct payload_own_event *r)
 {
 	struct borrow_call calls[CALLS_OFF];
-	int ret = ask(e, calls,
-		      calls_let_go(e->t, r, events_window_va(e, row_at(row)), calls));
+	int ret = ask(e, calls, calls_let_go(e->t, r, events_window_va(e, row_at(row)), calls));
 
 	return ret ? ret : row_free(e, row);
 }

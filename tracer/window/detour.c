@@ -192,6 +192,6 @@ int detours_insert(struct guest_kernel *g, const struct guestsym *gs, struct win
 		ret = window_write(w, WINDOW_HEADER, &w->header, sizeof(w->header));
 	if (ret)
 		return ret;
-	return quiesce_then(g, gs, range, n, (struct quiesce_patience){.ms = WITHIN_MS}, jumps_write,
-			    &in);
+	return quiesce_then(g, gs, range, n, (struct quiesce_patience){.ms = WITHIN_MS},
+			    jumps_write, &in);
 }

@@ -42,9 +42,9 @@ struct look {
 	size_t nr_ranges;
 	struct task_layout at;
 	uint64_t running[MACHINE_MAX_VCPUS]; /* current task of each vCPU */
-	unsigned int vcpus;	/* with those that have been plugged in since */
-	uint64_t *words; /* of a stack; stack_size bytes */
-	bool busy;	 /* someone is inside and has to run on */
+	unsigned int vcpus;		     /* with those that have been plugged in since */
+	uint64_t *words;		     /* of a stack; stack_size bytes */
+	bool busy;			     /* someone is inside and has to run on */
 	int error;
 };
 

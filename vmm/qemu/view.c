@@ -66,7 +66,8 @@ static struct qemu_vcpu *find(struct qemu_machine *m, const struct sites *sites,
 	for (unsigned int i = 0; i < m->nvcpus; i++) {
 		struct qemu_vcpu *v = &m->vcpu[i];
 
-		if (!v->gone && v->known == known && !qemu_vcpu_fetch(m, v) && (!lent || can_be_lent(v)) &&
+		if (!v->gone && v->known == known && !qemu_vcpu_fetch(m, v) &&
+		    (!lent || can_be_lent(v)) &&
 		    sees(m, v, v->reg[GDB_CR3] & ~(lent ? PTI_USER : 0), sites))
 			return v;
 	}

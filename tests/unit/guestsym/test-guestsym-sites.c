@@ -405,16 +405,11 @@ static void test_no_preempt_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fentry),
-		cmocka_unit_test(test_fentry_init_text),
-		cmocka_unit_test(test_fentry_invalid),
-		cmocka_unit_test(test_fentry_ibt),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_parainstructions),
-		cmocka_unit_test(test_altinstructions),
-		cmocka_unit_test(test_plain_instructions),
-		cmocka_unit_test(test_preempt),
-		cmocka_unit_test(test_no_preempt_count),
+		cmocka_unit_test(test_fentry),		cmocka_unit_test(test_fentry_init_text),
+		cmocka_unit_test(test_fentry_invalid),	cmocka_unit_test(test_fentry_ibt),
+		cmocka_unit_test(test_tables),		cmocka_unit_test(test_parainstructions),
+		cmocka_unit_test(test_altinstructions), cmocka_unit_test(test_plain_instructions),
+		cmocka_unit_test(test_preempt),		cmocka_unit_test(test_no_preempt_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -317,8 +317,8 @@ static void ticks_of_a_running_kernel_begin_five_minutes_early(void **state)
 {
 	static const struct {
 		uint64_t tick_nsec, hz;
-	} kernels[] = {{10000000, 100},	 {9995000, 100}, {4000000, 250}, {4002000, 250},
-		       {3333333, 300},	 {999499, 1000}, {1000501, 1000}, {2000000, 500}};
+	} kernels[] = {{10000000, 100}, {9995000, 100}, {4000000, 250},	 {4002000, 250},
+		       {3333333, 300},	{999499, 1000}, {1000501, 1000}, {2000000, 500}};
 
 	(void)state;
 	fake.from_memory = true;
@@ -393,8 +393,8 @@ static void the_logs_clock_changes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			ticks_of_a_running_kernel_begin_five_minutes_early, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ticks_of_a_running_kernel_begin_five_minutes_early,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(tsc_converts_as_in_the_kernel, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_sources_go_on_from_the_tick, set_up,
 						tear_down),

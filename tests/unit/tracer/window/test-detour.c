@@ -53,8 +53,8 @@ static struct payload_detour learned(void)
 
 static void inserted(const struct payload_detour *d)
 {
-	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, d, 1),
-			 0);
+	assert_int_equal(
+		detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, d, 1), 0);
 }
 
 /* Where the jump at this place of the payload's text or of the kernel's leads to. */
@@ -112,9 +112,9 @@ static void others_that_have_been_there_are_left(void **state)
 	memcpy(fake_at(d.va), prologue + 1, SITE_SIZE);
 	assert_int_equal(detours_remove(&t->guest, trampoline_window(t)), 0);
 	assert_memory_equal(fake_at(d.va), prologue + 1, SITE_SIZE);
-	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, &d,
-					1),
-			 -EBUSY);
+	assert_int_equal(
+		detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, &d, 1),
+		-EBUSY);
 	assert_memory_equal(fake_at(d.va), prologue + 1, SITE_SIZE);
 }
 
@@ -136,9 +136,9 @@ static void what_cannot_be_moved_is_refused(void **state)
 	}
 	memcpy(fake_at(FAKE_VA(FN_DETOURED)), by_rip, sizeof(by_rip));
 	assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_DETOURED), &d), -EOPNOTSUPP);
-	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), PAYLOAD_DETOURS, &d,
-					1),
-			 -E2BIG);
+	assert_int_equal(
+		detours_insert(&t->guest, t->gs, trampoline_window(t), PAYLOAD_DETOURS, &d, 1),
+		-E2BIG);
 }
 
 /* The two functions as clang has them in a 6.12, and gcc's; how much of them makes room. */
@@ -182,8 +182,8 @@ static void insert_fails(unsigned int times)
 	assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_OTHER), &d[1]), 0);
 	fake.patch_room = 1;
 	fake.patch_failures = times;
-	assert_int_equal(detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, d, 2),
-			 -EIO);
+	assert_int_equal(
+		detours_insert(&t->guest, t->gs, trampoline_window(t), DETOUR_PRINTS, d, 2), -EIO);
 }
 
 static void jumps_that_fail_are_undone(void **state)

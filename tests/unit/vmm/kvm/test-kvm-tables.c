@@ -270,10 +270,10 @@ static void test_cpuid_emulated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mptable),	    cmocka_unit_test(test_mptable_of_all_vcpus),
-		cmocka_unit_test(test_mptable_no_room),
-		cmocka_unit_test(test_acpi_tables), cmocka_unit_test(test_acpi_no_room),
-		cmocka_unit_test(test_cpuid),	    cmocka_unit_test(test_cpuid_emulated),
+		cmocka_unit_test(test_mptable),		cmocka_unit_test(test_mptable_of_all_vcpus),
+		cmocka_unit_test(test_mptable_no_room), cmocka_unit_test(test_acpi_tables),
+		cmocka_unit_test(test_acpi_no_room),	cmocka_unit_test(test_cpuid),
+		cmocka_unit_test(test_cpuid_emulated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

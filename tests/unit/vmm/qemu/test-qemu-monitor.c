@@ -187,8 +187,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_regions), cmocka_unit_test(test_regions_refused),
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_vcpus),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_xml),
+		cmocka_unit_test(test_vcpus),	cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_xml),
 	};
 
 	return cmocka_run_group_tests_name("qemu monitor", tests, NULL, NULL);
