@@ -53,10 +53,15 @@ int returns_learn_early(struct trace *t)
 	return ret;
 }
 
+/* They are not to be set again by whoever sets all others meanwhile: boot.c does. */
 void returns_forget(struct trace *t)
 {
-	if (t->returns)
-		t->returns->known = false;
+	struct returns *r = t->returns;
+
+	for (size_t i = 0; r && i < r->nr; i++)
+		t->probes.v[r->at[i].probe].flags &= (uint16_t)~PROBE_FL_RECORD;
+	if (r)
+		r->known = false;
 }
 
 bool returns_known(const struct trace *t)

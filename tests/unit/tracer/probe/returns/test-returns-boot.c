@@ -12,6 +12,7 @@
 #include "tests/unit/tramp-guest.h"
 #include "tracer/guest/site.h"
 #include "tracer/instance/instance.h"
+#include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
 
 enum {
@@ -134,6 +135,10 @@ static void boot_with(enum trace_engine engine)
 	is_probe(engine, BETA_RETURN);
 
 	tramp_trap(t, FAKE_VA(ALTERNATIVES), FAKE_VA(BACK));
+	assert_null(fake_trap(FAKE_VA(ALPHA_RETURN)));
+	/* As when the boot goes over to trampolines just now. */
+	assert_int_equal(probes_remove(t, 0, PROBE_FL_ONCE), 0);
+	assert_int_equal(probes_insert(t, 0, PROBE_FL_ONCE), 0);
 	assert_null(fake_trap(FAKE_VA(ALPHA_RETURN)));
 	returns_to_thunk(ALPHA_RETURN);
 	returns_to_thunk(BETA_RETURN);
