@@ -243,12 +243,14 @@ static int insert_running(struct trace *t, char *err, size_t errlen)
 	return ret;
 }
 
+typedef int step_fn(struct trace *t, char *err, size_t errlen);
+
 /* It ends when it is given up, in whichever step. */
 static int set_out(struct trace *t, char *err, size_t errlen)
 {
-	static int (*const steps[])(struct trace * t, char *err, size_t errlen) = {
-		find_modules,	       clean_up,       learn_returns,
-		selection_configure, /* takes a while with many globs: the guest runs */
+	/* The guest runs meanwhile: many globs take their time. */
+	static step_fn *const steps[] = {
+		find_modules,	       clean_up,       learn_returns, selection_configure,
 		trace_use_trampolines, insert_running, use_tracer,
 	};
 	int ret;

@@ -151,13 +151,12 @@ static void owner_synth(void *arg, const struct synth_event *se, void *record, s
 	for (struct instance *i = own->t->instances; i; i = i->next) {
 		struct event_view view;
 		bool same = i->clock == own->clock;
-		uint64_t now;
 
 		if (!instance_takes_event(i, data->cpu, se->event) ||
 		    (i != own && !pid_filter_traces(&i->event_pids, e->pid)))
 			continue;
 		event_view_init(&view, i, data->cpu, record, len,
-				same ? data->time : instance_time_now(i, data->cpu, &now),
+				same ? data->time : instance_time_now(i, data->cpu, NULL),
 				from->stack);
 		view.tsc = from->tsc;
 		view.depth = from->depth + 1;

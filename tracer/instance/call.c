@@ -37,7 +37,6 @@ void instance_put_call(struct instance *i, unsigned int vcpu, const struct paylo
 		       uint64_t ts)
 {
 	struct record_memo none = {0};
-
 	bool *told = &i->repeats[vcpu].told;
 
 	ts = instance_stamp(i, ts);

@@ -8,8 +8,11 @@
 
 uint64_t instance_time_now(struct instance *i, unsigned int vcpu, uint64_t *tsc)
 {
-	*tsc = clock_tsc(i->t);
-	return instance_counts(i) ? *tsc : horizon_time(&i->horizon, instance_now(i, vcpu));
+	uint64_t now = clock_tsc(i->t);
+
+	if (tsc)
+		*tsc = now;
+	return instance_counts(i) ? now : horizon_time(&i->horizon, instance_now(i, vcpu));
 }
 
 void *instance_room(struct instance *i, unsigned int vcpu, uint64_t ts, size_t len)

@@ -42,7 +42,7 @@ static inline uint64_t instance_time(struct instance *i, const struct clock_read
 	return horizon_time(&i->horizon, clock_read(i->clock, i->t, now, tsc));
 }
 
-/* The same of what the host makes now, which says when that is. */
+/* The same of what the host makes now, which says when that is (NULL: nobody asks). */
 uint64_t instance_time_now(struct instance *i, unsigned int vcpu, uint64_t *tsc);
 
 /* What the time stamp says of what is written now. */
