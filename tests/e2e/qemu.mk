@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Attaching to guests of QEMU.
 
-# make check: each feature on both kernels, where a program takes one; less often over and over than make
-# check-full does. A row is PROGRAM[,ARGUMENT|,NAME=VALUE]...
+# make check: each feature on one of the kernels, where a program takes one, and less often over and over than
+# make check-full does, which has the other kernel. A row is PROGRAM[,ARGUMENT|,NAME=VALUE]...
 # The longest first: when the others are done they should not be waited for.
-check-tests += tests/e2e/trampoline,PARTS=first+second+patching,KILLS=0
+check-tests += tests/e2e/trampoline,PARTS=first+patching,KILLS=0
 check-tests += tests/e2e/run-qemu,PARTS=boots+workload+graph+pending+errors
 check-tests += tests/e2e/run-attach,trace,6.1,CYCLES=10,KILLS=2
 check-tests += tests/e2e/run-attach,trace-libvirt,6.12,CYCLES=5,KILLS=2
-check-tests += tests/e2e/run-attach,graph,6.1
 check-tests += tests/e2e/run-attach,graph,6.12
 check-tests += tests/e2e/attach
 check-tests += tests/e2e/attach-libvirt
@@ -16,45 +15,32 @@ check-tests += tests/e2e/interrupts,6.1,50,400
 check-tests += tests/e2e/run-attach,qemu,6.1
 check-tests += tests/e2e/run-attach,qemu-libvirt,6.12
 check-tests += tests/e2e/run-attach,unwind,6.1
-check-tests += tests/e2e/run-attach,unwind,6.12
-check-tests += tests/e2e/run-attach,window,6.1
 check-tests += tests/e2e/run-attach,window,6.12
 check-tests += tests/e2e/tracefs-events
-check-tests += tests/e2e/run-attach,events,6.1
 check-tests += tests/e2e/run-attach,events,6.12
 check-tests += tests/e2e/kprobe-events
 check-tests += tests/e2e/tracer-switches,6.12,events
-check-tests += tests/e2e/events-traps,6.1
 check-tests += tests/e2e/events-traps,6.12
 check-tests += tests/e2e/run-attach,sched,6.1
-check-tests += tests/e2e/run-attach,sched,6.12
-check-tests += tests/e2e/latency-graph,6.1
 check-tests += tests/e2e/latency-graph,6.12
 check-tests += tests/e2e/tracefs-synthetic
 check-tests += tests/e2e/tracefs-clients
-check-tests += tests/e2e/run-attach,profile,6.1
 check-tests += tests/e2e/run-attach,profile,6.12
 check-tests += tests/e2e/irqsoff-trace,6.1
-check-tests += tests/e2e/irqsoff-trace,6.12
 check-tests += tests/e2e/kprobe-names
-check-tests += tests/e2e/run-attach,irqsoff,6.1
 check-tests += tests/e2e/run-attach,irqsoff,6.12
 check-tests += tests/e2e/tracefs-conformance
 check-tests += tests/e2e/clocks
 check-tests += tests/e2e/reports
-check-tests += tests/e2e/preemptoff,6.1
 check-tests += tests/e2e/preemptoff,6.12
 check-tests += tests/e2e/options
 check-tests += tests/e2e/module-events,6.1
-check-tests += tests/e2e/module-events,6.12
 check-tests += tests/e2e/tracefs-dynamic
 check-tests += tests/e2e/tracefs-triggers
 check-tests += tests/e2e/events-own
-check-tests += tests/e2e/run-attach,guest-prints,6.1
 check-tests += tests/e2e/run-attach,guest-prints,6.12
 check-tests += tests/e2e/latency
 check-tests += tests/e2e/run-attach,hwlat,6.1
-check-tests += tests/e2e/run-attach,hwlat,6.12
 
 # What takes long, and tells something only now and then.
 full-tests  += tests/e2e/run-qemu,PARTS=engines+events+windows+modules+ends+lists+autos
@@ -69,6 +55,20 @@ full-tests  += tests/e2e/run-attach,vcpus,6.12,8
 full-tests  += tests/e2e/vcpus,6.1
 full-tests  += tests/e2e/vcpus,6.12,PLUG=0
 full-tests  += tests/e2e/run-attach,qemu,6.12
+full-tests  += tests/e2e/events-traps,6.1
+full-tests  += tests/e2e/run-attach,unwind,6.12
+full-tests  += tests/e2e/run-attach,profile,6.1
+full-tests  += tests/e2e/run-attach,window,6.1
+full-tests  += tests/e2e/run-attach,graph,6.1
+full-tests  += tests/e2e/run-attach,sched,6.12
+full-tests  += tests/e2e/run-attach,events,6.1
+full-tests  += tests/e2e/preemptoff,6.1
+full-tests  += tests/e2e/irqsoff-trace,6.12
+full-tests  += tests/e2e/latency-graph,6.1
+full-tests  += tests/e2e/module-events,6.12
+full-tests  += tests/e2e/run-attach,irqsoff,6.1
+full-tests  += tests/e2e/run-attach,guest-prints,6.1
+full-tests  += tests/e2e/run-attach,hwlat,6.12
 full-tests  += tests/e2e/attach,6.12
 full-tests  += tests/e2e/attach-libvirt,6.12
 full-tests  += tests/e2e/interrupts,6.12,20,50,80,110,150,200,260,330,410,500,600,700,800
