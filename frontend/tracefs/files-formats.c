@@ -157,12 +157,41 @@ static const struct entry_format func_repeats_format = {
 	 {"u32 bottom_delta_ts", 28, 4, false}},
 };
 
+#define MAP_ID_FIELDS                                                                              \
+	{"int map_id", 32, 4, true},                                                               \
+	{                                                                                          \
+		"unsigned char opcode", 36, 1, false                                               \
+	}
+
+static const struct entry_format mmiotrace_map_format = {
+	"mmiotrace_map",
+	8,
+	"\"%lx %lx %lx %d %x\", (unsigned long)REC->phys, REC->virt, REC->len, REC->map_id, "
+	"REC->opcode",
+	{{"resource_size_t phys", 8, 8, false},
+	 {"unsigned long virt", 16, 8, false},
+	 {"unsigned long len", 24, 8, false},
+	 MAP_ID_FIELDS},
+};
+
+static const struct entry_format mmiotrace_rw_format = {
+	"mmiotrace_rw",
+	7,
+	"\"%lx %lx %lx %d %x %x\", (unsigned long)REC->phys, REC->value, REC->pc, REC->map_id, "
+	"REC->opcode, REC->width",
+	{{"resource_size_t phys", 8, 8, false},
+	 {"unsigned long value", 16, 8, false},
+	 {"unsigned long pc", 24, 8, false},
+	 MAP_ID_FIELDS,
+	 {"unsigned char width", 37, 1, false}},
+};
+
 static const struct entry_format *const formats[] = {
-	&bprint_format,	      &bputs_format,	       &context_switch_format,
-	&func_repeats_format, &funcgraph_entry_format, &funcgraph_exit_format,
-	&function_format,     &hwlat_format,	       &kernel_stack_format,
-	&print_format,	      &raw_data_format,	       &user_stack_format,
-	&wakeup_format,
+	&bprint_format,	       &bputs_format,		&context_switch_format,
+	&func_repeats_format,  &funcgraph_entry_format, &funcgraph_exit_format,
+	&function_format,      &hwlat_format,		&kernel_stack_format,
+	&mmiotrace_map_format, &mmiotrace_rw_format,	&print_format,
+	&raw_data_format,      &user_stack_format,	&wakeup_format,
 };
 
 bool format_is_ours(const char *name)
@@ -293,6 +322,10 @@ static const struct tracefs_file files[] = {
 	HIST(hwlat),
 	FORMAT(kernel_stack),
 	HIST(kernel_stack),
+	FORMAT(mmiotrace_map),
+	HIST(mmiotrace_map),
+	FORMAT(mmiotrace_rw),
+	HIST(mmiotrace_rw),
 	FORMAT(print),
 	{.path = "events/ftrace/print/hist", .mode = 0440, .show = show_mark_hist},
 	ID(print),

@@ -11,6 +11,7 @@ tracer-objs += tracer/output/hwlat.o
 tracer-objs += tracer/output/init.o
 tracer-objs += tracer/output/kft.o
 tracer-objs += tracer/output/latency-header.o
+tracer-objs += tracer/output/mmio.o
 tracer-objs += tracer/output/options.o
 tracer-objs += tracer/output/output.o
 tracer-objs += tracer/output/pointer.o

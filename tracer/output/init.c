@@ -9,6 +9,7 @@ void output_init(struct output *o, const struct output_config *cfg, struct text 
 	*o = (struct output){.cfg = *cfg, .text = text, .options = cfg->options};
 	o->is_graph = cfg->graph || !strcmp(cfg->tracer, "function_graph");
 	o->is_blk = !strcmp(cfg->tracer, "blk");
+	o->is_mmio = !strcmp(cfg->tracer, "mmiotrace");
 	if (o->is_graph)
 		o->graph = output_graph_new(cfg->cpus);
 	if (cfg->symbols_version)

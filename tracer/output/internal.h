@@ -95,4 +95,9 @@ void output_blk_header(struct output *o);
 /* An event of CPU o->cpu. False: it is to be printed in the common form. */
 bool output_blk_event(struct output *o, const struct ring_event *ev);
 
+/* --- mmio.c: events of the tracer mmiotrace, while that is the tracer --------------------- */
+
+/* Prints nothing for events that are not of its kinds. */
+void output_mmio_event(struct output *o, const struct ring_event *ev);
+
 #endif

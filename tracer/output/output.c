@@ -144,6 +144,10 @@ static void output_form(struct output *o, unsigned int cpu, const struct ring_ev
 		return;
 	if (o->is_blk && output_blk_event(o, ev))
 		return;
+	if (o->is_mmio) {
+		output_mmio_event(o, ev);
+		return;
+	}
 	if (output_msg_only(o, ev))
 		return;
 	if (output_option(o, OUTPUT_BIN))

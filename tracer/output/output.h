@@ -57,6 +57,7 @@ struct output_config {
 	/* What stands below the tracer's name when there is nothing to print (the snapshot file's
 	 * help). NULL: the same as otherwise. */
 	const char *help;
+	const char *pci_devices; /* "PCIDEV ...\n" lines for mmiotrace's trace_pipe; NULL: none */
 	unsigned int cpus;
 	bool ns;	     /* times are nanoseconds; otherwise bare counts */
 	uint64_t time_start; /* latency-format: times are printed since this one */
@@ -108,6 +109,7 @@ struct output {
 	uint32_t options;	    /* cfg.options, with latency-format as it is now */
 	bool is_graph;		    /* a graph of calls */
 	bool is_blk;		    /* the tracer is blk */
+	bool is_mmio;		    /* it is mmiotrace */
 	struct output_graph *graph; /* of that; NULL: there was no memory for it */
 	/* Of the event that is being printed. */
 	unsigned int cpu;
@@ -132,6 +134,11 @@ void output_check_symbols(struct output *o);
  * started" lines.
  */
 void output_header(struct output *o, uint64_t entries, uint64_t written, bool empty);
+
+/* What a trace_pipe of the tracer mmiotrace begins with; devices: output_config.pci_devices. */
+void output_mmio_begin(struct output *o, const char *devices);
+/* That it has lost so many events, somewhere before what is printed next. */
+void output_mmio_lost(struct output *o, uint64_t lost);
 
 /*
  * One event, after a line about lost ones. next_ts is the time of the event that will follow, the

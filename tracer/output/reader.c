@@ -15,6 +15,7 @@ struct reader {
 	struct merge *merge; /* NULL: a trace file of which nothing has been read */
 	bool ended;	     /* the end of a trace file was told */
 	struct output out;
+	uint64_t lost;		     /* of a trace_pipe of mmiotrace: what was told so far */
 	uint8_t data[RING_MAX_DATA]; /* of an event that is not consumed yet */
 	struct text text;	     /* printed, and not returned yet from `taken` on */
 	size_t taken;
@@ -62,6 +63,8 @@ struct reader *reader_open(struct ring *const *rings, unsigned int nr, int cpu, 
 		reader_close(r);
 		return NULL;
 	}
+	if (consume && r->out.is_mmio)
+		output_mmio_begin(&r->out, cfg->pci_devices);
 	return r;
 }
 
@@ -299,6 +302,24 @@ static size_t fill_pipe(struct reader *r, size_t len)
 	return fits;
 }
 
+/* Not where they were lost, as in the kernel (mmio_read). */
+static void tell_lost_mmio(struct reader *r)
+{
+	uint64_t lost = 0;
+
+	for (unsigned int i = 0; i < r->nr; i++) {
+		struct ring_stats st;
+
+		if (!r->ring[i])
+			continue;
+		ring_get_stats(r->ring[i], &st);
+		lost += st.overrun + st.dropped;
+	}
+	if (lost > r->lost)
+		output_mmio_lost(&r->out, lost - r->lost);
+	r->lost = lost;
+}
+
 static ssize_t read_pipe(struct reader *r, char *buf, size_t len)
 {
 	size_t fits;
@@ -306,6 +327,8 @@ static ssize_t read_pipe(struct reader *r, char *buf, size_t len)
 	if (r->taken) /* from a line that is longer than a read */
 		return (ssize_t)give(r, buf, len);
 	merge_extend(r->merge, r->horizon);
+	if (r->out.is_mmio)
+		tell_lost_mmio(r);
 	r->out.index = 1; /* counts from here on at each read, and from 1 (tracing_read_pipe) */
 	fits = fill_pipe(r, len);
 	if (r->text.failed)

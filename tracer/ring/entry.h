@@ -18,6 +18,8 @@ enum entry_type {
 	TRACE_STACK = 4,
 	TRACE_PRINT = 5,
 	TRACE_BPRINT = 6,
+	TRACE_MMIO_RW = 7,
+	TRACE_MMIO_MAP = 8,
 	TRACE_GRAPH_RET = 10,
 	TRACE_GRAPH_ENT = 11,
 	TRACE_USER_STACK = 12,
@@ -151,6 +153,33 @@ struct trace_raw_data_entry {
 	struct trace_entry ent;
 	uint32_t id;
 	uint8_t buf[];
+} TRACE_ENTRY_LAYOUT;
+
+/* include/linux/mmiotrace.h */
+enum mmio_opcode {
+	MMIO_READ = 1,
+	MMIO_WRITE = 2,
+	MMIO_MAP = 3,
+	MMIO_UNMAP = 4,
+};
+
+/* TRACE_MMIO_RW: an access of width bytes at a guest-physical address in a region. */
+struct trace_mmio_rw_entry {
+	struct trace_entry ent;
+	uint64_t phys, value;
+	uint64_t pc; /* 0: not told */
+	int32_t map_id;
+	uint8_t opcode, width;
+	uint8_t pad[2];
+} TRACE_ENTRY_LAYOUT;
+
+/* TRACE_MMIO_MAP: a region has become or ceased to be mapped. */
+struct trace_mmio_map_entry {
+	struct trace_entry ent;
+	uint64_t phys, virt, len;
+	int32_t map_id;
+	uint8_t opcode;
+	uint8_t pad[3];
 } TRACE_ENTRY_LAYOUT;
 
 /* TRACE_HWLAT: microseconds; and what the time was. */
