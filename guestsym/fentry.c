@@ -64,12 +64,24 @@ static bool holds_nop(const struct elf_image *e, uint64_t addr)
 	return p && !memcmp(p, nop5, FENTRY_SIZE);
 }
 
+/*
+ * An endbr64, or the NOP that a kernel has put in its place (gen_endbr_poison() of
+ * arch/x86/include/asm/ibt.h, 6.12 and 6.15): where nothing branches to, and with FineIBT, whose
+ * check is in front of the function, everywhere.
+ */
 static bool holds_endbr(const struct elf_image *e, uint64_t addr)
 {
-	static const uint8_t endbr64[ENDBR_SIZE] = {0xf3, 0x0f, 0x1e, 0xfa};
+	static const uint8_t forms[][ENDBR_SIZE] = {
+		{0xf3, 0x0f, 0x1e, 0xfa},
+		{0x66, 0x0f, 0x1f, 0x00},
+		{0x0f, 0x1f, 0x40, 0xd6},
+	};
 	const uint8_t *p = elf_image_at(e, addr, ENDBR_SIZE);
 
-	return p && !memcmp(p, endbr64, ENDBR_SIZE);
+	for (size_t i = 0; p && i < ARRAY_SIZE(forms); i++)
+		if (!memcmp(p, forms[i], ENDBR_SIZE))
+			return true;
+	return false;
 }
 
 /* How far the search for the symbols of rising addresses is: at the last, and the first there. */

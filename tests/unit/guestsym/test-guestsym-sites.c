@@ -148,6 +148,31 @@ static void test_fentry_ibt(void **state)
 	guestsym_close(gs);
 }
 
+/* A kernel that runs may have made NOPs of all endbr64: FineIBT does. */
+static void test_fentry_ibt_nops(void **state)
+{
+	static const uint8_t code[][9] = {
+		{0x66, 0x0f, 0x1f, 0x00, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+		{0x0f, 0x1f, 0x40, 0xd6, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(code) / sizeof(code[0]); i++) {
+		static struct made_image m;
+		const struct guestsym_site *s;
+		struct guestsym *gs;
+		uint64_t site;
+
+		made_init(&m);
+		site = made_function(&m, "with", 0x100, code[i], sizeof(code[i])) + 4;
+		made_mcount(&m, &site, 1);
+		gs = open_made(&m);
+		assert_int_equal(guestsym_fentry_sites(gs, &s), 1);
+		expect_site(&s[0], 0x104, 0x100, "with", GUESTSYM_SITE_NOP);
+		guestsym_close(gs);
+	}
+}
+
 static void test_tables(void **state)
 {
 	static struct made_image m;
@@ -405,11 +430,17 @@ static void test_no_preempt_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fentry),		cmocka_unit_test(test_fentry_init_text),
-		cmocka_unit_test(test_fentry_invalid),	cmocka_unit_test(test_fentry_ibt),
-		cmocka_unit_test(test_tables),		cmocka_unit_test(test_parainstructions),
-		cmocka_unit_test(test_altinstructions), cmocka_unit_test(test_plain_instructions),
-		cmocka_unit_test(test_preempt),		cmocka_unit_test(test_no_preempt_count),
+		cmocka_unit_test(test_fentry),
+		cmocka_unit_test(test_fentry_init_text),
+		cmocka_unit_test(test_fentry_invalid),
+		cmocka_unit_test(test_fentry_ibt),
+		cmocka_unit_test(test_fentry_ibt_nops),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_parainstructions),
+		cmocka_unit_test(test_altinstructions),
+		cmocka_unit_test(test_plain_instructions),
+		cmocka_unit_test(test_preempt),
+		cmocka_unit_test(test_no_preempt_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
