@@ -312,7 +312,7 @@ int payload_text_make(const struct payload_config *cfg, uint8_t *buf, struct pay
 	for (size_t i = 0; i < NR_PATCHES; i++) {
 		if (!fits(operands[i].fit, member(cfg, &operands[i]))) {
 			*what = operands[i].name;
-			return -ERANGE;
+			return member(cfg, &operands[i]) == PAYLOAD_NONE ? -ENOENT : -ERANGE;
 		}
 	}
 	describe(text);

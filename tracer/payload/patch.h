@@ -102,8 +102,8 @@ struct payload_text {
 };
 
 /*
- * Write the code into buf (WINDOW_TEXT_SIZE bytes). 0, or -ERANGE with the name of the member of
- * cfg that does not fit in *what.
+ * Write the code into buf (WINDOW_TEXT_SIZE bytes). 0, or with the name of a member of cfg in
+ * *what: -ERANGE, it does not fit, or -ENOENT, it is PAYLOAD_NONE and must not be.
  */
 int payload_text_make(const struct payload_config *cfg, uint8_t *buf, struct payload_text *text,
 		      const char **what);

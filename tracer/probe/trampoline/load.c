@@ -11,6 +11,7 @@
 #include "tracer/probe/returns/returns.h"
 #include "tracer/window/detour.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -140,7 +141,10 @@ int trampoline_load(struct trace *t, struct trampoline *tr, char *err, size_t er
 	types_fill(t, &cfg);
 	ret = payload_text_make(&cfg, code, &tr->text, &what);
 	if (ret) {
-		snprintf(err, errlen, "the kernel's %s does not fit into the payload", what);
+		snprintf(err, errlen,
+			 ret == -ENOENT ? "the kernel does not say where its %s is"
+					: "the kernel's %s does not fit into the payload",
+			 what);
 		return ret;
 	}
 	detours_keep(&tr->window, code);

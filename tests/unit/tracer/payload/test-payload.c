@@ -249,23 +249,24 @@ static void test_full_timeout(void **state)
 
 /* --- configurations ------------------------------------------------------------------------ */
 
-static void assert_out_of_range(struct payload_guest *g, const char *member)
+static void assert_refused(struct payload_guest *g, const char *member, int error)
 {
 	const char *what = "";
 	uint8_t *buf = calloc(1, WINDOW_TEXT_SIZE);
 
 	assert_non_null(buf);
-	assert_int_equal(payload_text_make(&g->cfg, buf, &g->text, &what), -ERANGE);
+	assert_int_equal(payload_text_make(&g->cfg, buf, &g->text, &what), error);
 	assert_string_equal(what, member);
 	free(buf);
 	payload_guest_config(g);
 }
 
-#define ASSERT_OUT_OF_RANGE(member, value)                                                         \
+#define ASSERT_REFUSED(member, value, error)                                                       \
 	do {                                                                                       \
 		g->cfg.member = value;                                                             \
-		assert_out_of_range(g, #member);                                                   \
+		assert_refused(g, #member, error);                                                 \
 	} while (0)
+#define ASSERT_OUT_OF_RANGE(member, value) ASSERT_REFUSED(member, value, -ERANGE)
 
 static void test_out_of_range(void **state)
 {
@@ -278,11 +279,8 @@ static void test_out_of_range(void **state)
 	ASSERT_OUT_OF_RANGE(ring_size, 0);
 	ASSERT_OUT_OF_RANGE(ring_size, 2048);
 	ASSERT_OUT_OF_RANGE(ring_size, 3 << 20);
-	ASSERT_OUT_OF_RANGE(cpu_number, PAYLOAD_NONE);
 	ASSERT_OUT_OF_RANGE(cpu_number, UINT64_C(1) << 31);
 	ASSERT_OUT_OF_RANGE(current_task, UINT64_C(0xffffffff7fffffff));
-	ASSERT_OUT_OF_RANGE(preempt_count, PAYLOAD_NONE);
-	ASSERT_OUT_OF_RANGE(task_pid, PAYLOAD_NONE);
 	ASSERT_OUT_OF_RANGE(task_pid, UINT64_C(1) << 31);
 	ASSERT_OUT_OF_RANGE(task_tgid, UINT64_C(1) << 31);
 	ASSERT_OUT_OF_RANGE(task_comm, INT32_MAX);
@@ -293,6 +291,16 @@ static void test_out_of_range(void **state)
 	g->cfg.window = UINT64_C(0xffffffff80000000);
 	g->cfg.current_task = UINT64_C(0xffffffff80000000);
 	payload_guest_load(g);
+}
+
+/* Who asks for it can tell that from what is out of range. */
+static void test_unknown(void **state)
+{
+	struct payload_guest *g = *state;
+
+	ASSERT_REFUSED(cpu_number, PAYLOAD_NONE, -ENOENT);
+	ASSERT_REFUSED(preempt_count, PAYLOAD_NONE, -ENOENT);
+	ASSERT_REFUSED(task_pid, PAYLOAD_NONE, -ENOENT);
 }
 
 /* In front of what the kernel calls by address: what it wants to find there. */
@@ -335,7 +343,8 @@ int main(void)
 		TEST(test_laps),	 TEST(test_other_task),
 		TEST(test_off),		 TEST(test_pids),
 		TEST(test_lossless),	 TEST(test_full_timeout),
-		TEST(test_out_of_range), TEST(test_types),
+		TEST(test_out_of_range), TEST(test_unknown),
+		TEST(test_types),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
