@@ -8,19 +8,6 @@
 
 static const char banner_start[] = "Linux version ";
 
-static const char *banner_search(const struct elf_image *e)
-{
-	const struct elf_section *rodata = elf_image_section(e, ".rodata");
-	const uint8_t *p = elf_section_data(e, rodata), *end = p ? p + rodata->size : NULL;
-	size_t len = strlen(banner_start);
-
-	for (; p && (p = memmem(p, end - p, banner_start, len)) != NULL; p += len)
-		if (end - p > (ptrdiff_t)len && isdigit(p[len]))
-			return elf_image_string(e, rodata->addr + (p - elf_section_data(e, rodata)),
-						BANNER_MAX);
-	return NULL;
-}
-
 /* It is printed: there is nothing in it that a terminal obeys, nor a second line. */
 static bool is_line(const char *text, size_t len)
 {
@@ -28,6 +15,34 @@ static bool is_line(const char *text, size_t len)
 		if (text[i] < ' ' || text[i] > '~')
 			return false;
 	return true;
+}
+
+/* In size bytes at va, of which all are in the image. */
+static const char *banner_within(const struct elf_image *e, uint64_t va, uint64_t size)
+{
+	const uint8_t *begin = elf_image_at(e, va, size), *p = begin, *end = p ? p + size : NULL;
+	size_t len = strlen(banner_start);
+
+	for (; p && (p = memmem(p, end - p, banner_start, len)) != NULL; p += len) {
+		const char *text = elf_image_string(e, va + (p - begin), BANNER_MAX);
+
+		if (text && isdigit(text[len]) && is_line(text, strcspn(text, "\n")))
+			return text;
+	}
+	return NULL;
+}
+
+/* The memory of a kernel that runs has no sections. */
+static const char *banner_search(const struct elf_image *e)
+{
+	const struct elf_section *rodata = elf_image_section(e, ".rodata");
+	const char *banner = NULL;
+
+	if (elf_section_data(e, rodata))
+		return banner_within(e, rodata->addr, rodata->size);
+	for (size_t i = 0; i < e->nr_segs && !banner; i++)
+		banner = banner_within(e, e->segs[i].va, e->segs[i].filesz);
+	return banner;
 }
 
 static void read_banner(struct identity *id, const struct elf_image *e, const struct symbols *s)

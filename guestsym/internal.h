@@ -367,7 +367,8 @@ int kernel_digest_booted(const struct elf_image *elf, uint64_t hint, struct blob
 
 /*
  * The sites that ftrace knows in the kernel itself, to k->fentry. -ENOENT when it has none (yet),
- * -ENODATA without types, others when the list makes no sense.
+ * -ENODATA without types, -ENOTSUP when no symbol says where the list is, others when the list
+ * makes no sense.
  */
 int live_sites_read(struct kernel *k, const struct guestsym_memory *mem);
 

@@ -174,7 +174,7 @@ int live_sites_read(struct kernel *k, const struct guestsym_memory *mem)
 
 	fentry_exit(f);
 	if (!head)
-		return -ENOENT;
+		return -ENOTSUP;
 	err = learn_layout(&w.at, k->types);
 	if (!err)
 		err = mem->read(mem->arg, head, &first, sizeof(first));

@@ -162,7 +162,7 @@ struct guestsym *guestsym_parse(const void *buf, size_t len, char *err, size_t e
 static int read_live_sites(struct guestsym *gs, const struct guestsym_memory *mem,
 			   const struct complaint *c)
 {
-	const char *release = gs->kernel.identity.release;
+	const char *id = gs->kernel.identity.release, *release = *id ? id : "of unknown release";
 	int err = live_sites_read(&gs->kernel, mem);
 
 	switch (err) {
@@ -171,7 +171,16 @@ static int read_live_sites(struct guestsym *gs, const struct guestsym_memory *me
 	case -ENOMEM:
 		return complain(c, err, "no memory for its fentry sites");
 	case -ENODATA:
-		return complain(c, err, "Linux %s has no types (BTF); give its image", release);
+		return complain(c, err,
+				"Linux %s has no types (BTF), so tasks and times would be wrong; "
+				"use a kernel built with CONFIG_DEBUG_INFO_BTF=y",
+				release);
+	case -ENOTSUP:
+		return complain(c, err,
+				"Linux %s names its functions only, so what it knows of itself is "
+				"not found; give its vmlinux, or use a kernel built with "
+				"CONFIG_KALLSYMS_ALL=y and CONFIG_DEBUG_INFO_BTF=y",
+				release);
 	case -ENOENT:
 		return complain(c, err,
 				"Linux %s has no fentry sites, or has not found them yet; "

@@ -258,7 +258,33 @@ static void test_no_types(void **state)
 {
 	(void)state;
 	memset(made_page(&g, made_addr(&g, "__start_BTF")), 0, 16);
-	expect_guest_refused("has no types (BTF)");
+	expect_guest_refused("Linux 6.1.0-made has no types (BTF), so");
+}
+
+/* Without CONFIG_KALLSYMS_ALL no symbol leads to the banner, but its text does. */
+static void test_names_of_functions_only(void **state)
+{
+	static const char *const others[] = {"Linux version 6.2 with\ta tab\n",
+					     "Linux version of something"};
+
+	(void)state;
+	made_guest_init(&g, true);
+	for (size_t i = 0; i < g.m.nr_syms; i++)
+		if (g.m.syms[i].type != 'T' && strcmp(g.m.syms[i].name, "_end") != 0)
+			g.m.syms[i].name = "anything";
+	/* Other text that begins so is no banner. */
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		strcpy((char *)g.m.mem + 0x100 + 0x80 * i, others[i]);
+	made_guest_done(&g);
+	expect_guest_refused("Linux 6.1.0-made names its functions only, so");
+}
+
+static void test_no_banner(void **state)
+{
+	(void)state;
+	memset(made_page(&g, made_addr(&g, "linux_banner")), 0, 16);
+	memset(made_page(&g, made_addr(&g, "__start_BTF")), 0, 16);
+	expect_guest_refused("Linux of unknown release has no types");
 }
 
 static int read_nothing(void *arg, uint64_t va, void *buf, size_t len)
@@ -314,6 +340,8 @@ int main(void)
 		cmocka_unit_test_setup(test_bad_pages, setup),
 		cmocka_unit_test_setup(test_other_memory, setup),
 		cmocka_unit_test_setup(test_no_types, setup),
+		cmocka_unit_test(test_names_of_functions_only),
+		cmocka_unit_test_setup(test_no_banner, setup),
 		cmocka_unit_test_setup(test_odd_readers, setup),
 	};
 
