@@ -153,6 +153,8 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	if (!ret)
 		ret = guest_learn(&t->guest, cfg->gs, err, errlen);
 	if (!ret)
+		ret = guest_tells(cfg->gs, err, errlen);
+	if (!ret)
 		ret = trace_alloc(t, err, errlen);
 	if (!ret)
 		ret = guards_init(t, err, errlen);

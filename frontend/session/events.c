@@ -158,7 +158,10 @@ int session_enable_events(struct session *s)
 	ret = trace_events(s->trace, &e.list);
 	if (ret) {
 		snprintf(s->err, sizeof(s->err), "-e: the guest's events cannot be read: %s",
-			 strerror(-ret));
+			 ret == -ENODATA || ret == -ENOENT
+				 ? "its kernel has none (CONFIG_EVENT_TRACING), or no types that "
+				   "describe them"
+				 : strerror(-ret));
 		return -1;
 	}
 	e.want = calloc(e.list->n + 1, sizeof(*e.want));

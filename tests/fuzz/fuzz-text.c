@@ -123,6 +123,8 @@ static void add_ranges(void)
 	fake_symbol("_stext", FAKE_TEXT, 'T');
 	fake_symbol("_etext", FAKE_VA(ETEXT), 'T');
 	fake_symbol("_end", FAKE_VA(IMAGE_END), 'B');
+	fake_symbol("current_task", 0x100, 'A');
+	fake_field("task_struct.pid", 0x20, 4);
 	fake_symbol("__preempt_count", 0x108, 'A');
 	fake_symbol("__start_static_call_sites", FAKE_VA(STATIC_CALLS), 'D');
 	fake_symbol("__stop_static_call_sites", FAKE_VA(STATIC_CALLS + 8 * NR_STATIC_CALLS), 'D');

@@ -27,6 +27,7 @@ static inline void tracefs_guest_new(void)
 		abort();
 	fake_symbol("_text", FAKE_TEXT, 'T');
 	fake_symbol("_end", FAKE_VA(0x10000), 'B');
+	fake_symbol("current_task", 0x100, 'A');
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		uint64_t at = FAKE_VA(0x1000 + 0x100 * i);
 

@@ -15,6 +15,7 @@ tracer-objs += tracer/guest/site.o
 tracer-objs += tracer/guest/state.o
 tracer-objs += tracer/guest/static-calls.o
 tracer-objs += tracer/guest/tasks.o
+tracer-objs += tracer/guest/tells.o
 tracer-objs += tracer/guest/time.o
 tracer-objs += tracer/guest/user-object.o
 tracer-objs += tracer/guest/user-stack.o

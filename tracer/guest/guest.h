@@ -118,6 +118,11 @@ struct guest_state {
 	char comm[GUEST_COMM_LEN];
 };
 
+/*
+ * 0, or -EOPNOTSUPP with one line in err: without types, or names of its data, nothing tells which
+ * task runs, nor the time. Every record would be wrong, and none would look it.
+ */
+int guest_tells(const struct guestsym *gs, char *err, size_t errlen);
 /* Learn the layout. -ENODATA or -ENOENT with one line in err when the image does not tell. */
 int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen);
 /* The machine that it runs in, whose kernel lies where the image says. */

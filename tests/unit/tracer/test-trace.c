@@ -59,6 +59,50 @@ static void the_last_of_all_vcpus_is_recorded(void **state)
 	trace_free(t);
 }
 
+static void forget(const char *name)
+{
+	for (size_t i = 0; i < fake.nsyms; i++)
+		if (!strcmp(fake.syms[i].name, name))
+			fake.syms[i].name = "another";
+	for (size_t i = 0; i < fake.nfields; i++)
+		if (!strcmp(fake.fields[i].path, name))
+			fake.fields[i].path = "another";
+}
+
+static void expect_no_trace(bool running, const char *why)
+{
+	char err[256] = "";
+	const struct trace *t =
+		trace_with((struct trace_config){.running = running}, err, sizeof(err));
+
+	assert_null(t);
+	assert_string_equal(err, why);
+}
+
+/* Nothing would say whose the records are, nor when: there are none then. */
+static void kernels_that_do_not_tell_are_refused(void **state)
+{
+	(void)state;
+	for (int running = 0; running < 2; running++) {
+		guest_tear_down(NULL);
+		guest_set_up(NULL);
+		forget("current_task");
+		expect_no_trace(running, "Linux 6.1.0-fake names its functions only, so tasks and "
+					 "times would be wrong; give its vmlinux, or use one built "
+					 "with CONFIG_KALLSYMS_ALL=y");
+		forget("task_struct.pid");
+		expect_no_trace(running, "Linux 6.1.0-fake has no types (BTF) and names its "
+					 "functions only, so tasks and times would be wrong; use a "
+					 "kernel built with CONFIG_DEBUG_INFO_BTF=y and "
+					 "CONFIG_KALLSYMS_ALL=y");
+		fake_symbol("pcpu_hot", PCPU_CURRENT, 'A');
+		expect_no_trace(running,
+				"Linux 6.1.0-fake has no types (BTF), so tasks and times would be "
+				"wrong; use a kernel built with CONFIG_DEBUG_INFO_BTF=y");
+	}
+	assert_int_equal(fake.ntraps, 0);
+}
+
 static void state_flags_are_the_kernels(void **state)
 {
 	static const struct {
@@ -448,6 +492,7 @@ int main(void)
 		TEST(hits_become_records),
 		TEST(the_last_of_all_vcpus_is_recorded),
 		TEST(state_flags_are_the_kernels),
+		TEST(kernels_that_do_not_tell_are_refused),
 		TEST(hostile_pointers_read_as_zero),
 		TEST(clock_is_the_kernels),
 		TEST(sites_are_clean_while_ftrace_init_runs),

@@ -61,6 +61,8 @@ static int set_up(void **state)
 	fake_symbol("target", FAKE_VA(TARGET), 't');
 	fake_symbol("_etext", FAKE_VA(ETEXT), 'T');
 	fake_symbol("_end", FAKE_VA(IMAGE_END), 'B');
+	fake_symbol("current_task", 0x100, 'A');
+	fake_field("task_struct.pid", 0x20, 4);
 	memset(fake_at(FAKE_VA(FIRST)), 0x90, ETEXT - FIRST);
 	trace = trace_new(&cfg, err, sizeof(err));
 	assert_non_null(trace);
