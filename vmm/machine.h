@@ -85,6 +85,23 @@ struct machine_hit {
  */
 typedef void machine_trap_fn(struct machine *m, const struct machine_hit *hit, void *arg);
 
+/* --- accesses to devices -------------------------------------------------------------------- */
+
+/* An access to guest-physical memory where there is neither RAM nor a device of the host kernel's. */
+struct machine_mmio {
+	unsigned int vcpu;
+	bool is_write;
+	uint8_t size; /* 1 to 8: what is larger, or crosses a page, comes in pieces */
+	uint64_t pa;
+	uint64_t value; /* what is written, or was read; beyond `size` it is 0 */
+	uint64_t tsc;	/* as in struct machine_hit */
+	/* As they were; rip may be behind a write already, and what is read is in none of them. */
+	const struct machine_regs *regs;
+};
+
+/* Called for each of them on the thread that drives the vCPU, as machine_trap_fn is. */
+typedef void machine_mmio_fn(struct machine *m, const struct machine_mmio *access, void *arg);
+
 /* --- creation ---------------------------------------------------------------------------- */
 
 enum machine_msg_level { MACHINE_MSG_INFO, MACHINE_MSG_WARN };
@@ -114,6 +131,7 @@ struct machine_config {
 	/* One line about what to expect (no line end). May be NULL. */
 	void (*message)(void *arg, enum machine_msg_level level, const char *text);
 	machine_trap_fn *trap; /* may be NULL when no trap is ever set */
+	machine_mmio_fn *mmio; /* may be NULL; where machine_info.mmio is false it is never called */
 	void *arg;	       /* for the functions above */
 };
 
@@ -275,6 +293,7 @@ struct machine_info {
 	/* Memory can be read and written at any time: else each access stops the guest. */
 	bool direct;
 	bool window; /* machine_window() can be had */
+	bool mmio;   /* accesses to devices come to machine_config.mmio */
 	/* While it has traps it may lose an int3 of its own and run on behind it. */
 	bool loses_int3;
 };

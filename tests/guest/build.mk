@@ -17,6 +17,7 @@ guest-objs += irqs.o
 guest-objs += jobs.o
 guest-objs += kernel.o
 guest-objs += main.o
+guest-objs += mmio.o
 guest-objs += params.o
 guest-objs += start.o
 guest-objs += tree.o

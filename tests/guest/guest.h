@@ -188,6 +188,9 @@ void irqentry_exit(const struct regs *regs);
 void idle_wait(void); /* until there is an interrupt */
 bool job_irqs(unsigned int cpu);
 
+/* mmio.c */
+bool job_mmio(unsigned int cpu);
+
 /* tree.c */
 bool job_tree(unsigned int cpu);
 bool job_deep(unsigned int cpu);

@@ -241,7 +241,7 @@ static const struct {
 	{"out", job_out},	{"bench", job_bench},
 	{"text", job_text},	{"tree", job_tree},
 	{"deep", job_deep},	{"spin", job_spin},
-	{"irqs", job_irqs},
+	{"irqs", job_irqs},	{"mmio", job_mmio},
 };
 
 bool job_run(unsigned int cpu)

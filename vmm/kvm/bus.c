@@ -59,10 +59,27 @@ void kvm_bus_pio(struct kvm_vcpu *v)
  * The local APICs and the I/O APIC live in the kernel and nothing else is memory-mapped: what
  * comes here is a probe of an address where nothing answers.
  */
-void kvm_bus_mmio(struct kvm_vcpu *v)
+void kvm_bus_mmio(struct kvm_vcpu *v, uint64_t tsc)
 {
-	if (!v->run->mmio.is_write)
+	struct kvm_machine *m = v->m;
+	struct machine_regs regs;
+	struct machine_mmio access = {
+		.vcpu = v->index,
+		.is_write = v->run->mmio.is_write,
+		.size = (uint8_t)v->run->mmio.len,
+		.pa = v->run->mmio.phys_addr,
+		.regs = &regs,
+	};
+
+	if (!access.is_write)
 		memset(v->run->mmio.data, 0xff, sizeof(v->run->mmio.data));
+	if (!m->cfg.mmio || access.size > sizeof(access.value))
+		return;
+	memcpy(&access.value, v->run->mmio.data, access.size);
+	memcpy(&regs, kvm_vcpu_regs(v), sizeof(regs));
+	access.tsc = kvm_vcpu_tsc(v, tsc);
+	m->cfg.mmio(&m->base, &access, m->cfg.arg);
+	kvm_pause_handler_done(v);
 }
 
 int kvm_irq_line(struct kvm_machine *m, unsigned int irq, bool level)

@@ -299,6 +299,7 @@ static void kvm_get_info(struct machine *base, struct machine_info *info)
 		.emulated = m->cal.emulated,
 		.direct = true,
 		.window = true,
+		.mmio = true,
 		.kernel_insns_per_sec = m->cal.emulated ? m->cal.insns_per_sec : 0,
 		.tsc_khz = m->tsc_khz,
 		.cmdline = m->cmdline,

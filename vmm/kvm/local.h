@@ -22,7 +22,7 @@ int kvm_reserved_page(struct machine *base, uint64_t *pa);
 
 /* bus.c: the I/O exit that v has just taken */
 void kvm_bus_pio(struct kvm_vcpu *v);
-void kvm_bus_mmio(struct kvm_vcpu *v);
+void kvm_bus_mmio(struct kvm_vcpu *v, uint64_t tsc); /* tsc: host TSC of the exit */
 
 /* load.c: copy the ELF image's segments; m->entry and m->kernel_pa come out of it */
 int kvm_load_elf(struct kvm_machine *m, uint64_t *kernel_end, char *err, size_t errlen);

@@ -83,7 +83,7 @@ static void handle_exit(struct kvm_vcpu *v, uint64_t tsc)
 		exit_io(v, tsc);
 		break;
 	case KVM_EXIT_MMIO:
-		kvm_bus_mmio(v);
+		kvm_bus_mmio(v, tsc);
 		break;
 	case KVM_EXIT_DEBUG:
 		exit_debug(v, tsc);
