@@ -300,6 +300,25 @@ static void show_hist(struct open_file *f, struct text *out)
 	instance_print_event_hist(f->instance, event_of(f), out);
 }
 
+/* --- inject ------------------------------------------------------------------------------- */
+
+static ssize_t read_inject(struct open_file *f, char *buf, size_t len, off_t off)
+{
+	(void)f, (void)buf, (void)len, (void)off;
+	return -EPERM; /* event_inject_read() */
+}
+
+static ssize_t write_inject(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	char copy[FILTER_MAX];
+	int rc = copy_filter(copy, text, len);
+
+	(void)off;
+	if (!rc)
+		rc = instance_inject(f->instance, event_of(f), copy);
+	return rc ? rc : (ssize_t)len;
+}
+
 #define EVENT "events/%system/%event/"
 
 static const struct tracefs_file files[] = {
@@ -383,6 +402,12 @@ static const struct tracefs_file files[] = {
 	 .mode = 0440,
 	 .event = has_id,
 	 .show = show_id},
+	{.path = EVENT "inject",
+	 .what = "FIELD=VALUE...: a record that is in the trace as if it had happened",
+	 .mode = 0200,
+	 .event = has_id,
+	 .read = read_inject,
+	 .write = write_inject},
 	{.path = EVENT "trigger",
 	 .what = "what each record sets off",
 	 .mode = 0640,

@@ -126,6 +126,12 @@ void trace_task_name(struct trace *t, int32_t pid, char comm[16]);
 /* What is written to trace_marker, and to trace_marker_raw (id first). */
 int instance_mark(struct instance *i, const char *text, size_t len);
 int instance_mark_raw(struct instance *i, const void *data, size_t len);
+/*
+ * What is written (terminated) to `inject` of an event: a record of it, as if vCPU 0 had made it,
+ * whether or not it is on. 0 (also while nothing is recorded), or what is wrong:
+ * events/filter/inject.h; -ENODEV: it is no more.
+ */
+int instance_inject(struct instance *i, uint32_t event, const char *text);
 
 /* For filter/func-filter.h, filter/pid-filter.h, lib/error-log.h. They live as long as the
  * instance. */

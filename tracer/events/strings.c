@@ -102,11 +102,22 @@ static struct string *string_new(struct event_text *et, uint64_t addr)
 	return NULL;
 }
 
+/* INJECT_STRING in kernel/trace/trace_events_inject.c */
+const char *event_string_own(uint64_t addr)
+{
+	return addr == EVENT_STRING_INJECTED ? "STATIC STRING CAN NOT BE INJECTED"
+	       : addr == EVENT_STRING_EMPTY  ? ""
+					     : NULL;
+}
+
 const char *event_text_string(struct event_text *et, uint64_t addr)
 {
 	const struct string wanted = {.addr = addr};
+	const char *own = event_string_own(addr);
 	struct string **found, *s;
 
+	if (own)
+		return own;
 	pthread_mutex_lock(&et->lock);
 	found = tfind(&wanted, &et->strings, compare);
 	s = found ? *found : string_new(et, addr);

@@ -12,6 +12,15 @@
 
 struct event_text;
 
+/*
+ * Addresses of strings that are the host's: what stands in records that are made here where the
+ * kernel's have addresses of its own. No processor takes them for those of a kernel or a task.
+ */
+#define EVENT_STRING_INJECTED (UINT64_C(1) << 63 | UINT64_C(1) << 32)
+#define EVENT_STRING_EMPTY    (EVENT_STRING_INJECTED + 1)
+/* The string at one of these; NULL: it is none. */
+const char *event_string_own(uint64_t addr);
+
 /* NULL: no memory. */
 struct event_text *event_text_new(struct trace *t);
 void event_text_free(struct event_text *et); /* NULL is allowed */

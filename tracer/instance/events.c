@@ -136,27 +136,42 @@ static void tracer_hit(struct instance *i, uint32_t event, const struct event_vi
 			tracer->event(i, k, v);
 }
 
+/*
+ * As trace_event_buffer_commit() (kernel/trace/trace.c, 6.1), which is all that a record goes
+ * through that is injected: what no trigger looks at sets none off, and the event need not be on.
+ */
+static struct event_triggers *triggers_of_injected(const struct event_state *s)
+{
+	return s->triggers && (s->probes || event_triggers_look(s->triggers)) ? s->triggers : NULL;
+}
+
+static bool is_kept(const struct event_state *s, bool injected)
+{
+	return injected ? !__atomic_load_n(&s->soft_off, __ATOMIC_RELAXED) : event_kept(s);
+}
+
 static void event_keep(struct instance *i, uint32_t event, struct event_view *view)
 {
 	struct event_state *s = &i->events[event];
+	bool injected = view->uses & EVENT_USE_INJECTED, on = i->on;
+	struct event_triggers *triggers = injected ? triggers_of_injected(s) : s->triggers;
 	unsigned int pending = 0;
-	bool on = i->on;
 
-	if (s->triggers || s->probes || event_filter_is_set(s->filter))
+	if (triggers || s->probes || event_filter_is_set(s->filter))
 		event_view_name(view);
-	if (s->triggers) {
+	if (triggers) {
 		event_number(i, view);
-		pending = event_triggers_hit(s->triggers, &view->data);
+		pending = event_triggers_hit(triggers, &view->data);
 		/* What is turned on by a look at the record is too late for the record itself. */
-		if (!event_triggers_look(s->triggers))
+		if (!event_triggers_look(triggers))
 			on = i->on;
 	}
-	if (on && event_kept(s) && event_filter_match(s->filter, &view->data))
+	if (on && is_kept(s, injected) && event_filter_match(s->filter, &view->data))
 		event_write(i, view);
 	if (s->probes)
 		event_probes_hit(i->t->event_probes, event, view);
 	if (pending)
-		event_triggers_post(s->triggers, pending, &view->data);
+		event_triggers_post(triggers, pending, &view->data);
 	/* The record that a snapshot was asked for by has been reserved before that in the kernel.
 	 */
 	if (i->in_order)

@@ -2,6 +2,7 @@
 /* view.c - see view.h */
 #include "tracer/instance/view.h"
 #include "tracer/events/events.h"
+#include "tracer/events/strings.h"
 #include "tracer/instance/entry.h"
 #include "tracer/instance/files.h"
 #include "tracer/output/output.h"
@@ -53,10 +54,15 @@ void instance_event_kernel(struct instance *i, struct event_kernel *kernel)
 static int read_string(void *arg, uint64_t addr, bool user, char *buf, size_t size)
 {
 	struct trace *t = ((struct event_view *)arg)->i->t;
+	const char *own = event_string_own(addr);
 	size_t len = 0;
 
 	if (user)
 		return -EFAULT;
+	if (own) {
+		snprintf(buf, size, "%s", own);
+		return 0;
+	}
 	while (len < size - 1) {
 		size_t piece = GUEST_PAGE - (addr + len) % GUEST_PAGE;
 

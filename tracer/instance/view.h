@@ -14,8 +14,9 @@
 
 /* What is to be done with a record. */
 enum event_use {
-	EVENT_USE_KEEP = 1 << 0,   /* the instance has the event on, or a trigger at it */
-	EVENT_USE_TRACER = 1 << 1, /* its tracer works on it */
+	EVENT_USE_KEEP = 1 << 0,     /* the instance has the event on, or a trigger at it */
+	EVENT_USE_TRACER = 1 << 1,   /* its tracer works on it */
+	EVENT_USE_INJECTED = 1 << 2, /* and it is no record of the guest's */
 };
 
 #define EVENT_VIEW_DEPTH 4 /* records that lead to records are no endless chain */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* internal.h - between the parser of event filters and their evaluation. */
+/* internal.h - between the parsers of event filters and of records, and filters' evaluation. */
 #ifndef HVTRACE_TRACER_EVENTS_FILTER_INTERNAL_H
 #define HVTRACE_TRACER_EVENTS_FILTER_INTERNAL_H
 
@@ -102,6 +102,8 @@ int filter_error(const struct filter_source *src, const char *what, size_t pos, 
  */
 ssize_t filter_term_parse(const struct filter_source *src, size_t at, struct filter_term *term);
 void filter_term_free(struct filter_term *term);
+/* As kstrtoll() of base 0: 0, -EINVAL or -ERANGE. */
+int filter_signed_number(const char *text, uint64_t *value);
 
 /* --- cpus.c ------------------------------------------------------------------- */
 

@@ -127,7 +127,7 @@ static int parse_string(struct term_parser *p)
 	return 0;
 }
 
-static int signed_number(const char *text, uint64_t *value)
+int filter_signed_number(const char *text, uint64_t *value)
 {
 	bool negative = *text == '-';
 	int err = word_number(text + negative, value);
@@ -174,7 +174,8 @@ static int parse_number(struct term_parser *p)
 	if (err)
 		return err;
 	term->kind = FILTER_TERM_NUMBER;
-	err = in->is_signed ? signed_number(text, &term->number) : word_number(text, &term->number);
+	err = in->is_signed ? filter_signed_number(text, &term->number)
+			    : word_number(text, &term->number);
 	if (err)
 		return wrong_at(p, "Illegal integer value", start);
 	if (event_number_size(in->size))

@@ -50,6 +50,8 @@ static void make_events(void)
 		.system = "ftrace", .name = "function", .print_fmt = "\"\""};
 
 	events[0] = event(&made_switch, 314, GUESTSYM_EVENT_FL_REG);
+	events[0].print_fmt = "\"prev_comm=%s prev_pid=%d next_comm=%s next_prio=%d\", "
+			      "REC->prev_comm, REC->prev_pid, REC->next_comm, REC->next_prio";
 	events[1] = event(&branch, 8, GUESTSYM_EVENT_FL_IGNORE_ENABLE);
 	events[2] = event(&made_kmalloc, 400, GUESTSYM_EVENT_FL_REG);
 	events[3] = event(&function, 99, GUESTSYM_EVENT_FL_IGNORE_ENABLE);
@@ -112,7 +114,8 @@ static void test_files(void **state)
 
 	expect_names(w, "events", "enable kmem sched ftrace header_event header_page ");
 	expect_names(w, "events/sched", "enable filter sched_stat_wait sched_switch ");
-	expect_names(w, "events/sched/sched_switch", "enable filter format hist id trigger ");
+	expect_names(w, "events/sched/sched_switch",
+		     "enable filter format hist id inject trigger ");
 	expect_names(w, "events/ftrace/branch", "format hist ");
 	expect_names(w, "events/ftrace/function", "format hist id ");
 	assert_int_equal(finds(w, "events/kmem/kmalloc/format"), 0);
@@ -231,6 +234,96 @@ static void test_pids(void **state)
 	assert_int_equal(put(w, "set_event_pid", O_TRUNC, "abc"), -EINVAL);
 	assert_int_equal(put(w, "set_event_pid", O_TRUNC, ""), 0);
 	expect(w, "set_event_pid", "");
+}
+
+/* --- inject ---------------------------------------------------------------------------------- */
+
+static const char switch_text[] =
+	"prev_comm='bash' prev_pid=7 prev_prio=120 next_comm=\"sh\" next_pid=8 next_prio=-1";
+
+/* The lines of the trace, without their times. */
+static void expect_lines(struct world *w, const char *path, const char *want)
+{
+	char buf[8192], lines[8192] = "", *save = NULL;
+
+	get(w, path, buf, sizeof(buf));
+	for (char *line = strtok_r(buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		const char *text = strstr(line, ": ");
+
+		if (*line != '#' && text)
+			strcat(strcat(lines, text + 2), "\n");
+	}
+	assert_string_equal(lines, want);
+}
+
+static int put_inject(struct world *w, const char *text)
+{
+	return (int)put(w, "events/sched/sched_switch/inject", 0, text);
+}
+
+/* Whether or not the event is on: and there is nothing here that could make it so. */
+static void test_inject(void **state)
+{
+	static const char line[] =
+		"sched_switch: prev_comm=bash prev_pid=7 next_comm=sh next_prio=-1\n";
+	struct world *w = *state;
+	struct open_file *f = NULL;
+	char longest[4096], two[512];
+
+	snprintf(two, sizeof(two), "%s%s", line, line);
+	assert_int_equal(put_inject(w, switch_text), strlen(switch_text));
+	expect_lines(w, "trace", line);
+	expect(w, "events/sched/sched_switch/enable", "0\n");
+	assert_int_equal(put_inject(w, "prev_pid=1 nosuch=1"), -ENOENT);
+	assert_int_equal(put_inject(w, "prev_pid"), -EINVAL);
+	memset(longest, ' ', sizeof(longest));
+	assert_int_equal(
+		put_bytes(w, "events/sched/sched_switch/inject", 0, longest, sizeof(longest)),
+		-EINVAL);
+	expect_lines(w, "trace", line);
+	assert_int_equal(open_path(w, "events/sched/sched_switch/inject", O_RDONLY, &f), 0);
+	assert_int_equal(view_read(f, longest, sizeof(longest), 0), -EPERM);
+	view_close(w->view, f);
+
+	/* While nothing is recorded it succeeds as well. */
+	assert_int_equal(put(w, "tracing_on", O_TRUNC, "0"), 1);
+	assert_int_equal(put_inject(w, switch_text), strlen(switch_text));
+	assert_int_equal(put(w, "tracing_on", O_TRUNC, "1"), 1);
+	expect_lines(w, "trace", line);
+	/* What a filter, or the tasks that are asked for, leave out. */
+	assert_int_equal(put(w, "events/sched/sched_switch/filter", O_TRUNC, "prev_pid == 7"), 13);
+	assert_int_equal(put_inject(w, "prev_pid=8"), 10);
+	assert_int_equal(put(w, "set_event_pid", O_TRUNC, "77"), 2);
+	assert_int_equal(put_inject(w, switch_text), strlen(switch_text));
+	expect_lines(w, "trace", line);
+	snprintf(longest, sizeof(longest), "%s common_pid=77", switch_text);
+	assert_int_equal(put_inject(w, longest), strlen(longest));
+	expect_lines(w, "trace", two);
+}
+
+/* It is set, though this guest cannot be asked for the event. */
+static void put_trigger(struct world *w, const char *text)
+{
+	assert_int_equal(put(w, "events/sched/sched_switch/trigger", O_APPEND, text), -EOPNOTSUPP);
+}
+
+/* Only those triggers see it that have to look at a record: the kernel asks the others before. */
+static void test_inject_sets_off(void **state)
+{
+	struct world *w = *state;
+	char buf[8192];
+
+	assert_int_equal(put(w, "tracing_on", O_TRUNC, "0"), 1);
+	put_trigger(w, "traceon");
+	assert_int_equal(put_inject(w, switch_text), strlen(switch_text));
+	expect(w, "tracing_on", "0\n");
+	put_trigger(w, "hist:keys=prev_pid");
+	assert_int_equal(put_inject(w, switch_text), strlen(switch_text));
+	assert_non_null(strstr(get(w, "events/sched/sched_switch/hist", buf, sizeof(buf)),
+			       "{ prev_pid:          7 } hitcount:          1\n"));
+	expect(w, "tracing_on", "1\n");
+	/* A trigger has the event on, but not kept. */
+	expect_lines(w, "trace", "");
 }
 
 /* --- of a module that comes and goes --------------------------------------------------------- */
@@ -410,6 +503,8 @@ int main(void)
 		TEST(test_commands),
 		TEST(test_filters),
 		TEST(test_pids),
+		TEST(test_inject),
+		TEST(test_inject_sets_off),
 		TEST(test_module_again_and_again),
 		TEST(test_module_of_a_hostile_list),
 		TEST(test_many_modules_go_at_once),
