@@ -10,7 +10,7 @@
 
 #define DIGEST_MAGIC UINT32_C(0x64767468)
 /* To be counted up whenever this form, or what the parsers make of an image, changes. */
-#define DIGEST_FORMAT 4
+#define DIGEST_FORMAT 5
 
 enum digest_part {
 	DIGEST_SEGMENTS,

@@ -160,6 +160,17 @@ int guestsym_function(const struct guestsym *gs, const char *name, struct guests
 	return types_function(gs->kernel.types, name, param, n, result);
 }
 
+int guestsym_pointee(const struct guestsym *gs, uint32_t type, uint32_t *pointee)
+{
+	return types_pointee(gs->kernel.types, type, pointee);
+}
+
+int guestsym_member(const struct guestsym *gs, uint32_t type, const char *name,
+		    struct guestsym_member *member)
+{
+	return types_member_of(gs->kernel.types, type, name, member);
+}
+
 int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size)
 {
 	return types_size(gs->kernel.types, name, size);

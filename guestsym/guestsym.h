@@ -379,6 +379,9 @@ struct guestsym_value {
 		GUESTSYM_VALUE_POINTER,
 		GUESTSYM_VALUE_OTHER,
 	} kind;
+	bool is_enum, is_array;
+	bool of_chars; /* it points to char, or is an array of them */
+	uint32_t type; /* for guestsym_pointee(), guestsym_member() */
 };
 
 /*
@@ -387,6 +390,22 @@ struct guestsym_value {
  */
 int guestsym_function(const struct guestsym *gs, const char *name, struct guestsym_value *param,
 		      unsigned int n, struct guestsym_value *result);
+
+/* What a value of type `type` points to: 0, or -EINVAL: it does not. */
+int guestsym_pointee(const struct guestsym *gs, uint32_t type, uint32_t *pointee);
+
+struct guestsym_member {
+	struct guestsym_value value; /* without a name */
+	uint64_t bit_off;
+	uint32_t bits; /* of a bitfield, else 0 */
+};
+
+/*
+ * A member of a struct or union, also of an unnamed one in it. 0, -EINVAL: it is neither of these,
+ * -ENOENT: it has none of that name.
+ */
+int guestsym_member(const struct guestsym *gs, uint32_t type, const char *name,
+		    struct guestsym_member *member);
 
 /* Size of a struct or union (or what a typedef of that name stands for); errors likewise. */
 int guestsym_type_size(const struct guestsym *gs, const char *name, uint32_t *size);

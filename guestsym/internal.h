@@ -319,6 +319,10 @@ struct types_enumerator {
 /* As guestsym_function(). */
 int types_function(const struct types *t, const char *name, struct guestsym_value *param,
 		   unsigned int n, struct guestsym_value *result);
+/* As guestsym_pointee() and guestsym_member(). */
+int types_pointee(const struct types *t, uint32_t type, uint32_t *pointee);
+int types_member_of(const struct types *t, uint32_t type, const char *name,
+		    struct guestsym_member *member);
 /* Set the values of those of the n enumerators that there are. 0 or -ENODATA (no BTF). */
 int types_enumerators(const struct types *t, const struct types_enumerator *v, size_t n);
 

@@ -15,7 +15,7 @@
 
 #define FLAT_MAGIC UINT32_C(0x74767468)
 /* To be counted up whenever the format, or what is made of the same BTF, changes. */
-#define FLAT_FORMAT 1
+#define FLAT_FORMAT 2
 /* The size of a type that has none, or none that can be told. */
 #define FLAT_NO_SIZE UINT32_MAX
 
@@ -65,15 +65,19 @@ struct flat_param {
 	uint32_t name, type;
 };
 
-/* What a member or a parameter is of, or a function returns. */
+/* What a member or a parameter is of, or a function returns; and what such point to. */
 struct flat_type {
 	uint32_t name;
 	uint32_t size;	    /* bytes, or FLAT_NO_SIZE */
 	uint32_t composite; /* which one it is, behind typedefs and qualifiers, plus one; or 0 */
+	uint32_t of;	    /* the type that it points to, or is an array of, plus one; or 0 */
 	uint8_t kind;	    /* of struct guestsym_value */
 	uint8_t is_signed;  /* an integer that is */
-	uint16_t zero;
+	uint8_t form;	    /* enum flat_form */
+	uint8_t zero;
 };
+
+enum flat_form { FLAT_PLAIN, FLAT_INT, FLAT_ENUM, FLAT_ARRAY, FLAT_FORMS };
 
 /* Where each array starts, and the end of all. */
 struct flat_layout {

@@ -38,6 +38,7 @@ struct flattening {
 	uint32_t
 		*index; /* by id: of a composite, or of a function prototype that is kept; plus 1 */
 	uint32_t *types; /* by id: of one that a member, a parameter or a result is of; plus 1 */
+	uint32_t *marked, nr_marked; /* ids of these whose own types have not been looked at */
 	struct entries names, functions, enumerators;
 };
 
@@ -281,13 +282,42 @@ static int look_over(struct flattening *f)
 	return err ? err : entries_alloc(&f->enumerators, enumerators);
 }
 
+static void mark(struct flattening *f, uint32_t id)
+{
+	if (!f->types[id])
+		f->marked[f->nr_marked++] = id;
+	f->types[id] = 1;
+}
+
 /* Mark the types that a composite or a prototype refers to. */
 static void mark_types(struct flattening *f, const struct btf_type *t)
 {
 	for (uint32_t i = 0; i < btf_vlen(t); i++)
-		f->types[btf_is_composite(t) ? btf_members(t)[i].type : btf_params(t)[i].type] = 1;
+		mark(f, btf_is_composite(t) ? btf_members(t)[i].type : btf_params(t)[i].type);
 	if (btf_is_func_proto(t))
-		f->types[t->type] = 1;
+		mark(f, t->type);
+}
+
+/* What it points to, or is an array of, behind typedefs and qualifiers. False: it is neither. */
+static bool type_of(const struct flattening *f, uint32_t id, uint32_t *of)
+{
+	int real = btf__resolve_type(f->btf, id);
+	const struct btf_type *t = real > 0 ? btf__type_by_id(f->btf, (uint32_t)real) : NULL;
+
+	if (!t || (!btf_is_ptr(t) && !btf_is_array(t)))
+		return false;
+	*of = btf_is_ptr(t) ? t->type : btf_array(t)->type;
+	return true;
+}
+
+/* Each type is looked at once, however they refer to each other. */
+static void mark_what_they_are_of(struct flattening *f)
+{
+	uint32_t of = 0;
+
+	while (f->nr_marked)
+		if (type_of(f, f->marked[--f->nr_marked], &of))
+			mark(f, of);
 }
 
 /* Number the prototypes of the functions, and all types that are referred to. */
@@ -306,6 +336,7 @@ static void number(struct flattening *f)
 			f->h.nr_params += btf_vlen(t);
 		}
 	}
+	mark_what_they_are_of(f);
 	for (uint32_t id = 0; id < f->ids; id++)
 		if (f->types[id])
 			f->types[id] = ++f->h.nr_types;
@@ -389,14 +420,25 @@ static uint8_t kind_of(const struct btf_type *t)
 	return GUESTSYM_VALUE_OTHER;
 }
 
+static uint8_t form_of(const struct btf_type *t)
+{
+	if (btf_is_int(t))
+		return FLAT_INT;
+	if (btf_is_enum(t) || btf_is_enum64(t))
+		return FLAT_ENUM;
+	return btf_is_array(t) ? FLAT_ARRAY : FLAT_PLAIN;
+}
+
 static struct flat_type describe(const struct flattening *f, uint32_t id)
 {
+	uint32_t of = 0;
 	int64_t size = btf__resolve_size(f->btf, id);
 	int real = btf__resolve_type(f->btf, id);
 	struct flat_type d = {
 		.name = btf__type_by_id(f->btf, id)->name_off,
 		.size = size < 0 || size > UINT32_MAX ? FLAT_NO_SIZE : (uint32_t)size,
 		.composite = composite(f, id),
+		.of = type_of(f, id, &of) ? f->types[of] : 0,
 		.kind = id ? GUESTSYM_VALUE_OTHER : GUESTSYM_VALUE_NONE,
 	};
 
@@ -404,6 +446,7 @@ static struct flat_type describe(const struct flattening *f, uint32_t id)
 		const struct btf_type *t = btf__type_by_id(f->btf, (uint32_t)real);
 
 		d.kind = kind_of(t);
+		d.form = form_of(t);
 		d.is_signed = btf_is_int(t) && d.kind == GUESTSYM_VALUE_SIGNED;
 	}
 	return d;
@@ -450,7 +493,8 @@ static int flatten(struct flattening *f, struct blob *flat)
 
 	f->index = calloc(f->ids, sizeof(*f->index));
 	f->types = calloc(f->ids, sizeof(*f->types));
-	if (!f->index || !f->types)
+	f->marked = calloc(f->ids, sizeof(*f->marked));
+	if (!f->index || !f->types || !f->marked)
 		return -ENOMEM;
 	err = look_over(f);
 	if (err)
@@ -495,6 +539,7 @@ int types_flatten(const uint8_t *raw, size_t len, struct blob *flat)
 	err = flatten(&f, flat);
 	free(f.index);
 	free(f.types);
+	free(f.marked);
 	free(f.names.v);
 	free(f.functions.v);
 	free(f.enumerators.v);

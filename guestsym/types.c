@@ -108,7 +108,8 @@ static bool types_fit(const struct types *t)
 		const struct flat_type *type = &t->types[i];
 
 		if (!name_fits(t, type->name) || type->composite > t->h.nr_composites ||
-		    type->kind > GUESTSYM_VALUE_OTHER || type->is_signed > 1 || type->zero)
+		    type->of > t->h.nr_types || type->kind > GUESTSYM_VALUE_OTHER ||
+		    type->is_signed > 1 || type->form >= FLAT_FORMS || type->zero)
 			return false;
 	}
 	return true;
@@ -328,6 +329,14 @@ int types_member(const struct types *t, const char *name, uint32_t n, struct typ
 
 /* --- functions --------------------------------------------------------------------------- */
 
+/* As the kernel tells a character from a number (btf_type_is_char_ptr(), 6.12). */
+static bool is_of_chars(const struct types *t, const struct flat_type *d)
+{
+	const struct flat_type *of = d->of ? &t->types[d->of - 1] : NULL;
+
+	return of && of->form == FLAT_INT && !of->is_signed && of->size == 1;
+}
+
 static struct guestsym_value value_of(const struct types *t, uint32_t type, const char *name)
 {
 	const struct flat_type *d = &t->types[type];
@@ -336,7 +345,34 @@ static struct guestsym_value value_of(const struct types *t, uint32_t type, cons
 		.name = name,
 		.size = d->size == FLAT_NO_SIZE ? 0 : d->size,
 		.kind = d->kind,
+		.is_enum = d->form == FLAT_ENUM,
+		.is_array = d->form == FLAT_ARRAY,
+		.of_chars = is_of_chars(t, d),
+		.type = type,
 	};
+}
+
+int types_pointee(const struct types *t, uint32_t type, uint32_t *pointee)
+{
+	if (type >= t->h.nr_types || t->types[type].kind != GUESTSYM_VALUE_POINTER ||
+	    !t->types[type].of)
+		return -EINVAL;
+	*pointee = t->types[type].of - 1;
+	return 0;
+}
+
+int types_member_of(const struct types *t, uint32_t type, const char *name,
+		    struct guestsym_member *member)
+{
+	const struct flat_composite *c = type < t->h.nr_types ? composite_of(t, type) : NULL;
+	uint32_t budget = MAX_MEMBERS;
+	struct member m = {0};
+	int err = c ? member_find(t, c, name, &m, 0, &budget) : -EINVAL;
+
+	if (!err)
+		*member = (struct guestsym_member){
+			.value = value_of(t, m.type, NULL), .bit_off = m.bit_off, .bits = m.bits};
+	return err;
 }
 
 int types_function(const struct types *t, const char *name, struct guestsym_value *param,

@@ -95,6 +95,19 @@ static inline void ask_members(struct asked *a, const char *name)
 	}
 }
 
+/* Of what a parameter is, and of what it points to. */
+static inline void ask_members_of(struct asked *a, uint32_t type, const char *name)
+{
+	struct guestsym_member m;
+	uint32_t pointee;
+
+	types_member_of(a->t, type, name, &m);
+	ask_steps();
+	if (!types_pointee(a->t, type, &pointee))
+		types_member_of(a->t, pointee, name, &m);
+	ask_steps();
+}
+
 static inline void ask_name(struct asked *a, const char *name)
 {
 	struct guestsym_value param[8], result;
@@ -113,6 +126,7 @@ static inline void ask_name(struct asked *a, const char *name)
 	for (int i = 0; i < n; i++) {
 		ask_string(a, param[i].name);
 		ask_that(param[i].kind <= GUESTSYM_VALUE_OTHER, "a value of no kind");
+		ask_members_of(a, param[i].type, name);
 	}
 	ask_members(a, name);
 	ask_field(a, name, "no.such");

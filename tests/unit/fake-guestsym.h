@@ -113,6 +113,19 @@ int guestsym_function(const struct guestsym *gs, const char *name, struct guests
 	return -ENODATA;
 }
 
+int guestsym_pointee(const struct guestsym *gs, uint32_t type, uint32_t *pointee)
+{
+	(void)gs, (void)type, (void)pointee;
+	return -EINVAL;
+}
+
+int guestsym_member(const struct guestsym *gs, uint32_t type, const char *name,
+		    struct guestsym_member *member)
+{
+	(void)gs, (void)type, (void)name, (void)member;
+	return -EINVAL;
+}
+
 void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
 		  struct guestsym_range *unwind, struct guestsym_range *header)
 {

@@ -102,7 +102,8 @@ static void test_sound(void **state)
 	assert_int_equal(h->nr_protos, 2);
 	assert_int_equal(h->nr_params, 3);
 	assert_int_equal(h->nr_enumerators, 2);
-	assert_int_equal(h->nr_types, 4); /* int, pointer, union, and that close() returns none */
+	/* int, pointer and what it points to, union, and that close() returns none */
+	assert_int_equal(h->nr_types, 5);
 	assert_int_equal(tab->flat.len % 8, 0);
 }
 
@@ -255,7 +256,9 @@ static void test_numbers(void **state)
 		{tab->l.params + offsetof(struct flat_param, type), h->nr_types},
 		{tab->l.types + offsetof(struct flat_type, name), h->strings_len},
 		{tab->l.types + offsetof(struct flat_type, composite), h->nr_composites + 1},
+		{tab->l.types + offsetof(struct flat_type, of), h->nr_types + 1},
 		{tab->l.types + offsetof(struct flat_type, kind), GUESTSYM_VALUE_OTHER + 1},
+		{tab->l.types + offsetof(struct flat_type, kind), FLAT_FORMS << 16},
 	};
 
 	memcpy(tab->copy, tab->flat.data, tab->flat.len);

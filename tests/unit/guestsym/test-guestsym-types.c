@@ -20,6 +20,7 @@
  *	int pid; const inner_t info; char comm[16];
  *	struct { int a; union { int b; short c; }; };
  *	unsigned int low:3, high:9; struct task *next;
+ *	unsigned char *name; enum mode by;
  * };
  * enum mode { ABS, REL = 1, NONE = -1 };
  */
@@ -59,7 +60,7 @@ static struct btf *make_btf(void)
 	btf__add_field(btf, "a", i32, 0, 0);
 	btf__add_field(btf, NULL, choice, 32, 0);
 	pointer = btf__add_ptr(btf, hidden + 2);
-	assert_int_equal(btf__add_struct(btf, "task", 48), hidden + 2);
+	assert_int_equal(btf__add_struct(btf, "task", 64), hidden + 2);
 	btf__add_field(btf, "pid", i32, 0, 0);
 	btf__add_field(btf, "info", constant, 32, 0);
 	btf__add_field(btf, "comm", array, 64, 0);
@@ -67,7 +68,11 @@ static struct btf *make_btf(void)
 	btf__add_field(btf, "low", u32, 256, 3);
 	btf__add_field(btf, "high", u32, 259, 9);
 	btf__add_field(btf, "next", pointer, 320, 0);
-	btf__add_enum(btf, "mode", 4);
+	btf__add_field(btf, "name", hidden + 4, 384, 0);
+	btf__add_field(btf, "by", hidden + 5, 448, 0);
+	assert_int_equal(btf__add_int(btf, "unsigned char", 1, 0), hidden + 3);
+	assert_int_equal(btf__add_ptr(btf, hidden + 3), hidden + 4);
+	assert_int_equal(btf__add_enum(btf, "mode", 4), hidden + 5);
 	btf__add_enum_value(btf, "ABS", 0);
 	btf__add_enum_value(btf, "REL", 1);
 	btf__add_enum_value(btf, "NONE", -1);
@@ -128,7 +133,7 @@ static void test_fields(void **state)
 	struct guestsym_field f;
 
 	(void)state;
-	assert_int_equal(guestsym_btf_types(gs), 17);
+	assert_int_equal(guestsym_btf_types(gs), 19);
 	expect(gs, "task.pid", 0, 4, 0, 0);
 	expect(gs, "task.info", 4, 4, 0, 0);
 	expect(gs, "task.info.flags", 4, 4, 0, 0);
@@ -150,7 +155,7 @@ static void *ask(void *arg)
 	struct guestsym_field f;
 
 	holds(guestsym_field(arg, "task.info.flags", &f) == 0 && f.offset == 4 && f.size == 4);
-	holds(guestsym_btf_types(arg) == 17);
+	holds(guestsym_btf_types(arg) == 19);
 	return NULL;
 }
 
@@ -188,6 +193,50 @@ static void value_is(const struct guestsym_value *v, const char *name, uint32_t 
 	assert_string_equal(v->name, name);
 	assert_int_equal(v->size, size);
 	assert_int_equal(v->kind, kind);
+}
+
+static void member_is(const struct guestsym *gs, uint32_t type, const char *name, uint64_t bit_off,
+		      uint32_t bits, struct guestsym_member *m)
+{
+	assert_int_equal(guestsym_member(gs, type, name, m), 0);
+	assert_int_equal(m->bit_off, bit_off);
+	assert_int_equal(m->bits, bits);
+}
+
+/* What parameters and members are of. */
+static void test_members_of(void **state)
+{
+	struct guestsym *gs = open_made();
+	struct guestsym_value v[6], result;
+	struct guestsym_member m;
+	uint32_t task;
+
+	(void)state;
+	assert_int_equal(guestsym_function(gs, "open", v, 6, &result), 4);
+	assert_int_equal(guestsym_pointee(gs, v[0].type, &task), 0);
+	assert_int_equal(guestsym_member(gs, v[0].type, "pid", &m), -EINVAL);
+	assert_int_equal(guestsym_member(gs, task, "nosuch", &m), -ENOENT);
+	member_is(gs, task, "pid", 0, 0, &m);
+	assert_int_equal(m.value.kind, GUESTSYM_VALUE_SIGNED);
+	assert_int_equal(guestsym_pointee(gs, m.value.type, &task), -EINVAL);
+	member_is(gs, task, "c", 224, 0, &m);
+	member_is(gs, task, "high", 259, 9, &m);
+	member_is(gs, task, "comm", 64, 0, &m);
+	assert_true(m.value.is_array);
+	assert_false(m.value.of_chars); /* char has a sign there */
+	member_is(gs, task, "name", 384, 0, &m);
+	assert_int_equal(m.value.kind, GUESTSYM_VALUE_POINTER);
+	assert_true(m.value.of_chars);
+	member_is(gs, task, "by", 448, 0, &m);
+	assert_true(m.value.is_enum);
+	member_is(gs, task, "next", 320, 0, &m);
+	assert_false(m.value.of_chars);
+	assert_int_equal(guestsym_pointee(gs, m.value.type, &task), 0);
+	member_is(gs, task, "info", 32, 0, &m);
+	member_is(gs, m.value.type, "flags", 0, 0, &m);
+	assert_int_equal(guestsym_pointee(gs, UINT32_MAX, &task), -EINVAL);
+	assert_int_equal(guestsym_member(gs, UINT32_MAX, "pid", &m), -EINVAL);
+	guestsym_close(gs);
 }
 
 static void test_functions(void **state)
@@ -274,7 +323,7 @@ int main(void)
 		cmocka_unit_test(test_fields),	  cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_no_btf),	  cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_bit_flips), cmocka_unit_test(test_enumerators),
-		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_functions), cmocka_unit_test(test_members_of),
 	};
 
 	libbpf_set_print(NULL); /* it would tell about each damaged BTF */
