@@ -8,11 +8,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A kernel that knows all that any does. */
-static const struct probe_dentries dentries = {.name = 0x28, .dentry = 0x98};
-static const struct probe_symbols symbols = {
-	.count = made_count, .entry = made_entry, .dentries = &dentries, .has_char = true};
-
 static const struct guestsym_event *find_switch(void *arg, const char *system, const char *event)
 {
 	(void)arg;
@@ -35,7 +30,9 @@ static int parse(const struct probe_words *words, struct probe_def **def, struct
 {
 	int ret = event_probe_def_parse(words, &attach, def, err);
 
-	return ret == -ECANCELED ? probe_def_parse(words, &symbols, def, err) : ret;
+	if (ret == -ECANCELED)
+		ret = fprobe_def_parse(words, &made_named, def, err);
+	return ret == -ECANCELED ? probe_def_parse(words, &made_named, def, err) : ret;
 }
 
 /*
@@ -60,6 +57,8 @@ static void look(const struct probe_def *def)
 			abort();
 		probe_def_free(copy);
 		again.v[0][0] = '-';
+		/* Its place is the function's name there. */
+		again.v[1][strcspn(again.v[1], "%")] = '\0';
 		if (!probe_removal_parse(&again, &removal) && !probe_removal_takes(&removal, def))
 			abort();
 		probe_words_free(&again);

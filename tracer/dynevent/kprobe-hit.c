@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* What fits into a page of the ring by itself, as with the kernel. */
-enum { RECORD_MAX = 4000 };
+enum { RECORD_MAX = 4000, DEPTH_MASK = 0xf };
 
 /* A hit while it is dealt with; the vCPU's lock is held. */
 struct event_hit {
@@ -54,13 +54,28 @@ static size_t print_symbol(void *arg, uint64_t addr, char *buf, size_t size)
 }
 
 /*
+ * How much deeper preemption is off in the kernel's own handler of an fprobe than in that of a
+ * kprobe, which we have instead: to hold off ftrace's recursion disables it, which fprobe_handler()
+ * and kprobe_ftrace_handler() both do, and of returns fprobe_exit_handler() alone
+ * (kernel/trace/fprobe.c, 6.12).
+ */
+static int more_disabled(const struct probe_def *def)
+{
+	return def->kind == PROBE_FPROBE && def->is_return;
+}
+
+/*
  * The kernel's own records have the state of the handler, too, less what its ring buffer is thought
  * to have added (trace_event_buffer_reserve(), kernel/trace/trace_events.c, 6.1).
  */
 static void state_of_handler(struct event_hit *h)
 {
-	if (h->state.preempt_count & 0xf && guestsym_addr(h->t->gs, "preempt_schedule"))
-		h->state.preempt_count--;
+	int more = more_disabled(h->pe->def) - 1, depth = h->state.preempt_count & DEPTH_MASK;
+
+	if (!guestsym_addr(h->t->gs, "preempt_schedule"))
+		return;
+	depth = depth + more < 0 ? 0 : depth + more > DEPTH_MASK ? DEPTH_MASK : depth + more;
+	h->state.preempt_count = (uint8_t)((h->state.preempt_count & ~DEPTH_MASK) | depth);
 }
 
 /* False: it has more strings than a record may have. */

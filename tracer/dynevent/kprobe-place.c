@@ -70,6 +70,16 @@ unsigned int probe_symbol_count(void *arg, const char *name)
 	return s.count;
 }
 
+static int pointee(void *arg, uint32_t type, uint32_t *to)
+{
+	return guestsym_pointee(((const struct trace *)arg)->gs, type, to);
+}
+
+static int member(void *arg, uint32_t type, const char *name, struct guestsym_member *m)
+{
+	return guestsym_member(((const struct trace *)arg)->gs, type, name, m);
+}
+
 /* Of the kernel image's own functions; modules have BTF of their own, which is not read. */
 bool probe_symbol_function(void *arg, const char *name, struct fetch_function *function)
 {
@@ -80,6 +90,9 @@ bool probe_symbol_function(void *arg, const char *name, struct fetch_function *f
 		return false;
 	nr = guestsym_function(t->gs, name, function->param, FETCH_PARAMS_MAX, &function->result);
 	function->nr = nr < 0 ? 0 : (unsigned int)nr;
+	function->pointee = pointee;
+	function->member = member;
+	function->arg = arg;
 	return nr >= 0;
 }
 
@@ -98,6 +111,11 @@ bool probe_symbol_dentries(struct trace *t, struct probe_dentries *dentries)
 bool probe_kernel_has_meta_args(const struct trace *t)
 {
 	return guestsym_addr(t->gs, "traceprobe_expand_meta_args");
+}
+
+bool probe_kernel_has_fprobes(const struct trace *t)
+{
+	return guestsym_addr(t->gs, "trace_fprobe_create");
 }
 
 bool probe_kernel_has_char(const struct trace *t)
@@ -272,23 +290,51 @@ int probe_arg_resolve(struct trace *t, struct fetch_arg *a)
 	return ret;
 }
 
-int probe_event_place(struct trace *t, struct probe_event *pe)
+static int args_resolve(struct trace *t, struct probe_def *def)
 {
-	struct probe_def *def = pe->def;
-	uint64_t base = def->symbol ? probe_symbol_address(t, def->symbol) : 0,
-		 addr = base + def->offset;
-	char err[256];
-	const char *why;
 	int ret = 0;
 
 	for (unsigned int i = 0; i < def->nr_args && !ret; i++)
 		ret = probe_arg_resolve(t, &def->arg[i]);
-	if (!ret && def->symbol && !base)
-		ret = -ENOENT;
+	return ret;
+}
+
+/* 0 or -errno: there is no probe there. */
+static int kprobe_address(struct trace *t, const struct probe_def *def, uint64_t *addr)
+{
+	uint64_t base = def->symbol ? probe_symbol_address(t, def->symbol) : 0;
+
+	*addr = base + def->offset;
+	if (def->symbol && !base)
+		return -ENOENT;
+	return is_notrace(t, *addr) ? -EINVAL : 0;
+}
+
+/* Where ftrace can be asked for the function, of which the kernel says nothing more. */
+static int fprobe_address(struct trace *t, const struct probe_def *def, uint64_t *addr)
+{
+	unsigned int n = probe_symbol_count(t, def->symbol);
+
+	if (strpbrk(def->symbol, "*?[") || n > 1)
+		trace_note(t, "%s:%s: a probe is at one function, and there %s of that name",
+			   def->group, def->event, n ? "are several" : "is none");
+	*addr = n == 1 ? probe_symbol_address(t, def->symbol) : 0;
+	return *addr && site_at(t, *addr) != UINT32_MAX ? 0 : -EINVAL;
+}
+
+int probe_event_place(struct trace *t, struct probe_event *pe)
+{
+	struct probe_def *def = pe->def;
+	uint64_t addr;
+	char err[256];
+	const char *why;
+	int ret = args_resolve(t, def);
+
+	if (!ret)
+		ret = def->kind == PROBE_KPROBE ? kprobe_address(t, def, &addr)
+						: fprobe_address(t, def, &addr);
 	if (ret)
 		return ret;
-	if (is_notrace(t, addr))
-		return -EINVAL;
 	why = guest_probes_why_not(t->probe_events->guest, def->is_return);
 	if (!why && guest_probes_open(t->probe_events->guest, err, sizeof(err)))
 		why = err;

@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHERE "trace_kprobe"
-
 struct probe_events *probe_events_new(struct trace *t)
 {
 	struct probe_events *p = calloc(1, sizeof(*p));
@@ -145,11 +143,17 @@ int probe_events_apply(struct probe_events *p)
 
 /* --- adding ---------------------------------------------------------------------------------- */
 
-static struct probe_event *find(const struct probe_events *p, uint32_t event)
+static bool is_kprobe(const struct probe_event *pe)
+{
+	return pe->def->kind == PROBE_KPROBE;
+}
+
+/* A kprobe of that event, or one of the others. */
+static struct probe_event *find(const struct probe_events *p, uint32_t event, bool kprobe)
 {
 	struct probe_event *pe = p->first;
 
-	while (pe && pe->event != event)
+	while (pe && (pe->event != event || is_kprobe(pe) != kprobe))
 		pe = pe->next;
 	return pe;
 }
@@ -187,7 +191,7 @@ static int append(struct probe_events *p, struct probe_event *pe, const struct p
 {
 	unsigned int differs = probe_def_differs(pe->def, first->def);
 
-	if (pe->def->is_return != first->def->is_return)
+	if (pe->def->is_return != first->def->is_return || pe->def->kind != first->def->kind)
 		return probe_error_set(err, -EEXIST, 0, 0,
 				       "Probe type is different from existing probe");
 	if (differs)
@@ -219,7 +223,8 @@ static int add(struct probe_events *p, struct probe_event *pe, struct probe_erro
 {
 	struct events *events = p->t->trace_events;
 	uint32_t event = events_find(events, pe->def->group, pe->def->event);
-	const struct probe_event *first = event == EVENT_NONE ? NULL : find(p, event);
+	const struct probe_event *first =
+		event == EVENT_NONE ? NULL : find(p, event, is_kprobe(pe));
 	int ret;
 
 	if (first)
@@ -232,7 +237,7 @@ static int add(struct probe_events *p, struct probe_event *pe, struct probe_erro
 	if (ret)
 		return ret;
 	link_in(p, pe);
-	dyn_event_add(p->t, &pe->dyn, &probe_event_ops, pe);
+	dyn_event_add(p->t, &pe->dyn, is_kprobe(pe) ? &probe_event_ops : &fprobe_event_ops, pe);
 	ret = probe_events_apply(p);
 	if (ret)
 		trace_note(p->t, "%s:%s: it is there, but not on", pe->def->group, pe->def->event);
@@ -248,7 +253,12 @@ static int probe_event_discard(struct probe_events *p, struct probe_event *pe)
 	return ret;
 }
 
-static int define(struct probe_events *p, const struct probe_words *words, struct probe_error *err)
+/* Makes a definition of a line. */
+typedef int parse_fn(const struct probe_words *words, const struct probe_symbols *symbols,
+		     struct probe_def **def, struct probe_error *err);
+
+static int define(struct probe_events *p, parse_fn *parse, const struct probe_words *words,
+		  struct probe_error *err)
 {
 	struct probe_dentries dentries;
 	const struct probe_symbols symbols = {
@@ -257,10 +267,11 @@ static int define(struct probe_events *p, const struct probe_words *words, struc
 		.function = probe_symbol_function,
 		.dentries = probe_symbol_dentries(p->t, &dentries) ? &dentries : NULL,
 		.has_char = probe_kernel_has_char(p->t),
+		.has_names = probe_kernel_has_meta_args(p->t),
 		.arg = p->t,
 	};
 	struct probe_event *pe = calloc(1, sizeof(*pe));
-	int ret = pe ? probe_def_parse(words, &symbols, &pe->def, err) : -ENOMEM;
+	int ret = pe ? parse(words, &symbols, &pe->def, err) : -ENOMEM;
 
 	if (!ret)
 		ret = add(p, pe, err);
@@ -319,8 +330,7 @@ static int probe_event_remove(struct trace *t, struct dyn_event *ev)
 	return ret ? ret : error;
 }
 
-/* --- events/define/dyn-event.h
- * ----------------------------------------------------------------------------- */
+/* --- events/define/dyn-event.h ---------------------------------------------------------------- */
 
 void probe_error_log(struct trace *t, const char *where, const struct probe_words *words,
 		     const struct probe_error *err)
@@ -334,7 +344,7 @@ void probe_error_log(struct trace *t, const char *where, const struct probe_word
 	free(command);
 }
 
-static int probe_event_define(struct trace *t, const char *line)
+static int define_line(struct trace *t, const char *line, parse_fn *parse, const char *where)
 {
 	struct probe_error err = {0};
 	struct probe_words words;
@@ -343,10 +353,23 @@ static int probe_event_define(struct trace *t, const char *line)
 	if (ret)
 		return ret;
 	if (words.n)
-		ret = define(t->probe_events, &words, &err);
-	probe_error_log(t, WHERE, &words, &err);
+		ret = define(t->probe_events, parse, &words, &err);
+	probe_error_log(t, where, &words, &err);
 	probe_words_free(&words);
 	return ret;
+}
+
+static int probe_event_define(struct trace *t, const char *line)
+{
+	return define_line(t, line, probe_def_parse, "trace_kprobe");
+}
+
+/* A kernel without these says of such a line what it says of any that is none of its own. */
+static int fprobe_event_define(struct trace *t, const char *line)
+{
+	if (!probe_kernel_has_fprobes(t))
+		return -ECANCELED;
+	return define_line(t, line, fprobe_def_parse, "trace_fprobe");
 }
 
 static void probe_event_print(const struct dyn_event *ev, struct text *out)
@@ -389,6 +412,19 @@ const struct dyn_event_ops probe_event_ops = {
 	.remove = probe_event_remove,
 };
 
+const struct dyn_event_ops fprobe_event_ops = {
+	.syntax = "  f[:[GROUP/][EVENT]] FUNCTION [ARG...]   where it begins\n"
+		  "  f[MAXACTIVE][:[GROUP/][EVENT]] FUNCTION%return [ARG...]   when it returns\n"
+		  "    as the guest's kernel has them (6.5 and later, CONFIG_FPROBE_EVENTS);\n"
+		  "    FETCH, but for registers, and by the function's own names:\n"
+		  "      NAME NAME->MEMBER[.MEMBER...] $retval->MEMBER $arg*",
+	.define = fprobe_event_define,
+	.print = probe_event_print,
+	.is_busy = probe_event_is_busy,
+	.matches = probe_event_matches,
+	.remove = probe_event_remove,
+};
+
 /* --- files.h --------------------------------------------------------------------------------- */
 
 void trace_print_kprobe_profile(struct trace *t, struct text *out)
@@ -399,6 +435,8 @@ void trace_print_kprobe_profile(struct trace *t, struct text *out)
 	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
 		uint64_t hits = atomic_load(&pe->hits), missed = 0;
 
+		if (!is_kprobe(pe))
+			continue;
 		if (pe->in_guest)
 			guest_probe_count(p->guest, pe->guest.row, &hits, &missed);
 		text_printf(out, "  %-44s %15" PRIu64 " %15" PRIu64 "\n", pe->def->event, hits,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kprobe.h - probe events of the host's own: kprobe_events and kprobe_profile.
+ * kprobe.h - probe events of the host's own: kprobe_events and kprobe_profile, and the fprobes of
+ * dynamic_events.
  *
  * The guest's kernel makes the probe (kprobe-guest.h), the host reads what the definition asks for
  * and writes the record itself, into the ring of each instance that has the event on. It is the
@@ -50,7 +51,7 @@ int probe_arg_resolve(struct trace *t, struct fetch_arg *a);
 
 /* --- for the files of it alone ---------------------------------------------------------------- */
 
-/* A line of kprobe_events. Several may be of one event. */
+/* A line that defines a probe. Several may be of one event. */
 struct probe_event {
 	struct probe_event *next;
 	struct dyn_event dyn;
@@ -79,9 +80,13 @@ int probe_symbol_entry(void *arg, const char *name, uint64_t offset);
 bool probe_symbol_function(void *arg, const char *name, struct fetch_function *function);
 /* What %pd and %pD read, false: the kernel does not know them. */
 bool probe_symbol_dentries(struct trace *t, struct probe_dentries *dentries);
-/* Whether it knows "char", and $arg* (kernel/trace/trace_probe.c, since 6.5). */
+/*
+ * Whether it knows "char", and $arg* (kernel/trace/trace_probe.c, since 6.5); and lines of fprobes
+ * (trace_fprobe.c, likewise).
+ */
 bool probe_kernel_has_char(const struct trace *t);
 bool probe_kernel_has_meta_args(const struct trace *t);
+bool probe_kernel_has_fprobes(const struct trace *t);
 /*
  * Where a definition's probe is to be, and the addresses of its symbols. -ENOENT, -EILSEQ (in the
  * midst of an instruction), -EINVAL as the kernel; -EOPNOTSUPP and a note: not with us.

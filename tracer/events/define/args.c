@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,43 +74,116 @@ static int add_word(struct probe_args *args, const char *word, const char *suffi
 /* --- arguments of the function -----------------------------------------------------------------
  */
 
-static int add_all(struct probe_args *args, const struct probe_expansion *how)
+enum { NAMES_MAX = 128 }; /* what the kernel has room for: of all names, with their ends */
+
+/* Those of a line while it is read. */
+struct expansion {
+	const struct probe_expansion *how;
+	struct probe_args *args;
+	struct probe_error *err;
+	unsigned int word;
+	size_t len; /* of the names */
+};
+
+static int refuse(struct expansion *x, int error, const char *what)
+{
+	return probe_error_set(x->err, error, x->word, 0, what);
+}
+
+static int add_param(struct expansion *x, unsigned int n, const char *suffix)
+{
+	const struct fetch_function *function = x->how->function;
+	const char *name;
+
+	if (n >= function->nr)
+		return refuse(x, -ENOENT, "This variable is not found at this probe point");
+	name = function->param[n].name;
+	x->len += strlen(name) + strlen(suffix) + 1;
+	if (x->len > NAMES_MAX)
+		return refuse(x, -E2BIG, "$arg* failed because the argument list is too long");
+	return add_word(x->args, name, suffix, x->how->dentries);
+}
+
+static int add_all(struct expansion *x)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; i < how->function->nr && !ret; i++)
-		ret = add_word(args, how->function->param[i].name, "", NULL);
+	for (unsigned int i = 0; i < x->how->function->nr && !ret; i++)
+		ret = add_param(x, i, "");
 	return ret;
 }
 
-/* $arg* and, without a name of its own, $argN stand for names; traceprobe_expand_meta_args(). */
-static int expand(struct probe_args *args, const char *text, unsigned int word,
-		  const struct probe_expansion *how, struct probe_error *err)
+static bool is_variable(const char *word)
 {
-	const struct fetch_function *function = how->function;
+	return !strncmp(word, "$arg", 4);
+}
+
+/* $arg* and, without a name of its own, $argN stand for names; traceprobe_expand_meta_args(). */
+static int expand(struct expansion *x, const char *text)
+{
 	char *end;
 	unsigned long n;
 
-	if (!function || !function->nr || strncmp(text, "$arg", 4) != 0)
-		return add_word(args, text, "", how->dentries);
-	if (!strcmp(text, "$arg*"))
-		return add_all(args, how);
-	n = isdigit((unsigned char)text[4]) ? strtoul(text + 4, &end, 10) : 0;
-	if (!n || (*end && *end != ':'))
-		return add_word(args, text, "", how->dentries);
-	if (n > function->nr)
-		return probe_error_set(err, -ENOENT, word, 0,
-				       "This variable is not found at this probe point");
-	return add_word(args, function->param[n - 1].name, end, how->dentries);
+	if (!is_variable(text))
+		return add_word(x->args, text, "", x->how->dentries);
+	if (text[4] == '*')
+		return add_all(x);
+	n = strtoul(text + 4, &end, 10);
+	if (*end && *end != ':')
+		return refuse(x, -ENOENT, "Invalid $-variable specified");
+	if (!n)
+		return refuse(x, -EINVAL, "Invalid argument number");
+	return add_param(x, n > UINT_MAX ? UINT_MAX : (unsigned int)n - 1, end);
+}
+
+/* argv_has_var_arg() (kernel/trace/trace_probe.c, 6.12). */
+static int check_variable(struct expansion *x, const char *text, bool *all)
+{
+	if (!x->how->at_entry)
+		return refuse(x, -EINVAL, "$arg* can be used only on function entry");
+	if (isdigit((unsigned char)text[4]))
+		return 0;
+	if (text[4] != '*')
+		return refuse(x, -EINVAL, "Invalid $-variable specified");
+	if (*all)
+		return refuse(x, -EINVAL, "$arg* can be used only once in the parameters");
+	*all = true;
+	return 0;
+}
+
+/* *some: there are such that stand for names, which are known. */
+static int check_variables(struct expansion *x, const struct probe_words *words, bool *some)
+{
+	const struct fetch_function *function = x->how->function;
+	bool all = false;
+	int ret = 0;
+
+	*some = false;
+	for (unsigned int i = 2; i < words->n && x->how->has_names && !ret; i++) {
+		if (!is_variable(words->v[i]))
+			continue;
+		x->word = i;
+		*some = true;
+		ret = check_variable(x, words->v[i], &all);
+	}
+	if (ret || (function && function->nr))
+		return ret;
+	*some = false;
+	return all ? refuse(x, -EOPNOTSUPP, "BTF is not available or not supported") : 0;
 }
 
 int probe_args_make(struct probe_args *args, const struct probe_words *words,
 		    const struct probe_expansion *how, struct probe_error *err)
 {
-	int ret = 0;
+	struct expansion x = {.how = how, .args = args, .err = err};
+	bool some;
+	int ret = check_variables(&x, words, &some);
 
-	for (unsigned int i = 2; i < words->n && !ret; i++)
-		ret = expand(args, words->v[i], i, how, err);
+	for (unsigned int i = 2; i < words->n && !ret; i++) {
+		x.word = i;
+		ret = some ? expand(&x, words->v[i])
+			   : add_word(args, words->v[i], "", how->dentries);
+	}
 	return ret;
 }
 

@@ -14,9 +14,11 @@ struct probe_args {
 	unsigned int n;
 };
 
-/* NULL: what it is about is taken as it is. */
 struct probe_expansion {
-	const struct fetch_function *function; /* at whose entry the probe is */
+	bool has_names; /* the kernel knows arguments by their names; else all is as it is given */
+	bool at_entry;	/* the probe is at that of a function */
+	const struct fetch_function *function; /* which that is; NULL: nothing is known of it */
+	/* NULL: the kernel does not know %pd and %pD. */
 	const struct probe_dentries *dentries;
 };
 

@@ -1,7 +1,9 @@
 tracer-objs += tracer/events/define/args.o
 tracer-objs += tracer/events/define/eprobe.o
 tracer-objs += tracer/events/define/fetch-arg.o
+tracer-objs += tracer/events/define/fetch-name.o
 tracer-objs += tracer/events/define/fetch.o
+tracer-objs += tracer/events/define/fprobe.o
 tracer-objs += tracer/events/define/probe-format.o
 tracer-objs += tracer/events/define/probe.o
 tracer-objs += tracer/events/define/synth-format.o

@@ -133,6 +133,7 @@ int event_probe_def_parse(const struct probe_words *words, const struct probe_at
 	p.def = calloc(1, sizeof(*p.def));
 	if (!p.def)
 		return -ENOMEM;
+	p.def->kind = PROBE_EPROBE;
 	strcpy(p.def->group, GROUP);
 	ret = parse_names(&p);
 	if (!ret)

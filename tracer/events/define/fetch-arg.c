@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fetch-arg.c - see fetch-arg.h */
 #include "tracer/events/define/fetch.h"
-#include "tracer/events/define/fetch-arg.h"
+#include "tracer/events/define/fetch-parse.h"
 #include "tracer/lib/word.h"
 
 #include <ctype.h>
@@ -50,16 +50,7 @@ static const char *const reserved_names[] = {
 	"common_tgid", "__probe_ip",   "__probe_ret_ip",       "__probe_func",
 };
 
-/* One argument that is being parsed; `word` of the command is about it. */
-struct parser {
-	struct fetch_arg *a;
-	unsigned int word, at;
-	bool has_char;
-	const struct fetch_function *function; /* NULL: nothing is known of it */
-	struct probe_error *err;
-};
-
-static int fail(struct parser *p, size_t offset, const char *what)
+int fetch_fail(struct fetch_parser *p, size_t offset, const char *what)
 {
 	return probe_error_set(p->err, -EINVAL, p->word, offset, what);
 }
@@ -115,72 +106,70 @@ static bool decimal(const char *text, uint64_t *value)
 	return !errno && !*end;
 }
 
-static int source_set(struct parser *p, enum fetch_source source, uint64_t number)
+int fetch_source_set(struct fetch_parser *p, enum fetch_source source, uint64_t number)
 {
 	p->a->source = source;
 	p->a->number = number;
 	return 0;
 }
 
-static int text_set(struct parser *p, enum fetch_source source, const char *text, size_t len)
+static int text_set(struct fetch_parser *p, enum fetch_source source, const char *text, size_t len)
 {
 	p->a->text = strndup(text, len);
-	return p->a->text ? source_set(p, source, 0) : -ENOMEM;
+	return p->a->text ? fetch_source_set(p, source, 0) : -ENOMEM;
 }
 
-static int parse_variable(struct parser *p, const char *name, size_t offs)
+static int parse_variable(struct fetch_parser *p, char *name, size_t offs)
 {
 	uint64_t number;
 
 	if (p->at & FETCH_AT_EVENT)
 		return text_set(p, FETCH_FIELD, name, strlen(name));
-	if (!strcmp(name, "retval")) {
+	if (!strncmp(name, "retval", 6) && (!name[6] || p->flags & FETCH_HAS_NAMES)) {
 		if (!(p->at & FETCH_AT_RETURN))
-			return fail(p, offs, "$retval is not available on probe");
-		if (p->function && p->function->result.kind == GUESTSYM_VALUE_NONE)
-			return probe_error_set(p->err, -ENOENT, p->word, offs,
-					       "This function returns 'void' type");
-		return source_set(p, FETCH_RETVAL, 0);
+			return fetch_fail(p, offs, "$retval is not available on probe");
+		return fetch_name_parse(p, name - 1, offs);
 	}
 	if (!strcmp(name, "stack"))
-		return source_set(p, FETCH_STACKP, 0);
+		return fetch_source_set(p, FETCH_STACKP, 0);
 	if (!strncmp(name, "stack", 5) && decimal(name + 5, &number)) {
 		if (number > FETCH_STACK_MAX)
-			return fail(p, offs, "Invalid stack number");
-		return source_set(p, FETCH_STACK, number);
+			return fetch_fail(p, offs, "Invalid stack number");
+		return fetch_source_set(p, FETCH_STACK, number);
 	}
 	if (!strcmp(name, "comm") || !strcmp(name, "COMM"))
-		return source_set(p, FETCH_COMM, 0);
+		return fetch_source_set(p, FETCH_COMM, 0);
 	if (p->at == FETCH_AT_ENTRY && !strncmp(name, "arg", 3) && decimal(name + 3, &number)) {
 		if (!number || number > FETCH_STACK_MAX)
-			return fail(p, offs, "Invalid argument number");
-		return source_set(p, FETCH_ARG, number - 1);
+			return fetch_fail(p, offs, "Invalid argument number");
+		return fetch_source_set(p, FETCH_ARG,
+					number - (p->flags & FETCH_AT_TRACEPOINT ? 0 : 1));
 	}
-	return fail(p, offs, "Invalid $-variable specified");
+	return fetch_fail(p, offs, "Invalid $-variable specified");
 }
 
-static int parse_register(struct parser *p, const char *name, size_t offs)
+static int parse_register(struct fetch_parser *p, const char *name, size_t offs)
 {
-	if (p->at & FETCH_AT_EVENT)
-		return fail(p, offs, "Invalid fetch argument");
+	if (p->at & FETCH_AT_EVENT || p->flags & FETCH_NO_REGISTERS)
+		return fetch_fail(p, offs, "Invalid fetch argument");
 	for (unsigned int i = 0; i < FETCH_REGS; i++)
 		if (!strcmp(name, reg_names[i]))
-			return source_set(p, FETCH_REG, i);
-	return fail(p, offs, "Invalid register name");
+			return fetch_source_set(p, FETCH_REG, i);
+	return fetch_fail(p, offs, "Invalid register name");
 }
 
 /* The kernel's program has one step more for a symbol, and room for so many. */
-static int add_deref(struct parser *p, int64_t offset, bool user, size_t offs)
+int fetch_add_deref(struct fetch_parser *p, int64_t offset, bool user, size_t offs)
 {
 	struct fetch_arg *a = p->a;
 
 	if (a->nr_deref + (a->source == FETCH_SYMBOL) >= DEREF_OPS)
-		return fail(p, offs, "Dereference is too much nested");
+		return fetch_fail(p, offs, "Dereference is too much nested");
 	a->deref[a->nr_deref++] = (struct fetch_deref){offset, user};
 	return 0;
 }
 
-static int parse_memory(struct parser *p, const char *arg, size_t offs)
+static int parse_memory(struct fetch_parser *p, const char *arg, size_t offs)
 {
 	uint64_t number;
 	int ret;
@@ -190,18 +179,18 @@ static int parse_memory(struct parser *p, const char *arg, size_t offs)
 		if (ret)
 			return probe_error_set(p->err, ret, p->word, offs,
 					       "Invalid memory address");
-		source_set(p, FETCH_IMM, number);
+		fetch_source_set(p, FETCH_IMM, number);
 	} else if (*arg == '+') {
-		return fail(p, offs, "File offset is not available with kprobe");
+		return fetch_fail(p, offs, "File offset is not available with kprobe");
 	} else {
 		ret = text_set(p, FETCH_SYMBOL, arg, strlen(arg));
 		if (ret)
 			return ret;
 	}
-	return add_deref(p, 0, false, offs);
+	return fetch_add_deref(p, 0, false, offs);
 }
 
-static int parse_immediate(struct parser *p, const char *arg, size_t offs)
+static int parse_immediate(struct fetch_parser *p, const char *arg, size_t offs)
 {
 	size_t len = strlen(arg);
 	int64_t number = 0;
@@ -209,7 +198,7 @@ static int parse_immediate(struct parser *p, const char *arg, size_t offs)
 
 	if (*arg == '"') {
 		if (len < 2 || arg[len - 1] != '"')
-			return fail(p, offs + len, "String is not closed with '\"'");
+			return fetch_fail(p, offs + len, "String is not closed with '\"'");
 		return text_set(p, FETCH_LITERAL, arg + 1, len - 2);
 	}
 	if (isdigit((unsigned char)*arg))
@@ -218,54 +207,25 @@ static int parse_immediate(struct parser *p, const char *arg, size_t offs)
 		ret = signed_number(arg + (*arg == '+'), &number);
 	if (ret)
 		return probe_error_set(p->err, ret, p->word, offs, "Invalid immediate value");
-	return source_set(p, FETCH_IMM, (uint64_t)number);
+	return fetch_source_set(p, FETCH_IMM, (uint64_t)number);
 }
 
-/* --- arguments of the function, by their names ----------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
-static bool begins_name(const char *text)
+/* An argument of the function, by its name. */
+static int parse_param(struct fetch_parser *p, char *name, size_t offs)
 {
-	return isalpha((unsigned char)*text) || *text == '_';
+	if (!(p->flags & FETCH_HAS_NAMES) || !fetch_begins_name(name))
+		return fetch_fail(p, offs, "Invalid fetch argument");
+	if (p->at != FETCH_AT_ENTRY)
+		return fetch_fail(p, offs, "BTF is not available or not supported");
+	return fetch_name_parse(p, name, offs);
 }
 
-/* NULL: it has no such parameter. Members of what it points to are not known. */
-static const struct guestsym_value *param_named(const struct parser *p, const char *name)
-{
-	for (unsigned int i = 0; p->at == FETCH_AT_ENTRY && p->function && i < p->function->nr; i++)
-		if (*name && !strcmp(p->function->param[i].name, name))
-			return &p->function->param[i];
-	return NULL;
-}
-
-static int parse_param(struct parser *p, const char *name, size_t offs)
-{
-	const struct guestsym_value *v = param_named(p, name);
-
-	if (v)
-		return source_set(p, FETCH_ARG, (uint64_t)(v - p->function->param));
-	if (p->at != FETCH_AT_ENTRY || !p->function || !begins_name(name) || strpbrk(name, "-."))
-		return fail(p, offs, "Invalid fetch argument");
-	return probe_error_set(p->err, -ENOENT, p->word, offs,
-			       "This variable is not found at this probe point");
-}
-
-/* What a value is shown as when that is not said; to is a buffer for it. */
-static const char *default_type(const struct parser *p, const char *arg, char to[8])
-{
-	const struct guestsym_value *v = param_named(p, arg);
-
-	if (!strcmp(arg, "$retval") && p->function)
-		v = &p->function->result;
-	if (!v || (v->kind != GUESTSYM_VALUE_SIGNED && v->kind != GUESTSYM_VALUE_UNSIGNED))
-		return "x64";
-	snprintf(to, 8, "%c%u", v->kind == GUESTSYM_VALUE_SIGNED ? 's' : 'u', v->size % 16 * 8);
-	return to;
-}
-
-static int parse_source(struct parser *p, char *arg, size_t offs);
+static int parse_source(struct fetch_parser *p, char *arg, size_t offs);
 
 /* +OFFS(ARG), +uOFFS(ARG): the place of what is wrong in ARG is counted as the kernel counts it. */
-static int parse_deref(struct parser *p, char *arg, size_t offs)
+static int parse_deref(struct fetch_parser *p, char *arg, size_t offs)
 {
 	bool user = arg[1] == 'u';
 	char *brace, *close;
@@ -280,7 +240,7 @@ static int parse_deref(struct parser *p, char *arg, size_t offs)
 		arg++;
 	brace = strchr(arg, '(');
 	if (!brace)
-		return fail(p, offs, "Dereference needs a brace");
+		return fetch_fail(p, offs, "Dereference needs a brace");
 	*brace = '\0';
 	ret = signed_number(arg, &offset);
 	if (ret)
@@ -289,19 +249,21 @@ static int parse_deref(struct parser *p, char *arg, size_t offs)
 	arg = brace + 1;
 	close = strrchr(arg, ')');
 	if (!close)
-		return fail(p, offs + strlen(arg), "Dereference brace is not closed");
+		return fetch_fail(p, offs + strlen(arg), "Dereference brace is not closed");
 	*close = '\0';
 	ret = parse_source(p, arg, offs);
 	if (ret)
 		return ret;
 	if (p->a->source == FETCH_COMM || p->a->source == FETCH_LITERAL)
-		return fail(p, offs, "$comm can not be dereferenced");
-	return add_deref(p, offset, user, offs);
+		return fetch_fail(p, offs, "$comm can not be dereferenced");
+	p->typed = false;
+	p->bits = p->first_bit = 0;
+	return fetch_add_deref(p, offset, user, offs);
 }
 
 /* As deep as the text is long: BODY_MAX. */
 /* NOLINTNEXTLINE(misc-no-recursion) */
-static int parse_source(struct parser *p, char *arg, size_t offs)
+static int parse_source(struct fetch_parser *p, char *arg, size_t offs)
 {
 	switch (*arg) {
 	case '$':
@@ -346,28 +308,28 @@ static const struct fetch_type *type_find(const char *name)
 }
 
 /* The count in "[count]" that ends the text; arg is where offset is. */
-static int parse_count(struct parser *p, const char *arg, char *bracket, size_t offset)
+static int parse_count(struct fetch_parser *p, const char *arg, char *bracket, size_t offset)
 {
 	char *number = bracket + 1, *close = strchr(number, ']');
 	uint64_t count;
 
 	*bracket = '\0';
 	if (!close)
-		return fail(p, offset + (size_t)(number - arg) + strlen(number),
-			    "Array is not closed");
+		return fetch_fail(p, offset + (size_t)(number - arg) + strlen(number),
+				  "Array is not closed");
 	if (close[1])
-		return fail(p, offset + (size_t)(close + 1 - arg), "Array has wrong suffix");
+		return fetch_fail(p, offset + (size_t)(close + 1 - arg), "Array has wrong suffix");
 	*close = '\0';
 	if (word_number(number, &count) || !count || count > UINT_MAX)
-		return fail(p, offset + (size_t)(number - arg), "Invalid array size");
+		return fetch_fail(p, offset + (size_t)(number - arg), "Invalid array size");
 	if (count > COUNT_MAX)
-		return fail(p, offset + (size_t)(number - arg), "Array number is too big");
+		return fetch_fail(p, offset + (size_t)(number - arg), "Array number is too big");
 	p->a->count = (uint32_t)count;
 	return 0;
 }
 
 /* "$comm" and immediate strings are strings, whether that is said or not; but of event probes. */
-static bool is_text(const struct parser *p, const char *arg)
+static bool is_text(const struct fetch_parser *p, const char *arg)
 {
 	if (p->at & FETCH_AT_EVENT)
 		return false;
@@ -375,10 +337,9 @@ static bool is_text(const struct parser *p, const char *arg)
 }
 
 /* The type is behind `arg` and its end, or NULL. */
-static int parse_type(struct parser *p, const char *arg, char *type, size_t offset, uint32_t *size)
+static int parse_type(struct fetch_parser *p, const char *arg, char *type, size_t offset)
 {
 	char *bracket = type ? strchr(type, '[') : NULL;
-	char by_value[8];
 	struct fetch_arg *a = p->a;
 	int ret = bracket ? parse_count(p, arg, bracket, offset) : 0;
 
@@ -386,12 +347,30 @@ static int parse_type(struct parser *p, const char *arg, char *type, size_t offs
 		return ret;
 	if (is_text(p, arg) && (a->count || (type && strcmp(type, "string") != 0)))
 		return -EINVAL;
-	a->type = type_find(is_text(p, arg) ? "string"
-			    : type	    ? type
-					    : default_type(p, arg, by_value));
-	if (!a->type || (*a->type->name == 'c' && !p->has_char))
-		return fail(p, offset + (type ? (size_t)(type - arg) : 0),
-			    "Unknown type is specified");
+	a->type = type_find(is_text(p, arg) ? "string" : type ? type : "x64");
+	if (!a->type || (*a->type->name == 'c' && !(p->flags & FETCH_HAS_CHAR)))
+		return fetch_fail(p, offset + (type ? (size_t)(type - arg) : 0),
+				  "Unknown type is specified");
+	return 0;
+}
+
+/* What is fetched is known: as its own type says, where none was given. */
+static int settle_type(struct fetch_parser *p, const char *type, size_t offset, uint32_t *size)
+{
+	struct fetch_arg *a = p->a;
+	char by_value[8];
+	int ret = 0;
+
+	if (p->typed && !type)
+		a->type = type_find(fetch_type_of(p, by_value));
+	else if (type && strstr(type, "string"))
+		ret = fetch_string_prepare(p, type, offset);
+	if (ret)
+		return ret;
+	if (!type && (p->bits % 8 || p->first_bit)) {
+		a->bits = (uint8_t)p->bits;
+		a->first_bit = (uint8_t)p->first_bit;
+	}
 	a->offset = *size;
 	*size += fetch_arg_size(a);
 	if (*size > FETCH_SIZE_MAX)
@@ -430,16 +409,16 @@ static unsigned int steps(const struct fetch_arg *a)
 	return 1 + (a->source == FETCH_SYMBOL) + a->nr_deref + apart;
 }
 
-static int check_string(struct parser *p, size_t offset, size_t type_offset)
+static int check_string(struct fetch_parser *p, size_t offset, size_t type_offset)
 {
 	const struct fetch_arg *a = p->a;
 
 	if (a->type->string == FETCH_SYMSTR && !symstr_fits(a))
-		return fail(p, type_offset, "Symbol String doesn't accept data/userdata");
+		return fetch_fail(p, type_offset, "Symbol String doesn't accept data/userdata");
 	if (a->type->string && a->type->string != FETCH_SYMSTR && !string_fits(a))
-		return fail(p, type_offset, "String accepts only memory argument");
+		return fetch_fail(p, type_offset, "String accepts only memory argument");
 	if (steps(a) > DEREF_OPS + 1)
-		return fail(p, offset, "Dereference is too much nested");
+		return fetch_fail(p, offset, "Dereference is too much nested");
 	return 0;
 }
 
@@ -461,40 +440,42 @@ static bool parse_bitfield(struct fetch_arg *a, const char *type)
 	return true;
 }
 
-static int check_array(struct parser *p, size_t offset, size_t type_offset)
+static int check_array(struct fetch_parser *p, size_t offset, size_t type_offset)
 {
 	const struct fetch_arg *a = p->a;
 	bool kernel = a->nr_deref && !a->deref[a->nr_deref - 1].user;
 
 	if (a->type->string == FETCH_SYMSTR || (!kernel && !a->type->string))
-		return fail(p, type_offset, "String accepts only memory argument");
+		return fetch_fail(p, type_offset, "String accepts only memory argument");
 	if (steps(a) + (a->bits != 0) > DEREF_OPS)
-		return fail(p, offset, "Dereference is too much nested");
+		return fetch_fail(p, offset, "Dereference is too much nested");
 	return 0;
 }
 
-static int parse_body(struct parser *p, char *arg, size_t offset, uint32_t *size)
+static int parse_body(struct fetch_parser *p, char *arg, size_t offset, uint32_t *size)
 {
 	size_t len = strlen(arg), type_offset = offset;
 	char *type;
 	int ret;
 
 	if (len > BODY_MAX)
-		return fail(p, offset, "Argument expression is too long");
+		return fetch_fail(p, offset, "Argument expression is too long");
 	if (!len)
-		return fail(p, offset, "No argument expression");
+		return fetch_fail(p, offset, "No argument expression");
 	type = strchr(arg, ':');
 	if (type) {
 		*type++ = '\0';
 		type_offset += (size_t)(type - arg);
 	}
-	ret = parse_type(p, arg, type, offset, size);
+	ret = parse_type(p, arg, type, offset);
 	if (!ret)
 		ret = parse_source(p, arg, offset);
 	if (!ret)
+		ret = settle_type(p, type, offset, size);
+	if (!ret)
 		ret = check_string(p, offset, type_offset);
 	if (!ret && type && *type == 'b' && !parse_bitfield(p->a, type))
-		ret = fail(p, type_offset, "Invalid bitfield");
+		ret = fetch_fail(p, type_offset, "Invalid bitfield");
 	if (!ret && p->a->count)
 		ret = check_array(p, offset, type_offset);
 	return ret;
@@ -516,28 +497,26 @@ static bool name_is_taken(const struct fetch_arg *arg, unsigned int n)
 }
 
 /* *body gets what is behind it. */
-static int parse_name(struct parser *p, unsigned int n, const char *text, const char **body)
+static int parse_name(struct fetch_parser *p, unsigned int n, const char *text, const char **body)
 {
 	const char *equals = strchr(text, '=');
-	char made[NAME_LEN_MAX + 1];
+	char made[BODY_MAX + 1];
 
 	/* One that is named by its function is called so. */
-	if (p->at == FETCH_AT_ENTRY && p->function && begins_name(text) &&
-	    strcspn(text, ":") < sizeof(made))
-		snprintf(made, sizeof(made), "%.*s", (int)strcspn(text, ":"), text);
-	else
+	snprintf(made, sizeof(made), "%.*s", (int)strcspn(text, ":"), text);
+	if (!(p->flags & FETCH_HAS_NAMES) || !probe_name_is_good(made, false))
 		snprintf(made, sizeof(made), "arg%u", n + 1);
 	*body = equals ? equals + 1 : text;
 	if (equals && equals - text > NAME_LEN_MAX)
-		return fail(p, 0, "Argument name is too long");
+		return fetch_fail(p, 0, "Argument name is too long");
 	if (equals == text)
-		return fail(p, 0, "Argument name is not specified");
+		return fetch_fail(p, 0, "Argument name is not specified");
 	p->a->name = equals ? strndup(text, (size_t)(equals - text)) : strdup(made);
 	return p->a->name ? 0 : -ENOMEM;
 }
 
-static int arg_parse(struct parser *p, struct fetch_arg *arg, unsigned int n, const char *text,
-		     uint32_t *size)
+static int arg_parse(struct fetch_parser *p, struct fetch_arg *arg, unsigned int n,
+		     const char *text, uint32_t *size)
 {
 	const char *body;
 	char *copy;
@@ -546,9 +525,10 @@ static int arg_parse(struct parser *p, struct fetch_arg *arg, unsigned int n, co
 	if (ret)
 		return ret;
 	if (!probe_name_is_good(p->a->name, false))
-		return fail(p, 0, "Argument name must follow the same rules as C identifiers");
+		return fetch_fail(p, 0,
+				  "Argument name must follow the same rules as C identifiers");
 	if (name_is_taken(arg, n))
-		return fail(p, 0, "This argument name is already used");
+		return fetch_fail(p, 0, "This argument name is already used");
 	p->a->body = strdup(body);
 	copy = strdup(body);
 	ret = -ENOMEM;
@@ -561,12 +541,12 @@ static int arg_parse(struct parser *p, struct fetch_arg *arg, unsigned int n, co
 int fetch_arg_parse(struct fetch_arg *arg, unsigned int n, const char *text, unsigned int at,
 		    const struct fetch_function *function, uint32_t *size, struct probe_error *err)
 {
-	struct parser p = {.a = &arg[n],
-			   .word = n + 2,
-			   .at = at & (FETCH_AT_ENTRY | FETCH_AT_RETURN | FETCH_AT_EVENT),
-			   .has_char = at & FETCH_HAS_CHAR,
-			   .function = function,
-			   .err = err};
+	struct fetch_parser p = {.a = &arg[n],
+				 .word = n + 2,
+				 .at = at & (FETCH_AT_ENTRY | FETCH_AT_RETURN | FETCH_AT_EVENT),
+				 .flags = at & ~(FETCH_AT_ENTRY | FETCH_AT_RETURN | FETCH_AT_EVENT),
+				 .function = function,
+				 .err = err};
 	int ret;
 
 	*err = (struct probe_error){0};

@@ -98,12 +98,15 @@ struct fetch_arg {
 /* What the probe that an argument belongs to has. */
 enum {
 	FETCH_AT_RETURN = 1 << 0,
-	FETCH_AT_ENTRY = 1 << 1, /* of a function */
-	FETCH_HAS_CHAR = 1 << 2, /* and of the kernel: it knows that type */
-	FETCH_AT_EVENT = 1 << 3, /* it is an event probe: $NAME is a field */
+	FETCH_AT_ENTRY = 1 << 1,      /* of a function */
+	FETCH_HAS_CHAR = 1 << 2,      /* and of the kernel: it knows that type */
+	FETCH_AT_EVENT = 1 << 3,      /* it is an event probe: $NAME is a field */
+	FETCH_HAS_NAMES = 1 << 4,     /* of the kernel: it knows arguments by their names */
+	FETCH_NO_REGISTERS = 1 << 5,  /* of the probe */
+	FETCH_AT_TRACEPOINT = 1 << 6, /* an entry, whose first argument is none of its own */
 };
 
-#define FETCH_PARAMS_MAX 12
+#define FETCH_PARAMS_MAX 13
 
 /*
  * The function that a probe is at, where the kernel knows its arguments by their names (from 6.5
@@ -112,6 +115,10 @@ enum {
 struct fetch_function {
 	struct guestsym_value param[FETCH_PARAMS_MAX], result;
 	unsigned int nr; /* of parameters */
+	/* As guestsym_pointee(), guestsym_member(). */
+	int (*pointee)(void *arg, uint32_t type, uint32_t *pointee);
+	int (*member)(void *arg, uint32_t type, const char *name, struct guestsym_member *member);
+	void *arg;
 };
 
 /* Bytes in a record. */

@@ -29,27 +29,32 @@ static int fail(struct parser *p, unsigned int word, size_t offset, const char *
 	return probe_error_set(p->err, -EINVAL, word, offset, what);
 }
 
-/* r10:…: how many calls at a time the kernel is to keep in mind. */
-static int parse_maxactive(struct parser *p, const char *text)
+int probe_maxactive_parse(const char *text, unsigned int *maxactive, struct probe_error *err)
 {
 	size_t len = strcspn(text, ":");
 	char number[PROBE_NAME_SIZE];
-	uint64_t value;
+	const char *what = NULL;
+	uint64_t value = 0;
 
 	if (!isdigit((unsigned char)*text))
 		return 0;
-	if (!p->def->is_return)
-		return fail(p, 0, 1, "Maxactive is not for kprobe");
-	if (len >= sizeof(number))
-		return fail(p, 0, 1, "Invalid maxactive number");
-	memcpy(number, text, len);
-	number[len] = '\0';
-	if (word_number(number, &value) || !value || value > UINT_MAX)
-		return fail(p, 0, 1, "Invalid maxactive number");
-	if (value > MAXACTIVE_MAX)
-		return fail(p, 0, 1, "Maxactive is too big");
-	p->def->maxactive = (unsigned int)value;
+	snprintf(number, sizeof(number), "%.*s", (int)len, text);
+	if (len >= sizeof(number) || word_number(number, &value) || !value || value > UINT_MAX)
+		what = "Invalid maxactive number";
+	else if (value > MAXACTIVE_MAX)
+		what = "Maxactive is too big";
+	if (what)
+		return probe_error_set(err, -EINVAL, 0, 1, what);
+	*maxactive = (unsigned int)value;
 	return 0;
+}
+
+/* r10:…: how many calls at a time the kernel is to keep in mind. */
+static int parse_maxactive(struct parser *p, const char *text)
+{
+	if (isdigit((unsigned char)*text) && !p->def->is_return)
+		return fail(p, 0, 1, "Maxactive is not for kprobe");
+	return probe_maxactive_parse(text, &p->def->maxactive, p->err);
 }
 
 /* --- where it is ----------------------------------------------------------------------------- */
@@ -167,18 +172,15 @@ int probe_name_parse(const char *text, unsigned int word, size_t offset,
 
 /* --- a line ---------------------------------------------------------------------------------- */
 
-static int parse_each(struct parser *p, const struct probe_args *args,
-		      const struct fetch_function *function)
+static int parse_each(struct probe_def *def, const struct probe_args *args, unsigned int at,
+		      const struct fetch_function *function, struct probe_error *err)
 {
-	struct probe_def *def = p->def;
-
 	def->arg = calloc(args->n + 1, sizeof(*def->arg));
 	if (!def->arg)
 		return -ENOMEM;
 	for (; def->nr_args < args->n; def->nr_args++) {
-		int ret = fetch_arg_parse(def->arg, def->nr_args, args->v[def->nr_args],
-					  p->at | (p->symbols->has_char ? FETCH_HAS_CHAR : 0),
-					  function, &def->size, p->err);
+		int ret = fetch_arg_parse(def->arg, def->nr_args, args->v[def->nr_args], at,
+					  function, &def->size, err);
 
 		if (ret)
 			return ret;
@@ -186,21 +188,50 @@ static int parse_each(struct parser *p, const struct probe_args *args,
 	return 0;
 }
 
-static int parse_args(struct parser *p)
+/* The kernel calls this function where there is one of a tracepoint's probes (since 6.5). */
+static bool find_function(const struct probe_def *def, const struct probe_symbols *symbols,
+			  struct fetch_function *function)
 {
-	const struct probe_symbols *symbols = p->symbols;
+	char stub[PROBE_STUB_SIZE];
+	bool known;
+
+	if (!def->symbol || !symbols->function)
+		return false;
+	if (def->kind != PROBE_TPROBE)
+		return symbols->function(symbols->arg, def->symbol, function);
+	known = probe_stub_name(def->symbol, stub) &&
+		symbols->function(symbols->arg, stub, function);
+	/* Its first argument is none of the tracepoint's. */
+	if (known && function->nr) {
+		function->nr--;
+		memmove(function->param, function->param + 1,
+			function->nr * sizeof(*function->param));
+	}
+	return known;
+}
+
+bool probe_stub_name(const char *tracepoint, char name[PROBE_STUB_SIZE])
+{
+	return snprintf(name, PROBE_STUB_SIZE, "__probestub_%s", tracepoint) < PROBE_STUB_SIZE;
+}
+
+int probe_args_parse(struct probe_def *def, const struct probe_words *words,
+		     const struct probe_symbols *symbols, unsigned int at, struct probe_error *err)
+{
 	struct fetch_function function = {0};
-	bool known = p->def->symbol && symbols->function &&
-		     symbols->function(symbols->arg, p->def->symbol, &function);
+	bool known = find_function(def, symbols, &function);
 	const struct probe_expansion how = {
-		.function = known && p->at == FETCH_AT_ENTRY ? &function : NULL,
+		.function = known ? &function : NULL,
+		.has_names = symbols->has_names,
+		.at_entry = (at & FETCH_AT_ENTRY) && !(at & FETCH_AT_RETURN),
 		.dentries = symbols->dentries,
 	};
 	struct probe_args args = {0};
-	int ret = probe_args_make(&args, p->words, &how, p->err);
+	int ret = probe_args_make(&args, words, &how, err);
 
+	at |= (symbols->has_char ? FETCH_HAS_CHAR : 0) | (symbols->has_names ? FETCH_HAS_NAMES : 0);
 	if (!ret)
-		ret = parse_each(p, &args, known ? &function : NULL);
+		ret = parse_each(def, &args, at, known ? &function : NULL, err);
 	probe_args_free(&args);
 	return ret;
 }
@@ -219,7 +250,7 @@ static int parse(struct parser *p)
 				       p->def->event, p->err);
 	if (!ret && !*p->def->event)
 		make_name(p->def);
-	return ret ? ret : parse_args(p);
+	return ret ? ret : probe_args_parse(p->def, p->words, p->symbols, p->at, p->err);
 }
 
 int probe_def_parse(const struct probe_words *words, const struct probe_symbols *symbols,
@@ -270,11 +301,19 @@ void probe_def_print_place(const struct probe_def *def, struct text *out)
 
 void probe_def_print(const struct probe_def *def, unsigned int maxactive, struct text *out)
 {
-	text_putc(out, probe_def_is_at_event(def) ? 'e' : def->is_return ? 'r' : 'p');
-	if (def->is_return)
+	static const char letters[] = {[PROBE_KPROBE] = 'p',
+				       [PROBE_FPROBE] = 'f',
+				       [PROBE_TPROBE] = 't',
+				       [PROBE_EPROBE] = 'e'};
+	bool at_kprobe = def->kind == PROBE_KPROBE;
+
+	text_putc(out, at_kprobe && def->is_return ? 'r' : letters[def->kind]);
+	if (def->is_return && (at_kprobe || def->maxactive))
 		text_printf(out, "%u", def->maxactive ? def->maxactive : maxactive);
 	text_printf(out, ":%s/%s ", def->group, def->event);
 	probe_def_print_place(def, out);
+	if (def->is_return && !at_kprobe)
+		text_puts(out, "%return");
 	for (unsigned int i = 0; i < def->nr_args; i++)
 		text_printf(out, " %s=%s", def->arg[i].name, def->arg[i].body);
 	text_putc(out, '\n');

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probe.h - definitions of kprobe events, as lines of kprobe_events have them, and the
- * trace event that each one makes.
+ * probe.h - definitions of probe events, as lines of kprobe_events and dynamic_events have them,
+ * and the trace event that each one makes.
  *
- * Lines, errors and formats are those of kernel/trace/trace_kprobe.c and trace_probe.c (6.1).
+ * Lines, errors and formats are those of kernel/trace/trace_kprobe.c and trace_probe.c (6.1), and
+ * of trace_fprobe.c (6.12).
  */
 #ifndef HVTRACE_TRACER_EVENTS_DEFINE_PROBE_H
 #define HVTRACE_TRACER_EVENTS_DEFINE_PROBE_H
@@ -38,12 +39,23 @@ struct probe_symbols {
 	 * not known.
 	 */
 	bool (*function)(void *arg, const char *name, struct fetch_function *function);
+	/* Of fprobes only, and optional: whether there is a tracepoint of that name. */
+	bool (*tracepoint)(void *arg, const char *name);
 	const struct probe_dentries *dentries; /* NULL: this kernel does not know %pd and %pD */
 	bool has_char;			       /* it knows that type */
+	bool has_names;			       /* and arguments by their names (from 6.5 on) */
 	void *arg;
 };
 
+enum probe_kind {
+	PROBE_KPROBE, /* "p", "r" */
+	PROBE_FPROBE, /* "f": at a function's entry or its return */
+	PROBE_TPROBE, /* "t": at a tracepoint, whose name symbol is */
+	PROBE_EPROBE, /* "e": at an event */
+};
+
 struct probe_def {
+	enum probe_kind kind;
 	bool is_return;
 	unsigned int maxactive; /* as it was given; 0: it was not */
 	char group[PROBE_NAME_SIZE], event[PROBE_NAME_SIZE];
@@ -63,7 +75,22 @@ struct probe_def {
  */
 int probe_def_parse(const struct probe_words *words, const struct probe_symbols *symbols,
 		    struct probe_def **def, struct probe_error *err);
+/* The same for a line that begins with an "f" or a "t", -ECANCELED for another one. */
+int fprobe_def_parse(const struct probe_words *words, const struct probe_symbols *symbols,
+		     struct probe_def **def, struct probe_error *err);
+/*
+ * For these parsers: the number in front of the name ("r10:…"), and what is behind the place, of a
+ * probe that has FETCH_AT_ `at`.
+ */
+int probe_maxactive_parse(const char *text, unsigned int *maxactive, struct probe_error *err);
+int probe_args_parse(struct probe_def *def, const struct probe_words *words,
+		     const struct probe_symbols *symbols, unsigned int at, struct probe_error *err);
 void probe_def_free(struct probe_def *def); /* NULL is allowed */
+
+#define PROBE_STUB_SIZE 512 /* of a symbol, with the end */
+
+/* What the function is called that the kernel has for probes at a tracepoint. False: too long. */
+bool probe_stub_name(const char *tracepoint, char name[PROBE_STUB_SIZE]);
 
 /* What an event probe is told. */
 struct probe_attach {
@@ -83,7 +110,7 @@ int event_probe_def_parse(const struct probe_words *words, const struct probe_at
 
 static inline bool probe_def_is_at_event(const struct probe_def *def)
 {
-	return *def->at_event;
+	return def->kind == PROBE_EPROBE;
 }
 
 /* Where arguments begin. */
@@ -102,9 +129,9 @@ int probe_name_parse(const char *text, unsigned int word, size_t offset,
 		     char group[PROBE_NAME_SIZE], char event[PROBE_NAME_SIZE],
 		     struct probe_error *err);
 
-/* "SYMBOL+OFFSET", as the kernel writes it. */
+/* "SYMBOL+OFFSET", as the kernel writes it; of an fprobe without its "%return". */
 void probe_def_print_place(const struct probe_def *def, struct text *out);
-/* Its line in kprobe_events; maxactive is what a kretprobe has when it is given none. */
+/* Its line in dynamic_events; maxactive is what a kretprobe has when it is given none. */
 void probe_def_print(const struct probe_def *def, unsigned int maxactive, struct text *out);
 
 /*

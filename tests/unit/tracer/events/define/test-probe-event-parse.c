@@ -516,33 +516,13 @@ static void test_differs(void **state)
 
 /* --- arguments by their names (6.12) --------------------------------------------------------- */
 
-static bool named_function(void *arg, const char *name, struct fetch_function *function)
-{
-	(void)arg;
-	(void)name;
-	*function = (struct fetch_function){
-		.nr = 4,
-		.param = {{.name = "file", .size = 8, .kind = GUESTSYM_VALUE_POINTER},
-			  {.name = "fd", .size = 4, .kind = GUESTSYM_VALUE_SIGNED},
-			  {.name = "mode", .size = 2, .kind = GUESTSYM_VALUE_UNSIGNED},
-			  {.name = "by_value", .size = 24, .kind = GUESTSYM_VALUE_OTHER}},
-		.result = {.kind = GUESTSYM_VALUE_NONE},
-	};
-	return true;
-}
-
 static int named(const char *line, struct probe_def **def, struct probe_error *err)
 {
-	static const struct probe_dentries dentries = {.name = 0x28, .dentry = 0x98};
-	struct probe_symbols symbols = made_symbols;
 	struct probe_words words;
 	int ret;
 
-	symbols.function = named_function;
-	symbols.dentries = &dentries;
-	symbols.has_char = true;
 	assert_int_equal(probe_words_split(&words, line), 0);
-	ret = probe_def_parse(&words, &symbols, def, err);
+	ret = probe_def_parse(&words, &made_named, def, err);
 	probe_words_free(&words);
 	return ret;
 }
@@ -601,8 +581,26 @@ static void test_named_refused(void **state)
 		{"p vfs_read $arg5", -ENOENT, "This variable is not found at this probe point"},
 		{"p vfs_read $argx", -EINVAL, "Invalid $-variable specified"},
 		{"p vfs_read $arg", -EINVAL, "Invalid $-variable specified"},
-		{"r vfs_read $retval", -ENOENT, "This function returns 'void' type"},
-		{"p vfs_read f=file->member", -EINVAL, "Invalid fetch argument"},
+		{"p vfs_read $arg0", -EINVAL, "Invalid argument number"},
+		{"p vfs_read $arg1x", -ENOENT, "Invalid $-variable specified"},
+		{"p vfs_read $arg* $arg*", -EINVAL,
+		 "$arg* can be used only once in the parameters"},
+		{"p vfs_read+4 $arg*", -EINVAL, "$arg* can be used only on function entry"},
+		{"p vfs_read+4 fd", -EINVAL, "BTF is not available or not supported"},
+		{"p vfs_open $arg*", -EOPNOTSUPP, "BTF is not available or not supported"},
+		{"p vfs_open fd", -ENOENT, "No BTF entry for this probe point"},
+		{"r vfs_open $retval->pid", -ENOENT, "No BTF entry for this probe point"},
+		{"r vfs_write $retval", -ENOENT, "This function returns 'void' type"},
+		{"p vfs_read f=file->member", -ENOENT, "This field is not found."},
+		{"p vfs_read f=file-pid", -EINVAL, "Failed to parse single hyphen. Forgot '>'?"},
+		{"p vfs_read f=by_value.pid", -EOPNOTSUPP,
+		 "Non pointer structure/union argument is not supported."},
+		{"p vfs_read f=fd->pid", -EINVAL, "This is not a pointer to union/structure."},
+		{"p vfs_read f=file->pid->pid", -EINVAL,
+		 "This is not a pointer to union/structure."},
+		{"p vfs_read f=file->pid.pid", -EINVAL, "Failed to get BTF type info."},
+		{"p vfs_read f=file->name->pid", -EINVAL, "Failed to get BTF type info."},
+		{"p vfs_read f=file->pid:string", -EINVAL, "This type does not fit for string."},
 		{"p vfs_read f=1file", -EINVAL, "Invalid fetch argument"},
 	};
 
@@ -610,10 +608,68 @@ static void test_named_refused(void **state)
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct probe_error err;
 		struct probe_def *def;
+		int ret = named(lines[i].line, &def, &err);
 
-		assert_int_equal(named(lines[i].line, &def, &err), lines[i].error);
+		if (ret != lines[i].error || strcmp(err.what, lines[i].what) != 0)
+			print_error("%s: %d, %s\n", lines[i].line, ret, err.what);
+		assert_int_equal(ret, lines[i].error);
 		assert_string_equal(err.what, lines[i].what);
 	}
+}
+
+static void steps_are(const struct fetch_arg *a, const char *type, unsigned int n, int64_t first,
+		      int64_t second)
+{
+	assert_string_equal(a->type->name, type);
+	assert_int_equal(a->nr_deref, n);
+	if (n > 0)
+		assert_int_equal(a->deref[0].offset, first);
+	if (n > 1)
+		assert_int_equal(a->deref[1].offset, second);
+}
+
+/* Members, shown as their types say. */
+static void test_members(void **state)
+{
+	struct probe_def *def;
+	struct probe_error err;
+	const struct fetch_arg *a;
+
+	(void)state;
+	assert_int_equal(
+		named("p vfs_read file->pid b=file->next->in.state c=file->in.in.pid:x8 "
+		      "d=file->comm:string e=file->name:string f=file->name:ustring "
+		      "g=file->low h=file->high i=file->whole j=file->high:u8 k=file->comm "
+		      "l=+4(file->next) m=file->next",
+		      &def, &err),
+		0);
+	a = def->arg;
+	assert_string_equal(a[0].name, "arg1");
+	assert_string_equal(a[0].body, "file->pid");
+	steps_are(&a[0], "s32", 1, 8, 0);
+	steps_are(&a[1], "s32", 2, 16, 104);
+	steps_are(&a[2], "x8", 1, 208, 0);
+	steps_are(&a[3], "string", 1, 32, 0);
+	steps_are(&a[4], "string", 2, 24, 0);
+	assert_false(a[4].deref[1].user);
+	steps_are(&a[5], "ustring", 2, 24, 0);
+	assert_true(a[5].deref[1].user);
+	steps_are(&a[6], "u32", 1, 0, 0);
+	assert_int_equal(a[6].bits, 3);
+	steps_are(&a[7], "u32", 1, 1, 0);
+	assert_int_equal(a[7].bits, 5);
+	assert_int_equal(a[7].first_bit, 3);
+	assert_int_equal(a[8].bits, 0); /* the kernel takes such for whole numbers */
+	assert_int_equal(a[9].bits, 0);
+	steps_are(&a[10], "x64", 1, 32, 0);
+	steps_are(&a[11], "x64", 2, 16, 4);
+	steps_are(&a[12], "x64", 1, 16, 0);
+	probe_def_free(def);
+	assert_int_equal(named("r vfs_read $retval->pid n=$retval->name:string", &def, &err), 0);
+	assert_int_equal(def->arg[0].source, FETCH_RETVAL);
+	steps_are(&def->arg[0], "s32", 1, 8, 0);
+	steps_are(&def->arg[1], "string", 2, 24, 0);
+	probe_def_free(def);
 }
 
 int main(void)
@@ -628,6 +684,7 @@ int main(void)
 		cmocka_unit_test(test_differs),
 		cmocka_unit_test(test_named),
 		cmocka_unit_test(test_named_refused),
+		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_event_probe),
 		cmocka_unit_test(test_event_probe_refused),
 		cmocka_unit_test(test_event_probe_of_no_field),
