@@ -3,6 +3,7 @@ tracer-objs += tracer/guest/clock.o
 tracer-objs += tracer/guest/comms.o
 tracer-objs += tracer/guest/disks.o
 tracer-objs += tracer/guest/guest.o
+tracer-objs += tracer/guest/iomaps.o
 tracer-objs += tracer/guest/ktables.o
 tracer-objs += tracer/guest/locate.o
 tracer-objs += tracer/guest/look.o
