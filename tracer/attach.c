@@ -87,6 +87,18 @@ static int check_int3(struct machine *m, char *err, size_t errlen)
 	return -EOPNOTSUPP;
 }
 
+/* What of the machine's is known before anything is set. */
+static int check_machine(struct trace *t, struct machine *m, char *err, size_t errlen)
+{
+	int ret = check_int3(m, err, errlen);
+	const char *why = ret ? NULL : tracer_refused(t, tracer_find(t->cfg.tracer));
+
+	if (!why)
+		return ret;
+	snprintf(err, errlen, "%s", why);
+	return -EOPNOTSUPP;
+}
+
 /*
  * Exits are traced from the first call on, where it is known how functions return by then, and when
  * the kernel changes that: guard.c.
@@ -122,7 +134,7 @@ int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
 	int ret;
 
 	bind_machine(t, m);
-	ret = check_int3(m, err, errlen);
+	ret = check_machine(t, m, err, errlen);
 	if (!ret)
 		ret = check_late_tracer(t, err, errlen);
 	if (!ret)
@@ -277,7 +289,7 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 	bind_machine(t, m);
 	t->guest.given_up = guest_given_up;
 	t->guest.given_up_arg = t;
-	ret = check_int3(m, err, errlen);
+	ret = check_machine(t, m, err, errlen);
 	if (ret)
 		return ret;
 	ret = set_out(t, err, errlen);

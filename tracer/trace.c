@@ -236,6 +236,21 @@ static void trap_commands(struct trace *t, const struct machine_hit *hit)
 		record_release(t);
 }
 
+/* Its tracer looks at these calls itself. */
+static void trap_call(struct trace *t, uint32_t probe, const struct machine_hit *hit)
+{
+	struct instance *top = trace_top(t);
+
+	vcpu_lock(t, hit->vcpu);
+	collect_drain(t, hit->vcpu);
+	trace_seen(t, hit->tsc);
+	for (unsigned int k = 0; top->tracer->calls && top->tracer->calls[k]; k++)
+		if (top->tracer_calls[k] == probe)
+			top->tracer->call(top, k, hit);
+	vcpu_unlock(t, hit->vcpu);
+	trace_wake(t);
+}
+
 /* Its own call is the first that is recorded. */
 static void recording_begins(struct trace *t)
 {
@@ -277,8 +292,10 @@ static void probe_trap(struct trace *t, uint32_t probe, const struct machine_hit
 
 		*now = (uint16_t)((*now & ~PROBE_FL_SET) | PROBE_FL_GONE);
 	}
-	if (guards & GUARD_PROBE)
+	if (guards & GUARD_PROBE) {
 		probe_events_hit(t->probe_events, probe, hit);
+		trap_call(t, probe, hit);
+	}
 	if (guards & GUARD_COMMAND)
 		trap_commands(t, hit);
 	if (guards & GUARD_DEPTH)
@@ -300,6 +317,22 @@ void trace_trap(struct trace *t, const struct machine_hit *hit)
 		probe_trap(t, (uint32_t)hit->cookie, hit);
 	else
 		guards_hit(t, t->life->guard_returned, hit);
+}
+
+void trace_mmio(struct trace *t, const struct machine_mmio *access)
+{
+	struct instance *top = trace_top(t);
+
+	trace_vcpu_runs(t, access->vcpu);
+	if (!top->tracer->mmio) /* an exit of a machine whose devices nobody traces costs no more */
+		return;
+	vcpu_lock(t, access->vcpu);
+	collect_drain(t, access->vcpu);
+	trace_seen(t, access->tsc);
+	if (top->tracer->mmio) /* still */
+		top->tracer->mmio(top, access);
+	vcpu_unlock(t, access->vcpu);
+	trace_wake(t);
 }
 
 static const char *name_at(struct trace *t, uint64_t ip)

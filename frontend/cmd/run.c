@@ -49,6 +49,14 @@ static void run_trap(struct machine *m, const struct machine_hit *hit, void *arg
 	session_trap(m, hit, &r->s);
 }
 
+static void run_mmio(struct machine *m, const struct machine_mmio *access, void *arg)
+{
+	struct run *r = arg;
+
+	(void)m;
+	trace_mmio(r->s.trace, access);
+}
+
 static void run_console(void *arg, const char *text, size_t len)
 {
 	struct run *r = arg;
@@ -175,6 +183,7 @@ static int run_new_machine(struct run *r)
 		.console = run_console,
 		.message = session_message,
 		.trap = run_trap,
+		.mmio = run_mmio,
 		.arg = r,
 	};
 

@@ -130,6 +130,7 @@ void machine_get_info(struct machine *m, struct machine_info *info)
 				      .was_running = true,
 				      .loses_int3 = fake.loses_int3,
 				      .direct = fake.direct,
+				      .mmio = fake.mmio,
 				      .window = true};
 }
 

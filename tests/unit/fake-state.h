@@ -70,6 +70,7 @@ struct fake_guest {
 	const char *accel;	/* what machine_get_info() says; NULL: "tcg" */
 	bool loses_int3;	/* what machine_get_info() says */
 	bool direct;		/* likewise */
+	bool mmio;		/* likewise */
 	bool gone[FAKE_VCPUS];	/* it was unplugged */
 	unsigned int max_vcpus; /* likewise */
 	int vcpus_error;	/* of machine_look_at_vcpus() */

@@ -34,6 +34,7 @@ static int tracer_switch(struct instance *i, const struct tracer_ops *tracer,
 	i->tracer = tracer;
 	i->tracer_data = work->data;
 	memcpy(i->tracer_events, work->event, sizeof(i->tracer_events));
+	memcpy(i->tracer_calls, work->call, sizeof(i->tracer_calls));
 	instance_order_want(i, ORDER_TRACER, tracer->ordered);
 	if (tracer->start)
 		tracer->start(i);
@@ -117,11 +118,17 @@ int instance_set_tracer(struct instance *i, const char *name)
 	const struct tracer_ops *tracer = tracer_find(name), *before = NULL;
 	struct events *events = i->t->trace_events;
 	struct tracer_work work, old;
+	const char *why;
 	int ret;
 
 	/* One task's calls are followed once, so not for several instances, as in the kernel. */
 	if (!tracer || (trace_tracer_is_top(name) && i != i->t->instances))
 		return -EINVAL;
+	why = tracer_refused(i->t, tracer);
+	if (why) {
+		trace_note(i->t, "%s", why);
+		return -EOPNOTSUPP;
+	}
 	ret = tracer->events ? events_load(events) : 0;
 	if (ret)
 		return ret == -ENODATA ? -EOPNOTSUPP : ret;

@@ -46,6 +46,20 @@ static int find_events(struct instance *i, const struct tracer_ops *tracer,
 	return 0;
 }
 
+static int find_calls(struct instance *i, const struct tracer_ops *tracer, struct tracer_work *work)
+{
+	memset(work->call, 0xff, sizeof(work->call));
+	for (unsigned int k = 0; tracer->calls && tracer->calls[k]; k++) {
+		work->call[k] = probe_named(&i->t->probes, tracer->calls[k]);
+		if (work->call[k] != UINT32_MAX)
+			continue;
+		trace_note(i->t, "%s: calls of %s() cannot be traced in this kernel", tracer->name,
+			   tracer->calls[k]);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
 static int want(struct instance *i, const struct tracer_ops *tracer, const struct tracer_work *work,
 		bool on)
 {
@@ -68,6 +82,9 @@ int tracer_events_get(struct instance *i, const struct tracer_ops *tracer, struc
 	int ret;
 
 	memset(work, 0, sizeof(*work));
+	ret = find_calls(i, tracer, work);
+	if (ret)
+		return ret;
 	if (!tracer->events)
 		return tracer->init ? tracer->init(i, &work->data, work->event) : 0;
 	ret = find_events(i, tracer, work);

@@ -14,6 +14,7 @@ struct tracer_work {
 	void *data;
 	uint32_t event[TRACER_EVENTS_MAX]; /* of the list's, in the order of its ops; or EVENT_NONE
 					    */
+	uint32_t call[TRACER_CALLS_MAX];   /* probes, likewise; UINT32_MAX */
 };
 
 /*

@@ -26,6 +26,14 @@ int probe_set_init(struct probe_set *set, const struct guestsym *gs)
 	return 0;
 }
 
+uint32_t probe_named(const struct probe_set *set, const char *name)
+{
+	for (size_t i = 0; i < set->nr; i++)
+		if (set->v[i].flags & PROBE_FL_FUNCTION && !strcmp(set->v[i].name, name))
+			return (uint32_t)i;
+	return UINT32_MAX;
+}
+
 void probe_set_free(struct probe_set *set)
 {
 	free(set->v);

@@ -48,8 +48,9 @@ enum {
 	GUARD_TASK_NEW = 1 << 9,    /* a task is about to run for the first time: record/follow.c */
 	GUARD_TASK_GONE = 1 << 10,  /* one has run for the last time, or its parent knows that */
 	GUARD_DEPTH = 1 << 11,	    /* the stack tracer looks at it: stat/stack-max.c */
-	GUARD_PROBE = 1 << 12,	    /* a probe event is there: dynevent/kprobe.h */
-	GUARD_PATCHES = 1 << 13,    /* the kernel is about to patch itself, its returns among all */
+	/* A probe event is there (dynevent/kprobe.h), or a tracer looks at it (tracer_ops.calls) */
+	GUARD_PROBE = 1 << 12,
+	GUARD_PATCHES = 1 << 13, /* the kernel is about to patch itself, its returns among all */
 	GUARD_PATCHED = 1 << 14,
 	GUARD_FROM = 1 << 15, /* the user's --from */
 };
@@ -139,6 +140,8 @@ struct probe *probe_add(struct probe_set *set, uint64_t va);
 void probes_recycle(struct probe_set *set);
 /* Index of the probe at link address va: what its trap's cookie would be. UINT32_MAX: none. */
 uint32_t probe_at_site(const struct trace *t, uint64_t va);
+/* Index of the function of that name, of the kernel image; UINT32_MAX: none can be traced. */
+uint32_t probe_named(const struct probe_set *set, const char *name);
 /* The probe at va, added when there is none (the others may move). NULL: no memory. */
 struct probe *probe_set_at(struct probe_set *set, uint64_t va);
 /*

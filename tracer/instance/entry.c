@@ -45,24 +45,40 @@ void instance_put_entry(struct instance *i, unsigned int vcpu, const struct entr
 	ring_commit(i->ring[vcpu]);
 }
 
+static void describe(struct instance *i, const struct machine_hit *hit,
+		     const struct guest_state *st, uint16_t type, struct trace_entry *ent,
+		     struct entry *e)
+{
+	struct clock_reading now;
+
+	clock_begin(i->clock, i->t, hit->vcpu, hit->tsc, &now);
+	*ent = (struct trace_entry){
+		.type = type,
+		.flags = st->flags,
+		.preempt_count = st->preempt_count,
+		.pid = st->pid,
+	};
+	*e = (struct entry){.tsc = hit->tsc, .ts = instance_time(i, &now, hit->tsc)};
+	instances_note_task(i->t, st);
+}
+
 bool instance_describe(struct instance *i, const struct machine_hit *hit, uint16_t type,
 		       struct trace_entry *ent, struct entry *e)
 {
-	struct clock_reading now;
-	struct trace *t = i->t;
 	struct guest_state st;
 
-	guest_get_state(&t->guest, hit->vcpu, hit->regs, &st);
+	guest_get_state(&i->t->guest, hit->vcpu, hit->regs, &st);
 	if (!pid_filter_traces(&i->pids, st.pid))
 		return false;
-	clock_begin(i->clock, t, hit->vcpu, hit->tsc, &now);
-	*ent = (struct trace_entry){
-		.type = type,
-		.flags = st.flags,
-		.preempt_count = st.preempt_count,
-		.pid = st.pid,
-	};
-	*e = (struct entry){.tsc = hit->tsc, .ts = instance_time(i, &now, hit->tsc)};
-	instances_note_task(t, &st);
+	describe(i, hit, &st, type, ent, e);
 	return true;
+}
+
+void instance_describe_any(struct instance *i, const struct machine_hit *hit, uint16_t type,
+			   struct trace_entry *ent, struct entry *e)
+{
+	struct guest_state st;
+
+	guest_get_state(&i->t->guest, hit->vcpu, hit->regs, &st);
+	describe(i, hit, &st, type, ent, e);
 }

@@ -71,5 +71,8 @@ void instance_put_entry(struct instance *i, unsigned int vcpu, const struct entr
  */
 bool instance_describe(struct instance *i, const struct machine_hit *hit, uint16_t type,
 		       struct trace_entry *ent, struct entry *e);
+/* The same whatever the task. */
+void instance_describe_any(struct instance *i, const struct machine_hit *hit, uint16_t type,
+			   struct trace_entry *ent, struct entry *e);
 
 #endif

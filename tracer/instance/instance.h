@@ -53,6 +53,7 @@ struct instance {
 	const struct tracer_ops *_Atomic tracer;
 	void *tracer_data; /* tracer_ops.init() */
 	uint32_t tracer_events[TRACER_EVENTS_MAX];
+	uint32_t tracer_calls[TRACER_CALLS_MAX]; /* indexes of probes, in the order of its ops */
 	const struct clock_ops *_Atomic clock;
 	struct ring *ring[MACHINE_MAX_VCPUS];
 	struct ring *spare[MACHINE_MAX_VCPUS]; /* the snapshot's, once there was one */

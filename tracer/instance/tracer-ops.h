@@ -16,6 +16,7 @@ struct trace_entry;
 struct event_view;
 
 #define TRACER_EVENTS_MAX 16
+#define TRACER_CALLS_MAX  4
 
 struct tracer_ops {
 	const char *name, *desc;
@@ -63,6 +64,18 @@ struct tracer_ops {
 	void (*window)(struct instance *i, const struct critical_window *w);
 	/* Whether its stack is of interest, where looking at it costs the guest time. */
 	bool (*wants_stack)(struct instance *i, const struct critical_window *w);
+	/*
+	 * Functions of the kernel at whose calls it looks itself, at most TRACER_CALLS_MAX and a
+	 * NULL; NULL: none. Each has a trap while it is the tracer; for the top level only.
+	 */
+	const char *const *calls;
+	/* One of calls[which]; the vCPU's lock is held. */
+	void (*call)(struct instance *i, unsigned int which, const struct machine_hit *hit);
+	/*
+	 * An access to a device; the vCPU's lock is held. A machine that does not tell of them
+	 * (machine_info.mmio) cannot have the tracer; for the top level only.
+	 */
+	void (*mmio)(struct instance *i, const struct machine_mmio *access);
 	void (*lost)(struct instance *i); /* there may have been some that nobody knows of */
 	bool max;	/* looks for the longest latency: instance/max.h; for the top level only */
 	uint32_t graph; /* how its trace as a graph is printed: enum output_graph_option */

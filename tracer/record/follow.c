@@ -23,14 +23,6 @@
 
 #define EXIT_DEAD 0x10 /* include/linux/sched.h */
 
-static uint32_t probe_named(const struct probe_set *probes, const char *name)
-{
-	for (size_t i = 0; i < probes->nr; i++)
-		if (probes->v[i].flags & PROBE_FL_FUNCTION && !strcmp(probes->v[i].name, name))
-			return (uint32_t)i;
-	return UINT32_MAX;
-}
-
 struct follow *follow_new(const struct probe_set *probes, const struct guestsym *gs)
 {
 	struct follow *f = calloc(1, sizeof(*f));

@@ -202,6 +202,17 @@ static bool any_stacks(const struct trace *t, uint32_t probe)
 	return false;
 }
 
+/* A tracer looks at its calls itself. Only the top level can have one that does. */
+static bool tracer_looks(const struct trace *t, uint32_t probe)
+{
+	const struct instance *top = t->instances;
+
+	for (unsigned int k = 0; top->tracer->calls && top->tracer->calls[k]; k++)
+		if (top->tracer_calls[k] == probe)
+			return true;
+	return false;
+}
+
 /* True: what is in the guest for it is not what should be. */
 static bool probe_update(struct trace *t, uint32_t probe)
 {
@@ -216,6 +227,8 @@ static bool probe_update(struct trace *t, uint32_t probe)
 		guards |= GUARD_COMMAND;
 	if (any_stacks(t, probe))
 		guards |= GUARD_STACK;
+	if (tracer_looks(t, probe))
+		guards |= GUARD_PROBE;
 	guards |= p->asked | follow_guards(t->follow, probe);
 	/* The payload tells text_mutex from all others: not every mutex is to be waited for. */
 	if (guards & GUARD_TEXT_LOCK)

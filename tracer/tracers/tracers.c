@@ -9,17 +9,12 @@
 
 /* In the order of available_tracers. */
 static const struct tracer_ops *const tracers[] = {
-	&blk_tracer_ops,
-	&hwlat_tracer_ops,
-	&function_graph_tracer_ops,
-	&wakeup_dl_tracer_ops,
-	&wakeup_rt_tracer_ops,
-	&wakeup_tracer_ops,
-	&preemptirqsoff_tracer_ops,
-	&preemptoff_tracer_ops,
-	&irqsoff_tracer_ops,
-	&function_tracer_ops,
-	&sched_switch_tracer_ops,
+	&blk_tracer_ops,	&mmiotrace_tracer_ops,
+	&hwlat_tracer_ops,	&function_graph_tracer_ops,
+	&wakeup_dl_tracer_ops,	&wakeup_rt_tracer_ops,
+	&wakeup_tracer_ops,	&preemptirqsoff_tracer_ops,
+	&preemptoff_tracer_ops, &irqsoff_tracer_ops,
+	&function_tracer_ops,	&sched_switch_tracer_ops,
 	&nop_tracer_ops,
 };
 
@@ -40,12 +35,26 @@ bool trace_tracer_is_top(const char *name)
 	return tracer && (tracer->top || tracer->exits || tracer->max);
 }
 
+const char *tracer_refused(const struct trace *t, const struct tracer_ops *tracer)
+{
+	struct machine_info info;
+
+	if (!tracer->mmio || !t->m)
+		return NULL;
+	machine_get_info(t->m, &info);
+	return info.mmio
+		       ? NULL
+		       : "mmiotrace: accesses to devices are seen of guests that hvtrace runs itself "
+			 "(hvtrace run --machine kvm), not of a guest of QEMU's";
+}
+
 bool trace_has_tracer(struct trace *t, const char *name)
 {
 	const struct tracer_ops *tracer = tracer_find(name);
 
 	return tracer && flag_sites_known(t, tracer->critical) &&
-	       (!tracer->needs || guestsym_addr(t->gs, tracer->needs));
+	       (!tracer->needs || guestsym_addr(t->gs, tracer->needs)) &&
+	       !tracer_refused(t, tracer);
 }
 
 bool trace_tracer_is_latency(const char *name)
