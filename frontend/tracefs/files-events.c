@@ -300,6 +300,11 @@ static void show_hist(struct open_file *f, struct text *out)
 	instance_print_event_hist(f->instance, event_of(f), out);
 }
 
+static void show_hist_debug(struct open_file *f, struct text *out)
+{
+	instance_print_event_hist_debug(f->instance, event_of(f), out);
+}
+
 /* --- inject ------------------------------------------------------------------------------- */
 
 static ssize_t read_inject(struct open_file *f, char *buf, size_t len, off_t off)
@@ -397,6 +402,11 @@ static const struct tracefs_file files[] = {
 	 .mode = 0440,
 	 .event = event_has_enable,
 	 .show = show_hist},
+	{.path = EVENT "hist_debug",
+	 .what = "how these are made up",
+	 .mode = 0440,
+	 .event = event_has_enable,
+	 .show = show_hist_debug},
 	{.path = EVENT "id",
 	 .what = "its number in raw pages and for perf",
 	 .mode = 0440,
@@ -420,6 +430,7 @@ static const struct tracefs_file files[] = {
 	 .mode = 0440,
 	 .show = show_format},
 	{.path = "events/ftrace/%event/hist", .mode = 0440, .show = show_hist},
+	{.path = "events/ftrace/%event/hist_debug", .mode = 0440, .show = show_hist_debug},
 };
 
 const struct tracefs_table tracefs_event_files = TRACEFS_TABLE("Trace events", files);

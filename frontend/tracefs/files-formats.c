@@ -250,6 +250,11 @@ static void show_mark_hist(struct open_file *f, struct text *out)
 	instance_print_mark_hist(f->instance, out);
 }
 
+static void show_mark_hist_debug(struct open_file *f, struct text *out)
+{
+	instance_print_mark_hist_debug(f->instance, out);
+}
+
 /* The kernel has the file of those that can have no trigger as well. */
 static void show_no_hist(struct open_file *f, struct text *out)
 {
@@ -292,8 +297,9 @@ static void show_header_event(struct open_file *f, struct text *out)
 	}
 
 #define HIST(of)                                                                                   \
+	{.path = "events/ftrace/" #of "/hist", .mode = 0440, .show = show_no_hist},                \
 	{                                                                                          \
-		.path = "events/ftrace/" #of "/hist", .mode = 0440, .show = show_no_hist           \
+		.path = "events/ftrace/" #of "/hist_debug", .mode = 0440, .show = show_no_hist     \
 	}
 
 static const struct tracefs_file files[] = {
@@ -328,6 +334,7 @@ static const struct tracefs_file files[] = {
 	HIST(mmiotrace_rw),
 	FORMAT(print),
 	{.path = "events/ftrace/print/hist", .mode = 0440, .show = show_mark_hist},
+	{.path = "events/ftrace/print/hist_debug", .mode = 0440, .show = show_mark_hist_debug},
 	ID(print),
 	{.path = "events/ftrace/print/trigger",
 	 .what = "what each write to trace_marker sets off",

@@ -407,6 +407,11 @@ void instance_print_event_hist(struct instance *i, uint32_t event, struct text *
 	print(i, event, out, event_triggers_print_hist);
 }
 
+void instance_print_event_hist_debug(struct instance *i, uint32_t event, struct text *out)
+{
+	print(i, event, out, event_triggers_print_hist_debug);
+}
+
 ssize_t instance_write_mark_trigger(struct instance *i, const char *text, size_t len)
 {
 	return instance_write_event_trigger(i, EVENT_OF_MARK, text, len);
@@ -425,4 +430,9 @@ void instance_print_mark_triggers(struct instance *i, struct text *out)
 void instance_print_mark_hist(struct instance *i, struct text *out)
 {
 	instance_print_event_hist(i, EVENT_OF_MARK, out);
+}
+
+void instance_print_mark_hist_debug(struct instance *i, struct text *out)
+{
+	instance_print_event_hist_debug(i, EVENT_OF_MARK, out);
 }

@@ -55,17 +55,19 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on);
 uint32_t instance_tracer_options(struct instance *i, const char *tracer);
 int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t flag, bool on);
 
-/* trigger and hist: one write, or -errno; an opening with O_TRUNC; what they read. */
+/* trigger, hist and hist_debug: one write, or -errno; an opening with O_TRUNC; what they read. */
 ssize_t instance_write_event_trigger(struct instance *i, uint32_t event, const char *text,
 				     size_t len);
 void instance_truncate_event_triggers(struct instance *i, uint32_t event);
 void instance_print_event_triggers(struct instance *i, uint32_t event, struct text *out);
 void instance_print_event_hist(struct instance *i, uint32_t event, struct text *out);
+void instance_print_event_hist_debug(struct instance *i, uint32_t event, struct text *out);
 /* The same of ftrace:print, which instance_mark() makes. */
 ssize_t instance_write_mark_trigger(struct instance *i, const char *text, size_t len);
 void instance_truncate_mark_triggers(struct instance *i);
 void instance_print_mark_triggers(struct instance *i, struct text *out);
 void instance_print_mark_hist(struct instance *i, struct text *out);
+void instance_print_mark_hist_debug(struct instance *i, struct text *out);
 
 /* All or none; asks the guest, which may take a while. -EOPNOTSUPP: not in this guest. */
 int instance_set_events(struct instance *i, const uint32_t *which, size_t n, bool on);

@@ -399,7 +399,7 @@ static int make_act(struct maker *m, struct hist_action *a)
 /* What is looked at, and what it was at its most or at last. */
 static int make_track(struct maker *m, struct hist_action *a)
 {
-	const char *track = a->handler == HIST_ONMAX ? "__max" : "__change";
+	const char *track = a->handler == HIST_ONMAX ? HIST_TRACK_MAX : HIST_TRACK_CHANGE;
 	struct hist_found found = {0};
 	struct hist_var_name name;
 	int err;

@@ -1,6 +1,7 @@
 tracer-objs += tracer/events/hist/action-make.o
 tracer-objs += tracer/events/hist/action.o
 tracer-objs += tracer/events/hist/commands.o
+tracer-objs += tracer/events/hist/debug.o
 tracer-objs += tracer/events/hist/error.o
 tracer-objs += tracer/events/hist/expr.o
 tracer-objs += tracer/events/hist/field.o

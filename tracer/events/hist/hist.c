@@ -55,6 +55,7 @@ static struct event_hist *hist_new(struct event_hist_names *names, struct hist_s
 	}
 	hist->users = hist->refs = 1;
 	hist->spec = spec;
+	hist->number = ++names->nr;
 	if (spec->name) {
 		hist->next = names->first;
 		names->first = hist;
@@ -377,7 +378,8 @@ static void release_hist(struct event_trigger *trigger)
 
 /* --- what it reads ---------------------------------------------------------------------------- */
 
-void event_triggers_print_hist(struct event_triggers *t, struct text *out)
+static void print_all(struct event_triggers *t, struct text *out,
+		      void (*print)(struct event_trigger *trigger, struct text *out))
 {
 	bool first = true;
 
@@ -387,8 +389,18 @@ void event_triggers_print_hist(struct event_triggers *t, struct text *out)
 		if (!first)
 			text_puts(out, "\n\n");
 		first = false;
-		hist_print(i, out);
+		print(i, out);
 	}
+}
+
+void event_triggers_print_hist(struct event_triggers *t, struct text *out)
+{
+	print_all(t, out, hist_print);
+}
+
+void event_triggers_print_hist_debug(struct event_triggers *t, struct text *out)
+{
+	print_all(t, out, hist_debug_print);
 }
 
 static bool hist_stacks(const struct event_trigger *trigger)

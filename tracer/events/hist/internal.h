@@ -124,6 +124,10 @@ struct hist_action {
 	unsigned int var_ref, track_slot; /* what is looked at, and the value so far */
 };
 
+/* What the kernel calls the variable of the value so far. */
+#define HIST_TRACK_MAX	  "__max"
+#define HIST_TRACK_CHANGE "__change"
+
 struct hist_sort {
 	unsigned int field;
 	bool descending;
@@ -176,10 +180,12 @@ struct event_hist {
 	unsigned int refs;	 /* and who refers to its variables */
 	struct hist_spec *spec;	 /* of the first of them */
 	struct hist_map *map;
+	uint64_t number; /* of all that there were */
 };
 
 struct event_hist_names {
 	struct event_hist *first;
+	uint64_t nr; /* of histograms, with names and without, that there were */
 };
 
 /* --- hist.c ---------------------------------------------------------------------------- */
@@ -362,7 +368,7 @@ struct hist_vars *hist_entry_vars(const struct hist_spec *spec, struct hist_entr
 int hist_map_view(struct hist_map *map, struct hist_view *view); /* 0 or -ENOMEM */
 void hist_view_free(struct hist_view *view);
 
-/* --- sort.c, print.c ------------------------------------------------- */
+/* --- sort.c, print.c, debug.c ---------------------------------------- */
 
 /* In the very order that this kernel shows, also of entries that do not differ in what is asked. */
 void hist_view_sort(struct hist_view *view, const struct hist_spec *spec, unsigned int version);
@@ -370,6 +376,8 @@ void hist_view_sort(struct hist_view *view, const struct hist_spec *spec, unsign
 void hist_trigger_print(struct event_trigger *trigger, struct text *out);
 /* One of those in the hist file. */
 void hist_print(struct event_trigger *trigger, struct text *out);
+/* Likewise in the hist_debug file. */
+void hist_debug_print(struct event_trigger *trigger, struct text *out);
 
 /* Of an instance: the latest first. */
 struct event_hist_vars {

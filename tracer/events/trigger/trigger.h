@@ -89,6 +89,8 @@ void event_triggers_truncate(struct event_triggers *t);
 void event_triggers_print(struct event_triggers *t, struct text *out);
 /* What the hist file reads. */
 void event_triggers_print_hist(struct event_triggers *t, struct text *out);
+/* What the hist_debug file reads, of kernels with CONFIG_HIST_TRIGGERS_DEBUG. */
+void event_triggers_print_hist_debug(struct event_triggers *t, struct text *out);
 
 /* Whether one of them looks at stack(). */
 bool event_triggers_want_stacks(const struct event_triggers *t);

@@ -115,9 +115,9 @@ static void test_files(void **state)
 	expect_names(w, "events", "enable kmem sched ftrace header_event header_page ");
 	expect_names(w, "events/sched", "enable filter sched_stat_wait sched_switch ");
 	expect_names(w, "events/sched/sched_switch",
-		     "enable filter format hist id inject trigger ");
-	expect_names(w, "events/ftrace/branch", "format hist ");
-	expect_names(w, "events/ftrace/function", "format hist id ");
+		     "enable filter format hist hist_debug id inject trigger ");
+	expect_names(w, "events/ftrace/branch", "format hist hist_debug ");
+	expect_names(w, "events/ftrace/function", "format hist hist_debug id ");
 	assert_int_equal(finds(w, "events/kmem/kmalloc/format"), 0);
 	assert_int_equal(finds(w, "events/kmem/sched_switch"), -ENOENT);
 	assert_int_equal(finds(w, "events/sched/sched"), -ENOENT);
@@ -138,7 +138,7 @@ static void test_told_later(void **state)
 	assert_int_equal(finds(w, "events/enable"), -ENOENT);
 	assert_int_equal(finds(w, "set_event"), -ENOENT);
 	assert_int_equal(finds(w, "events/sched"), -ENOENT);
-	expect_names(w, "events/ftrace/print", "format hist id trigger ");
+	expect_names(w, "events/ftrace/print", "format hist hist_debug id trigger ");
 	tell(w);
 	fake.events = NULL;
 	assert_int_equal(finds(w, "set_event"), -ENOENT);
