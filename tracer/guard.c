@@ -26,7 +26,7 @@
 
 static const struct guard_row {
 	const char *function;
-	uint16_t guard;
+	uint32_t guard;
 } guard_rows[] = {
 	/* start_kernel() calls it once; it compares each site with what the build put there. */
 	{"ftrace_init", GUARD_FTRACE_INIT},
@@ -52,7 +52,7 @@ static uint64_t function_site(const struct guestsym *gs, uint64_t func)
 	return 0;
 }
 
-static int guard_add(struct trace *t, const struct guestsym_symbol *func, uint16_t guard)
+static int guard_add(struct trace *t, const struct guestsym_symbol *func, uint32_t guard)
 {
 	uint64_t site = function_site(t->gs, func->addr);
 	struct probe *p = probe_set_at(&t->probes, site ? site : func->addr);
@@ -67,7 +67,7 @@ static int guard_add(struct trace *t, const struct guestsym_symbol *func, uint16
 }
 
 /* -ENOENT, and one line in err: the kernel has no such function. */
-static int guard_named(struct trace *t, const char *what, const char *name, uint16_t guard,
+static int guard_named(struct trace *t, const char *what, const char *name, uint32_t guard,
 		       char *err, size_t errlen)
 {
 	const struct guestsym_symbol *func = guestsym_lookup(t->gs, name);
@@ -112,14 +112,14 @@ void guards_booted(struct trace *t)
 	for (size_t i = 0; i < t->probes.nr; i++) {
 		struct probe *p = &t->probes.v[i];
 
-		p->guards &= (uint16_t) ~(GUARD_FTRACE_INIT | GUARD_PATCHES | GUARD_FREE_INIT);
+		p->guards &= ~(uint32_t)(GUARD_FTRACE_INIT | GUARD_PATCHES | GUARD_FREE_INIT);
 		if (!p->guards && !(p->flags & PROBE_FL_FUNCTION))
 			p->flags |= PROBE_FL_GONE;
 	}
 }
 
 /* Have a trap where the guarded function, at whose entry this hit is, returns to. */
-static int return_awaited(struct trace *t, const struct machine_hit *hit, uint16_t guard)
+static int return_awaited(struct trace *t, const struct machine_hit *hit, uint32_t guard)
 {
 	struct machine_trap back = {
 		.size = 2,
@@ -244,13 +244,13 @@ static int from_reached(struct trace *t, const struct machine_hit *hit)
 
 	if (!p || p->flags & PROBE_FL_GONE)
 		return 0;
-	p->guards &= (uint16_t)~GUARD_FROM;
+	p->guards &= ~(uint32_t)GUARD_FROM;
 	if (p->flags & PROBE_FL_SET)
 		p->flags |= PROBE_FL_CHANGE;
 	return selection_patch(t);
 }
 
-static int guards_do(struct trace *t, uint16_t guards, const struct machine_hit *hit)
+static int guards_do(struct trace *t, uint32_t guards, const struct machine_hit *hit)
 {
 	int ret = 0;
 
@@ -281,7 +281,7 @@ static int guards_do(struct trace *t, uint16_t guards, const struct machine_hit 
 	return ret;
 }
 
-void guards_hit(struct trace *t, uint16_t guards, const struct machine_hit *hit)
+void guards_hit(struct trace *t, uint32_t guards, const struct machine_hit *hit)
 {
 	bool others;
 	int ret;

@@ -55,7 +55,7 @@ struct life {
 	/* While a guarded function runs at whose end there is something to do: where a trap waits
 	 * for that (0: none), and what it stands for. */
 	uint64_t guard_return;
-	uint16_t guard_returned;
+	uint32_t guard_returned;
 	struct boot *boot;    /* while more is expected of a kernel that boots; t->change */
 	bool late_came;	      /* boot_tell_missing(): by the boot's thread */
 	uint64_t calls_since; /* local time at which a boot went over to them; 0 */
@@ -85,7 +85,7 @@ void guards_booted(struct trace *t);
  */
 int guards_catch_up(struct trace *t);
 /* Do what these guards (GUARD_) ask for; on the vCPU's thread. */
-void guards_hit(struct trace *t, uint16_t guards, const struct machine_hit *hit);
+void guards_hit(struct trace *t, uint32_t guards, const struct machine_hit *hit);
 
 /* Trampolines are going to be used: watch the guest's text_mutex. 0 or -ENOMEM. */
 int text_lock_init(struct trace *t);

@@ -276,7 +276,8 @@ static void lent_hit(struct trace *t, const struct machine_hit *hit)
  */
 static void probe_trap(struct trace *t, uint32_t probe, const struct machine_hit *hit)
 {
-	const uint16_t flags = t->probes.v[probe].flags, guards = t->probes.v[probe].guards;
+	const uint32_t guards = t->probes.v[probe].guards;
+	const uint16_t flags = t->probes.v[probe].flags;
 
 	if (flags & PROBE_FL_FLAG) {
 		record_flag_hit(t, hit);

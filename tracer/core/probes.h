@@ -63,7 +63,7 @@ enum {
 };
 
 /* All that is wanted of the hit is the vCPU's own stack. */
-static inline bool guards_are_stacks(uint16_t guards)
+static inline bool guards_are_stacks(uint32_t guards)
 {
 	return guards && !(guards & ~(GUARD_STACK | GUARD_DEPTH));
 }
@@ -71,9 +71,9 @@ static inline bool guards_are_stacks(uint16_t guards)
 struct probe {
 	uint64_t va; /* link address */
 	const char *name;
+	uint32_t guards;
+	uint32_t asked; /* of these: what features ask for by probe_ask() */
 	uint16_t flags;
-	uint16_t guards;
-	uint16_t asked; /* of these: what features ask for by probe_ask() */
 	bool kept;	/* somebody goes on knowing it by its index: it becomes no other one */
 };
 
@@ -148,9 +148,9 @@ struct probe *probe_set_at(struct probe_set *set, uint64_t va);
  * A feature wants hits of this probe, or does no more: one of GUARD_RECORDS, which it deals with.
  * t->change is held; selection_patch() goes on from there.
  */
-static inline void probe_ask(struct probe *p, uint16_t guard, bool on)
+static inline void probe_ask(struct probe *p, uint32_t guard, bool on)
 {
-	p->asked = (uint16_t)(on ? p->asked | guard : p->asked & ~guard);
+	p->asked = on ? p->asked | guard : p->asked & ~guard;
 }
 /* How many are to be recorded, in the guest or not. */
 size_t probes_recorded(const struct trace *t);

@@ -59,7 +59,7 @@ void follow_update(struct trace *t)
 		t->follow->on |= t->follow->known && (follows_functions(i) || follows_events(i));
 }
 
-uint16_t follow_guards(const struct follow *f, uint32_t probe)
+uint32_t follow_guards(const struct follow *f, uint32_t probe)
 {
 	if (!f->on)
 		return 0;
@@ -126,7 +126,7 @@ static void task_gone(struct trace *t, uint64_t task)
 	tell_payload(t, pid);
 }
 
-void follow_hit(struct trace *t, uint16_t guards, const struct machine_hit *hit)
+void follow_hit(struct trace *t, uint32_t guards, const struct machine_hit *hit)
 {
 	instances_lock(t);
 	if (guards & GUARD_TASK_NEW)

@@ -31,8 +31,8 @@ struct follow *follow_new(const struct probe_set *probes, const struct guestsym 
 /* Settle whether there is anything to follow. t->change is held. */
 void follow_update(struct trace *t);
 /* What stands for that at this probe: GUARD_FOLLOWS */
-uint16_t follow_guards(const struct follow *f, uint32_t probe);
+uint32_t follow_guards(const struct follow *f, uint32_t probe);
 /* A hit of such a guard: the machine is paused, t->change held. */
-void follow_hit(struct trace *t, uint16_t guards, const struct machine_hit *hit);
+void follow_hit(struct trace *t, uint32_t guards, const struct machine_hit *hit);
 
 #endif

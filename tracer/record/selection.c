@@ -218,7 +218,7 @@ static bool probe_update(struct trace *t, uint32_t probe)
 {
 	struct probe *p = &t->probes.v[probe];
 	uint16_t flags = p->flags & (uint16_t)~PROBE_FL_RECORD;
-	uint16_t guards = p->guards & (uint16_t) ~(GUARD_RECORDS | GUARD_FOLLOWS);
+	uint32_t guards = p->guards & ~(uint32_t)(GUARD_RECORDS | GUARD_FOLLOWS);
 	bool same;
 
 	if (any_takes(t, probe))
@@ -232,7 +232,7 @@ static bool probe_update(struct trace *t, uint32_t probe)
 	guards |= p->asked | follow_guards(t->follow, probe);
 	/* The payload tells text_mutex from all others: not every mutex is to be waited for. */
 	if (guards & GUARD_TEXT_LOCK)
-		guards &= (uint16_t)~GUARD_DEPTH;
+		guards &= ~(uint32_t)GUARD_DEPTH;
 	/* A guard's probe records by the way, but for those that the payload itself serves. */
 	same = p->guards == guards && (p->flags == flags || (guards && guards != GUARD_TEXT_LOCK &&
 							     guards != GUARD_DEPTH));
