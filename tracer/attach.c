@@ -3,6 +3,7 @@
 #include "tracer/internal.h"
 #include "tracer/boot.h"
 #include "tracer/collect/collect.h"
+#include "tracer/control/crash.h"
 #include "tracer/control/files.h"
 #include "tracer/core/lock.h"
 #include "tracer/events/events.h"
@@ -309,8 +310,9 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 
 enum guest_end {
 	GUEST_RUNS,
-	GUEST_STANDS, /* someone else has stopped it, or it cannot be paused any more */
-	GUEST_GONE,   /* its memory is nobody's, or already another kernel's */
+	GUEST_PANICKED, /* it does nothing any more that it is asked for, and needs no memory */
+	GUEST_STANDS,	/* someone else has stopped it, or it cannot be paused any more */
+	GUEST_GONE,	/* its memory is nobody's, or already another kernel's */
 };
 
 /* Nobody has said that it was reset: should it run on all the same, it still has our calls. */
@@ -339,7 +341,7 @@ static enum guest_end guest_end(struct trace *t)
 	default:
 		if (t->life->pulse.gone || (t->cfg.running && guest_was_reset(t)))
 			return guest_looks_gone(t);
-		return GUEST_RUNS;
+		return crash_panicked(t) ? GUEST_PANICKED : GUEST_RUNS;
 	}
 }
 

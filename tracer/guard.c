@@ -6,6 +6,7 @@
  */
 #include "tracer/internal.h"
 #include "tracer/boot.h"
+#include "tracer/control/crash.h"
 #include "tracer/core/lock.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
@@ -78,6 +79,21 @@ static int guard_named(struct trace *t, const char *what, const char *name, uint
 	return -ENOENT;
 }
 
+/* Where there is a site: a crash is to go its way. */
+static int guards_crash(struct trace *t)
+{
+	const char *name;
+	int ret = 0;
+
+	for (unsigned int i = 0; (name = crash_function(i)) && !ret; i++) {
+		const struct guestsym_symbol *func = guestsym_lookup(t->gs, name);
+
+		if (func && function_site(t->gs, func->addr))
+			ret = guard_add(t, func, GUARD_CRASH);
+	}
+	return ret;
+}
+
 int guards_init(struct trace *t, char *err, size_t errlen)
 {
 	const struct guestsym_symbol *func;
@@ -88,6 +104,8 @@ int guards_init(struct trace *t, char *err, size_t errlen)
 		if (func)
 			ret = guard_add(t, func, guard_rows[i].guard);
 	}
+	if (!ret)
+		ret = guards_crash(t);
 	if (!ret && t->cfg.from)
 		ret = guard_named(t, "from", t->cfg.from, GUARD_FROM, err, errlen);
 	if (!ret && t->cfg.until)

@@ -3,6 +3,7 @@
 #include "tracer/internal.h"
 #include "tracer/boot.h"
 #include "tracer/collect/collect.h"
+#include "tracer/control/crash.h"
 #include "tracer/control/instances.h"
 #include "tracer/core/lock.h"
 #include "tracer/dynevent/eprobe.h"
@@ -98,6 +99,7 @@ static const struct events_ops trace_events_ops = {
 static int trace_alloc(struct trace *t, char *err, size_t errlen)
 {
 	t->comms = comms_new(COMMS_DEFAULT_NR);
+	t->crash = crash_new();
 	t->modules = modules_list_new();
 	t->funcs = funcs_new(NULL, 0);
 	t->hwlat = hwlat_settings_new();
@@ -113,7 +115,7 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->event_probes = event_probes_new(t);
 	if (t->funcs)
 		t->stack_max = stack_max_new(t);
-	if (t->comms && t->modules && t->funcs && t->hwlat && t->blk && t->latencies &&
+	if (t->comms && t->crash && t->modules && t->funcs && t->hwlat && t->blk && t->latencies &&
 	    t->collect && t->event_traps && t->prints && t->graph && t->stack_max &&
 	    t->trace_events && t->probe_events && t->synth_events && t->event_probes &&
 	    !flag_sites_init(t) && !probe_set_init(&t->probes, t->gs)) {
@@ -198,6 +200,7 @@ void trace_free(struct trace *t)
 	comms_free(t->comms);
 	hwlat_settings_free(t->hwlat);
 	blk_select_free(t->blk);
+	crash_free(t->crash);
 	collect_free(t->collect);
 	memory_close(t->memory);
 	free(t->event_traps);
@@ -278,6 +281,7 @@ static void probe_trap(struct trace *t, uint32_t probe, const struct machine_hit
 {
 	const uint32_t guards = t->probes.v[probe].guards;
 	const uint16_t flags = t->probes.v[probe].flags;
+	const char *name = t->probes.v[probe].name;
 
 	if (flags & PROBE_FL_FLAG) {
 		record_flag_hit(t, hit);
@@ -301,7 +305,9 @@ static void probe_trap(struct trace *t, uint32_t probe, const struct machine_hit
 		trap_commands(t, hit);
 	if (guards & GUARD_DEPTH)
 		stack_max_hit(t, hit);
-	if (guards & ~GUARD_RECORDS)
+	if (guards & GUARD_CRASH)
+		crash_hit(t, name, hit);
+	if (guards & ~(GUARD_RECORDS | GUARD_CRASH))
 		guards_hit(t, guards, hit);
 }
 
@@ -369,6 +375,7 @@ void trace_get_status(struct trace *t, struct trace_status *st)
 		.corrupt = staged.corrupt,
 		.engine = t->engine->name,
 		.away = atomic_load(&t->away),
+		.panicked = crash_panicked(t),
 		.at = name_at(t, atomic_load(&t->at_ip[0])),
 	};
 	for (unsigned int i = 0; i < t->vcpus; i++) {

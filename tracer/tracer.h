@@ -95,6 +95,7 @@ struct trace_status {
 	uint64_t made, staged, staging_lost, corrupt;
 	const char *engine; /* "trap", "trampoline" */
 	bool away;	    /* all sites are the guest's for now, since it patches its own text */
+	bool panicked;	    /* the guest's kernel has called panic() */
 	bool done;	    /* --until was reached, max_events are recorded, or: */
 	int error;	    /* what has ended it, a negative errno; 0: nothing */
 	const char *at;	    /* function recorded last on vCPU 0, or NULL */
@@ -102,6 +103,11 @@ struct trace_status {
 
 /* May be called while the guest runs. */
 void trace_get_status(struct trace *t, struct trace_status *st);
+/*
+ * Say what a crash of the guest (panic, oops, sysrq-z) has asked to be told, its trace among it: to
+ * be called when machine_wait() has returned. The guest goes on meanwhile.
+ */
+void trace_tell_crash(struct trace *t);
 /* What the host and this process' control groups leave for buffers, in bytes; beyond it larger ones
  * are refused. */
 uint64_t trace_memory_left(const struct trace *t);

@@ -17,6 +17,18 @@ static const char *engine_name(unsigned int i)
 	return i < sizeof(engines) / sizeof(engines[0]) ? engines[i] : NULL;
 }
 
+static const char *const panic_actions[] = {
+	[TRACE_ON_PANIC_IGNORE] = "ignore",
+	[TRACE_ON_PANIC_STOP] = "stop",
+	[TRACE_ON_PANIC_DUMP] = "dump",
+	[TRACE_ON_PANIC_SNAPSHOT] = "snapshot",
+};
+
+static const char *panic_action_name(unsigned int i)
+{
+	return i < sizeof(panic_actions) / sizeof(panic_actions[0]) ? panic_actions[i] : NULL;
+}
+
 static const char *tracer_name(unsigned int i)
 {
 	return trace_tracer_name(i, NULL);
@@ -47,6 +59,18 @@ enum trace_engine session_options_engine(const struct session_options *opt)
 	while (engine_name(i + 1) && strcmp(engine_name(i), opt->engine))
 		i++;
 	return (enum trace_engine)i;
+}
+
+enum trace_on_panic session_options_on_panic(const struct session_options *opt, bool running)
+{
+	unsigned int i = TRACE_ON_PANIC_IGNORE;
+
+	/* A guest that hangs in panic() has no more to show; one of ours goes on to its end. */
+	if (!opt->on_panic)
+		return running ? TRACE_ON_PANIC_STOP : TRACE_ON_PANIC_IGNORE;
+	while (panic_action_name(i + 1) && strcmp(panic_action_name(i), opt->on_panic) != 0)
+		i++;
+	return (enum trace_on_panic)i;
 }
 
 /* The tracer records what the form prints. */
@@ -89,6 +113,8 @@ bool session_options_check(const struct session_options *opt)
 {
 	return (!opt->tracer || option_is_one_of("tracer", opt->tracer, tracer_name)) &&
 	       (!opt->clock || option_is_one_of("clock", opt->clock, clock_name)) &&
+	       (!opt->on_panic ||
+		option_is_one_of("on-panic", opt->on_panic, panic_action_name)) &&
 	       option_is_one_of("engine", opt->engine, engine_name) &&
 	       option_is_one_of("format", opt->format, form_name) && form_fits(opt) &&
 	       categories_exist(&opt->events);

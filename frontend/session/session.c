@@ -93,6 +93,7 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.pids = s->opt->pids.values,
 		.nr_pids = s->opt->pids.nr,
 		.engine = session_options_engine(s->opt),
+		.on_panic = session_options_on_panic(s->opt, running),
 		.window_bytes = s->opt->window_bytes,
 		.lossless = s->opt->lossless,
 		.control = !s->opt->unserved,
@@ -295,6 +296,7 @@ void session_run(struct session *s, bool show)
 	do {
 		machine_wait(s->m, &s->event, 100);
 		trace_get_status(s->trace, &st);
+		trace_tell_crash(s->trace);
 		progress_lost(&progress, &st, loss_advice(s->opt));
 		progress_show(&progress, session_seconds(s), &st);
 	} while (!session_ended(s, &st));
@@ -332,6 +334,8 @@ static void session_end_text(const struct session *s, const struct trace_status 
 		snprintf(why, len, "interrupted");
 	else if (st->error)
 		snprintf(why, len, "the trace has failed: %s", strerror(-st->error));
+	else if (st->panicked && !by_count)
+		snprintf(why, len, "the guest's kernel has panicked");
 	else if (s->opt->until && !by_count)
 		snprintf(why, len, "%s was called", s->opt->until);
 	else

@@ -19,6 +19,7 @@
 struct session_options {
 	const char *tracer; /* NULL: function, or with nothing but events nop */
 	const char *clock, *from, *until, *output, *engine, *format;
+	const char *on_panic; /* NULL: session_options_on_panic() decides */
 	struct option_list filter, notrace, pids, events;
 	uint64_t buffer_kb, max_events, window_bytes;
 	uint64_t min_us, max_us; /* of calls; 0: any */
@@ -79,6 +80,8 @@ struct session_options {
 			   "function_graph: only calls that take so long (tracing_thresh)"),       \
 		OPT_NUMBER(0, "max-us", &(opt)->max_us, 1, UINT64_C(1) << 40, "US",                \
 			   "function_graph: only calls that take no longer"),                      \
+		OPT_STRING(0, "on-panic", &(opt)->on_panic, "WHAT",                                \
+			   "when the guest's kernel panics: stop, dump, snapshot or ignore"),      \
 		OPT_STRING(0, "format", &(opt)->format, "NAME",                                    \
 			   "how the trace is printed: trace (default) or kft"),                    \
 		OPT_STRING('o', "output", &(opt)->output, "FILE",                                  \
@@ -89,6 +92,8 @@ bool session_options_check(const struct session_options *opt);
 /* The tracer and the engine that it asks for. */
 const char *session_options_tracer(const struct session_options *opt);
 enum trace_engine session_options_engine(const struct session_options *opt);
+/* What is done when the guest panics, one that was attached to or one that was booted. */
+enum trace_on_panic session_options_on_panic(const struct session_options *opt, bool running);
 void session_options_free(struct session_options *opt);
 
 /* Why the guest is not traced any more. */

@@ -180,6 +180,27 @@ static int set_max_latency(struct open_file *f, uint64_t us)
 	return 0;
 }
 
+static void show_dump_on_oops(struct open_file *f, struct text *out)
+{
+	char value[DUMP_ON_OOPS_MAX];
+
+	trace_dump_on_oops(f->trace, value);
+	text_printf(out, "%s\n", value);
+}
+
+static ssize_t write_dump_on_oops(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	char value[DUMP_ON_OOPS_MAX];
+	int rc;
+
+	(void)off;
+	if (len > sizeof(value) - 1)
+		return -EINVAL;
+	copy_stripped(value, sizeof(value), text, len);
+	rc = trace_set_dump_on_oops(f->trace, value);
+	return rc ? rc : (ssize_t)len;
+}
+
 /* --- hwlat_detector/ ---------------------------------------------------------------------- */
 
 static void show_width(struct open_file *f, struct text *out)
@@ -267,6 +288,14 @@ static const struct tracefs_file files[] = {
 	 .open = open_errors,
 	 .show = show_errors,
 	 .write = write_nothing},
+	/* The kernel's is a file of /proc, and that is the guest's. */
+	{.path = "ftrace_dump_on_oops",
+	 .what = "what is printed on stderr when the guest's kernel oopses or panics: 0, 1 (the buffers),\n"
+		 "2 (of that CPU), INSTANCE[=2], several with commas (/proc/sys/kernel has it in a guest)",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .show = show_dump_on_oops,
+	 .write = write_dump_on_oops},
 	{.path = "hwlat_detector/mode",
 	 .what = "hwlat: none, round-robin or per-cpu",
 	 .mode = 0640,

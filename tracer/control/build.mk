@@ -1,4 +1,5 @@
 tracer-objs += tracer/control/calls.o
+tracer-objs += tracer/control/crash.o
 tracer-objs += tracer/control/dump.o
 tracer-objs += tracer/control/event-command.o
 tracer-objs += tracer/control/event-filter.o

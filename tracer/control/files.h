@@ -172,4 +172,10 @@ void trace_print_overhead(struct trace *t, struct text *out);
 unsigned int trace_cmdlines_size(struct trace *t);
 int trace_set_cmdlines_size(struct trace *t, unsigned int n);
 
+/* ftrace_dump_on_oops (/proc/sys/kernel has it in a guest): as long as 6.12 takes it. */
+#define DUMP_ON_OOPS_MAX 100
+void trace_dump_on_oops(struct trace *t, char value[DUMP_ON_OOPS_MAX]);
+/* 0, or -EINVAL: it is empty, or too long. */
+int trace_set_dump_on_oops(struct trace *t, const char *value);
+
 #endif

@@ -7,6 +7,8 @@
 
 /* func_owner.dump, .events */
 void instance_dump(void *arg, const struct func_hit *hit, bool all_cpus);
+/* Tell what the buffer of that vCPU, or ALL_VCPUS, has, as ftrace_dump() does on the console. */
+void instance_print(struct instance *i, int vcpu);
 extern const struct func_event_ops instance_event_commands;
 
 /* Of all its events; the locks as at instances_free(). */

@@ -16,6 +16,14 @@ enum trace_engine {
 	TRACE_ENGINE_TRAMPOLINE, /* it calls code placed in the guest; no exit */
 };
 
+/* What is done when the guest's kernel panics. */
+enum trace_on_panic {
+	TRACE_ON_PANIC_IGNORE,	 /* recording goes on */
+	TRACE_ON_PANIC_STOP,	 /* it stops; of an attached guest the trace ends */
+	TRACE_ON_PANIC_DUMP,	 /* the same, and the buffers are printed at once */
+	TRACE_ON_PANIC_SNAPSHOT, /* a snapshot is taken, and recording goes on */
+};
+
 /* All that it points to outlives the trace. */
 struct trace_config {
 	const struct guestsym *gs;
@@ -37,6 +45,7 @@ struct trace_config {
 	const char *const *pids; /* of the tasks that are recorded; none means all */
 	size_t nr_pids;
 	enum trace_engine engine;
+	enum trace_on_panic on_panic;
 	uint64_t window_bytes; /* guest memory that trampolines may take; 0: the default */
 	bool control;	       /* it may be told other things to trace while it is under way */
 	bool lossless;	       /* trampolines: the guest waits instead of losing records */

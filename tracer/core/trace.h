@@ -21,6 +21,7 @@
 #include "tracer/ring/ring.h"
 
 struct life;
+struct crash;
 struct event_traps;
 struct follow;
 struct func_filter;
@@ -54,7 +55,8 @@ struct trace_stacks; /* stacks.c */
 struct trace_wait;   /* wait.c */
 
 struct trace {
-	struct life *life; /* tracer/internal.h */
+	struct life *life;   /* tracer/internal.h */
+	struct crash *crash; /* tracer/control/crash.h */
 	struct trace_seen *seen;
 	struct trace_stacks *stacks;
 	struct trace_wait *wait;

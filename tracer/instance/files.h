@@ -54,6 +54,8 @@ void instance_print_stats(struct instance *i, unsigned int vcpu, struct text *ou
 struct instance_reader;
 
 struct instance_reader *instance_read_open(struct instance *i, int vcpu, bool pipe);
+/* As ftrace_dump() has it: in the format of latencies. */
+struct instance_reader *instance_dump_open(struct instance *i, int vcpu);
 void instance_read_close(struct instance_reader *r);
 /*
  * trace: up to len bytes at file offset off. Readers mostly go forward; going back reads anew.

@@ -13,7 +13,7 @@ struct instance_reader {
 	struct instance *i;
 	struct ring **rings; /* the instance's own, or the snapshot's */
 	int vcpu;
-	bool pipe;
+	bool pipe, dump;
 	struct reader *reader;
 	struct ring *open[MACHINE_MAX_VCPUS]; /* what the reader reads */
 	off_t at;
@@ -110,12 +110,14 @@ static struct reader *reader_of(struct instance_reader *r)
 	instance_output_config(r->i, &cfg);
 	if (r->rings == r->i->spare && r->i->tracer->max)
 		instance_max_config(r->i, &cfg);
+	if (r->dump)
+		cfg.options |= OUTPUT_LATENCY_FORMAT;
 	rings_now(r, r->open);
 	return reader_open(r->open, r->i->t->vcpus, r->vcpu, r->pipe, &cfg);
 }
 
 static struct instance_reader *open_rings(struct instance *i, struct ring **rings, int vcpu,
-					  bool pipe)
+					  bool pipe, bool dump)
 {
 	struct instance_reader *r = calloc(1, sizeof(*r));
 
@@ -125,6 +127,7 @@ static struct instance_reader *open_rings(struct instance *i, struct ring **ring
 	r->rings = rings;
 	r->vcpu = vcpu;
 	r->pipe = pipe;
+	r->dump = dump;
 	r->reader = reader_of(r);
 	if (r->reader)
 		return r;
@@ -134,12 +137,17 @@ static struct instance_reader *open_rings(struct instance *i, struct ring **ring
 
 struct instance_reader *instance_read_open(struct instance *i, int vcpu, bool pipe)
 {
-	return open_rings(i, i->tracer->max && !pipe ? i->spare : i->ring, vcpu, pipe);
+	return open_rings(i, i->tracer->max && !pipe ? i->spare : i->ring, vcpu, pipe, false);
+}
+
+struct instance_reader *instance_dump_open(struct instance *i, int vcpu)
+{
+	return open_rings(i, i->ring, vcpu, false, true);
 }
 
 struct instance_reader *instance_snapshot_open(struct instance *i, int vcpu)
 {
-	return instance_has_snapshot(i) ? open_rings(i, i->spare, vcpu, false) : NULL;
+	return instance_has_snapshot(i) ? open_rings(i, i->spare, vcpu, false, false) : NULL;
 }
 
 void instance_read_close(struct instance_reader *r)

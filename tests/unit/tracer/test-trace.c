@@ -341,6 +341,176 @@ static void until_works_without_a_site(void **state)
 	trace_free(t);
 }
 
+/* --- a kernel that crashes ------------------------------------------------------------------- */
+
+/* What was said since, in lines; the first ones do. */
+struct said {
+	char text[4096];
+};
+
+static void say(void *arg, const char *text)
+{
+	struct said *said = arg;
+	size_t len = strlen(said->text);
+
+	snprintf(said->text + len, sizeof(said->text) - len, "%s\n", text);
+}
+
+/* A guest whose function beta is called otherwise. */
+static struct trace *crash_started(struct trace_config cfg, const char *name, struct said *said)
+{
+	for (size_t i = 0; i < fake.nsites; i++)
+		if (!strcmp(fake.sites[i].name, "beta"))
+			fake.sites[i].name = name;
+	fake_symbol(name, FAKE_VA(FN_BETA), 'T');
+	cfg.message = say;
+	cfg.message_arg = said;
+	*said->text = '\0';
+	return trace_started(cfg);
+}
+
+static void guest_crashes(struct trace *t)
+{
+	guest_calls(t, FN_BETA, FAKE_VA(FN_START));
+	assert_int_equal(fake.paused, 0);
+	trace_tell_crash(t);
+}
+
+static void crash_over(struct trace *t)
+{
+	assert_int_equal(trace_detach(t), 0);
+	trace_free(t);
+}
+
+static void panics_stop_and_dump(void **state)
+{
+	static struct said said;
+	struct trace *t = crash_started((struct trace_config){.on_panic = TRACE_ON_PANIC_DUMP},
+					"panic", &said);
+	struct trace_status st;
+
+	(void)state;
+	guest_calls(t, FN_ALPHA, FAKE_VA(FN_START));
+	guest_crashes(t);
+	guest_calls(t, FN_ALPHA, FAKE_VA(FN_START));
+	assert_false(instance_is_on(trace_top(t)));
+	assert_int_equal(entries(t), 2);
+	trace_get_status(t, &st);
+	assert_true(st.panicked);
+	assert_false(st.done); /* it is a boot */
+	assert_non_null(strstr(said.text, "the guest's kernel panics\n"
+					  "Dumping ftrace buffer:\n"
+					  "---------------------------------\n"));
+	assert_non_null(strstr(said.text, ": alpha <-start_kernel\n"));
+	assert_null(strchr(said.text, '#'));
+	crash_over(t);
+}
+
+static void panics_may_be_ignored(void **state)
+{
+	static struct said said;
+	struct trace *t = crash_started((struct trace_config){0}, "panic", &said);
+
+	(void)state;
+	guest_crashes(t);
+	guest_calls(t, FN_ALPHA, FAKE_VA(FN_START));
+	assert_true(instance_is_on(trace_top(t)));
+	assert_int_equal(entries(t), 2);
+	assert_string_equal(said.text, "the guest's kernel panics\n");
+	crash_over(t);
+}
+
+static void panics_are_snapped(void **state)
+{
+	static struct said said;
+	struct trace *t = crash_started((struct trace_config){.on_panic = TRACE_ON_PANIC_SNAPSHOT},
+					"panic", &said);
+
+	(void)state;
+	guest_calls(t, FN_ALPHA, FAKE_VA(FN_START));
+	guest_crashes(t);
+	guest_calls(t, FN_ALPHA, FAKE_VA(FN_START));
+	assert_true(instance_has_snapshot(trace_top(t)));
+	assert_int_equal(entries(t), 1); /* what came behind it */
+	crash_over(t);
+}
+
+static void oopses_dump_as_they_are_told(void **state)
+{
+	static const struct {
+		const char *value;
+		unsigned int dumps;
+		const char *says;
+	} cases[] = {
+		{"0", 0, "recording stops"},
+		{"1", 1, "Dumping ftrace buffer:\n---------------------------------\n"},
+		{"2", 1, "Dumping ftrace buffer:\n---------------------------------\n"},
+		{"orig_cpu", 1, "Dumping ftrace buffer:\n"},
+		{"0,foo=2", 1, "Dumping ftrace instance foo buffer:\n   (ftrace buffer empty)\n"},
+		{"foo", 1, "Dumping ftrace instance foo buffer:\n"},
+		{"1,foo", 2, "Dumping ftrace instance foo buffer:\n"},
+		{"bar", 0, "Instance bar not found\n"},
+		{",,=", 0, "Instance  not found\n"},
+	};
+	static struct said said;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned int dumps = 0;
+		struct trace *t;
+
+		if (i) {
+			guest_tear_down(state);
+			guest_set_up(state);
+		}
+		t = crash_started((struct trace_config){0}, "oops_enter", &said);
+		assert_int_equal(instance_new(t, "foo"), 0);
+		assert_int_equal(trace_set_dump_on_oops(t, cases[i].value), 0);
+		guest_crashes(t);
+		guest_crashes(t); /* nothing new to be seen */
+		for (const char *at = said.text; (at = strstr(at, "Dumping")); at++)
+			dumps++;
+		assert_int_equal(dumps, cases[i].dumps);
+		assert_non_null(strstr(said.text, cases[i].says));
+		assert_false(instance_is_on(trace_top(t)));
+		assert_int_equal(entries(t), 1);
+		crash_over(t);
+	}
+}
+
+static void values_have_a_length(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){0});
+	char value[DUMP_ON_OOPS_MAX + 1];
+
+	(void)state;
+	memset(value, 'a', sizeof(value));
+	value[DUMP_ON_OOPS_MAX] = '\0';
+	assert_int_equal(trace_set_dump_on_oops(t, value), -EINVAL);
+	assert_int_equal(trace_set_dump_on_oops(t, ""), -EINVAL);
+	trace_dump_on_oops(t, value);
+	assert_string_equal(value, "0");
+	crash_over(t);
+}
+
+/* Again only once something was recorded in between. */
+static void sysrq_z_dumps(void **state)
+{
+	static struct said said;
+	struct trace *t = crash_started((struct trace_config){0}, "sysrq_ftrace_dump", &said);
+
+	(void)state;
+	guest_crashes(t);
+	assert_non_null(strstr(said.text, " <-start_kernel\n"));
+	assert_false(instance_is_on(trace_top(t)));
+	*said.text = '\0';
+	guest_crashes(t);
+	assert_string_equal(said.text, "");
+	instance_set_on(trace_top(t), true);
+	guest_crashes(t);
+	assert_non_null(strstr(said.text, "Dumping"));
+	crash_over(t);
+}
+
 static void errors_end_the_trace(void **state)
 {
 	struct trace *t = trace_started((struct trace_config){0});
@@ -503,6 +673,12 @@ int main(void)
 		TEST(unknown_bytes_are_left_out),
 		TEST(until_ends_the_trace_with_its_record),
 		TEST(until_works_without_a_site),
+		TEST(panics_stop_and_dump),
+		TEST(panics_may_be_ignored),
+		TEST(panics_are_snapped),
+		TEST(oopses_dump_as_they_are_told),
+		TEST(values_have_a_length),
+		TEST(sysrq_z_dumps),
 		TEST(errors_end_the_trace),
 		TEST(a_guest_that_has_gone_is_waited_for),
 		TEST(max_events_is_exact),
