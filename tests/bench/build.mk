@@ -6,6 +6,7 @@ bench-programs += tests/bench/bench-ring
 bench-programs += tests/bench/bench-output
 bench-programs += tests/bench/bench-exits
 bench-programs += tests/bench/bench-hits
+bench-programs += tests/bench/bench-mmio
 # Scripts that do so, with a whole guest.
 bench-scripts  += tests/bench/bench-attach
 bench-scripts  += tests/bench/bench-boot
@@ -13,7 +14,7 @@ bench-scripts  += tests/bench/bench-files
 bench-scripts  += tests/bench/bench-overhead
 bench-scripts  += tests/bench/bench-standstill
 
-bench-with-guest := $(O)/tests/bench/bench-exits $(O)/tests/bench/bench-hits
+bench-with-guest := $(addprefix $(O)/tests/bench/bench-,exits hits mmio)
 
 $(bench-with-guest) $(O)/tests/bench/bench-payload: LDLIBS += -lcmocka
 $(bench-with-guest): | $(O)/tests/guest/testguest.elf
@@ -27,7 +28,7 @@ $(O)/tests/bench/bench-calls: tests/workload/bench-calls.c
 bench-built: $(O)/tests/bench/bench-calls
 
 # What depends on the accelerator, under KVM: see tests/kvm/run. One program there, and its arguments.
-bench-kvm := tests/bench/bench-exits tests/bench/bench-hits tests/bench/bench-overhead tests/bench/bench-attach tests/bench/bench-standstill
+bench-kvm := tests/bench/bench-exits tests/bench/bench-hits tests/bench/bench-mmio tests/bench/bench-overhead tests/bench/bench-attach tests/bench/bench-standstill
 comma     := ,
 space     := $(subst ,, )
 

@@ -95,6 +95,7 @@ uint64_t work_5(uint64_t slot, uint64_t x);
 uint64_t work_6(uint64_t slot, uint64_t x);
 uint64_t work_7(uint64_t slot, uint64_t x);
 void bench_loop(void);
+extern volatile uint64_t bench_count; /* what the host measures has been done so often */
 void call_on_irq_stack(void (*function)(struct frame *), struct frame *arg);
 void halt(void) __attribute__((noreturn));
 
@@ -165,7 +166,7 @@ void apic_timer(uint32_t period);
 void apic_eoi(void);
 
 /* jobs.c */
-extern volatile uint64_t job_go; /* set by the host */
+extern volatile uint64_t job_go, job_stop; /* set by the host */
 bool job_run(unsigned int cpu);
 void job_end(void);
 
@@ -190,6 +191,7 @@ bool job_irqs(unsigned int cpu);
 
 /* mmio.c */
 bool job_mmio(unsigned int cpu);
+bool job_register(unsigned int cpu);
 
 /* tree.c */
 bool job_tree(unsigned int cpu);

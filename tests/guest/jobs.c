@@ -233,15 +233,16 @@ static const struct {
 	const char *name;
 	bool (*run)(unsigned int cpu);
 } jobs[] = {
-	{"calls", job_calls},	{"work", job_work},
-	{"int3", job_int3},	{"mixed-int3", job_mixed_int3},
-	{"regs", job_regs},	{"tsc", job_tsc},
-	{"window", job_window}, {"ipi", job_ipi},
-	{"timer", job_timer},	{"echo", job_echo},
-	{"out", job_out},	{"bench", job_bench},
-	{"text", job_text},	{"tree", job_tree},
-	{"deep", job_deep},	{"spin", job_spin},
-	{"irqs", job_irqs},	{"mmio", job_mmio},
+	{"calls", job_calls},	    {"work", job_work},
+	{"int3", job_int3},	    {"mixed-int3", job_mixed_int3},
+	{"regs", job_regs},	    {"tsc", job_tsc},
+	{"window", job_window},	    {"ipi", job_ipi},
+	{"timer", job_timer},	    {"echo", job_echo},
+	{"out", job_out},	    {"bench", job_bench},
+	{"text", job_text},	    {"tree", job_tree},
+	{"deep", job_deep},	    {"spin", job_spin},
+	{"irqs", job_irqs},	    {"mmio", job_mmio},
+	{"register", job_register},
 };
 
 bool job_run(unsigned int cpu)

@@ -80,3 +80,18 @@ bool job_mmio(unsigned int cpu)
 	}
 	return good;
 }
+
+/* For measuring: nothing but one register, over and over. */
+bool job_register(unsigned int cpu)
+{
+	volatile uint32_t *at = __ioremap_caller(DEVICE_PA, PAGE);
+
+	if (cpu)
+		return true;
+	while (!job_stop) {
+		if (*at != UINT32_MAX)
+			return false;
+		bench_count++;
+	}
+	return true;
+}
