@@ -199,6 +199,7 @@ void instance_snapshot_stopped(struct instance *i, int vcpu)
 
 		if (!chosen(vcpu, v))
 			continue;
+		ring_set_overwrite(i->spare[v], i->options & OUTPUT_OVERWRITE);
 		set_ring(i->ring, v, i->spare[v]);
 		set_ring(i->spare, v, taken);
 	}

@@ -322,6 +322,34 @@ static void test_snapshot(void **state)
 	assert_non_null(strstr(get(w, "snapshot", buf, sizeof(buf)), "Snapshot is freed"));
 }
 
+/* The buffer that the snapshot changes places with is used as the option says: full, and no more.
+ */
+static void test_snapshot_keeps_the_first(void **state)
+{
+	static const char *const files[] = {"snapshot", "per_cpu/cpu0/snapshot"};
+	static char buf[1 << 16];
+	struct world *w = *state;
+
+	assert_int_equal(put(w, "buffer_size_kb", 0, "8"), 1);
+	assert_int_equal(put(w, "options/overwrite", 0, "0"), 1);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		assert_int_equal(put(w, files[i], 0, "1"), 1);
+		assert_int_equal(put(w, "trace", O_TRUNC, ""), 0);
+		assert_int_equal(put(w, "trace_marker", 0, "the first"), 9);
+		for (int n = 0; n < 1000; n++)
+			assert_int_equal(put(w, "trace_marker", 0, "another one"), 11);
+		assert_non_null(strstr(get(w, "trace", buf, sizeof(buf)), ": the first\n"));
+	}
+	/* And the one that was taken when the option was another. */
+	assert_int_equal(put(w, "options/overwrite", 0, "1"), 1);
+	assert_int_equal(put(w, "snapshot", 0, "1"), 1);
+	assert_int_equal(put(w, "trace", O_TRUNC, ""), 0);
+	assert_int_equal(put(w, "trace_marker", 0, "the first"), 9);
+	for (int n = 0; n < 1000; n++)
+		assert_int_equal(put(w, "trace_marker", 0, "another one"), 11);
+	assert_null(strstr(get(w, "trace", buf, sizeof(buf)), ": the first\n"));
+}
+
 /* The pages of the snapshot, of one vCPU; each is given once. */
 static void test_snapshot_raw(void **state)
 {
@@ -605,19 +633,33 @@ static void test_ours(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_listing),	   TEST(test_instance_listing),
-		TEST(test_defaults),	   TEST(test_writes),
-		TEST(test_names),	   TEST(test_lists),
-		TEST(test_instances),	   TEST(test_text_stays),
-		TEST(test_buffer_size),	   TEST(test_free_buffer),
-		TEST(test_pipe),	   TEST(test_raw),
-		TEST(test_snapshot),	   TEST(test_snapshot_raw),
-		TEST(test_lent_snapshot),  TEST(test_time_start),
-		TEST(test_pause_on_trace), TEST(test_truncate),
-		TEST(test_options),	   TEST(test_filter),
-		TEST(test_graph_filter),   TEST(test_graph_depth),
-		TEST(test_graph_options),  TEST(test_graph_in_instance),
-		TEST(test_preempt_count),  TEST(test_ours),
+		TEST(test_listing),
+		TEST(test_instance_listing),
+		TEST(test_defaults),
+		TEST(test_writes),
+		TEST(test_names),
+		TEST(test_lists),
+		TEST(test_instances),
+		TEST(test_text_stays),
+		TEST(test_buffer_size),
+		TEST(test_free_buffer),
+		TEST(test_pipe),
+		TEST(test_raw),
+		TEST(test_snapshot),
+		TEST(test_snapshot_keeps_the_first),
+		TEST(test_snapshot_raw),
+		TEST(test_lent_snapshot),
+		TEST(test_time_start),
+		TEST(test_pause_on_trace),
+		TEST(test_truncate),
+		TEST(test_options),
+		TEST(test_filter),
+		TEST(test_graph_filter),
+		TEST(test_graph_depth),
+		TEST(test_graph_options),
+		TEST(test_graph_in_instance),
+		TEST(test_preempt_count),
+		TEST(test_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
