@@ -16,6 +16,7 @@ guest_console=0	    # 1: another program says hello on its console, $qemu_dir/se
 guest_options=()    # options for QEMU
 guest_accel=$qemu_one_thread # or $qemu_accel, where vCPUs have to run at the same time
 guest_kernel='' guest_answer='' guest_in='' guest_out=''
+tracer_image=1	    # 0: what is traced is to be found in the guest's memory alone
 tracer_pid='' tracer_events='' tracer_lost='' tracer_trace=/dev/null
 
 guest_exit()
@@ -128,8 +129,10 @@ guest_listen()
 # tracer_begin OPTION...: returns when hvtrace traces. Its messages are in $qemu_dir/hvtrace.
 tracer_begin()
 {
+	local image=(-k "$guest_kernel")
+	[ "$tracer_image" = 1 ] || image=()
 	: >"$qemu_dir/hvtrace" # it may say what an earlier one has said
-	"$HVTRACE" attach "gdb:unix:$qemu_dir/gdb" -k "$guest_kernel" --window 1440m "$@" \
+	"$HVTRACE" attach "gdb:unix:$qemu_dir/gdb" "${image[@]}" --window 1440m "$@" \
 		>"$tracer_trace" 2>"$qemu_dir/hvtrace" &
 	tracer_pid=$!
 	wait_until tracer_says_something_final
