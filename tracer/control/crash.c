@@ -242,6 +242,23 @@ static void panicked(struct trace *t, const struct machine_hit *hit)
 		trace_finish(t);
 }
 
+/* Of include/linux/panic.h, 6.1 and 6.12. */
+#define TAINT_SOFTLOCKUP 14
+
+/* add_taint(): watchdog_timer_fn() has found a CPU that is stuck, and has nothing else to be seen. */
+static void tainted(struct trace *t, const struct machine_hit *hit)
+{
+	if ((uint32_t)hit->regs->rdi == TAINT_SOFTLOCKUP)
+		tell_later(t, NULL, 0, "vCPU %u: the guest's watchdog reports a soft lockup",
+			   hit->vcpu);
+}
+
+/* rcu_check_gp_kthread_starvation(): of each stall that is reported (kernel/rcu/tree_stall.h). */
+static void rcu_stalled(struct trace *t, const struct machine_hit *hit)
+{
+	tell_later(t, NULL, 0, "vCPU %u: the guest's kernel reports an RCU stall", hit->vcpu);
+}
+
 static const struct crash_row {
 	const char *function;
 	void (*hit)(struct trace *t, const struct machine_hit *hit);
@@ -249,6 +266,8 @@ static const struct crash_row {
 	{"panic", panicked},
 	{"oops_enter", oopsed},
 	{"sysrq_ftrace_dump", asked},
+	{"add_taint", tainted},
+	{"rcu_check_gp_kthread_starvation", rcu_stalled},
 };
 
 const char *crash_function(unsigned int i)

@@ -492,6 +492,38 @@ static void values_have_a_length(void **state)
 	crash_over(t);
 }
 
+static void taints_by(struct trace *t, uint64_t flag)
+{
+	struct machine_regs regs = {.rsp = FAKE_VA(STACK), .rdi = flag, .rflags = 0x202};
+	struct machine_hit hit = {.va = FAKE_VA(FN_BETA), .regs = &regs};
+
+	hit.cookie = fake_trap(hit.va)->cookie;
+	trace_trap(t, &hit);
+	trace_tell_crash(t);
+}
+
+/* They are told of, and recording goes on. */
+static void stalls_are_noticed(void **state)
+{
+	static struct said said;
+	struct trace *t = crash_started((struct trace_config){0}, "add_taint", &said);
+
+	(void)state;
+	taints_by(t, 9); /* TAINT_WARN */
+	assert_string_equal(said.text, "");
+	taints_by(t, 14);
+	assert_string_equal(said.text, "vCPU 0: the guest's watchdog reports a soft lockup\n");
+	assert_true(instance_is_on(trace_top(t)));
+	crash_over(t);
+	guest_tear_down(state);
+	guest_set_up(state);
+	t = crash_started((struct trace_config){0}, "rcu_check_gp_kthread_starvation", &said);
+	guest_crashes(t);
+	assert_string_equal(said.text, "vCPU 0: the guest's kernel reports an RCU stall\n");
+	assert_true(instance_is_on(trace_top(t)));
+	crash_over(t);
+}
+
 /* Again only once something was recorded in between. */
 static void sysrq_z_dumps(void **state)
 {
@@ -678,6 +710,7 @@ int main(void)
 		TEST(panics_are_snapped),
 		TEST(oopses_dump_as_they_are_told),
 		TEST(values_have_a_length),
+		TEST(stalls_are_noticed),
 		TEST(sysrq_z_dumps),
 		TEST(errors_end_the_trace),
 		TEST(a_guest_that_has_gone_is_waited_for),
