@@ -257,6 +257,9 @@ int pieces_patch(struct trace *t)
 		ret = probes_remove(t, PROBE_FL_CHANGE, PROBE_FL_GONE);
 		return ret ? ret : probes_insert(t, 0, 0);
 	}
+	/* All are removed then, and nobody is to be told of another's that were not set. */
+	if (t->leaving)
+		return 0;
 	keep_changes(t);
 	ret = list(t, PIECES_REMOVE, is_changed);
 	if (ret)

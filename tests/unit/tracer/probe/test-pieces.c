@@ -368,6 +368,22 @@ static void changes_more(void)
 	trace_change_end(world.t);
 }
 
+static void changes_while_leaving(void)
+{
+	trace_leave(world.t);
+	changes_more();
+}
+
+/* Whoever lets go is not told that somebody else was given up. */
+static void a_change_while_letting_go_comes_to_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(patched(), 0);
+	world.between = changes_while_leaving;
+	assert_int_equal(removed(), 0);
+	all_are(false);
+}
+
 static void a_change_in_between_joins_it(void **state)
 {
 	(void)state;
@@ -440,6 +456,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_lets_go_does_not_wait_for_all, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(letting_go_ends_what_is_under_way, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_change_while_letting_go_comes_to_nothing, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_change_in_between_joins_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_hit_in_between_leaves_the_rest, set_up,
