@@ -116,7 +116,8 @@ static void held_insert(struct trace *t)
 
 	machine_pause_for(t->m, "setting the probes of its boot");
 	change_lock(t);
-	t->held = false;
+	t->waits = false;
+	probes_hold(t);
 	ret = probes_insert(t, 0, PROBE_FL_ONCE);
 	change_unlock(t);
 	machine_resume(t->m);
@@ -316,14 +317,8 @@ bool boot_has_late_tracer(const struct trace *t)
 
 void boot_prepare(struct trace *t)
 {
-	if (probes_recorded(t) <= QEMU_TRAPS_MAX || t->cfg.engine == TRACE_ENGINE_TRAP ||
-	    trace_has_window(t))
-		return;
-	t->held = true;
-	trace_note(t,
-		   "functions are recorded once the kernel can give memory for trampolines; from "
-		   "the start on if there are no more than %d of them (-f)",
-		   QEMU_TRAPS_MAX);
+	t->waits = t->cfg.engine != TRACE_ENGINE_TRAP && !trace_has_window(t);
+	probes_hold(t);
 }
 
 int boot_follow(struct trace *t)

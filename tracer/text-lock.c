@@ -256,7 +256,8 @@ int text_lock_switch(struct trace *t)
 	if (ret)
 		return ret;
 	t->engine = &trampoline_probe_ops;
-	t->held = false;
+	t->waits = false;
+	probes_hold(t);
 	/* How the kernel returns may have become known since the payload was loaded. */
 	ret = trampoline_returns(t);
 	return ret ? ret : probes_insert(t, 0, PROBE_FL_ONCE);

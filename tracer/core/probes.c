@@ -113,6 +113,6 @@ size_t probes_recorded(const struct trace *t)
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->probes.nr; i++)
-		n += (t->probes.v[i].flags & PROBE_FL_RECORD) != 0;
+		n += t->probes.v[i].flags & PROBE_FL_RECORD || t->probes.v[i].guards & GUARD_STACKS;
 	return n;
 }

@@ -61,12 +61,13 @@ enum {
 enum {
 	GUARD_RECORDS = GUARD_COMMAND | GUARD_STACK | GUARD_DEPTH | GUARD_PROBE,
 	GUARD_FOLLOWS = GUARD_TASK_NEW | GUARD_TASK_GONE,
+	/* All that is wanted of the hit is the vCPU's own stack. */
+	GUARD_STACKS = GUARD_STACK | GUARD_DEPTH,
 };
 
-/* All that is wanted of the hit is the vCPU's own stack. */
 static inline bool guards_are_stacks(uint32_t guards)
 {
-	return guards && !(guards & ~(GUARD_STACK | GUARD_DEPTH));
+	return guards && !(guards & ~GUARD_STACKS);
 }
 
 struct probe {

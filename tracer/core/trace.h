@@ -105,7 +105,8 @@ struct trace {
 	bool placed;	      /* change: probes are in the guest as soon as they are wanted */
 	atomic_bool leaving;  /* trace_leave(): no more probes are set */
 	bool detached;	      /* change: the guest is not asked for anything any more */
-	bool held;	      /* change: functions are not in the guest yet: boot.h */
+	bool waits;	      /* change: a kernel that boots will have trampolines: boot.h */
+	bool held;	      /* change: and functions, which are many, are not in it before that */
 	atomic_bool away;     /* change, but for a glance: the sites are the guest's for now */
 	struct follow *follow;
 	struct user_layout user;

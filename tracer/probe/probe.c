@@ -42,7 +42,22 @@ static bool probe_matches(const struct probe *p, uint16_t with, uint16_t without
 /* There is something to be done at a hit. */
 static bool probe_wanted(const struct trace *t, const struct probe *p)
 {
-	return (p->flags & PROBE_FL_RECORD && !t->held) || p->guards;
+	bool function = p->flags & PROBE_FL_RECORD || p->guards & GUARD_STACKS;
+
+	return (function && !t->held) || p->guards & ~GUARD_STACKS;
+}
+
+void probes_hold(struct trace *t)
+{
+	bool before = t->held;
+
+	t->held = t->waits && probes_recorded(t) > QEMU_TRAPS_MAX;
+	if (t->held && !before)
+		trace_note(t,
+			   "functions are recorded once the kernel can give memory for "
+			   "trampolines; from the start on if there are no more than %d of them "
+			   "(-f)",
+			   QEMU_TRAPS_MAX);
 }
 
 void probes_count(struct trace *t)

@@ -24,6 +24,11 @@ int probes_insert_some(struct trace *t, const uint32_t *which, size_t n);
 int probes_remove_some(struct trace *t, const uint32_t *which, size_t n);
 /* It is wanted, and not in the guest though it may be. */
 bool probe_is_due(const struct trace *t, const struct probe *p);
+/*
+ * While trampolines are waited for (t->waits): whether functions wait for them, too, as there are
+ * more than QEMU bears traps for. t->change is held.
+ */
+void probes_hold(struct trace *t);
 /* For who asks how many there are, and which there ever were: how it is now. */
 void probes_count(struct trace *t);
 /*

@@ -13,6 +13,7 @@
 #include "tracer/instance/order.h"
 #include "tracer/probe/critical/sites.h"
 #include "tracer/probe/pieces.h"
+#include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/follow.h"
@@ -313,6 +314,7 @@ int selection_patch(struct trace *t)
 {
 	int ret = probes_update(t);
 
+	probes_hold(t);
 	if (!ret && t->placed && !t->away)
 		ret = pieces_patch(t);
 	for (size_t i = 0; i < t->probes.nr; i++)
