@@ -3,6 +3,7 @@
  * things. */
 #include "frontend/session/event-category.h"
 #include "frontend/session/session.h"
+#include "frontend/session/settings.h"
 
 #include <string.h>
 
@@ -109,6 +110,19 @@ static bool categories_exist(const struct option_list *events)
 	return true;
 }
 
+static bool settings_make_sense(const struct option_list *settings)
+{
+	for (size_t i = 0; i < settings->nr; i++) {
+		if (setting_is_one(settings->values[i]))
+			continue;
+		fprintf(stderr,
+			"hvtrace: --set %s: what to write to which file is given as FILE=VALUE\n",
+			settings->values[i]);
+		return false;
+	}
+	return true;
+}
+
 bool session_options_check(const struct session_options *opt)
 {
 	return (!opt->tracer || option_is_one_of("tracer", opt->tracer, tracer_name)) &&
@@ -117,7 +131,7 @@ bool session_options_check(const struct session_options *opt)
 		option_is_one_of("on-panic", opt->on_panic, panic_action_name)) &&
 	       option_is_one_of("engine", opt->engine, engine_name) &&
 	       option_is_one_of("format", opt->format, form_name) && form_fits(opt) &&
-	       categories_exist(&opt->events);
+	       categories_exist(&opt->events) && settings_make_sense(&opt->settings);
 }
 
 void session_options_free(struct session_options *opt)
@@ -126,4 +140,5 @@ void session_options_free(struct session_options *opt)
 	option_list_free(&opt->notrace);
 	option_list_free(&opt->pids);
 	option_list_free(&opt->events);
+	option_list_free(&opt->settings);
 }

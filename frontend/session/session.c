@@ -7,6 +7,7 @@
 #include "frontend/sandbox/broker.h"
 #include "frontend/session/progress.h"
 #include "frontend/session/registry.h"
+#include "frontend/session/settings.h"
 #include "frontend/tracefs/view.h"
 
 #include <errno.h>
@@ -210,7 +211,7 @@ int session_serve(struct session *s, const char *guest, const char *dir)
 		snprintf(s->err, sizeof(s->err), "no memory for the files of the trace");
 		return -1;
 	}
-	if (session_mount(s, dir))
+	if (session_write_settings(s) || session_mount(s, dir))
 		return -1;
 	session_register(s, &info, guest);
 	return 0;

@@ -20,7 +20,7 @@ struct session_options {
 	const char *tracer; /* NULL: function, or with nothing but events nop */
 	const char *clock, *from, *until, *output, *engine, *format;
 	const char *on_panic; /* NULL: session_options_on_panic() decides */
-	struct option_list filter, notrace, pids, events;
+	struct option_list filter, notrace, pids, events, settings;
 	uint64_t buffer_kb, max_events, window_bytes;
 	uint64_t min_us, max_us; /* of calls; 0: any */
 	const char *mount_dir;
@@ -46,6 +46,9 @@ struct session_options {
 		OPT_LIST('e', "event", &(opt)->events, "EVENT",                                    \
 			 "SYS:EVENT[:FILTER] or @CATEGORY: record these trace events (no "         \
 			 "functions without -f or -t); may be repeated"),                          \
+		OPT_LIST(0, "set", &(opt)->settings, "FILE=VALUE",                                 \
+			 "write to a file of the trace before it begins (FILE+=VALUE: add to "     \
+			 "it); may be repeated"),                                                  \
 		OPT_LIST('P', "pid", &(opt)->pids, "PID",                                          \
 			 "trace only this task of the guest; may be repeated"),                    \
 		OPT_STRING(0, "engine", &(opt)->engine, "NAME",                                    \

@@ -43,7 +43,7 @@ check-tests += tests/e2e/latency
 check-tests += tests/e2e/run-attach,hwlat,6.1
 
 # What takes long, and tells something only now and then.
-full-tests  += tests/e2e/run-qemu,PARTS=engines+events+windows+modules+ends+lists+autos
+full-tests  += tests/e2e/run-qemu,PARTS=engines+events+windows+settings+modules+ends+lists+autos
 full-tests  += tests/e2e/trampoline
 full-tests  += tests/e2e/run-attach,trace,6.1
 full-tests  += tests/e2e/run-attach,trace,6.12

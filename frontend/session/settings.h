@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* settings.h - see settings.c */
+#ifndef HVTRACE_FRONTEND_SESSION_SETTINGS_H
+#define HVTRACE_FRONTEND_SESSION_SETTINGS_H
+
+#include <stdbool.h>
+
+struct session;
+
+/* "FILE=VALUE" or "FILE+=VALUE" */
+bool setting_is_one(const char *text);
+/*
+ * Write what --set names to the files of the trace, in that order; nobody else has them yet. The
+ * first that cannot be ends it: -1, with s->err set.
+ */
+int session_write_settings(struct session *s);
+
+#endif
