@@ -17,6 +17,9 @@ void trace_fail(struct trace *t, int error)
 {
 	int none = 0;
 
+	/* Whoever has it given up is about to end it: nothing has gone wrong. */
+	if (error == -ECANCELED)
+		return;
 	atomic_compare_exchange_strong(&t->error, &none, error); /* the first one says most */
 	/* A guest that has gone: its machine is about to tell how, which says more. */
 	if (error != -ECONNRESET && error != -EPIPE)

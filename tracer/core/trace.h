@@ -149,7 +149,7 @@ void trace_tell(struct trace *t, const char *line, size_t len);
 void trace_finish(struct trace *t);
 /*
  * It is over because of an error (-errno), which trace_detach() gives. When the guest has gone the
- * machine's end is waited for.
+ * machine's end is waited for. -ECANCELED is none: whoever has given up what was under way ends it.
  */
 void trace_fail(struct trace *t, int error);
 /* How many of n records that are about to be written may be; the last one ends the recording. */

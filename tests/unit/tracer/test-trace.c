@@ -59,6 +59,30 @@ static void the_last_of_all_vcpus_is_recorded(void **state)
 	trace_free(t);
 }
 
+/* As when a signal comes while the guest's modules are read. */
+static void what_is_given_up_has_not_failed(void **state)
+{
+	struct trace *t = trace_started((struct trace_config){0});
+	struct trace_status st;
+
+	(void)state;
+	trace_fail(t, -ECANCELED);
+	trace_get_status(t, &st);
+	assert_int_equal(st.error, 0);
+	assert_false(st.done);
+	trace_fail(t, -EIO);
+	trace_get_status(t, &st);
+	assert_int_equal(st.error, -EIO);
+	assert_true(st.done);
+	assert_int_equal(trace_detach(t), -EIO);
+	trace_free(t);
+
+	t = trace_started((struct trace_config){0});
+	trace_fail(t, -ECANCELED);
+	assert_int_equal(trace_detach(t), 0);
+	trace_free(t);
+}
+
 static void forget(const char *name)
 {
 	for (size_t i = 0; i < fake.nsyms; i++)
@@ -695,6 +719,7 @@ int main(void)
 		TEST(the_last_of_all_vcpus_is_recorded),
 		TEST(state_flags_are_the_kernels),
 		TEST(kernels_that_do_not_tell_are_refused),
+		TEST(what_is_given_up_has_not_failed),
 		TEST(hostile_pointers_read_as_zero),
 		TEST(clock_is_the_kernels),
 		TEST(sites_are_clean_while_ftrace_init_runs),
