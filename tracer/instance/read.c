@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* read.c - reading an instance: as trace, trace_pipe, trace_pipe_raw and snapshot do. */
 #include "tracer/events/strings.h"
+#include "tracer/guest/pci.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/max.h"
 #include "tracer/output/reader.h"
@@ -103,17 +104,38 @@ void instance_output_config(struct instance *i, struct output_config *cfg)
 	};
 }
 
+/* What a trace_pipe of mmiotrace begins with; NULL: nothing is known. free() it. */
+static char *pci_devices(struct trace *t)
+{
+	struct text lines = {0};
+
+	if (t->m)
+		pci_print_devices(&t->guest, t->gs, &lines);
+	text_putc(&lines, '\0');
+	if (!lines.failed)
+		return lines.buf;
+	text_free(&lines);
+	return NULL;
+}
+
 static struct reader *reader_of(struct instance_reader *r)
 {
 	struct output_config cfg;
+	struct reader *reader;
+	char *devices = NULL;
 
 	instance_output_config(r->i, &cfg);
 	if (r->rings == r->i->spare && r->i->tracer->max)
 		instance_max_config(r->i, &cfg);
 	if (r->dump)
 		cfg.options |= OUTPUT_LATENCY_FORMAT;
+	if (r->pipe && r->i->tracer->mmio)
+		devices = pci_devices(r->i->t);
+	cfg.pci_devices = devices;
 	rings_now(r, r->open);
-	return reader_open(r->open, r->i->t->vcpus, r->vcpu, r->pipe, &cfg);
+	reader = reader_open(r->open, r->i->t->vcpus, r->vcpu, r->pipe, &cfg);
+	free(devices);
+	return reader;
 }
 
 static struct instance_reader *open_rings(struct instance *i, struct ring **rings, int vcpu,

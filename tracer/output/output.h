@@ -57,7 +57,9 @@ struct output_config {
 	/* What stands below the tracer's name when there is nothing to print (the snapshot file's
 	 * help). NULL: the same as otherwise. */
 	const char *help;
-	const char *pci_devices; /* "PCIDEV ...\n" lines for mmiotrace's trace_pipe; NULL: none */
+	/* "PCIDEV ...\n" lines that a trace_pipe of mmiotrace begins with, which need not outlive
+	 * its opening; NULL: none */
+	const char *pci_devices;
 	unsigned int cpus;
 	bool ns;	     /* times are nanoseconds; otherwise bare counts */
 	uint64_t time_start; /* latency-format: times are printed since this one */

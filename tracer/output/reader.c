@@ -65,6 +65,7 @@ struct reader *reader_open(struct ring *const *rings, unsigned int nr, int cpu, 
 	}
 	if (consume && r->out.is_mmio)
 		output_mmio_begin(&r->out, cfg->pci_devices);
+	r->out.cfg.pci_devices = NULL;
 	return r;
 }
 

@@ -22,6 +22,10 @@ enum {
 	HIGH_MEMORY = 0x5210,
 	AREA = 0x5300,
 	VM = 0x5380,
+	PCI_ROOTS = 0x5400,
+	PCI_BUS =
+		0x5410, /* and a device, all of whose members but the list's are the same zeroes */
+	PCI_DEV = 0x5500,
 };
 
 /* Offsets in structures. */
@@ -85,7 +89,13 @@ static struct trace *start(const char *tracer)
 	return t;
 }
 
-static uint64_t tsc = 1000;
+static uint64_t next_tsc(void)
+{
+	static uint64_t tsc = 1000;
+
+	tsc += 1000000;
+	return tsc;
+}
 
 /* A call of the function at off with these arguments, if it has a trap. */
 static void calls(struct trace *t, uint32_t off, uint64_t a, uint64_t b, uint64_t c)
@@ -93,7 +103,7 @@ static void calls(struct trace *t, uint32_t off, uint64_t a, uint64_t b, uint64_
 	const struct machine_trap *trap = fake_trap(FAKE_VA(off));
 	struct machine_regs regs = {
 		.rsp = FAKE_VA(STACK), .rdi = a, .rsi = b, .rdx = c, .rflags = 0x202};
-	struct machine_hit hit = {.tsc = tsc += 1000000, .va = FAKE_VA(off), .regs = &regs};
+	struct machine_hit hit = {.tsc = next_tsc(), .va = FAKE_VA(off), .regs = &regs};
 
 	if (!trap)
 		return;
@@ -115,7 +125,7 @@ static void accesses(struct trace *t, uint64_t pa, uint8_t size, bool is_write, 
 		.size = size,
 		.pa = pa,
 		.value = value,
-		.tsc = tsc += 1000000,
+		.tsc = next_tsc(),
 		.regs = &regs,
 	};
 
@@ -141,7 +151,7 @@ static void expect_lines(struct trace *t, const char *const *want)
 		line = strsep(&at, "\n");
 		assert_non_null(line);
 		sscanf(line, line[1] == ' ' ? "%*c %*d%n %*s%n" : "%*s%n %*s%n", &op, &time);
-		if (!strncmp(line, "VERSION", 7))
+		if (!strncmp(line, "VERSION", 7) || !strncmp(line, "PCIDEV", 6))
 			op = time = (int)strlen(line);
 		snprintf(got, sizeof(got), "%.*s%s", op, line, line + time);
 		assert_string_equal(got, *want);
@@ -214,6 +224,44 @@ static void devices_were_mapped_before(void **state)
 	assert_int_equal(instance_set_tracer(trace_top(t), "nop"), 0);
 	assert_null(fake_trap(FAKE_VA(FN_UNMAP)));
 	accesses(t, EARLY_BAR + 0xf0, 4, false, 0);
+	assert_int_equal(trace_detach(t), 0);
+	trace_free(t);
+}
+
+static void pci_devices_are_told(void **state)
+{
+	static const char *const want[] = {
+		"VERSION 20070824",
+		"PCIDEV 0000 00000000 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 ",
+		"MAP 1 0xfe000000 0xffffc90000010000 0x10 0x0 0",
+		NULL,
+	};
+	static const char *const members[] = {
+		"pci_dev.subordinate", "pci_dev.devfn",	 "pci_dev.vendor",   "pci_dev.device",
+		"pci_dev.irq",	       "pci_dev.driver", "pci_dev.resource",
+	};
+	struct trace *t;
+
+	(void)state;
+	fake_symbol("pci_root_buses", FAKE_VA(PCI_ROOTS), 'D');
+	fake_type("resource", 0);
+	fake_field("pci_bus.node", 0, 16);
+	fake_field("pci_bus.devices", 16, 16);
+	fake_field("pci_bus.number", 32, 1);
+	fake_field("pci_dev.bus_list", 0, 16);
+	fake_field("resource.start", 0, 8);
+	fake_field("resource.end", 0, 8);
+	fake_field("resource.flags", 0, 8);
+	fake_field("pci_driver.name", 0, 8);
+	for (size_t k = 0; k < sizeof(members) / sizeof(members[0]); k++)
+		fake_field(members[k], 64, 8);
+	put(PCI_ROOTS, FAKE_VA(PCI_BUS), 8);
+	put(PCI_BUS, FAKE_VA(PCI_ROOTS), 8);
+	put(PCI_BUS + 16, FAKE_VA(PCI_DEV), 8);
+	put(PCI_DEV, FAKE_VA(PCI_BUS + 16), 8);
+	t = start("mmiotrace");
+	maps(t, BAR, 0x10, VMALLOC + 0x10000);
+	expect_lines(t, want);
 	assert_int_equal(trace_detach(t), 0);
 	trace_free(t);
 }
@@ -324,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(devices_are_used),
 		TEST(devices_were_mapped_before),
+		TEST(pci_devices_are_told),
 		TEST(recording_is_off_for_a_while),
 		TEST(as_many_as_asked_for),
 		TEST(a_machine_that_does_not_tell),
