@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define AREAS_MAX  (1U << 20) /* more there are not, or the list makes no sense */
+#define AREAS_MAX  (1U << 17) /* the machine stands while they are read */
 #define NODES_MAX  1024	      /* twice as many as CPUs, 128 at most */
 #define IOMAPS_MAX 4096	      /* drivers of a large machine have some hundreds */
 #define PAGE	   UINT64_C(4096)
@@ -89,7 +89,9 @@ static int walk(struct guest_kernel *g, const struct iomap_layout *at, uint64_t 
 	int ret = guest_read(g, head, &node, sizeof(node)) ? -EFAULT : 0;
 
 	for (; !ret && node != head; --*left) {
-		if (!*left || guest_read(g, node - at->node + at->vm, &vm, sizeof(vm)))
+		if (!*left)
+			return -E2BIG;
+		if (guest_read(g, node - at->node + at->vm, &vm, sizeof(vm)))
 			return -EFAULT;
 		ret = add_area(g, at, vm, to);
 		if (!ret && guest_read(g, node, &node, sizeof(node)))

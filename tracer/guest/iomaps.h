@@ -23,8 +23,9 @@ struct iomaps {
 
 /*
  * Those that there are now; the machine is paused. 0; -ENODATA: the kernel's types or symbols do
- * not tell; -EFAULT: it has not come so far yet, or its memory makes no sense; -E2BIG, -ENOMEM. Only with 0
- * there is something for iomaps_free().
+ * not tell; -EFAULT: it has not come so far yet, or its memory makes no sense; -E2BIG: there is no
+ * end to them; -ENOMEM.
+ * Only with 0 there is something for iomaps_free().
  */
 int iomaps_read(struct guest_kernel *g, const struct guestsym *gs, struct iomaps *to);
 void iomaps_free(struct iomaps *m); /* all zero is allowed */
