@@ -39,6 +39,7 @@ const struct collector_ops trace_collector_ops = {
 	.end = record_end,
 	.hit = trace_trap,
 	.probe_event = probe_event,
+	.user_stacks = record_user_stacks,
 	.is_early = boot_holds,
 };
 

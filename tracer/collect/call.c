@@ -153,13 +153,21 @@ static uint64_t window_end(const struct call *call)
 	return sp < call->regs.rsp ? sp + (UINT64_C(1) << 32) : sp;
 }
 
-static void stack_add(struct collector *c, unsigned int vcpu, uint32_t seq, uint64_t ip,
-		      uint64_t sp, uint64_t bp)
+static struct event_stack *stack_add(struct collector *c, unsigned int vcpu, uint32_t seq,
+				     uint64_t ip, uint64_t sp, uint64_t bp)
 {
 	struct trace *t = c->t;
 	struct event_stack *s = event_ring_add_stack(&c->events[vcpu], seq);
 
 	s->n = unwind_entry(trace_unwind(t), &t->guest, ip, sp, bp, s->ip, NULL, EVENT_STACK_DEPTH);
+	return s;
+}
+
+static void user_stack_add(struct collector *c, unsigned int vcpu, struct event_stack *s)
+{
+	s->has_user = c->ops->user_stacks(c->t);
+	if (s->has_user)
+		trace_user_stack(c->t, vcpu, &s->tgid, s->user_ip, EVENT_USER_STACK_DEPTH);
 }
 
 /* What called is the innermost frame, as in the kernel's own. */
@@ -169,7 +177,7 @@ void collector_event_stack(struct collector *c, unsigned int vcpu, uint32_t seq,
 	uint64_t ip;
 
 	if (!guest_read(&c->t->guest, sp, &ip, sizeof(ip)))
-		stack_add(c, vcpu, seq, ip, sp + sizeof(ip), bp);
+		user_stack_add(c, vcpu, stack_add(c, vcpu, seq, ip, sp + sizeof(ip), bp));
 }
 
 /* Of a window it is where the site is that has ended it. */

@@ -48,6 +48,9 @@ struct collector_ops {
 	void (*hit)(struct trace *t, const struct machine_hit *hit);
 	/* Likewise at the payload's call for a probe event; only this vCPU stands. */
 	void (*probe_event)(struct trace *t, const struct machine_hit *hit);
+	/* Who looks at the stack of an event looks at that of the user mode as well; its vCPU's
+	 * lock is held. */
+	bool (*user_stacks)(const struct trace *t);
 	/* It is not to go on from that site yet, but has to come to it again. */
 	bool (*is_early)(struct trace *t, const struct probe *p);
 };

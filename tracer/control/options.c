@@ -123,7 +123,7 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 			ring_set_overwrite(ring_now(i->ring, v), on);
 	if (flag & (OUTPUT_PRINTK | OUTPUT_MARKERS))
 		payload_control(i->t);
-	if (flag & OUTPUT_STACKTRACE)
+	if (flag & (OUTPUT_STACKTRACE | OUTPUT_USER_STACKTRACE))
 		return instance_stacks_changed(i);
 	return forks ? instance_repatch(i) : 0;
 }

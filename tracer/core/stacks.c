@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* stacks.c - the tables from which kernel stacks are told. */
+/* stacks.c - the tables from which kernel stacks are told; stacks of user modes. */
 #include "tracer/core/internal.h"
 #include "tracer/core/lock.h"
 #include "tracer/guest/modules.h"
+#include "tracer/guest/user.h"
 #include "tracer/unwind/unwind.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct trace_stacks {
 	struct unwind *unwind; /* once one was asked for; NULL: there is none to be had */
@@ -62,4 +64,19 @@ void trace_use_stacks(struct trace *t)
 	instances_unlock(t);
 	change_unlock(t);
 	machine_resume(t->m);
+}
+
+void trace_user_stack(struct trace *t, unsigned int vcpu, uint32_t *tgid, uint64_t *ips,
+		      unsigned int max)
+{
+	struct guest_kernel *g = &t->guest;
+	uint64_t task = guest_current(g, vcpu);
+	struct task_layout tasks;
+
+	memset(ips, 0, max * sizeof(*ips));
+	if (g->at.task_tgid == GUEST_NONE ||
+	    guest_read(g, task + g->at.task_tgid, tgid, sizeof(*tgid)))
+		*tgid = 0;
+	if (!task_layout_learn(&tasks, t->gs, g))
+		user_stack(g, &t->user, &tasks, task, ips, max);
 }

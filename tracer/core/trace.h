@@ -201,6 +201,12 @@ void trace_use_stacks(struct trace *t);
 const struct unwind *trace_unwind(const struct trace *t);
 /* Tell them which modules there are now. The machine is paused. */
 void trace_unwind_modules(struct trace *t);
+/*
+ * The process that vCPU's task is of, and where its user mode is, as user_stack() has it, with
+ * zeros up to max: of a kernel thread these alone. The vCPU stands.
+ */
+void trace_user_stack(struct trace *t, unsigned int vcpu, uint32_t *tgid, uint64_t *ips,
+		      unsigned int max);
 
 /* Probes are traps: what the payload does with trampolines is for the host to do. */
 static inline bool trace_has_traps(const struct trace *t)

@@ -113,11 +113,15 @@ static bool record_make(struct event_hit *h)
 }
 
 /* Where the kernel has its own: as if the site's call had been made. */
-static void stack_make(const struct event_hit *h, struct event_stack *stack)
+static void stack_make(const struct event_hit *h, bool user, struct event_stack *stack)
 {
 	struct trace *t = h->t;
 	const struct unwind *u = trace_unwind(t);
 
+	stack->has_user = user;
+	if (user)
+		trace_user_stack(t, h->hit->vcpu, &stack->tgid, stack->user_ip,
+				 EVENT_USER_STACK_DEPTH);
 	if (h->guest) {
 		stack->n = unwind_stack(u, &t->guest, &h->guest->regs, stack->ip, NULL,
 					EVENT_STACK_DEPTH);
@@ -142,7 +146,7 @@ static void record_take(struct instance *i, const struct event_hit *h)
 	ts = instance_time(i, &now, h->hit->tsc);
 	instances_note_task(h->t, &h->state);
 	if (wants_stack)
-		stack_make(h, &stack);
+		stack_make(h, i->options & OUTPUT_USER_STACKTRACE, &stack);
 	event_view_init(&view, i, vcpu, h->record.bytes, h->len, ts, wants_stack ? &stack : NULL);
 	view.tsc = h->hit->tsc;
 	instance_take_event(i, h->pe->event, &view);

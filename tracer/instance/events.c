@@ -65,7 +65,7 @@ bool instance_wants_event_stacks(const struct instance *i, uint32_t event)
 	const struct event_state *s = i->events ? &i->events[event] : NULL;
 
 	return s && event_wanted(s) &&
-	       (i->options & OUTPUT_STACKTRACE ||
+	       (i->options & (OUTPUT_STACKTRACE | OUTPUT_USER_STACKTRACE) ||
 		(s->triggers && event_triggers_want_stacks(s->triggers)) ||
 		(s->probes && event_probes_want_stacks(i->t->event_probes, i, event)));
 }
@@ -116,6 +116,8 @@ static void event_write(struct instance *i, struct event_view *v)
 	ring_commit(ring);
 	if (i->options & OUTPUT_STACKTRACE)
 		event_view_record_stack(v);
+	if (i->options & OUTPUT_USER_STACKTRACE)
+		event_view_record_user_stack(v);
 }
 
 void instance_take_event(struct instance *i, uint32_t event, struct event_view *view)
@@ -227,6 +229,7 @@ static void keep_stack(struct event_view *v, struct event_stack *own)
 		return;
 	own->ip[0] = 0; /* the probe's place */
 	own->n = n + 1;
+	own->has_user = false;
 	v->stack = own;
 }
 

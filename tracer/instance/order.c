@@ -23,8 +23,7 @@ struct waiting {
 	uint32_t size; /* of all, a multiple of 8 */
 	uint32_t kind;
 	uint32_t event, len;
-	uint32_t stack; /* addresses before the record, 1 more than there are; 0: none was looked at
-			 */
+	uint32_t stack; /* bytes of what was looked at of it, before the record */
 	uint16_t depth;
 	uint8_t uses; /* enum event_use, or enum entry_use */
 	_Alignas(8) uint8_t data[];
@@ -135,8 +134,7 @@ bool instance_order_entry(struct instance *i, unsigned int vcpu, const struct en
 
 bool instance_order_event(struct instance *i, uint32_t event, const struct event_view *view)
 {
-	const struct event_stack *s = view->stack;
-	size_t stack = s ? s->n * sizeof(s->ip[0]) : 0;
+	size_t stack = view->stack ? sizeof(*view->stack) : 0;
 	struct waiting *w;
 
 	if (!instance_is_ordered(i))
@@ -149,10 +147,9 @@ bool instance_order_event(struct instance *i, uint32_t event, const struct event
 	w->len = (uint32_t)view->data.len;
 	w->depth = (uint16_t)view->depth;
 	w->uses = (uint8_t)view->uses;
-	if (s) {
-		w->stack = s->n + 1;
-		memcpy(w->data, s->ip, stack);
-	}
+	w->stack = (uint32_t)stack;
+	if (stack)
+		memcpy(w->data, view->stack, stack);
 	memcpy(w->data + stack, view->data.record, view->data.len);
 	return true;
 }
@@ -161,14 +158,10 @@ bool instance_order_event(struct instance *i, uint32_t event, const struct event
 
 static void put_event(struct instance *i, unsigned int vcpu, const struct waiting *w)
 {
-	size_t n = w->stack ? w->stack - 1 : 0;
-	struct event_stack stack;
+	const struct event_stack *stack = w->stack ? (const void *)w->data : NULL;
 	struct event_view view;
 
-	stack.n = (unsigned int)n;
-	memcpy(stack.ip, w->data, n * sizeof(stack.ip[0]));
-	event_view_init(&view, i, vcpu, w->data + n * sizeof(stack.ip[0]), w->len, w->ts,
-			w->stack ? &stack : NULL);
+	event_view_init(&view, i, vcpu, w->data + w->stack, w->len, w->ts, stack);
 	view.tsc = w->tsc;
 	view.depth = w->depth;
 	view.uses = w->uses;

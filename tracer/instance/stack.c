@@ -36,21 +36,13 @@ static void record_kernel(struct instance *i, const struct machine_hit *hit, uns
 /* An entry also of what has no user mode, as in the kernel. */
 static void record_user(struct instance *i, const struct machine_hit *hit, unsigned int uses)
 {
-	struct guest_kernel *g = &i->t->guest;
-	uint64_t ips[TRACE_USER_STACK_NR] = {0}, task = guest_current(g, hit->vcpu);
+	uint64_t ips[TRACE_USER_STACK_NR];
 	struct trace_user_stack_entry record = {0};
-	struct task_layout tasks;
 	struct entry e;
-	uint32_t tgid = 0;
 
-	if (g->at.task_tgid != GUEST_NONE &&
-	    guest_read(g, task + g->at.task_tgid, &tgid, sizeof(tgid)))
-		tgid = 0;
-	if (!task_layout_learn(&tasks, i->t->gs, g))
-		user_stack(g, &i->t->user, &tasks, task, ips, TRACE_USER_STACK_NR);
+	trace_user_stack(i->t, hit->vcpu, &record.tgid, ips, TRACE_USER_STACK_NR);
 	if (!instance_describe(i, hit, TRACE_USER_STACK, &record.ent, &e))
 		return;
-	record.tgid = tgid;
 	memcpy(record.caller, ips, sizeof(ips));
 	e.data = &record;
 	e.len = sizeof(record);

@@ -156,6 +156,26 @@ void event_view_record_stack(const struct event_view *v)
 	ring_commit(v->i->ring[v->data.cpu]);
 }
 
+/* ftrace_trace_userstack() (kernel/trace/trace.c, 6.1): an entry also of what has no user mode. */
+void event_view_record_user_stack(const struct event_view *v)
+{
+	const struct event_stack *s = v->stack;
+	struct trace_user_stack_entry *e;
+	struct trace_entry ent;
+
+	memcpy(&ent, v->data.record, sizeof(ent));
+	if (!s || !s->has_user || ent.flags & TRACE_FLAG_NMI || !v->i->on)
+		return;
+	e = instance_room(v->i, v->data.cpu, v->data.time, sizeof(*e));
+	if (!e)
+		return;
+	e->ent = ent;
+	e->ent.type = TRACE_USER_STACK;
+	e->tgid = s->tgid;
+	memcpy(e->caller, s->user_ip, sizeof(e->caller));
+	ring_commit(v->i->ring[v->data.cpu]);
+}
+
 /* What was looked at while the vCPU stood: without the probe, which is the innermost frame. */
 static unsigned int stack_seen(const struct event_view *v, uint64_t *ips, unsigned int max)
 {

@@ -48,6 +48,8 @@ void event_view_entry(const struct event_view *v, uint32_t event, unsigned int p
 		      struct trace_entry *e);
 /* The stack of it goes into the ring, behind what is there; the vCPU's lock is held. */
 void event_view_record_stack(const struct event_view *v);
+/* That of its task's user mode, likewise. */
+void event_view_record_user_stack(const struct event_view *v);
 
 /*
  * The stack of an event that was recorded with a copy of it (tracer_ops.stacks): from what called

@@ -11,11 +11,17 @@
 #define EVENT_STACK_DEPTH 64
 #define EVENT_STACKS	  16 /* more than can wait: a task's, softirq's, interrupt's and NMI's */
 
+#define EVENT_USER_STACK_DEPTH 8
+
 /* What the stack was when a record was about to be complete. */
 struct event_stack {
 	uint32_t seq; /* the record's number */
 	unsigned int n;
 	uint64_t ip[EVENT_STACK_DEPTH]; /* innermost first */
+	/* Of the task's user mode, if that was looked at: zeros behind its last address. */
+	bool has_user;
+	uint32_t tgid;
+	uint64_t user_ip[EVENT_USER_STACK_DEPTH];
 };
 
 struct event_ring {

@@ -111,3 +111,11 @@ void record_end(struct trace *t)
 	graph_merge(t->graph, true, SIZE_MAX, 0);
 	orders_flush(t);
 }
+
+bool record_user_stacks(const struct trace *t)
+{
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (i->options & OUTPUT_USER_STACKTRACE)
+			return true;
+	return false;
+}

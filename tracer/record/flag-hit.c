@@ -28,6 +28,7 @@ static void record_make(struct trace *t, const struct machine_hit *hit, unsigned
 
 static void stack_look(struct trace *t, const struct machine_hit *hit, struct event_stack *stack)
 {
+	stack->has_user = false;
 	stack->n = unwind_entry(trace_unwind(t), &t->guest, hit->va, hit->regs->rsp, hit->regs->rbp,
 				stack->ip, NULL, EVENT_STACK_DEPTH);
 }

@@ -63,5 +63,6 @@ bool record_merges(const struct trace *t);
 bool record_merge(struct trace *t, size_t max, uint64_t held);
 void record_pass(struct trace *t, uint64_t behind, bool merged);
 void record_end(struct trace *t);
+bool record_user_stacks(const struct trace *t);
 
 #endif

@@ -18,6 +18,7 @@
 #include "tracer/instance/events.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/payload/event-ring.h"
 #include "tracer/record/files.h"
 #include "tracer/ring/entry.h"
 #include "tracer/tracer.h"
@@ -168,7 +169,7 @@ static void trigger(const char *text)
 }
 
 /* vCPU 1 makes the event at 200, vCPU 0 calls alpha before and after: that is collected later. */
-static void event_comes_by(void)
+static void event_comes_with(const struct event_stack *stack)
 {
 	const struct {
 		struct trace_entry ent;
@@ -182,11 +183,16 @@ static void event_comes_by(void)
 
 	r.event_len = sizeof(data);
 	trace_writers_stop(t);
-	instance_collect_event(trace_top(t), 1, &r, 0, &data, NULL, NULL, 200);
+	instance_collect_event(trace_top(t), 1, &r, 0, &data, stack, NULL, 200);
 	function_at(0, 190);
 	function_at(0, 210);
 	trace_writers_go(t);
 	trace_catch_up(t);
+}
+
+static void event_comes_by(void)
+{
+	event_comes_with(NULL);
 }
 
 static void triggers_turn_off_at_their_time(void **state)
@@ -209,6 +215,51 @@ static void triggers_turn_on_at_their_time(void **state)
 	assert_true(instance_is_on(trace_top(t)));
 	/* The record itself is looked at first: actions.c. */
 	trace_is("           <...>-8       [001] .....          200: made: value=42\n"
+		 "           <...>-7       [000] .....          210: alpha <-start_kernel\n");
+}
+
+/* Of the kernel and of the user mode, as they were when the record was made: they wait with it. */
+static void stacks_come_with_their_records(void **state)
+{
+	const struct event_stack stack = {
+		.n = 1,
+		.ip = {FAKE_VA(FN_BETA)},
+		.has_user = true,
+		.tgid = 8,
+		.user_ip = {0x401000, 0x7fff00001234},
+	};
+
+	(void)state;
+	trigger("traceoff if value == 41");
+	trace_top(t)->options |= OUTPUT_STACKTRACE | OUTPUT_USER_STACKTRACE;
+	event_comes_with(&stack);
+	trace_is("           <...>-7       [000] .....          190: alpha <-start_kernel\n"
+		 "           <...>-8       [001] .....          200: made: value=42\n"
+		 "           <...>-8       [001] .....          200: <stack trace>\n"
+		 " => beta\n"
+		 "           <...>-8       [001] .....          200: <user stack trace>\n"
+		 " =>  <0000000000401000>\n"
+		 " =>  <00007fff00001234>\n"
+		 "           <...>-7       [000] .....          210: alpha <-start_kernel\n");
+}
+
+/* What has no user mode has an entry, what was not looked at has none. */
+static void kernel_threads_have_empty_stacks(void **state)
+{
+	const struct event_stack none = {.n = 1, .ip = {FAKE_VA(FN_BETA)}},
+				 empty = {.n = 1, .ip = {FAKE_VA(FN_BETA)}, .has_user = true};
+
+	(void)state;
+	trigger("traceoff if value == 41");
+	trace_top(t)->options |= OUTPUT_USER_STACKTRACE;
+	event_comes_with(&none);
+	event_comes_with(&empty);
+	trace_is("           <...>-7       [000] .....          190: alpha <-start_kernel\n"
+		 "           <...>-8       [001] .....          200: made: value=42\n"
+		 "           <...>-8       [001] .....          200: made: value=42\n"
+		 "           <...>-8       [001] .....          200: <user stack trace>\n"
+		 "           <...>-7       [000] .....          210: alpha <-start_kernel\n"
+		 "           <...>-7       [000] .....          210: alpha <-start_kernel\n"
 		 "           <...>-7       [000] .....          210: alpha <-start_kernel\n");
 }
 
@@ -298,11 +349,12 @@ static void counters_count_in_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(traceoff_is_at_its_time),	       TEST(traceon_is_at_its_time),
-		TEST(snapshots_are_of_their_time),     TEST(guests_record_what_may_be_kept),
-		TEST(triggers_turn_off_at_their_time), TEST(triggers_turn_on_at_their_time),
-		TEST(counters_count_in_order),	       TEST(marks_set_off_triggers),
-		TEST(marks_are_matched_and_counted),
+		TEST(traceoff_is_at_its_time),		TEST(traceon_is_at_its_time),
+		TEST(snapshots_are_of_their_time),	TEST(guests_record_what_may_be_kept),
+		TEST(triggers_turn_off_at_their_time),	TEST(triggers_turn_on_at_their_time),
+		TEST(counters_count_in_order),		TEST(marks_set_off_triggers),
+		TEST(marks_are_matched_and_counted),	TEST(stacks_come_with_their_records),
+		TEST(kernel_threads_have_empty_stacks),
 	};
 
 	return cmocka_run_group_tests_name("order", tests, NULL, NULL);
