@@ -184,21 +184,38 @@ static void calls_make(struct env *e)
 		fail_msg("%s", err);
 }
 
-/* What trace_printk() and trace_puts() become, called by a kworker of the guest. */
+/* The option of both. */
+static void stacks(struct env *e, bool on)
+{
+	console_run(&e->console,
+		    on ? "echo 1 >" OWN "options/stacktrace" : "echo 0 >" OWN "options/stacktrace");
+	assert_int_equal(instance_set_option(trace_top(e->trace), OUTPUT_STACKTRACE, on), 0);
+}
+
+/*
+ * What trace_printk() and trace_puts() become, called by a kworker of the guest, each with a stack
+ * behind it; what is written to trace_marker has none.
+ */
 static void calls_are_ours(struct env *e, enum trace_engine engine)
 {
 	char *ours, *own;
 
 	prints_begin(e, "nop", engine);
+	stacks(e, true);
+	console_run(&e->console, "echo marked >" OWN "trace_marker");
 	calls_make(e);
+	stacks(e, false);
 	trace_writers_stop(e->trace);
 	record_drain_all(e->trace);
 	trace_writers_go(e->trace);
 	/* The formats are there as long as the window is. */
 	ours = our_texts(e);
 	own = own_texts(e);
-	assert_string_equal(ours, "vfs_read: constant\nvfs_read: answer 42\n"
-				  "vfs_read: from schedule\nvfs_read: answer -43\n");
+	assert_string_equal(ours, "tracing_mark_write: marked\n"
+				  "vfs_read: constant\n<stack trace>\n"
+				  "vfs_read: answer 42\n<stack trace>\n"
+				  "vfs_read: from schedule\n<stack trace>\n"
+				  "vfs_read: answer -43\n<stack trace>\n");
 	assert_string_equal(own, ours);
 	free(ours);
 	free(own);

@@ -174,9 +174,14 @@ static void user_stack_add(struct collector *c, unsigned int vcpu, struct event_
 void collector_event_stack(struct collector *c, unsigned int vcpu, uint32_t seq, uint64_t sp,
 			   uint64_t bp)
 {
+	struct guest_kernel *g = &c->t->guest;
 	uint64_t ip;
 
-	if (!guest_read(&c->t->guest, sp, &ip, sizeof(ip)))
+	if (guest_read(g, sp, &ip, sizeof(ip)))
+		return;
+	if (call_is_payload(c, ip)) /* of what the guest writes into its own trace: print.S */
+		sp += PRINT_COMMIT_FRAME;
+	if (!guest_read(g, sp, &ip, sizeof(ip)))
 		user_stack_add(c, vcpu, stack_add(c, vcpu, seq, ip, sp + sizeof(ip), bp));
 }
 

@@ -37,10 +37,10 @@ static int instance_stacks_changed(struct instance *i)
 	struct events *events = i->t->trace_events;
 	int ret;
 
-	if (!instance_wants_events(i))
-		return 0;
 	events_lock(events);
-	ret = events_apply(events);
+	ret = i == i->t->instances ? guest_prints_stacks_apply(i->t) : 0;
+	if (!ret && instance_wants_events(i))
+		ret = events_apply(events);
 	events_unlock(events);
 	return ret;
 }

@@ -247,7 +247,7 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 	} record;
 
 	if (event == EVENT_OF_GUEST_PRINT) {
-		guest_prints_collect(i, vcpu, r, data, ts);
+		guest_prints_collect(i, vcpu, r, data, stack, ts);
 		return;
 	}
 	s = &i->events[event];

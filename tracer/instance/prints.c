@@ -2,6 +2,7 @@
 /* prints.c - see prints.h */
 #include "tracer/instance/prints.h"
 #include "tracer/instance/entry.h"
+#include "tracer/payload/event-ring.h"
 #include "tracer/ring/entry.h"
 
 #include <string.h>
@@ -53,12 +54,89 @@ static const struct print_kind *kind_of(const struct trace *t, const struct payl
 	return NULL;
 }
 
+/* --- stacks ---------------------------------------------------------------------------------- */
+
+bool guest_prints_want_stacks(const struct instance *i)
+{
+	return i->t->prints->placed && i->options & OUTPUT_STACKTRACE;
+}
+
+/* It is the function called name, or a part of it: "name.constprop.0". */
+static bool is_function(struct trace *t, uint64_t addr, const char *const *names, size_t n)
+{
+	struct output_symbol sym = {0};
+	size_t len;
+
+	if (!trace_find_symbol(t, addr, &sym) || !sym.name)
+		return false;
+	len = strcspn(sym.name, ".");
+	for (size_t k = 0; k < n; k++)
+		if (!strncmp(sym.name, names[k], len) && !names[k][len])
+			return true;
+	return false;
+}
+
+/* The kernel leaves out so many frames as are its own where nothing is inlined. */
+static bool is_writer(struct trace *t, uint64_t addr)
+{
+	static const char *const names[] = {
+		"__buffer_unlock_commit", "trace_buffer_unlock_commit_nostack",
+		"__trace_bprintk",	  "__ftrace_vbprintk",
+		"trace_vbprintk",	  "__trace_printk",
+		"__ftrace_vprintk",	  "trace_vprintk",
+		"trace_array_vprintk",	  "__trace_array_vprintk",
+		"trace_array_printk",	  "__trace_bputs",
+		"__trace_puts",		  "__trace_array_puts",
+	};
+
+	return is_function(t, addr, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* What is written to trace_marker has none, and is of the type of trace_printk(). */
+static bool has_stack(struct trace *t, const struct print_kind *kind,
+		      const struct trace_print_entry *e)
+{
+	static const char *const names[] = {"tracing_mark_write", "write_marker_to_buffer"};
+
+	if (kind->type == TRACE_PRINT)
+		return !is_function(t, e->ip, names, sizeof(names) / sizeof(names[0]));
+	return kind->type != TRACE_RAW_DATA;
+}
+
+/* Behind the entry of what was written. */
+static void stack_collect(struct instance *i, unsigned int vcpu, const struct entry *print,
+			  const struct event_stack *stack)
+{
+	union {
+		struct trace_stack_entry e;
+		uint8_t bytes[sizeof(struct trace_stack_entry) + sizeof(stack->ip)];
+	} record;
+	struct entry e = {.tsc = print->tsc, .ts = print->ts, .data = &record};
+	unsigned int from = 0;
+
+	while (from < stack->n && is_writer(i->t, stack->ip[from]))
+		from++;
+	if (from == stack->n) /* where the kernel cannot be followed they are all there is */
+		from = 0;
+	memset(&record.e, 0, sizeof(record.e));
+	memcpy(&record.e.ent, print->data, sizeof(record.e.ent));
+	record.e.ent.type = TRACE_STACK;
+	record.e.size = (int32_t)(stack->n - from);
+	memcpy(record.e.caller, stack->ip + from, (stack->n - from) * sizeof(stack->ip[0]));
+	e.len = sizeof(record.e) + (stack->n - from) * sizeof(stack->ip[0]);
+	instance_take_entry(i, vcpu, &e);
+}
+
+/* -----------------------------------------------------------------------------------------------
+ */
+
 void guest_prints_collect(struct instance *i, unsigned int vcpu, const struct payload_record *r,
-			  const void *data, uint64_t ts)
+			  const void *data, const struct event_stack *stack, uint64_t ts)
 {
 	const struct print_kind *kind;
 	union {
 		struct trace_entry e;
+		struct trace_print_entry print;
 		uint8_t bytes[EVENT_MAX];
 	} copy;
 	struct entry e = {
@@ -73,4 +151,7 @@ void guest_prints_collect(struct instance *i, unsigned int vcpu, const struct pa
 	memcpy(&copy, data, r->event_len);
 	copy.e.type = kind->type;
 	instance_take_entry(i, vcpu, &e);
+	if (stack && stack->n && i->options & OUTPUT_STACKTRACE &&
+	    has_stack(i->t, kind, &copy.print))
+		stack_collect(i, vcpu, &e, stack);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct event_stack;
 struct instance;
 struct payload_record;
 
@@ -29,11 +30,13 @@ struct guest_prints {
 const char *guest_print_call(unsigned int k);
 /* A bit for each of the guest's types that the instance takes; 0: none. */
 uint32_t guest_prints_taken(const struct instance *i);
+/* Whether it looks at the stacks of who writes. */
+bool guest_prints_want_stacks(const struct instance *i);
 /*
- * A record of vCPU `vcpu`, its data as the guest has written it, into the instance's ring. The
- * vCPU's lock is held.
+ * A record of vCPU `vcpu`, its data as the guest has written it, into the instance's ring, and its
+ * stack (NULL: nobody has looked at it). The vCPU's lock is held.
  */
 void guest_prints_collect(struct instance *i, unsigned int vcpu, const struct payload_record *r,
-			  const void *data, uint64_t ts);
+			  const void *data, const struct event_stack *stack, uint64_t ts);
 
 #endif

@@ -257,7 +257,13 @@
 #define RING_EVENT_EXTEND     30 /* and above: a time, which the event itself comes behind */
 #define RING_EVENT_EXTEND_LEN 8
 
-#define FBUFFER_SIZE 64 /* room for the members of a struct trace_event_buffer that are used */
+/*
+ * Bytes of the stack between what print.S calls to commit a record, or its trap, and the address
+ * that the function returns to which it takes the place of.
+ */
+#define PRINT_COMMIT_FRAME (8 + FBUFFER_SIZE + 10 * 8)
+#define PRINT_TRAP_FRAME   (3 * 8)
+#define FBUFFER_SIZE	   64 /* room for the members of a struct trace_event_buffer that are used */
 
 /* Instructions of up to 19 bytes, of which a jump has taken the place, and one back. */
 #define DETOUR_INSNS 24

@@ -110,6 +110,8 @@ payload_ring_commit:
 	jmp	.Lring_commit
 
 	/*
+	 * PRINT_TRAP_FRAME and PRINT_COMMIT_FRAME count what has been pushed.
+	 *
 	 * Where probes are traps the host takes the place of the NOP, and the data (tracepoint/prints.h).
 	 * Should it be gone, that is all.
 	 */

@@ -8,7 +8,9 @@
 #include "tracer/instance/files.h"
 #include "tracer/instance/prints.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/payload/event-ring.h"
 #include "tracer/record/record.h"
+#include "tracer/unwind/unwind.h"
 #include "tracer/window/detour.h"
 
 #include <errno.h>
@@ -104,6 +106,20 @@ static int ways_place(struct trace *t)
 	return ret;
 }
 
+int guest_prints_stacks_apply(struct trace *t)
+{
+	bool wanted = guest_prints_want_stacks(t->instances);
+	uint8_t on = wanted && !t->prints->trapped ? EVENT_STACK_CALL : 0;
+
+	if (!t->tramp || t->trace_events->closed || !t->prints->placed)
+		return 0;
+	if (wanted)
+		trace_use_stacks(t);
+	return window_write(trampoline_window(t),
+			    WINDOW_EVENT_FILES + EVENT_FILE_PRINTS + EVENT_FILE_STACK, &on,
+			    sizeof(on));
+}
+
 void guest_prints_place(struct trace *t)
 {
 	events_lock(t->trace_events);
@@ -123,12 +139,23 @@ void guest_prints_place_held(struct trace *t)
 	if (ret)
 		trace_note(t, "trace_printk() and trace_marker of the guest are not recorded: %s",
 			   strerror(-ret));
-	else
+	else if (!guest_prints_stacks_apply(t))
 		payload_control(t);
 }
 
 /* --- hits --------------------------------------------------------------------------------------
  */
+
+/* Nothing where nobody wants it, or there is none. */
+static void stack_look(struct trace *t, const struct machine_hit *hit, struct event_stack *stack)
+{
+	uint64_t sp = hit->regs->rsp + PRINT_TRAP_FRAME, ip;
+
+	stack->n = 0;
+	if (guest_prints_want_stacks(t->instances) && !guest_read(&t->guest, sp, &ip, sizeof(ip)))
+		stack->n = unwind_entry(trace_unwind(t), &t->guest, ip, sp + sizeof(ip),
+					hit->regs->rbp, stack->ip, NULL, EVENT_STACK_DEPTH);
+}
 
 /* %rcx bytes at %rdx, as payload/print.S has them. */
 static void print_take(struct trace *t, const struct machine_hit *hit)
@@ -136,6 +163,7 @@ static void print_take(struct trace *t, const struct machine_hit *hit)
 	struct instance *top = t->instances;
 	struct payload_record r = {.tsc = hit->tsc};
 	struct clock_reading now;
+	struct event_stack stack;
 	uint8_t data[EVENT_MAX];
 
 	r.event_len = (uint32_t)hit->regs->rcx;
@@ -144,7 +172,8 @@ static void print_take(struct trace *t, const struct machine_hit *hit)
 	    guest_read(&t->guest, hit->regs->rdx, data, r.event_len))
 		return;
 	clock_begin(top->clock, t, hit->vcpu, hit->tsc, &now);
-	guest_prints_collect(top, hit->vcpu, &r, data, instance_time(top, &now, hit->tsc));
+	stack_look(t, hit, &stack);
+	guest_prints_collect(top, hit->vcpu, &r, data, &stack, instance_time(top, &now, hit->tsc));
 }
 
 bool guest_prints_hit(struct trace *t, const struct machine_hit *hit)

@@ -21,6 +21,9 @@ struct trace;
 void guest_prints_place(struct trace *t);
 /* The same with the lock of events held. */
 void guest_prints_place_held(struct trace *t);
+/* Whether their stacks are wanted may have changed; with the lock of events held, the machine runs.
+ */
+int guest_prints_stacks_apply(struct trace *t);
 /* The guest does not come by there any more; likewise. 0 or the machine's error. */
 int guest_prints_remove(struct trace *t);
 /* A trap was hit, on the vCPU's thread. False: it is none of these. */

@@ -7,7 +7,10 @@
 #include <cmocka.h>
 
 #include "tests/unit/tramp-guest.h"
+#include "tracer/core/lock.h"
 #include "tracer/instance/prints.h"
+#include "tracer/payload/event-ring.h"
+#include "tracer/control/files.h"
 #include "tracer/ring/entry.h"
 #include "tracer/events/events.h"
 #include "tracer/tracepoint/prints.h"
@@ -23,6 +26,9 @@ enum {
 	DATA = 0x5b00,	/* what the guest has written */
 	FN_EVENT_DATA = 0x2800,
 	FN_COMMIT = 0x2900,
+	FN_WRITER = 0x2a00,
+	FN_PART = 0x2a80,
+	FN_MARK = 0x2b00,
 	PRINT_TYPE = 5, /* of event_print; the others follow */
 };
 
@@ -45,6 +51,9 @@ static void kernel_add_prints(void)
 	fake_field("trace_event_buffer.event", 8, 8);
 	fake_field("trace_event_buffer.trace_file", 16, 8);
 	fake_field("trace_event_buffer.entry", 24, 8);
+	fake_symbol("trace_vbprintk", FAKE_VA(FN_WRITER), 't');
+	fake_symbol("__trace_bprintk.constprop.0", FAKE_VA(FN_PART), 't');
+	fake_symbol("tracing_mark_write", FAKE_VA(FN_MARK), 't');
 	fake_symbol("ring_buffer_event_data", FAKE_VA(FN_EVENT_DATA), 'T');
 	fake_symbol("ring_buffer_unlock_commit", FAKE_VA(FN_COMMIT), 'T');
 	memcpy(fake_at(FAKE_VA(FN_EVENT_DATA)), code, sizeof(code));
@@ -99,15 +108,19 @@ static void stop(uint64_t tsc, uint64_t at, uint64_t len)
 	trace_trap(t, &hit);
 }
 
-static void printed(uint64_t tsc, uint16_t type, const char *text)
+static void printed_at(uint64_t tsc, uint16_t type, uint64_t ip, const char *text)
 {
 	const struct trace_print_entry e = {
-		.ent = {.type = type, .flags = 1, .preempt_count = 0x12, .pid = 42},
-		.ip = FAKE_VA(FN_ALPHA + 4)};
+		.ent = {.type = type, .flags = 1, .preempt_count = 0x12, .pid = 42}, .ip = ip};
 
 	memcpy(fake_at(FAKE_VA(DATA)), &e, sizeof(e));
 	memcpy(fake_at(FAKE_VA(DATA) + sizeof(e)), text, strlen(text) + 1);
 	stop(tsc, FAKE_VA(DATA), sizeof(e) + strlen(text) + 1);
+}
+
+static void printed(uint64_t tsc, uint16_t type, const char *text)
+{
+	printed_at(tsc, type, FAKE_VA(FN_ALPHA + 4), text);
 }
 
 static void trace_is(const char *want)
@@ -129,6 +142,59 @@ static void they_are_in_the_trace(void **state)
 	printed(101, PRINT_TYPE, "two\n");
 	trace_is("           <...>-42      [000] d..21          100: alpha: one\n"
 		 "           <...>-42      [000] d..21          101: alpha: two\n");
+}
+
+/* From who calls trace_printk() on; what was written to trace_marker has none. */
+static void with_their_stacks(void **state)
+{
+	struct instance *top = trace_top(t);
+	uint64_t sp = fake.now[0].rsp + PRINT_TRAP_FRAME;
+	const uint64_t caller = FAKE_VA(FN_BETA + 8);
+
+	(void)state;
+	memcpy(fake_at(sp), &caller, sizeof(caller));
+	printed(100, PRINT_TYPE, "none\n");
+	assert_int_equal(instance_set_option(top, OUTPUT_STACKTRACE, true), 0);
+	printed(101, PRINT_TYPE, "one\n");
+	printed_at(102, PRINT_TYPE, FAKE_VA(FN_MARK + 4), "marked\n");
+	printed(103, PRINT_TYPE + 3, "raw");
+	assert_int_equal(instance_set_option(top, OUTPUT_STACKTRACE, false), 0);
+	printed(104, PRINT_TYPE, "none\n");
+	trace_is("           <...>-42      [000] d..21          100: alpha: none\n"
+		 "           <...>-42      [000] d..21          101: alpha: one\n"
+		 "           <...>-42      [000] d..21          101: <stack trace>\n"
+		 " => beta\n"
+		 "           <...>-42      [000] d..21          102: tracing_mark_write: marked\n"
+		 "           <...>-42      [000] d..21          103: # 81002004 buf: "
+		 "ff ff ff ff 72 61 77 00\n"
+		 "           <...>-42      [000] d..21          104: alpha: none\n");
+}
+
+/* The functions that have written it are left out, also in parts. */
+static void stacks_begin_with_the_caller(void **state)
+{
+	const struct event_stack stack = {
+		.n = 4,
+		.ip = {FAKE_VA(FN_WRITER + 8), FAKE_VA(FN_PART + 8), FAKE_VA(FN_BETA + 8),
+		       FAKE_VA(FN_WRITER + 9)},
+	};
+	const struct {
+		struct trace_print_entry e;
+		char text[8];
+	} print = {{.ent = {.type = PRINT_TYPE, .pid = 42}, .ip = FAKE_VA(FN_ALPHA + 4)}, "one\n"};
+	struct payload_record r = {.tsc = 100};
+	struct instance *top = trace_top(t);
+
+	(void)state;
+	assert_int_equal(instance_set_option(top, OUTPUT_STACKTRACE, true), 0);
+	r.event_len = sizeof(print);
+	vcpu_lock(t, 0);
+	guest_prints_collect(top, 0, &r, &print, &stack, 100);
+	vcpu_unlock(t, 0);
+	trace_is("           <...>-42      [000] .....          100: alpha: one\n"
+		 "           <...>-42      [000] .....          100: <stack trace>\n"
+		 " => beta\n"
+		 " => trace_vbprintk\n");
 }
 
 static void only_while_they_are_wanted(void **state)
@@ -169,8 +235,8 @@ static void what_a_guest_makes_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(they_are_in_the_trace),
-		TEST(only_while_they_are_wanted),
+		TEST(they_are_in_the_trace),	    TEST(with_their_stacks),
+		TEST(stacks_begin_with_the_caller), TEST(only_while_they_are_wanted),
 		TEST(what_a_guest_makes_up),
 	};
 
