@@ -117,9 +117,8 @@ static void panics_end_the_trace(void **state)
 	guest_slides();
 	memcpy(slid_at(PER_CPU_OFFSET), &(uint64_t){FAKE_VA(PER_CPU_AREA) + SLIDE}, 8);
 	memcpy(slid_at(PER_CPU_AREA + PCPU_CURRENT), &(uint64_t){FAKE_VA(TASK) + SLIDE}, 8);
-	t = trace_with(
-		(struct trace_config){.running = true, .on_panic = TRACE_ON_PANIC_STOP}, err,
-		sizeof(err));
+	t = trace_with((struct trace_config){.running = true, .on_panic = TRACE_ON_PANIC_STOP}, err,
+		       sizeof(err));
 	assert_non_null(t);
 	if (trace_attach_running(t, NULL, err, sizeof(err)))
 		fail_msg("%s", err);
