@@ -331,7 +331,8 @@ void trace_mmio(struct trace *t, const struct machine_mmio *access)
 	struct instance *top = trace_top(t);
 
 	trace_vcpu_runs(t, access->vcpu);
-	if (!top->tracer->mmio) /* an exit of a machine whose devices nobody traces costs no more */
+	/* Nobody traces its devices, or not any more, though the guest goes on. */
+	if (!top->tracer->mmio || atomic_load(&t->leaving))
 		return;
 	vcpu_lock(t, access->vcpu);
 	collect_drain(t, access->vcpu);

@@ -191,12 +191,17 @@ static void devices_are_used(void **state)
 		NULL,
 	};
 	struct trace *t = start("mmiotrace");
+	struct trace_status st;
 
 	(void)state;
 	use_devices(t);
 	expect_lines(t, want);
 	assert_int_equal(trace_detach(t), 0);
 	assert_int_equal(fake.ntraps, 0);
+	/* It goes on. */
+	accesses(t, BAR + 0x2ff8, 8, true, 0);
+	trace_get_status(t, &st);
+	assert_int_equal(st.hits, 7);
 	trace_free(t);
 }
 
