@@ -356,6 +356,11 @@ uint64_t trace_memory_left(const struct trace *t)
 	return memory_left(t->memory);
 }
 
+void trace_tell_crash(struct trace *t)
+{
+	crash_tell(t);
+}
+
 void trace_get_status(struct trace *t, struct trace_status *st)
 {
 	uint64_t events = atomic_load(&t->events);

@@ -7,7 +7,6 @@
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
 #include "tracer/record/record.h"
-#include "tracer/tracer.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -121,7 +120,7 @@ static bool told_take(struct crash *crash, struct told *told)
 	return any;
 }
 
-void trace_tell_crash(struct trace *t)
+void crash_tell(struct trace *t)
 {
 	struct told told;
 

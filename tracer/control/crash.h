@@ -16,9 +16,11 @@ void crash_free(struct crash *crash); /* NULL is allowed */
 const char *crash_function(unsigned int i);
 /*
  * One of them is called; on the vCPU's thread, or the collector's. It does not return to the guest
- * before all is done, but for what trace_tell_crash() says.
+ * before all is done, but for what crash_tell() says.
  */
 void crash_hit(struct trace *t, const char *function, const struct machine_hit *hit);
+/* Say what was to be said, or printed, once the guest goes on; it may take any time. */
+void crash_tell(struct trace *t);
 /* panic() was called. */
 bool crash_panicked(const struct trace *t);
 
