@@ -87,7 +87,8 @@ typedef void machine_trap_fn(struct machine *m, const struct machine_hit *hit, v
 
 /* --- accesses to devices -------------------------------------------------------------------- */
 
-/* An access to guest-physical memory where there is neither RAM nor a device of the host kernel's. */
+/* An access to guest-physical memory where there is neither RAM nor a device of the host kernel's.
+ */
 struct machine_mmio {
 	unsigned int vcpu;
 	bool is_write;
@@ -131,8 +132,9 @@ struct machine_config {
 	/* One line about what to expect (no line end). May be NULL. */
 	void (*message)(void *arg, enum machine_msg_level level, const char *text);
 	machine_trap_fn *trap; /* may be NULL when no trap is ever set */
-	machine_mmio_fn *mmio; /* may be NULL; where machine_info.mmio is false it is never called */
-	void *arg;	       /* for the functions above */
+	machine_mmio_fn
+		*mmio; /* may be NULL; where machine_info.mmio is false it is never called */
+	void *arg;     /* for the functions above */
 };
 
 /* Sets of vCPUs are the bits of 64. */

@@ -127,8 +127,7 @@ bool session_options_check(const struct session_options *opt)
 {
 	return (!opt->tracer || option_is_one_of("tracer", opt->tracer, tracer_name)) &&
 	       (!opt->clock || option_is_one_of("clock", opt->clock, clock_name)) &&
-	       (!opt->on_panic ||
-		option_is_one_of("on-panic", opt->on_panic, panic_action_name)) &&
+	       (!opt->on_panic || option_is_one_of("on-panic", opt->on_panic, panic_action_name)) &&
 	       option_is_one_of("engine", opt->engine, engine_name) &&
 	       option_is_one_of("format", opt->format, form_name) && form_fits(opt) &&
 	       categories_exist(&opt->events) && settings_make_sense(&opt->settings);

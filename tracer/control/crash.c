@@ -244,7 +244,8 @@ static void panicked(struct trace *t, const struct machine_hit *hit)
 /* Of include/linux/panic.h, 6.1 and 6.12. */
 #define TAINT_SOFTLOCKUP 14
 
-/* add_taint(): watchdog_timer_fn() has found a CPU that is stuck, and has nothing else to be seen. */
+/* add_taint(): watchdog_timer_fn() has found a CPU that is stuck, and has nothing else to be seen.
+ */
 static void tainted(struct trace *t, const struct machine_hit *hit)
 {
 	if ((uint32_t)hit->regs->rdi == TAINT_SOFTLOCKUP)

@@ -52,8 +52,8 @@ enum {
 	GUARD_PROBE = 1 << 12,
 	GUARD_PATCHES = 1 << 13, /* the kernel is about to patch itself, its returns among all */
 	GUARD_PATCHED = 1 << 14,
-	GUARD_FROM = 1 << 15,	    /* the user's --from */
-	GUARD_CRASH = 1 << 16,	    /* it tells of a crash: control/crash.h */
+	GUARD_FROM = 1 << 15,  /* the user's --from */
+	GUARD_CRASH = 1 << 16, /* it tells of a crash: control/crash.h */
 };
 
 /* What record/selection.c sets and takes back; what a hit of these asks for is done by instances.
@@ -76,7 +76,7 @@ struct probe {
 	uint32_t guards;
 	uint32_t asked; /* of these: what features ask for by probe_ask() */
 	uint16_t flags;
-	bool kept;	/* somebody goes on knowing it by its index: it becomes no other one */
+	bool kept; /* somebody goes on knowing it by its index: it becomes no other one */
 };
 
 /*
