@@ -66,6 +66,9 @@ static const struct {
 	{"low", {.value = MADE_NUMBER(4, GUESTSYM_VALUE_UNSIGNED), .bit_off = 0, .bits = 3}},
 	{"high", {.value = MADE_NUMBER(4, GUESTSYM_VALUE_UNSIGNED), .bit_off = 11, .bits = 5}},
 	{"whole", {.value = MADE_NUMBER(4, GUESTSYM_VALUE_UNSIGNED), .bit_off = 16, .bits = 8}},
+	{"odd", {.value = MADE_NUMBER(3, GUESTSYM_VALUE_UNSIGNED), .bit_off = 64}},
+	{"none", {.value = MADE_NUMBER(0, GUESTSYM_VALUE_SIGNED), .bit_off = 64}},
+	{"wide", {.value = MADE_NUMBER(16, GUESTSYM_VALUE_UNSIGNED), .bit_off = 64}},
 };
 
 static int made_pointee(void *arg, uint32_t type, uint32_t *pointee)

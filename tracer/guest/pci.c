@@ -141,7 +141,8 @@ static bool each(struct pci_walk *w, uint64_t head, void (*fn)(struct pci_walk *
 {
 	uint64_t node = number_at(w, head, 8);
 
-	for (; node && node != head && w->left; w->left--) {
+	while (node && node != head && w->left) {
+		w->left--; /* before those that fn takes */
 		fn(w, node, arg);
 		node = number_at(w, node, 8);
 	}

@@ -156,12 +156,19 @@ int fetch_name_parse(struct fetch_parser *p, char *text, size_t offs)
 
 /* --- types ------------------------------------------------------------------------------------ */
 
+/* The sizes are a guest's. */
+static bool is_number_size(uint32_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
 const char *fetch_type_of(const struct fetch_parser *p, char buf[8])
 {
 	const struct guestsym_value *v = &p->value;
 	bool is_signed = v->kind == GUESTSYM_VALUE_SIGNED || v->is_enum;
 
-	if (!p->typed || (!is_signed && v->kind != GUESTSYM_VALUE_UNSIGNED) || v->size > 8)
+	if (!p->typed || (!is_signed && v->kind != GUESTSYM_VALUE_UNSIGNED) ||
+	    !is_number_size(v->size))
 		return "x64";
 	snprintf(buf, 8, "%c%u", is_signed ? 's' : 'u', v->size * 8);
 	return buf;

@@ -226,6 +226,17 @@ static void lists_without_end(void **state)
 	assert_in_range(lines_of_lists(), 1, 100);
 }
 
+/* What one of them has used up is not there for the next ones. */
+static void buses_behind_a_list_without_end(void **state)
+{
+	(void)state;
+	link_device(0, BUS, BUS + BUS_DEVICES);
+	put(dev(0) + DEV_NODE, FAKE_VA(dev(0) + DEV_NODE), 8);
+	put(BUS + BUS_NODE, FAKE_VA(BUS_1 + BUS_NODE), 8);
+	put(BUS_1 + BUS_NODE, FAKE_VA(BUS + BUS_NODE), 8);
+	assert_in_range(lines_of_lists(), 1, 8192);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -235,6 +246,7 @@ int main(void)
 		TEST(bridges_come_later),
 		TEST(none_are_told),
 		TEST(lists_without_end),
+		TEST(buses_behind_a_list_without_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,18 @@ static void test_args(void **state)
 	probe_def_free(def);
 }
 
+/* Sizes that no number has, which a guest's types may say: as what nothing is known of. */
+static void test_odd_sizes(void **state)
+{
+	struct probe_def *def = parsed("f vfs_read file->odd file->none file->wide");
+
+	(void)state;
+	assert_int_equal(def->nr_args, 3);
+	for (unsigned int i = 0; i < def->nr_args; i++)
+		assert_string_equal(def->arg[i].type->name, "x64");
+	probe_def_free(def);
+}
+
 /* Its event is as that of a kprobe at the same place. */
 static void test_events(void **state)
 {
@@ -243,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_lines),	       cmocka_unit_test(test_args),
 		cmocka_unit_test(test_events),	       cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_no_tracepoints), cmocka_unit_test(test_removal),
+		cmocka_unit_test(test_odd_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
