@@ -26,7 +26,7 @@ static const char *banner_within(const struct elf_image *e, uint64_t va, uint64_
 	for (; p && (p = memmem(p, end - p, banner_start, len)) != NULL; p += len) {
 		const char *text = elf_image_string(e, va + (p - begin), BANNER_MAX);
 
-		if (text && isdigit(text[len]) && is_line(text, strcspn(text, "\n")))
+		if (text && isdigit((unsigned char)text[len]) && is_line(text, strcspn(text, "\n")))
 			return text;
 	}
 	return NULL;
