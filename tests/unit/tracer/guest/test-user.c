@@ -71,6 +71,33 @@ static void frames_may_be_nonsense(void **state)
 	}
 }
 
+/*
+ * The kernel takes a task of 32 bits for one of its own size (arch_stack_walk_user(), 6.12): what
+ * is said to be a caller are two words that its function was called with, and then it is nowhere.
+ */
+static void frames_of_32_bits_are_read_as_64(void **state)
+{
+	uint64_t ips[8], regs = KERNEL_STACK + STACK_SIZE - REGS_SIZE;
+
+	(void)state;
+	fake.maps[0].va = UINT64_C(0xffffc000);
+	put(regs + 32, 0xffffc100, 8);
+	put(regs + 128, 0x8049001, 8);
+	put(regs + 136, 0x23, 8);
+	put(regs + 152, 0xffffc0f0, 8);
+	put_user(USER_STACK + 0x100,
+		 UINT64_C(0x08049040ffffc120)); /* the caller, in 4 bytes each */
+	put_user(USER_STACK + 0x108, UINT64_C(0x2222222211111111));
+	put_user(USER_STACK + 0x120, UINT64_C(0x0804905400000000));
+	put_user(USER_STACK + 0x128, UINT64_C(0x4444444433333333));
+	assert_int_equal(stack(ips), 2);
+	assert_int_equal(ips[0], 0x8049001);
+	assert_int_equal(ips[1], UINT64_C(0x2222222211111111));
+
+	put_user(USER_STACK + 0x108, 0);
+	assert_int_equal(stack(ips), 1);
+}
+
 static void no_user_mode_no_stack(void **state)
 {
 	uint64_t ips[8], regs = KERNEL_STACK + STACK_SIZE - REGS_SIZE;
@@ -217,7 +244,7 @@ int main(void)
 		TEST(no_user_mode_no_stack),	TEST(files_in_a_tree),
 		TEST(files_in_a_list),		TEST(processes_that_have_gone),
 		TEST(paths_that_are_not_plain), TEST(paths_may_be_nonsense),
-		TEST(trees_may_be_nonsense),
+		TEST(trees_may_be_nonsense),	TEST(frames_of_32_bits_are_read_as_64),
 	};
 
 	return cmocka_run_group_tests_name("user", tests, NULL, NULL);
