@@ -86,6 +86,8 @@ full-tests  += tests/e2e/graph-own,2
 full-tests  += tests/e2e/blk-own,6.1
 full-tests  += tests/e2e/blk-own,6.12
 full-tests  += tests/e2e/blk-own,6.1,trap
+full-tests  += tests/e2e/compat-tasks,6.1
+full-tests  += tests/e2e/compat-tasks,6.12
 full-tests  += tests/e2e/tracer-switches,6.1
 full-tests  += tests/e2e/tracer-switches,6.12
 full-tests  += tests/e2e/killed-tracers,6.1
@@ -111,7 +113,7 @@ $(O)/tests/e2e/sched-attach: $(O)/obj/tests/e2e/sched-watch.o
 
 check-programs: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls \
 	$(O)/tests/workload/graph-calls $(O)/tests/workload/nbd-calls \
-	$(O)/tests/e2e/frames $(O)/tests/e2e/read-clock
+	$(O)/tests/e2e/frames $(O)/tests/e2e/frames32 $(O)/tests/e2e/read-clock
 
 # Every guest has the first one; what is known of its text comes from the second.
 check-programs bench-built soak-built: $(O)/tests/workload/workload $(O)/tests/e2e/guest-memory
@@ -136,6 +138,12 @@ $(O)/tests/e2e/frames: tests/e2e/frames.c
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -O0 -fno-omit-frame-pointer -fno-pie -no-pie -Wall -Wextra -static -o $@ $<
+
+# Without a library there is nothing of 32 bits that has to be installed for it.
+$(O)/tests/e2e/frames32: tests/e2e/frames32.S
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -m32 -nostdlib -static -Wl,--build-id=none -o $@ $<
 
 $(O)/tests/workload/graph-calls: tests/workload/graph-calls.c
 	$(call say,LINK,$@)
