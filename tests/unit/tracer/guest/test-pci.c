@@ -104,7 +104,7 @@ static void link_device(unsigned int n, uint64_t bus, uint64_t before)
 static void fill_device(unsigned int n, const char *line)
 {
 	unsigned int devfn, vendor, irq;
-	uint64_t where[7], size[7];
+	uint64_t where[7] = {0}, size[7] = {0};
 	int at = 0;
 
 	assert_int_equal(sscanf(line, "PCIDEV 00%2x %8x %x%n", &devfn, &vendor, &irq, &at), 3);
