@@ -381,7 +381,7 @@ void trace_get_status(struct trace *t, struct trace_status *st)
 		.corrupt = staged.corrupt,
 		.engine = t->engine->name,
 		.away = atomic_load(&t->away),
-		.panicked = crash_panicked(t),
+		.panicked = crash_ended(t),
 		.at = name_at(t, atomic_load(&t->at_ip[0])),
 	};
 	for (unsigned int i = 0; i < t->vcpus; i++) {

@@ -95,7 +95,7 @@ struct trace_status {
 	uint64_t made, staged, staging_lost, corrupt;
 	const char *engine; /* "trap", "trampoline" */
 	bool away;	    /* all sites are the guest's for now, since it patches its own text */
-	bool panicked;	    /* the guest's kernel has called panic() */
+	bool panicked;	    /* the guest's kernel has called panic(), which has ended the trace */
 	bool done;	    /* --until was reached, max_events are recorded, or: */
 	int error;	    /* what has ended it, a negative errno; 0: nothing */
 	const char *at;	    /* function recorded last on vCPU 0, or NULL */

@@ -57,6 +57,18 @@ bool crash_panicked(const struct trace *t)
 	return atomic_load(&t->crash->panicked);
 }
 
+/* One that was booted goes on to its own end, which tells more. */
+static bool panics_end(const struct trace *t)
+{
+	return t->cfg.running &&
+	       (t->cfg.on_panic == TRACE_ON_PANIC_DUMP || t->cfg.on_panic == TRACE_ON_PANIC_STOP);
+}
+
+bool crash_ended(const struct trace *t)
+{
+	return crash_panicked(t) && panics_end(t);
+}
+
 /* --- ftrace_dump_on_oops ---------------------------------------------------------------------- */
 
 void trace_dump_on_oops(struct trace *t, char value[DUMP_ON_OOPS_MAX])
@@ -227,17 +239,13 @@ static void panic_action(struct trace *t, const struct machine_hit *hit)
 
 static void panicked(struct trace *t, const struct machine_hit *hit)
 {
-	bool ends =
-		t->cfg.on_panic == TRACE_ON_PANIC_DUMP || t->cfg.on_panic == TRACE_ON_PANIC_STOP;
-
 	/* Others that panic meanwhile, and panics within panics, are of no interest. */
 	if (atomic_exchange(&t->crash->panicked, true))
 		return;
 	tell_later(t, NULL, 0, "the guest's kernel panics");
 	dump_by_value(t, hit);
 	panic_action(t, hit);
-	/* One that was booted goes on to its own end, which tells more. */
-	if (ends && t->cfg.running)
+	if (panics_end(t))
 		trace_finish(t);
 }
 

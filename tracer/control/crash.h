@@ -21,7 +21,8 @@ const char *crash_function(unsigned int i);
 void crash_hit(struct trace *t, const char *function, const struct machine_hit *hit);
 /* Say what was to be said, or printed, once the guest goes on; it may take any time. */
 void crash_tell(struct trace *t);
-/* panic() was called. */
+/* panic() was called; and that has ended the trace. */
 bool crash_panicked(const struct trace *t);
+bool crash_ended(const struct trace *t);
 
 #endif

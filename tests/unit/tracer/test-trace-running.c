@@ -100,8 +100,7 @@ static void running_kernels_are_found_where_they_are(void **state)
 	trace_free(t);
 }
 
-/* Of a guest that was attached to the trace ends with it. */
-static void panics_end_the_trace(void **state)
+static void guest_panics(enum trace_on_panic what, bool ends)
 {
 	struct machine_regs regs = {.rsp = FAKE_VA(STACK) + SLIDE, .rflags = 0x202};
 	struct machine_hit hit = {.va = FAKE_VA(FN_BETA) + SLIDE, .regs = &regs};
@@ -109,7 +108,6 @@ static void panics_end_the_trace(void **state)
 	struct trace_status st;
 	struct trace *t;
 
-	(void)state;
 	for (size_t i = 0; i < fake.nsites; i++)
 		if (!strcmp(fake.sites[i].name, "beta"))
 			fake.sites[i].name = "panic";
@@ -117,20 +115,33 @@ static void panics_end_the_trace(void **state)
 	guest_slides();
 	memcpy(slid_at(PER_CPU_OFFSET), &(uint64_t){FAKE_VA(PER_CPU_AREA) + SLIDE}, 8);
 	memcpy(slid_at(PER_CPU_AREA + PCPU_CURRENT), &(uint64_t){FAKE_VA(TASK) + SLIDE}, 8);
-	t = trace_with((struct trace_config){.running = true, .on_panic = TRACE_ON_PANIC_STOP}, err,
-		       sizeof(err));
+	t = trace_with((struct trace_config){.running = true, .on_panic = what}, err, sizeof(err));
 	assert_non_null(t);
 	if (trace_attach_running(t, NULL, err, sizeof(err)))
 		fail_msg("%s", err);
 	hit.cookie = fake_trap(FAKE_VA(FN_BETA) + SLIDE)->cookie;
 	trace_trap(t, &hit);
 	trace_get_status(t, &st);
-	assert_true(st.panicked);
-	assert_true(st.done);
+	assert_int_equal(st.panicked, ends);
+	assert_int_equal(st.done, ends);
 	assert_int_equal(st.error, 0);
 	assert_int_equal(trace_detach(t), 0);
 	assert_int_equal(fake.ntraps, 0);
 	trace_free(t);
+}
+
+/* Of a guest that was attached to the trace ends with it. */
+static void panics_end_the_trace(void **state)
+{
+	(void)state;
+	guest_panics(TRACE_ON_PANIC_STOP, true);
+}
+
+/* Then whatever else ends it is what is said to have done so. */
+static void panics_may_be_ignored(void **state)
+{
+	(void)state;
+	guest_panics(TRACE_ON_PANIC_IGNORE, false);
 }
 
 static void other_kernels_are_refused(void **state)
@@ -514,6 +525,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(running_kernels_are_found_where_they_are),
 		TEST(panics_end_the_trace),
+		TEST(panics_may_be_ignored),
 		TEST(other_kernels_are_refused),
 		TEST(traps_that_could_stay_are_refused),
 		TEST(guests_that_lose_int3_are_refused),
