@@ -35,7 +35,7 @@ struct guest_probes {
 	struct layout at;
 	struct {
 		uint32_t kind;	       /* PROBE_ROW_; guest_probe_look() reads it without a lock */
-		uint64_t addr;	       /* that was asked for */
+		uint64_t addr;	       /* that was asked for; of a tracepoint its own */
 		uint64_t hits, missed; /* once it is closed */
 	} row[PROBE_ROWS];
 };
@@ -99,27 +99,38 @@ static void layout_learn(struct layout *at, const struct guestsym *gs)
 		at->return_size = 0;
 }
 
+/* A function is called by the tracepoint's own type, of which there are many. */
+static const char *tracepoint_why_not(struct trace *t)
+{
+	if (!trace_runtime(t, "tracepoint_probe_register") ||
+	    !trace_runtime(t, "tracepoint_probe_unregister") || !events_probes_can_be_seen(t))
+		return "this kernel does not tell what its tracepoints look like";
+	if (call_types_are_checked(t->gs))
+		return "the guest's kernel checks what its tracepoints call (CONFIG_CFI_CLANG)";
+	return NULL;
+}
+
 /* By its kworkers, which are asked to register them, and of the handlers. */
-static const char *calls_why_not(struct trace *t, bool is_return)
+static const char *calls_why_not(struct trace *t, uint32_t kind)
 {
 	const struct guest_work work = events_work(t, NULL, 0);
 	const char *why = guest_work_why_not(&work);
 	uint8_t type[CALL_TYPE_SIZE];
 
-	if (!why && !call_type_read(t->gs, &t->guest,
-				    is_return ? CALL_TYPE_KRETPROBE : CALL_TYPE_KPROBE, type))
+	if (!why && kind == PROBE_ROW_TRACEPOINT)
+		return tracepoint_why_not(t);
+	if (!why &&
+	    !call_type_read(t->gs, &t->guest,
+			    kind == PROBE_ROW_RETURN ? CALL_TYPE_KRETPROBE : CALL_TYPE_KPROBE,
+			    type))
 		why = "the guest's kernel checks what it calls (CONFIG_CFI_CLANG), and does not tell how";
 	return why;
 }
 
-const char *guest_probes_why_not(struct guest_probes *g, bool is_return)
+static const char *kprobes_why_not(struct guest_probes *g, uint32_t kind)
 {
 	struct trace *t = g->t;
 
-	if (!t->borrow)
-		return "nothing calls functions of this guest's kernel for us";
-	if (!events_ready(t->trace_events))
-		return "its kernel boots, and cannot be asked yet";
 	if (!trace_runtime(t, "register_kprobe"))
 		return "the guest's kernel has no kprobes (CONFIG_KPROBES)";
 	if (!g->learnt)
@@ -127,9 +138,23 @@ const char *guest_probes_why_not(struct guest_probes *g, bool is_return)
 	g->learnt = true;
 	if (!g->at.size)
 		return "this kernel does not tell what its kprobes look like (BTF)";
-	if (is_return && !g->at.return_size)
+	if (kind == PROBE_ROW_RETURN && !g->at.return_size)
 		return "the guest's kernel has no kretprobes (CONFIG_KRETPROBES)";
-	return calls_why_not(t, is_return);
+	return NULL;
+}
+
+const char *guest_probes_why_not(struct guest_probes *g, uint32_t kind)
+{
+	struct trace *t = g->t;
+	const char *why = NULL;
+
+	if (!t->borrow)
+		return "nothing calls functions of this guest's kernel for us";
+	if (!events_ready(t->trace_events))
+		return "its kernel boots, and cannot be asked yet";
+	if (kind != PROBE_ROW_TRACEPOINT)
+		why = kprobes_why_not(g, kind);
+	return why ? why : calls_why_not(t, kind);
 }
 
 int guest_probes_open(struct guest_probes *g, char *err, size_t errlen)
@@ -190,24 +215,40 @@ static void row_set(struct guest_probes *g, unsigned int row, uint32_t kind)
 	__atomic_store_n(&g->row[row].kind, kind, __ATOMIC_RELEASE);
 }
 
-/* What the kernel is to register. */
-static void row_make(const struct guest_probes *g, struct row *r, uint32_t kind, uint64_t addr,
-		     unsigned int maxactive)
+/* The function that is called with a row of that kind. */
+static uint64_t row_handler(const struct guest_probes *g, uint32_t kind)
 {
 	const struct payload_text *text = trampoline_text(g->t);
 	uint64_t code = trampoline_window(g->t)->header.va + WINDOW_TEXT;
 	bool traps = trace_has_traps(g->t);
 
+	if (kind == PROBE_ROW_TRACEPOINT)
+		return code + (traps ? text->tracepoint_stop : text->tracepoint);
+	if (kind == PROBE_ROW_RETURN)
+		return code + (traps ? text->kretprobe_stop : text->kretprobe);
+	return code + (traps ? text->kprobe_stop : text->kprobe);
+}
+
+/* What the kernel is to register. */
+static void row_make(const struct guest_probes *g, struct row *r, uint32_t kind, uint64_t addr,
+		     unsigned int maxactive)
+{
+	uint64_t handler = row_handler(g, kind);
+
 	*r = (struct row){0};
 	memcpy(r->bytes + PROBE_ROW_KIND, &kind, sizeof(kind));
+	if (kind == PROBE_ROW_TRACEPOINT) {
+		memcpy(r->bytes + PROBE_ROW_TRACEPOINT_AT, &addr, sizeof(addr));
+		memcpy(r->bytes + PROBE_ROW_TRACEPOINT_FN, &handler, sizeof(handler));
+		return;
+	}
 	put(r, &g->at.addr, addr);
 	put(r, &g->at.flags, KPROBE_FLAG_DISABLED);
 	if (kind == PROBE_ROW_RETURN) {
-		put(r, &g->at.return_handler,
-		    code + (traps ? text->kretprobe_stop : text->kretprobe));
+		put(r, &g->at.return_handler, handler);
 		put(r, &g->at.maxactive, maxactive);
 	} else {
-		put(r, &g->at.handler, code + (traps ? text->kprobe_stop : text->kprobe));
+		put(r, &g->at.handler, handler);
 	}
 }
 
@@ -299,10 +340,9 @@ static int row_register(struct guest_probes *g, unsigned int row, struct guest_p
 	return ret;
 }
 
-int guest_probe_register(struct guest_probes *g, bool is_return, uint64_t addr,
+int guest_probe_register(struct guest_probes *g, uint32_t kind, uint64_t addr,
 			 unsigned int maxactive, struct guest_probe *made)
 {
-	uint32_t kind = is_return ? PROBE_ROW_RETURN : PROBE_ROW_ENTRY;
 	unsigned int row = 0;
 	struct row r;
 	int ret;
@@ -322,27 +362,73 @@ int guest_probe_register(struct guest_probes *g, bool is_return, uint64_t addr,
 		return ret;
 	g->row[row].addr = addr;
 	row_set(g, row, kind);
+	if (kind == PROBE_ROW_TRACEPOINT) {
+		/* Nothing of the kernel's until it is switched on. */
+		*made = (struct guest_probe){.row = row};
+		return 0;
+	}
 	ret = sites_leave(g);
 	if (ret)
 		row_take_back(g, row);
 	return ret ? ret : row_register(g, row, made);
 }
 
+static struct borrow_call switch_call(struct guest_probes *g, unsigned int row, bool on)
+{
+	uint64_t va = row_va(trampoline_window(g->t), row);
+
+	if (g->row[row].kind != PROBE_ROW_TRACEPOINT)
+		return (struct borrow_call){
+			.fn = trace_runtime(g->t, on ? "enable_kprobe" : "disable_kprobe"),
+			.arg = {va}};
+	return (struct borrow_call){
+		.fn = trace_runtime(g->t, on ? "tracepoint_probe_register"
+					     : "tracepoint_probe_unregister"),
+		.arg = {g->row[row].addr, row_handler(g, PROBE_ROW_TRACEPOINT), va}};
+}
+
 int guest_probes_switch(struct guest_probes *g, const unsigned int *rows, size_t n, bool on)
 {
-	uint64_t fn = trace_runtime(g->t, on ? "enable_kprobe" : "disable_kprobe");
 	struct borrow_call calls[PROBE_ROWS];
-	int ret;
+	int ret = 0;
 
 	if (g->closed)
 		return -ENODEV;
-	for (size_t i = 0; i < n; i++)
-		calls[i] = (struct borrow_call){.fn = fn,
-						.arg = {row_va(trampoline_window(g->t), rows[i])}};
-	ret = fn ? ask(g, calls, n) : -EOPNOTSUPP;
+	for (size_t i = 0; i < n; i++) {
+		calls[i] = switch_call(g, rows[i], on);
+		ret = calls[i].fn ? ret : -EOPNOTSUPP;
+	}
+	if (!ret)
+		ret = ask(g, calls, n);
 	for (size_t i = 0; i < n && !ret; i++)
 		ret = said(&calls[i]);
 	return ret;
+}
+
+/*
+ * A window is the guest's memory: what it names is a tracepoint, or nothing is asked. There may be
+ * calls of it until events_synchronize().
+ */
+static size_t tracepoint_calls(struct trace *t, const struct row *r, uint64_t va,
+			       struct borrow_call calls[2])
+{
+	const struct payload_event probe = {get(r, PROBE_ROW_TRACEPOINT_AT, 8),
+					    get(r, PROBE_ROW_TRACEPOINT_FN, 8), va};
+	size_t n = 0;
+	bool is_there = probe_is_tracepoint(t, probe.tracepoint);
+
+	if (is_there) {
+		machine_pause_for(t->m, "removing a probe of a tracepoint");
+		is_there = events_probe_is_there(t, &probe);
+		machine_resume(t->m);
+	}
+	if (is_there)
+		calls[n++] =
+			(struct borrow_call){.fn = trace_runtime(t, "tracepoint_probe_unregister"),
+					     .arg = {probe.tracepoint, probe.probe, probe.data}};
+	calls[n++] = (struct borrow_call){.fn = trace_runtime(t, "memset"),
+					  .arg = {va, 0, PROBE_ROW_SIZE}};
+	return n;
 }
 
 /*
@@ -359,6 +445,8 @@ static size_t unregister_calls(struct trace *t, const struct layout *at, struct 
 
 	if (row_read(w, row, &r) || !row_kind(&r))
 		return 0;
+	if (row_kind(&r) == PROBE_ROW_TRACEPOINT)
+		return tracepoint_calls(t, &r, va, calls);
 	instances = at->return_size ? get(&r, at->instances.offset, 8) : 0;
 	if (row_kind(&r) == PROBE_ROW_RETURN)
 		fn = instances && instances < ERR_MIN ? "unregister_kretprobe" : NULL;
@@ -372,6 +460,7 @@ static size_t unregister_calls(struct trace *t, const struct layout *at, struct 
 int guest_probe_unregister(struct guest_probes *g, unsigned int row)
 {
 	struct borrow_call calls[2];
+	char err[256];
 	size_t n;
 	int ret;
 
@@ -379,6 +468,9 @@ int guest_probe_unregister(struct guest_probes *g, unsigned int row)
 		return 0;
 	n = unregister_calls(g->t, &g->at, trampoline_window(g->t), row, calls);
 	ret = ask(g, calls, n);
+	if (!ret && g->row[row].kind == PROBE_ROW_TRACEPOINT)
+		ret = events_synchronize(g->t, trampoline_window(g->t), trampoline_text(g->t)->work,
+					 err, sizeof(err));
 	return ret ? ret : row_free(g, row);
 }
 
@@ -391,7 +483,9 @@ static void row_count(struct guest_probes *g, unsigned int row)
 	if (row_read(trampoline_window(g->t), row, &r))
 		return;
 	g->row[row].hits = get(&r, PROBE_ROW_HITS, 8);
-	g->row[row].missed = get(&r, PROBE_ROW_MISSED, 8) + get(&r, g->at.nmissed.offset, 8);
+	g->row[row].missed = get(&r, PROBE_ROW_MISSED, 8);
+	if (g->row[row].kind != PROBE_ROW_TRACEPOINT)
+		g->row[row].missed += get(&r, g->at.nmissed.offset, 8);
 	if (g->row[row].kind == PROBE_ROW_RETURN)
 		g->row[row].missed += get(&r, g->at.return_nmissed.offset, 4);
 }
@@ -406,12 +500,25 @@ void guest_probe_count(struct guest_probes *g, unsigned int row, uint64_t *hits,
 
 /* --- letting go ------------------------------------------------------------------------------ */
 
+/* Of tracepoints, or of the kernel's kprobes. */
+static bool window_has_rows(struct window *w, bool tracepoints)
+{
+	struct row r;
+
+	for (unsigned int row = 0; row < PROBE_ROWS; row++)
+		if (!row_read(w, row, &r) && row_kind(&r) &&
+		    (row_kind(&r) == PROBE_ROW_TRACEPOINT) == tracepoints)
+			return true;
+	return false;
+}
+
 /* Of all rows of a window: what a call that was under way has made of them is known by then. */
 static int rows_unregister(struct trace *t, const struct layout *at, struct window *w,
 			   uint32_t entry, char *err, size_t errlen)
 {
 	const struct guest_work work = events_work(t, w, entry);
 	struct borrow_call *calls = calloc(2 * PROBE_ROWS, sizeof(*calls));
+	bool tracepoints = window_has_rows(w, true);
 	size_t n = 0;
 	int ret = calls ? guest_work_settle(&work) : -ENOMEM;
 
@@ -421,6 +528,8 @@ static int rows_unregister(struct trace *t, const struct layout *at, struct wind
 		n += unregister_calls(t, at, w, row, calls + n);
 	if (!ret)
 		ret = events_ask(t, w, entry, calls, n, err, errlen);
+	if (!ret && tracepoints)
+		ret = events_synchronize(t, w, entry, err, errlen);
 	free(calls);
 	return ret;
 }
@@ -456,24 +565,14 @@ int guest_probes_close(struct guest_probes *g, bool runs)
 	return ret || !runs ? ret : error;
 }
 
-static bool window_has_rows(struct window *w)
-{
-	struct row r;
-
-	for (unsigned int row = 0; row < PROBE_ROWS; row++)
-		if (!row_read(w, row, &r) && row_kind(&r))
-			return true;
-	return false;
-}
-
 int guest_probes_recover(struct trace *t, struct window *w, char *err, size_t errlen)
 {
 	struct layout at;
 
-	if (!window_has_rows(w))
+	if (!window_has_rows(w, false) && !window_has_rows(w, true))
 		return 0;
 	layout_learn(&at, t->gs);
-	if (!at.size) {
+	if (!at.size && window_has_rows(w, false)) {
 		snprintf(err, errlen,
 			 "an earlier hvtrace has left kprobes in it, and its kernel "
 			 "does not tell how to remove them");
@@ -552,6 +651,6 @@ bool guest_probe_look(struct guest_probes *g, const struct machine_hit *call,
 	*hit = (struct guest_probe_hit){.row = (unsigned int)(at / PROBE_ROW_SIZE)};
 	regs_take(&hit->regs, &regs);
 	kind = __atomic_load_n(&g->row[hit->row].kind, __ATOMIC_ACQUIRE);
-	return kind == PROBE_ROW_ENTRY ||
+	return kind == PROBE_ROW_ENTRY || kind == PROBE_ROW_TRACEPOINT ||
 	       (kind == PROBE_ROW_RETURN && return_find(g, on_stack.first, hit));
 }

@@ -2,7 +2,8 @@
 /*
  * kprobe-guest.h - probes that the guest's own kernel makes for us: register_kprobe() and
  * register_kretprobe(), of structs that lie in the window (payload.h, WINDOW_PROBES), with handlers
- * that are a piece of the payload (payload/kprobe.S) and call the host.
+ * that are a piece of the payload (payload/kprobe.S) and call the host. And probes of its
+ * tracepoints, by tracepoint_probe_register(), that do likewise.
  *
  * So where a probe can be, modules, what an instruction does that a breakpoint has taken the place
  * of, return addresses and what was missed are the kernel's business. Its functions sleep; a
@@ -22,23 +23,24 @@ struct window;
 struct guest_probes *guest_probes_new(struct trace *t); /* NULL: no memory */
 void guest_probes_free(struct guest_probes *g);		/* NULL is allowed */
 
-/* Why there can be none in this guest; NULL: there can. */
-const char *guest_probes_why_not(struct guest_probes *g, bool is_return);
+/* Why there can be none of a kind (PROBE_ROW_) in this guest; NULL: there can. */
+const char *guest_probes_why_not(struct guest_probes *g, uint32_t kind);
 /* Have the memory that they are in, and the way to the host: 0, or an error and one line in err. */
 int guest_probes_open(struct guest_probes *g, char *err, size_t errlen);
 
 struct guest_probe {
 	unsigned int row; /* of WINDOW_PROBES */
-	uint64_t ip;	  /* where the kernel has put it */
+	uint64_t ip;	  /* where the kernel has put it; not of a tracepoint's */
 	unsigned int maxactive;
 };
 
 /*
- * Have the kernel register one that is off at a run-time address; maxactive 0: as it likes. They
- * are open. 0, what the kernel says (-EINVAL, -EILSEQ…), -ENOSPC, -ENODEV once the trace has ended,
- * or an error of asking it: -ETIMEDOUT and others, with one line noted.
+ * Have the kernel register one that is off at a run-time address, of a tracepoint at that of its
+ * struct (only when it is switched on); maxactive 0: as it likes. They are open. 0, what the kernel
+ * says (-EINVAL, -EILSEQ…), -ENOSPC, -ENODEV once the trace has ended, or an error of asking it:
+ * -ETIMEDOUT and others, with one line noted.
  */
-int guest_probe_register(struct guest_probes *g, bool is_return, uint64_t addr,
+int guest_probe_register(struct guest_probes *g, uint32_t kind, uint64_t addr,
 			 unsigned int maxactive, struct guest_probe *made);
 /* Turn n of them (rows) on or off. 0 or the first error. */
 int guest_probes_switch(struct guest_probes *g, const unsigned int *rows, size_t n, bool on);

@@ -61,7 +61,7 @@ static size_t print_symbol(void *arg, uint64_t addr, char *buf, size_t size)
  */
 static int more_disabled(const struct probe_def *def)
 {
-	return def->kind == PROBE_FPROBE && def->is_return;
+	return def->kind == PROBE_TPROBE || (def->kind == PROBE_FPROBE && def->is_return);
 }
 
 /*
@@ -199,6 +199,8 @@ static bool take_guests(struct probe_events *p, const struct machine_hit *call)
 		if (!of_guest_probe(pe, &at))
 			continue;
 		h.pe = pe;
+		if (pe->def->kind == PROBE_TPROBE)
+			at.regs.rip = pe->ip + SITE_SIZE; /* behind the site's call */
 		triggers = hit_record(&h) || triggers;
 	}
 	vcpu_unlock(t, call->vcpu);

@@ -7,6 +7,7 @@
 #include "tracer/output/output.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,6 +228,13 @@ static bool is_trapped(struct trace *t, uint64_t addr)
 	return pe;
 }
 
+static uint32_t row_kind(const struct probe_def *def)
+{
+	if (def->kind == PROBE_TPROBE)
+		return PROBE_ROW_TRACEPOINT;
+	return def->is_return ? PROBE_ROW_RETURN : PROBE_ROW_ENTRY;
+}
+
 static int place_in_guest(struct trace *t, struct probe_event *pe, uint64_t addr)
 {
 	const struct probe_def *def = pe->def;
@@ -242,7 +250,7 @@ static int place_in_guest(struct trace *t, struct probe_event *pe, uint64_t addr
 			   def->group, def->event);
 		return -EBUSY;
 	}
-	ret = guest_probe_register(t->probe_events->guest, def->is_return, addr, def->maxactive,
+	ret = guest_probe_register(t->probe_events->guest, row_kind(def), addr, def->maxactive,
 				   &pe->guest);
 	if (ret)
 		return ret;
@@ -322,21 +330,93 @@ static int fprobe_address(struct trace *t, const struct probe_def *def, uint64_t
 	return *addr && site_at(t, *addr) != UINT32_MAX ? 0 : -EINVAL;
 }
 
+/* Of the kernel image alone. */
+static uint64_t tracepoint_address(const struct trace *t, const char *name)
+{
+	char symbol[PROBE_STUB_SIZE];
+
+	if (snprintf(symbol, sizeof(symbol), "__tracepoint_%s", name) >= (int)sizeof(symbol))
+		return 0;
+	return trace_runtime(t, symbol);
+}
+
+bool probe_symbol_tracepoint(void *arg, const char *name)
+{
+	return tracepoint_address(arg, name);
+}
+
+bool probe_is_tracepoint(struct trace *t, uint64_t addr)
+{
+	struct output_symbol sym = {0};
+
+	return trace_find_symbol(t, addr, &sym) && !sym.off &&
+	       !strncmp(sym.name, "__tracepoint_", strlen("__tracepoint_"));
+}
+
+/* From 6.13 on those of system calls call their probes with preemption on. */
+static bool may_be_preempted(const struct trace *t, const char *name)
+{
+	struct guestsym_field faultable;
+
+	return !strncmp(name, "sys_", 4) &&
+	       !guestsym_field(t->gs, "tracepoint_ext.faultable", &faultable);
+}
+
+/* Its records are of the entry of the function that the kernel's own would be at. */
+static int place_tracepoint(struct trace *t, struct probe_event *pe, const char *why)
+{
+	const struct probe_def *def = pe->def;
+	uint64_t tp = tracepoint_address(t, def->symbol), stub;
+	char name[PROBE_STUB_SIZE];
+	uint32_t site;
+	int ret;
+
+	stub = probe_stub_name(def->symbol, name) ? trace_runtime(t, name) : 0;
+	site = stub ? site_at(t, stub) : UINT32_MAX;
+	if (!tp || site == UINT32_MAX)
+		return -EINVAL;
+	if (may_be_preempted(t, def->symbol))
+		why = "those of system calls may be preempted in this kernel";
+	if (why) {
+		trace_note(t, "%s:%s: no probe at a tracepoint: %s", def->group, def->event, why);
+		return -EOPNOTSUPP;
+	}
+	ret = guest_probe_register(t->probe_events->guest, row_kind(def), tp, 0, &pe->guest);
+	if (ret)
+		return ret;
+	pe->probe = UINT32_MAX;
+	pe->in_guest = true;
+	change_lock(t);
+	pe->ip = t->probes.v[site].va + t->guest.slide;
+	change_unlock(t);
+	return 0;
+}
+
+/* 0 or -errno: there is no probe there. */
+static int place_address(struct trace *t, const struct probe_def *def, uint64_t *addr)
+{
+	if (def->kind == PROBE_TPROBE)
+		return 0;
+	return def->kind == PROBE_KPROBE ? kprobe_address(t, def, addr)
+					 : fprobe_address(t, def, addr);
+}
+
 int probe_event_place(struct trace *t, struct probe_event *pe)
 {
 	struct probe_def *def = pe->def;
-	uint64_t addr;
+	uint64_t addr = 0;
 	char err[256];
 	const char *why;
 	int ret = args_resolve(t, def);
 
 	if (!ret)
-		ret = def->kind == PROBE_KPROBE ? kprobe_address(t, def, &addr)
-						: fprobe_address(t, def, &addr);
+		ret = place_address(t, def, &addr);
 	if (ret)
 		return ret;
-	why = guest_probes_why_not(t->probe_events->guest, def->is_return);
+	why = guest_probes_why_not(t->probe_events->guest, row_kind(def));
 	if (!why && guest_probes_open(t->probe_events->guest, err, sizeof(err)))
 		why = err;
+	if (def->kind == PROBE_TPROBE)
+		return place_tracepoint(t, pe, why);
 	return why ? place_trap(t, pe, addr, why) : place_in_guest(t, pe, addr);
 }

@@ -265,6 +265,7 @@ static int define(struct probe_events *p, parse_fn *parse, const struct probe_wo
 		.count = probe_symbol_count,
 		.entry = probe_symbol_entry,
 		.function = probe_symbol_function,
+		.tracepoint = probe_symbol_tracepoint,
 		.dentries = probe_symbol_dentries(p->t, &dentries) ? &dentries : NULL,
 		.has_char = probe_kernel_has_char(p->t),
 		.has_names = probe_kernel_has_meta_args(p->t),
@@ -415,8 +416,9 @@ const struct dyn_event_ops probe_event_ops = {
 const struct dyn_event_ops fprobe_event_ops = {
 	.syntax = "  f[:[GROUP/][EVENT]] FUNCTION [ARG...]   where it begins\n"
 		  "  f[MAXACTIVE][:[GROUP/][EVENT]] FUNCTION%return [ARG...]   when it returns\n"
+		  "  t[:[GROUP/][EVENT]] TRACEPOINT [ARG...]   with what it passes on\n"
 		  "    as the guest's kernel has them (6.5 and later, CONFIG_FPROBE_EVENTS);\n"
-		  "    FETCH, but for registers, and by the function's own names:\n"
+		  "    FETCH, but for registers, and by the function's or tracepoint's own names:\n"
 		  "      NAME NAME->MEMBER[.MEMBER...] $retval->MEMBER $arg*",
 	.define = fprobe_event_define,
 	.print = probe_event_print,

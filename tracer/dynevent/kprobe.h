@@ -78,6 +78,9 @@ uint64_t probe_symbol_address(struct trace *t, const char *name);
 unsigned int probe_symbol_count(void *arg, const char *name);
 int probe_symbol_entry(void *arg, const char *name, uint64_t offset);
 bool probe_symbol_function(void *arg, const char *name, struct fetch_function *function);
+bool probe_symbol_tracepoint(void *arg, const char *name);
+/* Whether a struct of a tracepoint of the kernel image is there. */
+bool probe_is_tracepoint(struct trace *t, uint64_t addr);
 /* What %pd and %pD read, false: the kernel does not know them. */
 bool probe_symbol_dentries(struct trace *t, struct probe_dentries *dentries);
 /*

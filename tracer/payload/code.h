@@ -81,11 +81,12 @@ extern const uint8_t payload_function[], payload_call[], payload_lock[], payload
 	payload_event_data_rest[], payload_ring_commit[], payload_ring_commit_rest[],
 	payload_work[], payload_kprobe[], payload_kretprobe[], payload_kprobe_call[],
 	payload_kprobe_stop[], payload_kretprobe_stop[], payload_kprobe_trap[],
-	payload_print_trap[], payload_cli[], payload_sti[], payload_irq_entry[], payload_irq_exit[],
-	payload_user_exit[], payload_idle[], payload_idle_exit[], payload_preempt_inc[],
-	payload_preempt_dec[], payload_bh_disable[], payload_bh_lock[], payload_bh_enable[],
-	payload_softirq_enter[], payload_softirq_exit[], payload_hardirq_enter[],
-	payload_hardirq_exit[], payload_count_add[], payload_count_sub[], payload_bh_disable_call[];
+	payload_tracepoint[], payload_tracepoint_stop[], payload_print_trap[], payload_cli[],
+	payload_sti[], payload_irq_entry[], payload_irq_exit[], payload_user_exit[], payload_idle[],
+	payload_idle_exit[], payload_preempt_inc[], payload_preempt_dec[], payload_bh_disable[],
+	payload_bh_lock[], payload_bh_enable[], payload_softirq_enter[], payload_softirq_exit[],
+	payload_hardirq_enter[], payload_hardirq_exit[], payload_count_add[], payload_count_sub[],
+	payload_bh_disable_call[];
 extern const struct payload_patch payload_patches[], payload_patches_end[];
 extern const struct payload_optional payload_optional[], payload_optional_end[];
 extern const struct payload_edge payload_edges[], payload_edges_end[];

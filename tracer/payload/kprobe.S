@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kprobe.S - the handlers of kprobes and kretprobes that the guest's kernel has been asked for; they
- * lie in the window. payload.S includes it.
+ * kprobe.S - the handlers of kprobes and kretprobes that the guest's kernel has been asked for, and
+ * probes of its tracepoints; they lie in the window. payload.S includes it.
  *
  * The kernel calls them with preemption off, perhaps in the middle of a breakpoint's exception. Each
  * hit is a call to the host: CTL_CALL_DI is where the registers are (struct pt_regs), and on the
@@ -46,6 +46,44 @@ payload_kprobe_call:
 	lock incq PROBE_ROW_MISSED(%rax)
 	xor	%eax, %eax
 	ret
+
+	/*
+	 * A probe of a tracepoint, which is called with preemption off: (row, what the tracepoint passes
+	 * on). The handler finds the registers that the kernel's own function has at its entry.
+	 */
+	.macro tracepoint_probe handler
+	mov	%rsp, %rax
+	push	$0 /* ss */
+	push	%rax
+	pushf
+	push	$0 /* cs, ip, orig_ax */
+	push	$0
+	push	$0
+	push	%rdi
+	push	%rsi
+	push	%rdx
+	push	%rcx
+	push	%rax
+	push	%r8
+	push	%r9
+	push	%r10
+	push	%r11
+	push	%rbx
+	push	%rbp
+	push	%r12
+	push	%r13
+	push	%r14
+	push	%r15
+	mov	%rsp, %rsi
+	call	\handler
+	add	$21 * 8, %rsp
+	ret
+	.endm
+
+	called_by_address payload_tracepoint
+	tracepoint_probe payload_kprobe
+	called_by_address payload_tracepoint_stop
+	tracepoint_probe payload_kprobe_stop
 
 	/*
 	 * The same where probes are traps (dynevent/kprobe-traps.h): the host takes the place of the NOP.

@@ -298,6 +298,8 @@ static void describe(struct payload_text *text)
 	text->kprobe_stop = (uint32_t)(payload_kprobe_stop - payload_code);
 	text->kretprobe_stop = (uint32_t)(payload_kretprobe_stop - payload_code);
 	text->kprobe_trap = (uint32_t)(payload_kprobe_trap - payload_code);
+	text->tracepoint = (uint32_t)(payload_tracepoint - payload_code);
+	text->tracepoint_stop = (uint32_t)(payload_tracepoint_stop - payload_code);
 	text->size = (uint32_t)(payload_code_end - payload_code);
 	text->nr_edges = 0;
 	for (const struct payload_edge *e = payload_edges; e != payload_edges_end; e++) {

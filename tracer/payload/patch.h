@@ -86,6 +86,8 @@ struct payload_text {
 	uint32_t kprobe, kretprobe, kprobe_call;
 	/* The same with traps: the host takes the hit at _trap, two bytes. */
 	uint32_t kprobe_stop, kretprobe_stop, kprobe_trap;
+	/* Probes of a tracepoint that do as these two handlers do. */
+	uint32_t tracepoint, tracepoint_stop;
 	/* Those of them that the kernel calls by address: their types are in front of them. */
 	struct {
 		uint32_t entry;

@@ -274,13 +274,18 @@
 #define PROBE_ROWS	 128
 #define PROBE_ROW_SIZE	 256
 #define PROBE_ROW_STRUCT 224 /* room for the kernel's struct, which comes first */
-#define PROBE_ROW_KIND	 224 /* u32, written by the host: PROBE_ROW_FREE, _ENTRY, _RETURN */
+#define PROBE_ROW_KIND	 224 /* u32, written by the host: PROBE_ROW_FREE and so on */
 #define PROBE_ROW_HITS	 232 /* u64 */
 #define PROBE_ROW_MISSED 240 /* u64: of those that the kernel has not missed: not told the host */
 
 #define PROBE_ROW_FREE	 0
 #define PROBE_ROW_ENTRY	 1 /* the kernel may know of it, as a kprobe */
 #define PROBE_ROW_RETURN 2 /* as a kretprobe */
+/* As the data of a tracepoint's probe: this is no struct of the kernel's, but two words, u64 each.
+ */
+#define PROBE_ROW_TRACEPOINT	3
+#define PROBE_ROW_TRACEPOINT_AT 0
+#define PROBE_ROW_TRACEPOINT_FN 8
 
 /* --- work ----------------------------------------------------------------------------------- */
 

@@ -39,10 +39,7 @@ static bool layout_read(const struct guestsym *gs, struct tracepoint_layout *at)
 	       !guestsym_type_size(gs, "tracepoint_func", &at->size);
 }
 
-/*
- * A tracer that was killed may have come no further than the row, or further than the probe's end:
- * the kernel warns of who unregisters what is not there (tracepoint_remove_func(), 6.1 and 6.12).
- * Where it cannot be seen it is. The machine is paused.
+/* A tracer that was killed may have come no further than the row, or further than the probe's end.
  */
 static bool is_registered(struct trace *t, const struct tracepoint_layout *at,
 			  const struct payload_event *row)
@@ -63,6 +60,20 @@ static bool is_registered(struct trace *t, const struct tracepoint_layout *at,
 			return true;
 	}
 	return funcs != 0;
+}
+
+bool events_probe_is_there(struct trace *t, const struct payload_event *probe)
+{
+	struct tracepoint_layout at;
+
+	return !layout_read(t->gs, &at) || is_registered(t, &at, probe);
+}
+
+bool events_probes_can_be_seen(const struct trace *t)
+{
+	struct tracepoint_layout at;
+
+	return layout_read(t->gs, &at);
 }
 
 /* What of the calls is left to do. */

@@ -13,6 +13,7 @@
 #define EVENTS_LET_GO_MS 300000
 
 struct borrow_call;
+struct payload_event;
 
 /*
  * Register what some instance wants, and take back what none does any more; the machine runs.
@@ -61,6 +62,13 @@ int events_ask(struct trace *t, struct window *w, uint32_t entry, struct borrow_
 	       size_t n, char *err, size_t errlen);
 /* Nobody is in a probe any more that was registered (tracepoint_synchronize_unregister()). */
 int events_synchronize(struct trace *t, struct window *w, uint32_t entry, char *err, size_t errlen);
+/*
+ * Whether a tracepoint has a probe: the kernel warns of who unregisters what is not there
+ * (tracepoint_remove_func(), 6.1 and 6.12). Where it cannot be seen it has. The machine is paused.
+ */
+bool events_probe_is_there(struct trace *t, const struct payload_event *probe);
+/* Whether that can be seen in this kernel. */
+bool events_probes_can_be_seen(const struct trace *t);
 int events_jumps_remove(struct trace *t, const struct window *w);
 
 #endif

@@ -73,9 +73,23 @@ static void test_busy(void **state)
 	assert_int_equal(row_count(g, PROBE_ROW_MISSED), 1);
 }
 
+/* struct pt_regs (arch/x86/include/asm/ptrace.h) */
+enum {
+	PT_R15,
+	PT_R12 = 3,
+	PT_BX = 5,
+	PT_DX = 12,
+	PT_SI,
+	PT_DI,
+	PT_IP = 16,
+	PT_SP = 19,
+	PT_REGS = 21
+};
+
 struct host {
 	struct payload_guest *g;
 	uint64_t on_stack[2]; /* first argument, row */
+	uint64_t regs[PT_REGS], regs_at;
 };
 
 static void *answer(void *arg)
@@ -87,6 +101,8 @@ static void *answer(void *arg)
 		sched_yield();
 	sp = (const uint64_t *)ctl64_look(h->g, CTL_CALL_SP);
 	memcpy(h->on_stack, sp, sizeof(h->on_stack));
+	h->regs_at = ctl64_look(h->g, CTL_CALL_DI);
+	memcpy(h->regs, (const void *)h->regs_at, sizeof(h->regs));
 	ctl32_set(h->g, CTL_CALL, PAYLOAD_CALL_DONE);
 	return NULL;
 }
@@ -128,12 +144,29 @@ static void test_return(void **state)
 	assert_int_equal(row_count(g, PROBE_ROW_HITS), 1);
 }
 
+/* Its arguments are those of a function that is entered: the stack begins with who called it. */
+static void test_tracepoint(void **state)
+{
+	struct payload_guest *g = *state;
+	struct host h = hit_answered(g, g->text.tracepoint, row_of(g));
+
+	assert_int_equal(h.on_stack[0], (uintptr_t)row_of(g));
+	assert_int_equal(h.on_stack[1], (uintptr_t)row_of(g));
+	assert_int_equal(h.regs[PT_DI], (uintptr_t)row_of(g));
+	assert_int_equal(h.regs[PT_SI], (uintptr_t)g);
+	assert_int_equal(h.regs[PT_BX], 1);
+	assert_int_equal(h.regs[PT_R12], 2);
+	assert_int_equal(h.regs[PT_IP], 0);
+	assert_int_equal(h.regs[PT_SP], h.regs_at + sizeof(h.regs));
+	assert_int_equal(row_count(g, PROBE_ROW_HITS), 1);
+}
+
 /* --- with traps ------------------------------------------------------------------------------ */
 
 /* What the host sees at the trap. */
 static struct {
 	unsigned int hits;
-	uint64_t on_stack[2], rdi;
+	uint64_t on_stack[2], rdi, regs[PT_REGS];
 } seen;
 
 static void trapped(int sig, siginfo_t *info, void *context)
@@ -144,6 +177,7 @@ static void trapped(int sig, siginfo_t *info, void *context)
 	(void)info;
 	seen.hits++;
 	seen.rdi = (uint64_t)regs[REG_RDI];
+	memcpy(seen.regs, (const void *)regs[REG_RDI], sizeof(seen.regs));
 	memcpy(seen.on_stack, (const void *)regs[REG_RSP], sizeof(seen.on_stack));
 }
 
@@ -158,7 +192,6 @@ static void hit_trapped(struct payload_guest *g, uint32_t entry, const void *fir
 	hit(g, entry, first, g);
 	assert_int_equal(sigaction(SIGTRAP, &before, NULL), 0);
 	assert_int_equal(seen.hits, 1);
-	assert_int_equal(seen.rdi, (uintptr_t)g);
 	assert_int_equal(seen.on_stack[1], (uintptr_t)row_of(g));
 	assert_int_equal(row_count(g, PROBE_ROW_HITS), 1);
 }
@@ -168,6 +201,16 @@ static void test_stop(void **state)
 	struct payload_guest *g = *state;
 
 	hit_trapped(g, g->text.kprobe_stop, row_of(g));
+	assert_int_equal(seen.rdi, (uintptr_t)g);
+}
+
+static void test_stop_at_tracepoint(void **state)
+{
+	struct payload_guest *g = *state;
+
+	hit_trapped(g, g->text.tracepoint_stop, row_of(g));
+	assert_int_equal(seen.regs[PT_DI], (uintptr_t)row_of(g));
+	assert_int_equal(seen.regs[PT_SI], (uintptr_t)g);
 }
 
 static void test_stop_at_return(void **state)
@@ -176,6 +219,7 @@ static void test_stop_at_return(void **state)
 
 	g->percpu.current_kprobe = row_of(g);
 	hit_trapped(g, g->text.kretprobe_stop, &seen);
+	assert_int_equal(seen.rdi, (uintptr_t)g);
 	assert_int_equal(seen.on_stack[0], (uintptr_t)&seen);
 }
 
@@ -195,9 +239,9 @@ static void test_stop_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_unanswered), TEST(test_busy), TEST(test_entry),
-		TEST(test_return),     TEST(test_stop), TEST(test_stop_at_return),
-		TEST(test_stop_alone),
+		TEST(test_unanswered), TEST(test_busy),	      TEST(test_entry),
+		TEST(test_return),     TEST(test_stop),	      TEST(test_stop_at_return),
+		TEST(test_stop_alone), TEST(test_tracepoint), TEST(test_stop_at_tracepoint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
