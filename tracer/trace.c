@@ -244,6 +244,8 @@ static void trap_call(struct trace *t, uint32_t probe, const struct machine_hit 
 {
 	struct instance *top = trace_top(t);
 
+	if (!top->tracer->calls)
+		return;
 	vcpu_lock(t, hit->vcpu);
 	collect_drain(t, hit->vcpu);
 	trace_seen(t, hit->tsc);

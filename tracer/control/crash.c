@@ -14,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values of ftrace_dump_on_oops have no more instances. */
-#define TOLD_MAX 64
+/* Values of ftrace_dump_on_oops have no more instances. A guest that stalls all the time leaves
+ * room. */
+#define TOLD_MAX  96
+#define LINES_MAX 32
 
 /* To be said, or printed: once the guest goes on, since who reads it may take any time. */
 struct told {
@@ -102,7 +104,7 @@ static void tell_later(struct trace *t, struct instance *i, int vcpu, const char
 	va_list ap;
 
 	pthread_mutex_lock(&crash->lock);
-	if (crash->nr_told < TOLD_MAX) {
+	if (crash->nr_told < (i ? TOLD_MAX : LINES_MAX)) {
 		struct told *told = &crash->told[crash->nr_told++];
 
 		told->i = i;
