@@ -4,6 +4,7 @@
 soak-tests += tests/soak/small-kernel
 soak-tests += tests/e2e/run-attach,graph-soak,6.1
 soak-tests += tests/e2e/vcpus,6.1,64,PLUG=0
+soak-tests += tests/e2e/run-qemu,PARTS=many
 soak-tests += tests/soak/plain-returns
 soak-tests += tests/soak/latency-own
 soak-tests += tests/soak/zoo-kernels,A
