@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "tests/unit/fake-guest.h"
+#include "tests/unit/image-words.h"
 #include "tracer/guest/disks.h"
 
 /* Offsets in the made-up image. */
@@ -34,13 +34,6 @@ enum {
 };
 
 #define DEV(major, minor) ((major) << DISK_MINOR_BITS | (minor))
-
-static struct guest_kernel guest;
-
-static void put(uint64_t off, uint64_t value, size_t len)
-{
-	memcpy(fake_at(FAKE_VA(off)), &value, len);
-}
 
 static void add_types(void)
 {
@@ -77,13 +70,7 @@ static uint64_t node_of(uint32_t off)
 static int set_up(void **state)
 {
 	(void)state;
-	memset(&fake, 0, sizeof(fake));
-	fake.ram = calloc(1, FAKE_RAM);
-	assert_non_null(fake.ram);
-	memset(&guest, 0, sizeof(guest));
-	guest.text_va = FAKE_TEXT;
-	guest.text_pa = FAKE_PA;
-	guest.text_len = 0x100000;
+	image_set_up();
 	fake_symbol("blockdev_superblock", FAKE_VA(POINTER), 'B');
 	add_types();
 	put(POINTER, FAKE_VA(SUPER), 8);
@@ -93,13 +80,6 @@ static int set_up(void **state)
 	add_device(NBD0, DEV(43U, 0U), DISK_NBD, node_of(VDA1));
 	add_device(VDA1, DEV(259U, 7U), DISK_VDA, node_of(VDA));
 	add_device(VDA, DEV(254U, 0U), DISK_VDA, FAKE_VA(SUPER + S_INODES));
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	free(fake.ram);
 	return 0;
 }
 
@@ -171,7 +151,7 @@ static void a_kernel_may_not_tell(void **state)
 	assert_int_equal(disks_read(&guest, NULL, &d), -ENODATA);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, image_tear_down)
 
 int main(void)
 {

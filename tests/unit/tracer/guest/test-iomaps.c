@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "tests/unit/fake-guest.h"
+#include "tests/unit/image-words.h"
 #include "tracer/guest/iomaps.h"
 
 /* Offsets in the made-up image. */
@@ -36,36 +36,16 @@ enum {
 
 enum { IOREMAP = 1, ALLOC = 2, NO_GUARD = 0x40 };
 
-static struct guest_kernel guest;
-
-static void put(uint64_t off, uint64_t value, size_t len)
-{
-	memcpy(fake_at(FAKE_VA(off)), &value, len);
-}
-
 static int set_up(void **state)
 {
 	(void)state;
-	memset(&fake, 0, sizeof(fake));
-	fake.ram = calloc(1, FAKE_RAM);
-	assert_non_null(fake.ram);
-	memset(&guest, 0, sizeof(guest));
-	guest.text_va = FAKE_TEXT;
-	guest.text_pa = FAKE_PA;
-	guest.text_len = 0x100000;
+	image_set_up();
 	fake_field("vmap_area.list", AREA_LIST, 16);
 	fake_field("vmap_area.vm", AREA_VM, 8);
 	fake_field("vm_struct.addr", VM_ADDR, 8);
 	fake_field("vm_struct.size", VM_SIZE, 8);
 	fake_field("vm_struct.flags", VM_FLAGS, 8);
 	fake_field("vm_struct.phys_addr", VM_PHYS, 8);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	free(fake.ram);
 	return 0;
 }
 
@@ -204,7 +184,7 @@ static void lists_without_end(void **state)
 	assert_int_equal(iomaps_read(&guest, NULL, &m), -EFAULT);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, image_tear_down)
 
 int main(void)
 {

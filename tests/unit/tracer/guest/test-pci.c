@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/fake-guest.h"
+#include "tests/unit/image-words.h"
 #include "tracer/guest/pci.h"
 
 /* Offsets in the made-up image. */
@@ -32,13 +32,6 @@ enum {
 	DRIVER_NAME = 16,
 };
 
-static struct guest_kernel guest;
-
-static void put(uint64_t off, uint64_t value, size_t len)
-{
-	memcpy(fake_at(FAKE_VA(off)), &value, len);
-}
-
 static void add_types(void)
 {
 	fake_field("pci_bus.node", BUS_NODE, 16);
@@ -62,13 +55,7 @@ static void add_types(void)
 static int set_up(void **state)
 {
 	(void)state;
-	memset(&fake, 0, sizeof(fake));
-	fake.ram = calloc(1, FAKE_RAM);
-	assert_non_null(fake.ram);
-	memset(&guest, 0, sizeof(guest));
-	guest.text_va = FAKE_TEXT;
-	guest.text_pa = FAKE_PA;
-	guest.text_len = 0x100000;
+	image_set_up();
 	fake_symbol("pci_root_buses", FAKE_VA(ROOTS), 'D');
 	add_types();
 	put(ROOTS, FAKE_VA(BUS + BUS_NODE), 8);
@@ -78,13 +65,6 @@ static int set_up(void **state)
 	put(BUS_1 + BUS_NUMBER, 1, 1);
 	put(DRIVER + DRIVER_NAME, FAKE_VA(NAME), 8);
 	memcpy(fake_at(FAKE_VA(NAME)), "virtio-pci", 11);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	free(fake.ram);
 	return 0;
 }
 
@@ -237,7 +217,7 @@ static void buses_behind_a_list_without_end(void **state)
 	assert_in_range(lines_of_lists(), 1, 8192);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, image_tear_down)
 
 int main(void)
 {
