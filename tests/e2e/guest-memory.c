@@ -64,11 +64,14 @@ static int print_text(char **argv)
 		return 1;
 	}
 	env_attach(&e, NULL);
+	/* By the tables of some task, which may go: nothing may run until all has been read. */
+	machine_pause(e.m);
 	find_kernel(&e);
 	text = read_text(&e, &len);
 	done = fwrite(text, 1, len, stdout) == len &&
 	       print_directory(&e, running(&e, "_stext"), false) &&
 	       print_directory(&e, MODULES, true) && !fflush(stdout);
+	machine_resume(e.m);
 	env_detach(&e);
 	free(text);
 	guestsym_close(e.gs);
