@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void ask_monitor(struct gdb *g)
 {
 	struct qemu_region regions[4];
-	struct qemu_vcpu vcpus[2];
+	struct qemu_vcpu vcpus[2] = {{.thread = 1}, {.thread = 2}};
 	uint64_t hva;
 	uint32_t value;
 	char *text;

@@ -112,29 +112,49 @@ int qemu_monitor_hva(const char *answer, uint64_t *hva)
 	return is && sscanf(is + 7, "%16" SCNx64, hva) == 1 ? 0 : -EPROTO;
 }
 
+/* The stub's number is one more than the monitor's (QEMU's gdbstub.c, gdb_get_cpu_index()). */
+static struct qemu_vcpu *vcpu_of(struct qemu_vcpu *vcpus, unsigned int n, uint32_t cpu)
+{
+	while (n--)
+		if (vcpus[n].thread == cpu + 1)
+			return &vcpus[n];
+	return NULL;
+}
+
+static bool all_have_tables(const struct qemu_vcpu *vcpus, unsigned int n)
+{
+	while (n--)
+		if (!vcpus[n].tables && !vcpus[n].gone)
+			return false;
+	return true;
+}
+
 /* "GDT=     fffffe0000001000 0000007f", the same for IDT, behind "CPU#0" */
 int qemu_monitor_tables(const char *registers, struct qemu_vcpu *vcpus, unsigned int n)
 {
-	unsigned int cpu = 0, found = 0;
+	struct qemu_vcpu *v = NULL;
 	char line[LINE];
 
+	for (unsigned int i = 0; i < n; i++)
+		vcpus[i].tables = false;
 	while (next_line(&registers, line)) {
 		uint64_t base;
-		uint32_t limit;
+		uint32_t limit, cpu;
 
-		sscanf(line, "CPU#%9u", &cpu);
-		if (cpu >= n)
+		if (sscanf(line, "CPU#%9" SCNu32, &cpu) == 1)
+			v = vcpu_of(vcpus, n, cpu);
+		if (!v)
 			continue;
 		if (sscanf(line, "GDT= %16" SCNx64 " %8" SCNx32, &base, &limit) == 2) {
-			vcpus[cpu].gdt_base = base;
-			vcpus[cpu].gdt_limit = (uint16_t)limit;
+			v->gdt_base = base;
+			v->gdt_limit = (uint16_t)limit;
 		} else if (sscanf(line, "IDT= %16" SCNx64 " %8" SCNx32, &base, &limit) == 2) {
-			vcpus[cpu].idt_base = base;
-			vcpus[cpu].idt_limit = (uint16_t)limit;
-			found++;
+			v->idt_base = base;
+			v->idt_limit = (uint16_t)limit;
+			v->tables = true;
 		}
 	}
-	return found == n ? 0 : -EPROTO;
+	return all_have_tables(vcpus, n) ? 0 : -EPROTO;
 }
 
 /* "* CPU #0: thread_id=4711" */

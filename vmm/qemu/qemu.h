@@ -54,6 +54,7 @@ struct qemu_vcpu {
 	bool gone;	 /* it was unplugged: qemu_vcpus_look() */
 	bool known;	 /* reg is what the vCPU has at this stop */
 	uint64_t reg[GDB_NR_REGS];
+	bool tables; /* and so are those: */
 	/* The stub does not tell them; as the monitor had them last. */
 	uint64_t idt_base, gdt_base;
 	uint16_t idt_limit, gdt_limit;
@@ -169,6 +170,7 @@ int qemu_get_sregs(struct machine *base, unsigned int vcpu, struct machine_sregs
 int qemu_vcpu_fetch(struct qemu_machine *m, struct qemu_vcpu *v);
 int qemu_vcpu_set(struct qemu_machine *m, struct qemu_vcpu *v, enum gdb_reg reg, uint64_t value);
 int qemu_vcpu_tables(struct qemu_machine *m);
+void qemu_vcpu_runs(struct qemu_vcpu *v); /* what is known of it ends with that */
 /* All of them or none, should this process be killed. */
 int qemu_vcpu_set_all(struct qemu_machine *m, struct qemu_vcpu *v, const struct gdb_reg_value *regs,
 		      unsigned int n);

@@ -107,7 +107,7 @@ static int run_alone(struct qemu_machine *m, struct qemu_vcpu *v)
 	int rc;
 
 	qemu_clock_running(m);
-	v->known = false;
+	qemu_vcpu_runs(v);
 	rc = gdb_continue_one(m->gdb, v->thread);
 	if (!rc)
 		rc = gdb_wait_stop(m->gdb, &stop, STOP_MS);

@@ -3,8 +3,9 @@
  * regs.c - registers of a vCPU that stands.
  *
  * The stub's answers are kept until the guest runs again: a hit asks for them more than once. It
- * does not tell the descriptor tables; QEMU's monitor does, but prints pages for it, so a trap's
- * handler gets them as they were when they were last asked for outside of one.
+ * does not tell the descriptor tables; QEMU's monitor does, but prints pages of each vCPU for it.
+ * So it is asked once until the guest runs again, and a trap's handler gets them as they were when
+ * they were last asked for outside of one.
  */
 #include "vmm/qemu/qemu.h"
 
@@ -23,6 +24,11 @@ union general_regs {
 };
 
 _Static_assert(sizeof(general) / sizeof(general[0]) == QEMU_NR_GENERAL, "all of them");
+
+void qemu_vcpu_runs(struct qemu_vcpu *v)
+{
+	v->known = v->tables = false;
+}
 
 int qemu_vcpu_fetch(struct qemu_machine *m, struct qemu_vcpu *v)
 {
@@ -146,8 +152,11 @@ int qemu_get_sregs(struct machine *base, unsigned int vcpu, struct machine_sregs
 
 	if (rc)
 		return rc;
-	if (!qemu_run_is_thread(m))
+	if (!v->tables && !qemu_run_is_thread(m)) {
 		rc = qemu_vcpu_tables(m);
+		if (rc == -EPROTO && v->tables)
+			rc = 0; /* it is another one that has been unplugged */
+	}
 	*sregs = (struct machine_sregs){
 		.cr0 = v->reg[GDB_CR0],
 		.cr2 = v->reg[GDB_CR2],

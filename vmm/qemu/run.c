@@ -41,7 +41,7 @@ static bool run_guest(struct qemu_machine *m)
 	if (run) {
 		qemu_clock_running(m);
 		for (unsigned int i = 0; i < m->nvcpus; i++)
-			m->vcpu[i].known = false;
+			qemu_vcpu_runs(&m->vcpu[i]);
 		rc = gdb_continue(m->gdb);
 		if (!m->base.inside)
 			machine_enter_locked(&m->base);

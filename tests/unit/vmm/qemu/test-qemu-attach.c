@@ -127,6 +127,41 @@ static unsigned int attach_and_use(struct told *told)
 	return answers - 2; /* vCont;c and ^C */
 }
 
+/* The monitor tells those of all vCPUs at a time, in pages: for each one that grows with the
+ * square. */
+static void test_tables_are_asked_for_once_at_a_stop(void **state)
+{
+	/* info registers -a */
+	static const char ask[] = "[qRcmd,696e666f20726567697374657273202d61]";
+	struct fake_qemu *q = fake_new(~0u, FAKE_HANGS_UP);
+	struct machine_sregs sregs;
+	struct told told = {0};
+	unsigned int asked = 0;
+	struct machine *m;
+	char err[256];
+
+	(void)state;
+	fake_start(q);
+	m = attach(q->target, &told, err);
+	if (!m)
+		fail_msg("%s", err);
+	for (unsigned int stop = 0; stop < 2; stop++) {
+		fake_wait_running(q);
+		machine_pause(m);
+		for (unsigned int i = 0; i < 3; i++) {
+			assert_int_equal(machine_get_sregs(m, 0, &sregs), 0);
+			assert_int_equal(sregs.idt_base, 0x2000);
+		}
+		machine_resume(m);
+	}
+	machine_free(m);
+	fake_end(q);
+	for (const char *at = q->heard; (at = strstr(at, ask)); at++)
+		asked++;
+	assert_int_equal(asked, 1 + 2); /* the first when it was attached to */
+	free(q);
+}
+
 static void test_attach(void **state)
 {
 	struct told told = {0};
@@ -601,6 +636,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_attach),
+		cmocka_unit_test(test_tables_are_asked_for_once_at_a_stop),
 		cmocka_unit_test(test_given_up),
 		cmocka_unit_test(test_call_given_up),
 		cmocka_unit_test(test_hangs_up),

@@ -98,7 +98,7 @@ static void test_tables(void **state)
 				   "IDT=     fffffe0000000000 00000fff\r\nCR0=80050033\r\n\r\n"
 				   "CPU#1\r\nGDT=     fffffe000003c000 0000007f\r\n"
 				   "IDT=     fffffe0000000000 00000fff\r\n";
-	struct qemu_vcpu v[3] = {0};
+	struct qemu_vcpu v[3] = {{.thread = 1}, {.thread = 2}, {.thread = 3}};
 
 	(void)state;
 	assert_int_equal(qemu_monitor_tables(text, v, 2), 0);
@@ -109,6 +109,25 @@ static void test_tables(void **state)
 	assert_int_equal(qemu_monitor_tables(text, v, 1), 0);
 	assert_int_equal(qemu_monitor_tables(text, v, 3), -EPROTO);
 	assert_int_equal(qemu_monitor_tables("CPU#4294967295\nIDT= 1 2\n", v, 1), -EPROTO);
+}
+
+/* device_add of the last one before the one in front of it, and device_del of the second */
+static void test_tables_of_some(void **state)
+{
+	static const char text[] = "\r\nCPU#0\r\nGDT=     1000 7f\r\nIDT=     100 fff\r\n\r\n"
+				   "CPU#2\r\nGDT=     3000 7f\r\nIDT=     300 fff\r\n\r\n"
+				   "CPU#3\r\nGDT=     4000 7f\r\nIDT=     400 fff\r\n";
+	struct qemu_vcpu v[4] = {{.thread = 1}, {.thread = 2}, {.thread = 4}, {.thread = 3}};
+
+	(void)state;
+	assert_int_equal(qemu_monitor_tables(text, v, 4), -EPROTO);
+	v[1].gone = true;
+	assert_int_equal(qemu_monitor_tables(text, v, 4), 0);
+	assert_true(v[0].tables && !v[1].tables && v[2].tables && v[3].tables);
+	assert_int_equal(v[0].idt_base, 0x100);
+	assert_int_equal(v[2].gdt_base, 0x4000);
+	assert_int_equal(v[3].gdt_base, 0x3000);
+	assert_int_equal(v[3].idt_base, 0x300);
 }
 
 /* QEMU 7.2 -smp 2,maxcpus=3 */
@@ -185,10 +204,10 @@ static void test_xml(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_regions), cmocka_unit_test(test_regions_refused),
-		cmocka_unit_test(test_numbers), cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_vcpus),	cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_xml),
+		cmocka_unit_test(test_regions),	       cmocka_unit_test(test_regions_refused),
+		cmocka_unit_test(test_numbers),	       cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_tables_of_some), cmocka_unit_test(test_vcpus),
+		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_xml),
 	};
 
 	return cmocka_run_group_tests_name("qemu monitor", tests, NULL, NULL);
