@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # From lines of bench-overhead-summary.awk what tests/bench/gates has limits for, as NAME VALUE: the part of the
-# overhead of the guest's own tracer; of irqsoff, which the guest does not have, the time as a multiple of the
+# overhead of the guest's own tracer; of irqsoff and hwlat, which the guest does not have, the time as a multiple of the
 # untraced; and how many records of a mode were lost. Of several kernels the worst. What fork and exec take
 # depends on too much else. Set accel.
 BEGIN {
@@ -12,6 +12,9 @@ BEGIN {
 	name["graph-lossless"] = "graph-lossless"
 	name["events"] = "events"
 	name["irqsoff"] = "irqsoff"
+	name["hwlat"] = "hwlat"
+	multiple["irqsoff"]
+	multiple["hwlat"]
 }
 
 function worst(what, value)
@@ -26,8 +29,8 @@ function worst(what, value)
 
 $11 != "-" { worst(name[$3] ".lost", $11 + 0) }
 $2 == "forkexec" { next }
-$3 == "irqsoff" { worst(name[$3] "." $2, $5 + 0) }
-$3 != "irqsoff" && $7 != "-" { worst(name[$3] "." $2, $7 + 0) }
+$3 in multiple { worst(name[$3] "." $2, $5 + 0) }
+!($3 in multiple) && $7 != "-" { worst(name[$3] "." $2, $7 + 0) }
 
 END {
 	for (i = 1; i <= nr; i++)

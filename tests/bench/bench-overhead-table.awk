@@ -13,6 +13,7 @@ BEGIN {
 	label["syscalls"] = "guest's syscalls events"
 	label["events"] = "hvtrace, syscalls:*"
 	label["irqsoff"] = "hvtrace, irqsoff"
+	label["hwlat"] = "hvtrace, hwlat"
 	what["stat"] = "stat(\"/proc/uptime\")"
 	what["getppid"] = "getppid()"
 	what["openread"] = "open, read, close"
