@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # From lines of bench-overhead-summary.awk what tests/bench/gates has limits for, as NAME VALUE: the part of the
-# overhead of the guest's own tracer; of irqsoff and hwlat, which the guest does not have, the time as a multiple of the
-# untraced; and how many records of a mode were lost. Of several kernels the worst. What fork and exec take
-# depends on too much else. Set accel.
+# overhead of the guest's own tracer; of irqsoff and hwlat, which the guest does not have, and of nop the time as a
+# multiple of the untraced; and how many records of a mode were lost. Of several kernels the worst. What fork
+# and exec take depends on too much else. Set accel.
 BEGIN {
 	FS = "\t"
 	bench = "overhead" (accel == "tcg" ? "" : "-" accel)
@@ -13,8 +13,10 @@ BEGIN {
 	name["events"] = "events"
 	name["irqsoff"] = "irqsoff"
 	name["hwlat"] = "hwlat"
+	name["nop"] = "nop"
 	multiple["irqsoff"]
 	multiple["hwlat"]
+	multiple["nop"]
 }
 
 function worst(what, value)

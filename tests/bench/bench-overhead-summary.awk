@@ -95,10 +95,10 @@ function summarize(kernel, call, mode, own, key, none, ns, base, own_ns, over, p
 }
 
 END {
-	nr_modes = split("untraced function trampoline lossless trap function_graph graph graph-lossless syscalls events irqsoff hwlat", modes, " ")
+	nr_modes = split("untraced function trampoline lossless trap function_graph graph graph-lossless syscalls events irqsoff hwlat nop", modes, " ")
 	own["graph"] = own["graph-lossless"] = own["function_graph"] = "function_graph"
 	own["events"] = own["syscalls"] = "syscalls"
-	own["irqsoff"] = own["hwlat"] = "" # there is none
+	own["irqsoff"] = own["hwlat"] = own["nop"] = "" # there is none
 	for (k = 1; k <= nr_kernels; k++)
 		for (c = 1; c <= nr_calls; c++)
 			for (m = 1; m <= nr_modes; m++)

@@ -3,7 +3,7 @@
 # panel for each kernel. The axis is logarithmic: 100 ns to what is needed. Set accel, vcpus and rounds.
 BEGIN {
 	FS = "\t"
-	nr_modes = split("untraced function trampoline lossless trap function_graph graph graph-lossless syscalls events irqsoff hwlat", modes, " ")
+	nr_modes = split("untraced function trampoline lossless trap function_graph graph graph-lossless syscalls events irqsoff hwlat nop", modes, " ")
 	label["untraced"] = "untraced"
 	label["function"] = "guest's function tracer"
 	label["trampoline"] = "hvtrace, function"
@@ -16,6 +16,7 @@ BEGIN {
 	label["events"] = "hvtrace, events of system calls"
 	label["irqsoff"] = "hvtrace, irqsoff"
 	label["hwlat"] = "hvtrace, hwlat"
+	label["nop"] = "hvtrace, attached only"
 	color["untraced"] = "#9a9a9a"
 	color["function"] = "#d1495b"
 	color["trampoline"] = "#00798c"
@@ -28,6 +29,7 @@ BEGIN {
 	color["events"] = "#55c1a8"
 	color["irqsoff"] = "#6a4c93"
 	color["hwlat"] = "#8d99ae"
+	color["nop"] = "#bfc8ad"
 	LEFT = 110; PLOT = 640; RIGHT = 170
 	BAR = 15; GAP = 14; HEAD = 114; TITLE = 30; FOOT = 46
 	first = 2 # 10^2 ns

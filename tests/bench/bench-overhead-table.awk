@@ -14,6 +14,7 @@ BEGIN {
 	label["events"] = "hvtrace, syscalls:*"
 	label["irqsoff"] = "hvtrace, irqsoff"
 	label["hwlat"] = "hvtrace, hwlat"
+	label["nop"] = "hvtrace, attached only"
 	what["stat"] = "stat(\"/proc/uptime\")"
 	what["getppid"] = "getppid()"
 	what["openread"] = "open, read, close"
