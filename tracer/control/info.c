@@ -5,6 +5,7 @@
 #include "tracer/events/hist/commands.h"
 #include "tracer/events/trigger/command.h"
 #include "tracer/filter/func-commands.h"
+#include "tracer/guest/own-ftrace.h"
 #include "tracer/instance/instance.h"
 #include "tracer/record/files.h"
 
@@ -60,24 +61,54 @@ static unsigned int callbacks(const struct probe *p)
 }
 
 /*
- * As t_show() (kernel/trace/ftrace.c): how many callbacks a function has, and columns of letters
- * that are never said of ours: R, I and D, in newer kernels O and M too.
+ * As t_show() (kernel/trace/ftrace.c, 6.1 and 6.12): how many callbacks a function has, ours and
+ * the guest's own, and columns of letters, which only its own have. `wide`: those of newer kernels,
+ * too.
  */
+static void print_callbacks(unsigned int ours, const struct own_site *own, bool wide,
+			    struct text *out)
+{
+	static const struct own_site none = {0};
+
+	own = own ? own : &none;
+	text_printf(out, " (%u)%s%s%s", ours + own->callbacks, own->regs ? " R" : "  ",
+		    own->ipmodify ? " I" : "  ", own->direct ? " D" : "  ");
+	if (wide)
+		text_printf(out, "%s%s", own->call_ops ? " O" : "  ",
+			    own->modified ? " M " : "   ");
+	text_puts(out, "\n");
+}
+
+/* What the guest itself has there; nothing of a guest that is not there any more, or does not tell.
+ */
+static void read_own(struct trace *t, struct own_sites *own)
+{
+	if (!t->m || machine_has_ended(t->m, NULL) || own_sites_read(&t->guest, t->gs, own))
+		*own = (struct own_sites){0};
+}
+
 static void print_probes(struct trace *t, bool touched, struct text *out)
 {
-	const char *columns = trace_has_touched(t) ? "           \n" : "      \n";
+	bool wide = trace_has_touched(t);
+	struct own_sites sites;
 
+	read_own(t, &sites);
 	change_lock(t);
 	for (uint32_t f = 0; f < t->funcs->nr; f++) {
 		uint32_t probe = t->func_probe[f];
 		const struct probe *p = probe == UINT32_MAX ? NULL : &t->probes.v[probe];
+		const struct own_site *own =
+			p ? own_sites_find(&sites, p->va + t->guest.slide) : NULL;
+		bool listed = touched ? (p && p->flags & PROBE_FL_TOUCHED) || (own && own->touched)
+				      : (p && callbacks(p)) || (own && own->callbacks);
 
-		if (!p || !(touched ? p->flags & PROBE_FL_TOUCHED : callbacks(p)))
+		if (!listed)
 			continue;
 		func_print(&t->funcs->v[f], out);
-		text_printf(out, " (%u)%s", callbacks(p), columns);
+		print_callbacks(callbacks(p), own, wide, out);
 	}
 	change_unlock(t);
+	own_sites_free(&sites);
 }
 
 void trace_print_enabled(struct trace *t, struct text *out)
