@@ -16,6 +16,7 @@
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/record.h"
 #include "tracer/tracepoint/prints.h"
+#include "tracer/tracepoint/switch.h"
 #include "tracer/tracepoint/tracepoint.h"
 #include "tracer/tracer.h"
 #include "tracer/tracers/hwlat-sample.h"
@@ -294,8 +295,10 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 	if (ret)
 		return ret;
 	ret = set_out(t, err, errlen);
-	if (!ret)
+	if (!ret) {
 		guest_prints_place(t);
+		guest_switch_place(t);
+	}
 	if (ret) {
 		trace_detach(t);
 		return ret;

@@ -13,6 +13,7 @@
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/record.h"
 #include "tracer/tracepoint/prints.h"
+#include "tracer/tracepoint/switch.h"
 #include "tracer/tracepoint/tracepoint.h"
 #include "tracer/tracers/tracers.h"
 #include "tracer/window/work.h"
@@ -175,8 +176,10 @@ static void events_come(struct boot *b)
 			return;
 	}
 	atomic_store(&b->registers, false);
-	if (!machine_has_ended(b->t->m, NULL))
-		guest_prints_place(b->t);
+	if (machine_has_ended(b->t->m, NULL))
+		return;
+	guest_prints_place(b->t);
+	guest_switch_place(b->t);
 }
 
 bool boot_holds(struct trace *t, const struct probe *p)

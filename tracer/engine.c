@@ -6,6 +6,7 @@
 #include "tracer/dynevent/kprobe.h"
 #include "tracer/probe/probe.h"
 #include "tracer/record/record.h"
+#include "tracer/record/switch.h"
 #include "tracer/tracer.h"
 #include "tracer/tracers/tracers.h"
 
@@ -17,6 +18,7 @@ static void collector_idle(struct trace *t)
 	int ret;
 
 	record_do_deferred(t);
+	record_switch_due(t);
 	trace_note_rest(t, false);
 	ret = text_lock_poll(t);
 	if (ret)
@@ -39,6 +41,7 @@ const struct collector_ops trace_collector_ops = {
 	.end = record_end,
 	.hit = trace_trap,
 	.probe_event = probe_event,
+	.switch_on = record_switch_on,
 	.user_stacks = record_user_stacks,
 	.is_early = boot_holds,
 };

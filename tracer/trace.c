@@ -27,6 +27,7 @@
 #include "tracer/record/follow.h"
 #include "tracer/record/graph.h"
 #include "tracer/record/record.h"
+#include "tracer/record/switch.h"
 #include "tracer/ring/entry.h"
 #include "tracer/stat/latencies.h"
 #include "tracer/stat/profiler.h"
@@ -216,6 +217,7 @@ static void trap_record(struct trace *t, uint32_t probe, const struct machine_hi
 {
 	vcpu_lock(t, hit->vcpu);
 	collect_drain(t, hit->vcpu);
+	record_switch_look(t);
 	trace_seen(t, hit->tsc);
 	if (instance_pairs_calls(t->instances))
 		graph_hit(t->graph, hit, t->probes.v[probe].flags & PROBE_FL_EXIT);

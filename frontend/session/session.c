@@ -95,6 +95,7 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.nr_pids = s->opt->pids.nr,
 		.engine = session_options_engine(s->opt),
 		.on_panic = session_options_on_panic(s->opt, running),
+		.ignore_switches = s->opt->ignore_switches,
 		.window_bytes = s->opt->window_bytes,
 		.lossless = s->opt->lossless,
 		.control = !s->opt->unserved,

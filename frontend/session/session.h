@@ -24,7 +24,7 @@ struct session_options {
 	uint64_t buffer_kb, max_events, window_bytes;
 	uint64_t min_us, max_us; /* of calls; 0: any */
 	const char *mount_dir;
-	bool lossless, explain, no_mount, allow_other, no_sandbox;
+	bool lossless, explain, no_mount, allow_other, no_sandbox, ignore_switches;
 	bool unserved;	   /* nobody may look at the trace, or change it, while it is under way */
 	uint64_t limit_ms; /* stop after this time; 0: no limit */
 };
@@ -85,6 +85,8 @@ struct session_options {
 			   "function_graph: only calls that take no longer"),                      \
 		OPT_STRING(0, "on-panic", &(opt)->on_panic, "WHAT",                                \
 			   "when the guest's kernel panics: stop, dump, snapshot or ignore"),      \
+		OPT_FLAG(0, "ignore-tracing-off", &(opt)->ignore_switches,                         \
+			 "the guest's own tracing_off() and tracing_on() change nothing"),         \
 		OPT_STRING(0, "format", &(opt)->format, "NAME",                                    \
 			   "how the trace is printed: trace (default) or kft"),                    \
 		OPT_STRING('o', "output", &(opt)->output, "FILE",                                  \

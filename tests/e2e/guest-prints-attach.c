@@ -2,16 +2,19 @@
 /*
  * guest-prints-attach.c - what a guest of tests/e2e/qemu-lib.sh writes into its own trace is in
  * ours as well, with the same text: trace_marker, trace_marker_raw, and calls of the functions that
- * trace_printk() and trace_puts() become. Its own trace has it as ever.
+ * trace_printk() and trace_puts() become. Its own trace has it as ever. And what turns that off and
+ * on turns ours.
  *
  * usage: guest-prints-attach TARGET KERNEL SERIAL
  */
 #include "tracer/instance/prints.h"
 #include "tests/e2e/running-guest.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tracer/window/work.h"
 #include "tracer/instance/instance.h"
@@ -39,21 +42,22 @@ static void window_begin(struct trace *t)
 	events_unlock(t->trace_events);
 }
 
+static void begin(struct env *e, const char *const *function, struct trace_config cfg)
+{
+	cfg.filter = function;
+	cfg.nr_filter = 1;
+	cfg.control = true;
+	cfg.buffer_bytes = 16 << 20;
+	env_trace(e, cfg);
+	if (cfg.engine == TRACE_ENGINE_TRAP)
+		window_begin(e->trace);
+}
+
 static void prints_begin(struct env *e, const char *tracer, enum trace_engine engine)
 {
-	static const char *const filter[] = {"vfs_*"};
-	struct trace_config cfg = {
-		.tracer = tracer,
-		.filter = filter,
-		.nr_filter = 1,
-		.control = true,
-		.buffer_bytes = 16 << 20,
-		.engine = engine,
-	};
+	static const char *const filter = "vfs_*";
 
-	env_trace(e, cfg);
-	if (engine == TRACE_ENGINE_TRAP)
-		window_begin(e->trace);
+	begin(e, &filter, (struct trace_config){.tracer = tracer, .engine = engine});
 	assert_true(e->trace->prints->placed);
 	console_run(&e->console, "echo >" OWN "trace");
 }
@@ -150,6 +154,21 @@ static void markers_with_traps(void **state)
 	markers_are_ours(*state, TRACE_ENGINE_TRAP);
 }
 
+/* One after the other, by a kworker of the guest. */
+static void calls_run(struct env *e, struct borrow_call *call, size_t n)
+{
+	struct trace *t = e->trace;
+	const struct guest_work work = {.gs = e->gs,
+					.g = &t->guest,
+					.borrow = t->borrow,
+					.w = trampoline_window(t),
+					.entry = trampoline_text(t)->work};
+	char err[256] = "";
+
+	if (guest_work_run(&work, call, n, err, sizeof(err)))
+		fail_msg("%s", err);
+}
+
 /* A kernel whose modules call trace_printk() has done the first. */
 enum { INIT, PUTS, NUMBER, SYMBOL, TEXT, NR_CALLS };
 
@@ -160,16 +179,10 @@ static void calls_make(struct env *e)
 						 "__trace_bprintk", "__trace_bprintk",
 						 "__trace_printk"};
 	struct borrow_call call[NR_CALLS] = {0};
-	struct trace *t = e->trace;
-	const struct guest_work work = {.gs = e->gs,
-					.g = &t->guest,
-					.borrow = t->borrow,
-					.w = trampoline_window(t),
-					.entry = trampoline_text(t)->work};
-	uint64_t va = work.w->header.va + STRINGS;
-	char err[256] = "";
+	struct window *w = trampoline_window(e->trace);
+	uint64_t va = w->header.va + STRINGS;
 
-	assert_int_equal(window_write(work.w, STRINGS, strings, sizeof(strings)), 0);
+	assert_int_equal(window_write(w, STRINGS, strings, sizeof(strings)), 0);
 	for (unsigned int i = 0; i < NR_CALLS; i++) {
 		call[i].fn = running(e, fn[i]);
 		call[i].arg[0] = running(e, "vfs_read") + 16;
@@ -180,8 +193,7 @@ static void calls_make(struct env *e)
 	call[SYMBOL].arg[1] = va + 2 * sizeof(strings[0]);
 	call[SYMBOL].arg[2] = running(e, "schedule");
 	call[TEXT].arg[2] = (uint64_t)-43;
-	if (guest_work_run(&work, call, NR_CALLS, err, sizeof(err)))
-		fail_msg("%s", err);
+	calls_run(e, call, NR_CALLS);
 }
 
 /* The option of both. */
@@ -274,6 +286,105 @@ static void many(void **state)
 	}
 }
 
+/* --- tracing_off() and tracing_on() ----------------------------------------------------------- */
+
+/* Nobody else calls it. */
+#define CALLED "ktime_get_resolution_ns"
+
+static void switches_begin(struct env *e, const char *tracer, enum trace_engine engine, bool ignore)
+{
+	static const char *const filter = CALLED;
+
+	begin(e, &filter,
+	      (struct trace_config){.tracer = tracer, .engine = engine, .ignore_switches = ignore});
+	assert_int_equal(e->trace->guest_switch.placed, !ignore);
+}
+
+static void kernel_calls(struct env *e, const char *const *functions, size_t n)
+{
+	struct borrow_call call[8] = {0};
+
+	assert_in_range(n, 1, sizeof(call) / sizeof(call[0]));
+	for (size_t i = 0; i < n; i++)
+		call[i].fn = running(e, functions[i]);
+	calls_run(e, call, n);
+}
+
+static unsigned int switches_end(struct env *e)
+{
+	char *text = NULL;
+	unsigned int n;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(trace_detach(e->trace), 0);
+	assert_int_equal(trace_print(e->trace, f), 0);
+	assert_int_equal(fclose(f), 0);
+	n = times_in(text, CALLED);
+	free(text);
+	env_trace_forget(e);
+	console_run(&e->console, "echo 1 >" OWN "tracing_on");
+	return n;
+}
+
+static bool own_is_on(struct env *e)
+{
+	console_run(&e->console, "busybox cat " OWN "tracing_on");
+	return *e->console.out == '1';
+}
+
+/* The collector gets to it within milliseconds. */
+static void tells_off(struct env *e)
+{
+	time_t end = time(NULL) + LIMIT_S;
+
+	while (instance_is_on(trace_top(e->trace)) && time(NULL) < end)
+		sched_yield();
+	assert_false(instance_is_on(trace_top(e->trace)));
+}
+
+/* What its kernel calls is kept where it is on, to the call, and its own trace goes as ever. */
+static void kernel_switches(void **state)
+{
+	static const char *const calls[] = {CALLED,	  "tracing_off", CALLED,       CALLED,
+					    "tracing_on", CALLED,	 "tracing_off"};
+	static const struct {
+		const char *tracer;
+		enum trace_engine engine;
+		bool ignore;
+	} cases[] = {
+		{"function", TRACE_ENGINE_TRAMPOLINE, false},
+		{"function_graph", TRACE_ENGINE_TRAMPOLINE, false},
+		{"function", TRACE_ENGINE_TRAP, false},
+		{"function", TRACE_ENGINE_TRAMPOLINE, true},
+	};
+	struct env *e = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		switches_begin(e, cases[i].tracer, cases[i].engine, cases[i].ignore);
+		kernel_calls(e, calls, sizeof(calls) / sizeof(calls[0]));
+		assert_false(own_is_on(e));
+		if (!cases[i].ignore)
+			tells_off(e);
+		kernel_calls(e, calls, 1);
+		assert_int_equal(switches_end(e), cases[i].ignore ? 5 : 2);
+	}
+}
+
+/* The file, which is about its own trace alone. */
+static void own_file(void **state)
+{
+	static const char *const calls[] = {CALLED};
+	struct env *e = *state;
+
+	switches_begin(e, "function", TRACE_ENGINE_TRAMPOLINE, false);
+	console_run(&e->console, "echo 0 >" OWN "tracing_on");
+	assert_false(own_is_on(e));
+	kernel_calls(e, calls, 1);
+	assert_int_equal(switches_end(e), 1);
+}
+
 static int setup(void **state)
 {
 	int ret = env_setup(state);
@@ -291,6 +402,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(markers_with_traps),
 		cmocka_unit_test(calls_with_traps),
 		cmocka_unit_test(many),
+		cmocka_unit_test(kernel_switches),
+		cmocka_unit_test(own_file),
 	};
 
 	if (argc != 4) {

@@ -142,6 +142,11 @@ static bool call_is_probe(const struct collector *c, const struct call *call)
 	return call->hit.va == c->w->header.va + WINDOW_TEXT + trampoline_text(c->t)->kprobe_call;
 }
 
+static bool call_is_switch(const struct collector *c, const struct call *call)
+{
+	return call->hit.va == c->w->header.va + WINDOW_TEXT + trampoline_text(c->t)->switch_call;
+}
+
 /* The stack pointer at the site that has ended a window, of which the lower half is told; 0: none.
  */
 static uint64_t window_end(const struct call *call)
@@ -229,6 +234,8 @@ static void call_answer(struct collector *c, const struct call *call)
 
 	if (probe)
 		probe_hit(c, call);
+	else if (call_is_switch(c, call))
+		c->ops->switch_on(c->t);
 	else if (call_is_payload(c, call->hit.va))
 		record_stack(c, call);
 	else

@@ -48,6 +48,8 @@ struct collector_ops {
 	void (*hit)(struct trace *t, const struct machine_hit *hit);
 	/* Likewise at the payload's call for a probe event; only this vCPU stands. */
 	void (*probe_event)(struct trace *t, const struct machine_hit *hit);
+	/* Likewise where the guest's tracing_on() is called while recording is off. */
+	void (*switch_on)(struct trace *t);
 	/* Who looks at the stack of an event looks at that of the user mode as well; its vCPU's
 	 * lock is held. */
 	bool (*user_stacks)(const struct trace *t);

@@ -48,10 +48,13 @@ static void owner_set_on(void *arg, bool on)
 {
 	struct instance *i = ((struct instance_triggers *)arg)->i;
 
-	if (i->in_order)
+	if (i->in_order) {
 		record_turn(i, on);
-	else
+	} else {
+		if (on)
+			atomic_store(&i->until, UINT64_MAX);
 		atomic_store(&i->on, on);
+	}
 	instance_defer(i, DEFERRED_ON_OFF);
 }
 

@@ -135,6 +135,7 @@ static struct instance *instance_make(struct trace *t, const char *name, uint64_
 		return NULL;
 	i->t = t;
 	i->on = true;
+	i->until = UINT64_MAX;
 	i->cpumask = trace_all_vcpus(t);
 	i->tracer = tracer_find("nop");
 	i->clock = clock_find(NULL);

@@ -46,6 +46,7 @@ struct trace_config {
 	size_t nr_pids;
 	enum trace_engine engine;
 	enum trace_on_panic on_panic;
+	bool ignore_switches;  /* the guest's own tracing_off() and tracing_on() change nothing */
 	uint64_t window_bytes; /* guest memory that trampolines may take; 0: the default */
 	bool control;	       /* it may be told other things to trace while it is under way */
 	bool lossless;	       /* trampolines: the guest waits instead of losing records */

@@ -49,6 +49,12 @@ struct probe_events;
 struct synth_events;
 struct flag_sites;
 
+/* The guest's own tracing_off() and tracing_on(): record/switch.h */
+struct guest_switch {
+	atomic_bool placed;	       /* they tell us */
+	atomic_bool said_off, said_on; /* not yet: that they have been called */
+};
+
 /* Each of one file of core/. */
 struct trace_seen;   /* clock.c */
 struct trace_stacks; /* stacks.c */
@@ -90,12 +96,13 @@ struct trace {
 	struct synth_events *synth_events;
 	struct event_probes *event_probes;
 	struct dyn_event *dyn_events; /* all of these, in their order; with the events' lock held */
-	struct event_traps *event_traps; /* where its probes exit to the host */
-	struct guest_prints *prints;	 /* and what the guest writes into its own trace */
-	uint64_t fentry;		 /* address of the kernel's __fentry__ */
-	struct comms *_Atomic comms;	 /* who reads names takes no lock */
-	unsigned int vcpus;		 /* with those that may be plugged in */
-	atomic_uint vcpus_now;		 /* as far as is known; 0: nothing is: trace_vcpus_now() */
+	struct event_traps *event_traps;  /* where its probes exit to the host */
+	struct guest_prints *prints;	  /* and what the guest writes into its own trace */
+	struct guest_switch guest_switch; /* and its tracing_off() and tracing_on() */
+	uint64_t fentry;		  /* address of the kernel's __fentry__ */
+	struct comms *_Atomic comms;	  /* who reads names takes no lock */
+	unsigned int vcpus;		  /* with those that may be plugged in */
+	atomic_uint vcpus_now;		  /* as far as is known; 0: nothing is: trace_vcpus_now() */
 	/* Held by whoever writes a ring: a trap's handler, or the collector. */
 	pthread_mutex_t vcpu_lock[MACHINE_MAX_VCPUS];
 	/* Changes of what is patched; taken with the machine paused, by one thread several times.

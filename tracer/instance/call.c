@@ -29,7 +29,7 @@ void instance_admit_call(struct instance *i, unsigned int vcpu, const struct pay
 			 uint64_t ts)
 {
 	i->repeats[vcpu].told = false;
-	if (i->on && instance_admits(i))
+	if (instance_is_on_at(i, r->tsc) && instance_admits(i))
 		instance_put_call(i, vcpu, r, ts);
 }
 

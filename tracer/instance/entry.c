@@ -35,7 +35,7 @@ void instance_put_entry(struct instance *i, unsigned int vcpu, const struct entr
 {
 	void *to;
 
-	if (!i->on || (e->uses & ENTRY_OF_CALL && !i->repeats[vcpu].told) ||
+	if (!instance_is_on_at(i, e->tsc) || (e->uses & ENTRY_OF_CALL && !i->repeats[vcpu].told) ||
 	    (e->uses & ENTRY_COUNTED && !instance_admits(i)))
 		return;
 	to = instance_room(i, vcpu, e->ts, e->len);

@@ -131,7 +131,7 @@ static void tracer_hit(struct instance *i, uint32_t event, const struct event_vi
 {
 	const struct tracer_ops *tracer = i->tracer;
 
-	if (!i->on || !tracer->events)
+	if (!instance_is_on_at(i, v->tsc) || !tracer->events)
 		return;
 	for (unsigned int k = 0; tracer->events[k]; k++)
 		if (i->tracer_events[k] == event)
@@ -155,7 +155,7 @@ static bool is_kept(const struct event_state *s, bool injected)
 static void event_keep(struct instance *i, uint32_t event, struct event_view *view)
 {
 	struct event_state *s = &i->events[event];
-	bool injected = view->uses & EVENT_USE_INJECTED, on = i->on;
+	bool injected = view->uses & EVENT_USE_INJECTED, on = instance_is_on_at(i, view->tsc);
 	struct event_triggers *triggers = injected ? triggers_of_injected(s) : s->triggers;
 	unsigned int pending = 0;
 
@@ -166,7 +166,7 @@ static void event_keep(struct instance *i, uint32_t event, struct event_view *vi
 		pending = event_triggers_hit(triggers, &view->data);
 		/* What is turned on by a look at the record is too late for the record itself. */
 		if (!event_triggers_look(triggers))
-			on = i->on;
+			on = instance_is_on_at(i, view->tsc);
 	}
 	if (on && is_kept(s, injected) && event_filter_match(s->filter, &view->data))
 		event_write(i, view);

@@ -49,6 +49,7 @@ struct instance {
 
 	/* Changed with all writers stopped; who only shows it looks without a lock. */
 	atomic_bool on;
+	_Atomic uint64_t until; /* and no later than that TSC; UINT64_MAX: there is no end yet */
 	_Atomic uint64_t cpumask;
 	const struct tracer_ops *_Atomic tracer;
 	void *tracer_data; /* tracer_ops.init() */
@@ -135,6 +136,12 @@ static inline bool instance_profiles(const struct instance *i)
 static inline bool instance_traces_functions(const struct instance *i)
 {
 	return i->tracer->functions || (i->tracer->max && i->options & OUTPUT_FUNCTION_TRACE);
+}
+
+/* The same at that time of the guest's. */
+static inline bool instance_is_on_at(const struct instance *i, uint64_t tsc)
+{
+	return i->on && tsc <= atomic_load_explicit(&i->until, memory_order_relaxed);
 }
 
 /* What is recorded now may be kept: by the time of it recording may be on. */

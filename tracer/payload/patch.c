@@ -290,6 +290,11 @@ static void describe(struct payload_text *text)
 	text->idle = (uint32_t)(payload_idle - payload_code);
 	text->idle_exit = (uint32_t)(payload_idle_exit - payload_code);
 	describe_changes(text);
+	text->tracing_off = (uint32_t)(payload_tracing_off - payload_code);
+	text->tracing_off_rest = (uint32_t)(payload_tracing_off_rest - payload_code);
+	text->tracing_on = (uint32_t)(payload_tracing_on - payload_code);
+	text->tracing_on_rest = (uint32_t)(payload_tracing_on_rest - payload_code);
+	text->switch_call = (uint32_t)(payload_switch_call - payload_code);
 	describe_called(text);
 	text->work = (uint32_t)(payload_work - payload_code);
 	text->kprobe = (uint32_t)(payload_kprobe - payload_code);

@@ -67,6 +67,8 @@ struct payload_text {
 	/* The same for ring_buffer_event_data() and ring_buffer_unlock_commit(): print.S */
 	uint32_t event_data, event_data_rest, ring_commit, ring_commit_rest;
 	uint32_t print_trap; /* where such a record exits to the host with PRINTS_STOP, two bytes */
+	/* The same for tracing_off() and tracing_on(); and where that calls the host: switch.S */
+	uint32_t tracing_off, tracing_off_rest, tracing_on, tracing_on_rest, switch_call;
 	/*
 	 * In the place of cli and sti; of the call of irqentry_enter() and the way out; of the
 	 * return of syscall_exit_to_user_mode(); of the call of ct_idle_enter(). See flags.S

@@ -118,6 +118,7 @@ payload_code:
 
 #include "tracer/payload/event.S"
 #include "tracer/payload/print.S"
+#include "tracer/payload/switch.S"
 
 /* --- work ------------------------------------------------------------------------------------ */
 

@@ -21,6 +21,7 @@
 #define HVTRACE_TRACER_PAYLOAD_PAYLOAD_H
 
 #define WINDOW_HEADER	   0x0
+#define WINDOW_SWITCH	   0xf38  /* u64: SWITCH_ */
 #define WINDOW_LOCKERS	   0xf40  /* struct payload_locker[]: who may lock text_mutex unseen */
 #define WINDOW_DEPTH	   0xfc0  /* u32, written by the host: payload_depth calls it beyond */
 #define WINDOW_HOST	   0xfc8  /* u64, written by the host, or for it when it has died: HOST_ */
@@ -43,6 +44,14 @@
  */
 #define HOST_HERE 0x54534f4856480a01
 #define HOST_GONE 2
+
+/*
+ * Whether the top level records, as the guest's own tracing_off() and tracing_on() are to know it:
+ * switch.S. The host writes OFF and ON where that has changed, and the guest instead of ON when it
+ * was that tracing_off() was called. All else that there may be is such a time.
+ */
+#define SWITCH_OFF 0
+#define SWITCH_ON  -1
 
 #define LOCKERS	       16
 #define LOCKER_SIZE    8
@@ -362,17 +371,18 @@ _Static_assert(offsetof(struct payload_stack, word) == COPY_WORD, "as the code h
 
 #define WINDOW_MAX_PIECES 64
 #define WINDOW_PIECE	  0x200000 /* what one entry of a page directory maps */
-#define PAYLOAD_MAGIC	  "hvtrace window 6"
+#define PAYLOAD_MAGIC	  "hvtrace window 7"
 
 /* A function of the guest's that begins with a jump to the code: event.S. */
 struct payload_detour {
-	uint64_t va;		     /* of the jump; 0: there is none */
-	uint32_t entry, rest;	     /* offsets in the code: of where it goes, of the copies */
-	uint32_t size, pad;	     /* bytes of whole instructions there */
+	uint64_t va;		  /* of the jump; 0: there is none */
+	uint32_t entry, rest;	  /* offsets in the code: of where it goes, of the copies */
+	uint32_t size;		  /* bytes of whole instructions there */
+	uint8_t relative, pad[3]; /* where one has an address relative to its end, s32; 0: none */
 	uint8_t insns[DETOUR_INSNS]; /* as they were */
 };
 
-#define PAYLOAD_DETOURS 4
+#define PAYLOAD_DETOURS 6
 
 /*
  * What the kernel has where an entry is called by a site of another kind than a function's start or
@@ -454,7 +464,8 @@ struct payload_locker {
 _Static_assert(sizeof(struct payload_locker) == LOCKER_SIZE &&
 		       offsetof(struct payload_locker, bytes) == LOCKER_BYTES,
 	       "as call.S has it");
-_Static_assert(WINDOW_HEADER + sizeof(struct payload_header) <= WINDOW_LOCKERS &&
+_Static_assert(WINDOW_HEADER + sizeof(struct payload_header) <= WINDOW_SWITCH &&
+		       WINDOW_SWITCH + sizeof(uint64_t) <= WINDOW_LOCKERS &&
 		       WINDOW_LOCKERS + LOCKERS * LOCKER_SIZE <= WINDOW_DEPTH &&
 		       WINDOW_DEPTH + sizeof(uint32_t) <= WINDOW_HOST &&
 		       WINDOW_HOST + sizeof(uint64_t) <= WINDOW_TABLE,

@@ -14,6 +14,7 @@
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/graph.h"
 #include "tracer/record/record.h"
+#include "tracer/record/switch.h"
 #include "tracer/ring/entry.h"
 
 /* what: instances_note() */
@@ -158,13 +159,15 @@ static void records_collect(struct instance *i, const struct batch *b,
 			    const struct clock_reading *now, uint64_t left)
 {
 	bool every = takes_every_call(i), plain = calls_are_plain(i);
+	uint64_t until = atomic_load_explicit(&i->until, memory_order_relaxed);
 	struct record_memo memo = {0};
 
 	for (size_t k = 0; k < b->n; k++) {
 		const struct payload_record *r = &b->r[k];
 		unsigned int type = record_type(r);
 
-		if (type == PAYLOAD_FUNCTION && left && (every || record_taken(i, r))) {
+		if (type == PAYLOAD_FUNCTION && left && r->tsc <= until &&
+		    (every || record_taken(i, r))) {
 			uint64_t ts = record_time(i, now, r);
 
 			if (plain)
@@ -236,7 +239,8 @@ static void batch_windows(struct trace *t, const struct batch *b, bool lost)
 	for (size_t k = 0; b->windows && k < b->n; k++) {
 		struct critical_window w = {.vcpu = b->vcpu};
 
-		if (!critical_step(c, &b->r[k], &w) || !top->tracer->window || !top->on)
+		if (!critical_step(c, &b->r[k], &w) || !top->tracer->window ||
+		    !instance_is_on_at(top, w.on.tsc))
 			continue;
 		w.stack = event_ring_stack(b->er, &b->r[k]);
 		trace_seen(t, w.on.tsc);
@@ -276,6 +280,7 @@ void record_batch(struct trace *t, unsigned int vcpu, const struct payload_recor
 	bool done = atomic_load(&t->done);
 	uint64_t left;
 
+	record_switch_look(t);
 	batch_look(t, &b);
 	if (b.events)
 		batch_load(t, &b);

@@ -7,3 +7,4 @@ tracer-objs += tracer/record/graph.o
 tracer-objs += tracer/record/on.o
 tracer-objs += tracer/record/payload-control.o
 tracer-objs += tracer/record/selection.o
+tracer-objs += tracer/record/switch.o

@@ -127,9 +127,10 @@ static void *entry_reserve(struct graph *g, struct instance *i, unsigned int vcp
 }
 
 /* Until a guest that boots has patched its returns calls would never end. */
-static bool is_on(const struct graph *g, const struct instance *i, unsigned int vcpu)
+static bool is_on(const struct graph *g, const struct instance *i, unsigned int vcpu,
+		  const struct payload_record *r)
 {
-	return i->on && g->run.exits && i->cpumask >> vcpu & 1;
+	return instance_is_on_at(i, r->tsc) && g->run.exits && i->cpumask >> vcpu & 1;
 }
 
 static bool is_taken(const struct graph *g, const struct instance *i,
@@ -203,7 +204,7 @@ static enum pairing_verdict graph_entry(void *arg, unsigned int vcpu,
 
 	if (g->t->profiling)
 		return profile_entry(g, vcpu, r, call);
-	if (!is_on(g, i, vcpu) || !is_taken(g, i, r))
+	if (!is_on(g, i, vcpu, r) || !is_taken(g, i, r))
 		return PAIRING_IGNORE;
 	call->flags = filter_call(g, i, r, call, outer ? outer->flags : 0);
 	if (!call->flags)
@@ -233,7 +234,7 @@ static void graph_exit(void *arg, unsigned int vcpu, const struct payload_record
 		profile_exit(g, vcpu, r, call, outer);
 		return;
 	}
-	if (!is_on(g, i, vcpu))
+	if (!is_on(g, i, vcpu, r))
 		return;
 	time = call_time(g, i, vcpu, r->tsc);
 	/* Clocks of vCPUs may differ a little, and so may a payload's from that of a trap. */

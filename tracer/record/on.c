@@ -24,6 +24,8 @@ void record_turn(struct instance *i, bool on)
 	/* All that there was has come, so the second pass is certain of it. */
 	for (int pass = 0; !on && i->tracer->pass && pass < 2; pass++)
 		i->tracer->pass(i, 0);
+	if (on)
+		atomic_store(&i->until, UINT64_MAX);
 	if (on && i->tracer->start)
 		i->tracer->start(i);
 	atomic_store(&i->on, on);

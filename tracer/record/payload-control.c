@@ -64,6 +64,7 @@ void payload_control(struct trace *t)
 	if (prints)
 		events |= top;
 	trampoline_set_prints(t, top, prints);
+	trampoline_set_switch(t, atomic_load(&t->guest_switch.placed) && t->instances->on, false);
 	vcpus |= tell_critical(t);
 	tasks_of(t, &pids, &only);
 	text_putc(&pids, '\0');

@@ -5,4 +5,5 @@ tracer-objs += tracer/tracepoint/pin.o
 tracer-objs += tracer/tracepoint/prints.o
 tracer-objs += tracer/tracepoint/recover.o
 tracer-objs += tracer/tracepoint/register.o
+tracer-objs += tracer/tracepoint/switch.o
 tracer-objs += tracer/tracepoint/traps.o

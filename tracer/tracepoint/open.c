@@ -2,6 +2,7 @@
 /* open.c - the window for events where probes are traps. */
 #include "tracer/collect/collect.h"
 #include "tracer/tracepoint/prints.h"
+#include "tracer/tracepoint/switch.h"
 #include "tracer/tracepoint/tracepoint.h"
 
 int trace_open_events(struct trace *t, char *err, size_t errlen)
@@ -10,7 +11,9 @@ int trace_open_events(struct trace *t, char *err, size_t errlen)
 
 	if (!ret)
 		ret = collect_open_events(t, err, errlen);
-	if (!ret)
+	if (!ret) {
 		guest_prints_place_held(t);
+		guest_switch_place_held(t);
+	}
 	return ret;
 }

@@ -10,6 +10,7 @@
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/payload/event-ring.h"
 #include "tracer/record/record.h"
+#include "tracer/record/switch.h"
 #include "tracer/unwind/unwind.h"
 #include "tracer/window/detour.h"
 
@@ -182,6 +183,7 @@ bool guest_prints_hit(struct trace *t, const struct machine_hit *hit)
 		return false;
 	vcpu_lock(t, hit->vcpu);
 	collect_drain(t, hit->vcpu); /* what it has recorded before */
+	record_switch_look(t);
 	trace_seen(t, hit->tsc);
 	print_take(t, hit);
 	vcpu_unlock(t, hit->vcpu);

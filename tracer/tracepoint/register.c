@@ -340,6 +340,7 @@ int events_close(struct events *e, bool runs)
 	ret = ret ? ret : error;
 	error = event_traps_remove(e->t);
 	ret = ret || !runs ? ret : error;
+	atomic_store(&e->t->guest_switch.placed, false);
 	error = guest_prints_remove(e->t);
 	ret = ret || !runs ? ret : error;
 	e->closed = true;

@@ -40,13 +40,26 @@ static bool can_be_moved(const cs_insn *insn)
 	default:
 		return false;
 	}
+	return true;
+}
+
+static bool is_relative(const cs_insn *insn)
+{
 	for (uint8_t i = 0; i < insn->detail->x86.op_count; i++) {
 		const cs_x86_op *op = &insn->detail->x86.operands[i];
 
 		if (op->type == X86_OP_MEM && op->mem.base == X86_REG_RIP)
-			return false;
+			return true;
 	}
-	return true;
+	return false;
+}
+
+/* The address goes on being the same where the copy is. Such an instruction makes room by itself.
+ */
+static void relative_learn(const cs_insn *insn, struct payload_detour *d)
+{
+	if (is_relative(insn))
+		d->relative = (uint8_t)(d->size + insn->detail->x86.encoding.disp_offset);
 }
 
 static int insns_measure(struct payload_detour *d, const uint8_t *code, size_t len)
@@ -59,9 +72,11 @@ static int insns_measure(struct payload_detour *d, const uint8_t *code, size_t l
 		return -ENOMEM;
 	cs_option(cs, CS_OPT_DETAIL, CS_OPT_ON);
 	n = cs_disasm(cs, code, len, d->va, 0, &insn);
-	d->size = 0;
-	for (size_t i = 0; i < n && d->size < SITE_SIZE && can_be_moved(&insn[i]); i++)
+	d->size = d->relative = 0;
+	for (size_t i = 0; i < n && d->size < SITE_SIZE && can_be_moved(&insn[i]); i++) {
+		relative_learn(&insn[i], d);
 		d->size += insn[i].size;
+	}
 	cs_free(insn, n);
 	cs_close(&cs);
 	return d->size < SITE_SIZE || d->size > DETOUR_REST - SITE_SIZE ? -EOPNOTSUPP : 0;
@@ -94,10 +109,22 @@ static uint64_t text_va(const struct window *w)
 	return w->header.va + WINDOW_TEXT;
 }
 
+/* From a copy at va, which is in rel32 reach of all that the kernel's code is in reach of. */
+static void relative_make(const struct payload_detour *d, uint64_t va, uint8_t *code)
+{
+	uint32_t rel;
+
+	memcpy(&rel, code + d->relative, sizeof(rel));
+	rel += (uint32_t)(d->va - va);
+	memcpy(code + d->relative, &rel, sizeof(rel));
+}
+
 /* The copies, and the way back: how many bytes. */
 static size_t rest_make(const struct window *w, const struct payload_detour *d, uint8_t *code)
 {
 	memcpy(code, d->insns, d->size);
+	if (d->relative)
+		relative_make(d, text_va(w) + d->rest, code);
 	jump_make(code + d->size, text_va(w) + d->rest + d->size, d->va + d->size);
 	return d->size + SITE_SIZE;
 }

@@ -14,8 +14,8 @@
  * -EOPNOTSUPP: with instructions that cannot be executed elsewhere; or an error of reading.
  */
 int detour_learn(struct guest_kernel *g, uint64_t va, struct payload_detour *d);
-/* Where in the header those of events are, and those of prints. */
-enum { DETOUR_EVENTS = 0, DETOUR_PRINTS = 2, DETOURS_EACH = 2 };
+/* Where in the header those of events are, those of prints, and those of switches. */
+enum { DETOUR_EVENTS = 0, DETOUR_PRINTS = 2, DETOUR_SWITCHES = 4, DETOURS_EACH = 2 };
 
 /*
  * Have n functions begin with their jumps, once nobody is in the middle of what they begin with;

@@ -145,6 +145,29 @@ void trampoline_set_prints(struct trace *t, uint64_t vcpus, uint32_t types)
 		trace_fail(t, ret);
 }
 
+void trampoline_set_switch(struct trace *t, bool on, bool anew)
+{
+	struct trampoline *tr = t->tramp;
+	uint64_t word = on ? (uint64_t)SWITCH_ON : SWITCH_OFF;
+	int ret;
+
+	if (!tr || (tr->switched_on == on && !anew))
+		return;
+	tr->switched_on = on;
+	ret = window_write(&tr->window, WINDOW_SWITCH, &word, sizeof(word));
+	if (ret)
+		trace_fail(t, ret);
+}
+
+uint64_t trampoline_get_switch(const struct trace *t)
+{
+	uint64_t word;
+
+	if (!t->tramp || window_read(&t->tramp->window, WINDOW_SWITCH, &word, sizeof(word)))
+		return SWITCH_OFF;
+	return word;
+}
+
 void trampoline_set_depth(struct trace *t, uint32_t depth)
 {
 	int ret;

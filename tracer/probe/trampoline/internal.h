@@ -9,8 +9,9 @@
 struct trampoline {
 	struct window window;
 	struct payload_text text;
-	bool called; /* a site has called the payload: someone may be in there */
-	bool stays;  /* a site that cannot be written may call it still */
+	bool called;	  /* a site has called the payload: someone may be in there */
+	bool stays;	  /* a site that cannot be written may call it still */
+	bool switched_on; /* as trampoline_set_switch() has told it last; t->instances_lock */
 };
 
 /*

@@ -66,6 +66,13 @@ struct machine_trap trampoline_trap(struct trace *t, uint32_t entry, uint64_t co
 uint64_t trampoline_guest_buffer(const struct trace *t);
 /* Which types of the guest's own records are recorded (tracepoint/prints.h), a bit for each. */
 void trampoline_set_prints(struct trace *t, uint64_t vcpus, uint32_t types);
+/*
+ * Tell the guest's tracing_off() and tracing_on() whether the top level records, where that has
+ * changed or, with `anew`, whatever it has been told; with t->instances_lock held.
+ */
+void trampoline_set_switch(struct trace *t, bool on, bool anew);
+/* The time that they have left there, a TSC; or SWITCH_ON, SWITCH_OFF. */
+uint64_t trampoline_get_switch(const struct trace *t);
 /* Have payload_depth call for stacks deeper than this, also in a window that is opened later. */
 void trampoline_set_depth(struct trace *t, uint32_t depth);
 /* One task is one of those now, or is not any more. The machine is paused. */

@@ -126,7 +126,6 @@ static void what_cannot_be_moved_is_refused(void **state)
 		{0x55, 0x53, 0xcc, 0x90, 0x90}, /* push; push; int3 */
 		{0x06, 0x06, 0x06, 0x06, 0x06}, /* none */
 	};
-	static const uint8_t by_rip[] = {0x48, 0x8b, 0x05, 1, 0, 0, 0}; /* mov 1(%rip), %rax */
 	struct payload_detour d = {0};
 
 	(void)state;
@@ -134,11 +133,35 @@ static void what_cannot_be_moved_is_refused(void **state)
 		memcpy(fake_at(FAKE_VA(FN_DETOURED)), bad[i], sizeof(bad[i]));
 		assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_DETOURED), &d), -EOPNOTSUPP);
 	}
-	memcpy(fake_at(FAKE_VA(FN_DETOURED)), by_rip, sizeof(by_rip));
-	assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_DETOURED), &d), -EOPNOTSUPP);
 	assert_int_equal(
 		detours_insert(&t->guest, t->gs, trampoline_window(t), PAYLOAD_DETOURS, &d, 1),
 		-E2BIG);
+}
+
+/* It is that of the same place where the copy is. */
+static void addresses_stay_what_they_are(void **state)
+{
+	/* push %rbx; mov 0x100(%rip), %rdi */
+	static const uint8_t code[] = {0x53, 0x48, 0x8b, 0x3d, 0, 1, 0, 0};
+	const struct payload_text *text = trampoline_text(t);
+	struct payload_detour d = {.entry = text->event_data, .rest = text->event_data_rest};
+	uint8_t rest[sizeof(code) + SITE_SIZE];
+	uint64_t va;
+	int32_t rel;
+
+	(void)state;
+	memcpy(fake_at(FAKE_VA(FN_DETOURED)), code, sizeof(code));
+	assert_int_equal(detour_learn(&t->guest, FAKE_VA(FN_DETOURED), &d), 0);
+	assert_int_equal(d.size, sizeof(code));
+	inserted(&d);
+	window_get_at(WINDOW_TEXT + d.rest, rest, sizeof(rest));
+	memcpy(&rel, rest + 4, sizeof(rel));
+	va = tramp_window() + WINDOW_TEXT + d.rest + sizeof(code);
+	assert_int_equal(va + (uint64_t)(int64_t)rel, FAKE_VA(FN_DETOURED) + sizeof(code) + 0x100);
+	assert_memory_equal(rest, code, 4);
+	assert_int_equal(jump_target(rest + sizeof(code), va), d.va + sizeof(code));
+	assert_int_equal(detours_remove(&t->guest, trampoline_window(t)), 0);
+	assert_memory_equal(fake_at(d.va), code, sizeof(code));
 }
 
 /* The two functions as clang has them in a 6.12, and gcc's; how much of them makes room. */
@@ -212,6 +235,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(others_that_have_been_there_are_left, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_moved_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(addresses_stay_what_they_are, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_compilers_begin_with_can_be_moved, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(jumps_that_fail_are_undone, set_up, tear_down),
