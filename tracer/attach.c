@@ -52,8 +52,11 @@ static int insert_all(struct trace *t, char *err, size_t errlen)
 static int use_tracer(struct trace *t, char *err, size_t errlen)
 {
 	const struct tracer_ops *tracer = tracer_find(t->cfg.tracer);
-	int ret = tracer->init ? instance_set_tracer(trace_top(t), tracer->name) : 0;
+	int ret = tracer->mmio ? machine_mmio_watch(t->m, true, err, errlen) : 0;
 
+	if (ret)
+		return ret;
+	ret = tracer->init ? instance_set_tracer(trace_top(t), tracer->name) : 0;
 	if (ret)
 		snprintf(err, errlen, "%s cannot be had of this %s: %s", tracer->name,
 			 tracer->events ? "guest's trace events" : "machine", strerror(-ret));
@@ -443,6 +446,7 @@ int trace_detach(struct trace *t)
 {
 	enum guest_end end;
 	int ret, error, events;
+	char err[256];
 
 	if (t->detached)
 		return 0;
@@ -451,6 +455,7 @@ int trace_detach(struct trace *t)
 	boot_end(t);
 	boot_tell_missing(t);
 	end = guest_end(t);
+	machine_mmio_watch(t->m, false, err, sizeof(err));
 	/* With many traps in it the guest would hardly get to do what events_close() asks it for.
 	 */
 	ret = remove_all(t, end);

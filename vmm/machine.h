@@ -95,12 +95,17 @@ struct machine_mmio {
 	uint8_t size; /* 1 to 8: what is larger, or crosses a page, comes in pieces */
 	uint64_t pa;
 	uint64_t value; /* what is written, or was read; beyond `size` it is 0 */
-	uint64_t tsc;	/* as in struct machine_hit */
-	/* As they were; rip may be behind a write already, and what is read is in none of them. */
+	uint64_t tsc;	/* as in struct machine_hit; in QEMU: see machine_mmio_watch() */
+	/* As they were; rip may be behind a write already, and what is read is in none of them.
+	 * NULL: of a guest of QEMU's they are not known. */
 	const struct machine_regs *regs;
 };
 
-/* Called for each of them on the thread that drives the vCPU, as machine_trap_fn is. */
+/*
+ * Called for each of them on the thread that drives the vCPU, as machine_trap_fn is; of a guest of
+ * QEMU's later, in the order in which QEMU tells them, on another thread, one at a time, and before
+ * the next hit of a trap.
+ */
 typedef void machine_mmio_fn(struct machine *m, const struct machine_mmio *access, void *arg);
 
 /* --- creation ---------------------------------------------------------------------------- */
@@ -132,9 +137,8 @@ struct machine_config {
 	/* One line about what to expect (no line end). May be NULL. */
 	void (*message)(void *arg, enum machine_msg_level level, const char *text);
 	machine_trap_fn *trap; /* may be NULL when no trap is ever set */
-	machine_mmio_fn
-		*mmio; /* may be NULL; where machine_info.mmio is false it is never called */
-	void *arg;     /* for the functions above */
+	machine_mmio_fn *mmio; /* may be NULL; see machine_mmio_watch() */
+	void *arg;	       /* for the functions above */
 };
 
 /* Sets of vCPUs are the bits of 64. */
@@ -207,6 +211,7 @@ struct machine_attach_config {
 	/* As in struct machine_config. */
 	void (*message)(void *arg, enum machine_msg_level level, const char *text);
 	machine_trap_fn *trap;
+	machine_mmio_fn *mmio; /* may be NULL */
 	void *arg;
 };
 
@@ -295,7 +300,7 @@ struct machine_info {
 	/* Memory can be read and written at any time: else each access stops the guest. */
 	bool direct;
 	bool window; /* machine_window() can be had */
-	bool mmio;   /* accesses to devices come to machine_config.mmio */
+	bool mmio;   /* accesses to devices can be told: machine_mmio_watch() */
 	/* While it has traps it may lose an int3 of its own and run on behind it. */
 	bool loses_int3;
 };
@@ -429,6 +434,15 @@ int machine_get_delay(struct machine *m, unsigned int vcpu, struct machine_delay
 
 /* The process that runs the guest, which may be our own; errors as of machine_get_delay(). */
 int machine_get_process(struct machine *m, pid_t *pid);
+
+/*
+ * Have accesses to devices told, by machine_config.mmio, or no more; at the beginning they are not.
+ * A machine of hvtrace's own tells them always. A guest of QEMU's stands meanwhile, and QEMU's log
+ * is ours until the machine is freed, not from trap handlers and with no lock held that
+ * machine_config.mmio takes; their times are QEMU's where it has -msg timestamp=on (libvirt's
+ * have), else those at which they are heard of. 0, or -errno and err says why in one line.
+ */
+int machine_mmio_watch(struct machine *m, bool on, char *err, size_t errlen);
 
 /* Registers of a paused vCPU (or of the one whose trap is being handled). */
 int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs);

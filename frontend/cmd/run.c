@@ -53,8 +53,7 @@ static void run_mmio(struct machine *m, const struct machine_mmio *access, void 
 {
 	struct run *r = arg;
 
-	(void)m;
-	trace_mmio(r->s.trace, access);
+	session_mmio(m, access, &r->s);
 }
 
 static void run_console(void *arg, const char *text, size_t len)

@@ -30,6 +30,7 @@ static const struct kind_row kinds[] = {
 	{"pit", CALLS_INTERRUPT, {NULL}},
 	/* The guest of a QEMU. */
 	{"gdb-stub", GUEST | CALLS_THREADS, {"collector"}},
+	{"mmio", GUEST, {NULL}},
 	{"libvirt", LIBVIRT, {NULL}},
 	{"libvirt-ask", LIBVIRT, {NULL}},
 	{"console", CALLS_TALK, {NULL}},

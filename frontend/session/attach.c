@@ -17,6 +17,13 @@ static void attach_trap(struct machine *m, const struct machine_hit *hit, void *
 	session_trap(m, hit, &a->s);
 }
 
+static void attach_mmio(struct machine *m, const struct machine_mmio *access, void *arg)
+{
+	struct attach *a = arg;
+
+	session_mmio(m, access, &a->s);
+}
+
 static bool attach_cancelled(void *arg)
 {
 	struct attach *a = arg;
@@ -45,6 +52,7 @@ int attach_machine(struct attach *a)
 		.cancelled = attach_cancelled,
 		.message = session_message,
 		.trap = attach_trap,
+		.mmio = attach_mmio,
 		.arg = a,
 	};
 

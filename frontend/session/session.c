@@ -131,6 +131,14 @@ void session_trap(struct machine *m, const struct machine_hit *hit, void *arg)
 	trace_trap(s->trace, hit);
 }
 
+void session_mmio(struct machine *m, const struct machine_mmio *access, void *arg)
+{
+	struct session *s = arg;
+
+	(void)m;
+	trace_mmio(s->trace, access);
+}
+
 void session_message(void *arg, enum machine_msg_level level, const char *text)
 {
 	(void)arg;

@@ -149,6 +149,7 @@ bool session_cancelled(void *arg);
 int session_give_up(const struct session *s);
 /* The trap handler for the machine; arg is the session. */
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
+void session_mmio(struct machine *m, const struct machine_mmio *access, void *arg);
 /* For machine_config.message; prints to stderr. */
 void session_message(void *arg, enum machine_msg_level level, const char *text);
 /* For machine_limits.stuck: ends the process, for nothing else does. */

@@ -41,6 +41,7 @@ check-tests += tests/e2e/events-own
 check-tests += tests/e2e/run-attach,guest-prints,6.12
 check-tests += tests/e2e/latency
 check-tests += tests/e2e/run-attach,hwlat,6.1
+check-tests += tests/e2e/mmiotrace,6.1,domain
 
 # What takes long, and tells something only now and then.
 full-tests  += tests/e2e/run-qemu,PARTS=engines+events+windows+settings+modules+ends+lists+autos
@@ -90,6 +91,9 @@ full-tests  += tests/e2e/compat-tasks,6.1
 full-tests  += tests/e2e/compat-tasks,6.12
 full-tests  += tests/e2e/tracer-switches,6.1
 full-tests  += tests/e2e/tracer-switches,6.12
+full-tests  += tests/e2e/mmiotrace,6.1
+full-tests  += tests/e2e/mmiotrace,6.12
+full-tests  += tests/e2e/mmiotrace,6.12,domain
 full-tests  += tests/e2e/killed-tracers,6.1
 full-tests  += tests/e2e/killed-tracers,6.12
 full-tests  += tests/e2e/seed-snippets
@@ -112,7 +116,7 @@ $(running-guest-programs): $(O)/obj/tests/e2e/running-guest.o
 $(O)/tests/e2e/sched-attach: $(O)/obj/tests/e2e/sched-watch.o
 
 check-programs: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workload/bpf-calls \
-	$(O)/tests/workload/graph-calls $(O)/tests/workload/nbd-calls \
+	$(O)/tests/workload/graph-calls $(O)/tests/workload/nbd-calls $(O)/tests/workload/read-register \
 	$(O)/tests/e2e/frames $(O)/tests/e2e/frames32 $(O)/tests/e2e/read-clock
 
 # Every guest has the first one; what is known of its text comes from the second.
@@ -146,6 +150,11 @@ $(O)/tests/e2e/frames32: tests/e2e/frames32.S
 	$(Q)$(CC) -m32 -nostdlib -static -Wl,--build-id=none -o $@ $<
 
 $(O)/tests/workload/graph-calls: tests/workload/graph-calls.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $<
+
+$(O)/tests/workload/read-register: tests/workload/read-register.c
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $<

@@ -12,6 +12,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-cache
 fuzz-targets += $(O)/tests/fuzz/fuzz-endless
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-kvm
+fuzz-targets += $(O)/tests/fuzz/fuzz-mmio
 fuzz-targets += $(O)/tests/fuzz/fuzz-pairing
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-events

@@ -8,6 +8,7 @@
 #define HVTRACE_TESTS_FAKE_MACHINE_H
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,6 +217,16 @@ int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *
 		return -EINVAL;
 	*regs = fake.now[vcpu];
 	return fake.gone[vcpu] ? -ENODEV : 0;
+}
+
+int machine_mmio_watch(struct machine *m, bool on, char *err, size_t errlen)
+{
+	(void)m;
+	if (on && fake.watch_error)
+		snprintf(err, errlen, "nobody tells of devices");
+	else
+		fake.watched = on;
+	return on ? fake.watch_error : 0;
 }
 
 uint64_t machine_get_tsc(struct machine *m, unsigned int vcpu)

@@ -37,10 +37,13 @@ struct fake_qemu {
 	bool elsewhere;	    /* its memory is not where it says */
 	bool high;	    /* it is to be found at FAKE_HIGH as well */
 	bool plugs;	    /* has room for a second vCPU, thread 2, which is there when it runs */
-	bool kvm;	    /* says that it runs under KVM, and breakpoints go by... */
-	uint64_t cr3;	    /* what the vCPU has there, */
-	uint64_t sees;	    /* which is to be this */
-	uint32_t cs;	    /* 0x23: 32-bit code, so it takes half of a register */
+	/* What its monitor has to say to a command, first of all; false: the usual. */
+	bool (*monitor)(struct fake_qemu *q, const char *command, char *text, size_t size);
+	void *arg;
+	bool kvm;      /* says that it runs under KVM, and breakpoints go by... */
+	uint64_t cr3;  /* what the vCPU has there, */
+	uint64_t sees; /* which is to be this */
+	uint32_t cs;   /* 0x23: 32-bit code, so it takes half of a register */
 	bool ran;
 	uint64_t rip, rsp;
 	_Atomic(const char *) stop; /* what it says at once when it is to run, one time */
@@ -61,12 +64,14 @@ static void fake_monitor(struct fake_qemu *q, const char *hex)
 	static const char mtree[] = "FlatView #1\r\n AS \"memory\", root: system\r\n"
 				    "  0000000000000000-000000000000ffff (prio 0, ram): pc.ram\r\n";
 	static const char high[] = "  0000000100000000-000000010000ffff (prio 0, ram): pc.ram\r\n";
-	char command[128] = "", text[512] = "", packet[1200] = "O", *to = packet + 1;
+	char command[256] = "", text[512] = "", packet[1200] = "O", *to = packet + 1;
 	unsigned int byte;
 
 	for (size_t i = 0; i < sizeof(command) - 1 && sscanf(hex + 2 * i, "%2x", &byte) == 1; i++)
 		command[i] = (char)byte;
-	if (!strncmp(command, "gpa2hva 0x", 10))
+	if (q->monitor && q->monitor(q, command, text, sizeof(text)))
+		;
+	else if (!strncmp(command, "gpa2hva 0x", 10))
 		snprintf(text, sizeof(text), "Host virtual address for 0x0 (pc.ram) is %p\r\n",
 			 (void *)(q->ram + strtoul(command + 10, NULL, 16) % FAKE_HIGH +
 				  (q->elsewhere ? 64 : 0)));

@@ -71,6 +71,8 @@ struct fake_guest {
 	bool loses_int3;	/* what machine_get_info() says */
 	bool direct;		/* likewise */
 	bool mmio;		/* likewise */
+	bool watched;		/* accesses to devices have been asked for */
+	int watch_error;	/* and that fails */
 	bool gone[FAKE_VCPUS];	/* it was unplugged */
 	unsigned int max_vcpus; /* likewise */
 	int vcpus_error;	/* of machine_look_at_vcpus() */

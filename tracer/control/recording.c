@@ -113,6 +113,17 @@ static void max_end(struct instance *i)
 	instance_snapshot_free(i);
 }
 
+/* Accesses to devices come for as long as its tracer asks for them. */
+static int watch_devices(struct instance *i, bool on)
+{
+	char why[256];
+	int ret = i->t->m ? machine_mmio_watch(i->t->m, on, why, sizeof(why)) : 0;
+
+	if (ret)
+		trace_note(i->t, "%s", why);
+	return ret;
+}
+
 int instance_set_tracer(struct instance *i, const char *name)
 {
 	const struct tracer_ops *tracer = tracer_find(name), *before = NULL;
@@ -133,6 +144,8 @@ int instance_set_tracer(struct instance *i, const char *name)
 	if (ret)
 		return ret == -ENODATA ? -EOPNOTSUPP : ret;
 	ret = tracer->critical ? critical_check(i->t, tracer->critical) : 0;
+	if (!ret && tracer->mmio)
+		ret = watch_devices(i, true);
 	if (ret)
 		return ret;
 	/* Taken for all tracers, so that they change one after the other. */
@@ -148,6 +161,8 @@ int instance_set_tracer(struct instance *i, const char *name)
 		if (i->tracer != tracer)
 			tracer_events_put(i, tracer, &work);
 	}
+	if (!i->tracer->mmio && (tracer->mmio || (before && before->mmio)))
+		watch_devices(i, false);
 	if (!ret && tracer->max && !before->max)
 		max_begin(i);
 	else if (!ret && !tracer->max && before->max)

@@ -59,7 +59,8 @@ static void describe(struct instance *i, const struct machine_hit *hit,
 		.pid = st->pid,
 	};
 	*e = (struct entry){.tsc = hit->tsc, .ts = instance_time(i, &now, hit->tsc)};
-	instances_note_task(i->t, st);
+	if (hit->regs)
+		instances_note_task(i->t, st);
 }
 
 bool instance_describe(struct instance *i, const struct machine_hit *hit, uint16_t type,
@@ -77,8 +78,9 @@ bool instance_describe(struct instance *i, const struct machine_hit *hit, uint16
 void instance_describe_any(struct instance *i, const struct machine_hit *hit, uint16_t type,
 			   struct trace_entry *ent, struct entry *e)
 {
-	struct guest_state st;
+	struct guest_state st = {0};
 
-	guest_get_state(&i->t->guest, hit->vcpu, hit->regs, &st);
+	if (hit->regs)
+		guest_get_state(&i->t->guest, hit->vcpu, hit->regs, &st);
 	describe(i, hit, &st, type, ent, e);
 }

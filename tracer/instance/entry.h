@@ -71,7 +71,7 @@ void instance_put_entry(struct instance *i, unsigned int vcpu, const struct entr
  */
 bool instance_describe(struct instance *i, const struct machine_hit *hit, uint16_t type,
 		       struct trace_entry *ent, struct entry *e);
-/* The same whatever the task. */
+/* The same whatever the task; with hit->regs NULL it says nothing of task and state. */
 void instance_describe_any(struct instance *i, const struct machine_hit *hit, uint16_t type,
 			   struct trace_entry *ent, struct entry *e);
 

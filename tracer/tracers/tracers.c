@@ -44,8 +44,9 @@ const char *tracer_refused(const struct trace *t, const struct tracer_ops *trace
 	machine_get_info(t->m, &info);
 	return info.mmio
 		       ? NULL
-		       : "mmiotrace: accesses to devices are seen of guests that hvtrace runs itself "
-			 "(hvtrace run --machine kvm), not of a guest of QEMU's";
+		       : "mmiotrace: accesses to devices are seen of guests that hvtrace runs itself, "
+			 "and of those of a QEMU on this host whose memory may be read, with a gdb "
+			 "stub on a unix socket (gdb:unix:PATH, or libvirt's)";
 }
 
 bool trace_has_tracer(struct trace *t, const char *name)

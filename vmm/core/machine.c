@@ -186,6 +186,11 @@ int machine_look_at_vcpus(struct machine *m)
 	return (int)info.vcpus;
 }
 
+int machine_mmio_watch(struct machine *m, bool on, char *err, size_t errlen)
+{
+	return m->ops->mmio_watch ? m->ops->mmio_watch(m, on, err, errlen) : 0;
+}
+
 int machine_get_regs(struct machine *m, unsigned int vcpu, struct machine_regs *regs)
 {
 	return m->ops->get_regs(m, vcpu, regs);

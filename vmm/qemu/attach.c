@@ -36,25 +36,32 @@ static bool monitor_says(struct qemu_machine *m, const char *command, const char
 	return says;
 }
 
+unsigned int qemu_version(struct qemu_machine *m)
+{
+	unsigned int version;
+	char *answer;
+
+	if (gdb_monitor(m->gdb, "info version", &answer))
+		return 0;
+	version = qemu_monitor_version(answer);
+	free(answer);
+	return version;
+}
+
 /*
  * Did the guest run before we connected? libvirt knows. A bare stub tells up to QEMU 8.0; a later
  * one does not, and then only a guest that has never run is known to stand.
  */
 static bool found_running(struct qemu_machine *m)
 {
-	char *answer, *end;
-	long major, minor;
+	unsigned int version;
 
 	if (m->domain)
 		return qemu_domain_was_running(m->domain);
-	if (m->cfg.recover)
+	if (m->cfg.recover || gdb_was_running(m->gdb))
 		return true;
-	if (gdb_was_running(m->gdb) || gdb_monitor(m->gdb, "info version", &answer))
-		return true;
-	major = strtol(answer, &end, 10);
-	minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
-	free(answer);
-	if (major < 8 || (major == 8 && !minor))
+	version = qemu_version(m);
+	if (version && version <= 800)
 		return false;
 	return !monitor_says(m, "info status", "(prelaunch)");
 }
@@ -131,6 +138,8 @@ static void let_go(struct qemu_machine *m)
 		if (!rc && !m->nvcpus)
 			rc = -ECANCELED;
 		if (!rc)
+			qemu_mmio_end(m);
+		if (!rc)
 			rc = gdb_detach(m->gdb, false);
 		stop_watching(m);
 		if (!rc && run_on)
@@ -177,6 +186,8 @@ void qemu_destroy(struct machine *base)
 	qemu_ram_exit(m);
 	qemu_clock_close(m);
 	trap_table_free(&m->traps);
+	qemu_mmio_exit(m);
+	pthread_mutex_destroy(&m->clock.lock);
 	pthread_mutex_destroy(&m->io);
 	machine_exit(base);
 	free(m->cmdline);
@@ -192,8 +203,12 @@ struct qemu_machine *qemu_alloc(const struct machine_ops *ops,
 		return NULL;
 	if (pthread_mutex_init(&m->io, NULL))
 		goto err_free;
-	if (machine_init(&m->base, ops))
+	if (pthread_mutex_init(&m->clock.lock, NULL))
 		goto err_io;
+	if (qemu_mmio_init(m))
+		goto err_clock;
+	if (machine_init(&m->base, ops))
+		goto err_mmio;
 	m->base.message = cfg->message;
 	m->base.arg = cfg->arg;
 	m->cfg = *cfg;
@@ -201,6 +216,10 @@ struct qemu_machine *qemu_alloc(const struct machine_ops *ops,
 	m->ram.mem_fd = -1;
 	return m;
 
+err_mmio:
+	qemu_mmio_exit(m);
+err_clock:
+	pthread_mutex_destroy(&m->clock.lock);
 err_io:
 	pthread_mutex_destroy(&m->io);
 err_free:
@@ -218,6 +237,17 @@ static void on_reset(void *arg)
 int qemu_watch(struct qemu_machine *m)
 {
 	return qemu_domain_watch(m->domain, on_reset, m);
+}
+
+void qemu_remember_folder(struct qemu_machine *m, const char *address)
+{
+	const char *path = strncmp(address, "unix:", 5) ? "" : address + 5;
+	const char *slash = strrchr(path, '/');
+	int len = slash ? (int)(slash - path) + 1 : 0;
+
+	snprintf(m->folder, sizeof(m->folder), "%.*s", len, path);
+	if (*path && !slash)
+		snprintf(m->folder, sizeof(m->folder), ".");
 }
 
 static int find_stub(struct qemu_machine *m, const struct machine_attach_config *cfg, char *address,
@@ -343,6 +373,7 @@ static int attach(struct qemu_machine *m, const struct machine_attach_config *cf
 
 	if (rc)
 		return rc;
+	qemu_remember_folder(m, address);
 	rc = connect_stub(m, address, err, errlen);
 	if (!rc)
 		rc = still_wanted(m, err, errlen);
@@ -352,6 +383,7 @@ static int attach(struct qemu_machine *m, const struct machine_attach_config *cf
 		rc = still_wanted(m, err, errlen);
 	if (rc)
 		return rc;
+	qemu_mmio_recover(m);
 	stand_set_default(&m->base, stand_default(m));
 	rc = qemu_run_start(m, m->was_running);
 	/* While it runs on. */

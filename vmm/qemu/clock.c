@@ -103,9 +103,42 @@ void qemu_clock_stopped(struct qemu_machine *m)
 	m->clock.stop_begin = __rdtsc();
 }
 
+/*
+ * Until the next stop the clock goes as the host's TSC does. Under TCG from what was read of it
+ * last; before it has been read at all from the stops that we have seen.
+ */
+static uint64_t clock_ahead(const struct qemu_machine *m)
+{
+	const struct qemu_clock *c = &m->clock;
+
+	if (m->kvm)
+		return 0;
+	return (c->read_seen ? c->read - c->read_seen : 0) - c->stopped;
+}
+
 void qemu_clock_running(struct qemu_machine *m)
 {
-	m->clock.stopped += __rdtsc() - m->clock.stop_begin;
+	struct qemu_clock *c = &m->clock;
+
+	c->stopped += __rdtsc() - c->stop_begin;
+	pthread_mutex_lock(&c->lock);
+	c->now.ahead = clock_ahead(m);
+	for (unsigned int i = 0; i < m->nvcpus; i++)
+		c->now.tsc_offset[i] = qemu_clock_offset_of(m, &m->vcpu[i])->tsc_offset;
+	pthread_mutex_unlock(&c->lock);
+}
+
+uint64_t qemu_clock_at(struct qemu_machine *m, unsigned int vcpu, uint64_t host)
+{
+	struct qemu_clock *c = &m->clock;
+	uint64_t tsc;
+
+	if (!kvm_tsc_read(&c->host, vcpu, host, &tsc))
+		return tsc;
+	pthread_mutex_lock(&c->lock);
+	tsc = host + c->now.ahead + c->now.tsc_offset[vcpu];
+	pthread_mutex_unlock(&c->lock);
+	return tsc;
 }
 
 /* The host's TSC, without the time that the guest has stood. */
@@ -143,15 +176,18 @@ static bool read_acpi(struct qemu_machine *m, uint64_t *ticks)
 /* The clock that the guest's TSC differs from by an offset. */
 uint64_t qemu_clock_read(struct qemu_machine *m)
 {
+	struct qemu_clock *c = &m->clock;
 	uint64_t ticks;
 
 	if (m->kvm)
-		return m->clock.stop_begin;
-	if (!m->clock.port)
-		return seen_running(&m->clock);
-	if (!read_acpi(m, &ticks))
-		ticks = m->clock.ticks;
-	return (uint64_t)((unsigned __int128)ticks * m->clock.khz * 1000 / ACPI_HZ);
+		return c->stop_begin;
+	if (!c->port)
+		return seen_running(c);
+	if (read_acpi(m, &ticks)) {
+		c->read = (uint64_t)((unsigned __int128)ticks * c->khz * 1000 / ACPI_HZ);
+		c->read_seen = c->seen;
+	}
+	return c->read;
 }
 
 /* Under TCG all vCPUs have one TSC. */

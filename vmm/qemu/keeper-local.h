@@ -6,10 +6,11 @@
 #include "vmm/qemu/keeper.h"
 
 /* What the tracer says in the end, or nothing; and before, with a descriptor. */
-enum { MEMORY = 'm', GOODBYE = 'g', GOODBYE_DETACH = 'd', GOODBYE_LET_GO = 'l' };
+enum { MEMORY = 'm', HOLD = 'h', GOODBYE = 'g', GOODBYE_DETACH = 'd', GOODBYE_LET_GO = 'l' };
 
 struct keeper_shared {
 	char first[KEEPER_FIRST_MAX];
+	char also[KEEPER_ALSO_MAX];
 	char detach[KEEPER_DETACH_MAX];
 	struct keeper_word word;
 	atomic_bool has_word;

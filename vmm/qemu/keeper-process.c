@@ -150,6 +150,7 @@ static void guest_release(int sock, bool run_on, const struct keeper_shared *sha
 	word_write(share, mem);
 	stub_send(sock, "\x03#00$Qqemu.PhyMemMode:0#76", end);
 	stub_send_shared(sock, share->first, sizeof(share->first), end);
+	stub_send_shared(sock, share->also, sizeof(share->also), end);
 	if (bytes_now(share, &list)) {
 		stub_hear(sock, end);
 		bytes_write_back(share, mem);
@@ -202,16 +203,21 @@ static void keeper_close_others(int sock, int alive)
 	close_range((unsigned int)high + 1, ~0U, 0);
 }
 
+/* Descriptors that come from the tracer, or -1. */
+struct given {
+	int mem, held;
+};
+
 /* It takes the place of the one before. */
-static void take_descriptor(const struct cmsghdr *part, int *mem)
+static void take_descriptor(const struct cmsghdr *part, int *fd)
 {
-	if (*mem >= 0)
-		close(*mem);
-	memcpy(mem, CMSG_DATA(part), sizeof(*mem));
+	if (*fd >= 0)
+		close(*fd);
+	memcpy(fd, CMSG_DATA(part), sizeof(*fd));
 }
 
 /* What the tracer says next: a character, 0: it is gone, and a descriptor that comes with it. */
-static char tracer_hear(int alive, int *mem)
+static char tracer_hear(int alive, struct given *given)
 {
 	union {
 		char space[CMSG_SPACE(sizeof(int))];
@@ -231,7 +237,7 @@ static char tracer_hear(int alive, int *mem)
 	while (n < 0 && errno == EINTR);
 	part = n == 1 ? CMSG_FIRSTHDR(&msg) : NULL;
 	if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS)
-		take_descriptor(part, mem);
+		take_descriptor(part, c == HOLD ? &given->held : &given->mem);
 	return n == 1 ? c : 0;
 }
 
@@ -285,7 +291,7 @@ static bool guest_waits(int sock, const struct keeper_shared *share)
 
 /* tracer_hear(), and meanwhile see to it that a stopped one does not hold the guest. */
 static char tracer_await(struct looks *l, int alive, int sock, const struct keeper_shared *share,
-			 int *mem)
+			 struct given *given)
 {
 	struct pollfd fd = {.fd = alive, .events = POLLIN};
 
@@ -294,15 +300,15 @@ static char tracer_await(struct looks *l, int alive, int sock, const struct keep
 		    pidfd_send_signal(l->tracer, SIGKILL, NULL, 0))
 			break;
 	}
-	return tracer_hear(alive, mem);
+	return tracer_hear(alive, given);
 }
 
 _Noreturn void keeper_main(int sock, int alive, bool run_on, pid_t tracer,
 			   const struct keeper_shared *share)
 {
 	struct looks looks = {.tracer = -1};
+	struct given given = {-1, -1};
 	char goodbye;
-	int mem = -1;
 	sigset_t all;
 
 	/* What ends the tracer's process group must not end this one. */
@@ -313,9 +319,9 @@ _Noreturn void keeper_main(int sock, int alive, bool run_on, pid_t tracer,
 	if (run_on)
 		looks_begin(&looks, tracer);
 	do
-		goodbye = tracer_await(&looks, alive, sock, share, &mem);
-	while (goodbye == MEMORY);
+		goodbye = tracer_await(&looks, alive, sock, share, &given);
+	while (goodbye == MEMORY || goodbye == HOLD);
 	if (!goodbye || goodbye == GOODBYE_LET_GO)
-		guest_release(sock, run_on, share, mem);
+		guest_release(sock, run_on, share, given.mem);
 	_exit(goodbye == GOODBYE_DETACH ? stub_detach(sock, share) : 0);
 }

@@ -51,45 +51,57 @@ int keeper_start(struct keeper *k, int sock, bool run_on)
 }
 
 /* The first character comes last and goes first: so there is all of a text, or none. */
-int keeper_first(const struct keeper *k, const char *packets)
+static int share_text(char *to, size_t size, const char *packets)
 {
 	size_t len = packets ? strlen(packets) : 0;
 
-	if (!k->pid)
-		return 0;
-	if (len >= KEEPER_FIRST_MAX)
+	if (len >= size)
 		return -EMSGSIZE;
-	k->share->first[0] = '\0';
+	to[0] = '\0';
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!len)
 		return 0;
-	memcpy(k->share->first + 1, packets + 1, len);
+	memcpy(to + 1, packets + 1, len);
 	atomic_signal_fence(memory_order_seq_cst);
-	k->share->first[0] = packets[0];
+	to[0] = packets[0];
 	return 0;
 }
 
-int keeper_memory(struct keeper *k, int mem)
+int keeper_first(const struct keeper *k, const char *packets)
+{
+	return k->pid ? share_text(k->share->first, KEEPER_FIRST_MAX, packets) : 0;
+}
+
+static int keeper_give(struct keeper *k, char what, int fd)
 {
 	union {
 		char space[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control = {.space = {0}};
-	char c = MEMORY;
-	struct iovec from = {.iov_base = &c, .iov_len = 1};
+	struct iovec from = {.iov_base = &what, .iov_len = 1};
 	struct msghdr msg = {.msg_iov = &from,
 			     .msg_iovlen = 1,
 			     .msg_control = control.space,
 			     .msg_controllen = sizeof(control.space)};
 	struct cmsghdr *part = CMSG_FIRSTHDR(&msg);
 
-	if (!k->pid)
-		return 0;
 	part->cmsg_level = SOL_SOCKET;
 	part->cmsg_type = SCM_RIGHTS;
-	part->cmsg_len = CMSG_LEN(sizeof(mem));
-	memcpy(CMSG_DATA(part), &mem, sizeof(mem));
+	part->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(part), &fd, sizeof(fd));
 	return sendmsg(k->alive, &msg, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+}
+
+int keeper_memory(struct keeper *k, int mem)
+{
+	return k->pid ? keeper_give(k, MEMORY, mem) : 0;
+}
+
+int keeper_also(struct keeper *k, const char *packets, int hold)
+{
+	int rc = k->pid && hold >= 0 ? keeper_give(k, HOLD, hold) : 0;
+
+	return k->pid && !rc ? share_text(k->share->also, KEEPER_ALSO_MAX, packets) : rc;
 }
 
 struct keeper_byte *keeper_bytes_begin(struct keeper *k, size_t n)

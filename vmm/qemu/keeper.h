@@ -21,6 +21,7 @@
 #define KEEPER_LOOK_MS 1000 /* how often it is looked whether the tracer has been stopped */
 
 #define KEEPER_FIRST_MAX  512
+#define KEEPER_ALSO_MAX	  2048
 #define KEEPER_DETACH_MAX 64
 #define KEEPER_BYTES_MAX  (256 << 10)
 
@@ -50,6 +51,12 @@ int keeper_start(struct keeper *k, int sock, bool run_on);
  * undo what only the tracer knows of. NULL: none, as at the start. 0 or -EMSGSIZE.
  */
 int keeper_first(const struct keeper *k, const char *packets);
+/*
+ * And these behind them; NULL: none. The keeper gets a descriptor of its own of `hold`, if it is
+ * one, and has that open until its end: a pipe that QEMU opens for writing waits for ever for who
+ * reads. 0, also without a keeper, or -errno.
+ */
+int keeper_also(struct keeper *k, const char *packets, int hold);
 /*
  * QEMU's address space (peer.h), for what follows: the keeper gets a descriptor of its own. 0, also
  * without a keeper, or -errno.

@@ -29,6 +29,7 @@ static void get_info(struct machine *base, struct machine_info *info)
 		.kernel_path = m->domain ? qemu_domain_kernel(m->domain) : NULL,
 		.was_running = m->was_running,
 		.direct = m->ram.direct,
+		.mmio = qemu_mmio_can(m),
 		.loses_int3 = m->loses_int3,
 	};
 }
@@ -105,6 +106,7 @@ const struct machine_ops qemu_machine_ops = {
 	.set_regs = qemu_set_regs,
 	.get_sregs = qemu_get_sregs,
 	.vcpu_thread = vcpu_thread,
+	.mmio_watch = qemu_mmio_watch,
 	.traps_set = qemu_traps_set,
 	.traps_clear = qemu_traps_clear,
 	.console_input = console_input,

@@ -198,4 +198,12 @@ int qemu_monitor_port_value(const char *answer, uint32_t *value)
 	return sscanf(answer, "port%*c[%*x] = 0x%8" SCNx32, value) == 1 ? 0 : -EPROTO;
 }
 
+/* "7.2.22Debian 1:7.2+dfsg-7+deb12u18" */
+unsigned int qemu_monitor_version(const char *answer)
+{
+	unsigned int major, minor;
+
+	return sscanf(answer, "%3u.%2u", &major, &minor) == 2 ? major * 100 + minor : 0;
+}
+
 /* NOLINTEND(cert-err34-c) */

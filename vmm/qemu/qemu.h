@@ -16,6 +16,8 @@
 #include "vmm/qemu/keeper.h"
 #include "vmm/qemu/kvm-tsc.h"
 #include "vmm/qemu/libvirt/domain.h"
+#include "vmm/qemu/mmio-lines.h"
+#include "vmm/qemu/mmio-pipe.h"
 #include "vmm/qemu/start.h"
 
 #define QEMU_MAX_REGIONS 64
@@ -46,6 +48,29 @@ struct qemu_clock {
 	uint64_t stop_begin;	     /* the host's TSC at the last stop */
 	uint64_t stopped;	     /* sum of all stops before */
 	uint64_t base_host, base_ns; /* a moment in the host's TSC and its CLOCK_MONOTONIC */
+	uint64_t read, read_seen;    /* what qemu_clock_read() gave last, and when, as `seen` */
+	/* For other threads than the one that runs the guest, as it was when that ran on; its lock
+	 * is taken last. */
+	pthread_mutex_t lock;
+	struct {
+		uint64_t ahead;				/* of the host's TSC, without stops: */
+		uint64_t tsc_offset[MACHINE_MAX_VCPUS]; /* and what comes to it for a vCPU */
+	} now;
+};
+
+/* Accesses to devices, which QEMU tells in its log: mmio.c. */
+struct qemu_mmio {
+	pthread_mutex_t lock; /* taken before whatever the owner takes when it is told of one */
+	atomic_bool on;
+	bool made; /* the pipe is there, and is QEMU's log */
+	bool started;
+	bool told; /* that some may be lost */
+	pthread_t thread;
+	int wake; /* the thread is to end */
+	struct mmio_pipe pipe;
+	struct mmio_lines lines;
+	uint64_t at, at_ns;		   /* a moment by the host's TSC and its CLOCK_REALTIME */
+	char log_back[2 * MMIO_PIPE_PATH]; /* the monitor's command for the end */
 };
 
 struct qemu_vcpu {
@@ -82,6 +107,8 @@ struct qemu_machine {
 	struct qemu_vcpu vcpu[MACHINE_MAX_VCPUS];
 	struct qemu_ram ram;
 	struct qemu_clock clock;
+	struct qemu_mmio mmio;
+	char folder[MMIO_PIPE_PATH]; /* of the stub's socket, or "" */
 	struct trap_table traps;
 	struct qemu_vcpu *view; /* NULL, or has other page tables than its own: view.c */
 	uint64_t view_cr3;	/* its own */
@@ -119,6 +146,10 @@ void qemu_destroy(struct machine *base);
 void qemu_let_go(struct machine *base); /* machine_ops.let_go */
 /* m->gdb is connected and the guest stands: learn what there is. */
 int qemu_look(struct qemu_machine *m, char *err, size_t errlen);
+/* For m->folder: of a stub's address. */
+void qemu_remember_folder(struct qemu_machine *m, const char *address);
+/* Its major and minor number, as 702; 0: it does not tell. With m->io held, the guest standing. */
+unsigned int qemu_version(struct qemu_machine *m);
 /* The machine ends when libvirt says that the guest was reset. 0 or -errno. */
 int qemu_watch(struct qemu_machine *m);
 
@@ -154,6 +185,7 @@ int qemu_monitor_tables(const char *registers, struct qemu_vcpu *vcpus, unsigned
 int qemu_monitor_threads(const char *cpus, struct qemu_vcpu *vcpus, unsigned int n);
 unsigned int qemu_monitor_vcpus(const char *slots); /* 0: it does not tell */
 int qemu_monitor_port_value(const char *answer, uint32_t *value);
+unsigned int qemu_monitor_version(const char *answer); /* 702 for 7.2; 0: none */
 
 /* vcpus.c */
 /* The vCPUs of a guest that stands and has just been connected to. 0, or one line in err. */
@@ -228,6 +260,22 @@ void qemu_clock_running(struct qemu_machine *m);       /* and is about to contin
 uint64_t qemu_clock_tsc(struct qemu_machine *m, struct qemu_vcpu *v);
 uint64_t qemu_clock_read(struct qemu_machine *m); /* that v's TSC differs from by an offset: */
 struct qemu_vcpu *qemu_clock_offset_of(struct qemu_machine *m, struct qemu_vcpu *v); /* in there */
+
+/* Any thread: a vCPU's TSC when the host's was `host`, since the guest last ran on. */
+uint64_t qemu_clock_at(struct qemu_machine *m, unsigned int vcpu, uint64_t host);
+
+/* mmio.c */
+int qemu_mmio_init(struct qemu_machine *m); /* 0 or -errno; then qemu_mmio_exit() */
+void qemu_mmio_exit(struct qemu_machine *m);
+bool qemu_mmio_can(const struct qemu_machine *m); /* as far as it is known without asking */
+/* A tracer that was killed, and its keeper too, have left QEMU writing its log for nobody: no more
+ * of that. The guest stands, and nobody else has m->gdb. */
+void qemu_mmio_recover(struct qemu_machine *m);
+int qemu_mmio_watch(struct machine *base, bool on, char *err, size_t errlen);
+/* The guest has stopped: what it has done before comes before that. On the run thread. */
+void qemu_mmio_catch_up(struct qemu_machine *m);
+/* QEMU's log goes back to where it was. Before the stub is let go of; the run thread has ended. */
+void qemu_mmio_end(struct qemu_machine *m);
 
 /* calibrate.c. On the run thread, with m->io held and the guest standing: */
 /* v has its registers known and is at va, which is pa, in the kernel. Once for each vCPU. */

@@ -70,6 +70,7 @@ static int connect_domain(struct qemu_machine *m, const struct machine_config *c
 	if (!m->console)
 		return -EIO;
 	rc = qemu_domain_stub_start(m->domain, false, path, sizeof(path), err, errlen);
+	qemu_remember_folder(m, rc ? "" : path);
 	fd = rc ? rc : gdb_dial(path, &caller, err, errlen);
 	if (fd < 0)
 		return fd;
@@ -255,7 +256,7 @@ struct machine *qemu_create(const struct machine_ops *ops, const struct machine_
 			    char *err, size_t errlen)
 {
 	const struct machine_attach_config how = {
-		.message = cfg->message, .trap = cfg->trap, .arg = cfg->arg};
+		.message = cfg->message, .trap = cfg->trap, .mmio = cfg->mmio, .arg = cfg->arg};
 	struct qemu_machine *m = qemu_alloc(ops, &how);
 
 	if (!m) {

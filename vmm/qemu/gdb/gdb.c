@@ -302,19 +302,37 @@ static int monitor_hear(struct gdb *g, struct monitor_text *t)
 	return rc < 0 ? rc : 0;
 }
 
+#define MONITOR_COMMAND 512 /* as a packet's text */
+
+static int monitor_text(char text[MONITOR_COMMAND], const char *command)
+{
+	size_t len = strlen(command), name = (size_t)snprintf(text, MONITOR_COMMAND, "qRcmd,");
+
+	if (name + 2 * len + 1 > MONITOR_COMMAND)
+		return -EMSGSIZE;
+	hex_encode(text + name, (const uint8_t *)command, len);
+	return 0;
+}
+
+int gdb_monitor_packet(const char *command, char *packet, size_t size)
+{
+	char text[MONITOR_COMMAND];
+	int rc = monitor_text(text, command);
+
+	return rc ? rc : packet_format(packet, size, text);
+}
+
 int gdb_monitor(struct gdb *g, const char *command, char **text)
 {
 	struct monitor_text t = {.room = 4096};
-	char packet[512] = "qRcmd,";
-	size_t len = strlen(command);
-	int rc;
+	char packet[MONITOR_COMMAND];
+	int rc = monitor_text(packet, command);
 
-	if (2 * len + 8 > sizeof(packet))
-		return -EMSGSIZE;
+	if (rc)
+		return rc;
 	t.text = malloc(t.room);
 	if (!t.text)
 		return -ENOMEM;
-	hex_encode(packet + 6, (const uint8_t *)command, len);
 	rc = packet_send(&g->conn, packet);
 	if (!rc)
 		rc = monitor_hear(g, &t);

@@ -148,6 +148,8 @@ int gdb_wait_stop(struct gdb *g, struct gdb_stop *stop, int timeout_ms);
 
 /* What QEMU's monitor prints for a command; *text is to be freed. */
 int gdb_monitor(struct gdb *g, const char *command, char **text);
+/* The same as a packet for others to send: its length, or -EMSGSIZE. */
+int gdb_monitor_packet(const char *command, char *packet, size_t size);
 
 /*
  * Before gdb_close(): leave nothing behind for the next to connect, which includes breakpoints when

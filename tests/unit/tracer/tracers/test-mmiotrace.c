@@ -321,7 +321,8 @@ static void a_machine_that_does_not_tell(void **state)
 {
 	static const char why[] =
 		"mmiotrace: accesses to devices are seen of guests that hvtrace "
-		"runs itself (hvtrace run --machine kvm), not of a guest of QEMU's";
+		"runs itself, and of those of a QEMU on this host whose memory may be read, "
+		"with a gdb stub on a unix socket (gdb:unix:PATH, or libvirt's)";
 	struct trace_config cfg = {.tracer = "mmiotrace"};
 	char err[256] = "";
 	struct trace *t;
@@ -337,6 +338,61 @@ static void a_machine_that_does_not_tell(void **state)
 	assert_int_equal(instance_set_tracer(trace_top(t), "mmiotrace"), -EOPNOTSUPP);
 	assert_string_equal(noted, why);
 	assert_string_equal(instance_tracer(trace_top(t)), "nop");
+	assert_int_equal(trace_detach(t), 0);
+	trace_free(t);
+}
+
+/* As long as it is the tracer, and no longer. */
+static void accesses_are_asked_for(void **state)
+{
+	struct trace *t = start("nop");
+
+	(void)state;
+	assert_false(fake.watched);
+	assert_int_equal(instance_set_tracer(trace_top(t), "mmiotrace"), 0);
+	assert_true(fake.watched);
+	assert_int_equal(instance_set_tracer(trace_top(t), "mmiotrace"), 0);
+	assert_true(fake.watched);
+	assert_int_equal(instance_set_tracer(trace_top(t), "nop"), 0);
+	assert_false(fake.watched);
+	assert_int_equal(instance_set_tracer(trace_top(t), "mmiotrace"), 0);
+	assert_int_equal(trace_detach(t), 0);
+	assert_false(fake.watched);
+	trace_free(t);
+}
+
+static void accesses_that_cannot_be_had(void **state)
+{
+	struct trace_config cfg = {.tracer = "mmiotrace"};
+	char err[256] = "";
+	struct trace *t;
+
+	(void)state;
+	fake.watch_error = -EBUSY;
+	t = trace_with(cfg, err, sizeof(err));
+	assert_int_equal(trace_attach(t, (struct machine *)&fake, err, sizeof(err)), -EBUSY);
+	assert_string_equal(err, "nobody tells of devices");
+	trace_detach(t);
+	trace_free(t);
+	t = start("nop");
+	assert_int_equal(instance_set_tracer(trace_top(t), "mmiotrace"), -EBUSY);
+	assert_string_equal(noted, "nobody tells of devices");
+	assert_string_equal(instance_tracer(trace_top(t)), "nop");
+	assert_int_equal(trace_detach(t), 0);
+	trace_free(t);
+}
+
+/* Of a QEMU's nobody knows what the vCPU was at: nothing is said of that. */
+static void registers_are_not_known(void **state)
+{
+	struct machine_mmio access = {.size = 4, .pa = BAR + 8, .value = 7};
+	struct trace *t = start("mmiotrace");
+
+	(void)state;
+	maps(t, BAR, 0x10, VMALLOC + 0x10000);
+	access.tsc = next_tsc();
+	trace_mmio(t, &access);
+	assert_int_equal(entries(t), 2);
 	assert_int_equal(trace_detach(t), 0);
 	trace_free(t);
 }
@@ -375,13 +431,11 @@ static void an_instance_of_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(devices_are_used),
-		TEST(devices_were_mapped_before),
-		TEST(pci_devices_are_told),
-		TEST(recording_is_off_for_a_while),
-		TEST(as_many_as_asked_for),
-		TEST(a_machine_that_does_not_tell),
-		TEST(a_kernel_without_the_functions),
+		TEST(devices_are_used),	       TEST(devices_were_mapped_before),
+		TEST(pci_devices_are_told),    TEST(recording_is_off_for_a_while),
+		TEST(as_many_as_asked_for),    TEST(a_machine_that_does_not_tell),
+		TEST(accesses_are_asked_for),  TEST(accesses_that_cannot_be_had),
+		TEST(registers_are_not_known), TEST(a_kernel_without_the_functions),
 		TEST(an_instance_of_its_own),
 	};
 

@@ -290,6 +290,42 @@ static void too_much_is_refused(void **state)
 	close(ends[1]);
 }
 
+static int held[2]; /* a pipe */
+
+static void tell_also(struct keeper *k, const void *arg)
+{
+	if (keeper_first(k, "$P0=1#a2") || keeper_also(k, arg, held[0]))
+		_exit(1);
+	close(held[0]);
+	close(held[1]);
+}
+
+/* Nobody else has the end of the pipe that is read: as long as it has one, writing to it works. */
+static void what_is_to_be_said_also(void **state)
+{
+	static const char want[] = "\x03#00$Qqemu.PhyMemMode:0#76$P0=1#a2$qRcmd,00#00$?#3f$D;1#b0";
+	char got[256];
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(held), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_fork(ends, true, tell_also, "$qRcmd,00#00");
+	close(held[0]);
+	assert_int_equal(write(held[1], "a", 1), 1);
+	kill_tracer(pid);
+	stub_listen(ends[1], got, sizeof(got));
+	assert_string_equal(got, want);
+	signal(SIGPIPE, SIG_IGN);
+	assert_true(hung_up(ends[1]));
+	close(ends[1]);
+	while (write(held[1], "a", 1) == 1)
+		; /* until it has ended, which nothing else tells */
+	assert_int_equal(errno, EPIPE);
+	close(held[1]);
+}
+
 static void standing_guest_is_left_standing(void **state)
 {
 	char got[256];
@@ -571,6 +607,7 @@ int main(void)
 		cmocka_unit_test(a_group_is_killed_without_the_keeper),
 		cmocka_unit_test(first_things_come_first),
 		cmocka_unit_test(too_much_is_refused),
+		cmocka_unit_test(what_is_to_be_said_also),
 		cmocka_unit_test(standing_guest_is_left_standing),
 		cmocka_unit_test(goodbye_sends_nothing),
 		cmocka_unit_test(a_stub_that_hangs_up_is_left),
