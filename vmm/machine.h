@@ -108,6 +108,39 @@ struct machine_mmio {
  */
 typedef void machine_mmio_fn(struct machine *m, const struct machine_mmio *access, void *arg);
 
+/* --- branches ------------------------------------------------------------------------------- */
+
+/* A call that is followed from its entry to its return, on one vCPU. */
+struct machine_follow {
+	unsigned int vcpu;
+	uint64_t sp;	    /* rsp at its entry, where the address lies that it returns to */
+	uint64_t leaves;    /* getting here ends it, too: another task may run from there on */
+	unsigned int steps; /* how often the vCPU is stopped for it at most */
+};
+
+enum machine_follow_end {
+	MACHINE_FOLLOW_ON,	 /* it is not over */
+	MACHINE_FOLLOW_RETURNED, /* the call has */
+	MACHINE_FOLLOW_LEFT,	 /* for user mode, or it has come to `leaves` */
+	MACHINE_FOLLOW_BOUND,	 /* `steps` have been used up */
+	MACHINE_FOLLOW_STOPPED,	 /* the owner wants no more, or it cannot go on */
+};
+
+/* A branch of a call that is followed; or, without a branch, that it is over. */
+struct machine_branch {
+	unsigned int vcpu;
+	enum machine_follow_end end;
+	uint64_t from, to; /* addresses of the instruction, and of what was executed next */
+	uint64_t tsc;	   /* as in struct machine_hit */
+	const struct machine_regs *regs; /* before or behind it */
+};
+
+/*
+ * Called as machine_trap_fn is, for each branch that is taken, into exceptions too; false: no more
+ * of this call. At its end once without a branch.
+ */
+typedef bool machine_branch_fn(struct machine *m, const struct machine_branch *b, void *arg);
+
 /* --- creation ---------------------------------------------------------------------------- */
 
 enum machine_msg_level { MACHINE_MSG_INFO, MACHINE_MSG_WARN };
@@ -137,8 +170,9 @@ struct machine_config {
 	/* One line about what to expect (no line end). May be NULL. */
 	void (*message)(void *arg, enum machine_msg_level level, const char *text);
 	machine_trap_fn *trap; /* may be NULL when no trap is ever set */
-	machine_mmio_fn *mmio; /* may be NULL; see machine_mmio_watch() */
-	void *arg;	       /* for the functions above */
+	machine_mmio_fn *mmio;	   /* may be NULL; see machine_mmio_watch() */
+	machine_branch_fn *branch; /* may be NULL when no call is ever followed */
+	void *arg;		   /* for the functions above */
 };
 
 /* Sets of vCPUs are the bits of 64. */
@@ -212,6 +246,7 @@ struct machine_attach_config {
 	void (*message)(void *arg, enum machine_msg_level level, const char *text);
 	machine_trap_fn *trap;
 	machine_mmio_fn *mmio; /* may be NULL */
+	machine_branch_fn *branch;
 	void *arg;
 };
 
@@ -301,6 +336,7 @@ struct machine_info {
 	bool direct;
 	bool window; /* machine_window() can be had */
 	bool mmio;   /* accesses to devices can be told: machine_mmio_watch() */
+	bool follow; /* machine_follow() can be had */
 	/* While it has traps it may lose an int3 of its own and run on behind it. */
 	bool loses_int3;
 };
@@ -463,6 +499,17 @@ uint64_t machine_get_tsc(struct machine *m, unsigned int vcpu);
  */
 int machine_traps_set(struct machine *m, const struct machine_trap *traps, size_t n);
 int machine_traps_clear(struct machine *m, const uint64_t *vas, size_t n);
+
+/*
+ * From the handler of a hit at a function's entry: follow this call, which begins when the handler
+ * is back. Its branches, and its end, go to machine_config.branch. The vCPU is stopped again and
+ * again for that. In hvtrace's own machine it runs from one branch to the next, while the others
+ * and interrupts go on as ever; an interrupt's own branches are not told, and of exceptions page
+ * faults alone. In QEMU it goes instruction by instruction, while the others stand and interrupts
+ * wait. -EOPNOTSUPP: machine_info.follow is false; -EBUSY: one is followed on this vCPU (or, in
+ * QEMU, on any); -EINVAL, -EFAULT: there is no such vCPU, or no stack at sp; -ENOMEM.
+ */
+int machine_follow(struct machine *m, const struct machine_follow *follow);
 
 /* Bytes to the guest's first serial port. Returns how many it took. */
 size_t machine_console_input(struct machine *m, const char *text, size_t len);

@@ -8,6 +8,7 @@ kvm-core += tests/e2e/run-attach,qemu,6.1
 kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=1,KILLS=1
 kvm-core += tests/kvm/own-int3,CALLS=100
 kvm-core += tests/kvm/run-own,core
+kvm-core += tests/unit/vmm/test-vmm-follow
 
 # What make check-full runs besides: two lists at a time, in an L1 each, which takes three quarters of an hour.
 #

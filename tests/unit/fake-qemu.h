@@ -46,6 +46,11 @@ struct fake_qemu {
 	uint32_t cs;   /* 0x23: 32-bit code, so it takes half of a register */
 	bool ran;
 	uint64_t rip, rsp;
+	/* Where the vCPU is behind each single step, up to one that is 0: how it stops then. */
+	const struct fake_step {
+		uint64_t rip, rsp;
+		const char *stop;
+	} * steps;
 	_Atomic(const char *) stop; /* what it says at once when it is to run, one time */
 	atomic_uint answered;
 	atomic_bool running, ended;
@@ -194,6 +199,23 @@ static void fake_run(struct fake_qemu *q)
 		stub_say(&q->stub, stop);
 }
 
+/* Nothing where nobody is to step. */
+static void fake_step(struct fake_qemu *q)
+{
+	const struct fake_step *s = q->steps;
+
+	if (!s) {
+		stub_say(&q->stub, "");
+	} else if (s->rip) {
+		q->rip = s->rip;
+		q->rsp = s->rsp;
+		q->steps++;
+		stub_say(&q->stub, "T05thread:p01.01;");
+	} else {
+		stub_say(&q->stub, s->stop);
+	}
+}
+
 static void fake_answer(struct fake_qemu *q, const char *p)
 {
 	static const char *const fixed[][2] = {
@@ -241,6 +263,8 @@ static void fake_answer(struct fake_qemu *q, const char *p)
 		fake_memory(q, p);
 	else if (!strcmp(p, "vCont;c"))
 		fake_run(q);
+	else if (!strncmp(p, "vCont;s:", 8))
+		fake_step(q);
 	else if (*p == 3 && q->running)
 		fake_stop(q);
 	else if (*p == 'g')

@@ -84,6 +84,7 @@ struct machine_ops {
 	/* All traps are well-formed, the machine is paused. */
 	int (*traps_set)(struct machine *m, const struct machine_trap *traps, size_t n);
 	int (*traps_clear)(struct machine *m, const uint64_t *vas, size_t n);
+	int (*follow)(struct machine *m, const struct machine_follow *follow); /* NULL: it cannot */
 	size_t (*console_input)(struct machine *m, const char *text, size_t len);
 	/* Called with m->lock held: make whoever is inside leave. */
 	void (*kick_locked)(struct machine *m);

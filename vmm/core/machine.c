@@ -235,6 +235,13 @@ int machine_traps_clear(struct machine *m, const uint64_t *vas, size_t n)
 	return rc;
 }
 
+int machine_follow(struct machine *m, const struct machine_follow *follow)
+{
+	if (!m->ops->follow)
+		return -EOPNOTSUPP;
+	return follow->steps ? m->ops->follow(m, follow) : -EINVAL;
+}
+
 size_t machine_console_input(struct machine *m, const char *text, size_t len)
 {
 	return m->ops->console_input(m, text, len);

@@ -26,6 +26,7 @@ struct i8042;
 struct rtc;
 struct acpi;
 struct syscall_fix;
+struct kvm_follow;
 
 /* --- guest-physical layout ---------------------------------------------------------------- */
 
@@ -84,15 +85,16 @@ struct kvm_vcpu {
 	struct kvm_run *run;
 	size_t run_size;
 	pthread_t thread;
-	_Atomic pid_t tid;   /* of it; 0: it has not begun */
-	bool started;	     /* the thread exists; base.lock */
-	bool inside;	     /* neither parked nor waiting in a pause; base.lock */
-	unsigned int held;   /* pauses that this vCPU's handler holds; own thread only */
-	uint64_t tsc_offset; /* guest TSC = host TSC + this */
-	bool tsc_stops;	     /* whenever the vCPU is not loaded: the offset means nothing */
-	bool handling;	     /* an exit, or waiting for a pause meanwhile; own thread only */
-	bool sregs_synced;   /* run->s.regs.sregs are those of the last exit */
-	uint64_t cpu_ns;     /* CPU time of the thread when machine_wait() last looked */
+	_Atomic pid_t tid;	   /* of it; 0: it has not begun */
+	bool started;		   /* the thread exists; base.lock */
+	bool inside;		   /* neither parked nor waiting in a pause; base.lock */
+	unsigned int held;	   /* pauses that this vCPU's handler holds; own thread only */
+	uint64_t tsc_offset;	   /* guest TSC = host TSC + this */
+	bool tsc_stops;		   /* whenever the vCPU is not loaded: the offset means nothing */
+	bool handling;		   /* an exit, or waiting for a pause meanwhile; own thread only */
+	bool sregs_synced;	   /* run->s.regs.sregs are those of the last exit */
+	uint64_t cpu_ns;	   /* CPU time of the thread when machine_wait() last looked */
+	struct kvm_follow *follow; /* the call that is followed, or none; own thread only */
 };
 
 struct kvm_machine {

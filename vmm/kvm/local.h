@@ -72,5 +72,18 @@ int kvm_traps_clear(struct machine *base, const uint64_t *vas, size_t n);
  */
 bool kvm_traps_out(struct kvm_vcpu *v, uint64_t tsc);
 bool kvm_traps_int3(struct kvm_vcpu *v, uint64_t tsc);
+/*
+ * Ask KVM for the breakpoints that the vCPU is to stop at: those of traps, and of the call that is
+ * followed; what: KVM_GUESTDBG_INJECT_ of an exception that it gets now, or 0. False: it does not.
+ */
+bool kvm_vcpu_debug(struct kvm_vcpu *v, uint32_t what);
+
+/* follow.c: machine_follow() */
+int kvm_follow(struct machine *base, const struct machine_follow *follow);
+/* A debug exception has made v exit. */
+void kvm_follow_stop(struct kvm_vcpu *v, uint64_t tsc);
+/* Its breakpoints, into the registers for KVM. False: there are none. */
+bool kvm_follow_breakpoints(const struct kvm_vcpu *v, struct kvm_guest_debug *debug);
+void kvm_follow_free(struct kvm_vcpu *v);
 
 #endif

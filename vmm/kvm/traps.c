@@ -61,17 +61,23 @@ static void text_give_back(struct kvm_machine *m, const struct trap *trap)
 /* --- setting and clearing: called with the machine paused and m->traps_lock held ------------- */
 
 /* KVM tells about breakpoints only while there are any of ours: the guest has its own, too. */
+bool kvm_vcpu_debug(struct kvm_vcpu *v, uint32_t what)
+{
+	struct kvm_guest_debug debug = {.control = what};
+
+	if (v->m->traps.int3)
+		debug.control |= KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_USE_SW_BP;
+	if (kvm_follow_breakpoints(v, &debug))
+		debug.control |= KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_USE_HW_BP;
+	return !ioctl(v->fd, KVM_SET_GUEST_DEBUG, &debug);
+}
+
 static void debug_update(struct kvm_machine *m, bool had_int3)
 {
-	bool want = m->traps.int3;
-	struct kvm_guest_debug debug = {
-		.control = want ? KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_USE_SW_BP : 0,
-	};
-
-	if (want == had_int3)
+	if ((m->traps.int3 > 0) == had_int3)
 		return;
 	for (unsigned int i = 0; i < m->nvcpus; i++) {
-		if (ioctl(m->vcpu[i].fd, KVM_SET_GUEST_DEBUG, &debug))
+		if (!kvm_vcpu_debug(&m->vcpu[i], 0))
 			machine_end(&m->base, MACHINE_EVENT_ERROR, i,
 				    "KVM cannot set breakpoints on vCPU %u: %s", i,
 				    strerror(errno));
@@ -242,12 +248,8 @@ bool kvm_traps_out(struct kvm_vcpu *v, uint64_t tsc)
 /* The guest's own breakpoint: let it have its exception, with rip behind the int3. */
 static bool int3_deliver(struct kvm_vcpu *v)
 {
-	struct kvm_guest_debug debug = {
-		.control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_USE_SW_BP | KVM_GUESTDBG_INJECT_BP,
-	};
-
 	if (v->run->exit_reason == KVM_EXIT_DEBUG)
-		return !ioctl(v->fd, KVM_SET_GUEST_DEBUG, &debug);
+		return kvm_vcpu_debug(v, KVM_GUESTDBG_INJECT_BP);
 	kvm_vcpu_regs(v)->rip++;
 	kvm_vcpu_regs_changed(v);
 	return !kvm_vcpu_inject(v, BP_VECTOR, false, 0);

@@ -24,6 +24,8 @@ static void exit_debug(struct kvm_vcpu *v, uint64_t tsc)
 {
 	if (v->run->debug.arch.exception == 3)
 		kvm_traps_int3(v, tsc);
+	else if (v->run->debug.arch.exception == 1)
+		kvm_follow_stop(v, tsc);
 }
 
 /* The instruction that could not be executed, for the message about it. */
@@ -184,6 +186,7 @@ void kvm_vcpu_exit(struct kvm_vcpu *v)
 		munmap(v->run, v->run_size);
 	if (v->fd >= 0)
 		close(v->fd);
+	kvm_follow_free(v);
 }
 
 int kvm_vcpus_start(struct kvm_machine *m)

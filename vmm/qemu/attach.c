@@ -185,6 +185,7 @@ void qemu_destroy(struct machine *base)
 	let_go(m);
 	qemu_ram_exit(m);
 	qemu_clock_close(m);
+	qemu_follow_free(m);
 	trap_table_free(&m->traps);
 	qemu_mmio_exit(m);
 	pthread_mutex_destroy(&m->clock.lock);

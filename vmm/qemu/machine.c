@@ -30,6 +30,7 @@ static void get_info(struct machine *base, struct machine_info *info)
 		.was_running = m->was_running,
 		.direct = m->ram.direct,
 		.mmio = qemu_mmio_can(m),
+		.follow = !m->kvm,
 		.loses_int3 = m->loses_int3,
 	};
 }
@@ -109,6 +110,7 @@ const struct machine_ops qemu_machine_ops = {
 	.mmio_watch = qemu_mmio_watch,
 	.traps_set = qemu_traps_set,
 	.traps_clear = qemu_traps_clear,
+	.follow = qemu_follow,
 	.console_input = console_input,
 	.kick_locked = qemu_kick_locked,
 };

@@ -22,6 +22,8 @@
 
 #define QEMU_MAX_REGIONS 64
 
+struct qemu_follow;
+
 struct qemu_region {
 	uint64_t pa, size;
 	uint64_t hva; /* in QEMU's address space */
@@ -110,8 +112,9 @@ struct qemu_machine {
 	struct qemu_mmio mmio;
 	char folder[MMIO_PIPE_PATH]; /* of the stub's socket, or "" */
 	struct trap_table traps;
-	struct qemu_vcpu *view; /* NULL, or has other page tables than its own: view.c */
-	uint64_t view_cr3;	/* its own */
+	struct qemu_follow *follow; /* the call that is followed, or NULL; run thread only */
+	struct qemu_vcpu *view;	    /* NULL, or has other page tables than its own: view.c */
+	uint64_t view_cr3;	    /* its own */
 
 	/* base.lock; base.inside: the thread has the guest running or handles a stop */
 	pthread_t thread;
@@ -239,6 +242,15 @@ int qemu_traps_clear_all(struct qemu_machine *m);
 void qemu_traps_hit(struct qemu_machine *m, unsigned int vcpu);
 /* Likewise, and it has come after us: the machine ends if the breakpoint is ours. */
 void qemu_traps_hit_unknown(struct qemu_machine *m, uint32_t thread);
+
+/* follow.c: machine_follow() */
+int qemu_follow(struct machine *base, const struct machine_follow *follow);
+/*
+ * A handler is back that may have asked for that: until the call is over. True: the guest has
+ * stopped for another reason than a step, as `stop` says. On the run thread.
+ */
+bool qemu_follow_run(struct qemu_machine *m, struct gdb_stop *stop);
+void qemu_follow_free(struct qemu_machine *m);
 
 /*
  * view.c. With m->io held and the guest standing: between these two breakpoints may be set and

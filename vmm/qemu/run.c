@@ -95,6 +95,8 @@ static void stopped_by_others(struct qemu_machine *m, int signal)
 
 static void handle_stop(struct qemu_machine *m, const struct gdb_stop *stop, bool interrupted)
 {
+	struct gdb_stop other;
+
 	if (stop->kind == GDB_STOP_EXITED) {
 		machine_end(&m->base, MACHINE_EVENT_POWEROFF, 0, "the guest's QEMU has ended");
 		return;
@@ -103,6 +105,8 @@ static void handle_stop(struct qemu_machine *m, const struct gdb_stop *stop, boo
 	case GDB_SIGNAL_TRAP:
 		qemu_stands(m, true, "handling a trap");
 		trap_hit(m, stop->thread);
+		if (qemu_follow_run(m, &other))
+			handle_stop(m, &other, false);
 		break;
 	case GDB_SIGNAL_INT:
 		if (interrupted)

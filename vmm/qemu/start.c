@@ -256,7 +256,12 @@ struct machine *qemu_create(const struct machine_ops *ops, const struct machine_
 			    char *err, size_t errlen)
 {
 	const struct machine_attach_config how = {
-		.message = cfg->message, .trap = cfg->trap, .mmio = cfg->mmio, .arg = cfg->arg};
+		.message = cfg->message,
+		.trap = cfg->trap,
+		.mmio = cfg->mmio,
+		.branch = cfg->branch,
+		.arg = cfg->arg,
+	};
 	struct qemu_machine *m = qemu_alloc(ops, &how);
 
 	if (!m) {

@@ -119,6 +119,9 @@ int gdb_hw_breakpoint_clear(struct gdb *g, uint64_t va);
 int gdb_continue(struct gdb *g);
 /* Let one vCPU run while the others stand: ends with a stop as well. */
 int gdb_continue_one(struct gdb *g, uint32_t thread);
+/* The same for one instruction of its; under TCG interrupts wait, and breakpoints are passed over.
+ */
+int gdb_step_one(struct gdb *g, uint32_t thread);
 int gdb_interrupt(const struct gdb *g);
 /*
  * Make whoever waits for the stub fail, and every call from here on. Any thread, while the guest is
@@ -143,7 +146,8 @@ struct gdb_stop {
 #define GDB_SIGNAL_TRAP 5
 #define GDB_SIGNAL_ABRT 6 /* QEMU: internal error of the accelerator */
 
-/* Wait for the end of gdb_continue() or gdb_continue_one(); timeout_ms -1: for ever. */
+/* Wait for the end of gdb_continue(), gdb_continue_one() or gdb_step_one(); timeout_ms -1: for
+ * ever. */
 int gdb_wait_stop(struct gdb *g, struct gdb_stop *stop, int timeout_ms);
 
 /* What QEMU's monitor prints for a command; *text is to be freed. */

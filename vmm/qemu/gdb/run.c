@@ -75,12 +75,22 @@ int gdb_continue(struct gdb *g)
 	return packet_send(&g->conn, "vCont;c");
 }
 
-int gdb_continue_one(struct gdb *g, uint32_t thread)
+static int resume_one(struct gdb *g, char how, uint32_t thread)
 {
 	char name[32], text[64];
 
-	snprintf(text, sizeof(text), "vCont;c:%s", gdb_thread_name(g, thread, name));
+	snprintf(text, sizeof(text), "vCont;%c:%s", how, gdb_thread_name(g, thread, name));
 	return packet_send(&g->conn, text);
+}
+
+int gdb_continue_one(struct gdb *g, uint32_t thread)
+{
+	return resume_one(g, 'c', thread);
+}
+
+int gdb_step_one(struct gdb *g, uint32_t thread)
+{
+	return resume_one(g, 's', thread);
 }
 
 int gdb_interrupt(const struct gdb *g)

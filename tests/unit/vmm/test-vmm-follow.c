@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-vmm-follow.c - calls are followed: each of their branches is told, and the guest goes on. */
+#include "tests/unit/testguest.h"
+
+enum { CALLS = 500, CPUS = 2 };
+
+/* What is seen of each vCPU's calls. */
+static struct seen {
+	uint64_t from, to; /* of the branch before; 0: none */
+	unsigned int calls, returned, bound, left, stopped, branches, leaves, bad;
+} seen[CPUS];
+
+static struct wish {
+	uint64_t parent, leaf, leaves_at;
+	unsigned int steps, until; /* so many branches are wanted of each; 0: all */
+} wish;
+
+static void on_trap(struct machine *m, const struct machine_hit *hit, void *arg)
+{
+	const struct machine_follow follow = {
+		.vcpu = hit->vcpu,
+		.sp = hit->regs->rsp,
+		.leaves = wish.leaves_at,
+		.steps = wish.steps,
+	};
+	struct seen *s = &seen[hit->vcpu];
+
+	(void)arg;
+	s->calls++;
+	s->from = s->to = s->branches = 0;
+	if (machine_follow(m, &follow))
+		s->bad++;
+	if (machine_follow(m, &follow) != -EBUSY)
+		s->bad++;
+}
+
+/* Between two branches nothing but what lies side by side is executed. */
+static bool is_next(const struct seen *s, const struct machine_branch *b)
+{
+	uint64_t since = s->to ? s->to : wish.parent;
+
+	return b->from >= since && b->from - since < 256;
+}
+
+static bool on_branch(struct machine *m, const struct machine_branch *b, void *arg)
+{
+	struct seen *s = &seen[b->vcpu];
+
+	(void)m, (void)arg;
+	if (b->end == MACHINE_FOLLOW_ON) {
+		s->bad += !is_next(s, b) || b->tsc == 0 || b->regs->rip != b->from;
+		s->leaves += b->to == wish.leaf;
+		s->from = b->from;
+		s->to = b->to;
+		return !wish.until || ++s->branches < wish.until;
+	}
+	s->returned += b->end == MACHINE_FOLLOW_RETURNED;
+	s->bound += b->end == MACHINE_FOLLOW_BOUND;
+	s->left += b->end == MACHINE_FOLLOW_LEFT;
+	s->stopped += b->end == MACHINE_FOLLOW_STOPPED;
+	return false;
+}
+
+/* False: this KVM interprets, where none is followed. */
+static bool follow_calls(const char *cmdline, unsigned int cpus, unsigned int steps,
+			 unsigned int until, bool leave)
+{
+	struct machine_trap trap;
+	struct machine_config cfg;
+	struct machine_info info;
+	char err[256] = "";
+	struct guest g;
+	void *before, *after;
+	size_t size;
+
+	memset(seen, 0, sizeof(seen));
+	guest_init(&g);
+	g.trap = on_trap;
+	cfg = guest_config(&g, cpus, cmdline);
+	cfg.branch = on_branch;
+	g.m = machine_new("kvm", &cfg, err, sizeof(err));
+	if (!g.m)
+		fail_msg("machine_new: %s", err);
+	machine_get_info(g.m, &info);
+	if (info.follow) {
+		trap = guest_trap_at(&g, "traced_parent", MACHINE_TRAP_OUT, MACHINE_TRAP_SKIP);
+		wish = (struct wish){.parent = trap.va + trap.size,
+				     .leaf = guest_sym(&g, "traced_leaf"),
+				     .steps = steps,
+				     .until = until};
+		wish.leaves_at = leave ? wish.leaf : 0;
+		before = guest_text(&g, &size);
+		assert_int_equal(machine_traps_set(g.m, &trap, 1), 0);
+		guest_run(&g);
+		assert_int_equal(machine_traps_clear(g.m, &trap.va, 1), 0);
+		after = guest_text(&g, &size);
+		assert_memory_equal(before, after, size);
+		free(before);
+		free(after);
+	}
+	guest_free(&g);
+	return info.follow;
+}
+
+static void to_their_returns(void **state)
+{
+	(void)state;
+	if (!follow_calls("job=calls count=500 end=poweroff", CPUS, 1000, 0, false))
+		skip();
+	for (unsigned int i = 0; i < CPUS; i++) {
+		assert_int_equal(seen[i].calls, CALLS);
+		assert_int_equal(seen[i].returned, CALLS);
+		assert_int_equal(seen[i].leaves, CALLS);
+		assert_int_equal(seen[i].bad, 0);
+	}
+}
+
+/* Interrupts come meanwhile, and what they do is none of it. */
+static void with_interrupts(void **state)
+{
+	(void)state;
+	if (!follow_calls("job=calls count=500 timer=20000 interrupts=50 end=poweroff", 1, 1000, 0,
+			  false))
+		skip();
+	assert_true(seen[0].calls >= CALLS);
+	assert_int_equal(seen[0].returned, seen[0].calls);
+	assert_int_equal(seen[0].leaves, seen[0].calls);
+	assert_int_equal(seen[0].bad, 0);
+}
+
+static void as_far_as_is_wanted(void **state)
+{
+	(void)state;
+	if (!follow_calls("job=calls count=500 end=poweroff", 1, 1, 0, false))
+		skip();
+	assert_int_equal(seen[0].bound, CALLS);
+	assert_true(follow_calls("job=calls count=500 end=poweroff", 1, 1000, 1, false));
+	assert_int_equal(seen[0].stopped, CALLS);
+	assert_int_equal(seen[0].leaves, CALLS);
+	assert_true(follow_calls("job=calls count=500 end=poweroff", 1, 1000, 0, true));
+	assert_int_equal(seen[0].left, CALLS);
+	assert_int_equal(seen[0].bad, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(to_their_returns),
+		cmocka_unit_test(with_interrupts),
+		cmocka_unit_test(as_far_as_is_wanted),
+	};
+
+	return guest_run_tests("calls that are followed", tests);
+}
