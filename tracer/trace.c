@@ -36,6 +36,7 @@
 #include "tracer/tracepoint/traps.h"
 #include "tracer/tracer.h"
 #include "tracer/tracers/blk-select.h"
+#include "tracer/tracers/files.h"
 #include "tracer/tracers/hwlat-sample.h"
 #include "tracer/tracers/names.h"
 #include "tracer/tracers/tracers.h"
@@ -104,6 +105,7 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->modules = modules_list_new();
 	t->funcs = funcs_new(NULL, 0);
 	t->hwlat = hwlat_settings_new();
+	atomic_store(&t->branch_steps, BRANCH_STEPS_DEFAULT);
 	t->blk = blk_select_new();
 	t->collect = collect_new(&trace_collector_ops);
 	t->latencies = latencies_new();
@@ -246,7 +248,7 @@ static void trap_call(struct trace *t, uint32_t probe, const struct machine_hit 
 {
 	struct instance *top = trace_top(t);
 
-	if (!top->tracer->calls)
+	if (!top->tracer->calls && !top->tracer->entered)
 		return;
 	vcpu_lock(t, hit->vcpu);
 	collect_drain(t, hit->vcpu);
@@ -254,6 +256,9 @@ static void trap_call(struct trace *t, uint32_t probe, const struct machine_hit 
 	for (unsigned int k = 0; top->tracer->calls && top->tracer->calls[k]; k++)
 		if (top->tracer_calls[k] == probe)
 			top->tracer->call(top, k, hit);
+	if (top->tracer->entered && top->on && top->cpumask >> hit->vcpu & 1 &&
+	    instance_bit(top->takes, top->room, probe))
+		top->tracer->entered(top, hit);
 	vcpu_unlock(t, hit->vcpu);
 	trace_wake(t);
 }
@@ -345,6 +350,25 @@ void trace_mmio(struct trace *t, const struct machine_mmio *access)
 		top->tracer->mmio(top, access);
 	vcpu_unlock(t, access->vcpu);
 	trace_wake(t);
+}
+
+bool trace_branch(struct trace *t, const struct machine_branch *b)
+{
+	struct instance *top = trace_top(t);
+	bool more = false;
+
+	if (!top->tracer->branch || atomic_load(&t->leaving))
+		return false;
+	vcpu_lock(t, b->vcpu);
+	if (!b->end) {
+		collect_drain(t, b->vcpu);
+		trace_seen(t, b->tsc);
+	}
+	if (top->tracer->branch) /* still */
+		more = top->tracer->branch(top, b);
+	vcpu_unlock(t, b->vcpu);
+	trace_wake(t);
+	return more;
 }
 
 static const char *name_at(struct trace *t, uint64_t ip)

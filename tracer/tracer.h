@@ -64,6 +64,8 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 void trace_trap(struct trace *t, const struct machine_hit *hit);
 /* The same of accesses to devices: machine_config.mmio */
 void trace_mmio(struct trace *t, const struct machine_mmio *access);
+/* The same of branches: machine_config.branch */
+bool trace_branch(struct trace *t, const struct machine_branch *b);
 /*
  * trace_detach() is about to come, once whoever asks for changes has been waited for: what is
  * setting many probes for one gives up with -ECANCELED. Any thread.

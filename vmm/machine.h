@@ -169,7 +169,7 @@ struct machine_config {
 	void (*console)(void *arg, const char *text, size_t len);
 	/* One line about what to expect (no line end). May be NULL. */
 	void (*message)(void *arg, enum machine_msg_level level, const char *text);
-	machine_trap_fn *trap; /* may be NULL when no trap is ever set */
+	machine_trap_fn *trap;	   /* may be NULL when no trap is ever set */
 	machine_mmio_fn *mmio;	   /* may be NULL; see machine_mmio_watch() */
 	machine_branch_fn *branch; /* may be NULL when no call is ever followed */
 	void *arg;		   /* for the functions above */

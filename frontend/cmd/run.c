@@ -56,6 +56,14 @@ static void run_mmio(struct machine *m, const struct machine_mmio *access, void 
 	session_mmio(m, access, &r->s);
 }
 
+static bool run_branch(struct machine *m, const struct machine_branch *b, void *arg)
+{
+	struct run *r = arg;
+
+	(void)m;
+	return trace_branch(r->s.trace, b);
+}
+
 static void run_console(void *arg, const char *text, size_t len)
 {
 	struct run *r = arg;
@@ -183,6 +191,7 @@ static int run_new_machine(struct run *r)
 		.message = session_message,
 		.trap = run_trap,
 		.mmio = run_mmio,
+		.branch = run_branch,
 		.arg = r,
 	};
 

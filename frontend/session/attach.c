@@ -24,6 +24,14 @@ static void attach_mmio(struct machine *m, const struct machine_mmio *access, vo
 	session_mmio(m, access, &a->s);
 }
 
+static bool attach_branch(struct machine *m, const struct machine_branch *b, void *arg)
+{
+	struct attach *a = arg;
+
+	(void)m;
+	return trace_branch(a->s.trace, b);
+}
+
 static bool attach_cancelled(void *arg)
 {
 	struct attach *a = arg;
@@ -53,6 +61,7 @@ int attach_machine(struct attach *a)
 		.message = session_message,
 		.trap = attach_trap,
 		.mmio = attach_mmio,
+		.branch = attach_branch,
 		.arg = a,
 	};
 

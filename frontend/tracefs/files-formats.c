@@ -157,6 +157,13 @@ static const struct entry_format func_repeats_format = {
 	 {"u32 bottom_delta_ts", 28, 4, false}},
 };
 
+static const struct entry_format hw_branch_format = {
+	"hw_branch",
+	0xffff,
+	"\"from: %llx to: %llx\", REC->from, REC->to",
+	{{"u64 from", 8, 8, false}, {"u64 to", 16, 8, false}},
+};
+
 #define MAP_ID_FIELDS                                                                              \
 	{"int map_id", 32, 4, true},                                                               \
 	{                                                                                          \
@@ -187,11 +194,12 @@ static const struct entry_format mmiotrace_rw_format = {
 };
 
 static const struct entry_format *const formats[] = {
-	&bprint_format,	       &bputs_format,		&context_switch_format,
-	&func_repeats_format,  &funcgraph_entry_format, &funcgraph_exit_format,
-	&function_format,      &hwlat_format,		&kernel_stack_format,
-	&mmiotrace_map_format, &mmiotrace_rw_format,	&print_format,
-	&raw_data_format,      &user_stack_format,	&wakeup_format,
+	&bprint_format,	      &bputs_format,	       &context_switch_format,
+	&func_repeats_format, &funcgraph_entry_format, &funcgraph_exit_format,
+	&function_format,     &hw_branch_format,       &hwlat_format,
+	&kernel_stack_format, &mmiotrace_map_format,   &mmiotrace_rw_format,
+	&print_format,	      &raw_data_format,	       &user_stack_format,
+	&wakeup_format,
 };
 
 bool format_is_ours(const char *name)
@@ -324,6 +332,8 @@ static const struct tracefs_file files[] = {
 	HIST(function),
 	/* Only those that tools look for by number have one in the kernel too. */
 	ID(function),
+	FORMAT(hw_branch),
+	HIST(hw_branch),
 	FORMAT(hwlat),
 	HIST(hwlat),
 	FORMAT(kernel_stack),

@@ -83,6 +83,16 @@ static void show_standstill(struct open_file *f, struct text *out)
 	trace_print_standstill(f->trace, out);
 }
 
+static void show_branch_steps(struct open_file *f, struct text *out)
+{
+	text_printf(out, "%u\n", trace_branch_steps(f->trace));
+}
+
+static int set_branch_steps(struct open_file *f, uint64_t steps)
+{
+	return trace_set_branch_steps(f->trace, steps);
+}
+
 static const struct tracefs_file files[] = {
 	{.path = "README",
 	 .what = "this",
@@ -110,6 +120,12 @@ static const struct tracefs_file files[] = {
 	 .mode = 0440,
 	 .flags = TRACEFS_TOP,
 	 .show = show_tgids},
+	{.path = "hvtrace/branch_steps",
+	 .what = "how often a CPU is stopped at most for one call, by the tracer hw-branch-tracer",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .show = show_branch_steps,
+	 .set = set_branch_steps},
 	{.path = "hvtrace/engine",
 	 .what = "how the guest is traced, and how many functions",
 	 .mode = 0440,

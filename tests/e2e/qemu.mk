@@ -40,6 +40,7 @@ check-tests += tests/e2e/tracefs-triggers
 check-tests += tests/e2e/events-own
 check-tests += tests/e2e/run-attach,guest-prints,6.12
 check-tests += tests/e2e/latency
+check-tests += tests/e2e/branches,6.12
 check-tests += tests/e2e/run-attach,hwlat,6.1
 check-tests += tests/e2e/mmiotrace,6.1,domain
 
@@ -54,6 +55,7 @@ full-tests  += tests/e2e/run-attach,vcpus,6.1,8
 full-tests  += tests/e2e/run-attach,vcpus,6.12,1
 full-tests  += tests/e2e/run-attach,vcpus,6.12,8
 full-tests  += tests/e2e/vcpus,6.1
+full-tests  += tests/e2e/branches,6.1
 full-tests  += tests/e2e/vcpus,6.12
 full-tests  += tests/e2e/run-attach,qemu,6.12
 full-tests  += tests/e2e/events-traps,6.1

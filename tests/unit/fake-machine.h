@@ -132,6 +132,7 @@ void machine_get_info(struct machine *m, struct machine_info *info)
 				      .loses_int3 = fake.loses_int3,
 				      .direct = fake.direct,
 				      .mmio = fake.mmio,
+				      .follow = fake.follow,
 				      .window = true};
 }
 
@@ -252,6 +253,14 @@ static struct machine_trap *fake_trap(uint64_t va)
 		if (fake.traps[i].va == va)
 			return &fake.traps[i];
 	return NULL;
+}
+
+int machine_follow(struct machine *m, const struct machine_follow *follow)
+{
+	(void)m;
+	fake.followed = *follow;
+	fake.follows++;
+	return fake.follow_error;
 }
 
 int machine_when_gone(struct machine *m, const struct machine_gone_word *word)

@@ -25,7 +25,7 @@
 #define FAKE_WINDOW  (UINT64_C(4) << 20) /* what machine_window() gives lies in RAM */
 #define FAKE_TABLE   UINT64_C(0x8000)	 /* what machine_reserved_page() gives */
 #define FAKE_DIRECT  UINT64_C(0xffff888000000000)
-#define FAKE_MAX     64
+#define FAKE_MAX     160
 #define FAKE_TRAPS   1024 /* more there cannot be */
 #define FAKE_VCPUS   4
 #define FAKE_VA(off) (FAKE_TEXT + (off))
@@ -66,18 +66,22 @@ struct fake_guest {
 	/* Is told of each write of the host's, fake_lock held; or NULL. */
 	void (*wrote)(uint64_t pa, const void *buf, size_t len);
 	bool running;
-	bool window;		/* machine_window() gives memory */
-	const char *accel;	/* what machine_get_info() says; NULL: "tcg" */
-	bool loses_int3;	/* what machine_get_info() says */
-	bool direct;		/* likewise */
-	bool mmio;		/* likewise */
-	bool watched;		/* accesses to devices have been asked for */
-	int watch_error;	/* and that fails */
-	bool gone[FAKE_VCPUS];	/* it was unplugged */
-	unsigned int max_vcpus; /* likewise */
-	int vcpus_error;	/* of machine_look_at_vcpus() */
-	unsigned int vcpus;	/* what machine_get_info() says */
-	uint64_t memory;	/* likewise; 0: it is not known */
+	bool window;			/* machine_window() gives memory */
+	const char *accel;		/* what machine_get_info() says; NULL: "tcg" */
+	bool loses_int3;		/* what machine_get_info() says */
+	bool direct;			/* likewise */
+	bool mmio;			/* likewise */
+	bool follow;			/* likewise */
+	int follow_error;		/* of machine_follow(), */
+	unsigned int follows;		/* which was called so often, */
+	struct machine_follow followed; /* at last so */
+	bool watched;			/* accesses to devices have been asked for */
+	int watch_error;		/* and that fails */
+	bool gone[FAKE_VCPUS];		/* it was unplugged */
+	unsigned int max_vcpus;		/* likewise */
+	int vcpus_error;		/* of machine_look_at_vcpus() */
+	unsigned int vcpus;		/* what machine_get_info() says */
+	uint64_t memory;		/* likewise; 0: it is not known */
 	struct machine_sregs sregs;
 	unsigned int elsewhere;			/* bits: vCPUs that show none of the kernel */
 	struct machine_regs regs[FAKE_VCPUS];	/* as set last */

@@ -126,7 +126,8 @@ struct trace {
 	atomic_bool deferred;	  /* some instance's triggers have left something to do */
 	_Atomic uint64_t thresh;  /* tracing_thresh, ns */
 	struct hwlat_settings *hwlat;
-	struct blk_select *blk; /* changed with all writers stopped */
+	atomic_uint branch_steps; /* hvtrace/branch_steps */
+	struct blk_select *blk;	  /* changed with all writers stopped */
 	/* Site recorded last, for progress displays. */
 	_Atomic uint64_t at_ip[MACHINE_MAX_VCPUS];
 	uint64_t max_events; /* UINT64_MAX: no limit */

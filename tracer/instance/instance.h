@@ -54,6 +54,7 @@ struct instance {
 	const struct tracer_ops *_Atomic tracer;
 	void *tracer_data; /* tracer_ops.init() */
 	uint32_t tracer_events[TRACER_EVENTS_MAX];
+	uint32_t nr_takes;			 /* functions that the filter selects */
 	uint32_t tracer_calls[TRACER_CALLS_MAX]; /* indexes of probes, in the order of its ops */
 	const struct clock_ops *_Atomic clock;
 	struct ring *ring[MACHINE_MAX_VCPUS];
@@ -203,6 +204,15 @@ static inline bool instance_takes(const struct instance *i, unsigned int vcpu, u
 	return instance_collects(i) && instance_traces_functions(i) && i->cpumask >> vcpu & 1 &&
 	       (i->all || instance_bit(i->takes, i->room, probe));
 }
+
+/* Its tracer has traps at the functions that the filter selects, and these are few enough. */
+static inline bool instance_stops_calls(const struct instance *i)
+{
+	return i->tracer->entered && i->nr_takes <= TRACER_FEW;
+}
+
+/* Tell the user if they are not. */
+void instance_tell_few(struct instance *i);
 
 /*
  * The vCPU stands at the hit, or waits there; its lock is held. of_call: if the call that was taken

@@ -17,6 +17,7 @@ struct event_view;
 
 #define TRACER_EVENTS_MAX 16
 #define TRACER_CALLS_MAX  4
+#define TRACER_FEW	  100
 
 struct tracer_ops {
 	const char *name, *desc;
@@ -76,6 +77,17 @@ struct tracer_ops {
 	 * (machine_info.mmio) cannot have the tracer; for the top level only.
 	 */
 	void (*mmio)(struct instance *i, const struct machine_mmio *access);
+	/*
+	 * A function that the filter selects was called; the vCPU stands at its entry, its lock is
+	 * held. These are traps, so the filter may select TRACER_FEW of them at most: else none is.
+	 * For the top level only.
+	 */
+	void (*entered)(struct instance *i, const struct machine_hit *hit);
+	/*
+	 * A branch of what it has machine_follow(), or the end of that; the vCPU's lock is held.
+	 * False: no more of this one.
+	 */
+	bool (*branch)(struct instance *i, const struct machine_branch *b);
 	void (*lost)(struct instance *i); /* there may have been some that nobody knows of */
 	bool max;	/* looks for the longest latency: instance/max.h; for the top level only */
 	uint32_t graph; /* how its trace as a graph is printed: enum output_graph_option */

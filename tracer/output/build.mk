@@ -7,6 +7,7 @@ tracer-objs += tracer/output/graph-header.o
 tracer-objs += tracer/output/graph.o
 tracer-objs += tracer/output/header.o
 tracer-objs += tracer/output/hex.o
+tracer-objs += tracer/output/hw-branch.o
 tracer-objs += tracer/output/hwlat.o
 tracer-objs += tracer/output/init.o
 tracer-objs += tracer/output/kft.o

@@ -77,6 +77,10 @@ void output_header(struct output *o, uint64_t entries, uint64_t written, bool em
 		output_blk_header(o);
 		return;
 	}
+	if (o->is_hw_branch) {
+		output_hw_branch_header(o);
+		return;
+	}
 	if (!output_option(o, OUTPUT_CONTEXT_INFO))
 		return;
 	if (!output_option(o, OUTPUT_LATENCY_FORMAT)) {

@@ -95,6 +95,13 @@ void output_blk_header(struct output *o);
 /* An event of CPU o->cpu. False: it is to be printed in the common form. */
 bool output_blk_event(struct output *o, const struct ring_event *ev);
 
+/* --- hw-branch.c: events of the tracer hw-branch-tracer, while that is the tracer --------- */
+
+/* What a trace file has below the tracer's name. */
+void output_hw_branch_header(struct output *o);
+/* An event of CPU o->cpu. False: it is to be printed in the common form. */
+bool output_hw_branch_event(struct output *o, const struct ring_event *ev);
+
 /* --- mmio.c: events of the tracer mmiotrace, while that is the tracer --------------------- */
 
 /* Prints nothing for events that are not of its kinds. */

@@ -144,6 +144,8 @@ static void output_form(struct output *o, unsigned int cpu, const struct ring_ev
 		return;
 	if (o->is_blk && output_blk_event(o, ev))
 		return;
+	if (o->is_hw_branch && output_hw_branch_event(o, ev))
+		return;
 	if (o->is_mmio) {
 		output_mmio_event(o, ev);
 		return;

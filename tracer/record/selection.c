@@ -22,6 +22,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,16 +133,29 @@ static void selection_note(struct instance *i, const struct func_selection *sel)
 	instance_order_want(i, ORDER_COMMAND_ON, sel->commands_turn_on);
 	memset(i->takes, 0, i->room / 8);
 	memset(i->commands, 0, i->room / 8);
+	i->nr_takes = 0;
 	for (uint32_t f = 0; f < sel->funcs->nr; f++) {
 		uint32_t probe = t->func_probe[f];
 
 		if (probe == UINT32_MAX || probe >= i->room)
 			continue;
-		if (func_selection_traces(sel, f))
+		if (func_selection_traces(sel, f)) {
 			i->takes[probe / 8] |= (uint8_t)(1 << (probe & 7));
+			i->nr_takes++;
+		}
 		if (sel->commands && func_set_has(sel->commands, f))
 			i->commands[probe / 8] |= (uint8_t)(1 << (probe & 7));
 	}
+	instance_tell_few(i);
+}
+
+void instance_tell_few(struct instance *i)
+{
+	if (i->tracer->entered && !instance_stops_calls(i))
+		trace_note(i->t,
+			   "%s: it looks at no function: set_ftrace_filter selects %" PRIu32
+			   ", and may select %d at most",
+			   i->tracer->name, i->nr_takes, TRACER_FEW);
 }
 
 int selection_apply(void *arg, const struct func_selection *sel)
@@ -211,7 +225,7 @@ static bool tracer_looks(const struct trace *t, uint32_t probe)
 	for (unsigned int k = 0; top->tracer->calls && top->tracer->calls[k]; k++)
 		if (top->tracer_calls[k] == probe)
 			return true;
-	return false;
+	return instance_stops_calls(top) && instance_bit(top->takes, top->room, probe);
 }
 
 /* True: what is in the guest for it is not what should be. */

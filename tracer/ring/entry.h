@@ -28,6 +28,7 @@ enum entry_type {
 	TRACE_HWLAT = 15,
 	TRACE_RAW_DATA = 18,
 	TRACE_FUNC_REPEATS = 19,
+	TRACE_HW_BRANCH = 0xffff, /* of no kernel that there is still */
 };
 
 enum entry_flags {
@@ -153,6 +154,12 @@ struct trace_raw_data_entry {
 	struct trace_entry ent;
 	uint32_t id;
 	uint8_t buf[];
+} TRACE_ENTRY_LAYOUT;
+
+/* TRACE_HW_BRANCH (struct hw_branch_entry of 2.6.32) */
+struct trace_hw_branch_entry {
+	struct trace_entry ent;
+	uint64_t from, to;
 } TRACE_ENTRY_LAYOUT;
 
 /* include/linux/mmiotrace.h */

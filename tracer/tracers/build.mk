@@ -5,6 +5,7 @@ tracer-objs += tracer/tracers/blk.o
 tracer-objs += tracer/tracers/critical.o
 tracer-objs += tracer/tracers/function-graph.o
 tracer-objs += tracer/tracers/function.o
+tracer-objs += tracer/tracers/hw-branch.o
 tracer-objs += tracer/tracers/hwlat-sample.o
 tracer-objs += tracer/tracers/hwlat.o
 tracer-objs += tracer/tracers/mmio-regions.o

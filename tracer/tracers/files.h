@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* files.h - what files of tracefs do here: hwlat_detector/, hvtrace/blk/. Part of tracer.h. */
+/* files.h - what files of tracefs do here: hwlat_detector/, hvtrace/blk/, hvtrace/branch_steps.
+ * Part of tracer.h. */
 #ifndef HVTRACE_TRACER_TRACERS_FILES_H
 #define HVTRACE_TRACER_TRACERS_FILES_H
 
@@ -19,6 +20,13 @@ uint64_t trace_hwlat_us(struct trace *t, enum hwlat_time which);
 int trace_set_hwlat_us(struct trace *t, enum hwlat_time which, uint64_t us);
 enum hwlat_mode trace_hwlat_mode(struct trace *t);
 void trace_set_hwlat_mode(struct trace *t, enum hwlat_mode mode);
+
+/* hvtrace/branch_steps: how often a vCPU is stopped at most for one call, by hw-branch-tracer. */
+#define BRANCH_STEPS_DEFAULT 1000
+#define BRANCH_STEPS_MAX     100000
+
+unsigned int trace_branch_steps(struct trace *t);
+int trace_set_branch_steps(struct trace *t, uint64_t steps); /* 0 or -EINVAL */
 
 /* hvtrace/blk/: what the tracer blk records, of all that the guest's disks are asked for. */
 enum blk_limit {

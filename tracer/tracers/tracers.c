@@ -9,12 +9,19 @@
 
 /* In the order of available_tracers. */
 static const struct tracer_ops *const tracers[] = {
-	&blk_tracer_ops,	&mmiotrace_tracer_ops,
-	&hwlat_tracer_ops,	&function_graph_tracer_ops,
-	&wakeup_dl_tracer_ops,	&wakeup_rt_tracer_ops,
-	&wakeup_tracer_ops,	&preemptirqsoff_tracer_ops,
-	&preemptoff_tracer_ops, &irqsoff_tracer_ops,
-	&function_tracer_ops,	&sched_switch_tracer_ops,
+	&blk_tracer_ops,
+	&mmiotrace_tracer_ops,
+	&hw_branch_tracer_ops,
+	&hwlat_tracer_ops,
+	&function_graph_tracer_ops,
+	&wakeup_dl_tracer_ops,
+	&wakeup_rt_tracer_ops,
+	&wakeup_tracer_ops,
+	&preemptirqsoff_tracer_ops,
+	&preemptoff_tracer_ops,
+	&irqsoff_tracer_ops,
+	&function_tracer_ops,
+	&sched_switch_tracer_ops,
 	&nop_tracer_ops,
 };
 
@@ -39,14 +46,18 @@ const char *tracer_refused(const struct trace *t, const struct tracer_ops *trace
 {
 	struct machine_info info;
 
-	if (!tracer->mmio || !t->m)
+	if (!(tracer->mmio || tracer->branch) || !t->m)
 		return NULL;
 	machine_get_info(t->m, &info);
-	return info.mmio
-		       ? NULL
-		       : "mmiotrace: accesses to devices are seen of guests that hvtrace runs itself, "
-			 "and of those of a QEMU on this host whose memory may be read, with a gdb "
-			 "stub on a unix socket (gdb:unix:PATH, or libvirt's)";
+	if (tracer->branch && !info.follow)
+		return "hw-branch-tracer: calls are followed in guests that hvtrace runs itself "
+		       "(hvtrace run --machine kvm) on a host with virtualization, and in those of "
+		       "QEMU's TCG, not in this one";
+	if (tracer->mmio && !info.mmio)
+		return "mmiotrace: accesses to devices are seen of guests that hvtrace runs itself, "
+		       "and of those of a QEMU on this host whose memory may be read, with a gdb "
+		       "stub on a unix socket (gdb:unix:PATH, or libvirt's)";
+	return NULL;
 }
 
 bool trace_has_tracer(struct trace *t, const char *name)
