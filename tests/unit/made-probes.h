@@ -129,6 +129,7 @@ static const struct probe_symbols made_named __attribute__((unused)) = {
 	.dentries = &made_dentries,
 	.has_char = true,
 	.has_names = true,
+	.keeps_args = true,
 };
 
 #endif

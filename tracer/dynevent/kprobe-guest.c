@@ -26,6 +26,9 @@ struct layout {
 	struct guestsym_field return_handler, maxactive, return_nmissed;
 	struct guestsym_field instances; /* a pointer that is NULL or an error: not registered */
 	struct guestsym_field ret_addr;	 /* of struct kretprobe_instance */
+	/* What is needed to keep arguments: of struct kretprobe, and where an instance has data. */
+	bool keeps;
+	struct guestsym_field entry_handler, data_size, data;
 };
 
 struct guest_probes {
@@ -34,7 +37,8 @@ struct guest_probes {
 	bool trapped; /* kprobe_traps_insert() */
 	struct layout at;
 	struct {
-		uint32_t kind;	       /* PROBE_ROW_; guest_probe_look() reads it without a lock */
+		uint32_t kind;	       /* PROBE_ROW_; guest_probe_look() reads it without a lock, */
+		bool args;	       /* and likewise: what its return finds in the instance */
 		uint64_t addr;	       /* that was asked for; of a tracepoint its own */
 		uint64_t hits, missed; /* once it is closed */
 	} row[PROBE_ROWS];
@@ -90,6 +94,13 @@ static bool learn_return(struct layout *at, const struct guestsym *gs)
 	       at->return_size <= PROBE_ROW_STRUCT;
 }
 
+static bool learn_keeping(struct layout *at, const struct guestsym *gs)
+{
+	return learn_member(gs, "kretprobe.entry_handler", 8, &at->entry_handler) &&
+	       learn_member(gs, "kretprobe.data_size", 8, &at->data_size) &&
+	       !guestsym_field(gs, "kretprobe_instance.data", &at->data);
+}
+
 static void layout_learn(struct layout *at, const struct guestsym *gs)
 {
 	*at = (struct layout){0};
@@ -97,6 +108,7 @@ static void layout_learn(struct layout *at, const struct guestsym *gs)
 		at->size = 0;
 	if (!at->size || !learn_return(at, gs))
 		at->return_size = 0;
+	at->keeps = at->return_size && learn_keeping(at, gs);
 }
 
 /* A function is called by the tracepoint's own type, of which there are many. */
@@ -155,6 +167,11 @@ const char *guest_probes_why_not(struct guest_probes *g, uint32_t kind)
 	if (kind != PROBE_ROW_TRACEPOINT)
 		why = kprobes_why_not(g, kind);
 	return why ? why : calls_why_not(t, kind);
+}
+
+bool guest_probes_keep_args(struct guest_probes *g)
+{
+	return !kprobes_why_not(g, PROBE_ROW_RETURN) && g->at.keeps;
 }
 
 int guest_probes_open(struct guest_probes *g, char *err, size_t errlen)
@@ -229,9 +246,17 @@ static uint64_t row_handler(const struct guest_probes *g, uint32_t kind)
 	return code + (traps ? text->kprobe_stop : text->kprobe);
 }
 
+static void row_keep_args(const struct guest_probes *g, struct row *r)
+{
+	uint64_t code = trampoline_window(g->t)->header.va + WINDOW_TEXT;
+
+	put(r, &g->at.entry_handler, code + trampoline_text(g->t)->kretprobe_entry);
+	put(r, &g->at.data_size, PROBE_ARGS * sizeof(uint64_t));
+}
+
 /* What the kernel is to register. */
 static void row_make(const struct guest_probes *g, struct row *r, uint32_t kind, uint64_t addr,
-		     unsigned int maxactive)
+		     unsigned int maxactive, bool args)
 {
 	uint64_t handler = row_handler(g, kind);
 
@@ -247,6 +272,8 @@ static void row_make(const struct guest_probes *g, struct row *r, uint32_t kind,
 	if (kind == PROBE_ROW_RETURN) {
 		put(r, &g->at.return_handler, handler);
 		put(r, &g->at.maxactive, maxactive);
+		if (args)
+			row_keep_args(g, r);
 	} else {
 		put(r, &g->at.handler, handler);
 	}
@@ -341,7 +368,7 @@ static int row_register(struct guest_probes *g, unsigned int row, struct guest_p
 }
 
 int guest_probe_register(struct guest_probes *g, uint32_t kind, uint64_t addr,
-			 unsigned int maxactive, struct guest_probe *made)
+			 unsigned int maxactive, bool args, struct guest_probe *made)
 {
 	unsigned int row = 0;
 	struct row r;
@@ -356,11 +383,14 @@ int guest_probe_register(struct guest_probes *g, uint32_t kind, uint64_t addr,
 			   PROBE_ROWS);
 		return -ENOSPC;
 	}
-	row_make(g, &r, kind, addr, maxactive);
+	if (args && !g->at.keeps)
+		return -EOPNOTSUPP;
+	row_make(g, &r, kind, addr, maxactive, args);
 	ret = window_write(trampoline_window(g->t), row_at(row), r.bytes, sizeof(r.bytes));
 	if (ret)
 		return ret;
 	g->row[row].addr = addr;
+	g->row[row].args = args;
 	row_set(g, row, kind);
 	if (kind == PROBE_ROW_TRACEPOINT) {
 		/* Nothing of the kernel's until it is switched on. */
@@ -627,7 +657,8 @@ static bool return_find(struct guest_probes *g, uint64_t instance, struct guest_
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
 		if (hit->ret_ip == trace_runtime(g->t, shared[i]))
 			hit->ret_ip = hit->regs.rip;
-	return true;
+	return !g->row[hit->row].args || !guest_read(&g->t->guest, instance + g->at.data.offset,
+						     hit->args, sizeof(hit->args));
 }
 
 /* Nothing that the guest says here is believed, but for what it says about itself. */

@@ -25,6 +25,8 @@ void guest_probes_free(struct guest_probes *g);		/* NULL is allowed */
 
 /* Why there can be none of a kind (PROBE_ROW_) in this guest; NULL: there can. */
 const char *guest_probes_why_not(struct guest_probes *g, uint32_t kind);
+/* Whether a return can be had that keeps arguments. */
+bool guest_probes_keep_args(struct guest_probes *g);
 /* Have the memory that they are in, and the way to the host: 0, or an error and one line in err. */
 int guest_probes_open(struct guest_probes *g, char *err, size_t errlen);
 
@@ -36,12 +38,13 @@ struct guest_probe {
 
 /*
  * Have the kernel register one that is off at a run-time address, of a tracepoint at that of its
- * struct (only when it is switched on); maxactive 0: as it likes. They are open. 0, what the kernel
- * says (-EINVAL, -EILSEQ…), -ENOSPC, -ENODEV once the trace has ended, or an error of asking it:
- * -ETIMEDOUT and others, with one line noted.
+ * struct (only when it is switched on); maxactive 0: as it likes; args: of a return, keep those
+ * that the function is called with. They are open. 0, what the kernel says (-EINVAL, -EILSEQ…),
+ * -ENOSPC, -ENODEV once the trace has ended, or an error of asking it: -ETIMEDOUT and others, with
+ * one line noted.
  */
 int guest_probe_register(struct guest_probes *g, uint32_t kind, uint64_t addr,
-			 unsigned int maxactive, struct guest_probe *made);
+			 unsigned int maxactive, bool args, struct guest_probe *made);
 /* Turn n of them (rows) on or off. 0 or the first error. */
 int guest_probes_switch(struct guest_probes *g, const unsigned int *rows, size_t n, bool on);
 /* 0, or an error of asking: then the row stays in use until guest_probes_close(). */
@@ -58,8 +61,9 @@ int guest_probes_close(struct guest_probes *g, bool runs);
 /* What a handler has called the host for. */
 struct guest_probe_hit {
 	unsigned int row;
-	struct machine_regs regs; /* rip as the kernel's own handlers have it */
-	uint64_t ret_ip;	  /* of a return: where the function goes on */
+	struct machine_regs regs;  /* rip as the kernel's own handlers have it */
+	uint64_t ret_ip;	   /* of a return: where the function goes on */
+	uint64_t args[PROBE_ARGS]; /* and what was kept of its call; else 0 */
 };
 
 /*

@@ -85,6 +85,7 @@ static bool record_make(struct event_hit *h)
 	char comm[GUEST_COMM_LEN + 1] = "";
 	const struct fetch_hit at = {
 		.regs = h->guest ? &h->guest->regs : h->hit->regs,
+		.args = h->guest && def->is_return ? h->guest->args : NULL,
 		/* behind the kernel's own int3, as its probes have it */
 		.ip = h->guest ? h->guest->regs.rip : h->pe->ip + 1,
 		.comm = comm,

@@ -114,6 +114,12 @@ bool probe_kernel_has_meta_args(const struct trace *t)
 	return guestsym_addr(t->gs, "traceprobe_expand_meta_args");
 }
 
+bool probe_kernel_keeps_args(const struct trace *t)
+{
+	return guestsym_addr(t->gs, "store_trace_entry_data") &&
+	       guest_probes_keep_args(t->probe_events->guest);
+}
+
 bool probe_kernel_has_fprobes(const struct trace *t)
 {
 	return guestsym_addr(t->gs, "trace_fprobe_create");
@@ -251,7 +257,7 @@ static int place_in_guest(struct trace *t, struct probe_event *pe, uint64_t addr
 		return -EBUSY;
 	}
 	ret = guest_probe_register(t->probe_events->guest, row_kind(def), addr, def->maxactive,
-				   &pe->guest);
+				   probe_def_keeps_args(def), &pe->guest);
 	if (ret)
 		return ret;
 	pe->probe = UINT32_MAX;
@@ -381,7 +387,7 @@ static int place_tracepoint(struct trace *t, struct probe_event *pe, const char 
 		trace_note(t, "%s:%s: no probe at a tracepoint: %s", def->group, def->event, why);
 		return -EOPNOTSUPP;
 	}
-	ret = guest_probe_register(t->probe_events->guest, row_kind(def), tp, 0, &pe->guest);
+	ret = guest_probe_register(t->probe_events->guest, row_kind(def), tp, 0, false, &pe->guest);
 	if (ret)
 		return ret;
 	pe->probe = UINT32_MAX;

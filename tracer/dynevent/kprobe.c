@@ -269,6 +269,7 @@ static int define(struct probe_events *p, parse_fn *parse, const struct probe_wo
 		.dentries = probe_symbol_dentries(p->t, &dentries) ? &dentries : NULL,
 		.has_char = probe_kernel_has_char(p->t),
 		.has_names = probe_kernel_has_meta_args(p->t),
+		.keeps_args = probe_kernel_keeps_args(p->t),
 		.arg = p->t,
 	};
 	struct probe_event *pe = calloc(1, sizeof(*pe));

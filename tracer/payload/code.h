@@ -49,7 +49,8 @@
 #define PATCH_BH_DISABLE     33
 #define PATCH_TRACE_BUFFER   34 /* s32 */
 #define PATCH_MSLEEP	     35 /* five bytes: a jump there */
-#define NR_PATCHES	     36
+#define PATCH_INSTANCE_DATA  36 /* displacement: of struct kretprobe_instance */
+#define NR_PATCHES	     37
 
 /* What is left in front of a function that the kernel calls by address: CALL_TYPE_SIZE. */
 #define TYPE_SIZE 16
@@ -79,12 +80,12 @@ extern const uint8_t payload_function[], payload_call[], payload_lock[], payload
 	payload_commit_rest[], payload_reserve_look[], payload_reserve_trap[],
 	payload_commit_look[], payload_commit_trap[], payload_event_data[],
 	payload_event_data_rest[], payload_ring_commit[], payload_ring_commit_rest[],
-	payload_work[], payload_kprobe[], payload_kretprobe[], payload_kprobe_call[],
-	payload_kprobe_stop[], payload_kretprobe_stop[], payload_kprobe_trap[],
-	payload_tracepoint[], payload_tracepoint_stop[], payload_print_trap[],
-	payload_tracing_off[], payload_tracing_off_rest[], payload_tracing_on[],
-	payload_tracing_on_rest[], payload_switch_call[], payload_cli[], payload_sti[],
-	payload_irq_entry[], payload_irq_exit[], payload_user_exit[], payload_idle[],
+	payload_work[], payload_kprobe[], payload_kretprobe[], payload_kretprobe_entry[],
+	payload_kprobe_call[], payload_kprobe_stop[], payload_kretprobe_stop[],
+	payload_kprobe_trap[], payload_tracepoint[], payload_tracepoint_stop[],
+	payload_print_trap[], payload_tracing_off[], payload_tracing_off_rest[],
+	payload_tracing_on[], payload_tracing_on_rest[], payload_switch_call[], payload_cli[],
+	payload_sti[], payload_irq_entry[], payload_irq_exit[], payload_user_exit[], payload_idle[],
 	payload_idle_exit[], payload_preempt_inc[], payload_preempt_dec[], payload_bh_disable[],
 	payload_bh_lock[], payload_bh_enable[], payload_softirq_enter[], payload_softirq_exit[],
 	payload_hardirq_enter[], payload_hardirq_exit[], payload_count_add[], payload_count_sub[],

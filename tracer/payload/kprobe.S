@@ -48,6 +48,25 @@ payload_kprobe_call:
 	ret
 
 	/*
+	 * The same at a function's entry: what its return is to know goes into the instance's data.
+	 * In the order of PROBE_ARGS, from where struct pt_regs has it.
+	 */
+	called_by_address payload_kretprobe_entry
+	.macro	keep_arg n, at
+	mov	\at * 8(%rsi), %rax
+	{disp32} mov %rax, \n * 8(%rdi)
+	at	PATCH_INSTANCE_DATA
+	.endm
+	keep_arg 0, 14
+	keep_arg 1, 13
+	keep_arg 2, 12
+	keep_arg 3, 11
+	keep_arg 4, 9
+	keep_arg 5, 8
+	xor	%eax, %eax
+	ret
+
+	/*
 	 * A probe of a tracepoint, which is called with preemption off: (row, what the tracepoint passes
 	 * on). The handler finds the registers that the kernel's own function has at its entry.
 	 */

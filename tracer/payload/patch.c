@@ -79,6 +79,7 @@ static const struct operand operands[NR_PATCHES] = {
 	[PATCH_BH_DISABLE] = OPERAND(bh_disable, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_MSLEEP] = OPERAND(msleep, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_TRACE_BUFFER] = OPERAND(trace_buffer, FIT_ADDRESS, 4),
+	[PATCH_INSTANCE_DATA] = OPERAND(instance_data, FIT_OPTIONAL, 4),
 	[PATCH_FBUFFER_ENTRY] = OPERAND(fbuffer_entry, FIT_OPTIONAL, 4),
 };
 
@@ -222,6 +223,7 @@ static void describe_called(struct payload_text *text)
 		{payload_kprobe_stop, CALL_TYPE_KPROBE},
 		{payload_kretprobe, CALL_TYPE_KRETPROBE},
 		{payload_kretprobe_stop, CALL_TYPE_KRETPROBE},
+		{payload_kretprobe_entry, CALL_TYPE_KRETPROBE},
 	};
 
 	_Static_assert(ARRAY_SIZE(called) == ARRAY_SIZE(text->called), "all of them");
@@ -299,6 +301,7 @@ static void describe(struct payload_text *text)
 	text->work = (uint32_t)(payload_work - payload_code);
 	text->kprobe = (uint32_t)(payload_kprobe - payload_code);
 	text->kretprobe = (uint32_t)(payload_kretprobe - payload_code);
+	text->kretprobe_entry = (uint32_t)(payload_kretprobe_entry - payload_code);
 	text->kprobe_call = (uint32_t)(payload_kprobe_call - payload_code);
 	text->kprobe_stop = (uint32_t)(payload_kprobe_stop - payload_code);
 	text->kretprobe_stop = (uint32_t)(payload_kretprobe_stop - payload_code);

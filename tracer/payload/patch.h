@@ -21,7 +21,8 @@ struct payload_config {
 	 */
 	uint64_t cpu_number, current_task, preempt_count;
 	uint64_t current_kprobe;
-	uint64_t irq_stack; /* a pointer to the highest word of the interrupts' stack */
+	uint64_t instance_data; /* offset in struct kretprobe_instance */
+	uint64_t irq_stack;	/* a pointer to the highest word of the interrupts' stack */
 	/* Offsets in struct task_struct */
 	uint64_t task_pid, task_tgid, task_comm, task_migration_disabled, task_flags, task_stack;
 	uint32_t stack_size;	  /* bytes of a task's stack, which is aligned to that */
@@ -41,7 +42,7 @@ struct payload_config {
 	uint8_t type[CALL_TYPES][CALL_TYPE_SIZE]; /* in front of what the kernel calls by address */
 };
 
-#define PAYLOAD_CALLED 5
+#define PAYLOAD_CALLED 6
 
 /* Where sites call: offsets from WINDOW_TEXT. */
 struct payload_text {
@@ -86,6 +87,7 @@ struct payload_text {
 	uint32_t work; /* the function of a struct work_struct at WINDOW_WORK */
 	/* Handlers of a kprobe and of a kretprobe; and where they call the host. */
 	uint32_t kprobe, kretprobe, kprobe_call;
+	uint32_t kretprobe_entry; /* of one that keeps arguments: at the function's entry */
 	/* The same with traps: the host takes the hit at _trap, two bytes. */
 	uint32_t kprobe_stop, kretprobe_stop, kprobe_trap;
 	/* Probes of a tracepoint that do as these two handlers do. */

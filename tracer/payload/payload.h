@@ -287,6 +287,8 @@
 #define PROBE_ROW_HITS	 232 /* u64 */
 #define PROBE_ROW_MISSED 240 /* u64: of those that the kernel has not missed: not told the host */
 
+#define PROBE_ARGS 6 /* u64: di, si, dx, cx, r8, r9, kept for a return that asks for them */
+
 #define PROBE_ROW_FREE	 0
 #define PROBE_ROW_ENTRY	 1 /* the kernel may know of it, as a kprobe */
 #define PROBE_ROW_RETURN 2 /* as a kretprobe */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* args.c - see args.h */
 #include "tracer/events/define/args.h"
+#include "tracer/events/define/fetch-parse.h"
 #include "tracer/lib/text.h"
 
 #include <ctype.h>
@@ -139,8 +140,10 @@ static int expand(struct expansion *x, const char *text)
 /* argv_has_var_arg() (kernel/trace/trace_probe.c, 6.12). */
 static int check_variable(struct expansion *x, const char *text, bool *all)
 {
-	if (!x->how->at_entry)
-		return refuse(x, -EINVAL, "$arg* can be used only on function entry");
+	if (!x->how->has_args)
+		return refuse(x, -EINVAL,
+			      x->how->keeps_args ? FETCH_NO_ARGS
+						 : "$arg* can be used only on function entry");
 	if (isdigit((unsigned char)text[4]))
 		return 0;
 	if (text[4] != '*')

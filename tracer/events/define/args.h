@@ -16,7 +16,8 @@ struct probe_args {
 
 struct probe_expansion {
 	bool has_names; /* the kernel knows arguments by their names; else all is as it is given */
-	bool at_entry;	/* the probe is at that of a function */
+	bool has_args;	/* at a function's entry, or its return where the kernel keeps them */
+	bool keeps_args;
 	const struct fetch_function *function; /* which that is; NULL: nothing is known of it */
 	/* NULL: the kernel does not know %pd and %pD. */
 	const struct probe_dentries *dentries;

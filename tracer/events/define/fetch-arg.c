@@ -119,6 +119,21 @@ static int text_set(struct fetch_parser *p, enum fetch_source source, const char
 	return p->a->text ? fetch_source_set(p, source, 0) : -ENOMEM;
 }
 
+/* tparg_is_function_entry(), tparg_is_function_return(): kernel/trace/trace_probe.h, 6.12. */
+static bool has_arguments(const struct fetch_parser *p)
+{
+	return p->at == FETCH_AT_ENTRY || (p->at & FETCH_AT_RETURN && p->flags & FETCH_KEEPS_ARGS);
+}
+
+static int parse_argument(struct fetch_parser *p, uint64_t number, size_t offs)
+{
+	if (!number || number > FETCH_STACK_MAX)
+		return fetch_fail(p, offs, "Invalid argument number");
+	if (!has_arguments(p))
+		return fetch_fail(p, offs, FETCH_NO_ARGS);
+	return fetch_source_set(p, FETCH_ARG, number - (p->flags & FETCH_AT_TRACEPOINT ? 0 : 1));
+}
+
 static int parse_variable(struct fetch_parser *p, char *name, size_t offs)
 {
 	uint64_t number;
@@ -139,12 +154,9 @@ static int parse_variable(struct fetch_parser *p, char *name, size_t offs)
 	}
 	if (!strcmp(name, "comm") || !strcmp(name, "COMM"))
 		return fetch_source_set(p, FETCH_COMM, 0);
-	if (p->at == FETCH_AT_ENTRY && !strncmp(name, "arg", 3) && decimal(name + 3, &number)) {
-		if (!number || number > FETCH_STACK_MAX)
-			return fetch_fail(p, offs, "Invalid argument number");
-		return fetch_source_set(p, FETCH_ARG,
-					number - (p->flags & FETCH_AT_TRACEPOINT ? 0 : 1));
-	}
+	if ((p->at == FETCH_AT_ENTRY || p->flags & FETCH_KEEPS_ARGS) && !strncmp(name, "arg", 3) &&
+	    decimal(name + 3, &number))
+		return parse_argument(p, number, offs);
 	return fetch_fail(p, offs, "Invalid $-variable specified");
 }
 
@@ -217,7 +229,7 @@ static int parse_param(struct fetch_parser *p, char *name, size_t offs)
 {
 	if (!(p->flags & FETCH_HAS_NAMES) || !fetch_begins_name(name))
 		return fetch_fail(p, offs, "Invalid fetch argument");
-	if (p->at != FETCH_AT_ENTRY)
+	if (!has_arguments(p))
 		return fetch_fail(p, offs, "BTF is not available or not supported");
 	return fetch_name_parse(p, name, offs);
 }

@@ -41,7 +41,7 @@ enum fetch_source {
 	FETCH_STACK,   /* number: which word of the stack */
 	FETCH_STACKP,  /* the stack pointer */
 	FETCH_RETVAL,  /* what the function returns */
-	FETCH_ARG,     /* number: of the function, from 0 on */
+	FETCH_ARG,     /* number: of the function, from 0 on, as it was called */
 	FETCH_IMM,     /* number */
 	FETCH_SYMBOL,  /* text: a symbol, and an offset */
 	FETCH_COMM,    /* the task's name */
@@ -104,6 +104,7 @@ enum {
 	FETCH_HAS_NAMES = 1 << 4,     /* of the kernel: it knows arguments by their names */
 	FETCH_NO_REGISTERS = 1 << 5,  /* of the probe */
 	FETCH_AT_TRACEPOINT = 1 << 6, /* an entry, whose first argument is none of its own */
+	FETCH_KEEPS_ARGS = 1 << 7,    /* of the kernel: at a return it has those of the entry */
 };
 
 #define FETCH_PARAMS_MAX 13

@@ -18,6 +18,9 @@ struct fetch_parser {
 	struct probe_error *err;
 };
 
+/* NOFENTRY_ARGS: kernel/trace/trace_probe.h, 6.12. */
+#define FETCH_NO_ARGS "$arg* can be used only on function entry or exit"
+
 int fetch_fail(struct fetch_parser *p, size_t offset, const char *what);
 /* One step more of what is fetched. 0 or -EINVAL. */
 int fetch_add_deref(struct fetch_parser *p, int64_t offset, bool user, size_t offs);

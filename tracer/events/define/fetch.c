@@ -49,14 +49,15 @@ static uint64_t stack_word(const struct fetch_hit *hit, uint64_t n)
 	return word;
 }
 
-/* At its entry: six are in registers, the others behind the return address. */
+/* Six are in registers, the others behind the return address, which is gone at a return. */
 static uint64_t function_arg(const struct fetch_hit *hit, uint64_t n)
 {
 	const struct machine_regs *r = hit->regs;
-	const uint64_t in_regs[] = {r->rdi, r->rsi, r->rdx, r->rcx, r->r8, r->r9};
-	const size_t nr = sizeof(in_regs) / sizeof(in_regs[0]);
+	const uint64_t in_regs[FETCH_ARG_REGS] = {r->rdi, r->rsi, r->rdx, r->rcx, r->r8, r->r9};
 
-	return n < nr ? in_regs[n] : stack_word(hit, n - nr + 1);
+	if (n >= FETCH_ARG_REGS)
+		return stack_word(hit, n - FETCH_ARG_REGS + !hit->args);
+	return hit->args ? hit->args[n] : in_regs[n];
 }
 
 static uint64_t source_value(const struct fetch_arg *a, const struct fetch_hit *hit)

@@ -10,9 +10,14 @@
 #include "tracer/events/define/fetch-arg.h"
 #include "vmm/machine.h"
 
+#define FETCH_ARG_REGS 6 /* di, si, dx, cx, r8, r9 */
+
 /* A hit, and whose memory it is in. */
 struct fetch_hit {
 	const struct machine_regs *regs; /* as they are in the function, but for ip; or NULL */
+	/* Of a return: the first arguments, FETCH_ARG_REGS of them, that the function was called
+	 * with; NULL: it is an entry */
+	const uint64_t *args;
 	uint64_t ip;
 	const char *comm; /* of the task, terminated */
 	/* Copy from memory of the kernel, or of the task's user mode: 0 or -EFAULT. */

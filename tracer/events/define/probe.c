@@ -223,13 +223,16 @@ int probe_args_parse(struct probe_def *def, const struct probe_words *words,
 	const struct probe_expansion how = {
 		.function = known ? &function : NULL,
 		.has_names = symbols->has_names,
-		.at_entry = (at & FETCH_AT_ENTRY) && !(at & FETCH_AT_RETURN),
+		.has_args = at & FETCH_AT_RETURN ? symbols->keeps_args : at & FETCH_AT_ENTRY,
+		.keeps_args = symbols->keeps_args,
 		.dentries = symbols->dentries,
 	};
 	struct probe_args args = {0};
 	int ret = probe_args_make(&args, words, &how, err);
 
-	at |= (symbols->has_char ? FETCH_HAS_CHAR : 0) | (symbols->has_names ? FETCH_HAS_NAMES : 0);
+	at |= (symbols->has_char ? FETCH_HAS_CHAR : 0) |
+	      (symbols->has_names ? FETCH_HAS_NAMES : 0) |
+	      (symbols->keeps_args ? FETCH_KEEPS_ARGS : 0);
 	if (!ret)
 		ret = parse_each(def, &args, at, known ? &function : NULL, err);
 	probe_args_free(&args);
@@ -273,6 +276,14 @@ int probe_def_parse(const struct probe_words *words, const struct probe_symbols 
 	else
 		*def = p.def;
 	return ret;
+}
+
+bool probe_def_keeps_args(const struct probe_def *def)
+{
+	for (unsigned int i = 0; def->is_return && i < def->nr_args; i++)
+		if (def->arg[i].source == FETCH_ARG)
+			return true;
+	return false;
 }
 
 void probe_def_free(struct probe_def *def)

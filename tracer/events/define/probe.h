@@ -44,6 +44,7 @@ struct probe_symbols {
 	const struct probe_dentries *dentries; /* NULL: this kernel does not know %pd and %pD */
 	bool has_char;			       /* it knows that type */
 	bool has_names;			       /* and arguments by their names (from 6.5 on) */
+	bool keeps_args; /* at a return it has those of the entry (from 6.9 on) */
 	void *arg;
 };
 
@@ -112,6 +113,9 @@ static inline bool probe_def_is_at_event(const struct probe_def *def)
 {
 	return def->kind == PROBE_EPROBE;
 }
+
+/* A return that asks for arguments of the function's call. */
+bool probe_def_keeps_args(const struct probe_def *def);
 
 /* Where arguments begin. */
 static inline uint32_t probe_def_head(const struct probe_def *def)

@@ -74,6 +74,7 @@ static void config_fill(struct trace *t, const struct trampoline *tr, struct pay
 		.current_task = percpu(&t->guest, at->current_task),
 		.preempt_count = percpu(&t->guest, at->preempt_count),
 		.current_kprobe = kprobe ? guest_percpu_disp(&t->guest, kprobe) : PAYLOAD_NONE,
+		.instance_data = field_or_none(t, "kretprobe_instance.data"),
 		.task_pid = none_or(at->task_pid),
 		.task_tgid = none_or(at->task_tgid),
 		.task_comm = none_or(at->task_comm),

@@ -78,6 +78,9 @@ enum {
 	PT_R15,
 	PT_R12 = 3,
 	PT_BX = 5,
+	PT_R9 = 8,
+	PT_R8 = 9,
+	PT_CX = 11,
 	PT_DX = 12,
 	PT_SI,
 	PT_DI,
@@ -142,6 +145,24 @@ static void test_return(void **state)
 	assert_int_equal(h.on_stack[0], (uintptr_t)&h);
 	assert_int_equal(h.on_stack[1], (uintptr_t)row_of(g));
 	assert_int_equal(row_count(g, PROBE_ROW_HITS), 1);
+}
+
+/* The function is entered: its arguments go behind the instance, for its return. */
+static void test_return_keeps_arguments(void **state)
+{
+	static const unsigned int at[PROBE_ARGS] = {PT_DI, PT_SI, PT_DX, PT_CX, PT_R8, PT_R9};
+	struct payload_guest *g = *state;
+	uint64_t instance[3 + PROBE_ARGS] = {1, 2, 3}, regs[PT_REGS];
+
+	for (unsigned int i = 0; i < PT_REGS; i++)
+		regs[i] = 100 + i;
+	g->cfg.instance_data = 3 * sizeof(instance[0]);
+	payload_guest_load(g);
+	hit(g, g->text.kretprobe_entry, instance, regs);
+	assert_int_equal(instance[2], 3);
+	for (unsigned int i = 0; i < PROBE_ARGS; i++)
+		assert_int_equal(instance[3 + i], 100 + at[i]);
+	assert_int_equal(*ctl32(g, CTL_CALL), PAYLOAD_CALL_NONE);
 }
 
 /* Its arguments are those of a function that is entered: the stack begins with who called it. */
@@ -239,9 +260,16 @@ static void test_stop_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_unanswered), TEST(test_busy),	      TEST(test_entry),
-		TEST(test_return),     TEST(test_stop),	      TEST(test_stop_at_return),
-		TEST(test_stop_alone), TEST(test_tracepoint), TEST(test_stop_at_tracepoint),
+		TEST(test_unanswered),
+		TEST(test_busy),
+		TEST(test_entry),
+		TEST(test_return),
+		TEST(test_return_keeps_arguments),
+		TEST(test_stop),
+		TEST(test_stop_at_return),
+		TEST(test_stop_alone),
+		TEST(test_tracepoint),
+		TEST(test_stop_at_tracepoint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -321,6 +321,7 @@ static void test_types(void **state)
 		{g->text.kprobe_stop, CALL_TYPE_KPROBE},
 		{g->text.kretprobe, CALL_TYPE_KRETPROBE},
 		{g->text.kretprobe_stop, CALL_TYPE_KRETPROBE},
+		{g->text.kretprobe_entry, CALL_TYPE_KRETPROBE},
 	};
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 

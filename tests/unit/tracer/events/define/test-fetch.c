@@ -50,11 +50,13 @@ struct fetched {
 static void fetch_up_to(struct fetched *f, const struct fetch_hit *hit, const char *line,
 			size_t max)
 {
+	struct probe_symbols symbols = made_symbols;
 	struct probe_words words;
 	struct probe_error err;
 
+	symbols.keeps_args = true;
 	assert_int_equal(probe_words_split(&words, line), 0);
-	if (probe_def_parse(&words, &made_symbols, &f->def, &err))
+	if (probe_def_parse(&words, &symbols, &f->def, &err))
 		fail_msg("%s: %s", line, err.what);
 	probe_words_free(&words);
 	memset(f->record, 0xaa, sizeof(f->record));
@@ -165,6 +167,22 @@ static void test_sources(void **state)
 	assert_int_equal(number(&w->f, 9), 3);
 }
 
+/* What it was called with; of what was on the stack, what is there by then. */
+static void test_arguments_at_a_return(void **state)
+{
+	static const uint64_t args[FETCH_ARG_REGS] = {11, 12, 13, 14, 15, USER + 0x10};
+	struct world *w = *state;
+
+	w->hit.args = args;
+	fetch(w, "r vfs_read $arg1 $arg5:u8 $arg7:x32 $arg8 %di a=+0($arg6):ustring");
+	assert_int_equal(number(&w->f, 0), 11);
+	assert_int_equal(number(&w->f, 1), 15);
+	assert_int_equal(number(&w->f, 2), 0x81361dcd);
+	assert_int_equal(number(&w->f, 3), 7);
+	assert_int_equal(number(&w->f, 4), KERNEL);
+	assert_string_equal(string_at(&w->f, 5, 0), "/proc/self/stat");
+}
+
 static void test_memory(void **state)
 {
 	struct world *w = *state;
@@ -260,6 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_captured, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_sources, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_arguments_at_a_return, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_faults, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_full, set_up, tear_down),

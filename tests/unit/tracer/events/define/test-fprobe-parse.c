@@ -54,6 +54,12 @@ static void test_lines(void **state)
 		{"f vfs_read%return", "f:fprobes/vfs_read__exit vfs_read%return\n"},
 		{"f20 vfs_read%return", "f20:fprobes/vfs_read__exit vfs_read%return\n"},
 		{"f:one vfs_read $retval", "f:fprobes/one vfs_read%return arg1=$retval\n"},
+		{"f vfs_read%return $arg2 $retval file->pid x=$arg3:x8",
+		 "f:fprobes/vfs_read__exit vfs_read%return fd=fd arg2=$retval arg3=file->pid "
+		 "x=$arg3:x8\n"},
+		{"f vfs_read $arg* $retval",
+		 "f:fprobes/vfs_read__exit vfs_read%return file=file fd=fd "
+		 "mode=mode by_value=by_value arg5=$retval\n"},
 		{"f:grp/ vfs_read a=$retval:x8",
 		 "f:grp/vfs_read__exit vfs_read%return a=$retval:x8\n"},
 		{"f vfs_open a=$retvalue", NULL},

@@ -585,7 +585,9 @@ static void test_named_refused(void **state)
 		{"p vfs_read $arg1x", -ENOENT, "Invalid $-variable specified"},
 		{"p vfs_read $arg* $arg*", -EINVAL,
 		 "$arg* can be used only once in the parameters"},
-		{"p vfs_read+4 $arg*", -EINVAL, "$arg* can be used only on function entry"},
+		{"p vfs_read+4 $arg*", -EINVAL, "$arg* can be used only on function entry or exit"},
+		{"p vfs_read+4 x=$arg1", -EINVAL,
+		 "$arg* can be used only on function entry or exit"},
 		{"p vfs_read+4 fd", -EINVAL, "BTF is not available or not supported"},
 		{"p vfs_open $arg*", -EOPNOTSUPP, "BTF is not available or not supported"},
 		{"p vfs_open fd", -ENOENT, "No BTF entry for this probe point"},
@@ -614,6 +616,57 @@ static void test_named_refused(void **state)
 			print_error("%s: %d, %s\n", lines[i].line, ret, err.what);
 		assert_int_equal(ret, lines[i].error);
 		assert_string_equal(err.what, lines[i].what);
+	}
+}
+
+/* Kernels before 6.9. */
+static void test_arguments_of_entries_alone(void **state)
+{
+	static const struct {
+		const char *line, *what;
+	} lines[] = {
+		{"p vfs_read+4 $arg*", "$arg* can be used only on function entry"},
+		{"r vfs_read $arg1", "$arg* can be used only on function entry"},
+		{"r vfs_read x=$arg1", "Invalid $-variable specified"},
+		{"r vfs_read fd", "BTF is not available or not supported"},
+	};
+	struct probe_symbols symbols = made_named;
+
+	(void)state;
+	symbols.keeps_args = false;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct probe_words words;
+		struct probe_error err;
+		struct probe_def *def;
+
+		assert_int_equal(probe_words_split(&words, lines[i].line), 0);
+		assert_int_equal(probe_def_parse(&words, &symbols, &def, &err), -EINVAL);
+		assert_string_equal(err.what, lines[i].what);
+		probe_words_free(&words);
+	}
+}
+
+/* And those from then on: of which a return is to be told what its entry has had. */
+static void test_arguments_of_returns(void **state)
+{
+	static const struct {
+		const char *line;
+		bool keeps;
+	} lines[] = {
+		{"r vfs_read $arg1", true},	{"r vfs_read x=+8($arg9):u8", true},
+		{"r vfs_read fd", true},	{"r vfs_read $arg*", true},
+		{"p vfs_read%return fd", true}, {"r vfs_read $retval", false},
+		{"p vfs_read $arg1", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct probe_error err;
+		struct probe_def *def;
+
+		assert_int_equal(named(lines[i].line, &def, &err), 0);
+		assert_int_equal(probe_def_keeps_args(def), lines[i].keeps);
+		probe_def_free(def);
 	}
 }
 
@@ -684,6 +737,8 @@ int main(void)
 		cmocka_unit_test(test_differs),
 		cmocka_unit_test(test_named),
 		cmocka_unit_test(test_named_refused),
+		cmocka_unit_test(test_arguments_of_entries_alone),
+		cmocka_unit_test(test_arguments_of_returns),
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_event_probe),
 		cmocka_unit_test(test_event_probe_refused),
