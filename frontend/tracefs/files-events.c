@@ -187,6 +187,29 @@ static void show_kprobe_profile(struct open_file *f, struct text *out)
 	trace_print_kprobe_profile(f->trace, out);
 }
 
+/* --- uprobe_events ------------------------------------------------------------------------ */
+
+static int open_uprobes(struct open_file *f)
+{
+	return opened_to_truncate(f) ? trace_clear_uprobe_events(f->trace) : 0;
+}
+
+static void show_uprobes(struct open_file *f, struct text *out)
+{
+	trace_print_uprobe_events(f->trace, out);
+}
+
+static ssize_t write_uprobes(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	(void)off;
+	return trace_write_uprobe_events(f->trace, text, len);
+}
+
+static void show_uprobe_profile(struct open_file *f, struct text *out)
+{
+	trace_print_uprobe_profile(f->trace, out);
+}
+
 /* --- synthetic_events --------------------------------------------------------------------- */
 
 static int open_synthetic(struct open_file *f)
@@ -365,6 +388,18 @@ static const struct tracefs_file files[] = {
 	 .open = open_synthetic,
 	 .show = show_synthetic,
 	 .write = write_synthetic},
+	{.path = "uprobe_events",
+	 .what = "the same of instructions of the guest's programs and libraries",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP | TRACEFS_EVENTS,
+	 .open = open_uprobes,
+	 .show = show_uprobes,
+	 .write = write_uprobes},
+	{.path = "uprobe_profile",
+	 .what = "how often each of these was hit",
+	 .mode = 0440,
+	 .flags = TRACEFS_TOP | TRACEFS_EVENTS,
+	 .show = show_uprobe_profile},
 	{.path = "events/enable",
 	 .what = "1 or 0: all of them; X: some are on",
 	 .mode = 0640,

@@ -76,6 +76,9 @@ full-tests  += tests/e2e/attach,6.12
 full-tests  += tests/e2e/attach-libvirt,6.12
 full-tests  += tests/e2e/interrupts,6.12,20,50,80,110,150,200,260,330,410,500,600,700,800
 full-tests  += tests/e2e/kprobe-events,6.12
+full-tests  += tests/e2e/uprobe-events,6.1
+full-tests  += tests/e2e/uprobe-events,6.12
+full-tests  += tests/e2e/uprobe-events,6.1,trap
 full-tests  += tests/e2e/crash,6.1
 full-tests  += tests/e2e/crash,6.12
 full-tests  += tests/e2e/latency,6.12
@@ -127,7 +130,7 @@ check-programs bench-built soak-built: $(O)/tests/workload/workload $(O)/tests/e
 $(O)/tests/workload/workload: tests/workload/workload.c
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $<
+	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -Wl,-Map=$@.map -o $@ $<
 
 $(O)/tests/workload/bpf-calls: tests/workload/bpf-calls.c
 	$(call say,LINK,$@)

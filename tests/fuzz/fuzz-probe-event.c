@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* fuzz-probe-event.c - whatever is written to kprobe_events, and to dynamic_events. */
+/*
+ * fuzz-probe-event.c - whatever is written to kprobe_events and uprobe_events, and to
+ * dynamic_events.
+ */
 #include <stdlib.h>
 
 #include "../unit/made-events.h"
@@ -32,7 +35,9 @@ static int parse(const struct probe_words *words, struct probe_def **def, struct
 
 	if (ret == -ECANCELED)
 		ret = fprobe_def_parse(words, &made_named, def, err);
-	return ret == -ECANCELED ? probe_def_parse(words, &made_named, def, err) : ret;
+	if (ret == -ECANCELED)
+		ret = probe_def_parse(words, &made_named, def, err);
+	return ret == -ECANCELED ? uprobe_def_parse(words, &made_named, def, err) : ret;
 }
 
 /*
@@ -57,8 +62,9 @@ static void look(const struct probe_def *def)
 			abort();
 		probe_def_free(copy);
 		again.v[0][0] = '-';
-		/* Its place is the function's name there. */
-		again.v[1][strcspn(again.v[1], "%")] = '\0';
+		/* Its place is the function's name there; a path may have any letters. */
+		if (def->kind != PROBE_UPROBE)
+			again.v[1][strcspn(again.v[1], "%")] = '\0';
 		if (!probe_removal_parse(&again, &removal) && !probe_removal_takes(&removal, def))
 			abort();
 		probe_words_free(&again);

@@ -36,6 +36,25 @@ static int made_entry(void *arg, const char *name, uint64_t offset)
 static const struct probe_symbols made_symbols
 	__attribute__((unused)) = {.count = made_count, .entry = made_entry};
 
+/* There is "/bin", which is a directory, what is in it, and what the guest is not asked for in
+ * time. */
+static int made_file(void *arg, const char *path, const char **why)
+{
+	(void)arg;
+	if (!strcmp(path, "/secret"))
+		return -ETIMEDOUT;
+	if (!strcmp(path, "/nonexist")) {
+		*why = "Failed to find the given file";
+		return -ENOENT;
+	}
+	if (strcmp(path, "/bin") != 0)
+		return 0;
+	*why = "Not a regular file";
+	return -EINVAL;
+}
+
+static const struct probe_symbols made_files __attribute__((unused)) = {.file = made_file};
+
 /* --- and one that knows arguments by their names (6.12) --------------------------------------- */
 
 enum { MADE_OTHER, MADE_STRUCT, MADE_POINTER };
@@ -126,6 +145,7 @@ static const struct probe_symbols made_named __attribute__((unused)) = {
 	.entry = made_entry,
 	.function = made_parameters,
 	.tracepoint = made_tracepoint,
+	.file = made_file,
 	.dentries = &made_dentries,
 	.has_char = true,
 	.has_names = true,

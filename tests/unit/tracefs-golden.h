@@ -41,7 +41,7 @@ static const struct golden_absence {
 	{"dynamic_events", "events"},
 	{"kprobe_*", "events"},
 	{"synthetic_events", "events"},
-	{"uprobe_*", "hvtrace has no uprobes"},
+	{"uprobe_*", "events"},
 	{"options/blk_cg*", "events do not tell the control group"},
 };
 

@@ -6,4 +6,7 @@ tracer-objs += tracer/dynevent/kprobe-place.o
 tracer-objs += tracer/dynevent/kprobe-traps.o
 tracer-objs += tracer/dynevent/kprobe.o
 tracer-objs += tracer/dynevent/list.o
+tracer-objs += tracer/dynevent/probe-rows.o
 tracer-objs += tracer/dynevent/synth.o
+tracer-objs += tracer/dynevent/uprobe-guest.o
+tracer-objs += tracer/dynevent/uprobe.o

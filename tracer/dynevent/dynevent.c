@@ -12,8 +12,8 @@
 #include <errno.h>
 
 /* In the order in which the kernel asks whose a line is. */
-static const struct dyn_event_ops *const kinds[] = {&event_probe_ops, &synth_event_ops,
-						    &fprobe_event_ops, &probe_event_ops};
+static const struct dyn_event_ops *const kinds[] = {
+	&event_probe_ops, &synth_event_ops, &fprobe_event_ops, &probe_event_ops, &uprobe_event_ops};
 
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

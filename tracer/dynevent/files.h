@@ -20,6 +20,12 @@ int trace_clear_kprobe_events(struct trace *t);
 void trace_print_kprobe_events(struct trace *t, struct text *out);
 void trace_print_kprobe_profile(struct trace *t, struct text *out);
 
+/* uprobe_events and uprobe_profile, likewise. */
+ssize_t trace_write_uprobe_events(struct trace *t, const char *text, size_t len);
+int trace_clear_uprobe_events(struct trace *t);
+void trace_print_uprobe_events(struct trace *t, struct text *out);
+void trace_print_uprobe_profile(struct trace *t, struct text *out);
+
 /* synthetic_events, likewise. -EBUSY: an event is on, or actions write records of it. */
 ssize_t trace_write_synthetic_events(struct trace *t, const char *text, size_t len);
 int trace_clear_synthetic_events(struct trace *t);
@@ -29,7 +35,7 @@ void trace_print_synthetic_events(struct trace *t, struct text *out);
 const char *trace_dynamic_syntax(unsigned int i);
 /* Types that what they fetch can have, likewise. */
 const char *trace_fetch_type(unsigned int i);
-/* dynamic_events: both of these, in the order in which they were defined. */
+/* dynamic_events: all of these, in the order in which they were defined. */
 ssize_t trace_write_dynamic_events(struct trace *t, const char *text, size_t len);
 int trace_clear_dynamic_events(struct trace *t);
 void trace_print_dynamic_events(struct trace *t, struct text *out);

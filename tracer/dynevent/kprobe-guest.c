@@ -3,6 +3,8 @@
 #include "tracer/dynevent/kprobe-guest.h"
 #include "tracer/dynevent/kprobe-traps.h"
 #include "tracer/dynevent/kprobe.h"
+#include "tracer/dynevent/probe-rows.h"
+#include "tracer/dynevent/uprobe-guest.h"
 #include "tracer/events/registry.h"
 #include "tracer/guest/call-type.h"
 #include "tracer/instance/files.h"
@@ -17,32 +19,9 @@
 #include <string.h>
 
 #define KPROBE_FLAG_DISABLED 2 /* include/linux/kprobes.h, 6.1 */
-#define ERR_MIN		     UINT64_C(0xfffffffffffff001)
 
-/* Of struct kprobe, and of struct kretprobe, which begins with one. */
-struct layout {
-	uint32_t size, return_size; /* return_size 0: this kernel has no kretprobes */
-	struct guestsym_field addr, flags, nmissed, handler;
-	struct guestsym_field return_handler, maxactive, return_nmissed;
-	struct guestsym_field instances; /* a pointer that is NULL or an error: not registered */
-	struct guestsym_field ret_addr;	 /* of struct kretprobe_instance */
-	/* What is needed to keep arguments: of struct kretprobe, and where an instance has data. */
-	bool keeps;
-	struct guestsym_field entry_handler, data_size, data;
-};
-
-struct guest_probes {
-	struct trace *t;
-	bool learnt, closed;
-	bool trapped; /* kprobe_traps_insert() */
-	struct layout at;
-	struct {
-		uint32_t kind;	       /* PROBE_ROW_; guest_probe_look() reads it without a lock, */
-		bool args;	       /* and likewise: what its return finds in the instance */
-		uint64_t addr;	       /* that was asked for; of a tracepoint its own */
-		uint64_t hits, missed; /* once it is closed */
-	} row[PROBE_ROWS];
-};
+/* What the kernel is asked for to let go of one. */
+#define ROW_CALLS (2 * GUEST_UPROBE_CALLS)
 
 struct guest_probes *guest_probes_new(struct trace *t)
 {
@@ -67,7 +46,7 @@ static bool learn_member(const struct guestsym *gs, const char *path, uint32_t s
 	       PROBE_ROW_STRUCT - f->offset >= size;
 }
 
-static bool learn_entry(struct layout *at, const struct guestsym *gs)
+static bool learn_entry(struct kprobe_layout *at, const struct guestsym *gs)
 {
 	return !guestsym_type_size(gs, "kprobe", &at->size) && at->size <= PROBE_ROW_STRUCT &&
 	       learn_member(gs, "kprobe.addr", 8, &at->addr) &&
@@ -77,7 +56,7 @@ static bool learn_entry(struct layout *at, const struct guestsym *gs)
 }
 
 /* With rethooks (5.18 and later, kernel/kprobes.c), and without. */
-static bool learn_return(struct layout *at, const struct guestsym *gs)
+static bool learn_return(struct kprobe_layout *at, const struct guestsym *gs)
 {
 	struct guestsym_field kp;
 
@@ -94,16 +73,16 @@ static bool learn_return(struct layout *at, const struct guestsym *gs)
 	       at->return_size <= PROBE_ROW_STRUCT;
 }
 
-static bool learn_keeping(struct layout *at, const struct guestsym *gs)
+static bool learn_keeping(struct kprobe_layout *at, const struct guestsym *gs)
 {
 	return learn_member(gs, "kretprobe.entry_handler", 8, &at->entry_handler) &&
 	       learn_member(gs, "kretprobe.data_size", 8, &at->data_size) &&
 	       !guestsym_field(gs, "kretprobe_instance.data", &at->data);
 }
 
-static void layout_learn(struct layout *at, const struct guestsym *gs)
+static void layout_learn(struct kprobe_layout *at, const struct guestsym *gs)
 {
-	*at = (struct layout){0};
+	*at = (struct kprobe_layout){0};
 	if (!learn_entry(at, gs) || !guestsym_addr(gs, "memset"))
 		at->size = 0;
 	if (!at->size || !learn_return(at, gs))
@@ -129,12 +108,16 @@ static const char *calls_why_not(struct trace *t, uint32_t kind)
 	const char *why = guest_work_why_not(&work);
 	uint8_t type[CALL_TYPE_SIZE];
 
+	static const enum call_type types[] = {
+		[PROBE_ROW_ENTRY] = CALL_TYPE_KPROBE,
+		[PROBE_ROW_RETURN] = CALL_TYPE_KRETPROBE,
+		[PROBE_ROW_UPROBE] = CALL_TYPE_UPROBE,
+		[PROBE_ROW_URETPROBE] = CALL_TYPE_URETPROBE,
+	};
+
 	if (!why && kind == PROBE_ROW_TRACEPOINT)
 		return tracepoint_why_not(t);
-	if (!why &&
-	    !call_type_read(t->gs, &t->guest,
-			    kind == PROBE_ROW_RETURN ? CALL_TYPE_KRETPROBE : CALL_TYPE_KPROBE,
-			    type))
+	if (!why && !call_type_read(t->gs, &t->guest, types[kind], type))
 		why = "the guest's kernel checks what it calls (CONFIG_CFI_CLANG), and does not tell how";
 	return why;
 }
@@ -164,7 +147,9 @@ const char *guest_probes_why_not(struct guest_probes *g, uint32_t kind)
 		return "nothing calls functions of this guest's kernel for us";
 	if (!events_ready(t->trace_events))
 		return "its kernel boots, and cannot be asked yet";
-	if (kind != PROBE_ROW_TRACEPOINT)
+	if (probe_row_is_uprobe(kind))
+		why = guest_uprobes_why_not(t);
+	else if (kind != PROBE_ROW_TRACEPOINT)
 		why = kprobes_why_not(g, kind);
 	return why ? why : calls_why_not(t, kind);
 }
@@ -195,41 +180,9 @@ int guest_probes_open(struct guest_probes *g, char *err, size_t errlen)
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
-struct row {
-	uint8_t bytes[PROBE_ROW_SIZE];
-};
-
-static uint64_t row_at(unsigned int row)
+static void put(struct probe_row *r, const struct guestsym_field *f, uint64_t value)
 {
-	return WINDOW_PROBES + (uint64_t)row * PROBE_ROW_SIZE;
-}
-
-static uint64_t row_va(const struct window *w, unsigned int row)
-{
-	return w->header.va + row_at(row);
-}
-
-static void put(struct row *r, const struct guestsym_field *f, uint64_t value)
-{
-	memcpy(r->bytes + f->offset, &value, f->size);
-}
-
-static uint64_t get(const struct row *r, uint32_t offset, size_t size)
-{
-	uint64_t value = 0;
-
-	memcpy(&value, r->bytes + offset, size);
-	return value;
-}
-
-static uint32_t row_kind(const struct row *r)
-{
-	return (uint32_t)get(r, PROBE_ROW_KIND, 4);
-}
-
-static void row_set(struct guest_probes *g, unsigned int row, uint32_t kind)
-{
-	__atomic_store_n(&g->row[row].kind, kind, __ATOMIC_RELEASE);
+	probe_row_put(r, f->offset, &value, f->size);
 }
 
 /* The function that is called with a row of that kind. */
@@ -246,7 +199,7 @@ static uint64_t row_handler(const struct guest_probes *g, uint32_t kind)
 	return code + (traps ? text->kprobe_stop : text->kprobe);
 }
 
-static void row_keep_args(const struct guest_probes *g, struct row *r)
+static void row_keep_args(const struct guest_probes *g, struct probe_row *r)
 {
 	uint64_t code = trampoline_window(g->t)->header.va + WINDOW_TEXT;
 
@@ -255,12 +208,12 @@ static void row_keep_args(const struct guest_probes *g, struct row *r)
 }
 
 /* What the kernel is to register. */
-static void row_make(const struct guest_probes *g, struct row *r, uint32_t kind, uint64_t addr,
-		     unsigned int maxactive, bool args)
+static void row_make(const struct guest_probes *g, struct probe_row *r, uint32_t kind,
+		     uint64_t addr, unsigned int maxactive, bool args)
 {
 	uint64_t handler = row_handler(g, kind);
 
-	*r = (struct row){0};
+	*r = (struct probe_row){0};
 	memcpy(r->bytes + PROBE_ROW_KIND, &kind, sizeof(kind));
 	if (kind == PROBE_ROW_TRACEPOINT) {
 		memcpy(r->bytes + PROBE_ROW_TRACEPOINT_AT, &addr, sizeof(addr));
@@ -279,17 +232,11 @@ static void row_make(const struct guest_probes *g, struct row *r, uint32_t kind,
 	}
 }
 
-/* The kernel's struct is written by the guest's CPUs; what is read may be of any moment. */
-static int row_read(struct window *w, unsigned int row, struct row *r)
-{
-	return window_read(w, row_at(row), r->bytes, sizeof(r->bytes));
-}
-
 static int row_clear(struct window *w, unsigned int row)
 {
-	static const struct row none;
+	static const struct probe_row none;
 
-	return window_write(w, row_at(row), none.bytes, sizeof(none.bytes));
+	return probe_row_write(w, row, &none);
 }
 
 /* Whose sites the guest's kernel patches itself are to have no trap of ours. */
@@ -307,7 +254,7 @@ static int sites_leave(struct guest_probes *g)
 /* It is the guest's no more. */
 static int row_free(struct guest_probes *g, unsigned int row)
 {
-	row_set(g, row, PROBE_ROW_FREE);
+	probe_row_set(g, row, PROBE_ROW_FREE);
 	return sites_leave(g);
 }
 
@@ -320,48 +267,29 @@ static void row_take_back(struct guest_probes *g, unsigned int row)
 
 /* --- asking the kernel ----------------------------------------------------------------------- */
 
-static int ask(struct guest_probes *g, struct borrow_call *calls, size_t n)
-{
-	struct trace *t = g->t;
-	char err[256];
-	int ret = events_ask(t, trampoline_window(t), trampoline_text(t)->work, calls, n, err,
-			     sizeof(err));
-
-	if (ret)
-		trace_note(t, "kprobe events: %s", err);
-	return ret == -EINPROGRESS ? -ETIMEDOUT : ret;
-}
-
-static int said(const struct borrow_call *call)
-{
-	int ret = (int)call->ret;
-
-	return ret < -4095 ? -EIO : ret;
-}
-
 static int row_register(struct guest_probes *g, unsigned int row, struct guest_probe *made)
 {
 	const char *fn =
 		g->row[row].kind == PROBE_ROW_RETURN ? "register_kretprobe" : "register_kprobe";
 	struct window *w = trampoline_window(g->t);
-	struct borrow_call call = {.fn = trace_runtime(g->t, fn), .arg = {row_va(w, row)}};
-	struct row r;
-	int ret = ask(g, &call, 1);
+	struct borrow_call call = {.fn = trace_runtime(g->t, fn), .arg = {probe_row_va(w, row)}};
+	struct probe_row r;
+	int ret = guest_probes_ask(g, &call, 1);
 
 	if (ret == -ETIMEDOUT)
 		return ret; /* the guest may get to it yet */
 	if (!ret)
-		ret = said(&call);
+		ret = guest_probes_said(&call);
 	if (ret) {
 		row_take_back(g, row);
 		return ret;
 	}
-	ret = row_read(w, row, &r);
+	ret = probe_row_read(w, row, &r);
 	*made = (struct guest_probe){
 		.row = row,
-		.ip = get(&r, g->at.addr.offset, 8),
+		.ip = probe_row_get(&r, g->at.addr.offset, 8),
 		.maxactive = g->row[row].kind == PROBE_ROW_RETURN
-				     ? (unsigned int)get(&r, g->at.maxactive.offset, 4)
+				     ? (unsigned int)probe_row_get(&r, g->at.maxactive.offset, 4)
 				     : 0,
 	};
 	return ret;
@@ -370,28 +298,22 @@ static int row_register(struct guest_probes *g, unsigned int row, struct guest_p
 int guest_probe_register(struct guest_probes *g, uint32_t kind, uint64_t addr,
 			 unsigned int maxactive, bool args, struct guest_probe *made)
 {
-	unsigned int row = 0;
-	struct row r;
-	int ret;
+	struct probe_row r;
+	unsigned int row;
+	int ret = probe_row_find(g);
 
-	if (g->closed)
-		return -ENODEV;
-	while (row < PROBE_ROWS && g->row[row].kind)
-		row++;
-	if (row == PROBE_ROWS) {
-		trace_note(g->t, "kprobe events: there are %d probes, and no room for more",
-			   PROBE_ROWS);
-		return -ENOSPC;
-	}
+	if (ret < 0)
+		return ret;
 	if (args && !g->at.keeps)
 		return -EOPNOTSUPP;
+	row = (unsigned int)ret;
 	row_make(g, &r, kind, addr, maxactive, args);
-	ret = window_write(trampoline_window(g->t), row_at(row), r.bytes, sizeof(r.bytes));
+	ret = probe_row_write(trampoline_window(g->t), row, &r);
 	if (ret)
 		return ret;
 	g->row[row].addr = addr;
 	g->row[row].args = args;
-	row_set(g, row, kind);
+	probe_row_set(g, row, kind);
 	if (kind == PROBE_ROW_TRACEPOINT) {
 		/* Nothing of the kernel's until it is switched on. */
 		*made = (struct guest_probe){.row = row};
@@ -405,7 +327,7 @@ int guest_probe_register(struct guest_probes *g, uint32_t kind, uint64_t addr,
 
 static struct borrow_call switch_call(struct guest_probes *g, unsigned int row, bool on)
 {
-	uint64_t va = row_va(trampoline_window(g->t), row);
+	uint64_t va = probe_row_va(trampoline_window(g->t), row);
 
 	if (g->row[row].kind != PROBE_ROW_TRACEPOINT)
 		return (struct borrow_call){
@@ -417,33 +339,54 @@ static struct borrow_call switch_call(struct guest_probes *g, unsigned int row, 
 		.arg = {g->row[row].addr, row_handler(g, PROBE_ROW_TRACEPOINT), va}};
 }
 
-int guest_probes_switch(struct guest_probes *g, const unsigned int *rows, size_t n, bool on)
+/* But of uprobes. */
+static int switch_some(struct guest_probes *g, const unsigned int *rows, size_t n, bool on)
 {
 	struct borrow_call calls[PROBE_ROWS];
 	int ret = 0;
 
-	if (g->closed)
-		return -ENODEV;
 	for (size_t i = 0; i < n; i++) {
 		calls[i] = switch_call(g, rows[i], on);
 		ret = calls[i].fn ? ret : -EOPNOTSUPP;
 	}
 	if (!ret)
-		ret = ask(g, calls, n);
+		ret = guest_probes_ask(g, calls, n);
 	for (size_t i = 0; i < n && !ret; i++)
-		ret = said(&calls[i]);
+		ret = guest_probes_said(&calls[i]);
 	return ret;
+}
+
+int guest_probes_switch(struct guest_probes *g, const unsigned int *rows, size_t n, bool on)
+{
+	unsigned int uprobes[PROBE_ROWS] = {0}, others[PROBE_ROWS] = {0};
+	size_t nr_uprobes = 0, nr_others = 0;
+	int ret, error;
+
+	if (g->closed)
+		return -ENODEV;
+	for (size_t i = 0; i < n; i++)
+		if (probe_row_is_uprobe(g->row[rows[i]].kind))
+			uprobes[nr_uprobes++] = rows[i];
+		else
+			others[nr_others++] = rows[i];
+	ret = guest_uprobes_switch(g, uprobes, nr_uprobes, on);
+	if (ret && on)
+		return ret;
+	error = switch_some(g, others, nr_others, on);
+	if (error && on && error != -ETIMEDOUT)
+		guest_uprobes_switch(g, uprobes, nr_uprobes, false);
+	return ret ? ret : error;
 }
 
 /*
  * A window is the guest's memory: what it names is a tracepoint, or nothing is asked. There may be
  * calls of it until events_synchronize().
  */
-static size_t tracepoint_calls(struct trace *t, const struct row *r, uint64_t va,
+static size_t tracepoint_calls(struct trace *t, const struct probe_row *r, uint64_t va,
 			       struct borrow_call calls[2])
 {
-	const struct payload_event probe = {get(r, PROBE_ROW_TRACEPOINT_AT, 8),
-					    get(r, PROBE_ROW_TRACEPOINT_FN, 8), va};
+	const struct payload_event probe = {probe_row_get(r, PROBE_ROW_TRACEPOINT_AT, 8),
+					    probe_row_get(r, PROBE_ROW_TRACEPOINT_FN, 8), va};
 	size_t n = 0;
 	bool is_there = probe_is_tracepoint(t, probe.tracepoint);
 
@@ -465,21 +408,23 @@ static size_t tracepoint_calls(struct trace *t, const struct row *r, uint64_t va
  * The struct of a kretprobe that the kernel has not got, or has no more, must not be unregistered;
  * that of a kprobe may. The row is free as soon as that is done, whatever has become of us.
  */
-static size_t unregister_calls(struct trace *t, const struct layout *at, struct window *w,
+static size_t unregister_calls(struct trace *t, const struct kprobe_layout *at, struct window *w,
 			       unsigned int row, struct borrow_call calls[2])
 {
-	uint64_t va = row_va(w, row), instances;
+	uint64_t va = probe_row_va(w, row), instances;
 	const char *fn = "unregister_kprobe";
-	struct row r;
+	struct probe_row r;
 	size_t n = 0;
 
-	if (row_read(w, row, &r) || !row_kind(&r))
+	if (probe_row_read(w, row, &r) || !probe_row_kind(&r))
 		return 0;
-	if (row_kind(&r) == PROBE_ROW_TRACEPOINT)
+	if (probe_row_is_uprobe(probe_row_kind(&r)))
+		return 0;
+	if (probe_row_kind(&r) == PROBE_ROW_TRACEPOINT)
 		return tracepoint_calls(t, &r, va, calls);
-	instances = at->return_size ? get(&r, at->instances.offset, 8) : 0;
-	if (row_kind(&r) == PROBE_ROW_RETURN)
-		fn = instances && instances < ERR_MIN ? "unregister_kretprobe" : NULL;
+	instances = at->return_size ? probe_row_get(&r, at->instances.offset, 8) : 0;
+	if (probe_row_kind(&r) == PROBE_ROW_RETURN)
+		fn = instances && instances < PROBE_ERR_MIN ? "unregister_kretprobe" : NULL;
 	if (fn)
 		calls[n++] = (struct borrow_call){.fn = trace_runtime(t, fn), .arg = {va}};
 	calls[n++] = (struct borrow_call){.fn = trace_runtime(t, "memset"),
@@ -487,17 +432,38 @@ static size_t unregister_calls(struct trace *t, const struct layout *at, struct 
 	return n;
 }
 
+/* What these rows have of uprobes, in one go: nobody waits for each of them. */
+static size_t uprobe_calls(struct trace *t, struct window *w, unsigned int from, unsigned int to,
+			   struct borrow_call *calls)
+{
+	struct probe_row r;
+	size_t n = 0;
+
+	for (unsigned int row = from; row < to; row++)
+		if (!probe_row_read(w, row, &r) && probe_row_is_uprobe(probe_row_kind(&r)))
+			n += guest_uprobe_end(t, &r, probe_row_va(w, row), calls + n);
+	if (n)
+		n += guest_uprobes_wait(t, calls + n);
+	for (unsigned int row = from; row < to; row++)
+		if (!probe_row_read(w, row, &r) && probe_row_is_uprobe(probe_row_kind(&r)))
+			n += guest_uprobe_drop(t, &r, probe_row_va(w, row), calls + n);
+	return n;
+}
+
 int guest_probe_unregister(struct guest_probes *g, unsigned int row)
 {
-	struct borrow_call calls[2];
+	struct borrow_call calls[ROW_CALLS];
+	struct window *w;
 	char err[256];
 	size_t n;
 	int ret;
 
 	if (g->closed)
 		return 0;
-	n = unregister_calls(g->t, &g->at, trampoline_window(g->t), row, calls);
-	ret = ask(g, calls, n);
+	w = trampoline_window(g->t);
+	n = unregister_calls(g->t, &g->at, w, row, calls);
+	n += uprobe_calls(g->t, w, row, row + 1, calls + n);
+	ret = guest_probes_ask(g, calls, n);
 	if (!ret && g->row[row].kind == PROBE_ROW_TRACEPOINT)
 		ret = events_synchronize(g->t, trampoline_window(g->t), trampoline_text(g->t)->work,
 					 err, sizeof(err));
@@ -508,16 +474,18 @@ int guest_probe_unregister(struct guest_probes *g, unsigned int row)
 
 static void row_count(struct guest_probes *g, unsigned int row)
 {
-	struct row r;
+	struct probe_row r;
 
-	if (row_read(trampoline_window(g->t), row, &r))
+	if (probe_row_read(trampoline_window(g->t), row, &r))
 		return;
-	g->row[row].hits = get(&r, PROBE_ROW_HITS, 8);
-	g->row[row].missed = get(&r, PROBE_ROW_MISSED, 8);
-	if (g->row[row].kind != PROBE_ROW_TRACEPOINT)
-		g->row[row].missed += get(&r, g->at.nmissed.offset, 8);
+	g->row[row].hits = probe_row_get(&r, PROBE_ROW_HITS, 8);
+	g->row[row].missed = probe_row_get(&r, PROBE_ROW_MISSED, 8);
+	if (g->row[row].kind == PROBE_ROW_URETPROBE)
+		g->row[row].hits = probe_row_get(&r, PROBE_ROW_CALLS, 8);
+	if (g->row[row].kind == PROBE_ROW_ENTRY || g->row[row].kind == PROBE_ROW_RETURN)
+		g->row[row].missed += probe_row_get(&r, g->at.nmissed.offset, 8);
 	if (g->row[row].kind == PROBE_ROW_RETURN)
-		g->row[row].missed += get(&r, g->at.return_nmissed.offset, 4);
+		g->row[row].missed += probe_row_get(&r, g->at.return_nmissed.offset, 4);
 }
 
 void guest_probe_count(struct guest_probes *g, unsigned int row, uint64_t *hits, uint64_t *missed)
@@ -530,25 +498,26 @@ void guest_probe_count(struct guest_probes *g, unsigned int row, uint64_t *hits,
 
 /* --- letting go ------------------------------------------------------------------------------ */
 
-/* Of tracepoints, or of the kernel's kprobes. */
-static bool window_has_rows(struct window *w, bool tracepoints)
+/* A bit for each kind (PROBE_ROW_) of which there is one. */
+static uint32_t window_kinds(struct window *w)
 {
-	struct row r;
+	uint32_t kinds = 0;
+	struct probe_row r;
 
 	for (unsigned int row = 0; row < PROBE_ROWS; row++)
-		if (!row_read(w, row, &r) && row_kind(&r) &&
-		    (row_kind(&r) == PROBE_ROW_TRACEPOINT) == tracepoints)
-			return true;
-	return false;
+		if (!probe_row_read(w, row, &r) && probe_row_kind(&r) &&
+		    probe_row_kind(&r) <= PROBE_ROW_URETPROBE)
+			kinds |= 1u << probe_row_kind(&r);
+	return kinds;
 }
 
 /* Of all rows of a window: what a call that was under way has made of them is known by then. */
-static int rows_unregister(struct trace *t, const struct layout *at, struct window *w,
+static int rows_unregister(struct trace *t, const struct kprobe_layout *at, struct window *w,
 			   uint32_t entry, char *err, size_t errlen)
 {
 	const struct guest_work work = events_work(t, w, entry);
-	struct borrow_call *calls = calloc(2 * PROBE_ROWS, sizeof(*calls));
-	bool tracepoints = window_has_rows(w, true);
+	struct borrow_call *calls = calloc(ROW_CALLS * PROBE_ROWS, sizeof(*calls));
+	bool tracepoints = window_kinds(w) & 1u << PROBE_ROW_TRACEPOINT;
 	size_t n = 0;
 	int ret = calls ? guest_work_settle(&work) : -ENOMEM;
 
@@ -556,6 +525,8 @@ static int rows_unregister(struct trace *t, const struct layout *at, struct wind
 		snprintf(err, errlen, "the guest still does what it was asked for before");
 	for (unsigned int row = 0; row < PROBE_ROWS && !ret; row++)
 		n += unregister_calls(t, at, w, row, calls + n);
+	if (!ret)
+		n += uprobe_calls(t, w, 0, PROBE_ROWS, calls + n);
 	if (!ret)
 		ret = events_ask(t, w, entry, calls, n, err, errlen);
 	if (!ret && tracepoints)
@@ -597,15 +568,24 @@ int guest_probes_close(struct guest_probes *g, bool runs)
 
 int guest_probes_recover(struct trace *t, struct window *w, char *err, size_t errlen)
 {
-	struct layout at;
+	const uint32_t kprobes = 1u << PROBE_ROW_ENTRY | 1u << PROBE_ROW_RETURN,
+		       uprobes = 1u << PROBE_ROW_UPROBE | 1u << PROBE_ROW_URETPROBE;
+	uint32_t kinds = window_kinds(w);
+	const char *what = NULL;
+	struct kprobe_layout at;
 
-	if (!window_has_rows(w, false) && !window_has_rows(w, true))
+	if (!kinds)
 		return 0;
 	layout_learn(&at, t->gs);
-	if (!at.size && window_has_rows(w, false)) {
+	if (!at.size && kinds & kprobes)
+		what = "kprobes";
+	else if (kinds & uprobes && guest_uprobes_why_not(t))
+		what = "uprobes";
+	if (what) {
 		snprintf(err, errlen,
-			 "an earlier hvtrace has left kprobes in it, and its kernel "
-			 "does not tell how to remove them");
+			 "an earlier hvtrace has left %s in it, and its kernel does not tell how "
+			 "to remove them",
+			 what);
 		return -EOPNOTSUPP;
 	}
 	return rows_unregister(t, &at, w, w->header.work, err, errlen);
@@ -676,12 +656,19 @@ bool guest_probe_look(struct guest_probes *g, const struct machine_hit *call,
 	if (guest_read(k, call->regs->rsp, &on_stack, sizeof(on_stack)) ||
 	    guest_read(k, call->regs->rdi, &regs, sizeof(regs)))
 		return false;
-	at = on_stack.row - row_va(trampoline_window(g->t), 0);
+	at = on_stack.row - probe_row_va(trampoline_window(g->t), 0);
 	if (at % PROBE_ROW_SIZE || at / PROBE_ROW_SIZE >= PROBE_ROWS)
 		return false;
 	*hit = (struct guest_probe_hit){.row = (unsigned int)(at / PROBE_ROW_SIZE)};
 	regs_take(&hit->regs, &regs);
+	hit->user = (struct guest_probe_user){
+		.cs = (uint16_t)regs.cs, .ss = (uint16_t)regs.ss, .orig_ax = regs.orig_ax};
 	kind = __atomic_load_n(&g->row[hit->row].kind, __ATOMIC_ACQUIRE);
+	if (probe_row_is_uprobe(kind)) {
+		hit->func = kind == PROBE_ROW_URETPROBE ? on_stack.first : regs.ip;
+		hit->ret_ip = regs.ip;
+		return true;
+	}
 	return kind == PROBE_ROW_ENTRY || kind == PROBE_ROW_TRACEPOINT ||
 	       (kind == PROBE_ROW_RETURN && return_find(g, on_stack.first, hit));
 }

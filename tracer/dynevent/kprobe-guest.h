@@ -33,6 +33,7 @@ int guest_probes_open(struct guest_probes *g, char *err, size_t errlen);
 struct guest_probe {
 	unsigned int row; /* of WINDOW_PROBES */
 	uint64_t ip;	  /* where the kernel has put it; not of a tracepoint's */
+	uint64_t inode;	  /* of a uprobe: the struct of its file */
 	unsigned int maxactive;
 };
 
@@ -64,7 +65,15 @@ struct guest_probe_hit {
 	struct machine_regs regs;  /* rip as the kernel's own handlers have it */
 	uint64_t ret_ip;	   /* of a return: where the function goes on */
 	uint64_t args[PROBE_ARGS]; /* and what was kept of its call; else 0 */
+	uint64_t func;		   /* of a uprobe: where it is, or the function that returns */
+	struct guest_probe_user {  /* likewise: what else is on the kernel's stack */
+		uint16_t cs, ss;
+		uint64_t orig_ax;
+	} user;
 };
+
+/* Words on the stack where the host is called, up to where the handler returns to: kprobe.S. */
+#define GUEST_UPROBE_FRAME 3
 
 /*
  * A call that has come from payload_text.kprobe_call, or a trap's hit at kprobe_trap. False: it is

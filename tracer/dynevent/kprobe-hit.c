@@ -40,6 +40,11 @@ struct event_hit {
 	} record;
 };
 
+static bool is_uprobe(const struct event_hit *h)
+{
+	return h->pe->def->kind == PROBE_UPROBE;
+}
+
 static int read_memory(void *arg, bool user, uint64_t va, void *buf, size_t len)
 {
 	struct event_hit *h = arg;
@@ -72,15 +77,38 @@ static void state_of_handler(struct event_hit *h)
 {
 	int more = more_disabled(h->pe->def) - 1, depth = h->state.preempt_count & DEPTH_MASK;
 
-	if (!guestsym_addr(h->t->gs, "preempt_schedule"))
+	/* That of a uprobe disables it where the kernel's does not. */
+	if (!is_uprobe(h) && !guestsym_addr(h->t->gs, "preempt_schedule"))
 		return;
 	depth = depth + more < 0 ? 0 : depth + more > DEPTH_MASK ? DEPTH_MASK : depth + more;
 	h->state.preempt_count = (uint8_t)((h->state.preempt_count & ~DEPTH_MASK) | depth);
 }
 
+/* What there is in user mode alone; the machine has no segments of a task's. */
+static struct fetch_user user_of(const struct event_hit *h)
+{
+	const struct guest_probe_hit *at = h->guest;
+
+	return (struct fetch_user){
+		.cs = at->user.cs,
+		.ss = at->user.ss,
+		.orig_ax = at->user.orig_ax,
+		.file = at->func - h->pe->def->offset,
+	};
+}
+
+/* Behind the head that all records have. */
+static void place_take(struct event_hit *h)
+{
+	h->record.probe.ip = is_uprobe(h) ? h->guest->func : h->pe->ip;
+	if (h->guest && h->pe->def->is_return)
+		h->record.probe.ret_ip = h->guest->ret_ip;
+}
+
 /* False: it has more strings than a record may have. */
 static bool record_make(struct event_hit *h)
 {
+	const struct fetch_user user = is_uprobe(h) ? user_of(h) : (struct fetch_user){0};
 	const struct probe_def *def = h->pe->def;
 	char comm[GUEST_COMM_LEN + 1] = "";
 	const struct fetch_hit at = {
@@ -88,6 +116,7 @@ static bool record_make(struct event_hit *h)
 		.args = h->guest && def->is_return ? h->guest->args : NULL,
 		/* behind the kernel's own int3, as its probes have it */
 		.ip = h->guest ? h->guest->regs.rip : h->pe->ip + 1,
+		.user = is_uprobe(h) ? &user : NULL,
 		.comm = comm,
 		.read = read_memory,
 		.symbol = print_symbol,
@@ -105,12 +134,22 @@ static bool record_make(struct event_hit *h)
 		.preempt_count = h->state.preempt_count,
 		.pid = h->state.pid,
 	};
-	h->record.probe.ip = h->pe->ip;
-	if (h->guest && def->is_return)
-		h->record.probe.ret_ip = h->guest->ret_ip;
+	place_take(h);
 	h->len = fetch_args(def->arg, def->nr_args, &at, h->record.bytes,
 			    def->is_return ? PROBE_RETURN_HEAD : PROBE_HEAD, RECORD_MAX);
 	return h->len;
+}
+
+/* From where the handler returns to: it is a task's that has come from user mode. */
+static void handler_stack(const struct event_hit *h, struct event_stack *stack)
+{
+	struct trace *t = h->t;
+	uint64_t sp = h->hit->regs->rsp + GUEST_UPROBE_FRAME * sizeof(uint64_t), ip;
+
+	stack->n = 0;
+	if (!guest_read(&t->guest, sp, &ip, sizeof(ip)))
+		stack->n = unwind_entry(trace_unwind(t), &t->guest, ip, sp + sizeof(ip),
+					h->hit->regs->rbp, stack->ip, NULL, EVENT_STACK_DEPTH);
 }
 
 /* Where the kernel has its own: as if the site's call had been made. */
@@ -123,6 +162,10 @@ static void stack_make(const struct event_hit *h, bool user, struct event_stack 
 	if (user)
 		trace_user_stack(t, h->hit->vcpu, &stack->tgid, stack->user_ip,
 				 EVENT_USER_STACK_DEPTH);
+	if (is_uprobe(h)) {
+		handler_stack(h, stack);
+		return;
+	}
 	if (h->guest) {
 		stack->n = unwind_stack(u, &t->guest, &h->guest->regs, stack->ip, NULL,
 					EVENT_STACK_DEPTH);

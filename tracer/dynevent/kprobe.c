@@ -143,17 +143,20 @@ int probe_events_apply(struct probe_events *p)
 
 /* --- adding ---------------------------------------------------------------------------------- */
 
-static bool is_kprobe(const struct probe_event *pe)
+static const struct dyn_event_ops *ops_of(const struct probe_event *pe)
 {
-	return pe->def->kind == PROBE_KPROBE;
+	if (pe->def->kind == PROBE_UPROBE)
+		return &uprobe_event_ops;
+	return pe->def->kind == PROBE_KPROBE ? &probe_event_ops : &fprobe_event_ops;
 }
 
-/* A kprobe of that event, or one of the others. */
-static struct probe_event *find(const struct probe_events *p, uint32_t event, bool kprobe)
+/* One of that event, of the same file as `of`. */
+static struct probe_event *find(const struct probe_events *p, uint32_t event,
+				const struct probe_event *of)
 {
 	struct probe_event *pe = p->first;
 
-	while (pe && (pe->event != event || is_kprobe(pe) != kprobe))
+	while (pe && (pe->event != event || ops_of(pe) != ops_of(of)))
 		pe = pe->next;
 	return pe;
 }
@@ -173,7 +176,8 @@ static void link_in(struct probe_events *p, struct probe_event *pe)
 
 static int place(struct probe_events *p, struct probe_event *pe, struct probe_error *err)
 {
-	int ret = probe_event_place(p->t, pe);
+	/* Of a uprobe that has been done to find its file. */
+	int ret = pe->def->kind == PROBE_UPROBE ? 0 : probe_event_place(p->t, pe);
 
 	if (ret == -EILSEQ)
 		return probe_error_set(err, ret, 1, 0,
@@ -183,6 +187,13 @@ static int place(struct probe_events *p, struct probe_event *pe, struct probe_er
 	if (ret && ret != -ENOMEM && ret != -EEXIST)
 		return probe_error_set(err, ret, 1, 0, "Failed to register probe event");
 	return ret;
+}
+
+static bool is_same(const struct probe_event *a, const struct probe_event *b)
+{
+	if (a->def->kind != PROBE_UPROBE)
+		return probe_def_same(a->def, b->def);
+	return uprobe_same_place(a, b) && probe_def_same_args(a->def, b->def);
 }
 
 /* Another probe of an event that is there. */
@@ -198,7 +209,7 @@ static int append(struct probe_events *p, struct probe_event *pe, const struct p
 		return probe_error_set(err, -EEXIST, differs + 1, 0,
 				       "Argument type or name is different from existing probe");
 	for (const struct probe_event *other = first; other; other = other->next)
-		if (other->event == first->event && probe_def_same(pe->def, other->def))
+		if (other->event == first->event && is_same(pe, other))
 			return probe_error_set(err, -EEXIST, 0, 0,
 					       "There is already the exact same probe event");
 	pe->event = first->event;
@@ -219,12 +230,11 @@ static int add_event(struct probe_events *p, struct probe_event *pe, struct prob
 	return ret;
 }
 
-static int add(struct probe_events *p, struct probe_event *pe, struct probe_error *err)
+int probe_event_add(struct probe_events *p, struct probe_event *pe, struct probe_error *err)
 {
 	struct events *events = p->t->trace_events;
 	uint32_t event = events_find(events, pe->def->group, pe->def->event);
-	const struct probe_event *first =
-		event == EVENT_NONE ? NULL : find(p, event, is_kprobe(pe));
+	const struct probe_event *first = event == EVENT_NONE ? NULL : find(p, event, pe);
 	int ret;
 
 	if (first)
@@ -237,15 +247,14 @@ static int add(struct probe_events *p, struct probe_event *pe, struct probe_erro
 	if (ret)
 		return ret;
 	link_in(p, pe);
-	dyn_event_add(p->t, &pe->dyn, is_kprobe(pe) ? &probe_event_ops : &fprobe_event_ops, pe);
+	dyn_event_add(p->t, &pe->dyn, ops_of(pe), pe);
 	ret = probe_events_apply(p);
 	if (ret)
 		trace_note(p->t, "%s:%s: it is there, but not on", pe->def->group, pe->def->event);
 	return 0;
 }
 
-/* It is in no list. */
-static int probe_event_discard(struct probe_events *p, struct probe_event *pe)
+int probe_event_discard(struct probe_events *p, struct probe_event *pe)
 {
 	int ret = pe->in_guest ? guest_probe_unregister(p->guest, pe->guest.row) : 0;
 
@@ -253,12 +262,11 @@ static int probe_event_discard(struct probe_events *p, struct probe_event *pe)
 	return ret;
 }
 
-/* Makes a definition of a line. */
-typedef int parse_fn(const struct probe_words *words, const struct probe_symbols *symbols,
-		     struct probe_def **def, struct probe_error *err);
-
-static int define(struct probe_events *p, parse_fn *parse, const struct probe_words *words,
-		  struct probe_error *err)
+static int define_with(struct probe_events *p, const struct probe_words *words,
+		       int parse(const struct probe_words *words,
+				 const struct probe_symbols *symbols, struct probe_def **def,
+				 struct probe_error *err),
+		       struct probe_error *err)
 {
 	struct probe_dentries dentries;
 	const struct probe_symbols symbols = {
@@ -276,10 +284,22 @@ static int define(struct probe_events *p, parse_fn *parse, const struct probe_wo
 	int ret = pe ? parse(words, &symbols, &pe->def, err) : -ENOMEM;
 
 	if (!ret)
-		ret = add(p, pe, err);
+		ret = probe_event_add(p, pe, err);
 	if (ret && pe)
 		probe_event_discard(p, pe);
 	return ret;
+}
+
+static int define_kprobe(struct probe_events *p, const struct probe_words *words,
+			 struct probe_error *err)
+{
+	return define_with(p, words, probe_def_parse, err);
+}
+
+static int define_fprobe(struct probe_events *p, const struct probe_words *words,
+			 struct probe_error *err)
+{
+	return define_with(p, words, fprobe_def_parse, err);
 }
 
 /* --- removing -------------------------------------------------------------------------------- */
@@ -314,7 +334,7 @@ static int take_out_held(struct probe_events *p, struct probe_event **at)
 	return selection_patch(t);
 }
 
-static int probe_event_remove(struct trace *t, struct dyn_event *ev)
+int probe_event_remove(struct trace *t, struct dyn_event *ev)
 {
 	struct probe_event *pe = ev->owner, **at = &t->probe_events->first;
 	int ret, error = 0;
@@ -346,7 +366,7 @@ void probe_error_log(struct trace *t, const char *where, const struct probe_word
 	free(command);
 }
 
-static int define_line(struct trace *t, const char *line, parse_fn *parse, const char *where)
+int probe_line_define(struct trace *t, const char *line, probe_define_fn *define, const char *where)
 {
 	struct probe_error err = {0};
 	struct probe_words words;
@@ -355,7 +375,7 @@ static int define_line(struct trace *t, const char *line, parse_fn *parse, const
 	if (ret)
 		return ret;
 	if (words.n)
-		ret = define(t->probe_events, parse, &words, &err);
+		ret = define(t->probe_events, &words, &err);
 	probe_error_log(t, where, &words, &err);
 	probe_words_free(&words);
 	return ret;
@@ -363,7 +383,7 @@ static int define_line(struct trace *t, const char *line, parse_fn *parse, const
 
 static int probe_event_define(struct trace *t, const char *line)
 {
-	return define_line(t, line, probe_def_parse, "trace_kprobe");
+	return probe_line_define(t, line, define_kprobe, "trace_kprobe");
 }
 
 /* A kernel without these says of such a line what it says of any that is none of its own. */
@@ -371,17 +391,17 @@ static int fprobe_event_define(struct trace *t, const char *line)
 {
 	if (!probe_kernel_has_fprobes(t))
 		return -ECANCELED;
-	return define_line(t, line, fprobe_def_parse, "trace_fprobe");
+	return probe_line_define(t, line, define_fprobe, "trace_fprobe");
 }
 
-static void probe_event_print(const struct dyn_event *ev, struct text *out)
+void probe_event_print(const struct dyn_event *ev, struct text *out)
 {
 	const struct probe_event *pe = ev->owner;
 
 	probe_def_print(pe->def, pe->guest.maxactive, out);
 }
 
-static bool probe_event_is_busy(struct trace *t, const struct dyn_event *ev)
+bool probe_event_is_busy(struct trace *t, const struct dyn_event *ev)
 {
 	const struct probe_event *pe = ev->owner;
 	bool busy;
@@ -392,7 +412,7 @@ static bool probe_event_is_busy(struct trace *t, const struct dyn_event *ev)
 	return busy;
 }
 
-static bool probe_event_matches(const struct dyn_event *ev, const struct probe_removal *removal)
+bool probe_event_matches(const struct dyn_event *ev, const struct probe_removal *removal)
 {
 	const struct probe_event *pe = ev->owner;
 
@@ -438,7 +458,7 @@ void trace_print_kprobe_profile(struct trace *t, struct text *out)
 	for (struct probe_event *pe = p->first; pe; pe = pe->next) {
 		uint64_t hits = atomic_load(&pe->hits), missed = 0;
 
-		if (!is_kprobe(pe))
+		if (pe->def->kind != PROBE_KPROBE)
 			continue;
 		if (pe->in_guest)
 			guest_probe_count(p->guest, pe->guest.row, &hits, &missed);

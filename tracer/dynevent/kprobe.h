@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kprobe.h - probe events of the host's own: kprobe_events and kprobe_profile, and the fprobes of
- * dynamic_events.
+ * kprobe.h - probe events of the host's own: kprobe_events, uprobe_events and their profiles, and
+ * the fprobes of dynamic_events.
  *
  * The guest's kernel makes the probe (kprobe-guest.h), the host reads what the definition asks for
  * and writes the record itself, into the ring of each instance that has the event on. It is the
@@ -72,6 +72,25 @@ struct probe_events {
 	struct probe_event *first;
 	struct guest_probes *guest;
 };
+
+/* A line of one of the kinds of probes: what its words define. */
+typedef int probe_define_fn(struct probe_events *p, const struct probe_words *words,
+			    struct probe_error *err);
+/* Define what a line says, and log what is wrong with it. As dyn_event_ops.define(). */
+int probe_line_define(struct trace *t, const char *line, probe_define_fn *define,
+		      const char *where);
+/* It joins the others, and its event the list, unless that is there. 0 or -errno. */
+int probe_event_add(struct probe_events *p, struct probe_event *pe, struct probe_error *err);
+/* It is in no list: it is let go, and freed. 0, or an error of asking the guest. */
+int probe_event_discard(struct probe_events *p, struct probe_event *pe);
+/* As in struct dyn_event_ops. */
+void probe_event_print(const struct dyn_event *ev, struct text *out);
+bool probe_event_is_busy(struct trace *t, const struct dyn_event *ev);
+bool probe_event_matches(const struct dyn_event *ev, const struct probe_removal *removal);
+int probe_event_remove(struct trace *t, struct dyn_event *ev);
+
+/* Both are at the same instruction, whatever their files are called. */
+bool uprobe_same_place(const struct probe_event *a, const struct probe_event *b);
 
 /* The run-time address of a symbol ("name", "module:name"), 0: there is none. */
 uint64_t probe_symbol_address(struct trace *t, const char *name);

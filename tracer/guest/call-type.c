@@ -13,6 +13,8 @@ static const char *const models[CALL_TYPES][3] = {
 	[CALL_TYPE_WORK] = {"poweroff_work_func"},
 	[CALL_TYPE_KPROBE] = {"kprobe_dispatcher", "aggr_pre_handler", "pre_handler_kretprobe"},
 	[CALL_TYPE_KRETPROBE] = {"kretprobe_dispatcher"},
+	[CALL_TYPE_UPROBE] = {"uprobe_dispatcher"},
+	[CALL_TYPE_URETPROBE] = {"uretprobe_dispatcher"},
 };
 
 /* Until 6.0 functions were called through tables of jumps, with no hash in front of them. */

@@ -20,6 +20,8 @@ enum call_type {
 	CALL_TYPE_WORK,	     /* void (struct work_struct *) */
 	CALL_TYPE_KPROBE,    /* int (struct kprobe *, struct pt_regs *) */
 	CALL_TYPE_KRETPROBE, /* int (struct kretprobe_instance *, struct pt_regs *) */
+	CALL_TYPE_UPROBE,    /* int (struct uprobe_consumer *, struct pt_regs *) */
+	CALL_TYPE_URETPROBE, /* int (struct uprobe_consumer *, unsigned long, struct pt_regs *) */
 	CALL_TYPES,
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kprobe.S - the handlers of kprobes and kretprobes that the guest's kernel has been asked for, and
- * probes of its tracepoints; they lie in the window. payload.S includes it.
+ * kprobe.S - the handlers of kprobes, kretprobes and uprobes that the guest's kernel has been asked for,
+ * and probes of its tracepoints; they lie in the window. payload.S includes it.
  *
- * The kernel calls them with preemption off, perhaps in the middle of a breakpoint's exception. Each
+ * The kernel calls them with preemption off, perhaps in the middle of a breakpoint's exception, but for
+ * those of uprobes. Each
  * hit is a call to the host: CTL_CALL_DI is where the registers are (struct pt_regs), and on the
  * stack lie the first argument and the row of WINDOW_PROBES.
  *
@@ -14,12 +15,13 @@
 	/* (struct kprobe *, struct pt_regs *): the row itself. */
 	called_by_address payload_kprobe
 	mov	%rdi, %rax
-	jmp	1f
+	jmp	.Lkprobe_row
 	/* (struct kretprobe_instance *, struct pt_regs *): of the one that runs on this CPU. */
 	called_by_address payload_kretprobe
 	mov	%gs:0, %rax
 	at	PATCH_CURRENT_KPROBE
-1:	push	%rax
+.Lkprobe_row:
+	push	%rax
 	push	%rdi
 	mov	%gs:0, %r10d
 	at	PATCH_CPU_NUMBER
@@ -110,11 +112,12 @@ payload_kprobe_call:
 	 */
 	called_by_address payload_kprobe_stop
 	mov	%rdi, %rax
-	jmp	1f
+	jmp	.Lkprobe_stop_row
 	called_by_address payload_kretprobe_stop
 	mov	%gs:0, %rax
 	at	PATCH_CURRENT_KPROBE
-1:	push	%rax
+.Lkprobe_stop_row:
+	push	%rax
 	push	%rdi
 	mov	%rsi, %rdi
 	.globl	payload_kprobe_trap
@@ -123,5 +126,41 @@ payload_kprobe_trap:
 	pop	%rdi
 	pop	%rax
 	lock incq PROBE_ROW_HITS(%rax)
+	xor	%eax, %eax
+	ret
+
+	/*
+	 * Of uprobes, which a task calls that may sleep, and be preempted: not while it waits for the
+	 * host. Who has the kernel remove one waits until nobody is in here.
+	 */
+	.macro	not_preempted handler
+	incl	%gs:0
+	at	PATCH_PREEMPT_COUNT
+	call	\handler
+	subl	$1, %gs:0
+	at	PATCH_PREEMPT_COUNT, 4, 1
+	ret
+	.endm
+
+	/* (row, function, struct pt_regs *): as a kretprobe's. */
+	.macro	uretprobe handler
+	mov	%rdi, %rax
+	mov	%rsi, %rdi
+	mov	%rdx, %rsi
+	not_preempted \handler
+	.endm
+
+	/* (row, struct pt_regs *) */
+	called_by_address payload_uprobe
+	not_preempted payload_kprobe
+	called_by_address payload_uprobe_stop
+	not_preempted payload_kprobe_stop
+	called_by_address payload_uretprobe
+	uretprobe .Lkprobe_row
+	called_by_address payload_uretprobe_stop
+	uretprobe .Lkprobe_stop_row
+	/* The same where the function begins whose return is probed: the kernel counts calls. */
+	called_by_address payload_uprobe_called
+	lock incq PROBE_ROW_CALLS(%rdi)
 	xor	%eax, %eax
 	ret

@@ -224,6 +224,11 @@ static void describe_called(struct payload_text *text)
 		{payload_kretprobe, CALL_TYPE_KRETPROBE},
 		{payload_kretprobe_stop, CALL_TYPE_KRETPROBE},
 		{payload_kretprobe_entry, CALL_TYPE_KRETPROBE},
+		{payload_uprobe, CALL_TYPE_UPROBE},
+		{payload_uprobe_stop, CALL_TYPE_UPROBE},
+		{payload_uprobe_called, CALL_TYPE_UPROBE},
+		{payload_uretprobe, CALL_TYPE_URETPROBE},
+		{payload_uretprobe_stop, CALL_TYPE_URETPROBE},
 	};
 
 	_Static_assert(ARRAY_SIZE(called) == ARRAY_SIZE(text->called), "all of them");
@@ -256,6 +261,24 @@ static void describe_changes(struct payload_text *text)
 	text->count_add = (uint32_t)(payload_count_add - payload_code);
 	text->count_sub = (uint32_t)(payload_count_sub - payload_code);
 	text->bh_disable_call = (uint32_t)(payload_bh_disable_call - payload_code);
+}
+
+static void describe_probes(struct payload_text *text)
+{
+	text->kprobe = (uint32_t)(payload_kprobe - payload_code);
+	text->kretprobe = (uint32_t)(payload_kretprobe - payload_code);
+	text->kretprobe_entry = (uint32_t)(payload_kretprobe_entry - payload_code);
+	text->kprobe_call = (uint32_t)(payload_kprobe_call - payload_code);
+	text->kprobe_stop = (uint32_t)(payload_kprobe_stop - payload_code);
+	text->kretprobe_stop = (uint32_t)(payload_kretprobe_stop - payload_code);
+	text->kprobe_trap = (uint32_t)(payload_kprobe_trap - payload_code);
+	text->tracepoint = (uint32_t)(payload_tracepoint - payload_code);
+	text->tracepoint_stop = (uint32_t)(payload_tracepoint_stop - payload_code);
+	text->uprobe = (uint32_t)(payload_uprobe - payload_code);
+	text->uretprobe = (uint32_t)(payload_uretprobe - payload_code);
+	text->uprobe_stop = (uint32_t)(payload_uprobe_stop - payload_code);
+	text->uretprobe_stop = (uint32_t)(payload_uretprobe_stop - payload_code);
+	text->uprobe_called = (uint32_t)(payload_uprobe_called - payload_code);
 }
 
 static void describe(struct payload_text *text)
@@ -299,15 +322,7 @@ static void describe(struct payload_text *text)
 	text->switch_call = (uint32_t)(payload_switch_call - payload_code);
 	describe_called(text);
 	text->work = (uint32_t)(payload_work - payload_code);
-	text->kprobe = (uint32_t)(payload_kprobe - payload_code);
-	text->kretprobe = (uint32_t)(payload_kretprobe - payload_code);
-	text->kretprobe_entry = (uint32_t)(payload_kretprobe_entry - payload_code);
-	text->kprobe_call = (uint32_t)(payload_kprobe_call - payload_code);
-	text->kprobe_stop = (uint32_t)(payload_kprobe_stop - payload_code);
-	text->kretprobe_stop = (uint32_t)(payload_kretprobe_stop - payload_code);
-	text->kprobe_trap = (uint32_t)(payload_kprobe_trap - payload_code);
-	text->tracepoint = (uint32_t)(payload_tracepoint - payload_code);
-	text->tracepoint_stop = (uint32_t)(payload_tracepoint_stop - payload_code);
+	describe_probes(text);
 	text->size = (uint32_t)(payload_code_end - payload_code);
 	text->nr_edges = 0;
 	for (const struct payload_edge *e = payload_edges; e != payload_edges_end; e++) {

@@ -42,7 +42,7 @@ struct payload_config {
 	uint8_t type[CALL_TYPES][CALL_TYPE_SIZE]; /* in front of what the kernel calls by address */
 };
 
-#define PAYLOAD_CALLED 6
+#define PAYLOAD_CALLED 11
 
 /* Where sites call: offsets from WINDOW_TEXT. */
 struct payload_text {
@@ -92,6 +92,9 @@ struct payload_text {
 	uint32_t kprobe_stop, kretprobe_stop, kprobe_trap;
 	/* Probes of a tracepoint that do as these two handlers do. */
 	uint32_t tracepoint, tracepoint_stop;
+	/* Handlers of a uprobe, and of its return, likewise; and what counts calls for the latter.
+	 */
+	uint32_t uprobe, uretprobe, uprobe_stop, uretprobe_stop, uprobe_called;
 	/* Those of them that the kernel calls by address: their types are in front of them. */
 	struct {
 		uint32_t entry;

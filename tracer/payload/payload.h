@@ -32,9 +32,11 @@
 #define WINDOW_EVENT_FILES 0x10000 /* a struct trace_event_file for each event: EVENT_FILE_ */
 #define WINDOW_EVENT_ARRAY 0x50000 /* the struct trace_array that system calls look into */
 #define WINDOW_EVENT_TABLE 0x60000 /* struct payload_event for each file, and two of the array */
-#define WINDOW_EVENT_HELD  0x6d000 /* struct payload_held: modules held for their events */
-#define WINDOW_EVENT_OWN   0x6f000 /* struct payload_own_event: the guest's own kprobe events */
-#define WINDOW_WORK	   0x70000 /* a struct work_struct, and what it is to call: WORK_ */
+#define WINDOW_EVENT_HELD  0x6c080 /* struct payload_held: modules held for their events */
+#define WINDOW_EVENT_OWN   0x6e080 /* struct payload_own_event: the guest's own kprobe events */
+#define WINDOW_WORK	   0x6ef00 /* a struct work_struct, and what it is to call: WORK_ */
+#define WINDOW_PATH	   0x7b000 /* of a file, while the guest's kernel is asked for it */
+#define WINDOW_PATH_SIZE   0x1000
 #define WINDOW_CTL	   0x7c000 /* CTL_BLOCKS of CTL_SIZE */
 #define WINDOW_PIDS	   0x80000
 #define WINDOW_PIDS_SIZE   0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */
@@ -286,6 +288,7 @@
 #define PROBE_ROW_KIND	 224 /* u32, written by the host: PROBE_ROW_FREE and so on */
 #define PROBE_ROW_HITS	 232 /* u64 */
 #define PROBE_ROW_MISSED 240 /* u64: of those that the kernel has not missed: not told the host */
+#define PROBE_ROW_CALLS	 248 /* u64: of a uprobe at a return, calls of its function */
 
 #define PROBE_ARGS 6 /* u64: di, si, dx, cx, r8, r9, kept for a return that asks for them */
 
@@ -297,6 +300,18 @@
 #define PROBE_ROW_TRACEPOINT	3
 #define PROBE_ROW_TRACEPOINT_AT 0
 #define PROBE_ROW_TRACEPOINT_FN 8
+/*
+ * As uprobes, at an instruction and at a function's return: the kernel's struct uprobe_consumer,
+ * and behind it what it is asked with. All ones in _MADE: it is not registered; else that is what
+ * the function that registers it has said, which the kworker has put there.
+ */
+#define PROBE_ROW_UPROBE	4
+#define PROBE_ROW_URETPROBE	5
+#define PROBE_ROW_UPROBE_PATH	128 /* a struct path, which is held; all zero: none */
+#define PROBE_ROW_UPROBE_INODE	144 /* u64: struct inode */
+#define PROBE_ROW_UPROBE_OFFSET 152 /* u64: in the file */
+#define PROBE_ROW_UPROBE_REF	160 /* u64: likewise, of a counter of who waits for hits; 0: none */
+#define PROBE_ROW_UPROBE_MADE	168 /* u64 */
 
 /* --- work ----------------------------------------------------------------------------------- */
 
@@ -307,9 +322,9 @@
 #define WORK_OVER	72 /* u32: all have, and the function is about to return */
 #define WORK_CALLS	128
 #define WORK_CALL_FN	0  /* u64 */
-#define WORK_CALL_ARG	8  /* u64[3] */
-#define WORK_CALL_RET	32 /* u64; before the call: where else it goes, 0: nowhere */
-#define WORK_CALL_SIZE	40
+#define WORK_CALL_ARG	8  /* u64[4] */
+#define WORK_CALL_RET	40 /* u64; before the call: where else it goes, 0: nowhere */
+#define WORK_CALL_SIZE	48
 #define WORK_CALLS_MAX	1024
 
 /* --- how to leave the code ------------------------------------------------------------------ */
@@ -354,11 +369,12 @@ struct payload_record {
 _Static_assert(sizeof(struct payload_record) == PAYLOAD_RECORD_SIZE, "a record is 32 bytes");
 
 struct payload_work_call {
-	uint64_t fn, arg[3], ret;
+	uint64_t fn, arg[4], ret;
 };
 
 _Static_assert(sizeof(struct payload_work_call) == WORK_CALL_SIZE, "as the code has it");
-_Static_assert(WINDOW_WORK + WORK_CALLS + WORK_CALLS_MAX * WORK_CALL_SIZE <= WINDOW_CTL &&
+_Static_assert(WINDOW_WORK + WORK_CALLS + WORK_CALLS_MAX * WORK_CALL_SIZE <= WINDOW_PATH &&
+		       WINDOW_PATH + WINDOW_PATH_SIZE <= WINDOW_CTL &&
 		       WINDOW_CTL + CTL_BLOCKS * CTL_SIZE <= WINDOW_PIDS,
 	       "there is room");
 
@@ -373,7 +389,7 @@ _Static_assert(offsetof(struct payload_stack, word) == COPY_WORD, "as the code h
 
 #define WINDOW_MAX_PIECES 64
 #define WINDOW_PIECE	  0x200000 /* what one entry of a page directory maps */
-#define PAYLOAD_MAGIC	  "hvtrace window 7"
+#define PAYLOAD_MAGIC	  "hvtrace window 8"
 
 /* A function of the guest's that begins with a jump to the code: event.S. */
 struct payload_detour {

@@ -16,6 +16,7 @@
 	mov	WORK_CALL_ARG(%r12), %rdi
 	mov	WORK_CALL_ARG + 8(%r12), %rsi
 	mov	WORK_CALL_ARG + 16(%r12), %rdx
+	mov	WORK_CALL_ARG + 24(%r12), %rcx
 	call	3f
 	mov	WORK_CALL_RET(%r12), %rdx
 	test	%rdx, %rdx

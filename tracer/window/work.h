@@ -24,7 +24,7 @@ struct guest_work {
 /* Why the guest's kernel cannot be given work; NULL: it can. Nothing is written. */
 const char *guest_work_why_not(const struct guest_work *work);
 /*
- * Make n calls, one after the other, with up to three arguments each; the machine runs, and this is
+ * Make n calls, one after the other, with up to four arguments each; the machine runs, and this is
  * not its thread. Up to WORK_CALLS_MAX of them are all made whatever becomes of us, once one is,
  * and what one returns is put into the guest's memory by whoever makes it (ret_to). One thread at a
  * time. No longer than two minutes, nor than end_ms, and until it is given up (guest.h).

@@ -8,4 +8,5 @@ tracer-objs += tracer/events/define/probe-format.o
 tracer-objs += tracer/events/define/probe.o
 tracer-objs += tracer/events/define/synth-format.o
 tracer-objs += tracer/events/define/synth-parse.o
+tracer-objs += tracer/events/define/uprobe.o
 tracer-objs += tracer/events/define/words.o

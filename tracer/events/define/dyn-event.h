@@ -39,7 +39,7 @@ struct dyn_event_ops {
 };
 
 extern const struct dyn_event_ops event_probe_ops, synth_event_ops, fprobe_event_ops,
-	probe_event_ops;
+	probe_event_ops, uprobe_event_ops;
 
 /* Behind all others. And no more; it need not be there. */
 void dyn_event_add(struct trace *t, struct dyn_event *ev, const struct dyn_event_ops *ops,

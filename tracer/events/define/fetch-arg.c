@@ -143,20 +143,28 @@ static int parse_variable(struct fetch_parser *p, char *name, size_t offs)
 	if (!strncmp(name, "retval", 6) && (!name[6] || p->flags & FETCH_HAS_NAMES)) {
 		if (!(p->at & FETCH_AT_RETURN))
 			return fetch_fail(p, offs, "$retval is not available on probe");
+		if (p->flags & FETCH_OF_USER)
+			return fetch_source_set(p, FETCH_RETVAL, 0);
 		return fetch_name_parse(p, name - 1, offs);
 	}
 	if (!strcmp(name, "stack"))
 		return fetch_source_set(p, FETCH_STACKP, 0);
 	if (!strncmp(name, "stack", 5) && decimal(name + 5, &number)) {
-		if (number > FETCH_STACK_MAX)
+		if (number > FETCH_STACK_MAX && !(p->flags & FETCH_OF_USER))
 			return fetch_fail(p, offs, "Invalid stack number");
-		return fetch_source_set(p, FETCH_STACK, number);
+		return fetch_source_set(p, FETCH_STACK, (uint32_t)number);
 	}
 	if (!strcmp(name, "comm") || !strcmp(name, "COMM"))
 		return fetch_source_set(p, FETCH_COMM, 0);
-	if ((p->at == FETCH_AT_ENTRY || p->flags & FETCH_KEEPS_ARGS) && !strncmp(name, "arg", 3) &&
-	    decimal(name + 3, &number))
+	if (!(p->flags & FETCH_OF_USER) && !strncmp(name, "arg", 3) &&
+	    (p->at == FETCH_AT_ENTRY || p->flags & FETCH_KEEPS_ARGS) && decimal(name + 3, &number))
 		return parse_argument(p, number, offs);
+	if (p->flags & FETCH_OF_USER && p->flags & FETCH_HAS_NAMES && !strncmp(name, "arg", 3) &&
+	    decimal(name + 3, &number))
+		return fetch_fail(p, offs,
+				  number && number <= FETCH_STACK_MAX
+					  ? "$arg* can be used only on function entry or exit"
+					  : "Invalid argument number");
 	return fetch_fail(p, offs, "Invalid $-variable specified");
 }
 
@@ -181,6 +189,20 @@ int fetch_add_deref(struct fetch_parser *p, int64_t offset, bool user, size_t of
 	return 0;
 }
 
+/* Of the file that a uprobe is in. */
+static int parse_file_offset(struct fetch_parser *p, const char *arg, size_t offs)
+{
+	int64_t number = 0;
+	int ret;
+
+	if (!(p->flags & FETCH_OF_USER))
+		return fetch_fail(p, offs, "File offset is not available with kprobe");
+	ret = signed_number(arg, &number);
+	if (ret)
+		return probe_error_set(p->err, ret, p->word, offs, "Invalid file offset value");
+	return fetch_source_set(p, FETCH_FILE, (uint64_t)number);
+}
+
 static int parse_memory(struct fetch_parser *p, const char *arg, size_t offs)
 {
 	uint64_t number;
@@ -193,7 +215,11 @@ static int parse_memory(struct fetch_parser *p, const char *arg, size_t offs)
 					       "Invalid memory address");
 		fetch_source_set(p, FETCH_IMM, number);
 	} else if (*arg == '+') {
-		return fetch_fail(p, offs, "File offset is not available with kprobe");
+		ret = parse_file_offset(p, arg + 1, offs);
+		if (ret)
+			return ret;
+	} else if (p->flags & FETCH_OF_USER) {
+		return fetch_fail(p, offs, "Symbol is not available with uprobe");
 	} else {
 		ret = text_set(p, FETCH_SYMBOL, arg, strlen(arg));
 		if (ret)
@@ -348,6 +374,16 @@ static bool is_text(const struct fetch_parser *p, const char *arg)
 	return !strcmp(arg, "$comm") || !strcmp(arg, "$COMM") || !strncmp(arg, "\\\"", 2);
 }
 
+/* Kernels that know "char" have no symbols for what is of user mode. */
+static bool kernel_has_type(const struct fetch_parser *p, const struct fetch_type *type)
+{
+	bool is_symbol = !strncmp(type->name, "sym", 3);
+
+	if (p->flags & FETCH_HAS_CHAR)
+		return !is_symbol || !(p->flags & FETCH_OF_USER);
+	return *type->name != 'c';
+}
+
 /* The type is behind `arg` and its end, or NULL. */
 static int parse_type(struct fetch_parser *p, const char *arg, char *type, size_t offset)
 {
@@ -360,7 +396,7 @@ static int parse_type(struct fetch_parser *p, const char *arg, char *type, size_
 	if (is_text(p, arg) && (a->count || (type && strcmp(type, "string") != 0)))
 		return -EINVAL;
 	a->type = type_find(is_text(p, arg) ? "string" : type ? type : "x64");
-	if (!a->type || (*a->type->name == 'c' && !(p->flags & FETCH_HAS_CHAR)))
+	if (!a->type || !kernel_has_type(p, a->type))
 		return fetch_fail(p, offset + (type ? (size_t)(type - arg) : 0),
 				  "Unknown type is specified");
 	return 0;

@@ -4,7 +4,7 @@
  * how to show it (Documentation/trace/kprobetrace.rst).
  *
  * What is accepted, and what is said about the rest, is what traceprobe_parse_probe_arg()
- * (kernel/trace/trace_probe.c, 6.1) makes of it for kprobes.
+ * (kernel/trace/trace_probe.c, 6.1 and 6.12) makes of it.
  */
 #ifndef HVTRACE_TRACER_EVENTS_DEFINE_FETCH_ARG_H
 #define HVTRACE_TRACER_EVENTS_DEFINE_FETCH_ARG_H
@@ -47,6 +47,7 @@ enum fetch_source {
 	FETCH_COMM,    /* the task's name */
 	FETCH_LITERAL, /* text itself */
 	FETCH_FIELD,   /* text: of the event that an event probe is at; number: which one */
+	FETCH_FILE,    /* number: an offset in the file that a uprobe is in: its address */
 };
 
 /* As the kernel calls them, in the order of fetch_reg_name(). */
@@ -105,6 +106,7 @@ enum {
 	FETCH_NO_REGISTERS = 1 << 5,  /* of the probe */
 	FETCH_AT_TRACEPOINT = 1 << 6, /* an entry, whose first argument is none of its own */
 	FETCH_KEEPS_ARGS = 1 << 7,    /* of the kernel: at a return it has those of the entry */
+	FETCH_OF_USER = 1 << 8,	      /* it is a uprobe: registers and memory are user mode's */
 };
 
 #define FETCH_PARAMS_MAX 13

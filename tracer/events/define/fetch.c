@@ -24,25 +24,37 @@ struct record {
 
 static uint64_t reg_value(const struct fetch_hit *hit, uint64_t which)
 {
+	static const struct fetch_user kernel = {.cs = KERNEL_CS, .ss = KERNEL_SS};
+	const struct fetch_user user = hit->user ? *hit->user : kernel;
 	const struct machine_regs *r = hit->regs;
 	const uint64_t values[FETCH_REGS] = {
-		[FETCH_R15] = r->r15, [FETCH_R14] = r->r14,   [FETCH_R13] = r->r13,
-		[FETCH_R12] = r->r12, [FETCH_R11] = r->r11,   [FETCH_R10] = r->r10,
-		[FETCH_R9] = r->r9,   [FETCH_R8] = r->r8,     [FETCH_BX] = r->rbx,
-		[FETCH_CX] = r->rcx,  [FETCH_DX] = r->rdx,    [FETCH_SI] = r->rsi,
-		[FETCH_DI] = r->rdi,  [FETCH_BP] = r->rbp,    [FETCH_AX] = r->rax,
-		[FETCH_IP] = hit->ip, [FETCH_CS] = KERNEL_CS, [FETCH_FLAGS] = r->rflags,
-		[FETCH_SP] = r->rsp,  [FETCH_SS] = KERNEL_SS,
+		[FETCH_R15] = r->r15, [FETCH_R14] = r->r14, [FETCH_R13] = r->r13,
+		[FETCH_R12] = r->r12, [FETCH_R11] = r->r11, [FETCH_R10] = r->r10,
+		[FETCH_R9] = r->r9,   [FETCH_R8] = r->r8,   [FETCH_BX] = r->rbx,
+		[FETCH_CX] = r->rcx,  [FETCH_DX] = r->rdx,  [FETCH_SI] = r->rsi,
+		[FETCH_DI] = r->rdi,  [FETCH_BP] = r->rbp,  [FETCH_AX] = r->rax,
+		[FETCH_IP] = hit->ip, [FETCH_CS] = user.cs, [FETCH_FLAGS] = r->rflags,
+		[FETCH_SP] = r->rsp,  [FETCH_SS] = user.ss, [FETCH_ORIG_AX] = user.orig_ax,
 	};
 
 	return which < FETCH_REGS ? values[which] : 0;
 }
 
-/* A word of the stack, 0 for one that is not in the same one. */
+/* On x86 an address says itself whose it is. What user mode has made up is none of the kernel's. */
+static int read_at(const struct fetch_hit *hit, bool user, uint64_t va, void *buf, size_t len)
+{
+	if (hit->user && (va >> 63 || (va + len) >> 63))
+		return -EFAULT;
+	return hit->read(hit->arg, user || !(va >> 63), va, buf, len);
+}
+
+/* A word of the stack; of the kernel's, 0 for one that is not in the same one. */
 static uint64_t stack_word(const struct fetch_hit *hit, uint64_t n)
 {
 	uint64_t sp = hit->regs->rsp, at = sp + 8 * n, word;
 
+	if (hit->user)
+		return read_at(hit, true, at, &word, sizeof(word)) ? 0 : word;
 	if ((at & ~(uint64_t)(STACK_SIZE - 1)) != (sp & ~(uint64_t)(STACK_SIZE - 1)) ||
 	    hit->read(hit->arg, false, at, &word, sizeof(word)))
 		return 0;
@@ -75,15 +87,11 @@ static uint64_t source_value(const struct fetch_arg *a, const struct fetch_hit *
 		return function_arg(hit, a->number);
 	case FETCH_FIELD:
 		return hit->field(hit->arg, a->number);
+	case FETCH_FILE:
+		return (hit->user ? hit->user->file : 0) + a->number;
 	default:
 		return a->number;
 	}
-}
-
-/* On x86 an address says itself whose it is. */
-static int read_at(const struct fetch_hit *hit, bool user, uint64_t va, void *buf, size_t len)
-{
-	return hit->read(hit->arg, user || !(va >> 63), va, buf, len);
 }
 
 /* --- numbers --------------------------------------------------------------------------------- */

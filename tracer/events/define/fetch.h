@@ -12,6 +12,13 @@
 
 #define FETCH_ARG_REGS 6 /* di, si, dx, cx, r8, r9 */
 
+/* What there is in user mode alone. */
+struct fetch_user {
+	uint16_t cs, ss;
+	uint64_t orig_ax;
+	uint64_t file; /* where offset 0 would be of the file that the probe is in */
+};
+
 /* A hit, and whose memory it is in. */
 struct fetch_hit {
 	const struct machine_regs *regs; /* as they are in the function, but for ip; or NULL */
@@ -19,7 +26,8 @@ struct fetch_hit {
 	 * with; NULL: it is an entry */
 	const uint64_t *args;
 	uint64_t ip;
-	const char *comm; /* of the task, terminated */
+	const struct fetch_user *user; /* NULL: it is in the kernel */
+	const char *comm;	       /* of the task, terminated */
 	/* Copy from memory of the kernel, or of the task's user mode: 0 or -EFAULT. */
 	int (*read)(void *arg, bool user, uint64_t va, void *buf, size_t len);
 	/* The symbol at addr as "name+0x1/0x2": how long that is. */

@@ -130,6 +130,13 @@ static bool make_fields(struct probe_event_made *made, const struct probe_def *d
 	return true;
 }
 
+static uint32_t printed_as(const struct probe_def *def)
+{
+	if (probe_def_is_at_event(def))
+		return GUESTSYM_EVENT_FL_EPROBE;
+	return def->kind == PROBE_UPROBE ? GUESTSYM_EVENT_FL_UPROBE : GUESTSYM_EVENT_FL_KPROBE;
+}
+
 int probe_event_make(struct probe_event_made *made, const struct probe_def *def, uint16_t id)
 {
 	bool at_event = probe_def_is_at_event(def);
@@ -141,9 +148,8 @@ int probe_event_make(struct probe_event_made *made, const struct probe_def *def,
 		.event = {.id = id,
 			  .source = GUESTSYM_EVENT_HOST,
 			  .syscall_nr = -1,
-			  .flags =
-				  GUESTSYM_EVENT_FL_REG | GUESTSYM_EVENT_FL_DYNAMIC |
-				  (at_event ? GUESTSYM_EVENT_FL_EPROBE : GUESTSYM_EVENT_FL_KPROBE)},
+			  .flags = GUESTSYM_EVENT_FL_REG | GUESTSYM_EVENT_FL_DYNAMIC |
+				   printed_as(def)},
 	};
 	if (made->fields && made->text && made->print_fmt && make_fields(made, def)) {
 		made->event.system = keep_word(made, def->group);

@@ -53,7 +53,9 @@ int probe_maxactive_parse(const char *text, unsigned int *maxactive, struct prob
 static int parse_maxactive(struct parser *p, const char *text)
 {
 	if (isdigit((unsigned char)*text) && !p->def->is_return)
-		return fail(p, 0, 1, "Maxactive is not for kprobe");
+		return fail(p, 0, 1,
+			    p->symbols->has_names ? "Maxactive is only for function exit"
+						  : "Maxactive is not for kprobe");
 	return probe_maxactive_parse(text, &p->def->maxactive, p->err);
 }
 
@@ -109,9 +111,9 @@ static int parse_place(struct parser *p, const char *text)
 {
 	if (!word_number(text, &p->def->offset))
 		return 0;
-	/* What an uprobe looks like. */
+	/* What a uprobe looks like. */
 	if (strchr(text, '/') && strchr(text, ':'))
-		return -EINVAL;
+		return -ECANCELED;
 	return parse_symbol(p, text);
 }
 
@@ -195,7 +197,7 @@ static bool find_function(const struct probe_def *def, const struct probe_symbol
 	char stub[PROBE_STUB_SIZE];
 	bool known;
 
-	if (!def->symbol || !symbols->function)
+	if (!def->symbol || !symbols->function || def->kind == PROBE_UPROBE)
 		return false;
 	if (def->kind != PROBE_TPROBE)
 		return symbols->function(symbols->arg, def->symbol, function);
@@ -220,7 +222,7 @@ int probe_args_parse(struct probe_def *def, const struct probe_words *words,
 {
 	struct fetch_function function = {0};
 	bool known = find_function(def, symbols, &function);
-	const struct probe_expansion how = {
+	struct probe_expansion how = {
 		.function = known ? &function : NULL,
 		.has_names = symbols->has_names,
 		.has_args = at & FETCH_AT_RETURN ? symbols->keeps_args : at & FETCH_AT_ENTRY,
@@ -228,11 +230,14 @@ int probe_args_parse(struct probe_def *def, const struct probe_words *words,
 		.dentries = symbols->dentries,
 	};
 	struct probe_args args = {0};
-	int ret = probe_args_make(&args, words, &how, err);
+	int ret;
 
+	if (at & FETCH_OF_USER)
+		how = (struct probe_expansion){0}; /* all of this is of the kernel's functions */
 	at |= (symbols->has_char ? FETCH_HAS_CHAR : 0) |
 	      (symbols->has_names ? FETCH_HAS_NAMES : 0) |
 	      (symbols->keeps_args ? FETCH_KEEPS_ARGS : 0);
+	ret = probe_args_make(&args, words, &how, err);
 	if (!ret)
 		ret = parse_each(def, &args, at, known ? &function : NULL, err);
 	probe_args_free(&args);
@@ -302,12 +307,16 @@ void probe_def_print_place(const struct probe_def *def, struct text *out)
 {
 	if (probe_def_is_at_event(def))
 		text_printf(out, "%s.%s", def->at_system, def->at_event);
+	else if (def->kind == PROBE_UPROBE)
+		text_printf(out, "%s:0x%016" PRIx64, def->symbol, def->offset);
 	else if (!def->symbol)
 		text_printf(out, "0x%" PRIx64, def->offset);
 	else if (def->offset)
 		text_printf(out, "%s+%" PRIu64, def->symbol, def->offset);
 	else
 		text_puts(out, def->symbol);
+	if (def->ref)
+		text_printf(out, "(0x%" PRIx64 ")", def->ref);
 }
 
 void probe_def_print(const struct probe_def *def, unsigned int maxactive, struct text *out)
@@ -315,15 +324,16 @@ void probe_def_print(const struct probe_def *def, unsigned int maxactive, struct
 	static const char letters[] = {[PROBE_KPROBE] = 'p',
 				       [PROBE_FPROBE] = 'f',
 				       [PROBE_TPROBE] = 't',
-				       [PROBE_EPROBE] = 'e'};
-	bool at_kprobe = def->kind == PROBE_KPROBE;
+				       [PROBE_EPROBE] = 'e',
+				       [PROBE_UPROBE] = 'p'};
+	bool at_kprobe = def->kind == PROBE_KPROBE, by_letter = letters[def->kind] == 'p';
 
-	text_putc(out, at_kprobe && def->is_return ? 'r' : letters[def->kind]);
+	text_putc(out, by_letter && def->is_return ? 'r' : letters[def->kind]);
 	if (def->is_return && (at_kprobe || def->maxactive))
 		text_printf(out, "%u", def->maxactive ? def->maxactive : maxactive);
 	text_printf(out, ":%s/%s ", def->group, def->event);
 	probe_def_print_place(def, out);
-	if (def->is_return && !at_kprobe)
+	if (def->is_return && !by_letter)
 		text_puts(out, "%return");
 	for (unsigned int i = 0; i < def->nr_args; i++)
 		text_printf(out, " %s=%s", def->arg[i].name, def->arg[i].body);
@@ -411,14 +421,19 @@ unsigned int probe_def_differs(const struct probe_def *a, const struct probe_def
 	return 0;
 }
 
-bool probe_def_same(const struct probe_def *a, const struct probe_def *b)
+bool probe_def_same_args(const struct probe_def *a, const struct probe_def *b)
 {
-	const char *at_a = a->symbol ? a->symbol : "", *at_b = b->symbol ? b->symbol : "";
-
-	if (strcmp(at_a, at_b) != 0 || a->offset != b->offset || a->nr_args != b->nr_args)
+	if (a->nr_args != b->nr_args)
 		return false;
 	for (unsigned int i = 0; i < a->nr_args; i++)
 		if (strcmp(a->arg[i].body, b->arg[i].body) != 0)
 			return false;
 	return true;
+}
+
+bool probe_def_same(const struct probe_def *a, const struct probe_def *b)
+{
+	const char *at_a = a->symbol ? a->symbol : "", *at_b = b->symbol ? b->symbol : "";
+
+	return !strcmp(at_a, at_b) && a->offset == b->offset && probe_def_same_args(a, b);
 }

@@ -3,8 +3,8 @@
  * probe.h - definitions of probe events, as lines of kprobe_events and dynamic_events have them,
  * and the trace event that each one makes.
  *
- * Lines, errors and formats are those of kernel/trace/trace_kprobe.c and trace_probe.c (6.1), and
- * of trace_fprobe.c (6.12).
+ * Lines, errors and formats are those of kernel/trace/trace_kprobe.c, trace_uprobe.c and
+ * trace_probe.c (6.1), and of trace_fprobe.c (6.12).
  */
 #ifndef HVTRACE_TRACER_EVENTS_DEFINE_PROBE_H
 #define HVTRACE_TRACER_EVENTS_DEFINE_PROBE_H
@@ -41,6 +41,8 @@ struct probe_symbols {
 	bool (*function)(void *arg, const char *name, struct fetch_function *function);
 	/* Of fprobes only, and optional: whether there is a tracepoint of that name. */
 	bool (*tracepoint)(void *arg, const char *name);
+	/* Of uprobes only: look up a file. 0, or -errno: *why is what is logged, or NULL. */
+	int (*file)(void *arg, const char *path, const char **why);
 	const struct probe_dentries *dentries; /* NULL: this kernel does not know %pd and %pD */
 	bool has_char;			       /* it knows that type */
 	bool has_names;			       /* and arguments by their names (from 6.5 on) */
@@ -53,6 +55,7 @@ enum probe_kind {
 	PROBE_FPROBE, /* "f": at a function's entry or its return */
 	PROBE_TPROBE, /* "t": at a tracepoint, whose name symbol is */
 	PROBE_EPROBE, /* "e": at an event */
+	PROBE_UPROBE, /* "p", "r": at an instruction of a file, whose path symbol is */
 };
 
 struct probe_def {
@@ -65,6 +68,7 @@ struct probe_def {
 	char at_system[PROBE_NAME_SIZE], at_event[PROBE_NAME_SIZE], *filter;
 	char *symbol;	 /* NULL: it is at offset itself */
 	uint64_t offset; /* bytes */
+	uint64_t ref;	 /* of a uprobe: where its file has a counter of who waits for hits; 0 */
 	struct fetch_arg *arg;
 	unsigned int nr_args;
 	uint32_t size; /* of all arguments in a record, without strings */
@@ -72,12 +76,18 @@ struct probe_def {
 
 /*
  * Make of the words of a line what it defines. 0, -ENOMEM, or the errno that the kernel gives; then
- * err says what is logged.
+ * err says what is logged; -ECANCELED: it looks like a uprobe.
  */
 int probe_def_parse(const struct probe_words *words, const struct probe_symbols *symbols,
 		    struct probe_def **def, struct probe_error *err);
 /* The same for a line that begins with an "f" or a "t", -ECANCELED for another one. */
 int fprobe_def_parse(const struct probe_words *words, const struct probe_symbols *symbols,
+		     struct probe_def **def, struct probe_error *err);
+/*
+ * The same for a line that begins with a "p" or an "r" and names a file; -ECANCELED for another
+ * one.
+ */
+int uprobe_def_parse(const struct probe_words *words, const struct probe_symbols *symbols,
 		     struct probe_def **def, struct probe_error *err);
 /*
  * For these parsers: the number in front of the name ("r10:…"), and what is behind the place, of a
@@ -133,7 +143,7 @@ int probe_name_parse(const char *text, unsigned int word, size_t offset,
 		     char group[PROBE_NAME_SIZE], char event[PROBE_NAME_SIZE],
 		     struct probe_error *err);
 
-/* "SYMBOL+OFFSET", as the kernel writes it; of an fprobe without its "%return". */
+/* "SYMBOL+OFFSET", "PATH:OFFSET", as the kernel writes it; without "%return". */
 void probe_def_print_place(const struct probe_def *def, struct text *out);
 /* Its line in dynamic_events; maxactive is what a kretprobe has when it is given none. */
 void probe_def_print(const struct probe_def *def, unsigned int maxactive, struct text *out);
@@ -159,6 +169,8 @@ bool probe_removal_takes(const struct probe_removal *removal, const struct probe
  */
 unsigned int probe_def_differs(const struct probe_def *a, const struct probe_def *b);
 bool probe_def_same(const struct probe_def *a, const struct probe_def *b);
+/* Of two that do not differ: whether they read the same, wherever they are. */
+bool probe_def_same_args(const struct probe_def *a, const struct probe_def *b);
 
 /* A trace event made of a definition; all that it points to is its own. */
 struct probe_event_made {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test-payload-kprobe.c - the handlers of the guest's kprobes, run by this process. */
+/* test-payload-kprobe.c - the handlers of the guest's kprobes and uprobes, run by this process. */
 #include "tests/unit/payload-guest.h"
 
 #include <pthread.h>
@@ -22,11 +22,15 @@ static uint64_t row_count(struct payload_guest *g, unsigned int member)
 	return count;
 }
 
-/* As the kernel calls a handler: with these two arguments. */
+/* As the kernel calls a handler: with these two arguments; with three, the last is the same. */
 static void hit(struct payload_guest *g, uint32_t entry, const void *first, const void *second)
 {
-	struct guest_regs regs = {
-		.rdi = (uintptr_t)first, .rsi = (uintptr_t)second, .rbx = 1, .r12 = 2, .rax = 3};
+	struct guest_regs regs = {.rdi = (uintptr_t)first,
+				  .rsi = (uintptr_t)second,
+				  .rdx = (uintptr_t)g,
+				  .rbx = 1,
+				  .r12 = 2,
+				  .rax = 3};
 
 	payload_guest_enter(&regs, g->window + WINDOW_TEXT + entry);
 	assert_int_equal(regs.rax, 0);
@@ -93,6 +97,7 @@ struct host {
 	struct payload_guest *g;
 	uint64_t on_stack[2]; /* first argument, row */
 	uint64_t regs[PT_REGS], regs_at;
+	uint32_t preempt_count; /* what is told, less 1 */
 };
 
 static void *answer(void *arg)
@@ -106,11 +111,13 @@ static void *answer(void *arg)
 	memcpy(h->on_stack, sp, sizeof(h->on_stack));
 	h->regs_at = ctl64_look(h->g, CTL_CALL_DI);
 	memcpy(h->regs, (const void *)h->regs_at, sizeof(h->regs));
+	h->preempt_count = ctl32_look(h->g, CTL_CALL_PC) - 1;
 	ctl32_set(h->g, CTL_CALL, PAYLOAD_CALL_DONE);
 	return NULL;
 }
 
-static struct host hit_answered(struct payload_guest *g, uint32_t entry, const void *first)
+static struct host hit_answered_with(struct payload_guest *g, uint32_t entry, const void *first,
+				     const void *second)
 {
 	struct host h = {.g = g};
 	pthread_t thread;
@@ -118,10 +125,15 @@ static struct host hit_answered(struct payload_guest *g, uint32_t entry, const v
 	g->cfg.call_timeout = UINT64_MAX;
 	payload_guest_load(g);
 	assert_int_equal(pthread_create(&thread, NULL, answer, &h), 0);
-	hit(g, entry, first, g);
+	hit(g, entry, first, second);
 	pthread_join(thread, NULL);
 	assert_int_equal(*ctl32(g, CTL_CALL), PAYLOAD_CALL_NONE);
 	return h;
+}
+
+static struct host hit_answered(struct payload_guest *g, uint32_t entry, const void *first)
+{
+	return hit_answered_with(g, entry, first, g);
 }
 
 static void test_entry(void **state)
@@ -182,6 +194,38 @@ static void test_tracepoint(void **state)
 	assert_int_equal(row_count(g, PROBE_ROW_HITS), 1);
 }
 
+/* A task calls it that may be preempted: not while it waits. */
+static void test_uprobe(void **state)
+{
+	struct payload_guest *g = *state;
+	struct host h = hit_answered(g, g->text.uprobe, row_of(g));
+
+	assert_int_equal(h.on_stack[1], (uintptr_t)row_of(g));
+	assert_int_equal(h.regs_at, (uintptr_t)g);
+	assert_int_equal(h.preempt_count, GUEST_PREEMPT + 1);
+	assert_int_equal(row_count(g, PROBE_ROW_HITS), 1);
+}
+
+/* Its second argument is the function; calls of that are counted where it begins. */
+static void test_uprobe_return(void **state)
+{
+	static const uint8_t function;
+	struct payload_guest *g = *state;
+	struct host h;
+
+	hit(g, g->text.uprobe_called, row_of(g), g);
+	assert_int_equal(*ctl32(g, CTL_CALL), PAYLOAD_CALL_NONE);
+	assert_int_equal(row_count(g, PROBE_ROW_CALLS), 1);
+	assert_int_equal(row_count(g, PROBE_ROW_HITS), 0);
+	h = hit_answered_with(g, g->text.uretprobe, row_of(g), &function);
+	assert_int_equal(h.on_stack[0], (uintptr_t)&function);
+	assert_int_equal(h.on_stack[1], (uintptr_t)row_of(g));
+	assert_int_equal(h.regs_at, (uintptr_t)g);
+	assert_int_equal(h.preempt_count, GUEST_PREEMPT + 1);
+	assert_int_equal(row_count(g, PROBE_ROW_CALLS), 1);
+	assert_int_equal(row_count(g, PROBE_ROW_HITS), 1);
+}
+
 /* --- with traps ------------------------------------------------------------------------------ */
 
 /* What the host sees at the trap. */
@@ -202,7 +246,8 @@ static void trapped(int sig, siginfo_t *info, void *context)
 	memcpy(seen.on_stack, (const void *)regs[REG_RSP], sizeof(seen.on_stack));
 }
 
-static void hit_trapped(struct payload_guest *g, uint32_t entry, const void *first)
+static void hit_trapped_with(struct payload_guest *g, uint32_t entry, const void *first,
+			     const void *second)
 {
 	static const uint8_t int3_nop[] = {0xcc, 0x90};
 	struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO}, before;
@@ -210,11 +255,16 @@ static void hit_trapped(struct payload_guest *g, uint32_t entry, const void *fir
 	memset(&seen, 0, sizeof(seen));
 	memcpy(g->window + WINDOW_TEXT + g->text.kprobe_trap, int3_nop, sizeof(int3_nop));
 	assert_int_equal(sigaction(SIGTRAP, &action, &before), 0);
-	hit(g, entry, first, g);
+	hit(g, entry, first, second);
 	assert_int_equal(sigaction(SIGTRAP, &before, NULL), 0);
 	assert_int_equal(seen.hits, 1);
 	assert_int_equal(seen.on_stack[1], (uintptr_t)row_of(g));
 	assert_int_equal(row_count(g, PROBE_ROW_HITS), 1);
+}
+
+static void hit_trapped(struct payload_guest *g, uint32_t entry, const void *first)
+{
+	hit_trapped_with(g, entry, first, g);
 }
 
 static void test_stop(void **state)
@@ -240,6 +290,23 @@ static void test_stop_at_return(void **state)
 
 	g->percpu.current_kprobe = row_of(g);
 	hit_trapped(g, g->text.kretprobe_stop, &seen);
+	assert_int_equal(seen.rdi, (uintptr_t)g);
+	assert_int_equal(seen.on_stack[0], (uintptr_t)&seen);
+}
+
+static void test_stop_in_user_mode(void **state)
+{
+	struct payload_guest *g = *state;
+
+	hit_trapped(g, g->text.uprobe_stop, row_of(g));
+	assert_int_equal(seen.rdi, (uintptr_t)g);
+}
+
+static void test_stop_at_return_in_user_mode(void **state)
+{
+	struct payload_guest *g = *state;
+
+	hit_trapped_with(g, g->text.uretprobe_stop, row_of(g), &seen);
 	assert_int_equal(seen.rdi, (uintptr_t)g);
 	assert_int_equal(seen.on_stack[0], (uintptr_t)&seen);
 }
@@ -270,6 +337,10 @@ int main(void)
 		TEST(test_stop_alone),
 		TEST(test_tracepoint),
 		TEST(test_stop_at_tracepoint),
+		TEST(test_uprobe),
+		TEST(test_uprobe_return),
+		TEST(test_stop_in_user_mode),
+		TEST(test_stop_at_return_in_user_mode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

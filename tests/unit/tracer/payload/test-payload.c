@@ -322,6 +322,11 @@ static void test_types(void **state)
 		{g->text.kretprobe, CALL_TYPE_KRETPROBE},
 		{g->text.kretprobe_stop, CALL_TYPE_KRETPROBE},
 		{g->text.kretprobe_entry, CALL_TYPE_KRETPROBE},
+		{g->text.uprobe, CALL_TYPE_UPROBE},
+		{g->text.uprobe_stop, CALL_TYPE_UPROBE},
+		{g->text.uprobe_called, CALL_TYPE_UPROBE},
+		{g->text.uretprobe, CALL_TYPE_URETPROBE},
+		{g->text.uretprobe_stop, CALL_TYPE_URETPROBE},
 	};
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 

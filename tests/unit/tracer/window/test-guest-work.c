@@ -215,6 +215,7 @@ static void kworker(void)
 	memcpy(&row, at, sizeof(row));
 	assert_int_equal(row.fn, CALLED + guest.made);
 	assert_int_equal(row.arg[2], 3 * guest.made);
+	assert_int_equal(row.arg[3], 4 * guest.made);
 	row.ret = 1000 + guest.made++;
 	memcpy(at, &row, sizeof(row));
 	word_set(WORK_DONE, done + 1);
@@ -288,7 +289,7 @@ static int run_calls(struct borrow_call *calls, size_t n, char *err)
 {
 	for (size_t i = 0; i < n; i++)
 		calls[i] = (struct borrow_call){
-			.fn = CALLED + i, .arg = {i, 2 * i, 3 * i}, .done = true};
+			.fn = CALLED + i, .arg = {i, 2 * i, 3 * i, 4 * i}, .done = true};
 	err[0] = '\0';
 	return guest_work_run(&work, calls, n, err, 256);
 }

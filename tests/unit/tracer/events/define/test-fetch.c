@@ -273,6 +273,45 @@ static void test_fields(void **state)
 	probe_def_free(f.def);
 }
 
+/* All that a uprobe reads is user mode's, whatever an address there looks like. */
+static void test_user(void **state)
+{
+	static const struct fetch_user user = {
+		.cs = 0x33, .ss = 0x2b, .orig_ax = UINT64_MAX, .file = USER - 0x1000};
+	struct world *w = *state;
+	struct probe_words words;
+	struct probe_error err;
+	struct fetched *f = &w->f;
+
+	assert_int_equal(probe_words_split(&words, "p /bin/gt:1 $stack0 $stack1 %cs:u16 %ss:u16 "
+						   "%orig_ax @+0x1010:string @0x400020:u8 "
+						   "+0(%di):u8 +0(%di):string +0(%si):ustring "
+						   "+0($stack0) $stack4000 +0(+0(%bp)):string"),
+			 0);
+	assert_int_equal(uprobe_def_parse(&words, &made_files, &f->def, &err), 0);
+	probe_words_free(&words);
+	w->regs.rsp = USER + 0x800;
+	w->regs.rbp = USER + 0x808;
+	memcpy(w->memory.user + 0x800, &(uint64_t){KERNEL}, 8);
+	memcpy(w->memory.user + 0x808, &(uint64_t){USER + 0x10}, 8);
+	w->memory.user[0x20] = 9;
+	w->hit.user = &user;
+	f->len = fetch_args(f->def->arg, f->def->nr_args, &w->hit, f->record, HEAD, RECORD_MAX);
+	assert_int_equal(number(f, 0), KERNEL);
+	assert_int_equal(number(f, 1), USER + 0x10);
+	assert_int_equal(number(f, 2), 0x33);
+	assert_int_equal(number(f, 3), 0x2b);
+	assert_int_equal(number(f, 4), UINT64_MAX);
+	assert_string_equal(string_at(f, 5, 0), w->memory.user + 0x10);
+	assert_int_equal(number(f, 6), 9);
+	assert_int_equal(number(f, 7), 0);
+	assert_null(string_at(f, 8, 0));
+	assert_string_equal(string_at(f, 9, 0), w->memory.user + 0x10);
+	assert_int_equal(number(f, 10), 0);
+	assert_int_equal(number(f, 11), 0);
+	assert_string_equal(string_at(f, 12, 0), w->memory.user + 0x10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +321,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_faults, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_full, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_user, set_up, tear_down),
 		cmocka_unit_test(test_fields),
 	};
 

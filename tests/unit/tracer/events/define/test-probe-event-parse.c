@@ -353,7 +353,7 @@ static const struct {
 	{"p", EINVAL, 0, NULL},
 	{"p:vfs_read", EINVAL, 0, NULL},
 	{"x vfs_read", EINVAL, 0, NULL},
-	{"p /bin/true:0x10", EINVAL, 0, NULL},
+	{"p /bin/true:0x10", ECANCELED, 0, NULL},
 	{"p5 vfs_read", EINVAL, 1, "Maxactive is not for kprobe"},
 	{"r0:x vfs_read", EINVAL, 1, "Invalid maxactive number"},
 	{"r4097:x vfs_read", EINVAL, 1, "Maxactive is too big"},
