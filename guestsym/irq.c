@@ -5,8 +5,9 @@
  * Kernels with paravirtualised operations call them through pv_ops and list the calls, which the
  * booted kernel replaces by cli, sti and so on: in .parainstructions, or since 6.8 in
  * .altinstructions. Which operation it is follows from the function that the image has in that
- * slot of pv_ops. In kernels without, the instructions themselves are looked for. So are, in the
- * memory of a booted kernel, what the listed calls have become: the list is gone by then.
+ * slot of pv_ops. In kernels without, the instructions themselves are looked for, but for those of
+ * the entry code, which runs half in user mode. So are, in the memory of a booted kernel, what the
+ * listed calls have become: the list is gone by then.
  */
 #include "guestsym/decode.h"
 
@@ -18,9 +19,9 @@
 struct irq_sites {
 	const struct elf_image *e;
 	const struct symbols *s;
-	bool booted;
 	uint64_t pv_ops;
-	struct guestsym_range init;
+	bool patched; /* what has become of calls is looked for */
+	struct guestsym_range init, entry;
 	struct guestsym_irq_site *v;
 	size_t n, room;
 };
@@ -228,20 +229,17 @@ static size_t last_patched(const uint8_t *p, size_t len)
 	return 0;
 }
 
-static bool looks_for_patched(const struct irq_sites *irq)
-{
-	return irq->booted && irq->pv_ops;
-}
-
 static int look_in_function(void *arg, csh cs, cs_insn *insn, uint64_t va, uint64_t len)
 {
 	struct irq_sites *irq = arg;
 	const uint8_t *p = elf_image_at(irq->e, va, len);
-	bool patched = looks_for_patched(irq);
+	bool patched = irq->patched;
 	size_t left = len, todo = 0;
 	uint64_t end;
 	int err = 0;
 
+	if (va >= irq->entry.start && va < irq->entry.end)
+		return 0;
 	if (p)
 		todo = patched ? last_patched(p, len) : last_candidate(p, len);
 	end = va + todo;
@@ -284,24 +282,46 @@ static void sort_unique(struct irq_sites *irq)
 	irq->n = n;
 }
 
+/* A kernel may have other paravirtualised operations, and not these. */
+static bool has_irq_ops(const struct irq_sites *irq)
+{
+	return irq->pv_ops && (symbols_lookup(irq->s, "pv_native_irq_disable") ||
+			       symbols_lookup(irq->s, "native_irq_disable"));
+}
+
+static int find_insns(struct irq_sites *irq, bool booted)
+{
+	int err = 0;
+
+	irq->patched = booted && irq->pv_ops;
+	if (irq->patched)
+		err = decode_functions(irq->e, irq->s, look_in_function, irq);
+	/* A kernel with these operations has made something else of all of them: of Xen's. */
+	if (err || irq->n || (irq->patched && has_irq_ops(irq)))
+		return err;
+	irq->patched = false;
+	return decode_functions(irq->e, irq->s, look_in_function, irq);
+}
+
 int irq_sites_find(const struct kernel *k, struct found_sites *found)
 {
 	struct irq_sites irq = {
 		.e = &k->elf,
 		.s = &k->symbols,
-		.booted = k->booted,
 		.pv_ops = symbols_addr(&k->symbols, "pv_ops"),
 		.init = symbols_init(&k->symbols),
+		.entry = {symbols_addr(&k->symbols, "__entry_text_start"),
+			  symbols_addr(&k->symbols, "__entry_text_end")},
 	};
 	int err = 0;
 
-	if (irq.pv_ops && !irq.booted) {
+	if (irq.pv_ops && !k->booted) {
 		err = find_parainstructions(&irq);
 		if (!err)
 			err = find_altinstructions(&irq);
 	}
 	if (!err && !irq.n)
-		err = decode_functions(irq.e, irq.s, look_in_function, &irq);
+		err = find_insns(&irq, k->booted);
 	/* Half of the sites would make windows that never end. */
 	if (err)
 		irq.n = 0;

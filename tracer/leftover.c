@@ -12,6 +12,7 @@
 #include "tracer/payload/patch.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/tracepoint/tracepoint.h"
+#include "tracer/window/moved.h"
 #include "tracer/window/quiesce.h"
 #include "tracer/window/window.h"
 
@@ -182,6 +183,28 @@ static void look_at_all(struct leftover *l)
 	modules_each(l->t->modules, look_at_module, l);
 }
 
+/* What it has moved: where a jump leads there. */
+static void look_at_moved(struct leftover *l)
+{
+	uint64_t start = guestsym_addr(l->t->gs, "_stext") + l->t->guest.slide;
+	uint64_t end = guestsym_addr(l->t->gs, "_etext") + l->t->guest.slide;
+	struct moved *m = malloc(sizeof(*m));
+
+	l->error = m ? moved_read(&l->window, m) : -ENOMEM;
+	for (size_t i = 0; !l->error && i < m->nr; i++) {
+		uint64_t va = KERNEL_HALF | m->row[i].at;
+		uint8_t now[SITE_SIZE], jump[SITE_SIZE];
+
+		if (va < start || va >= end || !may_look(l, sizeof(now)) ||
+		    text_view_get(&l->view, va, now, sizeof(now)))
+			continue;
+		moved_jump(m, i, jump);
+		if (!memcmp(now, jump, sizeof(jump)))
+			give_back(l, va, m->row[i].bytes, SITE_SIZE);
+	}
+	free(m);
+}
+
 /* Whoever waits for the tracer that is no more need not wait any longer. */
 static void answer_calls(struct leftover *l)
 {
@@ -206,7 +229,9 @@ static int give_sites_back(struct leftover *l)
 	if (ret)
 		return ret == -EFAULT ? -ENOENT : ret;
 	text_view_init(&l->view, &l->t->guest);
-	look_at_all(l);
+	look_at_moved(l);
+	if (!l->error)
+		look_at_all(l);
 	ret = l->error ? l->error : machine_patch_text(l->t->m, l->patches, l->nr);
 	if (!ret)
 		answer_calls(l);

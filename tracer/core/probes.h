@@ -122,6 +122,9 @@ struct probe_pieces {
 struct probe_ops {
 	const char *name, *desc;
 	bool calls; /* sites call the payload, and do not exit to the host */
+	/* Probes that move are about to be inserted (flag_sites_enter()): 0, or they cannot be now.
+	 */
+	int (*enter)(struct trace *t);
 	/*
 	 * All or none: 0 or -errno. `which` holds n indexes into t->probes, in the order to go by:
 	 * what was set last is removed the soonest.

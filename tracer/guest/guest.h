@@ -84,6 +84,12 @@ enum guest_clock_state {
 
 struct guest_kernel {
 	struct machine *m;
+	/*
+	 * Where in the kernel's own text ip is, when that is in code of ours that is executed in
+	 * its place; else 0. NULL: there is no such code.
+	 */
+	uint64_t (*home)(const void *arg, uint64_t ip);
+	const void *home_arg;
 	int64_t (*now_ms)(void); /* the host's clock, for how long the guest may stand */
 	/* What is being learnt and set up is not wanted any more; NULL: it is. Any thread */
 	bool (*given_up)(void *arg);
@@ -138,6 +144,14 @@ int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, s
  * 0, -ESRCH: another one or none, others: its registers cannot be read.
  */
 int guest_check(const struct guest_kernel *g, const struct guestsym *gs, unsigned int vcpu);
+
+/* ip, or if it is in code of ours that stands for some of the kernel's: where that is. */
+static inline uint64_t guest_home(const struct guest_kernel *g, uint64_t ip)
+{
+	uint64_t home = g->home ? g->home(g->home_arg, ip) : 0;
+
+	return home ? home : ip;
+}
 
 /* Physical address of link address va of the kernel image. */
 uint64_t guest_image_pa(const struct guest_kernel *g, uint64_t va);

@@ -88,6 +88,7 @@ extern const uint8_t payload_function[], payload_call[], payload_lock[], payload
 	payload_tracing_off_rest[], payload_tracing_on[], payload_tracing_on_rest[],
 	payload_switch_call[], payload_cli[], payload_sti[], payload_irq_entry[],
 	payload_irq_exit[], payload_user_exit[], payload_idle[], payload_idle_exit[],
+	payload_moved_cli[], payload_moved_sti[], payload_moved_look[], payload_moved_exit[],
 	payload_preempt_inc[], payload_preempt_dec[], payload_bh_disable[], payload_bh_lock[],
 	payload_bh_enable[], payload_softirq_enter[], payload_softirq_exit[],
 	payload_hardirq_enter[], payload_hardirq_exit[], payload_count_add[], payload_count_sub[],

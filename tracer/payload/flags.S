@@ -25,10 +25,10 @@
 
 /*
  * Interrupts have been switched off: a window begins, unless it is one of both kinds and the task
- * could not be preempted before. The end of the site is at (%rsp). Changes %rax and the arithmetic
- * flags.
+ * could not be preempted before. `above` bytes lie above the site's end. Changes %rax and the
+ * arithmetic flags.
  */
-	.macro	irqs_go_off
+	.macro	irqs_go_off above=0
 	push	%rcx
 	push	%rdx
 	push	%rsi
@@ -46,7 +46,7 @@
 	test	$CRITICAL_COUNT_MASK, %edx
 	jnz	.Lbegun\@
 .Lbegins\@:
-	window_begins PAYLOAD_IRQS_OFF
+	window_begins PAYLOAD_IRQS_OFF, \above
 .Lbegun\@:
 	pop	%rsi
 	pop	%rdx
@@ -98,7 +98,7 @@
  * kinds and the task still cannot be preempted. As above; with `regs`, struct pt_regs lies above
  * the site's end, and only their registers matter; with `always` it ends all the same.
  */
-	.macro	irqs_go_on regs=0, always=0
+	.macro	irqs_go_on regs=0, always=0, above=0
 	push	%rcx
 	push	%rdx
 	read_tsc
@@ -118,7 +118,7 @@
 	jnz	.Lended\@
 	.endif
 .Lends\@:
-	window_ends PAYLOAD_IRQS_ON, .Lended\@, \regs
+	window_ends PAYLOAD_IRQS_ON, .Lended\@, \regs, \above
 .Lended\@:
 	pop	%rdx
 	pop	%rcx
@@ -187,6 +187,85 @@ payload_sti:
 .Lsti:
 	irqs_go_on
 	sti
+	ret
+
+/*
+ * The same where the instruction has moved into the window with its neighbours (MOVED_), for it has
+ * no room for a call: its compiler may have anything in any register, and in the flags. Nothing is
+ * interrupted here once something has been done.
+ */
+	.globl	payload_moved_cli
+payload_moved_cli:
+	pushf
+	edge	payload_moved_cli, EDGE_REDO
+1:	cli
+	edge	1b, EDGE_REDO|EDGE_PUSHED(1)
+	testl	$RFLAGS_IF, (%rsp)
+	jz	2f
+	push	%rax
+	irqs_go_off above=16
+	pop	%rax
+	andl	$~RFLAGS_IF, (%rsp)
+2:	popf
+	ret
+
+/* No interrupt comes before its return is over, as behind the sti that it stands for. */
+	.globl	payload_moved_sti
+payload_moved_sti:
+	pushf
+	edge	payload_moved_sti, EDGE_REDO
+1:	cli
+	edge	1b, EDGE_REDO|EDGE_PUSHED(1)
+	testl	$RFLAGS_IF, (%rsp)
+	jnz	2f
+	push	%rax
+	irqs_go_on above=16
+	pop	%rax
+	popf
+	sti
+	ret
+2:	popf /* they have been on before */
+3:	ret
+	edge	3b
+
+/*
+ * Soon behind a cli or sti that has no room and cannot move: what has come of it, which is what has
+ * begun or ended unless that is known. In an NMI they are off, and that ends unseen.
+ */
+	.globl	payload_moved_look
+payload_moved_look:
+	pushf
+	edge	payload_moved_look, EDGE_REDO
+1:	cli
+	edge	1b, EDGE_REDO|EDGE_PUSHED(1)
+	push	%rax
+	testl	$RFLAGS_IF, 8(%rsp)
+	jz	2f
+	irqs_go_on above=16
+	jmp	3f
+2:	testl	$NMI_COUNT_MASK, %gs:0
+	at	PATCH_PREEMPT_COUNT, 4, 4
+	jnz	3f
+	mov	%gs:0, %eax
+	at	PATCH_CPU_NUMBER
+	shl	$CTL_SHIFT, %eax
+	cmpq	$0, OPEN + RECORD_TSC(%rax)
+	at	PATCH_WINDOW, 4, 1
+	jne	3f
+	irqs_go_off above=16
+3:	pop	%rax
+	popf
+4:	ret
+	edge	4b
+
+/* In front of a return to user mode, which itself has moved. */
+	.globl	payload_moved_exit
+payload_moved_exit:
+	pushf
+	push	%rax
+	irqs_go_on above=16
+	pop	%rax
+	popf
 	ret
 
 /* The call of irqentry_enter(regs), by an interrupt or an exception. */

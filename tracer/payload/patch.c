@@ -314,6 +314,10 @@ static void describe(struct payload_text *text)
 	text->user_exit = (uint32_t)(payload_user_exit - payload_code);
 	text->idle = (uint32_t)(payload_idle - payload_code);
 	text->idle_exit = (uint32_t)(payload_idle_exit - payload_code);
+	text->moved_cli = (uint32_t)(payload_moved_cli - payload_code);
+	text->moved_sti = (uint32_t)(payload_moved_sti - payload_code);
+	text->moved_look = (uint32_t)(payload_moved_look - payload_code);
+	text->moved_exit = (uint32_t)(payload_moved_exit - payload_code);
 	describe_changes(text);
 	text->tracing_off = (uint32_t)(payload_tracing_off - payload_code);
 	text->tracing_off_rest = (uint32_t)(payload_tracing_off_rest - payload_code);

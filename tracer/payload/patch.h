@@ -75,6 +75,9 @@ struct payload_text {
 	 * return of syscall_exit_to_user_mode(); of the call of ct_idle_enter(). See flags.S
 	 */
 	uint32_t cli, sti, irq_entry, irq_exit, user_exit, idle;
+	/* Likewise of cli and sti, and in front of that return, which have moved (MOVED_). */
+	uint32_t moved_cli, moved_sti, moved_exit;
+	uint32_t moved_look; /* behind a cli or sti */
 	/*
 	 * In the place of what changes the preempt count, by 1, SOFTIRQ_DISABLE_OFFSET and so on;
 	 * of the call of ct_idle_exit(). See preempt.S

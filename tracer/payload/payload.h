@@ -9,9 +9,11 @@
  *   WINDOW_HEADER     who has put it there; what a later tracer needs to take it away again
  *   WINDOW_CTL        a control block for each vCPU
  *   WINDOW_PIDS       bitmap of the pids that are traced, when only some are
- *   WINDOW_TEXT       the payload's code: read and execute; all else is read and write
+ *   WINDOW_TEXT       the payload's code: read and execute; nearly all else is read and write
  *   WINDOW_PROBES     probes that the guest's kernel has been asked for
  *   WINDOW_EVENT_*    what the guest's own event probes are called with
+ *   WINDOW_MOVED      which instructions of the kernel's have moved here, struct payload_moved[]
+ *   WINDOW_MOVED_TEXT where they are executed, MOVED_SIZE bytes for each of them: as WINDOW_TEXT
  *   WINDOW_RINGS      the staging rings, one for each vCPU, of the same size (a power of two);
  *                     behind them the rings of event data, likewise
  *
@@ -40,7 +42,9 @@
 #define WINDOW_CTL	   0x7c000 /* CTL_BLOCKS of CTL_SIZE */
 #define WINDOW_PIDS	   0x80000
 #define WINDOW_PIDS_SIZE   0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */
-#define WINDOW_RINGS	   0x100000
+#define WINDOW_MOVED	   0x100000
+#define WINDOW_MOVED_TEXT  0x110000
+#define WINDOW_RINGS	   0x120000
 
 /* Nothing else that may come to lie there looks like the first. The code goes by the lowest byte.
  */
@@ -280,6 +284,15 @@
 #define DETOUR_INSNS 24
 #define DETOUR_REST  32
 
+/*
+ * Instructions beside a cli or sti that has no room for a call: a jump has taken the place of all
+ * of them. In the window they are followed by a jump back, and the cli or sti is a call.
+ */
+#define MOVED_ROWS   1024
+#define MOVED_SIZE   64 /* bytes of code for each */
+#define MOVED_MAX    16 /* bytes of instructions that have moved */
+#define MOVED_PLACES 8
+
 /* --- probes of the guest's kernel ----------------------------------------------------------- */
 
 #define PROBE_ROWS	 128
@@ -389,7 +402,7 @@ _Static_assert(offsetof(struct payload_stack, word) == COPY_WORD, "as the code h
 
 #define WINDOW_MAX_PIECES 64
 #define WINDOW_PIECE	  0x200000 /* what one entry of a page directory maps */
-#define PAYLOAD_MAGIC	  "hvtrace window 8"
+#define PAYLOAD_MAGIC	  "hvtrace window 9"
 
 /* A function of the guest's that begins with a jump to the code: event.S. */
 struct payload_detour {
@@ -416,7 +429,16 @@ struct payload_form {
 };
 
 #define PAYLOAD_FORMS 20
-#define PAYLOAD_EDGES 44
+#define PAYLOAD_EDGES 52
+
+/* A row of WINDOW_MOVED; its code is the same row of WINDOW_MOVED_TEXT. */
+struct payload_moved {
+	uint32_t at;	/* low half of the jump's address; 0: there is none */
+	uint8_t size;	/* bytes of whole instructions there, SITE_SIZE to MOVED_MAX */
+	uint8_t places; /* in how many places one stands for the other: */
+	uint8_t from[MOVED_PLACES], to[MOVED_PLACES]; /* offsets there, and in the code */
+	uint8_t bytes[MOVED_MAX];		      /* as they were */
+};
 
 /* At WINDOW_EVENT_TABLE: what has been registered with a tracepoint; all zero: nothing. */
 struct payload_event {
@@ -490,6 +512,9 @@ _Static_assert(WINDOW_HEADER + sizeof(struct payload_header) <= WINDOW_SWITCH &&
 	       "there is room");
 _Static_assert(WINDOW_TEXT + WINDOW_TEXT_SIZE <= WINDOW_PROBES &&
 		       WINDOW_PROBES + PROBE_ROWS * PROBE_ROW_SIZE <= WINDOW_EVENT_FILES,
+	       "there is room");
+_Static_assert(WINDOW_MOVED + MOVED_ROWS * sizeof(struct payload_moved) <= WINDOW_MOVED_TEXT &&
+		       WINDOW_MOVED_TEXT + MOVED_ROWS * MOVED_SIZE <= WINDOW_RINGS,
 	       "there is room");
 _Static_assert(WINDOW_EVENT_TABLE + EVENT_TABLE_ROWS * sizeof(struct payload_event) <=
 			       WINDOW_EVENT_HELD &&

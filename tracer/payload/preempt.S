@@ -141,6 +141,10 @@
 	at	PATCH_WINDOW
 	test	%rdx, %rdx
 	jz	.Lpreempt_on_done
+	/* One that has moved comes here whatever is measured. */
+	testb	$CRITICAL_PREEMPT, WINDOW_CTL + CTL_CRITICAL(%rcx)
+	at	PATCH_WINDOW, 4, 1
+	jz	.Lpreempt_on_done
 	testb	$CRITICAL_IRQS, WINDOW_CTL + CTL_CRITICAL(%rcx)
 	at	PATCH_WINDOW, 4, 1
 	jz	.Lpreempt_ends

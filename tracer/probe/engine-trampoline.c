@@ -20,6 +20,8 @@ static uint64_t probe_target(const struct trace *t, const struct probe *p)
 	const struct payload_text *text = trampoline_text(t);
 	uint32_t entry = text->function;
 
+	if (p->flags & PROBE_FL_FLAG && flag_sites_moves(t, p->va))
+		return flag_sites_code(t, p->va);
 	if (p->flags & PROBE_FL_FLAG)
 		entry = flag_sites_entry(t, p->va, text);
 	else if (p->flags & PROBE_FL_EXIT)
@@ -50,15 +52,32 @@ static bool probe_served(const struct trace *t, const struct probe *p)
 	return !(p->flags & PROBE_FL_ONCE) && rel == (int32_t)rel;
 }
 
+static bool probe_moves(const struct trace *t, const struct probe *p)
+{
+	return p->flags & PROBE_FL_FLAG && flag_sites_moves(t, p->va);
+}
+
+/* How many bytes change. */
+static uint8_t patch_size(const struct trace *t, const struct probe *p)
+{
+	uint8_t form[FLAG_SITE_MAX];
+
+	if (!(p->flags & PROBE_FL_FLAG) || probe_moves(t, p))
+		return SITE_SIZE;
+	return flag_sites_form(t, p->va, form);
+}
+
 static int patch_make(struct trace *t, const struct probe *p, struct machine_patch *patch)
 {
 	uint64_t va = p->va + t->guest.slide;
-	uint8_t form[PAYLOAD_FORM_MAX], before;
+	uint8_t before;
 
-	patch->size = p->flags & PROBE_FL_FLAG ? flag_sites_form(t, p->va, form) : SITE_SIZE;
+	patch->size = patch_size(t, p);
 	before = patch->size - SITE_SIZE;
 	memset(patch->bytes, PREFIX_CS, before);
 	site_call_make(patch->bytes + before, va + before, probe_target(t, p));
+	if (probe_moves(t, p))
+		patch->bytes[0] = INSN_JMP;
 	return guest_translate(&t->guest, va, &patch->pa);
 }
 
@@ -81,13 +100,26 @@ static size_t probes_split(struct trace *t, const uint32_t *which, size_t n, uin
 static void site_bytes(const struct trace *t, const struct probe *p,
 		       uint8_t bytes[MACHINE_PATCH_MAX])
 {
+	uint8_t form[FLAG_SITE_MAX];
+
 	_Static_assert(PAYLOAD_FORM_MAX <= MACHINE_PATCH_MAX, "a machine can patch them");
-	if (p->flags & PROBE_FL_FLAG)
-		flag_sites_form(t, p->va, bytes);
-	else if (p->flags & PROBE_FL_EXIT)
+	if (p->flags & PROBE_FL_FLAG) {
+		flag_sites_form(t, p->va, form);
+		memcpy(bytes, form, patch_size(t, p));
+	} else if (p->flags & PROBE_FL_EXIT) {
 		returns_form(t, p->va, bytes);
-	else
+	} else {
 		memcpy(bytes, site_nop, SITE_SIZE);
+	}
+}
+
+/* Where the call, or the jump of one that has moved, leads to; 0: there is neither. */
+static uint64_t leads_to(const struct trace *t, const struct probe *p, uint8_t now[SITE_SIZE],
+			 uint64_t va)
+{
+	if (probe_moves(t, p))
+		now[0] = now[0] == INSN_JMP ? INSN_CALL : 0;
+	return site_call_target(now, va);
 }
 
 /*
@@ -115,7 +147,7 @@ static int patch_out(struct trace *t, const uint32_t *which, size_t n)
 		}
 		va += patches[nr].size - SITE_SIZE;
 		if (!ret && !text_view_get(&view, va, now, SITE_SIZE) &&
-		    site_call_target(now, va) - w->header.va < w->header.size)
+		    leads_to(t, p, now, va) - w->header.va < w->header.size)
 			site_bytes(t, p, patches[nr++].bytes);
 	}
 	if (!ret)
@@ -155,6 +187,12 @@ static int patch_in(struct trace *t, const uint32_t *which, size_t n)
 		t->probes.v[which[i]].flags |= PROBE_FL_CALL;
 	free(patches);
 	return ret;
+}
+
+static int trampoline_enter(struct trace *t)
+{
+	trampoline_entered(t->tramp);
+	return flag_sites_enter(t, trampoline_window(t), trampoline_text(t));
 }
 
 static int trampoline_insert(struct trace *t, const uint32_t *which, size_t n)
@@ -201,6 +239,7 @@ const struct probe_ops trampoline_probe_ops = {
 	.calls = true,
 	.name = "trampoline",
 	.desc = "each hit calls code placed in the guest",
+	.enter = trampoline_enter,
 	.insert = trampoline_insert,
 	.remove = trampoline_remove,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* probe.c - the table of probes: which sites are patched, and patching them in batches. */
 #include "tracer/probe/probe.h"
+#include "tracer/guest/tasks.h"
 #include "tracer/probe/critical/sites.h"
 #include "tracer/probe/returns/returns.h"
 
@@ -14,7 +15,7 @@
 static bool site_known(struct trace *t, struct text_view *view, const struct probe *p)
 {
 	uint64_t va = p->va + t->guest.slide;
-	uint8_t now[PAYLOAD_FORM_MAX], form[PAYLOAD_FORM_MAX];
+	uint8_t now[FLAG_SITE_MAX], form[FLAG_SITE_MAX];
 
 	if (p->flags & PROBE_FL_FLAG) {
 		size_t size = flag_sites_form(t, p->va, form);
@@ -93,12 +94,31 @@ bool probe_is_due(const struct trace *t, const struct probe *p)
 	return probe_matches(p, 0, NOT_INSERTED) && probe_wanted(t, p);
 }
 
+/*
+ * Those that move go together, or are left out: *entered is what has come of asking for it, 1 as
+ * long as nobody has.
+ */
+static bool may_move(struct trace *t, const struct probe *p, int *entered)
+{
+	if (!(p->flags & PROBE_FL_FLAG) || !flag_sites_moves(t, p->va))
+		return true;
+	if (*entered == 1) {
+		*entered = t->engine->enter(t);
+		if (*entered)
+			trace_note(t,
+				   "windows begin and end unseen where there is no room for a call "
+				   "in the kernel's text, until its probes are set once more: %s",
+				   tasks_strerror(*entered));
+	}
+	return !*entered;
+}
+
 int probes_insert_some(struct trace *t, const uint32_t *which, size_t n)
 {
 	uint32_t *due = calloc(n + 1, sizeof(*due));
 	struct text_view view;
+	int ret, entered = 1;
 	size_t nr = 0;
-	int ret;
 
 	if (!due)
 		return -ENOMEM;
@@ -106,7 +126,8 @@ int probes_insert_some(struct trace *t, const uint32_t *which, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct probe *p = &t->probes.v[which[i]];
 
-		if (probe_is_due(t, p) && (p->flags & PROBE_FL_ONCE || site_known(t, &view, p)))
+		if (probe_is_due(t, p) && (p->flags & PROBE_FL_ONCE || site_known(t, &view, p)) &&
+		    may_move(t, p, &entered))
 			due[nr++] = which[i];
 	}
 	ret = t->engine->insert(t, due, nr);

@@ -225,6 +225,12 @@ static uint64_t top_admits(struct trace *t, unsigned int vcpu, const struct payl
 	return trace_admit(t, taken);
 }
 
+/* Where the kernel's own text is that the record was made in the place of. */
+static void record_home(const struct trace *t, struct payload_record *r)
+{
+	r->ip = (uint32_t)guest_home(&t->guest, KERNEL_HALF | r->ip);
+}
+
 static void batch_windows(struct trace *t, const struct batch *b, bool lost)
 {
 	struct instance *top = t->instances;
@@ -242,6 +248,8 @@ static void batch_windows(struct trace *t, const struct batch *b, bool lost)
 		if (!critical_step(c, &b->r[k], &w) || !top->tracer->window ||
 		    !instance_is_on_at(top, w.on.tsc))
 			continue;
+		record_home(t, &w.off);
+		record_home(t, &w.on);
 		w.stack = event_ring_stack(b->er, &b->r[k]);
 		trace_seen(t, w.on.tsc);
 		top->tracer->window(top, &w);

@@ -196,8 +196,10 @@ static bool load_iret(struct walk *w, uint64_t at)
 {
 	uint64_t cs;
 
-	return load(w, at, &w->ip) && load(w, at + IRET_CS, &cs) && load(w, at + IRET_SP, &w->sp) &&
-	       !(cs & 3);
+	if (!load(w, at, &w->ip))
+		return false;
+	w->ip = guest_home(w->g, w->ip);
+	return load(w, at + IRET_CS, &cs) && load(w, at + IRET_SP, &w->sp) && !(cs & 3);
 }
 
 static bool load_regs(struct walk *w, uint64_t at)
@@ -317,7 +319,7 @@ static void walk_init(struct walk *w, const struct unwind *u, struct guest_kerne
 {
 	w->u = u;
 	w->g = g;
-	w->ip = ip;
+	w->ip = guest_home(g, ip);
 	w->sp = sp;
 	w->known = 0;
 	w->exact = true;

@@ -1,5 +1,6 @@
 tracer-objs += tracer/window/detour.o
 tracer-objs += tracer/window/map.o
+tracer-objs += tracer/window/moved.o
 tracer-objs += tracer/window/pieces.o
 tracer-objs += tracer/window/quiesce.o
 tracer-objs += tracer/window/return.o

@@ -94,13 +94,20 @@ static int slot_choose(const uint64_t *entry, unsigned int n)
 	return slot < 0 ? run_find(entry, top, n) : slot;
 }
 
+/* The code of WINDOW_TEXT, and what has moved: a guest's check finds none that can be written. */
+static bool is_code(uint64_t off)
+{
+	return off - WINDOW_TEXT < WINDOW_TEXT_SIZE ||
+	       off - WINDOW_MOVED_TEXT < MOVED_ROWS * MOVED_SIZE;
+}
+
 static void table_fill(uint64_t entry[NR_ENTRIES], uint64_t piece_pa, uint64_t nx)
 {
 	for (unsigned int i = 0; i < NR_ENTRIES; i++) {
 		uint64_t off = i * UINT64_C(4096);
 
 		entry[i] = (piece_pa + off) | PTE_PRESENT | PTE_ACCESSED;
-		if (off - WINDOW_TEXT >= WINDOW_TEXT_SIZE)
+		if (!is_code(off))
 			entry[i] |= PTE_WRITE | PTE_DIRTY | nx;
 	}
 }

@@ -8,7 +8,9 @@
  * yet, or all is done, so such a frame is changed: to go on behind the call, with the return
  * address taken off the stack, or where the call was (payload.h, EDGE_). Everywhere else the
  * payload is left within a microsecond or two of running, and it only takes another look. A frame
- * where nothing but a detour has been done is sent back to the function that it came from.
+ * where nothing but a detour has been done is sent back to the function that it came from. Where
+ * instructions of the kernel's own are executed that have moved (moved.h) it goes on where they
+ * were.
  *
  * Interrupt frames are recognised by what the CPU pushes (Intel SDM vol. 3, 6.14.2): five words,
  * of which ip lies in the payload, cs and ss are the kernel's, and sp points to right above it or
@@ -19,6 +21,7 @@
 #include "tracer/guest/site.h"
 #include "tracer/guest/tasks.h"
 #include "tracer/lib/host-time.h"
+#include "tracer/window/moved.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,6 +41,8 @@ struct frame {
 struct look {
 	struct guest_kernel *g;
 	const struct window *w; /* NULL: the kernel's own text is looked at, and only looked at */
+	const struct moved *moved; /* NULL: nothing has */
+	bool enters;		   /* the way there is looked for, not the way back */
 	const struct text_range *range;
 	size_t nr_ranges;
 	struct task_layout at;
@@ -55,6 +60,8 @@ static uint64_t text_va(const struct look *l)
 
 static bool in_text(const struct look *l, uint64_t ip)
 {
+	if (l->enters)
+		return moved_to(l->moved, ip);
 	for (size_t i = 0; i < l->nr_ranges; i++)
 		if (ip - l->range[i].va < l->range[i].size)
 			return true;
@@ -75,15 +82,20 @@ static const struct payload_way_out *edge_at(const struct look *l, uint64_t ip)
 }
 
 /*
- * Where the function goes on that has come here by a detour and has done nothing yet but some of
- * its own first instructions; 0: it is not there.
+ * Where the function goes on whose own instructions are executed here, or that has come here by a
+ * detour and has done nothing yet but some of its first ones; 0: it is not there.
  */
-static uint64_t detour_home(const struct look *l, uint64_t ip, const struct payload_way_out *edge)
+static uint64_t goes_on_at(const struct look *l, uint64_t ip, const struct payload_way_out *edge)
 {
 	uint64_t off;
 
+	if (l->enters)
+		return moved_to(l->moved, ip);
 	if (!l->w)
 		return 0;
+	off = l->moved ? moved_home(l->moved, ip) : 0;
+	if (off)
+		return off;
 	off = ip - text_va(l);
 	for (size_t i = 0; i < PAYLOAD_DETOURS; i++) {
 		const struct payload_detour *d = &l->w->header.detour[i];
@@ -118,6 +130,8 @@ static void frame_evict(struct look *l, uint64_t va, const struct frame *f,
 	if (EDGE_KIND(edge->how) == EDGE_REDO)
 		out.ip -= site;
 	out.sp = sp + 8;
+	if (!ret && l->moved && moved_home(l->moved, out.ip))
+		out.ip = moved_home(l->moved, out.ip);
 	if (!ret && !in_text(l, out.ip))
 		ret = guest_write(l->g, va, &out, sizeof(out));
 	if (ret)
@@ -137,7 +151,7 @@ static void scan_words(struct look *l, uint64_t from, size_t nr)
 		    f->sp - va > sizeof(*f) + 16)
 			continue;
 		edge = edge_at(l, f->ip);
-		home = detour_home(l, f->ip, edge);
+		home = goes_on_at(l, f->ip, edge);
 		if (home)
 			frame_move(l, va, home);
 		else if (edge)
@@ -199,6 +213,51 @@ static void look_at_vcpu(struct look *l, unsigned int vcpu)
 		scan_stack(l, task.stack, regs.rsp);
 }
 
+/* What an interrupt has come into is on the task's stack, or on that of interrupts. */
+static void enter_vcpu_stacks(struct look *l, unsigned int vcpu, const struct task *task,
+			      uint64_t sp)
+{
+	uint64_t top = guest_irq_stack(l->g, vcpu) + 8, size = l->at.stack_size;
+
+	if (sp - task->stack < size) {
+		scan_stack(l, task->stack, sp);
+	} else if (top != 8 && top - sp <= IRQ_STACK_SIZE && size >= IRQ_STACK_SIZE) {
+		scan_words(l, sp, guest_read(l->g, sp, l->words, top - sp) ? 0 : (top - sp) / 8);
+		scan_stack(l, task->stack, task->stack);
+	} else {
+		l->busy = true;
+	}
+}
+
+static void enter_vcpu(struct look *l, unsigned int vcpu)
+{
+	struct machine_regs regs;
+	struct machine_sregs sregs;
+	struct task task;
+	int ret = machine_get_regs(l->g->m, vcpu, &regs);
+
+	l->running[vcpu] = 0;
+	if (ret == -ENODEV)
+		return;
+	if (!ret)
+		ret = machine_get_sregs(l->g->m, vcpu, &sregs);
+	if (ret || !(sregs.cr0 & CR0_PG)) {
+		l->error = ret;
+		return;
+	}
+	l->running[vcpu] = guest_current(l->g, vcpu);
+	if (sregs.cpl == 3)
+		return;
+	if (in_text(l, regs.rip)) {
+		regs.rip = moved_to(l->moved, regs.rip);
+		l->error = machine_set_regs(l->g->m, vcpu, &regs);
+	}
+	if (task_read(l->g, &l->at, l->running[vcpu], &task))
+		l->busy = true;
+	else
+		enter_vcpu_stacks(l, vcpu, &task, regs.rsp & ~UINT64_C(7));
+}
+
 /* The machine is paused. */
 static void look(struct look *l)
 {
@@ -208,7 +267,7 @@ static void look(struct look *l)
 	l->error = ret < 0 ? ret : 0;
 	l->vcpus = ret < 0 ? 0 : (unsigned int)ret;
 	for (unsigned int i = 0; i < l->vcpus && !l->error; i++)
-		look_at_vcpu(l, i);
+		l->enters ? enter_vcpu(l, i) : look_at_vcpu(l, i);
 	if (l->error || l->busy)
 		return;
 	ret = tasks_each(l->g, &l->at, scan_task, l);
@@ -261,8 +320,7 @@ static int look_until_quiet(struct look *l, const struct quiesce_patience *patie
 	}
 }
 
-static int quiesce_look(struct look *l, const struct guestsym *gs,
-			const struct quiesce_patience *patience, int (*then)(void *arg), void *arg)
+static int look_begin(struct look *l, const struct guestsym *gs)
 {
 	int ret = task_layout_learn(&l->at, gs, l->g);
 
@@ -271,8 +329,16 @@ static int quiesce_look(struct look *l, const struct guestsym *gs,
 	if (l->at.stack_size > STACK_MAX)
 		return -ENODATA;
 	l->words = malloc(l->at.stack_size);
-	if (!l->words)
-		return -ENOMEM;
+	return l->words ? 0 : -ENOMEM;
+}
+
+static int quiesce_look(struct look *l, const struct guestsym *gs,
+			const struct quiesce_patience *patience, int (*then)(void *arg), void *arg)
+{
+	int ret = look_begin(l, gs);
+
+	if (ret)
+		return ret;
 	ret = look_until_quiet(l, patience, then, arg);
 	free(l->words);
 	return ret;
@@ -281,10 +347,35 @@ static int quiesce_look(struct look *l, const struct guestsym *gs,
 int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct window *w,
 	    struct quiesce_patience patience)
 {
-	struct text_range text = {.va = w->header.va + WINDOW_TEXT, .size = w->header.text_size};
-	struct look l = {.g = g, .w = w, .range = &text, .nr_ranges = 1};
+	struct moved *m = malloc(sizeof(*m));
+	struct window read = *w;
+	int ret = m ? moved_read(&read, m) : -ENOMEM;
 
-	return quiesce_look(&l, gs, &patience, NULL, NULL);
+	if (!ret) {
+		const struct text_range text[] = {
+			{w->header.va + WINDOW_TEXT, w->header.text_size},
+			{m->va, m->nr * MOVED_SIZE},
+		};
+		struct look l = {.g = g, .w = w, .moved = m, .range = text, .nr_ranges = 2};
+
+		ret = quiesce_look(&l, gs, &patience, NULL, NULL);
+	}
+	free(m);
+	return ret;
+}
+
+int quiesce_enter(struct guest_kernel *g, const struct guestsym *gs, const struct moved *m)
+{
+	struct look l = {.g = g, .moved = m, .enters = true};
+	int ret = look_begin(&l, gs);
+
+	if (ret)
+		return ret;
+	look(&l);
+	free(l.words);
+	if (l.error)
+		return l.error;
+	return l.busy ? -EBUSY : 0;
 }
 
 int quiesce_then(struct guest_kernel *g, const struct guestsym *gs, const struct text_range *range,

@@ -23,6 +23,15 @@ int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct wind
 	    struct quiesce_patience patience);
 
 /*
+ * The machine is paused, and jumps are about to take the place of instructions that have moved:
+ * whoever would go on in the middle of what one overwrites goes on in the window, where that is
+ * executed. 0, or with some of them there, which is as good, -EBUSY (a vCPU is where it is not
+ * known what it goes back to: in an NMI) or an error as above.
+ */
+struct moved;
+int quiesce_enter(struct guest_kernel *g, const struct guestsym *gs, const struct moved *m);
+
+/*
  * Wait until nobody is in the middle of n ranges of the kernel's own text, likewise, and then call
  * `then` with the machine paused: what it returns, or an error as above.
  */

@@ -24,6 +24,7 @@ struct window {
 	uint64_t table_pa;	      /* of the first piece's page table, which that entry is of */
 	uint64_t nx;		      /* what forbids execution; 0: this CPU does not know it */
 	bool mapped;		      /* its first piece, at least */
+	bool has_moved;		      /* what has moved into it is there: moved.h */
 };
 
 /*

@@ -191,6 +191,49 @@ static void test_irq_sites(void **state)
 	guestsym_close(gs);
 }
 
+/* pv_ops without these operations, or with: cli, sti, and the same in the entry code. */
+static size_t bytes_found(bool ops, const struct guestsym_irq_site **v, struct guestsym **gs)
+{
+	static const uint8_t code[] = {0xfa, 0x90, 0xfb, 0xc3};
+
+	made_guest_init(&g, true);
+	made_function(&g.m, "irqs", 0x400, code, sizeof(code));
+	made_function(&g.m, "__entry_text_start", 0x440, code, sizeof(code));
+	made_function(&g.m, "__entry_text_end", 0x480, nop, sizeof(nop));
+	made_function(&g.m, "first", 0x500, nop, sizeof(nop));
+	if (ops)
+		made_function(&g.m, "native_irq_disable", 0x600, nop, sizeof(nop));
+	made_label(&g.m, "pv_ops", 'D');
+	made_put64(&g.m, 0);
+	made_guest_done(&g);
+	made_page_add(&g, &(uint64_t){MADE_BASE + 0x500}, 1);
+	*gs = open_guest();
+	return guestsym_irq_sites(*gs, v);
+}
+
+static void test_irq_bytes(void **state)
+{
+	const struct guestsym_irq_site *v;
+	struct guestsym *gs;
+
+	(void)state;
+	assert_int_equal(bytes_found(false, &v, &gs), 2);
+	assert_int_equal(v[0].addr, MADE_BASE + 0x400);
+	assert_int_equal(v[0].len, 1);
+	assert_int_equal(v[1].addr, MADE_BASE + 0x402);
+	guestsym_close(gs);
+}
+
+static void test_irq_bytes_of_xen(void **state)
+{
+	const struct guestsym_irq_site *v;
+	struct guestsym *gs;
+
+	(void)state;
+	assert_int_equal(bytes_found(true, &v, &gs), 0);
+	guestsym_close(gs);
+}
+
 /* Text's second page is init memory here: with page table isolation it is not even mapped. */
 static void test_hole(void **state)
 {
@@ -335,6 +378,8 @@ int main(void)
 		cmocka_unit_test_setup(test_disabled, setup),
 		cmocka_unit_test_setup(test_listed_twice, setup),
 		cmocka_unit_test(test_irq_sites),
+		cmocka_unit_test(test_irq_bytes),
+		cmocka_unit_test(test_irq_bytes_of_xen),
 		cmocka_unit_test_setup(test_hole, setup),
 		cmocka_unit_test_setup(test_lists_without_end, setup),
 		cmocka_unit_test_setup(test_bad_pages, setup),

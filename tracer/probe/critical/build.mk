@@ -1,5 +1,10 @@
+tracer-objs += tracer/probe/critical/bounds.o
 tracer-objs += tracer/probe/critical/find.o
 tracer-objs += tracer/probe/critical/kinds.o
+tracer-objs += tracer/probe/critical/move-build.o
+tracer-objs += tracer/probe/critical/move.o
+tracer-objs += tracer/probe/critical/moves.o
+tracer-objs += tracer/probe/critical/search.o
 tracer-objs += tracer/probe/critical/sites.o
 tracer-objs += tracer/probe/critical/table.o
 tracer-objs += tracer/probe/critical/traps.o

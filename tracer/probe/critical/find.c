@@ -135,6 +135,17 @@ static bool function_at(const struct trace *t, const struct area *area, uint64_t
 	return sym;
 }
 
+bool flag_function_at(const struct trace *t, uint64_t va, struct text_range *func)
+{
+	const struct area kernel = {0};
+	struct extent found = {0};
+
+	if (!function_at(t, &kernel, va, &found) || !found.size || found.size > FUNCTION_MAX)
+		return false;
+	*func = (struct text_range){found.va, found.size};
+	return true;
+}
+
 struct scan {
 	struct trace *t;
 	struct area left; /* what has not been looked through */

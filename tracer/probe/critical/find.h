@@ -4,6 +4,7 @@
 #define HVTRACE_TRACER_PROBE_CRITICAL_FIND_H
 
 #include "tracer/core/trace.h"
+#include "tracer/guest/within.h"
 #include "tracer/payload/payload.h"
 
 /* Link addresses, in their order. */
@@ -27,5 +28,8 @@ int flag_find_in(struct trace *t, const char *function, const struct payload_for
 int flag_find_all(struct trace *t, const struct payload_form *form, struct flag_list *l);
 int flag_find_module(struct trace *t, const struct guestsym_module *mod,
 		     const struct payload_form *form, struct flag_list *l);
+
+/* The function of the kernel's that this address is in: run-time both. False: in none. */
+bool flag_function_at(const struct trace *t, uint64_t va, struct text_range *func);
 
 #endif

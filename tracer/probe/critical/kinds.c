@@ -36,6 +36,52 @@ static bool begins_syscall(const struct trace *t, const struct guestsym_irq_site
 	return false;
 }
 
+/*
+ * sti; hlt, or mwait: a CPU waits there, and an interrupt that has come by then must end that,
+ * which sti sees to by keeping interrupts off for one instruction more.
+ */
+static bool waits(struct trace *t, const struct guestsym_irq_site *site)
+{
+	static const uint8_t hlt[] = {0xf4}, mwait[] = {0x0f, 0x01, 0xc9};
+	uint8_t next[sizeof(mwait)] = {0};
+
+	return guest_read(&t->guest, site->addr + site->len + t->guest.slide, next, sizeof(next)) ||
+	       !memcmp(next, hlt, sizeof(hlt)) || !memcmp(next, mwait, sizeof(mwait));
+}
+
+/*
+ * Of functions that give back the flags that they have found (assembly, mostly) no end would be
+ * seen. They come one behind the other, by address.
+ */
+static bool restores(const struct trace *t, const struct guestsym_irq_site *sites, size_t n,
+		     size_t at)
+{
+	const struct guestsym_symbol *in = guestsym_find(t->gs, sites[at].addr, NULL, NULL);
+	size_t first = at;
+
+	while (first && guestsym_find(t->gs, sites[first - 1].addr, NULL, NULL) == in)
+		first--;
+	for (size_t i = first; i < n; i++) {
+		if (guestsym_find(t->gs, sites[i].addr, NULL, NULL) != in)
+			break;
+		if (sites[i].kind == GUESTSYM_IRQ_RESTORE)
+			return true;
+	}
+	return false;
+}
+
+/* Not where a window that begins or ends there is none, or is better not seen at all. */
+static bool irq_is_due(struct trace *t, const struct guestsym_irq_site *sites, size_t n, size_t at)
+{
+	const struct guestsym_irq_site *s = &sites[at];
+
+	if (s->kind == GUESTSYM_IRQ_ENABLE && begins_syscall(t, s))
+		return false;
+	if (s->len > 1)
+		return true;
+	return !(s->kind == GUESTSYM_IRQ_ENABLE && waits(t, s)) && !restores(t, sites, n, at);
+}
+
 static int find_irqs(struct trace *t, const struct flag_kind *kind, const struct payload_form *form,
 		     struct flag_list *l)
 {
@@ -45,7 +91,7 @@ static int find_irqs(struct trace *t, const struct flag_kind *kind, const struct
 
 	for (size_t i = 0; i < n && !ret; i++)
 		if (sites[i].kind == kind->irqs && sites[i].len == form->size &&
-		    (kind->irqs != GUESTSYM_IRQ_ENABLE || !begins_syscall(t, &sites[i])))
+		    irq_is_due(t, sites, n, i))
 			ret = flag_list_add(l, sites[i].addr);
 	return ret;
 }
@@ -129,6 +175,9 @@ const struct flag_kind flag_kinds[] = {
 		.modules = true,
 		.irqs = GUESTSYM_IRQ_DISABLE,
 		.insn = FLAG_INSN_CLI,
+		.byte = 0xfa,
+		.how = MOVE_OFF,
+		.moved_entry = ENTRY(moved_cli),
 	},
 	{
 		.name = "sti",
@@ -139,6 +188,9 @@ const struct flag_kind flag_kinds[] = {
 		.modules = true,
 		.irqs = GUESTSYM_IRQ_ENABLE,
 		.insn = FLAG_INSN_STI,
+		.byte = 0xfb,
+		.how = MOVE_ON,
+		.moved_entry = ENTRY(moved_sti),
 	},
 	{
 		.name = "interrupts' entry",
@@ -170,6 +222,9 @@ const struct flag_kind flag_kinds[] = {
 		.find = find_in,
 		.in = "syscall_exit_to_user_mode",
 		.insn = FLAG_INSN_RETURN,
+		.byte = 0xc3,
+		.how = MOVE_BEHIND,
+		.moved_entry = ENTRY(moved_exit),
 	},
 	{
 		.name = "idle",
@@ -275,10 +330,36 @@ struct payload_form flag_kind_form(const struct trace *t, const struct flag_kind
 	return form;
 }
 
-uint32_t flag_kind_entry(const struct flag_kind *kind, const struct payload_text *text)
+struct payload_form flag_kind_byte(const struct flag_kind *kind)
+{
+	return (struct payload_form){.size = 1, .bytes = {kind->byte}};
+}
+
+size_t flag_kind_targets(const struct trace *t, uint64_t *target, size_t max)
+{
+	size_t n = 0;
+
+	for (unsigned int k = 0; k < FLAG_KINDS && n < max; k++) {
+		target[n] = target_of(t, &flag_kinds[k]);
+		n += !!target[n];
+	}
+	return n;
+}
+
+static uint32_t entry_at(const struct payload_text *text, size_t member)
 {
 	uint32_t entry;
 
-	memcpy(&entry, (const uint8_t *)text + kind->entry, sizeof(entry));
+	memcpy(&entry, (const uint8_t *)text + member, sizeof(entry));
 	return entry;
+}
+
+uint32_t flag_kind_entry(const struct flag_kind *kind, const struct payload_text *text)
+{
+	return entry_at(text, kind->entry);
+}
+
+uint32_t flag_kind_moved_entry(const struct flag_kind *kind, const struct payload_text *text)
+{
+	return entry_at(text, kind->moved_entry);
 }

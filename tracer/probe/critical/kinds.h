@@ -8,6 +8,7 @@
 
 #include "tracer/payload/patch.h"
 #include "tracer/probe/critical/find.h"
+#include "tracer/probe/critical/move.h"
 #include "tracer/probe/critical/sites.h"
 
 enum { FLAG_NAMES_MAX = 2, FLAG_KINDS = 19 };
@@ -33,6 +34,13 @@ struct flag_kind {
 	bool modules;		     /* modules may have such places as well */
 	enum count counts;	     /* only of kernels that do so */
 	enum flag_insn insn;
+	/*
+	 * Kernels that have nothing of this form have single bytes there, with no room for a call:
+	 * they move (move.h), and what is called then. 0: there are none.
+	 */
+	uint8_t byte;
+	enum move_how how;
+	size_t moved_entry;
 };
 
 extern const struct flag_kind flag_kinds[FLAG_KINDS];
@@ -43,7 +51,12 @@ bool flag_kind_applies(const struct trace *t, const struct flag_kind *kind);
 bool flag_kind_is_optional(const struct trace *t, const struct flag_kind *kind);
 /* What its places hold in this kernel, whose returns are known (returns_thunk()). */
 struct payload_form flag_kind_form(const struct trace *t, const struct flag_kind *kind);
+/* What they hold where there is no room: a byte. */
+struct payload_form flag_kind_byte(const struct flag_kind *kind);
+/* Functions whose calls some kinds are about: run-time addresses, at most `max`; how many. */
+size_t flag_kind_targets(const struct trace *t, uint64_t *target, size_t max);
 /* The entry of the payload that they call: an offset in its text. */
 uint32_t flag_kind_entry(const struct flag_kind *kind, const struct payload_text *text);
+uint32_t flag_kind_moved_entry(const struct flag_kind *kind, const struct payload_text *text);
 
 #endif

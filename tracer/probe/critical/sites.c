@@ -6,12 +6,14 @@
  * may have a CPU or an interrupted task between them. The call has prefixes without a meaning, so
  * that it is one instruction of the same size; behind the first byte it is the same call, which
  * finds nothing to be changed by then.
+ *
+ * Where there is no room for a call its instruction moves, with others beside it (moves.h): then
+ * the site is all that a jump into the window has taken the place of.
  */
 #include "tracer/probe/critical/sites.h"
 #include "tracer/guest/modules.h"
 #include "tracer/payload/patch.h"
-#include "tracer/probe/critical/kinds.h"
-#include "tracer/probe/critical/table.h"
+#include "tracer/probe/critical/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,13 +21,12 @@
 
 _Static_assert(FLAG_KINDS <= PAYLOAD_FORMS, "the window's header has room for them");
 
-struct flag_sites {
-	struct payload_form form[FLAG_KINDS];
-	bool searched[FLAG_KINDS];
-	size_t count[FLAG_KINDS]; /* in the kernel itself */
-	struct flag_table *table;
-	uint64_t modules; /* the reading of the guest's that has been searched */
-};
+static uint64_t home(const void *arg, uint64_t ip)
+{
+	const struct flag_sites *f = arg;
+
+	return flag_moves_home(f->moves, ip);
+}
 
 int flag_sites_init(struct trace *t)
 {
@@ -33,13 +34,19 @@ int flag_sites_init(struct trace *t)
 	if (!t->flag_sites)
 		return -ENOMEM;
 	t->flag_sites->table = flag_table_new();
-	return t->flag_sites->table ? 0 : -ENOMEM;
+	t->flag_sites->moves = flag_moves_new();
+	t->guest.home = home;
+	t->guest.home_arg = t->flag_sites;
+	return t->flag_sites->table && t->flag_sites->moves ? 0 : -ENOMEM;
 }
 
 void flag_sites_free(struct trace *t)
 {
-	if (t->flag_sites)
+	if (t->flag_sites) {
 		flag_table_free(t->flag_sites->table);
+		flag_moves_free(t->flag_sites->moves);
+		t->guest.home = NULL;
+	}
 	free(t->flag_sites);
 }
 
@@ -49,7 +56,8 @@ void flag_sites_describe(const struct trace *t, const struct payload_text *text,
 	memset(form, 0, PAYLOAD_FORMS * sizeof(*form));
 	for (unsigned int k = 0; k < FLAG_KINDS; k++) {
 		form[k] = flag_kind_form(t, &flag_kinds[k]);
-		form[k].entry = flag_kind_entry(&flag_kinds[k], text);
+		if (form[k].size >= SITE_SIZE)
+			form[k].entry = flag_kind_entry(&flag_kinds[k], text);
 	}
 }
 
@@ -61,25 +69,58 @@ static const struct payload_form *site_form(const struct trace *t, const struct 
 	return &t->flag_sites->form[s->kind];
 }
 
+static uint8_t site_size(const struct trace *t, const struct flag_site *s)
+{
+	const struct move *m = move_of(t, s);
+
+	return m ? m->size : site_form(t, s)->size;
+}
+
 /* The kind of the site that this address (run-time) is in, which may be behind its first byte. */
 static const struct flag_kind *kind_around(const struct trace *t, uint64_t addr)
 {
 	struct flag_site s;
 
-	for (unsigned int i = 0; i < PAYLOAD_FORM_MAX; i++)
+	for (unsigned int i = 0; i < FLAG_SITE_MAX; i++)
 		if (flag_table_at(t->flag_sites->table, addr - i - t->guest.slide, &s))
-			return i < site_form(t, &s)->size ? &flag_kinds[s.kind] : NULL;
+			return i < site_size(t, &s) ? &flag_kinds[s.kind] : NULL;
 	return NULL;
 }
 
-uint8_t flag_sites_form(const struct trace *t, uint64_t va, uint8_t bytes[PAYLOAD_FORM_MAX])
+uint8_t flag_sites_form(const struct trace *t, uint64_t va, uint8_t bytes[FLAG_SITE_MAX])
 {
 	struct flag_site s;
+	const struct move *m;
 
 	if (!flag_table_at(t->flag_sites->table, va, &s))
 		return 0;
-	payload_form_make(site_form(t, &s), va + t->guest.slide, bytes);
-	return site_form(t, &s)->size;
+	m = move_of(t, &s);
+	if (m)
+		memcpy(bytes, m->bytes, m->size);
+	else
+		payload_form_make(site_form(t, &s), va + t->guest.slide, bytes);
+	return site_size(t, &s);
+}
+
+bool flag_sites_moves(const struct trace *t, uint64_t va)
+{
+	struct flag_site s;
+
+	return flag_table_at(t->flag_sites->table, va, &s) && move_of(t, &s);
+}
+
+int flag_sites_enter(struct trace *t, struct window *w, const struct payload_text *text)
+{
+	return flag_moves_enter(t, t->flag_sites->moves, w, text);
+}
+
+uint64_t flag_sites_code(const struct trace *t, uint64_t va)
+{
+	struct flag_site s;
+
+	if (!flag_table_at(t->flag_sites->table, va, &s) || !move_of(t, &s))
+		return 0;
+	return flag_moves_code(t->flag_sites->moves, s.move);
 }
 
 uint32_t flag_sites_entry(const struct trace *t, uint64_t va, const struct payload_text *text)
@@ -98,7 +139,7 @@ enum flag_insn flag_sites_insn(const struct trace *t, uint64_t va, uint8_t *size
 	*target = 0;
 	if (!flag_table_at(t->flag_sites->table, va, &s))
 		return FLAG_INSN_OTHER;
-	*size = site_form(t, &s)->size;
+	*size = site_size(t, &s);
 	*target = site_form(t, &s)->target;
 	return flag_kinds[s.kind].insn;
 }
@@ -131,122 +172,6 @@ uint64_t flag_sites_parent(const struct trace *t, const struct payload_record *r
 	    at < guestsym_addr(t->gs, "__lock_text_end"))
 		return 0;
 	return ip;
-}
-
-/* --- finding them ---------------------------------------------------------------------------- */
-
-static int sites_add(struct trace *t, unsigned int kind, const struct flag_list *l, uint16_t flags)
-{
-	struct flag_site *v = calloc(l->nr + 1, sizeof(*v));
-	int ret = v ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < l->nr && !ret; i++) {
-		struct probe *p = probe_add(&t->probes, l->v[i]);
-
-		if (p)
-			p->flags = PROBE_FL_FLAG | flags;
-		else
-			ret = -ENOMEM;
-		v[i].va = l->v[i];
-		v[i].probe = p ? (uint32_t)(p - t->probes.v) : 0;
-		v[i].kind = (uint8_t)kind;
-	}
-	if (!ret)
-		ret = flag_table_add(t->flag_sites->table, v, l->nr);
-	free(v);
-	return ret;
-}
-
-static int search_kind(struct trace *t, struct flag_sites *f, unsigned int kind)
-{
-	struct flag_list l = {0};
-	int ret;
-
-	f->form[kind] = flag_kind_form(t, &flag_kinds[kind]);
-	ret = flag_kinds[kind].find(t, &flag_kinds[kind], &f->form[kind], &l);
-	if (!ret)
-		ret = sites_add(t, kind, &l, 0);
-	f->searched[kind] = !ret;
-	f->count[kind] = l.nr;
-	free(l.v);
-	return ret;
-}
-
-static bool in_one_piece(struct trace *t, const struct flag_list *l, uint8_t size)
-{
-	for (size_t i = 0; i < l->nr; i++)
-		if (!text_in_one_piece(&t->guest, l->v[i] + t->guest.slide, size))
-			return false;
-	return true;
-}
-
-/*
- * A site across two pages of a module cannot be patched: then none of that module is, so that no
- * window begins there whose end is not seen.
- */
-static int search_module(void *arg, const struct guestsym_module *mod)
-{
-	struct trace *t = arg;
-	struct flag_sites *f = t->flag_sites;
-	struct flag_list found[FLAG_KINDS] = {0};
-	bool whole = true;
-	int ret = 0;
-
-	for (unsigned int k = 0; k < FLAG_KINDS && !ret; k++) {
-		if (!flag_kinds[k].modules || !f->searched[k] ||
-		    (flag_kinds[k].target[0] && !f->form[k].target) ||
-		    flag_table_has(f->table, (uint8_t)k, mod->text.start - t->guest.slide,
-				   mod->text.end - t->guest.slide))
-			continue;
-		ret = flag_find_module(t, mod, &f->form[k], &found[k]);
-		whole = whole && in_one_piece(t, &found[k], f->form[k].size);
-	}
-	for (unsigned int k = 0; k < FLAG_KINDS; k++) {
-		if (!ret && whole)
-			ret = sites_add(t, k, &found[k], PROBE_FL_MODULE);
-		free(found[k].v);
-	}
-	return ret;
-}
-
-static bool probe_is_gone(void *arg, const struct flag_site *s)
-{
-	const struct trace *t = arg;
-
-	return t->probes.v[s->probe].flags & PROBE_FL_GONE;
-}
-
-void flag_sites_forget_gone(struct trace *t)
-{
-	flag_table_forget(t->flag_sites->table, probe_is_gone, t);
-}
-
-/* Another module may lie by now where one has gone. */
-static int search_modules(struct trace *t)
-{
-	int ret;
-
-	flag_sites_forget_gone(t);
-	ret = modules_each(t->modules, search_module, t);
-	if (!ret)
-		t->flag_sites->modules = modules_readings(t->modules);
-	return ret;
-}
-
-/* Sites of these kinds of windows are known; once, for the kernel's text does not change there. */
-static int search(struct trace *t, uint32_t critical)
-{
-	struct flag_sites *f = t->flag_sites;
-	bool new = f->modules != modules_readings(t->modules);
-	int ret = 0;
-
-	for (unsigned int k = 0; k < FLAG_KINDS && !ret; k++)
-		if (flag_kinds[k].critical & critical && !f->searched[k] &&
-		    flag_kind_applies(t, &flag_kinds[k])) {
-			ret = search_kind(t, f, k);
-			new = true;
-		}
-	return !ret && new ? search_modules(t) : ret;
 }
 
 /* --- what tracers ask for -------------------------------------------------------------------- */
@@ -302,12 +227,47 @@ const char *flag_sites_no_traps(const struct trace *t, uint32_t critical)
 	return NULL;
 }
 
+/*
+ * Before 5.12 a kernel without paravirtualised operations gives interrupts back by popf, everywhere
+ * (local_irq_restore()), and nothing looks for these. Later ones have some.
+ */
+static bool restores_by_popf(const struct trace *t)
+{
+	const struct guestsym_irq_site *sites;
+	size_t n = guestsym_irq_sites(t->gs, &sites), popf = 0, cli = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		popf += sites[i].len == 1 && sites[i].kind == GUESTSYM_IRQ_RESTORE;
+		cli += sites[i].len == 1 && sites[i].kind == GUESTSYM_IRQ_DISABLE;
+	}
+	return popf > cli / 4;
+}
+
+static void tell_left_out(struct trace *t, uint32_t critical)
+{
+	struct flag_sites *f = t->flag_sites;
+	size_t left_out = 0, all = 0;
+
+	for (unsigned int k = 0; k < FLAG_KINDS; k++) {
+		if (!(flag_kinds[k].critical & critical))
+			continue;
+		left_out += f->left_out[k];
+		all += f->form[k].size == 1 ? f->count[k] : 0;
+	}
+	if (left_out && !f->told)
+		trace_note(t,
+			   "%zu of %zu places where interrupts go off or on have no room for a "
+			   "call, and are not seen: a window that ends there ends at the next one",
+			   left_out, all);
+	f->told = true;
+}
+
 int flag_sites_check(struct trace *t, uint32_t critical)
 {
 	bool boots = !t->cfg.running && !atomic_load(&t->booted);
 	bool traps = !t->engine->calls;
 	const char *why = traps ? flag_sites_no_traps(t, critical) : NULL;
-	int ret = boots || why ? 0 : search(t, critical);
+	int ret = boots || why ? 0 : flag_sites_search(t, critical);
 
 	if (ret)
 		return ret;
@@ -334,12 +294,18 @@ int flag_sites_check(struct trace *t, uint32_t critical)
 			   flag_kinds[k].name);
 		return -EOPNOTSUPP;
 	}
+	if (critical & CRITICAL_IRQS && restores_by_popf(t)) {
+		trace_note(t, "this kernel switches interrupts on by popf, where no call fits "
+			      "(it has no CONFIG_PARAVIRT_XXL, and is older than 5.12)");
+		return -EOPNOTSUPP;
+	}
+	tell_left_out(t, critical);
 	return 0;
 }
 
 int flag_sites_update(struct trace *t, uint32_t critical)
 {
-	int ret = critical ? search(t, critical) : 0;
+	int ret = critical ? flag_sites_search(t, critical) : 0;
 	const struct flag_site *sites;
 	size_t nr;
 
@@ -347,7 +313,9 @@ int flag_sites_update(struct trace *t, uint32_t critical)
 	for (size_t i = 0; !ret && i < nr; i++) {
 		const struct flag_site *s = &sites[i];
 		struct probe *p = &t->probes.v[s->probe];
-		bool on = flag_kinds[s->kind].critical & critical;
+		const struct move *m = move_of(t, s);
+		bool on = flag_kinds[s->kind].critical & critical ||
+			  (m && m->change < MOVED_MAX && critical & CRITICAL_PREEMPT);
 
 		if (p->flags & PROBE_FL_GONE || on == !!(p->flags & PROBE_FL_RECORD))
 			continue;
@@ -375,4 +343,8 @@ void flag_sites_explain(const struct trace *t, FILE *out)
 		if (want[k])
 			fprintf(out, "%s: %zu places, %zu of them hold something else\n",
 				flag_kinds[k].name, want[k], want[k] - set[k]);
+	for (unsigned int k = 0; k < FLAG_KINDS; k++)
+		if (want[k] && t->flag_sites->left_out[k])
+			fprintf(out, "%s: %zu places are not seen, which have no room for a call\n",
+				flag_kinds[k].name, t->flag_sites->left_out[k]);
 }

@@ -17,6 +17,7 @@
 
 struct flag_sites;
 struct payload_text;
+struct window;
 
 /* What stands for a site's instruction when it is a trap: traps.h. */
 enum flag_insn {
@@ -52,8 +53,19 @@ int flag_sites_update(struct trace *t, uint32_t critical);
 /* Sites whose probes have gone are forgotten, before these are used again. t->change is held. */
 void flag_sites_forget_gone(struct trace *t);
 
+#define FLAG_SITE_MAX 16 /* bytes */
+
 /* The bytes that a flag site's probe (link address) takes, and how many; 0: it is none. */
-uint8_t flag_sites_form(const struct trace *t, uint64_t va, uint8_t bytes[PAYLOAD_FORM_MAX]);
+uint8_t flag_sites_form(const struct trace *t, uint64_t va, uint8_t bytes[FLAG_SITE_MAX]);
+
+/*
+ * Whether instructions of a flag site's probe move into the window, to which a jump leads then. All
+ * such jumps come after flag_sites_enter(): moves.h. The machine is paused.
+ */
+bool flag_sites_moves(const struct trace *t, uint64_t va);
+int flag_sites_enter(struct trace *t, struct window *w, const struct payload_text *text);
+/* Behind that: the run-time address that the jump leads to. */
+uint64_t flag_sites_code(const struct trace *t, uint64_t va);
 /* The entry of the payload that it calls. */
 uint32_t flag_sites_entry(const struct trace *t, uint64_t va, const struct payload_text *text);
 /* For whoever takes the probes of a tracer away that is no more: the window's header. */

@@ -14,7 +14,10 @@ struct flag_site {
 	uint64_t va;	/* link address; of a module: less the kernel's slide as well */
 	uint32_t probe; /* its index */
 	uint8_t kind;	/* index of flag_kinds */
+	uint16_t move;	/* which of moves.h; FLAG_STAYS: there is room for a call */
 };
+
+#define FLAG_STAYS UINT16_MAX
 
 struct flag_table;
 

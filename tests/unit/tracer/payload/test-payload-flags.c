@@ -17,6 +17,7 @@ enum {
 	TARGET = 512,  /* in g->code: what functions of the kernel's are */
 	IRQ_EXIT = 64, /* likewise: one with struct pt_regs on its stack */
 	SITE_SIZE = 6,
+	POPF = 0x9d,
 };
 
 static struct {
@@ -48,8 +49,14 @@ static void step(int sig, siginfo_t *info, void *context)
 
 	(void)sig;
 	(void)info;
-	if (off == cpu.g->text.cli + 1 || off == cpu.g->text.sti + 1)
+	if (off == cpu.g->text.cli + 1 || off == cpu.g->text.sti + 1 ||
+	    off == cpu.g->text.moved_cli + 1 || off == cpu.g->text.moved_sti + 1 ||
+	    off == cpu.g->text.moved_exit + 1)
 		*pushed = cpu.irqs ? *pushed | IF : *pushed & ~(uint64_t)IF;
+	/* popf cannot change the flag here, either. */
+	if (off - cpu.g->text.moved_cli < cpu.g->text.irq_entry - cpu.g->text.moved_cli &&
+	    *(const uint8_t *)regs[REG_RIP] == POPF)
+		cpu.irqs = *pushed & IF;
 }
 
 static void put_call(uint8_t *at, uintptr_t target)
@@ -85,6 +92,24 @@ static void change(struct payload_guest *g, uint32_t entry)
 	regs.rax = all.rax;
 	regs.flags = all.flags;
 	assert_memory_equal(&regs, &all, offsetof(struct all_regs, rsp));
+}
+
+/* Where it has moved nothing at all is changed. The stack pointer at the site. */
+static uint32_t change_moved(struct payload_guest *g, uint32_t entry)
+{
+	struct sigaction on_fault = {.sa_sigaction = fault, .sa_flags = SA_SIGINFO},
+			 on_step = {.sa_sigaction = step, .sa_flags = SA_SIGINFO}, old;
+	struct all_regs regs = all;
+
+	regs.flags |= FLAG_TRAP;
+	sigaction(SIGSEGV, &on_fault, &old);
+	sigaction(SIGTRAP, &on_step, NULL);
+	enter_site(g, entry, &regs);
+	sigaction(SIGSEGV, &old, NULL);
+	signal(SIGTRAP, SIG_DFL);
+	regs.flags = (regs.flags & ~(uint64_t)(FLAG_TRAP | IF)) | (all.flags & (FLAG_TRAP | IF));
+	assert_memory_equal(&regs, &all, offsetof(struct all_regs, rsp));
+	return (uint32_t)regs.rsp;
 }
 
 static void cli(struct payload_guest *g)
@@ -240,6 +265,38 @@ static void test_rises(void **state)
 	assert_int_equal(*ctl64(g, CTL_CRITICAL_MIN), 1);
 }
 
+/* It is the same window as one whose instructions have room. */
+static void test_moved(void **state)
+{
+	struct payload_guest *g = *state;
+	uint32_t site = (uint32_t)(uintptr_t)g->code;
+	uint32_t sp;
+
+	measure(g, CRITICAL_IRQS, 0);
+	sp = change_moved(g, g->text.moved_cli);
+	assert_false(cpu.irqs);
+	change_moved(g, g->text.moved_cli); /* they are off already */
+	assert_false(cpu.irqs);
+	assert_int_equal(made(g), 0);
+	change_moved(g, g->text.moved_sti);
+	assert_true(cpu.irqs);
+	assert_int_equal(made(g), 2);
+	change_moved(g, g->text.moved_sti); /* they are on already */
+	assert_true(cpu.irqs);
+	change_moved(g, g->text.moved_exit); /* none is open */
+	assert_int_equal(made(g), 2);
+	change_moved(g, g->text.moved_cli);
+	change_moved(g, g->text.moved_exit);
+	assert_int_equal(made(g), 4);
+	assert_false(cpu.irqs);
+	for (uint64_t nr = 0; nr < 4; nr++) {
+		assert_in_range(record(g, nr)->ip, site, site + SITE_SIZE - 1);
+		assert_int_equal(record(g, nr)->sp, sp);
+		assert_int_equal(record(g, nr)->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK,
+				 nr & 1 ? PAYLOAD_IRQS_ON : PAYLOAD_IRQS_OFF);
+	}
+}
+
 /* Nobody answers: the call is taken back, and is the last one of its kind. */
 static void test_stack(void **state)
 {
@@ -364,9 +421,9 @@ static void test_ways_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_window),    TEST(test_full),	    TEST(test_no_window),
-		TEST(test_either),    TEST(test_rises),	    TEST(test_stack),
-		TEST(test_interrupt), TEST(test_exception), TEST(test_ways_out),
+		TEST(test_window),   TEST(test_full),  TEST(test_no_window), TEST(test_either),
+		TEST(test_rises),    TEST(test_stack), TEST(test_interrupt), TEST(test_exception),
+		TEST(test_ways_out), TEST(test_moved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include "tests/unit/tramp-guest.h"
 #include "tracer/window/quiesce.h"
 #include "tracer/guest/tasks.h"
+#include "tracer/window/moved.h"
 #include "tracer/window/window.h"
 
 #define WINDOW_VA  (TRAMP_REGION + 300 * UINT64_C(0x200000))
@@ -37,7 +38,12 @@ static int set_up(void **state)
 	assert_int_equal(guest_learn(&guest, NULL, err, sizeof(err)), 0);
 	guest_bind(&guest, NULL);
 	guest.given_up = NULL;
-	w = (struct window){.g = &guest, .header = {.va = WINDOW_VA, .text_size = TEXT_SIZE}};
+	w = (struct window){.g = &guest,
+			    .header = {.va = WINDOW_VA,
+				       .size = WINDOW_PIECE,
+				       .nr_pieces = 1,
+				       .piece_pa = {FAKE_WINDOW},
+				       .text_size = TEXT_SIZE}};
 	w.header.nr_edges = 1;
 	w.header.edge[0].from = EDGE_FROM;
 	w.header.edge[0].to = EDGE_TO;
@@ -287,6 +293,158 @@ static void what_only_looks_like_a_frame_is_left_alone(void **state)
 	frame_is(FRAME, good);
 }
 
+/* --- what has moved ------------------------------------------------------------------------- */
+
+#define MOVED_VA (WINDOW_VA + WINDOW_MOVED_TEXT)
+
+/* Two instructions of alpha's, the second row; the first one is free. */
+enum { MOVED_FROM = 2, MOVED_TO = 7, NOT_A_PLACE = 3 };
+
+static const struct payload_moved moved_row = {
+	.at = (uint32_t)FAKE_VA(FN_ALPHA),
+	.size = 5,
+	.places = 3,
+	.from = {0, MOVED_FROM, 5},
+	.to = {0, MOVED_TO, 12},
+};
+
+static void moved_make(struct moved *m)
+{
+	static const uint8_t code[2 * MOVED_SIZE];
+
+	memset(m, 0, sizeof(*m));
+	m->va = MOVED_VA;
+	m->nr = 2;
+	m->row[0] = (struct payload_moved){.at = (uint32_t)FAKE_VA(FN_SCHEDULE), .size = 5};
+	m->row[1] = moved_row;
+	assert_int_equal(moved_write(&w, m, code), 0);
+}
+
+static uint64_t moved_ip(unsigned int to)
+{
+	return MOVED_VA + MOVED_SIZE + to;
+}
+
+static void frames_where_it_has_moved_go_home(void **state)
+{
+	struct moved m;
+	struct frame f = frame_in(FRAME, moved_ip(MOVED_TO));
+
+	(void)state;
+	moved_make(&m);
+	frame_put(FRAME, f);
+	assert_int_equal(wait_ms(0), 0);
+	f.ip = FAKE_VA(FN_ALPHA + MOVED_FROM);
+	frame_is(FRAME, f);
+	f.ip = moved_ip(NOT_A_PLACE);
+	frame_put(FRAME, f);
+	assert_int_equal(wait_ms(0), -ETIMEDOUT);
+	frame_is(FRAME, f);
+	fake.now[1].rip = moved_ip(MOVED_TO);
+	frame_put(FRAME, frame_in(FRAME, FAKE_VA(FN_ALPHA)));
+	assert_int_equal(wait_ms(0), -ETIMEDOUT);
+}
+
+/* The payload returns there: nothing is left that leads into the window. */
+static void frames_at_edges_go_home(void **state)
+{
+	struct moved m;
+	struct frame f = frame_in(FRAME, TEXT_VA + EDGE_FROM);
+
+	(void)state;
+	moved_make(&m);
+	frame_put(FRAME, f);
+	put(FRAME + 40, moved_ip(12), 8);
+	assert_int_equal(wait_ms(0), 0);
+	f.ip = FAKE_VA(FN_ALPHA + 5);
+	f.sp += 8;
+	frame_is(FRAME, f);
+	/* And what is done once more is done by the instruction itself. */
+	w.header.edge[0].how = EDGE_REDO;
+	f = frame_in(FRAME, TEXT_VA + EDGE_FROM);
+	frame_put(FRAME, f);
+	put(FRAME + 40, moved_ip(MOVED_TO + SITE_SIZE), 8);
+	assert_int_equal(wait_ms(0), 0);
+	f.ip = FAKE_VA(FN_ALPHA + MOVED_FROM);
+	f.sp += 8;
+	frame_is(FRAME, f);
+}
+
+/* What the guest has there may be anything. */
+static void rows_that_make_no_sense_are_none(void **state)
+{
+	struct moved *m = calloc(1, sizeof(*m));
+
+	(void)state;
+	assert_non_null(m);
+	for (unsigned int bad = 0; bad < 4; bad++) {
+		struct payload_moved r = moved_row;
+
+		r.size = bad == 0 ? MOVED_MAX + 1 : bad == 1 ? SITE_SIZE - 1 : r.size;
+		r.places = bad == 2 ? MOVED_PLACES + 1 : r.places;
+		r.to[1] = bad == 3 ? MOVED_SIZE : r.to[1];
+		window_put_at(WINDOW_MOVED + sizeof(r), &r, sizeof(r));
+		assert_int_equal(moved_read(&w, m), 0);
+		assert_int_equal(m->nr, 0);
+		assert_int_equal(moved_home(m, moved_ip(0)), 0);
+	}
+	free(m);
+}
+
+static int enter(void)
+{
+	static struct moved m;
+
+	moved_make(&m);
+	return quiesce_enter(&guest, NULL, &m);
+}
+
+/* Who is at the jump goes through it, who is behind it is there. */
+static void those_inside_go_on_where_it_has_moved(void **state)
+{
+	const struct frame at_jump = frame_in(FRAME + 0x100, FAKE_VA(FN_ALPHA)),
+			   behind = frame_in(FRAME + 0x200, FAKE_VA(FN_ALPHA + 5));
+	struct frame f = frame_in(FRAME, FAKE_VA(FN_ALPHA + MOVED_FROM));
+
+	(void)state;
+	frame_put(FRAME, f);
+	frame_put(FRAME + 0x100, at_jump);
+	frame_put(FRAME + 0x200, behind);
+	fake.now[1].rip = FAKE_VA(FN_ALPHA + MOVED_FROM);
+	assert_int_equal(enter(), 0);
+	f.ip = moved_ip(MOVED_TO);
+	frame_is(FRAME, f);
+	frame_is(FRAME + 0x100, at_jump);
+	frame_is(FRAME + 0x200, behind);
+	assert_int_equal(fake.regs[1].rip, moved_ip(MOVED_TO));
+}
+
+/* In an interrupt: on its stack, and on that of the task that it has come into. */
+static void interrupted_ones_go_on_where_it_has_moved(void **state)
+{
+	struct frame f = frame_in(IRQ_STACK + 0x3000, FAKE_VA(FN_ALPHA + MOVED_FROM)),
+		     g = frame_in(STACK + 0x3800, FAKE_VA(FN_ALPHA + MOVED_FROM));
+
+	(void)state;
+	frame_put(IRQ_STACK + 0x3000, f);
+	frame_put(STACK + 0x3800, g);
+	fake.now[0].rsp = FAKE_VA(IRQ_STACK + 0x2f00);
+	put(PER_CPU_AREA + PCPU_COUNT, (uint32_t)COUNT_NONE | 0x10000, 4);
+	assert_int_equal(enter(), 0);
+	f.ip = g.ip = moved_ip(MOVED_TO);
+	frame_is(IRQ_STACK + 0x3000, f);
+	frame_is(STACK + 0x3800, g);
+}
+
+static void nobody_knows_what_an_nmi_goes_back_to(void **state)
+{
+	(void)state;
+	fake.now[0].rsp = FAKE_VA(0x38000);
+	assert_int_equal(enter(), -EBUSY);
+	fake.sregs.cpl = 3;
+	assert_int_equal(enter(), 0);
+}
+
 /* --- memory that makes no sense ------------------------------------------------------------- */
 
 static void stacks_are_looked_at_as_far_as_they_go(void **state)
@@ -510,6 +668,17 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_longer_than_the_guest_may_stand, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(nobody_waits_for_what_is_given_up, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(frames_where_it_has_moved_go_home, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(frames_at_edges_go_home, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(rows_that_make_no_sense_are_none, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(those_inside_go_on_where_it_has_moved, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(interrupted_ones_go_on_where_it_has_moved, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(nobody_knows_what_an_nmi_goes_back_to, set_up,
 						tear_down),
 	};
 

@@ -30,7 +30,7 @@ static void add(struct flag_table *ft, uint8_t kind, uint64_t last, size_t nr)
 
 	assert_non_null(v);
 	for (size_t i = 0; i < nr; i++)
-		v[i] = (struct flag_site){last - i, (uint32_t)(last - i), kind};
+		v[i] = (struct flag_site){last - i, (uint32_t)(last - i), kind, FLAG_STAYS};
 	assert_int_equal(flag_table_add(ft, v, nr), 0);
 	free(v);
 }
