@@ -130,6 +130,7 @@ int instance_set_tracer(struct instance *i, const char *name)
 	struct events *events = i->t->trace_events;
 	struct tracer_work work, old;
 	const char *why;
+	bool taken;
 	int ret;
 
 	/* One task's calls are followed once, so not for several instances, as in the kernel. */
@@ -156,9 +157,11 @@ int instance_set_tracer(struct instance *i, const char *name)
 		old.data = i->tracer_data;
 		memcpy(old.event, i->tracer_events, sizeof(old.event));
 		ret = tracer_try(i, tracer, &work);
-		if (i->tracer != before)
+		/* It may be the same one as before, and then only its data tells. */
+		taken = i->tracer == tracer && i->tracer_data == work.data;
+		if (taken || i->tracer != before)
 			tracer_events_put(i, before, &old);
-		if (i->tracer != tracer)
+		if (!taken)
 			tracer_events_put(i, tracer, &work);
 	}
 	if (!i->tracer->mmio && (tracer->mmio || (before && before->mmio)))
