@@ -20,8 +20,9 @@
 
 #define KPROBE_FLAG_DISABLED 2 /* include/linux/kprobes.h, 6.1 */
 
-/* What the kernel is asked for to let go of one. */
-#define ROW_CALLS (2 * GUEST_UPROBE_CALLS)
+/* What the kernel is asked for at most to let go of n: each, and uprobes' waiting for all of them.
+ */
+#define RELEASE_CALLS(n) ((n)*GUEST_UPROBE_CALLS + 1)
 
 struct guest_probes *guest_probes_new(struct trace *t)
 {
@@ -408,22 +409,17 @@ static size_t tracepoint_calls(struct trace *t, const struct probe_row *r, uint6
  * The struct of a kretprobe that the kernel has not got, or has no more, must not be unregistered;
  * that of a kprobe may. The row is free as soon as that is done, whatever has become of us.
  */
-static size_t unregister_calls(struct trace *t, const struct kprobe_layout *at, struct window *w,
-			       unsigned int row, struct borrow_call calls[2])
+static size_t unregister_calls(struct trace *t, const struct kprobe_layout *at,
+			       const struct probe_row *r, uint64_t va, struct borrow_call calls[2])
 {
-	uint64_t va = probe_row_va(w, row), instances;
 	const char *fn = "unregister_kprobe";
-	struct probe_row r;
+	uint64_t instances;
 	size_t n = 0;
 
-	if (probe_row_read(w, row, &r) || !probe_row_kind(&r))
-		return 0;
-	if (probe_row_is_uprobe(probe_row_kind(&r)))
-		return 0;
-	if (probe_row_kind(&r) == PROBE_ROW_TRACEPOINT)
-		return tracepoint_calls(t, &r, va, calls);
-	instances = at->return_size ? probe_row_get(&r, at->instances.offset, 8) : 0;
-	if (probe_row_kind(&r) == PROBE_ROW_RETURN)
+	if (probe_row_kind(r) == PROBE_ROW_TRACEPOINT)
+		return tracepoint_calls(t, r, va, calls);
+	instances = at->return_size ? probe_row_get(r, at->instances.offset, 8) : 0;
+	if (probe_row_kind(r) == PROBE_ROW_RETURN)
 		fn = instances && instances < PROBE_ERR_MIN ? "unregister_kretprobe" : NULL;
 	if (fn)
 		calls[n++] = (struct borrow_call){.fn = trace_runtime(t, fn), .arg = {va}};
@@ -432,27 +428,37 @@ static size_t unregister_calls(struct trace *t, const struct kprobe_layout *at, 
 	return n;
 }
 
-/* What these rows have of uprobes, in one go: nobody waits for each of them. */
-static size_t uprobe_calls(struct trace *t, struct window *w, unsigned int from, unsigned int to,
-			   struct borrow_call *calls)
+/*
+ * What the kernel is asked for to let go of these n rows, the first of which lies at va: how many
+ * calls, RELEASE_CALLS(n) at most. They are copies, for the guest may write to the rows themselves.
+ * All uprobes go at once: nobody waits for each of them.
+ */
+static size_t release_calls(struct trace *t, const struct kprobe_layout *at,
+			    const struct probe_row *rows, size_t n, uint64_t va,
+			    struct borrow_call *calls)
 {
-	struct probe_row r;
-	size_t n = 0;
+	size_t nr = 0, others;
 
-	for (unsigned int row = from; row < to; row++)
-		if (!probe_row_read(w, row, &r) && probe_row_is_uprobe(probe_row_kind(&r)))
-			n += guest_uprobe_end(t, &r, probe_row_va(w, row), calls + n);
-	if (n)
-		n += guest_uprobes_wait(t, calls + n);
-	for (unsigned int row = from; row < to; row++)
-		if (!probe_row_read(w, row, &r) && probe_row_is_uprobe(probe_row_kind(&r)))
-			n += guest_uprobe_drop(t, &r, probe_row_va(w, row), calls + n);
-	return n;
+	for (size_t i = 0; i < n; i++)
+		if (probe_row_kind(&rows[i]) && !probe_row_is_uprobe(probe_row_kind(&rows[i])))
+			nr += unregister_calls(t, at, &rows[i], va + i * PROBE_ROW_SIZE,
+					       calls + nr);
+	others = nr;
+	for (size_t i = 0; i < n; i++)
+		if (probe_row_is_uprobe(probe_row_kind(&rows[i])))
+			nr += guest_uprobe_end(t, &rows[i], va + i * PROBE_ROW_SIZE, calls + nr);
+	if (nr > others)
+		nr += guest_uprobes_wait(t, calls + nr);
+	for (size_t i = 0; i < n; i++)
+		if (probe_row_is_uprobe(probe_row_kind(&rows[i])))
+			nr += guest_uprobe_drop(t, &rows[i], va + i * PROBE_ROW_SIZE, calls + nr);
+	return nr;
 }
 
 int guest_probe_unregister(struct guest_probes *g, unsigned int row)
 {
-	struct borrow_call calls[ROW_CALLS];
+	struct borrow_call calls[RELEASE_CALLS(1)];
+	struct probe_row r;
 	struct window *w;
 	char err[256];
 	size_t n;
@@ -461,12 +467,13 @@ int guest_probe_unregister(struct guest_probes *g, unsigned int row)
 	if (g->closed)
 		return 0;
 	w = trampoline_window(g->t);
-	n = unregister_calls(g->t, &g->at, w, row, calls);
-	n += uprobe_calls(g->t, w, row, row + 1, calls + n);
+	ret = probe_row_read(w, row, &r);
+	if (ret)
+		return ret;
+	n = release_calls(g->t, &g->at, &r, 1, probe_row_va(w, row), calls);
 	ret = guest_probes_ask(g, calls, n);
 	if (!ret && g->row[row].kind == PROBE_ROW_TRACEPOINT)
-		ret = events_synchronize(g->t, trampoline_window(g->t), trampoline_text(g->t)->work,
-					 err, sizeof(err));
+		ret = events_synchronize(g->t, w, trampoline_text(g->t)->work, err, sizeof(err));
 	return ret ? ret : row_free(g, row);
 }
 
@@ -511,27 +518,42 @@ static uint32_t window_kinds(struct window *w)
 	return kinds;
 }
 
+static int rows_release(struct trace *t, const struct kprobe_layout *at, struct window *w,
+			uint32_t entry, char *err, size_t errlen)
+{
+	struct borrow_call *calls = calloc(RELEASE_CALLS(PROBE_ROWS), sizeof(*calls));
+	struct probe_row *rows = calloc(PROBE_ROWS, sizeof(*rows));
+	bool tracepoints = false;
+	int ret = calls && rows ? 0 : -ENOMEM;
+
+	for (unsigned int row = 0; row < PROBE_ROWS && !ret; row++) {
+		ret = probe_row_read(w, row, &rows[row]);
+		tracepoints |= probe_row_kind(&rows[row]) == PROBE_ROW_TRACEPOINT;
+	}
+	if (!ret) {
+		size_t n = release_calls(t, at, rows, PROBE_ROWS, probe_row_va(w, 0), calls);
+
+		ret = events_ask(t, w, entry, calls, n, err, errlen);
+	} else {
+		snprintf(err, errlen, "%s", strerror(-ret));
+	}
+	if (!ret && tracepoints)
+		ret = events_synchronize(t, w, entry, err, errlen);
+	free(calls);
+	free(rows);
+	return ret;
+}
+
 /* Of all rows of a window: what a call that was under way has made of them is known by then. */
 static int rows_unregister(struct trace *t, const struct kprobe_layout *at, struct window *w,
 			   uint32_t entry, char *err, size_t errlen)
 {
 	const struct guest_work work = events_work(t, w, entry);
-	struct borrow_call *calls = calloc(ROW_CALLS * PROBE_ROWS, sizeof(*calls));
-	bool tracepoints = window_kinds(w) & 1u << PROBE_ROW_TRACEPOINT;
-	size_t n = 0;
-	int ret = calls ? guest_work_settle(&work) : -ENOMEM;
+	int ret = guest_work_settle(&work);
 
-	if (ret)
-		snprintf(err, errlen, "the guest still does what it was asked for before");
-	for (unsigned int row = 0; row < PROBE_ROWS && !ret; row++)
-		n += unregister_calls(t, at, w, row, calls + n);
 	if (!ret)
-		n += uprobe_calls(t, w, 0, PROBE_ROWS, calls + n);
-	if (!ret)
-		ret = events_ask(t, w, entry, calls, n, err, errlen);
-	if (!ret && tracepoints)
-		ret = events_synchronize(t, w, entry, err, errlen);
-	free(calls);
+		return rows_release(t, at, w, entry, err, errlen);
+	snprintf(err, errlen, "the guest still does what it was asked for before");
 	return ret;
 }
 
@@ -589,86 +611,4 @@ int guest_probes_recover(struct trace *t, struct window *w, char *err, size_t er
 		return -EOPNOTSUPP;
 	}
 	return rows_unregister(t, &at, w, w->header.work, err, errlen);
-}
-
-/* --- hits ------------------------------------------------------------------------------------ */
-
-/* struct pt_regs (arch/x86/include/asm/ptrace.h) */
-struct registers {
-	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
-	uint64_t orig_ax, ip, cs, flags, sp, ss;
-};
-
-static void regs_take(struct machine_regs *to, const struct registers *r)
-{
-	*to = (struct machine_regs){
-		.rax = r->ax,
-		.rbx = r->bx,
-		.rcx = r->cx,
-		.rdx = r->dx,
-		.rsi = r->si,
-		.rdi = r->di,
-		.rsp = r->sp,
-		.rbp = r->bp,
-		.r8 = r->r8,
-		.r9 = r->r9,
-		.r10 = r->r10,
-		.r11 = r->r11,
-		.r12 = r->r12,
-		.r13 = r->r13,
-		.r14 = r->r14,
-		.r15 = r->r15,
-		.rip = r->ip,
-		.rflags = r->flags,
-	};
-}
-
-/*
- * Where several kretprobes are at one function, the others' return to the kernel's own code that
- * serves them all, which knows by then where the function itself does.
- */
-static bool return_find(struct guest_probes *g, uint64_t instance, struct guest_probe_hit *hit)
-{
-	static const char *const shared[] = {"arch_rethook_trampoline", "__kretprobe_trampoline"};
-
-	if (guest_read(&g->t->guest, instance + g->at.ret_addr.offset, &hit->ret_ip,
-		       sizeof(hit->ret_ip)))
-		return false;
-	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
-		if (hit->ret_ip == trace_runtime(g->t, shared[i]))
-			hit->ret_ip = hit->regs.rip;
-	return !g->row[hit->row].args || !guest_read(&g->t->guest, instance + g->at.data.offset,
-						     hit->args, sizeof(hit->args));
-}
-
-/* Nothing that the guest says here is believed, but for what it says about itself. */
-bool guest_probe_look(struct guest_probes *g, const struct machine_hit *call,
-		      struct guest_probe_hit *hit)
-{
-	struct guest_kernel *k = &g->t->guest;
-	struct {
-		uint64_t first, row; /* as kprobe.S has pushed them */
-	} on_stack;
-	struct registers regs;
-	uint64_t at;
-	uint32_t kind;
-
-	if (guest_read(k, call->regs->rsp, &on_stack, sizeof(on_stack)) ||
-	    guest_read(k, call->regs->rdi, &regs, sizeof(regs)))
-		return false;
-	at = on_stack.row - probe_row_va(trampoline_window(g->t), 0);
-	if (at % PROBE_ROW_SIZE || at / PROBE_ROW_SIZE >= PROBE_ROWS)
-		return false;
-	*hit = (struct guest_probe_hit){.row = (unsigned int)(at / PROBE_ROW_SIZE)};
-	regs_take(&hit->regs, &regs);
-	hit->user = (struct guest_probe_user){
-		.cs = (uint16_t)regs.cs, .ss = (uint16_t)regs.ss, .orig_ax = regs.orig_ax};
-	kind = __atomic_load_n(&g->row[hit->row].kind, __ATOMIC_ACQUIRE);
-	if (probe_row_is_uprobe(kind)) {
-		hit->func = kind == PROBE_ROW_URETPROBE ? on_stack.first : regs.ip;
-		hit->ret_ip = regs.ip;
-		return true;
-	}
-	return kind == PROBE_ROW_ENTRY || kind == PROBE_ROW_TRACEPOINT ||
-	       (kind == PROBE_ROW_RETURN && return_find(g, on_stack.first, hit));
 }

@@ -44,9 +44,9 @@ int guest_uprobes_switch(struct guest_probes *g, const unsigned int *rows, size_
 /*
  * What the kernel is asked for to let go of one whose row at `va` was read, in this order: it is
  * unregistered; nobody is in its handlers any more (once, for any number of them); the file is let
- * go, and the row is free. How many calls: up to GUEST_UPROBE_CALLS each time.
+ * go, and the row is free. How many calls: GUEST_UPROBE_CALLS at most for one, and one to wait.
  */
-#define GUEST_UPROBE_CALLS 2
+#define GUEST_UPROBE_CALLS 3
 size_t guest_uprobe_end(const struct trace *t, const struct probe_row *r, uint64_t va,
 			struct borrow_call *calls);
 size_t guest_uprobes_wait(const struct trace *t, struct borrow_call *calls);
