@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_MAX (32u << 20)
-#define CHUNK	  65536
+#define TABLE_MAX   (32u << 20)
+#define ENTRIES_MAX (1u << 20)
+#define CHUNK	    65536
 
 struct bounds {
 	struct trace *t;
@@ -60,6 +61,10 @@ static void enter(struct bounds *b, uint64_t va)
 
 	if (b->ret || !of_interest(b, va))
 		return;
+	if (b->nr_entries == ENTRIES_MAX) {
+		b->ret = -E2BIG; /* its text says anything */
+		return;
+	}
 	v = grow(b->entry, b->nr_entries, &b->room_entries, sizeof(*b->entry));
 	if (!v) {
 		b->ret = -ENOMEM;

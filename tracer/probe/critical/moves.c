@@ -158,6 +158,10 @@ static int plan(struct trace *t, bool changes, struct move *m, size_t n)
 
 static int keep(struct flag_moves *fm, struct move *m, const uint8_t *kind, size_t n)
 {
+	/* What has been planned before was not taken. */
+	free(fm->v);
+	free(fm->kind);
+	fm->nr = 0;
 	fm->v = calloc(n ? n : 1, sizeof(*fm->v));
 	fm->kind = calloc(n ? n : 1, 1);
 	if (!fm->v || !fm->kind)
@@ -251,11 +255,6 @@ uint64_t flag_moves_code(const struct flag_moves *fm, uint16_t move)
 	const struct moved *m = moved_of(fm);
 
 	return m ? moved_code(m, move) : 0;
-}
-
-void flag_moves_jump(const struct flag_moves *fm, uint16_t move, uint8_t insn[SITE_SIZE])
-{
-	moved_jump(moved_of(fm), move, insn);
 }
 
 uint64_t flag_moves_home(const struct flag_moves *fm, uint64_t ip)

@@ -35,9 +35,8 @@ size_t flag_moves_all(const struct flag_moves *fm, const struct move **m);
  */
 int flag_moves_enter(struct trace *t, struct flag_moves *fm, struct window *w,
 		     const struct payload_text *text);
-/* Behind that: run-time address of what a jump leads to, and the jump. */
+/* Behind that: run-time address of what a jump leads to. */
 uint64_t flag_moves_code(const struct flag_moves *fm, uint16_t move);
-void flag_moves_jump(const struct flag_moves *fm, uint16_t move, uint8_t insn[5]);
 /* guest_home() of what has moved. Any thread. */
 uint64_t flag_moves_home(const struct flag_moves *fm, uint64_t ip);
 

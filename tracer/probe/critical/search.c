@@ -234,6 +234,11 @@ int flag_sites_search(struct trace *t, uint32_t critical)
 
 	if (!ret && narrow.nr)
 		ret = search_moves(t, f, &narrow);
+	/* None of these is among the sites then. */
+	for (size_t i = 0; ret && i < narrow.nr; i++) {
+		f->searched[narrow.kind[i]] = false;
+		f->left_out[narrow.kind[i]] = 0;
+	}
 	/* Some of these move with others. */
 	if (!ret)
 		ret = search_kinds(t, f, critical, true, &narrow, &new);

@@ -12,6 +12,8 @@
 
 #include "tests/unit/fake-guest.h"
 #include "tracer/probe/critical/find.h"
+#include "tracer/probe/critical/internal.h"
+#include "tracer/probe/probe.h"
 #include "tracer/internal.h"
 #include "tracer/tracer.h"
 
@@ -170,9 +172,27 @@ static void modules_may_be_all_calls(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
+/* What may move is not known: as often as it is asked for, and not as if there were no such places.
+ */
+static void what_cannot_be_planned_is_not_found(void **state)
+{
+	static const struct guestsym_irq_site sites[] = {
+		{.addr = FAKE_VA(FIRST + 0x30), .kind = GUESTSYM_IRQ_DISABLE, .len = 1},
+		{.addr = FAKE_VA(FIRST + 0x40), .kind = GUESTSYM_IRQ_ENABLE, .len = 1},
+	};
+
+	(void)state;
+	memcpy(fake.irq_sites, sites, sizeof(sites));
+	fake.nirq_sites = 2;
+	trace->engine = &trampoline_probe_ops;
+	assert_int_equal(flag_sites_search(trace, CRITICAL_IRQS), -ENODATA);
+	assert_int_equal(flag_sites_search(trace, CRITICAL_IRQS), -ENODATA);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_cannot_be_planned_is_not_found),
 		TEST(calls_are_instructions),
 		TEST(modules_keep_to_their_text),
 		TEST(modules_may_end_with_the_address_space),
