@@ -69,7 +69,7 @@ static int step(struct qemu_machine *m, struct qemu_vcpu *v, struct gdb_stop *st
 	int rc;
 
 	qemu_clock_running(m);
-	v->known = false;
+	qemu_vcpu_runs(v);
 	rc = gdb_step_one(m->gdb, v->thread);
 	if (!rc)
 		rc = gdb_wait_stop(m->gdb, stop, STEP_MS);
