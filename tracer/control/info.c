@@ -83,7 +83,11 @@ static void print_callbacks(unsigned int ours, const struct own_site *own, bool 
  */
 static void read_own(struct trace *t, struct own_sites *own)
 {
-	if (!t->m || machine_has_ended(t->m, NULL) || own_sites_read(&t->guest, t->gs, own))
+	struct machine_info info = {0};
+
+	if (t->m && !machine_has_ended(t->m, NULL))
+		machine_get_info(t->m, &info);
+	if (!info.direct || own_sites_read(&t->guest, t->gs, own))
 		*own = (struct own_sites){0};
 }
 
