@@ -245,6 +245,27 @@ static inline void payload_guest_call_with(struct payload_guest *g, uint32_t ent
 	assert_memory_equal(&before, regs, sizeof(before));
 }
 
+/* The same with a value of its own in each of them, and this argument; a detour's entry. */
+static inline void payload_guest_call_full(struct payload_guest *g, uint32_t entry,
+					   const void *argument)
+{
+	struct guest_regs regs = {.rbx = 2,
+				  .rcx = UINT64_MAX,
+				  .rdx = 3,
+				  .rsi = 4,
+				  .rdi = (uintptr_t)argument,
+				  .rbp = 5,
+				  .r8 = 6,
+				  .r9 = 7,
+				  .r12 = 8,
+				  .r13 = 9,
+				  .r14 = 10,
+				  .r15 = 11};
+
+	payload_guest_call_with(g, entry, &regs);
+	assert_int_equal(g->percpu.preempt_count & 0xff, GUEST_PREEMPT);
+}
+
 static inline void payload_guest_call(struct payload_guest *g, uint32_t entry,
 				      struct guest_regs *regs)
 {

@@ -48,30 +48,10 @@ static int setup(void **state)
 	return ret;
 }
 
-/* All registers but %rax are kept. */
-static void call(struct payload_guest *g, uint32_t entry, const void *argument)
-{
-	struct guest_regs regs = {.rbx = 2,
-				  .rcx = UINT64_MAX,
-				  .rdx = 3,
-				  .rsi = 4,
-				  .rdi = (uintptr_t)argument,
-				  .rbp = 5,
-				  .r8 = 6,
-				  .r9 = 7,
-				  .r12 = 8,
-				  .r13 = 9,
-				  .r14 = 10,
-				  .r15 = 11};
-
-	payload_guest_call_with(g, entry, &regs);
-	assert_int_equal(g->percpu.preempt_count & 0xff, GUEST_PREEMPT);
-}
-
 static void write_event(struct payload_guest *g, const void *at)
 {
-	call(g, g->text.event_data, at);
-	call(g, g->text.ring_commit, &buffer);
+	payload_guest_call_full(g, g->text.event_data, at);
+	payload_guest_call_full(g, g->text.ring_commit, &buffer);
 }
 
 /* Its data is so many bytes, words of their number, of this type. */
@@ -226,19 +206,19 @@ static void test_contexts(void **state)
 	uint32_t at[6][5];
 	unsigned int n = 0;
 
-	call(g, g->text.ring_commit, &buffer);
+	payload_guest_call_full(g, g->text.ring_commit, &buffer);
 	nothing_was_recorded(g);
 	for (uint32_t i = 0; i < 6; i++) {
 		memcpy(at[i], (uint32_t[]){4, BPRINT, i, i, i}, sizeof(at[i]));
 		g->percpu.preempt_count = GUEST_PREEMPT | counts[i];
-		call(g, g->text.event_data, at[i]);
+		payload_guest_call_full(g, g->text.event_data, at[i]);
 		assert_int_equal(*ctl64(g, CTL_WRITING + 8 * level[i]), (uintptr_t)at[i]);
 	}
 	for (unsigned int i = 6; i--;) {
 		bool again = i + 1 < 6 && level[i] == level[i + 1];
 
 		g->percpu.preempt_count = GUEST_PREEMPT | counts[i];
-		call(g, g->text.ring_commit, &buffer);
+		payload_guest_call_full(g, g->text.ring_commit, &buffer);
 		if (!again)
 			is_copy(g, GUEST_LENGTH + n++, &at[i][1], 16);
 		assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH + n);

@@ -26,26 +26,6 @@ static uint64_t *word(struct payload_guest *g)
 	return (uint64_t *)(void *)(g->window + WINDOW_SWITCH);
 }
 
-/* All registers but %rax are kept. */
-static void call(struct payload_guest *g, uint32_t entry)
-{
-	struct guest_regs regs = {.rbx = 2,
-				  .rcx = UINT64_MAX,
-				  .rdx = 3,
-				  .rsi = 4,
-				  .rdi = 12,
-				  .rbp = 5,
-				  .r8 = 6,
-				  .r9 = 7,
-				  .r12 = 8,
-				  .r13 = 9,
-				  .r14 = 10,
-				  .r15 = 11};
-
-	payload_guest_call_with(g, entry, &regs);
-	assert_int_equal(g->percpu.preempt_count & 0xff, GUEST_PREEMPT);
-}
-
 /* The first time is kept, and only while the host says that it is on. */
 static void off_tells_when(void **state)
 {
@@ -53,13 +33,13 @@ static void off_tells_when(void **state)
 	uint64_t from = __builtin_ia32_rdtsc(), at;
 
 	*word(g) = SWITCH_OFF;
-	call(g, g->text.tracing_off);
+	payload_guest_call_full(g, g->text.tracing_off, NULL);
 	assert_int_equal(*word(g), SWITCH_OFF);
 	*word(g) = (uint64_t)SWITCH_ON;
-	call(g, g->text.tracing_off);
+	payload_guest_call_full(g, g->text.tracing_off, NULL);
 	at = *word(g);
 	assert_in_range(at, from, __builtin_ia32_rdtsc());
-	call(g, g->text.tracing_off);
+	payload_guest_call_full(g, g->text.tracing_off, NULL);
 	assert_int_equal(*word(g), at);
 }
 
@@ -86,13 +66,14 @@ static void on_waits_for_the_host(void **state)
 
 		*word(g) = before[i];
 		assert_int_equal(pthread_create(&thread, NULL, host, g), 0);
-		call(g, g->text.tracing_on);
+		payload_guest_call_full(g, g->text.tracing_on, NULL);
 		assert_int_equal(pthread_join(thread, NULL), 0);
 		assert_int_equal(*word(g), (uint64_t)SWITCH_ON);
 		assert_int_equal(*ctl32(g, CTL_CALL), PAYLOAD_CALL_NONE);
 		assert_int_equal(*ctl32(g, CTL_CALL_IP), (uint32_t)at);
 		*ctl32(g, CTL_CALL_IP) = 0;
-		call(g, g->text.tracing_on); /* it is on: nobody is asked */
+		payload_guest_call_full(g, g->text.tracing_on,
+					NULL); /* it is on: nobody is asked */
 		assert_int_equal(*ctl32(g, CTL_CALL_IP), 0);
 	}
 }

@@ -3,34 +3,14 @@
  * test-fprobe-parse.c - definitions of probes at functions and tracepoints: what a kernel 6.12
  * makes of them (kernel/trace/trace_fprobe.c).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "tests/unit/made-probes.h"
+#include "tests/unit/parsed-probe.h"
 
 static int parse(const char *line, const struct probe_symbols *symbols, struct probe_def **def,
 		 struct probe_error *err, uint16_t *pos)
 {
-	struct probe_words words;
-	char *command;
-	int ret;
-
-	assert_int_equal(probe_words_split(&words, line), 0);
-	ret = fprobe_def_parse(&words, symbols, def, err);
-	*pos = 0;
-	if (ret && err->what) {
-		command = probe_error_command(&words, err, pos);
-		assert_non_null(command);
-		free(command);
-	}
-	probe_words_free(&words);
-	return ret;
+	return parse_with(fprobe_def_parse, line, symbols, def, err, pos);
 }
 
 static struct probe_def *parsed(const char *line)
