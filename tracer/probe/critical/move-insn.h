@@ -12,7 +12,7 @@
 
 struct move_insn {
 	uint32_t off;
-	uint8_t size, class;
+	uint8_t size, what; /* enum move_class of move.c */
 };
 
 struct mover {

@@ -8,7 +8,7 @@
 
 #define PREFIX_DS 0x3e
 
-enum class {
+enum move_class {
 	CLASS_STAYS,
 	CLASS_MOVES,
 	CLASS_ENDS, /* moves, and what is behind it is not run */
@@ -88,22 +88,30 @@ static bool callee_stays(const struct mover *mv, uint64_t target)
  * A prefix of lock is patched away while there is one CPU only, to one of a segment
  * (arch/x86/kernel/alternative.c: alternatives_smp_unlock()).
  */
-static enum class classify(const struct mover *mv) {
-	const cs_insn *insn = mv->insn; const cs_x86 *x86 = &insn->detail->x86;
+static enum move_class classify(const struct mover *mv)
+{
+	const cs_insn *insn = mv->insn;
+	const cs_x86 *x86 = &insn->detail->x86;
 
-	if (insn->id == X86_INS_INT3) return CLASS_INT3;
-	if (insn->id == X86_INS_NOP) return CLASS_NOP;
+	if (insn->id == X86_INS_INT3)
+		return CLASS_INT3;
+	if (insn->id == X86_INS_NOP)
+		return CLASS_NOP;
 	if (is_special(insn->id) || x86->prefix[0] == X86_PREFIX_LOCK ||
-	    x86->prefix[1] == PREFIX_DS) return CLASS_STAYS;
-	if (move_is_branch(insn)) return CLASS_MOVES;
-	if (move_is_jump(insn) || move_is_return(insn)) return CLASS_ENDS;
-	if (move_is_call(insn)) return callee_stays(mv, move_target(insn)) ? CLASS_STAYS
-									   : CLASS_ENDS;
+	    x86->prefix[1] == PREFIX_DS)
+		return CLASS_STAYS;
+	if (move_is_branch(insn))
+		return CLASS_MOVES;
+	if (move_is_jump(insn) || move_is_return(insn))
+		return CLASS_ENDS;
+	if (move_is_call(insn))
+		return callee_stays(mv, move_target(insn)) ? CLASS_STAYS : CLASS_ENDS;
 	if (has_group(mv, X86_GRP_JUMP) || has_group(mv, X86_GRP_CALL) ||
 	    has_group(mv, X86_GRP_RET) || has_group(mv, X86_GRP_IRET) ||
-	    has_group(mv, X86_GRP_INT) || has_group(mv, X86_GRP_PRIVILEGE)) return CLASS_STAYS;
-	if (move_operand_at_rip(insn) &&
-	    x86->encoding.disp_size != sizeof(int32_t)) return CLASS_STAYS;
+	    has_group(mv, X86_GRP_INT) || has_group(mv, X86_GRP_PRIVILEGE))
+		return CLASS_STAYS;
+	if (move_operand_at_rip(insn) && x86->encoding.disp_size != sizeof(int32_t))
+		return CLASS_STAYS;
 	return CLASS_MOVES;
 }
 
@@ -139,7 +147,7 @@ static void note_targets(struct mover *mv)
 	}
 }
 
-static int add(struct mover *mv, uint32_t off, uint8_t size, enum class class)
+static int add(struct mover *mv, uint32_t off, uint8_t size, enum move_class what)
 {
 	if (mv->nr == mv->room) {
 		size_t room = mv->room ? 2 * mv->room : 1024;
@@ -150,7 +158,7 @@ static int add(struct mover *mv, uint32_t off, uint8_t size, enum class class)
 		mv->v = v;
 		mv->room = room;
 	}
-	mv->v[mv->nr++] = (struct move_insn){.off = off, .size = size, .class = (uint8_t) class};
+	mv->v[mv->nr++] = (struct move_insn){.off = off, .size = size, .what = (uint8_t)what};
 	return 0;
 }
 
@@ -178,11 +186,11 @@ static int decode(struct mover *mv)
 	mv->jumps_by_table = mv->has_offsets = false;
 	while (left && !ret) {
 		uint32_t off = (uint32_t)(va - mv->va);
-		enum class class = CLASS_STAYS;
+		enum move_class what = CLASS_STAYS;
 		size_t size = 0;
 
 		if (cs_disasm_iter(mv->cs, &p, &left, &va, mv->insn)) {
-			class = classify(mv);
+			what = classify(mv);
 			note_targets(mv);
 			size = mv->insn->size;
 		} else {
@@ -191,7 +199,7 @@ static int decode(struct mover *mv)
 			left -= size;
 			va += size;
 		}
-		ret = size ? add(mv, off, (uint8_t)size, class) : -EILSEQ;
+		ret = size ? add(mv, off, (uint8_t)size, what) : -EILSEQ;
 	}
 	return ret;
 }
@@ -280,18 +288,18 @@ static bool reach(const struct mover *mv, struct choice *c)
 	c->change = NULL;
 	for (size_t i = c->first; i < mv->nr; i++) {
 		const struct move_change *change = change_at(mv, mv->va + mv->v[i].off);
-		enum class class = mv->v[i].class;
+		enum move_class what = mv->v[i].what;
 
 		if (change && (c->change || i == c->at))
 			return false;
 		c->change = change ? change : c->change;
 
-		if (ended ? class != CLASS_NOP && class != CLASS_INT3
-			  : i != c->at && (class == CLASS_STAYS || class == CLASS_INT3))
+		if (ended ? what != CLASS_NOP && what != CLASS_INT3
+			  : i != c->at && (what == CLASS_STAYS || what == CLASS_INT3))
 			return false;
-		if (class == CLASS_ENDS && i < c->at)
+		if (what == CLASS_ENDS && i < c->at)
 			return false;
-		ended |= class == CLASS_ENDS;
+		ended |= what == CLASS_ENDS;
 		c->size += mv->v[i].size;
 		c->last = i;
 		if (c->size > MOVED_MAX || i - c->first + 4 > MOVED_PLACES)
@@ -384,8 +392,8 @@ static size_t next_of(struct mover *mv, size_t i)
 	size_t left = mv->v[i].size;
 	uint64_t va = mv->va + mv->v[i].off;
 
-	if (mv->v[i].class != CLASS_MOVES && mv->v[i].class != CLASS_ENDS &&
-	    mv->v[i].class != CLASS_NOP)
+	if (mv->v[i].what != CLASS_MOVES && mv->v[i].what != CLASS_ENDS &&
+	    mv->v[i].what != CLASS_NOP)
 		return SIZE_MAX;
 	if (!cs_disasm_iter(mv->cs, &p, &left, &va, mv->insn) || move_is_branch(mv->insn) ||
 	    move_is_call(mv->insn) || move_is_return(mv->insn))
@@ -411,7 +419,7 @@ static void plan_look(struct mover *mv, struct move *m, size_t n, size_t i)
 			m[i].how = MOVE_SHARED;
 			return;
 		}
-		if (mv->v[at].class != CLASS_STAYS && mv->v[at].class != CLASS_INT3 &&
+		if (mv->v[at].what != CLASS_STAYS && mv->v[at].what != CLASS_INT3 &&
 		    plan_at(mv, m, n, i, at))
 			return;
 		at = next_of(mv, at);
