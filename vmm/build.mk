@@ -74,6 +74,7 @@ vmm-objs += vmm/qemu/libvirt/versions.o
 vmm-objs += vmm/qemu/machine.o
 vmm-objs += vmm/qemu/mmio.o
 vmm-objs += vmm/qemu/mmio-lines.o
+vmm-objs += vmm/qemu/mmio-log.o
 vmm-objs += vmm/qemu/mmio-pipe.o
 vmm-objs += vmm/qemu/monitor.o
 vmm-objs += vmm/qemu/patch.o

@@ -279,15 +279,24 @@ uint64_t qemu_clock_at(struct qemu_machine *m, unsigned int vcpu, uint64_t host)
 /* mmio.c */
 int qemu_mmio_init(struct qemu_machine *m); /* 0 or -errno; then qemu_mmio_exit() */
 void qemu_mmio_exit(struct qemu_machine *m);
-bool qemu_mmio_can(const struct qemu_machine *m); /* as far as it is known without asking */
-/* A tracer that was killed, and its keeper too, have left QEMU writing its log for nobody: no more
- * of that. The guest stands, and nobody else has m->gdb. */
-void qemu_mmio_recover(struct qemu_machine *m);
 int qemu_mmio_watch(struct machine *base, bool on, char *err, size_t errlen);
 /* The guest has stopped: what it has done before comes before that. On the run thread. */
 void qemu_mmio_catch_up(struct qemu_machine *m);
 /* QEMU's log goes back to where it was. Before the stub is let go of; the run thread has ended. */
 void qemu_mmio_end(struct qemu_machine *m);
+
+/* mmio-log.c. Of machine_info.mmio, as far as that is known without asking: */
+bool qemu_mmio_can(const struct qemu_machine *m);
+/* With m->io held, or as nobody else has m->gdb, and the guest standing: */
+/* QEMU's log is m->mmio.pipe from here on, the keeper knows how that is undone. 0 or -errno. */
+int qemu_mmio_log_open(struct qemu_machine *m, char *err, size_t errlen);
+/* It has accesses in it, or no more. Switching off gives 0. */
+int qemu_mmio_log_switch(struct qemu_machine *m, bool on, char *err, size_t errlen);
+/* It has no accesses in it, and is what it was; the pipe is still to be closed. */
+void qemu_mmio_log_end(struct qemu_machine *m);
+/* A tracer that was killed, and its keeper too, have left QEMU writing its log for nobody: no more
+ * of that. */
+void qemu_mmio_recover(struct qemu_machine *m);
 
 /* calibrate.c. On the run thread, with m->io held and the guest standing: */
 /* v has its registers known and is at va, which is pa, in the kernel. Once for each vCPU. */
