@@ -56,6 +56,7 @@ full-tests  += tests/e2e/run-attach,vcpus,6.12,1
 full-tests  += tests/e2e/run-attach,vcpus,6.12,8
 full-tests  += tests/e2e/vcpus,6.1
 full-tests  += tests/e2e/branches,6.1
+full-tests  += tests/e2e/tracefs-dynamic,6.12
 full-tests  += tests/e2e/vcpus,6.12
 full-tests  += tests/e2e/run-attach,qemu,6.12
 full-tests  += tests/e2e/events-traps,6.1

@@ -149,6 +149,7 @@ static const struct probe_symbols made_named __attribute__((unused)) = {
 	.dentries = &made_dentries,
 	.has_char = true,
 	.has_names = true,
+	.names_are_validated = true,
 	.keeps_args = true,
 };
 

@@ -114,6 +114,11 @@ bool probe_kernel_has_meta_args(const struct trace *t)
 	return guestsym_addr(t->gs, "traceprobe_expand_meta_args");
 }
 
+bool probe_kernel_validates_names(const struct trace *t)
+{
+	return guestsym_addr(t->gs, "validate_probe_symbol");
+}
+
 bool probe_kernel_keeps_args(const struct trace *t)
 {
 	return guestsym_addr(t->gs, "store_trace_entry_data") &&

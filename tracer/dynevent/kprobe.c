@@ -277,6 +277,7 @@ static int define_with(struct probe_events *p, const struct probe_words *words,
 		.dentries = probe_symbol_dentries(p->t, &dentries) ? &dentries : NULL,
 		.has_char = probe_kernel_has_char(p->t),
 		.has_names = probe_kernel_has_meta_args(p->t),
+		.names_are_validated = probe_kernel_validates_names(p->t),
 		.keeps_args = probe_kernel_keeps_args(p->t),
 		.arg = p->t,
 	};

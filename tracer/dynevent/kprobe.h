@@ -108,6 +108,8 @@ bool probe_symbol_dentries(struct trace *t, struct probe_dentries *dentries);
  */
 bool probe_kernel_has_char(const struct trace *t);
 bool probe_kernel_has_meta_args(const struct trace *t);
+/* Whether it looks symbols up while it parses (validate_probe_symbol() of trace_kprobe.c, 6.12). */
+bool probe_kernel_validates_names(const struct trace *t);
 /* Whether it keeps arguments for a return (likewise, since 6.9), and so can we. */
 bool probe_kernel_keeps_args(const struct trace *t);
 bool probe_kernel_has_fprobes(const struct trace *t);

@@ -97,7 +97,8 @@ static int find_field(struct parser *p, struct fetch_arg *a, unsigned int word)
 
 static int parse_args(struct parser *p)
 {
-	unsigned int at = FETCH_AT_EVENT | (p->attach->has_char ? FETCH_HAS_CHAR : 0),
+	unsigned int at = FETCH_AT_EVENT | (p->attach->has_char ? FETCH_HAS_CHAR : 0) |
+			  (p->attach->fields_are_variables ? FETCH_HAS_NAMES : 0),
 		     n = p->end - 2;
 	struct probe_def *def = p->def;
 	int ret = 0;

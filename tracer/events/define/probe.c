@@ -63,15 +63,18 @@ static int parse_maxactive(struct parser *p, const char *text)
 
 static int check_symbol(struct parser *p, const char *symbol)
 {
+	bool invalid = p->symbols->names_are_validated;
 	unsigned int count;
 
 	if (strchr(symbol, ':'))
 		return 0;
 	count = p->symbols->count(p->symbols->arg, symbol);
 	if (count > 1)
-		return probe_error_set(p->err, -EADDRNOTAVAIL, 1, 0, "The symbol is not unique");
+		return probe_error_set(p->err, invalid ? -EINVAL : -EADDRNOTAVAIL, 1, 0,
+				       "The symbol is not unique");
 	if (!count)
-		return probe_error_set(p->err, -ENOENT, 1, 0, "Invalid probed address or symbol");
+		return probe_error_set(p->err, invalid ? -EINVAL : -ENOENT, 1, 0,
+				       "Invalid probed address or symbol");
 	return 0;
 }
 

@@ -46,7 +46,8 @@ struct probe_symbols {
 	const struct probe_dentries *dentries; /* NULL: this kernel does not know %pd and %pD */
 	bool has_char;			       /* it knows that type */
 	bool has_names;			       /* and arguments by their names (from 6.5 on) */
-	bool keeps_args; /* at a return it has those of the entry (from 6.9 on) */
+	bool names_are_validated; /* a name of none or of several is EINVAL, whatever is wrong */
+	bool keeps_args;	  /* at a return it has those of the entry (from 6.9 on) */
 	void *arg;
 };
 
@@ -110,7 +111,10 @@ struct probe_attach {
 	/* A filter of that event: 0, or an error, which it logs. */
 	int (*check_filter)(void *arg, const struct guestsym_event *event, const char *text);
 	bool has_char;
-	/* Of a field that is not there this kernel says what it says of other $-variables. */
+	/*
+	 * Of a field that is not there this kernel says what it says of other $-variables, and of
+	 * a name without $ that it has no types for it.
+	 */
 	bool fields_are_variables;
 	void *arg;
 };

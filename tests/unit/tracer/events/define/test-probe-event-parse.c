@@ -170,6 +170,12 @@ static void test_event_probe_of_no_field(void **state)
 	assert_int_equal(err.word, 3);
 	assert_int_equal(err.offset, 5);
 	probe_words_free(&words);
+	assert_int_equal(probe_words_split(&words, "e:x sched.sched_switch a=foo"), 0);
+	assert_int_equal(event_probe_def_parse(&words, &newer, &def, &err), -EINVAL);
+	assert_string_equal(err.what, "BTF is not available or not supported");
+	assert_int_equal(err.word, 2);
+	assert_int_equal(err.offset, 2);
+	probe_words_free(&words);
 }
 
 /* As the kernel: the event that it is at may be named either way. */
@@ -604,6 +610,8 @@ static void test_named_refused(void **state)
 		{"p vfs_read f=file->name->pid", -EINVAL, "Failed to get BTF type info."},
 		{"p vfs_read f=file->pid:string", -EINVAL, "This type does not fit for string."},
 		{"p vfs_read f=1file", -EINVAL, "Invalid fetch argument"},
+		{"p nosuch_symbol", -EINVAL, "Invalid probed address or symbol"},
+		{"p twice", -EINVAL, "The symbol is not unique"},
 	};
 
 	(void)state;
