@@ -31,15 +31,15 @@ static bool all_are_own(const struct guestsym_event_list *list, const uint32_t *
 {
 	size_t own = 0;
 
-	while (own < n && event_is_own_kprobe(&list->v[which[own]]))
+	while (own < n && event_is_own_probe(&list->v[which[own]]))
 		own++;
 	return own == n;
 }
 
 /*
- * Leave out those that only the guest itself can record: its own uprobes and their like. And those
- * of its own kprobes, unless these alone are meant: with one that the guest has removed since the
- * others would fail, too.
+ * Leave out those that only the guest itself can record: its own event probes and their like. And
+ * those of its own kprobes and uprobes, unless these alone are meant: with one that the guest has
+ * removed since the others would fail, too.
  */
 static size_t keep_recordable(const struct guestsym_event_list *list, uint32_t *which, size_t n,
 			      bool on)
@@ -51,7 +51,7 @@ static size_t keep_recordable(const struct guestsym_event_list *list, uint32_t *
 		const struct guestsym_event *ev = &list->v[which[k]];
 
 		if (event_has_enable(ev) && event_is_recordable(ev) &&
-		    (own || !event_is_own_kprobe(ev)))
+		    (own || !event_is_own_probe(ev)))
 			which[kept++] = which[k];
 	}
 	return kept;

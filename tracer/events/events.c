@@ -260,17 +260,17 @@ uint32_t events_other_pid(const struct events *e, uint32_t event)
 	return e->other_pid ? e->other_pid[event] : 0;
 }
 
-bool event_is_own_kprobe(const struct guestsym_event *ev)
+bool event_is_own_probe(const struct guestsym_event *ev)
 {
 	return ev->source == GUESTSYM_EVENT_OTHER && ev->flags & GUESTSYM_EVENT_FL_DYNAMIC &&
-	       ev->flags & GUESTSYM_EVENT_FL_KPROBE;
+	       ev->flags & (GUESTSYM_EVENT_FL_KPROBE | GUESTSYM_EVENT_FL_UPROBE);
 }
 
 bool event_is_recordable(const struct guestsym_event *ev)
 {
 	if (ev->source == GUESTSYM_EVENT_SYSCALL)
 		return ev->syscall_nr >= 0;
-	if (ev->source == GUESTSYM_EVENT_HOST || event_is_own_kprobe(ev))
+	if (ev->source == GUESTSYM_EVENT_HOST || event_is_own_probe(ev))
 		return true;
 	return ev->source == GUESTSYM_EVENT_PROBE && ev->tracepoint && ev->probe;
 }

@@ -76,8 +76,8 @@ void events_remove(struct events *e, uint32_t event);
 uint32_t events_at_file(const struct events *e, uint32_t offset);
 /* Where records of the event have the pid of a task that it is about; 0: they do not. */
 uint32_t events_other_pid(const struct events *e, uint32_t event);
-/* It is of the guest's own kprobes. */
-bool event_is_own_kprobe(const struct guestsym_event *ev);
+/* It is of the guest's own kprobes and uprobes. */
+bool event_is_own_probe(const struct guestsym_event *ev);
 /* Whether there is a way at all to have its records; it can then be tried. */
 bool event_is_recordable(const struct guestsym_event *ev);
 /* How they are printed, and what that needs; those that have been read are known to it. */

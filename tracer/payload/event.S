@@ -9,9 +9,10 @@
  * ours; for all others the function goes on: its first instructions have been copied behind the
  * test, and are followed by a jump back.
  *
- * Who calls with a file of ours is the probe of a tracepoint, which cannot be preempted: so the
- * vCPU is the same from reserve to commit. Nothing but %rax is changed before the test, and the
- * copies run as the kernel's own code would, by whomever: window/quiesce.c knows where to.
+ * Who calls with a file of ours cannot be preempted, as the probe of a tracepoint, or is kept from
+ * it here (EVENT_STAYS), from reserve to commit: so the vCPU is the same. Nothing but %rax is
+ * changed before the test, and the copies run as the kernel's own code would, by whomever:
+ * window/quiesce.c knows where to.
  *
  * The room is in the vCPU's ring of event data, with eight bytes before it: the low half of the
  * record's number, and what is the header of an event of the guest's ring buffer for those who look
@@ -37,6 +38,8 @@
 payload_reserve:
 	mov	%rsi, %rax
 	file_look payload_reserve_rest
+	testb	$EVENT_STAYS, EVENT_FILE_FLAGS(%rsi)
+	jnz	.Lreserve_stays
 	edge	payload_reserve, EDGE_DETOUR
 .Lreserve_file:
 	mov	%eax, %r9d
@@ -77,7 +80,7 @@ payload_reserve:
 	add	%rdx, %r11
 	lea	EVENT_HEADER + 7(%rdx), %ecx
 	and	$-8, %ecx
-	testb	$EVENT_STACK_COPY, EVENT_FILE_STACK(%rsi)
+	testb	$EVENT_STACK_COPY, EVENT_FILE_FLAGS(%rsi)
 	jz	.Lroom_again
 	cmp	$EVENT_COPY_LEN, %rdx
 	ja	.Lroom_again
@@ -146,6 +149,17 @@ payload_reserve:
 	ret
 .Lno_room:
 	xor	%eax, %eax
+	testb	$EVENT_STAYS, EVENT_FILE_FLAGS(%rsi)
+	jnz	.Lmay_go
+	ret
+
+.Lreserve_stays:
+	incl	%gs:0
+	at	PATCH_PREEMPT_COUNT
+	jmp	.Lreserve_file
+.Lmay_go:
+	subl	$1, %gs:0
+	at	PATCH_PREEMPT_COUNT, 4, 1
 	ret
 
 	/* %rax: how many bytes there are from %rsi to the end of the task's stack, at %rdx. */
@@ -313,9 +327,9 @@ payload_commit:
 	{disp32} mov 0(%rdi), %rcx
 	at	PATCH_FBUFFER_EVENT
 	mov	-4(%rcx), %edx
-	testb	$EVENT_STACK_CALL, WINDOW_EVENT_FILES + EVENT_FILE_STACK(%rax)
+	testb	$EVENT_STACK_CALL | EVENT_STAYS, WINDOW_EVENT_FILES + EVENT_FILE_FLAGS(%rax)
 	at	PATCH_WINDOW, 4, 1
-	jnz	.Lcommit_stack
+	jnz	.Lcommit_unusual
 .Lcommit:
 	mov	%gs:0, %eax
 	at	PATCH_CPU_NUMBER
@@ -335,7 +349,11 @@ payload_commit:
 	 * The host looks at the stack before it gets the record: a call, whose first argument is the
 	 * record's number. In an interrupt that has made too many there is none.
 	 */
-.Lcommit_stack:
+.Lcommit_unusual:
+	movzbl	WINDOW_EVENT_FILES + EVENT_FILE_FLAGS(%rax), %esi
+	at	PATCH_WINDOW
+	test	$EVENT_STACK_CALL, %sil
+	jz	.Lcommit_looked
 	mov	%gs:0, %r10d
 	at	PATCH_CPU_NUMBER
 	shl	$CTL_SHIFT, %r10d
@@ -345,11 +363,15 @@ payload_commit:
 	jz	1f
 	testl	$INTERRUPT_COUNT_MASK, %gs:0
 	at	PATCH_PREEMPT_COUNT, 4, 4
-	jnz	.Lcommit
+	jnz	.Lcommit_looked
 1:	mov	%edx, %edi
 	call	.Lcall
 	mov	%edi, %edx
-	jmp	.Lcommit
+.Lcommit_looked:
+	test	$EVENT_STAYS, %sil
+	jz	.Lcommit
+	call	.Lcommit
+	jmp	.Lmay_go
 
 	detour_rest payload_commit_rest
 
@@ -362,7 +384,10 @@ payload_commit:
 payload_reserve_look:
 	mov	%rsi, %rax
 	file_look payload_reserve_rest
+	testb	$EVENT_STAYS, EVENT_FILE_FLAGS(%rsi)
+	jnz	.Lreserve_look_stays
 	edge	payload_reserve_look, EDGE_DETOUR
+.Lreserve_look_file:
 	{disp32} movq $0, 0(%rdi)
 	at	PATCH_FBUFFER_ENTRY, 4, 4
 	.globl	payload_reserve_trap
@@ -370,7 +395,13 @@ payload_reserve_trap:
 	xchg	%ax, %ax
 	{disp32} mov 0(%rdi), %rax
 	at	PATCH_FBUFFER_ENTRY
+	test	%rax, %rax
+	jz	.Lno_room
 	ret
+.Lreserve_look_stays:
+	incl	%gs:0
+	at	PATCH_PREEMPT_COUNT
+	jmp	.Lreserve_look_file
 
 	.globl	payload_commit_look
 payload_commit_look:
@@ -381,4 +412,7 @@ payload_commit_look:
 	.globl	payload_commit_trap
 payload_commit_trap:
 	xchg	%ax, %ax
+	testb	$EVENT_STAYS, WINDOW_EVENT_FILES + EVENT_FILE_FLAGS(%rax)
+	at	PATCH_WINDOW, 4, 1
+	jnz	.Lmay_go
 	ret

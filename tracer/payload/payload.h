@@ -35,7 +35,7 @@
 #define WINDOW_EVENT_ARRAY 0x50000 /* the struct trace_array that system calls look into */
 #define WINDOW_EVENT_TABLE 0x60000 /* struct payload_event for each file, and two of the array */
 #define WINDOW_EVENT_HELD  0x6c080 /* struct payload_held: modules held for their events */
-#define WINDOW_EVENT_OWN   0x6e080 /* struct payload_own_event: the guest's own kprobe events */
+#define WINDOW_EVENT_OWN   0x6e080 /* struct payload_own_event: of the guest's own probes */
 #define WINDOW_WORK	   0x6ef00 /* a struct work_struct, and what it is to call: WORK_ */
 #define WINDOW_PATH	   0x7b000 /* of a file, while the guest's kernel is asked for it */
 #define WINDOW_PATH_SIZE   0x1000
@@ -232,7 +232,7 @@
 
 #define EVENT_FILE_SHIFT 7
 #define EVENT_FILE_SIZE	 (1 << EVENT_FILE_SHIFT) /* room for a struct trace_event_file */
-#define EVENT_FILE_STACK 120			 /* u8, written by the host: EVENT_STACK_ */
+#define EVENT_FILE_FLAGS 120 /* u8, written by the host: EVENT_STACK_, EVENT_STAYS */
 #define EVENT_FILES	 2048
 #define EVENT_FILES_SIZE (EVENT_FILES << EVENT_FILE_SHIFT)
 #define EVENT_ARRAY_SIZE 0x10000
@@ -247,6 +247,8 @@
 
 #define EVENT_STACK_CALL (1 << 0) /* have it look at the stack, which the vCPU waits for */
 #define EVENT_STACK_COPY (1 << 1) /* copy some of the stack behind the event's data */
+/* Who records may be preempted: not between reserve and commit. Never changes while one may be. */
+#define EVENT_STAYS (1 << 2)
 
 /*
  * Such a copy (struct payload_stack): behind the next multiple of eight bytes, for events of no
@@ -459,7 +461,7 @@ struct payload_held {
 #define EVENT_HELD_ROWS 512
 
 /*
- * At WINDOW_EVENT_OWN: an event of the guest's own kprobes that is to record into our file. What
+ * At WINDOW_EVENT_OWN: an event of the guest's own probes that is to record into our file. What
  * trace_get_event_file() of those names says goes into `file` when the kworker has called it, and
  * all is zero once it has called trace_put_event_file(): as with struct payload_held.
  */

@@ -32,7 +32,7 @@ static int layout_learn(struct events *e)
 	if (guestsym_type_size(gs, "trace_event_file", &at->file_size) ||
 	    guestsym_field(gs, "trace_event_file.event_call", &at->call) ||
 	    guestsym_field(gs, "trace_event_file.flags", &at->flags) ||
-	    at->file_size > EVENT_FILE_STACK || !member_fits(&at->call, 8, at->file_size) ||
+	    at->file_size > EVENT_FILE_FLAGS || !member_fits(&at->call, 8, at->file_size) ||
 	    !member_fits(&at->flags, 8, at->file_size))
 		return -EOPNOTSUPP;
 	/* Without these, system calls have no events, but all others do. */
@@ -174,9 +174,15 @@ uint64_t events_file_offset(unsigned int slot)
 	return WINDOW_EVENT_FILES + (uint64_t)slot * EVENT_FILE_SIZE;
 }
 
+/* As long as it may be hit: a uprobe's hit is recorded by a task that can be preempted. */
+static uint8_t event_stays(const struct events *e, const struct guestsym_event *ev)
+{
+	return e->dec_preempt && ev->flags & GUESTSYM_EVENT_FL_UPROBE ? EVENT_STAYS : 0;
+}
+
 static int file_write(struct events *e, unsigned int slot, const struct guestsym_event *ev)
 {
-	uint8_t file[EVENT_FILE_SIZE] = {0};
+	uint8_t file[EVENT_FILE_SIZE] = {[EVENT_FILE_FLAGS] = event_stays(e, ev)};
 	uint64_t flags = FILE_ENABLED;
 
 	memcpy(file + e->at.call.offset, &ev->call, sizeof(ev->call));
@@ -267,10 +273,11 @@ int events_stacks_apply(struct events *e)
 		trace_use_stacks(e->t);
 	instances_lock(e->t);
 	for (unsigned int slot = 0; slot < e->nr_slots && !ret; slot++) {
-		uint8_t on = stack_wanted(e, e->event_of[slot]);
+		uint32_t event = e->event_of[slot];
+		uint8_t on = stack_wanted(e, event) | event_stays(e, &events_list(e)->v[event]);
 
 		ret = window_write(trampoline_window(e->t),
-				   events_file_offset(slot) + EVENT_FILE_STACK, &on, sizeof(on));
+				   events_file_offset(slot) + EVENT_FILE_FLAGS, &on, sizeof(on));
 	}
 	instances_unlock(e->t);
 	return ret;

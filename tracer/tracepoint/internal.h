@@ -40,10 +40,10 @@ int events_held_calls(struct trace *t, struct window *w, struct borrow_call *cal
 /* --- own.c --- */
 
 /*
- * Have an event of the guest's own kprobes (event_is_own_kprobe()) record into its file of ours,
- * too, or no more; e->registered tells what it does. The guest cannot remove its probe meanwhile. 0
- * or an error, with one line noted: -ENOENT: it is no more, or another one now; -EOPNOTSUPP,
- * -ENOSPC, or as events_ask().
+ * Have an event of the guest's own probes (event_is_own_probe()) record into its file of ours, too,
+ * or no more; e->registered tells what it does. The guest cannot remove its probe meanwhile. 0 or
+ * an error, with one line noted: -ENOENT: it is no more, or another one now; -EOPNOTSUPP, -ENOSPC,
+ * or as events_ask(). Or what the kernel says: -EINTR of a uprobe that its perf records.
  */
 int own_event_set(struct events *e, uint32_t event, bool on);
 /* Of a tracer that was killed: take back what the window tells of. 0 or an error, one line in err.

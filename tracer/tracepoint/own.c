@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * own.c - the events of the guest's own kprobes, those that it has in its own kprobe_events.
+ * own.c - the events of the guest's own kprobes and uprobes, those that it has in its own
+ * kprobe_events and uprobe_events.
  *
  * They have no tracepoint: each has a list of files that its hits are recorded into
- * (kernel/trace/trace_kprobe.c, kprobe_trace_func()), and ours joins it, by the function of the
- * event's class that does so for the kernel's own (kprobe_register(), under event_mutex). The event
- * is held meanwhile, as by one that uses it: trace_get_event_file() finds it by its name, so that
- * nothing is asked of one that is no more.
+ * (kprobe_trace_func() in kernel/trace/trace_kprobe.c, uprobe_trace_func() in trace_uprobe.c), and
+ * ours joins it, by the function of the event's class that does so for the kernel's own, under
+ * event_mutex. The event is held meanwhile, as by one that uses it: trace_get_event_file() finds it
+ * by its name, so that nothing is asked of one that is no more.
+ *
+ * A uprobe's hit is recorded by a task that may be preempted: EVENT_STAYS.
  */
 #include "tracer/tracepoint/internal.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -24,9 +27,12 @@ enum { REGISTER, UNREGISTER }; /* enum trace_reg (include/linux/trace_events.h, 
 enum { CALLS_ON = 3, CALLS_OFF = 6 };
 
 static const char *const functions[] = {
-	"kprobe_register", "trace_get_event_file", "trace_put_event_file", "mutex_lock",
-	"mutex_unlock",	   "event_mutex",	   "synchronize_rcu",	   "memset",
+	"trace_get_event_file", "trace_put_event_file", "mutex_lock", "mutex_unlock",
+	"event_mutex",		"synchronize_rcu",	"memset",
 };
+
+/* What an event's class may have for it: they take the same (6.1, 6.12). */
+static const char *const registers[] = {"kprobe_register", "trace_uprobe_register"};
 
 static uint64_t row_at(unsigned int row)
 {
@@ -46,31 +52,51 @@ static bool kernel_can(const struct trace *t)
 	return true;
 }
 
+/* What a file joins the event with, as it is known by its name; 0: it is none of these. */
+static uint64_t register_of(struct trace *t, uint64_t call)
+{
+	struct guestsym_field class, reg;
+	uint64_t at, fn;
+
+	if (guestsym_field(t->gs, "trace_event_call.class", &class) ||
+	    guestsym_field(t->gs, "trace_event_class.reg", &reg) ||
+	    guest_read(&t->guest, call + class.offset, &at, sizeof(at)) ||
+	    guest_read(&t->guest, at + reg.offset, &fn, sizeof(fn)))
+		return 0;
+	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
+		if (fn && fn == trace_runtime(t, registers[i]))
+			return fn;
+	return 0;
+}
+
 /* --- what the kernel is asked for ------------------------------------------------------------- */
 
-/* What is called is as the host knows it; `to` has room for CALLS_ON. */
-static size_t calls_register(const struct trace *t, const struct payload_own_event *r,
-			     uint64_t type, struct borrow_call *to)
+/* What is called is as the host knows it; `to` has room for CALLS_ON. 0: it is not known. */
+static size_t calls_register(struct trace *t, const struct payload_own_event *r, uint64_t type,
+			     struct borrow_call *to)
 {
-	uint64_t mutex = trace_runtime(t, "event_mutex");
+	uint64_t mutex = trace_runtime(t, "event_mutex"), fn = register_of(t, r->call);
 
+	if (!fn)
+		return 0;
 	to[0] = (struct borrow_call){.fn = trace_runtime(t, "mutex_lock"), .arg = {mutex}};
-	to[1] = (struct borrow_call){.fn = trace_runtime(t, "kprobe_register"),
-				     .arg = {r->call, type, r->ours}};
+	to[1] = (struct borrow_call){.fn = fn, .arg = {r->call, type, r->ours}};
 	to[2] = (struct borrow_call){.fn = trace_runtime(t, "mutex_unlock"), .arg = {mutex}};
 	return CALLS_ON;
 }
 
 /*
  * Nobody is in the probe any more when the event is let go, and telling of that is of one piece
- * with it. What has not been registered says ENOENT; but of an event that was never looked at
- * nothing is asked. `to` has room for CALLS_OFF.
+ * with it. What has not been registered the kernel leaves alone; but of an event that was never
+ * looked at nothing is asked. `to` has room for CALLS_OFF. 0: how is not known.
  */
-static size_t calls_let_go(const struct trace *t, const struct payload_own_event *r,
-			   uint64_t row_va, struct borrow_call *to)
+static size_t calls_let_go(struct trace *t, const struct payload_own_event *r, uint64_t row_va,
+			   struct borrow_call *to)
 {
 	size_t n = r->call ? calls_register(t, r, UNREGISTER, to) : 0;
 
+	if (r->call && !n)
+		return 0;
 	to[n++] = (struct borrow_call){.fn = trace_runtime(t, "synchronize_rcu")};
 	to[n++] = (struct borrow_call){.fn = trace_runtime(t, "trace_put_event_file"),
 				       .arg = {r->file}};
@@ -86,8 +112,14 @@ static int ask(struct events *e, struct borrow_call *calls, size_t n)
 			     err, sizeof(err));
 
 	if (ret)
-		trace_note(e->t, "events of the guest's own kprobes: %s", err);
+		trace_note(e->t, "events of the guest's own probes: %s", err);
 	return ret == -EINPROGRESS ? -ETIMEDOUT : ret;
+}
+
+static int unknown(struct events *e)
+{
+	trace_note(e->t, "this kernel does not tell how its own probes record");
+	return -EOPNOTSUPP;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -186,7 +218,8 @@ static bool is_listed(struct events *e, const struct guestsym_event *ev, uint64_
 static int let_go(struct events *e, unsigned int row, struct payload_own_event *r)
 {
 	struct borrow_call calls[CALLS_OFF];
-	int ret = ask(e, calls, calls_let_go(e->t, r, events_window_va(e, row_at(row)), calls));
+	size_t n = calls_let_go(e->t, r, events_window_va(e, row_at(row)), calls);
+	int ret = n ? ask(e, calls, n) : unknown(e);
 
 	return ret ? ret : row_free(e, row);
 }
@@ -196,14 +229,23 @@ static int join(struct events *e, uint64_t call, unsigned int row, struct payloa
 {
 	struct borrow_call calls[CALLS_ON];
 	int ret, said;
+	size_t n;
 
 	r->call = call;
+	n = calls_register(e->t, r, REGISTER, calls);
+	if (!n) {
+		r->call = 0;
+		return unknown(e);
+	}
 	ret = row_write(e, row, r);
 	if (!ret)
-		ret = ask(e, calls, calls_register(e->t, r, REGISTER, calls));
+		ret = ask(e, calls, n);
 	if (ret)
 		return ret;
 	said = (int)calls[1].ret;
+	if (said == -EINTR) /* probe_event_enable(), trace_uprobe.c */
+		trace_note(e->t, "%s:%s: the guest's perf records this uprobe", r->system,
+			   r->event);
 	return said < -4095 || said > 0 ? -EIO : said;
 }
 
@@ -247,14 +289,12 @@ static int on(struct events *e, uint32_t event)
 	int ret;
 
 	if (row == EVENT_OWN_ROWS) {
-		trace_note(e->t, "no more than %d events of the guest's own kprobes can be on",
+		trace_note(e->t, "no more than %d events of the guest's own probes can be on",
 			   EVENT_OWN_ROWS);
 		return -ENOSPC;
 	}
-	if (!kernel_can(e->t)) {
-		trace_note(e->t, "this kernel does not tell how its own kprobes record");
-		return -EOPNOTSUPP;
-	}
+	if (!kernel_can(e->t))
+		return unknown(e);
 	ret = row_make(e, event, &r);
 	if (!ret)
 		ret = row_write(e, row, &r);
@@ -307,15 +347,24 @@ int own_events_recover(struct trace *t, struct window *w, char *err, size_t errl
 	int ret = window_read(w, WINDOW_EVENT_OWN, rows, sizeof(rows));
 	size_t n = 0;
 
-	for (unsigned int row = 0; row < EVENT_OWN_ROWS && !ret; row++)
-		if (has_file(&rows[row]))
-			n += calls_let_go(t, &rows[row], w->header.va + row_at(row), calls + n);
-	if (ret)
-		snprintf(err, errlen, "the table of its own kprobes cannot be read: %s",
+	if (ret) {
+		snprintf(err, errlen, "the table of its own probes cannot be read: %s",
 			 strerror(-ret));
-	else if (n && !kernel_can(t)) {
-		ret = -EOPNOTSUPP;
-		snprintf(err, errlen, "its kernel does not tell how its own kprobes record");
+		return ret;
 	}
-	return ret ? ret : events_ask(t, w, w->header.work, calls, n, err, errlen);
+	for (unsigned int row = 0; row < EVENT_OWN_ROWS; row++) {
+		size_t of_row;
+
+		if (!has_file(&rows[row]))
+			continue;
+		of_row = kernel_can(t) ? calls_let_go(t, &rows[row], w->header.va + row_at(row),
+						      calls + n)
+				       : 0;
+		if (!of_row) {
+			snprintf(err, errlen, "its kernel does not tell how its own probes record");
+			return -EOPNOTSUPP;
+		}
+		n += of_row;
+	}
+	return events_ask(t, w, w->header.work, calls, n, err, errlen);
 }

@@ -117,7 +117,7 @@ int guest_prints_stacks_apply(struct trace *t)
 	if (wanted)
 		trace_use_stacks(t);
 	return window_write(trampoline_window(t),
-			    WINDOW_EVENT_FILES + EVENT_FILE_PRINTS + EVENT_FILE_STACK, &on,
+			    WINDOW_EVENT_FILES + EVENT_FILE_PRINTS + EVENT_FILE_FLAGS, &on,
 			    sizeof(on));
 }
 

@@ -194,7 +194,7 @@ static int set_one(struct events *e, struct event_calls *c, uint32_t event)
 
 	if (ev->source == GUESTSYM_EVENT_SYSCALL)
 		return syscall_set(e, event, c->on);
-	return event_is_own_kprobe(ev) ? own_event_set(e, event, c->on) : probe_set(e, c, event);
+	return event_is_own_probe(ev) ? own_event_set(e, event, c->on) : probe_set(e, c, event);
 }
 
 /* One direction: those that are to come, or those that are to go. */

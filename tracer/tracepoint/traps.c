@@ -215,9 +215,9 @@ static bool wants_stack(struct trace *t, uint64_t file)
 	return offset < EVENT_FILES_SIZE &&
 	       !window_read(w,
 			    WINDOW_EVENT_FILES + offset / EVENT_FILE_SIZE * EVENT_FILE_SIZE +
-				    EVENT_FILE_STACK,
+				    EVENT_FILE_FLAGS,
 			    &stack, sizeof(stack)) &&
-	       stack;
+	       stack & EVENT_STACK_CALL;
 }
 
 /* trace_event_buffer_commit(fbuffer) */

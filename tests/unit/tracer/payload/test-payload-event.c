@@ -81,7 +81,7 @@ static const struct payload_stack *copy_of(uint8_t *entry, unsigned int len)
 static void *reserve_with_copy(struct payload_guest *g, struct guest_fbuffer *fbuffer,
 			       unsigned int len)
 {
-	file_of(g, 5)[EVENT_FILE_STACK] = EVENT_STACK_COPY;
+	file_of(g, 5)[EVENT_FILE_FLAGS] = EVENT_STACK_COPY;
 	return reserve_of(g)(fbuffer, file_of(g, 5), len);
 }
 
@@ -295,7 +295,7 @@ static void test_stack(void **state)
 	struct guest_fbuffer fbuffer = {0};
 	uint64_t text = (uintptr_t)g->window + WINDOW_TEXT;
 
-	file_of(g, 3)[EVENT_FILE_STACK] = 1;
+	file_of(g, 3)[EVENT_FILE_FLAGS] = 1;
 	assert_non_null(reserve_of(g)(&fbuffer, file_of(g, 3), 8));
 	commit_of(g)(&fbuffer);
 	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 1);
@@ -311,6 +311,51 @@ static void test_stack(void **state)
 	commit_of(g)(&fbuffer);
 	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 1);
 	payload_guest_record(g, GUEST_LENGTH + 1);
+}
+
+/* Who records could be preempted: not from the room's being there to the commit, and ever after. */
+static void test_stays(void **state)
+{
+	struct payload_guest *g = *state;
+	struct guest_fbuffer fbuffer = {0};
+	const uint8_t flags[] = {EVENT_STAYS, EVENT_STAYS | EVENT_STACK_CALL,
+				 EVENT_STAYS | EVENT_STACK_COPY};
+
+	g->task.stack = (uintptr_t)__builtin_frame_address(0) & ~(uint64_t)(GUEST_STACK - 1);
+	for (size_t i = 0; i < sizeof(flags); i++) {
+		file_of(g, 3)[EVENT_FILE_FLAGS] = flags[i];
+		assert_non_null(reserve_of(g)(&fbuffer, file_of(g, 3), 8));
+		assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT + 1);
+		/* As a tracepoint has it, which the host knows of. */
+		assert_int_equal(g->ring[i].state & STATE_COUNT_MASK, GUEST_PREEMPT + 1);
+		commit_of(g)(&fbuffer);
+		assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT);
+		assert_int_equal(g->ring[i].seq, GUEST_LENGTH + i);
+	}
+	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 1);
+	/* Nor where there is no room, for whatever reason. */
+	assert_null(reserve_of(g)(&fbuffer, file_of(g, 3), EVENT_MAX + 1));
+	assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT);
+	*ctl32(g, CTL_EVENTS) = 0;
+	assert_null(reserve_of(g)(&fbuffer, file_of(g, 3), 8));
+	assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT);
+	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH + sizeof(flags));
+}
+
+static void test_stays_for_room(void **state)
+{
+	struct payload_guest *g = *state;
+	struct guest_fbuffer fbuffer = {0};
+
+	file_of(g, 3)[EVENT_FILE_FLAGS] = EVENT_STAYS;
+	payload_guest_wait(g, 1000000);
+	*ctl64(g, CTL_TAIL) = GUEST_LENGTH;
+	while (reserve_of(g)(&fbuffer, file_of(g, 3), 992)) {
+		assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT + 1);
+		commit_of(g)(&fbuffer);
+	}
+	assert_int_equal(*ctl64(g, CTL_DROPPED), 1);
+	assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT);
 }
 
 /* mov $value, %eax; ret */
@@ -357,9 +402,31 @@ static void test_look(void **state)
 	assert_int_not_equal((uintptr_t)commit(&fbuffer), 0x22);
 	assert_int_equal(*ctl64(g, CTL_HEAD), GUEST_LENGTH);
 	assert_int_equal(*ctl64(g, CTL_EVENT_HEAD), 0);
+	file_of(g, 0)[EVENT_FILE_FLAGS] = EVENT_STAYS;
+	assert_null(reserve(&fbuffer, file_of(g, 0), 8));
+	assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT);
 	/* What the host takes the place of: two bytes that are one instruction. */
 	assert_memory_equal(text + g->text.reserve_trap, "\x66\x90", 2);
 	assert_memory_equal(text + g->text.commit_trap, "\x66\x90", 2);
+}
+
+/* The same where the host has given room: what it puts there instead of the two bytes is a test's.
+ */
+static void test_look_stays(void **state)
+{
+	struct payload_guest *g = *state;
+	uint8_t *text = g->window + WINDOW_TEXT;
+	reserve_fn reserve = (reserve_fn)(uintptr_t)(text + g->text.reserve_look);
+	commit_fn commit = (commit_fn)(uintptr_t)(text + g->text.commit_look);
+	struct guest_fbuffer fbuffer = {.file = file_of(g, 0)};
+
+	file_of(g, 0)[EVENT_FILE_FLAGS] = EVENT_STAYS;
+	/* mov %rsi, %rax; ret: an entry that is not NULL */
+	memcpy(text + g->text.reserve_trap, "\x48\x89\xf0\xc3", 4);
+	assert_ptr_equal(reserve(&fbuffer, file_of(g, 0), 8), file_of(g, 0));
+	assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT + 1);
+	commit(&fbuffer);
+	assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, payload_guest_teardown)
@@ -375,6 +442,9 @@ int main(void)
 		TEST(test_look),
 		TEST(test_lossless),
 		TEST(test_stack),
+		TEST(test_stays),
+		TEST(test_stays_for_room),
+		TEST(test_look_stays),
 		TEST(test_copy_of_task_stack),
 		TEST(test_copy_of_irq_stack),
 		TEST(test_copies_have_room),

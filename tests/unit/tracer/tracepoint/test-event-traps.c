@@ -289,7 +289,7 @@ static void stacks_are_looked_at(void **state)
 
 	(void)state;
 	atomic_fetch_or(&trace_top(t)->options, OUTPUT_STACKTRACE);
-	window_put_at(WINDOW_EVENT_FILES + EVENT_FILE_STACK, &look, sizeof(look));
+	window_put_at(WINDOW_EVENT_FILES + EVENT_FILE_FLAGS, &look, sizeof(look));
 	put(fake.now[0].rsp - FAKE_TEXT, FAKE_VA(FN_BETA + 0x10), 8);
 	reserved(0, 100, FBUFFER, 1);
 	commit_at(0, FBUFFER);
