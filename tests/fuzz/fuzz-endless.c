@@ -87,7 +87,7 @@ static void ask(struct gdb *g)
 	if (!gdb_monitor(g, "anything", &text))
 		free(text);
 	gdb_read_regs(g, 1, regs);
-	if (!gdb_continue(g))
+	if (!gdb_continue(g, 1))
 		gdb_wait_stop(g, &stop, GDB_ANSWER_MS);
 	gdb_detach(g, true);
 }

@@ -44,7 +44,7 @@ static void ask(struct gdb *g)
 	gdb_read_phys(g, 0, bytes, sizeof(bytes));
 	ask_monitor(g);
 	gdb_breakpoint_set(g, 0);
-	gdb_continue(g);
+	gdb_continue(g, 1);
 	gdb_wait_stop(g, &stop, 0);
 	gdb_detach(g, true);
 }

@@ -37,6 +37,7 @@ struct fake_qemu {
 	bool elsewhere;	    /* its memory is not where it says */
 	bool high;	    /* it is to be found at FAKE_HIGH as well */
 	bool plugs;	    /* has room for a second vCPU, thread 2, which is there when it runs */
+	_Atomic(const char *) threads; /* those that it has, as it tells them; NULL: the usual */
 	/* What its monitor has to say to a command, first of all; false: the usual. */
 	bool (*monitor)(struct fake_qemu *q, const char *command, char *text, size_t size);
 	void *arg;
@@ -247,8 +248,8 @@ static void fake_answer(struct fake_qemu *q, const char *p)
 		return;
 	if (*p == 'D')
 		q->detached = true;
-	if (q->plugs && q->ran && !strcmp(p, "qfThreadInfo")) {
-		stub_say(&q->stub, "mp01.01,p01.02");
+	if (!strcmp(p, "qfThreadInfo") && (q->threads || (q->plugs && q->ran))) {
+		stub_say(&q->stub, q->threads ? q->threads : "mp01.01,p01.02");
 		return;
 	}
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {

@@ -68,6 +68,8 @@ static int vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_
 
 	if (vcpu >= m->nvcpus)
 		return -EINVAL;
+	if (m->vcpu[vcpu].gone)
+		return -EOPNOTSUPP;
 	*pid = m->ram.pid;
 	*tid = m->vcpu[vcpu].tid;
 	return *pid && *tid ? 0 : -EOPNOTSUPP; /* on another host, or without the monitor */

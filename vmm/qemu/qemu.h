@@ -102,10 +102,10 @@ struct qemu_machine {
 	struct keeper keeper;
 	pthread_mutex_t io;
 	bool kvm;
-	bool loses_int3;	  /* machine_info's */
-	atomic_uint nvcpus;	  /* those that were plugged in since are the last ones */
-	unsigned int found_vcpus; /* when it was attached to */
-	unsigned int max_vcpus;	  /* that it can have, also more than there is room for */
+	bool loses_int3;	/* machine_info's */
+	atomic_uint nvcpus;	/* with those that are gone, and come */
+	bool vcpus_came;	/* some of them, since it was attached to */
+	unsigned int max_vcpus; /* that it can have, also more than there is room for */
 	struct qemu_vcpu vcpu[MACHINE_MAX_VCPUS];
 	struct qemu_ram ram;
 	struct qemu_clock clock;

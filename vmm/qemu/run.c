@@ -42,7 +42,8 @@ static bool run_guest(struct qemu_machine *m)
 		qemu_clock_running(m);
 		for (unsigned int i = 0; i < m->nvcpus; i++)
 			qemu_vcpu_runs(&m->vcpu[i]);
-		rc = gdb_continue(m->gdb);
+		/* The boot CPU cannot be unplugged (hw/i386/x86.c of QEMU 7.2). */
+		rc = gdb_continue(m->gdb, m->vcpu[0].thread);
 		if (!m->base.inside)
 			machine_enter_locked(&m->base);
 		m->running = !rc;
@@ -56,7 +57,7 @@ static bool run_guest(struct qemu_machine *m)
 static int vcpu_known(const struct qemu_machine *m, uint32_t thread)
 {
 	for (unsigned int i = 0; i < m->nvcpus; i++) {
-		if (m->vcpu[i].thread == thread)
+		if (m->vcpu[i].thread == thread && !m->vcpu[i].gone)
 			return (int)i;
 	}
 	return -ENOENT;

@@ -127,7 +127,7 @@ static int run_to(struct qemu_machine *m, const struct machine_config *cfg)
 
 	qemu_clock_running(m);
 	if (!rc)
-		rc = gdb_continue(m->gdb);
+		rc = gdb_continue(m->gdb, 0);
 	if (!rc)
 		rc = wait_stop(m, cfg, now_s() + KERNEL_S);
 	qemu_clock_stopped(m);

@@ -3,8 +3,10 @@
  * vcpus.c - which vCPUs a guest of QEMU's has, and how many it can have: they come and go
  * (device_add, device_del; virsh setvcpus).
  *
- * A vCPU keeps its number for as long as we are there. What is plugged in comes behind the others,
- * which is what the guest's kernel does too where it is plugged in one after the other.
+ * A vCPU keeps its number for as long as we are there, and so does one that is plugged in where
+ * another was: the stub's number is the place's (QEMU: cpu_gdb_index(), pc_cpu_pre_plug()). What
+ * else is plugged in comes behind the others, which is what the guest's kernel does too where it is
+ * plugged in one after the other.
  */
 #include "vmm/qemu/qemu.h"
 
@@ -52,7 +54,7 @@ int qemu_vcpus_find(struct qemu_machine *m, char *err, size_t errlen)
 		return n;
 	for (int i = 0; i < n; i++)
 		m->vcpu[i].thread = threads[i];
-	m->nvcpus = m->found_vcpus = (unsigned int)n;
+	m->nvcpus = (unsigned int)n;
 	find_threads(m);
 	find_most(m);
 	return 0;
@@ -74,6 +76,17 @@ static bool has_vcpu(const struct qemu_machine *m, uint32_t thread)
 	return false;
 }
 
+/* What has come in the place of one that was there has another thread. */
+static bool is_back(struct qemu_vcpu *v, bool there)
+{
+	bool back = v->gone && there;
+
+	if (back)
+		*v = (struct qemu_vcpu){.thread = v->thread};
+	v->gone = !there;
+	return back;
+}
+
 /* m->io is held. */
 static int look(struct qemu_machine *m)
 {
@@ -81,8 +94,11 @@ static int look(struct qemu_machine *m)
 	int n = gdb_threads(m->gdb, threads, MACHINE_MAX_VCPUS);
 	bool came = false;
 
-	for (unsigned int i = 0; i < m->nvcpus && n > 0; i++)
-		m->vcpu[i].gone = !has_thread(threads, (unsigned int)n, m->vcpu[i].thread);
+	for (unsigned int i = 0; i < m->nvcpus && n > 0; i++) {
+		struct qemu_vcpu *v = &m->vcpu[i];
+
+		came |= is_back(v, has_thread(threads, (unsigned int)n, v->thread));
+	}
 	for (int i = 0; i < n; i++) {
 		if (has_vcpu(m, threads[i]))
 			continue;
@@ -94,12 +110,13 @@ static int look(struct qemu_machine *m)
 	}
 	if (came)
 		find_threads(m);
+	m->vcpus_came |= came;
 	return n < 0 ? n : (int)m->nvcpus;
 }
 
 bool qemu_vcpus_grew(struct qemu_machine *m)
 {
-	return look(m) > 0 && m->nvcpus > m->found_vcpus;
+	return look(m) > 0 && m->vcpus_came;
 }
 
 int qemu_vcpus_look(struct machine *base)

@@ -101,7 +101,7 @@ int gdb_write_phys(struct gdb *g, uint64_t pa, const void *buf, size_t len);
 int gdb_write_ahead(struct gdb *g, uint64_t pa, const void *buf, size_t len);
 int gdb_write_finish(struct gdb *g);
 
-/* Which thread's page tables those of software breakpoints go by under KVM; until the next stop. */
+/* Which thread's page tables those of software breakpoints go by under KVM; until it runs on. */
 int gdb_select_breakpoints(struct gdb *g, uint32_t thread);
 /* A software breakpoint at the address that rip has there. */
 int gdb_breakpoint_set(struct gdb *g, uint64_t va);
@@ -115,8 +115,11 @@ int gdb_breakpoints(struct gdb *g, bool set, const uint64_t *vas, bool *ok, size
 int gdb_hw_breakpoint_set(struct gdb *g, uint64_t va);
 int gdb_hw_breakpoint_clear(struct gdb *g, uint64_t va);
 
-/* Let all vCPUs run. From here to the next stop only gdb_wait_stop() and gdb_interrupt(). */
-int gdb_continue(struct gdb *g);
+/*
+ * Let all vCPUs run. From here to the next stop only gdb_wait_stop() and gdb_interrupt(). Any of
+ * them but `stays` may be unplugged meanwhile; 0: none is.
+ */
+int gdb_continue(struct gdb *g, uint32_t stays);
 /* Let one vCPU run while the others stand: ends with a stop as well. */
 int gdb_continue_one(struct gdb *g, uint32_t thread);
 /* The same for one instruction of its; under TCG interrupts wait, and breakpoints are passed over.

@@ -14,8 +14,11 @@
 int gdb_select_breakpoints(struct gdb *g, uint32_t thread)
 {
 	char name[32];
+	int rc = gdb_expect_ok(g, gdb_ask(g, "Hc%s", gdb_thread_name(g, thread, name)));
 
-	return gdb_expect_ok(g, gdb_ask(g, "Hc%s", gdb_thread_name(g, thread, name)));
+	if (!rc)
+		g->stops_as = thread;
+	return rc;
 }
 
 int gdb_breakpoint_set(struct gdb *g, uint64_t va)
@@ -70,9 +73,29 @@ int gdb_hw_breakpoint_clear(struct gdb *g, uint64_t va)
 	return gdb_expect_ok(g, gdb_ask(g, "z1,%" PRIx64 ",1", va));
 }
 
-int gdb_continue(struct gdb *g)
+/*
+ * QEMU tells a stop that is no thread's own, as one by an interrupt, for the thread that it has
+ * stopped for last or that Hc has named (c_cpu in its gdbstub.c), and does not let go of that one
+ * when it is unplugged: it would tell what now lies in its memory. What it says of Hc comes before
+ * the stop, whose waiter passes over it.
+ */
+int gdb_continue(struct gdb *g, uint32_t stays)
 {
-	return packet_send(&g->conn, "vCont;c");
+	char name[32], text[64];
+	int rc, sent;
+
+	if (!stays || !g->stops_as || g->stops_as == stays)
+		return packet_send(&g->conn, "vCont;c");
+	snprintf(text, sizeof(text), "Hc%s", gdb_thread_name(g, stays, name));
+	packet_hold(&g->conn);
+	rc = packet_send(&g->conn, text);
+	if (!rc)
+		rc = packet_send(&g->conn, "vCont;c");
+	g->conn.no_resend = true;
+	sent = packet_flush(&g->conn);
+	if (!sent)
+		g->stops_as = stays;
+	return rc ? rc : sent;
 }
 
 static int resume_one(struct gdb *g, char how, uint32_t thread)
@@ -146,6 +169,10 @@ int gdb_wait_stop(struct gdb *g, struct gdb_stop *stop, int timeout_ms)
 	while (rc >= 0 && !gdb_is_stop(g->conn.data) && ++n < GDB_TALK_MAX); /* O: of a console */
 	if (n == GDB_TALK_MAX)
 		rc = packet_fail(&g->conn, -EPROTO, "it sends without end what tells of no stop");
+	g->conn.no_resend = false;
 	g->selected = 0; /* QEMU selects the thread that it has stopped for (gdb_set_stop_cpu()) */
-	return rc < 0 ? rc : stop_parse(g->conn.data, stop);
+	rc = rc < 0 ? rc : stop_parse(g->conn.data, stop);
+	if (!rc && stop->thread)
+		g->stops_as = stop->thread;
+	return rc;
 }

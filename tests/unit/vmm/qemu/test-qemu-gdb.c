@@ -445,7 +445,7 @@ static void test_selected_anew(void **state)
 	assert_int_equal(gdb_threads(g, &thread, 1), 1);
 	assert_int_equal(gdb_read_regs(g, 1, regs), 0);
 	assert_int_equal(gdb_read_regs(g, 1, regs), 0);
-	assert_int_equal(gdb_continue(g), 0);
+	assert_int_equal(gdb_continue(g, 1), 0);
 	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
 	assert_int_equal(gdb_read_regs(g, 1, regs), 0);
 	end(&s, g);
@@ -478,7 +478,7 @@ static void test_run(void **state)
 	assert_int_equal(gdb_threads(g, &thread, 1), 1);
 	assert_int_equal(gdb_breakpoint_set(g, 0xffffffff81000010), 0);
 	assert_int_equal(gdb_breakpoint_clear(g, 0xffffffff81000010), -EREMOTEIO);
-	assert_int_equal(gdb_continue(g), 0);
+	assert_int_equal(gdb_continue(g, 1), 0);
 	assert_int_equal(gdb_wait_stop(g, &stop, 0), -ETIMEDOUT);
 	assert_int_equal(gdb_interrupt(g), 0);
 	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
@@ -489,17 +489,75 @@ static void test_run(void **state)
 	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
 	assert_int_equal(stop.signal, GDB_SIGNAL_TRAP);
 	assert_int_equal(stop.thread, 1);
-	assert_int_equal(gdb_continue(g), 0);
+	assert_int_equal(gdb_continue(g, 1), 0);
 	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
 	assert_int_equal(stop.thread, 0);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(gdb_continue(g), 0);
+		assert_int_equal(gdb_continue(g, 1), 0);
 		assert_int_equal(gdb_wait_stop(g, &stop, -1), -EPROTO);
 	}
-	assert_int_equal(gdb_continue(g), 0);
+	assert_int_equal(gdb_continue(g, 1), 0);
 	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
 	assert_int_equal(stop.kind, GDB_STOP_EXITED);
 	assert_int_equal(gdb_wait_stop(g, &stop, -1), -ECONNRESET);
+	end(&s, g);
+}
+
+/*
+ * QEMU tells a stop for the thread of the last one, or that of Hc, though it may have been
+ * unplugged since: so it has another one to tell it for whenever the guest runs.
+ */
+static void test_stops_as_one_that_stays(void **state)
+{
+	static const struct stub_step script[] = {
+		HELLO,
+		{.want = "qfThreadInfo", .say = "mp01.01"},
+		{.want = "qsThreadInfo", .say = "l"},
+		{.want = "vCont;c", .say = "T05thread:p01.02;"},
+		{.want = "Hcp1.1", .say = "OK"},
+		{.want = "vCont;c"},
+		{.want = "\3", .say = "T02thread:p01.01;"},
+		{.want = "vCont;c", .say = "T02thread:p01.01;"},
+		{.want = "Hcp1.3", .say = "OK"},
+		{.want = "Hcp1.1", .say = "E22"},
+		{.want = "vCont;c", .say = "T02thread:p01.03;"},
+		{.want = "vCont;c", .say = "T02thread:p01.03;"},
+		{.want = "vCont;s:p1.2", .say = "T05thread:p01.02;"},
+		{.want = "Hcp1.1", .say = "OK"},
+		{.want = "vCont;c", .say = "S05"},
+		{.want = "vCont;c", .say = "S05"},
+		{.want = "D;1", .say = "OK"},
+		END_OF_SCRIPT,
+	};
+	struct stub s = {0};
+	struct gdb *g = begin(&s, script);
+	struct gdb_stop stop;
+	uint32_t thread;
+
+	(void)state;
+	assert_int_equal(gdb_threads(g, &thread, 1), 1);
+	assert_int_equal(gdb_continue(g, 1), 0);
+	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
+	assert_int_equal(stop.thread, 2);
+	assert_int_equal(gdb_continue(g, 1), 0);
+	assert_int_equal(gdb_wait_stop(g, &stop, 0), -ETIMEDOUT);
+	assert_int_equal(gdb_interrupt(g), 0);
+	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
+	assert_int_equal(gdb_continue(g, 1), 0);
+	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
+	assert_int_equal(gdb_select_breakpoints(g, 3), 0);
+	assert_int_equal(gdb_continue(g, 1), 0);
+	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
+	assert_int_equal(gdb_continue(g, 0), 0); /* whoever asks knows that none is unplugged */
+	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
+	assert_int_equal(gdb_step_one(g, 2), 0);
+	assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(gdb_continue(g, 1), 0);
+		assert_int_equal(gdb_wait_stop(g, &stop, -1), 0);
+		assert_int_equal(stop.thread, 0);
+	}
+	assert_int_equal(gdb_detach(g, true), 0);
 	end(&s, g);
 }
 
@@ -556,6 +614,7 @@ int main(void)
 		cmocka_unit_test(test_many_breakpoints),
 		cmocka_unit_test(test_selected_anew),
 		cmocka_unit_test(test_run),
+		cmocka_unit_test(test_stops_as_one_that_stays),
 		cmocka_unit_test(test_layout),
 	};
 
