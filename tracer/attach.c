@@ -124,14 +124,19 @@ static int learn_early_returns(struct trace *t, char *err, size_t errlen)
 	return ret;
 }
 
-static void bind_machine(struct trace *t, struct machine *m)
+static void count_vcpus(struct trace *t)
 {
 	struct machine_info info;
 
+	machine_get_info(t->m, &info);
+	atomic_store(&t->vcpus_now, info.vcpus);
+}
+
+static void bind_machine(struct trace *t, struct machine *m)
+{
 	t->m = m;
 	guest_bind(&t->guest, m);
-	machine_get_info(m, &info);
-	atomic_store(&t->vcpus_now, info.vcpus);
+	count_vcpus(t);
 }
 
 int trace_attach(struct trace *t, struct machine *m, char *err, size_t errlen)
@@ -158,8 +163,11 @@ static int look_around(struct trace *t, char *err, size_t errlen)
 {
 	int ret = guest_locate(&t->guest, t->gs, err, errlen);
 
+	if (!ret)
+		ret = guest_number_vcpus(&t->guest, err, errlen);
 	if (ret)
 		return ret;
+	count_vcpus(t);
 	t->borrow = borrow_new(t->gs, &t->guest);
 	if (!t->borrow) {
 		snprintf(err, errlen, "no memory");

@@ -350,6 +350,13 @@ unsigned int machine_traceable_vcpus(const struct machine_info *info);
  * -ENODEV from then on. -E2BIG: there are more than MACHINE_MAX_VCPUS; or the backend's error.
  */
 int machine_look_at_vcpus(struct machine *m);
+/*
+ * Have the vCPUs go by other numbers, those that the guest's kernel has for them: number[i], each
+ * another one, of vCPU i of the `n` that there are. Those that none has are as of vCPUs that were
+ * unplugged. The machine is paused and has no traps. 0, -E2BIG: there cannot be so many, as far as
+ * the backend can tell; -EOPNOTSUPP: it has no others.
+ */
+int machine_number_vcpus(struct machine *m, const unsigned int *number, unsigned int n);
 
 /* --- memory ------------------------------------------------------------------------------ */
 

@@ -149,6 +149,16 @@ int machine_look_at_vcpus(struct machine *m)
 	return fake.vcpus ? (int)fake.vcpus : 1;
 }
 
+int machine_number_vcpus(struct machine *m, const unsigned int *number, unsigned int n)
+{
+	(void)m;
+	assert_true(n <= FAKE_VCPUS);
+	for (unsigned int i = 0; i < n; i++)
+		fake.number[i] = number[i];
+	fake.numbered++;
+	return fake.number_error;
+}
+
 void machine_get_pauses(struct machine *m, struct machine_pauses *pauses)
 {
 	(void)m;
@@ -196,7 +206,7 @@ int machine_walk(struct machine *m, uint64_t root, unsigned int levels, uint64_t
 int machine_get_sregs(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs)
 {
 	(void)m;
-	*sregs = fake.sregs;
+	*sregs = fake.each ? fake.each[vcpu] : fake.sregs;
 	if (fake.elsewhere >> vcpu & 1)
 		*sregs = (struct machine_sregs){0};
 	return 0;

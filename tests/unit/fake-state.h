@@ -83,6 +83,10 @@ struct fake_guest {
 	unsigned int vcpus;		/* what machine_get_info() says */
 	uint64_t memory;		/* likewise; 0: it is not known */
 	struct machine_sregs sregs;
+	const struct machine_sregs *each;	/* instead, of each vCPU; or NULL */
+	unsigned int number[FAKE_VCPUS];	/* of each, as machine_number_vcpus() was told, */
+	unsigned int numbered;			/* which was called so often, */
+	int number_error;			/* and fails with that */
 	unsigned int elsewhere;			/* bits: vCPUs that show none of the kernel */
 	struct machine_regs regs[FAKE_VCPUS];	/* as set last */
 	struct machine_regs now[FAKE_VCPUS];	/* as machine_get_regs() gives them */

@@ -10,6 +10,7 @@ tracer-objs += tracer/guest/look.o
 tracer-objs += tracer/guest/modules-gone.o
 tracer-objs += tracer/guest/modules-places.o
 tracer-objs += tracer/guest/modules.o
+tracer-objs += tracer/guest/number.o
 tracer-objs += tracer/guest/own-ftrace.o
 tracer-objs += tracer/guest/pci.o
 tracer-objs += tracer/guest/pvclock.o

@@ -140,6 +140,12 @@ void guest_bind(struct guest_kernel *g, struct machine *m);
 int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen);
 
 /*
+ * Have the machine's vCPUs go by the numbers that the kernel which was located has for them; the
+ * machine is paused and has no traps. 0, or an error with one line in err.
+ */
+int guest_number_vcpus(struct guest_kernel *g, char *err, size_t errlen);
+
+/*
  * Whether the vCPU has the kernel that was located, by its interrupt table; the machine is paused.
  * 0, -ESRCH: another one or none, others: its registers cannot be read.
  */

@@ -73,6 +73,8 @@ struct machine_ops {
 	 */
 	void (*let_go)(struct machine *m);
 	int (*look_at_vcpus)(struct machine *m); /* NULL: they do not come and go */
+	/* NULL likewise */
+	int (*number_vcpus)(struct machine *m, const unsigned int *number, unsigned int n);
 	int (*get_regs)(struct machine *m, unsigned int vcpu, struct machine_regs *regs);
 	int (*set_regs)(struct machine *m, unsigned int vcpu, const struct machine_regs *regs);
 	int (*get_sregs)(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs);
@@ -116,6 +118,8 @@ int machine_walk_by(struct machine *m, machine_read_fn *read, uint64_t root, uns
 
 /* delay.c */
 void machine_delays_close(struct machine *m);
+/* What is open of vCPU i is of vCPU number[i] from now on. */
+void machine_delays_number(struct machine *m, const unsigned int *number, unsigned int n);
 
 /* event.c */
 int machine_init(struct machine *m, const struct machine_ops *ops);

@@ -72,6 +72,16 @@ int machine_get_delay(struct machine *m, unsigned int vcpu, struct machine_delay
 	return parse(text, delay);
 }
 
+void machine_delays_number(struct machine *m, const unsigned int *number, unsigned int n)
+{
+	int fd[MACHINE_MAX_VCPUS];
+
+	for (unsigned int i = 0; i < n; i++)
+		fd[i] = atomic_exchange(&m->delay_fd[i], 0);
+	for (unsigned int i = 0; i < n; i++)
+		atomic_store(&m->delay_fd[number[i]], fd[i]);
+}
+
 void machine_delays_close(struct machine *m)
 {
 	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++)

@@ -186,6 +186,15 @@ int machine_look_at_vcpus(struct machine *m)
 	return (int)info.vcpus;
 }
 
+int machine_number_vcpus(struct machine *m, const unsigned int *number, unsigned int n)
+{
+	int rc = m->ops->number_vcpus ? m->ops->number_vcpus(m, number, n) : -EOPNOTSUPP;
+
+	if (!rc)
+		machine_delays_number(m, number, n);
+	return rc;
+}
+
 int machine_mmio_watch(struct machine *m, bool on, char *err, size_t errlen)
 {
 	return m->ops->mmio_watch ? m->ops->mmio_watch(m, on, err, errlen) : 0;

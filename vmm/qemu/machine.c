@@ -105,6 +105,7 @@ const struct machine_ops qemu_machine_ops = {
 	.resume = qemu_resume,
 	.let_go = qemu_let_go,
 	.look_at_vcpus = qemu_vcpus_look,
+	.number_vcpus = qemu_vcpus_number,
 	.get_regs = qemu_get_regs,
 	.set_regs = qemu_set_regs,
 	.get_sregs = qemu_get_sregs,

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Which threads of QEMU's run them; without the monitor that is not known. */
 static void find_threads(struct qemu_machine *m)
@@ -87,6 +88,14 @@ static bool is_back(struct qemu_vcpu *v, bool there)
 	return back;
 }
 
+/* For one that has come: where the guest's kernel had its place, if it was gone before we came. */
+static struct qemu_vcpu *room_for(struct qemu_machine *m, uint32_t thread)
+{
+	if (thread && thread <= m->nvcpus && !m->vcpu[thread - 1].thread)
+		return &m->vcpu[thread - 1];
+	return m->nvcpus < MACHINE_MAX_VCPUS ? &m->vcpu[m->nvcpus++] : NULL;
+}
+
 /* m->io is held. */
 static int look(struct qemu_machine *m)
 {
@@ -100,12 +109,14 @@ static int look(struct qemu_machine *m)
 		came |= is_back(v, has_thread(threads, (unsigned int)n, v->thread));
 	}
 	for (int i = 0; i < n; i++) {
+		struct qemu_vcpu *v;
+
 		if (has_vcpu(m, threads[i]))
 			continue;
-		if (m->nvcpus == MACHINE_MAX_VCPUS)
+		v = room_for(m, threads[i]);
+		if (!v)
 			return -E2BIG;
-		m->vcpu[m->nvcpus] = (struct qemu_vcpu){.thread = threads[i]};
-		m->nvcpus++;
+		*v = (struct qemu_vcpu){.thread = threads[i]};
 		came = true;
 	}
 	if (came)
@@ -117,6 +128,37 @@ static int look(struct qemu_machine *m)
 bool qemu_vcpus_grew(struct qemu_machine *m)
 {
 	return look(m) > 0 && m->vcpus_came;
+}
+
+/* m->io is held. */
+static int number(struct qemu_machine *m, const unsigned int *to, unsigned int n)
+{
+	struct qemu_vcpu now[MACHINE_MAX_VCPUS];
+	unsigned int most = n;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (to[i] >= m->max_vcpus || to[i] >= MACHINE_MAX_VCPUS)
+			return -E2BIG;
+		most = to[i] < most ? most : to[i] + 1;
+	}
+	for (unsigned int i = 0; i < most; i++)
+		now[i] = (struct qemu_vcpu){.gone = true};
+	for (unsigned int i = 0; i < n; i++)
+		now[to[i]] = m->vcpu[i];
+	memcpy(m->vcpu, now, most * sizeof(now[0]));
+	m->nvcpus = most;
+	return 0;
+}
+
+int qemu_vcpus_number(struct machine *base, const unsigned int *to, unsigned int n)
+{
+	struct qemu_machine *m = qemu_machine(base);
+	int rc;
+
+	pthread_mutex_lock(&m->io);
+	rc = n == m->nvcpus ? number(m, to, n) : -E2BIG;
+	pthread_mutex_unlock(&m->io);
+	return rc;
 }
 
 int qemu_vcpus_look(struct machine *base)

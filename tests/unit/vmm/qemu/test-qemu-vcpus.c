@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test-qemu-vcpus.c - vCPUs of an attached guest that come, go, and come back.
+/* test-qemu-vcpus.c - vCPUs of an attached guest that come, go, come back, and have other numbers.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -95,10 +95,50 @@ static void one_that_goes_and_is_back(void **state)
 	end(q, m);
 }
 
+static void numbers_of_the_guest(void **state)
+{
+	struct fake_qemu *q = calloc(1, sizeof(*q));
+	struct machine_info info;
+	struct machine *m;
+
+	(void)state;
+	q->monitor = has_room_for_four;
+	m = paused(q, "mp01.01,p01.02,p01.04");
+	assert_int_equal(machine_number_vcpus(m, (const unsigned int[]){0, 1, 3}, 3), 0);
+	machine_get_info(m, &info);
+	assert_int_equal(info.vcpus, 4);
+	has_gone(m, 2);
+	is_thread(q, m, 3, "[Hgp1.4][g]");
+	is_thread(q, m, 1, "[Hgp1.2][g]");
+	/* What comes has the place that is free. */
+	q->threads = "mp01.01,p01.02,p01.04,p01.03";
+	assert_int_equal(machine_look_at_vcpus(m), 4);
+	is_thread(q, m, 2, "[Hgp1.3][g]");
+	assert_int_equal(machine_number_vcpus(m, (const unsigned int[]){0, 2, 1, 3}, 4), 0);
+	machine_get_info(m, &info);
+	assert_int_equal(info.vcpus, 4);
+	assert_int_equal(machine_number_vcpus(m, (const unsigned int[]){0, 1, 2, 4}, 4), -E2BIG);
+	assert_int_equal(machine_number_vcpus(m, (const unsigned int[]){0, 1}, 2), -E2BIG);
+	end(q, m);
+}
+
+static void numbers_beyond_what_the_stub_tells(void **state)
+{
+	struct fake_qemu *q = calloc(1, sizeof(*q));
+	struct machine *m = paused(q, "mp01.01,p01.03");
+
+	(void)state;
+	assert_int_equal(machine_number_vcpus(m, (const unsigned int[]){0, 2}, 2), -E2BIG);
+	is_thread(q, m, 1, "[Hgp1.3][g]");
+	end(q, m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_goes_and_is_back),
+		cmocka_unit_test(numbers_of_the_guest),
+		cmocka_unit_test(numbers_beyond_what_the_stub_tells),
 	};
 
 	return cmocka_run_group_tests_name("qemu vcpus", tests, NULL, NULL);
