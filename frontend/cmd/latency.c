@@ -87,7 +87,8 @@ static int show(struct latency_report *r, const struct latency_options *opt, con
 	render_latency(r, &view, &text);
 	if (opt->stacks && !has_stack(r))
 		fprintf(stderr,
-			"hvtrace: %s has no stacks: with trampolines those of wakeups are there only\n",
+			"hvtrace: %s has no stacks: the guest's kernel has neither ORC tables nor "
+			"frame pointers, or the trace is --lossless\n",
 			r->tracer);
 	return output_write(&text, NULL) == EXIT_OK ? status : EXIT_FAILED;
 }

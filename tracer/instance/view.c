@@ -189,22 +189,29 @@ static unsigned int stack_seen(const struct event_view *v, uint64_t *ips, unsign
 	return n;
 }
 
+unsigned int stack_copy_unwind(struct trace *t, uint64_t ip, const struct payload_stack *copy,
+			       uint64_t *ips, unsigned int max)
+{
+	const struct unwind_words at[] = {
+		{copy->sp, copy->word, copy->n},
+		{copy->task_sp, copy->word + copy->n, copy->task_n},
+	};
+
+	return unwind_copies(trace_unwind(t), &t->guest, ip, copy->sp + sizeof(copy->word[0]),
+			     copy->bp, at, 2, ips, max);
+}
+
 unsigned int event_view_unwind(const struct event_view *v, uint64_t *ips, unsigned int max)
 {
 	struct trace *t = v->i->t;
-	const struct unwind *u = trace_unwind(t);
 	uint64_t found[EVENT_STACK_DEPTH];
 	struct payload_stack copy;
-	struct unwind_words at[2];
 	unsigned int n;
 
 	if (!v->er || !event_ring_copy(v->er, v->r, &copy) || !copy.n)
 		return stack_seen(v, ips, max);
-	at[0] = (struct unwind_words){copy.sp, copy.word, copy.n};
-	at[1] = (struct unwind_words){copy.task_sp, copy.word + copy.n, copy.task_n};
 	/* The first word is where the guest's function returns to that reserves room for it. */
-	n = unwind_copies(u, &t->guest, copy.word[0], copy.sp + sizeof(copy.word[0]), copy.bp, at,
-			  2, found, EVENT_STACK_DEPTH);
+	n = stack_copy_unwind(t, copy.word[0], &copy, found, EVENT_STACK_DEPTH);
 	if (n < 2)
 		return 0;
 	n = n - 1 < max ? n - 1 : max;

@@ -57,6 +57,10 @@ void event_view_record_user_stack(const struct event_view *v);
  */
 unsigned int event_view_unwind(const struct event_view *v, uint64_t *ips, unsigned int max);
 
+/* That of such a copy, from the address ip on, whose stack pointer is behind the first word. */
+unsigned int stack_copy_unwind(struct trace *t, uint64_t ip, const struct payload_stack *copy,
+			       uint64_t *ips, unsigned int max);
+
 /* For event_filter_new() and the like. */
 void instance_event_kernel(struct instance *i, struct event_kernel *kernel);
 

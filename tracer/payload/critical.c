@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* critical.c - see critical.h */
 #include "tracer/payload/critical.h"
+#include "tracer/payload/event-ring.h"
 
 static bool is_beginning(const struct payload_record *r)
 {
 	return record_type(r) == PAYLOAD_IRQS_OFF || record_type(r) == PAYLOAD_PREEMPT_OFF;
-}
-
-static bool is_end(const struct payload_record *r)
-{
-	return record_type(r) == PAYLOAD_IRQS_ON || record_type(r) == PAYLOAD_PREEMPT_ON;
 }
 
 void critical_lost(struct critical *c)
@@ -25,7 +21,7 @@ bool critical_step(struct critical *c, const struct payload_record *r, struct cr
 		c->open = true;
 		return false;
 	}
-	if (!is_end(r) || !c->open || r->seq != c->off.seq + 1)
+	if (!record_is_window_end(r) || !c->open || r->seq != c->off.seq + 1)
 		return false;
 	c->open = false;
 	w->off = c->off;

@@ -30,10 +30,29 @@ static int head_read(struct event_ring *er, uint64_t *head)
 	return er->io.read(er->io.arg, er->ctl + CTL_EVENT_HEAD, head, sizeof(*head));
 }
 
+bool record_has_copy(const struct payload_record *r)
+{
+	if (record_is_event(r))
+		return r->event_file & 1;
+	return record_is_window_end(r) && r->parent & WINDOW_END_COPY;
+}
+
+static bool has_data(const struct payload_record *r)
+{
+	return record_is_event(r) || record_has_copy(r);
+}
+
+static uint32_t data_len(const struct payload_record *r)
+{
+	return record_is_event(r) ? r->event_len : 0;
+}
+
 /* Its place, no further back from `to` than the low half of it tells. */
 static uint64_t place_of(uint64_t to, const struct payload_record *r)
 {
-	return to - (uint32_t)((uint32_t)to - r->event_at);
+	uint32_t at = record_is_event(r) ? r->event_at : r->parent & WINDOW_END_AT;
+
+	return to - (uint32_t)((uint32_t)to - at);
 }
 
 static int copy_places(struct event_ring *er, uint64_t from, uint64_t to)
@@ -60,7 +79,7 @@ static uint64_t first_place(const struct event_ring *er, uint64_t head,
 	uint64_t first = head;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t at = record_is_event(&r[i]) ? place_of(head, &r[i]) : head;
+		uint64_t at = has_data(&r[i]) ? place_of(head, &r[i]) : head;
 
 		if (at < first && head - at <= er->size)
 			first = at;
@@ -95,7 +114,7 @@ int event_ring_taken(struct event_ring *er, const struct payload_record *r, size
 {
 	uint64_t tail;
 
-	while (n && !record_is_event(&r[n - 1]))
+	while (n && !has_data(&r[n - 1]))
 		n--;
 	if (!n)
 		return 0;
@@ -136,10 +155,10 @@ bool event_ring_copy(const struct event_ring *er, const struct payload_record *r
 {
 	const size_t head = offsetof(struct payload_stack, word);
 	uint64_t at = place_of(er->to, r), pos = at & (er->size - 1), left;
-	uint64_t off = (EVENT_HEADER + (uint64_t)r->event_len + 7) & ~UINT64_C(7);
+	uint64_t off = (EVENT_HEADER + (uint64_t)data_len(r) + 7) & ~UINT64_C(7);
 	size_t words;
 
-	if (!(r->event_file & 1) || r->event_len > EVENT_COPY_LEN || at < er->from || at > er->to)
+	if (!record_has_copy(r) || data_len(r) > EVENT_COPY_LEN || at < er->from || at > er->to)
 		return false;
 	left = er->to - at < er->size - pos ? er->to - at : er->size - pos;
 	if (off + head > left)

@@ -69,16 +69,25 @@ static inline uint32_t record_event_file(const struct payload_record *r)
 	return r->event_file & ~1u;
 }
 
+static inline bool record_is_event(const struct payload_record *r)
+{
+	return (r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK) == PAYLOAD_EVENT;
+}
+
+static inline bool record_is_window_end(const struct payload_record *r)
+{
+	unsigned int type = r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK;
+
+	return type == PAYLOAD_IRQS_ON || type == PAYLOAD_PREEMPT_ON;
+}
+
+/* Whether an event or a window's end has said that there is a copy of its stack. */
+bool record_has_copy(const struct payload_record *r);
 /*
  * The copy of the stack behind the data of one of these records, in *stack; as event_ring_data().
  * False: there is none.
  */
 bool event_ring_copy(const struct event_ring *er, const struct payload_record *r,
 		     struct payload_stack *stack);
-
-static inline bool record_is_event(const struct payload_record *r)
-{
-	return (r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK) == PAYLOAD_EVENT;
-}
 
 #endif

@@ -81,24 +81,16 @@ payload_reserve:
 	lea	EVENT_HEADER + 7(%rdx), %ecx
 	and	$-8, %ecx
 	testb	$EVENT_STACK_COPY, EVENT_FILE_FLAGS(%rsi)
-	jz	.Lroom_again
+	jz	.Levent_room
 	cmp	$EVENT_COPY_LEN, %rdx
-	ja	.Lroom_again
+	ja	.Levent_room
+	push	%rsi
+	lea	8(%rsp), %rsi
 	call	.Lcopy_size
+	pop	%rsi
 	inc	%r9d
-.Lroom_again:
-	mov	%ecx, %r8d
-	xadd	%r8, WINDOW_CTL + CTL_EVENT_HEAD(%rax)
-	at	PATCH_WINDOW
-	mov	%r8d, %edx
-	and	$IMM32, %edx
-	at	PATCH_EVENT_MASK
-	lea	-1(%rdx, %rcx), %edx
-	cmp	$IMM32, %edx
-	at	PATCH_EVENT_MASK
-	ja	.Lroom_again /* it does not end before the ring does */
-	sub	%ecx, %edx
-	inc	%edx
+.Levent_room:
+	event_room
 	pushf
 	pop	%rcx
 	and	$RFLAGS_IF, %ecx
@@ -120,7 +112,7 @@ payload_reserve:
 	{disp32} mov %rcx, 0(%rdi)
 	at	PATCH_FBUFFER_EVENT
 	testb	$1, %r9b
-	jnz	.Lcopy_stack
+	jnz	.Lcopy_event
 .Lcopied:
 	mov	$1, %esi
 	xadd	%rsi, WINDOW_CTL + CTL_HEAD(%rax)
@@ -162,109 +154,12 @@ payload_reserve:
 	at	PATCH_PREEMPT_COUNT, 4, 1
 	ret
 
-	/* %rax: how many bytes there are from %rsi to the end of the task's stack, at %rdx. */
-	.macro	stack_left otherwise
-	mov	%rsi, %rax
-	xor	%rdx, %rax
-	cmp	$IMM32, %rax
-	at	PATCH_STACK_MASK
-	ja	\otherwise
-	mov	%rsi, %rax
-	not	%rax
-	and	$IMM32, %eax
-	at	PATCH_STACK_MASK
-	inc	%eax
-	.endm
-
-	/* As many words as there are in %rax bytes, but at most max. Changes %r9. */
-	.macro	words_of max
-	shr	$3, %eax
-	mov	$\max, %r9d
-	cmp	%r9d, %eax
-	cmova	%r9d, %eax
-	.endm
-
-	/*
-	 * Which words of the stacks are copied: %eax of them from %rsi on. Those of the task's come
-	 * second where interrupts have a stack of their own, whose highest word, at %r8, leads
-	 * there; else %r8 is 0. For %rsp as at the payload's entry in %rsi; changes %rdx and %r9.
-	 */
-	.macro	first_words none
-	mov	%gs:0, %rdx
-	at	PATCH_CURRENT_TASK
-5:	{disp32} mov 0(%rdx), %rdx
-	at	PATCH_TASK_STACK
-	only_with PATCH_TASK_STACK, 5b
-	xor	%r8d, %r8d
-	stack_left 6f
-	jmp	7f
-6:	mov	%gs:IMM32, %r8
-	at	PATCH_IRQ_STACK
-	mov	%r8, %rax
-	sub	%rsi, %rax
-	cmp	$IRQ_STACK_SIZE, %rax
-	jae	\none
-	add	$8, %rax
-7:	words_of EVENT_COPY_WORDS
-	.endm
-
-	.macro	second_words none
-	test	%r8, %r8
-	jz	\none
-	mov	(%r8), %rsi
-	stack_left \none
-	words_of EVENT_COPY_TASK_WORDS
-	.endm
-
-	/* Add to %rcx what a copy takes. All other registers but %r8 are as before. */
-.Lcopy_size:
-	push	%rax
-	push	%rdx
-	push	%rsi
-	push	%r9
-	lea	40(%rsp), %rsi
-	first_words 4f
-	lea	(%rcx, %rax, 8), %rcx
-	second_words 4f
-	lea	(%rcx, %rax, 8), %rcx
-4:	add	$COPY_WORD, %rcx
-	pop	%r9
-	pop	%rsi
-	pop	%rdx
-	pop	%rax
-	ret
-
-	/* All registers but %rdx, %rsi and %rdi are as before. */
-.Lcopy_stack:
-	push	%rax
-	push	%rcx
-	push	%r8
-	push	%r9
+.Lcopy_event:
 	mov	%r11d, %edx
 	lea	4 + 7(%rcx, %rdx), %rdi
 	and	$-8, %rdi
-	lea	32(%rsp), %rsi
-	mov	%rsi, COPY_SP(%rdi)
-	mov	%rbp, COPY_BP(%rdi)
-	movq	$0, COPY_TASK_SP(%rdi)
-	movq	$0, COPY_N(%rdi)
-	push	%rdi
-	first_words 4f
-	mov	%eax, COPY_N(%rdi)
-	mov	%eax, %ecx
-	add	$COPY_WORD, %rdi
-	rep	movsq
-	second_words 4f
-	mov	(%rsp), %rcx
-	mov	%rsi, COPY_TASK_SP(%rcx)
-	mov	%eax, COPY_TASK_N(%rcx)
-	mov	%eax, %ecx
-	rep	movsq
-4:	pop	%rdi
-	pop	%r9
-	pop	%r8
-	pop	%rcx
-	pop	%rax
+	mov	%rsp, %rsi
+	call	.Lcopy_stack
 	jmp	.Lcopied
 
 .Levent_unusual:

@@ -411,9 +411,13 @@ payload_idle:
 	shr	$32, %r11
 	mov	%r11d, WINDOW_RINGS + RECORD_TASK(%rsi)
 	at	PATCH_WINDOW
-	testb	$CRITICAL_STACK, WINDOW_CTL + CTL_CRITICAL(%rcx)
+	testb	$CRITICAL_STACK | CRITICAL_COPY, WINDOW_CTL + CTL_CRITICAL(%rcx)
 	at	PATCH_WINDOW, 4, 1
 	jz	.Lcritical_complete
+	testb	$CRITICAL_COPY, WINDOW_CTL + CTL_CRITICAL(%rcx)
+	at	PATCH_WINDOW, 4, 1
+	jnz	.Lcritical_longest
+.Lcritical_ask:
 	/* One that has waited for a host in vain waits no more: with interrupts off it is too long. */
 	cmpl	$0, WINDOW_CTL + CTL_CALL_VAIN(%rcx)
 	at	PATCH_WINDOW, 4, 1

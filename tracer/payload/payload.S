@@ -106,6 +106,10 @@ payload_code:
 #include "tracer/payload/call.S"
 #include "tracer/payload/depth.S"
 
+/* --- copies of stacks ------------------------------------------------------------------------ */
+
+#include "tracer/payload/copy.S"
+
 /* --- interrupts off -------------------------------------------------------------------------- */
 
 #include "tracer/payload/flags.S"

@@ -14,6 +14,7 @@
  *   WINDOW_EVENT_*    what the guest's own event probes are called with
  *   WINDOW_MOVED      which instructions of the kernel's have moved here, struct payload_moved[]
  *   WINDOW_MOVED_TEXT where they are executed, MOVED_SIZE bytes for each of them: as WINDOW_TEXT
+ *   WINDOW_LIMITS     the longest window between two places: CRITICAL_COPY
  *   WINDOW_RINGS      the staging rings, one for each vCPU, of the same size (a power of two);
  *                     behind them the rings of event data, likewise
  *
@@ -43,6 +44,7 @@
 #define WINDOW_PIDS	   0x80000
 #define WINDOW_PIDS_SIZE   0x80000 /* a bit for each pid below PID_MAX_LIMIT, 4 M */
 #define WINDOW_MOVED	   0x100000
+#define WINDOW_LIMITS	   0x10c000 /* u64[LIMITS]: ticks */
 #define WINDOW_MOVED_TEXT  0x110000
 #define WINDOW_RINGS	   0x120000
 
@@ -116,6 +118,16 @@
 #define CRITICAL_PREEMPT (1 << 1)
 #define CRITICAL_STACK	 (1 << 2) /* and have the host look at the stack where it ends */
 #define CRITICAL_RISES	 (1 << 3) /* only longer ones from then on */
+/*
+ * And copy the stack of one that takes longer than all others have that have begun and ended at the
+ * same places: the longest of these stands in WINDOW_LIMITS, where a hash of the two says, so that
+ * others may share it and have no copy then. Where the code waits for room the host looks instead.
+ */
+#define CRITICAL_COPY (1 << 4)
+#define LIMITS_SHIFT  11
+#define LIMITS	      (1 << LIMITS_SHIFT)
+#define LIMITS_FROM   0x1e3779b9 /* odd, with ones and zeros all over */
+#define LIMITS_BOTH   0x27d4eb2f
 
 /*
  * Where the code has been made so that nothing is lost (full_timeout of struct payload_config), a
@@ -221,8 +233,13 @@
 /*
  * The beginning (_OFF) and the end (_ON) of a window (CTL_CRITICAL): flags.S. RECORD_IP is the site
  * that has begun or ended it, RECORD_SP the stack pointer there. RECORD_PARENT of an end: 3 where
- * user mode follows, else 0.
+ * user mode follows, else 0; and with WINDOW_END_COPY the place of a copy of the stack from
+ * RECORD_SP on, less the word of the site's end that the copy begins with. It is that of a record
+ * of no data (RECORD_EVENT_AT, struct payload_stack).
  */
+#define WINDOW_END_USER	    3
+#define WINDOW_END_COPY	    4
+#define WINDOW_END_AT	    (~7u)
 #define PAYLOAD_IRQS_OFF    5
 #define PAYLOAD_IRQS_ON	    6
 #define PAYLOAD_PREEMPT_OFF 7
@@ -515,7 +532,8 @@ _Static_assert(WINDOW_HEADER + sizeof(struct payload_header) <= WINDOW_SWITCH &&
 _Static_assert(WINDOW_TEXT + WINDOW_TEXT_SIZE <= WINDOW_PROBES &&
 		       WINDOW_PROBES + PROBE_ROWS * PROBE_ROW_SIZE <= WINDOW_EVENT_FILES,
 	       "there is room");
-_Static_assert(WINDOW_MOVED + MOVED_ROWS * sizeof(struct payload_moved) <= WINDOW_MOVED_TEXT &&
+_Static_assert(WINDOW_MOVED + MOVED_ROWS * sizeof(struct payload_moved) <= WINDOW_LIMITS &&
+		       WINDOW_LIMITS + LIMITS * sizeof(uint64_t) <= WINDOW_MOVED_TEXT &&
 		       WINDOW_MOVED_TEXT + MOVED_ROWS * MOVED_SIZE <= WINDOW_RINGS,
 	       "there is room");
 _Static_assert(WINDOW_EVENT_TABLE + EVENT_TABLE_ROWS * sizeof(struct payload_event) <=

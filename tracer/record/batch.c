@@ -9,6 +9,7 @@
 #include "tracer/instance/max.h"
 #include "tracer/instance/order.h"
 #include "tracer/instance/prints.h"
+#include "tracer/instance/view.h"
 #include "tracer/payload/event-ring.h"
 #include "tracer/payload/record.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -31,7 +32,7 @@ struct batch {
 	const struct payload_record *r;
 	size_t n;
 	struct event_ring *er;
-	uint64_t functions, events, windows;
+	uint64_t functions, events, windows, copies;
 	const struct payload_record *last;
 };
 
@@ -60,6 +61,7 @@ static void batch_look(struct trace *t, struct batch *b)
 		case PAYLOAD_PREEMPT_OFF:
 		case PAYLOAD_PREEMPT_ON:
 			b->windows++;
+			b->copies += record_has_copy(r);
 			break;
 		case PAYLOAD_COMM:
 			collect_comm(t, r, what);
@@ -231,6 +233,26 @@ static void record_home(const struct trace *t, struct payload_record *r)
 	r->ip = (uint32_t)guest_home(&t->guest, KERNEL_HALF | r->ip);
 }
 
+/* The stack where a window has ended, when it is of interest. */
+static const struct event_stack *window_stack(struct trace *t, const struct batch *b,
+					      const struct payload_record *end,
+					      const struct critical_window *w,
+					      struct event_stack *room)
+{
+	struct payload_stack copy;
+	uint64_t end_of_site;
+
+	if (!record_has_copy(end))
+		return event_ring_stack(b->er, end);
+	if (!t->instances->tracer->wants_stack(t->instances, w) ||
+	    !event_ring_copy(b->er, end, &copy) || !copy.n)
+		return NULL;
+	end_of_site = copy.word[0];
+	room->has_user = false;
+	room->n = stack_copy_unwind(t, end_of_site - SITE_SIZE, &copy, room->ip, EVENT_STACK_DEPTH);
+	return room;
+}
+
 static void batch_windows(struct trace *t, const struct batch *b, bool lost)
 {
 	struct instance *top = t->instances;
@@ -244,13 +266,15 @@ static void batch_windows(struct trace *t, const struct batch *b, bool lost)
 	}
 	for (size_t k = 0; b->windows && k < b->n; k++) {
 		struct critical_window w = {.vcpu = b->vcpu};
+		struct event_stack stack;
 
 		if (!critical_step(c, &b->r[k], &w) || !top->tracer->window ||
 		    !instance_is_on_at(top, w.on.tsc))
 			continue;
 		record_home(t, &w.off);
 		record_home(t, &w.on);
-		w.stack = event_ring_stack(b->er, &b->r[k]);
+		w.on.parent &= WINDOW_END_USER;
+		w.stack = window_stack(t, b, &b->r[k], &w, &stack);
 		trace_seen(t, w.on.tsc);
 		top->tracer->window(top, &w);
 	}
@@ -290,7 +314,7 @@ void record_batch(struct trace *t, unsigned int vcpu, const struct payload_recor
 
 	record_switch_look(t);
 	batch_look(t, &b);
-	if (b.events)
+	if (b.events || b.copies)
 		batch_load(t, &b);
 	if (instance_pairs_calls(t->instances))
 		batch_feed(t, &b, lost);

@@ -38,7 +38,9 @@ static uint64_t tell_critical(struct trace *t)
 	uint64_t vcpus = critical && top->on ? top->cpumask : 0;
 
 	/* To be asked for a stack at the end of each, however short, is too much for a guest. */
-	if (critical && !t->latency_on)
+	if (critical && t->latency_on)
+		critical |= CRITICAL_COPY;
+	else if (critical)
 		critical |= CRITICAL_STACK | (t->thresh ? 0 : CRITICAL_RISES);
 	trampoline_set_critical(t, vcpus, critical, critical ? instance_max_ticks(top) : 0);
 	return vcpus;

@@ -66,8 +66,11 @@ void latencies_add(struct instance *i, uint64_t from, uint64_t to, uint64_t ns,
 
 void latencies_lost(struct instance *i)
 {
-	if (i->t->latency_on && i->tracer->max)
-		latency_table_gap(i->t->latencies->table);
+	if (!i->t->latency_on || !i->tracer->max)
+		return;
+	latency_table_gap(i->t->latencies->table);
+	/* Among them may be the longest one of two places, and the next one is not longer. */
+	trampoline_forget_limits(i->t);
 }
 
 /* --- the switch ------------------------------------------------------------------------------ */
@@ -79,6 +82,7 @@ void latencies_begin(struct instance *i)
 	if (!i->t->latency_on || !tracer->max)
 		return;
 	latency_table_reset(i->t->latencies->table);
+	trampoline_forget_limits(i->t);
 	i->t->latencies->tracer = tracer;
 }
 
@@ -90,6 +94,7 @@ static int table_begin(struct trace *t)
 		t->latencies->table = latency_table_new();
 	else
 		latency_table_reset(t->latencies->table);
+	trampoline_forget_limits(t);
 	t->latencies->tracer = tracer->max ? tracer : NULL;
 	return t->latencies->table ? 0 : -ENOMEM;
 }

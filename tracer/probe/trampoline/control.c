@@ -9,12 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int limits_forget(struct window *w)
+{
+	static const uint64_t none[LIMITS];
+
+	return window_write(w, WINDOW_LIMITS, none, sizeof(none));
+}
+
 int trampoline_control_init(struct trace *t, struct trampoline *tr)
 {
 	struct window *w = &tr->window;
 	uint64_t head = w->header.ring_size / PAYLOAD_RECORD_SIZE;
 	uint32_t flags = CTL_FL_ON, depth = t->depth;
 	int ret = window_write(w, WINDOW_DEPTH, &depth, sizeof(depth));
+
+	if (!ret)
+		ret = limits_forget(w);
 
 	for (unsigned int i = 0; i < t->vcpus && !ret; i++) {
 		uint8_t ctl[CTL_SIZE] = {0};
@@ -127,6 +137,14 @@ void trampoline_set_critical_min(struct trace *t, uint64_t min)
 	for (unsigned int v = 0; t->tramp && v < t->vcpus && !ret; v++)
 		ret = window_write(&t->tramp->window, WINDOW_CTL + v * CTL_SIZE + CTL_CRITICAL_MIN,
 				   &min, sizeof(min));
+	if (ret)
+		trace_fail(t, ret);
+}
+
+void trampoline_forget_limits(struct trace *t)
+{
+	int ret = t->tramp ? limits_forget(&t->tramp->window) : 0;
+
 	if (ret)
 		trace_fail(t, ret);
 }

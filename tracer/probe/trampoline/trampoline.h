@@ -47,6 +47,8 @@ void trampoline_control(struct trace *t, uint64_t vcpus, uint64_t events, const 
  */
 void trampoline_set_critical(struct trace *t, uint64_t vcpus, uint32_t critical, uint64_t min);
 void trampoline_set_critical_min(struct trace *t, uint64_t min);
+/* Have the stacks of windows (CRITICAL_COPY) copied as if there had been none of them before. */
+void trampoline_forget_limits(struct trace *t);
 /* The sites have been out of use: what was open then may have ended since. The machine is paused.
  */
 void trampoline_forget_critical(struct trace *t);

@@ -227,6 +227,32 @@ static void test_copies(void **state)
 	assert_false(event_ring_copy(&w->er, &r, &stack));
 }
 
+/* A window's end has no data of its own. */
+static void test_window_copies(void **state)
+{
+	struct made_window *w = *state;
+	struct payload_stack stack = {.sp = 0x1000, .n = 3, .word = {7, 8, 9}};
+	uint32_t size = COPY_WORD + 3 * sizeof(stack.word[0]);
+	struct payload_record r = event_make(w, size, 0xff);
+
+	memcpy(w->ring + r.event_at % SIZE + EVENT_HEADER, &stack, size);
+	r = (struct payload_record){
+		.parent = r.event_at | WINDOW_END_COPY | WINDOW_END_USER,
+		.state = (uint32_t)PAYLOAD_IRQS_ON << STATE_TYPE_SHIFT,
+	};
+	assert_int_equal(event_ring_load(&w->er, &r, 1), 0);
+	memset(&stack, 0, sizeof(stack));
+	assert_true(event_ring_copy(&w->er, &r, &stack));
+	assert_int_equal(stack.n, 3);
+	assert_int_equal(stack.word[2], 9);
+	r.state = (uint32_t)PAYLOAD_IRQS_OFF << STATE_TYPE_SHIFT;
+	assert_false(event_ring_copy(&w->er, &r, &stack));
+	r.state = (uint32_t)PAYLOAD_PREEMPT_ON << STATE_TYPE_SHIFT;
+	assert_true(event_ring_copy(&w->er, &r, &stack));
+	r.parent = WINDOW_END_USER;
+	assert_false(event_ring_copy(&w->er, &r, &stack));
+}
+
 /* The copy is said to be longer than there may be words, or than there are. */
 static void test_hostile_copies(void **state)
 {
@@ -259,9 +285,9 @@ static void test_hostile_copies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_found),	   TEST(test_overwritten), TEST(test_overtaken),
-		TEST(test_hostile),	   TEST(test_stacks),	   TEST(test_copies),
-		TEST(test_hostile_copies),
+		TEST(test_found),	  TEST(test_overwritten),    TEST(test_overtaken),
+		TEST(test_hostile),	  TEST(test_stacks),	     TEST(test_copies),
+		TEST(test_window_copies), TEST(test_hostile_copies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,7 +185,6 @@ static void test_window(void **state)
 	assert_int_equal(*ctl64(g, CTL_OPEN), 0);
 }
 
-/* What changes nothing, what is too short, what is not asked for. */
 /* A window has two records, and waits for room for them where none may be lost. */
 static void test_full(void **state)
 {
@@ -205,6 +204,7 @@ static void test_full(void **state)
 	assert_int_equal(*ctl64(g, CTL_DROPPED), 1);
 }
 
+/* What changes nothing, what is too short, what is not asked for. */
 static void test_no_window(void **state)
 {
 	struct payload_guest *g = *state;
@@ -315,6 +315,70 @@ static void test_stack(void **state)
 	assert_int_equal(made(g), 4);
 }
 
+/* The one that is not 0; NULL: all are. */
+static uint64_t *limit(struct payload_guest *g)
+{
+	uint64_t *limits = (void *)(g->window + WINDOW_LIMITS);
+
+	for (unsigned int i = 0; i < LIMITS; i++)
+		if (limits[i])
+			return &limits[i];
+	return NULL;
+}
+
+/* The stack is copied of a window that is longer than those before with the same ends. */
+static void test_copy(void **state)
+{
+	struct payload_guest *g = *state;
+	const uint8_t *events =
+		g->window + WINDOW_RINGS + 2 * GUEST_RING + GUEST_VCPU * GUEST_EVENTS;
+	const struct payload_stack *copy = (const void *)(events + EVENT_HEADER);
+
+	measure(g, CRITICAL_IRQS, 0);
+	cli(g);
+	sti(g);
+	g->task.stack = (uintptr_t)&copy;
+	g->task.stack -= (uint32_t)g->task.stack - (record(g, 1)->sp - 8);
+	g->task.stack &= ~(uint64_t)(GUEST_STACK - 1);
+	measure(g, CRITICAL_IRQS | CRITICAL_COPY, 0);
+	cli(g);
+	sti(g);
+	assert_int_equal(record(g, 3)->parent, WINDOW_END_COPY);
+	assert_non_null(limit(g));
+	assert_int_equal(*limit(g), record(g, 3)->tsc - record(g, 2)->tsc);
+	assert_int_equal((uint32_t)copy->sp + 8, record(g, 3)->sp);
+	assert_int_equal(copy->word[0], (uintptr_t)g->code + SITE_SIZE);
+	assert_in_range(copy->n, 1, EVENT_COPY_WORDS);
+	assert_int_equal(*ctl64(g, CTL_EVENT_HEAD), EVENT_HEADER + COPY_WORD + copy->n * 8);
+	*limit(g) = UINT64_MAX;
+	cli(g);
+	sti(g);
+	assert_int_equal(record(g, 5)->parent, 0);
+	*limit(g) = 1;
+	cli(g);
+	sti(g);
+	assert_int_equal(record(g, 7)->parent,
+			 (EVENT_HEADER + COPY_WORD + copy->n * 8) | WINDOW_END_COPY);
+}
+
+/* Where the payload waits for room the host is asked instead. */
+static void test_copy_or_ask(void **state)
+{
+	struct payload_guest *g = *state;
+
+	payload_guest_wait(g, 1000);
+	measure(g, CRITICAL_IRQS | CRITICAL_COPY, 0);
+	cli(g);
+	sti(g);
+	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 1);
+	*ctl32(g, CTL_CALL_VAIN) = 0;
+	*limit(g) = UINT64_MAX;
+	cli(g);
+	sti(g);
+	assert_int_equal(*ctl32(g, CTL_CALL_VAIN), 0);
+	assert_int_equal(*ctl64(g, CTL_EVENT_HEAD), 0);
+}
+
 /* --- interrupts ------------------------------------------------------------------------------ */
 
 struct pt_regs {
@@ -423,7 +487,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_window),   TEST(test_full),  TEST(test_no_window), TEST(test_either),
 		TEST(test_rises),    TEST(test_stack), TEST(test_interrupt), TEST(test_exception),
-		TEST(test_ways_out), TEST(test_moved),
+		TEST(test_ways_out), TEST(test_moved), TEST(test_copy),	     TEST(test_copy_or_ask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
