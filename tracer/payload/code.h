@@ -50,7 +50,8 @@
 #define PATCH_TRACE_BUFFER   34 /* s32 */
 #define PATCH_MSLEEP	     35 /* five bytes: a jump there */
 #define PATCH_INSTANCE_DATA  36 /* displacement: of struct kretprobe_instance */
-#define NR_PATCHES	     37
+#define PATCH_DO_SYSCALL     37 /* five bytes: a jump there */
+#define NR_PATCHES	     38
 
 /* What is left in front of a function that the kernel calls by address: CALL_TYPE_SIZE. */
 #define TYPE_SIZE 16
@@ -87,10 +88,10 @@ extern const uint8_t payload_function[], payload_call[], payload_lock[], payload
 	payload_uprobe_called[], payload_print_trap[], payload_tracing_off[],
 	payload_tracing_off_rest[], payload_tracing_on[], payload_tracing_on_rest[],
 	payload_switch_call[], payload_cli[], payload_sti[], payload_irq_entry[],
-	payload_irq_exit[], payload_user_exit[], payload_idle[], payload_idle_exit[],
-	payload_moved_cli[], payload_moved_sti[], payload_moved_look[], payload_moved_exit[],
-	payload_preempt_inc[], payload_preempt_dec[], payload_bh_disable[], payload_bh_lock[],
-	payload_bh_enable[], payload_softirq_enter[], payload_softirq_exit[],
+	payload_syscall_entry[], payload_irq_exit[], payload_user_exit[], payload_idle[],
+	payload_idle_exit[], payload_moved_cli[], payload_moved_sti[], payload_moved_look[],
+	payload_moved_exit[], payload_preempt_inc[], payload_preempt_dec[], payload_bh_disable[],
+	payload_bh_lock[], payload_bh_enable[], payload_softirq_enter[], payload_softirq_exit[],
 	payload_hardirq_enter[], payload_hardirq_exit[], payload_count_add[], payload_count_sub[],
 	payload_bh_disable_call[];
 extern const struct payload_patch payload_patches[], payload_patches_end[];

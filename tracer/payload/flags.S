@@ -277,9 +277,15 @@ payload_irq_entry:
 .Lirqentry_enter:
 	kernel_jump PATCH_IRQENTRY_ENTER
 
+/* The call of do_syscall_64(), from user mode. */
+	.globl	payload_syscall_entry
+payload_syscall_entry:
+	irqs_go_off
+	kernel_jump PATCH_DO_SYSCALL
+
 /*
- * Their way out, in the place of `testb $3, CS(%rsp)`: struct pt_regs is on the stack, to be loaded
- * from there. Interrupts are off until the iret.
+ * The way out of interrupts and exceptions, in the place of `testb $3, CS(%rsp)`: struct pt_regs is
+ * on the stack, to be loaded from there. Interrupts are off until the iret.
  */
 	.globl	payload_irq_exit
 payload_irq_exit:

@@ -72,6 +72,7 @@ static const struct operand operands[NR_PATCHES] = {
 	[PATCH_FBUFFER_FILE] = OPERAND(fbuffer_file, FIT_OPTIONAL, 4),
 	[PATCH_CURRENT_KPROBE] = OPERAND(current_kprobe, FIT_ADDRESS, 4),
 	[PATCH_IRQENTRY_ENTER] = OPERAND(irqentry_enter, FIT_ADDRESS, SITE_SIZE),
+	[PATCH_DO_SYSCALL] = OPERAND(do_syscall, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_IDLE_ENTER] = OPERAND(idle_enter, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_IDLE_EXIT] = OPERAND(idle_exit, FIT_ADDRESS, SITE_SIZE),
 	[PATCH_COUNT_ADD] = OPERAND(count_add, FIT_ADDRESS, SITE_SIZE),
@@ -310,6 +311,7 @@ static void describe(struct payload_text *text)
 	text->cli = (uint32_t)(payload_cli - payload_code);
 	text->sti = (uint32_t)(payload_sti - payload_code);
 	text->irq_entry = (uint32_t)(payload_irq_entry - payload_code);
+	text->syscall_entry = (uint32_t)(payload_syscall_entry - payload_code);
 	text->irq_exit = (uint32_t)(payload_irq_exit - payload_code);
 	text->user_exit = (uint32_t)(payload_user_exit - payload_code);
 	text->idle = (uint32_t)(payload_idle - payload_code);

@@ -31,8 +31,9 @@ struct payload_config {
 	uint64_t return_thunk;	  /* guest address that functions jump to as a return */
 	uint64_t call_timeout;	  /* TSC ticks that a call to the host may take */
 	uint64_t full_timeout; /* likewise, that a record waits for room; PAYLOAD_NONE: none does */
-	uint64_t irqentry_enter, idle_enter, idle_exit; /* guest addresses */
-	uint64_t count_add, count_sub, bh_disable;	/* likewise: of functions of these names */
+	/* Guest addresses */
+	uint64_t irqentry_enter, do_syscall, idle_enter, idle_exit;
+	uint64_t count_add, count_sub, bh_disable; /* likewise: of functions of these names */
 	uint64_t event_rings; /* guest address of the first ring of event data */
 	uint32_t event_ring_size;
 	/* Offsets in struct trace_event_buffer */
@@ -75,6 +76,7 @@ struct payload_text {
 	 * return of syscall_exit_to_user_mode(); of the call of ct_idle_enter(). See flags.S
 	 */
 	uint32_t cli, sti, irq_entry, irq_exit, user_exit, idle;
+	uint32_t syscall_entry; /* of the call of do_syscall_64() */
 	/* Likewise of cli and sti, and in front of that return, which have moved (MOVED_). */
 	uint32_t moved_cli, moved_sti, moved_exit;
 	uint32_t moved_look; /* behind a cli or sti */

@@ -5,35 +5,39 @@
  * What switches interrupts off and on in a kernel with paravirtualised operations: some hundred
  * inlined cli and sti with room for a call. Interrupts and exceptions do so as well: when the
  * processor takes one, which is seen where irqentry_enter() is called, and when iret ends it, which
- * all but NMIs and the like come to by error_return. Where a system call ends, interrupts stay off
- * from its last cli until user mode, which syscall_exit_to_user_mode() returns to; where it begins
- * they have been off for the length of its entry code, which nobody counts. A CPU that waits for
- * interrupts has not got them off: that is from the call of ct_idle_enter() on.
+ * all but NMIs and the like come to by error_return. Where a system call begins they have been off
+ * for the length of its entry code, which ends with the call of do_syscall_64(); where it ends,
+ * they stay off from its last cli until user mode, which syscall_exit_to_user_mode() returns to. A
+ * CPU that waits for interrupts has not got them off: that is from the call of ct_idle_enter() on.
  *
  * What changes the preempt count is found in the image, instruction by instruction: all over the
  * kernel's text, and what is added tells them apart.
  */
-#include "tracer/probe/critical/kinds.h"
+#include "tracer/probe/critical/internal.h"
 #include "tracer/probe/returns/returns.h"
 
 #include <string.h>
 
-/*
- * Where a system call begins: from user mode, where interrupts were on, so that no window is open
- * that could end there, and that happens more often than anything else.
- */
-static bool begins_syscall(const struct trace *t, const struct guestsym_irq_site *site)
+/* Where a system call has come to from user mode, with interrupts off: it has a sti soon. */
+static bool begins_syscall(const struct trace *t, uint64_t addr)
 {
 	static const char *const names[] = {
-		"syscall_enter_from_user_mode", "syscall_enter_from_user_mode_prepare",
-		"do_syscall_64", /* where the first is part of it */
+		"syscall_enter_from_user_mode", "do_syscall_64", /* where that is part of it */
 	};
-	const struct guestsym_symbol *in = guestsym_find(t->gs, site->addr, NULL, NULL);
+	const struct guestsym_symbol *in = guestsym_find(t->gs, addr, NULL, NULL);
 
 	for (size_t i = 0; in && i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(in->name, names[i]))
 			return true;
 	return false;
+}
+
+/* Likewise of one from 32-bit user mode, whose beginning is not seen: no window can end there. */
+static bool begins_compat_syscall(const struct trace *t, const struct guestsym_irq_site *site)
+{
+	const struct guestsym_symbol *in = guestsym_find(t->gs, site->addr, NULL, NULL);
+
+	return in && !strcmp(in->name, "syscall_enter_from_user_mode_prepare");
 }
 
 /*
@@ -75,7 +79,7 @@ static bool irq_is_due(struct trace *t, const struct guestsym_irq_site *sites, s
 {
 	const struct guestsym_irq_site *s = &sites[at];
 
-	if (s->kind == GUESTSYM_IRQ_ENABLE && begins_syscall(t, s))
+	if (s->kind == GUESTSYM_IRQ_ENABLE && begins_compat_syscall(t, s))
 		return false;
 	if (s->len > 1)
 		return true;
@@ -120,6 +124,32 @@ static int find_calls(struct trace *t, const struct flag_kind *kind,
 {
 	(void)kind;
 	return form->target ? flag_find_all(t, form, l) : 0;
+}
+
+/* Whether their sti has room for a call, or moves, or one soon behind it looks. */
+static bool syscalls_end(const struct trace *t)
+{
+	const struct guestsym_irq_site *sites;
+	size_t n = guestsym_irq_sites(t->gs, &sites), nr;
+	const struct move *m;
+
+	for (size_t i = 0; i < n; i++)
+		if (sites[i].kind == GUESTSYM_IRQ_ENABLE && sites[i].len > 1 &&
+		    begins_syscall(t, sites[i].addr))
+			return true;
+	nr = flag_moves_all(t->flag_sites->moves, &m);
+	for (size_t i = 0; i < nr; i++)
+		if ((m[i].how == MOVE_ON || m[i].how == MOVE_LOOK) &&
+		    begins_syscall(t, m[i].va - t->guest.slide))
+			return true;
+	return false;
+}
+
+/* Only where the end is seen as well: it would be that of some other window else. */
+static int find_syscalls(struct trace *t, const struct flag_kind *kind,
+			 const struct payload_form *form, struct flag_list *l)
+{
+	return syscalls_end(t) ? find_calls(t, kind, form, l) : 0;
 }
 
 #define ENTRY(member) offsetof(struct payload_text, member)
@@ -201,6 +231,18 @@ const struct flag_kind flag_kinds[] = {
 		.target = {"irqentry_enter"},
 		.find = find_calls,
 		.insn = FLAG_INSN_ENTER,
+	},
+	{
+		.name = "system calls' entry",
+		.critical = CRITICAL_IRQS,
+		.entry = ENTRY(syscall_entry),
+		.shown = "syscall_enter_from_user_mode",
+		.form = CALL,
+		.target = {"do_syscall_64"},
+		.find = find_syscalls,
+		.optional = true,
+		.late = true,
+		.insn = FLAG_INSN_SYSCALL,
 	},
 	{
 		.name = "interrupts' exit",

@@ -11,7 +11,7 @@
 #include "tracer/probe/critical/move.h"
 #include "tracer/probe/critical/sites.h"
 
-enum { FLAG_NAMES_MAX = 2, FLAG_KINDS = 19 };
+enum { FLAG_NAMES_MAX = 2, FLAG_KINDS = 20 };
 
 /* How preempt_disable() and preempt_enable() change the count. */
 enum count { COUNT_ANYHOW, COUNT_IN_PLACE, COUNT_BY_CALLS };
@@ -32,6 +32,7 @@ struct flag_kind {
 	int32_t change;		     /* for find_changes() */
 	bool optional;		     /* a kernel may do without */
 	bool modules;		     /* modules may have such places as well */
+	bool late;		     /* found once it is known what moves */
 	enum count counts;	     /* only of kernels that do so */
 	enum flag_insn insn;
 	/*

@@ -210,14 +210,15 @@ static int search_modules(struct trace *t)
 	return ret;
 }
 
-static int search_kinds(struct trace *t, struct flag_sites *f, uint32_t critical, bool changes,
+static int search_kinds(struct trace *t, struct flag_sites *f, uint32_t critical, bool late,
 			struct narrow *n, bool *new)
 {
 	int ret = 0;
 
 	for (unsigned int k = 0; k < FLAG_KINDS && !ret; k++)
 		if (flag_kinds[k].critical & critical && !f->searched[k] &&
-		    !!flag_kinds[k].change == changes && flag_kind_applies(t, &flag_kinds[k])) {
+		    (flag_kinds[k].change || flag_kinds[k].late) == late &&
+		    flag_kind_applies(t, &flag_kinds[k])) {
 			ret = search_kind(t, f, k, n);
 			*new = true;
 		}

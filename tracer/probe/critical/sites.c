@@ -153,7 +153,10 @@ uint64_t flag_sites_shown(const struct trace *t, const struct payload_record *r)
 	if (kind && kind->shown_user && r->parent)
 		shown = kind->shown_user;
 	addr = shown ? guestsym_addr(t->gs, shown) : 0;
-	return addr ? addr + t->guest.slide : ip;
+	if (addr)
+		return addr + t->guest.slide;
+	/* Then its compiler has made it part of what is called. */
+	return shown && kind->target[0] ? t->flag_sites->form[kind - flag_kinds].target : ip;
 }
 
 /*

@@ -21,11 +21,12 @@ struct window;
 
 /* What stands for a site's instruction when it is a trap: traps.h. */
 enum flag_insn {
-	FLAG_INSN_OTHER, /* nothing can: there are only calls of the payload */
-	FLAG_INSN_CLI,	 /* and a NOP */
-	FLAG_INSN_STI,	 /* likewise */
-	FLAG_INSN_ENTER, /* call, with a struct pt_regs of an interrupt or exception in %rdi */
-	FLAG_INSN_LEAVE, /* testb $3, CS(%rsp), of struct pt_regs */
+	FLAG_INSN_OTHER,   /* nothing can: there are only calls of the payload */
+	FLAG_INSN_CLI,	   /* and a NOP */
+	FLAG_INSN_STI,	   /* likewise */
+	FLAG_INSN_ENTER,   /* call, with a struct pt_regs of an interrupt or exception in %rdi */
+	FLAG_INSN_SYSCALL, /* call, from user mode */
+	FLAG_INSN_LEAVE,   /* testb $3, CS(%rsp), of struct pt_regs */
 	FLAG_INSN_RETURN,
 	FLAG_INSN_IDLE, /* call */
 };

@@ -87,6 +87,9 @@ static int step_insn(struct trace *t, enum flag_insn insn, uint64_t target, stru
 	case FLAG_INSN_ENTER:
 		ret = read_saved(t, s->regs.rdi, &cs, &s->off);
 		return ret ? ret : step_call(t, s, target);
+	case FLAG_INSN_SYSCALL:
+		s->off = true;
+		return step_call(t, s, target);
 	case FLAG_INSN_LEAVE:
 		ret = read_saved(t, s->regs.rsp, &cs, &s->on);
 		step_test(s, cs);

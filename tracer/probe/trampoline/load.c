@@ -90,6 +90,7 @@ static void config_fill(struct trace *t, const struct trampoline *tr, struct pay
 		.call_timeout = info.tsc_khz * CALL_TIMEOUT_MS,
 		.full_timeout = t->cfg.lossless ? info.tsc_khz * FULL_TIMEOUT_MS : PAYLOAD_NONE,
 		.irqentry_enter = address_or_none(t, "irqentry_enter"),
+		.do_syscall = address_or_none(t, "do_syscall_64"),
 		.idle_enter = address_of_either(t, "ct_idle_enter", "rcu_idle_enter"),
 		.idle_exit = address_of_either(t, "ct_idle_exit", "rcu_idle_exit"), /* until 6.0 */
 		.count_add = address_or_none(t, "preempt_count_add"),

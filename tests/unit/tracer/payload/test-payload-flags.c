@@ -140,7 +140,8 @@ static int setup(void **state)
 	cpu.irqs = true;
 	g->percpu.preempt_count = 0x80000000;
 	g->code[TARGET] = 0xc3;
-	g->cfg.irqentry_enter = g->cfg.idle_enter = g->cfg.idle_exit = (uintptr_t)g->code + TARGET;
+	g->cfg.do_syscall = g->cfg.irqentry_enter = g->cfg.idle_enter = g->cfg.idle_exit =
+		(uintptr_t)g->code + TARGET;
 	payload_guest_load(g);
 	return ret;
 }
@@ -460,14 +461,15 @@ static void test_exception(void **state)
 	assert_int_equal(made(g), 2);
 }
 
-/* To user mode by a return, and to where a CPU waits for interrupts. */
+/* From user mode by a system call; and there by a return, and to where a CPU waits. */
 static void test_ways_out(void **state)
 {
 	struct payload_guest *g = *state;
 	struct all_regs regs = all;
 
 	measure(g, CRITICAL_IRQS, 0);
-	cli(g);
+	exit_enter(&regs, payload_guest_function(g, 0, g->text.syscall_entry));
+	regs = all;
 	exit_enter(&regs, payload_guest_function(g, 0, g->text.user_exit));
 	assert_int_equal(made(g), 2);
 	regs = all;
