@@ -39,7 +39,7 @@ struct boot {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	bool end;
-	bool waits; /* the thread asks the guest for nothing, but for the end of the boot */
+	bool waits; /* the thread asks the guest for nothing, until its sites are what they stay */
 	bool holds; /* and it has a pause of the machine since then */
 	atomic_bool registers; /* trace events are registered, or will be */
 	int64_t held_ms;       /* since when the guest is kept from ending its boot; 0: it is not */
@@ -198,36 +198,59 @@ bool boot_holds(struct trace *t, const struct probe *p)
 	return false;
 }
 
-/* --- tracers of what only a kernel that has booted holds ------------------------------------- */
+/* --- tracers of what only a kernel that has patched itself holds ----------------------------- */
 
-/* True: the machine stands, and it is for whoever calls to let it go on. */
-static bool wait_for_boot(struct boot *b)
+static bool sites_stay(const struct trace *t)
+{
+	return atomic_load(&t->patched) || atomic_load(&t->booted);
+}
+
+/*
+ * Until the sites are what they stay; nobody is told so early where alternative_instructions() has
+ * no place for a guard: then at the end of the boot. True: the machine stands, and it is for
+ * whoever calls to let it go on.
+ */
+static bool wait_for_sites(struct boot *b, bool early)
 {
 	bool holds;
 
 	pthread_mutex_lock(&b->lock);
 	b->waits = true;
 	pthread_mutex_unlock(&b->lock);
-	while (!atomic_load(&b->t->booted) && !boot_nap(b))
+	while (!sites_stay(b->t) && !(early && kworkers_do_work(b->t)) && !boot_nap(b))
 		;
 	pthread_mutex_lock(&b->lock);
 	b->waits = false;
 	holds = b->holds;
+	b->holds = false;
 	pthread_mutex_unlock(&b->lock);
 	return holds;
 }
 
-void boot_is_over(struct trace *t)
+/* The guest stands until the tracer has come, if that is all there is to wait for. */
+static void stand_for_tracer(struct trace *t)
 {
 	struct boot *b = t->life->boot;
 
-	if (b && boot_has_late_tracer(t)) {
-		pthread_mutex_lock(&b->lock);
-		b->holds = b->waits;
-		if (b->holds)
-			machine_pause_for(t->m, "setting the probes of its boot");
-		pthread_mutex_unlock(&b->lock);
+	if (!b || !boot_has_late_tracer(t))
+		return;
+	pthread_mutex_lock(&b->lock);
+	if (b->waits && !b->holds) {
+		b->holds = true;
+		machine_pause_for(t->m, "setting the probes of its boot");
 	}
+	pthread_mutex_unlock(&b->lock);
+}
+
+void boot_is_patched(struct trace *t)
+{
+	stand_for_tracer(t);
+	atomic_store(&t->patched, true);
+}
+
+void boot_is_over(struct trace *t)
+{
+	stand_for_tracer(t);
 	atomic_store(&t->booted, true);
 }
 
@@ -247,31 +270,34 @@ static void tracer_use(struct trace *t)
 	trace_fail(t, ret);
 }
 
-/* The guest stands meanwhile, as its user space may be a short one. */
-static void tracer_comes(struct boot *b)
+/* The guest stands meanwhile, as its user space may be a short one. False: it is too early. */
+static bool tracer_comes(struct boot *b, bool early)
 {
 	struct trace *t = b->t;
-	bool holds = wait_for_boot(b);
+	bool holds = wait_for_sites(b, early), stay = sites_stay(t);
 
-	if (atomic_load(&t->booted))
+	if (stay)
 		tracer_use(t);
 	if (holds)
 		machine_resume(t->m);
+	return stay;
 }
 
 static void *boot_thread(void *arg)
 {
 	struct boot *b = arg;
 	struct trace *t = b->t;
+	bool comes;
 
 	if (t->cfg.engine != TRACE_ENGINE_TRAP && !t->tramp && !go_over(b)) {
 		atomic_store(&b->registers, false);
 		return NULL;
 	}
+	comes = boot_has_late_tracer(t) && !tracer_comes(b, true);
 	events_come(b);
 	atomic_store(&b->registers, false);
-	if (boot_has_late_tracer(t))
-		tracer_comes(b);
+	if (comes)
+		tracer_comes(b, false);
 	return NULL;
 }
 
@@ -359,8 +385,10 @@ void boot_tell_missing(struct trace *t)
 	if (t->cfg.running || !boot_has_late_tracer(t) || t->life->late_came ||
 	    atomic_load(&t->error))
 		return;
-	trace_note(t, "%s has recorded nothing: it begins when the kernel has booted, %s",
+	trace_note(t,
+		   "%s has recorded nothing: it begins when the kernel has patched itself "
+		   "(alternative_instructions()), %s",
 		   t->cfg.tracer,
-		   atomic_load(&t->booted) ? "and the end came right behind that"
-					   : "and that was not before the end");
+		   sites_stay(t) ? "and the end came right behind that"
+				 : "and that was not before the end");
 }

@@ -17,7 +17,7 @@ struct boot;
  * to be recorded they wait for trampolines (t->held).
  */
 void boot_prepare(struct trace *t);
-/* Whether the tracer of the configuration is one that has to wait for the end of the boot. */
+/* Whether the tracer of the configuration is one that has to wait until the kernel is patched. */
 bool boot_has_late_tracer(const struct trace *t);
 /*
  * The kernel is past its ftrace_init(): from now on the rest is waited for, on a thread of its own.
@@ -30,6 +30,11 @@ int boot_follow(struct trace *t);
  * at most. t->change is held.
  */
 bool boot_holds(struct trace *t, const struct probe *p);
+/*
+ * Its alternative_instructions() is over, so the places that tracers wait for hold what they stay:
+ * t->patched is true from now on; otherwise as boot_is_over().
+ */
+void boot_is_patched(struct trace *t);
 /*
  * The kernel has booted: t->booted is true from now on. Where a tracer waits for that, the guest
  * stands until it has come, should it be able to. From the hit that tells of it, t->change held.

@@ -208,6 +208,14 @@ static int returns_patched(struct trace *t)
 	return ret ? ret : selection_update(t);
 }
 
+static int text_patched(struct trace *t)
+{
+	int ret = returns_patched(t);
+
+	boot_is_patched(t);
+	return ret;
+}
+
 /* Its trap has not fired, if something else stands in its place by now. */
 static int return_not_awaited(struct trace *t)
 {
@@ -285,7 +293,7 @@ static int guards_do(struct trace *t, uint32_t guards, const struct machine_hit 
 	if (guards & GUARD_PATCHES)
 		ret = returns_to_be_patched(t, hit);
 	if (guards & GUARD_PATCHED)
-		ret = returns_patched(t);
+		ret = text_patched(t);
 	if (guards & GUARD_FREE_INIT)
 		ret = init_memory_freed(t);
 	if (guards & GUARD_MODULE_LOAD)

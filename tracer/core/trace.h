@@ -119,6 +119,7 @@ struct trace {
 	struct user_layout user;
 	struct borrow *borrow;	  /* once the guest can be asked for something */
 	atomic_bool booted;	  /* the kernel has freed its init memory */
+	atomic_bool patched;	  /* of one that boots: its alternative_instructions() is over */
 	struct trampoline *tramp; /* while it is open */
 	uint32_t depth;		  /* trampoline_set_depth(), or 0; its callers' lock */
 	struct collect *collect;  /* collect/open.c */

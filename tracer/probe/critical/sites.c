@@ -267,7 +267,7 @@ static void tell_left_out(struct trace *t, uint32_t critical)
 
 int flag_sites_check(struct trace *t, uint32_t critical)
 {
-	bool boots = !t->cfg.running && !atomic_load(&t->booted);
+	bool boots = !t->cfg.running && !atomic_load(&t->booted) && !atomic_load(&t->patched);
 	bool traps = !t->engine->calls;
 	const char *why = traps ? flag_sites_no_traps(t, critical) : NULL;
 	int ret = boots || why ? 0 : flag_sites_search(t, critical);
@@ -284,8 +284,8 @@ int flag_sites_check(struct trace *t, uint32_t critical)
 		return -EOPNOTSUPP;
 	}
 	if (boots) {
-		trace_note(t, "the kernel boots, and what its sites hold is known once that is "
-			      "over");
+		trace_note(t, "the kernel boots, and what its sites hold is known once it has "
+			      "patched itself");
 		return -EAGAIN;
 	}
 	for (unsigned int k = 0; k < FLAG_KINDS; k++) {
