@@ -47,6 +47,11 @@ static void show_stack(struct open_file *f, struct text *out)
 	trace_print_stack(f->trace, out);
 }
 
+static void show_branches(struct open_file *f, struct text *out)
+{
+	trace_print_branches(f->trace, out);
+}
+
 static void show_latencies(struct open_file *f, struct text *out)
 {
 	trace_print_latencies(f->trace, out);
@@ -98,6 +103,12 @@ static const struct tracefs_file files[] = {
 	 .flags = TRACEFS_TOP,
 	 .show = show_stack_tracer,
 	 .set = set_stack_tracer},
+	{.path = "trace_stat/branch_annotated",
+	 .what = "how often each likely() and unlikely() of the kernel was right, where it counts",
+	 .mode = 0640,
+	 .flags = TRACEFS_TOP,
+	 .there = trace_counts_branches,
+	 .show = show_branches},
 	{.path = "trace_stat/function%d",
 	 .what = "what function_profile_enabled has counted, of one vCPU",
 	 .mode = 0640,

@@ -6,6 +6,7 @@ tracer-objs += tracer/guest/guest.o
 tracer-objs += tracer/guest/iomaps.o
 tracer-objs += tracer/guest/ktables.o
 tracer-objs += tracer/guest/locate.o
+tracer-objs += tracer/guest/likely.o
 tracer-objs += tracer/guest/look.o
 tracer-objs += tracer/guest/modules-gone.o
 tracer-objs += tracer/guest/modules-places.o

@@ -1,3 +1,4 @@
+tracer-objs += tracer/stat/branches.o
 tracer-objs += tracer/stat/latencies.o
 tracer-objs += tracer/stat/latency-table.o
 tracer-objs += tracer/stat/profiler.o

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * files.h - what files of tracefs do here: the function profiler, the stack tracer, latencies. Part
+ * files.h - what files of tracefs do here: profilers, the stack tracer, latencies. Part
  * of tracer.h.
  */
 #ifndef HVTRACE_TRACER_STAT_FILES_H
@@ -23,6 +23,13 @@ bool trace_profiles(struct trace *t);
 int trace_set_profile(struct trace *t, bool on);
 /* trace_stat/functionN */
 void trace_print_profile(struct trace *t, unsigned int vcpu, struct text *out);
+
+/*
+ * trace_stat/branch_annotated, which is there where the kernel counts how its likely() and
+ * unlikely() come out (CONFIG_PROFILE_ANNOTATED_BRANCHES).
+ */
+bool trace_counts_branches(const struct trace *t);
+void trace_print_branches(struct trace *t, struct text *out);
 
 /*
  * hvtrace/latency_enabled, and hvtrace/latency: all windows that the tracer of latencies finds are
