@@ -15,6 +15,7 @@
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/record.h"
+#include "tracer/tracepoint/branch.h"
 #include "tracer/tracepoint/prints.h"
 #include "tracer/tracepoint/switch.h"
 #include "tracer/tracepoint/tracepoint.h"
@@ -71,9 +72,12 @@ static int check_late_tracer(const struct trace *t, char *err, size_t errlen)
 
 	if (tracer->critical && t->cfg.engine == TRACE_ENGINE_TRAP)
 		why = flag_sites_no_traps(t, tracer->critical);
-	if (!why)
+	if (why)
+		snprintf(err, errlen, "%s: %s", tracer->name, why);
+	else if (tracer->branches && t->cfg.engine == TRACE_ENGINE_TRAP)
+		snprintf(err, errlen, "%s", GUEST_BRANCHES_NO_TRAPS);
+	else
 		return 0;
-	snprintf(err, errlen, "%s: %s", tracer->name, why);
 	return -EOPNOTSUPP;
 }
 

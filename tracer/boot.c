@@ -341,7 +341,9 @@ static int boot_start(struct trace *t)
 
 bool boot_has_late_tracer(const struct trace *t)
 {
-	return tracer_find(t->cfg.tracer)->critical;
+	const struct tracer_ops *tracer = tracer_find(t->cfg.tracer);
+
+	return tracer->critical || tracer->branches;
 }
 
 void boot_prepare(struct trace *t)

@@ -51,7 +51,7 @@ static bool tracer_comes_late(const struct trace *t)
 {
 	const struct tracer_ops *tracer = tracer_find(t->cfg.tracer);
 
-	return tracer->events || tracer->critical;
+	return tracer->events || tracer->critical || tracer->branches;
 }
 
 static int use_now(struct trace *t, char *err, size_t errlen)

@@ -16,6 +16,7 @@
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
 #include "tracer/instance/max.h"
+#include "tracer/instance/branch.h"
 #include "tracer/instance/prints.h"
 #include "tracer/lib/host-time.h"
 #include "tracer/lib/memory.h"
@@ -111,6 +112,7 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	t->latencies = latencies_new();
 	t->event_traps = calloc(1, sizeof(*t->event_traps));
 	t->prints = calloc(1, sizeof(*t->prints));
+	t->branches = calloc(1, sizeof(*t->branches));
 	t->graph = graph_new(t);
 	t->trace_events = events_new(t, &trace_events_ops);
 	t->probe_events = probe_events_new(t);
@@ -119,7 +121,7 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	if (t->funcs)
 		t->stack_max = stack_max_new(t);
 	if (t->comms && t->crash && t->modules && t->funcs && t->hwlat && t->blk && t->latencies &&
-	    t->collect && t->event_traps && t->prints && t->graph && t->stack_max &&
+	    t->collect && t->event_traps && t->prints && t->branches && t->graph && t->stack_max &&
 	    t->trace_events && t->probe_events && t->synth_events && t->event_probes &&
 	    !flag_sites_init(t) && !probe_set_init(&t->probes, t->gs)) {
 		t->follow = follow_new(&t->probes, t->gs);
@@ -208,6 +210,7 @@ void trace_free(struct trace *t)
 	memory_close(t->memory);
 	free(t->event_traps);
 	free(t->prints);
+	branches_free(t->branches);
 	free(t->follow);
 	trace_core_exit(t);
 	free(t->life);

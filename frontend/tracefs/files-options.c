@@ -72,6 +72,25 @@ static int set_option(struct open_file *f, uint64_t value)
 	return instance_set_option(f->instance, o.row->flag, value);
 }
 
+static bool has_branch_option(const struct trace *t)
+{
+	return trace_branch_option_rows(t)->nr;
+}
+
+static void show_branch_option(struct open_file *f, struct text *out)
+{
+	text_puts(out, instance_options(f->instance) & OUTPUT_BRANCH ? "1\n" : "0\n");
+}
+
+static int set_branch_option(struct open_file *f, uint64_t value)
+{
+	if (value > 1)
+		return -EINVAL;
+	if (!(instance_options(f->instance) & OUTPUT_BRANCH) == !value)
+		return 0;
+	return instance_set_option(f->instance, OUTPUT_BRANCH, value);
+}
+
 static void show_flags(const struct output_options *options, uint32_t flags, struct text *out)
 {
 	for (size_t i = 0; i < options->nr; i++)
@@ -84,6 +103,7 @@ static void show_options(struct open_file *f, struct text *out)
 	const char *tracer = instance_tracer(f->instance);
 
 	show_flags(trace_option_rows(), instance_options(f->instance), out);
+	show_flags(trace_branch_option_rows(f->trace), instance_options(f->instance), out);
 	show_flags(tracer_option_rows(tracer), instance_tracer_options(f->instance, tracer), out);
 }
 
@@ -103,6 +123,8 @@ static int set_named(struct open_file *f, const char *name)
 
 	name += on ? 0 : 2;
 	flag = flag_named(trace_option_rows(), name);
+	if (!flag)
+		flag = flag_named(trace_branch_option_rows(f->trace), name);
 	if (flag)
 		return instance_set_option(f->instance, flag, on);
 	flag = flag_named(tracer_option_rows(tracer), name);
@@ -128,6 +150,11 @@ static const struct tracefs_file files[] = {
 	 .mode = 0640,
 	 .show = show_options,
 	 .write = write_options},
+	{.path = "options/branch",
+	 .mode = 0640,
+	 .there = has_branch_option,
+	 .show = show_branch_option,
+	 .set = set_branch_option},
 	{.path = "options/%s",
 	 .what = "1 or 0, of each",
 	 .mode = 0640,

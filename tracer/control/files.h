@@ -49,6 +49,8 @@ int instance_set_cpumask(struct instance *i, uint64_t mask);
 
 /* Flags of output/options.h: those of every trace, and those of the present tracer. */
 const struct output_options *trace_option_rows(void);
+/* Behind them those that only guests of some kernels have; of others none. */
+const struct output_options *trace_branch_option_rows(const struct trace *t);
 const struct output_options *tracer_option_rows(const char *tracer);
 uint32_t instance_options(struct instance *i);
 int instance_set_option(struct instance *i, uint32_t flag, bool on);

@@ -6,6 +6,7 @@
 #include "tracer/core/lock.h"
 #include "tracer/events/events.h"
 #include "tracer/events/filter/filter.h"
+#include "tracer/instance/branch.h"
 #include "tracer/instance/events.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
@@ -14,6 +15,7 @@
 #include "tracer/probe/pieces.h"
 #include "tracer/record/files.h"
 #include "tracer/record/record.h"
+#include "tracer/tracepoint/branch.h"
 #include "tracer/tracepoint/tracepoint.h"
 #include "tracer/tracers/tracers.h"
 
@@ -251,7 +253,7 @@ int instance_remove(struct trace *t, const char *name)
 	}
 	instances_unlock(t);
 	if (!ret) {
-		events = instance_wants_events(i);
+		events = instance_wants_events(i) || instance_wants_branches(i);
 		selection_patch(t);
 		instance_free(i);
 	}
@@ -260,6 +262,7 @@ int instance_remove(struct trace *t, const char *name)
 	if (events) {
 		events_lock(t->trace_events);
 		events_apply(t->trace_events);
+		guest_branches_settle(t);
 		events_unlock(t->trace_events);
 	}
 	return ret;

@@ -10,6 +10,7 @@
 #include "tracer/record/follow.h"
 #include "tracer/record/graph.h"
 #include "tracer/record/record.h"
+#include "tracer/tracepoint/branch.h"
 #include "tracer/tracepoint/prints.h"
 #include "tracer/tracepoint/tracepoint.h"
 
@@ -19,6 +20,11 @@
 const struct output_options *trace_option_rows(void)
 {
 	return &output_trace_options;
+}
+
+const struct output_options *trace_branch_option_rows(const struct trace *t)
+{
+	return guest_branches_known(t) ? &output_branch_options : output_tracer_options("");
 }
 
 const struct output_options *tracer_option_rows(const char *tracer)
@@ -106,6 +112,26 @@ static int max_set_option(struct instance *i, uint32_t flag, bool on)
 	return ret;
 }
 
+/* Records of likely() and unlikely() beside the tracer's. */
+static int branches_set_option(struct instance *i, bool on)
+{
+	struct trace *t = i->t;
+	int ret;
+
+	events_lock(t->trace_events);
+	ret = on ? guest_branches_place(t) : 0;
+	if (!ret) {
+		trace_writers_stop(t);
+		record_drain_all(t); /* by what it was up to now */
+		option_set(i, OUTPUT_BRANCH, on);
+		trace_writers_go(t);
+		payload_control(t);
+		guest_branches_settle(t);
+	}
+	events_unlock(t->trace_events);
+	return ret;
+}
+
 int instance_set_option(struct instance *i, uint32_t flag, bool on)
 {
 	bool forks = flag & (OUTPUT_FUNCTION_FORK | OUTPUT_EVENT_FORK);
@@ -115,6 +141,8 @@ int instance_set_option(struct instance *i, uint32_t flag, bool on)
 			   flag & OUTPUT_EVENT_FORK ? "event" : "function");
 		return -EOPNOTSUPP;
 	}
+	if (flag & OUTPUT_BRANCH)
+		return branches_set_option(i, on);
 	if (i->tracer->max && flag & (OUTPUT_FUNCTION_TRACE | OUTPUT_DISPLAY_GRAPH))
 		return max_set_option(i, flag, on);
 	option_set(i, flag, on);

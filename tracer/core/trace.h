@@ -25,6 +25,7 @@ struct crash;
 struct event_traps;
 struct follow;
 struct func_filter;
+struct guest_branches;
 struct guest_prints;
 struct blk_select;
 struct hwlat_settings;
@@ -98,6 +99,7 @@ struct trace {
 	struct dyn_event *dyn_events; /* all of these, in their order; with the events' lock held */
 	struct event_traps *event_traps;  /* where its probes exit to the host */
 	struct guest_prints *prints;	  /* and what the guest writes into its own trace */
+	struct guest_branches *branches;  /* and how its likely() and unlikely() come out */
 	struct guest_switch guest_switch; /* and its tracing_off() and tracing_on() */
 	uint64_t fentry;		  /* address of the kernel's __fentry__ */
 	struct comms *_Atomic comms;	  /* who reads names takes no lock */

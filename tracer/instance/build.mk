@@ -1,3 +1,4 @@
+tracer-objs += tracer/instance/branch.o
 tracer-objs += tracer/instance/buffer.o
 tracer-objs += tracer/instance/call.o
 tracer-objs += tracer/instance/entry.o

@@ -4,6 +4,7 @@
 #include "tracer/events/events.h"
 #include "tracer/events/filter/filter.h"
 #include "tracer/events/trigger/trigger.h"
+#include "tracer/instance/branch.h"
 #include "tracer/instance/entry.h"
 #include "tracer/instance/eprobe.h"
 #include "tracer/instance/files.h"
@@ -248,6 +249,10 @@ void instance_collect_event(struct instance *i, unsigned int vcpu, const struct 
 
 	if (event == EVENT_OF_GUEST_PRINT) {
 		guest_prints_collect(i, vcpu, r, data, stack, ts);
+		return;
+	}
+	if (event == EVENT_OF_BRANCH) {
+		instance_take_branch(i, vcpu, r, data, ts);
 		return;
 	}
 	s = &i->events[event];

@@ -88,6 +88,9 @@ struct tracer_ops {
 	 * False: no more of this one.
 	 */
 	bool (*branch)(struct instance *i, const struct machine_branch *b);
+	/* How likely() and unlikely() come out is recorded: instance/branch.h; for the top level
+	 * only. */
+	bool branches;
 	void (*lost)(struct instance *i); /* there may have been some that nobody knows of */
 	bool max;	/* looks for the longest latency: instance/max.h; for the top level only */
 	uint32_t graph; /* how its trace as a graph is printed: enum output_graph_option */

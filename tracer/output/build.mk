@@ -1,5 +1,6 @@
 tracer-objs += tracer/output/blk.o
 tracer-objs += tracer/output/bprintf.o
+tracer-objs += tracer/output/branch.o
 tracer-objs += tracer/output/context.o
 tracer-objs += tracer/output/event.o
 tracer-objs += tracer/output/function.o

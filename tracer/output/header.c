@@ -81,6 +81,10 @@ void output_header(struct output *o, uint64_t entries, uint64_t written, bool em
 		output_hw_branch_header(o);
 		return;
 	}
+	if (o->is_branch) {
+		output_branch_header(o);
+		return;
+	}
 	if (!output_option(o, OUTPUT_CONTEXT_INFO))
 		return;
 	if (!output_option(o, OUTPUT_LATENCY_FORMAT)) {

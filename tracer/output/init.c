@@ -10,6 +10,7 @@ void output_init(struct output *o, const struct output_config *cfg, struct text 
 	o->is_graph = cfg->graph || !strcmp(cfg->tracer, "function_graph");
 	o->is_blk = !strcmp(cfg->tracer, "blk");
 	o->is_mmio = !strcmp(cfg->tracer, "mmiotrace");
+	o->is_branch = !strcmp(cfg->tracer, "branch");
 	o->is_hw_branch = !strcmp(cfg->tracer, "hw-branch-tracer");
 	if (o->is_graph)
 		o->graph = output_graph_new(cfg->cpus);

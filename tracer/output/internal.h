@@ -27,7 +27,7 @@ extern const struct entry_ops graph_entry_ops, graph_exit_ops;
 extern const struct entry_ops context_switch_entry_ops, wakeup_entry_ops;
 extern const struct entry_ops stack_entry_ops, user_stack_entry_ops;
 extern const struct entry_ops print_entry_ops, bprint_entry_ops, bputs_entry_ops;
-extern const struct entry_ops raw_data_entry_ops, hwlat_entry_ops, blk_entry_ops;
+extern const struct entry_ops raw_data_entry_ops, hwlat_entry_ops, blk_entry_ops, branch_entry_ops;
 extern const struct entry_ops trace_event_ops; /* of all events of output_config.events */
 
 static inline bool output_option(const struct output *o, enum output_option option)
@@ -101,6 +101,10 @@ bool output_blk_event(struct output *o, const struct ring_event *ev);
 void output_hw_branch_header(struct output *o);
 /* An event of CPU o->cpu. False: it is to be printed in the common form. */
 bool output_hw_branch_event(struct output *o, const struct ring_event *ev);
+
+/* --- branch.c: what a trace file has below the name of the tracer branch ------------------ */
+
+void output_branch_header(struct output *o);
 
 /* --- mmio.c: events of the tracer mmiotrace, while that is the tracer --------------------- */
 

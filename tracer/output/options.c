@@ -65,6 +65,15 @@ const struct output_options output_trace_options = {
 	.defaults = OUTPUT_DEFAULT,
 };
 
+static const struct output_option_row branch_rows[] = {
+	{"branch", OUTPUT_BRANCH},
+};
+
+const struct output_options output_branch_options = {
+	.row = branch_rows,
+	.nr = NR(branch_rows),
+};
+
 /* A tracer with options adds its row; the last one is of all others. */
 static const struct {
 	const char *tracer;

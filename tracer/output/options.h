@@ -41,6 +41,7 @@ enum output_option {
 	OUTPUT_FUNCTION_FORK = 1 << 25,
 	OUTPUT_DISPLAY_GRAPH = 1 << 26,
 	OUTPUT_STACKTRACE = 1 << 27,
+	OUTPUT_BRANCH = 1 << 28,
 };
 
 #define OUTPUT_DEFAULT                                                                             \
@@ -51,7 +52,7 @@ enum output_option {
 /* Instances have no file in options/ for these. */
 #define OUTPUT_TOP_LEVEL (OUTPUT_PRINTK | OUTPUT_PRINTK_MSG_ONLY | OUTPUT_RECORD_CMD)
 /* A new instance starts with the options of the top level, but without these. */
-#define OUTPUT_NOT_INHERITED (OUTPUT_EVENT_FORK | OUTPUT_FUNCTION_FORK)
+#define OUTPUT_NOT_INHERITED (OUTPUT_EVENT_FORK | OUTPUT_FUNCTION_FORK | OUTPUT_BRANCH)
 
 /* The function tracer's own. */
 enum output_function_option {
@@ -113,6 +114,8 @@ struct output_options {
 
 /* Those of every trace. */
 extern const struct output_options output_trace_options;
+/* Behind them those of a guest whose kernel tells how its likely() and unlikely() come out. */
+extern const struct output_options output_branch_options;
 /* Those that a tracer adds; of a tracer without any, none. */
 const struct output_options *output_tracer_options(const char *tracer);
 

@@ -15,6 +15,7 @@ static const struct entry_ops *const entry_table[] = {
 	[TRACE_RAW_DATA] = &raw_data_entry_ops,	    [TRACE_FUNC_REPEATS] = &repeats_entry_ops,
 	[TRACE_HWLAT] = &hwlat_entry_ops,	    [TRACE_GRAPH_ENT] = &graph_entry_ops,
 	[TRACE_GRAPH_RET] = &graph_exit_ops,	    [TRACE_BLK] = &blk_entry_ops,
+	[TRACE_BRANCH] = &branch_entry_ops,
 };
 
 const struct entry_ops *output_entry_find(const struct output *o, const struct ring_event *ev)

@@ -113,6 +113,7 @@ struct output {
 	bool is_blk;		    /* the tracer is blk */
 	bool is_mmio;		    /* it is mmiotrace */
 	bool is_hw_branch;	    /* it is hw-branch-tracer */
+	bool is_branch;		    /* it is branch */
 	struct output_graph *graph; /* of that; NULL: there was no memory for it */
 	/* Of the event that is being printed. */
 	unsigned int cpu;

@@ -87,13 +87,13 @@ extern const uint8_t payload_function[], payload_call[], payload_lock[], payload
 	payload_uprobe_stop[], payload_uretprobe[], payload_uretprobe_stop[],
 	payload_uprobe_called[], payload_print_trap[], payload_tracing_off[],
 	payload_tracing_off_rest[], payload_tracing_on[], payload_tracing_on_rest[],
-	payload_switch_call[], payload_cli[], payload_sti[], payload_irq_entry[],
-	payload_syscall_entry[], payload_irq_exit[], payload_user_exit[], payload_idle[],
-	payload_idle_exit[], payload_moved_cli[], payload_moved_sti[], payload_moved_look[],
-	payload_moved_exit[], payload_preempt_inc[], payload_preempt_dec[], payload_bh_disable[],
-	payload_bh_lock[], payload_bh_enable[], payload_softirq_enter[], payload_softirq_exit[],
-	payload_hardirq_enter[], payload_hardirq_exit[], payload_count_add[], payload_count_sub[],
-	payload_bh_disable_call[];
+	payload_branch[], payload_branch_rest[], payload_switch_call[], payload_cli[],
+	payload_sti[], payload_irq_entry[], payload_syscall_entry[], payload_irq_exit[],
+	payload_user_exit[], payload_idle[], payload_idle_exit[], payload_moved_cli[],
+	payload_moved_sti[], payload_moved_look[], payload_moved_exit[], payload_preempt_inc[],
+	payload_preempt_dec[], payload_bh_disable[], payload_bh_lock[], payload_bh_enable[],
+	payload_softirq_enter[], payload_softirq_exit[], payload_hardirq_enter[],
+	payload_hardirq_exit[], payload_count_add[], payload_count_sub[], payload_bh_disable_call[];
 extern const struct payload_patch payload_patches[], payload_patches_end[];
 extern const struct payload_optional payload_optional[], payload_optional_end[];
 extern const struct payload_edge payload_edges[], payload_edges_end[];

@@ -61,6 +61,7 @@ payload_function:
 	mov	%al, %gs:0
 	at	PATCH_PREEMPT_COUNT
 	edge	payload_function
+.Lraised:
 	/*
 	 * Flags that are known need not be worked out. Both in one place of the stack, which need
 	 * not be moved twice.

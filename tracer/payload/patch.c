@@ -307,6 +307,8 @@ static void describe(struct payload_text *text)
 	text->event_data_rest = (uint32_t)(payload_event_data_rest - payload_code);
 	text->ring_commit = (uint32_t)(payload_ring_commit - payload_code);
 	text->ring_commit_rest = (uint32_t)(payload_ring_commit_rest - payload_code);
+	text->branch = (uint32_t)(payload_branch - payload_code);
+	text->branch_rest = (uint32_t)(payload_branch_rest - payload_code);
 	text->print_trap = (uint32_t)(payload_print_trap - payload_code);
 	text->cli = (uint32_t)(payload_cli - payload_code);
 	text->sti = (uint32_t)(payload_sti - payload_code);

@@ -71,6 +71,7 @@ struct payload_text {
 	uint32_t print_trap; /* where such a record exits to the host with PRINTS_STOP, two bytes */
 	/* The same for tracing_off() and tracing_on(); and where that calls the host: switch.S */
 	uint32_t tracing_off, tracing_off_rest, tracing_on, tracing_on_rest, switch_call;
+	uint32_t branch, branch_rest; /* the same for ftrace_likely_update(): branch.S */
 	/*
 	 * In the place of cli and sti; of the call of irqentry_enter() and the way out; of the
 	 * return of syscall_exit_to_user_mode(); of the call of ct_idle_enter(). See flags.S

@@ -123,6 +123,7 @@ payload_code:
 #include "tracer/payload/event.S"
 #include "tracer/payload/print.S"
 #include "tracer/payload/switch.S"
+#include "tracer/payload/branch.S"
 
 /* --- work ------------------------------------------------------------------------------------ */
 

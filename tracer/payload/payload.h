@@ -244,6 +244,15 @@
 #define PAYLOAD_IRQS_ON	    6
 #define PAYLOAD_PREEMPT_OFF 7
 #define PAYLOAD_PREEMPT_ON  8
+/*
+ * A likely() or unlikely() has come out: RECORD_PARENT is the low half of the address of what the
+ * kernel keeps of it, whose two lowest bits are BRANCH_. Its preempt_count is one too high, and
+ * RECORD_IP and RECORD_SP say nothing: branch.S.
+ */
+#define PAYLOAD_BRANCH	9
+#define BRANCH_RIGHT	1 /* as was expected */
+#define BRANCH_CONSTANT 2 /* what the compiler knew */
+#define BRANCH_BITS	3
 
 /* --- trace events --------------------------------------------------------------------------- */
 
@@ -421,7 +430,7 @@ _Static_assert(offsetof(struct payload_stack, word) == COPY_WORD, "as the code h
 
 #define WINDOW_MAX_PIECES 64
 #define WINDOW_PIECE	  0x200000 /* what one entry of a page directory maps */
-#define PAYLOAD_MAGIC	  "hvtrace window 9"
+#define PAYLOAD_MAGIC	  "hvtrace window a"
 
 /* A function of the guest's that begins with a jump to the code: event.S. */
 struct payload_detour {
@@ -432,7 +441,7 @@ struct payload_detour {
 	uint8_t insns[DETOUR_INSNS]; /* as they were */
 };
 
-#define PAYLOAD_DETOURS 6
+#define PAYLOAD_DETOURS 7
 
 /*
  * What the kernel has where an entry is called by a site of another kind than a function's start or
@@ -448,7 +457,7 @@ struct payload_form {
 };
 
 #define PAYLOAD_FORMS 20
-#define PAYLOAD_EDGES 52
+#define PAYLOAD_EDGES 53
 
 /* A row of WINDOW_MOVED; its code is the same row of WINDOW_MOVED_TEXT. */
 struct payload_moved {

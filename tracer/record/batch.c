@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* batch.c - which instance wants which records, and what it makes of them. */
 #include "tracer/collect/collect.h"
+#include "tracer/instance/branch.h"
 #include "tracer/instance/call.h"
 #include "tracer/instance/entry.h"
 #include "tracer/instance/events.h"
@@ -32,7 +33,7 @@ struct batch {
 	const struct payload_record *r;
 	size_t n;
 	struct event_ring *er;
-	uint64_t functions, events, windows, copies;
+	uint64_t functions, events, windows, copies, branches;
 	const struct payload_record *last;
 };
 
@@ -54,6 +55,10 @@ static void batch_look(struct trace *t, struct batch *b)
 		switch (type) {
 		case PAYLOAD_EVENT:
 			b->events++;
+			b->last = r;
+			break;
+		case PAYLOAD_BRANCH:
+			b->branches++;
 			b->last = r;
 			break;
 		case PAYLOAD_IRQS_OFF:
@@ -156,11 +161,21 @@ static void calls_log(struct instance *i, const struct batch *b, const struct cl
 	}
 }
 
+static void branch_collect(struct instance *i, unsigned int vcpu, const struct payload_record *r,
+			   const struct clock_reading *now)
+{
+	struct trace_branch_entry branch;
+
+	branch_entry(i->t, r, &branch);
+	instance_take_branch(i, vcpu, r, &branch, record_time(i, now, r));
+}
+
 /* The records of vCPU b->vcpu in their order; `left` is how many calls it may take. */
 static void records_collect(struct instance *i, const struct batch *b,
 			    const struct clock_reading *now, uint64_t left)
 {
 	bool every = takes_every_call(i), plain = calls_are_plain(i);
+	bool branches = b->branches && instance_takes_branches(i, b->vcpu);
 	uint64_t until = atomic_load_explicit(&i->until, memory_order_relaxed);
 	struct record_memo memo = {0};
 
@@ -185,6 +200,8 @@ static void records_collect(struct instance *i, const struct batch *b,
 				instance_collect_event(i, b->vcpu, r, event, data,
 						       event_ring_stack(b->er, r), b->er,
 						       record_time(i, now, r));
+		} else if (type == PAYLOAD_BRANCH && branches) {
+			branch_collect(i, b->vcpu, r, now);
 		}
 	}
 }
@@ -198,7 +215,7 @@ static void instance_collect(struct instance *i, const struct batch *b, uint64_t
 		return;
 	if (!instance_collects(i) || !instance_traces_functions(i))
 		left = 0;
-	if (!left && !i->calls &&
+	if (!left && !i->calls && !(b->branches && instance_takes_branches(i, b->vcpu)) &&
 	    !(b->events && (instance_wants_events(i) || guest_prints_taken(i))))
 		return;
 	clock_begin(i->clock, i->t, b->vcpu, b->last->tsc, &now);
@@ -280,26 +297,43 @@ static void batch_windows(struct trace *t, const struct batch *b, bool lost)
 	}
 }
 
+/* One that is not of a call or a return, to take its place among them. False: it has none. */
+static bool batch_feed_other(struct trace *t, const struct batch *b, const struct payload_record *r)
+{
+	const struct instance *top = t->instances;
+	struct payload_record own = *r;
+	struct trace_branch_entry branch;
+	uint32_t event;
+	const void *data;
+
+	if (record_type(r) == PAYLOAD_BRANCH) {
+		if (!instance_takes_branches(top, b->vcpu))
+			return true;
+		branch_entry(t, r, &branch);
+		own.event_len = sizeof(branch);
+		return graph_feed_event(t->graph, b->vcpu, &own, EVENT_OF_BRANCH, &branch, NULL);
+	}
+	event = event_taken(top, b->vcpu, r);
+	data = event == EVENT_NONE ? NULL : event_ring_data(b->er, r);
+	return !data ||
+	       graph_feed_event(t->graph, b->vcpu, r, event, data, event_ring_stack(b->er, r));
+}
+
 /* Records of calls and returns as they are, those of events with their data. */
 static void batch_feed(struct trace *t, const struct batch *b, bool lost)
 {
-	const struct instance *top = t->instances;
+	bool others = (b->events || b->branches) && t->instances->tracer->exits;
 	size_t from = 0;
 
-	for (size_t k = 0; b->events && top->tracer->exits && k < b->n; k++) {
+	for (size_t k = 0; others && k < b->n; k++) {
 		const struct payload_record *r = &b->r[k];
-		uint32_t event = EVENT_NONE;
-		const void *data;
 
-		if (!record_is_event(r))
+		if (!record_is_event(r) && record_type(r) != PAYLOAD_BRANCH)
 			continue;
 		graph_feed(t->graph, b->vcpu, b->r + from, k - from, lost);
 		lost = false;
 		from = k + 1;
-		event = event_taken(top, b->vcpu, r);
-		data = event == EVENT_NONE ? NULL : event_ring_data(b->er, r);
-		if (data && !graph_feed_event(t->graph, b->vcpu, r, event, data,
-					      event_ring_stack(b->er, r)))
+		if (!batch_feed_other(t, b, r))
 			b->er->lost++;
 	}
 	graph_feed(t->graph, b->vcpu, b->r + from, b->n - from, lost);
@@ -327,7 +361,7 @@ void record_batch(struct trace *t, unsigned int vcpu, const struct payload_recor
 	left = top_admits(t, vcpu, r, n, b.functions);
 	for (struct instance *i = t->instances; i; i = i->next)
 		instance_collect(i, &b, i == t->instances ? left : done ? 0 : n);
-	if (record_type(b.last) != PAYLOAD_EVENT)
+	if (record_type(b.last) == PAYLOAD_FUNCTION || record_type(b.last) == PAYLOAD_EXIT)
 		atomic_store_explicit(&t->at_ip[vcpu], KERNEL_HALF | b.last->ip,
 				      memory_order_relaxed);
 	trace_wake(t);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* payload-control.c - what the payload can leave out by itself, as all instances want it. */
 #include "tracer/core/lock.h"
+#include "tracer/instance/branch.h"
 #include "tracer/instance/events.h"
 #include "tracer/instance/instance.h"
 #include "tracer/instance/max.h"
@@ -17,7 +18,7 @@ static void tasks_of(struct trace *t, struct text *pids, bool *only)
 	/* The task that a switch is from may be one of them, though that to which it is is not. */
 	if (graph_switch_probe(t) != UINT32_MAX)
 		return;
-	if (t->instances->tracer->critical)
+	if (t->instances->tracer->critical || branches_wanted(t))
 		return;
 	for (const struct instance *i = t->instances; i; i = i->next) {
 		if (!instance_profiles(i) &&
@@ -59,6 +60,9 @@ void payload_control(struct trace *t)
 	for (const struct instance *i = t->instances; i; i = i->next)
 		if (instance_profiles(i) || (instance_collects(i) && instance_traces_functions(i)))
 			vcpus |= instance_pairs_calls(i) ? UINT64_MAX : i->cpumask;
+	for (const struct instance *i = t->instances; i; i = i->next)
+		if (instance_wants_branches(i) && instance_collects(i))
+			vcpus |= i->cpumask;
 	for (const struct instance *i = t->instances; i; i = i->next)
 		if (instance_wants_events(i) && (instance_collects(i) || i->triggers))
 			events |= i->cpumask;

@@ -20,6 +20,7 @@ enum entry_type {
 	TRACE_BPRINT = 6,
 	TRACE_MMIO_RW = 7,
 	TRACE_MMIO_MAP = 8,
+	TRACE_BRANCH = 9,
 	TRACE_GRAPH_RET = 10,
 	TRACE_GRAPH_ENT = 11,
 	TRACE_USER_STACK = 12,
@@ -187,6 +188,19 @@ struct trace_mmio_map_entry {
 	int32_t map_id;
 	uint8_t opcode;
 	uint8_t pad[3];
+} TRACE_ENTRY_LAYOUT;
+
+/* With the zero at the end. */
+#define BRANCH_FUNC_MAX 31
+#define BRANCH_FILE_MAX 21
+
+/* TRACE_BRANCH: a likely() or unlikely() has come out. */
+struct trace_branch_entry {
+	struct trace_entry ent;
+	uint32_t line;
+	char func[BRANCH_FUNC_MAX], file[BRANCH_FILE_MAX];
+	uint8_t correct, constant;
+	uint8_t pad[2];
 } TRACE_ENTRY_LAYOUT;
 
 /* TRACE_HWLAT: microseconds; and what the time was. */

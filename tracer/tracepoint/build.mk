@@ -1,3 +1,4 @@
+tracer-objs += tracer/tracepoint/branch.o
 tracer-objs += tracer/tracepoint/files.o
 tracer-objs += tracer/tracepoint/open.o
 tracer-objs += tracer/tracepoint/own.o

@@ -2,6 +2,7 @@ tracer-objs += tracer/tracers/blk-plugs.o
 tracer-objs += tracer/tracers/blk-records.o
 tracer-objs += tracer/tracers/blk-select.o
 tracer-objs += tracer/tracers/blk.o
+tracer-objs += tracer/tracers/branch.o
 tracer-objs += tracer/tracers/critical.o
 tracer-objs += tracer/tracers/function-graph.o
 tracer-objs += tracer/tracers/function.o

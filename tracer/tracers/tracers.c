@@ -3,25 +3,20 @@
 #include "tracer/tracers/tracers.h"
 #include "tracer/core/trace.h"
 #include "tracer/probe/critical/sites.h"
+#include "tracer/tracepoint/branch.h"
 #include "tracer/tracers/names.h"
 
 #include <string.h>
 
 /* In the order of available_tracers. */
 static const struct tracer_ops *const tracers[] = {
-	&blk_tracer_ops,
-	&mmiotrace_tracer_ops,
-	&hw_branch_tracer_ops,
-	&hwlat_tracer_ops,
-	&function_graph_tracer_ops,
-	&wakeup_dl_tracer_ops,
-	&wakeup_rt_tracer_ops,
-	&wakeup_tracer_ops,
-	&preemptirqsoff_tracer_ops,
-	&preemptoff_tracer_ops,
-	&irqsoff_tracer_ops,
-	&function_tracer_ops,
-	&sched_switch_tracer_ops,
+	&blk_tracer_ops,	&mmiotrace_tracer_ops,
+	&hw_branch_tracer_ops,	&branch_tracer_ops,
+	&hwlat_tracer_ops,	&function_graph_tracer_ops,
+	&wakeup_dl_tracer_ops,	&wakeup_rt_tracer_ops,
+	&wakeup_tracer_ops,	&preemptirqsoff_tracer_ops,
+	&preemptoff_tracer_ops, &irqsoff_tracer_ops,
+	&function_tracer_ops,	&sched_switch_tracer_ops,
 	&nop_tracer_ops,
 };
 
@@ -46,6 +41,8 @@ const char *tracer_refused(const struct trace *t, const struct tracer_ops *trace
 {
 	struct machine_info info;
 
+	if (tracer->branches && !guest_branches_known(t))
+		return GUEST_BRANCHES_UNKNOWN;
 	if (!(tracer->mmio || tracer->branch) || !t->m)
 		return NULL;
 	machine_get_info(t->m, &info);

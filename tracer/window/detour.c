@@ -169,6 +169,11 @@ int detours_remove(struct guest_kernel *g, const struct window *w)
 	return jumps_remove(g, w, 0, PAYLOAD_DETOURS);
 }
 
+int detours_take_out(struct guest_kernel *g, const struct window *w, unsigned int first, size_t n)
+{
+	return jumps_remove(g, w, first, n);
+}
+
 struct insertion {
 	struct guest_kernel *g;
 	struct window *w;

@@ -14,8 +14,15 @@
  * -EOPNOTSUPP: with instructions that cannot be executed elsewhere; or an error of reading.
  */
 int detour_learn(struct guest_kernel *g, uint64_t va, struct payload_detour *d);
-/* Where in the header those of events are, those of prints, and those of switches. */
-enum { DETOUR_EVENTS = 0, DETOUR_PRINTS = 2, DETOUR_SWITCHES = 4, DETOURS_EACH = 2 };
+/* Where in the header those of events are, those of prints, of switches, and the one of branches.
+ */
+enum {
+	DETOUR_EVENTS = 0,
+	DETOUR_PRINTS = 2,
+	DETOUR_SWITCHES = 4,
+	DETOURS_EACH = 2,
+	DETOUR_BRANCH = 6,
+};
 
 /*
  * Have n functions begin with their jumps, once nobody is in the middle of what they begin with;
@@ -31,5 +38,7 @@ void detours_keep(const struct window *w, uint8_t text[WINDOW_TEXT_SIZE]);
  * copies may be executed for a while yet: quiesce.h.
  */
 int detours_remove(struct guest_kernel *g, const struct window *w);
+/* The same of n from entry `first` on; they may be inserted again. */
+int detours_take_out(struct guest_kernel *g, const struct window *w, unsigned int first, size_t n);
 
 #endif

@@ -215,8 +215,10 @@ static bool header_is_sane(const struct payload_header *h)
 	if (!offsets_are_sane(h) || h->text_size > WINDOW_TEXT_SIZE ||
 	    h->nr_edges > sizeof(h->edge) / sizeof(h->edge[0]))
 		return false;
+	/* One without an end is none: whoever wrote it has died in the midst of the header. */
 	for (uint32_t i = 0; i < h->nr_edges; i++) {
-		if (h->edge[i].from > h->edge[i].to || h->edge[i].to > h->text_size)
+		if (h->edge[i].to &&
+		    (h->edge[i].from > h->edge[i].to || h->edge[i].to > h->text_size))
 			return false;
 	}
 	return true;

@@ -620,7 +620,7 @@ static void wrong_configurations_are_explained(void **state)
 		const char *says;
 	} cases[] = {
 		{{.tracer = "nosuch"},
-		 "unknown tracer 'nosuch'; there are: blk, mmiotrace, hw-branch-tracer, hwlat, function_graph, wakeup_dl, wakeup_rt, wakeup, "
+		 "unknown tracer 'nosuch'; there are: blk, mmiotrace, hw-branch-tracer, branch, hwlat, function_graph, wakeup_dl, wakeup_rt, wakeup, "
 		 "preemptirqsoff, preemptoff, irqsoff, function, sched_switch, nop"},
 		{{.clock = "sundial"}, "unknown clock 'sundial'"},
 		{{.filter = &nothing, .nr_filter = 1}, "filter 'zz*' matches none"},
