@@ -123,7 +123,7 @@ static void flags_code(struct bench *b, uint8_t *code)
 	at = text + b->g.text.sti;
 	assert_memory_equal(at, "\x9c\x58\xa9\x00\x02\x00\x00\x74", 8); /* ...; test $IF; jz */
 	at[7] = 0x75;
-	at = text + b->g.text.irq_entry - 2;
+	at = text + b->g.text.moved_cli - 2;	/* of payload_sti */
 	assert_memory_equal(at, "\xfb\xc3", 2); /* sti; ret */
 	at[0] = 0x90;
 	put_return(put_flag(b, put_flag(b, code, b->g.text.cli), b->g.text.sti));
