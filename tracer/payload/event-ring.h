@@ -6,6 +6,7 @@
 #ifndef HVTRACE_TRACER_PAYLOAD_EVENT_RING_H
 #define HVTRACE_TRACER_PAYLOAD_EVENT_RING_H
 
+#include "tracer/payload/record.h"
 #include "tracer/payload/staging.h"
 
 #define EVENT_STACK_DEPTH 64
@@ -71,14 +72,12 @@ static inline uint32_t record_event_file(const struct payload_record *r)
 
 static inline bool record_is_event(const struct payload_record *r)
 {
-	return (r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK) == PAYLOAD_EVENT;
+	return record_type(r) == PAYLOAD_EVENT;
 }
 
 static inline bool record_is_window_end(const struct payload_record *r)
 {
-	unsigned int type = r->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK;
-
-	return type == PAYLOAD_IRQS_ON || type == PAYLOAD_PREEMPT_ON;
+	return record_type(r) == PAYLOAD_IRQS_ON || record_type(r) == PAYLOAD_PREEMPT_ON;
 }
 
 /* Whether an event or a window's end has said that there is a copy of its stack. */

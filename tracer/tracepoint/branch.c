@@ -78,7 +78,7 @@ void guest_branches_settle(struct trace *t)
 	machine_pause_for(t->m, "taking the look at its branches out");
 	ret = detours_take_out(&t->guest, trampoline_window(t), DETOUR_BRANCH, 1);
 	machine_resume(t->m);
-	b->placed = ret;
+	b->placed = ret != 0;
 	if (ret)
 		trace_note(t, "branch: " UPDATE "() goes on being seen: %s", strerror(-ret));
 }

@@ -9,16 +9,25 @@
 #include <string.h>
 
 /* In the order of available_tracers. */
+/* clang-format off */
 static const struct tracer_ops *const tracers[] = {
-	&blk_tracer_ops,	&mmiotrace_tracer_ops,
-	&hw_branch_tracer_ops,	&branch_tracer_ops,
-	&hwlat_tracer_ops,	&function_graph_tracer_ops,
-	&wakeup_dl_tracer_ops,	&wakeup_rt_tracer_ops,
-	&wakeup_tracer_ops,	&preemptirqsoff_tracer_ops,
-	&preemptoff_tracer_ops, &irqsoff_tracer_ops,
-	&function_tracer_ops,	&sched_switch_tracer_ops,
+	&blk_tracer_ops,
+	&mmiotrace_tracer_ops,
+	&hw_branch_tracer_ops,
+	&branch_tracer_ops,
+	&hwlat_tracer_ops,
+	&function_graph_tracer_ops,
+	&wakeup_dl_tracer_ops,
+	&wakeup_rt_tracer_ops,
+	&wakeup_tracer_ops,
+	&preemptirqsoff_tracer_ops,
+	&preemptoff_tracer_ops,
+	&irqsoff_tracer_ops,
+	&function_tracer_ops,
+	&sched_switch_tracer_ops,
 	&nop_tracer_ops,
 };
+/* clang-format on */
 
 enum { NR_TRACERS = sizeof(tracers) / sizeof(tracers[0]) };
 

@@ -160,21 +160,25 @@ int qemu_monitor_tables(const char *registers, struct qemu_vcpu *vcpus, unsigned
 /* "* CPU #0: thread_id=4711" */
 int qemu_monitor_threads(const char *cpus, struct qemu_vcpu *vcpus, unsigned int n)
 {
-	unsigned int found = 0;
 	char line[LINE];
 
 	while (next_line(&cpus, line)) {
 		const char *at = strstr(line, "CPU #"), *tid = strstr(line, "thread_id=");
-		unsigned int cpu;
+		struct qemu_vcpu *v;
+		uint32_t cpu;
 		int id;
 
-		if (!at || !tid || sscanf(at, "CPU #%9u", &cpu) != 1 || cpu >= n ||
+		if (!at || !tid || sscanf(at, "CPU #%9" SCNu32, &cpu) != 1 ||
 		    sscanf(tid, "thread_id=%9d", &id) != 1 || id <= 0)
 			continue;
-		found += !vcpus[cpu].tid;
-		vcpus[cpu].tid = id;
+		v = vcpu_of(vcpus, n, cpu);
+		if (v)
+			v->tid = id;
 	}
-	return found == n ? 0 : -EPROTO;
+	while (n--)
+		if (!vcpus[n].tid && !vcpus[n].gone)
+			return -EPROTO;
+	return 0;
 }
 
 /* "  vcpus_count: "1"", of each place where there is a vCPU or can be */

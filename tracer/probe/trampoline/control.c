@@ -25,7 +25,6 @@ int trampoline_control_init(struct trace *t, struct trampoline *tr)
 
 	if (!ret)
 		ret = limits_forget(w);
-
 	for (unsigned int i = 0; i < t->vcpus && !ret; i++) {
 		uint8_t ctl[CTL_SIZE] = {0};
 

@@ -27,8 +27,8 @@ struct gdb {
 	int64_t late; /* of GDB_LATE_MS what is used up */
 	uint32_t pid;
 	uint32_t selected; /* by Hg; 0: none yet */
-	uint32_t
-		stops_as; /* whom it tells the next stop for, by Hc or the last one; 0: the first */
+	/* Whom it tells the next stop for, by Hc or the last one; 0: the first. */
+	uint32_t stops_as;
 	unsigned int ahead; /* writes whose answers have not been read yet */
 	int ahead_error;    /* the first of theirs */
 };

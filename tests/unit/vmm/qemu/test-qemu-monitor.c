@@ -151,7 +151,8 @@ static void test_vcpus(void **state)
 
 static void test_threads(void **state)
 {
-	struct qemu_vcpu v[3] = {0};
+	static const struct qemu_vcpu none[2] = {{.thread = 1}, {.thread = 2}};
+	struct qemu_vcpu v[2] = {{.thread = 1}, {.thread = 2}};
 
 	(void)state;
 	assert_int_equal(qemu_monitor_threads("* CPU #0: thread_id=4711\r\n"
@@ -160,14 +161,32 @@ static void test_threads(void **state)
 			 0);
 	assert_int_equal(v[0].tid, 4711);
 	assert_int_equal(v[1].tid, 4712);
-	memset(v, 0, sizeof(v));
+	memcpy(v, none, sizeof(v));
 	assert_int_equal(qemu_monitor_threads("* CPU #0: thread_id=1\n", v, 2), -EPROTO);
 	assert_int_equal(qemu_monitor_threads("CPU #9: thread_id=1\nCPU #1: thread_id=-1\n"
 					      "CPU #1: thread_id=\n",
 					      v, 2),
 			 -EPROTO);
 	assert_int_equal(v[1].tid, 0);
+	memcpy(v, none, sizeof(v));
 	assert_int_equal(qemu_monitor_threads("unknown command: 'info cpus'\r\n", v, 2), -EPROTO);
+}
+
+/* device_del of the third of four, before it was attached to and behind that. */
+static void test_threads_of_some(void **state)
+{
+	static const char text[] = "* CPU #0: thread_id=10\r\n  CPU #1: thread_id=11\r\n"
+				   "  CPU #3: thread_id=13\r\n";
+	struct qemu_vcpu listed[3] = {{.thread = 1}, {.thread = 2}, {.thread = 4}};
+	struct qemu_vcpu v[4] = {{.thread = 1}, {.thread = 2}, {.gone = true}, {.thread = 4}};
+
+	(void)state;
+	assert_int_equal(qemu_monitor_threads(text, listed, 3), 0);
+	assert_int_equal(listed[2].tid, 13);
+	assert_int_equal(qemu_monitor_threads(text, v, 4), 0);
+	assert_int_equal(v[1].tid, 11);
+	assert_int_equal(v[2].tid, 0);
+	assert_int_equal(v[3].tid, 13);
 }
 
 static void test_xml(void **state)
@@ -204,10 +223,15 @@ static void test_xml(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_regions),	       cmocka_unit_test(test_regions_refused),
-		cmocka_unit_test(test_numbers),	       cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_tables_of_some), cmocka_unit_test(test_vcpus),
-		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_xml),
+		cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_regions_refused),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_tables_of_some),
+		cmocka_unit_test(test_vcpus),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_threads_of_some),
+		cmocka_unit_test(test_xml),
 	};
 
 	return cmocka_run_group_tests_name("qemu monitor", tests, NULL, NULL);
