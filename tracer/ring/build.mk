@@ -1,5 +1,6 @@
 tracer-objs += tracer/ring/horizon.o
 tracer-objs += tracer/ring/look.o
+tracer-objs += tracer/ring/memory.o
 tracer-objs += tracer/ring/merge.o
 tracer-objs += tracer/ring/page.o
 tracer-objs += tracer/ring/read.o

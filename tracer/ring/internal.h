@@ -27,6 +27,8 @@
 
 #define RING_CACHE_LINE 64
 
+struct ring_block;
+
 struct ring_page {
 	_Atomic uint64_t ts;	  /* of the first event */
 	_Atomic uint64_t commit;  /* bytes of data that readers may read */
@@ -34,6 +36,7 @@ struct ring_page {
 	uint32_t real_end;	  /* where the padding at the end starts; 0: there is none */
 	uint64_t seq;		  /* pages entered by the writer, this one included */
 	uint64_t first;		  /* number of its first event, counted from ring_new() */
+	struct ring_block *block; /* that it came in */
 	alignas(RING_CACHE_LINE) uint8_t data[RING_PAGE_DATA];
 };
 
@@ -101,7 +104,9 @@ static inline uint32_t ring_page_commit(struct ring_page *p)
 	return (uint32_t)atomic_load_explicit(&p->commit, memory_order_acquire);
 }
 
-struct ring_page *ring_page_new(void);
+/* nr empty pages, or -ENOMEM; those of one ring are allocated and freed by one thread at a time. */
+int ring_pages_alloc(struct ring_page **pages, size_t nr);
+void ring_pages_free(struct ring_page **pages, size_t nr);
 /* Make a page that nobody reads an empty one. */
 void ring_page_clear(struct ring_page *p);
 

@@ -5,42 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct ring_page *ring_page_new(void)
-{
-	struct ring_page *p = aligned_alloc(alignof(struct ring_page), sizeof(*p));
-
-	if (!p)
-		return NULL;
-	atomic_init(&p->ts, 0);
-	p->seq = 0;
-	p->first = 0;
-	ring_page_clear(p);
-	return p;
-}
-
 void ring_page_clear(struct ring_page *p)
 {
 	atomic_store_explicit(&p->commit, 0, memory_order_relaxed);
 	atomic_store_explicit(&p->entries, 0, memory_order_relaxed);
 	p->real_end = 0;
-}
-
-static void free_pages(struct ring_page **pages, size_t nr)
-{
-	while (nr)
-		free(pages[--nr]);
-}
-
-static int alloc_pages(struct ring_page **pages, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		pages[i] = ring_page_new();
-		if (!pages[i]) {
-			free_pages(pages, i);
-			return -ENOMEM;
-		}
-	}
-	return 0;
 }
 
 /* Whole pages for that many bytes, two at least, as in the kernel (ring_buffer_resize). */
@@ -60,9 +29,10 @@ struct ring *ring_new(size_t bytes)
 		return NULL;
 	memset(r, 0, sizeof(*r));
 	r->pages = calloc(nr, sizeof(*r->pages));
-	r->reader.page = ring_page_new();
-	if (!r->pages || !r->reader.page || alloc_pages(r->pages, nr))
+	if (!r->pages || ring_pages_alloc(&r->reader.page, 1))
 		goto free_ring;
+	if (ring_pages_alloc(r->pages, nr))
+		goto free_reader;
 	r->nr = nr;
 	r->overwrite = true;
 	r->used = 1;
@@ -74,8 +44,9 @@ struct ring *ring_new(size_t bytes)
 	pthread_mutex_init(&r->resize_lock, NULL);
 	return r;
 
+free_reader:
+	ring_pages_free(&r->reader.page, 1);
 free_ring:
-	free(r->reader.page);
 	free(r->pages);
 	free(r);
 	return NULL;
@@ -88,9 +59,9 @@ void ring_free(struct ring *r)
 	pthread_mutex_destroy(&r->resize_lock);
 	pthread_mutex_destroy(&r->read_lock);
 	pthread_mutex_destroy(&r->lock);
-	free_pages(r->pages, r->nr);
+	ring_pages_free(r->pages, r->nr);
 	free(r->pages);
-	free(r->reader.page);
+	ring_pages_free(&r->reader.page, 1);
 	free(r);
 }
 
@@ -199,7 +170,7 @@ int ring_resize(struct ring *r, size_t bytes)
 	differ = nr > old ? nr - old : old - nr;
 	pages = calloc(nr, sizeof(*pages));
 	spare = calloc(differ + 1, sizeof(*spare));
-	if (!pages || !spare || (nr > old && alloc_pages(spare, differ)))
+	if (!pages || !spare || (nr > old && ring_pages_alloc(spare, differ)))
 		goto free_arrays;
 
 	pthread_mutex_lock(&r->lock);
@@ -210,7 +181,7 @@ int ring_resize(struct ring *r, size_t bytes)
 
 	pages = before;
 	if (nr < old)
-		free_pages(spare, differ);
+		ring_pages_free(spare, differ);
 	err = 0;
 free_arrays:
 	free(spare);

@@ -4,6 +4,7 @@
 #include "tests/unit/ring-check.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 static struct ring *new_ring(size_t pages)
 {
@@ -306,6 +307,35 @@ static void test_resize(void **state)
 	ring_free(r);
 }
 
+/* Pages that are mapped: the first number of statm(5). */
+static long mapped(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	long n;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%ld", &n), 1);
+	fclose(f);
+	return n;
+}
+
+/* A smaller ring takes less memory, whichever pages it keeps, and none afterwards. */
+static void test_memory(void **state)
+{
+	const long before = mapped(), large = 4000;
+	struct ring *r = new_ring((size_t)large);
+	uint64_t ts = 0;
+
+	(void)state;
+	assert_in_range(mapped() - before, large, large + large / 4);
+	fill_pages(r, &ts, (int)large + large / 2);
+	assert_int_equal(ring_resize(r, 10 * RING_PAGE_DATA), 0);
+	assert_in_range(mapped() - before, 10, large / 2);
+	assert_int_equal(stats(r).entries, 10 * PER_PAGE);
+	ring_free(r);
+	assert_true(mapped() - before < large / 8);
+}
+
 /* A looking reader tells exactly what it did not see, and disturbs nobody. */
 static void test_look(void **state)
 {
@@ -379,12 +409,12 @@ static void test_two_consumers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_length),  cmocka_unit_test(test_time),
-		cmocka_unit_test(test_discard),	      cmocka_unit_test(test_record_off),
-		cmocka_unit_test(test_overwrite),     cmocka_unit_test(test_produce_consume),
-		cmocka_unit_test(test_reset),	      cmocka_unit_test(test_reset_while_reserved),
-		cmocka_unit_test(test_resize),	      cmocka_unit_test(test_look),
-		cmocka_unit_test(test_two_consumers),
+		cmocka_unit_test(test_every_length), cmocka_unit_test(test_time),
+		cmocka_unit_test(test_discard),	     cmocka_unit_test(test_record_off),
+		cmocka_unit_test(test_overwrite),    cmocka_unit_test(test_produce_consume),
+		cmocka_unit_test(test_reset),	     cmocka_unit_test(test_reset_while_reserved),
+		cmocka_unit_test(test_resize),	     cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_look),	     cmocka_unit_test(test_two_consumers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
