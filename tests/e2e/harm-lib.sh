@@ -78,6 +78,15 @@ guest_has_gone()
 	! guest_is_there
 }
 
+# A guest that took its clock for much slower than it is finds that everything else is late.
+clocks()
+{
+	local up age
+	read -r _ up _ < <(tail -n 1 <<<"$guest_answer")
+	age=$(ps -o etimes= -p "$(guest_pid)")
+	[ "${up%.*}" -le $((2 * age + 60)) ] || echo "# the guest's clock says $up s, its QEMU's $((age))"
+}
+
 # Of every guest, when its test is over. Its log may have been emptied meanwhile, its console has not: there a
 # test may have asked for a trace of calls itself (sysrq), and complaints have other words as well.
 guest_unharmed()
@@ -92,6 +101,7 @@ guest_unharmed()
 	[ "$guest_console" = 0 ] || guest_greet
 	guest_ask 'workload getppid 10 openat 10; busybox cat /proc/uptime'
 	result $? 'the guest goes on in the end'
+	clocks
 	no_complaints && grep -av 'Call Trace' "$qemu_dir/console" | no_complaints_in
 	result $? "the guest's kernel has no complaints"
 	windows 0

@@ -126,12 +126,14 @@ check-programs: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workloa
 	$(O)/tests/e2e/frames $(O)/tests/e2e/frames32 $(O)/tests/e2e/read-clock
 
 # Every guest has the first one; what is known of its text comes from the second.
-check-programs bench-built soak-built: $(O)/tests/workload/workload $(O)/tests/e2e/guest-memory
+check-programs bench-built soak-built: $(O)/tests/workload/workload $(O)/tests/workload/workload.map \
+	$(O)/tests/e2e/guest-memory
 
-$(O)/tests/workload/workload: tests/workload/workload.c
+$(O)/tests/workload/workload $(O)/tests/workload/workload.map &: tests/workload/workload.c
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -Wl,-Map=$@.map -o $@ $<
+	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -Wl,-Map=$(O)/tests/workload/workload.map \
+		-o $(O)/tests/workload/workload $<
 
 $(O)/tests/workload/bpf-calls: tests/workload/bpf-calls.c
 	$(call say,LINK,$@)
