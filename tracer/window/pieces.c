@@ -129,12 +129,33 @@ static int pieces_ask(struct coming *c, struct borrow *b, uint32_t n, uint32_t g
 	return ret;
 }
 
-static int pieces_lack(const struct window *w, uint32_t want, char *err, size_t errlen)
+/*
+ * How many pieces the guest is asked for at most: were it all that it has left, tasks of its own
+ * would be ended for want of memory. The kernel tells what can be had without that, in pages
+ * (si_mem_available(), mm/page_alloc.c, 6.1); one that does not is not held back.
+ */
+static int pieces_room(struct borrow *b, uint32_t *room, char *err, size_t errlen)
+{
+	struct borrow_call call = {.fn = borrow_function(b, "si_mem_available")};
+	uint64_t pieces;
+	int ret;
+
+	*room = WINDOW_MAX_PIECES;
+	if (!call.fn)
+		return 0;
+	ret = borrow_run_wanted(b, &call, 1, BORROW_ANY, OPEN_MS, err, errlen);
+	pieces = (call.ret - call.ret / 4) >> PIECE_ORDER;
+	if (!ret && pieces < *room)
+		*room = (uint32_t)pieces;
+	return ret;
+}
+
+static int pieces_lack(uint32_t have, uint32_t want, char *err, size_t errlen)
 {
 	snprintf(
 		err, errlen,
 		"the guest lacks memory: %u of %u blocks of 2 MiB cannot be had; free some in it or ask for less (--window-memory)",
-		want - w->header.nr_pieces, want);
+		want - have, want);
 	return -ENOMEM;
 }
 
@@ -151,17 +172,25 @@ int window_pieces_borrow(struct window *w, struct borrow *b, size_t min, char *e
 		.errlen = errlen,
 	};
 	char ignored[256];
+	uint32_t room;
 	int ret;
 
 	h->borrowed = 1;
 	h->size = 0;
+	ret = pieces_room(b, &room, err, errlen);
+	if (ret)
+		return ret;
+	if (room < want)
+		return pieces_lack(room, want, err, errlen);
+	if (c.most > room)
+		c.most = room;
 	ret = pieces_ask(&c, b, c.most, GFP_AT_ONCE, at_once);
 	/* The guest may have to make room first, which only a task can wait for. */
 	if (!ret && h->nr_pieces < want)
 		ret = pieces_ask(&c, b, want - h->nr_pieces, GFP_PATIENT, patient);
 	/* Without a task that can wait for it, there is none. */
 	if ((!ret || (ret == -ETIMEDOUT && h->nr_pieces)) && h->nr_pieces < want)
-		ret = pieces_lack(w, want, err, errlen);
+		ret = pieces_lack(h->nr_pieces, want, err, errlen);
 	for (uint32_t i = 1; i < h->nr_pieces && !ret; i++) {
 		ret = piece_clear(w, i);
 		if (ret)

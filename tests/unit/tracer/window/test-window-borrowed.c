@@ -9,8 +9,9 @@
 
 #include "tests/unit/tracer/window/window-kernel.h"
 
-#define FN_MEMSET 0x1800
-#define BLOCKS	  4
+#define FN_MEMSET    0x1800
+#define FN_AVAILABLE 0x1840
+#define BLOCKS	     4
 
 static struct borrow *borrow;
 
@@ -18,6 +19,7 @@ static struct borrow *borrow;
 static struct {
 	uint64_t blocks[BLOCKS]; /* that the allocator gives, then 0 */
 	unsigned int given;
+	uint64_t available; /* pages */
 	uint64_t freed[BLOCKS];
 	unsigned int nr_freed;
 	uint64_t flushed_from, flushed_to;
@@ -32,6 +34,7 @@ static int set_up(void **state)
 	(void)state;
 	window_kernel_make();
 	fake_symbol("memset", FAKE_VA(FN_MEMSET), 'T');
+	fake_symbol("si_mem_available", FAKE_VA(FN_AVAILABLE), 'T');
 	borrow = borrow_new(NULL, &guest);
 	assert_non_null(borrow);
 	return 0;
@@ -108,6 +111,8 @@ static uint64_t kernel_does(const struct machine_regs *r)
 	case FN_MEMSET:
 		guest_empties(r);
 		return 0;
+	case FN_AVAILABLE:
+		return mm.available;
 	default:
 		assert_int_equal(r->rip, FAKE_VA(FN_FLUSH));
 		guest_flushes(r);
@@ -141,9 +146,16 @@ static void guest_runs(void)
 	look();
 }
 
-static int open_borrowed(uint64_t first, uint64_t second, char *err)
+/* A guest with plenty of memory, none of which has been asked for. */
+static void mm_make(void)
 {
 	memset(&mm, 0, sizeof(mm));
+	mm.available = UINT64_MAX;
+}
+
+static int open_borrowed(uint64_t first, uint64_t second, char *err)
+{
+	mm_make();
 	mm.blocks[0] = first;
 	mm.blocks[1] = second;
 	mm.tasks = true;
@@ -208,6 +220,44 @@ static void what_was_got_goes_back(void **state)
 	assert_true(mm.given == 1 && mm.nr_freed == 1);
 }
 
+static void nothing_is_mapped(void)
+{
+	for (unsigned int i = 256; i < SLOT_HIGH; i++)
+		assert_int_equal(entry(i), 0);
+}
+
+/* PAGES that the guest has left; the allocator would give three pieces. */
+static int open_of(uint64_t pages, size_t size, size_t min, char *err)
+{
+	mm_make();
+	for (unsigned int i = 0; i < 3; i++)
+		mm.blocks[i] = FAKE_DIRECT + (1 + i) * WINDOW_PIECE;
+	mm.available = pages;
+	mm.tasks = true;
+	fake.run = guest_runs;
+	return window_open(&w, &guest, borrow, size, min, err, 256);
+}
+
+/* It is asked for no more than three quarters of what it has, be the window smaller for it. */
+static void what_the_guest_needs_stays(void **state)
+{
+	const uint64_t two = 2 * (WINDOW_PIECE / 4096) * 4 / 3 + 1;
+	char err[256];
+
+	(void)state;
+	assert_int_equal(open_of(two - 2, SIZE, SIZE, err), -ENOMEM);
+	assert_non_null(strstr(err, "lacks memory: 1 of 2 blocks"));
+	assert_int_equal(mm.given, 0);
+	assert_int_equal(open_of(two, 3 * WINDOW_PIECE, WINDOW_PIECE, err), 0);
+	assert_int_equal(mm.given, 2);
+	assert_int_equal(w.header.size, 2 * WINDOW_PIECE);
+	assert_int_equal(window_close(&w, borrow, err, sizeof(err)), 0);
+	assert_int_equal(mm.nr_freed, 2);
+	assert_int_equal(open_of(0, SIZE, WINDOW_PIECE, err), -ENOMEM);
+	assert_int_equal(mm.given, 0);
+	nothing_is_mapped();
+}
+
 static bool one_was_given(void *arg)
 {
 	(void)arg;
@@ -220,7 +270,7 @@ static void what_was_got_goes_back_of_one_given_up(void **state)
 	char err[256];
 
 	(void)state;
-	memset(&mm, 0, sizeof(mm));
+	mm_make();
 	mm.blocks[0] = high;
 	fake.run = guest_runs;
 	guest.given_up = one_was_given;
@@ -228,12 +278,6 @@ static void what_was_got_goes_back_of_one_given_up(void **state)
 	guest.given_up = NULL;
 	assert_true(mm.nr_freed == 1 && mm.freed[0] == high);
 	assert_int_equal(entry(slot_of(&w)), 0);
-}
-
-static void nothing_is_mapped(void)
-{
-	for (unsigned int i = 256; i < SLOT_HIGH; i++)
-		assert_int_equal(entry(i), 0);
 }
 
 static void hostile_allocators_are_refused(void **state)
@@ -314,7 +358,7 @@ static void one_that_dies_leaves_what_is_found(void **state)
 	char err[256];
 
 	(void)state;
-	memset(&mm, 0, sizeof(mm));
+	mm_make();
 	for (unsigned int i = 0; i < 2; i++)
 		mm.blocks[i] = i ? low : high;
 	mm.tasks = true;
@@ -322,9 +366,10 @@ static void one_that_dies_leaves_what_is_found(void **state)
 	fake.run = guest_runs;
 	lost_most = looked = 0;
 	assert_int_equal(window_open(&w, &guest, borrow, SIZE, SIZE, err, sizeof(err)), 0);
-	assert_int_equal(looked, 5); /* a call's begin and end twice, and the end of all */
+	assert_int_equal(looked,
+			 3 + 5); /* a call's begin and end once and twice, and each end of all */
 	assert_int_equal(window_close(&w, borrow, err, sizeof(err)), 0);
-	assert_int_equal(looked, 5 + 13); /* of six calls */
+	assert_int_equal(looked, 3 + 5 + 13); /* of six calls */
 	assert_int_equal(lost_most, 1);
 	assert_int_equal(mm.nr_freed, 2);
 	nothing_is_mapped();
@@ -356,6 +401,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(memory_is_borrowed),
 		TEST(what_was_got_goes_back),
+		TEST(what_the_guest_needs_stays),
 		TEST(what_was_got_goes_back_of_one_given_up),
 		TEST(hostile_allocators_are_refused),
 		TEST(idle_guests_get_theirs_back),
