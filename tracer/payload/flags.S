@@ -268,11 +268,15 @@ payload_moved_exit:
 	popf
 	ret
 
-/* The call of irqentry_enter(regs), by an interrupt or an exception. */
+/*
+ * The call of irqentry_enter(regs), by an interrupt or an exception. What is open where they have
+ * been on ended at a place that is not seen, or is about to be looked at.
+ */
 	.globl	payload_irq_entry
 payload_irq_entry:
 	testl	$RFLAGS_IF, REGS_FLAGS(%rdi)
 	jz	.Lirqentry_enter
+	irqs_go_on
 	irqs_go_off
 .Lirqentry_enter:
 	kernel_jump PATCH_IRQENTRY_ENTER

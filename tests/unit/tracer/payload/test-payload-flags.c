@@ -443,6 +443,30 @@ static void test_interrupt(void **state)
 			 0x80000000 | STATE_IRQS_OFF | PAYLOAD_IRQS_ON << STATE_TYPE_SHIFT);
 }
 
+/* Where they have been on, what is open has ended unseen, unless it goes on as one of both. */
+static void test_unseen_end(void **state)
+{
+	struct payload_guest *g = *state;
+
+	measure(g, CRITICAL_IRQS, 0);
+	cli(g);
+	enter_irq(g, IF | 2);
+	assert_int_equal(made(g), 2);
+	assert_true(record(g, 1)->tsc >= record(g, 0)->tsc);
+	assert_true(leave_irq(g, IF | 2, KERNEL_CS));
+	assert_int_equal(made(g), 4);
+	assert_true(record(g, 2)->tsc > record(g, 1)->tsc);
+	measure(g, CRITICAL_IRQS | CRITICAL_PREEMPT, 0);
+	cpu.irqs = true;
+	cli(g);
+	g->percpu.preempt_count++;
+	enter_irq(g, IF | 2);
+	assert_int_equal(made(g), 4);
+	g->percpu.preempt_count--;
+	assert_true(leave_irq(g, IF | 2, KERNEL_CS));
+	assert_int_equal(made(g), 6);
+}
+
 /* An exception where they were off neither begins nor ends anything. */
 static void test_exception(void **state)
 {
@@ -487,9 +511,11 @@ static void test_ways_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_window),   TEST(test_full),  TEST(test_no_window), TEST(test_either),
-		TEST(test_rises),    TEST(test_stack), TEST(test_interrupt), TEST(test_exception),
-		TEST(test_ways_out), TEST(test_moved), TEST(test_copy),	     TEST(test_copy_or_ask),
+		TEST(test_window),     TEST(test_full),	     TEST(test_no_window),
+		TEST(test_either),     TEST(test_rises),     TEST(test_stack),
+		TEST(test_interrupt),  TEST(test_exception), TEST(test_ways_out),
+		TEST(test_moved),      TEST(test_copy),	     TEST(test_copy_or_ask),
+		TEST(test_unseen_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
