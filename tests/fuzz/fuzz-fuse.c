@@ -34,7 +34,9 @@ enum {
 	SETTLED = 1, /* the round after which nothing grows */
 };
 
-static struct cost input_ms = {"milliseconds of an input", 2000, 0};
+/* One of a kilobyte takes 1000 where page faults are dear, and twice that where others compute
+ * beside it. */
+static struct cost input_ms = {"milliseconds of an input", 4000, 0};
 static struct cost grown = {"bytes that are held for doing it again", 8192, 0};
 static struct cost kept = {"bytes that are held for ever", UINT64_MAX, 0};
 /* This one, the one that waits for all, and that of the tracer hwlat. */
