@@ -82,9 +82,9 @@ guest_has_gone()
 clocks()
 {
 	local up age
-	read -r _ up _ < <(tail -n 1 <<<"$guest_answer")
+	up=$(awk 'NF == 3 && $2 ~ /^[0-9.]+$/ { up = $2 } END { print int(up) }' <<<"$guest_answer")
 	age=$(ps -o etimes= -p "$(guest_pid)")
-	[ "${up%.*}" -le $((2 * age + 60)) ] || echo "# the guest's clock says $up s, its QEMU's $((age))"
+	[ "$up" -le $((2 * age + 60)) ] || echo "# the guest's clock says $up s, its QEMU's $((age))"
 }
 
 # Of every guest, when its test is over. Its log may have been emptied meanwhile, its console has not: there a
