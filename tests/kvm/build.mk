@@ -99,6 +99,7 @@ kvm-rest += tests/e2e/run-attach,sched,6.1
 kvm-rest += tests/e2e/run-attach,guest-prints,6.1
 kvm-rest += tests/e2e/run-attach,guest-prints,6.12
 kvm-rest += tests/e2e/kprobe-names
+kvm-rest += tests/e2e/uprobe-events,6.12
 kvm-rest += tests/e2e/module-events,6.1
 kvm-rest += tests/e2e/module-events,6.12
 kvm-rest += tests/e2e/list-events

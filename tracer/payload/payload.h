@@ -59,7 +59,7 @@
  * was that tracing_off() was called. All else that there may be is such a time.
  */
 #define SWITCH_OFF 0
-#define SWITCH_ON  -1
+#define SWITCH_ON  (-1)
 
 #define LOCKERS	       16
 #define LOCKER_SIZE    8
