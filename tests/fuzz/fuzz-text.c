@@ -254,7 +254,7 @@ static void use_flags(struct input *in)
 	flag_sites_check(trace, critical & (CRITICAL_IRQS | CRITICAL_PREEMPT));
 	for (size_t i = 0; i < trace->probes.nr; i++) {
 		struct payload_record r = {.ip = (uint32_t)(trace->probes.v[i].va + i % 12)};
-		uint8_t bytes[PAYLOAD_FORM_MAX];
+		uint8_t bytes[FLAG_SITE_MAX];
 
 		if (!(trace->probes.v[i].flags & PROBE_FL_FLAG))
 			continue;

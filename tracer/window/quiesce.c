@@ -232,7 +232,7 @@ static void enter_vcpu_stacks(struct look *l, unsigned int vcpu, const struct ta
 static void enter_vcpu(struct look *l, unsigned int vcpu)
 {
 	struct machine_regs regs;
-	struct machine_sregs sregs;
+	struct machine_sregs sregs = {0};
 	struct task task;
 	int ret = machine_get_regs(l->g->m, vcpu, &regs);
 
