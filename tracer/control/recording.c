@@ -166,9 +166,9 @@ int instance_set_tracer(struct instance *i, const char *name)
 	}
 	if (!i->tracer->mmio && (tracer->mmio || (before && before->mmio)))
 		watch_devices(i, false);
-	if (!ret && tracer->max && !before->max)
+	if (!ret && before && tracer->max && !before->max)
 		max_begin(i);
-	else if (!ret && !tracer->max && before->max)
+	else if (!ret && before && !tracer->max && before->max)
 		max_end(i);
 	events_unlock(events);
 	return ret;

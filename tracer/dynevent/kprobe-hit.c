@@ -42,7 +42,7 @@ struct event_hit {
 
 static bool is_uprobe(const struct event_hit *h)
 {
-	return h->pe->def->kind == PROBE_UPROBE;
+	return h->guest && h->pe->def->kind == PROBE_UPROBE;
 }
 
 static int read_memory(void *arg, bool user, uint64_t va, void *buf, size_t len)

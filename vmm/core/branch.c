@@ -98,9 +98,11 @@ static enum branch_kind kind_of_group(uint8_t modrm)
 /* An escape byte alone says nothing: VEX and its like have none of these. */
 static bool has_legacy_opcode(const cs_insn *insn)
 {
+	static const uint8_t prefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
+					   0x66, 0x67, 0xf0, 0xf2, 0xf3};
 	const uint8_t *at = insn->bytes, *end = at + insn->size;
 
-	while (at < end && memchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3", *at, 11))
+	while (at < end && memchr(prefixes, *at, sizeof(prefixes)))
 		at++;
 	return at < end && *at != 0xc4 && *at != 0xc5 && *at != 0x62;
 }

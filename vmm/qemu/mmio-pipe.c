@@ -39,7 +39,7 @@ static int find_fd(pid_t pid, fd_fn *look, void *arg)
 		return -errno;
 	for (int n = 0; found < 0 && n < OTHER_FDS && (entry = readdir(folder)); n++)
 		if (*entry->d_name != '.' && look(dirfd(folder), entry->d_name, arg))
-			found = atoi(entry->d_name);
+			found = (int)strtol(entry->d_name, NULL, 10);
 	closedir(folder);
 	return found;
 }

@@ -195,7 +195,7 @@ unsigned int qemu_monitor_version(const char *answer); /* 702 for 7.2; 0: none *
 int qemu_vcpus_find(struct qemu_machine *m, char *err, size_t errlen);
 int qemu_vcpus_look(struct machine *base); /* machine_look_at_vcpus() */
 /* machine_number_vcpus() */
-int qemu_vcpus_number(struct machine *base, const unsigned int *number, unsigned int n);
+int qemu_vcpus_number(struct machine *base, const unsigned int *to, unsigned int n);
 /* Whether some have been plugged in since. Called with m->io held and the guest standing. */
 bool qemu_vcpus_grew(struct qemu_machine *m);
 

@@ -201,6 +201,7 @@ static int block(const char *code, size_t len, size_t there, uint64_t *end)
 
 static void ends_of_blocks(void **state)
 {
+	static const uint8_t over[] = {0x0f, 0x1f, 0x44, 0x00, 0x00, 0x75, 0x10};
 	char code[64];
 	uint64_t end;
 
@@ -213,7 +214,7 @@ static void ends_of_blocks(void **state)
 	assert_true(end == CODE + 1);
 	/* over the end of the page, in the middle of an instruction */
 	memset(code, 0x90, sizeof(code));
-	memcpy(code + 14, "\x0f\x1f\x44\x00\x00\x75\x10", 7);
+	memcpy(code + 14, over, sizeof(over));
 	assert_int_equal(block(code, sizeof(code), ALL, &end), 0);
 	assert_true(end == CODE + 19);
 	/* what is behind the page is not there */

@@ -415,14 +415,15 @@ static void test_look(void **state)
 static void test_look_stays(void **state)
 {
 	struct payload_guest *g = *state;
+	/* mov %rsi, %rax; ret: an entry that is not NULL */
+	static const uint8_t gives_rsi[] = {0x48, 0x89, 0xf0, 0xc3};
 	uint8_t *text = g->window + WINDOW_TEXT;
 	reserve_fn reserve = (reserve_fn)(uintptr_t)(text + g->text.reserve_look);
 	commit_fn commit = (commit_fn)(uintptr_t)(text + g->text.commit_look);
 	struct guest_fbuffer fbuffer = {.file = file_of(g, 0)};
 
 	file_of(g, 0)[EVENT_FILE_FLAGS] = EVENT_STAYS;
-	/* mov %rsi, %rax; ret: an entry that is not NULL */
-	memcpy(text + g->text.reserve_trap, "\x48\x89\xf0\xc3", 4);
+	memcpy(text + g->text.reserve_trap, gives_rsi, sizeof(gives_rsi));
 	assert_ptr_equal(reserve(&fbuffer, file_of(g, 0), 8), file_of(g, 0));
 	assert_int_equal(g->percpu.preempt_count, GUEST_PREEMPT + 1);
 	commit(&fbuffer);

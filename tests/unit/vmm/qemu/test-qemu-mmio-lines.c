@@ -162,7 +162,8 @@ static void a_line_is_too_long(void **state)
 
 	(void)state;
 	memset(text, 'x', sizeof(text));
-	memcpy(text, READ, strlen(READ));
+	snprintf(text, sizeof(text), "%s", READ);
+	text[strlen(READ)] = 'x';
 	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 		struct mmio_lines lines = {0};
 		struct told told = {0};

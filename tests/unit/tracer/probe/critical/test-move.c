@@ -276,9 +276,10 @@ static const uint8_t plain[] = {0x89, 0xf8, 0xfa, 0x89, 0xc2, 0x89, 0xc1, 0xc3};
 
 static void not_where_something_jumps_in(void **state)
 {
-	uint64_t entry = at(FUNC + 3);
+	static uint64_t entry;
 
 	(void)state;
+	entry = at(FUNC + 3);
 	assert_true(PLAN(plain, 2, MOVE_OFF));
 	assert_int_equal(world.m.va, at(FUNC + 2));
 	world.b.entry = &entry;
@@ -305,9 +306,10 @@ static void not_where_the_function_jumps_in(void **state)
 
 static void not_what_others_know_of(void **state)
 {
-	struct text_range taken = {at(FUNC + 6), 1};
+	static struct text_range taken;
 
 	(void)state;
+	taken = (struct text_range){at(FUNC + 6), 1};
 	world.b.taken = &taken;
 	world.b.nr_taken = 1;
 	assert_true(PLAN(plain, 2, MOVE_OFF)); /* with what is in front of it */
@@ -358,9 +360,10 @@ static void not_any_instruction(void **state)
 static void not_a_call_that_is_a_site(void **state)
 {
 	static const uint8_t code[] = {0xfa, 0xe8, 0xfa, 0x01, 0, 0, 0xc3};
-	const uint64_t callee = at(CALLEE);
+	static uint64_t callee;
 
 	(void)state;
+	callee = at(CALLEE);
 	assert_true(PLAN(code, 0, MOVE_OFF));
 	world.b.callee = &callee;
 	world.b.nr_callees = 1;
