@@ -53,6 +53,8 @@ struct fake_qemu {
 		const char *stop;
 	} * steps;
 	_Atomic(const char *) stop; /* what it says at once when it is to run, one time */
+	bool comes;		    /* its vCPU alone comes to a breakpoint, which is where it is */
+	bool halted;		    /* it says so of it */
 	atomic_uint answered;
 	atomic_bool running, ended;
 	atomic_bool detached; /* it was told to run on without us */
@@ -200,6 +202,13 @@ static void fake_run(struct fake_qemu *q)
 		stub_say(&q->stub, stop);
 }
 
+static void fake_run_alone(struct fake_qemu *q)
+{
+	q->running = !q->comes;
+	if (q->comes)
+		stub_say(&q->stub, "T05thread:p01.01;");
+}
+
 /* Nothing where nobody is to step. */
 static void fake_step(struct fake_qemu *q)
 {
@@ -264,6 +273,11 @@ static void fake_answer(struct fake_qemu *q, const char *p)
 		fake_memory(q, p);
 	else if (!strcmp(p, "vCont;c"))
 		fake_run(q);
+	else if (!strncmp(p, "vCont;c:", 8))
+		fake_run_alone(q);
+	else if (!strncmp(p, "qThreadExtraInfo,", 17)) /* CPU#0 [...] */
+		stub_say(&q->stub, q->halted ? "4350552330205b68616c746564205d"
+					     : "4350552330205b72756e6e696e675d");
 	else if (!strncmp(p, "vCont;s:", 8))
 		fake_step(q);
 	else if (*p == 3 && q->running)

@@ -2,11 +2,11 @@
 /*
  * patch.c - many small pieces of guest text, written in one sweep.
  *
- * Under TCG they go through the stub, which has QEMU throw away what it has translated of them. The
- * packets follow each other without waiting: 36,000 of them take QEMU a quarter of a second, a
- * third of what they take one by one. Fewer but longer ones, with the bytes between the pieces, are
- * hardly faster. Under KVM they go into QEMU's memory, a page at a time: that takes a
- * quarter of the time of one by one.
+ * Under KVM they go into QEMU's memory, a page at a time. Under TCG vCPUs go on executing what
+ * QEMU has translated, so small sweeps go through the stub, which has it throw that away bit by
+ * bit: 10 us for each packet, in batches; fewer but longer ones, with the bytes between the pieces,
+ * are hardly faster. Of a large one QEMU is made to throw all away (translated.c), and then it goes
+ * into its memory as well: 80,000 patches in 30 ms instead of 600.
  */
 #include "vmm/qemu/qemu.h"
 
@@ -14,6 +14,9 @@
 #include <string.h>
 
 #define PAGE 4096
+/* With fewer it takes longer to ask whether anything is translated, or to have it thrown away. */
+#define ASK_FROM    64
+#define FORGET_FROM 1000
 
 static int write_by_stub(struct qemu_machine *m, const struct machine_patch *patches, size_t n)
 {
@@ -73,6 +76,27 @@ static int write_pages(struct qemu_machine *m, const struct machine_patch *patch
 	return rc;
 }
 
+/* No vCPU of a guest that somebody else has stopped, or that has never run, is told to run. */
+static bool may_run(struct qemu_machine *m)
+{
+	bool may;
+
+	pthread_mutex_lock(&m->base.lock);
+	may = m->want_run && !m->foreign && !machine_over_locked(&m->base);
+	pthread_mutex_unlock(&m->base.lock);
+	return may;
+}
+
+static int write_under_tcg(struct qemu_machine *m, const struct machine_patch *patches, size_t n,
+			   bool run)
+{
+	bool direct = m->ram.direct && n >= ASK_FROM && qemu_translated_is_nothing(m);
+
+	if (!direct && m->ram.direct && n >= FORGET_FROM && run)
+		direct = qemu_translated_forget(m);
+	return direct ? write_pages(m, patches, n) : write_by_stub(m, patches, n);
+}
+
 /*
  * A vCPU that runs may execute the half of a patch, while calls that stay in the text lead to code
  * that stays as well: who cannot be stopped any more is left as it is.
@@ -80,6 +104,7 @@ static int write_pages(struct qemu_machine *m, const struct machine_patch *patch
 int qemu_patch_text(struct machine *base, const struct machine_patch *patches, size_t n)
 {
 	struct qemu_machine *m = qemu_machine(base);
+	bool run;
 	int rc;
 
 	if (n && !qemu_run_is_over(m))
@@ -90,8 +115,9 @@ int qemu_patch_text(struct machine *base, const struct machine_patch *patches, s
 	}
 	if (m->kvm && m->ram.direct)
 		return write_pages(m, patches, n);
+	run = may_run(m);
 	pthread_mutex_lock(&m->io);
-	rc = write_by_stub(m, patches, n);
+	rc = write_under_tcg(m, patches, n, run);
 	pthread_mutex_unlock(&m->io);
 	return rc == -EREMOTEIO ? -EFAULT : rc;
 }

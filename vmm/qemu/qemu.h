@@ -103,6 +103,7 @@ struct qemu_machine {
 	pthread_mutex_t io;
 	bool kvm;
 	bool loses_int3;	/* machine_info's */
+	bool keeps_translated;	/* qemu_translated_forget() was tried in vain; with m->io held */
 	atomic_uint nvcpus;	/* with those that are gone, and come */
 	bool vcpus_came;	/* some of them, since it was attached to */
 	unsigned int max_vcpus; /* that it can have, also more than there is room for */
@@ -189,6 +190,8 @@ int qemu_monitor_threads(const char *cpus, struct qemu_vcpu *vcpus, unsigned int
 unsigned int qemu_monitor_vcpus(const char *slots); /* 0: it does not tell */
 int qemu_monitor_port_value(const char *answer, uint32_t *value);
 unsigned int qemu_monitor_version(const char *answer); /* 702 for 7.2; 0: none */
+/* Blocks of guest code that TCG has translated; ULONG_MAX: it does not tell. */
+unsigned long qemu_monitor_translated(const char *answer);
 
 /* vcpus.c */
 /* The vCPUs of a guest that stands and has just been connected to. 0, or one line in err. */
@@ -303,6 +306,32 @@ void qemu_mmio_recover(struct qemu_machine *m);
 /* calibrate.c. On the run thread, with m->io held and the guest standing: */
 /* v has its registers known and is at va, which is pa, in the kernel. Once for each vCPU. */
 void qemu_clock_calibrate(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_t pa);
+
+/*
+ * alone.c. With m->io held and the guest standing: the vCPU, whose registers are known, goes from
+ * an address to one with a breakpoint, alone and with interrupts off; there: what registers it has
+ * then. In any case it has those of before again. 0, -EAGAIN: it has not come there, others:
+ * QEMU's.
+ */
+struct qemu_way {
+	uint64_t from, to;
+	int patience_ms; /* before it is stopped */
+	unsigned int tries;
+};
+
+#define QEMU_ALONE_MS 5000 /* a busy host lets a vCPU get somewhere within that time */
+
+int qemu_alone(struct qemu_machine *m, struct qemu_vcpu *v, const struct qemu_way *way,
+	       struct machine_regs *there);
+
+/*
+ * translated.c. Under TCG, with m->io held and the guest standing: QEMU has translated nothing of
+ * the guest's code, so that what is written into its memory is executed; or is made to throw it
+ * away, in a millisecond, for which a vCPU that could run is told to. False: it has, as far as is
+ * known.
+ */
+bool qemu_translated_is_nothing(struct qemu_machine *m);
+bool qemu_translated_forget(struct qemu_machine *m);
 
 /*
  * rdtsc.c: the vCPU's TSC, some microseconds before it stopped (m->clock.stop_begin), all else in

@@ -3,14 +3,7 @@
  * rdtsc.c - has a vCPU that stands execute one rdtsc, to learn its TSC.
  *
  * The instruction is found in the kernel's text; what follows it there is not for us, so first of
- * all a breakpoint is put behind it. With that in place, with interrupts off and with the other
- * vCPUs standing, the vCPU can get nowhere else: whether it has executed the instruction or not,
- * only registers have changed, and these are put back.
- *
- * It is never single-stepped. QEMU tells KVM to step before it tells it of the new rip, and KVM
- * then steps at the old one only (kvm_update_guest_debug() of QEMU 7.2 comes before
- * kvm_arch_put_registers(); __kvm_set_rflags() in arch/x86/kvm/x86.c of Linux 6.1): the vCPU would
- * run away.
+ * all a breakpoint is put behind it, and then the vCPU goes there: alone.c.
  */
 #include "vmm/qemu/qemu.h"
 
@@ -18,13 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STOP_MS	   5000
 #define TRIES	   4 /* a busy host has not let it run until then */
 #define LARGE_PAGE (UINT64_C(2) << 20)
 #define SCAN_CHUNK (64 << 10)
 #define PAGE_SIZE  4096
-#define RFLAGS_TF  (1u << 8)
-#define RFLAGS_IF  (1u << 9)
 
 static const uint8_t rdtsc_insn[] = {0x0f, 0x31};
 
@@ -97,69 +87,23 @@ static bool is_as_expected(struct qemu_machine *m, const struct place *at)
 	       !memcmp(now, rdtsc_insn, INSN_SIZE) && (!m->kvm || now[INSN_SIZE] == QEMU_INT3);
 }
 
-/* --- running ------------------------------------------------------------------------------------
+/* --- asking ------------------------------------------------------------------------------------
  */
 
-/* The vCPU alone, until it stops or has to. */
-static int run_alone(struct qemu_machine *m, struct qemu_vcpu *v)
+static int execute(struct qemu_machine *m, struct qemu_vcpu *v, const struct place *at,
+		   uint64_t *tsc)
 {
-	struct gdb_stop stop;
-	int rc;
-
-	qemu_clock_running(m);
-	qemu_vcpu_runs(v);
-	rc = gdb_continue_one(m->gdb, v->thread);
-	if (!rc)
-		rc = gdb_wait_stop(m->gdb, &stop, STOP_MS);
-	if (rc == -ETIMEDOUT) {
-		gdb_interrupt(m->gdb);
-		rc = gdb_wait_stop(m->gdb, &stop, STOP_MS);
-	}
-	qemu_clock_stopped(m);
-	return rc ? rc : qemu_vcpu_fetch(m, v);
-}
-
-/* 0: executed; -EAGAIN: not, the vCPU is before it or in an NMI's handler; others: QEMU's. */
-static int execute(struct qemu_machine *m, struct qemu_vcpu *v, const struct place *at)
-{
-	for (int i = 0; i < TRIES; i++) {
-		int rc = run_alone(m, v);
-
-		if (rc)
-			return rc;
-		if (v->reg[GDB_RIP] == at->va + INSN_SIZE)
-			return 0;
-	}
-	return -EAGAIN;
-}
-
-static int execute_and_undo(struct qemu_machine *m, struct qemu_vcpu *v, const struct place *at,
-			    uint64_t *tsc)
-{
-	const struct gdb_reg_value there[] = {
-		{GDB_EFLAGS, v->reg[GDB_EFLAGS] & ~(uint64_t)(RFLAGS_IF | RFLAGS_TF)},
-		{GDB_RIP, at->va},
+	const struct qemu_way way = {
+		.from = at->va,
+		.to = at->va + INSN_SIZE,
+		.patience_ms = QEMU_ALONE_MS,
+		.tries = TRIES,
 	};
-	struct gdb_reg_value before[QEMU_NR_GENERAL];
-	char packets[KEEPER_FIRST_MAX];
-	int rc, undone;
+	struct machine_regs there;
+	int rc = qemu_alone(m, v, &way, &there);
 
-	qemu_vcpu_general(v, before);
-	rc = gdb_regs_packets(m->gdb, v->thread, before, QEMU_NR_GENERAL, packets, sizeof(packets));
-	/* A tracer that is killed must not leave the vCPU there. */
 	if (!rc)
-		rc = keeper_first(&m->keeper, packets);
-	if (rc)
-		return rc;
-	rc = qemu_vcpu_set_all(m, v, there, 2);
-	if (!rc)
-		rc = execute(m, v, at);
-	if (!rc)
-		*tsc = v->reg[GDB_RDX] << 32 | (uint32_t)v->reg[GDB_RAX];
-	undone = qemu_vcpu_set_all(m, v, before, QEMU_NR_GENERAL);
-	if (undone)
-		return undone;
-	keeper_first(&m->keeper, NULL);
+		*tsc = there.rdx << 32 | (uint32_t)there.rax;
 	return rc;
 }
 
@@ -173,7 +117,7 @@ int qemu_rdtsc(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t va, uint64_
 	rc = gdb_breakpoint_set(m->gdb, at.va + INSN_SIZE);
 	if (rc)
 		return rc;
-	rc = is_as_expected(m, &at) ? execute_and_undo(m, v, &at, tsc) : -ENOENT;
+	rc = is_as_expected(m, &at) ? execute(m, v, &at, tsc) : -ENOENT;
 	cleared = gdb_breakpoint_clear(m->gdb, at.va + INSN_SIZE);
 	return rc ? rc : cleared;
 }

@@ -30,6 +30,7 @@ struct gdb {
 	/* Whom it tells the next stop for, by Hc or the last one; 0: the first. */
 	uint32_t stops_as;
 	unsigned int ahead; /* writes whose answers have not been read yet */
+	unsigned int held;  /* the last of them, which are yet to be sent */
 	int ahead_error;    /* the first of theirs */
 };
 

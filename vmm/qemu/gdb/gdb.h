@@ -68,6 +68,9 @@ bool gdb_was_running(const struct gdb *g);
 
 /* Numbers of the stub's threads, at most max of them. Gives how many there are, -E2BIG: more. */
 int gdb_threads(struct gdb *g, uint32_t *threads, unsigned int max);
+/* Whether a vCPU is halted, which the stub tells in words (handle_query_thread_extra() in
+ * QEMU 7.2's gdbstub.c): 0, 1 or a negative errno. */
+int gdb_thread_is_halted(struct gdb *g, uint32_t thread);
 
 /* All registers of a thread: values[GDB_REG_...]. */
 int gdb_read_regs(struct gdb *g, uint32_t thread, uint64_t values[GDB_NR_REGS]);
@@ -94,9 +97,9 @@ int gdb_write_phys(struct gdb *g, uint64_t pa, const void *buf, size_t len);
 #define GDB_WRITE_MAX 1024
 
 /*
- * Many writes, one packet each: the stub's answers are read while it works on what is on its way.
- * A run of them ends with gdb_write_finish(), also after an error, which may be that of any write
- * before. Nothing else may be asked in between.
+ * Many writes, one packet each, several in a system call: the stub's answers are read while it
+ * works on what is on its way. A run of them ends with gdb_write_finish(), also after an error,
+ * which may be that of any write before. Nothing else may be asked in between.
  */
 int gdb_write_ahead(struct gdb *g, uint64_t pa, const void *buf, size_t len);
 int gdb_write_finish(struct gdb *g);

@@ -41,16 +41,27 @@ int gdb_read_phys(struct gdb *g, uint64_t pa, void *buf, size_t len)
 
 /*
  * What is on its way must fit the sockets' buffers in both directions: QEMU does not read on while
- * it cannot get rid of an answer.
+ * it cannot get rid of an answer. It has one batch to work on while the answers to the one before
+ * are read.
  */
-static void ahead_take(struct gdb *g)
+static void answers_take(struct gdb *g, unsigned int left)
 {
-	int rc = gdb_expect_ok(g, gdb_next_answer(g));
+	while (g->ahead > left) {
+		int rc = gdb_expect_ok(g, gdb_next_answer(g));
 
-	if (rc && !g->ahead_error)
-		g->ahead_error = rc;
-	g->ahead--;
+		if (rc && !g->ahead_error)
+			g->ahead_error = rc;
+		g->ahead--;
+	}
+}
+
+static int batch_send(struct gdb *g)
+{
+	if (!g->held)
+		return 0;
+	g->held = 0;
 	g->conn.no_resend = g->ahead > 1;
+	return packet_flush(&g->conn);
 }
 
 int gdb_write_ahead(struct gdb *g, uint64_t pa, const void *buf, size_t len)
@@ -60,27 +71,33 @@ int gdb_write_ahead(struct gdb *g, uint64_t pa, const void *buf, size_t len)
 
 	if (len > GDB_WRITE_MAX)
 		return -EMSGSIZE;
-	rc = memory_select(g);
-	if (g->ahead == GDB_AHEAD_MAX)
-		ahead_take(g);
-	if (rc || g->ahead_error)
-		return rc ? rc : g->ahead_error;
+	if (!g->held) {
+		rc = memory_select(g);
+		answers_take(g, GDB_AHEAD_MAX);
+		if (rc || g->ahead_error)
+			return rc ? rc : g->ahead_error;
+		packet_hold(&g->conn);
+	}
 	hex_encode(text + sprintf(text, "M%" PRIx64 ",%zx:", pa, len), buf, len);
-	g->conn.no_resend = g->ahead > 0;
 	rc = packet_send(&g->conn, text);
-	if (!rc)
-		g->ahead++;
-	return rc;
+	if (rc)
+		return rc;
+	g->ahead++;
+	g->held++;
+	/* No room for another as long as one can be, or enough for one system call. */
+	return g->held == GDB_AHEAD_MAX || g->conn.out_len + sizeof(text) > PACKET_MAX
+		       ? batch_send(g)
+		       : 0;
 }
 
 int gdb_write_finish(struct gdb *g)
 {
-	int rc;
+	int rc = batch_send(g);
 
-	while (g->ahead)
-		ahead_take(g);
-	rc = g->ahead_error;
+	answers_take(g, 0);
+	rc = g->ahead_error ? g->ahead_error : rc;
 	g->ahead_error = 0;
+	g->conn.no_resend = false;
 	return rc;
 }
 

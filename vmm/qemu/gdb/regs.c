@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- threads -------------------------------------------------------------------------------- */
 
@@ -61,6 +62,24 @@ int gdb_threads(struct gdb *g, uint32_t *threads, unsigned int max)
 	if (rc < 0)
 		return rc;
 	return rc && g->conn.data[0] == 'l' && n ? n : -EPROTO;
+}
+
+/* "CPU#0 [halted ]", "qemu64-x86_64-cpu machine/unattached/device[0] [running]" */
+int gdb_thread_is_halted(struct gdb *g, uint32_t thread)
+{
+	char name[32], text[256] = "";
+	int rc = gdb_ask(g, "qThreadExtraInfo,%s", gdb_thread_name(g, thread, name));
+	size_t len;
+
+	if (rc < 0)
+		return rc;
+	len = (size_t)rc / 2 < sizeof(text) ? (size_t)rc / 2 : sizeof(text) - 1;
+	rc = hex_decode(g->conn.data, (uint8_t *)text, len);
+	if (rc)
+		return rc;
+	if (strstr(text, "[running]"))
+		return 0;
+	return strstr(text, "[halted") ? 1 : -EPROTO;
 }
 
 /* Registers and, by virtual address, memory are those of the selected thread. */

@@ -53,26 +53,31 @@ static void patches_make(struct machine_patch *patches, uint64_t pa)
 }
 
 /* Answers are awaited only when the stub has AHEAD packets, and those to the last of them all. */
+static void script_of_patches(struct stub_step *step, unsigned int pa, unsigned int n)
+{
+	static char want[SITES][32];
+
+	for (unsigned int i = 0; i < n; i++) {
+		snprintf(want[i], sizeof(want[i]), "M%x,5:e801020304", pa + i * STEP);
+		*step++ = (struct stub_step){.want = want[i], .say = i < AHEAD - 1 ? NULL : "OK"};
+	}
+	for (unsigned int i = 0; i < AHEAD - 1; i++)
+		*step++ = (struct stub_step){.say = "OK"};
+}
+
 static void test_ahead(void **state)
 {
 	static struct stub_step script[NHELLO + 1 + SITES + AHEAD + 1] = {
 		HELLO,
 		{.want = "Qqemu.PhyMemMode:1", .say = "OK"},
 	};
-	static char want[SITES][32];
 	static struct machine_patch patches[SITES];
-	struct stub_step *step = &script[NHELLO + 1];
 	struct stub s = {0};
 	struct qemu_machine m;
 
 	(void)state;
 	patches_make(patches, 0x1000000);
-	for (unsigned int i = 0; i < SITES; i++) {
-		snprintf(want[i], sizeof(want[i]), "M%x,5:e801020304", 0x1000000 + i * STEP);
-		*step++ = (struct stub_step){.want = want[i], .say = i < AHEAD - 1 ? NULL : "OK"};
-	}
-	for (unsigned int i = 0; i < AHEAD - 1; i++)
-		*step++ = (struct stub_step){.say = "OK"};
+	script_of_patches(&script[NHELLO + 1], 0x1000000, SITES);
 	under_tcg(&m, &s, script);
 	assert_int_equal(qemu_patch_text(&m.base, patches, SITES), 0);
 	done(&m, &s);
@@ -184,6 +189,39 @@ static void check_direct(struct qemu_machine *m, const uint8_t *low, const uint8
 	}
 }
 
+/* TCG at a breakpoint: once QEMU has thrown away what was translated, there is nothing to tell it.
+ */
+static void test_nothing_translated(void **state)
+{
+	static const char jit[] = "qRcmd,696e666f206a6974"; /* info jit */
+	static struct stub_step script[NHELLO + 5 + SITES + AHEAD + 1] = {
+		HELLO,	       {.want = jit, .say = "O544220636f756e7420202030"}, /* TB count   0 */
+		{.say = "OK"}, {.want = jit, .say = "O544220636f756e7420202031"}, /* TB count   1 */
+		{.say = "OK"}, {.want = "Qqemu.PhyMemMode:1", .say = "OK"},
+	};
+	uint8_t *low = calloc(1, 0x1000), *high = calloc(SITES, STEP);
+	static struct machine_patch patches[SITES];
+	struct qemu_machine m, with_ram;
+	struct stub s = {0};
+
+	(void)state;
+	patches_make(patches, 0x2000);
+	script_of_patches(&script[NHELLO + 5], 0x2000, SITES);
+	under_kvm(&with_ram, low, high);
+	under_tcg(&m, &s, script);
+	m.ram = with_ram.ram;
+	assert_int_equal(qemu_patch_text(&m.base, patches, SITES), 0);
+	for (unsigned int i = 0; i < SITES; i++)
+		assert_memory_equal(high + (size_t)i * STEP, call.bytes, 5);
+	memset(high, 0, (size_t)SITES * STEP);
+	assert_int_equal(qemu_patch_text(&m.base, patches, SITES), 0);
+	assert_int_equal(high[0], 0);
+	done(&m, &s);
+	qemu_ram_exit(&m);
+	free(low);
+	free(high);
+}
+
 static void test_direct(void **state)
 {
 	uint8_t *low = calloc(1, 0x1000), *high = calloc(SITES, STEP);
@@ -212,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_direct),
+		cmocka_unit_test(test_nothing_translated),
 	};
 
 	return cmocka_run_group_tests_name("qemu patches", tests, NULL, NULL);

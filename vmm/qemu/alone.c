@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * alone.c - has one vCPU of a guest that stands go from an address to a breakpoint.
+ *
+ * With the breakpoint in place, with interrupts off and with the other vCPUs standing, it can get
+ * nowhere else: whether it has come to the breakpoint or not, only registers have changed, and
+ * these are put back, by the keeper if need be.
+ *
+ * It is never single-stepped. QEMU tells KVM to step before it tells it of the new rip, and KVM
+ * then steps at the old one only (kvm_update_guest_debug() of QEMU 7.2 comes before
+ * kvm_arch_put_registers(); __kvm_set_rflags() in arch/x86/kvm/x86.c of Linux 6.1): the vCPU would
+ * run away.
+ */
+#include "vmm/qemu/qemu.h"
+
+#include <errno.h>
+
+#define RFLAGS_TF (1u << 8)
+#define RFLAGS_IF (1u << 9)
+
+/* The vCPU alone, until it stops or has to. */
+static int run(struct qemu_machine *m, struct qemu_vcpu *v, int patience_ms)
+{
+	struct gdb_stop stop;
+	int rc;
+
+	qemu_clock_running(m);
+	qemu_vcpu_runs(v);
+	rc = gdb_continue_one(m->gdb, v->thread);
+	if (!rc)
+		rc = gdb_wait_stop(m->gdb, &stop, patience_ms);
+	if (rc == -ETIMEDOUT) {
+		gdb_interrupt(m->gdb);
+		rc = gdb_wait_stop(m->gdb, &stop, QEMU_ALONE_MS);
+	}
+	qemu_clock_stopped(m);
+	return rc ? rc : qemu_vcpu_fetch(m, v);
+}
+
+/* 0: it is there; -EAGAIN: not, it is on its way or in an NMI's handler; others: QEMU's. */
+static int go(struct qemu_machine *m, struct qemu_vcpu *v, const struct qemu_way *way)
+{
+	for (unsigned int i = 0; i < way->tries; i++) {
+		int rc = run(m, v, way->patience_ms);
+
+		if (rc)
+			return rc;
+		if (v->reg[GDB_RIP] == way->to)
+			return 0;
+	}
+	return -EAGAIN;
+}
+
+int qemu_alone(struct qemu_machine *m, struct qemu_vcpu *v, const struct qemu_way *way,
+	       struct machine_regs *there)
+{
+	const struct gdb_reg_value begin[] = {
+		{GDB_EFLAGS, v->reg[GDB_EFLAGS] & ~(uint64_t)(RFLAGS_IF | RFLAGS_TF)},
+		{GDB_RIP, way->from},
+	};
+	struct gdb_reg_value before[QEMU_NR_GENERAL];
+	char packets[KEEPER_FIRST_MAX];
+	int rc, undone;
+
+	qemu_vcpu_general(v, before);
+	rc = gdb_regs_packets(m->gdb, v->thread, before, QEMU_NR_GENERAL, packets, sizeof(packets));
+	/* A tracer that is killed must not leave the vCPU there. */
+	if (!rc)
+		rc = keeper_first(&m->keeper, packets);
+	if (rc)
+		return rc;
+	rc = qemu_vcpu_set_all(m, v, begin, 2);
+	if (!rc)
+		rc = go(m, v, way);
+	if (!rc)
+		qemu_vcpu_regs(v, there);
+	undone = qemu_vcpu_set_all(m, v, before, QEMU_NR_GENERAL);
+	if (undone)
+		return undone;
+	keeper_first(&m->keeper, NULL);
+	return rc;
+}
