@@ -11,6 +11,7 @@ bench-programs += tests/bench/bench-mmio
 bench-scripts  += tests/bench/bench-attach
 bench-scripts  += tests/bench/bench-boot
 bench-scripts  += tests/bench/bench-files
+bench-scripts  += tests/bench/bench-mmio-qemu
 bench-scripts  += tests/bench/bench-overhead
 bench-scripts  += tests/bench/bench-standstill
 
@@ -25,7 +26,7 @@ $(O)/tests/bench/bench-calls: tests/workload/bench-calls.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $<
 
-bench-built: $(O)/tests/bench/bench-calls
+bench-built: $(O)/tests/bench/bench-calls $(O)/tests/workload/read-register
 
 # What depends on the accelerator, under KVM: see tests/kvm/run. One program there, and its arguments.
 bench-kvm := tests/bench/bench-exits tests/bench/bench-hits tests/bench/bench-mmio tests/bench/bench-overhead tests/bench/bench-attach tests/bench/bench-standstill
