@@ -7,6 +7,7 @@ soak-tests += tests/e2e/vcpus,6.1,64,PLUG=0
 soak-tests += tests/e2e/run-qemu,PARTS=many
 soak-tests += tests/soak/plain-returns
 soak-tests += tests/soak/latency-own
+soak-tests += tests/soak/latency-own,D
 soak-tests += tests/soak/branch-own
 soak-tests += tests/soak/zoo-kernels,A
 soak-tests += tests/soak/zoo-kernels,A2

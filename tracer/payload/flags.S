@@ -258,15 +258,22 @@ payload_moved_look:
 4:	ret
 	edge	4b
 
-/* In front of a return to user mode, which itself has moved. */
+/*
+ * In front of a return to user mode, which itself has moved; and of the call of trace_hardirqs_on(),
+ * which a sti comes behind that has no room: there interrupts may be on already.
+ */
 	.globl	payload_moved_exit
 payload_moved_exit:
 	pushf
+	edge	payload_moved_exit, EDGE_REDO
+1:	cli
+	edge	1b, EDGE_REDO|EDGE_PUSHED(1)
 	push	%rax
 	irqs_go_on above=16
 	pop	%rax
 	popf
-	ret
+2:	ret
+	edge	2b
 
 /*
  * The call of irqentry_enter(regs), by an interrupt or an exception. What is open where they have

@@ -139,7 +139,7 @@ static bool syscalls_end(const struct trace *t)
 			return true;
 	nr = flag_moves_all(t->flag_sites->moves, &m);
 	for (size_t i = 0; i < nr; i++)
-		if ((m[i].how == MOVE_ON || m[i].how == MOVE_LOOK) &&
+		if ((m[i].how == MOVE_ON || m[i].how == MOVE_TOLD || m[i].how == MOVE_LOOK) &&
 		    begins_syscall(t, m[i].va - t->guest.slide))
 			return true;
 	return false;

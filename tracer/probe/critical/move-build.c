@@ -114,7 +114,7 @@ static void put_change(struct build *b, uint8_t size, size_t from, uint64_t entr
 
 static bool is_itself(const struct move *m, uint64_t off)
 {
-	return off != m->at || m->how == MOVE_BEHIND || m->how == MOVE_LOOK;
+	return off != m->at || m->how == MOVE_BEHIND || m->how == MOVE_TOLD || m->how == MOVE_LOOK;
 }
 
 int mover_build(struct mover *mv, const struct move *m, uint64_t to, uint64_t entry,

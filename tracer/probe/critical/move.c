@@ -370,7 +370,7 @@ static bool plan_at(struct mover *mv, struct move *m, size_t n, size_t i, size_t
 {
 	struct choice c = {0};
 
-	choose(mv, m, n, at, m[i].how == MOVE_LOOK ? MOVE_BEHIND : (enum move_how)m[i].how, &c);
+	choose(mv, m, n, at, (enum move_how)m[i].how, &c);
 	if (!c.size)
 		return false;
 	take(mv, &m[i], &c);
@@ -385,22 +385,49 @@ static bool is_looked_at(const struct move *m, size_t n, uint64_t va)
 	return false;
 }
 
-/* Where it always goes on behind an instruction; SIZE_MAX: here, or there, or elsewhere. */
-static size_t next_of(struct mover *mv, size_t i)
+/* What is at mv->v[i], decoded once more. */
+static bool insn_again(struct mover *mv, size_t i)
 {
 	const uint8_t *p = mv->code + mv->v[i].off;
 	size_t left = mv->v[i].size;
 	uint64_t va = mv->va + mv->v[i].off;
 
+	return cs_disasm_iter(mv->cs, &p, &left, &va, mv->insn);
+}
+
+/* Where it always goes on behind an instruction; SIZE_MAX: here, or there, or elsewhere. */
+static size_t next_of(struct mover *mv, size_t i)
+{
 	if (mv->v[i].what != CLASS_MOVES && mv->v[i].what != CLASS_ENDS &&
 	    mv->v[i].what != CLASS_NOP)
 		return SIZE_MAX;
-	if (!cs_disasm_iter(mv->cs, &p, &left, &va, mv->insn) || move_is_branch(mv->insn) ||
-	    move_is_call(mv->insn) || move_is_return(mv->insn))
+	if (!insn_again(mv, i) || move_is_branch(mv->insn) || move_is_call(mv->insn) ||
+	    move_is_return(mv->insn))
 		return SIZE_MAX;
 	if (move_is_jump(mv->insn))
 		return insn_at(mv, move_target(mv->insn));
 	return i + 1 < mv->nr ? i + 1 : SIZE_MAX;
+}
+
+/* A call by which the kernel says that sti comes next. */
+static bool tells_on(struct mover *mv, size_t i)
+{
+	return mv->b->tells_on && insn_again(mv, i) && move_is_call(mv->insn) &&
+	       move_target(mv->insn) == mv->b->tells_on;
+}
+
+/* It has room, and whoever comes to the sti comes from there. */
+static bool plan_told(struct mover *mv, struct move *m, size_t n, size_t i)
+{
+	size_t at = insn_at(mv, m[i].va);
+
+	if (m[i].how != MOVE_ON || at == SIZE_MAX || !at || mv->entered[mv->v[at].off] ||
+	    !tells_on(mv, at - 1))
+		return false;
+	m[i].how = MOVE_TOLD;
+	if (!plan_at(mv, m, n, i, at - 1))
+		m[i].how = MOVE_ON;
+	return m[i].size;
 }
 
 #define LOOKS 8 /* instructions further on, at most */
@@ -427,7 +454,7 @@ static void plan_look(struct mover *mv, struct move *m, size_t n, size_t i)
 	m[i].how = (uint8_t)how;
 }
 
-/* Those that can, and then something behind the others. */
+/* Those that can, and then something in front of the others, or behind them. */
 static void plan_all(struct mover *mv, struct move *m, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -437,7 +464,7 @@ static void plan_all(struct mover *mv, struct move *m, size_t n)
 			plan_at(mv, m, n, i, at);
 	}
 	for (size_t i = 0; i < n; i++)
-		if (!m[i].size)
+		if (!m[i].size && !plan_told(mv, m, n, i))
 			plan_look(mv, m, n, i);
 }
 

@@ -33,6 +33,7 @@ struct move_bounds {
 	/* Functions whose calls have to stay. */
 	const uint64_t *callee;
 	size_t nr_callees;
+	uint64_t tells_on; /* the function that is called in front of sti; 0: there is none */
 	const struct move_change *change; /* by address */
 	size_t nr_changes;
 	bool tables; /* what tables of jumps lead to is among the entries */
@@ -42,7 +43,11 @@ enum move_how {
 	MOVE_OFF,    /* interrupts are off behind it */
 	MOVE_ON,     /* interrupts are off in front of it */
 	MOVE_BEHIND, /* likewise; it is executed itself, behind the call */
-	/* Planned where it cannot be: somewhat further on, likewise; or there is one already. */
+	/*
+	 * Planned where it cannot be: the call in front of it, by which the kernel tells of it; or
+	 * somewhat further on, both executed themselves; or there is one already.
+	 */
+	MOVE_TOLD,
 	MOVE_LOOK,
 	MOVE_SHARED,
 };

@@ -149,6 +149,8 @@ static int plan(struct trace *t, bool changes, struct move *m, size_t n)
 	if (!ret) {
 		b.callee = callee;
 		b.nr_callees = flag_kind_targets(t, callee, FLAG_KINDS);
+		b.tells_on = guestsym_addr(t->gs, "trace_hardirqs_on");
+		b.tells_on += b.tells_on ? t->guest.slide : 0;
 		ret = plan_functions(t, &b, func, nr, m, n);
 		bounds_free(&b);
 	}
@@ -205,6 +207,8 @@ static int build(const struct flag_moves *fm, const struct window *w,
 		uint32_t entry = flag_kind_moved_entry(&flag_kinds[fm->kind[i]], text);
 		uint32_t change = 0;
 
+		if (m->how == MOVE_TOLD)
+			entry = text->moved_exit;
 		if (m->how == MOVE_LOOK)
 			entry = text->moved_look;
 		if (m->change < MOVED_MAX)

@@ -290,6 +290,12 @@ static void test_moved(void **state)
 	change_moved(g, g->text.moved_exit);
 	assert_int_equal(made(g), 4);
 	assert_false(cpu.irqs);
+	cpu.irqs = true;
+	cpu.changes = 0;
+	change_moved(g, g->text.moved_exit); /* they are on already, and stay so, but meanwhile */
+	assert_int_equal(cpu.changes, 1);
+	assert_true(cpu.irqs);
+	assert_int_equal(made(g), 4);
 	for (uint64_t nr = 0; nr < 4; nr++) {
 		assert_in_range(record(g, nr)->ip, site, site + SITE_SIZE - 1);
 		assert_int_equal(record(g, nr)->sp, sp);

@@ -269,6 +269,42 @@ static void looks_further_on(void **state)
 	assert_int_equal(m[1].size, 0);
 }
 
+/*
+ * push %rbx; test %edi, %edi; je 1f; call CALLEE; sti; 1: pop %rbx; ret: there is no room between
+ * the call and what is jumped to, so it is seen in front of the call.
+ */
+static void is_told_of_by_a_call(void **state)
+{
+	uint8_t code[] = {0x53, 0x85, 0xff, 0x74, 0x06, 0xe8, 0, 0, 0, 0, 0x90, 0x5b, 0xc3};
+	static const uint8_t callee[] = {0x48, 0x8b, 0x04, 0x24, 0xc3}; /* mov (%rsp), %rax; ret */
+	const int32_t rel = CALLEE - 10;
+
+	(void)state;
+	memcpy(code + 6, &rel, sizeof(rel));
+	memcpy(world.page + CALLEE, callee, sizeof(callee));
+	assert_false(PLAN(code, 10, MOVE_ON));
+	assert_int_not_equal(world.m.how, MOVE_TOLD);
+	world.b.tells_on = at(CALLEE) + 1; /* it is another one's call */
+	assert_false(PLAN(code, 10, MOVE_ON));
+	assert_int_not_equal(world.m.how, MOVE_TOLD);
+	world.b.tells_on = at(CALLEE);
+	assert_false(PLAN(code, 10, MOVE_OFF));
+	assert_int_not_equal(world.m.how, MOVE_TOLD);
+	assert_false(PLAN(code, 10, MOVE_ON));
+	assert_int_equal(world.m.how, MOVE_TOLD);
+	assert_int_equal(world.m.va, at(FUNC + 5));
+	assert_int_equal(world.m.size, 5);
+	run(0);
+	assert_int_equal(hits(), 0);
+	assert_false(PLAN(code, 10, MOVE_ON));
+	assert_int_equal(run(1), at(FUNC + 10)); /* which it returns to */
+	assert_int_equal(hits(), 1);
+	assert_int_equal(to_of(5), 0);
+	code[4] = 0x05; /* je to the sti itself: not all that come to it are told of */
+	assert_false(PLAN(code, 10, MOVE_ON));
+	assert_int_not_equal(world.m.how, MOVE_TOLD);
+}
+
 /* --- what cannot move ------------------------------------------------------------------------- */
 
 /* mov %edi, %eax; cli; mov %eax, %edx; mov %eax, %ecx; ret */
@@ -451,6 +487,7 @@ int main(void)
 		TEST(takes_padding),
 		TEST(changes_the_count),
 		TEST(looks_further_on),
+		TEST(is_told_of_by_a_call),
 		TEST(not_where_something_jumps_in),
 		TEST(not_where_the_function_jumps_in),
 		TEST(not_what_others_know_of),
