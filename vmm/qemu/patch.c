@@ -90,10 +90,9 @@ static bool may_run(struct qemu_machine *m)
 static int write_under_tcg(struct qemu_machine *m, const struct machine_patch *patches, size_t n,
 			   bool run)
 {
-	bool direct = m->ram.direct && n >= ASK_FROM && qemu_translated_is_nothing(m);
+	bool direct = m->ram.direct && n >= ASK_FROM &&
+		      qemu_translated_is_nothing(m, run && n >= FORGET_FROM);
 
-	if (!direct && m->ram.direct && n >= FORGET_FROM && run)
-		direct = qemu_translated_forget(m);
 	return direct ? write_pages(m, patches, n) : write_by_stub(m, patches, n);
 }
 

@@ -103,7 +103,7 @@ struct qemu_machine {
 	pthread_mutex_t io;
 	bool kvm;
 	bool loses_int3;	/* machine_info's */
-	bool keeps_translated;	/* qemu_translated_forget() was tried in vain; with m->io held */
+	bool keeps_translated;	/* that it throws it away was tried in vain; with m->io held */
 	atomic_uint nvcpus;	/* with those that are gone, and come */
 	bool vcpus_came;	/* some of them, since it was attached to */
 	unsigned int max_vcpus; /* that it can have, also more than there is room for */
@@ -325,13 +325,11 @@ int qemu_alone(struct qemu_machine *m, struct qemu_vcpu *v, const struct qemu_wa
 	       struct machine_regs *there);
 
 /*
- * translated.c. Under TCG, with m->io held and the guest standing: QEMU has translated nothing of
- * the guest's code, so that what is written into its memory is executed; or is made to throw it
- * away, in a millisecond, for which a vCPU that could run is told to. False: it has, as far as is
- * known.
+ * translated.c. Under TCG, with m->io held and the guest standing: whether QEMU has translated
+ * nothing of the guest's code, so that what is written into its memory is executed. forgets: it is
+ * made to throw it away, in a few milliseconds, for which a vCPU that could run is told to.
  */
-bool qemu_translated_is_nothing(struct qemu_machine *m);
-bool qemu_translated_forget(struct qemu_machine *m);
+bool qemu_translated_is_nothing(struct qemu_machine *m, bool forgets);
 
 /*
  * rdtsc.c: the vCPU's TSC, some microseconds before it stopped (m->clock.stop_begin), all else in

@@ -12,11 +12,13 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define KERNEL_CS   0x10 /* arch/x86/include/asm/segment.h */
 #define KERNEL_HALF (UINT64_C(1) << 63)
 #define PATIENCE_MS 500
-#define ASKED	    1000 /* times until all is thrown away: a tenth of a second */
+#define FORGET_MS   200
+#define ASKED	    1000 /* times at most until then */
 
 /* Blocks of code; ULONG_MAX: nobody knows. */
 static unsigned long translated(struct qemu_machine *m)
@@ -47,7 +49,6 @@ static struct qemu_vcpu *find(struct qemu_machine *m)
 	return NULL;
 }
 
-/* 0 or -errno: it is where it was in any case. */
 static int come(struct qemu_machine *m, struct qemu_vcpu *v)
 {
 	const struct qemu_way way = {
@@ -66,24 +67,38 @@ static int come(struct qemu_machine *m, struct qemu_vcpu *v)
 	return rc ? rc : cleared;
 }
 
-bool qemu_translated_is_nothing(struct qemu_machine *m)
+static int64_t now_ms(void)
 {
-	return !translated(m);
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-bool qemu_translated_forget(struct qemu_machine *m)
+/* It is asked again, as all is thrown away by the vCPU's thread. */
+static bool forget(struct qemu_machine *m)
 {
-	struct qemu_vcpu *v;
+	struct qemu_vcpu *v = find(m);
+	unsigned long blocks = ULONG_MAX;
+	int64_t end;
 
-	if (m->keeps_translated || translated(m) == ULONG_MAX)
-		return false;
-	v = find(m);
 	if (!v)
 		return false;
 	m->keeps_translated = true;
 	if (come(m, v))
 		return false;
-	for (unsigned int i = 0; i < ASKED && m->keeps_translated; i++)
-		m->keeps_translated = !qemu_translated_is_nothing(m);
-	return !m->keeps_translated;
+	end = now_ms() + FORGET_MS;
+	for (unsigned int i = 0; i < ASKED && blocks && now_ms() < end; i++)
+		blocks = translated(m);
+	m->keeps_translated = blocks;
+	return !blocks;
+}
+
+bool qemu_translated_is_nothing(struct qemu_machine *m, bool forgets)
+{
+	unsigned long blocks = translated(m);
+
+	if (!blocks || blocks == ULONG_MAX || !forgets || m->keeps_translated)
+		return !blocks;
+	return forget(m);
 }

@@ -14,7 +14,7 @@
 #define GDB_FREE_MS   100   /* but for this much of each one's */
 #define GDB_STOPS_MAX 64    /* stop replies before an answer; QEMU sends one */
 #define GDB_TALK_MAX  65536 /* packets of text before what ends them; QEMU sends one for a line */
-#define GDB_AHEAD_MAX 16    /* packets whose answers have not been read */
+#define GDB_AHEAD_MAX 16    /* packets whose answers have not been read; of writes two times that */
 #define GDB_READ_MAX  1024  /* bytes in an answer; twice that in digits fits QEMU's 4096 */
 
 struct gdb {

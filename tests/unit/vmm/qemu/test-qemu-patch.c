@@ -18,7 +18,7 @@
 
 #define SITES  5000
 #define STEP   256 /* from one site to the next */
-#define AHEAD  16  /* packets on their way at most */
+#define AHEAD  17  /* packets that the stub gets before it has to answer the first */
 #define NHELLO 4
 
 static const struct machine_patch call = {.size = 5, .bytes = {0xe8, 1, 2, 3, 4}};
@@ -52,7 +52,7 @@ static void patches_make(struct machine_patch *patches, uint64_t pa)
 	}
 }
 
-/* Answers are awaited only when the stub has AHEAD packets, and those to the last of them all. */
+/* Each is answered when AHEAD - 1 more have come, and the last of them in the end. */
 static void script_of_patches(struct stub_step *step, unsigned int pa, unsigned int n)
 {
 	static char want[SITES][32];
