@@ -26,39 +26,45 @@
 /*
  * Interrupts have been switched off: a window begins, unless it is one of both kinds and the task
  * could not be preempted before. `above` bytes lie above the site's end. Changes %rax and the
- * arithmetic flags.
+ * arithmetic flags; and %rcx, %rdx and %rsi, unless they are to be kept: where a function is called or
+ * returns, its caller has nothing in the first two.
  */
-	.macro	irqs_go_off above=0
+	.macro	irqs_go_off above=0, keep=1
+	.if	\keep
 	push	%rcx
 	push	%rdx
 	push	%rsi
+	.endif
 	mov	%gs:0, %eax
 	at	PATCH_CPU_NUMBER
 	shl	$CTL_SHIFT, %eax
-	mov	WINDOW_CTL + CTL_CRITICAL(%rax), %esi
-	at	PATCH_WINDOW
 	mov	%gs:0, %edx
 	at	PATCH_PREEMPT_COUNT
-	test	$CRITICAL_IRQS, %sil
-	jz	.Lbegun\@
-	test	$CRITICAL_PREEMPT, %sil
-	jz	.Lbegins\@
+	mov	WINDOW_CTL + CTL_CRITICAL(%rax), %esi
+	at	PATCH_WINDOW
+	and	$CRITICAL_IRQS | CRITICAL_PREEMPT, %esi
+	cmp	$CRITICAL_IRQS, %esi
+	je	.Lbegins\@
+	cmp	$CRITICAL_IRQS | CRITICAL_PREEMPT, %esi
+	jne	.Lbegun\@
 	test	$CRITICAL_COUNT_MASK, %edx
 	jnz	.Lbegun\@
 .Lbegins\@:
-	window_begins PAYLOAD_IRQS_OFF, \above
+	window_begins PAYLOAD_IRQS_OFF, \above+24*\keep
 .Lbegun\@:
+	.if	\keep
 	pop	%rsi
 	pop	%rdx
 	pop	%rcx
+	.endif
 	.endm
 
 /*
- * %rax offset of control block, %edx preempt_count; `above` bytes and %rcx, %rdx, %rsi, which are
- * changed, lie above the site's end. Where interrupts are on, the caller has taken STATE_IRQS_OFF,
- * which is added here, off %edx.
+ * %rax offset of control block, %edx preempt_count; `above` bytes lie above the site's end. Changes
+ * %rcx, %rdx and %rsi. Where interrupts are on, the caller has taken STATE_IRQS_OFF, which is added
+ * here, off %edx.
  */
-	.macro	window_begins type, above=0
+	.macro	window_begins type, above
 	mov	%gs:0, %rcx
 	at	PATCH_CURRENT_TASK
 	add_need_resched %rcx, %esi, %edx
@@ -75,15 +81,15 @@
 	je	.Lknown\@
 	call	.Lcritical_task
 .Lknown\@:
-1:	shl	$RECORD_MIGRATE_SHIFT, %edx
-	or	%edx, %esi
+1:	shl	$RECORD_MIGRATE_SHIFT, %rdx
+	or	%rdx, %rsi
 	only_with PATCH_MIGRATION_DISABLED, 1b
-	mov	%esi, OPEN + RECORD_TASK(%rax)
+	lea	8 + \above(%rsp), %edx
+	shl	$32, %rsi
+	or	%rsi, %rdx /* RECORD_TASK with it */
+	mov	%rdx, OPEN + RECORD_SP(%rax)
 	at	PATCH_WINDOW
-	lea	32 + \above(%rsp), %edx
-	mov	%edx, OPEN + RECORD_SP(%rax)
-	at	PATCH_WINDOW
-	mov	24 + \above(%rsp), %edx
+	mov	\above(%rsp), %edx
 	lea	-5(%rdx), %edx
 	mov	%rdx, OPEN + RECORD_IP(%rax)
 	at	PATCH_WINDOW
@@ -96,11 +102,13 @@
 /*
  * Interrupts are about to be switched on: the window ends, if one is open, unless it is one of both
  * kinds and the task still cannot be preempted. As above; with `regs`, struct pt_regs lies above
- * the site's end, and only their registers matter; with `always` it ends all the same.
+ * the site's end; with `always` it ends all the same.
  */
-	.macro	irqs_go_on regs=0, always=0, above=0
+	.macro	irqs_go_on regs=0, always=0, above=0, keep=1
+	.if	\keep
 	push	%rcx
 	push	%rdx
+	.endif
 	read_tsc
 	mov	%gs:0, %ecx
 	at	PATCH_CPU_NUMBER
@@ -118,17 +126,19 @@
 	jnz	.Lended\@
 	.endif
 .Lends\@:
-	window_ends PAYLOAD_IRQS_ON, .Lended\@, \regs, \above
+	window_ends PAYLOAD_IRQS_ON, .Lended\@, \regs, \above+16*\keep
 .Lended\@:
+	.if	\keep
 	pop	%rdx
 	pop	%rcx
+	.endif
 	.endm
 
 /*
- * %rcx offset of control block, %rax the time, %rdx that of the beginning; `above` bytes and %rcx,
- * %rdx lie above the site's end. Interrupts are off, or rflags is `flags` bytes up the stack.
+ * %rcx offset of control block, %rax the time, %rdx that of the beginning; `above` bytes lie above
+ * the site's end. Interrupts are off, or rflags is `flags` bytes up the stack.
  */
-	.macro	window_ends type, short, regs=0, above=0, flags
+	.macro	window_ends type, short, regs=0, above, flags
 	movq	$0, OPEN + RECORD_TSC(%rcx)
 	at	PATCH_WINDOW, 4, 4
 	sub	%rax, %rdx
@@ -138,7 +148,7 @@
 	jb	\short
 	push	%rdi
 	push	%rsi
-	lea	32 + \above(%rsp), %rdi
+	lea	16 + \above(%rsp), %rdi
 	.ifb	\flags
 	mov	$STATE_IRQS_OFF | (\type << STATE_TYPE_SHIFT), %esi
 	.else
@@ -283,15 +293,17 @@ payload_moved_exit:
 payload_irq_entry:
 	testl	$RFLAGS_IF, REGS_FLAGS(%rdi)
 	jz	.Lirqentry_enter
-	irqs_go_on
-	irqs_go_off
+	irqs_go_on keep=0
+	irqs_go_off keep=0
 .Lirqentry_enter:
 	kernel_jump PATCH_IRQENTRY_ENTER
 
 /* The call of do_syscall_64(), from user mode. */
 	.globl	payload_syscall_entry
 payload_syscall_entry:
-	irqs_go_off
+	mov	%rsi, %r8
+	irqs_go_off keep=0
+	mov	%r8, %rsi
 	kernel_jump PATCH_DO_SYSCALL
 
 /*
@@ -302,7 +314,7 @@ payload_syscall_entry:
 payload_irq_exit:
 	testl	$RFLAGS_IF, 8 + REGS_FLAGS(%rsp)
 	jz	.Lirq_exit_test
-	irqs_go_on 1
+	irqs_go_on regs=1, keep=0
 .Lirq_exit_test:
 	testb	$3, 8 + REGS_CS(%rsp)
 	ret
@@ -310,7 +322,7 @@ payload_irq_exit:
 /* The return of syscall_exit_to_user_mode(): user mode is near. */
 	.globl	payload_user_exit
 payload_user_exit:
-	irqs_go_on
+	irqs_go_on keep=0
 	lea	8(%rsp), %rsp
 	kernel_return
 
@@ -320,7 +332,7 @@ payload_user_exit:
  */
 	.globl	payload_idle
 payload_idle:
-	irqs_go_on always=1
+	irqs_go_on always=1, keep=0
 	kernel_jump PATCH_IDLE_ENTER
 
 /* %esi is a pid that the host may not know, %rax the offset of the control block. */

@@ -116,7 +116,7 @@
 	mov	%gs:0, %edx
 	at	PATCH_PREEMPT_COUNT
 	sub	%ecx, %edx
-	window_begins PAYLOAD_PREEMPT_OFF, 24
+	window_begins PAYLOAD_PREEMPT_OFF, 48
 .Lpreempt_off_done:
 	btl	$0, 16(%rsp)
 	pop	%rsi
@@ -151,7 +151,7 @@
 	testl	$RFLAGS_IF, 8(%rsp)
 	jz	.Lpreempt_on_done
 .Lpreempt_ends:
-	window_ends PAYLOAD_PREEMPT_ON, .Lpreempt_on_done, above=24, flags=8
+	window_ends PAYLOAD_PREEMPT_ON, .Lpreempt_on_done, above=40, flags=8
 .Lpreempt_on_done:
 	btl	$0, 8(%rsp)
 	pop	%rdx
@@ -206,9 +206,6 @@ payload_count_sub:
  */
 	.globl	payload_idle_exit
 payload_idle_exit:
-	push	%rcx
-	push	%rdx
-	push	%rsi
 	mov	%gs:0, %eax
 	at	PATCH_CPU_NUMBER
 	shl	$CTL_SHIFT, %eax
@@ -217,9 +214,6 @@ payload_idle_exit:
 	jz	.Lidle_exit_done
 	mov	%gs:0, %edx
 	at	PATCH_PREEMPT_COUNT
-	window_begins PAYLOAD_PREEMPT_OFF
+	window_begins PAYLOAD_PREEMPT_OFF, 0
 .Lidle_exit_done:
-	pop	%rsi
-	pop	%rdx
-	pop	%rcx
 	kernel_jump PATCH_IDLE_EXIT

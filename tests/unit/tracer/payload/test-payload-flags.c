@@ -491,21 +491,39 @@ static void test_exception(void **state)
 	assert_int_equal(made(g), 2);
 }
 
+/* What a function that is called, or has been, keeps: its arguments, and what is its caller's. */
+static void pass(struct payload_guest *g, uint32_t entry)
+{
+	struct all_regs regs = all;
+
+	exit_enter(&regs, payload_guest_function(g, 0, entry));
+	assert_int_equal(regs.rdi, all.rdi);
+	assert_int_equal(regs.rsi, all.rsi);
+	assert_int_equal(regs.rbx, all.rbx);
+	assert_int_equal(regs.rbp, all.rbp);
+	assert_int_equal(regs.r12, all.r12);
+	assert_int_equal(regs.r13, all.r13);
+	assert_int_equal(regs.r14, all.r14);
+	assert_int_equal(regs.r15, all.r15);
+}
+
 /* From user mode by a system call; and there by a return, and to where a CPU waits. */
 static void test_ways_out(void **state)
 {
 	struct payload_guest *g = *state;
-	struct all_regs regs = all;
 
 	measure(g, CRITICAL_IRQS, 0);
-	exit_enter(&regs, payload_guest_function(g, 0, g->text.syscall_entry));
-	regs = all;
-	exit_enter(&regs, payload_guest_function(g, 0, g->text.user_exit));
+	pass(g, g->text.syscall_entry);
+	pass(g, g->text.user_exit);
 	assert_int_equal(made(g), 2);
-	regs = all;
+	assert_in_range(record(g, 0)->ip, (uint32_t)(uintptr_t)g->code,
+			(uint32_t)(uintptr_t)g->code + SITE_SIZE);
+	assert_int_equal(record(g, 0)->task, 1234);
+	assert_int_equal(record(g, 1)->ip, record(g, 0)->ip);
+	assert_int_equal(record(g, 1)->sp, record(g, 0)->sp);
 	cpu.irqs = true;
 	cli(g);
-	exit_enter(&regs, payload_guest_function(g, 0, g->text.idle));
+	pass(g, g->text.idle);
 	assert_int_equal(made(g), 4);
 	for (uint64_t nr = 0; nr < 4; nr++)
 		assert_int_equal(record(g, nr)->state >> STATE_TYPE_SHIFT & STATE_TYPE_MASK,
