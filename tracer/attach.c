@@ -328,9 +328,9 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 
 enum guest_end {
 	GUEST_RUNS,
-	GUEST_PANICKED, /* it does nothing any more that it is asked for, and needs no memory */
-	GUEST_STANDS,	/* someone else has stopped it, or it cannot be paused any more */
-	GUEST_GONE,	/* its memory is nobody's, or already another kernel's */
+	GUEST_DEAD, /* panicked or halted: it does not what it is asked for, and needs no memory */
+	GUEST_STANDS, /* someone else has stopped it, or it cannot be paused any more */
+	GUEST_GONE,   /* its memory is nobody's, or already another kernel's */
 };
 
 /* Nobody has said that it was reset: should it run on all the same, it still has our calls. */
@@ -359,7 +359,7 @@ static enum guest_end guest_end(struct trace *t)
 	default:
 		if (t->life->pulse.gone || (t->cfg.running && guest_was_reset(t)))
 			return guest_looks_gone(t);
-		return crash_panicked(t) ? GUEST_PANICKED : GUEST_RUNS;
+		return crash_panicked(t) || guest_has_halted(&t->guest) ? GUEST_DEAD : GUEST_RUNS;
 	}
 }
 
@@ -411,6 +411,8 @@ static int close_trampoline(struct trace *t, enum guest_end end, bool called)
 			   "be traced (hvtrace attach --recover)",
 			   called ? "the guest still has probes" : "the guest stands");
 	ret = collect_close(t, called || end != GUEST_RUNS, err, sizeof(err));
+	if (ret == -EHOSTDOWN)
+		return 0; /* while we asked it to take its memory back */
 	if (ret && !guest_has_gone(t, ret))
 		trace_note(t,
 			   "memory of the probes stays in the guest (hvtrace attach --recover "
@@ -479,6 +481,10 @@ int trace_detach(struct trace *t)
 	/* A guest that hvtrace has booted ends with it, as it is. */
 	if (events && !t->cfg.running) {
 		end = GUEST_STANDS;
+		events = 0;
+	}
+	if (events == -EHOSTDOWN) {
+		end = GUEST_DEAD;
 		events = 0;
 	}
 	ret = ret ? ret : events;

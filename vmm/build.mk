@@ -59,6 +59,7 @@ vmm-objs += vmm/qemu/gdb/memory.o
 vmm-objs += vmm/qemu/gdb/packet.o
 vmm-objs += vmm/qemu/gdb/regs.o
 vmm-objs += vmm/qemu/gdb/run.o
+vmm-objs += vmm/qemu/halt.o
 vmm-objs += vmm/qemu/keeper.o
 vmm-objs += vmm/qemu/keeper-process.o
 vmm-objs += vmm/qemu/kvm-int3.o

@@ -345,6 +345,11 @@ void machine_get_info(struct machine *m, struct machine_info *info);
 /* For so many a trace has room: as many as there can be, or as it can follow. */
 unsigned int machine_traceable_vcpus(const struct machine_info *info);
 /*
+ * Whether every vCPU has halted with interrupts off, or has not been started: nothing in the guest
+ * goes on any more. The machine is paused. False as well where that cannot be found out.
+ */
+bool machine_has_halted(struct machine *m);
+/*
  * Look for vCPUs that have been plugged in or unplugged since; the machine is paused. Their number
  * as machine_info.vcpus has it then: new ones come last, registers of those that are gone give
  * -ENODEV from then on. -E2BIG: there are more than MACHINE_MAX_VCPUS; or the backend's error.

@@ -149,6 +149,12 @@ int machine_look_at_vcpus(struct machine *m)
 	return fake.vcpus ? (int)fake.vcpus : 1;
 }
 
+bool machine_has_halted(struct machine *m)
+{
+	(void)m;
+	return fake.halted;
+}
+
 int machine_number_vcpus(struct machine *m, const unsigned int *number, unsigned int n)
 {
 	(void)m;

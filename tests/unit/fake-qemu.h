@@ -45,6 +45,7 @@ struct fake_qemu {
 	uint64_t cr3;  /* what the vCPU has there, */
 	uint64_t sees; /* which is to be this */
 	uint32_t cs;   /* 0x23: 32-bit code, so it takes half of a register */
+	uint32_t eflags;
 	bool ran;
 	uint64_t rip, rsp;
 	/* Where the vCPU is behind each single step, up to one that is 0: how it stops then. */
@@ -129,7 +130,8 @@ static void fake_stop(struct fake_qemu *q)
 	stub_say(&q->stub, "T02thread:p01.01;");
 }
 
-/* Where CS has its place among the registers. */
+/* Where these have their place among the registers. */
+#define FAKE_EFLAGS_AT	(17 * 8)
 #define FAKE_CS_AT	(17 * 8 + 4)
 #define FAKE_CR3_PACKET "P19="
 #define FAKE_NR_REGS	3
@@ -165,6 +167,7 @@ static void fake_regs(struct fake_qemu *q)
 
 	memset(regs, '0', sizeof(regs) - 1);
 	regs[sizeof(regs) - 1] = '\0';
+	fake_reg_put(regs, FAKE_EFLAGS_AT, q->eflags, sizeof(q->eflags));
 	fake_reg_put(regs, FAKE_CS_AT, q->cs, sizeof(q->cs));
 	fake_reg_table(q, table);
 	for (size_t i = 0; i < FAKE_NR_REGS; i++)

@@ -23,7 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE_MS 20 /* until it is seen that the guest is given up */
+#define SLICE_MS 20   /* until it is seen that the guest is given up */
+#define HALT_MS	 1000 /* until it is looked whether it has halted */
 
 struct borrow *borrow_new(const struct guestsym *gs, struct guest_kernel *g)
 {
@@ -175,6 +176,7 @@ static int borrow_begin(struct borrow *b, struct borrow_call *calls, size_t n,
 	b->n = n;
 	b->how = *how;
 	b->error = 0;
+	b->halted = false;
 	ret = borrow_find_restore(b, what);
 	if (!ret)
 		ret = borrow_traps_set(b, what);
@@ -183,20 +185,42 @@ static int borrow_begin(struct borrow *b, struct borrow_call *calls, size_t n,
 	return ret;
 }
 
-/* Nobody wakes who waits when the guest is given up: that is looked at now and then. */
-static void borrow_wait(struct borrow *b, int ms)
+/* The lock is held. */
+static bool is_waited_for(const struct borrow *b)
+{
+	return b->state != BORROW_DONE && !(b->state == BORROW_WAITING && is_cancelled(b));
+}
+
+/*
+ * Nobody wakes who waits when the guest is given up: that is looked at now and then. True: the time
+ * is over.
+ */
+static bool borrow_wait_slices(struct borrow *b, int64_t ms)
 {
 	int64_t end = host_ms() + ms, left = ms;
+	bool over;
 
 	pthread_mutex_lock(&b->lock);
-	while (left > 0 && b->state != BORROW_DONE &&
-	       !(b->state == BORROW_WAITING && is_cancelled(b))) {
+	while (left > 0 && is_waited_for(b)) {
 		struct timespec at = host_deadline((left < SLICE_MS ? left : SLICE_MS) * NS_PER_MS);
 
 		pthread_cond_timedwait(&b->change, &b->lock, &at);
 		left = end - host_ms();
 	}
+	over = is_waited_for(b);
 	pthread_mutex_unlock(&b->lock);
+	return over;
+}
+
+/* A guest that has halted comes nowhere any more. */
+static void borrow_wait(struct borrow *b, int ms)
+{
+	int64_t end = host_ms() + ms, left = ms;
+
+	while (left > 0 && borrow_wait_slices(b, left < HALT_MS ? left : HALT_MS)) {
+		b->halted = guest_has_halted(b->g);
+		left = b->halted ? 0 : end - host_ms();
+	}
 }
 
 /* The time is over, or all is done. -EAGAIN: a call is under way. */
@@ -207,6 +231,8 @@ static int borrow_end(struct borrow *b, bool finish)
 	borrow_lock(b);
 	if (b->state == BORROW_DONE)
 		ret = b->error;
+	else if (b->halted)
+		ret = -EHOSTDOWN;
 	else if (b->state == BORROW_WAITING)
 		ret = is_cancelled(b) ? -ECANCELED : -ETIMEDOUT;
 	else
@@ -228,6 +254,8 @@ static void complain(int ret, int timeout_ms, const char *what, char *err, size_
 			err, errlen,
 			"the guest did not get to a place where it can be asked for something in %d ms: does it run?",
 			timeout_ms);
+	else if (ret == -EHOSTDOWN)
+		snprintf(err, errlen, "the guest has halted: it cannot be asked for anything");
 	else if (ret == -EIO)
 		snprintf(err, errlen,
 			 "the guest has not come back from a function of its own: was it reset?");

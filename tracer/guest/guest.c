@@ -294,6 +294,16 @@ bool guest_is_given_up(const struct guest_kernel *g)
 	return g->given_up && g->given_up(g->given_up_arg);
 }
 
+bool guest_has_halted(const struct guest_kernel *g)
+{
+	bool halted;
+
+	machine_pause_for(g->m, "looking whether it has halted");
+	halted = machine_has_halted(g->m);
+	machine_resume(g->m);
+	return halted;
+}
+
 static bool is_given_up(void *arg)
 {
 	return guest_is_given_up(arg);

@@ -174,6 +174,8 @@ int guest_write(struct guest_kernel *g, uint64_t va, const void *buf, size_t len
 /* As guest_read() for guestsym, which goes on as long as g is not given up: -ECANCELED. */
 struct guestsym_memory guest_memory(struct guest_kernel *g);
 bool guest_is_given_up(const struct guest_kernel *g);
+/* It does nothing any more, as machine_has_halted(): the machine is paused for that. */
+bool guest_has_halted(const struct guest_kernel *g);
 /* Find bytes that lie within one page, for reading them again and again. */
 void guest_find(struct guest_kernel *g, uint64_t va, size_t len, struct guest_word *w);
 /* Copy len of them from off on. False, and buf as it was: that many were not found. */

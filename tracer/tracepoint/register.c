@@ -67,6 +67,13 @@ static void call_not_done(struct events *e, struct event_calls *c, size_t i, int
 		events_row_write(e, c->row[i], &none);
 }
 
+/* A guest that has halted is left as it is. */
+static void tell(struct events *e, int error, const char *err)
+{
+	if (error != -EHOSTDOWN || !atomic_load(&e->t->leaving))
+		trace_note(e->t, "trace events: %s", err);
+}
+
 /* What has been done is known, whatever became of the rest. */
 static int calls_make(struct events *e, struct event_calls *c)
 {
@@ -76,7 +83,7 @@ static int calls_make(struct events *e, struct event_calls *c)
 			     c->n, err, sizeof(err));
 
 	if (ret)
-		trace_note(e->t, "trace events: %s", err);
+		tell(e, ret, err);
 	e->registering |= c->on && (c->call[0].done || ret == -EINPROGRESS);
 	for (size_t i = 0; i < c->n; i++) {
 		int said = (int)c->call[i].ret;
@@ -320,7 +327,7 @@ static int unregister_all(struct events *e)
 		ret = events_synchronize(e->t, trampoline_window(e->t), trampoline_text(e->t)->work,
 					 err, sizeof(err));
 	if (*err)
-		trace_note(e->t, "trace events: %s", err);
+		tell(e, ret, err);
 	return ret ? ret : events_jumps_remove(e->t, trampoline_window(e->t));
 }
 

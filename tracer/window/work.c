@@ -11,6 +11,7 @@
 
 #define ASK_MS	20000
 #define WORK_MS 60000
+#define HALT_MS 1000 /* until it is looked whether it has halted */
 #define ALL_MS	120000
 #define LOOK_NS 200000
 /* A call of queue_work_on() that was under way when its tracer died has come back by then. */
@@ -136,6 +137,19 @@ static int64_t end_of_all(const struct guest_work *work)
 	return work->end_ms && work->end_ms < end ? work->end_ms : end;
 }
 
+/* Nobody waits any more, or for nothing. *halt: when it is looked next whether it has halted. */
+static int wait_in_vain(const struct guest_work *work, int64_t now, int64_t *halt)
+{
+	if (machine_has_ended(work->g->m, NULL))
+		return -ESRCH;
+	if (guest_is_given_up(work->g))
+		return -ECANCELED;
+	if (now < *halt)
+		return 0;
+	*halt = now + HALT_MS;
+	return guest_has_halted(work->g) ? -EHOSTDOWN : 0;
+}
+
 /*
  * As long as something is done every ms, one more of the calls that there may be; but not beyond
  * `end`: how much has been done is what the guest says, which may write there what it likes.
@@ -143,7 +157,7 @@ static int64_t end_of_all(const struct guest_work *work)
 static int wait_over(const struct guest_work *work, int ms, int64_t end)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
-	int64_t now = work->g->now_ms(), next = now + ms;
+	int64_t now = work->g->now_ms(), next = now + ms, halt = now + HALT_MS;
 	uint32_t at[2], done = 0; /* WORK_DONE, WORK_OVER */
 
 	for (;;) {
@@ -151,11 +165,10 @@ static int wait_over(const struct guest_work *work, int ms, int64_t end)
 
 		if (ret || at[1])
 			return ret;
-		if (machine_has_ended(work->g->m, NULL))
-			return -ESRCH;
-		if (guest_is_given_up(work->g))
-			return -ECANCELED;
 		now = work->g->now_ms();
+		ret = wait_in_vain(work, now, &halt);
+		if (ret)
+			return ret;
 		if (at[0] > done && at[0] <= WORK_CALLS_MAX) {
 			next = now + ms;
 			done = at[0];
@@ -212,6 +225,7 @@ static const char *error_text(int error)
 {
 	return error == -EOPNOTSUPP  ? "its kernel does not tell how"
 	       : error == -ESRCH     ? "the guest has ended"
+	       : error == -EHOSTDOWN ? "the guest has halted"
 	       : error == -ECANCELED ? "it has been given up"
 				     : strerror(-error);
 }

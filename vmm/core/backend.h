@@ -72,6 +72,7 @@ struct machine_ops {
 	 * watches, without m->lock: who is to fail may hold it. NULL where nobody watches.
 	 */
 	void (*let_go)(struct machine *m);
+	bool (*has_halted)(struct machine *m);	 /* the machine is paused */
 	int (*look_at_vcpus)(struct machine *m); /* NULL: they do not come and go */
 	/* NULL likewise */
 	int (*number_vcpus)(struct machine *m, const unsigned int *number, unsigned int n);

@@ -176,6 +176,11 @@ unsigned int machine_traceable_vcpus(const struct machine_info *info)
 	return n < MACHINE_MAX_VCPUS ? n : MACHINE_MAX_VCPUS;
 }
 
+bool machine_has_halted(struct machine *m)
+{
+	return m->ops->has_halted(m);
+}
+
 int machine_look_at_vcpus(struct machine *m)
 {
 	struct machine_info info;

@@ -61,16 +61,23 @@ static bool vcpu_dead(struct kvm_vcpu *v, bool *halted)
 	}
 }
 
-void kvm_halt_check(struct machine *base)
+bool kvm_has_halted(struct machine *base)
 {
 	struct kvm_machine *m = kvm_machine(base);
 	bool dead = true, halted = false;
 
-	if (!vcpus_idle(m) || !kvm_pause_try(m, HALT_PAUSE_MS))
-		return;
 	for (unsigned int i = 0; i < m->nvcpus; i++)
 		dead = dead && vcpu_dead(&m->vcpu[i], &halted);
-	if (dead && halted)
+	return dead && halted;
+}
+
+void kvm_halt_check(struct machine *base)
+{
+	struct kvm_machine *m = kvm_machine(base);
+
+	if (!vcpus_idle(m) || !kvm_pause_try(m, HALT_PAUSE_MS))
+		return;
+	if (kvm_has_halted(base))
 		machine_end(base, MACHINE_EVENT_HALT, 0,
 			    "every vCPU has halted with interrupts off");
 	kvm_resume(base);

@@ -330,6 +330,7 @@ const struct machine_ops kvm_machine_ops = {
 	.reserved_page = kvm_reserved_page,
 	.pause = kvm_pause,
 	.resume = kvm_resume,
+	.has_halted = kvm_has_halted,
 	.get_regs = kvm_get_regs,
 	.get_tsc = kvm_get_tsc,
 	.set_regs = kvm_set_regs,

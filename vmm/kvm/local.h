@@ -62,7 +62,8 @@ bool kvm_pause_park(struct kvm_vcpu *v);
 void kvm_pause_handler_done(struct kvm_vcpu *v);
 void kvm_kick_locked(struct machine *base); /* machine_ops.kick_locked */
 
-/* halt.c: machine_ops.idle */
+/* halt.c: machine_ops.has_halted and .idle */
+bool kvm_has_halted(struct machine *base);
 void kvm_halt_check(struct machine *base);
 
 /* traps.c */

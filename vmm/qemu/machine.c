@@ -104,6 +104,7 @@ const struct machine_ops qemu_machine_ops = {
 	.pause = qemu_pause,
 	.resume = qemu_resume,
 	.let_go = qemu_let_go,
+	.has_halted = qemu_has_halted,
 	.look_at_vcpus = qemu_vcpus_look,
 	.number_vcpus = qemu_vcpus_number,
 	.get_regs = qemu_get_regs,

@@ -202,6 +202,9 @@ int qemu_vcpus_number(struct machine *base, const unsigned int *to, unsigned int
 /* Whether some have been plugged in since. Called with m->io held and the guest standing. */
 bool qemu_vcpus_grew(struct qemu_machine *m);
 
+/* halt.c: machine_ops.has_halted */
+bool qemu_has_halted(struct machine *base);
+
 /* regs.c */
 int qemu_get_regs(struct machine *base, unsigned int vcpu, struct machine_regs *regs);
 int qemu_set_regs(struct machine *base, unsigned int vcpu, const struct machine_regs *regs);

@@ -330,6 +330,13 @@ static void call_under_way_is_waited_for(void **state)
 	assert_given_back(0, FN_SCHEDULE, SP);
 }
 
+/* It gets to a safe point, and not back. */
+static void guest_is_asked(void)
+{
+	fake.run = NULL;
+	assert_true(kernel_calls(borrow, 0, FN_SCHEDULE, SP));
+}
+
 static unsigned int looks_left;
 
 static bool given_up(void *arg)
@@ -363,6 +370,27 @@ static void nobody_waits_for_what_is_given_up(void **state)
 	assert_int_equal(run(&one, 1, BORROW_ANY, err), 0);
 	assert_true(one.done);
 	guest.given_up = NULL;
+}
+
+/* It comes by no safe point any more, nor back from what it has been asked for. */
+static void nobody_waits_for_one_that_has_halted(void **state)
+{
+	struct borrow_call one = {.fn = FN};
+	char err[256];
+
+	(void)state;
+	fake.halted = true;
+	assert_int_equal(borrow_run(borrow, &one, 1, BORROW_ANY, HOUR_MS, err, sizeof(err)),
+			 -EHOSTDOWN);
+	assert_non_null(strstr(err, "has halted"));
+	assert_int_equal(fake.ntraps, 0);
+	assert_false(one.done);
+	fake.run = guest_is_asked;
+	assert_int_equal(borrow_run(borrow, &one, 1, BORROW_ANY, HOUR_MS, err, sizeof(err)),
+			 -EHOSTDOWN);
+	assert_int_equal(fake.ntraps, 0);
+	assert_false(one.done);
+	fake.halted = false;
 }
 
 static void busy_sites_are_left_alone(void **state)
@@ -413,11 +441,17 @@ static void missing_functions_are_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(calls_are_made_in_order),	    TEST(calls_are_told),
-		TEST(frame_gives_registers_back),   TEST(task_is_known_by_its_stack),
-		TEST(only_safe_points_are_taken),   TEST(stack_must_have_room),
-		TEST(call_under_way_is_waited_for), TEST(busy_sites_are_left_alone),
-		TEST(missing_functions_are_named),  TEST(nobody_waits_for_what_is_given_up),
+		TEST(calls_are_made_in_order),
+		TEST(calls_are_told),
+		TEST(frame_gives_registers_back),
+		TEST(task_is_known_by_its_stack),
+		TEST(only_safe_points_are_taken),
+		TEST(stack_must_have_room),
+		TEST(call_under_way_is_waited_for),
+		TEST(busy_sites_are_left_alone),
+		TEST(missing_functions_are_named),
+		TEST(nobody_waits_for_what_is_given_up),
+		TEST(nobody_waits_for_one_that_has_halted),
 	};
 
 	return cmocka_run_group_tests_name("borrow", tests, NULL, NULL);

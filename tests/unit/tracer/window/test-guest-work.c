@@ -49,7 +49,7 @@ static struct {
 	const char *with;    /* one that others do not have */
 	uint32_t size;	     /* of a work_struct; 0: no types */
 	uint8_t window[WINDOW_PIECE];
-	bool queued, ended;
+	bool queued, ended, halted;
 	bool typed;	    /* its kernel tells what it wants to find in front of a function */
 	unsigned int looks; /* so many more until it is given up; 0: it is not */
 	unsigned int made;  /* calls, by the kworker */
@@ -260,6 +260,12 @@ bool guest_is_given_up(const struct guest_kernel *g)
 {
 	(void)g;
 	return guest.looks && !--guest.looks;
+}
+
+bool guest_has_halted(const struct guest_kernel *g)
+{
+	(void)g;
+	return guest.halted;
 }
 
 static int64_t now_ms(void)
@@ -531,6 +537,21 @@ static void test_given_up(void **state)
 	assert_in_range(guest.now - began, 0, 1000000000);
 }
 
+static void test_halted(void **state)
+{
+	struct borrow_call calls[5];
+	int64_t began = guest.now;
+	char err[256];
+
+	(void)state;
+	guest.nap = kworker_hangs;
+	guest.halted = true;
+	assert_int_equal(run_calls(calls, 5, err), -EHOSTDOWN);
+	assert_non_null(strstr(err, "has halted"));
+	expect_done(calls, 5, 3);
+	assert_in_range(guest.now - began, 1000000000, 2000000000);
+}
+
 static void test_is_done(void **state)
 {
 	(void)state;
@@ -555,7 +576,8 @@ int main(void)
 		TEST(test_settle),	TEST(test_scribbles),
 		TEST(test_settle_ends), TEST(test_end_of_several),
 		TEST(test_given_up),	TEST(test_is_done),
-		TEST(test_why_not),	TEST(test_checks),
+		TEST(test_halted),	TEST(test_why_not),
+		TEST(test_checks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,12 +133,46 @@ static void numbers_beyond_what_the_stub_tells(void **state)
 	end(q, m);
 }
 
+/* Those that wait for an interrupt have not, nor those that run with interrupts off. */
+static void one_that_has_halted(void **state)
+{
+	struct fake_qemu *q = calloc(1, sizeof(*q));
+	struct machine *m;
+
+	(void)state;
+	q->monitor = has_room_for_four;
+	q->halted = true;
+	m = paused(q, "mp01.01,p01.02,p01.03");
+	assert_true(machine_has_halted(m));
+	q->threads = "mp01.01,p01.03";
+	assert_int_equal(machine_look_at_vcpus(m), 3);
+	assert_true(machine_has_halted(m));
+	q->halted = false;
+	assert_false(machine_has_halted(m));
+	end(q, m);
+}
+
+static void one_that_waits(void **state)
+{
+	struct fake_qemu *q = calloc(1, sizeof(*q));
+	struct machine *m;
+
+	(void)state;
+	q->halted = true;
+	q->eflags = 1 << 9;
+	m = paused(q, "mp01.01,p01.02");
+	assert_false(machine_has_halted(m));
+	end(q, m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_goes_and_is_back),
 		cmocka_unit_test(numbers_of_the_guest),
 		cmocka_unit_test(numbers_beyond_what_the_stub_tells),
+		cmocka_unit_test(one_that_has_halted),
+		cmocka_unit_test(one_that_waits),
 	};
 
 	return cmocka_run_group_tests_name("qemu vcpus", tests, NULL, NULL);
