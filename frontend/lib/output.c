@@ -38,8 +38,10 @@ struct sink {
 
 /* --- a stream --------------------------------------------------------------------------------- */
 
-/* stderr's, of which a process has one. */
-static struct sink *errors;
+/* Of stdout and stderr, of which a process has one each. */
+static struct {
+	struct sink *out, *err;
+} standard;
 
 static int64_t now_ms(void)
 {
@@ -244,7 +246,10 @@ static int sink_open(struct sink *k, const char *path)
 	return rc;
 }
 
-/* NULL with errno; the sink is as it was then, else the stream's, *own. */
+/*
+ * NULL with errno; the sink is as it was then, else the stream's, *to. Whoever keeps the stream for
+ * ever keeps that, too: LeakSanitizer does not look where its own fopencookie() has it.
+ */
 static FILE *stream_with(const struct sink *k, int mode, size_t buffer, struct sink **to)
 {
 	static const cookie_io_functions_t ops = {.write = sink_write, .close = sink_close};
@@ -273,10 +278,10 @@ static FILE *stream_of(const struct sink *k, int mode, size_t buffer)
 int output_start(void)
 {
 	struct sink k = sink_of(STDOUT_FILENO);
-	FILE *out = stream_of(&k, k.terminal ? _IOLBF : _IOFBF, BUFSIZ), *err;
+	FILE *out = stream_with(&k, k.terminal ? _IOLBF : _IOFBF, BUFSIZ, &standard.out), *err;
 
 	k = sink_of(STDERR_FILENO);
-	err = stream_with(&k, _IONBF, 0, &errors);
+	err = stream_with(&k, _IONBF, 0, &standard.err);
 	if (!out || !err)
 		return -ENOMEM;
 	stdout = out;
@@ -286,6 +291,8 @@ int output_start(void)
 
 void output_hurry(const struct cancel *cancel)
 {
+	struct sink *errors = standard.err;
+
 	if (!errors)
 		return;
 	flockfile(stderr);
@@ -307,16 +314,17 @@ void output_hurry(const struct cancel *cancel)
 
 void output_patience(int ms)
 {
-	if (!errors)
+	if (!standard.err)
 		return;
 	flockfile(stderr);
-	errors->patience_ms = ms;
+	standard.err->patience_ms = ms;
 	funlockfile(stderr);
 }
 
 void output_last_word(const char *line)
 {
-	struct pollfd room = {.fd = errors ? errors->fd : STDERR_FILENO, .events = POLLOUT};
+	struct pollfd room = {.fd = standard.err ? standard.err->fd : STDERR_FILENO,
+			      .events = POLLOUT};
 
 	if (poll(&room, 1, 0) != 1 || write(room.fd, line, strlen(line)) < 0) {
 		/* Then there is nobody to be told. */
@@ -325,7 +333,8 @@ void output_last_word(const char *line)
 
 int output_control(FILE *stream, int fd, const char *text, size_t len)
 {
-	struct sink plain = sink_of(fd), *k = stream == stderr && errors ? errors : &plain;
+	struct sink plain = sink_of(fd), *errors = standard.err;
+	struct sink *k = stream == stderr && errors ? errors : &plain;
 	int rc;
 
 	flockfile(stream);
