@@ -388,11 +388,14 @@ static bool guest_has_gone(struct trace *t, int error)
 	struct machine_event ev;
 	uint8_t byte;
 
-	if (error != -ECONNRESET && error != -EPIPE)
+	if (error != -ECONNRESET && error != -EPIPE && error != -ESRCH)
 		return false;
 	machine_wait(t->m, &ev, GONE_MS);
 	if (ev.type == MACHINE_EVENT_POWEROFF)
 		return true;
+	if (error == -ESRCH) /* a machine of our own, whose vCPUs run no more */
+		return ev.type == MACHINE_EVENT_RESET || ev.type == MACHINE_EVENT_CRASH ||
+		       ev.type == MACHINE_EVENT_HALT;
 	machine_get_info(t->m, &info);
 	return info.direct && machine_read(t->m, 0, &byte, sizeof(byte)) == -ECONNRESET;
 }

@@ -180,7 +180,7 @@ void machine_get_pauses(struct machine *m, struct machine_pauses *pauses)
 bool machine_has_ended(struct machine *m, struct machine_event *ev)
 {
 	(void)m, (void)ev;
-	return false;
+	return fake.ended;
 }
 
 int machine_wait(struct machine *m, struct machine_event *ev, int timeout_ms)

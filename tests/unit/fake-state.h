@@ -78,6 +78,7 @@ struct fake_guest {
 	bool watched;			/* accesses to devices have been asked for */
 	int watch_error;		/* and that fails */
 	bool halted;			/* what machine_has_halted() says */
+	bool ended;			/* likewise of machine_has_ended() */
 	bool gone[FAKE_VCPUS];		/* it was unplugged */
 	unsigned int max_vcpus;		/* likewise */
 	int vcpus_error;		/* of machine_look_at_vcpus() */

@@ -192,6 +192,8 @@ const char *tasks_strerror(int error)
 		return "its list of tasks does not end";
 	case -E2BIG:
 		return "its list of tasks is longer than it has tasks";
+	case -ESRCH:
+		return "it has ended";
 	case -ETIME:
 		return "it would stand for too long while its tasks are looked at "
 		       "(--max-standstill)";

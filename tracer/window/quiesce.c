@@ -312,6 +312,8 @@ static int look_until_quiet(struct look *l, const struct quiesce_patience *patie
 			return l->error;
 		if (!l->busy)
 			return ret;
+		if (machine_has_ended(l->g->m, NULL))
+			return -ESRCH; /* and whoever is inside stays there */
 		if (l->g->now_ms() >= end)
 			return -ETIMEDOUT;
 		run_on(l, patience, l->g->now_ms() - begin);

@@ -15,9 +15,9 @@ struct quiesce_patience {
 
 /*
  * No site calls the window's code any more: wait until no vCPU runs in it and no interrupted task
- * is to go on in it. The machine is not paused by the caller and runs. 0, -ETIMEDOUT, -ENODATA
- * when the kernel's types do not tell where its tasks are, or the error of tasks_each() or of the
- * machine: tasks_strerror().
+ * is to go on in it. The machine is not paused by the caller and runs. 0, -ETIMEDOUT, -ESRCH
+ * when it has ended with somebody in there, -ENODATA when the kernel's types do not tell where its
+ * tasks are, or the error of tasks_each() or of the machine: tasks_strerror().
  */
 int quiesce(struct guest_kernel *g, const struct guestsym *gs, const struct window *w,
 	    struct quiesce_patience patience);

@@ -642,6 +642,16 @@ static void nobody_waits_for_what_is_given_up(void **state)
 	assert_int_equal(quiesce(&guest, NULL, &w, to_undo), 0);
 }
 
+/* No vCPU runs on, so those that are inside stay there. */
+static void nobody_waits_for_a_machine_that_has_ended(void **state)
+{
+	(void)state;
+	fake.ended = true;
+	assert_int_equal(wait_ms(LONG_MS), 0);
+	fake.now[1].rip = TEXT_VA;
+	assert_int_equal(wait_ms(LONG_MS), -ESRCH);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -668,6 +678,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_longer_than_the_guest_may_stand, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(nobody_waits_for_what_is_given_up, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(nobody_waits_for_a_machine_that_has_ended, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(frames_where_it_has_moved_go_home, set_up,
 						tear_down),
