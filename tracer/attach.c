@@ -359,18 +359,21 @@ static enum guest_end guest_end(struct trace *t)
 	default:
 		if (t->life->pulse.gone || (t->cfg.running && guest_was_reset(t)))
 			return guest_looks_gone(t);
-		return crash_panicked(t) || guest_has_halted(&t->guest) ? GUEST_DEAD : GUEST_RUNS;
+		return crash_panicked(t) ? GUEST_DEAD : GUEST_RUNS;
 	}
 }
 
-static int remove_all(struct trace *t, enum guest_end end)
+/* While it stands it is seen whether it has halted. */
+static int remove_all(struct trace *t, enum guest_end *end)
 {
 	int ret, error;
 
 	machine_pause_for(t->m, "taking probes out");
+	if (*end == GUEST_RUNS && machine_has_halted(t->m))
+		*end = GUEST_DEAD;
 	change_lock(t);
 	t->placed = false;
-	ret = pieces_remove_all(t, end == GUEST_GONE ? PROBE_FL_CALL : 0);
+	ret = pieces_remove_all(t, *end == GUEST_GONE ? PROBE_FL_CALL : 0);
 	if (t->life->guard_return) {
 		error = machine_traps_clear(t->m, &t->life->guard_return, 1);
 		t->life->guard_return = 0;
@@ -475,7 +478,7 @@ int trace_detach(struct trace *t)
 	machine_mmio_watch(t->m, false, err, sizeof(err));
 	/* With many traps in it the guest would hardly get to do what events_close() asks it for.
 	 */
-	ret = remove_all(t, end);
+	ret = remove_all(t, &end);
 	/* What cannot be taken back may still call the payload. */
 	events = events_close(t->trace_events, end == GUEST_RUNS);
 	change_lock(t);

@@ -176,7 +176,6 @@ static int borrow_begin(struct borrow *b, struct borrow_call *calls, size_t n,
 	b->n = n;
 	b->how = *how;
 	b->error = 0;
-	b->halted = false;
 	ret = borrow_find_restore(b, what);
 	if (!ret)
 		ret = borrow_traps_set(b, what);
@@ -212,27 +211,29 @@ static bool borrow_wait_slices(struct borrow *b, int64_t ms)
 	return over;
 }
 
-/* A guest that has halted comes nowhere any more. */
-static void borrow_wait(struct borrow *b, int ms)
+/* -EHOSTDOWN: it has halted, and comes nowhere any more; else 0, whatever has come. */
+static int borrow_wait(struct borrow *b, int ms)
 {
 	int64_t end = host_ms() + ms, left = ms;
 
 	while (left > 0 && borrow_wait_slices(b, left < HALT_MS ? left : HALT_MS)) {
-		b->halted = guest_has_halted(b->g);
-		left = b->halted ? 0 : end - host_ms();
+		if (guest_has_halted(b->g))
+			return -EHOSTDOWN;
+		left = end - host_ms();
 	}
+	return 0;
 }
 
-/* The time is over, or all is done. -EAGAIN: a call is under way. */
-static int borrow_end(struct borrow *b, bool finish)
+/* The time is over, all is done, or it has come to this. -EAGAIN: a call is under way. */
+static int borrow_end(struct borrow *b, int waited, bool finish)
 {
 	int ret = 0;
 
 	borrow_lock(b);
 	if (b->state == BORROW_DONE)
 		ret = b->error;
-	else if (b->halted)
-		ret = -EHOSTDOWN;
+	else if (waited)
+		ret = waited;
 	else if (b->state == BORROW_WAITING)
 		ret = is_cancelled(b) ? -ECANCELED : -ETIMEDOUT;
 	else
@@ -278,12 +279,12 @@ static int run_calls(struct borrow *b, struct borrow_call *calls, size_t n,
 	ret = borrow_begin(b, calls, n, how, what);
 	borrow_unlock(b);
 	if (!ret) {
-		borrow_wait(b, how->ms);
-		ret = borrow_end(b, false);
+		ret = borrow_wait(b, how->ms);
+		ret = borrow_end(b, ret, false);
 	}
 	if (ret == -EAGAIN) {
-		borrow_wait(b, BORROW_FINISH_MS);
-		ret = borrow_end(b, true);
+		ret = borrow_wait(b, BORROW_FINISH_MS);
+		ret = borrow_end(b, ret, true);
 	}
 	return ret;
 }

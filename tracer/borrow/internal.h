@@ -31,8 +31,7 @@ struct borrow {
 	pthread_mutex_t lock;
 	enum borrow_state state;
 	bool cancelled;
-	bool halted; /* the guest has, while it was waited for; of who waits alone */
-	int error;   /* of the machine, or of who is told; the state is BORROW_DONE then */
+	int error; /* of the machine, or of who is told; the state is BORROW_DONE then */
 	struct borrow_how how;
 	uint64_t landing, restore;
 	uint64_t set[BORROW_MAX_SITES]; /* traps that are in the guest */
