@@ -9,6 +9,7 @@ FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 
 fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging fuzz-stub)
 fuzz-targets += $(O)/tests/fuzz/fuzz-cache
+fuzz-targets += $(O)/tests/fuzz/fuzz-dat
 fuzz-targets += $(O)/tests/fuzz/fuzz-endless
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-kvm
@@ -46,6 +47,8 @@ $(O)/tests/fuzz/fuzz-event-filter: $(call fuzz-rooms,lib events/filter)
 $(O)/tests/fuzz/fuzz-event-trigger: $(call fuzz-rooms,lib events/filter events/define events/trigger events/hist)
 $(O)/tests/fuzz/fuzz-probe-event: $(call fuzz-rooms,lib events/filter events/define)
 $(O)/tests/fuzz/fuzz-event-print: $(call fuzz-rooms,lib ring output) $(O)/obj/fuzz/tracer/guest/comms.o
+
+$(O)/tests/fuzz/fuzz-dat: $(addprefix $(O)/obj/fuzz/,$(filter frontend/dat/%.o,$(frontend-objs)))
 
 fuzz-report-objs := calls calltree duration graph-text latency order render render-flame render-folded \
 	render-graph render-latency render-latency-svg render-top saved select subsystem weight

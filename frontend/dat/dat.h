@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dat.h - trace.dat files: what trace-cmd and KernelShark read and write, versions 6 and 7.
+ *
+ * The formats are told by trace-cmd.dat.v6(5) and trace-cmd.dat.v7(5). A file is anybody's: each
+ * length and place in it is checked, and what is kept of it in memory is bounded. Only what is
+ * little endian, has longs of 64 bits and pages of 4 to 64 KiB is read.
+ */
+#ifndef HVTRACE_FRONTEND_DAT_DAT_H
+#define HVTRACE_FRONTEND_DAT_DAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dat;
+
+/* What is put into memory of all that describes the records, at most; and of one chunk of these. */
+#define DAT_METADATA_MAX (UINT64_C(256) << 20)
+#define DAT_CHUNK_MAX	 (UINT64_C(64) << 20)
+#define DAT_CPUS_MAX	 8192 /* CONFIG_NR_CPUS of x86-64 is no larger */
+
+/* Options of a file, by the numbers that they have in it. */
+enum dat_option_id {
+	DAT_OPTION_DONE = 0,
+	DAT_OPTION_DATE = 1,
+	DAT_OPTION_CPUSTAT = 2,
+	DAT_OPTION_BUFFER = 3,
+	DAT_OPTION_TRACECLOCK = 4,
+	DAT_OPTION_UNAME = 5,
+	DAT_OPTION_OFFSET = 7,
+	DAT_OPTION_CPUCOUNT = 8,
+	DAT_OPTION_VERSION = 9,
+	DAT_OPTION_TRACEID = 11,
+	DAT_OPTION_TIME_SHIFT = 12,
+	DAT_OPTION_TSC2NSEC = 14,
+	DAT_OPTION_HEADER_INFO = 16,
+	DAT_OPTION_FTRACE_EVENTS = 17,
+	DAT_OPTION_EVENT_FORMATS = 18,
+	DAT_OPTION_KALLSYMS = 19,
+	DAT_OPTION_PRINTK = 20,
+	DAT_OPTION_CMDLINES = 21,
+	DAT_OPTION_BUFFER_TEXT = 22,
+};
+
+/* A text of the file; text[len] is 0, whatever the file has there. NULL: it is not in the file. */
+struct dat_text {
+	const char *text;
+	size_t len;
+};
+
+struct dat_format {
+	const char *system; /* "ftrace", "sched", ... */
+	struct dat_text text;
+};
+
+/* How time stamps that are ticks of the TSC become nanoseconds: (ticks * mult) >> shift. */
+struct dat_tsc2nsec {
+	uint32_t mult, shift; /* mult 0: there is no such thing */
+	uint64_t offset;      /* what is taken off the ticks first; readers up to 3.1 do not */
+};
+
+struct dat_info {
+	const char *name;	 /* of the file, as it was opened */
+	unsigned int version;	 /* 6, 7 */
+	const char *compression; /* "none", "zlib", "zstd" */
+	uint32_t page_size;
+	unsigned int cpus; /* of the machine that was traced */
+	bool has_trace_id;
+	uint64_t trace_id;
+	const char *clock;   /* "local"; NULL: not told */
+	const char *uname;   /* NULL: not told */
+	const char *program; /* that has written it; NULL: not told */
+	int64_t ts_offset; /* nanoseconds to add to each time stamp: what DATE and OFFSET come to */
+	struct dat_tsc2nsec tsc2nsec;
+	struct dat_text header_page, header_event, kallsyms, printk_formats, cmdlines;
+	const struct dat_format *formats;
+	size_t nr_formats;
+};
+
+/*
+ * Where a part of a vCPU's data is in the file: pages, one behind the other, as they are or
+ * compressed as one block.
+ */
+struct dat_piece {
+	uint64_t offset; /* in the file */
+	uint64_t stored; /* bytes there */
+	uint64_t size;	 /* bytes of pages in them */
+	bool compressed;
+};
+
+struct dat_vcpu {
+	unsigned int cpu;
+	uint64_t offset, stored; /* where the file says it is */
+	const struct dat_piece *pieces;
+	size_t nr_pieces;
+	uint64_t size; /* bytes of pages, of all pieces */
+};
+
+/* One buffer: the top level's first, whose name is "", then those of instances. */
+struct dat_buffer {
+	const char *name;
+	const char *clock; /* NULL: not told */
+	uint32_t page_size;
+	const struct dat_vcpu *vcpus; /* by their numbers, rising */
+	unsigned int nr_vcpus;
+	unsigned int cpus; /* one more than the highest number */
+};
+
+/*
+ * Open a file and read all of it but the records. NULL on error, with one line in err that names
+ * the file and what is wrong. dat_open_fd() takes the descriptor, also on error; name is what the
+ * file is called in messages, and is copied.
+ */
+struct dat *dat_open(const char *path, char *err, size_t errlen);
+struct dat *dat_open_fd(int fd, const char *name, char *err, size_t errlen);
+void dat_close(struct dat *d); /* NULL is allowed; what was handed out of it goes with it */
+
+const struct dat_info *dat_info(const struct dat *d);
+size_t dat_nr_buffers(const struct dat *d);
+const struct dat_buffer *dat_buffer(const struct dat *d, size_t i);
+/* The option of that id, the first one for nth = 0. False: there is none. */
+bool dat_option(const struct dat *d, unsigned int id, size_t nth, struct dat_text *option);
+/*
+ * The time of a time stamp of this file, in nanoseconds, or in what the clock counts in (see
+ * dat_counts_ns()).
+ */
+uint64_t dat_time(const struct dat_info *info, uint64_t ts);
+/* Whether these are nanoseconds: not of clocks that count something else, such as counter. */
+bool dat_counts_ns(const struct dat_info *info);
+
+/* The pages of one vCPU, one after another, with one chunk of them in memory. */
+struct dat_pages;
+
+/* v is of one of d's buffers, b. NULL: no memory. */
+struct dat_pages *dat_pages_open(struct dat *d, const struct dat_buffer *b,
+				 const struct dat_vcpu *v);
+void dat_pages_close(struct dat_pages *p); /* NULL is allowed */
+/*
+ * The next page: 1 with it in *page, valid until the next call, and its size, which is less than
+ * b->page_size where the data end within one. 0: there is none. A negative errno: the file cannot
+ * be read, has shrunk or lies; then dat_pages_error() says so in one line.
+ */
+int dat_pages_next(struct dat_pages *p, const void **page, size_t *size);
+const char *dat_pages_error(const struct dat_pages *p);
+
+#endif
