@@ -25,7 +25,7 @@ Q := @
 say = @printf '  %-7s %s\n' $(1) $(2)
 endif
 
-PKGS     := libelf libbpf capstone fuse3 libseccomp zlib liblzma liblz4 libzstd
+PKGS     := libelf libbpf capstone fuse3 libseccomp libtraceevent zlib liblzma liblz4 libzstd
 # Of libvirt only the headers are needed: it is loaded when a domain is asked for.
 PKG_OK   := $(shell pkg-config --exists $(PKGS) libvirt libvirt-qemu 2>/dev/null && echo yes)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)

@@ -36,6 +36,7 @@
 #include "tracer/lib/text.h"
 #include "tracer/output/options.h"
 #include "tracer/record/files.h"
+#include "tracer/ring/page.h"
 #include "tracer/stat/files.h"
 #include "tracer/tracers/files.h"
 #include "tracer/tracers/names.h"

@@ -99,27 +99,39 @@ int ring_walk_next(struct ring_walk *w, struct ring_event *ev)
 	return 0;
 }
 
-int ring_walk_page(struct ring_walk *w, const void *page, uint64_t *lost)
+int ring_walk_subbuf(struct ring_walk *w, const void *page, size_t size, uint64_t *lost)
 {
 	uint64_t commit;
 
+	*lost = 0;
+	w->pos = w->end = 0;
+	if (size < RING_PAGE_HDR)
+		return -EINVAL;
+	size -= RING_PAGE_HDR;
 	memcpy(&w->ts, page, sizeof(w->ts));
 	memcpy(&commit, (const uint8_t *)page + sizeof(w->ts), sizeof(commit));
 	w->data = (const uint8_t *)page + RING_PAGE_HDR;
-	w->pos = 0;
 	w->end = commit & RING_COMMIT_MASK;
-	*lost = 0;
-	if (w->end > RING_PAGE_DATA || w->end % 4)
+	if (w->end > size || w->end % 4) {
+		w->end = 0;
 		return -EINVAL;
+	}
 	if (!(commit & RING_MISSED_EVENTS))
 		return 0;
 	*lost = RING_LOST_UNKNOWN;
 	if (commit & RING_MISSED_STORED) {
-		if (w->end > RING_PAGE_DATA - sizeof(*lost))
+		if (size - w->end < sizeof(*lost)) {
+			w->end = 0;
 			return -EINVAL;
+		}
 		memcpy(lost, w->data + w->end, sizeof(*lost));
 	}
 	return 0;
+}
+
+int ring_walk_page(struct ring_walk *w, const void *page, uint64_t *lost)
+{
+	return ring_walk_subbuf(w, page, RING_PAGE_SIZE, lost);
 }
 
 void ring_finish_page(void *page, uint64_t ts, uint32_t len, uint64_t lost)

@@ -99,6 +99,11 @@ int ring_walk_next(struct ring_walk *w, struct ring_event *ev);
  * of events lost before its first one, or RING_LOST_UNKNOWN. 0, or -EINVAL: not such a page.
  */
 int ring_walk_page(struct ring_walk *w, const void *page, uint64_t *lost);
+/*
+ * The same of a page of size bytes, whoever has made it: kernels since 6.8 have some of several
+ * times RING_PAGE_SIZE.
+ */
+int ring_walk_subbuf(struct ring_walk *w, const void *page, size_t size, uint64_t *lost);
 
 /* Fill in the head of a page and zero what is behind its len bytes of data; lost as in the kernel.
  */

@@ -189,13 +189,48 @@ static void test_lost_unknown(void **state)
 	ring_free(r);
 }
 
+/* Pages of other sizes than ours are walked up to their end, and no further. */
+static void test_other_sizes(void **state)
+{
+	static const size_t sizes[] = {RING_PAGE_SIZE / 2, RING_PAGE_SIZE, 16 * RING_PAGE_SIZE};
+	static uint8_t page[16 * RING_PAGE_SIZE];
+	struct ring_event ev;
+	struct ring_walk w;
+	uint64_t ts = 5, lost = 7;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		uint64_t commit = sizes[i] - RING_PAGE_HDR;
+		size_t nr = 0;
+
+		memcpy(page, &ts, sizeof(ts));
+		memcpy(page + 8, &commit, sizeof(commit));
+		for (size_t at = RING_PAGE_HDR; at < sizes[i]; at += 16)
+			ring_put_word(page + at, 3, 1);
+		assert_int_equal(ring_walk_subbuf(&w, page, sizes[i], &lost), 0);
+		assert_int_equal(lost, 0);
+		for (; ring_walk_next(&w, &ev) == 1; nr++)
+			assert_int_equal(ev.ts, ts + nr + 1);
+		assert_int_equal(nr, commit / 16);
+		/* It says that there is more than it has. */
+		assert_int_equal(ring_walk_subbuf(&w, page, sizes[i] - 4, &lost), -EINVAL);
+		assert_int_equal(ring_walk_next(&w, &ev), 0);
+		/* The number of those lost would be behind its end. */
+		commit |= RING_MISSED_EVENTS | RING_MISSED_STORED;
+		memcpy(page + 8, &commit, sizeof(commit));
+		assert_int_equal(ring_walk_subbuf(&w, page, sizes[i], &lost), -EINVAL);
+		assert_int_equal(ring_walk_next(&w, &ev), 0);
+	}
+	for (size_t size = 0; size < RING_PAGE_HDR; size++)
+		assert_int_equal(ring_walk_subbuf(&w, page, size, &lost), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read_kernel_pages),
-		cmocka_unit_test(test_write_kernel_pages),
-		cmocka_unit_test(test_short_reads),
-		cmocka_unit_test(test_lost_unknown),
+		cmocka_unit_test(test_read_kernel_pages), cmocka_unit_test(test_write_kernel_pages),
+		cmocka_unit_test(test_short_reads),	  cmocka_unit_test(test_lost_unknown),
+		cmocka_unit_test(test_other_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
