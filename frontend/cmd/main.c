@@ -21,6 +21,7 @@ static const struct command {
 	{"top", cmd_top, "show what a guest's kernel is busy with, again and again"},
 	{"flame", cmd_flame, "draw the calls of a trace as a flame graph (SVG)"},
 	{"latency", cmd_latency, "show how long interrupts are off, or tasks wait, as histograms"},
+	{"report", cmd_report, "print what is in a trace.dat file"},
 	{"list", cmd_list, "list the guests of libvirt and those that are traced"},
 	{"events", cmd_events, "list the trace events of a kernel image or a running guest"},
 	{"symbols", cmd_symbols, "show what a kernel image says about itself"},
