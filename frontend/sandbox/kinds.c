@@ -40,6 +40,8 @@ static const struct kind_row kinds[] = {
 	{"boot", GUEST | CALLS_THREADS, {"collector"}},
 	{"collector", GUEST, {NULL}},
 	{"hwlat", GUEST, {NULL}},
+	/* Its file. */
+	{"recorder", GUEST | CALLS_OUTPUT, {NULL}},
 	/* Its files. What is written to them can change everything. */
 	{"files", GUEST | CALLS_THREADS | CALLS_PIPES, {"collector", "hwlat", "files-wait"}},
 	{"files-wait", GUEST | CALLS_PIPES, {NULL}},

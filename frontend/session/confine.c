@@ -15,7 +15,7 @@
 /* Lists of modules and tasks, names, what is said about them. */
 #define READINGS_MAX (UINT64_C(256) << 20)
 
-enum { DEED_UNMOUNT, DEED_UNREGISTER, NR_DEEDS };
+enum { DEED_UNMOUNT, DEED_UNREGISTER, DEED_PLACE, NR_DEEDS };
 
 struct registered {
 	pid_t pid;
@@ -34,6 +34,18 @@ static int do_unregister(void *arg)
 
 	registry_remove(r->pid);
 	return 0;
+}
+
+static int do_place(void *arg)
+{
+	const struct session *s = arg;
+
+	return s->record ? record_place(s->opt->output) : 0;
+}
+
+int session_place_recording(struct session *s)
+{
+	return s->broker ? broker_ask(s->broker, DEED_PLACE) : do_place(s);
 }
 
 void session_unmount(void *arg)
@@ -100,6 +112,7 @@ int session_confine(struct session *s)
 	const struct broker_deed deeds[NR_DEEDS] = {
 		[DEED_UNMOUNT] = {do_unmount, s},
 		[DEED_UNREGISTER] = {do_unregister, &registered},
+		[DEED_PLACE] = {do_place, s},
 	};
 	int rc;
 

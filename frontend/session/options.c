@@ -45,6 +45,27 @@ static const char *form_name(unsigned int i)
 	return trace_form_name(i, NULL, NULL);
 }
 
+static const char *const file_versions[] = {"7", "6", NULL};
+
+static const char *file_version_name(unsigned int i)
+{
+	return file_versions[i];
+}
+
+static const char *const compressions[] = {"zstd", "none", NULL};
+
+static const char *compression_name(unsigned int i)
+{
+	return compressions[i];
+}
+
+bool session_options_record(const struct session_options *opt)
+{
+	size_t len = strlen(opt->output);
+
+	return len >= 4 && !strcmp(opt->output + len - 4, ".dat");
+}
+
 /* Events alone are wanted without functions, unless something else asks for these. */
 const char *session_options_tracer(const struct session_options *opt)
 {
@@ -130,6 +151,8 @@ bool session_options_check(const struct session_options *opt)
 	       (!opt->on_panic || option_is_one_of("on-panic", opt->on_panic, panic_action_name)) &&
 	       option_is_one_of("engine", opt->engine, engine_name) &&
 	       option_is_one_of("format", opt->format, form_name) && form_fits(opt) &&
+	       option_is_one_of("file-version", opt->file_version, file_version_name) &&
+	       option_is_one_of("compression", opt->compression, compression_name) &&
 	       categories_exist(&opt->events) && settings_make_sense(&opt->settings);
 }
 

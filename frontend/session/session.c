@@ -31,6 +31,26 @@ static void session_leave(void *arg, int signo)
 	_exit(CANCEL_STATUS(signo));
 }
 
+static int session_open_output(struct session *s)
+{
+	const char *path = s->opt->output;
+	const struct record_config cfg = {
+		.path = path,
+		.version = strcmp(s->opt->file_version, "6") ? 7 : 6,
+		.zstd = !strcmp(s->opt->file_version, "7") && !strcmp(s->opt->compression, "zstd"),
+	};
+
+	if (session_options_record(s->opt)) {
+		s->record = record_open(&cfg, s->err, sizeof(s->err));
+		return s->record ? 0 : -1;
+	}
+	s->out = output_open(strcmp(path, "-") ? path : NULL, &s->cancel);
+	if (s->out)
+		return 0;
+	snprintf(s->err, sizeof(s->err), "cannot write %s: %s", path, strerror(errno));
+	return -1;
+}
+
 int session_init(struct session *s, const struct session_options *opt)
 {
 	int rc;
@@ -50,11 +70,7 @@ int session_init(struct session *s, const struct session_options *opt)
 	if (!opt->no_sandbox &&
 	    guestsym_parsers_start(&s->parsers, s->cancel.fd, s->err, sizeof(s->err)))
 		return -1;
-	s->out = output_open(strcmp(opt->output, "-") ? opt->output : NULL, &s->cancel);
-	if (s->out)
-		return 0;
-	snprintf(s->err, sizeof(s->err), "cannot write %s: %s", opt->output, strerror(errno));
-	return -1;
+	return session_open_output(s);
 }
 
 static void session_note(void *arg, const char *text)
@@ -210,6 +226,17 @@ static void session_register(struct session *s, const struct machine_info *info,
 				      : strerror(-rc));
 }
 
+static int session_record(struct session *s, const char *guest)
+{
+	const struct record_guest g = {guest, guestsym_release(s->gs)};
+	int rc = s->record ? record_start(s->record, s->trace, s->view, &g) : 0;
+
+	if (!rc)
+		return 0;
+	snprintf(s->err, sizeof(s->err), "cannot record to %s: %s", s->opt->output, strerror(-rc));
+	return -1;
+}
+
 int session_serve(struct session *s, const char *guest, const char *dir)
 {
 	struct machine_info info;
@@ -220,7 +247,7 @@ int session_serve(struct session *s, const char *guest, const char *dir)
 		snprintf(s->err, sizeof(s->err), "no memory for the files of the trace");
 		return -1;
 	}
-	if (session_write_settings(s) || session_mount(s, dir))
+	if (session_write_settings(s) || session_record(s, guest) || session_mount(s, dir))
 		return -1;
 	session_register(s, &info, guest);
 	return 0;
@@ -230,6 +257,8 @@ static void session_unserve(struct session *s)
 {
 	if (s->trace)
 		trace_leave(s->trace);
+	if (s->record)
+		record_let_go(s->record);
 	control_stop(s->control);
 	tracefs_unmount(s->fs);
 	view_free(s->view);
@@ -259,6 +288,8 @@ static bool session_ended(struct session *s, const struct trace_status *st)
 		s->end = SESSION_SIGNAL;
 	else if (s->opt->limit_ms && session_seconds(s) * 1000 >= (double)s->opt->limit_ms)
 		s->end = SESSION_TIME;
+	else if (s->record && record_error(s->record))
+		s->end = SESSION_OUTPUT;
 	else if (!st->done)
 		return false;
 	/* The guest may have ended on its way from --until to here. */
@@ -342,6 +373,8 @@ static void session_end_text(const struct session *s, const struct trace_status 
 		snprintf(why, len, "the time is over");
 	else if (s->end == SESSION_SIGNAL)
 		snprintf(why, len, "interrupted");
+	else if (s->end == SESSION_OUTPUT)
+		snprintf(why, len, "%s cannot be written", s->opt->output);
 	else if (st->error)
 		snprintf(why, len, "the trace has failed: %s", strerror(-st->error));
 	else if (st->panicked && !by_count)
@@ -454,9 +487,33 @@ int session_stop(struct session *s)
 	return session_failed(s) || ret ? EXIT_FAILED : EXIT_OK;
 }
 
+/* Behind what was said: what is whole of it is never given up. */
+static int session_finish_record(struct session *s)
+{
+	const char *path = s->opt->output;
+	struct record_result result;
+	int rc = record_finish(s->record, NULL, NULL, &result);
+
+	if (!rc)
+		rc = session_place_recording(s);
+	if (result.lost)
+		fprintf(stderr, "hvtrace: cannot write all of %s: %s: it ends before the trace\n",
+			path, strerror(-result.lost));
+	if (rc) {
+		fprintf(stderr,
+			"hvtrace: %s is not finished: %s; what is recorded is there: hvtrace repair %s\n",
+			path, strerror(-rc), path);
+		return EXIT_FAILED;
+	}
+	fprintf(stderr, "hvtrace: %s: %.1f MB, %.1f MB of records\n", path,
+		(double)result.size / 1e6, (double)result.bytes / 1e6);
+	return result.lost ? EXIT_FAILED : EXIT_OK;
+}
+
 int session_finish(struct session *s)
 {
-	int status = session_stop(s), printed = session_print(s);
+	int status = session_stop(s);
+	int printed = s->record ? session_finish_record(s) : session_print(s);
 
 	return status ? status : printed;
 }
@@ -467,6 +524,7 @@ void session_exit(struct session *s)
 	/* What went wrong after attaching must not leave the guest with probes. */
 	if (s->trace && s->m)
 		trace_detach(s->trace);
+	record_close(s->record);
 	machine_free(s->m);
 	session_unregister(s);
 	broker_stop(s->broker);

@@ -12,6 +12,7 @@
 #include "frontend/lib/cancel.h"
 #include "frontend/lib/options.h"
 #include "frontend/mount/mount.h"
+#include "frontend/record/record.h"
 #include "guestsym/guestsym.h"
 #include "tracer/tracer.h"
 #include "vmm/machine.h"
@@ -19,7 +20,8 @@
 struct session_options {
 	const char *tracer; /* NULL: function, or with nothing but events nop */
 	const char *clock, *from, *until, *output, *engine, *format;
-	const char *on_panic; /* NULL: session_options_on_panic() decides */
+	const char *file_version, *compression; /* of a recording */
+	const char *on_panic;			/* NULL: session_options_on_panic() decides */
 	struct option_list filter, notrace, pids, events, settings;
 	uint64_t buffer_kb, max_events, window_bytes;
 	uint64_t min_us, max_us; /* of calls; 0: any */
@@ -31,7 +33,8 @@ struct session_options {
 
 #define SESSION_OPTIONS_DEFAULT                                                                    \
 	{                                                                                          \
-		.output = "-", .engine = "auto", .format = "trace"                                 \
+		.output = "-", .engine = "auto", .format = "trace", .file_version = "7",           \
+		.compression = "zstd"                                                              \
 	}
 
 /* Rows for the option table of a command that traces. */
@@ -90,7 +93,12 @@ struct session_options {
 		OPT_STRING(0, "format", &(opt)->format, "NAME",                                    \
 			   "how the trace is printed: trace (default) or kft"),                    \
 		OPT_STRING('o', "output", &(opt)->output, "FILE",                                  \
-			   "where the trace goes (default: -, stdout)")
+			   "where the trace goes (default: -, stdout); FILE.dat: recorded while "  \
+			   "it is under way, as trace-cmd record does"),                           \
+		OPT_STRING(0, "file-version", &(opt)->file_version, "N",                           \
+			   "of FILE.dat: 7 (default) or 6, for older programs"),                   \
+		OPT_STRING(0, "compression", &(opt)->compression, "NAME",                          \
+			   "of FILE.dat, version 7: zstd (default) or none")
 
 /* Whether there is what it names; else one line on stderr says what there is. */
 bool session_options_check(const struct session_options *opt);
@@ -100,9 +108,11 @@ enum trace_engine session_options_engine(const struct session_options *opt);
 /* What is done when the guest panics, one that was attached to or one that was booted. */
 enum trace_on_panic session_options_on_panic(const struct session_options *opt, bool running);
 void session_options_free(struct session_options *opt);
+/* The trace is recorded, not printed at its end: the output is a FILE.dat. */
+bool session_options_record(const struct session_options *opt);
 
 /* Why the guest is not traced any more. */
-enum session_end { SESSION_DONE, SESSION_TIME, SESSION_SIGNAL, SESSION_GUEST };
+enum session_end { SESSION_DONE, SESSION_TIME, SESSION_SIGNAL, SESSION_GUEST, SESSION_OUTPUT };
 
 struct broker;
 struct control_server;
@@ -113,8 +123,9 @@ struct session {
 	struct cancel cancel;
 	/* Optional: the process ends at once. On a thread of its own */
 	void (*before_leaving)(struct session *s);
-	char err[512]; /* what went wrong, for the user */
-	FILE *out;
+	char err[512];			  /* what went wrong, for the user */
+	FILE *out;			  /* where the trace is printed, or */
+	struct record *record;		  /* recorded */
 	struct guestsym_parsers *parsers; /* who read gs; NULL: no sandbox is wanted */
 	struct guestsym *gs;
 	struct trace *trace;
@@ -168,6 +179,7 @@ int session_confine(struct session *s);
 /* What who is confined has others do: unmount the files, and take the trace out of the registry. */
 void session_unmount(void *arg); /* the session */
 void session_unregister(struct session *s);
+int session_place_recording(struct session *s);
 /* Say on stderr that it has begun, and how. */
 void session_say_begin(struct session *s);
 /* The machine runs and the trace is attached: wait for the end, with a progress line to show or

@@ -24,6 +24,7 @@ check-tests += tests/e2e/events-traps,6.12
 check-tests += tests/e2e/run-attach,sched,6.1
 check-tests += tests/e2e/latency-graph,6.12
 check-tests += tests/e2e/tracefs-synthetic
+check-tests += tests/e2e/record,6.12,PARTS=tracers+instances+killed+disk_full+refused
 check-tests += tests/e2e/tracefs-clients
 check-tests += tests/e2e/run-attach,profile,6.12
 check-tests += tests/e2e/irqsoff-trace,6.1
@@ -85,6 +86,9 @@ full-tests  += tests/e2e/crash,6.12
 full-tests  += tests/e2e/latency,6.12
 full-tests  += tests/e2e/options,6.12
 full-tests  += tests/e2e/reports,6.12
+full-tests  += tests/e2e/record,6.1,1
+full-tests  += tests/e2e/record,6.1
+full-tests  += tests/e2e/record,6.12,4
 full-tests  += tests/e2e/tracefs-clients,6.12
 full-tests  += tests/e2e/tracefs-synthetic,6.12
 full-tests  += tests/e2e/tracefs-triggers,6.12

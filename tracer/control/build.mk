@@ -7,6 +7,7 @@ tracer-objs += tracer/control/event-set.o
 tracer-objs += tracer/control/event-trigger.o
 tracer-objs += tracer/control/info.o
 tracer-objs += tracer/control/instances.o
+tracer-objs += tracer/control/kallsyms.o
 tracer-objs += tracer/control/mark.o
 tracer-objs += tracer/control/options.o
 tracer-objs += tracer/control/print.o

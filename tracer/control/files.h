@@ -159,6 +159,10 @@ void trace_print_touched(struct trace *t, struct text *out);
 void trace_print_formats(struct trace *t, struct text *out);
 void trace_print_total_info(struct trace *t, struct text *out);
 void trace_print_cmdlines(struct trace *t, struct text *out);
+/* The guest's symbols as its /proc/kallsyms has them, modules' behind the kernel's. */
+void trace_print_kallsyms(struct trace *t, struct text *out);
+/* Another number than before: they may be others. */
+uint64_t trace_kallsyms_changes(struct trace *t);
 /* Command i of set_ftrace_filter, of triggers (what stands behind its name); NULL past the last. */
 const char *trace_function_command(unsigned int i, const char **desc);
 const char *trace_event_command(unsigned int i, const char **syntax, const char **desc);

@@ -73,6 +73,9 @@ bool instance_wait(struct instance *i, int vcpu, int timeout_ms);
 bool instance_wait_full(struct instance *i, int vcpu, int timeout_ms);
 /* One page as per_cpu/cpuN/trace_pipe_raw gives it: bytes, -EAGAIN, -EINVAL (len). */
 int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len);
+/* The same of a page that is not written to any more; -EAGAIN as well where there is but one that
+ * is. */
+int instance_read_full(struct instance *i, unsigned int vcpu, void *page, size_t len);
 
 /* Whether memory for a snapshot is allocated. */
 bool instance_has_snapshot(struct instance *i);

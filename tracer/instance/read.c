@@ -313,6 +313,11 @@ int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t 
 	return ring_read_page(ring_now(i->ring, vcpu), page, len, false);
 }
 
+int instance_read_full(struct instance *i, unsigned int vcpu, void *page, size_t len)
+{
+	return ring_read_page(ring_now(i->ring, vcpu), page, len, true);
+}
+
 int instance_snapshot_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t len)
 {
 	struct ring *spare = ring_now(i->spare, vcpu);

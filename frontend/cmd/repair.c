@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* repair.c - `hvtrace repair`: complete a recording whose recorder was killed. */
+#include "frontend/cmd/command.h"
+#include "frontend/lib/options.h"
+#include "frontend/record/record.h"
+
+#include <inttypes.h>
+
+static const struct option_usage repair_usage = {
+	"hvtrace repair [OPTION]... FILE",
+	"Makes a trace.dat of a recording that was not finished: its hvtrace was killed, or the disk was\n"
+	"full. All that had been recorded by then is in it. FILE is what -o FILE.dat of hvtrace run or\n"
+	"hvtrace attach has left; a whole trace.dat stays as it is.",
+};
+
+static int repair(const char *file, const char *out)
+{
+	struct record_repaired result;
+	char err[512];
+	int rc = record_repair(file, out, &result, err, sizeof(err));
+
+	if (rc < 0) {
+		fprintf(stderr, "hvtrace: %s\n", err);
+		return EXIT_FAILED;
+	}
+	if (rc) {
+		fprintf(stderr, "hvtrace: %s is a whole trace.dat: there is nothing to repair\n",
+			file);
+		return EXIT_OK;
+	}
+	if (result.torn)
+		fprintf(stderr,
+			"hvtrace: %s: the last %" PRIu64 " bytes are not whole, and left out\n",
+			file, result.torn);
+	fprintf(stderr, "hvtrace: %s: %.1f MB, %.1f MB of records\n", out ? out : file,
+		(double)result.size / 1e6, (double)result.bytes / 1e6);
+	return EXIT_OK;
+}
+
+int cmd_repair(int argc, char **argv)
+{
+	const char *out = NULL;
+	const struct option_row rows[] = {
+		OPT_STRING('o', "output", &out, "FILE",
+			   "write to this file, and leave the recording as it is"),
+		OPT_END,
+	};
+	int first = options_parse(argc, argv, rows, &repair_usage);
+
+	if (first == OPTIONS_HELP)
+		return EXIT_OK;
+	if (first >= 0 && argc - first == 1)
+		return repair(argv[first], out);
+	if (first >= 0)
+		fprintf(stderr, "hvtrace: repair takes one file (hvtrace repair --help)\n");
+	return EXIT_USAGE;
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* meta.c - see meta.h */
+#include "frontend/record/meta.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "frontend/dat/bytes.h"
+#include "frontend/record/record.h"
+#include "frontend/tracefs/view.h"
+#include "tracer/tracer.h"
+
+/* --- files of the view ------------------------------------------------------------------------ */
+
+static int read_all(struct open_file *f, struct text *to)
+{
+	ssize_t n;
+	off_t at = 0;
+
+	do {
+		char *room = text_begin(to, 4096);
+
+		if (!room)
+			return -ENOMEM;
+		n = view_read(f, room, 4096, at);
+		if (n > 0) {
+			text_end(to, room + n);
+			at += n;
+		}
+	} while (n > 0);
+	return (int)n;
+}
+
+static int read_file(struct view *v, view_id id, struct text *to)
+{
+	struct open_file *f;
+	int rc = view_open(v, id, O_RDONLY, &f);
+
+	if (rc)
+		return rc;
+	rc = read_all(f, to);
+	view_close(v, f);
+	return rc;
+}
+
+static int read_path(struct view *v, const char *path, struct text *to)
+{
+	view_id id;
+	int rc = view_find(v, path, &id);
+
+	return rc ? rc : read_file(v, id, to);
+}
+
+/* --- sections --------------------------------------------------------------------------------- */
+
+static void add_u32(struct text *t, uint32_t value)
+{
+	uint8_t at[4];
+
+	bytes_put32(at, value);
+	text_add(t, at, sizeof(at));
+}
+
+static void add_u64(struct text *t, uint64_t value)
+{
+	uint8_t at[8];
+
+	bytes_put64(at, value);
+	text_add(t, at, sizeof(at));
+}
+
+/* What is behind `at` was put there since; its length goes before it. */
+static void set_u64(struct text *t, size_t at)
+{
+	uint8_t len[8];
+
+	if (t->failed)
+		return;
+	bytes_put64(len, t->len - at - sizeof(len));
+	memcpy(t->buf + at, len, sizeof(len));
+}
+
+static void set_u32(struct text *t, size_t at, uint32_t value)
+{
+	uint8_t number[4];
+
+	if (t->failed)
+		return;
+	bytes_put32(number, value);
+	memcpy(t->buf + at, number, sizeof(number));
+}
+
+/* Unless it is as it was, or there is nothing of it. */
+static int put_section(struct meta *m, const struct meta_to *to, enum dat_option_id id,
+		       struct text *content)
+{
+	uint32_t sum;
+	int rc = 0;
+
+	if (content->failed) {
+		rc = -ENOMEM;
+	} else {
+		sum = (uint32_t)crc32(0, (const Bytef *)content->buf, (uInt)content->len);
+		if (m->section[id].sum != sum || m->section[id].len != content->len)
+			rc = to->put(to->arg, JOURNAL_SECTION, id, 0, content->buf, content->len);
+		if (!rc) {
+			m->section[id].sum = sum;
+			m->section[id].len = content->len;
+		}
+	}
+	text_free(content);
+	return rc;
+}
+
+static int add_sized(struct view *v, const char *path, struct text *to)
+{
+	size_t at = to->len;
+	int rc;
+
+	add_u64(to, 0);
+	rc = read_path(v, path, to);
+	set_u64(to, at);
+	return rc;
+}
+
+static int put_headers(struct meta *m, const struct meta_to *to, struct view *v)
+{
+	struct text t = {0};
+	int rc;
+
+	text_add(&t, "header_page", 12);
+	rc = add_sized(v, "events/header_page", &t);
+	text_add(&t, "header_event", 13);
+	if (!rc)
+		rc = add_sized(v, "events/header_event", &t);
+	if (!rc)
+		return put_section(m, to, DAT_OPTION_HEADER_INFO, &t);
+	text_free(&t);
+	return rc;
+}
+
+/* The formats of a subsystem, behind how many there are. */
+static int add_formats(struct view *v, view_id system, struct text *to)
+{
+	struct view_entry *events;
+	ssize_t nr = view_list(v, system, &events);
+	size_t at = to->len;
+	uint32_t count = 0;
+	int rc = 0;
+
+	if (nr < 0)
+		return (int)nr;
+	add_u32(to, 0);
+	for (ssize_t i = 0; i < nr && !rc; i++) {
+		size_t size = to->len;
+		view_id format;
+
+		if (!S_ISDIR(events[i].mode) || view_lookup(v, events[i].id, "format", &format))
+			continue;
+		add_u64(to, 0);
+		rc = read_file(v, format, to);
+		set_u64(to, size);
+		count++;
+	}
+	set_u32(to, at, count);
+	free(events);
+	return rc;
+}
+
+static int put_ftrace_formats(struct meta *m, const struct meta_to *to, struct view *v)
+{
+	struct text t = {0};
+	view_id ftrace;
+	int rc = view_find(v, "events/ftrace", &ftrace);
+
+	if (!rc)
+		rc = add_formats(v, ftrace, &t);
+	if (!rc)
+		return put_section(m, to, DAT_OPTION_FTRACE_EVENTS, &t);
+	text_free(&t);
+	return rc;
+}
+
+static int add_systems(struct view *v, struct text *to)
+{
+	struct view_entry *systems;
+	view_id events;
+	uint32_t count = 0;
+	ssize_t nr;
+	int rc = view_find(v, "events", &events);
+
+	if (rc)
+		return rc;
+	nr = view_list(v, events, &systems);
+	if (nr < 0)
+		return (int)nr;
+	add_u32(to, 0);
+	for (ssize_t i = 0; i < nr && !rc; i++) {
+		if (!S_ISDIR(systems[i].mode) || !strcmp(systems[i].name, "ftrace"))
+			continue;
+		text_add(to, systems[i].name, strlen(systems[i].name) + 1);
+		rc = add_formats(v, systems[i].id, to);
+		count++;
+	}
+	set_u32(to, 0, count);
+	free(systems);
+	return rc;
+}
+
+/* Modules' events come and go: what is listed while they do may be gone when it is read. */
+static int put_formats(struct meta *m, const struct meta_to *to, struct trace *t, struct view *v)
+{
+	const struct guestsym_event_list *list;
+	uint64_t changes = trace_events_changes(t);
+	struct text text = {0};
+	int rc;
+
+	if ((m->has_events && m->events == changes) || trace_events(t, &list))
+		return 0;
+	rc = add_systems(v, &text);
+	if (rc) {
+		text_free(&text);
+		return rc == -ENOMEM ? rc : 0;
+	}
+	m->has_events = true;
+	m->events = changes;
+	return put_section(m, to, DAT_OPTION_EVENT_FORMATS, &text);
+}
+
+static int put_symbols(struct meta *m, const struct meta_to *to, struct trace *t)
+{
+	uint64_t changes = trace_kallsyms_changes(t);
+	struct text text = {0};
+
+	if (m->has_symbols && m->symbols == changes)
+		return 0;
+	add_u32(&text, 0);
+	trace_print_kallsyms(t, &text);
+	set_u32(&text, 0, (uint32_t)(text.len - 4));
+	m->has_symbols = true;
+	m->symbols = changes;
+	return put_section(m, to, DAT_OPTION_KALLSYMS, &text);
+}
+
+static int put_printk(struct meta *m, const struct meta_to *to, struct trace *t)
+{
+	struct text text = {0};
+
+	add_u32(&text, 0);
+	trace_print_formats(t, &text);
+	set_u32(&text, 0, (uint32_t)(text.len - 4));
+	return put_section(m, to, DAT_OPTION_PRINTK, &text);
+}
+
+int meta_tasks(struct meta *m, const struct meta_to *to, struct trace *t)
+{
+	struct text text = {0};
+
+	add_u64(&text, 0);
+	trace_print_cmdlines(t, &text);
+	set_u64(&text, 0);
+	return put_section(m, to, DAT_OPTION_CMDLINES, &text);
+}
+
+int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struct view *v)
+{
+	int rc = m->section[DAT_OPTION_HEADER_INFO].len ? 0 : put_headers(m, to, v);
+
+	if (!rc && !m->section[DAT_OPTION_FTRACE_EVENTS].len)
+		rc = put_ftrace_formats(m, to, v);
+	if (!rc)
+		rc = put_formats(m, to, t, v);
+	if (!rc)
+		rc = put_symbols(m, to, t);
+	if (!rc)
+		rc = put_printk(m, to, t);
+	return rc ? rc : meta_tasks(m, to, t);
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static int put_text_option(const struct meta_to *to, enum dat_option_id id, struct text *text)
+{
+	int rc;
+
+	text_putc(text, '\0');
+	rc = text->failed ? -ENOMEM : to->put(to->arg, JOURNAL_OPTION, id, 0, text->buf, text->len);
+	text_free(text);
+	return rc;
+}
+
+static int put_clock(const struct meta_to *to, struct view *v)
+{
+	struct text text = {0};
+	int rc = read_path(v, "trace_clock", &text);
+
+	if (!rc)
+		return put_text_option(to, DAT_OPTION_TRACECLOCK, &text);
+	text_free(&text);
+	return rc;
+}
+
+static int put_names(const struct meta_to *to, const struct record_guest *guest)
+{
+	struct text uname = {0}, version = {0};
+	int rc;
+
+	text_printf(&uname, "Linux %s %s x86_64", guest->name, guest->release);
+	text_puts(&version, "hvtrace " HVTRACE_VERSION);
+	rc = put_text_option(to, DAT_OPTION_UNAME, &uname);
+	if (!rc)
+		rc = put_text_option(to, DAT_OPTION_VERSION, &version);
+	else
+		text_free(&version);
+	return rc;
+}
+
+/* By what traces of one time know each other. */
+static int put_id(const struct meta_to *to)
+{
+	uint64_t id;
+
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+		return -EIO;
+	return to->put(to->arg, JOURNAL_OPTION, DAT_OPTION_TRACEID, 0, &id, sizeof(id));
+}
+
+int meta_begin(const struct meta_to *to, struct trace *t, struct view *v,
+	       const struct record_guest *guest)
+{
+	uint8_t vcpus[4];
+	int rc;
+
+	bytes_put32(vcpus, trace_vcpus(t));
+	rc = to->put(to->arg, JOURNAL_OPTION, DAT_OPTION_CPUCOUNT, 0, vcpus, sizeof(vcpus));
+	if (!rc)
+		rc = put_clock(to, v);
+	if (!rc)
+		rc = put_names(to, guest);
+	return rc ? rc : put_id(to);
+}

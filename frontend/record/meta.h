@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* meta.h - what a trace.dat says about the traced machine, read from a trace under way. */
+#ifndef HVTRACE_FRONTEND_RECORD_META_H
+#define HVTRACE_FRONTEND_RECORD_META_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frontend/dat/dat.h"
+#include "frontend/dat/format.h"
+#include "frontend/dat/journal.h"
+
+struct record_guest;
+struct trace;
+struct view;
+
+/* Where it goes: as journal_put(). */
+struct meta_to {
+	int (*put)(void *arg, enum journal_kind kind, uint32_t a, uint32_t b, const void *data,
+		   size_t len);
+	void *arg;
+};
+
+/* What was written last: nothing is written twice. All zero at first. */
+struct meta {
+	struct {
+		uint32_t sum;
+		size_t len;
+	} section[DAT_OPTION_BUFFER_TEXT + 1];
+	uint64_t events, symbols; /* trace_events_changes(), trace_kallsyms_changes() */
+	bool has_events, has_symbols;
+};
+
+/* What never changes: the guest's name and kernel, the number of vCPUs. 0 or -errno. */
+int meta_begin(const struct meta_to *to, struct trace *t, struct view *v,
+	       const struct record_guest *guest);
+/* What may have changed since the last time, as far as it can be had now. 0 or -errno. */
+int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struct view *v);
+/* What does not need the guest: names of tasks. 0 or -errno. */
+int meta_tasks(struct meta *m, const struct meta_to *to, struct trace *t);
+
+#endif

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* record.c - see record.h: the files, and the thread that fills the journal. */
+#include "frontend/record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "frontend/dat/dat-write.h"
+#include "frontend/dat/journal.h"
+#include "frontend/record/meta.h"
+#include "frontend/record/pages.h"
+#include "frontend/record/room.h"
+#include "tracer/tracer.h"
+#include "vmm/thread.h"
+
+#define WAIT_MIN_MS 5
+#define WAIT_MAX_MS 80
+#define FLUSH_MS    1000 /* what is in pages that are not full, and what the file says */
+
+/* A file, and whether it was there before. */
+struct record_file {
+	int fd;
+	bool is_new;
+};
+
+struct record {
+	struct record_config cfg;
+	struct record_file file, part; /* the journal, and what the trace.dat will be written to */
+	struct trace *trace;
+	struct pages *pages; /* the thread's, while there is one */
+	/* What there is to say beside the pages, which takes a while: not with the other lock. */
+	pthread_mutex_t meta_lock;
+	struct meta meta;
+	struct view *view; /* NULL: the guest is not attached to any more */
+	pthread_mutex_t lock;
+	struct journal *journal;
+	struct room room;
+	pthread_cond_t wake;
+	bool stop, started;
+	bool begun; /* the files have something that must not be lost */
+	pthread_t thread;
+	atomic_int error;
+};
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+int record_part(const char *path, char part[RECORD_PATH_MAX])
+{
+	int len = snprintf(part, RECORD_PATH_MAX, "%s.part", path);
+
+	return len < RECORD_PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static int open_file(const char *path, struct record_file *f)
+{
+	const int flags = O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	struct stat st;
+
+	f->fd = open(path, flags | O_EXCL, 0666);
+	f->is_new = f->fd >= 0;
+	if (f->fd < 0 && errno == EEXIST)
+		f->fd = open(path, flags, 0666);
+	if (f->fd < 0 || fstat(f->fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOTSUP;
+	return flock(f->fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+}
+
+static const char *open_error(int rc)
+{
+	switch (rc) {
+	case -ENOTSUP:
+		return "a recording needs a file";
+	case -EWOULDBLOCK:
+		return "another hvtrace records to it";
+	default:
+		return strerror(-rc);
+	}
+}
+
+static int open_files(struct record *r, char *err, size_t errlen)
+{
+	char part[RECORD_PATH_MAX];
+	int rc;
+
+	rc = record_part(r->cfg.path, part);
+	if (!rc)
+		rc = open_file(r->cfg.path, &r->file);
+	if (rc) {
+		snprintf(err, errlen, "cannot write %s: %s", r->cfg.path, open_error(rc));
+		return -1;
+	}
+	rc = open_file(part, &r->part);
+	if (!rc)
+		return 0;
+	snprintf(err, errlen, "cannot write %s, where the recording is put together: %s", part,
+		 open_error(rc));
+	return -1;
+}
+
+struct record *record_open(const struct record_config *cfg, char *err, size_t errlen)
+{
+	struct record *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		snprintf(err, errlen, "no memory");
+		return NULL;
+	}
+	r->cfg = *cfg;
+	r->file.fd = r->part.fd = -1;
+	pthread_mutex_init(&r->meta_lock, NULL);
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->wake, NULL);
+	if (!open_files(r, err, errlen))
+		return r;
+	record_close(r);
+	return NULL;
+}
+
+int record_place(const char *path)
+{
+	char part[RECORD_PATH_MAX];
+	int rc = record_part(path, part);
+
+	if (!rc && rename(part, path))
+		rc = -errno;
+	return rc;
+}
+
+/* --- recording -------------------------------------------------------------------------------- */
+
+int record_error(struct record *r)
+{
+	return atomic_load(&r->error);
+}
+
+/* The first holds; nothing is put into the journal behind it. */
+static int fail(struct record *r, int rc)
+{
+	int none = 0;
+
+	if (rc < 0)
+		atomic_compare_exchange_strong(&r->error, &none, rc);
+	return rc;
+}
+
+/* For pages.h and meta.h: what comes next. */
+static int put(void *arg, enum journal_kind kind, uint32_t a, uint32_t b, const void *data,
+	       size_t len)
+{
+	struct record *r = arg;
+	int rc;
+
+	pthread_mutex_lock(&r->lock);
+	rc = room_keep(&r->room, journal_size(r->journal) + len);
+	if (!rc)
+		rc = journal_put(r->journal, kind, a, b, data, len);
+	pthread_mutex_unlock(&r->lock);
+	return rc;
+}
+
+/* With meta_lock. */
+static int update(struct record *r)
+{
+	const struct meta_to to = {put, r};
+
+	return r->view ? meta_update(&r->meta, &to, r->trace, r->view)
+		       : meta_tasks(&r->meta, &to, r->trace);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* False: it is to stop. */
+static bool wait_ms(struct record *r, int ms)
+{
+	struct timespec at;
+	bool stop;
+
+	clock_gettime(CLOCK_REALTIME, &at);
+	at.tv_nsec += (long)ms * 1000000;
+	at.tv_sec += at.tv_nsec / 1000000000;
+	at.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&r->lock);
+	if (!r->stop)
+		pthread_cond_timedwait(&r->wake, &r->lock, &at);
+	stop = r->stop;
+	pthread_mutex_unlock(&r->lock);
+	return !stop;
+}
+
+/* Somebody else may be about it. */
+static void update_now(struct record *r)
+{
+	if (pthread_mutex_trylock(&r->meta_lock))
+		return;
+	fail(r, update(r));
+	pthread_mutex_unlock(&r->meta_lock);
+}
+
+static void *recorder(void *arg)
+{
+	struct record *r = arg;
+	int64_t flush = now_ms() + FLUSH_MS;
+	int wait = WAIT_MIN_MS, n;
+
+	setpriority(PRIO_PROCESS, 0, TRACE_NICE);
+	do {
+		bool all = now_ms() >= flush;
+
+		n = fail(r, pages_take(r->pages, all ? PAGES_ALL : PAGES_FULL));
+		if (all) {
+			update_now(r);
+			flush = now_ms() + FLUSH_MS;
+		}
+		wait = n > 0 ? WAIT_MIN_MS : wait < WAIT_MAX_MS ? wait * 2 : WAIT_MAX_MS;
+	} while (!record_error(r) && wait_ms(r, wait));
+	return NULL;
+}
+
+static int begin(struct record *r)
+{
+	const struct journal_shape shape = {r->cfg.version, r->cfg.zstd, trace_vcpus(r->trace)};
+
+	room_init(&r->room, r->part.fd);
+	r->journal = journal_new(r->file.fd, &shape);
+	r->pages = pages_new(r->trace, put, r);
+	if (!r->journal || !r->pages)
+		return -ENOMEM;
+	if (ftruncate(r->file.fd, 0) || ftruncate(r->part.fd, 0))
+		return -errno;
+	return journal_begin(r->journal);
+}
+
+/* The thread is there by then: what the guest records meanwhile may be more than a ring holds. */
+static int describe(struct record *r, const struct record_guest *guest)
+{
+	const struct meta_to to = {put, r};
+	int rc;
+
+	pthread_mutex_lock(&r->meta_lock);
+	rc = meta_begin(&to, r->trace, r->view, guest);
+	if (!rc)
+		rc = update(r);
+	pthread_mutex_unlock(&r->meta_lock);
+	return rc;
+}
+
+int record_start(struct record *r, struct trace *t, struct view *v,
+		 const struct record_guest *guest)
+{
+	int rc;
+
+	r->trace = t;
+	r->view = v;
+	rc = begin(r);
+	if (!rc)
+		rc = thread_start(&r->thread, "recorder", NULL, recorder, r);
+	r->started = !rc;
+	if (!rc)
+		rc = describe(r, guest);
+	r->begun = !rc;
+	return rc;
+}
+
+void record_let_go(struct record *r)
+{
+	pthread_mutex_lock(&r->meta_lock);
+	if (r->view && !record_error(r))
+		fail(r, update(r));
+	r->view = NULL;
+	pthread_mutex_unlock(&r->meta_lock);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static void stop(struct record *r)
+{
+	if (!r->started)
+		return;
+	pthread_mutex_lock(&r->lock);
+	r->stop = true;
+	pthread_cond_signal(&r->wake);
+	pthread_mutex_unlock(&r->lock);
+	pthread_join(r->thread, NULL);
+	r->started = false;
+}
+
+/* What is in the rings now, and what there is to say of it. */
+static void take_rest(struct record *r)
+{
+	int n;
+
+	do
+		n = pages_take(r->pages, PAGES_ALL);
+	while (n > 0);
+	if (!n)
+		n = pages_take(r->pages, PAGES_KEPT);
+	if (n >= 0)
+		n = update(r);
+	if (!n)
+		n = pages_statistics(r->pages);
+	fail(r, n);
+}
+
+int record_finish(struct record *r, void (*done)(void *arg, unsigned int percent), void *arg,
+		  struct record_result *result)
+{
+	struct dat_written written;
+	int rc;
+
+	stop(r);
+	r->view = NULL;
+	if (!record_error(r))
+		take_rest(r);
+	rc = dat_write(r->file.fd, false, r->part.fd, done, arg, &written);
+	*result = (struct record_result){written.size, written.bytes, record_error(r)};
+	return rc;
+}
+
+/* A file that was not there before, and has nothing that anybody would miss. */
+static void forget(struct record_file *f, const char *path)
+{
+	if (f->fd < 0)
+		return;
+	if (f->is_new)
+		unlink(path);
+	close(f->fd);
+}
+
+void record_close(struct record *r)
+{
+	char part[RECORD_PATH_MAX];
+
+	if (!r)
+		return;
+	stop(r);
+	if (r->begun)
+		r->file.is_new = r->part.is_new = false;
+	if (!record_part(r->cfg.path, part))
+		forget(&r->part, part);
+	forget(&r->file, r->cfg.path);
+	pages_free(r->pages);
+	journal_free(r->journal);
+	pthread_cond_destroy(&r->wake);
+	pthread_mutex_destroy(&r->lock);
+	pthread_mutex_destroy(&r->meta_lock);
+	free(r);
+}
