@@ -7,6 +7,7 @@ bench-programs += tests/bench/bench-output
 bench-programs += tests/bench/bench-exits
 bench-programs += tests/bench/bench-hits
 bench-programs += tests/bench/bench-mmio
+bench-programs += tests/bench/bench-record
 # Scripts that do so, with a whole guest.
 bench-scripts  += tests/bench/bench-attach
 bench-scripts  += tests/bench/bench-boot
