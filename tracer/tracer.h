@@ -33,6 +33,7 @@
 #include "tracer/instance/files.h"
 #include "tracer/lib/error-log.h"
 #include "tracer/lib/glob.h"
+#include "tracer/lib/nearest.h"
 #include "tracer/lib/text.h"
 #include "tracer/output/options.h"
 #include "tracer/record/files.h"

@@ -72,6 +72,7 @@ int cmd_attach(int argc, char **argv)
 		ATTACH_OPTION_ROWS(&opt.target),
 		OPT_TIME(0, "window", &opt.session.limit_ms, "TIME",
 			 "how long to trace (5, 1.5s, 200ms, 2m; default: 5s)"),
+		OPT_TIME(0, "for", &opt.session.limit_ms, "TIME", "the same as --window"),
 		OPT_FLAG(0, "recover", &opt.target.recover,
 			 "clean up behind an hvtrace that was killed; do not trace"),
 		SESSION_OPTION_ROWS(&opt.session),

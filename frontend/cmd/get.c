@@ -35,10 +35,8 @@ static int print_file(struct control_client *c, const char *file, bool stream)
 		rc = write_all(data, (size_t)n);
 	if (rc == -EPIPE)
 		return EXIT_OK;
-	if (rc) {
-		fprintf(stderr, "hvtrace: cannot write to standard output: %s\n", strerror(-rc));
-		return EXIT_FAILED;
-	}
+	if (rc)
+		return EXIT_FAILED; /* which output_end() says */
 	if (!n || n == -ECANCELED || (n == -ECONNRESET && stream))
 		return EXIT_OK;
 	fprintf(stderr, "hvtrace: cannot read %s: %s\n", file, control_strerror((int)n));

@@ -220,7 +220,7 @@ static int latency(struct latency_options *opt)
 	else if (!own && (opt->tracer || opt->window_ms || opt->window_bytes || opt->no_sandbox ||
 			  opt->target.kernel))
 		fprintf(stderr,
-			"hvtrace: --tracer, --window, --window-memory, --no-sandbox and --kernel "
+			"hvtrace: --tracer, --for, --window, --window-memory, --no-sandbox and --kernel "
 			"are for a DOMAIN that is not traced yet (hvtrace latency --help)\n");
 	else if (!opt->tracer || option_is_one_of("tracer", opt->tracer, latency_tracer))
 		return own ? latency_attach(opt) : latency_live(opt);
@@ -243,6 +243,7 @@ int cmd_latency(int argc, char **argv)
 			"of DOMAIN: irqsoff (default), preemptoff, wakeup: those of docs/latency.md"),
 		OPT_TIME(0, "window", &opt.window_ms, "TIME",
 			 "how long to trace DOMAIN (5, 1.5s, 200ms, 2m; default: 5s)"),
+		OPT_TIME(0, "for", &opt.window_ms, "TIME", "the same as --window"),
 		OPT_SIZE_MB(0, "window-memory", &opt.window_bytes, TRACE_WINDOW_MIN,
 			    TRACE_WINDOW_MAX, "MB",
 			    "of DOMAIN: guest memory for records, as of hvtrace attach"),

@@ -74,7 +74,7 @@ static void print_own(const struct guests *g, const struct registry_guest *own)
 	print_guest(id, own->name, "traced", own->vcpus, own->accel, own->release);
 }
 
-static int print_guests(const struct guests *g)
+static void print_guests(const struct guests *g)
 {
 	printf("%-5s %-24s %-10s %5s  %-5s %s\n", "ID", "NAME", "STATE", "VCPUS", "ACCEL",
 	       "KERNEL");
@@ -83,7 +83,6 @@ static int print_guests(const struct guests *g)
 			print_domain(g, &g->domain[i]);
 	for (int i = 0; i < g->owns; i++)
 		print_own(g, &g->own[i]);
-	return fflush(stdout) ? -1 : 0;
 }
 
 static int list(const char *uri)
@@ -97,7 +96,10 @@ static int list(const char *uri)
 	}
 	g.owns = registry_list(&g.own);
 	g.domains = machine_list(uri, &g.domain, g.err, sizeof(g.err));
-	failed = print_guests(&g) || g.owns < 0 || g.domains < 0;
+	/* Nothing is known when libvirt does not answer, unless a guest is traced. */
+	if (g.domains >= 0 || g.owns > 0)
+		print_guests(&g);
+	failed = g.owns < 0 || g.domains < 0;
 	guestsym_parsers_stop(g.parsers);
 	if (g.owns < 0)
 		fprintf(stderr, "hvtrace: the guests that are traced cannot be listed: %s\n",

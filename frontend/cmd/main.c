@@ -2,6 +2,7 @@
 /* main.c - the hvtrace program: finds the command and runs it. */
 #include "frontend/cmd/command.h"
 #include "frontend/lib/output.h"
+#include "tracer/tracer.h"
 #include "vmm/machine.h"
 
 #include <stdio.h>
@@ -37,7 +38,8 @@ static void usage(FILE *out)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
 	fprintf(out,
-		"\nhvtrace COMMAND --help shows a command's options; hvtrace --version the version.\n");
+		"\nhvtrace COMMAND --help, or hvtrace help COMMAND, shows the options of one;\n"
+		"hvtrace --version shows the version.\n");
 }
 
 /* Libraries end what is theirs at exit(3), under threads of theirs that have not come back. */
@@ -49,34 +51,79 @@ static int leave(int status)
 	_exit(status);
 }
 
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	char title[64];
+
+	snprintf(title, sizeof(title), "hvtrace %s", command->name);
+	argv[0] = title;
+	return leave(output_end(command->run(argc, argv)));
+}
+
+static int unknown(const char *name)
+{
+	char hint[NEAREST_LEN * 2];
+	struct nearest near;
+
+	nearest_begin(&near, name);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		nearest_try(&near, commands[i].name);
+	fprintf(stderr, "hvtrace: no such %s: %s%s (hvtrace --help lists the commands)\n",
+		*name == '-' ? "option" : "command", name,
+		nearest_hint(&near, "", hint, sizeof(hint)));
+	return EXIT_USAGE;
+}
+
+static int help(int argc, char **argv)
+{
+	char option[] = "--help", *words[] = {argv[0], option, NULL};
+	const struct command *command;
+
+	if (argc < 2) {
+		usage(stdout);
+		return output_end(EXIT_OK);
+	}
+	if (argc > 2) {
+		fprintf(stderr,
+			"hvtrace: help takes one command: %s %s (hvtrace --help lists them)\n",
+			argv[1], argv[2]);
+		return EXIT_USAGE;
+	}
+	command = find(argv[1]);
+	return command ? run(command, 2, words) : unknown(argv[1]);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
-	char title[64];
+	const struct command *command = find(name);
 
 	if (output_start()) {
 		fputs("hvtrace: no memory\n", stderr);
 		return EXIT_FAILED;
 	}
+	if (command)
+		return run(command, argc - 1, argv + 1);
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		printf("hvtrace %s\n", HVTRACE_VERSION);
-		return EXIT_OK;
+		return output_end(EXIT_OK);
 	}
-	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+	if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
 		usage(stdout);
-		return EXIT_OK;
+		return output_end(EXIT_OK);
 	}
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(name, commands[i].name))
-			continue;
-		snprintf(title, sizeof(title), "hvtrace %s", commands[i].name);
-		argv[1] = title;
-		return leave(commands[i].run(argc - 1, argv + 1));
-	}
-	if (argc < 2)
-		usage(stderr);
-	else
-		fprintf(stderr, "hvtrace: no such %s: %s (hvtrace --help lists the commands)\n",
-			*name == '-' ? "option" : "command", name);
+	if (!strcmp(name, "help"))
+		return help(argc - 1, argv + 1);
+	if (argc > 1)
+		return unknown(name);
+	usage(stderr);
 	return EXIT_USAGE;
 }

@@ -40,14 +40,9 @@ static int symbols_show(const char *image, const struct symbols_options *opt)
 		ret = symbols_print_symbols(gs, stdout);
 	else
 		ret = symbols_print_summary(gs, stdout);
-	if (!ret && fflush(stdout))
-		ret = -errno;
 	guestsym_close(gs);
 	guestsym_parsers_stop(parsers);
-	if (!ret)
-		return EXIT_OK;
-	fprintf(stderr, "hvtrace: cannot write: %s\n", strerror(-ret));
-	return EXIT_FAILED;
+	return ret ? EXIT_FAILED : EXIT_OK;
 }
 
 int cmd_symbols(int argc, char **argv)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracer/tracer.h"
+
 enum { MAX_ROWS = 48, LONG_BASE = 256, HELP = LONG_BASE + MAX_ROWS };
 
 static size_t rows_count(const struct option_row *rows)
@@ -111,8 +113,10 @@ static int time_set(const struct option_row *row, const char *text)
 
 		if (strcmp(end, units[i].suffix))
 			continue;
-		if (!(ms >= (double)row->min && ms <= (double)row->max))
-			return bad_value(row, text, "too short or too long a time");
+		if (!(ms >= (double)row->min))
+			return bad_value(row, text, "shorter than 1ms");
+		if (!(ms <= (double)row->max))
+			return bad_value(row, text, "too long a time");
 		*(uint64_t *)row->value = (uint64_t)ms;
 		return 0;
 	}
@@ -152,6 +156,75 @@ static int row_set(const struct option_row *row, const char *text)
 	return OPTIONS_BAD;
 }
 
+/* --- mistakes ----------------------------------------------------------------------------- */
+
+/* "--name" of "--name=value". */
+static size_t name_len(const char *word)
+{
+	return strcspn(word, "=");
+}
+
+static int no_such_long(const char *command, const struct option_row *rows, const char *word)
+{
+	char name[NEAREST_LEN * 2], hint[NEAREST_LEN * 2];
+	struct nearest near;
+
+	snprintf(name, sizeof(name), "%.*s", (int)name_len(word + 2), word + 2);
+	nearest_begin(&near, name);
+	for (; rows->name; rows++)
+		nearest_try(&near, rows->name);
+	nearest_try(&near, "help");
+	fprintf(stderr, "hvtrace: no such option: --%s%s (%s --help lists the options)\n", name,
+		nearest_hint(&near, "--", hint, sizeof(hint)), command);
+	return OPTIONS_BAD;
+}
+
+/* The option that getopt has just come to, whose value may be a word of its own. */
+static const char *long_word(char **argv)
+{
+	return optarg && argv[optind - 1] == optarg ? argv[optind - 2] : argv[optind - 1];
+}
+
+/* getopt takes the beginning of a name for the name: what it means changes with each new option. */
+static bool is_whole(const char *word, const struct option_row *row)
+{
+	const char *name = row ? row->name : "help";
+
+	return name_len(word) == strlen(name) + 2 && !strncmp(word + 2, name, strlen(name));
+}
+
+/* One that there is, but not so. */
+static int misused(const char *command, const struct option_row *row, const char *word)
+{
+	if (row && row->arg)
+		fprintf(stderr, "hvtrace: %s is missing after %s (%s --help)\n", row->arg, word,
+			command);
+	else
+		fprintf(stderr, "hvtrace: %.*s takes no value (%s --help)\n", (int)name_len(word),
+			word, command);
+	return OPTIONS_BAD;
+}
+
+/* What getopt refuses: c is what it takes it for; 0: for nothing. */
+static int refuse(char **argv, const struct option_row *rows, int c)
+{
+	const struct option_row *row = c && c != HELP ? row_find(rows, rows_count(rows), c) : NULL;
+	char letter[] = {'-', (char)c, '\0'};
+
+	if (c && c < LONG_BASE) {
+		if (row)
+			return misused(argv[0], row, letter);
+		fprintf(stderr, "hvtrace: no such option: %s (%s --help lists the options)\n",
+			letter, argv[0]);
+		return OPTIONS_BAD;
+	}
+	if (!c || !is_whole(argv[optind - 1], row))
+		return no_such_long(argv[0], rows, argv[optind - 1]);
+	return misused(argv[0], row, argv[optind - 1]);
+}
+
+/* --- all of them -------------------------------------------------------------------------- */
+
 int options_parse(int argc, char **argv, const struct option_row *rows,
 		  const struct option_usage *usage)
 {
@@ -165,19 +238,14 @@ int options_parse(int argc, char **argv, const struct option_row *rows,
 	while ((c = getopt_long(argc, argv, forms.letters, forms.longs, NULL)) != -1) {
 		const struct option_row *row;
 
-		if (c == HELP || c == 'h') {
+		if (c == '?')
+			return refuse(argv, rows, optopt);
+		row = c == HELP || c == 'h' ? NULL : row_find(rows, n, c);
+		if (c >= LONG_BASE && !is_whole(long_word(argv), row))
+			return no_such_long(argv[0], rows, long_word(argv));
+		if (!row) {
 			options_print(stdout, rows, usage);
 			return OPTIONS_HELP;
-		}
-		row = c == '?' ? NULL : row_find(rows, n, c);
-		if (!row) {
-			const char *word = optind > 0 ? argv[optind - 1] : "?";
-			const struct option_row *known = optopt ? row_find(rows, n, optopt) : NULL;
-
-			fprintf(stderr, "hvtrace: %s %s (%s --help lists the options)\n",
-				known ? "an argument is missing after" : "no such option:", word,
-				argv[0]);
-			return OPTIONS_BAD;
 		}
 		if (row_set(row, optarg))
 			return OPTIONS_BAD;
@@ -187,15 +255,20 @@ int options_parse(int argc, char **argv, const struct option_row *rows,
 
 bool option_is_one_of(const char *option, const char *value, const char *(*name)(unsigned int i))
 {
+	char hint[NEAREST_LEN * 2];
+	struct nearest near;
 	const char *known;
 
 	for (unsigned int i = 0; (known = name(i)); i++)
 		if (!strcmp(value, known))
 			return true;
+	nearest_begin(&near, value);
+	for (unsigned int i = 0; (known = name(i)); i++)
+		nearest_try(&near, known);
 	fprintf(stderr, "hvtrace: --%s %s: there are ", option, value);
 	for (unsigned int i = 0; (known = name(i)); i++)
 		fprintf(stderr, "%s%s", i ? ", " : "", known);
-	fprintf(stderr, "\n");
+	fprintf(stderr, "%s\n", nearest_hint(&near, "", hint, sizeof(hint)));
 	return false;
 }
 

@@ -34,6 +34,7 @@ struct sink {
 	size_t lost;	 /* that were to be shown, since then */
 	bool terminal;
 	struct escape escape;
+	int error; /* the first one, errno; of stdout: until output_end() has said it */
 };
 
 /* --- a stream --------------------------------------------------------------------------------- */
@@ -173,6 +174,8 @@ static ssize_t sink_write(void *cookie, const char *buf, size_t len)
 	if (!rc)
 		return (ssize_t)len;
 	k->lost++;
+	if (!k->error)
+		k->error = -rc;
 	errno = -rc;
 	return 0;
 }
@@ -359,6 +362,22 @@ FILE *output_open(const char *path, const struct cancel *cancel)
 	return f;
 }
 
+int output_end(int status)
+{
+	struct sink *out = standard.out;
+	int error;
+
+	if (!out)
+		return status;
+	fflush(stdout);
+	error = out->error;
+	out->error = 0;
+	if (!error || error == EPIPE)
+		return status;
+	fprintf(stderr, "hvtrace: cannot write to standard output: %s\n", strerror(error));
+	return EXIT_FAILED;
+}
+
 /* --- a report --------------------------------------------------------------------------------- */
 
 /* 0 or -errno. */
@@ -384,6 +403,9 @@ int output_write(struct text *text, const char *path)
 	signal(SIGPIPE, SIG_IGN);
 	rc = text->failed ? -ENOMEM : write_file(text, path);
 	text_free(text);
+	/* It is said here. */
+	if (!path && standard.out)
+		standard.out->error = 0;
 	if (!rc || rc == -EPIPE)
 		return EXIT_OK;
 	fprintf(stderr, "hvtrace: cannot write %s: %s\n", path ? path : "to standard output",

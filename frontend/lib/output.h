@@ -51,6 +51,12 @@ int output_control(FILE *stream, int fd, const char *text, size_t len);
 int output_write(struct text *text, const char *path);
 
 /*
+ * A command has ended with this exit status: its own, or that of a failure when something that it
+ * has written to stdout did not get there, which is said on stderr; but not for nobody reading.
+ */
+int output_end(int status);
+
+/*
  * A stream to a file, NULL: to standard output, that is to be closed. Who does not read a pipe or a
  * terminal does not hold it: once it is asked to end, writing fails with ECANCELED; cancel may be
  * NULL. NULL and errno on error.

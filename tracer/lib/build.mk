@@ -6,5 +6,6 @@ tracer-objs += tracer/lib/kprintf-bytes.o
 tracer-objs += tracer/lib/kprintf.o
 tracer-objs += tracer/lib/memory.o
 tracer-objs += tracer/lib/message-limit.o
+tracer-objs += tracer/lib/nearest.o
 tracer-objs += tracer/lib/text.o
 tracer-objs += tracer/lib/word.o

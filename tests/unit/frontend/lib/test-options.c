@@ -112,7 +112,10 @@ static void refuses_bad_words(void **state)
 		{"--nosuch", "1"},   {"--time", "5d"},
 		{"--time", "0"},     {"--time", "nan"},
 		{"--time", "0x10"},  {"--time", "1e300"},
-		{"-z", "1"},
+		{"-z", "1"},	     {"--mem", "5"},
+		{"--numbe=5", "--"}, {"--flag=1", "--"},
+		{"--fla", "--"},     {"--hel", "--"},
+		{"--help=1", "--"},
 	};
 	struct values v = {0};
 
@@ -120,6 +123,70 @@ static void refuses_bad_words(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(PARSE(&v, bad[i][0], bad[i][1]), OPTIONS_BAD);
 	assert_int_equal(PARSE(&v, "--string"), OPTIONS_BAD);
+}
+
+/* What parsing these words says on stderr. */
+static void expect_words(const char *said, int argc, const char **words)
+{
+	FILE *usual = stderr;
+	struct values v = {0};
+	char *text = NULL;
+	size_t len = 0;
+
+	stderr = open_memstream(&text, &len);
+	assert_non_null(stderr);
+	assert_int_equal(parse(&v, argc, words), OPTIONS_BAD);
+	fclose(stderr);
+	stderr = usual;
+	assert_string_equal(text, said);
+	free(text);
+	option_list_free(&v.list);
+}
+
+#define EXPECT_SAID(said, ...)                                                                     \
+	expect_words("hvtrace: " said "\n",                                                        \
+		     sizeof((const char *[]){"prog", __VA_ARGS__}) / sizeof(char *),               \
+		     (const char *[]){"prog", __VA_ARGS__})
+
+static void says_what_may_be_meant(void **state)
+{
+	(void)state;
+	EXPECT_SAID("no such option: --mem; did you mean --memory? (prog --help lists the options)",
+		    "--mem", "5");
+	EXPECT_SAID("no such option: --tiem; did you mean --time? (prog --help lists the options)",
+		    "--tiem=5");
+	EXPECT_SAID("no such option: --mem; did you mean --memory? (prog --help lists the options)",
+		    "--mem");
+	EXPECT_SAID("no such option: --other (prog --help lists the options)", "--other");
+	EXPECT_SAID("no such option: -z (prog --help lists the options)", "--flag", "-xz");
+	EXPECT_SAID("TEXT is missing after --string (prog --help)", "--string");
+	EXPECT_SAID("TEXT is missing after -s (prog --help)", "-xs");
+	EXPECT_SAID("--flag takes no value (prog --help)", "--flag=1");
+}
+
+static const char *colour(unsigned int i)
+{
+	static const char *const names[] = {"red", "green", "blue"};
+
+	return i < 3 ? names[i] : NULL;
+}
+
+static void names_of_values(void **state)
+{
+	FILE *usual = stderr;
+	char *text = NULL;
+	size_t len = 0;
+
+	(void)state;
+	assert_true(option_is_one_of("colour", "blue", colour));
+	stderr = open_memstream(&text, &len);
+	assert_false(option_is_one_of("colour", "gren", colour));
+	fclose(stderr);
+	stderr = usual;
+	assert_string_equal(text,
+			    "hvtrace: --colour gren: there are red, green, blue; did you mean "
+			    "green?\n");
+	free(text);
 }
 
 static void help_has_a_line_for_each_row(void **state)
@@ -150,6 +217,8 @@ int main(void)
 		cmocka_unit_test(sizes_have_units),
 		cmocka_unit_test(times_have_units),
 		cmocka_unit_test(refuses_bad_words),
+		cmocka_unit_test(says_what_may_be_meant),
+		cmocka_unit_test(names_of_values),
 		cmocka_unit_test(help_has_a_line_for_each_row),
 	};
 
