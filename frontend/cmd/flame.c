@@ -80,6 +80,8 @@ static int flame_checked(const struct flame_options *opt)
 {
 	enum weight by = WEIGHT_TIME;
 
+	if (!report_options_check(&opt->report))
+		return EXIT_USAGE;
 	if (opt->by && !weight_parse(opt->by, &by)) {
 		fprintf(stderr, "hvtrace: --by %s: there are cpu, time and calls\n", opt->by);
 		return EXIT_USAGE;
@@ -101,7 +103,7 @@ int cmd_flame(int argc, char **argv)
 		OPT_FLAG('F', "folded", &opt.folded,
 			 "no picture: a line for each stack, a;b;c N (times: nanoseconds)"),
 		OPT_STRING('r', "root", &opt.report.root, "FUNCTION",
-			   "only this function and what it calls"),
+			   "only this function, or those that match, and what is called"),
 		OPT_FLAG('T', "tasks", &opt.report.tasks, "tasks apart, below their functions"),
 		REPORT_OPTION_ROWS(&opt.report),
 		OPT_STRING(0, "title", &opt.title, "TEXT", "above the picture"),

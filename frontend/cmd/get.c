@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* get.c - `hvtrace get`: read a file of a trace that is under way. */
 #include "frontend/cmd/command.h"
+#include "frontend/cmd/suggest.h"
 #include "frontend/control/client.h"
 #include "frontend/lib/options.h"
 #include "frontend/session/connect.h"
@@ -47,13 +48,17 @@ static int get(const char *guest, const char *file)
 {
 	struct control_client *c = connect_to_trace(guest, STDOUT_FILENO);
 	int rc, status = EXIT_FAILED;
+	char hint[512] = "";
 
 	if (!c)
 		return EXIT_FAILED;
 	signal(SIGPIPE, SIG_IGN);
 	rc = control_open(c, file, O_RDONLY);
+	if (rc == -ENOENT)
+		suggest_file(c, file, hint, sizeof(hint));
 	if (rc < 0)
-		fprintf(stderr, "hvtrace: cannot open %s: %s\n", file, control_strerror(rc));
+		fprintf(stderr, "hvtrace: cannot open %s: %s%s\n", file, control_strerror(rc),
+			hint);
 	else
 		status = print_file(c, file, rc == CONTROL_STREAM);
 	/* Nobody finds it busy behind this command. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* graph.c - `hvtrace graph`: the calls of a trace as one tree. */
 #include "frontend/cmd/command.h"
+#include "frontend/cmd/missing.h"
 #include "frontend/cmd/source.h"
 #include "frontend/lib/output.h"
 #include "frontend/report/duration.h"
@@ -38,19 +39,19 @@ static void put_summary(const struct calltree *t, struct text *out)
 	text_puts(out, "\n");
 }
 
-static struct calltree *callers_of(struct calltree *t, const char *function)
+static struct calltree *callers_of(struct calltree *t, const struct graph_options *opt)
 {
-	struct calltree *callers = select_callers(t, function);
+	struct calltree *callers = select_callers(t, opt->callers);
 
-	calltree_free(t);
-	if (!callers)
+	if (!callers) {
 		fprintf(stderr, "hvtrace: out of memory\n");
-	else if (callers->node[CALLTREE_ROOT].child == CALLTREE_NONE)
-		fprintf(stderr, "hvtrace: no call of %s is in the trace\n", function);
-	else
-		return callers;
-	calltree_free(callers);
-	return NULL;
+	} else if (source_is_empty(callers)) {
+		missing_say(&opt->report, t, opt->callers);
+		calltree_free(callers);
+		callers = NULL;
+	}
+	calltree_free(t);
+	return callers;
 }
 
 static int graph(const struct graph_options *opt, const struct render_graph *how)
@@ -63,7 +64,7 @@ static int graph(const struct graph_options *opt, const struct render_graph *how
 	if (t)
 		put_summary(t, &text);
 	if (t && opt->callers)
-		t = callers_of(t, opt->callers);
+		t = callers_of(t, opt);
 	if (!t) {
 		text_free(&text);
 		return EXIT_FAILED;
@@ -77,12 +78,16 @@ static int graph_checked(const struct graph_options *opt)
 {
 	struct render_graph how = {.depth = (unsigned int)opt->depth};
 
+	if (!report_options_check(&opt->report))
+		return EXIT_USAGE;
 	if (!order_parse(opt->sort, &how.order)) {
 		fprintf(stderr, "hvtrace: --sort %s: there are " ORDER_NAMES "\n", opt->sort);
 		return EXIT_USAGE;
 	}
 	if (opt->min && !duration_parse(opt->min, &how.min)) {
-		fprintf(stderr, "hvtrace: --min %s: not a time (such as 500ns, 20us, 1.5ms)\n",
+		fprintf(stderr,
+			"hvtrace: --min %s: not a time (such as 500ns, 20us, 1.5ms; a mere "
+			"number: microseconds)\n",
 			opt->min);
 		return EXIT_USAGE;
 	}
@@ -97,9 +102,9 @@ int cmd_graph(int argc, char **argv)
 		OPT_NUMBER('d', "depth", &opt.depth, 1, CALLTREE_DEPTH, "N",
 			   "only so many levels of calls"),
 		OPT_STRING('m', "min", &opt.min, "TIME",
-			   "only what took so long in all (500ns, 20us, 1.5ms)"),
+			   "leave out what took less in total (500ns, 20us, 1.5ms; a number: us)"),
 		OPT_STRING('r', "root", &opt.report.root, "FUNCTION",
-			   "only this function and what it calls"),
+			   "only this function, or those that match, and what is called"),
 		OPT_STRING('c', "callers", &opt.callers, "FUNCTION",
 			   "the other way round: who calls it, and who calls those"),
 		OPT_FLAG('T', "tasks", &opt.report.tasks, "a tree for each task"),

@@ -68,12 +68,16 @@ static bool has_stack(const struct latency_report *r)
 static int show(struct latency_report *r, const struct latency_options *opt, const char *guest)
 {
 	struct latency_view view = {.rows = opt->rows, .stacks = opt->stacks};
+	char option[CONNECT_OPTION_LEN];
 	struct text text = {0};
 	int status = EXIT_OK;
 
 	if (!strcmp(r->tracer, "none")) {
-		fprintf(stderr, "hvtrace: no latencies are counted; to do that: hvtrace set "
-				"current_tracer irqsoff, hvtrace set hvtrace/latency_enabled 1\n");
+		connect_option(opt->guest, option);
+		fprintf(stderr,
+			"hvtrace: no latencies are counted; to do that: hvtrace set %scurrent_tracer "
+			"irqsoff, hvtrace set %shvtrace/latency_enabled 1\n",
+			option, option);
 		return EXIT_FAILED;
 	}
 	if (!r->nr) {
@@ -113,20 +117,6 @@ static int show_text(const struct text *text, const struct latency_options *opt,
 
 /* --- a trace under way ------------------------------------------------------------------------ */
 
-static int read_file(struct control_client *c, struct text *text)
-{
-	const char *data;
-	ssize_t n;
-	int rc = control_open(c, LATENCY_FILE, O_RDONLY);
-
-	if (rc < 0)
-		return rc;
-	while ((n = control_read(c, &data)) > 0)
-		text_add(text, data, (size_t)n);
-	rc = control_close(c);
-	return n < 0 ? (int)n : rc;
-}
-
 static int latency_live(const struct latency_options *opt)
 {
 	struct control_client *c = connect_to_trace(opt->guest, -1);
@@ -136,7 +126,9 @@ static int latency_live(const struct latency_options *opt)
 
 	if (!c)
 		return EXIT_FAILED;
-	rc = read_file(c, &text);
+	rc = control_read_all(c, LATENCY_FILE, &text);
+	if (!rc)
+		text.len--; /* the end of the string */
 	control_client_free(c);
 	if (rc)
 		fprintf(stderr, "hvtrace: cannot read " LATENCY_FILE " of the trace: %s\n",

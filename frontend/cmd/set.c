@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* set.c - `hvtrace set`: write to a file of a trace that is under way. */
 #include "frontend/cmd/command.h"
+#include "frontend/cmd/suggest.h"
 #include "frontend/control/client.h"
 #include "frontend/lib/options.h"
 #include "frontend/session/connect.h"
@@ -103,18 +104,6 @@ static void log_path(const char *file, char *path, size_t size)
 	snprintf(path, size, "%.*s%serror_log", (int)len, file, len ? "/" : "");
 }
 
-static int read_log(struct control_client *c, const char *path, struct text *log)
-{
-	const char *data;
-	ssize_t n = control_open(c, path, O_RDONLY);
-
-	while (n >= 0 && (n = control_read(c, &data)) > 0)
-		text_add(log, data, (size_t)n);
-	control_close(c);
-	text_putc(log, '\0');
-	return log->failed ? -ENOMEM : (int)n;
-}
-
 /* "[    1.234567] WHERE: error: WHAT", then "  Command: COMMAND": the last one, without its time.
  */
 static const char *last_error(const char *log, char *command, size_t size)
@@ -135,7 +124,7 @@ static const char *last_error(const char *log, char *command, size_t size)
 	return last + 2;
 }
 
-/* What the trace has noted, if it is about what was written just now. */
+/* What the trace has noted, if it is about what was written just now; else what it names. */
 static void explain(struct control_client *c, const struct set_options *o)
 {
 	char path[512], command[256];
@@ -143,15 +132,17 @@ static void explain(struct control_client *c, const struct set_options *o)
 	const char *error = NULL;
 
 	log_path(o->file, path, sizeof(path));
-	if (!read_log(c, path, &log))
+	if (!control_read_all(c, path, &log))
 		error = last_error(log.buf, command, sizeof(command));
 	for (int i = 0; error && *command && i < o->nr_words; i++)
 		if (*o->words[i] &&
 		    (strstr(o->words[i], command) || strstr(command, o->words[i]))) {
 			fprintf(stderr, "%s", error);
-			break;
+			text_free(&log);
+			return;
 		}
 	text_free(&log);
+	suggest_words(c, o->file, o->words, o->nr_words);
 }
 
 /* --- the command -------------------------------------------------------------------------- */
@@ -161,6 +152,7 @@ static int set(const struct set_options *o)
 	struct control_client *c = connect_to_trace(o->guest, -1);
 	const char *doing = o->make ? "make" : o->remove ? "remove" : "open";
 	bool writing = false;
+	char hint[512] = "";
 	int rc;
 
 	if (!c)
@@ -171,9 +163,11 @@ static int set(const struct set_options *o)
 		rc = control_rmdir(c, o->file);
 	else
 		rc = write_file(c, o, &writing);
+	if (rc == -ENOENT && !writing && !o->make)
+		suggest_file(c, o->file, hint, sizeof(hint));
 	if (rc)
-		fprintf(stderr, "hvtrace: cannot %s %s: %s\n", writing ? "write" : doing, o->file,
-			control_strerror(rc));
+		fprintf(stderr, "hvtrace: cannot %s %s: %s%s\n", writing ? "write" : doing, o->file,
+			control_strerror(rc), hint);
 	if (rc && writing)
 		explain(c, o);
 	control_client_free(c);

@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/cmd/missing.h"
 #include "frontend/control/client.h"
 #include "frontend/lib/file.h"
 #include "frontend/report/graph-text.h"
 #include "frontend/report/saved.h"
 
-enum { KIND_LEN = 64 };
+enum { KIND_LEN = 64, TRACER_PATH_LEN = 256 };
 
 static void *no_memory(void)
 {
@@ -22,7 +23,7 @@ static void *no_memory(void)
 	return NULL;
 }
 
-static bool is_empty(const struct calltree *t)
+bool source_is_empty(const struct calltree *t)
 {
 	return t->node[CALLTREE_ROOT].child == CALLTREE_NONE;
 }
@@ -115,8 +116,34 @@ void live_complain(const struct live *l, int error)
 		control_strerror(error));
 }
 
+static const char *tracer_path(const struct report_options *opt, char path[TRACER_PATH_LEN])
+{
+	snprintf(path, TRACER_PATH_LEN, "%s%s%scurrent_tracer", opt->instance ? "instances/" : "",
+		 opt->instance ? opt->instance : "", opt->instance ? "/" : "");
+	return path;
+}
+
+bool live_has_calls(struct live *l, const struct report_options *opt)
+{
+	char option[CONNECT_OPTION_LEN], path[TRACER_PATH_LEN];
+	struct text tracer = {0};
+	bool has = true;
+
+	if (!control_read_all(l->client, tracer_path(opt, path), &tracer)) {
+		tracer.buf[strcspn(tracer.buf, "\n")] = '\0';
+		has = !strcmp(tracer.buf, "function_graph");
+	}
+	if (!has)
+		fprintf(stderr,
+			"hvtrace: the tracer is %s, which records no durations of calls: hvtrace set %s%s function_graph\n",
+			tracer.buf, connect_option(opt->guest, option), path);
+	text_free(&tracer);
+	return has;
+}
+
 static struct calltree *read_live(const struct report_options *opt)
 {
+	char option[CONNECT_OPTION_LEN], path[TRACER_PATH_LEN];
 	struct live *l = live_open(opt);
 	struct calltree *t = NULL;
 	int rc = l ? live_read(l, 0, &t) : 0;
@@ -127,10 +154,11 @@ static struct calltree *read_live(const struct report_options *opt)
 	if (!t)
 		return NULL;
 	say_full(t);
-	if (!is_empty(t))
+	if (!source_is_empty(t))
 		return t;
 	fprintf(stderr,
-		"hvtrace: no calls of function_graph are in the buffers; to record some: hvtrace set current_tracer function_graph\n");
+		"hvtrace: no calls of function_graph are in the buffers; to record some: hvtrace set %s%s function_graph\n",
+		connect_option(opt->guest, option), tracer_path(opt, path));
 	calltree_free(t);
 	return NULL;
 }
@@ -227,6 +255,19 @@ static struct calltree *read_file(const char *path)
 	return t;
 }
 
+bool report_options_check(const struct report_options *opt)
+{
+	for (size_t i = 0; i < opt->pids.nr; i++) {
+		const char *pid = opt->pids.values[i];
+
+		if (*pid && strspn(pid, "0123456789") == strlen(pid))
+			continue;
+		fprintf(stderr, "hvtrace: --pid %s: not the number of a task\n", pid);
+		return false;
+	}
+	return true;
+}
+
 struct calltree *source_read(const struct report_options *opt)
 {
 	return opt->file ? read_file(opt->file) : read_live(opt);
@@ -254,7 +295,7 @@ struct calltree *source_select(struct calltree *t, const struct report_options *
 
 	if (!tasks)
 		return NULL;
-	if (is_empty(tasks)) {
+	if (source_is_empty(tasks)) {
 		fprintf(stderr, "hvtrace: no calls of these tasks are in the trace\n");
 		calltree_free(tasks);
 		return NULL;
@@ -262,12 +303,13 @@ struct calltree *source_select(struct calltree *t, const struct report_options *
 	if (!opt->root)
 		return tasks;
 	rooted = select_root(tasks, opt->root);
+	if (rooted && source_is_empty(rooted)) {
+		missing_say(opt, tasks, opt->root);
+		calltree_free(rooted);
+		rooted = NULL;
+	} else if (!rooted) {
+		no_memory();
+	}
 	calltree_free(tasks);
-	if (!rooted)
-		return no_memory();
-	if (!is_empty(rooted))
-		return rooted;
-	fprintf(stderr, "hvtrace: no call of %s is in the trace\n", opt->root);
-	calltree_free(rooted);
-	return NULL;
+	return rooted;
 }

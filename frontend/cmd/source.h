@@ -37,6 +37,12 @@ void live_close(struct live *l); /* NULL is allowed */
 int live_read(struct live *l, uint64_t since, struct calltree **t);
 void live_complain(const struct live *l, int error);
 
+/* Whether its tracer is function_graph; else a line says how it is chosen. */
+bool live_has_calls(struct live *l, const struct report_options *opt);
+
+/* Whether the pids are numbers; else one line says which is none. */
+bool report_options_check(const struct report_options *opt);
+bool source_is_empty(const struct calltree *t);
 /* All of it, before any selection. */
 struct calltree *source_read(const struct report_options *opt);
 /* Of t, which is freed, the tasks that are asked for, which may be none. */

@@ -77,13 +77,18 @@ static int show(struct top *top, const struct calltree *t, double seconds)
 	return 0;
 }
 
-/* 0 or -errno. */
+/* 0, -errno, or what has been said already. */
+enum { TABLE_SAID = 1 };
 static int table(struct top *top)
 {
 	uint64_t before = top->read_ns;
 	struct calltree *t;
 	int rc = live_read(top->live, top->until, &t);
 
+	if (!rc && source_is_empty(t) && !live_has_calls(top->live, &top->opt->report)) {
+		calltree_free(t);
+		rc = TABLE_SAID;
+	}
 	if (rc)
 		return rc;
 	top->read_ns = now_ns();
@@ -147,7 +152,7 @@ static int top(const struct top_options *opt, enum order order)
 		top.screen = screen_open();
 	rc = tables(&top);
 	screen_close(top.screen);
-	if (rc)
+	if (rc < 0)
 		live_complain(top.live, rc);
 	live_close(top.live);
 	return rc ? EXIT_FAILED : EXIT_OK;
@@ -177,7 +182,7 @@ int cmd_top(int argc, char **argv)
 		fprintf(stderr, "hvtrace: top takes no file (hvtrace top --help)\n");
 	else if (first >= 0 && !order_parse(opt.sort, &order))
 		fprintf(stderr, "hvtrace: --sort %s: there are " ORDER_NAMES "\n", opt.sort);
-	else if (first >= 0)
+	else if (first >= 0 && report_options_check(&opt.report))
 		status = top(&opt, order);
 	option_list_free(&opt.report.pids);
 	return status;

@@ -3,6 +3,7 @@
 #include "frontend/control/client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,6 +90,23 @@ ssize_t control_write(struct control_client *c, const char *data, size_t len)
 int control_close(struct control_client *c)
 {
 	return ask(c, WIRE_CLOSE, 0, NULL, 0);
+}
+
+int control_read_all(struct control_client *c, const char *path, struct text *to)
+{
+	int rc = control_open(c, path, O_RDONLY), closed;
+	const char *data;
+	ssize_t n;
+
+	if (rc < 0)
+		return rc;
+	while ((n = control_read(c, &data)) > 0)
+		text_add(to, data, (size_t)n);
+	closed = control_close(c);
+	text_putc(to, '\0');
+	if (n < 0 || closed)
+		return n < 0 ? (int)n : closed;
+	return to->failed ? -ENOMEM : 0;
 }
 
 int control_mkdir(struct control_client *c, const char *path)

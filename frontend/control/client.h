@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "tracer/tracer.h"
+
 struct control_client;
 
 /*
@@ -27,6 +29,8 @@ int control_open(struct control_client *c, const char *path, int flags);
 ssize_t control_read(struct control_client *c, const char **data);
 ssize_t control_write(struct control_client *c, const char *data, size_t len);
 int control_close(struct control_client *c);
+/* All of a file, with a '\0' behind it, which is part of the text. 0, or as these; text_free(). */
+int control_read_all(struct control_client *c, const char *path, struct text *to);
 int control_mkdir(struct control_client *c, const char *path);
 int control_rmdir(struct control_client *c, const char *path);
 

@@ -77,6 +77,8 @@ static int walk(struct peer *p, const char *path, view_id *id)
 		if (len)
 			rc = step(p, id, path, len);
 		path += len + (path[len] == '/');
+		if (!rc && len && !*path && path[-1] == '/')
+			rc = step(p, id, ".", 1); /* nothing is below a file */
 	}
 	return rc;
 }

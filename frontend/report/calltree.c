@@ -123,11 +123,6 @@ uint32_t calltree_name(struct calltree *t, const char *name, size_t len)
 	return t->nr_names++;
 }
 
-uint32_t calltree_find_name(const struct calltree *t, const char *name)
-{
-	return name_lookup(t, name, strlen(name));
-}
-
 const char *calltree_name_of(const struct calltree *t, uint32_t node)
 {
 	return t->name[t->node[node].name];

@@ -59,8 +59,6 @@ void calltree_free(struct calltree *t); /* NULL is allowed */
 /* The number of a name (not terminated), CALLTREE_NONE without memory. */
 uint32_t calltree_name(struct calltree *t, const char *name, size_t len);
 const char *calltree_name_of(const struct calltree *t, uint32_t node);
-/* The number of a name if it has one. */
-uint32_t calltree_find_name(const struct calltree *t, const char *name);
 
 /*
  * The child of that name, made if need be. NONE without room; a child of NONE is NONE. A pointer to

@@ -4,10 +4,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "frontend/report/duration.h"
 
-enum { LINE_MAX_LEN = 512 };
+enum { LINE_MAX_LEN = 512, WIDE = 100 };
 
 /* Calls that began before are not hits of this while. */
 static uint64_t hits_of(const struct call_stats *st)
@@ -29,14 +30,38 @@ static uint64_t per_second(uint64_t n, const struct render_top *opt)
 	return opt->covered > 0 ? (uint64_t)((double)n / opt->covered + 0.5) : 0;
 }
 
-/* What does not fit into the terminal is cut off. */
+/* What does not fit into the terminal is cut off, and a word put there that says so. */
+static void put_cut(const char *line, const char *cut, const struct render_top *opt,
+		    struct text *out)
+{
+	size_t len = strlen(line), room = opt->columns && opt->columns < len ? opt->columns : len;
+	size_t shown = room < len && room > strlen(cut) ? room - strlen(cut) : room;
+
+	for (size_t i = 0; i < shown; i++)
+		text_putc(out, (unsigned char)line[i] < ' ' || line[i] == 0x7f ? '?' : line[i]);
+	text_printf(out, "%s\n", shown < room ? cut : "");
+}
+
 static void put_line(const char *line, const struct render_top *opt, struct text *out)
 {
-	unsigned int n = 0;
+	put_cut(line, "", opt, out);
+}
 
-	for (; *line && (!opt->columns || n < opt->columns); line++, n++)
-		text_putc(out, (unsigned char)*line < ' ' || *line == 0x7f ? '?' : *line);
-	text_putc(out, '\n');
+/* A narrow terminal has room for the names of functions or for all columns. */
+static bool is_narrow(const struct render_top *opt)
+{
+	return opt->columns && opt->columns < WIDE;
+}
+
+/* Then there is no average, unless it is what they are sorted by. */
+static bool has_total(const struct render_top *opt)
+{
+	return !is_narrow(opt) || opt->order != ORDER_AVG;
+}
+
+static bool has_avg(const struct render_top *opt)
+{
+	return !is_narrow(opt) || opt->order == ORDER_AVG;
 }
 
 static void put_head(const struct calltree *t, uint32_t all, const struct render_top *opt,
@@ -56,8 +81,9 @@ static void put_head(const struct calltree *t, uint32_t all, const struct render
 		snprintf(line + len, sizeof(line) - (size_t)len, "%.2f s", opt->seconds);
 	put_line(line, opt, out);
 	text_putc(out, '\n');
-	put_line("      HITS/s    %CPU        CPU       SELF      TOTAL        AVG  FUNCTION", opt,
-		 out);
+	snprintf(line, sizeof(line), "     HITS/s   %%CPU       CPU      SELF%s%s  FUNCTION",
+		 has_total(opt) ? "     TOTAL" : "", has_avg(opt) ? "       AVG" : "");
+	put_line(line, opt, out);
 }
 
 static void put_row(const struct calltree *t, uint32_t node, const struct render_top *opt,
@@ -65,18 +91,22 @@ static void put_row(const struct calltree *t, uint32_t node, const struct render
 {
 	const struct call_stats *st = &t->node[node].st;
 	char line[LINE_MAX_LEN], hits[RENDER_COUNT_LEN], share[16] = "-", cpu[DURATION_LEN] = "-";
-	char self[DURATION_LEN], total[DURATION_LEN], avg[DURATION_LEN];
+	char self[DURATION_LEN], total[DURATION_LEN] = "", avg[DURATION_LEN] = "";
 
 	if (t->has_cpu) {
 		snprintf(share, sizeof(share), "%.1f",
 			 opt->covered > 0 ? (double)st->cpu / opt->covered / 1e7 : 0);
 		duration_text(st->cpu, cpu);
 	}
-	snprintf(line, sizeof(line), "%12s %7s %10s %10s %10s %10s  %s",
+	if (has_total(opt))
+		duration_text(st->total, total);
+	if (has_avg(opt))
+		duration_text(order_value(st, ORDER_AVG), avg);
+	snprintf(line, sizeof(line), "%11s %6s %9s %9s%*s%*s  %s",
 		 render_count(per_second(hits_of(st), opt), hits), share, cpu,
-		 duration_text(st->self, self), duration_text(st->total, total),
-		 duration_text(order_value(st, ORDER_AVG), avg), calltree_name_of(t, node));
-	put_line(line, opt, out);
+		 duration_text(st->self, self), has_total(opt) ? 10 : 0, total,
+		 has_avg(opt) ? 10 : 0, avg, calltree_name_of(t, node));
+	put_cut(line, "...", opt, out);
 }
 
 void render_top(const struct calltree *t, const struct render_top *opt, struct text *out)

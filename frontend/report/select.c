@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracer/tracer.h"
+
 /* A tree about the same trace. */
 static struct calltree *tree_like(const struct calltree *t)
 {
@@ -71,34 +73,48 @@ struct calltree *select_tasks(const struct calltree *t, const struct select_task
 	return to;
 }
 
+/* --- functions by their names --------------------------------------------------------------- */
+
+/* By name: whether the glob matches it. To be freed; NULL: no memory. */
+static bool *names_matching(const struct calltree *t, const char *glob)
+{
+	bool *wanted = calloc(t->nr_names + 1, sizeof(*wanted));
+
+	for (uint32_t i = 0; wanted && i < t->nr_names; i++)
+		wanted[i] = glob_pattern_match(glob, t->name[i]);
+	return wanted;
+}
+
 /* --- from a function on ------------------------------------------------------------------- */
 
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than CALLTREE_DEPTH */
 static void add_roots(struct calltree *to, const char *task, const struct calltree *t,
-		      uint32_t node, uint32_t name)
+		      uint32_t node, const bool *wanted)
 {
 	uint32_t root;
 
 	for (uint32_t c = t->node[node].child; c != CALLTREE_NONE; c = t->node[c].next) {
-		if (t->node[c].name != name) {
-			add_roots(to, task, t, c, name);
+		if (!wanted[t->node[c].name]) {
+			add_roots(to, task, t, c, wanted);
 			continue;
 		}
-		root = child_named(to, child_named(to, CALLTREE_ROOT, task), t->name[name]);
+		root = child_named(to, child_named(to, CALLTREE_ROOT, task),
+				   calltree_name_of(t, c));
 		add_to(to, root, &t->node[c].st);
 		if (root != CALLTREE_NONE)
 			calltree_merge_children(to, root, t, c);
 	}
 }
 
-struct calltree *select_root(const struct calltree *t, const char *function)
+struct calltree *select_root(const struct calltree *t, const char *glob)
 {
-	struct calltree *to = tree_like(t);
-	uint32_t name = calltree_find_name(t, function);
+	bool *wanted = names_matching(t, glob);
+	struct calltree *to = wanted ? tree_like(t) : NULL;
 
-	for (uint32_t c = t->node[CALLTREE_ROOT].child;
-	     to && name != CALLTREE_NONE && c != CALLTREE_NONE; c = t->node[c].next)
-		add_roots(to, calltree_name_of(t, c), t, c, name);
+	for (uint32_t c = t->node[CALLTREE_ROOT].child; to && c != CALLTREE_NONE;
+	     c = t->node[c].next)
+		add_roots(to, calltree_name_of(t, c), t, c, wanted);
+	free(wanted);
 	return to;
 }
 
@@ -107,7 +123,8 @@ struct calltree *select_root(const struct calltree *t, const char *function)
 struct inverting {
 	const struct calltree *from;
 	struct calltree *to;
-	uint32_t name;
+	const bool *wanted; /* by name */
+	uint32_t *open;	    /* by name: how many calls of it are around */
 	const char *task;
 };
 
@@ -129,31 +146,37 @@ static void add_callers(struct inverting *v, uint32_t node, bool nested)
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than CALLTREE_DEPTH */
-static void invert(struct inverting *v, uint32_t node, bool nested)
+static void invert(struct inverting *v, uint32_t node)
 {
 	const struct calltree *t = v->from;
 
 	for (uint32_t c = t->node[node].child; c != CALLTREE_NONE; c = t->node[c].next) {
-		bool is_it = t->node[c].name == v->name;
+		uint32_t name = t->node[c].name;
 
-		if (is_it)
-			add_callers(v, c, nested);
-		invert(v, c, nested || is_it);
+		if (v->wanted[name])
+			add_callers(v, c, v->open[name]);
+		v->open[name]++;
+		invert(v, c);
+		v->open[name]--;
 	}
 }
 
-struct calltree *select_callers(const struct calltree *t, const char *function)
+struct calltree *select_callers(const struct calltree *t, const char *glob)
 {
-	struct inverting v = {.from = t, .to = tree_like(t)};
+	bool *wanted = names_matching(t, glob);
+	struct inverting v = {.from = t, .wanted = wanted};
 
+	v.open = calloc(t->nr_names + 1, sizeof(*v.open));
+	v.to = wanted && v.open ? tree_like(t) : NULL;
 	if (v.to)
 		v.to->inverted = true;
-	v.name = calltree_find_name(t, function);
-	for (uint32_t c = t->node[CALLTREE_ROOT].child;
-	     v.to && v.name != CALLTREE_NONE && c != CALLTREE_NONE; c = t->node[c].next) {
+	for (uint32_t c = t->node[CALLTREE_ROOT].child; v.to && c != CALLTREE_NONE;
+	     c = t->node[c].next) {
 		v.task = calltree_name_of(t, c);
-		invert(&v, c, false);
+		invert(&v, c);
 	}
+	free(v.open);
+	free(wanted);
 	return v.to;
 }
 

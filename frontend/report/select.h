@@ -15,10 +15,10 @@ struct select_tasks {
 };
 
 struct calltree *select_tasks(const struct calltree *t, const struct select_tasks *sel);
-/* What is called from that function on, wherever it is; of nested calls the outermost. */
-struct calltree *select_root(const struct calltree *t, const char *function);
-/* Below the function who calls it, who calls those, and so on. */
-struct calltree *select_callers(const struct calltree *t, const char *function);
+/* What is called from functions that a glob matches on; of nested calls the outermost. */
+struct calltree *select_root(const struct calltree *t, const char *glob);
+/* Below each function that a glob matches who calls it, who calls those, and so on. */
+struct calltree *select_callers(const struct calltree *t, const char *glob);
 
 /*
  * A flat table: each function is a child of the root's only child. Of calls of a function inside

@@ -2,6 +2,7 @@
 /* subsystem.c - see subsystem.h */
 #include "frontend/report/subsystem.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -17,7 +18,10 @@ const struct subsystem_info subsystems[SUBSYSTEM_NR] = {
 	[SUBSYSTEM_NET] = {"network", {124, 202, 204}},
 };
 
-/* The first that fits counts. A word with ^ stands at the beginning, others anywhere. */
+/*
+ * The first that fits counts. One with ^ stands at the beginning of the name, one with _ anywhere,
+ * others where a word of it begins: "fault" is not in "default".
+ */
 static const struct {
 	const char *word;
 	enum subsystem subsystem;
@@ -45,11 +49,18 @@ static const struct {
 	{"update_process_times", SUBSYSTEM_IRQ},
 	{"update_wall_time", SUBSYSTEM_IRQ},
 	{"apic", SUBSYSTEM_IRQ},
+	{"IPI", SUBSYSTEM_IRQ},
+	{"ipi", SUBSYSTEM_IRQ},
 	{"^rcu_", SUBSYSTEM_LOCK},
 	{"_rcu_", SUBSYSTEM_LOCK},
 	{"spin_", SUBSYSTEM_LOCK},
 	{"mutex", SUBSYSTEM_LOCK},
 	{"semaphore", SUBSYSTEM_LOCK},
+	{"rwsem", SUBSYSTEM_LOCK},
+	{"read_lock", SUBSYSTEM_LOCK},
+	{"read_unlock", SUBSYSTEM_LOCK},
+	{"write_lock", SUBSYSTEM_LOCK},
+	{"write_unlock", SUBSYSTEM_LOCK},
 	{"^down_", SUBSYSTEM_LOCK},
 	{"^up_read", SUBSYSTEM_LOCK},
 	{"^up_write", SUBSYSTEM_LOCK},
@@ -57,11 +68,13 @@ static const struct {
 	{"lockref", SUBSYSTEM_LOCK},
 	{"irq", SUBSYSTEM_IRQ},
 	{"sched", SUBSYSTEM_SCHED},
+	{"resched", SUBSYSTEM_SCHED},
+	{"kthread", SUBSYSTEM_SCHED},
 	{"wake_up", SUBSYSTEM_SCHED},
 	{"wakeup", SUBSYSTEM_SCHED},
 	{"ttwu", SUBSYSTEM_SCHED},
-	{"queue_task", SUBSYSTEM_SCHED},
-	{"queue_entity", SUBSYSTEM_SCHED},
+	{"enqueue_", SUBSYSTEM_SCHED},
+	{"dequeue_", SUBSYSTEM_SCHED},
 	{"pick_next", SUBSYSTEM_SCHED},
 	{"next_entity", SUBSYSTEM_SCHED},
 	{"prev_entity", SUBSYSTEM_SCHED},
@@ -74,6 +87,7 @@ static const struct {
 	{"switch_", SUBSYSTEM_SCHED},
 	{"_task_fair", SUBSYSTEM_SCHED},
 	{"idle", SUBSYSTEM_SCHED},
+	{"cpuidle", SUBSYSTEM_SCHED},
 	{"cpuacct", SUBSYSTEM_SCHED},
 	{"exec", SUBSYSTEM_SCHED},
 	{"bprm", SUBSYSTEM_SCHED},
@@ -128,21 +142,26 @@ static const struct {
 	{"file_", SUBSYSTEM_FS},
 	{"_file", SUBSYSTEM_FS},
 	{"page", SUBSYSTEM_MM},
+	{"hugepage", SUBSYSTEM_MM},
 	{"folio", SUBSYSTEM_MM},
 	{"fault", SUBSYSTEM_MM},
+	{"faultin", SUBSYSTEM_MM},
 	{"vma", SUBSYSTEM_MM},
 	{"mmap", SUBSYSTEM_MM},
 	{"_mm", SUBSYSTEM_MM},
 	{"^mm", SUBSYSTEM_MM},
 	{"kmem", SUBSYSTEM_MM},
 	{"kmalloc", SUBSYSTEM_MM},
+	{"kvmalloc", SUBSYSTEM_MM},
 	{"kfree", SUBSYSTEM_MM},
+	{"kvfree", SUBSYSTEM_MM},
 	{"slab", SUBSYSTEM_MM},
 	{"memcg", SUBSYSTEM_MM},
 	{"_pte", SUBSYSTEM_MM},
 	{"pmd", SUBSYSTEM_MM},
 	{"tlb", SUBSYSTEM_MM},
 	{"unmap", SUBSYSTEM_MM},
+	{"munmap", SUBSYSTEM_MM},
 	{"^mas_", SUBSYSTEM_MM},
 	{"^mt_", SUBSYSTEM_MM},
 	{"lru_", SUBSYSTEM_MM},
@@ -159,13 +178,20 @@ static bool begins(const char *text, const char *with)
 	return !*with;
 }
 
+static bool fits(const char *word, const char *function)
+{
+	if (*word == '^')
+		return begins(function, word + 1);
+	for (const char *at = function; (at = strstr(at, word)); at++)
+		if (*word == '_' || at == function || !isalpha((unsigned char)at[-1]))
+			return true;
+	return false;
+}
+
 enum subsystem subsystem_of(const char *function)
 {
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		const char *word = words[i].word;
-
-		if (*word == '^' ? begins(function, word + 1) : strstr(function, word) != NULL)
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (fits(words[i].word, function))
 			return words[i].subsystem;
-	}
 	return SUBSYSTEM_OTHER;
 }

@@ -86,3 +86,11 @@ struct control_client *connect_to_trace(const char *guest, int out)
 	free(guests);
 	return c;
 }
+
+const char *connect_option(const char *guest, char buf[CONNECT_OPTION_LEN])
+{
+	*buf = '\0';
+	if (guest)
+		snprintf(buf, CONNECT_OPTION_LEN, "-g %s ", guest);
+	return buf;
+}

@@ -19,4 +19,8 @@ struct control_client;
  */
 struct control_client *connect_to_trace(const char *guest, int out);
 
+/* "-g NAME " where a trace was named, else "": for what a message says is to be called. */
+#define CONNECT_OPTION_LEN 96
+const char *connect_option(const char *guest, char buf[CONNECT_OPTION_LEN]);
+
 #endif

@@ -180,6 +180,14 @@ int view_lookup(struct view *v, view_id dir, const char *name, view_id *id)
 	return 0;
 }
 
+static int must_be_directory(struct view *v, view_id id)
+{
+	struct view_attr attr;
+	int rc = view_attr(v, id, &attr);
+
+	return rc || S_ISDIR(attr.mode) ? rc : -ENOTDIR;
+}
+
 int view_find(struct view *v, const char *path, view_id *id)
 {
 	*id = VIEW_ROOT;
@@ -193,6 +201,8 @@ int view_find(struct view *v, const char *path, view_id *id)
 		memcpy(name, path, len);
 		name[len] = '\0';
 		rc = len ? view_lookup(v, *id, name, id) : 0;
+		if (!rc && path[len] == '/')
+			rc = must_be_directory(v, *id);
 		if (rc)
 			return rc;
 		path += len + (path[len] == '/');

@@ -65,13 +65,14 @@ void nearest_try(struct nearest *n, const char *name)
 	/* Who has written its beginning has made one slip. */
 	if (wrong > 2 && apart && wrong < len && !memcmp(name, n->word, wrong))
 		distance = 1;
-	else if (apart >= n->distance)
+	else if (apart > n->distance)
 		return;
 	else
 		distance = slips(n->word, wrong, name, len);
-	if (distance >= n->distance)
+	if (distance > n->distance || (distance == n->distance && (!*n->best || apart >= n->apart)))
 		return;
 	n->distance = distance;
+	n->apart = apart;
 	memcpy(n->best, name, len + 1);
 }
 

@@ -10,11 +10,13 @@ enum { NEAREST_LEN = 64 }; /* longer words and names are nobody's slip */
 struct nearest {
 	char word[NEAREST_LEN], best[NEAREST_LEN];
 	unsigned int distance; /* of the best one; the first that is further away than any may be */
+	size_t apart;	       /* how much longer or shorter the best one is */
 };
 
 /* A pattern (with *, ? or [) is near to nothing. */
 void nearest_begin(struct nearest *n, const char *word);
-/* One of the names that there are; the first of several that are equally near wins. */
+/* One of the names that there are; of several that are equally near the one of most equal length.
+ */
 void nearest_try(struct nearest *n, const char *name);
 /* The best one; NULL: none is near enough. Valid as long as *n. */
 const char *nearest_name(const struct nearest *n);

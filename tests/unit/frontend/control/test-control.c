@@ -90,6 +90,9 @@ static void test_open_errors(void **state)
 		int flags, rc;
 	} cases[] = {
 		{"nosuch", O_RDONLY, -ENOENT},
+		{"trace/", O_RDONLY, -ENOTDIR},
+		{"per_cpu/cpu0/trace/", O_RDONLY, -ENOTDIR},
+		{"trace/foo", O_RDONLY, -ENOTDIR},
 		{"", O_RDONLY, -ENOENT},
 		{"../trace", O_RDONLY, -ENOENT},
 		{"trace/x", O_RDONLY, -ENOTDIR},

@@ -75,19 +75,47 @@ static void test_top(void **state)
 	(void)state;
 	render_top(all, &(struct render_top){ORDER_CPU, "vm", 1e-7, 1e-7, 5, 0}, &text);
 	text_putc(&text, '\0');
-	assert_string_equal(
-		text.buf,
-		"hvtrace top - vm: 40,000,000 calls/s of 3 functions, 0.00 s\n\n"
-		"      HITS/s    %CPU        CPU       SELF      TOTAL        AVG  FUNCTION\n"
-		"  10,000,000    50.0      50 ns      50 ns     100 ns     100 ns  a\n"
-		"  20,000,000    45.0      45 ns      45 ns      50 ns      25 ns  b\n");
+	assert_string_equal(text.buf,
+			    "hvtrace top - vm: 40,000,000 calls/s of 3 functions, 0.00 s\n\n"
+			    "     HITS/s   %CPU       CPU      SELF     TOTAL       AVG  FUNCTION\n"
+			    " 10,000,000   50.0     50 ns     50 ns    100 ns    100 ns  a\n"
+			    " 20,000,000   45.0     45 ns     45 ns     50 ns     25 ns  b\n");
 	text.len = 0;
 	render_top(all, &(struct render_top){ORDER_CPU, NULL, 2, 1, 4, 22}, &text);
 	text_putc(&text, '\0');
-	assert_string_equal(text.buf, "hvtrace top: 4 calls/s\n\n      HITS/s    %CPU  \n"
-				      "           1     0.0  \n");
+	assert_string_equal(text.buf, "hvtrace top: 4 calls/s\n\n     HITS/s   %CPU    \n"
+				      "          1    0.0 ...\n");
 	text_free(&text);
 	calltree_free(all);
+	calltree_free(t);
+}
+
+/* In a narrow terminal the name of the function is what there has to be room for. */
+static void test_top_narrow(void **state)
+{
+	static const char name[] = "queued_spin_lock_slowpath_of_somebody";
+	struct calltree *t = calltree_new();
+	uint32_t all = calltree_child(t, CALLTREE_ROOT, calltree_name(t, "", 0));
+	uint32_t node = calltree_child(t, all, calltree_name(t, name, strlen(name)));
+	struct text text = {0};
+
+	(void)state;
+	t->node[node].st = (struct call_stats){.calls = 2, .total = 4000, .self = 3000};
+	render_top(t, &(struct render_top){ORDER_CPU, NULL, 1, 1, 5, 80}, &text);
+	text_putc(&text, '\0');
+	assert_non_null(
+		strstr(text.buf, "     HITS/s   %CPU       CPU      SELF     TOTAL  FUNCTION\n"));
+	assert_non_null(strstr(text.buf, "          2      -         -   3.00 us   4.00 us  "
+					 "queued_spin_lock_slowpath_o...\n"));
+	text.len = 0;
+	/* By which they are sorted. */
+	render_top(t, &(struct render_top){ORDER_AVG, NULL, 1, 1, 5, 80}, &text);
+	text_putc(&text, '\0');
+	assert_non_null(
+		strstr(text.buf, "     HITS/s   %CPU       CPU      SELF       AVG  FUNCTION\n"));
+	assert_non_null(strstr(text.buf, "          2      -         -   3.00 us   2.00 us  "
+					 "queued_spin_lock_slowpath_o...\n"));
+	text_free(&text);
 	calltree_free(t);
 }
 
@@ -206,16 +234,28 @@ static void test_subsystems(void **state)
 	assert_int_equal(subsystem_of("schedule"), SUBSYSTEM_SCHED);
 	assert_int_equal(subsystem_of("__alloc_pages"), SUBSYSTEM_MM);
 	assert_int_equal(subsystem_of("tcp_sendmsg"), SUBSYSTEM_NET);
+	/* What is in the middle of a word is no word. */
+	assert_int_equal(subsystem_of("default_send_IPI_single_phys"), SUBSYSTEM_IRQ);
+	assert_int_equal(subsystem_of("x2apic_send_IPI"), SUBSYSTEM_IRQ);
+	assert_int_equal(subsystem_of("queued_read_lock_slowpath"), SUBSYSTEM_LOCK);
+	assert_int_equal(subsystem_of("_raw_read_lock"), SUBSYSTEM_LOCK);
+	assert_int_equal(subsystem_of("default_idle"), SUBSYSTEM_SCHED);
+	assert_int_equal(subsystem_of("enqueue_task_fair"), SUBSYSTEM_SCHED);
+	assert_int_equal(subsystem_of("kthread_should_stop"), SUBSYSTEM_SCHED);
+	assert_int_equal(subsystem_of("filemap_fault"), SUBSYSTEM_MM);
+	assert_int_equal(subsystem_of("__vm_munmap"), SUBSYSTEM_MM);
+	assert_int_equal(subsystem_of("vfs_read"), SUBSYSTEM_FS);
 	assert_int_equal(subsystem_of("0xffffffff81000000"), SUBSYSTEM_OTHER);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_graph),	      cmocka_unit_test(test_graph_order),
-		cmocka_unit_test(test_top),	      cmocka_unit_test(test_saved),
-		cmocka_unit_test(test_saved_damaged), cmocka_unit_test(test_flame),
-		cmocka_unit_test(test_durations),     cmocka_unit_test(test_subsystems),
+		cmocka_unit_test(test_graph),	   cmocka_unit_test(test_graph_order),
+		cmocka_unit_test(test_top),	   cmocka_unit_test(test_top_narrow),
+		cmocka_unit_test(test_saved),	   cmocka_unit_test(test_saved_damaged),
+		cmocka_unit_test(test_flame),	   cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_subsystems),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

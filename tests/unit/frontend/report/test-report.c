@@ -217,6 +217,9 @@ static void test_tasks(void **state)
 	one = select_root(t, "b");
 	assert_folded(one, WEIGHT_CALLS, "cat-7;b 1\ncat-7;b;b 1\nls-8;b 1\n");
 	calltree_free(one);
+	one = select_root(t, "[b]*");
+	assert_folded(one, WEIGHT_CALLS, "cat-7;b 1\ncat-7;b;b 1\nls-8;b 1\n");
+	calltree_free(one);
 	one = select_root(t, "nobody");
 	assert_int_equal(one->node[CALLTREE_ROOT].child, CALLTREE_NONE);
 	calltree_free(one);
@@ -234,6 +237,12 @@ static void test_callers(void **state)
 	assert_int_equal(stats(callers, "cat-7;b;a")->total, 50);
 	assert_int_equal(stats(callers, "cat-7;b;b;a")->calls, 1);
 	assert_int_equal(stats(callers, "ls-8;b")->calls, 1);
+	calltree_free(callers);
+	/* That b is called by a takes nothing from b. */
+	callers = select_callers(t, "[ab]");
+	assert_int_equal(stats(callers, "cat-7;b")->total, 50);
+	assert_int_equal(stats(callers, "cat-7;b;a")->total, 50);
+	assert_int_equal(stats(callers, "cat-7;a")->calls, 1);
 	calltree_free(callers);
 	calltree_free(t);
 }

@@ -65,6 +65,8 @@ static void test_instance_listing(void **state)
 	struct listing l = {*state, "instances/foo/"};
 	view_id dir = 0, id;
 
+	assert_int_equal(view_find(l.w->view, "trace/", &dir), -ENOTDIR);
+	assert_int_equal(view_find(l.w->view, "instances/", &dir), 0);
 	assert_int_equal(view_find(l.w->view, "instances", &dir), 0);
 	assert_int_equal(view_mkdir(l.w->view, dir, "foo", &id), 0);
 	golden_each_listed("tree-instance.txt", check_listed, &l);

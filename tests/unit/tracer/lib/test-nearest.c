@@ -10,8 +10,8 @@
 
 #include "tracer/lib/nearest.h"
 
-static const char *const names[] = {"function", "function_graph", "filter",	   "format",
-				    "for",	"window",	  "window-memory", "nop"};
+static const char *const names[] = {"function_graph", "function",      "filter", "format", "for",
+				    "window",	      "window-memory", "nop"};
 
 static void expect(const char *word, const char *name)
 {
@@ -43,7 +43,8 @@ static void finds_the_rest_of_a_word(void **state)
 	(void)state;
 	expect("fil", "filter");
 	expect("window-m", "window-memory");
-	expect("wind", "window"); /* the first one of two */
+	expect("wind", "window"); /* the shorter one of two */
+	expect("functio", "function");
 }
 
 static void leaves_alone_what_is_another_word(void **state)
