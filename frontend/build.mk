@@ -20,6 +20,7 @@ frontend-objs += frontend/cmd/graph.o
 frontend-objs += frontend/cmd/latency.o
 frontend-objs += frontend/cmd/list.o
 frontend-objs += frontend/cmd/missing.o
+frontend-objs += frontend/cmd/record.o
 frontend-objs += frontend/cmd/repair.o
 frontend-objs += frontend/cmd/report.o
 frontend-objs += frontend/cmd/run.o

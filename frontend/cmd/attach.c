@@ -31,6 +31,8 @@ static int recover(const struct attach_options *opt)
 	int ret, status;
 
 	nothing.tracer = "nop";
+	nothing.output = "-";
+	nothing.record = false;
 	nothing.unserved = true;
 	ret = session_init(&a.s, &nothing) || attach_machine(&a) || attach_new_trace(&a) ||
 	      session_confine(&a.s) || attach_begin(&a);
@@ -65,13 +67,15 @@ static int attach(const struct attach_options *opt)
 	return status;
 }
 
-int cmd_attach(int argc, char **argv)
+int attach_as(const struct tracing *what, int argc, char **argv)
 {
 	struct attach_options opt = {.session = SESSION_OPTIONS_DEFAULT};
 	const struct option_row rows[] = {
 		ATTACH_OPTION_ROWS(&opt.target),
 		OPT_TIME(0, "window", &opt.session.limit_ms, "TIME",
-			 "how long to trace (5, 1.5s, 200ms, 2m; default: 5s)"),
+			 what->limit_ms ? "how long to trace (5, 1.5s, 200ms, 2m; default: 5s)"
+					: "how long to trace (5, 1.5s, 200ms, 2m; default: until "
+					  "Ctrl-C)"),
 		OPT_TIME(0, "for", &opt.session.limit_ms, "TIME", "the same as --window"),
 		OPT_FLAG(0, "recover", &opt.target.recover,
 			 "clean up behind an hvtrace that was killed; do not trace"),
@@ -80,16 +84,26 @@ int cmd_attach(int argc, char **argv)
 	};
 	int first, status = EXIT_USAGE;
 
-	opt.session.limit_ms = 5000;
-	first = options_parse(argc, argv, rows, &attach_usage);
+	opt.session.limit_ms = what->limit_ms;
+	opt.session.output = what->output;
+	opt.session.record = what->record;
+	first = options_parse(argc, argv, rows, what->usage);
 	if (first == OPTIONS_HELP) {
 		status = EXIT_OK;
 	} else if (first >= 0 && argc - first != 1) {
-		fprintf(stderr, "hvtrace: attach takes one domain (hvtrace attach --help)\n");
+		fprintf(stderr, "hvtrace: %s takes one domain (%s --help)\n",
+			argv[0] + strlen("hvtrace "), argv[0]);
 	} else if (first >= 0 && session_options_check(&opt.session)) {
 		opt.target.name = argv[first];
 		status = opt.target.recover ? recover(&opt) : attach(&opt);
 	}
 	session_options_free(&opt.session);
 	return status;
+}
+
+int cmd_attach(int argc, char **argv)
+{
+	const struct tracing what = {&attach_usage, "-", false, 5000};
+
+	return attach_as(&what, argc, argv);
 }

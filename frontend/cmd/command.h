@@ -6,7 +6,12 @@
 #ifndef HVTRACE_FRONTEND_CMD_COMMAND_H
 #define HVTRACE_FRONTEND_CMD_COMMAND_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "frontend/lib/exit.h"
+
+struct option_usage;
 
 int cmd_attach(int argc, char **argv);
 int cmd_check_host(int argc, char **argv);
@@ -16,11 +21,23 @@ int cmd_get(int argc, char **argv);
 int cmd_graph(int argc, char **argv);
 int cmd_latency(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_repair(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_set(int argc, char **argv);
 int cmd_symbols(int argc, char **argv);
 int cmd_top(int argc, char **argv);
+
+/* What a command that traces is, where it differs from another: run and attach, and record. */
+struct tracing {
+	const struct option_usage *usage;
+	const char *output; /* where the trace goes if nothing else is said */
+	bool record;	    /* as a recording, whatever that is called */
+	uint64_t limit_ms;  /* how long a running guest is traced; 0: without end */
+};
+
+int run_as(const struct tracing *what, int argc, char **argv);
+int attach_as(const struct tracing *what, int argc, char **argv);
 
 #endif

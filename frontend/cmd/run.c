@@ -283,7 +283,7 @@ static const char *run_machine_name(unsigned int i)
 	return i ? machine_backend(i - 1, NULL) : "auto";
 }
 
-int cmd_run(int argc, char **argv)
+int run_as(const struct tracing *what, int argc, char **argv)
 {
 	struct run_options opt = {
 		.session = SESSION_OPTIONS_DEFAULT,
@@ -313,16 +313,26 @@ int cmd_run(int argc, char **argv)
 			 "the guest's console on stderr, input from stdin"),
 		OPT_END,
 	};
-	int first = options_parse(argc, argv, rows, &run_usage), status = EXIT_USAGE;
+	int first, status = EXIT_USAGE;
 
+	opt.session.output = what->output;
+	opt.session.record = what->record;
+	first = options_parse(argc, argv, rows, what->usage);
 	if (first == OPTIONS_HELP)
 		status = EXIT_OK;
 	else if (first >= 0 && first < argc)
-		fprintf(stderr, "hvtrace: run takes no operand: %s (hvtrace run --help)\n",
-			argv[first]);
+		fprintf(stderr, "hvtrace: %s takes no operand: %s (%s --help)\n",
+			argv[0] + strlen("hvtrace "), argv[first], argv[0]);
 	else if (first >= 0 && option_is_one_of("machine", opt.machine, run_machine_name) &&
 		 session_options_check(&opt.session))
 		status = run(&opt);
 	session_options_free(&opt.session);
 	return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	const struct tracing what = {&run_usage, "-", false, 0};
+
+	return run_as(&what, argc, argv);
 }

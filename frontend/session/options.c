@@ -63,7 +63,7 @@ bool session_options_record(const struct session_options *opt)
 {
 	size_t len = strlen(opt->output);
 
-	return len >= 4 && !strcmp(opt->output + len - 4, ".dat");
+	return opt->record || (len >= 4 && !strcmp(opt->output + len - 4, ".dat"));
 }
 
 /* Events alone are wanted without functions, unless something else asks for these. */

@@ -49,6 +49,19 @@ void progress_lost(struct progress *p, const struct trace_status *st, const char
 		advice);
 }
 
+void progress_percent(struct progress *p, const char *what, unsigned int percent)
+{
+	char line[160];
+	int len;
+
+	if (!p->wanted || (p->drawn && percent == p->percent))
+		return;
+	len = snprintf(line, sizeof(line), "\r%.120s  %u %%\033[K", what, percent);
+	output_control(stderr, STDERR_FILENO, line, (size_t)len);
+	p->percent = percent;
+	p->drawn = true;
+}
+
 void progress_clear(struct progress *p)
 {
 	if (p->drawn)

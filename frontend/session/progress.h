@@ -13,6 +13,7 @@ struct progress {
 	bool wanted; /* and stderr is a terminal: else nothing is drawn */
 	double last;
 	uint64_t hits;
+	unsigned int percent;
 	bool drawn, told;
 };
 
@@ -22,6 +23,8 @@ void progress_init(struct progress *p, bool wanted);
 void progress_show(struct progress *p, double seconds, const struct trace_status *st);
 /* Say on stderr, terminal or not, when the first records are lost on their way from the guest. */
 void progress_lost(struct progress *p, const struct trace_status *st, const char *advice);
+/* How far something else is, in percent, in the same place. */
+void progress_percent(struct progress *p, const char *what, unsigned int percent);
 /* Take the line away. */
 void progress_clear(struct progress *p);
 

@@ -487,13 +487,31 @@ int session_stop(struct session *s)
 	return session_failed(s) || ret ? EXIT_FAILED : EXIT_OK;
 }
 
+struct putting_together {
+	struct progress progress;
+	const char *path;
+};
+
+static void show_percent(void *arg, unsigned int percent)
+{
+	struct putting_together *p = arg;
+	char what[128];
+
+	snprintf(what, sizeof(what), "putting %.80s together", p->path);
+	progress_percent(&p->progress, what, percent);
+}
+
 /* Behind what was said: what is whole of it is never given up. */
 static int session_finish_record(struct session *s)
 {
 	const char *path = s->opt->output;
 	struct record_result result;
-	int rc = record_finish(s->record, NULL, NULL, &result);
+	struct putting_together p = {.path = path};
+	int rc;
 
+	progress_init(&p.progress, true);
+	rc = record_finish(s->record, show_percent, &p, &result);
+	progress_clear(&p.progress);
 	if (!rc)
 		rc = session_place_recording(s);
 	if (result.lost)

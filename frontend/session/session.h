@@ -27,6 +27,7 @@ struct session_options {
 	uint64_t min_us, max_us; /* of calls; 0: any */
 	const char *mount_dir;
 	bool lossless, explain, no_mount, allow_other, no_sandbox, ignore_switches;
+	bool record;	   /* whatever the output is called */
 	bool unserved;	   /* nobody may look at the trace, or change it, while it is under way */
 	uint64_t limit_ms; /* stop after this time; 0: no limit */
 };

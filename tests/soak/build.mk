@@ -18,6 +18,7 @@ soak-tests += tests/soak/trampoline-hammer
 soak-tests += tests/soak/trampoline-kills
 soak-tests += tests/soak/random-kills,6.1
 soak-tests += tests/soak/random-kills,6.12
+soak-tests += tests/soak/record-kills
 soak-tests += tests/soak/early-boot
 soak-tests += tests/soak/events-all
 soak-tests += tests/soak/tracefs-crowd
@@ -30,6 +31,7 @@ full-tests += tests/soak/trampoline-hammer,SOAK_SECONDS=60
 full-tests += tests/soak/events-all,SOAK_SECONDS=60
 full-tests += tests/soak/random-kills,6.1,KILLS=25
 full-tests += tests/soak/random-kills,6.12,KILLS=25
+full-tests += tests/soak/record-kills,6.12,KILLS=8
 full-tests += tests/e2e/run-attach,graph-soak,6.1,SOAK_SECONDS=60
 full-tests += tests/soak/window-scribble,SOAK_SECONDS=60
 full-tests += $(O)/tests/soak/staging-scribble,SOAK_SECONDS=60
