@@ -419,6 +419,7 @@ void trace_get_status(struct trace *t, struct trace_status *st)
 		struct ring_stats ring;
 
 		ring_get_stats(ring_now(t->instances->ring, i), &ring);
-		st->lost += ring.overrun + ring.dropped;
+		st->lost += ring.dropped;
+		st->overwritten += ring.overrun;
 	}
 }

@@ -90,7 +90,8 @@ struct trace_status {
 	uint64_t traced;  /* of these, with a probe in the guest since probes were placed last */
 	uint64_t skipped; /* of these, left out: the site held unknown bytes */
 	uint64_t hits;	  /* records written so far */
-	uint64_t lost;	  /* overwritten or dropped, in the guest or here */
+	uint64_t lost;	  /* dropped, in the guest or here, but for: */
+	uint64_t overwritten; /* by newer ones, as the buffers are full */
 	/*
 	 * Of trampolines: records (task names too) that the guest says it has made, those of them
 	 * that were collected, lost, and senseless. After trace_detach() made is staged +

@@ -530,7 +530,8 @@ enum machine_event_type {
 	MACHINE_EVENT_NONE,	/* the time is over */
 	MACHINE_EVENT_WAKE,	/* machine_wake() was called */
 	MACHINE_EVENT_RESET,	/* guest asked for a reset: keyboard controller, 0xcf9, ACPI */
-	MACHINE_EVENT_POWEROFF, /* guest powered itself off (ACPI S5) */
+	MACHINE_EVENT_POWEROFF, /* guest powered itself off (ACPI S5), or has gone: .text says which
+				 */
 	MACHINE_EVENT_HALT,	/* every vCPU halted with interrupts off: nothing will happen */
 	MACHINE_EVENT_CRASH,	/* triple fault */
 	/*

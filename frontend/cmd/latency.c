@@ -65,6 +65,15 @@ static bool has_stack(const struct latency_report *r)
 	return false;
 }
 
+/* What nobody expects of its name: few windows do not mean that no task has waited. */
+static void say_scope(const struct latency_report *r)
+{
+	if (!strcmp(r->tracer, "wakeup"))
+		fprintf(stderr,
+			"hvtrace: wakeup waits for the most urgent task only, as the kernel's does: "
+			"that is hardly ever an ordinary one; docs/latency.md has how all are counted\n");
+}
+
 static int show(struct latency_report *r, const struct latency_options *opt, const char *guest)
 {
 	struct latency_view view = {.rows = opt->rows, .stacks = opt->stacks};
@@ -80,6 +89,7 @@ static int show(struct latency_report *r, const struct latency_options *opt, con
 			option, option);
 		return EXIT_FAILED;
 	}
+	say_scope(r);
 	if (!r->nr) {
 		fprintf(stderr, "hvtrace: %s has found nothing\n", r->tracer);
 		return EXIT_FAILED;

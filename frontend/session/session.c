@@ -309,7 +309,7 @@ void session_say_begin(struct session *s)
 	struct trace_status st;
 
 	trace_get_status(s->trace, &st);
-	fprintf(stderr, "hvtrace: tracing %" PRIu64 " functions", st.traced);
+	fprintf(stderr, "hvtrace: tracing %" PRIu64 " function%s", st.traced, plural(st.traced));
 	if (s->events)
 		fprintf(stderr, " and %zu event%s", s->events, plural(s->events));
 	fprintf(stderr, " of %s (%ss)\n", *release ? release : "the guest", st.engine);
@@ -351,8 +351,6 @@ static const char *guest_end_text(const struct machine_event *ev)
 	switch (ev->type) {
 	case MACHINE_EVENT_RESET:
 		return "the guest reset itself";
-	case MACHINE_EVENT_POWEROFF:
-		return "the guest powered itself off";
 	case MACHINE_EVENT_HALT:
 		return "the guest halted";
 	case MACHINE_EVENT_CRASH:
@@ -389,17 +387,23 @@ static void session_say_end(struct session *s, double seconds)
 {
 	const char *release = guestsym_release(s->gs);
 	struct trace_status st;
-	uint64_t functions;
 	char why[320];
 
 	trace_get_status(s->trace, &st);
 	session_end_text(s, &st, why, sizeof(why));
-	functions = st.traced;
-	fprintf(stderr,
-		"hvtrace: %s: %s after %.1f s: %" PRIu64 " function%s, %" PRIu64 " event%s, ",
-		*release ? release : "guest", why, seconds, functions, plural(functions), st.hits,
-		plural(st.hits));
+	fprintf(stderr, "hvtrace: %s: %s after %.1f s: ", *release ? release : "guest", why,
+		seconds);
+	/* Where windows are counted nothing else is recorded. */
+	if (!s->opt->unserved || st.hits)
+		fprintf(stderr, "%" PRIu64 " function%s, %" PRIu64 " event%s, ", st.traced,
+			plural(st.traced), st.hits, plural(st.hits));
 	fprintf(stderr, "%" PRIu64 " lost\n", st.lost);
+	if (st.overwritten)
+		fprintf(stderr,
+			"hvtrace: %" PRIu64
+			" older event%s overwritten: the buffers hold the newest "
+			"(-b makes them larger)\n",
+			st.overwritten, st.overwritten == 1 ? " is" : "s are");
 	if (st.made)
 		fprintf(stderr,
 			"hvtrace: the guest made %" PRIu64 " records: %" PRIu64

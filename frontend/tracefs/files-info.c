@@ -58,9 +58,9 @@ static void show_losses(struct open_file *f, struct text *out)
 
 	trace_get_status(f->trace, &st);
 	text_printf(out,
-		    "recorded: %" PRIu64 "\nlost: %" PRIu64 "\ncollected: %" PRIu64
-		    "\nlost in guest: %" PRIu64 "\ncorrupt: %" PRIu64 "\n",
-		    st.hits, st.lost, st.staged, st.staging_lost, st.corrupt);
+		    "recorded: %" PRIu64 "\noverwritten: %" PRIu64 "\nlost: %" PRIu64
+		    "\ncollected: %" PRIu64 "\nlost in guest: %" PRIu64 "\ncorrupt: %" PRIu64 "\n",
+		    st.hits, st.overwritten, st.lost, st.staged, st.staging_lost, st.corrupt);
 }
 
 static void show_guest(struct open_file *f, struct text *out)

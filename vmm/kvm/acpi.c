@@ -77,7 +77,7 @@ static void acpi_pm_out(void *dev, uint16_t port, unsigned int size, uint32_t va
 	type = a->pm[REG_CONTROL + 1] >> (CONTROL_TYPE_SHIFT - 8) & CONTROL_TYPE_MASK;
 	pthread_mutex_unlock(&a->lock);
 	if (sleep && type == S5_TYPE)
-		machine_end(&a->m->base, MACHINE_EVENT_POWEROFF, 0, "guest powered itself off");
+		machine_end(&a->m->base, MACHINE_EVENT_POWEROFF, 0, "the guest powered itself off");
 }
 
 static void acpi_reset_out(void *dev, uint16_t port, unsigned int size, uint32_t val)

@@ -67,7 +67,8 @@ static void exit_system_event(struct kvm_vcpu *v)
 {
 	switch (v->run->system_event.type) {
 	case KVM_SYSTEM_EVENT_SHUTDOWN:
-		machine_end(&v->m->base, MACHINE_EVENT_POWEROFF, v->index, "the guest powered off");
+		machine_end(&v->m->base, MACHINE_EVENT_POWEROFF, v->index,
+			    "the guest powered itself off");
 		break;
 	case KVM_SYSTEM_EVENT_RESET:
 		machine_end(&v->m->base, MACHINE_EVENT_RESET, v->index,

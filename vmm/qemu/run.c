@@ -99,7 +99,11 @@ static void handle_stop(struct qemu_machine *m, const struct gdb_stop *stop, boo
 	struct gdb_stop other;
 
 	if (stop->kind == GDB_STOP_EXITED) {
-		machine_end(&m->base, MACHINE_EVENT_POWEROFF, 0, "the guest's QEMU has ended");
+		/* libvirt has its QEMUs stay when a guest powers itself off, until it has seen
+		 * that. */
+		machine_end(&m->base, MACHINE_EVENT_POWEROFF, 0,
+			    m->domain ? "the guest was destroyed, or its QEMU has ended"
+				      : "the guest's QEMU has ended");
 		return;
 	}
 	switch (stop->signal) {
@@ -117,7 +121,7 @@ static void handle_stop(struct qemu_machine *m, const struct gdb_stop *stop, boo
 		break;
 	case GDB_SIGNAL_QUIT:
 		m->foreign = true; /* QEMU keeps it for someone to look at */
-		machine_end(&m->base, MACHINE_EVENT_POWEROFF, 0, "the guest has shut down");
+		machine_end(&m->base, MACHINE_EVENT_POWEROFF, 0, "the guest powered itself off");
 		break;
 	case GDB_SIGNAL_ABRT:
 		m->foreign = true;
