@@ -107,7 +107,7 @@ void tracefs_unmount(struct tracefs *fs)
 {
 	if (!fs)
 		return;
-	atomic_store(&fs->server.ending, true);
+	server_see_off(&fs->server);
 	loop_stop(fs->loop);
 	server_exit(&fs->server); /* before the session goes, through which polls are told */
 	if (fs->unmount)

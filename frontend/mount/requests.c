@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "frontend/mount/fuse.h"
@@ -22,6 +23,8 @@
 
 /* How long the kernel may remember that a name is there. */
 #define NAME_SECONDS 1.0
+/* How long readers have to come to the end, and then to close. */
+#define SEE_OFF_MS 300
 /* What the kernel holds by its address; also when it is gone without releasing it. */
 struct held {
 	struct held *prev, *next;
@@ -38,6 +41,7 @@ void server_init(struct server *s, struct view *view)
 {
 	s->view = view;
 	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->closed, NULL);
 	waiting_init(&s->waiting);
 }
 
@@ -72,7 +76,42 @@ void server_exit(struct server *s)
 	while (s->held)
 		let_go(s, s->held);
 	waiting_exit(&s->waiting);
+	pthread_cond_destroy(&s->closed);
 	pthread_mutex_destroy(&s->lock);
+}
+
+static void count_waiter(struct server *s, const struct open_file *file, int more)
+{
+	if (!view_can_wait(file))
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->waiters += (unsigned int)more;
+	if (!s->waiters)
+		pthread_cond_signal(&s->closed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void wait_for_waiters(struct server *s, long ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += ms * 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&s->lock);
+	while (s->waiters && pthread_cond_timedwait(&s->closed, &s->lock, &until) != ETIMEDOUT)
+		;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* A busy guest may have more for them for as long as they read. */
+void server_see_off(struct server *s)
+{
+	atomic_store(&s->ending, true);
+	wait_for_waiters(s, SEE_OFF_MS);
+	atomic_store(&s->over, true);
+	wait_for_waiters(s, SEE_OFF_MS);
 }
 
 static struct server *server_of(fuse_req_t req)
@@ -289,6 +328,7 @@ static void handle_free(struct server *s, struct held *held)
 	struct handle *h = (struct handle *)held;
 
 	watch_exit(&h->watch, &s->waiting);
+	count_waiter(s, h->file, -1);
 	view_close(s->view, h->file);
 	free(h);
 }
@@ -304,7 +344,8 @@ static void do_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, -rc);
 		return;
 	}
-	watch_init(&h->watch, h->file);
+	watch_init(&h->watch, h->file, &s->ending);
+	count_waiter(s, h->file, 1);
 	hold(s, &h->held, handle_free);
 	fi->fh = (uintptr_t)h;
 	fi->direct_io = 1; /* files have no size, and each read and write counts */
@@ -331,15 +372,24 @@ struct pending {
 	off_t off;
 };
 
-/* -EAGAIN when there is nothing yet for one who may wait. */
+/* -EAGAIN when there is nothing yet. */
+static ssize_t read_or_end(fuse_req_t req, struct open_file *file, char *buf, size_t size,
+			   off_t off)
+{
+	struct server *s = server_of(req);
+	ssize_t n =
+		view_can_wait(file) && atomic_load(&s->over) ? 0 : view_read(file, buf, size, off);
+
+	return n == -EAGAIN && atomic_load(&s->ending) ? 0 : n;
+}
+
+/* The same of one who may wait. */
 static ssize_t read_now(fuse_req_t req, struct open_file *file, char *buf, size_t size, off_t off)
 {
-	ssize_t n = view_read(file, buf, size, off);
+	ssize_t n = read_or_end(req, file, buf, size, off);
 
 	if (n != -EAGAIN)
 		return n;
-	if (atomic_load(&server_of(req)->ending))
-		return 0;
 	return fuse_req_interrupted(req) ? -EINTR : n;
 }
 
@@ -422,7 +472,7 @@ static void do_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	view_set_nonblock(file, fi->flags & O_NONBLOCK);
 	buf = malloc(size ? size : 1);
 	if (buf)
-		n = view_read(file, buf, size, off);
+		n = read_or_end(req, file, buf, size, off);
 	if (n == -EAGAIN && may_wait)
 		n = wait_alone(req, file, buf, size, off);
 	if (n == -EAGAIN && may_wait)
@@ -459,7 +509,9 @@ static void do_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
 		/* First, so that nothing is missed between it and the answer. */
 		if (ph)
 			watch_file(&h->watch, &server_of(req)->waiting, ph);
-		if (!view_poll(h->file, 0))
+		if (atomic_load(&server_of(req)->ending))
+			events |= POLLHUP;
+		else if (!view_poll(h->file, 0))
 			events = 0;
 	}
 	fuse_reply_poll(req, events);

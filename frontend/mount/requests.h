@@ -22,14 +22,23 @@ struct held;
 /* The user data of the session. */
 struct server {
 	struct view *view;
-	atomic_bool ending; /* who waits is to be sent away */
-	atomic_uint reads;  /* that wait on a thread of theirs */
+	atomic_bool
+		ending; /* who waits is to be sent away: what is there is read, and then the end */
+	atomic_bool over;  /* the end is all that such files have */
+	atomic_uint reads; /* that wait on a thread of theirs */
 	struct waiting waiting;
 	pthread_mutex_t lock; /* of what follows */
 	struct held *held;    /* open files and directories */
+	unsigned int waiters; /* of the files, those whose readers wait for more */
+	pthread_cond_t closed;
 };
 
 void server_init(struct server *s, struct view *view);
+/*
+ * While requests are still served: have readers that wait for more come to the end of their files.
+ * Returns when they have closed them, or after some tenths of a second.
+ */
+void server_see_off(struct server *s);
 /* No requests come any more: close what is open. */
 void server_exit(struct server *s);
 

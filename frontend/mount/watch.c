@@ -18,7 +18,7 @@ static bool look(struct waiter *waiter, int timeout_ms)
 	struct watch *w = (struct watch *)waiter;
 	struct fuse_pollhandle *ph;
 
-	if (!view_poll(w->file, timeout_ms))
+	if (!atomic_load(w->ending) && !view_poll(w->file, timeout_ms))
 		return false;
 	ph = atomic_exchange(&w->ph, NULL);
 	if (ph)
@@ -26,9 +26,9 @@ static bool look(struct waiter *waiter, int timeout_ms)
 	return true;
 }
 
-void watch_init(struct watch *w, struct open_file *file)
+void watch_init(struct watch *w, struct open_file *file, const atomic_bool *ending)
 {
-	*w = (struct watch){.waiter = {.look = look}, .file = file};
+	*w = (struct watch){.waiter = {.look = look}, .file = file, .ending = ending};
 }
 
 void watch_file(struct watch *w, struct waiting *waiting, struct fuse_pollhandle *ph)

@@ -58,10 +58,40 @@ static void test_pipe_waits(void **state)
 	pthread_join(raw.thread, NULL);
 	assert_int_equal(raw.n, 4095);
 	assert_non_null(memmem(raw.text, 4095, "for the page", 12));
-	/* Nothing ever comes on vCPU 1: it waits until the mount goes. */
+	/* Nothing ever comes on vCPU 1: it waits until the mount goes, and that is the end. */
 	tracefs_unmount(w->fs);
 	pthread_join(text.thread, NULL);
-	assert_true(text.n <= 0);
+	assert_int_equal(text.n, 0);
+	close(w->at);
+	w->fs = mount_at(w, w->dir);
+	w->at = open(w->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* As programs read that wait for several files: they are told, and find the end. */
+static void *read_polled(void *arg)
+{
+	struct reader *r = arg;
+	struct pollfd p = {r->fd, POLLIN, 0};
+
+	while ((r->n = poll(&p, 1, 120000)) == 1 && (r->n = read(r->fd, r->text, 8)) > 0)
+		r->text[8] = '\0';
+	close(r->fd);
+	return NULL;
+}
+
+static void test_polled_to_the_end(void **state)
+{
+	struct mounted *w = *state;
+	struct reader r = {.fd = open_file(w, "trace_pipe", O_RDONLY | O_NONBLOCK)};
+	struct reader idle = {.fd = open_file(w, "per_cpu/cpu1/trace_pipe_raw", O_RDONLY)};
+
+	assert_int_equal(put(w, "trace_marker", "the last"), 8);
+	assert_int_equal(pthread_create(&r.thread, NULL, read_polled, &r), 0);
+	tracefs_unmount(w->fs); /* who keeps a file open does not keep it */
+	pthread_join(r.thread, NULL);
+	assert_int_equal(r.n, 0);
+	assert_int_equal(read(idle.fd, idle.text, 1), -1);
+	close(idle.fd);
 	close(w->at);
 	w->fs = mount_at(w, w->dir);
 	w->at = open(w->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -427,9 +457,10 @@ static void test_many(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_pipe_waits),	   TEST(test_nonblock),	 TEST(test_poll),
-		TEST(test_poll_percent),   TEST(test_killed),	 TEST(test_many),
-		TEST(test_poll_and_close), TEST(test_many_wait), TEST(test_many_poll),
+		TEST(test_pipe_waits), TEST(test_polled_to_the_end), TEST(test_nonblock),
+		TEST(test_poll),       TEST(test_poll_percent),	     TEST(test_killed),
+		TEST(test_many),       TEST(test_poll_and_close),    TEST(test_many_wait),
+		TEST(test_many_poll),
 	};
 
 	return mounted_can_run() ? cmocka_run_group_tests(tests, NULL, NULL) : 0;
