@@ -38,6 +38,7 @@ frontend-objs += frontend/control/wire.o
 frontend-objs += frontend/dat/bytes.o
 frontend-objs += frontend/dat/dat-buffers.o
 frontend-objs += frontend/dat/dat-compress.o
+frontend-objs += frontend/dat/dat-journal.o
 frontend-objs += frontend/dat/dat-meta.o
 frontend-objs += frontend/dat/dat-open.o
 frontend-objs += frontend/dat/dat-options.o

@@ -84,3 +84,51 @@ int dat_meta_events(struct dat_in *in)
 	}
 	return rc;
 }
+
+/* --- sections: of a number, which option leads to them in version 7 -----------------------------
+ */
+
+static int read_kallsyms(struct dat_in *in)
+{
+	return dat_meta_text32(in, &in->d->info.kallsyms);
+}
+
+static int read_printk(struct dat_in *in)
+{
+	return dat_meta_text32(in, &in->d->info.printk_formats);
+}
+
+static int read_cmdlines(struct dat_in *in)
+{
+	return dat_meta_text64(in, &in->d->info.cmdlines);
+}
+
+static const struct {
+	unsigned int id;
+	const char *what;
+	int (*read)(struct dat_in *in);
+} sections[] = {
+	{DAT_OPTION_HEADER_INFO, "header information", dat_meta_headers},
+	{DAT_OPTION_FTRACE_EVENTS, "list of ftrace formats", dat_meta_ftrace},
+	{DAT_OPTION_EVENT_FORMATS, "list of event formats", dat_meta_events},
+	{DAT_OPTION_KALLSYMS, "kallsyms", read_kallsyms},
+	{DAT_OPTION_PRINTK, "printk formats", read_printk},
+	{DAT_OPTION_CMDLINES, "list of task names", read_cmdlines},
+};
+
+bool dat_meta_section(size_t i, unsigned int *id, const char **what)
+{
+	if (i >= sizeof(sections) / sizeof(*sections))
+		return false;
+	*id = sections[i].id;
+	*what = sections[i].what;
+	return true;
+}
+
+int dat_meta_read(unsigned int id, struct dat_in *in)
+{
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+		if (sections[i].id == id)
+			return sections[i].read(in);
+	return 0;
+}

@@ -165,8 +165,12 @@ static int read_head(struct dat_in *in)
 static int read_all(struct dat *d)
 {
 	struct dat_in in = {.d = d, .end = d->file_size, .what = "head"};
-	int rc = read_head(&in);
+	int rc = 0;
 
+	if (dat_journal.is_it(d))
+		d->container = &dat_journal;
+	else
+		rc = read_head(&in);
 	for (size_t i = 0; !rc && !d->container && i < sizeof(containers) / sizeof(*containers);
 	     i++)
 		if (containers[i]->is_it(d))

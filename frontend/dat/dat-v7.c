@@ -118,36 +118,7 @@ static int read_options(struct dat *d, uint64_t offset)
 	return rc;
 }
 
-static int read_kallsyms(struct dat_in *in)
-{
-	return dat_meta_text32(in, &in->d->info.kallsyms);
-}
-
-static int read_printk(struct dat_in *in)
-{
-	return dat_meta_text32(in, &in->d->info.printk_formats);
-}
-
-static int read_cmdlines(struct dat_in *in)
-{
-	return dat_meta_text64(in, &in->d->info.cmdlines);
-}
-
-/* By ids of options, which are those of the sections, too. */
-static const struct {
-	unsigned int id;
-	const char *what;
-	int (*read)(struct dat_in *in);
-} texts[] = {
-	{DAT_OPTION_HEADER_INFO, "header information", dat_meta_headers},
-	{DAT_OPTION_FTRACE_EVENTS, "list of ftrace formats", dat_meta_ftrace},
-	{DAT_OPTION_EVENT_FORMATS, "list of event formats", dat_meta_events},
-	{DAT_OPTION_KALLSYMS, "kallsyms", read_kallsyms},
-	{DAT_OPTION_PRINTK, "printk formats", read_printk},
-	{DAT_OPTION_CMDLINES, "list of task names", read_cmdlines},
-};
-
-static int read_text(struct dat *d, size_t i)
+static int read_text(struct dat *d, unsigned int id, const char *what)
 {
 	struct dat_text option;
 	struct dat_in in;
@@ -155,28 +126,30 @@ static int read_text(struct dat *d, size_t i)
 	uint64_t offset;
 	int rc;
 
-	if (!dat_option(d, texts[i].id, 0, &option))
+	if (!dat_option(d, id, 0, &option))
 		return 0;
 	in = (struct dat_in){
 		.d = d,
 		.mem = (const uint8_t *)option.text,
 		.end = option.len,
-		.what = texts[i].what,
+		.what = what,
 	};
 	rc = dat_in_u64(&in, &offset);
 	if (!rc)
-		rc = section_find(d, offset, texts[i].id, texts[i].what, &s);
+		rc = section_find(d, offset, id, what, &s);
 	if (!rc)
-		rc = section_open(d, &s, texts[i].what, &in);
-	return rc ? rc : texts[i].read(&in);
+		rc = section_open(d, &s, what, &in);
+	return rc ? rc : dat_meta_read(id, &in);
 }
 
 static int read_texts(struct dat *d)
 {
+	const char *what;
+	unsigned int id;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < sizeof(texts) / sizeof(*texts); i++)
-		rc = read_text(d, i);
+	for (size_t i = 0; !rc && dat_meta_section(i, &id, &what); i++)
+		rc = read_text(d, id, what);
 	return rc;
 }
 

@@ -38,7 +38,10 @@ struct dat_in;
 
 struct dat_container {
 	const char *desc;
-	/* Whether a file whose head is read (see dat_open_fd()) is one of these. */
+	/*
+	 * Whether a file whose head is read is one of these; a journal has another head, which is
+	 * not read before.
+	 */
 	bool (*is_it)(const struct dat *d);
 	/*
 	 * Read what is behind the head: texts, formats, options, and the buffers with all their
@@ -47,7 +50,7 @@ struct dat_container {
 	int (*read)(struct dat *d, struct dat_in *in);
 };
 
-extern const struct dat_container dat_v6, dat_v7;
+extern const struct dat_container dat_journal, dat_v6, dat_v7;
 
 /* --- compression -------------------------------------------------------------------------------
  */
@@ -105,6 +108,12 @@ int dat_meta_ftrace(struct dat_in *in);
 int dat_meta_events(struct dat_in *in);
 int dat_meta_text32(struct dat_in *in, struct dat_text *text); /* behind its size of 32 bits */
 int dat_meta_text64(struct dat_in *in, struct dat_text *text);
+
+/* Section i of those that tell of the records, in the order in which they are read. False: no more.
+ */
+bool dat_meta_section(size_t i, unsigned int *id, const char **what);
+/* What is in one of them. */
+int dat_meta_read(unsigned int id, struct dat_in *in);
 
 /*
  * Options up to the one that ends them: in version 6 that is an id alone, in version 7 an option

@@ -12,6 +12,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-cache
 fuzz-targets += $(O)/tests/fuzz/fuzz-dat
 fuzz-targets += $(O)/tests/fuzz/fuzz-endless
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
+fuzz-targets += $(O)/tests/fuzz/fuzz-journal
 fuzz-targets += $(O)/tests/fuzz/fuzz-kvm
 fuzz-targets += $(O)/tests/fuzz/fuzz-mmio
 fuzz-targets += $(O)/tests/fuzz/fuzz-pairing
@@ -48,7 +49,8 @@ $(O)/tests/fuzz/fuzz-event-trigger: $(call fuzz-rooms,lib events/filter events/d
 $(O)/tests/fuzz/fuzz-probe-event: $(call fuzz-rooms,lib events/filter events/define)
 $(O)/tests/fuzz/fuzz-event-print: $(call fuzz-rooms,lib ring output) $(O)/obj/fuzz/tracer/guest/comms.o
 
-$(O)/tests/fuzz/fuzz-dat: $(addprefix $(O)/obj/fuzz/,$(filter frontend/dat/%.o,$(frontend-objs)))
+$(addprefix $(O)/tests/fuzz/fuzz-,dat journal): $(O)/obj/fuzz/tracer/lib/text.o \
+	$(addprefix $(O)/obj/fuzz/,$(filter frontend/dat/%.o,$(frontend-objs)))
 
 fuzz-report-objs := calls calltree duration graph-text latency order render render-flame render-folded \
 	render-graph render-latency render-latency-svg render-top saved select subsystem weight

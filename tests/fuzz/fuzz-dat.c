@@ -1,87 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fuzz-dat.c - trace.dat files, whatever is in them: opened, and all pages read that they have. */
-#include "frontend/dat/dat.h"
+#include "tests/fuzz/read-dat.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A few bytes can be gigabytes once they are uncompressed. */
-#define BYTES_MAX (UINT64_C(256) << 20)
-
-/* Each is read, so that a sanitizer sees where it ends. */
-static unsigned int sum;
-
-static void look_at(const void *bytes, size_t len)
-{
-	const uint8_t *at = bytes;
-
-	for (size_t i = 0; i < len; i += 61)
-		sum += at[i];
-	if (len)
-		sum += at[len - 1];
-}
-
-static uint64_t read_vcpu(struct dat *d, const struct dat_buffer *b, const struct dat_vcpu *v,
-			  uint64_t left)
-{
-	struct dat_pages *p = dat_pages_open(d, b, v);
-	const void *page;
-	size_t size;
-
-	if (!p)
-		return 0;
-	while (left && dat_pages_next(p, &page, &size) == 1) {
-		look_at(page, size);
-		left -= size < left ? size : left;
-	}
-	dat_pages_close(p);
-	return left;
-}
-
-static void read_buffers(struct dat *d)
-{
-	uint64_t left = BYTES_MAX;
-
-	for (size_t i = 0; i < dat_nr_buffers(d); i++)
-		for (unsigned int v = 0; v < dat_buffer(d, i)->nr_vcpus; v++)
-			left = read_vcpu(d, dat_buffer(d, i), &dat_buffer(d, i)->vcpus[v], left);
-}
-
-static void read_texts(const struct dat_info *info)
-{
-	const struct dat_text texts[] = {
-		info->header_page,    info->header_event, info->kallsyms,
-		info->printk_formats, info->cmdlines,
-	};
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (texts[i].text)
-			look_at(texts[i].text, texts[i].len + 1);
-	for (size_t i = 0; i < info->nr_formats; i++)
-		look_at(info->formats[i].text.text, info->formats[i].text.len + 1);
-	sum += (unsigned int)dat_time(info, UINT64_MAX) + dat_counts_ns(info);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	char err[256];
-	struct dat *d;
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	d = dat_open_fd(fd, "fuzz", err, sizeof(err));
-	if (!d) {
-		if (strncmp(err, "fuzz: ", 6) != 0 || strchr(err, '\n'))
-			abort();
-		return 0;
-	}
-	read_texts(dat_info(d));
-	read_buffers(d);
-	dat_close(d);
+	read_dat(fd);
 	return 0;
 }

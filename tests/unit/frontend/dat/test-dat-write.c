@@ -172,6 +172,18 @@ static void version_7_plain(void **state)
 	assert_pages(m.data + get64(cpus + 4), 1, 3);
 }
 
+/* Whoever reads it as it is says so, too. */
+static bool can_be_read(int fd)
+{
+	char err[256];
+	struct dat *d = dat_open_fd(dup(fd), "made", err, sizeof(err));
+
+	if (!d)
+		assert_int_equal(strncmp(err, "made: ", 6), 0);
+	dat_close(d);
+	return d != NULL;
+}
+
 /* Each journal with something that no recorder writes. */
 static int write_with(void (*put)(struct journal *j), bool frame)
 {
@@ -184,6 +196,8 @@ static int write_with(void (*put)(struct journal *j), bool frame)
 	put(j);
 	journal_free(j);
 	rc = dat_write(in, true, out, NULL, NULL, &written);
+	if (rc)
+		assert_false(can_be_read(in));
 	close(in);
 	close(out);
 	return rc;

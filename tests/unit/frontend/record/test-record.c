@@ -86,6 +86,26 @@ static void finish(struct recording *rec, struct record_result *result)
 	assert_int_equal(access(rec->part, F_OK), -1);
 }
 
+/* Each mark is in the pages of some vCPU once, as whoever reads files finds them. */
+static unsigned int count_marks(struct dat *d, const char *text)
+{
+	const struct dat_buffer *b = dat_buffer(d, 0);
+	unsigned int n = 0;
+
+	for (unsigned int v = 0; v < b->nr_vcpus; v++) {
+		struct dat_pages *p = dat_pages_open(d, b, &b->vcpus[v]);
+		const void *page;
+		size_t size;
+
+		assert_non_null(p);
+		while (dat_pages_next(p, &page, &size) == 1)
+			n += memmem(page, size, text, strlen(text)) != NULL;
+		assert_string_equal(dat_pages_error(p), "");
+		dat_pages_close(p);
+	}
+	return n;
+}
+
 static void recorded(void **state)
 {
 	struct record_result result;
@@ -109,26 +129,6 @@ static void recorded(void **state)
 	/* It has taken them. */
 	assert_null(strstr(get(w, "trace", buf, sizeof(buf)), "while"));
 	unlink(rec.path);
-}
-
-/* Each mark is in the pages of some vCPU once, as whoever reads files finds them. */
-static unsigned int count_marks(struct dat *d, const char *text)
-{
-	const struct dat_buffer *b = dat_buffer(d, 0);
-	unsigned int n = 0;
-
-	for (unsigned int v = 0; v < b->nr_vcpus; v++) {
-		struct dat_pages *p = dat_pages_open(d, b, &b->vcpus[v]);
-		const void *page;
-		size_t size;
-
-		assert_non_null(p);
-		while (dat_pages_next(p, &page, &size) == 1)
-			n += memmem(page, size, text, strlen(text)) != NULL;
-		assert_string_equal(dat_pages_error(p), "");
-		dat_pages_close(p);
-	}
-	return n;
 }
 
 static void read_back(unsigned int version, bool zstd, struct world *w)
@@ -202,6 +202,7 @@ static void killed(void **state)
 	struct record_repaired repaired;
 	struct recording rec;
 	struct world *w = *state;
+	struct dat *d;
 	char copy[80];
 
 	begin(&rec, 7, false);
@@ -210,6 +211,14 @@ static void killed(void **state)
 	mark(w, "the last words\n");
 	assert_true(is_there(rec.path, "the last words\n"));
 	assert_true(has(rec.path, JOURNAL_MAGIC));
+	/* It can be read as it is. */
+	d = dat_open(rec.path, rec.err, sizeof(rec.err));
+	if (!d)
+		fail_msg("%s", rec.err);
+	assert_int_equal(count_marks(d, "the last words\n"), 1);
+	assert_string_equal(dat_info(d)->clock, "global");
+	assert_non_null(strstr(dat_info(d)->kallsyms.text, " t tracing_mark_write\n"));
+	dat_close(d);
 	/* As it is now; the recorder has the file itself. */
 	copy_file(rec.path, copy);
 	assert_int_equal(record_repair(rec.path, NULL, &repaired, rec.err, sizeof(rec.err)), -1);
