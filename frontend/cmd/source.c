@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* source.c - see source.h */
+#include "frontend/cmd/source-dat.h"
 #include "frontend/cmd/source.h"
 
 #include <errno.h>
@@ -177,8 +178,6 @@ static const char *other_kind(const struct file_bytes *f, char what[KIND_LEN])
 	const char *name = (const char *)f->data + sizeof(tracer) - 1;
 	size_t len = 0;
 
-	if (begins(f, "\x17\x08\x44tracing"))
-		return "a trace.dat file, which trace-cmd report prints as text";
 	if (begins(f, "Entry Delta PID"))
 		return "in the form kft; reports need the form trace";
 	if (!begins(f, tracer) || begins(f, "# tracer: function_graph"))
@@ -270,7 +269,14 @@ bool report_options_check(const struct report_options *opt)
 
 struct calltree *source_read(const struct report_options *opt)
 {
-	return opt->file ? read_file(opt->file) : read_live(opt);
+	struct calltree *t;
+
+	if (!opt->file || !source_dat_is_one(opt->file))
+		return opt->file ? read_file(opt->file) : read_live(opt);
+	t = source_dat_read(opt->file, opt->instance);
+	if (t)
+		say_full(t);
+	return t;
 }
 
 /* --- selection ---------------------------------------------------------------------------- */

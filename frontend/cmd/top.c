@@ -27,11 +27,12 @@ struct top {
 };
 
 static const struct option_usage top_usage = {
-	"hvtrace top [OPTION]...",
+	"hvtrace top [OPTION]... [FILE]",
 	"Shows which functions a guest's kernel spends its time with, from the buffers of a trace with\n"
 	"the tracer function_graph that is under way; they are read without taking anything away. The\n"
 	"table is drawn anew every second until q or Ctrl-C; each is about the time since the last:\n"
-	"calls per second, share of one vCPU, time on a CPU, without and with what is called, average.",
+	"calls per second, share of one vCPU, time on a CPU, without and with what is called, average.\n"
+	"Of FILE, as hvtrace graph takes it, it is one table, of all of it.",
 };
 
 static uint64_t now_ns(void)
@@ -140,6 +141,24 @@ static bool wants_screen(const struct top_options *opt)
 	return !opt->once && !opt->batch && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
 }
 
+/* One table of all that is in a file. */
+static int top_of_file(const struct top_options *opt, enum order order)
+{
+	struct top top = {.opt = opt, .order = order};
+	struct calltree *t = source_read(&opt->report);
+	int rc;
+
+	if (t)
+		t = source_tasks(t, &opt->report);
+	if (!t)
+		return EXIT_FAILED;
+	rc = show(&top, t, t->until > t->from ? (double)(t->until - t->from) / 1e9 : 0);
+	calltree_free(t);
+	if (rc == -ENOMEM)
+		fprintf(stderr, "hvtrace: out of memory\n");
+	return rc ? EXIT_FAILED : EXIT_OK;
+}
+
 static int top(const struct top_options *opt, enum order order)
 {
 	struct top top = {.opt = opt, .order = order};
@@ -178,12 +197,14 @@ int cmd_top(int argc, char **argv)
 
 	if (first == OPTIONS_HELP)
 		status = EXIT_OK;
-	else if (first >= 0 && first != argc)
-		fprintf(stderr, "hvtrace: top takes no file (hvtrace top --help)\n");
+	else if (first >= 0 && argc - first > 1)
+		fprintf(stderr, "hvtrace: top takes one file at most (hvtrace top --help)\n");
 	else if (first >= 0 && !order_parse(opt.sort, &order))
 		fprintf(stderr, "hvtrace: --sort %s: there are " ORDER_NAMES "\n", opt.sort);
-	else if (first >= 0 && report_options_check(&opt.report))
-		status = top(&opt, order);
+	else if (first >= 0 && report_options_check(&opt.report)) {
+		opt.report.file = first < argc ? argv[first] : NULL;
+		status = opt.report.file ? top_of_file(&opt, order) : top(&opt, order);
+	}
 	option_list_free(&opt.report.pids);
 	return status;
 }

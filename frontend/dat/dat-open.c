@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* dat-open.c - opens a trace.dat file: what its head says, and which container it is. */
+#include "frontend/dat/journal.h"
 #include "frontend/dat/local.h"
 
 #include "guestsym/guestsym.h"
@@ -184,6 +185,13 @@ static int read_all(struct dat *d)
 		rc = dat_options_apply(d);
 	d->info.formats = d->formats;
 	return rc;
+}
+
+bool dat_is_one(const void *head, size_t len)
+{
+	const size_t magic_len = sizeof(magic) - 1;
+
+	return (len >= magic_len && !memcmp(head, magic, magic_len)) || journal_is_one(head, len);
 }
 
 /* --- the file ----------------------------------------------------------------------------------

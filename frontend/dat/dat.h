@@ -111,6 +111,10 @@ struct dat_buffer {
 	unsigned int cpus; /* one more than the highest number */
 };
 
+/* Whether a file begins as one, or as a recording that is to become one: of its first bytes. */
+#define DAT_HEAD_LEN 128
+bool dat_is_one(const void *head, size_t len);
+
 /*
  * Open a file and read all of it but the records. NULL on error, with one line in err that names
  * the file and what is wrong. dat_open_fd() takes the descriptor, also on error; name is what the
