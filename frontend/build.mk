@@ -25,6 +25,7 @@ frontend-objs += frontend/cmd/repair.o
 frontend-objs += frontend/cmd/report.o
 frontend-objs += frontend/cmd/run.o
 frontend-objs += frontend/cmd/set.o
+frontend-objs += frontend/cmd/show.o
 frontend-objs += frontend/cmd/source-dat.o
 frontend-objs += frontend/cmd/source.o
 frontend-objs += frontend/cmd/suggest.o

@@ -26,8 +26,12 @@ int cmd_report(int argc, char **argv);
 int cmd_repair(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_set(int argc, char **argv);
+int cmd_show(int argc, char **argv);
 int cmd_symbols(int argc, char **argv);
 int cmd_top(int argc, char **argv);
+
+/* Print a file of a trace that is under way; guest may be NULL. The exit status. */
+int get_file(const char *guest, const char *file);
 
 /* What a command that traces is, where it differs from another: run and attach, and record. */
 struct tracing {

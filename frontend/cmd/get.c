@@ -44,7 +44,7 @@ static int print_file(struct control_client *c, const char *file, bool stream)
 	return EXIT_FAILED;
 }
 
-static int get(const char *guest, const char *file)
+int get_file(const char *guest, const char *file)
 {
 	struct control_client *c = connect_to_trace(guest, STDOUT_FILENO);
 	int rc, status = EXIT_FAILED;
@@ -82,5 +82,5 @@ int cmd_get(int argc, char **argv)
 		fprintf(stderr, "hvtrace: get takes one file (hvtrace get --help)\n");
 		return EXIT_USAGE;
 	}
-	return get(guest, argv[first]);
+	return get_file(guest, argv[first]);
 }
