@@ -89,7 +89,7 @@ int dat_in_string(struct dat_in *in, const char **string)
 {
 	uint64_t most = in->end - in->at < DAT_STRING_MAX ? in->end - in->at : DAT_STRING_MAX;
 	char start[DAT_STRING_MAX];
-	struct dat_text text;
+	struct dat_text text = {NULL, 0};
 	const char *end;
 	int rc = look(in, start, (size_t)most);
 

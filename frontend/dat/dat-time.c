@@ -19,10 +19,11 @@ uint64_t dat_time(const struct dat_info *info, uint64_t ts)
 	return ts + (uint64_t)info->ts_offset;
 }
 
+/* boot does, too, but libtracecmd 3.1 does not know: then its times are printed as they are. */
 bool dat_counts_ns(const struct dat_info *info)
 {
 	static const char *const clocks[] = {
-		"local", "global", "uptime", "perf", "mono", "mono_raw", "boot", "tai", "tsc2nsec",
+		"local", "global", "uptime", "perf", "mono", "mono_raw", "tai", "tsc2nsec",
 	};
 
 	if (info->tsc2nsec.mult || !info->clock)

@@ -156,7 +156,7 @@ static int read_records(struct dat_in *in, const char *kind)
 
 static int read_v6(struct dat *d, struct dat_in *in)
 {
-	char kind[KIND_LEN];
+	char kind[KIND_LEN] = "";
 	int rc = read_texts(in);
 
 	if (!rc)

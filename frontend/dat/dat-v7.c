@@ -31,6 +31,7 @@ static int section_find(struct dat *d, uint64_t offset, unsigned int id, const c
 	uint32_t description;
 	int rc;
 
+	*s = (struct section){0};
 	if (offset > d->file_size)
 		return dat_fail(d, "it is cut off, or lies: its %s would be behind its end", what);
 	rc = dat_in_u16(&in, &s->id);
@@ -273,7 +274,7 @@ static int read_buffer(struct dat *d, const struct dat_text *option)
 	uint32_t page_size = 0, cpus = 0;
 	uint64_t offset = 0;
 	struct dat_buffer *b;
-	struct section s;
+	struct section s = {0};
 	int rc = dat_in_u64(&in, &offset);
 
 	if (!rc)

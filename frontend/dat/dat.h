@@ -134,7 +134,10 @@ bool dat_option(const struct dat *d, unsigned int id, size_t nth, struct dat_tex
  * dat_counts_ns()).
  */
 uint64_t dat_time(const struct dat_info *info, uint64_t ts);
-/* Whether these are nanoseconds: not of clocks that count something else, such as counter. */
+/*
+ * Whether these are taken for nanoseconds, as libtracecmd does: not of clocks that count something
+ * else, such as counter, and not of boot.
+ */
 bool dat_counts_ns(const struct dat_info *info);
 
 /* The pages of one vCPU, one after another, with one chunk of them in memory. */

@@ -173,10 +173,11 @@ static int print_function(struct trace_seq *s, struct tep_record *record, struct
 	return 0;
 }
 
+static const char ftrace[] = "ftrace", entry_name[] = "funcgraph_entry";
+static const char exit_name[] = "funcgraph_exit", function_name[] = "function";
+
 void fgraph_register(struct fgraph *g)
 {
-	static const char ftrace[] = "ftrace", entry_name[] = "funcgraph_entry";
-	static const char exit_name[] = "funcgraph_exit", function_name[] = "function";
 	struct tep_handle *tep = formats_tep(g->formats);
 	struct tep_event *entry = tep_find_event_by_name(tep, ftrace, entry_name);
 	struct tep_event *exit = tep_find_event_by_name(tep, ftrace, exit_name);
@@ -195,4 +196,13 @@ void fgraph_register(struct fgraph *g)
 	g->exit_rettime = tep_find_field(exit, "rettime");
 	tep_register_event_handler(tep, -1, ftrace, entry_name, print_entry, g);
 	tep_register_event_handler(tep, -1, ftrace, exit_name, print_exit, g);
+}
+
+void fgraph_unregister(struct fgraph *g)
+{
+	struct tep_handle *tep = formats_tep(g->formats);
+
+	tep_unregister_event_handler(tep, -1, ftrace, function_name, print_function, g);
+	tep_unregister_event_handler(tep, -1, ftrace, entry_name, print_entry, g);
+	tep_unregister_event_handler(tep, -1, ftrace, exit_name, print_exit, g);
 }

@@ -20,7 +20,8 @@ struct fgraph {
 	const struct tep_format_field *exit_func, *exit_depth, *exit_calltime, *exit_rettime;
 };
 
-/* From now on formats print such events so; as long as they do g stays where it is. */
+/* From now on formats print such events so; until fgraph_unregister() g stays where it is. */
 void fgraph_register(struct fgraph *g);
+void fgraph_unregister(struct fgraph *g); /* nothing if they do not */
 
 #endif

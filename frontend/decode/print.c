@@ -64,6 +64,7 @@ void print_free(struct print *p)
 {
 	if (!p)
 		return;
+	fgraph_unregister(&p->graph);
 	trace_seq_destroy(&p->seq);
 	free(p);
 }

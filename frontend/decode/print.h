@@ -18,7 +18,7 @@ struct print_config {
 	bool graph_depth; /* and tell the depth */
 };
 
-/* f prints for this one then. NULL: no memory. */
+/* Until print_free() f prints for this one alone. NULL: no memory. */
 struct print *print_new(struct dat *d, struct formats *f, struct records *e,
 			const struct print_config *cfg);
 void print_free(struct print *p); /* NULL is allowed */

@@ -10,6 +10,7 @@ FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging fuzz-stub)
 fuzz-targets += $(O)/tests/fuzz/fuzz-cache
 fuzz-targets += $(O)/tests/fuzz/fuzz-dat
+fuzz-targets += $(O)/tests/fuzz/fuzz-decode
 fuzz-targets += $(O)/tests/fuzz/fuzz-endless
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-journal
@@ -40,6 +41,7 @@ $(fuzz-targets): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(fuzz-objs)
 # The objects of these rooms of tracer/.
 fuzz-rooms = $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,$(1),tracer/$(r)/%.o),$(tracer-objs)))
 
+$(O)/tests/fuzz/fuzz-decode: private LDLIBS += -lcmocka
 $(O)/tests/fuzz/fuzz-types: private LDLIBS += $(count-steps)
 $(O)/tests/fuzz/fuzz-staging: $(O)/obj/fuzz/tracer/payload/staging.o
 $(O)/tests/fuzz/fuzz-pairing: $(addprefix $(O)/obj/fuzz/tracer/graph/,merge.o pairing.o)
@@ -51,6 +53,8 @@ $(O)/tests/fuzz/fuzz-event-print: $(call fuzz-rooms,lib ring output) $(O)/obj/fu
 
 $(addprefix $(O)/tests/fuzz/fuzz-,dat journal): $(O)/obj/fuzz/tracer/lib/text.o \
 	$(addprefix $(O)/obj/fuzz/,$(filter frontend/dat/%.o,$(frontend-objs)))
+$(O)/tests/fuzz/fuzz-decode: $(addprefix $(O)/obj/fuzz/,$(filter frontend/dat/%.o frontend/decode/%.o,$(frontend-objs))) \
+	$(call fuzz-rooms,lib) $(O)/obj/fuzz/tracer/ring/page.o
 
 fuzz-report-objs := calls calltree duration graph-text latency order render render-flame render-folded \
 	render-graph render-latency render-latency-svg render-top saved select subsystem weight

@@ -269,7 +269,11 @@ static void test_clocks(void **state)
 	static const struct {
 		const char *clock;
 		bool ns;
-	} clocks[] = {{"local", true}, {"mono_raw", true}, {"counter", false}, {"x86-tsc", false}};
+	} clocks[] = {{"local", true},
+		      {"mono_raw", true},
+		      {"counter", false},
+		      {"boot", false},
+		      {"x86-tsc", false}};
 	struct dat_info info = {0};
 
 	(void)state;

@@ -93,6 +93,28 @@ static void test_plain(void **state)
 	decode_world_end(&w);
 }
 
+/* The same formats serve several, one after the other. */
+static void test_again(void **state)
+{
+	const struct print_config plain = {.plain = true}, cfg = {0};
+	struct decode_world w = decode_world();
+	char *first = decode_world_text(&w, &cfg), *then;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		records_close(w.r);
+		w.r = records_open(w.d, RECORDS_ALL);
+		then = decode_world_text(&w, i ? &cfg : &plain);
+		if (i)
+			assert_string_equal(then, first);
+		else
+			assert_non_null(strstr(then, " funcgraph_entry:      --> vfs_write\n"));
+		free(then);
+	}
+	free(first);
+	decode_world_end(&w);
+}
+
 /* Of a kind that the file has no format of, and too short for the one that it has. */
 static void test_unknown(void **state)
 {
@@ -186,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_latency_and_nanoseconds),
 		cmocka_unit_test(test_raw),
 		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_again),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_stat),

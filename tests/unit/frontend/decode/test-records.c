@@ -252,6 +252,7 @@ static void test_error(void **state)
 	for (uint8_t *next = at; next;
 	     next = memmem(at + 1, m.len - (size_t)(at + 1 - m.bytes), magic, sizeof(magic)))
 		at = next;
+	assert_non_null(at);
 	*at = 0;
 	d = dat_open_fd(made_file(&m, m.len), "made", err, sizeof(err));
 	assert_non_null(d);
