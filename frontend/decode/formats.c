@@ -170,6 +170,39 @@ static int load_format(struct formats *f, const struct dat_info *info, const str
 	return 0;
 }
 
+/*
+ * Records of the tracer blk have no format file. Their id is the one behind user_stack's
+ * (enum trace_type of kernel/trace/trace.h), and they are a struct blk_io_trace with the common
+ * fields in place of its first ones; libtracecmd makes the same of them.
+ */
+static void add_blktrace(struct formats *f)
+{
+	static const char fields[] = "\tfield:u64 sector;\toffset:16;\tsize:8;\n"
+				     "\tfield:int bytes;\toffset:24;\tsize:4;\n"
+				     "\tfield:int action;\toffset:28;\tsize:4;\n"
+				     "\tfield:int pid;\toffset:32;\tsize:4;\n"
+				     "\tfield:int device;\toffset:36;\tsize:4;\n"
+				     "\tfield:int cpu;\toffset:40;\tsize:4;\n"
+				     "\tfield:short error;\toffset:44;\tsize:2;\n"
+				     "\tfield:short pdu_len;\toffset:46;\tsize:2;\n"
+				     "\tfield:void data;\toffset:48;\tsize:0;\n"
+				     "\nprint fmt: \"%d\", REC->pid\n";
+	const struct tep_event *before = tep_find_event_by_name(f->tep, "ftrace", "user_stack");
+	char text[1024];
+	int len;
+
+	if (!before || tep_find_event(f->tep, before->id + 1))
+		return;
+	len = snprintf(text, sizeof(text),
+		       "name: blktrace\nID: %d\nformat:\n"
+		       "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\n"
+		       "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\n"
+		       "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\n"
+		       "\tfield:int common_pid;\toffset:4;\tsize:4;\n\n%s",
+		       before->id + 1, fields);
+	tep_parse_event(f->tep, text, (unsigned long)len, "ftrace");
+}
+
 static int check_fields(struct formats *f, const struct dat_info *info,
 			const struct tep_event *event, const struct tep_format_field *field)
 {
@@ -221,6 +254,8 @@ int formats_load(struct formats *f, const struct dat_info *info, char *err, size
 		rc = fail(f, info, "it has %zu formats of events", info->nr_formats);
 	for (size_t i = 0; !rc && i < info->nr_formats; i++)
 		rc = load_format(f, info, &info->formats[i]);
+	if (!rc)
+		add_blktrace(f);
 	if (!rc)
 		rc = check_formats(f, info);
 	return rc ? rc : load_names(f, info);

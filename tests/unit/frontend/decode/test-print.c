@@ -115,6 +115,42 @@ static void test_again(void **state)
 	decode_world_end(&w);
 }
 
+/* Records of the tracer blk have no format in the file, but it is known. */
+static void test_blktrace(void **state)
+{
+	static const struct dat_format formats[] = {
+		{"ftrace",
+		 {"name: user_stack\nID: 12\n" MADE_COMMON
+		  "\tfield:unsigned int tgid;\toffset:8;\tsize:4;\tsigned:0;\n"
+		  "\nprint fmt: \"%d\", REC->tgid\n",
+		  0}},
+		{NULL, {NULL, 0}},
+	};
+	static struct made_page page;
+	static const struct made_vcpu vcpu = {0, page.bytes, RING_PAGE_SIZE};
+	static const struct made_buffer buffers[] = {{"", "global", &vcpu, 1},
+						     {NULL, NULL, NULL, 0}};
+	const uint32_t record[12] = {13, 1, 0, 0, 2048, 0, 4096, 0x10001, 77};
+	struct made_dat_spec s = {.version = 6};
+	struct decode_world w;
+	char *text;
+
+	(void)state;
+	made_trace_spec(&s);
+	made_page_begin(&page, 5000);
+	made_page_event(&page, 5000, record, sizeof(record));
+	made_page_end(&page, 0);
+	s.formats = formats;
+	s.buffers = buffers;
+	s.cpus = 1;
+	w = decode_world_of(made_open(&s));
+	text = decode_world_text(&w, &(struct print_config){0});
+	assert_string_equal(
+		text, "            init-1     [000]     0.000005: blktrace:             77\n");
+	free(text);
+	decode_world_end(&w);
+}
+
 /* Of a kind that the file has no format of, and too short for the one that it has. */
 static void test_unknown(void **state)
 {
@@ -209,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_raw),
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_blktrace),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_stat),
