@@ -252,6 +252,18 @@ static void list_events(struct report *r)
 	}
 }
 
+/* Of a file of a guest that was traced together with its host by trace-cmd. */
+static void tell_shift(const struct report *r)
+{
+	struct dat_text shift;
+
+	if (dat_option(r->dat, DAT_OPTION_TIME_SHIFT, 0, &shift) && shift.len >= 16)
+		fprintf(stderr,
+			"hvtrace: warning: %s: times are the guest's own: what makes them its "
+			"host's is not applied\n",
+			dat_info(r->dat)->name);
+}
+
 /* What was not all there. */
 static int tell_damage(struct report *r)
 {
@@ -277,6 +289,7 @@ static int report(struct report *r)
 		print_stat(r->dat, r->out);
 		return EXIT_OK;
 	}
+	tell_shift(r);
 	if (opt->list)
 		list_events(r);
 	else
