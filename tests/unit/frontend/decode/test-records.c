@@ -241,19 +241,17 @@ static void test_error(void **state)
 	struct made_dat m;
 	struct records *r;
 	char err[256];
-	uint8_t *at;
 	struct dat *d;
+	size_t at;
 
 	(void)state;
 	made_trace_spec(&s);
 	m = made_dat(&s);
 	/* The last one is of the buffer "one". */
-	at = memmem(m.bytes, m.len, magic, sizeof(magic));
-	for (uint8_t *next = at; next;
-	     next = memmem(at + 1, m.len - (size_t)(at + 1 - m.bytes), magic, sizeof(magic)))
-		at = next;
-	assert_non_null(at);
-	*at = 0;
+	at = m.len - sizeof(magic);
+	while (at && memcmp(m.bytes + at, magic, sizeof(magic)) != 0)
+		at--;
+	m.bytes[at] = 0;
 	d = dat_open_fd(made_file(&m, m.len), "made", err, sizeof(err));
 	assert_non_null(d);
 	r = records_open(d, RECORDS_ALL);
