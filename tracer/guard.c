@@ -307,6 +307,16 @@ static int guards_do(struct trace *t, uint32_t guards, const struct machine_hit 
 	return ret;
 }
 
+/* Its call is the last event; calls that are still to be paired with their returns come before. */
+static void until_reached(struct trace *t, const struct machine_hit *hit)
+{
+	trace_writers_stop(t);
+	atomic_store(&t->instances->until, hit->tsc);
+	record_drain_all(t);
+	trace_writers_go(t);
+	trace_finish(t);
+}
+
 void guards_hit(struct trace *t, uint32_t guards, const struct machine_hit *hit)
 {
 	bool others;
@@ -326,5 +336,5 @@ void guards_hit(struct trace *t, uint32_t guards, const struct machine_hit *hit)
 	if (ret)
 		trace_fail(t, ret);
 	if (guards & GUARD_UNTIL)
-		trace_finish(t);
+		until_reached(t, hit);
 }
