@@ -102,6 +102,7 @@ frontend-objs += frontend/sandbox/kinds.o
 frontend-objs += frontend/sandbox/landlock.o
 frontend-objs += frontend/sandbox/sandbox.o
 frontend-objs += frontend/sandbox/threads.o
+frontend-objs += frontend/session/again.o
 frontend-objs += frontend/session/attach.o
 frontend-objs += frontend/session/confine.o
 frontend-objs += frontend/session/connect.o

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -180,6 +181,18 @@ static ssize_t sink_write(void *cookie, const char *buf, size_t len)
 	return 0;
 }
 
+/* Only to the beginning, to write it all once more. */
+static int sink_seek(void *cookie, off64_t *at, int whence)
+{
+	struct sink *k = cookie;
+
+	if (*at || whence != SEEK_SET || lseek(k->fd, 0, SEEK_SET))
+		return -1;
+	k->error = 0;
+	k->lost = 0;
+	return ftruncate(k->fd, 0) ? -1 : 0;
+}
+
 static int sink_close(void *cookie)
 {
 	struct sink *k = cookie;
@@ -255,7 +268,8 @@ static int sink_open(struct sink *k, const char *path)
  */
 static FILE *stream_with(const struct sink *k, int mode, size_t buffer, struct sink **to)
 {
-	static const cookie_io_functions_t ops = {.write = sink_write, .close = sink_close};
+	static const cookie_io_functions_t ops = {
+		.write = sink_write, .seek = sink_seek, .close = sink_close};
 	struct sink *own = malloc(sizeof(*own));
 	FILE *f = NULL;
 
@@ -376,6 +390,13 @@ int output_end(int status)
 		return status;
 	fprintf(stderr, "hvtrace: cannot write to standard output: %s\n", strerror(error));
 	return EXIT_FAILED;
+}
+
+int output_again(FILE *f)
+{
+	__fpurge(f);
+	clearerr(f);
+	return fseek(f, 0, SEEK_SET) ? -errno : 0;
 }
 
 /* --- a report --------------------------------------------------------------------------------- */

@@ -62,5 +62,7 @@ int output_end(int status);
  * NULL. NULL and errno on error.
  */
 FILE *output_open(const char *path, const struct cancel *cancel);
+/* What was written to such a stream did not get into its file: it is empty again, else -errno. */
+int output_again(FILE *f);
 
 #endif

@@ -79,7 +79,7 @@ struct tracefs *tracefs_mount(struct view *view, const struct tracefs_config *cf
 	fs->unmount = cfg->unmount;
 	fs->arg = cfg->arg;
 	server_init(&fs->server, view);
-	if (mountpoint_init(&fs->at, cfg->dir, cfg->guest, err, errlen))
+	if (mountpoint_init(&fs->at, cfg->dir, cfg->guest, cfg->allow_other, err, errlen))
 		goto err_server;
 	if (serve(fs, cfg->allow_other, err, errlen))
 		goto err_mountpoint;

@@ -184,9 +184,27 @@ static int take_dir(struct mountpoint *m, char *err, size_t errlen)
 
 /* --- the mount point ------------------------------------------------------------------------ */
 
-static int take_default(struct mountpoint *m, const char *guest, char *err, size_t errlen)
+/* Others get to what is mounted in the default place by its name; what else is there stays ours. */
+static int let_others_pass(struct mountpoint *m, char *err, size_t errlen)
 {
-	int rc = find_default(m, guest, false, err, errlen) ? -1 : take_dir(m, err, errlen);
+	struct stat above;
+
+	if (!fstatat(m->parent, "..", &above, 0) && above.st_mode & S_IXOTH &&
+	    !fchmod(m->parent, 0711))
+		return 0;
+	snprintf(err, errlen,
+		 "other users (--allow-other) do not get to %s: say where to mount with -M DIR",
+		 m->above);
+	return -1;
+}
+
+static int take_default(struct mountpoint *m, const char *guest, bool others, char *err,
+			size_t errlen)
+{
+	int rc = find_default(m, guest, false, err, errlen) ||
+				 (others && let_others_pass(m, err, errlen))
+			 ? -1
+			 : take_dir(m, err, errlen);
 
 	if (rc == -EBUSY) {
 		close(m->parent);
@@ -196,8 +214,8 @@ static int take_default(struct mountpoint *m, const char *guest, char *err, size
 	return rc;
 }
 
-int mountpoint_init(struct mountpoint *m, const char *dir, const char *guest, char *err,
-		    size_t errlen)
+int mountpoint_init(struct mountpoint *m, const char *dir, const char *guest, bool others,
+		    char *err, size_t errlen)
 {
 	int rc;
 
@@ -205,7 +223,7 @@ int mountpoint_init(struct mountpoint *m, const char *dir, const char *guest, ch
 	if (dir)
 		rc = find_named(m, dir, err, errlen) ? -1 : take_dir(m, err, errlen);
 	else
-		rc = take_default(m, guest, err, errlen);
+		rc = take_default(m, guest, others, err, errlen);
 	if (!rc)
 		return 0;
 	if (m->parent >= 0)

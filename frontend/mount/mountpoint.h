@@ -19,11 +19,11 @@ struct mountpoint {
 
 /*
  * Find or make it; what a killed hvtrace left mounted there is unmounted. dir NULL: GUEST in
- * runtime_dir_open(). It is the user's, no link, and no other user has a say in its path. -1 with
- * one line in err.
+ * runtime_dir_open(), which others may pass through from then on if `others` may open the files. It
+ * is the user's, no link, and no other user has a say in its path. -1 with one line in err.
  */
-int mountpoint_init(struct mountpoint *m, const char *dir, const char *guest, char *err,
-		    size_t errlen);
+int mountpoint_init(struct mountpoint *m, const char *dir, const char *guest, bool others,
+		    char *err, size_t errlen);
 /* Its directory goes if it was made. */
 void mountpoint_exit(struct mountpoint *m);
 /*

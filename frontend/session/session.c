@@ -5,6 +5,7 @@
 #include "frontend/lib/exit.h"
 #include "frontend/lib/output.h"
 #include "frontend/sandbox/broker.h"
+#include "frontend/session/again.h"
 #include "frontend/session/progress.h"
 #include "frontend/session/registry.h"
 #include "frontend/session/settings.h"
@@ -446,23 +447,37 @@ bool session_failed(const struct session *s)
 	return s->end == SESSION_GUEST && (crashed || s->opt->until || session_not_begun(s));
 }
 
+static const char *session_output_name(const struct session *s)
+{
+	return strcmp(s->opt->output, "-") ? s->opt->output : "the trace";
+}
+
+static int session_print_once(struct session *s)
+{
+	int ret;
+
+	errno = 0;
+	ret = trace_print_as(s->trace, s->opt->format, s->out);
+	return !ret && fflush(s->out) ? -errno : ret;
+}
+
 static int session_print(struct session *s)
 {
-	int ret = trace_print_as(s->trace, s->opt->format, s->out);
+	int ret = session_print_once(s);
 
-	if (!ret && fflush(s->out))
-		ret = -errno;
+	while (ret && again_is_wanted(s->out, session_output_name(s), ret, &s->cancel))
+		ret = session_print_once(s);
 	if (fclose(s->out) && !ret)
 		ret = -errno;
 	s->out = NULL;
-	if (!ret)
+	/* Whoever has read as much as he wanted: no failure, and nobody to be told. */
+	if (!ret || ret == -EPIPE)
 		return EXIT_OK;
 	if (cancel_asked(&s->cancel)) {
 		fprintf(stderr, "hvtrace: interrupted: the trace is not printed to its end\n");
 		return CANCEL_STATUS(cancel_asked(&s->cancel));
 	}
-	fprintf(stderr, "hvtrace: cannot write %s: %s\n",
-		strcmp(s->opt->output, "-") ? s->opt->output : "the trace", strerror(-ret));
+	fprintf(stderr, "hvtrace: cannot write %s: %s\n", session_output_name(s), strerror(-ret));
 	return EXIT_FAILED;
 }
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -406,14 +407,49 @@ static void test_file(void **state)
 	unlink(path);
 }
 
+/* What did not fit is written once more, from the beginning. */
+static void test_again(void **state)
+{
+	char path[] = "/tmp/test-output-XXXXXX", block[1024];
+	struct rlimit was, low;
+	int fd = mkstemp(path);
+	FILE *f = output_open(path, NULL);
+
+	(void)state;
+	assert_true(fd >= 0 && f);
+	memset(block, 'x', sizeof(block));
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	low = (struct rlimit){3 * sizeof(block), was.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	for (int i = 0; i < 8; i++)
+		fwrite(block, 1, sizeof(block), f);
+	assert_int_equal(fflush(f), EOF);
+	assert_int_equal(errno, EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	assert_int_equal(output_again(f), 0);
+	fputs("all of it\n", f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(read(fd, said, sizeof(said)), strlen("all of it\n"));
+	assert_memory_equal(said, "all of it\n", strlen("all of it\n"));
+	close(fd);
+	unlink(path);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_escape),	 cmocka_unit_test(test_streams),
-		cmocka_unit_test(test_report),	 cmocka_unit_test(test_console),
-		cmocka_unit_test(test_screen),	 cmocka_unit_test(test_file),
-		cmocka_unit_test(test_trace),	 cmocka_unit_test(test_nobody_reads_errors),
-		cmocka_unit_test(test_patience), cmocka_unit_test(test_errors_after_a_signal),
+		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_console),
+		cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_nobody_reads_errors),
+		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_errors_after_a_signal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

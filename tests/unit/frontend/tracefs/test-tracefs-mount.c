@@ -110,6 +110,34 @@ static void test_default_place(void **state)
 	assert_int_equal(rmdir(runtime), 0);
 }
 
+/* They have to get there: not where the directory above is closed to them. */
+static void test_default_place_of_others(void **state)
+{
+	struct mounted *w = *state;
+	const struct tracefs_config cfg = {.guest = "other", .allow_other = true};
+	char runtime[] = "/tmp/test-tracefs-run-XXXXXX", dir[128], err[512] = "";
+	struct tracefs *fs;
+	struct stat st;
+
+	if (geteuid())
+		skip();
+	assert_non_null(mkdtemp(runtime));
+	setenv("XDG_RUNTIME_DIR", runtime, 1);
+	assert_null(tracefs_mount(w->view, &cfg, err, sizeof(err)));
+	assert_non_null(strstr(err, "other users (--allow-other) do not get to"));
+	assert_int_equal(chmod(runtime, 0711), 0);
+	fs = tracefs_mount(w->view, &cfg, err, sizeof(err));
+	unsetenv("XDG_RUNTIME_DIR");
+	if (!fs)
+		fail_msg("%s", err);
+	snprintf(dir, sizeof(dir), "%s/hvtrace", runtime);
+	assert_int_equal(stat(dir, &st), 0);
+	assert_int_equal(st.st_mode, S_IFDIR | 0711);
+	tracefs_unmount(fs);
+	assert_int_equal(rmdir(dir), 0);
+	assert_int_equal(rmdir(runtime), 0);
+}
+
 /* Who has no descriptors of who mounted it, as a process that has kept the right to unmount. */
 static void test_left_by_a_copy(void **state)
 {
@@ -223,10 +251,15 @@ static void test_others_runtime_dir(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_open_at_the_end), TEST(test_unmounted_by_others),
-		TEST(test_stale),	    TEST(test_mounted_already),
-		TEST(test_default_place),   TEST(test_left_by_a_copy),
-		TEST(test_led_elsewhere),   TEST(test_others_runtime_dir),
+		TEST(test_open_at_the_end),
+		TEST(test_unmounted_by_others),
+		TEST(test_stale),
+		TEST(test_mounted_already),
+		TEST(test_default_place),
+		TEST(test_default_place_of_others),
+		TEST(test_left_by_a_copy),
+		TEST(test_led_elsewhere),
+		TEST(test_others_runtime_dir),
 	};
 
 	return mounted_can_run() ? cmocka_run_group_tests(tests, NULL, NULL) : 0;
