@@ -16,6 +16,9 @@ static const struct option_usage attach_usage = {
 	"Traces the kernel of a running guest for a while, prints the trace, and leaves the guest as\n"
 	"it was found. DOMAIN is a libvirt domain (name, id or UUID), or the gdb stub of a QEMU:\n"
 	"gdb:unix:PATH or gdb:HOST:PORT.",
+	"hvtrace attach mydomain -f 'vfs_*'\n"
+	"hvtrace attach gdb:unix:/run/guest.gdb -e sched:sched_switch --for 2s\n"
+	"hvtrace attach mydomain -t function_graph --for 1h &     # then: hvtrace top",
 };
 
 static int attach_trace(struct attach *a)

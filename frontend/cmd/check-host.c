@@ -16,6 +16,8 @@ static const struct option_usage check_usage = {
 	"line for each, in about a minute. With DOMAIN, a libvirt domain or gdb:unix:PATH or\n"
 	"gdb:HOST:PORT, it only looks at that guest, which stands for some tens of milliseconds and is\n"
 	"not changed. The output is made for bug reports: it has no names and no command lines in it.",
+	"hvtrace check-host\n"
+	"hvtrace check-host mydomain",
 };
 
 static void check_leave(void *arg, int signo)

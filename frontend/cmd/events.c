@@ -3,6 +3,7 @@
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/traceable.h"
 #include "frontend/lib/options.h"
+#include "frontend/session/connect.h"
 #include "frontend/session/event-category.h"
 #include "frontend/session/kernel-find.h"
 #include "guestsym/guestsym.h"
@@ -20,6 +21,8 @@ static const struct option_usage events_usage = {
 	"among them, as available_events does: SYSTEM:EVENT, one a line. A GLOB selects those that it\n"
 	"matches as a whole, or without a colon in it those whose system or name it matches, @NAME\n"
 	"those of a category. With --all functions are listed, too, and of each what it is.",
+	"hvtrace events -k vmlinuz 'sched:*'\n"
+	"hvtrace events -d mydomain -v sched_switch",
 };
 
 struct events_options {
@@ -50,6 +53,16 @@ static int read_functions(const struct events_options *o, const struct guestsym 
 	return ret;
 }
 
+static void explain(const struct events_options *o, char *err, size_t errlen)
+{
+	size_t len = strlen(err);
+	char text[256];
+
+	connect_explain(o->domain, text, sizeof(text));
+	if (*text)
+		snprintf(err + len, errlen - len, "; %s (hvtrace get available_events)", text);
+}
+
 static int read_guest(const struct events_options *o, struct kernel_lists *lists, char *err,
 		      size_t errlen)
 {
@@ -57,7 +70,11 @@ static int read_guest(const struct events_options *o, struct kernel_lists *lists
 	struct machine *m = machine_attach(&cfg, err, errlen);
 	const struct machine_patience always = {NULL, NULL};
 	struct guestsym *gs = m ? trace_read_kernel(m, o->parsers, &always, err, errlen) : NULL;
-	int ret = gs ? trace_read_events(m, gs, &lists->events, err, errlen) : -EIO;
+	int ret;
+
+	if (!m)
+		explain(o, err, errlen);
+	ret = gs ? trace_read_events(m, gs, &lists->events, err, errlen) : -EIO;
 
 	if (!ret)
 		ret = read_functions(o, gs, lists, err, errlen);

@@ -25,6 +25,9 @@ static const struct option_usage flame_usage = {
 	"         a FILE with the option funcgraph-abstime)\n"
 	"  time   time from entry to return, sleep included (default otherwise)\n"
 	"  calls  how many",
+	"hvtrace flame -o guest.svg\n"
+	"hvtrace flame --root x64_sys_call --no-idle -o calls.svg calls.txt\n"
+	"hvtrace flame --folded | flamegraph.pl >guest.svg",
 };
 
 /* False: a line says why not. */

@@ -18,6 +18,9 @@ static const struct option_usage get_usage = {
 	"FILE is called as on the mount (current_tracer, per_cpu/cpu0/stats, instances/foo/trace); of a\n"
 	"directory, such as . for the root, the names in it are printed. trace_pipe goes on until the\n"
 	"trace ends, nobody reads what is printed, or Ctrl-C.",
+	"hvtrace get trace\n"
+	"hvtrace get trace_pipe | head\n"
+	"hvtrace get -g mydomain events/sched/sched_switch/format",
 };
 
 static int write_all(const char *data, size_t len)

@@ -21,6 +21,9 @@ static const struct option_usage graph_usage = {
 	"way merged: how often, how long in all, without what it calls, on a CPU, on average, at most.\n"
 	"Of what is in the buffers of a trace under way (which stays there), or of FILE, which hvtrace\n"
 	"run or hvtrace attach has written with -t function_graph -o FILE.",
+	"hvtrace graph --root vfs_statx --min 2ms\n"
+	"hvtrace graph --callers '_raw_spin_lock*' --depth 3\n"
+	"hvtrace graph --tasks calls.txt",
 };
 
 /* "# 2,345 calls in 1.23 s, 4,567 events lost" */

@@ -30,6 +30,9 @@ static const struct option_usage latency_usage = {
 	"they began and ended. Of DOMAIN (as hvtrace attach takes it) that is traced for a while; or of\n"
 	"a trace under way, from when hvtrace/latency_enabled was set on. Histograms have a column for\n"
 	"each power of two; P99 is the end of the one that it is in.",
+	"hvtrace latency mydomain\n"
+	"hvtrace latency mydomain -t preemptirqsoff --for 30s --svg windows.svg\n"
+	"hvtrace latency --stack --sort total",
 };
 
 /* --- figures ---------------------------------------------------------------------------------- */

@@ -17,6 +17,8 @@ static const struct option_usage list_usage = {
 	"user's own hvtrace is tracing: id, name, state, vCPUs, accelerator, and the release of\n"
 	"the kernel, or the image that the configuration names (-: none; hvtrace attach then finds the\n"
 	"kernel in memory).",
+	"hvtrace list\n"
+	"hvtrace list --connect qemu:///session",
 };
 
 struct guests {

@@ -40,6 +40,9 @@ static const struct option_usage run_usage = {
 	"Boots an unmodified Linux kernel in a machine of its own, traces it from its first\n"
 	"instruction, and prints the trace when the guest has ended, --until or --for is reached,\n"
 	"or at Ctrl-C. The machine is hvtrace's own on /dev/kvm, or a domain of libvirt's QEMU.",
+	"hvtrace run --until sched_init\n"
+	"hvtrace run -f 'setup_*' -f start_kernel --until rest_init\n"
+	"hvtrace run -k bzImage -i initramfs.cpio -t function_graph --for 10s -o calls.txt",
 };
 
 static void run_trap(struct machine *m, const struct machine_hit *hit, void *arg)

@@ -28,6 +28,9 @@ static const struct option_usage set_usage = {
 	"mount. FILE is called as on the mount. As with `echo VALUE > FILE`, what was in it goes and a\n"
 	"line end is added; without a VALUE what to write is read from standard input. Put -- before a\n"
 	"VALUE that begins with a dash.",
+	"hvtrace set set_ftrace_filter 'vfs_*'\n"
+	"hvtrace set -a set_event sched:sched_switch\n"
+	"hvtrace set --make instances/mine",
 };
 
 /* --- writing ------------------------------------------------------------------------------ */

@@ -13,6 +13,8 @@ static const struct option_usage symbols_usage = {
 	"hvtrace symbols [OPTION]... IMAGE",
 	"Prints what is found in a kernel image (a bzImage such as /boot/vmlinuz-*, or a vmlinux),\n"
 	"as `key: value` lines.",
+	"hvtrace symbols /boot/vmlinuz-6.1.0-56-amd64\n"
+	"hvtrace symbols --functions vmlinuz | grep '^tcp_'",
 };
 
 struct symbols_options {

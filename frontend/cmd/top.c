@@ -33,6 +33,9 @@ static const struct option_usage top_usage = {
 	"table is drawn anew every second until q or Ctrl-C; each is about the time since the last:\n"
 	"calls per second, share of one vCPU, time on a CPU, without and with what is called, average.\n"
 	"Of FILE, as hvtrace graph takes it, it is one table, of all of it.",
+	"hvtrace top\n"
+	"hvtrace top --once --rows 10 --sort calls\n"
+	"hvtrace top calls.dat",
 };
 
 static uint64_t now_ns(void)

@@ -64,9 +64,17 @@ static int bad_value(const struct option_row *row, const char *text, const char 
 	return OPTIONS_BAD;
 }
 
+/* Of a number without one. */
+static uint64_t unit_of(const struct option_row *row)
+{
+	return row->kind == OPTION_SIZE_MB   ? UINT64_C(1) << 20
+	       : row->kind == OPTION_SIZE_KB ? UINT64_C(1) << 10
+					     : 1;
+}
+
 static int number_set(const struct option_row *row, const char *text)
 {
-	uint64_t unit = row->kind == OPTION_SIZE_MB ? UINT64_C(1) << 20 : 1;
+	uint64_t usual = unit_of(row), unit = usual;
 	unsigned long long n;
 	char why[96];
 	char *end;
@@ -75,7 +83,7 @@ static int number_set(const struct option_row *row, const char *text)
 	n = strtoull(text, &end, 10);
 	if (!isdigit((unsigned char)text[0]) || errno)
 		return bad_value(row, text, "not a number");
-	if (row->kind == OPTION_SIZE_MB && *end) {
+	if (usual > 1 && *end) {
 		const char *units = "KMG", *u = strchr(units, toupper((unsigned char)*end));
 
 		if (u) {
@@ -86,11 +94,11 @@ static int number_set(const struct option_row *row, const char *text)
 	if (*end)
 		return bad_value(row, text, "not a number");
 	if (n > UINT64_MAX / unit || n * unit < row->min || n * unit > row->max) {
-		uint64_t shown = row->kind == OPTION_SIZE_MB ? UINT64_C(1) << 20 : 1;
-
 		snprintf(why, sizeof(why), "not between %" PRIu64 " and %" PRIu64 "%s",
-			 row->min / shown, row->max / shown,
-			 row->kind == OPTION_SIZE_MB ? " MB" : "");
+			 row->min / usual, row->max / usual,
+			 row->kind == OPTION_SIZE_MB   ? " MB"
+			 : row->kind == OPTION_SIZE_KB ? " KB"
+						       : "");
 		return bad_value(row, text, why);
 	}
 	*(uint64_t *)row->value = n * unit;
@@ -148,6 +156,7 @@ static int row_set(const struct option_row *row, const char *text)
 	case OPTION_LIST:
 		return list_add(row->value, text);
 	case OPTION_NUMBER:
+	case OPTION_SIZE_KB:
 	case OPTION_SIZE_MB:
 		return number_set(row, text);
 	case OPTION_TIME:
@@ -272,6 +281,15 @@ bool option_is_one_of(const char *option, const char *value, const char *(*name)
 	return false;
 }
 
+static void print_examples(FILE *out, const char *lines)
+{
+	fprintf(out, "\nexamples:\n");
+	for (size_t len; *lines; lines += len + (lines[len] == '\n')) {
+		len = strcspn(lines, "\n");
+		fprintf(out, "  $ %.*s\n", (int)len, lines);
+	}
+}
+
 void options_print(FILE *out, const struct option_row *rows, const struct option_usage *usage)
 {
 	fprintf(out, "usage: %s\n\n%s\n\noptions:\n", usage->synopsis, usage->about);
@@ -286,6 +304,8 @@ void options_print(FILE *out, const struct option_row *rows, const struct option
 		fprintf(out, "  %-26s %s\n", left, row->help);
 	}
 	fprintf(out, "  -h, --help                 show this\n");
+	if (usage->examples)
+		print_examples(out, usage->examples);
 }
 
 void option_list_free(struct option_list *list)

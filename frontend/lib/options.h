@@ -21,6 +21,7 @@ enum option_kind {
 	OPTION_STRING,
 	OPTION_LIST,
 	OPTION_NUMBER,
+	OPTION_SIZE_KB,
 	OPTION_SIZE_MB,
 	OPTION_TIME,
 };
@@ -58,6 +59,11 @@ struct option_row {
 	{                                                                                          \
 		l, n, a, h, OPTION_SIZE_MB, OPT_VALUE(uint64_t, p), lo, hi                         \
 	}
+/* The same of kilobytes. */
+#define OPT_SIZE_KB(l, n, p, lo, hi, a, h)                                                         \
+	{                                                                                          \
+		l, n, a, h, OPTION_SIZE_KB, OPT_VALUE(uint64_t, p), lo, hi                         \
+	}
 /* Seconds, fractions allowed, or with a suffix ms, s, m, h; stored in milliseconds. */
 #define OPT_TIME(l, n, p, a, h)                                                                    \
 	{                                                                                          \
@@ -72,6 +78,7 @@ struct option_row {
 struct option_usage {
 	const char *synopsis; /* "hvtrace run [OPTION]..." */
 	const char *about;    /* a few lines */
+	const char *examples; /* each a line, "hvtrace run ..."; NULL: there are none */
 };
 
 enum { OPTIONS_HELP = -2, OPTIONS_BAD = -1 };

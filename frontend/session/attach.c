@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "frontend/lib/output.h"
+#include "frontend/session/connect.h"
 
 #define ERRORS_MS 1000 /* that what is said on stderr may wait for room */
 
@@ -50,6 +51,17 @@ static void ignore_job_control(void)
 	signal(SIGTTOU, SIG_IGN);
 }
 
+/* What is to be done about it, behind what is wrong. */
+static void explain(struct attach *a)
+{
+	size_t len = strlen(a->s.err);
+	char text[256];
+
+	connect_explain(a->target->name, text, sizeof(text));
+	if (*text)
+		snprintf(a->s.err + len, sizeof(a->s.err) - len, "; %s", text);
+}
+
 int attach_machine(struct attach *a)
 {
 	const struct machine_attach_config cfg = {
@@ -70,6 +82,8 @@ int attach_machine(struct attach *a)
 	output_patience(ERRORS_MS);
 	ignore_job_control();
 	a->s.m = machine_attach(&cfg, a->s.err, sizeof(a->s.err));
+	if (!a->s.m && !session_cancelled(&a->s))
+		explain(a);
 	return a->s.m ? 0 : -1;
 }
 

@@ -94,3 +94,41 @@ const char *connect_option(const char *guest, char buf[CONNECT_OPTION_LEN])
 		snprintf(buf, CONNECT_OPTION_LEN, "-g %s ", guest);
 	return buf;
 }
+
+/* What the trace of a target is called: the domain, or the last word of a stub's address. */
+static const char *name_of(const char *target)
+{
+	const char *slash = strrchr(target, '/');
+
+	return slash ? slash + 1 : target;
+}
+
+static bool explain_name(const char *target, char *text, size_t size)
+{
+	const char *path = strncmp(target, "gdb:", 4) ? target : target + 4;
+
+	if (!*target)
+		snprintf(text, size, "no guest is named: hvtrace list shows those of libvirt");
+	else if (*path == '/' || *path == '.')
+		snprintf(text, size, "the socket of a gdb stub is named gdb:unix:%s", path);
+	return *text;
+}
+
+void connect_explain(const char *target, char *text, size_t size)
+{
+	struct registry_guest *guests = NULL;
+	int nr;
+
+	*text = '\0';
+	if (explain_name(target, text, size))
+		return;
+	nr = registry_list(&guests);
+	for (int i = 0; i < nr && !*text; i++)
+		if (!strcmp(guests[i].name, name_of(target)) || !strcmp(guests[i].uuid, target))
+			snprintf(
+				text, size,
+				"hvtrace %ld traces %s already: get, set, graph, top and latency with -g %s "
+				"reach that trace",
+				(long)guests[i].pid, guests[i].name, guests[i].name);
+	free(guests);
+}

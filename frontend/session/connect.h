@@ -19,6 +19,13 @@ struct control_client;
  */
 struct control_client *connect_to_trace(const char *guest, int out);
 
+/*
+ * For when a guest, called as hvtrace attach takes it, cannot be attached to: in text, what is to
+ * be done instead. It is what its name should be, or that a trace of this user is of it already. ""
+ * where it is neither.
+ */
+void connect_explain(const char *target, char *text, size_t size);
+
 /* "-g NAME " where a trace was named, else "": for what a message says is to be called. */
 #define CONNECT_OPTION_LEN 96
 const char *connect_option(const char *guest, char buf[CONNECT_OPTION_LEN]);

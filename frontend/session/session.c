@@ -85,8 +85,8 @@ static void session_note(void *arg, const char *text)
 
 static uint64_t buffer_kb(const struct session_options *opt, unsigned int vcpus)
 {
-	if (opt->buffer_kb)
-		return opt->buffer_kb;
+	if (opt->buffer_bytes)
+		return opt->buffer_bytes >> 10;
 	return vcpus > BUFFER_VCPUS ? (uint64_t)BUFFER_KB * BUFFER_VCPUS / vcpus : BUFFER_KB;
 }
 

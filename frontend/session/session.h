@@ -23,7 +23,7 @@ struct session_options {
 	const char *file_version, *compression; /* of a recording */
 	const char *on_panic;			/* NULL: session_options_on_panic() decides */
 	struct option_list filter, notrace, pids, events, settings;
-	uint64_t buffer_kb, max_events, window_bytes;
+	uint64_t buffer_bytes, max_events, window_bytes;
 	uint64_t min_us, max_us; /* of calls; 0: any */
 	const char *mount_dir;
 	bool lossless, explain, no_mount, allow_other, no_sandbox, ignore_switches;
@@ -72,8 +72,10 @@ struct session_options {
 			 "other users may open them, too, as far as their modes let them"),        \
 		OPT_FLAG(0, "no-sandbox", &(opt)->no_sandbox,                                      \
 			 "keep all rights while tracing; for debugging hvtrace"),                  \
-		OPT_NUMBER('b', "buffer-kb", &(opt)->buffer_kb, 8, UINT64_C(1) << 30, "KB",        \
-			   "ring buffer of each vCPU (default: 32768, less of more than 8)"),      \
+		OPT_SIZE_KB('b', "buffer-kb", &(opt)->buffer_bytes, 8 << 10, UINT64_C(1) << 40,    \
+			    "KB",                                                                  \
+			    "ring buffer of each vCPU; K, M, G for other units (default: 32M, "    \
+			    "less of more than 8)"),                                               \
 		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
 			   "global (default), local, counter, uptime, perf, mono, mono_raw, "      \
 			   "boot, tai, x86-tsc or host"),                                          \

@@ -11,7 +11,7 @@
 
 #include "frontend/lib/options.h"
 
-static const struct option_usage usage = {"prog [OPTION]...", "About prog."};
+static const struct option_usage usage = {"prog [OPTION]...", "About prog.", "prog -x\nprog -l a"};
 
 struct values {
 	bool flag;
@@ -207,6 +207,7 @@ static void help_has_a_line_for_each_row(void **state)
 	assert_non_null(strstr(text, "  -x, --flag"));
 	assert_non_null(strstr(text, "      --number N"));
 	assert_non_null(strstr(text, "-h, --help"));
+	assert_non_null(strstr(text, "\nexamples:\n  $ prog -x\n  $ prog -l a\n"));
 	free(text);
 }
 
