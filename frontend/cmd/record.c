@@ -12,12 +12,15 @@ static const struct option_usage attach_usage = {
 	"Traces the kernel of a running guest until Ctrl-C, and records the trace to trace.dat, which\n"
 	"trace-cmd and KernelShark open. The guest is left as it was found. DOMAIN and all options are\n"
 	"those of hvtrace attach. hvtrace record run boots a kernel for it.",
+	"hvtrace record guest1 -e 'sched:*' -e 'irq:*'\n"
+	"hvtrace record guest1 -t function_graph --for 10s -o calls.dat",
 };
 
 static const struct option_usage run_usage = {
 	"hvtrace record run [OPTION]...",
 	"Boots a kernel in a machine of its own, traces it from its first instruction, and records the\n"
 	"trace to trace.dat, which trace-cmd and KernelShark open. All options are those of hvtrace run.",
+	"hvtrace record run -i initrd -t function --until start_kernel -o boot.dat",
 };
 
 /* The word comes before the options, where a domain of that name does not. */

@@ -11,6 +11,8 @@ static const struct option_usage repair_usage = {
 	"Makes a trace.dat of a recording that was not finished: its hvtrace was killed, or the disk was\n"
 	"full. All that had been recorded by then is in it. FILE is what -o FILE.dat of hvtrace run or\n"
 	"hvtrace attach has left; a whole trace.dat stays as it is.",
+	"hvtrace repair trace.dat\n"
+	"hvtrace repair -o /elsewhere/trace.dat trace.dat",
 };
 
 static int repair(const char *file, const char *out)

@@ -30,6 +30,9 @@ static const struct option_usage report_usage = {
 	"Prints what is in FILE, a trace.dat file of trace-cmd or of hvtrace's own, as trace-cmd report\n"
 	"does. Of the events only those are printed that all options want; lists of them may be given\n"
 	"by using an option several times.",
+	"hvtrace report trace.dat\n"
+	"hvtrace report -e sched:sched_switch --cpu 0 --from 12.5 --to 12.6 trace.dat\n"
+	"hvtrace report -F 'sched_switch:prev_prio < 100' --json trace.dat",
 };
 
 /* What is open while a report is made. */
@@ -69,8 +72,10 @@ static bool read_time(const char *text, bool ns, uint64_t *first, uint64_t *last
 	if (*end)
 		return false;
 	whole = whole * (ns ? 1000000000 : 1) + part;
-	if (unit == 1000000000)
-		unit = 1;
+	/* Times are printed to the microsecond; what has fewer digits is not meant to be less
+	 * exact. */
+	if (unit > 1000)
+		unit = ns ? 1000 : 1;
 	*first = whole >= unit / 2 ? whole - unit / 2 : 0;
 	*last = whole + (unit - 1) / 2;
 	return true;

@@ -12,6 +12,8 @@ static const struct option_usage show_usage = {
 	"reads: what is in the ring buffers, without taking anything out of them. With --follow it\n"
 	"prints what is recorded as it comes, and takes it out, until the trace ends or Ctrl-C. A trace\n"
 	"that is recorded to a file has nothing in its buffers: hvtrace report FILE prints that.",
+	"hvtrace show | less\n"
+	"hvtrace show --follow -g guest1",
 };
 
 struct show_options {
