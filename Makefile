@@ -141,8 +141,23 @@ install: all
 clean:
 	rm -rf $(O)
 
+#-
+#- all             build hvtrace and nothing else (the default)
+#- demo            trace a Debian kernel: as it boots, and in a running QEMU
+#- check           build and run the tests: 10 minutes on two CPUs
+#- check-full      what takes longer as well: an hour and a quarter
+#- check-kvm-rest  all else that attaches, or runs under KVM: hours
+#- coverage        which lines of each folder the tests run
+#- lab             a KVM host in an emulated machine, for hosts without KVM
+#- bench           what tracing costs, against tests/bench/gates
+#- bench-kvm       what attaching and tracing cost under KVM
+#- fuzz            feed parsers with made-up input; FUZZ_SECONDS=N for each
+#- soak            tests that run for hours
+#- lint            layout and static analysis of all files
+#- install         hvtrace and its manual page, to PREFIX (default: /usr/local)
+#- clean           remove what was built
 help:
 	@sed -n 's/^#   /  /p' Makefile
-	@echo "  targets: all check check-full check-kvm-rest coverage lab demo bench bench-kvm fuzz soak lint install clean"
+	@sed -n 's/^#- /  /p' Makefile
 
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)

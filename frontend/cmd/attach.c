@@ -98,6 +98,7 @@ int attach_as(const struct tracing *what, int argc, char **argv)
 			argv[0] + strlen("hvtrace "), argv[0]);
 	} else if (first >= 0 && session_options_check(&opt.session)) {
 		opt.target.name = argv[first];
+		session_options_warn(&opt.session);
 		status = opt.target.recover ? recover(&opt) : attach(&opt);
 	}
 	session_options_free(&opt.session);

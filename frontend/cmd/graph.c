@@ -17,10 +17,12 @@ struct graph_options {
 
 static const struct option_usage graph_usage = {
 	"hvtrace graph [OPTION]... [FILE]",
-	"Prints the calls that function_graph has recorded as one tree, calls of a function by the same\n"
-	"way merged: how often, how long in all, without what it calls, on a CPU, on average, at most.\n"
-	"Of what is in the buffers of a trace under way (which stays there), or of FILE, which hvtrace\n"
-	"run or hvtrace attach has written with -t function_graph -o FILE.",
+	"Prints the calls that function_graph has recorded as one tree. Calls that were made the same\n"
+	"way are one line: the time that they took in total, by themselves (SELF: without the functions\n"
+	"that they call) and on a CPU, on average and at most, and how many there were. MAX is - where\n"
+	"no call is in the trace from its beginning to its end. The calls are those in the buffers of a\n"
+	"trace under way, which stay there, or those in FILE, which hvtrace run or hvtrace attach has\n"
+	"written with -t function_graph -o FILE.",
 	"hvtrace graph --root vfs_statx --min 2ms\n"
 	"hvtrace graph --callers '_raw_spin_lock*' --depth 3\n"
 	"hvtrace graph --tasks calls.txt",
@@ -103,7 +105,7 @@ int cmd_graph(int argc, char **argv)
 	const struct option_row rows[] = {
 		OPT_STRING('s', "sort", &opt.sort, "KEY", "by " ORDER_NAMES " (default: total)"),
 		OPT_NUMBER('d', "depth", &opt.depth, 1, CALLTREE_DEPTH, "N",
-			   "only so many levels of calls"),
+			   "show at most N levels of calls"),
 		OPT_STRING('m', "min", &opt.min, "TIME",
 			   "leave out what took less in total (500ns, 20us, 1.5ms; a number: us)"),
 		OPT_STRING('r', "root", &opt.report.root, "FUNCTION",

@@ -25,11 +25,12 @@ struct latency_options {
 
 static const struct option_usage latency_usage = {
 	"hvtrace latency [OPTION]... [DOMAIN]",
-	"Shows how long a guest's kernel has interrupts off, or has tasks wait: of all windows that a\n"
-	"tracer of latencies finds how many, mean, 99th percentile, longest and histogram, by where\n"
-	"they began and ended. Of DOMAIN (as hvtrace attach takes it) that is traced for a while; or of\n"
-	"a trace under way, from when hvtrace/latency_enabled was set on. Histograms have a column for\n"
-	"each power of two; P99 is the end of the one that it is in.",
+	"Shows how long a guest's kernel keeps interrupts off, or lets tasks wait. Each such time is\n"
+	"counted, by the functions in which it began and ended: the table shows how often that was,\n"
+	"the mean, the 99th percentile, the longest and a histogram. DOMAIN, as hvtrace attach takes it,\n"
+	"is traced for a while; without it the figures are those of a trace under way, since\n"
+	"hvtrace/latency_enabled was set. A histogram has a column for each power of two, and P99 is the\n"
+	"end of the column that it is in.",
 	"hvtrace latency mydomain\n"
 	"hvtrace latency mydomain -t preemptirqsoff --for 30s --svg windows.svg\n"
 	"hvtrace latency --stack --sort total",
@@ -238,7 +239,8 @@ int cmd_latency(int argc, char **argv)
 	const struct option_row rows[] = {
 		OPT_STRING('s', "sort", &opt.sort, "KEY",
 			   "by " LATENCY_SORT_NAMES " (default: max)"),
-		OPT_NUMBER('l', "limit", &opt.rows, 1, 1000, "N", "so many rows (default: 20)"),
+		OPT_NUMBER('l', "limit", &opt.rows, 1, 1000, "N",
+			   "show at most N rows (default: 20)"),
 		OPT_FLAG(0, "stack", &opt.stacks,
 			 "below each row the stack of its longest window, where there is one"),
 		OPT_STRING(0, "svg", &opt.svg, "FILE", "draw these rows as a picture, too"),

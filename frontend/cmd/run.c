@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,23 @@ static void run_warn_of_many(struct run *r)
 			st.sites);
 }
 
+/*
+ * The system's libvirt mostly runs QEMU as a user of its own, which has no way into root's home,
+ * and says so only when it has asked QEMU what it can do, which may take a minute.
+ */
+static void run_warn_of_closed(const struct run *r, const char *what, const char *path)
+{
+	const char *uri = r->opt->connect;
+	char closed[PATH_MAX];
+
+	if (path && !strcmp(r->machine, "qemu") && (!uri || strstr(uri, "/system")) &&
+	    file_closed_to_others(path, closed, sizeof(closed)))
+		fprintf(stderr,
+			"hvtrace: warning: %s is closed to other users, so libvirt's QEMU may not get "
+			"to the %s: if so, copy that to where everybody can read it (%s)\n",
+			closed, what, what[0] == 'k' ? "-k" : "-i");
+}
+
 static bool run_cancelled(void *arg)
 {
 	struct run *r = arg;
@@ -204,6 +222,8 @@ static int run_new_machine(struct run *r)
 		snprintf(r->s.err, sizeof(r->s.err), "no machine was made");
 		return -1;
 	}
+	run_warn_of_closed(r, "kernel", r->kernel_path);
+	run_warn_of_closed(r, "initrd", r->initrd_path);
 	r->s.m = machine_new(r->machine, &cfg, r->s.err, sizeof(r->s.err));
 	if (!r->s.m)
 		return -1;
@@ -327,8 +347,10 @@ int run_as(const struct tracing *what, int argc, char **argv)
 		fprintf(stderr, "hvtrace: %s takes no operand: %s (%s --help)\n",
 			argv[0] + strlen("hvtrace "), argv[first], argv[0]);
 	else if (first >= 0 && option_is_one_of("machine", opt.machine, run_machine_name) &&
-		 session_options_check(&opt.session))
+		 session_options_check(&opt.session)) {
+		session_options_warn(&opt.session);
 		status = run(&opt);
+	}
 	session_options_free(&opt.session);
 	return status;
 }

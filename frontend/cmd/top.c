@@ -29,10 +29,11 @@ struct top {
 static const struct option_usage top_usage = {
 	"hvtrace top [OPTION]... [FILE]",
 	"Shows which functions a guest's kernel spends its time with, from the buffers of a trace with\n"
-	"the tracer function_graph that is under way; they are read without taking anything away. The\n"
-	"table is drawn anew every second until q or Ctrl-C; each is about the time since the last:\n"
-	"calls per second, share of one vCPU, time on a CPU, without and with what is called, average.\n"
-	"Of FILE, as hvtrace graph takes it, it is one table, of all of it.",
+	"the tracer function_graph that is under way; nothing is taken out of them. A new table is\n"
+	"drawn every second, until q or Ctrl-C, and covers the time since the one before: calls per\n"
+	"second, the share of one vCPU, the time on a CPU, the time without (SELF) and with (TOTAL) the\n"
+	"functions that are called, and the average.\n"
+	"For FILE, as hvtrace graph takes it, it is one table of all of it.",
 	"hvtrace top\n"
 	"hvtrace top --once --rows 10 --sort calls\n"
 	"hvtrace top calls.dat",
@@ -187,9 +188,9 @@ int cmd_top(int argc, char **argv)
 		OPT_TIME('i', "interval", &opt.interval_ms, "TIME",
 			 "between tables (500ms, 2s; default: 1s)"),
 		OPT_STRING('s', "sort", &opt.sort, "KEY", "by " ORDER_NAMES " (default: cpu)"),
-		OPT_FLAG('1', "once", &opt.once, "one table, and the end"),
+		OPT_FLAG('1', "once", &opt.once, "print one table and end"),
 		OPT_NUMBER('n', "batch", &opt.batch, 1, UINT32_MAX, "N",
-			   "so many tables, one after the other, and the end"),
+			   "print N tables, one after the other, and end"),
 		OPT_NUMBER(0, "rows", &opt.rows, 1, UINT16_MAX, "N",
 			   "of a table that is not drawn in a terminal (default: all)"),
 		REPORT_OPTION_ROWS(&opt.report),

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -95,4 +96,19 @@ const char *file_strerror(int err)
 	default:
 		return strerror(-err);
 	}
+}
+
+bool file_closed_to_others(const char *path, char *dir, size_t size)
+{
+	struct stat st;
+
+	for (const char *end = path; end; end = *end ? strchr(end + 1, '/') : NULL) {
+		size_t len = end == path ? 1 : (size_t)(end - path);
+
+		snprintf(dir, size, "%.*s", (int)len, path);
+		if (stat(dir, &st) || !(st.st_mode & S_IXOTH))
+			return true;
+	}
+	snprintf(dir, size, "%s", path);
+	return stat(dir, &st) || !(st.st_mode & S_IROTH);
 }

@@ -3,6 +3,7 @@
 #ifndef HVTRACE_FRONTEND_LIB_FILE_H
 #define HVTRACE_FRONTEND_LIB_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct file_bytes {
@@ -19,5 +20,11 @@ int file_read(struct file_bytes *f, const char *path);
 void file_free(struct file_bytes *f);
 /* What to say of such an error, behind "cannot read FILE: ". */
 const char *file_strerror(int err);
+
+/*
+ * The first directory on an absolute path that not everybody may pass through, in dir[], or the
+ * file itself if not everybody may read it. False: there is none.
+ */
+bool file_closed_to_others(const char *path, char *dir, size_t size);
 
 #endif

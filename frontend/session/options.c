@@ -5,7 +5,9 @@
 #include "frontend/session/session.h"
 #include "frontend/session/settings.h"
 
+#include <dirent.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const engines[] = {
 	[TRACE_ENGINE_AUTO] = "auto",
@@ -30,9 +32,20 @@ static const char *panic_action_name(unsigned int i)
 	return i < sizeof(panic_actions) / sizeof(panic_actions[0]) ? panic_actions[i] : NULL;
 }
 
+/* In the order of the alphabet: there are too many to be looked through. */
 static const char *tracer_name(unsigned int i)
 {
-	return trace_tracer_name(i, NULL);
+	const char *name, *other;
+
+	for (unsigned int n = 0; (name = trace_tracer_name(n, NULL)); n++) {
+		unsigned int before = 0;
+
+		for (unsigned int k = 0; (other = trace_tracer_name(k, NULL)); k++)
+			before += strcmp(other, name) < 0;
+		if (before == i)
+			return name;
+	}
+	return NULL;
 }
 
 static const char *clock_name(unsigned int i)
@@ -144,6 +157,28 @@ static bool settings_make_sense(const struct option_list *settings)
 	return true;
 }
 
+/* It does not hurt, but nobody sees what is there. */
+static void warn_of_full_directory(const char *dir)
+{
+	DIR *d = dir ? opendir(dir) : NULL;
+	const struct dirent *entry = NULL;
+	struct stat st, above;
+
+	if (!d)
+		return;
+	/* Of what is mounted there something else is said. */
+	while (!fstat(dirfd(d), &st) && !fstatat(dirfd(d), "..", &above, 0) &&
+	       st.st_dev == above.st_dev && (entry = readdir(d)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			break;
+	if (entry)
+		fprintf(stderr,
+			"hvtrace: warning: %s is not empty: what is in it is not seen while the "
+			"files of the trace are there\n",
+			dir);
+	closedir(d);
+}
+
 bool session_options_check(const struct session_options *opt)
 {
 	return (!opt->tracer || option_is_one_of("tracer", opt->tracer, tracer_name)) &&
@@ -154,6 +189,11 @@ bool session_options_check(const struct session_options *opt)
 	       option_is_one_of("file-version", opt->file_version, file_version_name) &&
 	       option_is_one_of("compression", opt->compression, compression_name) &&
 	       categories_exist(&opt->events) && settings_make_sense(&opt->settings);
+}
+
+void session_options_warn(const struct session_options *opt)
+{
+	warn_of_full_directory(opt->no_mount ? NULL : opt->mount_dir);
 }
 
 void session_options_free(struct session_options *opt)

@@ -105,6 +105,8 @@ struct session_options {
 
 /* Whether there is what it names; else one line on stderr says what there is. */
 bool session_options_check(const struct session_options *opt);
+/* Say on stderr what it asks for and may not mean. */
+void session_options_warn(const struct session_options *opt);
 /* The tracer and the engine that it asks for. */
 const char *session_options_tracer(const struct session_options *opt);
 enum trace_engine session_options_engine(const struct session_options *opt);

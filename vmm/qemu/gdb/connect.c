@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define ADVICE "; is its QEMU started with -gdb unix:PATH,server=on,wait=off?"
+
 #define CONNECT_MS 5000
 #define RESOLVE_MS 30000
 #define HOST_ROOM  256
@@ -190,7 +192,8 @@ int gdb_dial(const char *address, const struct gdb_caller *caller, char *err, si
 	else if (fd == -ECANCELED)
 		snprintf(err, errlen, "given up while the gdb stub at %s was called", address);
 	else
-		snprintf(err, errlen, "cannot connect to the gdb stub at %s: %s", address,
-			 d.resolve ? gai_strerror(d.resolve) : strerror(-fd));
+		snprintf(err, errlen, "cannot connect to the gdb stub at %s: %s%s", address,
+			 d.resolve ? gai_strerror(d.resolve) : strerror(-fd),
+			 fd == -ENOENT || fd == -ECONNREFUSED ? ADVICE : "");
 	return fd;
 }

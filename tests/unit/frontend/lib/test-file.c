@@ -151,6 +151,25 @@ static void test_device(void **state)
 	terminal_close(&terminal);
 }
 
+static void test_closed(void **state)
+{
+	char dir[] = "/tmp/test-file-XXXXXX", file[64], closed[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(file, sizeof(file), "%s/file", dir);
+	close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	assert_true(file_closed_to_others(file, closed, sizeof(closed)));
+	assert_string_equal(closed, dir);
+	assert_int_equal(chmod(dir, 0711), 0);
+	assert_true(file_closed_to_others(file, closed, sizeof(closed)));
+	assert_string_equal(closed, file);
+	assert_int_equal(chmod(file, 0644), 0);
+	assert_false(file_closed_to_others(file, closed, sizeof(closed)));
+	unlink(file);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +177,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_changes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_device, set_up, tear_down),
+		cmocka_unit_test(test_closed),
 	};
 
 	return cmocka_run_group_tests_name("file", tests, NULL, NULL);
