@@ -4,6 +4,7 @@
 #include "frontend/cmd/source.h"
 #include "frontend/lib/output.h"
 #include "frontend/report/render.h"
+#include "frontend/session/registry.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -48,13 +49,27 @@ static bool choose_weight(const struct calltree *t, const struct flame_options *
 	return !missing;
 }
 
+/* "Kernel functions of guest, Linux 6.1.0": of a file it is not known what it is of. */
+static const char *title_of(const struct flame_options *opt, char *title, size_t size)
+{
+	const char *what = opt->report.root ? opt->report.root : "Kernel functions";
+	struct registry_guest g;
+
+	if (opt->title)
+		return opt->title;
+	if (opt->report.file || !connect_describe(opt->report.guest, &g))
+		return what;
+	snprintf(title, size, "%s of %s%s%s", what, g.name, *g.release ? ", Linux " : "",
+		 g.release);
+	return title;
+}
+
 static int draw(const struct calltree *t, const struct flame_options *opt, enum weight by)
 {
+	char title[512];
 	const struct render_flame how = {
 		.by = by,
-		.title = opt->title	    ? opt->title
-			 : opt->report.root ? opt->report.root
-					    : "Kernel functions",
+		.title = title_of(opt, title, sizeof(title)),
 		.width = (unsigned int)opt->width,
 	};
 	struct text text = {0};
@@ -108,6 +123,7 @@ int cmd_flame(int argc, char **argv)
 		OPT_STRING('r', "root", &opt.report.root, "FUNCTION",
 			   "only this function, or those that match, and what is called"),
 		OPT_FLAG('T', "tasks", &opt.report.tasks, "tasks apart, below their functions"),
+		OPT_FLAG('N', "names", &opt.report.names, "the same, tasks of one name together"),
 		REPORT_OPTION_ROWS(&opt.report),
 		OPT_STRING(0, "title", &opt.title, "TEXT", "above the picture"),
 		OPT_NUMBER(0, "width", &opt.width, 200, 20000, "PIXELS", "(default: 1200)"),

@@ -113,6 +113,7 @@ int cmd_graph(int argc, char **argv)
 		OPT_STRING('c', "callers", &opt.callers, "FUNCTION",
 			   "the other way round: who calls it, and who calls those"),
 		OPT_FLAG('T', "tasks", &opt.report.tasks, "a tree for each task"),
+		OPT_FLAG('N', "names", &opt.report.names, "a tree for all tasks of one name"),
 		REPORT_OPTION_ROWS(&opt.report),
 		OPT_STRING('o', "output", &opt.out, "FILE", "where to (default: standard output)"),
 		OPT_END,

@@ -287,7 +287,8 @@ struct calltree *source_tasks(struct calltree *t, const struct report_options *o
 		.pid = opt->pids.values,
 		.nr = opt->pids.nr,
 		.no_idle = opt->no_idle,
-		.apart = opt->tasks,
+		.apart = opt->tasks || opt->names,
+		.by_name = opt->names,
 	};
 	struct calltree *tasks = select_tasks(t, &sel);
 

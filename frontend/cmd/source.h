@@ -12,7 +12,7 @@
 struct report_options {
 	const char *guest, *instance, *root;
 	struct option_list pids;
-	bool tasks, no_idle;
+	bool tasks, names, no_idle;
 	const char *file; /* NULL: the trace under way */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * render-latency-svg.c - the histogram of latencies as a picture: a panel for each row, all with
- * the same scale of times. It needs neither scripts nor other files.
+ * render-latency-svg.c - the histogram of latencies as a picture: a panel for all, and one for each
+ * row, all with the same scale of times. It needs neither scripts nor other files.
  */
 #include "frontend/report/duration.h"
 #include "frontend/report/latency.h"
@@ -40,7 +40,7 @@ static void put_short(const char *name, size_t room, struct text *out)
 		text_puts(out, "..");
 }
 
-static void put_names(const struct latency_row *row, struct text *out)
+static void put_both(const struct latency_row *row, struct text *out)
 {
 	size_t from = strlen(row->from), to = strlen(row->to), half = NAMES_LEN / 2;
 	size_t room = to < half ? NAMES_LEN - to : half;
@@ -49,6 +49,14 @@ static void put_names(const struct latency_row *row, struct text *out)
 	text_puts(out, " \xe2\x86\x92 ");
 	room = from < half ? NAMES_LEN - from : half;
 	put_short(row->to, room, out);
+}
+
+static void put_names(const struct latency_row *row, struct text *out)
+{
+	if (*row->from)
+		put_both(row, out);
+	else
+		text_puts(out, "all");
 }
 
 /* --- panels ---------------------------------------------------------------------------------- */
@@ -95,6 +103,18 @@ static void put_scale(const struct picture *p)
 	text_puts(p->out, "</g>\n");
 }
 
+/* How many the highest bar is. */
+static void put_count(uint64_t most, struct text *out)
+{
+	char count[RENDER_COUNT_LEN];
+
+	text_printf(out,
+		    "<path d=\"M%d %d H%d\" stroke=\"#eee\"/><text x=\"%d\" y=\"%d\" "
+		    "font-size=\"10.5\" fill=\"#777\">%s</text>\n",
+		    PLOT_LEFT, PLOT_TOP, PANEL_WIDTH - PLOT_LEFT, PLOT_LEFT, PLOT_TOP - 5,
+		    render_count(most, count));
+}
+
 /* What 99 % took at most, as a line: only the bucket is known that it ends in. */
 static void put_p99(const struct picture *p, const struct latency_row *row)
 {
@@ -135,6 +155,7 @@ static void put_panel(const struct picture *p, const struct latency_row *row, do
 	for (unsigned int b = p->first; b <= p->last; b++)
 		put_bar(p, row, b, most);
 	put_scale(p);
+	put_count(most, p->out);
 	put_p99(p, row);
 	text_puts(p->out, "</g>\n");
 }
@@ -144,7 +165,7 @@ static void put_panel(const struct picture *p, const struct latency_row *row, do
 static void put_head(const struct picture *p, size_t shown, const char *title)
 {
 	static const char *const sans = "font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\"";
-	size_t lines = (shown + COLUMNS - 1) / COLUMNS;
+	size_t lines = (shown + (p->r->nr > 1) + COLUMNS - 1) / COLUMNS;
 	unsigned int width = 2 * MARGIN + COLUMNS * PANEL_WIDTH + (COLUMNS - 1) * GAP;
 	size_t height = HEAD + lines * (PANEL_HEIGHT + GAP) + MARGIN;
 	char count[RENDER_COUNT_LEN], total[DURATION_LEN], max[DURATION_LEN];
@@ -171,16 +192,19 @@ static void put_head(const struct picture *p, size_t shown, const char *title)
 void render_latency_svg(const struct latency_report *r, size_t rows, const char *title,
 			struct text *out)
 {
-	size_t shown = r->nr < rows ? r->nr : rows;
+	size_t shown = r->nr < rows ? r->nr : rows, all = r->nr > 1;
 	struct picture p = {.r = r, .out = out};
+	struct latency_row sum;
 
-	if (latency_report_range(r, shown, &p.first, &p.last))
+	latency_report_sum(r, &sum);
+	if (latency_report_range(r, r->nr, &p.first, &p.last))
 		p.step = (PANEL_WIDTH - 2.0 * PLOT_LEFT) / (p.last - p.first + 1);
 	put_head(&p, shown, title);
-	for (size_t i = 0; i < shown; i++) {
+	for (size_t i = 0; i < shown + all; i++) {
 		size_t line = i / COLUMNS, column = i % COLUMNS;
 
-		put_panel(&p, &r->row[i], MARGIN + (double)column * (PANEL_WIDTH + GAP),
+		put_panel(&p, i < all ? &sum : &r->row[i - all],
+			  MARGIN + (double)column * (PANEL_WIDTH + GAP),
 			  HEAD + (double)line * (PANEL_HEIGHT + GAP));
 	}
 	text_puts(out, "</svg>\n");

@@ -55,6 +55,15 @@ static bool task_is_wanted(const char *name, const struct select_tasks *sel)
 	return wanted && !(sel->no_idle && !strcmp(pid, "0"));
 }
 
+static uint32_t task_node(struct calltree *to, const char *name, const struct select_tasks *sel)
+{
+	size_t len = sel->apart ? strlen(name) : 0;
+
+	if (sel->by_name && *pid_of(name))
+		len -= strlen(pid_of(name)) + 1;
+	return calltree_child(to, CALLTREE_ROOT, calltree_name(to, name, len));
+}
+
 struct calltree *select_tasks(const struct calltree *t, const struct select_tasks *sel)
 {
 	struct calltree *to = tree_like(t);
@@ -66,7 +75,7 @@ struct calltree *select_tasks(const struct calltree *t, const struct select_task
 
 		if (!task_is_wanted(name, sel))
 			continue;
-		task = child_named(to, CALLTREE_ROOT, sel->apart ? name : "");
+		task = task_node(to, name, sel);
 		if (task != CALLTREE_NONE)
 			calltree_merge_children(to, task, t, c);
 	}

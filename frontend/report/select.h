@@ -12,6 +12,7 @@ struct select_tasks {
 	size_t nr;
 	bool no_idle; /* without the idle tasks */
 	bool apart;   /* one node for each task stays; else there is one without a name for all */
+	bool by_name; /* or one for all tasks of a name */
 };
 
 struct calltree *select_tasks(const struct calltree *t, const struct select_tasks *sel);

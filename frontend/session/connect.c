@@ -87,6 +87,18 @@ struct control_client *connect_to_trace(const char *guest, int out)
 	return c;
 }
 
+bool connect_describe(const char *guest, struct registry_guest *g)
+{
+	struct registry_guest *guests = NULL;
+	int nr = registry_list(&guests);
+	bool known = nr > 0 && keep_named(guests, nr, guest) == 1;
+
+	if (known)
+		*g = guests[0];
+	free(guests);
+	return known;
+}
+
 const char *connect_option(const char *guest, char buf[CONNECT_OPTION_LEN])
 {
 	*buf = '\0';

@@ -19,6 +19,11 @@ struct control_client;
  */
 struct control_client *connect_to_trace(const char *guest, int out);
 
+struct registry_guest;
+
+/* What is known of the trace that connect_to_trace() takes; false, and nothing is said: of none. */
+bool connect_describe(const char *guest, struct registry_guest *g);
+
 /*
  * For when a guest, called as hvtrace attach takes it, cannot be attached to: in text, what is to
  * be done instead. It is what its name should be, or that a trace of this user is of it already. ""

@@ -255,6 +255,12 @@ static void draws_a_picture(void **state)
 	expect_text(&text, ">&lt;script&gt;&amp;&quot; \u2192 unlock</text>");
 	expect_text(&text, "<title>64 ns to 128 ns: 90</title>");
 	expect_text(&text, "1,103 windows in 87.00 us, at most 5.00 us");
+	/* All of them, first, and how many the highest column of it is. */
+	expect_text(
+		&text,
+		"font-weight=\"bold\">all</text>\n<text x=\"14\" y=\"38\" fill=\"#666\">1,103 in "
+		"87.00 us");
+	expect_text(&text, "fill=\"#777\">90</text>");
 	expect_text(&text, "</svg>\n");
 	assert_null(strstr(text.buf, "<script"));
 	text_free(&text);

@@ -209,10 +209,14 @@ static void test_tasks(void **state)
 {
 	const char *const pid[] = {"8"};
 	struct calltree *t = recursive();
-	struct calltree *one = select_tasks(t, &(struct select_tasks){pid, 1, false, true});
+	struct calltree *one = select_tasks(t, &(struct select_tasks){pid, 1, false, true, false});
 
 	(void)state;
 	assert_folded(one, WEIGHT_CALLS, "ls-8;b 1\n");
+	calltree_free(one);
+	one = select_tasks(t, &(struct select_tasks){.nr = 0, .apart = true, .by_name = true});
+	assert_int_equal(stats(one, "cat;a")->calls, stats(t, "cat-7;a")->calls);
+	assert_int_equal(stats(one, "ls;b")->calls, 1);
 	calltree_free(one);
 	one = select_root(t, "b");
 	assert_folded(one, WEIGHT_CALLS, "cat-7;b 1\ncat-7;b;b 1\nls-8;b 1\n");
