@@ -192,7 +192,7 @@ int cmd_top(int argc, char **argv)
 		OPT_NUMBER('n', "batch", &opt.batch, 1, UINT32_MAX, "N",
 			   "print N tables, one after the other, and end"),
 		OPT_NUMBER(0, "rows", &opt.rows, 1, UINT16_MAX, "N",
-			   "of a table that is not drawn in a terminal (default: all)"),
+			   "rows of a table that is not drawn in a terminal (default: all)"),
 		REPORT_OPTION_ROWS(&opt.report),
 		OPT_END,
 	};

@@ -84,11 +84,11 @@ struct session_options {
 		OPT_STRING(0, "until", &(opt)->until, "FUNCTION",                                  \
 			   "stop when this function is called"),                                   \
 		OPT_NUMBER(0, "max-events", &(opt)->max_events, 1, UINT64_MAX >> 1, "N",           \
-			   "stop after so many events"),                                           \
+			   "stop after N events"),                                                 \
 		OPT_NUMBER(0, "min-us", &(opt)->min_us, 1, UINT64_C(1) << 40, "US",                \
-			   "function_graph: only calls that take so long (tracing_thresh)"),       \
+			   "function_graph: leave out shorter calls (tracing_thresh)"),            \
 		OPT_NUMBER(0, "max-us", &(opt)->max_us, 1, UINT64_C(1) << 40, "US",                \
-			   "function_graph: only calls that take no longer"),                      \
+			   "function_graph: leave out longer calls"),                              \
 		OPT_STRING(0, "on-panic", &(opt)->on_panic, "WHAT",                                \
 			   "when the guest's kernel panics: stop, dump, snapshot or ignore"),      \
 		OPT_FLAG(0, "ignore-tracing-off", &(opt)->ignore_switches,                         \

@@ -16,8 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ADVICE "; is its QEMU started with -gdb unix:PATH,server=on,wait=off?"
-
 #define CONNECT_MS 5000
 #define RESOLVE_MS 30000
 #define HOST_ROOM  256
@@ -178,6 +176,17 @@ static int connect_host_port(struct dialer *d, const char *address)
 	return connect_tcp(d, host, colon + 1);
 }
 
+/* What may be missing. */
+static const char *advice(bool is_unix, int error)
+{
+	if (error == -EACCES)
+		return ": it takes root, or the user who runs its QEMU";
+	if (error != -ENOENT && error != -ECONNREFUSED)
+		return "";
+	return is_unix ? "; is its QEMU started with -gdb unix:PATH,server=on,wait=off?"
+		       : "; is its QEMU started with -gdb tcp:HOST:PORT?";
+}
+
 int gdb_dial(const char *address, const struct gdb_caller *caller, char *err, size_t errlen)
 {
 	struct dialer d = {.caller = caller};
@@ -194,6 +203,6 @@ int gdb_dial(const char *address, const struct gdb_caller *caller, char *err, si
 	else
 		snprintf(err, errlen, "cannot connect to the gdb stub at %s: %s%s", address,
 			 d.resolve ? gai_strerror(d.resolve) : strerror(-fd),
-			 fd == -ENOENT || fd == -ECONNREFUSED ? ADVICE : "");
+			 d.resolve ? "" : advice(is_unix, fd));
 	return fd;
 }
