@@ -1,126 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* json.c - events as objects of JSON: each field of the record by its name. */
+#include "frontend/decode/fields.h"
 #include "frontend/decode/print.h"
+#include "frontend/lib/json.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* The length of the UTF-8 character there, 0: it is none. RFC 3629 */
-static size_t utf8_len(const uint8_t *at, size_t left)
-{
-	size_t len = *at < 0x80 ? 1 : *at >= 0xc2 && *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
-
-	if (*at < 0x80)
-		return 1;
-	if (*at < 0xc2 || *at > 0xf4 || len > left)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) ||
-	    (*at == 0xf0 && at[1] < 0x90) || (*at == 0xf4 && at[1] > 0x8f))
-		return 0;
-	return len;
-}
-
-/* Bytes that are no text are characters of their number. */
-static void put_string(const char *text, size_t len, FILE *out)
-{
-	const uint8_t *at = (const uint8_t *)text;
-
-	putc('"', out);
-	while (len) {
-		size_t n = utf8_len(at, len);
-
-		if (!n || *at < ' ' || *at == 0x7f)
-			fprintf(out, "\\u%04x", *at);
-		else if (*at == '"' || *at == '\\')
-			fprintf(out, "\\%c", *at);
-		else
-			fwrite(at, 1, n, out);
-		at += n ? n : 1;
-		len -= n ? n : 1;
-	}
-	putc('"', out);
-}
-
-static void put_text(const char *text, FILE *out)
-{
-	put_string(text, strlen(text), out);
-}
 
 static void put_key(const char *key, bool *first, FILE *out)
 {
 	if (!*first)
 		putc(',', out);
 	*first = false;
-	put_text(key, out);
+	json_text(key, out);
 	putc(':', out);
 }
 
 /* --- fields ------------------------------------------------------------------------------------
  */
 
-struct range {
-	const uint8_t *at;
-	size_t len;
-};
-
-static struct range range_of(const struct decode_event *ev, uint64_t offset, uint64_t len)
-{
-	if (offset > ev->len)
-		offset = ev->len;
-	if (len > ev->len - offset)
-		len = ev->len - offset;
-	return (struct range){(const uint8_t *)ev->data + offset, (size_t)len};
-}
-
-/* Where its bytes are, as far as the record has them. */
-static struct range field_range(const struct tep_format_field *field, const struct decode_event *ev)
-{
-	uint64_t offset = (uint64_t)field->offset, size = (uint64_t)field->size, where;
-
-	if (field->flags & TEP_FIELD_IS_DYNAMIC && formats_number(field, ev, &where)) {
-		uint64_t to = where & 0xffff, len = where >> 16 & 0xffff;
-
-		if (field->flags & TEP_FIELD_IS_RELATIVE)
-			to += offset + size;
-		return range_of(ev, to, len);
-	}
-	/* An array that has no size goes on to the record's end. */
-	return range_of(ev, offset, size ? size : UINT64_MAX);
-}
-
 /* Addresses are strings, as they have more digits than many readers of JSON keep of a number. */
 static void put_number(const struct tep_format_field *field, const uint8_t *at, size_t size,
 		       FILE *out)
 {
-	uint64_t n = 0;
+	int64_t n = fields_number(field, at, size);
 
-	memcpy(&n, at, size);
-	if (field->flags & TEP_FIELD_IS_POINTER) {
-		fprintf(out, "\"0x%" PRIx64 "\"", n);
-		return;
-	}
-	if (field->flags & TEP_FIELD_IS_SIGNED) {
-		unsigned int unused = 64 - 8 * (unsigned int)size;
-
-		fprintf(out, "%" PRId64, (int64_t)(n << unused) >> unused);
-		return;
-	}
-	fprintf(out, "%" PRIu64, n);
+	if (field->flags & TEP_FIELD_IS_POINTER)
+		fprintf(out, "\"0x%" PRIx64 "\"", (uint64_t)n);
+	else if (field->flags & TEP_FIELD_IS_SIGNED)
+		fprintf(out, "%" PRId64, n);
+	else
+		fprintf(out, "%" PRIu64, (uint64_t)n);
 }
 
-static size_t element_size(const struct tep_format_field *field)
+static void put_array(const struct tep_format_field *field, struct field_bytes r, FILE *out)
 {
-	size_t size = field->elementsize;
-
-	return size == 1 || size == 2 || size == 4 || size == 8 ? size : 1;
-}
-
-static void put_array(const struct tep_format_field *field, struct range r, FILE *out)
-{
-	size_t size = element_size(field);
+	size_t size = fields_element(field);
 
 	putc('[', out);
 	for (size_t at = 0; at + size <= r.len; at += size) {
@@ -134,19 +49,19 @@ static void put_array(const struct tep_format_field *field, struct range r, FILE
 static void put_value(const struct tep_format_field *field, const struct decode_event *ev,
 		      FILE *out)
 {
-	struct range r = field_range(field, ev);
+	struct field_bytes r = fields_bytes(field, ev);
 
 	if (field->flags & TEP_FIELD_IS_STRING)
-		put_string((const char *)r.at, strnlen((const char *)r.at, r.len), out);
+		json_string((const char *)r.at, strnlen((const char *)r.at, r.len), out);
 	else if (field->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC))
 		put_array(field, r, out);
-	else if (r.len == 1 || r.len == 2 || r.len == 4 || r.len == 8)
+	else if (fields_is_number(r.len))
 		put_number(field, r.at, r.len, out);
 	else
 		fputs("null", out);
 }
 
-static void put_fields(const struct tep_event *event, const struct decode_event *ev, FILE *out)
+void print_json_fields(const struct tep_event *event, const struct decode_event *ev, FILE *out)
 {
 	bool first = true;
 
@@ -175,7 +90,7 @@ static void put_function(const struct tep_event *event, const struct decode_even
 	if (!name)
 		return;
 	put_key(key, &first, out);
-	put_text(name, out);
+	json_text(name, out);
 }
 
 /* From the innermost on. */
@@ -184,11 +99,11 @@ static void put_stack(const struct tep_event *event, const struct decode_event *
 	const struct tep_format_field *field =
 		tep_find_field((struct tep_event *)(uintptr_t)event, "caller");
 	bool first = false, first_frame = true;
-	struct range r;
+	struct field_bytes r;
 
 	if (!field)
 		return;
-	r = range_of(ev, (uint64_t)field->offset, UINT64_MAX);
+	r = fields_range(ev, (uint64_t)field->offset, UINT64_MAX);
 	put_key("stack", &first, out);
 	putc('[', out);
 	for (; r.len >= sizeof(uint64_t); r.at += sizeof(uint64_t), r.len -= sizeof(uint64_t)) {
@@ -203,7 +118,7 @@ static void put_stack(const struct tep_event *event, const struct decode_event *
 		first_frame = false;
 		name = tep_find_function(event->tep, addr);
 		if (name)
-			put_text(name, out);
+			json_text(name, out);
 		else
 			fprintf(out, "\"0x%" PRIx64 "\"", addr);
 	}
@@ -255,7 +170,7 @@ static void put_message(struct formats *f, const struct decode_event *ev, FILE *
 	if (len && s.buffer[len - 1] == '\n')
 		len--;
 	put_key("message", &first, out);
-	put_string(s.buffer, len, out);
+	json_string(s.buffer, len, out);
 	trace_seq_destroy(&s);
 }
 
@@ -279,9 +194,9 @@ static void put_name(const struct tep_event *event, const struct decode_event *e
 		fprintf(out, "\"%d\"", ev->id);
 		return;
 	}
-	put_text(event->name, out);
+	json_text(event->name, out);
 	put_key("system", &first, out);
-	put_text(event->system, out);
+	json_text(event->system, out);
 }
 
 static void put_lost(const struct decode_event *ev, FILE *out)
@@ -301,11 +216,11 @@ void print_json(struct dat *d, struct formats *f, const struct decode_event *ev,
 	fputs("{\"time\":", out);
 	put_time(dat_info(d), ev->time, out);
 	fprintf(out, ",\"cpu\":%u,\"pid\":%d,\"comm\":", ev->cpu, ev->pid);
-	put_text(tep_data_comm_from_pid(formats_tep(f), ev->pid), out);
+	json_text(tep_data_comm_from_pid(formats_tep(f), ev->pid), out);
 	put_name(event, ev, out);
 	if (*buffer) {
 		put_key("buffer", &first, out);
-		put_text(buffer, out);
+		json_text(buffer, out);
 	}
 	put_lost(ev, out);
 	if (event) {
@@ -313,7 +228,7 @@ void print_json(struct dat *d, struct formats *f, const struct decode_event *ev,
 		if (is_message(event))
 			put_message(f, ev, out);
 		put_key("fields", &first, out);
-		put_fields(event, ev, out);
+		print_json_fields(event, ev, out);
 	}
 	fputs("}\n", out);
 }

@@ -29,5 +29,7 @@ void print_text(struct print *p, const struct decode_event *ev, FILE *out);
 void print_stat(struct dat *d, FILE *out);
 /* An event as an object of JSON, in one line; print_new() is not needed for it. */
 void print_json(struct dat *d, struct formats *f, const struct decode_event *ev, FILE *out);
+/* Its fields alone, as an object. */
+void print_json_fields(const struct tep_event *event, const struct decode_event *ev, FILE *out);
 
 #endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* dat-file.c - see dat-file.h */
+#include "frontend/cmd/dat-file.h"
+
+#include "frontend/cmd/crash-line.h"
+#include "frontend/lib/exit.h"
+#include "frontend/lib/output.h"
+#include "frontend/sandbox/sandbox.h"
+#include "guestsym/guestsym.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What is read of a file, and what libtraceevent makes of it. */
+#define MEMORY_MAX (UINT64_C(4) << 30)
+
+void dat_file_options_free(struct dat_file_options *opt)
+{
+	option_list_free(&opt->pids);
+	option_list_free(&opt->comms);
+	option_list_free(&opt->events);
+	option_list_free(&opt->functions);
+	option_list_free(&opt->filters);
+}
+
+/* --- times -------------------------------------------------------------------------------------
+ */
+
+/*
+ * "12.345678": the times that are printed so, rounded as they are. Without a point also what a
+ * clock counts that does not count nanoseconds.
+ */
+static bool read_time(const char *text, bool ns, uint64_t *first, uint64_t *last)
+{
+	uint64_t unit = ns ? 1000000000 : 1, whole, part = 0;
+	char *end;
+
+	errno = 0;
+	whole = strtoull(text, &end, 10);
+	if (end == text || errno || *text == '-' || whole > UINT64_MAX / unit - 1)
+		return false;
+	if (*end == '.' && ns)
+		for (end++; *end >= '0' && *end <= '9' && unit > 1; end++) {
+			unit /= 10;
+			part += (uint64_t)(*end - '0') * unit;
+		}
+	if (*end)
+		return false;
+	whole = whole * (ns ? 1000000000 : 1) + part;
+	/* Times are printed to the microsecond; what has fewer digits is not meant to be less
+	 * exact. */
+	if (unit > 1000)
+		unit = ns ? 1000 : 1;
+	*first = whole >= unit / 2 ? whole - unit / 2 : 0;
+	*last = whole + (unit - 1) / 2;
+	return true;
+}
+
+static bool read_range(struct dat_file *f)
+{
+	const struct dat_file_options *opt = f->opt;
+	bool ns = dat_counts_ns(dat_info(f->dat));
+	uint64_t ignored;
+
+	f->wanted.has_from = opt->from;
+	f->wanted.has_to = opt->until;
+	if (opt->from && !read_time(opt->from, ns, &f->wanted.from, &ignored))
+		snprintf(f->err, sizeof(f->err), "--from: no time of this trace: %s", opt->from);
+	else if (opt->until && !read_time(opt->until, ns, &ignored, &f->wanted.to))
+		snprintf(f->err, sizeof(f->err), "the last time is no time of this trace: %s",
+			 opt->until);
+	else
+		return true;
+	return false;
+}
+
+/* --- opening -----------------------------------------------------------------------------------
+ */
+
+static struct select_list list_of(const struct option_list *l)
+{
+	return (struct select_list){l->values, l->nr};
+}
+
+/* Opening it for writing would empty it before it is read. */
+static bool is_output(const struct stat *in, const char *out)
+{
+	struct stat st;
+
+	return out && !stat(out, &st) && st.st_dev == in->st_dev && st.st_ino == in->st_ino;
+}
+
+/* Everything that takes a name: then the file is read, by who can open nothing else. */
+static int open_file(struct dat_file *f, const char *path, const struct formats_config *plugins)
+{
+	const char *out = f->opt->out;
+	struct stat st;
+	int fd = guestsym_open_regular(path, &st);
+
+	if (fd < 0) {
+		snprintf(f->err, sizeof(f->err), "%s: %s", path,
+			 fd == -EINVAL ? "it is not a regular file" : strerror(-fd));
+		return -1;
+	}
+	if (is_output(&st, out)) {
+		snprintf(f->err, sizeof(f->err), "%s: -o: it is the file that is read", out);
+		return fd;
+	}
+	f->out = output_open(out, NULL);
+	if (!f->out)
+		snprintf(f->err, sizeof(f->err), "%s: %s", out ? out : "stdout", strerror(errno));
+	else if (!(f->formats = formats_new(plugins)))
+		snprintf(f->err, sizeof(f->err), "no memory");
+	return fd;
+}
+
+static size_t find_buffer(struct dat_file *f)
+{
+	const char *name = f->opt->buffer;
+
+	if (!name)
+		return RECORDS_ALL;
+	for (size_t i = 0; i < dat_nr_buffers(f->dat); i++)
+		if (!strcmp(dat_buffer(f->dat, i)->name, name))
+			return i;
+	snprintf(f->err, sizeof(f->err), "%s: it has no buffer %s", dat_info(f->dat)->name, name);
+	return 0;
+}
+
+static void open_records(struct dat_file *f)
+{
+	size_t buffer = find_buffer(f);
+
+	if (*f->err || formats_load(f->formats, dat_info(f->dat), f->err, sizeof(f->err)) ||
+	    !read_range(f))
+		return;
+	f->select = select_new(&f->wanted, f->dat, f->formats, f->err, sizeof(f->err));
+	if (!f->select)
+		return;
+	f->records = records_open(f->dat, buffer);
+	if (f->records)
+		records_select(f->records, select_wants, f->select);
+	else
+		snprintf(f->err, sizeof(f->err), "no memory");
+}
+
+static void open_all(struct dat_file *f, const char *path, const struct formats_config *plugins)
+{
+	int fd = open_file(f, path, plugins);
+	char line[512];
+
+	if (*f->err)
+		return;
+	snprintf(
+		line, sizeof(line),
+		"hvtrace: %.256s: its formats are more than libtraceevent can cope with: it may be "
+		"damaged, or made to do harm\n",
+		path);
+	crash_line_set(line);
+	if (!f->opt->no_sandbox && sandbox_enter(MEMORY_MAX, f->err, sizeof(f->err)))
+		return;
+	f->dat = dat_open_fd(fd, path, f->err, sizeof(f->err));
+	if (!f->dat)
+		return;
+	if (!dat_nr_buffers(f->dat))
+		snprintf(f->err, sizeof(f->err), "%s: it has no records", path);
+	else
+		open_records(f);
+}
+
+bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_options *opt,
+		   const struct formats_config *plugins)
+{
+	*f = (struct dat_file){
+		.opt = opt,
+		.wanted =
+			{
+				.cpus = opt->cpus,
+				.pids = list_of(&opt->pids),
+				.comms = list_of(&opt->comms),
+				.events = list_of(&opt->events),
+				.functions = list_of(&opt->functions),
+				.filters = list_of(&opt->filters),
+			},
+	};
+	open_all(f, path, plugins);
+	if (!*f->err)
+		return true;
+	fprintf(stderr, "hvtrace: %s\n", f->err);
+	return false;
+}
+
+/* --- the end -----------------------------------------------------------------------------------
+ */
+
+int dat_file_tell_damage(const struct dat_file *f)
+{
+	const char *error = records_error(f->records);
+	uint64_t damaged = records_damaged(f->records);
+
+	if (error)
+		fprintf(stderr, "hvtrace: %s\n", error);
+	if (damaged)
+		fprintf(stderr,
+			"hvtrace: %s: %" PRIu64 " of its pages are damaged: records are missing\n",
+			dat_info(f->dat)->name, damaged);
+	return error || damaged ? EXIT_FAILED : EXIT_OK;
+}
+
+int dat_file_close(struct dat_file *f, int status)
+{
+	records_close(f->records);
+	select_free(f->select);
+	dat_close(f->dat);
+	formats_free(f->formats);
+	if (f->out && (ferror(f->out) | fclose(f->out)) && status == EXIT_OK) {
+		fprintf(stderr, "hvtrace: cannot write: %s\n", strerror(errno));
+		status = EXIT_FAILED;
+	}
+	return status;
+}

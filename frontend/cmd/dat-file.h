@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dat-file.h - a trace.dat file that a command reads: opened, in the sandbox, with those of its
+ * events selected that options want.
+ */
+#ifndef HVTRACE_FRONTEND_CMD_DAT_FILE_H
+#define HVTRACE_FRONTEND_CMD_DAT_FILE_H
+
+#include "frontend/decode/select.h"
+#include "frontend/lib/options.h"
+
+#include <stdio.h>
+
+/* Zero-initialise; dat_file_options_free(). */
+struct dat_file_options {
+	struct option_list pids, comms, events, functions, filters;
+	const char *cpus, *from, *until, *buffer, *out;
+	bool no_sandbox;
+};
+
+/* What all commands that read one know; the option for the last time has a name of its own. */
+#define DAT_FILE_OPTION_ROWS(opt, until_name)                                                      \
+	OPT_STRING(0, "cpu", &(opt)->cpus, "LIST", "events of these vCPUs: 0,2-3"),                \
+		OPT_LIST(0, "pid", &(opt)->pids, "PID", "events in this task; may be repeated"),   \
+		OPT_LIST(0, "comm", &(opt)->comms, "NAME",                                         \
+			 "events in tasks of this name, a glob; may be repeated"),                 \
+		OPT_LIST('e', "event", &(opt)->events, "EVENT",                                    \
+			 "these events: [SYSTEM:]EVENT, globs; may be repeated"),                  \
+		OPT_LIST('f', "function", &(opt)->functions, "NAME",                               \
+			 "calls of these functions, a glob; may be repeated"),                     \
+		OPT_STRING(0, "from", &(opt)->from, "TIME",                                        \
+			   "events from then on, as printed: 12.345678"),                          \
+		OPT_STRING(0, until_name, &(opt)->until, "TIME", "events until then"),             \
+		OPT_STRING(0, "buffer", &(opt)->buffer, "NAME",                                    \
+			   "events of this instance's buffer"),                                    \
+		OPT_LIST('F', "filter", &(opt)->filters, "FILTER",                                 \
+			 "EVENT:EXPRESSION, as trace-cmd report -F; may be repeated"),             \
+		OPT_FLAG(0, "no-sandbox", &(opt)->no_sandbox,                                      \
+			 "keep all rights while the file is read; for debugging hvtrace"),         \
+		OPT_STRING('o', "output", &(opt)->out, "FILE", "where it goes (default: stdout)")
+
+void dat_file_options_free(struct dat_file_options *opt);
+
+/* What is open while it is read; out first. */
+struct dat_file {
+	const struct dat_file_options *opt;
+	FILE *out;
+	struct formats *formats;
+	struct dat *dat;
+	struct records *records;
+	struct select *select;
+	struct select_config wanted;
+	char err[512];
+};
+
+/*
+ * Everything that takes a name first, then the process enters the sandbox and the file is read.
+ * False: one line was printed on stderr. Either way dat_file_close() it.
+ */
+bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_options *opt,
+		   const struct formats_config *plugins);
+/*
+ * All events were read: say what was not all there. The exit status.
+ */
+int dat_file_tell_damage(const struct dat_file *f);
+/* The exit status: that one, unless what was written did not get there, which is said. */
+int dat_file_close(struct dat_file *f, int status);
+
+#endif
