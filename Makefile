@@ -25,7 +25,7 @@ Q := @
 say = @printf '  %-7s %s\n' $(1) $(2)
 endif
 
-PKGS     := libelf libbpf capstone fuse3 libseccomp libtraceevent zlib liblzma liblz4 libzstd
+PKGS     := libelf libbpf capstone fuse3 libseccomp libtraceevent zlib liblzma liblz4 libzstd libprotobuf-c
 # Of libvirt only the headers are needed: it is loaded when a domain is asked for.
 PKG_OK   := $(shell pkg-config --exists $(PKGS) libvirt libvirt-qemu 2>/dev/null && echo yes)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
@@ -59,7 +59,7 @@ endif
 HARDEN_LINK := -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 
 CFLAGS   ?=
-CPPFLAGS += -I. -D_GNU_SOURCE -DHVTRACE_VERSION='"$(VERSION)"' $(PKG_CFLAGS)
+CPPFLAGS += -I. -I$(O)/gen -D_GNU_SOURCE -DHVTRACE_VERSION='"$(VERSION)"' $(PKG_CFLAGS)
 ALL_CFLAGS := -std=c11 $(OPT) $(HARDEN) $(WARN) $(SAN) -pthread -MD -MP $(CFLAGS)
 ALL_LDFLAGS = $(HARDEN_LINK) $(LDFLAGS)
 LDLIBS   := $(PKG_LIBS) -pthread
@@ -93,6 +93,11 @@ $(O)/%.a:
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 $(O)/obj/%.o: %.c | need-libs
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+
+$(O)/obj/%.o: $(O)/gen/%.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<

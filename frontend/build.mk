@@ -15,6 +15,7 @@ frontend-objs += frontend/cmd/check-host.o
 frontend-objs += frontend/cmd/crash-line.o
 frontend-objs += frontend/cmd/dat-file.o
 frontend-objs += frontend/cmd/events.o
+frontend-objs += frontend/cmd/export.o
 frontend-objs += frontend/cmd/flame.o
 frontend-objs += frontend/cmd/get.o
 frontend-objs += frontend/cmd/graph.o
@@ -63,6 +64,18 @@ frontend-objs += frontend/decode/names.o
 frontend-objs += frontend/decode/print.o
 frontend-objs += frontend/decode/records.o
 frontend-objs += frontend/decode/select.o
+frontend-objs += frontend/export/export.o
+frontend-objs += frontend/export/names.o
+frontend-objs += frontend/export/perfetto.o
+frontend-objs += frontend/export/perfetto-ftrace.o
+frontend-objs += frontend/export/perfetto-packet.o
+frontend-objs += frontend/export/perfetto.pb-c.o
+frontend-objs += frontend/export/tasks.o
+frontend-objs += frontend/export/timeline.o
+frontend-objs += frontend/export/timeline-calls.o
+frontend-objs += frontend/export/timeline-markers.o
+frontend-objs += frontend/export/timeline-sched.o
+frontend-objs += frontend/export/timeline-windows.o
 frontend-objs += frontend/lib/cancel.o
 frontend-objs += frontend/lib/escape.o
 frontend-objs += frontend/lib/file.o
@@ -142,3 +155,13 @@ frontend-objs += frontend/tracefs/view-instances.o
 frontend-objs += frontend/tracefs/view-lock.o
 frontend-objs += frontend/tracefs/view-names.o
 frontend-objs += frontend/tracefs/view.o
+
+# C of the messages of other programs' formats, and what includes it: before that is first compiled, later on
+# the compiler's own lists of headers tell.
+export-messages := $(addprefix $(O)/gen/frontend/export/,perfetto.pb-c.c)
+$(export-messages): $(O)/gen/%.pb-c.c: %.proto | need-libs
+	$(call say,PROTOC,$@)
+	@mkdir -p $(@D)
+	$(Q)protoc-c --c_out=$(O)/gen $<
+$(export-messages:.c=.h): %.h: %.c ;
+$(addprefix $(O)/obj/,$(filter frontend/export/%,$(frontend-objs))): | $(export-messages:.c=.h)

@@ -20,6 +20,9 @@ unit-programs := $(addprefix $(O)/,$(unit-tests))
 # They take longer to compile than to run.
 $(O)/obj/tests/unit/%.o: ALL_CFLAGS += -O0 -U_FORTIFY_SOURCE
 
+# They read back what was written in these.
+$(addprefix $(O)/obj/,$(filter tests/unit/frontend/export/%,$(unit-tests:=.o))): | $(export-messages:.c=.h)
+
 # They start it.
 guest-tests := known-windows vmm vmm-memory vmm-mmio vmm-pause vmm-traps
 $(addprefix $(O)/tests/unit/vmm/test-,$(guest-tests)): | $(O)/tests/guest/testguest.elf

@@ -16,6 +16,7 @@ struct option_usage;
 int cmd_attach(int argc, char **argv);
 int cmd_check_host(int argc, char **argv);
 int cmd_events(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_flame(int argc, char **argv);
 int cmd_get(int argc, char **argv);
 int cmd_graph(int argc, char **argv);

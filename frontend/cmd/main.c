@@ -25,6 +25,7 @@ static const struct command {
 	{"flame", cmd_flame, "draw the calls of a trace as a flame graph (SVG)"},
 	{"latency", cmd_latency, "show how long interrupts are off, or tasks wait, as histograms"},
 	{"report", cmd_report, "print what is in a trace.dat file"},
+	{"export", cmd_export, "write what is in a trace.dat file for Perfetto and other programs"},
 	{"repair", cmd_repair, "complete a recording whose hvtrace was killed"},
 	{"list", cmd_list, "list the guests of libvirt and those that are traced"},
 	{"events", cmd_events, "list the trace events of a kernel image or a running guest"},

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * export.h - the records of a trace.dat file in the formats that other programs read.
+ *
+ * What is in a file is anybody's. Whatever it says, what is written is well formed, slices are
+ * balanced, and time does not go back. Memory does not grow with the length of the trace, but for
+ * the formats that say so (folded, pprof: with the different stacks; speedscope: up to a limit).
+ */
+#ifndef HVTRACE_FRONTEND_EXPORT_EXPORT_H
+#define HVTRACE_FRONTEND_EXPORT_EXPORT_H
+
+#include <stdio.h>
+
+#include "frontend/decode/formats.h"
+
+struct export_format;
+
+/* All open, and nothing read of the records yet. */
+struct export_input {
+	struct dat *dat;
+	struct formats *formats; /* loaded; without plugins */
+	struct records *records;
+};
+
+/* What there is to say once all is written. */
+struct export_result {
+	uint64_t events;   /* that were read */
+	uint64_t unbegun;  /* ends of slices whose begin is not in the trace: left out */
+	uint64_t unended;  /* slices whose end is not: they end with what is around them */
+	uint64_t late;	   /* events whose times went back, which were put right */
+	uint64_t left_out; /* that there was no room for */
+};
+
+/* NULL: there is no such format. */
+const struct export_format *export_find(const char *name);
+/* Their names, from 0 on; NULL behind the last one. */
+const char *export_name(unsigned int i);
+/* What a format is, in a few words: "for ui.perfetto.dev". */
+const char *export_about(unsigned int i);
+/* Not for a terminal. */
+bool export_is_binary(const struct export_format *format);
+
+/* Read all records, and write them to out. 0, or -ENOMEM; errors of out are for ferror(). */
+int export_write(const struct export_format *format, const struct export_input *in, FILE *out,
+		 struct export_result *result);
+
+#endif

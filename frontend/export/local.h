@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* local.h - what a format is: a row of export.c's table. */
+#ifndef HVTRACE_FRONTEND_EXPORT_LOCAL_H
+#define HVTRACE_FRONTEND_EXPORT_LOCAL_H
+
+#include "frontend/export/export.h"
+
+/* One export. */
+struct export
+{
+	const struct export_input *in;
+	FILE *out;
+	struct export_result result;
+	bool failed; /* there was no memory */
+};
+
+struct export_format {
+	const char *name;
+	const char *about;
+	bool binary;
+	/* Writes what comes first. What it gives is handed to the others; NULL: no memory. */
+	void *(*begin)(struct export *x);
+	/* Times never go back, and are no more than INT64_MAX. */
+	void (*event)(void *self, const struct decode_event *ev);
+	/* There is no event any more: write the rest. */
+	void (*end)(void *self);
+	void (*free)(void *self);
+};
+
+extern const struct export_format export_chrome;
+extern const struct export_format export_csv;
+extern const struct export_format export_folded;
+extern const struct export_format export_json;
+extern const struct export_format export_perfetto;
+extern const struct export_format export_pprof;
+extern const struct export_format export_speedscope;
+
+#endif

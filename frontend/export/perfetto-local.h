@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfetto-local.h - what the files of the format perfetto share: packets, and bundles of ftrace's
+ * events. The messages are those of perfetto.proto.
+ */
+#ifndef HVTRACE_FRONTEND_EXPORT_PERFETTO_LOCAL_H
+#define HVTRACE_FRONTEND_EXPORT_PERFETTO_LOCAL_H
+
+#include <stdio.h>
+
+#include "frontend/decode/formats.h"
+#include "frontend/export/perfetto.pb-c.h"
+#include "tracer/tracer.h"
+
+/* --- perfetto-packet.c ------------------------------------------------------------------------ */
+
+/* A file is one message Trace; its packets stand in it one behind the other. */
+void packet_write(const Pf__TracePacket *packet, FILE *out);
+/* A message as a field of another one, of that number; into text. */
+void packet_add(struct text *to, unsigned int field, const ProtobufCMessage *message);
+/* A packet that is one field, of that number, of bytes that are packed by now. */
+void packet_write_packed(unsigned int field, const struct text *packed, FILE *out);
+
+/* --- perfetto-ftrace.c ------------------------------------------------------------------------ */
+
+/* Events of ftrace, collected for each vCPU. */
+struct bundles;
+
+/* NULL: no memory. */
+struct bundles *bundles_new(struct formats *f, FILE *out);
+void bundles_free(struct bundles *b); /* NULL is allowed */
+/* False: no memory. */
+bool bundles_add(struct bundles *b, const struct decode_event *ev);
+/* So many are missing there before the next one. False: no memory. */
+bool bundles_lost(struct bundles *b, const struct decode_event *ev);
+/* Write what there is. */
+void bundles_flush(struct bundles *b);
+
+#endif

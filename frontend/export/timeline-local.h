@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* timeline-local.h - what the files of the timeline share. */
+#ifndef HVTRACE_FRONTEND_EXPORT_TIMELINE_LOCAL_H
+#define HVTRACE_FRONTEND_EXPORT_TIMELINE_LOCAL_H
+
+#include "frontend/export/names.h"
+#include "frontend/export/timeline.h"
+
+enum { FIELDS_MAX = 4, IDS = 65536, COUNTERS = 4096 };
+
+/* An event that a timeline understands. */
+struct timeline_row {
+	const char *system, *name;
+	const char *fields[FIELDS_MAX];
+	bool (*event)(struct timeline *t, const struct timeline_row *row,
+		      const struct tep_format_field *const *field, const struct decode_event *ev);
+};
+
+/* The same in a file. */
+struct timeline_bound {
+	const struct timeline_row *row;
+	const struct tep_format_field *field[FIELDS_MAX];
+};
+
+#define ROWS_MAX 32
+
+/* Of a vCPU. */
+struct cpu_tracks {
+	struct track irqs, preempt;
+};
+
+struct timeline {
+	struct export *x;
+	const struct track_ops *ops;
+	void *arg;
+	struct calltree *tree; /* for its names */
+	struct names *names;
+	struct tasks tasks;
+	struct cpu_tracks *cpus; /* DAT_CPUS_MAX */
+	struct track *counters[COUNTERS];
+	unsigned int nr_counters;
+	uint64_t now;				/* of the latest event */
+	uint32_t waking, irqs_off, preempt_off; /* names of slices */
+	uint8_t by_id[IDS];			/* of bound, one more; 0: none */
+	struct timeline_bound bound[ROWS_MAX];
+	size_t nr_bound;
+};
+
+/* --- timeline.c ------------------------------------------------------------------------------ */
+
+/* A task, made if need be; a pointer lasts until the next call. NULL: no memory. */
+struct task *timeline_task(struct timeline *t, const struct decode_event *ev, int32_t pid);
+/* It is called so from now on. */
+void timeline_rename(struct timeline *t, struct task *task, const char *comm, size_t len);
+/* One more, or one less: balanced by who calls. */
+void timeline_begin(struct timeline *t, struct track *track, uint32_t name);
+void timeline_close(struct timeline *t, struct track *track, uint32_t name);
+bool timeline_pid(const struct tep_format_field *field, const struct decode_event *ev,
+		  int32_t *pid);
+
+/* --- what events do: rows that end with one without a name ------------------------------------ */
+
+extern const struct timeline_row timeline_call_rows[];	 /* timeline-calls.c */
+extern const struct timeline_row timeline_sched_rows[];	 /* timeline-sched.c */
+extern const struct timeline_row timeline_window_rows[]; /* timeline-windows.c */
+extern const struct timeline_row timeline_marker_rows[]; /* timeline-markers.c */
+
+void timeline_end_calls(struct timeline *t, struct task *task, int32_t depth);
+
+#endif

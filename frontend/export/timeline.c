@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* timeline.c - see timeline.h: tracks, and which events are for whom. */
+#include "frontend/export/timeline-local.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- rows --------------------------------------------------------------------------------------
+ */
+
+static void bind_row(struct timeline *t, const struct timeline_row *row)
+{
+	struct tep_event *event =
+		tep_find_event_by_name(formats_tep(t->x->in->formats), row->system, row->name);
+	struct timeline_bound *b = &t->bound[t->nr_bound];
+
+	if (!event || event->id < 0 || event->id >= IDS || t->nr_bound == ROWS_MAX)
+		return;
+	b->row = row;
+	for (size_t i = 0; i < FIELDS_MAX && row->fields[i]; i++)
+		b->field[i] = tep_find_field(event, row->fields[i]);
+	t->by_id[event->id] = (uint8_t)++t->nr_bound;
+}
+
+static void bind_rows(struct timeline *t)
+{
+	static const struct timeline_row *const all[] = {
+		timeline_call_rows,
+		timeline_sched_rows,
+		timeline_window_rows,
+		timeline_marker_rows,
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		for (const struct timeline_row *row = all[i]; row->name; row++)
+			bind_row(t, row);
+}
+
+/* --- the timeline ------------------------------------------------------------------------------
+ */
+
+static uint32_t own_name(struct timeline *t, const char *name)
+{
+	return names_text(t->names, name, strlen(name));
+}
+
+struct timeline *timeline_new(struct export *x, const struct track_ops *ops, void *arg)
+{
+	struct timeline *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->x = x;
+	t->ops = ops;
+	t->arg = arg;
+	t->tree = calltree_new();
+	t->cpus = calloc(DAT_CPUS_MAX, sizeof(*t->cpus));
+	if (t->tree)
+		t->names = names_new(x->in->formats, t->tree);
+	if (!tasks_init(&t->tasks) || !t->cpus || !t->names) {
+		timeline_free(t);
+		return NULL;
+	}
+	t->waking = own_name(t, "wakeup latency");
+	t->irqs_off = own_name(t, "irqs off");
+	t->preempt_off = own_name(t, "preemption off");
+	bind_rows(t);
+	return t;
+}
+
+void timeline_free(struct timeline *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < COUNTERS; i++)
+		free(t->counters[i]);
+	tasks_exit(&t->tasks);
+	free(t->cpus);
+	names_free(t->names);
+	calltree_free(t->tree);
+	free(t);
+}
+
+const char *timeline_name(const struct timeline *t, uint32_t name)
+{
+	return t->tree->name[name];
+}
+
+uint32_t timeline_nr_names(const struct timeline *t)
+{
+	return t->tree->nr_names;
+}
+
+bool timeline_event(struct timeline *t, const struct decode_event *ev)
+{
+	const struct timeline_bound *b;
+
+	t->now = ev->time;
+	if (!t->by_id[ev->id])
+		return false;
+	b = &t->bound[t->by_id[ev->id] - 1];
+	return b->row->event(t, b->row, b->field, ev);
+}
+
+/* --- tracks ------------------------------------------------------------------------------------
+ */
+
+void timeline_begin(struct timeline *t, struct track *track, uint32_t name)
+{
+	track->open++;
+	t->ops->begin(t->arg, track, t->now, name);
+}
+
+void timeline_close(struct timeline *t, struct track *track, uint32_t name)
+{
+	track->open--;
+	t->ops->end(t->arg, track, t->now, name);
+}
+
+static void close_all(struct timeline *t, struct track *track, uint32_t name)
+{
+	while (track->open) {
+		t->x->result.unended++;
+		timeline_close(t, track, name);
+	}
+}
+
+static void close_tasks(struct timeline *t)
+{
+	for (size_t i = 0; i < 2 * TASKS_MAX; i++) {
+		struct task *task = t->tasks.slot[i];
+
+		if (!task)
+			continue;
+		timeline_end_calls(t, task, 0);
+		close_all(t, &task->markers, 0);
+		close_all(t, &task->wakeup, t->waking);
+	}
+}
+
+void timeline_end(struct timeline *t)
+{
+	close_tasks(t);
+	for (size_t i = 0; i < DAT_CPUS_MAX; i++) {
+		close_all(t, &t->cpus[i].irqs, t->irqs_off);
+		close_all(t, &t->cpus[i].preempt, t->preempt_off);
+	}
+}
+
+const char *timeline_track_name(const struct timeline *t, const struct track *track, char *buf,
+				size_t size)
+{
+	static const char *const names[] = {
+		[TRACK_CALLS] = "calls",
+		[TRACK_MARKERS] = "markers",
+		[TRACK_WAKEUP] = "wakeup latency",
+		[TRACK_IRQS_OFF] = "irqs off",
+		[TRACK_PREEMPT_OFF] = "preemption off",
+	};
+
+	if (track->kind == TRACK_COUNTER)
+		snprintf(buf, size, "%s", timeline_name(t, track->name));
+	else if (!track->task)
+		snprintf(buf, size, "CPU %u %s", track->cpu, names[track->kind]);
+	else
+		snprintf(buf, size, "%s", names[track->kind]);
+	return buf;
+}
+
+/* --- tasks -------------------------------------------------------------------------------------
+ */
+
+/* Those that do nothing now go first; if they all do, slices are cut. */
+static bool make_room(struct timeline *t)
+{
+	if (!tasks_sweep(&t->tasks))
+		return false;
+	if (t->tasks.nr < TASKS_MAX / 2 && t->tasks.frames < FRAMES_MAX / 2)
+		return true;
+	close_tasks(t);
+	return tasks_sweep(&t->tasks);
+}
+
+static struct task *add_task(struct timeline *t, const struct decode_event *ev, int32_t pid)
+{
+	const char *comm = tep_data_comm_from_pid(formats_tep(t->x->in->formats), pid);
+	struct task *task;
+
+	if (tasks_full(&t->tasks) && !make_room(t)) {
+		t->x->failed = true;
+		return NULL;
+	}
+	task = tasks_add(&t->tasks, ev->buffer, pid, ev->cpu);
+	if (!task) {
+		t->x->failed = true;
+		return NULL;
+	}
+	if (!pid)
+		comm = "swapper";
+	timeline_rename(t, task, comm, strlen(comm));
+	return task;
+}
+
+struct task *timeline_task(struct timeline *t, const struct decode_event *ev, int32_t pid)
+{
+	struct task *task = tasks_find(&t->tasks, ev->buffer, pid, ev->cpu);
+
+	return task ? task : add_task(t, ev, pid);
+}
+
+void timeline_rename(struct timeline *t, struct task *task, const char *comm, size_t len)
+{
+	char clean[NAMES_LEN];
+
+	if (*task->comm && (!len || !strncmp(task->comm, comm, len)))
+		return;
+	names_clean(clean, comm, len);
+	clean[TASKS_COMM - 1] = '\0';
+	if (!strcmp(clean, task->comm))
+		return;
+	memcpy(task->comm, clean, TASKS_COMM);
+	t->ops->task(t->arg, task);
+}
+
+bool timeline_pid(const struct tep_format_field *field, const struct decode_event *ev, int32_t *pid)
+{
+	uint64_t n;
+
+	if (!formats_number(field, ev, &n))
+		return false;
+	*pid = (int32_t)n;
+	return true;
+}
