@@ -87,6 +87,7 @@ frontend-objs += frontend/mount/loop.o
 frontend-objs += frontend/mount/mount.o
 frontend-objs += frontend/mount/mountpoint.o
 frontend-objs += frontend/mount/requests.o
+frontend-objs += frontend/mount/see-off.o
 frontend-objs += frontend/mount/wait.o
 frontend-objs += frontend/mount/watch.o
 frontend-objs += frontend/record/meta.o

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "frontend/mount/fuse.h"
@@ -23,8 +22,6 @@
 
 /* How long the kernel may remember that a name is there. */
 #define NAME_SECONDS 1.0
-/* How long readers have to come to the end, and then to close. */
-#define SEE_OFF_MS 300
 /* What the kernel holds by its address; also when it is gone without releasing it. */
 struct held {
 	struct held *prev, *next;
@@ -78,40 +75,6 @@ void server_exit(struct server *s)
 	waiting_exit(&s->waiting);
 	pthread_cond_destroy(&s->closed);
 	pthread_mutex_destroy(&s->lock);
-}
-
-static void count_waiter(struct server *s, const struct open_file *file, int more)
-{
-	if (!view_can_wait(file))
-		return;
-	pthread_mutex_lock(&s->lock);
-	s->waiters += (unsigned int)more;
-	if (!s->waiters)
-		pthread_cond_signal(&s->closed);
-	pthread_mutex_unlock(&s->lock);
-}
-
-static void wait_for_waiters(struct server *s, long ms)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += ms * 1000000;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_mutex_lock(&s->lock);
-	while (s->waiters && pthread_cond_timedwait(&s->closed, &s->lock, &until) != ETIMEDOUT)
-		;
-	pthread_mutex_unlock(&s->lock);
-}
-
-/* A busy guest may have more for them for as long as they read. */
-void server_see_off(struct server *s)
-{
-	atomic_store(&s->ending, true);
-	wait_for_waiters(s, SEE_OFF_MS);
-	atomic_store(&s->over, true);
-	wait_for_waiters(s, SEE_OFF_MS);
 }
 
 static struct server *server_of(fuse_req_t req)
@@ -328,7 +291,7 @@ static void handle_free(struct server *s, struct held *held)
 	struct handle *h = (struct handle *)held;
 
 	watch_exit(&h->watch, &s->waiting);
-	count_waiter(s, h->file, -1);
+	server_count_waiter(s, h->file, -1);
 	view_close(s->view, h->file);
 	free(h);
 }
@@ -345,7 +308,7 @@ static void do_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	}
 	watch_init(&h->watch, h->file, &s->ending);
-	count_waiter(s, h->file, 1);
+	server_count_waiter(s, h->file, 1);
 	hold(s, &h->held, handle_free);
 	fi->fh = (uintptr_t)h;
 	fi->direct_io = 1; /* files have no size, and each read and write counts */

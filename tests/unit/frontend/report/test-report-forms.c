@@ -94,6 +94,16 @@ static void test_top(void **state)
 static void test_top_narrow(void **state)
 {
 	static const char name[] = "queued_spin_lock_slowpath_of_somebody";
+	/* What they are sorted by is there. */
+	static const struct {
+		enum order order;
+		const char *head, *row;
+	} cases[] = {
+		{ORDER_CPU, "     HITS/s   %CPU       CPU      SELF     TOTAL  FUNCTION\n",
+		 "          2      -         -   3.00 us   4.00 us  queued_spin_lock_slowpath_o...\n"},
+		{ORDER_AVG, "     HITS/s   %CPU       CPU      SELF       AVG  FUNCTION\n",
+		 "          2      -         -   3.00 us   2.00 us  queued_spin_lock_slowpath_o...\n"},
+	};
 	struct calltree *t = calltree_new();
 	uint32_t all = calltree_child(t, CALLTREE_ROOT, calltree_name(t, "", 0));
 	uint32_t node = calltree_child(t, all, calltree_name(t, name, strlen(name)));
@@ -101,20 +111,13 @@ static void test_top_narrow(void **state)
 
 	(void)state;
 	t->node[node].st = (struct call_stats){.calls = 2, .total = 4000, .self = 3000};
-	render_top(t, &(struct render_top){ORDER_CPU, NULL, 1, 1, 5, 80}, &text);
-	text_putc(&text, '\0');
-	assert_non_null(
-		strstr(text.buf, "     HITS/s   %CPU       CPU      SELF     TOTAL  FUNCTION\n"));
-	assert_non_null(strstr(text.buf, "          2      -         -   3.00 us   4.00 us  "
-					 "queued_spin_lock_slowpath_o...\n"));
-	text.len = 0;
-	/* By which they are sorted. */
-	render_top(t, &(struct render_top){ORDER_AVG, NULL, 1, 1, 5, 80}, &text);
-	text_putc(&text, '\0');
-	assert_non_null(
-		strstr(text.buf, "     HITS/s   %CPU       CPU      SELF       AVG  FUNCTION\n"));
-	assert_non_null(strstr(text.buf, "          2      -         -   3.00 us   2.00 us  "
-					 "queued_spin_lock_slowpath_o...\n"));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		text.len = 0;
+		render_top(t, &(struct render_top){cases[i].order, NULL, 1, 1, 5, 80}, &text);
+		text_putc(&text, '\0');
+		assert_non_null(strstr(text.buf, cases[i].head));
+		assert_non_null(strstr(text.buf, cases[i].row));
+	}
 	text_free(&text);
 	calltree_free(t);
 }
