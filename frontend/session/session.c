@@ -5,10 +5,10 @@
 #include "frontend/lib/exit.h"
 #include "frontend/lib/output.h"
 #include "frontend/sandbox/broker.h"
-#include "frontend/session/again.h"
 #include "frontend/session/progress.h"
 #include "frontend/session/registry.h"
 #include "frontend/session/settings.h"
+#include "frontend/session/trace-out.h"
 #include "frontend/tracefs/view.h"
 
 #include <errno.h>
@@ -32,26 +32,6 @@ static void session_leave(void *arg, int signo)
 	_exit(CANCEL_STATUS(signo));
 }
 
-static int session_open_output(struct session *s)
-{
-	const char *path = s->opt->output;
-	const struct record_config cfg = {
-		.path = path,
-		.version = strcmp(s->opt->file_version, "6") ? 7 : 6,
-		.zstd = !strcmp(s->opt->file_version, "7") && !strcmp(s->opt->compression, "zstd"),
-	};
-
-	if (session_options_record(s->opt)) {
-		s->record = record_open(&cfg, s->err, sizeof(s->err));
-		return s->record ? 0 : -1;
-	}
-	s->out = output_open(strcmp(path, "-") ? path : NULL, &s->cancel);
-	if (s->out)
-		return 0;
-	snprintf(s->err, sizeof(s->err), "cannot write %s: %s", path, strerror(errno));
-	return -1;
-}
-
 int session_init(struct session *s, const struct session_options *opt)
 {
 	int rc;
@@ -71,7 +51,7 @@ int session_init(struct session *s, const struct session_options *opt)
 	if (!opt->no_sandbox &&
 	    guestsym_parsers_start(&s->parsers, s->cancel.fd, s->err, sizeof(s->err)))
 		return -1;
-	return session_open_output(s);
+	return trace_out_open(s);
 }
 
 static void session_note(void *arg, const char *text)
@@ -227,17 +207,6 @@ static void session_register(struct session *s, const struct machine_info *info,
 				      : strerror(-rc));
 }
 
-static int session_record(struct session *s, const char *guest)
-{
-	const struct record_guest g = {guest, guestsym_release(s->gs)};
-	int rc = s->record ? record_start(s->record, s->trace, s->view, &g) : 0;
-
-	if (!rc)
-		return 0;
-	snprintf(s->err, sizeof(s->err), "cannot record to %s: %s", s->opt->output, strerror(-rc));
-	return -1;
-}
-
 int session_serve(struct session *s, const char *guest, const char *dir)
 {
 	struct machine_info info;
@@ -248,7 +217,7 @@ int session_serve(struct session *s, const char *guest, const char *dir)
 		snprintf(s->err, sizeof(s->err), "no memory for the files of the trace");
 		return -1;
 	}
-	if (session_write_settings(s) || session_record(s, guest) || session_mount(s, dir))
+	if (session_write_settings(s) || trace_out_begin(s, guest) || session_mount(s, dir))
 		return -1;
 	session_register(s, &info, guest);
 	return 0;
@@ -401,10 +370,11 @@ static void session_say_end(struct session *s, double seconds)
 	fprintf(stderr, "%" PRIu64 " lost\n", st.lost);
 	if (st.overwritten)
 		fprintf(stderr,
-			"hvtrace: %" PRIu64
-			" older event%s overwritten: the buffers hold the newest "
-			"(-b makes them larger)\n",
-			st.overwritten, st.overwritten == 1 ? " is" : "s are");
+			"hvtrace: %" PRIu64 " older event%s overwritten: %s (-b makes %s larger)\n",
+			st.overwritten, st.overwritten == 1 ? " is" : "s are",
+			s->record ? "they did not get to the disk in time"
+				  : "the buffers hold the newest",
+			s->record ? "the buffers" : "them");
 	if (st.made)
 		fprintf(stderr,
 			"hvtrace: the guest made %" PRIu64 " records: %" PRIu64
@@ -447,40 +417,6 @@ bool session_failed(const struct session *s)
 	return s->end == SESSION_GUEST && (crashed || s->opt->until || session_not_begun(s));
 }
 
-static const char *session_output_name(const struct session *s)
-{
-	return strcmp(s->opt->output, "-") ? s->opt->output : "the trace";
-}
-
-static int session_print_once(struct session *s)
-{
-	int ret;
-
-	errno = 0;
-	ret = trace_print_as(s->trace, s->opt->format, s->out);
-	return !ret && fflush(s->out) ? -errno : ret;
-}
-
-static int session_print(struct session *s)
-{
-	int ret = session_print_once(s);
-
-	while (ret && again_is_wanted(s->out, session_output_name(s), ret, &s->cancel))
-		ret = session_print_once(s);
-	if (fclose(s->out) && !ret)
-		ret = -errno;
-	s->out = NULL;
-	/* Whoever has read as much as he wanted: no failure, and nobody to be told. */
-	if (!ret || ret == -EPIPE)
-		return EXIT_OK;
-	if (cancel_asked(&s->cancel)) {
-		fprintf(stderr, "hvtrace: interrupted: the trace is not printed to its end\n");
-		return CANCEL_STATUS(cancel_asked(&s->cancel));
-	}
-	fprintf(stderr, "hvtrace: cannot write %s: %s\n", session_output_name(s), strerror(-ret));
-	return EXIT_FAILED;
-}
-
 int session_stop(struct session *s)
 {
 	double seconds = session_seconds(s);
@@ -506,51 +442,10 @@ int session_stop(struct session *s)
 	return session_failed(s) || ret ? EXIT_FAILED : EXIT_OK;
 }
 
-struct putting_together {
-	struct progress progress;
-	const char *path;
-};
-
-static void show_percent(void *arg, unsigned int percent)
-{
-	struct putting_together *p = arg;
-	char what[128];
-
-	snprintf(what, sizeof(what), "putting %.80s together", p->path);
-	progress_percent(&p->progress, what, percent);
-}
-
-/* Behind what was said: what is whole of it is never given up. */
-static int session_finish_record(struct session *s)
-{
-	const char *path = s->opt->output;
-	struct record_result result;
-	struct putting_together p = {.path = path};
-	int rc;
-
-	progress_init(&p.progress, true);
-	rc = record_finish(s->record, show_percent, &p, &result);
-	progress_clear(&p.progress);
-	if (!rc)
-		rc = session_place_recording(s);
-	if (result.lost)
-		fprintf(stderr, "hvtrace: cannot write all of %s: %s: it ends before the trace\n",
-			path, strerror(-result.lost));
-	if (rc) {
-		fprintf(stderr,
-			"hvtrace: %s is not finished: %s; what is recorded is there: hvtrace repair %s\n",
-			path, strerror(-rc), path);
-		return EXIT_FAILED;
-	}
-	fprintf(stderr, "hvtrace: %s: %.1f MB, %.1f MB of records\n", path,
-		(double)result.size / 1e6, (double)result.bytes / 1e6);
-	return result.lost ? EXIT_FAILED : EXIT_OK;
-}
-
 int session_finish(struct session *s)
 {
 	int status = session_stop(s);
-	int printed = s->record ? session_finish_record(s) : session_print(s);
+	int printed = trace_out_finish(s);
 
 	return status ? status : printed;
 }

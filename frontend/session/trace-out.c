@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* trace-out.c - see trace-out.h */
+#include "frontend/session/trace-out.h"
+#include "frontend/lib/exit.h"
+#include "frontend/lib/output.h"
+#include "frontend/session/again.h"
+#include "frontend/session/progress.h"
+
+#include <errno.h>
+#include <string.h>
+
+int trace_out_open(struct session *s)
+{
+	const char *path = s->opt->output;
+	const struct record_config cfg = {
+		.path = path,
+		.version = strcmp(s->opt->file_version, "6") ? 7 : 6,
+		.zstd = !strcmp(s->opt->file_version, "7") && !strcmp(s->opt->compression, "zstd"),
+	};
+
+	if (session_options_record(s->opt)) {
+		s->record = record_open(&cfg, s->err, sizeof(s->err));
+		return s->record ? 0 : -1;
+	}
+	s->out = output_open(strcmp(path, "-") ? path : NULL, &s->cancel);
+	if (s->out)
+		return 0;
+	snprintf(s->err, sizeof(s->err), "cannot write %s: %s", path, strerror(errno));
+	return -1;
+}
+
+int trace_out_begin(struct session *s, const char *guest)
+{
+	const struct record_guest g = {guest, guestsym_release(s->gs)};
+	int rc = s->record ? record_start(s->record, s->trace, s->view, &g) : 0;
+
+	if (!rc)
+		return 0;
+	snprintf(s->err, sizeof(s->err), "cannot record to %s: %s", s->opt->output, strerror(-rc));
+	return -1;
+}
+
+static const char *name_of(const struct session *s)
+{
+	return strcmp(s->opt->output, "-") ? s->opt->output : "the trace";
+}
+
+static int print_once(struct session *s)
+{
+	int ret;
+
+	errno = 0;
+	ret = trace_print_as(s->trace, s->opt->format, s->out);
+	return !ret && fflush(s->out) ? -errno : ret;
+}
+
+static int print(struct session *s)
+{
+	int ret = print_once(s);
+
+	while (ret && again_is_wanted(s->out, name_of(s), ret, &s->cancel))
+		ret = print_once(s);
+	if (fclose(s->out) && !ret)
+		ret = -errno;
+	s->out = NULL;
+	/* Whoever has read as much as he wanted: no failure, and nobody to be told. */
+	if (!ret || ret == -EPIPE)
+		return EXIT_OK;
+	if (cancel_asked(&s->cancel)) {
+		fprintf(stderr, "hvtrace: interrupted: the trace is not printed to its end\n");
+		return CANCEL_STATUS(cancel_asked(&s->cancel));
+	}
+	fprintf(stderr, "hvtrace: cannot write %s: %s\n", name_of(s), strerror(-ret));
+	return EXIT_FAILED;
+}
+
+struct putting_together {
+	struct progress progress;
+	const char *path;
+};
+
+static void show_percent(void *arg, unsigned int percent)
+{
+	struct putting_together *p = arg;
+	char what[128];
+
+	snprintf(what, sizeof(what), "putting %.80s together", p->path);
+	progress_percent(&p->progress, what, percent);
+}
+
+/* Behind what was said: what is whole of it is never given up. */
+static int finish_record(struct session *s)
+{
+	const char *path = s->opt->output;
+	struct record_result result;
+	struct putting_together p = {.path = path};
+	int rc;
+
+	progress_init(&p.progress, true);
+	rc = record_finish(s->record, show_percent, &p, &result);
+	progress_clear(&p.progress);
+	if (!rc)
+		rc = session_place_recording(s);
+	if (result.lost)
+		fprintf(stderr, "hvtrace: cannot write all of %s: %s: it ends before the trace\n",
+			path, strerror(-result.lost));
+	if (rc) {
+		fprintf(stderr,
+			"hvtrace: %s is not finished: %s; what is recorded is there: hvtrace repair %s\n",
+			path, strerror(-rc), path);
+		return EXIT_FAILED;
+	}
+	fprintf(stderr, "hvtrace: %s: %.1f MB, %.1f MB of records\n", path,
+		(double)result.size / 1e6, (double)result.bytes / 1e6);
+	return result.lost ? EXIT_FAILED : EXIT_OK;
+}
+
+int trace_out_finish(struct session *s)
+{
+	return s->record ? finish_record(s) : print(s);
+}
