@@ -5,6 +5,24 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "tracer/tracer.h"
+
+void bytes_add32(struct text *t, uint32_t value)
+{
+	uint8_t at[4];
+
+	bytes_put32(at, value);
+	text_add(t, at, sizeof(at));
+}
+
+void bytes_add64(struct text *t, uint64_t value)
+{
+	uint8_t at[8];
+
+	bytes_put64(at, value);
+	text_add(t, at, sizeof(at));
+}
+
 int bytes_read(int fd, uint64_t at, void *to, size_t len)
 {
 	uint8_t *p = to;

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+struct text;
+
 /* What is behind the number. */
 static inline uint8_t *bytes_put16(uint8_t *at, uint16_t value)
 {
@@ -37,6 +39,10 @@ static inline uint32_t bytes_get32(const uint8_t *at)
 	memcpy(&value, at, sizeof(value));
 	return le32toh(value);
 }
+
+/* Behind what is in a text. */
+void bytes_add32(struct text *t, uint32_t value);
+void bytes_add64(struct text *t, uint64_t value);
 
 /* All of it: 0 or -errno; -EIO also for a file that ends before. */
 int bytes_read(int fd, uint64_t at, void *to, size_t len);

@@ -107,35 +107,19 @@ static int copy_section(struct v7 *v, enum dat_option_id id)
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
-static void put_u32(struct text *t, uint32_t value)
-{
-	uint8_t at[4];
-
-	bytes_put32(at, value);
-	text_add(t, at, sizeof(at));
-}
-
-static void put_u64(struct text *t, uint64_t value)
-{
-	uint8_t at[8];
-
-	bytes_put64(at, value);
-	text_add(t, at, sizeof(at));
-}
-
 static void describe_buffer(struct v7 *v, const struct final_buffer *b, uint64_t offset)
 {
 	unsigned int vcpus = v->f->in.shape.vcpus;
 	struct text option = {0};
 
-	put_u64(&option, offset);
+	bytes_add64(&option, offset);
 	text_add(&option, b->names.buf, b->names.len);
-	put_u32(&option, DAT_PAGE_SIZE);
-	put_u32(&option, vcpus);
+	bytes_add32(&option, DAT_PAGE_SIZE);
+	bytes_add32(&option, vcpus);
 	for (unsigned int i = 0; i < vcpus; i++) {
-		put_u32(&option, i);
-		put_u64(&option, b->cpu[i].start);
-		put_u64(&option, final_cpu_size(v->f, &b->cpu[i]));
+		bytes_add32(&option, i);
+		bytes_add64(&option, b->cpu[i].start);
+		bytes_add64(&option, final_cpu_size(v->f, &b->cpu[i]));
 	}
 	if (option.failed)
 		v->options.failed = true;
@@ -174,11 +158,11 @@ static int put_start(struct v7 *v)
 	text_add(&start, "7", 2);
 	text_putc(&start, 0); /* little endian */
 	text_putc(&start, 8); /* bytes of a long */
-	put_u32(&start, DAT_PAGE_SIZE);
+	bytes_add32(&start, DAT_PAGE_SIZE);
 	text_add(&start, v->pack ? "zstd" : "none", 5);
 	text_puts(&start, v->pack ? ZSTD_versionString() : "");
 	text_putc(&start, '\0');
-	put_u64(&start, 0); /* where the options are: put_end() */
+	bytes_add64(&start, 0); /* where the options are: put_end() */
 	rc = start.failed ? -ENOMEM : final_put(v->f, start.buf, start.len);
 	text_free(&start);
 	return rc;

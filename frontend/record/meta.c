@@ -58,22 +58,6 @@ static int read_path(struct view *v, const char *path, struct text *to)
 
 /* --- sections --------------------------------------------------------------------------------- */
 
-static void add_u32(struct text *t, uint32_t value)
-{
-	uint8_t at[4];
-
-	bytes_put32(at, value);
-	text_add(t, at, sizeof(at));
-}
-
-static void add_u64(struct text *t, uint64_t value)
-{
-	uint8_t at[8];
-
-	bytes_put64(at, value);
-	text_add(t, at, sizeof(at));
-}
-
 /* What is behind `at` was put there since; its length goes before it. */
 static void set_u64(struct text *t, size_t at)
 {
@@ -122,7 +106,7 @@ static int add_sized(struct view *v, const char *path, struct text *to)
 	size_t at = to->len;
 	int rc;
 
-	add_u64(to, 0);
+	bytes_add64(to, 0);
 	rc = read_path(v, path, to);
 	set_u64(to, at);
 	return rc;
@@ -155,14 +139,14 @@ static int add_formats(struct view *v, view_id system, struct text *to)
 
 	if (nr < 0)
 		return (int)nr;
-	add_u32(to, 0);
+	bytes_add32(to, 0);
 	for (ssize_t i = 0; i < nr && !rc; i++) {
 		size_t size = to->len;
 		view_id format;
 
 		if (!S_ISDIR(events[i].mode) || view_lookup(v, events[i].id, "format", &format))
 			continue;
-		add_u64(to, 0);
+		bytes_add64(to, 0);
 		rc = read_file(v, format, to);
 		set_u64(to, size);
 		count++;
@@ -199,7 +183,7 @@ static int add_systems(struct view *v, struct text *to)
 	nr = view_list(v, events, &systems);
 	if (nr < 0)
 		return (int)nr;
-	add_u32(to, 0);
+	bytes_add32(to, 0);
 	for (ssize_t i = 0; i < nr && !rc; i++) {
 		if (!S_ISDIR(systems[i].mode) || !strcmp(systems[i].name, "ftrace"))
 			continue;
@@ -239,7 +223,7 @@ static int put_symbols(struct meta *m, const struct meta_to *to, struct trace *t
 
 	if (m->has_symbols && m->symbols == changes)
 		return 0;
-	add_u32(&text, 0);
+	bytes_add32(&text, 0);
 	trace_print_kallsyms(t, &text);
 	set_u32(&text, 0, (uint32_t)(text.len - 4));
 	m->has_symbols = true;
@@ -251,7 +235,7 @@ static int put_printk(struct meta *m, const struct meta_to *to, struct trace *t)
 {
 	struct text text = {0};
 
-	add_u32(&text, 0);
+	bytes_add32(&text, 0);
 	trace_print_formats(t, &text);
 	set_u32(&text, 0, (uint32_t)(text.len - 4));
 	return put_section(m, to, DAT_OPTION_PRINTK, &text);
@@ -261,7 +245,7 @@ int meta_tasks(struct meta *m, const struct meta_to *to, struct trace *t)
 {
 	struct text text = {0};
 
-	add_u64(&text, 0);
+	bytes_add64(&text, 0);
 	trace_print_cmdlines(t, &text);
 	set_u64(&text, 0);
 	return put_section(m, to, DAT_OPTION_CMDLINES, &text);
