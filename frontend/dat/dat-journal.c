@@ -213,6 +213,8 @@ static int read_options(struct reading *r)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < r->nr_options; i++) {
+		if (!r->options[i].size)
+			continue;
 		bytes_put32(bytes_put16(head, (uint16_t)r->options[i].a), r->options[i].size);
 		text_add(&list, head, sizeof(head));
 		rc = journal_read(&r->walk, &r->options[i], &list);

@@ -169,6 +169,8 @@ int final_put_options(struct final *f, struct text *text)
 	for (size_t i = 0; i < f->nr_options; i++) {
 		int rc;
 
+		if (!f->option[i].size)
+			continue;
 		put_option_head(text, f->option[i].a, f->option[i].size);
 		rc = journal_read(&f->in, &f->option[i], text);
 		if (rc)

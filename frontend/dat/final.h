@@ -51,7 +51,7 @@ int final_put(struct final *f, const void *data, size_t len);
 /* Behind what is in text; nothing if there is none. */
 int final_read_section(struct final *f, enum dat_option_id id, struct text *text);
 void final_put_option(struct text *text, unsigned int id, const void *data, size_t len);
-/* All that the journal has. */
+/* All that the journal has; one without bytes is taken back. */
 int final_put_options(struct final *f, struct text *text);
 /* The place for a vCPU's pages, at the next page of the file. */
 void final_place(struct final *f, struct final_cpu *c);

@@ -23,7 +23,7 @@ struct text;
 
 enum journal_kind {
 	JOURNAL_SECTION = 1, /* a: enum dat_option_id; the section as trace.dat has it */
-	JOURNAL_OPTION,	     /* a: enum dat_option_id, b: which of several */
+	JOURNAL_OPTION,	     /* a: enum dat_option_id, b: which of several; empty: none */
 	JOURNAL_BUFFER,	     /* a: its number; its name and clock, both terminated */
 	JOURNAL_PAGES,	     /* a: of which buffer, b: of which vCPU; whole sub-buffer pages */
 };

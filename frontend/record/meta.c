@@ -79,9 +79,10 @@ static void set_u32(struct text *t, size_t at, uint32_t value)
 	memcpy(t->buf + at, number, sizeof(number));
 }
 
-/* Unless it is as it was, or there is nothing of it. */
-static int put_section(struct meta *m, const struct meta_to *to, enum dat_option_id id,
-		       struct text *content)
+/* Unless it is as it was, or there is nothing of it. Sections and options have numbers of their
+ * own. */
+static int put_changed(struct meta *m, const struct meta_to *to, enum journal_kind kind,
+		       enum dat_option_id id, struct text *content)
 {
 	uint32_t sum;
 	int rc = 0;
@@ -91,7 +92,7 @@ static int put_section(struct meta *m, const struct meta_to *to, enum dat_option
 	} else {
 		sum = (uint32_t)crc32(0, (const Bytef *)content->buf, (uInt)content->len);
 		if (m->section[id].sum != sum || m->section[id].len != content->len)
-			rc = to->put(to->arg, JOURNAL_SECTION, id, 0, content->buf, content->len);
+			rc = to->put(to->arg, kind, id, 0, content->buf, content->len);
 		if (!rc) {
 			m->section[id].sum = sum;
 			m->section[id].len = content->len;
@@ -123,7 +124,7 @@ static int put_headers(struct meta *m, const struct meta_to *to, struct view *v)
 	if (!rc)
 		rc = add_sized(v, "events/header_event", &t);
 	if (!rc)
-		return put_section(m, to, DAT_OPTION_HEADER_INFO, &t);
+		return put_changed(m, to, JOURNAL_SECTION, DAT_OPTION_HEADER_INFO, &t);
 	text_free(&t);
 	return rc;
 }
@@ -165,7 +166,7 @@ static int put_ftrace_formats(struct meta *m, const struct meta_to *to, struct v
 	if (!rc)
 		rc = add_formats(v, ftrace, &t);
 	if (!rc)
-		return put_section(m, to, DAT_OPTION_FTRACE_EVENTS, &t);
+		return put_changed(m, to, JOURNAL_SECTION, DAT_OPTION_FTRACE_EVENTS, &t);
 	text_free(&t);
 	return rc;
 }
@@ -213,7 +214,7 @@ static int put_formats(struct meta *m, const struct meta_to *to, struct trace *t
 	}
 	m->has_events = true;
 	m->events = changes;
-	return put_section(m, to, DAT_OPTION_EVENT_FORMATS, &text);
+	return put_changed(m, to, JOURNAL_SECTION, DAT_OPTION_EVENT_FORMATS, &text);
 }
 
 static int put_symbols(struct meta *m, const struct meta_to *to, struct trace *t)
@@ -228,7 +229,7 @@ static int put_symbols(struct meta *m, const struct meta_to *to, struct trace *t
 	set_u32(&text, 0, (uint32_t)(text.len - 4));
 	m->has_symbols = true;
 	m->symbols = changes;
-	return put_section(m, to, DAT_OPTION_KALLSYMS, &text);
+	return put_changed(m, to, JOURNAL_SECTION, DAT_OPTION_KALLSYMS, &text);
 }
 
 static int put_printk(struct meta *m, const struct meta_to *to, struct trace *t)
@@ -238,7 +239,40 @@ static int put_printk(struct meta *m, const struct meta_to *to, struct trace *t)
 	bytes_add32(&text, 0);
 	trace_print_formats(t, &text);
 	set_u32(&text, 0, (uint32_t)(text.len - 4));
-	return put_section(m, to, DAT_OPTION_PRINTK, &text);
+	return put_changed(m, to, JOURNAL_SECTION, DAT_OPTION_PRINTK, &text);
+}
+
+/*
+ * How ticks become nanoseconds, for readers: (ticks * mult) >> shift. trace-cmd 3.1 takes a mult of
+ * 32 bits for a negative one. Nothing for clocks that are none of the TSC.
+ */
+static int put_tsc(struct meta *m, const struct meta_to *to, struct trace *t,
+		   const struct record_guest *guest)
+{
+	bool counts = !strcmp(instance_clock(trace_top(t)), "x86-tsc") && guest->tsc_khz;
+	struct text text = {0};
+	unsigned int shift = 32;
+
+	if (counts) {
+		while (shift && (UINT64_C(1000000) << shift) / guest->tsc_khz > INT32_MAX)
+			shift--;
+		bytes_add32(&text, (uint32_t)((UINT64_C(1000000) << shift) / guest->tsc_khz));
+		bytes_add32(&text, shift);
+		bytes_add64(&text, 0);
+	}
+	return put_changed(m, to, JOURNAL_OPTION, DAT_OPTION_TSC2NSEC, &text);
+}
+
+static int put_clock(struct meta *m, const struct meta_to *to, struct view *v)
+{
+	struct text text = {0};
+	int rc = read_path(v, "trace_clock", &text);
+
+	text_putc(&text, '\0');
+	if (!rc)
+		return put_changed(m, to, JOURNAL_OPTION, DAT_OPTION_TRACECLOCK, &text);
+	text_free(&text);
+	return rc;
 }
 
 int meta_tasks(struct meta *m, const struct meta_to *to, struct trace *t)
@@ -248,10 +282,11 @@ int meta_tasks(struct meta *m, const struct meta_to *to, struct trace *t)
 	bytes_add64(&text, 0);
 	trace_print_cmdlines(t, &text);
 	set_u64(&text, 0);
-	return put_section(m, to, DAT_OPTION_CMDLINES, &text);
+	return put_changed(m, to, JOURNAL_SECTION, DAT_OPTION_CMDLINES, &text);
 }
 
-int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struct view *v)
+int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struct view *v,
+		const struct record_guest *guest)
 {
 	int rc = m->section[DAT_OPTION_HEADER_INFO].len ? 0 : put_headers(m, to, v);
 
@@ -263,6 +298,10 @@ int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struc
 		rc = put_symbols(m, to, t);
 	if (!rc)
 		rc = put_printk(m, to, t);
+	if (!rc)
+		rc = put_clock(m, to, v);
+	if (!rc)
+		rc = put_tsc(m, to, t, guest);
 	return rc ? rc : meta_tasks(m, to, t);
 }
 
@@ -275,17 +314,6 @@ static int put_text_option(const struct meta_to *to, enum dat_option_id id, stru
 	text_putc(text, '\0');
 	rc = text->failed ? -ENOMEM : to->put(to->arg, JOURNAL_OPTION, id, 0, text->buf, text->len);
 	text_free(text);
-	return rc;
-}
-
-static int put_clock(const struct meta_to *to, struct view *v)
-{
-	struct text text = {0};
-	int rc = read_path(v, "trace_clock", &text);
-
-	if (!rc)
-		return put_text_option(to, DAT_OPTION_TRACECLOCK, &text);
-	text_free(&text);
 	return rc;
 }
 
@@ -314,16 +342,13 @@ static int put_id(const struct meta_to *to)
 	return to->put(to->arg, JOURNAL_OPTION, DAT_OPTION_TRACEID, 0, &id, sizeof(id));
 }
 
-int meta_begin(const struct meta_to *to, struct trace *t, struct view *v,
-	       const struct record_guest *guest)
+int meta_begin(const struct meta_to *to, struct trace *t, const struct record_guest *guest)
 {
 	uint8_t vcpus[4];
 	int rc;
 
 	bytes_put32(vcpus, trace_vcpus(t));
 	rc = to->put(to->arg, JOURNAL_OPTION, DAT_OPTION_CPUCOUNT, 0, vcpus, sizeof(vcpus));
-	if (!rc)
-		rc = put_clock(to, v);
 	if (!rc)
 		rc = put_names(to, guest);
 	return rc ? rc : put_id(to);

@@ -27,16 +27,16 @@ struct meta {
 	struct {
 		uint32_t sum;
 		size_t len;
-	} section[DAT_OPTION_BUFFER_TEXT + 1];
+	} section[DAT_OPTION_BUFFER_TEXT + 1]; /* and options: none has the number of one */
 	uint64_t events, symbols; /* trace_events_changes(), trace_kallsyms_changes() */
 	bool has_events, has_symbols;
 };
 
 /* What never changes: the guest's name and kernel, the number of vCPUs. 0 or -errno. */
-int meta_begin(const struct meta_to *to, struct trace *t, struct view *v,
-	       const struct record_guest *guest);
+int meta_begin(const struct meta_to *to, struct trace *t, const struct record_guest *guest);
 /* What may have changed since the last time, as far as it can be had now. 0 or -errno. */
-int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struct view *v);
+int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struct view *v,
+		const struct record_guest *guest);
 /* What does not need the guest: names of tasks. 0 or -errno. */
 int meta_tasks(struct meta *m, const struct meta_to *to, struct trace *t);
 

@@ -41,6 +41,7 @@ struct record {
 	/* What there is to say beside the pages, which takes a while: not with the other lock. */
 	pthread_mutex_t meta_lock;
 	struct meta meta;
+	struct record_guest guest;
 	struct view *view; /* NULL: the guest is not attached to any more */
 	pthread_mutex_t lock;
 	struct journal *journal;
@@ -175,7 +176,7 @@ static int update(struct record *r)
 {
 	const struct meta_to to = {put, r};
 
-	return r->view ? meta_update(&r->meta, &to, r->trace, r->view)
+	return r->view ? meta_update(&r->meta, &to, r->trace, r->view, &r->guest)
 		       : meta_tasks(&r->meta, &to, r->trace);
 }
 
@@ -249,13 +250,13 @@ static int begin(struct record *r)
 }
 
 /* The thread is there by then: what the guest records meanwhile may be more than a ring holds. */
-static int describe(struct record *r, const struct record_guest *guest)
+static int describe(struct record *r)
 {
 	const struct meta_to to = {put, r};
 	int rc;
 
 	pthread_mutex_lock(&r->meta_lock);
-	rc = meta_begin(&to, r->trace, r->view, guest);
+	rc = meta_begin(&to, r->trace, &r->guest);
 	if (!rc)
 		rc = update(r);
 	pthread_mutex_unlock(&r->meta_lock);
@@ -269,12 +270,13 @@ int record_start(struct record *r, struct trace *t, struct view *v,
 
 	r->trace = t;
 	r->view = v;
+	r->guest = *guest;
 	rc = begin(r);
 	if (!rc)
 		rc = thread_start(&r->thread, "recorder", NULL, recorder, r);
 	r->started = !rc;
 	if (!rc)
-		rc = describe(r, guest);
+		rc = describe(r);
 	r->begun = !rc;
 	return rc;
 }

@@ -31,11 +31,12 @@ struct record *record_open(const struct record_config *cfg, char *err, size_t er
 
 struct record_guest {
 	const char *name, *release; /* what it is called, and its kernel's version */
+	uint64_t tsc_khz;	    /* 0: not known */
 };
 
 /*
- * From now on what the trace records goes to the file. v is used until record_let_go(), t until
- * record_finish(). 0 or -errno.
+ * From now on what the trace records goes to the file. v and guest are used until record_let_go(),
+ * t until record_finish(). 0 or -errno.
  */
 int record_start(struct record *r, struct trace *t, struct view *v,
 		 const struct record_guest *guest);

@@ -31,8 +31,13 @@ int trace_out_open(struct session *s)
 
 int trace_out_begin(struct session *s, const char *guest)
 {
-	const struct record_guest g = {guest, guestsym_release(s->gs)};
-	int rc = s->record ? record_start(s->record, s->trace, s->view, &g) : 0;
+	struct record_guest g = {guest, guestsym_release(s->gs), 0};
+	struct machine_info info;
+	int rc;
+
+	machine_get_info(s->m, &info);
+	g.tsc_khz = info.tsc_khz;
+	rc = s->record ? record_start(s->record, s->trace, s->view, &g) : 0;
 
 	if (!rc)
 		return 0;

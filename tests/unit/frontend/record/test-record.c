@@ -13,7 +13,7 @@
 #include "frontend/dat/journal.h"
 #include "frontend/record/record.h"
 
-static const struct record_guest guest = {"made", "6.1.0-made"};
+static const struct record_guest guest = {"made", "6.1.0-made", 2500000};
 
 struct recording {
 	char path[64], part[80], err[256];
@@ -167,6 +167,34 @@ static void read_back_all(void **state)
 	read_back(7, true, *state);
 }
 
+/* A clock of ticks says how these become nanoseconds, as long as it is the clock. */
+static void ticks(void **state)
+{
+	struct record_result result;
+	struct recording rec;
+	struct world *w = *state;
+	struct dat *d;
+
+	for (int back = 0; back < 2; back++) {
+		begin(&rec, 7, true);
+		assert_int_equal(put(w, "trace_clock", 0, "x86-tsc"), 7);
+		start(&rec, w);
+		if (back)
+			assert_int_equal(put(w, "trace_clock", 0, "local"), 5);
+		finish(&rec, &result);
+		d = dat_open(rec.path, rec.err, sizeof(rec.err));
+		assert_non_null(d);
+		assert_string_equal(dat_info(d)->clock, back ? "local" : "x86-tsc");
+		if (back)
+			assert_int_equal(dat_info(d)->tsc2nsec.mult, 0);
+		else
+			assert_in_range(dat_time(dat_info(d), UINT64_C(2500000000)), 999999999,
+					1000000000);
+		dat_close(d);
+		unlink(rec.path);
+	}
+}
+
 static void instances(void **state)
 {
 	struct record_result result;
@@ -282,6 +310,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(recorded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(read_back_all, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ticks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(instances, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(killed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(repair_into_itself, set_up, tear_down),
