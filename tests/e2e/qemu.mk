@@ -189,6 +189,18 @@ ifeq ($(shell pkg-config --exists $(TRACEFS_PKGS) 2>/dev/null && echo yes),yes)
 check-programs: $(O)/tests/e2e/tracefs-client
 endif
 
+# The same of who reads what is recorded.
+DAT_PKGS := libtracecmd libtraceevent
+$(O)/tests/e2e/dat-client: tests/e2e/dat-client.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -g -D_GNU_SOURCE $(WARN) $(shell pkg-config --cflags $(DAT_PKGS)) -o $@ $< \
+		$(shell pkg-config --libs $(DAT_PKGS))
+
+ifeq ($(shell pkg-config --exists $(DAT_PKGS) 2>/dev/null && echo yes),yes)
+check-programs: $(O)/tests/e2e/dat-client
+endif
+
 # So many who open, read and write everything, from outside.
 CROWD := $(addprefix tests/soak/crowd,.c -check.c -do.c)
 $(O)/tests/soak/crowd: $(CROWD) tests/soak/crowd.h
