@@ -64,12 +64,21 @@ frontend-objs += frontend/decode/names.o
 frontend-objs += frontend/decode/print.o
 frontend-objs += frontend/decode/records.o
 frontend-objs += frontend/decode/select.o
+frontend-objs += frontend/export/call-profile.o
+frontend-objs += frontend/export/chrome.o
+frontend-objs += frontend/export/csv.o
 frontend-objs += frontend/export/export.o
+frontend-objs += frontend/export/folded.o
+frontend-objs += frontend/export/json.o
+frontend-objs += frontend/export/message.o
 frontend-objs += frontend/export/names.o
 frontend-objs += frontend/export/perfetto.o
 frontend-objs += frontend/export/perfetto-ftrace.o
 frontend-objs += frontend/export/perfetto-packet.o
 frontend-objs += frontend/export/perfetto.pb-c.o
+frontend-objs += frontend/export/pprof.o
+frontend-objs += frontend/export/pprof.pb-c.o
+frontend-objs += frontend/export/speedscope.o
 frontend-objs += frontend/export/tasks.o
 frontend-objs += frontend/export/timeline.o
 frontend-objs += frontend/export/timeline-calls.o
@@ -160,7 +169,7 @@ frontend-objs += frontend/tracefs/view.o
 
 # C of the messages of other programs' formats, and what includes it: before that is first compiled, later on
 # the compiler's own lists of headers tell.
-export-messages := $(addprefix $(O)/gen/frontend/export/,perfetto.pb-c.c)
+export-messages := $(addprefix $(O)/gen/frontend/export/,perfetto.pb-c.c pprof.pb-c.c)
 $(export-messages): $(O)/gen/%.pb-c.c: %.proto | need-libs
 	$(call say,PROTOC,$@)
 	@mkdir -p $(@D)

@@ -161,16 +161,11 @@ static void put_message(struct formats *f, const struct decode_event *ev, FILE *
 {
 	bool first = false;
 	struct trace_seq s;
-	size_t len;
 
 	trace_seq_init(&s);
-	tep_print_event(formats_tep(f), &s, formats_record(f, FORMATS_ONE, ev), "%s",
-			TEP_PRINT_INFO);
-	len = s.len;
-	if (len && s.buffer[len - 1] == '\n')
-		len--;
+	print_info(f, ev, &s);
 	put_key("message", &first, out);
-	json_string(s.buffer, len, out);
+	json_string(s.buffer, s.len, out);
 	trace_seq_destroy(&s);
 }
 

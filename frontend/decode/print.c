@@ -144,6 +144,15 @@ void print_text(struct print *p, const struct decode_event *ev, FILE *out)
 	putc('\n', out);
 }
 
+void print_info(struct formats *f, const struct decode_event *ev, struct trace_seq *to)
+{
+	trace_seq_reset(to);
+	tep_print_event(formats_tep(f), to, formats_record(f, FORMATS_ONE, ev), "%s",
+			TEP_PRINT_INFO);
+	if (to->len && to->buffer[to->len - 1] == '\n')
+		to->len--;
+}
+
 /* --- statistics --------------------------------------------------------------------------------
  */
 

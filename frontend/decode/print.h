@@ -25,6 +25,9 @@ void print_free(struct print *p); /* NULL is allowed */
 
 /* The event that records_next() gave last, as a line (or several) of trace-cmd report. */
 void print_text(struct print *p, const struct decode_event *ev, FILE *out);
+/* What an event says, as its format has it, without a line end; print_new() is not needed for it.
+ */
+void print_info(struct formats *f, const struct decode_event *ev, struct trace_seq *to);
 /* What trace-cmd report --stat prints. */
 void print_stat(struct dat *d, FILE *out);
 /* An event as an object of JSON, in one line; print_new() is not needed for it. */

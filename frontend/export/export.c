@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const struct export_format *const formats[] = {
-	&export_perfetto,
+	&export_perfetto, &export_chrome,     &export_csv,   &export_json,
+	&export_folded,	  &export_speedscope, &export_pprof,
 };
 
 enum { NR_FORMATS = sizeof(formats) / sizeof(*formats) };

@@ -7,6 +7,7 @@
 #include "frontend/export/perfetto-local.h"
 
 #include "frontend/decode/fields.h"
+#include "frontend/export/message.h"
 #include "frontend/export/names.h"
 
 #include <inttypes.h>
@@ -208,7 +209,7 @@ static void add_generic(struct bundles *b, const struct plan *p, const struct de
 	generic.field = fields;
 	to->event_case = PF__FTRACE_EVENT__EVENT_GENERIC;
 	to->generic = &generic;
-	packet_add(&b->waiting[ev->cpu], FIELD_EVENT, &to->base);
+	message_add(&b->waiting[ev->cpu], FIELD_EVENT, &to->base);
 }
 
 /* --- bundles -----------------------------------------------------------------------------------
@@ -314,7 +315,7 @@ bool bundles_add(struct bundles *b, const struct decode_event *ev)
 	event.pid = (uint32_t)ev->pid;
 	if (p->of) {
 		fill_own(b, p, ev, &event);
-		packet_add(t, FIELD_EVENT, &event.base);
+		message_add(t, FIELD_EVENT, &event.base);
 	} else {
 		add_generic(b, p, ev, &event);
 	}

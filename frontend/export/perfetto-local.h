@@ -16,8 +16,6 @@
 
 /* A file is one message Trace; its packets stand in it one behind the other. */
 void packet_write(const Pf__TracePacket *packet, FILE *out);
-/* A message as a field of another one, of that number; into text. */
-void packet_add(struct text *to, unsigned int field, const ProtobufCMessage *message);
 /* A packet that is one field, of that number, of bytes that are packed by now. */
 void packet_write_packed(unsigned int field, const struct text *packed, FILE *out);
 

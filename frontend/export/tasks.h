@@ -21,7 +21,8 @@ enum track_kind {
 /* A row of slices, one within another, or of numbers. */
 struct track {
 	enum track_kind kind;
-	bool told;		 /* the writer's */
+	bool told; /* the writer's, and what it keeps of it */
+	void *own;
 	uint32_t open;		 /* slices */
 	uint32_t name;		 /* of a counter */
 	uint64_t id;		 /* the same for the same track, and no other's; not 0 */

@@ -78,10 +78,10 @@ static bool on_function(struct timeline *t, const struct timeline_row *row,
 	uint64_t ip;
 
 	(void)row;
-	if (task && formats_number(field[0], ev, &ip))
-		t->ops->instant(t->arg, &task->calls, t->now, names_function(t->names, ip));
-	else
+	if (!task || !formats_number(field[0], ev, &ip))
 		t->x->result.left_out++;
+	else if (t->ops->instant)
+		t->ops->instant(t->arg, &task->calls, t->now, names_function(t->names, ip));
 	return true;
 }
 

@@ -52,6 +52,8 @@ struct timeline {
 struct task *timeline_task(struct timeline *t, const struct decode_event *ev, int32_t pid);
 /* It is called so from now on. */
 void timeline_rename(struct timeline *t, struct task *task, const char *comm, size_t len);
+/* What is known of it has changed. */
+void timeline_tell(struct timeline *t, const struct task *task);
 /* One more, or one less: balanced by who calls. */
 void timeline_begin(struct timeline *t, struct track *track, uint32_t name);
 void timeline_close(struct timeline *t, struct track *track, uint32_t name);

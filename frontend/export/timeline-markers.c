@@ -39,7 +39,7 @@ static bool begin(struct timeline *t, struct task *task, const char *at)
 		return false;
 	if (tgid && task->tgid != tgid && task->pid) {
 		task->tgid = tgid;
-		t->ops->task(t->arg, task);
+		timeline_tell(t, task);
 	}
 	if (task->markers.open == NESTED_MAX)
 		t->x->result.left_out++;
@@ -123,7 +123,7 @@ static bool count(struct timeline *t, const char *at)
 	if (stop == bar + 1 || *stop || errno)
 		return false;
 	track = counter_of(t, tgid, names_text(t->names, at, (size_t)(bar - at)));
-	if (track)
+	if (track && t->ops->counter)
 		t->ops->counter(t->arg, track, t->now, value);
 	return true;
 }

@@ -219,7 +219,18 @@ void timeline_rename(struct timeline *t, struct task *task, const char *comm, si
 	if (!strcmp(clean, task->comm))
 		return;
 	memcpy(task->comm, clean, TASKS_COMM);
-	t->ops->task(t->arg, task);
+	timeline_tell(t, task);
+}
+
+void timeline_tell(struct timeline *t, const struct task *task)
+{
+	if (t->ops->task)
+		t->ops->task(t->arg, task);
+}
+
+const struct task *timeline_current(struct timeline *t, const struct decode_event *ev)
+{
+	return timeline_task(t, ev, ev->pid);
 }
 
 bool timeline_pid(const struct tep_format_field *field, const struct decode_event *ev, int32_t *pid)

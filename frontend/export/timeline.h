@@ -12,7 +12,8 @@
 #include "frontend/export/local.h"
 #include "frontend/export/tasks.h"
 
-/* What a format does. Names are numbers for timeline_name(). */
+/* What a format does; NULL: nothing, but for begin and end. Names are numbers for timeline_name().
+ */
 struct track_ops {
 	/* A task that was not known, or not by this name; before any of its tracks. */
 	void (*task)(void *arg, const struct task *task);
@@ -30,6 +31,8 @@ void timeline_free(struct timeline *t); /* NULL is allowed */
 
 /* True: all that there is to it is on tracks. */
 bool timeline_event(struct timeline *t, const struct decode_event *ev);
+/* The task that has an event. NULL: no memory. */
+const struct task *timeline_current(struct timeline *t, const struct decode_event *ev);
 /* The trace ends: so does what is open. */
 void timeline_end(struct timeline *t);
 
