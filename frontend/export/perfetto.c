@@ -99,10 +99,21 @@ static void write_clocks(struct perfetto *p, uint64_t time)
 	write_packet(p, &packet);
 }
 
+/* "Linux NODE RELEASE MACHINE", as trace-cmd record writes it, in a copy. */
+static void split_uname(char *words, Pf__Utsname *uname)
+{
+	char **const parts[] = {&uname->sysname, NULL, &uname->release, &uname->machine};
+	char *at = words, *word;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && (word = strsep(&at, " ")); i++)
+		if (parts[i])
+			*parts[i] = word;
+}
+
 static void write_system(struct perfetto *p)
 {
 	const struct dat_info *info = dat_info(p->x->in->dat);
-	char name[] = "Linux", release[NAMES_LEN];
+	char words[NAMES_LEN];
 	Pf__Utsname uname = PF__UTSNAME__INIT;
 	Pf__SystemInfo system = PF__SYSTEM_INFO__INIT;
 	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
@@ -110,9 +121,8 @@ static void write_system(struct perfetto *p)
 	system.has_num_cpus = 1;
 	system.num_cpus = info->cpus;
 	if (info->uname) {
-		names_clean(release, info->uname, strlen(info->uname));
-		uname.sysname = name;
-		uname.release = release;
+		names_clean(words, info->uname, strlen(info->uname));
+		split_uname(words, &uname);
 		system.utsname = &uname;
 	}
 	packet.system_info = &system;
