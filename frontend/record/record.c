@@ -110,6 +110,17 @@ static int open_files(struct record *r, char *err, size_t errlen)
 	return -1;
 }
 
+/* Whoever sets the host's time does not make anybody wait longer. */
+static void cond_init(pthread_cond_t *cond)
+{
+	pthread_condattr_t clock;
+
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &clock);
+	pthread_condattr_destroy(&clock);
+}
+
 struct record *record_open(const struct record_config *cfg, char *err, size_t errlen)
 {
 	struct record *r = calloc(1, sizeof(*r));
@@ -122,7 +133,7 @@ struct record *record_open(const struct record_config *cfg, char *err, size_t er
 	r->file.fd = r->part.fd = -1;
 	pthread_mutex_init(&r->meta_lock, NULL);
 	pthread_mutex_init(&r->lock, NULL);
-	pthread_cond_init(&r->wake, NULL);
+	cond_init(&r->wake);
 	if (!open_files(r, err, errlen))
 		return r;
 	record_close(r);
@@ -194,7 +205,7 @@ static bool wait_ms(struct record *r, int ms)
 	struct timespec at;
 	bool stop;
 
-	clock_gettime(CLOCK_REALTIME, &at);
+	clock_gettime(CLOCK_MONOTONIC, &at);
 	at.tv_nsec += (long)ms * 1000000;
 	at.tv_sec += at.tv_nsec / 1000000000;
 	at.tv_nsec %= 1000000000;

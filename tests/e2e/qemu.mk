@@ -5,7 +5,7 @@
 # make check-full does, which has the other kernel. A row is PROGRAM[,ARGUMENT|,NAME=VALUE]...
 # The longest first: when the others are done they should not be waited for.
 check-tests += tests/e2e/trampoline,PARTS=first+patching,KILLS=0
-check-tests += tests/e2e/run-qemu,PARTS=boots+workload+graph+pending+errors
+check-tests += tests/e2e/run-qemu,PARTS=boots+workload+graph+recordings+pending+errors
 check-tests += tests/e2e/run-attach,trace,6.1,CYCLES=10,KILLS=2
 check-tests += tests/e2e/run-attach,trace-libvirt,6.12,CYCLES=5,KILLS=2
 check-tests += tests/e2e/run-attach,graph,6.12
