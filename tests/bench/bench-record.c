@@ -4,7 +4,7 @@
  * $RECORD_SECONDS (default: 10): how many are lost, what the recorder takes for each beside what
  * writing it to the ring takes, and how much memory the process has beside the rings at most.
  *
- * usage: bench-record [FILE.dat]
+ * usage: bench-record [FILE.dat], which it leaves then
  */
 #include <stdio.h>
 #include <string.h>
@@ -172,6 +172,8 @@ int main(int argc, char **argv)
 		status = record_all(t, v, path, seconds ? (unsigned int)atoi(seconds) : 10);
 	if (path == name)
 		forget(name);
+	else if (!status && record_place(path))
+		status = 1;
 	view_free(v);
 	trace_free(t);
 	tracefs_guest_free();

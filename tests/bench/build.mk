@@ -11,6 +11,7 @@ bench-programs += tests/bench/bench-record
 # Scripts that do so, with a whole guest.
 bench-scripts  += tests/bench/bench-attach
 bench-scripts  += tests/bench/bench-boot
+bench-scripts  += tests/bench/bench-export
 bench-scripts  += tests/bench/bench-files
 bench-scripts  += tests/bench/bench-mmio-qemu
 bench-scripts  += tests/bench/bench-overhead
