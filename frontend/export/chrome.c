@@ -24,7 +24,7 @@ struct running {
 	bool known;
 	uint64_t since;
 	int32_t pid;
-	char comm[NAMES_LEN];
+	char comm[TASKS_COMM];
 };
 
 struct chrome {
@@ -234,6 +234,7 @@ static void on_switch(struct chrome *c, const struct decode_event *ev)
 {
 	struct running *r = &c->running[ev->cpu];
 	struct field_bytes comm;
+	char clean[NAMES_LEN] = "";
 	uint64_t pid;
 
 	put_running(c, ev->cpu);
@@ -245,7 +246,9 @@ static void on_switch(struct chrome *c, const struct decode_event *ev)
 	if (!c->next_comm)
 		return;
 	comm = fields_text(c->next_comm, ev);
-	names_clean(r->comm, (const char *)comm.at, comm.len);
+	names_clean(clean, (const char *)comm.at,
+		    comm.len < TASKS_COMM ? comm.len : TASKS_COMM - 1);
+	memcpy(r->comm, clean, TASKS_COMM);
 }
 
 /* --- the format --------------------------------------------------------------------------------

@@ -210,12 +210,14 @@ struct task *timeline_task(struct timeline *t, const struct decode_event *ev, in
 
 void timeline_rename(struct timeline *t, struct task *task, const char *comm, size_t len)
 {
-	char clean[NAMES_LEN];
+	char clean[NAMES_LEN] = "";
 
-	if (*task->comm && (!len || !strncmp(task->comm, comm, len)))
+	/* What is cut is not cut within a character: cleaning takes what is left of it for none. */
+	if (len >= TASKS_COMM)
+		len = TASKS_COMM - 1;
+	if (*task->comm && (!len || (strlen(task->comm) == len && !memcmp(task->comm, comm, len))))
 		return;
 	names_clean(clean, comm, len);
-	clean[TASKS_COMM - 1] = '\0';
 	if (!strcmp(clean, task->comm))
 		return;
 	memcpy(task->comm, clean, TASKS_COMM);

@@ -152,11 +152,9 @@ struct exported {
 	struct export_result result;
 };
 
-/* Of a file, which is closed. */
-static inline struct exported export_of(struct dat *d, const char *format)
+static inline struct exported export_in(const struct decode_world *w, const char *format)
 {
-	struct decode_world w = decode_world_of(d);
-	const struct export_input in = {w.d, w.f, w.r};
+	const struct export_input in = {w->d, w->f, w->r};
 	const struct export_format *of = export_find(format);
 	struct exported e = {0};
 	FILE *out = open_memstream(&e.text, &e.len);
@@ -165,6 +163,15 @@ static inline struct exported export_of(struct dat *d, const char *format)
 	assert_non_null(of);
 	assert_int_equal(export_write(of, &in, out, &e.result), 0);
 	fclose(out);
+	return e;
+}
+
+/* Of a file, which is closed. */
+static inline struct exported export_of(struct dat *d, const char *format)
+{
+	struct decode_world w = decode_world_of(d);
+	struct exported e = export_in(&w, format);
+
 	decode_world_end(&w);
 	return e;
 }

@@ -288,6 +288,28 @@ static void test_processes(void **state)
 	pf__trace__free_unpacked(t, NULL);
 }
 
+/* By a name that the one before begins with. */
+static void test_renamed(void **state)
+{
+	const struct scene_record shorter = {.type = SCENE_WAKING, .comm = "oth", .of = 70};
+	static struct scene s;
+	const Pf__ProcessTree *last = NULL;
+	Pf__Trace *t;
+
+	(void)state;
+	s = (struct scene){0};
+	scene_page(&s, 0);
+	scene_about(&s, 10, SCENE_WAKING, 0, 70, 0);
+	scene_event(&s, 20, &shorter, sizeof(shorter));
+	t = trace_of_scene(&s);
+	for (size_t i = 0; i < t->n_packet; i++)
+		if (t->packet[i]->process_tree)
+			last = t->packet[i]->process_tree;
+	assert_non_null(last);
+	assert_string_equal(last->processes[0]->cmdline[0], "oth");
+	pf__trace__free_unpacked(t, NULL);
+}
+
 /* The second page says that it was earlier than the first. */
 static void test_lying_times(void **state)
 {
@@ -370,7 +392,8 @@ int main(void)
 		cmocka_unit_test(test_graph),	      cmocka_unit_test(test_balance),
 		cmocka_unit_test(test_markers),	      cmocka_unit_test(test_wakeups_and_windows),
 		cmocka_unit_test(test_ftrace_events), cmocka_unit_test(test_generic),
-		cmocka_unit_test(test_processes),     cmocka_unit_test(test_lying_times),
+		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_renamed),     cmocka_unit_test(test_lying_times),
 		cmocka_unit_test(test_told_once),     cmocka_unit_test(test_clocks),
 	};
 
