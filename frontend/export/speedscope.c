@@ -133,21 +133,20 @@ static void put_event(bool begins, uint32_t name, uint64_t at, bool first, FILE 
 static void put_events(const struct speedscope *s, const struct profile *p, FILE *out)
 {
 	struct stack open = {.nr = 0};
-	uint64_t at = p->first;
 	bool first = true;
 
 	for (const struct block *b = p->blocks; b; b = b->next) {
 		for (size_t i = 0; i < b->nr; i++) {
 			bool begins = b->when[i] & 1;
 
-			at = b->when[i] >> 1;
 			if (begins ? open.nr == DEPTH_MAX : !open.nr)
 				continue;
 			if (begins)
 				open.name[open.nr++] = b->name[i];
 			else
 				open.nr--;
-			put_event(begins, begins ? b->name[i] : open.name[open.nr], at, first, out);
+			put_event(begins, begins ? b->name[i] : open.name[open.nr], b->when[i] >> 1,
+				  first, out);
 			first = false;
 		}
 	}

@@ -16,29 +16,32 @@ void timeline_end_calls(struct timeline *t, struct task *task, int32_t depth)
 	}
 }
 
-/* func, depth: of either end of a call. False: the record does not tell, or lies. */
-static bool read_call(const struct tep_format_field *const *field, const struct decode_event *ev,
-		      struct frame *f)
+/* func, depth: of either end of a call. NULL: the record does not tell, or lies. */
+static struct task *read_call(struct timeline *t, const struct tep_format_field *const *field,
+			      const struct decode_event *ev, struct frame *f)
 {
+	struct task *task = timeline_task(t, ev, ev->pid);
 	uint64_t depth;
 
-	if (!formats_number(field[0], ev, &f->func) || !formats_number(field[1], ev, &depth))
-		return false;
-	f->depth = (int32_t)depth;
-	return f->depth >= 0 && f->depth < DEPTH_MAX;
+	if (task && formats_number(field[0], ev, &f->func) &&
+	    formats_number(field[1], ev, &depth)) {
+		f->depth = (int32_t)depth;
+		if (f->depth >= 0 && f->depth < DEPTH_MAX)
+			return task;
+	}
+	t->x->result.left_out++;
+	return NULL;
 }
 
 static bool on_entry(struct timeline *t, const struct timeline_row *row,
 		     const struct tep_format_field *const *field, const struct decode_event *ev)
 {
-	struct task *task = timeline_task(t, ev, ev->pid);
 	struct frame f;
+	struct task *task = read_call(t, field, ev, &f);
 
 	(void)row;
-	if (!task || !read_call(field, ev, &f)) {
-		t->x->result.left_out++;
+	if (!task)
 		return true;
-	}
 	f.name = names_function(t->names, f.func);
 	timeline_end_calls(t, task, f.depth);
 	if (tasks_push(&t->tasks, task, &f))
@@ -51,17 +54,16 @@ static bool on_entry(struct timeline *t, const struct timeline_row *row,
 static bool on_exit(struct timeline *t, const struct timeline_row *row,
 		    const struct tep_format_field *const *field, const struct decode_event *ev)
 {
-	struct task *task = timeline_task(t, ev, ev->pid);
 	struct frame f;
+	struct task *task = read_call(t, field, ev, &f);
+	const struct frame *top;
 
 	(void)row;
-	if (!task || !read_call(field, ev, &f)) {
-		t->x->result.left_out++;
+	if (!task)
 		return true;
-	}
 	timeline_end_calls(t, task, f.depth + 1);
-	if (task->nr && task->frame[task->nr - 1].depth == f.depth &&
-	    task->frame[task->nr - 1].func == f.func) {
+	top = task->nr ? &task->frame[task->nr - 1] : NULL;
+	if (top && top->depth == f.depth && top->func == f.func) {
 		pop(t, task);
 		return true;
 	}

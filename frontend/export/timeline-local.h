@@ -27,6 +27,8 @@ struct timeline_bound {
 /* Of a vCPU. */
 struct cpu_tracks {
 	struct track irqs, preempt;
+	bool seen;			      /* there was an event */
+	bool irqs_snapshot, preempt_snapshot; /* open since the first one */
 };
 
 struct timeline {
@@ -50,6 +52,8 @@ struct timeline {
 
 /* A task, made if need be; a pointer lasts until the next call. NULL: no memory. */
 struct task *timeline_task(struct timeline *t, const struct decode_event *ev, int32_t pid);
+/* The same of one that is made now; it has no name, and is not told, until it is renamed. */
+struct task *timeline_made(struct timeline *t, const struct decode_event *ev, int32_t pid);
 /* It is called so from now on. */
 void timeline_rename(struct timeline *t, struct task *task, const char *comm, size_t len);
 /* What is known of it has changed. */

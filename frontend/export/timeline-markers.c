@@ -88,21 +88,23 @@ static struct track *counter_of(struct timeline *t, int32_t tgid, uint32_t name)
 {
 	uint64_t of = ((uint64_t)(uint32_t)tgid << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
 	uint64_t id = (of & ~UINT64_C(7)) | UINT64_C(1) << 63 | TRACK_COUNTER;
-	struct track **slot;
+	struct track **slot, *track;
 
 	if (t->nr_counters == COUNTERS / 2)
 		forget_counters(t);
 	slot = counter_slot(t, id);
-	if (*slot)
-		return *slot;
-	*slot = calloc(1, sizeof(**slot));
-	if (!*slot) {
+	track = *slot;
+	if (track)
+		return track;
+	track = calloc(1, sizeof(*track));
+	if (!track) {
 		t->x->failed = true;
 		return NULL;
 	}
-	**slot = (struct track){.kind = TRACK_COUNTER, .id = id, .name = name, .tgid = tgid};
+	*track = (struct track){.kind = TRACK_COUNTER, .id = id, .name = name, .tgid = tgid};
+	*slot = track;
 	t->nr_counters++;
-	return *slot;
+	return track;
 }
 
 static bool count(struct timeline *t, const char *at)

@@ -7,32 +7,33 @@
 
 #define CLONE_THREAD 0x00010000 /* clone(2) */
 
-static void rename_by(struct timeline *t, struct task *task, const struct tep_format_field *comm,
-		      const struct decode_event *ev)
+/* The task that the first field tells, by the name that the second one tells. NULL: none. */
+static struct task *named_task(struct timeline *t, const struct tep_format_field *const *field,
+			       const struct decode_event *ev)
 {
 	struct field_bytes text;
+	struct task *task;
+	int32_t pid;
 
-	if (!comm || !task->pid)
-		return;
-	text = fields_text(comm, ev);
+	if (!timeline_pid(field[0], ev, &pid))
+		return NULL;
+	task = timeline_task(t, ev, pid);
+	if (!task || !field[1] || !pid)
+		return task;
+	text = fields_text(field[1], ev);
 	timeline_rename(t, task, (const char *)text.at, text.len);
+	return task;
 }
 
 static bool on_switch(struct timeline *t, const struct timeline_row *row,
 		      const struct tep_format_field *const *field, const struct decode_event *ev)
 {
 	struct task *task;
-	int32_t pid;
 
 	(void)row;
-	task = timeline_pid(field[0], ev, &pid) ? timeline_task(t, ev, pid) : NULL;
-	if (task)
-		rename_by(t, task, field[1], ev);
-	task = timeline_pid(field[2], ev, &pid) ? timeline_task(t, ev, pid) : NULL;
-	if (!task)
-		return false;
-	rename_by(t, task, field[3], ev);
-	if (task->wakeup.open)
+	named_task(t, field, ev);
+	task = named_task(t, field + 2, ev);
+	if (task && task->wakeup.open)
 		timeline_close(t, &task->wakeup, t->waking);
 	return false;
 }
@@ -41,17 +42,10 @@ static bool on_switch(struct timeline *t, const struct timeline_row *row,
 static bool on_waking(struct timeline *t, const struct timeline_row *row,
 		      const struct tep_format_field *const *field, const struct decode_event *ev)
 {
-	struct task *task;
-	int32_t pid;
+	struct task *task = named_task(t, field, ev);
 
 	(void)row;
-	if (!timeline_pid(field[0], ev, &pid) || !pid)
-		return false;
-	task = timeline_task(t, ev, pid);
-	if (!task)
-		return false;
-	rename_by(t, task, field[1], ev);
-	if (!task->wakeup.open)
+	if (task && task->pid && !task->wakeup.open)
 		timeline_begin(t, &task->wakeup, t->waking);
 	return false;
 }
@@ -62,33 +56,26 @@ static bool on_new(struct timeline *t, const struct timeline_row *row,
 {
 	struct task *task = timeline_task(t, ev, ev->pid);
 	int32_t parent = task ? task->tgid : 0, pid;
-	uint64_t flags = 0;
+	uint64_t flags;
+	bool thread = formats_number(field[2], ev, &flags) && flags & CLONE_THREAD;
 
 	(void)row;
 	if (!timeline_pid(field[0], ev, &pid) || !pid)
 		return false;
-	if (field[2])
-		formats_number(field[2], ev, &flags);
-	task = timeline_task(t, ev, pid);
+	task = timeline_made(t, ev, pid);
 	if (!task)
 		return false;
-	task->ppid = flags & CLONE_THREAD ? -1 : parent;
-	task->tgid = flags & CLONE_THREAD ? parent : pid;
-	*task->comm = '\0'; /* so that it is told again */
-	rename_by(t, task, field[1], ev);
+	task->tgid = thread ? parent : pid;
+	task->ppid = thread ? -1 : parent;
+	named_task(t, field, ev);
 	return false;
 }
 
 static bool on_rename(struct timeline *t, const struct timeline_row *row,
 		      const struct tep_format_field *const *field, const struct decode_event *ev)
 {
-	struct task *task;
-	int32_t pid;
-
 	(void)row;
-	task = timeline_pid(field[0], ev, &pid) ? timeline_task(t, ev, pid) : NULL;
-	if (task)
-		rename_by(t, task, field[1], ev);
+	named_task(t, field, ev);
 	return false;
 }
 
@@ -97,6 +84,9 @@ const struct timeline_row timeline_sched_rows[] = {
 	{"sched", "sched_waking", {"pid", "comm"}, on_waking},
 	{"sched", "sched_wakeup", {"pid", "comm"}, on_waking},
 	{"sched", "sched_wakeup_new", {"pid", "comm"}, on_waking},
+	/* The tracer wakeup's own. */
+	{"ftrace", "wakeup", {"next_pid"}, on_waking},
+	{"ftrace", "context_switch", {"prev_pid", "", "next_pid"}, on_switch},
 	{"task", "task_newtask", {"pid", "comm", "clone_flags"}, on_new},
 	{"task", "task_rename", {"pid", "newcomm"}, on_rename},
 	{NULL, NULL, {NULL}, NULL},

@@ -181,31 +181,50 @@ static bool make_room(struct timeline *t)
 	return tasks_sweep(&t->tasks);
 }
 
+/* Whose name the file tells, until events do. NULL: no memory. */
 static struct task *add_task(struct timeline *t, const struct decode_event *ev, int32_t pid)
 {
-	const char *comm = tep_data_comm_from_pid(formats_tep(t->x->in->formats), pid);
-	struct task *task;
-
 	if (tasks_full(&t->tasks) && !make_room(t)) {
 		t->x->failed = true;
 		return NULL;
 	}
-	task = tasks_add(&t->tasks, ev->buffer, pid, ev->cpu);
-	if (!task) {
-		t->x->failed = true;
-		return NULL;
-	}
-	if (!pid)
-		comm = "swapper";
+	return tasks_add(&t->tasks, ev->buffer, pid, ev->cpu);
+}
+
+static void name_task(struct timeline *t, struct task *task)
+{
+	const char *comm = "swapper";
+
+	if (task->pid)
+		comm = tep_data_comm_from_pid(formats_tep(t->x->in->formats), task->pid);
 	timeline_rename(t, task, comm, strlen(comm));
-	return task;
 }
 
 struct task *timeline_task(struct timeline *t, const struct decode_event *ev, int32_t pid)
 {
 	struct task *task = tasks_find(&t->tasks, ev->buffer, pid, ev->cpu);
 
-	return task ? task : add_task(t, ev, pid);
+	if (task)
+		return task;
+	task = add_task(t, ev, pid);
+	if (task)
+		name_task(t, task);
+	else
+		t->x->failed = true;
+	return task;
+}
+
+struct task *timeline_made(struct timeline *t, const struct decode_event *ev, int32_t pid)
+{
+	struct task *task = tasks_find(&t->tasks, ev->buffer, pid, ev->cpu);
+
+	if (!task)
+		task = add_task(t, ev, pid);
+	if (task)
+		*task->comm = '\0'; /* so that it is told by the name that it gets */
+	else
+		t->x->failed = true;
+	return task;
 }
 
 void timeline_rename(struct timeline *t, struct task *task, const char *comm, size_t len)

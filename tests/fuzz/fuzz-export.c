@@ -167,6 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	while (export_name(nr))
 		nr++;
+	require(nr > 0);
 	format = export_name(take(&in) % nr);
 	s = (struct scene){0};
 	take_scene(&in, &s);

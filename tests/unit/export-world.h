@@ -14,7 +14,25 @@ enum {
 	SCENE_IRQ_OFF = 312,
 	SCENE_IRQ_ON = 313,
 	SCENE_ODD = 314,
+	SCENE_WOKEN = 315,
+	SCENE_SWITCHED = 316,
 	SCENE_PAGES = 4,
+};
+
+static const struct dat_format scene_ftrace_formats[] = {
+	{"ftrace",
+	 {"name: wakeup\nID: 315\n" MADE_COMMON
+	  "\tfield:unsigned int prev_pid;\toffset:8;\tsize:4;\tsigned:0;\n"
+	  "\tfield:unsigned int next_pid;\toffset:12;\tsize:4;\tsigned:0;\n"
+	  "\nprint fmt: \"%u\", REC->next_pid\n",
+	  0}},
+	{"ftrace",
+	 {"name: context_switch\nID: 316\n" MADE_COMMON
+	  "\tfield:unsigned int prev_pid;\toffset:8;\tsize:4;\tsigned:0;\n"
+	  "\tfield:unsigned int next_pid;\toffset:12;\tsize:4;\tsigned:0;\n"
+	  "\nprint fmt: \"%u\", REC->next_pid\n",
+	  0}},
+	{NULL, {NULL, 0}},
 };
 
 static const struct dat_format scene_formats[] = {
@@ -65,7 +83,7 @@ struct scene {
 	struct made_page page[SCENE_PAGES];
 	size_t nr;
 	uint8_t bytes[SCENE_PAGES * RING_PAGE_SIZE];
-	struct dat_format formats[16];
+	struct dat_format formats[24];
 };
 
 static inline void scene_page(struct scene *s, uint64_t at)
@@ -131,6 +149,8 @@ static inline struct dat *scene_open(struct scene *s)
 	size_t nr = 0;
 
 	made_trace_spec(&spec);
+	for (const struct dat_format *f = scene_ftrace_formats; f->text.text; f++)
+		s->formats[nr++] = *f;
 	for (const struct dat_format *f = made_trace_formats; f->text.text; f++)
 		s->formats[nr++] = *f;
 	for (const struct dat_format *f = scene_formats; f->text.text; f++)
