@@ -343,6 +343,8 @@ static void what_was_left_is_switched_off(void **state)
 /* --- the process --------------------------------------------------------------------------------
  */
 
+enum { READY = 9 };
+
 /* One that waits, with these words and this stderr. */
 static pid_t process(const char *option, int err)
 {
@@ -354,12 +356,15 @@ static pid_t process(const char *option, int err)
 	pid = fork();
 	if (!pid) {
 		dup2(err, STDERR_FILENO);
-		execl("/bin/sh", "sh", "-c", "read never", "qemu", option, "x", NULL);
+		dup2(ready[1], READY);
+		fcntl(READY, F_SETFD, 0);
+		execl("/bin/sh", "sh", "-c", "echo >&9; read never", "qemu", option, "x", NULL);
 		_exit(1);
 	}
 	assert_true(pid > 0);
 	close(ready[1]);
-	assert_int_equal(read(ready[0], &c, 1), 0); /* it has become the program */
+	/* It is the program, which says so: descriptors are closed before its words are there. */
+	assert_int_equal(read(ready[0], &c, 1), 1);
 	close(ready[0]);
 	return pid;
 }
