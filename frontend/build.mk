@@ -78,6 +78,7 @@ frontend-objs += frontend/export/perfetto-packet.o
 frontend-objs += frontend/export/perfetto.pb-c.o
 frontend-objs += frontend/export/pprof.o
 frontend-objs += frontend/export/pprof.pb-c.o
+frontend-objs += frontend/export/snapshot.o
 frontend-objs += frontend/export/speedscope.o
 frontend-objs += frontend/export/tasks.o
 frontend-objs += frontend/export/timeline.o

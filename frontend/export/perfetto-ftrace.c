@@ -208,7 +208,7 @@ static void add_generic(struct bundles *b, const struct plan *p, const struct de
 	generic.event_name = p->event->name;
 	generic.field = fields;
 	to->event_case = PF__FTRACE_EVENT__EVENT_GENERIC;
-	/* cppcheck-suppress autoVariables: until it is packed */
+	/* cppcheck-suppress autoVariables ; until it is packed */
 	to->generic = &generic;
 	message_add(&b->waiting[ev->cpu], FIELD_EVENT, &to->base);
 	to->generic = NULL;

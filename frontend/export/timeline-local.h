@@ -4,6 +4,7 @@
 #define HVTRACE_FRONTEND_EXPORT_TIMELINE_LOCAL_H
 
 #include "frontend/export/names.h"
+#include "frontend/export/snapshot.h"
 #include "frontend/export/timeline.h"
 
 enum { FIELDS_MAX = 4, IDS = 65536, COUNTERS = 4096 };
@@ -41,7 +42,9 @@ struct timeline {
 	struct cpu_tracks *cpus; /* DAT_CPUS_MAX */
 	struct track *counters[COUNTERS];
 	unsigned int nr_counters;
-	uint64_t now;				/* of the latest event */
+	uint64_t now; /* of the latest event */
+	struct snapshot snapshot;
+	bool started;				/* there was an event */
 	uint32_t waking, irqs_off, preempt_off; /* names of slices */
 	uint8_t by_id[IDS];			/* of bound, one more; 0: none */
 	struct timeline_bound bound[ROWS_MAX];
@@ -71,6 +74,9 @@ extern const struct timeline_row timeline_sched_rows[];	 /* timeline-sched.c */
 extern const struct timeline_row timeline_window_rows[]; /* timeline-windows.c */
 extern const struct timeline_row timeline_marker_rows[]; /* timeline-markers.c */
 
+/* The only window of a snapshot, with its first event; and with its last one. */
+void timeline_begin_snapshot(struct timeline *t);
+void timeline_end_snapshot(struct timeline *t);
 void timeline_end_calls(struct timeline *t, struct task *task, int32_t depth);
 
 #endif

@@ -16,6 +16,24 @@ static struct track *window_of(struct timeline *t, bool irqs, unsigned int cpu)
 	return track;
 }
 
+void timeline_begin_snapshot(struct timeline *t)
+{
+	if (t->snapshot.irqs)
+		timeline_begin(t, window_of(t, true, t->snapshot.cpu), t->irqs_off);
+	if (t->snapshot.preempt)
+		timeline_begin(t, window_of(t, false, t->snapshot.cpu), t->preempt_off);
+}
+
+void timeline_end_snapshot(struct timeline *t)
+{
+	const struct cpu_tracks *c = &t->cpus[t->snapshot.cpu];
+
+	if (t->snapshot.irqs && c->irqs.open)
+		timeline_close(t, window_of(t, true, t->snapshot.cpu), t->irqs_off);
+	if (t->snapshot.preempt && c->preempt.open)
+		timeline_close(t, window_of(t, false, t->snapshot.cpu), t->preempt_off);
+}
+
 /* Which event it is tells its row's name. */
 static bool on_window(struct timeline *t, const struct timeline_row *row,
 		      const struct tep_format_field *const *field, const struct decode_event *ev)

@@ -64,6 +64,7 @@ struct timeline *timeline_new(struct export *x, const struct track_ops *ops, voi
 	t->waking = own_name(t, "wakeup latency");
 	t->irqs_off = own_name(t, "irqs off");
 	t->preempt_off = own_name(t, "preemption off");
+	t->snapshot = snapshot_find(x->in);
 	bind_rows(t);
 	return t;
 }
@@ -96,6 +97,9 @@ bool timeline_event(struct timeline *t, const struct decode_event *ev)
 	const struct timeline_bound *b;
 
 	t->now = ev->time;
+	if (!t->started)
+		timeline_begin_snapshot(t);
+	t->started = true;
 	if (!t->by_id[ev->id])
 		return false;
 	b = &t->bound[t->by_id[ev->id] - 1];
@@ -140,6 +144,7 @@ static void close_tasks(struct timeline *t)
 
 void timeline_end(struct timeline *t)
 {
+	timeline_end_snapshot(t);
 	close_tasks(t);
 	for (size_t i = 0; i < DAT_CPUS_MAX; i++) {
 		close_all(t, &t->cpus[i].irqs, t->irqs_off);

@@ -200,6 +200,54 @@ static void test_wakeups_and_windows(void **state)
 	pf__trace__free_unpacked(t, NULL);
 }
 
+/* What irqsoff has recorded: functions with interrupts off, and a stack; end: of which kind it is.
+ */
+static Pf__Trace *trace_of_window(uint8_t flags, uint8_t count, uint16_t end)
+{
+	struct made_record r = {
+		.type = MADE_FUNCTION,
+		.flags = 1,
+		.preempt_count = 1,
+		.pid = 7,
+		.function = {MADE_FUNC(1), 0},
+	};
+	static struct scene s;
+
+	s = (struct scene){0};
+	scene_page(&s, 0);
+	scene_event(&s, 10, &r, 24);
+	r.flags = flags;
+	r.preempt_count = count;
+	scene_event(&s, 20, &r, 24);
+	r.type = end;
+	scene_event(&s, 30, &r, 32);
+	return trace_of_scene(&s);
+}
+
+static void check_window(uint8_t flags, uint8_t count, uint16_t end, const char *irqs,
+			 const char *preempt)
+{
+	Pf__Trace *t = trace_of_window(flags, count, end);
+
+	check_slices(t, "CPU 0 irqs off", 0, irqs);
+	check_slices(t, "CPU 0 preemption off", 0, preempt);
+	pf__trace__free_unpacked(t, NULL);
+}
+
+static void test_snapshots(void **state)
+{
+	static const char irqs[] = "10 B irqs off\n30 E\n",
+			  preempt[] = "10 B preemption off\n30 E\n";
+
+	(void)state;
+	check_window(1, 1, MADE_STACK, irqs, preempt);
+	check_window(1, 0x10, MADE_STACK, irqs, "");
+	check_window(0, 2, MADE_STACK, "", preempt);
+	/* Not one window, and not of these tracers. */
+	check_window(0, 0, MADE_STACK, "", "");
+	check_window(1, 1, MADE_FUNCTION, "", "");
+}
+
 /* The events of the tracer wakeup itself. */
 static void test_wakeup_tracer(void **state)
 {
@@ -416,10 +464,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_graph),	      cmocka_unit_test(test_balance),
 		cmocka_unit_test(test_markers),	      cmocka_unit_test(test_wakeups_and_windows),
-		cmocka_unit_test(test_wakeup_tracer), cmocka_unit_test(test_ftrace_events),
-		cmocka_unit_test(test_generic),	      cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_renamed),	      cmocka_unit_test(test_lying_times),
-		cmocka_unit_test(test_told_once),     cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_snapshots),     cmocka_unit_test(test_wakeup_tracer),
+		cmocka_unit_test(test_ftrace_events), cmocka_unit_test(test_generic),
+		cmocka_unit_test(test_processes),     cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_lying_times),   cmocka_unit_test(test_told_once),
+		cmocka_unit_test(test_clocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
