@@ -50,7 +50,7 @@ static void write_events(struct export *x, const struct export_format *format, v
 	const struct decode_event *next;
 	uint64_t last = 0;
 
-	while (!ferror(x->out) && !x->failed && (next = records_next(x->in->records))) {
+	while (!ferror_unlocked(x->out) && !x->failed && (next = records_next(x->in->records))) {
 		struct decode_event ev = *next;
 
 		x->result.events++;
