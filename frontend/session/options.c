@@ -113,6 +113,13 @@ static bool form_fits(const struct session_options *opt)
 {
 	const char *form, *tracer;
 
+	if (session_options_record(opt) && strcmp(opt->format, "trace") != 0) {
+		fprintf(stderr,
+			"hvtrace: --format %s: %s is recorded, not printed: hvtrace report and "
+			"hvtrace export read it\n",
+			opt->format, opt->output);
+		return false;
+	}
 	for (unsigned int i = 0; (form = trace_form_name(i, NULL, &tracer)); i++) {
 		if (strcmp(form, opt->format) || !tracer ||
 		    !strcmp(tracer, session_options_tracer(opt)))
