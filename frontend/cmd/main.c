@@ -16,7 +16,7 @@ static const struct command {
 } commands[] = {
 	{"run", cmd_run, "boot a kernel in a machine of its own and trace it"},
 	{"attach", cmd_attach, "trace a running guest of libvirt or QEMU for a while"},
-	{"record", cmd_record, "trace one, and record it to a trace.dat, for trace-cmd and others"},
+	{"record", cmd_record, "trace a guest, and record it to a trace.dat for trace-cmd and others"},
 	{"show", cmd_show, "print a trace that is under way"},
 	{"get", cmd_get, "read a file of a trace that is under way"},
 	{"set", cmd_set, "write to a file of a trace that is under way"},
