@@ -38,7 +38,7 @@ void server_init(struct server *s, struct view *view)
 {
 	s->view = view;
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->closed, NULL);
+	see_off_init(s);
 	waiting_init(&s->waiting);
 }
 

@@ -39,6 +39,7 @@ void server_init(struct server *s, struct view *view);
  * Returns when they have closed them, or after some tenths of a second.
  */
 void server_see_off(struct server *s);
+void see_off_init(struct server *s); /* of server_init() */
 /* So many more of a file's handles are open, if its readers wait for more. */
 void server_count_waiter(struct server *s, const struct open_file *file, int more);
 /* No requests come any more: close what is open. */

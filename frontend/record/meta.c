@@ -246,17 +246,16 @@ static int put_printk(struct meta *m, const struct meta_to *to, struct trace *t)
  * How ticks become nanoseconds, for readers: (ticks * mult) >> shift. trace-cmd 3.1 takes a mult of
  * 32 bits for a negative one. Nothing for clocks that are none of the TSC.
  */
-static int put_tsc(struct meta *m, const struct meta_to *to, struct trace *t,
-		   const struct record_guest *guest)
+static int put_tsc(struct meta *m, const struct meta_to *to, struct trace *t, uint64_t tsc_khz)
 {
-	bool counts = !strcmp(instance_clock(trace_top(t)), "x86-tsc") && guest->tsc_khz;
+	bool counts = !strcmp(instance_clock(trace_top(t)), "x86-tsc") && tsc_khz;
 	struct text text = {0};
 	unsigned int shift = 32;
 
 	if (counts) {
-		while (shift && (UINT64_C(1000000) << shift) / guest->tsc_khz > INT32_MAX)
+		while (shift && (UINT64_C(1000000) << shift) / tsc_khz > INT32_MAX)
 			shift--;
-		bytes_add32(&text, (uint32_t)((UINT64_C(1000000) << shift) / guest->tsc_khz));
+		bytes_add32(&text, (uint32_t)((UINT64_C(1000000) << shift) / tsc_khz));
 		bytes_add32(&text, shift);
 		bytes_add64(&text, 0);
 	}
@@ -286,7 +285,7 @@ int meta_tasks(struct meta *m, const struct meta_to *to, struct trace *t)
 }
 
 int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struct view *v,
-		const struct record_guest *guest)
+		uint64_t tsc_khz)
 {
 	int rc = m->section[DAT_OPTION_HEADER_INFO].len ? 0 : put_headers(m, to, v);
 
@@ -301,7 +300,7 @@ int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struc
 	if (!rc)
 		rc = put_clock(m, to, v);
 	if (!rc)
-		rc = put_tsc(m, to, t, guest);
+		rc = put_tsc(m, to, t, tsc_khz);
 	return rc ? rc : meta_tasks(m, to, t);
 }
 

@@ -34,9 +34,9 @@ struct meta {
 
 /* What never changes: the guest's name and kernel, the number of vCPUs. 0 or -errno. */
 int meta_begin(const struct meta_to *to, struct trace *t, const struct record_guest *guest);
-/* What may have changed since the last time, as far as it can be had now. 0 or -errno. */
+/* What may have changed since the last time, as far as it can be had now. tsc_khz 0: not known. */
 int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struct view *v,
-		const struct record_guest *guest);
+		uint64_t tsc_khz);
 /* What does not need the guest: names of tasks. 0 or -errno. */
 int meta_tasks(struct meta *m, const struct meta_to *to, struct trace *t);
 

@@ -33,6 +33,15 @@ struct record_file {
 	bool is_new;
 };
 
+/* A record of the journal that is not one of pages. */
+struct said {
+	struct said *next;
+	enum journal_kind kind;
+	uint32_t a, b;
+	size_t len;
+	uint8_t data[];
+};
+
 struct record {
 	struct record_config cfg;
 	struct record_file file, part; /* the journal, and what the trace.dat will be written to */
@@ -41,8 +50,10 @@ struct record {
 	/* What there is to say beside the pages, which takes a while: not with the other lock. */
 	pthread_mutex_t meta_lock;
 	struct meta meta;
-	struct record_guest guest;
+	uint64_t tsc_khz;
 	struct view *view; /* NULL: the guest is not attached to any more */
+	/* Said, and not written yet: whoever lets a guest go does not wait for a disk. */
+	struct said *said, **said_end;
 	pthread_mutex_t lock;
 	struct journal *journal;
 	struct room room;
@@ -131,6 +142,7 @@ struct record *record_open(const struct record_config *cfg, char *err, size_t er
 	}
 	r->cfg = *cfg;
 	r->file.fd = r->part.fd = -1;
+	r->said_end = &r->said;
 	pthread_mutex_init(&r->meta_lock, NULL);
 	pthread_mutex_init(&r->lock, NULL);
 	cond_init(&r->wake);
@@ -167,7 +179,7 @@ static int fail(struct record *r, int rc)
 	return rc;
 }
 
-/* For pages.h and meta.h: what comes next. */
+/* For pages.h: what comes next. */
 static int put(void *arg, enum journal_kind kind, uint32_t a, uint32_t b, const void *data,
 	       size_t len)
 {
@@ -182,13 +194,53 @@ static int put(void *arg, enum journal_kind kind, uint32_t a, uint32_t b, const 
 	return rc;
 }
 
+/* For meta.h, with meta_lock: written by say_all(). */
+static int say(void *arg, enum journal_kind kind, uint32_t a, uint32_t b, const void *data,
+	       size_t len)
+{
+	struct record *r = arg;
+	struct said *said = malloc(sizeof(*said) + len);
+
+	if (!said)
+		return -ENOMEM;
+	*said = (struct said){.kind = kind, .a = a, .b = b, .len = len};
+	if (len)
+		memcpy(said->data, data, len);
+	*r->said_end = said;
+	r->said_end = &said->next;
+	return 0;
+}
+
 /* With meta_lock. */
 static int update(struct record *r)
 {
-	const struct meta_to to = {put, r};
+	const struct meta_to to = {say, r};
 
-	return r->view ? meta_update(&r->meta, &to, r->trace, r->view, &r->guest)
+	return r->view ? meta_update(&r->meta, &to, r->trace, r->view, r->tsc_khz)
 		       : meta_tasks(&r->meta, &to, r->trace);
+}
+
+static struct said *take_said(struct record *r)
+{
+	struct said *said;
+
+	pthread_mutex_lock(&r->meta_lock);
+	said = r->said;
+	r->said = NULL;
+	r->said_end = &r->said;
+	pthread_mutex_unlock(&r->meta_lock);
+	return said;
+}
+
+/* Write what was said, without the lock; with an error before, it is but forgotten. */
+static void say_all(struct record *r)
+{
+	for (struct said *said = take_said(r), *next; said; said = next) {
+		next = said->next;
+		if (!record_error(r))
+			fail(r, put(r, said->kind, said->a, said->b, said->data, said->len));
+		free(said);
+	}
 }
 
 static int64_t now_ms(void)
@@ -241,6 +293,7 @@ static void *recorder(void *arg)
 			update_now(r);
 			flush = now_ms() + FLUSH_MS;
 		}
+		say_all(r);
 		wait = n > 0 ? WAIT_MIN_MS : wait < WAIT_MAX_MS ? wait * 2 : WAIT_MAX_MS;
 	} while (!record_error(r) && wait_ms(r, wait));
 	return NULL;
@@ -261,13 +314,13 @@ static int begin(struct record *r)
 }
 
 /* The thread is there by then: what the guest records meanwhile may be more than a ring holds. */
-static int describe(struct record *r)
+static int describe(struct record *r, const struct record_guest *guest)
 {
-	const struct meta_to to = {put, r};
+	const struct meta_to to = {say, r};
 	int rc;
 
 	pthread_mutex_lock(&r->meta_lock);
-	rc = meta_begin(&to, r->trace, &r->guest);
+	rc = meta_begin(&to, r->trace, guest);
 	if (!rc)
 		rc = update(r);
 	pthread_mutex_unlock(&r->meta_lock);
@@ -281,13 +334,13 @@ int record_start(struct record *r, struct trace *t, struct view *v,
 
 	r->trace = t;
 	r->view = v;
-	r->guest = *guest;
+	r->tsc_khz = guest->tsc_khz;
 	rc = begin(r);
 	if (!rc)
 		rc = thread_start(&r->thread, "recorder", NULL, recorder, r);
 	r->started = !rc;
 	if (!rc)
-		rc = describe(r);
+		rc = describe(r, guest);
 	r->begun = !rc;
 	return rc;
 }
@@ -327,9 +380,10 @@ static void take_rest(struct record *r)
 		n = pages_take(r->pages, PAGES_KEPT);
 	if (n >= 0)
 		n = update(r);
-	if (!n)
-		n = pages_statistics(r->pages);
 	fail(r, n);
+	say_all(r);
+	if (!record_error(r))
+		fail(r, pages_statistics(r->pages));
 }
 
 int record_finish(struct record *r, void (*done)(void *arg, unsigned int percent), void *arg,
@@ -364,6 +418,8 @@ void record_close(struct record *r)
 	if (!r)
 		return;
 	stop(r);
+	fail(r, -ECANCELED);
+	say_all(r);
 	if (r->begun)
 		r->file.is_new = r->part.is_new = false;
 	if (!record_part(r->cfg.path, part))

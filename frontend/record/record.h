@@ -35,14 +35,15 @@ struct record_guest {
 };
 
 /*
- * From now on what the trace records goes to the file. v and guest are used until record_let_go(),
- * t until record_finish(). 0 or -errno.
+ * From now on what the trace records goes to the file. v is used until record_let_go(), t until
+ * record_finish(). 0 or -errno; what goes wrong later is told by record_error().
  */
 int record_start(struct record *r, struct trace *t, struct view *v,
 		 const struct record_guest *guest);
 /* What has ended it before its time, -ENOSPC and such; 0: nothing. Any thread. */
 int record_error(struct record *r);
-/* The guest is about to be let go: read what only one that is attached to tells. */
+/* The guest is about to be let go: read what only one that is attached to tells. Waits for no disk.
+ */
 void record_let_go(struct record *r);
 
 struct record_result {

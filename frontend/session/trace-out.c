@@ -38,7 +38,6 @@ int trace_out_begin(struct session *s, const char *guest)
 	machine_get_info(s->m, &info);
 	g.tsc_khz = info.tsc_khz;
 	rc = s->record ? record_start(s->record, s->trace, s->view, &g) : 0;
-
 	if (!rc)
 		return 0;
 	snprintf(s->err, sizeof(s->err), "cannot record to %s: %s", s->opt->output, strerror(-rc));
