@@ -15,6 +15,7 @@ bench-scripts  += tests/bench/bench-export
 bench-scripts  += tests/bench/bench-files
 bench-scripts  += tests/bench/bench-mmio-qemu
 bench-scripts  += tests/bench/bench-overhead
+bench-scripts  += tests/bench/bench-record-guest
 bench-scripts  += tests/bench/bench-standstill
 
 bench-with-guest := $(addprefix $(O)/tests/bench/bench-,exits hits mmio)
