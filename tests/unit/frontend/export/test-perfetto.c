@@ -459,6 +459,48 @@ static void test_clocks(void **state)
 	pf__trace__free_unpacked(t, NULL);
 }
 
+static const char *said_or_none(const char *word)
+{
+	return word ? word : "-";
+}
+
+/* What the file says of the guest's kernel: the nodename is not for others. */
+static void check_system(const char *said, const char *expected)
+{
+	static const uint32_t cpus = 2;
+	const struct made_option options[] = {{DAT_OPTION_UNAME, said, strlen(said) + 1},
+					      {DAT_OPTION_CPUCOUNT, &cpus, sizeof(cpus)},
+					      {0, NULL, 0}};
+	struct made_dat_spec spec = {.version = 7, .compression = "none"};
+	const Pf__SystemInfo *system = NULL;
+	char text[128] = "none";
+	Pf__Trace *t;
+
+	made_trace_spec(&spec);
+	spec.options = options;
+	t = trace_of(made_open(&spec));
+	for (size_t i = 0; i < t->n_packet && !system; i++)
+		system = t->packet[i]->system_info;
+	assert_non_null(system);
+	assert_int_equal(system->num_cpus, 2);
+	if (system->utsname)
+		snprintf(text, sizeof(text), "%s|%s|%s", said_or_none(system->utsname->sysname),
+			 said_or_none(system->utsname->release),
+			 said_or_none(system->utsname->machine));
+	assert_string_equal(text, expected);
+	pf__trace__free_unpacked(t, NULL);
+}
+
+static void test_system(void **state)
+{
+	(void)state;
+	check_system("Linux node 6.1.0-13-amd64 x86_64", "Linux|6.1.0-13-amd64|x86_64");
+	check_system("Linux node 6.1.0 x86_64 more", "Linux|6.1.0|x86_64");
+	check_system("Linux  6.1.0 x86_64", "Linux|6.1.0|x86_64");
+	check_system("Linux node", "Linux|-|-");
+	check_system("", "|-|-");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -468,7 +510,7 @@ int main(void)
 		cmocka_unit_test(test_ftrace_events), cmocka_unit_test(test_generic),
 		cmocka_unit_test(test_processes),     cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_lying_times),   cmocka_unit_test(test_told_once),
-		cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_clocks),	      cmocka_unit_test(test_system),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
