@@ -47,6 +47,7 @@ kvm-tracers += tests/e2e/run-attach,irqsoff,6.1
 kvm-tracers += tests/e2e/irqsoff-trace,6.12
 kvm-tracers += tests/e2e/preemptoff,6.12
 kvm-tracers += tests/e2e/latency
+kvm-tracers += tests/e2e/record,6.12,PARTS=tracers
 kvm-tracers += tests/e2e/run-attach,hwlat,6.12
 kvm-tracers += tests/e2e/run-attach,profile,6.1
 kvm-tracers += tests/e2e/run-attach,sched,6.12
@@ -106,6 +107,8 @@ kvm-rest += tests/e2e/list-events
 kvm-rest += tests/e2e/options
 kvm-rest += tests/e2e/clocks
 kvm-rest += tests/e2e/reports
+kvm-rest += tests/e2e/record,6.1,PARTS=tracers+forms+latencies+instances+killed
+kvm-rest += tests/e2e/record,6.12,4,PARTS=tracers+latencies
 kvm-rest += tests/e2e/seed-snippets
 kvm-rest += tests/e2e/tracefs-clients
 kvm-rest += tests/e2e/tracefs-conformance
