@@ -107,7 +107,17 @@ $(O)/obj/%.o: %.S | need-libs
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
-.PHONY: all need-libs setup guest lab check check-full check-built coverage demo bench fuzz soak lint install clean help
+# What the program says itself about its commands and their options.
+pages := $(addprefix $(O)/man/,$(notdir $(wildcard docs/man/*.[157])))
+
+docs: $(pages)
+
+$(O)/man/%: docs/man/% scripts/fill-page $(O)/hvtrace
+	$(call say,PAGE,$@)
+	@mkdir -p $(@D)
+	$(Q)scripts/fill-page $(O)/hvtrace $< >$@.new && mv $@.new $@
+
+.PHONY: all docs need-libs setup guest lab check check-full check-built coverage demo bench fuzz soak lint install clean help
 
 need-libs:
 ifneq ($(PKG_OK),yes)
@@ -139,15 +149,18 @@ check check-full: guest
 bench: guest
 	@$(MAKE) $(jobs) bench-built
 
-install: all
+install: all docs
 	install -D -m 755 $(O)/hvtrace $(DESTDIR)$(PREFIX)/bin/hvtrace
-	install -D -m 644 docs/hvtrace.1 $(DESTDIR)$(MANDIR)/man1/hvtrace.1
+	for page in $(pages); do \
+		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${page##*.} $$page || exit; \
+	done
 
 clean:
 	rm -rf $(O)
 
 #-
 #- all             build hvtrace and nothing else (the default)
+#- docs            its manual pages, in build/man
 #- demo            trace a Debian kernel: as it boots, and in a running QEMU
 #- check           build and run the tests: 10 minutes on two CPUs
 #- check-full      what takes longer as well: an hour and a quarter
@@ -159,7 +172,7 @@ clean:
 #- fuzz            feed parsers with made-up input; FUZZ_SECONDS=N for each
 #- soak            tests that run for hours
 #- lint            layout and static analysis of all files
-#- install         hvtrace and its manual page, to PREFIX (default: /usr/local)
+#- install         hvtrace and its manual pages, to PREFIX (default: /usr/local)
 #- clean           remove what was built
 help:
 	@sed -n 's/^#   /  /p' Makefile

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* options.c - parses and prints tables of command-line options, on top of getopt_long(3). */
+/* options.c - parses tables of command-line options, on top of getopt_long(3). */
 #include "frontend/lib/options.h"
+#include "frontend/lib/options-form.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -42,7 +43,7 @@ static void forms_fill(struct getopt_forms *f, const struct option_row *rows, si
 		if (has_arg)
 			*p++ = ':';
 	}
-	f->longs[n] = (struct option){"help", no_argument, NULL, HELP};
+	f->longs[n] = (struct option){"help", optional_argument, NULL, HELP};
 	f->longs[n + 1] = (struct option){NULL, 0, NULL, 0};
 	*p++ = 'h';
 	*p = '\0';
@@ -234,6 +235,21 @@ static int refuse(char **argv, const struct option_row *rows, int c)
 
 /* --- all of them -------------------------------------------------------------------------- */
 
+/* form: of --help=FORM, or NULL */
+static int help(char **argv, const char *form, const struct option_row *rows,
+		const struct option_usage *usage)
+{
+	const struct option_form *other = form ? option_form_find(form) : NULL;
+
+	if (form && !other)
+		return misused(argv[0], NULL, argv[optind - 1]);
+	if (other)
+		other->command(stdout, argv[0], rows, usage);
+	else
+		options_print(stdout, rows, usage);
+	return OPTIONS_HELP;
+}
+
 int options_parse(int argc, char **argv, const struct option_row *rows,
 		  const struct option_usage *usage)
 {
@@ -252,10 +268,8 @@ int options_parse(int argc, char **argv, const struct option_row *rows,
 		row = c == HELP || c == 'h' ? NULL : row_find(rows, n, c);
 		if (c >= LONG_BASE && !is_whole(long_word(argv), row))
 			return no_such_long(argv[0], rows, long_word(argv));
-		if (!row) {
-			options_print(stdout, rows, usage);
-			return OPTIONS_HELP;
-		}
+		if (!row)
+			return help(argv, c == HELP ? optarg : NULL, rows, usage);
 		if (row_set(row, optarg))
 			return OPTIONS_BAD;
 	}
@@ -279,33 +293,6 @@ bool option_is_one_of(const char *option, const char *value, const char *(*name)
 		fprintf(stderr, "%s%s", i ? ", " : "", known);
 	fprintf(stderr, "%s\n", nearest_hint(&near, "", hint, sizeof(hint)));
 	return false;
-}
-
-static void print_examples(FILE *out, const char *lines)
-{
-	fprintf(out, "\nexamples:\n");
-	for (size_t len; *lines; lines += len + (lines[len] == '\n')) {
-		len = strcspn(lines, "\n");
-		fprintf(out, "  $ %.*s\n", (int)len, lines);
-	}
-}
-
-void options_print(FILE *out, const struct option_row *rows, const struct option_usage *usage)
-{
-	fprintf(out, "usage: %s\n\n%s\n\noptions:\n", usage->synopsis, usage->about);
-	for (const struct option_row *row = rows; row->name; row++) {
-		char left[48];
-		char letter[8] = "    ";
-
-		if (row->letter)
-			snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-		snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, row->arg ? " " : "",
-			 row->arg ? row->arg : "");
-		fprintf(out, "  %-26s %s\n", left, row->help);
-	}
-	fprintf(out, "  -h, --help                 show this\n");
-	if (usage->examples)
-		print_examples(out, usage->examples);
 }
 
 void option_list_free(struct option_list *list)

@@ -84,9 +84,9 @@ struct option_usage {
 enum { OPTIONS_HELP = -2, OPTIONS_BAD = -1 };
 
 /*
- * Parse argv[1..]; --help and -h are known to every table. Returns the index of the first operand,
- * OPTIONS_HELP when help was printed (on stdout), OPTIONS_BAD when one line about the mistake was
- * (on stderr).
+ * Parse argv[1..]; --help and -h are known to every table, and --help=FORM with the name of an
+ * option_form. Returns the index of the first operand, OPTIONS_HELP when help was printed (on
+ * stdout), OPTIONS_BAD when one line about the mistake was (on stderr).
  */
 int options_parse(int argc, char **argv, const struct option_row *rows,
 		  const struct option_usage *usage);
