@@ -5,6 +5,7 @@
 #   ASAN=1    AddressSanitizer+UBSan TSAN=1    ThreadSanitizer
 #   COVERAGE=1  for gcov
 #   WERROR=0  warnings stay warnings CC=clang  another compiler
+#   HTML=0    without the page of hvtrace report --html (the default where there is no npm)
 
 VERSION := 0.1.0
 O       ?= build
@@ -154,6 +155,7 @@ install: all docs
 	for page in $(pages); do \
 		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${page##*.} $$page || exit; \
 	done
+	install -D -m 644 $(O)/gen/frontend/html/page.licences $(DESTDIR)$(PREFIX)/share/doc/hvtrace/page.licences
 
 clean:
 	rm -rf $(O)
@@ -161,6 +163,7 @@ clean:
 #-
 #- all             build hvtrace and nothing else (the default)
 #- docs            its manual pages, in build/man
+#- html            the page of hvtrace report --html alone, which `all` has in it
 #- demo            trace a Debian kernel: as it boots, and in a running QEMU
 #- check           build and run the tests: 10 minutes on two CPUs
 #- check-full      what takes longer as well: an hour and a quarter

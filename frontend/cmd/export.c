@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* export.c - `hvtrace export`: what a trace.dat file has, for other programs. */
 #include "frontend/cmd/command.h"
-#include "frontend/cmd/dat-file.h"
-#include "frontend/export/export.h"
+#include "frontend/cmd/export-dat.h"
 
-#include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 struct export_options {
@@ -29,50 +26,6 @@ static void print_about(char *buf, size_t size)
 					export_about(i));
 }
 
-/* What is not in it as it was in the file. */
-static void tell(const struct export_result *r, const char *path)
-{
-	const struct {
-		uint64_t nr;
-		const char *what;
-	} all[] = {
-		{r->unbegun, "slices have no begin in the trace, and are left out"},
-		{r->unended, "slices have no end in the trace, and end with what is around them"},
-		{r->late, "events have times that go back, which were put right"},
-		{r->left_out, "events are left out: they make no sense, or there are too many"},
-	};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (all[i].nr)
-			fprintf(stderr, "hvtrace: %s: %" PRIu64 " %s\n", path, all[i].nr,
-				all[i].what);
-}
-
-static int export_all(const struct export_options *opt, const struct dat_file *f, const char *path)
-{
-	const struct export_input in = {f->dat, f->formats, f->records};
-	struct export_result result;
-	int rc = export_write(opt->format, &in, f->out, &result);
-
-	if (rc) {
-		fprintf(stderr, "hvtrace: %s: %s\n", path, strerror(-rc));
-		return EXIT_FAILED;
-	}
-	tell(&result, path);
-	return dat_file_tell_damage(f);
-}
-
-static int export_checked(const struct export_options *opt, const char *path)
-{
-	const struct formats_config no_plugins = {.no_plugins = true};
-	struct dat_file f;
-	int status = EXIT_FAILED;
-
-	if (dat_file_open(&f, path, &opt->file, &no_plugins))
-		status = export_all(opt, &f, path);
-	return dat_file_close(&f, status);
-}
-
 /* One line says what is wrong. */
 static bool check(struct export_options *opt)
 {
@@ -84,6 +37,8 @@ static bool check(struct export_options *opt)
 	if (!option_is_one_of("to", opt->to, export_name))
 		return false;
 	opt->format = export_find(opt->to);
+	if (!export_dat_check(opt->format))
+		return false;
 	if (!opt->file.out && export_is_binary(opt->format) && isatty(STDOUT_FILENO)) {
 		fprintf(stderr,
 			"hvtrace: -o FILE says where it goes: %s is nothing for a terminal\n",
@@ -117,7 +72,7 @@ int cmd_export(int argc, char **argv)
 		fprintf(stderr,
 			"hvtrace: export takes one trace.dat file (hvtrace export --help)\n");
 	else if (first >= 0 && check(&opt))
-		status = export_checked(&opt, argv[first]);
+		status = export_dat(opt.format, &opt.file, argv[first]);
 	dat_file_options_free(&opt.file);
 	return status;
 }

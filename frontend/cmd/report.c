@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* report.c - `hvtrace report`: what a trace.dat file has, as text or JSON. */
+/* report.c - `hvtrace report`: what a trace.dat file has, as text, as JSON or as a page. */
 #include "frontend/cmd/command.h"
-#include "frontend/cmd/dat-file.h"
+#include "frontend/cmd/export-dat.h"
 #include "frontend/decode/print.h"
 
 #include <inttypes.h>
@@ -11,6 +11,7 @@
 struct report_options {
 	struct dat_file_options file;
 	struct option_list plugin_options;
+	const char *html;
 	bool stat, json, list, no_plugins;
 	struct print_config print;
 };
@@ -22,7 +23,8 @@ static const struct option_usage report_usage = {
 	"by using an option several times.",
 	"hvtrace report trace.dat\n"
 	"hvtrace report -e sched:sched_switch --cpu 0 --from 12.5 --to 12.6 trace.dat\n"
-	"hvtrace report -F 'sched_switch:prev_prio < 100' --json trace.dat",
+	"hvtrace report -F 'sched_switch:prev_prio < 100' --json trace.dat\n"
+	"hvtrace report --html trace.html trace.dat",
 };
 
 /* What is open while a report is made. */
@@ -169,6 +171,22 @@ static void take_graph_options(struct report_options *opt)
 	}
 }
 
+/* The page has all times with all digits, and prints events by nothing but their formats. */
+static int write_page(struct report_options *opt, const char *path)
+{
+	const struct export_format *page = export_find("html");
+
+	if (opt->file.out) {
+		fprintf(stderr, "hvtrace: --html %s says where the page goes: -o is not for it\n",
+			opt->html);
+		return EXIT_USAGE;
+	}
+	if (!export_dat_check(page))
+		return EXIT_FAILED;
+	opt->file.out = opt->html;
+	return export_dat(page, &opt->file, path);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_options opt = {0};
@@ -182,6 +200,8 @@ int cmd_report(int argc, char **argv)
 			 "fgraph:tailprint, fgraph:depth, or of a plugin; may be repeated"),
 		OPT_FLAG('N', "no-plugins", &opt.no_plugins, "events by nothing but their formats"),
 		OPT_FLAG(0, "json", &opt.json, "an object of JSON in a line for each event"),
+		OPT_STRING(0, "html", &opt.html, "FILE",
+			   "no text: a page to look at in any browser"),
 		OPT_FLAG(0, "list", &opt.list, "how many there are of each event"),
 		OPT_FLAG(0, "stat", &opt.stat, "what the buffers said when they were written"),
 		OPT_END,
@@ -193,8 +213,10 @@ int cmd_report(int argc, char **argv)
 	} else if (first >= 0 && argc - first != 1) {
 		fprintf(stderr,
 			"hvtrace: report takes one trace.dat file (hvtrace report --help)\n");
-	} else if (opt.json + opt.list + opt.stat > 1) {
-		fprintf(stderr, "hvtrace: --json, --list and --stat do not go together\n");
+	} else if (opt.json + opt.list + opt.stat + !!opt.html > 1) {
+		fprintf(stderr, "hvtrace: --json, --html, --list and --stat do not go together\n");
+	} else if (opt.html && first >= 0) {
+		status = write_page(&opt, argv[first]);
 	} else if (first >= 0) {
 		opt.print.plain = opt.no_plugins;
 		take_graph_options(&opt);

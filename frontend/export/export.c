@@ -7,7 +7,7 @@
 
 static const struct export_format *const formats[] = {
 	&export_perfetto, &export_chrome,     &export_csv,   &export_json,
-	&export_folded,	  &export_speedscope, &export_pprof,
+	&export_folded,	  &export_speedscope, &export_pprof, &export_html,
 };
 
 enum { NR_FORMATS = sizeof(formats) / sizeof(*formats) };
@@ -28,6 +28,11 @@ const char *export_name(unsigned int i)
 const char *export_about(unsigned int i)
 {
 	return i < NR_FORMATS ? formats[i]->about : NULL;
+}
+
+const char *export_missing(const struct export_format *format)
+{
+	return format->missing ? format->missing() : NULL;
 }
 
 bool export_is_binary(const struct export_format *format)

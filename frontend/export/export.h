@@ -37,6 +37,8 @@ const struct export_format *export_find(const char *name);
 const char *export_name(unsigned int i);
 /* What a format is, in a few words: "for ui.perfetto.dev". */
 const char *export_about(unsigned int i);
+/* NULL, or why this build cannot write it. */
+const char *export_missing(const struct export_format *format);
 /* Not for a terminal. */
 bool export_is_binary(const struct export_format *format);
 

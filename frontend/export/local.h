@@ -18,6 +18,8 @@ struct export_format {
 	const char *name;
 	const char *about;
 	bool binary;
+	/* NULL, or what this build lacks to write it; such a function is not needed. */
+	const char *(*missing)(void);
 	/* Writes what comes first. What it gives is handed to the others; NULL: no memory. */
 	void *(*begin)(struct export *x);
 	/* Times never go back, and are no more than INT64_MAX. */
@@ -30,6 +32,7 @@ struct export_format {
 extern const struct export_format export_chrome;
 extern const struct export_format export_csv;
 extern const struct export_format export_folded;
+extern const struct export_format export_html;
 extern const struct export_format export_json;
 extern const struct export_format export_perfetto;
 extern const struct export_format export_pprof;

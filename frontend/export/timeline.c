@@ -82,6 +82,11 @@ void timeline_free(struct timeline *t)
 	free(t);
 }
 
+uint32_t timeline_function(struct timeline *t, uint64_t addr)
+{
+	return names_function(t->names, addr);
+}
+
 const char *timeline_name(const struct timeline *t, uint32_t name)
 {
 	return t->tree->name[name];

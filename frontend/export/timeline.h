@@ -36,6 +36,8 @@ const struct task *timeline_current(struct timeline *t, const struct decode_even
 /* The trace ends: so does what is open. */
 void timeline_end(struct timeline *t);
 
+/* The name of the function that has this address. */
+uint32_t timeline_function(struct timeline *t, uint64_t addr);
 /* Clean UTF-8, shorter than NAMES_LEN; valid until the timeline is gone. */
 const char *timeline_name(const struct timeline *t, uint32_t name);
 uint32_t timeline_nr_names(const struct timeline *t);

@@ -39,6 +39,11 @@ $(O)/obj/fuzz/%.o: $(O)/gen/%.c | need-libs
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_FLAGS) $(WARN) -c -o $@ $<
 
+$(O)/obj/fuzz/%.o: %.S | need-libs
+	$(call say,FUZZAS,$@)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(CPPFLAGS) -MD -MP -c -o $@ $<
+
 $(fuzz-targets): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(fuzz-objs)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -62,7 +67,7 @@ $(addprefix $(O)/tests/fuzz/fuzz-,dat journal): $(O)/obj/fuzz/tracer/lib/text.o 
 $(O)/tests/fuzz/fuzz-decode: $(addprefix $(O)/obj/fuzz/,$(filter frontend/dat/%.o frontend/decode/%.o,$(frontend-objs))) \
 	$(O)/obj/fuzz/frontend/lib/json.o $(call fuzz-rooms,lib) $(O)/obj/fuzz/tracer/ring/page.o
 
-fuzz-export-objs := $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,dat decode export report,frontend/$(r)/%.o),$(frontend-objs)) \
+fuzz-export-objs := $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,dat decode export html report,frontend/$(r)/%.o),$(frontend-objs)) \
 	frontend/lib/json.o frontend/lib/escape.o)
 $(O)/tests/fuzz/fuzz-export: private LDLIBS += -lcmocka
 $(O)/tests/fuzz/fuzz-export: $(fuzz-export-objs) $(call fuzz-rooms,lib ring)
@@ -71,7 +76,7 @@ $(fuzz-export-objs) $(O)/obj/fuzz/tests/fuzz/fuzz-export.o: | $(export-messages:
 fuzz-report-objs := calls calltree duration graph-text latency order render render-flame render-folded \
 	render-graph render-latency render-latency-svg render-top saved select subsystem weight
 $(O)/tests/fuzz/fuzz-report: $(fuzz-report-objs:%=$(O)/obj/fuzz/frontend/report/%.o) \
-	$(O)/obj/fuzz/tracer/lib/text.o
+	$(call fuzz-rooms,lib)
 
 # On a made-up guest, whose machine and symbols take the place of the real ones: what of them is needed all the same,
 # and files that the trace is looked at through, come from this library.
