@@ -115,6 +115,7 @@ frontend-objs += frontend/record/room.o
 frontend-objs += frontend/report/calls.o
 frontend-objs += frontend/report/calltree.o
 frontend-objs += frontend/report/duration.o
+frontend-objs += frontend/report/flame-script.o
 frontend-objs += frontend/report/graph-text.o
 frontend-objs += frontend/report/latency.o
 frontend-objs += frontend/report/order.o
@@ -184,3 +185,8 @@ $(export-messages): $(O)/gen/%.pb-c.c: %.proto | need-libs
 	$(Q)protoc-c --c_out=$(O)/gen $<
 $(export-messages:.c=.h): %.h: %.c ;
 $(addprefix $(O)/obj/,$(filter frontend/export/%,$(frontend-objs))): | $(export-messages:.c=.h)
+
+# ccache does not see that it has changed.
+flame-scripts := $(addprefix $(O)/obj/,frontend/report/flame-script.o fuzz/frontend/report/flame-script.o)
+$(flame-scripts): frontend/report/flame.js
+$(flame-scripts): private export CCACHE_DISABLE := 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * render-flame.c - a flame graph: callers below what they call, each as wide as its share. The
- * picture needs neither scripts nor other files.
+ * picture needs no other files; a browser that runs its script can zoom and search in it.
  */
 #include "frontend/report/render.h"
 
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "frontend/report/duration.h"
+#include "frontend/report/flame-script.h"
 #include "frontend/report/subsystem.h"
 
 enum {
@@ -167,10 +168,11 @@ static void put_head(struct flame *f, unsigned int height)
 		    "sans-serif\" font-size=\"17\" font-weight=\"bold\">",
 		    f->opt->width, height, f->opt->width, height, MARGIN);
 	render_xml(f->opt->title, strlen(f->opt->title), f->out);
-	text_printf(f->out,
-		    "</text>\n<text x=\"%d\" y=\"45\" font-family=\"DejaVu Sans, Helvetica, Arial, "
-		    "sans-serif\" font-size=\"12\" fill=\"#666\">width: %s",
-		    MARGIN, what[f->opt->by]);
+	text_printf(
+		f->out,
+		"</text>\n<text id=\"told\" x=\"%d\" y=\"45\" font-family=\"DejaVu Sans, Helvetica, Arial, "
+		"sans-serif\" font-size=\"12\" fill=\"#666\">width: %s",
+		MARGIN, what[f->opt->by]);
 	if (f->opt->by != WEIGHT_CALLS) {
 		text_puts(f->out, ", ");
 		put_amount(f, f->sum);
@@ -214,11 +216,15 @@ void render_flame(const struct calltree *t, const struct render_flame *opt, stru
 	f.rows = f.sum ? measure(&f, CALLTREE_ROOT) : 0;
 	height = HEAD + FOOT + ROW * f.rows;
 	put_head(&f, height);
+	text_puts(out, "<g id=\"frames\">\n");
 	if (f.sum)
 		put_frames(&f, CALLTREE_ROOT, MARGIN, 0);
-	else
+	text_puts(out, "</g>\n");
+	if (!f.sum)
 		text_printf(out, "<text x=\"%d\" y=\"%d\">nothing was recorded</text>\n", MARGIN,
 			    HEAD + 12);
 	put_legend(&f, height);
-	text_puts(out, "</svg>\n");
+	text_puts(out, "<script><![CDATA[\n");
+	text_puts(out, flame_script);
+	text_puts(out, "]]></script>\n</svg>\n");
 }

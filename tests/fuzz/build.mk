@@ -73,7 +73,7 @@ $(O)/tests/fuzz/fuzz-export: private LDLIBS += -lcmocka
 $(O)/tests/fuzz/fuzz-export: $(fuzz-export-objs) $(call fuzz-rooms,lib ring)
 $(fuzz-export-objs) $(O)/obj/fuzz/tests/fuzz/fuzz-export.o: | $(export-messages:.c=.h)
 
-fuzz-report-objs := calls calltree duration graph-text latency order render render-flame render-folded \
+fuzz-report-objs := calls calltree duration flame-script graph-text latency order render render-flame render-folded \
 	render-graph render-latency render-latency-svg render-top saved select subsystem weight
 $(O)/tests/fuzz/fuzz-report: $(fuzz-report-objs:%=$(O)/obj/fuzz/frontend/report/%.o) \
 	$(call fuzz-rooms,lib)

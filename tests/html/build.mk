@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The pages that hvtrace makes, in a browser.
 check-tests += tests/html/page
+check-tests += tests/html/flame
 
 html-test-programs := $(O)/tests/html/make-dat
 
