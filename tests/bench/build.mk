@@ -13,6 +13,7 @@ bench-scripts  += tests/bench/bench-attach
 bench-scripts  += tests/bench/bench-boot
 bench-scripts  += tests/bench/bench-export
 bench-scripts  += tests/bench/bench-files
+bench-scripts  += tests/bench/bench-html
 bench-scripts  += tests/bench/bench-mmio-qemu
 bench-scripts  += tests/bench/bench-overhead
 bench-scripts  += tests/bench/bench-record-guest
