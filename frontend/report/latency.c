@@ -214,6 +214,29 @@ void latency_report_free(struct latency_report *r)
 
 /* --- figures --------------------------------------------------------------------------------- */
 
+static uint64_t saturated(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+const struct latency_words *latency_words(const struct latency_report *r)
+{
+	static const struct latency_words windows = {"windows", "pairs of a beginning and an end",
+						     "FROM -> TO", false};
+
+	return r->words ? r->words : &windows;
+}
+
+void latency_add(struct latency_row *row, uint64_t ns)
+{
+	unsigned int b = ns ? 64 - (unsigned int)__builtin_clzll(ns) : 0;
+
+	row->count++;
+	row->total = saturated(row->total, ns);
+	row->max = ns > row->max ? ns : row->max;
+	row->bucket[b < LATENCY_REPORT_BUCKETS ? b : LATENCY_REPORT_BUCKETS - 1]++;
+}
+
 uint64_t latency_mean(const struct latency_row *row)
 {
 	return row->count ? row->total / row->count : 0;
@@ -236,11 +259,6 @@ uint64_t latency_percentile(const struct latency_row *row, unsigned int percent)
 	return row->max;
 }
 
-static uint64_t saturated(uint64_t a, uint64_t b)
-{
-	return a + b < a ? UINT64_MAX : a + b;
-}
-
 void latency_report_sum(const struct latency_report *r, struct latency_row *sum)
 {
 	*sum = (struct latency_row){0};
@@ -249,6 +267,7 @@ void latency_report_sum(const struct latency_report *r, struct latency_row *sum)
 
 		sum->count = saturated(sum->count, row->count);
 		sum->total = saturated(sum->total, row->total);
+		sum->errors = saturated(sum->errors, row->errors);
 		sum->max = row->max > sum->max ? row->max : sum->max;
 		for (unsigned int b = 0; b < LATENCY_REPORT_BUCKETS; b++)
 			sum->bucket[b] = saturated(sum->bucket[b], row->bucket[b]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * latency.h - the histogram of latencies that a trace has kept (hvtrace/latency): how long windows
- * took, by where they began and where they ended.
+ * latency.h - how long things took, as histograms: windows by where they began and ended, as a
+ * trace has kept them (hvtrace/latency), or whatever else has begun and ended (frontend/jobs).
  */
 #ifndef HVTRACE_FRONTEND_REPORT_LATENCY_H
 #define HVTRACE_FRONTEND_REPORT_LATENCY_H
@@ -12,15 +12,25 @@
 enum { LATENCY_REPORT_BUCKETS = 48, LATENCY_NAME_LEN = 128 };
 
 struct latency_row {
-	char from[LATENCY_NAME_LEN], to[LATENCY_NAME_LEN];
-	uint64_t count, total, max; /* ns */
+	char from[LATENCY_NAME_LEN], to[LATENCY_NAME_LEN]; /* to: "" if the first says it all */
+	uint64_t count, total, max;			   /* ns */
+	uint64_t errors;				   /* of count, those that have failed */
 	uint64_t bucket[LATENCY_REPORT_BUCKETS];
 	char *stack; /* of the longest: names, innermost first, a tab between two; NULL: none */
 };
 
+/* What rows are of. */
+struct latency_words {
+	const char *each;   /* "windows" */
+	const char *rows;   /* "pairs of a beginning and an end" */
+	const char *column; /* "FROM -> TO" */
+	bool errors;	    /* they may fail */
+};
+
 struct latency_report {
-	char tracer[32];	 /* "none": nothing was kept */
-	uint64_t left_out, gaps; /* windows without a row; times that records were lost */
+	const struct latency_words *words; /* NULL: windows */
+	char tracer[32];		   /* "none": nothing was kept */
+	uint64_t left_out, gaps;	   /* windows without a row; times that records were lost */
 	struct latency_row *row;
 	size_t nr;
 };
@@ -42,6 +52,10 @@ void latency_report_sort(struct latency_report *r, enum latency_sort by);
 /* All rows in one; without names. */
 void latency_report_sum(const struct latency_report *r, struct latency_row *sum);
 
+/* Not NULL. */
+const struct latency_words *latency_words(const struct latency_report *r);
+/* One more that took so long. */
+void latency_add(struct latency_row *row, uint64_t ns);
 uint64_t latency_mean(const struct latency_row *row);
 /*
  * What `percent` of all windows took at most: the end of the bucket in which the last of them is,
@@ -54,6 +68,9 @@ uint64_t latency_bucket_begin(unsigned int bucket);
 /* The buckets that any of the first nr rows has something in. False: none has. */
 bool latency_report_range(const struct latency_report *r, size_t nr, unsigned int *first,
 			  unsigned int *last);
+
+/* "from -> to", or what there is of it, with nothing in it that a terminal takes for a command. */
+void latency_put_names(const struct latency_row *row, struct text *out);
 
 /* --- render-latency.c: a table ---------------------------------------------------------------- */
 

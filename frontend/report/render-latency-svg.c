@@ -53,10 +53,12 @@ static void put_both(const struct latency_row *row, struct text *out)
 
 static void put_names(const struct latency_row *row, struct text *out)
 {
-	if (*row->from)
+	if (!*row->from)
+		text_puts(out, "all");
+	else if (*row->to)
 		put_both(row, out);
 	else
-		text_puts(out, "all");
+		put_short(row->from, NAMES_LEN, out);
 }
 
 /* --- panels ---------------------------------------------------------------------------------- */
@@ -183,10 +185,10 @@ static void put_head(const struct picture *p, size_t shown, const char *title)
 	render_xml(title, strlen(title), p->out);
 	text_printf(p->out,
 		    "</text>\n<text x=\"%d\" y=\"48\" %s font-size=\"12\" fill=\"#666\">"
-		    "%s windows in %s, at most %s \xc2\xb7 %zu of %zu pairs of a beginning and an "
-		    "end</text>\n",
-		    MARGIN, sans, render_count(sum.count, count), duration_text(sum.total, total),
-		    duration_text(sum.max, max), shown, p->r->nr);
+		    "%s %s in %s, at most %s \xc2\xb7 %zu of %zu %s</text>\n",
+		    MARGIN, sans, render_count(sum.count, count), latency_words(p->r)->each,
+		    duration_text(sum.total, total), duration_text(sum.max, max), shown, p->r->nr,
+		    latency_words(p->r)->rows);
 }
 
 void render_latency_svg(const struct latency_report *r, size_t rows, const char *title,

@@ -19,6 +19,7 @@ struct scale {
 	unsigned int first, last;
 	const char *const *bars;
 	int width;
+	bool errors; /* a column for them, too */
 	char text[SCALE_LEN];
 };
 
@@ -35,6 +36,7 @@ static void scale_init(struct scale *s, const struct latency_report *r, size_t r
 
 	latency_report_range(r, rows, &s->first, &s->last);
 	s->bars = blocks ? unicode_bars : ascii_bars;
+	s->errors = latency_words(r)->errors;
 	len = snprintf(s->text, sizeof(s->text), "%s-%s", bound_text(s->first, from),
 		       bound_text(s->last + 1, to));
 	s->width = (int)(s->last - s->first + 1);
@@ -62,8 +64,11 @@ static void put_figures(const struct latency_row *row, const struct scale *s, st
 	char count[RENDER_COUNT_LEN], mean[DURATION_LEN], p99[DURATION_LEN], max[DURATION_LEN];
 	char total[DURATION_LEN];
 
-	text_printf(out, "%12s %10s %10s %10s %10s  ", render_count(row->count, count),
-		    duration_text(row->total, total), duration_text(latency_mean(row), mean),
+	text_printf(out, "%12s", render_count(row->count, count));
+	if (s->errors)
+		text_printf(out, " %10s", render_count(row->errors, count));
+	text_printf(out, " %10s %10s %10s %10s  ", duration_text(row->total, total),
+		    duration_text(latency_mean(row), mean),
 		    duration_text(latency_percentile(row, 99), p99), duration_text(row->max, max));
 	put_bars(row, s, out);
 }
@@ -75,10 +80,10 @@ static void put_summary(const struct latency_report *r, size_t shown, struct tex
 	text_printf(out, "# %s: ", r->tracer);
 	if (shown < r->nr)
 		text_printf(out, "%zu of ", shown);
-	text_printf(out, "%zu pairs of a beginning and an end", r->nr);
+	text_printf(out, "%zu %s", r->nr, latency_words(r)->rows);
 	if (r->left_out)
-		text_printf(out, "; %s windows of others are left out",
-			    render_count(r->left_out, buf));
+		text_printf(out, "; %s %s of others are left out", render_count(r->left_out, buf),
+			    latency_words(r)->each);
 	if (r->gaps)
 		text_printf(out, "; records were lost %s times", render_count(r->gaps, buf));
 	text_puts(out, "\n");
@@ -98,6 +103,15 @@ static void put_stack(const struct latency_row *row, struct text *out)
 	}
 }
 
+void latency_put_names(const struct latency_row *row, struct text *out)
+{
+	render_name(row->from, out);
+	if (!*row->to)
+		return;
+	text_puts(out, " -> ");
+	render_name(row->to, out);
+}
+
 void render_latency(const struct latency_report *r, const struct latency_view *view,
 		    struct text *out)
 {
@@ -107,14 +121,15 @@ void render_latency(const struct latency_report *r, const struct latency_view *v
 
 	scale_init(&scale, r, r->nr, view->blocks);
 	put_summary(r, shown, out);
-	text_printf(out, "%12s %10s %10s %10s %10s  %-*s  %s\n", "COUNT", "TOTAL", "MEAN",
-		    "P99 <=", "MAX", scale.width, scale.text, "FROM -> TO");
+	text_printf(out, "%12s", "COUNT");
+	if (scale.errors)
+		text_printf(out, " %10s", "ERRORS");
+	text_printf(out, " %10s %10s %10s %10s  %-*s  %s\n", "TOTAL", "MEAN", "P99 <=", "MAX",
+		    scale.width, scale.text, latency_words(r)->column);
 	for (size_t i = 0; i < shown; i++) {
 		put_figures(&r->row[i], &scale, out);
 		text_puts(out, "  ");
-		render_name(r->row[i].from, out);
-		text_puts(out, " -> ");
-		render_name(r->row[i].to, out);
+		latency_put_names(&r->row[i], out);
 		text_putc(out, '\n');
 		if (view->stacks)
 			put_stack(&r->row[i], out);
