@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* attach.c - `hvtrace attach`: trace a guest that runs already, for a while. */
 #include "frontend/cmd/command.h"
+#include "frontend/cmd/guests.h"
 #include "frontend/lib/options.h"
-#include "frontend/session/attach.h"
 
 #include <string.h>
-
-struct attach_options {
-	struct session_options session;
-	struct attach_target target;
-};
 
 static const struct option_usage attach_usage = {
 	"hvtrace attach [OPTION]... DOMAIN",
@@ -53,7 +48,7 @@ static int recover(const struct attach_options *opt)
 	return status;
 }
 
-static int attach(const struct attach_options *opt)
+int attach_guest(const struct attach_options *opt)
 {
 	struct attach a = {.target = &opt->target};
 	int status = EXIT_FAILED;
@@ -99,7 +94,7 @@ int attach_as(const struct tracing *what, int argc, char **argv)
 	} else if (first >= 0 && session_options_check(&opt.session)) {
 		opt.target.name = argv[first];
 		session_options_warn(&opt.session);
-		status = opt.target.recover ? recover(&opt) : attach(&opt);
+		status = opt.target.recover ? recover(&opt) : attach_guest(&opt);
 	}
 	session_options_free(&opt.session);
 	return status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* run.c - `hvtrace run`: boot a kernel in a machine of its own and trace it. */
 #include "frontend/cmd/command.h"
+#include "frontend/cmd/guests.h"
 #include "frontend/lib/file.h"
 #include "frontend/lib/options.h"
 #include "frontend/session/console.h"
@@ -15,16 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MIB	     (UINT64_C(1) << 20)
 #define MANY_IN_QEMU 1000
-
-struct run_options {
-	struct session_options session;
-	const char *kernel, *initrd, *append;
-	const char *machine, *connect;
-	uint64_t memory, cpus;
-	bool console;
-};
 
 struct run {
 	struct session s;
@@ -276,7 +268,7 @@ static void run_before_leaving(struct session *s)
 	console_restore(&r->console);
 }
 
-static int run(const struct run_options *opt)
+int run_guest(const struct run_options *opt)
 {
 	struct run r = {.opt = opt};
 	int status = EXIT_FAILED;
@@ -306,28 +298,20 @@ static const char *run_machine_name(unsigned int i)
 	return i ? machine_backend(i - 1, NULL) : "auto";
 }
 
+bool run_options_check(const struct run_options *opt)
+{
+	if (!option_is_one_of("machine", opt->machine, run_machine_name) ||
+	    !session_options_check(&opt->session))
+		return false;
+	session_options_warn(&opt->session);
+	return true;
+}
+
 int run_as(const struct tracing *what, int argc, char **argv)
 {
-	struct run_options opt = {
-		.session = SESSION_OPTIONS_DEFAULT,
-		.append = "",
-		.machine = "auto",
-		.memory = 1024 * MIB,
-		.cpus = 1,
-	};
+	struct run_options opt = RUN_OPTIONS_DEFAULT;
 	const struct option_row rows[] = {
-		OPT_STRING(
-			'k', "kernel", &opt.kernel, "FILE",
-			"bzImage or vmlinux (default: newest /boot/vmlinuz-*, else the fetched one)"),
-		OPT_STRING('i', "initrd", &opt.initrd, "FILE", "initial RAM disk"),
-		OPT_STRING('a', "append", &opt.append, "WORDS", "more for the kernel command line"),
-		OPT_SIZE_MB('m', "memory", &opt.memory, 64 * MIB, 1048576 * MIB, "MB",
-			    "guest RAM; K, M, G for other units (default: 1024)"),
-		OPT_NUMBER('c', "cpus", &opt.cpus, 1, MACHINE_MAX_VCPUS, "N", "vCPUs (default: 1)"),
-		OPT_STRING(0, "machine", &opt.machine, "NAME",
-			   "kvm, qemu, or what suits this host: auto (default)"),
-		OPT_STRING(0, "connect", &opt.connect, "URI",
-			   "libvirt for qemu (default: qemu:///system)"),
+		RUN_OPTION_ROWS(&opt),
 		SESSION_OPTION_ROWS(&opt.session),
 		OPT_TIME(0, "for", &opt.session.limit_ms, "TIME",
 			 "stop after this time (5, 1.5s, 200ms, 2m)"),
@@ -346,11 +330,8 @@ int run_as(const struct tracing *what, int argc, char **argv)
 	else if (first >= 0 && first < argc)
 		fprintf(stderr, "hvtrace: %s takes no operand: %s (%s --help)\n",
 			argv[0] + strlen("hvtrace "), argv[first], argv[0]);
-	else if (first >= 0 && option_is_one_of("machine", opt.machine, run_machine_name) &&
-		 session_options_check(&opt.session)) {
-		session_options_warn(&opt.session);
-		status = run(&opt);
-	}
+	else if (first >= 0 && run_options_check(&opt))
+		status = run_guest(&opt);
 	session_options_free(&opt.session);
 	return status;
 }

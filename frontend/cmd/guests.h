@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* guests.h - what run and attach do, for commands that trace a guest as a part of what they do. */
+#ifndef HVTRACE_FRONTEND_CMD_GUESTS_H
+#define HVTRACE_FRONTEND_CMD_GUESTS_H
+
+#include "frontend/session/attach.h"
+
+struct attach_options {
+	struct session_options session;
+	struct attach_target target;
+};
+
+struct run_options {
+	struct session_options session;
+	const char *kernel, *initrd, *append;
+	const char *machine, *connect;
+	uint64_t memory, cpus;
+	bool console;
+};
+
+#define MIB (UINT64_C(1) << 20)
+
+#define RUN_OPTIONS_DEFAULT                                                                        \
+	{                                                                                          \
+		.session = SESSION_OPTIONS_DEFAULT, .append = "", .machine = "auto",               \
+		.memory = 1024 * MIB, .cpus = 1                                                    \
+	}
+
+/* Which guest it is. */
+#define RUN_OPTION_ROWS(opt)                                                                       \
+	OPT_STRING('k', "kernel", &(opt)->kernel, "FILE",                                          \
+		   "bzImage or vmlinux (default: newest /boot/vmlinuz-*, else the fetched one)"),  \
+		OPT_STRING('i', "initrd", &(opt)->initrd, "FILE", "initial RAM disk"),             \
+		OPT_STRING('a', "append", &(opt)->append, "WORDS",                                 \
+			   "more for the kernel command line"),                                    \
+		OPT_SIZE_MB('m', "memory", &(opt)->memory, 64 * MIB, 1048576 * MIB, "MB",          \
+			    "guest RAM; K, M, G for other units (default: 1024)"),                 \
+		OPT_NUMBER('c', "cpus", &(opt)->cpus, 1, MACHINE_MAX_VCPUS, "N",                   \
+			   "vCPUs (default: 1)"),                                                  \
+		OPT_STRING(0, "machine", &(opt)->machine, "NAME",                                  \
+			   "kvm, qemu, or what suits this host: auto (default)"),                  \
+		OPT_STRING(0, "connect", &(opt)->connect, "URI",                                   \
+			   "libvirt for qemu (default: qemu:///system)")
+
+/* Whether it makes sense; else one line on stderr says why not. */
+bool run_options_check(const struct run_options *opt);
+
+/* Trace a guest, and print or record the trace, with all there is to say about it on stderr. The
+ * exit status. */
+int attach_guest(const struct attach_options *opt);
+int run_guest(const struct run_options *opt);
+
+#endif
