@@ -20,10 +20,13 @@ frontend-objs += frontend/cmd/export.o
 frontend-objs += frontend/cmd/flame.o
 frontend-objs += frontend/cmd/get.o
 frontend-objs += frontend/cmd/graph.o
+frontend-objs += frontend/cmd/job.o
 frontend-objs += frontend/cmd/latency.o
 frontend-objs += frontend/cmd/list.o
 frontend-objs += frontend/cmd/missing.o
+frontend-objs += frontend/cmd/offcpu.o
 frontend-objs += frontend/cmd/record.o
+frontend-objs += frontend/cmd/recording.o
 frontend-objs += frontend/cmd/repair.o
 frontend-objs += frontend/cmd/report.o
 frontend-objs += frontend/cmd/run.o
@@ -34,8 +37,10 @@ frontend-objs += frontend/cmd/source.o
 frontend-objs += frontend/cmd/suggest.o
 frontend-objs += frontend/cmd/symbols-print.o
 frontend-objs += frontend/cmd/symbols.o
+frontend-objs += frontend/cmd/syscalls.o
 frontend-objs += frontend/cmd/top.o
 frontend-objs += frontend/cmd/traceable.o
+frontend-objs += frontend/cmd/wakeups.o
 frontend-objs += frontend/control/client.o
 frontend-objs += frontend/control/peer.o
 frontend-objs += frontend/control/server.o
@@ -90,6 +95,17 @@ frontend-objs += frontend/export/timeline-markers.o
 frontend-objs += frontend/export/timeline-sched.o
 frontend-objs += frontend/export/timeline-windows.o
 include frontend/html/build.mk
+frontend-objs += frontend/jobs/job.o
+frontend-objs += frontend/jobs/json.o
+frontend-objs += frontend/jobs/keyed.o
+frontend-objs += frontend/jobs/offcpu.o
+frontend-objs += frontend/jobs/rows.o
+frontend-objs += frontend/jobs/syscall-names.o
+frontend-objs += frontend/jobs/syscalls.o
+frontend-objs += frontend/jobs/tasks.o
+frontend-objs += frontend/jobs/wakeups.o
+frontend-objs += frontend/jobs/windows.o
+frontend-objs += frontend/jobs/worst.o
 frontend-objs += frontend/lib/cancel.o
 frontend-objs += frontend/lib/escape.o
 frontend-objs += frontend/lib/file.o
@@ -190,3 +206,13 @@ $(addprefix $(O)/obj/,$(filter frontend/export/%,$(frontend-objs))): | $(export-
 flame-scripts := $(addprefix $(O)/obj/,frontend/report/flame-script.o fuzz/frontend/report/flame-script.o)
 $(flame-scripts): frontend/report/flame.js
 $(flame-scripts): private export CCACHE_DISABLE := 1
+
+# Names of system calls, by the numbers that the kernel's header gives them.
+syscall-names := $(O)/gen/frontend/jobs/syscall-names.inc
+$(syscall-names): | need-libs
+	$(call say,NAMES,$@)
+	@mkdir -p $(@D)
+	$(Q)echo '#include <asm/unistd_64.h>' | $(CC) -E -dM - | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' | sort >$@.new
+	$(Q)test -s $@.new && mv $@.new $@
+$(O)/obj/frontend/jobs/syscall-names.o: $(syscall-names)

@@ -22,6 +22,7 @@ int cmd_get(int argc, char **argv);
 int cmd_graph(int argc, char **argv);
 int cmd_latency(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_offcpu(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_repair(int argc, char **argv);
@@ -29,7 +30,9 @@ int cmd_run(int argc, char **argv);
 int cmd_set(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_symbols(int argc, char **argv);
+int cmd_syscalls(int argc, char **argv);
 int cmd_top(int argc, char **argv);
+int cmd_wakeups(int argc, char **argv);
 
 /* Print a file of a trace that is under way; guest may be NULL. The exit status. */
 int get_file(const char *guest, const char *file);

@@ -10,9 +10,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* What is read of a file, and what libtraceevent makes of it. */
 #define MEMORY_MAX (UINT64_C(4) << 30)
@@ -93,6 +95,19 @@ static bool is_output(const struct stat *in, const char *out)
 	return out && !stat(out, &st) && st.st_dev == in->st_dev && st.st_ino == in->st_ino;
 }
 
+/* Nobody else knows of it. */
+static void remove_with_directory(const char *path)
+{
+	char dir[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+
+	unlink(path);
+	if (!slash || (size_t)(slash - path) >= sizeof(dir))
+		return;
+	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
+	rmdir(dir);
+}
+
 /* Everything that takes a name: then the file is read, by who can open nothing else. */
 static int open_file(struct dat_file *f, const char *path, const struct formats_config *plugins)
 {
@@ -105,6 +120,8 @@ static int open_file(struct dat_file *f, const char *path, const struct formats_
 			 fd == -EINVAL ? "it is not a regular file" : strerror(-fd));
 		return -1;
 	}
+	if (f->opt->temporary)
+		remove_with_directory(path);
 	if (is_output(&st, out)) {
 		snprintf(f->err, sizeof(f->err), "%s: -o: it is the file that is read", out);
 		return fd;

@@ -16,6 +16,7 @@ struct dat_file_options {
 	struct option_list pids, comms, events, functions, filters;
 	const char *cpus, *from, *until, *buffer, *out;
 	bool no_sandbox;
+	bool temporary; /* once it is open it goes, and the directory that it is in */
 };
 
 /* What all commands that read one know; the option for the last time has a name of its own. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* latency.c - `hvtrace latency`: how long a guest's kernel has interrupts off, and the like. */
 #include "frontend/cmd/command.h"
+#include "frontend/cmd/job.h"
 #include "frontend/control/client.h"
 #include "frontend/lib/output.h"
 #include "frontend/report/latency.h"
@@ -9,40 +10,34 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <string.h>
 
 #define LATENCY_FILE "hvtrace/latency"
 
 struct latency_options {
-	const char *guest, *tracer, *sort, *svg;
+	const char *guest, *tracer, *sort, *svg, *out;
 	uint64_t window_ms, window_bytes, rows;
 	enum latency_sort by;
-	bool stacks, unicode, no_sandbox;
+	bool stacks, unicode, no_sandbox, json;
 	struct attach_target target; /* name NULL: the trace under way */
 };
 
 static const struct option_usage latency_usage = {
-	"hvtrace latency [OPTION]... [DOMAIN]",
+	"hvtrace latency [OPTION]... [DOMAIN|FILE]",
 	"Shows how long a guest's kernel keeps interrupts off, or lets tasks wait. Each such time is\n"
 	"counted, by the functions in which it began and ended: the table shows how often that was,\n"
 	"the mean, the 99th percentile, the longest and a histogram. DOMAIN, as hvtrace attach takes it,\n"
 	"is traced for a while; without it the figures are those of a trace under way, since\n"
-	"hvtrace/latency_enabled was set. A histogram has a column for each power of two, and P99 is the\n"
-	"end of the column that it is in.",
+	"hvtrace/latency_enabled was set. FILE is a trace.dat: its events of preemptirq are counted, or\n"
+	"the window that irqsoff and such have recorded, or how long tasks waited for a vCPU. A histogram\n"
+	"has a column for each power of two, and P99 is the end of the column that it is in.",
 	"hvtrace latency mydomain\n"
 	"hvtrace latency mydomain -t preemptirqsoff --for 30s --svg windows.svg\n"
-	"hvtrace latency --stack --sort total",
+	"hvtrace latency --stack --sort total\n"
+	"hvtrace latency trace.dat --json",
 };
 
 /* --- figures ---------------------------------------------------------------------------------- */
-
-static bool speaks_unicode(void)
-{
-	setlocale(LC_CTYPE, "");
-	return !strcmp(nl_langinfo(CODESET), "UTF-8");
-}
 
 static int write_picture(const struct latency_report *r, const struct latency_options *opt,
 			 const char *guest)
@@ -75,7 +70,22 @@ static void say_scope(const struct latency_report *r)
 	if (!strcmp(r->tracer, "wakeup"))
 		fprintf(stderr,
 			"hvtrace: wakeup waits for the most urgent task only, as the kernel's does: "
-			"that is hardly ever an ordinary one; docs/latency.md has how all are counted\n");
+			"that is hardly ever an ordinary one; hvtrace wakeups counts the waits of all\n");
+}
+
+static int show_json(const struct latency_report *r, const struct latency_options *opt)
+{
+	const struct job_result result = {.report = *r};
+	FILE *out = output_open(opt->out, NULL);
+
+	if (out) {
+		job_json(&result, opt->rows, out);
+		if (!(ferror(out) | fclose(out)))
+			return EXIT_OK;
+	}
+	fprintf(stderr, "hvtrace: cannot write %s: %s\n", opt->out ? opt->out : "stdout",
+		strerror(errno));
+	return EXIT_FAILED;
 }
 
 static int show(struct latency_report *r, const struct latency_options *opt, const char *guest)
@@ -101,6 +111,8 @@ static int show(struct latency_report *r, const struct latency_options *opt, con
 	latency_report_sort(r, opt->by);
 	if (opt->svg)
 		status = write_picture(r, opt, guest);
+	if (opt->json)
+		return show_json(r, opt) == EXIT_OK ? status : EXIT_FAILED;
 	view.blocks = opt->unicode;
 	render_latency(r, &view, &text);
 	if (opt->stacks && !has_stack(r))
@@ -108,7 +120,7 @@ static int show(struct latency_report *r, const struct latency_options *opt, con
 			"hvtrace: %s has no stacks: the guest's kernel has neither ORC tables nor "
 			"frame pointers, or the trace is --lossless\n",
 			r->tracer);
-	return output_write(&text, NULL) == EXIT_OK ? status : EXIT_FAILED;
+	return output_write(&text, opt->out) == EXIT_OK ? status : EXIT_FAILED;
 }
 
 static int show_text(const struct text *text, const struct latency_options *opt, const char *guest)
@@ -168,10 +180,10 @@ static int prepare(struct attach *a)
 	return rc;
 }
 
-/* A picture's file is opened when there is something to be drawn. */
+/* Files are opened when there is something to be written. */
 static int confine(struct attach *a, const struct latency_options *opt)
 {
-	return opt->svg ? 0 : session_confine(&a->s);
+	return opt->svg || opt->out ? 0 : session_confine(&a->s);
 }
 
 static int latency_attach(const struct latency_options *opt)
@@ -201,6 +213,30 @@ static int latency_attach(const struct latency_options *opt)
 	return status;
 }
 
+/* --- a file ----------------------------------------------------------------------------------- */
+
+static int latency_file(const struct latency_options *opt)
+{
+	bool wakeups = opt->tracer && !strncmp(opt->tracer, "wakeup", 6);
+	const struct job_command what = {
+		.name = "latency",
+		.job = wakeups ? &job_wakeups : &job_windows,
+		.other = opt->tracer ? NULL : &job_wakeups,
+		.title = "Latencies",
+	};
+	const struct job_options job = {
+		.file = {.out = opt->out, .no_sandbox = opt->no_sandbox},
+		.kind = opt->tracer,
+		.sort = opt->sort,
+		.svg = opt->svg,
+		.rows = opt->rows,
+		.json = opt->json,
+		.stacks = opt->stacks,
+	};
+
+	return job_answer(&what, &job, &(struct recording){.path = opt->target.name});
+}
+
 /* --- options ---------------------------------------------------------------------------------- */
 
 /* The tracers whose windows can be counted. */
@@ -216,7 +252,7 @@ static const char *latency_tracer(unsigned int n)
 
 static int latency(struct latency_options *opt)
 {
-	bool own = opt->target.name;
+	bool own = opt->target.name, is_file = own && job_is_file(opt->target.name);
 
 	if (!latency_sort_parse(opt->sort, &opt->by))
 		fprintf(stderr, "hvtrace: --sort %s: there are " LATENCY_SORT_NAMES "\n",
@@ -228,8 +264,12 @@ static int latency(struct latency_options *opt)
 		fprintf(stderr,
 			"hvtrace: --tracer, --for, --window, --window-memory, --no-sandbox and --kernel "
 			"are for a DOMAIN that is not traced yet (hvtrace latency --help)\n");
+	else if (is_file && (opt->window_ms || opt->window_bytes || opt->target.kernel))
+		fprintf(stderr,
+			"hvtrace: --for, --window, --window-memory and --kernel are for a DOMAIN, not for "
+			"a FILE (hvtrace latency --help)\n");
 	else if (!opt->tracer || option_is_one_of("tracer", opt->tracer, latency_tracer))
-		return own ? latency_attach(opt) : latency_live(opt);
+		return is_file ? latency_file(opt) : own ? latency_attach(opt) : latency_live(opt);
 	return EXIT_USAGE;
 }
 
@@ -244,6 +284,8 @@ int cmd_latency(int argc, char **argv)
 		OPT_FLAG(0, "stack", &opt.stacks,
 			 "below each row the stack of its longest window, where there is one"),
 		OPT_STRING(0, "svg", &opt.svg, "FILE", "draw these rows as a picture, too"),
+		OPT_FLAG('j', "json", &opt.json, "for programs: one object of JSON"),
+		OPT_STRING('o', "output", &opt.out, "FILE", "where it goes (default: stdout)"),
 		CONNECT_OPTION_ROW(&opt.guest),
 		OPT_STRING(
 			't', "tracer", &opt.tracer, "NAME",
@@ -262,12 +304,13 @@ int cmd_latency(int argc, char **argv)
 	int first = options_parse(argc, argv, rows, &latency_usage);
 
 	/* Which opens files. */
-	opt.unicode = speaks_unicode();
+	opt.unicode = output_is_utf8();
 
 	if (first < 0)
 		return first == OPTIONS_HELP ? EXIT_OK : EXIT_USAGE;
 	if (argc - first > 1) {
-		fprintf(stderr, "hvtrace: latency takes one domain (hvtrace latency --help)\n");
+		fprintf(stderr,
+			"hvtrace: latency takes one domain, or one file (hvtrace latency --help)\n");
 		return EXIT_USAGE;
 	}
 	opt.target.name = first < argc ? argv[first] : NULL;

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <langinfo.h>
 #include <limits.h>
+#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -359,6 +361,12 @@ int output_control(FILE *stream, int fd, const char *text, size_t len)
 	rc = sink_put(k, text, len);
 	funlockfile(stream);
 	return rc;
+}
+
+bool output_is_utf8(void)
+{
+	setlocale(LC_CTYPE, "");
+	return !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
 FILE *output_open(const char *path, const struct cancel *cancel)

@@ -8,6 +8,7 @@
 #ifndef HVTRACE_FRONTEND_LIB_OUTPUT_H
 #define HVTRACE_FRONTEND_LIB_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -55,6 +56,9 @@ int output_write(struct text *text, const char *path);
  * has written to stdout did not get there, which is said on stderr; but not for nobody reading.
  */
 int output_end(int status);
+
+/* Whether text may be UTF-8, as the locale says. It opens files. */
+bool output_is_utf8(void);
 
 /*
  * A stream to a file, NULL: to standard output, that is to be closed. Who does not read a pipe or a

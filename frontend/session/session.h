@@ -28,6 +28,7 @@ struct session_options {
 	const char *mount_dir;
 	bool lossless, explain, no_mount, allow_other, no_sandbox, ignore_switches;
 	bool record;	   /* whatever the output is called */
+	bool unheard;	   /* nobody is told of the file: it is for this program alone */
 	bool unserved;	   /* nobody may look at the trace, or change it, while it is under way */
 	uint64_t limit_ms; /* stop after this time; 0: no limit */
 };

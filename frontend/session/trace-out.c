@@ -114,8 +114,9 @@ static int finish_record(struct session *s)
 			path, strerror(-rc), path);
 		return EXIT_FAILED;
 	}
-	fprintf(stderr, "hvtrace: %s: %.1f MB, %.1f MB of records\n", path,
-		(double)result.size / 1e6, (double)result.bytes / 1e6);
+	if (!s->opt->unheard)
+		fprintf(stderr, "hvtrace: %s: %.1f MB, %.1f MB of records\n", path,
+			(double)result.size / 1e6, (double)result.bytes / 1e6);
 	return result.lost ? EXIT_FAILED : EXIT_OK;
 }
 

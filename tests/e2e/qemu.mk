@@ -28,6 +28,7 @@ check-tests += tests/e2e/record,6.12,PARTS=tracers+pages+instances+killed+disk_f
 check-tests += tests/e2e/tracefs-clients
 check-tests += tests/e2e/run-attach,profile,6.12
 check-tests += tests/e2e/irqsoff-trace,6.1
+check-tests += tests/e2e/jobs,6.1
 check-tests += tests/e2e/kprobe-names
 check-tests += tests/e2e/run-attach,irqsoff,6.12
 check-tests += tests/e2e/tracefs-conformance
@@ -83,6 +84,7 @@ full-tests  += tests/e2e/uprobe-events,6.12
 full-tests  += tests/e2e/uprobe-events,6.1,trap
 full-tests  += tests/e2e/crash,6.1
 full-tests  += tests/e2e/crash,6.12
+full-tests  += tests/e2e/jobs,6.12
 full-tests  += tests/e2e/latency,6.12
 full-tests  += tests/e2e/options,6.12
 full-tests  += tests/e2e/reports,6.12

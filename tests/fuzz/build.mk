@@ -14,6 +14,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-decode
 fuzz-targets += $(O)/tests/fuzz/fuzz-endless
 fuzz-targets += $(O)/tests/fuzz/fuzz-export
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
+fuzz-targets += $(O)/tests/fuzz/fuzz-jobs
 fuzz-targets += $(O)/tests/fuzz/fuzz-journal
 fuzz-targets += $(O)/tests/fuzz/fuzz-kvm
 fuzz-targets += $(O)/tests/fuzz/fuzz-mmio
@@ -72,6 +73,11 @@ fuzz-export-objs := $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,dat decode e
 $(O)/tests/fuzz/fuzz-export: private LDLIBS += -lcmocka
 $(O)/tests/fuzz/fuzz-export: $(fuzz-export-objs) $(call fuzz-rooms,lib ring)
 $(fuzz-export-objs) $(O)/obj/fuzz/tests/fuzz/fuzz-export.o: | $(export-messages:.c=.h)
+
+$(O)/tests/fuzz/fuzz-jobs: private LDLIBS += -lcmocka
+$(O)/tests/fuzz/fuzz-jobs: $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,dat decode jobs report,frontend/$(r)/%.o),$(frontend-objs)) \
+	frontend/lib/json.o frontend/lib/escape.o) $(call fuzz-rooms,lib ring)
+$(O)/obj/fuzz/frontend/jobs/syscall-names.o: $(syscall-names)
 
 fuzz-report-objs := calls calltree duration flame-script graph-text latency order render render-flame render-folded \
 	render-graph render-latency render-latency-svg render-top saved select subsystem weight

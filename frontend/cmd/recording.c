@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* recording.c - see recording.h */
+#include "frontend/cmd/recording.h"
+
+#include "frontend/cmd/command.h"
+#include "frontend/lib/cancel.h"
+#include "frontend/record/record.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool make_place(struct recording *r)
+{
+	const char *dir = getenv("TMPDIR");
+	int n = snprintf(r->made, sizeof(r->made), "%s/hvtrace-XXXXXX",
+			 dir && *dir ? dir : "/var/tmp");
+	size_t room = sizeof(r->made) - (size_t)n;
+
+	if ((size_t)n >= sizeof(r->made) || room <= strlen("/trace.dat") || !mkdtemp(r->made)) {
+		fprintf(stderr, "hvtrace: no file for the recording below %s: %s (TMPDIR)\n",
+			dir && *dir ? dir : "/var/tmp", strerror(errno));
+		return false;
+	}
+	snprintf(r->made + n, room, "/trace.dat");
+	r->path = r->made;
+	r->temporary = true;
+	return true;
+}
+
+void recording_discard(struct recording *r)
+{
+	char part[RECORD_PATH_MAX];
+
+	if (r->temporary) {
+		unlink(r->made);
+		/* Whatever a recorder has left that was killed. */
+		if (!record_part(r->made, part))
+			unlink(part);
+		*strrchr(r->made, '/') = '\0';
+		rmdir(r->made);
+	}
+	r->path = NULL;
+}
+
+/* What is asked of this process is for that one. */
+static int wait_for(pid_t child, const sigset_t *signals)
+{
+	int status, signo;
+
+	while (!waitpid(child, &status, WNOHANG)) {
+		signo = sigwaitinfo(signals, NULL);
+		if (signo == SIGINT || signo == SIGTERM)
+			kill(child, signo);
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : CANCEL_STATUS(WTERMSIG(status));
+}
+
+static int record_in_child(int (*trace)(const void *arg, const char *path), const void *arg,
+			   const char *path)
+{
+	sigset_t signals, before;
+	pid_t child;
+	int status = EXIT_FAILED;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	fflush(NULL);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		status = trace(arg, path);
+		fflush(NULL);
+		_exit(status);
+	}
+	if (child > 0)
+		status = wait_for(child, &signals);
+	else
+		fprintf(stderr, "hvtrace: cannot start a process: %s\n", strerror(errno));
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
+}
+
+int recording_make(struct recording *r, const char *keep,
+		   int (*trace)(const void *arg, const char *path), const void *arg)
+{
+	int status;
+
+	*r = (struct recording){.path = keep};
+	if (!keep && !make_place(r))
+		return EXIT_FAILED;
+	status = record_in_child(trace, arg, r->path);
+	/* A trace that has begun is worth looking at, however it has ended. */
+	if (status && access(r->path, F_OK))
+		recording_discard(r);
+	return status;
+}
