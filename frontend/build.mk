@@ -11,6 +11,7 @@ frontend-objs += frontend/check/kvm.o
 frontend-objs += frontend/check/look.o
 frontend-objs += frontend/check/print.o
 frontend-objs += frontend/cmd/attach.o
+frontend-objs += frontend/cmd/boot.o
 frontend-objs += frontend/cmd/check-host.o
 frontend-objs += frontend/cmd/crash-line.o
 frontend-objs += frontend/cmd/dat-file.o
@@ -95,6 +96,9 @@ frontend-objs += frontend/export/timeline-markers.o
 frontend-objs += frontend/export/timeline-sched.o
 frontend-objs += frontend/export/timeline-windows.o
 include frontend/html/build.mk
+frontend-objs += frontend/jobs/boot-svg.o
+frontend-objs += frontend/jobs/boot-text.o
+frontend-objs += frontend/jobs/boot.o
 frontend-objs += frontend/jobs/job.o
 frontend-objs += frontend/jobs/json.o
 frontend-objs += frontend/jobs/keyed.o

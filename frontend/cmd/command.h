@@ -14,6 +14,7 @@
 struct option_usage;
 
 int cmd_attach(int argc, char **argv);
+int cmd_boot(int argc, char **argv);
 int cmd_check_host(int argc, char **argv);
 int cmd_events(int argc, char **argv);
 int cmd_export(int argc, char **argv);

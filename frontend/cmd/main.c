@@ -18,6 +18,7 @@ static const struct command {
 	const char *second; /* "run": hvtrace NAME run has options of its own */
 } commands[] = {
 	{"run", cmd_run, "boot a kernel in a machine of its own and trace it", NULL},
+	{"boot", cmd_boot, "boot a kernel, and show what of that takes long", NULL},
 	{"attach", cmd_attach, "trace a running guest of libvirt or QEMU for a while", NULL},
 	{"record", cmd_record,
 	 "trace a guest, and record it to a trace.dat for trace-cmd and others", "run"},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* job.c - see jobs.h: the way through the records, and what rows are called. */
+#include "frontend/jobs/boot.h"
 #include "frontend/jobs/local.h"
 
 #include "frontend/decode/fields.h"
@@ -280,4 +281,5 @@ void job_result_free(struct job_result *r)
 	latency_report_free(&r->report);
 	free(r->worst);
 	calltree_free(r->stacks);
+	boot_free(r->boot);
 }

@@ -52,11 +52,14 @@ struct job_wait {
 	struct job_run who[JOB_WHO]; /* had the vCPU meanwhile, longest first; ns 0: nobody more */
 };
 
+struct boot;
+
 struct job_result {
 	struct latency_report report;
 	struct job_wait *worst; /* the longest first */
 	size_t nr_worst;
 	struct calltree *stacks; /* where they began, by the functions they were in; NULL: none */
+	struct boot *boot;	 /* of job_boot; NULL: of another */
 	uint64_t events;	 /* that the job goes by */
 	uint64_t unbegun;	 /* ends whose beginning is not in the trace */
 	uint64_t unended;	 /* beginnings whose end is not */

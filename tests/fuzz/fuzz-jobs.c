@@ -98,6 +98,19 @@ static void check_text(const char *text, size_t len)
 			text[i] & 0x80);
 }
 
+static void check_boot(const struct boot *b)
+{
+	const struct boot_view view = {.rows = 5, .title = "boot"};
+	struct text text = {0};
+
+	for (size_t i = 0; i < b->nr_calls; i++)
+		require(b->call[i].to >= b->call[i].from && b->call[i].level < b->nr_levels);
+	boot_render_text(b, &view, &text);
+	boot_render_svg(b, &view, &text);
+	check_text(text.buf, text.len);
+	text_free(&text);
+}
+
 static void check(struct job_result *r)
 {
 	const struct latency_view view = {.rows = 10, .stacks = true};
@@ -119,6 +132,8 @@ static void check(struct job_result *r)
 	fclose(out);
 	check_text(json, len);
 	free(json);
+	if (r->boot)
+		check_boot(r->boot);
 }
 
 /* Formats and names are the same each time, and take longer than all the rest. */
@@ -145,11 +160,11 @@ static struct job_result read_story(struct story *s, const struct job *job,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct job *const jobs[] = {&job_offcpu, &job_syscalls, &job_wakeups,
-						 &job_windows};
+	static const struct job *const jobs[] = {&job_boot, &job_offcpu, &job_syscalls,
+						 &job_wakeups, &job_windows};
 	static struct story s;
 	struct input in = {data, size};
-	const struct job *job = jobs[input_byte(&in) % 4];
+	const struct job *job = jobs[input_byte(&in) % 5];
 	unsigned int by = input_byte(&in) % 8;
 	const struct job_config cfg = {.worst = input_byte(&in) % 8,
 				       .by = by < 4 ? job_by_name(job, by) : NULL};

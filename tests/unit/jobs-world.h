@@ -5,6 +5,7 @@
 
 #include "tests/unit/decode-world.h"
 
+#include "frontend/jobs/boot.h"
 #include "frontend/jobs/jobs.h"
 
 enum {
