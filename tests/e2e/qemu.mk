@@ -25,6 +25,7 @@ check-tests += tests/e2e/run-attach,sched,6.1
 check-tests += tests/e2e/latency-graph,6.12
 check-tests += tests/e2e/tracefs-synthetic
 check-tests += tests/e2e/record,6.12,PARTS=tracers+pages+instances+killed+disk_full+refused
+check-tests += tests/e2e/tutorial
 check-tests += tests/e2e/tracefs-clients
 check-tests += tests/e2e/run-attach,profile,6.12
 check-tests += tests/e2e/irqsoff-trace,6.1
