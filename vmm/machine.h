@@ -482,6 +482,22 @@ int machine_get_delay(struct machine *m, unsigned int vcpu, struct machine_delay
 
 /* The process that runs the guest, which may be our own; errors as of machine_get_delay(). */
 int machine_get_process(struct machine *m, pid_t *pid);
+/* The thread in it that runs a vCPU; likewise. */
+int machine_get_thread(struct machine *m, unsigned int vcpu, pid_t *tid);
+
+/* How a vCPU's TSC follows the host's: guest = (host * ratio >> frac_bits) + offset. */
+struct machine_tsc {
+	uint64_t ratio; /* 1 where it is not scaled, and frac_bits is 0 */
+	unsigned int frac_bits;
+	uint64_t offset;
+};
+
+/*
+ * As it is now. Before anything is given up (it may open files). -EOPNOTSUPP: the two are in no
+ * such relation, or nobody tells, as with an emulated guest, whose TSC stands when it does;
+ * -EINVAL: no such vCPU.
+ */
+int machine_get_tsc_line(struct machine *m, unsigned int vcpu, struct machine_tsc *line);
 
 /*
  * Have accesses to devices told, by machine_config.mmio, or no more; at the beginning they are not.

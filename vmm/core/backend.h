@@ -82,6 +82,7 @@ struct machine_ops {
 	uint64_t (*get_tsc)(struct machine *m, unsigned int vcpu);
 	/* The thread of the host's that runs a vCPU; errors as of machine_get_delay(). */
 	int (*vcpu_thread)(struct machine *m, unsigned int vcpu, pid_t *pid, pid_t *tid);
+	int (*tsc_line)(struct machine *m, unsigned int vcpu, struct machine_tsc *line);
 	/* NULL: each access is told anyway, or none (machine_info.mmio) */
 	int (*mmio_watch)(struct machine *m, bool on, char *err, size_t errlen);
 	/* All traps are well-formed, the machine is paused. */

@@ -95,3 +95,10 @@ int machine_get_process(struct machine *m, pid_t *pid)
 
 	return m->ops->vcpu_thread(m, 0, pid, &tid);
 }
+
+int machine_get_thread(struct machine *m, unsigned int vcpu, pid_t *tid)
+{
+	pid_t pid;
+
+	return m->ops->vcpu_thread(m, vcpu, &pid, tid);
+}

@@ -220,6 +220,11 @@ uint64_t machine_get_tsc(struct machine *m, unsigned int vcpu)
 	return m->ops->get_tsc(m, vcpu);
 }
 
+int machine_get_tsc_line(struct machine *m, unsigned int vcpu, struct machine_tsc *line)
+{
+	return m->ops->tsc_line(m, vcpu, line);
+}
+
 int machine_get_sregs(struct machine *m, unsigned int vcpu, struct machine_sregs *sregs)
 {
 	return m->ops->get_sregs(m, vcpu, sregs);

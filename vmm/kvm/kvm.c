@@ -336,6 +336,7 @@ const struct machine_ops kvm_machine_ops = {
 	.set_regs = kvm_set_regs,
 	.get_sregs = kvm_get_sregs,
 	.vcpu_thread = kvm_vcpu_thread,
+	.tsc_line = kvm_get_tsc_line,
 	.traps_set = kvm_traps_set,
 	.traps_clear = kvm_traps_clear,
 	.follow = kvm_follow,

@@ -42,6 +42,7 @@ int kvm_vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_t *
 int kvm_vcpu_tsc_init(struct kvm_vcpu *v);		      /* before its first run */
 uint64_t kvm_vcpu_tsc(struct kvm_vcpu *v, uint64_t host_tsc); /* the guest's at an exit */
 uint64_t kvm_get_tsc(struct machine *base, unsigned int vcpu);
+int kvm_get_tsc_line(struct machine *base, unsigned int vcpu, struct machine_tsc *line);
 
 /* regs.c */
 int kvm_get_regs(struct machine *base, unsigned int vcpu, struct machine_regs *regs);

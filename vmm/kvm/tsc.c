@@ -60,6 +60,18 @@ uint64_t kvm_vcpu_tsc(struct kvm_vcpu *v, uint64_t host_tsc)
 	return host_tsc + v->tsc_offset;
 }
 
+int kvm_get_tsc_line(struct machine *base, unsigned int vcpu, struct machine_tsc *line)
+{
+	struct kvm_machine *m = kvm_machine(base);
+
+	if (vcpu >= m->nvcpus)
+		return -EINVAL;
+	if (m->vcpu[vcpu].tsc_stops)
+		return -EOPNOTSUPP;
+	*line = (struct machine_tsc){.ratio = 1, .offset = m->vcpu[vcpu].tsc_offset};
+	return 0;
+}
+
 uint64_t kvm_get_tsc(struct machine *base, unsigned int vcpu)
 {
 	return kvm_vcpu_tsc(&kvm_machine(base)->vcpu[vcpu], __rdtsc());

@@ -17,6 +17,7 @@
  */
 #include "vmm/qemu/qemu.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -203,4 +204,13 @@ uint64_t qemu_clock_tsc(struct qemu_machine *m, struct qemu_vcpu *v)
 	if (!kvm_tsc_read(&m->clock.host, (unsigned int)(v - m->vcpu), m->clock.stop_begin, &tsc))
 		return tsc;
 	return qemu_clock_read(m) + qemu_clock_offset_of(m, v)->tsc_offset;
+}
+
+int qemu_tsc_line(struct machine *base, unsigned int vcpu, struct machine_tsc *line)
+{
+	const struct qemu_machine *m = qemu_machine(base);
+
+	if (vcpu >= m->nvcpus)
+		return -EINVAL;
+	return kvm_tsc_get_line(&m->clock.host, vcpu, line) ? -EOPNOTSUPP : 0;
 }

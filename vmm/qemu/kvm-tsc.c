@@ -237,19 +237,44 @@ static uint64_t scale(const struct kvm_tsc *t, unsigned int vcpu, uint64_t host)
 	return (uint64_t)((unsigned __int128)host * t->vcpu[vcpu].ratio >> t->vcpu[vcpu].frac_bits);
 }
 
-int kvm_tsc_read(const struct kvm_tsc *t, unsigned int vcpu, uint64_t host, uint64_t *guest)
+/* Who is confined opens nothing more. */
+static int read_offset(const struct kvm_tsc *t, unsigned int vcpu, int64_t *offset)
 {
-	int64_t offset = 0;
-	int ret = vcpu < t->n ? read_file(t->folder, t->vcpu[vcpu].id, "tsc-offset", &offset)
+	int ret = vcpu < t->n ? read_file(t->folder, t->vcpu[vcpu].id, "tsc-offset", offset)
 			      : -EINVAL;
 
 	if (ret == -EPERM || ret == -EACCES) {
-		offset = t->vcpu[vcpu].offset;
+		*offset = t->vcpu[vcpu].offset;
 		ret = 0;
 	}
+	return ret;
+}
+
+int kvm_tsc_read(const struct kvm_tsc *t, unsigned int vcpu, uint64_t host, uint64_t *guest)
+{
+	int64_t offset = 0;
+	int ret = read_offset(t, vcpu, &offset);
+
 	if (!ret)
 		*guest = scale(t, vcpu, host) + (uint64_t)offset;
 	return ret;
+}
+
+int kvm_tsc_get_line(const struct kvm_tsc *t, unsigned int vcpu, struct machine_tsc *line)
+{
+	int64_t offset = 0;
+	int ret = read_offset(t, vcpu, &offset);
+
+	if (ret)
+		return ret;
+	*line = (struct machine_tsc){t->vcpu[vcpu].ratio, t->vcpu[vcpu].frac_bits,
+				     (uint64_t)offset};
+	/* A host that can scale tells a ratio of all guests. */
+	if (line->ratio == UINT64_C(1) << line->frac_bits) {
+		line->ratio = 1;
+		line->frac_bits = 0;
+	}
+	return 0;
 }
 
 uint64_t kvm_tsc_frequency(const struct kvm_tsc *t, uint64_t host)

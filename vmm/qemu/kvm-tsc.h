@@ -42,6 +42,9 @@ void kvm_tsc_close(struct kvm_tsc *t);
  */
 int kvm_tsc_read(const struct kvm_tsc *t, unsigned int vcpu, uint64_t host, uint64_t *guest);
 
+/* How a vCPU's follows the host's, with the offset of now. -EINVAL: nothing is known of it. */
+int kvm_tsc_get_line(const struct kvm_tsc *t, unsigned int vcpu, struct machine_tsc *line);
+
 /* The guest's frequency, by the host's; the same unit. */
 uint64_t kvm_tsc_frequency(const struct kvm_tsc *t, uint64_t host);
 

@@ -111,6 +111,7 @@ const struct machine_ops qemu_machine_ops = {
 	.set_regs = qemu_set_regs,
 	.get_sregs = qemu_get_sregs,
 	.vcpu_thread = vcpu_thread,
+	.tsc_line = qemu_tsc_line,
 	.mmio_watch = qemu_mmio_watch,
 	.traps_set = qemu_traps_set,
 	.traps_clear = qemu_traps_clear,

@@ -278,6 +278,7 @@ void qemu_clock_stopped(struct qemu_machine *m);       /* the run thread has see
 void qemu_clock_running(struct qemu_machine *m);       /* and is about to continue it */
 /* On the run thread, with m->io held and the guest standing: */
 uint64_t qemu_clock_tsc(struct qemu_machine *m, struct qemu_vcpu *v);
+int qemu_tsc_line(struct machine *base, unsigned int vcpu, struct machine_tsc *line);
 uint64_t qemu_clock_read(struct qemu_machine *m); /* that v's TSC differs from by an offset: */
 struct qemu_vcpu *qemu_clock_offset_of(struct qemu_machine *m, struct qemu_vcpu *v); /* in there */
 

@@ -139,6 +139,7 @@ static void read_without_seeking(void **state)
 static void scaled(void **state)
 {
 	struct folder *f = *state;
+	struct machine_tsc line;
 	struct kvm_tsc t;
 	uint64_t tsc;
 
@@ -149,6 +150,17 @@ static void scaled(void **state)
 	assert_int_equal(kvm_tsc_read(&t, 0, UINT64_C(1) << 62, &tsc), 0);
 	assert_true(tsc == (UINT64_C(3) << 61) + 100);
 	assert_int_equal(kvm_tsc_frequency(&t, 2000000), 3000000);
+	assert_int_equal(kvm_tsc_get_line(&t, 0, &line), 0);
+	assert_true(line.ratio == UINT64_C(6442450944) && line.frac_bits == 32 &&
+		    line.offset == 100);
+	assert_int_equal(kvm_tsc_get_line(&t, 1, &line), -EINVAL);
+	kvm_tsc_close(&t);
+	/* By 1, as hosts that can scale do with all others. */
+	put(f, "4711-11", 0, "tsc-scaling-ratio", "4294967296\n");
+	assert_int_equal(kvm_tsc_open_at(&t, f->fd, PID, 1), 0);
+	put(f, "4711-11", 0, "tsc-offset", "-7\n");
+	assert_int_equal(kvm_tsc_get_line(&t, 0, &line), 0);
+	assert_true(line.ratio == 1 && !line.frac_bits && line.offset == (uint64_t)-7);
 	kvm_tsc_close(&t);
 }
 
