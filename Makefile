@@ -85,9 +85,12 @@ LIBS := $(O)/libfrontend.a $(O)/libtracer.a $(O)/libvmm.a $(O)/libguestsym.a
 
 include tests/build.mk
 
+# What libtraceevent's plugins look for in the program, by its name (frontend/decode/guests.c).
+FOR_PLUGINS := -Wl,--export-dynamic-symbol=tep_plugin_kvm_get_func
+
 $(O)/hvtrace: $(O)/obj/frontend/cmd/main.o $(LIBS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FOR_PLUGINS) -o $@ $^ $(LDLIBS)
 
 $(O)/%.a:
 	$(call say,AR,$@)

@@ -126,12 +126,19 @@ static int open_file(struct dat_file *f, const char *path, const struct formats_
 		snprintf(f->err, sizeof(f->err), "%s: -o: it is the file that is read", out);
 		return fd;
 	}
+	f->formats = formats_new(plugins);
+	if (!f->formats)
+		snprintf(f->err, sizeof(f->err), "no memory");
+	return fd;
+}
+
+static void open_output(struct dat_file *f)
+{
+	const char *out = f->opt->out;
+
 	f->out = output_open(out, NULL);
 	if (!f->out)
 		snprintf(f->err, sizeof(f->err), "%s: %s", out ? out : "stdout", strerror(errno));
-	else if (!(f->formats = formats_new(plugins)))
-		snprintf(f->err, sizeof(f->err), "no memory");
-	return fd;
 }
 
 static size_t find_buffer(struct dat_file *f)
@@ -155,7 +162,8 @@ static void open_records(struct dat_file *f)
 	    !read_range(f))
 		return;
 	f->select = select_new(&f->wanted, f->dat, f->formats, f->err, sizeof(f->err));
-	if (!f->select)
+	f->unwanted = !f->select;
+	if (f->unwanted)
 		return;
 	f->records = records_open(f->dat, buffer);
 	if (f->records)
@@ -164,21 +172,16 @@ static void open_records(struct dat_file *f)
 		snprintf(f->err, sizeof(f->err), "no memory");
 }
 
-static void open_all(struct dat_file *f, const char *path, const struct formats_config *plugins)
+static void read_file(struct dat_file *f, int fd, const char *path)
 {
-	int fd = open_file(f, path, plugins);
 	char line[512];
 
-	if (*f->err)
-		return;
 	snprintf(
 		line, sizeof(line),
 		"hvtrace: %.256s: its formats are more than libtraceevent can cope with: it may be "
 		"damaged, or made to do harm\n",
 		path);
 	crash_line_set(line);
-	if (!f->opt->no_sandbox && sandbox_enter(MEMORY_MAX, f->err, sizeof(f->err)))
-		return;
 	f->dat = dat_open_fd(fd, path, f->err, sizeof(f->err));
 	if (!f->dat)
 		return;
@@ -188,26 +191,85 @@ static void open_all(struct dat_file *f, const char *path, const struct formats_
 		open_records(f);
 }
 
+/* What one file knows nothing of, another one may: only what none has is a mistake. */
+static void forgive(struct dat_file *files, size_t nr)
+{
+	size_t unwanted = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		unwanted += files[i].unwanted;
+	for (size_t i = 0; i < nr && unwanted < nr; i++)
+		if (files[i].unwanted)
+			*files[i].err = '\0';
+}
+
+/* Some file must know each of them. */
+static void check_events(struct dat_file *files)
+{
+	const struct dat_file_options *opt = files->opt;
+
+	for (size_t i = 0; files->wanted.known && i < opt->events.nr; i++)
+		if (!files->wanted.known[i] && !*files->err)
+			snprintf(files->err, sizeof(files->err), "no file knows an event %s",
+				 opt->events.values[i]);
+}
+
+static void open_all(struct dat_file *files, const char *const *paths, size_t nr,
+		     const struct formats_config *plugins)
+{
+	int fds[DAT_FILES_MAX];
+
+	for (size_t i = 0; i < nr; i++) {
+		fds[i] = open_file(&files[i], paths[i], plugins);
+		if (*files[i].err)
+			return;
+	}
+	open_output(files);
+	if (*files->err ||
+	    (!files->opt->no_sandbox && sandbox_enter(MEMORY_MAX, files->err, sizeof(files->err))))
+		return;
+	for (size_t i = 0; i < nr; i++)
+		read_file(&files[i], fds[i], paths[i]);
+	forgive(files, nr);
+	check_events(files);
+}
+
+bool dat_files_open(struct dat_file *files, const char *const *paths, size_t nr,
+		    const struct dat_file_options *opt, const struct formats_config *plugins)
+{
+	bool *known = nr > 1 && opt->events.nr ? calloc(opt->events.nr, sizeof(*known)) : NULL;
+
+	for (size_t i = 0; i < nr; i++)
+		files[i] = (struct dat_file){
+			.opt = opt,
+			.wanted =
+				{
+					.cpus = opt->cpus,
+					.pids = list_of(&opt->pids),
+					.comms = list_of(&opt->comms),
+					.events = list_of(&opt->events),
+					.known = known,
+					.functions = list_of(&opt->functions),
+					.filters = list_of(&opt->filters),
+				},
+		};
+	open_all(files, paths, nr, plugins);
+	free(known);
+	for (size_t i = 0; i < nr; i++)
+		files[i].wanted.known = NULL;
+	for (size_t i = 0; i < nr; i++) {
+		if (!*files[i].err)
+			continue;
+		fprintf(stderr, "hvtrace: %s\n", files[i].err);
+		return false;
+	}
+	return true;
+}
+
 bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_options *opt,
 		   const struct formats_config *plugins)
 {
-	*f = (struct dat_file){
-		.opt = opt,
-		.wanted =
-			{
-				.cpus = opt->cpus,
-				.pids = list_of(&opt->pids),
-				.comms = list_of(&opt->comms),
-				.events = list_of(&opt->events),
-				.functions = list_of(&opt->functions),
-				.filters = list_of(&opt->filters),
-			},
-	};
-	open_all(f, path, plugins);
-	if (!*f->err)
-		return true;
-	fprintf(stderr, "hvtrace: %s\n", f->err);
-	return false;
+	return dat_files_open(f, &path, 1, opt, plugins);
 }
 
 /* --- the end -----------------------------------------------------------------------------------
@@ -215,8 +277,8 @@ bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_o
 
 int dat_file_tell_damage(const struct dat_file *f)
 {
-	const char *error = records_error(f->records);
-	uint64_t damaged = records_damaged(f->records);
+	const char *error = f->records ? records_error(f->records) : NULL;
+	uint64_t damaged = f->records ? records_damaged(f->records) : 0;
 
 	if (error)
 		fprintf(stderr, "hvtrace: %s\n", error);

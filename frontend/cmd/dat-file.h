@@ -51,8 +51,12 @@ struct dat_file {
 	struct records *records;
 	struct select *select;
 	struct select_config wanted;
+	bool unwanted; /* options name what it has not, but another one has: records is NULL */
 	char err[512];
 };
+
+/* Of a guest and its host, and more. */
+#define DAT_FILES_MAX 16
 
 /*
  * Everything that takes a name first, then the process enters the sandbox and the file is read.
@@ -60,6 +64,9 @@ struct dat_file {
  */
 bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_options *opt,
 		   const struct formats_config *plugins);
+/* The same of several, whose events are for the output of the first one. */
+bool dat_files_open(struct dat_file *files, const char *const *paths, size_t nr,
+		    const struct dat_file_options *opt, const struct formats_config *plugins);
 /*
  * All events were read: say what was not all there. The exit status.
  */

@@ -2,7 +2,7 @@
 /* report.c - `hvtrace report`: what a trace.dat file has, as text, as JSON or as a page. */
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/export-dat.h"
-#include "frontend/decode/print.h"
+#include "frontend/decode/several.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,12 +17,14 @@ struct report_options {
 };
 
 static const struct option_usage report_usage = {
-	"hvtrace report [OPTION]... FILE",
+	"hvtrace report [OPTION]... FILE...",
 	"Prints what is in FILE, a trace.dat file of trace-cmd or of hvtrace's own, as trace-cmd report\n"
-	"does. Of the events only those are printed that all options want; lists of them may be given\n"
-	"by using an option several times.",
+	"does; of several, such as those of a guest and of its host, in the order of their times. Of the\n"
+	"events only those are printed that all options want; lists of them may be given by using an\n"
+	"option several times.",
 	"hvtrace report trace.dat\n"
 	"hvtrace report -e sched:sched_switch --cpu 0 --from 12.5 --to 12.6 trace.dat\n"
+	"hvtrace report guest1.dat guest1-host.dat\n"
 	"hvtrace report -F 'sched_switch:prev_prio < 100' --json trace.dat\n"
 	"hvtrace report --html trace.html trace.dat",
 };
@@ -30,28 +32,22 @@ static const struct option_usage report_usage = {
 /* What is open while a report is made. */
 struct report {
 	const struct report_options *opt;
-	struct dat_file file;
-	struct print *print;
+	struct dat_file *file;	 /* the first one has the output */
+	struct several_file *in; /* those that have something wanted */
+	size_t nr_files, nr;
+	FILE *out;
 };
 
 /* --- reports -----------------------------------------------------------------------------------
  */
 
-static const struct decode_event *next_event(struct report *r)
+static void print_events_json(struct report *r)
 {
-	return ferror(r->file.out) ? NULL : records_next(r->file.records);
-}
+	const struct several_file *f;
 
-static void print_events(struct report *r)
-{
-	const struct decode_event *ev;
-
-	while ((ev = next_event(r))) {
-		if (r->opt->json)
-			print_json(r->file.dat, r->file.formats, ev, r->file.out);
-		else
-			print_text(r->print, ev, r->file.out);
-	}
+	while (!ferror(r->out) && (f = several_next(r->in, r->nr)))
+		print_json(f->dat, f->formats, r->nr_files > 1 ? dat_info(f->dat)->name : NULL,
+			   f->next, r->out);
 }
 
 struct count {
@@ -67,84 +63,122 @@ static int by_count(const void *a, const void *b)
 }
 
 /* Those that there are most of first. */
-static void list_events(struct report *r)
+static void list_events(const struct dat_file *file, FILE *out)
 {
 	static struct count counts[UINT16_MAX + 1];
 	const struct decode_event *ev;
 
 	for (int i = 0; i <= UINT16_MAX; i++)
-		counts[i].id = i;
-	while ((ev = next_event(r)))
+		counts[i] = (struct count){.id = i};
+	while (!ferror(out) && (ev = records_next(file->records)))
 		counts[ev->id].nr++;
 	qsort(counts, UINT16_MAX + 1, sizeof(*counts), by_count);
 	for (int i = 0; i <= UINT16_MAX && counts[i].nr; i++) {
-		const struct tep_event *event = formats_event(r->file.formats, counts[i].id);
+		const struct tep_event *event = formats_event(file->formats, counts[i].id);
 
-		fprintf(r->file.out, "%12" PRIu64 " ", counts[i].nr);
+		fprintf(out, "%12" PRIu64 " ", counts[i].nr);
 		if (event)
-			fprintf(r->file.out, "%s:%s\n", event->system, event->name);
+			fprintf(out, "%s:%s\n", event->system, event->name);
 		else
-			fprintf(r->file.out, "%d, of which the file has no format\n", counts[i].id);
+			fprintf(out, "%d, of which the file has no format\n", counts[i].id);
 	}
 }
 
-/* Of a file of a guest that was traced together with its host by trace-cmd. */
-static void tell_shift(const struct report *r)
+/* File by file. */
+static void report_each(struct report *r)
 {
-	struct dat_text shift;
+	for (size_t i = 0; i < r->nr_files; i++) {
+		const struct dat_file *f = &r->file[i];
 
-	if (dat_option(r->file.dat, DAT_OPTION_TIME_SHIFT, 0, &shift) && shift.len >= 16)
-		fprintf(stderr,
-			"hvtrace: warning: %s: times are the guest's own: what makes them its "
-			"host's is not applied\n",
-			dat_info(r->file.dat)->name);
+		if (r->nr_files > 1)
+			fprintf(r->out, "%s:\n", dat_info(f->dat)->name);
+		if (r->opt->stat) {
+			fprintf(r->out, "cpus=%u\n", dat_buffer(f->dat, 0)->cpus);
+			print_stat(f->dat, r->out);
+		} else if (f->records) {
+			list_events(f, r->out);
+		}
+	}
+}
+
+static void report_together(struct report *r)
+{
+	if (r->opt->json)
+		print_events_json(r);
+	else
+		several_print(r->in, r->nr, r->out);
 }
 
 static int report(struct report *r)
 {
-	const struct report_options *opt = r->opt;
+	int status = EXIT_OK;
 
-	if (!opt->json && !opt->list)
-		fprintf(r->file.out, "cpus=%u\n", dat_buffer(r->file.dat, 0)->cpus);
-	if (opt->stat) {
-		print_stat(r->file.dat, r->file.out);
-		return EXIT_OK;
-	}
-	tell_shift(r);
-	if (opt->list)
-		list_events(r);
+	if (r->opt->stat || r->opt->list)
+		report_each(r);
 	else
-		print_events(r);
-	fflush(r->file.out);
-	return dat_file_tell_damage(&r->file);
-}
-
-static int report_printed(struct report *r)
-{
-	int status = EXIT_FAILED;
-
-	r->print = print_new(r->file.dat, r->file.formats, r->file.records, &r->opt->print);
-	if (r->print)
-		status = report(r);
-	else
-		fprintf(stderr, "hvtrace: no memory\n");
-	print_free(r->print);
+		report_together(r);
+	fflush(r->out);
+	for (size_t i = 0; i < r->nr_files && !r->opt->stat; i++)
+		if (dat_file_tell_damage(&r->file[i]))
+			status = EXIT_FAILED;
 	return status;
 }
 
-static int report_checked(const struct report_options *opt, const char *path)
+/* False: no memory. */
+static bool prepare(struct report *r)
+{
+	struct print_config cfg = r->opt->print;
+
+	for (size_t i = 0, wanted = 0; i < r->nr_files; i++) {
+		wanted += r->file[i].records != NULL;
+		cfg.no_buffer = wanted > 1;
+	}
+	for (size_t i = 0; i < r->nr_files; i++) {
+		const struct dat_file *f = &r->file[i];
+		struct several_file *in = &r->in[r->nr];
+
+		*in = (struct several_file){f->dat, f->records, f->formats, NULL, NULL, false};
+		if (!f->records)
+			continue;
+		r->nr++;
+		in->print = print_new(f->dat, f->formats, f->records, &cfg);
+		if (!in->print)
+			return false;
+	}
+	return true;
+}
+
+static int report_opened(struct report *r)
+{
+	int status = EXIT_FAILED;
+
+	r->out = r->file->out;
+	if (prepare(r))
+		status = report(r);
+	else
+		fprintf(stderr, "hvtrace: no memory\n");
+	for (size_t i = 0; i < r->nr; i++)
+		print_free(r->in[i].print);
+	return status;
+}
+
+static int report_checked(const struct report_options *opt, const char *const *paths, size_t nr)
 {
 	const struct formats_config plugins = {
 		.no_plugins = opt->no_plugins || opt->json || opt->stat || opt->list,
 		.options = opt->plugin_options.values,
 		.nr_options = opt->plugin_options.nr,
 	};
-	struct report r = {.opt = opt};
+	struct dat_file files[DAT_FILES_MAX];
+	struct several_file in[DAT_FILES_MAX];
+	struct report r = {.opt = opt, .file = files, .in = in, .nr_files = nr};
 	int status = EXIT_FAILED;
 
-	if (dat_file_open(&r.file, path, &opt->file, &plugins))
-		status = report_printed(&r);
-	return dat_file_close(&r.file, status);
+	if (dat_files_open(files, paths, nr, &opt->file, &plugins))
+		status = report_opened(&r);
+	for (size_t i = 0; i < nr; i++)
+		status = dat_file_close(&files[i], status);
+	return status;
 }
 
 /* --- options -----------------------------------------------------------------------------------
@@ -210,17 +244,21 @@ int cmd_report(int argc, char **argv)
 
 	if (first == OPTIONS_HELP) {
 		status = EXIT_OK;
-	} else if (first >= 0 && argc - first != 1) {
+	} else if (first >= 0 && (argc == first || argc - first > DAT_FILES_MAX)) {
 		fprintf(stderr,
-			"hvtrace: report takes one trace.dat file (hvtrace report --help)\n");
+			"hvtrace: report takes trace.dat files, %d at most (hvtrace report --help)\n",
+			DAT_FILES_MAX);
 	} else if (opt.json + opt.list + opt.stat + !!opt.html > 1) {
 		fprintf(stderr, "hvtrace: --json, --html, --list and --stat do not go together\n");
+	} else if (opt.html && first >= 0 && argc - first > 1) {
+		fprintf(stderr, "hvtrace: --html: a page is of one file\n");
 	} else if (opt.html && first >= 0) {
 		status = write_page(&opt, argv[first]);
 	} else if (first >= 0) {
 		opt.print.plain = opt.no_plugins;
 		take_graph_options(&opt);
-		status = report_checked(&opt, argv[first]);
+		status = report_checked(&opt, (const char *const *)&argv[first],
+					(size_t)(argc - first));
 	}
 	option_list_free(&opt.plugin_options);
 	dat_file_options_free(&opt.file);

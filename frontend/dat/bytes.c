@@ -23,6 +23,18 @@ void bytes_add64(struct text *t, uint64_t value)
 	text_add(t, at, sizeof(at));
 }
 
+void bytes_set32(struct text *t, size_t at, uint32_t value)
+{
+	if (!t->failed)
+		bytes_put32((uint8_t *)t->buf + at, value);
+}
+
+void bytes_set_len64(struct text *t, size_t at)
+{
+	if (!t->failed)
+		bytes_put64((uint8_t *)t->buf + at, t->len - at - 8);
+}
+
 int bytes_read(int fd, uint64_t at, void *to, size_t len)
 {
 	uint8_t *p = to;

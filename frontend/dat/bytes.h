@@ -43,6 +43,10 @@ static inline uint32_t bytes_get32(const uint8_t *at)
 /* Behind what is in a text. */
 void bytes_add32(struct text *t, uint32_t value);
 void bytes_add64(struct text *t, uint64_t value);
+/* In place of a number that is in a text. */
+void bytes_set32(struct text *t, size_t at, uint32_t value);
+/* The same of a length: of what is behind it. */
+void bytes_set_len64(struct text *t, size_t at);
 
 /* All of it: 0 or -errno; -EIO also for a file that ends before. */
 int bytes_read(int fd, uint64_t at, void *to, size_t len);

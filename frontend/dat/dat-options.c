@@ -143,11 +143,16 @@ static const struct {
 
 int dat_options_apply(struct dat *d)
 {
-	for (size_t i = 0; i < d->nr_options; i++)
+	int rc = 0;
+
+	for (size_t i = 0; i < d->nr_options && !rc; i++) {
+		if (d->options[i].id == DAT_OPTION_TIME_SHIFT)
+			rc = dat_shift_apply(d, &d->options[i].data);
 		for (size_t m = 0; m < sizeof(meanings) / sizeof(*meanings); m++)
 			if (meanings[m].id == d->options[i].id)
 				meanings[m].apply(d, &d->options[i].data);
+	}
 	if (!d->info.clock && d->nr_buffers)
 		d->info.clock = d->buffers[0].clock;
-	return 0;
+	return rc;
 }

@@ -10,10 +10,12 @@ static uint64_t multiply_and_shift(uint64_t n, uint32_t mult, uint32_t shift)
 	return (uint64_t)(((unsigned __int128)n * mult) >> shift);
 }
 
-uint64_t dat_time(const struct dat_info *info, uint64_t ts)
+uint64_t dat_time(const struct dat_info *info, unsigned int vcpu, uint64_t ts)
 {
 	const struct dat_tsc2nsec *t = &info->tsc2nsec;
 
+	if (info->shift)
+		ts = dat_shift(info->shift, vcpu, ts);
 	if (t->mult)
 		ts = multiply_and_shift(ts, t->mult, t->shift);
 	return ts + (uint64_t)info->ts_offset;

@@ -77,6 +77,7 @@ struct dat_info {
 	const char *program; /* that has written it; NULL: not told */
 	int64_t ts_offset; /* nanoseconds to add to each time stamp: what DATE and OFFSET come to */
 	struct dat_tsc2nsec tsc2nsec;
+	const struct dat_shift *shift; /* how they become the host's; NULL: not told */
 	struct dat_text header_page, header_event, kallsyms, printk_formats, cmdlines;
 	const struct dat_format *formats;
 	size_t nr_formats;
@@ -129,11 +130,28 @@ size_t dat_nr_buffers(const struct dat *d);
 const struct dat_buffer *dat_buffer(const struct dat *d, size_t i);
 /* The option of that id, the first one for nth = 0. False: there is none. */
 bool dat_option(const struct dat *d, unsigned int id, size_t nth, struct dat_text *option);
+/* An option GUEST of a host's file. */
+struct dat_guest {
+	const char *name;
+	uint64_t trace_id;   /* of the guest's file */
+	uint32_t nr;	     /* vCPUs that it tells of */
+	const uint8_t *rows; /* for dat_guest_vcpu() */
+};
+
+/* The first one for nth = 0; false: there is none, or it is too short. */
+bool dat_guest(const struct dat *d, size_t nth, struct dat_guest *o);
+/* Which thread of the host runs which vCPU. */
+void dat_guest_vcpu(const struct dat_guest *o, uint32_t i, uint32_t *vcpu, int32_t *tid);
+/* Whether a file is that of the guest that it tells of. */
+bool dat_guest_is(const struct dat_guest *o, const struct dat *d);
+
 /*
- * The time of a time stamp of this file, in nanoseconds, or in what the clock counts in (see
- * dat_counts_ns()).
+ * The time of a time stamp of this vCPU's, in nanoseconds, or in what the clock counts in (see
+ * dat_counts_ns()): the host's, if the file tells how. As libtracecmd 3.1 has it.
  */
-uint64_t dat_time(const struct dat_info *info, uint64_t ts);
+uint64_t dat_time(const struct dat_info *info, unsigned int vcpu, uint64_t ts);
+/* The first step of that alone. */
+uint64_t dat_shift(const struct dat_shift *shift, unsigned int vcpu, uint64_t ts);
 /*
  * Whether these are taken for nanoseconds, as libtracecmd does: not of clocks that count something
  * else, such as counter, and not of boot.

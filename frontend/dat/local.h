@@ -122,6 +122,8 @@ int dat_meta_read(unsigned int id, struct dat_in *in);
 int dat_options_read(struct dat_in *in, uint64_t *next);
 /* Once all are there: what they tell about the file as a whole. */
 int dat_options_apply(struct dat *d);
+/* TIME_SHIFT into info.shift: 0, or a negative errno with a line said. */
+int dat_shift_apply(struct dat *d, const struct dat_text *o);
 /* The clock of a file trace_clock, the one in brackets. */
 void dat_clock_apply(struct dat *d, const struct dat_text *clocks);
 

@@ -202,7 +202,8 @@ static void put_lost(const struct decode_event *ev, FILE *out)
 		fprintf(out, ",\"lost\":%" PRIu64, ev->lost);
 }
 
-void print_json(struct dat *d, struct formats *f, const struct decode_event *ev, FILE *out)
+void print_json(struct dat *d, struct formats *f, const char *file, const struct decode_event *ev,
+		FILE *out)
 {
 	const struct tep_event *event = formats_event(f, ev->id);
 	const char *buffer = dat_buffer(d, ev->buffer)->name;
@@ -213,6 +214,10 @@ void print_json(struct dat *d, struct formats *f, const struct decode_event *ev,
 	fprintf(out, ",\"cpu\":%u,\"pid\":%d,\"comm\":", ev->cpu, ev->pid);
 	json_text(tep_data_comm_from_pid(formats_tep(f), ev->pid), out);
 	put_name(event, ev, out);
+	if (file) {
+		put_key("file", &first, out);
+		json_text(file, out);
+	}
 	if (*buffer) {
 		put_key("buffer", &first, out);
 		json_text(buffer, out);

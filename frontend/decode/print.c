@@ -50,7 +50,7 @@ struct print *print_new(struct dat *d, struct formats *f, struct records *e,
 				.depth = cfg->graph_depth,
 			},
 		.ns = dat_counts_ns(dat_info(d)),
-		.name_width = longest_name(d),
+		.name_width = cfg->no_buffer ? 0 : longest_name(d),
 	};
 	trace_seq_init(&p->seq);
 	if (cfg->nanoseconds)

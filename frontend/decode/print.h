@@ -16,6 +16,7 @@ struct print_config {
 	bool plain;	  /* by nothing but what the formats say */
 	bool graph_tail;  /* function_graph: name the function where it ends */
 	bool graph_depth; /* and tell the depth */
+	bool no_buffer;	  /* do not tell which buffer it is in */
 };
 
 /* Until print_free() f prints for this one alone. NULL: no memory. */
@@ -30,8 +31,12 @@ void print_text(struct print *p, const struct decode_event *ev, FILE *out);
 void print_info(struct formats *f, const struct decode_event *ev, struct trace_seq *to);
 /* What trace-cmd report --stat prints. */
 void print_stat(struct dat *d, FILE *out);
-/* An event as an object of JSON, in one line; print_new() is not needed for it. */
-void print_json(struct dat *d, struct formats *f, const struct decode_event *ev, FILE *out);
+/*
+ * An event as an object of JSON, in one line; print_new() is not needed for it. file: where several
+ * are together, NULL: not told.
+ */
+void print_json(struct dat *d, struct formats *f, const char *file, const struct decode_event *ev,
+		FILE *out);
 /* Its fields alone, as an object. */
 void print_json_fields(const struct tep_event *event, const struct decode_event *ev, FILE *out);
 

@@ -121,7 +121,7 @@ static bool advance(struct records *r, struct stream *s, uint32_t i)
 		if (!next_page(r, s, i))
 			return false;
 	}
-	c->next.time = dat_time(dat_info(r->d), ev.ts);
+	c->next.time = dat_time(dat_info(r->d), c->next.cpu, ev.ts);
 	c->next.data = ev.data;
 	c->next.len = ev.len;
 	c->next.lost = c->lost;

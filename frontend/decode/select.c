@@ -145,8 +145,9 @@ static bool event_matches(const struct tep_event *event, const char *glob)
 	       (!colon[1] || glob_pattern_match(colon + 1, event->name));
 }
 
-static bool select_events(struct select *s, const char *glob)
+static bool select_events(struct select *s, size_t number)
 {
+	const char *glob = s->cfg->events.values[number];
 	struct tep_event *event;
 	bool found = false;
 
@@ -156,13 +157,15 @@ static bool select_events(struct select *s, const char *glob)
 		s->by_event[event->id] = true;
 		found = true;
 	}
-	return found ? true : fail(s, "the file knows no event %s", glob);
+	if (s->cfg->known)
+		s->cfg->known[number] |= found;
+	return found || s->cfg->known ? true : fail(s, "the file knows no event %s", glob);
 }
 
 static bool read_events(struct select *s)
 {
 	for (size_t i = 0; i < s->cfg->events.nr; i++)
-		if (!select_events(s, s->cfg->events.values[i]))
+		if (!select_events(s, i))
 			return false;
 	return true;
 }

@@ -16,8 +16,13 @@ struct select_config {
 	uint64_t from, to; /* times, both included */
 	const char *cpus;  /* "0,2-3"; NULL: all */
 	struct select_list pids;
-	struct select_list comms;     /* names of tasks, or globs */
-	struct select_list events;    /* "EVENT", "SYSTEM:EVENT" or "SYSTEM:", or globs of them */
+	struct select_list comms;  /* names of tasks, or globs */
+	struct select_list events; /* "EVENT", "SYSTEM:EVENT" or "SYSTEM:", or globs of them */
+	/*
+	 * NULL, or for each of events: becomes true if the file knows one. What it does not know is
+	 * no mistake then, as another file may.
+	 */
+	bool *known;
 	struct select_list functions; /* names, or globs, of events of the function tracers */
 	struct select_list filters;   /* as libtraceevent has them: "SYSTEM/EVENT:FIELD==VALUE" */
 };

@@ -13,7 +13,7 @@ static void json_event(void *self, const struct decode_event *ev)
 {
 	struct export *x = self;
 
-	print_json(x->in->dat, x->in->formats, ev, x->out);
+	print_json(x->in->dat, x->in->formats, NULL, ev, x->out);
 }
 
 static void json_end(void *self)

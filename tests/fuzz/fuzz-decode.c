@@ -50,7 +50,7 @@ static void print_all(struct dat *d, size_t choice, const struct print_config *c
 	records_select(r, select_wants, selects[choice]);
 	while ((ev = records_next(r))) {
 		if (cfg->plain)
-			print_json(d, formats, ev, out);
+			print_json(d, formats, NULL, ev, out);
 		if (!cfg->plain || cfg->raw)
 			print_text(p, ev, out);
 	}

@@ -62,7 +62,24 @@ static inline void read_texts(const struct dat_info *info)
 			look_at(texts[i].text, texts[i].len + 1);
 	for (size_t i = 0; i < info->nr_formats; i++)
 		look_at(info->formats[i].text.text, info->formats[i].text.len + 1);
-	read_sum += (unsigned int)dat_time(info, UINT64_MAX) + dat_counts_ns(info);
+	for (unsigned int bit = 0; bit < 64; bit++)
+		read_sum += (unsigned int)dat_time(info, bit % 3, UINT64_MAX >> bit);
+	read_sum += dat_counts_ns(info);
+}
+
+static inline void read_guests(const struct dat *d)
+{
+	struct dat_guest g;
+	uint32_t vcpu;
+	int32_t tid;
+
+	for (size_t n = 0; dat_guest(d, n, &g); n++) {
+		look_at(g.name, strlen(g.name) + 1);
+		for (uint32_t i = 0; i < g.nr; i++) {
+			dat_guest_vcpu(&g, i, &vcpu, &tid);
+			read_sum += vcpu + (uint32_t)tid + dat_guest_is(&g, d);
+		}
+	}
 }
 
 /* Opened, and all read that it has. False: it was refused, with one line that names it. */
@@ -77,6 +94,7 @@ static inline bool read_dat(int fd)
 		return false;
 	}
 	read_texts(dat_info(d));
+	read_guests(d);
 	read_buffers(d);
 	dat_close(d);
 	return true;

@@ -119,7 +119,7 @@ static void test_options(void **state)
 		assert_int_equal(info->ts_offset, 16 * 1000 - 5);
 		assert_int_equal(info->tsc2nsec.shift, 32);
 		assert_int_equal(info->tsc2nsec.offset, 17);
-		assert_int_equal(dat_time(info, 1000), 500 + 16 * 1000 - 5);
+		assert_int_equal(dat_time(info, 0, 1000), 500 + 16 * 1000 - 5);
 		assert_true(dat_counts_ns(info));
 		assert_true(dat_option(d, DAT_OPTION_CPUSTAT, 1, &o));
 		assert_string_equal(o.text, "CPU: 1\n");
@@ -284,7 +284,7 @@ static void test_clocks(void **state)
 	}
 	info.tsc2nsec = (struct dat_tsc2nsec){.mult = 1, .shift = 1};
 	assert_true(dat_counts_ns(&info));
-	assert_int_equal(dat_time(&info, UINT64_C(1) << 63), UINT64_C(1) << 62);
+	assert_int_equal(dat_time(&info, 0, UINT64_C(1) << 63), UINT64_C(1) << 62);
 }
 
 int main(void)

@@ -203,7 +203,7 @@ static void test_json(void **state)
 
 	(void)state;
 	while ((ev = records_next(w.r)))
-		print_json(w.d, w.f, ev, out);
+		print_json(w.d, w.f, NULL, ev, out);
 	fclose(out);
 	assert_memory_equal(text, expected, sizeof(expected) - 1);
 	assert_non_null(strstr(text, "\"lost\":7,\"fields\":{\"prev_comm\":\"kthreadd\","

@@ -188,7 +188,7 @@ static void ticks(void **state)
 		if (back)
 			assert_int_equal(dat_info(d)->tsc2nsec.mult, 0);
 		else
-			assert_in_range(dat_time(dat_info(d), UINT64_C(2500000000)), 999999999,
+			assert_in_range(dat_time(dat_info(d), 0, UINT64_C(2500000000)), 999999999,
 					1000000000);
 		dat_close(d);
 		unlink(rec.path);
