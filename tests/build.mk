@@ -47,6 +47,10 @@ blk-wraps := -Wl,--wrap=disks_read,--wrap=blk_records_init,--wrap=blk_records_ex
 blk-wraps += -Wl,--wrap=blk_records_forget,--wrap=blk_records_read
 $(O)/tests/unit/tracer/tracers/test-blk: private LDLIBS += $(blk-wraps)
 
+# This one does what the kernel does when an instance of its tracefs is made, and removed.
+host-wraps := -Wl,--wrap=mkdirat,--wrap=unlinkat
+$(O)/tests/unit/frontend/host/test-host: private LDLIBS += $(host-wraps)
+
 bench-built-programs := $(addprefix $(O)/,$(bench-programs))
 
 $(bench-built-programs): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)

@@ -3,6 +3,7 @@
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/guests.h"
 #include "frontend/lib/options.h"
+#include "frontend/session/host-events.h"
 
 #include <string.h>
 
@@ -28,10 +29,12 @@ static int recover(const struct attach_options *opt)
 	struct attach a = {.target = &opt->target};
 	int ret, status;
 
+	host_events_clean();
 	nothing.tracer = "nop";
 	nothing.output = "-";
 	nothing.record = false;
 	nothing.unserved = true;
+	nothing.host_events = (struct option_list){0};
 	ret = session_init(&a.s, &nothing) || attach_machine(&a) || attach_new_trace(&a) ||
 	      session_confine(&a.s) || attach_begin(&a);
 	if (!ret) {

@@ -58,30 +58,9 @@ static int read_path(struct view *v, const char *path, struct text *to)
 
 /* --- sections --------------------------------------------------------------------------------- */
 
-/* What is behind `at` was put there since; its length goes before it. */
-static void set_u64(struct text *t, size_t at)
-{
-	uint8_t len[8];
-
-	if (t->failed)
-		return;
-	bytes_put64(len, t->len - at - sizeof(len));
-	memcpy(t->buf + at, len, sizeof(len));
-}
-
-static void set_u32(struct text *t, size_t at, uint32_t value)
-{
-	uint8_t number[4];
-
-	if (t->failed)
-		return;
-	bytes_put32(number, value);
-	memcpy(t->buf + at, number, sizeof(number));
-}
-
 /* Unless it is as it was, or there is nothing of it. Sections and options have numbers of their
  * own. */
-static int put_changed(struct meta *m, const struct meta_to *to, enum journal_kind kind,
+static int put_changed(struct meta *m, const struct record_to *to, enum journal_kind kind,
 		       enum dat_option_id id, struct text *content)
 {
 	uint32_t sum;
@@ -109,11 +88,11 @@ static int add_sized(struct view *v, const char *path, struct text *to)
 
 	bytes_add64(to, 0);
 	rc = read_path(v, path, to);
-	set_u64(to, at);
+	bytes_set_len64(to, at);
 	return rc;
 }
 
-static int put_headers(struct meta *m, const struct meta_to *to, struct view *v)
+static int put_headers(struct meta *m, const struct record_to *to, struct view *v)
 {
 	struct text t = {0};
 	int rc;
@@ -149,15 +128,15 @@ static int add_formats(struct view *v, view_id system, struct text *to)
 			continue;
 		bytes_add64(to, 0);
 		rc = read_file(v, format, to);
-		set_u64(to, size);
+		bytes_set_len64(to, size);
 		count++;
 	}
-	set_u32(to, at, count);
+	bytes_set32(to, at, count);
 	free(events);
 	return rc;
 }
 
-static int put_ftrace_formats(struct meta *m, const struct meta_to *to, struct view *v)
+static int put_ftrace_formats(struct meta *m, const struct record_to *to, struct view *v)
 {
 	struct text t = {0};
 	view_id ftrace;
@@ -192,13 +171,13 @@ static int add_systems(struct view *v, struct text *to)
 		rc = add_formats(v, systems[i].id, to);
 		count++;
 	}
-	set_u32(to, 0, count);
+	bytes_set32(to, 0, count);
 	free(systems);
 	return rc;
 }
 
 /* Modules' events come and go: what is listed while they do may be gone when it is read. */
-static int put_formats(struct meta *m, const struct meta_to *to, struct trace *t, struct view *v)
+static int put_formats(struct meta *m, const struct record_to *to, struct trace *t, struct view *v)
 {
 	const struct guestsym_event_list *list;
 	uint64_t changes = trace_events_changes(t);
@@ -217,7 +196,7 @@ static int put_formats(struct meta *m, const struct meta_to *to, struct trace *t
 	return put_changed(m, to, JOURNAL_SECTION, DAT_OPTION_EVENT_FORMATS, &text);
 }
 
-static int put_symbols(struct meta *m, const struct meta_to *to, struct trace *t)
+static int put_symbols(struct meta *m, const struct record_to *to, struct trace *t)
 {
 	uint64_t changes = trace_kallsyms_changes(t);
 	struct text text = {0};
@@ -226,43 +205,114 @@ static int put_symbols(struct meta *m, const struct meta_to *to, struct trace *t
 		return 0;
 	bytes_add32(&text, 0);
 	trace_print_kallsyms(t, &text);
-	set_u32(&text, 0, (uint32_t)(text.len - 4));
+	bytes_set32(&text, 0, (uint32_t)(text.len - 4));
 	m->has_symbols = true;
 	m->symbols = changes;
 	return put_changed(m, to, JOURNAL_SECTION, DAT_OPTION_KALLSYMS, &text);
 }
 
-static int put_printk(struct meta *m, const struct meta_to *to, struct trace *t)
+static int put_printk(struct meta *m, const struct record_to *to, struct trace *t)
 {
 	struct text text = {0};
 
 	bytes_add32(&text, 0);
 	trace_print_formats(t, &text);
-	set_u32(&text, 0, (uint32_t)(text.len - 4));
+	bytes_set32(&text, 0, (uint32_t)(text.len - 4));
 	return put_changed(m, to, JOURNAL_SECTION, DAT_OPTION_PRINTK, &text);
 }
 
-/*
- * How ticks become nanoseconds, for readers: (ticks * mult) >> shift. trace-cmd 3.1 takes a mult of
- * 32 bits for a negative one. Nothing for clocks that are none of the TSC.
- */
-static int put_tsc(struct meta *m, const struct meta_to *to, struct trace *t, uint64_t tsc_khz)
-{
-	bool counts = !strcmp(instance_clock(trace_top(t)), "x86-tsc") && tsc_khz;
-	struct text text = {0};
-	unsigned int shift = 32;
+/* --- the TSC ---------------------------------------------------------------------------------- */
 
-	if (counts) {
-		while (shift && (UINT64_C(1000000) << shift) / tsc_khz > INT32_MAX)
-			shift--;
-		bytes_add32(&text, (uint32_t)((UINT64_C(1000000) << shift) / tsc_khz));
-		bytes_add32(&text, shift);
-		bytes_add64(&text, 0);
+/* For readers: (ticks * mult) >> shift. trace-cmd 3.1 takes a mult of 32 bits for a negative one.
+ */
+struct dat_tsc2nsec record_ticks(uint64_t khz)
+{
+	struct dat_tsc2nsec ticks = {.shift = 32};
+
+	if (!khz)
+		return ticks;
+	while (ticks.shift && (UINT64_C(1000000) << ticks.shift) / khz > INT32_MAX)
+		ticks.shift--;
+	ticks.mult = (uint32_t)((UINT64_C(1000000) << ticks.shift) / khz);
+	return ticks;
+}
+
+/* Nothing for clocks that are none of the TSC. */
+static int put_ticks(struct meta *m, const struct record_to *to, bool counts,
+		     const struct record_guest *guest)
+{
+	/* What becomes the host's time does so as the host's trace does: so they are the same,
+	 * however long ago the TSC began to count. */
+	const struct dat_tsc2nsec ticks =
+		guest->shift ? guest->shift->ticks : record_ticks(guest->tsc_khz);
+	struct text text = {0};
+
+	if (counts && ticks.mult) {
+		bytes_add32(&text, ticks.mult);
+		bytes_add32(&text, ticks.shift);
+		bytes_add64(&text, ticks.offset);
 	}
 	return put_changed(m, to, JOURNAL_OPTION, DAT_OPTION_TSC2NSEC, &text);
 }
 
-static int put_clock(struct meta *m, const struct meta_to *to, struct view *v)
+/* Bits of fractions of a scaled TSC's inverse. */
+#define SHIFT_BITS 48
+
+static unsigned int shift_bits(const struct machine_tsc *tsc)
+{
+	return tsc->frac_bits ? SHIFT_BITS : 0;
+}
+
+/*
+ * What makes the host's ticks of a vCPU's: (ticks * ratio >> bits) + offset. Readers look at the
+ * ratio only where there are two samples, of which the first one holds.
+ */
+static void add_shift(struct text *text, const struct machine_tsc *tsc)
+{
+	const unsigned int bits = shift_bits(tsc), samples = bits ? 2 : 1;
+	uint64_t ratio = 1, offset = tsc->offset;
+
+	if (bits) {
+		ratio = (uint64_t)(((unsigned __int128)1 << (tsc->frac_bits + bits)) / tsc->ratio);
+		offset = (uint64_t)((__int128)(int64_t)offset * ratio >> bits);
+	}
+	bytes_add32(text, samples);
+	for (uint64_t i = 0; i < samples; i++)
+		bytes_add64(text, i);
+	for (unsigned int i = 0; i < samples; i++)
+		bytes_add64(text, -offset);
+	for (unsigned int i = 0; i < samples; i++)
+		bytes_add64(text, ratio);
+}
+
+static int put_shift(struct meta *m, const struct record_to *to, bool counts, unsigned int vcpus,
+		     const struct record_shift *shift)
+{
+	struct text text = {0};
+
+	if (counts && shift) {
+		bytes_add64(&text, shift->peer_id);
+		bytes_add32(&text, 0);
+		bytes_add32(&text, vcpus);
+		for (unsigned int i = 0; i < vcpus; i++)
+			add_shift(&text, &shift->vcpu[i]);
+		for (unsigned int i = 0; i < vcpus; i++)
+			for (unsigned int n = 0; n < (shift_bits(&shift->vcpu[i]) ? 2 : 1); n++)
+				bytes_add64(&text, shift_bits(&shift->vcpu[i]));
+	}
+	return put_changed(m, to, JOURNAL_OPTION, DAT_OPTION_TIME_SHIFT, &text);
+}
+
+static int put_tsc(struct meta *m, const struct record_to *to, struct trace *t,
+		   const struct record_guest *guest)
+{
+	bool counts = !strcmp(instance_clock(trace_top(t)), "x86-tsc");
+	int rc = put_ticks(m, to, counts, guest);
+
+	return rc ? rc : put_shift(m, to, counts, trace_vcpus(t), guest->shift);
+}
+
+static int put_clock(struct meta *m, const struct record_to *to, struct view *v)
 {
 	struct text text = {0};
 	int rc = read_path(v, "trace_clock", &text);
@@ -274,18 +324,18 @@ static int put_clock(struct meta *m, const struct meta_to *to, struct view *v)
 	return rc;
 }
 
-int meta_tasks(struct meta *m, const struct meta_to *to, struct trace *t)
+int meta_tasks(struct meta *m, const struct record_to *to, struct trace *t)
 {
 	struct text text = {0};
 
 	bytes_add64(&text, 0);
 	trace_print_cmdlines(t, &text);
-	set_u64(&text, 0);
+	bytes_set_len64(&text, 0);
 	return put_changed(m, to, JOURNAL_SECTION, DAT_OPTION_CMDLINES, &text);
 }
 
-int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struct view *v,
-		uint64_t tsc_khz)
+int meta_update(struct meta *m, const struct record_to *to, struct trace *t, struct view *v,
+		const struct record_guest *guest)
 {
 	int rc = m->section[DAT_OPTION_HEADER_INFO].len ? 0 : put_headers(m, to, v);
 
@@ -300,13 +350,13 @@ int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struc
 	if (!rc)
 		rc = put_clock(m, to, v);
 	if (!rc)
-		rc = put_tsc(m, to, t, tsc_khz);
+		rc = put_tsc(m, to, t, guest);
 	return rc ? rc : meta_tasks(m, to, t);
 }
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-static int put_text_option(const struct meta_to *to, enum dat_option_id id, struct text *text)
+static int put_text_option(const struct record_to *to, enum dat_option_id id, struct text *text)
 {
 	int rc;
 
@@ -316,7 +366,7 @@ static int put_text_option(const struct meta_to *to, enum dat_option_id id, stru
 	return rc;
 }
 
-static int put_names(const struct meta_to *to, const struct record_guest *guest)
+static int put_names(const struct record_to *to, const struct record_guest *guest)
 {
 	struct text uname = {0}, version = {0};
 	int rc;
@@ -332,16 +382,14 @@ static int put_names(const struct meta_to *to, const struct record_guest *guest)
 }
 
 /* By what traces of one time know each other. */
-static int put_id(const struct meta_to *to)
+static int put_id(const struct record_to *to, uint64_t id)
 {
-	uint64_t id;
-
-	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
-		return -EIO;
+	if (!id)
+		id = record_new_id();
 	return to->put(to->arg, JOURNAL_OPTION, DAT_OPTION_TRACEID, 0, &id, sizeof(id));
 }
 
-int meta_begin(const struct meta_to *to, struct trace *t, const struct record_guest *guest)
+int meta_begin(const struct record_to *to, struct trace *t, const struct record_guest *guest)
 {
 	uint8_t vcpus[4];
 	int rc;
@@ -350,5 +398,5 @@ int meta_begin(const struct meta_to *to, struct trace *t, const struct record_gu
 	rc = to->put(to->arg, JOURNAL_OPTION, DAT_OPTION_CPUCOUNT, 0, vcpus, sizeof(vcpus));
 	if (!rc)
 		rc = put_names(to, guest);
-	return rc ? rc : put_id(to);
+	return rc ? rc : put_id(to, guest->trace_id);
 }

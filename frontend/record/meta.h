@@ -9,18 +9,11 @@
 
 #include "frontend/dat/dat.h"
 #include "frontend/dat/format.h"
-#include "frontend/dat/journal.h"
+#include "frontend/record/source.h"
 
 struct record_guest;
 struct trace;
 struct view;
-
-/* Where it goes: as journal_put(). */
-struct meta_to {
-	int (*put)(void *arg, enum journal_kind kind, uint32_t a, uint32_t b, const void *data,
-		   size_t len);
-	void *arg;
-};
 
 /* What was written last: nothing is written twice. All zero at first. */
 struct meta {
@@ -33,11 +26,11 @@ struct meta {
 };
 
 /* What never changes: the guest's name and kernel, the number of vCPUs. 0 or -errno. */
-int meta_begin(const struct meta_to *to, struct trace *t, const struct record_guest *guest);
-/* What may have changed since the last time, as far as it can be had now. tsc_khz 0: not known. */
-int meta_update(struct meta *m, const struct meta_to *to, struct trace *t, struct view *v,
-		uint64_t tsc_khz);
+int meta_begin(const struct record_to *to, struct trace *t, const struct record_guest *guest);
+/* What may have changed since the last time, as far as it can be had now. */
+int meta_update(struct meta *m, const struct record_to *to, struct trace *t, struct view *v,
+		const struct record_guest *guest);
 /* What does not need the guest: names of tasks. 0 or -errno. */
-int meta_tasks(struct meta *m, const struct meta_to *to, struct trace *t);
+int meta_tasks(struct meta *m, const struct record_to *to, struct trace *t);
 
 #endif

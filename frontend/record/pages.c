@@ -24,22 +24,19 @@ struct buffer {
 
 struct pages {
 	struct trace *trace;
-	pages_put put;
-	void *arg;
+	const struct record_to *to; /* of pages_take() */
 	struct buffer *buffer;
 	uint32_t nr;
 	uint8_t batch[BATCH][DAT_PAGE_SIZE];
 };
 
-struct pages *pages_new(struct trace *t, pages_put put, void *arg)
+struct pages *pages_new(struct trace *t)
 {
 	struct pages *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	p->trace = t;
-	p->put = put;
-	p->arg = arg;
 	return p;
 }
 
@@ -66,7 +63,7 @@ static int describe(struct pages *p, uint32_t nr, const char *clock)
 	memcpy(b->clock, clock, clock_len);
 	memcpy(names, b->name, name_len);
 	memcpy(names + name_len, clock, clock_len);
-	return p->put(p->arg, JOURNAL_BUFFER, nr, 0, names, name_len + clock_len);
+	return p->to->put(p->to->arg, JOURNAL_BUFFER, nr, 0, names, name_len + clock_len);
 }
 
 static int find_buffer(struct pages *p, const char *name, uint32_t *nr)
@@ -90,14 +87,14 @@ static int find_buffer(struct pages *p, const char *name, uint32_t *nr)
 
 /* --- one instance ----------------------------------------------------------------------------- */
 
-static int read_page(struct instance *i, unsigned int vcpu, enum pages_which which, void *page)
+static int read_page(struct instance *i, unsigned int vcpu, enum record_pages which, void *page)
 {
 	switch (which) {
-	case PAGES_FULL:
+	case RECORD_PAGES_FULL:
 		return instance_read_full(i, vcpu, page, DAT_PAGE_SIZE);
-	case PAGES_ALL:
+	case RECORD_PAGES_ALL:
 		return instance_read_raw(i, vcpu, page, DAT_PAGE_SIZE);
-	case PAGES_KEPT:
+	case RECORD_PAGES_KEPT:
 		return instance_snapshot_read_raw(i, vcpu, page, DAT_PAGE_SIZE);
 	}
 	return -EINVAL;
@@ -105,7 +102,7 @@ static int read_page(struct instance *i, unsigned int vcpu, enum pages_which whi
 
 /* How many pages. */
 static unsigned int fill_batch(struct pages *p, struct instance *i, unsigned int vcpu,
-			       enum pages_which which)
+			       enum record_pages which)
 {
 	unsigned int n = 0;
 
@@ -115,7 +112,7 @@ static unsigned int fill_batch(struct pages *p, struct instance *i, unsigned int
 }
 
 static int take_vcpu(struct pages *p, struct instance *i, uint32_t nr, unsigned int vcpu,
-		     enum pages_which which)
+		     enum record_pages which)
 {
 	unsigned int n = BATCH;
 	int taken = 0, rc = 0;
@@ -123,14 +120,15 @@ static int take_vcpu(struct pages *p, struct instance *i, uint32_t nr, unsigned 
 	for (unsigned int k = 0; k < TURN && n == BATCH && !rc; k++) {
 		n = fill_batch(p, i, vcpu, which);
 		if (n)
-			rc = p->put(p->arg, JOURNAL_PAGES, nr, vcpu, p->batch, n * DAT_PAGE_SIZE);
+			rc = p->to->put(p->to->arg, JOURNAL_PAGES, nr, vcpu, p->batch,
+					n * DAT_PAGE_SIZE);
 		taken += (int)n;
 	}
 	return rc ? rc : taken;
 }
 
 static int take_instance(struct pages *p, struct instance *i, const char *name,
-			 enum pages_which which)
+			 enum record_pages which)
 {
 	unsigned int vcpus = trace_vcpus(p->trace);
 	uint32_t nr;
@@ -138,7 +136,7 @@ static int take_instance(struct pages *p, struct instance *i, const char *name,
 
 	if (!n)
 		n = describe(p, nr, instance_clock(i));
-	if (n || instance_lends_snapshot(i) != (which == PAGES_KEPT))
+	if (n || instance_lends_snapshot(i) != (which == RECORD_PAGES_KEPT))
 		return n;
 	for (unsigned int v = 0; v < vcpus && n >= 0; v++) {
 		n = take_vcpu(p, i, nr, v, which);
@@ -147,12 +145,13 @@ static int take_instance(struct pages *p, struct instance *i, const char *name,
 	return n < 0 ? n : taken;
 }
 
-int pages_take(struct pages *p, enum pages_which which)
+int pages_take(struct pages *p, enum record_pages which, const struct record_to *to)
 {
 	char name[NAME_MAX_];
-	int taken = 0, n = take_instance(p, trace_top(p->trace), "", which);
+	int taken, n;
 
-	taken = n;
+	p->to = to;
+	n = taken = take_instance(p, trace_top(p->trace), "", which);
 	for (unsigned int k = 0; n >= 0 && instance_name(p->trace, k, name, sizeof(name)); k++) {
 		struct instance *i = instance_get(p->trace, name);
 
@@ -180,8 +179,8 @@ static int put_statistics(struct pages *p, struct instance *i, const char *name,
 		instance_print_stats(i, v, &text);
 		text_putc(&text, '\0');
 		rc = text.failed ? -ENOMEM
-				 : p->put(p->arg, JOURNAL_OPTION, DAT_OPTION_CPUSTAT, (*number)++,
-					  text.buf, text.len);
+				 : p->to->put(p->to->arg, JOURNAL_OPTION, DAT_OPTION_CPUSTAT,
+					      (*number)++, text.buf, text.len);
 		text_free(&text);
 		if (rc)
 			return rc;
@@ -189,11 +188,14 @@ static int put_statistics(struct pages *p, struct instance *i, const char *name,
 	return 0;
 }
 
-int pages_statistics(struct pages *p)
+int pages_statistics(struct pages *p, const struct record_to *to)
 {
 	char name[NAME_MAX_];
 	uint32_t number = 0;
-	int rc = put_statistics(p, trace_top(p->trace), "", &number);
+	int rc;
+
+	p->to = to;
+	rc = put_statistics(p, trace_top(p->trace), "", &number);
 
 	for (unsigned int k = 0; !rc && instance_name(p->trace, k, name, sizeof(name)); k++) {
 		struct instance *i = instance_get(p->trace, name);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -17,8 +18,7 @@
 
 #include "frontend/dat/dat-write.h"
 #include "frontend/dat/journal.h"
-#include "frontend/record/meta.h"
-#include "frontend/record/pages.h"
+#include "frontend/record/guest.h"
 #include "frontend/record/room.h"
 #include "tracer/tracer.h"
 #include "vmm/thread.h"
@@ -45,13 +45,10 @@ struct said {
 struct record {
 	struct record_config cfg;
 	struct record_file file, part; /* the journal, and what the trace.dat will be written to */
-	struct trace *trace;
-	struct pages *pages; /* the thread's, while there is one */
+	struct record_source source;   /* its pages are the thread's, while there is one */
 	/* What there is to say beside the pages, which takes a while: not with the other lock. */
 	pthread_mutex_t meta_lock;
-	struct meta meta;
-	uint64_t tsc_khz;
-	struct view *view; /* NULL: the guest is not attached to any more */
+	bool attached; /* to what is traced: not let go yet */
 	/* Said, and not written yet: whoever lets a guest go does not wait for a disk. */
 	struct said *said, **said_end;
 	pthread_mutex_t lock;
@@ -101,11 +98,27 @@ static const char *open_error(int rc)
 	}
 }
 
+static int open_unnamed(struct record_file *f, const char *folder)
+{
+	f->fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	return f->fd < 0 ? -errno : 0;
+}
+
 static int open_files(struct record *r, char *err, size_t errlen)
 {
+	const char *tmp = getenv("TMPDIR");
 	char part[RECORD_PATH_MAX];
 	int rc;
 
+	if (!r->cfg.path) {
+		tmp = tmp && *tmp ? tmp : "/tmp";
+		rc = open_unnamed(&r->file, tmp);
+		if (!rc)
+			rc = open_unnamed(&r->part, tmp);
+		if (rc)
+			snprintf(err, errlen, "cannot write to %s: %s", tmp, strerror(-rc));
+		return rc;
+	}
 	rc = record_part(r->cfg.path, part);
 	if (!rc)
 		rc = open_file(r->cfg.path, &r->file);
@@ -152,6 +165,16 @@ struct record *record_open(const struct record_config *cfg, char *err, size_t er
 	return NULL;
 }
 
+uint64_t record_new_id(void)
+{
+	uint64_t id = 0;
+
+	while (!id)
+		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+			id = 1;
+	return id;
+}
+
 int record_place(const char *path)
 {
 	char part[RECORD_PATH_MAX];
@@ -179,7 +202,7 @@ static int fail(struct record *r, int rc)
 	return rc;
 }
 
-/* For pages.h: what comes next. */
+/* Pages, and what was said: what comes next. */
 static int put(void *arg, enum journal_kind kind, uint32_t a, uint32_t b, const void *data,
 	       size_t len)
 {
@@ -194,7 +217,7 @@ static int put(void *arg, enum journal_kind kind, uint32_t a, uint32_t b, const 
 	return rc;
 }
 
-/* For meta.h, with meta_lock: written by say_all(). */
+/* For what there is to say, with meta_lock: written by say_all(). */
 static int say(void *arg, enum journal_kind kind, uint32_t a, uint32_t b, const void *data,
 	       size_t len)
 {
@@ -214,10 +237,16 @@ static int say(void *arg, enum journal_kind kind, uint32_t a, uint32_t b, const 
 /* With meta_lock. */
 static int update(struct record *r)
 {
-	const struct meta_to to = {say, r};
+	const struct record_to to = {say, r};
 
-	return r->view ? meta_update(&r->meta, &to, r->trace, r->view, r->tsc_khz)
-		       : meta_tasks(&r->meta, &to, r->trace);
+	return r->source.update(r->source.arg, &to);
+}
+
+static int take(struct record *r, enum record_pages which)
+{
+	const struct record_to to = {put, r};
+
+	return r->source.take(r->source.arg, which, &to);
 }
 
 static struct said *take_said(struct record *r)
@@ -288,7 +317,7 @@ static void *recorder(void *arg)
 	do {
 		bool all = now_ms() >= flush;
 
-		n = fail(r, pages_take(r->pages, all ? PAGES_ALL : PAGES_FULL));
+		n = fail(r, take(r, all ? RECORD_PAGES_ALL : RECORD_PAGES_FULL));
 		if (all) {
 			update_now(r);
 			flush = now_ms() + FLUSH_MS;
@@ -301,12 +330,11 @@ static void *recorder(void *arg)
 
 static int begin(struct record *r)
 {
-	const struct journal_shape shape = {r->cfg.version, r->cfg.zstd, trace_vcpus(r->trace)};
+	const struct journal_shape shape = {r->cfg.version, r->cfg.zstd, r->source.vcpus};
 
 	room_init(&r->room, r->part.fd);
 	r->journal = journal_new(r->file.fd, &shape);
-	r->pages = pages_new(r->trace, put, r);
-	if (!r->journal || !r->pages)
+	if (!r->journal)
 		return -ENOMEM;
 	if (ftruncate(r->file.fd, 0) || ftruncate(r->part.fd, 0))
 		return -errno;
@@ -314,43 +342,57 @@ static int begin(struct record *r)
 }
 
 /* The thread is there by then: what the guest records meanwhile may be more than a ring holds. */
-static int describe(struct record *r, const struct record_guest *guest)
+static int describe(struct record *r)
 {
-	const struct meta_to to = {say, r};
+	const struct record_to to = {say, r};
 	int rc;
 
 	pthread_mutex_lock(&r->meta_lock);
-	rc = meta_begin(&to, r->trace, guest);
+	rc = r->source.describe(r->source.arg, &to);
 	if (!rc)
 		rc = update(r);
 	pthread_mutex_unlock(&r->meta_lock);
 	return rc;
 }
 
-int record_start(struct record *r, struct trace *t, struct view *v,
-		 const struct record_guest *guest)
+int record_start_source(struct record *r, const struct record_source *source)
 {
 	int rc;
 
-	r->trace = t;
-	r->view = v;
-	r->tsc_khz = guest->tsc_khz;
+	r->source = *source;
+	r->attached = true;
 	rc = begin(r);
 	if (!rc)
 		rc = thread_start(&r->thread, "recorder", NULL, recorder, r);
 	r->started = !rc;
 	if (!rc)
-		rc = describe(r, guest);
+		rc = describe(r);
 	r->begun = !rc;
 	return rc;
+}
+
+int record_start(struct record *r, struct trace *t, struct view *v,
+		 const struct record_guest *guest)
+{
+	struct record_source source;
+	int rc = guest_source(&source, t, v, guest);
+
+	return rc ? rc : record_start_source(r, &source);
+}
+
+static void let_go(struct record *r)
+{
+	if (r->attached)
+		r->source.let_go(r->source.arg);
+	r->attached = false;
 }
 
 void record_let_go(struct record *r)
 {
 	pthread_mutex_lock(&r->meta_lock);
-	if (r->view && !record_error(r))
+	if (r->attached && !record_error(r))
 		fail(r, update(r));
-	r->view = NULL;
+	let_go(r);
 	pthread_mutex_unlock(&r->meta_lock);
 }
 
@@ -371,19 +413,20 @@ static void stop(struct record *r)
 /* What is in the rings now, and what there is to say of it. */
 static void take_rest(struct record *r)
 {
+	const struct record_to to = {put, r};
 	int n;
 
 	do
-		n = pages_take(r->pages, PAGES_ALL);
+		n = take(r, RECORD_PAGES_ALL);
 	while (n > 0);
 	if (!n)
-		n = pages_take(r->pages, PAGES_KEPT);
+		n = take(r, RECORD_PAGES_KEPT);
 	if (n >= 0)
 		n = update(r);
 	fail(r, n);
 	say_all(r);
 	if (!record_error(r))
-		fail(r, pages_statistics(r->pages));
+		fail(r, r->source.statistics(r->source.arg, &to));
 }
 
 int record_finish(struct record *r, void (*done)(void *arg, unsigned int percent), void *arg,
@@ -393,12 +436,19 @@ int record_finish(struct record *r, void (*done)(void *arg, unsigned int percent
 	int rc;
 
 	stop(r);
-	r->view = NULL;
+	let_go(r);
 	if (!record_error(r))
 		take_rest(r);
 	rc = dat_write(r->file.fd, false, r->part.fd, done, arg, &written);
 	*result = (struct record_result){written.size, written.bytes, record_error(r)};
 	return rc;
+}
+
+int record_reopen(const struct record *r)
+{
+	int fd = dup(r->part.fd);
+
+	return fd < 0 ? -errno : fd;
 }
 
 /* A file that was not there before, and has nothing that anybody would miss. */
@@ -422,10 +472,11 @@ void record_close(struct record *r)
 	say_all(r);
 	if (r->begun)
 		r->file.is_new = r->part.is_new = false;
-	if (!record_part(r->cfg.path, part))
+	if (!r->cfg.path || !record_part(r->cfg.path, part))
 		forget(&r->part, part);
 	forget(&r->file, r->cfg.path);
-	pages_free(r->pages);
+	if (r->source.free)
+		r->source.free(r->source.arg);
 	journal_free(r->journal);
 	pthread_cond_destroy(&r->wake);
 	pthread_mutex_destroy(&r->lock);

@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "frontend/dat/dat.h"
+#include "vmm/machine.h"
+
 struct record;
 struct trace;
 struct view;
@@ -21,7 +24,7 @@ struct view;
 #define RECORD_PATH_MAX 4096
 
 struct record_config {
-	const char *path;
+	const char *path;     /* NULL: files without a name, in a folder for such */
 	unsigned int version; /* of the format: 6 or 7 */
 	bool zstd;	      /* packed, which 7 can be */
 };
@@ -29,10 +32,25 @@ struct record_config {
 /* Open the files. NULL with one line in err. */
 struct record *record_open(const struct record_config *cfg, char *err, size_t errlen);
 
-struct record_guest {
-	const char *name, *release; /* what it is called, and its kernel's version */
-	uint64_t tsc_khz;	    /* 0: not known */
+/* How a guest's TSC follows the host's: what makes times of the clock x86-tsc the host's. */
+struct record_shift {
+	uint64_t peer_id;	   /* of the host's trace; 0: there is none, or not known */
+	struct dat_tsc2nsec ticks; /* of the host's */
+	struct machine_tsc vcpu[MACHINE_MAX_VCPUS];
 };
+
+/* All of it stays until record_close(). */
+struct record_guest {
+	const char *name, *release;	  /* what it is called, and its kernel's version */
+	uint64_t tsc_khz;		  /* 0: not known */
+	uint64_t trace_id;		  /* that of its trace; 0: a new one */
+	const struct record_shift *shift; /* NULL: not known */
+};
+
+/* How ticks of such a TSC become nanoseconds; mult 0: not known, as khz 0. */
+struct dat_tsc2nsec record_ticks(uint64_t khz);
+/* By which traces of one time know each other: random, and not 0. */
+uint64_t record_new_id(void);
 
 /*
  * From now on what the trace records goes to the file. v is used until record_let_go(), t until
@@ -58,6 +76,8 @@ struct record_result {
  */
 int record_finish(struct record *r, void (*done)(void *arg, unsigned int percent), void *arg,
 		  struct record_result *result);
+/* The trace.dat once it is finished: a descriptor of its own, or -errno. */
+int record_reopen(const struct record *r);
 /* Put it into its place, in a process that may. 0 or -errno. */
 int record_place(const char *path);
 /* The name of the file beside it that the trace.dat is written to. 0, or -ENAMETOOLONG. */

@@ -3,6 +3,7 @@
  * end. */
 #include "frontend/sandbox/broker.h"
 #include "frontend/sandbox/sandbox.h"
+#include "frontend/session/host-events.h"
 #include "frontend/session/registry.h"
 #include "frontend/session/session.h"
 
@@ -15,7 +16,7 @@
 /* Lists of modules and tasks, names, what is said about them. */
 #define READINGS_MAX (UINT64_C(256) << 20)
 
-enum { DEED_UNMOUNT, DEED_UNREGISTER, DEED_PLACE, NR_DEEDS };
+enum { DEED_UNMOUNT, DEED_UNREGISTER, DEED_PLACE, DEED_HOST_REMOVE, DEED_HOST_PLACE, NR_DEEDS };
 
 struct registered {
 	pid_t pid;
@@ -43,9 +44,33 @@ static int do_place(void *arg)
 	return s->record ? record_place(s->opt->output) : 0;
 }
 
+static int do_host_remove(void *arg)
+{
+	const struct session *s = arg;
+
+	return host_events_remove(s->host);
+}
+
+static int do_host_place(void *arg)
+{
+	const struct session *s = arg;
+
+	return host_events_place(s->host);
+}
+
 int session_place_recording(struct session *s)
 {
 	return s->broker ? broker_ask(s->broker, DEED_PLACE) : do_place(s);
+}
+
+int session_remove_host(struct session *s)
+{
+	return s->broker ? broker_ask(s->broker, DEED_HOST_REMOVE) : do_host_remove(s);
+}
+
+int session_place_host(struct session *s)
+{
+	return s->broker ? broker_ask(s->broker, DEED_HOST_PLACE) : do_host_place(s);
 }
 
 void session_unmount(void *arg)
@@ -113,9 +138,12 @@ int session_confine(struct session *s)
 		[DEED_UNMOUNT] = {do_unmount, s},
 		[DEED_UNREGISTER] = {do_unregister, &registered},
 		[DEED_PLACE] = {do_place, s},
+		[DEED_HOST_REMOVE] = {do_host_remove, s},
+		[DEED_HOST_PLACE] = {do_host_place, s},
 	};
 	int rc;
 
+	host_events_begin(s);
 	if (s->opt->no_sandbox)
 		return 0;
 	open_delays(s->m);

@@ -186,6 +186,22 @@ static void warn_of_full_directory(const char *dir)
 	closedir(d);
 }
 
+static bool host_events_fit(const struct session_options *opt)
+{
+	if (!opt->host_events.nr)
+		return true;
+	if (opt->clock && strcmp(opt->clock, SESSION_HOST_CLOCK) != 0)
+		fprintf(stderr,
+			"hvtrace: --host-events: times of the host cannot be laid beside those of the "
+			"clock %s: leave out -C, or use -C " SESSION_HOST_CLOCK "\n",
+			opt->clock);
+	else if (strcmp(opt->format, "trace") != 0)
+		fprintf(stderr, "hvtrace: --host-events: not with --format %s\n", opt->format);
+	else
+		return true;
+	return false;
+}
+
 bool session_options_check(const struct session_options *opt)
 {
 	return (!opt->tracer || option_is_one_of("tracer", opt->tracer, tracer_name)) &&
@@ -195,7 +211,8 @@ bool session_options_check(const struct session_options *opt)
 	       option_is_one_of("format", opt->format, form_name) && form_fits(opt) &&
 	       option_is_one_of("file-version", opt->file_version, file_version_name) &&
 	       option_is_one_of("compression", opt->compression, compression_name) &&
-	       categories_exist(&opt->events) && settings_make_sense(&opt->settings);
+	       host_events_fit(opt) && categories_exist(&opt->events) &&
+	       settings_make_sense(&opt->settings);
 }
 
 void session_options_warn(const struct session_options *opt)
@@ -210,4 +227,5 @@ void session_options_free(struct session_options *opt)
 	option_list_free(&opt->pids);
 	option_list_free(&opt->events);
 	option_list_free(&opt->settings);
+	option_list_free(&opt->host_events);
 }

@@ -5,6 +5,7 @@
 #include "frontend/lib/exit.h"
 #include "frontend/lib/output.h"
 #include "frontend/sandbox/broker.h"
+#include "frontend/session/host-events.h"
 #include "frontend/session/progress.h"
 #include "frontend/session/registry.h"
 #include "frontend/session/settings.h"
@@ -70,6 +71,12 @@ static uint64_t buffer_kb(const struct session_options *opt, unsigned int vcpus)
 	return vcpus > BUFFER_VCPUS ? (uint64_t)BUFFER_KB * BUFFER_VCPUS / vcpus : BUFFER_KB;
 }
 
+/* Of all clocks only the TSC's goes on in the same way in the guest and beside it. */
+const char *session_clock(const struct session *s)
+{
+	return s->host ? SESSION_HOST_CLOCK : s->opt->clock;
+}
+
 int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 {
 	const struct trace_config cfg = {
@@ -77,7 +84,7 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.vcpus = vcpus,
 		.running = running,
 		.tracer = session_options_tracer(s->opt),
-		.clock = s->opt->clock,
+		.clock = session_clock(s),
 		.filter = s->opt->filter.values,
 		.nr_filter = s->opt->filter.nr,
 		.notrace = s->opt->notrace.values,
@@ -229,6 +236,7 @@ static void session_unserve(struct session *s)
 		trace_leave(s->trace);
 	if (s->record)
 		record_let_go(s->record);
+	host_events_stop(s->host);
 	control_stop(s->control);
 	tracefs_unmount(s->fs);
 	view_free(s->view);
@@ -457,6 +465,7 @@ void session_exit(struct session *s)
 	if (s->trace && s->m)
 		trace_detach(s->trace);
 	record_close(s->record);
+	host_events_close(s);
 	machine_free(s->m);
 	session_unregister(s);
 	broker_stop(s->broker);

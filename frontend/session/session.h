@@ -22,7 +22,7 @@ struct session_options {
 	const char *clock, *from, *until, *output, *engine, *format;
 	const char *file_version, *compression; /* of a recording */
 	const char *on_panic;			/* NULL: session_options_on_panic() decides */
-	struct option_list filter, notrace, pids, events, settings;
+	struct option_list filter, notrace, pids, events, settings, host_events;
 	uint64_t buffer_bytes, max_events, window_bytes;
 	uint64_t min_us, max_us; /* of calls; 0: any */
 	const char *mount_dir;
@@ -54,6 +54,9 @@ struct session_options {
 		OPT_LIST(0, "set", &(opt)->settings, "FILE=VALUE",                                 \
 			 "write to a file of the trace before it begins (FILE+=VALUE: add to "     \
 			 "it); may be repeated"),                                                  \
+		OPT_LIST(0, "host-events", &(opt)->host_events, "EVENT",                           \
+			 "SYS:EVENT: also these events of the host's kernel on the threads that "  \
+			 "run vCPUs (globs: 'kvm:*'); may be repeated"),                           \
 		OPT_LIST('P', "pid", &(opt)->pids, "PID",                                          \
 			 "trace only this task of the guest; may be repeated"),                    \
 		OPT_STRING(0, "engine", &(opt)->engine, "NAME",                                    \
@@ -122,7 +125,11 @@ enum session_end { SESSION_DONE, SESSION_TIME, SESSION_SIGNAL, SESSION_GUEST, SE
 
 struct broker;
 struct control_server;
+struct host_events;
 struct view;
+
+/* By which times of the guest and of the host are told together. */
+#define SESSION_HOST_CLOCK "x86-tsc"
 
 struct session {
 	const struct session_options *opt;
@@ -131,7 +138,9 @@ struct session {
 	void (*before_leaving)(struct session *s);
 	char err[512];			  /* what went wrong, for the user */
 	FILE *out;			  /* where the trace is printed, or */
-	struct record *record;		  /* recorded */
+	struct record *record;		  /* recorded, if there is no out or host: */
+	struct host_events *host;	  /* that --host-events asks for, or NULL */
+	struct record_shift shift;	  /* for what is recorded by the TSC */
 	struct guestsym_parsers *parsers; /* who read gs; NULL: no sandbox is wanted */
 	struct guestsym *gs;
 	struct trace *trace;
@@ -182,10 +191,14 @@ int session_serve(struct session *s, const char *guest, const char *dir);
  * need (docs/security.md). Nothing, with --no-sandbox.
  */
 int session_confine(struct session *s);
+/* The clock that is asked for; NULL: the default. */
+const char *session_clock(const struct session *s);
 /* What who is confined has others do: unmount the files, and take the trace out of the registry. */
 void session_unmount(void *arg); /* the session */
 void session_unregister(struct session *s);
 int session_place_recording(struct session *s);
+int session_place_host(struct session *s);
+int session_remove_host(struct session *s);
 /* Say on stderr that it has begun, and how. */
 void session_say_begin(struct session *s);
 /* The machine runs and the trace is attached: wait for the end, with a progress line to show or

@@ -4,6 +4,8 @@
 #include "frontend/lib/exit.h"
 #include "frontend/lib/output.h"
 #include "frontend/session/again.h"
+#include "frontend/session/host-events.h"
+#include "frontend/session/host-tsc.h"
 #include "frontend/session/progress.h"
 
 #include <errno.h>
@@ -13,15 +15,20 @@ int trace_out_open(struct session *s)
 {
 	const char *path = s->opt->output;
 	const struct record_config cfg = {
-		.path = path,
+		.path = session_options_record(s->opt) ? path : NULL,
 		.version = strcmp(s->opt->file_version, "6") ? 7 : 6,
 		.zstd = !strcmp(s->opt->file_version, "7") && !strcmp(s->opt->compression, "zstd"),
 	};
 
-	if (session_options_record(s->opt)) {
+	if (host_events_open(s))
+		return -1;
+	if (session_options_record(s->opt) || s->host) {
 		s->record = record_open(&cfg, s->err, sizeof(s->err));
-		return s->record ? 0 : -1;
+		if (!s->record)
+			return -1;
 	}
+	if (session_options_record(s->opt))
+		return 0;
 	s->out = output_open(strcmp(path, "-") ? path : NULL, &s->cancel);
 	if (s->out)
 		return 0;
@@ -29,14 +36,27 @@ int trace_out_open(struct session *s)
 	return -1;
 }
 
+/* Of what is recorded by the TSC, alone or beside the host. */
+static void find_shift(struct session *s, struct record_guest *g)
+{
+	const char *clock = session_clock(s);
+
+	if (!s->record || !clock || strcmp(clock, SESSION_HOST_CLOCK) != 0)
+		return;
+	host_events_name(s->host, g->name, &g->trace_id, &s->shift.peer_id);
+	if (host_tsc_find(s, &s->shift))
+		g->shift = &s->shift;
+}
+
 int trace_out_begin(struct session *s, const char *guest)
 {
-	struct record_guest g = {guest, guestsym_release(s->gs), 0};
+	struct record_guest g = {.name = guest, .release = guestsym_release(s->gs)};
 	struct machine_info info;
 	int rc;
 
 	machine_get_info(s->m, &info);
 	g.tsc_khz = info.tsc_khz;
+	find_shift(s, &g);
 	rc = s->record ? record_start(s->record, s->trace, s->view, &g) : 0;
 	if (!rc)
 		return 0;
@@ -54,7 +74,7 @@ static int print_once(struct session *s)
 	int ret;
 
 	errno = 0;
-	ret = trace_print_as(s->trace, s->opt->format, s->out);
+	ret = s->host ? host_events_print(s) : trace_print_as(s->trace, s->opt->format, s->out);
 	return !ret && fflush(s->out) ? -errno : ret;
 }
 
@@ -62,7 +82,7 @@ static int print(struct session *s)
 {
 	int ret = print_once(s);
 
-	while (ret && again_is_wanted(s->out, name_of(s), ret, &s->cancel))
+	while (ret && !s->host && again_is_wanted(s->out, name_of(s), ret, &s->cancel))
 		ret = print_once(s);
 	if (fclose(s->out) && !ret)
 		ret = -errno;
@@ -120,7 +140,28 @@ static int finish_record(struct session *s)
 	return result.lost ? EXIT_FAILED : EXIT_OK;
 }
 
+/* What was recorded to be printed together with the host's events, in files without names. */
+static int print_recorded(struct session *s)
+{
+	struct record_result result;
+	int rc = record_finish(s->record, NULL, NULL, &result);
+
+	if (!rc)
+		rc = result.lost;
+	if (!rc)
+		return print(s);
+	fprintf(stderr, "hvtrace: the trace cannot be kept until it is printed: %s\n",
+		strerror(-rc));
+	return EXIT_FAILED;
+}
+
 int trace_out_finish(struct session *s)
 {
-	return s->record ? finish_record(s) : print(s);
+	int host = host_events_finish(s), status;
+
+	if (!s->record)
+		status = print(s);
+	else
+		status = s->out ? print_recorded(s) : finish_record(s);
+	return status ? status : host;
 }

@@ -7,6 +7,7 @@ check-tests += tests/e2e/irqsoff-testguest
 check-tests += tests/e2e/graph-testguest
 check-tests += tests/e2e/list-events
 check-tests += tests/e2e/ordinary-user
+check-tests += tests/e2e/host-events
 check-tests += tests/e2e/run-forms
 check-tests += tests/e2e/command-line
 check-tests += tests/e2e/attach-forms

@@ -6,6 +6,7 @@
 kvm-core :=
 kvm-core += tests/e2e/run-attach,qemu,6.1
 kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=1,KILLS=1
+kvm-core += tests/kvm/host-events
 kvm-core += tests/kvm/own-int3,CALLS=100
 kvm-core += tests/kvm/run-own,core
 kvm-core += tests/unit/vmm/test-vmm-follow
@@ -28,6 +29,7 @@ kvm-machines += tests/e2e/check-host
 kvm-machines += tests/e2e/run-testguest
 kvm-machines += tests/e2e/graph-testguest
 kvm-machines += tests/e2e/irqsoff-testguest
+kvm-machines += tests/kvm/host-events,6.12
 kvm-machines += tests/kvm/stamps,6.12
 kvm-machines += tests/kvm/run-own,6.12,VCPUS=2
 

@@ -13,7 +13,8 @@
 #include "frontend/dat/journal.h"
 #include "frontend/record/record.h"
 
-static const struct record_guest guest = {"made", "6.1.0-made", 2500000};
+static const struct record_guest guest = {
+	.name = "made", .release = "6.1.0-made", .tsc_khz = 2500000};
 
 struct recording {
 	char path[64], part[80], err[256];
@@ -195,6 +196,42 @@ static void ticks(void **state)
 	}
 }
 
+/* 100 s: what has been seen of the TSC by then, with an offset or scaled, in the host's time. */
+static void host_times(void **state)
+{
+	struct record_shift shift = {
+		.peer_id = 0x1122334455667788,
+		.ticks = {1 << 30, 31, 0}, /* 2 GHz */
+		.vcpu = {{1, 0, (uint64_t)-1000000},
+			 {UINT64_C(3) << 31, 32, 5000}}, /* half as much again */
+	};
+	const struct record_guest same = {
+		.name = "made", .release = "", .tsc_khz = 1, .trace_id = 77, .shift = &shift};
+	const uint64_t tsc = 200000000000;
+	struct record_result result;
+	struct recording rec;
+	struct world *w = *state;
+	struct dat_text option;
+	uint64_t peer;
+	struct dat *d;
+
+	begin(&rec, 7, false);
+	assert_int_equal(put(w, "trace_clock", 0, "x86-tsc"), 7);
+	assert_int_equal(record_start(rec.r, w->trace, w->view, &same), 0);
+	finish(&rec, &result);
+	d = dat_open(rec.path, rec.err, sizeof(rec.err));
+	assert_non_null(d);
+	assert_int_equal(dat_info(d)->trace_id, 77);
+	assert_true(dat_option(d, DAT_OPTION_TIME_SHIFT, 0, &option));
+	memcpy(&peer, option.text, sizeof(peer));
+	assert_int_equal(peer, shift.peer_id);
+	assert_int_equal(dat_time(dat_info(d), 0, tsc - 1000000), UINT64_C(100000000000));
+	assert_in_range(dat_time(dat_info(d), 1, tsc / 2 * 3 + 5000), UINT64_C(99999999990),
+			UINT64_C(100000000010));
+	dat_close(d);
+	unlink(rec.path);
+}
+
 static void instances(void **state)
 {
 	struct record_result result;
@@ -283,6 +320,23 @@ static void repair_into_itself(void **state)
 	unlink(rec.part);
 }
 
+/* Files that nobody has to take away. */
+static void unnamed(void **state)
+{
+	const struct record_config cfg = {NULL, 7, false};
+	char err[256];
+	struct record *r = record_open(&cfg, err, sizeof(err));
+	int fd;
+
+	(void)state;
+	if (!r)
+		fail_msg("%s", err);
+	fd = record_reopen(r);
+	assert_true(fd >= 0);
+	record_close(r);
+	assert_int_equal(close(fd), 0);
+}
+
 static void not_begun(void **state)
 {
 	const struct record_config again = {"/tmp", 7, true};
@@ -311,6 +365,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(recorded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(read_back_all, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ticks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(host_times, set_up, tear_down),
+		cmocka_unit_test(unnamed),
 		cmocka_unit_test_setup_teardown(instances, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(killed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(repair_into_itself, set_up, tear_down),
