@@ -96,6 +96,7 @@ frontend-objs += frontend/export/speedscope.o
 frontend-objs += frontend/export/tasks.o
 frontend-objs += frontend/export/timeline.o
 frontend-objs += frontend/export/timeline-calls.o
+frontend-objs += frontend/export/timeline-host.o
 frontend-objs += frontend/export/timeline-markers.o
 frontend-objs += frontend/export/timeline-sched.o
 frontend-objs += frontend/export/timeline-windows.o

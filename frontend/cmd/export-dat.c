@@ -35,29 +35,62 @@ static void tell(const struct export_result *r, const char *path)
 				all[i].what);
 }
 
-static int export_all(const struct export_format *format, const struct dat_file *f,
-		      const char *path)
+/* Of several the guest's, and its host's: whichever came first. */
+static bool choose(const struct dat_file *files, size_t nr, struct export_input *in)
 {
-	const struct export_input in = {f->dat, f->formats, f->records};
-	struct export_result result;
-	int rc = export_write(format, &in, f->out, &result);
+	const struct dat_file *guest = files, *host = NULL;
 
+	if (nr == 2 && export_is_host(files[1].dat, files[0].dat)) {
+		host = &files[1];
+	} else if (nr == 2 && export_is_host(files[0].dat, files[1].dat)) {
+		guest = &files[1];
+		host = &files[0];
+	} else if (nr == 2) {
+		fprintf(stderr,
+			"hvtrace: %s and %s are not of a guest and its host at one time: export them "
+			"one by one\n",
+			dat_info(files[0].dat)->name, dat_info(files[1].dat)->name);
+		return false;
+	}
+	*in = (struct export_input){guest->dat, guest->formats, guest->records, {0}};
+	if (host)
+		in->host = (struct export_file){host->dat, host->formats, host->records};
+	if (guest->records)
+		return true;
+	fprintf(stderr, "hvtrace: %s has nothing of what is wanted\n", dat_info(guest->dat)->name);
+	return false;
+}
+
+static int export_all(const struct export_format *format, const struct dat_file *files, size_t nr)
+{
+	struct export_result result;
+	struct export_input in;
+	int rc, status = EXIT_OK;
+
+	if (!choose(files, nr, &in))
+		return EXIT_FAILED;
+	rc = export_write(format, &in, files->out, &result);
 	if (rc) {
-		fprintf(stderr, "hvtrace: %s: %s\n", path, strerror(-rc));
+		fprintf(stderr, "hvtrace: %s: %s\n", dat_info(in.dat)->name, strerror(-rc));
 		return EXIT_FAILED;
 	}
-	tell(&result, path);
-	return dat_file_tell_damage(f);
+	tell(&result, dat_info(in.dat)->name);
+	for (size_t i = 0; i < nr; i++)
+		if (dat_file_tell_damage(&files[i]))
+			status = EXIT_FAILED;
+	return status;
 }
 
 int export_dat(const struct export_format *format, const struct dat_file_options *opt,
-	       const char *path)
+	       const char *const *paths, size_t nr)
 {
 	const struct formats_config no_plugins = {.no_plugins = true};
-	struct dat_file f;
+	struct dat_file files[EXPORT_DAT_FILES];
 	int status = EXIT_FAILED;
 
-	if (dat_file_open(&f, path, opt, &no_plugins))
-		status = export_all(format, &f, path);
-	return dat_file_close(&f, status);
+	if (dat_files_open(files, paths, nr, opt, &no_plugins))
+		status = export_all(format, files, nr);
+	for (size_t i = 0; i < nr; i++)
+		status = dat_file_close(&files[i], status);
+	return status;
 }

@@ -13,6 +13,7 @@ struct export_options {
 
 static const char about[] =
 	"Writes what is in FILE, a trace.dat file of trace-cmd or of hvtrace's own, for other programs.\n"
+	"HOST-FILE is what --host-events has recorded beside it: what the host did with the vCPUs.\n"
 	"Of the events only those are written that all options want, as with hvtrace report.\n"
 	"FORMAT is one of";
 
@@ -58,9 +59,10 @@ int cmd_export(int argc, char **argv)
 	};
 	char text[2048];
 	const struct option_usage usage = {
-		"hvtrace export --to FORMAT [OPTION]... FILE",
+		"hvtrace export --to FORMAT [OPTION]... FILE [HOST-FILE]",
 		text,
-		"hvtrace export --to perfetto trace.dat -o trace.perfetto-trace",
+		"hvtrace export --to perfetto trace.dat -o trace.perfetto-trace\n"
+		"hvtrace export --to perfetto guest1.dat guest1-host.dat -o both.perfetto-trace",
 	};
 	int first, status = EXIT_USAGE;
 
@@ -68,11 +70,13 @@ int cmd_export(int argc, char **argv)
 	first = options_parse(argc, argv, rows, &usage);
 	if (first == OPTIONS_HELP)
 		status = EXIT_OK;
-	else if (first >= 0 && argc - first != 1)
+	else if (first >= 0 && (argc == first || argc - first > EXPORT_DAT_FILES))
 		fprintf(stderr,
-			"hvtrace: export takes one trace.dat file (hvtrace export --help)\n");
+			"hvtrace: export takes one trace.dat file, or a guest's and its host's "
+			"(hvtrace export --help)\n");
 	else if (first >= 0 && check(&opt))
-		status = export_dat(opt.format, &opt.file, argv[first]);
+		status = export_dat(opt.format, &opt.file, (const char *const *)&argv[first],
+				    (size_t)(argc - first));
 	dat_file_options_free(&opt.file);
 	return status;
 }

@@ -218,7 +218,7 @@ static int write_page(struct report_options *opt, const char *path)
 	if (!export_dat_check(page))
 		return EXIT_FAILED;
 	opt->file.out = opt->html;
-	return export_dat(page, &opt->file, path);
+	return export_dat(page, &opt->file, &path, 1);
 }
 
 int cmd_report(int argc, char **argv)

@@ -297,6 +297,14 @@ static void chrome_event(void *self, const struct decode_event *ev)
 		on_switch(c, ev);
 }
 
+static void chrome_host_event(void *self, const struct decode_event *ev)
+{
+	struct chrome *c = self;
+
+	c->now = ev->time;
+	timeline_host_event(c->timeline, ev);
+}
+
 static void chrome_end(void *self)
 {
 	struct chrome *c = self;
@@ -312,6 +320,7 @@ const struct export_format export_chrome = {
 	.about = "Trace Event Format, JSON, for chrome://tracing and many viewers",
 	.begin = chrome_begin,
 	.event = chrome_event,
+	.host_event = chrome_host_event,
 	.end = chrome_end,
 	.free = chrome_free,
 };

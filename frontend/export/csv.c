@@ -75,14 +75,13 @@ static void *csv_begin(struct export *x)
 	c->x = x;
 	c->ns = dat_counts_ns(dat_info(x->in->dat));
 	trace_seq_init(&c->info);
-	fputs("time,cpu,pid,comm,buffer,system,event,lost,info\n", x->out);
+	fprintf(x->out, "time,cpu,pid,comm,buffer,system,event,lost,info%s\n",
+		x->in->host.dat ? ",file" : "");
 	return c;
 }
 
-static void csv_event(void *self, const struct decode_event *ev)
+static void put_event(struct csv *c, const struct export_file *in, const struct decode_event *ev)
 {
-	struct csv *c = self;
-	const struct export_input *in = c->x->in;
 	const struct tep_event *event = formats_event(in->formats, ev->id);
 	FILE *out = c->x->out;
 
@@ -107,7 +106,25 @@ static void csv_event(void *self, const struct decode_event *ev)
 		print_info(in->formats, ev, &c->info);
 		put_text(c->info.buffer, c->info.len, out);
 	}
+	if (c->x->in->host.dat)
+		put_name(dat_info(in->dat)->name, out);
 	putc('\n', out);
+}
+
+static void csv_event(void *self, const struct decode_event *ev)
+{
+	struct csv *c = self;
+	const struct export_input *in = c->x->in;
+	const struct export_file guest = {in->dat, in->formats, in->records};
+
+	put_event(c, &guest, ev);
+}
+
+static void csv_host_event(void *self, const struct decode_event *ev)
+{
+	struct csv *c = self;
+
+	put_event(c, &c->x->in->host, ev);
 }
 
 static void csv_end(void *self)
@@ -120,6 +137,7 @@ const struct export_format export_csv = {
 	.about = "a line of values for each event, for tables (RFC 4180)",
 	.begin = csv_begin,
 	.event = csv_event,
+	.host_event = csv_host_event,
 	.end = csv_end,
 	.free = csv_free,
 };

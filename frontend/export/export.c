@@ -2,6 +2,8 @@
 /* export.c - see export.h: the table of formats, and the way through the records. */
 #include "frontend/export/local.h"
 
+#include "frontend/decode/several.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -52,16 +54,35 @@ static void put_right(struct export *x, struct decode_event *ev, uint64_t *last)
 
 static void write_events(struct export *x, const struct export_format *format, void *self)
 {
-	const struct decode_event *next;
+	const struct export_input *in = x->in;
+	struct several_file files[] = {
+		{.dat = in->dat, .records = in->records, .formats = in->formats},
+		{.dat = in->host.dat, .records = in->host.records, .formats = in->host.formats},
+	};
+	const size_t nr = in->host.records && format->host_event ? 2 : 1;
+	const struct several_file *f;
 	uint64_t last = 0;
 
-	while (!ferror_unlocked(x->out) && !x->failed && (next = records_next(x->in->records))) {
-		struct decode_event ev = *next;
+	while (!ferror_unlocked(x->out) && !x->failed && (f = several_next(files, nr))) {
+		struct decode_event ev = *f->next;
 
 		x->result.events++;
 		put_right(x, &ev, &last);
-		format->event(self, &ev);
+		if (f == files)
+			format->event(self, &ev);
+		else
+			format->host_event(self, &ev);
 	}
+}
+
+bool export_is_host(const struct dat *host, const struct dat *guest)
+{
+	struct dat_guest o;
+
+	for (size_t n = 0; dat_guest(host, n, &o); n++)
+		if (dat_guest_is(&o, guest))
+			return true;
+	return false;
 }
 
 int export_write(const struct export_format *format, const struct export_input *in, FILE *out,

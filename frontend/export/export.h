@@ -16,11 +16,22 @@
 struct export_format;
 
 /* All open, and nothing read of the records yet. */
-struct export_input {
+struct export_file {
 	struct dat *dat;
 	struct formats *formats; /* loaded; without plugins */
 	struct records *records;
 };
+
+struct export_input {
+	struct dat *dat;
+	struct formats *formats;
+	struct records *records;
+	struct export_file
+		host; /* of the same time, by the host's times; dat NULL: there is none */
+};
+
+/* Whether a file is that of another one's host. */
+bool export_is_host(const struct dat *host, const struct dat *guest);
 
 /* What there is to say once all is written. */
 struct export_result {

@@ -24,6 +24,8 @@ struct export_format {
 	void *(*begin)(struct export *x);
 	/* Times never go back, and are no more than INT64_MAX. */
 	void (*event)(void *self, const struct decode_event *ev);
+	/* The same of the host's; NULL: they are of no use for it. */
+	void (*host_event)(void *self, const struct decode_event *ev);
 	/* There is no event any more: write the rest. */
 	void (*end)(void *self);
 	void (*free)(void *self);

@@ -359,14 +359,27 @@ static void *perfetto_begin(struct export *x)
 	return NULL;
 }
 
+static void see_time(struct perfetto *p, uint64_t time)
+{
+	p->now = time;
+	if (!p->started)
+		write_clocks(p, time);
+	p->started = true;
+}
+
+static void perfetto_host_event(void *self, const struct decode_event *ev)
+{
+	struct perfetto *p = self;
+
+	see_time(p, ev->time);
+	timeline_host_event(p->timeline, ev);
+}
+
 static void perfetto_event(void *self, const struct decode_event *ev)
 {
 	struct perfetto *p = self;
 
-	p->now = ev->time;
-	if (!p->started)
-		write_clocks(p, ev->time);
-	p->started = true;
+	see_time(p, ev->time);
 	if (ev->lost && !bundles_lost(p->bundles, ev))
 		p->x->failed = true;
 	if (!timeline_event(p->timeline, ev) && !bundles_add(p->bundles, ev))
@@ -389,6 +402,7 @@ const struct export_format export_perfetto = {
 	.binary = true,
 	.begin = perfetto_begin,
 	.event = perfetto_event,
+	.host_event = perfetto_host_event,
 	.end = perfetto_end,
 	.free = perfetto_free,
 };

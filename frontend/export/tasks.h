@@ -16,6 +16,7 @@ enum track_kind {
 	TRACK_COUNTER,	 /* a number that user space writes */
 	TRACK_IRQS_OFF,	 /* of a vCPU */
 	TRACK_PREEMPT_OFF,
+	TRACK_HOST, /* what the host does with a vCPU */
 };
 
 /* A row of slices, one within another, or of numbers. */

@@ -44,6 +44,8 @@ struct timeline {
 	unsigned int nr_counters;
 	uint64_t now; /* of the latest event */
 	struct snapshot snapshot;
+	struct exits *exits;			/* NULL: there is no host */
+	struct track *vcpus;			/* EXITS_VCPUS, of the host's */
 	bool started;				/* there was an event */
 	uint32_t waking, irqs_off, preempt_off; /* names of slices */
 	uint8_t by_id[IDS];			/* of bound, one more; 0: none */
@@ -73,6 +75,11 @@ extern const struct timeline_row timeline_call_rows[];	 /* timeline-calls.c */
 extern const struct timeline_row timeline_sched_rows[];	 /* timeline-sched.c */
 extern const struct timeline_row timeline_window_rows[]; /* timeline-windows.c */
 extern const struct timeline_row timeline_marker_rows[]; /* timeline-markers.c */
+
+/* timeline-host.c: if there is a host. False: no memory. */
+bool timeline_begin_host(struct timeline *t);
+void timeline_end_host(struct timeline *t);
+void timeline_free_host(struct timeline *t);
 
 /* The only window of a snapshot, with its first event; and with its last one. */
 void timeline_begin_snapshot(struct timeline *t);

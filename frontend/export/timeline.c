@@ -62,6 +62,10 @@ struct timeline *timeline_new(struct export *x, const struct track_ops *ops, voi
 		return NULL;
 	}
 	t->waking = own_name(t, "wakeup latency");
+	if (x->in->host.records && !timeline_begin_host(t)) {
+		timeline_free(t);
+		return NULL;
+	}
 	t->irqs_off = own_name(t, "irqs off");
 	t->preempt_off = own_name(t, "preemption off");
 	t->snapshot = snapshot_find(x->in);
@@ -76,6 +80,7 @@ void timeline_free(struct timeline *t)
 	for (size_t i = 0; i < COUNTERS; i++)
 		free(t->counters[i]);
 	tasks_exit(&t->tasks);
+	timeline_free_host(t);
 	free(t->cpus);
 	names_free(t->names);
 	calltree_free(t->tree);
@@ -150,6 +155,7 @@ static void close_tasks(struct timeline *t)
 void timeline_end(struct timeline *t)
 {
 	timeline_end_snapshot(t);
+	timeline_end_host(t);
 	close_tasks(t);
 	for (size_t i = 0; i < DAT_CPUS_MAX; i++) {
 		close_all(t, &t->cpus[i].irqs, t->irqs_off);
@@ -166,6 +172,7 @@ const char *timeline_track_name(const struct timeline *t, const struct track *tr
 		[TRACK_WAKEUP] = "wakeup latency",
 		[TRACK_IRQS_OFF] = "irqs off",
 		[TRACK_PREEMPT_OFF] = "preemption off",
+		[TRACK_HOST] = "on the host",
 	};
 
 	if (track->kind == TRACK_COUNTER)

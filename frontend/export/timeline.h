@@ -31,6 +31,8 @@ void timeline_free(struct timeline *t); /* NULL is allowed */
 
 /* True: all that there is to it is on tracks. */
 bool timeline_event(struct timeline *t, const struct decode_event *ev);
+/* An event of the host's. */
+void timeline_host_event(struct timeline *t, const struct decode_event *ev);
 /* The task that has an event. NULL: no memory. */
 const struct task *timeline_current(struct timeline *t, const struct decode_event *ev);
 /* The trace ends: so does what is open. */

@@ -172,18 +172,27 @@ struct exported {
 	struct export_result result;
 };
 
-static inline struct exported export_in(const struct decode_world *w, const char *format)
+/* Together with a host's, or NULL. */
+static inline struct exported export_both(const struct decode_world *w,
+					  const struct decode_world *host, const char *format)
 {
-	const struct export_input in = {w->d, w->f, w->r};
+	struct export_input in = {.dat = w->d, .formats = w->f, .records = w->r};
 	const struct export_format *of = export_find(format);
 	struct exported e = {0};
 	FILE *out = open_memstream(&e.text, &e.len);
 
+	if (host)
+		in.host = (struct export_file){host->d, host->f, host->r};
 	assert_non_null(out);
 	assert_non_null(of);
 	assert_int_equal(export_write(of, &in, out, &e.result), 0);
 	fclose(out);
 	return e;
+}
+
+static inline struct exported export_in(const struct decode_world *w, const char *format)
+{
+	return export_both(w, NULL, format);
 }
 
 /* Of a file, which is closed. */

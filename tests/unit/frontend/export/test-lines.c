@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-lines.c - formats that are text: csv, json, chrome, speedscope, folded. */
 #include "tests/unit/export-world.h"
+#include "tests/unit/host-scene.h"
 
 static void check_begins(const struct exported *e, const char *expected)
 {
@@ -148,12 +149,58 @@ static void test_folded(void **state)
 	free(e.text);
 }
 
+/* What the host did with the guest's vCPUs, beside what these did. */
+static void test_host(void **state)
+{
+	static const uint64_t guest_id = HOST_GUEST_ID;
+	static const struct made_option id[] = {{DAT_OPTION_TRACEID, &guest_id, sizeof(guest_id)},
+						{0, NULL, 0}};
+	static const char slices[] =
+		"\"ts\":999999.000,\"name\":\"npf\"},\n"
+		"{\"ph\":\"B\",\"pid\":67108871,\"tid\":1,\"ts\":999999.100,"
+		"\"name\":\"taken by thief\"},\n"
+		"{\"ph\":\"E\",\"pid\":67108871,\"tid\":1,\"ts\":999999.200},\n"
+		"{\"ph\":\"E\",\"pid\":67108871,\"tid\":1,\"ts\":999999.300},\n";
+	struct host_scene s = {.nr = 0};
+	struct made_dat_spec spec = {.version = 7};
+	struct decode_world guest, host;
+	struct exported e;
+
+	(void)state;
+	host_page(&s, MADE_T0 - 1000, 0);
+	host_exit(&s, MADE_T0 - 1000, HOST_TID + 1, 1);
+	host_switch(&s, MADE_T0 - 900, HOST_TID + 1, 5, 0);
+	host_switch(&s, MADE_T0 - 800, 5, HOST_TID + 1, 1);
+	host_entry(&s, MADE_T0 - 700, HOST_TID + 1);
+	for (int i = 0; i < 3; i++) {
+		static const char *const formats[] = {"chrome", "csv", "folded"};
+
+		made_trace_spec(&spec);
+		spec.options = id;
+		guest = decode_world_of(made_open(&spec));
+		host = decode_world_of(host_open_scene(&s));
+		assert_true(export_is_host(host.d, guest.d));
+		assert_false(export_is_host(guest.d, host.d));
+		e = export_both(&guest, &host, formats[i]);
+		if (!i && !strstr(e.text, slices))
+			fail_msg("%.1000s", e.text);
+		if (i == 1)
+			check_begins(&e, "time,cpu,pid,comm,buffer,system,event,lost,info,file\n"
+					 "0.999999000,0,1001,CPU 1/KVM,,kvm,kvm_exit,0,"
+					 "vcpu 0 reason npf rip 0x0,made\n");
+		free(e.text);
+		decode_world_end(&guest);
+		decode_world_end(&host);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_csv),	     cmocka_unit_test(test_json),
 		cmocka_unit_test(test_chrome_calls), cmocka_unit_test(test_chrome_events),
 		cmocka_unit_test(test_speedscope),   cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
