@@ -112,14 +112,24 @@ $(O)/obj/%.o: %.S | need-libs
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # What the program says itself about its commands and their options.
-pages := $(addprefix $(O)/man/,$(notdir $(wildcard docs/man/*.[157])))
+pages  := $(addprefix $(O)/man/,$(notdir $(wildcard docs/man/*.[157])))
+shells := $(addprefix $(O)/completion/,hvtrace _hvtrace hvtrace.fish)
 
-docs: $(pages)
+docs: $(pages) $(shells)
 
 $(O)/man/%: docs/man/% scripts/fill-page $(O)/hvtrace
 	$(call say,PAGE,$@)
 	@mkdir -p $(@D)
 	$(Q)scripts/fill-page $(O)/hvtrace $< >$@.new && mv $@.new $@
+
+# bash looks for a file that is called as the program.
+$(O)/completion/hvtrace: frontend/shells/hvtrace.bash
+$(O)/completion/_hvtrace: frontend/shells/_hvtrace
+$(O)/completion/hvtrace.fish: frontend/shells/hvtrace.fish
+$(shells): scripts/fill-page $(O)/hvtrace
+	$(call say,SHELL,$@)
+	@mkdir -p $(@D)
+	$(Q)scripts/fill-page $(O)/hvtrace $(filter frontend/%,$^) >$@.new && mv $@.new $@
 
 .PHONY: all docs need-libs setup guest lab check check-full check-built coverage demo bench fuzz soak lint install clean help
 
@@ -159,14 +169,17 @@ install: all docs
 		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${page##*.} $$page || exit; \
 	done
 	install -D -m 644 $(O)/gen/frontend/html/page.licences $(DESTDIR)$(PREFIX)/share/doc/hvtrace/page.licences
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(O)/completion/hvtrace
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(O)/completion/_hvtrace
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(O)/completion/hvtrace.fish
 
 clean:
 	rm -rf $(O)
 
 #-
 #- all             build hvtrace and nothing else (the default)
-#- docs            its manual pages, in build/man
 #- html            the page of hvtrace report --html alone, which `all` has in it
+#- docs            its manual pages, in build/man, and what shells complete, in build/completion
 #- demo            trace a Debian kernel: as it boots, and in a running QEMU
 #- check           build and run the tests: 10 minutes on two CPUs
 #- check-full      what takes longer as well: an hour and a quarter
@@ -178,7 +191,7 @@ clean:
 #- fuzz            feed parsers with made-up input; FUZZ_SECONDS=N for each
 #- soak            tests that run for hours
 #- lint            layout and static analysis of all files
-#- install         hvtrace and its manual pages, to PREFIX (default: /usr/local)
+#- install         hvtrace, its manual and what shells complete, to PREFIX (default: /usr/local)
 #- clean           remove what was built
 help:
 	@sed -n 's/^#   /  /p' Makefile

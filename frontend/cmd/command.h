@@ -16,6 +16,7 @@ struct option_usage;
 int cmd_attach(int argc, char **argv);
 int cmd_boot(int argc, char **argv);
 int cmd_check_host(int argc, char **argv);
+int cmd_complete(int argc, char **argv);
 int cmd_events(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_flame(int argc, char **argv);

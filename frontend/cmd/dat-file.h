@@ -25,17 +25,17 @@ struct dat_file_options {
 		OPT_LIST(0, "pid", &(opt)->pids, "PID", "events in this task; may be repeated"),   \
 		OPT_LIST(0, "comm", &(opt)->comms, "NAME",                                         \
 			 "events in tasks of this name, a glob; may be repeated"),                 \
-		OPT_LIST('e', "event", &(opt)->events, "EVENT",                                    \
-			 "these events: [SYSTEM:]EVENT, globs; may be repeated"),                  \
-		OPT_LIST('f', "function", &(opt)->functions, "NAME",                               \
-			 "calls of these functions, a glob; may be repeated"),                     \
+		OPT_LIST_OF("recorded-event", 'e', "event", &(opt)->events, "EVENT",               \
+			    "these events: [SYSTEM:]EVENT, globs; may be repeated"),               \
+		OPT_LIST_OF("recorded-function", 'f', "function", &(opt)->functions, "NAME",       \
+			    "calls of these functions, a glob; may be repeated"),                  \
 		OPT_STRING(0, "from", &(opt)->from, "TIME",                                        \
 			   "events from then on, as printed: 12.345678"),                          \
 		OPT_STRING(0, until_name, &(opt)->until, "TIME", "events until then"),             \
-		OPT_STRING(0, "buffer", &(opt)->buffer, "NAME",                                    \
-			   "events of this instance's buffer"),                                    \
-		OPT_LIST('F', "filter", &(opt)->filters, "FILTER",                                 \
-			 "EVENT:EXPRESSION, as trace-cmd report -F; may be repeated"),             \
+		OPT_STRING_OF("buffer", 0, "buffer", &(opt)->buffer, "NAME",                       \
+			      "events of this instance's buffer"),                                 \
+		OPT_LIST_OF("recorded-event", 'F', "filter", &(opt)->filters, "FILTER",            \
+			    "EVENT:EXPRESSION, as trace-cmd report -F; may be repeated"),          \
 		OPT_FLAG(0, "no-sandbox", &(opt)->no_sandbox,                                      \
 			 "keep all rights while the file is read; for debugging hvtrace"),         \
 		OPT_STRING('o', "output", &(opt)->out, "FILE", "where it goes (default: stdout)")

@@ -303,7 +303,7 @@ int cmd_events(int argc, char **argv)
 		OPT_FLAG('a', "all", &opt.all,
 			 "functions as well: all that can be traced, and of each what it is"),
 		OPT_FLAG('c', "categories", &opt.categories, "list what categories there are"),
-		OPT_END,
+		OPT_OPERANDS("event"),
 	};
 	int first = options_parse(argc, argv, rows, &events_usage);
 

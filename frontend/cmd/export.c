@@ -35,8 +35,6 @@ static bool check(struct export_options *opt)
 			"hvtrace: --to FORMAT says what is written (hvtrace export --help)\n");
 		return false;
 	}
-	if (!option_is_one_of("to", opt->to, export_name))
-		return false;
 	opt->format = export_find(opt->to);
 	if (!export_dat_check(opt->format))
 		return false;
@@ -53,7 +51,7 @@ int cmd_export(int argc, char **argv)
 {
 	struct export_options opt = {0};
 	const struct option_row rows[] = {
-		OPT_STRING('t', "to", &opt.to, "FORMAT", "what is written"),
+		OPT_ONE_OF(export_name, 't', "to", &opt.to, "FORMAT", "what is written"),
 		DAT_FILE_OPTION_ROWS(&opt.file, "until"),
 		OPT_END,
 	};

@@ -100,10 +100,8 @@ static int flame_checked(const struct flame_options *opt)
 
 	if (!report_options_check(&opt->report))
 		return EXIT_USAGE;
-	if (opt->by && !weight_parse(opt->by, &by)) {
-		fprintf(stderr, "hvtrace: --by %s: there are cpu, time and calls\n", opt->by);
-		return EXIT_USAGE;
-	}
+	if (opt->by)
+		weight_parse(opt->by, &by);
 	if (!opt->out && !opt->folded && isatty(STDOUT_FILENO)) {
 		fprintf(stderr,
 			"hvtrace: -o FILE says where the picture goes (hvtrace flame -o trace.svg)\n");
@@ -117,11 +115,12 @@ int cmd_flame(int argc, char **argv)
 	struct flame_options opt = {.width = 1200};
 	const struct option_row rows[] = {
 		OPT_STRING('o', "output", &opt.out, "FILE", "where to (default: standard output)"),
-		OPT_STRING('b', "by", &opt.by, "WHAT", "what widths are: cpu, time, calls"),
+		OPT_ONE_OF(weight_name, 'b', "by", &opt.by, "WHAT",
+			   "what widths are: cpu, time, calls"),
 		OPT_FLAG('F', "folded", &opt.folded,
 			 "no picture: a line for each stack, a;b;c N (times: nanoseconds)"),
-		OPT_STRING('r', "root", &opt.report.root, "FUNCTION",
-			   "only this function, or those that match, and what is called"),
+		OPT_STRING_OF("traced-function", 'r', "root", &opt.report.root, "FUNCTION",
+			      "only this function, or those that match, and what is called"),
 		OPT_FLAG('T', "tasks", &opt.report.tasks, "tasks apart, below their functions"),
 		OPT_FLAG('N', "names", &opt.report.names, "the same, tasks of one name together"),
 		REPORT_OPTION_ROWS(&opt.report),

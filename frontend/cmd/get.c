@@ -75,7 +75,7 @@ int cmd_get(int argc, char **argv)
 	const char *guest = NULL;
 	const struct option_row rows[] = {
 		CONNECT_OPTION_ROW(&guest),
-		OPT_END,
+		OPT_OPERANDS("trace-file"),
 	};
 	int first = options_parse(argc, argv, rows, &get_usage);
 

@@ -85,10 +85,7 @@ static int graph_checked(const struct graph_options *opt)
 
 	if (!report_options_check(&opt->report))
 		return EXIT_USAGE;
-	if (!order_parse(opt->sort, &how.order)) {
-		fprintf(stderr, "hvtrace: --sort %s: there are " ORDER_NAMES "\n", opt->sort);
-		return EXIT_USAGE;
-	}
+	order_parse(opt->sort, &how.order);
 	if (opt->min && !duration_parse(opt->min, &how.min)) {
 		fprintf(stderr,
 			"hvtrace: --min %s: not a time (such as 500ns, 20us, 1.5ms; a mere "
@@ -103,15 +100,16 @@ int cmd_graph(int argc, char **argv)
 {
 	struct graph_options opt = {.sort = "total"};
 	const struct option_row rows[] = {
-		OPT_STRING('s', "sort", &opt.sort, "KEY", "by " ORDER_NAMES " (default: total)"),
+		OPT_ONE_OF(order_name, 's', "sort", &opt.sort, "KEY",
+			   "by " ORDER_NAMES " (default: total)"),
 		OPT_NUMBER('d', "depth", &opt.depth, 1, CALLTREE_DEPTH, "N",
 			   "show at most N levels of calls"),
 		OPT_STRING('m', "min", &opt.min, "TIME",
 			   "leave out what took less in total (500ns, 20us, 1.5ms; a number: us)"),
-		OPT_STRING('r', "root", &opt.report.root, "FUNCTION",
-			   "only this function, or those that match, and what is called"),
-		OPT_STRING('c', "callers", &opt.callers, "FUNCTION",
-			   "the other way round: who calls it, and who calls those"),
+		OPT_STRING_OF("traced-function", 'r', "root", &opt.report.root, "FUNCTION",
+			      "only this function, or those that match, and what is called"),
+		OPT_STRING_OF("traced-function", 'c', "callers", &opt.callers, "FUNCTION",
+			      "the other way round: who calls it, and who calls those"),
 		OPT_FLAG('T', "tasks", &opt.report.tasks, "a tree for each task"),
 		OPT_FLAG('N', "names", &opt.report.names, "a tree for all tasks of one name"),
 		REPORT_OPTION_ROWS(&opt.report),

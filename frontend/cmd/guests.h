@@ -26,6 +26,9 @@ struct run_options {
 		.memory = 1024 * MIB, .cpus = 1                                                    \
 	}
 
+/* What --machine may be, i from 0 on, up to NULL. */
+const char *run_machine_name(unsigned int i);
+
 /* Which guest it is. */
 #define RUN_OPTION_ROWS(opt)                                                                       \
 	OPT_STRING('k', "kernel", &(opt)->kernel, "FILE",                                          \
@@ -37,7 +40,7 @@ struct run_options {
 			    "guest RAM; K, M, G for other units (default: 1024)"),                 \
 		OPT_NUMBER('c', "cpus", &(opt)->cpus, 1, MACHINE_MAX_VCPUS, "N",                   \
 			   "vCPUs (default: 1)"),                                                  \
-		OPT_STRING(0, "machine", &(opt)->machine, "NAME",                                  \
+		OPT_ONE_OF(run_machine_name, 0, "machine", &(opt)->machine, "NAME",                \
 			   "kvm, qemu, or what suits this host: auto (default)"),                  \
 		OPT_STRING(0, "connect", &(opt)->connect, "URI",                                   \
 			   "libvirt for qemu (default: qemu:///system)")

@@ -254,10 +254,8 @@ static int latency(struct latency_options *opt)
 {
 	bool own = opt->target.name, is_file = own && job_is_file(opt->target.name);
 
-	if (!latency_sort_parse(opt->sort, &opt->by))
-		fprintf(stderr, "hvtrace: --sort %s: there are " LATENCY_SORT_NAMES "\n",
-			opt->sort);
-	else if (own && opt->guest)
+	latency_sort_parse(opt->sort, &opt->by);
+	if (own && opt->guest)
 		fprintf(stderr, "hvtrace: --guest is for a trace under way, not for a DOMAIN\n");
 	else if (!own && (opt->tracer || opt->window_ms || opt->window_bytes || opt->no_sandbox ||
 			  opt->target.kernel))
@@ -268,7 +266,7 @@ static int latency(struct latency_options *opt)
 		fprintf(stderr,
 			"hvtrace: --for, --window, --window-memory and --kernel are for a DOMAIN, not for "
 			"a FILE (hvtrace latency --help)\n");
-	else if (!opt->tracer || option_is_one_of("tracer", opt->tracer, latency_tracer))
+	else
 		return is_file ? latency_file(opt) : own ? latency_attach(opt) : latency_live(opt);
 	return EXIT_USAGE;
 }
@@ -277,7 +275,7 @@ int cmd_latency(int argc, char **argv)
 {
 	struct latency_options opt = {.sort = "max", .rows = 20};
 	const struct option_row rows[] = {
-		OPT_STRING('s', "sort", &opt.sort, "KEY",
+		OPT_ONE_OF(latency_sort_name, 's', "sort", &opt.sort, "KEY",
 			   "by " LATENCY_SORT_NAMES " (default: max)"),
 		OPT_NUMBER('l', "limit", &opt.rows, 1, 1000, "N",
 			   "show at most N rows (default: 20)"),
@@ -287,8 +285,8 @@ int cmd_latency(int argc, char **argv)
 		OPT_FLAG('j', "json", &opt.json, "for programs: one object of JSON"),
 		OPT_STRING('o', "output", &opt.out, "FILE", "where it goes (default: stdout)"),
 		CONNECT_OPTION_ROW(&opt.guest),
-		OPT_STRING(
-			't', "tracer", &opt.tracer, "NAME",
+		OPT_ONE_OF(
+			latency_tracer, 't', "tracer", &opt.tracer, "NAME",
 			"of DOMAIN: irqsoff (default), preemptoff, wakeup: those of docs/latency.md"),
 		OPT_TIME(0, "window", &opt.window_ms, "TIME",
 			 "how long to trace DOMAIN (5, 1.5s, 200ms, 2m; default: 5s)"),

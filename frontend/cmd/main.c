@@ -10,38 +10,38 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Each has a page, docs/man/hvtrace-NAME.1. */
+/*
+ * Each has a page, docs/man/hvtrace-NAME.1. With a second word it is another form of the command
+ * above it, with options of its own.
+ */
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *help;
-	const char *second; /* "run": hvtrace NAME run has options of its own */
 } commands[] = {
-	{"run", cmd_run, "boot a kernel in a machine of its own and trace it", NULL},
-	{"boot", cmd_boot, "boot a kernel, and show what of that takes long", NULL},
-	{"attach", cmd_attach, "trace a running guest of libvirt or QEMU for a while", NULL},
+	{"run", cmd_run, "boot a kernel in a machine of its own and trace it"},
+	{"boot", cmd_boot, "boot a kernel, and show what of that takes long"},
+	{"attach", cmd_attach, "trace a running guest of libvirt or QEMU for a while"},
 	{"record", cmd_record,
-	 "trace a guest, and record it to a trace.dat for trace-cmd and others", "run"},
-	{"show", cmd_show, "print a trace that is under way", NULL},
-	{"get", cmd_get, "read a file of a trace that is under way", NULL},
-	{"set", cmd_set, "write to a file of a trace that is under way", NULL},
-	{"graph", cmd_graph, "show the calls of a trace as one tree, with times and counts", NULL},
-	{"top", cmd_top, "show what a guest's kernel is busy with, again and again", NULL},
-	{"flame", cmd_flame, "draw the calls of a trace as a flame graph (SVG)", NULL},
-	{"latency", cmd_latency, "show how long interrupts are off, or tasks wait, as histograms",
-	 NULL},
-	{"wakeups", cmd_wakeups, "show how long tasks wait for a vCPU", NULL},
-	{"offcpu", cmd_offcpu, "show how long tasks are off the CPU, and why", NULL},
-	{"syscalls", cmd_syscalls, "show what system calls take, and which fail", NULL},
-	{"report", cmd_report, "print what is in a trace.dat file", NULL},
-	{"export", cmd_export, "write what is in a trace.dat file for Perfetto and other programs",
-	 NULL},
-	{"repair", cmd_repair, "complete a recording whose hvtrace was killed", NULL},
-	{"list", cmd_list, "list the guests of libvirt and those that are traced", NULL},
-	{"events", cmd_events, "list the trace events of a kernel image or a running guest", NULL},
-	{"symbols", cmd_symbols, "show what a kernel image says about itself", NULL},
-	{"check-host", cmd_check_host, "say what of hvtrace works on this host, or with a guest",
-	 NULL},
+	 "trace a guest, and record it to a trace.dat for trace-cmd and others"},
+	{"record run", cmd_record, "boot a kernel as run does, and record it as well"},
+	{"show", cmd_show, "print a trace that is under way"},
+	{"get", cmd_get, "read a file of a trace that is under way"},
+	{"set", cmd_set, "write to a file of a trace that is under way"},
+	{"graph", cmd_graph, "show the calls of a trace as one tree, with times and counts"},
+	{"top", cmd_top, "show what a guest's kernel is busy with, again and again"},
+	{"flame", cmd_flame, "draw the calls of a trace as a flame graph (SVG)"},
+	{"latency", cmd_latency, "show how long interrupts are off, or tasks wait, as histograms"},
+	{"wakeups", cmd_wakeups, "show how long tasks wait for a vCPU"},
+	{"offcpu", cmd_offcpu, "show how long tasks are off the CPU, and why"},
+	{"syscalls", cmd_syscalls, "show what system calls take, and which fail"},
+	{"report", cmd_report, "print what is in a trace.dat file"},
+	{"export", cmd_export, "write what is in a trace.dat file for Perfetto and other programs"},
+	{"repair", cmd_repair, "complete a recording whose hvtrace was killed"},
+	{"list", cmd_list, "list the guests of libvirt and those that are traced"},
+	{"events", cmd_events, "list the trace events of a kernel image or a running guest"},
+	{"symbols", cmd_symbols, "show what a kernel image says about itself"},
+	{"check-host", cmd_check_host, "say what of hvtrace works on this host, or with a guest"},
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -70,7 +70,7 @@ static int leave(int status)
 static const struct command *find(const char *name)
 {
 	for (size_t i = 0; i < COMMANDS; i++)
-		if (!strcmp(name, commands[i].name))
+		if (!strcmp(name, commands[i].name) && !strchr(name, ' '))
 			return &commands[i];
 	return NULL;
 }
@@ -99,48 +99,69 @@ static int unknown(const char *name)
 }
 
 /* What a command prints of its table of options. */
-static void describe(const struct command *command, const char *second, const char *form)
+static void describe(const struct command *command, const char *form)
 {
-	char title[64], word[32], option[32], *argv[] = {title, word, option, NULL};
+	char title[64], word[64], option[64], *argv[] = {title, word, option, NULL};
+	const char *second = strchr(command->name, ' ');
 
 	snprintf(title, sizeof(title), "hvtrace %s", command->name);
 	snprintf(option, sizeof(option), "--help=%s", form);
-	snprintf(word, sizeof(word), "%s", second ? second : option);
-	if (!second)
-		argv[2] = NULL;
+	snprintf(word, sizeof(word), "%s", second ? second + 1 : option);
+	argv[2] = second ? option : NULL;
 	command->run(second ? 3 : 2, argv);
+}
+
+/* It itself, or with a second word behind it. */
+static bool is_form_of(const struct command *form, const struct command *command)
+{
+	size_t len = strlen(command->name);
+
+	return !strncmp(form->name, command->name, len) &&
+	       (form->name[len] == ' ' || !form->name[len]);
 }
 
 /* What the tables of options are for manual pages and shells: of all commands, or of one. */
 static int describe_all(const char *name, const struct command *only)
 {
 	const struct option_form *form = option_form_find(name);
-	struct option_command all[COMMANDS + 1] = {{NULL, NULL, NULL}};
+	struct option_command all[COMMANDS + 1] = {{NULL, NULL}};
 
 	if (!form)
 		return option_is_one_of("as", name, option_form_name) ? EXIT_OK : EXIT_USAGE;
 	for (size_t i = 0; i < COMMANDS; i++)
-		all[i] = (struct option_command){commands[i].name, commands[i].help,
-						 commands[i].second};
+		all[i] = (struct option_command){commands[i].name, commands[i].help};
 	if (!only)
 		form->begin(stdout, all);
-	for (const struct command *c = commands; c < commands + COMMANDS; c++) {
-		if (only && c != only)
-			continue;
-		describe(c, NULL, name);
-		if (c->second)
-			describe(c, c->second, name);
-	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!only || is_form_of(&commands[i], only))
+			describe(&commands[i], name);
 	if (!only)
 		form->end(stdout);
 	return output_end(EXIT_OK);
 }
 
+/* "help record run" */
+static bool has_form(const char *name, const char *second)
+{
+	char both[64];
+
+	snprintf(both, sizeof(both), "%s %s", name, second);
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(both, commands[i].name))
+			return true;
+	return false;
+}
+
 static int help_about(int argc, char **argv)
 {
-	char option[] = "--help", *words[] = {argv[0], option, NULL};
+	char option[] = "--help", *words[] = {argv[0], option, NULL, NULL};
 	const struct command *command = find(argv[1]);
 
+	if (argc == 3 && has_form(argv[1], argv[2])) {
+		words[1] = argv[2];
+		words[2] = option;
+		return run(command, 3, words);
+	}
 	if (argc > 2) {
 		fprintf(stderr,
 			"hvtrace: help takes one command: %s %s (hvtrace --help lists them)\n",
@@ -188,6 +209,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(name, "help"))
 		return help(argc - 1, argv + 1);
+	if (!strcmp(name, "complete"))
+		return output_end(cmd_complete(argc - 1, argv + 1));
 	if (argc > 1)
 		return unknown(name);
 	usage(stderr);

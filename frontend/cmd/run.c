@@ -292,16 +292,14 @@ int run_guest(const struct run_options *opt)
 	return status;
 }
 
-/* What --machine may be. */
-static const char *run_machine_name(unsigned int i)
+const char *run_machine_name(unsigned int i)
 {
 	return i ? machine_backend(i - 1, NULL) : "auto";
 }
 
 bool run_options_check(const struct run_options *opt)
 {
-	if (!option_is_one_of("machine", opt->machine, run_machine_name) ||
-	    !session_options_check(&opt->session))
+	if (!session_options_check(&opt->session))
 		return false;
 	session_options_warn(&opt->session);
 	return true;

@@ -197,7 +197,7 @@ int cmd_set(int argc, char **argv)
 		OPT_FLAG('a', "append", &opt.append, "add to what is in the file, as >> does"),
 		OPT_FLAG(0, "make", &opt.make, "make an instance, as mkdir does"),
 		OPT_FLAG(0, "remove", &opt.remove, "remove an instance, as rmdir does"),
-		OPT_END,
+		OPT_OPERANDS("trace-setting"),
 	};
 	int first = options_parse(argc, argv, rows, &set_usage);
 

@@ -43,8 +43,8 @@ int cmd_show(int argc, char **argv)
 	const struct option_row rows[] = {
 		OPT_FLAG('f', "follow", &opt.follow, "what comes, as it comes (trace_pipe)"),
 		OPT_FLAG('s', "snapshot", &opt.snapshot, "the snapshot"),
-		OPT_STRING('I', "instance", &opt.instance, "NAME",
-			   "an instance (default: the top level)"),
+		OPT_STRING_OF("instance", 'I', "instance", &opt.instance, "NAME",
+			      "an instance (default: the top level)"),
 		CONNECT_OPTION_ROW(&opt.guest),
 		OPT_END,
 	};

@@ -19,9 +19,9 @@ struct report_options {
 /* What all reports know. */
 #define REPORT_OPTION_ROWS(opt)                                                                    \
 	CONNECT_OPTION_ROW(&(opt)->guest),                                                         \
-		OPT_STRING('I', "instance", &(opt)->instance, "NAME",                              \
-			   "an instance of that trace, or of a trace.dat (default: its top "       \
-			   "level)"),                                                              \
+		OPT_STRING_OF("instance", 'I', "instance", &(opt)->instance, "NAME",               \
+			      "an instance of that trace, or of a trace.dat (default: its top "    \
+			      "level)"),                                                           \
 		OPT_LIST('p', "pid", &(opt)->pids, "PID",                                          \
 			 "only this task, a thread as the trace shows it (repeatable)"),           \
 		OPT_FLAG(0, "no-idle", &(opt)->no_idle, "without the idle tasks, pid 0")

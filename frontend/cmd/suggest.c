@@ -70,6 +70,13 @@ static const struct vocabulary *vocabulary_of(const char *file)
 	return NULL;
 }
 
+const char *suggest_list(const char *file)
+{
+	const struct vocabulary *v = vocabulary_of(file);
+
+	return v ? v->list : NULL;
+}
+
 /* Without what commands and filters put around it: "!", "no", ":traceon", ":prev_pid == 1". */
 static void take_name(const struct vocabulary *v, const char *word, char *name, size_t size)
 {

@@ -15,5 +15,7 @@ void suggest_file(struct control_client *c, const char *path, char *hint, size_t
  * a function, an event, a tracer, a clock, an option. False: that is not what is wrong with them.
  */
 bool suggest_words(struct control_client *c, const char *file, char *const *words, int nr);
+/* The file that lists the words which a file takes; NULL: there is none. */
+const char *suggest_list(const char *file);
 
 #endif

@@ -187,7 +187,8 @@ int cmd_top(int argc, char **argv)
 	const struct option_row rows[] = {
 		OPT_TIME('i', "interval", &opt.interval_ms, "TIME",
 			 "between tables (500ms, 2s; default: 1s)"),
-		OPT_STRING('s', "sort", &opt.sort, "KEY", "by " ORDER_NAMES " (default: cpu)"),
+		OPT_ONE_OF(order_name, 's', "sort", &opt.sort, "KEY",
+			   "by " ORDER_NAMES " (default: cpu)"),
 		OPT_FLAG('1', "once", &opt.once, "print one table and end"),
 		OPT_NUMBER('n', "batch", &opt.batch, 1, UINT32_MAX, "N",
 			   "print N tables, one after the other, and end"),
@@ -197,15 +198,14 @@ int cmd_top(int argc, char **argv)
 		OPT_END,
 	};
 	int first = options_parse(argc, argv, rows, &top_usage), status = EXIT_USAGE;
-	enum order order;
+	enum order order = ORDER_CPU;
 
 	if (first == OPTIONS_HELP)
 		status = EXIT_OK;
 	else if (first >= 0 && argc - first > 1)
 		fprintf(stderr, "hvtrace: top takes one file at most (hvtrace top --help)\n");
-	else if (first >= 0 && !order_parse(opt.sort, &order))
-		fprintf(stderr, "hvtrace: --sort %s: there are " ORDER_NAMES "\n", opt.sort);
 	else if (first >= 0 && report_options_check(&opt.report)) {
+		order_parse(opt.sort, &order);
 		opt.report.file = first < argc ? argv[first] : NULL;
 		status = opt.report.file ? top_of_file(&opt, order) : top(&opt, order);
 	}

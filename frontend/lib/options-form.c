@@ -6,6 +6,9 @@
 
 static const struct option_form *const forms[] = {
 	&option_form_man,
+	&option_form_bash,
+	&option_form_zsh,
+	&option_form_fish,
 };
 
 const char *option_form_name(unsigned int i)

@@ -20,10 +20,11 @@ static int print_left(char *buf, size_t size, const struct option_row *row)
 /* Where the texts begin: behind the longest name, unless that is very long. */
 static int text_column(const struct option_row *rows)
 {
+	char left[64];
 	int column = 0;
 
 	for (; rows->name; rows++) {
-		int len = print_left(NULL, 0, rows) + 3;
+		int len = print_left(left, sizeof(left), rows) + 3;
 
 		if (len > column && len <= COLUMN_MAX)
 			column = len;

@@ -136,7 +136,10 @@ static void man_begin(FILE *out, const struct option_command *command)
 {
 	fputs("@COMMANDS@\n", out);
 	for (; command->name; command++) {
-		fprintf(out, ".It Xr hvtrace-%s 1\n", command->name);
+		if (strchr(command->name, ' '))
+			fprintf(out, ".It Nm hvtrace %s\n", command->name);
+		else
+			fprintf(out, ".It Xr hvtrace-%s 1\n", command->name);
 		print_text(out, command->help);
 	}
 }

@@ -152,6 +152,8 @@ static int row_set(const struct option_row *row, const char *text)
 		*(bool *)row->value = true;
 		return 0;
 	case OPTION_STRING:
+		if (row->names && !option_is_one_of(row->name, text, row->names))
+			return OPTIONS_BAD;
 		*(const char **)row->value = text;
 		return 0;
 	case OPTION_LIST:

@@ -26,6 +26,16 @@ enum option_kind {
 	OPTION_TIME,
 };
 
+/*
+ * What completes a value or an operand in a shell. NULL: what its name in capitals says, if that is
+ * one of those in options-complete.c. The first ones are the shell's, others are kinds of
+ * frontend/cmd/candidates.c.
+ */
+#define COMPLETE_NOTHING	""
+#define COMPLETE_FILE		"file"
+#define COMPLETE_DIRECTORY	"directory"
+#define COMPLETE_DOMAIN_OR_FILE "domain-or-file"
+
 /* One option. Make rows with the OPT_* macros, which check the variable's type. */
 struct option_row {
 	char letter;	  /* 0: long form only */
@@ -35,43 +45,56 @@ struct option_row {
 	enum option_kind kind;
 	void *value;
 	uint64_t min, max; /* of numbers */
+	/* The values that there are, i from 0 on, up to NULL; others are refused. NULL: any. */
+	const char *(*names)(unsigned int i);
+	const char *complete; /* a value, in the row that ends the table operands */
 };
 
 #define OPT_VALUE(type, p) (1 ? (p) : (type *)0)
 #define OPT_FLAG(l, n, p, h)                                                                       \
 	{                                                                                          \
-		l, n, NULL, h, OPTION_FLAG, OPT_VALUE(bool, p), 0, 0                               \
+		l, n, NULL, h, OPTION_FLAG, OPT_VALUE(bool, p), 0, 0, NULL, NULL                   \
 	}
-#define OPT_STRING(l, n, p, a, h)                                                                  \
+#define OPT_STRING(l, n, p, a, h) OPT_STRING_OF(NULL, l, n, p, a, h)
+#define OPT_LIST(l, n, p, a, h)	  OPT_LIST_OF(NULL, l, n, p, a, h)
+/* Strings that a shell completes with c. */
+#define OPT_STRING_OF(c, l, n, p, a, h)                                                            \
 	{                                                                                          \
-		l, n, a, h, OPTION_STRING, OPT_VALUE(const char *, p), 0, 0                        \
+		l, n, a, h, OPTION_STRING, OPT_VALUE(const char *, p), 0, 0, NULL, c               \
 	}
-#define OPT_LIST(l, n, p, a, h)                                                                    \
+#define OPT_LIST_OF(c, l, n, p, a, h)                                                              \
 	{                                                                                          \
-		l, n, a, h, OPTION_LIST, OPT_VALUE(struct option_list, p), 0, 0                    \
+		l, n, a, h, OPTION_LIST, OPT_VALUE(struct option_list, p), 0, 0, NULL, c           \
+	}
+/* One of the names that f gives. */
+#define OPT_ONE_OF(f, l, n, p, a, h)                                                               \
+	{                                                                                          \
+		l, n, a, h, OPTION_STRING, OPT_VALUE(const char *, p), 0, 0, f, NULL               \
 	}
 #define OPT_NUMBER(l, n, p, lo, hi, a, h)                                                          \
 	{                                                                                          \
-		l, n, a, h, OPTION_NUMBER, OPT_VALUE(uint64_t, p), lo, hi                          \
+		l, n, a, h, OPTION_NUMBER, OPT_VALUE(uint64_t, p), lo, hi, NULL, NULL              \
 	}
 /* Megabytes, or with a suffix K, M, G; stored in bytes. */
 #define OPT_SIZE_MB(l, n, p, lo, hi, a, h)                                                         \
 	{                                                                                          \
-		l, n, a, h, OPTION_SIZE_MB, OPT_VALUE(uint64_t, p), lo, hi                         \
+		l, n, a, h, OPTION_SIZE_MB, OPT_VALUE(uint64_t, p), lo, hi, NULL, NULL             \
 	}
 /* The same of kilobytes. */
 #define OPT_SIZE_KB(l, n, p, lo, hi, a, h)                                                         \
 	{                                                                                          \
-		l, n, a, h, OPTION_SIZE_KB, OPT_VALUE(uint64_t, p), lo, hi                         \
+		l, n, a, h, OPTION_SIZE_KB, OPT_VALUE(uint64_t, p), lo, hi, NULL, NULL             \
 	}
 /* Seconds, fractions allowed, or with a suffix ms, s, m, h; stored in milliseconds. */
 #define OPT_TIME(l, n, p, a, h)                                                                    \
 	{                                                                                          \
-		l, n, a, h, OPTION_TIME, OPT_VALUE(uint64_t, p), 1, UINT64_C(1) << 40              \
+		l, n, a, h, OPTION_TIME, OPT_VALUE(uint64_t, p), 1, UINT64_C(1) << 40, NULL, NULL  \
 	}
-#define OPT_END                                                                                    \
+#define OPT_END OPT_OPERANDS(NULL)
+/* The same; c completes the operands. */
+#define OPT_OPERANDS(c)                                                                            \
 	{                                                                                          \
-		0, NULL, NULL, NULL, OPTION_FLAG, NULL, 0, 0                                       \
+		0, NULL, NULL, NULL, OPTION_FLAG, NULL, 0, 0, NULL, c                              \
 	}
 
 /* A command's face: what --help prints above its options. */

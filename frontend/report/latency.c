@@ -291,15 +291,20 @@ bool latency_report_range(const struct latency_report *r, size_t nr, unsigned in
 
 /* --- order ----------------------------------------------------------------------------------- */
 
+static const char *const sort_names[] = {
+	[LATENCY_MAX] = "max",	   [LATENCY_P99] = "p99",     [LATENCY_MEAN] = "mean",
+	[LATENCY_TOTAL] = "total", [LATENCY_COUNT] = "count",
+};
+
+const char *latency_sort_name(unsigned int i)
+{
+	return i < sizeof(sort_names) / sizeof(sort_names[0]) ? sort_names[i] : NULL;
+}
+
 bool latency_sort_parse(const char *name, enum latency_sort *by)
 {
-	static const char *const names[] = {
-		[LATENCY_MAX] = "max",	   [LATENCY_P99] = "p99",     [LATENCY_MEAN] = "mean",
-		[LATENCY_TOTAL] = "total", [LATENCY_COUNT] = "count",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(names[i], name)) {
+	for (unsigned int i = 0; latency_sort_name(i); i++)
+		if (!strcmp(latency_sort_name(i), name)) {
 			*by = (enum latency_sort)i;
 			return true;
 		}

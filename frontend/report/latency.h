@@ -45,6 +45,8 @@ void latency_report_free(struct latency_report *r);
 #define LATENCY_SORT_NAMES "max, p99, mean, total and count"
 enum latency_sort { LATENCY_MAX, LATENCY_P99, LATENCY_MEAN, LATENCY_TOTAL, LATENCY_COUNT };
 
+/* i from 0 on, up to NULL. */
+const char *latency_sort_name(unsigned int i);
 bool latency_sort_parse(const char *name, enum latency_sort *by);
 /* Who has most comes first. */
 void latency_report_sort(struct latency_report *r, enum latency_sort by);

@@ -5,20 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const order_names[] = {
+	[ORDER_TOTAL] = "total", [ORDER_SELF] = "self", [ORDER_CALLS] = "calls",
+	[ORDER_AVG] = "avg",	 [ORDER_MAX] = "max",	[ORDER_CPU] = "cpu",
+	[ORDER_NAME] = "name",
+};
+
+const char *order_name(unsigned int i)
+{
+	return i < sizeof(order_names) / sizeof(order_names[0]) ? order_names[i] : NULL;
+}
+
 bool order_parse(const char *name, enum order *order)
 {
-	static const char *const names[] = {
-		[ORDER_TOTAL] = "total", [ORDER_SELF] = "self", [ORDER_CALLS] = "calls",
-		[ORDER_AVG] = "avg",	 [ORDER_MAX] = "max",	[ORDER_CPU] = "cpu",
-		[ORDER_NAME] = "name",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(names[i], name)) {
+	for (unsigned int i = 0; order_name(i); i++)
+		if (!strcmp(order_name(i), name)) {
 			*order = (enum order)i;
 			return true;
 		}
-	}
 	return false;
 }
 

@@ -9,6 +9,8 @@ enum order { ORDER_TOTAL, ORDER_SELF, ORDER_CALLS, ORDER_AVG, ORDER_MAX, ORDER_C
 
 #define ORDER_NAMES "total, self, calls, avg, max, cpu or name"
 
+/* i from 0 on, up to NULL. */
+const char *order_name(unsigned int i);
 bool order_parse(const char *name, enum order *order);
 /* The average is that of total. */
 uint64_t order_value(const struct call_stats *st, enum order order);

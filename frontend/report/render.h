@@ -20,6 +20,8 @@ void render_graph(const struct calltree *t, const struct render_graph *opt, stru
 
 enum weight { WEIGHT_CPU, WEIGHT_TIME, WEIGHT_CALLS };
 
+/* i from 0 on, up to NULL. */
+const char *weight_name(unsigned int i);
 bool weight_parse(const char *name, enum weight *by);
 /* Of the function itself; of it and all that it calls. */
 uint64_t weight_self(const struct call_stats *st, enum weight by);

@@ -4,17 +4,24 @@
 
 #include <string.h>
 
+static const char *const weight_names[] = {
+	[WEIGHT_CPU] = "cpu",
+	[WEIGHT_TIME] = "time",
+	[WEIGHT_CALLS] = "calls",
+};
+
+const char *weight_name(unsigned int i)
+{
+	return i < sizeof(weight_names) / sizeof(weight_names[0]) ? weight_names[i] : NULL;
+}
+
 bool weight_parse(const char *name, enum weight *by)
 {
-	static const char *const names[] = {
-		[WEIGHT_CPU] = "cpu", [WEIGHT_TIME] = "time", [WEIGHT_CALLS] = "calls"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(names[i], name)) {
+	for (unsigned int i = 0; weight_name(i); i++)
+		if (!strcmp(weight_name(i), name)) {
 			*by = (enum weight)i;
 			return true;
 		}
-	}
 	return false;
 }
 

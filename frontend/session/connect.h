@@ -9,8 +9,8 @@ struct control_client;
 
 /* The row for it in the option table of a command. */
 #define CONNECT_OPTION_ROW(guest)                                                                  \
-	OPT_STRING(                                                                                \
-		'g', "guest", guest, "NAME",                                                       \
+	OPT_STRING_OF(                                                                             \
+		"guest", 'g', "guest", guest, "NAME",                                              \
 		"which trace: name of its guest, or pid of its hvtrace (default: the only one)")
 
 /*

@@ -15,7 +15,7 @@ static const char *const engines[] = {
 	[TRACE_ENGINE_TRAMPOLINE] = "trampoline",
 };
 
-static const char *engine_name(unsigned int i)
+const char *session_engine_name(unsigned int i)
 {
 	return i < sizeof(engines) / sizeof(engines[0]) ? engines[i] : NULL;
 }
@@ -27,13 +27,13 @@ static const char *const panic_actions[] = {
 	[TRACE_ON_PANIC_SNAPSHOT] = "snapshot",
 };
 
-static const char *panic_action_name(unsigned int i)
+const char *session_panic_action_name(unsigned int i)
 {
 	return i < sizeof(panic_actions) / sizeof(panic_actions[0]) ? panic_actions[i] : NULL;
 }
 
 /* In the order of the alphabet: there are too many to be looked through. */
-static const char *tracer_name(unsigned int i)
+const char *session_tracer_name(unsigned int i)
 {
 	const char *name, *other;
 
@@ -48,26 +48,26 @@ static const char *tracer_name(unsigned int i)
 	return NULL;
 }
 
-static const char *clock_name(unsigned int i)
+const char *session_clock_name(unsigned int i)
 {
 	return trace_clock_name(i, NULL);
 }
 
-static const char *form_name(unsigned int i)
+const char *session_form_name(unsigned int i)
 {
 	return trace_form_name(i, NULL, NULL);
 }
 
 static const char *const file_versions[] = {"7", "6", NULL};
 
-static const char *file_version_name(unsigned int i)
+const char *session_file_version_name(unsigned int i)
 {
 	return file_versions[i];
 }
 
 static const char *const compressions[] = {"zstd", "none", NULL};
 
-static const char *compression_name(unsigned int i)
+const char *session_compression_name(unsigned int i)
 {
 	return compressions[i];
 }
@@ -91,7 +91,7 @@ enum trace_engine session_options_engine(const struct session_options *opt)
 {
 	unsigned int i = TRACE_ENGINE_AUTO;
 
-	while (engine_name(i + 1) && strcmp(engine_name(i), opt->engine))
+	while (session_engine_name(i + 1) && strcmp(session_engine_name(i), opt->engine))
 		i++;
 	return (enum trace_engine)i;
 }
@@ -103,7 +103,8 @@ enum trace_on_panic session_options_on_panic(const struct session_options *opt, 
 	/* A guest that hangs in panic() has no more to show; one of ours goes on to its end. */
 	if (!opt->on_panic)
 		return running ? TRACE_ON_PANIC_STOP : TRACE_ON_PANIC_IGNORE;
-	while (panic_action_name(i + 1) && strcmp(panic_action_name(i), opt->on_panic) != 0)
+	while (session_panic_action_name(i + 1) &&
+	       strcmp(session_panic_action_name(i), opt->on_panic) != 0)
 		i++;
 	return (enum trace_on_panic)i;
 }
@@ -204,14 +205,7 @@ static bool host_events_fit(const struct session_options *opt)
 
 bool session_options_check(const struct session_options *opt)
 {
-	return (!opt->tracer || option_is_one_of("tracer", opt->tracer, tracer_name)) &&
-	       (!opt->clock || option_is_one_of("clock", opt->clock, clock_name)) &&
-	       (!opt->on_panic || option_is_one_of("on-panic", opt->on_panic, panic_action_name)) &&
-	       option_is_one_of("engine", opt->engine, engine_name) &&
-	       option_is_one_of("format", opt->format, form_name) && form_fits(opt) &&
-	       option_is_one_of("file-version", opt->file_version, file_version_name) &&
-	       option_is_one_of("compression", opt->compression, compression_name) &&
-	       host_events_fit(opt) && categories_exist(&opt->events) &&
+	return form_fits(opt) && host_events_fit(opt) && categories_exist(&opt->events) &&
 	       settings_make_sense(&opt->settings);
 }
 

@@ -41,7 +41,7 @@ struct session_options {
 
 /* Rows for the option table of a command that traces. */
 #define SESSION_OPTION_ROWS(opt)                                                                   \
-	OPT_STRING('t', "tracer", &(opt)->tracer, "NAME",                                          \
+	OPT_ONE_OF(session_tracer_name, 't', "tracer", &(opt)->tracer, "NAME",                     \
 		   "function (default), function_graph, irqsoff, wakeup, nop "                     \
 		   "and others: see the man page"),                                                \
 		OPT_LIST('f', "filter", &(opt)->filter, "GLOB",                                    \
@@ -59,7 +59,7 @@ struct session_options {
 			 "run vCPUs (globs: 'kvm:*'); may be repeated"),                           \
 		OPT_LIST('P', "pid", &(opt)->pids, "PID",                                          \
 			 "trace only this task of the guest; may be repeated"),                    \
-		OPT_STRING(0, "engine", &(opt)->engine, "NAME",                                    \
+		OPT_ONE_OF(session_engine_name, 0, "engine", &(opt)->engine, "NAME",               \
 			   "auto (default), trampoline (no exits) or trap"),                       \
 		OPT_FLAG(0, "lossless", &(opt)->lossless,                                          \
 			 "trampolines: let the guest wait rather than lose records"),              \
@@ -80,7 +80,7 @@ struct session_options {
 			    "KB",                                                                  \
 			    "ring buffer of each vCPU; K, M, G for other units (default: 32M, "    \
 			    "less of more than 8)"),                                               \
-		OPT_STRING('C', "clock", &(opt)->clock, "NAME",                                    \
+		OPT_ONE_OF(session_clock_name, 'C', "clock", &(opt)->clock, "NAME",                \
 			   "global (default), local, counter, uptime, perf, mono, mono_raw, "      \
 			   "boot, tai, x86-tsc or host"),                                          \
 		OPT_STRING(0, "from", &(opt)->from, "FUNCTION",                                    \
@@ -93,19 +93,28 @@ struct session_options {
 			   "function_graph: leave out shorter calls (tracing_thresh)"),            \
 		OPT_NUMBER(0, "max-us", &(opt)->max_us, 1, UINT64_C(1) << 40, "US",                \
 			   "function_graph: leave out longer calls"),                              \
-		OPT_STRING(0, "on-panic", &(opt)->on_panic, "WHAT",                                \
+		OPT_ONE_OF(session_panic_action_name, 0, "on-panic", &(opt)->on_panic, "WHAT",     \
 			   "when the guest's kernel panics: stop, dump, snapshot or ignore"),      \
 		OPT_FLAG(0, "ignore-tracing-off", &(opt)->ignore_switches,                         \
 			 "the guest's own tracing_off() and tracing_on() change nothing"),         \
-		OPT_STRING(0, "format", &(opt)->format, "NAME",                                    \
+		OPT_ONE_OF(session_form_name, 0, "format", &(opt)->format, "NAME",                 \
 			   "how the trace is printed: trace (default) or kft"),                    \
 		OPT_STRING('o', "output", &(opt)->output, "FILE",                                  \
 			   "where the trace goes (default: -, stdout); FILE.dat: recorded while "  \
 			   "it is under way, as trace-cmd record does"),                           \
-		OPT_STRING(0, "file-version", &(opt)->file_version, "N",                           \
-			   "of FILE.dat: 7 (default) or 6, for older programs"),                   \
-		OPT_STRING(0, "compression", &(opt)->compression, "NAME",                          \
-			   "of FILE.dat, version 7: zstd (default) or none")
+		OPT_ONE_OF(session_file_version_name, 0, "file-version", &(opt)->file_version,     \
+			   "N", "of FILE.dat: 7 (default) or 6, for older programs"),              \
+		OPT_ONE_OF(session_compression_name, 0, "compression", &(opt)->compression,        \
+			   "NAME", "of FILE.dat, version 7: zstd (default) or none")
+
+/* The names of which they choose one. */
+const char *session_tracer_name(unsigned int i); /* in the order of the alphabet: there are many */
+const char *session_engine_name(unsigned int i);
+const char *session_clock_name(unsigned int i);
+const char *session_panic_action_name(unsigned int i);
+const char *session_form_name(unsigned int i);
+const char *session_file_version_name(unsigned int i);
+const char *session_compression_name(unsigned int i);
 
 /* Whether there is what it names; else one line on stderr says what there is. */
 bool session_options_check(const struct session_options *opt);

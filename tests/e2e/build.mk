@@ -10,6 +10,7 @@ check-tests += tests/e2e/ordinary-user
 check-tests += tests/e2e/host-events
 check-tests += tests/e2e/run-forms
 check-tests += tests/e2e/command-line
+check-tests += tests/e2e/completion
 check-tests += tests/e2e/attach-forms
 
 full-tests  += tests/e2e/early-boot

@@ -9,16 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/lib/options.h"
+#include "frontend/lib/options-form.h"
 
 static const struct option_usage usage = {"prog [OPTION]...", "About prog.", "prog -x\nprog -l a"};
 
 struct values {
 	bool flag;
-	const char *string;
+	const char *string, *colour;
 	struct option_list list;
 	uint64_t number, size, time;
 };
+
+static const char *colour(unsigned int i)
+{
+	static const char *const names[] = {"red", "green", "blue"};
+
+	return i < 3 ? names[i] : NULL;
+}
 
 static int parse(struct values *v, int argc, const char **words)
 {
@@ -29,6 +36,7 @@ static int parse(struct values *v, int argc, const char **words)
 		OPT_NUMBER(0, "number", &v->number, 1, 100, "N", "a number"),
 		OPT_SIZE_MB('m', "memory", &v->size, 1 << 20, UINT64_C(1) << 40, "MB", "a size"),
 		OPT_TIME(0, "time", &v->time, "TIME", "a time"),
+		OPT_ONE_OF(colour, 0, "colour", &v->colour, "COLOUR", "a colour"),
 		OPT_END,
 	};
 	char *argv[16];
@@ -115,7 +123,7 @@ static void refuses_bad_words(void **state)
 		{"-z", "1"},	     {"--mem", "5"},
 		{"--numbe=5", "--"}, {"--flag=1", "--"},
 		{"--fla", "--"},     {"--hel", "--"},
-		{"--help=1", "--"},
+		{"--help=1", "--"},  {"--colour", "gre"},
 	};
 	struct values v = {0};
 
@@ -162,13 +170,9 @@ static void says_what_may_be_meant(void **state)
 	EXPECT_SAID("TEXT is missing after --string (prog --help)", "--string");
 	EXPECT_SAID("TEXT is missing after -s (prog --help)", "-xs");
 	EXPECT_SAID("--flag takes no value (prog --help)", "--flag=1");
-}
-
-static const char *colour(unsigned int i)
-{
-	static const char *const names[] = {"red", "green", "blue"};
-
-	return i < 3 ? names[i] : NULL;
+	EXPECT_SAID("--help takes no value (prog --help)", "--help=1");
+	EXPECT_SAID("--colour gren: there are red, green, blue; did you mean green?",
+		    "--colour=gren");
 }
 
 static void names_of_values(void **state)
@@ -189,26 +193,95 @@ static void names_of_values(void **state)
 	free(text);
 }
 
-static void help_has_a_line_for_each_row(void **state)
+#define SEVENTY "seventy columns of a text that has to go on in the next line of --help,"
+
+static struct option_list file_list;
+
+/* Rows of each kind, as a command has them. */
+static const struct option_row faces[] = {
+	OPT_FLAG('x', "flag", &(bool){false}, "a [flag]: isn't it"),
+	OPT_NUMBER(0, "number", &(uint64_t){0}, 1, 2, "N", "a number"),
+	OPT_LIST('f', "file", &file_list, "FILE", SEVENTY " as it is long"),
+	OPT_STRING_OF("guest", 'g', "guest", &(const char *){NULL}, "NAME", "a guest"),
+	OPT_ONE_OF(colour, 0, "colour", &(const char *){NULL}, "COLOUR", ".a colour"),
+	OPT_OPERANDS(NULL),
+};
+
+static const struct option_usage face = {
+	"hvtrace do [OPTION]... DOMAIN [FILE]...\n"
+	"       hvtrace do --flag DIRECTORY",
+	"About do.",
+	"hvtrace do -x\nhvtrace do -g a",
+};
+
+static char *printed(const char *form)
 {
-	const struct option_row rows[] = {
-		OPT_FLAG('x', "flag", &(bool){false}, "a flag"),
-		OPT_NUMBER(0, "number", &(uint64_t){0}, 1, 2, "N", "a number"),
-		OPT_END,
-	};
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
-	(void)state;
-	options_print(out, rows, &usage);
+	assert_non_null(out);
+	if (form)
+		option_form_find(form)->command(out, "hvtrace do", faces, &face);
+	else
+		options_print(out, faces, &face);
 	fclose(out);
-	assert_non_null(strstr(text, "usage: prog [OPTION]..."));
-	assert_non_null(strstr(text, "  -x, --flag"));
-	assert_non_null(strstr(text, "      --number N"));
-	assert_non_null(strstr(text, "-h, --help"));
-	assert_non_null(strstr(text, "\nexamples:\n  $ prog -x\n  $ prog -l a\n"));
+	return text;
+}
+
+static void has(const char *form, const char *const *lines)
+{
+	char *text = printed(form);
+
+	for (; *lines; lines++)
+		if (!strstr(text, *lines))
+			fail_msg("%s is not in %s", *lines, text);
 	free(text);
+}
+
+#define HAS(form, ...) has(form, (const char *const[]){__VA_ARGS__, NULL})
+
+static const char wrapped[] = "  -f, --file FILE           " SEVENTY "\n"
+			      "                            as it is long\n";
+
+static void help_has_a_line_for_each_row(void **state)
+{
+	char *text = printed(NULL);
+
+	(void)state;
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		assert_true(strcspn(line, "\n") <= 100);
+	free(text);
+	HAS(NULL, "usage: hvtrace do [OPTION]...", "  -x, --flag ", "      --number N ", wrapped,
+	    "-h, --help", "\nexamples:\n  $ hvtrace do -x\n  $ hvtrace do -g a\n");
+}
+
+/* An option that the synopsis names itself is not there twice. */
+static void manual_has_synopsis_and_options(void **state)
+{
+	char *text = printed("man");
+
+	(void)state;
+	assert_null(strstr(text, ".Op Fl x"));
+	free(text);
+	HAS("man", "@SYNOPSIS@\n.Nm hvtrace do\n.Op Fl Fl number Ar N\n.Op Fl f Ar FILE\n",
+	    ".Ar DOMAIN\n.Op Ar FILE ...\n.Nm hvtrace do\n.Fl Fl flag\n.Ar DIRECTORY\n@OPTIONS@\n",
+	    ".It Fl x , Fl Fl flag\na [flag]: isn't it\n",
+	    ".It Fl Fl colour Ar COLOUR\n\\&.a colour\n");
+}
+
+static void shells_have_values_and_operands(void **state)
+{
+	(void)state;
+	HAS("bash", "\t'do')\n\t\toperands='file'\n\t\toptions=(-x --flag --number -f --file ",
+	    "['--number']=''\n", "['--file']='file' ['-f']='file'\n",
+	    "['--guest']='guest' ['-g']='guest'\n", "['--colour']='=red green blue'\n");
+	HAS("zsh", "'(-x --flag)-x[a \\[flag\\]: isn'\\''t it]'\n", "'*--file=[",
+	    "]:FILE:_files'\n", "]:NAME: _hvtrace_ask guest'\n", "]:COLOUR:(red green blue)'\n",
+	    "'*:operand:_files'\n");
+	HAS("fish", " -s x -l flag -d 'a [flag]: isn\\'t it'\n", " -s f -l file -r -F -d '",
+	    " -l guest -r -f -a '(__hvtrace_ask guest)' ", " -l colour -r -f -a 'red green blue' ",
+	    "complete -c hvtrace -n '__hvtrace_is do' -F\n");
 }
 
 int main(void)
@@ -221,6 +294,8 @@ int main(void)
 		cmocka_unit_test(says_what_may_be_meant),
 		cmocka_unit_test(names_of_values),
 		cmocka_unit_test(help_has_a_line_for_each_row),
+		cmocka_unit_test(manual_has_synopsis_and_options),
+		cmocka_unit_test(shells_have_values_and_operands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
