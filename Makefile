@@ -169,6 +169,7 @@ install: all docs
 		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${page##*.} $$page || exit; \
 	done
 	install -D -m 644 $(O)/gen/frontend/html/page.licences $(DESTDIR)$(PREFIX)/share/doc/hvtrace/page.licences
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/hvtrace $(wildcard docs/*.md docs/*.svg)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(O)/completion/hvtrace
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(O)/completion/_hvtrace
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(O)/completion/hvtrace.fish

@@ -287,7 +287,7 @@ int cmd_latency(int argc, char **argv)
 		CONNECT_OPTION_ROW(&opt.guest),
 		OPT_ONE_OF(
 			latency_tracer, 't', "tracer", &opt.tracer, "NAME",
-			"of DOMAIN: irqsoff (default), preemptoff, wakeup: those of docs/latency.md"),
+			"of DOMAIN: irqsoff (default), preemptoff, preemptirqsoff, wakeup, wakeup_rt or wakeup_dl"),
 		OPT_TIME(0, "window", &opt.window_ms, "TIME",
 			 "how long to trace DOMAIN (5, 1.5s, 200ms, 2m; default: 5s)"),
 		OPT_TIME(0, "for", &opt.window_ms, "TIME", "the same as --window"),

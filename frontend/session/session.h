@@ -43,7 +43,7 @@ struct session_options {
 #define SESSION_OPTION_ROWS(opt)                                                                   \
 	OPT_ONE_OF(session_tracer_name, 't', "tracer", &(opt)->tracer, "NAME",                     \
 		   "function (default), function_graph, irqsoff, wakeup, nop "                     \
-		   "and others: see the man page"),                                                \
+		   "and others: see hvtrace-tracing(7)"),                                          \
 		OPT_LIST('f', "filter", &(opt)->filter, "GLOB",                                    \
 			 "trace only functions that match; may be repeated"),                      \
 		OPT_LIST('n', "notrace", &(opt)->notrace, "GLOB",                                  \
