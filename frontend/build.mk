@@ -44,6 +44,7 @@ frontend-objs += frontend/cmd/suggest.o
 frontend-objs += frontend/cmd/symbols-print.o
 frontend-objs += frontend/cmd/symbols.o
 frontend-objs += frontend/cmd/syscalls.o
+frontend-objs += frontend/cmd/target.o
 frontend-objs += frontend/cmd/top.o
 frontend-objs += frontend/cmd/traceable.o
 frontend-objs += frontend/cmd/wakeups.o

@@ -135,10 +135,11 @@ static int open_file(struct dat_file *f, const char *path, const struct formats_
 static void open_output(struct dat_file *f)
 {
 	const char *out = f->opt->out;
+	int rc = target_open_file(&f->target, out);
 
-	f->out = output_open(out, NULL);
-	if (!f->out)
-		snprintf(f->err, sizeof(f->err), "%s: %s", out ? out : "stdout", strerror(errno));
+	f->out = f->target.out;
+	if (rc)
+		snprintf(f->err, sizeof(f->err), "%s: %s", out ? out : "stdout", strerror(-rc));
 }
 
 static size_t find_buffer(struct dat_file *f)
@@ -170,6 +171,18 @@ static void open_records(struct dat_file *f)
 		records_select(f->records, select_wants, f->select);
 	else
 		snprintf(f->err, sizeof(f->err), "no memory");
+}
+
+/* What was opened is not given up yet. */
+static int confine(struct dat_file *f)
+{
+	int rc = target_keep_rights(&f->target);
+
+	if (rc)
+		snprintf(f->err, sizeof(f->err), "a process cannot be started: %s", strerror(-rc));
+	else if (!f->opt->no_sandbox)
+		rc = sandbox_enter(MEMORY_MAX, f->err, sizeof(f->err));
+	return rc;
 }
 
 static void read_file(struct dat_file *f, int fd, const char *path)
@@ -225,8 +238,7 @@ static void open_all(struct dat_file *files, const char *const *paths, size_t nr
 			return;
 	}
 	open_output(files);
-	if (*files->err ||
-	    (!files->opt->no_sandbox && sandbox_enter(MEMORY_MAX, files->err, sizeof(files->err))))
+	if (*files->err || confine(files))
 		return;
 	for (size_t i = 0; i < nr; i++)
 		read_file(&files[i], fds[i], paths[i]);
@@ -234,10 +246,22 @@ static void open_all(struct dat_file *files, const char *const *paths, size_t nr
 	check_events(files);
 }
 
+static bool tell_error(const struct dat_file *files, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!*files[i].err)
+			continue;
+		fprintf(stderr, "hvtrace: %s\n", files[i].err);
+		return true;
+	}
+	return false;
+}
+
 bool dat_files_open(struct dat_file *files, const char *const *paths, size_t nr,
 		    const struct dat_file_options *opt, const struct formats_config *plugins)
 {
 	bool *known = nr > 1 && opt->events.nr ? calloc(opt->events.nr, sizeof(*known)) : NULL;
+	int rc;
 
 	for (size_t i = 0; i < nr; i++)
 		files[i] = (struct dat_file){
@@ -257,13 +281,13 @@ bool dat_files_open(struct dat_file *files, const char *const *paths, size_t nr,
 	free(known);
 	for (size_t i = 0; i < nr; i++)
 		files[i].wanted.known = NULL;
-	for (size_t i = 0; i < nr; i++) {
-		if (!*files[i].err)
-			continue;
-		fprintf(stderr, "hvtrace: %s\n", files[i].err);
+	if (tell_error(files, nr))
 		return false;
-	}
-	return true;
+	rc = target_begin(&files->target);
+	if (rc)
+		snprintf(files->err, sizeof(files->err), "%s: it cannot be emptied: %s", opt->out,
+			 strerror(-rc));
+	return !tell_error(files, nr);
 }
 
 bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_options *opt,
@@ -275,11 +299,12 @@ bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_o
 /* --- the end -----------------------------------------------------------------------------------
  */
 
-int dat_file_tell_damage(const struct dat_file *f)
+int dat_file_tell_damage(struct dat_file *f)
 {
 	const char *error = f->records ? records_error(f->records) : NULL;
 	uint64_t damaged = f->records ? records_damaged(f->records) : 0;
 
+	f->whole = true;
 	if (error)
 		fprintf(stderr, "hvtrace: %s\n", error);
 	if (damaged)
@@ -291,13 +316,15 @@ int dat_file_tell_damage(const struct dat_file *f)
 
 int dat_file_close(struct dat_file *f, int status)
 {
+	int rc = target_close(&f->target, f->whole);
+
 	records_close(f->records);
 	select_free(f->select);
 	dat_close(f->dat);
 	formats_free(f->formats);
-	if (f->out && (ferror(f->out) | fclose(f->out)) && status == EXIT_OK) {
-		fprintf(stderr, "hvtrace: cannot write: %s\n", strerror(errno));
-		status = EXIT_FAILED;
-	}
-	return status;
+	if (!rc)
+		return status;
+	if (status == EXIT_OK)
+		fprintf(stderr, "hvtrace: cannot write: %s\n", strerror(-rc));
+	return EXIT_FAILED;
 }

@@ -6,6 +6,7 @@
 #ifndef HVTRACE_FRONTEND_CMD_DAT_FILE_H
 #define HVTRACE_FRONTEND_CMD_DAT_FILE_H
 
+#include "frontend/cmd/target.h"
 #include "frontend/decode/select.h"
 #include "frontend/lib/options.h"
 
@@ -45,7 +46,9 @@ void dat_file_options_free(struct dat_file_options *opt);
 /* What is open while it is read; out first. */
 struct dat_file {
 	const struct dat_file_options *opt;
-	FILE *out;
+	struct target target;
+	FILE *out;  /* the target's */
+	bool whole; /* all is in it */
 	struct formats *formats;
 	struct dat *dat;
 	struct records *records;
@@ -68,9 +71,10 @@ bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_o
 bool dat_files_open(struct dat_file *files, const char *const *paths, size_t nr,
 		    const struct dat_file_options *opt, const struct formats_config *plugins);
 /*
- * All events were read: say what was not all there. The exit status.
+ * All events were read, and written, as far as they could be: say what was not all there. The exit
+ * status. Where it is not called, nothing is left of what was written.
  */
-int dat_file_tell_damage(const struct dat_file *f);
+int dat_file_tell_damage(struct dat_file *f);
 /* The exit status: that one, unless what was written did not get there, which is said. */
 int dat_file_close(struct dat_file *f, int status);
 

@@ -61,7 +61,7 @@ static bool choose(const struct dat_file *files, size_t nr, struct export_input 
 	return false;
 }
 
-static int export_all(const struct export_format *format, const struct dat_file *files, size_t nr)
+static int export_all(const struct export_format *format, struct dat_file *files, size_t nr)
 {
 	struct export_result result;
 	struct export_input in;

@@ -177,7 +177,7 @@ static int read_records(const struct doing *d, struct dat_file *f, struct job_re
 static int read_open(const struct doing *d, struct dat_file *f, const char *path)
 {
 	struct job_result r;
-	int status = EXIT_FAILED;
+	int status = EXIT_FAILED, damage;
 
 	if (read_records(d, f, &r))
 		fprintf(stderr, "hvtrace: out of memory\n");
@@ -191,7 +191,10 @@ static int read_open(const struct doing *d, struct dat_file *f, const char *path
 		status = put_answer(d, &r, f->out);
 	tell(&r, path);
 	job_result_free(&r);
-	return dat_file_tell_damage(f) == EXIT_OK ? status : EXIT_FAILED;
+	damage = dat_file_tell_damage(f);
+	/* Else there is nothing that could take the place of what was there. */
+	f->whole = status == EXIT_OK;
+	return damage == EXIT_OK ? status : EXIT_FAILED;
 }
 
 static int read_file(struct doing *d, struct recording *rec)

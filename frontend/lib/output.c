@@ -29,6 +29,7 @@
 struct sink {
 	int fd;
 	bool own;    /* is closed with it */
+	bool placed; /* may be written at any place */
 	size_t part; /* so much is written at a time: what does not block where that can be told */
 	const struct cancel *cancel; /* NULL: it is not to be given up */
 	const struct cancel *hurry;  /* once it came nothing waits; NULL: it does */
@@ -183,11 +184,15 @@ static ssize_t sink_write(void *cookie, const char *buf, size_t len)
 	return 0;
 }
 
-/* Only to the beginning, to write it all once more. */
+/* Only to the beginning, to write it all once more; or to any place. */
 static int sink_seek(void *cookie, off64_t *at, int whence)
 {
 	struct sink *k = cookie;
 
+	if (k->placed) {
+		*at = lseek(k->fd, *at, whence);
+		return *at < 0 ? -1 : 0;
+	}
 	if (*at || whence != SEEK_SET || lseek(k->fd, 0, SEEK_SET))
 		return -1;
 	k->error = 0;
@@ -206,6 +211,8 @@ static int sink_close(void *cookie)
 	text_free(&rest);
 	if (k->own && close(k->fd) && !rc)
 		rc = -errno;
+	if (k->own && k->error)
+		rc = -k->error;
 	free(k);
 	if (rc)
 		errno = -rc;
@@ -250,13 +257,14 @@ static int sink_use(struct sink *k, int fd)
 	return k->fd < 0 ? -errno : 0;
 }
 
-static int sink_open(struct sink *k, const char *path)
+/* flags: O_TRUNC, or none. */
+static int sink_open(struct sink *k, const char *path, int flags)
 {
 	int fd, rc;
 
 	if (!path)
 		return sink_use(k, STDOUT_FILENO);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
+	fd = open(path, O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC | flags, 0666);
 	if (fd < 0)
 		return -errno;
 	rc = sink_use(k, fd);
@@ -369,10 +377,10 @@ bool output_is_utf8(void)
 	return !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
-FILE *output_open(const char *path, const struct cancel *cancel)
+static FILE *open_stream(const char *path, const struct cancel *cancel, int flags)
 {
 	struct sink k = {.cancel = cancel};
-	int rc = sink_open(&k, path);
+	int rc = sink_open(&k, path, flags);
 	FILE *f = rc ? NULL : stream_of(&k, _IOFBF, SINK_BUFFER);
 
 	if (!f && !rc) {
@@ -381,6 +389,28 @@ FILE *output_open(const char *path, const struct cancel *cancel)
 	}
 	if (!f)
 		errno = -rc;
+	return f;
+}
+
+FILE *output_open(const char *path, const struct cancel *cancel)
+{
+	return open_stream(path, cancel, O_TRUNC);
+}
+
+FILE *output_open_kept(const char *path)
+{
+	return open_stream(path, NULL, 0);
+}
+
+FILE *output_open_fd(int fd)
+{
+	const struct sink k = {.fd = fd, .own = true, .placed = true, .part = SINK_BUFFER};
+	FILE *f = stream_of(&k, _IOFBF, SINK_BUFFER);
+
+	if (!f) {
+		close(fd);
+		errno = ENOMEM;
+	}
 	return f;
 }
 

@@ -54,6 +54,13 @@ static int do_deed(const struct broker_deed *deeds, size_t n, bool *done, uint8_
 	return deeds[deed].run(deeds[deed].arg);
 }
 
+static void do_last_deeds(const struct broker_deed *deeds, size_t n, const bool *done)
+{
+	for (size_t i = 0; i < n; i++)
+		if (deeds[i].at_end && !done[i])
+			deeds[i].run(deeds[i].arg);
+}
+
 _Noreturn static void broker_main(int sock, const struct broker_deed *deeds, size_t n)
 {
 	bool done[BROKER_DEEDS_MAX] = {false};
@@ -73,6 +80,7 @@ _Noreturn static void broker_main(int sock, const struct broker_deed *deeds, siz
 		if (got > 0 && send(sock, &answer, sizeof(answer), MSG_NOSIGNAL) < 0)
 			break;
 	}
+	do_last_deeds(deeds, n, done);
 	_exit(0);
 }
 

@@ -9,6 +9,7 @@
 #ifndef HVTRACE_FRONTEND_SANDBOX_BROKER_H
 #define HVTRACE_FRONTEND_SANDBOX_BROKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct broker;
@@ -18,11 +19,13 @@ struct broker;
 struct broker_deed {
 	int (*run)(void *arg); /* 0 or -errno */
 	void *arg;
+	bool at_end; /* when this process is gone or done with it, if it was not asked for */
 };
 
 #define BROKER_DEEDS_MAX 8
 
-/* 0 or -errno. It ends with this process at the latest, without doing anything. */
+/* 0 or -errno. It ends with this process at the latest, and does nothing but what is for the end.
+ */
 int broker_start(struct broker **broker, const struct broker_deed *deeds, size_t n);
 /*
  * Have a deed done, and wait for that, 30 s at most. What it returns; -EALREADY: it was done

@@ -653,7 +653,8 @@ static int remove_dir(void *arg)
 static void ask(void *arg)
 {
 	struct place *p = arg;
-	const struct broker_deed deeds[] = {{remove_file, p}, {remove_dir, p}, {remove_dir, p}};
+	const struct broker_deed deeds[] = {
+		{remove_file, p, false}, {remove_dir, p, false}, {remove_dir, p, false}};
 	struct broker *b;
 
 	demand(!broker_start(&b, deeds, 3));
@@ -680,7 +681,7 @@ static void test_broker(void **state)
 /* Who does not ask gets nothing done, however he ends. */
 static void do_not_ask(void *arg)
 {
-	const struct broker_deed deed = {remove_file, arg};
+	const struct broker_deed deed = {remove_file, arg, false};
 	struct broker *b;
 
 	demand(!broker_start(&b, &deed, 1));
@@ -707,7 +708,7 @@ _Noreturn static int die(void *arg)
 
 static void test_broker_gone(void **state)
 {
-	const struct broker_deed deeds[] = {{die, NULL}, {die, NULL}};
+	const struct broker_deed deeds[] = {{die, NULL, false}, {die, NULL, false}};
 	struct broker *b;
 
 	(void)state;
@@ -743,7 +744,7 @@ static void on_alarm(int signo)
 /* Somebody has stopped it, or its deed has no end: nobody waits for that. */
 static void stop_stopped(void *arg)
 {
-	const struct broker_deed deed = {die, arg};
+	const struct broker_deed deed = {die, arg, false};
 	struct broker *b;
 	int status;
 
@@ -763,15 +764,48 @@ static void test_broker_stopped(void **state)
 	in_child(stop_stopped, NULL);
 }
 
+/* What is for the end is done however he ends, but not twice. */
+static void end_with_it(void *arg)
+{
+	const struct broker_deed deeds[] = {{remove_file, arg, true}, {remove_dir, arg, true}};
+	struct broker *b;
+
+	demand(!broker_start(&b, deeds, 2));
+	enter();
+	demand(!broker_ask(b, 0));
+	_exit(0);
+}
+
+/* The broker is nobody's child by then. */
+static bool is_gone(const char *dir)
+{
+	const struct timespec tick = {0, 1000000};
+
+	for (int i = 0; i < 20000 && !access(dir, F_OK); i++)
+		nanosleep(&tick, NULL);
+	return access(dir, F_OK) != 0;
+}
+
+static void test_broker_at_end(void **state)
+{
+	struct place p;
+
+	(void)state;
+	place_init(&p);
+	in_child(end_with_it, &p);
+	assert_true(is_gone(p.dir));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forbidden),	cmocka_unit_test(test_threads_before),
-		cmocka_unit_test(test_status),		cmocka_unit_test(test_allowed),
-		cmocka_unit_test(test_memory),		cmocka_unit_test(test_broker),
-		cmocka_unit_test(test_broker_unasked),	cmocka_unit_test(test_broker_gone),
-		cmocka_unit_test(test_beginner_before), cmocka_unit_test(test_given),
-		cmocka_unit_test(test_landlock),	cmocka_unit_test(test_broker_stopped),
+		cmocka_unit_test(test_forbidden),      cmocka_unit_test(test_threads_before),
+		cmocka_unit_test(test_status),	       cmocka_unit_test(test_allowed),
+		cmocka_unit_test(test_memory),	       cmocka_unit_test(test_broker),
+		cmocka_unit_test(test_broker_unasked), cmocka_unit_test(test_broker_at_end),
+		cmocka_unit_test(test_broker_gone),    cmocka_unit_test(test_beginner_before),
+		cmocka_unit_test(test_given),	       cmocka_unit_test(test_landlock),
+		cmocka_unit_test(test_broker_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
