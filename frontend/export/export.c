@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct export_format *const formats[] = {
-	&export_perfetto, &export_chrome,     &export_csv,   &export_json,
+	&export_perfetto, &export_chrome,     &export_perf,  &export_csv,  &export_json,
 	&export_folded,	  &export_speedscope, &export_pprof, &export_html,
 };
 

@@ -36,6 +36,7 @@ extern const struct export_format export_csv;
 extern const struct export_format export_folded;
 extern const struct export_format export_html;
 extern const struct export_format export_json;
+extern const struct export_format export_perf;
 extern const struct export_format export_perfetto;
 extern const struct export_format export_pprof;
 extern const struct export_format export_speedscope;

@@ -4,6 +4,7 @@
  * other events as ftrace's, which Perfetto draws itself. It would draw calls of function_graph and
  * markers, too, but not balanced, and twice if both were there.
  */
+#include "frontend/export/machine.h"
 #include "frontend/export/names.h"
 #include "frontend/export/perfetto-local.h"
 #include "frontend/export/timeline.h"
@@ -99,21 +100,10 @@ static void write_clocks(struct perfetto *p, uint64_t time)
 	write_packet(p, &packet);
 }
 
-/* "Linux NODE RELEASE MACHINE", as trace-cmd record writes it, in a copy. */
-static void split_uname(char *words, Pf__Utsname *uname)
-{
-	char **const parts[] = {&uname->sysname, NULL, &uname->release, &uname->machine};
-	char *at = words, *word;
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && (word = strsep(&at, " ")); i++)
-		if (parts[i])
-			*parts[i] = word;
-}
-
 static void write_system(struct perfetto *p)
 {
 	const struct dat_info *info = dat_info(p->x->in->dat);
-	char words[NAMES_LEN];
+	char words[3][NAMES_LEN];
 	Pf__Utsname uname = PF__UTSNAME__INIT;
 	Pf__SystemInfo system = PF__SYSTEM_INFO__INIT;
 	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
@@ -121,8 +111,9 @@ static void write_system(struct perfetto *p)
 	system.has_num_cpus = 1;
 	system.num_cpus = info->cpus;
 	if (info->uname) {
-		names_clean(words, info->uname, strlen(info->uname));
-		split_uname(words, &uname);
+		uname.sysname = machine_uname(info, MACHINE_SYSTEM, words[0]);
+		uname.release = machine_uname(info, MACHINE_RELEASE, words[1]);
+		uname.machine = machine_uname(info, MACHINE_ARCH, words[2]);
 		system.utsname = &uname;
 	}
 	packet.system_info = &system;

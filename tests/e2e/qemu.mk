@@ -35,6 +35,7 @@ check-tests += tests/e2e/kprobe-names
 check-tests += tests/e2e/run-attach,irqsoff,6.12
 check-tests += tests/e2e/tracefs-conformance
 check-tests += tests/e2e/clocks
+check-tests += tests/e2e/exports,6.12,PARTS=events+graph
 check-tests += tests/e2e/reports
 check-tests += tests/e2e/preemptoff,6.12
 check-tests += tests/e2e/options
@@ -90,6 +91,9 @@ full-tests  += tests/e2e/boot-chart,6.1
 full-tests  += tests/e2e/jobs,6.12
 full-tests  += tests/e2e/latency,6.12
 full-tests  += tests/e2e/options,6.12
+full-tests  += tests/e2e/exports,6.1
+full-tests  += tests/e2e/exports,6.12,1
+full-tests  += tests/e2e/exports,6.12,4
 full-tests  += tests/e2e/reports,6.12
 full-tests  += tests/e2e/record,6.1,1
 full-tests  += tests/e2e/record,6.1

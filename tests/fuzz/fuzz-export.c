@@ -5,6 +5,7 @@
  * back. The formats of the events are sound: those that are not are libtraceevent's to cope with.
  */
 #include "tests/unit/export-world.h"
+#include "tests/unit/read-perf.h"
 
 #include "frontend/export/perfetto.pb-c.h"
 #include "frontend/lib/json.h"
@@ -136,6 +137,18 @@ static void check_perfetto(const struct exported *e)
 	pf__trace__free_unpacked(t, NULL);
 }
 
+static void check_perf(const struct exported *e)
+{
+	struct read_perf p;
+	struct read_perf_record r;
+	int rc;
+
+	require(read_perf_begin(&p, e->text, e->len));
+	while ((rc = read_perf_next(&p, &r)) == 1)
+		;
+	require(!rc && p.nr_attrs);
+}
+
 /* Formats and names are the same each time, and take longer than all the rest. */
 static struct exported export_scene(struct scene *s, const char *format)
 {
@@ -174,6 +187,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	e = export_scene(&s, format);
 	if (!strcmp(format, "perfetto"))
 		check_perfetto(&e);
+	else if (!strcmp(format, "perf"))
+		check_perf(&e);
 	else if (!export_is_binary(export_find(format)))
 		check_text(&e);
 	free(e.text);

@@ -179,13 +179,19 @@ static inline struct exported export_both(const struct decode_world *w,
 	struct export_input in = {.dat = w->d, .formats = w->f, .records = w->r};
 	const struct export_format *of = export_find(format);
 	struct exported e = {0};
-	FILE *out = open_memstream(&e.text, &e.len);
+	FILE *out = fdopen(memfd_create("exported", MFD_CLOEXEC), "w+");
 
 	if (host)
 		in.host = (struct export_file){host->d, host->f, host->r};
 	assert_non_null(out);
 	assert_non_null(of);
 	assert_int_equal(export_write(of, &in, out, &e.result), 0);
+	fseeko(out, 0, SEEK_END);
+	e.len = (size_t)ftello(out);
+	e.text = calloc(1, e.len + 1);
+	assert_non_null(e.text);
+	rewind(out);
+	assert_int_equal(fread(e.text, 1, e.len, out), e.len);
 	fclose(out);
 	return e;
 }

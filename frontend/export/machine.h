@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* machine.h - what a trace.dat file tells of the machine that was traced. */
+#ifndef HVTRACE_FRONTEND_EXPORT_MACHINE_H
+#define HVTRACE_FRONTEND_EXPORT_MACHINE_H
+
+#include "frontend/dat/dat.h"
+#include "frontend/export/names.h"
+
+enum machine_word { MACHINE_SYSTEM, MACHINE_NODE, MACHINE_RELEASE, MACHINE_ARCH };
+
+/* Of its uname: clean UTF-8 in buf. NULL: the file does not tell. */
+char *machine_uname(const struct dat_info *info, enum machine_word word, char buf[NAMES_LEN]);
+
+#endif
