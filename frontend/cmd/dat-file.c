@@ -135,7 +135,8 @@ static int open_file(struct dat_file *f, const char *path, const struct formats_
 static void open_output(struct dat_file *f)
 {
 	const char *out = f->opt->out;
-	int rc = target_open_file(&f->target, out);
+	int rc = f->opt->folder ? target_open_folder(&f->target, out)
+				: target_open_file(&f->target, out);
 
 	f->out = f->target.out;
 	if (rc)
@@ -181,7 +182,7 @@ static int confine(struct dat_file *f)
 	if (rc)
 		snprintf(f->err, sizeof(f->err), "a process cannot be started: %s", strerror(-rc));
 	else if (!f->opt->no_sandbox)
-		rc = sandbox_enter(MEMORY_MAX, f->err, sizeof(f->err));
+		rc = sandbox_enter_folder(MEMORY_MAX, f->target.folder, f->err, sizeof(f->err));
 	return rc;
 }
 
@@ -266,6 +267,7 @@ bool dat_files_open(struct dat_file *files, const char *const *paths, size_t nr,
 	for (size_t i = 0; i < nr; i++)
 		files[i] = (struct dat_file){
 			.opt = opt,
+			.target = {.folder = -1},
 			.wanted =
 				{
 					.cpus = opt->cpus,

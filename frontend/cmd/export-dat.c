@@ -2,10 +2,15 @@
 /* export-dat.c - see export-dat.h */
 #include "frontend/cmd/export-dat.h"
 
+#include "frontend/cmd/crash-line.h"
 #include "frontend/lib/exit.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+
+/* It does not say why. */
+#define LIBRARY_FAILED "libbabeltrace2 could not write it: is there no room left?"
 
 bool export_dat_check(const struct export_format *format)
 {
@@ -52,7 +57,12 @@ static bool choose(const struct dat_file *files, size_t nr, struct export_input 
 			dat_info(files[0].dat)->name, dat_info(files[1].dat)->name);
 		return false;
 	}
-	*in = (struct export_input){guest->dat, guest->formats, guest->records, {0}};
+	*in = (struct export_input){
+		.dat = guest->dat,
+		.formats = guest->formats,
+		.records = guest->records,
+		.folder = files->target.inner,
+	};
 	if (host)
 		in->host = (struct export_file){host->dat, host->formats, host->records};
 	if (guest->records)
@@ -71,7 +81,8 @@ static int export_all(const struct export_format *format, struct dat_file *files
 		return EXIT_FAILED;
 	rc = export_write(format, &in, files->out, &result);
 	if (rc) {
-		fprintf(stderr, "hvtrace: %s: %s\n", dat_info(in.dat)->name, strerror(-rc));
+		fprintf(stderr, "hvtrace: %s: %s\n", dat_info(in.dat)->name,
+			rc == -EIO ? LIBRARY_FAILED : strerror(-rc));
 		return EXIT_FAILED;
 	}
 	tell(&result, dat_info(in.dat)->name);
@@ -81,6 +92,15 @@ static int export_all(const struct export_format *format, struct dat_file *files
 	return status;
 }
 
+/* It may end the process where it cannot write. */
+static void expect_library(const char *path)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "hvtrace: %.256s: " LIBRARY_FAILED "\n", path);
+	crash_line_set(line);
+}
+
 int export_dat(const struct export_format *format, const struct dat_file_options *opt,
 	       const char *const *paths, size_t nr)
 {
@@ -88,8 +108,11 @@ int export_dat(const struct export_format *format, const struct dat_file_options
 	struct dat_file files[EXPORT_DAT_FILES];
 	int status = EXIT_FAILED;
 
-	if (dat_files_open(files, paths, nr, opt, &no_plugins))
+	if (dat_files_open(files, paths, nr, opt, &no_plugins)) {
+		if (opt->folder)
+			expect_library(paths[0]);
 		status = export_all(format, files, nr);
+	}
 	for (size_t i = 0; i < nr; i++)
 		status = dat_file_close(&files[i], status);
 	return status;

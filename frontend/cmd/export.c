@@ -38,6 +38,12 @@ static bool check(struct export_options *opt)
 	opt->format = export_find(opt->to);
 	if (!export_dat_check(opt->format))
 		return false;
+	opt->file.folder = export_is_folder(opt->format);
+	if (!opt->file.out && opt->file.folder) {
+		fprintf(stderr, "hvtrace: -o DIR says where it goes: %s is a folder of files\n",
+			opt->to);
+		return false;
+	}
 	if (!opt->file.out && export_is_binary(opt->format) && isatty(STDOUT_FILENO)) {
 		fprintf(stderr,
 			"hvtrace: -o FILE says where it goes: %s is nothing for a terminal\n",

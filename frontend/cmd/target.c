@@ -2,6 +2,7 @@
 /* target.c - see target.h */
 #include "frontend/cmd/target.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -39,15 +40,8 @@ static int resolve(struct target *t, const char *path)
 	return rc;
 }
 
-static int make_file(const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* A file beside it, of a name that nobody has: its descriptor, or -errno. */
-static int make_part(struct target *t)
+/* What make() makes beside it, of a name that nobody has. What that gives, or -errno. */
+static int make_part(struct target *t, int (*make)(const char *path))
 {
 	int fd = -EEXIST;
 
@@ -57,10 +51,24 @@ static int make_part(struct target *t)
 			t->part = NULL;
 			return -ENOMEM;
 		}
-		fd = make_file(t->part);
+		fd = make(t->part);
 	}
 	t->is_beside = fd >= 0;
 	return fd;
+}
+
+static int make_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int make_folder(const char *path)
+{
+	int fd = mkdir(path, 0777) ? -1 : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
 }
 
 /* --- opening -----------------------------------------------------------------------------------
@@ -84,7 +92,7 @@ static int open_beside(struct target *t, const char *path, const struct stat *ol
 
 	if (rc)
 		return rc;
-	fd = make_part(t);
+	fd = make_part(t, make_file);
 	if (fd < 0)
 		return fd;
 	if (old->st_mode)
@@ -101,12 +109,47 @@ int target_open_file(struct target *t, const char *path)
 {
 	struct stat old = {0};
 
+	t->folder = -1;
 	/* Who may write to a file and not to its folder still can. */
 	if (path && can_be_replaced(path, &old) && !open_beside(t, path, &old))
 		return 0;
 	t->out = output_open_kept(path);
 	t->is_file = path && !stat(path, &old) && S_ISREG(old.st_mode);
 	return t->out ? 0 : -errno;
+}
+
+/* 0: it is, or not there. */
+static int is_empty(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *e;
+	int rc = 0;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	while (!rc && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			rc = -ENOTEMPTY;
+	closedir(dir);
+	return rc;
+}
+
+int target_open_folder(struct target *t, const char *path)
+{
+	int rc = is_empty(path);
+
+	t->folder = -1;
+	if (!rc)
+		rc = resolve(t, path);
+	if (!rc)
+		rc = make_part(t, make_folder);
+	if (rc < 0)
+		return rc;
+	t->folder = rc;
+	if (asprintf(&t->inner, "%s/made", t->part) >= 0)
+		return 0;
+	t->inner = NULL;
+	return -ENOMEM;
 }
 
 /* --- the end -----------------------------------------------------------------------------------
@@ -116,7 +159,19 @@ static int place(void *arg)
 {
 	const struct target *t = arg;
 
-	return rename(t->part, t->path) ? -errno : 0;
+	return rename(t->inner ? t->inner : t->part, t->path) ? -errno : 0;
+}
+
+/* Folders have files in them and no folders. */
+static void empty(const char *path)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		unlinkat(dirfd(dir), e->d_name, 0);
+	if (dir)
+		closedir(dir);
 }
 
 /* Nothing, if it is in its place. */
@@ -124,7 +179,11 @@ static int discard(void *arg)
 {
 	const struct target *t = arg;
 
-	return unlink(t->part) ? -errno : 0;
+	if (t->inner) {
+		empty(t->inner);
+		rmdir(t->inner);
+	}
+	return remove(t->part) ? -errno : 0;
 }
 
 int target_keep_rights(struct target *t)
@@ -177,6 +236,9 @@ int target_close(struct target *t, bool whole)
 
 	placed = finish(t, whole && !rc);
 	broker_stop(t->broker);
+	if (t->folder >= 0)
+		close(t->folder);
+	free(t->inner);
 	free(t->part);
 	free(t->path);
 	return rc || !whole ? rc : placed;

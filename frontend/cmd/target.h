@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * target.h - the file that a command writes. It is made beside the one that is to be
+ * target.h - the file or folder that a command writes. It is made beside the one that is to be
  * written, and takes its place once it is whole: whatever goes wrong before leaves what was there.
  */
 #ifndef HVTRACE_FRONTEND_CMD_TARGET_H
@@ -13,12 +13,14 @@ struct broker;
 
 /* Zero-initialise. */
 struct target {
-	FILE *out;
+	FILE *out;	/* NULL: it is a folder */
+	int folder;	/* its descriptor, of O_PATH */
 	bool is_beside; /* else it is written as it stands: pipes, devices, links, stdout */
 	bool is_file;	/* that stands, and may have something in it */
 	bool begun;
-	char *path; /* where it goes; links in its folder's name are resolved */
-	char *part; /* the same while it is written */
+	char *path;  /* where it goes; links in its folder's name are resolved */
+	char *part;  /* where it is made: of a file the file, of a folder one that it is in */
+	char *inner; /* the folder in that, which is not there yet */
 	struct broker *broker;
 };
 
@@ -27,6 +29,8 @@ struct target {
  * 0, or a negative errno.
  */
 int target_open_file(struct target *t, const char *path);
+/* A folder that is not there, or empty. 0, -ENOTEMPTY, -ENOTDIR or another negative errno. */
+int target_open_folder(struct target *t, const char *path);
 /*
  * Before rights are given up: from then on another process puts it in its place, and takes it away
  * if this one ends before that. 0 or -errno.

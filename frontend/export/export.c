@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const struct export_format *const formats[] = {
-	&export_perfetto, &export_chrome,     &export_perf,  &export_csv,  &export_json,
-	&export_folded,	  &export_speedscope, &export_pprof, &export_html,
+	&export_perfetto, &export_chrome, &export_perf,	      &export_ctf,   &export_csv,
+	&export_json,	  &export_folded, &export_speedscope, &export_pprof, &export_html,
 };
 
 enum { NR_FORMATS = sizeof(formats) / sizeof(*formats) };
@@ -42,6 +42,11 @@ bool export_is_binary(const struct export_format *format)
 	return format->binary;
 }
 
+bool export_is_folder(const struct export_format *format)
+{
+	return format->folder;
+}
+
 /* Those of one vCPU may lie, and readers take what goes back for damage. */
 static void put_right(struct export *x, struct decode_event *ev, uint64_t *last)
 {
@@ -50,6 +55,11 @@ static void put_right(struct export *x, struct decode_event *ev, uint64_t *last)
 		ev->time = ev->time < *last ? *last : INT64_MAX;
 	}
 	*last = ev->time;
+}
+
+static bool is_broken(const struct export *x)
+{
+	return x->failed || x->error || (x->out && ferror_unlocked(x->out));
 }
 
 static void write_events(struct export *x, const struct export_format *format, void *self)
@@ -63,7 +73,7 @@ static void write_events(struct export *x, const struct export_format *format, v
 	const struct several_file *f;
 	uint64_t last = 0;
 
-	while (!ferror_unlocked(x->out) && !x->failed && (f = several_next(files, nr))) {
+	while (!is_broken(x) && (f = several_next(files, nr))) {
 		struct decode_event ev = *f->next;
 
 		x->result.events++;
@@ -96,7 +106,8 @@ int export_write(const struct export_format *format, const struct export_input *
 	write_events(&x, format, self);
 	format->end(self);
 	format->free(self);
-	fflush(out);
+	if (out)
+		fflush(out);
 	*result = x.result;
-	return x.failed ? -ENOMEM : 0;
+	return x.failed ? -ENOMEM : x.error;
 }

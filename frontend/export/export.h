@@ -26,6 +26,7 @@ struct export_input {
 	struct dat *dat;
 	struct formats *formats;
 	struct records *records;
+	const char *folder; /* that is made for what formats that have one write */
 	struct export_file
 		host; /* of the same time, by the host's times; dat NULL: there is none */
 };
@@ -48,12 +49,17 @@ const struct export_format *export_find(const char *name);
 const char *export_name(unsigned int i);
 /* What a format is, in a few words: "for ui.perfetto.dev". */
 const char *export_about(unsigned int i);
-/* NULL, or why this build cannot write it. */
+/* NULL, or why it cannot be written here. It loads what is needed, so before a sandbox. */
 const char *export_missing(const struct export_format *format);
 /* Not for a terminal. */
 bool export_is_binary(const struct export_format *format);
 
-/* Read all records, and write them to out. 0, or -ENOMEM; errors of out are for ferror(). */
+/* It has many files, in a folder. */
+bool export_is_folder(const struct export_format *format);
+/*
+ * Read all records, and write them to out, NULL for a folder. 0, -ENOMEM, or another negative errno
+ * of a folder; errors of out are for ferror().
+ */
 int export_write(const struct export_format *format, const struct export_input *in, FILE *out,
 		 struct export_result *result);
 

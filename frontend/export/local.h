@@ -12,13 +12,15 @@ struct export
 	FILE *out;
 	struct export_result result;
 	bool failed; /* there was no memory */
+	int error;   /* -errno: it cannot be written, of what is not written to out */
 };
 
 struct export_format {
 	const char *name;
 	const char *about;
 	bool binary;
-	/* NULL, or what this build lacks to write it; such a function is not needed. */
+	bool folder; /* it writes to in->folder, and not to out */
+	/* NULL, or what is missing to write it, once looked for; such a function is not needed. */
 	const char *(*missing)(void);
 	/* Writes what comes first. What it gives is handed to the others; NULL: no memory. */
 	void *(*begin)(struct export *x);
@@ -33,6 +35,7 @@ struct export_format {
 
 extern const struct export_format export_chrome;
 extern const struct export_format export_csv;
+extern const struct export_format export_ctf;
 extern const struct export_format export_folded;
 extern const struct export_format export_html;
 extern const struct export_format export_json;

@@ -117,6 +117,9 @@ static const int output[] = {
 	CALL(lseek), CALL(fsync), CALL(fdatasync), CALL(ftruncate), CALL(fallocate),
 };
 
+/* What libbabeltrace2 does to files that it makes. */
+static const int folder[] = {CALL(openat), CALL(mkdir), CALL(access)};
+
 /* Which libvirt's library and what it loads make. */
 static const int library[] = {
 	CALL(dup),
@@ -162,6 +165,7 @@ static const struct group {
 	GROUP(CALLS_OUTPUT, output),
 	GROUP(CALLS_LIBRARY, library),
 	GROUP(CALLS_CHILDREN, children),
+	GROUP(CALLS_FOLDER, folder),
 };
 
 /* --- with arguments as they are given here: mask 0 is the whole of one --------------------------
@@ -218,6 +222,7 @@ static const struct narrow {
 	/* By descriptor, and as libfuse looks whether /etc/mtab is a link. */
 	{0, CALL(newfstatat), {{3, 0, AT_EMPTY_PATH}}, 1},
 	{CALLS_OUTPUT, CALL(newfstatat), {{3, 0, AT_SYMLINK_NOFOLLOW}}, 1},
+	{CALLS_FOLDER, CALL(newfstatat), {{3, 0, 0}}, 1},
 	/* Threads, not processes; clone3(2) hides that from filters. */
 	{CALLS_THREADS, CALL(clone), {{0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD}}, 1},
 	IOCTL(CALLS_VCPU, KVM_RUN),

@@ -60,9 +60,9 @@ const struct kind_row *kinds_row(size_t i)
 	return i < NR_KINDS ? &kinds[i] : NULL;
 }
 
-int kinds_make(void)
+int kinds_make(bool folder)
 {
-	int rc = calls_make(&lists.all, ~0U);
+	int rc = calls_make(&lists.all, folder ? ~0U : ~(unsigned int)CALLS_FOLDER);
 
 	for (size_t i = 0; i < NR_KINDS && !rc; i++)
 		rc = calls_make(&lists.of_kind[i], kinds[i].calls);

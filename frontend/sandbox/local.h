@@ -41,6 +41,7 @@ enum {
 	CALLS_INTERRUPT = 1 << 10, /* raise one in a guest of our own */
 	CALLS_PARSE = 1 << 11,	   /* have another process do it */
 	CALLS_MACHINE = 1 << 12,   /* its registers and memory */
+	CALLS_FOLDER = 1 << 13,	   /* make files, of which Landlock says where */
 };
 
 /* Compile the list that allows the groups of these bits. 0 or -errno. The memory is not given back.
@@ -60,8 +61,8 @@ struct kind_row {
 
 /* NULL behind the last. */
 const struct kind_row *kinds_row(size_t i);
-/* Compile all lists. 0 or -errno. */
-int kinds_make(void);
+/* Compile all lists; folder: files may be made in one. 0 or -errno. */
+int kinds_make(bool folder);
 /*
  * The calling thread follows the list of all, and that of its kind; NULL: another one has started
  * it than hvtrace, so it has only the first. 0 or -errno. Makes system calls only.
@@ -72,9 +73,10 @@ void kinds_begin(const char *kind, const char *starter);
 
 /*
  * landlock.c: a set of rules that allows no file and no connection, as a descriptor, as far as this
- * kernel knows them. -EOPNOTSUPP: it knows none, or they are switched off; or another -errno.
+ * kernel knows them; but to make files and write them in this folder, if it is not -1.
+ * -EOPNOTSUPP: it knows none, or they are switched off; or another -errno.
  */
-int landlock_nothing(void);
+int landlock_only(int folder);
 /* The calling thread follows it from now on. 0 or -errno. Makes system calls only. */
 int landlock_follow(int rules);
 

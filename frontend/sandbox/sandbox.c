@@ -107,6 +107,12 @@ static uint64_t set_aside(void)
 	       (uint64_t)(cpus > 0 ? cpus : 1) * ARENAS_PER_CPU * HEAP_MAX_SIZE;
 }
 
+/* What the process keeps. */
+struct wish {
+	uint64_t more; /* memory */
+	int folder;    /* -1: none */
+};
+
 /* What is mapped already stays, as does what others have lowered before. */
 static int limit_memory(uint64_t more)
 {
@@ -119,13 +125,13 @@ static int limit_memory(uint64_t more)
 
 /* A core has the guest's secrets in it, and that of a program that ran as root is root's to look
  * at. */
-static int lower_limits(uint64_t more)
+static int lower_limits(const struct wish *wish)
 {
 	int rc = lower(RLIMIT_CORE, 0);
 
 	if (!rc)
 		rc = lower(RLIMIT_NOFILE, FILES_MAX);
-	return rc ? rc : limit_memory(more);
+	return rc ? rc : limit_memory(wish->more);
 }
 
 /* What pthread_cancel(3) would open, when it is first called. */
@@ -135,14 +141,16 @@ static void load_unwinder(void)
 		return; /* then nobody is cancelled */
 }
 
-static int confine_threads(uint64_t more)
+static int confine_threads(const struct wish *wish)
 {
-	int rules = SANDBOX_LOOSE ? -EOPNOTSUPP : landlock_nothing();
+	int rules = SANDBOX_LOOSE ? -EOPNOTSUPP : landlock_only(wish->folder);
 	int rc;
 
-	(void)more;
-	/* Only a kernel without them is a reason to do so, too. */
-	if (rules < 0 && rules != -EOPNOTSUPP)
+	/*
+	 * Only a kernel without them is a reason to do so, too, and not where files may be opened:
+	 * system calls do not tell which.
+	 */
+	if (rules < 0 && (rules != -EOPNOTSUPP || (wish->folder >= 0 && !SANDBOX_LOOSE)))
 		return rules;
 	thread_on_begin(kinds_begin);
 	rc = threads_each(confine_thread, &rules);
@@ -151,17 +159,22 @@ static int confine_threads(uint64_t more)
 	return rc;
 }
 
-static int make_lists(uint64_t more)
+static int make_lists(const struct wish *wish)
 {
-	(void)more;
-	return kinds_make();
+	return kinds_make(wish->folder >= 0);
 }
 
 int sandbox_enter(uint64_t more, char *err, size_t errlen)
 {
+	return sandbox_enter_folder(more, -1, err, errlen);
+}
+
+int sandbox_enter_folder(uint64_t more, int folder, char *err, size_t errlen)
+{
+	const struct wish wish = {more, folder};
 	static const struct {
 		const char *name;
-		int (*run)(uint64_t more);
+		int (*run)(const struct wish *wish);
 	} steps[] = {
 		{"system calls cannot be filtered", make_lists},
 		{"limits cannot be lowered", lower_limits},
@@ -170,7 +183,7 @@ int sandbox_enter(uint64_t more, char *err, size_t errlen)
 
 	load_unwinder();
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		int rc = steps[i].run(more);
+		int rc = steps[i].run(&wish);
 
 		if (!rc)
 			continue;

@@ -21,5 +21,10 @@
  * already.
  */
 int sandbox_enter(uint64_t more, char *err, size_t errlen);
+/*
+ * The same, but that files may still be made, written and removed in one folder and what is below
+ * it, of which folder is a descriptor; -1: none. It needs a kernel with Landlock.
+ */
+int sandbox_enter_folder(uint64_t more, int folder, char *err, size_t errlen);
 
 #endif

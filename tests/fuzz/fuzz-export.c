@@ -10,6 +10,8 @@
 #include "frontend/export/perfetto.pb-c.h"
 #include "frontend/lib/json.h"
 
+#include <dirent.h>
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool holds)
@@ -149,6 +151,31 @@ static void check_perf(const struct exported *e)
 	require(!rc && p.nr_attrs);
 }
 
+/* --- a folder ----------------------------------------------------------------------------------
+ */
+
+/* What there is not is nothing. */
+static struct exported export_folder(const struct decode_world *w, const char *format)
+{
+	char in[] = "/tmp/fuzz-export.XXXXXX", folder[64], name[128];
+	struct exported e = {.text = NULL};
+	const struct dirent *file;
+	DIR *dir;
+
+	require(mkdtemp(in) != NULL);
+	snprintf(folder, sizeof(folder), "%s/out", in);
+	e.result = export_to_folder(w, format, folder);
+	dir = opendir(folder);
+	while (dir && (file = readdir(dir))) {
+		snprintf(name, sizeof(name), "%s/%.60s", folder, file->d_name);
+		unlink(name);
+	}
+	if (dir)
+		closedir(dir);
+	require(!rmdir(folder) && !rmdir(in));
+	return e;
+}
+
 /* Formats and names are the same each time, and take longer than all the rest. */
 static struct exported export_scene(struct scene *s, const char *format)
 {
@@ -164,7 +191,8 @@ static struct exported export_scene(struct scene *s, const char *format)
 	w.f = formats;
 	w.r = records_open(w.d, RECORDS_ALL);
 	require(w.r != NULL);
-	e = export_in(&w, format);
+	e = export_is_folder(export_find(format)) ? export_folder(&w, format)
+						  : export_in(&w, format);
 	records_close(w.r);
 	dat_close(w.d);
 	return e;
@@ -189,7 +217,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_perfetto(&e);
 	else if (!strcmp(format, "perf"))
 		check_perf(&e);
-	else if (!export_is_binary(export_find(format)))
+	else if (e.text && !export_is_binary(export_find(format)))
 		check_text(&e);
 	free(e.text);
 	return 0;

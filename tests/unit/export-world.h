@@ -201,6 +201,19 @@ static inline struct exported export_in(const struct decode_world *w, const char
 	return export_both(w, NULL, format);
 }
 
+/* To a folder, which is made. */
+static inline struct export_result export_to_folder(const struct decode_world *w,
+						    const char *format, const char *folder)
+{
+	const struct export_input in = {
+		.dat = w->d, .formats = w->f, .records = w->r, .folder = folder};
+	struct export_result result;
+
+	assert_null(export_missing(export_find(format)));
+	assert_int_equal(export_write(export_find(format), &in, NULL, &result), 0);
+	return result;
+}
+
 /* Of a file, which is closed. */
 static inline struct exported export_of(struct dat *d, const char *format)
 {
