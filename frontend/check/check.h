@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct json;
+
 enum check_verdict {
 	CHECK_NOTE,	 /* something to know, neither good nor bad */
 	CHECK_OK,	 /* it does what hvtrace counts on */
@@ -31,6 +33,7 @@ struct check {
 
 struct check_report {
 	FILE *out;
+	struct json *json; /* writes to it; NULL: lines of text */
 	unsigned int count[NR_CHECK_VERDICTS];
 	bool (*cancelled)(void *arg); /* asked between checks; NULL: never */
 	int cancel;		      /* a descriptor that is readable then; -1: none */
@@ -44,6 +47,8 @@ struct check_options {
 
 void check_say(struct check_result *res, enum check_verdict verdict, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Before the first one. */
+void check_begin(struct check_report *r);
 /* One line; texts have no control characters when they are printed. */
 void check_print(struct check_report *r, const char *name, const struct check_result *res);
 /* All rows, until it is cancelled. */

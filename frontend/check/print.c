@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frontend/lib/json.h"
+
 static const char *const verdict_words[] = {
 	[CHECK_NOTE] = "",
 	[CHECK_OK] = "ok",
@@ -30,9 +32,50 @@ static void print_text(FILE *out, const char *text)
 		fputc((unsigned char)*text < ' ' || *text == '\x7f' ? '?' : *text, out);
 }
 
+static void put_check(struct json *j, const char *name, const struct check_result *res)
+{
+	static const char *const words[] = {
+		[CHECK_NOTE] = "note",
+		[CHECK_OK] = "ok",
+		[CHECK_FAILED] = "failed",
+		[CHECK_NOT_TRIED] = "not tried",
+	};
+
+	json_begin_object(j, NULL);
+	json_put_text(j, "name", name);
+	json_put_text(j, "verdict", words[res->verdict]);
+	json_put_text(j, "text", res->text);
+	json_end_object(j);
+}
+
+static void put_summary(const struct check_report *r, bool good)
+{
+	struct json *j = r->json;
+
+	json_end_array(j);
+	json_put_bool(j, "good", good);
+	json_put_bool(j, "interrupted", check_is_cancelled(r));
+	json_put_number(j, "ok", r->count[CHECK_OK]);
+	json_put_number(j, "failed", r->count[CHECK_FAILED]);
+	json_put_number(j, "not_tried", r->count[CHECK_NOT_TRIED]);
+	json_end_object(j);
+}
+
+void check_begin(struct check_report *r)
+{
+	if (!r->json)
+		return;
+	json_begin_object(r->json, NULL);
+	json_begin_array(r->json, "checks");
+}
+
 void check_print(struct check_report *r, const char *name, const struct check_result *res)
 {
 	r->count[res->verdict]++;
+	if (r->json) {
+		put_check(r->json, name, res);
+		return;
+	}
 	fprintf(r->out, "%-24s %-9s%s", name, verdict_words[res->verdict], *res->text ? "  " : "");
 	print_text(r->out, res->text);
 	fputc('\n', r->out);
@@ -75,11 +118,14 @@ bool check_summary(struct check_report *r)
 {
 	bool good = !r->count[CHECK_FAILED] && !check_is_cancelled(r);
 
-	fprintf(r->out, "\n%s: %u ok, %u failed, %u not tried\n",
-		check_is_cancelled(r)	    ? "interrupted"
-		: !good			    ? "something does not work"
-		: r->count[CHECK_NOT_TRIED] ? "what was tried works"
-					    : "everything works",
-		r->count[CHECK_OK], r->count[CHECK_FAILED], r->count[CHECK_NOT_TRIED]);
+	if (r->json)
+		put_summary(r, good);
+	else
+		fprintf(r->out, "\n%s: %u ok, %u failed, %u not tried\n",
+			check_is_cancelled(r)	    ? "interrupted"
+			: !good			    ? "something does not work"
+			: r->count[CHECK_NOT_TRIED] ? "what was tried works"
+						    : "everything works",
+			r->count[CHECK_OK], r->count[CHECK_FAILED], r->count[CHECK_NOT_TRIED]);
 	return good && !fflush(r->out) && !ferror(r->out);
 }

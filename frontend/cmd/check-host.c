@@ -3,6 +3,7 @@
 #include "frontend/check/check.h"
 #include "frontend/cmd/command.h"
 #include "frontend/lib/cancel.h"
+#include "frontend/lib/json.h"
 #include "frontend/lib/options.h"
 #include "frontend/lib/output.h"
 
@@ -36,6 +37,7 @@ static bool check_cancelled(void *arg)
 
 static int report(struct check_report *r, const struct check_options *opt)
 {
+	check_begin(r);
 	check_host(r, opt);
 	if (opt->target) {
 		check_look(r, opt);
@@ -49,10 +51,16 @@ static int report(struct check_report *r, const struct check_options *opt)
 }
 
 /* As in a session: a guest is to be put in order before we go. The report ends with that. */
-static int check(const struct check_options *opt)
+static int check(const struct check_options *opt, bool json)
 {
 	struct cancel cancel = {.leave = check_leave};
-	struct check_report r = {.out = stdout, .cancelled = check_cancelled, .arg = &cancel};
+	struct json j = {.out = stdout};
+	struct check_report r = {
+		.out = stdout,
+		.json = json ? &j : NULL,
+		.cancelled = check_cancelled,
+		.arg = &cancel,
+	};
 	int status = cancel_start(&cancel), signo;
 
 	if (status) {
@@ -60,6 +68,7 @@ static int check(const struct check_options *opt)
 		return EXIT_FAILED;
 	}
 	r.cancel = cancel.fd;
+	output_paint(json ? PAINT_NOTHING : PAINT_CHECKS);
 	output_hurry(&cancel);
 	signal(SIGPIPE, SIG_IGN);
 	status = report(&r, opt);
@@ -72,10 +81,13 @@ static int check(const struct check_options *opt)
 int cmd_check_host(int argc, char **argv)
 {
 	struct check_options opt = {.kernel = NULL};
+	bool json = false;
 	const struct option_row rows[] = {
 		OPT_STRING('k', "kernel", &opt.kernel, "FILE",
 			   "the kernel that its guests boot (default: as hvtrace run)"),
 		OPT_STRING(0, "connect", &opt.connect, "URI", "libvirt (default: qemu:///system)"),
+		OPT_FLAG(0, "json", &json, "an object of JSON, with one for each line"),
+		OPT_COLOR,
 		OPT_END,
 	};
 	int first = options_parse(argc, argv, rows, &check_usage);
@@ -94,5 +106,5 @@ int cmd_check_host(int argc, char **argv)
 			"domain is read from its memory\n");
 		return EXIT_USAGE;
 	}
-	return check(&opt);
+	return check(&opt, json);
 }

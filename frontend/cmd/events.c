@@ -2,7 +2,9 @@
 /* events.c - `hvtrace events`: the trace events of a kernel image, or of a running guest. */
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/traceable.h"
+#include "frontend/lib/json.h"
 #include "frontend/lib/options.h"
+#include "frontend/lib/output.h"
 #include "frontend/session/connect.h"
 #include "frontend/session/event-category.h"
 #include "frontend/session/kernel-find.h"
@@ -22,12 +24,13 @@ static const struct option_usage events_usage = {
 	"matches as a whole, or without a colon in it those whose system or name it matches, @NAME\n"
 	"those of a category. With --all functions are listed, too, and of each what it is.",
 	"hvtrace events -k vmlinuz 'sched:*'\n"
-	"hvtrace events -d mydomain -v sched_switch",
+	"hvtrace events -d mydomain -v sched_switch\n"
+	"hvtrace events --json -v sched_switch | jq '.[].fields'",
 };
 
 struct events_options {
 	const char *kernel, *domain, *connect;
-	bool verbose, categories, all;
+	bool verbose, categories, all, json;
 	char **globs;
 	int nr_globs;
 	struct guestsym_parsers *parsers;
@@ -214,15 +217,120 @@ static size_t print_events(struct text *t, const struct events_options *o,
 	return n;
 }
 
+/* --- for programs ------------------------------------------------------------------------ */
+
+static const char *kind_word(const struct guestsym_event *ev)
+{
+	switch (ev->source) {
+	case GUESTSYM_EVENT_SYSCALL:
+		return "syscall";
+	case GUESTSYM_EVENT_OTHER:
+		return "dynamic";
+	default:
+		return "tracepoint";
+	}
+}
+
+static void put_fields(struct json *j, const char *key, const struct guestsym_event_field *fields,
+		       size_t nr)
+{
+	json_begin_array(j, key);
+	for (size_t i = 0; i < nr; i++) {
+		json_begin_object(j, NULL);
+		json_put_text(j, "name", fields[i].name);
+		json_put_text(j, "type", fields[i].type);
+		json_put_number(j, "offset", fields[i].offset);
+		json_put_number(j, "size", fields[i].size);
+		json_put_bool(j, "signed", fields[i].is_signed);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+static void put_event(struct json *j, const struct events_options *o,
+		      const struct guestsym_event *ev)
+{
+	json_begin_object(j, NULL);
+	json_put_text(j, "system", ev->system);
+	json_put_text(j, "name", ev->name);
+	json_put_text(j, "kind", kind_word(ev));
+	json_put_text(j, "module", ev->module);
+	json_put_number(j, "id", ev->id);
+	if (o->verbose) {
+		put_fields(j, "fields", ev->fields, ev->nr_fields);
+		json_put_text(j, "print_fmt", ev->print_fmt);
+	}
+	json_end_object(j);
+}
+
+static size_t put_functions(struct json *j, const struct events_options *o,
+			    const struct traceable *functions)
+{
+	const char *name = functions->text;
+	size_t n = 0;
+
+	for (size_t i = 0; i < functions->nr; i++, name += strlen(name) + 1) {
+		if (!function_is_selected(o, name))
+			continue;
+		json_begin_object(j, NULL);
+		json_put_text(j, "name", name);
+		json_put_text(j, "kind", "function");
+		json_end_object(j);
+		n++;
+	}
+	return n;
+}
+
+struct listing {
+	const struct events_options *o;
+	const struct kernel_lists *lists;
+	size_t nr; /* of events and functions that were put */
+};
+
+static void put_list(struct json *j, void *arg)
+{
+	struct listing *l = arg;
+	const struct guestsym_event_list *list = &l->lists->events;
+
+	json_begin_array(j, NULL);
+	for (size_t i = 0; i < list->n; i++) {
+		if (!is_selected(l->o, &list->v[i]))
+			continue;
+		put_event(j, l->o, &list->v[i]);
+		l->nr++;
+	}
+	l->nr += put_functions(j, l->o, &l->lists->functions);
+	json_end_array(j);
+}
+
+/* --- both -------------------------------------------------------------------------------- */
+
+static size_t add_json(struct text *t, const struct events_options *o,
+		       const struct kernel_lists *lists)
+{
+	struct listing l = {o, lists, 0};
+
+	json_to_text(put_list, &l, t);
+	return l.nr;
+}
+
+static size_t add_text(struct text *t, const struct events_options *o,
+		       const struct kernel_lists *lists)
+{
+	size_t n = print_events(t, o, &lists->events);
+
+	output_paint(PAINT_EVENTS);
+	return n + print_functions(t, o, &lists->functions);
+}
+
 static int print_list(const struct events_options *o, const struct kernel_lists *lists)
 {
 	const struct guestsym_event_list *list = &lists->events;
 	struct text t = {0};
 	int status = EXIT_FAILED;
-	size_t n = print_events(&t, o, list);
+	size_t n = o->json ? add_json(&t, o, lists) : add_text(&t, o, lists);
 
-	n += print_functions(&t, o, &lists->functions);
-	if (!n)
+	if (!n && !t.failed)
 		fprintf(stderr, "hvtrace: no event%s matches %s (hvtrace events%s lists all)\n",
 			o->all ? " or function" : "", o->nr_globs ? o->globs[0] : "",
 			o->all ? " --all" : "");
@@ -238,12 +346,24 @@ static int print_list(const struct events_options *o, const struct kernel_lists 
 }
 
 /* Of each its name and what it is about. */
-static int print_categories(void)
+static int print_categories(bool json)
 {
 	const struct event_category *c;
+	struct json j = {.out = stdout};
 
-	for (unsigned int i = 0; (c = event_category(i)); i++)
-		printf("@%-16s%s\n", c->name, c->what);
+	if (!json) {
+		for (unsigned int i = 0; (c = event_category(i)); i++)
+			printf("@%-16s%s\n", c->name, c->what);
+		return EXIT_OK;
+	}
+	json_begin_array(&j, NULL);
+	for (unsigned int i = 0; (c = event_category(i)); i++) {
+		json_begin_object(&j, NULL);
+		json_put_text(&j, "name", c->name);
+		json_put_text(&j, "what", c->what);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
 	return EXIT_OK;
 }
 
@@ -303,6 +423,8 @@ int cmd_events(int argc, char **argv)
 		OPT_FLAG('a', "all", &opt.all,
 			 "functions as well: all that can be traced, and of each what it is"),
 		OPT_FLAG('c', "categories", &opt.categories, "list what categories there are"),
+		OPT_FLAG(0, "json", &opt.json, "an array of JSON, an object for each of them"),
+		OPT_COLOR,
 		OPT_OPERANDS("event"),
 	};
 	int first = options_parse(argc, argv, rows, &events_usage);
@@ -313,5 +435,5 @@ int cmd_events(int argc, char **argv)
 	opt.nr_globs = argc - first;
 	if (!options_make_sense(&opt))
 		return EXIT_USAGE;
-	return opt.categories ? print_categories() : events(&opt);
+	return opt.categories ? print_categories(opt.json) : events(&opt);
 }

@@ -3,6 +3,7 @@
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/missing.h"
 #include "frontend/cmd/source.h"
+#include "frontend/lib/json.h"
 #include "frontend/lib/output.h"
 #include "frontend/report/duration.h"
 #include "frontend/report/render.h"
@@ -13,6 +14,7 @@ struct graph_options {
 	struct report_options report;
 	const char *sort, *min, *callers, *out;
 	uint64_t depth;
+	bool json;
 };
 
 static const struct option_usage graph_usage = {
@@ -59,6 +61,18 @@ static struct calltree *callers_of(struct calltree *t, const struct graph_option
 	return callers;
 }
 
+struct shown {
+	const struct calltree *t;
+	const struct render_graph *how;
+};
+
+static void put_graph(struct json *j, void *arg)
+{
+	const struct shown *s = arg;
+
+	render_graph_json(s->t, s->how, j);
+}
+
 static int graph(const struct graph_options *opt, const struct render_graph *how)
 {
 	struct calltree *t = source_read(&opt->report);
@@ -66,7 +80,7 @@ static int graph(const struct graph_options *opt, const struct render_graph *how
 
 	if (t)
 		t = source_select(t, &opt->report);
-	if (t)
+	if (t && !opt->json)
 		put_summary(t, &text);
 	if (t && opt->callers)
 		t = callers_of(t, opt);
@@ -74,8 +88,12 @@ static int graph(const struct graph_options *opt, const struct render_graph *how
 		text_free(&text);
 		return EXIT_FAILED;
 	}
-	render_graph(t, how, &text);
+	if (opt->json)
+		json_to_text(put_graph, &(struct shown){t, how}, &text);
+	else
+		render_graph(t, how, &text);
 	calltree_free(t);
+	output_paint(opt->json ? PAINT_NOTHING : PAINT_CALLS);
 	return output_write(&text, opt->out);
 }
 
@@ -114,6 +132,8 @@ int cmd_graph(int argc, char **argv)
 		OPT_FLAG('N', "names", &opt.report.names, "a tree for all tasks of one name"),
 		REPORT_OPTION_ROWS(&opt.report),
 		OPT_STRING('o', "output", &opt.out, "FILE", "where to (default: standard output)"),
+		OPT_FLAG(0, "json", &opt.json, "an object of JSON, with one for each function"),
+		OPT_COLOR,
 		OPT_END,
 	};
 	int first = options_parse(argc, argv, rows, &graph_usage), status = EXIT_USAGE;

@@ -111,6 +111,8 @@ static int show(struct latency_report *r, const struct latency_options *opt, con
 	latency_report_sort(r, opt->by);
 	if (opt->svg)
 		status = write_picture(r, opt, guest);
+	/* The session was about to print a trace. */
+	output_paint(opt->json ? PAINT_NOTHING : PAINT_WINDOWS);
 	if (opt->json)
 		return show_json(r, opt) == EXIT_OK ? status : EXIT_FAILED;
 	view.blocks = opt->unicode;
@@ -297,6 +299,7 @@ int cmd_latency(int argc, char **argv)
 		OPT_FLAG(0, "no-sandbox", &opt.no_sandbox,
 			 "of DOMAIN: keep rights that tracing does not need"),
 		ATTACH_OPTION_ROWS(&opt.target),
+		OPT_COLOR,
 		OPT_END,
 	};
 	int first = options_parse(argc, argv, rows, &latency_usage);

@@ -2,7 +2,9 @@
 /* list.c - `hvtrace list`: the guests that could be attached to, and those of hvtrace itself.
  */
 #include "frontend/cmd/command.h"
+#include "frontend/lib/json.h"
 #include "frontend/lib/options.h"
+#include "frontend/lib/output.h"
 #include "frontend/session/registry.h"
 #include "guestsym/guestsym.h"
 #include "vmm/machine.h"
@@ -18,7 +20,8 @@ static const struct option_usage list_usage = {
 	"the kernel, or the image that the configuration names (-: none; hvtrace attach then finds the\n"
 	"kernel in memory).",
 	"hvtrace list\n"
-	"hvtrace list --connect qemu:///session",
+	"hvtrace list --connect qemu:///session\n"
+	"hvtrace list --json | jq -r '.[].name'",
 };
 
 struct guests {
@@ -37,14 +40,20 @@ static void print_guest(const char *id, const char *name, const char *state, uns
 	       *kernel ? kernel : "-");
 }
 
-/* What the image says, if it can be read. */
+/* NULL: it names none, or that cannot be read. */
+static struct guestsym *open_image(const struct guests *g, const struct machine_listing *d)
+{
+	char ignored[256];
+
+	return *d->kernel ? guestsym_open(g->parsers, d->kernel, 0, ignored, sizeof(ignored))
+			  : NULL;
+}
+
 static void print_domain(const struct guests *g, const struct machine_listing *d)
 {
-	struct guestsym *gs = NULL;
-	char id[16], ignored[256];
+	struct guestsym *gs = open_image(g, d);
+	char id[16];
 
-	if (*d->kernel)
-		gs = guestsym_open(g->parsers, d->kernel, 0, ignored, sizeof(ignored));
 	snprintf(id, sizeof(id), "%u", d->id);
 	print_guest(id, d->name, d->state, d->vcpus, d->accel,
 		    gs && *guestsym_release(gs) ? guestsym_release(gs) : d->kernel);
@@ -66,18 +75,29 @@ static bool is_own(const struct guests *g, const struct machine_listing *d)
 	return false;
 }
 
-static void print_own(const struct guests *g, const struct registry_guest *own)
+/* NULL: it is none. */
+static const struct machine_listing *domain_of(const struct guests *g,
+					       const struct registry_guest *own)
 {
-	char id[16] = "-";
-
 	for (int i = 0; i < g->domains; i++)
 		if (is_same(own, &g->domain[i]))
-			snprintf(id, sizeof(id), "%u", g->domain[i].id);
+			return &g->domain[i];
+	return NULL;
+}
+
+static void print_own(const struct guests *g, const struct registry_guest *own)
+{
+	const struct machine_listing *d = domain_of(g, own);
+	char id[16] = "-";
+
+	if (d)
+		snprintf(id, sizeof(id), "%u", d->id);
 	print_guest(id, own->name, "traced", own->vcpus, own->accel, own->release);
 }
 
 static void print_guests(const struct guests *g)
 {
+	output_paint(PAINT_GUESTS);
 	printf("%-5s %-24s %-10s %5s  %-5s %s\n", "ID", "NAME", "STATE", "VCPUS", "ACCEL",
 	       "KERNEL");
 	for (int i = 0; i < g->domains; i++)
@@ -87,7 +107,64 @@ static void print_guests(const struct guests *g)
 		print_own(g, &g->own[i]);
 }
 
-static int list(const char *uri)
+/* --- for programs ------------------------------------------------------------------------- */
+
+static void put_guest(struct json *j, const char *name, const char *uuid, const char *state,
+		      unsigned int vcpus, const char *accel)
+{
+	json_put_text(j, "name", name);
+	json_put_text(j, "uuid", *uuid ? uuid : NULL);
+	json_put_text(j, "state", state);
+	json_put_number(j, "vcpus", vcpus);
+	json_put_text(j, "accelerator", accel);
+}
+
+static void put_domain(struct json *j, const struct guests *g, const struct machine_listing *d)
+{
+	struct guestsym *gs = open_image(g, d);
+
+	json_begin_object(j, NULL);
+	json_put_number(j, "id", d->id);
+	put_guest(j, d->name, d->uuid, d->state, d->vcpus, d->accel);
+	json_put_text(j, "release", gs && *guestsym_release(gs) ? guestsym_release(gs) : NULL);
+	json_put_text(j, "kernel", *d->kernel ? d->kernel : NULL);
+	json_put_null(j, "tracer_pid");
+	json_end_object(j);
+	guestsym_close(gs);
+}
+
+static void put_own(struct json *j, const struct guests *g, const struct registry_guest *own)
+{
+	const struct machine_listing *d = domain_of(g, own);
+
+	json_begin_object(j, NULL);
+	if (d)
+		json_put_number(j, "id", d->id);
+	else
+		json_put_null(j, "id");
+	put_guest(j, own->name, own->uuid, "traced", own->vcpus, own->accel);
+	json_put_text(j, "release", *own->release ? own->release : NULL);
+	json_put_text(j, "kernel", d && *d->kernel ? d->kernel : NULL);
+	json_put_number(j, "tracer_pid", (uint64_t)own->pid);
+	json_end_object(j);
+}
+
+static void put_guests(const struct guests *g)
+{
+	struct json j = {.out = stdout};
+
+	json_begin_array(&j, NULL);
+	for (int i = 0; i < g->domains; i++)
+		if (!is_own(g, &g->domain[i]))
+			put_domain(&j, g, &g->domain[i]);
+	for (int i = 0; i < g->owns; i++)
+		put_own(&j, g, &g->own[i]);
+	json_end_array(&j);
+}
+
+/* --- the command -------------------------------------------------------------------------- */
+
+static int list(const char *uri, bool json)
 {
 	struct guests g = {.domain = NULL};
 	bool failed;
@@ -100,7 +177,7 @@ static int list(const char *uri)
 	g.domains = machine_list(uri, &g.domain, g.err, sizeof(g.err));
 	/* Nothing is known when libvirt does not answer, unless a guest is traced. */
 	if (g.domains >= 0 || g.owns > 0)
-		print_guests(&g);
+		(json ? put_guests : print_guests)(&g);
 	failed = g.owns < 0 || g.domains < 0;
 	guestsym_parsers_stop(g.parsers);
 	if (g.owns < 0)
@@ -116,8 +193,11 @@ static int list(const char *uri)
 int cmd_list(int argc, char **argv)
 {
 	const char *uri = NULL;
+	bool json = false;
 	const struct option_row rows[] = {
 		OPT_STRING(0, "connect", &uri, "URI", "libvirt (default: qemu:///system)"),
+		OPT_FLAG(0, "json", &json, "an array of JSON, an object for each guest"),
+		OPT_COLOR,
 		OPT_END,
 	};
 	int first = options_parse(argc, argv, rows, &list_usage);
@@ -129,5 +209,5 @@ int cmd_list(int argc, char **argv)
 			argv[first]);
 		return EXIT_USAGE;
 	}
-	return list(uri);
+	return list(uri, json);
 }

@@ -3,6 +3,8 @@
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/export-dat.h"
 #include "frontend/decode/several.h"
+#include "frontend/lib/json.h"
+#include "frontend/lib/output.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -62,17 +64,40 @@ static int by_count(const void *a, const void *b)
 	return x->nr != y->nr ? (x->nr < y->nr) - (x->nr > y->nr) : x->id - y->id;
 }
 
+static void put_counts(const struct dat_file *file, FILE *out, const struct count *counts)
+{
+	struct json j = {.out = out};
+
+	json_begin_array(&j, NULL);
+	for (int i = 0; i <= UINT16_MAX && counts[i].nr; i++) {
+		const struct tep_event *event = formats_event(file->formats, counts[i].id);
+
+		json_begin_object(&j, NULL);
+		json_put_text(&j, "system", event ? event->system : NULL);
+		json_put_text(&j, "event", event ? event->name : NULL);
+		json_put_number(&j, "id", (uint64_t)counts[i].id);
+		json_put_number(&j, "count", counts[i].nr);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+}
+
 /* Those that there are most of first. */
-static void list_events(const struct dat_file *file, FILE *out)
+static void list_events(const struct report *r, const struct dat_file *file)
 {
 	static struct count counts[UINT16_MAX + 1];
 	const struct decode_event *ev;
+	FILE *out = r->out;
 
 	for (int i = 0; i <= UINT16_MAX; i++)
 		counts[i] = (struct count){.id = i};
 	while (!ferror(out) && (ev = records_next(file->records)))
 		counts[ev->id].nr++;
 	qsort(counts, UINT16_MAX + 1, sizeof(*counts), by_count);
+	if (r->opt->json) {
+		put_counts(file, out, counts);
+		return;
+	}
 	for (int i = 0; i <= UINT16_MAX && counts[i].nr; i++) {
 		const struct tep_event *event = formats_event(file->formats, counts[i].id);
 
@@ -90,13 +115,13 @@ static void report_each(struct report *r)
 	for (size_t i = 0; i < r->nr_files; i++) {
 		const struct dat_file *f = &r->file[i];
 
-		if (r->nr_files > 1)
+		if (r->nr_files > 1 && !r->opt->json)
 			fprintf(r->out, "%s:\n", dat_info(f->dat)->name);
 		if (r->opt->stat) {
 			fprintf(r->out, "cpus=%u\n", dat_buffer(f->dat, 0)->cpus);
 			print_stat(f->dat, r->out);
 		} else if (f->records) {
-			list_events(f, r->out);
+			list_events(r, f);
 		}
 	}
 }
@@ -174,6 +199,8 @@ static int report_checked(const struct report_options *opt, const char *const *p
 	struct report r = {.opt = opt, .file = files, .in = in, .nr_files = nr};
 	int status = EXIT_FAILED;
 
+	if (!opt->json && !opt->list && !opt->stat)
+		output_paint(PAINT_TRACE);
 	if (dat_files_open(files, paths, nr, &opt->file, &plugins))
 		status = report_opened(&r);
 	for (size_t i = 0; i < nr; i++)
@@ -233,11 +260,13 @@ int cmd_report(int argc, char **argv)
 		OPT_LIST('O', "option", &opt.plugin_options, "OPTION",
 			 "fgraph:tailprint, fgraph:depth, or of a plugin; may be repeated"),
 		OPT_FLAG('N', "no-plugins", &opt.no_plugins, "events by nothing but their formats"),
-		OPT_FLAG(0, "json", &opt.json, "an object of JSON in a line for each event"),
+		OPT_FLAG(0, "json", &opt.json,
+			 "an object of JSON in a line for each event; with --list an array of all"),
 		OPT_STRING(0, "html", &opt.html, "FILE",
 			   "no text: a page to look at in any browser"),
 		OPT_FLAG(0, "list", &opt.list, "how many there are of each event"),
 		OPT_FLAG(0, "stat", &opt.stat, "what the buffers said when they were written"),
+		OPT_COLOR,
 		OPT_END,
 	};
 	int first = options_parse(argc, argv, rows, &report_usage), status = EXIT_USAGE;
@@ -248,8 +277,9 @@ int cmd_report(int argc, char **argv)
 		fprintf(stderr,
 			"hvtrace: report takes trace.dat files, %d at most (hvtrace report --help)\n",
 			DAT_FILES_MAX);
-	} else if (opt.json + opt.list + opt.stat + !!opt.html > 1) {
-		fprintf(stderr, "hvtrace: --json, --html, --list and --stat do not go together\n");
+	} else if ((opt.stat || opt.html) && (opt.json + opt.list + opt.stat + !!opt.html > 1)) {
+		fprintf(stderr,
+			"hvtrace: --stat and --html go with no other form, neither --json nor --list\n");
 	} else if (opt.html && first >= 0 && argc - first > 1) {
 		fprintf(stderr, "hvtrace: --html: a page is of one file\n");
 	} else if (opt.html && first >= 0) {

@@ -2,6 +2,7 @@
 /* show.c - `hvtrace show`: a trace that is under way, as text. */
 #include "frontend/cmd/command.h"
 #include "frontend/lib/options.h"
+#include "frontend/lib/output.h"
 #include "frontend/session/connect.h"
 
 #include <stdio.h>
@@ -31,6 +32,7 @@ static int show(const struct show_options *opt)
 		n = snprintf(path, sizeof(path), "instances/%s/%s", opt->instance, file);
 	else
 		n = snprintf(path, sizeof(path), "%s", file);
+	output_paint(PAINT_TRACE);
 	if (n < (int)sizeof(path))
 		return get_file(opt->guest, path);
 	fprintf(stderr, "hvtrace: no instance %.64s...: the name is too long\n", opt->instance);
@@ -46,6 +48,7 @@ int cmd_show(int argc, char **argv)
 		OPT_STRING_OF("instance", 'I', "instance", &opt.instance, "NAME",
 			      "an instance (default: the top level)"),
 		CONNECT_OPTION_ROW(&opt.guest),
+		OPT_COLOR,
 		OPT_END,
 	};
 	int first = options_parse(argc, argv, rows, &show_usage);

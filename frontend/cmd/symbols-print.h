@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 struct guestsym;
+struct json;
 
 /*
  * Each returns 0, or a negative errno when the output could not be written; its end may still be in
@@ -18,5 +19,10 @@ int symbols_print_summary(const struct guestsym *gs, FILE *out);
 int symbols_print_functions(const struct guestsym *gs, FILE *out);
 /* What /proc/kallsyms of the booted kernel says (without KASLR, as root), modules aside. */
 int symbols_print_symbols(const struct guestsym *gs, FILE *out);
+
+/* The same as JSON: an object, an array of names, an array of objects. Always 0. */
+int symbols_put_summary(const struct guestsym *gs, struct json *j);
+int symbols_put_functions(const struct guestsym *gs, struct json *j);
+int symbols_put_symbols(const struct guestsym *gs, struct json *j);
 
 #endif

@@ -2,6 +2,7 @@
 /* top.c - `hvtrace top`: what the guest's kernel is busy with, again and again. */
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/source.h"
+#include "frontend/lib/json.h"
 #include "frontend/lib/output.h"
 #include "frontend/report/render.h"
 #include "frontend/report/screen.h"
@@ -14,7 +15,7 @@ struct top_options {
 	struct report_options report;
 	const char *sort;
 	uint64_t interval_ms, batch, rows;
-	bool once;
+	bool once, json;
 };
 
 struct top {
@@ -36,6 +37,7 @@ static const struct option_usage top_usage = {
 	"For FILE, as hvtrace graph takes it, it is one table of all of it.",
 	"hvtrace top\n"
 	"hvtrace top --once --rows 10 --sort calls\n"
+	"hvtrace top --once --json | jq -r '.functions[0].function'\n"
 	"hvtrace top calls.dat",
 };
 
@@ -73,8 +75,14 @@ static int show(struct top *top, const struct calltree *t, double seconds)
 		return -ENOMEM;
 	if (top->screen)
 		screen_size(&how.rows, &how.columns);
-	render_top(functions, &how, &text);
+	if (top->opt->json)
+		render_top_json(functions, &how, &(struct json){.out = stdout});
+	else
+		render_top(functions, &how, &text);
 	calltree_free(functions);
+	if (top->opt->json)
+		return fflush(stdout) ? -EIO : 0;
+	output_paint(PAINT_CALLS);
 	if (!top->screen)
 		return output_write(&text, NULL) == EXIT_OK ? 0 : -EIO;
 	screen_draw(&text, RENDER_TOP_HEAD - 1);
@@ -134,7 +142,7 @@ static int tables(struct top *top)
 		rc = table(top);
 		if (rc || (left && !--left))
 			break;
-		if (!top->screen)
+		if (!top->screen && !top->opt->json)
 			putchar('\n');
 	}
 	return rc;
@@ -142,7 +150,8 @@ static int tables(struct top *top)
 
 static bool wants_screen(const struct top_options *opt)
 {
-	return !opt->once && !opt->batch && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
+	return !opt->once && !opt->batch && !opt->json && isatty(STDOUT_FILENO) &&
+	       isatty(STDIN_FILENO);
 }
 
 /* One table of all that is in a file. */
@@ -195,6 +204,8 @@ int cmd_top(int argc, char **argv)
 		OPT_NUMBER(0, "rows", &opt.rows, 1, UINT16_MAX, "N",
 			   "rows of a table that is not drawn in a terminal (default: all)"),
 		REPORT_OPTION_ROWS(&opt.report),
+		OPT_FLAG(0, "json", &opt.json, "each table is an object of JSON"),
+		OPT_COLOR,
 		OPT_END,
 	};
 	int first = options_parse(argc, argv, rows, &top_usage), status = EXIT_USAGE;

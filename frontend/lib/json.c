@@ -2,6 +2,9 @@
 /* json.c - see json.h */
 #include "frontend/lib/json.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* RFC 3629 */
@@ -45,4 +48,115 @@ void json_string(const char *text, size_t len, FILE *out)
 void json_text(const char *text, FILE *out)
 {
 	json_string(text, strlen(text), out);
+}
+
+/* --- a document ------------------------------------------------------------------------------- */
+
+static void put_key(struct json *j, const char *key)
+{
+	if (j->follows)
+		putc(',', j->out);
+	if (j->depth == 1)
+		fputs("\n  ", j->out);
+	else if (j->follows)
+		putc(' ', j->out);
+	if (key) {
+		json_text(key, j->out);
+		fputs(": ", j->out);
+	}
+	j->follows = true;
+}
+
+static void begin(struct json *j, const char *key, char bracket)
+{
+	put_key(j, key);
+	putc(bracket, j->out);
+	j->depth++;
+	j->follows = false;
+}
+
+static void end(struct json *j, char bracket)
+{
+	j->depth--;
+	if (!j->depth && j->follows)
+		putc('\n', j->out);
+	putc(bracket, j->out);
+	if (!j->depth)
+		putc('\n', j->out);
+	j->follows = j->depth;
+}
+
+void json_begin_object(struct json *j, const char *key)
+{
+	begin(j, key, '{');
+}
+
+void json_end_object(struct json *j)
+{
+	end(j, '}');
+}
+
+void json_begin_array(struct json *j, const char *key)
+{
+	begin(j, key, '[');
+}
+
+void json_end_array(struct json *j)
+{
+	end(j, ']');
+}
+
+void json_put_text(struct json *j, const char *key, const char *text)
+{
+	if (!text) {
+		json_put_null(j, key);
+		return;
+	}
+	put_key(j, key);
+	json_text(text, j->out);
+}
+
+void json_put_number(struct json *j, const char *key, uint64_t n)
+{
+	put_key(j, key);
+	fprintf(j->out, "%" PRIu64, n);
+}
+
+void json_put_real(struct json *j, const char *key, double n, int digits)
+{
+	put_key(j, key);
+	fprintf(j->out, "%.*f", digits, isfinite(n) ? n : 0);
+}
+
+void json_put_bool(struct json *j, const char *key, bool value)
+{
+	put_key(j, key);
+	fputs(value ? "true" : "false", j->out);
+}
+
+void json_put_null(struct json *j, const char *key)
+{
+	put_key(j, key);
+	fputs("null", j->out);
+}
+
+void json_put_address(struct json *j, const char *key, uint64_t address)
+{
+	put_key(j, key);
+	fprintf(j->out, "\"0x%" PRIx64 "\"", address);
+}
+
+void json_to_text(void (*put)(struct json *j, void *arg), void *arg, struct text *to)
+{
+	char *buf = NULL;
+	size_t len = 0;
+	struct json j = {.out = open_memstream(&buf, &len)};
+
+	if (j.out)
+		put(&j, arg);
+	if (!j.out || fclose(j.out))
+		to->failed = true;
+	else
+		text_add(to, buf, len);
+	free(buf);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/lib/color.h"
 #include "tracer/tracer.h"
 
 enum { MAX_ROWS = 48, LONG_BASE = 256, HELP = LONG_BASE + MAX_ROWS };
@@ -145,6 +146,14 @@ static int list_add(struct option_list *list, const char *value)
 	return 0;
 }
 
+static int color_set(const struct option_row *row, const char *when)
+{
+	if (!option_is_one_of(row->name, when, color_when))
+		return OPTIONS_BAD;
+	color_choose(when);
+	return 0;
+}
+
 static int row_set(const struct option_row *row, const char *text)
 {
 	switch (row->kind) {
@@ -164,6 +173,8 @@ static int row_set(const struct option_row *row, const char *text)
 		return number_set(row, text);
 	case OPTION_TIME:
 		return time_set(row, text);
+	case OPTION_COLOR:
+		return color_set(row, text);
 	}
 	return OPTIONS_BAD;
 }

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "frontend/lib/color.h"
+
 /* Values of a repeated option, in the order given. Zero-initialise; option_list_free(). */
 struct option_list {
 	const char **values;
@@ -24,6 +26,7 @@ enum option_kind {
 	OPTION_SIZE_KB,
 	OPTION_SIZE_MB,
 	OPTION_TIME,
+	OPTION_COLOR,
 };
 
 /*
@@ -89,6 +92,12 @@ struct option_row {
 #define OPT_TIME(l, n, p, a, h)                                                                    \
 	{                                                                                          \
 		l, n, a, h, OPTION_TIME, OPT_VALUE(uint64_t, p), 1, UINT64_C(1) << 40, NULL, NULL  \
+	}
+/* What people see in colours: --color WHEN goes to color_choose(). */
+#define OPT_COLOR                                                                                  \
+	{                                                                                          \
+		0, "color", "WHEN", "colours: auto (on a terminal; default), always, never",       \
+			OPTION_COLOR, NULL, 0, 0, color_when, NULL                                 \
 	}
 #define OPT_END OPT_OPERANDS(NULL)
 /* The same; c completes the operands. */

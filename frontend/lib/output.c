@@ -19,10 +19,12 @@
 #include <unistd.h>
 
 #include "frontend/lib/cancel.h"
+#include "frontend/lib/color.h"
 #include "frontend/lib/escape.h"
 #include "frontend/lib/exit.h"
 
 #define SINK_BUFFER (64 << 10)
+#define PAINT_LEN   (64 << 10) /* longer lines have no colours */
 #define RETRY_MS    10
 
 /* What a stream of ours writes to. */
@@ -38,7 +40,11 @@ struct sink {
 	size_t lost;	 /* that were to be shown, since then */
 	bool terminal;
 	struct escape escape;
-	int error; /* the first one, errno; of stdout: until output_end() has said it */
+	enum paint paint;
+	bool at_once;	  /* what is no whole line yet is painted, and shown, too */
+	bool in_line;	  /* the beginning of the line is shown already */
+	struct text line; /* else what there is of it */
+	int error;	  /* the first one, errno; of stdout: until output_end() has said it */
 };
 
 /* --- a stream --------------------------------------------------------------------------------- */
@@ -144,14 +150,72 @@ static int sink_put(struct sink *k, const char *buf, size_t len)
 	return rc;
 }
 
+static bool sink_is_painted(const struct sink *k)
+{
+	return k->paint != PAINT_NOTHING && color_is_wanted(k->terminal);
+}
+
+/* Part of a line, or its end. */
+static void sink_paint_piece(struct sink *k, const char *at, size_t len, bool whole,
+			     struct text *to)
+{
+	text_add(&k->line, at, len);
+	if (!whole && !k->at_once && k->line.len < PAINT_LEN)
+		return;
+	if (k->in_line || (!whole && !k->at_once))
+		text_add(to, k->line.buf, k->line.len);
+	else
+		paint_line(k->paint, k->line.buf, k->line.len, to);
+	if (whole)
+		text_putc(to, '\n');
+	to->failed |= k->line.failed;
+	k->in_line = !whole;
+	k->line.len = 0;
+}
+
+static void sink_paint(struct sink *k, const struct text *shown, struct text *to)
+{
+	const char *at = shown->buf, *end = shown->buf + shown->len;
+
+	while (at < end) {
+		const char *eol = memchr(at, '\n', (size_t)(end - at));
+
+		sink_paint_piece(k, at, (size_t)((eol ? eol : end) - at), eol, to);
+		at = eol ? eol + 1 : end;
+	}
+}
+
+/* What can be made sense of by a terminal: what it is not to obey, and colours for people. */
 static int sink_put_shown(struct sink *k, const char *buf, size_t len)
 {
-	struct text shown = {0};
+	struct text shown = {0}, painted = {0};
+	bool paint = sink_is_painted(k);
+	const struct text *out = paint ? &painted : &shown;
 	int rc;
 
 	escape_add(&k->escape, &shown, buf, len);
-	rc = shown.failed ? -ENOMEM : sink_put(k, shown.buf, shown.len);
+	if (paint)
+		sink_paint(k, &shown, &painted);
+	rc = shown.failed || painted.failed ? -ENOMEM : sink_put(k, out->buf, out->len);
 	text_free(&shown);
+	text_free(&painted);
+	return rc;
+}
+
+/* A last line that has no end. */
+static int sink_put_rest(struct sink *k)
+{
+	struct text rest = {0};
+	int rc;
+
+	if (!k->in_line)
+		paint_line(k->paint, k->line.buf, k->line.len, &rest);
+	else
+		text_add(&rest, k->line.buf, k->line.len);
+	escape_end(&k->escape, &rest);
+	rc = rest.failed ? -ENOMEM : sink_put(k, rest.buf, rest.len);
+	text_free(&rest);
+	text_free(&k->line);
 	return rc;
 }
 
@@ -173,7 +237,8 @@ static ssize_t sink_write(void *cookie, const char *buf, size_t len)
 
 	if (!rc) {
 		k->lost = 0;
-		rc = k->terminal ? sink_put_shown(k, buf, len) : sink_put(k, buf, len);
+		rc = k->terminal || sink_is_painted(k) ? sink_put_shown(k, buf, len)
+						       : sink_put(k, buf, len);
 	}
 	if (!rc)
 		return (ssize_t)len;
@@ -197,18 +262,16 @@ static int sink_seek(void *cookie, off64_t *at, int whence)
 		return -1;
 	k->error = 0;
 	k->lost = 0;
+	k->line.len = 0;
+	k->in_line = false;
 	return ftruncate(k->fd, 0) ? -1 : 0;
 }
 
 static int sink_close(void *cookie)
 {
 	struct sink *k = cookie;
-	struct text rest = {0};
-	int rc;
+	int rc = sink_put_rest(k);
 
-	escape_end(&k->escape, &rest);
-	rc = rest.failed ? -ENOMEM : sink_put(k, rest.buf, rest.len);
-	text_free(&rest);
 	if (k->own && close(k->fd) && !rc)
 		rc = -errno;
 	if (k->own && k->error)
@@ -262,8 +325,10 @@ static int sink_open(struct sink *k, const char *path, int flags)
 {
 	int fd, rc;
 
-	if (!path)
+	if (!path) {
+		k->paint = standard.out ? standard.out->paint : PAINT_NOTHING;
 		return sink_use(k, STDOUT_FILENO);
+	}
 	fd = open(path, O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC | flags, 0666);
 	if (fd < 0)
 		return -errno;
@@ -308,12 +373,20 @@ int output_start(void)
 	FILE *out = stream_with(&k, k.terminal ? _IOLBF : _IOFBF, BUFSIZ, &standard.out), *err;
 
 	k = sink_of(STDERR_FILENO);
+	k.paint = PAINT_MESSAGE;
+	k.at_once = true;
 	err = stream_with(&k, _IONBF, 0, &standard.err);
 	if (!out || !err)
 		return -ENOMEM;
 	stdout = out;
 	stderr = err;
 	return 0;
+}
+
+void output_paint(enum paint as)
+{
+	if (standard.out)
+		standard.out->paint = as;
 }
 
 void output_hurry(const struct cancel *cancel)
@@ -422,7 +495,8 @@ int output_end(int status)
 	if (!out)
 		return status;
 	fflush(stdout);
-	error = out->error;
+	error = -sink_put_rest(out);
+	error = out->error ? out->error : error;
 	out->error = 0;
 	if (!error || error == EPIPE)
 		return status;

@@ -3,7 +3,8 @@
  * output.h - where text goes, and how.
  *
  * Files and pipes get what was written. On a terminal control characters are shown instead of
- * obeyed (escape.h), as most text has names or strings from the guest in it.
+ * obeyed (escape.h), as most text has names or strings from the guest in it, and there are colours
+ * (color.h).
  */
 #ifndef HVTRACE_FRONTEND_LIB_OUTPUT_H
 #define HVTRACE_FRONTEND_LIB_OUTPUT_H
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "frontend/lib/paint.h"
 #include "tracer/tracer.h"
 
 struct cancel;
@@ -21,6 +23,9 @@ struct cancel;
  * that they would not: -ENOMEM.
  */
 int output_start(void);
+
+/* What stdout gets from then on is text of this kind, which people see in colours. */
+void output_paint(enum paint as);
 
 /*
  * A terminal or pipe that nobody reads does not hold the process for the sake of what is said on

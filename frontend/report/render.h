@@ -55,6 +55,13 @@ struct render_top {
 #define RENDER_TOP_HEAD 3 /* lines above the rows */
 void render_top(const struct calltree *t, const struct render_top *opt, struct text *out);
 
+/* --- render-json.c: trees and tables as objects of JSON -----------------------------------------
+ */
+
+struct json;
+void render_graph_json(const struct calltree *t, const struct render_graph *opt, struct json *j);
+void render_top_json(const struct calltree *t, const struct render_top *opt, struct json *j);
+
 /* "1,234,567" */
 #define RENDER_COUNT_LEN 32
 const char *render_count(uint64_t n, char buf[RENDER_COUNT_LEN]);

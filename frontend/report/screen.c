@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "frontend/lib/color.h"
 #include "frontend/lib/escape.h"
+#include "frontend/lib/paint.h"
 
 /* The alternate screen, and no cursor; and back. */
 #define ENTER "\033[?1049h\033[?25l"
@@ -121,7 +123,8 @@ void screen_size(unsigned int *rows, unsigned int *columns)
 void screen_draw(const struct text *text, unsigned int heading)
 {
 	struct escape escape = {0};
-	struct text out = {0};
+	struct text out = {0}, shown = {0};
+	enum paint as = color_is_wanted(true) ? PAINT_CALLS : PAINT_NOTHING;
 	const char *line = text->buf, *end = text->buf + text->len;
 
 	text_puts(&out, "\033[H");
@@ -133,14 +136,17 @@ void screen_draw(const struct text *text, unsigned int heading)
 		/* No line end behind the last one, which would scroll. */
 		text_puts(&out, n ? "\r\n" : "");
 		text_puts(&out, n == heading ? "\033[7m" : "");
-		escape_add(&escape, &out, line, (size_t)(eol - line));
-		escape_end(&escape, &out);
+		shown.len = 0;
+		escape_add(&escape, &shown, line, (size_t)(eol - line));
+		escape_end(&escape, &shown);
+		paint_line(n > heading ? as : PAINT_NOTHING, shown.buf, shown.len, &out);
 		text_puts(&out, n == heading ? "\033[K\033[0m" : "\033[K");
 		line = eol + 1;
 	}
 	text_puts(&out, "\033[J");
 	put(out.buf, out.len);
 	text_free(&out);
+	text_free(&shown);
 }
 
 static uint64_t now_ms(void)

@@ -105,7 +105,8 @@ struct session_options {
 		OPT_ONE_OF(session_file_version_name, 0, "file-version", &(opt)->file_version,     \
 			   "N", "of FILE.dat: 7 (default) or 6, for older programs"),              \
 		OPT_ONE_OF(session_compression_name, 0, "compression", &(opt)->compression,        \
-			   "NAME", "of FILE.dat, version 7: zstd (default) or none")
+			   "NAME", "of FILE.dat, version 7: zstd (default) or none"),              \
+		OPT_COLOR
 
 /* The names of which they choose one. */
 const char *session_tracer_name(unsigned int i); /* in the order of the alphabet: there are many */

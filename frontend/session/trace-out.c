@@ -29,6 +29,7 @@ int trace_out_open(struct session *s)
 	}
 	if (session_options_record(s->opt))
 		return 0;
+	output_paint(PAINT_TRACE);
 	s->out = output_open(strcmp(path, "-") ? path : NULL, &s->cancel);
 	if (s->out)
 		return 0;

@@ -13,6 +13,7 @@
 #include "frontend/check/boot.h"
 #include "frontend/check/check.h"
 #include "frontend/check/image.h"
+#include "frontend/lib/json.h"
 
 static int ran;
 
@@ -109,6 +110,45 @@ static void what_is_not_tried_is_not_said_to_work(void **state)
 	free(out.text);
 }
 
+static void put_report(struct json *j, void *arg)
+{
+	const struct check rows[] = {{"first", says_ok},
+				     {"a note", says_nothing},
+				     {"second", says_failed},
+				     {NULL, NULL}};
+	struct check_report r = {.json = j, .cancelled = never, .cancel = -1};
+	int number = 7;
+
+	r.out = j->out;
+	check_begin(&r);
+	checks_run(&r, rows, &number);
+	*(bool *)arg = check_summary(&r);
+}
+
+static void the_same_as_json(void **state)
+{
+	struct text t = {0};
+	bool good;
+
+	(void)state;
+	json_to_text(put_report, &good, &t);
+	text_putc(&t, '\0');
+	assert_false(good);
+	assert_string_equal(
+		t.buf,
+		"{\n"
+		"  \"checks\": [{\"name\": \"first\", \"verdict\": \"ok\", \"text\": \"7 us\"}, "
+		"{\"name\": \"a note\", \"verdict\": \"note\", \"text\": \"\"}, "
+		"{\"name\": \"second\", \"verdict\": \"failed\", \"text\": \"it\\u000ais \\u001b[31mred\"}],\n"
+		"  \"good\": false,\n"
+		"  \"interrupted\": false,\n"
+		"  \"ok\": 1,\n"
+		"  \"failed\": 1,\n"
+		"  \"not_tried\": 0\n"
+		"}\n");
+	text_free(&t);
+}
+
 static void interrupted_is_no_success(void **state)
 {
 	const struct check rows[] = {{"first", says_ok}, {"second", says_ok}, {NULL, NULL}};
@@ -201,6 +241,7 @@ int main(void)
 		cmocka_unit_test(lines_and_sum),
 		cmocka_unit_test(failures_count),
 		cmocka_unit_test(what_is_not_tried_is_not_said_to_work),
+		cmocka_unit_test(the_same_as_json),
 		cmocka_unit_test(interrupted_is_no_success),
 		cmocka_unit_test(images_are_whole),
 		cmocka_unit_test(initrd_has_init),
