@@ -142,6 +142,7 @@ frontend-objs += frontend/lib/color.o
 frontend-objs += frontend/lib/escape.o
 frontend-objs += frontend/lib/file.o
 frontend-objs += frontend/lib/json.o
+frontend-objs += frontend/lib/meter.o
 frontend-objs += frontend/lib/options-bash.o
 frontend-objs += frontend/lib/options-complete.o
 frontend-objs += frontend/lib/options-fish.o

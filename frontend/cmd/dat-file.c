@@ -108,6 +108,14 @@ static void remove_with_directory(const char *path)
 	rmdir(dir);
 }
 
+/* What goes to a terminal, or a pager, says itself how far it is. */
+static bool is_file(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && !isatty(fd) && !S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode);
+}
+
 /* Everything that takes a name: then the file is read, by who can open nothing else. */
 static int open_file(struct dat_file *f, const char *path, const struct formats_config *plugins)
 {
@@ -126,6 +134,8 @@ static int open_file(struct dat_file *f, const char *path, const struct formats_
 		snprintf(f->err, sizeof(f->err), "%s: -o: it is the file that is read", out);
 		return fd;
 	}
+	f->to_file = out || is_file(STDOUT_FILENO);
+	meter_begin(&f->meter, path, "records");
 	f->formats = formats_new(plugins);
 	if (!f->formats)
 		snprintf(f->err, sizeof(f->err), "no memory");
@@ -156,6 +166,11 @@ static size_t find_buffer(struct dat_file *f)
 	return 0;
 }
 
+static void show_progress(void *arg, const struct records_progress *p)
+{
+	meter_show(arg, p->done, p->all, p->nr);
+}
+
 static void open_records(struct dat_file *f)
 {
 	size_t buffer = find_buffer(f);
@@ -168,10 +183,13 @@ static void open_records(struct dat_file *f)
 	if (f->unwanted)
 		return;
 	f->records = records_open(f->dat, buffer);
-	if (f->records)
-		records_select(f->records, select_wants, f->select);
-	else
+	if (!f->records) {
 		snprintf(f->err, sizeof(f->err), "no memory");
+		return;
+	}
+	records_select(f->records, select_wants, f->select);
+	if (f->to_file)
+		records_watch(f->records, show_progress, &f->meter);
 }
 
 /* What was opened is not given up yet. */
@@ -306,6 +324,7 @@ int dat_file_tell_damage(struct dat_file *f)
 	const char *error = f->records ? records_error(f->records) : NULL;
 	uint64_t damaged = f->records ? records_damaged(f->records) : 0;
 
+	meter_end(&f->meter);
 	f->whole = true;
 	if (error)
 		fprintf(stderr, "hvtrace: %s\n", error);
@@ -318,8 +337,10 @@ int dat_file_tell_damage(struct dat_file *f)
 
 int dat_file_close(struct dat_file *f, int status)
 {
-	int rc = target_close(&f->target, f->whole);
+	int rc;
 
+	meter_end(&f->meter);
+	rc = target_close(&f->target, f->whole);
 	records_close(f->records);
 	select_free(f->select);
 	dat_close(f->dat);

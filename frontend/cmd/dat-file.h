@@ -8,6 +8,7 @@
 
 #include "frontend/cmd/target.h"
 #include "frontend/decode/select.h"
+#include "frontend/lib/meter.h"
 #include "frontend/lib/options.h"
 
 #include <stdio.h>
@@ -56,6 +57,8 @@ struct dat_file {
 	struct select *select;
 	struct select_config wanted;
 	bool unwanted; /* options name what it has not, but another one has: records is NULL */
+	struct meter meter;
+	bool to_file; /* and how far it is, is shown */
 	char err[512];
 };
 

@@ -80,6 +80,8 @@ static int export_all(const struct export_format *format, struct dat_file *files
 	if (!choose(files, nr, &in))
 		return EXIT_FAILED;
 	rc = export_write(format, &in, files->out, &result);
+	for (size_t i = 0; i < nr; i++)
+		meter_end(&files[i].meter);
 	if (rc) {
 		fprintf(stderr, "hvtrace: %s: %s\n", dat_info(in.dat)->name,
 			rc == -EIO ? LIBRARY_FAILED : strerror(-rc));

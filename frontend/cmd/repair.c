@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* repair.c - `hvtrace repair`: complete a recording whose recorder was killed. */
 #include "frontend/cmd/command.h"
+#include "frontend/lib/meter.h"
 #include "frontend/lib/options.h"
 #include "frontend/record/record.h"
 
@@ -15,12 +16,22 @@ static const struct option_usage repair_usage = {
 	"hvtrace repair -o /elsewhere/trace.dat trace.dat",
 };
 
+static void show(void *arg, unsigned int percent)
+{
+	meter_show(arg, percent, 100, 0);
+}
+
 static int repair(const char *file, const char *out)
 {
+	struct meter meter;
+	const struct record_watch watch = {show, &meter};
 	struct record_repaired result;
 	char err[512];
-	int rc = record_repair(file, out, &result, err, sizeof(err));
+	int rc;
 
+	meter_begin(&meter, file, NULL);
+	rc = record_repair(file, out, &watch, &result, err, sizeof(err));
+	meter_end(&meter);
 	if (rc < 0) {
 		fprintf(stderr, "hvtrace: %s\n", err);
 		return EXIT_FAILED;

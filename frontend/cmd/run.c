@@ -69,13 +69,15 @@ static void run_console(void *arg, const char *text, size_t len)
 
 static void run_choose_machine(struct run *r)
 {
-	const struct machine_patience patience = {session_cancelled, &r->s};
+	const struct machine_patience patience = {session_waits, &r->s};
 	char why[512];
 
 	r->machine = r->opt->machine;
 	if (strcmp(r->machine, "auto"))
 		return;
+	session_wait(&r->s, "waiting for libvirt");
 	r->machine = machine_choose(r->opt->connect, &patience, why, sizeof(why));
+	session_wait(&r->s, NULL);
 	fprintf(stderr, "hvtrace: machine: %s\n", why);
 }
 
@@ -184,7 +186,7 @@ static bool run_cancelled(void *arg)
 {
 	struct run *r = arg;
 
-	return session_cancelled(&r->s);
+	return session_waits(&r->s);
 }
 
 static int run_new_machine(struct run *r)
@@ -216,7 +218,9 @@ static int run_new_machine(struct run *r)
 	}
 	run_warn_of_closed(r, "kernel", r->kernel_path);
 	run_warn_of_closed(r, "initrd", r->initrd_path);
+	session_wait(&r->s, "making the guest");
 	r->s.m = machine_new(r->machine, &cfg, r->s.err, sizeof(r->s.err));
+	session_wait(&r->s, NULL);
 	if (!r->s.m)
 		return -1;
 	run_warn_of_many(r);

@@ -13,6 +13,7 @@
 #include "frontend/dat/dat.h"
 #include "frontend/decode/formats.h"
 #include "frontend/decode/records.h"
+#include "frontend/lib/meter.h"
 #include "frontend/report/calls.h"
 #include "guestsym/guestsym.h"
 
@@ -175,10 +176,18 @@ static void see(struct source_dat *s, const struct decode_event *ev, const struc
 		    });
 }
 
+static void show_progress(void *arg, const struct records_progress *p)
+{
+	meter_show(arg, p->done, p->all, p->nr);
+}
+
 static void see_all(struct source_dat *s)
 {
 	const struct decode_event *ev;
+	struct meter meter;
 
+	meter_begin(&meter, s->path, "records");
+	records_watch(s->records, show_progress, &meter);
 	while ((ev = records_next(s->records))) {
 		if (ev->lost)
 			s->tree->lost += ev->lost == DECODE_LOST_UNKNOWN ? 1 : ev->lost;
@@ -187,6 +196,7 @@ static void see_all(struct source_dat *s)
 		else if (s->exit.event && ev->id == s->exit.event->id)
 			see(s, ev, &s->exit);
 	}
+	meter_end(&meter);
 }
 
 /* Whether there is something to report of. */

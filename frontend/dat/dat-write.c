@@ -116,7 +116,20 @@ static int note(struct final *f, const struct journal_record *r)
 	return -EBADMSG;
 }
 
-static int look_through(struct final *f, int journal, bool verify)
+/* Who is told how far it is: of two halves, if all is read twice, this is one. */
+struct teller {
+	void (*done)(void *arg, unsigned int percent); /* NULL: nobody */
+	void *arg;
+	unsigned int from, percent;
+};
+
+static void tell(const struct teller *t, const struct journal_walk *w)
+{
+	if (t->done && w->end)
+		t->done(t->arg, t->from + (unsigned int)(w->pos * t->percent / w->end));
+}
+
+static int look_through(struct final *f, int journal, bool verify, const struct teller *t)
 {
 	struct journal_record r;
 	int rc = journal_walk_begin(&f->in, journal, verify);
@@ -124,6 +137,7 @@ static int look_through(struct final *f, int journal, bool verify)
 	if (rc)
 		return rc;
 	while ((rc = journal_walk_next(&f->in, &r)) > 0) {
+		tell(t, &f->in);
 		rc = note(f, &r);
 		if (rc)
 			return rc;
@@ -249,7 +263,7 @@ static int copy_pages(struct final *f, const struct journal_record *r)
 	return rc ? rc : copy_data(f, r, &c->at);
 }
 
-static int copy_all(struct final *f, void (*done)(void *arg, unsigned int percent), void *arg)
+static int copy_all(struct final *f, const struct teller *t)
 {
 	struct journal_walk w;
 	struct journal_record r;
@@ -259,8 +273,7 @@ static int copy_all(struct final *f, void (*done)(void *arg, unsigned int percen
 		return rc;
 	w.end = f->in.pos;
 	while ((rc = journal_walk_next(&w, &r)) > 0) {
-		if (done)
-			done(arg, (unsigned int)(w.pos * 100 / w.end));
+		tell(t, &w);
 		if (r.kind != JOURNAL_PAGES)
 			continue;
 		rc = copy_pages(f, &r);
@@ -283,12 +296,12 @@ static void final_exit(struct final *f)
 	free(f->part);
 }
 
-static int make(struct final *f, void (*done)(void *arg, unsigned int percent), void *arg)
+static int make(struct final *f, const struct teller *t)
 {
 	int rc = f->in.shape.version == 7 ? final_write_v7(f) : final_write_v6(f);
 
 	if (!rc)
-		rc = copy_all(f, done, arg);
+		rc = copy_all(f, t);
 	if (!rc && ftruncate(f->out, (off_t)f->at))
 		rc = -errno;
 	return rc;
@@ -298,12 +311,15 @@ int dat_write(int journal, bool verify, int out, void (*done)(void *arg, unsigne
 	      void *arg, struct dat_written *written)
 {
 	struct final f = {.out = out};
+	/* Without sums only the heads of records are read at first. */
+	struct teller t = {done, arg, 0, verify ? 50 : 0};
 	int rc;
 
 	f.part = malloc(FINAL_PART);
-	rc = f.part ? look_through(&f, journal, verify) : -ENOMEM;
+	rc = f.part ? look_through(&f, journal, verify, &t) : -ENOMEM;
+	t = (struct teller){done, arg, t.percent, 100 - t.percent};
 	if (!rc)
-		rc = make(&f, done, arg);
+		rc = make(&f, &t);
 	*written = (struct dat_written){.size = f.at, .torn = f.torn};
 	for (size_t i = 0; i < f.nr_buffers; i++)
 		for (unsigned int v = 0; v < f.in.shape.vcpus; v++)

@@ -38,6 +38,9 @@ struct records {
 	struct decode_event peeked;
 	bool (*wants)(void *arg, const struct decode_event *ev);
 	void *arg;
+	struct records_progress progress;
+	void (*tell)(void *arg, const struct records_progress *progress);
+	void *tell_arg;
 	uint64_t damaged;
 	bool failed;
 	char err[256];
@@ -81,6 +84,9 @@ static bool next_page(struct records *r, struct stream *s, uint32_t i)
 	}
 	if (rc != 1)
 		return false;
+	r->progress.done += size;
+	if (r->tell)
+		r->tell(r->tell_arg, &r->progress);
 	if (ring_walk_subbuf(&c->walk, page, size, &lost))
 		r->damaged++;
 	else if (lost)
@@ -127,6 +133,7 @@ static bool advance(struct records *r, struct stream *s, uint32_t i)
 	c->next.lost = c->lost;
 	c->lost = 0;
 	identify(&c->next);
+	r->progress.nr++;
 	return true;
 }
 
@@ -212,6 +219,7 @@ static bool stream_open(struct records *r, struct stream *s, size_t number)
 		c->pages = dat_pages_open(r->d, b, &b->vcpus[i]);
 		if (!c->pages)
 			return false;
+		r->progress.all += b->vcpus[i].size;
 		c->next.buffer = number;
 		c->next.cpu = b->vcpus[i].cpu;
 		if (advance(r, s, i))
@@ -273,6 +281,13 @@ void records_select(struct records *r, bool (*wants)(void *arg, const struct dec
 {
 	r->wants = wants;
 	r->arg = arg;
+}
+
+void records_watch(struct records *r,
+		   void (*tell)(void *arg, const struct records_progress *progress), void *arg)
+{
+	r->tell = tell;
+	r->tell_arg = arg;
 }
 
 const struct decode_event *records_next(struct records *r)

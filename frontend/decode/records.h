@@ -34,6 +34,15 @@ void records_close(struct records *r); /* NULL is allowed */
 /* Leave out what it is not true of; before the first one. It may not read events. */
 void records_select(struct records *r, bool (*wants)(void *arg, const struct decode_event *ev),
 		    void *arg);
+/* How far they are read. */
+struct records_progress {
+	uint64_t done, all; /* bytes of pages */
+	uint64_t nr;	    /* records, selected or not */
+};
+
+/* Tell of it with each page, before the first record is asked for. */
+void records_watch(struct records *r,
+		   void (*tell)(void *arg, const struct records_progress *progress), void *arg);
 /*
  * The next one, which is valid until the next call, also while records_peek() and records_take()
  * are called; its data may move meanwhile, so they are to be found through it. NULL: there is none,

@@ -26,6 +26,7 @@
 #define SINK_BUFFER (64 << 10)
 #define PAINT_LEN   (64 << 10) /* longer lines have no colours */
 #define RETRY_MS    10
+#define CLEAR	    "\r\033[K" /* the line, on a terminal */
 
 /* What a stream of ours writes to. */
 struct sink {
@@ -37,6 +38,7 @@ struct sink {
 	const struct cancel *hurry;  /* once it came nothing waits; NULL: it does */
 	int patience_ms; /* that one write may wait with hurry; -1: as long as it takes */
 	bool late;	 /* the last one has waited for so long: none does until there is room */
+	bool status;	 /* the line that it is in has output_status() in it */
 	size_t lost;	 /* that were to be shown, since then */
 	bool terminal;
 	struct escape escape;
@@ -235,6 +237,9 @@ static ssize_t sink_write(void *cookie, const char *buf, size_t len)
 	struct sink *k = cookie;
 	int rc = k->lost ? sink_tell_lost(k) : 0;
 
+	if (!rc && k->status)
+		rc = sink_put(k, CLEAR, strlen(CLEAR));
+	k->status = false;
 	if (!rc) {
 		k->lost = 0;
 		rc = k->terminal || sink_is_painted(k) ? sink_put_shown(k, buf, len)
@@ -448,6 +453,24 @@ bool output_is_utf8(void)
 {
 	setlocale(LC_CTYPE, "");
 	return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+void output_status(const char *line, size_t len)
+{
+	struct sink plain = sink_of(STDERR_FILENO);
+	struct sink *k = standard.err ? standard.err : &plain;
+	struct text t = {0};
+
+	flockfile(stderr);
+	if (len || k->status) {
+		text_puts(&t, CLEAR);
+		text_add(&t, line, len);
+		if (!t.failed)
+			sink_put(k, t.buf, t.len);
+	}
+	k->status = len;
+	funlockfile(stderr);
+	text_free(&t);
 }
 
 static FILE *open_stream(const char *path, const struct cancel *cancel, int flags)

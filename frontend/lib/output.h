@@ -51,6 +51,12 @@ void output_last_word(const char *line);
 int output_control(FILE *stream, int fd, const char *text, size_t len);
 
 /*
+ * How something goes on: a line on stderr, which is a terminal, in the place of the one before.
+ * Whatever else is written to stderr takes that place; nothing (len 0) takes it away.
+ */
+void output_status(const char *line, size_t len);
+
+/*
  * Write the text to a file, NULL: to standard output, and free it. The exit status; what goes
  * wrong is said on stderr, but for nobody reading any more.
  */

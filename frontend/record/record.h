@@ -88,6 +88,12 @@ int record_part(const char *path, char part[RECORD_PATH_MAX]);
  */
 void record_close(struct record *r);
 
+/* Who is told how far it is, in percent; done may be NULL. */
+struct record_watch {
+	void (*done)(void *arg, unsigned int percent);
+	void *arg;
+};
+
 struct record_repaired {
 	uint64_t size, bytes; /* as of record_result */
 	uint64_t torn;	      /* bytes at the end of the journal that were not whole */
@@ -97,7 +103,7 @@ struct record_repaired {
  * Make a trace.dat of the journal that a recorder has left which was killed, in its place, or in
  * `to`; NULL: none. 0; 1: it is a trace.dat already; -1, with one line in err: nothing has changed.
  */
-int record_repair(const char *path, const char *to, struct record_repaired *result, char *err,
-		  size_t errlen);
+int record_repair(const char *path, const char *to, const struct record_watch *watch,
+		  struct record_repaired *result, char *err, size_t errlen);
 
 #endif

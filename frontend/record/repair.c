@@ -19,6 +19,7 @@ struct repair {
 	const char *path, *to; /* what is read, and what is written, to be moved to: */
 	const char *place;     /* NULL: it stays there */
 	int in, out;
+	const struct record_watch *watch;
 	char *err;
 	size_t errlen;
 };
@@ -65,7 +66,7 @@ static const char *why_not(int rc)
 static int make(const struct repair *r, struct record_repaired *result)
 {
 	struct dat_written written;
-	int rc = dat_write(r->in, true, r->out, NULL, NULL, &written);
+	int rc = dat_write(r->in, true, r->out, r->watch->done, r->watch->arg, &written);
 
 	if (rc)
 		return say(r, "cannot repair", r->path, why_not(rc));
@@ -101,10 +102,10 @@ static int write_it(struct repair *r, struct record_repaired *result)
 	return rc;
 }
 
-int record_repair(const char *path, const char *to, struct record_repaired *result, char *err,
-		  size_t errlen)
+int record_repair(const char *path, const char *to, const struct record_watch *watch,
+		  struct record_repaired *result, char *err, size_t errlen)
 {
-	struct repair r = {path, to, to ? NULL : path, -1, -1, err, errlen};
+	struct repair r = {path, to, to ? NULL : path, -1, -1, watch, err, errlen};
 	char part[RECORD_PATH_MAX];
 	int rc;
 

@@ -37,7 +37,7 @@ static bool attach_cancelled(void *arg)
 {
 	struct attach *a = arg;
 
-	return session_cancelled(&a->s);
+	return session_waits(&a->s);
 }
 
 /*
@@ -81,7 +81,9 @@ int attach_machine(struct attach *a)
 	 */
 	output_patience(ERRORS_MS);
 	ignore_job_control();
+	session_wait(&a->s, "attaching to the guest");
 	a->s.m = machine_attach(&cfg, a->s.err, sizeof(a->s.err));
+	session_wait(&a->s, NULL);
 	if (!a->s.m && !session_cancelled(&a->s))
 		explain(a);
 	return a->s.m ? 0 : -1;
@@ -90,13 +92,15 @@ int attach_machine(struct attach *a)
 static int attach_open_kernel(struct attach *a, const struct machine_info *info)
 {
 	const char *path = a->target->kernel ? a->target->kernel : info->kernel_path;
-	const struct machine_patience patience = {session_cancelled, &a->s};
+	const struct machine_patience patience = {session_waits, &a->s};
 
+	session_wait(&a->s, "reading the guest's kernel");
 	if (path)
 		a->s.gs = guestsym_open(a->s.parsers, path, 0, a->s.err, sizeof(a->s.err));
 	else
 		a->s.gs = trace_read_kernel(a->s.m, a->s.parsers, &patience, a->s.err,
 					    sizeof(a->s.err));
+	session_wait(&a->s, NULL);
 	return a->s.gs ? 0 : -1;
 }
 

@@ -119,6 +119,24 @@ bool session_cancelled(void *arg)
 	return cancel_asked(&s->cancel);
 }
 
+void session_wait(struct session *s, const char *what)
+{
+	meter_end(&s->wait);
+	if (what)
+		meter_begin(&s->wait, what, NULL);
+	else
+		s->wait.what = NULL;
+}
+
+bool session_waits(void *arg)
+{
+	struct session *s = arg;
+
+	if (s->wait.what && !cancel_asked(&s->cancel))
+		meter_wait(&s->wait);
+	return session_cancelled(s);
+}
+
 int session_give_up(const struct session *s)
 {
 	int signo = cancel_asked(&s->cancel);
@@ -310,7 +328,7 @@ void session_run(struct session *s, bool show)
 	struct trace_status st;
 	struct progress progress;
 
-	progress_init(&progress, show);
+	progress_init(&progress, show, s->opt->limit_ms);
 	clock_gettime(CLOCK_MONOTONIC, &s->start);
 	do {
 		machine_wait(s->m, &s->event, 100);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "frontend/lib/cancel.h"
+#include "frontend/lib/meter.h"
 #include "frontend/lib/options.h"
 #include "frontend/mount/mount.h"
 #include "frontend/record/record.h"
@@ -161,6 +162,7 @@ struct session {
 	struct control_server *control;
 	struct broker *broker; /* of session_confine() */
 	struct machine *m;
+	struct meter wait; /* for what session_wait() says */
 	struct timespec start;
 	enum session_end end;
 	struct machine_event event; /* of SESSION_GUEST */
@@ -181,6 +183,12 @@ int session_enable_events(struct session *s);
  * arg is the session. session_run() ends by it.
  */
 bool session_cancelled(void *arg);
+/*
+ * What is waited for until the next call, NULL: nothing any more; and for .cancelled where it is
+ * this thread that waits: the same as session_cancelled(), and people see for how long it takes.
+ */
+void session_wait(struct session *s, const char *what);
+bool session_waits(void *arg); /* the session */
 /* It has not come to session_run(): one line on stderr says why. The exit status. */
 int session_give_up(const struct session *s);
 /* The trap handler for the machine; arg is the session. */

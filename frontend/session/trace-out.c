@@ -2,11 +2,11 @@
 /* trace-out.c - see trace-out.h */
 #include "frontend/session/trace-out.h"
 #include "frontend/lib/exit.h"
+#include "frontend/lib/meter.h"
 #include "frontend/lib/output.h"
 #include "frontend/session/again.h"
 #include "frontend/session/host-events.h"
 #include "frontend/session/host-tsc.h"
-#include "frontend/session/progress.h"
 
 #include <errno.h>
 #include <string.h>
@@ -99,18 +99,9 @@ static int print(struct session *s)
 	return EXIT_FAILED;
 }
 
-struct putting_together {
-	struct progress progress;
-	const char *path;
-};
-
 static void show_percent(void *arg, unsigned int percent)
 {
-	struct putting_together *p = arg;
-	char what[128];
-
-	snprintf(what, sizeof(what), "putting %.80s together", p->path);
-	progress_percent(&p->progress, what, percent);
+	meter_show(arg, percent, 100, 0);
 }
 
 /* Behind what was said: what is whole of it is never given up. */
@@ -118,12 +109,12 @@ static int finish_record(struct session *s)
 {
 	const char *path = s->opt->output;
 	struct record_result result;
-	struct putting_together p = {.path = path};
+	struct meter meter;
 	int rc;
 
-	progress_init(&p.progress, true);
-	rc = record_finish(s->record, show_percent, &p, &result);
-	progress_clear(&p.progress);
+	meter_begin(&meter, path, NULL);
+	rc = record_finish(s->record, show_percent, &meter, &result);
+	meter_end(&meter);
 	if (!rc)
 		rc = session_place_recording(s);
 	if (result.lost)

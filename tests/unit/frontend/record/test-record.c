@@ -286,12 +286,18 @@ static void killed(void **state)
 	dat_close(d);
 	/* As it is now; the recorder has the file itself. */
 	copy_file(rec.path, copy);
-	assert_int_equal(record_repair(rec.path, NULL, &repaired, rec.err, sizeof(rec.err)), -1);
+	assert_int_equal(record_repair(rec.path, NULL, &(struct record_watch){0}, &repaired,
+				       rec.err, sizeof(rec.err)),
+			 -1);
 	assert_non_null(strstr(rec.err, "another hvtrace is at it"));
-	assert_int_equal(record_repair(copy, NULL, &repaired, rec.err, sizeof(rec.err)), 0);
+	assert_int_equal(record_repair(copy, NULL, &(struct record_watch){0}, &repaired, rec.err,
+				       sizeof(rec.err)),
+			 0);
 	assert_true(has(copy, "the last words\n"));
 	assert_false(has(copy, JOURNAL_MAGIC));
-	assert_int_equal(record_repair(copy, NULL, &repaired, rec.err, sizeof(rec.err)), 1);
+	assert_int_equal(record_repair(copy, NULL, &(struct record_watch){0}, &repaired, rec.err,
+				       sizeof(rec.err)),
+			 1);
 	record_close(rec.r);
 	/* What was recorded is not taken away. */
 	assert_int_equal(access(rec.path, F_OK), 0);
@@ -311,11 +317,14 @@ static void repair_into_itself(void **state)
 	start(&rec, w);
 	record_close(rec.r);
 	assert_int_equal(stat(rec.path, &before), 0);
-	assert_int_equal(record_repair(rec.path, rec.path, &repaired, rec.err, sizeof(rec.err)),
+	assert_int_equal(record_repair(rec.path, rec.path, &(struct record_watch){0}, &repaired,
+				       rec.err, sizeof(rec.err)),
 			 -1);
 	assert_int_equal(stat(rec.path, &after), 0);
 	assert_int_equal(before.st_size, after.st_size);
-	assert_int_equal(record_repair("/dev/null", NULL, &repaired, rec.err, sizeof(rec.err)), -1);
+	assert_int_equal(record_repair("/dev/null", NULL, &(struct record_watch){0}, &repaired,
+				       rec.err, sizeof(rec.err)),
+			 -1);
 	unlink(rec.path);
 	unlink(rec.part);
 }

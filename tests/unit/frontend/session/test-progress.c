@@ -45,7 +45,7 @@ static void test_no_loss(void **state)
 	struct progress p;
 
 	(void)state;
-	progress_init(&p, true);
+	progress_init(&p, true, 0);
 	lose(&p, none, 2);
 	assert_string_equal(said, "");
 }
@@ -56,7 +56,7 @@ static void test_loss_once(void **state)
 	struct progress p;
 
 	(void)state;
-	progress_init(&p, false);
+	progress_init(&p, false, 0);
 	lose(&p, lost, 4);
 	assert_string_equal(said, "hvtrace: 42 records are lost so far: do this\n");
 }
