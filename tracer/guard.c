@@ -10,6 +10,7 @@
 #include "tracer/core/lock.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/instance.h"
+#include "tracer/lib/nearest.h"
 #include "tracer/probe/pieces.h"
 #include "tracer/probe/probe.h"
 #include "tracer/probe/returns/returns.h"
@@ -67,15 +68,36 @@ static int guard_add(struct trace *t, const struct guestsym_symbol *func, uint32
 	return 0;
 }
 
+static bool is_function(const struct guestsym_symbol *sym)
+{
+	return strchr("tTwW", sym->type);
+}
+
+/* "; did you mean start_kernel?", or nothing. */
+static const char *function_hint(const struct trace *t, const char *name, char *hint, size_t size)
+{
+	const struct guestsym_symbol *syms;
+	size_t n = guestsym_symbols(t->gs, &syms);
+	struct nearest near;
+
+	nearest_begin(&near, name);
+	for (size_t i = 0; i < n; i++)
+		if (is_function(&syms[i]))
+			nearest_try(&near, syms[i].name);
+	return nearest_hint(&near, "", hint, size);
+}
+
 /* -ENOENT, and one line in err: the kernel has no such function. */
 static int guard_named(struct trace *t, const char *what, const char *name, uint32_t guard,
 		       char *err, size_t errlen)
 {
 	const struct guestsym_symbol *func = guestsym_lookup(t->gs, name);
+	char hint[2 * NEAREST_LEN];
 
-	if (func && strchr("tTwW", func->type))
+	if (func && is_function(func))
 		return guard_add(t, func, guard);
-	snprintf(err, errlen, "%s '%s': the kernel has no such function", what, name);
+	snprintf(err, errlen, "%s '%s': the kernel has no such function%s", what, name,
+		 function_hint(t, name, hint, sizeof(hint)));
 	return -ENOENT;
 }
 

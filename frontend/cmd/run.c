@@ -296,6 +296,19 @@ int run_guest(const struct run_options *opt)
 	return status;
 }
 
+/* All of it, used or not: what a guest of that size needs in the end. False: a line says so. */
+static bool run_fits(const struct run_options *opt)
+{
+	uint64_t have = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (opt->memory <= have)
+		return true;
+	fprintf(stderr,
+		"hvtrace: --memory %" PRIu64 " MB: too much: the host itself has %" PRIu64 " MB\n",
+		opt->memory / MIB, have / MIB);
+	return false;
+}
+
 const char *run_machine_name(unsigned int i)
 {
 	return i ? machine_backend(i - 1, NULL) : "auto";
@@ -303,7 +316,7 @@ const char *run_machine_name(unsigned int i)
 
 bool run_options_check(const struct run_options *opt)
 {
-	if (!session_options_check(&opt->session))
+	if (!session_options_check(&opt->session) || !run_fits(opt))
 		return false;
 	session_options_warn(&opt->session);
 	return true;

@@ -73,9 +73,50 @@ static void say_bad_filter(struct session *s, const struct events_wanted *e, uin
 	text_free(&t);
 }
 
+/* Without its system it is taken for the system. */
+static bool is_event(const struct events_wanted *e, const char *name, const char **system)
+{
+	for (uint32_t i = 0; i < e->list->n; i++)
+		if (event_has_enable(&e->list->v[i]) && !strcmp(e->list->v[i].name, name)) {
+			*system = e->list->v[i].system;
+			return true;
+		}
+	return false;
+}
+
+/* What may have been meant, as "; did you mean sched:sched_switch?". */
+static void word_hint(const struct events_wanted *e, const struct event_word *w, char *hint,
+		      size_t size)
+{
+	char name[2 * NEAREST_LEN], both[4 * NEAREST_LEN];
+	const char *system;
+	struct nearest near;
+
+	*hint = '\0';
+	if (w->category)
+		return;
+	if (w->system && is_event(e, w->system, &system)) {
+		snprintf(hint, size, "; a filter stands behind SYSTEM:EVENT: %.60s:%.60s:FILTER",
+			 system, w->system);
+		return;
+	}
+	snprintf(name, sizeof(name), "%.60s%s%.60s", w->system ? w->system : "",
+		 w->system ? ":" : "", w->event);
+	nearest_begin(&near, name);
+	for (uint32_t i = 0; i < e->list->n; i++) {
+		const struct guestsym_event *ev = &e->list->v[i];
+
+		snprintf(both, sizeof(both), "%.120s:%.120s", ev->system, ev->name);
+		if (event_has_enable(ev))
+			nearest_try(&near, w->system ? both : ev->name);
+	}
+	nearest_hint(&near, "", hint, size);
+}
+
 static int word_apply(struct session *s, struct events_wanted *e, const struct event_word *w,
 		      const char *text)
 {
+	char hint[4 * NEAREST_LEN];
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < e->list->n; i++) {
@@ -93,8 +134,9 @@ static int word_apply(struct session *s, struct events_wanted *e, const struct e
 	}
 	if (n)
 		return 0;
-	snprintf(s->err, sizeof(s->err), "-e %s: this kernel has %s (hvtrace events lists them)",
-		 text, w->category ? "none of its events" : "no such event");
+	word_hint(e, w, hint, sizeof(hint));
+	snprintf(s->err, sizeof(s->err), "-e %s: this kernel has %s%s (hvtrace events lists them)",
+		 text, w->category ? "none of its events" : "no such event", hint);
 	return -1;
 }
 

@@ -11,6 +11,7 @@
 #include "tracer/instance/instance.h"
 #include "tracer/instance/max.h"
 #include "tracer/instance/order.h"
+#include "tracer/lib/nearest.h"
 #include "tracer/probe/critical/sites.h"
 #include "tracer/probe/pieces.h"
 #include "tracer/probe/probe.h"
@@ -381,9 +382,22 @@ static bool write_glob(struct trace *t, struct func_file *file, const char *glob
 	return true;
 }
 
+/* "; did you mean vfs_read?", or nothing. */
+static const char *traceable_hint(const struct trace *t, const char *glob, char *hint, size_t size)
+{
+	struct nearest near;
+
+	nearest_begin(&near, glob);
+	for (size_t i = 0; i < t->probes.nr; i++)
+		if ((t->probes.v[i].flags & PROBE_FL_RECORD) && t->probes.v[i].name)
+			nearest_try(&near, t->probes.v[i].name);
+	return nearest_hint(&near, "", hint, size);
+}
+
 static int ask(struct instance *i, enum func_file_kind kind, const char *option,
 	       const char *const *globs, size_t nr, char *err, size_t errlen)
 {
+	char hint[2 * NEAREST_LEN];
 	struct func_file *file;
 	int ret = nr ? func_file_open(i->functions, kind, O_WRONLY, &file) : 0;
 
@@ -394,9 +408,9 @@ static int ask(struct instance *i, enum func_file_kind kind, const char *option,
 		if (write_glob(i->t, file, globs[g]))
 			continue;
 		snprintf(err, errlen,
-			 "%s '%s' matches none of the traceable functions (hvtrace symbols "
+			 "%s '%s' matches none of the traceable functions%s (hvtrace symbols "
 			 "--functions lists those of an image that stay after boot)",
-			 option, globs[g]);
+			 option, globs[g], traceable_hint(i->t, globs[g], hint, sizeof(hint)));
 		ret = -ENOENT;
 	}
 	func_file_close(file);

@@ -614,7 +614,7 @@ static void max_events_is_exact(void **state)
 
 static void wrong_configurations_are_explained(void **state)
 {
-	const char *nothing = "zz*", *all = "*";
+	const char *nothing = "zz*", *all = "*", *slip = "betta";
 	const struct {
 		struct trace_config cfg;
 		const char *says;
@@ -627,6 +627,8 @@ static void wrong_configurations_are_explained(void **state)
 		{{.notrace = &nothing, .nr_notrace = 1}, "notrace 'zz*' matches none"},
 		{{.notrace = &all, .nr_notrace = 1}, "leave no function"},
 		{{.until = "gamma"}, "until 'gamma': the kernel has no such function"},
+		{{.until = "alhpa"}, "no such function; did you mean alpha?"},
+		{{.filter = &slip, .nr_filter = 1}, "; did you mean beta? ("},
 	};
 
 	(void)state;
