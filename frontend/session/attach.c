@@ -79,6 +79,7 @@ int attach_machine(struct attach *a)
 
 	/* It is somebody's guest: a terminal that takes nothing (Ctrl-S) is not to keep it traced.
 	 */
+	a->s.target = a->target->name;
 	output_patience(ERRORS_MS);
 	ignore_job_control();
 	session_wait(&a->s, "attaching to the guest");

@@ -107,14 +107,6 @@ const char *connect_option(const char *guest, char buf[CONNECT_OPTION_LEN])
 	return buf;
 }
 
-/* What the trace of a target is called: the domain, or the last word of a stub's address. */
-static const char *name_of(const char *target)
-{
-	const char *slash = strrchr(target, '/');
-
-	return slash ? slash + 1 : target;
-}
-
 static bool explain_name(const char *target, char *text, size_t size)
 {
 	const char *path = strncmp(target, "gdb:", 4) ? target : target + 4;
@@ -126,21 +118,33 @@ static bool explain_name(const char *target, char *text, size_t size)
 	return *text;
 }
 
-void connect_explain(const char *target, char *text, size_t size)
+bool connect_find(const char *target, struct registry_guest *g)
 {
 	struct registry_guest *guests = NULL;
-	int nr;
+	int nr = registry_list(&guests);
+	bool found = false;
+	char same[256];
+
+	registry_target(target, same, sizeof(same));
+	for (int i = 0; *target && i < nr && !found; i++) {
+		found = !strcmp(guests[i].target, same) || !strcmp(guests[i].uuid, target) ||
+			(*guests[i].uuid && !strcmp(guests[i].name, target));
+		if (found)
+			*g = guests[i];
+	}
+	free(guests);
+	return found;
+}
+
+void connect_explain(const char *target, char *text, size_t size)
+{
+	struct registry_guest g;
 
 	*text = '\0';
-	if (explain_name(target, text, size))
-		return;
-	nr = registry_list(&guests);
-	for (int i = 0; i < nr && !*text; i++)
-		if (!strcmp(guests[i].name, name_of(target)) || !strcmp(guests[i].uuid, target))
-			snprintf(
-				text, size,
-				"hvtrace %ld traces %s already: get, set, graph, top and latency with -g %s "
-				"reach that trace",
-				(long)guests[i].pid, guests[i].name, guests[i].name);
-	free(guests);
+	if (!explain_name(target, text, size) && connect_find(target, &g))
+		snprintf(
+			text, size,
+			"hvtrace %ld traces %s already: get, set, graph, top and latency with -g %s "
+			"reach that trace",
+			(long)g.pid, g.name, g.name);
 }

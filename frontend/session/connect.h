@@ -25,6 +25,12 @@ struct registry_guest;
 bool connect_describe(const char *guest, struct registry_guest *g);
 
 /*
+ * The trace of this user that is of a guest, called as hvtrace attach takes it, already. False:
+ * there is none.
+ */
+bool connect_find(const char *target, struct registry_guest *g);
+
+/*
  * For when a guest, called as hvtrace attach takes it, cannot be attached to: in text, what is to
  * be done instead. It is what its name should be, or that a trace of this user is of it already. ""
  * where it is neither.

@@ -78,8 +78,9 @@ static uint64_t start_time(pid_t pid)
 static int write_entry(int dir, const char *name, const struct registry_guest *g)
 {
 	char text[ENTRY_MAX], new[32];
-	int len = snprintf(text, sizeof(text), "%" PRIu64 "\n%u\n%s\n%s\n%s\n%s\n",
-			   start_time(getpid()), g->vcpus, g->name, g->uuid, g->accel, g->release);
+	int len = snprintf(text, sizeof(text), "%" PRIu64 "\n%u\n%s\n%s\n%s\n%s\n%s\n",
+			   start_time(getpid()), g->vcpus, g->name, g->uuid, g->accel, g->release,
+			   g->target);
 	int fd, rc = 0;
 
 	/* Under another name first: nobody sees half of it. */
@@ -95,6 +96,21 @@ static int write_entry(int dir, const char *name, const struct registry_guest *g
 	if (rc)
 		unlinkat(dir, new, 0);
 	return rc;
+}
+
+void registry_target(const char *target, char *to, size_t size)
+{
+	static const char unix_stub[] = "gdb:unix:";
+	char *path = NULL;
+
+	if (!strncmp(target, unix_stub, strlen(unix_stub)))
+		path = realpath(target + strlen(unix_stub), NULL);
+	if (path)
+		snprintf(to, size, "%s%s", unix_stub, path);
+	else
+		snprintf(to, size, "%s", target);
+	to[strcspn(to, "\n")] = '\0';
+	free(path);
 }
 
 int registry_add(const struct registry_guest *g)
@@ -138,6 +154,9 @@ static bool parse_entry(char *text, struct registry_guest *g)
 	    !take_line(&text, g->accel, sizeof(g->accel)) ||
 	    !take_line(&text, g->release, sizeof(g->release)))
 		return false;
+	/* An older hvtrace does not say it. */
+	if (!take_line(&text, g->target, sizeof(g->target)))
+		*g->target = '\0';
 	g->vcpus = (unsigned int)strtoul(vcpus, NULL, 10);
 	return strtoull(start, NULL, 10) == start_time(g->pid);
 }

@@ -17,9 +17,12 @@ struct registry_guest {
 	char uuid[MACHINE_UUID_SIZE]; /* of a domain of libvirt, else "" */
 	char accel[8];
 	char release[128]; /* of its kernel */
+	char target[256];  /* where it is attached to, as registry_target() has it; "": nowhere */
 	unsigned int vcpus;
 };
 
+/* A guest as hvtrace attach takes it, in a form that is the same however it was called. */
+void registry_target(const char *target, char *to, size_t size);
 /* Enter the guest of this process; pid is filled in. 0 or -errno: it is not listed then. */
 int registry_add(const struct registry_guest *g);
 /*

@@ -224,6 +224,8 @@ static void session_register(struct session *s, const struct machine_info *info,
 	snprintf(g.uuid, sizeof(g.uuid), "%s", info->uuid ? info->uuid : "");
 	snprintf(g.accel, sizeof(g.accel), "%s", info->accel ? info->accel : info->backend);
 	snprintf(g.release, sizeof(g.release), "%s", guestsym_release(s->gs));
+	if (s->target)
+		registry_target(s->target, g.target, sizeof(g.target));
 	if (!rc)
 		rc = registry_add(&g);
 	if (rc)

@@ -144,6 +144,7 @@ struct view;
 
 struct session {
 	const struct session_options *opt;
+	const char *target; /* that it is attached to, as the user calls it; NULL: it was booted */
 	struct cancel cancel;
 	/* Optional: the process ends at once. On a thread of its own */
 	void (*before_leaving)(struct session *s);

@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "frontend/session/connect.h"
 #include "tests/unit/control-world.h"
 
 /* --- who may connect ---------------------------------------------------------------------- */
@@ -124,6 +125,36 @@ static void test_stale(void **state)
 	assert_false(is_there(w->dir, mine));
 }
 
+/* Whatever way its stub is called; not another one of that name. */
+static void test_target(void **state)
+{
+	struct registry_guest own = {.name = "gdb", .vcpus = 2}, found;
+	struct control_world *w = *state;
+	char stub[128], link[128], other[160];
+
+	make_file(w->dir, "gdb", "");
+	snprintf(stub, sizeof(stub), "gdb:unix:%s/hvtrace/gdb", w->dir);
+	snprintf(link, sizeof(link), "%s/hvtrace/link", w->dir);
+	assert_int_equal(symlink("gdb", link), 0);
+	snprintf(link, sizeof(link), "gdb:unix:%s/hvtrace/../hvtrace/link", w->dir);
+	snprintf(other, sizeof(other), "gdb:unix:%s/gdb", w->dir);
+	registry_target(stub, own.target, sizeof(own.target));
+	assert_int_equal(registry_add(&own), 0);
+	assert_true(connect_find(stub, &found) && found.pid == getpid());
+	assert_true(connect_find(link, &found));
+	assert_false(connect_find(other, &found));
+	assert_false(connect_find("gdb", &found));
+	assert_false(connect_find("", &found));
+	snprintf(own.uuid, sizeof(own.uuid), "42");
+	snprintf(own.target, sizeof(own.target), "mydomain");
+	snprintf(own.name, sizeof(own.name), "mydomain");
+	assert_int_equal(registry_add(&own), 0);
+	assert_true(connect_find("mydomain", &found) && connect_find("42", &found));
+	registry_remove(getpid());
+	snprintf(link, sizeof(link), "%s/hvtrace/link", w->dir);
+	assert_int_equal(unlink(link) | unlink(stub + strlen("gdb:unix:")), 0);
+}
+
 /* --- main --------------------------------------------------------------------------------- */
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, control_set_up, control_tear_down)
@@ -134,6 +165,7 @@ int main(void)
 		TEST(test_private),
 		TEST(test_other_user),
 		TEST(test_stale),
+		TEST(test_target),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
