@@ -211,6 +211,7 @@ frontend-objs += frontend/session/progress.o
 frontend-objs += frontend/session/registry.o
 frontend-objs += frontend/session/session.o
 frontend-objs += frontend/session/settings.o
+frontend-objs += frontend/session/spare.o
 frontend-objs += frontend/session/trace-out.o
 frontend-objs += frontend/tracefs/attrs.o
 frontend-objs += frontend/tracefs/event-index.o

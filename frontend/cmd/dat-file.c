@@ -150,7 +150,8 @@ static void open_output(struct dat_file *f)
 
 	f->out = f->target.out;
 	if (rc)
-		snprintf(f->err, sizeof(f->err), "%s: %s", out ? out : "stdout", strerror(-rc));
+		snprintf(f->err, sizeof(f->err), "cannot write %s: %s",
+			 out ? out : "to standard output", strerror(-rc));
 }
 
 static size_t find_buffer(struct dat_file *f)
@@ -348,6 +349,7 @@ int dat_file_close(struct dat_file *f, int status)
 	if (!rc)
 		return status;
 	if (status == EXIT_OK)
-		fprintf(stderr, "hvtrace: cannot write: %s\n", strerror(-rc));
+		fprintf(stderr, "hvtrace: cannot write %s: %s\n",
+			f->opt->out ? f->opt->out : "to standard output", strerror(-rc));
 	return EXIT_FAILED;
 }

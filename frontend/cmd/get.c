@@ -59,7 +59,10 @@ int get_file(const char *guest, const char *file)
 	rc = control_open(c, file, O_RDONLY);
 	if (rc == -ENOENT)
 		suggest_file(c, file, hint, sizeof(hint));
-	if (rc < 0)
+	/* Nobody reads what would be printed, as below. */
+	if (rc == -ECANCELED)
+		status = EXIT_OK;
+	else if (rc < 0)
 		fprintf(stderr, "hvtrace: cannot open %s: %s%s\n", file, control_strerror(rc),
 			hint);
 	else

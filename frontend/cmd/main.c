@@ -194,7 +194,7 @@ int main(int argc, char **argv)
 	const struct command *command = find(name);
 
 	if (output_start()) {
-		fputs("hvtrace: no memory\n", stderr);
+		fputs("hvtrace: neither memory nor a descriptor for what is written\n", stderr);
 		return EXIT_FAILED;
 	}
 	if (command)

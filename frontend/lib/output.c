@@ -331,6 +331,9 @@ static int sink_open(struct sink *k, const char *path, int flags)
 	int fd, rc;
 
 	if (!path) {
+		/* fill_standard() */
+		if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
+			return -EBADF;
 		k->paint = standard.out ? standard.out->paint : PAINT_NOTHING;
 		return sink_use(k, STDOUT_FILENO);
 	}
@@ -372,8 +375,25 @@ static FILE *stream_of(const struct sink *k, int mode, size_t buffer)
 	return stream_with(k, mode, buffer, &own);
 }
 
+/*
+ * What is opened later must not get the place of a stream that is closed: it would be written to.
+ * To what is put there instead nothing can be written, and of stdin nothing be read.
+ */
+static int fill_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		int flags = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+
+		/* The lowest that is free: this one. */
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags | O_NOCTTY) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
 int output_start(void)
 {
+	int rc = fill_standard();
 	struct sink k = sink_of(STDOUT_FILENO);
 	FILE *out = stream_with(&k, k.terminal ? _IOLBF : _IOFBF, BUFSIZ, &standard.out), *err;
 
@@ -381,8 +401,8 @@ int output_start(void)
 	k.paint = PAINT_MESSAGE;
 	k.at_once = true;
 	err = stream_with(&k, _IONBF, 0, &standard.err);
-	if (!out || !err)
-		return -ENOMEM;
+	if (rc || !out || !err)
+		return rc ? rc : -ENOMEM;
 	stdout = out;
 	stderr = err;
 	return 0;

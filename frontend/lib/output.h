@@ -19,8 +19,8 @@
 struct cancel;
 
 /*
- * From then on stdout and stderr do so, too. Once, before anything is written. Without memory for
- * that they would not: -ENOMEM.
+ * From then on stdout and stderr do so, too, and one that is closed gives an error, whatever is
+ * opened. Once, before anything is opened or written. 0 or -errno: then they would not.
  */
 int output_start(void);
 

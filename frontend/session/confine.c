@@ -16,7 +16,15 @@
 /* Lists of modules and tasks, names, what is said about them. */
 #define READINGS_MAX (UINT64_C(256) << 20)
 
-enum { DEED_UNMOUNT, DEED_UNREGISTER, DEED_PLACE, DEED_HOST_REMOVE, DEED_HOST_PLACE, NR_DEEDS };
+enum {
+	DEED_UNMOUNT,
+	DEED_UNREGISTER,
+	DEED_PLACE,
+	DEED_NAME_SPARE,
+	DEED_HOST_REMOVE,
+	DEED_HOST_PLACE,
+	NR_DEEDS
+};
 
 struct registered {
 	pid_t pid;
@@ -71,6 +79,18 @@ int session_remove_host(struct session *s)
 int session_place_host(struct session *s)
 {
 	return s->broker ? broker_ask(s->broker, DEED_HOST_PLACE) : do_host_place(s);
+}
+
+static int do_name_spare(void *arg)
+{
+	const struct session *s = arg;
+
+	return spare_name(&s->spare);
+}
+
+int session_name_spare(struct session *s)
+{
+	return s->broker ? broker_ask(s->broker, DEED_NAME_SPARE) : do_name_spare(s);
 }
 
 void session_unmount(void *arg)
@@ -138,6 +158,7 @@ int session_confine(struct session *s)
 		[DEED_UNMOUNT] = {do_unmount, s},
 		[DEED_UNREGISTER] = {do_unregister, &registered},
 		[DEED_PLACE] = {do_place, s},
+		[DEED_NAME_SPARE] = {do_name_spare, s},
 		[DEED_HOST_REMOVE] = {do_host_remove, s},
 		[DEED_HOST_PLACE] = {do_host_place, s},
 	};

@@ -494,6 +494,7 @@ void session_exit(struct session *s)
 	guestsym_parsers_stop(s->parsers);
 	if (s->out)
 		fclose(s->out);
+	spare_close(&s->spare);
 	output_hurry(NULL);
 	cancel_stop(&s->cancel);
 }

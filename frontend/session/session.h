@@ -14,6 +14,7 @@
 #include "frontend/lib/options.h"
 #include "frontend/mount/mount.h"
 #include "frontend/record/record.h"
+#include "frontend/session/spare.h"
 #include "guestsym/guestsym.h"
 #include "tracer/tracer.h"
 #include "vmm/machine.h"
@@ -151,6 +152,7 @@ struct session {
 	char err[512];			  /* what went wrong, for the user */
 	FILE *out;			  /* where the trace is printed, or */
 	struct record *record;		  /* recorded, if there is no out or host: */
+	struct spare spare;		  /* where it is printed if out fails */
 	struct host_events *host;	  /* that --host-events asks for, or NULL */
 	struct record_shift shift;	  /* for what is recorded by the TSC */
 	struct guestsym_parsers *parsers; /* who read gs; NULL: no sandbox is wanted */
@@ -216,6 +218,7 @@ const char *session_clock(const struct session *s);
 void session_unmount(void *arg); /* the session */
 void session_unregister(struct session *s);
 int session_place_recording(struct session *s);
+int session_name_spare(struct session *s);
 int session_place_host(struct session *s);
 int session_remove_host(struct session *s);
 /* Say on stderr that it has begun, and how. */

@@ -9,7 +9,9 @@
 #include "frontend/session/host-tsc.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 int trace_out_open(struct session *s)
 {
@@ -31,9 +33,12 @@ int trace_out_open(struct session *s)
 		return 0;
 	output_paint(PAINT_TRACE);
 	s->out = output_open(strcmp(path, "-") ? path : NULL, &s->cancel);
-	if (s->out)
+	if (s->out) {
+		spare_open(&s->spare);
 		return 0;
-	snprintf(s->err, sizeof(s->err), "cannot write %s: %s", path, strerror(errno));
+	}
+	snprintf(s->err, sizeof(s->err), "cannot write %s: %s",
+		 strcmp(path, "-") ? path : "to standard output", strerror(errno));
 	return -1;
 }
 
@@ -70,24 +75,54 @@ static const char *name_of(const struct session *s)
 	return strcmp(s->opt->output, "-") ? s->opt->output : "the trace";
 }
 
-static int print_once(struct session *s)
+static int print_to(struct session *s, FILE *out)
 {
 	int ret;
 
 	errno = 0;
-	ret = s->host ? host_events_print(s) : trace_print_as(s->trace, s->opt->format, s->out);
-	return !ret && fflush(s->out) ? -errno : ret;
+	ret = s->host ? host_events_print(s) : trace_print_as(s->trace, s->opt->format, out);
+	return !ret && fflush(out) ? -errno : ret;
+}
+
+/* Ctrl-C ends what is at the other end of a pipe, too, before it has seen anything. */
+static bool nobody_reads(const struct session *s)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	return s->end == SESSION_SIGNAL && !strcmp(s->opt->output, "-") && poll(&out, 1, 0) > 0 &&
+	       (out.revents & POLLERR);
+}
+
+/* Elsewhere, since it cannot be made a second time. What has the host's events can be printed once.
+ */
+static bool keep(struct session *s)
+{
+	return !s->host && s->spare.file && !print_to(s, s->spare.file) && !session_name_spare(s);
+}
+
+static int print_until_done(struct session *s)
+{
+	int ret = print_to(s, s->out);
+
+	while (ret && !s->host && again_is_wanted(s->out, name_of(s), ret, &s->cancel))
+		ret = print_to(s, s->out);
+	if (fclose(s->out) && !ret)
+		ret = -errno;
+	s->out = NULL;
+	return ret;
 }
 
 static int print(struct session *s)
 {
-	int ret = print_once(s);
+	bool kept;
+	int ret;
 
-	while (ret && !s->host && again_is_wanted(s->out, name_of(s), ret, &s->cancel))
-		ret = print_once(s);
-	if (fclose(s->out) && !ret)
-		ret = -errno;
-	s->out = NULL;
+	if (nobody_reads(s) && keep(s)) {
+		fprintf(stderr, "hvtrace: nobody reads the trace any more: it is in %s\n",
+			s->spare.path);
+		return EXIT_OK;
+	}
+	ret = print_until_done(s);
 	/* Whoever has read as much as he wanted: no failure, and nobody to be told. */
 	if (!ret || ret == -EPIPE)
 		return EXIT_OK;
@@ -95,7 +130,9 @@ static int print(struct session *s)
 		fprintf(stderr, "hvtrace: interrupted: the trace is not printed to its end\n");
 		return CANCEL_STATUS(cancel_asked(&s->cancel));
 	}
-	fprintf(stderr, "hvtrace: cannot write %s: %s\n", name_of(s), strerror(-ret));
+	kept = keep(s);
+	fprintf(stderr, "hvtrace: cannot write %s: %s%s%s\n", name_of(s), strerror(-ret),
+		kept ? ": the trace is in " : "", kept ? s->spare.path : "");
 	return EXIT_FAILED;
 }
 
