@@ -321,6 +321,7 @@ int trace_attach_running(struct trace *t, struct machine *m, char *err, size_t e
 	change_lock(t);
 	returns_tell_cost(t);
 	change_unlock(t);
+	pids_tell_missing(t);
 	return 0;
 }
 

@@ -36,6 +36,7 @@ tracer-objs += tracer/explain.o
 tracer-objs += tracer/guard.o
 tracer-objs += tracer/leftover.o
 tracer-objs += tracer/modules.o
+tracer-objs += tracer/pids.o
 tracer-objs += tracer/reset.o
 tracer-objs += tracer/text-lock.o
 tracer-objs += tracer/trace.o

@@ -72,6 +72,8 @@ static inline bool trace_is_given_up(const struct trace *t)
 
 /* Add the probes of guards, and of what recording begins and ends with, to t->probes. */
 int guards_init(struct trace *t, char *err, size_t errlen);
+/* An attached guest runs: note which of the tasks that are to be traced it does not have. */
+void pids_tell_missing(struct trace *t);
 /*
  * Whether an attached guest, which runs, has another kernel than the one attached to: reset.c.
  * Takes some seconds where that is not plain.
