@@ -279,6 +279,20 @@ static long long missed(uint64_t lost)
 	return lost > INT64_MAX ? -1 : (long long)lost;
 }
 
+/*
+ * What takes the rest of a record is not there in one that ends before it: libtraceevent would take
+ * less than nothing for billions of bytes. It finds the event by itself, also of a record that is
+ * too short to be of one.
+ */
+static void leave_room(const struct formats *f, struct tep_record *r)
+{
+	const struct tep_event *event = tep_find_event(f->tep, tep_data_type(f->tep, r));
+
+	for (const struct tep_format_field *i = event ? event->format.fields : NULL; i; i = i->next)
+		if (!i->size && i->offset > r->size)
+			r->size = r->record_size = i->offset;
+}
+
 struct tep_record *formats_record(struct formats *f, enum formats_slot slot,
 				  const struct decode_event *ev)
 {
@@ -298,6 +312,7 @@ struct tep_record *formats_record(struct formats *f, enum formats_slot slot,
 		.cpu = (int)ev->cpu,
 		.ref_count = 1,
 	};
+	leave_room(f, &s->record);
 	return &s->record;
 }
 

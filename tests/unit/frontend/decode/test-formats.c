@@ -211,6 +211,27 @@ static void test_records(void **state)
 	decode_world_end(&w);
 }
 
+/* Its last field takes the rest, of which there is none. */
+static void test_record_without_rest(void **state)
+{
+	struct decode_world w = decode_world();
+	const uint32_t record[3] = {MADE_PRINT, 44, 0};
+	struct decode_event ev = {.data = record, .len = sizeof(record), .id = MADE_PRINT};
+	struct trace_seq s;
+
+	(void)state;
+	assert_int_equal(formats_record(w.f, FORMATS_ONE, &ev)->size, 16);
+	trace_seq_init(&s);
+	print_info(w.f, &ev, &s);
+	trace_seq_terminate(&s);
+	assert_string_equal(s.buffer, "0x0: ");
+	ev.len = 4; /* too short to have a task */
+	ev.id = 0;
+	assert_int_equal(formats_record(w.f, FORMATS_ONE, &ev)->size, 16);
+	trace_seq_destroy(&s);
+	decode_world_end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,7 +239,7 @@ int main(void)
 		cmocka_unit_test(test_printk),	  cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_depth),	  cmocka_unit_test(test_long),
 		cmocka_unit_test(test_garbage),	  cmocka_unit_test(test_header),
-		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_records),	  cmocka_unit_test(test_record_without_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
