@@ -159,6 +159,8 @@ void trace_print_touched(struct trace *t, struct text *out);
 void trace_print_formats(struct trace *t, struct text *out);
 void trace_print_total_info(struct trace *t, struct text *out);
 void trace_print_cmdlines(struct trace *t, struct text *out);
+/* The name of a task as those have it, "<...>" where they have none, for as much as there is. */
+void trace_find_comm(struct trace *t, int32_t pid, char *comm, size_t size);
 /* The guest's symbols as its /proc/kallsyms has them, modules' behind the kernel's. */
 void trace_print_kallsyms(struct trace *t, struct text *out);
 /* Another number than before: they may be others. */

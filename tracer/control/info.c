@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -147,6 +148,14 @@ static void print_comm(void *arg, int32_t pid, int32_t tgid, const char comm[COM
 void trace_print_cmdlines(struct trace *t, struct text *out)
 {
 	comms_each(t->comms, print_comm, out);
+}
+
+void trace_find_comm(struct trace *t, int32_t pid, char *comm, size_t size)
+{
+	char name[COMM_LEN];
+
+	comms_find(t->comms, pid, name);
+	snprintf(comm, size, "%.*s", COMM_LEN, name);
 }
 
 struct tgid {

@@ -11,4 +11,5 @@ tracer-objs += tracer/instance/order.o
 tracer-objs += tracer/instance/prints.o
 tracer-objs += tracer/instance/read.o
 tracer-objs += tracer/instance/stack.o
+tracer-objs += tracer/instance/take.o
 tracer-objs += tracer/instance/view.o

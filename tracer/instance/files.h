@@ -77,6 +77,18 @@ int instance_read_raw(struct instance *i, unsigned int vcpu, void *page, size_t 
  * is. */
 int instance_read_full(struct instance *i, unsigned int vcpu, void *page, size_t len);
 
+/*
+ * The records themselves, consumed in the order of their times, as a trace_pipe of all vCPUs
+ * consumes them. NULL: no memory.
+ */
+struct instance_taker;
+struct ring_event;
+
+struct instance_taker *instance_take_open(struct instance *i);
+void instance_take_close(struct instance_taker *r); /* NULL is allowed */
+/* 1 with the next one, whose data stays until the next call; 0: none now; -ENOMEM. */
+int instance_take(struct instance_taker *r, struct ring_event *ev, unsigned int *vcpu);
+
 /* Whether memory for a snapshot is allocated. */
 bool instance_has_snapshot(struct instance *i);
 /* It is the tracer's own, which keeps the trace of a latency there: there is none to be taken. */

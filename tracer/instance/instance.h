@@ -103,6 +103,16 @@ static inline struct ring *ring_now(struct ring *const *rings, unsigned int v)
 	return __atomic_load_n(&rings[v], __ATOMIC_ACQUIRE);
 }
 
+/* All of them. */
+static inline void rings_now(struct ring *const *rings, struct ring *to[MACHINE_MAX_VCPUS])
+{
+	for (unsigned int v = 0; v < MACHINE_MAX_VCPUS; v++)
+		to[v] = ring_now(rings, v);
+}
+
+/* How far the events of all vCPUs can be merged: read.c. */
+uint64_t instance_horizon(const struct instance *i);
+
 /* Of tasks is noted: OUTPUT_RECORD_CMD, the top level's, OUTPUT_RECORD_TGID, of any instance. */
 static inline uint32_t instances_note(const struct trace *t)
 {

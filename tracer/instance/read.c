@@ -64,13 +64,6 @@ static const char *preempt_model(struct trace *t)
 	return strstr(banner, " PREEMPT ") ? "preempt" : NULL;
 }
 
-/* A snapshot swaps them. */
-static void rings_now(const struct instance_reader *r, struct ring *to[MACHINE_MAX_VCPUS])
-{
-	for (unsigned int v = 0; v < MACHINE_MAX_VCPUS; v++)
-		to[v] = ring_now(r->rings, v);
-}
-
 /* Those of function_graph are the instance's, those of latencies their tracer's. */
 static uint32_t graph_options(const struct instance *i)
 {
@@ -132,7 +125,7 @@ static struct reader *reader_of(struct instance_reader *r)
 	if (r->pipe && r->i->tracer->mmio)
 		devices = pci_devices(r->i->t);
 	cfg.pci_devices = devices;
-	rings_now(r, r->open);
+	rings_now(r->rings, r->open);
 	reader = reader_open(r->open, r->i->t->vcpus, r->vcpu, r->pipe, &cfg);
 	free(devices);
 	return reader;
@@ -185,7 +178,7 @@ static int follow_swap(struct instance_reader *r)
 	struct ring *rings[MACHINE_MAX_VCPUS];
 	int ret;
 
-	rings_now(r, rings);
+	rings_now(r->rings, rings);
 	if (!r->pipe || !memcmp(r->open, rings, sizeof(rings)))
 		return 0;
 	ret = reader_switch(r->reader, rings);
@@ -214,8 +207,7 @@ static ssize_t skip_to(struct instance_reader *r, off_t off)
 	return 1;
 }
 
-/* How far the events of all vCPUs can be merged. */
-static uint64_t instance_horizon(const struct instance *i)
+uint64_t instance_horizon(const struct instance *i)
 {
 	return atomic_load(&i->t->collecting) ? atomic_load(&i->horizon.at) : MERGE_ALL;
 }

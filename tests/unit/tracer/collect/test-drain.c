@@ -355,6 +355,30 @@ static void false_heads_do_not_hold_others(void **state)
 	instance_read_close(pipe);
 }
 
+/* The records themselves, in the order of their times, and up to what all vCPUs have. */
+static void records_are_taken(void **state)
+{
+	struct instance_taker *r = instance_take_open(trace_top(t));
+	struct ring_event ev;
+	unsigned int vcpu;
+
+	(void)state;
+	assert_non_null(r);
+	assert_int_equal(instance_take(r, &ev, &vcpu), 0);
+	tramp_function(1, 100, FN_ALPHA, PREEMPT_NO_RESCHED, 7);
+	tramp_function(0, 90, FN_ALPHA, PREEMPT_NO_RESCHED, 7);
+	collector_comes_by();
+	collector_comes_by();
+	assert_int_equal(instance_take(r, &ev, &vcpu), 1);
+	assert_int_equal(vcpu, 0);
+	assert_int_equal(ev.ts, 90);
+	assert_int_equal(instance_take(r, &ev, &vcpu), 1);
+	assert_int_equal(vcpu, 1);
+	assert_int_equal(ev.ts, 100);
+	assert_int_equal(instance_take(r, &ev, &vcpu), 0);
+	instance_take_close(r);
+}
+
 /* However many there are: one line, and none of a guest that does not. */
 static void false_heads_are_told(void **state)
 {
@@ -398,6 +422,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_clock_is_watched_meanwhile, set_up_direct,
 						tear_down),
 		cmocka_unit_test_setup_teardown(false_heads_do_not_hold_others, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(records_are_taken, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(false_heads_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lines_are_bounded, set_up, tear_down),
 	};
