@@ -197,6 +197,7 @@ frontend-objs += frontend/sandbox/landlock.o
 frontend-objs += frontend/sandbox/sandbox.o
 frontend-objs += frontend/sandbox/threads.o
 frontend-objs += frontend/session/again.o
+frontend-objs += frontend/session/attach-machine.o
 frontend-objs += frontend/session/attach.o
 frontend-objs += frontend/session/confine.o
 frontend-objs += frontend/session/connect.o
@@ -206,6 +207,7 @@ frontend-objs += frontend/session/events.o
 frontend-objs += frontend/session/host-events.o
 frontend-objs += frontend/session/host-tsc.o
 frontend-objs += frontend/session/kernel-find.o
+frontend-objs += frontend/session/new-trace.o
 frontend-objs += frontend/session/options.o
 frontend-objs += frontend/session/progress.o
 frontend-objs += frontend/session/registry.o
@@ -236,6 +238,7 @@ frontend-objs += frontend/tracefs/view-files.o
 frontend-objs += frontend/tracefs/view-instances.o
 frontend-objs += frontend/tracefs/view-lock.o
 frontend-objs += frontend/tracefs/view-names.o
+frontend-objs += frontend/tracefs/view-text.o
 frontend-objs += frontend/tracefs/view.o
 
 # C of the messages of other programs' formats, and what includes it: before that is first compiled, later on

@@ -179,7 +179,7 @@ void check_look(struct check_report *r, const struct check_options *opt)
 		.target = opt->target,
 		.connect = opt->connect,
 		.cancelled = r->cancelled,
-		.message = session_message,
+		.message = session_print_message,
 		.arg = r->arg,
 	};
 	struct guestsym_parsers *parsers = NULL;

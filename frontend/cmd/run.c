@@ -203,7 +203,7 @@ static int run_new_machine(struct run *r)
 		.connect = r->opt->connect,
 		.cancelled = run_cancelled,
 		.console = run_console,
-		.message = session_message,
+		.message = session_print_message,
 		.trap = run_trap,
 		.mmio = run_mmio,
 		.branch = run_branch,

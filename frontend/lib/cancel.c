@@ -96,6 +96,27 @@ void cancel_stop(struct cancel *c)
 	c->started = false;
 }
 
+int cancel_open(struct cancel *c)
+{
+	c->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return c->fd < 0 ? -errno : 0;
+}
+
+void cancel_ask(struct cancel *c, int signo)
+{
+	int error = errno;
+
+	atomic_store(&c->came, true);
+	atomic_store(&c->signo, signo);
+	eventfd_write(c->fd, 1); /* fails only where it is readable already */
+	errno = error;
+}
+
+void cancel_close(struct cancel *c)
+{
+	close(c->fd);
+}
+
 int cancel_asked(const struct cancel *c)
 {
 	return atomic_load(&c->signo);

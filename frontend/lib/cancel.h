@@ -41,6 +41,13 @@ struct cancel {
 int cancel_start(struct cancel *c);
 /* The signals stay blocked. Nothing if it was not started. */
 void cancel_stop(struct cancel *c);
+/*
+ * The same without signals, of whose process it is not: somebody else asks, by cancel_ask(), from
+ * any thread or a signal handler. All is zero. 0 or -errno.
+ */
+int cancel_open(struct cancel *c);
+void cancel_ask(struct cancel *c, int signo);
+void cancel_close(struct cancel *c);
 /* The signal that asks to end, or 0. Any thread. */
 int cancel_asked(const struct cancel *c);
 /* The same, and it is answered by that: it is not asked any more. A later one is the second. */

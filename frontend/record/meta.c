@@ -3,7 +3,6 @@
 #include "frontend/record/meta.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -17,43 +16,12 @@
 
 /* --- files of the view ------------------------------------------------------------------------ */
 
-static int read_all(struct open_file *f, struct text *to)
-{
-	ssize_t n;
-	off_t at = 0;
-
-	do {
-		char *room = text_begin(to, 4096);
-
-		if (!room)
-			return -ENOMEM;
-		n = view_read(f, room, 4096, at);
-		if (n > 0) {
-			text_end(to, room + n);
-			at += n;
-		}
-	} while (n > 0);
-	return (int)n;
-}
-
-static int read_file(struct view *v, view_id id, struct text *to)
-{
-	struct open_file *f;
-	int rc = view_open(v, id, O_RDONLY, &f);
-
-	if (rc)
-		return rc;
-	rc = read_all(f, to);
-	view_close(v, f);
-	return rc;
-}
-
 static int read_path(struct view *v, const char *path, struct text *to)
 {
 	view_id id;
 	int rc = view_find(v, path, &id);
 
-	return rc ? rc : read_file(v, id, to);
+	return rc ? rc : view_read_all(v, id, to);
 }
 
 /* --- sections --------------------------------------------------------------------------------- */
@@ -127,7 +95,7 @@ static int add_formats(struct view *v, view_id system, struct text *to)
 		if (!S_ISDIR(events[i].mode) || view_lookup(v, events[i].id, "format", &format))
 			continue;
 		bytes_add64(to, 0);
-		rc = read_file(v, format, to);
+		rc = view_read_all(v, format, to);
 		bytes_set_len64(to, size);
 		count++;
 	}

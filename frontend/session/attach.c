@@ -3,13 +3,7 @@
 #include "frontend/session/attach.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-
-#include "frontend/lib/output.h"
-#include "frontend/session/connect.h"
-
-#define ERRORS_MS 1000 /* that what is said on stderr may wait for room */
 
 static void attach_trap(struct machine *m, const struct machine_hit *hit, void *arg)
 {
@@ -33,6 +27,13 @@ static bool attach_branch(struct machine *m, const struct machine_branch *b, voi
 	return trace_branch(a->s.trace, b);
 }
 
+static void attach_message(void *arg, enum machine_msg_level level, const char *text)
+{
+	struct attach *a = arg;
+
+	session_message(&a->s, level, text);
+}
+
 static bool attach_cancelled(void *arg)
 {
 	struct attach *a = arg;
@@ -40,53 +41,23 @@ static bool attach_cancelled(void *arg)
 	return session_waits(&a->s);
 }
 
-/*
- * Ctrl-Z, and a terminal that does not let a job in the background write: who is stopped lets no
- * guest go when its time is over.
- */
-static void ignore_job_control(void)
-{
-	signal(SIGTSTP, SIG_IGN);
-	signal(SIGTTIN, SIG_IGN);
-	signal(SIGTTOU, SIG_IGN);
-}
-
-/* What is to be done about it, behind what is wrong. */
-static void explain(struct attach *a)
-{
-	size_t len = strlen(a->s.err);
-	char text[256];
-
-	connect_explain(a->target->name, text, sizeof(text));
-	if (*text)
-		snprintf(a->s.err + len, sizeof(a->s.err) - len, "; %s", text);
-}
-
-int attach_machine(struct attach *a)
+int attach_connect(struct attach *a, void (*stuck)(void *arg))
 {
 	const struct machine_attach_config cfg = {
 		.target = a->target->name,
 		.connect = a->target->connect,
 		.recover = a->target->recover,
-		.limits = {.stand_ms = a->target->stand_ms, .stuck = session_stuck},
+		.limits = {.stand_ms = a->target->stand_ms, .stuck = stuck},
 		.cancelled = attach_cancelled,
-		.message = session_message,
+		.message = attach_message,
 		.trap = attach_trap,
 		.mmio = attach_mmio,
 		.branch = attach_branch,
 		.arg = a,
 	};
 
-	/* It is somebody's guest: a terminal that takes nothing (Ctrl-S) is not to keep it traced.
-	 */
 	a->s.target = a->target->name;
-	output_patience(ERRORS_MS);
-	ignore_job_control();
-	session_wait(&a->s, "attaching to the guest");
 	a->s.m = machine_attach(&cfg, a->s.err, sizeof(a->s.err));
-	session_wait(&a->s, NULL);
-	if (!a->s.m && !session_cancelled(&a->s))
-		explain(a);
 	return a->s.m ? 0 : -1;
 }
 

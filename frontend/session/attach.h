@@ -34,6 +34,8 @@ struct attach {
 /* After session_init(): these two, in this order. -1, with s.err set, on error. */
 int attach_machine(struct attach *a);
 int attach_new_trace(struct attach *a);
+/* The first for who has no terminal, or none of his own; stuck: machine_limits.stuck. The same. */
+int attach_connect(struct attach *a, void (*stuck)(void *arg));
 /* Begin to trace, as the session's options and prepare() ask for. 0, or s.err is set. */
 int attach_begin(struct attach *a);
 /* What the trace is found by: the domain, or the last word of a stub's address. */

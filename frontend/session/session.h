@@ -149,6 +149,8 @@ struct session {
 	struct cancel cancel;
 	/* Optional: the process ends at once. On a thread of its own */
 	void (*before_leaving)(struct session *s);
+	/* Optional: who is told what else goes to stderr. Any thread */
+	void (*message)(struct session *s, enum machine_msg_level level, const char *text);
 	char err[512];			  /* what went wrong, for the user */
 	FILE *out;			  /* where the trace is printed, or */
 	struct record *record;		  /* recorded, if there is no out or host: */
@@ -197,8 +199,10 @@ int session_give_up(const struct session *s);
 /* The trap handler for the machine; arg is the session. */
 void session_trap(struct machine *m, const struct machine_hit *hit, void *arg);
 void session_mmio(struct machine *m, const struct machine_mmio *access, void *arg);
-/* For machine_config.message; prints to stderr. */
-void session_message(void *arg, enum machine_msg_level level, const char *text);
+/* What is to be said of the trace: to stderr where the session has no other way. */
+void session_message(struct session *s, enum machine_msg_level level, const char *text);
+/* For machine_config.message; to stderr. */
+void session_print_message(void *arg, enum machine_msg_level level, const char *text);
 /* For machine_limits.stuck: ends the process, for nothing else does. */
 void session_stuck(void *arg);
 /*

@@ -54,24 +54,36 @@ static int value_write(struct open_file *file, const char *value)
 	return n < 0 ? (int)n : 0;
 }
 
-static int setting_write(struct view *v, const struct setting *setting)
+int setting_write(struct view *v, const char *name, const char *value, bool append)
 {
 	struct open_file *file;
 	struct view_attr attr;
 	view_id id;
-	int rc = view_find(v, setting->file, &id);
+	int rc = view_find(v, name, &id);
 
 	if (!rc)
 		rc = view_attr(v, id, &attr);
 	if (!rc && !S_ISDIR(attr.mode) && !(attr.mode & (S_IWUSR | S_IWGRP | S_IWOTH)))
 		rc = -EACCES;
 	if (!rc)
-		rc = view_open(v, id, O_WRONLY | (setting->append ? O_APPEND : O_TRUNC), &file);
+		rc = view_open(v, id, O_WRONLY | (append ? O_APPEND : O_TRUNC), &file);
 	if (rc)
 		return rc;
-	rc = value_write(file, setting->value);
+	rc = value_write(file, value);
 	view_close(v, file); /* filters take effect now */
 	return rc;
+}
+
+const char *setting_error(int rc)
+{
+	switch (rc) {
+	case -ENOENT:
+		return "the trace has no such file";
+	case -EACCES:
+		return "the file can only be read";
+	default:
+		return strerror(-rc);
+	}
 }
 
 int session_write_settings(struct session *s)
@@ -81,14 +93,14 @@ int session_write_settings(struct session *s)
 		int rc;
 
 		setting_parse(s->opt->settings.values[i], &setting);
-		rc = setting.file ? setting_write(s->view, &setting) : -ENOMEM;
+		rc = setting.file
+			     ? setting_write(s->view, setting.file, setting.value, setting.append)
+			     : -ENOMEM;
 		free(setting.file);
 		if (!rc)
 			continue;
 		snprintf(s->err, sizeof(s->err), "--set %s: %s", s->opt->settings.values[i],
-			 rc == -ENOENT	 ? "the trace has no such file"
-			 : rc == -EACCES ? "the file can only be read"
-					 : strerror(-rc));
+			 setting_error(rc));
 		return -1;
 	}
 	return 0;

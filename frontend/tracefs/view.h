@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 struct open_file;
+struct text;
 struct trace;
 struct view;
 
@@ -81,6 +82,8 @@ void view_set_nonblock(struct open_file *file, bool nonblock);
  */
 ssize_t view_read(struct open_file *file, void *buf, size_t len, off_t off);
 ssize_t view_write(struct open_file *file, const char *text, size_t len, off_t off);
+/* All that is in a file now, behind what is in *to. -ESPIPE: there is no end to what it gives. */
+int view_read_all(struct view *v, view_id id, struct text *to);
 /* What view_read() could say -EAGAIN for. */
 bool view_can_wait(const struct open_file *file);
 /* Whether a read would give something now, or the end; waits for it at most timeout_ms. */
