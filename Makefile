@@ -54,15 +54,17 @@ endif
 # What makes a mistake of ours harder to use. Sanitizers look at the same calls themselves, and without optimizing
 # the compiler does not know the sizes.
 compiles = $(shell $(CC) -Werror $(1) -O2 -include stdio.h -x c -c -o /dev/null /dev/null 2>/dev/null && echo '$(1)')
-HARDEN := -fPIE -fstack-protector-strong $(call compiles,-fcf-protection) -U_FORTIFY_SOURCE
+HARDEN := -fstack-protector-strong $(call compiles,-fcf-protection) -U_FORTIFY_SOURCE
 ifeq ($(SAN)$(filter -O0,$(OPT) $(CFLAGS)),)
 HARDEN += $(or $(call compiles,-D_FORTIFY_SOURCE=3),-D_FORTIFY_SOURCE=2)
 endif
+# For the program and for libhvtrace alike: what is hidden costs a program nothing.
+PIC := -fPIC -fvisibility=hidden
 HARDEN_LINK := -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 
 CFLAGS   ?=
 CPPFLAGS += -I. -I$(O)/gen -D_GNU_SOURCE -DHVTRACE_VERSION='"$(VERSION)"' $(PKG_CFLAGS)
-ALL_CFLAGS := -std=c11 $(OPT) $(HARDEN) $(WARN) $(SAN) -pthread -MD -MP $(CFLAGS)
+ALL_CFLAGS := -std=c11 $(OPT) $(PIC) $(HARDEN) $(WARN) $(SAN) -pthread -MD -MP $(CFLAGS)
 ALL_LDFLAGS = $(HARDEN_LINK) $(LDFLAGS)
 LDLIBS   := $(PKG_LIBS) -pthread
 
@@ -97,17 +99,23 @@ $(O)/%.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
-$(O)/obj/%.o: %.c | need-libs
+# What was compiled in another way is compiled anew.
+flags := $(CC) $(CPPFLAGS) $(ALL_CFLAGS)
+$(O)/flags: FORCE
+	@mkdir -p $(@D)
+	$(Q)printf '%s\n' '$(subst ','\'',$(flags))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(flags))' >$@
+
+$(O)/obj/%.o: %.c $(O)/flags | need-libs
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
-$(O)/obj/%.o: $(O)/gen/%.c
+$(O)/obj/%.o: $(O)/gen/%.c $(O)/flags
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
-$(O)/obj/%.o: %.S | need-libs
+$(O)/obj/%.o: %.S $(O)/flags | need-libs
 	$(call say,AS,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
@@ -132,7 +140,7 @@ $(shells): scripts/fill-page $(O)/hvtrace
 	@mkdir -p $(@D)
 	$(Q)scripts/fill-page $(O)/hvtrace $(filter frontend/%,$^) >$@.new && mv $@.new $@
 
-.PHONY: all docs need-libs setup guest lab check check-full check-built coverage demo bench fuzz soak lint install clean help
+.PHONY: all docs need-libs setup guest lab check check-full check-built coverage demo bench fuzz soak lint install FORCE clean help
 
 need-libs:
 ifneq ($(PKG_OK),yes)
