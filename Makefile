@@ -16,6 +16,7 @@ ifeq ($(origin CC),default)
 CC      := $(if $(COVERAGE),,$(if $(shell command -v ccache),ccache ))gcc
 endif
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 MANDIR  ?= $(PREFIX)/share/man
 
 ifeq ($(V),1)
@@ -86,6 +87,7 @@ $(O)/libfrontend.a: $(call objs,$(frontend-objs))
 # In link order: a library stands before those that it uses.
 LIBS := $(O)/libfrontend.a $(O)/libtracer.a $(O)/libvmm.a $(O)/libguestsym.a
 
+include frontend/api/build.mk
 include tests/build.mk
 
 # What libtraceevent's plugins look for in the program, by its name (frontend/decode/guests.c).
@@ -100,6 +102,7 @@ $(O)/%.a:
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 # What was compiled in another way is compiled anew.
+.PHONY: FORCE
 flags := $(CC) $(CPPFLAGS) $(ALL_CFLAGS)
 $(O)/flags: FORCE
 	@mkdir -p $(@D)
@@ -140,7 +143,7 @@ $(shells): scripts/fill-page $(O)/hvtrace
 	@mkdir -p $(@D)
 	$(Q)scripts/fill-page $(O)/hvtrace $(filter frontend/%,$^) >$@.new && mv $@.new $@
 
-.PHONY: all docs need-libs setup guest lab check check-full check-built coverage demo bench fuzz soak lint install FORCE clean help
+.PHONY: all docs need-libs setup guest lab check check-full check-built coverage demo bench fuzz soak lint install clean help
 
 need-libs:
 ifneq ($(PKG_OK),yes)
@@ -202,6 +205,7 @@ clean:
 #- soak            tests that run for hours
 #- lint            layout and static analysis of all files
 #- install         hvtrace, its manual and what shells complete, to PREFIX (default: /usr/local)
+#- install-python  the Python package hvtrace
 #- clean           remove what was built
 help:
 	@sed -n 's/^#   /  /p' Makefile

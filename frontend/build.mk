@@ -1,4 +1,13 @@
-frontend-objs :=
+api-objs :=
+api-objs += frontend/api/described.o
+api-objs += frontend/api/event.o
+api-objs += frontend/api/file.o
+api-objs += frontend/api/files.o
+api-objs += frontend/api/guest.o
+api-objs += frontend/api/options.o
+api-objs += frontend/api/read.o
+
+frontend-objs := $(api-objs)
 frontend-objs += frontend/check/attach.o
 frontend-objs += frontend/check/bare.o
 frontend-objs += frontend/check/boot.o

@@ -45,8 +45,9 @@ void guests_end(void)
  */
 
 /* A function by this name in the program goes before libtraceevent's own. */
-const char *tep_plugin_kvm_get_func(struct tep_event *event, struct tep_record *record,
-				    unsigned long long *addr)
+__attribute__((visibility("default"))) const char *
+tep_plugin_kvm_get_func(struct tep_event *event, struct tep_record *record,
+			unsigned long long *addr)
 {
 	int32_t tid = tep_data_pid(event->tep, record);
 	struct tep_handle *tep = event->tep;

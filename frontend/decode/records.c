@@ -94,11 +94,8 @@ static bool next_page(struct records *r, struct stream *s, uint32_t i)
 	return true;
 }
 
-/*
- * common_type and common_pid, which are there in every record since 2.6.30. A record too short for
- * them is of no event.
- */
-static void identify(struct decode_event *ev)
+/* They are there in every record since 2.6.30. */
+void decode_identify(struct decode_event *ev)
 {
 	uint16_t type = 0;
 	int32_t pid = 0;
@@ -132,7 +129,7 @@ static bool advance(struct records *r, struct stream *s, uint32_t i)
 	c->next.len = ev.len;
 	c->next.lost = c->lost;
 	c->lost = 0;
-	identify(&c->next);
+	decode_identify(&c->next);
 	r->progress.nr++;
 	return true;
 }

@@ -21,6 +21,9 @@ struct decode_event {
 	int pid;
 };
 
+/* What common_type and common_pid of its data say. A record too short for them is of no event. */
+void decode_identify(struct decode_event *ev);
+
 struct records;
 
 /*

@@ -26,6 +26,7 @@ check-tests += tests/e2e/latency-graph,6.12
 check-tests += tests/e2e/tracefs-synthetic
 check-tests += tests/e2e/record,6.12,PARTS=tracers+pages+instances+killed+disk_full+refused
 check-tests += tests/e2e/tutorial
+check-tests += tests/e2e/library,6.12,PARTS=installed+example+file+guest
 check-tests += tests/e2e/tracefs-clients
 check-tests += tests/e2e/run-attach,profile,6.12
 check-tests += tests/e2e/irqsoff-trace,6.1
@@ -98,6 +99,8 @@ full-tests  += tests/e2e/reports,6.12
 full-tests  += tests/e2e/record,6.1,1
 full-tests  += tests/e2e/record,6.1
 full-tests  += tests/e2e/record,6.12,4
+full-tests  += tests/e2e/library,6.1
+full-tests  += tests/e2e/library,6.1,4
 full-tests  += tests/e2e/tracefs-clients,6.12
 full-tests  += tests/e2e/tracefs-synthetic,6.12
 full-tests  += tests/e2e/tracefs-triggers,6.12

@@ -66,7 +66,7 @@ $(O)/tests/fuzz/fuzz-event-print: $(call fuzz-rooms,lib ring output) $(O)/obj/fu
 $(addprefix $(O)/tests/fuzz/fuzz-,dat journal): $(O)/obj/fuzz/tracer/lib/text.o \
 	$(addprefix $(O)/obj/fuzz/,$(filter frontend/dat/%.o,$(frontend-objs)))
 $(O)/tests/fuzz/fuzz-decode: $(addprefix $(O)/obj/fuzz/,$(filter frontend/dat/%.o frontend/decode/%.o,$(frontend-objs))) \
-	$(O)/obj/fuzz/frontend/lib/json.o $(call fuzz-rooms,lib) $(O)/obj/fuzz/tracer/ring/page.o
+	$(addprefix $(O)/obj/fuzz/,frontend/lib/json.o frontend/api/event.o tracer/ring/page.o) $(call fuzz-rooms,lib)
 
 fuzz-export-objs := $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,dat decode export html report,frontend/$(r)/%.o),$(frontend-objs)) \
 	frontend/lib/json.o frontend/lib/escape.o)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * fuzz-decode.c - pages of records, whatever is in them, of events that have a kernel's formats:
- * all are chosen by and printed. (Formats that are no kernel's are more than libtraceevent copes
- * with; that is what the sandbox is for.)
+ * all are chosen by and printed, and each of their fields is asked for. (Formats that are no
+ * kernel's are more than libtraceevent copes with; that is what the sandbox is for.)
  */
 #include "tests/unit/decode-world.h"
+
+#include "frontend/api/local.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -58,6 +60,45 @@ static void print_all(struct dat *d, size_t choice, const struct print_config *c
 	records_close(r);
 }
 
+/* Reads all that it is given. */
+static void touch(const void *bytes, size_t len)
+{
+	volatile uint8_t sum = 0;
+
+	for (size_t i = 0; i < len; i++)
+		sum = (uint8_t)(sum + ((const uint8_t *)bytes)[i]);
+}
+
+static void ask_for_fields(const struct hvtrace_event *ev)
+{
+	for (size_t i = 0; i < hvtrace_event_fields(ev); i++) {
+		size_t len;
+		const void *bytes = hvtrace_field_bytes(ev, i, &len);
+
+		touch(bytes, len);
+		touch(hvtrace_field_string(ev, i), strlen(hvtrace_field_string(ev, i)));
+		if (hvtrace_field_type(ev, i) < HVTRACE_STRING)
+			hvtrace_event_symbol(ev, hvtrace_field_number(ev, i));
+	}
+	touch(hvtrace_event_text(ev), strlen(hvtrace_event_text(ev)));
+}
+
+static void ask_all(struct dat *d)
+{
+	struct records *r = records_open(d, RECORDS_ALL);
+	const struct decode_event *now;
+	struct hvtrace_event ev;
+
+	if (api_event_init(&ev))
+		abort();
+	while ((now = records_next(r))) {
+		api_event_set(&ev, formats, d, now);
+		ask_for_fields(&ev);
+	}
+	api_event_exit(&ev);
+	records_close(r);
+}
+
 /* Half of the bytes are one vCPU's, half another's. */
 static struct dat *dat_of(const uint8_t *data, size_t size)
 {
@@ -83,6 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	print_all(d, 0, &(struct print_config){.latency = true, .graph_tail = true}, out);
 	print_all(d, 1, &(struct print_config){.raw = true, .plain = true}, out);
 	print_all(d, 2, &(struct print_config){.plain = true}, out);
+	ask_all(d);
 	dat_close(d);
 	return 0;
 }
