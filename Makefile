@@ -186,6 +186,11 @@ install: all docs
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(O)/completion/_hvtrace
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(O)/completion/hvtrace.fish
 
+.PHONY: deb
+deb:
+	@scripts/setup --package
+	@scripts/make-deb $(O)/deb
+
 clean:
 	rm -rf $(O)
 
@@ -206,6 +211,7 @@ clean:
 #- lint            layout and static analysis of all files
 #- install         hvtrace, its manual and what shells complete, to PREFIX (default: /usr/local)
 #- install-python  the Python package hvtrace
+#- deb             Debian packages of all of it, in build/deb
 #- clean           remove what was built
 help:
 	@sed -n 's/^#   /  /p' Makefile

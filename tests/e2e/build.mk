@@ -15,6 +15,7 @@ check-tests += tests/e2e/attach-forms
 
 full-tests  += tests/e2e/early-boot
 full-tests  += tests/e2e/guestsym-memory
+full-tests  += tests/e2e/package
 
 # Runs inside guests, so without libraries and without sanitizers.
 $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c
