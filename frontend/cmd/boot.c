@@ -91,17 +91,20 @@ static void put(const struct job_options *job, const struct job_result *r, FILE 
 /* --- options ------------------------------------------------------------------------------------
  */
 
+static const char *const sorts[] = {[BOOT_TOOK] = "took", [BOOT_FROM] = "from"};
+
+static const char *sort_name(unsigned int i)
+{
+	return i < sizeof(sorts) / sizeof(*sorts) ? sorts[i] : NULL;
+}
+
 /* One line says what is wrong. */
 static bool check(struct boot_options *opt, bool is_file)
 {
 	const struct run_options *run = &opt->run;
 
-	if (opt->job.sort && !strcmp(opt->job.sort, "from"))
+	if (opt->job.sort && !strcmp(opt->job.sort, sorts[BOOT_FROM]))
 		opt->by = BOOT_FROM;
-	else if (opt->job.sort && strcmp(opt->job.sort, "took") != 0) {
-		fprintf(stderr, "hvtrace: --sort %s: there are took and from\n", opt->job.sort);
-		return false;
-	}
 	if (!is_file)
 		return run_options_check(run);
 	if (!run->kernel && !run->initrd && !*run->append && !run->session.until &&
@@ -137,7 +140,8 @@ int cmd_boot(int argc, char **argv)
 		OPT_LIST('f', "filter", &opt.run.session.filter, "GLOB",
 			 "how long functions that match take, too (function_graph); may be "
 			 "repeated"),
-		OPT_STRING('s', "sort", &opt.job.sort, "KEY", "by took (default) or from"),
+		OPT_ONE_OF(sort_name, 's', "sort", &opt.job.sort, "KEY",
+			   "by took (default) or from"),
 		OPT_NUMBER('l', "limit", &opt.job.rows, 1, BOOT_CALLS_MAX, "N",
 			   "show the N slowest initcalls (default: 20)"),
 		OPT_STRING(0, "svg", &opt.job.svg, "FILE", "draw a chart, too"),
@@ -157,6 +161,7 @@ int cmd_boot(int argc, char **argv)
 			    UINT64_C(1) << 40, "KB", "ring buffer of each vCPU, as of hvtrace run"),
 		OPT_FLAG(0, "no-sandbox", &opt.job.file.no_sandbox,
 			 "keep all rights; for debugging hvtrace"),
+		OPT_COLOR,
 		OPT_END,
 	};
 	int first = options_parse(argc, argv, rows, &usage), status = EXIT_USAGE;

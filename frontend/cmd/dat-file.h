@@ -19,7 +19,7 @@ struct dat_file_options {
 	const char *cpus, *from, *until, *buffer, *out;
 	bool no_sandbox;
 	bool temporary; /* once it is open it goes, and the directory that it is in */
-	bool folder; /* out is one; it is given */
+	bool folder;	/* out is one; it is given */
 };
 
 /* What all commands that read one know; the option for the last time has a name of its own. */

@@ -208,6 +208,7 @@ static int read_file(struct doing *d, struct recording *rec)
 	if (!file.buffer)
 		file.buffer = ""; /* the top level's */
 	d->blocks = output_is_utf8();
+	output_paint(d->opt->json || d->opt->folded ? PAINT_NOTHING : PAINT_WINDOWS);
 	d->svg = d->opt->svg ? output_open(d->opt->svg, NULL) : NULL;
 	if (d->opt->svg && !d->svg) {
 		fprintf(stderr, "hvtrace: %s: %s\n", d->opt->svg, strerror(errno));
@@ -264,31 +265,15 @@ static int32_t *pids_of(const struct option_list *list)
 	return pids;
 }
 
-static bool knows_by(const struct doing *d)
-{
-	if (!d->opt->by)
-		return true;
-	for (unsigned int i = 0; job_by_name(d->what->job, i); i++)
-		if (!strcmp(job_by_name(d->what->job, i), d->opt->by))
-			return true;
-	fprintf(stderr, "hvtrace: --by %s: there are", d->opt->by);
-	for (unsigned int i = 0; job_by_name(d->what->job, i); i++)
-		fprintf(stderr, "%s %s", i ? "," : "", job_by_name(d->what->job, i));
-	fputc('\n', stderr);
-	return false;
-}
-
 /* One line says what is wrong. */
 static bool check(struct doing *d, bool is_file)
 {
 	const struct job_options *opt = d->opt;
 
-	if (!latency_sort_parse(opt->sort, &d->sort))
-		fprintf(stderr, "hvtrace: --sort %s: there are " LATENCY_SORT_NAMES "\n",
-			opt->sort);
-	else if (is_file && (opt->live.session.limit_ms || opt->keep || opt->live.target.kernel ||
-			     opt->live.session.window_bytes || opt->live.session.buffer_bytes ||
-			     opt->live.session.lossless))
+	latency_sort_parse(opt->sort, &d->sort);
+	if (is_file && (opt->live.session.limit_ms || opt->keep || opt->live.target.kernel ||
+			opt->live.session.window_bytes || opt->live.session.buffer_bytes ||
+			opt->live.session.lossless))
 		fprintf(stderr,
 			"hvtrace: --for, --window, --keep, --kernel, --window-memory, --lossless and "
 			"--buffer-kb are for a DOMAIN, not for a FILE (hvtrace %s --help)\n",
@@ -299,7 +284,7 @@ static bool check(struct doing *d, bool is_file)
 			"(hvtrace %s --help)\n",
 			d->what->name);
 	else
-		return knows_by(d);
+		return true;
 	return false;
 }
 

@@ -26,7 +26,7 @@ struct job_options {
 
 /* What the command has beside them stands before these. */
 #define JOB_OPTION_ROWS(opt)                                                                       \
-	OPT_STRING('s', "sort", &(opt)->sort, "KEY",                                               \
+	OPT_ONE_OF(latency_sort_name, 's', "sort", &(opt)->sort, "KEY",                            \
 		   "by " LATENCY_SORT_NAMES " (default: total)"),                                  \
 		OPT_NUMBER('l', "limit", &(opt)->rows, 1, JOB_ROWS_MAX, "N",                       \
 			   "show at most N rows (default: 20)"),                                   \
@@ -55,7 +55,8 @@ struct job_options {
 		OPT_STRING(0, "buffer", &(opt)->file.buffer, "NAME",                               \
 			   "of FILE: events of this instance's buffer"),                           \
 		OPT_FLAG(0, "no-sandbox", &(opt)->file.no_sandbox,                                 \
-			 "keep all rights; for debugging hvtrace")
+			 "keep all rights; for debugging hvtrace"),                                \
+		OPT_COLOR
 
 struct job_command {
 	const char *name;

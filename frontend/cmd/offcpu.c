@@ -17,11 +17,16 @@ static const struct option_usage usage = {
 	"hvtrace offcpu trace.dat --folded | flamegraph.pl >offcpu.svg",
 };
 
+static const char *by_name(unsigned int i)
+{
+	return job_by_name(&job_offcpu, i);
+}
+
 int cmd_offcpu(int argc, char **argv)
 {
 	struct job_options opt = JOB_OPTIONS_DEFAULT;
 	const struct option_row rows[] = {
-		OPT_STRING(0, "by", &opt.by, "WHAT",
+		OPT_ONE_OF(by_name, 0, "by", &opt.by, "WHAT",
 			   "rows for each task (default), name, cpu or reason"),
 		OPT_FLAG(0, "stack", &opt.stacks, "of DOMAIN: record the kernel's stacks, too"),
 		OPT_STRING(0, "svg", &opt.svg, "FILE",

@@ -16,11 +16,16 @@ static const struct option_usage usage = {
 	"hvtrace syscalls trace.dat -p 4711 --json",
 };
 
+static const char *by_name(unsigned int i)
+{
+	return job_by_name(&job_syscalls, i);
+}
+
 int cmd_syscalls(int argc, char **argv)
 {
 	struct job_options opt = JOB_OPTIONS_DEFAULT;
 	const struct option_row rows[] = {
-		OPT_STRING(0, "by", &opt.by, "WHAT",
+		OPT_ONE_OF(by_name, 0, "by", &opt.by, "WHAT",
 			   "a row for each call (default), or for each of every task, name or cpu"),
 		OPT_STRING(0, "svg", &opt.svg, "FILE", "draw the rows as a picture, too"),
 		JOB_OPTION_ROWS(&opt),

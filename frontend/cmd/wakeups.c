@@ -22,11 +22,16 @@ static const struct option_usage usage = {
 	"hvtrace wakeups trace.dat --sort p99 --json",
 };
 
+static const char *by_name(unsigned int i)
+{
+	return job_by_name(&job_wakeups, i);
+}
+
 int cmd_wakeups(int argc, char **argv)
 {
 	struct job_options opt = JOB_OPTIONS_DEFAULT;
 	const struct option_row rows[] = {
-		OPT_STRING(0, "by", &opt.by, "WHAT",
+		OPT_ONE_OF(by_name, 0, "by", &opt.by, "WHAT",
 			   "a row for each task (default), name, cpu or prio"),
 		OPT_NUMBER('w', "worst", &opt.worst, 0, 1000, "N",
 			   "show the N longest waits (default: 5)"),

@@ -18,7 +18,7 @@ enum paint {
 	PAINT_MESSAGE, /* "hvtrace: ..." on stderr */
 	PAINT_TRACE,   /* the kernel's text of a trace, and trace-cmd report's */
 	PAINT_CALLS,   /* tables whose last column is a function */
-	PAINT_WINDOWS, /* the table of latencies: FROM -> TO */
+	PAINT_WINDOWS, /* tables of latencies: FROM -> TO */
 	PAINT_GUESTS,  /* hvtrace list */
 	PAINT_EVENTS,  /* hvtrace events */
 	PAINT_CHECKS,  /* hvtrace check-host */

@@ -31,6 +31,15 @@ static void explain(struct attach *a)
 		snprintf(a->s.err + len, sizeof(a->s.err) - len, "; %s", text);
 }
 
+/* That one may be about to end; otherwise it takes long until it is known that it does not. */
+static void tell_other(const struct attach *a)
+{
+	char text[256];
+
+	if (connect_waits(a->target->name, text, sizeof(text)))
+		fprintf(stderr, "hvtrace: %s\n", text);
+}
+
 int attach_machine(struct attach *a)
 {
 	int rc;
@@ -39,6 +48,7 @@ int attach_machine(struct attach *a)
 	 */
 	output_patience(ERRORS_MS);
 	ignore_job_control();
+	tell_other(a);
 	session_wait(&a->s, "attaching to the guest");
 	rc = attach_connect(a, session_stuck);
 	session_wait(&a->s, NULL);

@@ -136,6 +136,19 @@ bool connect_find(const char *target, struct registry_guest *g)
 	return found;
 }
 
+bool connect_waits(const char *target, char *text, size_t size)
+{
+	struct registry_guest g;
+
+	if (!connect_find(target, &g))
+		return false;
+	snprintf(text, size,
+		 "waiting for hvtrace %ld, which traces %s, to let it go: get, set, graph, top and "
+		 "latency with -g %s reach its trace",
+		 (long)g.pid, g.name, g.name);
+	return true;
+}
+
 void connect_explain(const char *target, char *text, size_t size)
 {
 	struct registry_guest g;

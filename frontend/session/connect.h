@@ -30,6 +30,9 @@ bool connect_describe(const char *guest, struct registry_guest *g);
  */
 bool connect_find(const char *target, struct registry_guest *g);
 
+/* What attaching waits for, if a trace of this user is of that guest; false: there is none. */
+bool connect_waits(const char *target, char *text, size_t size);
+
 /*
  * For when a guest, called as hvtrace attach takes it, cannot be attached to: in text, what is to
  * be done instead. It is what its name should be, or that a trace of this user is of it already. ""
