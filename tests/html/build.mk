@@ -2,6 +2,7 @@
 # The pages that hvtrace makes, in a browser.
 check-tests += tests/html/page
 check-tests += tests/html/flame
+check-tests += tests/html/speedscope
 
 html-test-programs := $(O)/tests/html/make-dat
 
