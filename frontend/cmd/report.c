@@ -233,7 +233,7 @@ static void take_graph_options(struct report_options *opt)
 }
 
 /* The page has all times with all digits, and prints events by nothing but their formats. */
-static int write_page(struct report_options *opt, const char *path)
+static int write_page(struct report_options *opt, const char *const *paths, size_t nr)
 {
 	const struct export_format *page = export_find("html");
 
@@ -245,7 +245,7 @@ static int write_page(struct report_options *opt, const char *path)
 	if (!export_dat_check(page))
 		return EXIT_FAILED;
 	opt->file.out = opt->html;
-	return export_dat(page, &opt->file, &path, 1);
+	return export_dat(page, &opt->file, paths, nr);
 }
 
 int cmd_report(int argc, char **argv)
@@ -280,10 +280,11 @@ int cmd_report(int argc, char **argv)
 	} else if ((opt.stat || opt.html) && (opt.json + opt.list + opt.stat + !!opt.html > 1)) {
 		fprintf(stderr,
 			"hvtrace: --stat and --html go with no other form, neither --json nor --list\n");
-	} else if (opt.html && first >= 0 && argc - first > 1) {
-		fprintf(stderr, "hvtrace: --html: a page is of one file\n");
+	} else if (opt.html && first >= 0 && argc - first > EXPORT_DAT_FILES) {
+		fprintf(stderr, "hvtrace: --html: a page is of one guest, and of its host\n");
 	} else if (opt.html && first >= 0) {
-		status = write_page(&opt, argv[first]);
+		status =
+			write_page(&opt, (const char *const *)&argv[first], (size_t)(argc - first));
 	} else if (first >= 0) {
 		opt.print.plain = opt.no_plugins;
 		take_graph_options(&opt);

@@ -235,22 +235,35 @@ static void put_lost(struct html *h, const struct decode_event *ev)
 	put(h, ev->lost == DECODE_LOST_UNKNOWN ? 0 : ev->lost + 1);
 }
 
-static void html_event(void *self, const struct decode_event *ev)
+static void go_on(struct html *h, const struct decode_event *ev)
 {
-	struct html *h = self;
-	uint64_t next;
-
 	h->ev = ev;
 	h->now = ev->time;
 	if (!h->started)
 		h->base = h->put = ev->time;
 	h->started = true;
+}
+
+static void html_event(void *self, const struct decode_event *ev)
+{
+	struct html *h = self;
+	uint64_t next;
+
+	go_on(h, ev);
 	put_lost(h, ev);
 	see_running(h, ev);
 	if (!timeline_event(h->timeline, ev))
 		put_event(h, ev);
 	if (ev->id == h->switch_id && formats_number(h->next_pid, ev, &next))
 		put_running(h, ev->cpu, (int32_t)next);
+}
+
+static void html_host_event(void *self, const struct decode_event *ev)
+{
+	struct html *h = self;
+
+	go_on(h, ev);
+	timeline_host_event(h->timeline, ev);
 }
 
 /* --- what is told once -------------------------------------------------------------------------
@@ -437,6 +450,7 @@ const struct export_format export_html = {
 	.missing = html_page_missing,
 	.begin = html_begin,
 	.event = html_event,
+	.host_event = html_host_event,
 	.end = html_end,
 	.free = html_free,
 };

@@ -48,6 +48,7 @@ function cpuGroup(trace, cpu) {
 		...callRows(trace, group, cpu.calls),
 		...windowRow(group, "interrupts off", "window", cpu.irqs),
 		...windowRow(group, "preemption off", "window", cpu.preempt),
+		...windowRow(group, "on the host", "host", cpu.host),
 		...pointRows(group, cpu),
 	];
 	if (cpu.lost.n) group.rows.push(tickRow(group, "lost records", "lost", cpu.lost));

@@ -16,7 +16,8 @@ const CALLS = 1,
 	MARKERS = 2,
 	WAKEUP = 3,
 	COUNTS = 4,
-	IRQS_OFF = 5;
+	IRQS_OFF = 5,
+	HOST = 7;
 
 const CARRIED = 1 << 23; // slices that go on with what their task is in, on a vCPU that it comes to: no more
 const MARGIN = 0.003; // of the whole, behind it: so that the last record can be seen
@@ -30,6 +31,7 @@ class Cpu {
 		this.calls = new Map(); // by buffer: what the task that runs there calls
 		this.irqs = new Nest();
 		this.preempt = new Nest();
+		this.host = new Nest(); // what the host does with it
 		this.events = new Ticks(); // more: the event's number
 		this.hits = new Ticks(); // more: who calls
 		this.lost = new Ticks(); // more: how many; -1: some
@@ -160,6 +162,8 @@ class Decoder {
 				};
 			case IRQS_OFF:
 				return { nest: this.cpu(owner).irqs };
+			case HOST:
+				return { nest: this.cpu(owner).host };
 			default:
 				return { nest: this.cpu(owner).preempt };
 		}
@@ -267,7 +271,7 @@ class Decoder {
 	seal() {
 		for (const cpu of this.cpus.values()) {
 			this.leave(cpu);
-			for (const nest of [cpu.irqs, cpu.preempt, ...cpu.calls.values()]) nest.seal(this.time);
+			for (const nest of [cpu.irqs, cpu.preempt, cpu.host, ...cpu.calls.values()]) nest.seal(this.time);
 			cpu.running.seal();
 		}
 		for (const task of this.tasks.values()) {

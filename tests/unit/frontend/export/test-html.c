@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-html.c - what is written into a page: streams, which are found and unpacked again. */
 #include "tests/unit/export-world.h"
+#include "tests/unit/host-scene.h"
 
 #include "frontend/export/html-stream.h"
 
@@ -191,12 +192,56 @@ static void test_running(void **state)
 	free(e.text);
 }
 
+/* A track of the host's for vCPU 1, with an exit, and in that a time without a processor. */
+static void test_host(void **state)
+{
+	static const uint64_t guest_id = HOST_GUEST_ID;
+	static const struct made_option id[] = {{DAT_OPTION_TRACEID, &guest_id, sizeof(guest_id)},
+						{0, NULL, 0}};
+	static const uint8_t want[] = {
+		0x0f, 0,   7,	 1,
+		0,    0, /* TELL a track: its kind, vCPU, buffer and name */
+		0x00, 0,   4,	 0x00,
+		100,  5,	      /* BEGIN what they are called, the second 100 ns later */
+		0x01, 100, 0x01, 100, /* END both */
+	};
+	struct host_scene s = {.nr = 0};
+	struct made_dat_spec spec = {.version = 7};
+	struct decode_world guest, host;
+	struct exported e;
+	struct bytes b;
+	unsigned int nr;
+
+	(void)state;
+	host_page(&s, MADE_T0 - 1000, 0);
+	host_exit(&s, MADE_T0 - 1000, HOST_TID + 1, 1);
+	host_switch(&s, MADE_T0 - 900, HOST_TID + 1, 5, 0);
+	host_switch(&s, MADE_T0 - 800, 5, HOST_TID + 1, 1);
+	host_entry(&s, MADE_T0 - 700, HOST_TID + 1);
+	made_trace_spec(&spec);
+	spec.options = id;
+	guest = decode_world_of(made_open(&spec));
+	host = decode_world_of(host_open_scene(&s));
+	e = export_both(&guest, &host, "html");
+	b = read_stream(e.text, "records", 1 << 16, &nr);
+	assert_memory_equal(b.at, want, sizeof(want));
+	free(b.at);
+	b = read_stream(e.text, "about", 1 << 16, &nr);
+	b.at[b.len] = '\0';
+	assert_non_null(strstr((char *)b.at, ",\"npf\",\"taken by thief\""));
+	free(b.at);
+	free(e.text);
+	decode_world_end(&guest);
+	decode_world_end(&host);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_running),
+		cmocka_unit_test(test_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
