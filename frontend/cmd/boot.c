@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* boot.c - `hvtrace boot`: a kernel's boot, its initcalls and what else takes long, as a chart. */
 #include "frontend/cmd/command.h"
+#include "frontend/cmd/export-dat.h"
 #include "frontend/cmd/job.h"
 #include "frontend/jobs/boot.h"
 #include "frontend/lib/output.h"
@@ -14,16 +15,17 @@ struct boot_options {
 	struct run_options run;
 	struct job_options job;
 	enum boot_sort by;
-	const char *title;
-	bool blocks; /* the terminal shows Unicode */
+	const char *title, *html;
+	const struct export_format *page; /* what that is written by, or NULL */
+	bool blocks;			  /* the terminal shows Unicode */
 };
 
 static const struct option_usage usage = {
 	"hvtrace boot [OPTION]... [FILE]",
 	"Boots a kernel in a machine of its own, as hvtrace run does, up to its first program, and shows\n"
 	"what took how long: the levels of initcalls, the slowest of these, and with -f functions, too.\n"
-	"--svg draws a chart of it. FILE is a trace.dat of a boot with the events of initcall. Times are\n"
-	"those of the kernel's clock, which begins with the boot.",
+	"--svg draws a chart of it, --html writes a page to look at. FILE is a trace.dat of a boot with\n"
+	"the events of initcall. Times are those of the kernel's clock, which begins with the boot.",
 	"hvtrace boot -k bzImage -i initrd --svg boot.svg\n"
 	"hvtrace boot -c 4 -f '*_probe' -f 'pci_*' --limit 40\n"
 	"hvtrace record run -i initrd -e 'initcall:*' -o boot.dat; hvtrace boot boot.dat",
@@ -116,19 +118,33 @@ static bool check(struct boot_options *opt, bool is_file)
 	return false;
 }
 
+static int write_page(const void *arg, const char *path)
+{
+	const struct boot_options *opt = arg;
+	const struct dat_file_options file = {.out = opt->html,
+					      .no_sandbox = opt->job.file.no_sandbox};
+
+	return export_dat(opt->page, &file, &path, 1);
+}
+
 static int boot(struct boot_options *opt, const char *file)
 {
 	const struct job_command what = {
 		.name = "boot", .job = &job_boot, .usage = &usage, .put = put};
 	struct recording rec = {.path = file};
-	int status, traced = EXIT_OK;
+	int status, traced = EXIT_OK, page = EXIT_OK;
 
 	if (!check(opt, file))
 		return EXIT_USAGE;
+	opt->page = opt->html ? export_find("html") : NULL;
+	if (opt->page && !export_dat_check(opt->page))
+		return EXIT_FAILED;
 	if (!file)
 		traced = recording_make(&rec, opt->job.keep, trace_boot, opt);
+	if (opt->page && rec.path)
+		page = recording_apart(write_page, opt, rec.path);
 	status = rec.path ? job_answer(&what, &opt->job, &rec) : EXIT_FAILED;
-	return traced ? traced : status;
+	return traced ? traced : status ? status : page;
 }
 
 int cmd_boot(int argc, char **argv)
@@ -145,6 +161,8 @@ int cmd_boot(int argc, char **argv)
 		OPT_NUMBER('l', "limit", &opt.job.rows, 1, BOOT_CALLS_MAX, "N",
 			   "show the N slowest initcalls (default: 20)"),
 		OPT_STRING(0, "svg", &opt.job.svg, "FILE", "draw a chart, too"),
+		OPT_STRING(0, "html", &opt.html, "FILE",
+			   "write a page of it, too, as hvtrace report does"),
 		OPT_STRING(0, "title", &opt.title, "TEXT", "above the chart"),
 		OPT_FLAG('j', "json", &opt.job.json, "for programs: one object of JSON"),
 		OPT_STRING('o', "output", &opt.job.file.out, "FILE",

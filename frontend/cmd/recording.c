@@ -61,8 +61,8 @@ static int wait_for(pid_t child, const sigset_t *signals)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : CANCEL_STATUS(WTERMSIG(status));
 }
 
-static int record_in_child(int (*trace)(const void *arg, const char *path), const void *arg,
-			   const char *path)
+int recording_apart(int (*run)(const void *arg, const char *path), const void *arg,
+		    const char *path)
 {
 	sigset_t signals, before;
 	pid_t child;
@@ -78,7 +78,7 @@ static int record_in_child(int (*trace)(const void *arg, const char *path), cons
 	if (!child) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		status = trace(arg, path);
+		status = run(arg, path);
 		fflush(NULL);
 		_exit(status);
 	}
@@ -98,7 +98,7 @@ int recording_make(struct recording *r, const char *keep,
 	*r = (struct recording){.path = keep};
 	if (!keep && !make_place(r))
 		return EXIT_FAILED;
-	status = record_in_child(trace, arg, r->path);
+	status = recording_apart(trace, arg, r->path);
 	/* A trace that has begun is worth looking at, however it has ended. */
 	if (status && access(r->path, F_OK))
 		recording_discard(r);

@@ -21,6 +21,12 @@ struct recording {
  */
 int recording_make(struct recording *r, const char *keep,
 		   int (*trace)(const void *arg, const char *path), const void *arg);
+/*
+ * Anything with that file that is done by a process of its own, as it gives up rights that are
+ * still needed. The exit status.
+ */
+int recording_apart(int (*run)(const void *arg, const char *path), const void *arg,
+		    const char *path);
 /* Nobody is to have it: remove what is temporary of it. path is NULL then. */
 void recording_discard(struct recording *r);
 
