@@ -54,7 +54,7 @@ static size_t spaces(const struct piece *p)
 /* Where it is in there; SIZE_MAX: nowhere. */
 static size_t find(const struct piece *p, const char *what)
 {
-	const char *at = memmem(p->at, p->len, what, strlen(what));
+	const char *at = p->len ? memmem(p->at, p->len, what, strlen(what)) : NULL;
 
 	return at ? (size_t)(at - p->at) : SIZE_MAX;
 }
