@@ -69,7 +69,9 @@ static void write_events(struct export *x, const struct export_format *format, v
 		{.dat = in->dat, .records = in->records, .formats = in->formats},
 		{.dat = in->host.dat, .records = in->host.records, .formats = in->host.formats},
 	};
-	const size_t nr = in->host.records && format->host_event ? 2 : 1;
+	void (*host_event)(void *, const struct decode_event *) =
+		in->host.records ? format->host_event : NULL;
+	const size_t nr = host_event ? 2 : 1;
 	const struct several_file *f;
 	uint64_t last = 0;
 
@@ -78,10 +80,10 @@ static void write_events(struct export *x, const struct export_format *format, v
 
 		x->result.events++;
 		put_right(x, &ev, &last);
-		if (f == files)
-			format->event(self, &ev);
+		if (f != files && host_event)
+			host_event(self, &ev);
 		else
-			format->host_event(self, &ev);
+			format->event(self, &ev);
 	}
 }
 

@@ -38,25 +38,28 @@ bool color_choose(const char *when)
 	return false;
 }
 
-static bool is_set(const char *variable)
+/* "" where it is not set. */
+static const char *value_of(const char *variable)
 {
 	const char *value = getenv(variable);
 
-	return value && *value;
+	return value ? value : "";
 }
 
 static bool is_dumb(void)
 {
-	return !is_set("TERM") || !strcmp(getenv("TERM"), "dumb");
+	const char *term = value_of("TERM");
+
+	return !*term || !strcmp(term, "dumb");
 }
 
 bool color_is_wanted(bool terminal)
 {
 	if (chosen != WHEN_AUTO)
 		return chosen == WHEN_ALWAYS;
-	if (is_set("NO_COLOR"))
+	if (*value_of("NO_COLOR"))
 		return false;
-	if (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0)
+	if (*value_of("CLICOLOR_FORCE") && strcmp(value_of("CLICOLOR_FORCE"), "0") != 0)
 		return true;
 	return terminal && !is_dumb();
 }

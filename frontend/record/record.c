@@ -451,12 +451,13 @@ int record_reopen(const struct record *r)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A file that was not there before, and has nothing that anybody would miss. */
+/* A file that was not there before, and has nothing that anybody would miss; path NULL: it has no
+ * name. */
 static void forget(struct record_file *f, const char *path)
 {
 	if (f->fd < 0)
 		return;
-	if (f->is_new)
+	if (f->is_new && path)
 		unlink(path);
 	close(f->fd);
 }

@@ -169,7 +169,8 @@ int main(int argc, char **argv)
 	t = tracefs_trace_new(err, sizeof(err));
 	v = t ? view_new(t, "none") : NULL;
 	if (v && !instance_resize(trace_top(t), ALL_VCPUS, BUFFER >> 10))
-		status = record_all(t, v, path, seconds ? (unsigned int)atoi(seconds) : 10);
+		status = record_all(t, v, path,
+				    seconds ? (unsigned int)strtoul(seconds, NULL, 10) : 10);
 	if (path == name)
 		forget(name);
 	else if (!status && record_place(path))
