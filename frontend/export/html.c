@@ -165,7 +165,7 @@ static void on_counter(void *arg, struct track *t, uint64_t time, int64_t value)
 
 	(void)time;
 	put_op(h, track_number(h, t), OP_COUNTER);
-	put(h, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+	put(h, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
 static const struct track_ops tracks = {
