@@ -67,8 +67,11 @@ bool session_cancelled(void *arg)
 	return cancel_asked(&s->cancel);
 }
 
+/* Who has another way than stderr, as libhvtrace has, is not shown what is waited for. */
 void session_wait(struct session *s, const char *what)
 {
+	if (s->message)
+		return;
 	meter_end(&s->wait);
 	if (what)
 		meter_begin(&s->wait, what, NULL);
