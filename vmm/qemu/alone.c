@@ -19,19 +19,18 @@
 #define RFLAGS_IF (1u << 9)
 
 /* The vCPU alone, until it stops or has to. */
-static int run(struct qemu_machine *m, struct qemu_vcpu *v, int patience_ms)
+static int run(struct qemu_machine *m, struct qemu_vcpu *v, int patience_ms, struct gdb_stop *stop)
 {
-	struct gdb_stop stop;
 	int rc;
 
 	qemu_clock_running(m);
 	qemu_vcpu_runs(v);
 	rc = gdb_continue_one(m->gdb, v->thread);
 	if (!rc)
-		rc = gdb_wait_stop(m->gdb, &stop, patience_ms);
+		rc = gdb_wait_stop(m->gdb, stop, patience_ms);
 	if (rc == -ETIMEDOUT) {
 		gdb_interrupt(m->gdb);
-		rc = gdb_wait_stop(m->gdb, &stop, QEMU_ALONE_MS);
+		rc = gdb_wait_stop(m->gdb, stop, QEMU_ALONE_MS);
 	}
 	qemu_clock_stopped(m);
 	return rc ? rc : qemu_vcpu_fetch(m, v);
@@ -41,11 +40,14 @@ static int run(struct qemu_machine *m, struct qemu_vcpu *v, int patience_ms)
 static int go(struct qemu_machine *m, struct qemu_vcpu *v, const struct qemu_way *way)
 {
 	for (unsigned int i = 0; i < way->tries; i++) {
-		int rc = run(m, v, way->patience_ms);
+		struct gdb_stop stop;
+		int rc = run(m, v, way->patience_ms, &stop);
 
 		if (rc)
 			return rc;
-		if (v->reg[GDB_RIP] == way->to)
+		/* One that was stopped may stand there without having run. */
+		if (v->reg[GDB_RIP] == way->to && stop.kind == GDB_STOP_SIGNAL &&
+		    stop.signal == GDB_SIGNAL_TRAP)
 			return 0;
 	}
 	return -EAGAIN;

@@ -5,16 +5,14 @@
  * The forms are those of QEMU 2.11 to 10.0: `info mtree -f` (mtree_print_flatview() in
  * softmmu/memory.c), gpa2hva (monitor/misc.c), `info registers` (x86_cpu_dump_state() in
  * target/i386/cpu-dump.c), `info cpus` (hmp_info_cpus() in hw/core/machine-hmp-cmds.c),
- * `info hotpluggable-cpus` (hmp_hotpluggable_cpus() there), `i`
- * (hmp_ioport_read() in monitor/misc.c) and `info jit` (dump_exec_info() in
- * accel/tcg/translate-all.c, since 8.0 in monitor.c there). Each number has a width
- * that its type can hold, so sscanf(3) has nothing to report that it cannot.
+ * `info hotpluggable-cpus` (hmp_hotpluggable_cpus() there) and `i` (hmp_ioport_read() in
+ * monitor/misc.c). Each number has a width that its type can hold, so sscanf(3) has nothing to
+ * report that it cannot.
  */
 #include "vmm/qemu/qemu.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,15 +208,6 @@ unsigned int qemu_monitor_version(const char *answer)
 	unsigned int major, minor;
 
 	return sscanf(answer, "%3u.%2u", &major, &minor) == 2 ? major * 100 + minor : 0;
-}
-
-/* "TB count            50201" */
-unsigned long qemu_monitor_translated(const char *answer)
-{
-	const char *at = strstr(answer, "TB count ");
-	unsigned long n;
-
-	return at && sscanf(at, "TB count %9lu", &n) == 1 ? n : ULONG_MAX;
 }
 
 /* NOLINTEND(cert-err34-c) */

@@ -13,10 +13,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define PAGE 4096
-/* With fewer it takes longer to ask whether anything is translated, or to have it thrown away. */
-#define ASK_FROM    64
-#define FORGET_FROM 1000
+#define PAGE	    4096
+#define FORGET_FROM 1000 /* with fewer it takes longer to have it thrown away */
 
 static int write_by_stub(struct qemu_machine *m, const struct machine_patch *patches, size_t n)
 {
@@ -90,10 +88,10 @@ static bool may_run(struct qemu_machine *m)
 static int write_under_tcg(struct qemu_machine *m, const struct machine_patch *patches, size_t n,
 			   bool run)
 {
-	bool direct = m->ram.direct && n >= ASK_FROM &&
-		      qemu_translated_is_nothing(m, run && n >= FORGET_FROM);
+	bool direct = run && m->ram.direct && n >= FORGET_FROM;
 
-	return direct ? write_pages(m, patches, n) : write_by_stub(m, patches, n);
+	return direct && qemu_translated_forget(m) ? write_pages(m, patches, n)
+						   : write_by_stub(m, patches, n);
 }
 
 /*

@@ -103,7 +103,7 @@ struct qemu_machine {
 	pthread_mutex_t io;
 	bool kvm;
 	bool loses_int3;	/* machine_info's */
-	bool keeps_translated;	/* that it throws it away was tried in vain; with m->io held */
+	bool keeps_translated;	/* tried in vain, or its version does; with m->io held */
 	atomic_uint nvcpus;	/* with those that are gone, and come */
 	bool vcpus_came;	/* some of them, since it was attached to */
 	unsigned int max_vcpus; /* that it can have, also more than there is room for */
@@ -190,8 +190,6 @@ int qemu_monitor_threads(const char *cpus, struct qemu_vcpu *vcpus, unsigned int
 unsigned int qemu_monitor_vcpus(const char *slots); /* 0: it does not tell */
 int qemu_monitor_port_value(const char *answer, uint32_t *value);
 unsigned int qemu_monitor_version(const char *answer); /* 702 for 7.2; 0: none */
-/* Blocks of guest code that TCG has translated; ULONG_MAX: it does not tell. */
-unsigned long qemu_monitor_translated(const char *answer);
 
 /* vcpus.c */
 /* The vCPUs of a guest that stands and has just been connected to. 0, or one line in err. */
@@ -314,8 +312,8 @@ void qemu_clock_calibrate(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t 
 /*
  * alone.c. With m->io held and the guest standing: the vCPU, whose registers are known, goes from
  * an address to one with a breakpoint, alone and with interrupts off; there: what registers it has
- * then. In any case it has those of before again. 0, -EAGAIN: it has not come there, others:
- * QEMU's.
+ * then. In any case it has those of before again. 0, -EAGAIN: that breakpoint has not stopped it,
+ * others: QEMU's.
  */
 struct qemu_way {
 	uint64_t from, to;
@@ -329,11 +327,11 @@ int qemu_alone(struct qemu_machine *m, struct qemu_vcpu *v, const struct qemu_wa
 	       struct machine_regs *there);
 
 /*
- * translated.c. Under TCG, with m->io held and the guest standing: whether QEMU has translated
- * nothing of the guest's code, so that what is written into its memory is executed. forgets: it is
- * made to throw it away, in a few milliseconds, for which a vCPU that could run is told to.
+ * translated.c. Under TCG, with m->io held, of a guest that stands and that may be told to run: has
+ * QEMU throw away what it has translated of the guest's code, in a few milliseconds. true: what is
+ * written into its memory from now on is what is executed.
  */
-bool qemu_translated_is_nothing(struct qemu_machine *m, bool forgets);
+bool qemu_translated_forget(struct qemu_machine *m);
 
 /*
  * rdtsc.c: the vCPU's TSC, some microseconds before it stopped (m->clock.stop_begin), all else in

@@ -4,34 +4,22 @@
  *
  * Under TCG vCPUs execute what has been translated, not what is in memory. QEMU throws all of it
  * away once a vCPU has come to a breakpoint (gdb_vm_state_change() in gdbstub.c of QEMU 7.2,
- * gdbstub/system.c since; 10.2 no longer does), a little after it has said so; its monitor tells
- * how much there is. So a vCPU that stands in the kernel comes to a breakpoint where it is already,
- * and nothing is executed.
+ * gdbstub/system.c since; 10.2 no longer does): the vCPU's thread does so after the stop has been
+ * told, but before that vCPU executes anything (qemu_wait_io_event_common() in softmmu/cpus.c). So
+ * one that stands in the kernel comes to a breakpoint where it is already, and nothing is executed,
+ * and then again: behind the second stop nothing is left of what there was at the first.
+ *
+ * The monitor's `info jit` would tell how much there is, but QEMU may die of being asked while it
+ * is thrown away: as many chains of one length as of another make qdist_pr_internal() in
+ * util/qdist.c (7.2) divide nothing by nothing, and what comes out is an index.
  */
 #include "vmm/qemu/qemu.h"
-
-#include <limits.h>
-#include <stdlib.h>
-#include <time.h>
 
 #define KERNEL_CS   0x10 /* arch/x86/include/asm/segment.h */
 #define KERNEL_HALF (UINT64_C(1) << 63)
 #define PATIENCE_MS 500
-#define FORGET_MS   200
-#define ASKED	    1000 /* times at most until then */
-
-/* Blocks of code; ULONG_MAX: nobody knows. */
-static unsigned long translated(struct qemu_machine *m)
-{
-	unsigned long blocks;
-	char *answer;
-
-	if (gdb_monitor(m->gdb, "info jit", &answer))
-		return ULONG_MAX;
-	blocks = qemu_monitor_translated(answer);
-	free(answer);
-	return blocks;
-}
+#define STOPS	    2
+#define KEEPS_FROM  1001 /* 10.1: 10.1.50, which became 10.2, has that number, too */
 
 /* One that is halted would not come to a breakpoint, and one at a trap of ours is about to. */
 static bool would_come(struct qemu_machine *m, struct qemu_vcpu *v)
@@ -62,43 +50,26 @@ static int come(struct qemu_machine *m, struct qemu_vcpu *v)
 
 	if (rc)
 		return rc;
-	rc = qemu_alone(m, v, &way, &there);
+	for (unsigned int i = 0; i < STOPS && !rc; i++)
+		rc = qemu_alone(m, v, &way, &there);
 	cleared = gdb_breakpoint_clear(m->gdb, way.to);
 	return rc ? rc : cleared;
 }
 
-static int64_t now_ms(void)
+/* Of a version that does not tell its number nothing is known. */
+static bool throws_away(struct qemu_machine *m)
 {
-	struct timespec ts;
+	unsigned int version = qemu_version(m);
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return version && version < KEEPS_FROM;
 }
 
-/* It is asked again, as all is thrown away by the vCPU's thread. */
-static bool forget(struct qemu_machine *m)
+bool qemu_translated_forget(struct qemu_machine *m)
 {
-	struct qemu_vcpu *v = find(m);
-	unsigned long blocks = ULONG_MAX;
-	int64_t end;
+	struct qemu_vcpu *v = m->keeps_translated ? NULL : find(m);
 
 	if (!v)
 		return false;
-	m->keeps_translated = true;
-	if (come(m, v))
-		return false;
-	end = now_ms() + FORGET_MS;
-	for (unsigned int i = 0; i < ASKED && blocks && now_ms() < end; i++)
-		blocks = translated(m);
-	m->keeps_translated = blocks;
-	return !blocks;
-}
-
-bool qemu_translated_is_nothing(struct qemu_machine *m, bool forgets)
-{
-	unsigned long blocks = translated(m);
-
-	if (!blocks || blocks == ULONG_MAX || !forgets || m->keeps_translated)
-		return !blocks;
-	return forget(m);
+	m->keeps_translated = !throws_away(m) || come(m, v);
+	return !m->keeps_translated;
 }

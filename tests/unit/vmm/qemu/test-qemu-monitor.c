@@ -131,22 +131,6 @@ static void test_tables_of_some(void **state)
 	assert_int_equal(v[3].idt_base, 0x300);
 }
 
-/* QEMU 7.2 */
-static void test_translated(void **state)
-{
-	(void)state;
-	assert_int_equal(qemu_monitor_translated("Translation buffer state:\r\n"
-						 "gen code size       27262995/1073736704\r\n"
-						 "TB count            50201\r\n"
-						 "cross page TB count 124 (0%)\r\n"),
-			 50201);
-	assert_int_equal(qemu_monitor_translated("TB count            0\r\n"), 0);
-	assert_int_equal(qemu_monitor_translated("TB count            \r\n"), ULONG_MAX);
-	assert_int_equal(qemu_monitor_translated("JIT information is only available with "
-						 "accel=tcg\r\n"),
-			 ULONG_MAX);
-}
-
 /* QEMU 7.2 -smp 2,maxcpus=3 */
 static void test_vcpus(void **state)
 {
@@ -240,11 +224,15 @@ static void test_xml(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_regions),		cmocka_unit_test(test_regions_refused),
-		cmocka_unit_test(test_numbers),		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_tables_of_some),	cmocka_unit_test(test_translated),
-		cmocka_unit_test(test_vcpus),		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_threads_of_some), cmocka_unit_test(test_xml),
+		cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_regions_refused),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_tables_of_some),
+		cmocka_unit_test(test_vcpus),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_threads_of_some),
+		cmocka_unit_test(test_xml),
 	};
 
 	return cmocka_run_group_tests_name("qemu monitor", tests, NULL, NULL);

@@ -189,39 +189,6 @@ static void check_direct(struct qemu_machine *m, const uint8_t *low, const uint8
 	}
 }
 
-/* TCG at a breakpoint: once QEMU has thrown away what was translated, there is nothing to tell it.
- */
-static void test_nothing_translated(void **state)
-{
-	static const char jit[] = "qRcmd,696e666f206a6974"; /* info jit */
-	static struct stub_step script[NHELLO + 5 + SITES + AHEAD + 1] = {
-		HELLO,	       {.want = jit, .say = "O544220636f756e7420202030"}, /* TB count   0 */
-		{.say = "OK"}, {.want = jit, .say = "O544220636f756e7420202031"}, /* TB count   1 */
-		{.say = "OK"}, {.want = "Qqemu.PhyMemMode:1", .say = "OK"},
-	};
-	uint8_t *low = calloc(1, 0x1000), *high = calloc(SITES, STEP);
-	static struct machine_patch patches[SITES];
-	struct qemu_machine m, with_ram;
-	struct stub s = {0};
-
-	(void)state;
-	patches_make(patches, 0x2000);
-	script_of_patches(&script[NHELLO + 5], 0x2000, SITES);
-	under_kvm(&with_ram, low, high);
-	under_tcg(&m, &s, script);
-	m.ram = with_ram.ram;
-	assert_int_equal(qemu_patch_text(&m.base, patches, SITES), 0);
-	for (unsigned int i = 0; i < SITES; i++)
-		assert_memory_equal(high + (size_t)i * STEP, call.bytes, 5);
-	memset(high, 0, (size_t)SITES * STEP);
-	assert_int_equal(qemu_patch_text(&m.base, patches, SITES), 0);
-	assert_int_equal(high[0], 0);
-	done(&m, &s);
-	qemu_ram_exit(&m);
-	free(low);
-	free(high);
-}
-
 static void test_direct(void **state)
 {
 	uint8_t *low = calloc(1, 0x1000), *high = calloc(SITES, STEP);
@@ -250,7 +217,6 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_direct),
-		cmocka_unit_test(test_nothing_translated),
 	};
 
 	return cmocka_run_group_tests_name("qemu patches", tests, NULL, NULL);
