@@ -68,15 +68,14 @@ $(addprefix $(O)/tests/fuzz/fuzz-,dat journal): $(O)/obj/fuzz/tracer/lib/text.o 
 $(O)/tests/fuzz/fuzz-decode: $(addprefix $(O)/obj/fuzz/,$(filter frontend/dat/%.o frontend/decode/%.o,$(frontend-objs))) \
 	$(addprefix $(O)/obj/fuzz/,frontend/lib/json.o frontend/api/event.o tracer/ring/page.o) $(call fuzz-rooms,lib)
 
-fuzz-export-objs := $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,dat decode export html report,frontend/$(r)/%.o),$(frontend-objs)) \
-	frontend/lib/json.o frontend/lib/escape.o)
+fuzz-export-objs := $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,dat decode export html lib report,frontend/$(r)/%.o),$(frontend-objs)))
 $(O)/tests/fuzz/fuzz-export: private LDLIBS += -lcmocka
 $(O)/tests/fuzz/fuzz-export: $(fuzz-export-objs) $(call fuzz-rooms,lib ring)
 $(fuzz-export-objs) $(O)/obj/fuzz/tests/fuzz/fuzz-export.o: | $(export-messages:.c=.h)
 
 $(O)/tests/fuzz/fuzz-jobs: private LDLIBS += -lcmocka
-$(O)/tests/fuzz/fuzz-jobs: $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,dat decode jobs report,frontend/$(r)/%.o),$(frontend-objs)) \
-	frontend/lib/json.o frontend/lib/escape.o) $(call fuzz-rooms,lib ring)
+$(O)/tests/fuzz/fuzz-jobs: $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,dat decode jobs lib report,frontend/$(r)/%.o),$(frontend-objs))) \
+	$(call fuzz-rooms,lib ring)
 $(O)/obj/fuzz/frontend/jobs/syscall-names.o: $(syscall-names)
 
 fuzz-report-objs := calls calltree duration flame-script graph-text latency order render render-flame render-folded \
