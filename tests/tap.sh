@@ -81,6 +81,12 @@ at_exit()
 	tap_at_exit=("$1" "${tap_at_exit[@]}")
 }
 
+# one_line FILE: what hvtrace has said there is one line, beside those of what a busy host makes it wait for
+one_line()
+{
+	[ "$(grep -vc '^hvtrace: .* takes a while$' "$1")" = 1 ]
+}
+
 tests_end()
 {
 	tap_ended=1
