@@ -95,8 +95,9 @@ coverage: guest
 
 # Behind each other, so that an L1 is not kept waiting by everything else, and nothing runs beside what is
 # measured; what fails first hides nothing.
-check-full-built: check-built
-	$(Q)export TEST_SECONDS=36000 HVTRACE=$(O)/hvtrace O=$(O); status=0; \
+check-full-built: check-programs
+	$(Q)status=0; $(MAKE) --no-print-directory check-built || status=1; \
+	export TEST_SECONDS=36000 HVTRACE=$(O)/hvtrace O=$(O); \
 	tests/run -j$(check-jobs) $(full-tests) || status=1; \
 	tests/run -j2 $(full-kvm-tests) || status=1; \
 	$(MAKE) --no-print-directory lint || status=1; \
