@@ -162,7 +162,8 @@ static inline void tramp_boot(struct trace *t)
 {
 	char err[256] = "";
 
-	if (trace_attach(t, NULL, err, sizeof(err)))
+	/* Its functions are the fake's, but it is known that there is one. */
+	if (trace_attach(t, (struct machine *)&fake, err, sizeof(err)))
 		fail_msg("%s", err);
 	tramp_trap(t, FAKE_VA(FN_FTRACE_INIT), FAKE_VA(FN_START_KERNEL + 0x50));
 	tramp_trap(t, FAKE_VA(FN_START_KERNEL + 0x50), 0);

@@ -156,7 +156,6 @@ static void trigger(const char *text)
 {
 	struct instance *top = trace_top(t);
 
-	t->m = (struct machine *)&fake;
 	t->trace_events->event_of[0] = 0;
 	assert_int_equal(events_load(t->trace_events), 0);
 	assert_int_equal(instance_events_get(top), 0);
@@ -267,7 +266,6 @@ static void kernel_threads_have_empty_stacks(void **state)
 
 static ssize_t mark_trigger(const char *text)
 {
-	t->m = (struct machine *)&fake;
 	return instance_write_mark_trigger(trace_top(t), text, strlen(text));
 }
 
