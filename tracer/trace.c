@@ -423,3 +423,18 @@ void trace_get_status(struct trace *t, struct trace_status *st)
 		st->overwritten += ring.overrun;
 	}
 }
+
+void trace_get_vcpu_status(struct trace *t, unsigned int vcpu, struct trace_vcpu_status *st)
+{
+	struct collect_counts staged;
+	struct ring_stats ring;
+
+	collect_get_vcpu_counts(t, vcpu, &staged);
+	ring_get_stats(ring_now(t->instances->ring, vcpu), &ring);
+	*st = (struct trace_vcpu_status){
+		.events = ring.entries + ring.read + ring.overrun,
+		.staging_lost = staged.lost,
+		.dropped = ring.dropped,
+		.overwritten = ring.overrun,
+	};
+}

@@ -108,6 +108,15 @@ struct trace_status {
 
 /* May be called while the guest runs. */
 void trace_get_status(struct trace *t, struct trace_status *st);
+
+/* Of one vCPU, at the top level: records that have come into its buffer, and those lost before. */
+struct trace_vcpu_status {
+	uint64_t events;
+	uint64_t staging_lost, dropped; /* in the guest; as the buffer was full */
+	uint64_t overwritten;		/* of the events: by newer ones, as the buffer was full */
+};
+
+void trace_get_vcpu_status(struct trace *t, unsigned int vcpu, struct trace_vcpu_status *st);
 /*
  * Say what a crash of the guest (panic, oops, sysrq-z) has asked to be told, its trace among it: to
  * be called when machine_wait() has returned. The guest goes on meanwhile.

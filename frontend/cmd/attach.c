@@ -33,6 +33,7 @@ static int recover(const struct attach_options *opt)
 	nothing.tracer = "nop";
 	nothing.output = "-";
 	nothing.record = false;
+	nothing.summary = NULL;
 	nothing.unserved = true;
 	nothing.host_events = (struct option_list){0};
 	ret = session_init(&a.s, &nothing) || attach_machine(&a) || attach_new_trace(&a) ||
@@ -64,6 +65,7 @@ int attach_guest(const struct attach_options *opt)
 		session_run(&a.s, true);
 		status = session_finish(&a.s);
 	}
+	status = session_summarize(&a.s, status);
 	session_exit(&a.s);
 	return status;
 }

@@ -6,7 +6,7 @@
 #ifndef HVTRACE_FRONTEND_CMD_DAT_FILE_H
 #define HVTRACE_FRONTEND_CMD_DAT_FILE_H
 
-#include "frontend/cmd/target.h"
+#include "frontend/sandbox/target.h"
 #include "frontend/decode/select.h"
 #include "frontend/lib/meter.h"
 #include "frontend/lib/options.h"

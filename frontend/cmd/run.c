@@ -287,6 +287,7 @@ int run_guest(const struct run_options *opt)
 		session_run(&r.s, !opt->console);
 		status = run_finish(&r);
 	}
+	status = session_summarize(&r.s, status);
 	console_exit(&r.console);
 	session_exit(&r.s);
 	file_free(&r.initrd);

@@ -36,10 +36,11 @@ struct sink {
 	size_t part; /* so much is written at a time: what does not block where that can be told */
 	const struct cancel *cancel; /* NULL: it is not to be given up */
 	const struct cancel *hurry;  /* once it came nothing waits; NULL: it does */
-	int patience_ms; /* that one write may wait with hurry; -1: as long as it takes */
-	bool late;	 /* the last one has waited for so long: none does until there is room */
-	bool status;	 /* the line that it is in has output_status() in it */
-	size_t lost;	 /* that were to be shown, since then */
+	int patience_ms;   /* that one write may wait with hurry; -1: as long as it takes */
+	bool late;	   /* the last one has waited for so long: none does until there is room */
+	bool status;	   /* the line that it is in has output_status() in it */
+	size_t lost;	   /* that were to be shown, since then */
+	uint64_t *written; /* of what came, since the beginning; or NULL */
 	bool terminal;
 	struct escape escape;
 	enum paint paint;
@@ -245,6 +246,8 @@ static ssize_t sink_write(void *cookie, const char *buf, size_t len)
 		rc = k->terminal || sink_is_painted(k) ? sink_put_shown(k, buf, len)
 						       : sink_put(k, buf, len);
 	}
+	if (!rc && k->written)
+		*k->written += len;
 	if (!rc)
 		return (ssize_t)len;
 	k->lost++;
@@ -267,6 +270,8 @@ static int sink_seek(void *cookie, off64_t *at, int whence)
 		return -1;
 	k->error = 0;
 	k->lost = 0;
+	if (k->written)
+		*k->written = 0;
 	k->line.len = 0;
 	k->in_line = false;
 	return ftruncate(k->fd, 0) ? -1 : 0;
@@ -493,9 +498,10 @@ void output_status(const char *line, size_t len)
 	text_free(&t);
 }
 
-static FILE *open_stream(const char *path, const struct cancel *cancel, int flags)
+static FILE *open_stream(const char *path, const struct cancel *cancel, int flags,
+			 uint64_t *written)
 {
-	struct sink k = {.cancel = cancel};
+	struct sink k = {.cancel = cancel, .written = written};
 	int rc = sink_open(&k, path, flags);
 	FILE *f = rc ? NULL : stream_of(&k, _IOFBF, SINK_BUFFER);
 
@@ -510,12 +516,18 @@ static FILE *open_stream(const char *path, const struct cancel *cancel, int flag
 
 FILE *output_open(const char *path, const struct cancel *cancel)
 {
-	return open_stream(path, cancel, O_TRUNC);
+	return open_stream(path, cancel, O_TRUNC, NULL);
+}
+
+FILE *output_open_counted(const char *path, const struct cancel *cancel, uint64_t *written)
+{
+	*written = 0;
+	return open_stream(path, cancel, O_TRUNC, written);
 }
 
 FILE *output_open_kept(const char *path)
 {
-	return open_stream(path, NULL, 0);
+	return open_stream(path, NULL, 0, NULL);
 }
 
 FILE *output_open_fd(int fd)

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "frontend/lib/paint.h"
@@ -77,6 +78,8 @@ bool output_is_utf8(void);
  * NULL. NULL and errno on error. Closing it fails with the first error that there was.
  */
 FILE *output_open(const char *path, const struct cancel *cancel);
+/* The same; *written, which stays, is how many bytes have come to where it goes by now. */
+FILE *output_open_counted(const char *path, const struct cancel *cancel, uint64_t *written);
 /* The same of a file that keeps what is in it until output_again(). */
 FILE *output_open_kept(const char *path);
 /* To a file that is open, which it takes, also on error; of this one any place may be written. */

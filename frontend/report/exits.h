@@ -44,7 +44,8 @@ void exits_event(struct exits *e, const struct decode_event *ev);
 bool exits_reason(const struct exits *e, size_t i, const char **reason, struct exits_sum *sum);
 /* A thread that wanted to run, and others did. False: there is no such vCPU. */
 bool exits_taken(const struct exits *e, size_t i, unsigned int *vcpu, struct exits_sum *sum);
-/* Lines for the user, the dearest reasons first; nothing where nothing was counted. The last call.
+/* Lines for the user, the dearest reasons first; nothing where nothing was counted. No event
+ * may come behind it; the reasons are in that order from then on.
  */
 void exits_print(struct exits *e, FILE *out);
 

@@ -25,6 +25,9 @@ struct host_events {
 	struct host_vcpu vcpus[MACHINE_MAX_VCPUS];
 	size_t nr_vcpus;
 	struct formats *formats[2]; /* for who prints: of the host's events, and of the guest's */
+	struct exits *exits;	    /* that were counted at the end */
+	bool finished;
+	struct summary_host result;
 };
 
 /* --- before ----------------------------------------------------------------------------------- */
@@ -283,35 +286,36 @@ static void close_file(struct several_file *f)
 
 /* --- what there was --------------------------------------------------------------------------- */
 
-static void count(const struct host_vcpu *vcpus, size_t nr, struct several_file *f)
+static void count(struct host_events *h, struct several_file *f)
 {
 	struct exits *e = exits_new(f->formats, NULL, NULL);
 	const struct decode_event *ev;
-	bool lost = false;
 
 	if (!e)
 		return;
-	for (size_t i = 0; i < nr; i++)
-		exits_vcpu(e, vcpus[i].vcpu, vcpus[i].tid);
+	for (size_t i = 0; i < h->nr_vcpus; i++)
+		exits_vcpu(e, h->vcpus[i].vcpu, h->vcpus[i].tid);
 	while ((ev = records_next(f->records))) {
-		lost |= ev->lost != 0;
+		h->result.events++;
+		h->result.lost |= ev->lost != 0;
 		exits_event(e, ev);
 	}
 	exits_print(e, stderr);
-	exits_free(e);
-	if (lost)
+	h->exits = e;
+	h->result.exits = e;
+	if (h->result.lost)
 		fprintf(stderr, "hvtrace: events of the host are lost: they came faster than they "
 				"were read\n");
 }
 
-static void say_exits(const struct host_events *h)
+static void say_exits(struct host_events *h)
 {
 	const struct formats_config plain = {.no_plugins = true};
 	struct formats *formats = formats_new(&plain);
 	struct several_file f = {0};
 
 	if (open_file(h->record, *h->path ? h->path : "host", formats, &f))
-		count(h->vcpus, h->nr_vcpus, &f);
+		count(h, &f);
 	close_file(&f);
 	formats_free(formats);
 }
@@ -332,6 +336,16 @@ int host_events_finish(struct session *s)
 		rc = session_place_host(s);
 	if (!rc)
 		rc = result.lost;
+	h->finished = true;
+	h->result.file = (struct summary_file){
+		.opened = *h->path && !rc,
+		.path = *h->path ? h->path : NULL,
+		.recorded = true,
+		.sized = true,
+		.bytes = result.size,
+		.record_bytes = result.bytes,
+		.error = rc,
+	};
 	if (rc) {
 		fprintf(stderr, "hvtrace: events of the host are not all there: %s\n",
 			strerror(-rc));
@@ -378,6 +392,11 @@ int host_events_print(struct session *s)
 	return rc;
 }
 
+const struct summary_host *host_events_result(const struct host_events *h)
+{
+	return h && h->finished ? &h->result : NULL;
+}
+
 void host_events_close(struct session *s)
 {
 	struct host_events *h = s->host;
@@ -388,6 +407,7 @@ void host_events_close(struct session *s)
 	let_go(s);
 	for (size_t i = 0; i < 2; i++)
 		formats_free(h->formats[i]);
+	exits_free(h->exits);
 	free(h);
 	s->host = NULL;
 }

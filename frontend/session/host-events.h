@@ -25,6 +25,8 @@ void host_events_stop(struct host_events *h);
 int host_events_finish(struct session *s);
 /* Where there is no file, and all is recorded: print both. -errno if that cannot be. */
 int host_events_print(struct session *s);
+/* What there was, until host_events_close(); NULL: there are none, or it has not ended. */
+const struct summary_host *host_events_result(const struct host_events *h);
 void host_events_close(struct session *s);
 
 /* Take away what hvtraces that are gone have left in the host's tracefs, if there is one. */

@@ -4,6 +4,7 @@
 #include "frontend/session/event-category.h"
 #include "frontend/session/session.h"
 #include "frontend/session/settings.h"
+#include "frontend/session/summary-out.h"
 
 #include <dirent.h>
 #include <string.h>
@@ -203,10 +204,21 @@ static bool host_events_fit(const struct session_options *opt)
 	return false;
 }
 
+static bool summary_fits(const struct session_options *opt)
+{
+	if (!summary_out_collides(opt))
+		return true;
+	fprintf(stderr,
+		"hvtrace: --summary %s: that is where the trace goes: name another file, or one for "
+		"the trace (-o)\n",
+		opt->summary);
+	return false;
+}
+
 bool session_options_check(const struct session_options *opt)
 {
-	return form_fits(opt) && host_events_fit(opt) && categories_exist(&opt->events) &&
-	       settings_make_sense(&opt->settings);
+	return summary_fits(opt) && form_fits(opt) && host_events_fit(opt) &&
+	       categories_exist(&opt->events) && settings_make_sense(&opt->settings);
 }
 
 void session_options_warn(const struct session_options *opt)

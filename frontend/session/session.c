@@ -9,6 +9,7 @@
 #include "frontend/session/progress.h"
 #include "frontend/session/registry.h"
 #include "frontend/session/settings.h"
+#include "frontend/session/summary-out.h"
 #include "frontend/session/trace-out.h"
 #include "frontend/tracefs/view.h"
 
@@ -52,7 +53,14 @@ int session_init(struct session *s, const struct session_options *opt)
 	if (!opt->no_sandbox &&
 	    guestsym_parsers_start(&s->parsers, s->cancel.fd, s->err, sizeof(s->err)))
 		return -1;
-	return trace_out_open(s);
+	if (summary_out_open(s) || trace_out_open(s))
+		return -1;
+	if (!summary_out_collides(opt))
+		return 0;
+	summary_out_close(s);
+	snprintf(s->err, sizeof(s->err), "--summary %s: that is where the trace goes",
+		 opt->summary);
+	return -1;
 }
 
 int session_give_up(const struct session *s)
@@ -134,6 +142,7 @@ int session_serve(struct session *s, const char *guest, const char *dir)
 {
 	struct machine_info info;
 
+	snprintf(s->guest, sizeof(s->guest), "%s", guest);
 	machine_get_info(s->m, &info);
 	s->view = view_new(s->trace, info.backend);
 	if (!s->view) {
@@ -254,24 +263,45 @@ static const char *guest_end_text(const struct machine_event *ev)
 	}
 }
 
-static void session_end_text(const struct session *s, const struct trace_status *st, char *why,
-			     size_t len)
+/* A word for programs. */
+static const char *session_end_word(const struct session *s, const struct trace_status *st)
 {
 	bool by_count = s->opt->max_events && st->hits >= s->opt->max_events;
 
-	if (s->end == SESSION_GUEST)
+	switch (s->end) {
+	case SESSION_GUEST:
+		return "guest";
+	case SESSION_TIME:
+		return "time";
+	case SESSION_SIGNAL:
+		return "signal";
+	case SESSION_OUTPUT:
+		return "output";
+	default:
+		if (st->error)
+			return "error";
+		if (st->panicked && !by_count)
+			return "panic";
+		return s->opt->until && !by_count ? "until" : "events";
+	}
+}
+
+static void session_end_text(const struct session *s, const struct trace_status *st,
+			     const char *word, char *why, size_t len)
+{
+	if (!strcmp(word, "guest"))
 		snprintf(why, len, "%s", guest_end_text(&s->event));
-	else if (s->end == SESSION_TIME)
+	else if (!strcmp(word, "time"))
 		snprintf(why, len, "the time is over");
-	else if (s->end == SESSION_SIGNAL)
+	else if (!strcmp(word, "signal"))
 		snprintf(why, len, "interrupted");
-	else if (s->end == SESSION_OUTPUT)
+	else if (!strcmp(word, "output"))
 		snprintf(why, len, "%s cannot be written", s->opt->output);
-	else if (st->error)
+	else if (!strcmp(word, "error"))
 		snprintf(why, len, "the trace has failed: %s", strerror(-st->error));
-	else if (st->panicked && !by_count)
+	else if (!strcmp(word, "panic"))
 		snprintf(why, len, "the guest's kernel has panicked");
-	else if (s->opt->until && !by_count)
+	else if (!strcmp(word, "until"))
 		snprintf(why, len, "%s was called", s->opt->until);
 	else
 		snprintf(why, len, "%" PRIu64 " events are recorded", st->hits);
@@ -280,12 +310,14 @@ static void session_end_text(const struct session *s, const struct trace_status 
 static void session_say_end(struct session *s, double seconds)
 {
 	const char *release = guestsym_release(s->gs);
+	struct session_result *r = &s->result;
 	struct trace_status st;
-	char why[320];
 
 	trace_get_status(s->trace, &st);
-	session_end_text(s, &st, why, sizeof(why));
-	fprintf(stderr, "hvtrace: %s: %s after %.1f s: ", *release ? release : "guest", why,
+	r->seconds = seconds;
+	r->end = session_end_word(s, &st);
+	session_end_text(s, &st, r->end, r->why, sizeof(r->why));
+	fprintf(stderr, "hvtrace: %s: %s after %.1f s: ", *release ? release : "guest", r->why,
 		seconds);
 	/* Where windows are counted nothing else is recorded. */
 	if (!s->opt->unserved || st.hits)
@@ -374,12 +406,24 @@ int session_finish(struct session *s)
 	return status ? status : printed;
 }
 
-void session_exit(struct session *s)
+/* What went wrong after attaching must not leave the guest with probes. */
+static void session_let_go(struct session *s)
 {
 	session_unserve(s);
-	/* What went wrong after attaching must not leave the guest with probes. */
 	if (s->trace && s->m)
 		trace_detach(s->trace);
+}
+
+int session_summarize(struct session *s, int status)
+{
+	session_let_go(s);
+	return summary_out_finish(s, status);
+}
+
+void session_exit(struct session *s)
+{
+	session_let_go(s);
+	summary_out_close(s);
 	record_close(s->record);
 	host_events_close(s);
 	machine_free(s->m);

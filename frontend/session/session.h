@@ -15,12 +15,14 @@
 #include "frontend/mount/mount.h"
 #include "frontend/record/record.h"
 #include "frontend/session/spare.h"
+#include "frontend/session/summary.h"
 #include "guestsym/guestsym.h"
 #include "tracer/tracer.h"
 #include "vmm/machine.h"
 
 struct session_options {
-	const char *tracer; /* NULL: function, or with nothing but events nop */
+	const char *tracer;  /* NULL: function, or with nothing but events nop */
+	const char *summary; /* NULL: none is wanted */
 	const char *clock, *from, *until, *output, *engine, *format;
 	const char *file_version, *compression; /* of a recording */
 	const char *on_panic;			/* NULL: session_options_on_panic() decides */
@@ -104,6 +106,9 @@ struct session_options {
 		OPT_STRING('o', "output", &(opt)->output, "FILE",                                  \
 			   "where the trace goes (default: -, stdout); FILE.dat: recorded while "  \
 			   "it is under way, as trace-cmd record does"),                           \
+		OPT_STRING(0, "summary", &(opt)->summary, "FILE",                                  \
+			   "for programs: write an object of JSON with what came of it at the "    \
+			   "end (-: to stdout)"),                                                  \
 		OPT_ONE_OF(session_file_version_name, 0, "file-version", &(opt)->file_version,     \
 			   "N", "of FILE.dat: 7 (default) or 6, for older programs"),              \
 		OPT_ONE_OF(session_compression_name, 0, "compression", &(opt)->compression,        \
@@ -138,14 +143,25 @@ enum session_end { SESSION_DONE, SESSION_TIME, SESSION_SIGNAL, SESSION_GUEST, SE
 struct broker;
 struct control_server;
 struct host_events;
+struct target;
 struct view;
 
 /* By which times of the guest and of the host are told together. */
 #define SESSION_HOST_CLOCK "x86-tsc"
 
+/* What has come of one, as far as that goes. */
+struct session_result {
+	const char *end; /* a word for why it has ended; NULL: it has not come to tracing */
+	char why[320];	 /* the same for people */
+	double seconds;
+	uint64_t printed; /* bytes of text, by now */
+	struct summary_file output;
+};
+
 struct session {
 	const struct session_options *opt;
 	const char *target; /* that it is attached to, as the user calls it; NULL: it was booted */
+	char guest[256];    /* what it is found by, since it is served */
 	struct cancel cancel;
 	/* Optional: the process ends at once. On a thread of its own */
 	void (*before_leaving)(struct session *s);
@@ -155,6 +171,7 @@ struct session {
 	FILE *out;			  /* where the trace is printed, or */
 	struct record *record;		  /* recorded, if there is no out or host: */
 	struct spare spare;		  /* where it is printed if out fails */
+	struct target *summary;		  /* where that is written; NULL: nowhere, or it is */
 	struct host_events *host;	  /* that --host-events asks for, or NULL */
 	struct record_shift shift;	  /* for what is recorded by the TSC */
 	struct guestsym_parsers *parsers; /* who read gs; NULL: no sandbox is wanted */
@@ -171,6 +188,7 @@ struct session {
 	struct timespec start;
 	enum session_end end;
 	struct machine_event event; /* of SESSION_GUEST */
+	struct session_result result;
 };
 
 /*
@@ -234,6 +252,11 @@ void session_run(struct session *s, bool show);
 int session_stop(struct session *s);
 /* The same, and print the trace. */
 int session_finish(struct session *s);
+/*
+ * The command ends with this exit status: let the guest go, if it is not yet, and write what
+ * --summary asks for. The exit status.
+ */
+int session_summarize(struct session *s, int status);
 /* The guest crashed, or never got to --until. After session_run(). */
 bool session_failed(const struct session *s);
 void session_exit(struct session *s);

@@ -32,7 +32,8 @@ int trace_out_open(struct session *s)
 	if (session_options_record(s->opt))
 		return 0;
 	output_paint(PAINT_TRACE);
-	s->out = output_open(strcmp(path, "-") ? path : NULL, &s->cancel);
+	s->out = output_open_counted(strcmp(path, "-") ? path : NULL, &s->cancel,
+				     &s->result.printed);
 	if (s->out) {
 		spare_open(&s->spare);
 		return 0;
@@ -109,6 +110,13 @@ static int print_until_done(struct session *s)
 	if (fclose(s->out) && !ret)
 		ret = -errno;
 	s->out = NULL;
+	s->result.output = (struct summary_file){
+		.opened = true,
+		.path = strcmp(s->opt->output, "-") ? s->opt->output : NULL,
+		.sized = true,
+		.bytes = s->result.printed,
+		.error = ret == -EPIPE ? 0 : ret,
+	};
 	return ret;
 }
 
@@ -118,6 +126,7 @@ static int print(struct session *s)
 	int ret;
 
 	if (nobody_reads(s) && keep(s)) {
+		s->result.output = (struct summary_file){.opened = true, .path = s->spare.path};
 		fprintf(stderr, "hvtrace: nobody reads the trace any more: it is in %s\n",
 			s->spare.path);
 		return EXIT_OK;
@@ -131,6 +140,10 @@ static int print(struct session *s)
 		return CANCEL_STATUS(cancel_asked(&s->cancel));
 	}
 	kept = keep(s);
+	if (kept) {
+		s->result.output.path = s->spare.path;
+		s->result.output.sized = false;
+	}
 	fprintf(stderr, "hvtrace: cannot write %s: %s%s%s\n", name_of(s), strerror(-ret),
 		kept ? ": the trace is in " : "", kept ? s->spare.path : "");
 	return EXIT_FAILED;
@@ -154,6 +167,15 @@ static int finish_record(struct session *s)
 	meter_end(&meter);
 	if (!rc)
 		rc = session_place_recording(s);
+	s->result.output = (struct summary_file){
+		.opened = true,
+		.path = path,
+		.recorded = !rc,
+		.sized = !rc,
+		.bytes = result.size,
+		.record_bytes = result.bytes,
+		.error = rc ? rc : result.lost,
+	};
 	if (result.lost)
 		fprintf(stderr, "hvtrace: cannot write all of %s: %s: it ends before the trace\n",
 			path, strerror(-result.lost));
@@ -179,6 +201,7 @@ static int print_recorded(struct session *s)
 		rc = result.lost;
 	if (!rc)
 		return print(s);
+	s->result.output.error = rc;
 	fprintf(stderr, "hvtrace: the trace cannot be kept until it is printed: %s\n",
 		strerror(-rc));
 	return EXIT_FAILED;

@@ -499,16 +499,16 @@ void collector_free(struct collector *c)
 	free(c);
 }
 
-void collector_get_counts(struct collector *c, struct collect_counts *counts)
+void collector_get_counts(const struct collector *c, unsigned int vcpu,
+			  struct collect_counts *counts)
 {
-	memset(counts, 0, sizeof(*counts));
-	for (unsigned int i = 0; i < c->t->vcpus; i++) {
-		const struct staging *s = &c->staging[i];
-		uint64_t events_lost = c->events[i].lost; /* their records have been taken */
+	const struct staging *s = &c->staging[vcpu];
+	uint64_t events_lost = c->events[vcpu].lost; /* their records have been taken */
 
-		counts->made += s->head - s->base + s->dropped;
-		counts->taken += s->taken - events_lost;
-		counts->lost += s->lost + s->dropped + events_lost;
-		counts->corrupt += s->corrupt;
-	}
+	*counts = (struct collect_counts){
+		.made = s->head - s->base + s->dropped,
+		.taken = s->taken - events_lost,
+		.lost = s->lost + s->dropped + events_lost,
+		.corrupt = s->corrupt,
+	};
 }

@@ -100,5 +100,6 @@ void collect_event_stack(struct trace *t, unsigned int vcpu, uint32_t seq, uint6
 			 uint64_t bp);
 /* What has been collected so far, or had been when it was closed. */
 void collect_get_counts(struct trace *t, struct collect_counts *counts);
+void collect_get_vcpu_counts(struct trace *t, unsigned int vcpu, struct collect_counts *counts);
 
 #endif

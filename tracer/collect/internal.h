@@ -86,7 +86,8 @@ void collector_stop(struct collector *c);
 void collector_free(struct collector *c); /* NULL is allowed */
 
 /* t->vcpu_lock of all vCPUs is held. */
-void collector_get_counts(struct collector *c, struct collect_counts *counts);
+void collector_get_counts(const struct collector *c, unsigned int vcpu,
+			  struct collect_counts *counts);
 
 /*
  * Whether the vCPU waits for an answer. Says so, too, when it has lost its patience since the last

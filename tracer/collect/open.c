@@ -11,8 +11,8 @@
 
 struct collect {
 	const struct collector_ops *ops;
-	struct collector *now;	      /* while it is open */
-	struct collect_counts closed; /* of one that has been closed */
+	struct collector *now;				 /* while it is open */
+	struct collect_counts closed[MACHINE_MAX_VCPUS]; /* of one that has been closed */
 };
 
 struct collect *collect_new(const struct collector_ops *ops)
@@ -86,7 +86,8 @@ static void end(struct trace *t, struct collector *c)
 	trace_writers_stop(t);
 	atomic_store(&t->collecting, false);
 	t->collect->now = NULL;
-	collector_get_counts(c, &t->collect->closed);
+	for (unsigned int i = 0; i < t->vcpus; i++)
+		collector_get_counts(c, i, &t->collect->closed[i]);
 	collector_free(c);
 	trace_writers_go(t);
 	trace_wake(t);
@@ -185,11 +186,34 @@ void collect_catch_up(struct trace *t)
 		collector_catch_up(t->collect->now);
 }
 
+/* With all writers stopped. */
+static struct collect_counts counts_of(const struct collect *c, unsigned int vcpu)
+{
+	struct collect_counts counts = c->closed[vcpu];
+
+	if (c->now)
+		collector_get_counts(c->now, vcpu, &counts);
+	return counts;
+}
+
 void collect_get_counts(struct trace *t, struct collect_counts *counts)
 {
-	*counts = t->collect->closed;
+	*counts = (struct collect_counts){0};
 	trace_writers_stop(t);
-	if (t->collect->now)
-		collector_get_counts(t->collect->now, counts);
+	for (unsigned int i = 0; i < t->vcpus; i++) {
+		struct collect_counts one = counts_of(t->collect, i);
+
+		counts->made += one.made;
+		counts->taken += one.taken;
+		counts->lost += one.lost;
+		counts->corrupt += one.corrupt;
+	}
+	trace_writers_go(t);
+}
+
+void collect_get_vcpu_counts(struct trace *t, unsigned int vcpu, struct collect_counts *counts)
+{
+	trace_writers_stop(t);
+	*counts = counts_of(t->collect, vcpu);
 	trace_writers_go(t);
 }

@@ -413,7 +413,8 @@ static void test_again(void **state)
 	char path[] = "/tmp/test-output-XXXXXX", block[1024];
 	struct rlimit was, low;
 	int fd = mkstemp(path);
-	FILE *f = output_open(path, NULL);
+	uint64_t written;
+	FILE *f = output_open_counted(path, NULL, &written);
 
 	(void)state;
 	assert_true(fd >= 0 && f);
@@ -430,6 +431,7 @@ static void test_again(void **state)
 	assert_int_equal(output_again(f), 0);
 	fputs("all of it\n", f);
 	assert_int_equal(fclose(f), 0);
+	assert_int_equal(written, strlen("all of it\n"));
 	assert_int_equal(read(fd, said, sizeof(said)), strlen("all of it\n"));
 	assert_memory_equal(said, "all of it\n", strlen("all of it\n"));
 	close(fd);

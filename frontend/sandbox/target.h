@@ -3,8 +3,8 @@
  * target.h - the file or folder that a command writes. It is made beside the one that is to be
  * written, and takes its place once it is whole: whatever goes wrong before leaves what was there.
  */
-#ifndef HVTRACE_FRONTEND_CMD_TARGET_H
-#define HVTRACE_FRONTEND_CMD_TARGET_H
+#ifndef HVTRACE_FRONTEND_SANDBOX_TARGET_H
+#define HVTRACE_FRONTEND_SANDBOX_TARGET_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* target.c - see target.h */
-#include "frontend/cmd/target.h"
+#include "frontend/sandbox/target.h"
 
 #include <dirent.h>
 #include <errno.h>
