@@ -4,82 +4,66 @@
 #include "frontend/decode/print.h"
 #include "frontend/lib/json.h"
 
-#include <inttypes.h>
 #include <string.h>
-
-static void put_key(const char *key, bool *first, FILE *out)
-{
-	if (!*first)
-		putc(',', out);
-	*first = false;
-	json_text(key, out);
-	putc(':', out);
-}
 
 /* --- fields ------------------------------------------------------------------------------------
  */
 
 /* Addresses are strings, as they have more digits than many readers of JSON keep of a number. */
-static void put_number(const struct tep_format_field *field, const uint8_t *at, size_t size,
-		       FILE *out)
+static void put_number(const char *key, const struct tep_format_field *field, const uint8_t *at,
+		       size_t size, struct json *j)
 {
 	int64_t n = fields_number(field, at, size);
 
 	if (field->flags & TEP_FIELD_IS_POINTER)
-		fprintf(out, "\"0x%" PRIx64 "\"", (uint64_t)n);
+		json_put_address(j, key, (uint64_t)n);
 	else if (field->flags & TEP_FIELD_IS_SIGNED)
-		fprintf(out, "%" PRId64, n);
+		json_put_signed(j, key, n);
 	else
-		fprintf(out, "%" PRIu64, (uint64_t)n);
+		json_put_number(j, key, (uint64_t)n);
 }
 
-static void put_array(const struct tep_format_field *field, struct field_bytes r, FILE *out)
+static void put_array(const struct tep_format_field *field, struct field_bytes r, struct json *j)
 {
 	size_t size = fields_element(field);
 
-	putc('[', out);
-	for (size_t at = 0; at + size <= r.len; at += size) {
-		if (at)
-			putc(',', out);
-		put_number(field, r.at + at, size, out);
-	}
-	putc(']', out);
+	json_begin_array(j, field->name);
+	for (size_t at = 0; at + size <= r.len; at += size)
+		put_number(NULL, field, r.at + at, size, j);
+	json_end_array(j);
 }
 
-static void put_value(const struct tep_format_field *field, const struct decode_event *ev,
-		      FILE *out)
+static void put_field(const struct tep_format_field *field, const struct decode_event *ev,
+		      struct json *j)
 {
 	struct field_bytes r = fields_bytes(field, ev);
+	const char *text = (const char *)r.at;
 
 	if (field->flags & TEP_FIELD_IS_STRING)
-		json_string((const char *)r.at, strnlen((const char *)r.at, r.len), out);
+		json_put_string(j, field->name, text, strnlen(text, r.len));
 	else if (field->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC))
-		put_array(field, r, out);
+		put_array(field, r, j);
 	else if (fields_is_number(r.len))
-		put_number(field, r.at, r.len, out);
+		put_number(field->name, field, r.at, r.len, j);
 	else
-		fputs("null", out);
+		json_put_null(j, field->name);
 }
 
-void print_json_fields(const struct tep_event *event, const struct decode_event *ev, FILE *out)
+void print_json_fields(const struct tep_event *event, const struct decode_event *ev,
+		       const char *key, struct json *j)
 {
-	bool first = true;
-
-	putc('{', out);
-	for (const struct tep_format_field *f = event->format.fields; f; f = f->next) {
-		put_key(f->name, &first, out);
-		put_value(f, ev, out);
-	}
-	putc('}', out);
+	json_begin_object(j, key);
+	for (const struct tep_format_field *f = event->format.fields; f; f = f->next)
+		put_field(f, ev, j);
+	json_end_object(j);
 }
 
 /* --- names of functions ------------------------------------------------------------------------
  */
 
 static void put_function(const struct tep_event *event, const struct decode_event *ev,
-			 const char *field_name, const char *key, FILE *out)
+			 const char *field_name, const char *key, struct json *j)
 {
-	bool first = false;
 	const char *name;
 	uint64_t addr;
 
@@ -87,25 +71,21 @@ static void put_function(const struct tep_event *event, const struct decode_even
 			    &addr))
 		return;
 	name = tep_find_function(event->tep, addr);
-	if (!name)
-		return;
-	put_key(key, &first, out);
-	json_text(name, out);
+	if (name)
+		json_put_text(j, key, name);
 }
 
 /* From the innermost on. */
-static void put_stack(const struct tep_event *event, const struct decode_event *ev, FILE *out)
+static void put_stack(const struct tep_event *event, const struct decode_event *ev, struct json *j)
 {
 	const struct tep_format_field *field =
 		tep_find_field((struct tep_event *)(uintptr_t)event, "caller");
-	bool first = false, first_frame = true;
 	struct field_bytes r;
 
 	if (!field)
 		return;
 	r = fields_range(ev, (uint64_t)field->offset, UINT64_MAX);
-	put_key("stack", &first, out);
-	putc('[', out);
+	json_begin_array(j, "stack");
 	for (; r.len >= sizeof(uint64_t); r.at += sizeof(uint64_t), r.len -= sizeof(uint64_t)) {
 		const char *name;
 		uint64_t addr;
@@ -113,19 +93,17 @@ static void put_stack(const struct tep_event *event, const struct decode_event *
 		memcpy(&addr, r.at, sizeof(addr));
 		if (addr == UINT64_MAX)
 			break;
-		if (!first_frame)
-			putc(',', out);
-		first_frame = false;
 		name = tep_find_function(event->tep, addr);
 		if (name)
-			json_text(name, out);
+			json_put_text(j, NULL, name);
 		else
-			fprintf(out, "\"0x%" PRIx64 "\"", addr);
+			json_put_address(j, NULL, addr);
 	}
-	putc(']', out);
+	json_end_array(j);
 }
 
-static void put_functions(const struct tep_event *event, const struct decode_event *ev, FILE *out)
+static void put_functions(const struct tep_event *event, const struct decode_event *ev,
+			  struct json *j)
 {
 	static const struct {
 		const char *event, *field, *key;
@@ -140,9 +118,9 @@ static void put_functions(const struct tep_event *event, const struct decode_eve
 		return;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (!strcmp(event->name, rows[i].event))
-			put_function(event, ev, rows[i].field, rows[i].key, out);
+			put_function(event, ev, rows[i].field, rows[i].key, j);
 	if (!strcmp(event->name, "kernel_stack"))
-		put_stack(event, ev, out);
+		put_stack(event, ev, j);
 }
 
 /* --- messages ----------------------------------------------------------------------------------
@@ -157,49 +135,43 @@ static bool is_message(const struct tep_event *event)
 		!strcmp(event->name, "print"));
 }
 
-static void put_message(struct formats *f, const struct decode_event *ev, FILE *out)
+static void put_message(struct formats *f, const struct decode_event *ev, struct json *j)
 {
-	bool first = false;
 	struct trace_seq s;
 
 	trace_seq_init(&s);
 	print_info(f, ev, &s);
-	put_key("message", &first, out);
-	json_string(s.buffer, s.len, out);
+	json_put_string(j, "message", s.buffer, s.len);
 	trace_seq_destroy(&s);
 }
 
 /* --- an event ----------------------------------------------------------------------------------
  */
 
-static void put_time(const struct dat_info *info, uint64_t time, FILE *out)
+static void put_time(const struct dat_info *info, uint64_t time, struct json *j)
 {
 	if (dat_counts_ns(info))
-		fprintf(out, "%" PRIu64 ".%09" PRIu64, time / 1000000000, time % 1000000000);
+		json_put_fixed(j, "time", time, 9);
 	else
-		fprintf(out, "%" PRIu64, time);
+		json_put_number(j, "time", time);
 }
 
-static void put_name(const struct tep_event *event, const struct decode_event *ev, FILE *out)
+static void put_name(const struct tep_event *event, const struct decode_event *ev, struct json *j)
 {
-	bool first = false;
+	char number[16];
 
-	put_key("event", &first, out);
-	if (!event) {
-		fprintf(out, "\"%d\"", ev->id);
-		return;
-	}
-	json_text(event->name, out);
-	put_key("system", &first, out);
-	json_text(event->system, out);
+	snprintf(number, sizeof(number), "%d", ev->id);
+	json_put_text(j, "event", event ? event->name : number);
+	if (event)
+		json_put_text(j, "system", event->system);
 }
 
-static void put_lost(const struct decode_event *ev, FILE *out)
+static void put_lost(const struct decode_event *ev, struct json *j)
 {
 	if (ev->lost == DECODE_LOST_UNKNOWN)
-		fputs(",\"lost\":true", out);
+		json_put_bool(j, "lost", true);
 	else if (ev->lost)
-		fprintf(out, ",\"lost\":%" PRIu64, ev->lost);
+		json_put_number(j, "lost", ev->lost);
 }
 
 void print_json(struct dat *d, struct formats *f, const char *file, const struct decode_event *ev,
@@ -207,28 +179,24 @@ void print_json(struct dat *d, struct formats *f, const char *file, const struct
 {
 	const struct tep_event *event = formats_event(f, ev->id);
 	const char *buffer = dat_buffer(d, ev->buffer)->name;
-	bool first = false;
+	struct json j = {.out = out, .compact = true};
 
-	fputs("{\"time\":", out);
-	put_time(dat_info(d), ev->time, out);
-	fprintf(out, ",\"cpu\":%u,\"pid\":%d,\"comm\":", ev->cpu, ev->pid);
-	json_text(tep_data_comm_from_pid(formats_tep(f), ev->pid), out);
-	put_name(event, ev, out);
-	if (file) {
-		put_key("file", &first, out);
-		json_text(file, out);
-	}
-	if (*buffer) {
-		put_key("buffer", &first, out);
-		json_text(buffer, out);
-	}
-	put_lost(ev, out);
+	json_begin_object(&j, NULL);
+	put_time(dat_info(d), ev->time, &j);
+	json_put_number(&j, "cpu", ev->cpu);
+	json_put_signed(&j, "pid", ev->pid);
+	json_put_text(&j, "comm", tep_data_comm_from_pid(formats_tep(f), ev->pid));
+	put_name(event, ev, &j);
+	if (file)
+		json_put_text(&j, "file", file);
+	if (*buffer)
+		json_put_text(&j, "buffer", buffer);
+	put_lost(ev, &j);
 	if (event) {
-		put_functions(event, ev, out);
+		put_functions(event, ev, &j);
 		if (is_message(event))
-			put_message(f, ev, out);
-		put_key("fields", &first, out);
-		print_json_fields(event, ev, out);
+			put_message(f, ev, &j);
+		print_json_fields(event, ev, "fields", &j);
 	}
-	fputs("}\n", out);
+	json_end_object(&j);
 }

@@ -7,6 +7,7 @@
 
 #include "frontend/decode/formats.h"
 
+struct json;
 struct print;
 
 struct print_config {
@@ -37,7 +38,8 @@ void print_stat(struct dat *d, FILE *out);
  */
 void print_json(struct dat *d, struct formats *f, const char *file, const struct decode_event *ev,
 		FILE *out);
-/* Its fields alone, as an object. */
-void print_json_fields(const struct tep_event *event, const struct decode_event *ev, FILE *out);
+/* Its fields alone, as an object of this key. */
+void print_json_fields(const struct tep_event *event, const struct decode_event *ev,
+		       const char *key, struct json *j);
 
 #endif

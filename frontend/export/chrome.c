@@ -11,7 +11,6 @@
 #include "frontend/export/names.h"
 #include "frontend/lib/json.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +29,8 @@ struct running {
 struct chrome {
 	struct export *x;
 	struct timeline *timeline;
-	bool first, told_cpus;
+	struct json j;
+	bool told_cpus;
 	uint64_t now;
 	int switch_id; /* -1: there is no such event */
 	const struct tep_format_field *next_pid, *next_comm;
@@ -45,34 +45,35 @@ struct place {
 /* --- objects -----------------------------------------------------------------------------------
  */
 
-/* The beginning of one, that goes on with a comma. */
-static void put_head(struct chrome *c, char ph, struct place at)
+/* The beginning of one. */
+static void put_head(struct chrome *c, const char *ph, struct place at)
 {
-	fprintf(c->x->out, "%s{\"ph\":\"%c\",\"pid\":%" PRId64 ",\"tid\":%" PRId64,
-		c->first ? "\n" : ",\n", ph, at.pid, at.tid);
-	c->first = false;
+	json_begin_object(&c->j, NULL);
+	json_put_text(&c->j, "ph", ph);
+	json_put_signed(&c->j, "pid", at.pid);
+	json_put_signed(&c->j, "tid", at.tid);
 }
 
 /* Microseconds. */
 static void put_time(struct chrome *c, const char *key, uint64_t ns)
 {
-	fprintf(c->x->out, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned int)(ns % 1000));
+	json_put_fixed(&c->j, key, ns, 3);
 }
 
 static void put_name(struct chrome *c, const char *name)
 {
-	fputs(",\"name\":", c->x->out);
-	json_text(name, c->x->out);
+	json_put_text(&c->j, "name", name);
 }
 
 /* What a process or thread is called. */
 static void put_metadata(struct chrome *c, const char *what, struct place at, const char *name)
 {
-	put_head(c, 'M', at);
+	put_head(c, "M", at);
 	put_name(c, what);
-	fputs(",\"args\":{\"name\":", c->x->out);
-	json_text(name, c->x->out);
-	fputs("}}", c->x->out);
+	json_begin_object(&c->j, "args");
+	put_name(c, name);
+	json_end_object(&c->j);
+	json_end_object(&c->j);
 }
 
 /* --- places ------------------------------------------------------------------------------------
@@ -136,7 +137,8 @@ static void tell_track(struct chrome *c, struct track *t)
 /* --- slices ------------------------------------------------------------------------------------
  */
 
-static void put_named(struct chrome *c, char ph, struct track *t, uint64_t time, uint32_t name)
+static void put_named(struct chrome *c, const char *ph, struct track *t, uint64_t time,
+		      uint32_t name)
 {
 	tell_track(c, t);
 	put_head(c, ph, place_of_track(t));
@@ -149,8 +151,8 @@ static void on_begin(void *arg, struct track *t, uint64_t time, uint32_t name)
 {
 	struct chrome *c = arg;
 
-	put_named(c, 'B', t, time, name);
-	putc('}', c->x->out);
+	put_named(c, "B", t, time, name);
+	json_end_object(&c->j);
 }
 
 static void on_end(void *arg, struct track *t, uint64_t time, uint32_t name)
@@ -158,26 +160,30 @@ static void on_end(void *arg, struct track *t, uint64_t time, uint32_t name)
 	struct chrome *c = arg;
 
 	(void)name;
-	put_named(c, 'E', t, time, 0);
-	putc('}', c->x->out);
+	put_named(c, "E", t, time, 0);
+	json_end_object(&c->j);
 }
 
 static void on_instant(void *arg, struct track *t, uint64_t time, uint32_t name)
 {
 	struct chrome *c = arg;
 
-	put_named(c, 'i', t, time, name);
-	fputs(",\"s\":\"t\"}", c->x->out);
+	put_named(c, "i", t, time, name);
+	json_put_text(&c->j, "s", "t");
+	json_end_object(&c->j);
 }
 
 static void on_counter(void *arg, struct track *t, uint64_t time, int64_t value)
 {
 	struct chrome *c = arg;
 
-	put_head(c, 'C', place_of_track(t));
+	put_head(c, "C", place_of_track(t));
 	put_time(c, "ts", time);
 	put_name(c, timeline_name(c->timeline, t->name));
-	fprintf(c->x->out, ",\"args\":{\"value\":%" PRId64 "}}", value);
+	json_begin_object(&c->j, "args");
+	json_put_signed(&c->j, "value", value);
+	json_end_object(&c->j);
+	json_end_object(&c->j);
 }
 
 static const struct track_ops tracks = {
@@ -198,14 +204,13 @@ static void put_event(struct chrome *c, const struct decode_event *ev)
 
 	if (!event || !task)
 		return;
-	put_head(c, 'i', place_of_task(task));
+	put_head(c, "i", place_of_task(task));
 	put_time(c, "ts", ev->time);
 	put_name(c, event->name);
-	fputs(",\"s\":\"t\",\"cat\":", c->x->out);
-	json_text(event->system, c->x->out);
-	fputs(",\"args\":", c->x->out);
-	print_json_fields(event, ev, c->x->out);
-	putc('}', c->x->out);
+	json_put_text(&c->j, "s", "t");
+	json_put_text(&c->j, "cat", event->system);
+	print_json_fields(event, ev, "args", &c->j);
+	json_end_object(&c->j);
 }
 
 static void put_running(struct chrome *c, unsigned int cpu)
@@ -223,11 +228,14 @@ static void put_running(struct chrome *c, unsigned int cpu)
 	if (!r->told)
 		put_metadata(c, "thread_name", at, name);
 	r->told = true;
-	put_head(c, 'X', at);
+	put_head(c, "X", at);
 	put_time(c, "ts", r->since);
 	put_time(c, "dur", c->now - r->since);
 	put_name(c, r->comm);
-	fprintf(c->x->out, ",\"args\":{\"pid\":%" PRId32 "}}", r->pid);
+	json_begin_object(&c->j, "args");
+	json_put_signed(&c->j, "pid", r->pid);
+	json_end_object(&c->j);
+	json_end_object(&c->j);
 }
 
 static void on_switch(struct chrome *c, const struct decode_event *ev)
@@ -271,7 +279,11 @@ static void *chrome_begin(struct export *x)
 
 	if (!c)
 		return NULL;
-	*c = (struct chrome){.x = x, .first = true, .switch_id = sw ? sw->id : -1};
+	*c = (struct chrome){
+		.x = x,
+		.j = {.out = x->out, .compact = true},
+		.switch_id = sw ? sw->id : -1,
+	};
 	if (sw) {
 		c->next_pid = tep_find_field(sw, "next_pid");
 		c->next_comm = tep_find_field(sw, "next_comm");
@@ -282,7 +294,9 @@ static void *chrome_begin(struct export *x)
 		chrome_free(c);
 		return NULL;
 	}
-	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", x->out);
+	json_begin_object(&c->j, NULL);
+	json_put_text(&c->j, "displayTimeUnit", "ns");
+	json_begin_rows(&c->j, "traceEvents");
 	return c;
 }
 
@@ -312,7 +326,8 @@ static void chrome_end(void *self)
 	timeline_end(c->timeline);
 	for (unsigned int cpu = 0; cpu < DAT_CPUS_MAX; cpu++)
 		put_running(c, cpu);
-	fputs("\n]}\n", c->x->out);
+	json_end_array(&c->j);
+	json_end_object(&c->j);
 }
 
 const struct export_format export_chrome = {

@@ -7,7 +7,6 @@
 #include "frontend/export/timeline.h"
 #include "frontend/lib/json.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,18 +122,21 @@ struct stack {
 	size_t nr;
 };
 
-static void put_event(bool begins, uint32_t name, uint64_t at, bool first, FILE *out)
+static void put_event(bool begins, uint32_t name, uint64_t at, struct json *j)
 {
-	fprintf(out, "%s\n{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
-		first ? "" : ",", begins ? 'O' : 'C', name, at);
+	json_begin_object(j, NULL);
+	json_put_text(j, "type", begins ? "O" : "C");
+	json_put_number(j, "frame", name);
+	json_put_number(j, "at", at);
+	json_end_object(j);
 }
 
 /* Where there was no room for the ends they are made up: it is balanced all the same. */
-static void put_events(const struct speedscope *s, const struct profile *p, FILE *out)
+static void put_events(const struct speedscope *s, const struct profile *p, struct json *j)
 {
 	struct stack open = {.nr = 0};
-	bool first = true;
 
+	json_begin_rows(j, "events");
 	for (const struct block *b = p->blocks; b; b = b->next) {
 		for (size_t i = 0; i < b->nr; i++) {
 			bool begins = b->when[i] & 1;
@@ -146,49 +148,55 @@ static void put_events(const struct speedscope *s, const struct profile *p, FILE
 			else
 				open.nr--;
 			put_event(begins, begins ? b->name[i] : open.name[open.nr], b->when[i] >> 1,
-				  first, out);
-			first = false;
+				  j);
 		}
 	}
 	while (open.nr)
-		put_event(false, open.name[--open.nr], s->now, false, out);
+		put_event(false, open.name[--open.nr], s->now, j);
+	json_end_array(j);
 }
 
-static void put_profile(const struct speedscope *s, const struct profile *p, FILE *out)
+static void put_profile(const struct speedscope *s, const struct profile *p, struct json *j)
 {
-	fputs("{\"type\":\"evented\",\"name\":", out);
-	json_text(p->name, out);
-	fprintf(out,
-		",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64
-		",\"events\":[",
-		p->first, s->now);
-	put_events(s, p, out);
-	fputs("]}", out);
+	json_begin_object(j, NULL);
+	json_put_text(j, "type", "evented");
+	json_put_text(j, "name", p->name);
+	json_put_text(j, "unit", "nanoseconds");
+	json_put_number(j, "startValue", p->first);
+	json_put_number(j, "endValue", s->now);
+	put_events(s, p, j);
+	json_end_object(j);
+}
+
+static void put_frames(const struct speedscope *s, struct json *j)
+{
+	json_begin_object(j, "shared");
+	json_begin_rows(j, "frames");
+	for (uint32_t i = 0; i < timeline_nr_names(s->timeline); i++) {
+		json_begin_object(j, NULL);
+		json_put_text(j, "name", timeline_name(s->timeline, i));
+		json_end_object(j);
+	}
+	json_end_array(j);
+	json_end_object(j);
 }
 
 static void speedscope_end(void *self)
 {
 	struct speedscope *s = self;
-	FILE *out = s->x->out;
+	struct json j = {.out = s->x->out, .compact = true};
 
 	timeline_end(s->timeline);
-	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-	      "\"exporter\":\"hvtrace\",\"name\":",
-	      out);
-	json_text(dat_info(s->x->in->dat)->name, out);
-	fputs(",\n\"shared\":{\"frames\":[", out);
-	for (uint32_t i = 0; i < timeline_nr_names(s->timeline); i++) {
-		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
-		json_text(timeline_name(s->timeline, i), out);
-		putc('}', out);
-	}
-	fputs("]},\n\"profiles\":[", out);
-	for (const struct profile *p = s->profiles; p; p = p->next) {
-		put_profile(s, p, out);
-		if (p->next)
-			fputs(",\n", out);
-	}
-	fputs("]}\n", out);
+	json_begin_object(&j, NULL);
+	json_put_text(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_put_text(&j, "exporter", "hvtrace");
+	json_put_text(&j, "name", dat_info(s->x->in->dat)->name);
+	put_frames(s, &j);
+	json_begin_rows(&j, "profiles");
+	for (const struct profile *p = s->profiles; p; p = p->next)
+		put_profile(s, p, &j);
+	json_end_array(&j);
+	json_end_object(&j);
 }
 
 /* --- the format --------------------------------------------------------------------------------

@@ -88,52 +88,57 @@ void boot_render_text(const struct boot *b, const struct boot_view *view, struct
 /* --- for programs -------------------------------------------------------------------------------
  */
 
-static void json_phases(const struct boot *b, FILE *out)
+static void json_phases(const struct boot *b, struct json *j)
 {
 	struct boot_phase phase[BOOT_PHASES_MAX];
 	size_t nr = boot_phases(b, phase);
 
+	json_begin_rows(j, "phases");
 	for (size_t i = 0; i < nr; i++) {
-		fputs(i ? ",\n {\"name\": " : "\n {\"name\": ", out);
-		json_text(phase[i].name, out);
-		fprintf(out,
-			", \"from_ns\": %" PRIu64 ", \"to_ns\": %" PRIu64 ", \"initcalls\": %u}",
-			phase[i].from, phase[i].to, phase[i].calls);
+		json_begin_object(j, NULL);
+		json_put_text(j, "name", phase[i].name);
+		json_put_number(j, "from_ns", phase[i].from);
+		json_put_number(j, "to_ns", phase[i].to);
+		json_put_number(j, "initcalls", phase[i].calls);
+		json_end_object(j);
 	}
+	json_end_array(j);
 }
 
-static void json_call(const struct boot *b, const struct boot_call *c, FILE *out)
+static void json_call(const struct boot *b, const struct boot_call *c, struct json *j)
 {
-	fputs("{\"name\": ", out);
-	json_text(c->name, out);
-	fputs(", \"level\": ", out);
-	json_text(b->level[c->level].name, out);
-	fprintf(out, ", \"from_ns\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"pid\": %d, \"cpu\": %u, ",
-		c->from, c->to - c->from, c->pid, c->cpu);
+	json_begin_object(j, NULL);
+	json_put_text(j, "name", c->name);
+	json_put_text(j, "level", b->level[c->level].name);
+	json_put_number(j, "from_ns", c->from);
+	json_put_number(j, "ns", c->to - c->from);
+	json_put_signed(j, "pid", c->pid);
+	json_put_number(j, "cpu", c->cpu);
 	if (c->ended)
-		fprintf(out, "\"return\": %" PRId64 "}", c->ret);
+		json_put_signed(j, "return", c->ret);
 	else
-		fputs("\"return\": null}", out);
+		json_put_null(j, "return");
+	json_end_object(j);
 }
 
 void boot_json(const struct boot *b, const struct boot_view *view, FILE *out)
 {
 	uint32_t *idx = calloc(view->rows + 1, sizeof(*idx));
 	size_t nr = idx ? boot_slowest(b, view, idx) : 0;
+	struct json j = {.out = out};
 
-	fprintf(out, "{\"initcalls\": %zu, \"until_ns\": %" PRIu64 ", ", b->nr_calls, b->until);
+	json_begin_object(&j, NULL);
+	json_put_number(&j, "initcalls", b->nr_calls);
+	json_put_number(&j, "until_ns", b->until);
 	if (b->user) {
-		fprintf(out, "\"first_program_ns\": %" PRIu64 ", \"first_program\": ", b->user);
-		json_text(b->program, out);
-		fputs(", ", out);
+		json_put_number(&j, "first_program_ns", b->user);
+		json_put_text(&j, "first_program", b->program);
 	}
-	fputs("\"phases\": [", out);
-	json_phases(b, out);
-	fputs("],\n\"slowest\": [", out);
-	for (size_t i = 0; i < nr; i++) {
-		fputs(i ? ",\n " : "\n ", out);
-		json_call(b, &b->call[idx[i]], out);
-	}
-	fputs("]}\n", out);
+	json_phases(b, &j);
+	json_begin_rows(&j, "slowest");
+	for (size_t i = 0; i < nr; i++)
+		json_call(b, &b->call[idx[i]], &j);
+	json_end_array(&j);
+	json_end_object(&j);
 	free(idx);
 }

@@ -114,17 +114,17 @@ static void test_speedscope(void **state)
 		"{\"type\":\"O\",\"frame\":4,\"at\":1000001000},\n"
 		"{\"type\":\"O\",\"frame\":5,\"at\":1000002000},\n"
 		"{\"type\":\"C\",\"frame\":5,\"at\":1000004000},\n"
-		"{\"type\":\"C\",\"frame\":4,\"at\":1000004000}]},\n";
+		"{\"type\":\"C\",\"frame\":4,\"at\":1000004000}\n]},\n";
 	static const char second[] =
 		"\"events\":[\n{\"type\":\"O\",\"frame\":6,\"at\":1000002500},\n"
-		"{\"type\":\"C\",\"frame\":6,\"at\":1000004500}]}]}\n";
+		"{\"type\":\"C\",\"frame\":6,\"at\":1000004500}\n]}\n]}\n";
 	struct exported e = export_of(calls(), "speedscope");
 
 	(void)state;
 	check_begins(&e, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",");
 	assert_non_null(strstr(e.text,
 			       "\n{\"name\":\"preemption off\"},\n{\"name\":\"vfs_read\"},\n"
-			       "{\"name\":\"vfs_write\"},\n{\"name\":\"vfs_open\"}]},"));
+			       "{\"name\":\"vfs_write\"},\n{\"name\":\"vfs_open\"}\n]},"));
 	assert_non_null(strstr(e.text, first));
 	assert_non_null(strstr(e.text, second));
 	free(e.text);

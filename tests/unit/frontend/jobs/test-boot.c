@@ -141,14 +141,14 @@ static void test_json(void **state)
 	boot_json(r.boot, &view, out);
 	fclose(out);
 	assert_string_equal(
-		text, "{\"initcalls\": 1, \"until_ns\": 1000002000, \"phases\": [\n"
-		      " {\"name\": \"before initcalls\", \"from_ns\": 0, \"to_ns\": 1000001000, "
+		text, "{\n  \"initcalls\": 1,\n  \"until_ns\": 1000002000,\n  \"phases\": [\n"
+		      "    {\"name\": \"before initcalls\", \"from_ns\": 0, \"to_ns\": 1000001000, "
 		      "\"initcalls\": 0},\n"
-		      " {\"name\": \"early\", \"from_ns\": 1000001000, \"to_ns\": 1000002000, "
-		      "\"initcalls\": 1}],\n"
-		      "\"slowest\": [\n"
-		      " {\"name\": \"vfs_read\", \"level\": \"early\", \"from_ns\": 1000001000, "
-		      "\"ns\": 1000, \"pid\": 1, \"cpu\": 0, \"return\": 0}]}\n");
+		      "    {\"name\": \"early\", \"from_ns\": 1000001000, \"to_ns\": 1000002000, "
+		      "\"initcalls\": 1}\n  ],\n"
+		      "  \"slowest\": [\n"
+		      "    {\"name\": \"vfs_read\", \"level\": \"early\", \"from_ns\": 1000001000, "
+		      "\"ns\": 1000, \"pid\": 1, \"cpu\": 0, \"return\": 0}\n  ]\n}\n");
 	free(text);
 	job_result_free(&r);
 }

@@ -199,17 +199,17 @@ static void test_json(void **state)
 	fclose(out);
 	assert_string_equal(
 		text,
-		"{\"what\": \"wakeups\", \"rows\": [\n"
-		" {\"name\": \"task10-10\", \"count\": 1, \"total_ns\": 2000, \"mean_ns\": 2000, "
-		"\"p50_ns\": 2000, \"p99_ns\": 2000, \"max_ns\": 2000, \"histogram\": [[1024, 1]]}],\n"
-		"\"all\": {\"name\": \"all\", \"count\": 2, \"total_ns\": 2500, \"mean_ns\": 1250, "
+		"{\n  \"what\": \"wakeups\",\n  \"rows\": [\n"
+		"    {\"name\": \"task10-10\", \"count\": 1, \"total_ns\": 2000, \"mean_ns\": 2000, "
+		"\"p50_ns\": 2000, \"p99_ns\": 2000, \"max_ns\": 2000, \"histogram\": [[1024, 1]]}\n"
+		"  ],\n  \"all\": {\"name\": \"all\", \"count\": 2, \"total_ns\": 2500, \"mean_ns\": 1250, "
 		"\"p50_ns\": 511, \"p99_ns\": 2000, \"max_ns\": 2000, \"histogram\": [[256, 1], "
 		"[1024, 1]]},\n"
-		"\"worst\": [\n"
-		" {\"from_ns\": 1000001000, \"ns\": 2000, \"cpu\": 0, \"preempted\": false, "
+		"  \"worst\": [\n"
+		"    {\"from_ns\": 1000001000, \"ns\": 2000, \"cpu\": 0, \"preempted\": false, "
 		"\"task\": {\"pid\": 10, \"comm\": \"task10\"}, \"ran\": [{\"pid\": 20, \"comm\": "
-		"\"task20\", \"ns\": 2000}]}],\n"
-		"\"unbegun\": 2, \"unended\": 0, \"gaps\": 0}\n");
+		"\"task20\", \"ns\": 2000}]}\n"
+		"  ],\n  \"unbegun\": 2,\n  \"unended\": 0,\n  \"gaps\": 0\n}\n");
 	free(text);
 	job_result_free(&r);
 }

@@ -13,15 +13,20 @@
 
 #include "frontend/lib/json.h"
 
-static void written(void (*put)(struct json *j, void *arg), const char *expected)
+static void written_by(void (*put)(struct json *j, void *arg), void *arg, const char *expected)
 {
 	struct text t = {0};
 
-	json_to_text(put, NULL, &t);
+	json_to_text(put, arg, &t);
 	text_putc(&t, '\0');
 	assert_false(t.failed);
 	assert_string_equal(t.buf, expected);
 	text_free(&t);
+}
+
+static void written(void (*put)(struct json *j, void *arg), const char *expected)
+{
+	written_by(put, NULL, expected);
 }
 
 static void put_all(struct json *j, void *arg)
@@ -66,6 +71,94 @@ static void test_values(void **state)
 			 "}\n");
 }
 
+/* Rows, in what is compact and what is not, and numbers. */
+static void put_rows(struct json *j, void *arg)
+{
+	const bool *compact = arg;
+
+	j->compact = *compact;
+	json_begin_object(j, NULL);
+	json_begin_rows(j, "rows");
+	json_begin_object(j, NULL);
+	json_put_signed(j, "least", INT64_MIN);
+	json_put_signed(j, "most", INT64_MAX);
+	json_begin_rows(j, "more");
+	json_put_signed(j, NULL, -1);
+	json_put_number(j, NULL, 0);
+	json_end_array(j);
+	json_end_object(j);
+	json_put_fixed(j, NULL, 0, 3);
+	json_put_fixed(j, NULL, 1234, 3);
+	json_put_fixed(j, NULL, UINT64_MAX, 19);
+	json_end_array(j);
+	json_begin_rows(j, "none");
+	json_end_array(j);
+	json_begin_array(j, "a");
+	json_put_string(j, NULL, "x\0y", 3);
+	json_put_null(j, NULL);
+	json_end_array(j);
+	json_end_object(j);
+}
+
+static void test_rows(void **state)
+{
+	static const char lines[] = "{\n"
+				    "  \"rows\": [\n"
+				    "    {\"least\": -9223372036854775808, "
+				    "\"most\": 9223372036854775807, \"more\": [\n"
+				    "        -1,\n"
+				    "        0\n"
+				    "      ]},\n"
+				    "    0.000,\n"
+				    "    1.234,\n"
+				    "    1.8446744073709551615\n"
+				    "  ],\n"
+				    "  \"none\": [],\n"
+				    "  \"a\": [\"x\\u0000y\", null]\n"
+				    "}\n";
+	static const char compact[] = "{\"rows\":[\n"
+				      "{\"least\":-9223372036854775808,"
+				      "\"most\":9223372036854775807,\"more\":[\n"
+				      "-1,\n"
+				      "0\n"
+				      "]},\n"
+				      "0.000,\n"
+				      "1.234,\n"
+				      "1.8446744073709551615\n"
+				      "],\"none\":[\n],\"a\":[\"x\\u0000y\",null]}\n";
+	bool is_compact = false;
+
+	(void)state;
+	written_by(put_rows, &is_compact, lines);
+	is_compact = true;
+	written_by(put_rows, &is_compact, compact);
+}
+
+/* Deeper than rows go: what is there is in one line. */
+static void put_deep(struct json *j, void *arg)
+{
+	(void)arg;
+	for (unsigned int i = 0; i < 70; i++)
+		json_begin_array(j, NULL);
+	json_begin_rows(j, NULL);
+	json_put_null(j, NULL);
+	json_put_null(j, NULL);
+	for (unsigned int i = 0; i <= 70; i++)
+		json_end_array(j);
+}
+
+static void test_depth(void **state)
+{
+	char expected[256] = "[\n  ";
+
+	(void)state;
+	memset(expected + strlen(expected), '[', 70);
+	strcat(expected, "null, null");
+	memset(expected + strlen(expected), ']', 70);
+	strcat(expected, "\n]\n");
+	written(put_deep, expected);
+}
+
 /* Two documents, the first with nothing in it. */
 static void put_two(struct json *j, void *arg)
 {
@@ -105,8 +198,8 @@ static void test_hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_documents),
+		cmocka_unit_test(test_values),	cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_depth),	cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_hostile),
 	};
 
