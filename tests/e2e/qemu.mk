@@ -24,7 +24,7 @@ check-tests += tests/e2e/events-traps,6.12
 check-tests += tests/e2e/run-attach,sched,6.1
 check-tests += tests/e2e/latency-graph,6.12
 check-tests += tests/e2e/tracefs-synthetic
-check-tests += tests/e2e/record,6.12,PARTS=tracers+pages+instances+killed+summary+disk_full+refused
+check-tests += tests/e2e/record,6.12,PARTS=tracers+pages+instances+killed+summary+losses+disk_full+refused
 check-tests += tests/e2e/tutorial
 check-tests += tests/e2e/library,6.12,PARTS=installed+example+file+guest
 check-tests += tests/e2e/tracefs-clients

@@ -34,6 +34,7 @@ struct batch {
 	size_t n;
 	struct event_ring *er;
 	uint64_t functions, events, windows, copies, branches;
+	bool missed; /* the data of some events */
 	const struct payload_record *last;
 };
 
@@ -81,9 +82,24 @@ static void batch_load(struct trace *t, struct batch *b)
 
 	if (ret)
 		trace_fail(t, ret);
-	for (size_t i = 0; i < b->n; i++)
-		if (record_is_event(&b->r[i]) && !event_ring_data(b->er, &b->r[i]))
-			b->er->lost++;
+	for (size_t i = 0; i < b->n; i++) {
+		if (!record_is_event(&b->r[i]) || event_ring_data(b->er, &b->r[i]))
+			continue;
+		b->er->lost++;
+		b->missed = true;
+	}
+}
+
+/*
+ * Records are missing before the batch's first, or among them. With function_graph calls and events
+ * wait for their turn, and so does this: graph.c tells it.
+ * What waits for its turn otherwise comes behind the mark.
+ */
+static void batch_missed(struct trace *t, unsigned int vcpu)
+{
+	for (struct instance *i = t->instances; i; i = i->next)
+		if (!i->tracer->exits && i->cpumask >> vcpu & 1)
+			ring_missed(i->ring[vcpu]);
 }
 
 /* No record need be looked at to know that it is taken. */
@@ -352,6 +368,8 @@ void record_batch(struct trace *t, unsigned int vcpu, const struct payload_recor
 		batch_load(t, &b);
 	if (instance_pairs_calls(t->instances))
 		batch_feed(t, &b, lost);
+	if (lost || b.missed)
+		batch_missed(t, vcpu);
 	if (t->instances->calls && lost)
 		call_log_clear(t->instances->calls, vcpu);
 	batch_windows(t, &b, lost);

@@ -385,12 +385,24 @@ static void drop_events(void *arg, unsigned int vcpu, const struct payload_recor
 
 /* --- from the records ------------------------------------------------------------------------ */
 
+/* Of all that this vCPU has recorded before that everything is in its ring. */
+static void missed(struct graph *g, unsigned int vcpu)
+{
+	struct instance *top = g->t->instances;
+
+	if (top->tracer->exits)
+		ring_missed(top->ring[vcpu]);
+}
+
 static void take(struct graph *g, unsigned int vcpu, const struct payload_record *r)
 {
 	switch (record_type(r)) {
 	case GRAPH_LOST:
+		missed(g, vcpu);
+		pairing_gap(g->pairing, vcpu, true);
+		break;
 	case GRAPH_FOUND:
-		pairing_gap(g->pairing, vcpu, record_type(r) == GRAPH_LOST);
+		pairing_gap(g->pairing, vcpu, false);
 		break;
 	case GRAPH_EVENT:
 		take_event(g, vcpu, r);
@@ -454,6 +466,8 @@ bool graph_merge(struct graph *g, bool all, size_t max, uint64_t held)
 			       g);
 	if (gap)
 		pairing_lost(g->pairing);
+	for (unsigned int i = 0; gap && i < g->t->vcpus; i++)
+		missed(g, i);
 	admitted(g);
 	pthread_mutex_unlock(&g->lock);
 	trace_wake(g->t);

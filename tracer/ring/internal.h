@@ -34,6 +34,7 @@ struct ring_page {
 	_Atomic uint64_t commit;  /* bytes of data that readers may read */
 	_Atomic uint32_t entries; /* events in them */
 	uint32_t real_end;	  /* where the padding at the end starts; 0: there is none */
+	_Atomic bool missed;	  /* events are missing before its first one */
 	uint64_t seq;		  /* pages entered by the writer, this one included */
 	uint64_t first;		  /* number of its first event, counted from ring_new() */
 	struct ring_block *block; /* that it came in */

@@ -143,7 +143,7 @@ void ring_finish_page(void *page, uint64_t ts, uint32_t len, uint64_t lost)
 	/* The kernel adds (int)(1 << 31), which widens with its sign (ring_buffer_read_page). */
 	if (lost) {
 		commit += (uint64_t)(int64_t)INT32_MIN;
-		if (RING_PAGE_DATA - len >= sizeof(lost)) {
+		if (lost != RING_LOST_UNKNOWN && RING_PAGE_DATA - len >= sizeof(lost)) {
 			memcpy(data + len, &lost, sizeof(lost));
 			commit += RING_MISSED_STORED;
 			end += sizeof(lost);

@@ -105,8 +105,8 @@ int ring_walk_page(struct ring_walk *w, const void *page, uint64_t *lost);
  */
 int ring_walk_subbuf(struct ring_walk *w, const void *page, size_t size, uint64_t *lost);
 
-/* Fill in the head of a page and zero what is behind its len bytes of data; lost as in the kernel.
- */
+/* Fill in the head of a page and zero what is behind its len bytes of data; lost as in the kernel,
+ * or RING_LOST_UNKNOWN. */
 void ring_finish_page(void *page, uint64_t ts, uint32_t len, uint64_t lost);
 
 #endif

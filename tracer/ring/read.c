@@ -146,7 +146,7 @@ static int read_page(struct ring *r, void *page, size_t len, bool full)
 	uint8_t *data = (uint8_t *)page + RING_PAGE_HDR;
 	struct ring_reader *rd = &r->reader;
 	struct ring_walk w;
-	bool writing;
+	bool writing, missed;
 	uint64_t ts;
 	uint32_t size;
 
@@ -159,6 +159,7 @@ static int read_page(struct ring *r, void *page, size_t len, bool full)
 	writing = !r->used;
 	pthread_mutex_unlock(&r->lock);
 	w = reader_walk(rd);
+	missed = !w.pos && atomic_load_explicit(&rd->page->missed, memory_order_relaxed);
 	ts = w.ts;
 	if (full && (writing || w.end - w.pos > len))
 		return -EAGAIN;
@@ -169,7 +170,7 @@ static int read_page(struct ring *r, void *page, size_t len, bool full)
 		size = take_events(rd, data, len, &w);
 	if (!size)
 		return -EINVAL;
-	ring_finish_page(page, ts, size, rd->lost);
+	ring_finish_page(page, ts, size, missed ? RING_LOST_UNKNOWN : rd->lost);
 	rd->lost = 0;
 	return (int)size;
 }

@@ -9,6 +9,7 @@ void ring_page_clear(struct ring_page *p)
 {
 	atomic_store_explicit(&p->commit, 0, memory_order_relaxed);
 	atomic_store_explicit(&p->entries, 0, memory_order_relaxed);
+	atomic_store_explicit(&p->missed, false, memory_order_relaxed);
 	p->real_end = 0;
 }
 

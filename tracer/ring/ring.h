@@ -48,6 +48,11 @@ void *ring_reserve(struct ring *r, size_t len, uint64_t ts);
 void ring_commit(struct ring *r);
 /* Take back what was reserved last, as if it had never been. */
 void ring_discard(struct ring *r);
+/*
+ * Events are missing before the next one, which nobody has counted: it begins a page, as only there
+ * it can be told (ring_read_page()).
+ */
+void ring_missed(struct ring *r);
 /* Time of the event written last, 0 after ring_reset(): what comes next is not earlier. */
 uint64_t ring_last_time(const struct ring *r);
 
@@ -114,10 +119,10 @@ uint64_t ring_cursor_left(struct ring_cursor *c);
 bool ring_next_time(struct ring *r, uint64_t *ts);
 /*
  * Consume up to one page in raw form into page[RING_PAGE_SIZE], as trace_pipe_raw gives it: lost
- * events are told in the commit word and, when 8 bytes fit, counted behind the data. At most len
- * bytes (header included) hold events. With `full` (as splice), only a page that the writer has
- * left, and all that is unread of it. Returns bytes of events, -EAGAIN when there is nothing, or
- * -EINVAL when len is too short for the next event.
+ * events are told in the commit word and, when 8 bytes fit and all of them were overwritten,
+ * counted behind the data. At most len bytes (header included) hold events. With `full` (as
+ * splice), only a page that the writer has left, and all that is unread of it. Returns bytes of
+ * events, -EAGAIN when there is nothing, or -EINVAL when len is too short for the next event.
  */
 int ring_read_page(struct ring *r, void *page, size_t len, bool full);
 

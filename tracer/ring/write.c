@@ -40,10 +40,8 @@ static bool next_page(struct ring *r)
 	struct ring_page *p = NULL;
 
 	pthread_mutex_lock(&r->lock);
-	if (r->used == r->nr && !r->overwrite) {
-		r->dropped++;
+	if (r->used == r->nr && !r->overwrite)
 		goto unlock;
-	}
 	if (r->used == r->nr)
 		overwrite_head(r);
 	r->left.events += atomic_load_explicit(&w->page->entries, memory_order_relaxed);
@@ -59,6 +57,17 @@ static bool next_page(struct ring *r)
 unlock:
 	pthread_mutex_unlock(&r->lock);
 	return p;
+}
+
+/* The same for an event, which is dropped then. */
+static bool next_page_for_event(struct ring *r)
+{
+	if (next_page(r))
+		return true;
+	pthread_mutex_lock(&r->lock);
+	r->dropped++;
+	pthread_mutex_unlock(&r->lock);
+	return false;
 }
 
 static void *put_extended(struct ring_writer *w, uint32_t size, uint64_t delta, uint64_t ts)
@@ -101,7 +110,7 @@ void *ring_reserve_slow(struct ring *r, uint32_t size, uint64_t ts)
 	delta = ts - w->ts;
 	/* More than a TIME_EXTEND can hold; a page's time stamp is complete. */
 	if (delta >> RING_EXTEND_BITS)
-		return next_page(r) ? put_first(w, size, ts) : NULL;
+		return next_page_for_event(r) ? put_first(w, size, ts) : NULL;
 	if (delta >> RING_DELTA_BITS) {
 		if (w->pos + RING_EXTEND_SIZE + size <= RING_PAGE_DATA)
 			return put_extended(w, size, delta, ts);
@@ -109,7 +118,22 @@ void *ring_reserve_slow(struct ring *r, uint32_t size, uint64_t ts)
 		return ring_put_at(w, size, (uint32_t)delta, ts);
 	}
 	pad_page(w);
-	return next_page(r) ? put_first(w, size, ts) : NULL;
+	return next_page_for_event(r) ? put_first(w, size, ts) : NULL;
+}
+
+void ring_missed(struct ring *r)
+{
+	struct ring_writer *w = &r->writer;
+
+	/* Then nothing is recorded, or nothing is left of what was before. */
+	if (atomic_load_explicit(&r->control, memory_order_acquire))
+		return;
+	if (w->pos) {
+		pad_page(w);
+		if (!next_page(r))
+			return;
+	}
+	atomic_store_explicit(&w->page->missed, true, memory_order_relaxed);
 }
 
 void *ring_reserve(struct ring *r, size_t len, uint64_t ts)

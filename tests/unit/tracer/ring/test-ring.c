@@ -336,6 +336,71 @@ static void test_memory(void **state)
 	assert_true(mapped() - before < large / 8);
 }
 
+/* The next page: it has so many events, and tells so many lost before them. */
+static void expect_page(struct ring *r, unsigned int nr, uint64_t lost)
+{
+	uint8_t page[RING_PAGE_SIZE];
+	struct ring_walk w;
+	struct ring_event ev;
+	uint64_t said;
+
+	assert_true(ring_read_page(r, page, sizeof(page), false) > 0);
+	assert_int_equal(ring_walk_page(&w, page, &said), 0);
+	assert_int_equal(said, lost);
+	for (unsigned int i = 0; i < nr; i++)
+		assert_int_equal(ring_walk_next(&w, &ev), 1);
+	assert_int_equal(ring_walk_next(&w, &ev), 0);
+}
+
+/* What is missing, and was not counted, is told where it is missing. */
+static void test_missed(void **state)
+{
+	struct ring *r = new_ring(4);
+	uint64_t ts = 0;
+
+	(void)state;
+	ring_missed(r);
+	put(r, ++ts, 24, 1);
+	expect_page(r, 1, RING_LOST_UNKNOWN);
+	put(r, ++ts, 24, 2);
+	expect_page(r, 1, 0);
+	put(r, ++ts, 24, 3);
+	ring_missed(r);
+	ring_missed(r);
+	put(r, ++ts, 24, 4);
+	put(r, ++ts, 24, 5);
+	expect_page(r, 1, 0);
+	expect_page(r, 2, RING_LOST_UNKNOWN);
+	/* With what is overwritten it is not known how many there are in all. */
+	ring_missed(r);
+	put(r, ++ts, 24, 6);
+	fill_pages(r, &ts, 3);
+	ring_missed(r);
+	fill_pages(r, &ts, 4);
+	expect_page(r, 0, 0); /* what is left of the page that was read */
+	expect_page(r, PER_PAGE, RING_LOST_UNKNOWN);
+	expect_page(r, PER_PAGE, 0);
+	/* Nothing is recorded; and nothing of it is left. */
+	ring_record(r, false);
+	ring_missed(r);
+	ring_record(r, true);
+	ring_missed(r);
+	ring_reset(r);
+	ring_missed(r);
+	put(r, ++ts, 24, 7);
+	expect_page(r, 1, 0);
+	/* Full: what did not come is no event that was dropped here. */
+	ring_set_overwrite(r, false);
+	while (ring_reserve(r, 24, ++ts))
+		ring_commit(r);
+	assert_int_equal(stats(r).dropped, 1);
+	ring_missed(r);
+	assert_int_equal(stats(r).dropped, 1);
+	assert_null(ring_reserve(r, 24, ++ts));
+	assert_int_equal(stats(r).dropped, 2);
+	ring_free(r);
+}
+
 /* A looking reader tells exactly what it did not see, and disturbs nobody. */
 static void test_look(void **state)
 {
@@ -409,12 +474,13 @@ static void test_two_consumers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_length), cmocka_unit_test(test_time),
-		cmocka_unit_test(test_discard),	     cmocka_unit_test(test_record_off),
-		cmocka_unit_test(test_overwrite),    cmocka_unit_test(test_produce_consume),
-		cmocka_unit_test(test_reset),	     cmocka_unit_test(test_reset_while_reserved),
-		cmocka_unit_test(test_resize),	     cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_look),	     cmocka_unit_test(test_two_consumers),
+		cmocka_unit_test(test_every_length),  cmocka_unit_test(test_time),
+		cmocka_unit_test(test_discard),	      cmocka_unit_test(test_record_off),
+		cmocka_unit_test(test_overwrite),     cmocka_unit_test(test_produce_consume),
+		cmocka_unit_test(test_reset),	      cmocka_unit_test(test_reset_while_reserved),
+		cmocka_unit_test(test_resize),	      cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_missed),	      cmocka_unit_test(test_look),
+		cmocka_unit_test(test_two_consumers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
