@@ -108,6 +108,7 @@ frontend-objs += frontend/export/message.o
 frontend-objs += frontend/export/names.o
 frontend-objs += frontend/export/perf.o
 frontend-objs += frontend/export/perf-calls.o
+frontend-objs += frontend/export/perf-formats.o
 frontend-objs += frontend/export/perf-head.o
 frontend-objs += frontend/export/perf-parts.o
 frontend-objs += frontend/export/perf-symbols.o

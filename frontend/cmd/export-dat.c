@@ -79,6 +79,10 @@ static int export_all(const struct export_format *format, struct dat_file *files
 
 	if (!choose(files, nr, &in))
 		return EXIT_FAILED;
+	if (in.host.dat && !export_takes_host(format))
+		fprintf(stderr,
+			"hvtrace: %s is left out: a host's events have no place in this format\n",
+			dat_info(in.host.dat)->name);
 	rc = export_write(format, &in, files->out, &result);
 	for (size_t i = 0; i < nr; i++)
 		meter_end(&files[i].meter);

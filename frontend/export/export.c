@@ -42,6 +42,11 @@ bool export_is_binary(const struct export_format *format)
 	return format->binary;
 }
 
+bool export_takes_host(const struct export_format *format)
+{
+	return format->host_event;
+}
+
 bool export_is_folder(const struct export_format *format)
 {
 	return format->folder;

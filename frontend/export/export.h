@@ -54,6 +54,9 @@ const char *export_missing(const struct export_format *format);
 /* Not for a terminal. */
 bool export_is_binary(const struct export_format *format);
 
+/* Whether it has a place for a host's events; else they are not read. */
+bool export_takes_host(const struct export_format *format);
+
 /* It has many files, in a folder. */
 bool export_is_folder(const struct export_format *format);
 /*

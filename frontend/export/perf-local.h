@@ -28,41 +28,58 @@ enum { PERF_IDS = 65536, PERF_CHAIN_MAX = 127 }; /* perf shows no more of a stac
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW)
 
+/* Whose an event is. */
+enum perf_side { PERF_GUEST, PERF_HOST, PERF_SIDES };
+
 /* What is in a trace; known of a file that is written before it is read, or else afterwards. */
 struct perf_events {
-	uint8_t has[PERF_IDS / 8]; /* by id: there are some, and their format */
-	uint64_t first, last;	   /* times */
+	uint8_t has[PERF_SIDES][PERF_IDS / 8]; /* by id: there are some, and their format */
+	uint64_t first, last;		       /* times */
 	bool any;
 	bool calls; /* of the function tracers, or stacks */
 };
 
-static inline bool perf_has(const struct perf_events *e, int id)
+static inline bool perf_has(const struct perf_events *e, enum perf_side side, int id)
 {
-	return e->has[id / 8] >> id % 8 & 1;
+	return e->has[side][id / 8] >> id % 8 & 1;
 }
 
-static inline void perf_set(struct perf_events *e, int id)
+static inline void perf_set(struct perf_events *e, enum perf_side side, int id)
 {
-	e->has[id / 8] |= (uint8_t)(1U << id % 8);
+	e->has[side][id / 8] |= (uint8_t)(1U << id % 8);
 }
 
 /* How samples name their event; 0 names none. */
-static inline uint64_t perf_sample_id(int id)
+static inline uint64_t perf_sample_id(enum perf_side side, int id)
 {
-	return (uint64_t)id + 1;
+	return (uint64_t)side * PERF_IDS + (uint64_t)id + 1;
 }
+
+/* --- perf-formats.c: the formats of events, with numbers and names for perf --------------------
+ */
+
+struct perf_formats;
+
+/* NULL: no memory. */
+struct perf_formats *perf_formats_new(struct export *x);
+void perf_formats_free(struct perf_formats *f); /* NULL is allowed */
+/* Whether the file has a format of this event, which perf can read, too. */
+bool perf_formats_knows(const struct perf_formats *f, enum perf_side side, int id);
+/* Whether such events of the guest's tell of a stack. */
+bool perf_formats_is_call(const struct perf_formats *f, int id);
+/* Of one that is known: what its records have as their common_type, and its name, "system:name". */
+uint16_t perf_formats_number(const struct perf_formats *f, enum perf_side side, int id);
+void perf_formats_name(const struct perf_formats *f, enum perf_side side, int id,
+		       char name[NAMES_LEN]);
+/* Those of all events that there are, as what perf calls tracing data. */
+void perf_formats_add(const struct perf_formats *f, const struct perf_events *e, struct text *t);
 
 /* --- perf-parts.c: what a file tells beside its records --------------------------------------- */
 
-struct perf_parts;
-
-/* What can be known of the formats before. NULL: no memory. */
-struct perf_parts *perf_parts_new(struct export *x);
-void perf_parts_free(struct perf_parts *p); /* NULL is allowed */
-/* Whether the file has a format of this event, which perf can read, too. */
-bool perf_parts_knows(const struct perf_parts *p, int id);
-/* Whether such events tell of a stack. */
-bool perf_parts_is_call(const struct perf_parts *p, int id);
+struct perf_parts {
+	const struct export_input *in;
+	struct perf_formats *formats;
+};
 
 /* An event as perf has it: how its samples look, and the number that they name it by. */
 struct perf_kind {

@@ -3,6 +3,10 @@
  * perf.c - a perf.data: each event is a sample of its tracepoint, with the record as it is. A file
  * is written as one, which more of perf's commands read; what cannot be written twice is written
  * for a pipe.
+ *
+ * A guest and its host are of one machine there: samples that are told to be of a guest's kernel
+ * (PERF_RECORD_MISC_GUEST_KERNEL) are left out by perf script and perf report that are not told of
+ * guests.
  */
 #include "frontend/export/perf-local.h"
 
@@ -23,15 +27,16 @@ enum { SAMPLE_ID_LEN = 32 };
 
 struct perf {
 	struct export *x;
-	struct perf_parts *parts;
+	struct perf_parts parts;
 	struct perf_calls *calls;
 	struct perf_symbols *symbols;
 	bool is_file;
 	struct perf_events events;
 	uint32_t in_round;
 	const struct decode_event *now;
+	enum perf_side side; /* of now */
 	uint8_t record[UINT16_MAX + 1];
-	uint8_t named[PIDS / 8]; /* tasks, a bit for each */
+	uint8_t named[PERF_SIDES][PIDS / 8]; /* tasks that have the name of that side's, by pid */
 };
 
 /* --- records -----------------------------------------------------------------------------------
@@ -75,28 +80,40 @@ static uint8_t *put_sample_id(const struct perf *p, uint8_t *at)
 static void write_lost(struct perf *p)
 {
 	uint64_t lost = p->now->lost == DECODE_LOST_UNKNOWN ? 1 : p->now->lost;
-	uint8_t *at = bytes_put64(begin_record(p), perf_sample_id(p->now->id));
+	uint8_t *at = bytes_put64(begin_record(p), perf_sample_id(p->side, p->now->id));
 
 	at = bytes_put64(at, lost);
 	end_record(p, put_sample_id(p, at), PERF_RECORD_LOST, 0);
 }
 
-/* The name that the file has of a task. Whoever has the pid 0 is known to perf. */
-static void name_task(struct perf *p)
+static void write_comm(struct perf *p, const char *comm)
 {
 	uint32_t pid = (uint32_t)p->now->pid;
 	char name[NAMES_LEN];
-	const char *comm;
 	uint8_t *at;
 
-	if (!pid || pid >= PIDS || p->named[pid / 8] >> pid % 8 & 1)
-		return;
-	p->named[pid / 8] |= (uint8_t)(1U << pid % 8);
-	comm = tep_data_comm_from_pid(formats_tep(p->x->in->formats), p->now->pid);
 	names_clean(name, comm, strlen(comm));
 	at = bytes_put32(begin_record(p), pid);
 	at = put_text(bytes_put32(at, pid), name);
 	end_record(p, put_sample_id(p, at), PERF_RECORD_COMM, 0);
+}
+
+/*
+ * The name that the file has of a task. Whoever has the pid 0 is known to perf. Of a guest's and
+ * a host's that have the same pid perf makes one, so each time it is the other one it is renamed.
+ */
+static void name_task(struct perf *p)
+{
+	uint32_t pid = (uint32_t)p->now->pid;
+	uint8_t bit = (uint8_t)(1U << pid % 8);
+	struct formats *formats = p->side == PERF_HOST ? p->x->in->host.formats : p->x->in->formats;
+
+	if (!pid || pid >= PIDS || p->named[p->side][pid / 8] & bit)
+		return;
+	p->named[PERF_GUEST][pid / 8] &= (uint8_t)~bit;
+	p->named[PERF_HOST][pid / 8] &= (uint8_t)~bit;
+	p->named[p->side][pid / 8] |= bit;
+	write_comm(p, tep_data_comm_from_pid(formats_tep(formats), p->now->pid));
 }
 
 /* As the kernel tells functions that it makes: this type does without a file that has its code. */
@@ -121,21 +138,24 @@ static uint8_t *put_chain(uint8_t *at, const struct perf_call *call)
 	return at;
 }
 
-/* With its length they fill up a multiple of 8. */
-static uint8_t *put_raw(uint8_t *at, const struct decode_event *ev)
+/* With its length they fill up a multiple of 8. Its common_type is what perf knows it by. */
+static uint8_t *put_raw(const struct perf *p, uint8_t *at)
 {
+	const struct decode_event *ev = p->now;
 	size_t padding = -(ev->len + 4) & 7;
 
 	at = bytes_put32(at, (uint32_t)(ev->len + padding));
 	memcpy(at, ev->data, ev->len);
 	memset(at + ev->len, 0, padding);
+	if (ev->len >= sizeof(uint16_t))
+		bytes_put16(at, perf_formats_number(p->parts.formats, p->side, ev->id));
 	return at + ev->len + padding;
 }
 
 static void write_sample(struct perf *p, const struct perf_call *call)
 {
 	const struct decode_event *ev = p->now;
-	uint8_t *at = bytes_put64(begin_record(p), perf_sample_id(ev->id));
+	uint8_t *at = bytes_put64(begin_record(p), perf_sample_id(p->side, ev->id));
 
 	at = bytes_put64(at, call->ip);
 	at = bytes_put32(at, (uint32_t)ev->pid);
@@ -145,7 +165,7 @@ static void write_sample(struct perf *p, const struct perf_call *call)
 	at = bytes_put64(at, call->period);
 	if (p->events.calls)
 		at = put_chain(at, call);
-	end_record(p, put_raw(at, ev), PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	end_record(p, put_raw(p, at), PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
 }
 
 static void end_round(struct perf *p)
@@ -157,33 +177,37 @@ static void end_round(struct perf *p)
 /* --- what is in the trace ----------------------------------------------------------------------
  */
 
-static bool note(struct perf *p, const struct decode_event *ev)
+static bool can_be_written(const struct perf *p, enum perf_side side, const struct decode_event *ev)
 {
-	if (!perf_parts_knows(p->parts, ev->id) || ev->len > RAW_MAX)
-		return false;
-	perf_set(&p->events, ev->id);
+	return perf_formats_knows(p->parts.formats, side, ev->id) && ev->len <= RAW_MAX;
+}
+
+static void note(struct perf *p, enum perf_side side, const struct decode_event *ev)
+{
+	perf_set(&p->events, side, ev->id);
 	if (!p->events.any || ev->time < p->events.first)
 		p->events.first = ev->time;
 	if (ev->time > p->events.last)
 		p->events.last = ev->time;
 	p->events.any = true;
-	return true;
+	if (side == PERF_GUEST)
+		p->events.calls |= perf_formats_is_call(p->parts.formats, ev->id);
 }
 
 /*
- * Reads the file once more, with all its events. A reader of a pipe is told all kinds of events
+ * Reads a file once more, with all its events. A reader of a pipe is told all kinds of events
  * before the first one; whether samples have a stack has to be known of each way.
  */
-static bool look_ahead(struct perf *p)
+static bool look_ahead(struct perf *p, enum perf_side side, struct dat *dat)
 {
-	struct records *r = records_open(p->x->in->dat, RECORDS_ALL);
+	struct records *r = records_open(dat, RECORDS_ALL);
 	const struct decode_event *ev;
 
 	if (!r)
 		return false;
 	while ((ev = records_next(r)))
-		if (note(p, ev))
-			p->events.calls |= perf_parts_is_call(p->parts, ev->id);
+		if (can_be_written(p, side, ev))
+			note(p, side, ev);
 	records_close(r);
 	return true;
 }
@@ -195,7 +219,7 @@ static void perf_free(void *self)
 {
 	struct perf *p = self;
 
-	perf_parts_free(p->parts);
+	perf_formats_free(p->parts.formats);
 	perf_calls_free(p->calls);
 	perf_symbols_free(p->symbols);
 	free(p);
@@ -203,10 +227,14 @@ static void perf_free(void *self)
 
 static bool make_parts(struct perf *p)
 {
-	p->parts = perf_parts_new(p->x);
+	const struct export_input *in = p->x->in;
+
+	p->parts.in = in;
+	p->parts.formats = perf_formats_new(p->x);
 	p->calls = perf_calls_new(p->x);
-	p->symbols = perf_symbols_new(p->x->in->formats, write_symbol, p);
-	return p->parts && p->calls && p->symbols && look_ahead(p);
+	p->symbols = perf_symbols_new(in->formats, write_symbol, p);
+	return p->parts.formats && p->calls && p->symbols && look_ahead(p, PERF_GUEST, in->dat) &&
+	       (!in->host.records || look_ahead(p, PERF_HOST, in->host.dat));
 }
 
 static void *perf_begin(struct export *x)
@@ -224,7 +252,7 @@ static void *perf_begin(struct export *x)
 	if (p->is_file)
 		perf_head_begin_file(x);
 	else
-		perf_head_write_pipe(x, p->parts, &p->events);
+		perf_head_write_pipe(x, &p->parts, &p->events);
 	return p;
 }
 
@@ -238,25 +266,48 @@ static bool tell_symbols(struct perf *p, const struct perf_call *call)
 	return told && perf_symbols_event(p->symbols, p->now);
 }
 
+/* False: it is left out. */
+static bool go_on(struct perf *p, enum perf_side side, const struct decode_event *ev)
+{
+	if (!can_be_written(p, side, ev)) {
+		p->x->result.left_out++;
+		return false;
+	}
+	p->now = ev;
+	p->side = side;
+	name_task(p);
+	if (ev->lost)
+		write_lost(p);
+	return true;
+}
+
+static void add_sample(struct perf *p, const struct perf_call *call)
+{
+	write_sample(p, call);
+	if (++p->in_round == ROUND)
+		end_round(p);
+}
+
 static void perf_event(void *self, const struct decode_event *ev)
 {
 	struct perf *p = self;
 	struct perf_call call;
 
-	if (!perf_parts_knows(p->parts, ev->id) || ev->len > RAW_MAX) {
-		p->x->result.left_out++;
+	if (!go_on(p, PERF_GUEST, ev))
 		return;
-	}
-	p->now = ev;
 	perf_calls_event(p->calls, ev, &call);
-	name_task(p);
-	if (ev->lost)
-		write_lost(p);
 	if (!tell_symbols(p, &call))
 		p->x->failed = true;
-	write_sample(p, &call);
-	if (++p->in_round == ROUND)
-		end_round(p);
+	add_sample(p, &call);
+}
+
+/* Names of the host's functions are not told: what has the same address in the guest is. */
+static void perf_host_event(void *self, const struct decode_event *ev)
+{
+	static const struct perf_call nowhere = {.period = 1};
+
+	if (go_on(self, PERF_HOST, ev))
+		add_sample(self, &nowhere);
 }
 
 static void perf_end(void *self)
@@ -266,7 +317,7 @@ static void perf_end(void *self)
 	/* A file without any record is taken for one that was never finished. */
 	end_round(p);
 	if (p->is_file)
-		perf_head_end_file(p->x, p->parts, &p->events);
+		perf_head_end_file(p->x, &p->parts, &p->events);
 }
 
 const struct export_format export_perf = {
@@ -275,6 +326,7 @@ const struct export_format export_perf = {
 	.binary = true,
 	.begin = perf_begin,
 	.event = perf_event,
+	.host_event = perf_host_event,
 	.end = perf_end,
 	.free = perf_free,
 };

@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* host-scene.h - a host's trace for tests: two threads that run vCPUs 0 and 1 of a guest. */
+/*
+ * host-scene.h - a host's trace for tests: two threads that run vCPUs 0 and 1 of a guest. Its
+ * events have ids that others have in the guest's traces of tests.
+ */
 #ifndef HVTRACE_TESTS_HOST_SCENE_H
 #define HVTRACE_TESTS_HOST_SCENE_H
 
 #include "tests/unit/decode-world.h"
 
-enum { HOST_EXIT = 400, HOST_ENTRY = 401, HOST_SWITCH = 402, HOST_TID = 1000, HOST_PAGES = 2 };
+enum { HOST_EXIT = 300, HOST_ENTRY = 301, HOST_SWITCH = 302, HOST_TID = 1000, HOST_PAGES = 2 };
 
 #define HOST_GUEST_ID UINT64_C(0x5566778899aabbcc) /* of the guest's trace */
 
 static const struct dat_format host_formats[] = {
 	{"kvm",
-	 {"name: kvm_exit\nID: 400\n" MADE_COMMON
+	 {"name: kvm_exit\nID: 300\n" MADE_COMMON
 	  "\tfield:unsigned int exit_reason;\toffset:8;\tsize:4;\tsigned:0;\n"
 	  "\nprint fmt: \"vcpu 0 reason %s rip 0x0\", __print_symbolic(REC->exit_reason, "
 	  "{ 1, \"npf\" }, { 2, \"hlt\" })\n",
 	  0}},
 	{"kvm",
-	 {"name: kvm_entry\nID: 401\n" MADE_COMMON
+	 {"name: kvm_entry\nID: 301\n" MADE_COMMON
 	  "\tfield:unsigned int vcpu_id;\toffset:8;\tsize:4;\tsigned:0;\n"
 	  "\nprint fmt: \"vcpu %u\", REC->vcpu_id\n",
 	  0}},
 	{"sched",
-	 {"name: sched_switch\nID: 402\n" MADE_COMMON
+	 {"name: sched_switch\nID: 302\n" MADE_COMMON
 	  "\tfield:char next_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
 	  "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
 	  "\tfield:pid_t next_pid;\toffset:28;\tsize:4;\tsigned:1;\n"
@@ -88,6 +91,19 @@ static inline void host_switch(struct host_scene *s, uint64_t at, int32_t prev, 
 				      .state = state};
 
 	host_event(s, at, &r);
+}
+
+/* The trace of made-trace.h, as one of this host's guest. */
+static inline struct dat *host_open_guest(void)
+{
+	static const uint64_t guest_id = HOST_GUEST_ID;
+	static const struct made_option id[] = {{DAT_OPTION_TRACEID, &guest_id, sizeof(guest_id)},
+						{0, NULL, 0}};
+	struct made_dat_spec spec = {.version = 7};
+
+	made_trace_spec(&spec);
+	spec.options = id;
+	return made_open(&spec);
 }
 
 static inline struct dat *host_open_scene(struct host_scene *s)

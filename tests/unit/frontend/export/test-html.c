@@ -195,9 +195,6 @@ static void test_running(void **state)
 /* A track of the host's for vCPU 1, with an exit, and in that a time without a processor. */
 static void test_host(void **state)
 {
-	static const uint64_t guest_id = HOST_GUEST_ID;
-	static const struct made_option id[] = {{DAT_OPTION_TRACEID, &guest_id, sizeof(guest_id)},
-						{0, NULL, 0}};
 	static const uint8_t want[] = {
 		0x0f, 0,   7,	 1,
 		0,    0, /* TELL a track: its kind, vCPU, buffer and name */
@@ -206,7 +203,6 @@ static void test_host(void **state)
 		0x01, 100, 0x01, 100, /* END both */
 	};
 	struct host_scene s = {.nr = 0};
-	struct made_dat_spec spec = {.version = 7};
 	struct decode_world guest, host;
 	struct exported e;
 	struct bytes b;
@@ -218,9 +214,7 @@ static void test_host(void **state)
 	host_switch(&s, MADE_T0 - 900, HOST_TID + 1, 5, 0);
 	host_switch(&s, MADE_T0 - 800, 5, HOST_TID + 1, 1);
 	host_entry(&s, MADE_T0 - 700, HOST_TID + 1);
-	made_trace_spec(&spec);
-	spec.options = id;
-	guest = decode_world_of(made_open(&spec));
+	guest = decode_world_of(host_open_guest());
 	host = decode_world_of(host_open_scene(&s));
 	e = export_both(&guest, &host, "html");
 	b = read_stream(e.text, "records", 1 << 16, &nr);

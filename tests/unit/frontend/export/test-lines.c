@@ -152,9 +152,6 @@ static void test_folded(void **state)
 /* What the host did with the guest's vCPUs, beside what these did. */
 static void test_host(void **state)
 {
-	static const uint64_t guest_id = HOST_GUEST_ID;
-	static const struct made_option id[] = {{DAT_OPTION_TRACEID, &guest_id, sizeof(guest_id)},
-						{0, NULL, 0}};
 	static const char slices[] =
 		"\"ts\":999999.000,\"name\":\"npf\"},\n"
 		"{\"ph\":\"B\",\"pid\":67108871,\"tid\":1,\"ts\":999999.100,"
@@ -162,7 +159,6 @@ static void test_host(void **state)
 		"{\"ph\":\"E\",\"pid\":67108871,\"tid\":1,\"ts\":999999.200},\n"
 		"{\"ph\":\"E\",\"pid\":67108871,\"tid\":1,\"ts\":999999.300},\n";
 	struct host_scene s = {.nr = 0};
-	struct made_dat_spec spec = {.version = 7};
 	struct decode_world guest, host;
 	struct exported e;
 
@@ -175,12 +171,11 @@ static void test_host(void **state)
 	for (int i = 0; i < 3; i++) {
 		static const char *const formats[] = {"chrome", "csv", "folded"};
 
-		made_trace_spec(&spec);
-		spec.options = id;
-		guest = decode_world_of(made_open(&spec));
+		guest = decode_world_of(host_open_guest());
 		host = decode_world_of(host_open_scene(&s));
 		assert_true(export_is_host(host.d, guest.d));
 		assert_false(export_is_host(guest.d, host.d));
+		assert_int_equal(export_takes_host(export_find(formats[i])), i < 2);
 		e = export_both(&guest, &host, formats[i]);
 		if (!i && !strstr(e.text, slices))
 			fail_msg("%.1000s", e.text);

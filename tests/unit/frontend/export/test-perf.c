@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-perf.c - what is written for perf, as a file and for a pipe, read back record by record. */
 #include "tests/unit/export-world.h"
+#include "tests/unit/host-scene.h"
 #include "tests/unit/read-perf.h"
 
 #include <inttypes.h>
@@ -31,10 +32,12 @@ static struct exported export_piped(struct dat *d)
 	return e;
 }
 
+/* Those of a host's have an h before their id. */
 static void put_sample(const struct read_perf_record *r, FILE *out)
 {
-	fprintf(out, "%d:%" PRIu64 " %d [%u] %" PRIx64 " %" PRIu64, (int)r->id - 1,
-		r->time - MADE_T0, r->pid, r->cpu, r->ip & 0xffff, r->period);
+	fprintf(out, "%s%d:%" PRIu64 " %d [%u] %" PRIx64 " %" PRIu64, r->id > 65536 ? "h" : "",
+		(int)(r->id - 1) % 65536, r->time - MADE_T0, r->pid, r->cpu, r->ip & 0xffff,
+		r->period);
 	for (uint64_t i = 1; i < r->nr; i++)
 		fprintf(out, "%c%" PRIx64, i > 1 ? '<' : ' ',
 			read_perf_u64(r->chain + 8 * i) & 0xffff);
@@ -202,6 +205,105 @@ static void test_lost(void **state)
 	free(e.text);
 }
 
+static struct exported with_host(struct host_scene *h, struct scene *s)
+{
+	struct decode_world guest = decode_world_of(scene_open(s));
+	struct decode_world host = decode_world_of(host_open_scene(h));
+	struct exported e = export_both(&guest, &host, "perf");
+
+	decode_world_end(&guest);
+	decode_world_end(&host);
+	return e;
+}
+
+/* A guest's task has the pid of the thread that runs a vCPU, and an event the id of another one. */
+static struct exported a_guest_and_its_host(void)
+{
+	static struct scene s;
+	struct host_scene h = {.nr = 0};
+
+	s = (struct scene){0};
+	scene_page(&s, 0);
+	scene_switch(&s, 100, 1, HOST_TID);
+	scene_switch(&s, 300, HOST_TID, 1);
+	scene_switch(&s, 700, HOST_TID, 1);
+	host_page(&h, MADE_T0 + 200, 0);
+	host_exit(&h, MADE_T0 + 200, HOST_TID, 1);
+	host_switch(&h, MADE_T0 + 400, HOST_TID, 7, 0);
+	host_entry(&h, MADE_T0 + 500, HOST_TID);
+	host_page(&h, MADE_T0 + 600, 3);
+	host_exit(&h, MADE_T0 + 600, HOST_TID + 1, 2);
+	return with_host(&h, &s);
+}
+
+static void test_host(void **state)
+{
+	static const char expected[] = "1 is init\n300:100 1 [0] 0 1\n"
+				       "1000 is CPU 0/KVM\nh300:200 1000 [0] 0 1\n"
+				       "1000 is <...>\n300:300 1000 [0] 0 1\n"
+				       "1000 is CPU 0/KVM\nh302:400 1000 [0] 0 1\n"
+				       "h301:500 1000 [0] 0 1\n"
+				       "1001 is CPU 1/KVM\nlost 3\nh300:600 1001 [0] 0 1\n"
+				       "1000 is <...>\n300:700 1000 [0] 0 1\n";
+	struct exported e = a_guest_and_its_host();
+	struct read_perf p;
+	char *text = lines_of(&e, &p);
+
+	(void)state;
+	assert_string_equal(text, expected);
+	assert_int_equal(e.result.events, 7);
+	assert_int_equal(e.result.left_out, 0);
+	free(text);
+	free(e.text);
+}
+
+/* The number that perf's table of formats has of an event. */
+static unsigned int number_of(const struct read_perf *p, const char *name)
+{
+	const char *at = p->tracing ? memmem(p->tracing, p->tracing_len, name, strlen(name)) : NULL;
+	unsigned int id;
+
+	assert_non_null(at);
+	assert_int_equal(sscanf(at + strlen(name), "ID: %u\n", &id), 1);
+	return id;
+}
+
+/* Records are of the event that the number is of. */
+static void check_numbers(struct read_perf *p, unsigned int guest, unsigned int host)
+{
+	struct read_perf_record r;
+
+	while (read_perf_next(p, &r) == 1) {
+		if (r.type == PERF_RECORD_SAMPLE && r.id == MADE_SWITCH + 1)
+			assert_int_equal(read_perf_u32(r.raw) & 0xffff, guest);
+		if (r.type == PERF_RECORD_SAMPLE && r.id == 65536 + HOST_EXIT + 1)
+			assert_int_equal(read_perf_u32(r.raw) & 0xffff, host);
+	}
+}
+
+static void test_host_formats(void **state)
+{
+	struct exported e = a_guest_and_its_host();
+	struct read_perf p;
+	unsigned int exit, entry, other;
+
+	(void)state;
+	assert_true(read_perf_begin(&p, e.text, e.len));
+	exit = number_of(&p, "name: kvm_exit\n");
+	entry = number_of(&p, "name: kvm_entry\n");
+	other = number_of(&p, "name: sched_switch\n");
+	assert_int_equal(other, MADE_SWITCH);
+	assert_int_not_equal(exit, entry);
+	assert_int_equal(p.nr_attrs, 4);
+	for (size_t i = 0; i < p.nr_attrs; i++)
+		for (size_t k = 0; k < i; k++)
+			assert_int_not_equal(p.config[i], p.config[k]);
+	assert_true(p.tracing && memmem(p.tracing, p.tracing_len, "host_kvm", 9));
+	assert_true(p.tracing && memmem(p.tracing, p.tracing_len, "host_sched", 11));
+	check_numbers(&p, other, exit);
+	free(e.text);
+}
+
 /* perf is told of some event, and has some record: it refuses a file without. */
 static void test_empty(void **state)
 {
@@ -225,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_file),	 cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_function), cmocka_unit_test(test_events),
 		cmocka_unit_test(test_lost),	 cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_host),	 cmocka_unit_test(test_host_formats),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
