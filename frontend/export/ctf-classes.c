@@ -5,6 +5,7 @@
 #include "frontend/decode/fields.h"
 #include "frontend/decode/print.h"
 #include "frontend/export/names.h"
+#include "frontend/lib/json.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -41,11 +42,19 @@ struct ctf_classes {
 /* --- fields ------------------------------------------------------------------------------------
  */
 
+/* To the library numbers of a byte may be a text, too; those of an instruction or an address are
+ * none. */
+static bool is_text(const struct tep_format_field *field)
+{
+	return field->flags & TEP_FIELD_IS_STRING && strstr(field->type, "char") &&
+	       !strstr(field->type, "unsigned");
+}
+
 static struct member member_of(const struct tep_format_field *field)
 {
 	struct member m = {.field = field, .shape = SHAPE_ARRAY, .size = 1};
 
-	if (field->flags & TEP_FIELD_IS_STRING)
+	if (is_text(field))
 		m.shape = SHAPE_TEXT;
 	else if (field->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC))
 		m.size = fields_element(field);
@@ -226,14 +235,17 @@ static bool set_common_context(const struct ctf_classes *c)
 	return set;
 }
 
-/* What the clock counts from is not told by all files: when the guest booted, if they do not. */
-static bool make_clock(struct ctf_classes *c, bt_self_component *self)
+/* What the clock counts from is not told by all files: when who has it booted, if they do not. */
+static bool make_clock(struct ctf_classes *c, const struct ctf_clock *clock,
+		       bt_self_component *self)
 {
 	c->clock = c->lib->bt_clock_class_create(self);
-	if (!c->clock || c->lib->bt_clock_class_set_name(c->clock, "guest"))
+	if (!c->clock || c->lib->bt_clock_class_set_name(c->clock, clock->name))
 		return false;
 	c->lib->bt_clock_class_set_frequency(c->clock, 1000000000);
 	c->lib->bt_clock_class_set_origin_is_unix_epoch(c->clock, BT_FALSE);
+	if (clock->uuid)
+		c->lib->bt_clock_class_set_uuid(c->clock, clock->uuid);
 	return true;
 }
 
@@ -247,7 +259,8 @@ static bool make_stream(struct ctf_classes *c)
 	return set_packet_context(c) && set_common_context(c);
 }
 
-struct ctf_classes *ctf_classes_new(struct formats *f, bt_self_component *self)
+struct ctf_classes *ctf_classes_new(struct formats *f, const struct ctf_clock *clock,
+				    bt_self_component *self)
 {
 	struct ctf_classes *c = calloc(1, sizeof(*c));
 
@@ -258,7 +271,7 @@ struct ctf_classes *ctf_classes_new(struct formats *f, bt_self_component *self)
 	trace_seq_init(&c->text);
 	c->event = calloc(IDS, sizeof(*c->event));
 	c->trace = c->lib->bt_trace_class_create(self);
-	if (c->event && c->trace && make_clock(c, self) && make_stream(c))
+	if (c->event && c->trace && make_clock(c, clock, self) && make_stream(c))
 		return c;
 	ctf_classes_free(c);
 	return NULL;
@@ -299,11 +312,31 @@ static bt_field *borrow(const struct ctf_classes *c, bt_field *of, size_t i)
 	return c->lib->bt_field_structure_borrow_member_field_by_index(of, i);
 }
 
+static bool append_text(const struct ctf_classes *c, bt_field *to, const char *text, size_t len)
+{
+	return !len || !c->lib->bt_field_string_append_with_length(to, text, len);
+}
+
+/* Bytes that are no text become question marks. */
 static bool fill_text(const struct ctf_classes *c, bt_field *to, const char *text, size_t len)
 {
+	size_t at = 0, good = 0;
+
+	len = strnlen(text, len);
 	/* The library hands out fields once more, with what was in them. */
 	c->lib->bt_field_string_clear(to);
-	return !c->lib->bt_field_string_append_with_length(to, text, strnlen(text, len));
+	while (at + good < len) {
+		size_t n = utf8_len((const uint8_t *)text + at + good, len - at - good);
+
+		good += n;
+		if (n)
+			continue;
+		if (!append_text(c, to, text + at, good) || !append_text(c, to, "?", 1))
+			return false;
+		at += good + 1;
+		good = 0;
+	}
+	return append_text(c, to, text + at, good);
 }
 
 static void fill_number(const struct ctf_classes *c, bt_field *to,

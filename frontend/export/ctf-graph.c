@@ -95,7 +95,7 @@ static const bt_component_source *add_source(struct ctf_graph *g)
 	return source;
 }
 
-static const bt_component_sink *add_sink(struct ctf_graph *g, const char *folder)
+static const bt_component_sink *add_sink(struct ctf_graph *g, const char *folder, bool several)
 {
 	const struct ctf_library *lib = g->lib;
 	const bt_component_class_sink *of =
@@ -104,7 +104,7 @@ static const bt_component_sink *add_sink(struct ctf_graph *g, const char *folder
 	bt_value *params = lib->bt_value_map_create();
 
 	if (of && params && !lib->bt_value_map_insert_string_entry(params, "path", folder) &&
-	    !lib->bt_value_map_insert_bool_entry(params, "assume-single-trace", BT_TRUE) &&
+	    !lib->bt_value_map_insert_bool_entry(params, "assume-single-trace", !several) &&
 	    !lib->bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE) &&
 	    lib->bt_graph_add_sink_component(g->graph, of, "files", params, BT_LOGGING_LEVEL_NONE,
 					     &sink))
@@ -136,18 +136,18 @@ static bool run(struct ctf_graph *g)
 	return !g->failed;
 }
 
-static bool make_graph(struct ctf_graph *g, const char *folder)
+static bool make_graph(struct ctf_graph *g, const char *folder, bool several)
 {
 	const bt_component_source *source;
 	const bt_component_sink *sink;
 
 	g->graph = g->lib->bt_graph_create(0);
 	source = g->graph ? add_source(g) : NULL;
-	sink = source ? add_sink(g, folder) : NULL;
+	sink = source ? add_sink(g, folder, several) : NULL;
 	return sink && connect(g, source, sink) && run(g) && g->iterator;
 }
 
-struct ctf_graph *ctf_graph_new(const char *folder,
+struct ctf_graph *ctf_graph_new(const char *folder, bool several,
 				bool (*make)(void *arg, bt_self_component *self), void *arg)
 {
 	struct ctf_graph *g = calloc(1, sizeof(*g));
@@ -157,7 +157,7 @@ struct ctf_graph *ctf_graph_new(const char *folder,
 	g->lib = ctf_library();
 	g->make = make;
 	g->arg = arg;
-	if (make_graph(g, folder))
+	if (make_graph(g, folder, several))
 		return g;
 	g->lib->bt_current_thread_clear_error();
 	ctf_graph_free(g);

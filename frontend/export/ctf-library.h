@@ -15,6 +15,7 @@
 	F(bt_clock_class_set_frequency)                                                            \
 	F(bt_clock_class_set_name)                                                                 \
 	F(bt_clock_class_set_origin_is_unix_epoch)                                                 \
+	F(bt_clock_class_set_uuid)                                                                 \
 	F(bt_component_class_source_create)                                                        \
 	F(bt_component_class_source_put_ref)                                                       \
 	F(bt_component_class_source_set_initialize_method)                                         \
@@ -87,6 +88,7 @@
 	F(bt_trace_create)                                                                         \
 	F(bt_trace_put_ref)                                                                        \
 	F(bt_trace_set_environment_entry_string)                                                   \
+	F(bt_trace_set_name)                                                                       \
 	F(bt_value_map_create)                                                                     \
 	F(bt_value_map_insert_bool_entry)                                                          \
 	F(bt_value_map_insert_string_entry)                                                        \

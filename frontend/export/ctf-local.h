@@ -10,8 +10,16 @@
 
 struct ctf_classes;
 
+/* What the times are of. */
+struct ctf_clock {
+	const char *name;
+	const uint8_t
+		*uuid; /* of 16 bytes, the same in all traces that it is the clock of, or NULL */
+};
+
 /* A class of streams with packets, of a clock in nanoseconds. NULL: no memory. */
-struct ctf_classes *ctf_classes_new(struct formats *f, bt_self_component *self);
+struct ctf_classes *ctf_classes_new(struct formats *f, const struct ctf_clock *clock,
+				    bt_self_component *self);
 void ctf_classes_free(struct ctf_classes *c); /* NULL is allowed */
 bt_trace_class *ctf_classes_trace(const struct ctf_classes *c);
 bt_stream_class *ctf_classes_stream(const struct ctf_classes *c);
@@ -25,8 +33,11 @@ bool ctf_classes_fill(struct ctf_classes *c, const struct decode_event *ev, bt_e
 
 struct ctf_graph;
 
-/* make() is called with arg while the source comes to be. NULL: no memory, or it cannot be. */
-struct ctf_graph *ctf_graph_new(const char *folder,
+/*
+ * A trace goes into the folder; if there are several, each into one there that has its name. make()
+ * is called with arg while the source comes to be. NULL: no memory, or it cannot be.
+ */
+struct ctf_graph *ctf_graph_new(const char *folder, bool several,
 				bool (*make)(void *arg, bt_self_component *self), void *arg);
 /* The files are complete once it has ended and is gone. NULL is allowed. */
 void ctf_graph_free(struct ctf_graph *g);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * ctf.c - a folder with a trace of the Common Trace Format 1.8, for babeltrace2 and Trace Compass.
- * Each vCPU has a stream, of packets between which the events are that were lost.
+ * Each vCPU has a stream, of packets between which the events are that were lost. With a host's
+ * events there are two traces, since they are of two kernels: numbers of CPUs and tasks of one mean
+ * nothing in the other. By its UUID readers know that they have one clock.
  */
+#include "frontend/dat/bytes.h"
 #include "frontend/export/ctf-local.h"
 #include "frontend/export/machine.h"
 
@@ -13,8 +16,19 @@
 /* A stream has a file that stays open. */
 enum { STREAMS_MAX = 512, PACKET_EVENTS = 8192 };
 
-/* Of a vCPU, in a buffer. */
+/* A trace, and whose it is. */
+struct side {
+	const char *name;
+	const struct dat *dat;
+	struct formats *formats;
+	struct ctf_classes *classes;
+	bt_trace *trace;
+	bool any; /* streams */
+};
+
+/* Of a CPU, in a buffer. */
 struct stream {
+	const struct side *side;
 	size_t buffer;
 	unsigned int cpu;
 	bt_stream *of;
@@ -23,12 +37,14 @@ struct stream {
 	uint32_t nr;	   /* events in the packet */
 };
 
+enum { GUEST, HOST, SIDES };
+
 struct ctf {
 	struct export *x;
 	const struct ctf_library *lib;
 	struct ctf_graph *graph;
-	struct ctf_classes *classes;
-	bt_trace *trace;
+	struct side side[SIDES];
+	size_t nr_sides;
 	struct stream stream[STREAMS_MAX];
 	size_t nr;
 };
@@ -42,9 +58,9 @@ static void send(struct ctf *c, bt_message *message)
 /* --- streams and their packets -----------------------------------------------------------------
  */
 
-static void name_stream(const struct ctf *c, const struct stream *s, char name[NAMES_LEN])
+static void name_stream(const struct stream *s, char name[NAMES_LEN])
 {
-	const char *buffer = dat_buffer(c->x->in->dat, s->buffer)->name;
+	const char *buffer = dat_buffer(s->side->dat, s->buffer)->name;
 	char clean[NAMES_LEN];
 
 	names_clean(clean, buffer, strlen(buffer));
@@ -52,31 +68,33 @@ static void name_stream(const struct ctf *c, const struct stream *s, char name[N
 }
 
 /* NULL: there are too many, or no memory. */
-static struct stream *make_stream(struct ctf *c, const struct decode_event *ev)
+static struct stream *make_stream(struct ctf *c, struct side *side, const struct decode_event *ev)
 {
 	struct stream *s = &c->stream[c->nr];
 	char name[NAMES_LEN];
 
 	if (c->nr == STREAMS_MAX)
 		return NULL;
-	*s = (struct stream){.buffer = ev->buffer, .cpu = ev->cpu, .last = ev->time};
-	s->of = c->lib->bt_stream_create(ctf_classes_stream(c->classes), c->trace);
-	name_stream(c, s, name);
+	*s = (struct stream){.side = side, .buffer = ev->buffer, .cpu = ev->cpu, .last = ev->time};
+	s->of = c->lib->bt_stream_create(ctf_classes_stream(side->classes), side->trace);
+	name_stream(s, name);
 	if (!s->of || c->lib->bt_stream_set_name(s->of, name)) {
 		c->x->failed = true;
 		return NULL;
 	}
 	c->nr++;
+	side->any = true;
 	send(c, c->lib->bt_message_stream_beginning_create(ctf_graph_iterator(c->graph), s->of));
 	return s;
 }
 
-static struct stream *stream_of(struct ctf *c, const struct decode_event *ev)
+static struct stream *stream_of(struct ctf *c, struct side *side, const struct decode_event *ev)
 {
 	for (size_t i = 0; i < c->nr; i++)
-		if (c->stream[i].cpu == ev->cpu && c->stream[i].buffer == ev->buffer)
+		if (c->stream[i].cpu == ev->cpu && c->stream[i].buffer == ev->buffer &&
+		    c->stream[i].side == side)
 			return &c->stream[i];
-	return make_stream(c, ev);
+	return make_stream(c, side, ev);
 }
 
 static void begin_packet(struct ctf *c, struct stream *s, uint64_t time)
@@ -127,36 +145,53 @@ static void lose(struct ctf *c, struct stream *s, const struct decode_event *ev)
 /* --- the trace ---------------------------------------------------------------------------------
  */
 
-static void set_text(struct ctf *c, const char *name, const char *text)
+static void set_text(struct ctf *c, const struct side *side, const char *name, const char *text)
 {
-	if (text && c->lib->bt_trace_set_environment_entry_string(c->trace, name, text))
+	if (text && c->lib->bt_trace_set_environment_entry_string(side->trace, name, text))
 		c->x->failed = true;
 }
 
-static void describe(struct ctf *c)
+static void describe(struct ctf *c, const struct side *side)
 {
-	const struct dat_info *info = dat_info(c->x->in->dat);
+	const struct dat_info *info = dat_info(side->dat);
 	char word[NAMES_LEN];
 
-	set_text(c, "domain", "kernel");
-	set_text(c, "sysname", machine_uname(info, MACHINE_SYSTEM, word));
-	set_text(c, "hostname", machine_uname(info, MACHINE_NODE, word));
-	set_text(c, "kernel_release", machine_uname(info, MACHINE_RELEASE, word));
-	set_text(c, "trace_clock",
+	set_text(c, side, "domain", "kernel");
+	set_text(c, side, "sysname", machine_uname(info, MACHINE_SYSTEM, word));
+	set_text(c, side, "hostname", machine_uname(info, MACHINE_NODE, word));
+	set_text(c, side, "kernel_release", machine_uname(info, MACHINE_RELEASE, word));
+	set_text(c, side, "trace_clock",
 		 info->clock ? names_clean(word, info->clock, strlen(info->clock)) : NULL);
 }
 
-static bool make_trace(void *arg, bt_self_component *self)
+static bool make_side(struct ctf *c, struct side *side, const struct ctf_clock *clock,
+		      bt_self_component *self)
+{
+	side->classes = ctf_classes_new(side->formats, clock, self);
+	if (side->classes)
+		side->trace = c->lib->bt_trace_create(ctf_classes_trace(side->classes));
+	if (!side->trace || (c->nr_sides > 1 && c->lib->bt_trace_set_name(side->trace, side->name)))
+		return false;
+	describe(c, side);
+	return !c->x->failed;
+}
+
+/* With a host the times are by its clock. */
+static bool make_traces(void *arg, bt_self_component *self)
 {
 	struct ctf *c = arg;
+	struct ctf_clock clock = {.name = c->side[c->nr_sides - 1].name};
+	uint8_t uuid[16];
 
-	c->classes = ctf_classes_new(c->x->in->formats, self);
-	if (c->classes)
-		c->trace = c->lib->bt_trace_create(ctf_classes_trace(c->classes));
-	if (!c->trace)
-		return false;
-	describe(c);
-	return !c->x->failed;
+	if (c->nr_sides > 1) {
+		bytes_put64(uuid, dat_info(c->side[HOST].dat)->trace_id);
+		bytes_put64(uuid + 8, dat_info(c->side[GUEST].dat)->trace_id);
+		clock.uuid = uuid;
+	}
+	for (size_t i = 0; i < c->nr_sides; i++)
+		if (!make_side(c, &c->side[i], &clock, self))
+			return false;
+	return true;
 }
 
 /* --- the format --------------------------------------------------------------------------------
@@ -170,10 +205,17 @@ static void ctf_free(void *self)
 		c->lib->bt_packet_put_ref(c->stream[i].packet);
 		c->lib->bt_stream_put_ref(c->stream[i].of);
 	}
-	c->lib->bt_trace_put_ref(c->trace);
-	ctf_classes_free(c->classes);
+	for (size_t i = 0; i < c->nr_sides; i++) {
+		c->lib->bt_trace_put_ref(c->side[i].trace);
+		ctf_classes_free(c->side[i].classes);
+	}
 	ctf_graph_free(c->graph);
 	free(c);
+}
+
+static void add_side(struct ctf *c, const char *name, const struct dat *dat, struct formats *f)
+{
+	c->side[c->nr_sides++] = (struct side){.name = name, .dat = dat, .formats = f};
 }
 
 static void *ctf_begin(struct export *x)
@@ -184,7 +226,10 @@ static void *ctf_begin(struct export *x)
 		return NULL;
 	c->x = x;
 	c->lib = ctf_library();
-	c->graph = ctf_graph_new(x->in->folder, make_trace, c);
+	add_side(c, "guest", x->in->dat, x->in->formats);
+	if (x->in->host.records)
+		add_side(c, "host", x->in->host.dat, x->in->host.formats);
+	c->graph = ctf_graph_new(x->in->folder, c->nr_sides > 1, make_traces, c);
 	if (c->graph)
 		return c;
 	ctf_free(c);
@@ -198,8 +243,8 @@ static void send_event(struct ctf *c, struct stream *s, const bt_event_class *of
 		c->lib->bt_message_event_create_with_packet_and_default_clock_snapshot(
 			ctf_graph_iterator(c->graph), of, s->packet, ev->time);
 
-	if (message &&
-	    !ctf_classes_fill(c->classes, ev, c->lib->bt_message_event_borrow_event(message))) {
+	if (message && !ctf_classes_fill(s->side->classes, ev,
+					 c->lib->bt_message_event_borrow_event(message))) {
 		c->lib->bt_message_put_ref(message);
 		message = NULL;
 	}
@@ -208,13 +253,12 @@ static void send_event(struct ctf *c, struct stream *s, const bt_event_class *of
 	s->nr++;
 }
 
-static void ctf_event(void *self, const struct decode_event *ev)
+static void add_event(struct ctf *c, struct side *side, const struct decode_event *ev)
 {
-	struct ctf *c = self;
-	const bt_event_class *of = formats_event(c->x->in->formats, ev->id)
-					   ? ctf_classes_event(c->classes, ev->id)
+	const bt_event_class *of = formats_event(side->formats, ev->id)
+					   ? ctf_classes_event(side->classes, ev->id)
 					   : NULL;
-	struct stream *s = of ? stream_of(c, ev) : NULL;
+	struct stream *s = of ? stream_of(c, side, ev) : NULL;
 
 	if (!s) {
 		c->x->result.left_out++;
@@ -232,11 +276,25 @@ static void ctf_event(void *self, const struct decode_event *ev)
 		end_packet(c, s);
 }
 
+static void ctf_event(void *self, const struct decode_event *ev)
+{
+	struct ctf *c = self;
+
+	add_event(c, &c->side[GUEST], ev);
+}
+
+static void ctf_host_event(void *self, const struct decode_event *ev)
+{
+	struct ctf *c = self;
+
+	add_event(c, &c->side[HOST], ev);
+}
+
 /* A folder without a stream is no trace. */
-static void make_empty_stream(struct ctf *c)
+static void make_empty_stream(struct ctf *c, struct side *side)
 {
 	const struct decode_event none = {0};
-	struct stream *s = make_stream(c, &none);
+	struct stream *s = make_stream(c, side, &none);
 
 	if (s)
 		begin_packet(c, s, 0);
@@ -246,8 +304,9 @@ static void ctf_end(void *self)
 {
 	struct ctf *c = self;
 
-	if (!c->nr)
-		make_empty_stream(c);
+	for (size_t i = 0; i < c->nr_sides; i++)
+		if (!c->side[i].any)
+			make_empty_stream(c, &c->side[i]);
 	for (size_t i = 0; i < c->nr; i++) {
 		end_packet(c, &c->stream[i]);
 		send(c, c->lib->bt_message_stream_end_create(ctf_graph_iterator(c->graph),
@@ -264,6 +323,7 @@ const struct export_format export_ctf = {
 	.missing = ctf_library_missing,
 	.begin = ctf_begin,
 	.event = ctf_event,
+	.host_event = ctf_host_event,
 	.end = ctf_end,
 	.free = ctf_free,
 };

@@ -162,16 +162,21 @@ static int place(void *arg)
 	return rename(t->inner ? t->inner : t->part, t->path) ? -errno : 0;
 }
 
-/* Folders have files in them and no folders. */
-static void empty(const char *path)
+/* A folder with files in it, and maybe folders that have files. */
+static void take_away(int at, const char *path, int depth)
 {
-	DIR *dir = opendir(path);
+	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
 
 	while (dir && (e = readdir(dir)))
-		unlinkat(dirfd(dir), e->d_name, 0);
+		if (unlinkat(fd, e->d_name, 0) && depth && *e->d_name != '.')
+			take_away(fd, e->d_name, depth - 1);
 	if (dir)
 		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	unlinkat(at, path, AT_REMOVEDIR);
 }
 
 /* Nothing, if it is in its place. */
@@ -179,10 +184,8 @@ static int discard(void *arg)
 {
 	const struct target *t = arg;
 
-	if (t->inner) {
-		empty(t->inner);
-		rmdir(t->inner);
-	}
+	if (t->inner)
+		take_away(AT_FDCWD, t->inner, 1);
 	return remove(t->part) ? -errno : 0;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz-export.c - records of any kind and content, in all formats of hvtrace export: what is
- * written stays well formed, and in Perfetto's format slices are balanced and time does not go
- * back. The formats of the events are sound: those that are not are libtraceevent's to cope with.
+ * fuzz-export.c - records of any kind and content, in all formats of hvtrace export, with those of
+ * a host or without: what is written stays well formed, and in Perfetto's format slices are
+ * balanced and time does not go back. The formats of the events are sound: those that are not are
+ * libtraceevent's to cope with.
  */
 #include "tests/unit/export-world.h"
+#include "tests/unit/host-scene.h"
 #include "tests/unit/read-perf.h"
 
 #include "frontend/export/perfetto.pb-c.h"
@@ -85,6 +87,35 @@ static void take_scene(struct input *in, struct scene *s)
 	}
 }
 
+/* Its tasks are those of vCPUs, others, and such as the guest has. */
+static void take_host_record(struct input *in, struct made_page *p)
+{
+	static const uint16_t kinds[] = {HOST_EXIT, HOST_ENTRY, HOST_SWITCH, HOST_SWITCH, 999};
+	unsigned int kind = take(in), task = take(in);
+	struct host_record r = {.type = kinds[kind % 5], .pid = (int32_t)(task % 16)};
+	size_t len = kind & 0x80 ? 8 + take(in) % 32 / 4 * 4 : sizeof(r);
+
+	if (task & 0x10)
+		r.pid += HOST_TID;
+	for (size_t i = 0; i < sizeof(r.comm); i++)
+		r.comm[i] = (char)take(in);
+	r.prev = HOST_TID + (int32_t)(take(in) % 4);
+	r.next = HOST_TID + (int32_t)(take(in) % 4);
+	r.state = take(in);
+	made_page_event(p, p->last + take(in), &r, len);
+}
+
+static void take_host(struct input *in, struct host_scene *s)
+{
+	do {
+		uint64_t at = take(in) << 16;
+
+		host_page(s, MADE_T0 + (take(in) % 8 ? at : -at), take(in) % 4);
+		for (unsigned int i = 0; i < 24 && in->left; i++)
+			take_host_record(in, &s->page[s->nr - 1]);
+	} while (in->left && s->nr < HOST_PAGES);
+}
+
 /* --- what is written ---------------------------------------------------------------------------
  */
 
@@ -154,65 +185,101 @@ static void check_perf(const struct exported *e)
 /* --- a folder ----------------------------------------------------------------------------------
  */
 
-/* What there is not is nothing. */
-static struct exported export_folder(const struct decode_world *w, const char *format)
+/* All files, and those in folders of it. */
+static void empty(const char *folder)
 {
-	char in[] = "/tmp/fuzz-export.XXXXXX", folder[64], name[128];
-	struct exported e = {.text = NULL};
 	const struct dirent *file;
-	DIR *dir;
+	DIR *dir = opendir(folder);
+	char name[320];
 
-	require(mkdtemp(in) != NULL);
-	snprintf(folder, sizeof(folder), "%s/out", in);
-	e.result = export_to_folder(w, format, folder);
-	dir = opendir(folder);
 	while (dir && (file = readdir(dir))) {
-		snprintf(name, sizeof(name), "%s/%.60s", folder, file->d_name);
-		unlink(name);
+		if (*file->d_name == '.')
+			continue;
+		snprintf(name, sizeof(name), "%.160s/%.150s", folder, file->d_name);
+		if (unlink(name))
+			empty(name);
 	}
 	if (dir)
 		closedir(dir);
-	require(!rmdir(folder) && !rmdir(in));
+	rmdir(folder);
+}
+
+/* What there is not is nothing. */
+static struct exported export_folder(const struct decode_world *w, const struct decode_world *host,
+				     const char *format)
+{
+	char in[] = "/tmp/fuzz-export.XXXXXX", folder[64];
+	struct exported e = {.text = NULL};
+
+	require(mkdtemp(in) != NULL);
+	snprintf(folder, sizeof(folder), "%s/out", in);
+	e.result = export_to_folder(w, host, format, folder);
+	empty(folder);
+	require(!rmdir(in));
 	return e;
 }
 
 /* Formats and names are the same each time, and take longer than all the rest. */
-static struct exported export_scene(struct scene *s, const char *format)
+static struct decode_world open_world(struct dat *d, struct formats **formats)
 {
-	static struct formats *formats;
-	struct decode_world w = {.d = scene_open(s)};
-	struct exported e;
+	struct decode_world w = {.d = d};
 
-	if (!formats) {
-		w = decode_world_of(w.d);
-		formats = w.f;
+	if (!*formats) {
+		w = decode_world_of(d);
+		*formats = w.f;
 		records_close(w.r);
 	}
-	w.f = formats;
-	w.r = records_open(w.d, RECORDS_ALL);
+	w.f = *formats;
+	w.r = records_open(d, RECORDS_ALL);
 	require(w.r != NULL);
-	e = export_is_folder(export_find(format)) ? export_folder(&w, format)
-						  : export_in(&w, format);
-	records_close(w.r);
-	dat_close(w.d);
+	return w;
+}
+
+static void close_world(const struct decode_world *w)
+{
+	records_close(w->r);
+	dat_close(w->d);
+}
+
+static struct exported export_scene(struct scene *s, struct host_scene *h, const char *format)
+{
+	static struct formats *formats, *host_formats;
+	struct decode_world w = open_world(scene_open(s), &formats), host;
+	const struct decode_world *with = NULL;
+	struct exported e;
+
+	if (h->nr) {
+		host = open_world(host_open_scene(h), &host_formats);
+		with = &host;
+	}
+	e = export_is_folder(export_find(format)) ? export_folder(&w, with, format)
+						  : export_both(&w, with, format);
+	if (with)
+		close_world(with);
+	close_world(&w);
 	return e;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct scene s;
+	static struct host_scene h;
 	struct input in = {data, size};
+	unsigned int nr = 0, choice;
 	const char *format;
-	unsigned int nr = 0;
 	struct exported e;
 
 	while (export_name(nr))
 		nr++;
 	require(nr > 0);
-	format = export_name(take(&in) % nr);
+	choice = take(&in);
+	format = export_name(choice % nr);
 	s = (struct scene){0};
+	h = (struct host_scene){.nr = 0};
+	if (choice >= 0x80)
+		take_host(&in, &h);
 	take_scene(&in, &s);
-	e = export_scene(&s, format);
+	e = export_scene(&s, &h, format);
 	if (!strcmp(format, "perfetto"))
 		check_perfetto(&e);
 	else if (!strcmp(format, "perf"))

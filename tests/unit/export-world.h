@@ -201,14 +201,16 @@ static inline struct exported export_in(const struct decode_world *w, const char
 	return export_both(w, NULL, format);
 }
 
-/* To a folder, which is made. */
+/* To a folder, which is made; together with a host's, or NULL. */
 static inline struct export_result export_to_folder(const struct decode_world *w,
+						    const struct decode_world *host,
 						    const char *format, const char *folder)
 {
-	const struct export_input in = {
-		.dat = w->d, .formats = w->f, .records = w->r, .folder = folder};
+	struct export_input in = {.dat = w->d, .formats = w->f, .records = w->r, .folder = folder};
 	struct export_result result;
 
+	if (host)
+		in.host = (struct export_file){host->d, host->f, host->r};
 	assert_null(export_missing(export_find(format)));
 	assert_int_equal(export_write(export_find(format), &in, NULL, &result), 0);
 	return result;
