@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 
 #include "frontend/cmd/source-dat.h"
-#include "frontend/cmd/suggest.h"
 #include "frontend/control/client.h"
 #include "frontend/dat/dat.h"
 #include "frontend/sandbox/sandbox.h"
 #include "frontend/session/connect.h"
+#include "frontend/session/suggest.h"
 #include "guestsym/guestsym.h"
 
 /* What is read of a file at most. */

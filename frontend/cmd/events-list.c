@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frontend/cmd/events-live.h"
+#include "frontend/cmd/events-near.h"
 #include "frontend/control/client.h"
 #include "frontend/lib/exit.h"
 #include "frontend/lib/json.h"
@@ -216,27 +217,50 @@ static size_t add_text(struct text *t, const struct events_choice *o,
 	return n + print_functions(t, o, &lists->functions);
 }
 
-/* nr: how many are in the text. */
-static int write_list(const struct events_choice *o, const struct text *t, size_t nr)
+/* nr: how many are in the text. near: what the first GLOB may have meant, where that is none. */
+static int write_list(const struct events_choice *o, const struct text *t, size_t nr,
+		      const struct events_near *near)
 {
+	char hint[512];
 	int status = EXIT_FAILED;
 
 	if (t->failed)
 		fprintf(stderr, "hvtrace: no memory for the list\n");
 	else if (!nr)
-		fprintf(stderr, "hvtrace: no event%s matches %s (hvtrace events%s lists all)\n",
-			o->all ? " or function" : "", o->nr_globs ? o->globs[0] : "",
-			o->all ? " --all" : "");
+		fprintf(stderr, "hvtrace: no event%s matches '%s'%s (hvtrace events%s lists all)\n",
+			o->all ? " or function" : "", o->nr_globs ? o->globs[0] : "*",
+			events_near_hint(near, hint, sizeof(hint)), o->all ? " --all" : "");
 	else if (fwrite(t->buf, 1, t->len, stdout) == t->len)
 		status = EXIT_OK;
 	return status;
+}
+
+static const char *first_glob(const struct events_choice *o)
+{
+	return o->nr_globs ? o->globs[0] : NULL;
+}
+
+static void try_all(struct events_near *near, const struct events_lists *lists)
+{
+	const char *name = lists->functions.text;
+
+	for (size_t i = 0; i < lists->events.n; i++)
+		events_near_try(near, &lists->events.v[i]);
+	for (size_t i = 0; i < lists->functions.nr; i++, name += strlen(name) + 1)
+		events_near_try_function(near, name);
 }
 
 int events_list_print(const struct events_choice *o, const struct events_lists *lists)
 {
 	struct text t = {0};
 	size_t n = o->json ? add_json(&t, o, lists) : add_text(&t, o, lists);
-	int status = write_list(o, &t, n);
+	struct events_near near;
+	int status;
+
+	events_near_begin(&near, first_glob(o));
+	if (!n)
+		try_all(&near, lists);
+	status = write_list(o, &t, n, &near);
 
 	if (lists->events.left_out)
 		fprintf(stderr, "hvtrace: %zu more events of modules are left out\n",
@@ -252,12 +276,14 @@ struct live {
 	struct text text;
 	struct json *json; /* NULL: it is text */
 	size_t nr;
+	struct events_near near;
 };
 
 static bool live_wants(void *arg, const struct guestsym_event *ev)
 {
-	const struct live *l = arg;
+	struct live *l = arg;
 
+	events_near_try(&l->near, ev);
 	return is_selected(l->o, ev);
 }
 
@@ -323,6 +349,7 @@ int events_list_live(const struct events_choice *o, const struct registry_guest 
 	int status = EXIT_FAILED;
 
 	snprintf(pid, sizeof(pid), "%ld", (long)g->pid);
+	events_near_begin(&l.near, first_glob(o));
 	listing.c = connect_to_trace(pid, -1);
 	if (!listing.c)
 		return status;
@@ -335,7 +362,7 @@ int events_list_live(const struct events_choice *o, const struct registry_guest 
 		fprintf(stderr, "hvtrace: cannot read the events of the trace: %s\n",
 			control_strerror(listing.rc));
 	else
-		status = write_list(o, &l.text, l.nr);
+		status = write_list(o, &l.text, l.nr, &l.near);
 	text_free(&l.text);
 	return status;
 }

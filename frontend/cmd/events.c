@@ -198,7 +198,7 @@ int cmd_events(int argc, char **argv)
 	struct events_options opt = {.kernel = NULL};
 	const struct option_row rows[] = {
 		OPT_STRING('k', "kernel", &opt.kernel, "FILE",
-			   "an image (default: the newest in /boot)"),
+			   "an image (default: as hvtrace run)"),
 		OPT_STRING('d', "domain", &opt.domain, "DOMAIN",
 			   "a running guest, as hvtrace attach takes it"),
 		OPT_STRING(0, "connect", &opt.connect, "URI", "libvirt (default: qemu:///system)"),

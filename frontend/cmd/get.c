@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* get.c - `hvtrace get`: read a file of a trace that is under way. */
 #include "frontend/cmd/command.h"
-#include "frontend/cmd/suggest.h"
 #include "frontend/control/client.h"
 #include "frontend/lib/options.h"
 #include "frontend/session/connect.h"
+#include "frontend/session/suggest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,15 +50,17 @@ static int print_file(struct control_client *c, const char *file, bool stream)
 int get_file(const char *guest, const char *file)
 {
 	struct control_client *c = connect_to_trace(guest, STDOUT_FILENO);
+	struct trace_reader reader;
 	int rc, status = EXIT_FAILED;
 	char hint[512] = "";
 
 	if (!c)
 		return EXIT_FAILED;
 	signal(SIGPIPE, SIG_IGN);
+	reader = connect_reader(c);
 	rc = control_open(c, file, O_RDONLY);
 	if (rc == -ENOENT)
-		suggest_file(c, file, hint, sizeof(hint));
+		suggest_file(&reader, file, hint, sizeof(hint));
 	/* Nobody reads what would be printed, as below. */
 	if (rc == -ECANCELED)
 		status = EXIT_OK;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* set.c - `hvtrace set`: write to a file of a trace that is under way. */
 #include "frontend/cmd/command.h"
-#include "frontend/cmd/suggest.h"
 #include "frontend/control/client.h"
 #include "frontend/lib/options.h"
 #include "frontend/session/connect.h"
+#include "frontend/session/suggest.h"
 #include "tracer/tracer.h"
 
 #include <errno.h>
@@ -97,55 +97,36 @@ static int write_file(struct control_client *c, const struct set_options *o, boo
 
 /* --- what was wrong ----------------------------------------------------------------------- */
 
-/* The error_log of the instance that a file is of. */
-static void log_path(const char *file, char *path, size_t size)
+static void say_open(struct control_client *c, const struct set_options *o, int rc)
 {
-	size_t top = strspn(file, "./"), len = 0;
+	const struct trace_reader reader = connect_reader(c);
+	char hint[512] = "";
 
-	if (!strncmp(file + top, "instances/", 10))
-		len = top + 10 + strcspn(file + top + 10, "/");
-	snprintf(path, size, "%.*s%serror_log", (int)len, file, len ? "/" : "");
+	if (rc == -ENOENT && !o->make)
+		suggest_file(&reader, o->file, hint, sizeof(hint));
+	if (o->make && rc == -EPERM)
+		snprintf(hint, sizeof(hint), "; only instances/NAME can be made");
+	fprintf(stderr, "hvtrace: cannot %s %s: %s%s\n",
+		o->make	    ? "make"
+		: o->remove ? "remove"
+			    : "open",
+		o->file, control_strerror(rc), hint);
 }
 
-/* "[    1.234567] WHERE: error: WHAT", then "  Command: COMMAND": the last one, without its time.
- */
-static const char *last_error(const char *log, char *command, size_t size)
+static void say_write(struct control_client *c, const struct set_options *o, int rc)
 {
-	const char *last = NULL, *at;
+	const struct trace_reader reader = connect_reader(c);
+	struct text why = {0};
+	bool noted;
 
-	for (const char *line = log; line && *line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (*line == '[')
-			last = line;
-	}
-	last = last ? strstr(last, "] ") : NULL;
-	at = last ? strstr(last, "\n  Command: ") : NULL;
-	if (!at)
-		return NULL;
-	at += strlen("\n  Command: ");
-	snprintf(command, size, "%.*s", (int)strcspn(at, "\n"), at);
-	return last + 2;
-}
-
-/* What the trace has noted, if it is about what was written just now; else what it names. */
-static void explain(struct control_client *c, const struct set_options *o)
-{
-	char path[512], command[256];
-	struct text log = {0};
-	const char *error = NULL;
-
-	log_path(o->file, path, sizeof(path));
-	if (!control_read_all(c, path, &log))
-		error = last_error(log.buf, command, sizeof(command));
-	for (int i = 0; error && *command && i < o->nr_words; i++)
-		if (*o->words[i] &&
-		    (strstr(o->words[i], command) || strstr(command, o->words[i]))) {
-			fprintf(stderr, "%s", error);
-			text_free(&log);
-			return;
-		}
-	text_free(&log);
-	suggest_words(c, o->file, o->words, o->nr_words);
+	suggest_words(&reader, rc, o->file, (const char *const *)o->words, o->nr_words, &why);
+	text_putc(&why, '\0');
+	noted = !why.failed && strchr(why.buf, '\n');
+	fprintf(stderr, "hvtrace: cannot write %s: %s\n", o->file,
+		why.failed || noted || !*why.buf ? control_strerror(rc) : why.buf);
+	if (noted)
+		fputs(why.buf, stderr);
+	text_free(&why);
 }
 
 /* --- the command -------------------------------------------------------------------------- */
@@ -153,9 +134,7 @@ static void explain(struct control_client *c, const struct set_options *o)
 static int set(const struct set_options *o)
 {
 	struct control_client *c = connect_to_trace(o->guest, -1);
-	const char *doing = o->make ? "make" : o->remove ? "remove" : "open";
 	bool writing = false;
-	char hint[512] = "";
 	int rc;
 
 	if (!c)
@@ -166,13 +145,8 @@ static int set(const struct set_options *o)
 		rc = control_rmdir(c, o->file);
 	else
 		rc = write_file(c, o, &writing);
-	if (rc == -ENOENT && !writing && !o->make)
-		suggest_file(c, o->file, hint, sizeof(hint));
 	if (rc)
-		fprintf(stderr, "hvtrace: cannot %s %s: %s%s\n", writing ? "write" : doing, o->file,
-			control_strerror(rc), hint);
-	if (rc && writing)
-		explain(c, o);
+		(writing ? say_write : say_open)(c, o, rc);
 	control_client_free(c);
 	return rc ? EXIT_FAILED : EXIT_OK;
 }

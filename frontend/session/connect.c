@@ -87,6 +87,16 @@ struct control_client *connect_to_trace(const char *guest, int out)
 	return c;
 }
 
+static int reader_read(void *arg, const char *path, struct text *to)
+{
+	return control_read_all(arg, path, to);
+}
+
+struct trace_reader connect_reader(struct control_client *c)
+{
+	return (struct trace_reader){reader_read, c, true};
+}
+
 bool connect_describe(const char *guest, struct registry_guest *g)
 {
 	struct registry_guest *guests = NULL;

@@ -4,6 +4,7 @@
 #define HVTRACE_FRONTEND_SESSION_CONNECT_H
 
 #include "frontend/lib/options.h"
+#include "frontend/session/suggest.h"
 
 struct control_client;
 
@@ -18,6 +19,8 @@ struct control_client;
  * control_client_new(). NULL with one line on stderr.
  */
 struct control_client *connect_to_trace(const char *guest, int out);
+/* How suggest.h reads that trace, as long as it is connected to. */
+struct trace_reader connect_reader(struct control_client *c);
 
 struct registry_guest;
 

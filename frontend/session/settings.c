@@ -2,6 +2,7 @@
 /* settings.c - what --set asks for: files of the trace that are written to before it begins. */
 #include "frontend/session/settings.h"
 #include "frontend/session/session.h"
+#include "frontend/session/suggest.h"
 #include "frontend/tracefs/view.h"
 
 #include <errno.h>
@@ -86,22 +87,78 @@ const char *setting_error(int rc)
 	}
 }
 
+/* --- what was wrong ----------------------------------------------------------------------- */
+
+static int read_names(struct view *v, view_id dir, struct text *to)
+{
+	struct view_entry *entries;
+	ssize_t nr = view_list(v, dir, &entries);
+
+	if (nr < 0)
+		return (int)nr;
+	for (ssize_t i = 0; i < nr; i++)
+		text_printf(to, "%s\n", entries[i].name);
+	free(entries);
+	return 0;
+}
+
+static int reader_read(void *arg, const char *path, struct text *to)
+{
+	struct view *v = arg;
+	struct view_attr attr;
+	view_id id;
+	int rc = strcmp(path, ".") ? view_find(v, path, &id) : 0;
+
+	if (!strcmp(path, "."))
+		id = VIEW_ROOT;
+	if (!rc)
+		rc = view_attr(v, id, &attr);
+	if (!rc)
+		rc = S_ISDIR(attr.mode) ? read_names(v, id, to) : view_read_all(v, id, to);
+	text_putc(to, '\0');
+	return rc || !to->failed ? rc : -ENOMEM;
+}
+
+/* s->err: one line, or where the trace has noted more that, too. */
+static void explain(struct session *s, const char *text, const struct setting *setting, int rc)
+{
+	const struct trace_reader reader = {reader_read, s->view, false};
+	struct text why = {0};
+	char hint[256] = "";
+	bool noted;
+
+	if (rc == -ENOENT)
+		suggest_file(&reader, setting->file, hint, sizeof(hint));
+	else if (rc != -EACCES)
+		suggest_words(&reader, rc, setting->file, &setting->value, 1, &why);
+	text_putc(&why, '\0');
+	noted = !why.failed && strchr(why.buf, '\n');
+	if (noted)
+		why.buf[why.len - 2] = '\0'; /* its last line end */
+	snprintf(s->err, sizeof(s->err), "--set %s: %s%s%s%s", text,
+		 why.failed || noted || !*why.buf ? setting_error(rc) : why.buf, hint,
+		 noted ? "\n" : "", noted ? why.buf : "");
+	text_free(&why);
+}
+
 int session_write_settings(struct session *s)
 {
 	for (size_t i = 0; i < s->opt->settings.nr; i++) {
+		const char *text = s->opt->settings.values[i];
 		struct setting setting;
 		int rc;
 
-		setting_parse(s->opt->settings.values[i], &setting);
+		setting_parse(text, &setting);
 		rc = setting.file
 			     ? setting_write(s->view, setting.file, setting.value, setting.append)
 			     : -ENOMEM;
+		if (rc && setting.file)
+			explain(s, text, &setting, rc);
+		else if (rc)
+			snprintf(s->err, sizeof(s->err), "--set %s: %s", text, setting_error(rc));
 		free(setting.file);
-		if (!rc)
-			continue;
-		snprintf(s->err, sizeof(s->err), "--set %s: %s", s->opt->settings.values[i],
-			 setting_error(rc));
-		return -1;
+		if (rc)
+			return -1;
 	}
 	return 0;
 }
