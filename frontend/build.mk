@@ -164,6 +164,7 @@ frontend-objs += frontend/lib/options-zsh.o
 frontend-objs += frontend/lib/options.o
 frontend-objs += frontend/lib/output.o
 frontend-objs += frontend/lib/paint.o
+frontend-objs += frontend/lib/patience.o
 frontend-objs += frontend/lib/runtime-dir.o
 frontend-objs += frontend/mount/loop.o
 frontend-objs += frontend/mount/mount.o

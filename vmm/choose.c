@@ -47,9 +47,10 @@ bool machine_has_strays(void)
 	return errand_any_left();
 }
 
-int machine_list(const char *connect, struct machine_listing **list, char *err, size_t errlen)
+int machine_list(const char *connect, const struct machine_patience *patience,
+		 struct machine_listing **list, char *err, size_t errlen)
 {
-	return qemu_list(connect, &(struct machine_patience){.cancelled = NULL}, list, err, errlen);
+	return qemu_list(connect, patience, list, err, errlen);
 }
 
 const char *machine_choose(const char *connect, const struct machine_patience *patience, char *why,

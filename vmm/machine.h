@@ -270,9 +270,11 @@ struct machine_listing {
 
 /*
  * The domains of the libvirt at this URI (NULL: qemu:///system): their number, with *list to be
- * freed by free(); or a negative errno, and err says why in one line.
+ * freed by free(); or a negative errno, and err says why in one line. One that does not answer is
+ * waited for as long as the patience lasts, half a minute at most.
  */
-int machine_list(const char *connect, struct machine_listing **list, char *err, size_t errlen);
+int machine_list(const char *connect, const struct machine_patience *patience,
+		 struct machine_listing **list, char *err, size_t errlen);
 
 /* What there is to have guests with. */
 struct machine_libvirt {

@@ -2,14 +2,10 @@
 /* check-host.c - `hvtrace check-host`: what of hvtrace works on this host, or with a guest. */
 #include "frontend/check/check.h"
 #include "frontend/cmd/command.h"
-#include "frontend/lib/cancel.h"
 #include "frontend/lib/json.h"
 #include "frontend/lib/options.h"
 #include "frontend/lib/output.h"
-
-#include <signal.h>
-#include <string.h>
-#include <unistd.h>
+#include "frontend/lib/patience.h"
 
 static const struct option_usage check_usage = {
 	"hvtrace check-host [OPTION]... [DOMAIN]",
@@ -20,20 +16,6 @@ static const struct option_usage check_usage = {
 	"hvtrace check-host\n"
 	"hvtrace check-host mydomain",
 };
-
-static void check_leave(void *arg, int signo)
-{
-	static const char line[] = "hvtrace: interrupted twice: left at once\n";
-
-	(void)arg;
-	output_last_word(line);
-	_exit(CANCEL_STATUS(signo));
-}
-
-static bool check_cancelled(void *arg)
-{
-	return cancel_asked(arg);
-}
 
 static int report(struct check_report *r, const struct check_options *opt)
 {
@@ -53,29 +35,20 @@ static int report(struct check_report *r, const struct check_options *opt)
 /* As in a session: a guest is to be put in order before we go. The report ends with that. */
 static int check(const struct check_options *opt, bool json)
 {
-	struct cancel cancel = {.leave = check_leave};
+	struct patience patience;
 	struct json j = {.out = stdout};
 	struct check_report r = {
 		.out = stdout,
 		.json = json ? &j : NULL,
-		.cancelled = check_cancelled,
-		.arg = &cancel,
+		.cancelled = patience_is_over,
+		.arg = &patience,
 	};
-	int status = cancel_start(&cancel), signo;
 
-	if (status) {
-		fprintf(stderr, "hvtrace: cannot start a thread: %s\n", strerror(-status));
+	if (patience_begin(&patience))
 		return EXIT_FAILED;
-	}
-	r.cancel = cancel.fd;
+	r.cancel = patience.cancel.fd;
 	output_paint(json ? PAINT_NOTHING : PAINT_CHECKS);
-	output_hurry(&cancel);
-	signal(SIGPIPE, SIG_IGN);
-	status = report(&r, opt);
-	signo = cancel_asked(&cancel);
-	output_hurry(NULL);
-	cancel_stop(&cancel);
-	return signo ? CANCEL_STATUS(signo) : status;
+	return patience_end(&patience, report(&r, opt));
 }
 
 int cmd_check_host(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include "frontend/lib/json.h"
 #include "frontend/lib/options.h"
 #include "frontend/lib/output.h"
+#include "frontend/lib/patience.h"
 #include "frontend/session/connect.h"
 #include "frontend/session/event-category.h"
 #include "frontend/session/kernel-find.h"
@@ -34,6 +35,7 @@ struct events_options {
 	bool categories;
 	struct events_choice choice;
 	struct guestsym_parsers *parsers;
+	struct patience patience; /* with a guest that is not traced yet */
 };
 
 /* --- where they are from ----------------------------------------------------------------- */
@@ -60,17 +62,28 @@ static void explain(const struct events_options *o, char *err, size_t errlen)
 		snprintf(err + len, errlen - len, "; %s", text);
 }
 
-static int read_guest(const struct events_options *o, struct events_lists *lists, char *err,
+static int read_guest(struct events_options *o, struct events_lists *lists, char *err,
 		      size_t errlen)
 {
-	const struct machine_attach_config cfg = {.target = o->domain, .connect = o->connect};
-	struct machine *m = machine_attach(&cfg, err, errlen);
-	const struct machine_patience always = {NULL, NULL};
-	struct guestsym *gs = m ? trace_read_kernel(m, o->parsers, &always, err, errlen) : NULL;
+	const struct machine_attach_config cfg = {
+		.target = o->domain,
+		.connect = o->connect,
+		.cancelled = patience_is_over,
+		.arg = &o->patience,
+	};
+	const struct machine_patience patience = {patience_is_over, &o->patience};
+	struct guestsym *gs = NULL;
+	struct machine *m;
 	int ret;
 
+	patience_for(&o->patience, "attaching to the guest");
+	m = machine_attach(&cfg, err, errlen);
 	if (!m)
 		explain(o, err, errlen);
+	patience_for(&o->patience, "reading the guest's kernel");
+	if (m)
+		gs = trace_read_kernel(m, o->parsers, &patience, err, errlen);
+	patience_for(&o->patience, NULL);
 	ret = gs ? trace_read_events(m, gs, &lists->events, err, errlen) : -EIO;
 
 	if (!ret)
@@ -180,7 +193,10 @@ static int events(struct events_options *o)
 	/* It lets nobody else in. */
 	if (o->domain && connect_find(o->domain, &g))
 		return events_list_live(&o->choice, &g);
-	if (guestsym_parsers_start(&o->parsers, -1, err, sizeof(err)) ||
+	if (o->domain && patience_begin(&o->patience))
+		return status;
+	if (guestsym_parsers_start(&o->parsers, o->domain ? o->patience.cancel.fd : -1, err,
+				   sizeof(err)) ||
 	    (o->domain ? read_guest(o, &lists, err, sizeof(err))
 		       : read_kernel(o, &lists, err, sizeof(err)))) {
 		fprintf(stderr, "hvtrace: %s\n", err);
@@ -190,7 +206,7 @@ static int events(struct events_options *o)
 		traceable_free(&lists.functions);
 	}
 	guestsym_parsers_stop(o->parsers);
-	return status;
+	return o->domain ? patience_end(&o->patience, status) : status;
 }
 
 int cmd_events(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include "frontend/lib/json.h"
 #include "frontend/lib/options.h"
 #include "frontend/lib/output.h"
+#include "frontend/lib/patience.h"
 #include "frontend/session/registry.h"
 #include "guestsym/guestsym.h"
 #include "vmm/machine.h"
@@ -164,17 +165,21 @@ static void put_guests(const struct guests *g)
 
 /* --- the command -------------------------------------------------------------------------- */
 
-static int list(const char *uri, bool json)
+/* p: for libvirt, which may not answer. */
+static int list_all(const char *uri, bool json, struct patience *p)
 {
+	const struct machine_patience patience = {patience_is_over, p};
 	struct guests g = {.domain = NULL};
 	bool failed;
 
-	if (guestsym_parsers_start(&g.parsers, -1, g.err, sizeof(g.err))) {
+	if (guestsym_parsers_start(&g.parsers, p->cancel.fd, g.err, sizeof(g.err))) {
 		fprintf(stderr, "hvtrace: %s\n", g.err);
 		return EXIT_FAILED;
 	}
 	g.owns = registry_list(&g.own);
-	g.domains = machine_list(uri, &g.domain, g.err, sizeof(g.err));
+	patience_for(p, "waiting for libvirt");
+	g.domains = machine_list(uri, &patience, &g.domain, g.err, sizeof(g.err));
+	patience_for(p, NULL);
 	/* Nothing is known when libvirt does not answer, unless a guest is traced. */
 	if (g.domains >= 0 || g.owns > 0)
 		(json ? put_guests : print_guests)(&g);
@@ -188,6 +193,15 @@ static int list(const char *uri, bool json)
 	free(g.own);
 	free(g.domain);
 	return failed ? EXIT_FAILED : EXIT_OK;
+}
+
+static int list(const char *uri, bool json)
+{
+	struct patience patience;
+
+	if (patience_begin(&patience))
+		return EXIT_FAILED;
+	return patience_end(&patience, list_all(uri, json, &patience));
 }
 
 int cmd_list(int argc, char **argv)
