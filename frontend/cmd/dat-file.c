@@ -61,6 +61,13 @@ static bool read_time(const char *text, bool ns, uint64_t *first, uint64_t *last
 	return true;
 }
 
+static void no_time(struct dat_file *f, const char *text)
+{
+	snprintf(f->err, sizeof(f->err), "'%s' is no time of this trace (%s)", text,
+		 dat_counts_ns(dat_info(f->dat)) ? "such as 12.345678"
+						 : "whose clock counts cycles");
+}
+
 static bool read_range(struct dat_file *f)
 {
 	const struct dat_file_options *opt = f->opt;
@@ -70,10 +77,9 @@ static bool read_range(struct dat_file *f)
 	f->wanted.has_from = opt->from;
 	f->wanted.has_to = opt->until;
 	if (opt->from && !read_time(opt->from, ns, &f->wanted.from, &ignored))
-		snprintf(f->err, sizeof(f->err), "--from: no time of this trace: %s", opt->from);
+		no_time(f, opt->from);
 	else if (opt->until && !read_time(opt->until, ns, &ignored, &f->wanted.to))
-		snprintf(f->err, sizeof(f->err), "the last time is no time of this trace: %s",
-			 opt->until);
+		no_time(f, opt->until);
 	else
 		return true;
 	return false;
@@ -157,13 +163,19 @@ static void open_output(struct dat_file *f)
 static size_t find_buffer(struct dat_file *f)
 {
 	const char *name = f->opt->buffer;
+	char hint[NEAREST_LEN * 2];
+	struct nearest near;
 
 	if (!name)
 		return RECORDS_ALL;
-	for (size_t i = 0; i < dat_nr_buffers(f->dat); i++)
+	nearest_begin(&near, name);
+	for (size_t i = 0; i < dat_nr_buffers(f->dat); i++) {
 		if (!strcmp(dat_buffer(f->dat, i)->name, name))
 			return i;
-	snprintf(f->err, sizeof(f->err), "%s: it has no buffer %s", dat_info(f->dat)->name, name);
+		nearest_try(&near, dat_buffer(f->dat, i)->name);
+	}
+	snprintf(f->err, sizeof(f->err), "%s: it has no buffer %s%s", dat_info(f->dat)->name, name,
+		 nearest_hint(&near, "", hint, sizeof(hint)));
 	return 0;
 }
 
@@ -319,6 +331,23 @@ bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_o
 
 /* --- the end -----------------------------------------------------------------------------------
  */
+
+static bool has_choice(const struct select_config *c)
+{
+	return c->cpus || c->pids.nr || c->comms.nr || c->events.nr || c->functions.nr ||
+	       c->filters.nr || c->has_from || c->has_to;
+}
+
+void dat_files_tell_nothing(const struct dat_file *files, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (files[i].select && select_found(files[i].select))
+			return;
+	if (has_choice(&files->wanted))
+		fprintf(stderr,
+			"hvtrace: no event is chosen by all of these options (hvtrace report --list "
+			"shows how many there are of each)\n");
+}
 
 int dat_file_tell_damage(struct dat_file *f)
 {

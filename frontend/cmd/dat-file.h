@@ -22,8 +22,8 @@ struct dat_file_options {
 	bool folder;	/* out is one; it is given */
 };
 
-/* What all commands that read one know; the option for the last time has a name of its own. */
-#define DAT_FILE_OPTION_ROWS(opt, until_name)                                                      \
+/* What all commands that read one know. */
+#define DAT_FILE_OPTION_ROWS(opt)                                                                  \
 	OPT_STRING(0, "cpu", &(opt)->cpus, "LIST", "events of these vCPUs: 0,2-3"),                \
 		OPT_LIST(0, "pid", &(opt)->pids, "PID", "events in this task; may be repeated"),   \
 		OPT_LIST(0, "comm", &(opt)->comms, "NAME",                                         \
@@ -34,7 +34,7 @@ struct dat_file_options {
 			    "calls of these functions, a glob; may be repeated"),                  \
 		OPT_STRING(0, "from", &(opt)->from, "TIME",                                        \
 			   "events from then on, as printed: 12.345678"),                          \
-		OPT_STRING(0, until_name, &(opt)->until, "TIME", "events until then"),             \
+		OPT_STRING(0, "until", &(opt)->until, "TIME", "events until then"),                \
 		OPT_STRING_OF("buffer", 0, "buffer", &(opt)->buffer, "NAME",                       \
 			      "events of this instance's buffer"),                                 \
 		OPT_LIST_OF("recorded-event", 'F', "filter", &(opt)->filters, "FILTER",            \
@@ -79,6 +79,8 @@ bool dat_files_open(struct dat_file *files, const char *const *paths, size_t nr,
  * status. Where it is not called, nothing is left of what was written.
  */
 int dat_file_tell_damage(struct dat_file *f);
+/* All events were read: say so if the options have chosen none in any of the files. */
+void dat_files_tell_nothing(const struct dat_file *files, size_t nr);
 /* The exit status: that one, unless what was written did not get there, which is said. */
 int dat_file_close(struct dat_file *f, int status);
 

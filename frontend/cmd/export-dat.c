@@ -28,16 +28,16 @@ static void tell(const struct export_result *r, const char *path)
 		uint64_t nr;
 		const char *what;
 	} all[] = {
-		{r->unbegun, "slices have no begin in the trace, and are left out"},
-		{r->unended, "slices have no end in the trace, and end with what is around them"},
-		{r->late, "events have times that go back, which were put right"},
-		{r->left_out, "events are left out: they make no sense, or there are too many"},
+		{r->unbegun, "slices without a begin in the trace, left out"},
+		{r->unended, "slices without an end in the trace, ended with what is around them"},
+		{r->late, "events whose times go back, put right"},
+		{r->left_out, "events left out, which make no sense or are too many"},
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (all[i].nr)
-			fprintf(stderr, "hvtrace: %s: %" PRIu64 " %s\n", path, all[i].nr,
-				all[i].what);
+			fprintf(stderr, "hvtrace: %s: %s: %" PRIu64 "\n", path, all[i].what,
+				all[i].nr);
 }
 
 /* Of several the guest's, and its host's: whichever came first. */
@@ -92,6 +92,7 @@ static int export_all(const struct export_format *format, struct dat_file *files
 		return EXIT_FAILED;
 	}
 	tell(&result, dat_info(in.dat)->name);
+	dat_files_tell_nothing(files, nr);
 	for (size_t i = 0; i < nr; i++)
 		if (dat_file_tell_damage(&files[i]))
 			status = EXIT_FAILED;

@@ -58,7 +58,7 @@ int cmd_export(int argc, char **argv)
 	struct export_options opt = {0};
 	const struct option_row rows[] = {
 		OPT_ONE_OF(export_name, 't', "to", &opt.to, "FORMAT", "what is written"),
-		DAT_FILE_OPTION_ROWS(&opt.file, "until"),
+		DAT_FILE_OPTION_ROWS(&opt.file),
 		OPT_END,
 	};
 	char text[2048];

@@ -182,10 +182,11 @@ static int read_open(const struct doing *d, struct dat_file *f, const char *path
 	if (read_records(d, f, &r))
 		fprintf(stderr, "hvtrace: out of memory\n");
 	else if (!r.events)
-		fprintf(stderr, "hvtrace: %s has none of the events that tell it: %s\n", path,
+		fprintf(stderr, "hvtrace: %s has none of the events that this needs: %s\n", path,
 			job_needs(d->what->job));
 	else if (!r.report.nr && !d->what->put)
-		fprintf(stderr, "hvtrace: %s: nothing has ended in it that had begun in it\n",
+		fprintf(stderr,
+			"hvtrace: %s: nothing that is asked for has both begun and ended in it\n",
 			path);
 	else
 		status = put_answer(d, &r, f->out);
@@ -211,7 +212,7 @@ static int read_file(struct doing *d, struct recording *rec)
 	output_paint(d->opt->json || d->opt->folded ? PAINT_NOTHING : PAINT_WINDOWS);
 	d->svg = d->opt->svg ? output_open(d->opt->svg, NULL) : NULL;
 	if (d->opt->svg && !d->svg) {
-		fprintf(stderr, "hvtrace: %s: %s\n", d->opt->svg, strerror(errno));
+		fprintf(stderr, "hvtrace: cannot write %s: %s\n", d->opt->svg, strerror(errno));
 		recording_discard(rec);
 		return EXIT_FAILED;
 	}
@@ -255,7 +256,7 @@ static int32_t *pids_of(const struct option_list *list)
 		unsigned long n = strtoul(list->values[i], &end, 10);
 
 		if (end == list->values[i] || *end || n > INT32_MAX) {
-			fprintf(stderr, "hvtrace: --pid %s: it is no number of a task\n",
+			fprintf(stderr, "hvtrace: --pid %s: not the number of a task\n",
 				list->values[i]);
 			free(pids);
 			return NULL;
@@ -278,6 +279,8 @@ static bool check(struct doing *d, bool is_file)
 			"hvtrace: --for, --window, --keep, --kernel, --window-memory, --lossless and "
 			"--buffer-kb are for a DOMAIN, not for a FILE (hvtrace %s --help)\n",
 			d->what->name);
+	else if (opt->folded && opt->json)
+		fprintf(stderr, "hvtrace: --folded and --json do not go together\n");
 	else if (!is_file && (opt->file.from || opt->file.until || opt->file.buffer))
 		fprintf(stderr,
 			"hvtrace: --from, --until and --buffer are for a FILE, not for a DOMAIN "

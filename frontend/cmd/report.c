@@ -21,11 +21,11 @@ struct report_options {
 static const struct option_usage report_usage = {
 	"hvtrace report [OPTION]... FILE...",
 	"Prints what is in FILE, a trace.dat file of trace-cmd or of hvtrace's own, as trace-cmd report\n"
-	"does; of several, such as those of a guest and of its host, in the order of their times. Of the\n"
-	"events only those are printed that all options want; lists of them may be given by using an\n"
-	"option several times.",
+	"does; of several, such as those of a guest and of its host, in the order of their times. Events\n"
+	"are printed that all options choose. An option that is given several times chooses what any of\n"
+	"its values does, and -e and -f together what either does.",
 	"hvtrace report trace.dat\n"
-	"hvtrace report -e sched:sched_switch --cpu 0 --from 12.5 --to 12.6 trace.dat\n"
+	"hvtrace report -e sched:sched_switch --cpu 0 --from 12.5 --until 12.6 trace.dat\n"
 	"hvtrace report guest1.dat guest1-host.dat\n"
 	"hvtrace report -F 'sched_switch:prev_prio < 100' --json trace.dat\n"
 	"hvtrace report --html trace.html trace.dat",
@@ -143,6 +143,8 @@ static int report(struct report *r)
 	else
 		report_together(r);
 	fflush(r->out);
+	if (!r->opt->stat)
+		dat_files_tell_nothing(r->file, r->nr_files);
 	for (size_t i = 0; i < r->nr_files && !r->opt->stat; i++)
 		if (dat_file_tell_damage(&r->file[i]))
 			status = EXIT_FAILED;
@@ -252,7 +254,8 @@ int cmd_report(int argc, char **argv)
 {
 	struct report_options opt = {0};
 	const struct option_row rows[] = {
-		DAT_FILE_OPTION_ROWS(&opt.file, "to"),
+		DAT_FILE_OPTION_ROWS(&opt.file),
+		OPT_STRING(0, "to", &opt.file.until, "TIME", "the same as --until"),
 		OPT_FLAG('t', "nanoseconds", &opt.print.nanoseconds, "all digits of times"),
 		OPT_FLAG('l', "latency", &opt.print.latency,
 			 "also whether interrupts are off, and such"),

@@ -38,6 +38,7 @@ struct select {
 	struct verdict function_cache[CACHE], task_cache[CACHE];
 	struct tep_event_filter **filters;
 	int stack_id;
+	bool found;
 	bool *last; /* of each buffer and vCPU: whether its event before was wanted */
 	char *err;
 	size_t errlen;
@@ -70,6 +71,8 @@ static bool take_number(const char **at, unsigned long max, unsigned long *n)
 	return !errno && *n <= max;
 }
 
+static const char no_cpus[] = "'%s' is no list of CPUs (such as 0,2-3)";
+
 /* trace-cmd has colons for commas, too. */
 static bool read_cpus(struct select *s)
 {
@@ -78,14 +81,14 @@ static bool read_cpus(struct select *s)
 
 	do {
 		if (!take_number(&at, DAT_CPUS_MAX - 1, &first))
-			return fail(s, "no list of CPUs: %s (0,2-3)", s->cfg->cpus);
+			return fail(s, no_cpus, s->cfg->cpus);
 		last = first;
 		if (*at == '-' && (at++, !take_number(&at, DAT_CPUS_MAX - 1, &last)))
-			return fail(s, "no list of CPUs: %s (0,2-3)", s->cfg->cpus);
+			return fail(s, no_cpus, s->cfg->cpus);
 		for (; first <= last; first++)
 			s->cpus[first] = true;
 	} while ((*at == ',' || *at == ':') && *++at);
-	return *at ? fail(s, "no list of CPUs: %s (0,2-3)", s->cfg->cpus) : true;
+	return *at ? fail(s, no_cpus, s->cfg->cpus) : true;
 }
 
 static bool read_pids(struct select *s)
@@ -100,7 +103,7 @@ static bool read_pids(struct select *s)
 		unsigned long pid;
 
 		if (!take_number(&at, INT32_MAX, &pid) || *at)
-			return fail(s, "no number of a task: %s", l->values[i]);
+			return fail(s, "'%s' is not the number of a task", l->values[i]);
 		s->pids[i] = (int32_t)pid;
 	}
 	return true;
@@ -145,6 +148,21 @@ static bool event_matches(const struct tep_event *event, const char *glob)
 	       (!colon[1] || glob_pattern_match(colon + 1, event->name));
 }
 
+static bool fail_event(struct select *s, const char *glob)
+{
+	char hint[NEAREST_LEN * 2], both[256];
+	struct tep_event *event;
+	struct nearest near;
+
+	nearest_begin(&near, glob);
+	for (int i = 0; (event = tep_get_event(formats_tep(s->f), i)); i++) {
+		snprintf(both, sizeof(both), "%s:%s", event->system, event->name);
+		nearest_try(&near, strchr(glob, ':') ? both : event->name);
+	}
+	return fail(s, "the file knows no event %s%s", glob,
+		    nearest_hint(&near, "", hint, sizeof(hint)));
+}
+
 static bool select_events(struct select *s, size_t number)
 {
 	const char *glob = s->cfg->events.values[number];
@@ -159,7 +177,7 @@ static bool select_events(struct select *s, size_t number)
 	}
 	if (s->cfg->known)
 		s->cfg->known[number] |= found;
-	return found || s->cfg->known ? true : fail(s, "the file knows no event %s", glob);
+	return found || s->cfg->known ? true : fail_event(s, glob);
 }
 
 static bool read_events(struct select *s)
@@ -241,7 +259,7 @@ static bool read_filters(struct select *s)
 			continue;
 		tep_filter_strerror(s->filters[i], rc, why, sizeof(why));
 		why[strcspn(why, "\n")] = '\0';
-		return fail(s, "no filter: %s: %s", l->values[i], why);
+		return fail(s, "the filter '%s' makes no sense: %s", l->values[i], why);
 	}
 	return true;
 }
@@ -337,5 +355,11 @@ bool select_wants(void *select, const struct decode_event *ev)
 	if (ev->id == s->stack_id)
 		return *last || wants(s, ev);
 	*last = wants(s, ev);
+	s->found |= *last;
 	return *last;
+}
+
+bool select_found(const struct select *s)
+{
+	return s->found;
 }

@@ -37,5 +37,7 @@ struct select *select_new(const struct select_config *cfg, struct dat *d, struct
 void select_free(struct select *s); /* NULL is allowed */
 /* For records_select(), with a struct select. */
 bool select_wants(void *select, const struct decode_event *ev);
+/* Whether any was wanted yet. */
+bool select_found(const struct select *s);
 
 #endif

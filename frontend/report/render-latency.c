@@ -73,6 +73,17 @@ static void put_figures(const struct latency_row *row, const struct scale *s, st
 	put_bars(row, s, out);
 }
 
+/* The first word of what there are several of ends in an s. */
+static void put_number(size_t nr, const char *things, struct text *out)
+{
+	size_t word = strcspn(things, " ");
+
+	if (nr == 1)
+		text_printf(out, "1 %.*s%s", (int)word - 1, things, things + word);
+	else
+		text_printf(out, "%zu %s", nr, things);
+}
+
 static void put_summary(const struct latency_report *r, size_t shown, struct text *out)
 {
 	char buf[RENDER_COUNT_LEN];
@@ -80,7 +91,7 @@ static void put_summary(const struct latency_report *r, size_t shown, struct tex
 	text_printf(out, "# %s: ", r->tracer);
 	if (shown < r->nr)
 		text_printf(out, "%zu of ", shown);
-	text_printf(out, "%zu %s", r->nr, latency_words(r)->rows);
+	put_number(r->nr, latency_words(r)->rows, out);
 	if (r->left_out)
 		text_printf(out, "; %s %s of others are left out", render_count(r->left_out, buf),
 			    latency_words(r)->each);

@@ -72,10 +72,14 @@ static void test_cpus(void **state)
 	check_wanted(&(struct select_config){.cpus = "0-1"}, ALL);
 	check_wanted(&(struct select_config){.cpus = "3,1:7-8"},
 		     "irq_handler_entry sched_switch kernel_stack print");
-	check_refused(&(struct select_config){.cpus = "1;2"}, "no list of CPUs: 1;2 (0,2-3)");
-	check_refused(&(struct select_config){.cpus = "2-"}, "no list of CPUs: 2- (0,2-3)");
-	check_refused(&(struct select_config){.cpus = "9999"}, "no list of CPUs: 9999 (0,2-3)");
-	check_refused(&(struct select_config){.cpus = "one"}, "no list of CPUs: one (0,2-3)");
+	check_refused(&(struct select_config){.cpus = "1;2"},
+		      "'1;2' is no list of CPUs (such as 0,2-3)");
+	check_refused(&(struct select_config){.cpus = "2-"},
+		      "'2-' is no list of CPUs (such as 0,2-3)");
+	check_refused(&(struct select_config){.cpus = "9999"},
+		      "'9999' is no list of CPUs (such as 0,2-3)");
+	check_refused(&(struct select_config){.cpus = "one"},
+		      "'one' is no list of CPUs (such as 0,2-3)");
 }
 
 static void test_tasks(void **state)
@@ -87,8 +91,10 @@ static void test_tasks(void **state)
 		     "irq_handler_entry sched_switch kernel_stack");
 	check_wanted(&(struct select_config){.comms = LIST("kthreadd"), .pids = LIST("44")},
 		     "sched_switch kernel_stack print");
-	check_refused(&(struct select_config){.pids = LIST("-1")}, "no number of a task: -1");
-	check_refused(&(struct select_config){.pids = LIST("1x")}, "no number of a task: 1x");
+	check_refused(&(struct select_config){.pids = LIST("-1")},
+		      "'-1' is not the number of a task");
+	check_refused(&(struct select_config){.pids = LIST("1x")},
+		      "'1x' is not the number of a task");
 }
 
 /* A stack goes with the event that it is of. */
@@ -131,7 +137,7 @@ static void test_filters(void **state)
 					     .functions = LIST("vfs_open")},
 		     "funcgraph_entry");
 	check_refused(&(struct select_config){.filters = LIST("nothing:a==b")},
-		      "no filter: nothing:a==b: no event found");
+		      "the filter 'nothing:a==b' makes no sense: no event found");
 }
 
 int main(void)
