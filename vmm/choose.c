@@ -39,7 +39,10 @@ struct machine *machine_new(const char *backend, const struct machine_config *cf
 
 struct machine *machine_attach(const struct machine_attach_config *cfg, char *err, size_t errlen)
 {
-	return qemu_attach(cfg, err, errlen);
+	if (*cfg->target)
+		return qemu_attach(cfg, err, errlen);
+	snprintf(err, errlen, "no guest is named");
+	return NULL;
 }
 
 bool machine_has_strays(void)

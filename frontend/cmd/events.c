@@ -52,16 +52,6 @@ static int read_functions(const struct events_options *o, const struct guestsym 
 	return ret;
 }
 
-static void explain(const struct events_options *o, char *err, size_t errlen)
-{
-	size_t len = strlen(err);
-	char text[256];
-
-	connect_explain(o->domain, text, sizeof(text));
-	if (*text)
-		snprintf(err + len, errlen - len, "; %s", text);
-}
-
 static int read_guest(struct events_options *o, struct events_lists *lists, char *err,
 		      size_t errlen)
 {
@@ -79,7 +69,7 @@ static int read_guest(struct events_options *o, struct events_lists *lists, char
 	patience_for(&o->patience, "attaching to the guest");
 	m = machine_attach(&cfg, err, errlen);
 	if (!m)
-		explain(o, err, errlen);
+		connect_explain(o->domain, err, errlen);
 	patience_for(&o->patience, "reading the guest's kernel");
 	if (m)
 		gs = trace_read_kernel(m, o->parsers, &patience, err, errlen);

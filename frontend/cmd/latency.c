@@ -246,7 +246,7 @@ static const char *latency_tracer(unsigned int n)
 {
 	const char *known;
 
-	for (unsigned int i = 0; (known = trace_tracer_name(i, NULL)); i++)
+	for (unsigned int i = 0; (known = session_tracer_name(i)); i++)
 		if (trace_tracer_is_latency(known) && !n--)
 			break;
 	return known;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* repair.c - `hvtrace repair`: complete a recording whose recorder was killed. */
 #include "frontend/cmd/command.h"
+#include "frontend/cmd/dat-file.h"
 #include "frontend/lib/meter.h"
 #include "frontend/lib/options.h"
 #include "frontend/record/record.h"
@@ -21,6 +22,21 @@ static void show(void *arg, unsigned int percent)
 	meter_show(arg, percent, 100, 0);
 }
 
+/* What was a trace.dat may have been cut off or damaged since: a line says so. */
+static bool is_whole(const char *file)
+{
+	const struct formats_config no_plugins = {.no_plugins = true};
+	const struct dat_file_options opt = {.cpus = NULL};
+	struct dat_file f;
+	bool whole = dat_file_open(&f, file, &opt, &no_plugins);
+
+	dat_file_close(&f, EXIT_OK);
+	if (!whole)
+		fprintf(stderr,
+			"hvtrace: only a recording that was not finished can be repaired\n");
+	return whole;
+}
+
 static int repair(const char *file, const char *out)
 {
 	struct meter meter;
@@ -36,6 +52,8 @@ static int repair(const char *file, const char *out)
 		fprintf(stderr, "hvtrace: %s\n", err);
 		return EXIT_FAILED;
 	}
+	if (rc && !is_whole(file))
+		return EXIT_FAILED;
 	if (rc) {
 		fprintf(stderr, "hvtrace: %s is a whole trace.dat: there is nothing to repair\n",
 			file);

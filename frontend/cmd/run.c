@@ -169,17 +169,28 @@ static void run_warn_of_many(struct run *r)
  * The system's libvirt mostly runs QEMU as a user of its own, which has no way into root's home,
  * and says so only when it has asked QEMU what it can do, which may take a minute.
  */
-static void run_warn_of_closed(const struct run *r, const char *what, const char *path)
+static void run_warn_of_closed(const char *what, const char *path)
 {
-	const char *uri = r->opt->connect;
 	char closed[PATH_MAX];
 
-	if (path && !strcmp(r->machine, "qemu") && (!uri || strstr(uri, "/system")) &&
-	    file_closed_to_others(path, closed, sizeof(closed)))
+	if (path && file_closed_to_others(path, closed, sizeof(closed)))
 		fprintf(stderr,
 			"hvtrace: warning: %s is closed to other users, so libvirt's QEMU may not get "
 			"to the %s: if so, copy that to where everybody can read it (%s)\n",
 			closed, what, what[0] == 'k' ? "-k" : "-i");
+}
+
+static void run_warn_of_all_closed(const struct run *r)
+{
+	run_warn_of_closed("kernel", r->kernel_path);
+	run_warn_of_closed("initrd", r->initrd_path);
+}
+
+static bool run_is_of_system(const struct run *r)
+{
+	const char *uri = r->opt->connect;
+
+	return !strcmp(r->machine, "qemu") && (!uri || strstr(uri, "/system"));
 }
 
 static bool run_cancelled(void *arg)
@@ -210,17 +221,22 @@ static int run_new_machine(struct run *r)
 		.arg = r,
 	};
 
+	bool warned;
+
 	cfg.kernel = guestsym_elf(r->s.gs, &cfg.kernel_size);
 	run_choose_machine(r);
 	if (session_cancelled(&r->s)) {
 		snprintf(r->s.err, sizeof(r->s.err), "no machine was made");
 		return -1;
 	}
-	run_warn_of_closed(r, "kernel", r->kernel_path);
-	run_warn_of_closed(r, "initrd", r->initrd_path);
+	warned = run_is_of_system(r);
+	if (warned)
+		run_warn_of_all_closed(r);
 	session_wait(&r->s, "making the guest");
 	r->s.m = machine_new(r->machine, &cfg, r->s.err, sizeof(r->s.err));
 	session_wait(&r->s, NULL);
+	if (!r->s.m && !warned && strstr(r->s.err, strerror(EACCES)))
+		run_warn_of_all_closed(r);
 	if (!r->s.m)
 		return -1;
 	run_warn_of_many(r);

@@ -20,17 +20,6 @@ static void ignore_job_control(void)
 	signal(SIGTTOU, SIG_IGN);
 }
 
-/* What is to be done about it, behind what is wrong. */
-static void explain(struct attach *a)
-{
-	size_t len = strlen(a->s.err);
-	char text[256];
-
-	connect_explain(a->target->name, text, sizeof(text));
-	if (*text)
-		snprintf(a->s.err + len, sizeof(a->s.err) - len, "; %s", text);
-}
-
 /* That one may be about to end; otherwise it takes long until it is known that it does not. */
 static void tell_other(const struct attach *a)
 {
@@ -53,6 +42,6 @@ int attach_machine(struct attach *a)
 	rc = attach_connect(a, session_stuck);
 	session_wait(&a->s, NULL);
 	if (rc && !session_cancelled(&a->s))
-		explain(a);
+		connect_explain(a->target->name, a->s.err, sizeof(a->s.err));
 	return rc;
 }

@@ -122,7 +122,7 @@ static bool explain_name(const char *target, char *text, size_t size)
 	const char *path = strncmp(target, "gdb:", 4) ? target : target + 4;
 
 	if (!*target)
-		snprintf(text, size, "no guest is named: hvtrace list shows those of libvirt");
+		snprintf(text, size, "hvtrace list shows those of libvirt");
 	else if (*path == '/' || *path == '.')
 		snprintf(text, size, "the socket of a gdb stub is named gdb:unix:%s", path);
 	return *text;
@@ -159,15 +159,20 @@ bool connect_waits(const char *target, char *text, size_t size)
 	return true;
 }
 
-void connect_explain(const char *target, char *text, size_t size)
+void connect_explain(const char *target, char *err, size_t size)
 {
+	size_t len = strlen(err);
 	struct registry_guest g;
+	char text[384] = "";
 
-	*text = '\0';
-	if (!explain_name(target, text, size) && connect_find(target, &g))
+	if (!explain_name(target, text, sizeof(text)) && connect_find(target, &g))
 		snprintf(
-			text, size,
+			text, sizeof(text),
 			"hvtrace %ld traces %s already: get, set, graph, top and latency with -g %s "
 			"reach that trace",
 			(long)g.pid, g.name, g.name);
+	/* It may be a question. */
+	if (*text)
+		snprintf(err + len, size - len, "%s %s", len && err[len - 1] == '?' ? "" : ";",
+			 text);
 }

@@ -37,11 +37,11 @@ bool connect_find(const char *target, struct registry_guest *g);
 bool connect_waits(const char *target, char *text, size_t size);
 
 /*
- * For when a guest, called as hvtrace attach takes it, cannot be attached to: in text, what is to
- * be done instead. It is what its name should be, or that a trace of this user is of it already. ""
- * where it is neither.
+ * For when a guest, called as hvtrace attach takes it, cannot be attached to: behind err, which
+ * says so, comes what is to be done instead. It is what its name should be, or that a trace of this
+ * user is of it already; nothing where it is neither.
  */
-void connect_explain(const char *target, char *text, size_t size);
+void connect_explain(const char *target, char *err, size_t size);
 
 /* "-g NAME " where a trace was named, else "": for what a message says is to be called. */
 #define CONNECT_OPTION_LEN 96

@@ -83,7 +83,7 @@ struct session_options {
 		OPT_SIZE_KB('b', "buffer-kb", &(opt)->buffer_bytes, 8 << 10, UINT64_C(1) << 40,    \
 			    "KB",                                                                  \
 			    "ring buffer of each vCPU; K, M, G for other units (default: 32M, "    \
-			    "less of more than 8)"),                                               \
+			    "less for each of more than 8)"),                                      \
 		OPT_ONE_OF(session_clock_name, 'C', "clock", &(opt)->clock, "NAME",                \
 			   "global (default), local, counter, uptime, perf, mono, mono_raw, "      \
 			   "boot, tai, x86-tsc or host"),                                          \
