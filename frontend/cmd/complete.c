@@ -112,6 +112,15 @@ int cmd_complete(int argc, char **argv)
 	candidates_find *find = argc > 2 ? candidates_of(argv[1]) : NULL;
 	struct candidates c = {0};
 
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+		fputs("usage: hvtrace complete KIND BEGUN [WORD]...\n\n"
+		      "For shells: prints what the word BEGUN may become behind the other words, one a "
+		      "line.\n"
+		      "The completions of bash, zsh and fish, which make install installs, ask it.\n",
+		      stdout);
+		return EXIT_OK;
+	}
+
 	if (!find) {
 		fprintf(stderr, "hvtrace: complete takes a kind, what is typed, and the other "
 				"words: it is for shells\n");

@@ -42,7 +42,7 @@ static int repair(const char *file, const char *out)
 	struct meter meter;
 	const struct record_watch watch = {show, &meter};
 	struct record_repaired result;
-	char err[512];
+	char err[512], size[RECORD_SIZE_LEN], bytes[RECORD_SIZE_LEN];
 	int rc;
 
 	meter_begin(&meter, file, NULL);
@@ -63,8 +63,8 @@ static int repair(const char *file, const char *out)
 		fprintf(stderr,
 			"hvtrace: %s: the last %" PRIu64 " bytes are not whole, and left out\n",
 			file, result.torn);
-	fprintf(stderr, "hvtrace: %s: %.1f MB, %.1f MB of records\n", out ? out : file,
-		(double)result.size / 1e6, (double)result.bytes / 1e6);
+	fprintf(stderr, "hvtrace: %s: %s, %s of records\n", out ? out : file,
+		record_size(result.size, size), record_size(result.bytes, bytes));
 	return EXIT_OK;
 }
 

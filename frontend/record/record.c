@@ -61,6 +61,17 @@ struct record {
 	atomic_int error;
 };
 
+const char *record_size(uint64_t bytes, char buf[RECORD_SIZE_LEN])
+{
+	if (bytes < 100000)
+		snprintf(buf, RECORD_SIZE_LEN, "%.1f kB", (double)bytes / 1e3);
+	else if (bytes < 10000000000)
+		snprintf(buf, RECORD_SIZE_LEN, "%.1f MB", (double)bytes / 1e6);
+	else
+		snprintf(buf, RECORD_SIZE_LEN, "%.1f GB", (double)bytes / 1e9);
+	return buf;
+}
+
 /* --- files ------------------------------------------------------------------------------------ */
 
 int record_part(const char *path, char part[RECORD_PATH_MAX])
@@ -75,6 +86,10 @@ static int open_file(const char *path, struct record_file *f)
 	const int flags = O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	struct stat st;
 
+	f->fd = -1;
+	/* Which is standard output everywhere else. */
+	if (!strcmp(path, "-"))
+		return -ENOTSUP;
 	f->fd = open(path, flags | O_EXCL, 0666);
 	f->is_new = f->fd >= 0;
 	if (f->fd < 0 && errno == EEXIST)

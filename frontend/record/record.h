@@ -82,6 +82,9 @@ int record_reopen(const struct record *r);
 int record_place(const char *path);
 /* The name of the file beside it that the trace.dat is written to. 0, or -ENAMETOOLONG. */
 int record_part(const char *path, char part[RECORD_PATH_MAX]);
+/* "1.4 MB", for people. Returns buf. */
+#define RECORD_SIZE_LEN 32
+const char *record_size(uint64_t bytes, char buf[RECORD_SIZE_LEN]);
 /*
  * Ends the thread if it runs. Files that have come with record_open() go with it if nothing was
  * recorded. NULL is allowed.

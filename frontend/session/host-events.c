@@ -323,6 +323,7 @@ static void say_exits(struct host_events *h)
 int host_events_finish(struct session *s)
 {
 	struct host_events *h = s->host;
+	char size[RECORD_SIZE_LEN], bytes[RECORD_SIZE_LEN];
 	struct record_result result;
 	int rc;
 
@@ -352,8 +353,8 @@ int host_events_finish(struct session *s)
 		return EXIT_FAILED;
 	}
 	if (*h->path)
-		fprintf(stderr, "hvtrace: %s: %.1f MB, %.1f MB of records\n", h->path,
-			(double)result.size / 1e6, (double)result.bytes / 1e6);
+		fprintf(stderr, "hvtrace: %s: %s, %s of records\n", h->path,
+			record_size(result.size, size), record_size(result.bytes, bytes));
 	return EXIT_OK;
 }
 

@@ -212,9 +212,12 @@ void session_say_begin(struct session *s)
 	struct trace_status st;
 
 	trace_get_status(s->trace, &st);
-	fprintf(stderr, "hvtrace: tracing %" PRIu64 " function%s", st.traced, plural(st.traced));
+	fprintf(stderr, "hvtrace: tracing ");
+	if (st.traced || !s->events)
+		fprintf(stderr, "%" PRIu64 " function%s%s", st.traced, plural(st.traced),
+			s->events ? " and " : "");
 	if (s->events)
-		fprintf(stderr, " and %zu event%s", s->events, plural(s->events));
+		fprintf(stderr, "%zu event%s", s->events, plural(s->events));
 	fprintf(stderr, " of %s (%ss)\n", *release ? release : "the guest", st.engine);
 	if (s->opt->explain)
 		trace_explain(s->trace, stderr);

@@ -158,6 +158,7 @@ static void show_percent(void *arg, unsigned int percent)
 static int finish_record(struct session *s)
 {
 	const char *path = s->opt->output;
+	char size[RECORD_SIZE_LEN], bytes[RECORD_SIZE_LEN];
 	struct record_result result;
 	struct meter meter;
 	int rc;
@@ -186,8 +187,8 @@ static int finish_record(struct session *s)
 		return EXIT_FAILED;
 	}
 	if (!s->opt->unheard)
-		fprintf(stderr, "hvtrace: %s: %.1f MB, %.1f MB of records\n", path,
-			(double)result.size / 1e6, (double)result.bytes / 1e6);
+		fprintf(stderr, "hvtrace: %s: %s, %s of records\n", path,
+			record_size(result.size, size), record_size(result.bytes, bytes));
 	return result.lost ? EXIT_FAILED : EXIT_OK;
 }
 

@@ -132,6 +132,18 @@ static void recorded(void **state)
 	unlink(rec.path);
 }
 
+static void sizes(void **state)
+{
+	char buf[RECORD_SIZE_LEN];
+
+	(void)state;
+	assert_string_equal(record_size(0, buf), "0.0 kB");
+	assert_string_equal(record_size(42345, buf), "42.3 kB");
+	assert_string_equal(record_size(1426655, buf), "1.4 MB");
+	assert_string_equal(record_size(9999000000, buf), "9999.0 MB");
+	assert_string_equal(record_size(123400000000, buf), "123.4 GB");
+}
+
 static void read_back(unsigned int version, bool zstd, struct world *w)
 {
 	struct record_result result;
@@ -371,6 +383,7 @@ static void not_begun(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes),
 		cmocka_unit_test_setup_teardown(recorded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(read_back_all, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ticks, set_up, tear_down),
