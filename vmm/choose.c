@@ -39,9 +39,13 @@ struct machine *machine_new(const char *backend, const struct machine_config *cf
 
 struct machine *machine_attach(const struct machine_attach_config *cfg, char *err, size_t errlen)
 {
-	if (*cfg->target)
+	/* libvirt has no names with a slash. */
+	if (!*cfg->target)
+		snprintf(err, errlen, "no guest is named");
+	else if (strncmp(cfg->target, "gdb:", 4) != 0 && strchr(cfg->target, '/'))
+		snprintf(err, errlen, "'%s' is no name of a domain", cfg->target);
+	else
 		return qemu_attach(cfg, err, errlen);
-	snprintf(err, errlen, "no guest is named");
 	return NULL;
 }
 

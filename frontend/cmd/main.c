@@ -92,6 +92,7 @@ static int unknown(const char *name)
 	nearest_begin(&near, name);
 	for (size_t i = 0; i < COMMANDS; i++)
 		nearest_try(&near, commands[i].name);
+	nearest_try(&near, "help");
 	fprintf(stderr, "hvtrace: no such %s: %s%s (hvtrace --help lists the commands)\n",
 		*name == '-' ? "option" : "command", name,
 		nearest_hint(&near, "", hint, sizeof(hint)));
