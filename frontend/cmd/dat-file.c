@@ -122,6 +122,13 @@ static bool is_file(int fd)
 	return !fstat(fd, &st) && !isatty(fd) && !S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode);
 }
 
+static bool is_socket(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISSOCK(st.st_mode);
+}
+
 /* Everything that takes a name: then the file is read, by who can open nothing else. */
 static int open_file(struct dat_file *f, const char *path, const struct formats_config *plugins)
 {
@@ -130,8 +137,11 @@ static int open_file(struct dat_file *f, const char *path, const struct formats_
 	int fd = guestsym_open_regular(path, &st);
 
 	if (fd < 0) {
-		snprintf(f->err, sizeof(f->err), "%s: %s", path,
-			 fd == -EINVAL ? "it is not a regular file" : strerror(-fd));
+		snprintf(f->err, sizeof(f->err), "%s: %s%s", path,
+			 fd == -EINVAL ? "it is not a regular file" : strerror(-fd),
+			 fd == -EINVAL && is_socket(path)
+				 ? " (the socket of a gdb stub is named gdb:unix:PATH)"
+				 : "");
 		return -1;
 	}
 	if (f->opt->temporary)
