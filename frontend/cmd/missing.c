@@ -41,16 +41,22 @@ void missing_say(const struct report_options *opt, const struct calltree *t, con
 	struct text list = {0};
 	char hint[NEAREST_LEN * 2];
 	struct nearest near;
+	bool listed;
 
 	nearest_begin(&near, function);
 	try_names(t, &near);
-	if (!opt->file && read_functions(opt, &list) && !is_traceable(list.buf, function, &near))
+	listed = !opt->file && read_functions(opt, &list);
+	if (listed && !is_traceable(list.buf, function, &near)) {
 		fprintf(stderr, "hvtrace: the kernel has no traceable function %s%s\n", function,
 			nearest_hint(&near, "", hint, sizeof(hint)));
-	else
+	} else {
+		/* Nothing else is meant by what there is. */
+		if (listed)
+			nearest_begin(&near, "");
 		fprintf(stderr,
 			"hvtrace: no call of %s is in the trace: none was made, or it was not among "
 			"the functions that were traced%s\n",
 			function, nearest_hint(&near, "", hint, sizeof(hint)));
+	}
 	text_free(&list);
 }

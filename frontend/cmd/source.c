@@ -113,8 +113,13 @@ int live_read(struct live *l, uint64_t since, struct calltree **t)
 
 void live_complain(const struct live *l, int error)
 {
-	fprintf(stderr, "hvtrace: cannot read %s of the trace: %s\n", l->path,
-		control_strerror(error));
+	const struct trace_reader reader = connect_reader(l->client);
+	char hint[512] = "";
+
+	if (error == -ENOENT)
+		suggest_file(&reader, l->path, hint, sizeof(hint));
+	fprintf(stderr, "hvtrace: cannot read %s of the trace: %s%s\n", l->path,
+		control_strerror(error), hint);
 }
 
 static const char *tracer_path(const struct report_options *opt, char path[TRACER_PATH_LEN])
