@@ -8,7 +8,7 @@
 
 #include "frontend/report/duration.h"
 
-enum { LINE_MAX_LEN = 512, WIDE = 100 };
+enum { LINE_MAX_LEN = 512, WIDE = 100, TINY = 60 };
 
 /* Calls that began before are not hits of this while. */
 static uint64_t hits_of(const struct call_stats *st)
@@ -53,15 +53,31 @@ static bool is_narrow(const struct render_top *opt)
 	return opt->columns && opt->columns < WIDE;
 }
 
-/* Then there is no average, unless it is what they are sorted by. */
+/* Then there is no average, unless it is what they are sorted by; a tiny one has one time only. */
+static bool is_tiny(const struct render_top *opt)
+{
+	return opt->columns && opt->columns < TINY;
+}
+
+static bool has_self(const struct render_top *opt)
+{
+	return !is_tiny(opt) || opt->order == ORDER_SELF;
+}
+
 static bool has_total(const struct render_top *opt)
 {
-	return !is_narrow(opt) || opt->order != ORDER_AVG;
+	return is_tiny(opt) ? opt->order == ORDER_TOTAL
+			    : !is_narrow(opt) || opt->order != ORDER_AVG;
 }
 
 static bool has_avg(const struct render_top *opt)
 {
 	return !is_narrow(opt) || opt->order == ORDER_AVG;
+}
+
+static bool has_cpu(const struct render_top *opt)
+{
+	return !is_tiny(opt) || (!has_self(opt) && !has_total(opt) && !has_avg(opt));
 }
 
 static void put_head(const struct calltree *t, uint32_t all, const struct render_top *opt,
@@ -81,7 +97,8 @@ static void put_head(const struct calltree *t, uint32_t all, const struct render
 		snprintf(line + len, sizeof(line) - (size_t)len, "%.2f s", opt->seconds);
 	put_line(line, opt, out);
 	text_putc(out, '\n');
-	snprintf(line, sizeof(line), "     HITS/s   %%CPU       CPU      SELF%s%s  FUNCTION",
+	snprintf(line, sizeof(line), "     HITS/s   %%CPU%s%s%s%s  FUNCTION",
+		 has_cpu(opt) ? "       CPU" : "", has_self(opt) ? "      SELF" : "",
 		 has_total(opt) ? "     TOTAL" : "", has_avg(opt) ? "       AVG" : "");
 	put_line(line, opt, out);
 }
@@ -90,21 +107,25 @@ static void put_row(const struct calltree *t, uint32_t node, const struct render
 		    struct text *out)
 {
 	const struct call_stats *st = &t->node[node].st;
-	char line[LINE_MAX_LEN], hits[RENDER_COUNT_LEN], share[16] = "-", cpu[DURATION_LEN] = "-";
-	char self[DURATION_LEN], total[DURATION_LEN] = "", avg[DURATION_LEN] = "";
+	char line[LINE_MAX_LEN], hits[RENDER_COUNT_LEN], share[16] = "-", cpu[DURATION_LEN] = "";
+	char self[DURATION_LEN] = "", total[DURATION_LEN] = "", avg[DURATION_LEN] = "";
 
-	if (t->has_cpu) {
+	if (t->has_cpu)
 		snprintf(share, sizeof(share), "%.1f",
 			 opt->covered > 0 ? (double)st->cpu / opt->covered / 1e7 : 0);
+	if (has_cpu(opt) && t->has_cpu)
 		duration_text(st->cpu, cpu);
-	}
+	else if (has_cpu(opt))
+		snprintf(cpu, sizeof(cpu), "-");
+	if (has_self(opt))
+		duration_text(st->self, self);
 	if (has_total(opt))
 		duration_text(st->total, total);
 	if (has_avg(opt))
 		duration_text(order_value(st, ORDER_AVG), avg);
-	snprintf(line, sizeof(line), "%11s %6s %9s %9s%*s%*s  %s",
-		 render_count(per_second(hits_of(st), opt), hits), share, cpu,
-		 duration_text(st->self, self), has_total(opt) ? 10 : 0, total,
+	snprintf(line, sizeof(line), "%11s %6s%*s%*s%*s%*s  %s",
+		 render_count(per_second(hits_of(st), opt), hits), share, has_cpu(opt) ? 10 : 0,
+		 cpu, has_self(opt) ? 10 : 0, self, has_total(opt) ? 10 : 0, total,
 		 has_avg(opt) ? 10 : 0, avg, calltree_name_of(t, node));
 	put_cut(line, "...", opt, out);
 }

@@ -97,12 +97,22 @@ static void test_top_narrow(void **state)
 	/* What they are sorted by is there. */
 	static const struct {
 		enum order order;
+		size_t columns;
 		const char *head, *row;
 	} cases[] = {
-		{ORDER_CPU, "     HITS/s   %CPU       CPU      SELF     TOTAL  FUNCTION\n",
+		{ORDER_CPU, 80, "     HITS/s   %CPU       CPU      SELF     TOTAL  FUNCTION\n",
 		 "          2      -         -   3.00 us   4.00 us  queued_spin_lock_slowpath_o...\n"},
-		{ORDER_AVG, "     HITS/s   %CPU       CPU      SELF       AVG  FUNCTION\n",
+		{ORDER_AVG, 80, "     HITS/s   %CPU       CPU      SELF       AVG  FUNCTION\n",
 		 "          2      -         -   3.00 us   2.00 us  queued_spin_lock_slowpath_o...\n"},
+		/* And nothing else, where there is even less room. */
+		{ORDER_CPU, 40, "\n     HITS/s   %CPU       CPU  FUNCTION\n",
+		 "          2      -         -  queued_...\n"},
+		{ORDER_SELF, 50, "\n     HITS/s   %CPU      SELF  FUNCTION\n",
+		 "          2      -   3.00 us  queued_spin_lock_...\n"},
+		{ORDER_TOTAL, 59, "\n     HITS/s   %CPU     TOTAL  FUNCTION\n",
+		 "          2      -   4.00 us  queued_spin_lock_slowpath_...\n"},
+		{ORDER_AVG, 40, "\n     HITS/s   %CPU       AVG  FUNCTION\n",
+		 "          2      -   2.00 us  queued_...\n"},
 	};
 	struct calltree *t = calltree_new();
 	uint32_t all = calltree_child(t, CALLTREE_ROOT, calltree_name(t, "", 0));
@@ -113,7 +123,8 @@ static void test_top_narrow(void **state)
 	t->node[node].st = (struct call_stats){.calls = 2, .total = 4000, .self = 3000};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		text.len = 0;
-		render_top(t, &(struct render_top){cases[i].order, NULL, 1, 1, 5, 80}, &text);
+		render_top(t, &(struct render_top){cases[i].order, NULL, 1, 1, 5, cases[i].columns},
+			   &text);
 		text_putc(&text, '\0');
 		assert_non_null(strstr(text.buf, cases[i].head));
 		assert_non_null(strstr(text.buf, cases[i].row));
