@@ -72,9 +72,9 @@ unit: $(unit-programs)
 # Two more at a time than there are CPUs: guests often wait, and tests for them.
 check-jobs := $(shell expr $$(nproc) + 2)
 
-# What the rows start.
+# What the rows start, and what those that install would otherwise make at the same time.
 .PHONY: check-programs coverage-names
-check-programs: all $(unit-programs)
+check-programs: all docs $(unit-programs)
 
 # What make coverage runs: the rows of make check, and those of make check-full without which whole commands
 # would look as if nothing tested them.
