@@ -79,7 +79,7 @@ guest_has_gone()
 }
 
 # A guest that took its clock for much slower than it is finds that everything else is late.
-clocks()
+tell_late_clock()
 {
 	local up age
 	up=$(awk 'NF == 3 && $2 ~ /^[0-9.]+$/ { up = $2 } END { print int(up) }' <<<"$guest_answer")
@@ -101,7 +101,7 @@ guest_unharmed()
 	[ "$guest_console" = 0 ] || guest_greet
 	guest_ask 'workload getppid 10 openat 10; busybox cat /proc/uptime'
 	result $? 'the guest goes on in the end'
-	clocks
+	tell_late_clock
 	no_complaints && grep -av 'Call Trace' "$qemu_dir/console" | no_complaints_in
 	result $? "the guest's kernel has no complaints"
 	windows 0
