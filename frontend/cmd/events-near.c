@@ -11,7 +11,7 @@ void events_near_begin(struct events_near *n, const char *glob)
 	char system[NEAREST_LEN] = "";
 
 	n->glob = glob ? glob : "";
-	if (n->glob[len] && len < sizeof(system))
+	if (len < sizeof(system) && n->glob[len])
 		snprintf(system, sizeof(system), "%.*s", (int)len, glob);
 	nearest_begin(&n->name, n->glob);
 	nearest_begin(&n->system, system);

@@ -106,11 +106,9 @@ static int reader_read(void *arg, const char *path, struct text *to)
 {
 	struct view *v = arg;
 	struct view_attr attr;
-	view_id id;
+	view_id id = VIEW_ROOT;
 	int rc = strcmp(path, ".") ? view_find(v, path, &id) : 0;
 
-	if (!strcmp(path, "."))
-		id = VIEW_ROOT;
 	if (!rc)
 		rc = view_attr(v, id, &attr);
 	if (!rc)

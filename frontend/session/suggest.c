@@ -234,7 +234,7 @@ static const char *last_error(const char *log, char *command, size_t size)
 static bool is_noted(const struct trace_reader *r, const char *file, const char *const *words,
 		     int nr, struct text *why)
 {
-	char path[512], command[256];
+	char path[512], command[256] = "";
 	const char *error = NULL;
 	struct text log = {0};
 	bool noted = false;
