@@ -43,7 +43,10 @@ static uint64_t tell_critical(struct trace *t)
 		critical |= CRITICAL_COPY;
 	else if (critical)
 		critical |= CRITICAL_STACK | (t->thresh ? 0 : CRITICAL_RISES);
+	/* The collector raises the least length by what it finds, with these locks. */
+	trace_writers_stop(t);
 	trampoline_set_critical(t, vcpus, critical, critical ? instance_max_ticks(top) : 0);
+	trace_writers_go(t);
 	return vcpus;
 }
 
