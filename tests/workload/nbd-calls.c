@@ -7,7 +7,8 @@
  * from the 64th on, and whose last block cannot be read; a shell runs the command while the disk
  * is there.
  *
- * With two files it reads some blocks of both, by one system call.
+ * With two files it reads some blocks of both, by one system call, on one vCPU: requests of several
+ * are kept back in a queue of each.
  *
  * usage: [NBD=/dev/nbd0] nbd-calls BLOCKS [COMMAND]
  *        nbd-calls both FILE FILE
@@ -18,6 +19,7 @@
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <linux/nbd.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -197,6 +199,16 @@ static int open_to_read(const char *name)
 	return fd;
 }
 
+static void stay_on_vcpu(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("sched_setaffinity");
+}
+
 /* More than the kernel keeps back at a time, and some so long that it keeps no more. None of them
  * lies beside another one. */
 static int read_both(char *const name[2])
@@ -210,6 +222,7 @@ static int read_both(char *const name[2])
 
 	if (posix_memalign((void **)&buf, BLOCK, LONG))
 		die("no memory");
+	stay_on_vcpu();
 	for (unsigned int i = 0; i < REQUESTS; i++) {
 		cb[i].aio_lio_opcode = IOCB_CMD_PREAD;
 		cb[i].aio_fildes = (uint32_t)fd[i * i / 3 % 2];
