@@ -69,17 +69,17 @@ static bool call_is_payload(const struct collector *c, uint64_t va)
 static bool call_look(struct collector *c, unsigned int vcpu, struct call *call)
 {
 	struct trace *t = c->t;
-	uint8_t ctl[CTL_NO_WAIT]; /* but for what the host writes, maybe now */
+	uint8_t ctl[CTL_CALL_VAIN]; /* from CTL_CALL on: none of it is written by another thread */
 	uint32_t ip;
 
 	memset(call, 0, sizeof(*call));
 	if (!call_made(c, vcpu) ||
-	    window_read(c->w, ctl_at(vcpu, CTL_CALL), ctl + CTL_CALL, sizeof(ctl) - CTL_CALL) ||
-	    window_read(c->w, ctl_at(vcpu, CTL_CALL_BP), &call->regs.rbp, sizeof(call->regs.rbp)))
+	    window_read(c->w, ctl_at(vcpu, CTL_CALL), ctl + CTL_CALL, sizeof(ctl) - CTL_CALL))
 		return false;
 	memcpy(&ip, ctl + CTL_CALL_IP, sizeof(ip));
 	memcpy(&call->hit.tsc, ctl + CTL_CALL_TSC, sizeof(call->hit.tsc));
 	memcpy(&call->regs.rsp, ctl + CTL_CALL_SP, sizeof(call->regs.rsp));
+	memcpy(&call->regs.rbp, ctl + CTL_CALL_BP, sizeof(call->regs.rbp));
 	memcpy(&call->regs.rdi, ctl + CTL_CALL_DI, sizeof(call->regs.rdi));
 	memcpy(&call->regs.rflags, ctl + CTL_CALL_FL, sizeof(call->regs.rflags));
 	memcpy(&call->preempt_count, ctl + CTL_CALL_PC, sizeof(call->preempt_count));
