@@ -261,6 +261,10 @@ static struct calltree *read_file(const char *path)
 
 bool report_options_check(const struct report_options *opt)
 {
+	if (opt->tasks && opt->names) {
+		fprintf(stderr, "hvtrace: --tasks and --names: it is one of them\n");
+		return false;
+	}
 	for (size_t i = 0; i < opt->pids.nr; i++) {
 		const char *pid = opt->pids.values[i];
 

@@ -47,9 +47,8 @@ static int open_record(struct session *s, struct host_events *h)
 	const bool file = session_options_record(s->opt);
 	const struct record_config cfg = {
 		.path = file ? h->path : NULL,
-		.version = strcmp(s->opt->file_version, "6") ? 7 : 6,
-		.zstd = file && !strcmp(s->opt->file_version, "7") &&
-			!strcmp(s->opt->compression, "zstd"),
+		.version = session_options_version(s->opt),
+		.zstd = file && session_options_zstd(s->opt),
 	};
 
 	if (file && !name_file(h, s->opt->output)) {

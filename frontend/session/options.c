@@ -80,6 +80,17 @@ bool session_options_record(const struct session_options *opt)
 	return opt->record || (len >= 4 && !strcmp(opt->output + len - 4, ".dat"));
 }
 
+unsigned int session_options_version(const struct session_options *opt)
+{
+	return opt->file_version && !strcmp(opt->file_version, "6") ? 6 : 7;
+}
+
+bool session_options_zstd(const struct session_options *opt)
+{
+	return session_options_version(opt) == 7 &&
+	       (!opt->compression || !strcmp(opt->compression, "zstd"));
+}
+
 /* Events alone are wanted without functions, unless something else asks for these. */
 const char *session_options_tracer(const struct session_options *opt)
 {
@@ -131,6 +142,24 @@ static bool form_fits(const struct session_options *opt)
 		return false;
 	}
 	return true;
+}
+
+/* What a recording is like is asked for of one. */
+static bool recording_fits(const struct session_options *opt)
+{
+	const char *value = opt->file_version ? opt->file_version : opt->compression;
+
+	if (value && !session_options_record(opt))
+		fprintf(stderr,
+			"hvtrace: --%s %s: it is for a trace that is recorded (-o FILE.dat)\n",
+			opt->file_version ? "file-version" : "compression", value);
+	else if (opt->compression && strcmp(opt->compression, "none") != 0 &&
+		 session_options_version(opt) == 6)
+		fprintf(stderr, "hvtrace: --compression %s: files of version 6 have none\n",
+			opt->compression);
+	else
+		return true;
+	return false;
 }
 
 /* Events are of a kernel that is not known yet, but categories are not. */
@@ -217,7 +246,7 @@ static bool summary_fits(const struct session_options *opt)
 
 bool session_options_check(const struct session_options *opt)
 {
-	return summary_fits(opt) && form_fits(opt) && host_events_fit(opt) &&
+	return summary_fits(opt) && form_fits(opt) && recording_fits(opt) && host_events_fit(opt) &&
 	       categories_exist(&opt->events) && settings_make_sense(&opt->settings);
 }
 

@@ -24,7 +24,7 @@ struct session_options {
 	const char *tracer;  /* NULL: function, or with nothing but events nop */
 	const char *summary; /* NULL: none is wanted */
 	const char *clock, *from, *until, *output, *engine, *format;
-	const char *file_version, *compression; /* of a recording */
+	const char *file_version, *compression; /* of a recording; NULL: 7, zstd */
 	const char *on_panic;			/* NULL: session_options_on_panic() decides */
 	struct option_list filter, notrace, pids, events, settings, host_events;
 	uint64_t buffer_bytes, max_events, window_bytes;
@@ -39,8 +39,7 @@ struct session_options {
 
 #define SESSION_OPTIONS_DEFAULT                                                                    \
 	{                                                                                          \
-		.output = "-", .engine = "auto", .format = "trace", .file_version = "7",           \
-		.compression = "zstd"                                                              \
+		.output = "-", .engine = "auto", .format = "trace"                                 \
 	}
 
 /* Rows for the option table of a command that traces. */
@@ -136,6 +135,9 @@ enum trace_on_panic session_options_on_panic(const struct session_options *opt, 
 void session_options_free(struct session_options *opt);
 /* The trace is recorded, not printed at its end: the output is a FILE.dat. */
 bool session_options_record(const struct session_options *opt);
+/* Of the recording: its version, and whether it is packed by zstd. */
+unsigned int session_options_version(const struct session_options *opt);
+bool session_options_zstd(const struct session_options *opt);
 
 /* Why the guest is not traced any more. */
 enum session_end { SESSION_DONE, SESSION_TIME, SESSION_SIGNAL, SESSION_GUEST, SESSION_OUTPUT };

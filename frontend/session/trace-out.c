@@ -18,8 +18,8 @@ int trace_out_open(struct session *s)
 	const char *path = s->opt->output;
 	const struct record_config cfg = {
 		.path = session_options_record(s->opt) ? path : NULL,
-		.version = strcmp(s->opt->file_version, "6") ? 7 : 6,
-		.zstd = !strcmp(s->opt->file_version, "7") && !strcmp(s->opt->compression, "zstd"),
+		.version = session_options_version(s->opt),
+		.zstd = session_options_zstd(s->opt),
 	};
 
 	if (host_events_open(s))
