@@ -266,48 +266,62 @@ static const char *guest_end_text(const struct machine_event *ev)
 	}
 }
 
-/* A word for programs. */
-static const char *session_end_word(const struct session *s, const struct trace_status *st)
+/* With what there is in the end: more than was known when it was stopped. */
+static enum session_end session_end_of(const struct session *s, const struct trace_status *st)
 {
 	bool by_count = s->opt->max_events && st->hits >= s->opt->max_events;
 
-	switch (s->end) {
-	case SESSION_GUEST:
-		return "guest";
-	case SESSION_TIME:
-		return "time";
-	case SESSION_SIGNAL:
-		return "signal";
-	case SESSION_OUTPUT:
-		return "output";
-	default:
-		if (st->error)
-			return "error";
-		if (st->panicked && !by_count)
-			return "panic";
-		return s->opt->until && !by_count ? "until" : "events";
-	}
+	if (s->end != SESSION_DONE)
+		return s->end;
+	if (st->error)
+		return SESSION_ERROR;
+	if (st->panicked && !by_count)
+		return SESSION_PANIC;
+	return s->opt->until && !by_count ? SESSION_UNTIL : SESSION_DONE;
 }
 
-static void session_end_text(const struct session *s, const struct trace_status *st,
-			     const char *word, char *why, size_t len)
+/* For programs. */
+static const char *session_end_word(enum session_end end)
 {
-	if (!strcmp(word, "guest"))
-		snprintf(why, len, "%s", guest_end_text(&s->event));
-	else if (!strcmp(word, "time"))
-		snprintf(why, len, "the time is over");
-	else if (!strcmp(word, "signal"))
-		snprintf(why, len, "interrupted");
-	else if (!strcmp(word, "output"))
-		snprintf(why, len, "%s cannot be written", s->opt->output);
-	else if (!strcmp(word, "error"))
-		snprintf(why, len, "the trace has failed: %s", strerror(-st->error));
-	else if (!strcmp(word, "panic"))
-		snprintf(why, len, "the guest's kernel has panicked");
-	else if (!strcmp(word, "until"))
-		snprintf(why, len, "%s was called", s->opt->until);
-	else
+	static const char *const word[] = {
+		[SESSION_DONE] = "events", [SESSION_TIME] = "time",	[SESSION_SIGNAL] = "signal",
+		[SESSION_GUEST] = "guest", [SESSION_OUTPUT] = "output", [SESSION_ERROR] = "error",
+		[SESSION_PANIC] = "panic", [SESSION_UNTIL] = "until",
+	};
+
+	return word[end];
+}
+
+/* For people. */
+static void session_end_text(const struct session *s, const struct trace_status *st,
+			     enum session_end end, char *why, size_t len)
+{
+	switch (end) {
+	case SESSION_DONE:
 		snprintf(why, len, "%" PRIu64 " events are recorded", st->hits);
+		break;
+	case SESSION_TIME:
+		snprintf(why, len, "the time is over");
+		break;
+	case SESSION_SIGNAL:
+		snprintf(why, len, "interrupted");
+		break;
+	case SESSION_GUEST:
+		snprintf(why, len, "%s", guest_end_text(&s->event));
+		break;
+	case SESSION_OUTPUT:
+		snprintf(why, len, "%s cannot be written", s->opt->output);
+		break;
+	case SESSION_ERROR:
+		snprintf(why, len, "the trace has failed: %s", strerror(-st->error));
+		break;
+	case SESSION_PANIC:
+		snprintf(why, len, "the guest's kernel has panicked");
+		break;
+	case SESSION_UNTIL:
+		snprintf(why, len, "%s was called", s->opt->until);
+		break;
+	}
 }
 
 static void session_say_end(struct session *s, double seconds)
@@ -315,11 +329,13 @@ static void session_say_end(struct session *s, double seconds)
 	const char *release = guestsym_release(s->gs);
 	struct session_result *r = &s->result;
 	struct trace_status st;
+	enum session_end end;
 
 	trace_get_status(s->trace, &st);
 	r->seconds = seconds;
-	r->end = session_end_word(s, &st);
-	session_end_text(s, &st, r->end, r->why, sizeof(r->why));
+	end = session_end_of(s, &st);
+	r->end = session_end_word(end);
+	session_end_text(s, &st, end, r->why, sizeof(r->why));
 	fprintf(stderr, "hvtrace: %s: %s after %.1f s: ", *release ? release : "guest", r->why,
 		seconds);
 	/* Where windows are counted nothing else is recorded. */

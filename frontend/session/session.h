@@ -139,8 +139,17 @@ bool session_options_record(const struct session_options *opt);
 unsigned int session_options_version(const struct session_options *opt);
 bool session_options_zstd(const struct session_options *opt);
 
-/* Why the guest is not traced any more. */
-enum session_end { SESSION_DONE, SESSION_TIME, SESSION_SIGNAL, SESSION_GUEST, SESSION_OUTPUT };
+/* Why the guest is not traced any more; the last three are what DONE turns out to have been. */
+enum session_end {
+	SESSION_DONE,
+	SESSION_TIME,
+	SESSION_SIGNAL,
+	SESSION_GUEST,
+	SESSION_OUTPUT,
+	SESSION_ERROR,
+	SESSION_PANIC,
+	SESSION_UNTIL,
+};
 
 struct broker;
 struct control_server;
