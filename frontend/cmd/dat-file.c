@@ -162,7 +162,7 @@ static void open_output(struct dat_file *f)
 {
 	const char *out = f->opt->out;
 	int rc = f->opt->folder ? target_open_folder(&f->target, out)
-				: target_open_file(&f->target, out);
+				: target_open_file(&f->target, out, NULL);
 
 	f->out = f->target.out;
 	if (rc)

@@ -330,8 +330,31 @@ static int sink_use(struct sink *k, int fd)
 	return k->fd < 0 ? -errno : 0;
 }
 
+/*
+ * A FIFO that nobody reads cannot be opened by one who does not wait in the kernel, and nothing
+ * tells when that has changed: so it is tried again. -errno; ECANCELED: it was given up.
+ */
+static int open_path(const char *path, int flags, const struct cancel *cancel)
+{
+	struct pollfd asked = {.fd = cancel ? cancel->fd : -1, .events = POLLIN};
+	struct stat st;
+
+	flags |= O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC | (cancel ? O_NONBLOCK : 0);
+	for (;;) {
+		int fd = open(path, flags, 0666);
+
+		if (fd >= 0)
+			return fd;
+		if (errno != ENXIO || !cancel || stat(path, &st) || !S_ISFIFO(st.st_mode))
+			return -errno;
+		if (cancel_asked(cancel))
+			return -ECANCELED;
+		poll(&asked, 1, RETRY_MS);
+	}
+}
+
 /* flags: O_TRUNC, or none. */
-static int sink_open(struct sink *k, const char *path, int flags)
+static int sink_open(struct sink *k, const char *path, int flags, const struct cancel *cancel)
 {
 	int fd, rc;
 
@@ -342,9 +365,9 @@ static int sink_open(struct sink *k, const char *path, int flags)
 		k->paint = standard.out ? standard.out->paint : PAINT_NOTHING;
 		return sink_use(k, STDOUT_FILENO);
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC | flags, 0666);
+	fd = open_path(path, flags, cancel);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	rc = sink_use(k, fd);
 	close(fd);
 	return rc;
@@ -498,11 +521,10 @@ void output_status(const char *line, size_t len)
 	text_free(&t);
 }
 
-static FILE *open_stream(const char *path, const struct cancel *cancel, int flags,
-			 uint64_t *written)
+/* k: how it is written to. */
+static FILE *open_stream(struct sink k, const char *path, int flags, const struct cancel *cancel)
 {
-	struct sink k = {.cancel = cancel, .written = written};
-	int rc = sink_open(&k, path, flags);
+	int rc = sink_open(&k, path, flags, cancel);
 	FILE *f = rc ? NULL : stream_of(&k, _IOFBF, SINK_BUFFER);
 
 	if (!f && !rc) {
@@ -516,18 +538,19 @@ static FILE *open_stream(const char *path, const struct cancel *cancel, int flag
 
 FILE *output_open(const char *path, const struct cancel *cancel)
 {
-	return open_stream(path, cancel, O_TRUNC, NULL);
+	return open_stream((struct sink){.cancel = cancel}, path, O_TRUNC, cancel);
 }
 
 FILE *output_open_counted(const char *path, const struct cancel *cancel, uint64_t *written)
 {
 	*written = 0;
-	return open_stream(path, cancel, O_TRUNC, written);
+	return open_stream((struct sink){.cancel = cancel, .written = written}, path, O_TRUNC,
+			   cancel);
 }
 
-FILE *output_open_kept(const char *path)
+FILE *output_open_kept(const char *path, const struct cancel *cancel)
 {
-	return open_stream(path, NULL, 0, NULL);
+	return open_stream((struct sink){0}, path, 0, cancel);
 }
 
 FILE *output_open_fd(int fd)

@@ -74,14 +74,15 @@ bool output_is_utf8(void);
 
 /*
  * A stream to a file, NULL: to standard output, that is to be closed. Who does not read a pipe or a
- * terminal does not hold it: once it is asked to end, writing fails with ECANCELED; cancel may be
- * NULL. NULL and errno on error. Closing it fails with the first error that there was.
+ * terminal does not hold it: once it is asked to end, writing fails with ECANCELED, and so does
+ * this where it waits for someone who reads a FIFO; cancel may be NULL. NULL and errno on error.
+ * Closing it fails with the first error that there was.
  */
 FILE *output_open(const char *path, const struct cancel *cancel);
 /* The same; *written, which stays, is how many bytes have come to where it goes by now. */
 FILE *output_open_counted(const char *path, const struct cancel *cancel, uint64_t *written);
-/* The same of a file that keeps what is in it until output_again(). */
-FILE *output_open_kept(const char *path);
+/* Of a file that keeps what is in it until output_again(). Writing to it is not to be given up. */
+FILE *output_open_kept(const char *path, const struct cancel *cancel);
 /* To a file that is open, which it takes, also on error; of this one any place may be written. */
 FILE *output_open_fd(int fd);
 /* What was written to such a stream did not get into its file: it is empty again, else -errno. */

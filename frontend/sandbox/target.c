@@ -105,7 +105,7 @@ static int open_beside(struct target *t, const char *path, const struct stat *ol
 	return -ENOMEM;
 }
 
-int target_open_file(struct target *t, const char *path)
+int target_open_file(struct target *t, const char *path, const struct cancel *cancel)
 {
 	struct stat old = {0};
 
@@ -113,9 +113,11 @@ int target_open_file(struct target *t, const char *path)
 	/* Who may write to a file and not to its folder still can. */
 	if (path && can_be_replaced(path, &old) && !open_beside(t, path, &old))
 		return 0;
-	t->out = output_open_kept(path);
+	t->out = output_open_kept(path, cancel);
+	if (!t->out)
+		return -errno;
 	t->is_file = path && !stat(path, &old) && S_ISREG(old.st_mode);
-	return t->out ? 0 : -errno;
+	return 0;
 }
 
 /* 0: it is, or not there. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 struct broker;
+struct cancel;
 
 /* Zero-initialise. */
 struct target {
@@ -26,9 +27,9 @@ struct target {
 
 /*
  * To a file; NULL: stdout. What is written where it stands is not emptied before target_begin().
- * 0, or a negative errno.
+ * cancel, or NULL, ends waiting for someone who reads a FIFO. 0, or a negative errno.
  */
-int target_open_file(struct target *t, const char *path);
+int target_open_file(struct target *t, const char *path, const struct cancel *cancel);
 /* A folder that is not there, or empty. 0, -ENOTEMPTY, -ENOTDIR or another negative errno. */
 int target_open_folder(struct target *t, const char *path);
 /*

@@ -45,7 +45,7 @@ int summary_out_open(struct session *s)
 
 	if (!path)
 		return 0;
-	rc = t ? target_open_file(t, is_stdout(path) ? NULL : path) : -ENOMEM;
+	rc = t ? target_open_file(t, is_stdout(path) ? NULL : path, &s->cancel) : -ENOMEM;
 	s->summary = t;
 	/* From then on a process takes away what is not whole, whatever becomes of this one. */
 	if (!rc)

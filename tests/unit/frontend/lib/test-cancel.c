@@ -166,6 +166,70 @@ static void a_full_pipe_is_given_up(void **state)
 	stop(&c);
 }
 
+struct opener {
+	char dir[sizeof("/tmp/hvc.XXXXXX")], path[64];
+	struct cancel c;
+	FILE *out;
+	int error;
+	pthread_t thread;
+};
+
+static void *open_path(void *arg)
+{
+	struct opener *o = arg;
+
+	o->out = output_open(o->path, &o->c);
+	o->error = errno;
+	return NULL;
+}
+
+static void opener_start(struct opener *o)
+{
+	*o = (struct opener){.dir = "/tmp/hvc.XXXXXX"};
+	start(&o->c);
+	assert_non_null(mkdtemp(o->dir));
+	snprintf(o->path, sizeof(o->path), "%s/pipe", o->dir);
+	assert_int_equal(mkfifo(o->path, 0600), 0);
+	assert_int_equal(pthread_create(&o->thread, NULL, open_path, o), 0);
+}
+
+static void opener_stop(struct opener *o)
+{
+	unlink(o->path);
+	rmdir(o->dir);
+	stop(&o->c);
+}
+
+static void a_pipe_is_waited_for(void **state)
+{
+	struct opener o;
+	char back[8] = "";
+	int reader;
+
+	(void)state;
+	opener_start(&o);
+	reader = open(o.path, O_RDONLY); /* until it is open for writing, too */
+	pthread_join(o.thread, NULL);
+	assert_non_null(o.out);
+	assert_true(fputs("some", o.out) >= 0 && !fclose(o.out));
+	assert_int_equal(read(reader, back, sizeof(back)), 4);
+	close(reader);
+	opener_stop(&o);
+}
+
+static void a_pipe_that_nobody_reads_is_given_up(void **state)
+{
+	struct opener o;
+
+	(void)state;
+	opener_start(&o);
+	send_signal(SIGINT, 1);
+	pthread_join(o.thread, NULL);
+	assert_null(o.out);
+	assert_int_equal(o.error, ECANCELED);
+	opener_stop(&o);
+}
+
 static void a_file_gets_it_all(void **state)
 {
 	char path[] = "/tmp/hvc.XXXXXX", back[32] = "";
@@ -194,6 +258,8 @@ int main(void)
 		cmocka_unit_test(the_first_asks),
 		cmocka_unit_test(the_second_leaves),
 		cmocka_unit_test(a_full_pipe_is_given_up),
+		cmocka_unit_test(a_pipe_is_waited_for),
+		cmocka_unit_test(a_pipe_that_nobody_reads_is_given_up),
 		cmocka_unit_test(a_file_gets_it_all),
 	};
 
