@@ -23,10 +23,12 @@ struct instance_taker *instance_take_open(struct instance *i)
 	r->i = i;
 	rings_now(i->ring, r->open);
 	r->merge = merge_new(r->open, i->t->vcpus, true);
-	if (r->merge)
-		return r;
-	free(r);
-	return NULL;
+	if (!r->merge) {
+		free(r);
+		return NULL;
+	}
+	merge_extend(r->merge, instance_horizon(i));
+	return r;
 }
 
 void instance_take_close(struct instance_taker *r)

@@ -396,6 +396,32 @@ static void records_are_taken(void **state)
 	instance_take_close(r);
 }
 
+/* Also what comes before anything has been taken. */
+static void records_wait_for_the_first_pass(void **state)
+{
+	struct instance *i = trace_top(t);
+	struct instance_taker *r = instance_take_open(i);
+	struct ring_event ev;
+	unsigned int vcpu;
+	int early;
+
+	(void)state;
+	assert_non_null(r);
+	vcpu_lock(t, 0); /* no pass ends */
+	vcpu_lock(t, 1);
+	ring_reserve(i->ring[1], sizeof(struct trace_entry), 100);
+	ring_commit(i->ring[1]);
+	vcpu_unlock(t, 1);
+	early = instance_take(r, &ev, &vcpu);
+	vcpu_unlock(t, 0);
+	assert_int_equal(early, 0);
+	collector_comes_by();
+	collector_comes_by();
+	assert_int_equal(instance_take(r, &ev, &vcpu), 1);
+	assert_int_equal(ev.ts, 100);
+	instance_take_close(r);
+}
+
 /* However many there are: one line, and none of a guest that does not. */
 static void false_heads_are_told(void **state)
 {
@@ -440,6 +466,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(false_heads_do_not_hold_others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(records_are_taken, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(records_wait_for_the_first_pass, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(false_heads_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lines_are_bounded, set_up, tear_down),
 	};
