@@ -15,7 +15,7 @@ guest_cmdline=''    # what the kernel's command line has more
 guest_console=0	    # 1: another program says hello on its console, $qemu_dir/serial
 guest_options=()    # options for QEMU
 guest_accel=$qemu_one_thread # or $qemu_accel, where vCPUs have to run at the same time
-guest_kernel='' guest_answer='' guest_in='' guest_out=''
+guest_kernel='' guest_command=: guest_answer='' guest_in='' guest_out=''
 tracer_image=1	    # 0: what is traced is to be found in the guest's memory alone
 tracer_pid='' tracer_events='' tracer_lost='' tracer_trace=/dev/null
 
@@ -100,12 +100,20 @@ guest_greet()
 # guest_ask COMMAND: what it prints is in $guest_answer, its exit status is that of this function.
 guest_ask()
 {
-	printf '%s\n' "$1" >&"$guest_in"
+	guest_tell "$1"
 	guest_listen
 }
 
+# guest_tell COMMAND: the answer is for guest_listen, if anybody wants it
+guest_tell()
+{
+	guest_command=$1
+	printf 'run %s\n' "$guest_command" >&"$guest_in"
+}
+
 # Each line of the answer is preceded by the time at which it came, in microseconds. A guest that has
-# panicked or gone is not waited for; one that does not answer yet is told to (see guest-init).
+# panicked or gone is not waited for; one that does not answer yet is told to, and what it has lost a part of is said
+# again (see guest-init).
 guest_listen()
 {
 	local line='' part='' waited=0
@@ -120,6 +128,7 @@ guest_listen()
 		case $line in
 		'done '*) return "${line#done }" ;;
 		'init: ready'*) printf 'ask\n' >&"$guest_in" ;;
+		'init: again') guest_tell "$guest_command" ;;
 		*) guest_answer+="${EPOCHREALTIME/[.,]/} $line"$'\n' ;;
 		esac
 	done
