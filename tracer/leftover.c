@@ -271,7 +271,7 @@ int leftover_remove(struct trace *t, const struct leftover_limits *limits, char 
 	l->t = t;
 	l->limits = limits;
 	l->end_ms = limits->now_ms() + limits->ms;
-	machine_pause_for(t->m, "taking away what a killed hvtrace has left");
+	machine_pause_for(t->m, "looking for what a killed hvtrace has left");
 	ret = give_sites_back(l);
 	machine_resume(t->m);
 	if (!ret)

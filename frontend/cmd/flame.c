@@ -49,18 +49,23 @@ static bool choose_weight(const struct calltree *t, const struct flame_options *
 	return !missing;
 }
 
-/* "Kernel functions of guest, Linux 6.1.0": of a file it is not known what it is of. */
-static const char *title_of(const struct flame_options *opt, char *title, size_t size)
+/* "Kernel functions of guest, Linux 6.1.0": of a file of text it is not known what it is of. */
+static const char *title_of(const struct calltree *t, const struct flame_options *opt, char *title,
+			    size_t size)
 {
 	const char *what = opt->report.root ? opt->report.root : "Kernel functions";
+	const char *guest = t->guest, *release = t->release;
 	struct registry_guest g;
 
 	if (opt->title)
 		return opt->title;
-	if (opt->report.file || !connect_describe(opt->report.guest, &g))
+	if (!opt->report.file && connect_describe(opt->report.guest, &g)) {
+		guest = g.name;
+		release = g.release;
+	}
+	if (!*guest)
 		return what;
-	snprintf(title, size, "%s of %s%s%s", what, g.name, *g.release ? ", Linux " : "",
-		 g.release);
+	snprintf(title, size, "%s of %s%s%s", what, guest, *release ? ", Linux " : "", release);
 	return title;
 }
 
@@ -69,7 +74,7 @@ static int draw(const struct calltree *t, const struct flame_options *opt, enum 
 	char title[512];
 	const struct render_flame how = {
 		.by = by,
-		.title = title_of(opt, title, sizeof(title)),
+		.title = title_of(t, opt, title, sizeof(title)),
 		.width = (unsigned int)opt->width,
 	};
 	struct text text = {0};

@@ -108,6 +108,15 @@ static size_t find_buffer(struct source_dat *s, const char *instance)
 	return 0;
 }
 
+/* uname, as trace-cmd and we write it: "Linux NAME RELEASE MACHINE". */
+static void find_guest(struct source_dat *s)
+{
+	const char *uname = dat_info(s->dat)->uname;
+
+	if (!uname || sscanf(uname, "%*s %63s %63s", s->tree->guest, s->tree->release) < 2)
+		*s->tree->guest = *s->tree->release = '\0';
+}
+
 static int open_all(struct source_dat *s, const char *instance)
 {
 	size_t buffer;
@@ -125,6 +134,7 @@ static int open_all(struct source_dat *s, const char *instance)
 	s->calls = s->tree ? calls_new(s->tree, 0) : NULL;
 	if (s->records && s->calls) {
 		s->tree->cpus = dat_buffer(s->dat, buffer)->nr_vcpus;
+		find_guest(s);
 		return 0;
 	}
 	snprintf(s->err, sizeof(s->err), "out of memory");

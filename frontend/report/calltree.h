@@ -44,9 +44,10 @@ struct calltree {
 	uint32_t *name_bucket, nr_name_buckets;
 	uint32_t *name_chain;
 	/* What is known of the trace as a whole. */
-	uint64_t from, until; /* times of its first and last event; 0: not known */
-	uint64_t lost;	      /* events that are known to be missing */
-	unsigned int cpus;    /* 0: not known */
+	char guest[64], release[64]; /* what it is called, its kernel's version; "": not known */
+	uint64_t from, until;	     /* times of its first and last event; 0: not known */
+	uint64_t lost;		     /* events that are known to be missing */
+	unsigned int cpus;	     /* 0: not known */
 	bool has_cpu, has_time;
 	bool inverted; /* below a function are its callers; cpu is that of all that it calls, too */
 	bool full;     /* there was no room or no memory: something is missing */

@@ -14,6 +14,8 @@ static struct calltree *tree_like(const struct calltree *t)
 
 	if (!to)
 		return NULL;
+	memcpy(to->guest, t->guest, sizeof(to->guest));
+	memcpy(to->release, t->release, sizeof(to->release));
 	to->from = t->from;
 	to->until = t->until;
 	to->lost = t->lost;
