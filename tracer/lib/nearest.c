@@ -2,6 +2,7 @@
 /* nearest.c - see nearest.h */
 #include "tracer/lib/nearest.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +55,15 @@ static unsigned int slips(const char *a, size_t na, const char *b, size_t nb)
 	return rows[na % 3][nb];
 }
 
+/* Its beginning, or its end behind an underscore: sys_getppid is in __do_sys_getppid. */
+static bool is_part(const char *word, size_t wrong, const char *name, size_t len)
+{
+	if (wrong < 3 || wrong >= len)
+		return false;
+	return !memcmp(name, word, wrong) ||
+	       (name[len - wrong - 1] == '_' && !memcmp(name + len - wrong, word, wrong));
+}
+
 void nearest_try(struct nearest *n, const char *name)
 {
 	size_t wrong = strlen(n->word), len = strnlen(name, NEAREST_LEN);
@@ -62,8 +72,8 @@ void nearest_try(struct nearest *n, const char *name)
 
 	if (!n->distance || len == NEAREST_LEN)
 		return;
-	/* Who has written its beginning has made one slip. */
-	if (wrong > 2 && apart && wrong < len && !memcmp(name, n->word, wrong))
+	/* Who has written a part of it has made one slip. */
+	if (is_part(n->word, wrong, name, len))
 		distance = 1;
 	else if (apart > n->distance)
 		return;

@@ -45,6 +45,9 @@ static void finds_the_rest_of_a_word(void **state)
 	expect("window-m", "window-memory");
 	expect("wind", "window"); /* the shorter one of two */
 	expect("functio", "function");
+	expect("graph", "function_graph");
+	expect("aph", NULL); /* not from an underscore on */
+	expect("memory", NULL);
 }
 
 static void leaves_alone_what_is_another_word(void **state)
