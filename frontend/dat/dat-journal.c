@@ -189,7 +189,7 @@ static int read_sections(struct reading *r)
 
 	for (size_t i = 0; !rc && dat_meta_section(i, &id, &what); i++) {
 		struct dat_in in = {.d = r->d, .what = what};
-		struct dat_text text;
+		struct dat_text text = {0};
 
 		if (!r->section[id].size)
 			continue;
