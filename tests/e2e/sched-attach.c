@@ -159,7 +159,8 @@ static void switches(void **state)
 /* With something to do in the end: a task that has gone cannot be asked whose it was. */
 #define DL_LOOP "workload setpriority 1 sched_setattr 1 setuid 1 nanosleep 200 getppid 10000"
 
-#define TEXT_MAX (16 << 20)
+#define TEXT_MAX    (16 << 20)
+#define STACK_SHOWN 1000 /* letters of what is wrong */
 
 static char *read_trace(struct instance *i)
 {
@@ -238,7 +239,8 @@ static char *stack_is_shown(char *entry, const char *probe, const char *caller)
 	if (caller)
 		assert_int_equal(strncmp(at + 4, caller, strlen(caller)), 0);
 	for (; !strncmp(at, " => ", 4); n++) {
-		assert_int_not_equal(strncmp(at, " => 0x", 6), 0);
+		if (!strncmp(at, " => 0x", 6))
+			fail_msg("an address without a name: %.*s", STACK_SHOWN, entry);
 		at = strchr(at, '\n') + 1;
 	}
 	assert_true(n >= 2);
