@@ -108,13 +108,12 @@ static size_t find_buffer(struct source_dat *s, const char *instance)
 	return 0;
 }
 
-/* uname, as trace-cmd and we write it: "Linux NAME RELEASE MACHINE". */
-static void find_guest(struct source_dat *s)
+static void put_word(const struct source_dat *s, enum dat_uname_word which, char *to, size_t size)
 {
-	const char *uname = dat_info(s->dat)->uname;
+	size_t len;
+	const char *word = dat_uname(dat_info(s->dat), which, &len);
 
-	if (!uname || sscanf(uname, "%*s %63s %63s", s->tree->guest, s->tree->release) < 2)
-		*s->tree->guest = *s->tree->release = '\0';
+	snprintf(to, size, "%.*s", word ? (int)len : 0, word ? word : "");
 }
 
 static int open_all(struct source_dat *s, const char *instance)
@@ -134,7 +133,8 @@ static int open_all(struct source_dat *s, const char *instance)
 	s->calls = s->tree ? calls_new(s->tree, 0) : NULL;
 	if (s->records && s->calls) {
 		s->tree->cpus = dat_buffer(s->dat, buffer)->nr_vcpus;
-		find_guest(s);
+		put_word(s, DAT_UNAME_NODE, s->tree->guest, sizeof(s->tree->guest));
+		put_word(s, DAT_UNAME_RELEASE, s->tree->release, sizeof(s->tree->release));
 		return 0;
 	}
 	snprintf(s->err, sizeof(s->err), "out of memory");

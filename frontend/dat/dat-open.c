@@ -279,3 +279,29 @@ const struct dat_info *dat_info(const struct dat *d)
 {
 	return &d->info;
 }
+
+/* Behind the nth space from the beginning on; NULL: there are fewer. */
+static const char *behind_space(const char *at, unsigned int n)
+{
+	while (n-- && (at = strchr(at, ' ')))
+		at++;
+	return at;
+}
+
+const char *dat_uname(const struct dat_info *info, enum dat_uname_word word, size_t *len)
+{
+	unsigned int spaces = 0, more, from = (unsigned int)word; /* more: in the node */
+	const char *at, *end;
+
+	for (at = info->uname; at && *at; at++)
+		spaces += *at == ' ';
+	if (!at)
+		return NULL;
+	more = spaces > DAT_UNAME_ARCH ? spaces - DAT_UNAME_ARCH : 0;
+	at = behind_space(info->uname, word > DAT_UNAME_NODE ? from + more : from);
+	if (!at)
+		return NULL;
+	end = behind_space(at, word == DAT_UNAME_NODE ? more + 1 : 1);
+	*len = end ? (size_t)(end - at) - 1 : strlen(at);
+	return at;
+}

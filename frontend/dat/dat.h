@@ -126,6 +126,14 @@ struct dat *dat_open_fd(int fd, const char *name, char *err, size_t errlen);
 void dat_close(struct dat *d); /* NULL is allowed; what was handed out of it goes with it */
 
 const struct dat_info *dat_info(const struct dat *d);
+
+enum dat_uname_word { DAT_UNAME_SYSTEM, DAT_UNAME_NODE, DAT_UNAME_RELEASE, DAT_UNAME_ARCH };
+
+/*
+ * A part of uname, "Linux NODE RELEASE MACHINE" as trace-cmd record writes it, and its length; a
+ * node, as a domain's name, may have spaces. NULL: the file does not tell.
+ */
+const char *dat_uname(const struct dat_info *info, enum dat_uname_word word, size_t *len);
 size_t dat_nr_buffers(const struct dat *d);
 const struct dat_buffer *dat_buffer(const struct dat *d, size_t i);
 /* The option of that id, the first one for nth = 0. False: there is none. */

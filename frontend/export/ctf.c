@@ -157,9 +157,9 @@ static void describe(struct ctf *c, const struct side *side)
 	char word[NAMES_LEN];
 
 	set_text(c, side, "domain", "kernel");
-	set_text(c, side, "sysname", machine_uname(info, MACHINE_SYSTEM, word));
-	set_text(c, side, "hostname", machine_uname(info, MACHINE_NODE, word));
-	set_text(c, side, "kernel_release", machine_uname(info, MACHINE_RELEASE, word));
+	set_text(c, side, "sysname", machine_uname(info, DAT_UNAME_SYSTEM, word));
+	set_text(c, side, "hostname", machine_uname(info, DAT_UNAME_NODE, word));
+	set_text(c, side, "kernel_release", machine_uname(info, DAT_UNAME_RELEASE, word));
 	set_text(c, side, "trace_clock",
 		 info->clock ? names_clean(word, info->clock, strlen(info->clock)) : NULL);
 }

@@ -2,19 +2,13 @@
 /* machine.c - see machine.h */
 #include "frontend/export/machine.h"
 
-#include <string.h>
-
-/* "Linux NODE RELEASE MACHINE", as trace-cmd record writes it. */
-char *machine_uname(const struct dat_info *info, enum machine_word word, char buf[NAMES_LEN])
+char *machine_uname(const struct dat_info *info, enum dat_uname_word word, char buf[NAMES_LEN])
 {
-	const char *at = info->uname;
+	size_t len;
+	const char *at = dat_uname(info, word, &len);
 
-	for (unsigned int i = 0; at && i < (unsigned int)word; i++) {
-		at = strchr(at, ' ');
-		at += at != NULL;
-	}
 	if (!at)
 		return NULL;
-	names_clean(buf, at, strcspn(at, " "));
+	names_clean(buf, at, len);
 	return buf;
 }

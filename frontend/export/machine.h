@@ -6,9 +6,7 @@
 #include "frontend/dat/dat.h"
 #include "frontend/export/names.h"
 
-enum machine_word { MACHINE_SYSTEM, MACHINE_NODE, MACHINE_RELEASE, MACHINE_ARCH };
-
 /* Of its uname: clean UTF-8 in buf. NULL: the file does not tell. */
-char *machine_uname(const struct dat_info *info, enum machine_word word, char buf[NAMES_LEN]);
+char *machine_uname(const struct dat_info *info, enum dat_uname_word word, char buf[NAMES_LEN]);
 
 #endif

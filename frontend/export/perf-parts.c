@@ -106,7 +106,7 @@ static void add_string(struct text *t, const char *string)
 	text_add(t, zeros, padding);
 }
 
-static void add_word(const struct perf_parts *p, enum machine_word word, struct text *t)
+static void add_word(const struct perf_parts *p, enum dat_uname_word word, struct text *t)
 {
 	char buf[NAMES_LEN];
 	const char *text = machine_uname(dat_info(p->in->dat), word, buf);
@@ -118,13 +118,13 @@ static void add_word(const struct perf_parts *p, enum machine_word word, struct 
 static void add_hostname(const struct perf_parts *p, const struct perf_events *e, struct text *t)
 {
 	(void)e;
-	add_word(p, MACHINE_NODE, t);
+	add_word(p, DAT_UNAME_NODE, t);
 }
 
 static void add_release(const struct perf_parts *p, const struct perf_events *e, struct text *t)
 {
 	(void)e;
-	add_word(p, MACHINE_RELEASE, t);
+	add_word(p, DAT_UNAME_RELEASE, t);
 }
 
 /* Of the program that has recorded. */
@@ -141,7 +141,7 @@ static void add_version(const struct perf_parts *p, const struct perf_events *e,
 static void add_arch(const struct perf_parts *p, const struct perf_events *e, struct text *t)
 {
 	(void)e;
-	add_word(p, MACHINE_ARCH, t);
+	add_word(p, DAT_UNAME_ARCH, t);
 }
 
 /* Of who has more: CPUs of either have samples. */

@@ -111,9 +111,9 @@ static void write_system(struct perfetto *p)
 	system.has_num_cpus = 1;
 	system.num_cpus = info->cpus;
 	if (info->uname) {
-		uname.sysname = machine_uname(info, MACHINE_SYSTEM, words[0]);
-		uname.release = machine_uname(info, MACHINE_RELEASE, words[1]);
-		uname.machine = machine_uname(info, MACHINE_ARCH, words[2]);
+		uname.sysname = machine_uname(info, DAT_UNAME_SYSTEM, words[0]);
+		uname.release = machine_uname(info, DAT_UNAME_RELEASE, words[1]);
+		uname.machine = machine_uname(info, DAT_UNAME_ARCH, words[2]);
 		system.utsname = &uname;
 	}
 	packet.system_info = &system;

@@ -495,7 +495,7 @@ static void test_system(void **state)
 {
 	(void)state;
 	check_system("Linux node 6.1.0-13-amd64 x86_64", "Linux|6.1.0-13-amd64|x86_64");
-	check_system("Linux node 6.1.0 x86_64 more", "Linux|6.1.0|x86_64");
+	check_system("Linux a domain 6.1.0 x86_64", "Linux|6.1.0|x86_64");
 	check_system("Linux  6.1.0 x86_64", "Linux|6.1.0|x86_64");
 	check_system("Linux node", "Linux|-|-");
 	check_system("", "|-|-");
