@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "vmm/devices.h"
+
 struct machine;
 
 /* General registers of a vCPU that is not running. */
@@ -153,6 +155,7 @@ struct machine_config {
 	const void *initrd; /* or NULL */
 	size_t initrd_size;
 	const char *cmdline; /* kernel command line; a backend adds what its host needs */
+	struct machine_devices devices;
 
 	/*
 	 * For "qemu", whose guest is loaded by a boot loader of its own: the same kernel and initrd
