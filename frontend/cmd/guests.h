@@ -3,6 +3,7 @@
 #ifndef HVTRACE_FRONTEND_CMD_GUESTS_H
 #define HVTRACE_FRONTEND_CMD_GUESTS_H
 
+#include "frontend/devices/devices.h"
 #include "frontend/session/attach.h"
 
 struct attach_options {
@@ -12,6 +13,8 @@ struct attach_options {
 
 struct run_options {
 	struct session_options session;
+	struct devices_options devices;
+	const char *image; /* NULL: none */
 	const char *kernel, *initrd, *append;
 	const char *machine, *connect;
 	uint64_t memory, cpus;

@@ -17,9 +17,10 @@ static const struct option_usage attach_usage = {
 };
 
 static const struct option_usage run_usage = {
-	"hvtrace record run [OPTION]...",
-	"Boots a kernel in a machine of its own, traces it from its first instruction, and records the\n"
-	"trace to trace.dat, which trace-cmd and KernelShark open. All options are those of hvtrace run.",
+	"hvtrace record run [OPTION]... [IMAGE]",
+	"Boots a kernel, or a disk image, in a machine of its own, traces it from its first instruction,\n"
+	"and records the trace to trace.dat, which trace-cmd and KernelShark open. All options are those\n"
+	"of hvtrace run.",
 	"hvtrace record run -i initrd -t function --until start_kernel -o boot.dat",
 };
 

@@ -25,17 +25,19 @@ struct run {
 	char *kernel_path, *initrd_path; /* absolute */
 	char *cmdline;
 	struct file_bytes initrd;
+	struct devices devices;
 	struct console console;
 };
 
 static const struct option_usage run_usage = {
-	"hvtrace run [OPTION]...",
-	"Boots an unmodified Linux kernel in a machine of its own, traces it from its first\n"
+	"hvtrace run [OPTION]... [IMAGE]",
+	"Boots an unmodified Linux kernel, or a disk image, in a machine of its own, traces it from its first\n"
 	"instruction, and prints the trace when the guest has ended, --until or --for is reached,\n"
 	"or at Ctrl-C. The machine is hvtrace's own on /dev/kvm, or a domain of libvirt's QEMU.",
 	"hvtrace run --until sched_init\n"
 	"hvtrace run -f 'setup_*' -f start_kernel --until rest_init\n"
-	"hvtrace run -k bzImage -i initramfs.cpio -t function_graph --for 10s -o calls.txt",
+	"hvtrace run -k bzImage -i initramfs.cpio -t function_graph --for 10s -o calls.txt\n"
+	"hvtrace run -m 2G --forward 2222:22 -e 'sched:*' --console debian.qcow2",
 };
 
 static void run_trap(struct machine *m, const struct machine_hit *hit, void *arg)
@@ -131,6 +133,12 @@ static int run_open_initrd(struct run *r)
 	return -1;
 }
 
+static int run_open_devices(struct run *r)
+{
+	return devices_make(&r->devices, &r->opt->devices, r->opt->image, r->s.err,
+			    sizeof(r->s.err));
+}
+
 /* A panic ends the run instead of hanging for ever; the user's own words come last and win. */
 static int run_make_cmdline(struct run *r)
 {
@@ -208,6 +216,7 @@ static int run_new_machine(struct run *r)
 		.initrd = r->initrd.data,
 		.initrd_size = r->initrd.len,
 		.cmdline = r->cmdline,
+		.devices = r->devices.machine,
 		.kernel_path = r->kernel_path,
 		.initrd_path = r->initrd_path,
 		.kernel_entry = run_kernel_entry(r->s.gs),
@@ -295,9 +304,10 @@ int run_guest(const struct run_options *opt)
 
 	r.s.before_leaving = run_before_leaving;
 	console_init(&r.console, opt->console);
-	if (session_init(&r.s, &opt->session) || run_open_kernel(&r) || run_open_initrd(&r) ||
-	    run_make_cmdline(&r) || session_new_trace(&r.s, (unsigned int)opt->cpus, false) ||
-	    run_new_machine(&r) || run_serve(&r) || run_start(&r) || session_confine(&r.s)) {
+	if (session_init(&r.s, &opt->session) || run_open_devices(&r) || run_open_kernel(&r) ||
+	    run_open_initrd(&r) || run_make_cmdline(&r) ||
+	    session_new_trace(&r.s, (unsigned int)opt->cpus, false) || run_new_machine(&r) ||
+	    run_serve(&r) || run_start(&r) || session_confine(&r.s)) {
 		status = session_give_up(&r.s);
 	} else {
 		session_run(&r.s, !opt->console);
@@ -306,6 +316,7 @@ int run_guest(const struct run_options *opt)
 	status = session_summarize(&r.s, status);
 	console_exit(&r.console);
 	session_exit(&r.s);
+	devices_free(&r.devices);
 	file_free(&r.initrd);
 	free(r.kernel_path);
 	free(r.initrd_path);
@@ -344,13 +355,14 @@ int run_as(const struct tracing *what, int argc, char **argv)
 	struct run_options opt = RUN_OPTIONS_DEFAULT;
 	const struct option_row rows[] = {
 		RUN_OPTION_ROWS(&opt),
+		DEVICES_OPTION_ROWS(&opt.devices),
 		SESSION_OPTION_ROWS(&opt.session),
 		OPT_TIME(0, "for", &opt.session.limit_ms, "TIME",
 			 "stop after this time (5, 1.5s, 200ms, 2m)"),
 		OPT_TIME(0, "window", &opt.session.limit_ms, "TIME", "the same as --for"),
 		OPT_FLAG(0, "console", &opt.console,
 			 "the guest's console on stderr, input from stdin"),
-		OPT_END,
+		OPT_OPERANDS(COMPLETE_FILE),
 	};
 	int first, status = EXIT_USAGE;
 
@@ -359,11 +371,15 @@ int run_as(const struct tracing *what, int argc, char **argv)
 	first = options_parse(argc, argv, rows, what->usage);
 	if (first == OPTIONS_HELP)
 		status = EXIT_OK;
-	else if (first >= 0 && first < argc)
-		fprintf(stderr, "hvtrace: %s takes no operand: %s (%s --help)\n",
-			argv[0] + strlen("hvtrace "), argv[first], argv[0]);
-	else if (first >= 0 && run_options_check(&opt))
-		status = run_guest(&opt);
+	else if (first >= 0 && argc - first > 1)
+		fprintf(stderr, "hvtrace: %s takes one image: %s (others with --disk; %s --help)\n",
+			argv[0] + strlen("hvtrace "), argv[first + 1], argv[0]);
+	else if (first >= 0) {
+		opt.image = first < argc ? argv[first] : NULL;
+		if (run_options_check(&opt))
+			status = run_guest(&opt);
+	}
+	devices_options_free(&opt.devices);
 	session_options_free(&opt.session);
 	return status;
 }

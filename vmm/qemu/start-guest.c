@@ -3,8 +3,6 @@
  * start-guest.c - a domain of hvtrace's own that runs from its reset on without a stub, so that it
  * can be attached to like anybody's.
  */
-#include "vmm/core/backend.h"
-#include "vmm/core/errand.h"
 #include "vmm/qemu/libvirt/domain.h"
 #include "vmm/qemu/start.h"
 
@@ -30,12 +28,10 @@ static void on_reset(void *arg)
 static int start(struct machine_guest *g, const struct machine_config *cfg, char *err,
 		 size_t errlen)
 {
-	const struct errand_patience patience = {.cancelled = cfg->cancelled, .arg = cfg->arg};
 	char path[PATH_ROOM];
 	int rc;
 
-	g->domain = qemu_domain_create(cfg->connect, kvm_host_is_native() != 0, qemu_start_xml, cfg,
-				       &patience, err, errlen);
+	g->domain = qemu_start_domain(cfg, err, errlen);
 	if (!g->domain)
 		return -1;
 	rc = qemu_domain_watch(g->domain, on_reset, g);

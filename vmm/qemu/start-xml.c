@@ -26,13 +26,22 @@ static void print_boot(FILE *out, const struct machine_config *cfg)
 	fprintf(out, "  </os>\n");
 }
 
+/* Who serves a shared folder looks at the guest's memory. */
+static void print_memory_backing(FILE *out, const struct machine_config *cfg)
+{
+	if (cfg->devices.nshare)
+		fprintf(out, "  <memoryBacking>\n    <source type='memfd'/>\n"
+			     "    <access mode='shared'/>\n  </memoryBacking>\n");
+}
+
 /*
  * As little as a kernel needs, like the kvm backend's machine. A reboot is left to happen: libvirt
  * tells of it, which is how it is told from a power-off.
  */
 char *qemu_start_xml(const void *arg, bool kvm)
 {
-	const struct machine_config *cfg = arg;
+	const struct start_domain *what = arg;
+	const struct machine_config *cfg = what->cfg;
 	/*
 	 * Up to QEMU 7.2, TCG loses the flags at a cmpxchg16b, which each kmalloc() is: an
 	 * interrupt behind it may leave the direction flag set, and the guest dies of that.
@@ -48,6 +57,7 @@ char *qemu_start_xml(const void *arg, bool kvm)
 	fprintf(out, "<domain type='%s'>\n", kvm ? "kvm" : "qemu");
 	fprintf(out, "  <name>hvtrace-%ld</name>\n", (long)getpid());
 	fprintf(out, "  <memory unit='b'>%" PRIu64 "</memory>\n", cfg->memory);
+	print_memory_backing(out, cfg);
 	fprintf(out, "  <vcpu>%u</vcpu>\n", cfg->vcpus);
 	print_boot(out, cfg);
 	fprintf(out,
@@ -56,10 +66,10 @@ char *qemu_start_xml(const void *arg, bool kvm)
 		"  <devices>\n"
 		"    <controller type='usb' model='none'/>\n"
 		"    <memballoon model='none'/>\n"
-		"    <serial type='null'/>\n"
-		"  </devices>\n"
-		"</domain>\n",
+		"    <serial type='null'/>\n",
 		kvm ? "" : without_cx16);
+	qemu_start_print_devices(out, &cfg->devices, what->overlays.path);
+	fprintf(out, "  </devices>\n</domain>\n");
 	failed = ferror(out);
 	failed |= fclose(out) != 0;
 	if (!failed)

@@ -12,8 +12,8 @@
  * The domain lives no longer than the connection to libvirt, so a tracer that is killed leaves
  * nothing behind, and there is no need for a keeper.
  */
-#include "vmm/core/errand.h"
 #include "vmm/qemu/qemu.h"
+#include "vmm/qemu/start.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -37,7 +37,6 @@
 static int create_domain(struct qemu_machine *m, const struct machine_config *cfg, char *err,
 			 size_t errlen)
 {
-	const struct errand_patience patience = {.cancelled = cfg->cancelled, .arg = cfg->arg};
 	struct machine_config with = *cfg;
 
 	if (!cfg->kernel_path || !cfg->kernel_entry) {
@@ -52,8 +51,7 @@ static int create_domain(struct qemu_machine *m, const struct machine_config *cf
 		return -ENOMEM;
 	}
 	with.cmdline = m->cmdline;
-	m->domain = qemu_domain_create(cfg->connect, kvm_host_is_native() != 0, qemu_start_xml,
-				       &with, &patience, err, errlen);
+	m->domain = qemu_start_domain(&with, err, errlen);
 	return m->domain ? 0 : -EIO;
 }
 

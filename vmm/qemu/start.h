@@ -6,12 +6,39 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "vmm/machine.h"
 #include "vmm/qemu/gdb/layout.h"
 
-/* start-xml.c: the qemu_xml_fn; arg is the struct machine_config, its paths are absolute. */
+/* Files that take what a guest writes to disks that are not to change: start-overlay.c. */
+struct start_overlays {
+	char *folder;
+	char *path[MACHINE_MAX_DISKS]; /* NULL: the image itself takes it */
+};
+
+/* 0; else there are none, -errno, and err says why in one line. */
+int qemu_start_overlays_make(struct start_overlays *o, const struct machine_config *cfg, char *err,
+			     size_t errlen);
+/* Those who have them open keep them. */
+void qemu_start_overlays_unlink(struct start_overlays *o);
+
+/* What a domain is made for. */
+struct start_domain {
+	const struct machine_config *cfg; /* its paths are absolute */
+	struct start_overlays overlays;
+};
+
+/* start-domain.c: a domain that stands at its reset. NULL: err says why in one line. */
+struct qemu_domain *qemu_start_domain(const struct machine_config *cfg, char *err, size_t errlen);
+/* start-xml.c: the qemu_xml_fn; arg is the struct start_domain. */
 char *qemu_start_xml(const void *arg, bool kvm);
+
+/* start-devices.c */
+bool qemu_start_has_devices(const struct machine_devices *dev);
+/* Elements of <devices>; overlay as in struct start_overlays. */
+void qemu_start_print_devices(FILE *out, const struct machine_devices *dev,
+			      char *const overlay[MACHINE_MAX_DISKS]);
 
 /* A guest that was made to stand on its way to its kernel. */
 struct start_state {

@@ -42,6 +42,13 @@ struct qemu_domain *qemu_domain_create(const char *uri, bool kvm, qemu_xml_fn *m
 int qemu_domain_serial_open(struct qemu_domain *d, char *path, size_t room, char *err,
 			    size_t errlen);
 
+/*
+ * Have a TCP port of the host's loopback address lead to one of the guest's, of a domain that was
+ * created with a network card of type user. 0 or -errno, and err says why.
+ */
+int qemu_domain_forward(struct qemu_domain *d, unsigned int host, unsigned int guest, char *err,
+			size_t errlen);
+
 /* Let a domain that stands run. 0 or -errno, and err says why. */
 int qemu_domain_resume(struct qemu_domain *d, char *err, size_t errlen);
 

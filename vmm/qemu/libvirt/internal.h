@@ -71,6 +71,9 @@ bool domain_question_put(struct domain_question *dq, unsigned int ms, int *rc, c
 int domain_ask(struct qemu_domain *d, domain_ask_fn *how, unsigned int ms, char *err,
 	       size_t errlen);
 
+/* What QEMU's monitor answers to a command for people, to be freed, or NULL: libvirt says why. */
+char *qemu_domain_monitor(struct qemu_domain *d, const char *command);
+
 /* Take out the stub that has been started: a guest that ran is not left standing because of it. */
 void qemu_domain_stub_stop(struct qemu_domain *d);
 

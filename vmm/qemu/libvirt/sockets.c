@@ -24,17 +24,6 @@
 
 /* --- the monitor ------------------------------------------------------------------------------ */
 
-/* What the monitor answers, to be freed, or NULL. */
-static char *monitor(struct qemu_domain *d, const char *command)
-{
-	char *answer = NULL;
-
-	if (libvirt()->virDomainQemuMonitorCommand(d->dom, command, &answer,
-						   VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP))
-		return NULL;
-	return answer;
-}
-
 /*
  * A monitor command with a path in QEMU's options: before, path, after. Commas are doubled, as
  * options have them; within the monitor's quotes (get_str() in QEMU's monitor/hmp.c) there is more
@@ -104,7 +93,7 @@ static bool socket_path(const char *value, char *path, size_t room)
 /* What QEMU says about its character devices, to be freed, or NULL and err is filled. */
 static char *list_chardevs(struct qemu_domain *d, char *err, size_t errlen)
 {
-	char *chardevs = monitor(d, "info chardev");
+	char *chardevs = qemu_domain_monitor(d, "info chardev");
 
 	if (!chardevs)
 		snprintf(err, errlen, "no answer from the monitor of domain %s: %s",
@@ -170,7 +159,7 @@ static int stub_listen(struct qemu_domain *d, const char *path, char *err, size_
 		snprintf(err, errlen, "%s is too long a path for a socket", path);
 		return rc;
 	}
-	answer = monitor(d, command);
+	answer = qemu_domain_monitor(d, command);
 	if (answer && !strncmp(answer, "Waiting for gdb connection", 26)) {
 		free(answer);
 		return 0;
@@ -234,7 +223,7 @@ static bool stub_has_stopped(struct qemu_domain *d)
 
 void qemu_domain_stub_stop(struct qemu_domain *d)
 {
-	free(monitor(d, "gdbserver none"));
+	free(qemu_domain_monitor(d, "gdbserver none"));
 	if (d->was_running && stub_has_stopped(d))
 		libvirt()->virDomainResume(d->dom);
 }
@@ -256,7 +245,7 @@ static int serial_open(struct domain_question *dq, char *err, size_t errlen)
 	rc = socket_command("chardev-change " SERIAL_CHARDEV " socket,path=", dq->path,
 			    ",server=on,wait=off", command, sizeof(command));
 	if (!rc)
-		answer = monitor(d, command);
+		answer = qemu_domain_monitor(d, command);
 	if (answer && !*answer) {
 		free(answer);
 		return 0;
