@@ -156,6 +156,8 @@ struct machine_config {
 	size_t initrd_size;
 	const char *cmdline; /* kernel command line; a backend adds what its host needs */
 	struct machine_devices devices;
+	/* A folder for files that are needed until machine_new() is back; for devices alone. */
+	const char *scratch;
 
 	/*
 	 * For "qemu", whose guest is loaded by a boot loader of its own: the same kernel and initrd

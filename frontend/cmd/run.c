@@ -26,6 +26,7 @@ struct run {
 	char *cmdline;
 	struct file_bytes initrd;
 	struct devices devices;
+	struct scratch scratch;
 	struct console console;
 };
 
@@ -135,8 +136,16 @@ static int run_open_initrd(struct run *r)
 
 static int run_open_devices(struct run *r)
 {
-	return devices_make(&r->devices, &r->opt->devices, r->opt->image, r->s.err,
-			    sizeof(r->s.err));
+	const struct devices_request req = {.opt = &r->opt->devices,
+					    .image = r->opt->image,
+					    .scratch = &r->scratch,
+					    .patience = {session_waits, &r->s}};
+	int rc;
+
+	session_wait(&r->s, "looking at disks");
+	rc = devices_make(&r->devices, &req, r->s.err, sizeof(r->s.err));
+	session_wait(&r->s, NULL);
+	return rc;
 }
 
 /* A panic ends the run instead of hanging for ever; the user's own words come last and win. */
@@ -233,6 +242,11 @@ static int run_new_machine(struct run *r)
 	bool warned;
 
 	cfg.kernel = guestsym_elf(r->s.gs, &cfg.kernel_size);
+	if (cfg.devices.ndisk) {
+		cfg.scratch = scratch_folder(&r->scratch, r->s.err, sizeof(r->s.err));
+		if (!cfg.scratch)
+			return -1;
+	}
 	run_choose_machine(r);
 	if (session_cancelled(&r->s)) {
 		snprintf(r->s.err, sizeof(r->s.err), "no machine was made");
@@ -244,6 +258,7 @@ static int run_new_machine(struct run *r)
 	session_wait(&r->s, "making the guest");
 	r->s.m = machine_new(r->machine, &cfg, r->s.err, sizeof(r->s.err));
 	session_wait(&r->s, NULL);
+	scratch_remove(&r->scratch);
 	if (!r->s.m && !warned && strstr(r->s.err, strerror(EACCES)))
 		run_warn_of_all_closed(r);
 	if (!r->s.m)
@@ -317,6 +332,7 @@ int run_guest(const struct run_options *opt)
 	console_exit(&r.console);
 	session_exit(&r.s);
 	devices_free(&r.devices);
+	scratch_remove(&r.scratch);
 	file_free(&r.initrd);
 	free(r.kernel_path);
 	free(r.initrd_path);

@@ -18,13 +18,16 @@ int devices_wrong(int rc, char *err, size_t errlen, const char *fmt, ...)
 	return rc;
 }
 
-static int make_disks(struct devices *d, const struct devices_options *opt, const char *image,
-		      char *err, size_t errlen)
+static int make_disks(struct devices *d, const struct devices_request *req, char *err,
+		      size_t errlen)
 {
-	int rc = image ? devices_image(d, image, opt->write, err, errlen) : 0;
+	const struct devices_options *opt = req->opt;
+	int rc = req->image ? devices_image(d, req->image, opt->write, err, errlen) : 0;
 
 	for (size_t i = 0; i < opt->disk.nr && !rc; i++)
 		rc = devices_disk(d, opt->disk.values[i], opt->write, err, errlen);
+	if (!rc && opt->cloud_init)
+		rc = devices_seed(d, req, err, errlen);
 	return rc;
 }
 
@@ -36,10 +39,10 @@ static const char *net_words(const struct devices_options *opt, const char *imag
 	return image || opt->forward.nr ? "user" : "none";
 }
 
-int devices_make(struct devices *d, const struct devices_options *opt, const char *image, char *err,
-		 size_t errlen)
+int devices_make(struct devices *d, const struct devices_request *req, char *err, size_t errlen)
 {
-	int rc = make_disks(d, opt, image, err, errlen);
+	const struct devices_options *opt = req->opt;
+	int rc = make_disks(d, req, err, errlen);
 
 	d->machine.disk = d->disk;
 	d->machine.net.forward = d->forward;
@@ -47,7 +50,7 @@ int devices_make(struct devices *d, const struct devices_options *opt, const cha
 	for (size_t i = 0; i < opt->forward.nr && !rc; i++)
 		rc = devices_forward(d, opt->forward.values[i], err, errlen);
 	if (!rc)
-		rc = devices_net(d, net_words(opt, image), err, errlen);
+		rc = devices_net(d, net_words(opt, req->image), err, errlen);
 	for (size_t i = 0; i < opt->share.nr && !rc; i++)
 		rc = devices_share(d, opt->share.values[i], err, errlen);
 	return rc;

@@ -10,11 +10,12 @@
 #include <stddef.h>
 
 #include "frontend/lib/options.h"
+#include "frontend/lib/scratch.h"
 #include "vmm/machine.h"
 
 struct devices_options {
 	struct option_list disk, forward, share;
-	const char *net; /* NULL: nothing was said */
+	const char *net, *cloud_init; /* NULL: nothing was said */
 	bool write;
 };
 
@@ -28,7 +29,9 @@ struct devices_options {
 			0, "forward", &(opt)->forward, "HOST:GUEST",                               \
 			"a TCP port of the host that leads to one of the guest; may be repeated"), \
 		OPT_LIST_OF(COMPLETE_DIRECTORY, 0, "share", &(opt)->share, "DIR[,tag=NAME]",       \
-			    "a folder of the host, for mount -t virtiofs; may be repeated")
+			    "a folder of the host, for mount -t virtiofs; may be repeated"),       \
+		OPT_STRING_OF(COMPLETE_FILE, 0, "cloud-init", &(opt)->cloud_init, "FILE",          \
+			      "user data for cloud-init, or a folder with user-data and others")
 
 /* The words of them have been looked at. To be zeroed, and given to devices_free() in any case. */
 struct devices {
@@ -42,12 +45,20 @@ struct devices {
 	char *tap;
 };
 
+/* What is asked for, and where. */
+struct devices_request {
+	const struct devices_options *opt;
+	const char *image; /* the first disk; NULL: none */
+	/* For files that are needed until the machine is made. */
+	struct scratch *scratch;
+	struct machine_patience patience;
+};
+
 /*
- * What the options come to; image, which may be NULL, is the first disk. 0; -EINVAL, or -errno of a
- * file that is not there: err says why in one line.
+ * What the options come to. 0; -EINVAL, -ECANCELED, or -errno of a file that is not there: err says
+ * why in one line.
  */
-int devices_make(struct devices *d, const struct devices_options *opt, const char *image, char *err,
-		 size_t errlen);
+int devices_make(struct devices *d, const struct devices_request *req, char *err, size_t errlen);
 void devices_free(struct devices *d);
 void devices_options_free(struct devices_options *opt);
 

@@ -14,26 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define QEMU_IMG_MS 60000
-
-/* In a folder that QEMU, as whoever it runs, can pass through. */
-static int folder_make(struct start_overlays *o, char *err, size_t errlen)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	if (asprintf(&o->folder, "%s/hvtrace-disks-XXXXXX", tmp && *tmp ? tmp : "/var/tmp") < 0)
-		o->folder = NULL;
-	if (o->folder && mkdtemp(o->folder) && !chmod(o->folder, 0711))
-		return 0;
-	snprintf(err, errlen, "cannot make a folder for what the guest writes: %s%s%s",
-		 o->folder ? o->folder : "", o->folder ? ": " : "", strerror(errno));
-	free(o->folder);
-	o->folder = NULL;
-	return -EIO;
-}
 
 static int overlay_make(struct start_overlays *o, const struct machine_config *cfg, size_t i,
 			char *err, size_t errlen)
@@ -47,7 +30,7 @@ static int overlay_make(struct start_overlays *o, const struct machine_config *c
 	char why[256];
 	int rc;
 
-	if (asprintf(&o->path[i], "%s/%zu.qcow2", o->folder, i) < 0) {
+	if (asprintf(&o->path[i], "%s/%zu.qcow2", cfg->scratch, i) < 0) {
 		o->path[i] = NULL;
 		snprintf(err, errlen, "no memory");
 		return -ENOMEM;
@@ -70,10 +53,7 @@ int qemu_start_overlays_make(struct start_overlays *o, const struct machine_conf
 
 	*o = (struct start_overlays){0};
 	for (size_t i = 0; i < cfg->devices.ndisk && !rc; i++) {
-		if (cfg->devices.disk[i].keep)
-			continue;
-		rc = o->folder ? 0 : folder_make(o, err, errlen);
-		if (!rc)
+		if (!cfg->devices.disk[i].keep)
 			rc = overlay_make(o, cfg, i, err, errlen);
 	}
 	if (rc)
@@ -89,8 +69,4 @@ void qemu_start_overlays_unlink(struct start_overlays *o)
 		free(o->path[i]);
 		o->path[i] = NULL;
 	}
-	if (o->folder)
-		rmdir(o->folder);
-	free(o->folder);
-	o->folder = NULL;
 }

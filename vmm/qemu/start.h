@@ -13,7 +13,6 @@
 
 /* Files that take what a guest writes to disks that are not to change: start-overlay.c. */
 struct start_overlays {
-	char *folder;
 	char *path[MACHINE_MAX_DISKS]; /* NULL: the image itself takes it */
 };
 

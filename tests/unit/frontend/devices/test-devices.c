@@ -10,16 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "frontend/devices/devices.h"
 
-static char err[256];
+static char err[512];
+static struct scratch scratch;
 
 struct asked {
-	const char *image, *disk[3], *net, *forward[3], *share[3];
+	const char *image, *disk[3], *net, *forward[3], *share[3], *seed;
 	bool write;
 };
 
@@ -35,7 +37,10 @@ static void list(struct option_list *to, const char *const *values)
 
 static int make(struct devices *d, const struct asked *asked)
 {
-	struct devices_options opt = {.net = asked->net, .write = asked->write};
+	struct devices_options opt = {
+		.net = asked->net, .write = asked->write, .cloud_init = asked->seed};
+	const struct devices_request req = {
+		.opt = &opt, .image = asked->image, .scratch = &scratch};
 	int rc;
 
 	*d = (struct devices){0};
@@ -43,7 +48,7 @@ static int make(struct devices *d, const struct asked *asked)
 	list(&opt.disk, asked->disk);
 	list(&opt.forward, asked->forward);
 	list(&opt.share, asked->share);
-	rc = devices_make(d, &opt, asked->image, err, sizeof(err));
+	rc = devices_make(d, &req, err, sizeof(err));
 	devices_options_free(&opt);
 	return rc;
 }
@@ -221,13 +226,104 @@ static void test_share(void **state)
 	       "--share: \"ro\" is not tag=NAME of 35 bytes at most");
 }
 
+/* --- cloud-init -------------------------------------------------------------------------------
+ */
+
+#define VOLUME_ID (16 * 2048 + 40) /* ECMA-119, 8.4.7 */
+
+static void put(const char *name, const char *text)
+{
+	FILE *out = fopen(name, "w");
+
+	assert_non_null(out);
+	assert_true(fputs(text, out) >= 0);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* The bytes of the disk that there is for it, which is the last. */
+static char *seed_of(struct devices *d, size_t *len)
+{
+	const struct machine_disk *disk;
+	char *bytes = malloc(1 << 20);
+	FILE *in;
+
+	assert_non_null(bytes);
+	assert_true(d->machine.ndisk);
+	disk = &d->machine.disk[d->machine.ndisk - 1];
+	assert_true(disk->read_only && disk->keep);
+	assert_string_equal(disk->format, "raw");
+	in = fopen(disk->path, "r");
+	assert_non_null(in);
+	*len = fread(bytes, 1, 1 << 20, in);
+	fclose(in);
+	assert_true(*len > VOLUME_ID + 32);
+	assert_memory_equal(bytes + VOLUME_ID, "cidata ", 7);
+	return bytes;
+}
+
+static bool has(const char *bytes, size_t len, const char *text)
+{
+	return memmem(bytes, len, text, strlen(text));
+}
+
+static void test_seed_file(void **state)
+{
+	struct devices d;
+	char *bytes;
+	size_t len;
+
+	(void)state;
+	put("b=c\\d.yaml", "#cloud-config\npackages: [ sl ]\n");
+	assert_int_equal(make(&d, &(struct asked){.image = "a.img", .seed = "b=c\\d.yaml"}), 0);
+	assert_int_equal(d.machine.ndisk, 2);
+	bytes = seed_of(&d, &len);
+	assert_true(has(bytes, len, "packages: [ sl ]"));
+	assert_true(has(bytes, len, "instance-id: hvtrace-"));
+	free(bytes);
+	devices_free(&d);
+	scratch_remove(&scratch);
+	unlink("b=c\\d.yaml");
+}
+
+static void test_seed_folder(void **state)
+{
+	struct devices d;
+	char *bytes;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(mkdir("seed", 0700), 0);
+	refuse(&(struct asked){.seed = "seed"}, -ENOENT,
+	       "--cloud-init: seed has no file user-data");
+	scratch_remove(&scratch);
+	refuse(&(struct asked){.seed = "none"}, -ENOENT,
+	       "--cloud-init: cannot open none: No such file or directory");
+	scratch_remove(&scratch);
+	put("seed/user-data", "#!/bin/sh\n");
+	put("seed/meta-data", "instance-id: mine\n");
+	put("seed/network-config", "version: 2\n");
+	assert_int_equal(make(&d, &(struct asked){.seed = "seed"}), 0);
+	bytes = seed_of(&d, &len);
+	assert_true(has(bytes, len, "instance-id: mine"));
+	assert_true(has(bytes, len, "version: 2"));
+	assert_false(has(bytes, len, "instance-id: hvtrace-"));
+	free(bytes);
+	devices_free(&d);
+	scratch_remove(&scratch);
+	unlink("seed/user-data");
+	unlink("seed/meta-data");
+	unlink("seed/network-config");
+	rmdir("seed");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),	  cmocka_unit_test(test_disks),
-		cmocka_unit_test(test_bad_disks), cmocka_unit_test(test_net),
-		cmocka_unit_test(test_bad_net),	  cmocka_unit_test(test_forward),
-		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_disks),
+		cmocka_unit_test(test_bad_disks),   cmocka_unit_test(test_net),
+		cmocka_unit_test(test_bad_net),	    cmocka_unit_test(test_forward),
+		cmocka_unit_test(test_share),	    cmocka_unit_test(test_seed_file),
+		cmocka_unit_test(test_seed_folder),
 	};
 
 	return cmocka_run_group_tests_name("devices", tests, setup, teardown);

@@ -137,9 +137,9 @@ static void image(char path[64])
 /* Over each disk that is to stay as it is; nothing is left of them. */
 static void test_overlays(void **state)
 {
-	char path[64], folder[128], err[256];
+	char path[64], made[128], err[256];
 	struct machine_disk disk[2];
-	struct machine_config cfg = {.devices = {.disk = disk, .ndisk = 2}};
+	struct machine_config cfg = {.devices = {.disk = disk, .ndisk = 2}, .scratch = "/tmp"};
 	struct start_overlays o;
 	char magic[4] = "";
 	int fd;
@@ -156,31 +156,30 @@ static void test_overlays(void **state)
 	assert_int_equal(read(fd, magic, 4), 4);
 	assert_memory_equal(magic, "QFI\xfb", 4);
 	close(fd);
-	snprintf(folder, sizeof(folder), "%s", o.folder);
+	snprintf(made, sizeof(made), "%s", o.path[1]);
 	qemu_start_overlays_unlink(&o);
-	assert_int_equal(access(folder, F_OK), -1);
+	assert_int_equal(access(made, F_OK), -1);
 	/* One that cannot be made takes the others with it. */
 	disk[0].keep = false;
 	disk[1].format = "no-such-format";
 	assert_int_not_equal(qemu_start_overlays_make(&o, &cfg, err, sizeof(err)), 0);
 	assert_non_null(strstr(err, "no-such-format"));
 	assert_null(strchr(err, '\n'));
-	assert_null(o.folder);
+	assert_null(o.path[0]);
 	unlink(path);
 }
 
 static void test_no_place(void **state)
 {
 	const struct machine_disk disk = {.path = "/dev/null", .format = "raw"};
-	const struct machine_config cfg = {.devices = {.disk = &disk, .ndisk = 1}};
+	const struct machine_config cfg = {.devices = {.disk = &disk, .ndisk = 1},
+					   .scratch = "/no/such/folder"};
 	struct start_overlays o;
 	char err[256];
 
 	(void)state;
-	setenv("TMPDIR", "/no/such/folder", 1);
 	assert_int_equal(qemu_start_overlays_make(&o, &cfg, err, sizeof(err)), -EIO);
-	unsetenv("TMPDIR");
-	assert_non_null(strstr(err, "/no/such/folder/hvtrace-disks-"));
+	assert_non_null(strstr(err, "/no/such/folder/0.qcow2"));
 	assert_non_null(strstr(err, "No such file"));
 }
 

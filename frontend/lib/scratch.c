@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* scratch.c - see scratch.h. Who has a folder has it locked, so one without a lock is a dead one's.
+ */
+#include "frontend/lib/scratch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREFIX "hvtrace-files-"
+
+static const char *parent(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	return tmp && *tmp ? tmp : "/var/tmp";
+}
+
+/* There are no folders in it. */
+static void empty(int fd)
+{
+	DIR *dir = fdopendir(dup(fd));
+	const struct dirent *entry;
+
+	if (!dir)
+		return;
+	rewinddir(dir);
+	while ((entry = readdir(dir)))
+		unlinkat(fd, entry->d_name, 0);
+	closedir(dir);
+}
+
+static int open_locked(int at, const char *name)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	close(fd);
+	return -EBUSY;
+}
+
+/* One that is being made is not locked for a moment: who makes it looks whether it is there still.
+ */
+static void sweep(void)
+{
+	DIR *dir = opendir(parent());
+	const struct dirent *entry;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		int fd = strncmp(entry->d_name, PREFIX, strlen(PREFIX))
+				 ? -1
+				 : open_locked(dirfd(dir), entry->d_name);
+
+		if (fd < 0)
+			continue;
+		empty(fd);
+		unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+		close(fd);
+	}
+	closedir(dir);
+}
+
+/* 0, -EAGAIN: another hvtrace has taken it for a dead one's, or -errno. */
+static int make(struct scratch *s)
+{
+	struct stat st;
+
+	if (asprintf(&s->path, "%s/" PREFIX "XXXXXX", parent()) < 0) {
+		s->path = NULL;
+		return -ENOMEM;
+	}
+	if (!mkdtemp(s->path))
+		return -errno;
+	s->fd = open_locked(AT_FDCWD, s->path);
+	if (s->fd < 0)
+		return -EAGAIN;
+	if (!fstat(s->fd, &st) && st.st_nlink && !fchmod(s->fd, 0711))
+		return 0;
+	close(s->fd);
+	return -EAGAIN;
+}
+
+const char *scratch_folder(struct scratch *s, char *err, size_t errlen)
+{
+	int rc;
+
+	if (s->path)
+		return s->path;
+	sweep();
+	while ((rc = make(s)) == -EAGAIN) {
+		free(s->path);
+		s->path = NULL;
+	}
+	if (!rc)
+		return s->path;
+	snprintf(err, errlen,
+		 "cannot make a folder for files (%s): %s (TMPDIR names another place)",
+		 s->path ? s->path : "no memory", strerror(-rc));
+	free(s->path);
+	s->path = NULL;
+	return NULL;
+}
+
+void scratch_remove(struct scratch *s)
+{
+	if (!s->path)
+		return;
+	empty(s->fd);
+	rmdir(s->path);
+	close(s->fd);
+	free(s->path);
+	s->path = NULL;
+}

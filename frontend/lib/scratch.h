@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * scratch.h - a folder for files that other programs of this host are to read, and which are to be
+ * gone afterwards.
+ */
+#ifndef HVTRACE_FRONTEND_LIB_SCRATCH_H
+#define HVTRACE_FRONTEND_LIB_SCRATCH_H
+
+#include <stddef.h>
+
+/* To be zeroed. */
+struct scratch {
+	char *path; /* NULL: there is none yet */
+	int fd;	    /* locked as long as we live */
+};
+
+/*
+ * The folder, made in $TMPDIR, else in /var/tmp, when it is first asked for: others can get to what
+ * they know the name of, as far as its mode lets them. What a killed hvtrace of this user has left
+ * there goes. NULL: err says why in one line.
+ */
+const char *scratch_folder(struct scratch *s, char *err, size_t errlen);
+/* Its files go, and it. Those who have them open keep them. */
+void scratch_remove(struct scratch *s);
+
+#endif

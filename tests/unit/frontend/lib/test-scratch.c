@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-scratch.c - a folder for files that others read: it goes, and so do those of the dead. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "frontend/lib/scratch.h"
+
+static char err[256];
+
+static int setup(void **state)
+{
+	static char dir[] = "/tmp/test-scratch-XXXXXX";
+
+	assert_non_null(mkdtemp(dir));
+	setenv("TMPDIR", dir, 1);
+	*state = dir;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	return rmdir(*state); /* nothing is left */
+}
+
+static void put(const char *folder, const char *name)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void test_folder(void **state)
+{
+	struct scratch s = {0};
+	const char *folder = scratch_folder(&s, err, sizeof(err));
+	struct stat st;
+
+	assert_non_null(folder);
+	assert_memory_equal(folder, *state, strlen(*state));
+	assert_ptr_equal(scratch_folder(&s, err, sizeof(err)), folder);
+	assert_int_equal(stat(folder, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0711);
+	put(folder, "one");
+	put(folder, ".two");
+	scratch_remove(&s);
+	assert_null(s.path);
+	scratch_remove(&s);
+}
+
+/* One that is in use stays, one that nobody has goes; what has another name is not ours. */
+static void test_sweep(void **state)
+{
+	struct scratch alive = {0}, next = {0};
+	char dead[256], other[256];
+	struct stat st;
+
+	snprintf(dead, sizeof(dead), "%s/hvtrace-files-killed", (const char *)*state);
+	snprintf(other, sizeof(other), "%s/hvtrace-other", (const char *)*state);
+	assert_non_null(scratch_folder(&alive, err, sizeof(err)));
+	put(alive.path, "kernel");
+	assert_int_equal(mkdir(dead, 0711), 0);
+	put(dead, "initrd");
+	assert_int_equal(mkdir(other, 0711), 0);
+	assert_non_null(scratch_folder(&next, err, sizeof(err)));
+	assert_int_equal(stat(dead, &st), -1);
+	assert_int_equal(stat(other, &st), 0);
+	assert_int_equal(stat(alive.path, &st), 0);
+	scratch_remove(&next);
+	scratch_remove(&alive);
+	rmdir(other);
+}
+
+/* A link that somebody has put there leads nowhere. */
+static void test_link(void **state)
+{
+	struct scratch s = {0};
+	char link[512], other[256];
+	struct stat st;
+
+	snprintf(link, sizeof(link), "%s/hvtrace-files-link", (const char *)*state);
+	snprintf(other, sizeof(other), "%s/other", (const char *)*state);
+	assert_int_equal(mkdir(other, 0700), 0);
+	put(other, "mine");
+	assert_int_equal(symlink(other, link), 0);
+	assert_non_null(scratch_folder(&s, err, sizeof(err)));
+	scratch_remove(&s);
+	snprintf(link, sizeof(link), "%s/mine", other);
+	assert_int_equal(stat(link, &st), 0);
+	unlink(link);
+	rmdir(other);
+	snprintf(link, sizeof(link), "%s/hvtrace-files-link", (const char *)*state);
+	unlink(link);
+}
+
+static void test_no_place(void **state)
+{
+	struct scratch s = {0};
+
+	setenv("TMPDIR", "/no/such/place", 1);
+	assert_null(scratch_folder(&s, err, sizeof(err)));
+	assert_non_null(strstr(err, "/no/such/place/hvtrace-files-"));
+	assert_non_null(strstr(err, "No such file or directory (TMPDIR names another place)"));
+	scratch_remove(&s);
+	setenv("TMPDIR", *state, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_folder),
+		cmocka_unit_test(test_sweep),
+		cmocka_unit_test(test_link),
+		cmocka_unit_test(test_no_place),
+	};
+
+	return cmocka_run_group_tests_name("scratch", tests, setup, teardown);
+}
