@@ -19,19 +19,20 @@ struct devices_options {
 	bool write;
 };
 
-#define DEVICES_OPTION_ROWS(opt)                                                                              \
-	OPT_LIST_OF(COMPLETE_FILE, 0, "disk", &(opt)->disk, "FILE",                                           \
-		    "another disk; ,ro ,snapshot ,write ,format=NAME behind it; may be repeated"),            \
-		OPT_FLAG(0, "write", &(opt)->write, "let the guest change IMAGE and disks"),                  \
-		OPT_STRING(0, "net", &(opt)->net, "WORDS",                                                    \
-			   "user (default with IMAGE), none, or tap=NAME; ,mac=ADDRESS"),                     \
-		OPT_LIST(                                                                                     \
-			0, "forward", &(opt)->forward, "HOST:GUEST",                                          \
-			"a TCP port of the host that leads to one of the guest; may be repeated"),            \
-		OPT_LIST_OF(                                                                                  \
-			COMPLETE_DIRECTORY, 0, "share", &(opt)->share, "DIR",                                 \
-			"a folder of the host, for mount -t virtiofs; ,tag=NAME behind it; may be repeated"), \
-		OPT_STRING_OF(COMPLETE_FILE, 0, "cloud-init", &(opt)->cloud_init, "FILE",                     \
+#define DEVICES_OPTION_ROWS(opt)                                                                   \
+	OPT_LIST_OF(COMPLETE_FILE, 0, "disk", &(opt)->disk, "FILE",                                \
+		    "another disk; ,ro ,snapshot ,write ,format=NAME behind it; may be "           \
+		    "repeated"),                                                                   \
+		OPT_FLAG(0, "write", &(opt)->write, "let the guest change IMAGE and disks"),       \
+		OPT_STRING(0, "net", &(opt)->net, "WORDS",                                         \
+			   "user (default with IMAGE), none, or tap=NAME; ,mac=ADDRESS"),          \
+		OPT_LIST(0, "forward", &(opt)->forward, "HOST:GUEST",                              \
+			 "a TCP port of the host that leads to one of the guest; may be "          \
+			 "repeated"),                                                              \
+		OPT_LIST_OF(COMPLETE_DIRECTORY, 0, "share", &(opt)->share, "DIR",                  \
+			    "a folder of the host, for mount -t virtiofs; ,tag=NAME behind it; "   \
+			    "may be repeated"),                                                    \
+		OPT_STRING_OF(COMPLETE_FILE, 0, "cloud-init", &(opt)->cloud_init, "FILE",          \
 			      "user data for cloud-init, or a folder with user-data and others")
 
 /* The words of them have been looked at. To be zeroed, and given to devices_free() in any case. */
