@@ -101,6 +101,7 @@ static const struct events_ops trace_events_ops = {
 
 static int trace_alloc(struct trace *t, char *err, size_t errlen)
 {
+	trampoline_init(t);
 	t->comms = comms_new(COMMS_DEFAULT_NR);
 	t->crash = crash_new();
 	t->modules = modules_list_new();

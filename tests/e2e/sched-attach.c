@@ -413,6 +413,82 @@ static void thresholds(void **state)
 	watch_end(&w);
 }
 
+/* --- stacks through the probes' own code ------------------------------------------------------ */
+
+/* Timers go off while vCPUs call functions, most of the time within what records that. */
+#define TIMERS_LOOP                                                                                \
+	"workload stat 4000 & workload stat 4000 & workload nanosleep 300 & "                      \
+	"workload nanosleep 300 & wait"
+#define TIMER_STACKS 100 /* that go on behind the interrupt */
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* How the kernel is entered, or one of its threads begins; or what its tables say nothing of. */
+static bool is_way_in(const char *name)
+{
+	static const char *const ways[] = {
+		"entry_SYSCALL_64_after_hwframe\n",
+		"asm_exc_",
+		"asm_sysvec_",
+		"asm_common_interrupt\n",
+		"ret_from_fork",
+		"secondary_startup_64_no_verify\n",
+		"__x86_indirect_thunk_",
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (begins(name, ways[i]))
+			return true;
+	return false;
+}
+
+/* Whether it is of an interrupt's that has come into the kernel. */
+static bool stack_is_whole(const char *stack)
+{
+	const char *last = stack, *at = stack;
+	unsigned int n = 0, timer = UINT32_MAX;
+
+	for (; begins(at, " => "); n++) {
+		last = at + 4;
+		if (begins(last, "asm_sysvec_apic_timer_interrupt\n"))
+			timer = n;
+		at = strchr(at, '\n') + 1;
+	}
+	if (!is_way_in(last))
+		fail_msg("nothing is entered by the outermost: %.*s", STACK_SHOWN, stack);
+	return timer + 1 < n;
+}
+
+static void stacks_through_the_payload(void **state)
+{
+	static const char first[] = ": <stack trace>\n";
+	struct env *e = *state;
+	unsigned int stacks = 0, timers = 0;
+	struct watch w;
+	char *text, *at;
+
+	watch_begin(&w, e, "function");
+	assert_int_equal(instance_set_option(w.events, OUTPUT_STACKTRACE, true), 0);
+	watch_clear(&w);
+	watch_set_on(&w, true);
+	console_run(&e->console, TIMERS_LOOP);
+	watch_stop(&w);
+	text = read_trace(w.events);
+	for (at = text; (at = strstr(at, first)); stacks++)
+		timers += stack_is_whole(at += strlen(first));
+	print_message("# %u stacks, %u of timers in the kernel\n", stacks, timers);
+	assert_true(timers >= TIMER_STACKS);
+	free(text);
+	assert_int_equal(trace_detach(e->trace), 0);
+	instance_put(w.events);
+	env_trace_forget(e);
+}
+
+/* --- from the beginning ----------------------------------------------------------------------- */
+
 static void begins_with(struct env *e, enum trace_engine engine, const char *command)
 {
 	struct trace_config cfg = {
@@ -451,6 +527,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(wakeups_of_deadline_tasks),
 		cmocka_unit_test(wakeups_of_nice_tasks),
 		cmocka_unit_test(thresholds),
+		cmocka_unit_test(stacks_through_the_payload),
 		cmocka_unit_test(from_the_beginning),
 	};
 

@@ -123,6 +123,7 @@ struct trace {
 	atomic_bool booted;	  /* the kernel has freed its init memory */
 	atomic_bool patched;	  /* of one that boots: its alternative_instructions() is over */
 	struct trampoline *tramp; /* while it is open */
+	_Atomic uint64_t window;  /* its address as long as it is in the guest; else 0 */
 	uint32_t depth;		  /* trampoline_set_depth(), or 0; its callers' lock */
 	struct collect *collect;  /* collect/open.c */
 	atomic_bool collecting;	  /* events come from staging rings: ring/horizon.h */

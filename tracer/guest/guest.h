@@ -82,14 +82,21 @@ enum guest_clock_state {
 	GUEST_CLOCK_LINGERS, /* plain, but there may be records of before */
 };
 
+/* What there is at an address in code of ours. */
+struct guest_ours {
+	uint64_t home; /* where in the kernel's own text, if it is executed in its place; else 0 */
+	/* Else: so many words lie on the stack in front of the address that it returns to. */
+	bool returns; /* that is known */
+	uint8_t words;
+	/* It returns to where a function begins or is about to return, which has pushed nothing. */
+	bool bare;
+};
+
 struct guest_kernel {
 	struct machine *m;
-	/*
-	 * Where in the kernel's own text ip is, when that is in code of ours that is executed in
-	 * its place; else 0. NULL: there is no such code.
-	 */
-	uint64_t (*home)(const void *arg, uint64_t ip);
-	const void *home_arg;
+	/* Whether ip is in code of ours, and what there is. Any thread. NULL: there is no such. */
+	bool (*ours)(void *arg, uint64_t ip, struct guest_ours *o);
+	void *ours_arg;
 	int64_t (*now_ms)(void); /* the host's clock, for how long the guest may stand */
 	/* What is being learnt and set up is not wanted any more; NULL: it is. Any thread */
 	bool (*given_up)(void *arg);
@@ -151,12 +158,17 @@ int guest_number_vcpus(struct guest_kernel *g, char *err, size_t errlen);
  */
 int guest_check(const struct guest_kernel *g, const struct guestsym *gs, unsigned int vcpu);
 
+static inline bool guest_is_ours(const struct guest_kernel *g, uint64_t ip, struct guest_ours *o)
+{
+	return g->ours && g->ours(g->ours_arg, ip, o);
+}
+
 /* ip, or if it is in code of ours that stands for some of the kernel's: where that is. */
 static inline uint64_t guest_home(const struct guest_kernel *g, uint64_t ip)
 {
-	uint64_t home = g->home ? g->home(g->home_arg, ip) : 0;
+	struct guest_ours o;
 
-	return home ? home : ip;
+	return guest_is_ours(g, ip, &o) && o.home ? o.home : ip;
 }
 
 /* Physical address of link address va of the kernel image. */

@@ -29,6 +29,7 @@
 /* Leaves in %r11d whether there was no answer, for who calls it from here: never told AGAIN. */
 	.globl	payload_call
 payload_call:
+	site_of	FRAME_BARE
 .Lcall:
 	incl	%gs:0
 	at	PATCH_PREEMPT_COUNT
@@ -106,6 +107,7 @@ payload_call:
 	pop	%rdx
 	pop	%rax
 	lea	8(%rsp), %rsp
+	holds	0
 	/* Not decl, which leaves carry alone: that is work where it is translated. */
 	subl	$1, %gs:0
 	at	PATCH_PREEMPT_COUNT, 4, 1
@@ -118,6 +120,7 @@ payload_call:
 	kernel_jump PATCH_MSLEEP
 	edge	1b
 .Lcall_vain:
+	holds	3
 	incl	WINDOW_CTL + CTL_CALL_VAIN(%r10)
 	at	PATCH_WINDOW
 	mov	$1, %r11d
@@ -146,6 +149,7 @@ payload_call:
 
 	.globl	payload_lock
 payload_lock:
+	holds	0
 	cmp	$IMM32, %rdi
 	at	PATCH_TEXT_MUTEX
 	je	2f

@@ -53,6 +53,12 @@
 #define PATCH_DO_SYSCALL     37 /* five bytes: a jump there */
 #define NR_PATCHES	     38
 
+/* Of payload_frames: how many words lie in front of the address that is returned to; the site: */
+#define FRAME_WORDS 0xff
+#define FRAME_NONE  0xff /* it is not known */
+#define FRAME_OTHER 0
+#define FRAME_BARE  0x100 /* its function has nothing on the stack but the address it returns to */
+
 /* What is left in front of a function that the kernel calls by address: CALL_TYPE_SIZE. */
 #define TYPE_SIZE 16
 
@@ -71,6 +77,11 @@ struct payload_optional {
 
 struct payload_edge {
 	uint32_t from, to, how;
+};
+
+/* From there on; by address. */
+struct payload_frame_row {
+	uint32_t from, frame; /* FRAME_ */
 };
 
 /* All in read-only data: this code never runs in the host. */
@@ -97,6 +108,7 @@ extern const uint8_t payload_function[], payload_call[], payload_lock[], payload
 extern const struct payload_patch payload_patches[], payload_patches_end[];
 extern const struct payload_optional payload_optional[], payload_optional_end[];
 extern const struct payload_edge payload_edges[], payload_edges_end[];
+extern const struct payload_frame_row payload_frames[], payload_frames_end[];
 
 #endif
 #endif

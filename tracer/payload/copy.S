@@ -80,6 +80,7 @@
 
 	/* Add to %rcx what a copy of the stack from %rsi on takes. Changes %r8. */
 .Lcopy_size:
+	holds	0
 	push	%rax
 	push	%rdx
 	push	%rsi
@@ -97,6 +98,7 @@
 
 	/* Copy it, to %rdi. All registers but %rdx, %rsi and %rdi are as before. */
 .Lcopy_stack:
+	holds	0
 	push	%rax
 	push	%rcx
 	push	%r8
@@ -129,6 +131,7 @@
  * offset of the end's record, %rax its RECORD_SP; (%rdi) the site's end. Changes %rcx, %r8 and %r9.
  */
 .Lcritical_longest:
+	holds	4
 	push	%rax
 	lea	-1(%rdx), %eax
 	shl	$PAYLOAD_RECORD_SHIFT, %rax

@@ -31,7 +31,9 @@
 	.macro	detour_rest name
 	.globl	\name
 \name:
+	holds	FRAME_NONE
 	.skip	DETOUR_REST, 0xcc
+	holds	0
 	.endm
 
 	.globl	payload_reserve

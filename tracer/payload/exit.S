@@ -94,6 +94,7 @@
  */
 	.globl	payload_exit
 payload_exit:
+	site_of	FRAME_BARE
 	/* As at a function's start. Anything wider would wait for its byte to be stored. */
 	mov	%gs:0, %r10d
 	at	PATCH_PREEMPT_COUNT
@@ -107,7 +108,8 @@ payload_exit:
 .Lexit_record:
 	pushf
 	pop	%rdx
-	pop	%rcx
+	popq	%rcx
+	site_of	FRAME_OTHER /* the function's own return address */
 	exit_record 0
 .Lexit_leave:
 	mov	%r8, %rax
@@ -118,9 +120,11 @@ payload_exit:
 	edge	1b
 
 .Lexit_unusual:
+	site_of	FRAME_BARE
 	call	.Lcheck
 	jnc	.Lexit_record
 	lea	8(%rsp), %rsp
+	site_of	FRAME_OTHER
 	jmp	.Lexit_leave
 
 /*
@@ -130,6 +134,7 @@ payload_exit:
  */
 	.globl	payload_exit_all
 payload_exit_all:
+	site_of	FRAME_BARE
 	incl	%gs:0
 	at	PATCH_PREEMPT_COUNT
 	edge	payload_exit_all, EDGE_REDO
@@ -158,12 +163,15 @@ payload_exit_all:
 	pop	%rcx
 	pop	%rax
 	lea	8(%rsp), %rsp
+	site_of	FRAME_OTHER
 	subl	$1, %gs:0
 	at	PATCH_PREEMPT_COUNT, 4, 1
 1:	kernel_return
 	edge	1b
 
 .Lexit_all_unusual:
+	site_of	FRAME_BARE
+	holds	7
 	call	.Lcheck
 	jnc	.Lexit_all_record
 	jmp	.Lexit_all_leave

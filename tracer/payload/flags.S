@@ -171,6 +171,7 @@
 /* cli, with what is left of the site: callers keep nothing in %rax (PVOP_VCALLEE_CLOBBERS). */
 	.globl	payload_cli
 payload_cli:
+	holds	0
 	pushf
 	edge	payload_cli, EDGE_REDO_FLAG
 1:	pop	%rax
@@ -234,7 +235,8 @@ payload_moved_sti:
 	popf
 	sti
 	ret
-2:	popf /* they have been on before */
+2:	holds	1
+	popf /* they have been on before */
 3:	ret
 	edge	3b
 
@@ -322,8 +324,10 @@ payload_irq_exit:
 /* The return of syscall_exit_to_user_mode(): user mode is near. */
 	.globl	payload_user_exit
 payload_user_exit:
+	site_of	FRAME_BARE
 	irqs_go_on keep=0
 	lea	8(%rsp), %rsp
+	site_of	FRAME_OTHER
 	kernel_return
 
 /*

@@ -49,6 +49,7 @@
 
 	.globl	payload_function
 payload_function:
+	site_of	FRAME_BARE
 .Lfunction:
 	/*
 	 * Raised by storing its lowest byte, which an interrupt leaves as it has found it; so it
@@ -150,12 +151,14 @@ payload_function:
 	edge	1b
 
 .Lunusual:
+	holds	1
 	call	.Lcheck
 	jc	.Lleave
 	jmp	.Lrecord
 
 /* The same for an event, which may be of any task. */
 .Lcheck_event:
+	holds	0
 	push	%rcx
 	mov	WINDOW_CTL + CTL_FLAGS(%rax), %ecx
 	at	PATCH_WINDOW
@@ -169,6 +172,7 @@ payload_function:
  * the one before. Gives carry when there is to be no record; all else is kept.
  */
 .Lcheck:
+	holds	0
 	push	%rcx
 	mov	WINDOW_CTL + CTL_FLAGS(%rax), %ecx
 	at	PATCH_WINDOW
@@ -196,6 +200,7 @@ payload_function:
 	ret
 
 .Ldrop:
+	holds	2
 	incq	WINDOW_CTL + CTL_DROPPED(%rax)
 	at	PATCH_WINDOW
 .Lskip_rsi:
@@ -210,6 +215,7 @@ payload_function:
  * that has died costs each vCPU one full_timeout.
  */
 .Lfull:
+	holds	2
 	mov	WINDOW_CTL + CTL_TAIL(%rax), %rcx
 	at	PATCH_WINDOW
 	cmp	%rcx, WINDOW_CTL + CTL_FULL_TAIL(%rax)
@@ -245,6 +251,7 @@ payload_function:
 
 /* %esi is the pid of a task that the host may not know. */
 .Lother_task:
+	holds	2
 	push	%rdi
 	push	%rdx
 	mov	$1, %edx

@@ -43,6 +43,7 @@ payload_kprobe_call:
 	xor	%eax, %eax
 	ret
 .Lkprobe_missed:
+	holds	2
 	pop	%rdi
 	pop	%rax
 	lock incq PROBE_ROW_MISSED(%rax)
@@ -98,6 +99,7 @@ payload_kprobe_call:
 	mov	%rsp, %rsi
 	call	\handler
 	add	$21 * 8, %rsp
+	holds	0
 	ret
 	.endm
 

@@ -59,6 +59,47 @@
 	.popsection
 	.endm
 
+/*
+ * From here on so many `words` lie on the stack in front of the address that is returned to, of the
+ * site or of what is called in here. push and pop say so themselves; what else changes the stack has
+ * to, and what is come to by a jump from where there were more or fewer.
+ */
+	.set	pushed, 0
+	.set	site, FRAME_OTHER
+	.macro	holds words:vararg
+	.set	pushed, \words
+.Lholds\@:
+	.pushsection .rodata.payload_frames, "a"
+	.long	.Lholds\@ - payload_code, pushed | site
+	.popsection
+	.endm
+
+/* Nothing does, and what calls from here on is a site of this kind: FRAME_. */
+	.macro	site_of kind
+	.set	site, \kind
+	holds	0
+	.endm
+
+	.macro	push what:vararg
+	pushq	\what
+	holds	pushed + 1
+	.endm
+
+	.macro	pop what:vararg
+	popq	\what
+	holds	pushed - 1
+	.endm
+
+	.macro	pushf
+	pushfq
+	holds	pushed + 1
+	.endm
+
+	.macro	popf
+	popfq
+	holds	pushed - 1
+	.endm
+
 /* A jump to a function of the kernel's. */
 	.macro	kernel_jump kind
 	.skip	5, 0xcc
@@ -76,12 +117,14 @@
 	label	payload_patches, payload_patches
 	label	payload_optional, payload_optional
 	label	payload_edges, payload_edges
+	label	payload_frames, payload_frames
 
 /* A function that the kernel calls by address: patch.c puts its type in front of it. */
 	.macro	called_by_address name
 	.skip	TYPE_SIZE, 0xcc
 	.globl	\name
 \name:
+	holds	0
 	endbr64
 	.endm
 
@@ -105,6 +148,8 @@ payload_code:
 
 #include "tracer/payload/call.S"
 #include "tracer/payload/depth.S"
+
+	site_of	FRAME_OTHER
 
 /* --- copies of stacks ------------------------------------------------------------------------ */
 
@@ -139,3 +184,4 @@ payload_code_end:
 	label	payload_patches_end, payload_patches
 	label	payload_optional_end, payload_optional
 	label	payload_edges_end, payload_edges
+	label	payload_frames_end, payload_frames

@@ -35,6 +35,7 @@
 	.macro	preempt_raise name, value
 	.globl	\name
 \name:
+	holds	0
 	change_count \value
 	.if	\value == 1
 	edge	\name, EDGE_REDO | EDGE_SITE(CHANGE_BY_ONE)
@@ -48,7 +49,8 @@
 	jrcxz	1f
 	pop	%rcx
 	ret
-1:	call	.Lpreempt_off
+1:	holds	1
+	call	.Lpreempt_off
 	mov	%gs:0, %ecx
 	at	PATCH_PREEMPT_COUNT
 	lea	-(\value)(%rcx), %ecx
@@ -64,6 +66,7 @@
 	.macro	preempt_lower name, value
 	.globl	\name
 \name:
+	holds	0
 	push	%rcx
 	mov	%gs:0, %ecx
 	at	PATCH_PREEMPT_COUNT
@@ -73,7 +76,8 @@
 	change_count \value
 2:	ret
 	edge	2b
-3:	call	.Lpreempt_on
+3:	holds	1
+	call	.Lpreempt_on
 	jmp	1b
 	.endm
 
@@ -95,6 +99,7 @@
  * off already. 16(%rsp) is the site's end. %rcx is changed, carry is not.
  */
 .Lpreempt_off:
+	holds	0
 	push	%rax
 	pushf
 	push	%rdx
@@ -122,6 +127,7 @@
 	pop	%rsi
 	pop	%rdx
 	lea	8(%rsp), %rsp
+	holds	1
 	pop	%rax
 	ret
 
@@ -156,6 +162,7 @@
 	btl	$0, 8(%rsp)
 	pop	%rdx
 	lea	8(%rsp), %rsp
+	holds	1
 	pop	%rax
 	ret
 

@@ -87,6 +87,7 @@ payload_ring_commit:
 
 	/* %rdx the event, %eax CTL_PRINTS. What an event begins with: RING_EVENT_ in payload.h */
 .Lprint_look:
+	holds	2
 	push	%rsi
 	mov	(%rdx), %ecx
 	and	$RING_EVENT_TYPE, %ecx
@@ -117,6 +118,7 @@ payload_ring_commit:
 	 */
 	.globl	payload_print_trap
 payload_print_trap:
+	holds	3
 	xchg	%ax, %ax
 	jmp	3b
 
@@ -132,6 +134,7 @@ payload_print_trap:
 	push	%rdx
 	push	%rcx
 	sub	$FBUFFER_SIZE, %rsp
+	holds	pushed + FBUFFER_SIZE / 8
 	mov	%rsp, %rdi
 	mov	$WINDOW_EVENT_FILES + EVENT_FILE_PRINTS, %rsi
 	at	PATCH_WINDOW
@@ -148,6 +151,7 @@ payload_print_trap:
 	mov	$EVENT_FILE_PRINTS, %eax
 	call	.Lcommit_file
 1:	add	$FBUFFER_SIZE, %rsp
+	holds	pushed - FBUFFER_SIZE / 8
 	pop	%rcx
 	pop	%rdx
 	pop	%r11

@@ -12,6 +12,7 @@
 
 	.globl	payload_tracing_off
 payload_tracing_off:
+	holds	0
 	count_step inc
 	edge	payload_tracing_off, EDGE_DETOUR
 	push	%rdx

@@ -35,5 +35,6 @@
 	 * By a return: a kernel that checks where indirect calls go (IBT, FineIBT) has marked only
 	 * those functions whose address it takes somewhere.
 	 */
-3:	push	WORK_CALL_FN(%r12)
+3:	holds	0
+	push	WORK_CALL_FN(%r12)
 	ret

@@ -16,6 +16,8 @@
 #define STACK_MAX 65536
 /* From a task's to the softirqs', interrupts', exceptions' and NMIs', and some of these again. */
 #define SWITCHES_MAX 8
+/* In code of ours one calls the other. */
+#define OURS_MAX 8
 /* Where modules, BPF programs and ftrace's trampolines lie (Documentation/x86/x86_64/mm.rst). */
 #define MODULES_START UINT64_C(0xffffffffa0000000)
 #define MODULES_END   UINT64_C(0xffffffffff000000)
@@ -43,6 +45,7 @@ struct walk {
 	uint64_t base[NR_BASES];
 	unsigned int known; /* of these: KNOWN(BP)… */
 	bool exact;	    /* ip is where it was interrupted, not behind a call */
+	bool bare;	    /* the address that ip's function returns to lies at sp */
 	unsigned int switches;
 	const struct unwind_words *copies; /* NULL: the guest's memory is asked */
 	unsigned int nr_copies;
@@ -196,10 +199,8 @@ static bool load_iret(struct walk *w, uint64_t at)
 {
 	uint64_t cs;
 
-	if (!load(w, at, &w->ip))
-		return false;
-	w->ip = guest_home(w->g, w->ip);
-	return load(w, at + IRET_CS, &cs) && load(w, at + IRET_SP, &w->sp) && !(cs & 3);
+	return load(w, at, &w->ip) && load(w, at + IRET_CS, &cs) && load(w, at + IRET_SP, &w->sp) &&
+	       !(cs & 3);
 }
 
 static bool load_regs(struct walk *w, uint64_t at)
@@ -292,23 +293,60 @@ static bool goes_up(struct walk *w, uint64_t from)
 	return w->sp / PAGE != from / PAGE && w->switches++ < SWITCHES_MAX;
 }
 
+/*
+ * Code of ours is no part of a trace: on to where it returns to, or to what it is executed in the
+ * place of. False: nobody knows.
+ */
+static bool leave_ours(struct walk *w)
+{
+	struct guest_ours o;
+
+	for (unsigned int n = 0; guest_is_ours(w->g, w->ip, &o); n++) {
+		if (o.home) {
+			w->ip = o.home;
+			w->exact = true;
+			return true;
+		}
+		if (!o.returns || n == OURS_MAX ||
+		    !load_return(w, w->sp + (o.words + 1) * sizeof(w->ip)))
+			return false;
+		w->exact = false;
+		w->bare = o.bare;
+	}
+	return true;
+}
+
+static bool bare_step(struct walk *w)
+{
+	w->bare = false;
+	w->exact = false;
+	return load_return(w, w->sp + sizeof(w->ip));
+}
+
 static bool step(struct walk *w)
 {
 	uint64_t from = w->sp;
+	bool ok;
 
-	return (w->u->orc.nr ? orc_step(w) : frame_pointer_step(w)) && is_text(w, w->ip) &&
-	       goes_up(w, from);
+	if (w->bare)
+		ok = bare_step(w);
+	else
+		ok = w->u->orc.nr ? orc_step(w) : frame_pointer_step(w);
+	return ok && leave_ours(w) && is_text(w, w->ip) && goes_up(w, from);
 }
 
 static unsigned int walk(struct walk *w, uint64_t *ips, uint64_t *sps, unsigned int max)
 {
+	bool on = w->u && leave_ours(w);
 	unsigned int n = 0;
 
+	if (!w->u)
+		w->ip = guest_home(w->g, w->ip);
 	while (n < max) {
 		if (sps)
 			sps[n] = w->sp;
 		ips[n++] = w->ip;
-		if (!w->u || !step(w))
+		if (!on || !step(w))
 			break;
 	}
 	return n;
@@ -319,10 +357,11 @@ static void walk_init(struct walk *w, const struct unwind *u, struct guest_kerne
 {
 	w->u = u;
 	w->g = g;
-	w->ip = guest_home(g, ip);
+	w->ip = ip;
 	w->sp = sp;
 	w->known = 0;
 	w->exact = true;
+	w->bare = false;
 	w->switches = 0;
 	w->page = 0;
 	w->copies = NULL;

@@ -4,8 +4,9 @@
  * stacks: by the kernel's ORC tables, or along %rbp in a kernel that is built with frame pointers.
  *
  * They are what the kernel's own stack_trace_save_regs() would save at that place (it skips and
- * adds nothing; records of the guest's function tracer have its trampoline's frame in front). But a
- * trace ends early
+ * adds nothing; records of the guest's function tracer have its trampoline's frame in front), as if
+ * code of ours in the guest were not there (guest_is_ours()): what that has interrupted, or calls,
+ * goes on at the site. But a trace ends early
  *
  *  - at a return address that the guest itself has replaced: by its function_graph tracer, by a
  *    kretprobe;

@@ -144,6 +144,19 @@ void detours_keep(const struct window *w, uint8_t text[WINDOW_TEXT_SIZE])
 			rest_make(w, &w->header.detour[i], text + w->header.detour[i].rest);
 }
 
+uint64_t detours_home(struct guest_kernel *g, uint64_t window, uint32_t off)
+{
+	struct payload_detour d[PAYLOAD_DETOURS];
+
+	if (guest_read(g, window + WINDOW_HEADER + offsetof(struct payload_header, detour), d,
+		       sizeof(d)))
+		return 0;
+	for (size_t i = 0; i < PAYLOAD_DETOURS; i++)
+		if (d[i].va && d[i].size <= DETOUR_INSNS && off - d[i].rest <= d[i].size)
+			return d[i].va + (off - d[i].rest);
+	return 0;
+}
+
 static int jumps_remove(struct guest_kernel *g, const struct window *w, size_t first, size_t nr)
 {
 	struct machine_patch patches[PAYLOAD_DETOURS];

@@ -31,6 +31,11 @@ enum {
  */
 int detours_insert(struct guest_kernel *g, const struct guestsym *gs, struct window *w,
 		   unsigned int first, const struct payload_detour *d, size_t n);
+/*
+ * Where the instruction has been that lies at this offset of the payload's code, in the window at
+ * this address: 0 if it is none of those. By what the guest's memory says. Any thread.
+ */
+uint64_t detours_home(struct guest_kernel *g, uint64_t window, uint32_t off);
 /* The payload's text is to be written anew: add what detours have put into it. */
 void detours_keep(const struct window *w, uint8_t text[WINDOW_TEXT_SIZE]);
 /*

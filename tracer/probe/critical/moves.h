@@ -37,7 +37,7 @@ int flag_moves_enter(struct trace *t, struct flag_moves *fm, struct window *w,
 		     const struct payload_text *text);
 /* Behind that: run-time address of what a jump leads to. */
 uint64_t flag_moves_code(const struct flag_moves *fm, uint16_t move);
-/* guest_home() of what has moved. Any thread. */
+/* flag_sites_home() */
 uint64_t flag_moves_home(const struct flag_moves *fm, uint64_t ip);
 
 #endif

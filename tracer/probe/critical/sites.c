@@ -21,13 +21,6 @@
 
 _Static_assert(FLAG_KINDS <= PAYLOAD_FORMS, "the window's header has room for them");
 
-static uint64_t home(const void *arg, uint64_t ip)
-{
-	const struct flag_sites *f = arg;
-
-	return flag_moves_home(f->moves, ip);
-}
-
 int flag_sites_init(struct trace *t)
 {
 	t->flag_sites = calloc(1, sizeof(*t->flag_sites));
@@ -35,8 +28,6 @@ int flag_sites_init(struct trace *t)
 		return -ENOMEM;
 	t->flag_sites->table = flag_table_new();
 	t->flag_sites->moves = flag_moves_new();
-	t->guest.home = home;
-	t->guest.home_arg = t->flag_sites;
 	return t->flag_sites->table && t->flag_sites->moves ? 0 : -ENOMEM;
 }
 
@@ -45,9 +36,13 @@ void flag_sites_free(struct trace *t)
 	if (t->flag_sites) {
 		flag_table_free(t->flag_sites->table);
 		flag_moves_free(t->flag_sites->moves);
-		t->guest.home = NULL;
 	}
 	free(t->flag_sites);
+}
+
+uint64_t flag_sites_home(const struct trace *t, uint64_t ip)
+{
+	return flag_moves_home(t->flag_sites->moves, ip);
 }
 
 void flag_sites_describe(const struct trace *t, const struct payload_text *text,

@@ -69,6 +69,8 @@ int flag_sites_enter(struct trace *t, struct window *w, const struct payload_tex
 uint64_t flag_sites_code(const struct trace *t, uint64_t va);
 /* The entry of the payload that it calls. */
 uint32_t flag_sites_entry(const struct trace *t, uint64_t va, const struct payload_text *text);
+/* The place in the kernel's text that ip, in what has moved, stands for; 0: none. Any thread. */
+uint64_t flag_sites_home(const struct trace *t, uint64_t ip);
 /* For whoever takes the probes of a tracer away that is no more: the window's header. */
 void flag_sites_describe(const struct trace *t, const struct payload_text *text,
 			 struct payload_form form[PAYLOAD_FORMS]);

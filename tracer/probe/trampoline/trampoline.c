@@ -208,6 +208,7 @@ int trampoline_new(struct trace *t, struct trampoline **to, char *err, size_t er
 	}
 	ret = window_get(t, tr, err, errlen);
 	if (!ret) {
+		atomic_store(&t->window, tr->window.header.va);
 		ret = payload_open(t, tr, err, errlen);
 		if (ret)
 			trampoline_close(t, tr, ignored, sizeof(ignored));
@@ -240,8 +241,13 @@ bool trampoline_stays(const struct trampoline *tr)
 
 int trampoline_close(struct trace *t, struct trampoline *tr, char *err, size_t errlen)
 {
+	int ret;
+
 	machine_when_gone(t->m, NULL);
-	return window_close(&tr->window, t->borrow, err, errlen);
+	ret = window_close(&tr->window, t->borrow, err, errlen);
+	if (!ret)
+		atomic_store(&t->window, 0);
+	return ret;
 }
 
 void trampoline_free(struct trampoline *tr)

@@ -11,6 +11,8 @@
 #include "tracer/core/trace.h"
 #include "tracer/payload/patch.h"
 
+/* Have guest_is_ours() tell of the windows that this trace has. */
+void trampoline_init(struct trace *t);
 /*
  * A window with the payload in it, of which nobody else knows yet: t->tramp is for collect/open.c
  * to set. The machine is not paused by the caller. On error (one line in err) nothing is left in

@@ -4,6 +4,7 @@
  * interrupts call comes in there, and the host does something at the worst moments.
  */
 #include "tests/unit/payload-guest.h"
+#include "tracer/payload/frame.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -30,6 +31,23 @@ static void expect(bool holds)
 	stepping.bad += !holds;
 }
 
+/* By what it has pushed, from wherever it is: to function 0's site, or to its end. */
+static bool returns_to_site(const struct payload_guest *g, uint32_t off, const uint64_t *sp)
+{
+	const uint64_t text = (uintptr_t)g->window + WINDOW_TEXT;
+	struct payload_frame f;
+
+	while (payload_frame_at(off, &f)) {
+		uint64_t to = sp[f.words];
+
+		sp += f.words + 1;
+		if (to == (uintptr_t)g->code || to == (uintptr_t)g->code + 5)
+			return f.bare && *sp == (uintptr_t)payload_guest_parent;
+		off = (uint32_t)(to - text);
+	}
+	return false;
+}
+
 static void step(int sig, siginfo_t *info, void *context)
 {
 	const ucontext_t *c = context;
@@ -43,6 +61,7 @@ static void step(int sig, siginfo_t *info, void *context)
 		return;
 	stepping.steps++;
 	/* Outside the edges, and only there, preempt_count is raised. */
+	expect(returns_to_site(g, (uint32_t)off, (const uint64_t *)c->uc_mcontext.gregs[REG_RSP]));
 	expect(count == (in_edge(&g->text, off) ? GUEST_PREEMPT : GUEST_PREEMPT + 1U));
 	stepping.fn(g, (uint32_t)off);
 }

@@ -91,6 +91,37 @@ static void a_function_goes_through_the_payload(void **state)
 	assert_memory_equal(fake_at(d.va), prologue, sizeof(prologue));
 }
 
+/* The copies are executed in the place of what they are copies of, the jump back likewise. */
+static void what_is_executed_there_is_known(void **state)
+{
+	uint64_t text = tramp_window() + WINDOW_TEXT;
+	struct payload_detour d = learned();
+	struct guest_ours o;
+
+	(void)state;
+	fake_map(guest_image_pa(&t->guest, t->guest.pgtable_root), tramp_window(), TRACE_WINDOW_MIN,
+		 FAKE_WINDOW);
+	assert_true(guest_is_ours(&t->guest, text + d.rest + 1, &o));
+	assert_false(o.home || o.returns);
+	inserted(&d);
+	for (uint32_t off = 0; off <= MOVED; off++) {
+		assert_true(guest_is_ours(&t->guest, text + d.rest + off, &o));
+		assert_int_equal(o.home, d.va + off);
+		assert_int_equal(guest_home(&t->guest, text + d.rest + off), d.va + off);
+	}
+	assert_true(guest_is_ours(&t->guest, text + d.rest + MOVED + 1, &o));
+	assert_false(o.home || o.returns);
+	assert_true(guest_is_ours(&t->guest, text + d.entry, &o));
+	assert_true(o.returns && !o.home && !o.words && !o.bare);
+	assert_true(guest_is_ours(&t->guest, text + trampoline_text(t)->function, &o));
+	assert_true(o.returns && !o.home && !o.words && o.bare);
+	assert_true(guest_is_ours(&t->guest, tramp_window() + WINDOW_MOVED_TEXT, &o));
+	assert_false(o.home || o.returns);
+	assert_false(guest_is_ours(&t->guest, tramp_window() - 1, &o));
+	assert_false(guest_is_ours(&t->guest, tramp_window() + WINDOW_RINGS, &o));
+	assert_int_equal(detours_remove(&t->guest, trampoline_window(t)), 0);
+}
+
 /* As at the end of a boot. */
 static void payload_is_written_anew(void **state)
 {
@@ -231,6 +262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_function_goes_through_the_payload, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(what_is_executed_there_is_known, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(payload_is_written_anew, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(others_that_have_been_there_are_left, set_up,
 						tear_down),
