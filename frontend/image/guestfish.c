@@ -115,7 +115,7 @@ static int why_not(const struct guestfish *g, int ret, char *err, size_t errlen)
 
 	child_error(&g->child, g->said, "error: ", said, sizeof(said));
 	if (ret == -ECANCELED)
-		snprintf(err, errlen, "reading it was given up");
+		snprintf(err, errlen, "guestfish was told to end");
 	else if (ret == -ETIMEDOUT)
 		snprintf(err, errlen, "guestfish does not answer");
 	else if (*said)

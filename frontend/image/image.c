@@ -55,23 +55,18 @@ static int fail_of(struct job *j, int ret, const char *what, const struct boot_f
 	return ret;
 }
 
-static int copy(struct job *j, const char *what, const struct boot_file *f, const char *to,
-		uint64_t max)
+static int copy_file(struct job *j, const char *what, const struct boot_file *f, const char *to,
+		     uint64_t max)
 {
 	char why[256] = "";
 	int ret = j->reader->copy(&j->disk, f, to, max, why, sizeof(why));
 
-	if (!ret)
-		return 0;
-	if (ret != -ECANCELED && ret != -ETIMEDOUT)
-		return fail_of(j, ret, what, f, why);
-	snprintf(j->err, j->errlen, "%s", why);
-	return ret;
+	return ret ? fail_of(j, ret, what, f, why) : 0;
 }
 
 static int copy_kernel(struct job *j)
 {
-	int ret = copy(j, "kernel", &j->entry.kernel, j->kernel, IMAGE_KERNEL_MAX);
+	int ret = copy_file(j, "kernel", &j->entry.kernel, j->kernel, IMAGE_KERNEL_MAX);
 
 	if (!ret && !is_kernel(j->kernel))
 		ret = fail_of(j, -ENOENT, "kernel", &j->entry.kernel,
@@ -117,7 +112,7 @@ static int copy_initrds(struct job *j)
 	for (unsigned int i = 0; !ret && i < j->entry.nr_initrds; i++) {
 		const struct boot_file *f = &j->entry.initrd[i];
 
-		ret = copy(j, "initrd", f, j->part, IMAGE_INITRD_MAX - has);
+		ret = copy_file(j, "initrd", f, j->part, IMAGE_INITRD_MAX - has);
 		if (ret)
 			break;
 		if (j->entry.nr_initrds == 1)
@@ -160,6 +155,12 @@ static int read_all(struct job *j)
 		ret = copy_kernel(j);
 	if (!ret)
 		ret = copy_initrds(j);
+	/* Whatever was read just then. */
+	if (ret == -ECANCELED || ret == -ETIMEDOUT || ret == -EPIPE)
+		snprintf(j->err, j->errlen, "%s %s", j->reader->name,
+			 ret == -ECANCELED   ? "was told to end"
+			 : ret == -ETIMEDOUT ? "does not answer"
+					     : "has ended too soon");
 	return ret;
 }
 

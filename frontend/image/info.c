@@ -187,7 +187,7 @@ static int explain(const struct child *c, int ret, const struct line *line)
 	char said[256];
 
 	if (ret == -ECANCELED)
-		return fail(line, ret, "it was not looked at");
+		return fail(line, ret, "qemu-img was told to end");
 	if (ret == -ETIMEDOUT)
 		return fail(line, ret, "qemu-img does not come to an end");
 	if (ret < 0)

@@ -129,7 +129,7 @@ static const struct grub_entry *find_entry(const struct grub_entry *menu, const 
 			e = e->next;
 		return e ? e : menu;
 	}
-	while (e && strcmp(e->id, wanted) != 0 && strcmp(e->title, wanted) != 0)
+	while (e && *wanted && strcmp(e->id, wanted) != 0 && strcmp(e->title, wanted) != 0)
 		e = e->next;
 	return e ? e : menu;
 }
