@@ -351,7 +351,9 @@ int child_end(struct child *c)
 {
 	int status, ret;
 
+	/* It may wait for somebody to read. */
 	close_fd(&c->in);
+	close_fd(&c->out);
 	close_fd(&c->life);
 	if (c->guard <= 0)
 		return -ECHILD;

@@ -49,7 +49,8 @@ int64_t child_said(const struct child *c);
  * of the first one all. Control characters are dots. "": it has said nothing.
  */
 void child_error(const struct child *c, int64_t from, const char *behind, char *line, size_t size);
-/* Ends it, if it has not by itself: its exit status, 128 and the signal, or -errno. */
+/* Ends it, if it has not by itself, and nothing is read any more: its exit status, 128 and the
+ * signal, or -errno. */
 int child_end(struct child *c);
 /* Waits for its own end before. */
 int child_wait(struct child *c);

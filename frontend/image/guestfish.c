@@ -108,7 +108,7 @@ static bool can_be_quoted(const char *word)
 	return true;
 }
 
-/* What guestfish said about the last command; NULL: nothing. */
+/* A line for err: what guestfish said about the last command, mostly. Gives ret. */
 static int why_not(const struct guestfish *g, int ret, char *err, size_t errlen)
 {
 	char said[256];
