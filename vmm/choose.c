@@ -60,6 +60,11 @@ int machine_list(const char *connect, const struct machine_patience *patience,
 	return qemu_list(connect, patience, list, err, errlen);
 }
 
+bool machine_kvm_runs(void)
+{
+	return kvm_host_is_native() > 0;
+}
+
 const char *machine_choose(const char *connect, const struct machine_patience *patience, char *why,
 			   size_t len)
 {

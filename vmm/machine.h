@@ -215,6 +215,10 @@ struct machine_patience {
 const char *machine_choose(const char *connect, const struct machine_patience *patience, char *why,
 			   size_t len);
 
+/* Whether KVM runs guest kernels on the processor here: false where it interprets, or is not there.
+ */
+bool machine_kvm_runs(void);
+
 /* What an attached guest is never made to bear. */
 struct machine_limits {
 	/*

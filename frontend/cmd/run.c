@@ -2,6 +2,7 @@
 /* run.c - `hvtrace run`: boot a kernel in a machine of its own and trace it. */
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/guests.h"
+#include "frontend/image/image.h"
 #include "frontend/lib/file.h"
 #include "frontend/lib/options.h"
 #include "frontend/session/console.h"
@@ -26,7 +27,8 @@ struct run {
 	char *cmdline;
 	struct file_bytes initrd;
 	struct devices devices;
-	struct scratch scratch;
+	struct scratch scratch, extracted;
+	struct image_boot boot; /* what the image's own boot loader would start */
 	struct console console;
 };
 
@@ -97,10 +99,11 @@ static int run_path(struct run *r, const char *what, const char *name, char **pa
 
 static int run_open_kernel(struct run *r)
 {
+	const char *name = r->boot.kernel ? r->boot.kernel : r->opt->kernel;
 	char *err = r->s.err, *found = NULL;
 	int ret;
 
-	if (!r->opt->kernel) {
+	if (!name) {
 		found = kernel_find();
 		if (!found) {
 			snprintf(
@@ -110,7 +113,7 @@ static int run_open_kernel(struct run *r)
 			return -1;
 		}
 	}
-	ret = run_path(r, "kernel", found ? found : r->opt->kernel, &r->kernel_path);
+	ret = run_path(r, "kernel", found ? found : name, &r->kernel_path);
 	free(found);
 	if (ret)
 		return ret;
@@ -120,18 +123,44 @@ static int run_open_kernel(struct run *r)
 
 static int run_open_initrd(struct run *r)
 {
+	const char *name = r->opt->initrd ? r->opt->initrd : r->boot.initrd;
 	int ret;
 
-	if (!r->opt->initrd)
+	if (!name)
 		return 0;
-	if (run_path(r, "initrd", r->opt->initrd, &r->initrd_path))
+	if (run_path(r, "initrd", name, &r->initrd_path))
 		return -1;
 	ret = file_read(&r->initrd, r->initrd_path);
 	if (!ret)
 		return 0;
-	snprintf(r->s.err, sizeof(r->s.err), "cannot read the initrd %s: %s", r->opt->initrd,
+	snprintf(r->s.err, sizeof(r->s.err), "cannot read the initrd %s: %s", name,
 		 file_strerror(ret));
 	return -1;
+}
+
+/* It takes seconds: a virtual machine reads the image. */
+static int run_read_image(struct run *r)
+{
+	const struct machine_disk *disk = &r->devices.machine.disk[0];
+	struct image_boot_config cfg = {.path = disk->path,
+					.format = disk->format,
+					.cancel = &r->s.cancel,
+					.no_kvm = !machine_kvm_runs()};
+	char why[256];
+	int rc;
+
+	cfg.dir = scratch_folder(&r->extracted, r->s.err, sizeof(r->s.err));
+	if (!cfg.dir)
+		return -1;
+	session_wait(&r->s, "reading the kernel of the image");
+	rc = image_boot_read(&cfg, &r->boot, why, sizeof(why));
+	session_wait(&r->s, NULL);
+	if (rc)
+		snprintf(r->s.err, sizeof(r->s.err), "%s: %s", r->opt->image, why);
+	else
+		fprintf(stderr, "hvtrace: %s: %s, as %s has it\n", r->opt->image, r->boot.title,
+			r->boot.loader);
+	return rc;
 }
 
 static int run_open_devices(struct run *r)
@@ -139,19 +168,23 @@ static int run_open_devices(struct run *r)
 	const struct devices_request req = {.opt = &r->opt->devices,
 					    .image = r->opt->image,
 					    .scratch = &r->scratch,
-					    .patience = {session_waits, &r->s}};
+					    .cancel = &r->s.cancel};
 	int rc;
 
 	session_wait(&r->s, "looking at disks");
 	rc = devices_make(&r->devices, &req, r->s.err, sizeof(r->s.err));
 	session_wait(&r->s, NULL);
+	if (!rc && r->opt->image && !r->opt->kernel)
+		rc = run_read_image(r);
 	return rc;
 }
 
 /* A panic ends the run instead of hanging for ever; the user's own words come last and win. */
 static int run_make_cmdline(struct run *r)
 {
-	if (asprintf(&r->cmdline, "console=ttyS0 panic=-1 %s", r->opt->append) >= 0)
+	if (asprintf(&r->cmdline, "%s%sconsole=ttyS0 panic=-1 %s",
+		     r->boot.cmdline ? r->boot.cmdline : "", r->boot.cmdline ? " " : "",
+		     r->opt->append) >= 0)
 		return 0;
 	r->cmdline = NULL;
 	snprintf(r->s.err, sizeof(r->s.err), "no memory");
@@ -259,6 +292,7 @@ static int run_new_machine(struct run *r)
 	r->s.m = machine_new(r->machine, &cfg, r->s.err, sizeof(r->s.err));
 	session_wait(&r->s, NULL);
 	scratch_remove(&r->scratch);
+	scratch_remove(&r->extracted);
 	if (!r->s.m && !warned && strstr(r->s.err, strerror(EACCES)))
 		run_warn_of_all_closed(r);
 	if (!r->s.m)
@@ -333,6 +367,8 @@ int run_guest(const struct run_options *opt)
 	session_exit(&r.s);
 	devices_free(&r.devices);
 	scratch_remove(&r.scratch);
+	scratch_remove(&r.extracted);
+	image_boot_free(&r.boot);
 	file_free(&r.initrd);
 	free(r.kernel_path);
 	free(r.initrd_path);

@@ -22,10 +22,10 @@ static int make_disks(struct devices *d, const struct devices_request *req, char
 		      size_t errlen)
 {
 	const struct devices_options *opt = req->opt;
-	int rc = req->image ? devices_image(d, req->image, opt->write, err, errlen) : 0;
+	int rc = req->image ? devices_disk(d, req->image, req, err, errlen) : 0;
 
 	for (size_t i = 0; i < opt->disk.nr && !rc; i++)
-		rc = devices_disk(d, opt->disk.values[i], opt->write, err, errlen);
+		rc = devices_disk(d, opt->disk.values[i], req, err, errlen);
 	if (!rc && opt->cloud_init)
 		rc = devices_seed(d, req, err, errlen);
 	return rc;

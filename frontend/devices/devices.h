@@ -13,6 +13,8 @@
 #include "frontend/lib/scratch.h"
 #include "vmm/machine.h"
 
+struct cancel;
+
 struct devices_options {
 	struct option_list disk, forward, share;
 	const char *net, *cloud_init; /* NULL: nothing was said */
@@ -50,10 +52,10 @@ struct devices {
 /* What is asked for, and where. */
 struct devices_request {
 	const struct devices_options *opt;
-	const char *image; /* the first disk; NULL: none */
+	const char *image; /* the first disk, as for --disk; NULL: none */
 	/* For files that are needed until the machine is made. */
 	struct scratch *scratch;
-	struct machine_patience patience;
+	const struct cancel *cancel; /* NULL: nobody gives up */
 };
 
 /*

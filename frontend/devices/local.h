@@ -10,8 +10,8 @@ int devices_wrong(int rc, char *err, size_t errlen, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* Each adds one to d: 0 or -errno, and err says why in one line. */
-int devices_disk(struct devices *d, const char *words, bool write, char *err, size_t errlen);
-int devices_image(struct devices *d, const char *path, bool write, char *err, size_t errlen);
+int devices_disk(struct devices *d, const char *words, const struct devices_request *req, char *err,
+		 size_t errlen);
 int devices_seed(struct devices *d, const struct devices_request *req, char *err, size_t errlen);
 int devices_share(struct devices *d, const char *words, char *err, size_t errlen);
 int devices_forward(struct devices *d, const char *ports, char *err, size_t errlen);

@@ -6,6 +6,7 @@
  * meta-data has, is another one.
  */
 #include "frontend/devices/local.h"
+#include "frontend/lib/cancel.h"
 #include "frontend/lib/file.h"
 #include "vmm/program.h"
 
@@ -113,16 +114,20 @@ static char *graft(const char *name, const char *path)
 	return text;
 }
 
-static int run_tool(const struct seed *s, const char *const *tool,
-		    const struct machine_patience *patience, char *err, size_t errlen)
+static bool is_cancelled(void *arg)
+{
+	const struct cancel *const *cancel = arg;
+
+	return *cancel && cancel_asked(*cancel);
+}
+
+static int run_tool(const struct seed *s, const char *const *tool, const struct cancel *cancel,
+		    char *err, size_t errlen)
 {
 	static const char *const fixed[] = {"-quiet",  "-volid", "cidata",
 					    "-joliet", "-rock",	 "-graft-points"};
 	const char *argv[32];
-	struct program p = {.argv = argv,
-			    .ms = TOOL_MS,
-			    .cancelled = patience->cancelled,
-			    .arg = patience->arg};
+	struct program p = {.argv = argv, .ms = TOOL_MS, .cancelled = is_cancelled, .arg = &cancel};
 	size_t n = 0;
 
 	while (tool[n]) {
@@ -157,7 +162,7 @@ static int write_image(struct seed *s, const struct devices_request *req, const 
 		return no_memory(err, errlen);
 	}
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]) && rc == -ENOENT; i++)
-		rc = run_tool(s, tools[i], &req->patience, why, sizeof(why));
+		rc = run_tool(s, tools[i], req->cancel, why, sizeof(why));
 	if (rc == -ENOENT)
 		return devices_wrong(rc, err, errlen,
 				     "--cloud-init: neither xorriso nor genisoimage nor mkisofs is "
@@ -178,16 +183,20 @@ int devices_seed(struct devices *d, const struct devices_request *req, char *err
 {
 	const char *folder = scratch_folder(req->scratch, err, errlen);
 	struct seed s = {0};
+	char *words = NULL;
 	int rc = folder ? find_files(&s, req->opt->cloud_init, err, errlen) : -EIO;
 
 	if (!rc)
 		rc = name_instance(&s, folder, err, errlen);
 	if (!rc)
 		rc = write_image(&s, req, folder, err, errlen);
+	if (!rc && asprintf(&words, "%s,ro,format=raw", s.image) < 0) {
+		words = NULL;
+		rc = no_memory(err, errlen);
+	}
 	if (!rc)
-		rc = devices_image(d, s.image, true, err, errlen);
-	if (!rc)
-		d->disk[d->machine.ndisk - 1].read_only = true;
+		rc = devices_disk(d, words, req, err, errlen);
+	free(words);
 	seed_free(&s);
 	return rc;
 }

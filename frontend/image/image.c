@@ -209,10 +209,13 @@ static int read_image(struct job *j)
 int image_boot_read(const struct image_boot_config *cfg, struct image_boot *boot, char *err,
 		    size_t errlen)
 {
-	struct job *j = calloc(1, sizeof(*j));
-	int ret;
+	struct job *j;
+	int ret = strcmp(cfg->format, "raw") ? 0 : image_check_raw(cfg->path, err, errlen);
 
 	*boot = (struct image_boot){NULL};
+	if (ret)
+		return ret;
+	j = calloc(1, sizeof(*j));
 	if (!j) {
 		snprintf(err, errlen, "no memory");
 		return -ENOMEM;

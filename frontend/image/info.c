@@ -4,6 +4,7 @@
 
 #include "frontend/image/child.h"
 #include "frontend/image/json-find.h"
+#include "frontend/image/reader.h"
 #include "guestsym/guestsym.h"
 #include "tracer/tracer.h"
 
@@ -112,20 +113,6 @@ static int read_begin(const char *path, struct begin *b, const struct line *line
 		return fail(line, -errno, "cannot read it: %s", strerror(errno));
 	b->len = (size_t)n;
 	b->size = (uint64_t)st.st_size;
-	return 0;
-}
-
-/* btrfs, LVM and such have their marks further back, or elsewhere. */
-static int check_raw(const struct begin *b, const struct line *line)
-{
-	const char *what = FIND(b, kernels);
-
-	if (what)
-		return fail(line, -EINVAL, "it is %s, not a disk image (-k)", what);
-	if (!FIND(b, disks))
-		return fail(
-			line, -EINVAL,
-			"it is no disk image: it has neither partitions nor a file system that is known");
 	return 0;
 }
 
@@ -245,9 +232,26 @@ int image_info(const char *path, const struct cancel *cancel, struct image_info 
 		ret = ask(program, real, cancel, info, &line);
 	else if (!ret)
 		ret = by_begin(b, info, &line);
-	if (!ret && !strcmp(info->format, "raw"))
-		ret = check_raw(b, &line);
 	free(real);
+	free(b);
+	return ret;
+}
+
+/* btrfs, LVM and such have their marks further back, or elsewhere. */
+int image_check_raw(const char *path, char *err, size_t errlen)
+{
+	const struct line line = {err, errlen};
+	struct begin *b = calloc(1, sizeof(*b));
+	const char *kernel;
+	int ret = b ? read_begin(path, b, &line) : fail(&line, -ENOMEM, "no memory");
+
+	kernel = ret ? NULL : FIND(b, kernels);
+	if (kernel)
+		ret = fail(&line, -EINVAL, "it is %s, not a disk image (-k)", kernel);
+	else if (!ret && !FIND(b, disks))
+		ret = fail(
+			&line, -EINVAL,
+			"it is no disk image: it has neither partitions nor a file system that is known");
 	free(b);
 	return ret;
 }

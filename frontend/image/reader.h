@@ -25,4 +25,7 @@ struct image_reader {
 
 extern const struct image_reader guestfish_reader;
 
+/* info.c: whether there may be something to start in a raw image. 0; -errno, and err says why. */
+int image_check_raw(const char *path, char *err, size_t errlen);
+
 #endif

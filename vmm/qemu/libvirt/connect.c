@@ -15,13 +15,23 @@ static void be_quiet(void *arg, virErrorPtr error)
 	(void)error;
 }
 
+/* A QEMU that does not start says first which option it was, all of it; what is wrong is behind. */
+static const char *behind_option(const char *text)
+{
+	const char *option = strstr(text, " -device {"), *end;
+
+	option = option ? option : strstr(text, " -blockdev {");
+	end = option ? strstr(option, "}: ") : NULL;
+	return end ? end + 3 : text;
+}
+
 struct libvirt_reason libvirt_reason(void)
 {
 	const char *text = libvirt()->virGetLastErrorMessage();
 	struct libvirt_reason r;
 
-	snprintf(r.text, sizeof(r.text), "%.*s", (int)strcspn(text ? text : "", "\r\n"),
-		 text ? text : "");
+	text = behind_option(text ? text : "");
+	snprintf(r.text, sizeof(r.text), "%.*s", (int)strcspn(text, "\r\n"), text);
 	return r;
 }
 

@@ -66,7 +66,7 @@ static int read_image(const struct cancel *cancel)
 {
 	const struct image_boot_config cfg = {
 		.path = in_workplace("image"),
-		.format = "raw",
+		.format = "qcow2",
 		.dir = in_workplace("out"),
 		.cancel = cancel,
 		.no_kvm = true,
@@ -102,7 +102,7 @@ static void test_read(void **state)
 	/* The second one where the kernel looks for it. */
 	assert_true(file_has(boot.initrd, "first\0\0\0second", 14));
 	assert_int_equal(count_in("out"), 2);
-	assert_true(file_has(in_workplace("image.args"), "--ro --format=raw -a /", 22));
+	assert_true(file_has(in_workplace("image.args"), "--ro --format=qcow2 -a /", 22));
 	assert_true(file_has(in_workplace("image.env"), "=force_tcg\n", 11));
 	assert_true(file_has(in_workplace("image.env"), "LIBGUESTFS_BACKEND=direct\n", 26));
 	image_boot_free(&boot);
