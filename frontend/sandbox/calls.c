@@ -226,6 +226,9 @@ static const struct narrow {
 	/* Threads, not processes; clone3(2) hides that from filters. */
 	{CALLS_THREADS, CALL(clone), {{0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD}}, 1},
 	IOCTL(CALLS_VCPU, KVM_RUN),
+	/* The guest sets its devices up: where their messages go, and their doorbells are. */
+	IOCTL(CALLS_VCPU, KVM_SET_GSI_ROUTING),
+	IOCTL(CALLS_VCPU, KVM_IOEVENTFD),
 	IOCTL(CALLS_INTERRUPT, KVM_IRQ_LINE),
 	IOCTL(CALLS_MACHINE, KVM_GET_FPU),
 	IOCTL(CALLS_MACHINE, KVM_SET_FPU),

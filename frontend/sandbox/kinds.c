@@ -28,6 +28,9 @@ static const struct kind_row kinds[] = {
 	 * the guest has booted far enough for a collector. */
 	{"vcpu", CALLS_VCPU | CALLS_INTERRUPT | GUEST | CALLS_THREADS, {"collector"}},
 	{"pit", CALLS_INTERRUPT, {NULL}},
+	{"virtio-blk", 0, {NULL}},
+	{"virtio-rng", 0, {NULL}},
+	{"disk", CALLS_MEMORY | CALLS_OUTPUT, {NULL}},
 	/* The guest of a QEMU. */
 	{"gdb-stub", GUEST | CALLS_THREADS, {"collector"}},
 	{"mmio", GUEST, {NULL}},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * acpi-tables.c - RSDP, XSDT, FADT, FACS, DSDT and MADT of a machine without PCI, as the ACPI
+ * acpi-tables.c - RSDP, XSDT, FADT, FACS, DSDT and MADT of a machine, as the ACPI
  * Specification 6.4, chapter 5.2, lays them out.
  */
 #include "vmm/kvm/acpi-tables.h"
@@ -35,7 +35,8 @@ struct acpi_address { /* generic address structure, 5.2.3.2 */
 	uint64_t address;
 } __attribute__((packed));
 
-#define RTC_CENTURY 0x32 /* register of the real-time clock */
+#define RTC_CENTURY	0x32 /* register of the real-time clock */
+#define PCI_CONFIG_PORT 0xcf8
 
 enum { SPACE_IO = 1 };
 enum { ACCESS_BYTE = 1, ACCESS_WORD = 2 };
@@ -197,6 +198,72 @@ static size_t acpi_add_facs(struct acpi_writer *w)
 	return start;
 }
 
+/* Word Address Space, I/O port and DWord Address Space descriptors: 6.4.3.5.3, 6.4.2.5, 6.4.3.5.2
+ */
+struct acpi_pci_resources {
+	uint8_t bus_tag;
+	uint16_t bus_len;
+	uint8_t bus_type, bus_flags, bus_type_flags;
+	uint16_t bus_granularity, bus_min, bus_max, bus_translation, bus_count;
+	uint8_t io_tag, io_decode16;
+	uint16_t io_min, io_max;
+	uint8_t io_align, io_count;
+	uint8_t memory_tag;
+	uint16_t memory_len;
+	uint8_t memory_type, memory_flags, memory_type_flags;
+	uint32_t memory_granularity, memory_min, memory_max, memory_translation, memory_size;
+	uint8_t end_tag, end_checksum;
+} __attribute__((packed));
+
+enum { RANGE_MEMORY = 0, RANGE_BUS = 2, RANGE_FIXED = 0x0c, MEMORY_WRITABLE = 1 };
+
+/* Lengths of packages, 20.2.4, in two bytes. Both count themselves. */
+#define PACKAGE(len) 0x40 | ((len)&15), (len) >> 4
+
+/* Scope (\_SB) { Device (PCI0) { Name (_HID, EisaId ("PNP0A03")) Name (_CRS, Buffer { … }) } } */
+struct acpi_pci_root {
+	uint8_t scope[8], device[8], hid[10], crs[10];
+	struct acpi_pci_resources resources;
+} __attribute__((packed));
+
+#define PCI_SCOPE_LEN  (sizeof(struct acpi_pci_root) - 1)
+#define PCI_DEVICE_LEN (PCI_SCOPE_LEN - 7 - 2)
+#define PCI_CRS_LEN    (sizeof(struct acpi_pci_resources) + 4)
+
+static void acpi_add_pci(struct acpi_writer *w, const struct acpi_tables_config *cfg)
+{
+	const struct acpi_pci_root root = {
+		.scope = {0x10, PACKAGE(PCI_SCOPE_LEN), '\\', '_', 'S', 'B', '_'},
+		.device = {0x5b, 0x82, PACKAGE(PCI_DEVICE_LEN), 'P', 'C', 'I', '0'},
+		.hid = {0x08, '_', 'H', 'I', 'D', 0x0c, 0x41, 0xd0, 0x0a, 0x03},
+		.crs = {0x08, '_', 'C', 'R', 'S', 0x11, PACKAGE(PCI_CRS_LEN), 0x0a,
+			sizeof(struct acpi_pci_resources)},
+		.resources = {
+			.bus_tag = 0x88,
+			.bus_len = 13,
+			.bus_type = RANGE_BUS,
+			.bus_flags = RANGE_FIXED,
+			.bus_count = 1,
+			.io_tag = 0x47,
+			.io_decode16 = 1,
+			.io_min = PCI_CONFIG_PORT,
+			.io_max = PCI_CONFIG_PORT,
+			.io_align = 1,
+			.io_count = 8,
+			.memory_tag = 0x87,
+			.memory_len = 23,
+			.memory_type = RANGE_MEMORY,
+			.memory_flags = RANGE_FIXED,
+			.memory_type_flags = MEMORY_WRITABLE,
+			.memory_min = cfg->pci_start,
+			.memory_max = cfg->pci_end - 1,
+			.memory_size = cfg->pci_end - cfg->pci_start,
+			.end_tag = 0x79,
+		}};
+
+	acpi_add(w, &root, sizeof(root));
+}
+
 static size_t acpi_add_dsdt(struct acpi_writer *w, const struct acpi_tables_config *cfg)
 {
 	/* Name (\_S5, Package (4) { type, 0, 0, 0 }), 20.2.5 */
@@ -211,6 +278,8 @@ static size_t acpi_add_dsdt(struct acpi_writer *w, const struct acpi_tables_conf
 	size_t start = acpi_begin(w, "DSDT", 2);
 
 	acpi_add(w, s5, sizeof(s5));
+	if (cfg->pci_end)
+		acpi_add_pci(w, cfg);
 	acpi_end(w, start);
 	return start;
 }

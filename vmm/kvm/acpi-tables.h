@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* acpi-tables.h - the bytes of the ACPI tables that describe a machine without PCI. */
+/* acpi-tables.h - the bytes of the ACPI tables that describe a machine, with PCI or without. */
 #ifndef HVTRACE_VMM_KVM_ACPI_TABLES_H
 #define HVTRACE_VMM_KVM_ACPI_TABLES_H
 
@@ -17,6 +17,7 @@ struct acpi_tables_config {
 	uint16_t reset_port;
 	uint8_t reset_value;
 	uint8_t s5_type; /* SLP_TYP that means soft-off */
+	uint32_t pci_start, pci_end; /* where BARs may lie; both 0: there is no PCI */
 };
 
 /* Bytes written (the RSDP first), or -ENOSPC. */

@@ -121,7 +121,9 @@ static int acpi_write_tables(struct acpi *a)
 					       .pm_control_port = PORT_PM_CONTROL,
 					       .reset_port = PORT_RESET,
 					       .reset_value = RESET_HARD | RESET_NOW,
-					       .s5_type = S5_TYPE};
+					       .s5_type = S5_TYPE,
+					       .pci_start = a->m->pci ? KVM_PCI_START : 0,
+					       .pci_end = a->m->pci ? KVM_PCI_END : 0};
 	size_t room = KVM_ACPI_END - KVM_ACPI_START;
 	void *mem = kvm_host_ptr(a->m, cfg.pa, room);
 	int len;

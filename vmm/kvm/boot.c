@@ -40,8 +40,8 @@
  * They report some features whatever CPUID says, and the local APIC's timer ticks faster than its
  * handler runs there; ticks that come late must not be taken for a broken timer. Without ACPI there
  * is no interpreter of AML to interpret, but also, for kernels that do not know MP tables (Debian's
- * for clouds), only one CPU. The crypto code's self-tests (Debian has them on) exponentiate numbers
- * of 2,048 bits for ten minutes.
+ * for clouds), only one CPU, and no interrupts of PCI devices. The crypto code's self-tests (Debian
+ * has them on) exponentiate numbers of 2,048 bits for ten minutes.
  *
  * clearcpuid takes names since 5.18, numbers always; Linux has room for 127 characters of them:
  * smap, smep, fsgsbase, umip, erms, fsrm (whose rep movsb is interpreted byte by byte); pclmulqdq,
@@ -58,7 +58,8 @@ static const char *cmdline_fixed(const struct kvm_machine *m)
 {
 	if (!m->cal.emulated)
 		return CMDLINE_ALL;
-	return m->nvcpus > 1 ? CMDLINE_ALL CMDLINE_EMULATED : CMDLINE_ALL CMDLINE_EMULATED_UP;
+	return m->nvcpus > 1 || m->pci ? CMDLINE_ALL CMDLINE_EMULATED
+				       : CMDLINE_ALL CMDLINE_EMULATED_UP;
 }
 
 static int cmdline_write(struct kvm_machine *m, char *err, size_t errlen)

@@ -56,8 +56,8 @@ void kvm_bus_pio(struct kvm_vcpu *v)
 }
 
 /*
- * The local APICs and the I/O APIC live in the kernel and nothing else is memory-mapped: what
- * comes here is a probe of an address where nothing answers.
+ * The local APICs and the I/O APIC live in the kernel, and so do doorbells of virtio devices: what
+ * comes here is for another register of these, or a probe of an address where nothing answers.
  */
 void kvm_bus_mmio(struct kvm_vcpu *v, uint64_t tsc)
 {
@@ -71,7 +71,9 @@ void kvm_bus_mmio(struct kvm_vcpu *v, uint64_t tsc)
 		.regs = &regs,
 	};
 
-	if (!access.is_write)
+	if (!(m->pci &&
+	      kvm_pci_mmio(m->pci, access.pa, v->run->mmio.data, access.size, access.is_write)) &&
+	    !access.is_write)
 		memset(v->run->mmio.data, 0xff, sizeof(v->run->mmio.data));
 	if (!m->cfg.mmio || access.size > sizeof(access.value))
 		return;

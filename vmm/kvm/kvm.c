@@ -147,6 +147,10 @@ static int vm_open(struct kvm_machine *m, char *err, size_t errlen)
 
 static int devices_init(struct kvm_machine *m, char *err, size_t errlen)
 {
+	int rc = kvm_devices_init(m, err, errlen);
+
+	if (rc)
+		return rc;
 	m->serial = serial_new(m);
 	m->i8042 = i8042_new(m);
 	m->rtc = rtc_new(m);
@@ -212,6 +216,7 @@ static void kvm_destroy(struct machine *base)
 	struct kvm_machine *m = kvm_machine(base);
 
 	kvm_vcpus_join(m);
+	kvm_devices_exit(m);
 	syscall_fix_free(m->syscall_fix);
 	pit_free(m->pit);
 	acpi_free(m->acpi);

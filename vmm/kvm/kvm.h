@@ -25,6 +25,8 @@ struct pit;
 struct i8042;
 struct rtc;
 struct acpi;
+struct kvm_pci;
+struct kvm_devices;
 struct syscall_fix;
 struct kvm_follow;
 
@@ -46,6 +48,9 @@ struct kvm_follow;
 #define KVM_ACPI_END	  0xf0000ull
 #define KVM_MPTABLE_START 0xf0000ull
 #define KVM_BIOS_END	  0x100000ull
+
+#define KVM_PCI_START 0xd0000000ull /* BARs of devices, in the hole */
+#define KVM_PCI_END   0xe0000000ull
 
 #define KVM_IOAPIC_ADDR 0xfec00000u /* as the in-kernel irqchip has them */
 #define KVM_LAPIC_ADDR	0xfee00000u
@@ -119,6 +124,8 @@ struct kvm_machine {
 	struct i8042 *i8042;
 	struct rtc *rtc;
 	struct acpi *acpi;
+	struct kvm_pci *pci;		 /* NULL: there is none, */
+	struct kvm_devices *devices;	 /* nor any of these */
 	struct syscall_fix *syscall_fix; /* NULL when the host needs none */
 	pthread_mutex_t traps_lock;	 /* taken within a pause, which several threads may have */
 	struct trap_table traps;
@@ -198,6 +205,12 @@ void rtc_free(struct rtc *r);
  */
 struct acpi *acpi_new(struct kvm_machine *m);
 void acpi_free(struct acpi *a);
+
+/*
+ * slots.c: an access of guest-physical memory that is no RAM. False: no device is there, and nothing
+ * has happened.
+ */
+bool kvm_pci_mmio(struct kvm_pci *p, uint64_t pa, uint8_t *data, unsigned int size, bool write);
 
 /* cpuid.c: what the vCPU says about itself; before its first run, after kvm_calibrate(). */
 int kvm_cpuid_setup(struct kvm_vcpu *v);

@@ -24,6 +24,13 @@ int kvm_reserved_page(struct machine *base, uint64_t *pa);
 void kvm_bus_pio(struct kvm_vcpu *v);
 void kvm_bus_mmio(struct kvm_vcpu *v, uint64_t tsc); /* tsc: host TSC of the exit */
 
+/*
+ * devices.c: what m->cfg.devices asks for; before the ACPI tables are written, which tell of it.
+ * Exit: once no vCPU runs any more.
+ */
+int kvm_devices_init(struct kvm_machine *m, char *err, size_t errlen);
+void kvm_devices_exit(struct kvm_machine *m);
+
 /* load.c: copy the ELF image's segments; m->entry and m->kernel_pa come out of it */
 int kvm_load_elf(struct kvm_machine *m, uint64_t *kernel_end, char *err, size_t errlen);
 

@@ -171,6 +171,36 @@ static void test_acpi_tables(void **state)
 	assert_int_equal(get32(madt + 36), 0xfee00000);
 }
 
+/* As iasl reads it: a root bridge with bus 0, the ports of its configuration, and a window. */
+static void test_acpi_pci(void **state)
+{
+	struct acpi_tables_config cfg = acpi_cfg;
+	const uint8_t *xsdt, *fadt, *dsdt, *pci;
+	uint8_t buf[4096];
+	int len;
+
+	(void)state;
+	cfg.pci_start = 0xd0000000;
+	cfg.pci_end = 0xe0000000;
+	len = acpi_tables_build(buf, sizeof(buf), &cfg);
+	assert_true(len > 0);
+	xsdt = acpi_table(buf, get64(buf + 24), len, "XSDT");
+	fadt = acpi_table(buf, get64(xsdt + 36), len, "FACP");
+	dsdt = acpi_table(buf, get32(fadt + 40), len, "DSDT");
+	pci = dsdt + 36 + 13;
+	assert_int_equal(pci[0], 0x10);
+	assert_int_equal((pci[1] & 15) | pci[2] << 4, get32(dsdt + 4) - 36 - 13 - 1);
+	assert_memory_equal(pci + 3, "\\_SB_\x5b\x82", 7);
+	assert_memory_equal(pci + 12, "PCI0\x08_HID\x0c\x41\xd0\x0a\x03\x08_CRS\x11", 20);
+	assert_memory_equal(pci + 36, "\x88\x0d\0\x02\x0c\0\0\0\0\0\0\0\0\0\x01\0", 16);
+	assert_memory_equal(pci + 52, "\x47\x01\xf8\x0c\xf8\x0c\x01\x08", 8);
+	assert_int_equal(get32(pci + 70), 0xd0000000);
+	assert_int_equal(get32(pci + 74), 0xdfffffff);
+	assert_int_equal(get32(pci + 82), 0x10000000);
+	assert_memory_equal(pci + 86, "\x79", 2);
+	assert_int_equal(get32(dsdt + 4), 36 + 13 + 88);
+}
+
 static void test_acpi_no_room(void **state)
 {
 	uint8_t buf[4096];
@@ -272,8 +302,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mptable),		cmocka_unit_test(test_mptable_of_all_vcpus),
 		cmocka_unit_test(test_mptable_no_room), cmocka_unit_test(test_acpi_tables),
-		cmocka_unit_test(test_acpi_no_room),	cmocka_unit_test(test_cpuid),
-		cmocka_unit_test(test_cpuid_emulated),
+		cmocka_unit_test(test_acpi_pci),	cmocka_unit_test(test_acpi_no_room),
+		cmocka_unit_test(test_cpuid),		cmocka_unit_test(test_cpuid_emulated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

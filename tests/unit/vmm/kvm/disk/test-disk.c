@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-disk.c - images: what is read, written, kept and refused. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "vmm/kvm/disk/disk.h"
+
+#define SIZE (256u * 1024)
+
+struct scene {
+	char folder[64], path[96];
+	char warning[512];
+	unsigned int warnings;
+	char err[512];
+};
+
+/* A request, and its answer. */
+struct asked {
+	struct disk_request r;
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	int rc; /* 1: not yet */
+};
+
+static void on_warning(void *arg, const char *text)
+{
+	struct scene *s = arg;
+
+	snprintf(s->warning, sizeof(s->warning), "%s", text);
+	s->warnings++;
+}
+
+static uint8_t pattern(uint64_t off)
+{
+	return (uint8_t)(off / 512 * 7 + off % 251);
+}
+
+static void make_image(struct scene *s, size_t size)
+{
+	FILE *f = fopen(s->path, "w");
+
+	assert_non_null(f);
+	for (size_t i = 0; i < size; i++)
+		putc(pattern(i), f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static int setup(void **state)
+{
+	struct scene *s = calloc(1, sizeof(*s));
+
+	assert_non_null(s);
+	strcpy(s->folder, "/tmp/test-disk-XXXXXX");
+	assert_non_null(mkdtemp(s->folder));
+	snprintf(s->path, sizeof(s->path), "%s/image", s->folder);
+	setenv("TMPDIR", s->folder, 1);
+	make_image(s, SIZE);
+	*state = s;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct scene *s = *state;
+
+	unsetenv("TMPDIR");
+	chmod(s->folder, 0700);
+	unlink(s->path);
+	assert_int_equal(rmdir(s->folder), 0); /* nothing is left */
+	free(s);
+	return 0;
+}
+
+static struct disk *open_as(struct scene *s, bool read_only, bool keep)
+{
+	const struct disk_config cfg = {.path = s->path,
+					.format = "raw",
+					.read_only = read_only,
+					.keep = keep,
+					.warn = on_warning,
+					.arg = s};
+
+	return disk_open(&cfg, s->err, sizeof(s->err));
+}
+
+static void on_done(struct disk_request *r, int rc)
+{
+	struct asked *a = (struct asked *)r;
+
+	pthread_mutex_lock(&a->lock);
+	a->rc = rc;
+	pthread_cond_signal(&a->done);
+	pthread_mutex_unlock(&a->lock);
+}
+
+static int ask(struct disk *d, enum disk_op op, void *buf, uint64_t off, uint64_t len)
+{
+	struct iovec iov[2] = {{buf, len / 2}, {(uint8_t *)buf + len / 2, len - len / 2}};
+	struct asked a = {.r = {.op = op, .iov = iov, .n = 2, .off = off, .len = len},
+			  .rc = 1,
+			  .lock = PTHREAD_MUTEX_INITIALIZER,
+			  .done = PTHREAD_COND_INITIALIZER};
+
+	a.r.done = on_done;
+	disk_submit(d, &a.r);
+	pthread_mutex_lock(&a.lock);
+	while (a.rc > 0)
+		pthread_cond_wait(&a.done, &a.lock);
+	pthread_mutex_unlock(&a.lock);
+	disk_wait(d);
+	return a.rc;
+}
+
+static uint8_t byte_at(struct disk *d, uint64_t off)
+{
+	uint8_t sector[512];
+
+	assert_int_equal(ask(d, DISK_READ, sector, off & ~511ull, 512), 0);
+	return sector[off & 511];
+}
+
+static void check_image(struct scene *s, uint64_t off, uint8_t want)
+{
+	FILE *f = fopen(s->path, "r");
+
+	assert_non_null(f);
+	assert_int_equal(fseek(f, (long)off, SEEK_SET), 0);
+	assert_int_equal(getc(f), want);
+	fclose(f);
+}
+
+static void test_read(void **state)
+{
+	struct disk *d = open_as(*state, true, false);
+	uint8_t *all = malloc(SIZE);
+
+	assert_non_null(d);
+	assert_true(disk_is_read_only(d));
+	assert_int_equal(disk_size(d), SIZE);
+	assert_int_equal(ask(d, DISK_READ, all, 0, SIZE), 0);
+	for (unsigned int i = 0; i < SIZE; i++)
+		assert_int_equal(all[i], pattern(i));
+	free(all);
+	disk_close(d);
+}
+
+static void test_keep(void **state)
+{
+	struct disk *d = open_as(*state, false, true);
+	uint8_t bytes[4096];
+
+	assert_non_null(d);
+	memset(bytes, 0xee, sizeof(bytes));
+	assert_int_equal(ask(d, DISK_WRITE, bytes, 1024, 2048), 0);
+	assert_int_equal(ask(d, DISK_FLUSH, NULL, 0, 0), 0);
+	check_image(*state, 1023, pattern(1023));
+	check_image(*state, 1024, 0xee);
+	check_image(*state, 3071, 0xee);
+	check_image(*state, 3072, pattern(3072));
+	assert_int_equal(ask(d, DISK_ZERO, NULL, 8192, 4096), 0);
+	assert_int_equal(byte_at(d, 8192), 0);
+	assert_int_equal(byte_at(d, 12287), 0);
+	assert_int_equal(byte_at(d, 12288), pattern(12288));
+	assert_int_equal(ask(d, DISK_DISCARD, NULL, 0, 512), 0);
+	disk_close(d);
+}
+
+/* Writes of every alignment, against an array that is changed likewise. */
+static void test_not_kept(void **state)
+{
+	struct disk *d = open_as(*state, false, false);
+	uint8_t *want = malloc(SIZE), *got = malloc(SIZE), *from = malloc(SIZE);
+	unsigned int seed = 1;
+
+	assert_true(d && want && got && from);
+	for (unsigned int i = 0; i < SIZE; i++)
+		want[i] = pattern(i);
+	for (unsigned int i = 0; i < 300; i++) {
+		uint64_t off = (unsigned int)rand_r(&seed) % (SIZE / 512) * 512u;
+		uint64_t len = (unsigned int)rand_r(&seed) % 40 * 512u;
+
+		len = len > SIZE - off ? SIZE - off : len;
+		memset(from, (int)i + 1, len);
+		if (i % 7 == 3)
+			memset(from, 0, len);
+		assert_int_equal(ask(d, i % 7 == 3 ? DISK_ZERO : DISK_WRITE, from, off, len), 0);
+		memcpy(want + off, from, len);
+		if (i % 16)
+			continue;
+		assert_int_equal(ask(d, DISK_READ, got, 0, SIZE), 0);
+		assert_memory_equal(got, want, SIZE);
+	}
+	assert_int_equal(ask(d, DISK_READ, got, 0, SIZE), 0);
+	assert_memory_equal(got, want, SIZE);
+	assert_int_equal(ask(d, DISK_FLUSH, NULL, 0, 0), 0);
+	disk_close(d);
+	free(from);
+	free(got);
+	free(want);
+	for (unsigned int i = 0; i < SIZE; i += 4093)
+		check_image(*state, i, pattern(i));
+}
+
+/* Many at a time, each on sectors of its own, which share blocks. */
+static void test_at_the_same_time(void **state)
+{
+	enum { N = 64 };
+	struct disk *d = open_as(*state, false, false);
+	struct asked a[N];
+	struct iovec iov[N];
+	uint8_t bytes[N][512];
+
+	assert_non_null(d);
+	for (unsigned int i = 0; i < N; i++) {
+		memset(bytes[i], (int)i + 1, 512);
+		iov[i] = (struct iovec){bytes[i], 512};
+		a[i] = (struct asked){.r = {.op = DISK_WRITE,
+					    .iov = &iov[i],
+					    .n = 1,
+					    .off = i * 512u,
+					    .done = on_done},
+				      .lock = PTHREAD_MUTEX_INITIALIZER,
+				      .done = PTHREAD_COND_INITIALIZER};
+		disk_submit(d, &a[i].r);
+	}
+	disk_wait(d);
+	for (unsigned int i = 0; i < N; i++) {
+		assert_int_equal(a[i].rc, 0);
+		assert_int_equal(byte_at(d, i * 512u + 511), i + 1);
+	}
+	disk_close(d);
+}
+
+static void refused(struct scene *s, bool read_only, bool keep, const char *why)
+{
+	struct disk *d;
+
+	s->err[0] = '\0';
+	d = open_as(s, read_only, keep);
+	if (!d && strstr(s->err, why) && !strchr(s->err, '\n'))
+		return;
+	fail_msg("%s: not \"%s\"", d ? "it was opened" : s->err, why);
+}
+
+static void test_what_is_no_image(void **state)
+{
+	struct scene *s = *state;
+
+	make_image(s, 511);
+	refused(s, false, false, "is empty");
+	unlink(s->path);
+	refused(s, true, false, strerror(ENOENT));
+	assert_int_equal(mkfifo(s->path, 0600), 0);
+	refused(s, true, false, "neither a file nor a block device");
+	unlink(s->path);
+	assert_int_equal(mkdir(s->path, 0700), 0);
+	refused(s, true, false, "neither a file nor a block device");
+	rmdir(s->path);
+}
+
+static void test_end_within_a_sector(void **state)
+{
+	struct scene *s = *state;
+	struct disk *d;
+
+	make_image(s, 5 * 512 + 100);
+	d = open_as(s, true, false);
+	assert_non_null(d);
+	assert_int_equal(disk_size(d), 5 * 512);
+	assert_non_null(strstr(s->warning, "its last 100 bytes"));
+	disk_close(d);
+}
+
+static void test_no_folder_for_changes(void **state)
+{
+	struct scene *s = *state;
+
+	setenv("TMPDIR", "/nowhere", 1);
+	refused(s, false, false, "TMPDIR");
+}
+
+static void test_locks_of_our_own(void **state)
+{
+	struct scene *s = *state;
+	struct disk *writer = open_as(s, false, true), *reader;
+
+	assert_non_null(writer);
+	refused(s, false, true, "in use");
+	refused(s, true, false, "in use");
+	refused(s, false, false, "in use");
+	disk_close(writer);
+	reader = open_as(s, true, false);
+	assert_non_null(reader);
+	refused(s, false, true, "in use");
+	writer = open_as(s, false, false); /* it reads the image only */
+	assert_non_null(writer);
+	disk_close(writer);
+	disk_close(reader);
+}
+
+/* As QEMU has it: that it writes is a lock on byte 101, that nobody else may on byte 201. */
+static void test_locks_of_qemu(void **state)
+{
+	static const short bytes[] = {101, 103, 200};
+	struct scene *s = *state;
+
+	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+		struct flock l = {.l_type = F_RDLCK, .l_start = bytes[i], .l_len = 1};
+		int fd = open(s->path, O_RDONLY);
+
+		assert_int_equal(fcntl(fd, F_OFD_SETLK, &l), 0);
+		refused(s, true, false, "in use");
+		close(fd);
+	}
+}
+
+static void test_qemu_sees_ours(void **state)
+{
+	struct disk *d = open_as(*state, false, true);
+	int fd = open(((struct scene *)*state)->path, O_RDONLY);
+	static const struct {
+		short byte;
+		bool locked;
+	} rows[] = {{100, true},  {101, true}, {102, false}, {103, false},
+		    {200, false}, {201, true}, {202, false}, {203, true}};
+
+	assert_non_null(d);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct flock l = {.l_type = F_WRLCK, .l_start = rows[i].byte, .l_len = 1};
+
+		assert_int_equal(fcntl(fd, F_OFD_GETLK, &l), 0);
+		assert_int_equal(l.l_type != F_UNLCK, rows[i].locked);
+	}
+	close(fd);
+	disk_close(d);
+}
+
+/* The image ends before the disk does, as somebody has cut it. */
+static void test_error_is_told_once(void **state)
+{
+	struct scene *s = *state;
+	struct disk *d = open_as(s, true, false);
+	uint8_t sector[512];
+
+	assert_non_null(d);
+	assert_int_equal(truncate(s->path, 4096), 0);
+	assert_int_equal(ask(d, DISK_READ, sector, 4096, 512), -EIO);
+	assert_int_equal(ask(d, DISK_READ, sector, 8192, 512), -EIO);
+	assert_int_equal(ask(d, DISK_READ, sector, 0, 512), 0);
+	assert_int_equal(s->warnings, 1);
+	assert_non_null(strstr(s->warning, "cannot read"));
+	disk_close(d);
+}
+
+/* A file that may not grow is to us what a full file system is. */
+static void test_no_room_for_changes(void **state)
+{
+	struct scene *s = *state;
+	struct rlimit old, limit;
+	struct disk *d;
+	uint8_t sector[512] = {1};
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	d = open_as(s, false, false);
+	assert_non_null(d);
+	limit = (struct rlimit){4096, old.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(ask(d, DISK_WRITE, sector, 0, 512), 0);
+	assert_int_equal(ask(d, DISK_WRITE, sector, 8192, 512), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(s->warnings, 1);
+	assert_int_equal(byte_at(d, 8192), pattern(8192)); /* as it was */
+	assert_int_equal(byte_at(d, 0), 1);
+	disk_close(d);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_read),
+		TEST(test_keep),
+		TEST(test_not_kept),
+		TEST(test_at_the_same_time),
+		TEST(test_what_is_no_image),
+		TEST(test_end_within_a_sector),
+		TEST(test_no_folder_for_changes),
+		TEST(test_locks_of_our_own),
+		TEST(test_locks_of_qemu),
+		TEST(test_qemu_sees_ours),
+		TEST(test_error_is_told_once),
+		TEST(test_no_room_for_changes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * devices.c - the devices that the owner of the machine asks for, on its PCI bus; a machine that
+ * nothing is asked for has none.
+ *
+ * While the machine is paused devices go on with what the vCPUs have asked of them, and write to
+ * guest memory, but never to text. kvm_devices_hold() has them stand still as well.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vmm/kvm/disk/disk.h"
+#include "vmm/kvm/local.h"
+#include "vmm/kvm/slots.h"
+#include "vmm/kvm/virtio/blk.h"
+#include "vmm/kvm/virtio/rng.h"
+
+#define DEVICES_MAX (PCI_SLOTS - 1)
+
+struct plugged {
+	struct virtio_pci function;
+	struct virtio_device *device;
+};
+
+struct kvm_devices {
+	struct kvm_pci *pci;
+	struct plugged plugged[DEVICES_MAX];
+	unsigned int n;
+};
+
+/* --- kinds -------------------------------------------------------------------------------------
+ */
+
+static void warn(void *arg, const char *text)
+{
+	struct kvm_machine *m = arg;
+
+	machine_message(&m->base, MACHINE_MSG_WARN, "%s", text);
+}
+
+static size_t disk_count(const struct machine_devices *d)
+{
+	return d->ndisk;
+}
+
+static struct virtio_device *disk_make(struct kvm_machine *m, size_t i, char *err, size_t errlen)
+{
+	const struct machine_disk *from = &m->cfg.devices.disk[i];
+	const struct disk_config cfg = {.path = from->path,
+					.format = from->format,
+					.read_only = from->read_only,
+					.keep = from->keep,
+					.warn = warn,
+					.arg = m};
+	struct disk *disk = disk_open(&cfg, err, errlen);
+	struct virtio_device *d;
+	char name[24];
+
+	if (!disk)
+		return NULL;
+	snprintf(name, sizeof(name), "disk%zu", i);
+	d = blk_new(disk, name);
+	if (!d) {
+		snprintf(err, errlen, "no memory for a disk");
+		disk_close(disk);
+	}
+	return d;
+}
+
+/* Every guest with devices: what starts in it wants random numbers at once. */
+static size_t rng_count(const struct machine_devices *d)
+{
+	(void)d;
+	return 1;
+}
+
+static struct virtio_device *rng_make(struct kvm_machine *m, size_t i, char *err, size_t errlen)
+{
+	struct virtio_device *d = rng_new();
+
+	(void)m, (void)i;
+	if (!d)
+		snprintf(err, errlen, "no memory for a random number generator");
+	return d;
+}
+
+/* In the order of their slots: the first disk is the one of the lowest number. */
+static const struct kind {
+	size_t (*count)(const struct machine_devices *d);
+	/* Number i of them; NULL: err says why. */
+	struct virtio_device *(*make)(struct kvm_machine *m, size_t i, char *err, size_t errlen);
+} kinds[] = {
+	{disk_count, disk_make},
+	{rng_count, rng_make},
+};
+
+/* --- all of them -------------------------------------------------------------------------------
+ */
+
+static int plug(struct kvm_devices *all, struct virtio_device *d, char *err, size_t errlen)
+{
+	struct plugged *p = &all->plugged[all->n];
+	int rc;
+
+	if (all->n == DEVICES_MAX) {
+		snprintf(err, errlen, "a guest can have %d devices at most", DEVICES_MAX);
+		virtio_free(d);
+		return -1;
+	}
+	p->device = d;
+	all->n++;
+	rc = kvm_pci_plug(all->pci, &p->function, d);
+	if (!rc)
+		rc = virtio_start(d);
+	if (rc)
+		snprintf(err, errlen, "cannot set up a device of the guest: %s", strerror(-rc));
+	return rc;
+}
+
+static int make_all(struct kvm_machine *m, struct kvm_devices *all, char *err, size_t errlen)
+{
+	int rc = 0;
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		size_t count = kinds[k].count(&m->cfg.devices);
+
+		for (size_t i = 0; i < count && !rc; i++) {
+			struct virtio_device *d = kinds[k].make(m, i, err, errlen);
+
+			rc = d ? plug(all, d, err, errlen) : -1;
+		}
+	}
+	return rc;
+}
+
+static bool is_asked_for(const struct machine_devices *d)
+{
+	return d->ndisk || d->nshare || d->net.kind != MACHINE_NET_NONE;
+}
+
+int kvm_devices_init(struct kvm_machine *m, char *err, size_t errlen)
+{
+	struct kvm_devices *all;
+
+	if (!is_asked_for(&m->cfg.devices))
+		return 0;
+	all = m->devices = calloc(1, sizeof(*all));
+	if (all)
+		m->pci = all->pci = kvm_pci_new(m);
+	if (!m->pci) {
+		snprintf(err, errlen, "no memory for the guest's devices");
+		return -1;
+	}
+	return make_all(m, all, err, errlen);
+}
+
+void kvm_devices_exit(struct kvm_machine *m)
+{
+	struct kvm_devices *all = m->devices;
+
+	if (!all)
+		return;
+	for (unsigned int i = 0; i < all->n; i++) {
+		virtio_free(all->plugged[i].device);
+		virtio_pci_exit(&all->plugged[i].function);
+	}
+	kvm_pci_free(all->pci);
+	free(all);
+}
