@@ -435,7 +435,8 @@ static bool is_way_in(const char *name)
 		"asm_sysvec_",
 		"asm_common_interrupt\n",
 		"ret_from_fork",
-		"secondary_startup_64_no_verify\n",
+		"secondary_startup_64",
+		"common_startup_64\n", /* since 6.10 */
 		"__x86_indirect_thunk_",
 	};
 
