@@ -18,6 +18,7 @@ struct image {
 	uint32_t field_size, entry_size;
 	bool has_length;
 	uint32_t next_id;
+	uint64_t slide; /* of the addresses that are told */
 	struct guestsym_event *v;
 	size_t n;
 };
@@ -250,6 +251,16 @@ static int make_print_fmt(struct image *im, const struct event_call *call,
 	return err;
 }
 
+/* The image has link addresses. */
+static void place_event(const struct image *im, struct guestsym_event *ev)
+{
+	uint64_t *const addresses[] = {&ev->call, &ev->tracepoint, &ev->probe};
+
+	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++)
+		if (*addresses[i])
+			*addresses[i] += im->slide;
+}
+
 static int read_event(struct image *im, uint64_t va)
 {
 	struct guestsym_event *ev = &im->v[im->n];
@@ -269,6 +280,7 @@ static int read_event(struct image *im, uint64_t va)
 	err = find_fields(im, &call, ev);
 	if (!err)
 		err = make_print_fmt(im, &call, ev);
+	place_event(im, ev);
 	im->n += !err;
 	return err;
 }
@@ -312,9 +324,9 @@ static int read_all(struct image *im, struct guestsym_event_list *list)
 	return err;
 }
 
-int events_image(const struct events_of *k, struct guestsym_event_list *list)
+int events_image(const struct events_of *k, uint64_t slide, struct guestsym_event_list *list)
 {
-	struct image im = {0};
+	struct image im = {.slide = slide};
 	const struct guestsym_memory bytes = {.read = read_image, .arg = &im};
 	int err = event_reader_init(&im.r, k, &bytes);
 

@@ -142,11 +142,12 @@ int guestsym_events_read(const struct guestsym *gs, const struct guestsym_memory
 	return events_read(&kernel, mem, list);
 }
 
-int guestsym_events_image(const struct guestsym *gs, struct guestsym_event_list *list)
+int guestsym_events_image(const struct guestsym *gs, uint64_t slide,
+			  struct guestsym_event_list *list)
 {
 	const struct events_of kernel = events_of(gs, 0);
 
-	return events_image(&kernel, list);
+	return events_image(&kernel, slide, list);
 }
 
 int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field)

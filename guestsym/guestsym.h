@@ -54,6 +54,12 @@ int guestsym_open_regular(const char *path, struct stat *st);
  */
 struct guestsym *guestsym_open(struct guestsym_parsers *p, const char *path, unsigned int flags,
 			       char *err, size_t errlen);
+/*
+ * The same for an image that somebody has in memory, never cached; name is what err calls it. buf
+ * may go once it is back.
+ */
+struct guestsym *guestsym_open_bytes(struct guestsym_parsers *p, const char *name, const void *buf,
+				     size_t len, char *err, size_t errlen);
 /* The same for an image in memory, read here and never cached; buf may go once it is back. */
 struct guestsym *guestsym_parse(const void *buf, size_t len, char *err, size_t errlen);
 void guestsym_close(struct guestsym *gs); /* NULL is allowed */
@@ -346,10 +352,11 @@ int guestsym_events_read(const struct guestsym *gs, const struct guestsym_memory
 			 uint64_t slide, struct guestsym_event_list *list);
 /*
  * The same from the image alone: ids are those that this kernel gives at boot, addresses are link
- * addresses, strings are as the booted kernel will have them. -ENOENT also when gs is from memory,
- * where the tables of events are gone.
+ * addresses and slide, strings are as the booted kernel will have them. -ENOENT also when gs is
+ * from memory, where the tables of events are gone.
  */
-int guestsym_events_image(const struct guestsym *gs, struct guestsym_event_list *list);
+int guestsym_events_image(const struct guestsym *gs, uint64_t slide,
+			  struct guestsym_event_list *list);
 void guestsym_events_free(struct guestsym_event_list *list);
 
 /* --- types ------------------------------------------------------------------------------- */

@@ -431,7 +431,7 @@ struct events_of {
 
 int events_read(const struct events_of *k, const struct guestsym_memory *mem,
 		struct guestsym_event_list *list);
-int events_image(const struct events_of *k, struct guestsym_event_list *list);
+int events_image(const struct events_of *k, uint64_t slide, struct guestsym_event_list *list);
 
 /* --- the cache --------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* open.c - opens a kernel, from its image, from the cache or from a guest's memory. */
+#include "guestsym/apart/apart.h"
 #include "guestsym/internal.h"
 
 #include <errno.h>
@@ -130,6 +131,26 @@ struct guestsym *guestsym_open(struct guestsym_parsers *p, const char *path, uns
 	if (fd < 0)
 		return finish(gs, image_cannot_be_read(&c, fd));
 	ret = open_file(gs, fd, &st, !(flags & GUESTSYM_FL_NOCACHE), &c);
+	close(fd);
+	return finish(gs, ret);
+}
+
+/* Whoever parses it is given files. */
+struct guestsym *guestsym_open_bytes(struct guestsym_parsers *p, const char *name, const void *buf,
+				     size_t len, char *err, size_t errlen)
+{
+	const struct complaint c = {name, err, errlen};
+	struct guestsym *gs = begin(p, &c);
+	struct stat st;
+	int fd, ret;
+
+	if (!gs)
+		return NULL;
+	fd = apart_file_given("hvtrace-image", buf, len);
+	if (fd < 0)
+		return finish(gs, complain(&c, fd, "no memory"));
+	ret = fstat(fd, &st) ? complain(&c, -errno, "%s", strerror(errno))
+			     : open_file(gs, fd, &st, false, &c);
 	close(fd);
 	return finish(gs, ret);
 }

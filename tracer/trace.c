@@ -133,6 +133,14 @@ static int trace_alloc(struct trace *t, char *err, size_t errlen)
 	return -ENOMEM;
 }
 
+/* Where KASLR, if it is on, has put a kernel that has not run. */
+static void place_kernel(struct trace *t)
+{
+	t->guest.slide = t->cfg.kernel_slide;
+	if (t->guest.text_pa != GUEST_NONE)
+		t->guest.text_pa += t->cfg.kernel_moved;
+}
+
 struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen)
 {
 	struct trace *t;
@@ -160,6 +168,8 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 		snprintf(err, errlen, "no memory");
 	if (!ret)
 		ret = guest_learn(&t->guest, cfg->gs, err, errlen);
+	if (!ret)
+		place_kernel(t);
 	if (!ret)
 		ret = guest_tells(cfg->gs, err, errlen);
 	if (!ret)

@@ -33,7 +33,7 @@ static void offer_events(struct candidates *c, const struct guestsym *gs)
 {
 	struct guestsym_event_list list;
 
-	if (guestsym_events_image(gs, &list))
+	if (guestsym_events_image(gs, 0, &list))
 		return;
 	for (size_t i = 0; i < list.n; i++)
 		if (list.v[i].source != GUESTSYM_EVENT_FTRACE)

@@ -91,7 +91,7 @@ static int read_image(const struct events_options *o, const char *path, struct e
 
 	if (!gs)
 		return -EIO;
-	ret = guestsym_events_image(gs, &lists->events);
+	ret = guestsym_events_image(gs, 0, &lists->events);
 	if (ret == -ENODATA)
 		snprintf(err, errlen,
 			 "%s: says nothing about its events (no BTF); give a kernel built with "

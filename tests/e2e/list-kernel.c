@@ -283,7 +283,7 @@ static int list_events(const struct guestsym *gs, const struct guestsym_memory *
 	struct guestsym_event_list list;
 	double start = now_ms();
 	int err = mem ? guestsym_events_read(gs, mem, slide, &list)
-		      : guestsym_events_image(gs, &list);
+		      : guestsym_events_image(gs, 0, &list);
 
 	if (err) {
 		fprintf(stderr, "list-kernel: events: %s\n", strerror(-err));

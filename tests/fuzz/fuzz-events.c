@@ -224,7 +224,7 @@ static void fuzz_image(const uint8_t *data, size_t len)
 	memcpy(elf + events_pos, saved, events_len);
 	free(saved);
 	if (gs)
-		check(guestsym_events_image(gs, &list), &list);
+		check(guestsym_events_image(gs, 0, &list), &list);
 	guestsym_close(gs);
 }
 

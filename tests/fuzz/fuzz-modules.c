@@ -125,11 +125,12 @@ static int read_memory(void *arg, uint64_t va, void *buf, size_t len)
 }
 
 /* What is read as from the image, before anything changes. */
-int guestsym_events_image(const struct guestsym *gs, struct guestsym_event_list *list)
+int guestsym_events_image(const struct guestsym *gs, uint64_t slide,
+			  struct guestsym_event_list *list)
 {
 	const struct guestsym_memory mem = {.read = read_memory, .arg = &now.t->guest};
 
-	return guestsym_events_read(gs, &mem, 0, list);
+	return guestsym_events_read(gs, &mem, slide, list);
 }
 
 /* --- the sound kernel ------------------------------------------------------------------------ */

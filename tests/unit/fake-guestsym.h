@@ -277,9 +277,10 @@ int guestsym_events_read(const struct guestsym *gs, const struct guestsym_memory
 	return 0;
 }
 
-int guestsym_events_image(const struct guestsym *gs, struct guestsym_event_list *list)
+int guestsym_events_image(const struct guestsym *gs, uint64_t slide,
+			  struct guestsym_event_list *list)
 {
-	return guestsym_events_read(gs, NULL, 0, list);
+	return guestsym_events_read(gs, NULL, slide, list);
 }
 
 void guestsym_events_free(struct guestsym_event_list *list)

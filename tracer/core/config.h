@@ -29,6 +29,8 @@ struct trace_config {
 	const struct guestsym *gs;
 	unsigned int vcpus;
 	bool running;	    /* for trace_attach_running(): globs may name functions of modules */
+	/* For trace_attach(): machine_info's; of a kernel that runs they are found out. */
+	uint64_t kernel_slide, kernel_moved;
 	const char *tracer; /* name in the table of tracers: "nop", "function" */
 	const char *clock;  /* name in the table of clocks; NULL: the default, "global" */
 	/* Globs as in set_ftrace_filter and set_ftrace_notrace; no filter means all functions. */

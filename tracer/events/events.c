@@ -133,7 +133,7 @@ static int list_find(struct events *e)
 	const struct guestsym_memory mem = guest_memory(&t->guest);
 
 	return t->cfg.running ? guestsym_events_read(t->gs, &mem, t->guest.slide, &e->list)
-			      : guestsym_events_image(t->gs, &e->list);
+			      : guestsym_events_image(t->gs, t->guest.slide, &e->list);
 }
 
 static int list_read(struct events *e)

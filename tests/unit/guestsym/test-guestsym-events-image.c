@@ -22,7 +22,7 @@ static void poke(uint64_t va, uint64_t v, size_t len)
 	image_poke(&im.m, va, v, len);
 }
 
-static int read_events(struct guestsym_event_list *list)
+static int read_events_at(uint64_t slide, struct guestsym_event_list *list)
 {
 	char err[256];
 	struct guestsym *gs;
@@ -36,9 +36,14 @@ static int read_events(struct guestsym_event_list *list)
 	free(elf);
 	if (!gs)
 		fail_msg("%s", err);
-	ret = guestsym_events_image(gs, list);
+	ret = guestsym_events_image(gs, slide, list);
 	guestsym_close(gs);
 	return ret;
+}
+
+static int read_events(struct guestsym_event_list *list)
+{
+	return read_events_at(0, list);
 }
 
 static const struct guestsym_event *find(const struct guestsym_event_list *list, const char *name)
@@ -85,6 +90,31 @@ static void test_order(void **state)
 		assert_int_equal(list.v[i].id, want[i].id);
 	}
 	guestsym_events_free(&list);
+}
+
+/* All addresses, but for those that are none. */
+static void test_slide(void **state)
+{
+	const uint64_t slide = UINT64_C(37) << 21;
+	struct guestsym_event_list list, moved;
+	size_t calls = 0;
+
+	(void)state;
+	assert_int_equal(read_events(&list), 0);
+	assert_int_equal(read_events_at(slide, &moved), 0);
+	assert_int_equal(list.n, moved.n);
+	for (size_t i = 0; i < list.n; i++) {
+		const struct guestsym_event *a = &list.v[i], *b = &moved.v[i];
+
+		assert_string_equal(a->name, b->name);
+		assert_int_equal(b->call, a->call + slide);
+		assert_int_equal(b->tracepoint, a->tracepoint ? a->tracepoint + slide : 0);
+		assert_int_equal(b->probe, a->probe ? a->probe + slide : 0);
+		calls += a->call != 0;
+	}
+	assert_int_equal(calls, list.n);
+	guestsym_events_free(&list);
+	guestsym_events_free(&moved);
 }
 
 /* Until 6.1 a variable says what the first number is. */
@@ -267,6 +297,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_order, setup),
+		cmocka_unit_test_setup(test_slide, setup),
 		cmocka_unit_test_setup(test_first_id, setup),
 		cmocka_unit_test_setup(test_fields, setup),
 		cmocka_unit_test_setup(test_syscalls, setup),

@@ -133,8 +133,10 @@ static void test_image(void **state)
 	made_function(&m, "irqs", 0x300, (const uint8_t[]){0xfa, 0xfb, 0xc3}, 3);
 	file = made_kernel(&m, MADE_DEBIAN, &len);
 	write_file(file, len);
-	free(file);
 	same(open_as(NULL), open_as(parsers));
+	same(open_as(NULL), guestsym_open_bytes(NULL, "it", file, len, NULL, 0));
+	same(open_as(NULL), guestsym_open_bytes(parsers, "it", file, len, NULL, 0));
+	free(file);
 }
 
 /* The same line, wherever it was found out. */
@@ -147,6 +149,8 @@ static void test_bad_image(void **state)
 	assert_null(guestsym_open(NULL, path, GUESTSYM_FL_NOCACHE, here, sizeof(here)));
 	assert_null(guestsym_open(parsers, path, GUESTSYM_FL_NOCACHE, there, sizeof(there)));
 	assert_string_equal(here, there);
+	assert_null(guestsym_open_bytes(parsers, "it", "no kernel", 9, there, sizeof(there)));
+	assert_int_equal(strncmp(there, "it: is no Linux kernel", 22), 0);
 }
 
 /* --- memory and modules -------------------------------------------------------------------------
