@@ -147,6 +147,22 @@ typedef bool machine_branch_fn(struct machine *m, const struct machine_branch *b
 
 enum machine_msg_level { MACHINE_MSG_INFO, MACHINE_MSG_WARN };
 
+/* What machine_config says of a kernel otherwise. */
+struct machine_kernel {
+	const void *elf; /* kept until the machine is freed, or another is asked for */
+	size_t size;
+	uint64_t entry; /* kernel_entry */
+};
+
+/*
+ * The guest, which stands, is about to unpack a kernel, or has: image is a bzImage with nothing in
+ * it but that kernel, from the guest's memory, which is not trusted. Called on the thread of
+ * machine_new(), once or, when a guest resets itself before its kernel has begun, again. 0, or
+ * -errno and err says why in one line: this is no kernel that can be traced.
+ */
+typedef int machine_found_fn(void *arg, const void *image, size_t len,
+			     struct machine_kernel *kernel, char *err, size_t errlen);
+
 struct machine_config {
 	uint64_t memory;    /* bytes of guest RAM */
 	unsigned int vcpus; /* 1 to MACHINE_MAX_VCPUS */
@@ -158,6 +174,7 @@ struct machine_config {
 	struct machine_devices devices;
 	/* A folder for files that are needed until machine_new() is back; for devices alone. */
 	const char *scratch;
+	enum machine_firmware firmware; /* for "qemu"; with one, `found` is to be there as well */
 
 	/*
 	 * For "qemu", whose guest is loaded by a boot loader of its own: the same kernel and initrd
@@ -166,6 +183,12 @@ struct machine_config {
 	 */
 	const char *kernel_path, *initrd_path;
 	uint64_t kernel_entry;
+	/*
+	 * For "qemu": which kernel will run, and where, is not known before one does, as KASLR is
+	 * on, or it is the firmware that finds it (then kernel, kernel_path, initrd_path and
+	 * cmdline are nothing). NULL: it is known.
+	 */
+	machine_found_fn *found;
 	const char *connect; /* libvirt's URI, NULL: qemu:///system */
 	/* Asked now and then while machine_new() waits for the guest. May be NULL. */
 	bool (*cancelled)(void *arg);
@@ -338,6 +361,11 @@ struct machine_info {
 	uint64_t tsc_khz;	     /* frequency of the guest's TSC */
 	const char *cmdline;	     /* the complete command line */
 	uint64_t kernel_pa;	     /* lowest physical address the kernel image is loaded at */
+	/*
+	 * Of a guest that hvtrace has started: by how much its kernel's virtual addresses, and
+	 * where it lies in memory, differ from what it was linked at. 0 without KASLR.
+	 */
+	uint64_t kernel_slide, kernel_moved;
 	/* Of a guest of QEMU, where emulated, kernel_pa and, if attached, cmdline are not known: */
 	const char *name, *uuid; /* of the domain, or NULL */
 	const char *accel;	 /* "tcg" or "kvm" */

@@ -8,6 +8,7 @@ FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer -pthread -MD -MP
 
 fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging fuzz-stub)
+fuzz-targets += $(O)/tests/fuzz/fuzz-boot
 fuzz-targets += $(O)/tests/fuzz/fuzz-cache
 fuzz-targets += $(O)/tests/fuzz/fuzz-dat
 fuzz-targets += $(O)/tests/fuzz/fuzz-decode

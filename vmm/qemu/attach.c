@@ -232,7 +232,10 @@ static void on_reset(void *arg)
 {
 	struct qemu_machine *m = arg;
 
-	machine_end(&m->base, MACHINE_EVENT_RESET, 0, "the guest was reset");
+	if (atomic_load(&m->finding))
+		atomic_fetch_add(&m->resets, 1);
+	else
+		machine_end(&m->base, MACHINE_EVENT_RESET, 0, "the guest was reset");
 }
 
 int qemu_watch(struct qemu_machine *m)

@@ -23,6 +23,8 @@ static void get_info(struct machine *base, struct machine_info *info)
 		.memory = m->ram.size,
 		.tsc_khz = qemu_clock_khz(m),
 		.cmdline = m->cmdline,
+		.kernel_slide = m->slide,
+		.kernel_moved = m->moved,
 		.name = m->domain ? qemu_domain_name(m->domain) : NULL,
 		.uuid = m->domain ? qemu_domain_uuid(m->domain) : NULL,
 		.accel = m->kvm ? "kvm" : "tcg",

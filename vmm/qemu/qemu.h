@@ -93,9 +93,12 @@ struct qemu_vcpu {
 struct qemu_machine {
 	struct machine base;
 	struct machine_attach_config cfg;
-	struct qemu_domain *domain;   /* NULL: a bare stub */
-	bool was_running;	      /* when it was found */
-	bool created;		      /* by start.c */
+	struct qemu_domain *domain; /* NULL: a bare stub */
+	bool was_running;	    /* when it was found */
+	bool created;		    /* by start.c */
+	atomic_bool finding;	    /* then: a reset is no end yet, but counts */
+	atomic_uint resets;
+	uint64_t slide, moved;	      /* machine_info's */
 	char *cmdline;		      /* then: of its kernel, */
 	struct qemu_console *console; /* and its serial port */
 	struct gdb *gdb;

@@ -19,10 +19,14 @@ static void print_element(FILE *out, const char *name, const char *text)
 static void print_boot(FILE *out, const struct machine_config *cfg)
 {
 	fprintf(out, "  <os>\n    <type arch='x86_64' machine='pc'>hvm</type>\n");
-	print_element(out, "kernel", cfg->kernel_path);
+	if (cfg->firmware != MACHINE_FIRMWARE_NONE)
+		qemu_start_print_firmware(out, cfg);
+	else
+		print_element(out, "kernel", cfg->kernel_path);
 	if (cfg->initrd_path)
 		print_element(out, "initrd", cfg->initrd_path);
-	print_element(out, "cmdline", cfg->cmdline);
+	if (cfg->cmdline)
+		print_element(out, "cmdline", cfg->cmdline);
 	fprintf(out, "  </os>\n");
 }
 

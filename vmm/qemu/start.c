@@ -21,11 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define KERNEL_S   60 /* firmware and decompressor; about 1.5 under TCG */
-#define SLICE_MS   100
-#define STAND_MS   20000
 #define CR4_LA57   (1u << 12)
 #define CR3_USER   (UINT64_C(1) << 12)		/* PTI_USER_PGTABLE_BIT */
 #define KERNEL_MAP UINT64_C(0xffffffff80000000) /* __START_KERNEL_map */
@@ -39,13 +36,20 @@ static int create_domain(struct qemu_machine *m, const struct machine_config *cf
 {
 	struct machine_config with = *cfg;
 
-	if (!cfg->kernel_path || !cfg->kernel_entry) {
+	if (!cfg->found && (!cfg->kernel_path || !cfg->kernel_entry)) {
 		snprintf(err, errlen,
 			 "QEMU cannot be told where this kernel begins (no start_kernel)");
 		return -EINVAL;
 	}
+	if (cfg->firmware == MACHINE_FIRMWARE_UEFI && !qemu_start_uefi()) {
+		snprintf(err, errlen,
+			 "this host has no UEFI for guests: install it (Debian: package ovmf), or "
+			 "use --firmware bios");
+		return -ENOENT;
+	}
 	/* First, so that it is there whatever the rest has in it, such as quotes or a --. */
-	if (asprintf(&m->cmdline, "nokaslr %s", cfg->cmdline) < 0) {
+	if (cfg->cmdline &&
+	    asprintf(&m->cmdline, "%s%s", cfg->found ? "" : "nokaslr ", cfg->cmdline) < 0) {
 		m->cmdline = NULL;
 		snprintf(err, errlen, "no memory for the kernel command line");
 		return -ENOMEM;
@@ -80,58 +84,6 @@ static int connect_domain(struct qemu_machine *m, const struct machine_config *c
 /* --- up to the kernel ---------------------------------------------------------------------------
  */
 
-static int64_t now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
-}
-
-static bool was_reset(struct qemu_machine *m)
-{
-	bool reset;
-
-	pthread_mutex_lock(&m->base.lock);
-	reset = m->base.end.type != MACHINE_EVENT_NONE;
-	pthread_mutex_unlock(&m->base.lock);
-	return reset;
-}
-
-/* 0: the guest is at its kernel; -ETIMEDOUT, -ECANCELED, -ESHUTDOWN, or the stub's error. */
-static int wait_stop(struct qemu_machine *m, const struct machine_config *cfg, int64_t end)
-{
-	struct gdb_stop stop;
-
-	for (;;) {
-		int rc = gdb_wait_stop(m->gdb, &stop, SLICE_MS);
-
-		if (!rc && (stop.kind == GDB_STOP_EXITED || stop.signal != GDB_SIGNAL_TRAP))
-			return -ESHUTDOWN;
-		if (rc != -ETIMEDOUT)
-			return rc;
-		if (was_reset(m))
-			return -ESHUTDOWN;
-		if (cfg->cancelled && cfg->cancelled(cfg->arg))
-			return -ECANCELED;
-		if (now_s() >= end)
-			return -ETIMEDOUT;
-	}
-}
-
-static int run_to(struct qemu_machine *m, const struct machine_config *cfg)
-{
-	int rc = gdb_hw_breakpoint_set(m->gdb, cfg->kernel_entry);
-
-	qemu_clock_running(m);
-	if (!rc)
-		rc = gdb_continue(m->gdb, 0);
-	if (!rc)
-		rc = wait_stop(m, cfg, now_s() + KERNEL_S);
-	qemu_clock_stopped(m);
-	return rc ? rc : gdb_hw_breakpoint_clear(m->gdb, cfg->kernel_entry);
-}
-
 /*
  * Where the kernel was linked to begin, which stays mapped: its first function is in init memory.
  * The image's entry is a physical address (arch/x86/kernel/vmlinux.lds.S, 6.1: phys_startup_64).
@@ -159,25 +111,13 @@ static bool is_mapped(struct qemu_machine *m, const struct start_state *s, uint6
 		!machine_walk(&m->base, root & ~CR3_USER, levels, va, &pa, NULL));
 }
 
-/* It runs still, and is made to stand. */
 static int state_read(struct qemu_machine *m, const struct machine_config *cfg,
 		      struct start_state *s)
 {
-	struct gdb_stop stop;
-	uint32_t thread;
-	int rc = gdb_interrupt(m->gdb);
+	int rc;
 
 	*s = (struct start_state){0};
-	if (!rc)
-		rc = gdb_wait_stop(m->gdb, &stop, STAND_MS);
-	if (!rc && stop.kind == GDB_STOP_EXITED)
-		rc = -ESHUTDOWN;
-	if (rc)
-		return rc;
-	/* The first vCPU: the others are started by the kernel. */
-	rc = gdb_threads(m->gdb, &thread, 1);
-	if (rc > 0 || rc == -E2BIG)
-		rc = gdb_read_regs(m->gdb, thread, s->reg);
+	rc = qemu_start_regs(m, s->reg);
 	if (rc)
 		return rc;
 	s->mapped = is_mapped(m, s, kernel_start(cfg));
@@ -205,7 +145,8 @@ static void explain_timeout(struct qemu_machine *m, const struct machine_config 
 static int run_to_kernel(struct qemu_machine *m, const struct machine_config *cfg, char *err,
 			 size_t errlen)
 {
-	int rc = run_to(m, cfg);
+	int rc = qemu_start_run(m, cfg, &cfg->kernel_entry, 1,
+				qemu_start_now_ms() + KERNEL_S * INT64_C(1000));
 
 	if (rc == -ETIMEDOUT)
 		explain_timeout(m, cfg, err, errlen);
@@ -220,6 +161,17 @@ static int run_to_kernel(struct qemu_machine *m, const struct machine_config *cf
 		snprintf(err, errlen, "QEMU's gdb stub does not run the guest to its kernel: %s",
 			 strerror(-rc));
 	return rc;
+}
+
+static int bring_to_kernel(struct qemu_machine *m, const struct machine_config *cfg, char *err,
+			   size_t errlen)
+{
+	int rc;
+
+	if (cfg->found)
+		return qemu_start_find(m, cfg, err, errlen);
+	rc = run_to_kernel(m, cfg, err, errlen);
+	return rc ? rc : qemu_look(m, err, errlen);
 }
 
 static int start(struct qemu_machine *m, const struct machine_config *cfg, char *err, size_t errlen)
@@ -238,9 +190,7 @@ static int start(struct qemu_machine *m, const struct machine_config *cfg, char 
 			qemu_domain_name(m->domain), qemu_domain_is_kvm(m->domain) ? "KVM" : "TCG");
 	rc = connect_domain(m, cfg, err, errlen);
 	if (!rc)
-		rc = run_to_kernel(m, cfg, err, errlen);
-	if (!rc)
-		rc = qemu_look(m, err, errlen);
+		rc = bring_to_kernel(m, cfg, err, errlen);
 	if (rc)
 		return rc;
 	qemu_clock_open(m);

@@ -39,6 +39,10 @@ bool qemu_start_has_devices(const struct machine_devices *dev);
 void qemu_start_print_devices(FILE *out, const struct machine_devices *dev,
 			      char *const overlay[MACHINE_MAX_DISKS]);
 
+/* start-firmware.c: what of <os> is there with a firmware. */
+void qemu_start_print_firmware(FILE *out, const struct machine_config *cfg);
+const char *qemu_start_uefi(void); /* its image; NULL: this host has none */
+
 /* A guest that was made to stand on its way to its kernel. */
 struct start_state {
 	uint64_t reg[GDB_NR_REGS];
@@ -64,6 +68,29 @@ void qemu_start_explain(const struct start_state *s, uint64_t entry, int seconds
 bool qemu_start_is_user(const uint64_t reg[GDB_NR_REGS]);
 /* Whether its page tables are those of a 64-bit kernel. */
 bool qemu_start_walks(const uint64_t reg[GDB_NR_REGS]);
+
+struct qemu_machine;
+
+/*
+ * start-run.c: nobody else talks to the stub, and the guest stands before and, with 0, -ETIMEDOUT
+ * and -ERESTART, behind it. It runs until a vCPU comes to one of n places (4 at most, since that is
+ * what a processor has), or end_ms is over (-ETIMEDOUT), or it was reset and m->finding says
+ * that this is no end (-ERESTART). -ECANCELED; -ESHUTDOWN: the guest has ended; or the stub's
+ * error.
+ */
+int qemu_start_run(struct qemu_machine *m, const struct machine_config *cfg, const uint64_t *at,
+		   unsigned int n, int64_t end_ms);
+/* The first vCPU does one instruction. */
+int qemu_start_step(struct qemu_machine *m);
+int qemu_start_regs(struct qemu_machine *m, uint64_t reg[GDB_NR_REGS]);
+int64_t qemu_start_now_ms(void); /* CLOCK_MONOTONIC */
+
+/*
+ * start-find.c: the guest stands at its reset. Has whatever boots in it go on, until a kernel is
+ * unpacked and comes to the first function that cfg->found() names; it stands there.
+ */
+int qemu_start_find(struct qemu_machine *m, const struct machine_config *cfg, char *err,
+		    size_t errlen);
 
 struct qemu_console;
 
