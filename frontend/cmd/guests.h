@@ -16,9 +16,9 @@ struct run_options {
 	struct devices_options devices;
 	const char *image; /* NULL: none */
 	const char *kernel, *initrd, *append;
-	const char *machine, *connect;
+	const char *machine, *connect, *firmware;
 	uint64_t memory, cpus;
-	bool console;
+	bool console, kaslr;
 };
 
 #define MIB (UINT64_C(1) << 20)
@@ -26,7 +26,7 @@ struct run_options {
 #define RUN_OPTIONS_DEFAULT                                                                        \
 	{                                                                                          \
 		.session = SESSION_OPTIONS_DEFAULT, .append = "", .machine = "auto",               \
-		.memory = 1024 * MIB, .cpus = 1                                                    \
+		.firmware = "none", .memory = 1024 * MIB, .cpus = 1                                \
 	}
 
 /* What --machine may be, i from 0 on, up to NULL. */

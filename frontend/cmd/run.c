@@ -72,12 +72,41 @@ static void run_console(void *arg, const char *text, size_t len)
 	console_write(&r->console, text, len);
 }
 
+/* What --firmware may be: as enum machine_firmware has them. */
+static const char *run_firmware_name(unsigned int i)
+{
+	static const char *const names[] = {
+		[MACHINE_FIRMWARE_NONE] = "none",
+		[MACHINE_FIRMWARE_BIOS] = "bios",
+		[MACHINE_FIRMWARE_UEFI] = "uefi",
+	};
+
+	return i < sizeof(names) / sizeof(names[0]) ? names[i] : NULL;
+}
+
+static enum machine_firmware run_firmware(const struct run *r)
+{
+	unsigned int i = 0;
+
+	while (run_firmware_name(i) && strcmp(run_firmware_name(i), r->opt->firmware))
+		i++;
+	return (enum machine_firmware)i;
+}
+
+/* Which kernel will run, and where, shows only once it does. */
+static bool run_finds_kernel(const struct run *r)
+{
+	return r->opt->kaslr || run_firmware(r) != MACHINE_FIRMWARE_NONE;
+}
+
 static void run_choose_machine(struct run *r)
 {
 	const struct machine_patience patience = {session_waits, &r->s};
 	char why[512];
 
 	r->machine = r->opt->machine;
+	if (!strcmp(r->machine, "auto") && run_finds_kernel(r))
+		r->machine = "qemu";
 	if (strcmp(r->machine, "auto"))
 		return;
 	session_wait(&r->s, "waiting for libvirt");
@@ -103,6 +132,8 @@ static int run_open_kernel(struct run *r)
 	char *err = r->s.err, *found = NULL;
 	int ret;
 
+	if (run_firmware(r) != MACHINE_FIRMWARE_NONE)
+		return 0;
 	if (!name) {
 		found = kernel_find();
 		if (!found) {
@@ -174,7 +205,7 @@ static int run_open_devices(struct run *r)
 	session_wait(&r->s, "looking at disks");
 	rc = devices_make(&r->devices, &req, r->s.err, sizeof(r->s.err));
 	session_wait(&r->s, NULL);
-	if (!rc && r->opt->image && !r->opt->kernel)
+	if (!rc && r->opt->image && !r->opt->kernel && run_firmware(r) == MACHINE_FIRMWARE_NONE)
 		rc = run_read_image(r);
 	return rc;
 }
@@ -182,6 +213,8 @@ static int run_open_devices(struct run *r)
 /* A panic ends the run instead of hanging for ever; the user's own words come last and win. */
 static int run_make_cmdline(struct run *r)
 {
+	if (run_firmware(r) != MACHINE_FIRMWARE_NONE)
+		return 0;
 	if (asprintf(&r->cmdline, "%s%sconsole=ttyS0 panic=-1 %s",
 		     r->boot.cmdline ? r->boot.cmdline : "", r->boot.cmdline ? " " : "",
 		     r->opt->append) >= 0)
@@ -250,6 +283,39 @@ static bool run_cancelled(void *arg)
 	return session_waits(&r->s);
 }
 
+static int run_found(void *arg, const void *image, size_t len, struct machine_kernel *kernel,
+		     char *err, size_t errlen)
+{
+	struct run *r = arg;
+	/* Where it was given by -k it is known, and it is the machine that compares the two. */
+	int ret = r->kernel_path ? 0 : session_open_kernel(&r->s, image, len, err, errlen);
+
+	if (ret)
+		return ret;
+	kernel->elf = guestsym_elf(r->s.gs, &kernel->size);
+	kernel->entry = run_kernel_entry(r->s.gs);
+	if (kernel->entry)
+		return 0;
+	snprintf(err, errlen, "the guest's kernel does not say where it begins (no start_kernel)");
+	return -EINVAL;
+}
+
+static int run_new_trace(struct run *r)
+{
+	return session_new_trace(&r->s, (unsigned int)r->opt->cpus, false);
+}
+
+static void run_describe_kernel(struct run *r, struct machine_config *cfg)
+{
+	cfg->firmware = run_firmware(r);
+	if (run_finds_kernel(r))
+		cfg->found = run_found;
+	if (!r->s.gs)
+		return;
+	cfg->kernel_entry = run_kernel_entry(r->s.gs);
+	cfg->kernel = guestsym_elf(r->s.gs, &cfg->kernel_size);
+}
+
 static int run_new_machine(struct run *r)
 {
 	struct machine_config cfg = {
@@ -261,7 +327,6 @@ static int run_new_machine(struct run *r)
 		.devices = r->devices.machine,
 		.kernel_path = r->kernel_path,
 		.initrd_path = r->initrd_path,
-		.kernel_entry = run_kernel_entry(r->s.gs),
 		.connect = r->opt->connect,
 		.cancelled = run_cancelled,
 		.console = run_console,
@@ -274,7 +339,7 @@ static int run_new_machine(struct run *r)
 
 	bool warned;
 
-	cfg.kernel = guestsym_elf(r->s.gs, &cfg.kernel_size);
+	run_describe_kernel(r, &cfg);
 	if (cfg.devices.ndisk) {
 		cfg.scratch = scratch_folder(&r->scratch, r->s.err, sizeof(r->s.err));
 		if (!cfg.scratch)
@@ -295,7 +360,7 @@ static int run_new_machine(struct run *r)
 	scratch_remove(&r->extracted);
 	if (!r->s.m && !warned && strstr(r->s.err, strerror(EACCES)))
 		run_warn_of_all_closed(r);
-	if (!r->s.m)
+	if (!r->s.m || (!r->s.trace && run_new_trace(r)))
 		return -1;
 	run_warn_of_many(r);
 	if (trace_attach(r->s.trace, r->s.m, r->s.err, sizeof(r->s.err)))
@@ -355,8 +420,8 @@ int run_guest(const struct run_options *opt)
 	console_init(&r.console, opt->console);
 	if (session_init(&r.s, &opt->session) || run_open_devices(&r) || run_open_kernel(&r) ||
 	    run_open_initrd(&r) || run_make_cmdline(&r) ||
-	    session_new_trace(&r.s, (unsigned int)opt->cpus, false) || run_new_machine(&r) ||
-	    run_serve(&r) || run_start(&r) || session_confine(&r.s)) {
+	    (!run_finds_kernel(&r) && run_new_trace(&r)) || run_new_machine(&r) || run_serve(&r) ||
+	    run_start(&r) || session_confine(&r.s)) {
 		status = session_give_up(&r.s);
 	} else {
 		session_run(&r.s, !opt->console);
@@ -394,10 +459,30 @@ const char *run_machine_name(unsigned int i)
 	return i ? machine_backend(i - 1, NULL) : "auto";
 }
 
+/* What a guest that boots by itself goes with; NULL: or else what is wrong. */
+static const char *run_boots_itself(const struct run_options *opt)
+{
+	bool firmware = strcmp(opt->firmware, run_firmware_name(MACHINE_FIRMWARE_NONE));
+
+	if ((firmware || opt->kaslr) && !strcmp(opt->machine, "kvm"))
+		return "--firmware and --kaslr are for --machine qemu";
+	if (firmware && (opt->kernel || opt->initrd || *opt->append))
+		return "--firmware boots the image's own kernel: it goes without -k, -i and -a";
+	if (firmware && !opt->image && !opt->devices.disk.nr)
+		return "--firmware boots an image, and there is none: name one, or a --disk";
+	return NULL;
+}
+
 bool run_options_check(const struct run_options *opt)
 {
+	const char *why = run_boots_itself(opt);
+
 	if (!session_options_check(&opt->session) || !run_fits(opt))
 		return false;
+	if (why) {
+		fprintf(stderr, "hvtrace: %s\n", why);
+		return false;
+	}
 	session_options_warn(&opt->session);
 	return true;
 }
@@ -407,6 +492,10 @@ int run_as(const struct tracing *what, int argc, char **argv)
 	struct run_options opt = RUN_OPTIONS_DEFAULT;
 	const struct option_row rows[] = {
 		RUN_OPTION_ROWS(&opt),
+		OPT_ONE_OF(run_firmware_name, 0, "firmware", &opt.firmware, "NAME",
+			   "qemu: bios or uefi has the first disk's boot loader find the kernel"),
+		OPT_FLAG(0, "kaslr", &opt.kaslr,
+			 "qemu: let the kernel choose where it runs, as it does by itself"),
 		DEVICES_OPTION_ROWS(&opt.devices),
 		SESSION_OPTION_ROWS(&opt.session),
 		OPT_TIME(0, "for", &opt.session.limit_ms, "TIME",

@@ -2,6 +2,8 @@
 /* new-trace.c - the trace of a session, as its options ask for it, and what the machine calls. */
 #include "frontend/session/session.h"
 
+#include <errno.h>
+
 static void session_note(void *arg, const char *text)
 {
 	session_message(arg, MACHINE_MSG_INFO, text);
@@ -24,9 +26,16 @@ const char *session_clock(const struct session *s)
 	return s->host ? SESSION_HOST_CLOCK : s->opt->clock;
 }
 
+int session_open_kernel(struct session *s, const void *image, size_t len, char *err, size_t errlen)
+{
+	guestsym_close(s->gs);
+	s->gs = guestsym_open_bytes(s->parsers, "the guest's kernel", image, len, err, errlen);
+	return s->gs ? 0 : -EINVAL;
+}
+
 int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 {
-	const struct trace_config cfg = {
+	struct trace_config cfg = {
 		.gs = s->gs,
 		.vcpus = vcpus,
 		.running = running,
@@ -56,6 +65,13 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.cancelled_arg = s,
 	};
 
+	struct machine_info info;
+
+	if (s->m && !running) {
+		machine_get_info(s->m, &info);
+		cfg.kernel_slide = info.kernel_slide;
+		cfg.kernel_moved = info.kernel_moved;
+	}
 	s->trace = trace_new(&cfg, s->err, sizeof(s->err));
 	return s->trace ? 0 : -1;
 }

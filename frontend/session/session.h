@@ -208,7 +208,15 @@ struct session {
  * with s->err set, on error: so for all that return int here.
  */
 int session_init(struct session *s, const struct session_options *opt);
-/* s->gs is known: prepare the trace of a guest that is still to boot, or that runs. */
+/*
+ * s->gs from the bytes of an image that nobody has named, in place of what there is: 0, or -errno
+ * and err says why in one line.
+ */
+int session_open_kernel(struct session *s, const void *image, size_t len, char *err, size_t errlen);
+/*
+ * s->gs is known: prepare the trace of a guest that is still to boot, or that runs. Of one to boot
+ * whose kernel KASLR moves s->m is to be known as well.
+ */
 int session_new_trace(struct session *s, unsigned int vcpus, bool running);
 /* The trace is attached to a guest: enable the events that -e names, with their filters. */
 int session_enable_events(struct session *s);

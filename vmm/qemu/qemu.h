@@ -98,6 +98,7 @@ struct qemu_machine {
 	bool created;		    /* by start.c */
 	atomic_bool finding;	    /* then: a reset is no end yet, but counts */
 	atomic_uint resets;
+	unsigned int resets_seen;
 	uint64_t slide, moved;	      /* machine_info's */
 	char *cmdline;		      /* then: of its kernel, */
 	struct qemu_console *console; /* and its serial port */

@@ -23,6 +23,7 @@
 #define FIND_S	    180
 #define LOOK_MS	    1000 /* how often a guest is looked at on its way */
 #define LOOK_EFI_MS 20	 /* UEFI runs for some 100 ms between its tables and a boot loader */
+#define OPENED_MAX  8	 /* packed kernels in memory that are tried, copies of one not counted */
 #define RESETS_MAX  16
 #define BREAKPOINTS 4
 #define UPPER_HALF  (UINT64_C(1) << 63)
@@ -38,7 +39,7 @@ static const uint64_t entries[] = {0x1000000, 0x100000, 0x200000};
 /* Code that unpacks a kernel, and that has been seen in memory. */
 struct place {
 	struct boot_setup setup;
-	uint64_t code;
+	uint64_t code, original; /* the second: what this is a copy of, or itself */
 };
 
 struct find {
@@ -50,7 +51,8 @@ struct find {
 	uint64_t reg[GDB_NR_REGS]; /* of the first vCPU at this stop */
 	uint64_t efi_exit;	   /* ExitBootServices(), 0: not known */
 	struct place place[BREAKPOINTS - 1];
-	unsigned int nplace;
+	unsigned int nplace, nopened;
+	uint64_t opened; /* the code that the kernel below was packed behind */
 	struct machine_kernel kernel;
 	struct boot_kernel image; /* the same */
 	uint64_t pa, slide;	  /* where it lies */
@@ -149,6 +151,7 @@ static int open_kernel(struct find *f, const struct boot_setup *setup, uint64_t 
 	free(image);
 	if (rc)
 		return rc;
+	f->opened = code;
 	rc = boot_kernel_open(&f->image, f->kernel.elf, f->kernel.size);
 	return rc ? fail(f, rc, "the kernel in the guest's memory is no image of one") : 0;
 }
@@ -205,21 +208,22 @@ static bool is_known(const struct find *f, const struct boot_setup *setup, uint6
 	return false;
 }
 
-/* A kernel that is packed, and may be unpacked as well: 0. -ENOENT: it is not that one. */
+/*
+ * A kernel that is packed there, and is unpacked already: 0. -ENOENT: it is not; then it may be one
+ * that has not unpacked itself yet.
+ */
 static int try_place(struct find *f, const struct boot_setup *setup, uint64_t code)
 {
 	int rc;
 
-	if (f->nplace == BREAKPOINTS - 1 || is_known(f, setup, code))
+	if (f->nplace == BREAKPOINTS - 1 || f->nopened == OPENED_MAX || is_known(f, setup, code))
 		return -ENOENT;
 	rc = open_kernel(f, setup, code);
-	if (rc == -ECANCELED || rc == -ENOMEM)
-		return rc;
+	f->nopened += rc != -ENOENT;
 	if (rc)
-		return -ENOENT;
-	f->place[f->nplace++] = (struct place){*setup, code};
-	rc = boot_kernel_find(&f->image, &f->mem, &f->pa, &f->slide);
-	return rc;
+		return rc == -ECANCELED || rc == -ENOMEM ? rc : -ENOENT;
+	f->place[f->nplace++] = (struct place){*setup, code, code};
+	return boot_kernel_find(&f->image, &f->mem, &f->pa, &f->slide);
 }
 
 static int search_memory(struct find *f)
@@ -272,7 +276,7 @@ static int at_place(struct find *f)
 
 		if (p->code + BOOT_STARTUP_64 != f->reg[GDB_RIP])
 			continue;
-		rc = open_kernel(f, &p->setup, p->code);
+		rc = p->original == f->opened ? 0 : open_kernel(f, &p->setup, p->original);
 		return rc ? rc : follow(f, p->code);
 	}
 	return -ENOENT;
@@ -283,11 +287,14 @@ static int at_efi_exit(struct find *f)
 {
 	int rc;
 
-	f->nplace = 0;
+	f->nplace = f->nopened = 0;
 	rc = search_memory(f);
-	if (rc == -ENOENT)
-		add_moved(f);
-	return rc;
+	if (rc != -ENOENT)
+		return rc;
+	if (!f->nplace && f->err[0])
+		return -EINVAL; /* there is a kernel, and a line says what is wrong with it */
+	add_moved(f);
+	return -ENOENT;
 }
 
 /* --- the way to it ------------------------------------------------------------------------------
@@ -341,10 +348,12 @@ static int look_around(struct find *f)
 static int find_kernel(struct find *f)
 {
 	bool efi = f->cfg->firmware == MACHINE_FIRMWARE_UEFI;
+	struct qemu_machine *m = f->m;
 	int rc = -EAGAIN;
 
-	f->efi_exit = f->nplace = 0;
+	f->efi_exit = f->opened = f->nplace = 0;
 	f->err[0] = '\0';
+	m->resets_seen = atomic_load(&m->resets);
 	while (rc == -EAGAIN || rc == -ENOENT) {
 		uint64_t at[BREAKPOINTS];
 		unsigned int n = list_places(f, at);
@@ -362,8 +371,6 @@ static int find_kernel(struct find *f)
 
 static int explain(struct find *f, int rc)
 {
-	if (f->err[0])
-		return rc;
 	if (rc == -ETIMEDOUT)
 		return fail(f, rc,
 			    "no kernel has begun in the guest in %d s (rip 0x%" PRIx64
@@ -377,6 +384,8 @@ static int explain(struct find *f, int rc)
 	if (rc == -ESHUTDOWN || rc == -ECONNRESET || rc == -EPIPE)
 		return fail(f, rc,
 			    "the guest ended before its kernel had begun: --console may show why");
+	if (f->err[0])
+		return rc;
 	return fail(f, rc, "QEMU's gdb stub does not run the guest to its kernel: %s",
 		    strerror(-rc));
 }
@@ -411,6 +420,10 @@ int qemu_start_find(struct qemu_machine *m, const struct machine_config *cfg, ch
 	f->end_ms = qemu_start_now_ms() + FIND_S * INT64_C(1000);
 	atomic_store(&m->finding, true);
 	rc = look_at_memory(f);
+	if (!rc && cfg->firmware == MACHINE_FIRMWARE_UEFI && !m->ram.direct)
+		rc = fail(f, -EACCES,
+			  "with UEFI the guest's kernel is searched for in the memory of QEMU: run "
+			  "as root or as QEMU's user");
 	if (!rc)
 		rc = find(f);
 	atomic_store(&m->finding, false);

@@ -53,8 +53,6 @@ static int make_stand(struct qemu_machine *m, int otherwise)
 
 static int wait_stop(struct qemu_machine *m, const struct machine_config *cfg, int64_t end_ms)
 {
-	unsigned int resets = atomic_load(&m->resets);
-
 	for (;;) {
 		int64_t left = end_ms - qemu_start_now_ms();
 		struct gdb_stop stop;
@@ -71,7 +69,7 @@ static int wait_stop(struct qemu_machine *m, const struct machine_config *cfg, i
 			return -ESHUTDOWN;
 		if (cfg->cancelled && cfg->cancelled(cfg->arg))
 			return -ECANCELED;
-		if (atomic_load(&m->resets) != resets)
+		if (atomic_load(&m->resets) != m->resets_seen)
 			return make_stand(m, -ERESTART);
 	}
 }
