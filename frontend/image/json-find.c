@@ -99,6 +99,9 @@ bool json_get_string(struct json_value value, char *to, size_t size)
 	if (value.len < 2 || value.len - 2 >= size || *value.text != '"' ||
 	    value.text[value.len - 1] != '"' || memchr(value.text, '\\', value.len))
 		return false;
+	for (size_t i = 0; i < value.len; i++)
+		if ((unsigned char)value.text[i] < ' ')
+			return false;
 	memcpy(to, value.text + 1, value.len - 2);
 	to[value.len - 2] = '\0';
 	return true;

@@ -9,6 +9,7 @@ FUZZ_FLAGS   := -std=c11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 
 fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging fuzz-stub)
 fuzz-targets += $(O)/tests/fuzz/fuzz-boot
+fuzz-targets += $(O)/tests/fuzz/fuzz-boot-loader
 fuzz-targets += $(O)/tests/fuzz/fuzz-cache
 fuzz-targets += $(O)/tests/fuzz/fuzz-dat
 fuzz-targets += $(O)/tests/fuzz/fuzz-decode
@@ -59,6 +60,8 @@ $(O)/tests/fuzz/fuzz-decode: private LDLIBS += -lcmocka
 $(O)/tests/fuzz/fuzz-types: private LDLIBS += $(count-steps)
 $(O)/tests/fuzz/fuzz-staging: $(O)/obj/fuzz/tracer/payload/staging.o
 $(O)/tests/fuzz/fuzz-pairing: $(addprefix $(O)/obj/fuzz/tracer/graph/,merge.o pairing.o)
+$(O)/tests/fuzz/fuzz-boot-loader: $(addprefix $(O)/obj/fuzz/,$(filter frontend/image/boot/%.o frontend/image/json-find.o,$(frontend-objs))) \
+	$(call fuzz-rooms,lib)
 $(O)/tests/fuzz/fuzz-filter: $(call fuzz-rooms,lib filter)
 $(O)/tests/fuzz/fuzz-event-filter: $(call fuzz-rooms,lib events/filter)
 $(O)/tests/fuzz/fuzz-event-trigger: $(call fuzz-rooms,lib events/filter events/define events/trigger events/hist)

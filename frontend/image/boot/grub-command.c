@@ -291,7 +291,8 @@ static int cmd_blscfg(const struct call *c)
 
 static int too_long(const struct call *c)
 {
-	return boot_fail(c->g->why, -EFBIG, "%s: '%s' has too much behind it", c->g->file.path,
+	return boot_fail(c->g->why, -EFBIG,
+			 "%s: '%s': what stands behind it is too long, or no path", c->g->file.path,
 			 c->name);
 }
 

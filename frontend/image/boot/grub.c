@@ -136,7 +136,7 @@ static const struct grub_entry *find_entry(const struct grub_entry *menu, const 
 
 static int run_entry(struct grub *g, const struct grub_entry *e)
 {
-	boot_copy(g->out->title, sizeof(g->out->title), e->title, strlen(e->title));
+	boot_set_title(g->out, e->title);
 	g->out->source = g->file = *e->source;
 	return grub_call(g, e->body, e->args);
 }

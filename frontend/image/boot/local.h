@@ -49,15 +49,20 @@ const char *boot_next(const struct text *names, const char *name);
 /* --- paths and strings ----------------------------------------------------------------------- */
 
 /*
- * The path behind the folder, if it is not absolute itself: without //, . and .. in it. -ENOENT:
- * too long.
+ * The path behind the folder, if it is not absolute itself: without //, . and .. in it. -ENOENT: it
+ * is too long, or has control characters.
  */
 int boot_path(struct boot_file *f, unsigned int volume, const char *folder, const char *path);
 /* The folder that a file is in: "/" or without a slash at its end. */
 void boot_folder_of(const struct boot_file *f, char folder[BOOT_PATH_MAX]);
 /* As much of it as there is room for, and a 0. */
 void boot_copy(char *to, size_t size, const char *from, size_t len);
-/* One more word of a command line, and a space before it where there is a word. False: too long. */
+/* What is too long is cut, and control characters are spaces. */
+void boot_set_title(struct boot_entry *e, const char *title);
+/*
+ * One more word of a command line, and a space before it where there is a word; control characters
+ * are spaces. False: too long.
+ */
 bool boot_add_word(char *cmdline, size_t size, const char *word, size_t len);
 /* One more initrd. False: there are too many. */
 bool boot_add_initrd(struct boot_entry *e, const struct boot_file *f);

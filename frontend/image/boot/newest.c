@@ -68,7 +68,7 @@ static int find_kernel(const struct boot_disk *disk, struct boot_entry *e, unsig
 	if (!ret)
 		ret = name ? boot_path(&e->kernel, volume, folder, name) : -ENOENT;
 	if (!ret) {
-		boot_copy(e->title, sizeof(e->title), name, strlen(name));
+		boot_set_title(e, name);
 		take_initrd(e, &names, folder, name + strlen("vmlinuz-"));
 	}
 	text_free(&names);

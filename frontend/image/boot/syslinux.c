@@ -232,7 +232,7 @@ static int take_label(const struct config *c, struct boot_entry *e, struct label
 		boot_copy(l->append, sizeof(l->append), c->label[0].append,
 			  strlen(c->label[0].append));
 	e->source = c->file;
-	boot_copy(e->title, sizeof(e->title), title, strlen(title));
+	boot_set_title(e, title);
 	boot_copy(e->cmdline, sizeof(e->cmdline), l->append, strlen(l->append));
 	if (*l->kernel && boot_path(&e->kernel, c->file.volume, c->folder, l->kernel))
 		return boot_fail(c->why, -EFBIG, "%s: the path of its kernel is too long",

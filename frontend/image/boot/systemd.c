@@ -107,7 +107,7 @@ static int take_initrds(struct boot_entry *e, const struct bls_entry *from)
 static int take(struct boot_entry *e, const struct bls_entry *from, const struct boot_why *why)
 {
 	e->source = from->source;
-	boot_copy(e->title, sizeof(e->title), from->title, strlen(from->title));
+	boot_set_title(e, from->title);
 	boot_copy(e->cmdline, sizeof(e->cmdline), from->options, strlen(from->options));
 	if (boot_path(&e->kernel, from->source.volume, "/", from->kernel) || take_initrds(e, from))
 		return boot_fail(why, -EFBIG, "%s: its paths are too long or too many",

@@ -14,6 +14,19 @@ void boot_copy(char *to, size_t size, const char *from, size_t len)
 	to[len] = '\0';
 }
 
+static bool is_control(char c)
+{
+	return (unsigned char)c < ' ' || c == 0x7f;
+}
+
+void boot_set_title(struct boot_entry *e, const char *title)
+{
+	boot_copy(e->title, sizeof(e->title), title, strlen(title));
+	for (char *c = e->title; *c; c++)
+		if (is_control(*c))
+			*c = ' ';
+}
+
 /* --- paths ----------------------------------------------------------------------------------- */
 
 /* path[0..*len) ends without a slash; one more component. False: there is no room. */
@@ -37,6 +50,9 @@ static bool add_path(char *path, size_t *len, const char *more)
 {
 	size_t n;
 
+	for (const char *c = more; *c; c++)
+		if (is_control(*c))
+			return false;
 	for (; *more; more += n + (more[n] == '/')) {
 		n = strcspn(more, "/");
 		if (!add_component(path, len, more, n))
@@ -80,6 +96,9 @@ bool boot_add_word(char *cmdline, size_t size, const char *word, size_t len)
 	if (has)
 		cmdline[has++] = ' ';
 	boot_copy(cmdline + has, size - has, word, len);
+	for (cmdline += has; *cmdline; cmdline++)
+		if (is_control(*cmdline))
+			*cmdline = ' ';
 	return true;
 }
 

@@ -304,23 +304,28 @@ static void test_long(void **state)
 	strcpy(text, "menuentry a { linux /k ");
 	repeat(text + strlen(text), size, "a=long-long-long-word ");
 	strcat(text, " }");
-	fails(text, -EFBIG, "'linux' has too much behind it");
+	fails(text, -EFBIG, "'linux': what stands behind it is too long");
 	strcpy(text, "menuentry a { linux /");
 	repeat(text + strlen(text), size, "k");
 	strcat(text, " }");
-	fails(text, -EFBIG, "'linux' has too much behind it");
+	fails(text, -EFBIG, "'linux': what stands behind it is too long");
 	strcpy(text, "menuentry a { linux /k; initrd ");
 	repeat(text + strlen(text), 200, "/i ");
 	strcat(text, " }");
-	fails(text, -EFBIG, "'initrd' has too much behind it");
+	fails(text, -EFBIG, "'initrd': what stands behind it is too long");
 	free(text);
 }
 
-static void test_zero(void **state)
+/* Nor is there more than a line, wherever that is printed. */
+static void test_control(void **state)
 {
 	static const char text[] = "menuentry a { linux /k a\0b c }";
 
 	(void)state;
+	check("menuentry 'a\nb\x1b' { linux /k 'a\nb' c }", "a b c");
+	assert_string_equal(e.title, "a b ");
+	fails("menuentry a { linux '/a\nb' }", -EFBIG, "'linux'");
+	fails("menuentry 'a\nb' { true }", -ENOENT, "'a b'");
 	assert_int_equal(find_in(text, sizeof(text) - 1), 0);
 	assert_string_equal(e.cmdline, "a c");
 }
@@ -332,7 +337,7 @@ int main(void)
 		cmocka_unit_test(test_flow),	cmocka_unit_test(test_places),
 		cmocka_unit_test(test_default), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_bombs),	cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_long),	cmocka_unit_test(test_zero),
+		cmocka_unit_test(test_long),	cmocka_unit_test(test_control),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
