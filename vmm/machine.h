@@ -581,6 +581,14 @@ int machine_follow(struct machine *m, const struct machine_follow *follow);
 /* Bytes to the guest's first serial port. Returns how many it took. */
 size_t machine_console_input(struct machine *m, const char *text, size_t len);
 
+/*
+ * Press the guest's power button (ACPI): a system that listens to it shuts itself down, and the
+ * machine ends with MACHINE_EVENT_POWEROFF. 0, or with one line in err: -EAGAIN, its kernel does
+ * not listen (yet); -EOPNOTSUPP, it is not ours to press; or another error. Not from a trap
+ * handler.
+ */
+int machine_power_button(struct machine *m, char *err, size_t errlen);
+
 enum machine_event_type {
 	MACHINE_EVENT_NONE,	/* the time is over */
 	MACHINE_EVENT_WAKE,	/* machine_wake() was called */

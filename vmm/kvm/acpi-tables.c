@@ -67,8 +67,8 @@ struct acpi_fadt { /* 5.2.9, revision 5 */
 
 enum {
 	FADT_WBINVD = 1 << 0,
-	FADT_C1 = 1 << 2,	       /* hlt works on all processors */
-	FADT_NO_POWER_BUTTON = 1 << 4, /* not as a fixed feature */
+	FADT_C1 = 1 << 2, /* hlt works on all processors */
+	/* 1 << 4 would be that the power button is no fixed feature: it is */
 	FADT_NO_SLEEP_BUTTON = 1 << 5,
 	FADT_NO_RTC_WAKE = 1 << 6,
 	FADT_RESET = 1 << 10, /* the reset register is there */
@@ -306,8 +306,8 @@ static size_t acpi_add_fadt(struct acpi_writer *w, const struct acpi_tables_conf
 		.c3_latency = 0xffff,
 		.century = RTC_CENTURY,
 		.boot_flags = BOOT_LEGACY_DEVICES | BOOT_NO_VGA,
-		.flags = FADT_WBINVD | FADT_C1 | FADT_NO_POWER_BUTTON | FADT_NO_SLEEP_BUTTON |
-			 FADT_NO_RTC_WAKE | FADT_RESET,
+		.flags = FADT_WBINVD | FADT_C1 | FADT_NO_SLEEP_BUTTON | FADT_NO_RTC_WAKE |
+			 FADT_RESET,
 		.reset = acpi_port(cfg->reset_port, 1, ACCESS_BYTE),
 		.reset_value = cfg->reset_value,
 		.minor = 1,

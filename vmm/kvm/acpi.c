@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * acpi.c - power-off and reset: the ACPI PM1a registers, the reset register at 0xcf9, and the
- * tables that tell the guest where they are.
+ * acpi.c - power-off, power button and reset: the ACPI PM1a registers, the reset register at 0xcf9,
+ * and the tables that tell the guest where they are.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,6 +20,9 @@
 /* Offsets from PORT_PM_EVENT. */
 enum { REG_STATUS = 0, REG_ENABLE = 2, REG_CONTROL = 4, REG_END = 6 };
 
+/* Of status and enable: the power button (4.8.3.1 of the specification). */
+enum { EVENT_BUTTON = 1 << 8 };
+
 enum {
 	CONTROL_SCI = 1 << 0, /* ACPI mode, which this machine never leaves */
 	CONTROL_TYPE_SHIFT = 10,
@@ -33,8 +36,16 @@ enum { RESET_HARD = 1 << 1, RESET_NOW = 1 << 2 };
 struct acpi {
 	struct kvm_machine *m;
 	pthread_mutex_t lock;
-	uint8_t pm[REG_END]; /* status, enable, control; nothing ever sets a status bit */
+	uint8_t pm[REG_END]; /* status, enable, control; of status the button's bit alone is set */
 };
+
+/* With the lock held: an event that the guest has asked for holds the line until it is cleared. */
+static void acpi_tell(struct acpi *a)
+{
+	bool told = a->pm[REG_STATUS + 1] & a->pm[REG_ENABLE + 1] & EVENT_BUTTON >> 8;
+
+	kvm_irq_line(a->m, SCI_IRQ, told);
+}
 
 static uint32_t acpi_pm_in(void *dev, uint16_t port, unsigned int size)
 {
@@ -51,8 +62,8 @@ static uint32_t acpi_pm_in(void *dev, uint16_t port, unsigned int size)
 
 static void acpi_pm_write(struct acpi *a, unsigned int reg, uint8_t val)
 {
-	if (reg < REG_ENABLE) /* write one to clear, and nothing is set */
-		return;
+	if (reg < REG_ENABLE) /* write one to clear */
+		val = a->pm[reg] & (uint8_t)~val;
 	if (reg == REG_CONTROL)
 		val |= CONTROL_SCI;
 	if (reg == REG_CONTROL + 1)
@@ -74,6 +85,7 @@ static void acpi_pm_out(void *dev, uint16_t port, unsigned int size, uint32_t va
 		acpi_pm_write(a, reg + i, byte);
 		sleep |= reg + i == REG_CONTROL + 1 && (byte & CONTROL_SLEEP >> 8);
 	}
+	acpi_tell(a);
 	type = a->pm[REG_CONTROL + 1] >> (CONTROL_TYPE_SHIFT - 8) & CONTROL_TYPE_MASK;
 	pthread_mutex_unlock(&a->lock);
 	if (sleep && type == S5_TYPE)
@@ -148,6 +160,19 @@ struct acpi *acpi_new(struct kvm_machine *m)
 		return NULL;
 	}
 	return a;
+}
+
+int acpi_power_button(struct acpi *a)
+{
+	bool listens;
+
+	pthread_mutex_lock(&a->lock);
+	listens = a->pm[REG_ENABLE + 1] & EVENT_BUTTON >> 8;
+	if (listens)
+		a->pm[REG_STATUS + 1] |= EVENT_BUTTON >> 8;
+	acpi_tell(a);
+	pthread_mutex_unlock(&a->lock);
+	return listens ? 0 : -EAGAIN;
 }
 
 void acpi_free(struct acpi *a)

@@ -323,6 +323,15 @@ static size_t kvm_console_input(struct machine *base, const char *text, size_t l
 	return serial_input(kvm_machine(base)->serial, text, len);
 }
 
+static int kvm_power_button(struct machine *base, char *err, size_t errlen)
+{
+	int rc = acpi_power_button(kvm_machine(base)->acpi);
+
+	if (rc)
+		snprintf(err, errlen, "the guest's kernel does not listen to its power button");
+	return rc;
+}
+
 const struct machine_ops kvm_machine_ops = {
 	.name = "kvm",
 	.desc = "a virtual machine of hvtrace's own on /dev/kvm",
@@ -346,6 +355,7 @@ const struct machine_ops kvm_machine_ops = {
 	.traps_clear = kvm_traps_clear,
 	.follow = kvm_follow,
 	.console_input = kvm_console_input,
+	.power_button = kvm_power_button,
 	.kick_locked = kvm_kick_locked,
 	.idle = kvm_halt_check,
 };

@@ -200,11 +200,13 @@ struct rtc *rtc_new(struct kvm_machine *m);
 void rtc_free(struct rtc *r);
 
 /*
- * acpi.c: tables at KVM_ACPI_START, the PM ports (S5 is MACHINE_EVENT_POWEROFF, irq 9) and the
- * reset register at 0xcf9. Writes guest memory, so RAM exists already.
+ * acpi.c: tables at KVM_ACPI_START, the PM ports (S5 is MACHINE_EVENT_POWEROFF; the power button is
+ * irq 9) and the reset register at 0xcf9. Writes guest memory, so RAM exists already.
  */
 struct acpi *acpi_new(struct kvm_machine *m);
 void acpi_free(struct acpi *a);
+/* Press it. Any thread. -EAGAIN: the guest has not asked to be told. */
+int acpi_power_button(struct acpi *a);
 
 /*
  * slots.c: an access of guest-physical memory that is no RAM. False: no device is there, and nothing

@@ -85,6 +85,17 @@ static size_t console_input(struct machine *base, const char *text, size_t len)
 	return m->console ? qemu_console_send(m->console, text, len) : 0;
 }
 
+/* Of a guest that was found, it is its owner's to press. */
+static int power_button(struct machine *base, char *err, size_t errlen)
+{
+	struct qemu_machine *m = qemu_machine(base);
+
+	if (m->console && m->domain)
+		return qemu_domain_power_button(m->domain, err, errlen);
+	snprintf(err, errlen, "the guest is not hvtrace's to shut down");
+	return -EOPNOTSUPP;
+}
+
 static struct machine *create(const struct machine_config *cfg, char *err, size_t errlen)
 {
 	return qemu_create(&qemu_machine_ops, cfg, err, errlen);
@@ -119,6 +130,7 @@ const struct machine_ops qemu_machine_ops = {
 	.traps_clear = qemu_traps_clear,
 	.follow = qemu_follow,
 	.console_input = console_input,
+	.power_button = power_button,
 	.kick_locked = qemu_kick_locked,
 };
 

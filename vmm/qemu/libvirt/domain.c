@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define WATCH_MS	200
+#define BUTTON_MS	5000
 #define CLOSE_MS	30000 /* libvirt gives a QEMU that is to end some seconds */
 #define CLOSE_SILENT_MS 2000  /* the same, when it has not answered before */
 
@@ -195,6 +196,30 @@ static int resume(struct domain_question *dq, char *err, size_t errlen)
 int qemu_domain_resume(struct qemu_domain *d, char *err, size_t errlen)
 {
 	return domain_ask(d, resume, 0, err, errlen);
+}
+
+static int power_button(struct domain_question *dq, char *err, size_t errlen)
+{
+	if (!libvirt()->virDomainShutdownFlags(dq->d->dom, VIR_DOMAIN_SHUTDOWN_ACPI_POWER_BTN))
+		return 0;
+	snprintf(err, errlen, "the power button of domain %s cannot be pressed: %s",
+		 qemu_domain_name(dq->d), libvirt_reason().text);
+	return -EIO;
+}
+
+/* Whatever the patience: who presses it may have lost that for all else. */
+int qemu_domain_power_button(struct qemu_domain *d, char *err, size_t errlen)
+{
+	const struct errand_patience patience = {.ms = BUTTON_MS};
+	struct domain_question *dq = domain_question_new(d, power_button, err, errlen);
+	int rc;
+
+	if (!dq)
+		return -ENOMEM;
+	if (!question_put(&dq->q, &patience, &rc, err, errlen))
+		d->silent = true;
+	question_free(&dq->q);
+	return rc;
 }
 
 /* --- the watch -------------------------------------------------------------------------------- */

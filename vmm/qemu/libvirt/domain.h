@@ -52,6 +52,9 @@ int qemu_domain_forward(struct qemu_domain *d, unsigned int host, unsigned int g
 /* Let a domain that stands run. 0 or -errno, and err says why. */
 int qemu_domain_resume(struct qemu_domain *d, char *err, size_t errlen);
 
+/* Press its power button; libvirt gets some seconds for it. 0 or -errno, and err says why. */
+int qemu_domain_power_button(struct qemu_domain *d, char *err, size_t errlen);
+
 /* Someone else has stopped the guest: it is not resumed when let go of. */
 void qemu_domain_leave_paused(struct qemu_domain *d);
 /*

@@ -35,6 +35,7 @@
 	F(virDomainLookupByName)                                                                   \
 	F(virDomainLookupByUUIDString)                                                             \
 	F(virDomainResume)                                                                         \
+	F(virDomainShutdownFlags)                                                                  \
 	F(virEventAddTimeout)                                                                      \
 	F(virEventRegisterDefaultImpl)                                                             \
 	F(virEventRemoveTimeout)                                                                   \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-kvm-ports.c - devices on a made-up bus: what their ports do to the machine; needs no KVM. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -166,6 +167,37 @@ static void test_acpi_power_off(void **state)
 	acpi_free(a);
 }
 
+/* As Linux does: it clears what there may be, asks to be told, and clears what it was told. */
+static void test_power_button(void **state)
+{
+	struct fake *f = *state;
+	struct acpi *a = acpi_new(&f->m);
+
+	assert_int_equal(acpi_power_button(a), -EAGAIN);
+	assert_int_equal(in(f, 0x600, 4), 0);
+	out(f, 0x602, 2, 0x20); /* another event */
+	assert_int_equal(acpi_power_button(a), -EAGAIN);
+	out(f, 0x600, 2, 0x100);
+	out(f, 0x602, 2, 0x120);
+	assert_int_equal(f->rises[9], 0);
+	assert_int_equal(acpi_power_button(a), 0);
+	assert_int_equal(acpi_power_button(a), 0);
+	assert_true(f->line[9]);
+	assert_int_equal(in(f, 0x600, 2), 0x100);
+	out(f, 0x600, 2, 0x20);
+	assert_true(f->line[9]);
+	out(f, 0x602, 2, 0); /* as long as its handler is at work */
+	assert_false(f->line[9]);
+	out(f, 0x602, 2, 0x100);
+	assert_true(f->line[9]);
+	out(f, 0x600, 2, 0x100);
+	assert_false(f->line[9]);
+	assert_int_equal(in(f, 0x600, 4), 0x01000000);
+	assert_int_equal(f->rises[9], 2);
+	assert_int_equal(f->end, MACHINE_EVENT_NONE);
+	acpi_free(a);
+}
+
 static void test_acpi_wide_access(void **state)
 {
 	struct fake *f = *state;
@@ -254,15 +286,11 @@ static void test_pit_ports(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_i8042_probe_ends),
-		TEST(test_i8042_reset),
-		TEST(test_acpi_power_off),
-		TEST(test_acpi_wide_access),
-		TEST(test_reset_register),
-		TEST(test_serial),
-		TEST(test_serial_without_console),
-		TEST(test_rtc_ports),
-		TEST(test_pit_ports),
+		TEST(test_i8042_probe_ends), TEST(test_i8042_reset),
+		TEST(test_acpi_power_off),   TEST(test_power_button),
+		TEST(test_acpi_wide_access), TEST(test_reset_register),
+		TEST(test_serial),	     TEST(test_serial_without_console),
+		TEST(test_rtc_ports),	     TEST(test_pit_ports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,6 +155,7 @@ static void test_acpi_tables(void **state)
 	assert_int_equal(fadt[88], 4);
 	assert_int_equal(fadt[89], 2);
 	assert_true(get32(fadt + 112) & 1 << 10);
+	assert_false(get32(fadt + 112) & 1 << 4); /* PWR_BUTTON: it would be no fixed feature */
 	assert_int_equal(get64(fadt + 120), 0xcf9);
 	assert_int_equal(fadt[128], 6);
 	assert_int_equal(get64(fadt + 140), get32(fadt + 40));

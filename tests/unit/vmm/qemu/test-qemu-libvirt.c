@@ -78,6 +78,21 @@ static void one_that_stands(void **state)
 	closes(d);
 }
 
+static void its_power_button(void **state)
+{
+	struct qemu_domain *d = opens("it");
+	char err[512];
+
+	(void)state;
+	assert_int_equal(qemu_domain_power_button(d, err, sizeof(err)), 0);
+	assert_int_equal(lv.pressed, 1);
+	lv.has_domain = false;
+	assert_int_equal(qemu_domain_power_button(d, err, sizeof(err)), -EIO);
+	assert_string_equal(err,
+			    "the power button of domain it cannot be pressed: it does not want to");
+	closes(d);
+}
+
 static void no_such_connection(void **state)
 {
 	(void)state;
@@ -327,6 +342,7 @@ int main(void)
 		TEST(no_such_connection),
 		TEST(no_such_domain),
 		TEST(others_than_x86_64),
+		TEST(its_power_button),
 		TEST(a_stub),
 		TEST(a_stub_that_a_killed_one_has_left),
 		TEST(a_stub_of_others),
