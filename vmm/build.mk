@@ -37,6 +37,7 @@ vmm-objs += vmm/kvm/insn/insn.o
 vmm-objs += vmm/kvm/insn/operand.o
 vmm-objs += vmm/kvm/insn/paging.o
 vmm-objs += vmm/kvm/kvm.o
+vmm-objs += vmm/kvm/kaslr.o
 vmm-objs += vmm/kvm/load.o
 vmm-objs += vmm/kvm/memory.o
 vmm-objs += vmm/kvm/mptable.o

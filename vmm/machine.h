@@ -171,6 +171,11 @@ struct machine_config {
 	const void *initrd; /* or NULL */
 	size_t initrd_size;
 	const char *cmdline; /* kernel command line; a backend adds what its host needs */
+	/*
+	 * For "kvm": put the kernel anywhere, as KASLR does. The image is all that a bzImage unpacks
+	 * to, which says behind the ELF file what has to be changed for that.
+	 */
+	bool kaslr;
 	struct machine_devices devices;
 	/* A folder for files that are needed until machine_new() is back; for devices alone. */
 	const char *scratch;

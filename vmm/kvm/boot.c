@@ -32,7 +32,7 @@
 #define E820_RESERVED 2
 
 /*
- * On every host: no KASLR, so that link addresses hold; the TSC's frequency, which needs no
+ * On every host: without cfg.kaslr the kernel is told so; the TSC's frequency, which needs no
  * calibration then, and no watchdog over it, which would compare it with ticks that come late.
  * The user's words come last and so have the last word.
  *
@@ -48,7 +48,7 @@
  * ssse3, sse4_1, sse4_2, movbe, popcnt, aes, avx, rdrand, bmi1, avx2, bmi2, avx512f, rdseed,
  * sha_ni.
  */
-#define CMDLINE_ALL "nokaslr tsc=reliable"
+#define CMDLINE_ALL "tsc=reliable"
 #define CMDLINE_EMULATED                                                                           \
 	" no_timer_check nolapic_timer mitigations=off noxsave cryptomgr.notests"                  \
 	" clearcpuid=308,295,288,514,297,580,129,137,147,148,150,151,153,156,158,291,293,296,304,306,317"
@@ -65,9 +65,9 @@ static const char *cmdline_fixed(const struct kvm_machine *m)
 static int cmdline_write(struct kvm_machine *m, char *err, size_t errlen)
 {
 	const char *user = m->cfg.cmdline ? m->cfg.cmdline : "";
-	int len =
-		snprintf(m->cmdline, sizeof(m->cmdline), "%s tsc_early_khz=%llu%s%s",
-			 cmdline_fixed(m), (unsigned long long)m->tsc_khz, *user ? " " : "", user);
+	int len = snprintf(m->cmdline, sizeof(m->cmdline), "%s%s tsc_early_khz=%llu%s%s",
+			   m->cfg.kaslr ? "" : "nokaslr ", cmdline_fixed(m),
+			   (unsigned long long)m->tsc_khz, *user ? " " : "", user);
 
 	if (len >= (int)sizeof(m->cmdline)) {
 		snprintf(err, errlen, "the kernel command line is too long: %d bytes, %u fit", len,
@@ -78,16 +78,22 @@ static int cmdline_write(struct kvm_machine *m, char *err, size_t errlen)
 }
 
 /* As high as the kernel can still reach early (initrd_addr_max of boot.rst), above the kernel. */
+uint64_t kvm_initrd_start(const struct kvm_machine *m)
+{
+	uint64_t top = m->mem[0].size < 0x7fffffffull ? m->mem[0].size : 0x7fffffffull;
+	uint64_t size = m->cfg.initrd ? m->cfg.initrd_size : 0;
+
+	return size > top ? 0 : (top - size) & ~(uint64_t)(PAGE_SIZE - 1);
+}
+
 static int initrd_load(struct kvm_machine *m, uint64_t kernel_end, struct setup_header *hdr,
 		       char *err, size_t errlen)
 {
-	uint64_t top = m->mem[0].size < 0x7fffffffull ? m->mem[0].size : 0x7fffffffull;
-	uint64_t at;
+	uint64_t at = kvm_initrd_start(m);
 
 	if (!m->cfg.initrd || !m->cfg.initrd_size)
 		return 0;
-	at = (top - m->cfg.initrd_size) & ~(uint64_t)(PAGE_SIZE - 1);
-	if (m->cfg.initrd_size > top || at < kernel_end) {
+	if (at < kernel_end) {
 		snprintf(err, errlen,
 			 "the initrd (%zu KiB) does not fit into %llu MiB of guest memory",
 			 m->cfg.initrd_size >> 10, (unsigned long long)m->cfg.memory >> 20);
@@ -127,7 +133,7 @@ static int params_write(struct kvm_machine *m, uint64_t kernel_end, char *err, s
 	bp.hdr.header = BOOT_MAGIC;
 	bp.hdr.version = BOOT_VERSION;
 	bp.hdr.type_of_loader = BOOT_LOADER;
-	bp.hdr.loadflags = LOADED_HIGH;
+	bp.hdr.loadflags = LOADED_HIGH | (m->cfg.kaslr ? KASLR_FLAG : 0);
 	bp.hdr.cmd_line_ptr = (uint32_t)KVM_BOOT_CMDLINE;
 	bp.hdr.cmdline_size = KVM_CMDLINE_MAX - 1;
 	bp.acpi_rsdp_addr = KVM_ACPI_START;

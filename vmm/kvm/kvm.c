@@ -310,6 +310,8 @@ static void kvm_get_info(struct machine *base, struct machine_info *info)
 		.tsc_khz = m->tsc_khz,
 		.cmdline = m->cmdline,
 		.kernel_pa = m->kernel_pa,
+		.kernel_slide = m->kernel_slide,
+		.kernel_moved = m->kernel_moved,
 	};
 }
 

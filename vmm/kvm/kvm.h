@@ -110,6 +110,7 @@ struct kvm_machine {
 	bool sync_sregs; /* KVM can deliver segment and control registers with exits */
 	uint64_t tsc_khz;
 	uint64_t kernel_pa;
+	uint64_t kernel_slide, kernel_moved; /* as in struct machine_info */
 	uint64_t entry; /* physical address of the kernel's first instruction */
 	char cmdline[KVM_CMDLINE_MAX];
 

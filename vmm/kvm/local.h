@@ -31,10 +31,27 @@ void kvm_bus_mmio(struct kvm_vcpu *v, uint64_t tsc); /* tsc: host TSC of the exi
 int kvm_devices_init(struct kvm_machine *m, char *err, size_t errlen);
 void kvm_devices_exit(struct kvm_machine *m);
 
-/* load.c: copy the ELF image's segments; m->entry and m->kernel_pa come out of it */
+/*
+ * load.c: copy the ELF image's segments; m->entry and m->kernel_pa come out of it, and with
+ * cfg.kaslr m->kernel_slide and m->kernel_moved.
+ */
 int kvm_load_elf(struct kvm_machine *m, uint64_t *kernel_end, char *err, size_t errlen);
 
-/* boot.c: everything that the kernel finds at its first instruction */
+/*
+ * kaslr.c: choose m->kernel_slide and m->kernel_moved for a kernel that was linked to lie at
+ * [start, end) of physical memory; it keeps off the initrd.
+ */
+int kvm_kaslr_place(struct kvm_machine *m, uint64_t start, uint64_t end, char *err, size_t errlen);
+/*
+ * The kernel lies from m->kernel_pa up to kernel_end: have it run with its slide, by what is
+ * appended to its image. -ENOEXEC: there is no such, or it makes no sense.
+ */
+int kvm_kaslr_relocate(struct kvm_machine *m, uint64_t kernel_end, const void *appended, size_t len,
+		       char *err, size_t errlen);
+
+/* boot.c: where the initrd will lie, or RAM that it could lie in ends: the kernel ends before */
+uint64_t kvm_initrd_start(const struct kvm_machine *m);
+/* Everything that the kernel finds at its first instruction */
 int kvm_boot_init(struct kvm_machine *m, char *err, size_t errlen);
 int kvm_boot_vcpu(struct kvm_vcpu *v); /* registers of the first vCPU at m->entry */
 
