@@ -82,6 +82,7 @@ static void try_kernel(const struct boot_memory *mem, const uint8_t *data, size_
 	check(rc);
 	if (rc)
 		return;
+	check(boot_kernel_unpacks(&k, mem, &pa));
 	rc = boot_kernel_find(&k, mem, &pa, &slide);
 	check(rc);
 	if (!rc && (pa % BOOT_KERNEL_ALIGN || slide % BOOT_KERNEL_ALIGN || slide >= 1024 * MIB))

@@ -21,8 +21,7 @@
 #include <string.h>
 
 #define FIND_S	    180
-#define LOOK_MS	    1000 /* how often a guest is looked at on its way */
-#define LOOK_EFI_MS 20	 /* UEFI runs for some 100 ms between its tables and a boot loader */
+#define LOOK_MS	    1000 /* how often a guest is made to stand on its way */
 #define OPENED_MAX  8	 /* packed kernels in memory that are tried, copies of one not counted */
 #define RESETS_MAX  16
 #define BREAKPOINTS 4
@@ -109,14 +108,23 @@ static bool is_in(const uint64_t *at, unsigned int n, uint64_t address)
 	return false;
 }
 
-/* 0: it is at one of these places; -EAGAIN: not yet. */
-static int go(struct find *f, const uint64_t *at, unsigned int n, int slice_ms)
+typedef bool look_fn(void *arg);
+
+/* 0: it is at one of these places; -EAGAIN: not yet, or look() has ended it. */
+static int go(struct find *f, const uint64_t *at, unsigned int n, look_fn *look)
 {
-	int64_t end = qemu_start_now_ms() + slice_ms;
+	struct start_run run = {.at = at, .n = n, .end_ms = qemu_start_now_ms() + LOOK_MS};
 	int rc = is_in(at, n, f->reg[GDB_RIP]) ? qemu_start_step(f->m) : 0, regs;
 
+	if (run.end_ms > f->end_ms)
+		run.end_ms = f->end_ms;
+	/* Memory can be read while it runs, or else it is looked at only when it stands. */
+	if (f->m->ram.direct) {
+		run.look = look;
+		run.arg = f;
+	}
 	if (!rc)
-		rc = qemu_start_run(f->m, f->cfg, at, n, end < f->end_ms ? end : f->end_ms);
+		rc = qemu_start_run(f->m, f->cfg, &run);
 	if (rc && rc != -ETIMEDOUT)
 		return rc;
 	regs = qemu_start_regs(f->m, f->reg);
@@ -130,9 +138,25 @@ static int go_to(struct find *f, uint64_t at)
 	int rc;
 
 	do
-		rc = go(f, &at, 1, LOOK_MS);
+		rc = go(f, &at, 1, NULL);
 	while (rc == -EAGAIN);
 	return rc;
+}
+
+static bool in_kernel(const struct find *f)
+{
+	return qemu_start_walks(f->reg) &&
+	       (qemu_start_is_user(f->reg) || f->reg[GDB_RIP] & UPPER_HALF);
+}
+
+static int check_missed(struct find *f)
+{
+	return in_kernel(f)
+		       ? fail(f, -EALREADY,
+			      "a kernel runs in the guest (rip 0x%" PRIx64 "), and nobody has seen "
+			      "how it began: attach to it instead (hvtrace attach)",
+			      f->reg[GDB_RIP])
+		       : 0;
 }
 
 /* --- the kernel ---------------------------------------------------------------------------------
@@ -147,6 +171,7 @@ static int open_kernel(struct find *f, const struct boot_setup *setup, uint64_t 
 
 	if (rc)
 		return rc;
+	f->opened = 0; /* the image of before is no more, whatever comes of this */
 	rc = f->cfg->found(f->cfg->arg, image, len, &f->kernel, f->err, f->errlen);
 	free(image);
 	if (rc)
@@ -154,6 +179,45 @@ static int open_kernel(struct find *f, const struct boot_setup *setup, uint64_t 
 	f->opened = code;
 	rc = boot_kernel_open(&f->image, f->kernel.elf, f->kernel.size);
 	return rc ? fail(f, rc, "the kernel in the guest's memory is no image of one") : 0;
+}
+
+static uint64_t kernel_entry(const struct find *f)
+{
+	return f->pa + (f->image.entry - f->image.seg[0].pa);
+}
+
+/* It goes where its image is unpacked to, headers first. */
+static bool sees_kernel(void *arg)
+{
+	struct find *f = arg;
+
+	return !boot_kernel_unpacks(&f->image, &f->mem, &f->pa);
+}
+
+/*
+ * To the jump into the kernel; or, once it is seen where that will be, to where it leads. TCG does
+ * one instruction at a time in all of a page with a breakpoint, and beside that jump there is code
+ * that unpacks: with it alone, some kernels would take it minutes.
+ */
+static int run_unpacker(struct find *f, uint64_t jump)
+{
+	uint64_t at = jump;
+	bool seen = false;
+	int rc;
+
+	do {
+		rc = go(f, &at, 1, seen ? NULL : sees_kernel);
+		if (rc != -EAGAIN)
+			break;
+		if (!seen && sees_kernel(f)) {
+			seen = true;
+			at = kernel_entry(f);
+		}
+		rc = check_missed(f);
+	} while (!rc);
+	if (!rc && !seen)
+		f->pa = f->reg[GDB_RAX] - (f->image.entry - f->image.seg[0].pa);
+	return rc;
 }
 
 /* From the beginning of the code that unpacks it, in whatever mode, to that of the kernel. */
@@ -171,10 +235,9 @@ static int follow(struct find *f, uint64_t code)
 	rc = boot_unpacker_ends(&f->mem, f->reg[GDB_RAX], &at);
 	if (rc)
 		return fail(f, -ENOTSUP, lost);
-	rc = go_to(f, at);
+	rc = run_unpacker(f, at);
 	if (rc)
 		return rc;
-	f->pa = f->reg[GDB_RAX] - (f->image.entry - f->image.seg[0].pa);
 	rc = boot_kernel_look(&f->image, &f->mem, f->pa, &f->slide);
 	return rc ? fail(f, -ENOTSUP,
 			 "the kernel that the guest has unpacked is not the one that it was packed as")
@@ -300,12 +363,6 @@ static int at_efi_exit(struct find *f)
 /* --- the way to it ------------------------------------------------------------------------------
  */
 
-static bool in_kernel(const struct find *f)
-{
-	return qemu_start_walks(f->reg) &&
-	       (qemu_start_is_user(f->reg) || f->reg[GDB_RIP] & UPPER_HALF);
-}
-
 /* Places that it may come by: all of them at once are no more than there are breakpoints. */
 static unsigned int list_places(const struct find *f, uint64_t at[BREAKPOINTS])
 {
@@ -320,18 +377,12 @@ static unsigned int list_places(const struct find *f, uint64_t at[BREAKPOINTS])
 	return n;
 }
 
-static int look_on_the_way(struct find *f)
+/* Its tables are there for some 100 ms before a boot loader runs. */
+static bool sees_efi(void *arg)
 {
-	int rc = 0;
+	struct find *f = arg;
 
-	if (in_kernel(f))
-		return fail(f, -EALREADY,
-			    "a kernel runs in the guest (rip 0x%" PRIx64 "), and nobody has seen "
-			    "how it began: attach to it instead (hvtrace attach)",
-			    f->reg[GDB_RIP]);
-	if (f->cfg->firmware == MACHINE_FIRMWARE_UEFI && !f->efi_exit)
-		rc = boot_efi_exit(&f->mem, &f->efi_exit);
-	return rc == -ENOENT ? 0 : rc;
+	return !boot_efi_exit(&f->mem, &f->efi_exit);
 }
 
 static int look_around(struct find *f)
@@ -358,13 +409,11 @@ static int find_kernel(struct find *f)
 		uint64_t at[BREAKPOINTS];
 		unsigned int n = list_places(f, at);
 
-		rc = go(f, at, n, efi && !f->efi_exit ? LOOK_EFI_MS : LOOK_MS);
+		rc = go(f, at, n, efi && !f->efi_exit ? sees_efi : NULL);
 		if (!rc)
 			rc = look_around(f);
-		else if (rc == -EAGAIN) {
-			rc = look_on_the_way(f);
-			rc = rc ? rc : -EAGAIN;
-		}
+		else if (rc == -EAGAIN && check_missed(f))
+			rc = -EALREADY;
 	}
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #define SLICE_MS 100
+#define LOOK_MS	 5
 #define STAND_MS 20000
 
 int64_t qemu_start_now_ms(void)
@@ -51,16 +52,19 @@ static int make_stand(struct qemu_machine *m, int otherwise)
 	return rc ? rc : check_stop(&stop, otherwise);
 }
 
-static int wait_stop(struct qemu_machine *m, const struct machine_config *cfg, int64_t end_ms)
+static int wait_stop(struct qemu_machine *m, const struct machine_config *cfg,
+		     const struct start_run *run)
 {
+	int slice = run->look ? LOOK_MS : SLICE_MS;
+
 	for (;;) {
-		int64_t left = end_ms - qemu_start_now_ms();
+		int64_t left = run->end_ms - qemu_start_now_ms();
 		struct gdb_stop stop;
 		int rc;
 
-		if (left <= 0)
+		if (left <= 0 || (run->look && run->look(run->arg)))
 			return make_stand(m, -ETIMEDOUT);
-		rc = gdb_wait_stop(m->gdb, &stop, left < SLICE_MS ? (int)left : SLICE_MS);
+		rc = gdb_wait_stop(m->gdb, &stop, left < slice ? (int)left : slice);
 		if (!rc)
 			return check_stop(&stop, -ESHUTDOWN);
 		if (rc != -ETIMEDOUT)
@@ -74,42 +78,44 @@ static int wait_stop(struct qemu_machine *m, const struct machine_config *cfg, i
 	}
 }
 
-static int set_all(struct qemu_machine *m, const uint64_t *at, unsigned int n)
+static int set_all(struct qemu_machine *m, const struct start_run *run)
 {
-	int rc = 0;
+	for (unsigned int i = 0; i < run->n; i++) {
+		int rc = gdb_hw_breakpoint_set(m->gdb, run->at[i]);
 
-	for (unsigned int i = 0; i < n && !rc; i++) {
-		rc = gdb_hw_breakpoint_set(m->gdb, at[i]);
-		while (rc && i--)
-			gdb_hw_breakpoint_clear(m->gdb, at[i]);
+		if (!rc)
+			continue;
+		while (i--)
+			gdb_hw_breakpoint_clear(m->gdb, run->at[i]);
+		return rc;
 	}
-	return rc;
+	return 0;
 }
 
-static int clear_all(struct qemu_machine *m, const uint64_t *at, unsigned int n)
+static int clear_all(struct qemu_machine *m, const struct start_run *run)
 {
 	int rc = 0;
 
-	for (unsigned int i = 0; i < n && !rc; i++)
-		rc = gdb_hw_breakpoint_clear(m->gdb, at[i]);
+	for (unsigned int i = 0; i < run->n && !rc; i++)
+		rc = gdb_hw_breakpoint_clear(m->gdb, run->at[i]);
 	return rc;
 }
 
-int qemu_start_run(struct qemu_machine *m, const struct machine_config *cfg, const uint64_t *at,
-		   unsigned int n, int64_t end_ms)
+int qemu_start_run(struct qemu_machine *m, const struct machine_config *cfg,
+		   const struct start_run *run)
 {
-	int rc = set_all(m, at, n), cleared;
+	int rc = set_all(m, run), cleared;
 
 	if (rc)
 		return rc;
 	qemu_clock_running(m);
 	rc = gdb_continue(m->gdb, 0);
 	if (!rc)
-		rc = wait_stop(m, cfg, end_ms);
+		rc = wait_stop(m, cfg, run);
 	qemu_clock_stopped(m);
 	if (rc && rc != -ETIMEDOUT && rc != -ERESTART)
 		return rc; /* it is at its end, or is not talked to any more */
-	cleared = clear_all(m, at, n);
+	cleared = clear_all(m, run);
 	return cleared ? cleared : rc;
 }
 

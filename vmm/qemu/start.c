@@ -145,8 +145,10 @@ static void explain_timeout(struct qemu_machine *m, const struct machine_config 
 static int run_to_kernel(struct qemu_machine *m, const struct machine_config *cfg, char *err,
 			 size_t errlen)
 {
-	int rc = qemu_start_run(m, cfg, &cfg->kernel_entry, 1,
-				qemu_start_now_ms() + KERNEL_S * INT64_C(1000));
+	const struct start_run run = {.at = &cfg->kernel_entry,
+				      .n = 1,
+				      .end_ms = qemu_start_now_ms() + KERNEL_S * INT64_C(1000)};
+	int rc = qemu_start_run(m, cfg, &run);
 
 	if (rc == -ETIMEDOUT)
 		explain_timeout(m, cfg, err, errlen);

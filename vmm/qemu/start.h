@@ -71,15 +71,23 @@ bool qemu_start_walks(const uint64_t reg[GDB_NR_REGS]);
 
 struct qemu_machine;
 
+/* How far a guest is to run. */
+struct start_run {
+	const uint64_t *at; /* to one of n places, 4 at most: a processor has no more breakpoints */
+	unsigned int n;
+	int64_t end_ms;		 /* by qemu_start_now_ms() */
+	bool (*look)(void *arg); /* NULL, or asked now and then while it runs: true ends that */
+	void *arg;
+};
+
 /*
  * start-run.c: nobody else talks to the stub, and the guest stands before and, with 0, -ETIMEDOUT
- * and -ERESTART, behind it. It runs until a vCPU comes to one of n places (4 at most, since that is
- * what a processor has), or end_ms is over (-ETIMEDOUT), or it was reset and m->finding says
- * that this is no end (-ERESTART). -ECANCELED; -ESHUTDOWN: the guest has ended; or the stub's
- * error.
+ * and -ERESTART, behind it. 0: a vCPU has come to one of the places; -ETIMEDOUT: the time is over,
+ * or look() has ended it; -ERESTART: it was reset, and m->finding says that this is no end.
+ * -ECANCELED; -ESHUTDOWN: the guest has ended; or the stub's error.
  */
-int qemu_start_run(struct qemu_machine *m, const struct machine_config *cfg, const uint64_t *at,
-		   unsigned int n, int64_t end_ms);
+int qemu_start_run(struct qemu_machine *m, const struct machine_config *cfg,
+		   const struct start_run *run);
 /* The first vCPU does one instruction. */
 int qemu_start_step(struct qemu_machine *m);
 int qemu_start_regs(struct qemu_machine *m, uint64_t reg[GDB_NR_REGS]);

@@ -81,6 +81,8 @@ int boot_kernel_open(struct boot_kernel *k, const void *elf, size_t len);
  */
 int boot_kernel_look(const struct boot_kernel *k, const struct boot_memory *mem, uint64_t pa,
 		     uint64_t *slide);
+/* Where it is being unpacked: its image's own head is there then. -ENOENT: nowhere (yet). */
+int boot_kernel_unpacks(const struct boot_kernel *k, const struct boot_memory *mem, uint64_t *pa);
 /* Search all RAM for it. */
 int boot_kernel_find(const struct boot_kernel *k, const struct boot_memory *mem, uint64_t *pa,
 		     uint64_t *slide);

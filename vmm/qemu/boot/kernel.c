@@ -178,22 +178,53 @@ static int begins_at(const struct boot_kernel *k, const struct boot_memory *mem,
 	return rc ? rc : same * 4 < len * 3 ? -ENOENT : 0;
 }
 
-int boot_kernel_find(const struct boot_kernel *k, const struct boot_memory *mem, uint64_t *pa,
-		     uint64_t *slide)
-{
-	int rc = -ENOENT;
+/* Whether it is at pa, in whatever sense: 0, -ENOENT, -EFAULT, or what ends the search. */
+typedef int is_at_fn(const struct boot_kernel *k, const struct boot_memory *mem, uint64_t pa,
+		     uint64_t *slide);
 
+static int search(const struct boot_kernel *k, const struct boot_memory *mem, is_at_fn *is_at,
+		  uint64_t *pa, uint64_t *slide)
+{
 	for (size_t i = 0; i < mem->nram; i++) {
 		const struct boot_range *r = &mem->ram[i];
 
 		*pa = (r->start + BOOT_KERNEL_ALIGN - 1) & ~(BOOT_KERNEL_ALIGN - 1);
 		for (; *pa < r->end; *pa += BOOT_KERNEL_ALIGN) {
-			rc = begins_at(k, mem, *pa);
-			if (!rc)
-				rc = boot_kernel_look(k, mem, *pa, slide);
+			int rc = is_at(k, mem, *pa, slide);
+
 			if (rc != -ENOENT && rc != -EFAULT)
 				return rc;
 		}
 	}
 	return -ENOENT;
+}
+
+static int is_unpacked_at(const struct boot_kernel *k, const struct boot_memory *mem, uint64_t pa,
+			  uint64_t *slide)
+{
+	int rc = begins_at(k, mem, pa);
+
+	return rc ? rc : boot_kernel_look(k, mem, pa, slide);
+}
+
+int boot_kernel_find(const struct boot_kernel *k, const struct boot_memory *mem, uint64_t *pa,
+		     uint64_t *slide)
+{
+	return search(k, mem, is_unpacked_at, pa, slide);
+}
+
+/* Before its segments are put where they belong. */
+static int unpacks_at(const struct boot_kernel *k, const struct boot_memory *mem, uint64_t pa,
+		      uint64_t *slide)
+{
+	uint8_t head[sizeof(Elf64_Ehdr)];
+	int rc = mem->read(mem->arg, pa, head, sizeof(head));
+
+	(void)slide;
+	return rc ? rc : memcmp(head, k->elf, sizeof(head)) ? -ENOENT : 0;
+}
+
+int boot_kernel_unpacks(const struct boot_kernel *k, const struct boot_memory *mem, uint64_t *pa)
+{
+	return search(k, mem, unpacks_at, pa, NULL);
 }

@@ -279,6 +279,13 @@ static void test_kernel(void **state)
 	assert_int_equal(boot_kernel_look(&k, &memory, RAM_SIZE - 4096, &slide), -ENOENT);
 	assert_int_equal(boot_kernel_find(&k, &memory, &pa, &slide), 0);
 	assert_int_equal(pa, 6 * MIB);
+	/* While it is unpacked its head is where its first segment will be. */
+	assert_int_equal(boot_kernel_unpacks(&k, &memory, &pa), -ENOENT);
+	memcpy(ram + 20 * MIB + 4096, e, sizeof(e->head));
+	assert_int_equal(boot_kernel_unpacks(&k, &memory, &pa), -ENOENT);
+	memcpy(ram + 20 * MIB, e, sizeof(e->head));
+	assert_int_equal(boot_kernel_unpacks(&k, &memory, &pa), 0);
+	assert_int_equal(pa, 20 * MIB);
 	/* Without KASLR. */
 	unpack(e, 6 * MIB, 0);
 	assert_int_equal(boot_kernel_look(&k, &memory, 6 * MIB, &slide), 0);
