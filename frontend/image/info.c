@@ -9,6 +9,7 @@
 #include "tracer/tracer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,22 +98,37 @@ static const char *find_mark(const struct begin *b, const struct mark *marks, si
 	return NULL;
 }
 
-static int read_begin(const char *path, struct begin *b, const struct line *line)
+/* A file, or a block device: those are only read, which does nothing to them. */
+static int open_image(const char *path, uint64_t *size)
 {
 	struct stat st;
 	int fd = guestsym_open_regular(path, &st);
+
+	if (fd == -EINVAL && !stat(path, &st) && S_ISBLK(st.st_mode)) {
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0)
+			return -errno;
+	}
+	*size = fd < 0 ? 0 : (uint64_t)lseek(fd, 0, SEEK_END);
+	return fd;
+}
+
+static int read_begin(const char *path, struct begin *b, const struct line *line)
+{
+	int fd = open_image(path, &b->size);
 	ssize_t n;
 
 	if (fd == -EINVAL)
-		return fail(line, fd, "it is not a regular file");
+		return fail(line, fd, "it is neither a regular file nor a block device");
 	if (fd < 0)
 		return fail(line, fd, "%s", strerror(-fd));
 	n = pread(fd, b->bytes, sizeof(b->bytes), 0);
+	if (n < 0)
+		n = fail(line, -errno, "cannot read it: %s", strerror(errno));
 	close(fd);
 	if (n < 0)
-		return fail(line, -errno, "cannot read it: %s", strerror(errno));
+		return (int)n;
 	b->len = (size_t)n;
-	b->size = (uint64_t)st.st_size;
 	return 0;
 }
 

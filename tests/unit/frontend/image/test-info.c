@@ -80,7 +80,7 @@ static void test_without(void **state)
 	fails("none", -ENOENT, "No such file");
 	fails(".", -EISDIR, "Is a directory");
 	assert_int_equal(mkfifo(in_workplace("pipe"), 0600), 0);
-	fails("pipe", -EINVAL, "it is not a regular file");
+	fails("pipe", -EINVAL, "it is neither a regular file nor a block device");
 }
 
 static void test_with(void **state)
