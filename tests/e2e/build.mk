@@ -5,6 +5,7 @@ check-tests += tests/e2e/guestsym-vs-kernel
 check-tests += tests/e2e/run-testguest
 check-tests += tests/e2e/irqsoff-testguest
 check-tests += tests/e2e/graph-testguest
+check-tests += tests/e2e/image-read,debian-12:qcow2
 check-tests += tests/e2e/list-events
 check-tests += tests/e2e/ordinary-user
 check-tests += tests/e2e/host-events
@@ -15,6 +16,7 @@ check-tests += tests/e2e/attach-forms
 
 full-tests  += tests/e2e/early-boot
 full-tests  += tests/e2e/guestsym-memory
+full-tests  += tests/e2e/image-read
 full-tests  += tests/e2e/package
 
 # Runs inside guests, so without libraries and without sanitizers.
@@ -29,6 +31,12 @@ $(O)/tests/e2e/list-kernel: $(O)/obj/tests/e2e/list-kernel.o $(O)/obj/tracer/eve
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
+$(O)/tests/e2e/image-read: $(O)/obj/tests/e2e/image-read.o $(LIBS)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
+check-programs: $(O)/tests/e2e/image-read
 check-programs: $(O)/tests/e2e/debugcon $(O)/tests/e2e/list-kernel $(O)/tests/guest/testguest.elf
 
 include tests/e2e/qemu.mk
