@@ -247,6 +247,7 @@ frontend-objs += frontend/session/host-tsc.o
 frontend-objs += frontend/session/kernel-find.o
 frontend-objs += frontend/session/new-trace.o
 frontend-objs += frontend/session/options.o
+frontend-objs += frontend/session/power-off.o
 frontend-objs += frontend/session/progress.o
 frontend-objs += frontend/session/registry.o
 frontend-objs += frontend/session/session.o

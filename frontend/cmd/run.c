@@ -7,6 +7,7 @@
 #include "frontend/lib/options.h"
 #include "frontend/session/console.h"
 #include "frontend/session/kernel-find.h"
+#include "frontend/session/power-off.h"
 #include "frontend/session/session.h"
 
 #include <errno.h>
@@ -390,13 +391,34 @@ static int run_start(struct run *r)
 	return -1;
 }
 
+/*
+ * What it has written, and not yet to the disk, is not to be lost; and a system that Ctrl-C ends,
+ * as somebody who sits at it would, ends as it does then.
+ */
+static bool run_is_system(const struct run *r)
+{
+	const struct machine_devices *d = &r->devices.machine;
+
+	for (size_t i = 0; i < d->ndisk; i++) {
+		if (d->disk[i].keep && !d->disk[i].read_only)
+			return true;
+	}
+	return r->opt->image && r->s.end == SESSION_SIGNAL;
+}
+
 static int run_finish(struct run *r)
 {
-	int status;
+	int status, printed;
+	bool goes_off;
 
 	if (r->opt->session.explain)
 		trace_explain(r->s.trace, stderr);
-	status = session_finish(&r->s);
+	status = session_stop(&r->s);
+	goes_off = run_is_system(r) && power_off_ask(&r->s);
+	printed = session_print(&r->s);
+	status = status ? status : printed;
+	if (goes_off)
+		power_off_wait(&r->s);
 	if (session_failed(&r->s) && !r->opt->console) {
 		fprintf(stderr, "hvtrace: the guest's last words:\n");
 		console_tail(&r->console, stderr, 10);

@@ -417,10 +417,15 @@ int session_stop(struct session *s)
 	return session_failed(s) || ret ? EXIT_FAILED : EXIT_OK;
 }
 
+int session_print(struct session *s)
+{
+	return trace_out_finish(s);
+}
+
 int session_finish(struct session *s)
 {
 	int status = session_stop(s);
-	int printed = trace_out_finish(s);
+	int printed = session_print(s);
 
 	return status ? status : printed;
 }

@@ -269,7 +269,9 @@ void session_say_begin(struct session *s);
 void session_run(struct session *s, bool show);
 /* Restore the guest, say on stderr how it ended. The exit status. */
 int session_stop(struct session *s);
-/* The same, and print the trace. */
+/* Behind that: print the trace, or end its recording. The exit status. */
+int session_print(struct session *s);
+/* Both. */
 int session_finish(struct session *s);
 /*
  * The command ends with this exit status: let the guest go, if it is not yet, and write what
