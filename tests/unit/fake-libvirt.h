@@ -39,7 +39,7 @@ static struct {
 	bool has_uuid, has_info, has_domain;
 	/* What it was told. */
 	char command[600];
-	unsigned int resumed, removed, pressed;
+	unsigned int resumed, removed;
 	bool stub;			  /* it has been started */
 	atomic_uint connections, domains; /* that were handed out */
 	atomic_uint closed;		  /* connections, ever */
@@ -235,15 +235,6 @@ static int resume(virDomainPtr dom)
 	return 0;
 }
 
-static int shut_down(virDomainPtr dom, unsigned int flags)
-{
-	answer();
-	(void)dom;
-	assert_int_equal(flags, VIR_DOMAIN_SHUTDOWN_ACPI_POWER_BTN);
-	lv.pressed++;
-	return lv.has_domain ? 0 : -1;
-}
-
 static int list_all(virConnectPtr conn, virDomainPtr **doms, unsigned int flags)
 {
 	answer();
@@ -318,7 +309,6 @@ const struct libvirt *libvirt(void)
 		.virDomainLookupByUUIDString = by_uuid,
 		.virDomainQemuMonitorCommand = monitor_command,
 		.virDomainResume = resume,
-		.virDomainShutdownFlags = shut_down,
 		.virEventRegisterDefaultImpl = no_events,
 		.virGetLastErrorMessage = last_error,
 		.virSetErrorFunc = no_errors,

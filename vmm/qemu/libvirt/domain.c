@@ -198,13 +198,20 @@ int qemu_domain_resume(struct qemu_domain *d, char *err, size_t errlen)
 	return domain_ask(d, resume, 0, err, errlen);
 }
 
+/*
+ * Not by virDomainShutdownFlags(): whenever the stub has just had the guest stand, libvirt takes the
+ * domain for paused, and refuses.
+ */
 static int power_button(struct domain_question *dq, char *err, size_t errlen)
 {
-	if (!libvirt()->virDomainShutdownFlags(dq->d->dom, VIR_DOMAIN_SHUTDOWN_ACPI_POWER_BTN))
-		return 0;
-	snprintf(err, errlen, "the power button of domain %s cannot be pressed: %s",
-		 qemu_domain_name(dq->d), libvirt_reason().text);
-	return -EIO;
+	char *answer = qemu_domain_monitor(dq->d, "system_powerdown");
+	int rc = answer ? 0 : -EIO;
+
+	if (rc)
+		snprintf(err, errlen, "the power button of domain %s cannot be pressed: %s",
+			 qemu_domain_name(dq->d), libvirt_reason().text);
+	free(answer);
+	return rc;
 }
 
 /* Whatever the patience: who presses it may have lost that for all else. */

@@ -35,7 +35,6 @@
 	F(virDomainLookupByName)                                                                   \
 	F(virDomainLookupByUUIDString)                                                             \
 	F(virDomainResume)                                                                         \
-	F(virDomainShutdownFlags)                                                                  \
 	F(virEventAddTimeout)                                                                      \
 	F(virEventRegisterDefaultImpl)                                                             \
 	F(virEventRemoveTimeout)                                                                   \
