@@ -334,30 +334,36 @@ static void take_volume(struct guestfish *g, unsigned int *nr, char *line)
 	++*nr;
 }
 
-/* What of the first line is a UUID, or a label. */
-static int ask_name(struct guestfish *g, const char *what, unsigned int volume, char *to,
-		    size_t size)
+/* What stands behind a name at the beginning of a line. */
+static void take_word(const char *answer, const char *name, char *to, size_t size)
 {
-	struct text answer = {0};
-	size_t len = 0;
-	int ret = ask(g, &answer, "-%s \"%s\"\n", what, g->volumes[volume].device);
+	size_t len = strlen(name), n = 0;
 
+	while (answer && strncmp(answer, name, len) != 0) {
+		answer = strchr(answer, '\n');
+		answer += answer != NULL;
+	}
 	*to = '\0';
-	while (!ret && (isalnum((unsigned char)answer.buf[len]) ||
-			(answer.buf[len] && strchr("-_.+ ", answer.buf[len]))))
-		len++;
-	if (!ret && len < size)
-		snprintf(to, size, "%.*s", (int)len, answer.buf);
-	text_free(&answer);
-	return ret;
+	if (!answer)
+		return;
+	answer += len;
+	while (isalnum((unsigned char)answer[n]) || (answer[n] && strchr("-_.+ ", answer[n])))
+		n++;
+	if (n < size)
+		snprintf(to, size, "%.*s", (int)n, answer);
 }
 
-static int ask_table(struct guestfish *g, struct boot_disk *disk)
+static int ask_names(struct guestfish *g, struct boot_volume *v)
 {
+	const char *device = *v->subvolume ? v->device + strlen("btrfsvol:") : v->device;
+	int len = (int)(strlen(device) - (*v->subvolume ? strlen(v->subvolume) + 1 : 0));
 	struct text answer = {0};
-	int ret = ask(g, &answer, "-part-get-parttype /dev/sda\n");
+	int ret = ask(g, &answer, "-blkid \"%.*s\"\n", len, device);
 
-	disk->is_gpt = !ret && !strncmp(answer.buf, "gpt", 3);
+	if (!ret) {
+		take_word(answer.buf, "UUID: ", v->uuid, sizeof(v->uuid));
+		take_word(answer.buf, "LABEL: ", v->label, sizeof(v->label));
+	}
 	text_free(&answer);
 	return ret;
 }
@@ -375,13 +381,9 @@ static int find_volumes(struct guestfish *g, struct boot_disk *disk)
 		take_volume(g, &disk->nr_volumes, line);
 	}
 	text_free(&answer);
-	for (unsigned int v = 0; !ret && v < disk->nr_volumes; v++) {
-		ret = ask_name(g, "vfs-uuid", v, g->volumes[v].uuid, sizeof(g->volumes[v].uuid));
-		if (!ret)
-			ret = ask_name(g, "vfs-label", v, g->volumes[v].label,
-				       sizeof(g->volumes[v].label));
-	}
-	return ret ? ret : ask_table(g, disk);
+	for (unsigned int v = 0; !ret && v < disk->nr_volumes; v++)
+		ret = ask_names(g, &g->volumes[v]);
+	return ret;
 }
 
 /* --- its beginning and end ----------------------------------------------------------------------

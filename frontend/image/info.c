@@ -254,20 +254,30 @@ int image_info(const char *path, const struct cancel *cancel, struct image_info 
 }
 
 /* btrfs, LVM and such have their marks further back, or elsewhere. */
+static int check_raw(const struct begin *b, const struct line *line)
+{
+	const char *kernel = FIND(b, kernels);
+
+	if (kernel)
+		return fail(line, -EINVAL, "it is %s, not a disk image (-k)", kernel);
+	if (!FIND(b, disks))
+		return fail(
+			line, -EINVAL,
+			"it is no disk image: it has neither partitions nor a file system that is known");
+	return 0;
+}
+
 int image_check_raw(const char *path, char *err, size_t errlen)
 {
 	const struct line line = {err, errlen};
 	struct begin *b = calloc(1, sizeof(*b));
-	const char *kernel;
-	int ret = b ? read_begin(path, b, &line) : fail(&line, -ENOMEM, "no memory");
+	int ret;
 
-	kernel = ret ? NULL : FIND(b, kernels);
-	if (kernel)
-		ret = fail(&line, -EINVAL, "it is %s, not a disk image (-k)", kernel);
-	else if (!ret && !FIND(b, disks))
-		ret = fail(
-			&line, -EINVAL,
-			"it is no disk image: it has neither partitions nor a file system that is known");
+	if (!b)
+		return fail(&line, -ENOMEM, "no memory");
+	ret = read_begin(path, b, &line);
+	if (!ret)
+		ret = check_raw(b, &line);
 	free(b);
 	return ret;
 }

@@ -103,7 +103,7 @@ static void look(struct files *f)
 {
 	static const struct boot_disk_ops ops = {disk_size, disk_read, disk_list};
 	static struct boot_entry e;
-	const struct boot_disk disk = {&ops, f, volumes, 3, true};
+	const struct boot_disk disk = {&ops, f, volumes, 3};
 	char err[512];
 
 	if (boot_find(&disk, &e, err, sizeof(err))) {

@@ -48,7 +48,6 @@ struct boot_disk {
 	void *arg;
 	const struct boot_volume *volumes;
 	unsigned int nr_volumes;
-	bool is_gpt; /* its partition table is one; else that of DOS, or none */
 };
 
 struct boot_file {

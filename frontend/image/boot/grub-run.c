@@ -204,9 +204,10 @@ int grub_run_file(struct grub *g, const struct boot_file *file)
 /* --- its beginning -----------------------------------------------------------------------------
  */
 
+/* It would be started so. */
 static bool has_efi(const struct boot_disk *disk)
 {
-	for (unsigned int v = 0; disk->is_gpt && v < disk->nr_volumes; v++)
+	for (unsigned int v = 0; v < disk->nr_volumes; v++)
 		if (!strcmp(disk->volumes[v].type, "vfat"))
 			return true;
 	return false;

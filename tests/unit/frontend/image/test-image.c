@@ -29,8 +29,7 @@
 	"	case $1 in\n"                                                                            \
 	"	echo) echo \"$2\" ;;\n"                                                                  \
 	"	-list-filesystems) cat \"$image.list\" ;;\n"                                             \
-	"	-vfs-uuid) echo \"uuid-${2##*/}\" ;;\n"                                                  \
-	"	-part-get-parttype) echo gpt ;;\n"                                                       \
+	"	-blkid) printf 'TYPE: x\\nUUID: id-%s\\nLABEL: a\\n' \"${2#/dev/}\" ;;\n"                \
 	"	-umount-all) root='' ;;\n"                                                               \
 	"	-mount-ro) [ ! -d \"$image.${2##*/}\" ] || root=${2##*/} ;;\n"                           \
 	"	-mounts) [ -z \"$root\" ] || echo \"/dev/$root\" ;;\n"                                   \
@@ -125,6 +124,25 @@ static void test_fewer(void **state)
 	assert_int_equal(count_in("out"), 1);
 	image_boot_free(&boot);
 	unsetenv("LIBGUESTFS_BACKEND");
+}
+
+/* Its file system is known by its UUID, a volume of btrfs by that of its device. */
+static void test_uuid(void **state)
+{
+	(void)state;
+	unlink(in_workplace("image.sda2/boot/extlinux/extlinux.conf"));
+	put_text("image.list", "/dev/sda2: ext4\nbtrfsvol:/dev/sda3/@root: btrfs\n");
+	put_bytes("image.sda2/boot/vmlinuz-1", kernel, sizeof(kernel));
+	put_text("image.sda2/boot/initrd.img-1", "x");
+	put_text("image.sda2/etc/fstab", "");
+	assert_int_equal(read_image(NULL), 0);
+	assert_string_equal(boot.cmdline, "root=UUID=id-sda2 ro");
+	image_boot_free(&boot);
+	unlink(in_workplace("image.sda2/etc/fstab"));
+	put_text("image.@root/etc/os-release", "");
+	assert_int_equal(read_image(NULL), 0);
+	assert_string_equal(boot.cmdline, "root=UUID=id-sda3 rootflags=subvol=@root ro");
+	image_boot_free(&boot);
 }
 
 static void fails(int ret, const char *why)
@@ -233,7 +251,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, leave_workplace)
 	const struct CMUnitTest tests[] = {
-		TEST(test_read),      TEST(test_fewer),	 TEST(test_files),
+		TEST(test_read),      TEST(test_fewer),	 TEST(test_uuid),	   TEST(test_files),
 		TEST(test_guestfish), TEST(test_cancel), TEST(test_not_installed),
 	};
 

@@ -87,7 +87,7 @@ static const struct boot_disk_ops folder_ops = {folder_size, folder_read, folder
 /* False: there is no such disk. */
 static inline bool folder_disk_open(struct folder_disk *f, const char *dir)
 {
-	char path[PATH_MAX], table[8] = "", line[256];
+	char path[PATH_MAX], line[256];
 	FILE *in;
 
 	*f = (struct folder_disk){.disk = {.ops = &folder_ops, .arg = f, .volumes = f->volumes}};
@@ -96,8 +96,6 @@ static inline bool folder_disk_open(struct folder_disk *f, const char *dir)
 	in = fopen(path, "re");
 	if (!in)
 		return false;
-	if (fgets(table, sizeof(table), in))
-		f->disk.is_gpt = !strncmp(table, "gpt", 3);
 	while (f->disk.nr_volumes < 8 && fgets(line, sizeof(line), in)) {
 		struct boot_volume *v = &f->volumes[f->disk.nr_volumes];
 

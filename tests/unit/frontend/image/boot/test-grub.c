@@ -61,7 +61,7 @@ static int disk_list(void *arg, unsigned int volume, const char *folder, struct 
 static int find_in(const char *text, size_t len)
 {
 	static const struct boot_disk_ops ops = {disk_size, disk_read, disk_list};
-	const struct boot_disk disk = {&ops, NULL, volumes, 3, true};
+	const struct boot_disk disk = {&ops, NULL, volumes, 3};
 
 	script = text;
 	script_len = len;
