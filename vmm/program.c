@@ -11,7 +11,9 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,6 +22,7 @@
 
 #define SLICE_MS   50
 #define CANNOT_RUN 127
+#define WORDS_MS   2000 /* that a server which fails has for saying so */
 
 enum { OUT, SAYS, NR_PIPES };
 
@@ -49,27 +52,72 @@ static void child_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-__attribute__((noreturn)) static void child(const struct program *p, size_t words,
-					    int pipes[NR_PIPES][2], pid_t parent)
+/* What the child is to be. */
+struct child {
+	const char *const *argv;
+	size_t words;
+	pid_t parent;
+	int death_signal;
+	int out, says;	/* -1: nowhere */
+	int listener;	/* -1: none */
+	char **environ; /* with room for those of a listener at its end; NULL: ours */
+};
+
+/* Descriptors 0 to 2, and 3 for a listener; no others. */
+static bool child_descriptors(const struct child *c)
+{
+	int null = open("/dev/null", O_RDWR);
+	bool listens = c->listener >= 0;
+
+	if (null < 0 || dup2(null, 0) < 0 || dup2(c->out >= 0 ? c->out : null, 1) < 0 ||
+	    dup2(c->says >= 0 ? c->says : null, 2) < 0)
+		return false;
+	/* dup2(2) does nothing where it is there already, which stays to be closed then. */
+	if (listens && (dup2(c->listener, 3) < 0 || fcntl(3, F_SETFD, 0) < 0))
+		return false;
+	return !close_range(listens ? 4 : 3, ~0u, 0);
+}
+
+__attribute__((noreturn)) static void child(const struct child *c)
 {
 	static const char not_there[] = " cannot be run: is it installed?\n";
 	char *argv[PROGRAM_MAX_WORDS + 1] = {NULL};
-	int null = open("/dev/null", O_RDWR);
 
 	/* exec(3) changes none of them, but does not say so. */
-	memcpy(argv, p->argv, words * sizeof(argv[0]));
+	memcpy(argv, c->argv, c->words * sizeof(argv[0]));
 
 	setpgid(0, 0);
 	child_signals();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() == parent && null >= 0 && dup2(null, 0) >= 0 && dup2(pipes[OUT][1], 1) >= 0 &&
-	    dup2(pipes[SAYS][1], 2) >= 0 && !close_range(3, ~0u, 0)) {
-		execvp(p->argv[0], argv);
-		if (write(2, p->argv[0], strlen(p->argv[0])) > 0 &&
+	prctl(PR_SET_PDEATHSIG, c->death_signal);
+	if (getppid() == c->parent && child_descriptors(c)) {
+		if (c->environ)
+			environ = c->environ;
+		execvp(c->argv[0], argv);
+		if (write(2, c->argv[0], strlen(c->argv[0])) > 0 &&
 		    write(2, not_there, sizeof(not_there) - 1) < 0)
 			_exit(CANNOT_RUN);
 	}
 	_exit(CANNOT_RUN);
+}
+
+/* Whether they are as many as there may be: 0 or -E2BIG. */
+static int count_words(const char *const *argv, size_t *words)
+{
+	for (*words = 0; argv[*words]; ++*words)
+		if (*words == PROGRAM_MAX_WORDS)
+			return -E2BIG;
+	return 0;
+}
+
+static int fork_child(const struct child *c, pid_t *pid)
+{
+	*pid = fork();
+	if (!*pid)
+		child(c);
+	if (*pid < 0)
+		return -errno;
+	setpgid(*pid, *pid); /* whoever is first; behind its exec it has been */
+	return 0;
 }
 
 static void keep_out(const struct program *p, size_t *kept, const char *text, size_t len)
@@ -205,23 +253,20 @@ static void close_pipes(int pipes[NR_PIPES][2])
 
 static int start(const struct program *p, int pipes[NR_PIPES][2], pid_t *pid)
 {
-	pid_t parent = getpid();
-	size_t words = 0;
+	struct child c = {
+		.argv = p->argv, .parent = getpid(), .death_signal = SIGKILL, .listener = -1};
+	int rc = count_words(p->argv, &c.words);
 
-	while (p->argv[words]) {
-		if (++words > PROGRAM_MAX_WORDS)
-			return -E2BIG;
-	}
-	for (unsigned int i = 0; i < NR_PIPES; i++) {
+	for (unsigned int i = 0; i < NR_PIPES && !rc; i++) {
 		if (pipe2(pipes[i], O_CLOEXEC) || fcntl(pipes[i][0], F_SETFL, O_NONBLOCK) < 0)
-			return -errno;
+			rc = -errno;
 	}
-	*pid = fork();
-	if (!*pid)
-		child(p, words, pipes, parent);
-	if (*pid < 0)
-		return -errno;
-	setpgid(*pid, *pid); /* whoever is first; behind its exec it has been */
+	c.out = pipes[OUT][1];
+	c.says = pipes[SAYS][1];
+	if (!rc)
+		rc = fork_child(&c, pid);
+	if (rc)
+		return rc;
 	for (unsigned int i = 0; i < NR_PIPES; i++) {
 		close(pipes[i][1]);
 		pipes[i][1] = -1;
@@ -244,4 +289,98 @@ int program_run(const struct program *p, char *err, size_t errlen)
 		rc = wait_for(p, pid, pipes, err, errlen);
 	close_pipes(pipes);
 	return rc;
+}
+
+/* --- servers ------------------------------------------------------------------------------- */
+
+/* Ours, and what sd_listen_fds(3) looks at. The caller frees it. */
+static char **listener_environ(char *pid_word)
+{
+	static char one[] = "LISTEN_FDS=1";
+	size_t n = 0;
+	char **all;
+
+	while (environ[n])
+		n++;
+	all = calloc(n + 3, sizeof(*all));
+	if (!all)
+		return NULL;
+	memcpy(all, environ, n * sizeof(*all));
+	all[n] = one;
+	all[n + 1] = pid_word;
+	return all;
+}
+
+/* Which number it will have nobody knows before it has it: it is written in the child, in digits.
+ */
+__attribute__((noreturn)) static void server_child(const struct child *c, char *digits)
+{
+	char text[16];
+	size_t n = 0;
+
+	for (pid_t pid = getpid(); pid; pid /= 10)
+		text[n++] = (char)('0' + pid % 10);
+	while (n)
+		*digits++ = text[--n];
+	*digits = '\0';
+	child(c);
+}
+
+int program_serve(struct program_server *s, const char *const *argv, int listener)
+{
+	char pid_word[32] = "LISTEN_PID=";
+	struct child c = {.argv = argv,
+			  .parent = getpid(),
+			  .death_signal = SIGTERM,
+			  .out = -1,
+			  .listener = listener,
+			  .environ = listener_environ(pid_word)};
+	int rc = c.environ ? count_words(argv, &c.words) : -ENOMEM;
+
+	*s = (struct program_server){.pid = -1, .pidfd = -1, .says = -1};
+	if (!rc) {
+		s->says = c.says = memfd_create("says", MFD_CLOEXEC);
+		s->pid = fork();
+		if (!s->pid)
+			server_child(&c, pid_word + strlen(pid_word));
+		if (s->pid < 0)
+			rc = -errno;
+	}
+	free(c.environ);
+	if (!rc)
+		s->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
+	if (rc && s->says >= 0)
+		close(s->says);
+	return rc;
+}
+
+void program_words(struct program_server *s, const char *name, char *err, size_t errlen)
+{
+	struct pollfd end = {s->pidfd, POLLIN, 0};
+	char text[512];
+	ssize_t n;
+
+	poll(&end, 1, WORDS_MS);
+	n = s->says >= 0 ? pread(s->says, text, sizeof(text) - 1, 0) : 0;
+	text[n > 0 ? n : 0] = '\0';
+	flatten(text, err, errlen);
+	if (!*err)
+		snprintf(err, errlen, "%s has ended", name);
+}
+
+void program_leave(struct program_server *s, unsigned int ms)
+{
+	struct pollfd end = {s->pidfd, POLLIN, 0};
+	bool ended;
+
+	if (s->pid <= 0)
+		return;
+	ended = (s->pidfd >= 0 && poll(&end, 1, (int)ms) > 0) || !kill(s->pid, SIGKILL);
+	/* Where that was not allowed it ends with this process. */
+	waitpid(s->pid, NULL, ended ? 0 : WNOHANG);
+	if (s->pidfd >= 0)
+		close(s->pidfd);
+	if (s->says >= 0)
+		close(s->says);
+	s->pid = s->pidfd = s->says = -1;
 }

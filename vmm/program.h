@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define PROGRAM_MAX_WORDS 64
 
@@ -31,5 +32,27 @@ struct program {
  * which for -EIO is what it has printed on stderr, the end of it if that is long.
  */
 int program_run(const struct program *p, char *err, size_t errlen);
+
+/*
+ * A program that goes on beside us, as a server does for those who connect to `listener`: a socket
+ * that listens, which it gets as systemd would give it (sd_listen_fds(3)); of the rest that it gets
+ * program_run() says. When the thread that has started it ends, however that may be, it gets
+ * SIGTERM.
+ */
+struct program_server {
+	pid_t pid;
+	int pidfd; /* readable once it has ended; -1: there is none */
+	int says;  /* a file with what it prints on stderr */
+};
+
+/* argv as of struct program. 0 or -errno, where it was not started. */
+int program_serve(struct program_server *s, const char *const *argv, int listener);
+/* What a server that fails has said, in one line. Waits for its end, for two seconds at most. */
+void program_words(struct program_server *s, const char *name, char *err, size_t errlen);
+/*
+ * It is to end by itself, as nobody is connected any more, and is waited for, so long at most;
+ * then it is ended, as far as this process has the right to.
+ */
+void program_leave(struct program_server *s, unsigned int ms);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-program.c - other programs are run to their end, whatever they do. */
 #include <errno.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -125,12 +127,70 @@ static void test_clean(void **state)
 	assert_string_equal(out, "4\n"); /* the three, and that of the folder */
 }
 
+/* --- servers ------------------------------------------------------------------------------- */
+
+/* A socket that it listens on is descriptor 3, as its environment says; and nothing else is. */
+static void test_server_gets_its_listener(void **state)
+{
+	static const char script[] =
+		"[ $LISTEN_FDS = 1 ] && [ $LISTEN_PID = $$ ] && [ -S /proc/self/fd/3 ] && "
+		"[ ! -e /proc/self/fd/4 ] && echo it is well >&2";
+	const char *const argv[] = {"sh", "-c", script, NULL};
+	int pair[2];
+	struct program_server s;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_int_equal(program_serve(&s, argv, pair[0]), 0);
+	assert_int_equal(poll(&(struct pollfd){s.pidfd, POLLIN, 0}, 1, 60000), 1);
+	program_words(&s, "sh", err, sizeof(err));
+	assert_string_equal(err, "it is well");
+	program_leave(&s, 60000);
+	assert_int_equal(s.pid, -1);
+	program_leave(&s, 60000);
+	close(pair[0]);
+	close(pair[1]);
+}
+
+static void test_server_that_goes_on_is_ended(void **state)
+{
+	const char *const argv[] = {"sleep", "1000", NULL};
+	struct program_server s;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(program_serve(&s, argv, -1), 0);
+	pid = s.pid;
+	program_leave(&s, 1);
+	assert_int_equal(kill(pid, 0), -1);
+	assert_int_equal(errno, ESRCH);
+}
+
+static void test_server_that_is_not_there(void **state)
+{
+	const char *const argv[] = {"no-such-program-as-this", NULL};
+	struct program_server s;
+
+	(void)state;
+	assert_int_equal(program_serve(&s, argv, -1), 0);
+	assert_int_equal(poll(&(struct pollfd){s.pidfd, POLLIN, 0}, 1, 60000), 1);
+	program_words(&s, argv[0], err, sizeof(err));
+	assert_non_null(strstr(err, "is it installed?"));
+	program_leave(&s, 60000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_output),	 cmocka_unit_test(test_much_output),
-		cmocka_unit_test(test_failures), cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_cancel),	 cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_much_output),
+		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_server_gets_its_listener),
+		cmocka_unit_test(test_server_that_goes_on_is_ended),
+		cmocka_unit_test(test_server_that_is_not_there),
 	};
 
 	return cmocka_run_group_tests_name("program", tests, NULL, NULL);
