@@ -30,7 +30,8 @@ static const struct kind_row kinds[] = {
 	{"pit", CALLS_INTERRUPT, {NULL}},
 	{"virtio-blk", 0, {NULL}},
 	{"virtio-rng", 0, {NULL}},
-	{"disk", CALLS_MEMORY | CALLS_OUTPUT, {NULL}},
+	/* Some talk to a server that has the image. */
+	{"disk", CALLS_MEMORY | CALLS_OUTPUT | CALLS_TALK, {NULL}},
 	/* The guest of a QEMU. */
 	{"gdb-stub", GUEST | CALLS_THREADS, {"collector"}},
 	{"mmio", GUEST, {NULL}},

@@ -7,6 +7,7 @@ kvm-core :=
 kvm-core += tests/e2e/run-attach,qemu,6.1
 kvm-core += tests/kvm/attach-soak,6.1,2,pti=on,CYCLES=1,KILLS=1
 kvm-core += tests/kvm/host-events
+kvm-core += tests/kvm/own-disks,PARTS=raw
 kvm-core += tests/kvm/own-int3,CALLS=100
 kvm-core += tests/kvm/run-own,core
 kvm-core += tests/unit/vmm/test-vmm-follow
@@ -30,6 +31,7 @@ kvm-machines += tests/e2e/run-testguest
 kvm-machines += tests/e2e/graph-testguest
 kvm-machines += tests/e2e/irqsoff-testguest
 kvm-machines += tests/kvm/host-events,6.12
+kvm-machines += tests/kvm/own-disks,6.1
 kvm-machines += tests/kvm/stamps,6.12
 kvm-machines += tests/kvm/run-own,6.12,VCPUS=2
 
@@ -121,6 +123,7 @@ kvm-rest += tests/e2e/tracefs-large
 kvm-rest += tests/e2e/tracefs-synthetic
 kvm-rest += tests/e2e/tracefs-triggers
 kvm-rest += tests/e2e/early-boot
+kvm-rest += tests/kvm/own-disks,6.12
 kvm-rest += tests/kvm/own-int3
 kvm-rest += tests/kvm/stamps,6.1
 kvm-rest += tests/kvm/attach-soak,6.1,1

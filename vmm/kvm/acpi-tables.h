@@ -16,7 +16,7 @@ struct acpi_tables_config {
 	uint16_t pm_control_port; /* PM1a control block: 2 bytes */
 	uint16_t reset_port;
 	uint8_t reset_value;
-	uint8_t s5_type; /* SLP_TYP that means soft-off */
+	uint8_t s5_type;	     /* SLP_TYP that means soft-off */
 	uint32_t pci_start, pci_end; /* where BARs may lie; both 0: there is no PCI */
 };
 

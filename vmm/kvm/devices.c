@@ -3,8 +3,8 @@
  * devices.c - the devices that the owner of the machine asks for, on its PCI bus; a machine that
  * nothing is asked for has none.
  *
- * While the machine is paused devices go on with what the vCPUs have asked of them, and write to
- * guest memory, but never to text. kvm_devices_hold() has them stand still as well.
+ * While the machine is paused devices go on with what the vCPUs have asked of them: they read and
+ * write the guest's buffers and rings. Who needs all of it to stand holds each one (virtio_hold()).
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -210,8 +210,8 @@ void acpi_free(struct acpi *a);
 int acpi_power_button(struct acpi *a);
 
 /*
- * slots.c: an access of guest-physical memory that is no RAM. False: no device is there, and nothing
- * has happened.
+ * slots.c: an access of guest-physical memory that is no RAM. False: no device is there, and
+ * nothing has happened.
  */
 bool kvm_pci_mmio(struct kvm_pci *p, uint64_t pa, uint8_t *data, unsigned int size, bool write);
 

@@ -14,6 +14,8 @@ static const struct disk_kind {
 } kinds[] = {
 	{"raw", true, raw_open},
 	{"raw", false, overlay_open},
+	{NULL, true, nbd_open},
+	{NULL, false, nbd_open},
 };
 
 void disk_complain(struct disk *d, const char *what, int rc)

@@ -44,9 +44,10 @@ struct disk {
 	unsigned int running;
 };
 
-/* raw.c, overlay.c: NULL: err says why. disk.c fills in the rest. */
+/* raw.c, overlay.c, nbd.c: NULL: err says why. disk.c fills in the rest. */
 struct disk *raw_open(const struct disk_config *cfg, char *err, size_t errlen);
 struct disk *overlay_open(const struct disk_config *cfg, char *err, size_t errlen);
+struct disk *nbd_open(const struct disk_config *cfg, char *err, size_t errlen);
 
 /*
  * raw.c: open an image; its size without what is less than a sector at its end. The descriptor, or

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* libvirt.c - loads libvirt when it is first needed. There is one in a process, as of any library.
  */
+#include "vmm/core/library.h"
 #include "vmm/qemu/libvirt/libvirt.h"
 
 #include <dlfcn.h>
@@ -8,22 +9,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct libvirt table;
 static bool loaded;
 
-/* A pointer to a function may not be cast from one to data (C11 6.3.2.3), but POSIX has it so. */
-static bool resolve(void *library, const char *name, void *member)
-{
-	void *function = dlsym(library, name);
-
-	memcpy(member, &function, sizeof(function));
-	return function;
-}
-
-#define RESOLVE(name) &&resolve(library, #name, &table.name)
+#define RESOLVE(name) &&library_resolve(library, #name, &table.name)
 
 static bool resolve_libvirt(void *library)
 {

@@ -23,6 +23,7 @@
 
 struct scene {
 	char folder[64], path[96];
+	const char *format;
 	char warning[512];
 	unsigned int warnings;
 	char err[512];
@@ -68,6 +69,7 @@ static int setup(void **state)
 	assert_non_null(mkdtemp(s->folder));
 	snprintf(s->path, sizeof(s->path), "%s/image", s->folder);
 	setenv("TMPDIR", s->folder, 1);
+	s->format = "raw";
 	make_image(s, SIZE);
 	*state = s;
 	return 0;
@@ -88,7 +90,7 @@ static int teardown(void **state)
 static struct disk *open_as(struct scene *s, bool read_only, bool keep)
 {
 	const struct disk_config cfg = {.path = s->path,
-					.format = "raw",
+					.format = s->format,
 					.read_only = read_only,
 					.keep = keep,
 					.warn = on_warning,
@@ -389,6 +391,103 @@ static void test_no_room_for_changes(void **state)
 	disk_close(d);
 }
 
+/* --- other formats --------------------------------------------------------------------------- */
+
+static void to_qcow2(struct scene *s)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command),
+		 "qemu-img convert -f raw -O qcow2 %s %s.new && mv %s.new %s", s->path, s->path,
+		 s->path, s->path);
+	assert_int_equal(system(command), 0);
+	s->format = "qcow2";
+}
+
+static void test_qcow2(void **state)
+{
+	struct scene *s = *state;
+	uint8_t bytes[1024], *all = malloc(SIZE);
+	struct disk *d;
+
+	to_qcow2(s);
+	d = open_as(s, false, true);
+	assert_non_null(d);
+	assert_int_equal(disk_size(d), SIZE);
+	assert_int_equal(ask(d, DISK_READ, all, 0, SIZE), 0);
+	for (unsigned int i = 0; i < SIZE; i++)
+		assert_int_equal(all[i], pattern(i));
+	free(all);
+	memset(bytes, 0xee, sizeof(bytes));
+	assert_int_equal(ask(d, DISK_WRITE, bytes, 5120, 1024), 0);
+	assert_int_equal(ask(d, DISK_ZERO, NULL, 65536, 4096), 0);
+	assert_int_equal(ask(d, DISK_DISCARD, NULL, 131072, 65536), 0);
+	assert_int_equal(ask(d, DISK_FLUSH, NULL, 0, 0), 0);
+	refused(s, false, true, "lock");
+	disk_close(d);
+	d = open_as(s, true, false); /* another one: the first has ended */
+	assert_non_null(d);
+	assert_int_equal(byte_at(d, 5120), 0xee);
+	assert_int_equal(byte_at(d, 6143), 0xee);
+	assert_int_equal(byte_at(d, 6144), pattern(6144));
+	assert_int_equal(byte_at(d, 65536), 0);
+	assert_int_equal(ask(d, DISK_WRITE, bytes, 0, 1024), -EIO);
+	disk_close(d);
+}
+
+static void test_qcow2_not_kept(void **state)
+{
+	struct scene *s = *state;
+	uint8_t bytes[512] = {0};
+	struct disk *d;
+
+	to_qcow2(s);
+	for (unsigned int i = 0; i < 2; i++) {
+		d = open_as(s, false, false);
+		assert_non_null(d);
+		assert_int_equal(byte_at(d, 1024), pattern(1024));
+		assert_int_equal(ask(d, DISK_WRITE, bytes, 1024, 512), 0);
+		assert_int_equal(ask(d, DISK_FLUSH, NULL, 0, 0), 0);
+		assert_int_equal(byte_at(d, 1024), 0);
+		disk_close(d);
+	}
+}
+
+static void test_what_is_no_qcow2(void **state)
+{
+	struct scene *s = *state;
+
+	s->format = "qcow2";
+	refused(s, false, true, "not in qcow2 format");
+	s->format = "nonsense";
+	refused(s, false, true, "nonsense");
+	s->format = "qcow2";
+	unlink(s->path);
+	refused(s, true, false, strerror(ENOENT));
+	setenv("PATH", "/nowhere", 1);
+	refused(s, true, false, "qemu-nbd cannot be run");
+	setenv("PATH", "/usr/bin:/bin", 1);
+}
+
+/* Nobody is left to answer: an error, not a disk that hangs. */
+static void test_server_that_is_killed(void **state)
+{
+	struct scene *s = *state;
+	uint8_t sector[512];
+	char command[128];
+	struct disk *d;
+
+	to_qcow2(s);
+	d = open_as(s, false, true);
+	assert_non_null(d);
+	snprintf(command, sizeof(command), "pkill -KILL -P %d -x qemu-nbd", getpid());
+	assert_int_equal(system(command), 0);
+	while (!ask(d, DISK_READ, sector, 0, 512))
+		;
+	assert_int_equal(s->warnings, 1);
+	disk_close(d);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -406,6 +505,10 @@ int main(void)
 		TEST(test_qemu_sees_ours),
 		TEST(test_error_is_told_once),
 		TEST(test_no_room_for_changes),
+		TEST(test_qcow2),
+		TEST(test_qcow2_not_kept),
+		TEST(test_what_is_no_qcow2),
+		TEST(test_server_that_is_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
