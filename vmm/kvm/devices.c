@@ -4,7 +4,7 @@
  * nothing is asked for has none.
  *
  * While the machine is paused devices go on with what the vCPUs have asked of them: they read and
- * write the guest's buffers and rings. Who needs all of it to stand holds each one (virtio_hold()).
+ * write the guest's buffers and rings. Who needs all of it to stand holds them, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,4 +167,16 @@ void kvm_devices_exit(struct kvm_machine *m)
 	}
 	kvm_pci_free(all->pci);
 	free(all);
+}
+
+void kvm_devices_hold(struct kvm_machine *m)
+{
+	for (unsigned int i = 0; m->devices && i < m->devices->n; i++)
+		virtio_hold(m->devices->plugged[i].device);
+}
+
+void kvm_devices_release(struct kvm_machine *m)
+{
+	for (unsigned int i = 0; m->devices && i < m->devices->n; i++)
+		virtio_release(m->devices->plugged[i].device);
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test-vmm-devices.c - machines of our own that have disks, and those that cannot have them. */
+#include "tests/unit/testguest.h"
+#include "vmm/kvm/local.h"
+
+#define TABLES_SIZE 4096
+
+static char image[] = "/tmp/test-vmm-devices-XXXXXX";
+
+static int make_image(void **state)
+{
+	int fd = mkstemp(image);
+
+	(void)state;
+	if (fd < 0 || ftruncate(fd, 65536))
+		return -1;
+	return close(fd);
+}
+
+static int remove_image(void **state)
+{
+	(void)state;
+	return unlink(image);
+}
+
+/* A machine with one disk; NULL: err says why. */
+static struct machine *new_machine(struct guest *g, const struct machine_disk *disk, char *err,
+				   size_t errlen)
+{
+	struct machine_config cfg = guest_config(g, 1, "end=poweroff");
+
+	cfg.devices.disk = disk;
+	cfg.devices.ndisk = disk != NULL;
+	g->m = machine_new("kvm", &cfg, err, errlen);
+	return g->m;
+}
+
+static bool tells_of_pci(struct machine *m)
+{
+	const void *tables = machine_host_ptr(m, KVM_ACPI_START, TABLES_SIZE);
+
+	assert_non_null(tables);
+	return memmem(tables, TABLES_SIZE, "PCI0", 4);
+}
+
+/* Such a guest is told of nothing that it has not asked for. */
+static void test_without_devices(void **state)
+{
+	struct guest g;
+	char err[256] = "";
+
+	(void)state;
+	guest_init(&g);
+	assert_non_null(new_machine(&g, NULL, err, sizeof(err)));
+	assert_false(tells_of_pci(g.m));
+	guest_free(&g);
+}
+
+static void test_with_a_disk(void **state)
+{
+	const struct machine_disk disk = {.path = image, .format = "raw", .keep = true};
+	struct machine_event ev;
+	char err[256] = "";
+	struct guest g, other;
+
+	(void)state;
+	guest_init(&g);
+	guest_init(&other);
+	assert_non_null(new_machine(&g, &disk, err, sizeof(err)));
+	assert_true(tells_of_pci(g.m));
+	assert_null(new_machine(&other, &disk, err, sizeof(err)));
+	assert_non_null(strstr(err, "in use by another guest"));
+	kvm_devices_hold((struct kvm_machine *)g.m);
+	assert_int_equal(machine_start(g.m, err, sizeof(err)), 0);
+	kvm_devices_release((struct kvm_machine *)g.m);
+	assert_int_equal(machine_wait(g.m, &ev, GUEST_LIMIT_MS), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_POWEROFF);
+	guest_free(&g);
+	assert_non_null(new_machine(&other, &disk, err, sizeof(err)));
+	guest_free(&other);
+}
+
+static void test_disks_that_cannot_be_had(void **state)
+{
+	const struct machine_disk disks[] = {{.path = "/nowhere/image", .format = "raw"},
+					     {.path = "/dev/null", .format = "raw"},
+					     {.path = image, .format = "nonsense"}};
+	struct guest g;
+
+	(void)state;
+	guest_init(&g);
+	for (size_t i = 0; i < sizeof(disks) / sizeof(disks[0]); i++) {
+		char err[512] = "";
+
+		assert_null(new_machine(&g, &disks[i], err, sizeof(err)));
+		assert_non_null(strstr(err, disks[i].path));
+		assert_null(strchr(err, '\n'));
+	}
+	guest_free(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_without_devices),
+		cmocka_unit_test(test_with_a_disk),
+		cmocka_unit_test(test_disks_that_cannot_be_had),
+	};
+
+	return cmocka_run_group_tests(tests, make_image, remove_image);
+}
