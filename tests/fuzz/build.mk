@@ -29,6 +29,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-probe-event
 fuzz-targets += $(O)/tests/fuzz/fuzz-report
 fuzz-targets += $(O)/tests/fuzz/fuzz-types
 fuzz-targets += $(O)/tests/fuzz/fuzz-virtio
+fuzz-targets += $(O)/tests/fuzz/fuzz-virtio-net
 fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))
 
 full-tests += tests/fuzz/run-short

@@ -4,19 +4,16 @@
  * in memory that it changes at any time. Whatever it does, a reset comes to an end, and the device
  * works again. The devices live as long as the program does.
  */
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/fuzz/input.h"
-#include "tests/unit/virtio-driver.h"
+#include "tests/fuzz/virtio-steps.h"
 #include "vmm/kvm/virtio/blk.h"
 #include "vmm/kvm/virtio/rng.h"
 
 #define DISK_SIZE 65536
-#define QUEUES	  (VIRTIO_F_VERSION_1 | VIRTIO_F_EVENT_IDX | VIRTIO_F_INDIRECT_DESC)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -50,28 +47,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* An address that is somewhere in RAM mostly, at its end now and then. */
-static uint64_t any_pa(struct input *in)
-{
-	uint8_t how = input_byte(in);
-
-	if (how < 200)
-		return DATA + how * 256u + input_byte(in);
-	return how < 240 ? RAM_START + RAM_SIZE - input_byte(in) : input_u64(in);
-}
-
-static void any_desc(struct driver *v, struct input *in)
-{
-	unsigned int i = input_byte(in) % QUEUE_SIZE;
-	uint16_t how = input_u16(in);
-	struct test_desc d = {.pa = any_pa(in),
-			      .len = how & 0x1000 ? (uint32_t)input_u64(in) : input_u16(in) % 2048,
-			      .flags = how & 7,
-			      .next = how >> 4 & (how & 0x2000 ? 255 : QUEUE_SIZE - 1)};
-
-	set_desc(v, 0, i, d);
-}
-
 /* A request as block drivers make them, in descriptors i to i + 2. */
 static void any_request(struct driver *v, struct input *in)
 {
@@ -91,58 +66,14 @@ static void any_request(struct driver *v, struct input *in)
 	kick(v, 0);
 }
 
-/* The words of RAM that queues are in, and those that DISCARD has its ranges in. */
-static void any_words(struct driver *v, struct input *in)
+static void step(struct driver *v, struct input *in)
 {
-	uint64_t pa = input_byte(in) & 1 ? DATA + 0x1000 : RAM_START + input_u16(in) % 0xc00u;
-
-	for (unsigned int n = input_byte(in) % 4; n; n--, pa += 2) {
-		uint16_t word = input_u16(in);
-
-		memcpy(at(v, pa), &word, sizeof(word));
-	}
-}
-
-static void any_step(struct driver *v, struct input *in)
-{
-	static const uint8_t sizes[] = {1, 2, 4, 8};
 	uint8_t what = input_byte(in);
-	unsigned int size = sizes[what >> 6];
 
-	switch (what % 8) {
-	case 0:
-		reg_put(v, input_u16(in) % 0x7ff9u, size, input_u64(in));
-		break;
-	case 1:
-		reg_get(v, input_u16(in) % 0x7ff9u, size);
-		break;
-	case 2:
-		pci_config_write(&v->pci.function, input_byte(in), size == 8 ? 4 : size,
-				 (uint32_t)input_u64(in));
-		break;
-	case 3:
-		any_words(v, in);
-		break;
-	case 4:
-		any_desc(v, in);
-		break;
-	case 5:
-		add_chain(v, 0, input_byte(in) % (QUEUE_SIZE + 1));
-		kick(v, 0);
-		break;
-	case 6:
+	if (what % 8 == 6)
 		any_request(v, in);
-		break;
-	default:
-		reg_put(v, input_byte(in) % 64u, size, input_u64(in));
-	}
-}
-
-static void reset(struct driver *v)
-{
-	reg_put(v, 0x14, 1, 0);
-	while (reg_get(v, 0x14, 1))
-		sched_yield();
+	else
+		any_step(v, 0, what, in);
 }
 
 /* It does what it is for, however it was treated before. */
@@ -170,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (how & 0x80)
 		driver_begin(v, QUEUES);
 	while (in.size)
-		any_step(v, &in);
+		step(v, &in);
 	reset(v);
 	check_works(v, how % 3);
 	return 0;

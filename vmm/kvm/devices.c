@@ -14,6 +14,7 @@
 #include "vmm/kvm/local.h"
 #include "vmm/kvm/slots.h"
 #include "vmm/kvm/virtio/blk.h"
+#include "vmm/kvm/virtio/net.h"
 #include "vmm/kvm/virtio/rng.h"
 
 #define DEVICES_MAX (PCI_SLOTS - 1)
@@ -68,6 +69,30 @@ static struct virtio_device *disk_make(struct kvm_machine *m, size_t i, char *er
 	return d;
 }
 
+static size_t net_count(const struct machine_devices *d)
+{
+	return d->net.kind != MACHINE_NET_NONE;
+}
+
+static struct virtio_device *net_make(struct kvm_machine *m, size_t i, char *err, size_t errlen)
+{
+	const struct machine_net *from = &m->cfg.devices.net;
+	struct net_config cfg = {.warn = warn, .arg = m};
+	struct virtio_device *d;
+
+	(void)i;
+	memcpy(cfg.mac, from->mac, sizeof(cfg.mac));
+	cfg.link = link_open(from, err, errlen);
+	if (!cfg.link)
+		return NULL;
+	d = net_new(&cfg);
+	if (!d) {
+		snprintf(err, errlen, "no memory for a network card");
+		link_close(cfg.link);
+	}
+	return d;
+}
+
 /* Every guest with devices: what starts in it wants random numbers at once. */
 static size_t rng_count(const struct machine_devices *d)
 {
@@ -92,6 +117,7 @@ static const struct kind {
 	struct virtio_device *(*make)(struct kvm_machine *m, size_t i, char *err, size_t errlen);
 } kinds[] = {
 	{disk_count, disk_make},
+	{net_count, net_make},
 	{rng_count, rng_make},
 };
 
@@ -145,6 +171,10 @@ int kvm_devices_init(struct kvm_machine *m, char *err, size_t errlen)
 
 	if (!is_asked_for(&m->cfg.devices))
 		return 0;
+	if (m->cfg.devices.nshare) {
+		snprintf(err, errlen, "this machine shares no folders: --machine qemu does");
+		return -1;
+	}
 	all = m->devices = calloc(1, sizeof(*all));
 	if (all)
 		m->pci = all->pci = kvm_pci_new(m);

@@ -103,27 +103,38 @@ static bool take_event(int fd, bool readable)
 	return readable && !eventfd_read(fd, &count);
 }
 
-/* Wait for a kick, for input, or for being told something; then do what there is to do. */
-static void wait_and_serve(struct virtio_device *d, bool live, bool begun)
+static void serve_queues(struct virtio_device *d, const struct pollfd *kicks, bool begun)
 {
-	struct pollfd fds[VIRTIO_QUEUES_MAX + 2] = {0};
-	unsigned int n = d->ops->nqueues;
-
-	for (unsigned int i = 0; i < n; i++)
-		fds[i] = (struct pollfd){.fd = live ? d->queue[i].kick_fd : -1, .events = POLLIN};
-	fds[n] = (struct pollfd){.fd = live ? d->input_fd : -1, .events = POLLIN};
-	fds[n + 1] = (struct pollfd){.fd = d->wake_fd, .events = POLLIN};
-	if (poll(fds, n + 2, begun ? 0 : -1) < 0)
-		return;
-	take_event(d->wake_fd, fds[n + 1].revents);
-	for (unsigned int i = 0; i < n && live; i++) {
-		bool kicked = take_event(d->queue[i].kick_fd, fds[i].revents);
+	for (unsigned int i = 0; i < d->ops->nqueues; i++) {
+		bool kicked = take_event(d->queue[i].kick_fd, kicks[i].revents);
 
 		if ((kicked || begun) && d->queue[i].enabled)
 			d->ops->serve(d->dev, i);
 	}
-	if (fds[n].revents)
-		d->ops->input(d->dev);
+}
+
+/* Wait for a kick, for input, or for being told something; then do what there is to do. */
+static void wait_and_serve(struct virtio_device *d, bool live, bool begun)
+{
+	struct pollfd fds[1 + VIRTIO_QUEUES_MAX + VIRTIO_INPUTS_MAX] = {{d->wake_fd, POLLIN, 0}};
+	struct pollfd *kicks = fds + 1, *input = kicks + d->ops->nqueues;
+	nfds_t n = 1;
+
+	for (unsigned int i = 0; i < d->ops->nqueues && live; i++)
+		kicks[i] = (struct pollfd){d->queue[i].kick_fd, POLLIN, 0};
+	if (live) {
+		memcpy(input, d->input, sizeof(d->input));
+		n += d->ops->nqueues + VIRTIO_INPUTS_MAX;
+	}
+	if (poll(fds, n, begun ? 0 : -1) < 0)
+		return;
+	take_event(d->wake_fd, fds[0].revents);
+	if (!live)
+		return;
+	serve_queues(d, kicks, begun);
+	for (unsigned int i = 0; i < VIRTIO_INPUTS_MAX; i++)
+		if (input[i].revents)
+			d->ops->input(d->dev, i);
 }
 
 static void *device_thread(void *arg)
@@ -173,7 +184,8 @@ int virtio_init(struct virtio_device *d, const struct virtio_ops *ops, void *dev
 	d->ops = ops;
 	d->dev = dev;
 	d->features = features | VIRTIO_F_VERSION_1 | VIRTIO_F_EVENT_IDX | VIRTIO_F_INDIRECT_DESC;
-	d->input_fd = -1;
+	for (unsigned int i = 0; i < VIRTIO_INPUTS_MAX; i++)
+		d->input[i].fd = -1;
 	rc = open_fds(d);
 	if (rc)
 		return rc;
@@ -265,27 +277,61 @@ bool virtio_pop(struct virtio_device *d, unsigned int queue, struct virtq_chain 
 	return rc > 0;
 }
 
-void virtio_broken(struct virtio_device *d)
+void virtio_unpop(struct virtio_device *d, unsigned int queue, unsigned int n)
 {
-	uint16_t vector;
-
-	pthread_mutex_lock(&d->lock);
-	d->status |= STATUS_NEEDS_RESET;
-	vector = d->config_vector;
-	pthread_mutex_unlock(&d->lock);
-	d->interrupt(d->interrupt_arg, vector);
+	virtq_unpop(&d->queue[queue].q, n);
 }
 
 void virtio_push(struct virtio_device *d, unsigned int queue, uint16_t head, uint32_t written)
+{
+	const struct virtq_used used = {head, written};
+
+	virtio_push_all(d, queue, &used, 1);
+}
+
+void virtio_push_all(struct virtio_device *d, unsigned int queue, const struct virtq_used *used,
+		     unsigned int n)
 {
 	struct virtio_queue *q = &d->queue[queue];
 	bool interrupt;
 
 	pthread_mutex_lock(&q->push_lock);
-	interrupt = virtq_push(&q->q, head, written);
+	interrupt = virtq_push(&q->q, used, n);
 	pthread_mutex_unlock(&q->push_lock);
 	if (interrupt)
 		d->interrupt(d->interrupt_arg, q->vector);
+}
+
+uint64_t virtio_features(struct virtio_device *d)
+{
+	uint64_t features;
+
+	pthread_mutex_lock(&d->lock);
+	features = d->driver_features & d->features;
+	pthread_mutex_unlock(&d->lock);
+	return features;
+}
+
+/* Called without the lock. */
+static void tell_of_config(struct virtio_device *d, uint8_t status)
+{
+	uint16_t vector;
+
+	pthread_mutex_lock(&d->lock);
+	d->status |= status;
+	vector = d->config_vector;
+	pthread_mutex_unlock(&d->lock);
+	d->interrupt(d->interrupt_arg, vector);
+}
+
+void virtio_broken(struct virtio_device *d)
+{
+	tell_of_config(d, STATUS_NEEDS_RESET);
+}
+
+void virtio_changed(struct virtio_device *d)
+{
+	tell_of_config(d, 0);
 }
 
 void virtio_kick(struct virtio_device *d, unsigned int queue)

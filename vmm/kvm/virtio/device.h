@@ -10,6 +10,7 @@
 #ifndef HVTRACE_VMM_KVM_VIRTIO_DEVICE_H
 #define HVTRACE_VMM_KVM_VIRTIO_DEVICE_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,6 +20,7 @@
 #include "vmm/kvm/virtio/queue.h"
 
 #define VIRTIO_QUEUES_MAX 8
+#define VIRTIO_INPUTS_MAX 4
 #define VIRTIO_NO_VECTOR  0xffffu
 
 struct virtio_device;
@@ -41,8 +43,8 @@ struct virtio_ops {
 	/* The driver begins anew: nothing is under way. Device's thread, or a vCPU's. May be NULL.
 	 */
 	void (*reset)(void *dev);
-	/* virtio_device.input_fd is readable. Device's thread. NULL: there is none. */
-	void (*input)(void *dev);
+	/* There is something at virtio_device.input[i]. Device's thread. NULL: it has none. */
+	void (*input)(void *dev, unsigned int i);
 	/* Its thread has ended. */
 	void (*free)(void *dev);
 };
@@ -64,7 +66,9 @@ struct virtio_device {
 	/* Have the guest interrupted; any thread. */
 	void (*interrupt)(void *arg, uint16_t vector);
 	void *interrupt_arg;
-	int input_fd; /* or -1; set before virtio_start() */
+	/* What else it waits for, as for poll(2), -1 at first; the kind's, on the device's thread.
+	 */
+	struct pollfd input[VIRTIO_INPUTS_MAX];
 
 	pthread_mutex_t lock; /* what follows; and what is the driver's in the queues */
 	pthread_cond_t change;
@@ -84,7 +88,7 @@ struct virtio_device {
 /* Zeroed before. features: those of its kind; 0 or -errno, with nothing to be undone. */
 int virtio_init(struct virtio_device *d, const struct virtio_ops *ops, void *dev,
 		uint64_t features);
-/* Once memory, interrupt and input_fd are set. 0 or -errno. */
+/* Once memory and interrupt are set. 0 or -errno. */
 int virtio_start(struct virtio_device *d);
 /* What was taken is given back, then its thread ends, and it is freed. NULL is allowed. */
 void virtio_free(struct virtio_device *d);
@@ -105,8 +109,17 @@ void virtio_release(struct virtio_device *d);
 bool virtio_pop(struct virtio_device *d, unsigned int queue, struct virtq_chain *c);
 /* The driver does not keep to the specification: nothing goes on before it has reset the device. */
 void virtio_broken(struct virtio_device *d);
+/* As virtq_unpop(): what has to wait for more than there is in the queue. */
+void virtio_unpop(struct virtio_device *d, unsigned int queue, unsigned int n);
 /* Give a chain back, with this many bytes written into it. Any thread, until drain() is back. */
 void virtio_push(struct virtio_device *d, unsigned int queue, uint16_t head, uint32_t written);
+/* The same with n chains, of which the driver sees all or none. */
+void virtio_push_all(struct virtio_device *d, unsigned int queue, const struct virtq_used *used,
+		     unsigned int n);
+/* Of the features that it offers, those that the driver has taken. */
+uint64_t virtio_features(struct virtio_device *d);
+/* What it says of itself (read_config()) is another thing now. */
+void virtio_changed(struct virtio_device *d);
 
 /* --- for the transport: registers as 4.1.4.3 of the specification has them -------------------- */
 

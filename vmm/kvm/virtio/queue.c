@@ -163,14 +163,19 @@ bool virtq_wants_kick(struct virtq *q)
 
 /* --- giving back --------------------------------------------------------------------------- */
 
-bool virtq_push(struct virtq *q, uint16_t head, uint32_t written)
+void virtq_unpop(struct virtq *q, unsigned int n)
 {
-	const uint32_t entry[] = {head, written};
+	q->next -= (uint16_t)n;
+}
+
+bool virtq_push(struct virtq *q, const struct virtq_used *used, unsigned int n)
+{
 	uint16_t before = q->done, event;
 
-	memcpy(q->used + RING_ENTRIES + (size_t)USED_SIZE * (before & (q->size - 1)), entry,
-	       sizeof(entry));
-	q->done++;
+	for (unsigned int i = 0; i < n; i++)
+		memcpy(q->used + RING_ENTRIES + (size_t)USED_SIZE * ((before + i) & (q->size - 1u)),
+		       &used[i], sizeof(used[i]));
+	q->done += (uint16_t)n;
 	store16(q->used + RING_IDX, q->done);
 	/* Against the driver, which says what it wants and then looks at the index. */
 	__sync_synchronize();
@@ -205,6 +210,23 @@ bool virtq_take(struct virtq_chain *c, void *to, size_t len)
 	c->nout -= used;
 	memmove(c->iov, c->iov + used, (c->nout + c->nin) * sizeof(c->iov[0]));
 	return true;
+}
+
+size_t virtq_put(const struct virtq_chain *c, size_t off, const void *from, size_t len)
+{
+	size_t done = 0;
+
+	for (unsigned int i = c->nout; i < c->nout + c->nin && done < len; i++) {
+		const struct iovec *v = &c->iov[i];
+		size_t skip = off < v->iov_len ? off : v->iov_len, part = v->iov_len - skip;
+
+		if (part > len - done)
+			part = len - done;
+		memcpy((uint8_t *)v->iov_base + skip, (const uint8_t *)from + done, part);
+		off -= skip;
+		done += part;
+	}
+	return done;
 }
 
 uint8_t *virtq_cut_last(struct virtq_chain *c)

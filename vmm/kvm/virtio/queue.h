@@ -62,11 +62,23 @@ int virtq_start(struct virtq *q, const struct virtio_memory *memory,
 int virtq_pop(struct virtq *q, struct virtq_chain *c);
 /* Ask for a kick when more comes. False: more has come meanwhile, so look again. */
 bool virtq_wants_kick(struct virtq *q);
-/* Give a chain back, with this many bytes written. True: the driver wants an interrupt for it. */
-bool virtq_push(struct virtq *q, uint16_t head, uint32_t written);
+/* As if the last n chains had not been taken. Before another one is, or any of them is given back.
+ */
+void virtq_unpop(struct virtq *q, unsigned int n);
+
+/* A chain that is given back, with this many bytes written. As the ring has it. */
+struct virtq_used {
+	uint32_t head, written;
+};
+
+/* Give n chains back, of which the driver sees all or none. True: it wants an interrupt for them.
+ */
+bool virtq_push(struct virtq *q, const struct virtq_used *used, unsigned int n);
 
 /* Copy the first len bytes that the device may read; false: there are fewer. They are gone then. */
 bool virtq_take(struct virtq_chain *c, void *to, size_t len);
+/* Copy to what the device may write, from byte `off` of that on; how much there was room for. */
+size_t virtq_put(const struct virtq_chain *c, size_t off, const void *from, size_t len);
 /* The last byte that the device may write, which is not among the others any more; NULL: none. */
 uint8_t *virtq_cut_last(struct virtq_chain *c);
 

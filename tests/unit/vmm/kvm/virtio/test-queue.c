@@ -73,6 +73,13 @@ static void test_chain(void **state)
 	assert_int_equal(virtq_pop(&s->q, c), 0);
 }
 
+static bool give_back(struct scene *s, uint32_t head, uint32_t written)
+{
+	const struct virtq_used used = {head, written};
+
+	return virtq_push(&s->q, &used, 1);
+}
+
 static void test_ring_goes_round(void **state)
 {
 	struct scene *s = *state;
@@ -85,7 +92,7 @@ static void test_ring_goes_round(void **state)
 
 		add_chain(&s->v, 0, 3);
 		assert_int_equal(virtq_pop(&s->q, &s->c), 1);
-		virtq_push(&s->q, s->c.head, i);
+		give_back(s, s->c.head, i);
 		assert_int_equal(wait_used(&s->v, 0, &len), 3);
 		assert_int_equal(len, i);
 	}
@@ -219,13 +226,65 @@ static void test_interrupts_by_index(void **state)
 	struct scene *s = *state;
 
 	set_used_event(s, 1);
-	assert_false(virtq_push(&s->q, 0, 0));
-	assert_true(virtq_push(&s->q, 0, 0));
-	assert_false(virtq_push(&s->q, 0, 0));
+	assert_false(give_back(s, 0, 0));
+	assert_true(give_back(s, 0, 0));
+	assert_false(give_back(s, 0, 0));
 	set_used_event(s, 0xffff);
 	s->q.done = 0xffff;
-	assert_true(virtq_push(&s->q, 0, 0));
+	assert_true(give_back(s, 0, 0));
 	assert_int_equal(used_index(&s->v, 0), 0);
+}
+
+/* What belongs together the driver sees at once, and is told of once. */
+static void test_many_are_given_back(void **state)
+{
+	const struct virtq_used used[] = {{3, 10}, {1, 20}, {2, 30}};
+	struct scene *s = *state;
+	uint32_t len;
+
+	set_used_event(s, 1);
+	s->q.done = s->v.seen[0] = QUEUE_SIZE - 1;
+	set_used_event(s, QUEUE_SIZE);
+	assert_true(virtq_push(&s->q, used, 3));
+	assert_int_equal(used_index(&s->v, 0), QUEUE_SIZE + 2);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(wait_used(&s->v, 0, &len), used[i].head);
+		assert_int_equal(len, used[i].written);
+	}
+}
+
+static void test_chains_that_are_not_taken(void **state)
+{
+	struct scene *s = *state;
+
+	for (uint16_t i = 0; i < 3; i++) {
+		set_desc(&s->v, 0, i, (struct test_desc){DATA, 1, WRITE, 0});
+		add_chain(&s->v, 0, i);
+		assert_int_equal(virtq_pop(&s->q, &s->c), 1);
+	}
+	virtq_unpop(&s->q, 2);
+	assert_int_equal(virtq_pop(&s->q, &s->c), 1);
+	assert_int_equal(s->c.head, 1);
+	assert_int_equal(virtq_pop(&s->q, &s->c), 1);
+	assert_int_equal(virtq_pop(&s->q, &s->c), 0);
+}
+
+/* Across the buffers that the device may write, and not behind them. */
+static void test_put(void **state)
+{
+	struct scene *s = *state;
+	const uint8_t *ram = at(&s->v, DATA);
+
+	set_desc(&s->v, 0, 0, (struct test_desc){DATA, 4, NEXT, 1});
+	set_desc(&s->v, 0, 1, (struct test_desc){DATA + 8, 4, NEXT | WRITE, 2});
+	set_desc(&s->v, 0, 2, (struct test_desc){DATA + 16, 4, WRITE, 0});
+	add_chain(&s->v, 0, 0);
+	assert_int_equal(virtq_pop(&s->q, &s->c), 1);
+	assert_int_equal(virtq_put(&s->c, 2, "abcd", 4), 4);
+	assert_memory_equal(ram, "\0\0\0\0\0\0\0\0\0\0ab\0\0\0\0cd\0\0", 20);
+	assert_int_equal(virtq_put(&s->c, 6, "xyz", 3), 2);
+	assert_memory_equal(ram + 16, "cdxy\0", 5);
+	assert_int_equal(virtq_put(&s->c, 8, "xyz", 3), 0);
 }
 
 static void test_interrupts_by_flag(void **state)
@@ -234,9 +293,9 @@ static void test_interrupts_by_flag(void **state)
 
 	assert_int_equal(start(s, VIRTIO_F_VERSION_1), 0);
 	set_used_event(s, 99);
-	assert_true(virtq_push(&s->q, 0, 0));
+	assert_true(give_back(s, 0, 0));
 	*(uint16_t *)at(&s->v, avail_at(0)) = 1;
-	assert_false(virtq_push(&s->q, 0, 0));
+	assert_false(give_back(s, 0, 0));
 }
 
 static void test_kicks(void **state)
@@ -299,6 +358,9 @@ int main(void)
 		TEST(test_index_too_far),
 		TEST(test_places),
 		TEST(test_interrupts_by_index),
+		TEST(test_many_are_given_back),
+		TEST(test_chains_that_are_not_taken),
+		TEST(test_put),
 		TEST(test_interrupts_by_flag),
 		TEST(test_kicks),
 		TEST(test_take_and_cut),
