@@ -48,10 +48,12 @@ struct guestfish {
 /* Behind the last answer there comes nothing before the next command. */
 static bool is_answered(const struct text *answer, const char *marker, size_t len)
 {
-	const char *at = answer->buf + answer->len - len;
+	const char *at;
 
-	return answer->len >= len && !memcmp(at, marker, len) &&
-	       (answer->len == len || at[-1] == '\n');
+	if (answer->len < len)
+		return false;
+	at = answer->buf + answer->len - len;
+	return !memcmp(at, marker, len) && (answer->len == len || at[-1] == '\n');
 }
 
 static int read_answer(struct guestfish *g, struct text *answer)

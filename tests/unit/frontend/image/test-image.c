@@ -49,7 +49,7 @@ static int set_up(void **state)
 	if (make_workplace(state))
 		return -1;
 	memset(kernel, 0, sizeof(kernel));
-	memcpy(kernel + 0x202, "HdrS", 4);
+	memcpy(kernel + 0x202, "HdrS", sizeof("HdrS"));
 	put_program("guestfish", GUESTFISH);
 	put_text("image", "");
 	put_text("image.list", "/dev/sda1: vfat\n/dev/sda2: ext4\n/dev/sda3: swap\nnonsense\n");
