@@ -323,6 +323,23 @@ static void fuzz_devices(struct input *in)
 
 /* --- images ---------------------------------------------------------------------------------- */
 
+/* What is behind an image, about the one that has been loaded. */
+static void fuzz_relocs(struct input *in, uint64_t kernel_end)
+{
+	size_t len = input_byte(in);
+	uint8_t *words = calloc(1, len ? len : 1);
+	char err[256] = "";
+
+	if (!words)
+		abort();
+	input_copy(in, words, len);
+	m.kernel_slide = (uint64_t)input_byte(in) << 21;
+	if (kvm_kaslr_relocate(&m, kernel_end, words, len, err, sizeof(err)) &&
+	    (!err[0] || strchr(err, '\n')))
+		abort();
+	free(words);
+}
+
 /* Sound headers, over which the input is laid by exclusive or; then the rest of it. */
 static void fuzz_image(struct input *in)
 {
@@ -366,6 +383,8 @@ static void fuzz_image(struct input *in)
 			abort();
 	} else if (kernel_end > RAM_SIZE || m.kernel_pa >= kernel_end) {
 		abort();
+	} else {
+		fuzz_relocs(in, kernel_end);
 	}
 	free(file);
 }

@@ -287,8 +287,10 @@ static void test_bad_relocs(void **state)
 				      {0, 0, 0x7fffffff},
 				      {0, 0, 1}};
 	struct load *l = *state;
+	struct image good;
 
 	set_addresses(l);
+	good = l->image;
 	not_moved(l, NULL, 0, "nothing of how it can be moved: give a bzImage");
 	not_moved(l, relocs, 3, "nothing of how it can be moved");
 	not_moved(l, one, sizeof(one), "nothing of how it can be moved");
@@ -304,7 +306,10 @@ static void test_bad_relocs(void **state)
 	set(l, offsetof(Elf64_Shdr, sh_offset), sizeof(l->image), 8);
 	set(l, offsetof(Elf64_Shdr, sh_size), sizeof(relocs), 8);
 	not_moved(l, relocs, sizeof(relocs), "nothing of how it can be moved");
+	l->image = good;
 	l->image.eh.e_shoff = ~0ull - 8;
+	l->image.eh.e_shnum = 1;
+	l->image.eh.e_shentsize = sizeof(Elf64_Shdr);
 	moved(l, relocs, sizeof(relocs), true);
 }
 
