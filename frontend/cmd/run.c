@@ -106,7 +106,7 @@ static void run_choose_machine(struct run *r)
 	char why[512];
 
 	r->machine = r->opt->machine;
-	if (!strcmp(r->machine, "auto") && run_finds_kernel(r))
+	if (!strcmp(r->machine, "auto") && run_firmware(r) != MACHINE_FIRMWARE_NONE)
 		r->machine = "qemu";
 	if (strcmp(r->machine, "auto"))
 		return;
@@ -309,6 +309,7 @@ static int run_new_trace(struct run *r)
 static void run_describe_kernel(struct run *r, struct machine_config *cfg)
 {
 	cfg->firmware = run_firmware(r);
+	cfg->kaslr = r->opt->kaslr;
 	if (run_finds_kernel(r))
 		cfg->found = run_found;
 	if (!r->s.gs)
@@ -486,8 +487,8 @@ static const char *run_boots_itself(const struct run_options *opt)
 {
 	bool firmware = strcmp(opt->firmware, run_firmware_name(MACHINE_FIRMWARE_NONE));
 
-	if ((firmware || opt->kaslr) && !strcmp(opt->machine, "kvm"))
-		return "--firmware and --kaslr are for --machine qemu";
+	if (firmware && !strcmp(opt->machine, "kvm"))
+		return "--firmware is for --machine qemu";
 	if (firmware && (opt->kernel || opt->initrd || *opt->append))
 		return "--firmware boots the image's own kernel: it goes without -k, -i and -a";
 	if (firmware && !opt->image && !opt->devices.disk.nr)
@@ -517,7 +518,7 @@ int run_as(const struct tracing *what, int argc, char **argv)
 		OPT_ONE_OF(run_firmware_name, 0, "firmware", &opt.firmware, "NAME",
 			   "qemu: bios or uefi has the first disk's boot loader find the kernel"),
 		OPT_FLAG(0, "kaslr", &opt.kaslr,
-			 "qemu: let the kernel choose where it runs, as it does by itself"),
+			 "let KASLR choose the addresses that the kernel runs at"),
 		DEVICES_OPTION_ROWS(&opt.devices),
 		SESSION_OPTION_ROWS(&opt.session),
 		OPT_TIME(0, "for", &opt.session.limit_ms, "TIME",
