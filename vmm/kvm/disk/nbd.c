@@ -153,6 +153,8 @@ static int listen_in(char *folder, struct sockaddr_un *at)
 		snprintf(at->sun_path, sizeof(at->sun_path), "%s/nbd", folder);
 		if (!bind(fd, (struct sockaddr *)at, sizeof(*at)) && !listen(fd, DISK_WORKERS))
 			return fd;
+		unlink(at->sun_path);
+		rmdir(folder);
 	}
 	close(fd);
 	return -1;
