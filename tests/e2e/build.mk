@@ -18,6 +18,7 @@ full-tests  += tests/e2e/early-boot
 full-tests  += tests/e2e/guestsym-memory
 full-tests  += tests/e2e/image-read
 full-tests  += tests/e2e/package
+full-tests  += tests/e2e/guest-image
 
 # Runs inside guests, so without libraries and without sanitizers.
 $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c
