@@ -120,6 +120,7 @@ vmm-objs += vmm/qemu/start-domain.o
 vmm-objs += vmm/qemu/start-find.o
 vmm-objs += vmm/qemu/start-firmware.o
 vmm-objs += vmm/qemu/start-guest.o
+vmm-objs += vmm/qemu/start-initrd.o
 vmm-objs += vmm/qemu/start-overlay.o
 vmm-objs += vmm/qemu/start-run.o
 vmm-objs += vmm/qemu/start-state.o

@@ -170,6 +170,9 @@ struct machine_config {
 	size_t kernel_size;
 	const void *initrd; /* or NULL */
 	size_t initrd_size;
+	/* An archive that lies before it, of a multiple of 4 bytes; or NULL. */
+	const void *overlay;
+	size_t overlay_size;
 	const char *cmdline; /* kernel command line; a backend adds what its host needs */
 	/*
 	 * For "kvm": put the kernel anywhere, as KASLR does. The image is all that a bzImage unpacks
@@ -200,6 +203,8 @@ struct machine_config {
 
 	/* What the guest writes to its first serial port; on a vCPU's thread. May be NULL. */
 	void (*console)(void *arg, const char *text, size_t len);
+	/* The same of its second one, which it has only where this is not NULL. */
+	void (*channel)(void *arg, const char *text, size_t len);
 	/* One line about what to expect (no line end). May be NULL. */
 	void (*message)(void *arg, enum machine_msg_level level, const char *text);
 	machine_trap_fn *trap;	   /* may be NULL when no trap is ever set */
@@ -585,6 +590,8 @@ int machine_follow(struct machine *m, const struct machine_follow *follow);
 
 /* Bytes to the guest's first serial port. Returns how many it took. */
 size_t machine_console_input(struct machine *m, const char *text, size_t len);
+/* The same of its second one (machine_config.channel); without one it takes none. */
+size_t machine_channel_input(struct machine *m, const char *text, size_t len);
 
 /*
  * Press the guest's power button (ACPI): a system that listens to it shuts itself down, and the

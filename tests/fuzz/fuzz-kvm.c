@@ -308,7 +308,7 @@ static void fuzz_devices(struct input *in)
 	m.npio = 0;
 	m.base.end.type = MACHINE_EVENT_NONE;
 	m.cfg.console = console;
-	m.serial = serial_new(&m);
+	m.serial = serial_new(&m, SERIAL_CONSOLE, m.cfg.console);
 	m.i8042 = i8042_new(&m);
 	m.rtc = rtc_new(&m);
 	m.acpi = acpi_new(&m);

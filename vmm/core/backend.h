@@ -90,6 +90,7 @@ struct machine_ops {
 	int (*traps_clear)(struct machine *m, const uint64_t *vas, size_t n);
 	int (*follow)(struct machine *m, const struct machine_follow *follow); /* NULL: it cannot */
 	size_t (*console_input)(struct machine *m, const char *text, size_t len);
+	size_t (*channel_input)(struct machine *m, const char *text, size_t len);
 	int (*power_button)(struct machine *m, char *err, size_t errlen);
 	/* Called with m->lock held: make whoever is inside leave. */
 	void (*kick_locked)(struct machine *m);

@@ -266,6 +266,11 @@ size_t machine_console_input(struct machine *m, const char *text, size_t len)
 	return m->ops->console_input(m, text, len);
 }
 
+size_t machine_channel_input(struct machine *m, const char *text, size_t len)
+{
+	return m->ops->channel_input(m, text, len);
+}
+
 int machine_power_button(struct machine *m, char *err, size_t errlen)
 {
 	return m->ops->power_button(m, err, errlen);

@@ -77,31 +77,45 @@ static int cmdline_write(struct kvm_machine *m, char *err, size_t errlen)
 	return kvm_mem_write(m, KVM_BOOT_CMDLINE, m->cmdline, (size_t)len + 1);
 }
 
+static uint64_t head_size(const struct machine_config *cfg)
+{
+	return cfg->overlay ? cfg->overlay_size : 0;
+}
+
+static uint64_t rest_size(const struct machine_config *cfg)
+{
+	return cfg->initrd ? cfg->initrd_size : 0;
+}
+
 /* As high as the kernel can still reach early (initrd_addr_max of boot.rst), above the kernel. */
 uint64_t kvm_initrd_start(const struct kvm_machine *m)
 {
 	uint64_t top = m->mem[0].size < 0x7fffffffull ? m->mem[0].size : 0x7fffffffull;
-	uint64_t size = m->cfg.initrd ? m->cfg.initrd_size : 0;
+	uint64_t head = head_size(&m->cfg), rest = rest_size(&m->cfg);
 
-	return size > top ? 0 : (top - size) & ~(uint64_t)(PAGE_SIZE - 1);
+	return head > top || rest > top - head ? 0
+					       : (top - head - rest) & ~(uint64_t)(PAGE_SIZE - 1);
 }
 
 static int initrd_load(struct kvm_machine *m, uint64_t kernel_end, struct setup_header *hdr,
 		       char *err, size_t errlen)
 {
-	uint64_t at = kvm_initrd_start(m);
+	uint64_t head = head_size(&m->cfg), rest = rest_size(&m->cfg), at = kvm_initrd_start(m);
+	int rc;
 
-	if (!m->cfg.initrd || !m->cfg.initrd_size)
+	if (!head && !rest)
 		return 0;
 	if (at < kernel_end) {
 		snprintf(err, errlen,
-			 "the initrd (%zu KiB) does not fit into %llu MiB of guest memory",
-			 m->cfg.initrd_size >> 10, (unsigned long long)m->cfg.memory >> 20);
+			 "the initrd (%llu KiB) does not fit into %llu MiB of guest memory",
+			 (unsigned long long)(head + rest) >> 10,
+			 (unsigned long long)m->cfg.memory >> 20);
 		return -ENOMEM;
 	}
 	hdr->ramdisk_image = (uint32_t)at;
-	hdr->ramdisk_size = (uint32_t)m->cfg.initrd_size;
-	return kvm_mem_write(m, at, m->cfg.initrd, m->cfg.initrd_size);
+	hdr->ramdisk_size = (uint32_t)(head + rest);
+	rc = kvm_mem_write(m, at, m->cfg.overlay, head);
+	return rc ? rc : kvm_mem_write(m, at + head, m->cfg.initrd, rest);
 }
 
 static void e820_add(struct boot_params *bp, uint64_t start, uint64_t end, uint32_t type)

@@ -151,7 +151,9 @@ static int devices_init(struct kvm_machine *m, char *err, size_t errlen)
 
 	if (rc)
 		return rc;
-	m->serial = serial_new(m);
+	m->serial = serial_new(m, SERIAL_CONSOLE, m->cfg.console);
+	if (m->cfg.channel)
+		m->channel = serial_new(m, SERIAL_CHANNEL, m->cfg.channel);
 	m->i8042 = i8042_new(m);
 	m->rtc = rtc_new(m);
 	m->acpi = acpi_new(m);
@@ -159,7 +161,7 @@ static int devices_init(struct kvm_machine *m, char *err, size_t errlen)
 		m->pit = pit_new(m, PIT_STRETCH);
 		m->syscall_fix = syscall_fix_new(m);
 	}
-	if (m->serial && m->i8042 && m->rtc && m->acpi &&
+	if (m->serial && (m->channel || !m->cfg.channel) && m->i8042 && m->rtc && m->acpi &&
 	    (!m->cal.emulated || (m->pit && m->syscall_fix)))
 		return 0;
 	snprintf(err, errlen, "no memory for the guest's devices");
@@ -207,7 +209,8 @@ static int kvm_setup(struct kvm_machine *m, char *err, size_t errlen)
 			snprintf(err, errlen, "KVM refuses the state to boot from: %s",
 				 strerror(-rc));
 	}
-	m->cfg.kernel = m->cfg.initrd = m->cfg.cmdline = NULL; /* the caller's again */
+	/* The caller's again. */
+	m->cfg.kernel = m->cfg.initrd = m->cfg.overlay = m->cfg.cmdline = NULL;
 	return rc;
 }
 
@@ -222,6 +225,7 @@ static void kvm_destroy(struct machine *base)
 	acpi_free(m->acpi);
 	rtc_free(m->rtc);
 	i8042_free(m->i8042);
+	serial_free(m->channel);
 	serial_free(m->serial);
 	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++)
 		kvm_vcpu_exit(&m->vcpu[i]);
@@ -325,6 +329,13 @@ static size_t kvm_console_input(struct machine *base, const char *text, size_t l
 	return serial_input(kvm_machine(base)->serial, text, len);
 }
 
+static size_t kvm_channel_input(struct machine *base, const char *text, size_t len)
+{
+	struct kvm_machine *m = kvm_machine(base);
+
+	return m->channel ? serial_input(m->channel, text, len) : 0;
+}
+
 static int kvm_power_button(struct machine *base, char *err, size_t errlen)
 {
 	int rc = acpi_power_button(kvm_machine(base)->acpi);
@@ -357,6 +368,7 @@ const struct machine_ops kvm_machine_ops = {
 	.traps_clear = kvm_traps_clear,
 	.follow = kvm_follow,
 	.console_input = kvm_console_input,
+	.channel_input = kvm_channel_input,
 	.power_button = kvm_power_button,
 	.kick_locked = kvm_kick_locked,
 	.idle = kvm_halt_check,

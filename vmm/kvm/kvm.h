@@ -120,7 +120,7 @@ struct kvm_machine {
 	struct pio_device pio[KVM_PIO_MAX];
 	unsigned int npio; /* fixed once vCPUs run */
 
-	struct serial *serial;
+	struct serial *serial, *channel; /* channel: NULL where nobody asks for it */
 	struct pit *pit; /* NULL: the in-kernel one */
 	struct i8042 *i8042;
 	struct rtc *rtc;
@@ -180,8 +180,17 @@ int kvm_traps_set_own(struct kvm_machine *m, uint64_t va, uint64_t pa, uint8_t s
 
 /* --- devices and helpers in files of their own ---------------------------------------------- */
 
-/* serial.c: 8250 at 0x3f8, irq 4. Output goes to cfg.console. NULL: no memory or port taken. */
-struct serial *serial_new(struct kvm_machine *m);
+enum serial_port {
+	SERIAL_CONSOLE, /* 0x3f8, irq 4 */
+	SERIAL_CHANNEL, /* 0x2f8, irq 3 */
+};
+
+/*
+ * serial.c: an 8250. What the guest says goes to output, which may be NULL, with cfg.arg. NULL: no
+ * memory or port taken.
+ */
+struct serial *serial_new(struct kvm_machine *m, enum serial_port port,
+			  void (*output)(void *arg, const char *text, size_t len));
 void serial_free(struct serial *s); /* NULL is allowed, as for all *_free() here */
 size_t serial_input(struct serial *s, const char *text, size_t len);
 

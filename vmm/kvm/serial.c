@@ -1,32 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* serial.c - the guest's first serial port (COM1): a 16550A between the bus and the console. */
+/* serial.c - the guest's serial ports, COM1 and COM2: 16550As between the bus and the owner. */
 #include <stdlib.h>
 
 #include "vmm/kvm/chip/uart.h"
 #include "vmm/kvm/kvm.h"
 
-#define COM1_PORT 0x3f8
-#define COM1_REGS 8
-#define COM1_IRQ  4
+#define SERIAL_REGS 8
+
+/* Where a PC has it. */
+struct serial_place {
+	const char *name;
+	uint16_t port;
+	unsigned int irq;
+};
+
+static const struct serial_place places[] = {
+	[SERIAL_CONSOLE] = {"serial", 0x3f8, 4},
+	[SERIAL_CHANNEL] = {"channel", 0x2f8, 3},
+};
 
 struct serial {
 	struct uart uart;
 	struct kvm_machine *m;
+	const struct serial_place *at;
+	void (*output)(void *arg, const char *text, size_t len); /* or NULL */
 };
 
 static void serial_irq(void *arg, bool level)
 {
 	struct serial *s = arg;
 
-	kvm_irq_line(s->m, COM1_IRQ, level);
+	kvm_irq_line(s->m, s->at->irq, level);
 }
 
 static void serial_output(void *arg, const char *text, size_t len)
 {
 	struct serial *s = arg;
 
-	if (s->m->cfg.console)
-		s->m->cfg.console(s->m->cfg.arg, text, len);
+	if (s->output)
+		s->output(s->m->cfg.arg, text, len);
 }
 
 static const struct uart_ops serial_uart_ops = {
@@ -38,10 +50,10 @@ static const struct uart_ops serial_uart_ops = {
 static uint32_t serial_in(void *dev, uint16_t port, unsigned int size)
 {
 	struct serial *s = dev;
-	unsigned int reg = port - COM1_PORT;
+	unsigned int reg = port - s->at->port;
 	uint32_t val = 0;
 
-	for (unsigned int i = 0; i < size && reg + i < COM1_REGS; i++)
+	for (unsigned int i = 0; i < size && reg + i < SERIAL_REGS; i++)
 		val |= (uint32_t)uart_read(&s->uart, reg + i) << 8 * i;
 	return val;
 }
@@ -49,17 +61,19 @@ static uint32_t serial_in(void *dev, uint16_t port, unsigned int size)
 static void serial_out(void *dev, uint16_t port, unsigned int size, uint32_t val)
 {
 	struct serial *s = dev;
-	unsigned int reg = port - COM1_PORT;
+	unsigned int reg = port - s->at->port;
 
-	for (unsigned int i = 0; i < size && reg + i < COM1_REGS; i++)
+	for (unsigned int i = 0; i < size && reg + i < SERIAL_REGS; i++)
 		uart_write(&s->uart, reg + i, (uint8_t)(val >> 8 * i));
 }
 
-struct serial *serial_new(struct kvm_machine *m)
+struct serial *serial_new(struct kvm_machine *m, enum serial_port port,
+			  void (*output)(void *arg, const char *text, size_t len))
 {
-	struct pio_device pio = {.name = "serial",
-				 .first = COM1_PORT,
-				 .last = COM1_PORT + COM1_REGS - 1,
+	const struct serial_place *at = &places[port];
+	struct pio_device pio = {.name = at->name,
+				 .first = at->port,
+				 .last = (uint16_t)(at->port + SERIAL_REGS - 1),
 				 .in = serial_in,
 				 .out = serial_out};
 	struct serial *s = calloc(1, sizeof(*s));
@@ -67,6 +81,8 @@ struct serial *serial_new(struct kvm_machine *m)
 	if (!s)
 		return NULL;
 	s->m = m;
+	s->at = at;
+	s->output = output;
 	uart_init(&s->uart, &serial_uart_ops, s);
 	pio.dev = s;
 	if (kvm_bus_add(m, &pio)) {

@@ -162,6 +162,7 @@ static void let_go(struct qemu_machine *m)
 		machine_message(
 			&m->base, MACHINE_MSG_WARN,
 			"the gdb stub may stay in the domain: %s (hvtrace attach --recover)", err);
+	qemu_console_close(m->channel);
 	qemu_console_close(m->console);
 }
 

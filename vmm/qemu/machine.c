@@ -85,6 +85,13 @@ static size_t console_input(struct machine *base, const char *text, size_t len)
 	return m->console ? qemu_console_send(m->console, text, len) : 0;
 }
 
+static size_t channel_input(struct machine *base, const char *text, size_t len)
+{
+	struct qemu_machine *m = qemu_machine(base);
+
+	return m->channel ? qemu_console_send(m->channel, text, len) : 0;
+}
+
 /* Of a guest that was found, it is its owner's to press. */
 static int power_button(struct machine *base, char *err, size_t errlen)
 {
@@ -130,6 +137,7 @@ const struct machine_ops qemu_machine_ops = {
 	.traps_clear = qemu_traps_clear,
 	.follow = qemu_follow,
 	.console_input = console_input,
+	.channel_input = channel_input,
 	.power_button = power_button,
 	.kick_locked = qemu_kick_locked,
 };

@@ -101,7 +101,8 @@ struct qemu_machine {
 	unsigned int resets_seen;
 	uint64_t slide, moved;	      /* machine_info's */
 	char *cmdline;		      /* then: of its kernel, */
-	struct qemu_console *console; /* and its serial port */
+	struct qemu_console *console; /* and its serial ports: the first, */
+	struct qemu_console *channel; /* and the second, where it has one */
 	struct gdb *gdb;
 	struct keeper keeper;
 	pthread_mutex_t io;

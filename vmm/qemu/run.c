@@ -144,6 +144,7 @@ static void *run_thread(void *arg)
 
 		qemu_clock_stopped(m);
 		qemu_console_drain(m->console); /* what it has said comes before its end */
+		qemu_console_drain(m->channel);
 		qemu_mmio_catch_up(m);
 		pthread_mutex_lock(&m->base.lock);
 		if (!rc) /* else nobody knows */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * start-console.c - the serial port of a guest of QEMU's that hvtrace has started: a unix socket.
+ * start-console.c - a serial port of a guest of QEMU's that hvtrace has started: a unix socket.
  *
  * QEMU passes each byte on before the guest's instruction ends (unless we are far behind), and what
  * is in a socket stays there when QEMU goes. So once the guest stands, what can be read without
@@ -110,7 +110,7 @@ struct qemu_console *qemu_console_open(const char *path,
 	}
 	if (!rc)
 		return c;
-	snprintf(err, errlen, "cannot connect to the guest's console at %s: %s", path,
+	snprintf(err, errlen, "cannot connect to the guest's serial port at %s: %s", path,
 		 strerror(-rc));
 	if (c && c->fd >= 0)
 		close(c->fd);

@@ -25,8 +25,13 @@ struct qemu_domain *qemu_start_domain(const struct machine_config *cfg, char *er
 
 	if (qemu_start_overlays_make(&what.overlays, cfg, err, errlen))
 		return NULL;
+	if (qemu_start_initrd_make(&what.initrd, cfg, err, errlen)) {
+		qemu_start_overlays_unlink(&what.overlays);
+		return NULL;
+	}
 	d = qemu_domain_create(cfg->connect, kvm_host_is_native() != 0, qemu_start_xml, &what,
 			       &patience, err, errlen);
+	qemu_start_initrd_unlink(what.initrd);
 	qemu_start_overlays_unlink(&what.overlays);
 	if (!d || !forward_ports(d, &cfg->devices.net, err, errlen))
 		return d;

@@ -39,7 +39,7 @@ static int start(struct machine_guest *g, const struct machine_config *cfg, char
 		snprintf(err, errlen, "cannot listen to libvirt");
 		return rc;
 	}
-	rc = qemu_domain_serial_open(g->domain, path, sizeof(path), err, errlen);
+	rc = qemu_domain_serial_open(g->domain, 0, path, sizeof(path), err, errlen);
 	if (rc)
 		return rc;
 	g->console = qemu_console_open(path, cfg->console, cfg->arg, err, errlen);

@@ -16,15 +16,18 @@ static void print_element(FILE *out, const char *name, const char *text)
 	fprintf(out, "</%s>\n", name);
 }
 
-static void print_boot(FILE *out, const struct machine_config *cfg)
+static void print_boot(FILE *out, const struct start_domain *what)
 {
+	const struct machine_config *cfg = what->cfg;
+	const char *initrd = what->initrd ? what->initrd : cfg->initrd_path;
+
 	fprintf(out, "  <os>\n    <type arch='x86_64' machine='pc'>hvm</type>\n");
 	if (cfg->firmware != MACHINE_FIRMWARE_NONE)
 		qemu_start_print_firmware(out, cfg);
 	else
 		print_element(out, "kernel", cfg->kernel_path);
-	if (cfg->initrd_path)
-		print_element(out, "initrd", cfg->initrd_path);
+	if (initrd)
+		print_element(out, "initrd", initrd);
 	if (cfg->cmdline)
 		print_element(out, "cmdline", cfg->cmdline);
 	fprintf(out, "  </os>\n");
@@ -63,15 +66,16 @@ char *qemu_start_xml(const void *arg, bool kvm)
 	fprintf(out, "  <memory unit='b'>%" PRIu64 "</memory>\n", cfg->memory);
 	print_memory_backing(out, cfg);
 	fprintf(out, "  <vcpu>%u</vcpu>\n", cfg->vcpus);
-	print_boot(out, cfg);
+	print_boot(out, what);
 	fprintf(out,
 		"  <features><acpi/><apic/></features>\n"
 		"  <cpu mode='maximum'>%s</cpu>\n"
 		"  <devices>\n"
 		"    <controller type='usb' model='none'/>\n"
 		"    <memballoon model='none'/>\n"
-		"    <serial type='null'/>\n",
-		kvm ? "" : without_cx16);
+		"    <serial type='null'/>\n"
+		"%s",
+		kvm ? "" : without_cx16, cfg->channel ? "    <serial type='null'/>\n" : "");
 	qemu_start_print_devices(out, &cfg->devices, what->overlays.path);
 	fprintf(out, "  </devices>\n</domain>\n");
 	failed = ferror(out);

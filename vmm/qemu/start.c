@@ -59,18 +59,30 @@ static int create_domain(struct qemu_machine *m, const struct machine_config *cf
 	return m->domain ? 0 : -EIO;
 }
 
+static int serial_open(struct qemu_machine *m, unsigned int nr,
+		       void (*write)(void *arg, const char *text, size_t len), void *arg,
+		       struct qemu_console **port, char *err, size_t errlen)
+{
+	char path[PATH_ROOM];
+	int rc = qemu_domain_serial_open(m->domain, nr, path, sizeof(path), err, errlen);
+
+	if (rc)
+		return rc;
+	*port = qemu_console_open(path, write, arg, err, errlen);
+	return *port ? 0 : -EIO;
+}
+
 static int connect_domain(struct qemu_machine *m, const struct machine_config *cfg, char *err,
 			  size_t errlen)
 {
 	const struct gdb_caller caller = {.idle = cfg->cancelled, .arg = cfg->arg};
 	char path[PATH_ROOM];
-	int rc = qemu_domain_serial_open(m->domain, path, sizeof(path), err, errlen), fd;
+	int rc = serial_open(m, 0, cfg->console, cfg->arg, &m->console, err, errlen), fd;
 
+	if (!rc && cfg->channel)
+		rc = serial_open(m, 1, cfg->channel, cfg->arg, &m->channel, err, errlen);
 	if (rc)
 		return rc;
-	m->console = qemu_console_open(path, cfg->console, cfg->arg, err, errlen);
-	if (!m->console)
-		return -EIO;
 	rc = qemu_domain_stub_start(m->domain, false, path, sizeof(path), err, errlen);
 	qemu_remember_folder(m, rc ? "" : path);
 	fd = rc ? rc : gdb_dial(path, &caller, err, errlen);

@@ -22,10 +22,18 @@ int qemu_start_overlays_make(struct start_overlays *o, const struct machine_conf
 /* Those who have them open keep them. */
 void qemu_start_overlays_unlink(struct start_overlays *o);
 
+/*
+ * start-initrd.c: a file with cfg->overlay and the initrd, *path to be given to unlink(); NULL where
+ * there is no overlay. 0; else there is none, -errno, and err says why in one line.
+ */
+int qemu_start_initrd_make(char **path, const struct machine_config *cfg, char *err, size_t errlen);
+void qemu_start_initrd_unlink(char *path); /* NULL is allowed */
+
 /* What a domain is made for. */
 struct start_domain {
 	const struct machine_config *cfg; /* its paths are absolute */
 	struct start_overlays overlays;
+	char *initrd; /* in place of cfg's, or NULL */
 };
 
 /* start-domain.c: a domain that stands at its reset. NULL: err says why in one line. */
@@ -103,7 +111,7 @@ int qemu_start_find(struct qemu_machine *m, const struct machine_config *cfg, ch
 struct qemu_console;
 
 /*
- * start-console.c: the guest's serial port, a socket at path. write(arg, ...) gets what the guest
+ * start-console.c: a serial port of the guest's, a socket at path. write(arg, ...) gets what the guest
  * says, on a thread of its own or on the one that drains. NULL: err says why in one line.
  */
 struct qemu_console *qemu_console_open(const char *path,

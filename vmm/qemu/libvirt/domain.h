@@ -26,7 +26,7 @@ struct qemu_domain *qemu_domain_open(const char *uri, const char *which,
 				     const struct errand_patience *patience, char *err,
 				     size_t errlen);
 
-/* The XML of a domain with a first serial port of type null, to be freed, or NULL: no memory. */
+/* The XML of a domain whose serial ports are of type null, to be freed, or NULL: no memory. */
 typedef char *qemu_xml_fn(const void *arg, bool kvm);
 
 /*
@@ -37,10 +37,12 @@ typedef char *qemu_xml_fn(const void *arg, bool kvm);
 struct qemu_domain *qemu_domain_create(const char *uri, bool kvm, qemu_xml_fn *make_xml,
 				       const void *arg, const struct errand_patience *patience,
 				       char *err, size_t errlen);
-/* Connect the serial port of a domain that was created to a socket, and give its path. 0 or -errno
+/*
+ * Connect serial port nr, 0 or 1, of a domain that was created to a socket, and give its path. 0 or
+ * -errno
  */
-int qemu_domain_serial_open(struct qemu_domain *d, char *path, size_t room, char *err,
-			    size_t errlen);
+int qemu_domain_serial_open(struct qemu_domain *d, unsigned int nr, char *path, size_t room,
+			    char *err, size_t errlen);
 
 /*
  * Have a TCP port of the host's loopback address lead to one of the guest's, of a domain that was

@@ -58,6 +58,7 @@ struct domain_question {
 	struct qemu_domain *d; /* while it has it */
 	domain_ask_fn *ask;
 	bool takeover;
+	unsigned int serial; /* which of its serial ports */
 	char path[DOMAIN_PATH_ROOM];
 };
 

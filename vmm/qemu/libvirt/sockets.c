@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sockets.c - starts and stops the gdb stub in a domain's QEMU, and connects the serial port
+ * sockets.c - starts and stops the gdb stub in a domain's QEMU, and connects the serial ports
  * of a domain of our own.
  *
  * The stub listens on a socket in the directory that libvirt has made for this domain alone and
  * that its QEMU may write to, whatever user and confinement it runs under: the one of its monitor
- * socket, as the monitor's own `info chardev` tells. The serial port gets one beside it. libvirt
+ * socket, as the monitor's own `info chardev` tells. Serial ports get some beside it. libvirt
  * calls a domain tainted after a monitor command of ours; nothing in its configuration changes.
  */
 #include "vmm/qemu/libvirt/internal.h"
@@ -17,8 +17,7 @@
 
 #define STUB_SOCKET    "hvtrace.gdb"
 #define STUB_CHARDEV   "gdb" /* as QEMU calls it: gdbserver_start() in its gdbstub */
-#define SERIAL_SOCKET  "hvtrace.tty"
-#define SERIAL_CHARDEV "charserial0" /* as libvirt calls that of the first serial port */
+#define SERIAL_CHANGE  "chardev-change charserial%u socket,path=" /* as libvirt calls them */
 #define PATH_ROOM      DOMAIN_PATH_ROOM
 #define COMMAND_ROOM   (2 * PATH_ROOM + 64)
 
@@ -228,22 +227,26 @@ void qemu_domain_stub_stop(struct qemu_domain *d)
 		libvirt()->virDomainResume(d->dom);
 }
 
-/* --- the serial port -------------------------------------------------------------------------- */
+/* --- the serial ports ------------------------------------------------------------------------- */
+
+static const char *const serial_socket[] = {"hvtrace.tty", "hvtrace.tty1"};
 
 static int serial_open(struct domain_question *dq, char *err, size_t errlen)
 {
 	struct qemu_domain *d = dq->d;
 	char *chardevs = list_chardevs(d, err, errlen), command[COMMAND_ROOM], *answer = NULL;
+	char change[sizeof(SERIAL_CHANGE) + 8];
 	int rc;
 
 	if (!chardevs)
 		return -EACCES;
-	rc = socket_place(d, chardevs, SERIAL_SOCKET, dq->path, sizeof(dq->path), err, errlen);
+	rc = socket_place(d, chardevs, serial_socket[dq->serial], dq->path, sizeof(dq->path), err,
+			  errlen);
 	free(chardevs);
 	if (rc)
 		return rc;
-	rc = socket_command("chardev-change " SERIAL_CHARDEV " socket,path=", dq->path,
-			    ",server=on,wait=off", command, sizeof(command));
+	snprintf(change, sizeof(change), SERIAL_CHANGE, dq->serial);
+	rc = socket_command(change, dq->path, ",server=on,wait=off", command, sizeof(command));
 	if (!rc)
 		answer = qemu_domain_monitor(d, command);
 	if (answer && !*answer) {
@@ -252,8 +255,8 @@ static int serial_open(struct domain_question *dq, char *err, size_t errlen)
 	}
 	if (answer)
 		answer[strcspn(answer, "\r\n")] = '\0';
-	snprintf(err, errlen, "domain %s has no serial port for its console: %s",
-		 qemu_domain_name(d),
+	snprintf(err, errlen, "domain %s has no serial port for %s: %s", qemu_domain_name(d),
+		 dq->serial ? "a command" : "its console",
 		 rc	  ? strerror(-rc)
 		 : answer ? answer
 			  : libvirt_reason().text);
@@ -261,14 +264,15 @@ static int serial_open(struct domain_question *dq, char *err, size_t errlen)
 	return -EIO;
 }
 
-int qemu_domain_serial_open(struct qemu_domain *d, char *path, size_t room, char *err,
-			    size_t errlen)
+int qemu_domain_serial_open(struct qemu_domain *d, unsigned int nr, char *path, size_t room,
+			    char *err, size_t errlen)
 {
 	struct domain_question *dq = domain_question_new(d, serial_open, err, errlen);
 	int rc;
 
 	if (!dq)
 		return -ENOMEM;
+	dq->serial = nr;
 	if (domain_question_put(dq, 0, &rc, err, errlen) && !rc)
 		snprintf(path, room, "%s", dq->path);
 	question_free(&dq->q);

@@ -227,7 +227,7 @@ static void test_reset_register(void **state)
 static void test_serial(void **state)
 {
 	struct fake *f = *state;
-	struct serial *s = serial_new(&f->m);
+	struct serial *s = serial_new(&f->m, SERIAL_CONSOLE, console);
 
 	out(f, 0x3f8, 1, 'o');
 	out(f, 0x3f8, 1, 'k');
@@ -244,12 +244,33 @@ static void test_serial(void **state)
 	serial_free(s);
 }
 
+static void test_second_serial(void **state)
+{
+	struct fake *f = *state;
+	struct serial *first = serial_new(&f->m, SERIAL_CONSOLE, NULL);
+	struct serial *s = serial_new(&f->m, SERIAL_CHANNEL, console);
+
+	out(f, 0x3f8, 1, 'x'); /* to the other one */
+	out(f, 0x2f8, 1, 'o');
+	out(f, 0x2f8, 1, 'k');
+	assert_int_equal(f->len, 2);
+	assert_memory_equal(f->out, "ok", 2);
+	out(f, 0x2fb, 2, 0x0803);
+	out(f, 0x2f9, 1, 1);
+	assert_int_equal(serial_input(s, "x", 1), 1);
+	assert_true(f->line[3]);
+	assert_false(f->line[4]);
+	assert_int_equal(in(f, 0x2f8, 1), 'x');
+	assert_false(f->line[3]);
+	serial_free(s);
+	serial_free(first);
+}
+
 static void test_serial_without_console(void **state)
 {
 	struct fake *f = *state;
-	struct serial *s = serial_new(&f->m);
+	struct serial *s = serial_new(&f->m, SERIAL_CONSOLE, NULL);
 
-	f->m.cfg.console = NULL;
 	out(f, 0x3f8, 1, 'x');
 	assert_int_equal(in(f, 0x3fd, 1) & 0x60, 0x60);
 	serial_free(s);
@@ -286,11 +307,17 @@ static void test_pit_ports(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_i8042_probe_ends), TEST(test_i8042_reset),
-		TEST(test_acpi_power_off),   TEST(test_power_button),
-		TEST(test_acpi_wide_access), TEST(test_reset_register),
-		TEST(test_serial),	     TEST(test_serial_without_console),
-		TEST(test_rtc_ports),	     TEST(test_pit_ports),
+		TEST(test_i8042_probe_ends),
+		TEST(test_i8042_reset),
+		TEST(test_acpi_power_off),
+		TEST(test_power_button),
+		TEST(test_acpi_wide_access),
+		TEST(test_reset_register),
+		TEST(test_serial),
+		TEST(test_second_serial),
+		TEST(test_serial_without_console),
+		TEST(test_rtc_ports),
+		TEST(test_pit_ports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -245,7 +245,7 @@ static void serial(const char *answer, int rc, const char *expected)
 	char path[300] = "", err[512] = "";
 
 	lv.answer = answer;
-	assert_int_equal(qemu_domain_serial_open(d, path, sizeof(path), err, sizeof(err)), rc);
+	assert_int_equal(qemu_domain_serial_open(d, 0, path, sizeof(path), err, sizeof(err)), rc);
 	assert_string_equal(rc ? err : path, expected);
 	closes(d);
 }

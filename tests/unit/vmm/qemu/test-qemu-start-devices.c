@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -169,6 +170,68 @@ static void test_overlays(void **state)
 	unlink(path);
 }
 
+/* One that lies before the initrd, in a file that those may read who may read the initrd. */
+static void test_initrd(void **state)
+{
+	char named[64], err[256], *path, bytes[16];
+	struct machine_config cfg = {.initrd = "initrd", .initrd_size = 6, .initrd_path = named};
+	struct start_domain what = {.cfg = &cfg};
+	struct stat st;
+	char *xml;
+	int fd;
+
+	(void)state;
+	image(named);
+	assert_int_equal(chmod(named, 0640), 0);
+	assert_int_equal(qemu_start_initrd_make(&path, &cfg, err, sizeof(err)), 0);
+	assert_null(path);
+	cfg.overlay = "over";
+	cfg.overlay_size = 4;
+	assert_int_equal(qemu_start_initrd_make(&path, &cfg, err, sizeof(err)), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0640);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(read(fd, bytes, sizeof(bytes)), 10);
+	assert_memory_equal(bytes, "overinitrd", 10);
+	close(fd);
+	cfg.kernel_path = "/k";
+	what.initrd = path;
+	xml = qemu_start_xml(&what, false);
+	assert_non_null(strstr(xml, path));
+	assert_null(strstr(xml, named));
+	free(xml);
+	snprintf(err, sizeof(err), "%s", path);
+	qemu_start_initrd_unlink(path);
+	assert_int_equal(access(err, F_OK), -1);
+	unlink(named);
+}
+
+static void hear(void *arg, const char *text, size_t len)
+{
+	(void)arg;
+	(void)text;
+	(void)len;
+}
+
+static void test_channel(void **state)
+{
+	struct machine_config cfg = {.kernel_path = "/k"};
+	const struct start_domain what = {.cfg = &cfg};
+	const char *first, *second;
+	char *xml;
+
+	(void)state;
+	for (int with = 0; with < 2; with++) {
+		cfg.channel = with ? hear : NULL;
+		xml = qemu_start_xml(&what, false);
+		first = strstr(xml, "<serial type='null'/>");
+		assert_non_null(first);
+		second = strstr(first + 1, "<serial type='null'/>");
+		assert_int_equal(!!second, with);
+		free(xml);
+	}
+}
+
 static void test_no_place(void **state)
 {
 	const struct machine_disk disk = {.path = "/dev/null", .format = "raw"};
@@ -186,6 +249,7 @@ static void test_no_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_initrd),	 cmocka_unit_test(test_channel),
 		cmocka_unit_test(test_none),	 cmocka_unit_test(test_disks),
 		cmocka_unit_test(test_net),	 cmocka_unit_test(test_share),
 		cmocka_unit_test(test_overlays), cmocka_unit_test(test_no_place),
