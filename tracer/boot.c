@@ -15,6 +15,7 @@
 #include "tracer/tracepoint/prints.h"
 #include "tracer/tracepoint/switch.h"
 #include "tracer/tracepoint/tracepoint.h"
+#include "tracer/tracer.h"
 #include "tracer/tracers/tracers.h"
 #include "tracer/window/work.h"
 #include "vmm/thread.h"
@@ -39,6 +40,7 @@ struct boot {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	bool end;
+	atomic_bool over; /* the thread has done what there was to do */
 	bool waits; /* the thread asks the guest for nothing, until its sites are what they stay */
 	bool holds; /* and it has a pause of the machine since then */
 	atomic_bool registers; /* trace events are registered, or will be */
@@ -283,25 +285,42 @@ static bool tracer_comes(struct boot *b, bool early)
 	return stay;
 }
 
-static void *boot_thread(void *arg)
+static void boot_do(struct boot *b)
 {
-	struct boot *b = arg;
 	struct trace *t = b->t;
 	bool comes;
 
 	if (t->cfg.engine != TRACE_ENGINE_TRAP && !t->tramp && !go_over(b)) {
 		atomic_store(&b->registers, false);
-		return NULL;
+		return;
 	}
 	comes = boot_has_late_tracer(t) && !tracer_comes(b, true);
 	events_come(b);
 	atomic_store(&b->registers, false);
 	if (comes)
 		tracer_comes(b, false);
+}
+
+static void *boot_thread(void *arg)
+{
+	struct boot *b = arg;
+
+	boot_do(b);
+	atomic_store(&b->over, true);
 	return NULL;
 }
 
 /* --- beginning and end ----------------------------------------------------------------------- */
+
+bool trace_is_ready(struct trace *t)
+{
+	bool ready;
+
+	change_lock(t);
+	ready = !t->life->boot || atomic_load(&t->life->boot->over);
+	change_unlock(t);
+	return ready;
+}
 
 static struct boot *boot_new(struct trace *t)
 {

@@ -85,6 +85,12 @@ int trace_detach(struct trace *t);
  */
 bool trace_guest_is_gone(struct trace *t);
 
+/*
+ * Whether nothing is waited for any more in a guest that boots: what is asked for is done at once,
+ * by trampolines where they can be used. Not before its kernel has begun to set itself up.
+ */
+bool trace_is_ready(struct trace *t);
+
 struct trace_status {
 	uint64_t sites;	  /* functions that the filter selected */
 	uint64_t traced;  /* of these, with a probe in the guest since probes were placed last */

@@ -18,6 +18,7 @@
 #include "tracer/probe/returns/returns.h"
 #include "tracer/probe/trampoline/trampoline.h"
 #include "tracer/record/follow.h"
+#include "tracer/record/files.h"
 #include "tracer/record/graph.h"
 #include "tracer/record/record.h"
 
@@ -418,9 +419,18 @@ static int ask(struct instance *i, enum func_file_kind kind, const char *option,
 	return ret;
 }
 
+int trace_select(struct trace *t, const struct trace_config *which, char *err, size_t errlen)
+{
+	struct instance *top = trace_top(t);
+	int ret = ask(top, FUNC_FILTER, "filter", which->filter, which->nr_filter, err, errlen);
+
+	return ret ? ret
+		   : ask(top, FUNC_NOTRACE, "notrace", which->notrace, which->nr_notrace, err,
+			 errlen);
+}
+
 int selection_configure(struct trace *t, char *err, size_t errlen)
 {
-	const struct trace_config *cfg = &t->cfg;
 	struct instance *top = trace_top(t);
 	int ret;
 
@@ -431,9 +441,7 @@ int selection_configure(struct trace *t, char *err, size_t errlen)
 		snprintf(err, errlen, "no memory for the list of functions");
 		return ret;
 	}
-	ret = ask(top, FUNC_FILTER, "filter", cfg->filter, cfg->nr_filter, err, errlen);
-	if (!ret)
-		ret = ask(top, FUNC_NOTRACE, "notrace", cfg->notrace, cfg->nr_notrace, err, errlen);
+	ret = trace_select(t, &t->cfg, err, errlen);
 	/* A tracer that comes later has them then. */
 	if (!ret && !instance_traces_functions(top))
 		return 0;
