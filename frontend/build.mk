@@ -176,6 +176,7 @@ frontend-objs += frontend/jobs/windows.o
 frontend-objs += frontend/jobs/worst.o
 frontend-objs += frontend/lib/cancel.o
 frontend-objs += frontend/lib/color.o
+frontend-objs += frontend/lib/cpio.o
 frontend-objs += frontend/lib/escape.o
 frontend-objs += frontend/lib/file.o
 frontend-objs += frontend/lib/json.o
