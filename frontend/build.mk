@@ -97,6 +97,7 @@ frontend-objs += frontend/devices/net.o
 frontend-objs += frontend/devices/seed.o
 frontend-objs += frontend/devices/share.o
 frontend-objs += frontend/devices/words.o
+include frontend/exec/build.mk
 frontend-objs += frontend/export/call-profile.o
 frontend-objs += frontend/export/chrome.o
 frontend-objs += frontend/export/csv.o
@@ -243,6 +244,8 @@ frontend-objs += frontend/session/connect.o
 frontend-objs += frontend/session/console.o
 frontend-objs += frontend/session/event-category.o
 frontend-objs += frontend/session/events.o
+frontend-objs += frontend/session/exec.o
+frontend-objs += frontend/session/exec-trace.o
 frontend-objs += frontend/session/host-events.o
 frontend-objs += frontend/session/host-tsc.o
 frontend-objs += frontend/session/kernel-find.o

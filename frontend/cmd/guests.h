@@ -15,6 +15,7 @@ struct run_options {
 	struct session_options session;
 	struct devices_options devices;
 	const char *image; /* NULL: none */
+	const char *exec;  /* the command that alone is traced; NULL: all is, from the boot on */
 	const char *kernel, *initrd, *append;
 	const char *machine, *connect, *firmware;
 	uint64_t memory, cpus;
@@ -47,6 +48,12 @@ const char *run_machine_name(unsigned int i);
 			   "kvm, qemu, or what suits this host: auto (default)"),                  \
 		OPT_STRING(0, "connect", &(opt)->connect, "URI",                                   \
 			   "libvirt for qemu (default: qemu:///system)")
+
+/* What is traced of it. */
+#define EXEC_OPTION_ROW(opt)                                                                       \
+	OPT_STRING(0, "exec", &(opt)->exec, "COMMAND",                                             \
+		   "run a command in the guest when it is up, trace only that and its children, "  \
+		   "and end with its exit status")
 
 /* Whether it makes sense; else one line on stderr says why not. */
 bool run_options_check(const struct run_options *opt);

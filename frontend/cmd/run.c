@@ -2,10 +2,12 @@
 /* run.c - `hvtrace run`: boot a kernel in a machine of its own and trace it. */
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/guests.h"
+#include "frontend/exec/overlay.h"
 #include "frontend/image/image.h"
 #include "frontend/lib/file.h"
 #include "frontend/lib/options.h"
 #include "frontend/session/console.h"
+#include "frontend/session/exec.h"
 #include "frontend/session/kernel-find.h"
 #include "frontend/session/power-off.h"
 #include "frontend/session/session.h"
@@ -31,6 +33,9 @@ struct run {
 	struct scratch scratch, extracted;
 	struct image_boot boot; /* what the image's own boot loader would start */
 	struct console console;
+	struct exec exec; /* of --exec */
+	void *overlay;	  /* what is in the guest for that */
+	size_t overlay_size;
 };
 
 static const struct option_usage run_usage = {
@@ -71,6 +76,13 @@ static void run_console(void *arg, const char *text, size_t len)
 	struct run *r = arg;
 
 	console_write(&r->console, text, len);
+}
+
+static void run_channel(void *arg, const char *bytes, size_t len)
+{
+	struct run *r = arg;
+
+	exec_receive(&r->exec, bytes, len);
 }
 
 /* What --firmware may be: as enum machine_firmware has them. */
@@ -225,6 +237,38 @@ static int run_make_cmdline(struct run *r)
 	return -1;
 }
 
+static bool run_keeps_writes(const struct run *r)
+{
+	const struct machine_devices *d = &r->devices.machine;
+
+	for (size_t i = 0; i < d->ndisk; i++)
+		if (d->disk[i].keep && !d->disk[i].read_only)
+			return true;
+	return false;
+}
+
+/* --exec: what runs the command in the guest, and the other end of that. */
+static int run_prepare_exec(struct run *r)
+{
+	char *words;
+
+	if (!r->opt->exec)
+		return 0;
+	r->s.exec = &r->exec;
+	if (exec_init(&r->exec, &r->s, r->opt->exec, run_keeps_writes(r)))
+		return -1;
+	r->overlay = overlay_make(r->cmdline, &r->overlay_size);
+	words = overlay_words(r->cmdline);
+	if (r->overlay && words) {
+		free(r->cmdline);
+		r->cmdline = words;
+		return 0;
+	}
+	free(words);
+	snprintf(r->s.err, sizeof(r->s.err), "no memory");
+	return -1;
+}
+
 /*
  * Where a kernel that unpacks itself is first taken over: in x86_64_start_kernel(), but behind
  * its clearing of the bss, since with some hundred breakpoints that takes QEMU a minute.
@@ -325,6 +369,8 @@ static int run_new_machine(struct run *r)
 		.vcpus = (unsigned int)r->opt->cpus,
 		.initrd = r->initrd.data,
 		.initrd_size = r->initrd.len,
+		.overlay = r->overlay,
+		.overlay_size = r->overlay_size,
 		.cmdline = r->cmdline,
 		.devices = r->devices.machine,
 		.kernel_path = r->kernel_path,
@@ -332,6 +378,7 @@ static int run_new_machine(struct run *r)
 		.connect = r->opt->connect,
 		.cancelled = run_cancelled,
 		.console = run_console,
+		.channel = r->opt->exec ? run_channel : NULL,
 		.message = session_print_message,
 		.trap = run_trap,
 		.mmio = run_mmio,
@@ -364,10 +411,12 @@ static int run_new_machine(struct run *r)
 		run_warn_of_all_closed(r);
 	if (!r->s.m || (!r->s.trace && run_new_trace(r)))
 		return -1;
+	if (r->s.exec)
+		exec_ready(r->s.exec);
 	run_warn_of_many(r);
 	if (trace_attach(r->s.trace, r->s.m, r->s.err, sizeof(r->s.err)))
 		return -1;
-	return session_enable_events(&r->s);
+	return r->s.exec ? 0 : session_enable_events(&r->s);
 }
 
 /* Found by the name that its domain has; its files by that of the process. */
@@ -398,13 +447,7 @@ static int run_start(struct run *r)
  */
 static bool run_is_system(const struct run *r)
 {
-	const struct machine_devices *d = &r->devices.machine;
-
-	for (size_t i = 0; i < d->ndisk; i++) {
-		if (d->disk[i].keep && !d->disk[i].read_only)
-			return true;
-	}
-	return r->opt->image && r->s.end == SESSION_SIGNAL;
+	return run_keeps_writes(r) || (r->opt->image && r->s.end == SESSION_SIGNAL);
 }
 
 static int run_finish(struct run *r)
@@ -442,17 +485,20 @@ int run_guest(const struct run_options *opt)
 	r.s.before_leaving = run_before_leaving;
 	console_init(&r.console, opt->console);
 	if (session_init(&r.s, &opt->session) || run_open_devices(&r) || run_open_kernel(&r) ||
-	    run_open_initrd(&r) || run_make_cmdline(&r) ||
+	    run_open_initrd(&r) || run_make_cmdline(&r) || run_prepare_exec(&r) ||
 	    (!run_finds_kernel(&r) && run_new_trace(&r)) || run_new_machine(&r) || run_serve(&r) ||
 	    run_start(&r) || session_confine(&r.s)) {
 		status = session_give_up(&r.s);
 	} else {
-		session_run(&r.s, !opt->console);
+		session_run(&r.s, !opt->console && !opt->exec);
 		status = run_finish(&r);
 	}
 	status = session_summarize(&r.s, status);
 	console_exit(&r.console);
 	session_exit(&r.s);
+	if (r.s.exec)
+		exec_exit(r.s.exec);
+	free(r.overlay);
 	devices_free(&r.devices);
 	scratch_remove(&r.scratch);
 	scratch_remove(&r.extracted);
@@ -474,6 +520,35 @@ static bool run_fits(const struct run_options *opt)
 	fprintf(stderr,
 		"hvtrace: --memory %" PRIu64 " MB: too much: the host itself has %" PRIu64 " MB\n",
 		opt->memory / MIB, have / MIB);
+	return false;
+}
+
+/* What else says what is traced, and when, says something else. */
+static bool run_exec_fits(const struct run_options *opt)
+{
+	const struct session_options *s = &opt->session;
+	const char *other = s->pids.nr ? "--pid" : s->from ? "--from" : s->until ? "--until" : NULL;
+
+	if (!opt->exec)
+		return true;
+	if (other)
+		fprintf(stderr,
+			"hvtrace: --exec and %s: what is traced is the command, from its beginning "
+			"to its end: leave out one of them\n",
+			other);
+	else if (strcmp(opt->firmware, run_firmware_name(MACHINE_FIRMWARE_NONE)) != 0)
+		fprintf(stderr,
+			"hvtrace: --exec and --firmware: the guest that runs a command has its kernel "
+			"from hvtrace: leave out --firmware\n");
+	else if (!*opt->exec)
+		fprintf(stderr, "hvtrace: --exec: no command\n");
+	else if (strlen(opt->exec) > STREAM_COMMAND_MAX)
+		fprintf(stderr,
+			"hvtrace: --exec: too long a command, with more than %d bytes: have the guest "
+			"run a script (--share)\n",
+			STREAM_COMMAND_MAX);
+	else
+		return true;
 	return false;
 }
 
@@ -500,7 +575,7 @@ bool run_options_check(const struct run_options *opt)
 {
 	const char *why = run_boots_itself(opt);
 
-	if (!session_options_check(&opt->session) || !run_fits(opt))
+	if (!session_options_check(&opt->session) || !run_fits(opt) || !run_exec_fits(opt))
 		return false;
 	if (why) {
 		fprintf(stderr, "hvtrace: %s\n", why);
@@ -520,6 +595,7 @@ int run_as(const struct tracing *what, int argc, char **argv)
 		OPT_FLAG(0, "kaslr", &opt.kaslr,
 			 "let KASLR choose the addresses that the kernel runs at"),
 		DEVICES_OPTION_ROWS(&opt.devices),
+		EXEC_OPTION_ROW(&opt),
 		SESSION_OPTION_ROWS(&opt.session),
 		OPT_TIME(0, "for", &opt.session.limit_ms, "TIME",
 			 "stop after this time (5, 1.5s, 200ms, 2m)"),

@@ -5,6 +5,7 @@
 #include "frontend/lib/exit.h"
 #include "frontend/lib/output.h"
 #include "frontend/sandbox/broker.h"
+#include "frontend/session/exec.h"
 #include "frontend/session/host-events.h"
 #include "frontend/session/progress.h"
 #include "frontend/session/registry.h"
@@ -149,7 +150,8 @@ int session_serve(struct session *s, const char *guest, const char *dir)
 		snprintf(s->err, sizeof(s->err), "no memory for the files of the trace");
 		return -1;
 	}
-	if (session_write_settings(s) || trace_out_begin(s, guest) || session_mount(s, dir))
+	if ((!s->exec && session_write_settings(s)) || trace_out_begin(s, guest) ||
+	    session_mount(s, dir))
 		return -1;
 	session_register(s, &info, guest);
 	return 0;
@@ -181,13 +183,25 @@ static double session_seconds(const struct session *s)
 	       (double)(now.tv_nsec - s->start.tv_nsec) / 1e9;
 }
 
+/* The guest may have ended by its command, as long as that has said how it ended. */
+static bool session_command_over(struct session *s)
+{
+	bool gone = s->event.type != MACHINE_EVENT_NONE && s->event.type != MACHINE_EVENT_WAKE;
+
+	return s->exec && (gone ? exec_has_ended(s->exec) : exec_step(s->exec));
+}
+
 static bool session_ended(struct session *s, const struct trace_status *st)
 {
 	if (trace_guest_is_gone(s->trace))
 		s->event = (struct machine_event){.type = MACHINE_EVENT_RESET};
+	if (session_command_over(s)) {
+		s->end = SESSION_COMMAND;
+		return true;
+	}
 	if (s->event.type != MACHINE_EVENT_NONE && s->event.type != MACHINE_EVENT_WAKE)
 		s->end = SESSION_GUEST;
-	else if (cancel_take(&s->cancel))
+	else if ((s->signo = cancel_take(&s->cancel)))
 		s->end = SESSION_SIGNAL;
 	else if (s->opt->limit_ms && session_seconds(s) * 1000 >= (double)s->opt->limit_ms)
 		s->end = SESSION_TIME;
@@ -284,9 +298,11 @@ static enum session_end session_end_of(const struct session *s, const struct tra
 static const char *session_end_word(enum session_end end)
 {
 	static const char *const word[] = {
-		[SESSION_DONE] = "events", [SESSION_TIME] = "time",	[SESSION_SIGNAL] = "signal",
-		[SESSION_GUEST] = "guest", [SESSION_OUTPUT] = "output", [SESSION_ERROR] = "error",
-		[SESSION_PANIC] = "panic", [SESSION_UNTIL] = "until",
+		[SESSION_DONE] = "events",     [SESSION_TIME] = "time",
+		[SESSION_SIGNAL] = "signal",   [SESSION_GUEST] = "guest",
+		[SESSION_OUTPUT] = "output",   [SESSION_ERROR] = "error",
+		[SESSION_PANIC] = "panic",     [SESSION_UNTIL] = "until",
+		[SESSION_COMMAND] = "command",
 	};
 
 	return word[end];
@@ -320,6 +336,9 @@ static void session_end_text(const struct session *s, const struct trace_status 
 		break;
 	case SESSION_UNTIL:
 		snprintf(why, len, "%s was called", s->opt->until);
+		break;
+	case SESSION_COMMAND:
+		exec_end_text(s->exec, why, len);
 		break;
 	}
 }
@@ -392,9 +411,26 @@ bool session_failed(const struct session *s)
 	return s->end == SESSION_GUEST && (crashed || s->opt->until || session_not_begun(s));
 }
 
+/* Of a command alone is told how long it took. */
+static double session_traced_seconds(const struct session *s)
+{
+	double seconds = s->exec ? exec_seconds(s->exec) : -1;
+
+	return seconds < 0 ? session_seconds(s) : seconds;
+}
+
+/* What there is to say of the command beside that; the exit status that comes of it. */
+static int session_command_status(const struct session *s)
+{
+	if (exec_has_ended(s->exec))
+		return exec_status(s->exec);
+	exec_say_unfinished(s->exec);
+	return s->end == SESSION_SIGNAL ? CANCEL_STATUS(s->signo) : EXIT_FAILED;
+}
+
 int session_stop(struct session *s)
 {
-	double seconds = session_seconds(s);
+	double seconds = session_traced_seconds(s);
 	int ret;
 
 	session_unserve(s);
@@ -414,7 +450,9 @@ int session_stop(struct session *s)
 	if (session_not_begun(s))
 		fprintf(stderr, "hvtrace: nothing is recorded: %s (--from) was never called\n",
 			s->opt->from);
-	return session_failed(s) || ret ? EXIT_FAILED : EXIT_OK;
+	if (session_failed(s) || ret)
+		return EXIT_FAILED;
+	return s->exec ? session_command_status(s) : EXIT_OK;
 }
 
 int session_print(struct session *s)

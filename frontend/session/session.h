@@ -139,7 +139,7 @@ bool session_options_record(const struct session_options *opt);
 unsigned int session_options_version(const struct session_options *opt);
 bool session_options_zstd(const struct session_options *opt);
 
-/* Why the guest is not traced any more; the last three are what DONE turns out to have been. */
+/* Why the guest is not traced any more; three are what DONE turns out to have been. */
 enum session_end {
 	SESSION_DONE,
 	SESSION_TIME,
@@ -149,10 +149,12 @@ enum session_end {
 	SESSION_ERROR,
 	SESSION_PANIC,
 	SESSION_UNTIL,
+	SESSION_COMMAND, /* that of --exec has ended, or cannot be run */
 };
 
 struct broker;
 struct control_server;
+struct exec;
 struct host_events;
 struct target;
 struct view;
@@ -194,11 +196,13 @@ struct session {
 	struct tracefs *fs;
 	struct control_server *control;
 	struct broker *broker; /* of session_confine() */
+	struct exec *exec;     /* whose command alone is traced, or NULL */
 	struct machine *m;
 	struct meter wait; /* for what session_wait() says */
 	struct timespec start;
 	enum session_end end;
-	struct machine_event event; /* of SESSION_GUEST */
+	struct machine_event event; /* of SESSION_GUEST, */
+	int signo;		    /* and of SESSION_SIGNAL */
 	struct session_result result;
 };
 

@@ -32,12 +32,12 @@ $(O)/tests/e2e/list-kernel: $(O)/obj/tests/e2e/list-kernel.o $(O)/obj/tracer/eve
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(O)/tests/e2e/image-read: $(O)/obj/tests/e2e/image-read.o $(LIBS)
+$(O)/tests/e2e/exec-overlay $(O)/tests/e2e/image-read: $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 check-programs: $(O)/tests/e2e/image-read
-check-programs: $(O)/tests/e2e/debugcon $(O)/tests/e2e/list-kernel $(O)/tests/guest/testguest.elf
+check-programs: $(O)/tests/e2e/debugcon $(O)/tests/e2e/exec-overlay $(O)/tests/e2e/list-kernel $(O)/tests/guest/testguest.elf
 
 include tests/e2e/qemu.mk

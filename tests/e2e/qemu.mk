@@ -11,6 +11,7 @@ check-tests += tests/e2e/run-firmware,SERIES=6.12,PARTS=bios+stub+errors
 check-tests += tests/e2e/run-attach,trace,6.1,CYCLES=10,KILLS=2
 check-tests += tests/e2e/run-attach,trace-libvirt,6.12,CYCLES=5,KILLS=2
 check-tests += tests/e2e/run-attach,graph,6.12
+check-tests += tests/e2e/exec,PARTS=graph+statuses+output+root
 check-tests += tests/e2e/attach
 check-tests += tests/e2e/attach-libvirt
 check-tests += tests/e2e/interrupts,6.1,50,400
@@ -53,6 +54,7 @@ check-tests += tests/e2e/run-attach,hwlat,6.1
 check-tests += tests/e2e/mmiotrace,6.1,domain
 
 # What takes long, and tells something only now and then.
+full-tests  += tests/e2e/exec,PARTS=children+boots+recorded+ends+interrupted+refused
 full-tests  += tests/e2e/run-qemu,PARTS=engines+events+windows+settings+modules+ends+lists+autos
 full-tests  += tests/e2e/run-disks,PARTS=formats+full
 full-tests  += tests/e2e/run-firmware,PARTS=kaslr+uefi+whole+resets

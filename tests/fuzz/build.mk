@@ -14,6 +14,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-cache
 fuzz-targets += $(O)/tests/fuzz/fuzz-dat
 fuzz-targets += $(O)/tests/fuzz/fuzz-decode
 fuzz-targets += $(O)/tests/fuzz/fuzz-endless
+fuzz-targets += $(O)/tests/fuzz/fuzz-exec
 fuzz-targets += $(O)/tests/fuzz/fuzz-export
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-jobs
@@ -63,6 +64,7 @@ $(O)/tests/fuzz/fuzz-staging: $(O)/obj/fuzz/tracer/payload/staging.o
 $(O)/tests/fuzz/fuzz-pairing: $(addprefix $(O)/obj/fuzz/tracer/graph/,merge.o pairing.o)
 $(O)/tests/fuzz/fuzz-boot-loader: $(addprefix $(O)/obj/fuzz/,$(filter frontend/image/boot/%.o frontend/image/json-find.o,$(frontend-objs))) \
 	$(call fuzz-rooms,lib)
+$(O)/tests/fuzz/fuzz-exec: $(O)/obj/fuzz/frontend/exec/stream.o
 $(O)/tests/fuzz/fuzz-filter: $(call fuzz-rooms,lib filter)
 $(O)/tests/fuzz/fuzz-event-filter: $(call fuzz-rooms,lib events/filter)
 $(O)/tests/fuzz/fuzz-event-trigger: $(call fuzz-rooms,lib events/filter events/define events/trigger events/hist)
