@@ -69,6 +69,7 @@ vmm-objs += vmm/kvm/virtio/queue.o
 vmm-objs += vmm/kvm/virtio/registers.o
 vmm-objs += vmm/kvm/virtio/rng.o
 vmm-objs += vmm/kvm/virtio/transport.o
+vmm-objs += vmm/kvm/virtio/vsock.o
 vmm-objs += vmm/qemu/alone.o
 vmm-objs += vmm/qemu/attach.o
 vmm-objs += vmm/qemu/boot/efi.o

@@ -51,6 +51,18 @@ struct machine_share {
 	const char *tag;  /* what the guest mounts it by, 35 bytes at most */
 };
 
+/*
+ * A stream to a program in the guest, by vsock: the first that connects to this port of the host's
+ * (CID 2) and has no other stream with it. fd is one end of a pair of sockets, of which the machine
+ * has a duplicate: the caller may close his, and talks by the other end. What he writes the program
+ * gets once it has connected. Where one side writes no more (shutdown(2)), or is gone, the other
+ * one reads the end.
+ */
+struct machine_stream {
+	uint32_t port;
+	int fd;
+};
+
 /* The arrays belong to the caller, for as long as the machine lives. */
 struct machine_devices {
 	const struct machine_disk *disk;
@@ -58,10 +70,13 @@ struct machine_devices {
 	struct machine_net net;
 	const struct machine_share *share;
 	size_t nshare;
+	const struct machine_stream *stream; /* in a machine of our own only */
+	size_t nstream;
 };
 
 #define MACHINE_MAX_DISKS    16
 #define MACHINE_MAX_SHARES   4
 #define MACHINE_MAX_FORWARDS 64
+#define MACHINE_MAX_STREAMS  4
 
 #endif

@@ -31,6 +31,7 @@ static const struct kind_row kinds[] = {
 	{"virtio-blk", 0, {NULL}},
 	{"virtio-net", 0, {NULL}},
 	{"virtio-rng", 0, {NULL}},
+	{"virtio-vsock", CALLS_TALK, {NULL}}, /* shuts down what a guest writes no more to */
 	/* Some talk to a server that has the image. */
 	{"disk", CALLS_MEMORY | CALLS_OUTPUT | CALLS_TALK, {NULL}},
 	/* The guest of a QEMU. */

@@ -16,6 +16,7 @@
 #include "vmm/kvm/virtio/blk.h"
 #include "vmm/kvm/virtio/net.h"
 #include "vmm/kvm/virtio/rng.h"
+#include "vmm/kvm/virtio/vsock.h"
 
 #define DEVICES_MAX (PCI_SLOTS - 1)
 
@@ -93,6 +94,22 @@ static struct virtio_device *net_make(struct kvm_machine *m, size_t i, char *err
 	return d;
 }
 
+static size_t vsock_count(const struct machine_devices *d)
+{
+	return d->nstream > 0;
+}
+
+static struct virtio_device *vsock_make(struct kvm_machine *m, size_t i, char *err, size_t errlen)
+{
+	const struct machine_devices *from = &m->cfg.devices;
+	struct virtio_device *d = vsock_new(from->stream, from->nstream);
+
+	(void)i;
+	if (!d)
+		snprintf(err, errlen, "no memory, or no more descriptors, for a guest's streams");
+	return d;
+}
+
 /* Every guest with devices: what starts in it wants random numbers at once. */
 static size_t rng_count(const struct machine_devices *d)
 {
@@ -118,6 +135,7 @@ static const struct kind {
 } kinds[] = {
 	{disk_count, disk_make},
 	{net_count, net_make},
+	{vsock_count, vsock_make},
 	{rng_count, rng_make},
 };
 
@@ -162,7 +180,7 @@ static int make_all(struct kvm_machine *m, struct kvm_devices *all, char *err, s
 
 static bool is_asked_for(const struct machine_devices *d)
 {
-	return d->ndisk || d->nshare || d->net.kind != MACHINE_NET_NONE;
+	return d->ndisk || d->nshare || d->nstream || d->net.kind != MACHINE_NET_NONE;
 }
 
 int kvm_devices_init(struct kvm_machine *m, char *err, size_t errlen)
