@@ -24,6 +24,7 @@
 #define LOOK_MS	    1000 /* how often a guest is made to stand on its way */
 #define OPENED_MAX  8	 /* packed kernels in memory that are tried, copies of one not counted */
 #define RESETS_MAX  16
+#define MUCH	    (64 << 10)
 #define BREAKPOINTS 4
 #define UPPER_HALF  (UINT64_C(1) << 63)
 #define NR_ENTRIES  (sizeof(entries) / sizeof(entries[0]))
@@ -72,9 +73,14 @@ __attribute__((format(printf, 3, 4))) static int fail(struct find *f, int rc, co
 /* --- memory -------------------------------------------------------------------------------------
  */
 
+/* A search through all of it may take as long as there is much of it. */
 static int read_memory(void *arg, uint64_t pa, void *buf, size_t len)
 {
-	return qemu_read_standing(arg, pa, buf, len);
+	const struct find *f = arg;
+
+	if (len >= MUCH && f->cfg->cancelled && f->cfg->cancelled(f->cfg->arg))
+		return -ECANCELED;
+	return qemu_read_standing(f->m, pa, buf, len);
 }
 
 /* What of it is below 1 MiB changes its place while firmware runs: so it is looked at again. */
@@ -93,7 +99,7 @@ static int look_at_memory(struct find *f)
 
 		f->ram[i] = (struct boot_range){r->pa, r->pa + r->size};
 	}
-	f->mem = (struct boot_memory){read_memory, m, f->ram, m->ram.n};
+	f->mem = (struct boot_memory){read_memory, f, f->ram, m->ram.n};
 	return 0;
 }
 

@@ -28,6 +28,8 @@ enum {
 #define PAYLOAD_MAX (256u << 20)
 #define HEAD_SIZE   512
 
+static const uint8_t magic[4] = {'H', 'd', 'r', 'S'};
+
 static uint16_t get_u16(const uint8_t *p)
 {
 	uint16_t v;
@@ -49,8 +51,8 @@ static bool is_header(const uint8_t b[SETUP_SIZE])
 {
 	uint16_t version = get_u16(b + SETUP_VERSION);
 
-	return !memcmp(b + SETUP_MAGIC, "HdrS", 4) && version >= 0x20c && version <= 0x2ff &&
-	       get_u16(b + SETUP_XLOADFLAGS) & SETUP_XLF_KERNEL_64;
+	return !memcmp(b + SETUP_MAGIC, magic, sizeof(magic)) && version >= 0x20c &&
+	       version <= 0x2ff && get_u16(b + SETUP_XLOADFLAGS) & SETUP_XLF_KERNEL_64;
 }
 
 /*
@@ -130,7 +132,7 @@ static void make_header(uint8_t head[2 * SETUP_SECTOR], uint32_t payload_length)
 	memset(head, 0, 2 * SETUP_SECTOR);
 	head[SETUP_SECTS] = 1;
 	memcpy(head + SETUP_BOOT_FLAG, &boot_flag, sizeof(boot_flag));
-	memcpy(head + SETUP_MAGIC, "HdrS", 4);
+	memcpy(head + SETUP_MAGIC, magic, sizeof(magic));
 	memcpy(head + SETUP_VERSION, &version, sizeof(version));
 	memcpy(head + SETUP_XLOADFLAGS, &flags, sizeof(flags));
 	memcpy(head + SETUP_PAYLOAD_OFFSET, &offset, sizeof(offset));
