@@ -13,7 +13,7 @@
 #include "frontend/lib/color.h"
 #include "tracer/tracer.h"
 
-enum { MAX_ROWS = 48, LONG_BASE = 256, HELP = LONG_BASE + MAX_ROWS };
+enum { MAX_ROWS = 96, LONG_BASE = 256, HELP = LONG_BASE + MAX_ROWS };
 
 static size_t rows_count(const struct option_row *rows)
 {
@@ -270,6 +270,8 @@ int options_parse(int argc, char **argv, const struct option_row *rows,
 	struct getopt_forms forms = {0};
 	int c;
 
+	if (n > MAX_ROWS) /* a mistake that the first run of its command shows */
+		abort();
 	forms_fill(&forms, rows, n);
 	optind = 0;
 	opterr = 0;
