@@ -2,8 +2,7 @@
 /* apic.c - the local APIC, and the MP table that says how many vCPUs there are. */
 #include "guest.h"
 
-#define LAPIC  0xfee00000
-#define IOAPIC 0xfec00000
+#define LAPIC 0xfee00000
 
 #define LAPIC_EOI      0x0b0
 #define LAPIC_SPURIOUS 0x0f0
@@ -12,13 +11,6 @@
 #define LAPIC_TIMER    0x320
 #define LAPIC_COUNT    0x380
 #define LAPIC_DIVIDE   0x3e0
-
-/* Where a register is chosen, and where it is then; that of each line, whose low half comes first.
- */
-#define IOAPIC_SELECT 0x00
-#define IOAPIC_WINDOW 0x10
-#define IOAPIC_LINE   0x10
-#define LINE_LEVEL    0x8000
 
 #define ICR_INIT       0x4500
 #define ICR_STARTUP    0x4600
@@ -78,18 +70,6 @@ void apic_send_ipi(unsigned int cpu)
 {
 	lapic_write(LAPIC_ICR_HIGH, cpu << 24);
 	lapic_write(LAPIC_ICR_LOW, VECTOR_IPI);
-}
-
-static void ioapic_write(uint32_t reg, uint32_t val)
-{
-	*(volatile uint32_t *)phys_ptr(IOAPIC + IOAPIC_SELECT) = reg;
-	*(volatile uint32_t *)phys_ptr(IOAPIC + IOAPIC_WINDOW) = val;
-}
-
-void apic_sci(unsigned int gsi)
-{
-	ioapic_write(IOAPIC_LINE + 2 * gsi + 1, 0);
-	ioapic_write(IOAPIC_LINE + 2 * gsi, LINE_LEVEL | VECTOR_SCI);
 }
 
 void apic_timer(uint32_t period)

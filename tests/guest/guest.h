@@ -21,7 +21,6 @@
 #define VECTOR_INT3	3
 #define VECTOR_TIMER	32
 #define VECTOR_IPI	33
-#define VECTOR_SCI	34 /* ACPI's */
 #define VECTOR_SPURIOUS 47
 
 #define NR_WORK 8
@@ -155,7 +154,6 @@ void idt_load(void);
 void guest_interrupt(struct frame *frame);
 extern volatile uint64_t int3_count, int3_rip, ipi_count[MAX_CPUS], timer_count[MAX_CPUS];
 extern volatile uint64_t interrupt_count[MAX_CPUS]; /* of all kinds */
-extern volatile uint64_t button_count;		    /* how often the power button was pressed */
 extern uint64_t timer_busy_ns;			    /* what the timer's interrupt takes at least */
 extern volatile uint64_t leaf_count[MAX_CPUS];
 
@@ -166,12 +164,10 @@ void apic_start_cpu(unsigned int cpu);
 void apic_send_ipi(unsigned int cpu);
 void apic_timer(uint32_t period);
 void apic_eoi(void);
-void apic_sci(unsigned int gsi); /* have this line, which is by level, be VECTOR_SCI */
 
 /* jobs.c */
 extern volatile uint64_t job_go, job_stop; /* set by the host */
 bool job_run(unsigned int cpu);
-void button_pressed(void); /* VECTOR_SCI has come */
 void job_end(void);
 
 /* irqs.c: what the guest knows of the windows that it has made, in ticks */

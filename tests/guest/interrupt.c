@@ -60,9 +60,6 @@ NOINLINE static void handle_interrupt(struct frame *frame)
 	case VECTOR_IPI:
 		ipi_count[cpu]++;
 		break;
-	case VECTOR_SCI:
-		button_pressed();
-		break;
 	case VECTOR_SPURIOUS:
 		return;
 	default:

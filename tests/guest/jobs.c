@@ -2,11 +2,7 @@
 /* jobs.c - what the test guest can do, one function per job, and the ways it can end. */
 #include "guest.h"
 
-#define PORT_PM_STATUS	0x600
-#define PORT_PM_ENABLE	0x602
 #define PORT_PM_CONTROL 0x604
-#define POWER_BUTTON	(1 << 8)
-#define SCI		9
 #define SLEEP_S5	(1 << 13 | 5 << 10) /* SLP_EN, SLP_TYP of the DSDT */
 
 /* Set by the host. */
@@ -192,30 +188,6 @@ static bool job_echo(unsigned int cpu)
 	return true;
 }
 
-volatile uint64_t button_count;
-
-void button_pressed(void)
-{
-	outw(PORT_PM_STATUS, POWER_BUTTON);
-	button_count++;
-}
-
-static bool job_button(unsigned int cpu)
-{
-	uint64_t n = param_number("count", 1);
-
-	if (cpu)
-		return true;
-	apic_sci(SCI);
-	outw(PORT_PM_ENABLE, POWER_BUTTON);
-	for (uint64_t i = 0; i < n; i++) {
-		print("press ");
-		while (button_count == i)
-			__asm__ volatile("sti; hlt; cli" : : : "memory");
-	}
-	return button_count == n;
-}
-
 /* Exits with nothing behind them, to compare traps with. */
 static bool job_out(unsigned int cpu)
 {
@@ -270,7 +242,7 @@ static const struct {
 	{"text", job_text},	    {"tree", job_tree},
 	{"deep", job_deep},	    {"spin", job_spin},
 	{"irqs", job_irqs},	    {"mmio", job_mmio},
-	{"register", job_register}, {"button", job_button},
+	{"register", job_register},
 };
 
 bool job_run(unsigned int cpu)

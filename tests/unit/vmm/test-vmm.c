@@ -112,27 +112,6 @@ static void test_console_input(void **state)
 	guest_free(&g);
 }
 
-/* It is told once for each time that it is pressed. */
-static void test_power_button(void **state)
-{
-	struct guest g;
-	char err[256];
-
-	(void)state;
-	guest_new(&g, 1, "job=button count=3 end=poweroff");
-	assert_int_equal(machine_power_button(g.m, err, sizeof(err)), -EAGAIN);
-	assert_non_null(strstr(err, "does not listen"));
-	guest_start(&g);
-	guest_wait_console(&g, "press ");
-	assert_int_equal(machine_power_button(g.m, err, sizeof(err)), 0);
-	guest_wait_console(&g, "press press ");
-	assert_int_equal(machine_power_button(g.m, err, sizeof(err)), 0);
-	guest_wait_console(&g, "press press press ");
-	assert_int_equal(machine_power_button(g.m, err, sizeof(err)), 0);
-	guest_wait_end(&g, MACHINE_EVENT_POWEROFF);
-	guest_free(&g);
-}
-
 static void test_wait(void **state)
 {
 	struct machine_event ev;
@@ -308,7 +287,6 @@ int main(void)
 		cmocka_unit_test(test_free_while_running),
 		cmocka_unit_test(test_interrupts),
 		cmocka_unit_test(test_console_input),
-		cmocka_unit_test(test_power_button),
 		cmocka_unit_test(test_wait),
 		cmocka_unit_test(test_info),
 		cmocka_unit_test(test_two_machines),
