@@ -119,8 +119,10 @@ static void test_clean(void **state)
 	sigaddset(&usr1, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &usr1, &old);
 	signal(SIGPIPE, SIG_IGN);
+	/* Two signals are the C library's, whose posix_spawn(3), as of make, has children ignore.
+	 */
 	assert_int_equal(run_shell("ls /proc/self/fd | wc -l; grep -E '^Sig(Blk|Ign)' "
-				   "/proc/self/status | tr -dc '1-9'",
+				   "/proc/self/status | sed 's/0000000180000000//' | tr -dc '1-9'",
 				   10000, NULL, NULL),
 			 0);
 	sigprocmask(SIG_SETMASK, &old, NULL);
