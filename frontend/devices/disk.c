@@ -96,9 +96,9 @@ int devices_disk(struct devices *d, const char *words, const struct devices_requ
 {
 	char *word = words_next(&words);
 	int rc = word ? disk_open(d, word, err, errlen) : -ENOMEM;
-	struct machine_disk *disk = &d->disk[d->machine.ndisk - 1];
+	struct machine_disk *disk = rc ? NULL : &d->disk[d->machine.ndisk - 1];
 
-	if (!rc)
+	if (disk)
 		disk->keep = req->opt->write;
 	while (!rc && words) {
 		free(word);
