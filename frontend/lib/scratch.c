@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define PREFIX "hvtrace-files-"
+#define TRIES  8 /* where nothing can be locked none of them helps */
 
 static const char *parent(void)
 {
@@ -99,7 +100,8 @@ const char *scratch_folder(struct scratch *s, char *err, size_t errlen)
 	if (s->path)
 		return s->path;
 	sweep();
-	while ((rc = make(s)) == -EAGAIN) {
+	for (unsigned int i = 0; (rc = make(s)) == -EAGAIN && i < TRIES; i++) {
+		rmdir(s->path);
 		free(s->path);
 		s->path = NULL;
 	}
@@ -108,6 +110,8 @@ const char *scratch_folder(struct scratch *s, char *err, size_t errlen)
 	snprintf(err, errlen,
 		 "cannot make a folder for files (%s): %s (TMPDIR names another place)",
 		 s->path ? s->path : "no memory", strerror(-rc));
+	if (s->path)
+		rmdir(s->path);
 	free(s->path);
 	s->path = NULL;
 	return NULL;
