@@ -24,7 +24,7 @@ $(O)/obj/tests/unit/%.o: ALL_CFLAGS += -O0 -U_FORTIFY_SOURCE
 $(addprefix $(O)/obj/,$(filter tests/unit/frontend/export/%,$(unit-tests:=.o))): | $(export-messages:.c=.h)
 
 # They start it.
-guest-tests := known-windows vmm vmm-devices vmm-memory vmm-mmio vmm-pause vmm-traps
+guest-tests := known-windows vmm vmm-devices vmm-memory vmm-mmio vmm-pause vmm-snapshot vmm-traps
 $(addprefix $(O)/tests/unit/vmm/test-,$(guest-tests)): | $(O)/tests/guest/testguest.elf
 
 # There are many, and the usual linker takes most of the time that they need.

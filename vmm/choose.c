@@ -30,8 +30,12 @@ struct machine *machine_new(const char *backend, const struct machine_config *cf
 			    size_t errlen)
 {
 	for (size_t i = 0; i < NR_MACHINES; i++) {
-		if (!strcmp(machines[i]->name, backend))
+		if (strcmp(machines[i]->name, backend) != 0)
+			continue;
+		if (!cfg->snapshot || machines[i]->save)
 			return machines[i]->create(cfg, err, errlen);
+		snprintf(err, errlen, "no snapshot can be taken up by %s", backend);
+		return NULL;
 	}
 	snprintf(err, errlen, "no machine backend is called %s", backend);
 	return NULL;

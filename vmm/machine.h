@@ -183,6 +183,12 @@ struct machine_config {
 	/* A folder for files that are needed until machine_new() is back; for devices alone. */
 	const char *scratch;
 	enum machine_firmware firmware; /* for "qemu"; with one, `found` is to be there as well */
+	/*
+	 * For "kvm", a file of machine_save(): the machine goes on from there, copying what it
+	 * writes, once it is started; machine_info has what it is and which kernel runs. Of the
+	 * above nothing is looked at then. NULL: it boots.
+	 */
+	const char *snapshot;
 
 	/*
 	 * For "qemu", whose guest is loaded by a boot loader of its own: the same kernel and initrd
@@ -353,6 +359,20 @@ void machine_free(struct machine *m);
 /* Let the vCPUs run. */
 int machine_start(struct machine *m, char *err, size_t errlen);
 
+/* Where a snapshot goes, and what it says about the guest's kernel. */
+struct machine_save {
+	int fd; /* of a regular file, whose contents are replaced; it may have holes */
+	const char *kernel_path, *kernel_id; /* of the image, and its build id; or NULL */
+};
+
+/*
+ * Keep all of a guest: memory, vCPUs, devices; the machine pauses itself around it and goes on. It
+ * has no traps, and nobody is attached to it: what a tracer has put in would be in the file.
+ * -EOPNOTSUPP: it is of another backend than "kvm"; -EBUSY: there is something that cannot be
+ * saved; or -errno. err says why, and the file is empty then.
+ */
+int machine_save(struct machine *m, const struct machine_save *save, char *err, size_t errlen);
+
 /* Name of the backend with index i and what it is, or NULL past the last. */
 const char *machine_backend(unsigned int i, const char **desc);
 
@@ -380,6 +400,7 @@ struct machine_info {
 	const char *name, *uuid; /* of the domain, or NULL */
 	const char *accel;	 /* "tcg" or "kvm" */
 	const char *kernel_path; /* of the image that the domain is started with, or NULL */
+	const char *kernel_id;	 /* its build id, of a machine from a snapshot, or NULL */
 	bool was_running;
 	/* Memory can be read and written at any time: else each access stops the guest. */
 	bool direct;

@@ -28,6 +28,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-event-print
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-trigger
 fuzz-targets += $(O)/tests/fuzz/fuzz-probe-event
 fuzz-targets += $(O)/tests/fuzz/fuzz-report
+fuzz-targets += $(O)/tests/fuzz/fuzz-snapshot
 fuzz-targets += $(O)/tests/fuzz/fuzz-types
 fuzz-targets += $(O)/tests/fuzz/fuzz-virtio
 fuzz-targets += $(O)/tests/fuzz/fuzz-virtio-net

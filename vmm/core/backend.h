@@ -51,6 +51,8 @@ struct machine_ops {
 	struct machine *(*create)(const struct machine_config *cfg, char *err, size_t errlen);
 	void (*destroy)(struct machine *m);
 	int (*start)(struct machine *m, char *err, size_t errlen);
+	/* The machine is paused. NULL: it cannot be saved */
+	int (*save)(struct machine *m, const struct machine_save *save, char *err, size_t errlen);
 	void (*get_info)(struct machine *m, struct machine_info *info);
 	/* NULL: memory has no host address, and there are the three below */
 	void *(*host_ptr)(struct machine *m, uint64_t pa, size_t len);

@@ -4,6 +4,7 @@
 #include "vmm/core/traps.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 void machine_free(struct machine *m)
@@ -15,6 +16,21 @@ void machine_free(struct machine *m)
 int machine_start(struct machine *m, char *err, size_t errlen)
 {
 	return m->ops->start(m, err, errlen);
+}
+
+int machine_save(struct machine *m, const struct machine_save *save, char *err, size_t errlen)
+{
+	int rc;
+
+	if (!m->ops->save) {
+		snprintf(err, errlen, "guests of %s cannot be saved, only those of hvtrace's own",
+			 m->ops->name);
+		return -EOPNOTSUPP;
+	}
+	machine_pause_for(m, "saving it");
+	rc = m->ops->save(m, save, err, errlen);
+	machine_resume(m);
+	return rc;
 }
 
 void machine_get_info(struct machine *m, struct machine_info *info)

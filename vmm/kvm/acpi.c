@@ -9,6 +9,7 @@
 
 #include "vmm/kvm/acpi-tables.h"
 #include "vmm/kvm/kvm.h"
+#include "vmm/kvm/state/state.h"
 
 #define PORT_PM_EVENT	0x600
 #define PORT_PM_CONTROL 0x604
@@ -155,7 +156,8 @@ struct acpi *acpi_new(struct kvm_machine *m)
 	a->m = m;
 	a->pm[REG_CONTROL] = CONTROL_SCI;
 	pthread_mutex_init(&a->lock, NULL);
-	if (acpi_connect(a) || acpi_write_tables(a)) {
+	/* In a snapshot they are as the guest has found them. */
+	if (acpi_connect(a) || (!m->restored && acpi_write_tables(a))) {
 		acpi_free(a);
 		return NULL;
 	}
@@ -181,4 +183,26 @@ void acpi_free(struct acpi *a)
 		return;
 	pthread_mutex_destroy(&a->lock);
 	free(a);
+}
+
+void acpi_save(struct acpi *a, struct state_sections *to)
+{
+	pthread_mutex_lock(&a->lock);
+	state_put(to, STATE_ACPI, 0, a->pm, sizeof(a->pm));
+	pthread_mutex_unlock(&a->lock);
+}
+
+int acpi_restore(struct acpi *a, const struct state_file *from)
+{
+	const uint8_t *pm = state_get_sized(from, STATE_ACPI, 0, sizeof(a->pm));
+
+	if (!pm)
+		return -EINVAL;
+	pthread_mutex_lock(&a->lock);
+	for (unsigned int reg = REG_ENABLE; reg < REG_END; reg++)
+		acpi_pm_write(a, reg, pm[reg]);
+	a->pm[REG_STATUS + 1] = pm[REG_STATUS + 1] & EVENT_BUTTON >> 8;
+	acpi_tell(a);
+	pthread_mutex_unlock(&a->lock);
+	return 0;
 }

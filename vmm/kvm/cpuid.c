@@ -202,19 +202,22 @@ static struct kvm_cpuid2 *cpuid_supported(int kvm_fd)
 	return NULL;
 }
 
+int kvm_cpuid_set(struct kvm_vcpu *v, struct kvm_cpuid2 *cpuid)
+{
+	free(v->cpuid);
+	v->cpuid = cpuid;
+	return ioctl(v->fd, KVM_SET_CPUID2, cpuid) ? -errno : 0;
+}
+
 int kvm_cpuid_setup(struct kvm_vcpu *v)
 {
 	struct cpuid_config cfg = {
 		.index = v->index, .cpus = v->m->nvcpus, .emulated = v->m->cal.emulated};
 	struct kvm_cpuid2 *cpuid = cpuid_supported(v->m->kvm_fd);
-	int err = 0;
 
 	if (!cpuid)
 		return -errno;
 	cfg.tsc_deadline = ioctl(v->m->kvm_fd, KVM_CHECK_EXTENSION, KVM_CAP_TSC_DEADLINE_TIMER) > 0;
 	cpuid_prepare(cpuid, &cfg);
-	if (ioctl(v->fd, KVM_SET_CPUID2, cpuid))
-		err = -errno;
-	free(cpuid);
-	return err;
+	return kvm_cpuid_set(v, cpuid);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* kvm.c - the kvm backend: takes a machine together from its parts, and apart again. */
-#include "vmm/kvm/local.h"
+#include "vmm/kvm/save.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -185,6 +185,22 @@ static int vcpus_init(struct kvm_machine *m, char *err, size_t errlen)
 	return 0;
 }
 
+/* What the vCPUs begin with: a kernel, or where a snapshot was taken. */
+static int begin_init(struct kvm_machine *m, char *err, size_t errlen)
+{
+	int rc;
+
+	if (m->snapshot)
+		return kvm_snapshot_restore(m, err, errlen);
+	rc = kvm_boot_init(m, err, errlen);
+	if (rc)
+		return rc;
+	rc = kvm_boot_vcpu(&m->vcpu[0]);
+	if (rc)
+		snprintf(err, errlen, "KVM refuses the state to boot from: %s", strerror(-rc));
+	return rc;
+}
+
 static int kvm_setup(struct kvm_machine *m, char *err, size_t errlen)
 {
 	int rc = host_open(m, err, errlen);
@@ -202,13 +218,7 @@ static int kvm_setup(struct kvm_machine *m, char *err, size_t errlen)
 	if (!rc)
 		rc = vcpus_init(m, err, errlen);
 	if (!rc)
-		rc = kvm_boot_init(m, err, errlen);
-	if (!rc) {
-		rc = kvm_boot_vcpu(&m->vcpu[0]);
-		if (rc)
-			snprintf(err, errlen, "KVM refuses the state to boot from: %s",
-				 strerror(-rc));
-	}
+		rc = begin_init(m, err, errlen);
 	/* The caller's again. */
 	m->cfg.kernel = m->cfg.initrd = m->cfg.overlay = m->cfg.cmdline = NULL;
 	return rc;
@@ -234,6 +244,9 @@ static void kvm_destroy(struct machine *base)
 	if (m->kvm_fd >= 0)
 		close(m->kvm_fd);
 	kvm_mem_exit(m);
+	kvm_snapshot_close(m);
+	free(m->kernel_path);
+	free(m->kernel_id);
 	trap_table_free(&m->traps);
 	pthread_mutex_destroy(&m->traps_lock);
 	machine_exit(base);
@@ -255,6 +268,7 @@ static struct kvm_machine *kvm_alloc(const struct machine_config *cfg)
 	m->base.arg = cfg->arg;
 	m->cfg = *cfg;
 	m->nvcpus = cfg->vcpus;
+	m->restored = cfg->snapshot;
 	m->kvm_fd = m->vm_fd = -1;
 	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++)
 		m->vcpu[i].fd = -1;
@@ -271,7 +285,7 @@ static struct machine *kvm_create(const struct machine_config *cfg, char *err, s
 {
 	struct kvm_machine *m;
 
-	if (!cfg->vcpus || cfg->vcpus > MACHINE_MAX_VCPUS) {
+	if (!cfg->snapshot && (!cfg->vcpus || cfg->vcpus > MACHINE_MAX_VCPUS)) {
 		snprintf(err, errlen, "a guest can have 1 to %d CPUs, not %u", MACHINE_MAX_VCPUS,
 			 cfg->vcpus);
 		return NULL;
@@ -281,7 +295,7 @@ static struct machine *kvm_create(const struct machine_config *cfg, char *err, s
 		snprintf(err, errlen, "no memory for the machine");
 		return NULL;
 	}
-	if (kvm_setup(m, err, errlen)) {
+	if ((cfg->snapshot && kvm_snapshot_open(m, err, errlen)) || kvm_setup(m, err, errlen)) {
 		kvm_destroy(&m->base);
 		return NULL;
 	}
@@ -290,8 +304,12 @@ static struct machine *kvm_create(const struct machine_config *cfg, char *err, s
 
 static int kvm_start(struct machine *base, char *err, size_t errlen)
 {
-	int rc = kvm_vcpus_start(kvm_machine(base));
+	struct kvm_machine *m = kvm_machine(base);
+	int rc = m->snapshot ? kvm_snapshot_start(m, err, errlen) : 0;
 
+	if (rc)
+		return rc;
+	rc = kvm_vcpus_start(m);
 	if (rc)
 		snprintf(err, errlen, "cannot start the threads of the vCPUs: %s", strerror(-rc));
 	return rc;
@@ -316,6 +334,9 @@ static void kvm_get_info(struct machine *base, struct machine_info *info)
 		.kernel_pa = m->kernel_pa,
 		.kernel_slide = m->kernel_slide,
 		.kernel_moved = m->kernel_moved,
+		.kernel_path = m->kernel_path,
+		.kernel_id = m->kernel_id,
+		.was_running = m->restored,
 	};
 }
 
@@ -351,6 +372,7 @@ const struct machine_ops kvm_machine_ops = {
 	.create = kvm_create,
 	.destroy = kvm_destroy,
 	.start = kvm_start,
+	.save = kvm_save,
 	.get_info = kvm_get_info,
 	.host_ptr = kvm_get_host_ptr,
 	.window = kvm_window,

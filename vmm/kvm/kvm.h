@@ -68,6 +68,10 @@ struct kvm_mem {
 	uint8_t *host;
 };
 
+struct state_sections;
+struct state_file;
+struct kvm_snapshot;
+
 /*
  * A device on I/O ports first..last. Called on the vCPUs' threads, several at a time: a device
  * that has state locks it. size is 1, 2 or 4; a register at an inner port of the access is the
@@ -97,6 +101,7 @@ struct kvm_vcpu {
 	uint64_t tsc_offset;	   /* guest TSC = host TSC + this */
 	bool tsc_stops;		   /* whenever the vCPU is not loaded: the offset means nothing */
 	bool handling;		   /* an exit, or waiting for a pause meanwhile; own thread only */
+	struct kvm_cpuid2 *cpuid;  /* as it was told: not every KVM gives it back */
 	bool sregs_synced;	   /* run->s.regs.sregs are those of the last exit */
 	uint64_t cpu_ns;	   /* CPU time of the thread when machine_wait() last looked */
 	struct kvm_follow *follow; /* the call that is followed, or none; own thread only */
@@ -113,9 +118,13 @@ struct kvm_machine {
 	uint64_t kernel_slide, kernel_moved; /* as in struct machine_info */
 	uint64_t entry; /* physical address of the kernel's first instruction */
 	char cmdline[KVM_CMDLINE_MAX];
+	struct kvm_snapshot *snapshot; /* that it goes on from, until it is started; or NULL */
+	bool restored;		       /* it has come from one: */
+	char *kernel_path, *kernel_id; /* of its kernel, as that says, or NULL */
 
 	struct kvm_mem mem[KVM_MEM_MAX];
 	_Atomic unsigned int nmem; /* entries below it never change */
+	unsigned int nram;	   /* so many of them are RAM, the first ones */
 	atomic_uint nreserved;	   /* reserved pages that have been given away */
 	struct pio_device pio[KVM_PIO_MAX];
 	unsigned int npio; /* fixed once vCPUs run */
@@ -192,6 +201,9 @@ enum serial_port {
 struct serial *serial_new(struct kvm_machine *m, enum serial_port port,
 			  void (*output)(void *arg, const char *text, size_t len));
 void serial_free(struct serial *s); /* NULL is allowed, as for all *_free() here */
+/* For a snapshot, and from one, as all *_save() and *_restore() here: 0, -EINVAL or -errno. */
+void serial_save(struct serial *s, struct state_sections *to);
+int serial_restore(struct serial *s, const struct state_file *from);
 size_t serial_input(struct serial *s, const char *text, size_t len);
 
 /*
@@ -200,6 +212,8 @@ size_t serial_input(struct serial *s, const char *text, size_t len);
  */
 struct pit *pit_new(struct kvm_machine *m, unsigned int stretch);
 void pit_free(struct pit *p); /* its thread has ended when this is back */
+void pit_save(struct pit *p, struct state_sections *to);
+int pit_restore(struct pit *p, const struct state_file *from);
 
 /* i8042.c: ports 0x60 and 0x64: no keyboard, the reset command (0xfe) ends the machine. */
 struct i8042 *i8042_new(struct kvm_machine *m);
@@ -208,6 +222,8 @@ void i8042_free(struct i8042 *k);
 /* rtc.c: the real-time clock at 0x70 and 0x71, which shows the host's time; no interrupts. */
 struct rtc *rtc_new(struct kvm_machine *m);
 void rtc_free(struct rtc *r);
+void rtc_save(struct rtc *r, struct state_sections *to);
+int rtc_restore(struct rtc *r, const struct state_file *from);
 
 /*
  * acpi.c: tables at KVM_ACPI_START, the PM ports (S5 is MACHINE_EVENT_POWEROFF; the power button is
@@ -217,6 +233,8 @@ struct acpi *acpi_new(struct kvm_machine *m);
 void acpi_free(struct acpi *a);
 /* Press it. Any thread. -EAGAIN: the guest has not asked to be told. */
 int acpi_power_button(struct acpi *a);
+void acpi_save(struct acpi *a, struct state_sections *to);
+int acpi_restore(struct acpi *a, const struct state_file *from);
 
 /*
  * slots.c: an access of guest-physical memory that is no RAM. False: no device is there, and
@@ -226,6 +244,8 @@ bool kvm_pci_mmio(struct kvm_pci *p, uint64_t pa, uint8_t *data, unsigned int si
 
 /* cpuid.c: what the vCPU says about itself; before its first run, after kvm_calibrate(). */
 int kvm_cpuid_setup(struct kvm_vcpu *v);
+/* That it says this; of malloc(), and the vCPU's from then on, also on error. */
+int kvm_cpuid_set(struct kvm_vcpu *v, struct kvm_cpuid2 *cpuid);
 
 /* mptable.c: processors and interrupt wiring for guests without ACPI, at KVM_MPTABLE_START. */
 int kvm_mptable_write(struct kvm_machine *m);
@@ -251,6 +271,8 @@ bool kvm_assist(struct kvm_vcpu *v);
  */
 struct syscall_fix *syscall_fix_new(struct kvm_machine *m); /* after the VM, before vCPUs exist */
 void syscall_fix_free(struct syscall_fix *f);
+void syscall_fix_save(struct syscall_fix *f, struct state_sections *to);
+int syscall_fix_restore(struct syscall_fix *f, const struct state_file *from);
 void syscall_fix_wrmsr(struct syscall_fix *f, struct kvm_vcpu *v);
 
 #endif

@@ -15,6 +15,7 @@ static inline struct kvm_machine *kvm_machine(struct machine *base)
 /* memory.c */
 int kvm_mem_init(struct kvm_machine *m, char *err, size_t errlen);
 void kvm_mem_exit(struct kvm_machine *m);
+uint64_t kvm_mem_size(const struct kvm_machine *m); /* of RAM, without windows */
 int kvm_window(struct machine *base, size_t size, uint64_t *pa, void **host);
 
 /* reserved.c */
@@ -71,6 +72,8 @@ int kvm_vcpu_thread(struct machine *base, unsigned int vcpu, pid_t *pid, pid_t *
 /* tsc.c */
 int kvm_vcpu_tsc_init(struct kvm_vcpu *v);		      /* before its first run */
 uint64_t kvm_vcpu_tsc(struct kvm_vcpu *v, uint64_t host_tsc); /* the guest's at an exit */
+/* It is `guest` when the host's is host_tsc; before it runs. */
+int kvm_vcpu_tsc_set(struct kvm_vcpu *v, uint64_t guest, uint64_t host_tsc);
 uint64_t kvm_get_tsc(struct machine *base, unsigned int vcpu);
 int kvm_get_tsc_line(struct machine *base, unsigned int vcpu, struct machine_tsc *line);
 
@@ -104,6 +107,11 @@ int kvm_traps_clear(struct machine *base, const uint64_t *vas, size_t n);
  */
 bool kvm_traps_out(struct kvm_vcpu *v, uint64_t tsc);
 bool kvm_traps_int3(struct kvm_vcpu *v, uint64_t tsc);
+/* The machine is paused: has it traps of others than the backend itself? */
+bool kvm_traps_foreign(struct kvm_machine *m);
+/* The sites of the backend's own as the guest has them, and back. */
+void kvm_traps_lift(struct kvm_machine *m);
+void kvm_traps_lay(struct kvm_machine *m);
 /*
  * Ask KVM for the breakpoints that the vCPU is to stop at: those of traps, and of the call that is
  * followed; what: KVM_GUESTDBG_INJECT_ of an exception that it gets now, or 0. False: it does not.

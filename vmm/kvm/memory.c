@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* memory.c - guest memory of the kvm backend: RAM, windows, and copies to and from them. */
-#include "vmm/kvm/local.h"
+#include "vmm/kvm/save.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,8 +20,16 @@ static uint64_t round_up(uint64_t val, uint64_t align)
 	return (val + align - 1) & ~(align - 1);
 }
 
-/* Back [pa, pa + size) with new zeroed memory that takes no host page until it is touched. */
-static int mem_add(struct kvm_machine *m, uint64_t pa, uint64_t size)
+/* Memory that takes no host page until it is touched: zeroed, or what a file holds from `at` on. */
+static void *mem_map(uint64_t size, int fd, uint64_t at)
+{
+	/* Of a file too: what the guest writes is its own. */
+	return mmap(NULL, size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, (off_t)at);
+}
+
+/* Back [pa, pa + size) with such memory. */
+static int mem_add(struct kvm_machine *m, uint64_t pa, uint64_t size, int fd, uint64_t at)
 {
 	unsigned int slot = m->nmem;
 	struct kvm_userspace_memory_region region = {
@@ -33,8 +41,7 @@ static int mem_add(struct kvm_machine *m, uint64_t pa, uint64_t size)
 
 	if (slot == KVM_MEM_MAX)
 		return -ENOSPC;
-	host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		    -1, 0);
+	host = mem_map(size, fd, at);
 	if (host == MAP_FAILED)
 		return -errno;
 	/* What a guest has in its memory is nothing for a file on the host's disk. */
@@ -56,7 +63,7 @@ int kvm_mem_init(struct kvm_machine *m, char *err, size_t errlen)
 	uint64_t size = m->cfg.memory & ~(PAGE_SIZE - 1);
 	uint64_t low = size < KVM_RAM_LOW_END ? size : KVM_RAM_LOW_END;
 	uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	int rc;
+	int fd = m->snapshot ? m->snapshot->file.fd : -1, rc;
 
 	if (size < KVM_RAM_MIN) {
 		snprintf(err, errlen, "%llu MiB of guest memory are too few: give it %llu at least",
@@ -69,13 +76,23 @@ int kvm_mem_init(struct kvm_machine *m, char *err, size_t errlen)
 			 (unsigned long long)size >> 20, (unsigned long long)host >> 20);
 		return -ENOMEM;
 	}
-	rc = mem_add(m, 0, low);
+	rc = mem_add(m, 0, low, fd, STATE_RAM_AT);
 	if (!rc && size > low)
-		rc = mem_add(m, KVM_RAM_HIGH_START, size - low);
+		rc = mem_add(m, KVM_RAM_HIGH_START, size - low, fd, STATE_RAM_AT + low);
+	m->nram = m->nmem;
 	if (rc)
 		snprintf(err, errlen, "cannot get %llu MiB of guest memory: %s",
 			 (unsigned long long)size >> 20, strerror(-rc));
 	return rc;
+}
+
+uint64_t kvm_mem_size(const struct kvm_machine *m)
+{
+	uint64_t size = 0;
+
+	for (unsigned int i = 0; i < m->nram; i++)
+		size += m->mem[i].size;
+	return size;
 }
 
 void kvm_mem_exit(struct kvm_machine *m)
@@ -100,7 +117,7 @@ int kvm_window(struct machine *base, size_t size, uint64_t *pa, void **host)
 			at = end;
 	}
 	*pa = round_up(at, WINDOW_ALIGN);
-	rc = mem_add(m, *pa, round_up(size, PAGE_SIZE));
+	rc = mem_add(m, *pa, round_up(size, PAGE_SIZE), -1, 0);
 	if (!rc)
 		*host = m->mem[m->nmem - 1].host;
 	pthread_mutex_unlock(&m->base.lock);

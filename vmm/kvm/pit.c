@@ -6,12 +6,14 @@
  * than a tick at HZ=250 (4 ms), so that the guest does nothing but tick. Slowing counter 0 down
  * cures it; time as such is not concerned, guests read that from the TSC.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "vmm/kvm/chip/i8254.h"
 #include "vmm/kvm/kvm.h"
+#include "vmm/kvm/state/state.h"
 #include "vmm/thread.h"
 
 #define NSEC UINT64_C(1000000000)
@@ -197,4 +199,44 @@ void pit_free(struct pit *p)
 	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
+}
+
+struct pit_state {
+	struct i8254_state timer;
+	int64_t seen_age; /* ns since .seen */
+	uint8_t speaker, refresh, none[6];
+};
+
+void pit_save(struct pit *p, struct state_sections *to)
+{
+	struct pit_state s = {0};
+	uint64_t now = pit_now();
+
+	pthread_mutex_lock(&p->lock);
+	i8254_save(&p->timer, &s.timer, now);
+	s.seen_age = (int64_t)(now - p->seen);
+	s.speaker = p->speaker;
+	s.refresh = p->refresh;
+	pthread_mutex_unlock(&p->lock);
+	state_put(to, STATE_OWN_PIT, 0, &s, sizeof(s));
+}
+
+int pit_restore(struct pit *p, const struct state_file *from)
+{
+	const struct pit_state *s = state_get_sized(from, STATE_OWN_PIT, 0, sizeof(*s));
+	uint64_t now = pit_now();
+	int rc;
+
+	if (!s || s->speaker > 1 || s->refresh > 1)
+		return -EINVAL;
+	pthread_mutex_lock(&p->lock);
+	rc = i8254_restore(&p->timer, &s->timer, now);
+	if (!rc) {
+		p->seen = now - (uint64_t)s->seen_age;
+		p->speaker = s->speaker;
+		p->refresh = s->refresh;
+		pthread_cond_signal(&p->changed);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return rc;
 }

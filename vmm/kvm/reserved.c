@@ -12,6 +12,7 @@
 
 #include <asm/bootparam.h>
 #include <errno.h>
+#include <string.h>
 
 #define PAGE_SIZE 4096ull
 #define ENTRY	  (KVM_RESERVED - sizeof(struct setup_data)) /* its data begins with a page */
@@ -36,11 +37,17 @@ int kvm_reserved_page(struct machine *base, uint64_t *pa)
 {
 	struct kvm_machine *m = kvm_machine(base);
 	unsigned int i = atomic_load(&m->nreserved);
+	void *page;
 
 	do {
 		if (i == KVM_RESERVED_PAGES)
 			return -ENOSPC;
 	} while (!atomic_compare_exchange_weak(&m->nreserved, &i, i + 1));
 	*pa = KVM_RESERVED + i * PAGE_SIZE;
+	/* In a snapshot there is what a trace before it has left. */
+	page = kvm_host_ptr(m, *pa, PAGE_SIZE);
+	if (!page)
+		return -EFAULT;
+	memset(page, 0, PAGE_SIZE);
 	return 0;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* rtc.c - the real-time clock on the bus. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "vmm/kvm/chip/mc146818.h"
 #include "vmm/kvm/kvm.h"
+#include "vmm/kvm/state/state.h"
 
 #define PORT_INDEX 0x70
 #define PORT_DATA  0x71
@@ -69,4 +71,21 @@ void rtc_free(struct rtc *r)
 		return;
 	pthread_mutex_destroy(&r->lock);
 	free(r);
+}
+
+void rtc_save(struct rtc *r, struct state_sections *to)
+{
+	pthread_mutex_lock(&r->lock);
+	state_put(to, STATE_RTC, 0, &r->clock, sizeof(r->clock));
+	pthread_mutex_unlock(&r->lock);
+}
+
+int rtc_restore(struct rtc *r, const struct state_file *from)
+{
+	const struct mc146818 *clock = state_get_sized(from, STATE_RTC, 0, sizeof(*clock));
+
+	if (!clock || clock->index >= MC146818_BYTES)
+		return -EINVAL;
+	r->clock = *clock;
+	return 0;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* serial.c - the guest's serial ports, COM1 and COM2: 16550As between the bus and the owner. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "vmm/kvm/chip/uart.h"
 #include "vmm/kvm/kvm.h"
+#include "vmm/kvm/state/state.h"
 
 #define SERIAL_REGS 8
 
@@ -103,4 +105,20 @@ void serial_free(struct serial *s)
 size_t serial_input(struct serial *s, const char *text, size_t len)
 {
 	return uart_input(&s->uart, text, len);
+}
+
+void serial_save(struct serial *s, struct state_sections *to)
+{
+	struct uart_state state;
+
+	uart_save(&s->uart, &state);
+	state_put(to, STATE_UART, 0, &state, sizeof(state));
+}
+
+/* Its line: the interrupt that it has raised by then is in the controllers. */
+int serial_restore(struct serial *s, const struct state_file *from)
+{
+	const struct uart_state *state = state_get_sized(from, STATE_UART, 0, sizeof(*state));
+
+	return state ? uart_restore(&s->uart, state) : -EINVAL;
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "vmm/kvm/kvm.h"
+#include "vmm/kvm/state/state.h"
 
 #define MSR_STAR  0xc0000081
 #define MSR_LSTAR 0xc0000082
@@ -34,6 +35,9 @@ struct syscall_fix {
 	struct kvm_machine *m;
 	_Atomic bool armed;
 	struct kvm_own_trap trap;
+	struct site { /* where it is; size 0: nowhere */
+		uint64_t va, pa, size;
+	} site;
 };
 
 /* What the CPU has pushed when a page fault from user mode arrives. */
@@ -163,6 +167,15 @@ static int find_site(struct kvm_vcpu *v, uint64_t *va)
 	return -ENOENT;
 }
 
+static int place(struct syscall_fix *f, const struct site *site)
+{
+	int err = kvm_traps_set_own(f->m, site->va, site->pa, (uint8_t)site->size, &f->trap);
+
+	if (!err)
+		f->site = *site;
+	return err;
+}
+
 static int arm(struct syscall_fix *f, struct kvm_vcpu *v)
 {
 	struct kvm_sregs sregs;
@@ -179,7 +192,7 @@ static int arm(struct syscall_fix *f, struct kvm_vcpu *v)
 	err = machine_walk(&f->m->base, sregs.cr3, sregs.cr4 & CR4_LA57 ? 5 : 4, va, &pa, NULL);
 	if (err)
 		return err;
-	return kvm_traps_set_own(f->m, va, pa, (uint8_t)size, &f->trap);
+	return place(f, &(struct site){.va = va, .pa = pa, .size = (uint64_t)size});
 }
 
 void syscall_fix_wrmsr(struct syscall_fix *f, struct kvm_vcpu *v)
@@ -212,4 +225,23 @@ struct syscall_fix *syscall_fix_new(struct kvm_machine *m)
 void syscall_fix_free(struct syscall_fix *f)
 {
 	free(f);
+}
+
+void syscall_fix_save(struct syscall_fix *f, struct state_sections *to)
+{
+	if (f->armed)
+		state_put(to, STATE_SYSCALL_FIX, 0, &f->site, sizeof(f->site));
+}
+
+int syscall_fix_restore(struct syscall_fix *f, const struct state_file *from)
+{
+	size_t len = 0;
+	const struct site *site = state_get(from, STATE_SYSCALL_FIX, 0, &len);
+
+	if (!site)
+		return 0;
+	if (len != sizeof(*site) || site->size > UINT8_MAX)
+		return -EINVAL;
+	f->armed = true;
+	return site->size ? place(f, site) : 0;
 }

@@ -169,6 +169,35 @@ int kvm_traps_set_own(struct kvm_machine *m, uint64_t va, uint64_t pa, uint8_t s
 	return rc;
 }
 
+/* --- what a snapshot has none of ------------------------------------------------------------ */
+
+bool kvm_traps_foreign(struct kvm_machine *m)
+{
+	bool foreign = false;
+
+	pthread_mutex_lock(&m->traps_lock);
+	for (size_t i = 0; i < m->traps.n; i++)
+		foreign |= !m->traps.trap[i].own;
+	pthread_mutex_unlock(&m->traps_lock);
+	return foreign;
+}
+
+void kvm_traps_lift(struct kvm_machine *m)
+{
+	pthread_mutex_lock(&m->traps_lock);
+	for (size_t i = 0; i < m->traps.n; i++)
+		text_give_back(m, &m->traps.trap[i]);
+	pthread_mutex_unlock(&m->traps_lock);
+}
+
+void kvm_traps_lay(struct kvm_machine *m)
+{
+	pthread_mutex_lock(&m->traps_lock);
+	for (size_t i = 0; i < m->traps.n; i++)
+		text_take(m, &m->traps.trap[i]);
+	pthread_mutex_unlock(&m->traps_lock);
+}
+
 /* --- hits ----------------------------------------------------------------------------------- */
 
 /* Take a trap out that fires once. False: another vCPU's hit of it was first. */

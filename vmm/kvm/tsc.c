@@ -51,6 +51,21 @@ int kvm_vcpu_tsc_init(struct kvm_vcpu *v)
 	return rc;
 }
 
+int kvm_vcpu_tsc_set(struct kvm_vcpu *v, uint64_t guest, uint64_t host_tsc)
+{
+	uint64_t offset = guest - host_tsc;
+	const struct kvm_device_attr attr = {
+		.group = KVM_VCPU_TSC_CTRL,
+		.attr = KVM_VCPU_TSC_OFFSET,
+		.addr = (uintptr_t)&offset,
+	};
+	int rc = 0;
+
+	if (v->tsc_stops || ioctl(v->fd, KVM_SET_DEVICE_ATTR, &attr))
+		rc = kvm_vcpu_set_msr(v, MSR_IA32_TSC, __rdtsc() + offset);
+	return rc ? rc : kvm_vcpu_tsc_init(v);
+}
+
 uint64_t kvm_vcpu_tsc(struct kvm_vcpu *v, uint64_t host_tsc)
 {
 	uint64_t guest = 0;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -188,6 +189,7 @@ void kvm_vcpu_exit(struct kvm_vcpu *v)
 	if (v->fd >= 0)
 		close(v->fd);
 	kvm_follow_free(v);
+	free(v->cpuid);
 }
 
 int kvm_vcpus_start(struct kvm_machine *m)

@@ -8,6 +8,7 @@
  */
 #include "vmm/kvm/chip/i8254.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define NSEC UINT64_C(1000000000)
@@ -233,4 +234,76 @@ void i8254_init(struct i8254 *t, uint32_t stretch)
 		t->counter[i].reload = 0x10000;
 	}
 	t->counter[0].stretch = stretch;
+}
+
+/* --- its state ------------------------------------------------------------------------------ */
+
+static void counter_save(const struct i8254_counter *c, struct i8254_counter_state *s, uint64_t now)
+{
+	*s = (struct i8254_counter_state){
+		.age = (int64_t)(now - c->start),
+		.frozen = c->frozen,
+		.stretch = c->stretch,
+		.reload = c->reload,
+		.mode = c->mode,
+		.access = c->access,
+		.bcd = c->bcd,
+		.gate = c->gate,
+		.loaded = c->loaded,
+		.write_high = c->write_high,
+		.read_high = c->read_high,
+		.write_low = c->write_low,
+		.count_latched = c->count_latched,
+		.status_latched = c->status_latched,
+		.status_latch = c->status_latch,
+		.count_latch = c->count_latch,
+	};
+}
+
+static bool counter_is_sane(const struct i8254_counter_state *s, uint32_t stretch)
+{
+	return s->stretch == stretch && s->reload <= 65536 && (s->reload || !s->loaded) &&
+	       s->mode <= 5 && s->access <= ACCESS_BOTH && s->bcd <= 1 && s->gate <= 1 &&
+	       s->loaded <= 1 && s->write_high <= 1 && s->read_high <= 1 && s->count_latched <= 1 &&
+	       s->status_latched <= 1;
+}
+
+static void counter_restore(struct i8254_counter *c, const struct i8254_counter_state *s,
+			    uint64_t now)
+{
+	*c = (struct i8254_counter){
+		.stretch = s->stretch,
+		.reload = s->reload,
+		.mode = s->mode,
+		.access = s->access,
+		.bcd = s->bcd,
+		.gate = s->gate,
+		.loaded = s->loaded,
+		.start = now - (uint64_t)s->age,
+		.frozen = s->frozen,
+		.write_high = s->write_high,
+		.read_high = s->read_high,
+		.write_low = s->write_low,
+		.count_latched = s->count_latched,
+		.status_latched = s->status_latched,
+		.count_latch = s->count_latch,
+		.status_latch = s->status_latch,
+	};
+}
+
+void i8254_save(const struct i8254 *t, struct i8254_state *s, uint64_t now)
+{
+	for (unsigned int i = 0; i < 3; i++)
+		counter_save(&t->counter[i], &s->counter[i], now);
+}
+
+int i8254_restore(struct i8254 *t, const struct i8254_state *s, uint64_t now)
+{
+	for (unsigned int i = 0; i < 3; i++) {
+		if (!counter_is_sane(&s->counter[i], t->counter[i].stretch))
+			return -EINVAL;
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		counter_restore(&t->counter[i], &s->counter[i], now);
+	return 0;
 }

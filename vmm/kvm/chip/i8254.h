@@ -31,6 +31,20 @@ struct i8254 {
 	struct i8254_counter counter[3];
 };
 
+/* All of it at a time `now`, as a file keeps it: times are as long ago as they were then. */
+struct i8254_state {
+	struct i8254_counter_state {
+		int64_t age; /* ns since .start */
+		uint64_t frozen;
+		uint32_t stretch, reload;
+		uint8_t mode, access, bcd, gate, loaded;
+		uint8_t write_high, read_high, write_low;
+		uint8_t count_latched, status_latched, status_latch, none;
+		uint16_t count_latch;
+		uint8_t nothing[2];
+	} counter[3];
+};
+
 /* Times are in ns of any clock that does not go backwards, the same one in every call. */
 void i8254_init(struct i8254 *t, uint32_t stretch);
 /* Register reg: 0 to 2 a counter's data, 3 the control word (which reads as 0). */
@@ -41,5 +55,9 @@ void i8254_set_gate(struct i8254 *t, unsigned int i, bool gate, uint64_t now);
 bool i8254_out(const struct i8254 *t, unsigned int i, uint64_t now);
 /* When OUT next rises after `after`, or I8254_NEVER. */
 uint64_t i8254_next_rise(const struct i8254 *t, unsigned int i, uint64_t after);
+
+void i8254_save(const struct i8254 *t, struct i8254_state *s, uint64_t now);
+/* -EINVAL: no timer is like that; how its clocks are stretched is not changed. */
+int i8254_restore(struct i8254 *t, const struct i8254_state *s, uint64_t now);
 
 #endif

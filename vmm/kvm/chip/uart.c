@@ -8,6 +8,7 @@
  */
 #include "vmm/kvm/chip/uart.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum {
@@ -326,4 +327,55 @@ void uart_init(struct uart *u, const struct uart_ops *ops, void *arg)
 void uart_exit(struct uart *u)
 {
 	pthread_mutex_destroy(&u->lock);
+}
+
+/* --- its state ------------------------------------------------------------------------------ */
+
+void uart_save(struct uart *u, struct uart_state *s)
+{
+	pthread_mutex_lock(&u->lock);
+	*s = (struct uart_state){
+		.ier = u->ier,
+		.lcr = u->lcr,
+		.mcr = u->mcr,
+		.scratch = u->scratch,
+		.lsr_errors = u->lsr_errors,
+		.msr = u->msr,
+		.fifo_on = u->fifo_on,
+		.thr_event = u->thr_event,
+		.irq_level = u->irq_level,
+		.fifo_len = (uint8_t)u->fifo_len,
+		.divisor = u->divisor,
+		.backlog_len = (uint16_t)u->backlog_len,
+	};
+	memcpy(s->fifo, u->fifo, sizeof(s->fifo));
+	for (size_t i = 0; i < u->backlog_len; i++)
+		s->backlog[i] = u->backlog[(u->backlog_head + i) % UART_BACKLOG];
+	pthread_mutex_unlock(&u->lock);
+}
+
+int uart_restore(struct uart *u, const struct uart_state *s)
+{
+	if (s->fifo_on > 1 || s->thr_event > 1 || s->irq_level > 1 ||
+	    s->fifo_len > (s->fifo_on ? UART_FIFO : 1) || s->backlog_len > UART_BACKLOG ||
+	    s->ier & ~IER_BITS || s->mcr & ~MCR_BITS || s->lsr_errors & ~LSR_OVERRUN)
+		return -EINVAL;
+	pthread_mutex_lock(&u->lock);
+	u->ier = s->ier;
+	u->lcr = s->lcr;
+	u->mcr = s->mcr;
+	u->scratch = s->scratch;
+	u->lsr_errors = s->lsr_errors;
+	u->msr = s->msr;
+	u->divisor = s->divisor;
+	u->fifo_on = s->fifo_on;
+	u->thr_event = s->thr_event;
+	u->irq_level = s->irq_level;
+	u->fifo_len = s->fifo_len;
+	memcpy(u->fifo, s->fifo, sizeof(u->fifo));
+	u->backlog_head = 0;
+	u->backlog_len = s->backlog_len;
+	memcpy(u->backlog, s->backlog, s->backlog_len);
+	pthread_mutex_unlock(&u->lock);
+	return 0;
 }

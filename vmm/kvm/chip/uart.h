@@ -36,6 +36,16 @@ struct uart {
 	size_t backlog_head, backlog_len;
 };
 
+/* All of it, but for where its pins go: as a file keeps it. */
+struct uart_state {
+	uint8_t ier, lcr, mcr, scratch, lsr_errors, msr;
+	uint8_t fifo_on, thr_event, irq_level, fifo_len;
+	uint16_t divisor, backlog_len;
+	uint8_t fifo[UART_FIFO];
+	uint8_t none[2];
+	uint8_t backlog[UART_BACKLOG]; /* from its head on */
+};
+
 void uart_init(struct uart *u, const struct uart_ops *ops, void *arg);
 void uart_exit(struct uart *u);
 
@@ -45,5 +55,10 @@ void uart_write(struct uart *u, unsigned int reg, uint8_t val);
 
 /* Bytes for the guest from outside. Returns how many it took. */
 size_t uart_input(struct uart *u, const char *text, size_t len);
+
+void uart_save(struct uart *u, struct uart_state *s);
+/* The level of its interrupt is taken over without telling anybody. -EINVAL: no port is like that.
+ */
+int uart_restore(struct uart *u, const struct uart_state *s);
 
 #endif

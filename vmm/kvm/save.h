@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* save.h - who keeps what of a machine in a snapshot, and makes a machine like that again. */
+#ifndef HVTRACE_VMM_KVM_SAVE_H
+#define HVTRACE_VMM_KVM_SAVE_H
+
+#include "vmm/kvm/local.h"
+#include "vmm/kvm/state/state.h"
+
+/*
+ * What a machine goes on from, as long as it has not been started. Its vCPUs' registers are there
+ * at once, for a tracer to look at; what runs by itself, their clocks and timers, comes when they
+ * start, so that for the guest no time has passed.
+ */
+struct kvm_snapshot {
+	struct state_file file;
+	struct save_machine {
+		uint64_t memory, tsc_khz, kernel_pa, kernel_slide, kernel_moved;
+		uint32_t vcpus, emulated;
+	} machine;
+};
+
+/* save.c */
+int kvm_save(struct machine *base, const struct machine_save *save, char *err, size_t errlen);
+/* Of m->cfg.snapshot: m->snapshot, m->nvcpus, m->cfg.memory and what m tells of its kernel. */
+int kvm_snapshot_open(struct kvm_machine *m, char *err, size_t errlen);
+/* Memory, devices and vCPUs are there: as they were. */
+int kvm_snapshot_restore(struct kvm_machine *m, char *err, size_t errlen);
+/* The vCPUs are about to run. */
+int kvm_snapshot_start(struct kvm_machine *m, char *err, size_t errlen);
+void kvm_snapshot_close(struct kvm_machine *m);
+
+/* save-vcpu.c: 0 or -errno (the second says why in err, too). tsc: the host's, of that moment. */
+int kvm_vcpu_save(struct kvm_vcpu *v, struct state_sections *s, uint64_t tsc);
+int kvm_vcpu_restore(struct kvm_vcpu *v, const struct state_file *f, char *err, size_t errlen);
+int kvm_vcpu_restore_clock(struct kvm_vcpu *v, const struct state_file *f, uint64_t tsc);
+/* A guest that runs guests itself has state that nobody keeps. */
+bool kvm_vcpu_has_guests(struct kvm_vcpu *v);
+
+/* cpuid-check.c: does this CPU, and this KVM, have what the guest has found? */
+int kvm_cpuid_check(const struct kvm_cpuid2 *have, const struct kvm_cpuid_entry2 *found, size_t n,
+		    char *err, size_t errlen);
+
+/* save-chips.c: the interrupt controllers, and a timer that KVM has. */
+int kvm_chips_save(struct kvm_machine *m, struct state_sections *s);
+int kvm_chips_restore(struct kvm_machine *m, const struct state_file *f);
+int kvm_chips_restore_clock(struct kvm_machine *m, const struct state_file *f);
+
+#endif
