@@ -201,8 +201,13 @@ static int find_modules(struct trace *t, char *err, size_t errlen)
  */
 static int clean_up(struct trace *t, char *err, size_t errlen)
 {
-	int ret = leftover_remove(t, &leftover_limits, err, errlen);
 	size_t len;
+	int ret;
+
+	/* In a machine of our own there was nobody who could have been killed. */
+	if (trace_has_window(t))
+		return 0;
+	ret = leftover_remove(t, &leftover_limits, err, errlen);
 
 	if (ret <= 0)
 		return ret;

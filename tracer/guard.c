@@ -336,6 +336,9 @@ static void until_reached(struct trace *t, const struct machine_hit *hit)
 	atomic_store(&t->instances->until, hit->tsc);
 	record_drain_all(t);
 	trace_writers_go(t);
+	/* What calls the payload has to leave it again, for the trace to be taken out. */
+	if (t->cfg.stand_at_until && !t->tramp)
+		machine_pause_for(t->m, "standing where --until was called");
 	trace_finish(t);
 }
 

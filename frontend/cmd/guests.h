@@ -18,6 +18,7 @@ struct run_options {
 	const char *exec;  /* the command that alone is traced; NULL: all is, from the boot on */
 	const char *kernel, *initrd, *append;
 	const char *machine, *connect, *firmware;
+	const char *save; /* NULL: the guest ends with the trace */
 	uint64_t memory, cpus;
 	bool console, kaslr;
 };

@@ -25,6 +25,7 @@ static const struct command {
 	{"record", cmd_record,
 	 "trace a guest, and record it to a trace.dat for trace-cmd and others"},
 	{"record run", cmd_record, "boot a kernel as run does, and record it as well"},
+	{"snapshot", cmd_snapshot, "have a guest that was saved go on, and trace it"},
 	{"show", cmd_show, "print a trace that is under way"},
 	{"get", cmd_get, "read a file of a trace that is under way"},
 	{"set", cmd_set, "write to a file of a trace that is under way"},

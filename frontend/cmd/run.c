@@ -10,6 +10,7 @@
 #include "frontend/session/exec.h"
 #include "frontend/session/kernel-find.h"
 #include "frontend/session/power-off.h"
+#include "frontend/session/saving.h"
 #include "frontend/session/session.h"
 
 #include <errno.h>
@@ -36,6 +37,7 @@ struct run {
 	struct exec exec; /* of --exec */
 	void *overlay;	  /* what is in the guest for that */
 	size_t overlay_size;
+	struct saving saving;
 };
 
 static const struct option_usage run_usage = {
@@ -120,6 +122,8 @@ static void run_choose_machine(struct run *r)
 	r->machine = r->opt->machine;
 	if (!strcmp(r->machine, "auto") && run_firmware(r) != MACHINE_FIRMWARE_NONE)
 		r->machine = "qemu";
+	if (r->opt->save && !strcmp(r->machine, "auto"))
+		r->machine = "kvm";
 	if (strcmp(r->machine, "auto"))
 		return;
 	session_wait(&r->s, "waiting for libvirt");
@@ -477,15 +481,25 @@ static void run_before_leaving(struct session *s)
 	console_restore(&r->console);
 }
 
+static int run_stopped(struct session *s)
+{
+	struct run *r = (struct run *)((char *)s - offsetof(struct run, s));
+
+	return saving_do(&r->saving, s, r->kernel_path);
+}
+
 int run_guest(const struct run_options *opt)
 {
 	struct run r = {.opt = opt};
 	int status = EXIT_FAILED;
 
 	r.s.before_leaving = run_before_leaving;
+	if (opt->save)
+		r.s.stopped = run_stopped;
 	console_init(&r.console, opt->console);
-	if (session_init(&r.s, &opt->session) || run_open_devices(&r) || run_open_kernel(&r) ||
-	    run_open_initrd(&r) || run_make_cmdline(&r) || run_prepare_exec(&r) ||
+	if (session_init(&r.s, &opt->session) || saving_open(&r.saving, &r.s, opt->save) ||
+	    run_open_devices(&r) || run_open_kernel(&r) || run_open_initrd(&r) ||
+	    run_make_cmdline(&r) || run_prepare_exec(&r) ||
 	    (!run_finds_kernel(&r) && run_new_trace(&r)) || run_new_machine(&r) || run_serve(&r) ||
 	    run_start(&r) || session_confine(&r.s)) {
 		status = session_give_up(&r.s);
@@ -499,6 +513,7 @@ int run_guest(const struct run_options *opt)
 	if (r.s.exec)
 		exec_exit(r.s.exec);
 	free(r.overlay);
+	saving_close(&r.saving);
 	devices_free(&r.devices);
 	scratch_remove(&r.scratch);
 	scratch_remove(&r.extracted);
@@ -571,10 +586,30 @@ static const char *run_boots_itself(const struct run_options *opt)
 	return NULL;
 }
 
+/* Why --save is in vain, which is known before anything is made; NULL: it is not. */
+static const char *run_cannot_save(const struct run_options *opt)
+{
+	if (!opt->save)
+		return NULL;
+	if (!strcmp(opt->machine, "qemu"))
+		return "--save: only a machine of hvtrace's own can be saved";
+	if (opt->image || opt->devices.disk.nr || opt->devices.share.nr || opt->devices.net ||
+	    opt->devices.cloud_init)
+		return "--save: a guest with disks, a network card or shared folders cannot be "
+		       "saved yet";
+	if (opt->kaslr)
+		return "--save and --kaslr do not go together";
+	if (opt->exec)
+		return "--save and --exec do not go together";
+	return NULL;
+}
+
 bool run_options_check(const struct run_options *opt)
 {
 	const char *why = run_boots_itself(opt);
 
+	if (!why)
+		why = run_cannot_save(opt);
 	if (!session_options_check(&opt->session) || !run_fits(opt) || !run_exec_fits(opt))
 		return false;
 	if (why) {
@@ -602,6 +637,8 @@ int run_as(const struct tracing *what, int argc, char **argv)
 		OPT_TIME(0, "window", &opt.session.limit_ms, "TIME", "the same as --for"),
 		OPT_FLAG(0, "console", &opt.console,
 			 "the guest's console on stderr, input from stdin"),
+		OPT_STRING(0, "save", &opt.save, "FILE",
+			   "keep the guest in FILE when the trace ends: see hvtrace-snapshot(1)"),
 		OPT_OPERANDS(COMPLETE_FILE),
 	};
 	int first, status = EXIT_USAGE;

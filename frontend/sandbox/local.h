@@ -41,6 +41,7 @@ enum {
 	CALLS_INTERRUPT = 1 << 10, /* raise one in a guest of our own */
 	CALLS_PARSE = 1 << 11,	   /* have another process do it */
 	CALLS_MACHINE = 1 << 12,   /* its registers and memory */
+	CALLS_SAVE = 1 << 14,	   /* all that it is, for a snapshot */
 	CALLS_FOLDER = 1 << 13,	   /* make files, of which Landlock says where */
 };
 

@@ -49,6 +49,7 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.buffer_bytes = buffer_kb(s->opt, vcpus) << 10,
 		.from = s->opt->from,
 		.until = s->opt->until,
+		.stand_at_until = s->stopped,
 		.min_ns = s->opt->min_us * 1000,
 		.max_ns = s->opt->max_us * 1000,
 		.max_events = s->opt->max_events,

@@ -452,7 +452,9 @@ int session_stop(struct session *s)
 			s->opt->from);
 	if (session_failed(s) || ret)
 		return EXIT_FAILED;
-	return s->exec ? session_command_status(s) : EXIT_OK;
+	if (s->exec)
+		return session_command_status(s);
+	return s->stopped ? s->stopped(s) : EXIT_OK;
 }
 
 int session_print(struct session *s)

@@ -178,6 +178,9 @@ struct session {
 	struct cancel cancel;
 	/* Optional: the process ends at once. On a thread of its own */
 	void (*before_leaving)(struct session *s);
+	/* Optional: the trace is out of the guest, which goes on, or stands where --until has
+	 * left it. The exit status */
+	int (*stopped)(struct session *s);
 	/* Optional: who is told what else goes to stderr. Any thread */
 	void (*message)(struct session *s, enum machine_msg_level level, const char *text);
 	char err[512];			  /* what went wrong, for the user */

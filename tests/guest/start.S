@@ -122,6 +122,14 @@ vector_stubs:				/* VECTOR_STUB bytes each */
 	.set	vector, 0
 	.rept	NR_VECTORS
 	.balign	VECTOR_STUB
+	/* Linux's names, by which who attaches to it finds out where it lies. */
+	.if	vector == 0
+asm_exc_divide_error:
+	.elseif	vector == 13
+asm_exc_general_protection:
+	.elseif	vector == 14
+asm_exc_page_fault:
+	.endif
 	.if	vector != 8 && (vector < 10 || vector > 14) && vector != 17 && vector != 21
 	pushq	$0			/* these have no error code */
 	.endif

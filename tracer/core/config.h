@@ -41,6 +41,11 @@ struct trace_config {
 	uint64_t buffer_bytes; /* page data per vCPU */
 	const char *from;      /* do not record before this function is called; or NULL */
 	const char *until;     /* stop recording when this function is called; or NULL */
+	/*
+	 * Where it has come to `until` by a trap, the guest stands there, by a pause that the owner
+	 * ends, or the machine's end does.
+	 */
+	bool stand_at_until;
 	/* function_graph: calls that take so long at least, and at most, ns; 0: any. */
 	uint64_t min_ns, max_ns;
 	uint64_t max_events;	 /* stop after so many; 0: no limit */

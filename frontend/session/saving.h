@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* saving.h - a guest that is kept in a file once it is not traced any more. */
+#ifndef HVTRACE_FRONTEND_SESSION_SAVING_H
+#define HVTRACE_FRONTEND_SESSION_SAVING_H
+
+#include "frontend/session/session.h"
+
+struct saving {
+	const char *path; /* NULL: it is not saved */
+	int fd;
+};
+
+/* Before rights are given up; what the file holds stays. path NULL: nothing. 0, or s->err is set.
+ */
+int saving_open(struct saving *v, struct session *s, const char *path);
+/* The trace is out of the guest. kernel_path: of its image. One line on stderr says what came of
+ * it. The exit status. */
+int saving_do(struct saving *v, struct session *s, const char *kernel_path);
+void saving_close(struct saving *v);
+
+#endif
