@@ -20,6 +20,8 @@ full-tests  += tests/e2e/guestsym-memory
 full-tests  += tests/e2e/image-read
 full-tests  += tests/e2e/package
 full-tests  += tests/e2e/guest-image
+full-tests  += tests/e2e/run-image
+full-tests  += tests/e2e/image-io
 
 # Runs inside guests, so without libraries and without sanitizers.
 $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c

@@ -37,6 +37,8 @@ kvm-machines += tests/kvm/own-disks,6.1
 kvm-machines += tests/kvm/stamps,6.12
 kvm-machines += tests/kvm/run-net
 kvm-machines += tests/kvm/run-own,6.12,VCPUS=2
+kvm-machines += tests/e2e/run-image,MACHINE=kvm
+kvm-machines += tests/e2e/image-io,MACHINE=kvm
 kvm-machines += tests/e2e/exec,MACHINE=kvm,SERIES=6.12,PARTS=graph+statuses+output
 
 # Each tracer, on one of the kernels. These vCPUs run at the same time (tests/kvm/list): code is patched under

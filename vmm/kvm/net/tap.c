@@ -98,7 +98,8 @@ struct link *tap_open(const struct machine_net *net, char *err, size_t errlen)
 	t->link.ops = &tap_ops;
 	t->link.fd = open(TUN, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (t->link.fd < 0)
-		snprintf(err, errlen, "cannot open " TUN ": %s (modprobe tun)", strerror(errno));
+		snprintf(err, errlen, "cannot open " TUN ": %s%s", strerror(errno),
+			 errno == EACCES || errno == EPERM ? "" : " (modprobe tun)");
 	else if (!attach(t->link.fd, net->tap, err, errlen))
 		return &t->link;
 	if (t->link.fd >= 0)
