@@ -11,6 +11,7 @@ bench-programs += tests/bench/bench-record
 # Scripts that do so, with a whole guest.
 bench-scripts  += tests/bench/bench-attach
 bench-scripts  += tests/bench/bench-boot
+bench-scripts  += tests/bench/bench-disk
 bench-scripts  += tests/bench/bench-export
 bench-scripts  += tests/bench/bench-files
 bench-scripts  += tests/bench/bench-html
@@ -33,7 +34,7 @@ $(O)/tests/bench/bench-calls: tests/workload/bench-calls.c
 bench-built: $(O)/tests/bench/bench-calls $(O)/tests/workload/read-register
 
 # What depends on the accelerator, under KVM: see tests/kvm/run. One program there, and its arguments.
-bench-kvm := tests/bench/bench-exits tests/bench/bench-hits tests/bench/bench-mmio tests/bench/bench-overhead tests/bench/bench-attach tests/bench/bench-standstill
+bench-kvm := tests/bench/bench-exits tests/bench/bench-hits tests/bench/bench-mmio tests/bench/bench-overhead tests/bench/bench-attach tests/bench/bench-standstill tests/bench/bench-disk
 comma     := ,
 space     := $(subst ,, )
 

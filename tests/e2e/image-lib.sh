@@ -27,15 +27,19 @@ on_kvm() # ARGS...
 	exec env TMPDIR="$qemu_dir/tmp" "$qemu_dir/hvtrace" run --machine kvm "$@"
 }
 
+# image FORMAT VCPUS ARGS...: the process becomes hvtrace run
+image()
+{
+	"on_$MACHINE" -k "$qemu_dir/vmlinuz" -i "$qemu_dir/initrd" -a "root=LABEL=root ro $IMAGE_APPEND" -m 1G -c "$2" \
+		"$qemu_dir/disk.$1" "${@:3}"
+}
+
 # boot FORMAT VCPUS ARGS...: until the guest says login:
 boot()
 {
-	local image="$qemu_dir/disk.$1" vcpus=$2
-	shift 2
 	rm -f "$qemu_dir/in"
 	mkfifo -m 666 "$qemu_dir/in" || return
-	("on_$MACHINE" -k "$qemu_dir/vmlinuz" -i "$qemu_dir/initrd" -a "root=LABEL=root ro $IMAGE_APPEND" -m 1G -c "$vcpus" \
-		--console "$image" -o "$qemu_dir/out" "$@") <"$qemu_dir/in" >/dev/null 2>"$qemu_dir/err" &
+	(image "$@" --console -o "$qemu_dir/out") <"$qemu_dir/in" >/dev/null 2>"$qemu_dir/err" &
 	run_pid=$!
 	exec 9>"$qemu_dir/in"
 	wait_until said_or_ended '^guest login:' && said '^guest login:'
