@@ -318,6 +318,16 @@ static void run_warn_of_all_closed(const struct run *r)
 	run_warn_of_closed("initrd", r->initrd_path);
 }
 
+/* Which file may not be opened mostly is in what QEMU says. */
+static void run_warn_of_the_closed(const struct run *r)
+{
+	for (size_t i = 0; i < r->devices.machine.ndisk; i++)
+		if (strstr(r->s.err, r->devices.machine.disk[i].path))
+			return;
+	if (strstr(r->s.err, strerror(EACCES)))
+		run_warn_of_all_closed(r);
+}
+
 static bool run_is_of_system(const struct run *r)
 {
 	const char *uri = r->opt->connect;
@@ -411,8 +421,8 @@ static int run_new_machine(struct run *r)
 	session_wait(&r->s, NULL);
 	scratch_remove(&r->scratch);
 	scratch_remove(&r->extracted);
-	if (!r->s.m && !warned && strstr(r->s.err, strerror(EACCES)))
-		run_warn_of_all_closed(r);
+	if (!r->s.m && !warned)
+		run_warn_of_the_closed(r);
 	if (!r->s.m || (!r->s.trace && run_new_trace(r)))
 		return -1;
 	if (r->s.exec)

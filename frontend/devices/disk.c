@@ -65,6 +65,11 @@ static int disk_look(struct devices *d, const struct cancel *cancel, char *err, 
 				     "%s names another file, of which the guest would get what is "
 				     "in it: ,format=%s behind it if that is wanted",
 				     path, info.format);
+	rc = image_check(path, info.format, cancel, why, sizeof(why));
+	if (rc)
+		return devices_wrong(rc, err, errlen,
+				     "%s: %s (,format=%s behind it takes it as it is)", path, why,
+				     info.format);
 	return disk_is(d, info.format);
 }
 

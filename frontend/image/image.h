@@ -34,6 +34,14 @@ struct image_info {
 int image_info(const char *path, const struct cancel *cancel, struct image_info *info, char *err,
 	       size_t errlen);
 
+/*
+ * Whether the image is whole, as far as its own tables tell within seconds: of a raw one the
+ * partitions, of others what qemu-img check says. One that is in use elsewhere is not looked at. 0;
+ * -EIO or -ECANCELED with a line in err: what is wrong, behind the image's name.
+ */
+int image_check(const char *path, const char *format, const struct cancel *cancel, char *err,
+		size_t errlen);
+
 struct image_boot_config {
 	const char *path;   /* the image */
 	const char *format; /* of struct image_info */

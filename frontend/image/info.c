@@ -2,15 +2,14 @@
 /* info.c - what a disk image is; see image.h. */
 #include "frontend/image/image.h"
 
-#include "frontend/image/child.h"
 #include "frontend/image/json-find.h"
+#include "frontend/image/qemu-img.h"
 #include "frontend/image/reader.h"
 #include "guestsym/guestsym.h"
 #include "tracer/tracer.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ANSWER_MAX  (1u << 20)
 #define PATIENCE_MS 30000
 #define BEGIN	    40960 /* bytes of an image that are looked at */
 
@@ -149,19 +147,6 @@ static int by_begin(const struct begin *b, struct image_info *info, const struct
 /* --- what qemu-img says --------------------------------------------------------------------------
  */
 
-static int read_answer(struct child *c, struct text *answer)
-{
-	char buf[4096];
-	ssize_t n;
-
-	while ((n = child_read(c, buf, sizeof(buf))) > 0) {
-		text_add(answer, buf, (size_t)n);
-		if (answer->failed || answer->len > ANSWER_MAX)
-			return -EFBIG;
-	}
-	return (int)n;
-}
-
 static bool find_data_file(struct json_value top)
 {
 	struct json_value v;
@@ -185,46 +170,19 @@ static int parse_answer(const struct text *answer, struct image_info *info, cons
 	return 0;
 }
 
-static int explain(const struct child *c, int ret, const struct line *line)
-{
-	char said[256];
-
-	if (ret == -ECANCELED)
-		return fail(line, ret, "qemu-img was told to end");
-	if (ret == -ETIMEDOUT)
-		return fail(line, ret, "qemu-img does not come to an end");
-	if (ret < 0)
-		return fail(line, ret, "qemu-img: %s", strerror(-ret));
-	child_error(c, 0, "': ", said, sizeof(said));
-	return fail(line, -EINVAL, "%s", *said ? said : "qemu-img cannot read it");
-}
-
 /* Absolute, so that a colon in it is not taken for a protocol's. */
-static int ask(const char *program, const char *path, const struct cancel *cancel,
-	       struct image_info *info, const struct line *line)
+static int ask(const char *path, const struct cancel *cancel, struct image_info *info,
+	       const struct line *line)
 {
 	const char *const argv[] = {"qemu-img", "info", "-U", "--output=json", "--", path, NULL};
-	const char *const env[] = {"LC_ALL=C", NULL};
-	const struct child_config cfg = {
-		.program = program,
-		.argv = argv,
-		.env = env,
-		.file_max = ANSWER_MAX,
-		.time_ms = PATIENCE_MS,
-		.cancel = cancel,
-	};
-	struct text answer = {0};
-	struct child c;
-	int ret = child_start(&c, &cfg);
+	struct qemu_img q = {.argv = argv, .time_ms = PATIENCE_MS, .cancel = cancel};
+	int ret = qemu_img_run(&q, line->err, line->len);
 
-	if (ret)
-		return fail(line, ret, "cannot start qemu-img: %s", strerror(-ret));
-	ret = read_answer(&c, &answer);
-	if (!ret)
-		ret = child_wait(&c);
-	ret = ret ? explain(&c, ret, line) : parse_answer(&answer, info, line);
-	child_free(&c);
-	text_free(&answer);
+	if (ret > 0)
+		ret = fail(line, -EINVAL, "%s", q.said);
+	else if (!ret)
+		ret = parse_answer(&q.answer, info, line);
+	qemu_img_free(&q);
 	return ret;
 }
 
@@ -232,8 +190,8 @@ int image_info(const char *path, const struct cancel *cancel, struct image_info 
 	       size_t errlen)
 {
 	const struct line line = {err, errlen};
-	char program[PATH_MAX], *real;
 	struct begin *b;
+	char *real;
 	int ret;
 
 	*info = (struct image_info){.format = ""};
@@ -244,8 +202,8 @@ int image_info(const char *path, const struct cancel *cancel, struct image_info 
 	real = ret ? NULL : realpath(path, NULL);
 	if (!ret && !real)
 		ret = fail(&line, -errno, "%s", strerror(errno));
-	if (!ret && child_find("qemu-img", program, sizeof(program)))
-		ret = ask(program, real, cancel, info, &line);
+	if (!ret && qemu_img_is_there())
+		ret = ask(real, cancel, info, &line);
 	else if (!ret)
 		ret = by_begin(b, info, &line);
 	free(real);
