@@ -61,6 +61,13 @@ said_or_ended()
 	said "$1" || ! kill -0 "$run_pid"
 }
 
+# From then on there is nothing on the console but what is asked for.
+log_in()
+{
+	echo root >&9
+	wait_until said_or_ended 'root@guest:~#' && ask 'dmesg -n 1'
+}
+
 # ask COMMAND: what the guest's shell says to it is in $answer
 ask()
 {
