@@ -4,6 +4,7 @@
 
 #include <linux/fcntl.h>
 #include <linux/poll.h>
+#include <linux/prctl.h>
 #include <asm/signal.h>
 #include <linux/wait.h>
 
@@ -53,6 +54,8 @@ __attribute__((noreturn)) static void job_child(const struct guest *g, const cha
 	use_files(g->null, out, err);
 	sys(__NR_setsid);
 	sys(__NR_rt_sigprocmask, SIG_UNBLOCK, &blocked, 0, SIGSET_LEN);
+	/* Its first records, of before the exec, are of what the user has asked for. */
+	sys(__NR_prctl, PR_SET_NAME, argv[0]);
 	if (read_all(go, &byte, 1)) {
 		sys(__NR_execve, "/bin/sh", argv, command_env);
 		write_all(2, none, sizeof(none) - 1);
