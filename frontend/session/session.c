@@ -428,6 +428,27 @@ static int session_command_status(const struct session *s)
 	return s->end == SESSION_SIGNAL ? CANCEL_STATUS(s->signo) : EXIT_FAILED;
 }
 
+static bool session_has_error(struct session *s)
+{
+	struct trace_status st;
+
+	trace_get_status(s->trace, &st);
+	return st.error;
+}
+
+/* 0 or -errno. What has failed because the guest was ending did so before its machine told of it.
+ */
+static int session_detach(struct session *s)
+{
+	bool failed = session_has_error(s);
+	int ret = trace_detach(s->trace);
+
+	if (failed && !session_has_error(s) && s->end == SESSION_DONE &&
+	    machine_has_ended(s->m, &s->event))
+		s->end = SESSION_GUEST;
+	return ret;
+}
+
 int session_stop(struct session *s)
 {
 	double seconds = session_traced_seconds(s);
@@ -435,7 +456,7 @@ int session_stop(struct session *s)
 
 	session_unserve(s);
 	s->begun = trace_has_begun(s->trace);
-	ret = trace_detach(s->trace);
+	ret = session_detach(s);
 
 	/* Of a guest that has gone there is nothing to restore. */
 	if (s->end == SESSION_GUEST && (ret == -ECONNRESET || ret == -EPIPE))

@@ -7,7 +7,7 @@
 HVTRACE=${HVTRACE:-build/hvtrace}
 MACHINE=${MACHINE:-qemu}
 qemu_wait=600
-run_pid='' asked=0 answer=''
+run_pid='' asked=0 answer='' firmware=''
 # A tenth of the boot, or more, is the kernel's tests of its own ciphers.
 readonly IMAGE_APPEND="cryptomgr.notests no_timer_check tsc=reliable ${GUEST_APPEND-}"
 readonly ROOT_AT=33554432 # of the image's root file system
@@ -27,11 +27,12 @@ on_kvm() # ARGS...
 	exec env TMPDIR="$qemu_dir/tmp" "$qemu_dir/hvtrace" run --machine kvm "$@"
 }
 
-# image FORMAT VCPUS ARGS...: the process becomes hvtrace run
+# image FORMAT VCPUS ARGS...: the process becomes hvtrace run. With $firmware the image's boot loader has the kernel.
 image()
 {
-	"on_$MACHINE" -k "$qemu_dir/vmlinuz" -i "$qemu_dir/initrd" -a "root=LABEL=root ro $IMAGE_APPEND" -m 1G -c "$2" \
-		"$qemu_dir/disk.$1" "${@:3}"
+	local from=(-k "$qemu_dir/vmlinuz" -i "$qemu_dir/initrd" -a "root=LABEL=root ro $IMAGE_APPEND")
+	[ -z "$firmware" ] || from=(--firmware "$firmware")
+	"on_$MACHINE" "${from[@]}" -m 1G -c "$2" "$qemu_dir/disk.$1" "${@:3}"
 }
 
 # boot FORMAT VCPUS ARGS...: until the guest says login:
