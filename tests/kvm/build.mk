@@ -37,7 +37,7 @@ kvm-machines += tests/kvm/own-disks,6.1
 kvm-machines += tests/kvm/stamps,6.12
 kvm-machines += tests/kvm/run-net
 kvm-machines += tests/kvm/run-own,6.12,VCPUS=2
-kvm-machines += tests/e2e/run-image,MACHINE=kvm
+kvm-machines += tests/e2e/run-image,MACHINE=kvm,PARTS=events+executed+interrupted
 kvm-machines += tests/e2e/image-io,MACHINE=kvm
 kvm-machines += tests/e2e/exec,MACHINE=kvm,SERIES=6.12,PARTS=graph+statuses+output
 
@@ -130,6 +130,7 @@ kvm-rest += tests/e2e/tracefs-synthetic
 kvm-rest += tests/e2e/tracefs-triggers
 kvm-rest += tests/e2e/early-boot
 kvm-rest += tests/kvm/own-disks,6.12
+kvm-rest += tests/e2e/run-image,MACHINE=kvm,PARTS=functions+graph
 kvm-rest += tests/kvm/own-int3
 kvm-rest += tests/kvm/stamps,6.1
 kvm-rest += tests/kvm/attach-soak,6.1,1
