@@ -3,8 +3,8 @@
 #include "frontend/devices/local.h"
 #include "frontend/devices/words.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +13,13 @@
 /* Six bytes in hexadecimal; the first is of one card alone, not of a group of them. */
 static bool mac_parse(const char *text, uint8_t mac[6])
 {
-	int end = 0;
-
-	return sscanf(text,
-		      "%2" SCNx8 ":%2" SCNx8 ":%2" SCNx8 ":%2" SCNx8 ":%2" SCNx8 ":%2" SCNx8 "%n",
-		      &mac[0], &mac[1], &mac[2], &mac[3], &mac[4], &mac[5], &end) == 6 &&
-	       end == 17 && strlen(text) == 17 && !(mac[0] & 1);
+	for (unsigned int i = 0; i < 6; i++, text += 3) {
+		if (!isxdigit((unsigned char)text[0]) || !isxdigit((unsigned char)text[1]) ||
+		    text[2] != (i < 5 ? ':' : '\0'))
+			return false;
+		mac[i] = (uint8_t)strtoul(text, NULL, 16);
+	}
+	return !(mac[0] & 1);
 }
 
 /*
@@ -102,21 +103,34 @@ int devices_net(struct devices *d, const char *words, char *err, size_t errlen)
 	return rc;
 }
 
+/* A port and what ends it; *at is then behind that. */
+static bool port_parse(const char **at, char end, uint16_t *port)
+{
+	size_t digits = strspn(*at, "0123456789");
+	unsigned long value;
+
+	if (!digits || digits > 5 || (*at)[digits] != end)
+		return false;
+	value = strtoul(*at, NULL, 10);
+	*at += digits + 1;
+	*port = (uint16_t)value;
+	return value && value <= UINT16_MAX;
+}
+
 int devices_forward(struct devices *d, const char *ports, char *err, size_t errlen)
 {
 	size_t i = d->machine.net.nforward;
-	unsigned int host, guest;
-	int end = 0;
+	struct machine_forward forward;
+	const char *at = ports;
 
-	if (sscanf(ports, "%5u:%5u%n", &host, &guest, &end) != 2 || ports[end] || !host || !guest ||
-	    host > UINT16_MAX || guest > UINT16_MAX)
+	if (!port_parse(&at, ':', &forward.host) || !port_parse(&at, '\0', &forward.guest))
 		return devices_wrong(-EINVAL, err, errlen,
 				     "--forward: \"%s\" is no HOST:GUEST of two ports (2222:22)",
 				     ports);
 	if (i == MACHINE_MAX_FORWARDS)
 		return devices_wrong(-EINVAL, err, errlen, "--forward: more than %u",
 				     MACHINE_MAX_FORWARDS);
-	d->forward[i] = (struct machine_forward){(uint16_t)host, (uint16_t)guest};
+	d->forward[i] = forward;
 	d->machine.net.nforward++;
 	return 0;
 }

@@ -193,7 +193,7 @@ static char *frame_new(char what, size_t data, size_t *len)
 
 char *stream_command(const char *command, uint8_t flags, size_t *len)
 {
-	size_t n = strlen(command);
+	size_t n = strnlen(command, STREAM_COMMAND_MAX + 1);
 	char *frame = n <= STREAM_COMMAND_MAX ? frame_new(EXEC_COMMAND, n + 1, len) : NULL;
 
 	if (!frame)

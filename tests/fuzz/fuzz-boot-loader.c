@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz-boot-loader.c - configurations of boot loaders, whatever is in them, and what qemu-img might say.
+ * fuzz-boot-loader.c - configurations of boot loaders, whatever is in them, and what qemu-img might
+ * say.
  *
  * The first byte of an input is what there is on the disk; then come files, each ended by a 0. A
  * path has one of them, by a sum of its bytes.

@@ -337,10 +337,11 @@ static bool step(struct walk *w)
 
 static unsigned int walk(struct walk *w, uint64_t *ips, uint64_t *sps, unsigned int max)
 {
-	bool on = w->u && leave_ours(w);
+	const struct unwind *u = w->u;
+	bool on = u && leave_ours(w);
 	unsigned int n = 0;
 
-	if (!w->u)
+	if (!u)
 		w->ip = guest_home(w->g, w->ip);
 	while (n < max) {
 		if (sps)

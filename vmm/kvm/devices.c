@@ -196,7 +196,7 @@ int kvm_devices_init(struct kvm_machine *m, char *err, size_t errlen)
 	all = m->devices = calloc(1, sizeof(*all));
 	if (all)
 		m->pci = all->pci = kvm_pci_new(m);
-	if (!m->pci) {
+	if (!all || !m->pci) {
 		snprintf(err, errlen, "no memory for the guest's devices");
 		return -1;
 	}

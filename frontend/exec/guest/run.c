@@ -67,7 +67,7 @@ __attribute__((noreturn)) static void job_child(const struct guest *g, const cha
 static bool job_start(struct job *j, const struct guest *g, const char *command)
 {
 	uint64_t wanted = sigchld();
-	int go[2], out[2], err[2];
+	int go[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
 
 	sys(__NR_rt_sigprocmask, SIG_BLOCK, &wanted, 0, SIGSET_LEN);
 	j->ended = (int)sys(__NR_signalfd4, -1, &wanted, SIGSET_LEN, O_CLOEXEC);

@@ -37,7 +37,7 @@ struct place {
 
 static bool place_of(int dir, const char *path, struct place *at)
 {
-	struct statx st;
+	struct statx st = {0};
 
 	if (sys(__NR_statx, dir, path, 0, STATX_INO, &st))
 		return false;
@@ -104,7 +104,7 @@ static const char *ask_systemctl(const struct guest *g, bool wait, char *buf, si
 {
 	const char *const argv[] = {"systemctl", "is-system-running", wait ? "--wait" : 0, 0};
 	size_t len = 0;
-	int fds[2];
+	int fds[2] = {-1, -1};
 	long pid, n;
 
 	*buf = '\0';
@@ -132,7 +132,7 @@ static const char *ask_systemctl(const struct guest *g, bool wait, char *buf, si
 /* One of before 240 cannot wait: that is asked again and again. */
 static void wait_for_systemd(struct up *u)
 {
-	char state[64];
+	char state[64] = "";
 
 	say_waits(u, EXEC_WAITS_SYSTEMD);
 	while (sys(__NR_access, "/run/systemd/system", 0))

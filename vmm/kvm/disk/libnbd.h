@@ -20,6 +20,7 @@
 	X(nbd_shutdown)
 
 struct libnbd {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration */
 #define LIBNBD_MEMBER(name) __typeof__(name) *name;
 	LIBNBD_FUNCTIONS(LIBNBD_MEMBER)
 #undef LIBNBD_MEMBER

@@ -177,7 +177,7 @@ static int open_regular(const char *path, struct stat *st, char *err, size_t err
 int state_open(struct state_file *f, const char *path, char *err, size_t errlen)
 {
 	struct state_header h = {.magic = ""};
-	struct stat st;
+	struct stat st = {.st_size = 0};
 	int rc;
 
 	*f = (struct state_file){.fd = open_regular(path, &st, err, errlen)};

@@ -199,8 +199,8 @@ int qemu_domain_resume(struct qemu_domain *d, char *err, size_t errlen)
 }
 
 /*
- * Not by virDomainShutdownFlags(): whenever the stub has just had the guest stand, libvirt takes the
- * domain for paused, and refuses.
+ * Not by virDomainShutdownFlags(): whenever the stub has just had the guest stand, libvirt takes
+ * the domain for paused, and refuses.
  */
 static int power_button(struct domain_question *dq, char *err, size_t errlen)
 {

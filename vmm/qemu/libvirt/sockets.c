@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STUB_SOCKET    "hvtrace.gdb"
-#define STUB_CHARDEV   "gdb" /* as QEMU calls it: gdbserver_start() in its gdbstub */
-#define SERIAL_CHANGE  "chardev-change charserial%u socket,path=" /* as libvirt calls them */
-#define PATH_ROOM      DOMAIN_PATH_ROOM
-#define COMMAND_ROOM   (2 * PATH_ROOM + 64)
+#define STUB_SOCKET   "hvtrace.gdb"
+#define STUB_CHARDEV  "gdb" /* as QEMU calls it: gdbserver_start() in its gdbstub */
+#define SERIAL_CHANGE "chardev-change charserial%u socket,path=" /* as libvirt calls them */
+#define PATH_ROOM     DOMAIN_PATH_ROOM
+#define COMMAND_ROOM  (2 * PATH_ROOM + 64)
 
 /* --- the monitor ------------------------------------------------------------------------------ */
 

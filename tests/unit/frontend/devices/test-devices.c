@@ -178,13 +178,18 @@ static void test_bad_net(void **state)
 	       "--net: \"53:54:00:12:34:56\" is no address of a card (52:54:00:12:34:56)");
 	refuse(&(struct asked){.net = "user,mac=52:54:0:12:34:56"}, -EINVAL,
 	       "--net: \"52:54:0:12:34:56\" is no address of a card (52:54:00:12:34:56)");
+	refuse(&(struct asked){.net = "user,mac=52:54:00:12:34:+6"}, -EINVAL,
+	       "--net: \"52:54:00:12:34:+6\" is no address of a card (52:54:00:12:34:56)");
+	refuse(&(struct asked){.net = "user,mac=52:54:00:12:34:56:78"}, -EINVAL,
+	       "--net: \"52:54:00:12:34:56:78\" is no address of a card (52:54:00:12:34:56)");
 	refuse(&(struct asked){.net = "none", .forward = {"1:2"}}, -EINVAL,
 	       "--forward is for --net user");
 }
 
 static void test_forward(void **state)
 {
-	static const char *const bad[] = {"22", "0:22", "22:0", "65536:1", "1:2:3", "-1:2", "a:b"};
+	static const char *const bad[] = {"22",	  "0:22", "22:0",  "65536:1", "1:2:3",	  "-1:2",
+					  "+1:2", "a:b",  "1 : 2", "1:2 ",    "000001:2", ""};
 	struct devices d;
 
 	(void)state;

@@ -96,7 +96,7 @@ static void what_is_executed_there_is_known(void **state)
 {
 	uint64_t text = tramp_window() + WINDOW_TEXT;
 	struct payload_detour d = learned();
-	struct guest_ours o;
+	struct guest_ours o = {0};
 
 	(void)state;
 	fake_map(guest_image_pa(&t->guest, t->guest.pgtable_root), tramp_window(), TRACE_WINDOW_MIN,

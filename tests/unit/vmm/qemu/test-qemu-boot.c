@@ -60,12 +60,18 @@ static void put(uint64_t at, uint64_t value, size_t size)
 	memcpy(ram + at, &value, size);
 }
 
+static void put_text(void *to, const char *text)
+{
+	for (char *at = to; *text; at++, text++)
+		*at = *text;
+}
+
 /* --- the setup header ---------------------------------------------------------------------- */
 
 static void put_header(uint64_t at, uint32_t code, uint32_t offset, uint32_t length)
 {
 	ram[at + 0x1f1] = 39;
-	memcpy(ram + at + 0x202, "HdrS", 4);
+	put_text(ram + at + 0x202, "HdrS");
 	put(at + 0x206, 0x20f, 2);
 	put(at + 0x214, code, 4);
 	put(at + 0x236, 0x7f, 2);
@@ -177,7 +183,7 @@ static void test_unpacker(void **state)
 	assert_int_equal(boot_unpacker_moves(&memory, RAM_SIZE - 64, &at), -ENOENT);
 
 	assert_int_equal(boot_unpacker_ends(&memory, CODE, &at), -ENOENT);
-	memcpy(ram + CODE + 40, "\xff\xe0", 2); /* behind no call */
+	put_text(ram + CODE + 40, "\xff\xe0"); /* behind no call */
 	assert_int_equal(boot_unpacker_ends(&memory, CODE, &at), -ENOENT);
 	memcpy(ram + CODE + 60, ends, sizeof(ends));
 	assert_int_equal(boot_unpacker_ends(&memory, CODE, &at), 0);
@@ -213,7 +219,7 @@ static struct elf *make_elf(void)
 	struct elf *e = calloc(1, sizeof(*e));
 
 	assert_non_null(e);
-	memcpy(e->head.e_ident, ELFMAG, SELFMAG);
+	put_text(e->head.e_ident, ELFMAG);
 	e->head.e_ident[EI_CLASS] = ELFCLASS64;
 	e->head.e_phoff = offsetof(struct elf, segment);
 	e->head.e_phentsize = sizeof(e->segment[0]);
@@ -358,9 +364,9 @@ static void put_tables(uint64_t pointer, uint64_t table, uint64_t services, uint
 {
 	put(pointer, UINT64_C(0x5453595320494249), 8);
 	put(pointer + 8, table, 8);
-	memcpy(ram + table, "IBI SYST", 8);
+	put_text(ram + table, "IBI SYST");
 	put(table + 96, services, 8);
-	memcpy(ram + services, "BOOTSERV", 8);
+	put_text(ram + services, "BOOTSERV");
 	put(services + 232, function, 8);
 	memset(ram + function, 0x55, 16);
 }

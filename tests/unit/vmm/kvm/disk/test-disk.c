@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "vmm/kvm/disk/disk.h"
+#include "vmm/program.h"
 
 #define SIZE (256u * 1024)
 
@@ -391,16 +392,25 @@ static void test_no_room_for_changes(void **state)
 	disk_close(d);
 }
 
+static void run(const char *const argv[])
+{
+	const struct program p = {.argv = argv, .ms = 60000};
+	char err[256];
+
+	assert_int_equal(program_run(&p, err, sizeof(err)), 0);
+}
+
 /* --- other formats --------------------------------------------------------------------------- */
 
 static void to_qcow2(struct scene *s)
 {
-	char command[512];
+	char made[128];
+	const char *const argv[] = {"qemu-img", "convert", "-f", "raw", "-O",
+				    "qcow2",	s->path,   made, NULL};
 
-	snprintf(command, sizeof(command),
-		 "qemu-img convert -f raw -O qcow2 %s %s.new && mv %s.new %s", s->path, s->path,
-		 s->path, s->path);
-	assert_int_equal(system(command), 0);
+	snprintf(made, sizeof(made), "%s.new", s->path);
+	run(argv);
+	assert_int_equal(rename(made, s->path), 0);
 	s->format = "qcow2";
 }
 
@@ -473,15 +483,16 @@ static void test_what_is_no_qcow2(void **state)
 static void test_server_that_is_killed(void **state)
 {
 	struct scene *s = *state;
+	char us[16];
+	const char *const argv[] = {"pkill", "-KILL", "-P", us, "-x", "qemu-nbd", NULL};
 	uint8_t sector[512];
-	char command[128];
 	struct disk *d;
 
 	to_qcow2(s);
 	d = open_as(s, false, true);
 	assert_non_null(d);
-	snprintf(command, sizeof(command), "pkill -KILL -P %d -x qemu-nbd", getpid());
-	assert_int_equal(system(command), 0);
+	snprintf(us, sizeof(us), "%d", getpid());
+	run(argv);
 	while (!ask(d, DISK_READ, sector, 0, 512))
 		;
 	assert_int_equal(s->warnings, 1);
