@@ -49,6 +49,7 @@ struct machine_net {
 struct machine_share {
 	const char *path; /* absolute */
 	const char *tag;  /* what the guest mounts it by, 35 bytes at most */
+	bool read_only;
 };
 
 /*

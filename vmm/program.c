@@ -15,7 +15,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +25,7 @@
 #define SLICE_MS   50
 #define CANNOT_RUN 127
 #define WORDS_MS   2000 /* that a server which fails has for saying so */
+#define SAYS_MAX   (64 << 10)
 
 enum { OUT, SAYS, NR_PIPES };
 
@@ -326,6 +329,19 @@ __attribute__((noreturn)) static void server_child(const struct child *c, char *
 	child(c);
 }
 
+/* A file that does not grow: what a server says may be what somebody else has it say. Or -1. */
+static int says_file(void)
+{
+	int fd = memfd_create("says", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd >= 0 && !ftruncate(fd, SAYS_MAX) &&
+	    !fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
 int program_serve(struct program_server *s, const char *const *argv, int listener)
 {
 	char pid_word[32] = "LISTEN_PID=";
@@ -339,7 +355,7 @@ int program_serve(struct program_server *s, const char *const *argv, int listene
 
 	*s = (struct program_server){.pid = -1, .pidfd = -1, .says = -1};
 	if (!rc) {
-		s->says = c.says = memfd_create("says", MFD_CLOEXEC);
+		s->says = c.says = says_file();
 		s->pid = fork();
 		if (!s->pid)
 			server_child(&c, pid_word + strlen(pid_word));
@@ -351,6 +367,62 @@ int program_serve(struct program_server *s, const char *const *argv, int listene
 		s->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
 	if (rc && s->says >= 0)
 		close(s->says);
+	return rc;
+}
+
+/* A socket that listens, in a folder that is ours alone: its address. -1: errno says why. */
+static int listen_in(char *folder, struct sockaddr_un *at, unsigned int n)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	*at = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (mkdtemp(folder)) {
+		snprintf(at->sun_path, sizeof(at->sun_path), "%s/socket", folder);
+		if (!bind(fd, (struct sockaddr *)at, sizeof(*at)) && !listen(fd, (int)n))
+			return fd;
+		unlink(at->sun_path);
+		rmdir(folder);
+	}
+	close(fd);
+	return -1;
+}
+
+/* All at once, before the server has as much as begun: they wait for it in the socket. 0 or -errno.
+ */
+static int connect_all(const struct sockaddr_un *at, int *fds, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		fds[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (fds[i] < 0 || connect(fds[i], (const struct sockaddr *)at, sizeof(*at)))
+			return -errno;
+	}
+	return 0;
+}
+
+int program_serve_connected(struct program_server *s, const char *const *argv, int *fds,
+			    unsigned int n)
+{
+	char folder[] = "/tmp/hvtrace-socket-XXXXXX";
+	struct sockaddr_un at;
+	int listener = listen_in(folder, &at, n), rc = listener < 0 ? -errno : 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		fds[i] = -1;
+	if (rc)
+		return rc;
+	rc = connect_all(&at, fds, n);
+	if (!rc)
+		rc = program_serve(s, argv, listener);
+	close(listener);
+	unlink(at.sun_path);
+	rmdir(folder);
+	for (unsigned int i = 0; i < n && rc; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
 	return rc;
 }
 
@@ -376,6 +448,7 @@ void program_leave(struct program_server *s, unsigned int ms)
 	if (s->pid <= 0)
 		return;
 	ended = (s->pidfd >= 0 && poll(&end, 1, (int)ms) > 0) || !kill(s->pid, SIGKILL);
+	kill(-s->pid, SIGKILL); /* what it has started, which might go on */
 	/* Where that was not allowed it ends with this process. */
 	waitpid(s->pid, NULL, ended ? 0 : WNOHANG);
 	if (s->pidfd >= 0)

@@ -42,11 +42,17 @@ int program_run(const struct program *p, char *err, size_t errlen);
 struct program_server {
 	pid_t pid;
 	int pidfd; /* readable once it has ended; -1: there is none */
-	int says;  /* a file with what it prints on stderr */
+	int says;  /* a file with what it prints on stderr, as far as there is room */
 };
 
 /* argv as of struct program. 0 or -errno, where it was not started. */
 int program_serve(struct program_server *s, const char *const *argv, int listener);
+/*
+ * The same, of a server of n connections, which are there before it has begun: fds are their ends
+ * for the caller to close. Nobody else can connect. Where it was not started there are none.
+ */
+int program_serve_connected(struct program_server *s, const char *const *argv, int *fds,
+			    unsigned int n);
 /* What a server that fails has said, in one line. Waits for its end, for two seconds at most. */
 void program_words(struct program_server *s, const char *name, char *err, size_t errlen);
 /*

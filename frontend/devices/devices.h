@@ -32,8 +32,8 @@ struct devices_options {
 			 "a TCP port of the host that leads to one of the guest; may be "          \
 			 "repeated"),                                                              \
 		OPT_LIST_OF(COMPLETE_DIRECTORY, 0, "share", &(opt)->share, "DIR",                  \
-			    "a folder of the host, for mount -t virtiofs; ,tag=NAME behind it; "   \
-			    "may be repeated"),                                                    \
+			    "a folder of the host, for mount -t virtiofs; ,ro, ,tag=NAME behind "  \
+			    "it; may be repeated"),                                                \
 		OPT_STRING_OF(COMPLETE_FILE, 0, "cloud-init", &(opt)->cloud_init, "FILE",          \
 			      "user data for cloud-init, or a folder with user-data and others")
 

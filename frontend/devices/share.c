@@ -27,24 +27,40 @@ static int share_folder(struct devices *d, const char *path, char *err, size_t e
 	return 0;
 }
 
-/* The first is "share", then "share2" and so on. */
-static int share_tag(struct devices *d, const char *words, char *err, size_t errlen)
+/* Of those behind the name. */
+static int share_word(struct devices *d, const char *word, char *err, size_t errlen)
 {
 	size_t i = d->machine.nshare;
-	char *word = words ? words_next(&words) : NULL;
-	const char *tag = word ? words_value(word, "tag") : NULL;
+	const char *tag = words_value(word, "tag");
+
+	if (!strcmp(word, "ro")) {
+		d->share[i].read_only = true;
+		return 0;
+	}
+	if (!tag || !*tag || strlen(tag) > TAG_MAX)
+		return devices_wrong(-EINVAL, err, errlen,
+				     "--share: \"%s\" is none of ro, tag=NAME of %u bytes at most",
+				     word, TAG_MAX);
+	free(d->tag[i]);
+	d->tag[i] = strdup(tag);
+	return d->tag[i] ? 0 : -ENOMEM;
+}
+
+/* The first is "share", then "share2" and so on. */
+static int share_words(struct devices *d, const char *words, char *err, size_t errlen)
+{
+	size_t i = d->machine.nshare;
 	int rc = 0;
 
-	if (word && (words || !tag || !*tag || strlen(tag) > TAG_MAX))
-		rc = devices_wrong(-EINVAL, err, errlen,
-				   "--share: \"%s\" is not tag=NAME of %u bytes at most", word,
-				   TAG_MAX);
-	else if (tag)
-		d->tag[i] = strdup(tag);
-	else if (asprintf(&d->tag[i], i ? "share%zu" : "share", i + 1) < 0)
+	while (!rc && words) {
+		char *word = words_next(&words);
+
+		rc = word ? share_word(d, word, err, errlen) : -ENOMEM;
+		free(word);
+	}
+	if (!rc && !d->tag[i] && asprintf(&d->tag[i], i ? "share%zu" : "share", i + 1) < 0)
 		d->tag[i] = NULL;
-	free(word);
-	if (!rc && !d->tag[i])
+	if (rc == -ENOMEM || (!rc && !d->tag[i]))
 		rc = devices_wrong(-ENOMEM, err, errlen, "no memory");
 	d->share[i].tag = d->tag[i];
 	return rc;
@@ -71,7 +87,7 @@ int devices_share(struct devices *d, const char *words, char *err, size_t errlen
 		rc = share_folder(d, path, err, errlen);
 	free(path);
 	if (!rc)
-		rc = share_tag(d, words, err, errlen);
+		rc = share_words(d, words, err, errlen);
 	if (!rc && is_taken(d, d->tag[d->machine.nshare]))
 		rc = devices_wrong(-EINVAL, err, errlen, "--share: two folders have the tag %s",
 				   d->tag[d->machine.nshare]);

@@ -107,6 +107,9 @@ static const int parse[] = {
 	CALL(sendmsg),
 };
 
+/* A guest's memory, and its doorbells, by sendmsg(2). */
+static const int share[] = {CALL(sendmsg)};
+
 static const int listening[] = {CALL(accept4)};
 
 static const int pipes[] = {
@@ -160,6 +163,7 @@ static const struct group {
 	GROUP(CALLS_MEMORY, memory),
 	GROUP(CALLS_TALK, talk),
 	GROUP(CALLS_PARSE, parse),
+	GROUP(CALLS_SHARE, share),
 	GROUP(CALLS_LISTEN, listening),
 	GROUP(CALLS_PIPES, pipes),
 	GROUP(CALLS_OUTPUT, output),

@@ -42,6 +42,7 @@ enum {
 	CALLS_PARSE = 1 << 11,	   /* have another process do it */
 	CALLS_MACHINE = 1 << 12,   /* its registers and memory */
 	CALLS_SAVE = 1 << 14,	   /* all that it is, for a snapshot */
+	CALLS_SHARE = 1 << 15,	   /* hand descriptors to who serves a guest's queues */
 	CALLS_FOLDER = 1 << 13,	   /* make files, of which Landlock says where */
 };
 

@@ -31,6 +31,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-report
 fuzz-targets += $(O)/tests/fuzz/fuzz-snapshot
 fuzz-targets += $(O)/tests/fuzz/fuzz-types
 fuzz-targets += $(O)/tests/fuzz/fuzz-virtio
+fuzz-targets += $(O)/tests/fuzz/fuzz-virtio-fs
 fuzz-targets += $(O)/tests/fuzz/fuzz-virtio-net
 fuzz-targets += $(O)/tests/fuzz/fuzz-virtio-vsock
 fuzz-objs := $(addprefix $(O)/obj/fuzz/,$(guestsym-objs) $(vmm-objs))

@@ -75,11 +75,4 @@ static inline void any_step(struct driver *v, unsigned int queue, uint8_t what, 
 	}
 }
 
-static inline void reset(struct driver *v)
-{
-	reg_put(v, 0x14, 1, 0);
-	while (reg_get(v, 0x14, 1))
-		sched_yield();
-}
-
 #endif

@@ -36,6 +36,7 @@ kvm-machines += tests/kvm/host-events,6.12
 kvm-machines += tests/kvm/own-disks,6.1
 kvm-machines += tests/kvm/stamps,6.12
 kvm-machines += tests/kvm/run-net
+kvm-machines += tests/kvm/own-devices
 kvm-machines += tests/kvm/run-own,6.12,VCPUS=2
 kvm-machines += tests/e2e/run-image,MACHINE=kvm,PARTS=events+executed+interrupted
 kvm-machines += tests/e2e/image-io,MACHINE=kvm

@@ -186,6 +186,14 @@ static inline void wait_status(struct driver *v, uint8_t bit)
 		sched_yield();
 }
 
+/* What is under way is done first. */
+static inline void reset(struct driver *v)
+{
+	reg_put(v, 0x14, 1, 0);
+	while (reg_get(v, 0x14, 1))
+		sched_yield();
+}
+
 /* --- life ---------------------------------------------------------------------------------- */
 
 static void on_route(void *arg, unsigned int vector, const struct pci_msi *msi)

@@ -12,8 +12,10 @@
 
 #include "vmm/kvm/disk/disk.h"
 #include "vmm/kvm/local.h"
+#include "vmm/kvm/share/share.h"
 #include "vmm/kvm/slots.h"
 #include "vmm/kvm/virtio/blk.h"
+#include "vmm/kvm/virtio/fs.h"
 #include "vmm/kvm/virtio/net.h"
 #include "vmm/kvm/virtio/rng.h"
 #include "vmm/kvm/virtio/vsock.h"
@@ -94,6 +96,42 @@ static struct virtio_device *net_make(struct kvm_machine *m, size_t i, char *err
 	return d;
 }
 
+static size_t fs_count(const struct machine_devices *d)
+{
+	return d->nshare;
+}
+
+/* The guest's RAM, and nothing else of its memory: windows are ours. */
+static struct share *fs_share(struct kvm_machine *m, const struct machine_share *from, char *err,
+			      size_t errlen)
+{
+	struct share_memory ram[SHARE_MEMORY_MAX];
+
+	for (unsigned int i = 0; i < m->nram; i++)
+		ram[i] = (struct share_memory){.pa = m->mem[i].pa,
+					       .size = m->mem[i].size,
+					       .offset = m->mem[i].offset,
+					       .fd = m->ram_fd};
+	return share_open(from, ram, m->nram, err, errlen);
+}
+
+static struct virtio_device *fs_make(struct kvm_machine *m, size_t i, char *err, size_t errlen)
+{
+	const struct machine_share *from = &m->cfg.devices.share[i];
+	struct fs_config cfg = {.tag = from->tag, .path = from->path, .warn = warn, .arg = m};
+	struct virtio_device *d;
+
+	cfg.share = fs_share(m, from, err, errlen);
+	if (!cfg.share)
+		return NULL;
+	d = fs_new(&cfg);
+	if (!d) {
+		snprintf(err, errlen, "no memory for a shared folder");
+		share_close(cfg.share);
+	}
+	return d;
+}
+
 static size_t vsock_count(const struct machine_devices *d)
 {
 	return d->nstream > 0;
@@ -133,10 +171,8 @@ static const struct kind {
 	/* Number i of them; NULL: err says why. */
 	struct virtio_device *(*make)(struct kvm_machine *m, size_t i, char *err, size_t errlen);
 } kinds[] = {
-	{disk_count, disk_make},
-	{net_count, net_make},
-	{vsock_count, vsock_make},
-	{rng_count, rng_make},
+	{disk_count, disk_make},   {net_count, net_make}, {fs_count, fs_make},
+	{vsock_count, vsock_make}, {rng_count, rng_make},
 };
 
 /* --- all of them -------------------------------------------------------------------------------
@@ -189,10 +225,6 @@ int kvm_devices_init(struct kvm_machine *m, char *err, size_t errlen)
 
 	if (!is_asked_for(&m->cfg.devices))
 		return 0;
-	if (m->cfg.devices.nshare) {
-		snprintf(err, errlen, "this machine shares no folders: --machine qemu does");
-		return -1;
-	}
 	all = m->devices = calloc(1, sizeof(*all));
 	if (all)
 		m->pci = all->pci = kvm_pci_new(m);

@@ -269,7 +269,7 @@ static struct kvm_machine *kvm_alloc(const struct machine_config *cfg)
 	m->cfg = *cfg;
 	m->nvcpus = cfg->vcpus;
 	m->restored = cfg->snapshot;
-	m->kvm_fd = m->vm_fd = -1;
+	m->kvm_fd = m->vm_fd = m->ram_fd = -1;
 	for (unsigned int i = 0; i < MACHINE_MAX_VCPUS; i++)
 		m->vcpu[i].fd = -1;
 	return m;

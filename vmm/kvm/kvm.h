@@ -66,6 +66,7 @@ struct kvm_mem {
 	uint64_t pa;
 	uint64_t size;
 	uint8_t *host;
+	uint64_t offset; /* of RAM, in kvm_machine.ram_fd */
 };
 
 struct state_sections;
@@ -125,12 +126,13 @@ struct kvm_machine {
 	struct kvm_mem mem[KVM_MEM_MAX];
 	_Atomic unsigned int nmem; /* entries below it never change */
 	unsigned int nram;	   /* so many of them are RAM, the first ones */
+	int ram_fd;		   /* a file that RAM is, where others have to map it; or -1 */
 	atomic_uint nreserved;	   /* reserved pages that have been given away */
 	struct pio_device pio[KVM_PIO_MAX];
 	unsigned int npio; /* fixed once vCPUs run */
 
 	struct serial *serial, *channel; /* channel: NULL where nobody asks for it */
-	struct pit *pit; /* NULL: the in-kernel one */
+	struct pit *pit;		 /* NULL: the in-kernel one */
 	struct i8042 *i8042;
 	struct rtc *rtc;
 	struct acpi *acpi;

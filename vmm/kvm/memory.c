@@ -3,6 +3,7 @@
 #include "vmm/kvm/save.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,16 +21,24 @@ static uint64_t round_up(uint64_t val, uint64_t align)
 	return (val + align - 1) & ~(align - 1);
 }
 
-/* Memory that takes no host page until it is touched: zeroed, or what a file holds from `at` on. */
-static void *mem_map(uint64_t size, int fd, uint64_t at)
+/* What memory is at first: zeros, or what a file holds from `at` on. */
+struct content {
+	int fd; /* -1: zeros */
+	uint64_t at;
+	bool shared; /* what the guest writes is in the file, too; else it is its own */
+};
+
+/* Memory that takes no host page until it is touched. */
+static void *mem_map(uint64_t size, const struct content *c)
 {
-	/* Of a file too: what the guest writes is its own. */
-	return mmap(NULL, size, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, (off_t)at);
+	int flags = MAP_NORESERVE | (c->shared ? MAP_SHARED : MAP_PRIVATE);
+
+	return mmap(NULL, size, PROT_READ | PROT_WRITE, flags | (c->fd < 0 ? MAP_ANONYMOUS : 0),
+		    c->fd, (off_t)c->at);
 }
 
 /* Back [pa, pa + size) with such memory. */
-static int mem_add(struct kvm_machine *m, uint64_t pa, uint64_t size, int fd, uint64_t at)
+static int mem_add(struct kvm_machine *m, uint64_t pa, uint64_t size, const struct content *c)
 {
 	unsigned int slot = m->nmem;
 	struct kvm_userspace_memory_region region = {
@@ -41,7 +50,7 @@ static int mem_add(struct kvm_machine *m, uint64_t pa, uint64_t size, int fd, ui
 
 	if (slot == KVM_MEM_MAX)
 		return -ENOSPC;
-	host = mem_map(size, fd, at);
+	host = mem_map(size, c);
 	if (host == MAP_FAILED)
 		return -errno;
 	/* What a guest has in its memory is nothing for a file on the host's disk. */
@@ -53,17 +62,54 @@ static int mem_add(struct kvm_machine *m, uint64_t pa, uint64_t size, int fd, ui
 		munmap(host, size);
 		return rc;
 	}
-	m->mem[slot] = (struct kvm_mem){.pa = pa, .size = size, .host = host};
+	m->mem[slot] = (struct kvm_mem){.pa = pa, .size = size, .host = host, .offset = c->at};
 	atomic_store_explicit(&m->nmem, slot + 1, memory_order_release);
 	return 0;
+}
+
+/* A file for RAM that other processes map, which none of them can cut off. -errno: there is none.
+ */
+static int ram_file(uint64_t size)
+{
+	int fd = memfd_create("guest", MFD_CLOEXEC | MFD_ALLOW_SEALING), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)size) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL))
+		rc = -errno;
+	if (rc)
+		close(fd);
+	return rc ? rc : fd;
+}
+
+static int ram_init(struct kvm_machine *m, uint64_t size)
+{
+	uint64_t low = size < KVM_RAM_LOW_END ? size : KVM_RAM_LOW_END;
+	struct content c = {.fd = -1};
+	int rc;
+
+	if (m->snapshot) {
+		c = (struct content){.fd = m->snapshot->file.fd, .at = STATE_RAM_AT};
+	} else if (m->cfg.devices.nshare) {
+		c = (struct content){.fd = ram_file(size), .shared = true};
+		if (c.fd < 0)
+			return c.fd;
+		m->ram_fd = c.fd;
+	}
+	rc = mem_add(m, 0, low, &c);
+	c.at += low;
+	if (!rc && size > low)
+		rc = mem_add(m, KVM_RAM_HIGH_START, size - low, &c);
+	m->nram = m->nmem;
+	return rc;
 }
 
 int kvm_mem_init(struct kvm_machine *m, char *err, size_t errlen)
 {
 	uint64_t size = m->cfg.memory & ~(PAGE_SIZE - 1);
-	uint64_t low = size < KVM_RAM_LOW_END ? size : KVM_RAM_LOW_END;
 	uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	int fd = m->snapshot ? m->snapshot->file.fd : -1, rc;
+	int rc;
 
 	if (size < KVM_RAM_MIN) {
 		snprintf(err, errlen, "%llu MiB of guest memory are too few: give it %llu at least",
@@ -76,10 +122,7 @@ int kvm_mem_init(struct kvm_machine *m, char *err, size_t errlen)
 			 (unsigned long long)size >> 20, (unsigned long long)host >> 20);
 		return -ENOMEM;
 	}
-	rc = mem_add(m, 0, low, fd, STATE_RAM_AT);
-	if (!rc && size > low)
-		rc = mem_add(m, KVM_RAM_HIGH_START, size - low, fd, STATE_RAM_AT + low);
-	m->nram = m->nmem;
+	rc = ram_init(m, size);
 	if (rc)
 		snprintf(err, errlen, "cannot get %llu MiB of guest memory: %s",
 			 (unsigned long long)size >> 20, strerror(-rc));
@@ -99,6 +142,8 @@ void kvm_mem_exit(struct kvm_machine *m)
 {
 	for (unsigned int i = 0; i < m->nmem; i++)
 		munmap(m->mem[i].host, m->mem[i].size);
+	if (m->ram_fd >= 0)
+		close(m->ram_fd);
 }
 
 int kvm_window(struct machine *base, size_t size, uint64_t *pa, void **host)
@@ -117,7 +162,7 @@ int kvm_window(struct machine *base, size_t size, uint64_t *pa, void **host)
 			at = end;
 	}
 	*pa = round_up(at, WINDOW_ALIGN);
-	rc = mem_add(m, *pa, round_up(size, PAGE_SIZE), -1, 0);
+	rc = mem_add(m, *pa, round_up(size, PAGE_SIZE), &(const struct content){.fd = -1});
 	if (!rc)
 		*host = m->mem[m->nmem - 1].host;
 	pthread_mutex_unlock(&m->base.lock);

@@ -88,7 +88,7 @@ static void print_share(FILE *out, const struct machine_share *share)
 	print_attribute(out, "dir", share->path);
 	fprintf(out, "/>\n      <target");
 	print_attribute(out, "dir", share->tag);
-	fprintf(out, "/>\n    </filesystem>\n");
+	fprintf(out, "/>\n%s    </filesystem>\n", share->read_only ? "      <readonly/>\n" : "");
 }
 
 bool qemu_start_has_devices(const struct machine_devices *dev)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test-vmm-devices.c - machines of our own that have disks, and those that cannot have them. */
+/* test-vmm-devices.c - machines of our own that have devices, and those that cannot have them. */
 #include "tests/unit/testguest.h"
 #include "vmm/kvm/local.h"
 
@@ -99,12 +99,59 @@ static void test_disks_that_cannot_be_had(void **state)
 	guest_free(&g);
 }
 
+static bool can_share(void)
+{
+	return !geteuid() && (!access("/usr/lib/qemu/virtiofsd", X_OK) ||
+			      !access("/usr/libexec/virtiofsd", X_OK));
+}
+
+static struct machine *new_sharing(struct guest *g, const struct machine_share *share, char *err,
+				   size_t errlen)
+{
+	struct machine_config cfg = guest_config(g, 1, "end=poweroff");
+
+	cfg.devices.share = share;
+	cfg.devices.nshare = 1;
+	g->m = machine_new("kvm", &cfg, err, errlen);
+	return g->m;
+}
+
+/* Whoever serves it has RAM as a file, and cannot cut it off. */
+static void test_with_a_folder(void **state)
+{
+	const struct machine_share share = {.path = "/tmp", .tag = "share", .read_only = true};
+	const struct machine_share none = {.path = "/nowhere", .tag = "share"};
+	char err[512] = "", byte;
+	struct machine_event ev;
+	struct guest g;
+	int fd;
+
+	(void)state;
+	if (!can_share())
+		skip();
+	guest_init(&g);
+	assert_null(new_sharing(&g, &none, err, sizeof(err)));
+	assert_non_null(strstr(err, "cannot share /nowhere: virtiofsd says: "));
+	assert_null(strchr(err, '\n'));
+	assert_non_null(new_sharing(&g, &share, err, sizeof(err)));
+	fd = ((struct kvm_machine *)g.m)->ram_fd;
+	assert_int_equal(ftruncate(fd, 0), -1);
+	assert_int_equal(pread(fd, &byte, 1, KVM_BOOT_CMDLINE), 1);
+	assert_int_equal(byte, *(char *)machine_host_ptr(g.m, KVM_BOOT_CMDLINE, 1));
+	assert_int_not_equal(byte, 0);
+	assert_int_equal(machine_start(g.m, err, sizeof(err)), 0);
+	assert_int_equal(machine_wait(g.m, &ev, GUEST_LIMIT_MS), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_POWEROFF);
+	guest_free(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_without_devices),
 		cmocka_unit_test(test_with_a_disk),
 		cmocka_unit_test(test_disks_that_cannot_be_had),
+		cmocka_unit_test(test_with_a_folder),
 	};
 
 	return cmocka_run_group_tests(tests, make_image, remove_image);

@@ -3,15 +3,12 @@
  * nbd.c - an image of any format that QEMU knows: a qemu-nbd of our own has it open, and each
  * thread of the disk a connection to that.
  *
- * The socket has a name for no longer than it takes to connect. qemu-nbd ends by itself when nobody
- * is connected any more, so also when this process is killed.
+ * qemu-nbd ends by itself when nobody is connected any more, so also when this process is killed.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "vmm/kvm/disk/libnbd.h"
@@ -128,7 +125,8 @@ static const struct disk_ops nbd_ops = {
 	.close = nbd_close_all,
 };
 
-static int serve(struct nbd *n, const struct disk_config *cfg, int listener)
+/* The connections, and a server at their other end. */
+static int serve(struct nbd *n, const struct disk_config *cfg, int fds[DISK_WORKERS])
 {
 	const char *how = cfg->read_only ? "--read-only"
 			  : cfg->keep	 ? "--discard=unmap"
@@ -138,56 +136,7 @@ static int serve(struct nbd *n, const struct disk_config *cfg, int listener)
 				    how,	cfg->path,  NULL};
 
 	snprintf(shared, sizeof(shared), "--shared=%d", DISK_WORKERS);
-	return program_serve(&n->server, argv, listener);
-}
-
-/* A socket that listens, in a folder that is ours alone: its address. -1: errno says why. */
-static int listen_in(char *folder, struct sockaddr_un *at)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -1;
-	*at = (struct sockaddr_un){.sun_family = AF_UNIX};
-	if (mkdtemp(folder)) {
-		snprintf(at->sun_path, sizeof(at->sun_path), "%s/nbd", folder);
-		if (!bind(fd, (struct sockaddr *)at, sizeof(*at)) && !listen(fd, DISK_WORKERS))
-			return fd;
-		unlink(at->sun_path);
-		rmdir(folder);
-	}
-	close(fd);
-	return -1;
-}
-
-/* All at once, before the server has as much as begun: they wait for it in the socket. */
-static int connect_all(const struct sockaddr_un *at, int fds[DISK_WORKERS])
-{
-	for (unsigned int i = 0; i < DISK_WORKERS; i++) {
-		fds[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (fds[i] < 0 || connect(fds[i], (const struct sockaddr *)at, sizeof(*at)))
-			return -1;
-	}
-	return 0;
-}
-
-/* The connections, and a server at their other end. False: errno says why. */
-static bool start(struct nbd *n, const struct disk_config *cfg, int fds[DISK_WORKERS])
-{
-	char folder[] = "/tmp/hvtrace-nbd-XXXXXX";
-	struct sockaddr_un at;
-	int listener = listen_in(folder, &at), rc = -1;
-
-	if (listener >= 0 && !connect_all(&at, fds)) {
-		rc = serve(n, cfg, listener);
-		errno = -rc;
-	}
-	if (listener >= 0) {
-		close(listener);
-		unlink(at.sun_path);
-		rmdir(folder);
-	}
-	return !rc;
+	return program_serve_connected(&n->server, argv, fds, DISK_WORKERS);
 }
 
 /* Gets the socket. libnbd waits for the server; one that has ended closes it. */
@@ -207,15 +156,13 @@ static int shake_hands(struct nbd *n, unsigned int i, int fd)
 
 static int open_connections(struct nbd *n, const struct disk_config *cfg, char *err, size_t errlen)
 {
-	int fds[DISK_WORKERS] = {-1, -1, -1, -1}, rc = 0;
+	int fds[DISK_WORKERS], rc = serve(n, cfg, fds);
 	char words[256];
 	int64_t size;
 
-	if (!start(n, cfg, fds)) {
+	if (rc)
 		snprintf(err, errlen, "the disk %s: cannot start qemu-nbd: %s", cfg->path,
-			 strerror(errno));
-		rc = -1;
-	}
+			 strerror(-rc));
 	for (unsigned int i = 0; i < DISK_WORKERS; i++) {
 		if (!rc)
 			rc = shake_hands(n, i, fds[i]);

@@ -74,6 +74,7 @@ static void stand_locked(struct virtio_device *d)
 	while (d->holds && !d->stop)
 		pthread_cond_wait(&d->change, &d->lock);
 	d->held = false;
+	d->begun = true; /* of what was drained nothing is under way */
 }
 
 /* What the vCPUs, or the owner, want of the thread. False: its end. */
@@ -105,7 +106,9 @@ static bool take_event(int fd, bool readable)
 
 static void serve_queues(struct virtio_device *d, const struct pollfd *kicks, bool begun)
 {
-	for (unsigned int i = 0; i < d->ops->nqueues; i++) {
+	if (!d->ops->serve && begun)
+		d->ops->begin(d->dev);
+	for (unsigned int i = 0; i < d->ops->nqueues && d->ops->serve; i++) {
 		bool kicked = take_event(d->queue[i].kick_fd, kicks[i].revents);
 
 		if ((kicked || begun) && d->queue[i].enabled)
@@ -121,7 +124,7 @@ static void wait_and_serve(struct virtio_device *d, bool live, bool begun)
 	nfds_t n = 1;
 
 	for (unsigned int i = 0; i < d->ops->nqueues && live; i++)
-		kicks[i] = (struct pollfd){d->queue[i].kick_fd, POLLIN, 0};
+		kicks[i] = (struct pollfd){d->ops->serve ? d->queue[i].kick_fd : -1, POLLIN, 0};
 	if (live) {
 		memcpy(input, d->input, sizeof(d->input));
 		n += d->ops->nqueues + VIRTIO_INPUTS_MAX;
@@ -299,7 +302,12 @@ void virtio_push_all(struct virtio_device *d, unsigned int queue, const struct v
 	interrupt = virtq_push(&q->q, used, n);
 	pthread_mutex_unlock(&q->push_lock);
 	if (interrupt)
-		d->interrupt(d->interrupt_arg, q->vector);
+		virtio_interrupt(d, queue);
+}
+
+void virtio_interrupt(struct virtio_device *d, unsigned int queue)
+{
+	d->interrupt(d->interrupt_arg, d->queue[queue].vector);
 }
 
 uint64_t virtio_features(struct virtio_device *d)

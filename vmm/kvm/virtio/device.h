@@ -36,8 +36,12 @@ struct virtio_ops {
 	unsigned int nqueues;
 	/* Copy from the configuration, of which len bytes from off on are wanted; any thread. */
 	void (*read_config)(void *dev, uint32_t off, void *to, size_t len);
-	/* There are chains in the queue, perhaps. Device's thread. */
+	/* There are chains in the queue, perhaps. Device's thread. NULL: another process serves the
+	 * queues, which has their kick_fd: */
 	void (*serve)(void *dev, unsigned int queue);
+	/* from now on, after what the driver has set up, or after drain(). Device's thread. NULL
+	 * where serve() is there. */
+	void (*begin)(void *dev);
 	/* All that was taken is given back when this returns. Device's thread. May be NULL. */
 	void (*drain)(void *dev);
 	/* The driver begins anew: nothing is under way. Device's thread, or a vCPU's. May be NULL.
@@ -116,6 +120,8 @@ void virtio_push(struct virtio_device *d, unsigned int queue, uint16_t head, uin
 /* The same with n chains, of which the driver sees all or none. */
 void virtio_push_all(struct virtio_device *d, unsigned int queue, const struct virtq_used *used,
 		     unsigned int n);
+/* The driver is told that chains have been given back by another process. */
+void virtio_interrupt(struct virtio_device *d, unsigned int queue);
 /* Of the features that it offers, those that the driver has taken. */
 uint64_t virtio_features(struct virtio_device *d);
 /* What it says of itself (read_config()) is another thing now. */

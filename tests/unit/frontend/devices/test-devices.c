@@ -211,12 +211,15 @@ static void test_share(void **state)
 {
 	struct devices d;
 
-	assert_int_equal(make(&d, &(struct asked){.share = {".", "/tmp", "/,tag=my root"}}), 0);
+	assert_int_equal(make(&d, &(struct asked){.share = {".", "/tmp,ro", "/,ro,tag=my root"}}),
+			 0);
 	assert_int_equal(d.machine.nshare, 3);
 	assert_non_null(strstr(d.machine.share[0].path, *state));
 	assert_string_equal(d.machine.share[0].tag, "share");
 	assert_string_equal(d.machine.share[1].tag, "share2");
 	assert_string_equal(d.machine.share[2].tag, "my root");
+	assert_false(d.machine.share[0].read_only);
+	assert_true(d.machine.share[1].read_only && d.machine.share[2].read_only);
 	devices_free(&d);
 	refuse(&(struct asked){.share = {"a.img"}}, -ENOTDIR,
 	       "cannot share a.img: it is no folder");
@@ -225,10 +228,10 @@ static void test_share(void **state)
 	refuse(&(struct asked){.share = {".,tag=a", "/,tag=a"}}, -EINVAL,
 	       "--share: two folders have the tag a");
 	refuse(&(struct asked){.share = {".,tag=this-is-a-name-of-thirty-six-bytes-x"}}, -EINVAL,
-	       "--share: \"tag=this-is-a-name-of-thirty-six-bytes-x\" is not tag=NAME of 35 "
+	       "--share: \"tag=this-is-a-name-of-thirty-six-bytes-x\" is none of ro, tag=NAME of 35 "
 	       "bytes at most");
-	refuse(&(struct asked){.share = {".,ro"}}, -EINVAL,
-	       "--share: \"ro\" is not tag=NAME of 35 bytes at most");
+	refuse(&(struct asked){.share = {".,rw"}}, -EINVAL,
+	       "--share: \"rw\" is none of ro, tag=NAME of 35 bytes at most");
 }
 
 /* --- cloud-init -------------------------------------------------------------------------------

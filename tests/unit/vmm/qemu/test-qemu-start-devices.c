@@ -108,7 +108,7 @@ static void test_net(void **state)
 
 static void test_share(void **state)
 {
-	const struct machine_share share[] = {{"/srv/it's", "one"}, {"/srv", "two"}};
+	const struct machine_share share[] = {{"/srv/it's", "one", false}, {"/srv", "two", true}};
 	char *xml = xml_of(&(struct machine_devices){.share = share, .nshare = 2});
 	const char *at;
 
@@ -118,7 +118,8 @@ static void test_share(void **state)
 	at = element(at, "driver", "type", "virtiofs");
 	at = element(at, "source", "dir", "/srv/it&apos;s");
 	at = element(at, "target", "dir", "one");
-	element(at, "source", "dir", "/srv");
+	at = element(at, "source", "dir", "/srv");
+	assert_true(strstr(xml, "<readonly/>") > at);
 	free(xml);
 }
 
