@@ -71,6 +71,7 @@ vmm-objs += vmm/kvm/traps.o
 vmm-objs += vmm/kvm/tsc.o
 vmm-objs += vmm/kvm/vcpu.o
 vmm-objs += vmm/kvm/virtio/blk.o
+vmm-objs += vmm/kvm/virtio/console.o
 vmm-objs += vmm/kvm/virtio/device.o
 vmm-objs += vmm/kvm/virtio/fs.o
 vmm-objs += vmm/kvm/virtio/net.o

@@ -73,6 +73,9 @@ struct machine_devices {
 	size_t nshare;
 	const struct machine_stream *stream; /* in a machine of our own only */
 	size_t nstream;
+	/* A virtio console (hvc0), to which machine_console_input() goes then, and whose output to
+	 * machine_config.console, too; in a machine of our own only. */
+	bool console;
 };
 
 #define MACHINE_MAX_DISKS    16

@@ -175,8 +175,8 @@ struct machine_config {
 	size_t overlay_size;
 	const char *cmdline; /* kernel command line; a backend adds what its host needs */
 	/*
-	 * For "kvm": put the kernel anywhere, as KASLR does. The image is all that a bzImage unpacks
-	 * to, which says behind the ELF file what has to be changed for that.
+	 * For "kvm": put the kernel anywhere, as KASLR does. The image is all that a bzImage
+	 * unpacks to, which says behind the ELF file what has to be changed for that.
 	 */
 	bool kaslr;
 	struct machine_devices devices;
@@ -207,7 +207,8 @@ struct machine_config {
 	/* Asked now and then while machine_new() waits for the guest. May be NULL. */
 	bool (*cancelled)(void *arg);
 
-	/* What the guest writes to its first serial port; on a vCPU's thread. May be NULL. */
+	/* What the guest writes to its first serial port; on a vCPU's thread, or another one where
+	 * it has several consoles. May be NULL. */
 	void (*console)(void *arg, const char *text, size_t len);
 	/* The same of its second one, which it has only where this is not NULL. */
 	void (*channel)(void *arg, const char *text, size_t len);

@@ -119,6 +119,8 @@ static void run_choose_machine(struct run *r)
 	const struct machine_patience patience = {session_waits, &r->s};
 	char why[512];
 
+	if (r->machine)
+		return;
 	r->machine = r->opt->machine;
 	if (!strcmp(r->machine, "auto") && run_firmware(r) != MACHINE_FIRMWARE_NONE)
 		r->machine = "qemu";
@@ -227,13 +229,33 @@ static int run_open_devices(struct run *r)
 	return rc;
 }
 
-/* A panic ends the run instead of hanging for ever; the user's own words come last and win. */
+/* Whether this is one of the words. */
+static bool run_has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = words; at && (at = strstr(at, word)); at += len)
+		if ((at == words || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+	return false;
+}
+
+/*
+ * A panic ends the run instead of hanging for ever; the user's own words come last and win. Who
+ * wants a console of virtio's has one, and no other beside it, which would say all of it again.
+ */
 static int run_make_cmdline(struct run *r)
 {
+	static const char hvc[] = "console=hvc0";
+
 	if (run_firmware(r) != MACHINE_FIRMWARE_NONE)
 		return 0;
-	if (asprintf(&r->cmdline, "%s%sconsole=ttyS0 panic=-1 %s",
-		     r->boot.cmdline ? r->boot.cmdline : "", r->boot.cmdline ? " " : "",
+	if (run_has_word(r->boot.cmdline, hvc) || run_has_word(r->opt->append, hvc)) {
+		run_choose_machine(r);
+		r->devices.machine.console = !strcmp(r->machine, "kvm");
+	}
+	if (asprintf(&r->cmdline, "%s%s%spanic=-1 %s", r->boot.cmdline ? r->boot.cmdline : "",
+		     r->boot.cmdline ? " " : "", r->devices.machine.console ? "" : "console=ttyS0 ",
 		     r->opt->append) >= 0)
 		return 0;
 	r->cmdline = NULL;

@@ -29,6 +29,7 @@ static const struct kind_row kinds[] = {
 	{"vcpu", CALLS_VCPU | CALLS_INTERRUPT | GUEST | CALLS_THREADS, {"collector"}},
 	{"pit", CALLS_INTERRUPT, {NULL}},
 	{"virtio-blk", 0, {NULL}},
+	{"virtio-console", 0, {NULL}},
 	{"virtio-fs", CALLS_TALK | CALLS_SHARE, {NULL}},
 	{"virtio-net", 0, {NULL}},
 	{"virtio-rng", 0, {NULL}},

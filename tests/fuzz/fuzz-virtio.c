@@ -11,14 +11,18 @@
 
 #include "tests/fuzz/virtio-steps.h"
 #include "vmm/kvm/virtio/blk.h"
+#include "vmm/kvm/virtio/console.h"
 #include "vmm/kvm/virtio/rng.h"
 
 #define DISK_SIZE 65536
 
+enum { DISK, DISK_READ_ONLY, RNG, CONSOLE, NR_DRIVERS };
+enum { CONSOLE_TX = 1 };
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct driver drivers[3];
+static struct driver drivers[NR_DRIVERS];
 
 static struct virtio_device *blk(bool read_only)
 {
@@ -38,10 +42,10 @@ static struct virtio_device *blk(bool read_only)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	struct virtio_device *all[] = {blk(false), blk(true), rng_new()};
+	struct virtio_device *all[] = {blk(false), blk(true), rng_new(), console_new(NULL, NULL)};
 
 	(void)argc, (void)argv;
-	for (unsigned int i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < NR_DRIVERS; i++)
 		if (!all[i] || !driver_init(&drivers[i], all[i]))
 			return -1;
 	return 0;
@@ -68,26 +72,32 @@ static void any_request(struct driver *v, struct input *in)
 
 static void step(struct driver *v, struct input *in)
 {
+	static const char keys[255];
+	const bool is_console = v == &drivers[CONSOLE];
 	uint8_t what = input_byte(in);
 
-	if (what % 8 == 6)
-		any_request(v, in);
+	if (what % 8 != 6)
+		any_step(v, is_console && what & 0x20, what, in);
+	else if (is_console)
+		console_type(v->d, keys, input_byte(in));
 	else
-		any_step(v, 0, what, in);
+		any_request(v, in);
 }
 
 /* It does what it is for, however it was treated before. */
 static void check_works(struct driver *v, unsigned int which)
 {
 	const uint32_t header[] = {8, 0, 0, 0}; /* of a disk: what is it called? */
+	const unsigned int queue = which == CONSOLE ? CONSOLE_TX : 0;
+	const uint16_t next = which == CONSOLE ? 0 : NEXT;
 
 	driver_begin(v, QUEUES);
 	memcpy(at(v, DATA), header, sizeof(header));
-	set_desc(v, 0, 0, (struct test_desc){DATA, 16, NEXT, 1});
-	set_desc(v, 0, 1, (struct test_desc){DATA + 0x100, 21, WRITE, 0});
-	add_chain(v, 0, which == 2);
-	kick(v, 0);
-	if (wait_used(v, 0, NULL) != (which == 2))
+	set_desc(v, queue, 0, (struct test_desc){DATA, 16, next, 1});
+	set_desc(v, queue, 1, (struct test_desc){DATA + 0x100, 21, WRITE, 0});
+	add_chain(v, queue, which == RNG);
+	kick(v, queue);
+	if (wait_used(v, queue, NULL) != (which == RNG))
 		abort();
 	reset(v);
 }
@@ -96,13 +106,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 	uint8_t how = input_byte(&in);
-	struct driver *v = &drivers[how % 3];
+	struct driver *v = &drivers[how % NR_DRIVERS];
 
 	if (how & 0x80)
 		driver_begin(v, QUEUES);
 	while (in.size)
 		step(v, &in);
 	reset(v);
-	check_works(v, how % 3);
+	check_works(v, how % NR_DRIVERS);
 	return 0;
 }

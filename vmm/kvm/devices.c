@@ -15,6 +15,7 @@
 #include "vmm/kvm/share/share.h"
 #include "vmm/kvm/slots.h"
 #include "vmm/kvm/virtio/blk.h"
+#include "vmm/kvm/virtio/console.h"
 #include "vmm/kvm/virtio/fs.h"
 #include "vmm/kvm/virtio/net.h"
 #include "vmm/kvm/virtio/rng.h"
@@ -31,6 +32,7 @@ struct kvm_devices {
 	struct kvm_pci *pci;
 	struct plugged plugged[DEVICES_MAX];
 	unsigned int n;
+	struct virtio_device *console; /* one of these; or NULL */
 };
 
 /* --- kinds -------------------------------------------------------------------------------------
@@ -148,6 +150,22 @@ static struct virtio_device *vsock_make(struct kvm_machine *m, size_t i, char *e
 	return d;
 }
 
+static size_t console_count(const struct machine_devices *d)
+{
+	return d->console;
+}
+
+static struct virtio_device *console_make(struct kvm_machine *m, size_t i, char *err, size_t errlen)
+{
+	struct virtio_device *d = console_new(m->cfg.console, m->cfg.arg);
+
+	(void)i;
+	m->devices->console = d;
+	if (!d)
+		snprintf(err, errlen, "no memory, or no more descriptors, for a console");
+	return d;
+}
+
 /* Every guest with devices: what starts in it wants random numbers at once. */
 static size_t rng_count(const struct machine_devices *d)
 {
@@ -171,8 +189,8 @@ static const struct kind {
 	/* Number i of them; NULL: err says why. */
 	struct virtio_device *(*make)(struct kvm_machine *m, size_t i, char *err, size_t errlen);
 } kinds[] = {
-	{disk_count, disk_make},   {net_count, net_make}, {fs_count, fs_make},
-	{vsock_count, vsock_make}, {rng_count, rng_make},
+	{disk_count, disk_make},   {net_count, net_make},	  {fs_count, fs_make},
+	{vsock_count, vsock_make}, {console_count, console_make}, {rng_count, rng_make},
 };
 
 /* --- all of them -------------------------------------------------------------------------------
@@ -216,7 +234,7 @@ static int make_all(struct kvm_machine *m, struct kvm_devices *all, char *err, s
 
 static bool is_asked_for(const struct machine_devices *d)
 {
-	return d->ndisk || d->nshare || d->nstream || d->net.kind != MACHINE_NET_NONE;
+	return d->ndisk || d->nshare || d->nstream || d->console || d->net.kind != MACHINE_NET_NONE;
 }
 
 int kvm_devices_init(struct kvm_machine *m, char *err, size_t errlen)
@@ -247,6 +265,11 @@ void kvm_devices_exit(struct kvm_machine *m)
 	}
 	kvm_pci_free(all->pci);
 	free(all);
+}
+
+struct virtio_device *kvm_devices_console(struct kvm_machine *m)
+{
+	return m->devices ? m->devices->console : NULL;
 }
 
 void kvm_devices_hold(struct kvm_machine *m)

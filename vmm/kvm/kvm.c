@@ -10,6 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "vmm/kvm/virtio/console.h"
+
 /* Three pages for Intel's real mode and one for its page table, in the hole below 4 GiB. */
 #define TSS_ADDR      0xfffbd000ul
 #define IDENTITY_ADDR 0xfffbc000ul
@@ -347,7 +349,10 @@ static void *kvm_get_host_ptr(struct machine *base, uint64_t pa, size_t len)
 
 static size_t kvm_console_input(struct machine *base, const char *text, size_t len)
 {
-	return serial_input(kvm_machine(base)->serial, text, len);
+	struct kvm_machine *m = kvm_machine(base);
+	struct virtio_device *console = kvm_devices_console(m);
+
+	return console ? console_type(console, text, len) : serial_input(m->serial, text, len);
 }
 
 static size_t kvm_channel_input(struct machine *base, const char *text, size_t len)

@@ -31,6 +31,8 @@ void kvm_bus_mmio(struct kvm_vcpu *v, uint64_t tsc); /* tsc: host TSC of the exi
  */
 int kvm_devices_init(struct kvm_machine *m, char *err, size_t errlen);
 void kvm_devices_exit(struct kvm_machine *m);
+/* NULL: it has none. */
+struct virtio_device *kvm_devices_console(struct kvm_machine *m);
 /*
  * From when this is back on devices touch neither guest memory nor what is behind them, until
  * kvm_devices_release(); what they have taken is done before. Calls nest. Not from a device.

@@ -145,6 +145,24 @@ static void test_with_a_folder(void **state)
 	guest_free(&g);
 }
 
+/* What is typed waits there, and not at the serial port. */
+static void test_with_a_console(void **state)
+{
+	struct guest g;
+	struct machine_config cfg;
+	char err[256] = "", keys[8192] = "";
+
+	(void)state;
+	guest_init(&g);
+	cfg = guest_config(&g, 1, "end=poweroff");
+	cfg.devices.console = true;
+	g.m = machine_new("kvm", &cfg, err, sizeof(err));
+	assert_non_null(g.m);
+	assert_true(tells_of_pci(g.m));
+	assert_int_equal(machine_console_input(g.m, keys, sizeof(keys)), 4096);
+	guest_free(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +170,7 @@ int main(void)
 		cmocka_unit_test(test_with_a_disk),
 		cmocka_unit_test(test_disks_that_cannot_be_had),
 		cmocka_unit_test(test_with_a_folder),
+		cmocka_unit_test(test_with_a_console),
 	};
 
 	return cmocka_run_group_tests(tests, make_image, remove_image);
