@@ -53,6 +53,7 @@ vmm-objs += vmm/kvm/pci/bus.o
 vmm-objs += vmm/kvm/pci/function.o
 vmm-objs += vmm/kvm/pci/msix.o
 vmm-objs += vmm/kvm/pit.o
+vmm-objs += vmm/kvm/reboot.o
 vmm-objs += vmm/kvm/regs.o
 vmm-objs += vmm/kvm/reserved.o
 vmm-objs += vmm/kvm/rng-seed.o

@@ -204,7 +204,13 @@ struct machine_config {
 	 */
 	machine_found_fn *found;
 	const char *connect; /* libvirt's URI, NULL: qemu:///system */
-	/* Asked now and then while machine_new() waits for the guest. May be NULL. */
+	/*
+	 * machine_reboot() will be asked for when the guest has reset itself. Then all that is held
+	 * until machine_start() is back is held until the machine is freed.
+	 */
+	bool reboots;
+	/* Asked now and then while machine_new(), or machine_reboot(), waits for the guest. May be
+	 * NULL. */
 	bool (*cancelled)(void *arg);
 
 	/* What the guest writes to its first serial port; on a vCPU's thread, or another one where
@@ -359,6 +365,17 @@ void machine_free(struct machine *m);
 
 /* Let the vCPUs run. */
 int machine_start(struct machine *m, char *err, size_t errlen);
+
+/*
+ * A guest has reset itself, machine_wait() has told that, and whoever has traced it is detached:
+ * it boots again. The machine is as machine_new() has left it, with the kernel loaded and vCPUs not
+ * yet running, until machine_start(); traps and windows are gone with the memory that they were in,
+ * and disks hold what was written to them. The guest's TSC goes on, where the backend can have it
+ * so. machine_info tells anew where the kernel lies; machine_config.found, which one it is. Not
+ * from a trap handler. 0, or -errno and err says why in one line: then the machine has ended for
+ * good. -EINVAL: it has ended otherwise, or machine_config.reboots was not set.
+ */
+int machine_reboot(struct machine *m, char *err, size_t errlen);
 
 /* Where a snapshot goes, and what it says about the guest's kernel. */
 struct machine_save {

@@ -44,6 +44,7 @@ enum {
 	CALLS_SAVE = 1 << 14,	   /* all that it is, for a snapshot */
 	CALLS_SHARE = 1 << 15,	   /* hand descriptors to who serves a guest's queues */
 	CALLS_FOLDER = 1 << 13,	   /* make files, of which Landlock says where */
+	CALLS_REBOOT = 1 << 15,	   /* have a machine of our own begin anew */
 };
 
 /* Compile the list that allows the groups of these bits. 0 or -errno. The memory is not given back.

@@ -19,10 +19,12 @@ struct machine {
 	/* As in struct machine_config; the backend sets them. */
 	void (*message)(void *arg, enum machine_msg_level level, const char *text);
 	void *arg;
+	bool reboots; /* likewise */
 
 	pthread_mutex_t lock;	  /* what follows up to end, and what the backend says */
 	pthread_cond_t change;	  /* any of it has changed */
 	unsigned int inside;	  /* threads that run the guest or handle an exit of it */
+	unsigned int waiting;	  /* those that handle one, and wait for a pause of theirs */
 	bool stopping;		  /* machine_free() is at work */
 	struct machine_event end; /* MACHINE_EVENT_NONE while the guest runs */
 
@@ -51,6 +53,8 @@ struct machine_ops {
 	struct machine *(*create)(const struct machine_config *cfg, char *err, size_t errlen);
 	void (*destroy)(struct machine *m);
 	int (*start)(struct machine *m, char *err, size_t errlen);
+	/* It has ended so that this can be asked for; machine_config.reboots was set */
+	int (*reboot)(struct machine *m, char *err, size_t errlen);
 	/* The machine is paused. NULL: it cannot be saved */
 	int (*save)(struct machine *m, const struct machine_save *save, char *err, size_t errlen);
 	void (*get_info)(struct machine *m, struct machine_info *info);
@@ -139,6 +143,8 @@ void machine_message(struct machine *m, enum machine_msg_level level, const char
  */
 void machine_end(struct machine *m, enum machine_event_type type, unsigned int vcpu,
 		 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* It boots again: there is an end to wait for anew. Nobody waits, and no vCPU runs. */
+void machine_begin_anew(struct machine *m);
 /*
  * The guest has stood for too long: it is let go (machine_ops.let_go) before anything else, for
  * somebody may wait for a stub with m->lock held, and then at its end. This is the reason that

@@ -119,6 +119,13 @@ void machine_end(struct machine *m, enum machine_event_type type, unsigned int v
 	end_with(m, &end);
 }
 
+void machine_begin_anew(struct machine *m)
+{
+	pthread_mutex_lock(&m->lock);
+	m->end = (struct machine_event){.type = MACHINE_EVENT_NONE};
+	pthread_mutex_unlock(&m->lock);
+}
+
 void machine_let_go(struct machine *m, const char *fmt, ...)
 {
 	va_list ap;
@@ -163,6 +170,9 @@ static bool take_event(struct machine *m, struct machine_event *ev)
 
 	pthread_mutex_lock(&m->lock);
 	ended = m->end.type != MACHINE_EVENT_NONE && !m->inside;
+	/* What a handler of this boot uses may be freed before the next one. */
+	if (m->reboots && m->waiting)
+		ended = false;
 	if (ended)
 		*ev = m->end;
 	pthread_mutex_unlock(&m->lock);

@@ -18,6 +18,18 @@ int machine_start(struct machine *m, char *err, size_t errlen)
 	return m->ops->start(m, err, errlen);
 }
 
+int machine_reboot(struct machine *m, char *err, size_t errlen)
+{
+	struct machine_event end;
+
+	/* What has faulted three times is reset by the board of a PC. */
+	if (m->reboots && machine_has_ended(m, &end) &&
+	    (end.type == MACHINE_EVENT_RESET || end.type == MACHINE_EVENT_CRASH))
+		return m->ops->reboot(m, err, errlen);
+	snprintf(err, errlen, "it has not reset itself");
+	return -EINVAL;
+}
+
 int machine_save(struct machine *m, const struct machine_save *save, char *err, size_t errlen)
 {
 	int rc;

@@ -122,7 +122,7 @@ static int acpi_connect(struct acpi *a)
 	return err ? err : kvm_bus_add(a->m, &reset);
 }
 
-static int acpi_write_tables(struct acpi *a)
+int acpi_write_tables(struct acpi *a)
 {
 	const struct acpi_tables_config cfg = {.pa = KVM_ACPI_START,
 					       .cpus = a->m->nvcpus,

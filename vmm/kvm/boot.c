@@ -184,7 +184,7 @@ static const uint64_t boot_gdt[] = {
 	0x00cf93000000ffffull,	     /* 0x18: data */
 };
 
-int kvm_boot_init(struct kvm_machine *m, char *err, size_t errlen)
+static int memory_init(struct kvm_machine *m, char *err, size_t errlen)
 {
 	uint64_t kernel_end;
 	int rc;
@@ -221,7 +221,7 @@ static const struct kvm_segment boot_data = {
 	.g = 1,
 };
 
-int kvm_boot_vcpu(struct kvm_vcpu *v)
+static int vcpu_init(struct kvm_vcpu *v)
 {
 	struct kvm_regs *regs = kvm_vcpu_regs(v);
 	struct kvm_sregs sregs;
@@ -243,4 +243,16 @@ int kvm_boot_vcpu(struct kvm_vcpu *v)
 	regs->rflags = 2; /* the bit that is always set */
 	kvm_vcpu_regs_changed(v);
 	return kvm_vcpu_set_sregs(v, &sregs);
+}
+
+int kvm_boot(struct kvm_machine *m, char *err, size_t errlen)
+{
+	int rc = memory_init(m, err, errlen);
+
+	if (rc)
+		return rc;
+	rc = vcpu_init(&m->vcpu[0]);
+	if (rc)
+		snprintf(err, errlen, "KVM refuses the state to boot from: %s", strerror(-rc));
+	return rc;
 }

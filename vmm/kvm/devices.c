@@ -272,6 +272,12 @@ struct virtio_device *kvm_devices_console(struct kvm_machine *m)
 	return m->devices ? m->devices->console : NULL;
 }
 
+void kvm_devices_reset(struct kvm_machine *m)
+{
+	for (unsigned int i = 0; m->devices && i < m->devices->n; i++)
+		virtio_pci_reset(&m->devices->plugged[i].function);
+}
+
 void kvm_devices_hold(struct kvm_machine *m)
 {
 	for (unsigned int i = 0; m->devices && i < m->devices->n; i++)

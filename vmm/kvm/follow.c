@@ -59,6 +59,12 @@ bool kvm_follow_breakpoints(const struct kvm_vcpu *v, struct kvm_guest_debug *de
 	return true;
 }
 
+void kvm_follow_forget(struct kvm_vcpu *v)
+{
+	if (v->follow)
+		v->follow->on = false;
+}
+
 void kvm_follow_free(struct kvm_vcpu *v)
 {
 	if (v->follow)

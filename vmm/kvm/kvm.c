@@ -194,13 +194,13 @@ static int begin_init(struct kvm_machine *m, char *err, size_t errlen)
 
 	if (m->snapshot)
 		return kvm_snapshot_restore(m, err, errlen);
-	rc = kvm_boot_init(m, err, errlen);
-	if (rc)
+	rc = m->base.reboots ? kvm_reboot_prepare(m) : 0;
+	if (rc) {
+		snprintf(err, errlen, "KVM does not tell what the guest begins with: %s",
+			 strerror(-rc));
 		return rc;
-	rc = kvm_boot_vcpu(&m->vcpu[0]);
-	if (rc)
-		snprintf(err, errlen, "KVM refuses the state to boot from: %s", strerror(-rc));
-	return rc;
+	}
+	return kvm_boot(m, err, errlen);
 }
 
 static int kvm_setup(struct kvm_machine *m, char *err, size_t errlen)
@@ -222,7 +222,8 @@ static int kvm_setup(struct kvm_machine *m, char *err, size_t errlen)
 	if (!rc)
 		rc = begin_init(m, err, errlen);
 	/* The caller's again. */
-	m->cfg.kernel = m->cfg.initrd = m->cfg.overlay = m->cfg.cmdline = NULL;
+	if (!m->base.reboots)
+		m->cfg.kernel = m->cfg.initrd = m->cfg.overlay = m->cfg.cmdline = NULL;
 	return rc;
 }
 
@@ -247,6 +248,9 @@ static void kvm_destroy(struct machine *base)
 		close(m->kvm_fd);
 	kvm_mem_exit(m);
 	kvm_snapshot_close(m);
+	if (m->reset)
+		state_sections_free(m->reset);
+	free(m->reset);
 	free(m->kernel_path);
 	free(m->kernel_id);
 	trap_table_free(&m->traps);
@@ -268,6 +272,7 @@ static struct kvm_machine *kvm_alloc(const struct machine_config *cfg)
 		goto err_lock;
 	m->base.message = cfg->message;
 	m->base.arg = cfg->arg;
+	m->base.reboots = cfg->reboots && !cfg->snapshot;
 	m->cfg = *cfg;
 	m->nvcpus = cfg->vcpus;
 	m->restored = cfg->snapshot;
@@ -311,6 +316,11 @@ static int kvm_start(struct machine *base, char *err, size_t errlen)
 
 	if (rc)
 		return rc;
+	if (m->stands) { /* its threads are there, and wait */
+		m->stands = false;
+		kvm_resume(base);
+		return 0;
+	}
 	rc = kvm_vcpus_start(m);
 	if (rc)
 		snprintf(err, errlen, "cannot start the threads of the vCPUs: %s", strerror(-rc));
@@ -377,6 +387,7 @@ const struct machine_ops kvm_machine_ops = {
 	.create = kvm_create,
 	.destroy = kvm_destroy,
 	.start = kvm_start,
+	.reboot = kvm_reboot,
 	.save = kvm_save,
 	.get_info = kvm_get_info,
 	.host_ptr = kvm_get_host_ptr,

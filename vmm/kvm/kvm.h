@@ -109,8 +109,9 @@ struct kvm_vcpu {
 };
 
 struct kvm_machine {
-	struct machine base;	   /* first: a struct machine * is a struct kvm_machine * */
-	struct machine_config cfg; /* kernel, initrd and cmdline only until the guest is loaded */
+	struct machine base; /* first: a struct machine * is a struct kvm_machine * */
+	/* kernel, initrd and cmdline only until the guest is loaded, if it does not reboot */
+	struct machine_config cfg;
 	int kvm_fd, vm_fd;
 	struct kvm_calibration cal;
 	bool sync_sregs; /* KVM can deliver segment and control registers with exits */
@@ -119,12 +120,14 @@ struct kvm_machine {
 	uint64_t kernel_slide, kernel_moved; /* as in struct machine_info */
 	uint64_t entry; /* physical address of the kernel's first instruction */
 	char cmdline[KVM_CMDLINE_MAX];
+	struct state_sections *reset;  /* vCPUs and chips before its first boot; NULL: it has one */
+	bool stands;		       /* it boots again, and waits for machine_start() */
 	struct kvm_snapshot *snapshot; /* that it goes on from, until it is started; or NULL */
 	bool restored;		       /* it has come from one: */
 	char *kernel_path, *kernel_id; /* of its kernel, as that says, or NULL */
 
 	struct kvm_mem mem[KVM_MEM_MAX];
-	_Atomic unsigned int nmem; /* entries below it never change */
+	_Atomic unsigned int nmem; /* entries below it change at a reboot alone */
 	unsigned int nram;	   /* so many of them are RAM, the first ones */
 	int ram_fd;		   /* a file that RAM is, where others have to map it; or -1 */
 	atomic_uint nreserved;	   /* reserved pages that have been given away */
@@ -235,6 +238,7 @@ struct acpi *acpi_new(struct kvm_machine *m);
 void acpi_free(struct acpi *a);
 /* Press it. Any thread. -EAGAIN: the guest has not asked to be told. */
 int acpi_power_button(struct acpi *a);
+int acpi_write_tables(struct acpi *a); /* again, into memory that was cleared: 0 or -errno */
 void acpi_save(struct acpi *a, struct state_sections *to);
 int acpi_restore(struct acpi *a, const struct state_file *from);
 
@@ -273,6 +277,7 @@ bool kvm_assist(struct kvm_vcpu *v);
  */
 struct syscall_fix *syscall_fix_new(struct kvm_machine *m); /* after the VM, before vCPUs exist */
 void syscall_fix_free(struct syscall_fix *f);
+void syscall_fix_forget(struct syscall_fix *f); /* its trap has gone with the guest's memory */
 void syscall_fix_save(struct syscall_fix *f, struct state_sections *to);
 int syscall_fix_restore(struct syscall_fix *f, const struct state_file *from);
 void syscall_fix_wrmsr(struct syscall_fix *f, struct kvm_vcpu *v);

@@ -15,6 +15,9 @@ static inline struct kvm_machine *kvm_machine(struct machine *base)
 /* memory.c */
 int kvm_mem_init(struct kvm_machine *m, char *err, size_t errlen);
 void kvm_mem_exit(struct kvm_machine *m);
+/* No windows, and RAM that holds zeros: no vCPU runs, devices are held, nobody reads or writes it.
+ */
+int kvm_mem_clear(struct kvm_machine *m);
 uint64_t kvm_mem_size(const struct kvm_machine *m); /* of RAM, without windows */
 int kvm_window(struct machine *base, size_t size, uint64_t *pa, void **host);
 
@@ -40,6 +43,9 @@ struct virtio_device *kvm_devices_console(struct kvm_machine *m);
 void kvm_devices_hold(struct kvm_machine *m);
 void kvm_devices_release(struct kvm_machine *m);
 
+/* As they were before the guest has set them up; they are held. */
+void kvm_devices_reset(struct kvm_machine *m);
+
 /*
  * load.c: copy the ELF image's segments; m->entry and m->kernel_pa come out of it, and with
  * cfg.kaslr m->kernel_slide and m->kernel_moved.
@@ -60,9 +66,8 @@ int kvm_kaslr_relocate(struct kvm_machine *m, uint64_t kernel_end, const void *a
 
 /* boot.c: where the initrd will lie, or RAM that it could lie in ends: the kernel ends before */
 uint64_t kvm_initrd_start(const struct kvm_machine *m);
-/* Everything that the kernel finds at its first instruction */
-int kvm_boot_init(struct kvm_machine *m, char *err, size_t errlen);
-int kvm_boot_vcpu(struct kvm_vcpu *v); /* registers of the first vCPU at m->entry */
+/* Everything that the kernel finds at its first instruction: memory, and the first vCPU there */
+int kvm_boot(struct kvm_machine *m, char *err, size_t errlen);
 
 /* vcpu.c */
 int kvm_vcpu_init(struct kvm_machine *m, unsigned int index, char *err, size_t errlen);
@@ -120,12 +125,16 @@ void kvm_traps_lay(struct kvm_machine *m);
  */
 bool kvm_vcpu_debug(struct kvm_vcpu *v, uint32_t what);
 
+/* Without a word to the guest's memory, which is another one now: no vCPU runs. */
+void kvm_traps_forget(struct kvm_machine *m);
+
 /* follow.c: machine_follow() */
 int kvm_follow(struct machine *base, const struct machine_follow *follow);
 /* A debug exception has made v exit. */
 void kvm_follow_stop(struct kvm_vcpu *v, uint64_t tsc);
 /* Its breakpoints, into the registers for KVM. False: there are none. */
 bool kvm_follow_breakpoints(const struct kvm_vcpu *v, struct kvm_guest_debug *debug);
+void kvm_follow_forget(struct kvm_vcpu *v); /* the call was one of a guest that is no more */
 void kvm_follow_free(struct kvm_vcpu *v);
 
 #endif

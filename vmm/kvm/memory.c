@@ -129,6 +129,31 @@ int kvm_mem_init(struct kvm_machine *m, char *err, size_t errlen)
 	return rc;
 }
 
+static int window_remove(struct kvm_machine *m, unsigned int slot)
+{
+	const struct kvm_mem *mem = &m->mem[slot];
+	struct kvm_userspace_memory_region none = {.slot = slot, .guest_phys_addr = mem->pa};
+
+	if (ioctl(m->vm_fd, KVM_SET_USER_MEMORY_REGION, &none))
+		return -errno;
+	atomic_store_explicit(&m->nmem, slot, memory_order_release);
+	munmap(mem->host, mem->size);
+	return 0;
+}
+
+int kvm_mem_clear(struct kvm_machine *m)
+{
+	/* What is the guest's alone is dropped; of a file that is shared its pages are. */
+	int drop = m->ram_fd >= 0 ? MADV_REMOVE : MADV_DONTNEED, rc = 0;
+
+	for (unsigned int slot = m->nmem; slot-- > m->nram && !rc;)
+		rc = window_remove(m, slot);
+	for (unsigned int i = 0; i < m->nram && !rc; i++)
+		rc = madvise(m->mem[i].host, m->mem[i].size, drop) ? -errno : 0;
+	atomic_store(&m->nreserved, 0);
+	return rc;
+}
+
 uint64_t kvm_mem_size(const struct kvm_machine *m)
 {
 	uint64_t size = 0;

@@ -96,11 +96,13 @@ static void pause_from_vcpu_locked(struct kvm_vcpu *v)
 	if (v->held++)
 		return;
 	m->requests++;
+	m->base.waiting++;
 	leave_locked(v);
 	kvm_kick_locked(&m->base);
 	while (m->base.inside || m->outside)
 		pthread_cond_wait(&m->base.change, &m->base.lock);
 	enter_locked(v);
+	m->base.waiting--;
 }
 
 void kvm_pause(struct machine *base)
@@ -196,6 +198,14 @@ void kvm_pause_handler_done(struct kvm_vcpu *v)
 	pthread_mutex_unlock(&m->base.lock);
 }
 
+/* Whoever has ended, and may boot again, waits for that as for the end of a pause. */
+static bool waits_locked(const struct kvm_machine *m)
+{
+	bool over = machine_over_locked(&m->base);
+
+	return over ? m->base.reboots && !m->base.stopping : m->requests;
+}
+
 bool kvm_pause_park(struct kvm_vcpu *v)
 {
 	struct kvm_machine *m = v->m;
@@ -204,7 +214,7 @@ bool kvm_pause_park(struct kvm_vcpu *v)
 	pthread_mutex_lock(&m->base.lock);
 	if (v->inside)
 		leave_locked(v);
-	while (m->requests && !machine_over_locked(&m->base))
+	while (waits_locked(m))
 		pthread_cond_wait(&m->base.change, &m->base.lock);
 	run = !machine_over_locked(&m->base);
 	if (run) {

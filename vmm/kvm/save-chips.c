@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#define CHIPS 3 /* two PICs and the I/O APIC */
+#define CHIPS	  3 /* two PICs and the I/O APIC */
+#define ISA_LINES 16
 
 static int irqchips_save(struct kvm_machine *m, struct state_sections *s)
 {
@@ -86,4 +87,20 @@ int kvm_chips_restore_clock(struct kvm_machine *m, const struct state_file *f)
 		return -EINVAL;
 	memcpy(&pit, data, sizeof(pit));
 	return ioctl(m->vm_fd, KVM_SET_PIT2, &pit) ? -errno : 0;
+}
+
+/* The timers stop first, and then no line is up: what is restored last is what they have done. */
+int kvm_chips_reset(struct kvm_machine *m, const struct state_file *f)
+{
+	int rc = kvm_chips_restore_clock(m, f);
+
+	if (!rc)
+		rc = serial_restore(m->serial, f);
+	if (!rc && m->channel)
+		rc = serial_restore(m->channel, f);
+	if (!rc)
+		rc = acpi_restore(m->acpi, f);
+	for (unsigned int irq = 0; irq < ISA_LINES && !rc; irq++)
+		rc = kvm_irq_line(m, irq, false);
+	return rc ? rc : irqchips_restore(m, f);
 }

@@ -214,6 +214,19 @@ static int regs_restore(struct kvm_vcpu *v, const struct state_file *f)
 	return ioctl(v->fd, KVM_SET_REGS, kvm_vcpu_regs(v)) ? -errno : 0;
 }
 
+static int state_restore(struct kvm_vcpu *v, const struct state_file *f)
+{
+	int rc = regs_restore(v, f);
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++) {
+		if (parts[i].type == STATE_EVENTS)
+			rc = msrs_restore(v, f);
+		if (!rc)
+			rc = part_restore(v, &parts[i], f);
+	}
+	return rc;
+}
+
 int kvm_vcpu_restore(struct kvm_vcpu *v, const struct state_file *f, char *err, size_t errlen)
 {
 	int rc = cpuid_restore(v, f, err, errlen);
@@ -221,31 +234,41 @@ int kvm_vcpu_restore(struct kvm_vcpu *v, const struct state_file *f, char *err, 
 	if (rc == -EXDEV)
 		return rc;
 	if (!rc)
-		rc = regs_restore(v, f);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++) {
-		if (parts[i].type == STATE_EVENTS)
-			rc = msrs_restore(v, f);
-		if (!rc)
-			rc = part_restore(v, &parts[i], f);
-	}
+		rc = state_restore(v, f);
 	if (rc)
 		snprintf(err, errlen, "vCPU %u of the snapshot cannot be taken over: %s", v->index,
 			 strerror(-rc));
 	return rc;
 }
 
-int kvm_vcpu_restore_clock(struct kvm_vcpu *v, const struct state_file *f, uint64_t tsc)
+static int lapic_restore(struct kvm_vcpu *v, const struct state_file *f)
 {
-	const uint64_t *guest = state_get_sized(f, STATE_TSC, v->index, sizeof(*guest));
 	size_t n;
 	const struct kvm_msr_entry *all = msrs_of(v, f, &n);
-	int rc = guest && all ? kvm_vcpu_tsc_set(v, *guest, tsc) : -EINVAL;
+	int rc = all ? part_restore(v, &lapic_part, f) : -EINVAL;
 
-	if (!rc)
-		rc = part_restore(v, &lapic_part, f);
 	for (size_t i = 0; i < n && !rc; i++) {
 		if (all[i].index == MSR_TSC_DEADLINE)
 			rc = kvm_vcpu_set_msr(v, MSR_TSC_DEADLINE, all[i].data);
 	}
 	return rc;
+}
+
+int kvm_vcpu_restore_clock(struct kvm_vcpu *v, const struct state_file *f, uint64_t tsc)
+{
+	const uint64_t *guest = state_get_sized(f, STATE_TSC, v->index, sizeof(*guest));
+	int rc = guest ? kvm_vcpu_tsc_set(v, *guest, tsc) : -EINVAL;
+
+	return rc ? rc : lapic_restore(v, f);
+}
+
+int kvm_vcpu_reset(struct kvm_vcpu *v, const struct state_file *f)
+{
+	int rc;
+
+	/* What was to be taken over with the next KVM_RUN, and what came with the last one. */
+	v->run->kvm_dirty_regs = 0;
+	v->sregs_synced = false;
+	rc = state_restore(v, f);
+	return rc ? rc : lapic_restore(v, f);
 }

@@ -33,6 +33,11 @@ void kvm_snapshot_close(struct kvm_machine *m);
 int kvm_vcpu_save(struct kvm_vcpu *v, struct state_sections *s, uint64_t tsc);
 int kvm_vcpu_restore(struct kvm_vcpu *v, const struct state_file *f, char *err, size_t errlen);
 int kvm_vcpu_restore_clock(struct kvm_vcpu *v, const struct state_file *f, uint64_t tsc);
+/*
+ * A vCPU that has run, as it was before that (kvm_vcpu_save()), but for its TSC, which goes on. Of
+ * what it says of itself nothing has changed.
+ */
+int kvm_vcpu_reset(struct kvm_vcpu *v, const struct state_file *f);
 /* A guest that runs guests itself has state that nobody keeps. */
 bool kvm_vcpu_has_guests(struct kvm_vcpu *v);
 
@@ -44,5 +49,11 @@ int kvm_cpuid_check(const struct kvm_cpuid2 *have, const struct kvm_cpuid_entry2
 int kvm_chips_save(struct kvm_machine *m, struct state_sections *s);
 int kvm_chips_restore(struct kvm_machine *m, const struct state_file *f);
 int kvm_chips_restore_clock(struct kvm_machine *m, const struct state_file *f);
+/* As they were before the guest ran; what the real-time clock's battery keeps stays. */
+int kvm_chips_reset(struct kvm_machine *m, const struct state_file *f);
+
+/* reboot.c: keep what vCPUs and chips are before the first boot. 0 or -errno. */
+int kvm_reboot_prepare(struct kvm_machine *m);
+int kvm_reboot(struct machine *base, char *err, size_t errlen);
 
 #endif

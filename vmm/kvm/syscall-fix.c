@@ -233,6 +233,12 @@ void syscall_fix_save(struct syscall_fix *f, struct state_sections *to)
 		state_put(to, STATE_SYSCALL_FIX, 0, &f->site, sizeof(f->site));
 }
 
+void syscall_fix_forget(struct syscall_fix *f)
+{
+	f->site = (struct site){0};
+	f->armed = false;
+}
+
 int syscall_fix_restore(struct syscall_fix *f, const struct state_file *from)
 {
 	size_t len = 0;

@@ -169,6 +169,13 @@ int kvm_traps_set_own(struct kvm_machine *m, uint64_t va, uint64_t pa, uint8_t s
 	return rc;
 }
 
+void kvm_traps_forget(struct kvm_machine *m)
+{
+	pthread_mutex_lock(&m->traps_lock);
+	trap_table_cut(&m->traps, 0);
+	pthread_mutex_unlock(&m->traps_lock);
+}
+
 /* --- what a snapshot has none of ------------------------------------------------------------ */
 
 bool kvm_traps_foreign(struct kvm_machine *m)

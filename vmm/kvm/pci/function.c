@@ -77,6 +77,7 @@ void pci_function_bar(struct pci_function *f, const struct pci_bar *bar, uint32_
 {
 	f->bar = *bar;
 	f->bar_size = size;
+	f->bar_home = at;
 	f->host = *host;
 	put(f->config + REG_BAR0, at, 4);
 	put(f->writable + REG_BAR0, ~(size - 1), 4);
@@ -95,6 +96,19 @@ static void bar_changed(struct pci_function *f)
 	f->at = to;
 	if (f->bar.moved)
 		f->bar.moved(f->bar.arg, from, to);
+}
+
+/* All that the guest may write is 0 at first, but for the BAR. */
+void pci_function_reset(struct pci_function *f)
+{
+	pthread_mutex_lock(&f->lock);
+	for (unsigned int i = 0; i < PCI_CONFIG_SIZE; i++)
+		f->config[i] &= (uint8_t)~f->writable[i];
+	if (f->bar_size)
+		put(f->config + REG_BAR0, f->bar_home, 4);
+	pci_msix_reset(f);
+	bar_changed(f);
+	pthread_mutex_unlock(&f->lock);
 }
 
 static bool within(unsigned int reg, unsigned int size)

@@ -35,6 +35,18 @@ void pci_msix_add(struct pci_function *f, unsigned int nvectors)
 		f->vector[i].masked = true;
 }
 
+/* What the host has a vector routed to stays until it is another message. */
+void pci_msix_reset(struct pci_function *f)
+{
+	for (unsigned int i = 0; i < f->nvectors; i++) {
+		struct pci_vector *v = &f->vector[i];
+
+		v->msi = (struct pci_msi){0};
+		v->masked = true;
+		v->pending = false;
+	}
+}
+
 static bool is_open(const struct pci_function *f, const struct pci_vector *v)
 {
 	return (f->config[f->msix_cap + 3] & (CONTROL_ENABLE | CONTROL_MASK) >> 8) ==

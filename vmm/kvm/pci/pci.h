@@ -64,6 +64,7 @@ struct pci_function {
 	struct pci_host host;
 	struct pci_bar bar;
 	uint32_t bar_size;    /* 0: it has none, nor vectors */
+	uint32_t bar_home;    /* where it is until the guest moves it */
 	_Atomic uint64_t at;  /* of the BAR; 0: not to be reached */
 	pthread_mutex_t lock; /* what follows */
 	uint8_t config[PCI_CONFIG_SIZE];
@@ -85,6 +86,8 @@ void pci_function_bar(struct pci_function *f, const struct pci_bar *bar, uint32_
 /* A capability with this id; bytes: what follows its two bytes of header. Its offset, or -ENOSPC.
  */
 int pci_add_capability(struct pci_function *f, uint8_t id, const void *bytes, size_t len);
+/* Whatever the guest has written is gone; no vCPU runs. */
+void pci_function_reset(struct pci_function *f);
 void pci_function_exit(struct pci_function *f);
 
 uint32_t pci_config_read(struct pci_function *f, unsigned int reg, unsigned int size);
@@ -114,6 +117,7 @@ struct pci_function *pci_bus_find(struct pci_bus *bus, uint64_t pa, unsigned int
 /* Called with the lock held. */
 void pci_msix_add(struct pci_function *f, unsigned int nvectors);
 void pci_msix_changed(struct pci_function *f); /* its control register was written */
+void pci_msix_reset(struct pci_function *f);
 
 /* Take the lock. off: into the room of the table. */
 uint64_t pci_msix_read(struct pci_function *f, uint32_t off, unsigned int size);

@@ -250,6 +250,13 @@ void virtio_release(struct virtio_device *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
+void virtio_reset(struct virtio_device *d)
+{
+	pthread_mutex_lock(&d->lock);
+	virtio_reset_locked(d);
+	pthread_mutex_unlock(&d->lock);
+}
+
 /* --- queues ---------------------------------------------------------------------------------- */
 
 static bool is_wanted(struct virtio_device *d)

@@ -103,6 +103,8 @@ void virtio_free(struct virtio_device *d);
  */
 void virtio_hold(struct virtio_device *d);
 void virtio_release(struct virtio_device *d);
+/* It is held: no driver knows it any more. */
+void virtio_reset(struct virtio_device *d);
 
 /* --- for the kinds: on the device's thread --------------------------------------------------- */
 

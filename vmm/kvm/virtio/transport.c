@@ -124,6 +124,13 @@ void virtio_pci_init(struct virtio_pci *p, struct virtio_device *d, const struct
 	add_structure(p, CFG_NOTIFY, AT_DOORBELL, DOORBELL_SIZE * VIRTIO_QUEUES_MAX);
 }
 
+void virtio_pci_reset(struct virtio_pci *p)
+{
+	pci_function_reset(&p->function);
+	virtio_reset(p->d);
+	p->isr = false;
+}
+
 void virtio_pci_exit(struct virtio_pci *p)
 {
 	pci_function_exit(&p->function);

@@ -28,6 +28,8 @@ struct virtio_pci {
 /* d is initialised and not started; bar: where the guest finds it at first. */
 void virtio_pci_init(struct virtio_pci *p, struct virtio_device *d, const struct virtio_host *host,
 		     uint32_t bar);
+/* As the guest has found it at first; d is held. */
+void virtio_pci_reset(struct virtio_pci *p);
 void virtio_pci_exit(struct virtio_pci *p); /* d is gone, or has ended */
 
 #endif

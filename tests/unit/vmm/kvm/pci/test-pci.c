@@ -286,6 +286,40 @@ static void test_table_of_any_size(void **state)
 	assert_int_equal(table_get(b, BAR_SIZE - 4), 0);
 }
 
+/* As it was at first, but that the host knows where a vector was routed to. */
+static void test_reset(void **state)
+{
+	struct bus *b = *state;
+	uint32_t off;
+
+	put(b, 4, 2, 6);
+	put(b, 0x10, 4, 0xd8000000);
+	put(b, 0x3c, 1, 9);
+	put(b, 0x42, 2, 0x8000);
+	table_put(b, 16, 0xfee01000);
+	table_put(b, 28, 0);
+	table_put(b, 0, 0xfee02000);
+	pci_signal(&b->f, 0); /* masked, so that it waits */
+	assert_int_equal(table_get(b, PENDING), 1);
+	pci_function_reset(&b->f);
+	assert_true(b->from == 0xd8000000 && b->to == 0);
+	assert_null(pci_bus_find(&b->bus, 0xd8000000, 4, &off));
+	assert_int_equal(get(b, 3, 4, 2), 0);
+	assert_int_equal(get(b, 3, 0x10, 4), BAR_AT);
+	assert_int_equal(get(b, 3, 0x3c, 1), 0);
+	assert_int_equal(get(b, 3, 0, 4), 0x10421af4);
+	assert_int_equal(get(b, 3, 0x42, 2), 2); /* of three vectors */
+	assert_int_equal(table_get(b, PENDING), 0);
+	assert_int_equal(table_get(b, TABLE + 16), 0);
+	assert_int_equal(table_get(b, TABLE + 28), 1);
+	pci_signal(&b->f, 1);
+	assert_int_equal(b->fires[1], 0);
+	put(b, 4, 2, 2);
+	assert_ptr_equal(pci_bus_find(&b->bus, BAR_AT, 4, &off), &b->f);
+	pci_function_reset(&b->bridge); /* has no BAR */
+	assert_int_equal(get(b, 0, 0x10, 4), 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -299,6 +333,7 @@ int main(void)
 		TEST(test_vector_fires),
 		TEST(test_masked_vector_waits),
 		TEST(test_table_of_any_size),
+		TEST(test_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
