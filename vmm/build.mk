@@ -126,6 +126,7 @@ vmm-objs += vmm/qemu/ram.o
 vmm-objs += vmm/qemu/rdtsc.o
 vmm-objs += vmm/qemu/regs.o
 vmm-objs += vmm/qemu/run.o
+vmm-objs += vmm/qemu/start-again.o
 vmm-objs += vmm/qemu/start-console.o
 vmm-objs += vmm/qemu/start-devices.o
 vmm-objs += vmm/qemu/start-domain.o

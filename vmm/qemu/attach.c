@@ -192,6 +192,7 @@ void qemu_destroy(struct machine *base)
 	pthread_mutex_destroy(&m->clock.lock);
 	pthread_mutex_destroy(&m->io);
 	machine_exit(base);
+	qemu_again_free(m);
 	free(m->cmdline);
 	free(m);
 }
@@ -235,7 +236,7 @@ static void on_reset(void *arg)
 
 	if (atomic_load(&m->finding))
 		atomic_fetch_add(&m->resets, 1);
-	else
+	else if (!qemu_again_told(m))
 		machine_end(&m->base, MACHINE_EVENT_RESET, 0, "the guest was reset");
 }
 

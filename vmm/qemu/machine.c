@@ -114,6 +114,7 @@ const struct machine_ops qemu_machine_ops = {
 	.create = create,
 	.destroy = qemu_destroy,
 	.start = start,
+	.reboot = qemu_reboot,
 	.get_info = get_info,
 	.read = qemu_read,
 	.write = qemu_write,
@@ -140,6 +141,7 @@ const struct machine_ops qemu_machine_ops = {
 	.channel_input = channel_input,
 	.power_button = power_button,
 	.kick_locked = qemu_kick_locked,
+	.idle = qemu_again_look,
 };
 
 struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen)

@@ -23,6 +23,7 @@
 #define QEMU_MAX_REGIONS 64
 
 struct qemu_follow;
+struct qemu_again;
 
 struct qemu_region {
 	uint64_t pa, size;
@@ -99,6 +100,7 @@ struct qemu_machine {
 	atomic_bool finding;	    /* then: a reset is no end yet, but counts */
 	atomic_uint resets;
 	unsigned int resets_seen;
+	struct qemu_again *again;     /* what it boots with when it has reset itself; or NULL */
 	uint64_t slide, moved;	      /* machine_info's */
 	char *cmdline;		      /* then: of its kernel, */
 	struct qemu_console *console; /* and its serial ports: the first, */
@@ -143,6 +145,24 @@ static inline struct qemu_machine *qemu_machine(struct machine *base)
 /* start.c: machine_ops.create */
 struct machine *qemu_create(const struct machine_ops *ops, const struct machine_config *cfg,
 			    char *err, size_t errlen);
+
+/* start.c: from its reset to its kernel's first function, where it stands. */
+int qemu_start_bring(struct qemu_machine *m, const struct machine_config *cfg, char *err,
+		     size_t errlen);
+
+/* start-again.c */
+/* For qemu_reboot(), if that may come. 0 or -ENOMEM. */
+int qemu_again_init(struct qemu_machine *m, const struct machine_config *cfg);
+/* Its kernel is about to run: from here on it stands where it begins after a reset. 0 or -errno. */
+int qemu_again_await(struct qemu_machine *m);
+void qemu_again_free(struct qemu_machine *m);
+/* A vCPU has stopped: has it for that reset? Then the machine has ended. On the run thread. */
+bool qemu_again_stopped(struct qemu_machine *m, unsigned int vcpu);
+/* libvirt tells of a reset. False: that is the end. Any thread. */
+bool qemu_again_told(struct qemu_machine *m);
+void qemu_again_look(struct machine *base);			 /* machine_ops.idle */
+bool qemu_again_is_boot(const struct qemu_machine *m);		 /* and not the first one */
+int qemu_reboot(struct machine *base, char *err, size_t errlen); /* machine_ops.reboot */
 
 /* attach.c */
 /* machine_attach() */

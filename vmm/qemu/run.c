@@ -82,7 +82,7 @@ static void trap_hit(struct qemu_machine *m, uint32_t thread)
 
 	if (vcpu < 0)
 		qemu_traps_hit_unknown(m, thread);
-	else
+	else if (!qemu_again_stopped(m, (unsigned int)vcpu))
 		qemu_traps_hit(m, (unsigned int)vcpu);
 	qemu_pause_handler_done(m);
 }

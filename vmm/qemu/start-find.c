@@ -87,11 +87,14 @@ static int read_memory(void *arg, uint64_t pa, void *buf, size_t len)
 static int look_at_memory(struct find *f)
 {
 	struct qemu_machine *m = f->m;
-	int rc;
+	int rc = 0;
 
-	qemu_ram_exit(m);
-	m->ram = (struct qemu_ram){.mem_fd = -1};
-	rc = qemu_look(m, f->err, f->errlen);
+	/* At a reboot it is what it was when the first kernel had begun. */
+	if (!qemu_again_is_boot(m)) {
+		qemu_ram_exit(m);
+		m->ram = (struct qemu_ram){.mem_fd = -1};
+		rc = qemu_look(m, f->err, f->errlen);
+	}
 	if (rc)
 		return rc;
 	for (unsigned int i = 0; i < m->ram.n; i++) {

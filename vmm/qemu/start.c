@@ -177,15 +177,16 @@ static int run_to_kernel(struct qemu_machine *m, const struct machine_config *cf
 	return rc;
 }
 
-static int bring_to_kernel(struct qemu_machine *m, const struct machine_config *cfg, char *err,
-			   size_t errlen)
+int qemu_start_bring(struct qemu_machine *m, const struct machine_config *cfg, char *err,
+		     size_t errlen)
 {
 	int rc;
 
 	if (cfg->found)
 		return qemu_start_find(m, cfg, err, errlen);
 	rc = run_to_kernel(m, cfg, err, errlen);
-	return rc ? rc : qemu_look(m, err, errlen);
+	/* Where its memory lies is known by then, and may not be looked for any more. */
+	return rc || qemu_again_is_boot(m) ? rc : qemu_look(m, err, errlen);
 }
 
 static int start(struct qemu_machine *m, const struct machine_config *cfg, char *err, size_t errlen)
@@ -204,10 +205,16 @@ static int start(struct qemu_machine *m, const struct machine_config *cfg, char 
 			qemu_domain_name(m->domain), qemu_domain_is_kvm(m->domain) ? "KVM" : "TCG");
 	rc = connect_domain(m, cfg, err, errlen);
 	if (!rc)
-		rc = bring_to_kernel(m, cfg, err, errlen);
+		rc = qemu_start_bring(m, cfg, err, errlen);
 	if (rc)
 		return rc;
 	qemu_clock_open(m);
+	rc = qemu_again_await(m);
+	if (rc) {
+		snprintf(err, errlen, "the guest cannot be made to stand at its reset: %s",
+			 strerror(-rc));
+		return rc;
+	}
 	rc = qemu_run_start(m, false);
 	if (rc)
 		snprintf(err, errlen, "cannot start a thread: %s", strerror(-rc));
@@ -231,7 +238,9 @@ struct machine *qemu_create(const struct machine_ops *ops, const struct machine_
 		return NULL;
 	}
 	m->created = true;
-	if (!start(m, cfg, err, errlen))
+	if (qemu_again_init(m, cfg))
+		snprintf(err, errlen, "no memory for the machine");
+	else if (!start(m, cfg, err, errlen))
 		return &m->base;
 	qemu_destroy(&m->base);
 	return NULL;

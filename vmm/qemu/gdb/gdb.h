@@ -118,6 +118,9 @@ int gdb_breakpoints(struct gdb *g, bool set, const uint64_t *vas, bool *ok, size
 int gdb_hw_breakpoint_set(struct gdb *g, uint64_t va);
 int gdb_hw_breakpoint_clear(struct gdb *g, uint64_t va);
 
+/* None is left, whoever has set them, and wherever the guest's memory of them has gone. */
+int gdb_forget_breakpoints(struct gdb *g);
+
 /*
  * Let all vCPUs run. From here to the next stop only gdb_wait_stop() and gdb_interrupt(). Any of
  * them but `stays` may be unplugged meanwhile; 0: none is.

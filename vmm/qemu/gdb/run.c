@@ -73,6 +73,16 @@ int gdb_hw_breakpoint_clear(struct gdb *g, uint64_t va)
 	return gdb_expect_ok(g, gdb_ask(g, "z1,%" PRIx64 ",1", va));
 }
 
+/* QEMU does so when it is asked why the guest stands (gdb_breakpoint_remove_all()). */
+int gdb_forget_breakpoints(struct gdb *g)
+{
+	int rc = packet_send(&g->conn, "?");
+
+	if (!rc)
+		rc = packet_recv(&g->conn, GDB_ANSWER_MS);
+	return rc < 0 ? rc : gdb_is_stop(g->conn.data) ? 0 : -EPROTO;
+}
+
 /*
  * QEMU tells a stop that is no thread's own, as one by an interrupt, for the thread that it has
  * stopped for last or that Hc has named (c_cpu in its gdbstub.c), and does not let go of that one
