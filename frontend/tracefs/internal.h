@@ -41,6 +41,7 @@ struct open_file {
 	pthread_mutex_t lock;	   /* held by read() and write() below, for what follows */
 	struct text text;	   /* what show() gave */
 	bool shown;
+	bool over;  /* its trace is gone, and nothing is left but to close it */
 	void *data; /* of open() */
 };
 

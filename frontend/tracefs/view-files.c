@@ -51,7 +51,7 @@ static int vcpu_of(struct view *v, struct place p)
 	return node->kind == TREE_VCPU ? (int)p.number : ALL_VCPUS;
 }
 
-int view_open(struct view *v, view_id id, int flags, struct open_file **file)
+static int open_it(struct view *v, view_id id, int flags, struct open_file **file)
 {
 	struct place p = place_of(id);
 	const struct tree_node *node = tree_node(v->tree, p.node);
@@ -91,14 +91,40 @@ int view_open(struct view *v, view_id id, int flags, struct open_file **file)
 	return 0;
 }
 
-void view_close(struct view *v, struct open_file *f)
+int view_open(struct view *v, view_id id, int flags, struct open_file **file)
 {
+	int rc = view_enter(v);
+
+	if (rc)
+		return rc;
+	rc = open_it(v, id, flags, file);
+	view_leave(v);
+	return rc;
+}
+
+void view_file_ends(struct open_file *f)
+{
+	if (f->over)
+		return;
 	if (f->file->release)
 		f->file->release(f);
+	view_lock(f->view);
+	put_instance(f);
+	view_unlock(f->view);
+	f->instance = NULL;
+	f->dir = NULL;
+	f->trace = NULL;
+	f->over = true;
+}
+
+void view_close(struct view *v, struct open_file *f)
+{
+	view_use(v);
+	view_file_ends(f);
 	view_lock(v);
 	unlink_file(f);
-	put_instance(f);
 	view_unlock(v);
+	view_leave(v);
 	text_free(&f->text);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
@@ -127,18 +153,24 @@ static ssize_t read_text(struct open_file *f, char *buf, size_t len, off_t off)
 	return text_read(&f->text, buf, len, off);
 }
 
+static ssize_t read_it(struct open_file *f, void *buf, size_t len, off_t off)
+{
+	if (f->file->read)
+		return f->file->read(f, buf, len, off);
+	return f->file->show ? read_text(f, buf, len, off) : -EINVAL;
+}
+
 ssize_t view_read(struct open_file *f, void *buf, size_t len, off_t off)
 {
-	ssize_t n = -EINVAL;
+	ssize_t n;
 
 	if (!opened_to_read(f))
 		return -EBADF;
+	view_use(f->view);
 	pthread_mutex_lock(&f->lock);
-	if (f->file->read)
-		n = f->file->read(f, buf, len, off);
-	else if (f->file->show)
-		n = read_text(f, buf, len, off);
+	n = f->over ? 0 : read_it(f, buf, len, off);
 	pthread_mutex_unlock(&f->lock);
+	view_leave(f->view);
 	return n;
 }
 
@@ -152,18 +184,24 @@ static ssize_t write_number(struct open_file *f, const char *text, size_t len)
 	return rc ? rc : (ssize_t)len;
 }
 
+static ssize_t write_it(struct open_file *f, const char *text, size_t len, off_t off)
+{
+	if (f->file->write)
+		return f->file->write(f, text, len, off);
+	return f->file->set ? write_number(f, text, len) : -EINVAL;
+}
+
 ssize_t view_write(struct open_file *f, const char *text, size_t len, off_t off)
 {
-	ssize_t n = -EINVAL;
+	ssize_t n;
 
 	if (!opened_to_write(f))
 		return -EBADF;
+	view_use(f->view);
 	pthread_mutex_lock(&f->lock);
-	if (f->file->write)
-		n = f->file->write(f, text, len, off);
-	else if (f->file->set)
-		n = write_number(f, text, len);
+	n = f->over ? -ENODEV : write_it(f, text, len, off);
 	pthread_mutex_unlock(&f->lock);
+	view_leave(f->view);
 	return n;
 }
 
@@ -172,12 +210,28 @@ bool view_can_wait(const struct open_file *f)
 	return f->file->wait;
 }
 
+/* With the view in use. */
+static bool wait_for(struct open_file *f, int timeout_ms)
+{
+	return f->over || !f->file->wait || f->file->wait(f, timeout_ms);
+}
+
 bool view_wait(struct open_file *f, int timeout_ms)
 {
-	return !f->file->wait || f->file->wait(f, timeout_ms);
+	bool there;
+
+	view_use(f->view);
+	there = wait_for(f, timeout_ms);
+	view_leave(f->view);
+	return there;
 }
 
 bool view_poll(struct open_file *f, int timeout_ms)
 {
-	return f->file->poll ? f->file->poll(f, timeout_ms) : view_wait(f, timeout_ms);
+	bool there;
+
+	view_use(f->view);
+	there = f->over || !f->file->poll ? wait_for(f, timeout_ms) : f->file->poll(f, timeout_ms);
+	view_leave(f->view);
+	return there;
 }

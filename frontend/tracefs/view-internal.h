@@ -10,11 +10,16 @@
 #ifndef HVTRACE_FRONTEND_TRACEFS_VIEW_INTERNAL_H
 #define HVTRACE_FRONTEND_TRACEFS_VIEW_INTERNAL_H
 
+#include <errno.h>
+
 #include "frontend/tracefs/attrs.h"
 #include "frontend/tracefs/internal.h"
 
 struct view {
+	/* Held by whoever asks for something, for as long as that takes; alone by view_follow() */
+	pthread_rwlock_t use;
 	struct trace *trace;
+	bool may_follow; /* there may be another trace later */
 	struct tree *tree;
 	char *machine;
 	pthread_mutex_t lock;	    /* of what follows */
@@ -50,6 +55,29 @@ static inline struct place place_of(view_id id)
 	};
 }
 
+/* With whatever trace, or none; then also view_leave(). */
+static inline void view_use(struct view *v)
+{
+	pthread_rwlock_rdlock(&v->use);
+}
+
+static inline void view_leave(struct view *v)
+{
+	pthread_rwlock_unlock(&v->use);
+}
+
+/* 0, then also view_leave(); or -ENODEV: there is no trace, between two boots. */
+static inline int view_enter(struct view *v)
+{
+	view_use(v);
+	if (v->trace)
+		return 0;
+	view_leave(v);
+	return -ENODEV;
+}
+
+/* What it was opened for is no more: view_follow(). */
+void view_file_ends(struct open_file *f);
 /* NULL: no memory. Locked, or nobody else knows the view yet. */
 struct view_instance *view_instance_add(struct view *v, const char *name);
 /* It has been removed. Locked. */

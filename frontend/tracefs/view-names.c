@@ -159,7 +159,7 @@ static bool find_in(struct view *v, struct place dir, struct lookup *l)
 	return false;
 }
 
-int view_lookup(struct view *v, view_id dir, const char *name, view_id *id)
+static int lookup(struct view *v, view_id dir, const char *name, view_id *id)
 {
 	struct place p = place_of(dir);
 	const struct tree_node *node = tree_node(v->tree, p.node);
@@ -178,6 +178,17 @@ int view_lookup(struct view *v, view_id dir, const char *name, view_id *id)
 		return -ENOENT;
 	*id = id_of(l.at);
 	return 0;
+}
+
+int view_lookup(struct view *v, view_id dir, const char *name, view_id *id)
+{
+	int rc = view_enter(v);
+
+	if (rc)
+		return rc;
+	rc = lookup(v, dir, name, id);
+	view_leave(v);
+	return rc;
 }
 
 static int must_be_directory(struct view *v, view_id id)
@@ -210,11 +221,14 @@ int view_find(struct view *v, const char *path, view_id *id)
 	return 0;
 }
 
-bool view_stays(struct view *v, view_id id)
+static bool stays(struct view *v, view_id id)
 {
 	const struct guestsym_event *event;
 	struct place p = place_of(id);
 	const struct tree_node *node = tree_node(v->tree, p.node);
+
+	if (v->may_follow)
+		return false;
 
 	while (node && node->kind != TREE_SYSTEM && node->kind != TREE_EVENT)
 		node = tree_node(v->tree, node->parent);
@@ -222,6 +236,17 @@ bool view_stays(struct view *v, view_id id)
 		return !p.instance;
 	event = view_event(v, p.number);
 	return event && event->source != GUESTSYM_EVENT_HOST;
+}
+
+bool view_stays(struct view *v, view_id id)
+{
+	bool yes;
+
+	if (view_enter(v))
+		return false;
+	yes = stays(v, id);
+	view_leave(v);
+	return yes;
 }
 
 struct listing {
@@ -275,7 +300,7 @@ static void list_instances(struct listing *l)
 	view_unlock(l->v);
 }
 
-ssize_t view_list(struct view *v, view_id dir, struct view_entry **entries)
+static ssize_t list(struct view *v, view_id dir, struct view_entry **entries)
 {
 	struct place p = place_of(dir);
 	const struct tree_node *node = tree_node(v->tree, p.node);
@@ -294,4 +319,15 @@ ssize_t view_list(struct view *v, view_id dir, struct view_entry **entries)
 	}
 	*entries = l.entries;
 	return (ssize_t)l.nr;
+}
+
+ssize_t view_list(struct view *v, view_id dir, struct view_entry **entries)
+{
+	ssize_t n = view_enter(v);
+
+	if (n)
+		return n;
+	n = list(v, dir, entries);
+	view_leave(v);
+	return n;
 }

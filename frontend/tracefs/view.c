@@ -10,6 +10,17 @@
 
 /* --- the view ----------------------------------------------------------------------------- */
 
+/* Who wants to be alone comes before those who ask all the time. */
+static void use_init(struct view *v)
+{
+	pthread_rwlockattr_t attr;
+
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&v->use, &attr);
+	pthread_rwlockattr_destroy(&attr);
+}
+
 struct view *view_new(struct trace *t, const char *machine)
 {
 	struct view *v = calloc(1, sizeof(*v));
@@ -26,6 +37,7 @@ struct view *view_new(struct trace *t, const char *machine)
 		return NULL;
 	}
 	pthread_mutex_init(&v->lock, NULL);
+	use_init(v);
 	return v;
 }
 
@@ -40,11 +52,45 @@ void view_free(struct view *v)
 		free(in);
 	}
 	attrs_forget(&v->attrs, 0, 0);
+	pthread_rwlock_destroy(&v->use);
 	pthread_mutex_destroy(&v->lock);
 	event_index_free(v->events);
 	tree_free(v->tree);
 	free(v->machine);
 	free(v);
+}
+
+/* --- the next trace ------------------------------------------------------------------------ */
+
+void view_may_follow(struct view *v)
+{
+	v->may_follow = true;
+}
+
+/* The top level is the same directory in each. */
+static void forget_instances(struct view *v)
+{
+	struct view_instance **at = &v->instances;
+
+	while (*at)
+		if ((*at)->number)
+			view_instance_forget(v, (*at)->name);
+		else
+			at = &(*at)->next;
+}
+
+void view_follow(struct view *v, struct trace *t)
+{
+	pthread_rwlock_wrlock(&v->use);
+	for (struct open_file *f = v->open; f; f = f->next)
+		view_file_ends(f);
+	view_lock(v);
+	forget_instances(v);
+	view_unlock(v);
+	event_index_free(v->events);
+	v->events = NULL;
+	v->trace = t;
+	pthread_rwlock_unlock(&v->use);
 }
 
 /* --- attributes --------------------------------------------------------------------------- */
@@ -72,19 +118,24 @@ static int get_attr(struct view *v, view_id id, struct view_attr *attr)
 
 int view_attr(struct view *v, view_id id, struct view_attr *attr)
 {
-	int rc;
+	int rc = view_enter(v);
 
+	if (rc)
+		return rc;
 	view_lock(v);
 	rc = get_attr(v, id, attr);
 	view_unlock(v);
+	view_leave(v);
 	return rc;
 }
 
 int view_set_attr(struct view *v, view_id id, const struct view_attr *attr, unsigned int fields)
 {
 	struct view_attr now;
-	int rc;
+	int rc = view_enter(v);
 
+	if (rc)
+		return rc;
 	view_lock(v);
 	rc = get_attr(v, id, &now);
 	if (!rc) {
@@ -97,6 +148,7 @@ int view_set_attr(struct view *v, view_id id, const struct view_attr *attr, unsi
 		rc = attrs_set(&v->attrs, id, &now);
 	}
 	view_unlock(v);
+	view_leave(v);
 	return rc;
 }
 
@@ -123,11 +175,15 @@ int view_mkdir(struct view *v, view_id dir, const char *name, view_id *id)
 
 	if (!holds_instances(v, dir))
 		return -EPERM;
+	rc = view_enter(v);
+	if (rc)
+		return rc;
 	view_lock(v);
 	rc = instance_new(v->trace, name);
 	if (!rc)
 		rc = view_instance_lookup(v, name, id);
 	view_unlock(v);
+	view_leave(v);
 	return rc;
 }
 
@@ -137,10 +193,14 @@ int view_rmdir(struct view *v, view_id dir, const char *name)
 
 	if (!holds_instances(v, dir))
 		return -EPERM;
+	rc = view_enter(v);
+	if (rc)
+		return rc;
 	view_lock(v);
 	rc = instance_remove(v->trace, name);
 	if (!rc)
 		view_instance_forget(v, name);
 	view_unlock(v);
+	view_leave(v);
 	return rc;
 }

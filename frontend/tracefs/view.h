@@ -28,6 +28,18 @@ struct view *view_new(struct trace *t, const char *machine);
 /* Closes what is open. NULL is allowed. */
 void view_free(struct view *v);
 
+/*
+ * view_follow() may come: no name is said to stay for good. Before anybody knows the view.
+ */
+void view_may_follow(struct view *v);
+/*
+ * The files are those of another trace from now on, and the one before is not used any more when
+ * this is back. What is open of it reads as at its end, and what is written to it fails; instances
+ * are those of the new one. Waits for what is under way: the trace before is left (trace_leave()).
+ * NULL: there is no trace for now, and all fails with -ENODEV.
+ */
+void view_follow(struct view *v, struct trace *t);
+
 int view_lookup(struct view *v, view_id dir, const char *name, view_id *id);
 /* The same for a whole path, with '/' between names. */
 int view_find(struct view *v, const char *path, view_id *id);

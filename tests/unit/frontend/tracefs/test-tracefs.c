@@ -630,6 +630,48 @@ static void test_ours(void **state)
 	assert_non_null(strstr(get(w, "hvtrace/losses", buf, sizeof(buf)), "lost: 0\n"));
 }
 
+/* Whoever has files open of a guest that reboots comes to their end, and finds the next boot's. */
+static void test_next_trace(void **state)
+{
+	struct open_file *pipe = NULL, *filter = NULL, *of_instance = NULL;
+	struct world *w = *state;
+	struct trace *next;
+	char err[256] = "", buf[256];
+	view_id dir, id;
+
+	view_may_follow(w->view);
+	assert_int_equal(view_find(w->view, "current_tracer", &id), 0);
+	assert_false(view_stays(w->view, id));
+	assert_int_equal(view_find(w->view, "instances", &dir), 0);
+	assert_int_equal(view_mkdir(w->view, dir, "foo", &id), 0);
+	assert_int_equal(open_path(w, "trace_pipe", O_RDONLY, &pipe), 0);
+	assert_int_equal(open_path(w, "tracing_on", O_RDWR, &filter), 0);
+	assert_int_equal(open_path(w, "instances/foo/trace", O_RDONLY, &of_instance), 0);
+	assert_int_equal(view_read(pipe, buf, sizeof(buf), 0), -EAGAIN);
+	assert_int_equal(put(w, "tracing_on", 0, "0"), 1);
+
+	view_follow(w->view, NULL);
+	assert_int_equal(view_find(w->view, "tracing_on", &id), -ENODEV);
+	assert_int_equal(view_mkdir(w->view, dir, "bar", &id), -ENODEV);
+	assert_true(view_wait(pipe, 0) && view_poll(pipe, 0));
+	assert_int_equal(view_read(pipe, buf, sizeof(buf), 0), 0);
+	assert_int_equal(view_read(of_instance, buf, sizeof(buf), 0), 0);
+	assert_int_equal(view_write(filter, "1", 1, 0), -ENODEV);
+	view_close(w->view, of_instance);
+	trace_free(w->trace);
+	w->trace = NULL;
+
+	next = tracefs_trace_new(err, sizeof(err));
+	assert_non_null(next);
+	view_follow(w->view, next);
+	w->trace = next;
+	expect(w, "tracing_on", "1\n");
+	assert_int_equal(view_find(w->view, "instances/foo", &id), -ENOENT);
+	assert_int_equal(view_read(pipe, buf, sizeof(buf), 0), 0);
+	view_close(w->view, pipe);
+	/* The one that is still open is closed with the view. */
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -662,6 +704,7 @@ int main(void)
 		TEST(test_graph_in_instance),
 		TEST(test_preempt_count),
 		TEST(test_ours),
+		TEST(test_next_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
