@@ -256,6 +256,7 @@ frontend-objs += frontend/session/new-trace.o
 frontend-objs += frontend/session/options.o
 frontend-objs += frontend/session/power-off.o
 frontend-objs += frontend/session/progress.o
+frontend-objs += frontend/session/reboot.o
 frontend-objs += frontend/session/registry.o
 frontend-objs += frontend/session/saving.o
 frontend-objs += frontend/session/session.o

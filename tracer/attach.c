@@ -463,6 +463,29 @@ static int detach_result(struct trace *t, int ret)
 	return 0;
 }
 
+#define BOOT_NS_MAX (UINT64_C(1) << 57) /* some years: what is more the guest makes up */
+
+/*
+ * Behind the last record, and behind what the clock is now, as far as the guest's memory still
+ * tells: there its next boot goes on.
+ */
+static void note_time(struct trace *t)
+{
+	const struct instance *top = trace_top(t);
+	uint64_t now = trace_local_ns(t);
+
+	for (unsigned int i = 0; top->clock->ns && top->clock->anew && i < t->vcpus; i++) {
+		uint64_t last = ring_last_time(ring_now(top->ring, i));
+
+		now = last > now ? last : now;
+	}
+	if (now < t->time_before)
+		now = t->time_before;
+	if (now - t->time_before > BOOT_NS_MAX)
+		now = t->time_before + BOOT_NS_MAX;
+	t->time_end = now;
+}
+
 void trace_leave(struct trace *t)
 {
 	atomic_store(&t->leaving, true);
@@ -508,6 +531,8 @@ int trace_detach(struct trace *t)
 	ret = ret ? ret : error;
 	tell_lost_latencies(t);
 	trace_note_rest(t, true);
+	if (!t->cfg.running)
+		note_time(t);
 	for (unsigned int i = 0; i < t->vcpus; i++)
 		ring_record(t->instances->ring[i], false);
 	borrow_free(t->borrow);

@@ -141,7 +141,47 @@ static void place_kernel(struct trace *t)
 		t->guest.text_pa += t->cfg.kernel_moved;
 }
 
-struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen)
+/* --- the boot before ------------------------------------------------------------------------- */
+
+struct trace_past {
+	struct memory_files *memory; /* who traces may have given up the right to open them */
+	uint64_t time_end, counted;
+};
+
+struct trace_past *trace_past(struct trace *t)
+{
+	struct trace_past *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	*p = (struct trace_past){t->memory, t->time_end, clock_counted(t)};
+	t->memory = NULL;
+	return p;
+}
+
+void trace_past_free(struct trace_past *p)
+{
+	if (p)
+		memory_close(p->memory);
+	free(p);
+}
+
+static struct memory_files *find_memory(struct trace_past *past)
+{
+	struct memory_files *f = past ? past->memory : memory_open("/proc", "/sys/fs/cgroup");
+
+	if (past)
+		past->memory = NULL;
+	return f;
+}
+
+static void go_on_from(struct trace *t, const struct trace_past *past)
+{
+	t->time_before = past->time_end;
+	clock_set_counted(t, past->counted);
+}
+
+static struct trace *make(const struct trace_config *cfg, char *err, size_t errlen)
 {
 	struct trace *t;
 	int ret = trace_check(cfg, err, errlen);
@@ -162,10 +202,13 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 	t->engine = &trap_probe_ops;
 	t->fentry = guestsym_addr(cfg->gs, "__fentry__");
 	t->max_events = cfg->max_events ? cfg->max_events : UINT64_MAX;
-	t->memory = memory_open("/proc", "/sys/fs/cgroup");
+	t->cfg.past = NULL;
+	t->memory = find_memory(cfg->past);
 	ret = t->memory ? trace_core_init(t) : -ENOMEM;
 	if (ret)
 		snprintf(err, errlen, "no memory");
+	if (!ret && cfg->past)
+		go_on_from(t, cfg->past);
 	if (!ret)
 		ret = guest_learn(&t->guest, cfg->gs, err, errlen);
 	if (!ret)
@@ -190,6 +233,14 @@ struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen
 		return t;
 	trace_free(t);
 	return NULL;
+}
+
+struct trace *trace_new(const struct trace_config *cfg, char *err, size_t errlen)
+{
+	struct trace *t = make(cfg, err, errlen);
+
+	trace_past_free(cfg->past);
+	return t;
 }
 
 void trace_free(struct trace *t)
@@ -395,7 +446,7 @@ static const char *name_at(struct trace *t, uint64_t ip)
 
 uint64_t trace_memory_left(const struct trace *t)
 {
-	return memory_left(t->memory);
+	return t->memory ? memory_left(t->memory) : 0;
 }
 
 void trace_tell_crash(struct trace *t)
@@ -424,6 +475,7 @@ void trace_get_status(struct trace *t, struct trace_status *st)
 		.engine = t->engine->name,
 		.away = atomic_load(&t->away),
 		.panicked = crash_ended(t),
+		.boot_ns = t->instances->clock->anew ? t->time_before : 0,
 		.at = name_at(t, atomic_load(&t->at_ip[0])),
 	};
 	for (unsigned int i = 0; i < t->vcpus; i++) {

@@ -91,6 +91,14 @@ bool trace_guest_is_gone(struct trace *t);
  */
 bool trace_is_ready(struct trace *t);
 
+/*
+ * What the trace of the guest's next boot goes on from, by trace_config.past: times of clocks that
+ * begin with a boot follow those of this one. t is detached, and is only to be freed then. NULL: no
+ * memory.
+ */
+struct trace_past *trace_past(struct trace *t);
+void trace_past_free(struct trace_past *p); /* that is nobody's; NULL is allowed */
+
 struct trace_status {
 	uint64_t sites;	  /* functions that the filter selected */
 	uint64_t traced;  /* of these, with a probe in the guest since probes were placed last */
@@ -109,6 +117,7 @@ struct trace_status {
 	bool panicked;	    /* the guest's kernel has called panic(), which has ended the trace */
 	bool done;	    /* --until was reached, max_events are recorded, or: */
 	int error;	    /* what has ended it, a negative errno; 0: nothing */
+	uint64_t boot_ns;   /* where the clock, if it begins with a boot, has begun with this one */
 	const char *at;	    /* function recorded last on vCPU 0, or NULL */
 };
 

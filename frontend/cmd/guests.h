@@ -20,7 +20,8 @@ struct run_options {
 	const char *machine, *connect, *firmware;
 	const char *save; /* NULL: the guest ends with the trace */
 	uint64_t memory, cpus;
-	bool console, kaslr;
+	uint64_t reboot_limit; /* 0: the default */
+	bool console, kaslr, reboot;
 };
 
 #define MIB (UINT64_C(1) << 20)

@@ -10,6 +10,7 @@
 #include "frontend/session/exec.h"
 #include "frontend/session/kernel-find.h"
 #include "frontend/session/power-off.h"
+#include "frontend/session/reboot.h"
 #include "frontend/session/saving.h"
 #include "frontend/session/session.h"
 
@@ -22,6 +23,8 @@
 #include <unistd.h>
 
 #define MANY_IN_QEMU 1000
+#define REBOOTS	     10
+#define REBOOTS_MAX  1000
 
 struct run {
 	struct session s;
@@ -411,6 +414,7 @@ static int run_new_machine(struct run *r)
 		.devices = r->devices.machine,
 		.kernel_path = r->kernel_path,
 		.initrd_path = r->initrd_path,
+		.reboots = r->opt->reboot,
 		.connect = r->opt->connect,
 		.cancelled = run_cancelled,
 		.console = run_console,
@@ -491,6 +495,11 @@ static int run_finish(struct run *r)
 	int status, printed;
 	bool goes_off;
 
+	if (r->s.boots.printed) {
+		session_print(&r->s);
+		return cancel_asked(&r->s.cancel) ? CANCEL_STATUS(cancel_asked(&r->s.cancel))
+						  : EXIT_FAILED;
+	}
 	if (r->opt->session.explain)
 		trace_explain(r->s.trace, stderr);
 	status = session_stop(&r->s);
@@ -526,6 +535,8 @@ int run_guest(const struct run_options *opt)
 	int status = EXIT_FAILED;
 
 	r.s.before_leaving = run_before_leaving;
+	if (opt->reboot)
+		r.s.boots.max = opt->reboot_limit ? (unsigned int)opt->reboot_limit : REBOOTS;
 	if (opt->save)
 		r.s.stopped = run_stopped;
 	console_init(&r.console, opt->console);
@@ -536,7 +547,9 @@ int run_guest(const struct run_options *opt)
 	    run_start(&r) || session_confine(&r.s)) {
 		status = session_give_up(&r.s);
 	} else {
-		session_run(&r.s, !opt->console && !opt->exec);
+		do
+			session_run(&r.s, !opt->console && !opt->exec);
+		while (session_reboot(&r.s));
 		status = run_finish(&r);
 	}
 	status = session_summarize(&r.s, status);
@@ -636,12 +649,30 @@ static const char *run_cannot_save(const struct run_options *opt)
 	return NULL;
 }
 
+/* The same of --reboot. */
+static const char *run_cannot_reboot(const struct run_options *opt)
+{
+	if (!opt->reboot)
+		return opt->reboot_limit ? "--reboot-limit is for --reboot" : NULL;
+	if (opt->exec)
+		return "--reboot and --exec do not go together: the command ends with its boot";
+	if (opt->save)
+		return "--reboot and --save do not go together";
+	if (session_options_record(&opt->session))
+		return "--reboot: a FILE.dat is of one boot: have the trace printed (-o FILE.txt)";
+	if (opt->session.host_events.nr)
+		return "--reboot and --host-events do not go together";
+	return NULL;
+}
+
 bool run_options_check(const struct run_options *opt)
 {
 	const char *why = run_boots_itself(opt);
 
 	if (!why)
 		why = run_cannot_save(opt);
+	if (!why)
+		why = run_cannot_reboot(opt);
 	if (!session_options_check(&opt->session) || !run_fits(opt) || !run_exec_fits(opt))
 		return false;
 	if (why) {
@@ -669,6 +700,10 @@ int run_as(const struct tracing *what, int argc, char **argv)
 		OPT_TIME(0, "window", &opt.session.limit_ms, "TIME", "the same as --for"),
 		OPT_FLAG(0, "console", &opt.console,
 			 "the guest's console on stderr, input from stdin"),
+		OPT_FLAG(0, "reboot", &opt.reboot,
+			 "when the guest resets itself, boot it again, and go on tracing"),
+		OPT_NUMBER(0, "reboot-limit", &opt.reboot_limit, 1, REBOOTS_MAX, "N",
+			   "so often at most (default: 10)"),
 		OPT_STRING(0, "save", &opt.save, "FILE",
 			   "keep the guest in FILE when the trace ends: see hvtrace-snapshot(1)"),
 		OPT_OPERANDS(COMPLETE_FILE),

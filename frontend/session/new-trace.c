@@ -52,7 +52,8 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.stand_at_until = s->stopped,
 		.min_ns = s->opt->min_us * 1000,
 		.max_ns = s->opt->max_us * 1000,
-		.max_events = s->opt->max_events,
+		.past = s->boots.past,
+		.max_events = s->opt->max_events ? s->opt->max_events - s->boots.sum.hits : 0,
 		.pids = s->opt->pids.values,
 		.nr_pids = s->opt->pids.nr,
 		.engine = session_options_engine(s->opt),
@@ -74,6 +75,7 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		cfg.kernel_slide = info.kernel_slide;
 		cfg.kernel_moved = info.kernel_moved;
 	}
+	s->boots.past = NULL;
 	s->trace = trace_new(&cfg, s->err, sizeof(s->err));
 	return s->trace ? 0 : -1;
 }

@@ -150,6 +150,8 @@ int session_serve(struct session *s, const char *guest, const char *dir)
 		snprintf(s->err, sizeof(s->err), "no memory for the files of the trace");
 		return -1;
 	}
+	if (s->boots.max)
+		view_may_follow(s->view);
 	if ((!s->exec && session_write_settings(s)) || trace_out_begin(s, guest) ||
 	    session_mount(s, dir))
 		return -1;
@@ -174,7 +176,7 @@ static void session_unserve(struct session *s)
 
 /* --- running ------------------------------------------------------------------------------ */
 
-static double session_seconds(const struct session *s)
+double session_seconds(const struct session *s)
 {
 	struct timespec now;
 
@@ -191,6 +193,11 @@ static bool session_command_over(struct session *s)
 	return s->exec && (gone ? exec_has_ended(s->exec) : exec_step(s->exec));
 }
 
+bool session_time_is_over(const struct session *s)
+{
+	return s->opt->limit_ms && session_seconds(s) * 1000 >= (double)s->opt->limit_ms;
+}
+
 static bool session_ended(struct session *s, const struct trace_status *st)
 {
 	if (trace_guest_is_gone(s->trace))
@@ -203,7 +210,7 @@ static bool session_ended(struct session *s, const struct trace_status *st)
 		s->end = SESSION_GUEST;
 	else if ((s->signo = cancel_take(&s->cancel)))
 		s->end = SESSION_SIGNAL;
-	else if (s->opt->limit_ms && session_seconds(s) * 1000 >= (double)s->opt->limit_ms)
+	else if (session_time_is_over(s))
 		s->end = SESSION_TIME;
 	else if (s->record && record_error(s->record))
 		s->end = SESSION_OUTPUT;
@@ -253,7 +260,8 @@ void session_run(struct session *s, bool show)
 	struct progress progress;
 
 	progress_init(&progress, show, s->opt->limit_ms);
-	clock_gettime(CLOCK_MONOTONIC, &s->start);
+	if (!s->boots.nr)
+		clock_gettime(CLOCK_MONOTONIC, &s->start);
 	do {
 		machine_wait(s->m, &s->event, 100);
 		trace_get_status(s->trace, &st);
@@ -343,7 +351,7 @@ static void session_end_text(const struct session *s, const struct trace_status 
 	}
 }
 
-static void session_say_end(struct session *s, double seconds)
+void session_say_end(struct session *s, double seconds)
 {
 	const char *release = guestsym_release(s->gs);
 	struct session_result *r = &s->result;
@@ -428,7 +436,7 @@ static int session_command_status(const struct session *s)
 	return s->end == SESSION_SIGNAL ? CANCEL_STATUS(s->signo) : EXIT_FAILED;
 }
 
-static bool session_has_error(struct session *s)
+bool session_has_error(struct session *s)
 {
 	struct trace_status st;
 
@@ -436,9 +444,7 @@ static bool session_has_error(struct session *s)
 	return st.error;
 }
 
-/* 0 or -errno. What has failed because the guest was ending did so before its machine told of it.
- */
-static int session_detach(struct session *s)
+int session_detach(struct session *s)
 {
 	bool failed = session_has_error(s);
 	int ret = trace_detach(s->trace);
@@ -455,7 +461,7 @@ int session_stop(struct session *s)
 	int ret;
 
 	session_unserve(s);
-	s->begun = trace_has_begun(s->trace);
+	s->begun |= trace_has_begun(s->trace);
 	ret = session_detach(s);
 
 	/* Of a guest that has gone there is nothing to restore. */
@@ -515,6 +521,7 @@ void session_exit(struct session *s)
 	session_unregister(s);
 	broker_stop(s->broker);
 	trace_free(s->trace);
+	trace_past_free(s->boots.past);
 	guestsym_close(s->gs);
 	guestsym_parsers_stop(s->parsers);
 	if (s->out)

@@ -171,6 +171,17 @@ struct session_result {
 	struct summary_file output;
 };
 
+/* Of a guest that may reset itself, and is traced on then: reboot.c */
+struct session_boots {
+	unsigned int max;   /* so many times; 0: its reset is the end */
+	unsigned int nr;    /* that it has by now */
+	bool printed;	    /* what the last boot has recorded is out, and it was the last */
+	unsigned int vcpus; /* of the boots before, and what these have counted: */
+	struct trace_status sum;
+	struct trace_vcpu_status vcpu[MACHINE_MAX_VCPUS];
+	struct trace_past *past;
+};
+
 struct session {
 	const struct session_options *opt;
 	const char *target; /* that it is attached to, as the user calls it; NULL: it was booted */
@@ -202,6 +213,7 @@ struct session {
 	struct exec *exec;     /* whose command alone is traced, or NULL */
 	struct machine *m;
 	struct meter wait; /* for what session_wait() says */
+	struct session_boots boots;
 	struct timespec start;
 	enum session_end end;
 	struct machine_event event; /* of SESSION_GUEST, */
@@ -274,6 +286,16 @@ void session_say_begin(struct session *s);
 /* The machine runs and the trace is attached: wait for the end, with a progress line to show or
  * not. */
 void session_run(struct session *s, bool show);
+/* How it has ended, on stderr; seconds: for how long it was traced. */
+void session_say_end(struct session *s, double seconds);
+double session_seconds(const struct session *s); /* since session_run() */
+bool session_time_is_over(const struct session *s);
+bool session_has_error(struct session *s); /* the trace has failed */
+/*
+ * Take the trace out of the guest, once: 0 or -errno. What has failed because the guest was ending
+ * did so before its machine told of it: s->end is corrected then.
+ */
+int session_detach(struct session *s);
 /* Restore the guest, say on stderr how it ended. The exit status. */
 int session_stop(struct session *s);
 /* Behind that: print the trace, or end its recording. The exit status. */

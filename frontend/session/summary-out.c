@@ -6,6 +6,7 @@
 #include "frontend/lib/json.h"
 #include "frontend/sandbox/target.h"
 #include "frontend/session/host-events.h"
+#include "frontend/session/reboot.h"
 #include "frontend/session/session.h"
 #include "frontend/session/summary.h"
 
@@ -71,10 +72,10 @@ static void put_failure(const struct session *s, struct summary *what)
 
 static void put(struct session *s, int status, struct json *j)
 {
-	struct trace_vcpu_status vcpu[MACHINE_MAX_VCPUS];
+	struct trace_vcpu_status vcpu[MACHINE_MAX_VCPUS] = {0};
 	struct summary_file output = s->result.output;
 	struct machine_pauses pauses;
-	struct trace_status st;
+	struct trace_status st = {0};
 	struct summary what = {
 		.guest = *s->guest ? s->guest : s->target,
 		.release = s->gs && *guestsym_release(s->gs) ? guestsym_release(s->gs) : NULL,
@@ -95,13 +96,19 @@ static void put(struct session *s, int status, struct json *j)
 		machine_get_pauses(s->m, &pauses);
 		what.pauses = &pauses;
 	}
-	/* It has come to tracing. */
-	if (s->result.end) {
+	/* There is none of a boot that could not be traced any more. */
+	if (s->trace && s->result.end) {
 		what.tracer = instance_tracer(trace_top(s->trace));
 		what.vcpus = trace_vcpus(s->trace);
 		for (unsigned int i = 0; i < what.vcpus; i++)
 			trace_get_vcpu_status(s->trace, i, &vcpu[i]);
 		trace_get_status(s->trace, &st);
+	}
+	/* It has come to tracing. */
+	if (s->result.end) {
+		reboot_add_counts(s, &st, vcpu);
+		what.vcpus = s->trace ? what.vcpus : s->boots.vcpus;
+		what.boots = s->boots.nr + 1;
 		what.trace = &st;
 		what.vcpu = vcpu;
 	}

@@ -31,6 +31,7 @@ static void put_vcpu(unsigned int vcpu, const struct trace_vcpu_status *st, stru
 static void put_trace(const struct summary *s, struct json *j)
 {
 	json_put_text(j, "engine", s->trace->engine);
+	json_put_number(j, "boots", s->boots);
 	json_put_number(j, "functions", s->trace->traced);
 	json_put_number(j, "functions_left_out", s->trace->skipped);
 	json_put_number(j, "events", s->trace->hits);

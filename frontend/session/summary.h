@@ -38,6 +38,7 @@ struct summary {
 	const struct trace_status *trace; /* NULL: nothing was traced; so for what follows */
 	const struct trace_vcpu_status *vcpu;
 	unsigned int vcpus;
+	unsigned int boots; /* that were traced; all that is counted is of all of them */
 	const struct machine_pauses *pauses; /* or NULL */
 	const struct summary_file *output;
 	const struct summary_host *host; /* or NULL */

@@ -9,6 +9,7 @@
 #include "frontend/session/host-tsc.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -101,12 +102,27 @@ static bool keep(struct session *s)
 	return !s->host && s->spare.file && !print_to(s, s->spare.file) && !session_name_spare(s);
 }
 
-static int print_until_done(struct session *s)
+int trace_out_part(struct session *s)
 {
-	int ret = print_to(s, s->out);
+	return print_to(s, s->out);
+}
 
-	while (ret && !s->host && again_is_wanted(s->out, name_of(s), ret, &s->cancel))
-		ret = print_to(s, s->out);
+/* A comment, as the lines above a trace are. An error shows when more is printed. */
+void trace_out_next(struct session *s)
+{
+	struct trace_status st;
+
+	trace_get_status(s->trace, &st);
+	fprintf(s->out, "#\n# the guest reboots: boot %u", s->boots.nr + 1);
+	if (st.boot_ns)
+		fprintf(s->out, ", whose clock begins at %" PRIu64 ".%06" PRIu64,
+			st.boot_ns / 1000000000, st.boot_ns / 1000 % 1000000);
+	fprintf(s->out, "\n#\n");
+}
+
+/* ret: how printing has ended. */
+static int close_out(struct session *s, int ret)
+{
 	if (fclose(s->out) && !ret)
 		ret = -errno;
 	s->out = NULL;
@@ -118,6 +134,17 @@ static int print_until_done(struct session *s)
 		.error = ret == -EPIPE ? 0 : ret,
 	};
 	return ret;
+}
+
+static int print_until_done(struct session *s)
+{
+	int ret = print_to(s, s->out);
+
+	/* What is out of the boots before cannot be printed a second time. */
+	while (ret && !s->host && !s->boots.nr &&
+	       again_is_wanted(s->out, name_of(s), ret, &s->cancel))
+		ret = print_to(s, s->out);
+	return close_out(s, ret);
 }
 
 static int print(struct session *s)
@@ -212,6 +239,8 @@ int trace_out_finish(struct session *s)
 {
 	int host = host_events_finish(s), status;
 
+	if (s->boots.printed)
+		return close_out(s, 0) ? EXIT_FAILED : EXIT_OK;
 	if (!s->record)
 		status = print(s);
 	else

@@ -7,6 +7,7 @@ check-tests += tests/e2e/irqsoff-testguest
 check-tests += tests/e2e/graph-testguest
 check-tests += tests/e2e/image-read,debian-12:qcow2
 check-tests += tests/e2e/snapshot-testguest
+check-tests += tests/e2e/reboot-testguest
 check-tests += tests/e2e/list-events
 check-tests += tests/e2e/ordinary-user
 check-tests += tests/e2e/host-events

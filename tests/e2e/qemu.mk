@@ -8,6 +8,7 @@ check-tests += tests/e2e/trampoline,PARTS=first+patching,KILLS=0
 check-tests += tests/e2e/run-qemu,PARTS=boots+workload+graph+recordings+pending+errors
 check-tests += tests/e2e/run-disks,PARTS=changes+card+seed+errors
 check-tests += tests/e2e/run-firmware,SERIES=6.12,PARTS=bios+stub+errors
+check-tests += tests/e2e/reboot,ENGINES=auto,PARTS=calls+errors
 check-tests += tests/e2e/run-attach,trace,6.1,CYCLES=10,KILLS=2
 check-tests += tests/e2e/run-attach,trace-libvirt,6.12,CYCLES=5,KILLS=2
 check-tests += tests/e2e/run-attach,graph,6.12
@@ -58,6 +59,7 @@ full-tests  += tests/e2e/exec,PARTS=children+boots+recorded+ends+interrupted+ref
 full-tests  += tests/e2e/run-qemu,PARTS=engines+events+windows+settings+modules+ends+lists+autos
 full-tests  += tests/e2e/run-disks,PARTS=formats+full
 full-tests  += tests/e2e/run-firmware,PARTS=kaslr+uefi+whole+resets
+full-tests  += tests/e2e/reboot,SERIES=6.12,ENGINES=trap,PARTS=calls+panics+firmware
 full-tests  += tests/e2e/trampoline
 full-tests  += tests/e2e/run-attach,trace,6.1
 full-tests  += tests/e2e/run-attach,trace,6.12

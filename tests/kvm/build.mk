@@ -40,6 +40,8 @@ kvm-machines += tests/kvm/own-devices
 kvm-machines += tests/kvm/run-own,6.12,VCPUS=2
 kvm-machines += tests/e2e/run-image,MACHINE=kvm,PARTS=events+executed+interrupted
 kvm-machines += tests/e2e/image-io,MACHINE=kvm
+kvm-machines += tests/e2e/reboot,MACHINE=kvm,SERIES=6.12,PARTS=calls+panics
+kvm-machines += tests/e2e/reboot-testguest
 kvm-machines += tests/e2e/exec,MACHINE=kvm,SERIES=6.12,PARTS=graph+statuses+output
 
 # Each tracer, on one of the kernels. These vCPUs run at the same time (tests/kvm/list): code is patched under

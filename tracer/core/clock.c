@@ -127,7 +127,7 @@ static void uptime_begin(struct trace *t, unsigned int vcpu, uint64_t tsc,
 
 static uint64_t uptime_read(struct trace *t, const struct clock_reading *now, uint64_t tsc)
 {
-	int64_t ns = (int64_t)(tsc_ns(tsc, now->tsc_khz) + (uint64_t)now->offset);
+	int64_t ns = (int64_t)(tsc_ns(tsc, now->tsc_khz) + (uint64_t)now->offset + now->before);
 
 	(void)t;
 	return ns > 0 ? (uint64_t)ns / CLOCK_T_NS : 0;
@@ -141,18 +141,18 @@ static uint64_t host_read(struct trace *t, const struct clock_reading *now, uint
 
 /* In the kernel's order, ours behind. */
 static const struct clock_ops clocks[] = {
-	{"local", "the guest's sched_clock()", true, false, guest_begin, NULL},
-	{"global", "the guest's printk time", true, false, stable_begin, NULL},
-	{"counter", "one more for each event", false, true, NULL, counter_read},
-	{"uptime", "the guest's timer ticks, in hundredths of a second", false, false, uptime_begin,
-	 uptime_read},
-	{"perf", "what perf in the guest has", true, false, stable_begin, NULL},
-	{"mono", "CLOCK_MONOTONIC of the guest", true, false, mono_begin, NULL},
-	{"mono_raw", "CLOCK_MONOTONIC_RAW of the guest", true, false, raw_begin, NULL},
-	{"boot", "CLOCK_BOOTTIME of the guest", true, false, boot_begin, NULL},
-	{"tai", "CLOCK_TAI of the guest", true, false, tai_begin, NULL},
-	{"x86-tsc", "the guest's time stamp counter", false, false, NULL, tsc_read},
-	{"host", "CLOCK_MONOTONIC of the host", true, false, host_begin, host_read},
+	{"local", "the guest's sched_clock()", true, false, true, guest_begin, NULL},
+	{"global", "the guest's printk time", true, false, true, stable_begin, NULL},
+	{"counter", "one more for each event", false, true, false, NULL, counter_read},
+	{"uptime", "the guest's timer ticks, in hundredths of a second", false, false, true,
+	 uptime_begin, uptime_read},
+	{"perf", "what perf in the guest has", true, false, true, stable_begin, NULL},
+	{"mono", "CLOCK_MONOTONIC of the guest", true, false, true, mono_begin, NULL},
+	{"mono_raw", "CLOCK_MONOTONIC_RAW of the guest", true, false, true, raw_begin, NULL},
+	{"boot", "CLOCK_BOOTTIME of the guest", true, false, true, boot_begin, NULL},
+	{"tai", "CLOCK_TAI of the guest", true, false, false, tai_begin, NULL},
+	{"x86-tsc", "the guest's time stamp counter", false, false, false, NULL, tsc_read},
+	{"host", "CLOCK_MONOTONIC of the host", true, false, false, host_begin, host_read},
 };
 
 enum { NR_CLOCKS = sizeof(clocks) / sizeof(clocks[0]) };
@@ -196,6 +196,23 @@ uint64_t clock_now(struct trace *t, const struct clock_ops *clock, unsigned int 
 	if (t->m)
 		clock_begin(clock, t, vcpu, tsc, &now);
 	return clock_read(clock, t, &now, tsc);
+}
+
+/* --- from boot to boot ----------------------------------------------------------------------- */
+
+uint64_t clock_before(const struct trace *t)
+{
+	return t->time_before;
+}
+
+uint64_t clock_counted(const struct trace *t)
+{
+	return atomic_load(&t->seen->ticks);
+}
+
+void clock_set_counted(struct trace *t, uint64_t count)
+{
+	atomic_store(&t->seen->ticks, count);
 }
 
 uint64_t trace_local_ns(struct trace *t)

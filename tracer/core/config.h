@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct guestsym;
+struct trace_past;
 
 /* How a probe gets its record to the host. */
 enum trace_engine {
@@ -28,7 +29,9 @@ enum trace_on_panic {
 struct trace_config {
 	const struct guestsym *gs;
 	unsigned int vcpus;
-	bool running;	    /* for trace_attach_running(): globs may name functions of modules */
+	bool running; /* for trace_attach_running(): globs may name functions of modules */
+	/* For trace_attach(): of the boot before, or NULL. It is trace_new()'s, on error, too. */
+	struct trace_past *past;
 	/* For trace_attach(): machine_info's; of a kernel that runs they are found out. */
 	uint64_t kernel_slide, kernel_moved;
 	const char *tracer; /* name in the table of tracers: "nop", "function" */

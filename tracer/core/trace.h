@@ -134,6 +134,9 @@ struct trace {
 	struct blk_select *blk;	  /* changed with all writers stopped */
 	/* Site recorded last, for progress displays. */
 	_Atomic uint64_t at_ip[MACHINE_MAX_VCPUS];
+	/* Of clocks that begin with a boot, ns: what they had come to by the boots before, and by
+	 * the end of this one */
+	uint64_t time_before, time_end;
 	uint64_t max_events; /* UINT64_MAX: no limit */
 	_Atomic uint64_t events;
 	atomic_bool done;

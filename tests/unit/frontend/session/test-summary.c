@@ -60,6 +60,7 @@ static void test_all(void **state)
 		.trace = &st,
 		.vcpu = vcpu,
 		.vcpus = 2,
+		.boots = 2,
 		.pauses = &pauses,
 		.output = &output,
 	};
@@ -74,6 +75,7 @@ static void test_all(void **state)
 		    "  \"tracer\": \"function\",\n"
 		    "  \"seconds\": 2.062,\n"
 		    "  \"engine\": \"trampoline\",\n"
+		    "  \"boots\": 2,\n"
 		    "  \"functions\": 7,\n"
 		    "  \"functions_left_out\": 1,\n"
 		    "  \"events\": 100,\n"
