@@ -201,11 +201,13 @@ static int find_modules(struct trace *t, char *err, size_t errlen)
  */
 static int clean_up(struct trace *t, char *err, size_t errlen)
 {
+	struct machine_info info;
 	size_t len;
 	int ret;
 
 	/* In a machine of our own there was nobody who could have been killed. */
-	if (trace_has_window(t))
+	machine_get_info(t->m, &info);
+	if (info.window && !info.left_windows)
 		return 0;
 	ret = leftover_remove(t, &leftover_limits, err, errlen);
 

@@ -38,5 +38,6 @@ tracer-objs += tracer/leftover.o
 tracer-objs += tracer/modules.o
 tracer-objs += tracer/pids.o
 tracer-objs += tracer/reset.o
+tracer-objs += tracer/save.o
 tracer-objs += tracer/text-lock.o
 tracer-objs += tracer/trace.o

@@ -80,6 +80,12 @@ void trace_leave(struct trace *t);
 int trace_detach(struct trace *t);
 
 /*
+ * machine_save() of the guest between two changes of what the trace has in it, with `traced`. Any
+ * thread, while it is attached.
+ */
+int trace_save(struct trace *t, const struct machine_save *save, char *err, size_t errlen);
+
+/*
  * Whether an attached guest has been reset without the machine's telling: to be asked several times
  * a second, by the thread that will detach. Then there is nothing left to restore.
  */

@@ -380,12 +380,24 @@ int machine_reboot(struct machine *m, char *err, size_t errlen);
 /* Where a snapshot goes, and what it says about the guest's kernel. */
 struct machine_save {
 	int fd; /* of a regular file, whose contents are replaced; it may have holes */
+	/*
+	 * Or, not NULL: gets the bytes of such a file and their places, in any order; what is left
+	 * out is zeros, and without the last ones it is none. 0, or -errno, which ends it.
+	 */
+	int (*put)(void *arg, const void *data, size_t len, uint64_t at);
+	void *arg;
 	const char *kernel_path, *kernel_id; /* of the image, and its build id; or NULL */
+	/*
+	 * It is traced, and remains so: traps are not in the file, but windows are, and what calls
+	 * them, as if the tracer had been killed. machine_info.left_windows says so then.
+	 */
+	bool traced;
 };
 
 /*
- * Keep all of a guest: memory, vCPUs, devices; the machine pauses itself around it and goes on. It
- * has no traps, and nobody is attached to it: what a tracer has put in would be in the file.
+ * Keep all of a guest: memory, vCPUs, devices; the machine pauses itself around it and goes on.
+ * Unless `traced` it has no traps, and nobody is attached to it: what a tracer has put in would be
+ * in the file.
  * -EOPNOTSUPP: it is of another backend than "kvm"; -EBUSY: there is something that cannot be
  * saved; or -errno. err says why, and the file is empty then.
  */
@@ -420,6 +432,8 @@ struct machine_info {
 	const char *kernel_path; /* of the image that the domain is started with, or NULL */
 	const char *kernel_id;	 /* its build id, of a machine from a snapshot, or NULL */
 	bool was_running;
+	/* From a snapshot with what a tracer had in the guest: to be taken away. */
+	bool left_windows;
 	/* Memory can be read and written at any time: else each access stops the guest. */
 	bool direct;
 	bool window; /* machine_window() can be had */

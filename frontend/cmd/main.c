@@ -26,6 +26,7 @@ static const struct command {
 	 "trace a guest, and record it to a trace.dat for trace-cmd and others"},
 	{"record run", cmd_record, "boot a kernel as run does, and record it as well"},
 	{"snapshot", cmd_snapshot, "have a guest that was saved go on, and trace it"},
+	{"snapshot save", cmd_snapshot, "save a guest that runs, and let it run on"},
 	{"show", cmd_show, "print a trace that is under way"},
 	{"get", cmd_get, "read a file of a trace that is under way"},
 	{"set", cmd_set, "write to a file of a trace that is under way"},

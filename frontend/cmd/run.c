@@ -170,6 +170,7 @@ static int run_open_kernel(struct run *r)
 	free(found);
 	if (ret)
 		return ret;
+	r->s.kernel_path = r->kernel_path;
 	r->s.gs = guestsym_open(r->s.parsers, r->kernel_path, 0, err, sizeof(r->s.err));
 	return r->s.gs ? 0 : -1;
 }
@@ -526,7 +527,7 @@ static int run_stopped(struct session *s)
 {
 	struct run *r = (struct run *)((char *)s - offsetof(struct run, s));
 
-	return saving_do(&r->saving, s, r->kernel_path);
+	return saving_do(&r->saving, s);
 }
 
 int run_guest(const struct run_options *opt)

@@ -7,6 +7,7 @@
 #include "frontend/session/session.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,15 +21,16 @@ struct restore_options {
 struct restore {
 	struct session s;
 	const struct restore_options *opt;
+	char *kernel_path; /* absolute */
 	struct console console;
 	struct timespec start; /* of the command */
 };
 
 static const struct option_usage snapshot_usage = {
 	"hvtrace snapshot restore [OPTION]... FILE",
-	"Has a guest go on from where hvtrace run --save has saved it, in a machine of hvtrace's own on\n"
-	"/dev/kvm, and traces it from its first instruction there. FILE stays as it is: the guest can be\n"
-	"restored from it again and again, and traced in other ways.",
+	"Has a guest go on from where hvtrace snapshot save or hvtrace run --save has saved it, in a machine\n"
+	"of hvtrace's own on /dev/kvm, and traces it from its first instruction there. FILE stays as it is:\n"
+	"the guest can be restored from it again and again, and traced in other ways.",
 	"hvtrace run -t nop --until run_init_process --save booted.snap\n"
 	"hvtrace snapshot restore booted.snap -f 'vfs_*' --max-events 1000\n"
 	"hvtrace snapshot restore booted.snap -t function_graph --for 2s -o calls.txt",
@@ -109,6 +111,7 @@ static int restore_kernel(struct restore *r)
 	r->s.gs = guestsym_open(r->s.parsers, path, 0, r->s.err, sizeof(r->s.err));
 	if (!r->s.gs || restore_check_kernel(r, path, info.kernel_id))
 		return -1;
+	r->s.kernel_path = r->kernel_path = realpath(path, NULL);
 	return session_new_trace(&r->s, info.vcpus, true);
 }
 
@@ -213,6 +216,7 @@ static int restore_guest(const struct restore_options *opt)
 	status = session_summarize(&r.s, status);
 	console_exit(&r.console);
 	session_exit(&r.s);
+	free(r.kernel_path);
 	return status;
 }
 
@@ -254,9 +258,11 @@ int cmd_snapshot(int argc, char **argv)
 		argv[1] = name;
 		return restore(argc - 1, argv + 1);
 	}
+	if (argc > 1 && !strcmp(argv[1], "save"))
+		return cmd_snapshot_save(argc - 1, argv + 1);
 	if (argc > 1 && *argv[1] == '-')
 		return restore(argc, argv);
-	fprintf(stderr, "hvtrace: snapshot: there is restore, and nothing else (hvtrace snapshot "
-			"--help)\n");
+	fprintf(stderr, "hvtrace: snapshot: there are save and restore, and nothing else (hvtrace "
+			"snapshot --help)\n");
 	return EXIT_USAGE;
 }

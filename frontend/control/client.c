@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -117,4 +118,48 @@ int control_mkdir(struct control_client *c, const char *path)
 int control_rmdir(struct control_client *c, const char *path)
 {
 	return ask(c, WIRE_RMDIR, 0, path, strlen(path));
+}
+
+/* What the other end says, as one line. */
+static void take_words(const struct wire_message *m, char *err, size_t errlen)
+{
+	size_t len = m->head.len < errlen - 1 ? m->head.len : errlen - 1;
+
+	for (size_t i = 0; i < len; i++)
+		err[i] = m->data[i] < ' ' || m->data[i] == 0x7f ? '?' : m->data[i];
+	err[len] = '\0';
+}
+
+static int put_piece(struct control_client *c,
+		     int (*put)(void *arg, const void *data, size_t len, uint64_t at), void *arg)
+{
+	const struct wire_message *m = &c->m;
+	uint64_t at;
+
+	if (m->head.len < sizeof(at))
+		return -EPROTO;
+	memcpy(&at, m->data, sizeof(at));
+	return put(arg, m->data + sizeof(at), m->head.len - sizeof(at), at);
+}
+
+int control_save(struct control_client *c,
+		 int (*put)(void *arg, const void *data, size_t len, uint64_t at), void *arg,
+		 char *err, size_t errlen)
+{
+	int rc = ask(c, WIRE_SAVE, 0, NULL, 0);
+
+	while (rc == 1) {
+		rc = put_piece(c, put, arg);
+		if (!rc)
+			rc = wire_receive(&c->wire, &c->m, -1);
+		if (!rc)
+			rc = c->m.head.value;
+	}
+	if (rc > 0)
+		rc = -EPROTO;
+	if (rc && rc == c->m.head.value && c->m.head.len)
+		take_words(&c->m, err, errlen);
+	else
+		snprintf(err, errlen, "%s", control_strerror(rc));
+	return rc;
 }

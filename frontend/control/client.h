@@ -4,6 +4,7 @@
 #define HVTRACE_FRONTEND_CONTROL_CLIENT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "tracer/tracer.h"
@@ -33,6 +34,14 @@ int control_close(struct control_client *c);
 int control_read_all(struct control_client *c, const char *path, struct text *to);
 int control_mkdir(struct control_client *c, const char *path);
 int control_rmdir(struct control_client *c, const char *path);
+
+/*
+ * A snapshot of the guest, as it is while it is traced: put() gets its bytes and their places, and
+ * says 0, or -errno, which ends it. 0; or an error as above and err is what there is to say.
+ */
+int control_save(struct control_client *c,
+		 int (*put)(void *arg, const void *data, size_t len, uint64_t at), void *arg,
+		 char *err, size_t errlen);
 
 /* What such an error means, for the user. */
 const char *control_strerror(int rc);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "frontend/control/peer.h"
+#include "frontend/control/send-snapshot.h"
 #include "vmm/thread.h"
 
 /* How long one may take to say what it wants. */
@@ -31,6 +32,7 @@
 
 struct control_server {
 	struct view *view;
+	struct control_saver saver; /* .save NULL: there is none */
 	int listener;
 	int stop; /* becomes readable */
 	pthread_t thread;
@@ -146,6 +148,15 @@ static void refuse(struct connection *c, int why)
 	answer(c);
 }
 
+static int serve_one(struct connection *c, struct peer *peer)
+{
+	if (c->request.head.op == WIRE_SAVE)
+		send_snapshot(&c->server->saver, &c->wire, &c->answer);
+	else
+		peer_answer(peer, &c->request, &c->answer);
+	return answer(c);
+}
+
 static void *serve(void *arg)
 {
 	struct connection *c = arg;
@@ -160,8 +171,7 @@ static void *serve(void *arg)
 	wait_for_the_gone(c);
 	rc = wire_receive(&c->wire, &c->request, FIRST_MS);
 	while (!rc) {
-		peer_answer(&peer, &c->request, &c->answer);
-		rc = answer(c);
+		rc = serve_one(c, &peer);
 		if (!rc)
 			rc = wire_receive(&c->wire, &c->request, -1);
 	}
@@ -248,7 +258,8 @@ static void free_server(struct control_server *s)
 	free(s);
 }
 
-int control_start(struct control_server **server, struct view *view, int listener)
+int control_start(struct control_server **server, struct view *view,
+		  const struct control_saver *saver, int listener)
 {
 	struct control_server *s = calloc(1, sizeof(*s));
 	int rc;
@@ -258,6 +269,8 @@ int control_start(struct control_server **server, struct view *view, int listene
 		return -ENOMEM;
 	}
 	s->view = view;
+	if (saver)
+		s->saver = *saver;
 	s->listener = listener;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->gone, NULL);

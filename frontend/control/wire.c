@@ -38,6 +38,12 @@ static int wait_for(const struct wire *w, short events, int64_t end)
 
 int wire_send(const struct wire *w, const struct wire_message *m)
 {
+	return wire_send_within(w, m, -1);
+}
+
+int wire_send_within(const struct wire *w, const struct wire_message *m, int ms)
+{
+	int64_t end = ms < 0 ? -1 : now_ms() + ms;
 	const char *at = (const char *)m;
 	size_t left = offsetof(struct wire_message, data) + m->head.len;
 
@@ -50,7 +56,7 @@ int wire_send(const struct wire *w, const struct wire_message *m)
 			left -= (size_t)n;
 		}
 		if (rc == -EAGAIN)
-			rc = wait_for(w, POLLOUT | POLLRDHUP, -1);
+			rc = wait_for(w, POLLOUT | POLLRDHUP, end);
 		if (!rc && n < 0 && wire_is_over(w))
 			rc = -ECONNRESET;
 		if (rc && rc != -EINTR)

@@ -29,6 +29,11 @@ enum wire_op {
 	WIRE_CLOSE,
 	WIRE_MKDIR, /* data: the path */
 	WIRE_RMDIR, /* the same */
+	/*
+	 * Answers: pieces of a snapshot of the guest, each a struct wire_piece and of value 1; then
+	 * one of value 0, or an error, whose data is what there is to say about it.
+	 */
+	WIRE_SAVE,
 };
 
 struct wire_head {
@@ -43,6 +48,12 @@ struct wire_message {
 	char data[WIRE_DATA_MAX];
 };
 
+/* As data: bytes of a file, and their place in it. */
+struct wire_piece {
+	uint64_t at;
+	char bytes[WIRE_DATA_MAX - sizeof(uint64_t)];
+};
+
 /* An end of a connection. */
 struct wire {
 	int fd;
@@ -54,6 +65,8 @@ struct wire {
  * m->data is not initialised behind m->head.len.
  */
 int wire_send(const struct wire *w, const struct wire_message *m);
+/* The same; -ETIMEDOUT when it has not been taken within ms (-1: for ever). */
+int wire_send_within(const struct wire *w, const struct wire_message *m, int ms);
 /*
  * The same; moreover -EPROTONOSUPPORT with only the head of a message of another version, -EPROTO
  * of one that is too long, -ETIMEDOUT when nothing begins to come within idle_ms (-1: for ever) or

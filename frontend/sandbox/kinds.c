@@ -53,7 +53,7 @@ static const struct kind_row kinds[] = {
 	/* Its files. What is written to them can change everything. */
 	{"files", GUEST | CALLS_THREADS | CALLS_PIPES, {"collector", "hwlat", "files-wait"}},
 	{"files-wait", GUEST | CALLS_PIPES, {NULL}},
-	{"control", GUEST | CALLS_THREADS | CALLS_LISTEN, {"collector", "hwlat"}},
+	{"control", GUEST | CALLS_THREADS | CALLS_LISTEN | CALLS_SAVE, {"collector", "hwlat"}},
 };
 
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))

@@ -38,11 +38,11 @@ static double seconds_since(const struct timespec *start)
 	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-int saving_do(struct saving *v, struct session *s, const char *kernel_path)
+int saving_do(struct saving *v, struct session *s)
 {
 	const struct machine_save save = {
 		.fd = v->fd,
-		.kernel_path = kernel_path,
+		.kernel_path = s->kernel_path,
 		.kernel_id = guestsym_build_id(s->gs),
 	};
 	struct timespec start;

@@ -13,9 +13,8 @@ struct saving {
 /* Before rights are given up; what the file holds stays. path NULL: nothing. 0, or s->err is set.
  */
 int saving_open(struct saving *v, struct session *s, const char *path);
-/* The trace is out of the guest. kernel_path: of its image. One line on stderr says what came of
- * it. The exit status. */
-int saving_do(struct saving *v, struct session *s, const char *kernel_path);
+/* The trace is out of the guest. One line on stderr says what came of it. The exit status. */
+int saving_do(struct saving *v, struct session *s);
 void saving_close(struct saving *v);
 
 #endif

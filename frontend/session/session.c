@@ -112,11 +112,22 @@ static int session_mount(struct session *s, const char *dir)
 	return -1;
 }
 
+/* For hvtrace snapshot save. */
+static int session_save(void *arg, struct machine_save *save, char *err, size_t errlen)
+{
+	struct session *s = arg;
+
+	save->kernel_path = s->kernel_path;
+	save->kernel_id = guestsym_build_id(s->gs);
+	return trace_save(s->trace, save, err, errlen);
+}
+
 static int session_listen(struct session *s)
 {
+	const struct control_saver saver = {session_save, s};
 	int fd = registry_listen();
 
-	return fd < 0 ? fd : control_start(&s->control, s->view, fd);
+	return fd < 0 ? fd : control_start(&s->control, s->view, &saver, fd);
 }
 
 /* For hvtrace list, get and set; where that cannot be, tracing is still worth it. */

@@ -201,6 +201,7 @@ struct session {
 	struct target *summary;		  /* where that is written; NULL: nowhere, or it is */
 	struct host_events *host;	  /* that --host-events asks for, or NULL */
 	struct record_shift shift;	  /* for what is recorded by the TSC */
+	const char *kernel_path;	  /* of the image that gs is of, absolute, or NULL */
 	struct guestsym_parsers *parsers; /* who read gs; NULL: no sandbox is wanted */
 	struct guestsym *gs;
 	struct trace *trace;

@@ -6,6 +6,7 @@
 #ifndef HVTRACE_TESTS_UNIT_CONTROL_WORLD_H
 #define HVTRACE_TESTS_UNIT_CONTROL_WORLD_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,20 @@ struct control_world {
 	struct trace *trace;
 	struct view *view;
 	struct control_server *server;
+	struct control_saver saver; /* of a test; else there is none */
 };
+
+/* What the test has put into the world by then. */
+static inline int control_save_as_told(void *arg, struct machine_save *save, char *err,
+				       size_t errlen)
+{
+	const struct control_world *w = arg;
+
+	if (w->saver.save)
+		return w->saver.save(w->saver.arg, save, err, errlen);
+	snprintf(err, errlen, "there is no guest\n");
+	return -EOPNOTSUPP;
+}
 
 static inline int control_set_up(void **state)
 {
@@ -48,7 +62,9 @@ static inline int control_set_up(void **state)
 	setenv("XDG_RUNTIME_DIR", w->dir, 1);
 	listener = registry_listen();
 	assert_true(listener >= 0);
-	assert_int_equal(control_start(&w->server, w->view, listener), 0);
+	assert_int_equal(control_start(&w->server, w->view,
+				       &(struct control_saver){control_save_as_told, w}, listener),
+			 0);
 	*state = w;
 	return 0;
 }
@@ -58,7 +74,7 @@ static inline int control_tear_down(void **state)
 	struct control_world *w = *state;
 	char own[80];
 
-	control_stop(w->server);
+	control_stop(w->server); /* NULL: by the test itself */
 	registry_remove(getpid());
 	snprintf(own, sizeof(own), "%s/hvtrace", w->dir);
 	assert_int_equal(rmdir(own), 0);

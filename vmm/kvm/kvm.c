@@ -215,6 +215,7 @@ static int kvm_setup(struct kvm_machine *m, char *err, size_t errlen)
 		rc = vm_open(m, err, errlen);
 	if (!rc)
 		rc = kvm_mem_init(m, err, errlen);
+	m->left_windows = m->nmem > m->nram;
 	if (!rc)
 		rc = devices_init(m, err, errlen);
 	if (!rc)
@@ -349,6 +350,7 @@ static void kvm_get_info(struct machine *base, struct machine_info *info)
 		.kernel_path = m->kernel_path,
 		.kernel_id = m->kernel_id,
 		.was_running = m->restored,
+		.left_windows = m->left_windows,
 	};
 }
 

@@ -67,6 +67,29 @@ static int mem_add(struct kvm_machine *m, uint64_t pa, uint64_t size, const stru
 	return 0;
 }
 
+static bool mem_is_taken(const struct kvm_machine *m, uint64_t pa, uint64_t size)
+{
+	for (unsigned int i = 0; i < m->nmem; i++) {
+		if (pa < m->mem[i].pa + m->mem[i].size && m->mem[i].pa < pa + size)
+			return true;
+	}
+	return false;
+}
+
+/* What a tracer of the guest that was saved had beside its RAM. */
+static int mem_add_windows(struct kvm_machine *m, uint64_t at)
+{
+	const struct save_window *w;
+	struct content c = {.fd = m->snapshot->file.fd, .at = at};
+	int rc = 0;
+
+	for (unsigned int i = 0; !rc && (w = kvm_snapshot_window(m->snapshot, i)); i++) {
+		rc = mem_is_taken(m, w->pa, w->size) ? -EINVAL : mem_add(m, w->pa, w->size, &c);
+		c.at += w->size;
+	}
+	return rc;
+}
+
 /* A file for RAM that other processes map, which none of them can cut off. -errno: there is none.
  */
 static int ram_file(uint64_t size)
@@ -123,6 +146,8 @@ int kvm_mem_init(struct kvm_machine *m, char *err, size_t errlen)
 		return -ENOMEM;
 	}
 	rc = ram_init(m, size);
+	if (!rc && m->snapshot)
+		rc = mem_add_windows(m, STATE_RAM_AT + size);
 	if (rc)
 		snprintf(err, errlen, "cannot get %llu MiB of guest memory: %s",
 			 (unsigned long long)size >> 20, strerror(-rc));

@@ -6,28 +6,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
-#define TEXT_MAX 4096u
+#define TEXT_MAX   4096u
+#define PAGE	   4096u
+#define WINDOW_END (UINT64_C(1) << 52) /* no address of x86 is beyond */
 
 /* By which part two hosts' TSCs may differ: what KVM allows (its tsc_tolerance_ppm). */
 #define TSC_TOLERANCE 4000u
 
 /* --- saving --------------------------------------------------------------------------------- */
 
-static const char *why_not(struct kvm_machine *m)
+static const char *why_not(struct kvm_machine *m, const struct machine_save *save)
 {
 	if (m->base.end.type != MACHINE_EVENT_NONE)
 		return "it has ended";
+	if (m->snapshot)
+		return "it has only just been restored: try again";
 	if (m->pci)
 		return "one with disks or a network card cannot be saved yet";
 	if (m->channel)
 		return "one that runs a command for its host cannot be saved";
-	if (kvm_traps_foreign(m))
+	if (!save->traced && kvm_traps_foreign(m))
 		return "it is traced by traps";
 	for (unsigned int i = 0; i < m->nvcpus; i++) {
 		if (kvm_vcpu_has_guests(&m->vcpu[i]))
 			return "one that runs guests itself cannot be saved";
+		if (m->vcpu[i].follow)
+			return "the branches of a call are being traced: try again";
 	}
 	return NULL;
 }
@@ -61,16 +68,56 @@ static int gather(struct kvm_machine *m, const struct machine_save *save, struct
 	return rc ? rc : kvm_chips_save(m, s);
 }
 
-static int write_out(struct kvm_machine *m, int fd, const struct state_sections *s)
+/* Those that a tracer has, unless the guest is without one: they are closed then. */
+static unsigned int mem_kept(struct kvm_machine *m, const struct machine_save *save)
 {
-	struct state_ram ram[KVM_MEM_MAX];
-	unsigned int n = m->nram;
+	return save->traced ? m->nmem : m->nram;
+}
+
+static void put_windows(struct kvm_machine *m, unsigned int end, struct state_sections *s)
+{
+	for (unsigned int i = m->nram; i < end; i++) {
+		const struct save_window w = {m->mem[i].pa, m->mem[i].size};
+
+		state_put(s, STATE_WINDOW, i - m->nram, &w, sizeof(w));
+	}
+}
+
+static int write_to(struct kvm_machine *m, const struct state_sink *to, unsigned int end,
+		    const struct state_sections *s)
+{
+	uint64_t at = STATE_RAM_AT;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < end && !rc; i++) {
+		rc = state_write_memory(to, m->mem[i].host, m->mem[i].size, at);
+		at += m->mem[i].size;
+	}
+	return rc ? rc : state_write_end(to, at - STATE_RAM_AT, s);
+}
+
+/* Of what has not been completed nothing is left. */
+static int write_file(struct kvm_machine *m, int fd, unsigned int end,
+		      const struct state_sections *s)
+{
+	const struct state_sink to = {state_put_file, &fd};
+	int rc = ftruncate(fd, 0) ? -errno : write_to(m, &to, end, s);
+
+	if (rc && ftruncate(fd, 0))
+		return rc; /* without its header it is taken for none either */
+	return rc;
+}
+
+static int write_out(struct kvm_machine *m, const struct machine_save *save,
+		     struct state_sections *s)
+{
+	const struct state_sink to = {save->put, save->arg};
+	unsigned int end = mem_kept(m, save);
 	int rc;
 
-	for (unsigned int i = 0; i < n; i++)
-		ram[i] = (struct state_ram){m->mem[i].host, m->mem[i].size};
+	put_windows(m, end, s);
 	kvm_traps_lift(m);
-	rc = state_write(fd, ram, n, s);
+	rc = save->put ? write_to(m, &to, end, s) : write_file(m, save->fd, end, s);
 	kvm_traps_lay(m);
 	return rc;
 }
@@ -79,7 +126,7 @@ int kvm_save(struct machine *base, const struct machine_save *save, char *err, s
 {
 	struct kvm_machine *m = kvm_machine(base);
 	struct state_sections s = {0};
-	const char *why = why_not(m);
+	const char *why = why_not(m, save);
 	int rc;
 
 	if (why) {
@@ -90,7 +137,7 @@ int kvm_save(struct machine *base, const struct machine_save *save, char *err, s
 	if (rc) {
 		snprintf(err, errlen, "KVM does not tell the guest's state: %s", strerror(-rc));
 	} else {
-		rc = write_out(m, save->fd, &s);
+		rc = write_out(m, save, &s);
 		if (rc)
 			snprintf(err, errlen, "the snapshot cannot be written: %s", strerror(-rc));
 	}
@@ -115,6 +162,33 @@ static char *get_text(const struct state_file *f, enum state_type type)
 	return strndup(text, len);
 }
 
+const struct save_window *kvm_snapshot_window(const struct kvm_snapshot *snap, unsigned int i)
+{
+	const struct save_window *w = state_get_sized(&snap->file, STATE_WINDOW, i, sizeof(*w));
+
+	if (!w || !w->size || w->size % PAGE || w->pa % PAGE || w->pa < KVM_RAM_HIGH_START ||
+	    w->size > snap->file.memory || w->pa > WINDOW_END - w->size)
+		return NULL;
+	return w;
+}
+
+/* RAM, and so many windows: all the memory that the file has. */
+static bool memory_fits(const struct kvm_snapshot *snap, uint64_t ram)
+{
+	uint64_t left = snap->file.memory;
+	const struct save_window *w;
+
+	if (ram % PAGE || ram > left)
+		return false;
+	left -= ram;
+	for (unsigned int i = 0; (w = kvm_snapshot_window(snap, i)); i++) {
+		if (w->size > left)
+			return false;
+		left -= w->size;
+	}
+	return !left;
+}
+
 static int take_machine(struct kvm_machine *m, struct kvm_snapshot *snap)
 {
 	const struct save_machine *about =
@@ -123,7 +197,7 @@ static int take_machine(struct kvm_machine *m, struct kvm_snapshot *snap)
 	int rc = -EINVAL;
 
 	if (about && cmdline && strlen(cmdline) < sizeof(m->cmdline) && about->vcpus &&
-	    about->vcpus <= MACHINE_MAX_VCPUS && about->memory == snap->file.ram) {
+	    about->vcpus <= MACHINE_MAX_VCPUS && memory_fits(snap, about->memory)) {
 		snap->machine = *about;
 		m->nvcpus = about->vcpus;
 		m->cfg.memory = about->memory;

@@ -19,8 +19,15 @@ struct kvm_snapshot {
 	} machine;
 };
 
+/* Memory that is no RAM, of a guest that was traced. */
+struct save_window {
+	uint64_t pa, size;
+};
+
 /* save.c */
 int kvm_save(struct machine *base, const struct machine_save *save, char *err, size_t errlen);
+/* Its next window, from 0 on, that is well-formed; NULL: there is none. */
+const struct save_window *kvm_snapshot_window(const struct kvm_snapshot *snap, unsigned int i);
 /* Of m->cfg.snapshot: m->snapshot, m->nvcpus, m->cfg.memory and what m tells of its kernel. */
 int kvm_snapshot_open(struct kvm_machine *m, char *err, size_t errlen);
 /* Memory, devices and vCPUs are there: as they were. */

@@ -301,6 +301,50 @@ static void test_refuses_traps(void **state)
 	close(k.fd);
 }
 
+/* With traps and a window, as they are while it is traced: of the traps nothing is in the file. */
+static void test_traced(void **state)
+{
+	const struct stop never = {.at = UINT64_MAX};
+	struct stop s = never;
+	struct machine_trap trap;
+	struct machine_info info;
+	struct machine_save save = {.traced = true};
+	char err[256] = "";
+	struct guest g, again;
+	void *text, *copy, *window;
+	struct kept k;
+	size_t size;
+	uint64_t pa;
+
+	(void)state;
+	kept_new(&k);
+	guest_new(&g, 1, "job=calls count=100 end=poweroff");
+	g.user = &s;
+	text = guest_text(&g, &size);
+	trap = guest_trap_at(&g, "traced_leaf", MACHINE_TRAP_OUT, MACHINE_TRAP_SKIP);
+	assert_int_equal(machine_traps_set(g.m, &trap, 1), 0);
+	assert_int_equal(machine_window(g.m, 8192, &pa, &window), 0);
+	memcpy((char *)window + 5000, "a word", 7);
+	save.fd = k.fd;
+	assert_int_equal(machine_save(g.m, &save, err, sizeof(err)), 0);
+	kept_restore(&k, &again);
+	machine_get_info(again.m, &info);
+	assert_true(info.left_windows);
+	assert_int_equal(info.memory, 64 << 20);
+	copy = guest_text(&again, &size);
+	assert_memory_equal(text, copy, size);
+	assert_string_equal(machine_host_ptr(again.m, pa + 5000, 7), "a word");
+	guest_run(&again);
+	assert_int_equal(leaf_calls(&again), 100);
+	guest_free(&again);
+	guest_run(&g);
+	assert_int_equal(guest_hits(&g), 100);
+	free(text);
+	free(copy);
+	guest_free(&g);
+	close(k.fd);
+}
+
 /* --- files that are none --------------------------------------------------------------------- */
 
 static void check_refused(const struct kept *k, const char *why)
@@ -334,7 +378,7 @@ static void header_put(const struct kept *k, struct state_header *h)
 static void check_sections(const struct kept *k, const struct state_header *h, uint64_t at,
 			   const void *bytes, size_t len, const char *why)
 {
-	uint64_t from = STATE_RAM_AT + h->ram;
+	uint64_t from = STATE_RAM_AT + h->memory;
 	struct state_header changed = *h;
 	uint8_t *data = malloc(h->sections), *sound = malloc(h->sections);
 
@@ -377,12 +421,12 @@ static void test_tampered(void **state)
 		byte_swap(&k, at, 0x10);
 	}
 	for (uint64_t at = 0; at < h.sections; at += 97) {
-		byte_swap(&k, STATE_RAM_AT + h.ram + at, 1);
+		byte_swap(&k, STATE_RAM_AT + h.memory + at, 1);
 		check_refused(&k, "damaged");
-		byte_swap(&k, STATE_RAM_AT + h.ram + at, 1);
+		byte_swap(&k, STATE_RAM_AT + h.memory + at, 1);
 	}
 	changed = h;
-	changed.ram += 4096;
+	changed.memory += 4096;
 	header_put(&k, &changed);
 	check_refused(&k, "damaged");
 	changed = h;
@@ -400,7 +444,7 @@ static void test_tampered(void **state)
 	check_sections(&k, &h, 16, &large, 8, "what machine");
 	check_sections(&k, &h, 16 + 8, &large, 8, "TSC");
 	check_sections(&k, &h, 16 + 44, &other, 4, "interprets");
-	assert_int_equal(ftruncate(k.fd, (off_t)(STATE_RAM_AT + h.ram + h.sections - 1)), 0);
+	assert_int_equal(ftruncate(k.fd, (off_t)(STATE_RAM_AT + h.memory + h.sections - 1)), 0);
 	check_refused(&k, "damaged");
 	assert_int_equal(ftruncate(k.fd, 100), 0);
 	check_refused(&k, "damaged");
@@ -426,8 +470,8 @@ int main(void)
 		cmocka_unit_test(test_goes_on),		cmocka_unit_test(test_saved_goes_on),
 		cmocka_unit_test(test_again_and_again), cmocka_unit_test(test_of_a_restored),
 		cmocka_unit_test(test_timer),		cmocka_unit_test(test_state),
-		cmocka_unit_test(test_refuses_traps),	cmocka_unit_test(test_tampered),
-		cmocka_unit_test(test_no_file),
+		cmocka_unit_test(test_refuses_traps),	cmocka_unit_test(test_traced),
+		cmocka_unit_test(test_tampered),	cmocka_unit_test(test_no_file),
 	};
 
 	return guest_run_tests("snapshots", tests);

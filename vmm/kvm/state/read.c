@@ -130,9 +130,9 @@ static int header_check(const struct state_header *h, uint64_t size, char *err, 
 		return -EINVAL;
 	}
 	if (h->size != sizeof(*h) ||
-	    h->header_sum != state_sum(h, offsetof(struct state_header, header_sum)) || !h->ram ||
-	    h->ram % PAGE || h->sections > STATE_LEN_MAX || size < STATE_RAM_AT ||
-	    h->ram > size - STATE_RAM_AT || h->sections != size - STATE_RAM_AT - h->ram)
+	    h->header_sum != state_sum(h, offsetof(struct state_header, header_sum)) ||
+	    !h->memory || h->memory % PAGE || h->sections > STATE_LEN_MAX || size < STATE_RAM_AT ||
+	    h->memory > size - STATE_RAM_AT || h->sections != size - STATE_RAM_AT - h->memory)
 		return refuse(-EINVAL, "the snapshot is damaged, or not all of it is there", err,
 			      errlen);
 	return 0;
@@ -143,12 +143,12 @@ static int read_sections(struct state_file *f, const struct state_header *h, cha
 {
 	int rc;
 
-	f->ram = h->ram;
+	f->memory = h->memory;
 	f->len = (size_t)h->sections;
 	f->data = malloc(f->len + 1);
 	if (!f->data)
 		return refuse(-ENOMEM, "no memory", err, errlen);
-	rc = read_all(f->fd, f->data, f->len, STATE_RAM_AT + h->ram);
+	rc = read_all(f->fd, f->data, f->len, STATE_RAM_AT + h->memory);
 	if (rc)
 		return refuse(rc, strerror(-rc), err, errlen);
 	if (state_sum(f->data, f->len) != h->sum || !state_sections_are_sane(f->data, f->len))

@@ -4,6 +4,7 @@
  *
  *   0              struct state_header, to the end of the page
  *   STATE_RAM_AT   RAM, as it is mapped again: pages of zeros are holes
+ *   behind that    other memory, as the sections tell, in whole pages as well
  *   behind that    sections, each a struct state_section_head and its data, padded to 8 bytes
  *
  * Numbers are little-endian, as on all hosts that there are for it. The header comes last when it
@@ -17,7 +18,7 @@
 #include <stdint.h>
 
 #define STATE_MAGIC	  "hvtrsnap"
-#define STATE_VERSION	  1
+#define STATE_VERSION	  2
 #define STATE_RAM_AT	  4096
 #define STATE_LEN_MAX	  (UINT64_C(64) << 20)
 #define STATE_SECTION_MAX 8192
@@ -28,6 +29,7 @@ enum state_type {
 	STATE_CMDLINE,
 	STATE_KERNEL_PATH,
 	STATE_KERNEL_ID,
+	STATE_WINDOW, /* struct save_window: memory behind RAM, in this order */
 	/* Of vCPU `index`, as KVM has them (Linux Documentation/virt/kvm/api.rst). */
 	STATE_CPUID,
 	STATE_REGS,
@@ -55,7 +57,7 @@ enum state_type {
 struct state_header {
 	char magic[8];
 	uint32_t version, size; /* size: of this struct */
-	uint64_t ram;		/* bytes of it, whole pages */
+	uint64_t memory;	/* bytes of it and of what is behind it, whole pages */
 	uint64_t sections;	/* bytes of these */
 	uint64_t sum;		/* state_sum() of the sections */
 	uint64_t header_sum;	/* and of all before this word */
@@ -75,30 +77,36 @@ uint64_t state_sum(const void *data, size_t len);
 struct state_sections {
 	uint8_t *data;
 	size_t len, room;
-	bool failed; /* no memory; state_write() says so */
+	bool failed; /* no memory; state_write_end() says so */
 };
 
 void state_put(struct state_sections *s, enum state_type type, uint32_t index, const void *data,
 	       size_t len);
 void state_sections_free(struct state_sections *s);
 
-/* A stretch of RAM; they follow one another in the file. */
-struct state_ram {
-	const uint8_t *host;
-	uint64_t size; /* whole pages */
+/* Where a file goes. */
+struct state_sink {
+	/* Bytes at a place of it; what is left out reads as zeros. 0 or -errno */
+	int (*put)(void *arg, const void *data, size_t len, uint64_t at);
+	void *arg;
 };
 
-/* Over whatever the file holds. 0 or -errno, and then it is empty. */
-int state_write(int fd, const struct state_ram *ram, unsigned int n,
-		const struct state_sections *s);
+/* The put() of one to a file that is open; arg is an int *. */
+int state_put_file(void *arg, const void *data, size_t len, uint64_t at);
+
+/* Whole pages, which come to lie at this place: a multiple of theirs. 0 or -errno. */
+int state_write_memory(const struct state_sink *to, const uint8_t *host, uint64_t size,
+		       uint64_t at);
+/* Last: so many bytes of memory are there. Without it a file is none. 0 or -errno. */
+int state_write_end(const struct state_sink *to, uint64_t memory, const struct state_sections *s);
 
 /* --- reading ------------------------------------------------------------------------------- */
 
 /* One that has been read; state_close(). */
 struct state_file {
 	int fd;
-	uint64_t ram;  /* bytes, from STATE_RAM_AT on */
-	uint8_t *data; /* sections that make sense as such */
+	uint64_t memory; /* bytes, from STATE_RAM_AT on */
+	uint8_t *data;	 /* sections that make sense as such */
 	size_t len;
 };
 

@@ -60,12 +60,13 @@ void state_sections_free(struct state_sections *s)
 	free(s->data);
 }
 
-static int write_all(int fd, const void *data, size_t len, uint64_t at)
+int state_put_file(void *arg, const void *data, size_t len, uint64_t at)
 {
+	const int *fd = arg;
 	const uint8_t *p = data;
 
 	while (len) {
-		ssize_t n = pwrite(fd, p, len, (off_t)at);
+		ssize_t n = pwrite(*fd, p, len, (off_t)at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -84,60 +85,36 @@ static bool page_is_zero(const uint8_t *page)
 }
 
 /* Runs of pages that hold something; the others stay holes. */
-static int write_ram(int fd, const struct state_ram *ram, uint64_t at)
+int state_write_memory(const struct state_sink *to, const uint8_t *host, uint64_t size, uint64_t at)
 {
-	uint64_t from = 0, to;
+	uint64_t from = 0, end;
 	int rc = 0;
 
-	while (!rc && from < ram->size) {
-		while (from < ram->size && page_is_zero(ram->host + from))
+	while (!rc && from < size) {
+		while (from < size && page_is_zero(host + from))
 			from += PAGE;
-		to = from;
-		while (to < ram->size && !page_is_zero(ram->host + to))
-			to += PAGE;
-		rc = write_all(fd, ram->host + from, to - from, at + from);
-		from = to;
+		end = from;
+		while (end < size && !page_is_zero(host + end))
+			end += PAGE;
+		if (end > from)
+			rc = to->put(to->arg, host + from, end - from, at + from);
+		from = end;
 	}
 	return rc;
 }
 
-static int write_header(int fd, uint64_t ram, const struct state_sections *s)
+int state_write_end(const struct state_sink *to, uint64_t memory, const struct state_sections *s)
 {
 	struct state_header h = {
 		.magic = STATE_MAGIC,
 		.version = STATE_VERSION,
 		.size = sizeof(h),
-		.ram = ram,
+		.memory = memory,
 		.sections = s->len,
 		.sum = state_sum(s->data, s->len),
 	};
+	int rc = s->failed ? -ENOMEM : to->put(to->arg, s->data, s->len, STATE_RAM_AT + memory);
 
 	h.header_sum = state_sum(&h, offsetof(struct state_header, header_sum));
-	return write_all(fd, &h, sizeof(h), 0);
-}
-
-static int write_file(int fd, const struct state_ram *ram, unsigned int n,
-		      const struct state_sections *s)
-{
-	uint64_t at = STATE_RAM_AT;
-	int rc = s->failed ? -ENOMEM : 0;
-
-	if (!rc && ftruncate(fd, 0))
-		rc = -errno;
-	for (unsigned int i = 0; i < n && !rc; i++) {
-		rc = write_ram(fd, &ram[i], at);
-		at += ram[i].size;
-	}
-	if (!rc)
-		rc = write_all(fd, s->data, s->len, at);
-	return rc ? rc : write_header(fd, at - STATE_RAM_AT, s);
-}
-
-int state_write(int fd, const struct state_ram *ram, unsigned int n, const struct state_sections *s)
-{
-	int rc = write_file(fd, ram, n, s);
-
-	if (rc && ftruncate(fd, 0))
-		return rc; /* without its header it is not taken for one either */
-	return rc;
+	return rc ? rc : to->put(to->arg, &h, sizeof(h), 0);
 }

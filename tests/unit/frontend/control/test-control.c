@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <sched.h>
+#include <time.h>
 
 #include "tests/unit/control-world.h"
 
@@ -231,6 +233,115 @@ static void test_instances(void **state)
 	control_client_free(c);
 }
 
+/* --- a snapshot --------------------------------------------------------------------------- */
+
+#define SNAPSHOT_SIZE (1 << 20)
+
+struct snapshot {
+	unsigned char sent[SNAPSHOT_SIZE], got[SNAPSHOT_SIZE];
+	size_t room; /* for so much of it */
+	int end;     /* what sending it ended with */
+	int rc;	     /* what it says then */
+};
+
+/* All of it but for a hole, the beginning last. */
+static int send_some(void *arg, struct machine_save *save, char *err, size_t errlen)
+{
+	struct snapshot *s = arg;
+	int rc = save->put(save->arg, s->sent + 4096, SNAPSHOT_SIZE / 2, 4096);
+
+	assert_true(save->traced);
+	if (!rc)
+		rc = save->put(save->arg, s->sent + SNAPSHOT_SIZE - 3, 3, SNAPSHOT_SIZE - 3);
+	if (!rc)
+		rc = save->put(save->arg, s->sent, 100, 0);
+	__atomic_store_n(&s->end, rc ? rc : 1, __ATOMIC_RELEASE);
+	if (!s->rc)
+		return rc;
+	snprintf(err, errlen, "it is\twrong");
+	return s->rc;
+}
+
+static int take_some(void *arg, const void *data, size_t len, uint64_t at)
+{
+	struct snapshot *s = arg;
+
+	if (at > s->room || len > s->room - at)
+		return -ENOSPC;
+	memcpy(s->got + at, data, len);
+	return 0;
+}
+
+static struct snapshot *snapshot_new(struct control_world *w)
+{
+	struct snapshot *s = calloc(1, sizeof(*s));
+
+	assert_non_null(s);
+	for (size_t i = 0; i < SNAPSHOT_SIZE; i++)
+		s->sent[i] = (unsigned char)(i * 31 / 7 + i / 4096);
+	s->room = SNAPSHOT_SIZE;
+	w->saver = (struct control_saver){send_some, s};
+	return s;
+}
+
+static void test_snapshot(void **state)
+{
+	struct snapshot *s = snapshot_new(*state);
+	struct control_client *c = client();
+	static const unsigned char zeros[SNAPSHOT_SIZE];
+	char err[64];
+
+	assert_int_equal(control_save(c, take_some, s, err, sizeof(err)), 0);
+	assert_memory_equal(s->got, s->sent, 100);
+	assert_memory_equal(s->got + 100, zeros, 4096 - 100);
+	assert_memory_equal(s->got + 4096, s->sent + 4096, SNAPSHOT_SIZE / 2);
+	assert_memory_equal(s->got + SNAPSHOT_SIZE - 3, s->sent + SNAPSHOT_SIZE - 3, 3);
+	/* The connection is as good as before. */
+	assert_int_equal(control_open(c, "current_tracer", O_RDONLY), 0);
+	control_client_free(c);
+	free(s);
+}
+
+static void test_snapshot_errors(void **state)
+{
+	struct control_world *w = *state;
+	struct control_client *c = client();
+	struct snapshot *s;
+	char err[64];
+
+	assert_int_equal(control_save(c, take_some, NULL, err, sizeof(err)), -EOPNOTSUPP);
+	assert_string_equal(err, "there is no guest?");
+	s = snapshot_new(w);
+	s->rc = -EBUSY;
+	assert_int_equal(control_save(c, take_some, s, err, sizeof(err)), -EBUSY);
+	assert_string_equal(err, "it is?wrong");
+	s->room = 200000;
+	assert_int_equal(control_save(c, take_some, s, err, sizeof(err)), -ENOSPC);
+	control_client_free(c);
+	control_stop(w->server); /* nobody uses it any more */
+	w->server = NULL;
+	free(s);
+}
+
+/* Who asks and goes does not keep the guest. */
+static void test_snapshot_of_one_gone(void **state)
+{
+	struct snapshot *s = snapshot_new(*state);
+	const struct wire wire = {control_connect(), {-1, 0, 0}};
+	static struct wire_message m;
+	time_t end = time(NULL) + WAIT_SECONDS;
+
+	m.head = (struct wire_head){0, WIRE_VERSION, WIRE_SAVE, 0};
+	assert_int_equal(wire_send(&wire, &m), 0);
+	assert_int_equal(wire_receive(&wire, &m, -1), 0);
+	assert_int_equal(m.head.value, 1);
+	close(wire.fd);
+	while (!__atomic_load_n(&s->end, __ATOMIC_ACQUIRE) && time(NULL) < end)
+		sched_yield();
+	assert_true(s->end < 0);
+	free(s);
+}
+
 /* --- main --------------------------------------------------------------------------------- */
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, control_set_up, control_tear_down)
@@ -238,10 +349,19 @@ static void test_instances(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_files),     TEST(test_offset),      TEST(test_directories),
-		TEST(test_large),     TEST(test_open_errors), TEST(test_write_errors),
-		TEST(test_bad_files), TEST(test_modes),	      TEST(test_changed_modes),
+		TEST(test_files),
+		TEST(test_offset),
+		TEST(test_directories),
+		TEST(test_large),
+		TEST(test_open_errors),
+		TEST(test_write_errors),
+		TEST(test_bad_files),
+		TEST(test_modes),
+		TEST(test_changed_modes),
 		TEST(test_instances),
+		TEST(test_snapshot),
+		TEST(test_snapshot_errors),
+		TEST(test_snapshot_of_one_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,8 @@ static void test_insane(void **state)
 
 static void test_file(void **state)
 {
-	const int fd = memfd_create("state", MFD_CLOEXEC);
+	int fd = memfd_create("state", MFD_CLOEXEC);
+	const struct state_sink to = {state_put_file, &fd};
 	uint8_t *ram = calloc(PAGES, PAGE), *map;
 	struct state_sections s = {0};
 	struct state_file f;
@@ -97,27 +98,26 @@ static void test_file(void **state)
 	ram[7 * PAGE - 1] = 2;
 	ram[(PAGES - 1) * PAGE] = 3;
 	put_three(&s);
-	assert_int_equal(state_write(fd,
-				     (const struct state_ram[]){
-					     {ram, 8 * PAGE}, {ram + 8 * PAGE, (PAGES - 8) * PAGE}},
-				     2, &s),
+	assert_int_equal(state_write_memory(&to, ram, 8 * PAGE, STATE_RAM_AT), 0);
+	assert_int_equal(state_write_memory(&to, ram + 8 * PAGE, (PAGES - 8) * PAGE,
+					    STATE_RAM_AT + 8 * PAGE),
 			 0);
+	assert_true(state_open(&f, path, err, sizeof(err)) < 0); /* without its end */
+	assert_int_equal(state_write_end(&to, PAGES * PAGE, &s), 0);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_true((uint64_t)st.st_blocks * 512 < 16 * PAGE);
 	if (state_open(&f, path, err, sizeof(err)))
 		fail_msg("%s", err);
-	assert_int_equal(f.ram, PAGES * PAGE);
+	assert_int_equal(f.memory, PAGES * PAGE);
 	assert_int_equal(f.len, s.len);
 	assert_memory_equal(f.data, s.data, s.len);
-	map = mmap(NULL, f.ram, PROT_READ, MAP_PRIVATE, f.fd, STATE_RAM_AT);
+	map = mmap(NULL, f.memory, PROT_READ, MAP_PRIVATE, f.fd, STATE_RAM_AT);
 	assert_true(map != MAP_FAILED);
-	assert_memory_equal(map, ram, f.ram);
-	munmap(map, f.ram);
+	assert_memory_equal(map, ram, f.memory);
+	munmap(map, f.memory);
 	state_close(&f);
 	s.failed = true;
-	assert_int_equal(state_write(fd, NULL, 0, &s), -ENOMEM);
-	assert_int_equal(fstat(fd, &st), 0);
-	assert_int_equal(st.st_size, 0);
+	assert_int_equal(state_write_end(&to, 0, &s), -ENOMEM);
 	state_sections_free(&s);
 	free(ram);
 	close(fd);
