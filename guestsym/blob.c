@@ -36,6 +36,13 @@ static bool is_as_before(int fd, const struct stat *st)
 	       now.st_mtim.tv_nsec == st->st_mtim.tv_nsec;
 }
 
+int blob_fill(const struct blob *b, int fd, const struct stat *st)
+{
+	int err = read_whole(fd, b->map, b->len);
+
+	return err || is_as_before(fd, st) ? err : -ESTALE;
+}
+
 int blob_read(struct blob *b, int fd, const struct stat *st)
 {
 	int err;
@@ -46,9 +53,7 @@ int blob_read(struct blob *b, int fd, const struct stat *st)
 	err = blob_alloc(b, (size_t)st->st_size);
 	if (err)
 		return err;
-	err = read_whole(fd, b->map, b->len);
-	if (!err && !is_as_before(fd, st))
-		err = -ESTALE;
+	err = blob_fill(b, fd, st);
 	if (err)
 		blob_free(b);
 	return err;

@@ -37,30 +37,47 @@ static int open_file(int dir, const char *name, const char *suffix, struct stat 
 	return -1;
 }
 
-static int read_file(int dir, const char *name, const char *suffix, struct blob *b)
+/* The same, of a size that makes sense, which is used once more. */
+static int use_file(int dir, const char *name, const char *suffix, struct stat *st)
 {
-	struct stat st;
-	int fd = open_file(dir, name, suffix, &st), err = -ENOENT;
+	int fd = open_file(dir, name, suffix, st);
 
 	if (fd < 0)
-		return err;
-	if (st.st_size > 0 && (uint64_t)st.st_size <= IMAGE_MAX_UNPACKED)
-		err = blob_read(b, fd, &st);
-	if (!err)
+		return -ENOENT;
+	if (st->st_size > 0 && (uint64_t)st->st_size <= IMAGE_MAX_UNPACKED) {
 		futimens(fd, NULL); /* cache_prune() removes what was not used for long */
+		return fstat(fd, st) ? -ENOENT : fd;
+	}
 	close(fd);
+	return -ENOENT;
+}
+
+static int read_digest(int dir, const char *name, struct blob *b)
+{
+	struct stat st;
+	int fd = use_file(dir, name, ".digest", &st), err = fd < 0 ? fd : blob_read(b, fd, &st);
+
+	if (fd >= 0)
+		close(fd);
 	return err ? -ENOENT : 0;
 }
 
-static void *check(void *arg)
+static int open_image(int dir, const char *name, struct cached *c)
+{
+	c->fd = use_file(dir, name, ".elf", &c->st);
+	return c->fd < 0 || blob_alloc(&c->elf, (size_t)c->st.st_size) ? -ENOENT : 0;
+}
+
+static void *fetch(void *arg)
 {
 	struct cached *c = arg;
 
-	c->good = hash64(c->elf.data, c->elf.len) == c->hash;
+	c->good = !blob_fill(&c->elf, c->fd, &c->st) && hash64(c->elf.data, c->elf.len) == c->hash;
+	close(c->fd);
 	return NULL;
 }
 
-/* Another thread checks the content: that takes as long as parsing it does. */
+/* Another thread gets the image: that takes as long as taking over the digest does. */
 int cached_open(struct cached *c, const struct stat *st)
 {
 	char source[CACHE_NAME_LEN], name[CACHE_NAME_LEN];
@@ -68,7 +85,7 @@ int cached_open(struct cached *c, const struct stat *st)
 	int err = -ENOENT;
 	ssize_t n;
 
-	*c = (struct cached){0};
+	*c = (struct cached){.fd = -1};
 	if (dir < 0)
 		return err;
 	cache_source_name(source, st);
@@ -76,14 +93,16 @@ int cached_open(struct cached *c, const struct stat *st)
 	if (n > 0) {
 		name[n] = 0;
 		if (!cache_name_to_hash(name, &c->hash))
-			err = read_file(dir, name, ".elf", &c->elf);
+			err = read_digest(dir, name, &c->digest);
 		if (!err)
-			err = read_file(dir, name, ".digest", &c->digest);
+			err = open_image(dir, name, c);
 	}
 	close(dir);
-	if (!err && pthread_create(&c->checker, NULL, check, c))
+	if (!err && pthread_create(&c->checker, NULL, fetch, c))
 		err = -ENOENT;
 	if (err) {
+		if (c->fd >= 0)
+			close(c->fd);
 		blob_free(&c->elf);
 		blob_free(&c->digest);
 	}

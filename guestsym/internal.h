@@ -17,6 +17,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -89,6 +90,8 @@ struct stat;
  * st, from before, says of it, or changed meanwhile) or other errors.
  */
 int blob_read(struct blob *b, int fd, const struct stat *st);
+/* The second half of that: all of a file of this size into one that is there. */
+int blob_fill(const struct blob *b, int fd, const struct stat *st);
 /* Zeroed memory, huge pages where the host has them. */
 int blob_alloc(struct blob *b, size_t len);
 /* Give these bytes' whole pages back to the host: they are zero from now on. */
@@ -469,9 +472,12 @@ int cache_dir(bool create);
  */
 void cache_prune(int dir);
 
-/* An image from the cache with its digest; the image's checksum is still being calculated. */
+/* An image from the cache with its digest; the image is still being read, and its checksum taken.
+ */
 struct cached {
 	struct blob elf, digest;
+	int fd; /* of the image, */
+	struct stat st;
 	uint64_t hash;
 	bool good;
 	pthread_t checker;
@@ -479,7 +485,8 @@ struct cached {
 
 /*
  * What was unpacked from the file that st describes: 0, or -ENOENT. What is done with it counts
- * only once cached_check() has said that it is good. The blobs are the caller's.
+ * only once cached_check() has said that it is good; nothing is known of the image's bytes before.
+ * The blobs are the caller's.
  */
 int cached_open(struct cached *c, const struct stat *st);
 bool cached_check(struct cached *c);

@@ -21,13 +21,20 @@ uint32_t symbols_slot_index(uint32_t slot)
  * unit refers to global, and puts ".llvm." and a number behind its name (promoteInternals() and
  * getGlobalNameForLocal() of LLVM).
  */
-static size_t source_length(const char *name)
+static size_t source_length_of(const char *name, size_t len)
 {
 	static const char mark[] = ".llvm.";
-	const char *at = strstr(name, mark);
-	size_t digits = at ? strspn(at + sizeof(mark) - 1, "0123456789") : 0;
+	const char *at = memchr(name, '.', len); /* most have none */
+	size_t digits;
 
-	return digits && !at[sizeof(mark) - 1 + digits] ? (size_t)(at - name) : strlen(name);
+	at = at ? strstr(at, mark) : NULL;
+	digits = at ? strspn(at + sizeof(mark) - 1, "0123456789") : 0;
+	return digits && !at[sizeof(mark) - 1 + digits] ? (size_t)(at - name) : len;
+}
+
+static size_t source_length(const char *name)
+{
+	return source_length_of(name, strlen(name));
 }
 
 static bool has_name(const char *symbol, const char *name, size_t len, bool source)
@@ -62,19 +69,35 @@ bool name_is_plain(const char *name, size_t len)
 	return true;
 }
 
-/* The kernel's own or few enough: none without an end, and not megabytes of them. */
-static int check_names(const struct symbols *s)
+/* The same of all len bytes, none of which is its end: several at a time. */
+static bool bytes_are_plain(const char *name, size_t len)
+{
+	unsigned int bad = 0;
+
+	for (size_t i = 0; i < len; i++)
+		bad |= (uint8_t)((uint8_t)name[i] - '!') > '~' - '!';
+	return !bad;
+}
+
+/*
+ * The kernel's own or few enough: none without an end, and not megabytes of them. How many have
+ * another name in the source.
+ */
+static int check_names(const struct symbols *s, size_t *renamed)
 {
 	uint64_t sum = 0;
 
+	*renamed = 0;
 	for (size_t i = 0; i < s->n; i++) {
-		size_t len = strnlen(s->v[i].name, SYMBOL_NAME_MAX + 1);
+		const char *name = s->v[i].name;
+		size_t len = strnlen(name, SYMBOL_NAME_MAX + 1);
 
 		sum += len + 1;
 		if (len > SYMBOL_NAME_MAX || sum > IMAGE_NAMES_MAX)
 			return -E2BIG;
-		if (!name_is_plain(s->v[i].name, len))
+		if (!bytes_are_plain(name, len))
 			return -EILSEQ;
+		*renamed += source_length_of(name, len) < len;
 	}
 	return 0;
 }
@@ -91,13 +114,11 @@ static void slot_take(struct symbols *s, size_t i, size_t len, bool source)
 int symbols_index(struct symbols *s)
 {
 	size_t size = 64, renamed = 0;
-	int err = s->n > IMAGE_SYMBOLS_MAX ? -E2BIG : check_names(s);
+	int err = s->n > IMAGE_SYMBOLS_MAX ? -E2BIG : check_names(s, &renamed);
 
 	if (err)
 		return err;
 	s->key = guestsym_hash_key_new();
-	for (size_t i = 0; i < s->n; i++)
-		renamed += source_length(s->v[i].name) < strlen(s->v[i].name);
 	while (size < 2 * (s->n + renamed))
 		size *= 2;
 	s->slots_memory = calloc(size, sizeof(*s->slots));

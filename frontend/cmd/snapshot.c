@@ -143,13 +143,20 @@ static int restore_attach(struct restore *r)
 	return rc || !placed ? rc : 1;
 }
 
-static int restore_serve(struct restore *r)
+static int restore_prepare(struct restore *r)
 {
-	char name[32], dir[32];
+	char name[32];
 
 	snprintf(name, sizeof(name), "hvtrace-%ld", (long)getpid());
+	return session_prepare(&r->s, name);
+}
+
+static int restore_publish(struct restore *r)
+{
+	char dir[32];
+
 	snprintf(dir, sizeof(dir), "run-%ld", (long)getpid());
-	return session_serve(&r->s, name, dir);
+	return session_publish(&r->s, dir);
 }
 
 static void restore_say(const struct restore *r)
@@ -167,11 +174,13 @@ static int restore_begin(struct restore *r)
 {
 	int rc = restore_attach(r);
 
-	if (rc < 0 || restore_serve(r))
+	if (rc < 0 || restore_prepare(r))
 		return -1;
 	if (rc && restore_start(r))
 		return -1;
 	restore_say(r);
+	if (restore_publish(r))
+		return -1;
 	if (r->opt->console && console_feed(&r->console, r->s.m)) {
 		snprintf(r->s.err, sizeof(r->s.err), "cannot read the terminal for --console");
 		return -1;
@@ -203,6 +212,7 @@ static int restore_guest(const struct restore_options *opt)
 	int status;
 
 	clock_gettime(CLOCK_MONOTONIC, &r.start);
+	r.s.hurry = true;
 	r.s.before_leaving = restore_before_leaving;
 	console_init(&r.console, opt->console);
 	if (session_init(&r.s, &opt->session) || restore_machine(&r) || restore_kernel(&r) ||

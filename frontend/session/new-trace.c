@@ -47,6 +47,7 @@ int session_new_trace(struct session *s, unsigned int vcpus, bool running)
 		.notrace = s->opt->notrace.values,
 		.nr_notrace = s->exec ? 0 : s->opt->notrace.nr,
 		.buffer_bytes = buffer_kb(s->opt, vcpus) << 10,
+		.hurry = s->hurry,
 		.from = s->opt->from,
 		.until = s->opt->until,
 		.stand_at_until = s->stopped,

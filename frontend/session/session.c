@@ -136,7 +136,7 @@ static void session_register(struct session *s, const struct machine_info *info,
 	struct registry_guest g = {.vcpus = info->vcpus};
 	int rc = session_listen(s);
 
-	snprintf(g.name, sizeof(g.name), "%s", guest);
+	snprintf(g.name, sizeof(g.name), "%.*s", (int)sizeof(g.name) - 1, guest);
 	snprintf(g.uuid, sizeof(g.uuid), "%s", info->uuid ? info->uuid : "");
 	snprintf(g.accel, sizeof(g.accel), "%s", info->accel ? info->accel : info->backend);
 	snprintf(g.release, sizeof(g.release), "%s", guestsym_release(s->gs));
@@ -152,6 +152,11 @@ static void session_register(struct session *s, const struct machine_info *info,
 
 int session_serve(struct session *s, const char *guest, const char *dir)
 {
+	return session_prepare(s, guest) || session_publish(s, dir) ? -1 : 0;
+}
+
+int session_prepare(struct session *s, const char *guest)
+{
 	struct machine_info info;
 
 	snprintf(s->guest, sizeof(s->guest), "%s", guest);
@@ -163,10 +168,17 @@ int session_serve(struct session *s, const char *guest, const char *dir)
 	}
 	if (s->boots.max)
 		view_may_follow(s->view);
-	if ((!s->exec && session_write_settings(s)) || trace_out_begin(s, guest) ||
-	    session_mount(s, dir))
+	return (!s->exec && session_write_settings(s)) || trace_out_begin(s, guest) ? -1 : 0;
+}
+
+int session_publish(struct session *s, const char *dir)
+{
+	struct machine_info info;
+
+	machine_get_info(s->m, &info);
+	if (session_mount(s, dir))
 		return -1;
-	session_register(s, &info, guest);
+	session_register(s, &info, s->guest);
 	return 0;
 }
 

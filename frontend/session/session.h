@@ -207,6 +207,7 @@ struct session {
 	struct trace *trace;
 	size_t events;	   /* that -e has enabled */
 	bool begun;	   /* what --from waits for had come by the end */
+	bool hurry;	   /* what can be done once the guest goes on is not done before */
 	struct view *view; /* of the trace, while it is served: */
 	struct tracefs *fs;
 	struct control_server *control;
@@ -268,6 +269,9 @@ void session_stuck(void *arg);
  * asked for a mount by name, it does without when it must.
  */
 int session_serve(struct session *s, const char *guest, const char *dir);
+/* The same in two steps: what the guest is not to run without, and all else. */
+int session_prepare(struct session *s, const char *guest);
+int session_publish(struct session *s, const char *dir);
 /*
  * All that is needed is open, the machine is started: give up every right that tracing does not
  * need (docs/security.md). Nothing, with --no-sandbox.

@@ -102,7 +102,7 @@ static int instance_alloc(struct instance *i, uint64_t bytes)
 	if (bytes > UINT64_MAX / i->t->vcpus || !memory_holds(i->t->memory, bytes * i->t->vcpus))
 		return -ENOMEM;
 	for (unsigned int v = 0; v < i->t->vcpus; v++) {
-		i->ring[v] = ring_new(bytes);
+		i->ring[v] = i->t->cfg.hurry ? ring_new_lazy(bytes) : ring_new(bytes);
 		if (!i->ring[v])
 			return -ENOMEM;
 	}

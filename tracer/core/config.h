@@ -42,6 +42,7 @@ struct trace_config {
 	const char *const *notrace;
 	size_t nr_notrace;
 	uint64_t buffer_bytes; /* page data per vCPU */
+	bool hurry;	       /* memory for them is had while they are filled, not before */
 	const char *from;      /* do not record before this function is called; or NULL */
 	const char *until;     /* stop recording when this function is called; or NULL */
 	/*

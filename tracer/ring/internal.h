@@ -27,8 +27,6 @@
 
 #define RING_CACHE_LINE 64
 
-struct ring_block;
-
 struct ring_page {
 	_Atomic uint64_t ts;	  /* of the first event */
 	_Atomic uint64_t commit;  /* bytes of data that readers may read */
@@ -37,7 +35,6 @@ struct ring_page {
 	_Atomic bool missed;	  /* events are missing before its first one */
 	uint64_t seq;		  /* pages entered by the writer, this one included */
 	uint64_t first;		  /* number of its first event, counted from ring_new() */
-	struct ring_block *block; /* that it came in */
 	alignas(RING_CACHE_LINE) uint8_t data[RING_PAGE_DATA];
 };
 
@@ -105,8 +102,11 @@ static inline uint32_t ring_page_commit(struct ring_page *p)
 	return (uint32_t)atomic_load_explicit(&p->commit, memory_order_acquire);
 }
 
-/* nr empty pages, or -ENOMEM; those of one ring are allocated and freed by one thread at a time. */
-int ring_pages_alloc(struct ring_page **pages, size_t nr);
+/*
+ * nr empty pages, or -ENOMEM; those of one ring are allocated and freed by one thread at a time.
+ * at_once: the host has memory for all of them by then.
+ */
+int ring_pages_alloc(struct ring_page **pages, size_t nr, bool at_once);
 void ring_pages_free(struct ring_page **pages, size_t nr);
 /* Make a page that nobody reads an empty one. */
 void ring_page_clear(struct ring_page *p);

@@ -3,8 +3,10 @@
  * memory.c - where the pages of ring buffers are.
  *
  * They come in blocks of the size of a huge page, with the fewest faults that can be had for a
- * buffer of hundreds of megabytes: all of it is written to before the guest is waited for. A
- * process forked from this one has no use for them, and would have each of them fault once more.
+ * buffer of hundreds of megabytes: all of it is written to before the guest is waited for. Where it
+ * is the guest that must not wait for that, pages are there when they are first written to: what is
+ * mapped is what an empty page is. A process forked from this one has no use for them, and would
+ * have each of them fault once more.
  */
 #include "tracer/ring/internal.h"
 
@@ -21,7 +23,6 @@
 
 /* It goes with the last of its pages. */
 struct ring_block {
-	size_t size; /* bytes that are mapped */
 	size_t live; /* pages in use */
 	struct ring_page page[];
 };
@@ -36,7 +37,8 @@ static void *map(size_t size)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-static void *map_huge(void)
+/* Of the size of a block, and aligned to it. */
+static void *map_block(bool huge)
 {
 	uint8_t *at = map(2 * BLOCK_SIZE);
 	size_t before = -(uintptr_t)at % BLOCK_SIZE;
@@ -46,40 +48,37 @@ static void *map_huge(void)
 	if (before)
 		munmap(at, before);
 	munmap(at + before + BLOCK_SIZE, BLOCK_SIZE - before);
-	madvise(at + before, BLOCK_SIZE, MADV_HUGEPAGE);
+	if (huge)
+		madvise(at + before, BLOCK_SIZE, MADV_HUGEPAGE);
 	return at + before;
 }
 
-static struct ring_block *block_new(size_t nr)
+static struct ring_block *block_new(size_t nr, bool at_once)
 {
-	bool whole = nr == BLOCK_PAGES;
-	size_t size =
-		whole ? BLOCK_SIZE : sizeof(struct ring_block) + nr * sizeof(struct ring_page);
-	struct ring_block *b = whole ? map_huge() : map(size);
+	struct ring_block *b = map_block(at_once && nr == BLOCK_PAGES);
 
 	if (!b)
 		return NULL;
-	madvise(b, size, MADV_DONTFORK);
-	b->size = size;
+	madvise(b, BLOCK_SIZE, MADV_DONTFORK);
 	b->live = nr;
 	return b;
 }
 
-static void page_init(struct ring_page *p, struct ring_block *b)
+static void page_init(struct ring_page *p, bool at_once)
 {
-	p->block = b;
-	ring_page_clear(p);
+	if (at_once)
+		ring_page_clear(p);
 	ASAN_POISON_MEMORY_REGION((uint8_t *)p + PAGE_END, sizeof(*p) - PAGE_END);
 }
 
 static void page_free(struct ring_page *p)
 {
-	struct ring_block *b = p->block;
+	struct ring_block *b = (struct ring_block *)((uint8_t *)p - (uintptr_t)p % BLOCK_SIZE);
 
 	if (--b->live)
 		return;
-	ASAN_UNPOISON_MEMORY_REGION(b, b->size);
-	munmap(b, b->size);
+	ASAN_UNPOISON_MEMORY_REGION(b, BLOCK_SIZE);
+	munmap(b, BLOCK_SIZE);
 }
 
 void ring_pages_free(struct ring_page **pages, size_t nr)
@@ -88,11 +87,11 @@ void ring_pages_free(struct ring_page **pages, size_t nr)
 		page_free(pages[--nr]);
 }
 
-int ring_pages_alloc(struct ring_page **pages, size_t nr)
+int ring_pages_alloc(struct ring_page **pages, size_t nr, bool at_once)
 {
 	for (size_t i = 0; i < nr;) {
 		size_t n = nr - i < BLOCK_PAGES ? nr - i : BLOCK_PAGES;
-		struct ring_block *b = block_new(n);
+		struct ring_block *b = block_new(n, at_once);
 
 		if (!b) {
 			ring_pages_free(pages, i);
@@ -100,7 +99,7 @@ int ring_pages_alloc(struct ring_page **pages, size_t nr)
 		}
 		for (size_t k = 0; k < n; k++) {
 			pages[i + k] = &b->page[k];
-			page_init(pages[i + k], b);
+			page_init(pages[i + k], at_once);
 		}
 		i += n;
 	}

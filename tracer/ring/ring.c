@@ -21,7 +21,7 @@ static size_t nr_pages(size_t bytes)
 	return nr < 2 ? 2 : nr;
 }
 
-struct ring *ring_new(size_t bytes)
+static struct ring *make(size_t bytes, bool at_once)
 {
 	size_t nr = nr_pages(bytes);
 	struct ring *r = aligned_alloc(alignof(struct ring), sizeof(*r));
@@ -30,9 +30,9 @@ struct ring *ring_new(size_t bytes)
 		return NULL;
 	memset(r, 0, sizeof(*r));
 	r->pages = calloc(nr, sizeof(*r->pages));
-	if (!r->pages || ring_pages_alloc(&r->reader.page, 1))
+	if (!r->pages || ring_pages_alloc(&r->reader.page, 1, true))
 		goto free_ring;
-	if (ring_pages_alloc(r->pages, nr))
+	if (ring_pages_alloc(r->pages, nr, at_once))
 		goto free_reader;
 	r->nr = nr;
 	r->overwrite = true;
@@ -51,6 +51,16 @@ free_ring:
 	free(r->pages);
 	free(r);
 	return NULL;
+}
+
+struct ring *ring_new(size_t bytes)
+{
+	return make(bytes, true);
+}
+
+struct ring *ring_new_lazy(size_t bytes)
+{
+	return make(bytes, false);
 }
 
 void ring_free(struct ring *r)
@@ -171,7 +181,7 @@ int ring_resize(struct ring *r, size_t bytes)
 	differ = nr > old ? nr - old : old - nr;
 	pages = calloc(nr, sizeof(*pages));
 	spare = calloc(differ + 1, sizeof(*spare));
-	if (!pages || !spare || (nr > old && ring_pages_alloc(spare, differ)))
+	if (!pages || !spare || (nr > old && ring_pages_alloc(spare, differ, true)))
 		goto free_arrays;
 
 	pthread_mutex_lock(&r->lock);

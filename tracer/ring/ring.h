@@ -33,6 +33,8 @@ struct ring;
  * page. Overwrite mode. NULL when there is no memory.
  */
 struct ring *ring_new(size_t bytes);
+/* The same at once: the host gives memory for what is written to, when it is. */
+struct ring *ring_new_lazy(size_t bytes);
 void ring_free(struct ring *r); /* NULL is allowed; nobody uses it any more */
 
 /* --- writing (one thread) ---------------------------------------------------------------- */

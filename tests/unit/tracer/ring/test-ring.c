@@ -471,6 +471,35 @@ static void test_two_consumers(void **state)
 	ring_free(r);
 }
 
+/* Pages that nobody has written to are as good as others, round and round, and are freed. */
+static void test_lazy(void **state)
+{
+	enum { SIZE = 3 << 20 };
+	struct ring *r = ring_new_lazy(SIZE);
+	struct ring_cursor *c;
+	struct ring_event ev;
+	uint64_t ts = 0, n = 0, first;
+
+	(void)state;
+	assert_non_null(r);
+	assert_int_equal(ring_size(r),
+			 (SIZE + RING_PAGE_DATA - 1) / RING_PAGE_DATA * RING_PAGE_DATA);
+	c = ring_consume(r);
+	assert_false(ring_next(c, &ev));
+	for (; ts < 2 * SIZE / 64; ts++)
+		put(r, ts + 1, 64, (uint8_t)ts);
+	assert_int_equal(ring_resize(r, SIZE / 2), 0);
+	assert_true(ring_next(c, &ev));
+	first = ev.ts;
+	do
+		assert_int_equal(ev.ts, first + n++);
+	while (ring_next(c, &ev));
+	assert_int_equal(first + n, ts + 1);
+	assert_true(n > SIZE / 4 / 68);
+	ring_cursor_free(c);
+	ring_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -480,7 +509,7 @@ int main(void)
 		cmocka_unit_test(test_reset),	      cmocka_unit_test(test_reset_while_reserved),
 		cmocka_unit_test(test_resize),	      cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_missed),	      cmocka_unit_test(test_look),
-		cmocka_unit_test(test_two_consumers),
+		cmocka_unit_test(test_two_consumers), cmocka_unit_test(test_lazy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
