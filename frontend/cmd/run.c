@@ -639,10 +639,12 @@ static const char *run_cannot_save(const struct run_options *opt)
 		return NULL;
 	if (!strcmp(opt->machine, "qemu"))
 		return "--save: only a machine of hvtrace's own can be saved";
-	if (opt->image || opt->devices.disk.nr || opt->devices.share.nr || opt->devices.net ||
-	    opt->devices.cloud_init)
-		return "--save: a guest with disks, a network card or shared folders cannot be "
-		       "saved yet";
+	if (opt->devices.share.nr || opt->devices.cloud_init)
+		return "--save: a guest with shared folders, or --cloud-init, cannot be saved";
+	if (opt->devices.net ? strcmp(opt->devices.net, "none") != 0 : opt->image != NULL)
+		return "--save: a guest with a network card cannot be saved: --net none is without";
+	if (opt->devices.write)
+		return "--save: a guest that changes its image cannot be saved: leave out --write";
 	if (opt->kaslr)
 		return "--save and --kaslr do not go together";
 	if (opt->exec)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * fuzz-snapshot.c - the state part of a snapshot: sections that may be anything, and chips that are
- * made of them and then used. Needs no KVM.
+ * made of them and then used, as is a virtio device. Needs no KVM.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/virtio-driver.h"
 #include "vmm/kvm/chip/i8254.h"
 #include "vmm/kvm/chip/uart.h"
 #include "vmm/kvm/state/state.h"
+#include "vmm/kvm/virtio/rng.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -58,6 +60,49 @@ static void use_timer(const struct i8254_state *s)
 		abort();
 }
 
+/* Cut, or filled up with zeros. */
+static void take(const struct state_file *f, enum state_type type, void *to, size_t size)
+{
+	size_t len = 0;
+	const void *at = state_get(f, type, 0, &len);
+
+	memset(to, 0, size);
+	if (at)
+		memcpy(to, at, len < size ? len : size);
+}
+
+/* A device with its function: whatever it has become, a driver can begin anew. */
+static void use_device(const struct state_file *f)
+{
+	struct virtio_state state, again;
+	struct pci_state pci, sound;
+	struct driver v = {0};
+
+	if (!driver_init(&v, rng_new()))
+		abort();
+	take(f, STATE_VIRTIO, &state, sizeof(state));
+	take(f, STATE_PCI_FUNCTION, &pci, sizeof(pci));
+	pci_save(&v.pci.function, &sound);
+	virtio_hold(v.d);
+	/* As the function is: what the guest can write is anything. */
+	for (unsigned int i = 0; i < PCI_CONFIG_SIZE; i++)
+		pci.config[i] = (uint8_t)((sound.config[i] & ~v.pci.function.writable[i]) |
+					  (pci.config[i] & v.pci.function.writable[i]));
+	if (pci_restore(&v.pci.function, &pci))
+		abort();
+	state.id = v.d->ops->id;
+	if (!virtio_restore(v.d, &state)) {
+		virtio_save(v.d, &again);
+		if (virtio_restore(v.d, &again))
+			abort();
+	}
+	virtio_remind(v.d);
+	virtio_release(v.d);
+	pci_config_write(&v.pci.function, 4, 2, 6);
+	driver_begin(&v, VIRTIO_F_VERSION_1);
+	driver_exit(&v);
+}
+
 /* A section of this type, cut or filled up to the size that its reader wants. */
 static void use_chips(const struct state_file *f)
 {
@@ -71,6 +116,7 @@ static void use_chips(const struct state_file *f)
 	if (at)
 		memcpy(&uart, at, len < sizeof(uart) ? len : sizeof(uart));
 	use_uart(&uart);
+	use_device(f);
 	at = state_get(f, STATE_OWN_PIT, 0, &len);
 	memset(&timer, 0, sizeof(timer));
 	for (unsigned int i = 0; i < 3; i++)
@@ -103,6 +149,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(f.data);
 	state_put(&s, STATE_UART, 0, data, size);
 	state_put(&s, STATE_OWN_PIT, 0, data, size);
+	state_put(&s, STATE_VIRTIO, 0, data, size);
+	state_put(&s, STATE_PCI_FUNCTION, 0, data, size);
 	f.data = s.data;
 	f.len = s.len;
 	if (s.failed || !state_sections_are_sane(f.data, f.len))

@@ -10,7 +10,7 @@ kvm-core += tests/kvm/host-events
 kvm-core += tests/kvm/own-disks,PARTS=raw
 kvm-core += tests/kvm/own-int3,CALLS=100
 kvm-core += tests/kvm/run-own,core
-kvm-core += tests/kvm/snapshot
+kvm-core += tests/kvm/snapshot,PARTS=kernel+trampolines+disks
 kvm-core += tests/unit/vmm/test-vmm-follow
 
 # What make check-full runs besides: two lists at a time, in an L1 each, which takes three quarters of an hour.
@@ -34,6 +34,7 @@ kvm-machines += tests/e2e/snapshot-testguest
 kvm-machines += tests/e2e/irqsoff-testguest
 kvm-machines += tests/kvm/host-events,6.12
 kvm-machines += tests/kvm/own-disks,6.1
+kvm-machines += tests/kvm/snapshot,6.12,PARTS=traps+graph+events
 kvm-machines += tests/kvm/stamps,6.12
 kvm-machines += tests/kvm/run-net
 kvm-machines += tests/kvm/own-devices

@@ -129,8 +129,8 @@ static int open_to(struct trace *t, bool sites_call, char *err, size_t errlen)
 	ret = trampoline_new(t, &tr, err, errlen);
 	if (ret)
 		return ret;
-	/* A machine of our own may not have been started yet. */
-	if (sites_call && t->borrow && !trace_has_window(t))
+	/* A guest that has not been let go on yet calls nothing. */
+	if (sites_call && t->borrow && !t->cfg.hurry)
 		ret = trampoline_try(t, tr, err, errlen);
 	if (!ret)
 		ret = begin(t, tr, &c, err, errlen);

@@ -10,30 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vmm/kvm/disk/disk.h"
-#include "vmm/kvm/local.h"
+#include "vmm/kvm/devices.h"
+#include "vmm/kvm/save.h"
 #include "vmm/kvm/share/share.h"
-#include "vmm/kvm/slots.h"
 #include "vmm/kvm/virtio/blk.h"
 #include "vmm/kvm/virtio/console.h"
 #include "vmm/kvm/virtio/fs.h"
 #include "vmm/kvm/virtio/net.h"
 #include "vmm/kvm/virtio/rng.h"
 #include "vmm/kvm/virtio/vsock.h"
-
-#define DEVICES_MAX (PCI_SLOTS - 1)
-
-struct plugged {
-	struct virtio_pci function;
-	struct virtio_device *device;
-};
-
-struct kvm_devices {
-	struct kvm_pci *pci;
-	struct plugged plugged[DEVICES_MAX];
-	unsigned int n;
-	struct virtio_device *console; /* one of these; or NULL */
-};
 
 /* --- kinds -------------------------------------------------------------------------------------
  */
@@ -53,18 +38,26 @@ static size_t disk_count(const struct machine_devices *d)
 static struct virtio_device *disk_make(struct kvm_machine *m, size_t i, char *err, size_t errlen)
 {
 	const struct machine_disk *from = &m->cfg.devices.disk[i];
-	const struct disk_config cfg = {.path = from->path,
-					.format = from->format,
-					.read_only = from->read_only,
-					.keep = from->keep,
-					.warn = warn,
-					.arg = m};
-	struct disk *disk = disk_open(&cfg, err, errlen);
+	struct disk_changes changes;
+	struct disk_config cfg = {.path = from->path,
+				  .format = from->format,
+				  .read_only = from->read_only,
+				  .keep = from->keep,
+				  .warn = warn,
+				  .arg = m};
+	struct disk *disk;
 	struct virtio_device *d;
 	char name[24];
 
+	if (m->snapshot && kvm_snapshot_changes(m->snapshot, i, &changes))
+		cfg.changes = &changes;
+	disk = disk_open(&cfg, err, errlen);
 	if (!disk)
 		return NULL;
+	if (i < DEVICES_MAX) {
+		m->devices->disk[i] = disk;
+		m->devices->ndisk = (unsigned int)i + 1;
+	}
 	snprintf(name, sizeof(name), "disk%zu", i);
 	d = blk_new(disk, name);
 	if (!d) {

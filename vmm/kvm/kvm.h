@@ -123,9 +123,10 @@ struct kvm_machine {
 	struct state_sections *reset;  /* vCPUs and chips before its first boot; NULL: it has one */
 	bool stands;		       /* it boots again, and waits for machine_start() */
 	struct kvm_snapshot *snapshot; /* that it goes on from, until it is started; or NULL */
-	bool restored;		       /* it has come from one, */
-	bool left_windows;	       /* of a guest that was traced: */
-	char *kernel_path, *kernel_id; /* of its kernel, as that says, or NULL */
+	struct kvm_snapshot *came_from; /* the same from then on */
+	bool restored;			/* it has come from one, */
+	bool left_windows;		/* of a guest that was traced: */
+	char *kernel_path, *kernel_id;	/* of its kernel, as that says, or NULL */
 
 	struct kvm_mem mem[KVM_MEM_MAX];
 	_Atomic unsigned int nmem; /* entries below it change at a reboot alone */

@@ -24,8 +24,8 @@ static const char *why_not(struct kvm_machine *m, const struct machine_save *sav
 		return "it has ended";
 	if (m->snapshot)
 		return "it has only just been restored: try again";
-	if (m->pci)
-		return "one with disks or a network card cannot be saved yet";
+	if (kvm_devices_unsavable(m))
+		return kvm_devices_unsavable(m);
 	if (m->channel)
 		return "one that runs a command for its host cannot be saved";
 	if (!save->traced && kvm_traps_foreign(m))
@@ -65,7 +65,9 @@ static int gather(struct kvm_machine *m, const struct machine_save *save, struct
 	put_text(s, STATE_KERNEL_ID, save->kernel_id);
 	for (unsigned int i = 0; i < m->nvcpus && !rc; i++)
 		rc = kvm_vcpu_save(&m->vcpu[i], s, tsc);
-	return rc ? rc : kvm_chips_save(m, s);
+	if (!rc)
+		rc = kvm_chips_save(m, s);
+	return rc ? rc : kvm_devices_save(m, s);
 }
 
 /* Those that a tracer has, unless the guest is without one: they are closed then. */
@@ -93,6 +95,8 @@ static int write_to(struct kvm_machine *m, const struct state_sink *to, unsigned
 		rc = state_write_memory(to, m->mem[i].host, m->mem[i].size, at);
 		at += m->mem[i].size;
 	}
+	if (!rc)
+		rc = kvm_devices_save_disks(m, to, &at);
 	return rc ? rc : state_write_end(to, at - STATE_RAM_AT, s);
 }
 
@@ -122,17 +126,12 @@ static int write_out(struct kvm_machine *m, const struct machine_save *save,
 	return rc;
 }
 
-int kvm_save(struct machine *base, const struct machine_save *save, char *err, size_t errlen)
+static int save_held(struct kvm_machine *m, const struct machine_save *save, char *err,
+		     size_t errlen)
 {
-	struct kvm_machine *m = kvm_machine(base);
 	struct state_sections s = {0};
-	const char *why = why_not(m, save);
 	int rc;
 
-	if (why) {
-		snprintf(err, errlen, "the guest cannot be saved: %s", why);
-		return -EBUSY;
-	}
 	rc = gather(m, save, &s);
 	if (rc) {
 		snprintf(err, errlen, "KVM does not tell the guest's state: %s", strerror(-rc));
@@ -142,6 +141,23 @@ int kvm_save(struct machine *base, const struct machine_save *save, char *err, s
 			snprintf(err, errlen, "the snapshot cannot be written: %s", strerror(-rc));
 	}
 	state_sections_free(&s);
+	return rc;
+}
+
+/* Devices are held before their part is read: with nothing under way there is less of it. */
+int kvm_save(struct machine *base, const struct machine_save *save, char *err, size_t errlen)
+{
+	struct kvm_machine *m = kvm_machine(base);
+	const char *why = why_not(m, save);
+	int rc;
+
+	if (why) {
+		snprintf(err, errlen, "the guest cannot be saved: %s", why);
+		return -EBUSY;
+	}
+	kvm_devices_hold(m);
+	rc = save_held(m, save, err, errlen);
+	kvm_devices_release(m);
 	return rc;
 }
 
@@ -172,21 +188,21 @@ const struct save_window *kvm_snapshot_window(const struct kvm_snapshot *snap, u
 	return w;
 }
 
-/* RAM, and so many windows: all the memory that the file has. */
-static bool memory_fits(const struct kvm_snapshot *snap, uint64_t ram)
+/* Where RAM and windows end in the file; 0: it is too short for them. */
+static uint64_t memory_end(const struct kvm_snapshot *snap, uint64_t ram)
 {
 	uint64_t left = snap->file.memory;
 	const struct save_window *w;
 
 	if (ram % PAGE || ram > left)
-		return false;
+		return 0;
 	left -= ram;
 	for (unsigned int i = 0; (w = kvm_snapshot_window(snap, i)); i++) {
 		if (w->size > left)
-			return false;
+			return 0;
 		left -= w->size;
 	}
-	return !left;
+	return STATE_RAM_AT + snap->file.memory - left;
 }
 
 static int take_machine(struct kvm_machine *m, struct kvm_snapshot *snap)
@@ -197,7 +213,7 @@ static int take_machine(struct kvm_machine *m, struct kvm_snapshot *snap)
 	int rc = -EINVAL;
 
 	if (about && cmdline && strlen(cmdline) < sizeof(m->cmdline) && about->vcpus &&
-	    about->vcpus <= MACHINE_MAX_VCPUS && memory_fits(snap, about->memory)) {
+	    about->vcpus <= MACHINE_MAX_VCPUS && memory_end(snap, about->memory)) {
 		snap->machine = *about;
 		m->nvcpus = about->vcpus;
 		m->cfg.memory = about->memory;
@@ -213,10 +229,21 @@ static int take_machine(struct kvm_machine *m, struct kvm_snapshot *snap)
 	return rc;
 }
 
+/* All the memory that the file has is somebody's. */
+static int take_disks(struct kvm_machine *m, struct kvm_snapshot *snap, char *err, size_t errlen)
+{
+	int rc = kvm_snapshot_find_disks(snap, memory_end(snap, snap->machine.memory), err, errlen);
+
+	if (!rc && snap->end != STATE_RAM_AT + snap->file.memory)
+		rc = -EINVAL;
+	m->cfg.devices = (struct machine_devices){.disk = snap->disk, .ndisk = snap->ndisk};
+	return rc;
+}
+
 int kvm_snapshot_open(struct kvm_machine *m, char *err, size_t errlen)
 {
 	const char *path = m->cfg.snapshot;
-	char why[160] = "";
+	char why[512] = "";
 	int rc;
 
 	m->snapshot = calloc(1, sizeof(*m->snapshot));
@@ -227,6 +254,8 @@ int kvm_snapshot_open(struct kvm_machine *m, char *err, size_t errlen)
 	rc = state_open(&m->snapshot->file, path, why, sizeof(why));
 	if (!rc)
 		rc = take_machine(m, m->snapshot);
+	if (!rc)
+		rc = take_disks(m, m->snapshot, why, sizeof(why));
 	if (rc)
 		snprintf(err, errlen, "%s: %s", path,
 			 *why ? why : "the snapshot does not say what machine it is of");
@@ -270,7 +299,18 @@ int kvm_snapshot_restore(struct kvm_machine *m, char *err, size_t errlen)
 		return rc;
 	for (unsigned int i = 0; i < m->nvcpus && !rc; i++)
 		rc = kvm_vcpu_restore(&m->vcpu[i], f, err, errlen);
-	return rc ? rc : refused(kvm_chips_restore(m, f), "the devices", err, errlen);
+	if (rc)
+		return rc;
+	rc = kvm_chips_restore(m, f);
+	return refused(rc ? rc : kvm_devices_restore(m, f), "the devices", err, errlen);
+}
+
+/* What its disks are called stays, for another snapshot. */
+static void kvm_snapshot_done(struct kvm_machine *m)
+{
+	state_close(&m->snapshot->file);
+	m->came_from = m->snapshot;
+	m->snapshot = NULL;
 }
 
 int kvm_snapshot_start(struct kvm_machine *m, char *err, size_t errlen)
@@ -283,15 +323,19 @@ int kvm_snapshot_start(struct kvm_machine *m, char *err, size_t errlen)
 		rc = kvm_vcpu_restore_clock(&m->vcpu[i], f, tsc);
 	if (!rc)
 		rc = kvm_chips_restore_clock(m, f);
-	kvm_snapshot_close(m);
+	kvm_devices_go_on(m);
+	kvm_snapshot_done(m);
 	return refused(rc, "the clocks", err, errlen);
 }
 
 void kvm_snapshot_close(struct kvm_machine *m)
 {
-	if (!m->snapshot)
+	struct kvm_snapshot *snap = m->snapshot ? m->snapshot : m->came_from;
+
+	if (!snap)
 		return;
-	state_close(&m->snapshot->file);
-	free(m->snapshot);
-	m->snapshot = NULL;
+	state_close(&snap->file);
+	kvm_snapshot_free_disks(snap);
+	free(snap);
+	m->snapshot = m->came_from = NULL;
 }

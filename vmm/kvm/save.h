@@ -3,8 +3,11 @@
 #ifndef HVTRACE_VMM_KVM_SAVE_H
 #define HVTRACE_VMM_KVM_SAVE_H
 
+#include "vmm/kvm/disk/disk.h"
 #include "vmm/kvm/local.h"
 #include "vmm/kvm/state/state.h"
+
+#define SAVE_DISKS_MAX 31
 
 /*
  * What a machine goes on from, as long as it has not been started. Its vCPUs' registers are there
@@ -17,6 +20,20 @@ struct kvm_snapshot {
 		uint64_t memory, tsc_khz, kernel_pa, kernel_slide, kernel_moved;
 		uint32_t vcpus, emulated;
 	} machine;
+	/* Paths are ours. */
+	struct machine_disk disk[SAVE_DISKS_MAX];
+	size_t ndisk;
+	uint64_t changes_at[SAVE_DISKS_MAX]; /* where in the file each one's are */
+	uint64_t end;			     /* and all memory ends */
+};
+
+/* A disk, by what its image was when it was saved. */
+struct save_disk {
+	struct disk_identity image;
+	uint64_t size; /* of the disk */
+	uint64_t
+		written; /* bytes of the file that what was written to it takes; 0: none was kept */
+	uint64_t read_only;
 };
 
 /* Memory that is no RAM, of a guest that was traced. */
@@ -62,5 +79,26 @@ int kvm_chips_reset(struct kvm_machine *m, const struct state_file *f);
 /* reboot.c: keep what vCPUs and chips are before the first boot. 0 or -errno. */
 int kvm_reboot_prepare(struct kvm_machine *m);
 int kvm_reboot(struct machine *base, char *err, size_t errlen);
+
+/*
+ * save-devices.c: virtio devices and the disks behind them. They are held, and so they are behind
+ * kvm_devices_restore().
+ */
+/* NULL: they can be saved. Else why not. */
+const char *kvm_devices_unsavable(struct kvm_machine *m);
+int kvm_devices_save(struct kvm_machine *m, struct state_sections *s);
+/* What has been written to disks, from *at on, which is where it ends then. */
+int kvm_devices_save_disks(struct kvm_machine *m, const struct state_sink *to, uint64_t *at);
+/*
+ * snap->disk and all that follows, from `at` on in the file: 0, or -errno and err says why,
+ * such as that an image is not what it was.
+ */
+int kvm_snapshot_find_disks(struct kvm_snapshot *snap, uint64_t at, char *err, size_t errlen);
+/* What had been written to one; false: nothing is known of that. */
+bool kvm_snapshot_changes(const struct kvm_snapshot *snap, size_t disk, struct disk_changes *c);
+void kvm_snapshot_free_disks(struct kvm_snapshot *snap);
+int kvm_devices_restore(struct kvm_machine *m, const struct state_file *f);
+/* Interrupts reach the guest again: they go on. */
+void kvm_devices_go_on(struct kvm_machine *m);
 
 #endif

@@ -220,6 +220,16 @@ int kvm_pci_plug(struct kvm_pci *p, struct virtio_pci *v, struct virtio_device *
 	return rc;
 }
 
+uint32_t kvm_pci_get_address(const struct kvm_pci *p)
+{
+	return p->bus.address;
+}
+
+void kvm_pci_set_address(struct kvm_pci *p, uint32_t address)
+{
+	p->bus.address = address;
+}
+
 /* --- life --------------------------------------------------------------------------------------
  */
 

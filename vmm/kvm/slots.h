@@ -16,4 +16,8 @@ void kvm_pci_free(struct kvm_pci *p); /* what is in it is gone. NULL is allowed 
  */
 int kvm_pci_plug(struct kvm_pci *p, struct virtio_pci *v, struct virtio_device *d);
 
+/* CONFIG_ADDRESS, as the guest has left it. */
+uint32_t kvm_pci_get_address(const struct kvm_pci *p);
+void kvm_pci_set_address(struct kvm_pci *p, uint32_t address);
+
 #endif

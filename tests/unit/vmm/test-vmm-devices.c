@@ -3,6 +3,9 @@
 #include "tests/unit/testguest.h"
 #include "vmm/kvm/local.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #define TABLES_SIZE 4096
 
 static char image[] = "/tmp/test-vmm-devices-XXXXXX";
@@ -163,6 +166,71 @@ static void test_with_a_console(void **state)
 	guest_free(&g);
 }
 
+/* Saved before it runs; the copy is restored when the first one is gone. */
+static void save(const char *path, const struct machine_disk *disk)
+{
+	struct machine_save save = {.fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600)};
+	char err[256] = "";
+	struct guest g;
+
+	assert_true(save.fd >= 0);
+	guest_init(&g);
+	assert_non_null(new_machine(&g, disk, err, sizeof(err)));
+	if (machine_save(g.m, &save, err, sizeof(err)))
+		fail_msg("%s", err);
+	guest_free(&g);
+	close(save.fd);
+}
+
+static struct machine *restore(struct guest *g, const char *path, char *err, size_t errlen)
+{
+	const struct machine_config cfg = {
+		.snapshot = path, .console = guest_console, .trap = guest_trap, .arg = g};
+
+	guest_init(g);
+	g->m = machine_new("kvm", &cfg, err, errlen);
+	return g->m;
+}
+
+static void test_saved(void **state)
+{
+	const struct machine_disk disk = {.path = image, .format = "raw"},
+				  ro = {.path = image, .format = "raw", .read_only = true};
+	char path[64], err[512] = "";
+	struct guest g;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/test-vmm-devices-%d.snap", getpid());
+	save(path, &ro);
+	assert_non_null(restore(&g, path, err, sizeof(err)));
+	guest_free(&g);
+	save(path, &disk);
+	if (!restore(&g, path, err, sizeof(err)))
+		fail_msg("%s", err);
+	guest_run(&g);
+	guest_free(&g);
+	assert_int_equal(utimensat(AT_FDCWD, image, NULL, 0), 0);
+	assert_null(restore(&g, path, err, sizeof(err)));
+	assert_non_null(strstr(err, "has changed since the snapshot"));
+	guest_free(&g);
+	unlink(path);
+}
+
+static void test_what_cannot_be_saved(void **state)
+{
+	const struct machine_disk disk = {.path = image, .format = "raw", .keep = true};
+	struct machine_save save = {.fd = -1};
+	char err[256] = "";
+	struct guest g;
+
+	(void)state;
+	guest_init(&g);
+	assert_non_null(new_machine(&g, &disk, err, sizeof(err)));
+	assert_int_equal(machine_save(g.m, &save, err, sizeof(err)), -EBUSY);
+	assert_non_null(strstr(err, "not written to"));
+	guest_free(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +239,8 @@ int main(void)
 		cmocka_unit_test(test_disks_that_cannot_be_had),
 		cmocka_unit_test(test_with_a_folder),
 		cmocka_unit_test(test_with_a_console),
+		cmocka_unit_test(test_saved),
+		cmocka_unit_test(test_what_cannot_be_saved),
 	};
 
 	return cmocka_run_group_tests(tests, make_image, remove_image);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* disk.c - which kind of image is opened how, and the threads that carry requests out. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "vmm/kvm/disk/local.h"
 #include "vmm/thread.h"
@@ -128,6 +130,42 @@ void disk_wait(struct disk *d)
 	while (d->under_way)
 		pthread_cond_wait(&d->idle, &d->lock);
 	pthread_mutex_unlock(&d->lock);
+}
+
+/* --- saving ----------------------------------------------------------------------------------- */
+
+const char *disk_cannot_be_saved(const struct disk *d)
+{
+	if (!d->ops->image)
+		return "only of raw images is known what has changed";
+	if (!d->ops->changed && !d->read_only)
+		return "its image is written to";
+	return NULL;
+}
+
+int disk_identify(const struct disk *d, struct disk_identity *id)
+{
+	struct stat st;
+
+	if (fstat(d->ops->image(d), &st))
+		return -errno;
+	*id = (struct disk_identity){(uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
+				     (uint64_t)st.st_mtim.tv_nsec};
+	return 0;
+}
+
+uint64_t *disk_changed(struct disk *d, size_t *words, int *rc)
+{
+	uint64_t *map = d->ops->changed ? d->ops->changed(d, words) : NULL;
+
+	*rc = d->ops->changed && !map ? -ENOMEM : 0;
+	return map;
+}
+
+int disk_save(struct disk *d, int (*put)(void *arg, const void *data, size_t len, uint64_t at),
+	      void *arg, uint64_t at)
+{
+	return d->ops->save ? d->ops->save(d, put, arg, at) : 0;
 }
 
 /* --- life ------------------------------------------------------------------------------------ */

@@ -15,11 +15,23 @@
 
 struct disk;
 
+/* A file has these blocks of a disk, at `at` and on, as they are on the disk; elsewhere nothing. */
+#define DISK_BLOCK 4096u
+
+struct disk_changes {
+	int fd;
+	uint64_t at;
+	const uint64_t *map; /* a bit for each block, from the lowest on */
+	size_t words;
+};
+
 struct disk_config {
 	const char *path;
 	const char *format; /* as QEMU calls it */
 	bool read_only;	    /* nothing is ever written */
 	bool keep;	    /* what is written goes into the image, else it is gone at the end */
+	/* What was written before the disk was saved, of one whose writes are not kept; or NULL. */
+	const struct disk_changes *changes;
 	/* One line about what goes wrong later, once; any thread. */
 	void (*warn)(void *arg, const char *text);
 	void *arg;
@@ -49,5 +61,23 @@ struct disk_request {
 void disk_submit(struct disk *d, struct disk_request *r);
 /* Until nothing is under way. */
 void disk_wait(struct disk *d);
+
+/* --- saving: nothing is under way, nor is anything submitted --------------------------------- */
+
+/* By what an image is known again. */
+struct disk_identity {
+	uint64_t size, mtime_s, mtime_ns; /* of its file */
+};
+
+/* NULL: it can be. Else why not. */
+const char *disk_cannot_be_saved(const struct disk *d);
+/* 0 or -errno. */
+int disk_identify(const struct disk *d, struct disk_identity *id);
+/* The map of what was written, by all it was saved before and since: *words of it, for free().
+ * NULL: nothing ever is; -ENOMEM in *rc. */
+uint64_t *disk_changed(struct disk *d, size_t *words, int *rc);
+/* Those blocks, by put(), from `at` on. What that says, or -errno. */
+int disk_save(struct disk *d, int (*put)(void *arg, const void *data, size_t len, uint64_t at),
+	      void *arg, uint64_t at);
 
 #endif

@@ -23,6 +23,12 @@ struct disk_ops {
 	/* These bytes read as zeros from now on; discard: as anything. */
 	int (*zero)(struct disk *d, unsigned int worker, uint64_t off, uint64_t len, bool discard);
 	void (*close)(struct disk *d); /* frees d */
+	/* For disk.h's functions of these names. NULL: it cannot be saved. */
+	int (*image)(const struct disk *d); /* its descriptor */
+	uint64_t *(*changed)(struct disk *d, size_t *words);
+	int (*save)(struct disk *d,
+		    int (*put)(void *arg, const void *data, size_t len, uint64_t at), void *arg,
+		    uint64_t at);
 };
 
 /* A kind of image embeds this as its first member. */

@@ -3,6 +3,9 @@
  * overlay.c - a raw image that is only read: what is written goes into a file without a name, which
  * is gone with this process, however that may end.
  *
+ * A disk that was saved has a third file between the two, which is only read as well: what was
+ * written before that.
+ *
  * A bit per block says whether it is there. Of a block that is written in part for the first time
  * the rest is copied before; that, and setting the bit, happens under a lock. What is there already
  * is written without.
@@ -16,13 +19,16 @@
 
 #include "vmm/kvm/disk/local.h"
 
-#define BLOCK	    4096u
+#define BLOCK	    DISK_BLOCK
 #define WORD_BLOCKS 64u
 
 struct overlay {
 	struct disk disk; /* first */
 	int image, changes;
 	_Atomic uint64_t *changed; /* a bit per block */
+	int before;		   /* -1: there is none, else: */
+	uint64_t before_at;	   /* where the disk begins in it */
+	uint64_t *was_changed;
 	pthread_mutex_t copying;
 };
 
@@ -34,6 +40,26 @@ static struct overlay *overlay(struct disk *d)
 static bool is_changed(const struct overlay *o, uint64_t block)
 {
 	return o->changed[block / WORD_BLOCKS] >> block % WORD_BLOCKS & 1;
+}
+
+static bool was_changed(const struct overlay *o, uint64_t block)
+{
+	return o->was_changed && o->was_changed[block / WORD_BLOCKS] >> block % WORD_BLOCKS & 1;
+}
+
+/* Where a block is: which file, and at which place in that the disk begins. */
+struct source {
+	int fd;
+	uint64_t at;
+};
+
+static struct source source_of(const struct overlay *o, uint64_t block)
+{
+	if (is_changed(o, block))
+		return (struct source){o->changes, 0};
+	if (was_changed(o, block))
+		return (struct source){o->before, o->before_at};
+	return (struct source){o->image, 0};
 }
 
 static void set_changed(struct overlay *o, uint64_t block)
@@ -70,15 +96,15 @@ static size_t total(const struct iovec *iov, unsigned int n)
 	return sum;
 }
 
-/* Bytes from off on, at most len, that are all in the same of the two files. */
-static uint64_t run_length(const struct overlay *o, uint64_t off, uint64_t len, bool *changed)
+/* Bytes from off on, at most len, that are all in the same of the files. */
+static uint64_t run_length(const struct overlay *o, uint64_t off, uint64_t len, struct source *from)
 {
 	uint64_t block = off / BLOCK, end = off + len, at;
 
-	*changed = is_changed(o, block);
+	*from = source_of(o, block);
 	do
 		at = ++block * BLOCK;
-	while (at < end && is_changed(o, block) == *changed);
+	while (at < end && source_of(o, block).fd == from->fd);
 	return (at < end ? at : end) - off;
 }
 
@@ -92,11 +118,11 @@ static int overlay_read(struct disk *d, unsigned int worker, struct iovec *iov, 
 
 	(void)worker;
 	while (left && !rc) {
-		bool changed;
-		uint64_t len = run_length(o, off, left, &changed);
+		struct source from;
+		uint64_t len = run_length(o, off, left, &from);
 		unsigned int nr = split(&iov, &n, len, part);
 
-		rc = raw_transfer(changed ? o->changes : o->image, false, part, nr, off);
+		rc = raw_transfer(from.fd, false, part, nr, from.at + off);
 		off += len;
 		left -= len;
 	}
@@ -104,15 +130,27 @@ static int overlay_read(struct disk *d, unsigned int worker, struct iovec *iov, 
 	return rc;
 }
 
-/* Called with the lock held. The block as it is in the image; its end may be behind the disk's. */
-static int copy_block(struct overlay *o, uint64_t block)
+/* A block as it is now, of so many bytes: its end may be behind the disk's. */
+static int read_block(const struct overlay *o, uint64_t block, uint8_t bytes[BLOCK], size_t *len)
 {
 	uint64_t off = block * BLOCK, rest = o->disk.size - off;
-	uint8_t bytes[BLOCK];
-	struct iovec v = {bytes, rest < BLOCK ? rest : BLOCK};
-	int rc = raw_transfer(o->image, false, &v, 1, off);
+	struct source from = source_of(o, block);
+	struct iovec v;
 
-	v = (struct iovec){bytes, rest < BLOCK ? rest : BLOCK};
+	*len = rest < BLOCK ? rest : BLOCK;
+	v = (struct iovec){bytes, *len};
+	return raw_transfer(from.fd, false, &v, 1, from.at + off);
+}
+
+/* Called with the lock held. */
+static int copy_block(struct overlay *o, uint64_t block)
+{
+	uint64_t off = block * BLOCK;
+	uint8_t bytes[BLOCK];
+	size_t len;
+	int rc = read_block(o, block, bytes, &len);
+	struct iovec v = {bytes, len};
+
 	return rc ? rc : raw_transfer(o->changes, true, &v, 1, off);
 }
 
@@ -203,6 +241,49 @@ static int overlay_zero(struct disk *d, unsigned int worker, uint64_t off, uint6
 	return change(overlay(d), off, len, zero_changes, NULL);
 }
 
+/* --- saving ----------------------------------------------------------------------------------- */
+
+static int overlay_image(const struct disk *d)
+{
+	return ((const struct overlay *)d)->image;
+}
+
+static size_t map_words(const struct overlay *o)
+{
+	return o->disk.size / BLOCK / WORD_BLOCKS + 1;
+}
+
+static uint64_t *overlay_changed(struct disk *d, size_t *words)
+{
+	struct overlay *o = overlay(d);
+	uint64_t *map = calloc(map_words(o), sizeof(*map));
+
+	*words = map_words(o);
+	for (size_t i = 0; map && i < *words; i++)
+		map[i] = o->changed[i] | (o->was_changed ? o->was_changed[i] : 0);
+	return map;
+}
+
+static int overlay_save(struct disk *d,
+			int (*put)(void *arg, const void *data, size_t len, uint64_t at), void *arg,
+			uint64_t at)
+{
+	struct overlay *o = overlay(d);
+	uint8_t bytes[BLOCK];
+	int rc = 0;
+
+	for (uint64_t block = 0; block * BLOCK < d->size && !rc; block++) {
+		size_t len;
+
+		if (!is_changed(o, block) && !was_changed(o, block))
+			continue;
+		rc = read_block(o, block, bytes, &len);
+		if (!rc)
+			rc = put(arg, bytes, len, at + block * BLOCK);
+	}
+	return rc;
+}
+
 /* --- life ------------------------------------------------------------------------------------ */
 
 static void overlay_close(struct disk *d)
@@ -213,6 +294,9 @@ static void overlay_close(struct disk *d)
 		close(o->image);
 	if (o->changes >= 0)
 		close(o->changes);
+	if (o->before >= 0)
+		close(o->before);
+	free(o->was_changed);
 	pthread_mutex_destroy(&o->copying);
 	free(o->changed);
 	free(o);
@@ -224,6 +308,9 @@ static const struct disk_ops overlay_ops = {
 	.flush = overlay_flush,
 	.zero = overlay_zero,
 	.close = overlay_close,
+	.image = overlay_image,
+	.changed = overlay_changed,
+	.save = overlay_save,
 };
 
 /* Not /tmp, which is memory on many hosts. */
@@ -243,6 +330,20 @@ static int open_changes(struct overlay *o, char *err, size_t errlen)
 	return -1;
 }
 
+/* What is known of it before is its map, of the disk's own size. */
+static int open_before(struct overlay *o, const struct disk_changes *c)
+{
+	if (c->words != map_words(o))
+		return -EINVAL;
+	o->before = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
+	o->before_at = c->at;
+	o->was_changed = malloc(c->words * sizeof(*c->map));
+	if (o->before < 0 || !o->was_changed)
+		return -ENOMEM;
+	memcpy(o->was_changed, c->map, c->words * sizeof(*c->map));
+	return 0;
+}
+
 struct disk *overlay_open(const struct disk_config *cfg, char *err, size_t errlen)
 {
 	struct overlay *o = calloc(1, sizeof(*o));
@@ -252,15 +353,15 @@ struct disk *overlay_open(const struct disk_config *cfg, char *err, size_t errle
 		return NULL;
 	}
 	o->disk.ops = &overlay_ops;
-	o->changes = -1;
+	o->changes = o->before = -1;
 	pthread_mutex_init(&o->copying, NULL);
 	o->image = raw_open_file(cfg, false, &o->disk.size, err, errlen);
 	if (o->image < 0 || open_changes(o, err, errlen)) {
 		overlay_close(&o->disk);
 		return NULL;
 	}
-	o->changed = calloc(o->disk.size / BLOCK / WORD_BLOCKS + 1, sizeof(*o->changed));
-	if (o->changed)
+	o->changed = calloc(map_words(o), sizeof(*o->changed));
+	if (o->changed && (!cfg->changes || !open_before(o, cfg->changes)))
 		return &o->disk;
 	snprintf(err, errlen, "no memory for what is changed of the disk %s", cfg->path);
 	overlay_close(&o->disk);

@@ -18,9 +18,9 @@ struct raw {
 	int fd;
 };
 
-static int raw_fd(struct disk *d)
+static int raw_fd(const struct disk *d)
 {
-	return ((struct raw *)d)->fd;
+	return ((const struct raw *)d)->fd;
 }
 
 /* --- transfers ------------------------------------------------------------------------------- */
@@ -125,6 +125,7 @@ static const struct disk_ops raw_ops = {
 	.flush = raw_flush,
 	.zero = raw_zero_range,
 	.close = raw_close,
+	.image = raw_fd,
 };
 
 static int check_size(const struct disk_config *cfg, int fd, uint64_t *size, char *err,

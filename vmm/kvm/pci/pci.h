@@ -98,6 +98,23 @@ void pci_bar_write(struct pci_function *f, uint32_t off, const uint8_t *data, un
 /* Interrupt the guest by this vector, or once it unmasks it. What is no vector is ignored. */
 void pci_signal(struct pci_function *f, unsigned int vector);
 
+/* All that the guest has changed of a function; for a snapshot, and from one. */
+struct pci_state {
+	uint8_t config[PCI_CONFIG_SIZE];
+	struct pci_vector_state {
+		uint64_t address;
+		uint32_t data;
+		uint8_t masked, pending, padding[2];
+	} vector[PCI_VECTORS_MAX];
+};
+
+void pci_save(struct pci_function *f, struct pci_state *s);
+/*
+ * Into one that is as it was made, before the vCPUs run: BAR and messages are where they were. 0,
+ * or -EINVAL: the state is that of another function.
+ */
+int pci_restore(struct pci_function *f, const struct pci_state *s);
+
 /* --- the bus -------------------------------------------------------------------------------- */
 
 struct pci_bus {

@@ -29,7 +29,11 @@ enum state_type {
 	STATE_CMDLINE,
 	STATE_KERNEL_PATH,
 	STATE_KERNEL_ID,
-	STATE_WINDOW, /* struct save_window: memory behind RAM, in this order */
+	STATE_WINDOW, /* struct save_window: memory behind RAM, in this order, and */
+	/* Of disk `index`; behind windows what has been written to each, as long as it is. */
+	STATE_DISK,	 /* struct save_disk */
+	STATE_DISK_PATH, /* text, of its image */
+	STATE_DISK_MAP,	 /* u64: a bit for each 4 KiB of it that has been written to; or none */
 	/* Of vCPU `index`, as KVM has them (Linux Documentation/virt/kvm/api.rst). */
 	STATE_CPUID,
 	STATE_REGS,
@@ -51,6 +55,10 @@ enum state_type {
 	STATE_RTC,
 	STATE_ACPI,
 	STATE_SYSCALL_FIX,
+	STATE_PCI, /* u32: CONFIG_ADDRESS */
+	/* Of device `index`, by its slot. */
+	STATE_PCI_FUNCTION, /* struct pci_state */
+	STATE_VIRTIO,	    /* struct virtio_state */
 	STATE_TYPES
 };
 

@@ -113,7 +113,10 @@ int state_write_end(const struct state_sink *to, uint64_t memory, const struct s
 		.sections = s->len,
 		.sum = state_sum(s->data, s->len),
 	};
-	int rc = s->failed ? -ENOMEM : to->put(to->arg, s->data, s->len, STATE_RAM_AT + memory);
+	int rc = s->failed ? -ENOMEM
+		 : s->len > STATE_LEN_MAX
+			 ? -EFBIG
+			 : to->put(to->arg, s->data, s->len, STATE_RAM_AT + memory);
 
 	h.header_sum = state_sum(&h, offsetof(struct state_header, header_sum));
 	return rc ? rc : to->put(to->arg, &h, sizeof(h), 0);

@@ -106,6 +106,29 @@ void virtio_release(struct virtio_device *d);
 /* It is held: no driver knows it any more. */
 void virtio_reset(struct virtio_device *d);
 
+/* What a driver has set up, for a snapshot. */
+struct virtio_state {
+	uint64_t driver_features, id;
+	uint32_t device_select, driver_select;
+	uint16_t config_vector, queue_select;
+	uint8_t status, resetting, padding[2];
+	struct virtio_queue_state {
+		uint64_t desc, avail, used;
+		uint16_t size, vector, next, done;
+		uint8_t enabled, padding[7];
+	} queue[VIRTIO_QUEUES_MAX];
+};
+
+/* It is held. */
+void virtio_save(struct virtio_device *d, struct virtio_state *s);
+/*
+ * Into one that is held, and as it was made; its memory is there. Then all its queues are looked
+ * at, and its driver looks for what was given back. 0, or -EINVAL: no such device can be like that.
+ */
+int virtio_restore(struct virtio_device *d, const struct virtio_state *s);
+/* Tell the driver by all vectors: one of them may have been on its way. Any thread. */
+void virtio_remind(struct virtio_device *d);
+
 /* --- for the kinds: on the device's thread --------------------------------------------------- */
 
 /*

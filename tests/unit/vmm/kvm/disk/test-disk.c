@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -499,6 +500,89 @@ static void test_server_that_is_killed(void **state)
 	disk_close(d);
 }
 
+static int put_file(void *arg, const void *data, size_t len, uint64_t at)
+{
+	return pwrite(*(int *)arg, data, len, (off_t)at) == (ssize_t)len ? 0 : -EIO;
+}
+
+/* What was written goes into a file, and the disk goes on from there. */
+static struct disk *save_and_open(struct scene *s, struct disk *d, int *fd, uint64_t at)
+{
+	struct disk_config cfg = {.path = s->path, .format = "raw", .warn = on_warning, .arg = s};
+	struct disk_changes changes = {.at = at};
+	struct disk_identity id;
+	struct disk *again;
+	uint64_t *map;
+	int rc;
+
+	*fd = memfd_create("changes", MFD_CLOEXEC);
+	assert_null(disk_cannot_be_saved(d));
+	assert_int_equal(disk_identify(d, &id), 0);
+	assert_int_equal(id.size, SIZE);
+	assert_int_equal(disk_save(d, put_file, fd, at), 0);
+	assert_int_equal(ftruncate(*fd, (off_t)(at + SIZE)), 0);
+	map = disk_changed(d, &changes.words, &rc);
+	assert_non_null(map);
+	changes.fd = *fd;
+	changes.map = map;
+	cfg.changes = &changes;
+	again = disk_open(&cfg, s->err, sizeof(s->err));
+	assert_non_null(again);
+	changes.words++; /* of another disk */
+	assert_null(disk_open(&cfg, s->err, sizeof(s->err)));
+	free(map);
+	disk_close(d);
+	return again;
+}
+
+static void test_saved(void **state)
+{
+	struct disk *d = open_as(*state, false, false);
+	uint8_t bytes[8192];
+	int fd[2];
+
+	memset(bytes, 0xee, sizeof(bytes));
+	assert_int_equal(ask(d, DISK_WRITE, bytes, 1024, 8192), 0);
+	assert_int_equal(ask(d, DISK_ZERO, NULL, SIZE - 4096, 4096), 0);
+	d = save_and_open(*state, d, &fd[0], 12288);
+	assert_int_equal(byte_at(d, 1023), pattern(1023));
+	assert_int_equal(byte_at(d, 1024), 0xee);
+	assert_int_equal(byte_at(d, 9215), 0xee);
+	assert_int_equal(byte_at(d, 9216), pattern(9216));
+	assert_int_equal(byte_at(d, SIZE - 4096), 0);
+	memset(bytes, 0xdd, sizeof(bytes));
+	assert_int_equal(ask(d, DISK_WRITE, bytes, 2048, 512), 0); /* in a block that was saved */
+	assert_int_equal(ask(d, DISK_WRITE, bytes, 65536, 512), 0);
+	d = save_and_open(*state, d, &fd[1], 4096);
+	assert_int_equal(byte_at(d, 1024), 0xee);
+	assert_int_equal(byte_at(d, 2048), 0xdd);
+	assert_int_equal(byte_at(d, 2560), 0xee);
+	assert_int_equal(byte_at(d, 65536), 0xdd);
+	assert_int_equal(byte_at(d, 66048), pattern(66048));
+	assert_int_equal(byte_at(d, SIZE - 1), 0);
+	disk_close(d);
+	check_image(*state, 1024, pattern(1024));
+	close(fd[0]);
+	close(fd[1]);
+}
+
+static void test_what_is_not_saved(void **state)
+{
+	struct scene *s = *state;
+	struct disk *d = open_as(s, false, true);
+	size_t words;
+	int rc;
+
+	assert_non_null(disk_cannot_be_saved(d));
+	disk_close(d);
+	d = open_as(s, true, false);
+	assert_null(disk_cannot_be_saved(d));
+	assert_null(disk_changed(d, &words, &rc));
+	assert_int_equal(rc, 0);
+	assert_int_equal(disk_save(d, put_file, NULL, 0), 0);
+	disk_close(d);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -520,6 +604,8 @@ int main(void)
 		TEST(test_qcow2_not_kept),
 		TEST(test_what_is_no_qcow2),
 		TEST(test_server_that_is_killed),
+		TEST(test_saved),
+		TEST(test_what_is_not_saved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

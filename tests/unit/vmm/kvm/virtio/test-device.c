@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-device.c - registers, the thread, resets and standing still, with the entropy device. */
+#include <errno.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -243,6 +244,80 @@ static void test_capabilities(void **state)
 	assert_int_equal(pci_config_read(f, 2, 2), 0x1044);
 }
 
+/* A device goes on as another one, with the same memory. */
+static void go_on_as(struct driver *v, struct driver *w)
+{
+	struct virtio_state state;
+	struct pci_state pci;
+
+	virtio_hold(v->d);
+	virtio_save(v->d, &state);
+	pci_save(&v->pci.function, &pci);
+	virtio_release(v->d);
+	assert_true(driver_init(w, rng_new()));
+	memcpy(w->ram, v->ram, RAM_SIZE);
+	memcpy(w->added, v->added, sizeof(w->added));
+	memcpy(w->seen, v->seen, sizeof(w->seen));
+	virtio_hold(w->d);
+	assert_int_equal(pci_restore(&w->pci.function, &pci), 0);
+	assert_int_equal(virtio_restore(w->d, &state), 0);
+	virtio_remind(w->d);
+	virtio_release(w->d);
+}
+
+static void test_saved_and_restored(void **state)
+{
+	struct driver *v = *state, w = {0};
+	uint32_t len;
+
+	driver_begin(v, OFFERED);
+	ask(v, 64);
+	wait_used(v, 0, NULL);
+	wait_fire(v, 1, 1);
+	set_desc(v, 0, 0, (struct test_desc){DATA, 40, WRITE, 0});
+	virtio_hold(v->d);
+	add_chain(v, 0, 0); /* nobody has kicked */
+	virtio_release(v->d);
+	go_on_as(v, &w);
+	wait_fire(&w, 1, 1);
+	assert_int_equal(wait_used(&w, 0, &len), 0);
+	assert_int_equal(len, 40);
+	ask(&w, 8);
+	wait_used(&w, 0, &len);
+	assert_int_equal(len, 8);
+	assert_int_equal(reg_get(&w, 0x14, 1), reg_get(v, 0x14, 1));
+	assert_int_equal(w.pci.function.at, v->pci.function.at);
+	driver_exit(&w);
+}
+
+static void test_state_of_none(void **state)
+{
+	struct driver *v = *state;
+	struct virtio_state sound, s;
+	struct pci_state pci;
+
+	driver_begin(v, OFFERED);
+	virtio_hold(v->d);
+	virtio_save(v->d, &sound);
+	pci_save(&v->pci.function, &pci);
+	s = sound;
+	s.id = 2;
+	assert_int_equal(virtio_restore(v->d, &s), -EINVAL);
+	s = sound;
+	s.driver_features |= 1;
+	assert_int_equal(virtio_restore(v->d, &s), -EINVAL);
+	s = sound;
+	s.queue[0].used = RAM_START + RAM_SIZE;
+	assert_int_equal(virtio_restore(v->d, &s), -EINVAL);
+	s = sound;
+	s.queue[0].size = 3;
+	assert_int_equal(virtio_restore(v->d, &s), -EINVAL);
+	assert_int_equal(virtio_restore(v->d, &sound), 0);
+	pci.config[0] ^= 1;
+	assert_int_equal(pci_restore(&v->pci.function, &pci), -EINVAL);
+	virtio_release(v->d);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -259,6 +334,8 @@ int main(void)
 		TEST(test_reset_of_a_held_device),
 		TEST(test_doorbells_are_where_the_bar_is),
 		TEST(test_capabilities),
+		TEST(test_saved_and_restored),
+		TEST(test_state_of_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
