@@ -246,7 +246,7 @@ static bool run_has_word(const char *words, const char *word)
 
 /*
  * A panic ends the run instead of hanging for ever; the user's own words come last and win. Who
- * wants a console of virtio's has one, and no other beside it, which would say all of it again.
+ * wants a console of virtio's has one, and no other beside it, which would say the same.
  */
 static int run_make_cmdline(struct run *r)
 {
