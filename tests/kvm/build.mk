@@ -39,6 +39,7 @@ kvm-machines += tests/kvm/stamps,6.12
 kvm-machines += tests/kvm/run-net
 kvm-machines += tests/kvm/own-devices
 kvm-machines += tests/kvm/run-own,6.12,VCPUS=2
+kvm-machines += tests/kvm/run-own,6.1,VCPUS=64,KINDS=many
 kvm-machines += tests/e2e/run-image,MACHINE=kvm,PARTS=events+executed+interrupted
 kvm-machines += tests/e2e/image-io,MACHINE=kvm
 kvm-machines += tests/e2e/reboot,MACHINE=kvm,SERIES=6.12,PARTS=calls+panics
