@@ -38,7 +38,7 @@ image()
 # boot FORMAT VCPUS ARGS...: until the guest says login:
 boot()
 {
-	rm -f "$qemu_dir/in"
+	rm -f "$qemu_dir/in" "$qemu_dir/err"
 	mkfifo -m 666 "$qemu_dir/in" || return
 	(image "$@" --console -o "$qemu_dir/out") <"$qemu_dir/in" >/dev/null 2>"$qemu_dir/err" &
 	run_pid=$!
@@ -49,7 +49,7 @@ boot()
 # What is on stderr, without what moves a terminal's cursor and colours it.
 plain()
 {
-	sed 's/\x1b\[[0-9;?]*[A-Za-z]//g; s/\r//g' "$qemu_dir/err"
+	[ ! -e "$qemu_dir/err" ] || sed 's/\x1b\[[0-9;?]*[A-Za-z]//g; s/\r//g' "$qemu_dir/err"
 }
 
 said() # PATTERN
