@@ -71,15 +71,15 @@ static int drain_batch(struct collector *c, unsigned int vcpu, size_t max)
 	const struct payload_record *records;
 	struct staging *s = &c->staging[vcpu];
 	uint64_t lost;
-	int n = staging_take(s, max, &records, &lost);
+	int n = staging_take(s, max, &records, &lost), ret = 0;
 
 	/* Of those that the guest drops it is not known where they are missing. */
 	if (n > 0)
 		c->ops->batch(c->t, vcpu, records, (size_t)n, &c->events[vcpu],
 			      lost || s->lost + s->dropped != c->lost[vcpu]);
-	if (n > 0 && s->lossless && event_ring_taken(&c->events[vcpu], records, (size_t)n))
-		return -EFAULT;
-	return n;
+	if (n > 0 && s->lossless)
+		ret = event_ring_taken(&c->events[vcpu], records, (size_t)n);
+	return ret ? ret : n;
 }
 
 /* 0: so much waits to be written that more had better stay where it is counted if it is lost. */

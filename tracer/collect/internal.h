@@ -54,8 +54,11 @@ static inline uint64_t ctl_at(unsigned int vcpu, unsigned int member)
 static inline void ctl_put(struct collector *c, unsigned int vcpu, unsigned int member,
 			   uint32_t value)
 {
-	if (window_write(c->w, ctl_at(vcpu, member), &value, sizeof(value)))
-		trace_fail(c->t, -EFAULT);
+	int ret = window_write(c->w, ctl_at(vcpu, member), &value, sizeof(value));
+
+	/* Of a guest that has gone it is another one than of one that lies. */
+	if (ret)
+		trace_fail(c->t, ret);
 }
 
 /* The window's control blocks are set up. 0 or -errno. */
