@@ -48,7 +48,7 @@ static int save_put(void *arg, const void *data, size_t len, uint64_t at)
 {
 	struct save *v = arg;
 
-	return session_cancelled(&v->s) ? -EINTR : snapshot_file_put(&v->came, data, len, at);
+	return session_cancelled(&v->s) ? -ECANCELED : snapshot_file_put(&v->came, data, len, at);
 }
 
 static int save_receive(struct save *v)
@@ -60,6 +60,7 @@ static int save_receive(struct save *v)
 
 	if (!c)
 		return -2; /* a line has said why */
+	control_client_until(c, v->s.cancel.fd);
 	rc = snapshot_file_open(&v->came, v->path);
 	v->has_come = !rc;
 	if (rc) {

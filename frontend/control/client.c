@@ -27,6 +27,11 @@ struct control_client *control_client_new(int fd, int out)
 	return c;
 }
 
+void control_client_until(struct control_client *c, int fd)
+{
+	c->wire.until = (struct pollfd){fd, POLLIN, 0};
+}
+
 void control_client_free(struct control_client *c)
 {
 	close(c->wire.fd);

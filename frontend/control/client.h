@@ -17,6 +17,8 @@ struct control_client;
  * as long as it takes. NULL: no memory.
  */
 struct control_client *control_client_new(int fd, int out);
+/* Nor once this descriptor can be read, which takes the place of `out`: struct cancel's. */
+void control_client_until(struct control_client *c, int fd);
 void control_client_free(struct control_client *c);
 
 /*

@@ -10,8 +10,12 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/unit/control-world.h"
 
@@ -346,6 +350,26 @@ static void test_snapshot_of_one_gone(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, control_set_up, control_tear_down)
 
+/* Nobody answers at the other end. */
+static void test_given_up(void **state)
+{
+	struct control_client *c;
+	int fds[2], until = eventfd(1, EFD_CLOEXEC);
+	char err[256];
+
+	(void)state;
+	assert_true(until >= 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	c = control_client_new(fds[0], -1);
+	assert_non_null(c);
+	control_client_until(c, until);
+	assert_int_equal(control_open(c, "trace", O_RDONLY), -ECANCELED);
+	assert_int_equal(control_save(c, NULL, NULL, err, sizeof(err)), -ECANCELED);
+	control_client_free(c);
+	close(fds[1]);
+	close(until);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,6 +386,7 @@ int main(void)
 		TEST(test_snapshot),
 		TEST(test_snapshot_errors),
 		TEST(test_snapshot_of_one_gone),
+		TEST(test_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
