@@ -89,7 +89,7 @@ static bool wait_for(int fd, struct text *answer)
 static int complete(struct candidates *c, candidates_find *find)
 {
 	struct text answer = {0};
-	int ends[2];
+	int ends[2], died = 0;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC))
@@ -100,11 +100,11 @@ static int complete(struct candidates *c, candidates_find *find)
 	close(ends[1]);
 	if (pid > 0 && wait_for(ends[0], &answer)) {
 		fwrite(answer.buf, 1, answer.len, stdout);
-		waitpid(pid, NULL, 0);
+		waitpid(pid, &died, 0);
 	}
 	close(ends[0]);
 	text_free(&answer);
-	return EXIT_OK;
+	return WIFSIGNALED(died) ? EXIT_FAILED : EXIT_OK;
 }
 
 int cmd_complete(int argc, char **argv)

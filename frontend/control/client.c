@@ -34,6 +34,8 @@ void control_client_until(struct control_client *c, int fd)
 
 void control_client_free(struct control_client *c)
 {
+	if (!c)
+		return;
 	close(c->wire.fd);
 	free(c);
 }

@@ -19,7 +19,7 @@ struct control_client;
 struct control_client *control_client_new(int fd, int out);
 /* Nor once this descriptor can be read, which takes the place of `out`: struct cancel's. */
 void control_client_until(struct control_client *c, int fd);
-void control_client_free(struct control_client *c);
+void control_client_free(struct control_client *c); /* NULL is allowed */
 
 /*
  * As the system calls, with one file open at most; a directory reads as its list, one name a line.
