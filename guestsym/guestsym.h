@@ -187,6 +187,12 @@ struct guestsym_range {
 
 size_t guestsym_return_sites(const struct guestsym *gs, const uint64_t **sites);
 /*
+ * Have the two kinds of sites below found, where nobody has: for who has to know whether they can
+ * be. 0, or an error with a line in err; then none are known. It is tried again a few times,
+ * whenever somebody asks. Any thread.
+ */
+int guestsym_find_sites(const struct guestsym *gs, char *err, size_t errlen);
+/*
  * Sorted by address, without those in init code. Found on the first call, which takes a second
  * when the kernel has no list of them and its text is decoded instead.
  */

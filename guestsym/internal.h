@@ -498,8 +498,9 @@ void cached_store(const struct stat *st, const struct blob *elf, const struct bl
 enum sites_kind { SITES_IRQ, SITES_PREEMPT, NR_SITES };
 
 struct found_sites {
-	bool tried;
-	void *v; /* of struct guestsym_irq_site, or guestsym_preempt_site; from malloc() */
+	bool known;
+	int tries, err; /* of those who have asked, until it is known */
+	void *v;	/* of struct guestsym_irq_site, or guestsym_preempt_site; from malloc() */
 	size_t n;
 };
 
@@ -531,7 +532,8 @@ int parsers_image(struct guestsym_parsers *p, int fd, const struct stat *st, str
 /* The digest of a kernel that runs, whose memory bytes has. */
 int parsers_booted(struct guestsym_parsers *p, const struct elf_image *elf, uint64_t hint,
 		   struct blob *digest, const struct complaint *c);
-int parsers_sites(const struct guestsym *gs, enum sites_kind kind, struct found_sites *found);
+int parsers_sites(const struct guestsym *gs, enum sites_kind kind, struct found_sites *found,
+		  const struct complaint *c);
 
 /* --- a kernel that is open ------------------------------------------------------------------- */
 

@@ -187,13 +187,16 @@ int parsers_booted(struct guestsym_parsers *p, const struct elf_image *elf, uint
 /* More than any kernel has, and its text has room for. */
 #define SITES_BYTES_MAX (UINT64_C(64) << 20)
 
-int parsers_sites(const struct guestsym *gs, enum sites_kind kind, struct found_sites *found)
+int parsers_sites(const struct guestsym *gs, enum sites_kind kind, struct found_sites *found,
+		  const struct complaint *c)
 {
 	struct errand e = errand_new();
 	struct blob v;
 
-	if (!gs->parsers)
-		return sites_find(&gs->kernel, kind, found);
+	if (!gs->parsers) {
+		e.err = sites_find(&gs->kernel, kind, found);
+		return complain_of_errand(&e, c);
+	}
 	errand_give(&e, 0, "hvtrace-image", gs->bytes.data, gs->bytes.len);
 	errand_give(&e, 1, "hvtrace-digest", gs->digest.data, gs->digest.len);
 	errand_put(&e, 2, "hvtrace-sites", NULL, 0);
@@ -202,7 +205,8 @@ int parsers_sites(const struct guestsym *gs, enum sites_kind kind, struct found_
 	if (!e.err)
 		e.err = sites_take(&gs->kernel, kind, v.data, v.len, found);
 	blob_free(&v);
-	return errand_end(&e);
+	errand_end(&e);
+	return complain_of_errand(&e, c);
 }
 
 /* --- modules ------------------------------------------------------------------------------ */

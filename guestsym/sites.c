@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define INSN_MAX 15 /* bytes of an instruction */
+#define INSN_MAX    15 /* bytes of an instruction */
+#define SITES_TRIES 3
 
 static bool in_text(const struct kernel *k, uint64_t addr, size_t len, uint64_t behind)
 {
@@ -92,22 +94,66 @@ void sites_free(struct sites *sites)
 	free(sites);
 }
 
-/* What cannot be found is not there. */
-static const struct found_sites *sites_get(const struct guestsym *gs, enum sites_kind kind)
+/* A host that is short of something for a moment is asked again; an image made for that is not. */
+static int find_once_more(const struct guestsym *gs, enum sites_kind kind,
+			  struct found_sites *found, const struct complaint *c)
 {
-	struct found_sites *found = &gs->sites->found[kind];
+	if (found->known)
+		return 0;
+	if (found->tries == SITES_TRIES)
+		return complain(c, found->err, "was tried %d times: %s", SITES_TRIES,
+				strerror(-found->err));
+	found->tries++;
+	found->err = parsers_sites(gs, kind, found, c);
+	found->known = !found->err;
+	if (found->err) {
+		free(found->v);
+		found->v = NULL;
+		found->n = 0;
+	}
+	return found->err;
+}
+
+static int sites_get(const struct guestsym *gs, enum sites_kind kind, const struct complaint *c)
+{
+	int err;
 
 	pthread_mutex_lock(&gs->sites->lock);
-	if (!found->tried && parsers_sites(gs, kind, found))
-		found->n = 0;
-	found->tried = true;
+	err = find_once_more(gs, kind, &gs->sites->found[kind], c);
 	pthread_mutex_unlock(&gs->sites->lock);
-	return found;
+	return err;
+}
+
+int guestsym_find_sites(const struct guestsym *gs, char *err, size_t errlen)
+{
+	static const char *const what[NR_SITES] = {
+		[SITES_IRQ] = "places where interrupts go off or on",
+		[SITES_PREEMPT] = "places that change the preempt count",
+	};
+	int ret = 0;
+
+	if (errlen)
+		err[0] = '\0';
+	for (int kind = 0; kind < NR_SITES && !ret; kind++) {
+		const struct complaint c = {what[kind], err, errlen};
+
+		ret = sites_get(gs, (enum sites_kind)kind, &c);
+	}
+	return ret;
+}
+
+/* None, as long as they cannot be found. */
+static const struct found_sites *sites_known(const struct guestsym *gs, enum sites_kind kind)
+{
+	const struct complaint nobody = {0};
+	static const struct found_sites none;
+
+	return sites_get(gs, kind, &nobody) ? &none : &gs->sites->found[kind];
 }
 
 size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_site **sites)
 {
-	const struct found_sites *found = sites_get(gs, SITES_IRQ);
+	const struct found_sites *found = sites_known(gs, SITES_IRQ);
 
 	*sites = found->v;
 	return found->n;
@@ -115,7 +161,7 @@ size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_s
 
 size_t guestsym_preempt_sites(const struct guestsym *gs, const struct guestsym_preempt_site **sites)
 {
-	const struct found_sites *found = sites_get(gs, SITES_PREEMPT);
+	const struct found_sites *found = sites_known(gs, SITES_PREEMPT);
 
 	*sites = found->v;
 	return found->n;

@@ -34,6 +34,11 @@ static int symbols_show(const char *image, const struct symbols_options *opt)
 	if (!guestsym_parsers_start(&parsers, -1, err, sizeof(err)))
 		gs = guestsym_open(parsers, image, opt->nocache ? GUESTSYM_FL_NOCACHE : 0, err,
 				   sizeof(err));
+	/* Their numbers are in the summary. */
+	if (gs && !opt->functions && !opt->symbols && guestsym_find_sites(gs, err, sizeof(err))) {
+		guestsym_close(gs);
+		gs = NULL;
+	}
 	if (!gs) {
 		guestsym_parsers_stop(parsers);
 		fprintf(stderr, "hvtrace: %s\n", err);

@@ -55,7 +55,7 @@ int apart_file(const char *name, const void *data, size_t len);
 int apart_file_given(const char *name, const void *data, size_t len);
 /* Its bytes, mapped to be read: for munmap(2). -EFBIG beyond max. An empty file has *data NULL. */
 int apart_file_map(int fd, size_t max, void **data, size_t *len);
-/* The same for what comes back: nobody can change it any more; -EPROTO when somebody could. */
+/* The same for what comes back, which nobody can change any more. */
 int apart_file_take(int fd, size_t max, void **data, size_t *len);
 /* Write all of it, at that offset. 0 or -errno. */
 int apart_write(int fd, const void *data, size_t len, uint64_t off);

@@ -65,6 +65,12 @@ size_t guestsym_fentry_sites(const struct guestsym *gs, const struct guestsym_si
 	return fake.nsites;
 }
 
+int guestsym_find_sites(const struct guestsym *gs, char *err, size_t errlen)
+{
+	(void)gs, (void)err, (void)errlen;
+	return 0;
+}
+
 size_t guestsym_irq_sites(const struct guestsym *gs, const struct guestsym_irq_site **sites)
 {
 	(void)gs;

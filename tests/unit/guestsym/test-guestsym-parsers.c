@@ -311,34 +311,94 @@ static void test_packed_lies(void **state)
 	guestsym_close(gs);
 }
 
+static struct guestsym_parsers *start_parsers(int *pid)
+{
+	struct guestsym_parsers *p;
+	char err[512];
+	int next;
+	FILE *f;
+
+	assert_int_equal(guestsym_parsers_start(&p, -1, err, sizeof(err)), 0);
+	f = fopen("/proc/thread-self/children", "r");
+	assert_non_null(f);
+	while (fscanf(f, "%d", &next) == 1)
+		*pid = next;
+	fclose(f);
+	return p;
+}
+
 /* It is said, and nothing waits. */
 static void test_gone(void **state)
 {
 	struct guestsym_parsers *p;
 	char err[512];
-	FILE *f;
-	int pid = 0, next;
+	int pid = 0;
 
 	(void)state;
-	assert_int_equal(guestsym_parsers_start(&p, -1, err, sizeof(err)), 0);
-	f = fopen("/proc/thread-self/children", "r");
-	assert_non_null(f);
-	while (fscanf(f, "%d", &next) == 1)
-		pid = next;
-	fclose(f);
+	p = start_parsers(&pid);
 	kill(pid, SIGKILL);
 	assert_null(guestsym_open(p, path, GUESTSYM_FL_NOCACHE, err, sizeof(err)));
 	assert_non_null(strstr(err, "gone"));
 	guestsym_parsers_stop(p);
 }
 
+/* What could not be found is not what is not there, and may be found by who asks next. */
+static void test_sites_tried_again(void **state)
+{
+	struct guestsym_parsers *p;
+	const struct guestsym_irq_site *v;
+	struct guestsym *gs;
+	char err[512];
+	int pid = 0;
+
+	(void)state;
+	make_guest();
+	p = start_parsers(&pid);
+	gs = open_memory_as(p);
+	kill(pid, SIGKILL);
+	assert_int_equal(guestsym_find_sites(gs, err, sizeof(err)), -EPROTO);
+	assert_string_equal(err, "places where interrupts go off or on: the process that reads it "
+				 "is gone");
+	assert_int_equal(guestsym_irq_sites(gs, &v), 0);
+	gs->parsers = NULL;
+	assert_int_equal(guestsym_find_sites(gs, err, sizeof(err)), 0);
+	assert_string_equal(err, "");
+	assert_true(guestsym_irq_sites(gs, &v) > 0);
+	guestsym_close(gs);
+	guestsym_parsers_stop(p);
+}
+
+/* Each try may take its time. */
+static void test_sites_given_up(void **state)
+{
+	struct guestsym_parsers *p;
+	struct guestsym *gs;
+	char err[512];
+	int pid = 0;
+
+	(void)state;
+	make_guest();
+	p = start_parsers(&pid);
+	gs = open_memory_as(p);
+	kill(pid, SIGKILL);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(guestsym_find_sites(gs, err, sizeof(err)), -EPROTO);
+	gs->parsers = NULL;
+	assert_int_equal(guestsym_find_sites(gs, err, sizeof(err)), -EPROTO);
+	assert_string_equal(err, "places where interrupts go off or on: was tried 3 times: "
+				 "Protocol error");
+	guestsym_close(gs);
+	guestsym_parsers_stop(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_image),	  cmocka_unit_test(test_bad_image),
-		cmocka_unit_test(test_memory),	  cmocka_unit_test(test_modules),
-		cmocka_unit_test(test_site_lies), cmocka_unit_test(test_packed_lies),
-		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_image),	       cmocka_unit_test(test_bad_image),
+		cmocka_unit_test(test_memory),	       cmocka_unit_test(test_modules),
+		cmocka_unit_test(test_site_lies),      cmocka_unit_test(test_packed_lies),
+		cmocka_unit_test(test_gone),	       cmocka_unit_test(test_sites_tried_again),
+		cmocka_unit_test(test_sites_given_up),
 	};
 
 	return cmocka_run_group_tests_name("guestsym-parsers", tests, set_up, tear_down);

@@ -225,14 +225,31 @@ static int search_kinds(struct trace *t, struct flag_sites *f, uint32_t critical
 	return ret;
 }
 
+/* Without one of the lists there would be windows that never end. */
+static int have_found(struct trace *t, const struct flag_sites *f, uint32_t critical)
+{
+	bool all = true;
+	char why[512];
+	int ret;
+
+	for (unsigned int k = 0; k < FLAG_KINDS; k++)
+		all = all && (f->searched[k] || !(flag_kinds[k].critical & critical));
+	ret = all ? 0 : guestsym_find_sites(t->gs, why, sizeof(why));
+	if (ret)
+		trace_note(t, "%s", why);
+	return ret;
+}
+
 /* Sites of these kinds of windows are known; once, for the kernel's text does not change there. */
 int flag_sites_search(struct trace *t, uint32_t critical)
 {
 	struct flag_sites *f = t->flag_sites;
 	bool new = f->modules != modules_readings(t->modules);
 	struct narrow narrow = {0};
-	int ret = search_kinds(t, f, critical, false, &narrow, &new);
+	int ret = have_found(t, f, critical);
 
+	if (!ret)
+		ret = search_kinds(t, f, critical, false, &narrow, &new);
 	if (!ret && narrow.nr)
 		ret = search_moves(t, f, &narrow);
 	/* None of these is among the sites then. */
