@@ -36,11 +36,9 @@ static bool is_as_before(int fd, const struct stat *st)
 	       now.st_mtim.tv_nsec == st->st_mtim.tv_nsec;
 }
 
-int blob_fill(const struct blob *b, int fd, const struct stat *st)
+int blob_fill(const struct blob *b, int fd)
 {
-	int err = read_whole(fd, b->map, b->len);
-
-	return err || is_as_before(fd, st) ? err : -ESTALE;
+	return read_whole(fd, b->map, b->len);
 }
 
 int blob_read(struct blob *b, int fd, const struct stat *st)
@@ -53,7 +51,9 @@ int blob_read(struct blob *b, int fd, const struct stat *st)
 	err = blob_alloc(b, (size_t)st->st_size);
 	if (err)
 		return err;
-	err = blob_fill(b, fd, st);
+	err = blob_fill(b, fd);
+	if (!err && !is_as_before(fd, st))
+		err = -ESTALE;
 	if (err)
 		blob_free(b);
 	return err;

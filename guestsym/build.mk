@@ -46,3 +46,4 @@ guestsym-objs += guestsym/tables.o
 guestsym-objs += guestsym/types-flatten.o
 guestsym-objs += guestsym/types.o
 guestsym-objs += guestsym/unpack.o
+guestsym-objs += guestsym/variables.o

@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,82 +38,119 @@ static int open_file(int dir, const char *name, const char *suffix, struct stat 
 	return -1;
 }
 
-/* The same, of a size that makes sense, which is used once more. */
-static int use_file(int dir, const char *name, const char *suffix, struct stat *st)
+/* The same, of a size that makes sense, which is used once more; there is room for it. */
+static int use_file(int dir, const char *name, const char *suffix, struct blob *b)
 {
-	int fd = open_file(dir, name, suffix, st);
+	struct stat st;
+	int fd = open_file(dir, name, suffix, &st);
 
 	if (fd < 0)
 		return -ENOENT;
-	if (st->st_size > 0 && (uint64_t)st->st_size <= IMAGE_MAX_UNPACKED) {
-		futimens(fd, NULL); /* cache_prune() removes what was not used for long */
-		return fstat(fd, st) ? -ENOENT : fd;
-	}
+	futimens(fd, NULL); /* cache_prune() removes what was not used for long */
+	if (st.st_size > 0 && (uint64_t)st.st_size <= IMAGE_MAX_UNPACKED &&
+	    !blob_alloc(b, (size_t)st.st_size))
+		return fd;
 	close(fd);
 	return -ENOENT;
 }
 
 static int read_digest(int dir, const char *name, struct blob *b)
 {
-	struct stat st;
-	int fd = use_file(dir, name, ".digest", &st), err = fd < 0 ? fd : blob_read(b, fd, &st);
+	int fd = use_file(dir, name, ".digest", b), err = fd < 0 ? fd : blob_fill(b, fd);
 
 	if (fd >= 0)
 		close(fd);
 	return err ? -ENOENT : 0;
 }
 
-static int open_image(int dir, const char *name, struct cached *c)
+static void fetch(struct cached *c)
 {
-	c->fd = use_file(dir, name, ".elf", &c->st);
-	return c->fd < 0 || blob_alloc(&c->elf, (size_t)c->st.st_size) ? -ENOENT : 0;
+	c->good = !blob_fill(&c->elf, c->fd) && hash64(c->elf.data, c->elf.len) == c->hash;
+	close(c->fd);
+	c->fd = -1;
 }
 
-static void *fetch(void *arg)
+static void *run_fetch(void *arg)
 {
-	struct cached *c = arg;
-
-	c->good = !blob_fill(&c->elf, c->fd, &c->st) && hash64(c->elf.data, c->elf.len) == c->hash;
-	close(c->fd);
+	fetch(arg);
 	return NULL;
 }
 
-/* Another thread gets the image: that takes as long as taking over the digest does. */
-int cached_open(struct cached *c, const struct stat *st)
+static int open_both(struct cached *c, const struct stat *st)
 {
-	char source[CACHE_NAME_LEN], name[CACHE_NAME_LEN];
+	char name[CACHE_NAME_LEN];
 	int dir = cache_dir(false);
 	int err = -ENOENT;
 	ssize_t n;
 
-	*c = (struct cached){.fd = -1};
 	if (dir < 0)
 		return err;
-	cache_source_name(source, st);
-	n = readlinkat(dir, source, name, sizeof(name) - 1);
+	cache_source_name(c->source, st);
+	n = readlinkat(dir, c->source, name, sizeof(name) - 1);
 	if (n > 0) {
 		name[n] = 0;
 		if (!cache_name_to_hash(name, &c->hash))
 			err = read_digest(dir, name, &c->digest);
 		if (!err)
-			err = open_image(dir, name, c);
+			c->fd = use_file(dir, name, ".elf", &c->elf);
+		if (!err && c->fd < 0)
+			err = -ENOENT;
 	}
 	close(dir);
-	if (!err && pthread_create(&c->checker, NULL, fetch, c))
-		err = -ENOENT;
-	if (err) {
-		if (c->fd >= 0)
-			close(c->fd);
-		blob_free(&c->elf);
-		blob_free(&c->digest);
-	}
 	return err;
+}
+
+/* Another thread gets the image: that takes as long as taking over the digest does. */
+int cached_open(struct cached *c, const struct stat *st, bool later)
+{
+	int err;
+
+	*c = (struct cached){.fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+	err = open_both(c, st);
+	if (!err && !later)
+		c->fetching = !pthread_create(&c->fetcher, NULL, run_fetch, c);
+	if (!err)
+		return 0;
+	cached_close(c);
+	blob_free(&c->elf);
+	blob_free(&c->digest);
+	return err;
+}
+
+/* Whoever opens it next does without. */
+static void forget(const struct cached *c)
+{
+	int dir = cache_dir(false);
+
+	if (dir < 0)
+		return;
+	unlinkat(dir, c->source, 0);
+	close(dir);
 }
 
 bool cached_check(struct cached *c)
 {
-	pthread_join(c->checker, NULL);
+	pthread_mutex_lock(&c->lock);
+	if (c->fetching)
+		pthread_join(c->fetcher, NULL);
+	else if (c->fd >= 0)
+		fetch(c);
+	c->fetching = false;
+	if (!c->good && !c->told) {
+		c->told = true;
+		forget(c);
+	}
+	pthread_mutex_unlock(&c->lock);
 	return c->good;
+}
+
+void cached_close(struct cached *c)
+{
+	if (c->fetching)
+		pthread_join(c->fetcher, NULL);
+	if (c->fd >= 0)
+		close(c->fd);
+	pthread_mutex_destroy(&c->lock);
 }
 
 static int write_all(int fd, const uint8_t *p, size_t len)

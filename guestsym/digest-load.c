@@ -209,6 +209,7 @@ int digest_load(struct kernel *k, const struct blob *d, const struct blob *bytes
 	if (!header_is_sound(&r, d) || !counts_are_sound(&r))
 		return -EINVAL;
 	k->identity = r.h->identity;
+	k->variables = r.h->variables;
 	k->event_probes = r.h->event_probes;
 	k->unpacked = r.h->flags & DIGEST_FL_UNPACKED;
 	k->booted = r.h->flags & DIGEST_FL_BOOTED;

@@ -122,6 +122,7 @@ static struct digest_header make_header(const struct kernel *k)
 			  [DIGEST_TYPES] = k->flat_types.len,
 			  [DIGEST_NAMES] = names_size(k)},
 		.identity = k->identity,
+		.variables = k->variables,
 	};
 }
 

@@ -10,7 +10,7 @@
 
 #define DIGEST_MAGIC UINT32_C(0x64767468)
 /* To be counted up whenever this form, or what the parsers make of an image, changes. */
-#define DIGEST_FORMAT 5
+#define DIGEST_FORMAT 6
 
 enum digest_part {
 	DIGEST_SEGMENTS,
@@ -40,6 +40,7 @@ struct digest_header {
 	struct guestsym_range orc_ip, orc_unwind, orc_header;
 	uint64_t count[NR_DIGEST_PARTS];
 	struct identity identity;
+	struct variables variables;
 };
 
 #define DIGEST_HASHED_FROM offsetof(struct digest_header, size)

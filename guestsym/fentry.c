@@ -181,10 +181,19 @@ static int name_invalid(struct fentry *f, bool rule, size_t n)
 	return 0;
 }
 
-struct fentry_rule fentry_rule(const struct fentry *f, const struct elf_image *kernel,
-			       bool names_invalid)
+/* A site behind an endbr64 is invalid unless they all may be. */
+struct fentry_rule fentry_rule(const struct fentry *kernel, bool names_invalid)
 {
-	return (struct fentry_rule){site_max_offset(f, kernel), names_invalid};
+	struct fentry_rule rule = {0, names_invalid};
+
+	for (size_t i = 0; i < kernel->n && !rule.max_offset; i++) {
+		const struct guestsym_site *site = &kernel->v[i];
+
+		if (site->func && !(site->flags & GUESTSYM_SITE_INVALID) &&
+		    site->addr - site->func == ENDBR_SIZE)
+			rule.max_offset = ENDBR_SIZE;
+	}
+	return rule;
 }
 
 static int resolve(struct fentry *f, const struct fentry_rule *rule)
@@ -209,7 +218,7 @@ int fentry_resolve_kernel(struct fentry *f, const struct elf_image *e, const str
 
 	sort_sites(f);
 	resolve_sites(f, e, s);
-	own = fentry_rule(f, e, names_invalid);
+	own = (struct fentry_rule){site_max_offset(f, e), names_invalid};
 	return resolve(f, &own);
 }
 

@@ -29,17 +29,52 @@ bool guestsym_cached(const struct guestsym *gs)
 	return gs->cached;
 }
 
+bool guestsym_from_memory(const struct guestsym *gs)
+{
+	return gs->kernel.booted;
+}
+
+int guestsym_variable(const struct guestsym *gs, enum guestsym_variable v, uint64_t *value)
+{
+	const struct variables *known = &gs->kernel.variables;
+
+	if (!(known->known & UINT64_C(1) << v))
+		return -ENOENT;
+	*value = known->value[v];
+	return 0;
+}
+
+bool guestsym_has_image(const struct guestsym *gs)
+{
+	return !gs->image || cached_check(gs->image);
+}
+
+int guestsym_settle(const struct guestsym *gs, char *err, size_t errlen)
+{
+	const struct complaint c = {NULL, err, errlen};
+
+	if (errlen)
+		err[0] = '\0';
+	if (guestsym_has_image(gs))
+		return 0;
+	return complain(&c, -EIO,
+			"the kernel's image is damaged in hvtrace's cache, and gone from there "
+			"now: start hvtrace again");
+}
+
 const void *guestsym_elf(const struct guestsym *gs, size_t *len)
 {
-	*len = gs->kernel.booted ? 0 : gs->bytes.len;
-	return gs->kernel.booted ? NULL : gs->bytes.data;
+	bool image = !gs->kernel.booted && guestsym_has_image(gs);
+
+	*len = image ? gs->bytes.len : 0;
+	return image ? gs->bytes.data : NULL;
 }
 
 int guestsym_read(const struct guestsym *gs, uint64_t va, void *buf, size_t len)
 {
 	const uint8_t *p = elf_image_at(&gs->kernel.elf, va, len);
 
-	if (!p)
+	if (!p || !guestsym_has_image(gs))
 		return -EFAULT;
 	memcpy(buf, p, len);
 	return 0;
@@ -111,7 +146,7 @@ int guestsym_modules_copy(const struct guestsym *gs, const struct guestsym_memor
 	const struct modules_of kernel = {
 		.list = list ? list + slide : 0,
 		.types = gs->kernel.types,
-		.rule = fentry_rule(&gs->kernel.fentry, &gs->kernel.elf, gs->kernel.names_invalid),
+		.rule = fentry_rule(&gs->kernel.fentry, gs->kernel.names_invalid),
 		.parsers = gs->parsers,
 	};
 
@@ -139,7 +174,7 @@ int guestsym_events_read(const struct guestsym *gs, const struct guestsym_memory
 {
 	const struct events_of kernel = events_of(gs, slide);
 
-	return events_read(&kernel, mem, list);
+	return guestsym_has_image(gs) ? events_read(&kernel, mem, list) : -EIO;
 }
 
 int guestsym_events_image(const struct guestsym *gs, uint64_t slide,
@@ -147,7 +182,7 @@ int guestsym_events_image(const struct guestsym *gs, uint64_t slide,
 {
 	const struct events_of kernel = events_of(gs, 0);
 
-	return events_image(&kernel, slide, list);
+	return guestsym_has_image(gs) ? events_image(&kernel, slide, list) : -EIO;
 }
 
 int guestsym_field(const struct guestsym *gs, const char *path, struct guestsym_field *field)

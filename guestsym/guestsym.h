@@ -37,6 +37,8 @@ void guestsym_parsers_stop(struct guestsym_parsers *p);
 
 enum {
 	GUESTSYM_FL_NOCACHE = 1 << 0, /* neither read nor write the cache */
+	/* An image from the cache is read when somebody first wants its bytes: guestsym_settle() */
+	GUESTSYM_FL_LATER = 1 << 1,
 };
 
 /*
@@ -105,7 +107,21 @@ const char *guestsym_banner(const struct guestsym *gs);	  /* linux_banner, witho
 const char *guestsym_build_id(const struct guestsym *gs); /* hex, "" when there is none */
 /* What guestsym_open() took, without keeping it in the cache. */
 double guestsym_parse_ms(const struct guestsym *gs);
-bool guestsym_cached(const struct guestsym *gs); /* it came from the cache */
+bool guestsym_cached(const struct guestsym *gs);      /* it came from the cache */
+bool guestsym_from_memory(const struct guestsym *gs); /* of a kernel that ran, not an image */
+
+/* Variables of eight bytes whose first value is of use: kept beside the image's bytes. */
+enum guestsym_variable { GUESTSYM_JIFFIES_64, GUESTSYM_TICK_NSEC, NR_GUESTSYM_VARIABLES };
+
+/* What it holds in the image, or held in memory: 0, or -ENOENT when that is not known. */
+int guestsym_variable(const struct guestsym *gs, enum guestsym_variable v, uint64_t *value);
+
+/*
+ * With GUESTSYM_FL_LATER: have the image's bytes there. 0, or -EIO with a line in err: what the
+ * cache has of them is damaged, and is there no more; until here, and from here on, what needs them
+ * fails. Any thread; reads tens of megabytes the first time.
+ */
+int guestsym_settle(const struct guestsym *gs, char *err, size_t errlen);
 /* The ELF image (what a boot loader loads), NULL from memory. */
 const void *guestsym_elf(const struct guestsym *gs, size_t *len);
 /* Copy initialised bytes from link address va: 0 or -EFAULT. */
@@ -185,6 +201,7 @@ struct guestsym_range {
 	uint64_t start, end;
 };
 
+/* By address. */
 size_t guestsym_return_sites(const struct guestsym *gs, const uint64_t **sites);
 /*
  * Have the two kinds of sites below found, where nobody has: for who has to know whether they can

@@ -90,8 +90,8 @@ struct stat;
  * st, from before, says of it, or changed meanwhile) or other errors.
  */
 int blob_read(struct blob *b, int fd, const struct stat *st);
-/* The second half of that: all of a file of this size into one that is there. */
-int blob_fill(const struct blob *b, int fd, const struct stat *st);
+/* All of a file into one that is there; -ESTALE: it is longer or shorter. */
+int blob_fill(const struct blob *b, int fd);
 /* Zeroed memory, huge pages where the host has them. */
 int blob_alloc(struct blob *b, size_t len);
 /* Give these bytes' whole pages back to the host: they are zero from now on. */
@@ -249,8 +249,7 @@ struct fentry_rule {
 /* True when this kernel's code has them. */
 bool fentry_names_invalid(const struct elf_image *kernel);
 /* The rule of the kernel whose resolved sites f has. */
-struct fentry_rule fentry_rule(const struct fentry *f, const struct elf_image *kernel,
-			       bool names_invalid);
+struct fentry_rule fentry_rule(const struct fentry *kernel, bool names_invalid);
 /*
  * Sort the sites and fill in all but their addresses: e has their bytes and s their symbols. f is
  * the caller's also after an error. Those of a kernel themselves tell its rule.
@@ -335,6 +334,15 @@ static inline bool field_fits(const struct guestsym_field *f, uint32_t size, uin
 	return (!size || f->size == size) && f->size <= within && f->offset <= within - f->size;
 }
 
+/* --- what variables begin with ----------------------------------------------------------- */
+
+struct variables {
+	uint64_t known; /* a bit for each */
+	uint64_t value[NR_GUESTSYM_VARIABLES];
+};
+
+void variables_read(struct variables *v, const struct elf_image *e, const struct symbols *s);
+
 /* --- a kernel, put together -------------------------------------------------------------- */
 
 /* What an image says. */
@@ -344,6 +352,7 @@ struct kernel {
 	struct fentry fentry;
 	struct tables tables;
 	struct identity identity;
+	struct variables variables;
 	struct blob flat_types; /* of types_flatten(), while it is not from a digest */
 	struct types *types;	/* when it is */
 	uint32_t event_probes;
@@ -472,25 +481,29 @@ int cache_dir(bool create);
  */
 void cache_prune(int dir);
 
-/* An image from the cache with its digest; the image is still being read, and its checksum taken.
+/*
+ * An image from the cache with its digest; the image is still being read, or will be when somebody
+ * wants it, and its checksum taken.
  */
 struct cached {
-	struct blob elf, digest;
-	int fd; /* of the image, */
-	struct stat st;
+	struct blob elf, digest; /* the caller's */
+	int fd;			 /* of the image, until it is there */
 	uint64_t hash;
-	bool good;
-	pthread_t checker;
+	char source[CACHE_NAME_LEN]; /* the link to both */
+	bool fetching, good, told;
+	pthread_t fetcher;
+	pthread_mutex_t lock;
 };
 
 /*
  * What was unpacked from the file that st describes: 0, or -ENOENT. What is done with it counts
  * only once cached_check() has said that it is good; nothing is known of the image's bytes before.
- * The blobs are the caller's.
+ * It stays where it is until cached_close(). later: nobody reads the image before cached_check().
  */
-int cached_open(struct cached *c, const struct stat *st);
+int cached_open(struct cached *c, const struct stat *st, bool later);
+/* Any thread, as often as one likes. An image that is not good is in the cache no more. */
 bool cached_check(struct cached *c);
-/* Keep it. Best effort: without a place to write to there is no cache. */
+void cached_close(struct cached *c);
 void cached_store(const struct stat *st, const struct blob *elf, const struct blob *digest);
 
 /* --- sites, on first use ------------------------------------------------------------------- */
@@ -538,13 +551,17 @@ int parsers_sites(const struct guestsym *gs, enum sites_kind kind, struct found_
 /* --- a kernel that is open ------------------------------------------------------------------- */
 
 struct guestsym {
-	struct blob bytes;  /* what kernel.elf is in */
+	struct blob bytes;  /* what kernel.elf is in: once guestsym_has_image() says so */
 	struct blob digest; /* what all else refers to */
 	struct kernel kernel;
 	struct guestsym_parsers *parsers; /* NULL: it is all done here */
 	struct sites *sites;
+	struct cached *image; /* that is read when it is wanted; NULL: it is there */
 	double parse_ms;
 	bool cached;
 };
+
+/* False: what the cache has of the image is damaged. Any thread; may have to read it. */
+bool guestsym_has_image(const struct guestsym *gs);
 
 #endif

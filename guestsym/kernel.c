@@ -73,6 +73,7 @@ static int read_types(struct kernel *k, const struct complaint *c)
 static int read_rest(struct kernel *k, const struct complaint *c)
 {
 	identity_read(&k->identity, &k->elf, &k->symbols);
+	variables_read(&k->variables, &k->elf, &k->symbols);
 	k->event_probes = count_event_probes(&k->symbols);
 	k->names_invalid = fentry_names_invalid(&k->elf);
 	if (tables_read(&k->tables, &k->elf, &k->symbols))

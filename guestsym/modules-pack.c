@@ -79,16 +79,23 @@ static uint8_t *pack_module(uint8_t *to, const struct module_copy *c)
 	return to;
 }
 
+size_t modules_to_read(const struct guestsym_module_copies *copies)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < copies->n; i++)
+		n += is_packed(&copies->v[i]);
+	return n;
+}
+
 int modules_pack(const struct guestsym_module_copies *copies, struct blob *packed)
 {
-	struct packed_head head = {.rule = copies->rule};
+	struct packed_head head = {.rule = copies->rule, .n = modules_to_read(copies)};
 	int err = blob_alloc(packed, packed_size(copies));
 	uint8_t *to;
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < copies->n; i++)
-		head.n += is_packed(&copies->v[i]);
 	to = put(packed->map, &head, sizeof(head));
 	for (size_t i = 0; i < copies->n; i++)
 		if (is_packed(&copies->v[i]))

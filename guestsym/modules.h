@@ -90,6 +90,8 @@ int parsers_modules(struct guestsym_parsers *p, const struct guestsym_module_cop
  */
 int modules_take(const struct guestsym_module_copies *copies, const struct blob *digests,
 		 struct guestsym_module *mods, size_t *n);
+/* Those whose digest is made: neither known before nor copied in part. */
+size_t modules_to_read(const struct guestsym_module_copies *copies);
 /* modules-pack.c: what modules_digest() needs of copies, without pointers. 0, -ENOMEM, -EFBIG. */
 int modules_pack(const struct guestsym_module_copies *copies, struct blob *packed);
 /* -EINVAL when it is not. copies->v is to be freed, and refers to packed. */

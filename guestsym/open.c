@@ -38,22 +38,43 @@ static void dismantle(struct guestsym *gs)
 }
 
 /* Of a kernel that is still to boot; its sites are in its image. */
-static int open_cached(struct guestsym *gs, const struct stat *st)
+static int load_cached(struct guestsym *gs, const struct stat *st, bool later)
 {
 	const struct complaint nobody = {0};
-	struct cached cached;
-	int err = cached_open(&cached, st);
+	int err = cached_open(gs->image, st, later);
 
 	if (err)
 		return err;
-	gs->bytes = cached.elf;
-	gs->digest = cached.digest;
+	gs->bytes = gs->image->elf;
+	gs->digest = gs->image->digest;
 	err = load(gs, &nobody);
-	if (!cached_check(&cached) || gs->kernel.booted)
+	if ((!later && !cached_check(gs->image)) || gs->kernel.booted)
 		err = -EINVAL;
+	if (!err && later)
+		return 0;
+	cached_close(gs->image);
 	if (err)
 		dismantle(gs);
+	return err;
+}
+
+static void forget_cached(struct guestsym *gs)
+{
+	free(gs->image);
+	gs->image = NULL;
+}
+
+static int open_cached(struct guestsym *gs, const struct stat *st, bool later)
+{
+	int err;
+
+	gs->image = malloc(sizeof(*gs->image));
+	if (!gs->image)
+		return -ENOMEM;
+	err = load_cached(gs, st, later);
 	gs->cached = !err;
+	if (err || !later)
+		forget_cached(gs);
 	return err;
 }
 
@@ -77,11 +98,12 @@ static int parse_file(struct guestsym *gs, int fd, const struct stat *st, const 
 }
 
 /* Only unpacking takes time that is worth a place in the cache. */
-static int open_file(struct guestsym *gs, int fd, const struct stat *st, bool cache,
+static int open_file(struct guestsym *gs, int fd, const struct stat *st, unsigned int flags,
 		     const struct complaint *c)
 {
+	bool cache = !(flags & GUESTSYM_FL_NOCACHE);
 	double start = now_ms();
-	int err = cache ? open_cached(gs, st) : -ENOENT;
+	int err = cache ? open_cached(gs, st, flags & GUESTSYM_FL_LATER) : -ENOENT;
 
 	if (err)
 		err = parse_file(gs, fd, st, c);
@@ -130,7 +152,7 @@ struct guestsym *guestsym_open(struct guestsym_parsers *p, const char *path, uns
 	fd = guestsym_open_regular(path, &st);
 	if (fd < 0)
 		return finish(gs, image_cannot_be_read(&c, fd));
-	ret = open_file(gs, fd, &st, !(flags & GUESTSYM_FL_NOCACHE), &c);
+	ret = open_file(gs, fd, &st, flags, &c);
 	close(fd);
 	return finish(gs, ret);
 }
@@ -150,7 +172,7 @@ struct guestsym *guestsym_open_bytes(struct guestsym_parsers *p, const char *nam
 	if (fd < 0)
 		return finish(gs, complain(&c, fd, "no memory"));
 	ret = fstat(fd, &st) ? complain(&c, -errno, "%s", strerror(errno))
-			     : open_file(gs, fd, &st, false, &c);
+			     : open_file(gs, fd, &st, GUESTSYM_FL_NOCACHE, &c);
 	close(fd);
 	return finish(gs, ret);
 }
@@ -253,6 +275,9 @@ void guestsym_close(struct guestsym *gs)
 {
 	if (!gs)
 		return;
+	if (gs->image)
+		cached_close(gs->image);
+	free(gs->image);
 	dismantle(gs);
 	sites_free(gs->sites);
 	free(gs);

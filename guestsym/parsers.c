@@ -193,6 +193,8 @@ int parsers_sites(const struct guestsym *gs, enum sites_kind kind, struct found_
 	struct errand e = errand_new();
 	struct blob v;
 
+	if (!guestsym_has_image(gs))
+		return complain(c, -EIO, "the kernel's image is damaged in the cache");
 	if (!gs->parsers) {
 		e.err = sites_find(&gs->kernel, kind, found);
 		return complain_of_errand(&e, c);
@@ -217,7 +219,7 @@ int parsers_modules(struct guestsym_parsers *p, const struct guestsym_module_cop
 	struct errand e = errand_new();
 	struct blob packed;
 
-	if (!p)
+	if (!p || !modules_to_read(copies))
 		return modules_digest(copies, digests);
 	e.err = modules_pack(copies, &packed);
 	errand_give(&e, 0, "hvtrace-modules", packed.data, packed.len);

@@ -27,6 +27,13 @@ static void *table_new(size_t n, size_t size)
 	return calloc(n ? n : 1, size);
 }
 
+static int by_value(const void *a, const void *b)
+{
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+
+	return p < q ? -1 : p > q;
+}
+
 /* objtool's .return_sites: place-relative (arch/x86/kernel/alternative.c: apply_returns()). */
 static int read_returns(struct tables *t, const struct elf_image *e, const struct symbols *s)
 {
@@ -39,6 +46,7 @@ static int read_returns(struct tables *t, const struct elf_image *e, const struc
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		t->returns[i] = place_relative(va + 4 * i, p + 4 * i);
+	qsort(t->returns, n, sizeof(*t->returns), by_value);
 	t->nr_returns = n;
 	return 0;
 }

@@ -202,7 +202,6 @@ static int find_modules(struct trace *t, char *err, size_t errlen)
 static int clean_up(struct trace *t, char *err, size_t errlen)
 {
 	struct machine_info info;
-	size_t len;
 	int ret;
 
 	/* In a machine of our own there was nobody who could have been killed. */
@@ -214,7 +213,7 @@ static int clean_up(struct trace *t, char *err, size_t errlen)
 	if (ret <= 0)
 		return ret;
 	trace_note(t, "an hvtrace that was killed had left %d probes, which are gone now", ret);
-	if (guestsym_elf(t->gs, &len))
+	if (!guestsym_from_memory(t->gs))
 		return 0;
 	snprintf(err, errlen, "the kernel was read from memory with those probes in it");
 	return -ESTALE;

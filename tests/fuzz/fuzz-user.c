@@ -358,6 +358,7 @@ static void learn(struct input *in)
 		if (word >> 32)
 			f->size = (uint32_t)(word >> 32);
 	}
+	memset(&guest, 0, sizeof(guest));
 	if (guest_learn(&guest, NULL, err, sizeof(err)))
 		abort();
 	guest_bind(&guest, NULL);

@@ -142,6 +142,19 @@ void guestsym_orc(const struct guestsym *gs, struct guestsym_range *ip,
 }
 
 /* It was read from a file, if the test does not say otherwise. */
+bool guestsym_from_memory(const struct guestsym *gs)
+{
+	(void)gs;
+	return fake.from_memory;
+}
+
+int guestsym_variable(const struct guestsym *gs, enum guestsym_variable v, uint64_t *value)
+{
+	uint64_t va = guestsym_addr(gs, v == GUESTSYM_TICK_NSEC ? "tick_nsec" : "jiffies_64");
+
+	return va && !guestsym_read(gs, va, value, sizeof(*value)) ? 0 : -ENOENT;
+}
+
 const void *guestsym_elf(const struct guestsym *gs, size_t *len)
 {
 	static const char image[] = "ELF";

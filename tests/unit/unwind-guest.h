@@ -150,6 +150,7 @@ static bool unwind_guest_make(void)
 	fake_symbol("_end", FAKE_VA(IMAGE_END), 'B');
 	fake_symbol("__per_cpu_offset", FAKE_VA(PER_CPU_OFFSET), 'D');
 	fake_symbol("current_task", PCPU_CURRENT, 'A');
+	memset(&guest, 0, sizeof(guest));
 	if (!fake.ram || guest_learn(&guest, NULL, err, sizeof(err)))
 		return false;
 	guest_bind(&guest, NULL);

@@ -218,6 +218,7 @@ static bool user_guest_make(bool tree)
 	fake_symbol("_text", FAKE_TEXT, 'T');
 	fake_symbol("_end", FAKE_VA(IMAGE_END), 'B');
 	add_types(tree);
+	memset(&guest, 0, sizeof(guest));
 	if (!fake.ram || guest_learn(&guest, NULL, err, sizeof(err)))
 		return false;
 	guest_bind(&guest, NULL);

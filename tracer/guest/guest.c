@@ -59,15 +59,13 @@ static uint64_t tick_to_hz(uint64_t tick_nsec)
  * What jiffies_64 begins with: five minutes before 2^32 (INITIAL_JIFFIES, include/linux/jiffies.h).
  * The image has it; in the memory of a kernel that runs it has been counted up.
  */
-static bool jiffies_begin(const struct guest_layout *at, const struct guestsym *gs, uint64_t *start)
+static bool jiffies_begin(const struct guestsym *gs, uint64_t *start)
 {
-	uint64_t tick = 0;
-	size_t len;
+	uint64_t tick;
 
-	if (guestsym_elf(gs, &len))
-		return !guestsym_read(gs, at->jiffies, start, sizeof(*start));
-	if (at->tick_nsec == GUEST_NONE || guestsym_read(gs, at->tick_nsec, &tick, sizeof(tick)) ||
-	    !tick || tick > NSEC_PER_SEC)
+	if (!guestsym_from_memory(gs))
+		return !guestsym_variable(gs, GUESTSYM_JIFFIES_64, start);
+	if (guestsym_variable(gs, GUESTSYM_TICK_NSEC, &tick) || !tick || tick > NSEC_PER_SEC)
 		return false;
 	*start = (uint32_t)(0 - 300 * tick_to_hz(tick));
 	return true;
@@ -77,7 +75,7 @@ static void layout_jiffies(struct guest_layout *at, const struct guestsym *gs)
 {
 	at->jiffies = addr_or_none(gs, "jiffies_64");
 	at->tick_nsec = addr_or_none(gs, "tick_nsec");
-	if (at->jiffies == GUEST_NONE || !jiffies_begin(at, gs, &at->jiffies_start))
+	if (at->jiffies == GUEST_NONE || !jiffies_begin(gs, &at->jiffies_start))
 		at->jiffies = GUEST_NONE;
 }
 
@@ -158,7 +156,6 @@ int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, si
 	struct guest_layout *at = &g->at;
 	uint64_t end = guestsym_addr(gs, "_end");
 
-	memset(g, 0, sizeof(*g));
 	g->pvclock_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	at->per_cpu_offset = addr_or_none(gs, "__per_cpu_offset");
 	at->current_task = percpu_or_hot(gs, "current_task", "pcpu_hot.current_task");

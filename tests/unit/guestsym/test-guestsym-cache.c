@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@
 #include "tests/unit/remove-tree.h"
 
 static char root[64], image[96], images_dir[128];
+
+#define JIFFIES UINT64_C(0xfffb6c20)
 
 /* A bzImage at image[], whose kernel has a function of this name; each one second younger. */
 static void write_image(const char *function)
@@ -30,6 +33,9 @@ static void write_image(const char *function)
 
 	made_init(&m);
 	made_function(&m, function, 0x300, call, sizeof(call));
+	made_align(&m, 8);
+	made_label(&m, "jiffies_64", 'D');
+	made_put64(&m, JIFFIES);
 	elf = made_kernel(&m, MADE_DEBIAN, &elf_len);
 	n = ZSTD_compress(packed, sizeof(packed), elf, elf_len, 3);
 	file = made_bzimage(packed, n, elf_len, &len);
@@ -142,13 +148,14 @@ static void test_same_image(void **state)
 	(void)state;
 	expect_open("one", 0, false);
 	assert_int_equal(stat(image, &st), 0);
-	assert_int_equal(cached_open(&c, &st), 0);
+	assert_int_equal(cached_open(&c, &st, false), 0);
 	assert_true(cached_check(&c));
 	snprintf(other, sizeof(other), "%s/other", root);
 	fclose(fopen(other, "w"));
 	assert_int_equal(stat(other, &st), 0);
 	cached_store(&st, &c.elf, &c.elf);
 	expect_open("one", 0, true);
+	cached_close(&c);
 	blob_free(&c.elf);
 	blob_free(&c.digest);
 }
@@ -218,6 +225,86 @@ static void test_taken_away(void **state)
 	assert_int_equal(guestsym_read(gs, MADE_BASE + MADE_TEXT, banner, 14), 0);
 	assert_memory_equal(banner, MADE_BANNER, 14);
 	guestsym_close(gs);
+}
+
+/* Its bytes are read when they are wanted; others may open it meanwhile. */
+static void test_later(void **state)
+{
+	struct guestsym *gs;
+	char banner[14], err[256];
+	uint64_t value = 0;
+	size_t len;
+
+	(void)state;
+	expect_open("one", GUESTSYM_FL_LATER, false);
+	expect_open("one", GUESTSYM_FL_LATER, true);
+	gs = guestsym_open(NULL, image, GUESTSYM_FL_LATER, err, sizeof(err));
+	assert_non_null(gs);
+	assert_int_equal(guestsym_variable(gs, GUESTSYM_JIFFIES_64, &value), 0);
+	assert_true(value == JIFFIES);
+	assert_int_equal(guestsym_variable(gs, GUESTSYM_TICK_NSEC, &value), -ENOENT);
+	assert_false(guestsym_from_memory(gs));
+	assert_int_equal(gs->bytes.data[0], 0);
+	assert_int_equal(guestsym_addr(gs, "one"), MADE_BASE + 0x300);
+	expect_open("one", 0, true);
+	assert_int_equal(guestsym_settle(gs, err, sizeof(err)), 0);
+	assert_string_equal(err, "");
+	assert_int_equal(guestsym_read(gs, MADE_BASE + MADE_TEXT, banner, 14), 0);
+	assert_memory_equal(banner, MADE_BANNER, 14);
+	assert_non_null(guestsym_elf(gs, &len));
+	assert_int_equal(len, gs->bytes.len);
+	guestsym_close(gs);
+	/* Nobody wanted them. */
+	guestsym_close(guestsym_open(NULL, image, GUESTSYM_FL_LATER, err, sizeof(err)));
+}
+
+static void damage(const char *path)
+{
+	int fd = open(path, O_RDWR);
+	uint8_t byte;
+
+	assert_int_equal(pread(fd, &byte, 1, 1000), 1);
+	byte ^= 0x10;
+	assert_int_equal(pwrite(fd, &byte, 1, 1000), 1);
+	close(fd);
+}
+
+static void cut_off(const char *path)
+{
+	assert_int_equal(truncate(path, 1000), 0);
+}
+
+/* It is said when it is known, nothing is made of the bytes, and the next one does without. */
+static void test_later_damaged(void **state)
+{
+	static void (*const harm[])(const char *path) = {damage, cut_off};
+	const struct guestsym_irq_site *irqs;
+	struct guestsym_event_list list;
+	char path[512], err[256], byte;
+	size_t len;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(harm) / sizeof(harm[0]); i++) {
+		struct guestsym *gs;
+
+		expect_open("one", 0, false);
+		gs = guestsym_open(NULL, image, GUESTSYM_FL_LATER, err, sizeof(err));
+		assert_true(guestsym_cached(gs));
+		find_cached(".elf", path, sizeof(path));
+		harm[i](path);
+		assert_int_equal(guestsym_find_sites(gs, err, sizeof(err)), -EIO);
+		assert_int_equal(guestsym_irq_sites(gs, &irqs), 0);
+		assert_int_equal(guestsym_read(gs, MADE_BASE + MADE_TEXT, &byte, 1), -EFAULT);
+		assert_int_equal(guestsym_events_image(gs, 0, &list), -EIO);
+		assert_null(guestsym_elf(gs, &len));
+		assert_int_equal(len, 0);
+		assert_int_equal(guestsym_settle(gs, err, sizeof(err)), -EIO);
+		assert_string_equal(err, "the kernel's image is damaged in hvtrace's cache, and "
+					 "gone from there now: start hvtrace again");
+		guestsym_close(gs);
+	}
+	expect_open("one", 0, false);
+	expect_open("one", 0, true);
 }
 
 /* Links that lead out of the cache or nowhere. */
@@ -457,6 +544,7 @@ int main(void)
 		CACHE_TEST(test_prune),	      CACHE_TEST(test_others_files),
 		CACHE_TEST(test_own_link),    CACHE_TEST(test_links_elsewhere),
 		CACHE_TEST(test_others_home), CACHE_TEST(test_taken_away),
+		CACHE_TEST(test_later),	      CACHE_TEST(test_later_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,7 @@ static void test_kernel(void **state)
 	assert_int_equal(guestsym_addr(gs, "second"), MADE_BASE + 0x200);
 	assert_true(guestsym_btf_types(gs) > 0);
 	assert_null(guestsym_elf(gs, &len));
+	assert_true(guestsym_from_memory(gs));
 	assert_int_equal(len, 0);
 	assert_int_equal(guestsym_phys(gs, MADE_BASE, &pa), -EFAULT);
 	assert_int_equal(guestsym_read(gs, MADE_BASE + 0x200, &byte, 1), 0);

@@ -189,8 +189,8 @@ static void test_tables(void **state)
 	made_mcount(&m, &site, 1);
 
 	made_label(&m, "__return_sites", 'D');
-	made_put_rel(&m, MADE_BASE + 0x123);
 	made_put_rel(&m, MADE_BASE + 0x150);
+	made_put_rel(&m, MADE_BASE + 0x123);
 	made_label(&m, "__return_sites_end", 'D');
 
 	name = made_put(&m, "sched_switch", 13);

@@ -31,10 +31,19 @@ static int by_start(const void *a, const void *b)
 	return p->start < q->start ? -1 : p->start > q->start;
 }
 
+/* Those of the kernel alone are, as its symbols are. */
+static bool is_sorted(const struct text_map *map)
+{
+	for (size_t i = 1; i < map->nr; i++)
+		if (map->v[i - 1].start > map->v[i].start)
+			return false;
+	return true;
+}
+
 /* Each ends where the next one begins. */
 static void map_finish(struct text_map *map)
 {
-	if (map->nr)
+	if (!is_sorted(map))
 		qsort(map->v, map->nr, sizeof(*map->v), by_start);
 	for (size_t i = 1; i < map->nr; i++)
 		if (map->v[i - 1].end > map->v[i].start)

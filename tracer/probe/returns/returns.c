@@ -19,10 +19,8 @@ static struct returns *returns_new(const struct guestsym *gs)
 		free(r);
 		return NULL;
 	}
-	if (n) {
+	if (n)
 		memcpy(r->listed, listed, n * sizeof(*listed));
-		qsort(r->listed, n, sizeof(*r->listed), returns_by_va);
-	}
 	r->nr_listed = n;
 	return r;
 }

@@ -23,6 +23,7 @@ static int set_up(void **state)
 
 	(void)state;
 	kernel_make();
+	memset(&guest, 0, sizeof(guest));
 	if (guest_learn(&guest, NULL, err, sizeof(err)))
 		fail_msg("%s", err);
 	guest_bind(&guest, NULL);

@@ -84,6 +84,7 @@ static void learn(void)
 {
 	char err[256] = "";
 
+	memset(&guest, 0, sizeof(guest));
 	if (guest_learn(&guest, NULL, err, sizeof(err)))
 		fail_msg("%s", err);
 }

@@ -35,6 +35,7 @@ static int set_up(void **state)
 
 	(void)state;
 	tramp_kernel_make();
+	memset(&guest, 0, sizeof(guest));
 	assert_int_equal(guest_learn(&guest, NULL, err, sizeof(err)), 0);
 	guest_bind(&guest, NULL);
 	guest.given_up = NULL;

@@ -40,6 +40,7 @@ static void window_kernel_make(void)
 
 	kernel_make();
 	fake.window = true;
+	memset(&guest, 0, sizeof(guest));
 	if (guest_learn(&guest, NULL, err, sizeof(err)))
 		fail_msg("%s", err);
 	guest_bind(&guest, NULL);
