@@ -189,6 +189,11 @@ struct machine_config {
 	 * above nothing is looked at then. NULL: it boots.
 	 */
 	const char *snapshot;
+	/*
+	 * What machine_info will call its kernel_path, and may be NULL, as soon as that is known:
+	 * while the machine is still to be made. NULL: nobody asks.
+	 */
+	void (*kernel_known)(void *arg, const char *path);
 
 	/*
 	 * For "qemu", whose guest is loaded by a boot loader of its own: the same kernel and initrd

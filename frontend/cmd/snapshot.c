@@ -2,6 +2,7 @@
 /* snapshot.c - `hvtrace snapshot restore`: a guest goes on from where it was saved, and is traced.
  */
 #include "frontend/cmd/command.h"
+#include "frontend/cmd/early-kernel.h"
 #include "frontend/lib/options.h"
 #include "frontend/session/console.h"
 #include "frontend/session/session.h"
@@ -21,6 +22,7 @@ struct restore_options {
 struct restore {
 	struct session s;
 	const struct restore_options *opt;
+	struct early_kernel kernel;
 	char *kernel_path; /* absolute */
 	struct console console;
 	struct timespec start; /* of the command */
@@ -65,10 +67,21 @@ static void restore_console(void *arg, const char *text, size_t len)
 	console_write(&r->console, text, len);
 }
 
+static void restore_kernel_known(void *arg, const char *path)
+{
+	struct restore *r = arg;
+
+	if (r->opt->kernel)
+		path = r->opt->kernel;
+	if (path)
+		early_kernel_begin(&r->kernel, r->s.parsers, path);
+}
+
 static int restore_machine(struct restore *r)
 {
 	const struct machine_config cfg = {
 		.snapshot = r->opt->file,
+		.kernel_known = restore_kernel_known,
 		.cancelled = session_cancelled,
 		.console = restore_console,
 		.message = session_print_message,
@@ -108,7 +121,9 @@ static int restore_kernel(struct restore *r)
 			 "%s does not say which kernel runs: name its image with -k", r->opt->file);
 		return -1;
 	}
-	r->s.gs = guestsym_open(r->s.parsers, path, 0, r->s.err, sizeof(r->s.err));
+	r->s.gs = early_kernel_end(&r->kernel);
+	if (!r->s.gs)
+		snprintf(r->s.err, sizeof(r->s.err), "%s", r->kernel.err);
 	if (!r->s.gs || restore_check_kernel(r, path, info.kernel_id))
 		return -1;
 	r->s.kernel_path = r->kernel_path = realpath(path, NULL);
@@ -185,7 +200,10 @@ static int restore_begin(struct restore *r)
 		snprintf(r->s.err, sizeof(r->s.err), "cannot read the terminal for --console");
 		return -1;
 	}
-	return session_enable_events(&r->s);
+	if (session_enable_events(&r->s))
+		return -1;
+	/* Nobody has needed the image itself so far; from here on no more files are opened. */
+	return guestsym_settle(r->s.gs, r->s.err, sizeof(r->s.err));
 }
 
 static int restore_finish(struct restore *r)
@@ -225,6 +243,7 @@ static int restore_guest(const struct restore_options *opt)
 	}
 	status = session_summarize(&r.s, status);
 	console_exit(&r.console);
+	guestsym_close(early_kernel_end(&r.kernel));
 	session_exit(&r.s);
 	free(r.kernel_path);
 	return status;

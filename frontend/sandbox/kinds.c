@@ -23,6 +23,8 @@ static const struct kind_row kinds[] = {
 	{"main", ~(CALLS_VCPU | CALLS_LISTEN), {"collector", "hwlat", "libvirt-ask"}},
 	/* May leave at once, and puts the terminal in order then. */
 	{"signals", CALLS_TERMINAL, {NULL}},
+	/* Opens an image, and has ended before anything is given up. */
+	{"kernel", CALLS_PARSE, {NULL}},
 	{"watchdog", CALLS_TALK | CALLS_CHILDREN, {NULL}},
 	/* A machine of our own. Traps are handled in its vCPUs' threads: one of them may be that
 	 * the guest has booted far enough for a collector. */

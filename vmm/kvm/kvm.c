@@ -303,11 +303,17 @@ static struct machine *kvm_create(const struct machine_config *cfg, char *err, s
 		snprintf(err, errlen, "no memory for the machine");
 		return NULL;
 	}
-	if ((cfg->snapshot && kvm_snapshot_open(m, err, errlen)) || kvm_setup(m, err, errlen)) {
-		kvm_destroy(&m->base);
-		return NULL;
-	}
+	if (cfg->snapshot && kvm_snapshot_open(m, err, errlen))
+		goto err_destroy;
+	if (cfg->snapshot && cfg->kernel_known)
+		cfg->kernel_known(cfg->arg, m->kernel_path);
+	if (kvm_setup(m, err, errlen))
+		goto err_destroy;
 	return &m->base;
+
+err_destroy:
+	kvm_destroy(&m->base);
+	return NULL;
 }
 
 static int kvm_start(struct machine *base, char *err, size_t errlen)
