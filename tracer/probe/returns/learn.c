@@ -77,11 +77,11 @@ int returns_learn_form(struct returns *r, struct returns_text *x)
 	int ret = 0;
 
 	r->decoded = !learn_sites(r, x);
-	if (r->decoded) {
+	if (r->decoded)
 		r->thunk = 0;
-		static_calls_free(&r->static_calls);
+	static_calls_free(&r->static_calls);
+	if (r->decoded || !r->nr_listed)
 		ret = static_calls_read(&x->t->guest, x->t->gs, &r->static_calls);
-	}
 	r->known = !ret;
 	return ret == -EFAULT ? 0 : ret;
 }

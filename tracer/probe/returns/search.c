@@ -18,6 +18,8 @@ struct search {
 	 */
 	uint32_t *todo;
 	size_t nr_todo;
+	struct static_calls of_modules; /* once somebody has asked for them */
+	bool asked_modules;
 	struct wanted_list *list;
 };
 
@@ -32,6 +34,7 @@ static void search_exit(struct search *s)
 {
 	ret_insns_free(s->insns);
 	free(s->todo);
+	static_calls_free(&s->of_modules);
 	if (s->text)
 		returns_text_free(s->text);
 }
@@ -123,13 +126,34 @@ static void jumps_look(struct search *s, const struct piece *p, size_t len)
 
 /* --- which sites ----------------------------------------------------------------------------- */
 
-/* Modules have no list that outlives their loading, and an image may be without one. */
-static bool is_listed(const struct search *s, const struct piece *p, uint64_t va)
+/* A static call to nothing is a return, for now, and looks like one. 1, 0 or -ENOMEM. */
+static int is_static_call(struct search *s, const struct piece *p, uint64_t at)
+{
+	int ret = 0;
+
+	if (!p->module)
+		return static_calls_has(&s->t->returns->static_calls, at);
+	if (!s->asked_modules)
+		ret = static_calls_read_modules(&s->t->guest, s->t->gs, s->t->modules,
+						&s->of_modules);
+	s->asked_modules = true;
+	return ret ? ret : static_calls_has(&s->of_modules, at);
+}
+
+/*
+ * Modules have no list of returns that outlives their loading, and an image may be without one: all
+ * that look like one are, but static calls. 1, 0 or -ENOMEM.
+ */
+static int is_listed(struct search *s, const struct piece *p, uint64_t va)
 {
 	const struct returns *r = s->t->returns;
+	int ret;
 
-	return p->module || !r->nr_listed ||
-	       bsearch(&va, r->listed, r->nr_listed, sizeof(*r->listed), returns_by_va);
+	if (!p->module && r->nr_listed)
+		return bsearch(&va, r->listed, r->nr_listed, sizeof(*r->listed), returns_by_va) !=
+		       NULL;
+	ret = is_static_call(s, p, va + s->t->guest.slide);
+	return ret < 0 ? ret : !ret;
 }
 
 static void form_make(const struct trace *t, uint64_t va, struct form *form)
@@ -181,9 +205,14 @@ static int sites_look(struct search *s, const struct piece *p, size_t len)
 	for (size_t i = 0; i + SITE_SIZE <= len; i++) {
 		uint64_t at = p->start + i, va = at - s->t->guest.slide;
 		struct form form;
+		int ret;
 
-		if (s->text->code[i] != first || !is_return(s, i, at) || !is_listed(s, p, va) ||
-		    !site_in_one_piece(&s->t->guest, at))
+		if (s->text->code[i] != first || !is_return(s, i, at))
+			continue;
+		ret = is_listed(s, p, va);
+		if (ret < 0)
+			return ret;
+		if (!ret || !site_in_one_piece(&s->t->guest, at))
 			continue;
 		form_make(s->t, va, &form);
 		if (site_add(s, p, &form))
@@ -191,20 +220,6 @@ static int sites_look(struct search *s, const struct piece *p, size_t len)
 		i += SITE_SIZE - 1;
 	}
 	return 0;
-}
-
-/*
- * A static call to nothing is a return, for now: `ret` and four int3. Modules have a list of theirs
- * that is not read; what looks like it is left alone there.
- */
-static bool is_static_call(const struct search *s, const struct piece *p, size_t i, size_t len)
-{
-	uint8_t empty[SITE_SIZE];
-
-	if (!p->module)
-		return static_calls_has(&s->t->returns->static_calls, p->start + i);
-	site_return_make(empty, 0, 0);
-	return i + SITE_SIZE <= len && !memcmp(s->text->code + i, empty, SITE_SIZE);
 }
 
 static int insns_look(struct search *s, const struct piece *p, size_t len)
@@ -216,8 +231,11 @@ static int insns_look(struct search *s, const struct piece *p, size_t len)
 	for (int i = 0; i < n && !ret; i++) {
 		size_t off = (size_t)(found[i].va - p->start);
 		struct form form = {.va = found[i].va - s->t->guest.slide, .size = found[i].size};
+		int call = is_static_call(s, p, found[i].va);
 
-		if (is_static_call(s, p, off, len))
+		if (call < 0)
+			return call;
+		if (call)
 			continue;
 		/* The first byte is enough for a trap. */
 		if (!site_in_one_piece(&s->t->guest, found[i].va))
