@@ -341,6 +341,7 @@ struct variables {
 	uint64_t value[NR_GUESTSYM_VARIABLES];
 };
 
+/* Those that the image has; v is all zero before. */
 void variables_read(struct variables *v, const struct elf_image *e, const struct symbols *s);
 
 /* --- a kernel, put together -------------------------------------------------------------- */
@@ -504,6 +505,7 @@ int cached_open(struct cached *c, const struct stat *st, bool later);
 /* Any thread, as often as one likes. An image that is not good is in the cache no more. */
 bool cached_check(struct cached *c);
 void cached_close(struct cached *c);
+/* Keep it. Best effort: without a place to write to there is no cache. */
 void cached_store(const struct stat *st, const struct blob *elf, const struct blob *digest);
 
 /* --- sites, on first use ------------------------------------------------------------------- */

@@ -106,7 +106,9 @@ static int copy(int fd, size_t max, void **data, size_t *len)
 	}
 	for (size_t off = 0; off < *len; off += (size_t)n) {
 		n = pread(fd, to + off, *len - off, (off_t)off);
-		if (n <= 0)
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
 			break;
 	}
 	*data = to;
