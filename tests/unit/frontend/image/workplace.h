@@ -22,11 +22,11 @@
 
 static char workplace[64];
 
-/* A path in it, until the next call but three. */
+/* A path in it, until the thread's next call but three. */
 static inline const char *in_workplace(const char *name)
 {
-	static char path[4][PATH_MAX];
-	static unsigned int n;
+	static _Thread_local char path[4][PATH_MAX];
+	static _Thread_local unsigned int n;
 	char *to = path[n++ % 4];
 
 	snprintf(to, PATH_MAX, "%s/%s", workplace, name);

@@ -250,12 +250,12 @@ static void go_on_as(struct driver *v, struct driver *w)
 	struct virtio_state state;
 	struct pci_state pci;
 
+	assert_true(driver_init(w, rng_new()));
 	virtio_hold(v->d);
 	virtio_save(v->d, &state);
 	pci_save(&v->pci.function, &pci);
-	virtio_release(v->d);
-	assert_true(driver_init(w, rng_new()));
 	memcpy(w->ram, v->ram, RAM_SIZE);
+	virtio_release(v->d);
 	memcpy(w->added, v->added, sizeof(w->added));
 	memcpy(w->seen, v->seen, sizeof(w->seen));
 	virtio_hold(w->d);
