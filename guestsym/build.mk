@@ -11,6 +11,7 @@ guestsym-objs += guestsym/cache.o
 guestsym-objs += guestsym/complain.o
 guestsym-objs += guestsym/decode.o
 guestsym-objs += guestsym/digest-load.o
+guestsym-objs += guestsym/digest-sources.o
 guestsym-objs += guestsym/digest.o
 guestsym-objs += guestsym/elf.o
 guestsym-objs += guestsym/events-eval.o
@@ -47,3 +48,11 @@ guestsym-objs += guestsym/types-flatten.o
 guestsym-objs += guestsym/types.o
 guestsym-objs += guestsym/unpack.o
 guestsym-objs += guestsym/variables.o
+
+# A digest says by which sources it was made (guestsym/digest.h).
+guestsym-sources := $(sort $(wildcard guestsym/*.[ch] guestsym/apart/*.[ch]))
+$(O)/gen/guestsym/digest-sources.c: $(guestsym-sources) guestsym/build.mk
+	$(call say,HASH,$@)
+	@mkdir -p $(@D)
+	$(Q)hash=$$(cat $(guestsym-sources) | sha256sum | cut -c 1-16) && printf '%s\n' '#include "guestsym/digest.h"' \
+		"const char digest_sources[] = \"$$hash\";" >$@

@@ -33,12 +33,10 @@ static size_t count(const struct reader *r, enum digest_part p)
 
 static bool header_is_sound(struct reader *r, const struct blob *d)
 {
-	static const char version[sizeof(r->h->version)] = HVTRACE_VERSION;
 	const struct digest_header *h = r->h;
 
-	if (d->len < sizeof(*h) || h->magic != DIGEST_MAGIC || h->format != DIGEST_FORMAT ||
-	    memcmp(h->version, version, sizeof(version)) != 0 || h->size != d->len ||
-	    h->flags & ~(uint32_t)DIGEST_FL_ALL)
+	if (d->len < sizeof(*h) || memcmp(h->sources, digest_sources, sizeof(h->sources)) != 0 ||
+	    h->size != d->len || h->flags & ~(uint32_t)DIGEST_FL_ALL)
 		return false;
 	return digest_layout(h, r->at) == d->len && h->start <= h->end &&
 	       identity_is_sound(&h->identity) &&

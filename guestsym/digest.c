@@ -102,9 +102,6 @@ static void put_tables(struct writer *w)
 static struct digest_header make_header(const struct kernel *k)
 {
 	return (struct digest_header){
-		.magic = DIGEST_MAGIC,
-		.format = DIGEST_FORMAT,
-		.version = HVTRACE_VERSION,
 		.flags = (k->unpacked ? DIGEST_FL_UNPACKED : 0) |
 			 (k->booted ? DIGEST_FL_BOOTED : 0) |
 			 (k->names_invalid ? DIGEST_FL_NAMES_INVALID : 0),
@@ -132,6 +129,7 @@ int digest_make(struct blob *d, const struct kernel *k)
 	struct writer w = {.k = k};
 	int err;
 
+	memcpy(h.sources, digest_sources, sizeof(h.sources));
 	h.size = digest_layout(&h, w.at);
 	if (!h.size || h.count[DIGEST_NAMES] > UINT32_MAX)
 		return -EFBIG;

@@ -8,9 +8,7 @@
 
 #include "guestsym/internal.h"
 
-#define DIGEST_MAGIC UINT32_C(0x64767468)
-/* To be counted up whenever this form, or what the parsers make of an image, changes. */
-#define DIGEST_FORMAT 6
+#define DIGEST_SOURCES_LEN 16
 
 enum digest_part {
 	DIGEST_SEGMENTS,
@@ -31,10 +29,9 @@ enum {
 };
 
 struct digest_header {
-	uint32_t magic, format;
-	uint64_t hash;	  /* of all that follows it */
-	uint64_t size;	  /* of the digest */
-	char version[16]; /* of hvtrace */
+	char sources[DIGEST_SOURCES_LEN];
+	uint64_t hash; /* of all that follows it */
+	uint64_t size; /* of the digest */
 	uint32_t flags, event_probes;
 	uint64_t start, end; /* of kernel text and data */
 	struct guestsym_range orc_ip, orc_unwind, orc_header;
@@ -42,6 +39,12 @@ struct digest_header {
 	struct identity identity;
 	struct variables variables;
 };
+
+/*
+ * A hash of the sources of guestsym/, from the build: a digest is what the parsers of another
+ * hvtrace made of an image, however little they differ, and then these make it anew.
+ */
+extern const char digest_sources[DIGEST_SOURCES_LEN + 1];
 
 #define DIGEST_HASHED_FROM offsetof(struct digest_header, size)
 

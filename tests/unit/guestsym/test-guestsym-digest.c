@@ -8,10 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "guestsym/internal.h"
+#include "guestsym/digest.h"
 #include "tests/unit/made-image.h"
-
-enum { HASH_AT = 8, HASHED_FROM = 16 };
 
 static struct kernel kernel;
 static struct blob image;
@@ -137,8 +135,8 @@ static void test_made_up(void **state)
 			uint64_t hash;
 
 			memcpy((uint8_t *)d.map + pos, &values[i], 4);
-			hash = hash64(d.data + HASHED_FROM, d.len - HASHED_FROM);
-			memcpy((uint8_t *)d.map + HASH_AT, &hash, 8);
+			hash = hash64(d.data + DIGEST_HASHED_FROM, d.len - DIGEST_HASHED_FROM);
+			memcpy((uint8_t *)d.map + offsetof(struct digest_header, hash), &hash, 8);
 			if (!digest_load(&k, &d, &image))
 				used += use(&k);
 			kernel_exit(&k);
@@ -146,6 +144,22 @@ static void test_made_up(void **state)
 		}
 	}
 	assert_true(used > 0);
+	blob_free(&d);
+}
+
+/* Parsers that differ by one line may find other things. */
+static void test_other_sources(void **state)
+{
+	struct kernel k;
+	struct blob d;
+
+	(void)state;
+	make(&d);
+	assert_int_equal(digest_load(&k, &d, &image), 0);
+	kernel_exit(&k);
+	((char *)d.map)[offsetof(struct digest_header, sources) + DIGEST_SOURCES_LEN - 1] ^= 1;
+	assert_int_equal(digest_load(&k, &d, &image), -EINVAL);
+	kernel_exit(&k);
 	blob_free(&d);
 }
 
@@ -214,9 +228,8 @@ static void test_banner(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),
-		cmocka_unit_test(test_made_up),
-		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_same),	      cmocka_unit_test(test_made_up),
+		cmocka_unit_test(test_other_sources), cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_banner),
 	};
 
