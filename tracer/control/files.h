@@ -31,6 +31,8 @@ const char *instance_tracer(struct instance *i);
 int instance_set_tracer(struct instance *i, const char *name);
 const char *instance_clock(struct instance *i);
 int instance_set_clock(struct instance *i, const char *name); /* empties the buffers */
+/* Empty the buffer of one vCPU or ALL_VCPUS, of what the guest has done by now as well. */
+void instance_clear(struct instance *i, int vcpu);
 /*
  * Whoever reads a file expects what the guest has done before: all of it is in the ring buffers,
  * and has set off what it was to set off. The caller holds no lock.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* options.c - the options of an instance, and what follows when one is switched. */
-#include "tracer/collect/collect.h"
 #include "tracer/control/files.h"
 #include "tracer/instance/events.h"
 #include "tracer/instance/files.h"
@@ -55,6 +54,7 @@ static int instance_stacks_changed(struct instance *i)
 static void max_restart(struct instance *i)
 {
 	trace_writers_stop(i->t);
+	record_drain_all(i->t);
 	instance_clear_stopped(i, ALL_VCPUS);
 	instance_snapshot_clear(i, ALL_VCPUS);
 	i->max_latency = 0;
@@ -194,8 +194,7 @@ int instance_set_tracer_option(struct instance *i, const char *tracer, uint32_t 
 	if (on && stacks && i->t->m)
 		trace_use_stacks(i->t);
 	trace_writers_stop(i->t);
-	for (unsigned int v = 0; v < i->t->vcpus; v++)
-		collect_drain(i->t, v); /* what was recorded before goes by what was set then */
+	record_drain_vcpus(i->t); /* what was recorded before goes by what was set then */
 	if (on)
 		atomic_fetch_or(options, flag);
 	else

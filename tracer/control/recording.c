@@ -30,6 +30,7 @@ static int tracer_switch(struct instance *i, const struct tracer_ops *tracer,
 			 const struct tracer_work *work)
 {
 	trace_writers_stop(i->t);
+	record_drain_all(i->t);
 	instance_clear_stopped(i, ALL_VCPUS);
 	i->tracer = tracer;
 	i->tracer_data = work->data;
@@ -197,6 +198,18 @@ int instance_set_clock(struct instance *i, const char *name)
 	instance_snapshot_clear(i, ALL_VCPUS);
 	trace_writers_go(i->t);
 	return 0;
+}
+
+void instance_clear(struct instance *i, int vcpu)
+{
+	if (i->tracer->max) {
+		instance_snapshot_clear(i, vcpu);
+		return;
+	}
+	trace_writers_stop(i->t);
+	record_drain_all(i->t);
+	instance_clear_stopped(i, vcpu);
+	trace_writers_go(i->t);
 }
 
 void trace_catch_up(struct trace *t)

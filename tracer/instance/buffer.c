@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* buffer.c - the ring buffers of an instance: sizes, statistics, the snapshot. */
-#include "tracer/collect/collect.h"
 #include "tracer/core/lock.h"
 #include "tracer/instance/files.h"
 #include "tracer/instance/order.h"
@@ -105,28 +104,12 @@ static void rings_clear(struct instance *i, struct ring **rings, int vcpu)
 
 void instance_clear_stopped(struct instance *i, int vcpu)
 {
-	/* What the guest has recorded by now goes too. */
-	for (unsigned int v = 0; v < i->t->vcpus; v++)
-		if (chosen(vcpu, v))
-			collect_drain(i->t, v);
-	instance_order_flush(i);
 	rings_clear(i, i->ring, vcpu);
 	for (unsigned int v = 0; i->calls && v < i->t->vcpus; v++)
 		if (chosen(vcpu, v))
 			call_log_clear(i->calls, v);
 	if (vcpu == ALL_VCPUS)
 		i->time_start = instance_now(i, 0);
-}
-
-void instance_clear(struct instance *i, int vcpu)
-{
-	if (i->tracer->max) {
-		instance_snapshot_clear(i, vcpu);
-		return;
-	}
-	trace_writers_stop(i->t);
-	instance_clear_stopped(i, vcpu);
-	trace_writers_go(i->t);
 }
 
 /* As tracing_stats_read() (kernel/trace/trace.c, 6.1) has it. */

@@ -45,8 +45,6 @@ int instance_resize(struct instance *i, int vcpu, uint64_t kb);
 /* buffer_percent: 0 to 100, else -EINVAL. */
 unsigned int instance_buffer_percent(struct instance *i);
 int instance_set_buffer_percent(struct instance *i, uint64_t percent);
-/* Empty the buffers. */
-void instance_clear(struct instance *i, int vcpu);
 /* The text of per_cpu/cpuN/stats. */
 void instance_print_stats(struct instance *i, unsigned int vcpu, struct text *out);
 

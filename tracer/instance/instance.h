@@ -239,7 +239,7 @@ static inline uint64_t instance_now(struct instance *i, unsigned int vcpu)
 	return clock_now(i->t, i->clock, vcpu);
 }
 
-/* instance_clear() with all writers stopped, and a snapshot for which there is room already. */
+/* With all writers stopped, behind record_drain_all(): what has been recorded by now goes, too. */
 void instance_clear_stopped(struct instance *i, int vcpu);
 void instance_snapshot_stopped(struct instance *i, int vcpu);
 /* The same here and now, if one has been left for record_do_deferred(). */

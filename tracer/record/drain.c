@@ -12,7 +12,7 @@ static void orders_flush(struct trace *t)
 }
 
 /* function_graph goes no further than to where all had been queued before it was last asked. */
-static void vcpus_drain(struct trace *t)
+void record_drain_vcpus(struct trace *t)
 {
 	for (int round = 0; round < 2; round++) {
 		for (unsigned int v = 0; v < t->vcpus; v++)
@@ -23,7 +23,7 @@ static void vcpus_drain(struct trace *t)
 
 void record_drain_all(struct trace *t)
 {
-	vcpus_drain(t);
+	record_drain_vcpus(t);
 	orders_flush(t);
 }
 
@@ -47,7 +47,7 @@ bool record_hold(struct trace *t, uint64_t tsc)
 	trace_writers_stop(t);
 	if (is_held(t->instances))
 		graph_hold(t->graph, tsc);
-	vcpus_drain(t);
+	record_drain_vcpus(t);
 	for (struct instance *i = t->instances; i; i = i->next)
 		if (is_held(i))
 			instance_order_hold(i, tsc);

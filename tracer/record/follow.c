@@ -13,10 +13,10 @@
  * because this vCPU waits for the host already.
  */
 #include "tracer/record/follow.h"
-#include "tracer/collect/collect.h"
 #include "tracer/core/lock.h"
 #include "tracer/instance/instance.h"
 #include "tracer/probe/trampoline/trampoline.h"
+#include "tracer/record/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static void task_new(struct trace *t, uint64_t task, uint64_t parent)
 	tell_payload(t, pid);
 }
 
-/* What it has called comes first: whether that is recorded, the lists say when it is collected. */
+/* What it has called comes first: whether that is recorded, the lists say when it is written. */
 static void task_gone(struct trace *t, uint64_t task)
 {
 	int32_t pid = task_pid(t, task);
@@ -114,8 +114,7 @@ static void task_gone(struct trace *t, uint64_t task)
 	    task_u32(t, task, t->follow->on_cpu) || pid <= 0)
 		return;
 	trace_writers_stop(t);
-	for (unsigned int v = 0; v < t->vcpus; v++)
-		collect_drain(t, v);
+	record_drain_vcpus(t);
 	for (struct instance *i = t->instances; i; i = i->next) {
 		if (follows_functions(i))
 			pid_filter_task_exit(&i->pids, pid);

@@ -35,6 +35,8 @@ void payload_control(struct trace *t);
 int instance_repatch(struct instance *i);
 /* What all vCPUs have recorded up to now, to the ring buffers; the locks of all are held. */
 void record_drain_all(struct trace *t);
+/* The same, but what waits for others' records goes on waiting: whether it is wanted is settled. */
+void record_drain_vcpus(struct trace *t);
 /*
  * A command of an instance's acts at that TSC: what was recorded by then comes before it, and what
  * was recorded later, on whatever vCPU, waits until it has been released. No lock is held. False:
