@@ -321,6 +321,7 @@ int run_guest(const struct run_options *opt)
 	struct run r = {.opt = opt};
 	int status = EXIT_FAILED;
 
+	r.s.owns_guest = true;
 	r.s.before_leaving = run_before_leaving;
 	if (opt->reboot)
 		r.s.boots.max = opt->reboot_limit ? (unsigned int)opt->reboot_limit : REBOOTS;

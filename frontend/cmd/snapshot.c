@@ -231,6 +231,7 @@ static int restore_guest(const struct restore_options *opt)
 
 	clock_gettime(CLOCK_MONOTONIC, &r.start);
 	r.s.hurry = true;
+	r.s.owns_guest = true;
 	r.s.before_leaving = restore_before_leaving;
 	console_init(&r.console, opt->console);
 	if (session_init(&r.s, &opt->session) || restore_machine(&r) || restore_kernel(&r) ||

@@ -25,13 +25,16 @@
 /* A second signal. Nothing here may wait for what another thread has. */
 static void session_leave(void *arg, int signo)
 {
-	static const char line[] = "hvtrace: interrupted twice: left at once; what may still be in "
-				   "the guest goes with hvtrace attach --recover\n";
+	static const char attached[] =
+		"hvtrace: interrupted twice: left at once; what may still be "
+		"in the guest goes with hvtrace attach --recover\n";
+	static const char booted[] =
+		"hvtrace: interrupted twice: left at once, and the guest with it\n";
 	struct session *s = arg;
 
 	if (s->before_leaving)
 		s->before_leaving(s);
-	output_last_word(line);
+	output_last_word(s->owns_guest ? booted : attached);
 	_exit(CANCEL_STATUS(signo));
 }
 
