@@ -174,12 +174,13 @@ tracer_end()
 	complain "hvtrace ended with status $status:" "$qemu_dir/hvtrace"
 }
 
-# How many records have been read from the buffers of the guest's vCPUs, whichever it is busy on.
+# tracer_read [INSTANCE]: how many records have been read from the buffers of the guest's vCPUs, whichever it is
+# busy on
 tracer_read()
 {
-	local cpu read sum=0
-	for cpu in $("$HVTRACE" get -g "$tracer_pid" per_cpu); do
-		read=$("$HVTRACE" get -g "$tracer_pid" "per_cpu/$cpu/stats" | sed -n 's/^read events: //p')
+	local in=${1:+instances/$1/} cpu read sum=0
+	for cpu in $("$HVTRACE" get -g "$tracer_pid" "${in}per_cpu"); do
+		read=$("$HVTRACE" get -g "$tracer_pid" "${in}per_cpu/$cpu/stats" | sed -n 's/^read events: //p')
 		sum=$((sum + ${read:-0}))
 	done
 	echo "$sum"
