@@ -186,7 +186,7 @@ struct session {
 	const struct session_options *opt;
 	const char *target; /* that it is attached to, as the user calls it; NULL: it was booted */
 	char guest[256];    /* what it is found by, since it is served */
-	bool owns_guest;    /* the guest ends with hvtrace */
+	bool owns_guest;    /* the guest ends with hvtrace; known before there is one */
 	struct cancel cancel;
 	/* Optional: the process ends at once. On a thread of its own */
 	void (*before_leaving)(struct session *s);

@@ -31,6 +31,8 @@ enum {
 	FN_START_KERNEL = 0x2400,
 	FN_KPROBES = 0x2500,
 	FN_JUMP_LABEL = 0x2600,
+	FN_TASK_NEW = 0x2700, /* with tramp_add_ends() */
+	FN_TASK_GONE = 0x2800,
 	TEXT_MUTEX = 0x5800,
 	INIT_TASK = 0x9000,
 	SIGNAL = 0x9800, /* of CPU 0's task; the next follow */
@@ -49,6 +51,8 @@ enum {
 	TASK_SP = 0x68,
 	TASK_COMM = 0x70,
 	TASK_MIGRATION = 0x80,
+	TASK_EXIT_STATE = 0x90,
+	TASK_ON_CPU = 0x94,
 	THREAD_HEAD = 0x10, /* in struct signal_struct */
 	TRAMP_CPUS = 2,
 };
@@ -90,6 +94,15 @@ static inline void tramp_add_tasks(void)
 	put(SLEEPER + TASK_THREAD_NODE, FAKE_VA(SIGNAL + SIGNAL_SIZE + THREAD_HEAD), 8);
 	put(SLEEPER + TASK_STACK, FAKE_VA(SLEEPER_STACK), 8);
 	put(SLEEPER + TASK_SP, FAKE_VA(SLEEPER_STACK + 0x3000), 8);
+}
+
+/* What tells of tasks that come and go, behind tramp_kernel_make(). */
+static inline void tramp_add_ends(void)
+{
+	add_site("wake_up_new_task", FN_TASK_NEW);
+	add_site("put_task_struct_rcu_user", FN_TASK_GONE);
+	fake_field("task_struct.exit_state", TASK_EXIT_STATE, 4);
+	fake_field("task_struct.on_cpu", TASK_ON_CPU, 4);
 }
 
 static inline void tramp_kernel_make(void)

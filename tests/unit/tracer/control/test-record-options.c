@@ -17,10 +17,6 @@
 #include "tracer/tracer.h"
 
 enum {
-	FN_NEW = 0x2700,
-	FN_GONE = 0x2800,
-	EXIT_STATE = 0x90, /* in struct task_struct */
-	ON_CPU = 0x94,
 	CHILD = 77,
 };
 
@@ -31,10 +27,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	tramp_kernel_make();
-	add_site("wake_up_new_task", FN_NEW);
-	add_site("put_task_struct_rcu_user", FN_GONE);
-	fake_field("task_struct.exit_state", EXIT_STATE, 4);
-	fake_field("task_struct.on_cpu", ON_CPU, 4);
+	tramp_add_ends();
 	put(SLEEPER + TASK_PID, CHILD, 4);
 	t = tramp_started((struct trace_config){.control = true});
 	top = trace_top(t);
@@ -206,16 +199,16 @@ static void only_what_follows_is_watched(void **state)
 {
 	(void)state;
 	assert_int_equal(instance_set_option(top, OUTPUT_FUNCTION_FORK, true), 0);
-	assert_int_equal(tramp_target(FN_NEW), 0); /* all tasks are traced */
+	assert_int_equal(tramp_target(FN_TASK_NEW), 0); /* all tasks are traced */
 	pids(PID_FILTER_TRACE, "42");
-	assert_int_equal(tramp_target(FN_NEW), tramp_entry(payload_call));
-	assert_int_equal(tramp_target(FN_GONE), tramp_entry(payload_call));
+	assert_int_equal(tramp_target(FN_TASK_NEW), tramp_entry(payload_call));
+	assert_int_equal(tramp_target(FN_TASK_GONE), tramp_entry(payload_call));
 	assert_int_equal(instance_set_option(top, OUTPUT_FUNCTION_FORK, false), 0);
-	assert_int_equal(tramp_target(FN_NEW), 0);
+	assert_int_equal(tramp_target(FN_TASK_NEW), 0);
 	assert_int_equal(instance_set_option(top, OUTPUT_FUNCTION_FORK, true), 0);
-	assert_int_not_equal(tramp_target(FN_GONE), 0);
+	assert_int_not_equal(tramp_target(FN_TASK_GONE), 0);
 	pid_filter_truncate(instance_pids(top), PID_FILTER_TRACE);
-	assert_int_equal(tramp_target(FN_GONE), 0);
+	assert_int_equal(tramp_target(FN_TASK_GONE), 0);
 }
 
 static void children_are_listed(void **state)
@@ -223,21 +216,21 @@ static void children_are_listed(void **state)
 	(void)state;
 	pids(PID_FILTER_TRACE, "42");
 	assert_int_equal(instance_set_option(top, OUTPUT_FUNCTION_FORK, true), 0);
-	put(SLEEPER + ON_CPU, 1, 4);
-	task_hit(FN_NEW, FAKE_VA(SLEEPER));
+	put(SLEEPER + TASK_ON_CPU, 1, 4);
+	task_hit(FN_TASK_NEW, FAKE_VA(SLEEPER));
 	assert_true(listed(PID_FILTER_TRACE) && payload_knows());
 	assert_false(listed(PID_FILTER_NOTRACE));
-	task_hit(FN_GONE, FAKE_VA(SLEEPER)); /* not while it runs */
-	put(SLEEPER + EXIT_STATE, 0x10, 4);
-	task_hit(FN_GONE, FAKE_VA(SLEEPER));
+	task_hit(FN_TASK_GONE, FAKE_VA(SLEEPER)); /* not while it runs */
+	put(SLEEPER + TASK_EXIT_STATE, 0x10, 4);
+	task_hit(FN_TASK_GONE, FAKE_VA(SLEEPER));
 	assert_true(listed(PID_FILTER_TRACE) && payload_knows());
-	put(SLEEPER + ON_CPU, 0, 4);
-	put(SLEEPER + EXIT_STATE, 0x20, 4); /* nor while its parent has not looked */
-	task_hit(FN_GONE, FAKE_VA(SLEEPER));
+	put(SLEEPER + TASK_ON_CPU, 0, 4);
+	put(SLEEPER + TASK_EXIT_STATE, 0x20, 4); /* nor while its parent has not looked */
+	task_hit(FN_TASK_GONE, FAKE_VA(SLEEPER));
 	assert_true(listed(PID_FILTER_TRACE) && payload_knows());
-	put(SLEEPER + EXIT_STATE, 0x10, 4);
+	put(SLEEPER + TASK_EXIT_STATE, 0x10, 4);
 	tramp_function(1, 100, FN_BETA, PREEMPT_NO_RESCHED, CHILD); /* its last call */
-	task_hit(FN_GONE, FAKE_VA(SLEEPER));
+	task_hit(FN_TASK_GONE, FAKE_VA(SLEEPER));
 	assert_false(listed(PID_FILTER_TRACE) || payload_knows());
 	trace_is("           <...>-77      [001] .....          100: beta <-start_kernel\n");
 }
@@ -248,7 +241,7 @@ static void children_of_others_are_not(void **state)
 	pids(PID_FILTER_TRACE, "41");
 	pids(PID_FILTER_NOTRACE, "42");
 	assert_int_equal(instance_set_option(top, OUTPUT_FUNCTION_FORK, true), 0);
-	task_hit(FN_NEW, FAKE_VA(SLEEPER));
+	task_hit(FN_TASK_NEW, FAKE_VA(SLEEPER));
 	assert_false(listed(PID_FILTER_TRACE) || payload_knows());
 	assert_true(listed(PID_FILTER_NOTRACE));
 }
@@ -262,13 +255,13 @@ static void tasks_that_are_none_are_ignored(void **state)
 	pids(PID_FILTER_TRACE, "42");
 	assert_int_equal(instance_set_option(top, OUTPUT_FUNCTION_FORK, true), 0);
 	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
-		task_hit(FN_NEW, tasks[i]);
-		task_hit(FN_GONE, tasks[i]);
+		task_hit(FN_TASK_NEW, tasks[i]);
+		task_hit(FN_TASK_GONE, tasks[i]);
 	}
 	put(SLEEPER + TASK_PID, UINT32_MAX, 4);
-	task_hit(FN_NEW, FAKE_VA(SLEEPER));
+	task_hit(FN_TASK_NEW, FAKE_VA(SLEEPER));
 	put(SLEEPER + TASK_PID, RECORD_PID_MASK + 1, 4); /* the payload has no bit for it */
-	task_hit(FN_NEW, FAKE_VA(SLEEPER));
+	task_hit(FN_TASK_NEW, FAKE_VA(SLEEPER));
 	assert_true(pid_list_has(instance_pids(top)->list[PID_FILTER_TRACE], RECORD_PID_MASK + 1));
 	trace_is("");
 }

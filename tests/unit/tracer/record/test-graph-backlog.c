@@ -19,10 +19,6 @@
 #include "tracer/tracer.h"
 
 enum {
-	FN_NEW = 0x2700,
-	FN_GONE = 0x2800,
-	EXIT_STATE = 0x90, /* in struct task_struct */
-	ON_CPU = 0x94,
 	LISTED = 42,
 	CHILD = 77,
 	SP = 0x10001000,
@@ -38,10 +34,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	tramp_kernel_make();
-	add_site("wake_up_new_task", FN_NEW);
-	add_site("put_task_struct_rcu_user", FN_GONE);
-	fake_field("task_struct.exit_state", EXIT_STATE, 4);
-	fake_field("task_struct.on_cpu", ON_CPU, 4);
+	tramp_add_ends();
 	fake_symbol("_stext", FAKE_TEXT, 'T');
 	fake_symbol("_etext", FAKE_VA(0x3000), 'T');
 	memcpy(fake_at(FAKE_VA(ALPHA_RETURN - 1)), "\x90\xc3\x0f\x1f\x80\0\0\0\0", 9);
@@ -94,11 +87,11 @@ static void child_lives(unsigned int n)
 {
 	static const uint32_t none = PAYLOAD_CALL_NONE;
 
-	put(SLEEPER + EXIT_STATE, 0, 4);
-	tramp_call(0, FAKE_VA(FN_NEW), FAKE_VA(STACK + 0x3f00), FAKE_VA(SLEEPER));
-	put(SLEEPER + EXIT_STATE, 0x10, 4);
+	put(SLEEPER + TASK_EXIT_STATE, 0, 4);
+	tramp_call(0, FAKE_VA(FN_TASK_NEW), FAKE_VA(STACK + 0x3f00), FAKE_VA(SLEEPER));
+	put(SLEEPER + TASK_EXIT_STATE, 0x10, 4);
 	calls_wait(10000 + n * 1000, CHILD);
-	tramp_call_make(0, FAKE_VA(FN_GONE), FAKE_VA(STACK + 0x3f00), FAKE_VA(SLEEPER));
+	tramp_call_make(0, FAKE_VA(FN_TASK_GONE), FAKE_VA(STACK + 0x3f00), FAKE_VA(SLEEPER));
 	trace_writers_go(t);
 	tramp_wait(tramp_call_state(0) == PAYLOAD_CALL_DONE);
 	window_put_at(ctl_off(0, CTL_CALL), &none, sizeof(none));
@@ -145,26 +138,12 @@ static void what_is_cleared_does_not_come_back(void **state)
 	calls_are(CALLS);
 }
 
-static void one_tracer_ends_before_the_next_begins(void **state)
-{
-	(void)state;
-	for (unsigned int i = 0; i < ROUNDS; i++) {
-		calls_wait(10000 + i * 1000, LISTED);
-		trace_writers_go(t);
-		assert_int_equal(instance_set_tracer(top, "nop"), 0);
-		assert_int_equal(instance_set_tracer(top, "function_graph"), 0);
-	}
-	calls_are(0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_task_that_has_gone_has_its_last_calls, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_is_cleared_does_not_come_back, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(one_tracer_ends_before_the_next_begins, set_up,
 						tear_down),
 	};
 
