@@ -87,16 +87,15 @@ static int read_where(const struct reading *r, uint64_t module, uint64_t *start,
 	return 0;
 }
 
-static int leave_alone(struct static_calls *calls, const struct guestsym_range *text)
+/* One range for all of them, with what lies between: as much to look at however many there are. */
+static void leave_alone(struct static_calls *calls, const struct guestsym_range *text)
 {
-	struct guestsym_range *v =
-		realloc(calls->unknown, (calls->nr_unknown + 1) * sizeof(*calls->unknown));
+	struct guestsym_range *unknown = &calls->unknown;
 
-	if (!v)
-		return -ENOMEM;
-	v[calls->nr_unknown++] = *text;
-	calls->unknown = v;
-	return 0;
+	if (!unknown->end || text->start < unknown->start)
+		unknown->start = text->start;
+	if (text->end > unknown->end)
+		unknown->end = text->end;
 }
 
 static int read_module(void *arg, const struct guestsym_module *mod)
@@ -108,7 +107,10 @@ static int read_module(void *arg, const struct guestsym_module *mod)
 
 	if (!ret && nr)
 		ret = add_sites(r->g, r->calls, start, nr);
-	return ret && ret != -ENOMEM ? leave_alone(r->calls, &mod->text) : ret;
+	if (!ret || ret == -ENOMEM)
+		return ret;
+	leave_alone(r->calls, &mod->text);
+	return 0;
 }
 
 int static_calls_read_modules(struct guest_kernel *g, const struct guestsym *gs,
@@ -134,14 +136,12 @@ int static_calls_read_modules(struct guest_kernel *g, const struct guestsym *gs,
 void static_calls_free(struct static_calls *calls)
 {
 	free(calls->va);
-	free(calls->unknown);
 	*calls = (struct static_calls){0};
 }
 
 bool static_calls_has(const struct static_calls *calls, uint64_t va)
 {
-	for (size_t i = 0; i < calls->nr_unknown; i++)
-		if (va >= calls->unknown[i].start && va < calls->unknown[i].end)
-			return true;
+	if (va >= calls->unknown.start && va < calls->unknown.end)
+		return true;
 	return calls->nr && bsearch(&va, calls->va, calls->nr, sizeof(*calls->va), by_va);
 }

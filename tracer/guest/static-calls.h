@@ -16,9 +16,8 @@ struct module_list;
 struct static_calls {
 	uint64_t *va; /* run-time addresses, in their order */
 	size_t nr;
-	/* Text of modules that do not say where theirs are. */
-	struct guestsym_range *unknown;
-	size_t nr_unknown;
+	/* The text of modules that do not say where theirs are is within it; end 0: of none. */
+	struct guestsym_range unknown;
 };
 
 /* Of a kernel without them there are none. 0, -ENOMEM, or -EFAULT: they cannot be read. */
