@@ -1,6 +1,7 @@
 vmm-objs :=
 vmm-objs += vmm/choose.o
 vmm-objs += vmm/core/branch.o
+vmm-objs += vmm/core/branch-stack.o
 vmm-objs += vmm/core/delay.o
 vmm-objs += vmm/core/errand.o
 vmm-objs += vmm/core/event.o

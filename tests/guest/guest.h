@@ -155,6 +155,7 @@ void guest_interrupt(struct frame *frame);
 extern volatile uint64_t int3_count, int3_rip, ipi_count[MAX_CPUS], timer_count[MAX_CPUS];
 extern volatile uint64_t interrupt_count[MAX_CPUS]; /* of all kinds */
 extern uint64_t timer_busy_ns;			    /* what the timer's interrupt takes at least */
+extern uint64_t timer_ticks;			    /* so many of each CPU's timer; 0: all */
 extern volatile uint64_t leaf_count[MAX_CPUS];
 
 /* apic.c */

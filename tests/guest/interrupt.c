@@ -18,7 +18,7 @@ static struct gate idt[NR_VECTORS];
 
 volatile uint64_t int3_count, int3_rip, ipi_count[MAX_CPUS], timer_count[MAX_CPUS];
 volatile uint64_t interrupt_count[MAX_CPUS];
-uint64_t timer_busy_ns;
+uint64_t timer_busy_ns, timer_ticks;
 
 void idt_init(void)
 {
@@ -54,7 +54,8 @@ NOINLINE static void handle_interrupt(struct frame *frame)
 
 	switch (frame->vector) {
 	case VECTOR_TIMER:
-		timer_count[cpu]++;
+		if (++timer_count[cpu] == timer_ticks)
+			apic_timer(0);
 		clock_wait(rdtsc(), timer_busy_ns);
 		break;
 	case VECTOR_IPI:

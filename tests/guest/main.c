@@ -13,6 +13,7 @@
  *   go=1         job=irqs begins when the host sets job_go
  *   warm=1       each window of job=irqs has a shorter one before it, which is not counted
  *   timer=N      local APIC timer, every N ns, while jobs run
+ *   ticks=N      so often on each vCPU at most
  *   busy=N       its interrupt takes N us
  */
 #include "guest.h"
@@ -62,6 +63,7 @@ void guest_main(uint64_t boot_params)
 	}
 	if (param_is("returns", "plain"))
 		returns_init();
+	timer_ticks = param_number("ticks", 0);
 	timer_busy_ns = param_number("busy", 0) * 1000;
 	idt_init();
 	idt_load();

@@ -121,8 +121,7 @@ static inline const Elf64_Shdr *guest_section(const struct guest *g, uint32_t ty
 	return NULL;
 }
 
-/* Address of a symbol of the guest. */
-static inline uint64_t guest_sym(const struct guest *g, const char *name)
+static inline const Elf64_Sym *guest_elf_sym(const struct guest *g, const char *name)
 {
 	const Elf64_Ehdr *eh = g->image;
 	const Elf64_Shdr *table = guest_section(g, SHT_SYMTAB);
@@ -132,10 +131,16 @@ static inline uint64_t guest_sym(const struct guest *g, const char *name)
 
 	for (size_t i = 0; i < table->sh_size / sizeof(*sym); i++) {
 		if (!strcmp(names + sym[i].st_name, name))
-			return sym[i].st_value;
+			return &sym[i];
 	}
 	fail_msg("the test guest has no symbol %s", name);
-	return 0;
+	return NULL;
+}
+
+/* Address of a symbol of the guest. */
+static inline uint64_t guest_sym(const struct guest *g, const char *name)
+{
+	return guest_elf_sym(g, name)->st_value;
 }
 
 static inline uint64_t guest_pa(uint64_t va)

@@ -2,6 +2,8 @@
 /* branch.c - see branch.h. Capstone tells lengths and operands, opcodes what they do. */
 #include "vmm/core/branch.h"
 
+#include "vmm/core/branch-stack.h"
+
 #include <capstone/capstone.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #define FLAG_OF	  (UINT64_C(1) << 11)
 #define REX_W	  8
 #define PAGE_SIZE 4096
+#define WORD	  8
 
 /* Reading ahead, but never into a page that nothing asks for. */
 #define CHUNK 64
@@ -161,11 +164,17 @@ static bool condition(unsigned int code, uint64_t flags)
 	return is != (code & 1);
 }
 
-/* loopne, loope, loop, jrcxz; with an address size of 32 bits it is ecx that counts. */
+/* With an address size of 32 bits it is ecx that counts. */
+static uint64_t count_mask(const cs_insn *insn)
+{
+	return insn->detail->x86.addr_size == 4 ? UINT32_MAX : UINT64_MAX;
+}
+
+/* loopne, loope, loop, jrcxz */
 static bool counts(const cs_insn *insn, const struct machine_regs *regs)
 {
 	bool zero = regs->rflags & FLAG_ZF;
-	uint64_t n = insn->detail->x86.addr_size == 4 ? (uint32_t)regs->rcx : regs->rcx;
+	uint64_t n = regs->rcx & count_mask(insn);
 
 	switch (insn->detail->x86.opcode[0]) {
 	case 0xe0:
@@ -177,6 +186,13 @@ static bool counts(const cs_insn *insn, const struct machine_regs *regs)
 	default:
 		return !n;
 	}
+}
+
+static uint64_t rcx_behind(const cs_insn *insn, const struct machine_regs *regs)
+{
+	uint8_t opcode = insn->detail->x86.opcode[0];
+
+	return opcode >= 0xe0 && opcode <= 0xe2 ? (regs->rcx - 1) & count_mask(insn) : regs->rcx;
 }
 
 static bool is_taken(const cs_insn *insn, const struct machine_regs *regs)
@@ -263,27 +279,41 @@ static bool operand_value(const cs_insn *insn, const struct branch_cpu *cpu, uin
 	}
 }
 
-/* ret: the word at rsp; iret: that and, behind it, the code segment. */
-static bool stack_value(const cs_insn *insn, const struct branch_cpu *cpu, struct branch *b)
+/* The word at rsp, and how many bytes of the stack the opcode says as well. */
+static bool ret_target(const cs_insn *insn, const struct branch_cpu *cpu, struct branch *b)
 {
-	bool iret = insn->detail->x86.opcode[0] == 0xcf;
-	uint64_t frame[2] = {0};
+	const cs_x86 *x = &insn->detail->x86;
 
-	if (iret && !(insn->detail->x86.rex & REX_W))
+	b->rsp += WORD + (x->op_count ? (uint64_t)x->operands[0].imm : 0);
+	return !cpu->read(cpu->arg, cpu->regs->rsp, &b->next, sizeof(b->next));
+}
+
+static bool iret_target(const cs_insn *insn, const struct branch_cpu *cpu, struct branch *b)
+{
+	struct {
+		uint64_t rip, cs, rflags, rsp, ss;
+	} frame;
+
+	if (!(insn->detail->x86.rex & REX_W))
 		return false; /* one of narrower words */
-	if (cpu->read(cpu->arg, cpu->regs->rsp, frame, iret ? sizeof(frame) : sizeof(frame[0])))
+	if (cpu->read(cpu->arg, cpu->regs->rsp, &frame, sizeof(frame)))
 		return false;
-	b->next = frame[0];
-	b->to_user = iret && frame[1] & 3;
+	b->next = frame.rip;
+	b->to_user = frame.cs & 3;
+	b->rsp = frame.rsp;
 	return true;
 }
 
 static bool target(const cs_insn *insn, const struct branch_cpu *cpu, struct branch *b)
 {
-	uint8_t opcode = insn->detail->x86.opcode[0];
+	const cs_x86 *x = &insn->detail->x86;
 
-	if (opcode == 0xc2 || opcode == 0xc3 || opcode == 0xcf)
-		return stack_value(insn, cpu, b);
+	if (x->opcode[0] == 0xc2 || x->opcode[0] == 0xc3)
+		return ret_target(insn, cpu, b);
+	if (x->opcode[0] == 0xcf)
+		return iret_target(insn, cpu, b);
+	if (insn->id == X86_INS_CALL)
+		b->rsp -= WORD;
 	return operand_value(insn, cpu, &b->next);
 }
 
@@ -320,6 +350,8 @@ int branch_look(struct branch_decoder *d, const struct branch_cpu *cpu, struct b
 	b->kind = kind_of(d->insn);
 	b->len = (uint8_t)d->insn->size;
 	b->next = va;
+	b->rsp = cpu->regs->rsp;
+	b->rcx = b->kind == BRANCH_GOES ? rcx_behind(d->insn, cpu->regs) : cpu->regs->rcx;
 	if (b->kind != BRANCH_GOES || !is_taken(d->insn, cpu->regs))
 		return 0;
 	b->taken = target(d->insn, cpu, b);
@@ -328,25 +360,38 @@ int branch_look(struct branch_decoder *d, const struct branch_cpu *cpu, struct b
 	return 0;
 }
 
-int branch_block_end(struct branch_decoder *d, const struct branch_cpu *cpu, uint64_t va,
-		     uint64_t *end)
+/* *va: behind what is no branch. */
+static bool pass_chunk(struct branch_decoder *d, const uint8_t *code, size_t len, uint64_t *va,
+		       struct branch_stack *stack)
 {
-	uint64_t start = va;
+	uint64_t from = *va, at = *va;
+
+	/* What is cut off at the end is read again. */
+	while (decode(d, &code, &len, &at)) {
+		if (kind_of(d->insn) != BRANCH_NONE)
+			return false;
+		branch_stack_pass(stack, d->handle, d->insn);
+		*va = at;
+	}
+	return *va != from; /* it is none */
+}
+
+int branch_block_end(struct branch_decoder *d, const struct branch_cpu *cpu, struct branch_end *end)
+{
+	struct branch_stack stack = {{true, cpu->regs->rsp}, {true, cpu->regs->rbp}};
+	const uint64_t start = cpu->regs->rip;
+	uint64_t va = start;
 
 	while (va - start < BRANCH_BLOCK_MAX) {
 		uint8_t code[CHUNK];
-		const uint8_t *at = code;
-		uint64_t from = va;
 		size_t len = read_code(cpu, va, code, sizeof(code));
 
 		if (!len)
 			return -EFAULT;
-		/* What is cut off at the end is read again. */
-		while (*end = va, decode(d, &at, &len, &va))
-			if (kind_of(d->insn) != BRANCH_NONE)
-				return 0;
-		if (va == from)
-			return 0; /* it is none */
+		if (pass_chunk(d, code, len, &va, &stack))
+			continue;
+		*end = (struct branch_end){va, stack.rsp.known, stack.rsp.value};
+		return 0;
 	}
 	return -E2BIG;
 }

@@ -31,9 +31,18 @@ enum branch_kind {
 struct branch {
 	enum branch_kind kind;
 	uint8_t len;
-	bool taken;    /* BRANCH_GOES: it does not go on behind itself, */
-	bool to_user;  /* but to user mode */
-	uint64_t next; /* but here */
+	bool taken;	   /* BRANCH_GOES: it does not go on behind itself, */
+	bool to_user;	   /* but to user mode */
+	uint64_t next;	   /* but here */
+	uint64_t rsp, rcx; /* BRANCH_GOES: what it leaves in the registers that branches change */
+};
+
+/* Where a block ends. The stack pointer tells its end from that of an interrupt in between, which
+ * executes the same code further down on the same stack. */
+struct branch_end {
+	uint64_t va;
+	bool rsp_known;
+	uint64_t rsp; /* there */
 };
 
 struct branch_decoder; /* one thread at a time */
@@ -44,11 +53,11 @@ void branch_decoder_free(struct branch_decoder *d);
 /* What the instruction at regs->rip is about to do. 0; -EFAULT: it cannot be read. */
 int branch_look(struct branch_decoder *d, const struct branch_cpu *cpu, struct branch *b);
 /*
- * The first instruction at va or behind it that is one of the other kinds. 0; -EFAULT: there is
- * none that can be read; -E2BIG: none within BRANCH_BLOCK_MAX.
+ * The first instruction at regs->rip or behind it that is one of the other kinds. 0; -EFAULT: there
+ * is none that can be read; -E2BIG: none within BRANCH_BLOCK_MAX.
  */
-int branch_block_end(struct branch_decoder *d, const struct branch_cpu *cpu, uint64_t va,
-		     uint64_t *end);
+int branch_block_end(struct branch_decoder *d, const struct branch_cpu *cpu,
+		     struct branch_end *end);
 
 /* Whether a stack pointer is one of a call's, and of what it has called, that began with it at sp.
  */

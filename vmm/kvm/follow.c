@@ -12,6 +12,9 @@
  * A branch may turn out otherwise than was told (an exception, memory that another vCPU writes).
  * So there are breakpoints that each call comes to: where it returns to, and `leaves`, since a task
  * leaves its processor in the kernel's scheduler only. Page faults are told by one at the handler.
+ *
+ * An interrupt begins on the stack of the call, and may come to a breakpoint of it there: it is
+ * told apart by its stack pointer, where that of the block can be told.
  */
 #include "vmm/core/branch.h"
 #include "vmm/kvm/local.h"
@@ -34,7 +37,8 @@ struct kvm_follow {
 	struct machine_follow pub;
 	bool on;
 	uint64_t at[NR_AT]; /* 0: there is none */
-	unsigned int left;  /* of pub.steps */
+	struct branch_end block;
+	unsigned int left; /* of pub.steps */
 	struct branch_decoder *decoder;
 };
 
@@ -80,29 +84,29 @@ static bool tell(struct kvm_vcpu *v, uint64_t tsc, const struct machine_branch *
 {
 	struct kvm_machine *m = v->m;
 	struct machine_branch b = *what;
-	struct machine_regs regs;
 	bool more;
 
 	if (!m->cfg.branch)
 		return false;
-	memcpy(&regs, kvm_vcpu_regs(v), sizeof(regs));
 	b.vcpu = v->index;
 	b.tsc = kvm_vcpu_tsc(v, tsc);
-	b.regs = &regs;
 	more = m->cfg.branch(&m->base, &b, m->cfg.arg);
 	kvm_pause_handler_done(v);
 	return more;
 }
 
-static bool tell_branch(struct kvm_vcpu *v, uint64_t tsc, uint64_t from, uint64_t to)
-{
-	return tell(v, tsc, &(struct machine_branch){.from = from, .to = to});
-}
-
 static void over(struct kvm_vcpu *v, uint64_t tsc, enum machine_follow_end end)
 {
+	struct machine_regs regs;
+
 	v->follow->on = false;
-	tell(v, tsc, &(struct machine_branch){.end = end});
+	memcpy(&regs, kvm_vcpu_regs(v), sizeof(regs));
+	tell(v, tsc, &(struct machine_branch){.end = end, .regs = &regs});
+}
+
+static bool one_more(struct kvm_follow *f)
+{
+	return f->left && f->left--;
 }
 
 /* --- from branch to branch -------------------------------------------------------------------- */
@@ -112,55 +116,84 @@ static int read_virt(void *arg, uint64_t va, void *buf, size_t len)
 	return kvm_virt_read(arg, va, buf, len);
 }
 
-static struct branch_cpu branch_cpu(struct kvm_vcpu *v, struct machine_regs *regs)
+static struct branch_cpu branch_cpu(struct kvm_vcpu *v, const struct machine_regs *regs)
 {
-	memcpy(regs, kvm_vcpu_regs(v), sizeof(*regs));
 	return (struct branch_cpu){.regs = regs, .read = read_virt, .arg = v};
 }
 
-/* The next branch is that of the block which begins at va; where it cannot be told there is none.
- */
-static void await_branch(struct kvm_vcpu *v, uint64_t va)
+/* The next branch is that of the block which begins with these; where it cannot be told there is
+ * none. */
+static void await_branch(struct kvm_vcpu *v, const struct machine_regs *regs)
 {
 	struct kvm_follow *f = v->follow;
-	struct machine_regs regs;
-	const struct branch_cpu cpu = branch_cpu(v, &regs);
+	const struct branch_cpu cpu = branch_cpu(v, regs);
 
-	if (branch_block_end(f->decoder, &cpu, va, &f->at[AT_BRANCH]))
+	if (branch_block_end(f->decoder, &cpu, &f->block))
 		f->at[AT_BRANCH] = 0;
+	else
+		f->at[AT_BRANCH] = f->block.va;
 }
 
+/* Not an interrupt's, which is deeper in the same stack at first and may execute the same code. */
+static bool is_of_call(const struct kvm_follow *f, uint64_t rsp)
+{
+	return !f->block.rsp_known || f->block.rsp == rsp;
+}
+
+/* False: that was the last one. Else regs are those behind it. */
+static bool pass_branch(struct kvm_vcpu *v, uint64_t tsc, struct machine_regs *regs)
+{
+	struct kvm_follow *f = v->follow;
+	const struct branch_cpu cpu = branch_cpu(v, regs);
+	const uint64_t rip = regs->rip, rsp = regs->rsp;
+	struct branch b;
+
+	if (branch_look(f->decoder, &cpu, &b) || b.kind == BRANCH_OTHER)
+		return false;
+	if (b.taken &&
+	    !tell(v, tsc, &(struct machine_branch){.from = rip, .to = b.next, .regs = regs}))
+		over(v, tsc, MACHINE_FOLLOW_STOPPED);
+	else if (b.taken && b.next == f->at[AT_RETURN] && rsp == f->pub.sp)
+		over(v, tsc, MACHINE_FOLLOW_RETURNED);
+	else if (b.to_user || b.next == f->at[AT_END])
+		over(v, tsc, MACHINE_FOLLOW_LEFT);
+	regs->rip = b.next;
+	regs->rsp = b.rsp;
+	regs->rcx = b.rcx;
+	return f->on;
+}
+
+/*
+ * A block that is a branch alone (`ret` of a return thunk, by which interrupts go as well) is gone
+ * through at once, without a stop: nothing that it depends on is changed in between.
+ */
 static void at_branch(struct kvm_vcpu *v, uint64_t tsc)
 {
 	struct kvm_follow *f = v->follow;
 	struct machine_regs regs;
-	const struct branch_cpu cpu = branch_cpu(v, &regs);
-	struct branch b;
 
-	f->at[AT_BRANCH] = 0;
-	if (branch_look(f->decoder, &cpu, &b) || b.kind == BRANCH_OTHER)
-		return;
-	if (b.taken && !tell_branch(v, tsc, regs.rip, b.next))
-		over(v, tsc, MACHINE_FOLLOW_STOPPED);
-	else if (b.taken && b.next == f->at[AT_RETURN] && regs.rsp == f->pub.sp)
-		over(v, tsc, MACHINE_FOLLOW_RETURNED);
-	else if (b.to_user || b.next == f->at[AT_END])
-		over(v, tsc, MACHINE_FOLLOW_LEFT);
-	else
-		await_branch(v, b.next);
+	memcpy(&regs, kvm_vcpu_regs(v), sizeof(regs));
+	do {
+		f->at[AT_BRANCH] = 0;
+		if (!pass_branch(v, tsc, &regs))
+			return;
+		await_branch(v, &regs);
+	} while (f->at[AT_BRANCH] == regs.rip && one_more(f));
 }
 
 /* A handler has been entered: out of this call, if that was on the same stack. */
 static void at_fault(struct kvm_vcpu *v, uint64_t tsc)
 {
-	uint64_t rip = kvm_vcpu_regs(v)->rip;
 	struct fault_frame frame;
+	struct machine_regs regs;
 
-	if (kvm_virt_read(v, kvm_vcpu_regs(v)->rsp, &frame, sizeof(frame)) ||
+	memcpy(&regs, kvm_vcpu_regs(v), sizeof(regs));
+	if (kvm_virt_read(v, regs.rsp, &frame, sizeof(frame)) ||
 	    !branch_is_within(frame.rsp, v->follow->pub.sp))
 		return;
-	if (tell_branch(v, tsc, frame.rip, rip))
-		await_branch(v, rip);
+	if (tell(v, tsc,
+		 &(struct machine_branch){.from = frame.rip, .to = regs.rip, .regs = &regs}))
+		await_branch(v, &regs);
 	else
 		over(v, tsc, MACHINE_FOLLOW_STOPPED);
 }
@@ -170,7 +203,7 @@ static void at_breakpoint(struct kvm_vcpu *v, uint64_t tsc)
 	struct kvm_follow *f = v->follow;
 	uint64_t rip = kvm_vcpu_regs(v)->rip, rsp = kvm_vcpu_regs(v)->rsp;
 
-	if (!f->left--)
+	if (!one_more(f))
 		over(v, tsc, MACHINE_FOLLOW_BOUND);
 	else if (!branch_is_within(rsp, f->pub.sp))
 		return; /* an interrupt's, on a stack of its own */
@@ -180,7 +213,7 @@ static void at_breakpoint(struct kvm_vcpu *v, uint64_t tsc)
 		over(v, tsc, MACHINE_FOLLOW_LEFT);
 	else if (rip == f->at[AT_FAULT])
 		at_fault(v, tsc);
-	else if (rip == f->at[AT_BRANCH])
+	else if (rip == f->at[AT_BRANCH] && is_of_call(f, rsp))
 		at_branch(v, tsc);
 }
 
@@ -233,6 +266,7 @@ int kvm_follow(struct machine *base, const struct machine_follow *follow)
 {
 	struct kvm_machine *m = kvm_machine(base);
 	struct kvm_vcpu *v = &m->vcpu[follow->vcpu % MACHINE_MAX_VCPUS];
+	struct machine_regs regs;
 	uint64_t to;
 	int rc;
 
@@ -253,7 +287,8 @@ int kvm_follow(struct machine *base, const struct machine_follow *follow)
 	v->follow->at[AT_RETURN] = to;
 	v->follow->at[AT_END] = follow->leaves;
 	v->follow->at[AT_FAULT] = fault_handler(v);
-	await_branch(v, kvm_vcpu_regs(v)->rip);
+	memcpy(&regs, kvm_vcpu_regs(v), sizeof(regs));
+	await_branch(v, &regs);
 	v->follow->on = true;
 	if (kvm_vcpu_debug(v, 0))
 		return 0;

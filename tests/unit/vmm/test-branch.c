@@ -25,7 +25,7 @@ enum { ALL = 64, FIRST_PAGE = 16 };
 static struct world {
 	uint8_t code[64];
 	size_t len; /* what lies behind is not mapped */
-	uint64_t stack[4];
+	uint64_t stack[6];
 } world;
 
 static int read_world(void *arg, uint64_t va, void *buf, size_t len)
@@ -157,16 +157,36 @@ static void returns(void **state)
 	(void)state;
 	world.stack[0] = CALLER;
 	world.stack[1] = 0x10;
+	world.stack[3] = STACK + 0x80;
 	expect_taken(LOOK("\xc3"), CALLER);
 	expect_taken(LOOK("\xf3\xc3"), CALLER);
 	expect_taken(LOOK("\xc2\x08\x00"), CALLER);
 	b = LOOK("\x48\xcf");
 	expect_taken(b, CALLER);
+	assert_true(b.rsp == STACK + 0x80);
 	assert_false(b.to_user);
 	world.stack[1] = 0x33;
 	b = LOOK("\x48\xcf");
 	expect_taken(b, CALLER);
 	assert_true(b.to_user);
+}
+
+/* What is left in rsp and rcx, whether it is taken or not. */
+static void registers_behind(void **state)
+{
+	(void)state;
+	world.stack[0] = CALLER;
+	assert_true(LOOK("\xc3").rsp == STACK + 8);
+	assert_true(LOOK("\xc2\x08\x00").rsp == STACK + 16);
+	assert_true(LOOK("\xe8\x00\x01\x00\x00").rsp == STACK - 8);
+	assert_true(LOOK("\xff\xd0", .rax = CALLER).rsp == STACK - 8);
+	assert_true(LOOK("\xff\xe0", .rax = CALLER).rsp == STACK);
+	assert_true(LOOK("\x75\x10", .rcx = 5).rsp == STACK);
+	assert_true(LOOK("\x75\x10", .rcx = 5).rcx == 5);
+	assert_true(LOOK("\xe2\x10", .rcx = 5).rcx == 4);
+	assert_true(LOOK("\xe2\x10", .rcx = 1).rcx == 0);
+	assert_true(LOOK("\x67\xe2\x10", .rcx = UINT64_C(5) << 32).rcx == UINT32_MAX);
+	assert_true(LOOK("\xe3\x10", .rcx = 5).rcx == 5);
 }
 
 static void all_else(void **state)
@@ -186,41 +206,93 @@ static void all_else(void **state)
 }
 
 /* The first so many bytes are there: all, or up to the end of the first page. */
-static int block(const char *code, size_t len, size_t there, uint64_t *end)
+static int block(const char *code, size_t len, size_t there, struct branch_end *end)
 {
 	struct branch_decoder *d = branch_decoder_new();
-	const struct machine_regs regs = {0};
+	const struct machine_regs regs = {.rip = CODE, .rsp = STACK, .rbp = STACK + 0x40};
 	const struct branch_cpu cpu = {.regs = &regs, .read = read_world, .arg = &world};
 	int rc;
 
 	world_put(code, len, there);
-	rc = branch_block_end(d, &cpu, CODE, end);
+	rc = branch_block_end(d, &cpu, end);
 	branch_decoder_free(d);
 	return rc;
+}
+
+static void expect_end(const char *code, size_t len, size_t there, uint64_t off)
+{
+	struct branch_end end;
+
+	assert_int_equal(block(code, len, there, &end), 0);
+	assert_true(end.va == CODE + off);
+	assert_true(end.rsp_known);
+	assert_true(end.rsp == STACK);
 }
 
 static void ends_of_blocks(void **state)
 {
 	static const uint8_t over[] = {0x0f, 0x1f, 0x44, 0x00, 0x00, 0x75, 0x10};
+	struct branch_end end;
 	char code[64];
-	uint64_t end;
 
 	(void)state;
-	assert_int_equal(block("\x90\x90\xc3", 3, ALL, &end), 0);
-	assert_true(end == CODE + 2);
-	assert_int_equal(block("\xeb\x00", 2, ALL, &end), 0);
-	assert_true(end == CODE);
-	assert_int_equal(block("\x90\x06", 2, ALL, &end), 0); /* what is none ends it, too */
-	assert_true(end == CODE + 1);
+	expect_end("\x90\x90\xc3", 3, ALL, 2);
+	expect_end("\xeb\x00", 2, ALL, 0);
+	expect_end("\x90\x06", 2, ALL, 1); /* what is none ends it, too */
 	/* over the end of the page, in the middle of an instruction */
 	memset(code, 0x90, sizeof(code));
 	memcpy(code + 14, over, sizeof(over));
-	assert_int_equal(block(code, sizeof(code), ALL, &end), 0);
-	assert_true(end == CODE + 19);
+	expect_end(code, sizeof(code), ALL, 19);
 	/* what is behind the page is not there */
-	assert_int_equal(block("\x90\xc3", 2, FIRST_PAGE, &end), 0);
-	assert_true(end == CODE + 1);
+	expect_end("\x90\xc3", 2, FIRST_PAGE, 1);
 	assert_int_equal(block("\x90\x90", 2, FIRST_PAGE, &end), -EFAULT);
+}
+
+#define NOT_KNOWN UINT64_MAX
+
+static uint64_t rsp_at_end(const char *code, size_t len)
+{
+	struct branch_end end;
+
+	assert_int_equal(block(code, len, ALL, &end), 0);
+	assert_true(end.va == CODE + len - 1);
+	return end.rsp_known ? end.rsp : NOT_KNOWN;
+}
+
+/* With a ret behind it. */
+#define RSP_AFTER(code) rsp_at_end(code "\xc3", sizeof(code))
+
+static void stacks_of_blocks(void **state)
+{
+	(void)state;
+	assert_true(RSP_AFTER("\x53\x41\x57\x6a\x01\x9c") == STACK - 32);      /* push, pushf */
+	assert_true(RSP_AFTER("\x5b\x41\x5f\x9d\x8f\x00") == STACK + 32);      /* pop, popf */
+	assert_true(RSP_AFTER("\x48\x83\xec\x18") == STACK - 0x18);	       /* sub */
+	assert_true(RSP_AFTER("\x48\x83\xc4\x18") == STACK + 0x18);	       /* add */
+	assert_true(RSP_AFTER("\x48\x83\xe4\xc0") == (STACK & ~UINT64_C(63))); /* and */
+	assert_true(RSP_AFTER("\x48\x8d\x64\x24\xf0") == STACK - 0x10);	       /* lea -16(%rsp) */
+	assert_true(RSP_AFTER("\x48\x8d\x65\xd8") == STACK + 0x18); /* lea -0x28(%rbp), %rsp */
+	assert_true(RSP_AFTER("\xc9") == STACK + 0x48);		    /* leave */
+	/* push %rbp; mov %rsp, %rbp; and $-16, %rsp; leave */
+	assert_true(RSP_AFTER("\x55\x48\x89\xe5\x48\x83\xe4\xf0\xc9") == STACK);
+	assert_true(RSP_AFTER("\x48\x89\xec\x5d") == STACK + 0x48);  /* mov %rbp, %rsp; pop %rbp */
+	assert_true(RSP_AFTER("\x48\x89\xd8\x48\x39\xc4") == STACK); /* cmp %rax, %rsp */
+}
+
+static void stacks_that_are_not_known(void **state)
+{
+	(void)state;
+	assert_true(RSP_AFTER("\x48\x89\xc4") == NOT_KNOWN);	 /* mov %rax, %rsp */
+	assert_true(RSP_AFTER("\x5c") == NOT_KNOWN);		 /* pop %rsp */
+	assert_true(RSP_AFTER("\x66\x53") == NOT_KNOWN);	 /* push %bx */
+	assert_true(RSP_AFTER("\x48\x29\xc4") == NOT_KNOWN);	 /* sub %rax, %rsp */
+	assert_true(RSP_AFTER("\x48\x94") == NOT_KNOWN);	 /* xchg %rax, %rsp */
+	assert_true(RSP_AFTER("\x83\xec\x08") == NOT_KNOWN);	 /* sub $8, %esp */
+	assert_true(RSP_AFTER("\x48\xff\xcc") == NOT_KNOWN);	 /* dec %rsp */
+	assert_true(RSP_AFTER("\x5d\xc9") == NOT_KNOWN);	 /* pop %rbp; leave */
+	assert_true(RSP_AFTER("\x48\x87\xe5\xc9") == NOT_KNOWN); /* xchg %rsp, %rbp; leave */
+	assert_true(RSP_AFTER("\x48\x8d\x24\x04") == NOT_KNOWN); /* lea (%rsp,%rax), %rsp */
+	assert_true(RSP_AFTER("\xc8\x10\x00\x00") == NOT_KNOWN); /* enter $16, $0 */
 }
 
 static void stacks(void **state)
@@ -237,10 +309,17 @@ static void stacks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(direct_branches), cmocka_unit_test(conditions),
-		cmocka_unit_test(counters),	   cmocka_unit_test(indirect_branches),
-		cmocka_unit_test(returns),	   cmocka_unit_test(all_else),
-		cmocka_unit_test(ends_of_blocks),  cmocka_unit_test(stacks),
+		cmocka_unit_test(direct_branches),
+		cmocka_unit_test(conditions),
+		cmocka_unit_test(counters),
+		cmocka_unit_test(indirect_branches),
+		cmocka_unit_test(returns),
+		cmocka_unit_test(all_else),
+		cmocka_unit_test(ends_of_blocks),
+		cmocka_unit_test(stacks),
+		cmocka_unit_test(registers_behind),
+		cmocka_unit_test(stacks_of_blocks),
+		cmocka_unit_test(stacks_that_are_not_known),
 	};
 
 	return cmocka_run_group_tests_name("branches", tests, NULL, NULL);
