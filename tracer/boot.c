@@ -200,6 +200,59 @@ bool boot_holds(struct trace *t, const struct probe *p)
 	return false;
 }
 
+static bool may_sleep(struct trace *t, const struct machine_hit *hit)
+{
+	struct guest_state st;
+
+	guest_get_state(&t->guest, hit->vcpu, hit->regs, &st);
+	return st.pid && !(st.preempt_count & 0xf) &&
+	       !(st.flags & (TRACE_FLAG_IRQS_OFF | TRACE_FLAG_HARDIRQ | TRACE_FLAG_NMI |
+			     TRACE_FLAG_SOFTIRQ | TRACE_FLAG_BH_OFF));
+}
+
+/* As the payload does it: the function takes no arguments, and has not begun. */
+static int sleep_and_come_again(struct trace *t, const struct machine_hit *hit)
+{
+	struct machine_regs regs = *hit->regs;
+	int ret;
+
+	regs.rsp -= sizeof(hit->va);
+	regs.rdi = PAYLOAD_AGAIN_MS;
+	regs.rip = guestsym_addr(t->gs, "msleep") + t->guest.slide;
+	ret = guest_write(&t->guest, regs.rsp, &hit->va, sizeof(hit->va));
+	return ret ? ret : machine_set_regs(t->m, hit->vcpu, &regs);
+}
+
+/* The machine takes out a trap that fires once as soon as it has. */
+static int trap_again(struct trace *t, uint32_t probe)
+{
+	struct probe *p = &t->probes.v[probe];
+
+	if (!(p->flags & PROBE_FL_ONCE))
+		return 0;
+	p->flags &= (uint16_t)~PROBE_FL_SET;
+	return probes_insert_some(t, &probe, 1);
+}
+
+bool boot_holds_trap(struct trace *t, uint32_t probe, const struct machine_hit *hit)
+{
+	bool holds;
+	int ret = 0;
+
+	machine_pause_for(t->m, "keeping the guest from ending its boot");
+	change_lock(t);
+	holds = boot_holds(t, &t->probes.v[probe]) && may_sleep(t, hit);
+	if (holds)
+		ret = sleep_and_come_again(t, hit);
+	if (holds && !ret)
+		ret = trap_again(t, probe);
+	change_unlock(t);
+	machine_resume(t->m);
+	if (ret)
+		trace_fail(t, ret);
+	return holds && !ret;
+}
+
 /* --- tracers of what only a kernel that has patched itself holds ----------------------------- */
 
 static bool sites_stay(const struct trace *t)

@@ -31,6 +31,11 @@ int boot_follow(struct trace *t);
  */
 bool boot_holds(struct trace *t, const struct probe *p);
 /*
+ * The same at a trap of a probe's, on the vCPU's thread, with no lock held. True: the task there
+ * sleeps for a moment, and comes to the trap again.
+ */
+bool boot_holds_trap(struct trace *t, uint32_t probe, const struct machine_hit *hit);
+/*
  * Its alternative_instructions() is over, so the places that tracers wait for hold what they stay:
  * t->patched is true from now on; otherwise as boot_is_over().
  */

@@ -361,6 +361,8 @@ static void probe_trap(struct trace *t, uint32_t probe, const struct machine_hit
 		record_flag_hit(t, hit);
 		return;
 	}
+	if (guards & GUARD_FREE_INIT && boot_holds_trap(t, probe, hit))
+		return;
 	if (guards & GUARD_FROM)
 		recording_begins(t);
 	if (flags & PROBE_FL_RECORD)

@@ -30,6 +30,12 @@ $(O)/tests/e2e/debugcon: tests/e2e/debugcon.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -o $@ $<
 
+# Loaded into one that is installed, or built in whatever way.
+$(O)/tests/e2e/late-boot.so: tests/e2e/late-boot.c
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -fPIC -shared -o $@ $<
+
 $(O)/tests/e2e/list-kernel: $(O)/obj/tests/e2e/list-kernel.o $(O)/obj/tracer/events/filter/format.o \
 		$(O)/obj/tracer/lib/text.o $(O)/libguestsym.a
 	$(call say,LINK,$@)
@@ -41,7 +47,7 @@ $(O)/tests/e2e/exec-overlay $(O)/tests/e2e/image-read: $(O)/tests/%: $(O)/obj/te
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
-check-programs: $(O)/tests/e2e/image-read
+check-programs: $(O)/tests/e2e/image-read $(O)/tests/e2e/late-boot.so
 check-programs: $(O)/tests/e2e/debugcon $(O)/tests/e2e/exec-overlay $(O)/tests/e2e/list-kernel $(O)/tests/guest/testguest.elf
 
 include tests/e2e/qemu.mk
