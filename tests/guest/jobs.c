@@ -28,6 +28,17 @@ __attribute__((noinline)) uint64_t traced_parent(unsigned int cpu, uint64_t x)
 	return traced_leaf(cpu, x) ^ x;
 }
 
+/* What is there of calls before is of no use to who looks where the next ones return to. */
+static inline void stack_scrub(void)
+{
+	__asm__ volatile(".irp below, 8, 16, 24, 32, 40, 48\n"
+			 "movq $0, -\\below(%%rsp)\n"
+			 ".endr"
+			 :
+			 :
+			 : "memory");
+}
+
 static bool job_calls(unsigned int cpu)
 {
 	uint64_t n = param_number("count", 1000), interrupts = param_number("interrupts", 0);
@@ -36,6 +47,7 @@ static bool job_calls(unsigned int cpu)
 	for (uint64_t i = 0; i < n || interrupt_count[cpu] < interrupts; i++) {
 		uint64_t want = (x * 2862933555777941757ull + 3037000493ull) ^ x;
 
+		stack_scrub();
 		x = traced_parent(cpu, x);
 		if (x != want)
 			return false;

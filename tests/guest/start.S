@@ -217,7 +217,6 @@ __x86_return_thunk:
 	.globl	__fentry__
 	.type	__fentry__, @function
 __fentry__:
-	endbr64				/* as in kernels with IBT */
 	ret
 	.size	__fentry__, . - __fentry__
 

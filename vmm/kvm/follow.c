@@ -165,20 +165,23 @@ static bool pass_branch(struct kvm_vcpu *v, uint64_t tsc, struct machine_regs *r
 
 /*
  * A block that is a branch alone (`ret` of a return thunk, by which interrupts go as well) is gone
- * through at once, without a stop: nothing that it depends on is changed in between.
+ * through at once, without a stop: nothing that it depends on is changed in between. Not behind a
+ * call, which has yet to put on the stack where it returns to.
  */
 static void at_branch(struct kvm_vcpu *v, uint64_t tsc)
 {
 	struct kvm_follow *f = v->follow;
 	struct machine_regs regs;
+	uint64_t rsp;
 
 	memcpy(&regs, kvm_vcpu_regs(v), sizeof(regs));
 	do {
 		f->at[AT_BRANCH] = 0;
+		rsp = regs.rsp;
 		if (!pass_branch(v, tsc, &regs))
 			return;
 		await_branch(v, &regs);
-	} while (f->at[AT_BRANCH] == regs.rip && one_more(f));
+	} while (f->at[AT_BRANCH] == regs.rip && regs.rsp >= rsp && one_more(f));
 }
 
 /* A handler has been entered: out of this call, if that was on the same stack. */
