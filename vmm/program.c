@@ -440,14 +440,20 @@ void program_words(struct program_server *s, const char *name, char *err, size_t
 		snprintf(err, errlen, "%s has ended", name);
 }
 
-void program_leave(struct program_server *s, unsigned int ms)
+bool program_ends(const struct program_server *s, unsigned int ms)
 {
 	struct pollfd end = {s->pidfd, POLLIN, 0};
+
+	return s->pid <= 0 || (s->pidfd >= 0 && poll(&end, 1, (int)ms) > 0);
+}
+
+void program_leave(struct program_server *s, unsigned int ms)
+{
 	bool ended;
 
 	if (s->pid <= 0)
 		return;
-	ended = (s->pidfd >= 0 && poll(&end, 1, (int)ms) > 0) || !kill(s->pid, SIGKILL);
+	ended = program_ends(s, ms) || !kill(s->pid, SIGKILL);
 	kill(-s->pid, SIGKILL); /* what it has started, which might go on */
 	/* Where that was not allowed it ends with this process. */
 	waitpid(s->pid, NULL, ended ? 0 : WNOHANG);

@@ -55,6 +55,8 @@ int program_serve_connected(struct program_server *s, const char *const *argv, i
 			    unsigned int n);
 /* What a server that fails has said, in one line. Waits for its end, for two seconds at most. */
 void program_words(struct program_server *s, const char *name, char *err, size_t errlen);
+/* Whether it ends by itself within that time. True, too, if there is none. */
+bool program_ends(const struct program_server *s, unsigned int ms);
 /*
  * It is to end by itself, as nobody is connected any more, and is waited for, so long at most;
  * then it is ended, as far as this process has the right to.

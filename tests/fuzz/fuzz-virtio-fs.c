@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * fuzz-virtio-fs.c - what a guest does to its file system device, while who serves its queues says
- * what makes no sense, and goes. Whatever they do, a reset comes to an end, and the driver finds
- * that its queues are served, or that they never will be.
+ * what makes no sense, and goes. Whatever they do, a reset comes to an end, and then the driver's
+ * queues are served, or what it asks for is refused.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "tests/unit/vhost-back-end.h"
 #include "vmm/kvm/virtio/fs.h"
 
-#define NEEDS_RESET 64
+#define REQUESTS 1
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -74,6 +74,14 @@ static bool is_served(struct back_end *b)
 	return all;
 }
 
+static void ask(struct driver *v)
+{
+	set_desc(v, REQUESTS, 0, (struct test_desc){DATA, 48, NEXT, 1});
+	set_desc(v, REQUESTS, 1, (struct test_desc){DATA + 48, 16, WRITE, 0});
+	add_chain(v, REQUESTS, 0);
+	kick(v, REQUESTS);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct share_memory ram = {.pa = RAM_START, .size = RAM_SIZE, .fd = STDERR_FILENO};
@@ -97,7 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			step(&v, &back, &in);
 		reset(&v);
 		driver_begin(&v, QUEUES);
-		while (!is_served(&back) && !(reg_get(&v, 0x14, 1) & NEEDS_RESET))
+		ask(&v);
+		while (!is_served(&back) && !used_index(&v, REQUESTS))
 			sched_yield();
 		reset(&v);
 		driver_exit(&v);

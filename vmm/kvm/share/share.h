@@ -6,6 +6,7 @@
 #ifndef HVTRACE_VMM_KVM_SHARE_SHARE_H
 #define HVTRACE_VMM_KVM_SHARE_SHARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,7 +57,8 @@ int share_start_queue(struct share *s, unsigned int i, const struct share_queue 
 int share_stop_queue(struct share *s, unsigned int i, uint16_t *next);
 /* What it is with it, as of that error. */
 const char *share_why(int rc);
-/* It is not wanted any more, which it sees: it ends. */
-void share_end(struct share *s);
+/* It is not wanted any more, which it sees. False: it has not ended, and may go on in the queues.
+ */
+bool share_end(struct share *s);
 
 #endif

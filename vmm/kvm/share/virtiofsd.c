@@ -234,9 +234,10 @@ void share_close(struct share *s)
 	free(s);
 }
 
-void share_end(struct share *s)
+bool share_end(struct share *s)
 {
 	shutdown(s->fd, SHUT_RDWR);
+	return program_ends(&s->server, END_MS);
 }
 
 int share_fd(const struct share *s)

@@ -106,9 +106,9 @@ static bool take_event(int fd, bool readable)
 
 static void serve_queues(struct virtio_device *d, const struct pollfd *kicks, bool begun)
 {
-	if (!d->ops->serve && begun)
+	if (d->ops->begin && begun)
 		d->ops->begin(d->dev);
-	for (unsigned int i = 0; i < d->ops->nqueues && d->ops->serve; i++) {
+	for (unsigned int i = 0; i < d->ops->nqueues && !d->elsewhere; i++) {
 		bool kicked = take_event(d->queue[i].kick_fd, kicks[i].revents);
 
 		if ((kicked || begun) && d->queue[i].enabled)
@@ -124,7 +124,7 @@ static void wait_and_serve(struct virtio_device *d, bool live, bool begun)
 	nfds_t n = 1;
 
 	for (unsigned int i = 0; i < d->ops->nqueues && live; i++)
-		kicks[i] = (struct pollfd){d->ops->serve ? d->queue[i].kick_fd : -1, POLLIN, 0};
+		kicks[i] = (struct pollfd){d->elsewhere ? -1 : d->queue[i].kick_fd, POLLIN, 0};
 	if (live) {
 		memcpy(input, d->input, sizeof(d->input));
 		n += d->ops->nqueues + VIRTIO_INPUTS_MAX;
@@ -315,6 +315,17 @@ void virtio_push_all(struct virtio_device *d, unsigned int queue, const struct v
 void virtio_interrupt(struct virtio_device *d, unsigned int queue)
 {
 	d->interrupt(d->interrupt_arg, d->queue[queue].vector);
+}
+
+void virtio_take_over(struct virtio_device *d)
+{
+	d->elsewhere = false;
+	for (unsigned int i = 0; i < d->ops->nqueues; i++) {
+		if (!d->queue[i].enabled)
+			continue;
+		virtq_take_over(&d->queue[i].q);
+		virtio_kick(d, i);
+	}
 }
 
 uint64_t virtio_features(struct virtio_device *d)

@@ -36,11 +36,10 @@ struct virtio_ops {
 	unsigned int nqueues;
 	/* Copy from the configuration, of which len bytes from off on are wanted; any thread. */
 	void (*read_config)(void *dev, uint32_t off, void *to, size_t len);
-	/* There are chains in the queue, perhaps. Device's thread. NULL: another process serves the
-	 * queues, which has their kick_fd: */
+	/* There are chains in the queue, perhaps. Device's thread. */
 	void (*serve)(void *dev, unsigned int queue);
-	/* from now on, after what the driver has set up, or after drain(). Device's thread. NULL
-	 * where serve() is there. */
+	/* Queues are served from now on, after what the driver has set up, or after drain().
+	 * Device's thread. May be NULL. */
 	void (*begin)(void *dev);
 	/* All that was taken is given back when this returns. Device's thread. May be NULL. */
 	void (*drain)(void *dev);
@@ -73,6 +72,8 @@ struct virtio_device {
 	/* What else it waits for, as for poll(2), -1 at first; the kind's, on the device's thread.
 	 */
 	struct pollfd input[VIRTIO_INPUTS_MAX];
+	/* Another process serves the queues, which has their kick_fd. Likewise. */
+	bool elsewhere;
 
 	pthread_mutex_t lock; /* what follows; and what is the driver's in the queues */
 	pthread_cond_t change;
@@ -147,6 +148,9 @@ void virtio_push_all(struct virtio_device *d, unsigned int queue, const struct v
 		     unsigned int n);
 /* The driver is told that chains have been given back by another process. */
 void virtio_interrupt(struct virtio_device *d, unsigned int queue);
+/* What another process has not done is the device's again: see virtq_take_over(). Its driver is
+ * ready. */
+void virtio_take_over(struct virtio_device *d);
 /* Of the features that it offers, those that the driver has taken. */
 uint64_t virtio_features(struct virtio_device *d);
 /* What it says of itself (read_config()) is another thing now. */

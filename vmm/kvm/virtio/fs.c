@@ -3,8 +3,9 @@
  * fs.c - a file system device whose queues another process serves: it has their doorbells, and what
  * it gives back comes by here, as an interrupt of whatever vector the driver wants for that.
  *
- * Once that process is gone, or is not to be believed, the device needs a reset for ever: what it
- * has taken out of the queues nobody knows.
+ * Once that process is gone, or is not to be believed, each request is answered with an error, or
+ * tasks of the guest would wait for ever (Linux's driver does not look at DEVICE_NEEDS_RESET). One
+ * that does not end leaves a device that needs a reset, as it may go on in the queues.
  */
 #include "vmm/kvm/virtio/fs.h"
 
@@ -32,8 +33,42 @@ struct fs {
 	int call[NR_QUEUES];
 	uint16_t next[NR_QUEUES]; /* where it goes on */
 	bool running[NR_QUEUES];
-	bool gone;
+	bool gone;  /* the process is not asked any more, */
+	bool ended; /* and has ended */
+	struct virtq_chain chain;
 };
+
+/* fuse_in_header and fuse_out_header of include/uapi/linux/fuse.h. */
+struct fuse_in {
+	uint32_t len, opcode;
+	uint64_t unique;
+};
+
+struct fuse_out {
+	uint32_t len;
+	int32_t error;
+	uint64_t unique;
+};
+
+/* How much of the answer there was room for: requests that want none have no room. */
+static uint32_t refuse(struct virtq_chain *c)
+{
+	struct fuse_in in;
+	struct fuse_out out = {.len = sizeof(out), .error = -ENOTCONN};
+
+	if (!virtq_take(c, &in, sizeof(in)))
+		return 0;
+	out.unique = in.unique;
+	return (uint32_t)virtq_put(c, 0, &out, sizeof(out));
+}
+
+static void fs_serve(void *dev, unsigned int queue)
+{
+	struct fs *f = dev;
+
+	while (virtio_pop(&f->device, queue, &f->chain))
+		virtio_push(&f->device, queue, f->chain.head, refuse(&f->chain));
+}
 
 static void end_share(struct fs *f, int rc)
 {
@@ -41,12 +76,15 @@ static void end_share(struct fs *f, int rc)
 
 	f->gone = true;
 	f->device.input[INPUT_SHARE].fd = -1;
-	share_end(f->cfg.share);
+	f->ended = share_end(f->cfg.share);
 	snprintf(text, sizeof(text), "the guest has lost the shared folder %s: %s", f->cfg.path,
 		 share_why(rc));
 	if (f->cfg.warn)
 		f->cfg.warn(f->cfg.arg, text);
-	virtio_broken(&f->device);
+	if (f->ended)
+		virtio_take_over(&f->device);
+	else
+		virtio_broken(&f->device);
 }
 
 static int start_queue(struct fs *f, unsigned int i)
@@ -71,7 +109,8 @@ static void fs_begin(void *dev)
 	int rc;
 
 	if (f->gone) {
-		virtio_broken(&f->device);
+		if (!f->ended)
+			virtio_broken(&f->device);
 		return;
 	}
 	rc = share_set_features(f->cfg.share, virtio_features(&f->device));
@@ -149,6 +188,7 @@ static const struct virtio_ops fs_ops = {
 	.pci_class = PCI_STORAGE_OTHER,
 	.nqueues = NR_QUEUES,
 	.read_config = fs_read_config,
+	.serve = fs_serve,
 	.begin = fs_begin,
 	.drain = fs_drain,
 	.reset = fs_reset,
@@ -181,6 +221,7 @@ struct virtio_device *fs_new(const struct fs_config *cfg)
 	}
 	f->cfg = *cfg;
 	f->device.features &= known;
+	f->device.elsewhere = true;
 	memcpy(f->space.tag, cfg->tag, strnlen(cfg->tag, FS_TAG_SIZE));
 	f->space.request_queues = NR_QUEUES - REQUESTS;
 	f->device.input[INPUT_SHARE] = (struct pollfd){share_fd(cfg->share), POLLIN, 0};

@@ -62,6 +62,12 @@ int virtq_start(struct virtq *q, const struct virtio_memory *memory,
 	return q->desc && q->avail && q->used ? 0 : -EFAULT;
 }
 
+void virtq_take_over(struct virtq *q)
+{
+	q->next = q->done = load16(q->used + RING_IDX);
+	store16(q->used, 0); /* its flags: kicks are wanted */
+}
+
 /* --- taking -------------------------------------------------------------------------------- */
 
 /* Of what is read here the guest has no say any more: the compiler must not read it again. */

@@ -58,6 +58,9 @@ struct virtq_chain {
 /* 0; -EINVAL: the size or an alignment is wrong; -EFAULT: not RAM. features: as negotiated. */
 int virtq_start(struct virtq *q, const struct virtio_memory *memory,
 		const struct virtq_place *place, uint64_t features);
+/* Go on behind somebody who has served it, and has given everything back in the order in which it
+ * came: what was not is taken once more. */
+void virtq_take_over(struct virtq *q);
 /* The next chain: 1; 0: there is none; or -errno: the queue is broken. */
 int virtq_pop(struct virtq *q, struct virtq_chain *c);
 /* Ask for a kick when more comes. False: more has come meanwhile, so look again. */

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -182,30 +183,107 @@ static void test_no_queue(void **state)
 	assert_int_equal(s->warnings, 0);
 }
 
+/* --- requests --------------------------------------------------------------------------------- */
+
+#define IN_DATA	 DATA
+#define OUT_DATA (DATA + 0x1000)
+
+enum { FUSE_MKNOD = 8, FUSE_MKDIR = 9, FUSE_INIT = 26 };
+
+/* A request about the folder itself: what is behind FUSE's header. */
+static void request(struct shared *s, uint32_t opcode, const void *body, uint32_t len)
+{
+	const uint32_t in[10] = {40 + len, opcode, 1, 0, 1};
+
+	memcpy(at(&s->v, IN_DATA), in, sizeof(in));
+	memcpy(at(&s->v, IN_DATA + 40), body, len);
+	set_desc(&s->v, REQUESTS, 0, (struct test_desc){IN_DATA, 40, NEXT, 1});
+	set_desc(&s->v, REQUESTS, 1, (struct test_desc){IN_DATA + 40, len, NEXT, 2});
+	set_desc(&s->v, REQUESTS, 2, (struct test_desc){OUT_DATA, 16, NEXT | WRITE, 3});
+	set_desc(&s->v, REQUESTS, 3, (struct test_desc){OUT_DATA + 16, 256, WRITE, 0});
+	add_chain(&s->v, REQUESTS, 0);
+	kick(&s->v, REQUESTS);
+}
+
+/* What is made of it: 0 or -errno. */
+static int32_t answer(struct shared *s)
+{
+	int32_t out[4];
+
+	assert_int_equal(wait_used(&s->v, REQUESTS, NULL), 0);
+	memcpy(out, at(&s->v, OUT_DATA), sizeof(out));
+	assert_int_equal(out[2], 1);
+	return out[1];
+}
+
+static int32_t ask(struct shared *s, uint32_t opcode, const void *body, uint32_t len)
+{
+	request(s, opcode, body, len);
+	return answer(s);
+}
+
 /* --- who serves it is gone, or lies ----------------------------------------------------------- */
+
+static const uint32_t nothing;
+
+static void is_refused(struct shared *s)
+{
+	assert_int_equal(ask(s, FUSE_MKDIR, &nothing, sizeof(nothing)), -ENOTCONN);
+}
+
+/* One that wants no answer is given back all the same. */
+static void is_forgotten(struct shared *s)
+{
+	uint32_t written;
+
+	set_desc(&s->v, URGENT, 0, (struct test_desc){IN_DATA, 48, 0, 0});
+	add_chain(&s->v, URGENT, 0);
+	kick(&s->v, URGENT);
+	assert_int_equal(wait_used(&s->v, URGENT, &written), 0);
+	assert_int_equal(written, 0);
+}
 
 static void lost(struct shared *s, const char *why)
 {
 	char line[256];
 
-	wait_status(&s->v, NEEDS_RESET);
+	is_refused(s);
+	is_forgotten(s);
 	snprintf(line, sizeof(line), "the guest has lost the shared folder /srv: %s", why);
 	assert_string_equal(s->warned, line);
 	reset(&s->v);
 	driver_begin(&s->v, QUEUES); /* again and again */
-	wait_status(&s->v, NEEDS_RESET);
+	is_refused(s);
 	virtio_hold(s->v.d);
 	virtio_release(s->v.d);
+	is_refused(s);
 	assert_int_equal(s->warnings, 1);
 }
 
+/* As who serves the queue does it. */
+static void give_back(struct shared *s, unsigned int queue, uint16_t head)
+{
+	const uint32_t entry[2] = {head, 0};
+	uint16_t index = used_index(&s->v, queue), next = index + 1;
+	uint8_t *used = at(&s->v, used_at(queue));
+
+	memcpy(used + 4 + 8 * (index % QUEUE_SIZE), entry, sizeof(entry));
+	__atomic_store_n((uint16_t *)(void *)(used + 2), next, __ATOMIC_RELEASE);
+}
+
+/* What it has given back is done, what it has not is refused. */
 static void test_gone(void **state)
 {
 	struct shared *s = *state;
 
 	driver_begin(&s->v, QUEUES);
 	back_end_queue(&s->back, REQUESTS, true);
+	request(s, FUSE_MKDIR, &nothing, sizeof(nothing));
+	give_back(s, REQUESTS, 0);
+	assert_int_equal(wait_used(&s->v, REQUESTS, NULL), 0);
+	request(s, FUSE_MKDIR, &nothing, sizeof(nothing));
 	shutdown(s->back.fd, SHUT_RDWR);
+	assert_int_equal(answer(s), -ENOTCONN);
 	lost(s, "virtiofsd has ended");
 }
 
@@ -308,35 +386,9 @@ static void test_refused_at_once(void **state)
 /* --- a virtiofsd ------------------------------------------------------------------------------
  */
 
-#define IN_DATA	 DATA
-#define OUT_DATA (DATA + 0x1000)
-
 static bool has_virtiofsd(void)
 {
 	return !access("/usr/lib/qemu/virtiofsd", X_OK) || !access("/usr/libexec/virtiofsd", X_OK);
-}
-
-enum { FUSE_MKNOD = 8, FUSE_MKDIR = 9, FUSE_INIT = 26 };
-
-/* A request about the folder itself: what is behind FUSE's header, and what virtiofsd makes of it:
- * 0 or -errno. */
-static int32_t ask(struct shared *s, uint32_t opcode, const void *body, uint32_t len)
-{
-	const uint32_t in[10] = {40 + len, opcode, 1, 0, 1};
-	int32_t out[4];
-
-	memcpy(at(&s->v, IN_DATA), in, sizeof(in));
-	memcpy(at(&s->v, IN_DATA + 40), body, len);
-	set_desc(&s->v, REQUESTS, 0, (struct test_desc){IN_DATA, 40, NEXT, 1});
-	set_desc(&s->v, REQUESTS, 1, (struct test_desc){IN_DATA + 40, len, NEXT, 2});
-	set_desc(&s->v, REQUESTS, 2, (struct test_desc){OUT_DATA, 16, NEXT | WRITE, 3});
-	set_desc(&s->v, REQUESTS, 3, (struct test_desc){OUT_DATA + 16, 256, WRITE, 0});
-	add_chain(&s->v, REQUESTS, 0);
-	kick(&s->v, REQUESTS);
-	assert_int_equal(wait_used(&s->v, REQUESTS, NULL), 0);
-	memcpy(out, at(&s->v, OUT_DATA), sizeof(out));
-	assert_int_equal(out[2], 1);
-	return out[1];
 }
 
 static void begin_session(struct shared *s)
@@ -429,6 +481,69 @@ static void test_read_only(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+/* Of the processes that this one has started, the latest. */
+static pid_t child(void)
+{
+	FILE *f = fopen("/proc/thread-self/children", "r");
+	int pid = 0, last = 0;
+
+	assert_non_null(f);
+	while (fscanf(f, "%d", &pid) == 1)
+		last = pid;
+	fclose(f);
+	assert_true(last > 0);
+	return last;
+}
+
+/* One that neither answers nor ends may go on in the queues at any time, so nobody else does. */
+static void test_stands(void **state)
+{
+	char folder[] = "/tmp/test-fs-XXXXXX";
+	struct shared *s;
+	pid_t pid;
+
+	(void)state;
+	if (!has_virtiofsd() || geteuid())
+		skip();
+	assert_non_null(mkdtemp(folder));
+	s = new_sharing(folder, false);
+	begin_session(s);
+	pid = child();
+	assert_int_equal(kill(-pid, SIGSTOP), 0);
+	virtio_hold(s->v.d);
+	virtio_release(s->v.d);
+	assert_string_equal(s->warned, "the guest has lost the shared folder /srv: virtiofsd does "
+				       "not answer");
+	wait_status(&s->v, NEEDS_RESET);
+	reset(&s->v);
+	driver_begin(&s->v, QUEUES);
+	wait_status(&s->v, NEEDS_RESET);
+	assert_int_equal(s->warnings, 1);
+	assert_int_equal(kill(-pid, SIGCONT), 0);
+	unplug(s);
+	free(s);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+/* The guest's tasks do not wait for one that was killed. */
+static void test_killed(void **state)
+{
+	char folder[] = "/tmp/test-fs-XXXXXX";
+	struct shared *s;
+
+	(void)state;
+	if (!has_virtiofsd() || geteuid())
+		skip();
+	assert_non_null(mkdtemp(folder));
+	s = new_sharing(folder, false);
+	begin_session(s);
+	assert_int_equal(kill(-child(), SIGKILL), 0);
+	lost(s, "virtiofsd has ended");
+	unplug(s);
+	free(s);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 static void test_no_folder(void **state)
 {
 	const struct machine_share from = {.path = "/no/such/folder", .tag = "tests"};
@@ -456,6 +571,7 @@ int main(void)
 		WITH_BACK_END(test_talks_unasked), WITH_BACK_END(test_lies),
 		WITH_BACK_END(test_too_far),	   cmocka_unit_test(test_refused_at_once),
 		cmocka_unit_test(test_virtiofsd),  cmocka_unit_test(test_read_only),
+		cmocka_unit_test(test_stands),	   cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_no_folder),
 	};
 
