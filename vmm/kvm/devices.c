@@ -20,6 +20,8 @@
 #include "vmm/kvm/virtio/rng.h"
 #include "vmm/kvm/virtio/vsock.h"
 
+#define END_MS 10000 /* for what disks are about at the end of the guest */
+
 /* --- kinds -------------------------------------------------------------------------------------
  */
 
@@ -54,15 +56,16 @@ static struct virtio_device *disk_make(struct kvm_machine *m, size_t i, char *er
 	disk = disk_open(&cfg, err, errlen);
 	if (!disk)
 		return NULL;
-	if (i < DEVICES_MAX) {
-		m->devices->disk[i] = disk;
-		m->devices->ndisk = (unsigned int)i + 1;
-	}
 	snprintf(name, sizeof(name), "disk%zu", i);
 	d = blk_new(disk, name);
 	if (!d) {
 		snprintf(err, errlen, "no memory for a disk");
 		disk_close(disk);
+		return NULL;
+	}
+	if (i < DEVICES_MAX) {
+		m->devices->disk[i] = disk;
+		m->devices->ndisk = (unsigned int)i + 1;
 	}
 	return d;
 }
@@ -252,6 +255,8 @@ void kvm_devices_exit(struct kvm_machine *m)
 
 	if (!all)
 		return;
+	for (unsigned int i = 0; i < all->ndisk; i++)
+		disk_give_up(all->disk[i], END_MS);
 	for (unsigned int i = 0; i < all->n; i++) {
 		virtio_free(all->plugged[i].device);
 		virtio_pci_exit(&all->plugged[i].function);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "vmm/kvm/disk/local.h"
 #include "vmm/thread.h"
@@ -37,6 +38,8 @@ static int carry_out(struct disk *d, unsigned int worker, struct disk_request *r
 {
 	int rc;
 
+	if (atomic_load(&d->given_up))
+		return -ECANCELED;
 	switch (r->op) {
 	case DISK_READ:
 		rc = d->ops->read(d, worker, r->iov, r->n, r->off);
@@ -132,12 +135,42 @@ void disk_wait(struct disk *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
+/* True: nothing is under way any more. */
+static bool wait_for(struct disk *d, unsigned int ms)
+{
+	struct timespec end;
+	bool idle;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += ms / 1000;
+	end.tv_nsec += ms % 1000 * 1000000;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&d->lock);
+	while (d->under_way && !pthread_cond_timedwait(&d->idle, &d->lock, &end))
+		;
+	idle = !d->under_way;
+	pthread_mutex_unlock(&d->lock);
+	return idle;
+}
+
+void disk_give_up(struct disk *d, unsigned int ms)
+{
+	atomic_store(&d->given_up, true);
+	if (!wait_for(d, ms) && d->ops->give_up)
+		d->ops->give_up(d);
+}
+
 /* --- saving ----------------------------------------------------------------------------------- */
 
 const char *disk_cannot_be_saved(const struct disk *d)
 {
+	struct stat st;
+
 	if (!d->ops->image)
 		return "only of raw images is known what has changed";
+	if (fstat(d->ops->image(d), &st) || !S_ISREG(st.st_mode))
+		return "nobody would see that a block device has changed meanwhile";
 	if (!d->ops->changed && !d->read_only)
 		return "its image is written to";
 	return NULL;
@@ -184,6 +217,7 @@ static const struct disk_kind *kind_of(const struct disk_config *cfg)
 struct disk *disk_open(const struct disk_config *cfg, char *err, size_t errlen)
 {
 	const struct disk_kind *kind = kind_of(cfg);
+	pthread_condattr_t monotonic;
 	struct disk *d;
 
 	if (!kind) {
@@ -201,7 +235,10 @@ struct disk *disk_open(const struct disk_config *cfg, char *err, size_t errlen)
 	d->last = &d->first;
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->work, NULL);
-	pthread_cond_init(&d->idle, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&d->idle, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	if (d->path && !start_threads(d))
 		return d;
 	snprintf(err, errlen, "the disk %s: no memory, or no more threads", cfg->path);

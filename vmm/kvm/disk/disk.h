@@ -57,6 +57,12 @@ struct disk_request {
 	struct disk_request *next;
 };
 
+/*
+ * The guest has ended: what nobody has begun with is not done any more (-ECANCELED), and who does
+ * not end with the rest in that time is ended. Not on a thread of the disk's.
+ */
+void disk_give_up(struct disk *d, unsigned int ms);
+
 /* The request is the disk's until it is done. Any thread. */
 void disk_submit(struct disk *d, struct disk_request *r);
 /* Until nothing is under way. */

@@ -16,8 +16,7 @@
 	X(nbd_pwrite)                                                                              \
 	X(nbd_flush)                                                                               \
 	X(nbd_trim)                                                                                \
-	X(nbd_zero)                                                                                \
-	X(nbd_shutdown)
+	X(nbd_zero)
 
 struct libnbd {
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration */

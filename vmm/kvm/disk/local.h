@@ -23,6 +23,8 @@ struct disk_ops {
 	/* These bytes read as zeros from now on; discard: as anything. */
 	int (*zero)(struct disk *d, unsigned int worker, uint64_t off, uint64_t len, bool discard);
 	void (*close)(struct disk *d); /* frees d */
+	/* Have what is under way fail. NULL: it ends by itself. */
+	void (*give_up)(struct disk *d);
 	/* For disk.h's functions of these names. NULL: it cannot be saved. */
 	int (*image)(const struct disk *d); /* its descriptor */
 	uint64_t *(*changed)(struct disk *d, size_t *words);
@@ -39,7 +41,7 @@ struct disk {
 	char *path;
 	void (*warn)(void *arg, const char *text);
 	void *arg;
-	atomic_bool warned;
+	atomic_bool warned, given_up;
 
 	pthread_mutex_t lock; /* what follows */
 	pthread_cond_t work, idle;

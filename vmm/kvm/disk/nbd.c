@@ -103,15 +103,20 @@ static int nbd_zero_range(struct disk *d, unsigned int worker, uint64_t off, uin
 
 /* --- life ------------------------------------------------------------------------------------ */
 
+/* libnbd waits for an answer as long as somebody is there. */
+static void nbd_give_up(struct disk *d)
+{
+	program_leave(&nbd(d)->server, 0);
+}
+
+/* Not nbd_shutdown(), which waits for ever for a server that does not close its end. */
 static void nbd_close_all(struct disk *d)
 {
 	struct nbd *n = nbd(d);
 
 	for (unsigned int i = 0; i < DISK_WORKERS; i++) {
-		if (!n->connection[i])
-			continue;
-		n->lib->nbd_shutdown(n->connection[i], 0);
-		n->lib->nbd_close(n->connection[i]);
+		if (n->connection[i])
+			n->lib->nbd_close(n->connection[i]);
 	}
 	program_leave(&n->server, END_MS);
 	free(n);
@@ -123,6 +128,7 @@ static const struct disk_ops nbd_ops = {
 	.flush = nbd_flush_all,
 	.zero = nbd_zero_range,
 	.close = nbd_close_all,
+	.give_up = nbd_give_up,
 };
 
 /* The connections, and a server at their other end. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test-disk.c - images: what is read, written, kept and refused. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -480,23 +483,99 @@ static void test_what_is_no_qcow2(void **state)
 	setenv("PATH", "/usr/bin:/bin", 1);
 }
 
+static void signal_server(const char *signal)
+{
+	char us[16];
+	const char *const argv[] = {"pkill", signal, "-P", us, "-x", "qemu-nbd", NULL};
+
+	snprintf(us, sizeof(us), "%d", getpid());
+	run(argv);
+}
+
 /* Nobody is left to answer: an error, not a disk that hangs. */
 static void test_server_that_is_killed(void **state)
 {
 	struct scene *s = *state;
-	char us[16];
-	const char *const argv[] = {"pkill", "-KILL", "-P", us, "-x", "qemu-nbd", NULL};
 	uint8_t sector[512];
 	struct disk *d;
 
 	to_qcow2(s);
 	d = open_as(s, false, true);
 	assert_non_null(d);
-	snprintf(us, sizeof(us), "%d", getpid());
-	run(argv);
+	signal_server("-KILL");
 	while (!ask(d, DISK_READ, sector, 0, 512))
 		;
 	assert_int_equal(s->warnings, 1);
+	disk_close(d);
+}
+
+/* Whether this thread is in poll(2), as one is that waits for an answer: proc(5). */
+static bool polls(const char *thread)
+{
+	char path[64], text[128] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.16s/syscall", thread);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	if (!fgets(text, sizeof(text), f))
+		*text = '\0';
+	fclose(f);
+	return strtol(text, NULL, 10) == SYS_poll;
+}
+
+static void until_one_polls(void)
+{
+	bool one = false;
+
+	while (!one) {
+		DIR *dir = opendir("/proc/self/task");
+		const struct dirent *e;
+
+		assert_non_null(dir);
+		while ((e = readdir(dir)))
+			one |= polls(e->d_name);
+		closedir(dir);
+		sched_yield();
+	}
+}
+
+/* One that does not answer is waited for until the guest is given up, and then not for ever. */
+static void test_server_that_stands(void **state)
+{
+	struct scene *s = *state;
+	uint8_t sector[512];
+	struct iovec iov = {sector, sizeof(sector)};
+	struct asked a = {.r = {.op = DISK_READ, .iov = &iov, .n = 1, .done = on_done},
+			  .rc = 1,
+			  .lock = PTHREAD_MUTEX_INITIALIZER,
+			  .done = PTHREAD_COND_INITIALIZER};
+	struct disk *d;
+
+	to_qcow2(s);
+	d = open_as(s, false, true);
+	assert_non_null(d);
+	signal_server("-STOP");
+	disk_submit(d, &a.r);
+	until_one_polls();
+	disk_give_up(d, 100);
+	disk_wait(d);
+	assert_int_equal(a.rc, -EIO);
+	disk_close(d);
+}
+
+/* What nobody has begun with is not done any more. */
+static void test_given_up(void **state)
+{
+	struct scene *s = *state;
+	uint8_t sector[512] = {0};
+	struct disk *d = open_as(s, false, true);
+
+	assert_non_null(d);
+	disk_give_up(d, 100);
+	assert_int_equal(ask(d, DISK_WRITE, sector, 0, 512), -ECANCELED);
+	assert_int_equal(s->warnings, 0);
 	disk_close(d);
 }
 
@@ -604,6 +683,8 @@ int main(void)
 		TEST(test_qcow2_not_kept),
 		TEST(test_what_is_no_qcow2),
 		TEST(test_server_that_is_killed),
+		TEST(test_server_that_stands),
+		TEST(test_given_up),
 		TEST(test_saved),
 		TEST(test_what_is_not_saved),
 	};
