@@ -42,6 +42,9 @@ $(addprefix $(O)/tests/unit/guestsym/test-guestsym-types-,flat hostile): private
 wakeup-wraps := -Wl,--wrap=sched_records_init,--wrap=sched_records_read,--wrap=instance_keep_max
 $(O)/tests/unit/tracer/tracers/test-wakeup-pass: private LDLIBS += $(wakeup-wraps)
 
+# This one counts how often an image is flushed.
+$(O)/tests/unit/vmm/kvm/virtio/test-blk: private LDLIBS += -Wl,--wrap=fdatasync
+
 # This one says itself what was asked of block devices, and which there are.
 blk-wraps := -Wl,--wrap=disks_read,--wrap=blk_records_init,--wrap=blk_records_exit
 blk-wraps += -Wl,--wrap=blk_records_forget,--wrap=blk_records_read

@@ -42,6 +42,8 @@ struct blk_range {
 	uint32_t sectors, flags;
 };
 
+#define RANGE_UNMAP 1u
+
 struct blk_config { /* 5.2.4 */
 	uint64_t capacity;
 	uint32_t size_max, seg_max;
@@ -108,9 +110,23 @@ static void request_end(struct blk_request *r, uint8_t status)
 	virtio_push(&b->device, 0, head, written);
 }
 
+static void submit(struct blk_request *r, enum disk_op op, uint64_t off, uint64_t len);
+
+/* A driver that does not flush has what it has written on the disk at once: 5.2.6.2. */
+static bool is_to_be_flushed(struct blk_request *r)
+{
+	return r->disk.op != DISK_READ && r->disk.op != DISK_FLUSH &&
+	       !(virtio_features(&r->blk->device) & BLK_F_FLUSH);
+}
+
 static void disk_done(struct disk_request *d, int rc)
 {
-	request_end((struct blk_request *)d, rc ? STATUS_IOERR : STATUS_OK);
+	struct blk_request *r = (struct blk_request *)d;
+
+	if (!rc && is_to_be_flushed(r))
+		submit(r, DISK_FLUSH, 0, 0);
+	else
+		request_end(r, rc ? STATUS_IOERR : STATUS_OK);
 }
 
 static void submit(struct blk_request *r, enum disk_op op, uint64_t off, uint64_t len)
@@ -152,9 +168,14 @@ static void zero(struct blk_request *r, bool discard)
 	struct blk_range range;
 	uint64_t off, len;
 
-	if (!virtq_take(&r->chain, &range, sizeof(range)) || disk_is_read_only(r->blk->disk) ||
-	    range.sectors > ZERO_SECTORS_MAX) {
+	/* Of ranges there is one: max_discard_seg, max_zero_seg. */
+	if (!virtq_take(&r->chain, &range, sizeof(range)) || r->chain.out_len ||
+	    disk_is_read_only(r->blk->disk) || range.sectors > ZERO_SECTORS_MAX) {
 		request_end(r, STATUS_IOERR);
+		return;
+	}
+	if (range.flags & ~(discard ? 0 : RANGE_UNMAP)) {
+		request_end(r, STATUS_UNSUPP);
 		return;
 	}
 	len = (uint64_t)range.sectors * DISK_SECTOR;

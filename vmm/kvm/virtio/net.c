@@ -122,12 +122,13 @@ static void send_all(struct net *n)
 /* --- to the guest ---------------------------------------------------------------------------- */
 
 /* The next part of header and frame, `done` of which are in chains before. False: in no chain. */
-static bool put_part(struct net *n, const struct virtq_chain *c, size_t *done, uint32_t *written)
+static bool put_part(struct net *n, const struct virtq_chain *c, bool first, size_t *done,
+		     uint32_t *written)
 {
 	static const struct net_header none;
 	size_t head = 0;
 
-	if (!*done) {
+	if (first) {
 		head = virtq_put(c, 0, &none, sizeof(none));
 		if (head < sizeof(none))
 			return false;
@@ -156,7 +157,7 @@ static bool deliver(struct net *n)
 			return count == most; /* it is too long for this driver: lost */
 		}
 		n->used[count].head = c->head;
-		if (!put_part(n, c, &done, &n->used[count].written)) {
+		if (!put_part(n, c, !count, &done, &n->used[count].written)) {
 			virtio_broken(&n->device);
 			return false;
 		}

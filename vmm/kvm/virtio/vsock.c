@@ -179,7 +179,7 @@ static void put_of_stream(struct vsock *v, struct stream *s, unsigned int op, ui
 static bool get_buffer(struct vsock *v)
 {
 	v->full = !virtio_pop(&v->device, RX, &v->chain);
-	if (!v->full && v->chain.in_len < sizeof(struct packet)) {
+	if (!v->full && v->chain.in_len <= sizeof(struct packet)) {
 		virtio_broken(&v->device);
 		v->full = true;
 	}
@@ -337,7 +337,11 @@ static void take_packet(struct vsock *v, struct stream *s, const struct packet *
 		break;
 	case OP_RST:
 		s->owed = 0;
-		end_stream(s);
+		/* It does not wait for ever until what it has sent is taken. */
+		if (s->guest_ended && s->in_from < s->in_to)
+			s->guest_gone = true;
+		else
+			end_stream(s);
 		break;
 	default:
 		reset_stream(s);
@@ -467,9 +471,11 @@ static bool take_sockets(struct vsock *v, const struct machine_stream *stream, s
 
 		s->port = stream[v->n].port;
 		s->fd = fcntl(stream[v->n].fd, F_DUPFD_CLOEXEC, 0);
-		if (s->fd < 0 || fcntl(s->fd, F_SETFL, O_NONBLOCK))
+		if (s->fd < 0)
 			return false;
 		v->n++;
+		if (fcntl(s->fd, F_SETFL, O_NONBLOCK))
+			return false;
 	}
 	return v->stream;
 }

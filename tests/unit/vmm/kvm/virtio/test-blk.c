@@ -193,13 +193,19 @@ static void test_other_types(void **state)
 	assert_int_equal(request(s, (struct header){2, 0, 0}, 512, false, &written), UNSUPP);
 }
 
-static uint8_t range(struct scene *s, uint32_t type, uint64_t sector, uint32_t sectors,
-		     uint32_t len)
+static uint8_t range_with(struct scene *s, uint32_t type, uint64_t sector, uint32_t sectors,
+			  uint32_t flags, uint32_t len)
 {
-	uint32_t words[] = {(uint32_t)sector, (uint32_t)(sector >> 32), sectors, 0}, written;
+	uint32_t words[] = {(uint32_t)sector, (uint32_t)(sector >> 32), sectors, flags}, written;
 
 	memcpy(at(&s->v, BYTES), words, sizeof(words));
 	return request(s, (struct header){type, 0, 0}, len, true, &written);
+}
+
+static uint8_t range(struct scene *s, uint32_t type, uint64_t sector, uint32_t sectors,
+		     uint32_t len)
+{
+	return range_with(s, type, sector, sectors, 0, len);
 }
 
 static void test_zeroes(void **state)
@@ -215,7 +221,38 @@ static void test_zeroes(void **state)
 	assert_int_equal(range(s, ZEROES, UINT64_MAX, 2, 16), IOERR);
 	assert_int_equal(range(s, DISCARD, 0, UINT32_MAX, 16), IOERR);
 	assert_int_equal(range(s, ZEROES, 0, 1, 15), IOERR);
+	assert_int_equal(range(s, ZEROES, 0, 1, 32), IOERR); /* two of them */
+	assert_int_equal(range_with(s, ZEROES, 0, 1, 1, 16), OK);
+	assert_int_equal(range_with(s, ZEROES, 0, 1, 2, 16), UNSUPP);
+	assert_int_equal(range_with(s, DISCARD, 0, 1, 1, 16), UNSUPP);
 	assert_int_equal(lseek(s->fd, 0, SEEK_END), SECTORS * 512);
+}
+
+static unsigned int flushes; /* of the image */
+
+int __real_fdatasync(int fd);
+int __wrap_fdatasync(int fd);
+int __wrap_fdatasync(int fd)
+{
+	__atomic_add_fetch(&flushes, 1, __ATOMIC_SEQ_CST);
+	return __real_fdatasync(fd);
+}
+
+/* 5.2.6.2: what such a driver has been told is written stays written. */
+static void test_driver_that_does_not_flush(void **state)
+{
+	struct scene *s = *state;
+	uint32_t written;
+
+	flushes = 0;
+	assert_int_equal(request(s, (struct header){OUT, 0, 1}, 512, true, &written), OK);
+	assert_int_equal(flushes, 0);
+	driver_begin(&s->v, WRITABLE & ~(1u << 9));
+	assert_int_equal(request(s, (struct header){OUT, 0, 1}, 512, true, &written), OK);
+	assert_int_equal(flushes, 1);
+	assert_int_equal(written, 1);
+	assert_int_equal(request(s, (struct header){IN, 0, 1}, 512, false, &written), OK);
+	assert_int_equal(flushes, 1);
 }
 
 static void test_read_only(void **state)
@@ -300,6 +337,7 @@ int main(void)
 		TEST(test_outside),
 		TEST(test_other_types),
 		TEST(test_zeroes),
+		TEST(test_driver_that_does_not_flush),
 		cmocka_unit_test_setup_teardown(test_read_only, setup_read_only, teardown),
 		TEST(test_requests_that_are_none),
 		TEST(test_many_at_a_time),
