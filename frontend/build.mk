@@ -203,6 +203,7 @@ frontend-objs += frontend/lib/paint.o
 frontend-objs += frontend/lib/patience.o
 frontend-objs += frontend/lib/runtime-dir.o
 frontend-objs += frontend/lib/scratch.o
+frontend-objs += frontend/lib/tree.o
 frontend-objs += frontend/mount/loop.o
 frontend-objs += frontend/mount/mount.o
 frontend-objs += frontend/mount/mountpoint.o

@@ -2,6 +2,7 @@
 /* scratch.c - see scratch.h. Who has a folder has it locked, so one without a lock is a dead one's.
  */
 #include "frontend/lib/scratch.h"
+#include "frontend/lib/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,27 +15,14 @@
 #include <unistd.h>
 
 #define PREFIX "hvtrace-files-"
-#define TRIES  8 /* where nothing can be locked none of them helps */
+#define DEPTH  16 /* of folders that others make there */
+#define TRIES  8  /* where nothing can be locked none of them helps */
 
 static const char *parent(void)
 {
 	const char *tmp = getenv("TMPDIR");
 
 	return tmp && *tmp ? tmp : "/var/tmp";
-}
-
-/* There are no folders in it. */
-static void empty(int fd)
-{
-	DIR *dir = fdopendir(dup(fd));
-	const struct dirent *entry;
-
-	if (!dir)
-		return;
-	rewinddir(dir);
-	while ((entry = readdir(dir)))
-		unlinkat(fd, entry->d_name, 0);
-	closedir(dir);
 }
 
 static int open_locked(int at, const char *name)
@@ -66,7 +54,7 @@ static void sweep(void)
 
 		if (fd < 0)
 			continue;
-		empty(fd);
+		tree_empty(fd, DEPTH);
 		unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
 		close(fd);
 	}
@@ -121,7 +109,7 @@ void scratch_remove(struct scratch *s)
 {
 	if (!s->path)
 		return;
-	empty(s->fd);
+	tree_empty(s->fd, DEPTH);
 	rmdir(s->path);
 	close(s->fd);
 	free(s->path);

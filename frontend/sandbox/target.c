@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "frontend/lib/output.h"
+#include "frontend/lib/tree.h"
 #include "frontend/sandbox/broker.h"
 
 enum { DEED_PLACE, DEED_DISCARD, NR_DEEDS, TRIES = 100 };
@@ -164,30 +165,13 @@ static int place(void *arg)
 	return rename(t->inner ? t->inner : t->part, t->path) ? -errno : 0;
 }
 
-/* A folder with files in it, and maybe folders that have files. */
-static void take_away(int at, const char *path, int depth)
-{
-	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
-
-	while (dir && (e = readdir(dir)))
-		if (unlinkat(fd, e->d_name, 0) && depth && *e->d_name != '.')
-			take_away(fd, e->d_name, depth - 1);
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
-	unlinkat(at, path, AT_REMOVEDIR);
-}
-
 /* Nothing, if it is in its place. */
 static int discard(void *arg)
 {
 	const struct target *t = arg;
 
 	if (t->inner)
-		take_away(AT_FDCWD, t->inner, 1);
+		tree_remove(AT_FDCWD, t->inner, 1); /* maybe with folders that have files */
 	return remove(t->part) ? -errno : 0;
 }
 

@@ -66,7 +66,7 @@ static void test_folder(void **state)
 static void test_sweep(void **state)
 {
 	struct scratch alive = {0}, next = {0};
-	char dead[256], other[256];
+	char dead[256], other[256], deep[300];
 	struct stat st;
 
 	snprintf(dead, sizeof(dead), "%s/hvtrace-files-killed", (const char *)*state);
@@ -75,6 +75,9 @@ static void test_sweep(void **state)
 	put(alive.path, "kernel");
 	assert_int_equal(mkdir(dead, 0711), 0);
 	put(dead, "initrd");
+	snprintf(deep, sizeof(deep), "%s/tmp", dead);
+	assert_int_equal(mkdir(deep, 0700), 0);
+	put(deep, "socket");
 	assert_int_equal(mkdir(other, 0711), 0);
 	assert_non_null(scratch_folder(&next, err, sizeof(err)));
 	assert_int_equal(stat(dead, &st), -1);
