@@ -168,6 +168,7 @@ frontend-objs += frontend/image/guestfish.o
 frontend-objs += frontend/image/image.o
 frontend-objs += frontend/image/info.o
 frontend-objs += frontend/image/json-find.o
+frontend-objs += frontend/image/outside.o
 frontend-objs += frontend/image/qemu-img.o
 frontend-objs += frontend/jobs/boot-svg.o
 frontend-objs += frontend/jobs/boot-text.o

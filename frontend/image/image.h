@@ -19,10 +19,10 @@ struct cancel;
 #define IMAGE_INITRD_MAX (UINT64_C(1) << 30) /* of all initrds together */
 
 struct image_info {
-	char format[32]; /* as QEMU names it: raw, qcow2, vmdk, vdi, ... */
-	uint64_t virtual_size;
-	bool has_backing;   /* it goes back to another file, which it names itself */
-	bool has_data_file; /* its data are in another file, which it names itself */
+	char format[32];       /* as QEMU names it: raw, qcow2, vmdk, vdi, ... */
+	uint64_t virtual_size; /* 0 with has_data_file: nobody has looked */
+	bool has_backing;      /* it goes back to another file, which it names itself */
+	bool has_data_file;    /* its data are in another file, which it names itself */
 	bool is_encrypted;
 };
 

@@ -3,6 +3,7 @@
 #include "frontend/image/image.h"
 
 #include "frontend/image/json-find.h"
+#include "frontend/image/outside.h"
 #include "frontend/image/qemu-img.h"
 #include "frontend/image/reader.h"
 #include "guestsym/guestsym.h"
@@ -186,6 +187,24 @@ static int ask(const char *path, const struct cancel *cancel, struct image_info 
 	return ret;
 }
 
+/* Without qemu-img, which would open what it names. */
+static int is_outside(const char *format, struct image_info *info)
+{
+	snprintf(info->format, sizeof(info->format), "%s", format);
+	info->has_data_file = true;
+	return 0;
+}
+
+static int by_either(const char *real, const struct begin *b, const struct cancel *cancel,
+		     struct image_info *info, const struct line *line)
+{
+	const char *outside = image_is_outside(b->bytes, b->len);
+
+	if (outside)
+		return is_outside(outside, info);
+	return qemu_img_is_there() ? ask(real, cancel, info, line) : by_begin(b, info, line);
+}
+
 int image_info(const char *path, const struct cancel *cancel, struct image_info *info, char *err,
 	       size_t errlen)
 {
@@ -202,10 +221,8 @@ int image_info(const char *path, const struct cancel *cancel, struct image_info 
 	real = ret ? NULL : realpath(path, NULL);
 	if (!ret && !real)
 		ret = fail(&line, -errno, "%s", strerror(errno));
-	if (!ret && qemu_img_is_there())
-		ret = ask(real, cancel, info, &line);
-	else if (!ret)
-		ret = by_begin(b, info, &line);
+	if (!ret)
+		ret = by_either(real, b, cancel, info, &line);
 	free(real);
 	free(b);
 	return ret;

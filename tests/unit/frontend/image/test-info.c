@@ -104,6 +104,43 @@ static void test_with(void **state)
 	fails("image", -EINVAL, "it is no disk image");
 }
 
+/* What an image names is not even opened: qemu-img is not asked. */
+static void test_outside(void **state)
+{
+	static const char vmdk[] = "KDMV\1\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0";
+	static const char qcow2[80] = "QFI\xfb\0\0\0\3";
+	static const char *const texts[] = {
+		"# Disk DescriptorFile\nversion=1\nRW 2048 FLAT \"/etc/shadow\" 0\n",
+		"#\r\n \t\r\n# a\n\nversion=3\n",
+		"version=2\n",
+	};
+	char with_data[sizeof(qcow2)];
+
+	(void)state;
+	put_program("qemu-img", "#!/bin/sh\necho it was asked >&2\nexit 1\n");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		put_text("image", texts[i]);
+		assert_int_equal(look("image", NULL), 0);
+		assert_string_equal(info.format, "vmdk");
+		assert_true(info.has_data_file);
+	}
+	put_image("image", 0, vmdk, sizeof(vmdk) - 1);
+	assert_int_equal(look("image", NULL), 0);
+	assert_true(info.has_data_file);
+	memcpy(with_data, qcow2, sizeof(qcow2));
+	with_data[79] = 4;
+	put_image("image", 0, with_data, sizeof(with_data));
+	assert_int_equal(look("image", NULL), 0);
+	assert_string_equal(info.format, "qcow2");
+	assert_true(info.has_data_file);
+	put_image("image", 0, qcow2, sizeof(qcow2));
+	fails("image", -EINVAL, "it was asked");
+	put_text("image", "# a comment that does not end");
+	fails("image", -EINVAL, "it was asked");
+	put_text("image", "# a\nno version=1\n");
+	fails("image", -EINVAL, "it was asked");
+}
+
 static void test_wrong(void **state)
 {
 	(void)state;
@@ -191,8 +228,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_workplace, leave_workplace)
 	const struct CMUnitTest tests[] = {
-		TEST(test_without), TEST(test_with), TEST(test_wrong),
-		TEST(test_cancel),  TEST(test_json),
+		TEST(test_without), TEST(test_with),   TEST(test_outside),
+		TEST(test_wrong),   TEST(test_cancel), TEST(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
