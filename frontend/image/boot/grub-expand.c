@@ -12,23 +12,29 @@
 
 static bool is_named(const char *is, const char *name, size_t len)
 {
-	return !strncmp(is, name, len) && !is[len];
+	return strlen(is) == len && !memcmp(is, name, len);
 }
 
-const char *grub_get(const struct grub *g, const char *name, size_t len)
+static struct grub_variable *find(struct grub *g, const char *name, size_t len)
 {
-	for (const struct grub_variable *v = g->variables; v; v = v->next)
-		if (is_named(v->name, name, len))
-			return v->value;
-	return "";
+	struct grub_variable *v = g->variables;
+
+	while (v && grub_works(g, 1) && !is_named(v->name, name, len))
+		v = v->next;
+	return v;
+}
+
+const char *grub_get(struct grub *g, const char *name, size_t len)
+{
+	const struct grub_variable *v = find(g, name, len);
+
+	return v ? v->value : "";
 }
 
 int grub_set(struct grub *g, const char *name, size_t len, const char *value)
 {
-	struct grub_variable *v = g->variables;
+	struct grub_variable *v = find(g, name, len);
 
-	while (v && !is_named(v->name, name, len))
-		v = v->next;
 	if (v && !strcmp(v->value, value))
 		return 0;
 	if (!v) {
@@ -64,7 +70,7 @@ struct words {
 static void put(struct words *w, char c)
 {
 	w->has = true;
-	if (w->len == sizeof(w->text))
+	if (w->len == sizeof(w->text) || !grub_works(w->g, 1))
 		w->too_long = true;
 	else
 		w->text[w->len++] = c;
@@ -188,7 +194,7 @@ static void put_word(struct words *w, const struct grub_word *word)
 {
 	const char *at = word->text, *end = at + word->len;
 
-	while (at < end) {
+	while (at < end && !w->too_long) {
 		char c = *at++;
 
 		if (c == '\'')

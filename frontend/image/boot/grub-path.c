@@ -52,7 +52,7 @@ static unsigned int volume_named(const struct grub *g, const char *name)
 	return g->file.volume;
 }
 
-int grub_path(const struct grub *g, const char *name, struct boot_file *f)
+int grub_path(struct grub *g, const char *name, struct boot_file *f)
 {
 	char device[64];
 	const char *close = strchr(name, ')');

@@ -12,6 +12,20 @@ int grub_too_much(const struct grub *g)
 			 g->file.path);
 }
 
+bool grub_works(struct grub *g, unsigned int n)
+{
+	if (n > GRUB_WORK_MAX - g->work)
+		g->work = GRUB_WORK_MAX;
+	else
+		g->work += n;
+	return g->work < GRUB_WORK_MAX;
+}
+
+static bool one_more_step(struct grub *g)
+{
+	return ++g->steps <= GRUB_STEPS_MAX && grub_works(g, 1);
+}
+
 /* --- commands --------------------------------------------------------------------------------- */
 
 static bool is_assignment(const char *word)
@@ -22,11 +36,11 @@ static bool is_assignment(const char *word)
 	return len && word[len] == '=';
 }
 
-static const struct grub_function *find_function(const struct grub *g, const char *name)
+static const struct grub_function *find_function(struct grub *g, const char *name)
 {
 	const struct grub_function *f = g->functions;
 
-	while (f && strcmp(f->name, name) != 0)
+	while (f && grub_works(g, 1) && strcmp(f->name, name) != 0)
 		f = f->next;
 	return f;
 }
@@ -107,7 +121,7 @@ static int run_while(struct grub *g, const struct grub_node *n)
 	int ret = 0;
 
 	do {
-		if (++g->steps > GRUB_STEPS_MAX)
+		if (!one_more_step(g))
 			return grub_too_much(g);
 		ret = run_condition(g, n, &holds);
 		if (ret || g->leave || holds != (n->kind == GRUB_WHILE))
@@ -155,7 +169,7 @@ int grub_run(struct grub *g, const struct grub_node *first)
 	int ret = 0;
 
 	for (const struct grub_node *n = first; !ret && n && !g->leave; n = n->next)
-		ret = ++g->steps > GRUB_STEPS_MAX ? grub_too_much(g) : run_node(g, n);
+		ret = one_more_step(g) ? run_node(g, n) : grub_too_much(g);
 	return ret;
 }
 

@@ -12,6 +12,7 @@
 #include "frontend/image/boot/bls.h"
 
 #define GRUB_STEPS_MAX	200000
+#define GRUB_WORK_MAX	20000000 /* characters that are put, names that are compared */
 #define GRUB_MEMORY_MAX (16u << 20)
 #define GRUB_DEPTH_MAX	32   /* of what stands within each other, and of calls */
 #define GRUB_TEXT_MAX	8192 /* bytes of a value */
@@ -100,7 +101,7 @@ struct grub {
 	struct grub_function *functions;
 	struct grub_entry *menu, **menu_end;
 	struct grub_args args;
-	unsigned int steps, depth;
+	unsigned int steps, work, depth;
 	bool failed; /* the last command's status */
 	enum grub_leave leave;
 	struct boot_entry *out; /* for linux and initrd */
@@ -116,7 +117,10 @@ int grub_run_file(struct grub *g, const struct boot_file *file);
 int grub_call(struct grub *g, const struct grub_node *body, struct grub_args args);
 int grub_too_much(const struct grub *g);
 
-const char *grub_get(const struct grub *g, const char *name, size_t len); /* "" without one */
+/* Whether there may be so much more of it, of GRUB_WORK_MAX. */
+bool grub_works(struct grub *g, unsigned int n);
+
+const char *grub_get(struct grub *g, const char *name, size_t len); /* "" without one */
 int grub_set(struct grub *g, const char *name, size_t len, const char *value);
 /* The words that commands get, NULL behind the last. */
 int grub_expand(struct grub *g, const struct grub_word *words, const char ***argv,
@@ -126,7 +130,7 @@ int grub_expand(struct grub *g, const struct grub_word *words, const char ***arg
 bool grub_command(struct grub *g, const struct grub_node *node, unsigned int argc,
 		  const char *const *argv, int *ret);
 /* "(hd0,gpt2)/boot/vmlinuz", or with the volume of $root. -ENOENT: there is no such device. */
-int grub_path(const struct grub *g, const char *name, struct boot_file *f);
+int grub_path(struct grub *g, const char *name, struct boot_file *f);
 /* Whether the expression holds: of test, or [ without its ]. */
 int grub_test(struct grub *g, unsigned int argc, const char *const *argv, bool *holds);
 /* What variables of devices are set to: "vol1". */

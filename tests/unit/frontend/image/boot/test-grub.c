@@ -293,6 +293,43 @@ static void test_deep(void **state)
 	free(text);
 }
 
+/* Little is written, and much would be done for it: variables that are looked for, again and again.
+ */
+static void test_searches(void **state)
+{
+	size_t size = 1 << 20, len;
+	char *text = malloc(size);
+
+	(void)state;
+	assert_non_null(text);
+	len = 0;
+	for (unsigned int i = 0; i < 10000; i++)
+		len += (size_t)sprintf(text + len, "set v%u=1\n", i);
+	len += (size_t)sprintf(text + len, "while true; do ");
+	repeat(text + len, size - len - 16, "$a");
+	strcat(text, "; done");
+	fails(text, -E2BIG, "too much");
+	free(text);
+}
+
+/* A name goes on behind a NUL, and no variable's is as long. */
+static void test_nul(void **state)
+{
+	static const char begin[] = "menuentry a { linux /k a=${root\0", end[] = "}b }";
+	const size_t names = 100000, size = sizeof(begin) - 1 + names + sizeof(end) - 1;
+	char *text = malloc(size);
+
+	(void)state;
+	assert_non_null(text);
+	memcpy(text, begin, sizeof(begin) - 1);
+	memset(text + sizeof(begin) - 1, 'A', names);
+	memcpy(text + sizeof(begin) - 1 + names, end, sizeof(end) - 1);
+	if (find_in(text, size))
+		fail_msg("%s", err);
+	assert_string_equal(e.cmdline, "a=b");
+	free(text);
+}
+
 /* What is too long for the kernel is not cut. */
 static void test_long(void **state)
 {
@@ -333,11 +370,12 @@ static void test_control(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_words),	cmocka_unit_test(test_conditions),
-		cmocka_unit_test(test_flow),	cmocka_unit_test(test_places),
-		cmocka_unit_test(test_default), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_bombs),	cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_long),	cmocka_unit_test(test_control),
+		cmocka_unit_test(test_words),	 cmocka_unit_test(test_conditions),
+		cmocka_unit_test(test_flow),	 cmocka_unit_test(test_places),
+		cmocka_unit_test(test_default),	 cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_bombs),	 cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_searches), cmocka_unit_test(test_nul),
+		cmocka_unit_test(test_long),	 cmocka_unit_test(test_control),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
