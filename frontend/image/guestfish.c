@@ -9,11 +9,11 @@
  */
 #include "frontend/image/child.h"
 #include "frontend/image/reader.h"
+#include "frontend/lib/tree.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -30,6 +30,7 @@
  */
 #define FILE_SIZE   (UINT64_C(8) << 30)
 #define NOT_MOUNTED UINT_MAX
+#define TMP_DEPTH   16 /* folders of libguestfs within each other */
 #define ENV_SIZE    (PATH_MAX + 32)
 
 struct guestfish {
@@ -305,14 +306,18 @@ static bool is_mountable(const char *type)
 	return *type;
 }
 
-/* "btrfsvol:/dev/sda2/root": what is behind the device. */
+/* "btrfsvol:/dev/sda2/root", "btrfsvol:/dev/group/volume/root": what is behind the device. */
 static void take_subvolume(struct boot_volume *v)
 {
 	const char *name = v->device + strlen("btrfsvol:/dev/");
+	bool is_disk;
 
 	if (strncmp(v->device, "btrfsvol:/dev/", strlen("btrfsvol:/dev/")) != 0)
 		return;
+	is_disk = !strncmp(name, "sd", 2) || !strncmp(name, "md", 2);
 	name = strchr(name, '/');
+	if (name && !is_disk)
+		name = strchr(name + 1, '/');
 	if (name && strlen(name + 1) < sizeof(v->subvolume))
 		snprintf(v->subvolume, sizeof(v->subvolume), "%s", name + 1);
 }
@@ -409,14 +414,6 @@ static int make_marker(struct guestfish *g)
 }
 
 /* What it has left, if it was killed. */
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st;
-	(void)type;
-	(void)at;
-	return remove(path) && errno != ENOENT;
-}
-
 /* "NAME=VALUE" for the program, but what the user has set stays. */
 static void add_env(const char **env, unsigned int *n, char *to, const char *name,
 		    const char *value)
@@ -480,7 +477,7 @@ static void guestfish_close(struct boot_disk *disk)
 	struct guestfish *g = disk->arg;
 
 	child_free(&g->child);
-	nftw(g->tmp, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	tree_remove(AT_FDCWD, g->tmp, TMP_DEPTH);
 	free(g);
 }
 

@@ -112,7 +112,9 @@ static int copy_initrds(struct job *j)
 	for (unsigned int i = 0; !ret && i < j->entry.nr_initrds; i++) {
 		const struct boot_file *f = &j->entry.initrd[i];
 
-		ret = copy_file(j, "initrd", f, j->part, IMAGE_INITRD_MAX - has);
+		/* What is put in between may have gone beyond it. */
+		ret = copy_file(j, "initrd", f, j->part,
+				has < IMAGE_INITRD_MAX ? IMAGE_INITRD_MAX - has : 0);
 		if (ret)
 			break;
 		if (j->entry.nr_initrds == 1)
