@@ -2,6 +2,7 @@
 /* run.c - runs one command, passes on what it writes, and says how it ended. */
 #include "frontend/exec/guest/guest.h"
 
+#include <asm/ioctls.h>
 #include <linux/fcntl.h>
 #include <linux/poll.h>
 #include <linux/prctl.h>
@@ -88,7 +89,8 @@ static bool job_start(struct job *j, const struct guest *g, const char *command)
 
 /* --- what it writes -------------------------------------------------------------------------- */
 
-static void pass_on(const struct guest *g, int *fd, char what)
+/* How many bytes. */
+static long pass_on(const struct guest *g, int *fd, char what)
 {
 	char text[PORT_DATA_MAX];
 	long n = sys(__NR_read, *fd, text, sizeof(text));
@@ -99,16 +101,18 @@ static void pass_on(const struct guest *g, int *fd, char what)
 		sys(__NR_close, *fd);
 		*fd = -1;
 	}
+	return n > 0 ? n : 0;
 }
 
-/* Others may have it open still, and have more to say: that is not waited for. */
+/* What it has in it by now: others may have it open still, and have more to say for ever. */
 static void pass_on_rest(const struct guest *g, int *fd, char what)
 {
-	struct pollfd p = {*fd, POLLIN, 0};
+	int rest = 0;
+	long n = *fd >= 0 && !sys(__NR_ioctl, *fd, FIONREAD, &rest);
 
-	while (*fd >= 0 && sys(__NR_poll, &p, 1, 0) == 1) {
-		pass_on(g, fd, what);
-		p.fd = *fd;
+	while (n && rest > 0) {
+		n = pass_on(g, fd, what);
+		rest -= (int)n;
 	}
 }
 
