@@ -13,20 +13,36 @@
 /* What a guest has in its memory is nobody else's. */
 #define MODE 0600
 
-int saving_open(struct saving *v, struct session *s, const char *path)
+static int open_target(struct saving *v, const struct cancel *cancel)
 {
 	struct stat st;
-	int error;
+	int rc;
+
+	if (!stat(v->path, &st) && !S_ISREG(st.st_mode))
+		return -EINVAL;
+	rc = target_open_file(&v->target, v->path, cancel);
+	if (rc)
+		return rc;
+	v->is_open = true;
+	v->fd = open(v->target.is_beside ? v->target.part : v->path, O_WRONLY | O_CLOEXEC);
+	if (v->fd < 0 || fstat(v->fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	fchmod(v->fd, MODE);
+	return target_keep_rights(&v->target);
+}
+
+int saving_open(struct saving *v, struct session *s, const char *path)
+{
+	int rc;
 
 	*v = (struct saving){.path = path, .fd = -1};
-	if (!path)
-		return 0;
-	v->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, MODE);
-	error = v->fd < 0 || fstat(v->fd, &st) ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
-	if (!error)
+	rc = path ? open_target(v, &s->cancel) : 0;
+	if (!rc)
 		return 0;
 	snprintf(s->err, sizeof(s->err), "cannot write the snapshot %s: %s", path,
-		 error == EINVAL ? "not a regular file" : strerror(error));
+		 rc == -EINVAL ? "not a regular file" : strerror(-rc));
 	return -1;
 }
 
@@ -38,13 +54,32 @@ static double seconds_since(const struct timespec *start)
 	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-int saving_do(struct saving *v, struct session *s)
+/* Whatever has gone wrong, what was at the path is there. */
+static int write_all(struct saving *v, struct session *s, struct stat *st, char *err, size_t errlen)
 {
 	const struct machine_save save = {
 		.fd = v->fd,
 		.kernel_path = s->kernel_path,
 		.kernel_id = guestsym_build_id(s->gs),
 	};
+	int rc = target_begin(&v->target);
+
+	if (rc)
+		snprintf(err, errlen, "it cannot be written: %s", strerror(-rc));
+	else
+		rc = machine_save(s->m, &save, err, errlen);
+	if (rc)
+		return rc;
+	fstat(v->fd, st);
+	v->is_open = false;
+	rc = target_close(&v->target, true);
+	if (rc)
+		snprintf(err, errlen, "it cannot be put in its place: %s", strerror(-rc));
+	return rc;
+}
+
+int saving_do(struct saving *v, struct session *s)
+{
 	struct timespec start;
 	char err[256];
 	struct stat st = {0};
@@ -52,11 +87,10 @@ int saving_do(struct saving *v, struct session *s)
 	if (!v->path)
 		return EXIT_OK;
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	if (machine_save(s->m, &save, err, sizeof(err))) {
+	if (write_all(v, s, &st, err, sizeof(err))) {
 		fprintf(stderr, "hvtrace: %s: %s\n", v->path, err);
 		return EXIT_FAILED;
 	}
-	fstat(v->fd, &st);
 	fprintf(stderr, "hvtrace: saved to %s: %lld MB in %.1f s (hvtrace snapshot restore %s)\n",
 		v->path, (long long)st.st_blocks * 512 >> 20, seconds_since(&start), v->path);
 	return EXIT_OK;
@@ -64,6 +98,8 @@ int saving_do(struct saving *v, struct session *s)
 
 void saving_close(struct saving *v)
 {
-	if (v->path && v->fd >= 0)
+	if (v->is_open)
+		target_close(&v->target, false);
+	if (v->fd >= 0)
 		close(v->fd);
 }

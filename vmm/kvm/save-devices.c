@@ -33,8 +33,8 @@ const char *kvm_devices_unsavable(struct kvm_machine *m)
 		return "one with a virtio console cannot be saved (a serial one can)";
 	for (unsigned int i = 0; i < m->devices->ndisk; i++)
 		if (disk_cannot_be_saved(m->devices->disk[i]))
-			return "of disks only raw images that are not written to can be saved "
-			       "(without --write)";
+			return "of disks only files with raw images that are not written to can be "
+			       "saved (without --write)";
 	return NULL;
 }
 
