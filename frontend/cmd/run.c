@@ -293,8 +293,8 @@ static int run_finish(struct run *r)
 	goes_off = run_is_system(r) && power_off_ask(&r->s);
 	printed = session_print(&r->s);
 	status = status ? status : printed;
-	if (goes_off)
-		power_off_wait(&r->s);
+	if (goes_off && !power_off_wait(&r->s))
+		status = CANCEL_STATUS(cancel_asked(&r->s.cancel));
 	if (session_failed(&r->s) && !r->opt->console) {
 		fprintf(stderr, "hvtrace: the guest's last words:\n");
 		console_tail(&r->console, stderr, 10);

@@ -21,8 +21,9 @@ bool power_off_ask(struct session *s)
 	return true;
 }
 
-void power_off_wait(struct session *s)
+bool power_off_wait(struct session *s)
 {
+	const bool asked = cancel_asked(&s->cancel);
 	struct machine_event event;
 	struct timespec began, now;
 
@@ -32,9 +33,13 @@ void power_off_wait(struct session *s)
 		machine_wait(s->m, &event, 100);
 		session_waits(s);
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while (!machine_has_ended(s->m, NULL) && now.tv_sec - began.tv_sec < WAIT_S);
+	} while (!machine_has_ended(s->m, NULL) && asked == !!cancel_asked(&s->cancel) &&
+		 now.tv_sec - began.tv_sec < WAIT_S);
 	session_wait(s, NULL);
+	if (asked != !!cancel_asked(&s->cancel))
+		return false;
 	if (!machine_has_ended(s->m, NULL))
 		fprintf(stderr, "hvtrace: the guest has not shut down in %d s: it is ended\n",
 			WAIT_S);
+	return true;
 }

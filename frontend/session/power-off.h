@@ -12,8 +12,10 @@ struct session;
  * shuts down, or why it does not. Whether it is to be waited for.
  */
 bool power_off_ask(struct session *s);
-/* Until it has, for a minute and a half at most, which a line says. Another Ctrl-C ends the
- * process. */
-void power_off_wait(struct session *s);
+/*
+ * Until it has, for a minute and a half at most, which a line says. A second Ctrl-C ends the
+ * process; false: the first one has come meanwhile.
+ */
+bool power_off_wait(struct session *s);
 
 #endif
