@@ -6,6 +6,7 @@
  * meta-data has, is another one.
  */
 #include "frontend/devices/local.h"
+#include "frontend/devices/words.h"
 #include "frontend/lib/cancel.h"
 #include "frontend/lib/file.h"
 #include "vmm/program.h"
@@ -190,10 +191,9 @@ int devices_seed(struct devices *d, const struct devices_request *req, char *err
 		rc = name_instance(&s, folder, err, errlen);
 	if (!rc)
 		rc = write_image(&s, req, folder, err, errlen);
-	if (!rc && asprintf(&words, "%s,ro,format=raw", s.image) < 0) {
-		words = NULL;
+	words = rc ? NULL : words_of(s.image, ",ro,format=raw");
+	if (!rc && !words)
 		rc = no_memory(err, errlen);
-	}
 	if (!rc)
 		rc = devices_disk(d, words, req, err, errlen);
 	free(words);

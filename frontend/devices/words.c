@@ -22,6 +22,21 @@ char *words_next(const char **at)
 	return word;
 }
 
+char *words_of(const char *name, const char *behind)
+{
+	char *words = malloc(2 * strlen(name) + strlen(behind) + 1), *to = words;
+
+	if (!words)
+		return NULL;
+	for (; *name; name++) {
+		if (*name == ',')
+			*to++ = ',';
+		*to++ = *name;
+	}
+	strcpy(to, behind);
+	return words;
+}
+
 const char *words_value(const char *word, const char *key)
 {
 	size_t len = strlen(key);

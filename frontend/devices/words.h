@@ -9,6 +9,9 @@
  */
 char *words_next(const char **at);
 
+/* A name and what is behind it, as words_next() takes them apart. NULL: no memory. */
+char *words_of(const char *name, const char *behind);
+
 /* The value of a word that is KEY=VALUE, in it; else NULL. */
 const char *words_value(const char *word, const char *key);
 
