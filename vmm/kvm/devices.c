@@ -255,8 +255,7 @@ void kvm_devices_exit(struct kvm_machine *m)
 
 	if (!all)
 		return;
-	for (unsigned int i = 0; i < all->ndisk; i++)
-		disk_give_up(all->disk[i], END_MS);
+	disk_give_up(all->disk, all->ndisk, END_MS);
 	for (unsigned int i = 0; i < all->n; i++) {
 		virtio_free(all->plugged[i].device);
 		virtio_pci_exit(&all->plugged[i].function);

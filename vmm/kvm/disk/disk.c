@@ -136,29 +136,31 @@ void disk_wait(struct disk *d)
 }
 
 /* True: nothing is under way any more. */
-static bool wait_for(struct disk *d, unsigned int ms)
+static bool wait_until(struct disk *d, const struct timespec *end)
 {
-	struct timespec end;
 	bool idle;
 
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += ms / 1000;
-	end.tv_nsec += ms % 1000 * 1000000;
-	end.tv_sec += end.tv_nsec / 1000000000;
-	end.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&d->lock);
-	while (d->under_way && !pthread_cond_timedwait(&d->idle, &d->lock, &end))
+	while (d->under_way && !pthread_cond_timedwait(&d->idle, &d->lock, end))
 		;
 	idle = !d->under_way;
 	pthread_mutex_unlock(&d->lock);
 	return idle;
 }
 
-void disk_give_up(struct disk *d, unsigned int ms)
+void disk_give_up(struct disk *const *disks, unsigned int n, unsigned int ms)
 {
-	atomic_store(&d->given_up, true);
-	if (!wait_for(d, ms) && d->ops->give_up)
-		d->ops->give_up(d);
+	struct timespec end;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_nsec += ms % 1000 * 1000000;
+	end.tv_sec += ms / 1000 + end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	for (unsigned int i = 0; i < n; i++)
+		atomic_store(&disks[i]->given_up, true);
+	for (unsigned int i = 0; i < n; i++)
+		if (!wait_until(disks[i], &end) && disks[i]->ops->give_up)
+			disks[i]->ops->give_up(disks[i]);
 }
 
 /* --- saving ----------------------------------------------------------------------------------- */

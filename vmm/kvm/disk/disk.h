@@ -58,10 +58,11 @@ struct disk_request {
 };
 
 /*
- * The guest has ended: what nobody has begun with is not done any more (-ECANCELED), and who does
- * not end with the rest in that time is ended. Not on a thread of the disk's.
+ * The guest of n disks has ended: what nobody has begun with is not done any more (-ECANCELED),
+ * and a server that is not done with the rest in that time is not asked any more. Not on a thread
+ * of a disk's.
  */
-void disk_give_up(struct disk *d, unsigned int ms);
+void disk_give_up(struct disk *const *disks, unsigned int n, unsigned int ms);
 
 /* The request is the disk's until it is done. Any thread. */
 void disk_submit(struct disk *d, struct disk_request *r);

@@ -23,7 +23,7 @@ struct disk_ops {
 	/* These bytes read as zeros from now on; discard: as anything. */
 	int (*zero)(struct disk *d, unsigned int worker, uint64_t off, uint64_t len, bool discard);
 	void (*close)(struct disk *d); /* frees d */
-	/* Have what is under way fail. NULL: it ends by itself. */
+	/* Have what is under way fail; with the few rights that a sandbox leaves. NULL: it ends. */
 	void (*give_up)(struct disk *d);
 	/* For disk.h's functions of these names. NULL: it cannot be saved. */
 	int (*image)(const struct disk *d); /* its descriptor */

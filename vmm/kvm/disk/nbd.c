@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "vmm/kvm/disk/libnbd.h"
@@ -25,6 +26,7 @@ struct nbd {
 	const struct libnbd *lib;
 	struct program_server server;
 	struct nbd_handle *connection[DISK_WORKERS];
+	int fd[DISK_WORKERS]; /* its socket, which is libnbd's */
 };
 
 static struct nbd *nbd(struct disk *d)
@@ -106,7 +108,8 @@ static int nbd_zero_range(struct disk *d, unsigned int worker, uint64_t off, uin
 /* libnbd waits for an answer as long as somebody is there. */
 static void nbd_give_up(struct disk *d)
 {
-	program_leave(&nbd(d)->server, 0);
+	for (unsigned int i = 0; i < DISK_WORKERS; i++)
+		shutdown(nbd(d)->fd[i], SHUT_RDWR);
 }
 
 /* Not nbd_shutdown(), which waits for ever for a server that does not close its end. */
@@ -151,6 +154,7 @@ static int shake_hands(struct nbd *n, unsigned int i, int fd)
 	struct nbd_handle *h = n->lib->nbd_create();
 
 	n->connection[i] = h;
+	n->fd[i] = fd;
 	if (!h) {
 		close(fd);
 		return -1;

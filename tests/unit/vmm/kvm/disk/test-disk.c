@@ -559,9 +559,10 @@ static void test_server_that_stands(void **state)
 	signal_server("-STOP");
 	disk_submit(d, &a.r);
 	until_one_polls();
-	disk_give_up(d, 100);
+	disk_give_up(&d, 1, 100);
 	disk_wait(d);
 	assert_int_equal(a.rc, -EIO);
+	signal_server("-CONT"); /* it would be waited for, for 10 s */
 	disk_close(d);
 }
 
@@ -573,7 +574,7 @@ static void test_given_up(void **state)
 	struct disk *d = open_as(s, false, true);
 
 	assert_non_null(d);
-	disk_give_up(d, 100);
+	disk_give_up(&d, 1, 100);
 	assert_int_equal(ask(d, DISK_WRITE, sector, 0, 512), -ECANCELED);
 	assert_int_equal(s->warnings, 0);
 	disk_close(d);
