@@ -179,7 +179,7 @@ static void put_of_stream(struct vsock *v, struct stream *s, unsigned int op, ui
 static bool get_buffer(struct vsock *v)
 {
 	v->full = !virtio_pop(&v->device, RX, &v->chain);
-	if (!v->full && v->chain.in_len <= sizeof(struct packet)) {
+	if (!v->full && v->chain.in_len < sizeof(struct packet)) {
 		virtio_broken(&v->device);
 		v->full = true;
 	}
@@ -192,6 +192,8 @@ static bool send_bytes(struct vsock *v, struct stream *s)
 	size_t room = v->chain.in_len - sizeof(struct packet), len = credit_of(s);
 	ssize_t got;
 
+	if (!room)
+		v->full = true; /* not again before there is another one */
 	if (len > room)
 		len = room;
 	if (len > ROOM)

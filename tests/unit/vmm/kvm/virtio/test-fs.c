@@ -283,6 +283,7 @@ static void test_gone(void **state)
 	assert_int_equal(wait_used(&s->v, REQUESTS, NULL), 0);
 	request(s, FUSE_MKDIR, &nothing, sizeof(nothing));
 	shutdown(s->back.fd, SHUT_RDWR);
+	wait_fire(&s->v, REQUESTS + 1, 1); /* nobody has told of the first one */
 	assert_int_equal(answer(s), -ENOTCONN);
 	lost(s, "virtiofsd has ended");
 }
