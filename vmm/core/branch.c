@@ -301,6 +301,7 @@ static bool iret_target(const cs_insn *insn, const struct branch_cpu *cpu, struc
 	b->next = frame.rip;
 	b->to_user = frame.cs & 3;
 	b->rsp = frame.rsp;
+	b->rflags = frame.rflags;
 	return true;
 }
 
@@ -351,6 +352,7 @@ int branch_look(struct branch_decoder *d, const struct branch_cpu *cpu, struct b
 	b->len = (uint8_t)d->insn->size;
 	b->next = va;
 	b->rsp = cpu->regs->rsp;
+	b->rflags = cpu->regs->rflags;
 	b->rcx = b->kind == BRANCH_GOES ? rcx_behind(d->insn, cpu->regs) : cpu->regs->rcx;
 	if (b->kind != BRANCH_GOES || !is_taken(d->insn, cpu->regs))
 		return 0;

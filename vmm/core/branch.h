@@ -31,10 +31,11 @@ enum branch_kind {
 struct branch {
 	enum branch_kind kind;
 	uint8_t len;
-	bool taken;	   /* BRANCH_GOES: it does not go on behind itself, */
-	bool to_user;	   /* but to user mode */
-	uint64_t next;	   /* but here */
-	uint64_t rsp, rcx; /* BRANCH_GOES: what it leaves in the registers that branches change */
+	bool taken;    /* BRANCH_GOES: it does not go on behind itself, */
+	bool to_user;  /* but to user mode */
+	uint64_t next; /* but here */
+	/* BRANCH_GOES: what it leaves in the registers that branches change. */
+	uint64_t rsp, rcx, rflags;
 };
 
 /* Where a block ends. The stack pointer tells its end from that of an interrupt in between, which

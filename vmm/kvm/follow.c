@@ -30,6 +30,8 @@
 
 #define VECTOR_PF 14
 
+#define CHAIN_MAX 16 /* branches behind each other that are gone through at one stop */
+
 /* Which breakpoint is for what. */
 enum { AT_BRANCH, AT_RETURN, AT_END, AT_FAULT, NR_AT };
 
@@ -104,11 +106,6 @@ static void over(struct kvm_vcpu *v, uint64_t tsc, enum machine_follow_end end)
 	tell(v, tsc, &(struct machine_branch){.end = end, .regs = &regs});
 }
 
-static bool one_more(struct kvm_follow *f)
-{
-	return f->left && f->left--;
-}
-
 /* --- from branch to branch -------------------------------------------------------------------- */
 
 static int read_virt(void *arg, uint64_t va, void *buf, size_t len)
@@ -160,6 +157,7 @@ static bool pass_branch(struct kvm_vcpu *v, uint64_t tsc, struct machine_regs *r
 	regs->rip = b.next;
 	regs->rsp = b.rsp;
 	regs->rcx = b.rcx;
+	regs->rflags = b.rflags;
 	return f->on;
 }
 
@@ -172,6 +170,7 @@ static void at_branch(struct kvm_vcpu *v, uint64_t tsc)
 {
 	struct kvm_follow *f = v->follow;
 	struct machine_regs regs;
+	unsigned int n = 0;
 	uint64_t rsp;
 
 	memcpy(&regs, kvm_vcpu_regs(v), sizeof(regs));
@@ -181,7 +180,7 @@ static void at_branch(struct kvm_vcpu *v, uint64_t tsc)
 		if (!pass_branch(v, tsc, &regs))
 			return;
 		await_branch(v, &regs);
-	} while (f->at[AT_BRANCH] == regs.rip && regs.rsp >= rsp && one_more(f));
+	} while (f->at[AT_BRANCH] == regs.rip && regs.rsp >= rsp && ++n < CHAIN_MAX);
 }
 
 /* A handler has been entered: out of this call, if that was on the same stack. */
@@ -206,7 +205,7 @@ static void at_breakpoint(struct kvm_vcpu *v, uint64_t tsc)
 	struct kvm_follow *f = v->follow;
 	uint64_t rip = kvm_vcpu_regs(v)->rip, rsp = kvm_vcpu_regs(v)->rsp;
 
-	if (!one_more(f))
+	if (!f->left--)
 		over(v, tsc, MACHINE_FOLLOW_BOUND);
 	else if (!branch_is_within(rsp, f->pub.sp))
 		return; /* an interrupt's, on a stack of its own */

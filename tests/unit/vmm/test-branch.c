@@ -157,6 +157,7 @@ static void returns(void **state)
 	(void)state;
 	world.stack[0] = CALLER;
 	world.stack[1] = 0x10;
+	world.stack[2] = 0x246;
 	world.stack[3] = STACK + 0x80;
 	expect_taken(LOOK("\xc3"), CALLER);
 	expect_taken(LOOK("\xf3\xc3"), CALLER);
@@ -164,6 +165,7 @@ static void returns(void **state)
 	b = LOOK("\x48\xcf");
 	expect_taken(b, CALLER);
 	assert_true(b.rsp == STACK + 0x80);
+	assert_true(b.rflags == 0x246);
 	assert_false(b.to_user);
 	world.stack[1] = 0x33;
 	b = LOOK("\x48\xcf");
