@@ -223,29 +223,21 @@ static int sleep_and_come_again(struct trace *t, const struct machine_hit *hit)
 	return ret ? ret : machine_set_regs(t->m, hit->vcpu, &regs);
 }
 
-/* The machine takes out a trap that fires once as soon as it has. */
-static int trap_again(struct trace *t, uint32_t probe)
-{
-	struct probe *p = &t->probes.v[probe];
-
-	if (!(p->flags & PROBE_FL_ONCE))
-		return 0;
-	p->flags &= (uint16_t)~PROBE_FL_SET;
-	return probes_insert_some(t, &probe, 1);
-}
-
 bool boot_holds_trap(struct trace *t, uint32_t probe, const struct machine_hit *hit)
 {
 	bool holds;
 	int ret = 0;
 
+	if (t->guest.call[hit->vcpu].made)
+		return false; /* by the payload, which was told whether it is early */
 	machine_pause_for(t->m, "keeping the guest from ending its boot");
 	change_lock(t);
 	holds = boot_holds(t, &t->probes.v[probe]) && may_sleep(t, hit);
 	if (holds)
 		ret = sleep_and_come_again(t, hit);
-	if (holds && !ret)
-		ret = trap_again(t, probe);
+	/* One that fires once is not there any more. */
+	if (holds && !ret && t->probes.v[probe].flags & PROBE_FL_ONCE)
+		ret = probes_insert_some(t, &probe, 1);
 	change_unlock(t);
 	machine_resume(t->m);
 	if (ret)

@@ -361,18 +361,18 @@ static void probe_trap(struct trace *t, uint32_t probe, const struct machine_hit
 		record_flag_hit(t, hit);
 		return;
 	}
+	/* The machine has taken it out. */
+	if (flags & PROBE_FL_ONCE)
+		t->probes.v[probe].flags &= (uint16_t)~PROBE_FL_SET;
 	if (guards & GUARD_FREE_INIT && boot_holds_trap(t, probe, hit))
 		return;
 	if (guards & GUARD_FROM)
 		recording_begins(t);
 	if (flags & PROBE_FL_RECORD)
 		trap_record(t, probe, hit);
-	/* The machine has taken it out, and it may be in init memory. */
-	if (flags & PROBE_FL_ONCE) {
-		uint16_t *now = &t->probes.v[probe].flags;
-
-		*now = (uint16_t)((*now & ~PROBE_FL_SET) | PROBE_FL_GONE);
-	}
+	/* It may be in init memory. */
+	if (flags & PROBE_FL_ONCE)
+		t->probes.v[probe].flags |= PROBE_FL_GONE;
 	if (guards & GUARD_PROBE) {
 		probe_events_hit(t->probe_events, probe, hit);
 		trap_call(t, probe, hit);
