@@ -106,6 +106,9 @@ static const char *run_cannot_save(const struct run_options *opt)
 		return "--save: a guest with a network card cannot be saved: --net none is without";
 	if (opt->devices.write)
 		return "--save: a guest that changes its image cannot be saved: leave out --write";
+	if (opt->image && !opt->kernel)
+		return "--save keeps no kernel, and that is in the image alone: copy it out of "
+		       "there, and name it with -k";
 	if (opt->kaslr)
 		return "--save and --kaslr do not go together";
 	if (opt->exec)

@@ -60,13 +60,6 @@ int run_open_kernel(struct run *r)
 
 	if (run_firmware(r) != MACHINE_FIRMWARE_NONE)
 		return 0;
-	if (r->boot.kernel && r->opt->save) {
-		snprintf(
-			err, sizeof(r->s.err),
-			"--save keeps no kernel, and this one is in the image alone: copy it out of "
-			"there, and name it with -k");
-		return -1;
-	}
 	if (!name) {
 		found = kernel_find();
 		if (!found) {

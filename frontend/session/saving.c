@@ -20,16 +20,17 @@ static int open_target(struct saving *v, const struct cancel *cancel)
 
 	if (!stat(v->path, &st) && !S_ISREG(st.st_mode))
 		return -EINVAL;
+	v->is_open = true;
 	rc = target_open_file(&v->target, v->path, cancel);
 	if (rc)
 		return rc;
-	v->is_open = true;
 	v->fd = open(v->target.is_beside ? v->target.part : v->path, O_WRONLY | O_CLOEXEC);
 	if (v->fd < 0 || fstat(v->fd, &st))
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
-	fchmod(v->fd, MODE);
+	if ((v->target.is_beside || !st.st_size) && fchmod(v->fd, MODE))
+		return -errno;
 	return target_keep_rights(&v->target);
 }
 
@@ -54,7 +55,8 @@ static double seconds_since(const struct timespec *start)
 	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-/* Whatever has gone wrong, what was at the path is there. */
+/* Whatever goes wrong, what was at the path is there; of what cannot be replaced (a link), as long
+ * as nothing was written. */
 static int write_all(struct saving *v, struct session *s, struct stat *st, char *err, size_t errlen)
 {
 	const struct machine_save save = {
@@ -62,12 +64,8 @@ static int write_all(struct saving *v, struct session *s, struct stat *st, char 
 		.kernel_path = s->kernel_path,
 		.kernel_id = guestsym_build_id(s->gs),
 	};
-	int rc = target_begin(&v->target);
+	int rc = machine_save(s->m, &save, err, errlen);
 
-	if (rc)
-		snprintf(err, errlen, "it cannot be written: %s", strerror(-rc));
-	else
-		rc = machine_save(s->m, &save, err, errlen);
 	if (rc)
 		return rc;
 	fstat(v->fd, st);
@@ -100,6 +98,6 @@ void saving_close(struct saving *v)
 {
 	if (v->is_open)
 		target_close(&v->target, false);
-	if (v->fd >= 0)
+	if (v->path && v->fd >= 0)
 		close(v->fd);
 }
