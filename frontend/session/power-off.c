@@ -17,13 +17,13 @@ bool power_off_ask(struct session *s)
 		fprintf(stderr, "hvtrace: the guest is ended, not shut down: %s\n", why);
 		return false;
 	}
+	cancel_take(&s->cancel); /* what came before is answered by that */
 	fprintf(stderr, "hvtrace: the guest shuts down (Ctrl-C again ends it at once)\n");
 	return true;
 }
 
 bool power_off_wait(struct session *s)
 {
-	const bool asked = cancel_asked(&s->cancel);
 	struct machine_event event;
 	struct timespec began, now;
 
@@ -33,10 +33,10 @@ bool power_off_wait(struct session *s)
 		machine_wait(s->m, &event, 100);
 		session_waits(s);
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while (!machine_has_ended(s->m, NULL) && asked == !!cancel_asked(&s->cancel) &&
+	} while (!machine_has_ended(s->m, NULL) && !cancel_asked(&s->cancel) &&
 		 now.tv_sec - began.tv_sec < WAIT_S);
 	session_wait(s, NULL);
-	if (asked != !!cancel_asked(&s->cancel))
+	if (cancel_asked(&s->cancel))
 		return false;
 	if (!machine_has_ended(s->m, NULL))
 		fprintf(stderr, "hvtrace: the guest has not shut down in %d s: it is ended\n",
