@@ -114,15 +114,18 @@ static bool can_be_quoted(const char *word)
 /* A line for err: what guestfish said about the last command, mostly. Gives ret. */
 static int why_not(const struct guestfish *g, int ret, char *err, size_t errlen)
 {
+	const char *help = "";
 	char said[256];
 
 	child_error(&g->child, g->said, "error: ", said, sizeof(said));
+	if (strstr(said, "supermin"))
+		help = " (libguestfs needs a kernel in /boot, or LIBGUESTFS_PATH: see hvtrace-run(1))";
 	if (ret == -ECANCELED)
 		snprintf(err, errlen, "guestfish was told to end");
 	else if (ret == -ETIMEDOUT)
 		snprintf(err, errlen, "guestfish does not answer");
 	else if (*said)
-		snprintf(err, errlen, "guestfish: %s", said);
+		snprintf(err, errlen, "guestfish: %s%s", said, help);
 	else
 		snprintf(err, errlen, "guestfish: %s", strerror(-ret));
 	return ret;
@@ -413,7 +416,6 @@ static int make_marker(struct guestfish *g)
 	return 0;
 }
 
-/* What it has left, if it was killed. */
 /* "NAME=VALUE" for the program, but what the user has set stays. */
 static void add_env(const char **env, unsigned int *n, char *to, const char *name,
 		    const char *value)

@@ -17,11 +17,10 @@ static bool is_named(const char *is, const char *name, size_t len)
 
 static struct grub_variable *find(struct grub *g, const char *name, size_t len)
 {
-	struct grub_variable *v = g->variables;
-
-	while (v && grub_works(g, 1) && !is_named(v->name, name, len))
-		v = v->next;
-	return v;
+	for (struct grub_variable *v = g->variables; v && grub_works(g, 1); v = v->next)
+		if (is_named(v->name, name, len))
+			return v;
+	return NULL;
 }
 
 const char *grub_get(struct grub *g, const char *name, size_t len)

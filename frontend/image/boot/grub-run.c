@@ -38,11 +38,10 @@ static bool is_assignment(const char *word)
 
 static const struct grub_function *find_function(struct grub *g, const char *name)
 {
-	const struct grub_function *f = g->functions;
-
-	while (f && grub_works(g, 1) && strcmp(f->name, name) != 0)
-		f = f->next;
-	return f;
+	for (const struct grub_function *f = g->functions; f && grub_works(g, 1); f = f->next)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
 }
 
 static int run_command(struct grub *g, const struct grub_node *n)
