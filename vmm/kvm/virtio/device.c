@@ -324,8 +324,8 @@ void virtio_take_over(struct virtio_device *d)
 		if (!d->queue[i].enabled)
 			continue;
 		virtq_take_over(&d->queue[i].q);
-		virtio_interrupt(d,
-				 i); /* of the last that it has given back it may not have told */
+		/* Of the last that it has given back it may not have told. */
+		virtio_interrupt(d, i);
 		virtio_kick(d, i);
 	}
 }

@@ -496,19 +496,36 @@ static pid_t child(void)
 	return last;
 }
 
+/* One that shares a folder of its own, with a session; NULL: there is no virtiofsd to be had. */
+static struct shared *new_session(char *folder)
+{
+	struct shared *s;
+
+	if (!has_virtiofsd() || geteuid())
+		return NULL;
+	assert_non_null(mkdtemp(folder));
+	s = new_sharing(folder, false);
+	begin_session(s);
+	return s;
+}
+
+static void end_session(struct shared *s, const char *folder)
+{
+	unplug(s);
+	free(s);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 /* One that neither answers nor ends may go on in the queues at any time, so nobody else does. */
 static void test_stands(void **state)
 {
 	char folder[] = "/tmp/test-fs-XXXXXX";
-	struct shared *s;
+	struct shared *s = new_session(folder);
 	pid_t pid;
 
 	(void)state;
-	if (!has_virtiofsd() || geteuid())
+	if (!s)
 		skip();
-	assert_non_null(mkdtemp(folder));
-	s = new_sharing(folder, false);
-	begin_session(s);
 	pid = child();
 	assert_int_equal(kill(-pid, SIGSTOP), 0);
 	virtio_hold(s->v.d);
@@ -521,28 +538,21 @@ static void test_stands(void **state)
 	wait_status(&s->v, NEEDS_RESET);
 	assert_int_equal(s->warnings, 1);
 	assert_int_equal(kill(-pid, SIGCONT), 0);
-	unplug(s);
-	free(s);
-	assert_int_equal(rmdir(folder), 0);
+	end_session(s, folder);
 }
 
 /* The guest's tasks do not wait for one that was killed. */
 static void test_killed(void **state)
 {
 	char folder[] = "/tmp/test-fs-XXXXXX";
-	struct shared *s;
+	struct shared *s = new_session(folder);
 
 	(void)state;
-	if (!has_virtiofsd() || geteuid())
+	if (!s)
 		skip();
-	assert_non_null(mkdtemp(folder));
-	s = new_sharing(folder, false);
-	begin_session(s);
 	assert_int_equal(kill(-child(), SIGKILL), 0);
 	lost(s, "virtiofsd has ended");
-	unplug(s);
-	free(s);
-	assert_int_equal(rmdir(folder), 0);
+	end_session(s, folder);
 }
 
 static void test_no_folder(void **state)
