@@ -447,6 +447,12 @@ bool program_ends(const struct program_server *s, unsigned int ms)
 	return s->pid <= 0 || (s->pidfd >= 0 && poll(&end, 1, (int)ms) > 0);
 }
 
+void program_kill(const struct program_server *s)
+{
+	if (s->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+}
+
 void program_leave(struct program_server *s, unsigned int ms)
 {
 	bool ended;

@@ -57,6 +57,8 @@ int program_serve_connected(struct program_server *s, const char *const *argv, i
 void program_words(struct program_server *s, const char *name, char *err, size_t errlen);
 /* Whether it ends by itself within that time. True, too, if there is none. */
 bool program_ends(const struct program_server *s, unsigned int ms);
+/* Have it end at once, whatever it is about. Whether it has ended program_ends() says. */
+void program_kill(const struct program_server *s);
 /*
  * It is to end by itself, as nobody is connected any more, and is waited for, so long at most;
  * then it is ended, as far as this process has the right to.

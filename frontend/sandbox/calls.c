@@ -107,7 +107,8 @@ static const int parse[] = {
 	CALL(sendmsg),
 };
 
-/* A guest's memory, and its doorbells, by sendmsg(2). */
+/* A guest's memory, and its doorbells, by sendmsg(2). Who has them is ended by
+ * pidfd_send_signal(2), below. */
 static const int share[] = {CALL(sendmsg)};
 
 static const int listening[] = {CALL(accept4)};
@@ -227,6 +228,9 @@ static const struct narrow {
 	{0, CALL(newfstatat), {{3, 0, AT_EMPTY_PATH}}, 1},
 	{CALLS_OUTPUT, CALL(newfstatat), {{3, 0, AT_SYMLINK_NOFOLLOW}}, 1},
 	{CALLS_FOLDER, CALL(newfstatat), {{3, 0, 0}}, 1},
+	/* Who a descriptor stands for: none can be had for other processes than those that we have
+	 * started. */
+	{CALLS_SHARE, CALL(pidfd_send_signal), {{1, 0, SIGKILL}, {3, 0, 0}}, 2},
 	/* Threads, not processes; clone3(2) hides that from filters. */
 	{CALLS_THREADS, CALL(clone), {{0, CLONE_VM | CLONE_THREAD, CLONE_VM | CLONE_THREAD}}, 1},
 	IOCTL(CALLS_VCPU, KVM_RUN),

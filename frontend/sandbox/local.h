@@ -41,10 +41,11 @@ enum {
 	CALLS_INTERRUPT = 1 << 10, /* raise one in a guest of our own */
 	CALLS_PARSE = 1 << 11,	   /* have another process do it */
 	CALLS_MACHINE = 1 << 12,   /* its registers and memory */
-	CALLS_SAVE = 1 << 14,	   /* all that it is, for a snapshot */
-	CALLS_SHARE = 1 << 15,	   /* hand descriptors to who serves a guest's queues */
 	CALLS_FOLDER = 1 << 13,	   /* make files, of which Landlock says where */
-	CALLS_REBOOT = 1 << 15,	   /* have a machine of our own begin anew */
+	CALLS_SAVE = 1 << 14,	   /* all that a machine is, for a snapshot */
+	CALLS_SHARE = 1 << 15,	   /* hand descriptors to who serves a guest's queues, and end it */
+	CALLS_REBOOT = 1 << 16,	   /* have a machine of our own begin anew */
+	CALLS_END = 1 << 17,	   /* behind the last */
 };
 
 /* Compile the list that allows the groups of these bits. 0 or -errno. The memory is not given back.

@@ -32,7 +32,17 @@ enum {
 	BACK_ENABLE = 18,
 };
 
-enum lie { HONEST, OTHER_REQUEST, NO_REPLY_FLAG, LONGER, REFUSES, OTHER_QUEUE, GOES, SILENT };
+enum lie {
+	HONEST,
+	OTHER_REQUEST,
+	NO_REPLY_FLAG,
+	LONGER,
+	REFUSES,
+	OTHER_QUEUE,
+	GOES,
+	SILENT,
+	STAYS
+};
 
 struct back_queue {
 	int kick, call; /* -1: it has none */
@@ -162,7 +172,7 @@ static inline bool back_answer(struct back_end *b, const struct back_head *to, u
 	} answer = {.head = {to->request, 5, sizeof(val)}};
 	bool lies = to->request == b->lies_at;
 
-	if (to->request == BACK_SET_PROTOCOL || (lies && b->lie == SILENT))
+	if (to->request == BACK_SET_PROTOCOL || (lies && b->lie >= SILENT))
 		return true;
 	if (lies && b->lie == GOES)
 		return false;
@@ -190,7 +200,8 @@ static inline void *back_thread(void *arg)
 		pthread_cond_broadcast(&b->change);
 		pthread_mutex_unlock(&b->lock);
 	}
-	shutdown(b->fd, SHUT_RDWR);
+	if (b->lie != STAYS)
+		shutdown(b->fd, SHUT_RDWR);
 	return NULL;
 }
 

@@ -57,7 +57,9 @@ int share_start_queue(struct share *s, unsigned int i, const struct share_queue 
 int share_stop_queue(struct share *s, unsigned int i, uint16_t *next);
 /* What it is with it, as of that error. */
 const char *share_why(int rc);
-/* It is not wanted any more, which it sees. False: it has not ended, and may go on in the queues.
+/*
+ * It is not wanted any more, which it sees; one that is busy for longer than two seconds is killed.
+ * False: it has not ended in two more, and may go on in the queues.
  */
 bool share_end(struct share *s);
 

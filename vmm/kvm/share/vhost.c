@@ -142,6 +142,18 @@ static int receive_all(int fd, void *to, size_t len, int64_t end)
 	return rc;
 }
 
+bool vhost_left(int fd, unsigned int ms)
+{
+	int64_t end = now_ms() + ms;
+	uint8_t said[64];
+	int rc;
+
+	do
+		rc = receive_all(fd, said, sizeof(said), end);
+	while (!rc && now_ms() < end);
+	return rc == -EPIPE;
+}
+
 /* --- one message ------------------------------------------------------------------------------
  */
 

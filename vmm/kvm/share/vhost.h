@@ -18,5 +18,8 @@ int vhost_set_memory(int fd, const struct share_memory *memory, unsigned int n);
 int vhost_set_features(int fd, uint64_t features);
 int vhost_start_queue(int fd, unsigned int i, const struct share_queue *q);
 int vhost_stop_queue(int fd, unsigned int i, uint16_t *next);
+/* Whether within so many ms nobody has the other end any more. What it still says is thrown away.
+ */
+bool vhost_left(int fd, unsigned int ms);
 
 #endif

@@ -60,20 +60,24 @@ static void add(struct words *w, const char *const *words)
 		w->argv[w->n++] = *words++;
 }
 
-/* What leads to the program: other rights, another view of the folder. */
+/*
+ * What leads to the program: other rights, another view of the folder. In a PID namespace it ends
+ * with unshare(1), whatever it has started: there are threads here that may end one process of
+ * ours, but no group of them.
+ */
 static void add_prefix(struct words *w, const struct machine_share *from)
 {
 	static const char again[] = "mount -o bind,ro -- \"$1\" \"$1\" && shift && exec \"$@\"";
 	const bool is_root = !geteuid();
 
-	if (is_root && !from->read_only)
-		return;
-	add(w, (const char *const[]){"unshare", NULL});
+	add(w, (const char *const[]){"unshare", "--pid", "--kill-child", NULL});
 	if (!is_root)
 		add(w, (const char *const[]){"--map-root-user", "--map-auto", NULL});
 	if (from->read_only)
 		add(w, (const char *const[]){"--mount", "--", "sh", "-c", again, "sh", from->path,
 					     NULL});
+	else
+		add(w, (const char *const[]){"--", NULL});
 }
 
 /* As options of libfuse's are: a comma ends one. */
@@ -230,14 +234,21 @@ void share_close(struct share *s)
 		return;
 	if (s->fd >= 0)
 		close(s->fd);
+	if (!program_ends(&s->server, END_MS))
+		program_kill(&s->server); /* a signal to a group of processes may be refused */
 	program_leave(&s->server, END_MS);
 	free(s);
 }
 
+/* The other end of the socket is closed by the last that may write to the guest's memory, which a
+ * virtiofsd that waits for a disk does once that call is over. */
 bool share_end(struct share *s)
 {
-	shutdown(s->fd, SHUT_RDWR);
-	return program_ends(&s->server, END_MS);
+	shutdown(s->fd, SHUT_WR);
+	if (vhost_left(s->fd, END_MS))
+		return true;
+	program_kill(&s->server);
+	return vhost_left(s->fd, END_MS);
 }
 
 int share_fd(const struct share *s)
