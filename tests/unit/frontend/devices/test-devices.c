@@ -2,6 +2,7 @@
 /* test-devices.c - what is asked for with --disk, --net, --forward and --share. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -293,6 +294,31 @@ static void test_seed_file(void **state)
 	unlink("b=c\\d.yaml");
 }
 
+/* Where temporary files are may be called anything. */
+static void test_seed_comma(void **state)
+{
+	const char *tmpdir = getenv("TMPDIR");
+	char *before = tmpdir ? strdup(tmpdir) : NULL, folder[PATH_MAX];
+	struct devices d;
+	size_t len;
+
+	(void)state;
+	assert_non_null(getcwd(folder, sizeof(folder) - 16));
+	strcat(folder, "/a,ro,b");
+	assert_int_equal(mkdir(folder, 0700), 0);
+	setenv("TMPDIR", folder, 1);
+	put("user-data", "#!/bin/sh\n");
+	assert_int_equal(make(&d, &(struct asked){.seed = "user-data"}), 0);
+	free(seed_of(&d, &len));
+	assert_non_null(strstr(d.machine.disk[d.machine.ndisk - 1].path, "/a,ro,b/"));
+	devices_free(&d);
+	scratch_remove(&scratch);
+	unlink("user-data");
+	assert_int_equal(rmdir(folder), 0);
+	before ? setenv("TMPDIR", before, 1) : unsetenv("TMPDIR");
+	free(before);
+}
+
 static void test_seed_folder(void **state)
 {
 	struct devices d;
@@ -327,11 +353,11 @@ static void test_seed_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_disks),
-		cmocka_unit_test(test_bad_disks),   cmocka_unit_test(test_net),
-		cmocka_unit_test(test_bad_net),	    cmocka_unit_test(test_forward),
-		cmocka_unit_test(test_share),	    cmocka_unit_test(test_seed_file),
-		cmocka_unit_test(test_seed_folder),
+		cmocka_unit_test(test_nothing),	   cmocka_unit_test(test_disks),
+		cmocka_unit_test(test_bad_disks),  cmocka_unit_test(test_net),
+		cmocka_unit_test(test_bad_net),	   cmocka_unit_test(test_forward),
+		cmocka_unit_test(test_share),	   cmocka_unit_test(test_seed_file),
+		cmocka_unit_test(test_seed_comma), cmocka_unit_test(test_seed_folder),
 	};
 
 	return cmocka_run_group_tests_name("devices", tests, setup, teardown);

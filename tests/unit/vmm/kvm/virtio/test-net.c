@@ -205,6 +205,21 @@ static void test_waits_for_buffers(void **state)
 	guest_gets(c, 20, 2, 1);
 }
 
+/* The frame follows, and no second header. */
+static void test_header_alone(void **state)
+{
+	struct card *c = *state;
+
+	driver_begin(&c->v, OFFERED);
+	for (uint16_t i = 0; i < 3; i++)
+		add_buffer(c, i, i == 1 ? 0x4000 : HEAD);
+	peer_sends(c, 300, 1);
+	guest_gets(c, 300, 1, 2);
+	add_buffer(c, 3, HEAD + 20);
+	peer_sends(c, 20, 2);
+	guest_gets(c, 20, 2, 2);
+}
+
 /* What can never be in the driver's buffers is lost, and the next one is not. */
 static void test_frame_too_long_for_the_queue(void **state)
 {
@@ -331,6 +346,7 @@ int main(void)
 		TEST(test_both_ways),
 		TEST(test_longest_frames),
 		TEST(test_waits_for_buffers),
+		TEST(test_header_alone),
 		TEST(test_frame_too_long_for_the_queue),
 		TEST(test_driver_that_merges_none),
 		TEST(test_peer_that_does_not_read),

@@ -82,14 +82,19 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Buffer number i of the driver's, a header's and another. */
-static void add_buffer(struct guest *g, uint16_t i)
+/* Buffer number i of the driver's, a header's and so much more. */
+static void add_buffer_of(struct guest *g, uint16_t i, uint32_t room)
 {
 	uint64_t pa = RX_DATA + (uint64_t)(HEAD + BUFFER) * i;
 
-	set_desc(&g->v, RX, i, (struct test_desc){pa, HEAD + BUFFER, WRITE, 0});
+	set_desc(&g->v, RX, i, (struct test_desc){pa, HEAD + room, WRITE, 0});
 	add_chain(&g->v, RX, i);
 	kick(&g->v, RX);
+}
+
+static void add_buffer(struct guest *g, uint16_t i)
+{
+	add_buffer_of(g, i, BUFFER);
 }
 
 static void begin(struct guest *g)
@@ -277,37 +282,95 @@ static void test_credit_of_the_guest(void **state)
 	assert_int_equal(g->got.len, 4000);
 }
 
-/* The host reads nothing: the guest is not told that there is more room, and must not send more. */
-static void test_credit_of_the_host(void **state)
+/* 8192 bytes. */
+static const char *long_text(void)
 {
-	struct guest *g = *state;
 	static char text[8193];
-	unsigned int sent = 0, got = 0;
-	char byte[4096];
 
-	begin_connected(g);
 	memset(text, 't', sizeof(text) - 1);
+	return text;
+}
+
+/* As long as there is room for it, and the host reads nothing: how much that was. */
+static unsigned int fill_the_host(struct guest *g)
+{
+	unsigned int sent = 0;
+
 	while (sent - g->got.fwd_cnt + 8192 <= g->got.buf_alloc) {
-		guest_sends(g, RW, 0, text);
+		guest_sends(g, RW, 0, long_text());
 		sent += 8192;
 		guest_sends(g, CREDIT_REQUEST, 0, NULL);
 		guest_gets(g, CREDIT_UPDATE);
 	}
 	assert_true(sent - g->got.fwd_cnt > 0);
-	while (got < sent)
-		got += (unsigned int)read(g->host[0], byte, sizeof(byte));
-	assert_int_equal(got, sent);
+	return sent;
+}
+
+static void host_reads(struct guest *g, unsigned int len)
+{
+	char bytes[4096];
+	unsigned int got = 0;
+	ssize_t n = 1;
+
+	for (; got < len && n > 0; got += (unsigned int)n)
+		n = read(g->host[0], bytes, sizeof(bytes));
+	assert_int_equal(got, len);
+}
+
+/* The host reads nothing: the guest is not told that there is more room, and must not send more. */
+static void test_credit_of_the_host(void **state)
+{
+	struct guest *g = *state;
+	unsigned int sent, got;
+
+	begin_connected(g);
+	got = sent = fill_the_host(g);
+	host_reads(g, sent);
 	do {
 		guest_sends(g, CREDIT_REQUEST, 0, NULL);
 		guest_gets(g, CREDIT_UPDATE);
 	} while (g->got.fwd_cnt != sent);
 	do { /* more than anybody has room for */
-		guest_sends(g, RW, 0, text);
+		guest_sends(g, RW, 0, long_text());
 		sent += 8192;
 		guest_sends(g, CREDIT_REQUEST, 0, NULL);
 	} while (next_packet(g) == CREDIT_UPDATE);
 	assert_int_equal(g->got.op, RST);
 	assert_in_range(sent - got, 65536, 1 << 20);
+}
+
+/* As Linux does some seconds after its end: the host gets what was sent before. */
+static void test_reset_behind_the_last(void **state)
+{
+	struct guest *g = *state;
+	unsigned int sent;
+
+	begin_connected(g);
+	sent = fill_the_host(g);
+	guest_sends(g, SHUTDOWN, 2, NULL);
+	guest_sends(g, RST, 0, NULL);
+	host_reads(g, sent);
+	assert_end(g->host[0]);
+}
+
+/* A buffer for a header alone is for packets that are no more than that. */
+static void test_header_alone(void **state)
+{
+	struct guest *g = *state;
+
+	driver_begin(&g->v, QUEUES);
+	add_buffer_of(g, 0, 0);
+	add_buffer_of(g, 1, 0);
+	guest_sends(g, REQUEST, 0, NULL);
+	assert_int_equal(wait_used(&g->v, RX, NULL), 0);
+	assert_int_equal(write(g->host[0], "bytes", 5), 5);
+	virtio_hold(g->v.d); /* it has looked at that */
+	virtio_release(g->v.d);
+	guest_sends(g, CREDIT_REQUEST, 0, NULL);
+	assert_int_equal(wait_used(&g->v, RX, NULL), 1);
+	add_buffer(g, 2);
+	guest_gets(g, RW);
+	assert_memory_equal(g->bytes, "bytes", 5);
 }
 
 static void test_broken_packets(void **state)
@@ -338,9 +401,14 @@ static void test_broken_packets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_both_ways),		TEST(test_ends_of_the_guest),
-		TEST(test_ends_of_the_host),	TEST(test_who_may_connect),
-		TEST(test_credit_of_the_guest), TEST(test_credit_of_the_host),
+		TEST(test_both_ways),
+		TEST(test_ends_of_the_guest),
+		TEST(test_ends_of_the_host),
+		TEST(test_who_may_connect),
+		TEST(test_credit_of_the_guest),
+		TEST(test_credit_of_the_host),
+		TEST(test_reset_behind_the_last),
+		TEST(test_header_alone),
 		TEST(test_broken_packets),
 	};
 
