@@ -51,7 +51,7 @@ static int carry_out(struct disk *d, unsigned int worker, struct disk_request *r
 		rc = d->ops->flush(d, worker);
 		break;
 	default:
-		rc = d->ops->zero(d, worker, r->off, r->len, r->op == DISK_DISCARD);
+		rc = d->ops->zero(d, worker, r->op, r->off, r->len);
 	}
 	if (rc)
 		disk_complain(d, r->op == DISK_READ ? "read" : "write", rc);

@@ -45,7 +45,9 @@ void disk_close(struct disk *d);
 uint64_t disk_size(const struct disk *d); /* in bytes, a multiple of DISK_SECTOR */
 bool disk_is_read_only(const struct disk *d);
 
-enum disk_op { DISK_READ, DISK_WRITE, DISK_FLUSH, DISK_ZERO, DISK_DISCARD };
+/* Bytes that read as zeros behind it: DISK_ZERO keeps their room, DISK_UNMAP gives it back if it
+ * can, as DISK_DISCARD does, behind which they may read as anything. */
+enum disk_op { DISK_READ, DISK_WRITE, DISK_FLUSH, DISK_ZERO, DISK_UNMAP, DISK_DISCARD };
 
 struct disk_request {
 	enum disk_op op;

@@ -20,8 +20,9 @@ struct disk_ops {
 	int (*write)(struct disk *d, unsigned int worker, struct iovec *iov, unsigned int n,
 		     uint64_t off);
 	int (*flush)(struct disk *d, unsigned int worker);
-	/* These bytes read as zeros from now on; discard: as anything. */
-	int (*zero)(struct disk *d, unsigned int worker, uint64_t off, uint64_t len, bool discard);
+	/* DISK_ZERO and what follows it. */
+	int (*zero)(struct disk *d, unsigned int worker, enum disk_op op, uint64_t off,
+		    uint64_t len);
 	void (*close)(struct disk *d); /* frees d */
 	/* Have what is under way fail; with the few rights that a sandbox leaves. NULL: it ends. */
 	void (*give_up)(struct disk *d);
@@ -65,8 +66,8 @@ int raw_open_file(const struct disk_config *cfg, bool write, uint64_t *size, cha
 		  size_t errlen);
 /* All of the bytes, or -errno: -EIO where the file ends before. iov is used up. */
 int raw_transfer(int fd, bool write, struct iovec *iov, unsigned int n, uint64_t off);
-/* Have these bytes of a file read as zeros, or be given back. */
-int raw_zero(int fd, uint64_t off, uint64_t len, bool discard);
+/* DISK_ZERO and what follows it, of a file's bytes. 0 or -errno. */
+int raw_zero(int fd, enum disk_op op, uint64_t off, uint64_t len);
 
 /* lock.c: 0, or -1 and err says who is in the way. It is let go with the descriptor. */
 int disk_lock(int fd, const char *path, bool write, char *err, size_t errlen);

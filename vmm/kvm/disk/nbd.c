@@ -91,16 +91,17 @@ static int nbd_flush_all(struct disk *d, unsigned int worker)
 	return result(n->lib->nbd_flush(n->connection[worker], 0));
 }
 
-static int nbd_zero_range(struct disk *d, unsigned int worker, uint64_t off, uint64_t len,
-			  bool discard)
+static int nbd_zero_range(struct disk *d, unsigned int worker, enum disk_op op, uint64_t off,
+			  uint64_t len)
 {
 	struct nbd *n = nbd(d);
 	struct nbd_handle *h = n->connection[worker];
 
 	if (!len)
 		return 0;
-	return result(discard ? n->lib->nbd_trim(h, len, off, 0)
-			      : n->lib->nbd_zero(h, len, off, 0));
+	if (op == DISK_DISCARD)
+		return result(n->lib->nbd_trim(h, len, off, 0));
+	return result(n->lib->nbd_zero(h, len, off, op == DISK_ZERO ? LIBNBD_CMD_FLAG_NO_HOLE : 0));
 }
 
 /* --- life ------------------------------------------------------------------------------------ */

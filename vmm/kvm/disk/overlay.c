@@ -213,7 +213,8 @@ static int write_changes(struct overlay *o, uint64_t off, uint64_t len, void *ar
 static int zero_changes(struct overlay *o, uint64_t off, uint64_t len, void *arg)
 {
 	(void)arg;
-	return raw_zero(o->changes, off, len, false);
+	/* The file is gone soon: nobody counts on its room. */
+	return raw_zero(o->changes, DISK_UNMAP, off, len);
 }
 
 static int overlay_write(struct disk *d, unsigned int worker, struct iovec *iov, unsigned int n,
@@ -233,11 +234,11 @@ static int overlay_flush(struct disk *d, unsigned int worker)
 	return 0;
 }
 
-static int overlay_zero(struct disk *d, unsigned int worker, uint64_t off, uint64_t len,
-			bool discard)
+static int overlay_zero(struct disk *d, unsigned int worker, enum disk_op op, uint64_t off,
+			uint64_t len)
 {
 	(void)worker;
-	(void)discard;
+	(void)op;
 	return change(overlay(d), off, len, zero_changes, NULL);
 }
 

@@ -73,15 +73,16 @@ static int write_zeros(int fd, uint64_t off, uint64_t len)
 	return rc;
 }
 
-/* Only holes are certain to read as zeros; what a file system cannot do is written. */
-int raw_zero(int fd, uint64_t off, uint64_t len, bool discard)
+/* What a file system cannot do is written. */
+int raw_zero(int fd, enum disk_op op, uint64_t off, uint64_t len)
 {
-	if (!len ||
-	    !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)off, (off_t)len))
+	int how = op == DISK_ZERO ? FALLOC_FL_ZERO_RANGE : FALLOC_FL_PUNCH_HOLE;
+
+	if (!len || !fallocate(fd, how | FALLOC_FL_KEEP_SIZE, (off_t)off, (off_t)len))
 		return 0;
 	if (errno != EOPNOTSUPP && errno != EINVAL && errno != EPERM)
 		return -errno;
-	return discard ? 0 : write_zeros(fd, off, len);
+	return op == DISK_DISCARD ? 0 : write_zeros(fd, off, len);
 }
 
 static int raw_read(struct disk *d, unsigned int worker, struct iovec *iov, unsigned int n,
@@ -104,11 +105,11 @@ static int raw_flush(struct disk *d, unsigned int worker)
 	return fdatasync(raw_fd(d)) ? -errno : 0;
 }
 
-static int raw_zero_range(struct disk *d, unsigned int worker, uint64_t off, uint64_t len,
-			  bool discard)
+static int raw_zero_range(struct disk *d, unsigned int worker, enum disk_op op, uint64_t off,
+			  uint64_t len)
 {
 	(void)worker;
-	return raw_zero(raw_fd(d), off, len, discard);
+	return raw_zero(raw_fd(d), op, off, len);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */

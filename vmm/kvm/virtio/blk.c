@@ -166,6 +166,7 @@ static void read_or_write(struct blk_request *r, bool write, uint64_t sector)
 static void zero(struct blk_request *r, bool discard)
 {
 	struct blk_range range;
+	enum disk_op op = DISK_DISCARD;
 	uint64_t off, len;
 
 	/* Of ranges there is one: max_discard_seg, max_zero_seg. */
@@ -178,11 +179,13 @@ static void zero(struct blk_request *r, bool discard)
 		request_end(r, STATUS_UNSUPP);
 		return;
 	}
+	if (!discard)
+		op = range.flags & RANGE_UNMAP ? DISK_UNMAP : DISK_ZERO;
 	len = (uint64_t)range.sectors * DISK_SECTOR;
 	if (!place_of(r->blk, range.sector, len, &off))
 		request_end(r, STATUS_IOERR);
 	else
-		submit(r, discard ? DISK_DISCARD : DISK_ZERO, off, len);
+		submit(r, op, off, len);
 }
 
 static void get_id(struct blk_request *r)

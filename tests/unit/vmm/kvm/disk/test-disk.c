@@ -186,6 +186,34 @@ static void test_keep(void **state)
 	disk_close(d);
 }
 
+/* Of the file system, in sectors. */
+static blkcnt_t room_of(const struct scene *s)
+{
+	struct stat st;
+
+	assert_int_equal(stat(s->path, &st), 0);
+	return st.st_blocks;
+}
+
+/* Zeros that are written so that there will be room are no holes. */
+static void test_zeros_and_room(void **state)
+{
+	struct disk *d = open_as(*state, false, true);
+	blkcnt_t all;
+
+	assert_non_null(d);
+	assert_int_equal(ask(d, DISK_FLUSH, NULL, 0, 0), 0);
+	all = room_of(*state);
+	assert_int_equal(ask(d, DISK_ZERO, NULL, 65536, 65536), 0);
+	assert_int_equal(byte_at(d, 65536), 0);
+	assert_true(room_of(*state) >= all);
+	assert_int_equal(ask(d, DISK_UNMAP, NULL, 65536, 65536), 0);
+	assert_int_equal(byte_at(d, 131071), 0);
+	assert_int_equal(byte_at(d, 131072), pattern(131072));
+	assert_true(room_of(*state) < all);
+	disk_close(d);
+}
+
 /* Writes of every alignment, against an array that is changed likewise. */
 static void test_not_kept(void **state)
 {
@@ -670,6 +698,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_read),
 		TEST(test_keep),
+		TEST(test_zeros_and_room),
 		TEST(test_not_kept),
 		TEST(test_at_the_same_time),
 		TEST(test_what_is_no_image),

@@ -216,6 +216,7 @@ static void test_zeroes(void **state)
 	assert_int_equal(range(s, ZEROES, 2, 2, 16), OK);
 	assert_int_equal(pread(s->fd, bytes, 8, 3 * 512), 8);
 	assert_memory_equal(bytes, "\0\0\0\0\0\0\0\0", 8);
+	assert_int_equal(range_with(s, ZEROES, 4, 2, 1, 16), OK); /* and their room back */
 	assert_int_equal(range(s, DISCARD, 0, SECTORS, 16), OK);
 	assert_int_equal(range(s, ZEROES, SECTORS - 1, 2, 16), IOERR);
 	assert_int_equal(range(s, ZEROES, UINT64_MAX, 2, 16), IOERR);
