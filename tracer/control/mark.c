@@ -7,6 +7,7 @@
 #include "tracer/events/strings.h"
 #include "tracer/instance/entry.h"
 #include "tracer/instance/events.h"
+#include "tracer/instance/order.h"
 #include "tracer/instance/view.h"
 #include "tracer/lib/host-time.h"
 #include "tracer/probe/trampoline/trampoline.h"
@@ -16,7 +17,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define MARK_MAX (RING_PAGE_DATA / 2)
+#define MARK_MAX      (RING_PAGE_DATA / 2)
+#define CATCH_UP_MS   2000
+#define CATCH_UP_STEP NS_PER_MS
 
 struct host_record {
 	const void *data;
@@ -27,9 +30,9 @@ struct host_record {
 
 /*
  * Whoever writes to the file is no task of the guest: the record is of its vCPU 0, and of nobody.
- * False: nothing is recorded now.
+ * False: nothing is recorded now. *until: instance_order_last() then.
  */
-static bool put_record(struct instance *i, const struct host_record *hr)
+static bool put_record(struct instance *i, const struct host_record *hr, uint64_t *until)
 {
 	struct entry e = {.data = hr->data, .len = hr->len};
 	struct event_view view;
@@ -50,16 +53,29 @@ static bool put_record(struct instance *i, const struct host_record *hr)
 			instance_take_event(i, hr->event, &view);
 		}
 	}
+	*until = instance_order_last(i, 0);
 	vcpu_unlock(t, 0);
 	return on;
 }
 
-/* Who writes one expects to read it at once. */
-static void catch_up(struct trace *t)
+/*
+ * Who writes one expects to read it at once. Where there is an order it comes behind what a vCPU
+ * is in the middle of, which stands meanwhile if the host is busy; one that goes on standing is
+ * not waited for (the collector's BEHIND_MS).
+ */
+static void catch_up(struct instance *i, uint64_t until)
 {
-	trace_writers_stop(t);
-	collect_catch_up(t);
-	trace_writers_go(t);
+	static const struct timespec step = {.tv_nsec = CATCH_UP_STEP};
+	int64_t end = host_ms() + CATCH_UP_MS;
+	struct trace *t = i->t;
+	bool waits;
+
+	do {
+		trace_writers_stop(t);
+		collect_catch_up(t);
+		waits = instance_order_waits(i, 0, until);
+		trace_writers_go(t);
+	} while (waits && host_ms() < end && !clock_nanosleep(CLOCK_MONOTONIC, 0, &step, NULL));
 	record_do_deferred(t); /* what triggers have asked for */
 	trace_wake(t);
 }
@@ -67,9 +83,10 @@ static void catch_up(struct trace *t)
 static int mark_take(struct instance *i, const void *record, size_t len, bool event)
 {
 	const struct host_record hr = {record, len, event ? EVENT_OF_MARK : EVENT_NONE, 0};
-	bool on = put_record(i, &hr);
+	uint64_t until;
+	bool on = put_record(i, &hr, &until);
 
-	catch_up(i->t);
+	catch_up(i, until);
 	return on ? 0 : -EBADF; /* tracing_mark_write() (kernel/trace/trace.c, 6.1) */
 }
 
@@ -108,7 +125,7 @@ int instance_mark_raw(struct instance *i, const void *data, size_t len)
 /* --- inject ---------------------------------------------------------------------------------- */
 
 /* The events' lock is held. What the kernel would not record of its task it does not say either. */
-static int inject(struct instance *i, uint32_t event, const char *text)
+static int inject(struct instance *i, uint32_t event, const char *text, uint64_t *until)
 {
 	static const struct event_inject_strings strings = {EVENT_STRING_INJECTED,
 							    EVENT_STRING_EMPTY};
@@ -126,7 +143,7 @@ static int inject(struct instance *i, uint32_t event, const char *text)
 	hr.len = in.len;
 	memcpy(&e, in.record, sizeof(e));
 	if (i->cpumask & 1 && pid_filter_traces(&i->event_pids, e.pid))
-		put_record(i, &hr);
+		put_record(i, &hr, until);
 	return 0;
 }
 
@@ -134,15 +151,16 @@ int instance_inject(struct instance *i, uint32_t event, const char *text)
 {
 	struct events *events = i->t->trace_events;
 	int err = events_load(events);
+	uint64_t until = 0;
 
 	if (err)
 		return err;
 	events_lock(events);
 	err = instance_events_get(i);
 	if (!err)
-		err = inject(i, event, text);
+		err = inject(i, event, text, &until);
 	events_unlock(events);
 	if (!err)
-		catch_up(i->t);
+		catch_up(i, until);
 	return err;
 }

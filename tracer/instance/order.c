@@ -195,6 +195,20 @@ static struct waiting *first_of(const struct fifo *f)
 	return f->from < f->to ? (struct waiting *)(f->bytes + f->from) : NULL;
 }
 
+uint64_t instance_order_last(const struct instance *i, unsigned int vcpu)
+{
+	const struct fifo *f = i->order ? &i->order->vcpu[vcpu] : NULL;
+
+	return f && first_of(f) ? f->last : 0;
+}
+
+bool instance_order_waits(const struct instance *i, unsigned int vcpu, uint64_t until)
+{
+	const struct waiting *w = i->order ? first_of(&i->order->vcpu[vcpu]) : NULL;
+
+	return w && w->tsc <= until;
+}
+
 /* The vCPU whose first is the earliest, if it is not later than that; MACHINE_MAX_VCPUS: none. */
 static unsigned int earliest(const struct instance *i, uint64_t until)
 {

@@ -39,6 +39,11 @@ bool instance_order_call(struct instance *i, unsigned int vcpu, const struct pay
 bool instance_order_event(struct instance *i, uint32_t event, const struct event_view *view);
 bool instance_order_entry(struct instance *i, unsigned int vcpu, const struct entry *e);
 
+/* By which time of the guest's TSC all of a vCPU's has gone on that is here now, 0: nothing waits;
+ * and whether anything up to there waits still. Its lock is held. */
+uint64_t instance_order_last(const struct instance *i, unsigned int vcpu);
+bool instance_order_waits(const struct instance *i, unsigned int vcpu, uint64_t until);
+
 /* A pass ends (tracer_ops.pass): what is certain goes on. The locks of all vCPUs are held. */
 void instance_order_pass(struct instance *i, uint64_t behind);
 /* All has come: it all goes on. Likewise. */

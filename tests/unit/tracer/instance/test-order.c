@@ -107,6 +107,30 @@ static void traceon_is_at_its_time(void **state)
 	trace_is("           <...>-7       [000] .....         5010: alpha <-start_kernel\n");
 }
 
+/* While a vCPU stands in the middle of a record: who writes one reads it at once. */
+static void marks_are_there_at_once(void **state)
+{
+	struct instance_reader *r;
+	char text[1024];
+	ssize_t n;
+
+	(void)state;
+	command("beta:snapshot\n");
+	function_at(0, 5010);
+	function_at(1, 4990);
+	tramp_reserve(1);
+	assert_int_equal(instance_mark(trace_top(t), "mark", 4), 0);
+	r = instance_read_open(trace_top(t), ALL_VCPUS, false);
+	assert_non_null(r);
+	n = instance_read(r, text, sizeof(text) - 1, 0);
+	assert_in_range(n, 1, sizeof(text) - 1);
+	text[n] = '\0';
+	assert_non_null(strstr(text, " 4990: alpha"));
+	assert_non_null(strstr(text, ": mark\n"));
+	instance_read_close(r);
+	assert_int_equal(trace_detach(t), 0);
+}
+
 static void snapshots_are_of_their_time(void **state)
 {
 	struct instance_reader *r;
@@ -347,12 +371,12 @@ static void counters_count_in_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(traceoff_is_at_its_time),		TEST(traceon_is_at_its_time),
-		TEST(snapshots_are_of_their_time),	TEST(guests_record_what_may_be_kept),
-		TEST(triggers_turn_off_at_their_time),	TEST(triggers_turn_on_at_their_time),
-		TEST(counters_count_in_order),		TEST(marks_set_off_triggers),
-		TEST(marks_are_matched_and_counted),	TEST(stacks_come_with_their_records),
-		TEST(kernel_threads_have_empty_stacks),
+		TEST(traceoff_is_at_its_time),	      TEST(traceon_is_at_its_time),
+		TEST(marks_are_there_at_once),	      TEST(snapshots_are_of_their_time),
+		TEST(guests_record_what_may_be_kept), TEST(triggers_turn_off_at_their_time),
+		TEST(triggers_turn_on_at_their_time), TEST(counters_count_in_order),
+		TEST(marks_set_off_triggers),	      TEST(marks_are_matched_and_counted),
+		TEST(stacks_come_with_their_records), TEST(kernel_threads_have_empty_stacks),
 	};
 
 	return cmocka_run_group_tests_name("order", tests, NULL, NULL);
