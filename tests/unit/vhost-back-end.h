@@ -200,8 +200,10 @@ static inline void *back_thread(void *arg)
 		pthread_cond_broadcast(&b->change);
 		pthread_mutex_unlock(&b->lock);
 	}
+	pthread_mutex_lock(&b->lock);
 	if (b->lie != STAYS)
 		shutdown(b->fd, SHUT_RDWR);
+	pthread_mutex_unlock(&b->lock);
 	return NULL;
 }
 
