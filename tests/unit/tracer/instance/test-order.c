@@ -23,6 +23,8 @@
 #include "tracer/ring/entry.h"
 #include "tracer/tracer.h"
 
+#define TEXT_SIZE 1024
+
 static struct trace *t;
 
 static int set_up(void **state)
@@ -107,12 +109,22 @@ static void traceon_is_at_its_time(void **state)
 	trace_is("           <...>-7       [000] .....         5010: alpha <-start_kernel\n");
 }
 
+/* What there is to read, which closes it. */
+static void read_all(struct instance_reader *r, char text[TEXT_SIZE])
+{
+	ssize_t n;
+
+	assert_non_null(r);
+	n = instance_read(r, text, TEXT_SIZE - 1, 0);
+	assert_in_range(n, 1, TEXT_SIZE - 1);
+	text[n] = '\0';
+	instance_read_close(r);
+}
+
 /* While a vCPU stands in the middle of a record: who writes one reads it at once. */
 static void marks_are_there_at_once(void **state)
 {
-	struct instance_reader *r;
-	char text[1024];
-	ssize_t n;
+	char text[TEXT_SIZE];
 
 	(void)state;
 	command("beta:snapshot\n");
@@ -120,35 +132,23 @@ static void marks_are_there_at_once(void **state)
 	function_at(1, 4990);
 	tramp_reserve(1);
 	assert_int_equal(instance_mark(trace_top(t), "mark", 4), 0);
-	r = instance_read_open(trace_top(t), ALL_VCPUS, false);
-	assert_non_null(r);
-	n = instance_read(r, text, sizeof(text) - 1, 0);
-	assert_in_range(n, 1, sizeof(text) - 1);
-	text[n] = '\0';
+	read_all(instance_read_open(trace_top(t), ALL_VCPUS, false), text);
 	assert_non_null(strstr(text, " 4990: alpha"));
 	assert_non_null(strstr(text, ": mark\n"));
-	instance_read_close(r);
 	assert_int_equal(trace_detach(t), 0);
 }
 
 static void snapshots_are_of_their_time(void **state)
 {
-	struct instance_reader *r;
-	char text[1024];
-	ssize_t n;
+	char text[TEXT_SIZE];
 
 	(void)state;
 	command("beta:snapshot\n");
 	command_comes_by();
-	r = instance_snapshot_open(trace_top(t), ALL_VCPUS);
-	assert_non_null(r);
-	n = instance_read(r, text, sizeof(text) - 1, 0);
-	assert_in_range(n, 1, sizeof(text) - 1);
-	text[n] = '\0';
+	read_all(instance_snapshot_open(trace_top(t), ALL_VCPUS), text);
 	assert_non_null(strstr(text, " 4990: alpha"));
 	assert_non_null(strstr(text, " 5000: beta"));
 	assert_null(strstr(text, " 5010: alpha"));
-	instance_read_close(r);
 	trace_is("           <...>-7       [000] .....         5010: alpha <-start_kernel\n");
 }
 
