@@ -150,7 +150,7 @@ check-programs: $(qemu-programs) $(O)/tests/bench/bench-calls $(O)/tests/workloa
 	$(O)/tests/e2e/frames $(O)/tests/e2e/frames32 $(O)/tests/e2e/read-clock
 
 # Every guest has the first one; what is known of its text comes from the second.
-check-programs bench-built soak-built: $(O)/tests/workload/workload $(O)/tests/workload/workload.map \
+check-programs bench-built: $(O)/tests/workload/workload $(O)/tests/workload/workload.map \
 	$(O)/tests/e2e/guest-memory
 
 $(O)/tests/workload/workload $(O)/tests/workload/workload.map &: tests/workload/workload.c

@@ -42,12 +42,12 @@ $(O)/tests/soak/staging-scribble: $(O)/obj/tests/soak/staging-scribble.o $(LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-check-programs soak-built: $(O)/tests/soak/staging-scribble
+check-programs: $(O)/tests/soak/staging-scribble
 
 .PHONY: soak-built
 soak: guest
 	@scripts/setup --small-kernel
 	@$(MAKE) $(jobs) soak-built
 
-soak-built: all $(O)/tests/bench/bench-calls $(O)/tests/e2e/guest-memory $(O)/tests/e2e/graph-attach $(O)/tests/workload/bpf-calls
+soak-built: check-programs
 	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run $(soak-tests)
