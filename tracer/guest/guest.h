@@ -136,7 +136,10 @@ struct guest_state {
  * task runs, nor the time. Every record would be wrong, and none would look it.
  */
 int guest_tells(const struct guestsym *gs, char *err, size_t errlen);
-/* Learn the layout, into what is all zero. -ENODATA or -ENOENT with one line in err when the image does not tell. */
+/*
+ * Learn the layout, into what is all zero. -ENODATA or -ENOENT with one line in err when the image
+ * does not tell.
+ */
 int guest_learn(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen);
 /* The machine that it runs in, whose kernel lies where the image says. */
 void guest_bind(struct guest_kernel *g, struct machine *m);

@@ -23,8 +23,8 @@ int qemu_start_overlays_make(struct start_overlays *o, const struct machine_conf
 void qemu_start_overlays_unlink(struct start_overlays *o);
 
 /*
- * start-initrd.c: a file with cfg->overlay and the initrd, *path to be given to unlink(); NULL where
- * there is no overlay. 0; else there is none, -errno, and err says why in one line.
+ * start-initrd.c: a file with cfg->overlay and the initrd, *path to be given to unlink(); NULL
+ * where there is no overlay. 0; else there is none, -errno, and err says why in one line.
  */
 int qemu_start_initrd_make(char **path, const struct machine_config *cfg, char *err, size_t errlen);
 void qemu_start_initrd_unlink(char *path); /* NULL is allowed */
@@ -111,8 +111,8 @@ int qemu_start_find(struct qemu_machine *m, const struct machine_config *cfg, ch
 struct qemu_console;
 
 /*
- * start-console.c: a serial port of the guest's, a socket at path. write(arg, ...) gets what the guest
- * says, on a thread of its own or on the one that drains. NULL: err says why in one line.
+ * start-console.c: a serial port of the guest's, a socket at path. write(arg, ...) gets what the
+ * guest says, on a thread of its own or on the one that drains. NULL: err says why in one line.
  */
 struct qemu_console *qemu_console_open(const char *path,
 				       void (*write)(void *arg, const char *text, size_t len),
