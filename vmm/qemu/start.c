@@ -47,9 +47,14 @@ static int create_domain(struct qemu_machine *m, const struct machine_config *cf
 			 "use --firmware bios");
 		return -ENOENT;
 	}
-	/* First, so that it is there whatever the rest has in it, such as quotes or a --. */
-	if (cfg->cmdline &&
-	    asprintf(&m->cmdline, "%s%s", cfg->found ? "" : "nokaslr ", cfg->cmdline) < 0) {
+	/*
+	 * First, so that it is there whatever the rest has in it, such as quotes or a --. A kernel
+	 * that boots counts the ticks in ten ticks' time by the TSC, and panics when they are four
+	 * or fewer, which they can be where QEMU translates and the host is busy (timer_irq_works()
+	 * in arch/x86/kernel/apic/io_apic.c, 6.1). Under KVM kernels leave that out by themselves.
+	 */
+	if (cfg->cmdline && asprintf(&m->cmdline, "%sno_timer_check %s",
+				     cfg->found ? "" : "nokaslr ", cfg->cmdline) < 0) {
 		m->cmdline = NULL;
 		snprintf(err, errlen, "no memory for the kernel command line");
 		return -ENOMEM;
