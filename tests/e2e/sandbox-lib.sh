@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # sandbox-lib.sh - whether an hvtrace has given up what it does not need. To be sourced.
 
-# lists STATUS: how many lists of system calls a thread has, and that is how many more than this shell
+# lists STATUS: how many lists of system calls a thread with that status has, and that is how many more than this shell
 lists()
 {
 	awk -v mine="$(awk '$1 == "Seccomp_filters:" { print $2 }' /proc/self/status)" \
-		'$1 == "Seccomp_filters:" { print $2 - mine; said = 1 } END { if (!said) print "unknown" }' "$1"
+		'$1 == "Seccomp_filters:" { print $2 - mine; said = 1 } END { if (!said) print "unknown" }' <<<"$1"
 }
 
 # A build with sanitizers, or for gcov, is confined less.
@@ -18,7 +18,7 @@ is_instrumented() # PROGRAM
 # rightless STATUS: no capability, no way to one, and not every system call
 rightless()
 {
-	[ "$(awk '$1 ~ /^(NoNewPrivs|Seccomp|CapEff|CapPrm):$/ { print $1, $2 }' "$1" | sort)" = \
+	[ "$(awk '$1 ~ /^(NoNewPrivs|Seccomp|CapEff|CapPrm):$/ { print $1, $2 }' <<<"$1" | sort)" = \
 		'CapEff: 0000000000000000
 CapPrm: 0000000000000000
 NoNewPrivs: 1
@@ -31,10 +31,10 @@ parsers_confined()
 	local child children status
 	children=$(cat /proc/"$1"/task/*/children)
 	for child in $children; do
-		status=/proc/$child/status
-		grep -q '^Name:	hvtrace-parsers' "$status" || continue
+		status=$(cat "/proc/$child/status")
+		grep -q '^Name:	hvtrace-parsers' <<<"$status" || continue
 		if is_instrumented "/proc/$1/exe"; then
-			grep -q '^NoNewPrivs:	1' "$status"
+			grep -q '^NoNewPrivs:	1' <<<"$status"
 			return
 		fi
 		rightless "$status" && [ "$(find "/proc/$child/fd" -lname 'socket:*' | wc -l)" = 1 ] &&
@@ -56,9 +56,10 @@ may_hurry()
 # one of its kind. A worker of the kernel's own, which each process with a KVM machine has, is none of its threads.
 confined()
 {
-	local status n=0
-	for status in /proc/"$1"/task/*/status; do
-		grep -q '^Name:	kvm-nx-lpage' "$status" && continue
+	local file status n=0
+	for file in /proc/"$1"/task/*/status; do
+		status=$(cat "$file" 2>/dev/null) || continue # it has ended meanwhile
+		grep -q '^Name:	kvm-nx-lpage' <<<"$status" && continue
 		rightless "$status" || return
 		case $(lists "$status") in
 		unknown | [2-9]) ;;
