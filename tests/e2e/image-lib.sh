@@ -116,21 +116,6 @@ take_kernel()
 		chmod 644 "$qemu_dir/vmlinuz" "$qemu_dir/initrd"
 }
 
-# The QEMU that libvirtd finds. A boot of systemd switches static branches by the dozen: see qemu_one_thread.
-qemu_with_one_thread()
-{
-	local qemu
-	qemu=$(command -v qemu-system-x86_64) && mkdir "$qemu_dir/bin" &&
-		cat >"$qemu_dir/bin/qemu-system-x86_64" <<-END && chmod 755 "$qemu_dir/bin/qemu-system-x86_64" &&
-			#!/bin/bash
-			for ((i = 1; i < \$#; i++)); do
-				[ "\${*:i:2}" != "-accel tcg" ] || set -- "\${@:1:i}" $qemu_one_thread "\${@:i + 2}"
-			done
-			exec $qemu "\$@"
-		END
-		PATH=$qemu_dir/bin:$PATH
-}
-
 image_exit()
 {
 	[ -z "$run_pid" ] || { kill -INT "$run_pid" && wait "$run_pid"; } 2>/dev/null
@@ -143,5 +128,5 @@ image_init()
 	need qemu-img debugfs
 	[ "$MACHINE" = kvm ] || need qemu-system-x86_64 libvirtd virsh
 	qemu_init && mkdir -m 777 "$qemu_dir/tmp" && find_images && take_kernel &&
-		install -m 755 "$HVTRACE" "$qemu_dir/hvtrace" && { [ "$MACHINE" = kvm ] || { qemu_with_one_thread && libvirtd_start; }; }
+		install -m 755 "$HVTRACE" "$qemu_dir/hvtrace" && { [ "$MACHINE" = kvm ] || libvirtd_start; }
 }
