@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE_MS 20   /* until it is seen that the guest is given up */
+#define SLICE_MS 20   /* until it is seen that the guest is given up, or has ended */
 #define HALT_MS	 1000 /* until it is looked whether it has halted */
 
 struct borrow *borrow_new(const struct guestsym *gs, struct guest_kernel *g)
@@ -190,36 +190,37 @@ static bool is_waited_for(const struct borrow *b)
 	return b->state != BORROW_DONE && !(b->state == BORROW_WAITING && is_cancelled(b));
 }
 
-/*
- * Nobody wakes who waits when the guest is given up: that is looked at now and then. True: the time
- * is over.
- */
-static bool borrow_wait_slices(struct borrow *b, int64_t ms)
+/* Nobody wakes who waits when the guest is given up: that is looked at. True: the time is over. */
+static bool borrow_wait_slice(struct borrow *b, int64_t ms)
 {
-	int64_t end = host_ms() + ms, left = ms;
+	const struct timespec at = host_deadline((ms < SLICE_MS ? ms : SLICE_MS) * NS_PER_MS);
+	int rc = 0;
 	bool over;
 
 	pthread_mutex_lock(&b->lock);
-	while (left > 0 && is_waited_for(b)) {
-		struct timespec at = host_deadline((left < SLICE_MS ? left : SLICE_MS) * NS_PER_MS);
-
-		pthread_cond_timedwait(&b->change, &b->lock, &at);
-		left = end - host_ms();
-	}
+	while (!rc && is_waited_for(b))
+		rc = pthread_cond_timedwait(&b->change, &b->lock, &at);
 	over = is_waited_for(b);
 	pthread_mutex_unlock(&b->lock);
 	return over;
 }
 
-/* -EHOSTDOWN: it has halted, and comes nowhere any more; else 0, whatever has come. */
+/* -ESRCH: it has ended, -EHOSTDOWN: halted, and comes nowhere any more; else 0, whatever has come.
+ */
 static int borrow_wait(struct borrow *b, int ms)
 {
-	int64_t end = host_ms() + ms, left = ms;
+	int64_t now = host_ms(), end = now + ms, halt = now + HALT_MS;
 
-	while (left > 0 && borrow_wait_slices(b, left < HALT_MS ? left : HALT_MS)) {
+	while (now < end && borrow_wait_slice(b, end - now)) {
+		if (machine_has_ended(b->g->m, NULL))
+			return -ESRCH;
+		now = host_ms();
+		if (now < halt)
+			continue;
 		if (guest_has_halted(b->g))
 			return -EHOSTDOWN;
-		left = end - host_ms();
+		now = host_ms();
+		halt = now + HALT_MS;
 	}
 	return 0;
 }
@@ -257,6 +258,8 @@ static void complain(int ret, int timeout_ms, const char *what, char *err, size_
 			timeout_ms);
 	else if (ret == -EHOSTDOWN)
 		snprintf(err, errlen, "the guest has halted: it cannot be asked for anything");
+	else if (ret == -ESRCH)
+		snprintf(err, errlen, "the guest has ended, or was let go of");
 	else if (ret == -EIO)
 		snprintf(err, errlen,
 			 "the guest has not come back from a function of its own: was it reset?");

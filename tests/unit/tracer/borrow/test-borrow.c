@@ -394,6 +394,26 @@ static void nobody_waits_for_one_that_has_halted(void **state)
 	fake.halted = false;
 }
 
+/* As when it powers itself off while it gives memory back. */
+static void nobody_waits_for_one_that_has_ended(void **state)
+{
+	struct borrow_call one = {.fn = FN};
+	char err[256];
+
+	(void)state;
+	fake.ended = true;
+	assert_int_equal(borrow_run(borrow, &one, 1, BORROW_ANY, HOUR_MS, err, sizeof(err)),
+			 -ESRCH);
+	assert_non_null(strstr(err, "has ended"));
+	assert_int_equal(fake.ntraps, 0);
+	fake.run = guest_is_asked;
+	assert_int_equal(borrow_run(borrow, &one, 1, BORROW_ANY, HOUR_MS, err, sizeof(err)),
+			 -ESRCH);
+	assert_int_equal(fake.ntraps, 0);
+	assert_false(one.done);
+	fake.ended = false;
+}
+
 static void busy_sites_are_left_alone(void **state)
 {
 	struct machine_trap other = {.va = FAKE_VA(FN_SCHEDULE), .cookie = 1};
@@ -453,6 +473,7 @@ int main(void)
 		TEST(missing_functions_are_named),
 		TEST(nobody_waits_for_what_is_given_up),
 		TEST(nobody_waits_for_one_that_has_halted),
+		TEST(nobody_waits_for_one_that_has_ended),
 	};
 
 	return cmocka_run_group_tests_name("borrow", tests, NULL, NULL);
