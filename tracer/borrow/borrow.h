@@ -76,8 +76,8 @@ struct borrow_how {
  * Make n calls, one after the other, on one vCPU; the machine runs, and this is not its thread.
  * One thread at a time. 0 and all calls are done. -ETIMEDOUT: the guest never got to a safe point,
  * no call was made; -ECANCELED: nobody waits for one any more. -EHOSTDOWN: it has halted before all
- * was done; -ESRCH: its machine has ended by then, or was let go of. -EIO: it did not get back from a
- * call, which is then not done, nor are those behind it (it goes on by itself, should it ever get
+ * was done; -ESRCH: its machine has ended by then, or was let go of. -EIO: it did not get back from
+ * a call, which is then not done, nor are those behind it (it goes on by itself, should it ever get
  * back). Others. One line in err.
  */
 int borrow_run_as(struct borrow *b, struct borrow_call *calls, size_t n,
