@@ -6,6 +6,7 @@
 #ifndef HVTRACE_TESTS_FAKE_LIBVIRT_H
 #define HVTRACE_TESTS_FAKE_LIBVIRT_H
 
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,9 +38,10 @@ static struct {
 	const char *answer; /* of the monitor's other commands */
 	int state, listed;
 	bool has_uuid, has_info, has_domain;
+	unsigned int lost; /* so many QEMUs end before it connects to their monitors */
 	/* What it was told. */
 	char command[600];
-	unsigned int resumed, removed;
+	unsigned int resumed, removed, started, destroyed;
 	bool stub;			  /* it has been started */
 	atomic_uint connections, domains; /* that were handed out */
 	atomic_uint closed;		  /* connections, ever */
@@ -172,6 +174,24 @@ static virDomainPtr by_name(virConnectPtr conn, const char *name)
 	return strcmp(name, "it") ? NULL : hand_out();
 }
 
+static virDomainPtr create(virConnectPtr conn, const char *xml, unsigned int flags)
+{
+	answer();
+	(void)conn;
+	(void)xml;
+	assert_int_equal(flags, VIR_DOMAIN_START_PAUSED | VIR_DOMAIN_START_AUTODESTROY);
+	lv.started++;
+	return lv.lost < lv.started ? hand_out() : NULL;
+}
+
+static int destroy(virDomainPtr dom)
+{
+	answer();
+	(void)dom;
+	lv.destroyed++;
+	return 0;
+}
+
 static int let_go(virDomainPtr dom)
 {
 	assert_ptr_equal(dom, &domain);
@@ -267,6 +287,14 @@ static int monitor_command(virDomainPtr dom, const char *command, char **said, u
 	return text ? 0 : -1;
 }
 
+static virErrorPtr last_error_whole(void)
+{
+	static virError error = {.code = VIR_ERR_SYSTEM_ERROR, .domain = VIR_FROM_QEMU};
+
+	error.int1 = lv.started <= lv.lost ? ECONNREFUSED : ENOENT;
+	return &error;
+}
+
 static const char *last_error(void)
 {
 	return "it does not want to\nand says more";
@@ -297,6 +325,8 @@ const struct libvirt *libvirt(void)
 		.virConnectGetURI = uri_of,
 		.virConnectListAllDomains = list_all,
 		.virConnectOpen = connect_to,
+		.virDomainCreateXML = create,
+		.virDomainDestroy = destroy,
 		.virDomainFree = let_go,
 		.virDomainGetID = get_id,
 		.virDomainGetInfo = get_info,
@@ -310,6 +340,7 @@ const struct libvirt *libvirt(void)
 		.virDomainQemuMonitorCommand = monitor_command,
 		.virDomainResume = resume,
 		.virEventRegisterDefaultImpl = no_events,
+		.virGetLastError = last_error_whole,
 		.virGetLastErrorMessage = last_error,
 		.virSetErrorFunc = no_errors,
 	};

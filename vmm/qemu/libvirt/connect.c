@@ -35,6 +35,14 @@ struct libvirt_reason libvirt_reason(void)
 	return r;
 }
 
+bool libvirt_lost_monitor(void)
+{
+	const virError *error = libvirt()->virGetLastError();
+
+	return error && error->code == VIR_ERR_SYSTEM_ERROR && error->domain == VIR_FROM_QEMU &&
+	       error->int1 == ECONNREFUSED;
+}
+
 /* A transport other than a unix socket leads to another host, whose memory is out of reach. */
 static bool is_local(const char *uri)
 {

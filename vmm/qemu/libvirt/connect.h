@@ -3,6 +3,7 @@
 #ifndef HVTRACE_VMM_QEMU_LIBVIRT_CONNECT_H
 #define HVTRACE_VMM_QEMU_LIBVIRT_CONNECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "vmm/qemu/libvirt/libvirt.h"
@@ -17,5 +18,12 @@ struct libvirt_reason {
 virConnectPtr libvirt_connect(const char *uri, char *err, size_t errlen);
 /* The first line of what libvirt has to say about this thread's last error. */
 struct libvirt_reason libvirt_reason(void);
+/*
+ * A domain does not start, since its QEMU had closed its monitor before libvirt connected to it.
+ * What libvirt tells is the system's error then, and not what QEMU has said, unless it has already
+ * seen that the process has ended (qemuMonitorOpenUnix() in libvirt's
+ * src/qemu/qemu_monitor.c, 9.0).
+ */
+bool libvirt_lost_monitor(void);
 
 #endif

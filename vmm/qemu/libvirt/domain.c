@@ -12,6 +12,7 @@
 
 #define WATCH_MS	200
 #define BUTTON_MS	5000
+#define STARTS_MAX	5
 #define CLOSE_MS	30000 /* libvirt gives a QEMU that is to end some seconds */
 #define CLOSE_SILENT_MS 2000  /* the same, when it has not answered before */
 
@@ -134,9 +135,21 @@ static bool offers_kvm(virConnectPtr conn)
 	return offered;
 }
 
-static int create_domain(struct domain_question *dq, char *err, size_t errlen)
+/* Of a QEMU that gives up at once libvirt now and then does not say why; the next one will, too. */
+static virDomainPtr start_domain(virConnectPtr conn, const char *xml)
 {
 	const unsigned int flags = VIR_DOMAIN_START_PAUSED | VIR_DOMAIN_START_AUTODESTROY;
+	virDomainPtr dom;
+	int left = STARTS_MAX;
+
+	do
+		dom = libvirt()->virDomainCreateXML(conn, xml, flags);
+	while (!dom && --left && libvirt_lost_monitor());
+	return dom;
+}
+
+static int create_domain(struct domain_question *dq, char *err, size_t errlen)
+{
 	struct qemu_domain *d = dq->d;
 	bool kvm;
 
@@ -144,7 +157,7 @@ static int create_domain(struct domain_question *dq, char *err, size_t errlen)
 	if (!d->conn)
 		return -ECONNREFUSED;
 	kvm = d->offer[1] && offers_kvm(d->conn);
-	d->dom = libvirt()->virDomainCreateXML(d->conn, d->offer[kvm], flags);
+	d->dom = start_domain(d->conn, d->offer[kvm]);
 	if (!d->dom) {
 		snprintf(err, errlen, "libvirt at %s does not start the guest: %s", d->uri,
 			 libvirt_reason().text);

@@ -40,6 +40,7 @@
 	F(virEventRemoveTimeout)                                                                   \
 	F(virEventRunDefaultImpl)                                                                  \
 	F(virEventUpdateTimeout)                                                                   \
+	F(virGetLastError)                                                                         \
 	F(virGetLastErrorMessage)                                                                  \
 	F(virSetErrorFunc)
 

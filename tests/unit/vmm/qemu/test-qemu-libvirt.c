@@ -332,6 +332,56 @@ static void no_list(void **state)
 	lv.uri = NULL;
 	assert_int_equal(qemu_list(NULL, &forever, &list, err, sizeof(err)), -ECONNREFUSED);
 }
+
+/* --- a domain of our own ---------------------------------------------------------------------- */
+
+static char *its_xml(const void *arg, bool kvm)
+{
+	(void)kvm;
+	return strdup(arg);
+}
+
+static struct qemu_domain *creates(char *err, size_t errlen)
+{
+	return qemu_domain_create(NULL, false, its_xml, XML, &patient, err, errlen);
+}
+
+/* What it has to say of the next one is what its user is told. */
+static void one_whose_qemu_has_gone(void **state)
+{
+	struct qemu_domain *d;
+	char err[512] = "";
+
+	(void)state;
+	lv.lost = 2;
+	d = creates(err, sizeof(err));
+	if (!d)
+		fail_msg("%s", err);
+	assert_int_equal(lv.started, 3);
+	closes(d);
+	assert_int_equal(lv.destroyed, 1);
+}
+
+static void one_that_does_not_start(void **state)
+{
+	char err[512] = "";
+
+	(void)state;
+	lv.has_domain = false;
+	assert_null(creates(err, sizeof(err)));
+	assert_string_equal(
+		err, "libvirt at qemu:///system does not start the guest: it does not want to");
+	assert_int_equal(lv.started, 1);
+	lv.lost = 2; /* and then it says why */
+	lv.started = 0;
+	assert_null(creates(err, sizeof(err)));
+	assert_int_equal(lv.started, 3);
+	lv.lost = 1000;
+	lv.started = 0;
+	assert_null(creates(err, sizeof(err)));
+	assert_in_range(lv.started, 2, 10);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, libvirt_set_up, libvirt_tear_down)
 
 int main(void)
@@ -352,6 +402,8 @@ int main(void)
 		TEST(each_state),
 		TEST(nothing_is_known),
 		TEST(no_list),
+		TEST(one_whose_qemu_has_gone),
+		TEST(one_that_does_not_start),
 	};
 
 	return cmocka_run_group_tests_name("libvirt", tests, NULL, NULL);
