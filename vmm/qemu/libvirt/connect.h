@@ -20,9 +20,8 @@ virConnectPtr libvirt_connect(const char *uri, char *err, size_t errlen);
 struct libvirt_reason libvirt_reason(void);
 /*
  * A domain does not start, since its QEMU had closed its monitor before libvirt connected to it.
- * What libvirt tells is the system's error then, and not what QEMU has said, unless it has already
- * seen that the process has ended (qemuMonitorOpenUnix() in libvirt's
- * src/qemu/qemu_monitor.c, 9.0).
+ * Unless libvirt has seen by then that the process has ended, it tells the system's error and not
+ * what QEMU has said (libvirt 9.0, by a connect() that was made to fail).
  */
 bool libvirt_lost_monitor(void);
 
