@@ -27,9 +27,9 @@ Q := @
 say = @printf '  %-7s %s\n' $(1) $(2)
 endif
 
-PKGS     := libelf libbpf capstone fuse3 libseccomp libtraceevent zlib liblzma liblz4 libzstd libprotobuf-c
-# Of these only the headers are needed: they are loaded when a domain is asked for, an export to CTF, or a disk.
-LOADED   := libvirt libvirt-qemu babeltrace2 libnbd
+PKGS     := libelf libbpf capstone fuse3 libseccomp libtraceevent zlib liblzma liblz4 libzstd libprotobuf-c tree-sitter
+# Of these only the headers are needed: they are loaded by what needs them, an export to CTF for one.
+LOADED   := libvirt libvirt-qemu babeltrace2 libnbd libcurl libmicrohttpd libsystemd
 PKG_OK   := $(shell pkg-config --exists $(PKGS) $(LOADED) 2>/dev/null && echo yes)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lbz2
