@@ -144,6 +144,7 @@ vmm-objs += vmm/qemu/start-state.o
 vmm-objs += vmm/qemu/start-xml.o
 vmm-objs += vmm/qemu/start.o
 vmm-objs += vmm/qemu/text/hex.o
+vmm-objs += vmm/qemu/text/label.o
 vmm-objs += vmm/qemu/text/xml.o
 vmm-objs += vmm/qemu/translated.o
 vmm-objs += vmm/qemu/traps.o

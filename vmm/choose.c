@@ -64,6 +64,16 @@ int machine_list(const char *connect, const struct machine_patience *patience,
 	return qemu_list(connect, patience, list, err, errlen);
 }
 
+void machine_list_free(struct machine_listing *list, int nr)
+{
+	qemu_list_free(list, nr);
+}
+
+bool machine_has_label(const struct machine_listing *l, const char *key, const char *value)
+{
+	return qemu_has_label(l, key, value);
+}
+
 bool machine_kvm_runs(void)
 {
 	return kvm_host_is_native() > 0;

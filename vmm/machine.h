@@ -326,15 +326,24 @@ struct machine_listing {
 	const char *state; /* "running", "paused" … */
 	char accel[8];	   /* "tcg", "kvm" */
 	char kernel[1024]; /* path of the image that it is started with, "" when it says none */
+	char *metadata;	   /* for machine_has_label() */
 };
 
 /*
- * The domains of the libvirt at this URI (NULL: qemu:///system): their number, with *list to be
- * freed by free(); or a negative errno, and err says why in one line. One that does not answer is
- * waited for as long as the patience lasts, half a minute at most.
+ * The domains of the libvirt at this URI (NULL: qemu:///system): their number, with *list for
+ * machine_list_free(); or a negative errno, and err says why in one line. One that does not answer
+ * is waited for as long as the patience lasts, half a minute at most.
  */
 int machine_list(const char *connect, const struct machine_patience *patience,
 		 struct machine_listing **list, char *err, size_t errlen);
+void machine_list_free(struct machine_listing *list, int nr); /* NULL is allowed */
+
+/*
+ * Whether the metadata of its domain say KEY=VALUE in one of the usual ways: an element KEY with
+ * that text, an attribute KEY, or an element with name (or key) and value. A prefix (nova:) may be
+ * left out of the key.
+ */
+bool machine_has_label(const struct machine_listing *l, const char *key, const char *value);
 
 /* What there is to have guests with. */
 struct machine_libvirt {

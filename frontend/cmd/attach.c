@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* attach.c - `hvtrace attach`: trace a guest that runs already, for a while. */
+#include "frontend/cmd/attach-many.h"
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/guests.h"
 #include "frontend/lib/options.h"
 #include "frontend/session/host-events.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct option_usage attach_usage = {
-	"hvtrace attach [OPTION]... DOMAIN",
+	"hvtrace attach [OPTION]... DOMAIN...",
 	"Traces the kernel of a running guest for a while, prints the trace, and leaves the guest as\n"
 	"it was found. DOMAIN is a libvirt domain (name, id or UUID), or the gdb stub of a QEMU:\n"
-	"gdb:unix:PATH or gdb:HOST:PORT.",
+	"gdb:unix:PATH or gdb:HOST:PORT. Of several the events are printed in the order of the host's\n"
+	"time, or recorded to a file each: -o DIR/.",
 	"hvtrace attach mydomain -f 'vfs_*'\n"
 	"hvtrace attach gdb:unix:/run/guest.gdb -e sched:sched_switch --for 2s\n"
-	"hvtrace attach mydomain -t function_graph --for 1h &     # then: hvtrace top",
+	"hvtrace attach mydomain -t function_graph --for 1h &     # then: hvtrace top\n"
+	"hvtrace attach web1 web2 db1 -e sched:sched_switch --for 2s\n"
+	"hvtrace attach --label tier=prod -e '@syscalls' --for 10s -o prod/",
 };
 
 static int attach_trace(struct attach *a)
@@ -70,11 +75,45 @@ int attach_guest(const struct attach_options *opt)
 	return status;
 }
 
+static int attach_each(const struct attach_options *opt, const struct fleet_name *guests, size_t nr)
+{
+	struct attach_options one = *opt;
+	int status = EXIT_OK;
+
+	for (size_t i = 0; i < nr; i++) {
+		one.target.name = guests[i].target;
+		if (recover(&one))
+			status = EXIT_FAILED;
+	}
+	return status;
+}
+
+static int attach_chosen(struct attach_options *opt, const struct fleet_choice *choice,
+			 char **names, int nr_names)
+{
+	struct fleet_name *guests = NULL;
+	int status, nr;
+
+	if (!fleet_is_asked(choice, nr_names)) {
+		opt->target.name = names[0];
+		return opt->target.recover ? recover(opt) : attach_guest(opt);
+	}
+	nr = fleet_choose(choice, names, nr_names, &guests);
+	if (nr < 0)
+		return nr == FLEET_USAGE ? EXIT_USAGE : EXIT_FAILED;
+	status = opt->target.recover ? attach_each(opt, guests, (size_t)nr)
+				     : attach_many(opt, guests, (size_t)nr);
+	free(guests);
+	return status;
+}
+
 int attach_as(const struct tracing *what, int argc, char **argv)
 {
 	struct attach_options opt = {.session = SESSION_OPTIONS_DEFAULT};
+	struct fleet_choice choice = {0};
 	const struct option_row rows[] = {
 		ATTACH_OPTION_ROWS(&opt.target),
+		FLEET_OPTION_ROWS(&choice),
 		OPT_TIME(0, "window", &opt.session.limit_ms, "TIME",
 			 what->limit_ms ? "how long to trace (5, 1.5s, 200ms, 2m; default: 5s)"
 					: "how long to trace (5, 1.5s, 200ms, 2m; default: until "
@@ -93,15 +132,16 @@ int attach_as(const struct tracing *what, int argc, char **argv)
 	first = options_parse(argc, argv, rows, what->usage);
 	if (first == OPTIONS_HELP) {
 		status = EXIT_OK;
-	} else if (first >= 0 && argc - first != 1) {
-		fprintf(stderr, "hvtrace: %s takes one domain (%s --help)\n",
+	} else if (first >= 0 && argc == first && !fleet_is_asked(&choice, 0)) {
+		fprintf(stderr, "hvtrace: %s takes a domain, or several (%s --help)\n",
 			argv[0] + strlen("hvtrace "), argv[0]);
 	} else if (first >= 0 && session_options_check(&opt.session)) {
-		opt.target.name = argv[first];
+		choice.connect = opt.target.connect;
 		session_options_warn(&opt.session);
-		status = opt.target.recover ? recover(&opt) : attach_guest(&opt);
+		status = attach_chosen(&opt, &choice, argv + first, argc - first);
 	}
 	session_options_free(&opt.session);
+	option_list_free(&choice.labels);
 	return status;
 }
 

@@ -7,6 +7,7 @@
 #define HVTRACE_FRONTEND_CMD_COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "frontend/lib/exit.h"
@@ -40,6 +41,14 @@ int cmd_wakeups(int argc, char **argv);
 
 /* Print a file of a trace that is under way; guest may be NULL. The exit status. */
 int get_file(const char *guest, const char *file);
+/* The same of all that are under way, line by line. */
+int get_all(const char *file);
+
+/*
+ * Print what several trace.dat files have, by their times, to a file, NULL: to stdout. The process
+ * has no rights afterwards. The exit status.
+ */
+int report_files(const char *const *paths, size_t nr, const char *out);
 
 /* What a command that traces is, where it differs from another: run and attach, and record. */
 struct tracing {

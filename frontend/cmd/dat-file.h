@@ -62,8 +62,8 @@ struct dat_file {
 	char err[512];
 };
 
-/* Of a guest and its host, and more. */
-#define DAT_FILES_MAX 16
+/* Of many guests and their hosts. */
+#define DAT_FILES_MAX 1024
 
 /*
  * Everything that takes a name first, then the process enters the sandbox and the file is read.

@@ -17,10 +17,13 @@ static const struct option_usage get_usage = {
 	"Prints a file of a trace that hvtrace run or hvtrace attach has under way; it needs no mount.\n"
 	"FILE is called as on the mount (current_tracer, per_cpu/cpu0/stats, instances/foo/trace); of a\n"
 	"directory, such as . for the root, the names in it are printed. trace_pipe goes on until the\n"
-	"trace ends, nobody reads what is printed, or Ctrl-C.",
+	"trace ends, nobody reads what is printed, or Ctrl-C. With --all there is a line of each trace\n"
+	"that runs, with the guest's name in front; those of trace_pipe in the order of their times, if\n"
+	"the traces have the clock host, as those of hvtrace attach with several guests do.",
 	"hvtrace get trace\n"
 	"hvtrace get trace_pipe | head\n"
-	"hvtrace get -g mydomain events/sched/sched_switch/format",
+	"hvtrace get -g mydomain events/sched/sched_switch/format\n"
+	"hvtrace get --all trace_pipe",
 };
 
 static int write_all(const char *data, size_t len)
@@ -78,8 +81,10 @@ int get_file(const char *guest, const char *file)
 int cmd_get(int argc, char **argv)
 {
 	const char *guest = NULL;
+	bool all = false;
 	const struct option_row rows[] = {
 		CONNECT_OPTION_ROW(&guest),
+		OPT_FLAG(0, "all", &all, "of all traces that run"),
 		OPT_OPERANDS("trace-file"),
 	};
 	int first = options_parse(argc, argv, rows, &get_usage);
@@ -90,5 +95,9 @@ int cmd_get(int argc, char **argv)
 		fprintf(stderr, "hvtrace: get takes one file (hvtrace get --help)\n");
 		return EXIT_USAGE;
 	}
-	return get_file(guest, argv[first]);
+	if (all && guest) {
+		fprintf(stderr, "hvtrace: --guest names one trace, --all stands for all\n");
+		return EXIT_USAGE;
+	}
+	return all ? get_all(argv[first]) : get_file(guest, argv[first]);
 }

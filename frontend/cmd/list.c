@@ -191,7 +191,7 @@ static int list_all(const char *uri, bool json, struct patience *p)
 	if (g.domains < 0)
 		fprintf(stderr, "hvtrace: %s\n", g.err);
 	free(g.own);
-	free(g.domain);
+	machine_list_free(g.domain, g.domains);
 	return failed ? EXIT_FAILED : EXIT_OK;
 }
 

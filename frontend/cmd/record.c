@@ -8,7 +8,7 @@
 #define RECORD_FILE "trace.dat"
 
 static const struct option_usage attach_usage = {
-	"hvtrace record [OPTION]... DOMAIN",
+	"hvtrace record [OPTION]... DOMAIN...",
 	"Traces the kernel of a running guest until Ctrl-C, and records the trace to trace.dat, which\n"
 	"trace-cmd and KernelShark open. The guest is left as it was found. DOMAIN and all options are\n"
 	"those of hvtrace attach. hvtrace record run boots a kernel for it.",

@@ -196,18 +196,31 @@ static int report_checked(const struct report_options *opt, const char *const *p
 		.options = opt->plugin_options.values,
 		.nr_options = opt->plugin_options.nr,
 	};
-	struct dat_file files[DAT_FILES_MAX];
-	struct several_file in[DAT_FILES_MAX];
-	struct report r = {.opt = opt, .file = files, .in = in, .nr_files = nr};
+	struct report r = {.opt = opt, .nr_files = nr};
 	int status = EXIT_FAILED;
 
+	r.file = calloc(nr, sizeof(*r.file));
+	r.in = calloc(nr, sizeof(*r.in));
 	if (!opt->json && !opt->list && !opt->stat)
 		output_paint(PAINT_TRACE);
-	if (dat_files_open(files, paths, nr, &opt->file, &plugins))
-		status = report_opened(&r);
-	for (size_t i = 0; i < nr; i++)
-		status = dat_file_close(&files[i], status);
+	if (!r.file || !r.in) {
+		fprintf(stderr, "hvtrace: no memory\n");
+	} else {
+		if (dat_files_open(r.file, paths, nr, &opt->file, &plugins))
+			status = report_opened(&r);
+		for (size_t i = 0; i < nr; i++)
+			status = dat_file_close(&r.file[i], status);
+	}
+	free(r.file);
+	free(r.in);
 	return status;
+}
+
+int report_files(const char *const *paths, size_t nr, const char *out)
+{
+	const struct report_options opt = {.file = {.out = out}};
+
+	return report_checked(&opt, paths, nr);
 }
 
 /* --- options -----------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ struct cancel;
 
 /*
  * From then on stdout and stderr do so, too, and one that is closed gives an error, whatever is
- * opened. Once, before anything is opened or written. 0 or -errno: then they would not.
+ * opened. Once, before anything is opened or written; once more in a child that has got another
+ * stderr. 0 or -errno: then they would not.
  */
 int output_start(void);
 

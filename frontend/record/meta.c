@@ -205,20 +205,27 @@ struct dat_tsc2nsec record_ticks(uint64_t khz)
 	return ticks;
 }
 
-/* Nothing for clocks that are none of the TSC. */
-static int put_ticks(struct meta *m, const struct record_to *to, bool counts,
-		     const struct record_guest *guest)
+/* mult 0: there is nothing to say. */
+static struct dat_tsc2nsec ticks_of(const char *clock, const struct record_guest *guest)
 {
+	/* Nanoseconds, which readers would print bare: to them its name is that of no clock. */
+	if (!strcmp(clock, "host"))
+		return (struct dat_tsc2nsec){.mult = 1};
+	if (strcmp(clock, "x86-tsc") != 0)
+		return (struct dat_tsc2nsec){0};
 	/* What becomes the host's time does so as the host's trace does: so they are the same,
 	 * however long ago the TSC began to count. */
-	const struct dat_tsc2nsec ticks =
-		guest->shift ? guest->shift->ticks : record_ticks(guest->tsc_khz);
+	return guest->shift ? guest->shift->ticks : record_ticks(guest->tsc_khz);
+}
+
+static int put_ticks(struct meta *m, const struct record_to *to, const struct dat_tsc2nsec *ticks)
+{
 	struct text text = {0};
 
-	if (counts && ticks.mult) {
-		bytes_add32(&text, ticks.mult);
-		bytes_add32(&text, ticks.shift);
-		bytes_add64(&text, ticks.offset);
+	if (ticks->mult) {
+		bytes_add32(&text, ticks->mult);
+		bytes_add32(&text, ticks->shift);
+		bytes_add64(&text, ticks->offset);
 	}
 	return put_changed(m, to, JOURNAL_OPTION, DAT_OPTION_TSC2NSEC, &text);
 }
@@ -274,10 +281,11 @@ static int put_shift(struct meta *m, const struct record_to *to, bool counts, un
 static int put_tsc(struct meta *m, const struct record_to *to, struct trace *t,
 		   const struct record_guest *guest)
 {
-	bool counts = !strcmp(instance_clock(trace_top(t)), "x86-tsc");
-	int rc = put_ticks(m, to, counts, guest);
+	const char *clock = instance_clock(trace_top(t));
+	const struct dat_tsc2nsec ticks = ticks_of(clock, guest);
+	int rc = put_ticks(m, to, &ticks);
 
-	return rc ? rc : put_shift(m, to, counts, trace_vcpus(t), guest->shift);
+	return rc ? rc : put_shift(m, to, !strcmp(clock, "x86-tsc"), trace_vcpus(t), guest->shift);
 }
 
 static int put_clock(struct meta *m, const struct record_to *to, struct view *v)

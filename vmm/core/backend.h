@@ -118,6 +118,8 @@ int qemu_reachable(const char *uri, const struct machine_patience *patience, cha
 /* vmm/qemu/libvirt/list.c: machine_list() */
 int qemu_list(const char *uri, const struct machine_patience *patience,
 	      struct machine_listing **list, char *err, size_t errlen);
+void qemu_list_free(struct machine_listing *list, int nr);
+bool qemu_has_label(const struct machine_listing *l, const char *key, const char *value);
 /* vmm/qemu/machine.c: machine_attach() */
 struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen);
 

@@ -3,6 +3,7 @@
 #include "vmm/core/backend.h"
 #include "vmm/qemu/libvirt/connect.h"
 #include "vmm/qemu/libvirt/question.h"
+#include "vmm/qemu/text/label.h"
 #include "vmm/qemu/text/xml.h"
 
 #include <errno.h>
@@ -46,17 +47,33 @@ static void look_at(virDomainPtr dom, struct machine_listing *l)
 	at = xml ? xml_element(xml, "kernel", &len) : NULL;
 	if (at && !xml_text(at, len, l->kernel, sizeof(l->kernel)))
 		l->kernel[0] = '\0';
+	l->metadata = xml ? label_metadata(xml) : NULL;
 	free(xml);
 }
 
 struct list_question {
 	struct question q;
 	struct machine_listing *list;
+	int nr;
 };
+
+void qemu_list_free(struct machine_listing *list, int nr)
+{
+	for (int i = 0; list && i < nr; i++)
+		free(list[i].metadata);
+	free(list);
+}
+
+bool qemu_has_label(const struct machine_listing *l, const char *key, const char *value)
+{
+	return l->metadata && label_is(l->metadata, key, value);
+}
 
 static void list_release(struct question *q)
 {
-	free(((struct list_question *)q)->list);
+	const struct list_question *lq = (struct list_question *)q;
+
+	qemu_list_free(lq->list, lq->nr);
 }
 
 /* How many there are, or a negative errno. */
@@ -77,6 +94,7 @@ static int list_ask(struct question *q)
 		return -EIO;
 	}
 	*list = calloc((size_t)n + 1, sizeof(**list));
+	((struct list_question *)q)->nr = n;
 	for (int i = 0; i < n; i++) {
 		if (*list)
 			look_at(doms[i], &(*list)[i]);
@@ -103,7 +121,7 @@ int qemu_list(const char *uri, const struct machine_patience *patience,
 	}
 	if (question_put(&lq->q, &p, &rc, err, errlen) && rc >= 0) {
 		*list = lq->list;
-		lq->list = NULL;
+		lq->list = NULL; /* the caller's */
 	}
 	question_free(&lq->q);
 	return rc;

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* attach-many.h - several guests traced at once: a process for each, and one view of all. */
+#ifndef HVTRACE_FRONTEND_CMD_ATTACH_MANY_H
+#define HVTRACE_FRONTEND_CMD_ATTACH_MANY_H
+
+#include "frontend/cmd/guests.h"
+#include "frontend/fleet/choose.h"
+
+/* Trace them as the options say, whose target.name is not looked at. The exit status. */
+int attach_many(const struct attach_options *opt, const struct fleet_name *guests, size_t nr);
+
+#endif

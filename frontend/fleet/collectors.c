@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* collectors.c - see collectors.h */
+#include "frontend/fleet/collectors.h"
+#include "frontend/lib/cancel.h"
+#include "frontend/lib/exit.h"
+#include "frontend/lib/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PREFIX "hvtrace: "
+
+/* --- what they say ------------------------------------------------------------------------------
+ */
+
+static void print_line(const struct collector *c, const char *line, size_t len)
+{
+	size_t own = len >= strlen(PREFIX) && !strncmp(line, PREFIX, strlen(PREFIX))
+			     ? strlen(PREFIX)
+			     : 0;
+
+	fprintf(stderr, PREFIX "%s: %.*s\n", c->name, (int)(len - own), line + own);
+}
+
+/* Whole lines; the last one at the end, and what is longer than any of ours in pieces. */
+static void print_lines(struct collector *c, bool all)
+{
+	size_t at = 0;
+	const char *end;
+
+	while ((end = memchr(c->line + at, '\n', c->len - at))) {
+		print_line(c, c->line + at, (size_t)(end - c->line) - at);
+		at = (size_t)(end - c->line) + 1;
+	}
+	if (at < c->len && (all || (!at && c->len == sizeof(c->line)))) {
+		print_line(c, c->line + at, c->len - at);
+		at = c->len;
+	}
+	memmove(c->line, c->line + at, c->len - at);
+	c->len -= at;
+}
+
+static void hear(struct collector *c)
+{
+	ssize_t n = read(c->says, c->line + c->len, sizeof(c->line) - c->len);
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n > 0)
+		c->len += (size_t)n;
+	print_lines(c, n <= 0);
+	if (n > 0)
+		return;
+	close(c->says);
+	c->says = -1;
+}
+
+/* --- processes ----------------------------------------------------------------------------------
+ */
+
+struct what {
+	int (*trace)(void *arg, size_t i);
+	void *arg;
+	sigset_t before; /* the signals that are blocked elsewhere */
+	pid_t parent;
+};
+
+/*
+ * Ctrl-C of a terminal goes to this process alone, which passes it on: who got it twice would end
+ * at once. Its stderr is another one than when the program began.
+ */
+static _Noreturn void be_collector(const struct what *w, struct collector *c, size_t i, int says)
+{
+	int status = EXIT_FAILED;
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	setpgid(0, 0);
+	for (size_t k = 0; k < i; k++) {
+		close(c[k].says);
+		close(c[k].pidfd);
+	}
+	if (getppid() == w->parent && dup2(says, STDERR_FILENO) >= 0 && !output_start()) {
+		close(says);
+		sigprocmask(SIG_SETMASK, &w->before, NULL);
+		status = w->trace(w->arg, i);
+	}
+	fflush(NULL);
+	_exit(status);
+}
+
+static void start(const struct what *w, struct collector *all, size_t i)
+{
+	struct collector *c = &all[i];
+	int fds[2];
+
+	c->pid = c->pidfd = c->says = -1;
+	c->status = EXIT_FAILED;
+	c->len = 0;
+	if (!pipe2(fds, O_CLOEXEC)) {
+		fflush(NULL);
+		c->pid = fork();
+		if (!c->pid) {
+			close(fds[0]);
+			be_collector(w, all, i, fds[1]);
+		}
+		close(fds[1]);
+		c->says = fds[0];
+	}
+	if (c->pid > 0)
+		c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	if (c->pid > 0 && c->pidfd >= 0)
+		return;
+	fprintf(stderr, PREFIX "%s: a process cannot be started: %s\n", c->name, strerror(errno));
+	if (c->pid > 0)
+		kill(c->pid, SIGTERM);
+}
+
+static void take_status(struct collector *c)
+{
+	int status;
+
+	if (waitpid(c->pid, &status, 0) == c->pid)
+		c->status =
+			WIFEXITED(status) ? WEXITSTATUS(status) : CANCEL_STATUS(WTERMSIG(status));
+	if (WIFSIGNALED(status))
+		fprintf(stderr, PREFIX "%s: its process was ended by signal %d (%s)\n", c->name,
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
+	close(c->pidfd);
+	c->pidfd = -1;
+}
+
+/* --- until all have ended -----------------------------------------------------------------------
+ */
+
+static int pass_on(int fd, struct collector *c, size_t nr)
+{
+	struct signalfd_siginfo info;
+
+	if (read(fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	for (size_t i = 0; i < nr; i++)
+		if (c[i].pidfd >= 0)
+			kill(c[i].pid, (int)info.ssi_signo);
+	return (int)info.ssi_signo;
+}
+
+static size_t still_there(const struct collector *c, size_t nr)
+{
+	size_t there = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		there += c[i].pidfd >= 0 || c[i].says >= 0;
+	return there;
+}
+
+static int wait_for_all(struct collector *c, size_t nr, struct pollfd *fds, int signals)
+{
+	int signo = 0, came;
+
+	while (still_there(c, nr)) {
+		fds[2 * nr] = (struct pollfd){.fd = signals, .events = POLLIN};
+		for (size_t i = 0; i < nr; i++) {
+			fds[2 * i] = (struct pollfd){.fd = c[i].says, .events = POLLIN};
+			fds[2 * i + 1] = (struct pollfd){.fd = c[i].pidfd, .events = POLLIN};
+		}
+		if (poll(fds, 2 * nr + 1, -1) < 0)
+			continue;
+		for (size_t i = 0; i < nr; i++) {
+			if (fds[2 * i].revents)
+				hear(&c[i]);
+			if (fds[2 * i + 1].revents)
+				take_status(&c[i]);
+		}
+		came = fds[2 * nr].revents ? pass_on(signals, c, nr) : 0;
+		signo = came ? came : signo;
+	}
+	return signo;
+}
+
+int collectors_run(struct collector *c, size_t nr, int (*trace)(void *arg, size_t i), void *arg)
+{
+	struct what what = {.trace = trace, .arg = arg, .parent = getpid()};
+	struct pollfd *fds = calloc(2 * nr + 1, sizeof(*fds));
+	sigset_t signals;
+	int signo = 0, fd;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, &what.before);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC);
+	if (fds && fd >= 0) {
+		for (size_t i = 0; i < nr; i++)
+			start(&what, c, i);
+		signo = wait_for_all(c, nr, fds, fd);
+	} else {
+		fprintf(stderr, PREFIX "several guests cannot be waited for: %s\n",
+			strerror(errno));
+		for (size_t i = 0; i < nr; i++)
+			c[i].status = EXIT_FAILED;
+	}
+	close(fd);
+	free(fds);
+	sigprocmask(SIG_SETMASK, &what.before, NULL);
+	return signo;
+}
