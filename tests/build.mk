@@ -50,6 +50,9 @@ blk-wraps := -Wl,--wrap=disks_read,--wrap=blk_records_init,--wrap=blk_records_ex
 blk-wraps += -Wl,--wrap=blk_records_forget,--wrap=blk_records_read
 $(O)/tests/unit/tracer/tracers/test-blk: private LDLIBS += $(blk-wraps)
 
+# This one has time go by.
+$(O)/tests/unit/frontend/metrics/test-metrics-serve: private LDLIBS += -Wl,--wrap=clock_gettime
+
 # This one does what the kernel does when an instance of its tracefs is made, and removed.
 host-wraps := -Wl,--wrap=mkdirat,--wrap=unlinkat
 $(O)/tests/unit/frontend/host/test-host: private LDLIBS += $(host-wraps)
