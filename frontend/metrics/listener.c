@@ -14,8 +14,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG	  16
-#define PATH_ROOM (sizeof(((struct sockaddr_un *)NULL)->sun_path))
+#define SOCKET_MODE 0660
+#define BACKLOG	    16
+#define PATH_ROOM   (sizeof(((struct sockaddr_un *)NULL)->sun_path))
 
 union address {
 	struct sockaddr any;
@@ -180,13 +181,15 @@ static int listen_on_path(struct listener *l, const char *path, char *err, size_
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->fd < 0)
 		return refused(path, errno, err, errlen);
-	/* The mode that the path will have: there is no moment when others may connect. */
-	fchmod(l->fd, 0660);
+	/* What the path has to begin with, less what umask(2) takes: at no moment may others
+	 * connect. */
+	fchmod(l->fd, SOCKET_MODE);
 	rc = bind(l->fd, (const struct sockaddr *)&a, sizeof(a));
 	if (rc && errno == EADDRINUSE && is_socket(path) && remove_left(&a))
 		rc = bind(l->fd, (const struct sockaddr *)&a, sizeof(a));
 	if (rc)
 		return refused(path, errno, err, errlen);
+	chmod(path, SOCKET_MODE);
 	if (!stat(path, &st)) {
 		l->dev = st.st_dev;
 		l->ino = st.st_ino;

@@ -111,8 +111,9 @@ struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m); /* NULL is allowed */
 
 /*
- * A counter goes up by what there is more since the last time, in the family's unit. What is
- * negative or no number is left out: counters never go back.
+ * A counter goes up by what there is more since the last time, in the family's unit; by 0 it is
+ * there from then on, so that it is seen when it goes up first. What is negative or no number is
+ * not looked at: counters never go back.
  */
 void metrics_add(struct metrics *m, enum metrics_family family, const struct metrics_labels *labels,
 		 double more);

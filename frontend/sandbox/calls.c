@@ -111,6 +111,9 @@ static const int parse[] = {
  * pidfd_send_signal(2), below. */
 static const int share[] = {CALL(sendmsg)};
 
+/* To who has asked: a head and what is behind it, at once. */
+static const int answering[] = {CALL(sendmsg)};
+
 static const int listening[] = {CALL(accept4)};
 
 static const int pipes[] = {
@@ -165,6 +168,7 @@ static const struct group {
 	GROUP(CALLS_TALK, talk),
 	GROUP(CALLS_PARSE, parse),
 	GROUP(CALLS_SHARE, share),
+	GROUP(CALLS_ANSWER, answering),
 	GROUP(CALLS_LISTEN, listening),
 	GROUP(CALLS_PIPES, pipes),
 	GROUP(CALLS_OUTPUT, output),

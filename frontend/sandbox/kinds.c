@@ -57,7 +57,7 @@ static const struct kind_row kinds[] = {
 	{"files-wait", GUEST | CALLS_PIPES, {NULL}},
 	{"control", GUEST | CALLS_THREADS | CALLS_LISTEN | CALLS_SAVE, {"collector", "hwlat"}},
 	/* What libmicrohttpd does for who connects. */
-	{"metrics", CALLS_TALK | CALLS_LISTEN | CALLS_LIBRARY, {NULL}},
+	{"metrics", CALLS_TALK | CALLS_LISTEN | CALLS_ANSWER | CALLS_LIBRARY, {NULL}},
 };
 
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))

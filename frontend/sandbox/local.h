@@ -45,7 +45,8 @@ enum {
 	CALLS_SAVE = 1 << 14,	   /* all that a machine is, for a snapshot */
 	CALLS_SHARE = 1 << 15,	   /* hand descriptors to who serves a guest's queues, and end it */
 	CALLS_REBOOT = 1 << 16,	   /* have a machine of our own begin anew */
-	CALLS_END = 1 << 17,	   /* behind the last */
+	CALLS_ANSWER = 1 << 17,	   /* as libmicrohttpd does */
+	CALLS_END = 1 << 18,	   /* behind the last */
 };
 
 /* Compile the list that allows the groups of these bits. 0 or -errno. The memory is not given back.

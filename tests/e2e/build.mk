@@ -14,6 +14,7 @@ check-tests += tests/e2e/host-events
 check-tests += tests/e2e/run-forms
 check-tests += tests/e2e/command-line
 check-tests += tests/e2e/completion
+check-tests += tests/e2e/metrics
 check-tests += tests/e2e/attach-forms
 
 full-tests  += tests/e2e/early-boot
@@ -42,12 +43,12 @@ $(O)/tests/e2e/list-kernel: $(O)/obj/tests/e2e/list-kernel.o $(O)/obj/tracer/eve
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(O)/tests/e2e/exec-overlay $(O)/tests/e2e/image-read: $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
+$(O)/tests/e2e/exec-overlay $(O)/tests/e2e/image-read $(O)/tests/e2e/metrics-serve: $(O)/tests/%: $(O)/obj/tests/%.o $(LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
-check-programs: $(O)/tests/e2e/image-read $(O)/tests/e2e/late-boot.so
+check-programs: $(O)/tests/e2e/image-read $(O)/tests/e2e/late-boot.so $(O)/tests/e2e/metrics-serve
 check-programs: $(O)/tests/e2e/debugcon $(O)/tests/e2e/exec-overlay $(O)/tests/e2e/list-kernel $(O)/tests/guest/testguest.elf
 
 include tests/e2e/qemu.mk
