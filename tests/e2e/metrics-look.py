@@ -2,6 +2,7 @@
 """What looks at hvtrace's metrics, looked at. Says what is wrong and exits with 1.
 
 usage: metrics-look.py names NAMES RULES DASHBOARD   each name and label that these use is one of NAMES
+       metrics-look.py described NAMES MANUAL        the manual's tables have these names and labels, and no others
        metrics-look.py panels DASHBOARD              the dashboard is one that Grafana can show
        metrics-look.py tested RULES TEST             each alert is silent in a test, and fires in one
        metrics-look.py rules DASHBOARD               its expressions, as rules for promtool
@@ -118,7 +119,24 @@ def names(path, rules, dashboard):
                 fail("there is no", name)
         for label in labels_used(text):
             if label not in labels:
-                fail("there is no label", label, "in", text)
+                fail("there is no label", label)
+
+
+def described(path, manual):
+    told = {}
+    for line in read(path).splitlines():
+        name, *labels = line.split()
+        if not name.endswith(("_sum", "_count")):
+            told[name.removesuffix("_bucket")] = [label for label in labels if label != "le"]
+    found = {}
+    for line in read(manual).splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| `hvtrace_"):
+            for name in NAME.findall(cells[0]):
+                found[name] = cells[1].split(", ") if cells[1] else []
+    for name in told.keys() | found.keys():
+        if told.get(name) != found.get(name):
+            fail(name, "has", told.get(name), "and is described with", found.get(name))
 
 
 def tested(rules, test):
@@ -187,6 +205,7 @@ def answers(path, url):
 def main(arguments):
     commands = {
         ("names", 3): names,
+        ("described", 2): described,
         ("panels", 1): panels,
         ("tested", 2): tested,
         ("rules", 1): rules_of,
