@@ -213,6 +213,7 @@ frontend-objs += frontend/lib/tree.o
 frontend-objs += frontend/metrics/accept.o
 frontend-objs += frontend/metrics/answer.o
 frontend-objs += frontend/metrics/families.o
+frontend-objs += frontend/metrics/gzip.o
 frontend-objs += frontend/metrics/http-library.o
 frontend-objs += frontend/metrics/labels.o
 frontend-objs += frontend/metrics/listener.o

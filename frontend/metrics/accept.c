@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* accept.c - what a scraper would like best, by its header Accept (RFC 9110, 12.5.1). */
+/* accept.c - what a scraper would like best, by its headers (RFC 9110, 12.5.1 and 12.5.3). */
 #include "frontend/metrics/answer.h"
 
 #include <ctype.h>
@@ -88,4 +88,18 @@ enum metrics_format answer_format(const char *accept)
 	return want[METRICS_OPENMETRICS] && want[METRICS_OPENMETRICS] >= want[METRICS_TEXT]
 		       ? METRICS_OPENMETRICS
 		       : METRICS_TEXT;
+}
+
+bool answer_may_pack(const char *accept)
+{
+	struct span all = {accept, accept ? accept + strlen(accept) : NULL};
+	bool may = false;
+
+	while (all.at < all.end) {
+		struct span range = take(&all, ','), name = take(&range, ';');
+
+		if (is(name, "gzip"))
+			may = !is(take(&range, '='), "q") || quality(take(&range, ';'));
+	}
+	return may;
 }

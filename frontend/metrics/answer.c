@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "frontend/metrics/gzip.h"
+
 /* So many times as long as it took to print. */
 #define FRESH_FACTOR 20
 
@@ -60,15 +62,29 @@ static void free_printed(void *arg)
 	free(p);
 }
 
+static bool set_header(const struct answers *a, struct MHD_Response *r, const char *name,
+		       const char *value)
+{
+	return a->http->MHD_add_response_header(r, name, value) == MHD_YES;
+}
+
 /* One connection is one request: it is over when it is answered. */
 static bool set_headers(const struct answers *a, struct MHD_Response *r, const char *type)
 {
-	return a->http->MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
-	       a->http->MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES;
+	return set_header(a, r, MHD_HTTP_HEADER_CONTENT_TYPE, type) &&
+	       set_header(a, r, MHD_HTTP_HEADER_CONNECTION, "close");
+}
+
+static bool set_form(const struct answers *a, struct MHD_Response *r, enum metrics_format format,
+		     bool packed)
+{
+	return set_headers(a, r, format_types[format]) &&
+	       set_header(a, r, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding") &&
+	       (!packed || set_header(a, r, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip"));
 }
 
 /* NULL: no memory. */
-static struct MHD_Response *print(struct answers *a, enum metrics_format format)
+static struct MHD_Response *print(struct answers *a, enum metrics_format format, bool packed)
 {
 	struct printed *p = calloc(1, sizeof(*p));
 	struct MHD_Response *r = NULL;
@@ -78,38 +94,45 @@ static struct MHD_Response *print(struct answers *a, enum metrics_format format)
 	p->answers = a;
 	a->texts++;
 	metrics_print(a->metrics, format, &p->text);
+	if (packed && !p->text.failed)
+		gzip_text(&p->text);
 	if (!p->text.failed)
 		r = a->http->MHD_create_response_from_buffer_with_free_callback_cls(
 			p->text.len, p->text.buf, free_printed, p);
 	if (!r) {
 		free_printed(p);
-	} else if (!set_headers(a, r, format_types[format])) {
+	} else if (!set_form(a, r, format, packed)) {
 		a->http->MHD_destroy_response(r);
 		r = NULL;
 	}
 	return r;
 }
 
-/* What is there of a format, anew if that is not too often. NULL: no memory. */
-static struct MHD_Response *metrics_of(struct answers *a, enum metrics_format format)
+/* What is there of a form, anew if that is not too often. NULL: no memory. */
+static struct MHD_Response *metrics_in(struct answers *a, enum metrics_format format, bool packed)
 {
+	struct answer_form *f = &a->form[format][packed];
 	uint64_t begin = now_ns();
-	struct MHD_Response *r;
 
-	if (a->last[format] && (begin < a->fresh_ns[format] || a->texts >= ANSWER_TEXTS_MAX))
-		return a->last[format];
-	if (a->last[format])
-		a->http->MHD_destroy_response(a->last[format]);
-	a->last[format] = r = print(a, format);
-	a->fresh_ns[format] = now_ns() + FRESH_FACTOR * (now_ns() - begin);
-	return r;
+	if (f->last && (begin < f->fresh_ns || a->texts >= ANSWER_TEXTS_MAX))
+		return f->last;
+	if (f->last)
+		a->http->MHD_destroy_response(f->last);
+	f->last = print(a, format, packed);
+	f->fresh_ns = now_ns() + FRESH_FACTOR * (now_ns() - begin);
+	return f->last;
+}
+
+static const char *header_of(const struct answers *a, struct MHD_Connection *c, const char *name)
+{
+	return a->http->MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
 static enum MHD_Result answer_metrics(struct answers *a, struct MHD_Connection *c)
 {
-	const char *accept =
-		a->http->MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
-	struct MHD_Response *r = metrics_of(a, answer_format(accept));
+	struct MHD_Response *r =
+		metrics_in(a, answer_format(header_of(a, c, MHD_HTTP_HEADER_ACCEPT)),
+			   answer_may_pack(header_of(a, c, MHD_HTTP_HEADER_ACCEPT_ENCODING)));
 
 	return r ? a->http->MHD_queue_response(c, MHD_HTTP_OK, r) : MHD_NO;
 }
@@ -126,9 +149,8 @@ static enum MHD_Result answer_text(struct answers *a, struct MHD_Connection *c, 
 
 	if (!r)
 		return MHD_NO;
-	if (set_headers(a, r, p->type) &&
-	    (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
-	     a->http->MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES))
+	if (set_headers(a, r, p->type) && (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
+					   set_header(a, r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD")))
 		result = a->http->MHD_queue_response(c, status, r);
 	a->http->MHD_destroy_response(r);
 	return result;
@@ -150,7 +172,8 @@ enum MHD_Result answer(struct answers *a, struct MHD_Connection *c, const char *
 
 void answers_exit(struct answers *a)
 {
-	for (unsigned int f = 0; f < 2; f++)
-		if (a->last[f])
-			a->http->MHD_destroy_response(a->last[f]);
+	for (unsigned int format = 0; format < 2; format++)
+		for (unsigned int packed = 0; packed < 2; packed++)
+			if (a->form[format][packed].last)
+				a->http->MHD_destroy_response(a->form[format][packed].last);
 }

@@ -3,6 +3,8 @@
 #ifndef HVTRACE_FRONTEND_METRICS_ANSWER_H
 #define HVTRACE_FRONTEND_METRICS_ANSWER_H
 
+#include <stdbool.h>
+
 #include "frontend/metrics/http-library.h"
 #include "frontend/metrics/metrics.h"
 
@@ -10,15 +12,19 @@
  * So many texts of all metrics may be there at once, as slow peers take them: further ones get the
  * last of these.
  */
-#define ANSWER_TEXTS_MAX 4
+#define ANSWER_TEXTS_MAX 8
+
+/* A text of all metrics, in one of the forms that there are. */
+struct answer_form {
+	struct MHD_Response *last; /* NULL: none has been asked for */
+	uint64_t fresh_ns;	   /* until then it is new enough (CLOCK_MONOTONIC) */
+};
 
 struct answers {
 	const struct http_library *http;
 	struct metrics *metrics;
-	/* The last text of each format, and until when it is new enough (CLOCK_MONOTONIC). */
-	struct MHD_Response *last[2];
-	uint64_t fresh_ns[2];
-	unsigned int texts; /* that are there */
+	struct answer_form form[2][2]; /* by format, and whether it is packed */
+	unsigned int texts;	       /* that are there */
 };
 
 /* Queue the answer. MHD_NO: the connection is closed without one. */
@@ -29,5 +35,7 @@ void answers_exit(struct answers *a);
 
 /* Which format a header Accept asks for; NULL: there is none. It may be anything. */
 enum metrics_format answer_format(const char *accept);
+/* Whether a header Accept-Encoding takes gzip; the same. */
+bool answer_may_pack(const char *accept);
 
 #endif

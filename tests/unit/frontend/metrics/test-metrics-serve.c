@@ -24,6 +24,7 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "frontend/metrics/answer.h"
 #include "frontend/metrics/metrics.h"
@@ -124,17 +125,24 @@ static void put(int fd, const char *what)
 	assert_int_equal(send(fd, what, strlen(what), MSG_NOSIGNAL), strlen(what));
 }
 
-/* All until the other end closes; to be freed. */
-static char *get_rest(int fd)
+/* All until the other end closes, with a '\0' behind it. */
+static void get_all(int fd, struct text *t)
 {
-	struct text t = {0};
 	char buf[4096];
 	ssize_t n;
 
 	while ((n = recv(fd, buf, sizeof(buf), 0)) > 0)
-		text_add(&t, buf, (size_t)n);
-	text_putc(&t, '\0');
+		text_add(t, buf, (size_t)n);
+	text_putc(t, '\0');
 	close(fd);
+}
+
+/* To be freed. */
+static char *get_rest(int fd)
+{
+	struct text t = {0};
+
+	get_all(fd, &t);
 	return t.buf;
 }
 
@@ -241,6 +249,56 @@ static void test_accept(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (answer_format(cases[i].accept) != cases[i].format)
 			fail_msg("%s", cases[i].accept);
+}
+
+static void test_accept_encoding(void **state)
+{
+	static const struct {
+		const char *accept;
+		bool may;
+	} cases[] = {
+		{NULL, false},	     {"", false},
+		{"gzip", true},	     {"deflate, GZIP ; q=0.1", true},
+		{"gzip;q=0", false}, {"gzip;q=0.000, br", false},
+		{"gzipped", false},  {"identity", false},
+		{"*", false},	     {"gzip;level=9", true},
+		{"gzip;q=x", false}, {",,;gzip,", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (answer_may_pack(cases[i].accept) != cases[i].may)
+			fail_msg("%s", cases[i].accept);
+}
+
+/* The same text, packed for those who ask for that, and for nobody else. */
+static void test_packed(void **state)
+{
+	struct world *w = *state;
+	char body[65536], *at;
+	struct text got = {0}, plain = {0};
+	z_stream z = {.next_out = (Bytef *)body, .avail_out = sizeof(body)};
+	int fd;
+
+	serve_at(w, "127.0.0.1:0");
+	fd = connect_to(w->server);
+	put(fd, GET("/metrics", "Accept-Encoding: gzip\r\n"));
+	get_all(fd, &got);
+	at = strstr(got.buf, "\r\n\r\n");
+	if (!at || !strstr(got.buf, "\r\nContent-Encoding: gzip\r\n"))
+		fail_msg("%s", got.buf);
+	z.next_in = (Bytef *)at + 4;
+	z.avail_in = (uInt)(got.buf + got.len - at - 4);
+	assert_int_equal(inflateInit2(&z, MAX_WBITS + 16), Z_OK);
+	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+	inflateEnd(&z);
+	metrics_print(w->metrics, METRICS_TEXT, &plain);
+	assert_int_equal(z.total_out, plain.len);
+	assert_memory_equal(body, plain.buf, plain.len);
+	text_free(&got);
+	text_free(&plain);
+	expect_at(w->server, GET("/metrics", "Accept-Encoding: gzip;q=0\r\n"), "200",
+		  "\nhvtrace_build_info");
 }
 
 /* A text is given again for a while, however often it is asked for; then there is a new one. */
@@ -584,13 +642,28 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_paths),	  TEST(test_head),	    TEST(test_formats),
-		TEST(test_accept),	  TEST(test_fresh),	    TEST(test_path),
-		TEST(test_left_path),	  TEST(test_taken_path),    TEST(test_ipv6),
-		TEST(test_all_addresses), TEST(test_errors),	    TEST(test_path_in_use),
-		TEST(test_slow),	  TEST(test_takes_nothing), TEST(test_crowd),
-		TEST(test_crowd_of_one),  TEST(test_nonsense),	    TEST(test_pipeline),
-		TEST(test_stop),	  TEST(test_counts_on),
+		TEST(test_paths),
+		TEST(test_head),
+		TEST(test_formats),
+		TEST(test_accept),
+		TEST(test_accept_encoding),
+		TEST(test_packed),
+		TEST(test_fresh),
+		TEST(test_path),
+		TEST(test_left_path),
+		TEST(test_taken_path),
+		TEST(test_ipv6),
+		TEST(test_all_addresses),
+		TEST(test_errors),
+		TEST(test_path_in_use),
+		TEST(test_slow),
+		TEST(test_takes_nothing),
+		TEST(test_crowd),
+		TEST(test_crowd_of_one),
+		TEST(test_nonsense),
+		TEST(test_pipeline),
+		TEST(test_stop),
+		TEST(test_counts_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
