@@ -6,6 +6,7 @@
 #   COVERAGE=1  for gcov
 #   WERROR=0  warnings stay warnings CC=clang  another compiler
 #   HTML=0    without the page of hvtrace report --html (the default where there is no npm)
+#   TOML=0    without what reads the configuration of hvtrace serve (the same)
 
 VERSION := 0.1.0
 O       ?= build
@@ -181,6 +182,7 @@ install: all docs
 		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${page##*.} $$page || exit; \
 	done
 	install -D -m 644 $(O)/gen/frontend/html/page.licences $(DESTDIR)$(PREFIX)/share/doc/hvtrace/page.licences
+	[ $(TOML) = 0 ] || install -D -m 644 $(toml-licence) $(DESTDIR)$(PREFIX)/share/doc/hvtrace/tree-sitter-toml.licence
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/hvtrace $(wildcard docs/*.md docs/*.svg)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/hvtrace/prometheus $(wildcard scripts/prometheus/*.yml)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/hvtrace/grafana scripts/grafana/hvtrace.json

@@ -105,6 +105,18 @@ frontend-objs += frontend/devices/net.o
 frontend-objs += frontend/devices/seed.o
 frontend-objs += frontend/devices/share.o
 frontend-objs += frontend/devices/words.o
+frontend-objs += frontend/config/check.o
+frontend-objs += frontend/config/compare.o
+frontend-objs += frontend/config/complaints.o
+frontend-objs += frontend/config/config.o
+frontend-objs += frontend/config/kinds.o
+frontend-objs += frontend/config/lists.o
+frontend-objs += frontend/config/print.o
+frontend-objs += frontend/config/quantity.o
+frontend-objs += frontend/config/schema.o
+frontend-objs += frontend/config/table.o
+frontend-objs += frontend/config/texts.o
+include frontend/config/toml/build.mk
 include frontend/exec/build.mk
 frontend-objs += frontend/export/call-profile.o
 frontend-objs += frontend/export/chrome.o

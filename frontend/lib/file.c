@@ -41,12 +41,12 @@ static bool is_as_before(int fd, const struct stat *st)
 	       now.st_mtim.tv_nsec == st->st_mtim.tv_nsec;
 }
 
-static int read_file(struct file_bytes *f, int fd, const struct stat *st)
+static int read_file(struct file_bytes *f, int fd, const struct stat *st, uint64_t max)
 {
 	void *data;
 	int ret;
 
-	if ((uint64_t)st->st_size > FILE_MAX)
+	if ((uint64_t)st->st_size > max)
 		return -EFBIG;
 	if (!st->st_size)
 		return 0;
@@ -64,7 +64,7 @@ static int read_file(struct file_bytes *f, int fd, const struct stat *st)
 	return ret;
 }
 
-int file_read(struct file_bytes *f, const char *path)
+int file_read_upto(struct file_bytes *f, const char *path, uint64_t max)
 {
 	struct stat st;
 	int fd = guestsym_open_regular(path, &st), ret;
@@ -72,9 +72,14 @@ int file_read(struct file_bytes *f, const char *path)
 	*f = (struct file_bytes){NULL, 0};
 	if (fd < 0)
 		return fd;
-	ret = read_file(f, fd, &st);
+	ret = read_file(f, fd, &st, max);
 	close(fd);
 	return ret;
+}
+
+int file_read(struct file_bytes *f, const char *path)
+{
+	return file_read_upto(f, path, FILE_MAX);
 }
 
 void file_free(struct file_bytes *f)

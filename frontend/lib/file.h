@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct file_bytes {
 	const void *data; /* NULL when the file is empty */
@@ -17,6 +18,8 @@ struct file_bytes {
  * written to meanwhile) or -errno.
  */
 int file_read(struct file_bytes *f, const char *path);
+/* The same of one that has no more than max bytes; -EFBIG: it has, and nothing was read. */
+int file_read_upto(struct file_bytes *f, const char *path, uint64_t max);
 void file_free(struct file_bytes *f);
 /* What to say of such an error, behind "cannot read FILE: ". */
 const char *file_strerror(int err);

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* toml.c - see toml.h */
+#include "frontend/config/toml/toml.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/config/toml/grammar.h"
+#include "frontend/config/toml/memory.h"
+#include "frontend/config/toml/mistakes.h"
+#include "frontend/config/toml/values.h"
+
+/* A statement takes microseconds; one that is full of mistakes is not to take much more. */
+#define STATEMENT_US 1000000
+
+struct toml {
+	struct toml_memory memory;
+	struct toml_value *root;
+};
+
+const char *toml_missing(void)
+{
+	return toml_grammar()
+		       ? NULL
+		       : "this hvtrace was built without what reads TOML (npm was not there: "
+			 "install it and build again)";
+}
+
+const char *toml_kind_name(enum toml_kind kind)
+{
+	static const char *const names[] = {
+		[TOML_STRING] = "a string",
+		[TOML_INTEGER] = "a number",
+		[TOML_FLOAT] = "a number with a point",
+		[TOML_BOOLEAN] = "true or false",
+		[TOML_DATE] = "a date",
+		[TOML_ARRAY] = "an array",
+		[TOML_TABLE] = "a table",
+	};
+
+	return names[kind];
+}
+
+/* --- mistakes that the grammar sees ------------------------------------------------------- */
+
+/* The next node behind the one that it is at and what is in that. False: there is none. */
+static bool go_on(TSTreeCursor *cursor)
+{
+	while (!ts_tree_cursor_goto_next_sibling(cursor))
+		if (!ts_tree_cursor_goto_parent(cursor))
+			return false;
+	return true;
+}
+
+/* A word of which the grammar took the end for a key, where a value has to be; NULL: there is none.
+ */
+static const char *stray_word(const struct statement *s, TSNode node)
+{
+	const char *from = statement_value(s), *word = s->text + ts_node_start_byte(node);
+	const char *end = s->text + s->len, *next = s->text + ts_node_end_byte(node);
+
+	if (strcmp(ts_node_type(node), "bare_key") != 0 || !from || word < from)
+		return NULL;
+	while (next < end && (*next == ' ' || *next == '\t'))
+		next++;
+	if (next < end && (*next == '=' || *next == '.'))
+		return NULL;
+	while (word > from && !strchr(" \t\n,[{", word[-1]))
+		word--;
+	return word;
+}
+
+/* Told: it is such a word. Else where the first mistake is. */
+static bool tell_word(struct mistakes *m, const struct statement *s, TSNode root, unsigned int *row)
+{
+	TSTreeCursor cursor = ts_tree_cursor_new(root);
+	bool told = false, found = false, more = true;
+
+	while (more && !told) {
+		TSNode node = ts_tree_cursor_current_node(&cursor);
+		bool bad = ts_node_has_error(node) || found;
+		const char *word = stray_word(s, node);
+
+		if (word && found)
+			told = mistake_is_word(m, s, word, s->line + ts_node_start_point(node).row);
+		if (bad && !strcmp(ts_node_type(node), "ERROR") && !found) {
+			*row = ts_node_start_point(node).row;
+			found = true;
+		}
+		more = (bad && ts_tree_cursor_goto_first_child(&cursor)) || go_on(&cursor);
+	}
+	ts_tree_cursor_delete(&cursor);
+	return told;
+}
+
+/* One of a statement that is right by itself. */
+static bool is_whole(TSNode node)
+{
+	const char *type = ts_node_type(node);
+
+	return strcmp(type, "ERROR") != 0 && strcmp(type, "comment") != 0;
+}
+
+/* The end of a line is in no node: where it is missing there are two that are right. */
+static void tell_mistake(struct mistakes *m, const struct statement *s, TSNode root)
+{
+	unsigned int row = 0;
+
+	if (ts_node_named_child_count(root) > 1 && is_whole(ts_node_named_child(root, 0)) &&
+	    is_whole(ts_node_named_child(root, 1))) {
+		row = ts_node_start_point(ts_node_named_child(root, 1)).row;
+		mistake(m, s->line + row, "what follows belongs into a line of its own");
+		return;
+	}
+	if (*s->text == '=')
+		mistake(m, s->line, "a key is missing before the =");
+	else if (!tell_word(m, s, root, &row))
+		mistake_in_statement(m, s, s->line + row);
+}
+
+static void read_statement(TSParser *parser, struct values *v, const struct statement *s)
+{
+	TSTree *tree = ts_parser_parse_string(parser, NULL, s->text, (uint32_t)s->len);
+	struct mistakes *m = v->tables.mistakes;
+
+	if (!tree) {
+		ts_parser_reset(parser);
+		mistake(m, s->line, "it takes too long to find the mistakes in this line");
+		return;
+	}
+	if (ts_node_has_error(ts_tree_root_node(tree)))
+		tell_mistake(m, s, ts_tree_root_node(tree));
+	else
+		values_add(v, s, tree);
+	ts_tree_delete(tree);
+}
+
+/* --- all of it ---------------------------------------------------------------------------- */
+
+static void read_statements(struct toml *t, struct mistakes *m, const char *text, size_t len)
+{
+	struct statements all = {text, text + len, 1, m};
+	struct values v = {.tables = {&t->memory, m}};
+	TSParser *parser = ts_parser_new();
+	struct statement s;
+
+	t->root = v.root = v.table = toml_value_new(&v.tables, TOML_TABLE, 1);
+	if (t->root && ts_parser_set_language(parser, toml_grammar())) {
+		t->root->table.origin = TOML_HEADED;
+		ts_parser_set_timeout_micros(parser, STATEMENT_US);
+		while (!mistakes_are_enough(m) && statements_next(&all, &s))
+			read_statement(parser, &v, &s);
+	} else if (t->root) {
+		mistake(m, 1, "libtree-sitter does not take the grammar; build hvtrace again");
+	}
+	ts_parser_delete(parser);
+}
+
+struct toml *toml_read(const char *text, size_t len, const struct toml_ear *ear)
+{
+	struct mistakes m = {.ear = *ear};
+	struct toml *t;
+
+	if (toml_missing())
+		mistake(&m, 1, "%s", toml_missing());
+	else if (len > TOML_SIZE)
+		mistake(&m, 1, "more than %d KB; make it shorter", TOML_SIZE >> 10);
+	t = m.nr ? NULL : calloc(1, sizeof(*t));
+	if (!t) {
+		if (!m.nr)
+			mistake_no_memory(&m);
+		return NULL;
+	}
+	if (statements_are_text(text, len, &m))
+		read_statements(t, &m, text, len);
+	if (!m.nr)
+		return t;
+	toml_free(t);
+	return NULL;
+}
+
+void toml_free(struct toml *t)
+{
+	if (t)
+		toml_memory_free(&t->memory);
+	free(t);
+}
+
+const struct toml_value *toml_root(const struct toml *t)
+{
+	return t->root;
+}
+
+void *toml_keep(struct toml *t, size_t size)
+{
+	return toml_memory_take(&t->memory, size);
+}
