@@ -28,7 +28,7 @@ Q := @
 say = @printf '  %-7s %s\n' $(1) $(2)
 endif
 
-PKGS     := libelf libbpf capstone fuse3 libseccomp libtraceevent zlib liblzma liblz4 libzstd libprotobuf-c tree-sitter
+PKGS     := libelf libbpf capstone fuse3 libseccomp libtraceevent zlib liblzma liblz4 libzstd libprotobuf-c tree-sitter json-c
 # Of these only the headers are needed: they are loaded by what needs them, an export to CTF for one.
 LOADED   := libvirt libvirt-qemu babeltrace2 libnbd libcurl libmicrohttpd libsystemd
 PKG_OK   := $(shell pkg-config --exists $(PKGS) $(LOADED) 2>/dev/null && echo yes)

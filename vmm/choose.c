@@ -74,6 +74,32 @@ bool machine_has_label(const struct machine_listing *l, const char *key, const c
 	return qemu_has_label(l, key, value);
 }
 
+int machine_get_loads(const char *connect, const struct machine_patience *patience,
+		      struct machine_load **loads, char *err, size_t errlen)
+{
+	return qemu_get_loads(connect, patience, loads, err, errlen);
+}
+
+struct machine_watch *machine_watch_new(const char *connect, char *err, size_t errlen)
+{
+	return qemu_watch_new(connect, err, errlen);
+}
+
+int machine_watch_fd(const struct machine_watch *w)
+{
+	return qemu_watch_fd(w);
+}
+
+bool machine_watch_take(struct machine_watch *w, struct machine_news *news)
+{
+	return qemu_watch_take(w, news);
+}
+
+void machine_watch_free(struct machine_watch *w)
+{
+	qemu_watch_free(w);
+}
+
 bool machine_kvm_runs(void)
 {
 	return kvm_host_is_native() > 0;

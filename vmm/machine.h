@@ -345,6 +345,56 @@ void machine_list_free(struct machine_listing *list, int nr); /* NULL is allowed
  */
 bool machine_has_label(const struct machine_listing *l, const char *key, const char *value);
 
+/* How much of a host's time a running domain's vCPUs have had. */
+struct machine_load {
+	char uuid[MACHINE_UUID_SIZE];
+	unsigned int vcpus; /* that are told of */
+	struct machine_vcpu_load {
+		uint64_t ran_ns;
+		uint64_t waited_ns; /* ready to run, and no processor was free: what is steal to it
+				     */
+		bool counted;	    /* waited_ns is known */
+	} vcpu[MACHINE_MAX_VCPUS];
+};
+
+/*
+ * Those of the libvirt at this URI (NULL: qemu:///system), as the host's scheduler counts them
+ * since each thread began (virConnectGetAllDomainStats(), "vcpu.<num>.delay"; libvirt 7.2): their
+ * number, with *loads to be freed by free(); else as machine_list().
+ */
+int machine_get_loads(const char *connect, const struct machine_patience *patience,
+		      struct machine_load **loads, char *err, size_t errlen);
+
+/* What becomes of the domains of a libvirt. */
+enum machine_news_kind {
+	MACHINE_NEWS_STARTED,  /* it runs: booted, restored, or come by migration */
+	MACHINE_NEWS_STOPPED,  /* it is no more here */
+	MACHINE_NEWS_MIGRATED, /* the same, and another host has it */
+	MACHINE_NEWS_REBOOTED,
+	MACHINE_NEWS_PANICKED,
+	MACHINE_NEWS_CONNECTED, /* the libvirt answers, again; of no domain */
+	MACHINE_NEWS_LOST,	/* it does no more, or some news were more than there is room for */
+};
+
+struct machine_news {
+	enum machine_news_kind kind;
+	char name[128], uuid[MACHINE_UUID_SIZE]; /* "": of no domain */
+};
+
+struct machine_watch;
+
+/*
+ * Watch the libvirt at this URI (NULL: qemu:///system), which may come and go: it is connected to
+ * again and again. NULL: err says why in one line.
+ */
+struct machine_watch *machine_watch_new(const char *connect, char *err, size_t errlen);
+/* A descriptor that can be read as long as there is something to take. */
+int machine_watch_fd(const struct machine_watch *w);
+/* The next of the news, in their order. False: there is none. */
+bool machine_watch_take(struct machine_watch *w, struct machine_news *news);
+/* Waits for a libvirt that does not answer for two seconds at most. NULL is allowed. */
+void machine_watch_free(struct machine_watch *w);
+
 /* What there is to have guests with. */
 struct machine_libvirt {
 	unsigned int version[3], qemu[3]; /* major, minor, release; 0.0.0: not told */

@@ -15,7 +15,7 @@
 #define LATENCY_FILE "hvtrace/latency"
 
 struct latency_options {
-	const char *guest, *tracer, *sort, *svg, *out;
+	const char *guest, *tracer, *sort, *svg, *out, *summary;
 	uint64_t window_ms, window_bytes, rows;
 	enum latency_sort by;
 	bool stacks, unicode, no_sandbox, json;
@@ -199,6 +199,7 @@ static int latency_attach(const struct latency_options *opt)
 	session.limit_ms = opt->window_ms ? opt->window_ms : 5000;
 	session.window_bytes = opt->window_bytes;
 	session.unserved = true;
+	session.summary = opt->summary;
 	session.no_sandbox = opt->no_sandbox;
 	if (session_init(&a.s, &session) || attach_machine(&a) || attach_new_trace(&a) ||
 	    attach_begin(&a) || confine(&a, opt)) {
@@ -210,6 +211,7 @@ static int latency_attach(const struct latency_options *opt)
 		if (show_text(&text, opt, attach_name(&a)) != EXIT_OK)
 			status = EXIT_FAILED;
 	}
+	status = session_summarize(&a.s, status);
 	text_free(&text);
 	session_exit(&a.s);
 	return status;
@@ -298,6 +300,8 @@ int cmd_latency(int argc, char **argv)
 			    "of DOMAIN: guest memory for records, as of hvtrace attach"),
 		OPT_FLAG(0, "no-sandbox", &opt.no_sandbox,
 			 "of DOMAIN: keep rights that tracing does not need"),
+		OPT_STRING(0, "summary", &opt.summary, "FILE",
+			   "of DOMAIN: write an object of JSON with what came of it"),
 		ATTACH_OPTION_ROWS(&opt.target),
 		OPT_COLOR,
 		OPT_END,

@@ -40,6 +40,7 @@ static const struct command {
 	{"report", cmd_report, "print what is in a trace.dat file"},
 	{"export", cmd_export, "write what is in a trace.dat file for Perfetto and other programs"},
 	{"repair", cmd_repair, "complete a recording whose hvtrace was killed"},
+	{"serve", cmd_serve, "trace the guests of a host by rules, as a daemon"},
 	{"list", cmd_list, "list the guests of libvirt and those that are traced"},
 	{"events", cmd_events, "list the trace events of a kernel image or a running guest"},
 	{"symbols", cmd_symbols, "show what a kernel image says about itself"},

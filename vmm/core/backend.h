@@ -120,6 +120,14 @@ int qemu_list(const char *uri, const struct machine_patience *patience,
 	      struct machine_listing **list, char *err, size_t errlen);
 void qemu_list_free(struct machine_listing *list, int nr);
 bool qemu_has_label(const struct machine_listing *l, const char *key, const char *value);
+/* vmm/qemu/libvirt/loads.c: machine_get_loads() */
+int qemu_get_loads(const char *uri, const struct machine_patience *patience,
+		   struct machine_load **loads, char *err, size_t errlen);
+/* vmm/qemu/libvirt/watch.c: machine_watch_new() and those behind it */
+struct machine_watch *qemu_watch_new(const char *uri, char *err, size_t errlen);
+int qemu_watch_fd(const struct machine_watch *w);
+bool qemu_watch_take(struct machine_watch *w, struct machine_news *news);
+void qemu_watch_free(struct machine_watch *w);
 /* vmm/qemu/machine.c: machine_attach() */
 struct machine *qemu_attach(const struct machine_attach_config *cfg, char *err, size_t errlen);
 

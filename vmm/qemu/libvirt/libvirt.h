@@ -16,12 +16,15 @@
 	F(virConnectClose)                                                                         \
 	F(virConnectDomainEventDeregisterAny)                                                      \
 	F(virConnectDomainEventRegisterAny)                                                        \
+	F(virConnectGetAllDomainStats)                                                             \
 	F(virConnectGetDomainCapabilities)                                                         \
 	F(virConnectGetLibVersion)                                                                 \
 	F(virConnectGetURI)                                                                        \
 	F(virConnectGetVersion)                                                                    \
+	F(virConnectIsAlive)                                                                       \
 	F(virConnectListAllDomains)                                                                \
 	F(virConnectOpen)                                                                          \
+	F(virConnectSetKeepAlive)                                                                  \
 	F(virDomainCreateXML)                                                                      \
 	F(virDomainDestroy)                                                                        \
 	F(virDomainFree)                                                                           \
@@ -35,6 +38,7 @@
 	F(virDomainLookupByName)                                                                   \
 	F(virDomainLookupByUUIDString)                                                             \
 	F(virDomainResume)                                                                         \
+	F(virDomainStatsRecordListFree)                                                            \
 	F(virEventAddTimeout)                                                                      \
 	F(virEventRegisterDefaultImpl)                                                             \
 	F(virEventRemoveTimeout)                                                                   \
@@ -42,7 +46,9 @@
 	F(virEventUpdateTimeout)                                                                   \
 	F(virGetLastError)                                                                         \
 	F(virGetLastErrorMessage)                                                                  \
-	F(virSetErrorFunc)
+	F(virSetErrorFunc)                                                                         \
+	F(virTypedParamsGetUInt)                                                                   \
+	F(virTypedParamsGetULLong)
 
 #define LIBVIRT_QEMU_FUNCTIONS(F) F(virDomainQemuMonitorCommand)
 

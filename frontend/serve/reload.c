@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* reload.c - the configuration, as it begins and when it is another one: see daemon.h */
+#include "frontend/serve/daemon.h"
+#include "frontend/serve/notify.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void tell_line(void *arg, const char *line)
+{
+	(void)arg;
+	fprintf(stderr, "hvtrace: %s\n", line);
+}
+
+static struct conf *read_conf(const struct daemon *d)
+{
+	const struct config_ear ear = {tell_line, NULL};
+	struct serve_config *c = config_read(d->config, d->words, &ear);
+	struct conf *conf = c ? conf_new(c) : NULL;
+
+	if (c && !conf)
+		fprintf(stderr, "hvtrace: no memory\n");
+	return conf;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static void tell_budgets(const struct daemon *d)
+{
+	const struct serve_config *c = d->conf->c;
+	const struct metrics_labels none = {0};
+
+	metrics_set(d->metrics, METRICS_RULES, &none, (double)c->nr_rules);
+	metrics_set(d->metrics, METRICS_COLLECTORS_LIMIT, &none, c->serve.collectors);
+	metrics_set(d->metrics, METRICS_DISK_LIMIT, &none, (double)c->serve.disk_bytes);
+	for (size_t i = 0; i < c->nr_rules; i++) {
+		const struct metrics_labels labels = {.rule = c->rules[i].name};
+
+		metrics_set(d->metrics, METRICS_OVERHEAD_BUDGET, &labels,
+			    c->rules[i].overhead / 100);
+		metrics_set(d->metrics, METRICS_STANDSTILL_BUDGET, &labels,
+			    (double)c->rules[i].standstill_ns / 1e9);
+	}
+}
+
+/* --- parts --------------------------------------------------------------------------------------
+ */
+
+static int serve_metrics(struct daemon *d)
+{
+	const char *listen = d->conf->c->metrics.listen;
+	char err[512];
+
+	metrics_stop(d->server);
+	d->server = NULL;
+	if (!listen || !*listen)
+		return 0;
+	if (!metrics_serve(&d->server, d->metrics, listen, err, sizeof(err))) {
+		fprintf(stderr, "hvtrace: metrics at http://%s/metrics\n",
+			metrics_server_address(d->server));
+		return 0;
+	}
+	fprintf(stderr, "hvtrace: no metrics: %s\n", err);
+	return -1;
+}
+
+static int look_at_guests(struct daemon *d)
+{
+	const struct serve_config *c = d->conf->c;
+	char err[512];
+
+	looker_free(d->looker);
+	machine_watch_free(d->watch);
+	d->looker = looker_new(c->serve.connect, (int64_t)(c->metrics.interval_ns / 1000000));
+	d->watch = machine_watch_new(c->serve.connect, err, sizeof(err));
+	if (d->looker && d->watch)
+		return 0;
+	fprintf(stderr, "hvtrace: %s\n", d->looker ? err : "no memory");
+	return -1;
+}
+
+int reload_parts(struct daemon *d)
+{
+	tell_budgets(d);
+	return look_at_guests(d) || serve_metrics(d) ? -1 : 0;
+}
+
+/* --- another one --------------------------------------------------------------------------------
+ */
+
+/* The number that a rule which stays as it is had before, or -1. */
+static int number_before(const struct serve_config *old, const struct config_rule *rule)
+{
+	for (size_t i = 0; i < old->nr_rules; i++)
+		if (config_rule_same(&old->rules[i], rule))
+			return (int)i;
+	return -1;
+}
+
+/* A round by a rule that stays is one of the new configuration's. */
+static void keep_rounds(struct daemon *d, const int *before)
+{
+	for (size_t i = 0; i < d->nr_rounds; i++) {
+		struct round *r = d->round[i];
+		size_t now = 0;
+
+		while (now < d->conf->c->nr_rules && before[now] != (int)r->rule)
+			now++;
+		if (now == d->conf->c->nr_rules) {
+			round_cancel(r, SIGTERM);
+			continue;
+		}
+		conf_put(r->conf);
+		r->conf = conf_get(d->conf);
+		r->rule = now;
+	}
+}
+
+/* What does not begin by the new one goes on by the old one. */
+static void change_parts(struct daemon *d, const struct serve_config *old)
+{
+	const struct serve_config *c = d->conf->c;
+
+	tell_budgets(d);
+	if (!is_same(c->serve.connect, old->serve.connect) ||
+	    (int64_t)(c->metrics.interval_ns / 1000000) !=
+		    (int64_t)(old->metrics.interval_ns / 1000000))
+		look_at_guests(d);
+	if (!is_same(c->metrics.listen, old->metrics.listen))
+		serve_metrics(d);
+	if (!is_same(c->serve.socket, old->serve.socket) ||
+	    !is_same(c->serve.state, old->serve.state))
+		fprintf(stderr,
+			"hvtrace: another socket or state directory is taken when hvtrace serve "
+			"begins the next time\n");
+}
+
+int reload(struct daemon *d)
+{
+	const struct metrics_labels none = {0};
+	struct conf *old = d->conf, *conf;
+	int *before;
+
+	notify_reloading();
+	conf = read_conf(d);
+	before = conf ? calloc(conf->c->nr_rules + 1, sizeof(*before)) : NULL;
+	metrics_set(d->metrics, METRICS_CONFIG_RELOAD_SUCCESS, &none, before != NULL);
+	if (!before) {
+		conf_put(conf);
+		fprintf(stderr, "hvtrace: the configuration before holds\n");
+		notify_ready();
+		return -1;
+	}
+	for (size_t i = 0; i < conf->c->nr_rules; i++)
+		before[i] = number_before(old->c, &conf->c->rules[i]);
+	d->conf = conf;
+	guests_apply(&d->guests, conf->c, before);
+	keep_rounds(d, before);
+	change_parts(d, old->c);
+	metrics_set(d->metrics, METRICS_CONFIG_RELOAD_TIME, &none, (double)time(NULL));
+	conf_put(old);
+	free(before);
+	fprintf(stderr, "hvtrace: %s is read\n", d->config);
+	notify_ready();
+	return 0;
+}

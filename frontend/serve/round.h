@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * round.h - a guest is traced by a rule once: the steps of its plan, one after the other, and what
+ * comes of them. First it has the guest, later only what was recorded.
+ */
+#ifndef HVTRACE_FRONTEND_SERVE_ROUND_H
+#define HVTRACE_FRONTEND_SERVE_ROUND_H
+
+#include "frontend/metrics/metrics.h"
+#include "frontend/serve/budget.h"
+#include "frontend/serve/conf.h"
+#include "frontend/serve/guests.h"
+#include "frontend/serve/keep.h"
+#include "frontend/serve/plan.h"
+
+struct round {
+	struct serve_guest *guest; /* NULL: it has let the guest go */
+	struct conf *conf;
+	size_t rule; /* its number there */
+	struct metrics *metrics;
+	bool watch; /* it only looks whether a threshold is crossed */
+	char name[128], uuid[MACHINE_UUID_SIZE];
+	unsigned int vcpus;
+	enum plan_kind kind[PLAN_KINDS + 1];
+	unsigned int nr, at;
+	struct step step;
+	int64_t until_ms; /* the step is asked to end then, and a while later ended */
+	bool asked, killed;
+	int rows; /* what the step prints; -1: nothing that is looked at */
+	char folder[KEEP_PATH_LEN], recording[KEEP_PATH_LEN];
+	char summary[KEEP_PATH_LEN + 32], rows_path[KEEP_PATH_LEN + 32];
+	struct budget_cost cost;
+	uint64_t longest_ns; /* the longest window that a step has seen */
+	bool failed, crossed;
+};
+
+const struct config_rule *round_rule(const struct round *r);
+
+/*
+ * A round with this guest, whose folder for what goes is below `state`. NULL: no memory, or err has
+ * a line that says why not.
+ */
+struct round *round_new(struct conf *conf, size_t rule, struct serve_guest *g, bool watch,
+			struct metrics *metrics, char *err, size_t errlen);
+void round_free(struct round *r); /* its step has ended */
+/* Before the first one: what those of a daemon have left that was killed. */
+void round_sweep(const char *state);
+
+/* The next step is of the guest. */
+bool round_has_guest(const struct round *r);
+bool round_is_over(const struct round *r);
+bool round_steps(const struct round *r); /* a step runs */
+/* Start the next step. 0 or -errno: the round is over. */
+int round_step(struct round *r, int64_t now_ms);
+/* Something can be read of the step that runs. */
+void round_hear(struct round *r);
+/* Time has passed: what takes too long is ended. */
+void round_tick(struct round *r, int64_t now_ms);
+/* Nothing more is done: a step that runs is asked to end. */
+void round_cancel(struct round *r, int signo);
+
+#endif

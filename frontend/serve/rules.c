@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* rules.c - which guest is traced when: see daemon.h */
+#include "frontend/serve/daemon.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RETRY_MS     INT64_C(5000)
+#define RETRY_MAX_MS INT64_C(300000)
+
+static const struct config_rule *rule_of(const struct daemon *d, size_t i)
+{
+	return &d->conf->c->rules[i];
+}
+
+/* --- when ---------------------------------------------------------------------------------------
+ */
+
+static int64_t ms_of(uint64_t ns)
+{
+	return (int64_t)(ns / 1000000);
+}
+
+/* Windows of many guests do not all begin at the same time. */
+static int64_t jitter(struct daemon *d, const struct config_rule *r)
+{
+	int64_t most = ms_of(r->jitter_ns);
+
+	return most > 0 ? rand_r(&d->random) % most : 0;
+}
+
+static int64_t retry_ms(unsigned int failed)
+{
+	int64_t ms = RETRY_MS;
+
+	while (--failed && ms < RETRY_MAX_MS)
+		ms *= 2;
+	return ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS;
+}
+
+/* A rule that looks for long windows does so again and again; the others wait to be asked. */
+static int64_t usual_ms(struct daemon *d, const struct config_rule *r, bool watched)
+{
+	switch (r->when) {
+	case CONFIG_ALWAYS:
+		return 0;
+	case CONFIG_WINDOW:
+		return ms_of(r->every_ns) - plan_window_ms(r) + jitter(d, r);
+	case CONFIG_THRESHOLD:
+		return r->threshold.irqs_off_ns ? (watched ? 0 : ms_of(r->threshold.cool_down_ns))
+						: INT64_MAX;
+	default:
+		return INT64_MAX;
+	}
+}
+
+static void tell_pause(struct daemon *d, const struct round *r, int64_t ms)
+{
+	const struct metrics_labels labels = {
+		.guest = r->name, .uuid = r->uuid, .rule = round_rule(r)->name};
+
+	metrics_set(d->metrics, METRICS_BACKOFF, &labels, (double)ms / 1000);
+}
+
+/* Between two rounds: as the rule says, and longer where that costs the guest more than it may. */
+static void plan_next(struct daemon *d, struct round *r, struct due *due, int64_t now_ms)
+{
+	const struct config_rule *rule = round_rule(r);
+	int64_t usual = usual_ms(d, rule, r->watch && !r->crossed);
+	int64_t pause = budget_pause_ms(&r->cost, rule->overhead);
+	int64_t cool = ms_of(rule->threshold.cool_down_ns);
+
+	due->failed = r->failed ? due->failed + 1 : 0;
+	/* The next round begins with that. */
+	if (r->guest->harmed && due->failed == 1) {
+		due->next_ms = now_ms;
+		return;
+	}
+	if (due->failed && retry_ms(due->failed) > pause)
+		pause = retry_ms(due->failed);
+	if (r->crossed && r->watch) {
+		due->demanded = true;
+		due->next_ms = now_ms;
+		return;
+	}
+	due->pause_ms = pause;
+	tell_pause(d, r, pause);
+	if (usual < INT64_MAX)
+		due->next_ms = now_ms + (usual > pause ? usual : pause);
+	else
+		due->next_ms = INT64_MAX;
+	due->cool_ms = now_ms + (pause > cool ? pause : cool);
+}
+
+/* --- thresholds ---------------------------------------------------------------------------------
+ */
+
+static void look_at_steal(const struct serve_guest *g, const struct config_rule *r, struct due *due,
+			  int64_t now_ms)
+{
+	bool busy = g->steal >= 0 && g->steal * 100 >= r->threshold.steal;
+
+	if (r->when != CONFIG_THRESHOLD || r->threshold.steal <= 0 || now_ms < due->cool_ms)
+		return;
+	if (!busy)
+		due->busy_since_ms = 0;
+	else if (!due->busy_since_ms)
+		due->busy_since_ms = now_ms;
+	if (due->busy_since_ms && now_ms - due->busy_since_ms >= ms_of(r->threshold.for_ns)) {
+		due->demanded = true;
+		due->busy_since_ms = 0;
+	}
+}
+
+int rules_demand(struct daemon *d, struct serve_guest *g, size_t rule)
+{
+	if (rule >= d->conf->c->nr_rules || !g->due[rule].wanted)
+		return -ENOENT;
+	g->due[rule].demanded = true;
+	return 0;
+}
+
+/* --- rounds -------------------------------------------------------------------------------------
+ */
+
+static size_t collectors(const struct daemon *d)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < d->nr_rounds; i++)
+		nr += d->round[i]->guest != NULL;
+	return nr;
+}
+
+static size_t jobs(const struct daemon *d)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < d->nr_rounds; i++)
+		nr += !d->round[i]->guest && round_steps(d->round[i]);
+	return nr;
+}
+
+static bool add_round(struct daemon *d, struct round *r)
+{
+	struct round **more = d->round;
+
+	if (d->nr_rounds == d->room) {
+		more = reallocarray(d->round, d->room + 16, sizeof(*more));
+		if (!more)
+			return false;
+		d->round = more;
+		d->room += 16;
+	}
+	d->round[d->nr_rounds++] = r;
+	return true;
+}
+
+/* A rule that looks for long windows traces what it is for once there is one. */
+static void begin(struct daemon *d, struct serve_guest *g, size_t rule, int64_t now_ms)
+{
+	struct due *due = &g->due[rule];
+	bool watch = rule_of(d, rule)->when == CONFIG_THRESHOLD && !due->demanded;
+	char err[256];
+	struct round *r = round_new(d->conf, rule, g, watch, d->metrics, err, sizeof(err));
+
+	due->demanded = false;
+	if (r && add_round(d, r))
+		return;
+	due->next_ms = now_ms + retry_ms(++due->failed);
+	if (!r) {
+		fprintf(stderr, "hvtrace: %s: rule %s: %s\n", g->name, rule_of(d, rule)->name, err);
+		return;
+	}
+	g->round = NULL;
+	round_free(r);
+}
+
+/* What was asked for comes first, then what is due for longest. */
+static size_t choose_rule(struct daemon *d, const struct serve_guest *g, int64_t now_ms)
+{
+	size_t chosen = SIZE_MAX;
+
+	for (size_t i = 0; i < d->conf->c->nr_rules; i++) {
+		struct due *due = &g->due[i];
+
+		if (!due->wanted)
+			continue;
+		look_at_steal(g, rule_of(d, i), due, now_ms);
+		if (due->demanded)
+			return i;
+		if (due->next_ms <= now_ms &&
+		    (chosen == SIZE_MAX || due->next_ms < g->due[chosen].next_ms))
+			chosen = i;
+	}
+	return chosen;
+}
+
+static void begin_rounds(struct daemon *d, int64_t now_ms)
+{
+	size_t rule;
+
+	for (size_t i = 0; i < d->guests.nr && collectors(d) < d->conf->c->serve.collectors; i++) {
+		struct serve_guest *g = d->guests.guest[i];
+
+		if (!g->here || g->round)
+			continue;
+		rule = choose_rule(d, g, now_ms);
+		if (rule != SIZE_MAX)
+			begin(d, g, rule, now_ms);
+	}
+}
+
+/* The configuration may be another one by now: then another rule is due. */
+static void let_go(struct daemon *d, struct round *r, int64_t now_ms)
+{
+	struct serve_guest *g = r->guest;
+
+	if (!g)
+		return;
+	if (g->here && r->conf == d->conf)
+		plan_next(d, r, &g->due[r->rule], now_ms);
+	r->guest = NULL;
+	g->round = NULL;
+}
+
+static void go_on(struct daemon *d, struct round *r, int64_t now_ms)
+{
+	round_tick(r, now_ms);
+	if (round_steps(r))
+		return;
+	if (!round_has_guest(r))
+		let_go(d, r, now_ms);
+	if (!round_is_over(r) && (r->guest || jobs(d) < DAEMON_JOBS))
+		round_step(r, now_ms);
+}
+
+void rules_tick(struct daemon *d, int64_t now_ms)
+{
+	size_t kept = 0;
+
+	if (!d->stopping)
+		begin_rounds(d, now_ms);
+	for (size_t i = 0; i < d->nr_rounds; i++) {
+		struct round *r = d->round[i];
+
+		go_on(d, r, now_ms);
+		if (round_is_over(r)) {
+			let_go(d, r, now_ms);
+			round_free(r);
+		} else {
+			d->round[kept++] = r;
+		}
+	}
+	d->nr_rounds = kept;
+	guests_drop(&d->guests);
+}
+
+/* --- guests -------------------------------------------------------------------------------------
+ */
+
+static void tell_guest(struct daemon *d, const struct serve_guest *g, bool here)
+{
+	const struct metrics_labels labels = {.guest = g->name, .uuid = g->uuid};
+
+	metrics_set(d->metrics, METRICS_GUEST_UP, &labels, here);
+}
+
+void rules_came(struct daemon *d, struct serve_guest *g)
+{
+	guests_apply_to(g, d->conf->c);
+	for (size_t i = 0; i < d->conf->c->nr_rules; i++)
+		if (g->due[i].next_ms < INT64_MAX && rule_of(d, i)->when == CONFIG_WINDOW)
+			g->due[i].next_ms = daemon_now_ms() + jitter(d, rule_of(d, i));
+	tell_guest(d, g, true);
+}
+
+/* Its collector sees that, too, unless it is what has become of another guest of that name. */
+void rules_went(struct daemon *d, struct serve_guest *g)
+{
+	tell_guest(d, g, false);
+	if (g->round)
+		round_cancel(g->round, SIGTERM);
+}
