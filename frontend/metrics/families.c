@@ -21,6 +21,7 @@
 #define OF_GUEST	 .label = {"guest"}
 #define OF_GUEST_BY_RULE .label = {"guest", "rule"}
 #define OF_RULE		 .label = {"rule"}
+#define OF_HOST		 .sets = 1
 #define OF_SERVER	 .label = {"server"}
 
 static const struct metrics_about about[METRICS_FAMILIES] = {
@@ -98,10 +99,10 @@ static const struct metrics_about about[METRICS_FAMILIES] = {
 			      "without a guest its own.",
 			      METRICS_GAUGE, GUESTS, OF_GUEST},
 	[METRICS_COLLECTORS] = {"hvtrace_collectors", NULL, "Guests that are being traced now.",
-				METRICS_GAUGE, 1},
+				METRICS_GAUGE, OF_HOST},
 	[METRICS_COLLECTORS_LIMIT] = {"hvtrace_collectors_limit", NULL,
 				      "Guests that may be traced at the same time.", METRICS_GAUGE,
-				      1},
+				      OF_HOST},
 
 	[METRICS_DISK] = {"hvtrace_disk_bytes", "bytes", "What recordings of a rule take.",
 			  METRICS_GAUGE, FEW, OF_RULE},
@@ -110,7 +111,7 @@ static const struct metrics_about about[METRICS_FAMILIES] = {
 				METRICS_GAUGE, FEW, OF_RULE},
 	[METRICS_DISK_FREE] = {"hvtrace_disk_free_bytes", "bytes",
 			       "What is left of the file system where recordings are.",
-			       METRICS_GAUGE, 1},
+			       METRICS_GAUGE, OF_HOST},
 	[METRICS_REMOVED_RECORDINGS] = {"hvtrace_removed_recordings", NULL,
 					"Recordings that were removed, by why.", METRICS_COUNTER,
 					4 * FEW, .label = {"rule", "reason"}},
@@ -125,34 +126,36 @@ static const struct metrics_about about[METRICS_FAMILIES] = {
 				   "Times that a server did not take a batch.", METRICS_COUNTER,
 				   4 * FEW, .label = {"server", "reason"}},
 	[METRICS_SHIP_SPOOL] = {"hvtrace_ship_spool_bytes", "bytes",
-				"What waits on disk for a server that takes it.", METRICS_GAUGE, 1},
+				"What waits on disk for a server that takes it.", METRICS_GAUGE,
+				OF_HOST},
 	[METRICS_SHIP_SPOOL_LIMIT] = {"hvtrace_ship_spool_limit_bytes", "bytes",
-				      "What may wait on disk.", METRICS_GAUGE, 1},
+				      "What may wait on disk.", METRICS_GAUGE, OF_HOST},
 	[METRICS_SHIP_LAG] = {"hvtrace_ship_lag_seconds", "seconds",
-			      "How long the oldest of what waits has waited.", METRICS_GAUGE, 1},
+			      "How long the oldest of what waits has waited.", METRICS_GAUGE,
+			      OF_HOST},
 	[METRICS_SHIP_LOST_RECORDS] = {"hvtrace_ship_lost_records", NULL,
 				       "Records that reach no server: there was no room to wait.",
-				       METRICS_COUNTER, 1},
+				       METRICS_COUNTER, OF_HOST},
 
 	[METRICS_BUILD_INFO] = {"hvtrace_build", NULL, "Which hvtrace this is: 1.", METRICS_INFO, 1,
 				.label = {"version"}},
 	[METRICS_START_TIME] = {"hvtrace_start_time_seconds", "seconds",
-				"When it was started, since the epoch.", METRICS_GAUGE, 1},
+				"When it was started, since the epoch.", METRICS_GAUGE, OF_HOST},
 	[METRICS_LIBVIRT_CONNECTED] = {"hvtrace_libvirt_connected", NULL,
-				       "Whether libvirt tells of guests.", METRICS_GAUGE, 1},
+				       "Whether libvirt tells of guests.", METRICS_GAUGE, OF_HOST},
 	[METRICS_CONFIG_RELOAD_SUCCESS] = {"hvtrace_config_reload_success", NULL,
 					   "Whether the configuration that was read last is in "
 					   "use.",
-					   METRICS_GAUGE, 1},
+					   METRICS_GAUGE, OF_HOST},
 	[METRICS_CONFIG_RELOAD_TIME] = {"hvtrace_config_reload_time_seconds", "seconds",
 					"Since when the configuration in use is, since the epoch.",
-					METRICS_GAUGE, 1},
+					METRICS_GAUGE, OF_HOST},
 	[METRICS_RULES] = {"hvtrace_rules", NULL, "Rules by which guests are traced.",
-			   METRICS_GAUGE, 1},
+			   METRICS_GAUGE, OF_HOST},
 	[METRICS_LEFT_OUT_SAMPLES] = {"hvtrace_left_out_samples", NULL,
 				      "Numbers that are in none of these: there are too many sets "
 				      "of labels.",
-				      METRICS_COUNTER, 1},
+				      METRICS_COUNTER, OF_HOST},
 };
 
 const struct metrics_about *metrics_about(enum metrics_family family)

@@ -125,11 +125,13 @@ static struct series *find(const struct sorted *all, const struct text *text, si
 static struct series *series_of(struct metrics *m, enum metrics_family family,
 				const struct metrics_labels *labels, struct text *text)
 {
+	static const struct metrics_labels none = {.guest = NULL};
 	const struct metrics_about *about = metrics_about(family);
 	struct sorted *all = &m->of[family];
 	struct series *s = NULL;
 	size_t at;
 
+	labels = labels ? labels : &none;
 	labels_put(text, about, labels);
 	if (!text->failed)
 		s = find(all, text, &at);
@@ -250,7 +252,7 @@ void metrics_free(struct metrics *m)
 
 struct metrics *metrics_new(void)
 {
-	const struct metrics_labels none = {NULL}, version = {.version = HVTRACE_VERSION};
+	const struct metrics_labels version = {.version = HVTRACE_VERSION};
 	struct metrics *m = calloc(1, sizeof(*m));
 	struct series *left_out, *build;
 
@@ -258,7 +260,7 @@ struct metrics *metrics_new(void)
 		return NULL;
 	pthread_mutex_init(&m->lock, NULL);
 	/* That one has to be there before anything can be left out. */
-	left_out = begin_with(m, METRICS_LEFT_OUT_SAMPLES, &none);
+	left_out = begin_with(m, METRICS_LEFT_OUT_SAMPLES, NULL);
 	build = begin_with(m, METRICS_BUILD_INFO, &version);
 	if (left_out && build) {
 		build->value = 1;

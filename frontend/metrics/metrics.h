@@ -77,7 +77,10 @@ enum metrics_family {
 
 enum metrics_type { METRICS_COUNTER, METRICS_GAUGE, METRICS_HISTOGRAM, METRICS_INFO };
 
-/* Those that a family has not are not looked at; NULL and "" are the same: it says nothing. */
+/*
+ * Those that a family has not are not looked at; NULL and "" are the same: it says nothing. Where
+ * there are none NULL may be given.
+ */
 struct metrics_labels {
 	const char *guest;  /* its name */
 	const char *uuid;   /* of a domain of libvirt */

@@ -118,7 +118,7 @@ static void tell_all(struct metrics *m)
 /* False: it makes no sense. */
 static bool take_line(struct metrics *m, char *line)
 {
-	struct metrics_labels labels = {NULL};
+	struct metrics_labels labels = {.guest = NULL};
 	char *name = strsep(&line, "\t"), *value = strsep(&line, "\t"), *label, *equals;
 
 	if (!strcmp(name, "all")) {

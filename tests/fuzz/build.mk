@@ -20,6 +20,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-jobs
 fuzz-targets += $(O)/tests/fuzz/fuzz-journal
 fuzz-targets += $(O)/tests/fuzz/fuzz-kvm
+fuzz-targets += $(O)/tests/fuzz/fuzz-metrics
 fuzz-targets += $(O)/tests/fuzz/fuzz-mmio
 fuzz-targets += $(O)/tests/fuzz/fuzz-pairing
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-filter
@@ -88,6 +89,9 @@ $(O)/tests/fuzz/fuzz-jobs: private LDLIBS += -lcmocka
 $(O)/tests/fuzz/fuzz-jobs: $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,dat decode jobs lib report,frontend/$(r)/%.o),$(frontend-objs))) \
 	$(call fuzz-rooms,lib ring)
 $(O)/obj/fuzz/frontend/jobs/syscall-names.o: $(syscall-names)
+
+$(O)/tests/fuzz/fuzz-metrics: $(addprefix $(O)/obj/fuzz/frontend/,metrics/accept.o metrics/families.o metrics/labels.o \
+	metrics/metrics.o metrics/print.o lib/escape.o report/latency.o) $(call fuzz-rooms,lib)
 
 fuzz-report-objs := calls calltree duration flame-script graph-text latency order render render-flame render-folded \
 	render-graph render-latency render-latency-svg render-top saved select subsystem weight

@@ -307,9 +307,9 @@ static void test_fresh(void **state)
 	struct world *w = *state;
 
 	serve_at(w, "127.0.0.1:0");
-	metrics_set(w->metrics, METRICS_RULES, &(struct metrics_labels){NULL}, 1);
+	metrics_set(w->metrics, METRICS_RULES, NULL, 1);
 	expect_at(w->server, GET("/metrics", ""), "200", "\nhvtrace_rules 1\n");
-	metrics_set(w->metrics, METRICS_RULES, &(struct metrics_labels){NULL}, 2);
+	metrics_set(w->metrics, METRICS_RULES, NULL, 2);
 	later_ms += 3600000;
 	expect_at(w->server, GET("/metrics", ""), "200", "\nhvtrace_rules 2\n");
 }

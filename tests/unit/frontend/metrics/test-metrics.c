@@ -78,7 +78,7 @@ static struct metrics *few(void)
 	metrics_add(m, METRICS_VCPU_STEAL, LABELS(.guest = "web", .vcpu = "1"), 0.1);
 	metrics_add(m, METRICS_VCPU_STEAL, LABELS(.guest = "web", .vcpu = "0"), 2);
 	metrics_add(m, METRICS_VCPU_STEAL, LABELS(.guest = "web", .vcpu = "1"), 0.25);
-	metrics_set(m, METRICS_DISK_FREE, LABELS(NULL), 1e12);
+	metrics_set(m, METRICS_DISK_FREE, NULL, 1e12);
 	latency_add(&row, 1023);
 	latency_add(&row, 1024);
 	latency_add(&row, 40000000000);
@@ -181,7 +181,7 @@ static void test_numbers(void **state)
 		struct metrics *m = new_set();
 		char line[64], *text;
 
-		metrics_set(m, METRICS_RULES, LABELS(NULL), cases[i].value);
+		metrics_set(m, METRICS_RULES, NULL, cases[i].value);
 		text = printed(m, METRICS_TEXT);
 		snprintf(line, sizeof(line), "\nhvtrace_rules %s\n", cases[i].text);
 		if (!strstr(text, line))
@@ -277,7 +277,7 @@ static void test_labels(void **state)
 	(void)state;
 	metrics_set(m, METRICS_DISK, LABELS(.guest = "g", .rule = "r"), 1);
 	metrics_set(m, METRICS_DISK, LABELS(.rule = ""), 2);
-	metrics_set(m, METRICS_DISK, LABELS(NULL), 3);
+	metrics_set(m, METRICS_DISK, NULL, 3);
 	assert_true(value_of(m, "hvtrace_disk_bytes{rule=\"r\"}") == 1);
 	assert_true(value_of(m, "hvtrace_disk_bytes") == 3);
 	assert_int_equal(count_of(m, "\nhvtrace_disk_bytes"), 2);
@@ -298,7 +298,7 @@ static void test_forget(void **state)
 				    LABELS(.guest = guests[i], .vcpu = number), 1);
 			metrics_set(m, METRICS_GUEST_UP, LABELS(.guest = guests[i]), 1);
 		}
-	metrics_set(m, METRICS_RULES, LABELS(NULL), 1);
+	metrics_set(m, METRICS_RULES, NULL, 1);
 	metrics_forget(m, METRICS_GUEST_UP, "ab");
 	assert_int_equal(count_of(m, "\nhvtrace_guest_up{"), 3);
 	assert_int_equal(count_of(m, "\nhvtrace_vcpu_steal_seconds_total{"), 12);
