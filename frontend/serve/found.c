@@ -80,6 +80,16 @@ static void take_usage(const struct round *r)
 	metrics_set(r->metrics, METRICS_RESIDENT, &labels, (double)u->ru_maxrss * 1024);
 }
 
+/* It may have booted another kernel. */
+static void take_release(struct round *r, const char *release)
+{
+	const struct metrics_labels labels = {.guest = r->name, .uuid = r->uuid, .kernel = release};
+
+	snprintf(r->guest->release, sizeof(r->guest->release), "%s", release);
+	metrics_forget(r->metrics, METRICS_GUEST_INFO, r->name);
+	metrics_set(r->metrics, METRICS_GUEST_INFO, &labels, 1);
+}
+
 static void take_summary(struct round *r)
 {
 	struct digest_summary s;
@@ -87,8 +97,8 @@ static void take_summary(struct round *r)
 	if (digest_summary(&s, r->summary))
 		return;
 	take_cost(r, &s);
-	if (r->guest && *s.release)
-		memcpy(r->guest->release, s.release, sizeof(r->guest->release));
+	if (r->guest && *s.release && strcmp(r->guest->release, s.release) != 0)
+		take_release(r, s.release);
 }
 
 /* --- all ----------------------------------------------------------------------------------------

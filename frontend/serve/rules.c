@@ -269,6 +269,23 @@ static void tell_guest(struct daemon *d, const struct serve_guest *g, bool here)
 	metrics_set(d->metrics, METRICS_GUEST_UP, &labels, here);
 }
 
+/* Prometheus sees that a counter goes up if it was there before. */
+static void begin_counters(struct daemon *d, const struct serve_guest *g)
+{
+	struct metrics_labels labels = {.guest = g->name, .uuid = g->uuid};
+
+	metrics_add(d->metrics, METRICS_GUEST_REBOOTS, &labels, 0);
+	metrics_add(d->metrics, METRICS_GUEST_PANICS, &labels, 0);
+	labels.reason = "trace";
+	for (size_t i = 0; i < d->conf->c->nr_rules; i++) {
+		labels.rule = rule_of(d, i)->name;
+		if (!g->due[i].wanted)
+			continue;
+		metrics_add(d->metrics, METRICS_FAILURES, &labels, 0);
+		metrics_add(d->metrics, METRICS_LOST_RECORDS, &labels, 0);
+	}
+}
+
 void rules_came(struct daemon *d, struct serve_guest *g)
 {
 	guests_apply_to(g, d->conf->c);
@@ -276,6 +293,7 @@ void rules_came(struct daemon *d, struct serve_guest *g)
 		if (g->due[i].next_ms < INT64_MAX && rule_of(d, i)->when == CONFIG_WINDOW)
 			g->due[i].next_ms = daemon_now_ms() + jitter(d, rule_of(d, i));
 	tell_guest(d, g, true);
+	begin_counters(d, g);
 }
 
 /* Its collector sees that, too, unless it is what has become of another guest of that name. */
