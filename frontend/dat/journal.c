@@ -3,6 +3,7 @@
 #include "frontend/dat/journal.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@
 
 struct journal {
 	int fd;
+	bool stream; /* it has no places */
 	struct journal_shape shape;
 	struct pack *pack;
 	uint64_t size;
@@ -46,6 +48,15 @@ struct journal *journal_new(int fd, const struct journal_shape *shape)
 	return NULL;
 }
 
+struct journal *journal_new_stream(int fd, const struct journal_shape *shape)
+{
+	struct journal *j = journal_new(fd, shape);
+
+	if (j)
+		j->stream = true;
+	return j;
+}
+
 void journal_free(struct journal *j)
 {
 	if (j)
@@ -58,9 +69,41 @@ uint64_t journal_size(const struct journal *j)
 	return j->size;
 }
 
+/* However it was opened by whoever has the other end. */
+static int stream_write(int fd, const uint8_t *from, size_t len)
+{
+	struct pollfd room = {.fd = fd, .events = POLLOUT};
+
+	while (len) {
+		ssize_t n = write(fd, from, len);
+
+		if (n < 0 && errno == EAGAIN)
+			poll(&room, 1, -1);
+		else if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n <= 0)
+			continue;
+		from += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int append_stream(struct journal *j, const void *head, size_t head_len, const void *data,
+			 size_t len)
+{
+	int rc = stream_write(j->fd, head, head_len);
+
+	if (!rc)
+		rc = stream_write(j->fd, data, len);
+	if (!rc)
+		j->size += head_len + len;
+	return rc;
+}
+
 /* Both behind what is there, or neither. */
-static int append(struct journal *j, const void *head, size_t head_len, const void *data,
-		  size_t len)
+static int append_file(struct journal *j, const void *head, size_t head_len, const void *data,
+		       size_t len)
 {
 	int rc = bytes_write(j->fd, j->size, head, head_len);
 
@@ -71,6 +114,13 @@ static int append(struct journal *j, const void *head, size_t head_len, const vo
 	else if (ftruncate(j->fd, (off_t)j->size))
 		return rc; /* then its end is torn, as that of one who was killed */
 	return rc;
+}
+
+static int append(struct journal *j, const void *head, size_t head_len, const void *data,
+		  size_t len)
+{
+	return j->stream ? append_stream(j, head, head_len, data, len)
+			 : append_file(j, head, head_len, data, len);
 }
 
 int journal_begin(struct journal *j)

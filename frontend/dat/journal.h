@@ -54,6 +54,11 @@ struct journal;
 
 /* fd: an empty file; it stays the caller's. NULL: no memory. */
 struct journal *journal_new(int fd, const struct journal_shape *shape);
+/*
+ * The same for a pipe, or behind what a file has: of what could not be written a part may be there,
+ * and nothing is to be put behind it.
+ */
+struct journal *journal_new_stream(int fd, const struct journal_shape *shape);
 void journal_free(struct journal *j); /* NULL is allowed */
 /*
  * Begin it. 0 or -errno; -ENOSPC and others: what does not fit is not there at all, so for

@@ -54,6 +54,7 @@ struct record {
 	pthread_mutex_t lock;
 	struct journal *journal;
 	struct room room;
+	uint64_t bytes; /* of pages in it */
 	pthread_cond_t wake;
 	bool stop, started;
 	bool begun; /* the files have something that must not be lost */
@@ -119,12 +120,31 @@ static int open_unnamed(struct record_file *f, const char *folder)
 	return f->fd < 0 ? -errno : 0;
 }
 
+/* A descriptor of our own, as of the files. */
+static int open_stream(struct record *r, char *err, size_t errlen)
+{
+	if (isatty(STDOUT_FILENO)) {
+		snprintf(
+			err, errlen,
+			"a recording is nothing for a terminal: name a file (-o FILE.dat), or have "
+			"a program read it");
+		return -1;
+	}
+	r->file.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (r->file.fd >= 0)
+		return 0;
+	snprintf(err, errlen, "cannot write to standard output: %s", strerror(errno));
+	return -1;
+}
+
 static int open_files(struct record *r, char *err, size_t errlen)
 {
 	const char *tmp = getenv("TMPDIR");
 	char part[RECORD_PATH_MAX];
 	int rc;
 
+	if (r->cfg.stream)
+		return open_stream(r, err, errlen);
 	if (!r->cfg.path) {
 		tmp = tmp && *tmp ? tmp : "/tmp";
 		rc = open_unnamed(&r->file, tmp);
@@ -222,12 +242,15 @@ static int put(void *arg, enum journal_kind kind, uint32_t a, uint32_t b, const 
 	       size_t len)
 {
 	struct record *r = arg;
-	int rc;
+	int rc = 0;
 
 	pthread_mutex_lock(&r->lock);
-	rc = room_keep(&r->room, journal_size(r->journal) + len);
+	if (!r->cfg.stream)
+		rc = room_keep(&r->room, journal_size(r->journal) + len);
 	if (!rc)
 		rc = journal_put(r->journal, kind, a, b, data, len);
+	if (!rc && kind == JOURNAL_PAGES)
+		r->bytes += len;
 	pthread_mutex_unlock(&r->lock);
 	return rc;
 }
@@ -348,10 +371,11 @@ static int begin(struct record *r)
 	const struct journal_shape shape = {r->cfg.version, r->cfg.zstd, r->source.vcpus};
 
 	room_init(&r->room, r->part.fd);
-	r->journal = journal_new(r->file.fd, &shape);
+	r->journal = r->cfg.stream ? journal_new_stream(r->file.fd, &shape)
+				   : journal_new(r->file.fd, &shape);
 	if (!r->journal)
 		return -ENOMEM;
-	if (ftruncate(r->file.fd, 0) || ftruncate(r->part.fd, 0))
+	if (!r->cfg.stream && (ftruncate(r->file.fd, 0) || ftruncate(r->part.fd, 0)))
 		return -errno;
 	return journal_begin(r->journal);
 }
@@ -454,6 +478,9 @@ int record_finish(struct record *r, void (*done)(void *arg, unsigned int percent
 	let_go(r);
 	if (!record_error(r))
 		take_rest(r);
+	*result = (struct record_result){journal_size(r->journal), r->bytes, record_error(r)};
+	if (r->cfg.stream)
+		return 0;
 	rc = dat_write(r->file.fd, false, r->part.fd, done, arg, &written);
 	*result = (struct record_result){written.size, written.bytes, record_error(r)};
 	return rc;

@@ -27,6 +27,7 @@ struct record_config {
 	const char *path;     /* NULL: files without a name, in a folder for such */
 	unsigned int version; /* of the format: 6 or 7 */
 	bool zstd;	      /* packed, which 7 can be */
+	bool stream;	      /* the journal goes to stdout, and no trace.dat is made of it */
 };
 
 /* Open the files. NULL with one line in err. */
@@ -72,7 +73,8 @@ struct record_result {
 
 /*
  * The guest has been let go: write the rest, and make the trace.dat. done() is told how far that
- * is, in percent. 0 or -errno: then the file is still the journal.
+ * is, in percent. 0 or -errno: then the file is still the journal. Of a stream the size is the
+ * journal's.
  */
 int record_finish(struct record *r, void (*done)(void *arg, unsigned int percent), void *arg,
 		  struct record_result *result);

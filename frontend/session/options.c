@@ -80,6 +80,11 @@ bool session_options_record(const struct session_options *opt)
 	return opt->record || (len >= 4 && !strcmp(opt->output + len - 4, ".dat"));
 }
 
+bool session_options_stream(const struct session_options *opt)
+{
+	return opt->record && !strcmp(opt->output, "-");
+}
+
 unsigned int session_options_version(const struct session_options *opt)
 {
 	return opt->file_version && !strcmp(opt->file_version, "6") ? 6 : 7;
@@ -221,7 +226,11 @@ static bool host_events_fit(const struct session_options *opt)
 {
 	if (!opt->host_events.nr)
 		return true;
-	if (opt->clock && strcmp(opt->clock, SESSION_HOST_CLOCK) != 0)
+	if (session_options_stream(opt))
+		fprintf(stderr,
+			"hvtrace: --host-events: they are recorded to a file of their own, which "
+			"nothing goes to with -o -\n");
+	else if (opt->clock && strcmp(opt->clock, SESSION_HOST_CLOCK) != 0)
 		fprintf(stderr,
 			"hvtrace: --host-events: times of the host cannot be laid beside those of the "
 			"clock %s: leave out -C, or use -C " SESSION_HOST_CLOCK "\n",

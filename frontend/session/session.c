@@ -360,7 +360,8 @@ static void session_end_text(const struct session *s, const struct trace_status 
 		snprintf(why, len, "%s", guest_end_text(&s->event));
 		break;
 	case SESSION_OUTPUT:
-		snprintf(why, len, "%s cannot be written", s->opt->output);
+		snprintf(why, len, "%s cannot be written",
+			 session_options_stream(s->opt) ? "standard output" : s->opt->output);
 		break;
 	case SESSION_ERROR:
 		snprintf(why, len, "the trace has failed: %s", strerror(-st->error));

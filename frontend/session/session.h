@@ -135,6 +135,8 @@ enum trace_on_panic session_options_on_panic(const struct session_options *opt, 
 void session_options_free(struct session_options *opt);
 /* The trace is recorded, not printed at its end: the output is a FILE.dat. */
 bool session_options_record(const struct session_options *opt);
+/* The same to stdout, as a journal for another program: hvtrace record -o -. */
+bool session_options_stream(const struct session_options *opt);
 /* Of the recording: its version, and whether it is packed by zstd. */
 unsigned int session_options_version(const struct session_options *opt);
 bool session_options_zstd(const struct session_options *opt);

@@ -19,6 +19,7 @@ int trace_out_open(struct session *s)
 	const char *path = s->opt->output;
 	const struct record_config cfg = {
 		.path = session_options_record(s->opt) ? path : NULL,
+		.stream = session_options_stream(s->opt),
 		.version = session_options_version(s->opt),
 		.zstd = session_options_zstd(s->opt),
 	};
@@ -56,6 +57,11 @@ static void find_shift(struct session *s, struct record_guest *g)
 		g->shift = &s->shift;
 }
 
+static const char *name_of_recording(const struct session *s)
+{
+	return session_options_stream(s->opt) ? "standard output" : s->opt->output;
+}
+
 int trace_out_begin(struct session *s, const char *guest)
 {
 	struct record_guest g = {.name = guest, .release = guestsym_release(s->gs)};
@@ -68,7 +74,8 @@ int trace_out_begin(struct session *s, const char *guest)
 	rc = s->record ? record_start(s->record, s->trace, s->view, &g) : 0;
 	if (!rc)
 		return 0;
-	snprintf(s->err, sizeof(s->err), "cannot record to %s: %s", s->opt->output, strerror(-rc));
+	snprintf(s->err, sizeof(s->err), "cannot record to %s: %s", name_of_recording(s),
+		 strerror(-rc));
 	return -1;
 }
 
@@ -184,7 +191,8 @@ static void show_percent(void *arg, unsigned int percent)
 /* Behind what was said: what is whole of it is never given up. */
 static int finish_record(struct session *s)
 {
-	const char *path = s->opt->output;
+	const char *path = name_of_recording(s);
+	const bool stream = session_options_stream(s->opt);
 	char size[RECORD_SIZE_LEN], bytes[RECORD_SIZE_LEN];
 	struct record_result result;
 	struct meter meter;
@@ -193,11 +201,11 @@ static int finish_record(struct session *s)
 	meter_begin(&meter, path, NULL);
 	rc = record_finish(s->record, show_percent, &meter, &result);
 	meter_end(&meter);
-	if (!rc)
+	if (!rc && !stream)
 		rc = session_place_recording(s);
 	s->result.output = (struct summary_file){
 		.opened = true,
-		.path = path,
+		.path = stream ? NULL : path,
 		.recorded = !rc,
 		.sized = !rc,
 		.bytes = result.size,
@@ -213,7 +221,7 @@ static int finish_record(struct session *s)
 			path, strerror(-rc), path);
 		return EXIT_FAILED;
 	}
-	if (!s->opt->unheard)
+	if (!s->opt->unheard && !stream)
 		fprintf(stderr, "hvtrace: %s: %s, %s of records\n", path,
 			record_size(result.size, size), record_size(result.bytes, bytes));
 	return result.lost ? EXIT_FAILED : EXIT_OK;
