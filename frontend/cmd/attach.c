@@ -4,6 +4,7 @@
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/guests.h"
 #include "frontend/lib/options.h"
+#include "frontend/remote/remote.h"
 #include "frontend/session/host-events.h"
 
 #include <stdlib.h>
@@ -62,6 +63,8 @@ int attach_guest(const struct attach_options *opt)
 	struct attach a = {.target = &opt->target};
 	int status = EXIT_FAILED;
 
+	if (remote_is(opt->target.connect))
+		return remote_attach(&opt->session, &opt->target);
 	if (session_init(&a.s, &opt->session) || attach_trace(&a) || session_enable_events(&a.s) ||
 	    session_serve(&a.s, attach_name(&a), attach_name(&a)) || session_confine(&a.s)) {
 		status = session_give_up(&a.s);
@@ -75,6 +78,14 @@ int attach_guest(const struct attach_options *opt)
 	return status;
 }
 
+/* An hvtrace on the guest's own host does either. */
+static int attach_one(const struct attach_options *opt)
+{
+	bool here = !remote_is(opt->target.connect);
+
+	return opt->target.recover && here ? recover(opt) : attach_guest(opt);
+}
+
 static int attach_each(const struct attach_options *opt, const struct fleet_name *guests, size_t nr)
 {
 	struct attach_options one = *opt;
@@ -82,7 +93,7 @@ static int attach_each(const struct attach_options *opt, const struct fleet_name
 
 	for (size_t i = 0; i < nr; i++) {
 		one.target.name = guests[i].target;
-		if (recover(&one))
+		if (attach_one(&one))
 			status = EXIT_FAILED;
 	}
 	return status;
@@ -96,7 +107,7 @@ static int attach_chosen(struct attach_options *opt, const struct fleet_choice *
 
 	if (!fleet_is_asked(choice, nr_names)) {
 		opt->target.name = names[0];
-		return opt->target.recover ? recover(opt) : attach_guest(opt);
+		return attach_one(opt);
 	}
 	nr = fleet_choose(choice, names, nr_names, &guests);
 	if (nr < 0)
@@ -137,7 +148,8 @@ int attach_as(const struct tracing *what, int argc, char **argv)
 			argv[0] + strlen("hvtrace "), argv[0]);
 	} else if (first >= 0 && session_options_check(&opt.session)) {
 		choice.connect = opt.target.connect;
-		session_options_warn(&opt.session);
+		if (!remote_is(opt.target.connect))
+			session_options_warn(&opt.session);
 		status = attach_chosen(&opt, &choice, argv + first, argc - first);
 	}
 	session_options_free(&opt.session);

@@ -3,6 +3,7 @@
 #include "frontend/cmd/command.h"
 #include "frontend/lib/options-form.h"
 #include "frontend/lib/output.h"
+#include "frontend/remote/remote.h"
 #include "tracer/tracer.h"
 #include "vmm/machine.h"
 
@@ -213,6 +214,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(name, "help"))
 		return help(argc - 1, argv + 1);
+	if (!strcmp(name, "remote"))
+		return output_end(remote_serve(argc - 1));
 	if (!strcmp(name, "complete"))
 		return output_end(cmd_complete(argc - 1, argv + 1));
 	if (argc > 1)

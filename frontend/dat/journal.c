@@ -12,13 +12,13 @@
 
 #include "frontend/dat/bytes.h"
 #include "frontend/dat/format.h"
+#include "frontend/dat/journal-form.h"
 #include "frontend/dat/pack.h"
 #include "tracer/tracer.h"
 
-#define HEAD_SIZE    128 /* the magic, zeros, and at its end: */
-#define HEAD_NUMBERS 16	 /* u32 JOURNAL_FORM, version, zstd, vCPUs */
+/* A head is the magic, zeros, and at its end: */
+#define HEAD_NUMBERS 16 /* u32 JOURNAL_FORM, version, zstd, vCPUs */
 #define JOURNAL_FORM 1
-#define RECORD_SIZE  32
 #define RECORD_MAGIC UINT32_C(0x314a5648) /* "HVJ1" */
 
 struct journal {
@@ -125,7 +125,8 @@ static int append(struct journal *j, const void *head, size_t head_len, const vo
 
 int journal_begin(struct journal *j)
 {
-	uint8_t head[HEAD_SIZE] = JOURNAL_MAGIC, *at = head + HEAD_SIZE - HEAD_NUMBERS;
+	uint8_t head[JOURNAL_HEAD_SIZE] = JOURNAL_MAGIC,
+		*at = head + JOURNAL_HEAD_SIZE - HEAD_NUMBERS;
 
 	at = bytes_put32(at, JOURNAL_FORM);
 	at = bytes_put32(at, j->shape.version);
@@ -134,7 +135,7 @@ int journal_begin(struct journal *j)
 	return append(j, head, sizeof(head), NULL, 0);
 }
 
-static uint32_t sum_of(const void *data, size_t len)
+uint32_t journal_sum(const void *data, size_t len)
 {
 	return (uint32_t)crc32(0, data, (uInt)len);
 }
@@ -142,7 +143,7 @@ static uint32_t sum_of(const void *data, size_t len)
 int journal_put(struct journal *j, enum journal_kind kind, uint32_t a, uint32_t b, const void *data,
 		size_t len)
 {
-	uint8_t head[RECORD_SIZE] = {0}, *at = head;
+	uint8_t head[JOURNAL_RECORD_SIZE] = {0}, *at = head;
 	size_t stored = len;
 
 	if (len > JOURNAL_DATA_MAX)
@@ -158,8 +159,8 @@ int journal_put(struct journal *j, enum journal_kind kind, uint32_t a, uint32_t 
 	at = bytes_put32(at, b);
 	at = bytes_put32(at, (uint32_t)stored);
 	at = bytes_put32(at, (uint32_t)len);
-	at = bytes_put32(at, sum_of(data, stored));
-	bytes_put32(at, sum_of(head, (size_t)(at - head)));
+	at = bytes_put32(at, journal_sum(data, stored));
+	bytes_put32(at, journal_sum(head, (size_t)(at - head)));
 	return append(j, head, sizeof(head), data, stored);
 }
 
@@ -178,15 +179,26 @@ static bool shape_makes_sense(const struct journal_shape *s)
 	       s->vcpus <= JOURNAL_VCPUS_MAX;
 }
 
+bool journal_parse_head(const uint8_t head[JOURNAL_HEAD_SIZE], struct journal_shape *shape)
+{
+	const uint8_t *at = head + JOURNAL_HEAD_SIZE - HEAD_NUMBERS;
+
+	*shape = (struct journal_shape){.version = bytes_get32(at + 4),
+					.zstd = bytes_get32(at + 8) != 0,
+					.vcpus = bytes_get32(at + 12)};
+	return journal_is_one(head, JOURNAL_HEAD_SIZE) && bytes_get32(at) == JOURNAL_FORM &&
+	       shape_makes_sense(shape);
+}
+
 int journal_walk_begin(struct journal_walk *w, int fd, bool verify)
 {
-	uint8_t head[HEAD_SIZE], *at = head + HEAD_SIZE - HEAD_NUMBERS;
+	uint8_t head[JOURNAL_HEAD_SIZE];
 	struct stat st;
 	int rc;
 
 	if (fstat(fd, &st))
 		return -errno;
-	if (st.st_size < HEAD_SIZE)
+	if (st.st_size < JOURNAL_HEAD_SIZE)
 		return -EINVAL;
 	rc = bytes_read(fd, 0, head, sizeof(head));
 	if (rc)
@@ -194,16 +206,10 @@ int journal_walk_begin(struct journal_walk *w, int fd, bool verify)
 	*w = (struct journal_walk){
 		.fd = fd,
 		.verify = verify,
-		.pos = HEAD_SIZE,
+		.pos = JOURNAL_HEAD_SIZE,
 		.end = (uint64_t)st.st_size,
-		.shape = {.version = bytes_get32(at + 4),
-			  .zstd = bytes_get32(at + 8) != 0,
-			  .vcpus = bytes_get32(at + 12)},
 	};
-	if (!journal_is_one(head, sizeof(head)) || bytes_get32(at) != JOURNAL_FORM ||
-	    !shape_makes_sense(&w->shape))
-		return -EINVAL;
-	return 0;
+	return journal_parse_head(head, &w->shape) ? 0 : -EINVAL;
 }
 
 static bool kind_is_one(uint32_t kind)
@@ -211,23 +217,30 @@ static bool kind_is_one(uint32_t kind)
 	return kind >= JOURNAL_SECTION && kind <= JOURNAL_PAGES;
 }
 
-/* The head of a record; false: it is none. */
-static bool parse(const struct journal_walk *w, const uint8_t head[RECORD_SIZE],
-		  struct journal_record *r)
+bool journal_parse_record(const struct journal_shape *shape,
+			  const uint8_t head[JOURNAL_RECORD_SIZE], struct journal_record *r)
 {
 	*r = (struct journal_record){
 		.kind = bytes_get32(head + 4),
 		.a = bytes_get32(head + 8),
 		.b = bytes_get32(head + 12),
-		.at = w->pos + RECORD_SIZE,
 		.stored = bytes_get32(head + 16),
 		.size = bytes_get32(head + 20),
 		.sum = bytes_get32(head + 24),
 	};
 	return bytes_get32(head) == RECORD_MAGIC && kind_is_one(r->kind) &&
-	       bytes_get32(head + 28) == sum_of(head, 28) && r->size <= JOURNAL_DATA_MAX &&
-	       r->stored <= pack_bound(JOURNAL_DATA_MAX) && r->stored <= w->end - r->at &&
-	       (w->shape.zstd || r->stored == r->size);
+	       bytes_get32(head + 28) == journal_sum(head, 28) && r->size <= JOURNAL_DATA_MAX &&
+	       r->stored <= pack_bound(JOURNAL_DATA_MAX) && (shape->zstd || r->stored == r->size);
+}
+
+/* The one that is next; false: it is none. */
+static bool parse(const struct journal_walk *w, const uint8_t head[JOURNAL_RECORD_SIZE],
+		  struct journal_record *r)
+{
+	bool is = journal_parse_record(&w->shape, head, r);
+
+	r->at = w->pos + JOURNAL_RECORD_SIZE;
+	return is && r->stored <= w->end - r->at;
 }
 
 /* 1: the data is what was put; 0: it is not; -errno. */
@@ -250,13 +263,13 @@ static int data_is_whole(const struct journal_walk *w, const struct journal_reco
 
 int journal_walk_next(struct journal_walk *w, struct journal_record *r)
 {
-	uint8_t head[RECORD_SIZE];
+	uint8_t head[JOURNAL_RECORD_SIZE];
 	int rc;
 
 	if (w->pos == w->end)
 		return 0;
 	w->torn = w->end - w->pos;
-	if (w->torn < RECORD_SIZE)
+	if (w->torn < JOURNAL_RECORD_SIZE)
 		return 0;
 	rc = bytes_read(w->fd, w->pos, head, sizeof(head));
 	if (rc)

@@ -123,6 +123,13 @@ enum { OPTIONS_HELP = -2, OPTIONS_BAD = -1 };
 int options_parse(int argc, char **argv, const struct option_row *rows,
 		  const struct option_usage *usage);
 /*
+ * The other way: each option that has a value by now as one word that options_parse() takes, in the
+ * order of the table, but for colours. What two rows have the same variable for is one option. 0, or
+ * -ENOMEM: some are missing.
+ */
+int options_words(const struct option_row *rows, void (*word)(void *arg, const char *word),
+		  void *arg);
+/*
  * Whether the value of an option is one of the names that name(i) gives, i from 0 on, up to NULL.
  * If not, one line about it was printed on stderr.
  */

@@ -9,15 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "frontend/dat/dat-write.h"
 #include "frontend/dat/journal.h"
+#include "frontend/record/files.h"
 #include "frontend/record/guest.h"
 #include "frontend/record/room.h"
 #include "tracer/tracer.h"
@@ -26,12 +25,6 @@
 #define WAIT_MIN_MS 5
 #define WAIT_MAX_MS 80
 #define FLUSH_MS    1000 /* what is in pages that are not full, and what the file says */
-
-/* A file, and whether it was there before. */
-struct record_file {
-	int fd;
-	bool is_new;
-};
 
 /* A record of the journal that is not one of pages. */
 struct said {
@@ -44,8 +37,8 @@ struct said {
 
 struct record {
 	struct record_config cfg;
-	struct record_file file, part; /* the journal, and what the trace.dat will be written to */
-	struct record_source source;   /* its pages are the thread's, while there is one */
+	struct record_files files;   /* of a stream the journal alone, which is stdout */
+	struct record_source source; /* its pages are the thread's, while there is one */
 	/* What there is to say beside the pages, which takes a while: not with the other lock. */
 	pthread_mutex_t meta_lock;
 	bool attached; /* to what is traced: not let go yet */
@@ -82,44 +75,6 @@ int record_part(const char *path, char part[RECORD_PATH_MAX])
 	return len < RECORD_PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-static int open_file(const char *path, struct record_file *f)
-{
-	const int flags = O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	struct stat st;
-
-	f->fd = -1;
-	/* Which is standard output everywhere else. */
-	if (!strcmp(path, "-"))
-		return -ENOTSUP;
-	f->fd = open(path, flags | O_EXCL, 0666);
-	f->is_new = f->fd >= 0;
-	if (f->fd < 0 && errno == EEXIST)
-		f->fd = open(path, flags, 0666);
-	if (f->fd < 0 || fstat(f->fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -ENOTSUP;
-	return flock(f->fd, LOCK_EX | LOCK_NB) ? -errno : 0;
-}
-
-static const char *open_error(int rc)
-{
-	switch (rc) {
-	case -ENOTSUP:
-		return "a recording needs a file";
-	case -EWOULDBLOCK:
-		return "another hvtrace records to it";
-	default:
-		return strerror(-rc);
-	}
-}
-
-static int open_unnamed(struct record_file *f, const char *folder)
-{
-	f->fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-	return f->fd < 0 ? -errno : 0;
-}
-
 /* A descriptor of our own, as of the files. */
 static int open_stream(struct record *r, char *err, size_t errlen)
 {
@@ -130,8 +85,8 @@ static int open_stream(struct record *r, char *err, size_t errlen)
 			"a program read it");
 		return -1;
 	}
-	r->file.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (r->file.fd >= 0)
+	r->files.journal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (r->files.journal >= 0)
 		return 0;
 	snprintf(err, errlen, "cannot write to standard output: %s", strerror(errno));
 	return -1;
@@ -139,34 +94,10 @@ static int open_stream(struct record *r, char *err, size_t errlen)
 
 static int open_files(struct record *r, char *err, size_t errlen)
 {
-	const char *tmp = getenv("TMPDIR");
-	char part[RECORD_PATH_MAX];
-	int rc;
-
 	if (r->cfg.stream)
 		return open_stream(r, err, errlen);
-	if (!r->cfg.path) {
-		tmp = tmp && *tmp ? tmp : "/tmp";
-		rc = open_unnamed(&r->file, tmp);
-		if (!rc)
-			rc = open_unnamed(&r->part, tmp);
-		if (rc)
-			snprintf(err, errlen, "cannot write to %s: %s", tmp, strerror(-rc));
-		return rc;
-	}
-	rc = record_part(r->cfg.path, part);
-	if (!rc)
-		rc = open_file(r->cfg.path, &r->file);
-	if (rc) {
-		snprintf(err, errlen, "cannot write %s: %s", r->cfg.path, open_error(rc));
-		return -1;
-	}
-	rc = open_file(part, &r->part);
-	if (!rc)
-		return 0;
-	snprintf(err, errlen, "cannot write %s, where the recording is put together: %s", part,
-		 open_error(rc));
-	return -1;
+	return r->cfg.path ? record_files_open(&r->files, r->cfg.path, err, errlen)
+			   : record_files_open_unnamed(&r->files, err, errlen);
 }
 
 /* Whoever sets the host's time does not make anybody wait longer. */
@@ -189,7 +120,7 @@ struct record *record_open(const struct record_config *cfg, char *err, size_t er
 		return NULL;
 	}
 	r->cfg = *cfg;
-	r->file.fd = r->part.fd = -1;
+	r->files.journal = r->files.part = -1;
 	r->said_end = &r->said;
 	pthread_mutex_init(&r->meta_lock, NULL);
 	pthread_mutex_init(&r->lock, NULL);
@@ -370,12 +301,12 @@ static int begin(struct record *r)
 {
 	const struct journal_shape shape = {r->cfg.version, r->cfg.zstd, r->source.vcpus};
 
-	room_init(&r->room, r->part.fd);
-	r->journal = r->cfg.stream ? journal_new_stream(r->file.fd, &shape)
-				   : journal_new(r->file.fd, &shape);
+	room_init(&r->room, r->files.part);
+	r->journal = r->cfg.stream ? journal_new_stream(r->files.journal, &shape)
+				   : journal_new(r->files.journal, &shape);
 	if (!r->journal)
 		return -ENOMEM;
-	if (!r->cfg.stream && (ftruncate(r->file.fd, 0) || ftruncate(r->part.fd, 0)))
+	if (!r->cfg.stream && (ftruncate(r->files.journal, 0) || ftruncate(r->files.part, 0)))
 		return -errno;
 	return journal_begin(r->journal);
 }
@@ -481,43 +412,28 @@ int record_finish(struct record *r, void (*done)(void *arg, unsigned int percent
 	*result = (struct record_result){journal_size(r->journal), r->bytes, record_error(r)};
 	if (r->cfg.stream)
 		return 0;
-	rc = dat_write(r->file.fd, false, r->part.fd, done, arg, &written);
+	rc = dat_write(r->files.journal, false, r->files.part, done, arg, &written);
 	*result = (struct record_result){written.size, written.bytes, record_error(r)};
 	return rc;
 }
 
 int record_reopen(const struct record *r)
 {
-	int fd = dup(r->part.fd);
+	int fd = dup(r->files.part);
 
 	return fd < 0 ? -errno : fd;
 }
 
-/* A file that was not there before, and has nothing that anybody would miss; path NULL: it has no
- * name. */
-static void forget(struct record_file *f, const char *path)
-{
-	if (f->fd < 0)
-		return;
-	if (f->is_new && path)
-		unlink(path);
-	close(f->fd);
-}
-
 void record_close(struct record *r)
 {
-	char part[RECORD_PATH_MAX];
-
 	if (!r)
 		return;
 	stop(r);
 	fail(r, -ECANCELED);
 	say_all(r);
 	if (r->begun)
-		r->file.is_new = r->part.is_new = false;
-	if (!r->cfg.path || !record_part(r->cfg.path, part))
-		forget(&r->part, part);
-	forget(&r->file, r->cfg.path);
+		r->files.journal_is_new = r->files.part_is_new = false;
+	record_files_close(&r->files, r->cfg.path);
 	if (r->source.free)
 		r->source.free(r->source.arg);
 	journal_free(r->journal);

@@ -52,6 +52,8 @@ static const struct kind_row kinds[] = {
 	{"hwlat", GUEST, {NULL}},
 	/* Its file. */
 	{"recorder", GUEST | CALLS_OUTPUT, {NULL}},
+	/* Of a guest of another host: says that we are there. */
+	{"beat", 0, {NULL}},
 	/* Its files. What is written to them can change everything. */
 	{"files", GUEST | CALLS_THREADS | CALLS_PIPES, {"collector", "hwlat", "files-wait"}},
 	{"files-wait", GUEST | CALLS_PIPES, {NULL}},

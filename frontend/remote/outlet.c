@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* outlet.c - see outlet.h */
+#include "frontend/remote/outlet.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frontend/image/json-find.h"
+#include "frontend/lib/exit.h"
+#include "frontend/lib/json.h"
+#include "frontend/lib/output.h"
+#include "frontend/record/incoming.h"
+#include "frontend/sandbox/broker.h"
+#include "frontend/sandbox/sandbox.h"
+
+#define SUMMARY_MAX (1u << 20)
+
+/* Beside what it has: of the journal one record is held, packed, and its pages are listed. */
+#define MEMORY_MAX (UINT64_C(1) << 30)
+
+/* --- the beginning -----------------------------------------------------------------------------
+ */
+
+static bool is_stdout(const char *path)
+{
+	return !strcmp(path, "-");
+}
+
+static int open_summary(struct outlet *o, const struct cancel *cancel, char *err, size_t errlen)
+{
+	const char *path = o->opt->summary;
+	int rc;
+
+	if (!path)
+		return 0;
+	rc = target_open_file(&o->summary, is_stdout(path) ? NULL : path, cancel);
+	o->has_summary = !rc;
+	if (!rc)
+		rc = target_keep_rights(&o->summary);
+	if (!rc)
+		return 0;
+	snprintf(err, errlen, "cannot write the summary to %s: %s", path, strerror(-rc));
+	return -1;
+}
+
+static int open_text(struct outlet *o, const struct cancel *cancel, char *err, size_t errlen)
+{
+	const char *path = o->opt->output;
+
+	if (session_options_stream(o->opt) && isatty(STDOUT_FILENO)) {
+		snprintf(err, errlen,
+			 "a recording is nothing for a terminal: name a file (-o FILE.dat), or "
+			 "have a program read it");
+		return -1;
+	}
+	output_paint(PAINT_TRACE);
+	o->out = output_open_counted(is_stdout(path) ? NULL : path, cancel, &o->bytes);
+	if (o->out)
+		return 0;
+	snprintf(err, errlen, "cannot write %s: %s", is_stdout(path) ? "to standard output" : path,
+		 strerror(errno));
+	return -1;
+}
+
+int outlet_open(struct outlet *o, const struct session_options *opt, const struct cancel *cancel,
+		char *err, size_t errlen)
+{
+	*o = (struct outlet){.opt = opt};
+	if (open_summary(o, cancel, err, errlen))
+		return -1;
+	if (!session_options_record(opt) || session_options_stream(opt))
+		return open_text(o, cancel, err, errlen);
+	o->recording = incoming_open(opt->output, err, errlen);
+	return o->recording ? 0 : -1;
+}
+
+static int do_place(void *arg)
+{
+	const struct outlet *o = arg;
+
+	return record_place(o->opt->output);
+}
+
+int outlet_confine(struct outlet *o, char *err, size_t errlen)
+{
+	const struct broker_deed place = {do_place, o, false};
+	int rc;
+
+	if (o->opt->no_sandbox)
+		return 0;
+	rc = o->recording ? broker_start(&o->broker, &place, 1) : 0;
+	if (!rc)
+		return sandbox_enter(MEMORY_MAX, err, errlen) ? -1 : 0;
+	snprintf(err, errlen,
+		 "no sandbox: a process cannot be started: %s; --no-sandbox does without",
+		 strerror(-rc));
+	return -1;
+}
+
+/* --- what comes --------------------------------------------------------------------------------
+ */
+
+static int put_text(struct outlet *o, const uint8_t *data, size_t len)
+{
+	errno = 0;
+	if (fwrite(data, 1, len, o->out) == len && !fflush(o->out))
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+int outlet_put(struct outlet *o, const uint8_t *data, size_t len)
+{
+	if (!o->error)
+		o->error = o->recording ? incoming_add(o->recording, data, len)
+					: put_text(o, data, len);
+	return o->error;
+}
+
+int outlet_put_summary(struct outlet *o, const uint8_t *data, size_t len)
+{
+	if (!o->has_summary || len > SUMMARY_MAX - o->said.len)
+		return -EBADMSG;
+	text_add(&o->said, data, len);
+	return o->said.failed ? -ENOMEM : 0;
+}
+
+/* --- the summary -------------------------------------------------------------------------------
+ */
+
+/* What it says of the file, which is here. */
+struct written {
+	bool known;
+	const struct record_result *recorded; /* NULL: it is text */
+	uint64_t bytes;
+	int error;
+};
+
+static void put_number(FILE *out, const char *key, bool known, uint64_t n)
+{
+	if (known)
+		fprintf(out, ", \"%s\": %" PRIu64, key, n);
+	else
+		fprintf(out, ", \"%s\": null", key);
+}
+
+static void put_file(const struct outlet *o, const struct written *w, FILE *out)
+{
+	fprintf(out, "{\"file\": ");
+	if (is_stdout(o->opt->output))
+		fprintf(out, "null");
+	else
+		json_text(o->opt->output, out);
+	put_number(out, "bytes", w->known, w->bytes);
+	put_number(out, "record_bytes", w->known && w->recorded,
+		   w->recorded ? w->recorded->bytes : 0);
+	fprintf(out, ", \"error\": ");
+	if (w->error)
+		json_text(strerror(-w->error), out);
+	else
+		fprintf(out, "null");
+	fputc('}', out);
+}
+
+/* What the other host says, but for what is known better here. False: it makes no sense. */
+static bool put_said(const struct outlet *o, int status, const struct written *w, FILE *out)
+{
+	const struct json_value all = {o->said.buf, o->said.len};
+	struct json_value its_status, file;
+	const char *end = all.text + all.len, *behind;
+
+	if (!json_find(all, "status", &its_status) || !json_find(all, "output", &file) ||
+	    file.text < its_status.text)
+		return false;
+	behind = its_status.text + its_status.len;
+	fwrite(all.text, 1, (size_t)(its_status.text - all.text), out);
+	fprintf(out, "%d", status);
+	fwrite(behind, 1, (size_t)(file.text - behind), out);
+	put_file(o, w, out);
+	behind = file.text + file.len;
+	fwrite(behind, 1, (size_t)(end - behind), out);
+	return true;
+}
+
+static void put_own(const struct outlet *o, int status, const char *ended, const char *why,
+		    const struct written *w, FILE *out)
+{
+	fprintf(out, "{\n  \"status\": %d,\n  \"end\": ", status);
+	json_text(ended, out);
+	fprintf(out, ",\n  \"reason\": ");
+	json_text(why, out);
+	fprintf(out, ",\n  \"output\": ");
+	put_file(o, w, out);
+	fprintf(out, "\n}\n");
+}
+
+/* ended NULL: the other host's own one. The exit status. */
+static int finish_summary(struct outlet *o, int status, const char *ended, const char *why,
+			  const struct written *w)
+{
+	struct target *t = &o->summary;
+	int rc, closed;
+
+	if (!o->has_summary)
+		return status;
+	rc = target_begin(t);
+	if (!rc && (ended || !put_said(o, status, w, t->out)))
+		put_own(o, status, ended ? ended : "error",
+			why ? why : "the other host has said nothing of it", w, t->out);
+	closed = target_close(t, !rc);
+	o->has_summary = false;
+	if (!rc)
+		rc = closed;
+	if (!rc || rc == -EPIPE)
+		return status;
+	fprintf(stderr, "hvtrace: cannot write the summary to %s: %s\n", o->opt->summary,
+		strerror(-rc));
+	return status ? status : EXIT_FAILED;
+}
+
+/* --- the end -----------------------------------------------------------------------------------
+ */
+
+static int place(struct outlet *o)
+{
+	return o->broker ? broker_ask(o->broker, 0) : record_place(o->opt->output);
+}
+
+static void show_percent(void *arg, unsigned int percent)
+{
+	meter_show(arg, percent, 100, 0);
+}
+
+static int make_recording(struct outlet *o, struct record_result *result)
+{
+	struct meter meter;
+	const struct record_watch watch = {show_percent, &meter};
+	int rc;
+
+	meter_begin(&meter, o->opt->output, NULL);
+	rc = incoming_finish(o->recording, &watch, result);
+	meter_end(&meter);
+	return rc ? rc : place(o);
+}
+
+/* Where nothing has begun the other host has said why. */
+static int finish_recording(struct outlet *o, struct record_result *result, int status)
+{
+	const char *path = o->opt->output;
+	char size[RECORD_SIZE_LEN], bytes[RECORD_SIZE_LEN];
+	int rc;
+
+	if (!incoming_has_begun(o->recording) && status) {
+		*result = (struct record_result){0};
+		return EXIT_OK;
+	}
+	rc = make_recording(o, result);
+	if (result->lost)
+		fprintf(stderr, "hvtrace: cannot write all of %s: %s: it ends before the trace\n",
+			path, strerror(-result->lost));
+	if (rc == -ENODATA)
+		fprintf(stderr, "hvtrace: nothing is recorded to %s: nothing has come\n", path);
+	else if (rc)
+		fprintf(stderr,
+			"hvtrace: %s is not finished: %s; what is recorded is there: hvtrace repair %s\n",
+			path, strerror(-rc), path);
+	if (rc)
+		return EXIT_FAILED;
+	if (!o->opt->unheard)
+		fprintf(stderr, "hvtrace: %s: %s, %s of records\n", path,
+			record_size(result->size, size), record_size(result->bytes, bytes));
+	return result->lost ? EXIT_FAILED : EXIT_OK;
+}
+
+static int finish_text(struct outlet *o)
+{
+	const char *path = o->opt->output;
+
+	if (fclose(o->out) && !o->error)
+		o->error = -errno;
+	o->out = NULL;
+	/* Whoever has read as much as he wanted. */
+	if (!o->error || o->error == -EPIPE)
+		return EXIT_OK;
+	fprintf(stderr, "hvtrace: cannot write %s: %s\n", is_stdout(path) ? "the trace" : path,
+		strerror(-o->error));
+	return EXIT_FAILED;
+}
+
+int outlet_finish(struct outlet *o, int status)
+{
+	struct record_result result = {0};
+	struct written w = {.known = true};
+	int own = o->recording ? finish_recording(o, &result, status) : finish_text(o);
+
+	if (o->recording) {
+		w.known = !own && result.size;
+		w.recorded = &result;
+	}
+	w.bytes = o->recording ? result.size : o->bytes;
+	w.error = o->error == -EPIPE ? 0 : o->error;
+	return finish_summary(o, status ? status : own, NULL, NULL, &w);
+}
+
+void outlet_give_up(struct outlet *o, int status, const char *end, const char *why)
+{
+	const struct written w = {.error = o->error};
+
+	if (o->out)
+		fclose(o->out);
+	o->out = NULL;
+	finish_summary(o, status, end, why, &w);
+}
+
+bool outlet_has_journal(const struct outlet *o)
+{
+	return o->recording && incoming_has_begun(o->recording);
+}
+
+void outlet_close(struct outlet *o)
+{
+	if (o->has_summary)
+		target_close(&o->summary, false);
+	if (o->out)
+		fclose(o->out);
+	incoming_close(o->recording);
+	broker_stop(o->broker);
+	text_free(&o->said);
+}
