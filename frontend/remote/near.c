@@ -49,7 +49,10 @@ struct near {
 /* --- signals -----------------------------------------------------------------------------------
  */
 
-/* A second one. The other end is told by that. */
+/*
+ * A second one. ssh is ended in case that it asks for a password; since rights are given up it
+ * cannot be, and finds that nobody is at its ends. So does the other host's hvtrace.
+ */
 static void near_leave(void *arg, int signo)
 {
 	struct near *n = arg;

@@ -76,6 +76,8 @@ int outlet_open(struct outlet *o, const struct session_options *opt, const struc
 	return o->recording ? 0 : -1;
 }
 
+enum { DEED_PLACE, DEED_DISCARD, NR_DEEDS };
+
 static int do_place(void *arg)
 {
 	const struct outlet *o = arg;
@@ -83,14 +85,26 @@ static int do_place(void *arg)
 	return record_place(o->opt->output);
 }
 
+/* As it was when rights were given up: nothing was recorded yet. */
+static int do_discard(void *arg)
+{
+	const struct outlet *o = arg;
+
+	incoming_close(o->recording);
+	return 0;
+}
+
 int outlet_confine(struct outlet *o, char *err, size_t errlen)
 {
-	const struct broker_deed place = {do_place, o, false};
+	const struct broker_deed deeds[NR_DEEDS] = {
+		[DEED_PLACE] = {do_place, o, false},
+		[DEED_DISCARD] = {do_discard, o, false},
+	};
 	int rc;
 
 	if (o->opt->no_sandbox)
 		return 0;
-	rc = o->recording ? broker_start(&o->broker, &place, 1) : 0;
+	rc = o->recording ? broker_start(&o->broker, deeds, NR_DEEDS) : 0;
 	if (!rc)
 		return sandbox_enter(MEMORY_MAX, err, errlen) ? -1 : 0;
 	snprintf(err, errlen,
@@ -224,7 +238,7 @@ static int finish_summary(struct outlet *o, int status, const char *ended, const
 
 static int place(struct outlet *o)
 {
-	return o->broker ? broker_ask(o->broker, 0) : record_place(o->opt->output);
+	return o->broker ? broker_ask(o->broker, DEED_PLACE) : record_place(o->opt->output);
 }
 
 static void show_percent(void *arg, unsigned int percent)
@@ -324,6 +338,8 @@ void outlet_close(struct outlet *o)
 		target_close(&o->summary, false);
 	if (o->out)
 		fclose(o->out);
+	if (o->broker && !incoming_has_begun(o->recording))
+		broker_ask(o->broker, DEED_DISCARD);
 	incoming_close(o->recording);
 	broker_stop(o->broker);
 	text_free(&o->said);
