@@ -6,6 +6,7 @@
 #include "frontend/lib/options.h"
 #include "frontend/lib/output.h"
 #include "frontend/lib/patience.h"
+#include "frontend/remote/remote.h"
 
 static const struct option_usage check_usage = {
 	"hvtrace check-host [OPTION]... [DOMAIN]",
@@ -79,5 +80,14 @@ int cmd_check_host(int argc, char **argv)
 			"domain is read from its memory\n");
 		return EXIT_USAGE;
 	}
+	if (remote_is(opt.connect))
+		return remote_print(&(struct remote_print){
+			.command = "check-host",
+			.rows = rows,
+			.connect = &opt.connect,
+			.operands = argv + first,
+			.nr_operands = argc - first,
+			.paint = json ? PAINT_NOTHING : PAINT_CHECKS,
+		});
 	return check(&opt, json);
 }

@@ -6,6 +6,7 @@
 #include "frontend/lib/options.h"
 #include "frontend/lib/output.h"
 #include "frontend/lib/patience.h"
+#include "frontend/remote/remote.h"
 #include "frontend/session/connect.h"
 #include "frontend/session/event-category.h"
 #include "frontend/session/kernel-find.h"
@@ -226,5 +227,14 @@ int cmd_events(int argc, char **argv)
 	opt.choice.nr_globs = argc - first;
 	if (!options_make_sense(&opt))
 		return EXIT_USAGE;
+	if (opt.domain && remote_is(opt.connect))
+		return remote_print(&(struct remote_print){
+			.command = "events",
+			.rows = rows,
+			.connect = &opt.connect,
+			.operands = argv + first,
+			.nr_operands = argc - first,
+			.paint = opt.choice.json ? PAINT_NOTHING : PAINT_EVENTS,
+		});
 	return opt.categories ? print_categories(opt.choice.json) : events(&opt);
 }

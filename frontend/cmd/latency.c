@@ -4,6 +4,7 @@
 #include "frontend/cmd/job.h"
 #include "frontend/control/client.h"
 #include "frontend/lib/output.h"
+#include "frontend/remote/remote.h"
 #include "frontend/report/latency.h"
 #include "frontend/session/attach.h"
 #include "frontend/session/connect.h"
@@ -319,5 +320,16 @@ int cmd_latency(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	opt.target.name = first < argc ? argv[first] : NULL;
+	if (remote_is(opt.target.connect) && opt.target.name && !job_is_file(opt.target.name))
+		return remote_print(&(struct remote_print){
+			.command = "latency",
+			.rows = rows,
+			.connect = &opt.target.connect,
+			.output = &opt.out,
+			.file = &opt.svg,
+			.operands = argv + first,
+			.nr_operands = argc - first,
+			.paint = opt.json ? PAINT_NOTHING : PAINT_WINDOWS,
+		});
 	return latency(&opt);
 }

@@ -6,6 +6,7 @@
 #include "frontend/lib/options.h"
 #include "frontend/lib/output.h"
 #include "frontend/lib/patience.h"
+#include "frontend/remote/remote.h"
 #include "frontend/session/registry.h"
 #include "guestsym/guestsym.h"
 #include "vmm/machine.h"
@@ -223,5 +224,12 @@ int cmd_list(int argc, char **argv)
 			argv[first]);
 		return EXIT_USAGE;
 	}
+	if (remote_is(uri))
+		return remote_print(&(struct remote_print){
+			.command = "list",
+			.rows = rows,
+			.connect = &uri,
+			.paint = json ? PAINT_NOTHING : PAINT_GUESTS,
+		});
 	return list(uri, json);
 }

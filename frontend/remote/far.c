@@ -20,6 +20,7 @@
 #include "frontend/dat/bytes.h"
 #include "frontend/lib/cancel.h"
 #include "frontend/lib/exit.h"
+#include "frontend/lib/output.h"
 #include "frontend/remote/protocol.h"
 #include "frontend/remote/request.h"
 
@@ -42,8 +43,8 @@ struct far_pipe {
 };
 
 struct far {
-	struct text request;
-	uint32_t files;
+	struct text bytes; /* of the request, in which are the words of argv */
+	struct request request;
 	char **argv;
 	struct far_pipe pipes[PIPES_MAX];
 	size_t nr_pipes;
@@ -100,10 +101,10 @@ static bool read_request(struct far *f)
 	if (!read_all(head, sizeof(head), deadline))
 		return false;
 	len = request_length(head);
-	to = len > 0 ? text_begin(&f->request, (size_t)len) : NULL;
+	to = len > 0 ? text_begin(&f->bytes, (size_t)len) : NULL;
 	if (!to || !read_all((uint8_t *)to, (size_t)len, deadline))
 		return false;
-	return !request_parse((const uint8_t *)to, (size_t)len, &f->files, &f->argv);
+	return !request_parse((const uint8_t *)to, (size_t)len, &f->request, &f->argv);
 }
 
 /* --- the command -------------------------------------------------------------------------------
@@ -131,7 +132,7 @@ static int open_pipes(struct far *f)
 
 	if (!rc)
 		rc = open_pipe(f, REMOTE_STDOUT);
-	for (uint32_t i = 0; i < f->files && !rc; i++)
+	for (uint32_t i = 0; i < f->request.files && !rc; i++)
 		rc = open_pipe(f, REMOTE_FILE + i);
 	return rc;
 }
@@ -167,6 +168,8 @@ static int start(struct far *f)
 	if (rc)
 		return rc;
 	f->argv[0] = name;
+	if ((f->request.flags & REMOTE_UTF8) && !output_is_utf8())
+		setenv("LC_ALL", "C.UTF-8", 1);
 	f->pid = fork();
 	if (!f->pid)
 		be_command(f, self);
@@ -389,7 +392,7 @@ int remote_serve(int argc)
 	else
 		status = serve(f);
 	free(f->argv);
-	text_free(&f->request);
+	text_free(&f->bytes);
 	free(f);
 	return status;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* near.c - the end that is here: from the options to the exit status. */
-#include "frontend/remote/remote.h"
+/* near.c - see near.h */
+#include "frontend/remote/near.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frontend/lib/cancel.h"
 #include "frontend/lib/exit.h"
 #include "frontend/lib/output.h"
-#include "frontend/remote/ssh.h"
 #include "frontend/remote/messages.h"
-#include "frontend/remote/outlet.h"
 #include "frontend/remote/peer.h"
+#include "frontend/remote/request.h"
+#include "frontend/remote/ssh.h"
 #include "frontend/remote/uri.h"
-#include "frontend/remote/words.h"
 
 #define SSH_ENDS_MS 5000 /* that ssh may take once nothing comes from it any more */
 
@@ -30,8 +30,7 @@ enum near_state {
 };
 
 struct near {
-	const struct session_options *opt;
-	const struct attach_target *target;
+	const struct near_work *work;
 	const char *program; /* that is started there, or NULL */
 	struct remote_uri uri;
 	struct cancel cancel;
@@ -43,6 +42,7 @@ struct near {
 	int status;  /* of NEAR_ENDED, and */
 	int signo;   /* of NEAR_LEFT */
 	bool unread; /* the other end knows that its trace goes nowhere */
+	bool utf8;
 	char err[1536];
 };
 
@@ -101,7 +101,9 @@ static int near_request(struct near *n)
 	struct text bytes = {0};
 	int rc;
 
-	remote_words(n->opt, n->target, n->uri.far, &r);
+	n->work->ask(n->work->arg, n->uri.far, &r);
+	if (n->utf8)
+		r.flags |= REMOTE_UTF8;
 	n->peer.files = r.files;
 	rc = request_put(&r, &bytes);
 	if (!rc)
@@ -165,7 +167,7 @@ static int near_data(void *arg, unsigned int frame, const uint8_t *data, size_t 
 		messages_add(&n->messages, data, len);
 		return 0;
 	}
-	return outlet_put_summary(&n->outlet, data, len);
+	return outlet_put_file(&n->outlet, data, len);
 }
 
 static int near_status(void *arg, int status)
@@ -262,7 +264,7 @@ static void say_what_is_left(const struct near *n)
 	if (outlet_has_journal(&n->outlet))
 		fprintf(stderr,
 			"hvtrace: %s is not finished; what is recorded is there: hvtrace repair %s\n",
-			n->opt->output, n->opt->output);
+			n->work->out.output, n->work->out.output);
 }
 
 static int near_give_up(struct near *n)
@@ -340,55 +342,48 @@ static int near_begin(struct near *n)
 	}
 	near_ignore_signals();
 	output_hurry(&n->cancel);
-	return outlet_open(&n->outlet, n->opt, &n->cancel, n->err, sizeof(n->err)) ||
+	return outlet_open(&n->outlet, &n->work->out, &n->cancel, n->err, sizeof(n->err)) ||
 			       near_connect(n)
 		       ? -1
 		       : 0;
 }
 
-/* Which of the host's own files are asked for, only that one has. */
-static bool near_fits(const struct session_options *opt)
+static int near_work_there(struct near *n)
 {
-	if (!opt->host_events.nr || !session_options_record(opt))
-		return true;
-	fprintf(stderr,
-		"hvtrace: --host-events: they are recorded to a file of their own, which does not come "
-		"from another host: trace without -o FILE.dat, or there\n");
-	return false;
+	int status;
+
+	n->messages.host = n->uri.host;
+	if (near_begin(n)) {
+		n->state = cancel_asked(&n->cancel) ? NEAR_LEFT : NEAR_FAILED;
+		n->signo = cancel_asked(&n->cancel);
+		status = near_give_up(n);
+	} else {
+		near_run(n);
+		status = near_finish(n);
+	}
+	outlet_close(&n->outlet);
+	output_hurry(NULL);
+	cancel_stop(&n->cancel);
+	return status;
 }
 
-int remote_attach(const struct session_options *opt, const struct attach_target *target)
+int near_do(const struct near_work *work)
 {
 	struct near *n = calloc(1, sizeof(*n));
-	int status = EXIT_FAILED;
+	int status = EXIT_USAGE;
 
 	if (!n) {
 		fprintf(stderr, "hvtrace: no memory\n");
 		return EXIT_FAILED;
 	}
-	n->opt = opt;
-	n->target = target;
+	n->work = work;
 	n->peer.ops = &near_ops;
 	n->peer.arg = n;
-	if (remote_uri_parse(target->connect, &n->uri, n->err, sizeof(n->err))) {
+	n->utf8 = output_is_utf8();
+	if (remote_uri_parse(work->connect, &n->uri, n->err, sizeof(n->err)))
 		fprintf(stderr, "hvtrace: %s\n", n->err);
-		status = EXIT_USAGE;
-	} else if (!near_fits(opt)) {
-		status = EXIT_USAGE;
-	} else {
-		n->messages.host = n->uri.host;
-		if (near_begin(n)) {
-			n->state = cancel_asked(&n->cancel) ? NEAR_LEFT : NEAR_FAILED;
-			n->signo = cancel_asked(&n->cancel);
-			status = near_give_up(n);
-		} else {
-			near_run(n);
-			status = near_finish(n);
-		}
-		outlet_close(&n->outlet);
-		output_hurry(NULL);
-		cancel_stop(&n->cancel);
-	}
+	else
+		status = near_work_there(n);
 	free(n);
 	return status;
 }

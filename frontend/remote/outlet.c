@@ -10,12 +10,13 @@
 #include "frontend/image/json-find.h"
 #include "frontend/lib/exit.h"
 #include "frontend/lib/json.h"
+#include "frontend/lib/meter.h"
 #include "frontend/lib/output.h"
 #include "frontend/record/incoming.h"
 #include "frontend/sandbox/broker.h"
 #include "frontend/sandbox/sandbox.h"
 
-#define SUMMARY_MAX (1u << 20)
+#define FILE_MAX (16u << 20) /* a summary, or a picture */
 
 /* Beside what it has: of the journal one record is held, packed, and its pages are listed. */
 #define MEMORY_MAX (UINT64_C(1) << 30)
@@ -28,34 +29,39 @@ static bool is_stdout(const char *path)
 	return !strcmp(path, "-");
 }
 
-static int open_summary(struct outlet *o, const struct cancel *cancel, char *err, size_t errlen)
+static const char *what_of(const struct outlet *o)
 {
-	const char *path = o->opt->summary;
+	return o->cfg->is_summary ? "the summary to " : "";
+}
+
+static int open_target(struct outlet *o, const struct cancel *cancel, char *err, size_t errlen)
+{
+	const char *path = o->cfg->file;
 	int rc;
 
 	if (!path)
 		return 0;
-	rc = target_open_file(&o->summary, is_stdout(path) ? NULL : path, cancel);
-	o->has_summary = !rc;
+	rc = target_open_file(&o->target, is_stdout(path) ? NULL : path, cancel);
+	o->has_target = !rc;
 	if (!rc)
-		rc = target_keep_rights(&o->summary);
+		rc = target_keep_rights(&o->target);
 	if (!rc)
 		return 0;
-	snprintf(err, errlen, "cannot write the summary to %s: %s", path, strerror(-rc));
+	snprintf(err, errlen, "cannot write %s%s: %s", what_of(o), path, strerror(-rc));
 	return -1;
 }
 
 static int open_text(struct outlet *o, const struct cancel *cancel, char *err, size_t errlen)
 {
-	const char *path = o->opt->output;
+	const char *path = o->cfg->output;
 
-	if (session_options_stream(o->opt) && isatty(STDOUT_FILENO)) {
+	if (o->cfg->record && isatty(STDOUT_FILENO)) {
 		snprintf(err, errlen,
 			 "a recording is nothing for a terminal: name a file (-o FILE.dat), or "
 			 "have a program read it");
 		return -1;
 	}
-	output_paint(PAINT_TRACE);
+	output_paint(o->cfg->paint);
 	o->out = output_open_counted(is_stdout(path) ? NULL : path, cancel, &o->bytes);
 	if (o->out)
 		return 0;
@@ -64,15 +70,15 @@ static int open_text(struct outlet *o, const struct cancel *cancel, char *err, s
 	return -1;
 }
 
-int outlet_open(struct outlet *o, const struct session_options *opt, const struct cancel *cancel,
+int outlet_open(struct outlet *o, const struct outlet_config *cfg, const struct cancel *cancel,
 		char *err, size_t errlen)
 {
-	*o = (struct outlet){.opt = opt};
-	if (open_summary(o, cancel, err, errlen))
+	*o = (struct outlet){.cfg = cfg};
+	if (open_target(o, cancel, err, errlen))
 		return -1;
-	if (!session_options_record(opt) || session_options_stream(opt))
+	if (!cfg->record || is_stdout(cfg->output))
 		return open_text(o, cancel, err, errlen);
-	o->recording = incoming_open(opt->output, err, errlen);
+	o->recording = incoming_open(cfg->output, err, errlen);
 	return o->recording ? 0 : -1;
 }
 
@@ -82,7 +88,7 @@ static int do_place(void *arg)
 {
 	const struct outlet *o = arg;
 
-	return record_place(o->opt->output);
+	return record_place(o->cfg->output);
 }
 
 /* As it was when rights were given up: nothing was recorded yet. */
@@ -102,7 +108,7 @@ int outlet_confine(struct outlet *o, char *err, size_t errlen)
 	};
 	int rc;
 
-	if (o->opt->no_sandbox)
+	if (o->cfg->no_sandbox)
 		return 0;
 	rc = o->recording ? broker_start(&o->broker, deeds, NR_DEEDS) : 0;
 	if (!rc)
@@ -132,9 +138,9 @@ int outlet_put(struct outlet *o, const uint8_t *data, size_t len)
 	return o->error;
 }
 
-int outlet_put_summary(struct outlet *o, const uint8_t *data, size_t len)
+int outlet_put_file(struct outlet *o, const uint8_t *data, size_t len)
 {
-	if (!o->has_summary || len > SUMMARY_MAX - o->said.len)
+	if (!o->has_target || len > FILE_MAX - o->said.len)
 		return -EBADMSG;
 	text_add(&o->said, data, len);
 	return o->said.failed ? -ENOMEM : 0;
@@ -162,10 +168,10 @@ static void put_number(FILE *out, const char *key, bool known, uint64_t n)
 static void put_file(const struct outlet *o, const struct written *w, FILE *out)
 {
 	fprintf(out, "{\"file\": ");
-	if (is_stdout(o->opt->output))
+	if (is_stdout(o->cfg->output))
 		fprintf(out, "null");
 	else
-		json_text(o->opt->output, out);
+		json_text(o->cfg->output, out);
 	put_number(out, "bytes", w->known, w->bytes);
 	put_number(out, "record_bytes", w->known && w->recorded,
 		   w->recorded ? w->recorded->bytes : 0);
@@ -209,26 +215,28 @@ static void put_own(const struct outlet *o, int status, const char *ended, const
 	fprintf(out, "\n}\n");
 }
 
-/* ended NULL: the other host's own one. The exit status. */
-static int finish_summary(struct outlet *o, int status, const char *ended, const char *why,
-			  const struct written *w)
+/* ended NULL: a summary is the other host's. The exit status. */
+static int finish_target(struct outlet *o, int status, const char *ended, const char *why,
+			 const struct written *w)
 {
-	struct target *t = &o->summary;
+	struct target *t = &o->target;
 	int rc, closed;
 
-	if (!o->has_summary)
+	if (!o->has_target)
 		return status;
 	rc = target_begin(t);
-	if (!rc && (ended || !put_said(o, status, w, t->out)))
+	if (!rc && !o->cfg->is_summary)
+		fwrite(o->said.buf, 1, o->said.len, t->out);
+	else if (!rc && (ended || !put_said(o, status, w, t->out)))
 		put_own(o, status, ended ? ended : "error",
 			why ? why : "the other host has said nothing of it", w, t->out);
 	closed = target_close(t, !rc);
-	o->has_summary = false;
+	o->has_target = false;
 	if (!rc)
 		rc = closed;
 	if (!rc || rc == -EPIPE)
 		return status;
-	fprintf(stderr, "hvtrace: cannot write the summary to %s: %s\n", o->opt->summary,
+	fprintf(stderr, "hvtrace: cannot write %s%s: %s\n", what_of(o), o->cfg->file,
 		strerror(-rc));
 	return status ? status : EXIT_FAILED;
 }
@@ -238,7 +246,7 @@ static int finish_summary(struct outlet *o, int status, const char *ended, const
 
 static int place(struct outlet *o)
 {
-	return o->broker ? broker_ask(o->broker, DEED_PLACE) : record_place(o->opt->output);
+	return o->broker ? broker_ask(o->broker, DEED_PLACE) : record_place(o->cfg->output);
 }
 
 static void show_percent(void *arg, unsigned int percent)
@@ -252,36 +260,35 @@ static int make_recording(struct outlet *o, struct record_result *result)
 	const struct record_watch watch = {show_percent, &meter};
 	int rc;
 
-	meter_begin(&meter, o->opt->output, NULL);
+	meter_begin(&meter, o->cfg->output, NULL);
 	rc = incoming_finish(o->recording, &watch, result);
 	meter_end(&meter);
 	return rc ? rc : place(o);
 }
 
-/* Where nothing has begun the other host has said why. */
+/* Where nothing has come the other host has said why. */
 static int finish_recording(struct outlet *o, struct record_result *result, int status)
 {
-	const char *path = o->opt->output;
+	const char *path = o->cfg->output;
 	char size[RECORD_SIZE_LEN], bytes[RECORD_SIZE_LEN];
 	int rc;
 
-	if (!incoming_has_begun(o->recording) && status) {
-		*result = (struct record_result){0};
+	if (!incoming_has_begun(o->recording) && status && !o->error)
 		return EXIT_OK;
-	}
 	rc = make_recording(o, result);
 	if (result->lost)
 		fprintf(stderr, "hvtrace: cannot write all of %s: %s: it ends before the trace\n",
 			path, strerror(-result->lost));
-	if (rc == -ENODATA)
-		fprintf(stderr, "hvtrace: nothing is recorded to %s: nothing has come\n", path);
+	if (rc && !incoming_has_begun(o->recording))
+		fprintf(stderr, "hvtrace: cannot write %s: %s\n", path,
+			rc == -ENODATA ? "nothing has come" : strerror(-rc));
 	else if (rc)
 		fprintf(stderr,
 			"hvtrace: %s is not finished: %s; what is recorded is there: hvtrace repair %s\n",
 			path, strerror(-rc), path);
 	if (rc)
 		return EXIT_FAILED;
-	if (!o->opt->unheard)
+	if (!o->cfg->unheard)
 		fprintf(stderr, "hvtrace: %s: %s, %s of records\n", path,
 			record_size(result->size, size), record_size(result->bytes, bytes));
 	return result->lost ? EXIT_FAILED : EXIT_OK;
@@ -289,7 +296,7 @@ static int finish_recording(struct outlet *o, struct record_result *result, int 
 
 static int finish_text(struct outlet *o)
 {
-	const char *path = o->opt->output;
+	const char *path = o->cfg->output;
 
 	if (fclose(o->out) && !o->error)
 		o->error = -errno;
@@ -297,8 +304,8 @@ static int finish_text(struct outlet *o)
 	/* Whoever has read as much as he wanted. */
 	if (!o->error || o->error == -EPIPE)
 		return EXIT_OK;
-	fprintf(stderr, "hvtrace: cannot write %s: %s\n", is_stdout(path) ? "the trace" : path,
-		strerror(-o->error));
+	fprintf(stderr, "hvtrace: cannot write %s: %s\n",
+		is_stdout(path) ? "to standard output" : path, strerror(-o->error));
 	return EXIT_FAILED;
 }
 
@@ -314,7 +321,7 @@ int outlet_finish(struct outlet *o, int status)
 	}
 	w.bytes = o->recording ? result.size : o->bytes;
 	w.error = o->error == -EPIPE ? 0 : o->error;
-	return finish_summary(o, status ? status : own, NULL, NULL, &w);
+	return finish_target(o, status ? status : own, NULL, NULL, &w);
 }
 
 void outlet_give_up(struct outlet *o, int status, const char *end, const char *why)
@@ -324,7 +331,8 @@ void outlet_give_up(struct outlet *o, int status, const char *end, const char *w
 	if (o->out)
 		fclose(o->out);
 	o->out = NULL;
-	finish_summary(o, status, end, why, &w);
+	if (o->cfg->is_summary)
+		finish_target(o, status, end, why, &w);
 }
 
 bool outlet_has_journal(const struct outlet *o)
@@ -334,8 +342,8 @@ bool outlet_has_journal(const struct outlet *o)
 
 void outlet_close(struct outlet *o)
 {
-	if (o->has_summary)
-		target_close(&o->summary, false);
+	if (o->has_target)
+		target_close(&o->target, false);
 	if (o->out)
 		fclose(o->out);
 	if (o->broker && !incoming_has_begun(o->recording))

@@ -4,9 +4,9 @@
  *
  * There: one line, REMOTE_HELLO, the number of the protocol, a space, the version of hvtrace. What
  * a shell has printed before is not looked at.
- * Here, if both are its own: the request. u32 length of what follows, u32 how many files the
- * command writes beside stdout and stderr, u32 how many words it has, the words, each with a zero
- * behind it. The command finds these files as /dev/fd/3 and on.
+ * Here, if both are its own: the request. u32 length of what follows, u32 flags, u32 how many files
+ * the command writes beside stdout and stderr, u32 how many words it has, the words, each with a
+ * zero behind it. The command finds these files as /dev/fd/3 and on.
  * Then, here: single bytes, enum remote_word. One comes every REMOTE_BEAT_MS at the latest, since
  * an end whose network or host has died is not told of that by anybody.
  * There: frames, each a byte that says what it is, u32 length of the data, the data; the last one
@@ -26,6 +26,10 @@
 #define REMOTE_WORDS_MAX   16384
 #define REMOTE_FILES_MAX   4
 #define REMOTE_FILE_PATH   "/dev/fd/3" /* of the first one */
+
+enum remote_flag {
+	REMOTE_UTF8 = 1, /* so may be what it prints, whatever the locale there is */
+};
 
 enum remote_word {
 	REMOTE_BEAT = '.',

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "frontend/lib/options.h"
+#include "frontend/lib/paint.h"
 #include "frontend/session/attach.h"
 
 /* Such a guest is meant: a URI of libvirt, as --connect has it, or NULL. */
@@ -18,6 +20,21 @@ bool remote_is(const char *connect);
  * record do: with all there is to say about it on stderr. The exit status.
  */
 int remote_attach(const struct session_options *opt, const struct attach_target *target);
+
+/* A command that prints what it has of such a guest. */
+struct remote_print {
+	const char *command;
+	const struct option_row *rows; /* its options, with what they have been told by now */
+	/* Variables of theirs: the URI, where the text goes, and a file that it writes as well;
+	 * NULL: it has no such option. */
+	const char **connect, **output, **file;
+	char *const *operands;
+	int nr_operands;
+	enum paint paint; /* of the text, for people */
+};
+
+/* Have it done where the guest is, and its text and its file come here. The exit status. */
+int remote_print(const struct remote_print *print);
 
 /* hvtrace remote: the other end of that, between stdin and stdout. The exit status. */
 int remote_serve(int argc);

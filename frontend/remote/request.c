@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "frontend/dat/bytes.h"
+#include "frontend/lib/options.h"
 #include "frontend/remote/protocol.h"
 
-#define NUMBERS 8 /* in front of the words */
+#define NUMBERS 12 /* in front of the words */
 
 void request_add(struct request *r, const char *word)
 {
@@ -24,6 +25,7 @@ int request_put(const struct request *r, struct text *to)
 	if (r->nr > REMOTE_WORDS_MAX || r->words.len > REMOTE_REQUEST_MAX - NUMBERS)
 		return -E2BIG;
 	bytes_add32(to, (uint32_t)r->words.len + NUMBERS);
+	bytes_add32(to, r->flags);
 	bytes_add32(to, r->files);
 	bytes_add32(to, r->nr);
 	text_add(to, r->words.buf, r->words.len);
@@ -37,6 +39,17 @@ int64_t request_length(const uint8_t head[REQUEST_HEAD])
 	return len >= NUMBERS && len <= REMOTE_REQUEST_MAX ? (int64_t)len : -EBADMSG;
 }
 
+static void add_option(void *arg, const char *word)
+{
+	request_add(arg, word);
+}
+
+void request_add_options(struct request *r, const struct option_row *rows)
+{
+	if (options_words(rows, add_option, r))
+		r->words.failed = true;
+}
+
 /* As many as are said to be there, each with its zero. */
 static bool has_words(const uint8_t *at, size_t len, uint32_t nr)
 {
@@ -47,22 +60,22 @@ static bool has_words(const uint8_t *at, size_t len, uint32_t nr)
 	return len && !at[len - 1] && found == nr;
 }
 
-int request_parse(const uint8_t *rest, size_t len, uint32_t *files, char ***argv)
+int request_parse(const uint8_t *rest, size_t len, struct request *r, char ***argv)
 {
 	const uint8_t *at = rest + NUMBERS;
-	uint32_t nr;
 
 	if (len < NUMBERS)
 		return -EBADMSG;
-	*files = bytes_get32(rest);
-	nr = bytes_get32(rest + 4);
-	if (*files > REMOTE_FILES_MAX || !nr || nr > REMOTE_WORDS_MAX ||
-	    !has_words(at, len - NUMBERS, nr))
+	*r = (struct request){.flags = bytes_get32(rest),
+			      .files = bytes_get32(rest + 4),
+			      .nr = bytes_get32(rest + 8)};
+	if (r->files > REMOTE_FILES_MAX || !r->nr || r->nr > REMOTE_WORDS_MAX ||
+	    !has_words(at, len - NUMBERS, r->nr))
 		return -EBADMSG;
-	*argv = calloc((size_t)nr + 2, sizeof(**argv));
+	*argv = calloc((size_t)r->nr + 2, sizeof(**argv));
 	if (!*argv)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < nr; i++, at += strlen((const char *)at) + 1)
+	for (uint32_t i = 0; i < r->nr; i++, at += strlen((const char *)at) + 1)
 		(*argv)[i + 1] = (char *)(uintptr_t)at;
 	return 0;
 }

@@ -8,13 +8,17 @@
 
 #include "tracer/tracer.h"
 
+struct option_row;
+
 /* Zero-initialise; text_free(&words) ends it. */
 struct request {
-	uint32_t files, nr;
+	uint32_t flags, files, nr;
 	struct text words;
 };
 
 void request_add(struct request *r, const char *word);
+/* What these have been told. */
+void request_add_options(struct request *r, const struct option_row *rows);
 /* As protocol.h has it, behind what is in `to`. 0, -ENOMEM, or -E2BIG: too much for one. */
 int request_put(const struct request *r, struct text *to);
 
@@ -23,8 +27,8 @@ int request_put(const struct request *r, struct text *to);
 int64_t request_length(const uint8_t head[REQUEST_HEAD]);
 /*
  * That rest, of which the words stay part: argv, to be freed, has room for one word more in front
- * and ends with NULL. 0, -ENOMEM or -EBADMSG.
+ * and ends with NULL. Of r all but the words is set. 0, -ENOMEM or -EBADMSG.
  */
-int request_parse(const uint8_t *rest, size_t len, uint32_t *files, char ***argv);
+int request_parse(const uint8_t *rest, size_t len, struct request *r, char ***argv);
 
 #endif

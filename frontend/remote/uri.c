@@ -102,6 +102,8 @@ static const char *parse_authority(struct part p, struct remote_uri *uri)
 			return "no user has such a name";
 	}
 	if (p.len && *p.at == '[') {
+		if (!memchr(p.at, ']', p.len))
+			return "no host has such a name";
 		cut(&p, "[");
 		host = cut(&p, "]");
 		if (p.len && *p.at != ':')
