@@ -135,7 +135,7 @@ static const char *make_far(struct part path, struct part socket, struct remote_
 static bool parse_switch(struct part value, bool *to)
 {
 	*to = value.len && !is(value, "0");
-	return value.len == strspn(value.at, "0123456789");
+	return value.len && value.len == strspn(value.at, "0123456789");
 }
 
 /* What is how libvirt itself gets to its socket there does not matter. */

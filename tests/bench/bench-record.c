@@ -104,7 +104,7 @@ static double process_cpu(void)
 
 static int record_all(struct trace *t, struct view *v, const char *path, unsigned int seconds)
 {
-	const struct record_config cfg = {path, 7, true};
+	const struct record_config cfg = {path, 7, true, false};
 	const struct record_guest guest = {.name = "bench", .release = "6.1"};
 	struct record_result result;
 	char err[256];

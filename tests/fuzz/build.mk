@@ -28,6 +28,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-events
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-print
 fuzz-targets += $(O)/tests/fuzz/fuzz-event-trigger
 fuzz-targets += $(O)/tests/fuzz/fuzz-probe-event
+fuzz-targets += $(O)/tests/fuzz/fuzz-remote
 fuzz-targets += $(O)/tests/fuzz/fuzz-report
 fuzz-targets += $(O)/tests/fuzz/fuzz-snapshot
 fuzz-targets += $(O)/tests/fuzz/fuzz-types
@@ -69,6 +70,8 @@ $(O)/tests/fuzz/fuzz-pairing: $(addprefix $(O)/obj/fuzz/tracer/graph/,merge.o pa
 $(O)/tests/fuzz/fuzz-boot-loader: $(addprefix $(O)/obj/fuzz/,$(filter frontend/image/boot/%.o frontend/image/json-find.o,$(frontend-objs))) \
 	$(call fuzz-rooms,lib)
 $(O)/tests/fuzz/fuzz-exec: $(O)/obj/fuzz/frontend/exec/stream.o
+$(O)/tests/fuzz/fuzz-remote: $(addprefix $(O)/obj/fuzz/frontend/,dat/bytes.o dat/journal.o dat/journal-stream.o dat/pack.o \
+	lib/options-words.o remote/peer.o remote/request.o remote/uri.o) $(call fuzz-rooms,lib)
 $(O)/tests/fuzz/fuzz-filter: $(call fuzz-rooms,lib filter)
 $(O)/tests/fuzz/fuzz-event-filter: $(call fuzz-rooms,lib events/filter)
 $(O)/tests/fuzz/fuzz-event-trigger: $(call fuzz-rooms,lib events/filter events/define events/trigger events/hist)

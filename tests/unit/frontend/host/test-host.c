@@ -263,7 +263,7 @@ static void check_file(struct dat *d)
 
 static void test_recorded(void **state)
 {
-	const struct record_config unnamed = {NULL, 7, true};
+	const struct record_config unnamed = {NULL, 7, true, false};
 	const struct host_config cfg = config();
 	struct record_result result;
 	struct record_source source;

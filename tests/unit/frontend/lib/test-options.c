@@ -284,9 +284,56 @@ static void shells_have_values_and_operands(void **state)
 	    "complete -c hvtrace -n '__hvtrace_is do' -F\n");
 }
 
+/* --- the other way ------------------------------------------------------------------------------
+ */
+
+static void add_word(void *arg, const char *word)
+{
+	char *to = arg;
+
+	snprintf(to + strlen(to), 256 - strlen(to), "[%s]", word);
+}
+
+/* Parsed again they give the same. */
+static void words(void **state)
+{
+	static const char *items[] = {"a b", ""};
+	struct values v = {
+		.flag = true,
+		.string = "it's",
+		.list = {items, 2},
+		.number = 7,
+		.size = UINT64_C(3) << 20,
+		.time = 1500,
+	};
+	const struct option_row rows[] = {
+		OPT_FLAG('x', "flag", &v.flag, "a flag"),
+		OPT_STRING('s', "string", &v.string, "TEXT", "a string"),
+		OPT_LIST('l', "list", &v.list, "ITEM", "an item"),
+		OPT_NUMBER(0, "number", &v.number, 1, 100, "N", "a number"),
+		OPT_SIZE_MB('m', "memory", &v.size, 1 << 20, UINT64_C(1) << 40, "MB", "a size"),
+		OPT_TIME(0, "time", &v.time, "TIME", "a time"),
+		OPT_TIME(0, "for", &v.time, "TIME", "the same"),
+		OPT_ONE_OF(colour, 0, "colour", &v.colour, "COLOUR", "a colour"),
+		OPT_COLOR,
+		OPT_END,
+	};
+	char got[256] = "";
+
+	(void)state;
+	assert_int_equal(options_words(rows, add_word, got), 0);
+	assert_string_equal(got, "[--flag][--string=it's][--list=a b][--list=][--number=7]"
+				 "[--memory=3072K][--time=1500ms]");
+	v = (struct values){.flag = false};
+	*got = '\0';
+	assert_int_equal(options_words(rows, add_word, got), 0);
+	assert_string_equal(got, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words),
 		cmocka_unit_test(accepts_all_kinds),
 		cmocka_unit_test(sizes_have_units),
 		cmocka_unit_test(times_have_units),

@@ -24,7 +24,7 @@ struct recording {
 static void begin(struct recording *rec, unsigned int version, bool zstd)
 {
 	static int nr;
-	const struct record_config cfg = {rec->path, version, zstd};
+	const struct record_config cfg = {rec->path, version, zstd, false};
 
 	snprintf(rec->path, sizeof(rec->path), "/tmp/test-record-%d-%d.dat", (int)getpid(), nr++);
 	snprintf(rec->part, sizeof(rec->part), "%s.part", rec->path);
@@ -344,7 +344,7 @@ static void repair_into_itself(void **state)
 /* Files that nobody has to take away. */
 static void unnamed(void **state)
 {
-	const struct record_config cfg = {NULL, 7, false};
+	const struct record_config cfg = {NULL, 7, false, false};
 	char err[256];
 	struct record *r = record_open(&cfg, err, sizeof(err));
 	int fd;
@@ -360,13 +360,13 @@ static void unnamed(void **state)
 
 static void not_begun(void **state)
 {
-	const struct record_config again = {"/tmp", 7, true};
+	const struct record_config again = {"/tmp", 7, true, false};
 	struct recording rec;
 	struct record_config cfg;
 
 	(void)state;
 	begin(&rec, 7, true);
-	cfg = (struct record_config){rec.path, 7, true};
+	cfg = (struct record_config){rec.path, 7, true, false};
 	assert_null(record_open(&cfg, rec.err, sizeof(rec.err)));
 	assert_non_null(strstr(rec.err, "another hvtrace"));
 	assert_int_equal(access(rec.path, F_OK), 0);
