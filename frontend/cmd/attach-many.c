@@ -49,7 +49,8 @@ static int trace_one(void *arg, size_t i)
 	opt.session.summary = m->summary[i];
 	if (!opt.session.clock)
 		opt.session.clock = FLEET_CLOCK;
-	return attach_guest(&opt);
+	opt.session.unheard |= opt.segment_ms != 0;
+	return opt.segment_ms ? attach_segments(&opt) : attach_guest(&opt);
 }
 
 /* --- files --------------------------------------------------------------------------------------
@@ -223,6 +224,8 @@ static bool check(const struct attach_options *opt)
 		what = "--host-events of several guests: -o DIR/ says where the files of each go";
 	else if (session_options_record(s) && !is_folder(s->output))
 		what = "several guests are recorded to a file each: -o DIR/ says where";
+	else if (opt->segment_ms && !is_folder(s->output))
+		what = "--segment of several guests: -o DIR/ says where the files of each go";
 	else if (strcmp(s->format, "trace") != 0)
 		what = "--format: what several guests have is printed as hvtrace report does";
 	if (what)

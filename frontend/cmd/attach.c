@@ -81,9 +81,9 @@ int attach_guest(const struct attach_options *opt)
 /* An hvtrace on the guest's own host does either. */
 static int attach_one(const struct attach_options *opt)
 {
-	bool here = !remote_is(opt->target.connect);
-
-	return opt->target.recover && here ? recover(opt) : attach_guest(opt);
+	if (opt->target.recover && !remote_is(opt->target.connect))
+		return recover(opt);
+	return opt->segment_ms && !opt->target.recover ? attach_segments(opt) : attach_guest(opt);
 }
 
 static int attach_each(const struct attach_options *opt, const struct fleet_name *guests, size_t nr)
@@ -118,6 +118,22 @@ static int attach_chosen(struct attach_options *opt, const struct fleet_choice *
 	return status;
 }
 
+/* One line says what does not go with it. */
+static bool check_segments(const struct attach_options *opt)
+{
+	const struct session_options *s = &opt->session;
+
+	if (!opt->segment_ms)
+		return true;
+	if (!session_options_record(s) || !strcmp(s->output, "-"))
+		fprintf(stderr, "hvtrace: --segment is for what is recorded to a file: -o FILE.dat\n");
+	else if (s->host_events.nr)
+		fprintf(stderr, "hvtrace: --segment: --host-events are recorded to one file\n");
+	else
+		return true;
+	return false;
+}
+
 int attach_as(const struct tracing *what, int argc, char **argv)
 {
 	struct attach_options opt = {.session = SESSION_OPTIONS_DEFAULT};
@@ -130,6 +146,8 @@ int attach_as(const struct tracing *what, int argc, char **argv)
 					: "how long to trace (5, 1.5s, 200ms, 2m; default: until "
 					  "Ctrl-C)"),
 		OPT_TIME(0, "for", &opt.session.limit_ms, "TIME", "the same as --window"),
+		OPT_TIME(0, "segment", &opt.segment_ms, "TIME",
+			 "recorded to FILE.dat: a file for each TIME, FILE.WHEN.dat, without a gap"),
 		OPT_FLAG(0, "recover", &opt.target.recover,
 			 "clean up behind an hvtrace that was killed; do not trace"),
 		SESSION_OPTION_ROWS(&opt.session),
@@ -146,7 +164,7 @@ int attach_as(const struct tracing *what, int argc, char **argv)
 	} else if (first >= 0 && argc == first && !fleet_is_asked(&choice, 0)) {
 		fprintf(stderr, "hvtrace: %s takes a domain, or several (%s --help)\n",
 			argv[0] + strlen("hvtrace "), argv[0]);
-	} else if (first >= 0 && session_options_check(&opt.session)) {
+	} else if (first >= 0 && session_options_check(&opt.session) && check_segments(&opt)) {
 		choice.connect = opt.target.connect;
 		if (!remote_is(opt.target.connect))
 			session_options_warn(&opt.session);

@@ -9,6 +9,7 @@
 struct attach_options {
 	struct session_options session;
 	struct attach_target target;
+	uint64_t segment_ms; /* a new file so often; 0: there is one */
 };
 
 struct run_options {
@@ -63,6 +64,8 @@ bool run_options_check(const struct run_options *opt);
 /* Trace a guest, and print or record the trace, with all there is to say about it on stderr. The
  * exit status. */
 int attach_guest(const struct attach_options *opt);
+/* The same, recorded to a file for each segment: FILE.TIME.dat. Their names go to stdout. */
+int attach_segments(const struct attach_options *opt);
 int run_guest(const struct run_options *opt);
 
 #endif

@@ -48,7 +48,8 @@ struct segments {
 	char err[512];
 };
 
-/* --- files -------------------------------------------------------------------------------------- */
+/* --- files --------------------------------------------------------------------------------------
+ */
 
 static void close_segment(struct segment *seg)
 {
@@ -123,14 +124,15 @@ static int begin_segment(struct segments *s)
 		return 0;
 	}
 	if (!*s->err)
-		snprintf(s->err, sizeof(s->err), "cannot write %s: %s", s->now->path,
+		snprintf(s->err, sizeof(s->err), "cannot write %.400s: %s", s->now->path,
 			 strerror(-rc));
 	close_segment(s->now);
 	s->now = NULL;
 	return rc;
 }
 
-/* --- what is said again ------------------------------------------------------------------------- */
+/* --- what is said again -------------------------------------------------------------------------
+ */
 
 static struct again *find_said(struct segments *s, const struct journal_record *r)
 {
@@ -195,7 +197,8 @@ static int put(void *arg, const struct journal_record *r, const void *bytes, siz
 	return rc ? rc : incoming_add(s->now->in, bytes, len);
 }
 
-/* --- all ---------------------------------------------------------------------------------------- */
+/* --- all ----------------------------------------------------------------------------------------
+ */
 
 struct segments *segments_new(const struct segments_config *cfg)
 {

@@ -52,6 +52,8 @@ static const struct kind_row kinds[] = {
 	{"hwlat", GUEST, {NULL}},
 	/* Its file. */
 	{"recorder", GUEST | CALLS_OUTPUT, {NULL}},
+	/* Makes files of what it has recorded. */
+	{"packer", CALLS_OUTPUT, {NULL}},
 	/* Of a guest of another host: says that we are there. */
 	{"beat", 0, {NULL}},
 	/* Its files. What is written to them can change everything. */

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * attach-segments.c - a recording in files that follow each other: a process traces the guest and
+ * writes to a pipe, and what comes out of that is cut here.
+ */
+#include "frontend/cmd/guests.h"
+#include "frontend/lib/cancel.h"
+#include "frontend/lib/exit.h"
+#include "frontend/record/segments.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PIPE_SIZE (1 << 20)
+#define CHUNK	  (256 << 10)
+
+struct cutter {
+	const struct attach_options *opt;
+	char last[32];	 /* when the last file began */
+	unsigned int nr; /* files of that second */
+	int failed;
+	pid_t child;
+	int from; /* what it records */
+	struct segments *segments;
+};
+
+/* --- files --------------------------------------------------------------------------------------
+ */
+
+/* FILE.20261129T134840Z.dat; a second one of that second is FILE.20261129T134840Z.2.dat. */
+static int name_file(void *arg, char path[RECORD_PATH_MAX])
+{
+	struct cutter *c = arg;
+	const char *output = c->opt->session.output;
+	size_t len = strlen(output);
+	char when[32], nr[16] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+	int n;
+
+	if (len > 4 && !strcmp(output + len - 4, ".dat"))
+		len -= 4;
+	gmtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
+	c->nr = strcmp(when, c->last) ? 1 : c->nr + 1;
+	memcpy(c->last, when, sizeof(when));
+	if (c->nr > 1)
+		snprintf(nr, sizeof(nr), ".%u", c->nr);
+	n = snprintf(path, RECORD_PATH_MAX, "%.*s.%s%s.dat", (int)len, output, when, nr);
+	return n < RECORD_PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* Programs read the names. */
+static void tell_file(void *arg, const char *path, const struct record_result *result, int rc)
+{
+	char size[RECORD_SIZE_LEN], bytes[RECORD_SIZE_LEN];
+	struct cutter *c = arg;
+
+	if (rc || result->lost) {
+		fprintf(stderr, "hvtrace: %s is not %s: %s%s%s\n", path, rc ? "finished" : "whole",
+			strerror(rc ? -rc : -result->lost),
+			rc ? "; what is recorded is there: hvtrace repair " : "", rc ? path : "");
+		c->failed = 1;
+	}
+	if (rc)
+		return;
+	printf("%s\n", path);
+	fflush(stdout);
+	if (!c->opt->session.unheard)
+		fprintf(stderr, "hvtrace: %s: %s, %s of records\n", path,
+			record_size(result->size, size), record_size(result->bytes, bytes));
+}
+
+/* --- the process that traces --------------------------------------------------------------------
+ */
+
+static _Noreturn void be_tracer(const struct cutter *c, int to, const sigset_t *signals)
+{
+	struct attach_options opt = *c->opt;
+	int status = EXIT_FAILED;
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	opt.session.record = true;
+	opt.session.output = "-";
+	if (dup2(to, STDOUT_FILENO) >= 0) {
+		close(to);
+		sigprocmask(SIG_SETMASK, signals, NULL);
+		status = attach_guest(&opt);
+	}
+	fflush(stderr);
+	_exit(status);
+}
+
+static int start_tracer(struct cutter *c, const sigset_t *signals)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	fcntl(fds[1], F_SETPIPE_SZ, PIPE_SIZE);
+	fflush(NULL);
+	c->child = fork();
+	if (!c->child) {
+		close(fds[0]);
+		be_tracer(c, fds[1], signals);
+	}
+	close(fds[1]);
+	c->from = fds[0];
+	return c->child < 0 ? -errno : 0;
+}
+
+/* --- what comes ---------------------------------------------------------------------------------
+ */
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* 1: there is more to come. Who traces ends when nobody takes what it writes. */
+static int take(struct cutter *c, char *chunk)
+{
+	ssize_t n = read(c->from, chunk, CHUNK);
+	char err[512];
+
+	if (n < 0)
+		return errno == EINTR;
+	if (!n)
+		return 0;
+	if (!segments_add(c->segments, chunk, (size_t)n, now_ms(), err, sizeof(err)))
+		return 1;
+	fprintf(stderr, "hvtrace: the recording ends: %s\n", err);
+	c->failed = 1;
+	return 0;
+}
+
+static void pass_on(const struct cutter *c, int signals)
+{
+	struct signalfd_siginfo info;
+
+	if (read(signals, &info, sizeof(info)) == sizeof(info))
+		kill(c->child, (int)info.ssi_signo);
+}
+
+static void take_all(struct cutter *c, int signals)
+{
+	struct pollfd fds[] = {{.fd = c->from, .events = POLLIN},
+			       {.fd = signals, .events = POLLIN}};
+	char *chunk = malloc(CHUNK);
+	int more = chunk != NULL;
+
+	while (more) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			break;
+		if (fds[1].revents)
+			pass_on(c, signals);
+		if (fds[0].revents)
+			more = take(c, chunk);
+	}
+	free(chunk);
+	close(c->from);
+}
+
+static int status_of(const struct cutter *c, int signals)
+{
+	struct pollfd fd = {.fd = signals, .events = POLLIN};
+	int status;
+
+	/* It may still be about to let the guest go. */
+	while (!waitpid(c->child, &status, WNOHANG))
+		if (poll(&fd, 1, 50) > 0)
+			pass_on(c, signals);
+	if (WIFSIGNALED(status))
+		return CANCEL_STATUS(WTERMSIG(status));
+	return WEXITSTATUS(status) ? WEXITSTATUS(status) : c->failed ? EXIT_FAILED : EXIT_OK;
+}
+
+int attach_segments(const struct attach_options *opt)
+{
+	struct cutter c = {.opt = opt, .from = -1};
+	const struct segments_config cfg = {
+		.ms = (int64_t)opt->segment_ms, .name = name_file, .done = tell_file, .arg = &c};
+	sigset_t set, before;
+	int signals, rc, status = EXIT_FAILED;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	signals = signalfd(-1, &set, SFD_CLOEXEC);
+	c.segments = segments_new(&cfg);
+	rc = signals < 0 ? -errno : !c.segments ? -ENOMEM : start_tracer(&c, &before);
+	if (rc) {
+		fprintf(stderr, "hvtrace: cannot start a process: %s\n", strerror(-rc));
+	} else {
+		take_all(&c, signals);
+		if (segments_finish(c.segments))
+			c.failed = 1;
+		status = status_of(&c, signals);
+	}
+	segments_free(c.segments);
+	close(signals);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
+}
