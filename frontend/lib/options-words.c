@@ -28,8 +28,7 @@ static void put(struct words *w, const char *name, const char *value, const char
 	text_free(&t);
 }
 
-static void put_number(struct words *w, const struct option_row *row, uint64_t n,
-		       const char *unit)
+static void put_number(struct words *w, const struct option_row *row, uint64_t n, const char *unit)
 {
 	char text[24];
 

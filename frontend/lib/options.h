@@ -124,8 +124,8 @@ int options_parse(int argc, char **argv, const struct option_row *rows,
 		  const struct option_usage *usage);
 /*
  * The other way: each option that has a value by now as one word that options_parse() takes, in the
- * order of the table, but for colours. What two rows have the same variable for is one option. 0, or
- * -ENOMEM: some are missing.
+ * order of the table, but for colours. What two rows have the same variable for is one option. 0,
+ * or -ENOMEM: some are missing.
  */
 int options_words(const struct option_row *rows, void (*word)(void *arg, const char *word),
 		  void *arg);

@@ -94,7 +94,7 @@ static const char *parse_port(struct part p, char to[8])
 static const char *parse_authority(struct part p, struct remote_uri *uri)
 {
 	const char *at = memchr(p.at, '@', p.len), *why = NULL;
-	struct part user = {p.at, 0}, host;
+	struct part user, host;
 
 	if (at) {
 		user = cut(&p, "@");
@@ -263,8 +263,7 @@ int remote_uri_shell(const char *program, char *to, size_t size)
 
 		if ((unsigned char)*p < ' ' || n + strlen(quoted) >= size)
 			return -1;
-		memcpy(to + n, quoted, strlen(quoted));
-		n += strlen(quoted);
+		n += (size_t)snprintf(to + n, size - n, "%s", quoted);
 	}
 	return snprintf(to + n, size - n, "' remote") < (int)(size - n) ? 0 : -1;
 }

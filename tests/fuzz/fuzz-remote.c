@@ -76,6 +76,7 @@ static int hear(struct got *g, const uint8_t *data, size_t size, size_t piece)
 	p.chatter = p.len = 0;
 	for (size_t at = 0; at < size && !rc; at += piece)
 		rc = peer_add(&p, data + at, piece < size - at ? piece : size - at);
+	p.arg = NULL;
 	return rc;
 }
 

@@ -324,7 +324,7 @@ static void words(void **state)
 	assert_int_equal(options_words(rows, add_word, got), 0);
 	assert_string_equal(got, "[--flag][--string=it's][--list=a b][--list=][--number=7]"
 				 "[--memory=3072K][--time=1500ms]");
-	v = (struct values){.flag = false};
+	memset(&v, 0, sizeof(v));
 	*got = '\0';
 	assert_int_equal(options_words(rows, add_word, got), 0);
 	assert_string_equal(got, "");
