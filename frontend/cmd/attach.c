@@ -99,6 +99,18 @@ static int attach_each(const struct attach_options *opt, const struct fleet_name
 	return status;
 }
 
+/* Libvirt lists those of this host alone. */
+static bool fleet_is_elsewhere(const struct fleet_choice *choice)
+{
+	if (!remote_is(choice->connect) || !(choice->all || choice->labels.nr))
+		return false;
+	fprintf(stderr,
+		"hvtrace: --all and --label are for guests of this host: name those of another one "
+		"(hvtrace list --connect %s)\n",
+		choice->connect);
+	return true;
+}
+
 static int attach_chosen(struct attach_options *opt, const struct fleet_choice *choice,
 			 char **names, int nr_names)
 {
@@ -109,6 +121,8 @@ static int attach_chosen(struct attach_options *opt, const struct fleet_choice *
 		opt->target.name = names[0];
 		return attach_one(opt);
 	}
+	if (fleet_is_elsewhere(choice))
+		return EXIT_USAGE;
 	nr = fleet_choose(choice, names, nr_names, &guests);
 	if (nr < 0)
 		return nr == FLEET_USAGE ? EXIT_USAGE : EXIT_FAILED;
