@@ -296,6 +296,7 @@ frontend-objs += frontend/serve/budget.o
 frontend-objs += frontend/serve/conf.o
 frontend-objs += frontend/serve/daemon.o
 frontend-objs += frontend/serve/digest.o
+frontend-objs += frontend/serve/folder.o
 frontend-objs += frontend/serve/found.o
 frontend-objs += frontend/serve/guests.o
 frontend-objs += frontend/serve/keep.o

@@ -6,6 +6,7 @@
 #include "frontend/lib/exit.h"
 #include "frontend/lib/runtime-dir.h"
 #include "frontend/serve/answers.h"
+#include "frontend/serve/folder.h"
 #include "frontend/serve/keep.h"
 #include "frontend/serve/notify.h"
 #include "frontend/serve/serve.h"
@@ -215,10 +216,19 @@ static size_t add_step(struct pollfd *fds, const struct step *s)
 	return n;
 }
 
+static size_t add_round(struct pollfd *fds, const struct round *r)
+{
+	size_t n = add_step(fds, &r->step);
+
+	if (r->segments && r->out >= 0)
+		fds[n++] = (struct pollfd){.fd = r->out, .events = POLLIN};
+	return n;
+}
+
 /* Until something is to be heard, or a tick has passed. */
 static void wait_for_news(const struct daemon *d)
 {
-	size_t room = 2 * (d->nr_rounds + 1) + 3 + REQUESTS_PEERS + 1, n = 0;
+	size_t room = 3 * (d->nr_rounds + 1) + 3 + REQUESTS_PEERS + 1, n = 0;
 	struct pollfd *fds = calloc(room, sizeof(*fds));
 
 	if (!fds) {
@@ -229,7 +239,7 @@ static void wait_for_news(const struct daemon *d)
 	fds[n++] = (struct pollfd){.fd = looker_fd(d->looker), .events = POLLIN};
 	fds[n++] = (struct pollfd){.fd = machine_watch_fd(d->watch), .events = POLLIN};
 	for (size_t i = 0; i < d->nr_rounds; i++)
-		n += add_step(fds + n, &d->round[i]->step);
+		n += add_round(fds + n, d->round[i]);
 	n += add_step(fds + n, &d->repair);
 	n += requests_poll(d->requests, fds + n);
 	poll(fds, n, DAEMON_TICK_MS);
@@ -349,7 +359,7 @@ static bool begin(struct daemon *d)
 	metrics_set(d->metrics, METRICS_CONFIG_RELOAD_SUCCESS, &none, 1);
 	metrics_set(d->metrics, METRICS_CONFIG_RELOAD_TIME, &none, (double)time(NULL));
 	metrics_set(d->metrics, METRICS_START_TIME, &none, (double)time(NULL));
-	round_sweep(d->conf->c->serve.state);
+	folder_sweep(d->conf->c->serve.state);
 	keep_find_unfinished(d->conf->c->serve.state, note_unfinished, d);
 	return true;
 }

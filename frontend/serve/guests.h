@@ -22,6 +22,7 @@ struct due {
 	int64_t next_ms;       /* not before; INT64_MAX: when it is demanded */
 	int64_t pause_ms;      /* of that, for the sake of the guest */
 	unsigned int failed;   /* times in a row */
+	unsigned int before;   /* the same, that went well and were not too dear */
 	int64_t busy_since_ms; /* steal is above the threshold since; 0: it is not */
 	int64_t cool_ms;       /* no threshold is looked at before */
 };

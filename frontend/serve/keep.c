@@ -64,23 +64,49 @@ void keep_safe_name(char *to, size_t size, const char *name)
 		snprintf(to + n, size - n, "-%08x", hash_of(name));
 }
 
-int keep_name(char path[KEEP_PATH_LEN], const char *state, const char *guest, const char *rule)
+/* The length of STATE/GUEST/RULE, or -errno. */
+static int name_rule(char path[KEEP_PATH_LEN], const char *state, const char *guest,
+		     const char *rule)
 {
-	char folder[128], when[32];
-	time_t now = time(NULL);
-	struct tm tm;
+	char folder[128];
 	int len;
 
 	keep_safe_name(folder, sizeof(folder), guest);
-	gmtime_r(&now, &tm);
-	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
 	len = snprintf(path, KEEP_PATH_LEN, "%s/%s", state, folder);
 	if (len >= KEEP_PATH_LEN)
 		return -ENAMETOOLONG;
 	if (mkdir(path, 0750) && errno != EEXIST)
 		return -errno;
-	len = snprintf(path, KEEP_PATH_LEN, "%s/%s/%s.%s" END, state, folder, rule, when);
-	return len < KEEP_PATH_LEN ? 0 : -ENAMETOOLONG;
+	len = snprintf(path, KEEP_PATH_LEN, "%s/%s/%s", state, folder, rule);
+	return len < KEEP_PATH_LEN ? len : -ENAMETOOLONG;
+}
+
+int keep_base(char path[KEEP_PATH_LEN], const char *state, const char *guest, const char *rule)
+{
+	int len = name_rule(path, state, guest, rule);
+
+	if (len < 0)
+		return len;
+	return snprintf(path + len, KEEP_PATH_LEN - (size_t)len, END) < KEEP_PATH_LEN - len
+		       ? 0
+		       : -ENAMETOOLONG;
+}
+
+int keep_name(char path[KEEP_PATH_LEN], const char *state, const char *guest, const char *rule)
+{
+	int len = name_rule(path, state, guest, rule);
+	time_t now = time(NULL);
+	char when[32];
+	struct tm tm;
+
+	if (len < 0)
+		return len;
+	gmtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
+	return snprintf(path + len, KEEP_PATH_LEN - (size_t)len, ".%s" END, when) <
+			       KEEP_PATH_LEN - len
+		       ? 0
+		       : -ENAMETOOLONG;
 }
 
 static bool ends_with(const char *name, const char *end)

@@ -26,6 +26,8 @@ struct keep_result {
 /* STATE/GUEST, which is made if it is not there, and the file for a recording that begins now. 0 or
  * -errno. */
 int keep_name(char path[KEEP_PATH_LEN], const char *state, const char *guest, const char *rule);
+/* The same of one in segments, each of which gets its time: STATE/GUEST/RULE.dat. */
+int keep_base(char path[KEEP_PATH_LEN], const char *state, const char *guest, const char *rule);
 /* The name of a folder or file made of one that anybody has chosen: nothing that leads elsewhere.
  */
 void keep_safe_name(char *to, size_t size, const char *name);

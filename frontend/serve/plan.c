@@ -16,11 +16,22 @@ static const char *const wakeup_events[] = {
 };
 static const char *const syscall_events[] = {"raw_syscalls:sys_enter", "raw_syscalls:sys_exit"};
 
+#define ALWAYS_MAX_MS INT64_C(3600000)
+
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 int64_t plan_window_ms(const struct config_rule *r)
 {
 	return (int64_t)(r->when == CONFIG_ALWAYS ? r->segment_ns : r->window_ns) / 1000000;
+}
+
+int64_t plan_always_ms(const struct config_rule *r, unsigned int before)
+{
+	int64_t ms = plan_window_ms(r);
+
+	while (before-- && ms < ALWAYS_MAX_MS)
+		ms *= 2;
+	return ms;
 }
 
 /* --- which steps --------------------------------------------------------------------------------
@@ -101,9 +112,7 @@ static void add_events(struct plan_words *w, const struct config_rule *r, const 
 /* Of all that trace. */
 static void add_guest(struct plan_words *w, const struct plan *p)
 {
-	int64_t ms = plan_window_ms(p->rule);
-
-	add(w, "--for=%" PRId64 "ms", ms);
+	add(w, "--for=%" PRId64 "ms", p->window_ms);
 	add_option(w, "connect", p->cfg->serve.connect);
 	add_option(w, "summary", p->summary);
 	if (p->rule->standstill_ns)
@@ -117,6 +126,8 @@ static void add_record(struct plan_words *w, const struct plan *p)
 	add(w, "record");
 	add_guest(w, p);
 	add(w, "--no-mount");
+	if (p->segments)
+		add(w, "--segment=%" PRId64 "ms", plan_window_ms(r));
 	add_option(w, "output", p->recording);
 	add_option(w, "clock", r->clock ? r->clock : "host");
 	add_option(w, "tracer", r->tracer);

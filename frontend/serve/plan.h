@@ -42,6 +42,8 @@ struct plan {
 	const char *name;      /* and what it is called */
 	const char *recording; /* trace.dat */
 	const char *summary;   /* what came of a step that traces, in JSON */
+	int64_t window_ms;     /* so long it is traced */
+	bool segments;	       /* a file for each of the rule's segments, named on its stdout */
 };
 
 /* Words of a command line; zero-initialise, plan_words_free(). */
@@ -54,7 +56,12 @@ struct plan_words {
 void plan_words(struct plan_words *w, enum plan_kind kind, const struct plan *p);
 void plan_words_free(struct plan_words *w);
 
-/* How long a rule traces at a time. */
+/* How long a rule traces at a time, or is a file of one that does always. */
 int64_t plan_window_ms(const struct config_rule *r);
+/*
+ * How long a rule that traces always does so at a time, if it has done so `before` times in a row
+ * with nothing wrong, nor too dear: what it costs is known when it has let the guest go.
+ */
+int64_t plan_always_ms(const struct config_rule *r, unsigned int before);
 
 #endif

@@ -2,7 +2,7 @@
 /* round.c - see round.h */
 #include "frontend/serve/round.h"
 
-#include "frontend/lib/tree.h"
+#include "frontend/serve/folder.h"
 #include "frontend/serve/found.h"
 
 #include <errno.h>
@@ -12,90 +12,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Beside what was asked for: to attach, to find a kernel, to let a guest go on a host that is busy.
  */
 #define STEP_MORE_MS INT64_C(180000)
 #define STEP_JOB_MS  INT64_C(600000) /* what looks at a recording */
-#define ROUNDS	     ".rounds"
-#define FOLDER_DEPTH 2
-
-#define STEP_END_MS INT64_C(60000) /* from when it was asked to end */
+#define STEP_END_MS  INT64_C(60000)  /* from when it was asked to end */
 
 const struct config_rule *round_rule(const struct round *r)
 {
 	return &r->conf->c->rules[r->rule];
 }
 
-/* --- files --------------------------------------------------------------------------------------
- */
-
-/* What goes with the round is in a folder of its own. */
-static int make_folder(struct round *r, const char *state)
+static void close_out(struct round *r)
 {
-	char name[160];
-	int len;
-
-	len = snprintf(r->folder, sizeof(r->folder), "%s/" ROUNDS, state);
-	if (len < (int)sizeof(r->folder) && mkdir(r->folder, 0700) && errno != EEXIST)
-		return -errno;
-	keep_safe_name(name, sizeof(name), *r->uuid ? r->uuid : r->name);
-	len = snprintf(r->folder, sizeof(r->folder), "%s/" ROUNDS "/%s.%zu.XXXXXX", state, name,
-		       r->rule);
-	if (len >= (int)sizeof(r->folder))
-		return -ENAMETOOLONG;
-	if (!mkdtemp(r->folder)) {
-		*r->folder = '\0';
-		return -errno;
-	}
-	snprintf(r->summary, sizeof(r->summary), "%s/summary.json", r->folder);
-	snprintf(r->rows_path, sizeof(r->rows_path), "%s/rows.json", r->folder);
-	return 0;
-}
-
-/* Where it is recorded to: what is not kept goes with the folder. */
-static int name_recording(struct round *r, const char *state)
-{
-	const struct config_rule *rule = round_rule(r);
-
-	if (rule->keep)
-		return keep_name(r->recording, state, r->name, rule->name);
-	if (snprintf(r->recording, sizeof(r->recording), "%s/trace.dat", r->folder) >=
-	    (int)sizeof(r->recording))
-		return -ENAMETOOLONG;
-	return 0;
-}
-
-static void remove_folder(struct round *r)
-{
-	int fd = *r->folder ? open(r->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-
-	if (fd < 0)
-		return;
-	tree_empty(fd, FOLDER_DEPTH);
-	close(fd);
-	rmdir(r->folder);
-}
-
-void round_sweep(const char *state)
-{
-	char path[KEEP_PATH_LEN];
-	int fd;
-
-	if (snprintf(path, sizeof(path), "%s/" ROUNDS, state) >= (int)sizeof(path))
-		return;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	tree_empty(fd, FOLDER_DEPTH + 1);
-	close(fd);
+	if (r->out >= 0)
+		close(r->out);
+	r->out = -1;
 }
 
 /* --- its life -----------------------------------------------------------------------------------
  */
 
+static int64_t window_ms(const struct round *r)
+{
+	const struct config_rule *rule = round_rule(r);
+
+	if (r->watch)
+		return (int64_t)(rule->threshold.for_ns / 1000000);
+	return r->segments ? plan_always_ms(rule, r->guest->due[r->rule].before)
+			   : plan_window_ms(rule);
+}
+
+/* What is done with a file of several is done as soon as that is there, by a round of its own. */
 static void choose_steps(struct round *r)
 {
 	if (r->guest->harmed)
@@ -104,49 +54,107 @@ static void choose_steps(struct round *r)
 		r->kind[r->nr++] = PLAN_IRQS_OFF;
 	else
 		r->nr += plan_kinds(round_rule(r), r->kind + r->nr);
+	while (r->segments && r->nr && !plan_is_of_guest(r->kind[r->nr - 1]))
+		r->nr--;
+}
+
+static void choose_jobs(struct round *r)
+{
+	enum plan_kind kind[PLAN_KINDS];
+	unsigned int nr = plan_kinds(round_rule(r), kind);
+
+	for (unsigned int i = 0; i < nr; i++)
+		if (!plan_is_of_guest(kind[i]))
+			r->kind[r->nr++] = kind[i];
+}
+
+/* NULL: no memory. */
+static struct round *make_round(const struct round *like)
+{
+	struct round *r = malloc(sizeof(*r));
+
+	if (!r)
+		return NULL;
+	*r = *like;
+	conf_get(r->conf);
+	r->step = (struct step){.pidfd = -1, .says = -1};
+	r->out = -1;
+	return r;
+}
+
+static struct round *place_round(struct round *r, char *err, size_t errlen)
+{
+	const char *state = r ? r->conf->c->serve.state : NULL;
+	int rc = r ? folder_make(r, state) : 0;
+
+	if (!r)
+		snprintf(err, errlen, "no memory");
+	if (r && !rc)
+		return r;
+	if (r) {
+		snprintf(err, errlen, "no place for recordings below %s: %s", state, strerror(-rc));
+		round_free(r);
+	}
+	return NULL;
 }
 
 struct round *round_new(struct conf *conf, size_t rule, struct serve_guest *g, bool watch,
 			struct metrics *metrics, char *err, size_t errlen)
 {
-	struct round *r = calloc(1, sizeof(*r));
-	const char *state = conf->c->serve.state;
-	int rc;
+	struct round like = {
+		.conf = conf,
+		.rule = rule,
+		.guest = g,
+		.metrics = metrics,
+		.watch = watch,
+		.segments = !watch && conf->c->rules[rule].when == CONFIG_ALWAYS,
+		.vcpus = g->vcpus,
+	};
+	struct round *r;
 
-	if (!r) {
-		snprintf(err, errlen, "no memory");
+	memcpy(like.name, g->name, sizeof(like.name));
+	memcpy(like.uuid, g->uuid, sizeof(like.uuid));
+	r = place_round(make_round(&like), err, errlen);
+	if (!r)
+		return NULL;
+	choose_steps(r);
+	r->window_ms = window_ms(r);
+	g->round = r;
+	return r;
+}
+
+struct round *round_of_file(const struct round *of, const char *path, char *err, size_t errlen)
+{
+	struct round like = {
+		.conf = of->conf,
+		.rule = of->rule,
+		.metrics = of->metrics,
+		.vcpus = of->vcpus,
+	};
+	struct round *r;
+
+	memcpy(like.name, of->name, sizeof(like.name));
+	memcpy(like.uuid, of->uuid, sizeof(like.uuid));
+	r = place_round(make_round(&like), err, errlen);
+	if (!r)
+		return NULL;
+	choose_jobs(r);
+	if (round_rule(r)->keep) {
+		snprintf(r->recording, sizeof(r->recording), "%s", path);
+	} else if (rename(path, r->recording)) {
+		snprintf(err, errlen, "%s: %s", path, strerror(errno));
+		round_free(r);
 		return NULL;
 	}
-	*r = (struct round){.conf = conf_get(conf),
-			    .rule = rule,
-			    .guest = g,
-			    .metrics = metrics,
-			    .watch = watch,
-			    .vcpus = g->vcpus,
-			    .rows = -1};
-	r->step.pidfd = r->step.says = -1;
-	memcpy(r->name, g->name, sizeof(r->name));
-	memcpy(r->uuid, g->uuid, sizeof(r->uuid));
-	choose_steps(r);
-	rc = make_folder(r, state);
-	if (!rc)
-		rc = name_recording(r, state);
-	if (!rc) {
-		g->round = r;
-		return r;
-	}
-	snprintf(err, errlen, "no place for recordings below %s: %s", state, strerror(-rc));
-	round_free(r);
-	return NULL;
+	return r;
 }
 
 void round_free(struct round *r)
 {
-	if (r->rows >= 0)
-		close(r->rows);
+	close_out(r);
 	if (r->step.says >= 0)
 		close(r->step.says);
-	remove_folder(r);
+	folder_remove(r);
 	conf_put(r->conf);
 	free(r);
 }
@@ -174,6 +182,26 @@ static bool prints_rows(enum plan_kind kind)
 	return kind != PLAN_RECOVER && kind != PLAN_RECORD && kind != PLAN_SHIP;
 }
 
+/* Where what it prints goes: r->out is what is closed, or read, here. 0 or -errno. */
+static int open_out(struct round *r, enum plan_kind kind, int *out)
+{
+	int fds[2];
+
+	if (prints_rows(kind)) {
+		r->out = open(r->rows_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		*out = r->out;
+		return r->out < 0 ? -errno : 0;
+	}
+	if (kind != PLAN_RECORD || !r->segments)
+		return 0;
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	r->out = fds[0];
+	*out = fds[1];
+	return 0;
+}
+
 static int start(struct round *r, enum plan_kind kind)
 {
 	const struct plan plan = {
@@ -183,23 +211,22 @@ static int start(struct round *r, enum plan_kind kind)
 		.name = r->name,
 		.recording = r->recording,
 		.summary = r->summary,
+		.window_ms = r->window_ms,
+		.segments = r->segments,
 	};
 	struct plan_words words;
-	int rc = 0;
+	int out = -1, rc;
 
 	unlink(r->summary);
-	if (prints_rows(kind)) {
-		r->rows = open(r->rows_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		rc = r->rows < 0 ? -errno : 0;
-	}
+	rc = open_out(r, kind, &out);
 	plan_words(&words, kind, &plan);
 	if (!rc)
-		rc = words.failed ? -E2BIG : step_start(&r->step, words.word, r->rows, r->name);
+		rc = words.failed ? -E2BIG : step_start(&r->step, words.word, out, r->name);
 	plan_words_free(&words);
-	if (rc && r->rows >= 0) {
-		close(r->rows);
-		r->rows = -1;
-	}
+	if (out >= 0 && out != r->out)
+		close(out);
+	if (rc)
+		close_out(r);
 	return rc;
 }
 
@@ -216,32 +243,61 @@ int round_step(struct round *r, int64_t now_ms)
 		return rc;
 	}
 	r->asked = r->killed = false;
-	r->until_ms =
-		now_ms + (plan_is_of_guest(kind) ? plan_window_ms(round_rule(r)) + STEP_MORE_MS
-						 : STEP_JOB_MS);
+	r->until_ms = now_ms + (plan_is_of_guest(kind) ? r->window_ms + STEP_MORE_MS : STEP_JOB_MS);
 	return 0;
 }
+
+/* --- files that follow each other ---------------------------------------------------------------
+ */
+
+static void hear_names(struct round *r)
+{
+	ssize_t n;
+
+	if (!r->segments || r->kind[r->at] != PLAN_RECORD || r->out < 0)
+		return;
+	n = read(r->out, r->names + r->named, sizeof(r->names) - r->named);
+	if (n > 0)
+		r->named += (size_t)n;
+}
+
+bool round_take_file(struct round *r, char path[KEEP_PATH_LEN])
+{
+	const char *end = memchr(r->names, '\n', r->named);
+	size_t len = end ? (size_t)(end - r->names) : 0;
+
+	if (!end)
+		return false;
+	memcpy(path, r->names, len);
+	path[len] = '\0';
+	r->named -= len + 1;
+	memmove(r->names, end + 1, r->named);
+	return true;
+}
+
+/* --- what comes of a step -----------------------------------------------------------------------
+ */
 
 /* The next one needs what this one has made. */
 static void end_step(struct round *r)
 {
 	enum plan_kind kind = r->kind[r->at];
 
-	if (r->rows >= 0)
-		close(r->rows);
-	r->rows = -1;
+	hear_names(r);
+	close_out(r);
 	if (r->step.says >= 0)
 		close(r->step.says);
 	found(r, kind);
 	r->step = (struct step){.pidfd = -1, .says = -1};
 	r->at = r->at + 1 < r->nr ? r->at + 1 : r->nr;
-	if (r->failed && kind == PLAN_RECORD && access(r->recording, F_OK))
+	if (r->failed && kind == PLAN_RECORD && !r->segments && access(r->recording, F_OK))
 		r->at = r->nr;
 }
 
 void round_hear(struct round *r)
 {
 	step_hear(&r->step);
+	hear_names(r);
 	if (step_is_over(&r->step))
 		end_step(r);
 }

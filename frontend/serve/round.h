@@ -18,7 +18,8 @@ struct round {
 	struct conf *conf;
 	size_t rule; /* its number there */
 	struct metrics *metrics;
-	bool watch; /* it only looks whether a threshold is crossed */
+	bool watch;    /* it only looks whether a threshold is crossed */
+	bool segments; /* it records to one file after the other */
 	char name[128], uuid[MACHINE_UUID_SIZE];
 	unsigned int vcpus;
 	enum plan_kind kind[PLAN_KINDS + 1];
@@ -26,7 +27,10 @@ struct round {
 	struct step step;
 	int64_t until_ms; /* the step is asked to end then, and a while later ended */
 	bool asked, killed;
-	int rows; /* what the step prints; -1: nothing that is looked at */
+	int64_t window_ms;
+	int out;      /* what the step prints: a file, or of segments a pipe; -1: nothing */
+	size_t named; /* bytes of what has come of that: */
+	char names[KEEP_PATH_LEN];
 	char folder[KEEP_PATH_LEN], recording[KEEP_PATH_LEN];
 	char summary[KEEP_PATH_LEN + 32], rows_path[KEEP_PATH_LEN + 32];
 	struct budget_cost cost;
@@ -42,9 +46,12 @@ const struct config_rule *round_rule(const struct round *r);
  */
 struct round *round_new(struct conf *conf, size_t rule, struct serve_guest *g, bool watch,
 			struct metrics *metrics, char *err, size_t errlen);
+/*
+ * A round that looks at one of the files which another one has recorded. The file is its own, and
+ * goes with it unless the rule keeps it. NULL: as round_new().
+ */
+struct round *round_of_file(const struct round *of, const char *path, char *err, size_t errlen);
 void round_free(struct round *r); /* its step has ended */
-/* Before the first one: what those of a daemon have left that was killed. */
-void round_sweep(const char *state);
 
 /* The next step is of the guest. */
 bool round_has_guest(const struct round *r);
@@ -54,6 +61,9 @@ bool round_steps(const struct round *r); /* a step runs */
 int round_step(struct round *r, int64_t now_ms);
 /* Something can be read of the step that runs. */
 void round_hear(struct round *r);
+/* Of segments: the path of one that is whole, to be asked before round_step(). False: there is
+ * none. */
+bool round_take_file(struct round *r, char path[KEEP_PATH_LEN]);
 /* Time has passed: what takes too long is ended. */
 void round_tick(struct round *r, int64_t now_ms);
 /* Nothing more is done: a step that runs is asked to end. */

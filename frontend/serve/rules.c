@@ -74,6 +74,7 @@ static void plan_next(struct daemon *d, struct round *r, struct due *due, int64_
 	int64_t cool = ms_of(rule->threshold.cool_down_ns);
 
 	due->failed = r->failed ? due->failed + 1 : 0;
+	due->before = r->failed || pause ? 0 : due->before + 1;
 	/* The next round begins with that. */
 	if (r->guest->harmed && due->failed == 1) {
 		due->next_ms = now_ms;
@@ -227,6 +228,21 @@ static void let_go(struct daemon *d, struct round *r, int64_t now_ms)
 	g->round = NULL;
 }
 
+/* What the collector of a rule that traces always has finished. */
+static void take_files(struct daemon *d, struct round *r)
+{
+	char path[KEEP_PATH_LEN], err[KEEP_PATH_LEN + 64];
+	struct round *job;
+
+	while (round_take_file(r, path)) {
+		job = round_of_file(r, path, err, sizeof(err));
+		if (!job)
+			fprintf(stderr, "hvtrace: %s: %s\n", r->name, err);
+		else if (!add_round(d, job))
+			round_free(job);
+	}
+}
+
 static void go_on(struct daemon *d, struct round *r, int64_t now_ms)
 {
 	round_tick(r, now_ms);
@@ -244,6 +260,8 @@ void rules_tick(struct daemon *d, int64_t now_ms)
 
 	if (!d->stopping)
 		begin_rounds(d, now_ms);
+	for (size_t i = 0; i < d->nr_rounds; i++)
+		take_files(d, d->round[i]);
 	for (size_t i = 0; i < d->nr_rounds; i++) {
 		struct round *r = d->round[i];
 
