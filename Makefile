@@ -183,9 +183,7 @@ install: all docs
 	done
 	install -D -m 644 $(O)/gen/frontend/html/page.licences $(DESTDIR)$(PREFIX)/share/doc/hvtrace/page.licences
 	[ $(TOML) = 0 ] || install -D -m 644 $(toml-licence) $(DESTDIR)$(PREFIX)/share/doc/hvtrace/tree-sitter-toml.licence
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/hvtrace $(wildcard docs/*.md docs/*.svg)
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/hvtrace/prometheus $(wildcard scripts/prometheus/*.yml)
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/hvtrace/grafana scripts/grafana/hvtrace.json
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/hvtrace $(wildcard docs/*.md docs/*.svg) scripts/systemd/serve.toml
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(O)/completion/hvtrace
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(O)/completion/_hvtrace
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(O)/completion/hvtrace.fish

@@ -28,7 +28,8 @@ static bool says(const struct checked *c, const char *key)
 }
 
 /* At the line of a key of the rule, or of its header. */
-#define OBJECT(c, key, ...) config_complain(&(c)->r->complaints, line_of((c)->table, key), __VA_ARGS__)
+#define OBJECT(c, key, ...)                                                                        \
+	config_complain(&(c)->r->complaints, line_of((c)->table, key), __VA_ARGS__)
 
 /* --- when it is traced -------------------------------------------------------------------- */
 
@@ -45,8 +46,8 @@ static void check_when(const struct checked *c)
 
 		if (row && row->when && !(row->when & (1u << c->rule->when)))
 			config_complain(&c->r->complaints, e->line,
-				 "%s means nothing with when = \"%s\"; take it away", e->key,
-				 when_word(c->rule));
+					"%s means nothing with when = \"%s\"; take it away", e->key,
+					when_word(c->rule));
 	}
 }
 
@@ -160,24 +161,26 @@ static void check_password(struct reading *r, const char *path, unsigned int lin
 
 	if (stat(path, &st))
 		config_complain(&r->complaints, line, "password-file = \"%.200s\": %s", path,
-			 strerror(errno));
+				strerror(errno));
 	else if (!S_ISREG(st.st_mode))
 		config_complain(&r->complaints, line,
-			 "password-file = \"%.200s\": it is not a regular file", path);
+				"password-file = \"%.200s\": it is not a regular file", path);
 	else if (st.st_mode & (S_IROTH | S_IWOTH))
 		config_complain(&r->complaints, line,
-			 "password-file = \"%.200s\": everybody may read it; chmod 600 it", path);
+				"password-file = \"%.200s\": everybody may read it; chmod 600 it",
+				path);
 }
 
 static void check_ship(struct reading *r, const struct serve_config *c,
 		       const struct toml_value *table)
 {
 	if (!c->ship.to.nr)
-		config_complain(&r->complaints, line_of(table, "to"),
-			 "[ship] does not say where to; give it to = [\"http://127.0.0.1:8123\"]");
+		config_complain(
+			&r->complaints, line_of(table, "to"),
+			"[ship] does not say where to; give it to = [\"http://127.0.0.1:8123\"]");
 	if (c->ship.password_file && !c->ship.user)
 		config_complain(&r->complaints, line_of(table, "password-file"),
-			 "whose password that is is missing; give it user = \"...\"");
+				"whose password that is is missing; give it user = \"...\"");
 	if (c->ship.password_file)
 		check_password(r, c->ship.password_file, line_of(table, "password-file"));
 }

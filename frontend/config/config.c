@@ -83,7 +83,8 @@ static void unknown_table(struct reading *r, const struct toml_entry *e)
 	nearest_try(&near, schema_rule.name);
 	nearest_hint(&near, "", hint, sizeof(hint));
 	config_complain(&r->complaints, e->line,
-		 "%.80s is neither [serve], [metrics] or [ship] nor a [[rule]]%s", e->key, hint);
+			"%.80s is neither [serve], [metrics] or [ship] nor a [[rule]]%s", e->key,
+			hint);
 }
 
 static void read_entry(struct reading *r, const struct toml_entry *e, struct serve_config *c)
@@ -93,7 +94,8 @@ static void read_entry(struct reading *r, const struct toml_entry *e, struct ser
 	if (t && e->value->kind == TOML_TABLE)
 		kind_read_table(r, t, e->value, c);
 	else if (t)
-		config_complain(&r->complaints, e->line, "%s is a table; write %s", t->name, t->title);
+		config_complain(&r->complaints, e->line, "%s is a table; write %s", t->name,
+				t->title);
 	else if (strcmp(e->key, schema_rule.name) != 0)
 		unknown_table(r, e);
 	else if (e->value->kind == TOML_ARRAY && e->value->array.headed)
@@ -155,7 +157,7 @@ struct serve_config *config_read(const char *path, const struct config_words *wo
 
 	if (err == -EFBIG)
 		config_complain(&r.complaints, 0, "it has more than %d KB; make it shorter",
-			 TOML_SIZE >> 10);
+				TOML_SIZE >> 10);
 	else if (err)
 		config_complain(&r.complaints, 0, "cannot read it: %s", file_strerror(err));
 	else

@@ -14,15 +14,15 @@ void kind_refuse(struct reading *r, const struct config_row *row, const struct t
 	switch (v->kind) {
 	case TOML_STRING:
 		config_complain(&r->complaints, v->line, "%s = \"%.80s\": it takes %s", row->key,
-			 v->string, takes);
+				v->string, takes);
 		break;
 	case TOML_INTEGER:
 		config_complain(&r->complaints, v->line, "%s = %" PRId64 ": it takes %s", row->key,
-			 v->integer, takes);
+				v->integer, takes);
 		break;
 	default:
 		config_complain(&r->complaints, v->line, "%s is %s; it takes %s", row->key,
-			 toml_kind_name(v->kind), takes);
+				toml_kind_name(v->kind), takes);
 	}
 }
 
@@ -51,12 +51,12 @@ int kind_one_of(struct reading *r, const struct config_row *row, const struct to
 	/* There are many tracers, and names that are cut off help nobody. */
 	nearest_hint(&near, "", hint, sizeof(hint));
 	if (*hint)
-		config_complain(&r->complaints, v->line, "%s = \"%.80s\": there is none%s", row->key,
-			 v->string, hint);
+		config_complain(&r->complaints, v->line, "%s = \"%.80s\": there is none%s",
+				row->key, v->string, hint);
 	else
-		config_complain(&r->complaints, v->line, "%s = \"%.80s\": there are %.*s%s", row->key,
-			 v->string, (int)sizeof(all) - 5, all,
-			 strlen(all) > sizeof(all) - 5 ? "..." : "");
+		config_complain(&r->complaints, v->line, "%s = \"%.80s\": there are %.*s%s",
+				row->key, v->string, (int)sizeof(all) - 5, all,
+				strlen(all) > sizeof(all) - 5 ? "..." : "");
 	return -1;
 }
 
@@ -101,7 +101,8 @@ static void number_read(struct reading *r, const struct config_row *row, const s
 		return;
 	number_text(row, row->min, least);
 	number_text(row, row->max, most);
-	config_complain(&r->complaints, v->line, "%s is not between %s and %s", row->key, least, most);
+	config_complain(&r->complaints, v->line, "%s is not between %s and %s", row->key, least,
+			most);
 }
 
 static void percent_read(struct reading *r, const struct config_row *row,
@@ -119,8 +120,8 @@ static void percent_read(struct reading *r, const struct config_row *row,
 		*to = n;
 	else
 		config_complain(&r->complaints, v->line,
-			 "%s is not between %" PRIu64 " and %" PRIu64 " percent", row->key,
-			 row->min, row->max);
+				"%s is not between %" PRIu64 " and %" PRIu64 " percent", row->key,
+				row->min, row->max);
 }
 
 /* --- any ---------------------------------------------------------------------------------- */

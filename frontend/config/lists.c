@@ -101,7 +101,7 @@ void kind_read_labels(struct reading *r, const struct config_row *row, const str
 	}
 	if (v->table.nr > CONFIG_LABELS) {
 		config_complain(&r->complaints, v->line, "%s has more than %d keys", row->key,
-			 CONFIG_LABELS);
+				CONFIG_LABELS);
 		return;
 	}
 	labels = toml_keep(r->text, v->table.nr * sizeof(*labels));
@@ -112,8 +112,8 @@ void kind_read_labels(struct reading *r, const struct config_row *row, const str
 	for (const struct toml_entry *e = v->table.first; e; e = e->next) {
 		if (e->value->kind != TOML_STRING)
 			config_complain(&r->complaints, e->line,
-				 "label %.80s is %s; it takes text in quotes", e->key,
-				 toml_kind_name(e->value->kind));
+					"label %.80s is %s; it takes text in quotes", e->key,
+					toml_kind_name(e->value->kind));
 		else
 			labels[nr++] = (struct config_label){e->key, e->value->string};
 	}

@@ -89,7 +89,7 @@ static const struct config_row threshold_rows[] = {
 	{0},
 };
 
-const struct config_table schema_threshold = {"threshold", "threshold", 0, threshold_rows};
+const struct config_table schema_threshold = {"threshold", "threshold", threshold_rows};
 
 #undef AT
 #define AT(member) .offset = offsetof(struct config_rule, member)
@@ -135,15 +135,14 @@ static const struct config_row rule_rows[] = {
 	{0},
 };
 
-const struct config_table schema_rule = {"rule", "[[rule]]", offsetof(struct serve_config, rules),
-					 rule_rows};
+const struct config_table schema_rule = {"rule", "[[rule]]", rule_rows};
 
 #undef AT
 
 const struct config_table schema_tables[] = {
-	{"serve", "[serve]", 0, serve_rows},
-	{"metrics", "[metrics]", 0, metrics_rows},
-	{"ship", "[ship]", 0, ship_rows},
+	{"serve", "[serve]", serve_rows},
+	{"metrics", "[metrics]", metrics_rows},
+	{"ship", "[ship]", ship_rows},
 	{0},
 };
 

@@ -49,7 +49,6 @@ struct config_row {
 struct config_table {
 	const char *name;	       /* "serve" */
 	const char *title;	       /* "[serve]" */
-	size_t offset;		       /* in struct serve_config */
 	const struct config_row *rows; /* the last has no key */
 };
 

@@ -27,10 +27,10 @@ static void unknown(struct reading *r, const struct config_table *t, const struc
 	nearest_hint(&near, "", hint, sizeof(hint));
 	if (*hint || !other)
 		config_complain(&r->complaints, e->line, "%s has no key %.80s%s", t->title, e->key,
-			 *hint ? hint : "; take it away");
+				*hint ? hint : "; take it away");
 	else
-		config_complain(&r->complaints, e->line, "%s has no key %.80s; it is one of %s", t->title,
-			 e->key, other->title);
+		config_complain(&r->complaints, e->line, "%s has no key %.80s; it is one of %s",
+				t->title, e->key, other->title);
 }
 
 void kind_read_table(struct reading *r, const struct config_table *t, const struct toml_value *v,

@@ -16,7 +16,10 @@ static const char *check_text(struct reading *r, const char *s)
 	(void)r;
 	if (!*s)
 		return "it is empty; leave the key out";
-	return strchr(s, '\n') ? "it has more than one line" : NULL;
+	for (; *s; s++)
+		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
+			return "it has a control character";
+	return NULL;
 }
 
 static const char *check_name(struct reading *r, const char *s)
@@ -137,6 +140,11 @@ const char *kind_read_text(struct reading *r, const struct config_row *row,
 					     : objection_of(row)(r, v->string);
 	if (!wrong)
 		return v->string;
-	config_complain(&r->complaints, v->line, "%s = \"%.80s\": %s", row->key, v->string, wrong);
+	/* There may be a password before the @, which is not to get into a log. */
+	if (row->kind == KIND_URLS && strchr(v->string, '@'))
+		config_complain(&r->complaints, v->line, "%s: %s", row->key, wrong);
+	else
+		config_complain(&r->complaints, v->line, "%s = \"%.80s\": %s", row->key, v->string,
+				wrong);
 	return NULL;
 }

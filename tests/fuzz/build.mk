@@ -11,6 +11,7 @@ fuzz-targets := $(addprefix $(O)/tests/fuzz/,fuzz-image fuzz-guest fuzz-staging 
 fuzz-targets += $(O)/tests/fuzz/fuzz-boot
 fuzz-targets += $(O)/tests/fuzz/fuzz-boot-loader
 fuzz-targets += $(O)/tests/fuzz/fuzz-cache
+fuzz-targets += $(O)/tests/fuzz/fuzz-config
 fuzz-targets += $(O)/tests/fuzz/fuzz-dat
 fuzz-targets += $(O)/tests/fuzz/fuzz-decode
 fuzz-targets += $(O)/tests/fuzz/fuzz-endless
@@ -69,6 +70,8 @@ $(O)/tests/fuzz/fuzz-staging: $(O)/obj/fuzz/tracer/payload/staging.o
 $(O)/tests/fuzz/fuzz-pairing: $(addprefix $(O)/obj/fuzz/tracer/graph/,merge.o pairing.o)
 $(O)/tests/fuzz/fuzz-boot-loader: $(addprefix $(O)/obj/fuzz/,$(filter frontend/image/boot/%.o frontend/image/json-find.o,$(frontend-objs))) \
 	$(call fuzz-rooms,lib)
+$(O)/tests/fuzz/fuzz-config: $(addprefix $(O)/obj/fuzz/,$(filter frontend/config/%.o,$(frontend-objs)) \
+	$(addprefix frontend/lib/,escape.o file.o json.o)) $(call fuzz-rooms,lib)
 $(O)/tests/fuzz/fuzz-exec: $(O)/obj/fuzz/frontend/exec/stream.o
 $(O)/tests/fuzz/fuzz-remote: $(addprefix $(O)/obj/fuzz/frontend/,dat/bytes.o dat/journal.o dat/journal-stream.o dat/pack.o \
 	lib/options-words.o remote/peer.o remote/request.o remote/uri.o) $(call fuzz-rooms,lib)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void mistake(struct mistakes *m, unsigned int line, const char *format, ...)
+void toml_mistake(struct mistakes *m, unsigned int line, const char *format, ...)
 {
 	char what[320];
 	va_list args;
@@ -18,20 +18,20 @@ void mistake(struct mistakes *m, unsigned int line, const char *format, ...)
 	m->ear.tell(m->ear.arg, line, what);
 }
 
-bool mistakes_are_enough(const struct mistakes *m)
+bool toml_mistakes_are_enough(const struct mistakes *m)
 {
 	return m->nr >= TOML_MISTAKES;
 }
 
-void mistake_no_memory(struct mistakes *m)
+void toml_mistake_no_memory(struct mistakes *m)
 {
-	mistake(m, 1, "out of memory");
+	toml_mistake(m, 1, "out of memory");
 }
 
 /* --- statements --------------------------------------------------------------------------- */
 
 /* Behind the first = that is not in a string, and behind the blanks there. NULL: there is none. */
-const char *statement_value(const struct statement *s)
+const char *toml_statement_value(const struct statement *s)
 {
 	const char *end = s->text + s->len;
 	char quote = '\0';
@@ -65,43 +65,44 @@ static bool word_is(const char *word, size_t len, const char *other)
 	return len == strlen(other) && !strncasecmp(word, other, len);
 }
 
-bool mistake_is_word(struct mistakes *m, const struct statement *s, const char *word,
-		     unsigned int line)
+bool toml_mistake_is_word(struct mistakes *m, const struct statement *s, const char *word,
+			  unsigned int line)
 {
 	size_t len = word_len(word, s->text + s->len);
 
 	if (word_is(word, len, "true") || word_is(word, len, "false") ||
 	    word_is(word, len, "yes") || word_is(word, len, "no") || word_is(word, len, "on") ||
 	    word_is(word, len, "off")) {
-		mistake(m, line, "%.*s is no value; write true or false", (int)len, word);
+		toml_mistake(m, line, "%.*s is no value; write true or false", (int)len, word);
 		return true;
 	}
 	if (!len || len > 64 || strchr("[{", *word))
 		return false;
-	mistake(m, line, "%.*s is no value; a text, a time or a size stands in quotes: \"%.*s\"",
-		(int)len, word, (int)len, word);
+	toml_mistake(m, line,
+		     "%.*s is no value; a text, a time or a size stands in quotes: \"%.*s\"",
+		     (int)len, word, (int)len, word);
 	return true;
 }
 
-void mistake_in_statement(struct mistakes *m, const struct statement *s, unsigned int line)
+void toml_mistake_in_statement(struct mistakes *m, const struct statement *s, unsigned int line)
 {
-	const char *end = s->text + s->len, *value = statement_value(s);
+	const char *end = s->text + s->len, *value = toml_statement_value(s);
 
 	if (*s->text == '[') {
-		mistake(m, line, "this is no header of a table; write [NAME] or [[NAME]]");
+		toml_mistake(m, line, "this is no header of a table; write [NAME] or [[NAME]]");
 		return;
 	}
 	if (!value) {
-		mistake(m, line, "a line is KEY = VALUE, [NAME] or [[NAME]]");
+		toml_mistake(m, line, "a line is KEY = VALUE, [NAME] or [[NAME]]");
 		return;
 	}
 	if (value == end || strchr("\r\n#", *value)) {
-		mistake(m, line, "a value is missing behind the =");
+		toml_mistake(m, line, "a value is missing behind the =");
 		return;
 	}
-	if (line == s->line && mistake_is_word(m, s, value, line))
+	if (line == s->line && toml_mistake_is_word(m, s, value, line))
 		return;
-	mistake(m, line,
-		"this is not TOML: KEY = VALUE, where a VALUE is \"text\", a number, true, "
-		"false, [VALUE, ...] or { KEY = VALUE, ... }");
+	toml_mistake(m, line,
+		     "this is not TOML: KEY = VALUE, where a VALUE is \"text\", a number, true, "
+		     "false, [VALUE, ...] or { KEY = VALUE, ... }");
 }

@@ -11,20 +11,20 @@ struct mistakes {
 	unsigned int nr;
 };
 
-void mistake(struct mistakes *m, unsigned int line, const char *format, ...)
+void toml_mistake(struct mistakes *m, unsigned int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* There have been so many that nobody wants more. */
-bool mistakes_are_enough(const struct mistakes *m);
-void mistake_no_memory(struct mistakes *m);
+bool toml_mistakes_are_enough(const struct mistakes *m);
+void toml_mistake_no_memory(struct mistakes *m);
 
 /*
  * What is wrong with a statement of which the grammar says no more than that something is, in line.
  */
-void mistake_in_statement(struct mistakes *m, const struct statement *s, unsigned int line);
+void toml_mistake_in_statement(struct mistakes *m, const struct statement *s, unsigned int line);
 /* The value of a statement, as far as it has one; NULL: there is no = before it. */
-const char *statement_value(const struct statement *s);
+const char *toml_statement_value(const struct statement *s);
 /* A word that stands where a value has to. False: it does not look like one; nothing was told. */
-bool mistake_is_word(struct mistakes *m, const struct statement *s, const char *word,
-		     unsigned int line);
+bool toml_mistake_is_word(struct mistakes *m, const struct statement *s, const char *word,
+			  unsigned int line);
 
 #endif

@@ -17,7 +17,7 @@ static bool is_control(unsigned char c)
 	return (c < 0x20 && c != '\t' && c != '\n') || c == 0x7f;
 }
 
-bool statements_are_text(const char *text, size_t len, struct mistakes *m)
+bool toml_statements_are_text(const char *text, size_t len, struct mistakes *m)
 {
 	unsigned int line = 1;
 
@@ -26,11 +26,13 @@ bool statements_are_text(const char *text, size_t len, struct mistakes *m)
 
 		n = utf8_len((const uint8_t *)text + i, len - i);
 		if (!n) {
-			mistake(m, line, "byte 0x%02x is not UTF-8; save the file as UTF-8", c);
+			toml_mistake(m, line, "byte 0x%02x is not UTF-8; save the file as UTF-8",
+				     c);
 			return false;
 		}
 		if (is_control(c) && !(c == '\r' && i + 1 < len && text[i + 1] == '\n')) {
-			mistake(m, line,
+			toml_mistake(
+				m, line,
 				"control character 0x%02x; in a string of \"...\" it is \\u%04x", c,
 				c);
 			return false;
@@ -85,24 +87,24 @@ static bool skip_escape(struct scan *s, bool lines)
 	if (lines && (c == '\n' || next_is(s, "\r\n")))
 		return true;
 	if (c == '\n' || c == '\r' || c == ' ' || c == '\t') {
-		mistake(s->mistakes, s->line,
-			lines ? "blanks behind the \\ that ends a line; take them away"
-			      : "this string has no end in its line; a \" is missing");
+		toml_mistake(s->mistakes, s->line,
+			     lines ? "blanks behind the \\ that ends a line; take them away"
+				   : "this string has no end in its line; a \" is missing");
 		return false;
 	}
 	s->at++;
 	if (c == 'u' || c == 'U') {
 		if (has_hex(s, c == 'u' ? 4 : 8))
 			return true;
-		mistake(s->mistakes, s->line, "\\%c takes %s digits, as in %s", c,
-			c == 'u' ? "four" : "eight", c == 'u' ? "\\u00e9" : "\\U0001f427");
+		toml_mistake(s->mistakes, s->line, "\\%c takes %s digits, as in %s", c,
+			     c == 'u' ? "four" : "eight", c == 'u' ? "\\u00e9" : "\\U0001f427");
 		return false;
 	}
 	if (strchr("btnfr\"\\", c))
 		return true;
-	mistake(s->mistakes, s->line,
-		"there is no \\%c; write \\\\ for a backslash, or the string in '...'",
-		(unsigned char)c < 0x80 ? c : '?');
+	toml_mistake(s->mistakes, s->line,
+		     "there is no \\%c; write \\\\ for a backslash, or the string in '...'",
+		     (unsigned char)c < 0x80 ? c : '?');
 	return false;
 }
 
@@ -125,7 +127,7 @@ static bool skip_lines_string(struct scan *s, char quote)
 		if (*s->at++ == '\\' && quote == '"' && !skip_escape(s, true))
 			right = false;
 	}
-	mistake(s->mistakes, line, "this string has no end; %s is missing", end);
+	toml_mistake(s->mistakes, line, "this string has no end; %s is missing", end);
 	return false;
 }
 
@@ -147,14 +149,16 @@ static bool skip_string(struct scan *s)
 		if (c == '\\' && quote == '"' && !skip_escape(s, false))
 			return false;
 	}
-	mistake(s->mistakes, s->line, "this string has no end in its line; a %c is missing", quote);
+	toml_mistake(s->mistakes, s->line, "this string has no end in its line; a %c is missing",
+		     quote);
 	return false;
 }
 
 static bool open_bracket(struct scan *s)
 {
 	if (s->depth == TOML_DEPTH) {
-		mistake(s->mistakes, s->line, "more than %d brackets in each other", TOML_DEPTH);
+		toml_mistake(s->mistakes, s->line, "more than %d brackets in each other",
+			     TOML_DEPTH);
 		return false;
 	}
 	s->lines[s->depth] = s->line;
@@ -170,8 +174,8 @@ static bool close_bracket(struct scan *s)
 		s->depth--;
 		return true;
 	}
-	mistake(s->mistakes, s->line, "this %c ends nothing; a %c is missing before it", end,
-		begin);
+	toml_mistake(s->mistakes, s->line, "this %c ends nothing; a %c is missing before it", end,
+		     begin);
 	return false;
 }
 
@@ -183,7 +187,7 @@ static char innermost(const struct scan *s)
 /* What an array does not have: it has no end, and this is the next key. */
 static bool no_end_of_array(struct scan *s)
 {
-	mistake(s->mistakes, s->lines[s->depth - 1], "this [ has no end; a ] is missing");
+	toml_mistake(s->mistakes, s->lines[s->depth - 1], "this [ has no end; a ] is missing");
 	s->again = true;
 	return false;
 }
@@ -192,8 +196,8 @@ static bool no_end_of_array(struct scan *s)
 static bool end_line(struct scan *s, bool *done)
 {
 	if (innermost(s) == '{') {
-		mistake(s->mistakes, s->lines[s->depth - 1],
-			"this { has no end in its line; a } is missing");
+		toml_mistake(s->mistakes, s->lines[s->depth - 1],
+			     "this { has no end in its line; a } is missing");
 		return false;
 	}
 	*done = !s->depth;
@@ -241,16 +245,16 @@ static bool scan_statement(struct scan *s, const char *begin)
 		if (!step(s, &done))
 			return false;
 		if (s->at - begin > TOML_STATEMENT) {
-			mistake(s->mistakes, s->line,
-				"what began above has more than %d KB; make it shorter",
-				TOML_STATEMENT >> 10);
+			toml_mistake(s->mistakes, s->line,
+				     "what began above has more than %d KB; make it shorter",
+				     TOML_STATEMENT >> 10);
 			return false;
 		}
 	}
 	if (!s->depth)
 		return true;
-	mistake(s->mistakes, s->lines[s->depth - 1], "this %c has no end; a %c is missing",
-		innermost(s), innermost(s) == '[' ? ']' : '}');
+	toml_mistake(s->mistakes, s->lines[s->depth - 1], "this %c has no end; a %c is missing",
+		     innermost(s), innermost(s) == '[' ? ']' : '}');
 	return false;
 }
 
@@ -288,9 +292,9 @@ static void recover(struct statements *all, struct scan *s, const char *begin)
 	all->line = s->line;
 }
 
-bool statements_next(struct statements *all, struct statement *s)
+bool toml_statements_next(struct statements *all, struct statement *s)
 {
-	while (skip_blank(all) && !mistakes_are_enough(all->mistakes)) {
+	while (skip_blank(all) && !toml_mistakes_are_enough(all->mistakes)) {
 		struct scan scan = {.at = all->at,
 				    .end = all->end,
 				    .line = all->line,

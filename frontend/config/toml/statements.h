@@ -28,11 +28,11 @@ struct statements {
 };
 
 /* Whether all of a text is UTF-8, without control characters. If not, that has been told. */
-bool statements_are_text(const char *text, size_t len, struct mistakes *m);
+bool toml_statements_are_text(const char *text, size_t len, struct mistakes *m);
 /*
  * The next one whose strings and brackets have an end; of others it is told that they have none.
  * False: there is none.
  */
-bool statements_next(struct statements *all, struct statement *s);
+bool toml_statements_next(struct statements *all, struct statement *s);
 
 #endif

@@ -34,11 +34,11 @@ static bool put_character(struct unquoted *u, size_t nr)
 	u->at += nr;
 	c = (uint32_t)strtoul(digits, NULL, 16);
 	if (!c) {
-		mistake(u->mistakes, u->line, "a string cannot have the character 0 in it");
+		toml_mistake(u->mistakes, u->line, "a string cannot have the character 0 in it");
 		return false;
 	}
 	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) {
-		mistake(u->mistakes, u->line, "there is no character U+%s", digits);
+		toml_mistake(u->mistakes, u->line, "there is no character U+%s", digits);
 		return false;
 	}
 	u->to += put_utf8(u->to, c);
@@ -87,7 +87,7 @@ const char *toml_string_read(struct toml_memory *m, struct mistakes *mistakes, u
 	char *string = toml_memory_take(m, len);
 
 	if (!string) {
-		mistake_no_memory(mistakes);
+		toml_mistake_no_memory(mistakes);
 		return NULL;
 	}
 	/* The end of the line that the quotes stand in is none of the string. */
@@ -126,7 +126,7 @@ static const char *read_part(struct toml_memory *m, struct mistakes *mistakes, u
 	if (part)
 		memcpy(part, text, len);
 	else
-		mistake_no_memory(mistakes);
+		toml_mistake_no_memory(mistakes);
 	return part;
 }
 
@@ -140,7 +140,7 @@ bool toml_key_read(struct toml_memory *m, struct mistakes *mistakes, unsigned in
 			continue;
 		n = part_len(text, len);
 		if (path->nr == TOML_DEPTH) {
-			mistake(mistakes, line, "a key of more than %d parts", TOML_DEPTH);
+			toml_mistake(mistakes, line, "a key of more than %d parts", TOML_DEPTH);
 			return false;
 		}
 		path->parts[path->nr] = read_part(m, mistakes, line, text, n);

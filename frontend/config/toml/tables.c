@@ -9,7 +9,7 @@ struct toml_value *toml_value_new(struct tables *t, enum toml_kind kind, unsigne
 	struct toml_value *v = toml_memory_take(t->memory, sizeof(*v));
 
 	if (!v) {
-		mistake_no_memory(t->mistakes);
+		toml_mistake_no_memory(t->mistakes);
 		return NULL;
 	}
 	v->kind = kind;
@@ -40,12 +40,12 @@ static bool add(struct tables *t, struct toml_value *table, const char *key, uns
 	struct toml_entry *e;
 
 	if (table->table.nr == TOML_KEYS) {
-		mistake(t->mistakes, line, "a table of more than %d keys", TOML_KEYS);
+		toml_mistake(t->mistakes, line, "a table of more than %d keys", TOML_KEYS);
 		return false;
 	}
 	e = toml_memory_take(t->memory, sizeof(*e));
 	if (!e) {
-		mistake_no_memory(t->mistakes);
+		toml_mistake_no_memory(t->mistakes);
 		return false;
 	}
 	*e = (struct toml_entry){NULL, key, line, v};
@@ -71,20 +71,20 @@ static struct toml_value *add_table(struct tables *t, struct toml_value *table, 
 
 static void twice(struct tables *t, const struct toml_entry *e, unsigned int line)
 {
-	mistake(t->mistakes, line, "%s is there a second time, after line %u; take one away",
-		e->key, e->line);
+	toml_mistake(t->mistakes, line, "%s is there a second time, after line %u; take one away",
+		     e->key, e->line);
 }
 
 static void not_a_table(struct tables *t, const struct toml_entry *e, unsigned int line)
 {
-	mistake(t->mistakes, line, "%s is %s, of line %u, not a table", e->key,
-		toml_kind_name(e->value->kind), e->line);
+	toml_mistake(t->mistakes, line, "%s is %s, of line %u, not a table", e->key,
+		     toml_kind_name(e->value->kind), e->line);
 }
 
 static void complete(struct tables *t, const struct toml_entry *e, unsigned int line)
 {
-	mistake(t->mistakes, line, "%s is a table that line %u begins: what it has goes there",
-		e->key, e->line);
+	toml_mistake(t->mistakes, line, "%s is a table that line %u begins: what it has goes there",
+		     e->key, e->line);
 }
 
 /* --- keys --------------------------------------------------------------------------------- */
@@ -162,8 +162,9 @@ static struct toml_value *begin_table(struct tables *t, struct toml_value *table
 		return e->value;
 	}
 	if (e->value->kind == TOML_ARRAY && e->value->array.headed)
-		mistake(t->mistakes, line, "there are several of %s, as in line %u: write [[%s]]",
-			key, e->line, key);
+		toml_mistake(t->mistakes, line,
+			     "there are several of %s, as in line %u: write [[%s]]", key, e->line,
+			     key);
 	else
 		twice(t, e, line);
 	return NULL;
@@ -176,8 +177,9 @@ static struct toml_value *begin_repeated(struct tables *t, struct toml_value *ta
 	struct toml_value *array = e ? e->value : NULL, *v;
 
 	if (e && !(array->kind == TOML_ARRAY && array->array.headed)) {
-		mistake(t->mistakes, line, "%s is %s, of line %u, and there is no more than one",
-			key, toml_kind_name(array->kind), e->line);
+		toml_mistake(t->mistakes, line,
+			     "%s is %s, of line %u, and there is no more than one", key,
+			     toml_kind_name(array->kind), e->line);
 		return NULL;
 	}
 	if (!e) {

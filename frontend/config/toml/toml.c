@@ -56,7 +56,7 @@ static bool go_on(TSTreeCursor *cursor)
  */
 static const char *stray_word(const struct statement *s, TSNode node)
 {
-	const char *from = statement_value(s), *word = s->text + ts_node_start_byte(node);
+	const char *from = toml_statement_value(s), *word = s->text + ts_node_start_byte(node);
 	const char *end = s->text + s->len, *next = s->text + ts_node_end_byte(node);
 
 	if (strcmp(ts_node_type(node), "bare_key") != 0 || !from || word < from)
@@ -82,7 +82,8 @@ static bool tell_word(struct mistakes *m, const struct statement *s, TSNode root
 		const char *word = stray_word(s, node);
 
 		if (word && found)
-			told = mistake_is_word(m, s, word, s->line + ts_node_start_point(node).row);
+			told = toml_mistake_is_word(m, s, word,
+						    s->line + ts_node_start_point(node).row);
 		if (bad && !strcmp(ts_node_type(node), "ERROR") && !found) {
 			*row = ts_node_start_point(node).row;
 			found = true;
@@ -109,13 +110,13 @@ static void tell_mistake(struct mistakes *m, const struct statement *s, TSNode r
 	if (ts_node_named_child_count(root) > 1 && is_whole(ts_node_named_child(root, 0)) &&
 	    is_whole(ts_node_named_child(root, 1))) {
 		row = ts_node_start_point(ts_node_named_child(root, 1)).row;
-		mistake(m, s->line + row, "what follows belongs into a line of its own");
+		toml_mistake(m, s->line + row, "what follows belongs into a line of its own");
 		return;
 	}
 	if (*s->text == '=')
-		mistake(m, s->line, "a key is missing before the =");
+		toml_mistake(m, s->line, "a key is missing before the =");
 	else if (!tell_word(m, s, root, &row))
-		mistake_in_statement(m, s, s->line + row);
+		toml_mistake_in_statement(m, s, s->line + row);
 }
 
 static void read_statement(TSParser *parser, struct values *v, const struct statement *s)
@@ -125,13 +126,13 @@ static void read_statement(TSParser *parser, struct values *v, const struct stat
 
 	if (!tree) {
 		ts_parser_reset(parser);
-		mistake(m, s->line, "it takes too long to find the mistakes in this line");
+		toml_mistake(m, s->line, "it takes too long to find the mistakes in this line");
 		return;
 	}
 	if (ts_node_has_error(ts_tree_root_node(tree)))
 		tell_mistake(m, s, ts_tree_root_node(tree));
 	else
-		values_add(v, s, tree);
+		toml_values_add(v, s, tree);
 	ts_tree_delete(tree);
 }
 
@@ -148,10 +149,10 @@ static void read_statements(struct toml *t, struct mistakes *m, const char *text
 	if (t->root && ts_parser_set_language(parser, toml_grammar())) {
 		t->root->table.origin = TOML_HEADED;
 		ts_parser_set_timeout_micros(parser, STATEMENT_US);
-		while (!mistakes_are_enough(m) && statements_next(&all, &s))
+		while (!toml_mistakes_are_enough(m) && toml_statements_next(&all, &s))
 			read_statement(parser, &v, &s);
 	} else if (t->root) {
-		mistake(m, 1, "libtree-sitter does not take the grammar; build hvtrace again");
+		toml_mistake(m, 1, "libtree-sitter does not take the grammar; build hvtrace again");
 	}
 	ts_parser_delete(parser);
 }
@@ -162,16 +163,16 @@ struct toml *toml_read(const char *text, size_t len, const struct toml_ear *ear)
 	struct toml *t;
 
 	if (toml_missing())
-		mistake(&m, 1, "%s", toml_missing());
+		toml_mistake(&m, 1, "%s", toml_missing());
 	else if (len > TOML_SIZE)
-		mistake(&m, 1, "more than %d KB; make it shorter", TOML_SIZE >> 10);
+		toml_mistake(&m, 1, "more than %d KB; make it shorter", TOML_SIZE >> 10);
 	t = m.nr ? NULL : calloc(1, sizeof(*t));
 	if (!t) {
 		if (!m.nr)
-			mistake_no_memory(&m);
+			toml_mistake_no_memory(&m);
 		return NULL;
 	}
-	if (statements_are_text(text, len, &m))
+	if (toml_statements_are_text(text, len, &m))
 		read_statements(t, &m, text, len);
 	if (!m.nr)
 		return t;

@@ -107,8 +107,8 @@ static bool fill_number(struct walk *w, const struct piece *p, struct toml_value
 					    : toml_float_read(p->text, p->len, &v->number);
 
 	if (!fits)
-		mistake(w->tables->mistakes, p->line, "%.*s is too large a number",
-			(int)(p->len < 64 ? p->len : 64), p->text);
+		toml_mistake(w->tables->mistakes, p->line, "%.*s is too large a number",
+			     (int)(p->len < 64 ? p->len : 64), p->text);
 	return fits;
 }
 
@@ -117,7 +117,7 @@ static bool fill_date(struct walk *w, const struct piece *p, struct toml_value *
 	char *text = toml_memory_take(w->tables->memory, p->len + 1);
 
 	if (!text) {
-		mistake_no_memory(w->tables->mistakes);
+		toml_mistake_no_memory(w->tables->mistakes);
 		return false;
 	}
 	memcpy(text, p->text, p->len);
@@ -174,7 +174,7 @@ static struct toml_value *read_value(struct walk *w)
 		v = toml_value_new(w->tables, types[i].kind, p.line);
 		return v && fill(w, &p, v) ? v : NULL;
 	}
-	mistake(w->tables->mistakes, p.line, "%s is no value", p.type);
+	toml_mistake(w->tables->mistakes, p.line, "%s is no value", p.type);
 	return NULL;
 }
 
@@ -210,7 +210,7 @@ static void add_statement(struct values *v, struct walk *w)
 		read_pair(w, v->table);
 }
 
-void values_add(struct values *v, const struct statement *s, const TSTree *tree)
+void toml_values_add(struct values *v, const struct statement *s, const TSTree *tree)
 {
 	struct walk w = {&v->tables, s, ts_tree_cursor_new(ts_tree_root_node(tree))};
 

@@ -17,6 +17,6 @@ struct values {
 };
 
 /* tree: of a statement without mistakes. What it says cannot be is told. */
-void values_add(struct values *v, const struct statement *s, const TSTree *tree);
+void toml_values_add(struct values *v, const struct statement *s, const TSTree *tree);
 
 #endif

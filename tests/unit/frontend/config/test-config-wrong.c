@@ -84,6 +84,11 @@ static void wrong_values(void **state)
 	wrong_config("[serve]\nstate = \"var\"\n", "f:2: state = \"var\": a path begins with /\n");
 	wrong_config("[serve]\nconnect = \"\"\n",
 		     "f:2: connect = \"\": it is empty; leave the key out\n");
+	wrong_config(RULE "events = [\"a\\nb\"]\n",
+		     "f:4: events is there a second time, after line 3; "
+		     "take one away\n");
+	wrong_config("[ship]\nto = [\"http://a\"]\nuser = \"a\\nb\"\n",
+		     "f:3: user = \"a\\nb\": it has a control character\n");
 	wrong_config(RULE "guests = [\"web-[0-9\"]\n",
 		     "f:4: guests = \"web-[0-9\": this glob has a [ without its ]; write \\\\[ for "
 		     "a [\n");
@@ -140,7 +145,7 @@ static void wrong_addresses(void **state)
 	}
 	snprintf(text, sizeof(text), "f:2: to = \"ftp://a\": %s", url);
 	wrong_config("[ship]\nto = [\"ftp://a\"]\n", text);
-	snprintf(text, sizeof(text), "f:2: to = \"http://u:p@a\": %s", url);
+	snprintf(text, sizeof(text), "f:2: to: %s", url);
 	wrong_config("[ship]\nto = [\"http://u:p@a\"]\n", text);
 	wrong_config(
 		"[serve]\nsocket = \"/0123456789012345678901234567890123456789012345678901234567"

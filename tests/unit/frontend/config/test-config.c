@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "frontend/config/schema.h"
+
 #define SEC UINT64_C(1000000000)
 
 /* --- values ------------------------------------------------------------------------------- */
@@ -139,9 +141,8 @@ static void printed_is_read_again(void **state)
 	(void)state;
 	survives("");
 	survives(all_keys);
-	survives(
-		"[metrics]\nlisten = \"\"\n[[rule]]\nname = \"a\"\nevents = [\"\\u0007\\\\é\\\"\"]\n"
-		"overhead = 0\n");
+	survives("[metrics]\nlisten = \"\"\n[[rule]]\nname = \"a\"\nevents = [\"\\t\\\\é\\\"\"]\n"
+		 "overhead = 0\n");
 }
 
 static void print_has_one_form(void **state)
@@ -307,6 +308,40 @@ static void the_example_has_all_keys(void **state)
 	unlink(path);
 }
 
+/* --- the manual --------------------------------------------------------------------------- */
+
+static void put_keys(const struct config_table *table, struct text *t)
+{
+	for (const struct config_row *row = table->rows; row->key; row++) {
+		text_printf(t, "%s\n", row->key);
+		if (row->table)
+			put_keys(row->table, t);
+	}
+}
+
+/* Each key, in the same order. */
+static void the_manual_has_all_keys(void **state)
+{
+	FILE *f = fopen("docs/man/hvtrace-serve.toml.5", "r");
+	struct text keys = {0}, described = {0};
+	char line[512];
+
+	(void)state;
+	assert_non_null(f);
+	for (const struct config_table *table = schema_tables; table->name; table++)
+		put_keys(table, &keys);
+	put_keys(&schema_rule, &keys);
+	while (fgets(line, sizeof(line), f))
+		if (!strncmp(line, ".It Ic ", 7))
+			text_puts(&described, line + 7);
+	fclose(f);
+	text_putc(&keys, '\0');
+	text_putc(&described, '\0');
+	assert_string_equal(described.buf, keys.buf);
+	text_free(&keys);
+	text_free(&described);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +354,7 @@ int main(void)
 		cmocka_unit_test(files_that_cannot_be_read),
 		cmocka_unit_test(the_example_is_right),
 		cmocka_unit_test(the_example_has_all_keys),
+		cmocka_unit_test(the_manual_has_all_keys),
 	};
 
 	if (config_missing()) {
