@@ -4,14 +4,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "frontend/config/toml/grammar.h"
 #include "frontend/config/toml/memory.h"
 #include "frontend/config/toml/mistakes.h"
 #include "frontend/config/toml/values.h"
 
-/* A statement takes microseconds; one that is full of mistakes is not to take much more. */
+/*
+ * A statement takes microseconds, or some milliseconds if it is as long as it may be. Of those that
+ * are full of mistakes neither one is to take much more, nor all together.
+ */
 #define STATEMENT_US 1000000
+#define MISTAKES_US  2000000
 
 struct toml {
 	struct toml_memory memory;
@@ -119,20 +124,35 @@ static void tell_mistake(struct mistakes *m, const struct statement *s, TSNode r
 		toml_mistake_in_statement(m, s, s->line + row);
 }
 
-static void read_statement(TSParser *parser, struct values *v, const struct statement *s)
+struct parser {
+	TSParser *ts;
+	uint64_t spent_us; /* for what was no TOML */
+};
+
+static uint64_t now_us(void)
 {
-	TSTree *tree = ts_parser_parse_string(parser, NULL, s->text, (uint32_t)s->len);
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void read_statement(struct parser *p, struct values *v, const struct statement *s)
+{
+	uint64_t begin = now_us();
+	TSTree *tree = ts_parser_parse_string(p->ts, NULL, s->text, (uint32_t)s->len);
 	struct mistakes *m = v->tables.mistakes;
 
-	if (!tree) {
-		ts_parser_reset(parser);
-		toml_mistake(m, s->line, "it takes too long to find the mistakes in this line");
-		return;
-	}
-	if (ts_node_has_error(ts_tree_root_node(tree)))
-		tell_mistake(m, s, ts_tree_root_node(tree));
-	else
+	if (tree && !ts_node_has_error(ts_tree_root_node(tree))) {
 		toml_values_add(v, s, tree);
+	} else if (tree) {
+		tell_mistake(m, s, ts_tree_root_node(tree));
+		p->spent_us += now_us() - begin;
+	} else {
+		ts_parser_reset(p->ts);
+		toml_mistake(m, s->line, "there is more wrong here than can be told in a second");
+		p->spent_us += now_us() - begin;
+	}
 	ts_tree_delete(tree);
 }
 
@@ -142,19 +162,20 @@ static void read_statements(struct toml *t, struct mistakes *m, const char *text
 {
 	struct statements all = {text, text + len, 1, m};
 	struct values v = {.tables = {&t->memory, m}};
-	TSParser *parser = ts_parser_new();
+	struct parser p = {ts_parser_new(), 0};
 	struct statement s;
 
 	t->root = v.root = v.table = toml_value_new(&v.tables, TOML_TABLE, 1);
-	if (t->root && ts_parser_set_language(parser, toml_grammar())) {
+	if (t->root && ts_parser_set_language(p.ts, toml_grammar())) {
 		t->root->table.origin = TOML_HEADED;
-		ts_parser_set_timeout_micros(parser, STATEMENT_US);
-		while (!toml_mistakes_are_enough(m) && toml_statements_next(&all, &s))
-			read_statement(parser, &v, &s);
+		ts_parser_set_timeout_micros(p.ts, STATEMENT_US);
+		while (p.spent_us < MISTAKES_US && !toml_mistakes_are_enough(m) &&
+		       toml_statements_next(&all, &s))
+			read_statement(&p, &v, &s);
 	} else if (t->root) {
 		toml_mistake(m, 1, "libtree-sitter does not take the grammar; build hvtrace again");
 	}
-	ts_parser_delete(parser);
+	ts_parser_delete(p.ts);
 }
 
 struct toml *toml_read(const char *text, size_t len, const struct toml_ear *ear)
