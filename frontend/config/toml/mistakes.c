@@ -65,22 +65,49 @@ static bool word_is(const char *word, size_t len, const char *other)
 	return len == strlen(other) && !strncasecmp(word, other, len);
 }
 
+static bool is_switch(const char *word, size_t len)
+{
+	return word_is(word, len, "true") || word_is(word, len, "false") ||
+	       word_is(word, len, "yes") || word_is(word, len, "no") || word_is(word, len, "on") ||
+	       word_is(word, len, "off");
+}
+
+/* All words up to a comment. */
+static size_t words_len(const char *word, const char *end)
+{
+	size_t len = 0;
+
+	while (word + len < end && !strchr("\r\n#", word[len]))
+		len++;
+	while (len && strchr(" \t", word[len - 1]))
+		len--;
+	return len;
+}
+
 bool toml_mistake_is_word(struct mistakes *m, const struct statement *s, const char *word,
 			  unsigned int line)
 {
-	size_t len = word_len(word, s->text + s->len);
+	const char *value = toml_statement_value(s), *end = s->text + s->len;
+	size_t len = word_len(word, end);
 
-	if (word_is(word, len, "true") || word_is(word, len, "false") ||
-	    word_is(word, len, "yes") || word_is(word, len, "no") || word_is(word, len, "on") ||
-	    word_is(word, len, "off")) {
-		toml_mistake(m, line, "%.*s is no value; write true or false", (int)len, word);
+	if (word > value && strchr("\"'", *value)) {
+		toml_mistake(m, line, "%.*s has no place behind the string", (int)len, word);
 		return true;
+	}
+	/* What stands in no brackets is all of the value, as in 5 parsecs. */
+	if (!strchr("[{", *value)) {
+		word = value;
+		len = words_len(word, end);
 	}
 	if (!len || len > 64 || strchr("[{", *word))
 		return false;
-	toml_mistake(m, line,
-		     "%.*s is no value; a text, a time or a size stands in quotes: \"%.*s\"",
-		     (int)len, word, (int)len, word);
+	if (is_switch(word, len))
+		toml_mistake(m, line, "%.*s is no value; write true or false", (int)len, word);
+	else
+		toml_mistake(
+			m, line,
+			"%.*s is no value; a text, a time or a size stands in quotes: \"%.*s\"",
+			(int)len, word, (int)len, word);
 	return true;
 }
 

@@ -23,7 +23,8 @@ void toml_mistake_no_memory(struct mistakes *m);
 void toml_mistake_in_statement(struct mistakes *m, const struct statement *s, unsigned int line);
 /* The value of a statement, as far as it has one; NULL: there is no = before it. */
 const char *toml_statement_value(const struct statement *s);
-/* A word that stands where a value has to. False: it does not look like one; nothing was told. */
+/* A word where a value has to be, of a statement that has a =. False: it does not look like one;
+ * nothing was told. */
 bool toml_mistake_is_word(struct mistakes *m, const struct statement *s, const char *word,
 			  unsigned int line);
 

@@ -268,8 +268,13 @@ static void no_toml(void **state)
 	wrong("a\nb = 1", "1: a line is KEY = VALUE");
 	wrong("= 1", "1: a key is missing before the =");
 	wrong("a = 1 b = 2", "1: what follows belongs into a line of its own");
-	wrong("a = 1 2", "1: ");
-	wrong("a = \"b\" c", "1: ");
+	wrong("a = 1 2", "1: 1 2 is no value");
+	wrong("a = 5 parsecs\t# far\n",
+	      "1: 5 parsecs is no value; a text, a time or a size stands in "
+	      "quotes: \"5 parsecs\"");
+	wrong("a = foo bar", "1: foo bar is no value");
+	wrong("a = \"b\" c", "1: c has no place behind the string");
+	wrong("a = [1, two three]", "1: two is no value");
 	wrong("[a\nb = 1", "1: this is no header of a table");
 	wrong("[[a]\nb = 1", "1: this is no header of a table");
 	wrong("[]", "1: this is no header of a table");
