@@ -43,7 +43,8 @@ struct segments {
 	struct segment *now;	/* that is recorded to */
 	struct segment *packed; /* by the thread, if there is one */
 	pthread_t packer;
-	int64_t now_ms, until_ms; /* `now` ends then */
+	bool paged;		  /* `now` has pages, */
+	int64_t now_ms, until_ms; /* and ends then */
 	int error;
 	char err[512];
 };
@@ -119,10 +120,9 @@ static int begin_segment(struct segments *s)
 		s->now->in = incoming_open(s->now->path, s->err, sizeof(s->err));
 		rc = s->now->in ? say_again(s) : -EIO;
 	}
-	if (!rc) {
-		s->until_ms = s->now_ms + s->cfg.ms;
+	s->paged = false;
+	if (!rc)
 		return 0;
-	}
 	if (!*s->err)
 		snprintf(s->err, sizeof(s->err), "cannot write %.400s: %s", s->now->path,
 			 strerror(-rc));
@@ -190,10 +190,14 @@ static int put(void *arg, const struct journal_record *r, const void *bytes, siz
 		return take_head(s, bytes, len);
 	if (r->kind != JOURNAL_PAGES)
 		rc = remember(s, r, bytes, len);
-	else if (s->now_ms >= s->until_ms)
+	else if (s->paged && s->now_ms >= s->until_ms)
 		rc = end_segment(s);
 	if (!rc && !s->now)
 		rc = begin_segment(s);
+	if (r->kind == JOURNAL_PAGES && !s->paged) {
+		s->paged = true;
+		s->until_ms = s->now_ms + s->cfg.ms;
+	}
 	return rc ? rc : incoming_add(s->now->in, bytes, len);
 }
 
