@@ -340,8 +340,8 @@ void machine_list_free(struct machine_listing *list, int nr); /* NULL is allowed
 
 /*
  * Whether the metadata of its domain say KEY=VALUE in one of the usual ways: an element KEY with
- * that text, an attribute KEY, or an element with name (or key) and value. A prefix (nova:) may be
- * left out of the key.
+ * that text or value, an attribute KEY, or an element with name (or key) and value. A prefix
+ * (nova:) may be left out of the key.
  */
 bool machine_has_label(const struct machine_listing *l, const char *key, const char *value);
 

@@ -2,8 +2,9 @@
 /*
  * label.h - labels of a domain, in the <metadata> of its XML. Whoever runs a fleet has its own
  * elements there (libvirt, "Domain XML format", General metadata), so all common ways of
- * writing KEY=VALUE are known: <x:KEY>VALUE</x:KEY>, an attribute KEY="VALUE" of any element, and
- * <label name="KEY" value="VALUE"/> (or key=, or the value as its text).
+ * writing KEY=VALUE are known: <x:KEY>VALUE</x:KEY>, an attribute KEY="VALUE" of any element,
+ * <KEY value="VALUE"/>, and <label name="KEY" value="VALUE"/> (or key=, or the value as its text).
+ * Nothing in comments, CDATA and the values of other attributes is a label.
  */
 #ifndef HVTRACE_VMM_QEMU_TEXT_LABEL_H
 #define HVTRACE_VMM_QEMU_TEXT_LABEL_H

@@ -29,31 +29,6 @@ const char *xml_element(const char *at, const char *name, size_t *len)
 	return NULL;
 }
 
-static bool is_xml_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-bool xml_attribute(const char *element, size_t len, const char *name, char *value, size_t room)
-{
-	size_t name_len = strlen(name);
-
-	for (size_t i = 1; i + name_len + 2 <= len; i++) {
-		const char *from = element + i + name_len + 2, *end;
-
-		if (!is_xml_space(element[i - 1]) || strncmp(element + i, name, name_len) ||
-		    from[-2] != '=' || (from[-1] != '"' && from[-1] != '\''))
-			continue;
-		end = memchr(from, from[-1], len - (size_t)(from - element));
-		if (!end || (size_t)(end - from) >= room)
-			return false;
-		memcpy(value, from, (size_t)(end - from));
-		value[end - from] = '\0';
-		return true;
-	}
-	return false;
-}
-
 static const struct {
 	const char *name;
 	char is;
@@ -73,20 +48,47 @@ static char entity(const char *at, size_t *len)
 	return *at;
 }
 
-bool xml_text(const char *element, size_t len, char *text, size_t room)
+bool xml_copy(const char *from, size_t len, char *text, size_t room)
 {
-	const char *at = element + len;
-	size_t n = 0, step = 1;
+	size_t n = 0, step;
 
-	if (*at != '>' || (len && at[-1] == '/'))
-		return false;
-	for (at++; *at && *at != '<'; at += step) {
+	for (const char *at = from; at < from + len; at += step) {
 		if (n + 1 >= room)
 			return false;
 		text[n++] = entity(at, &step);
 	}
 	text[n] = '\0';
-	return *at == '<';
+	return true;
+}
+
+static bool is_xml_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+bool xml_attribute(const char *element, size_t len, const char *name, char *value, size_t room)
+{
+	size_t name_len = strlen(name);
+
+	for (size_t i = 1; i + name_len + 2 <= len; i++) {
+		const char *from = element + i + name_len + 2, *end;
+
+		if (!is_xml_space(element[i - 1]) || strncmp(element + i, name, name_len) ||
+		    from[-2] != '=' || (from[-1] != '"' && from[-1] != '\''))
+			continue;
+		end = memchr(from, from[-1], len - (size_t)(from - element));
+		return end && xml_copy(from, (size_t)(end - from), value, room);
+	}
+	return false;
+}
+
+bool xml_text(const char *element, size_t len, char *text, size_t room)
+{
+	const char *at = element + len, *end = *at ? strchr(at, '<') : NULL;
+
+	if (!end || *at != '>' || (len && at[-1] == '/'))
+		return false;
+	return xml_copy(at + 1, (size_t)(end - at) - 1, text, room);
 }
 
 static const char *entity_for(char c)

@@ -20,6 +20,9 @@ bool xml_attribute(const char *element, size_t len, const char *name, char *valu
 /* Copy the text of an element that has no elements in it: false as above. */
 bool xml_text(const char *element, size_t len, char *text, size_t room);
 
+/* Copy what stands for text, len characters of it: false when it does not fit. */
+bool xml_copy(const char *from, size_t len, char *text, size_t room);
+
 /* Print text so that xml_text() gives it back. */
 void xml_print(FILE *out, const char *text);
 
