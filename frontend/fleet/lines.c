@@ -7,17 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WORDS 2 /* behind the bracket: flags, and the time */
+
 struct line {
 	uint64_t time, nr;
 	int64_t came_ms;
 	unsigned int guest;
 	char *text;
+	size_t len;
 };
 
 struct lines {
 	bool timed;
-	uint64_t came; /* lines by now */
-	size_t nr, room;
+	uint64_t came;		/* lines by now */
+	size_t nr, room, bytes; /* of text that waits */
 	struct line *heap;
 	uint64_t *last; /* the time of each guest's line before */
 	unsigned int guests;
@@ -74,27 +77,27 @@ static bool read_time(const char *at, size_t len, uint64_t *time)
 	return n + 1 < len && at[n] == ':' && at[n + 1] == ' ';
 }
 
-/*
- * Behind the vCPU's number in brackets, with or without flags between. A task's name may have
- * brackets, too.
- */
+/* In one of the next words: there are flags before it, or none. */
+static bool find_time(const char *at, const char *end, uint64_t *time)
+{
+	for (unsigned int word = 0; word < WORDS && at; word++) {
+		while (at < end && *at == ' ')
+			at++;
+		if (read_time(at, (size_t)(end - at), time))
+			return true;
+		at = memchr(at, ' ', (size_t)(end - at));
+	}
+	return false;
+}
+
+/* Behind the vCPU's number in brackets. A task's name may have brackets, too. */
 bool lines_time(const char *line, size_t len, uint64_t *time)
 {
 	const char *end = line + len, *at = line;
 
-	while ((at = memchr(at, ']', (size_t)(end - at)))) {
-		for (unsigned int word = 0; word < 3 && ++at < end; word++) {
-			while (at < end && *at == ' ')
-				at++;
-			if (read_time(at, (size_t)(end - at), time))
-				return true;
-			at = memchr(at, ' ', (size_t)(end - at));
-			if (!at)
-				return false;
-		}
-		if (at >= end)
-			return false;
-	}
+	while ((at = memchr(at, ']', (size_t)(end - at))))
+		if (find_time(++at, end, time))
+			return true;
 	return false;
 }
 
@@ -165,7 +168,7 @@ int lines_put(struct lines *l, unsigned int guest, const char *line, size_t len,
 	if (make_room(l, guest))
 		return -ENOMEM;
 	to = &l->heap[l->nr];
-	*to = (struct line){.nr = l->came, .came_ms = now_ms, .guest = guest};
+	*to = (struct line){.nr = l->came, .came_ms = now_ms, .guest = guest, .len = len};
 	to->text = strndup(line, len);
 	if (!to->text)
 		return -ENOMEM;
@@ -173,8 +176,14 @@ int lines_put(struct lines *l, unsigned int guest, const char *line, size_t len,
 		l->last[guest] = time;
 	to->time = l->timed ? l->last[guest] : 0;
 	l->came++;
+	l->bytes += len;
 	sift_up(l->heap, l->nr++);
 	return 0;
+}
+
+static bool is_full(const struct lines *l)
+{
+	return l->nr >= LINES_MAX || l->bytes >= LINES_BYTES_MAX;
 }
 
 char *lines_take(struct lines *l, unsigned int *guest, int64_t now_ms, bool all)
@@ -184,8 +193,9 @@ char *lines_take(struct lines *l, unsigned int *guest, int64_t now_ms, bool all)
 	if (!l->nr)
 		return NULL;
 	first = l->heap[0];
-	if (l->timed && !all && l->nr < LINES_MAX && now_ms - first.came_ms < LINES_WAIT_MS)
+	if (l->timed && !all && !is_full(l) && now_ms - first.came_ms < LINES_WAIT_MS)
 		return NULL;
+	l->bytes -= first.len;
 	l->heap[0] = l->heap[--l->nr];
 	sift_down(l->heap, l->nr);
 	*guest = first.guest;

@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINES_WAIT_MS 250
-#define LINES_MAX     (1U << 16) /* that wait; with more the earliest does no longer */
+#define LINES_WAIT_MS	250
+#define LINES_MAX	(1U << 16) /* that wait; with more the earliest does no longer */
+#define LINES_BYTES_MAX (16U << 20)
 
 struct lines;
 
