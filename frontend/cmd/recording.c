@@ -3,16 +3,13 @@
 #include "frontend/cmd/recording.h"
 
 #include "frontend/cmd/command.h"
-#include "frontend/lib/cancel.h"
+#include "frontend/lib/process.h"
 #include "frontend/record/record.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static bool make_place(struct recording *r)
@@ -48,46 +45,25 @@ void recording_discard(struct recording *r)
 	r->path = NULL;
 }
 
-/* What is asked of this process is for that one. */
-static int wait_for(pid_t child, const sigset_t *signals)
-{
-	int status, signo;
+struct apart {
+	int (*run)(const void *arg, const char *path);
+	const void *arg;
+	const char *path;
+};
 
-	while (!waitpid(child, &status, WNOHANG)) {
-		signo = sigwaitinfo(signals, NULL);
-		if (signo == SIGINT || signo == SIGTERM)
-			kill(child, signo);
-	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : CANCEL_STATUS(WTERMSIG(status));
+static int run_apart(void *apart)
+{
+	const struct apart *a = apart;
+
+	return a->run(a->arg, a->path);
 }
 
 int recording_apart(int (*run)(const void *arg, const char *path), const void *arg,
 		    const char *path)
 {
-	sigset_t signals, before;
-	pid_t child;
-	int status = EXIT_FAILED;
+	struct apart apart = {run, arg, path};
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &signals, &before);
-	fflush(NULL);
-	child = fork();
-	if (!child) {
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		sigprocmask(SIG_SETMASK, &before, NULL);
-		status = run(arg, path);
-		fflush(NULL);
-		_exit(status);
-	}
-	if (child > 0)
-		status = wait_for(child, &signals);
-	else
-		fprintf(stderr, "hvtrace: cannot start a process: %s\n", strerror(errno));
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return status;
+	return process_run(run_apart, &apart);
 }
 
 int recording_make(struct recording *r, const char *keep,
