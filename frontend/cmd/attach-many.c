@@ -11,10 +11,12 @@
 #include "frontend/fleet/collectors.h"
 #include "frontend/lib/cancel.h"
 #include "frontend/lib/file.h"
+#include "frontend/lib/json.h"
 #include "frontend/lib/output.h"
 #include "frontend/lib/scratch.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,29 +30,53 @@ struct many {
 	const struct fleet_name *guest;
 	size_t nr;
 	bool kept; /* a file for each guest is what is wanted */
+	pid_t pid; /* that the files are for */
 	struct scratch scratch;
-	const char *dir; /* where these files are */
 	struct collector *collector;
-	char **path, **summary; /* of each */
+	struct many_files *files; /* of each */
+};
+
+/* Whatever guests are called, none of these is another's. */
+struct many_files {
+	char *trace;
+	char *folder;  /* for this one alone; NULL: it is kept */
+	char *summary; /* NULL: none is wanted */
 };
 
 /* --- one guest, in its process ------------------------------------------------------------------
  */
 
+/* Nobody is there any more who would take them away. */
+static void remove_files(const struct many *m, const struct many_files *f)
+{
+	if (f->folder) {
+		unlink(f->trace);
+		rmdir(f->folder);
+	}
+	if (f->summary)
+		unlink(f->summary);
+	if (m->scratch.path)
+		rmdir(m->scratch.path); /* by the last of them */
+}
+
 static int trace_one(void *arg, size_t i)
 {
 	const struct many *m = arg;
 	struct attach_options opt = *m->opt;
+	int status;
 
 	opt.target.name = m->guest[i].target;
-	opt.session.output = m->path[i];
+	opt.session.output = m->files[i].trace;
 	opt.session.record = true;
 	opt.session.unheard = !m->kept;
-	opt.session.summary = m->summary[i];
+	opt.session.summary = m->files[i].summary;
 	if (!opt.session.clock)
 		opt.session.clock = FLEET_CLOCK;
 	opt.session.unheard |= opt.segment_ms != 0;
-	return opt.segment_ms ? attach_segments(&opt) : attach_guest(&opt);
+	status = opt.segment_ms ? attach_segments(&opt) : attach_guest(&opt);
+	if (getppid() != m->pid)
+		remove_files(m, &m->files[i]);
+	return status;
 }
 
 /* --- files --------------------------------------------------------------------------------------
@@ -62,67 +88,93 @@ static bool is_folder(const char *output)
 	struct stat st;
 	size_t len = strlen(output);
 
+	if (!strcmp(output, "-"))
+		return false;
 	return (len && output[len - 1] == '/') || (!stat(output, &st) && S_ISDIR(st.st_mode));
 }
 
 /* One line has said why not. */
-static bool choose_folder(struct many *m)
+static bool make_folder(const char *path)
 {
-	const char *output = m->opt->session.output;
-	char err[512];
-
-	m->kept = is_folder(output);
-	if (m->kept) {
-		m->dir = output;
-		if (!mkdir(output, 0777) || errno == EEXIST)
-			return true;
-		fprintf(stderr, "hvtrace: no folder %s for the recordings: %s\n", output,
-			strerror(errno));
-		return false;
-	}
-	m->dir = scratch_folder(&m->scratch, err, sizeof(err));
-	if (m->dir && !chmod(m->dir, 0700))
+	if (!mkdir(path, 0777) || errno == EEXIST)
 		return true;
-	fprintf(stderr, "hvtrace: %s\n", m->dir ? strerror(errno) : err);
+	fprintf(stderr, "hvtrace: no folder %s for the recordings: %s\n", path, strerror(errno));
 	return false;
 }
 
-/* What is shown of several files is their names. */
-static bool name_files(struct many *m)
+/* The same. What is not kept nobody else is to see. */
+static bool make_scratch(struct many *m)
 {
-	const char *slash = m->dir[strlen(m->dir) - 1] == '/' ? "" : "/";
-	const char *end = m->kept ? ".dat" : "";
-	bool summary = m->opt->session.summary;
+	char err[512];
+	const char *path = scratch_folder(&m->scratch, err, sizeof(err));
 
-	m->path = calloc(m->nr, sizeof(*m->path));
-	m->summary = calloc(m->nr, sizeof(*m->summary));
-	m->collector = calloc(m->nr, sizeof(*m->collector));
-	for (size_t i = 0; m->path && m->summary && m->collector && i < m->nr; i++) {
-		m->collector[i].name = m->guest[i].name;
-		if (asprintf(&m->path[i], "%s%s%s%s", m->dir, slash, m->guest[i].name, end) < 0)
-			m->path[i] = NULL;
-		if (summary &&
-		    asprintf(&m->summary[i], "%s%s%s.json", m->dir, slash, m->guest[i].name) < 0)
-			m->summary[i] = NULL;
-		if (!m->path[i] || (summary && !m->summary[i]))
-			break;
-		if (i + 1 == m->nr)
-			return true;
-	}
-	fprintf(stderr, "hvtrace: no memory\n");
+	if (path && !chmod(path, 0700))
+		return true;
+	fprintf(stderr, "hvtrace: %s\n", path ? strerror(errno) : err);
 	return false;
+}
+
+/* NULL: no memory. */
+static char *name_file(const char *format, ...)
+{
+	va_list ap;
+	char *name;
+
+	va_start(ap, format);
+	if (vasprintf(&name, format, ap) < 0)
+		name = NULL;
+	va_end(ap);
+	return name;
+}
+
+/* What is shown of several files is their names. */
+static bool name_files(const struct many *m, size_t i)
+{
+	const char *output = m->opt->session.output, *name = m->guest[i].name;
+	struct many_files *f = &m->files[i];
+
+	if (m->opt->session.summary)
+		f->summary = name_file("%s/%zu.json", m->scratch.path, i);
+	if (m->kept) {
+		f->trace = name_file("%s%s%s.dat", output,
+				     output[strlen(output) - 1] == '/' ? "" : "/", name);
+		return f->trace && (f->summary || !m->opt->session.summary);
+	}
+	f->folder = name_file("%s/%zu", m->scratch.path, i);
+	f->trace = name_file("%s/%zu/%s", m->scratch.path, i, name);
+	return f->folder && f->trace && (f->summary || !m->opt->session.summary);
+}
+
+/* One line has said why not. */
+static bool make_places(struct many *m)
+{
+	m->kept = is_folder(m->opt->session.output);
+	if (m->kept && !make_folder(m->opt->session.output))
+		return false;
+	if ((!m->kept || m->opt->session.summary) && !make_scratch(m))
+		return false;
+	m->files = calloc(m->nr, sizeof(*m->files));
+	m->collector = calloc(m->nr, sizeof(*m->collector));
+	for (size_t i = 0; i < m->nr; i++) {
+		if (!m->files || !m->collector || !name_files(m, i)) {
+			fprintf(stderr, "hvtrace: no memory\n");
+			return false;
+		}
+		m->collector[i].name = m->guest[i].name;
+		if (m->files[i].folder && !make_folder(m->files[i].folder))
+			return false;
+	}
+	return true;
 }
 
 static void release(struct many *m)
 {
-	for (size_t i = 0; i < m->nr; i++) {
-		if (m->path)
-			free(m->path[i]);
-		if (m->summary)
-			free(m->summary[i]);
+	for (size_t i = 0; m->files && i < m->nr; i++) {
+		free(m->files[i].trace);
+		free(m->files[i].folder);
+		free(m->files[i].summary);
 	}
-	free(m->path);
-	free(m->summary);
+	free(m->files);
 	free(m->collector);
 	scratch_remove(&m->scratch);
 }
@@ -149,15 +201,40 @@ static int print_all(const struct many *m)
 	int status = EXIT_FAILED;
 
 	for (size_t i = 0; f.path && i < m->nr; i++)
-		if (!access(m->path[i], F_OK))
-			f.path[f.nr++] = m->path[i];
+		if (!access(m->files[i].trace, F_OK))
+			f.path[f.nr++] = m->files[i].trace;
 	if (f.nr)
 		status = recording_apart(print_files, &f, m->opt->session.output);
 	free(f.path);
 	return status;
 }
 
-/* An array of what each has said; one that has said nothing is told by its name alone. */
+static void put_silent(struct json *j, void *arg)
+{
+	const struct collector *c = arg;
+
+	json_begin_object(j, NULL);
+	json_put_number(j, "status", (uint64_t)c->status);
+	json_put_text(j, "guest", c->name);
+	json_end_object(j);
+}
+
+/* Of one that was killed, before or while it has said something, there is no more than that. */
+static void put_summary(const struct many *m, size_t i, struct text *all)
+{
+	struct file_bytes one = {0};
+
+	if (!file_read(&one, m->files[i].summary) && one.len > 2 &&
+	    !memcmp((const char *)one.data + one.len - 2, "}\n", 2))
+		text_add(all, one.data, one.len);
+	else
+		json_to_text(put_silent, &m->collector[i], all);
+	while (all->len && all->buf[all->len - 1] == '\n')
+		all->len--;
+	file_free(&one);
+}
+
+/* An array of what each has said. */
 static int put_summaries(const struct many *m)
 {
 	const char *to = m->opt->session.summary;
@@ -165,44 +242,88 @@ static int put_summaries(const struct many *m)
 
 	text_printf(&all, "[");
 	for (size_t i = 0; i < m->nr; i++) {
-		struct file_bytes one;
-
-		text_printf(&all, "%s\n", i ? "," : "");
-		if (file_read(&one, m->summary[i])) {
-			text_printf(&all, "{\"status\": %d}\n", m->collector[i].status);
-		} else {
-			text_printf(&all, "%.*s", (int)one.len, (const char *)one.data);
-			file_free(&one);
-		}
-		if (m->kept)
-			unlink(m->summary[i]);
+		text_puts(&all, i ? ",\n" : "\n");
+		put_summary(m, i, &all);
 	}
-	text_printf(&all, "]\n");
+	text_puts(&all, "\n]\n");
 	return output_write(&all, strcmp(to, "-") ? to : NULL);
 }
 
 /* That of the first that has failed. */
-static int status_of(const struct many *m)
+static int status_of(const struct collector *c, size_t nr, const char *what)
 {
 	size_t failed = 0;
 	int status = EXIT_OK;
 
-	for (size_t i = 0; i < m->nr; i++) {
-		if (m->collector[i].status && !failed++)
-			status = m->collector[i].status;
+	for (size_t i = 0; i < nr; i++) {
+		if (c[i].status && !failed++)
+			status = c[i].status;
 	}
-	if (failed && failed < m->nr)
-		fprintf(stderr, "hvtrace: %zu of %zu guests were not traced to the end\n", failed,
-			m->nr);
+	if (failed && failed < nr)
+		fprintf(stderr, "hvtrace: %zu of %zu guests were not %s\n", failed, nr, what);
 	return status;
 }
+
+/* --- what was killed ----------------------------------------------------------------------------
+ */
+
+struct recovery {
+	const struct attach_options *opt;
+	const struct fleet_name *guest;
+};
+
+static int recover_one(void *arg, size_t i)
+{
+	const struct recovery *r = arg;
+	struct attach_options opt = *r->opt;
+
+	opt.target.name = r->guest[i].target;
+	opt.target.recover = true;
+	return recover_guest(&opt);
+}
+
+int recover_many(const struct attach_options *opt, const struct fleet_name *guests, size_t nr)
+{
+	struct recovery r = {opt, guests};
+	struct collector *c = calloc(nr, sizeof(*c));
+	int signo, status;
+
+	if (!c) {
+		fprintf(stderr, "hvtrace: no memory\n");
+		return EXIT_FAILED;
+	}
+	for (size_t i = 0; i < nr; i++)
+		c[i].name = guests[i].name;
+	signo = collectors_run(c, nr, recover_one, &r);
+	status = status_of(c, nr, "recovered");
+	free(c);
+	return signo && status ? CANCEL_STATUS(signo) : status;
+}
+
+/* A process that was killed, or died, could not let go of its guest. */
+static void recover_killed(const struct many *m)
+{
+	struct fleet_name *guests = calloc(m->nr, sizeof(*guests));
+	size_t nr = 0;
+
+	for (size_t i = 0; guests && i < m->nr; i++)
+		if (m->collector[i].killed)
+			guests[nr++] = m->guest[i];
+	if (nr)
+		recover_many(m->opt, guests, nr);
+	free(guests);
+}
+
+/* --- all ----------------------------------------------------------------------------------------
+ */
 
 static int trace_all(struct many *m)
 {
 	int signo, status, printed;
 
 	signo = collectors_run(m->collector, m->nr, trace_one, m);
-	status = status_of(m);
+	recover_killed(m);
+	status = status_of(m->collector, m->nr, "traced to the end");
 	printed = m->kept ? EXIT_OK : print_all(m);
 	if (!status)
 		status = printed;
@@ -235,12 +356,12 @@ static bool check(const struct attach_options *opt)
 
 int attach_many(const struct attach_options *opt, const struct fleet_name *guests, size_t nr)
 {
-	struct many m = {.opt = opt, .guest = guests, .nr = nr};
+	struct many m = {.opt = opt, .guest = guests, .nr = nr, .pid = getpid()};
 	int status = EXIT_FAILED;
 
 	if (!check(opt))
 		return EXIT_USAGE;
-	if (choose_folder(&m) && name_files(&m))
+	if (make_places(&m))
 		status = trace_all(&m);
 	release(&m);
 	return status;

@@ -3,10 +3,14 @@
 #ifndef HVTRACE_FRONTEND_CMD_ATTACH_MANY_H
 #define HVTRACE_FRONTEND_CMD_ATTACH_MANY_H
 
+#include <stddef.h>
+
 #include "frontend/cmd/guests.h"
 #include "frontend/fleet/choose.h"
 
 /* Trace them as the options say, whose target.name is not looked at. The exit status. */
 int attach_many(const struct attach_options *opt, const struct fleet_name *guests, size_t nr);
+/* recover_guest() of each of them. The exit status. */
+int recover_many(const struct attach_options *opt, const struct fleet_name *guests, size_t nr);
 
 #endif

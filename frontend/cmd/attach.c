@@ -29,12 +29,15 @@ static int attach_trace(struct attach *a)
 }
 
 /* Being attached and letting go again takes away whatever another hvtrace has left. */
-static int recover(const struct attach_options *opt)
+int recover_guest(const struct attach_options *opt)
 {
 	struct session_options nothing = opt->session;
 	struct attach a = {.target = &opt->target};
 	int ret, status;
 
+	/* An hvtrace on its own host does that. */
+	if (remote_is(opt->target.connect))
+		return remote_attach(&opt->session, &opt->target);
 	host_events_clean();
 	nothing.tracer = "nop";
 	nothing.output = "-";
@@ -78,25 +81,12 @@ int attach_guest(const struct attach_options *opt)
 	return status;
 }
 
-/* An hvtrace on the guest's own host does either. */
+/* What of one guest is wanted. */
 static int attach_one(const struct attach_options *opt)
 {
-	if (opt->target.recover && !remote_is(opt->target.connect))
-		return recover(opt);
-	return opt->segment_ms && !opt->target.recover ? attach_segments(opt) : attach_guest(opt);
-}
-
-static int attach_each(const struct attach_options *opt, const struct fleet_name *guests, size_t nr)
-{
-	struct attach_options one = *opt;
-	int status = EXIT_OK;
-
-	for (size_t i = 0; i < nr; i++) {
-		one.target.name = guests[i].target;
-		if (attach_one(&one))
-			status = EXIT_FAILED;
-	}
-	return status;
+	if (opt->target.recover)
+		return recover_guest(opt);
+	return opt->segment_ms ? attach_segments(opt) : attach_guest(opt);
 }
 
 /* Libvirt lists those of this host alone. */
@@ -125,8 +115,8 @@ static int attach_chosen(struct attach_options *opt, const struct fleet_choice *
 		return EXIT_USAGE;
 	nr = fleet_choose(choice, names, nr_names, &guests);
 	if (nr < 0)
-		return nr == FLEET_USAGE ? EXIT_USAGE : EXIT_FAILED;
-	status = opt->target.recover ? attach_each(opt, guests, (size_t)nr)
+		return -nr;
+	status = opt->target.recover ? recover_many(opt, guests, (size_t)nr)
 				     : attach_many(opt, guests, (size_t)nr);
 	free(guests);
 	return status;

@@ -198,7 +198,7 @@ static int print_all(struct get_all *g)
 static bool has_host_clock(const struct registry_guest *guest)
 {
 	int fd = registry_connect(guest->pid);
-	struct control_client *c = fd < 0 ? NULL : control_client_new(fd, -1);
+	struct control_client *c = fd < 0 ? NULL : control_client_new(fd, STDOUT_FILENO);
 	struct text text = {0};
 	bool host = c && !control_read_all(c, "trace_clock", &text) && strstr(text.buf, "[host]");
 
@@ -215,16 +215,24 @@ static bool have_one_clock(const struct registry_guest *guests, int nr)
 	return true;
 }
 
+static bool is_called(const char *file, const char *name)
+{
+	const char *slash = strrchr(file, '/');
+
+	return !strcmp(slash ? slash + 1 : file, name);
+}
+
 static int get_from(const struct registry_guest *guests, int nr, const char *file)
 {
-	bool timed = have_one_clock(guests, nr);
+	bool is_pipe = is_called(file, "trace_pipe");
+	bool timed = (is_pipe || is_called(file, "trace")) && have_one_clock(guests, nr);
 	struct get_all g = {.file = file};
 	int status, rc = -ENOMEM;
 
 	g.source = calloc((size_t)nr, sizeof(*g.source));
 	g.fds = calloc((size_t)nr + 1, sizeof(*g.fds));
 	g.lines = lines_new(timed);
-	if (strstr(file, "trace_pipe") && !timed)
+	if (is_pipe && !timed)
 		fprintf(stderr, "hvtrace: the guests have clocks of their own: lines come as they "
 				"arrive (attach -C host has one time for all)\n");
 	signal(SIGPIPE, SIG_IGN);

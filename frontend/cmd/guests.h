@@ -66,6 +66,8 @@ bool run_options_check(const struct run_options *opt);
 int attach_guest(const struct attach_options *opt);
 /* The same, recorded to a file for each segment: FILE.TIME.dat. Their names go to stdout. */
 int attach_segments(const struct attach_options *opt);
+/* Take away what a tracer has left in it that was killed. The same. */
+int recover_guest(const struct attach_options *opt);
 int run_guest(const struct run_options *opt);
 
 #endif

@@ -23,16 +23,16 @@ struct fleet_choice {
 
 struct fleet_name {
 	char target[256]; /* as hvtrace attach takes it */
-	char name[128];	  /* without '/': of files, and before what is printed of it */
+	char name[128];	  /* of files, and before what is printed of it: in one line, no '/' */
 };
 
 /* More than one guest may be meant. */
 bool fleet_is_asked(const struct fleet_choice *c, int nr_names);
 /*
  * Those that were named, or that libvirt has now: *guests, to be freed by free(), and their number.
- * -1: one line on stderr says why there is none; -2: of what the user has written.
+ * Else an exit status, negative, and one line on stderr says why there is none. It has no threads
+ * before, nor afterwards.
  */
-#define FLEET_USAGE (-2)
 int fleet_choose(const struct fleet_choice *c, char *const *names, int nr_names,
 		 struct fleet_name **guests);
 

@@ -9,16 +9,20 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PREFIX "hvtrace: "
+#define PREFIX	   "hvtrace: "
+#define FILES_MORE 64	/* descriptors beside two for each */
+#define ERRORS_MS  1000 /* that a line on stderr waits for who does not read */
 
 /* --- what they say ------------------------------------------------------------------------------
  */
@@ -104,7 +108,6 @@ static void start(const struct what *w, struct collector *all, size_t i)
 	int fds[2];
 
 	c->pid = c->pidfd = c->says = -1;
-	c->status = EXIT_FAILED;
 	c->len = 0;
 	if (!pipe2(fds, O_CLOEXEC)) {
 		fflush(NULL);
@@ -125,14 +128,34 @@ static void start(const struct what *w, struct collector *all, size_t i)
 		kill(c->pid, SIGTERM);
 }
 
+/* poll(2) takes no more than may be open, either. Whoever has to may have as many as he is allowed.
+ */
+static bool have_descriptors(size_t nr)
+{
+	const rlim_t need = 2 * nr + FILES_MORE;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
+		return true;
+	if (limit.rlim_max >= need) {
+		limit.rlim_cur = need;
+		if (!setrlimit(RLIMIT_NOFILE, &limit))
+			return true;
+	}
+	fprintf(stderr, PREFIX "%zu guests at once need %ju open files: ulimit -Hn allows %ju\n",
+		nr, (uintmax_t)need, (uintmax_t)limit.rlim_max);
+	return false;
+}
+
 static void take_status(struct collector *c)
 {
-	int status;
+	int status = 0;
 
 	if (waitpid(c->pid, &status, 0) == c->pid)
 		c->status =
 			WIFEXITED(status) ? WEXITSTATUS(status) : CANCEL_STATUS(WTERMSIG(status));
-	if (WIFSIGNALED(status))
+	c->killed = WIFSIGNALED(status);
+	if (c->killed)
 		fprintf(stderr, PREFIX "%s: its process was ended by signal %d (%s)\n", c->name,
 			WTERMSIG(status), strsignal(WTERMSIG(status)));
 	close(c->pidfd);
@@ -187,6 +210,28 @@ static int wait_for_all(struct collector *c, size_t nr, struct pollfd *fds, int 
 	return signo;
 }
 
+/* A terminal that takes nothing (Ctrl-S) is not to keep a signal from them. */
+static int run_all(struct collector *c, size_t nr, const struct what *what, struct pollfd *fds,
+		   int signals)
+{
+	struct cancel never = {0};
+	bool patient = !cancel_open(&never);
+	int signo;
+
+	for (size_t i = 0; i < nr; i++)
+		start(what, c, i);
+	if (patient) {
+		output_hurry(&never);
+		output_patience(ERRORS_MS);
+	}
+	signo = wait_for_all(c, nr, fds, signals);
+	if (patient) {
+		output_hurry(NULL);
+		cancel_close(&never);
+	}
+	return signo;
+}
+
 int collectors_run(struct collector *c, size_t nr, int (*trace)(void *arg, size_t i), void *arg)
 {
 	struct what what = {.trace = trace, .arg = arg, .parent = getpid()};
@@ -194,21 +239,19 @@ int collectors_run(struct collector *c, size_t nr, int (*trace)(void *arg, size_
 	sigset_t signals;
 	int signo = 0, fd;
 
+	for (size_t i = 0; i < nr; i++)
+		c[i].status = EXIT_FAILED;
+	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, &what.before);
 	fd = signalfd(-1, &signals, SFD_CLOEXEC);
-	if (fds && fd >= 0) {
-		for (size_t i = 0; i < nr; i++)
-			start(&what, c, i);
-		signo = wait_for_all(c, nr, fds, fd);
-	} else {
+	if (!fds || fd < 0)
 		fprintf(stderr, PREFIX "several guests cannot be waited for: %s\n",
 			strerror(errno));
-		for (size_t i = 0; i < nr; i++)
-			c[i].status = EXIT_FAILED;
-	}
+	else if (have_descriptors(nr))
+		signo = run_all(c, nr, &what, fds, fd);
 	close(fd);
 	free(fds);
 	sigprocmask(SIG_SETMASK, &what.before, NULL);

@@ -15,6 +15,7 @@
 struct collector {
 	const char *name; /* of the guest, which stays */
 	int status;	  /* in the end: the exit status, or CANCEL_STATUS() of what killed it */
+	bool killed;	  /* which it was */
 	/* What follows is collectors.c's. */
 	pid_t pid;
 	int pidfd, says; /* -1: it has ended; it has said its last */

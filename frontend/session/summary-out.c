@@ -90,6 +90,8 @@ static void put(struct session *s, int status, struct json *j)
 
 	if (!output.path && !is_stdout(s->opt->output))
 		output.path = s->opt->output;
+	if (s->opt->unheard)
+		output.path = NULL;
 	if (!what.end)
 		put_failure(s, &what);
 	if (s->m) {
