@@ -30,7 +30,6 @@ struct many {
 	const struct fleet_name *guest;
 	size_t nr;
 	bool kept; /* a file for each guest is what is wanted */
-	pid_t pid; /* that the files are for */
 	struct scratch scratch;
 	struct collector *collector;
 	struct many_files *files; /* of each */
@@ -46,24 +45,10 @@ struct many_files {
 /* --- one guest, in its process ------------------------------------------------------------------
  */
 
-/* Nobody is there any more who would take them away. */
-static void remove_files(const struct many *m, const struct many_files *f)
-{
-	if (f->folder) {
-		unlink(f->trace);
-		rmdir(f->folder);
-	}
-	if (f->summary)
-		unlink(f->summary);
-	if (m->scratch.path)
-		rmdir(m->scratch.path); /* by the last of them */
-}
-
 static int trace_one(void *arg, size_t i)
 {
 	const struct many *m = arg;
 	struct attach_options opt = *m->opt;
-	int status;
 
 	opt.target.name = m->guest[i].target;
 	opt.session.output = m->files[i].trace;
@@ -73,10 +58,7 @@ static int trace_one(void *arg, size_t i)
 	if (!opt.session.clock)
 		opt.session.clock = FLEET_CLOCK;
 	opt.session.unheard |= opt.segment_ms != 0;
-	status = opt.segment_ms ? attach_segments(&opt) : attach_guest(&opt);
-	if (getppid() != m->pid)
-		remove_files(m, &m->files[i]);
-	return status;
+	return opt.segment_ms ? attach_segments(&opt) : attach_guest(&opt);
 }
 
 /* --- files --------------------------------------------------------------------------------------
@@ -107,11 +89,11 @@ static bool make_scratch(struct many *m)
 {
 	char err[512];
 	const char *path = scratch_folder(&m->scratch, err, sizeof(err));
+	int rc = !path || chmod(path, 0700) ? -errno : scratch_watch(&m->scratch);
 
-	if (path && !chmod(path, 0700))
-		return true;
-	fprintf(stderr, "hvtrace: %s\n", path ? strerror(errno) : err);
-	return false;
+	if (!path || rc)
+		fprintf(stderr, "hvtrace: %s\n", path ? strerror(-rc) : err);
+	return path && !rc;
 }
 
 /* NULL: no memory. */
@@ -356,7 +338,7 @@ static bool check(const struct attach_options *opt)
 
 int attach_many(const struct attach_options *opt, const struct fleet_name *guests, size_t nr)
 {
-	struct many m = {.opt = opt, .guest = guests, .nr = nr, .pid = getpid()};
+	struct many m = {.opt = opt, .guest = guests, .nr = nr};
 	int status = EXIT_FAILED;
 
 	if (!check(opt))

@@ -7,11 +7,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PREFIX "hvtrace-files-"
@@ -105,13 +107,60 @@ const char *scratch_folder(struct scratch *s, char *err, size_t errlen)
 	return NULL;
 }
 
+static void take_away(const struct scratch *s)
+{
+	tree_empty(s->fd, DEPTH);
+	rmdir(s->path);
+}
+
+/* Whatever a terminal or a service manager sends to all: it is the last. */
+static _Noreturn void watch(const struct scratch *s, int ended)
+{
+	char none;
+
+	setpgid(0, 0);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	while (read(ended, &none, 1) < 0 && errno == EINTR)
+		;
+	take_away(s);
+	_exit(0);
+}
+
+int scratch_watch(struct scratch *s)
+{
+	int fds[2], rc = 0;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	s->watcher = fork();
+	if (!s->watcher) {
+		close(fds[1]);
+		watch(s, fds[0]);
+	}
+	if (s->watcher < 0) {
+		rc = -errno;
+		s->watcher = 0;
+		close(fds[1]);
+	}
+	close(fds[0]);
+	s->life = fds[1];
+	return rc;
+}
+
 void scratch_remove(struct scratch *s)
 {
 	if (!s->path)
 		return;
-	tree_empty(s->fd, DEPTH);
-	rmdir(s->path);
+	take_away(s);
 	close(s->fd);
 	free(s->path);
 	s->path = NULL;
+	if (!s->watcher)
+		return;
+	kill(s->watcher, SIGKILL);
+	waitpid(s->watcher, NULL, 0);
+	s->watcher = 0;
+	close(s->life);
 }

@@ -7,11 +7,14 @@
 #define HVTRACE_FRONTEND_LIB_SCRATCH_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /* To be zeroed. */
 struct scratch {
-	char *path; /* NULL: there is none yet */
-	int fd;	    /* locked as long as we live */
+	char *path;    /* NULL: there is none yet */
+	int fd;	       /* locked as long as we live */
+	int life;      /* while it is open somebody may need the files */
+	pid_t watcher; /* 0: none */
 };
 
 /*
@@ -20,6 +23,12 @@ struct scratch {
  * there goes. NULL: err says why in one line.
  */
 const char *scratch_folder(struct scratch *s, char *err, size_t errlen);
+/*
+ * A process is forked that takes them away once this one and all that are forked later have ended,
+ * should this one be killed; those may have no right to do so. It has no threads before. 0 or
+ * -errno.
+ */
+int scratch_watch(struct scratch *s);
 /* Its files go, and it. Those who have them open keep them. */
 void scratch_remove(struct scratch *s);
 

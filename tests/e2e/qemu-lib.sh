@@ -212,7 +212,8 @@ libvirtd_stop()
 }
 
 # domain_xml NAME KERNEL CMDLINE: a domain of two vCPUs, its console $qemu_dir/NAME.serial, and
-# what it has said in $qemu_dir/NAME.console; its other port is the pipe $qemu_dir/command, if there is one
+# what it has said in $qemu_dir/NAME.console; its other port is the pipe $qemu_dir/command, if there is one.
+# $domain_metadata is in its <metadata>.
 domain_xml()
 {
 	local type=kvm command='' without=''
@@ -221,6 +222,7 @@ domain_xml()
 	cat <<END
 <domain type='$type'>
   <name>$1</name>
+  <metadata>${domain_metadata-}</metadata>
   <memory unit='MiB'>256</memory>
   <vcpu>2</vcpu>
   <os>

@@ -16,6 +16,7 @@ check-tests += tests/e2e/exec,PARTS=graph+statuses+output+root
 check-tests += tests/e2e/attach
 check-tests += tests/e2e/attach-libvirt
 check-tests += tests/e2e/remote,PARTS=text+recording+summary+refused+interrupted+hostile
+check-tests += tests/e2e/attach-many
 check-tests += tests/e2e/interrupts,6.1,50,400
 check-tests += tests/e2e/run-attach,qemu,6.1
 check-tests += tests/e2e/run-attach,qemu-libvirt,6.12

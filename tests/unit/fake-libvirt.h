@@ -33,6 +33,7 @@
 /* What it says; NULL, and -1, where it fails. */
 static struct {
 	const char *uri;
+	const char *name;
 	const char *xml;
 	const char *chardevs;
 	const char *answer; /* of the monitor's other commands */
@@ -65,6 +66,7 @@ static int libvirt_set_up(void **state)
 	(void)state;
 	memset(&lv, 0, sizeof(lv));
 	lv.uri = "qemu:///system";
+	lv.name = "it";
 	lv.xml = XML;
 	lv.chardevs = CHARDEVS;
 	lv.answer = "";
@@ -236,7 +238,7 @@ static unsigned int get_id(virDomainPtr dom)
 static const char *get_name(virDomainPtr dom)
 {
 	(void)dom;
-	return "it";
+	return lv.name;
 }
 
 static char *get_xml(virDomainPtr dom, unsigned int flags)

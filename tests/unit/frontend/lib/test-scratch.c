@@ -2,6 +2,7 @@
 /* test-scratch.c - a folder for files that others read: it goes, and so do those of the dead. */
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -60,6 +62,64 @@ static void test_folder(void **state)
 	scratch_remove(&s);
 	assert_null(s.path);
 	scratch_remove(&s);
+}
+
+/* Has a folder, until it is killed; and a process that needs it until it reads an end. */
+static _Noreturn void have_folder(int told, int until)
+{
+	struct scratch s = {0};
+	char path[256] = "", none;
+
+	if (!scratch_folder(&s, err, sizeof(err)) || scratch_watch(&s))
+		_exit(1);
+	put(s.path, "file");
+	snprintf(path, sizeof(path), "%s", s.path);
+	if (fork())
+		for (;;)
+			pause();
+	if (write(told, path, sizeof(path)) != sizeof(path) || read(until, &none, 1))
+		_exit(1);
+	_exit(0);
+}
+
+static void test_killed(void **state)
+{
+	int told[2], until[2], status;
+	char path[256];
+	struct stat st;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(told), 0);
+	assert_int_equal(pipe(until), 0);
+	pid = fork();
+	if (!pid) {
+		close(until[1]);
+		have_folder(told[1], until[0]);
+	}
+	close(told[1]);
+	assert_int_equal(read(told[0], path, sizeof(path)), sizeof(path));
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(stat(path, &st), 0);
+	close(until[1]);
+	while (!stat(path, &st))
+		usleep(1000);
+	close(until[0]);
+	close(told[0]);
+}
+
+/* Nobody was killed: there is nothing to wait for. */
+static void test_watched(void **state)
+{
+	struct scratch s = {0};
+
+	(void)state;
+	assert_non_null(scratch_folder(&s, err, sizeof(err)));
+	assert_int_equal(scratch_watch(&s), 0);
+	put(s.path, "file");
+	scratch_remove(&s);
+	assert_int_equal(waitpid(-1, NULL, 0), -1);
 }
 
 /* One that is in use stays, one that nobody has goes; what has another name is not ours. */
@@ -125,10 +185,9 @@ static void test_no_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_folder),
-		cmocka_unit_test(test_sweep),
-		cmocka_unit_test(test_link),
-		cmocka_unit_test(test_no_place),
+		cmocka_unit_test(test_folder),	cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_watched), cmocka_unit_test(test_sweep),
+		cmocka_unit_test(test_link),	cmocka_unit_test(test_no_place),
 	};
 
 	return cmocka_run_group_tests_name("scratch", tests, setup, teardown);

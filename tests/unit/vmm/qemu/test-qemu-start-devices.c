@@ -70,7 +70,7 @@ static void test_disks(void **state)
 	(void)state;
 	at = element(xml, "disk", "type", "file");
 	at = element(at, "driver", "type", "raw");
-	at = element(at, "source", "file", "/images/it&apos;s &lt;one&gt;.img");
+	at = element(at, "source", "file", "/images/it's <one>.img");
 	at = element(at, "target", "dev", "vda");
 	at = element(at, "driver", "type", "qcow2");
 	at = element(at, "source", "file", "/var/tmp/x/1.qcow2");
@@ -116,7 +116,7 @@ static void test_share(void **state)
 	element(xml, "access", "mode", "shared");
 	at = element(xml, "filesystem", "type", "mount");
 	at = element(at, "driver", "type", "virtiofs");
-	at = element(at, "source", "dir", "/srv/it&apos;s");
+	at = element(at, "source", "dir", "/srv/it's");
 	at = element(at, "target", "dir", "one");
 	at = element(at, "source", "dir", "/srv");
 	assert_true(strstr(xml, "<readonly/>") > at);
